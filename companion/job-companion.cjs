@@ -27,7 +27,7 @@ var __export = (target, all) => {
     __defProp(target, name, { get: all[name], enumerable: true });
 };
 var __toCommonJS = (mod) => __copyProps(__defProp({}, "__esModule", { value: true }), mod);
-const buildId = "90d3087ec2c02618";
+const buildId = "a22e747dc1ed2c28";
 // The beginning of the built file (companion/pack.mjs puts it there): compiles the parts and hands them out. What V8 made of the parts
 // is kept in the user's cache folder, one file for each command, so that the next start compiles nothing (Node 20: 5 ms of a
 // launch). Any trouble with the cache means a start without it. JOB_COMPANION_NO_CACHE=1 turns it off.
@@ -158,11 +158,11 @@ process.exitCode = import_chunk_6PFAPK5K.exitCodes.fault;
 async function main(args) {
   if (process.platform !== "linux") (await Promise.resolve().then(() => load("./install-ps-5AIOUMKD.js"))).installForMac();
   if (args[0] === "_worker") {
-    const { runWorker } = await Promise.resolve().then(() => load("./main-CMMA5GXE.js"));
+    const { runWorker } = await Promise.resolve().then(() => load("./main-K4ELCHPF.js"));
     const isDone = await runWorker(args[1] ?? "", args[2] ?? "", (text) => writeOut(2, text));
     process.exit(isDone ? 0 : 70);
   }
-  const { dispatch } = await Promise.resolve().then(() => load("./dispatch-K64YLX3X.js"));
+  const { dispatch } = await Promise.resolve().then(() => load("./dispatch-WZCQLID2.js"));
   const reply = await dispatch(args, makeContext(), "0.1.0");
   const isTold = print(reply);
   process.exit(isTold ? reply.code : import_chunk_6PFAPK5K.exitCodes.fault);
@@ -250,53 +250,53 @@ function asFault(error) {
 
 function partsText() {/*
 (function (load, builtin, require, __create, __defProp, __getOwnPropDesc, __getOwnPropNames, __getProtoOf, __hasOwnProp, __copyProps, __toESM, __export, __toCommonJS) { return {
-"./ask-4KWMHTTL.js": function (module, exports) {
+"./ask-UMWEUDI6.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   ask: () => ask
 });
 module.exports = stdin_exports;
-var import_chunk_LPVBMOL6 = load("./chunk-LPVBMOL6.js");
-var import_chunk_PXHNMTB7 = load("./chunk-PXHNMTB7.js");
-var import_chunk_SJMZ3U6Z = load("./chunk-SJMZ3U6Z.js");
-var import_chunk_IR4WZNNS = load("./chunk-IR4WZNNS.js");
-var import_chunk_6QQBI26U = load("./chunk-6QQBI26U.js");
-var import_chunk_ZBD7V2J7 = load("./chunk-ZBD7V2J7.js");
-var import_chunk_CO63BKUS = load("./chunk-CO63BKUS.js");
-var import_chunk_YMYPQKUB = load("./chunk-YMYPQKUB.js");
-var import_chunk_5ZADBFHT = load("./chunk-5ZADBFHT.js");
-var import_chunk_ETU5K633 = load("./chunk-ETU5K633.js");
-var import_chunk_UQY3VEKA = load("./chunk-UQY3VEKA.js");
+var import_chunk_4KYO65OJ = load("./chunk-4KYO65OJ.js");
+var import_chunk_GA4J4H6G = load("./chunk-GA4J4H6G.js");
+var import_chunk_XDXTA7YZ = load("./chunk-XDXTA7YZ.js");
+var import_chunk_LXIYY7CE = load("./chunk-LXIYY7CE.js");
+var import_chunk_6CWXLIYY = load("./chunk-6CWXLIYY.js");
+var import_chunk_SBXD6PHA = load("./chunk-SBXD6PHA.js");
+var import_chunk_U6DKF3US = load("./chunk-U6DKF3US.js");
+var import_chunk_BMQ5FCH3 = load("./chunk-BMQ5FCH3.js");
+var import_chunk_DDGJBZMV = load("./chunk-DDGJBZMV.js");
+var import_chunk_I2DKDLH5 = load("./chunk-I2DKDLH5.js");
+var import_chunk_XOOHQKD5 = load("./chunk-XOOHQKD5.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_2FLBRRVX = load("./chunk-2FLBRRVX.js");
-var import_chunk_PPTFCLOT = load("./chunk-PPTFCLOT.js");
-var import_chunk_7FFQMZF5 = load("./chunk-7FFQMZF5.js");
+var import_chunk_5KUHYBAU = load("./chunk-5KUHYBAU.js");
+var import_chunk_WXWZZEJ5 = load("./chunk-WXWZZEJ5.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
-var import_chunk_JWSPXEOH = load("./chunk-JWSPXEOH.js");
-var import_chunk_QSGRWEAL = load("./chunk-QSGRWEAL.js");
+var import_chunk_26Y4QCW7 = load("./chunk-26Y4QCW7.js");
+var import_chunk_C5YF7LGV = load("./chunk-C5YF7LGV.js");
+var import_chunk_LGUKPVWX = load("./chunk-LGUKPVWX.js");
 var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
-var import_chunk_D7MWPLRQ = load("./chunk-D7MWPLRQ.js");
-var import_chunk_M6X4VSC2 = load("./chunk-M6X4VSC2.js");
-var import_chunk_3FM5I4RV = load("./chunk-3FM5I4RV.js");
-var import_chunk_SERDORTF = load("./chunk-SERDORTF.js");
-var import_chunk_HA7S77SO = load("./chunk-HA7S77SO.js");
-var import_chunk_RYETHGSB = load("./chunk-RYETHGSB.js");
+var import_chunk_S5CILBSM = load("./chunk-S5CILBSM.js");
+var import_chunk_6OSUWNVY = load("./chunk-6OSUWNVY.js");
+var import_chunk_F6WZ65LI = load("./chunk-F6WZ65LI.js");
+var import_chunk_EJXOQQCT = load("./chunk-EJXOQQCT.js");
+var import_chunk_V7F6RL42 = load("./chunk-V7F6RL42.js");
+var import_chunk_KCMYYC57 = load("./chunk-KCMYYC57.js");
 var import_chunk_GIZV7ETM = load("./chunk-GIZV7ETM.js");
-var import_chunk_RLQXPEVW = load("./chunk-RLQXPEVW.js");
+var import_chunk_IF36FT3B = load("./chunk-IF36FT3B.js");
 var import_chunk_FSRL2ASG = load("./chunk-FSRL2ASG.js");
 var import_chunk_57BTWB2J = load("./chunk-57BTWB2J.js");
 var import_chunk_GEPPUING = load("./chunk-GEPPUING.js");
 var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
-var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
 var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
-var import_chunk_O4IAPCHI = load("./chunk-O4IAPCHI.js");
+var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
+var import_chunk_QWC3QI4L = load("./chunk-QWC3QI4L.js");
 var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
-var import_chunk_7ZHMY77B = load("./chunk-7ZHMY77B.js");
+var import_chunk_ME3EHXWB = load("./chunk-ME3EHXWB.js");
 var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
-var ask = (0, import_chunk_LPVBMOL6.makeStaffVerb)({
+var ask = (0, import_chunk_4KYO65OJ.makeStaffVerb)({
   mode: "ask",
   isSynchronous: true,
   notes: "Exit codes as of wait. With --id-only it returns at once, as staffer does.",
@@ -308,34 +308,34 @@ var ask = (0, import_chunk_LPVBMOL6.makeStaffVerb)({
 });
 
 },
-"./attach-MDWQ4E72.js": function (module, exports) {
+"./attach-K22URJIS.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   attachWorker: () => attachWorker
 });
 module.exports = stdin_exports;
-var import_chunk_D7MWPLRQ = load("./chunk-D7MWPLRQ.js");
-var import_chunk_M6X4VSC2 = load("./chunk-M6X4VSC2.js");
-var import_chunk_JDHJDU6F = load("./chunk-JDHJDU6F.js");
-var import_chunk_3FM5I4RV = load("./chunk-3FM5I4RV.js");
-var import_chunk_SERDORTF = load("./chunk-SERDORTF.js");
-var import_chunk_HA7S77SO = load("./chunk-HA7S77SO.js");
-var import_chunk_RYETHGSB = load("./chunk-RYETHGSB.js");
+var import_chunk_S5CILBSM = load("./chunk-S5CILBSM.js");
+var import_chunk_6OSUWNVY = load("./chunk-6OSUWNVY.js");
+var import_chunk_J7PW3NGY = load("./chunk-J7PW3NGY.js");
+var import_chunk_F6WZ65LI = load("./chunk-F6WZ65LI.js");
+var import_chunk_EJXOQQCT = load("./chunk-EJXOQQCT.js");
+var import_chunk_V7F6RL42 = load("./chunk-V7F6RL42.js");
+var import_chunk_KCMYYC57 = load("./chunk-KCMYYC57.js");
 var import_chunk_GIZV7ETM = load("./chunk-GIZV7ETM.js");
-var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
 var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
-var import_chunk_O4IAPCHI = load("./chunk-O4IAPCHI.js");
+var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
+var import_chunk_QWC3QI4L = load("./chunk-QWC3QI4L.js");
 var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
-var import_chunk_7ZHMY77B = load("./chunk-7ZHMY77B.js");
+var import_chunk_ME3EHXWB = load("./chunk-ME3EHXWB.js");
 var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 async function attachWorker(view, isDue) {
-  if (!await (0, import_chunk_JDHJDU6F.mayAct)(view)) return;
+  if (!await (0, import_chunk_J7PW3NGY.mayAct)(view)) return;
   try {
-    await (0, import_chunk_M6X4VSC2.withLock)(view.paths.lock, async () => {
-      const now = (0, import_chunk_SERDORTF.inspect)(view.root, view.id);
+    await (0, import_chunk_6OSUWNVY.withLock)(view.paths.lock, async () => {
+      const now = (0, import_chunk_EJXOQQCT.inspect)(view.root, view.id);
       if (isDue(now)) await attach(now);
     });
   } catch (error) {
@@ -345,11 +345,11 @@ async function attachWorker(view, isDue) {
 async function attach(view) {
   if (!view.spec) return;
   const generation = (view.launch?.generation ?? 1) + 1;
-  const pause = generation <= import_chunk_7ZHMY77B.promptReplacements ? 0 : Math.min(6e4, 1e3 * 2 ** (generation - import_chunk_7ZHMY77B.promptReplacements - 1));
+  const pause = generation <= import_chunk_ME3EHXWB.promptReplacements ? 0 : Math.min(6e4, 1e3 * 2 ** (generation - import_chunk_ME3EHXWB.promptReplacements - 1));
   const facts = (0, import_chunk_SWRACBME.factsOf)(view.paths.launch);
   if (facts && (0, import_chunk_Y5L6GQDB.nowMs)() - facts.modifiedMs < pause) return;
-  if (view.launch) ((0, import_chunk_SERDORTF.findEngine)(view.spec.engine) ?? import_chunk_SERDORTF.defaultEngine).signal(view.launch.worker, "SIGKILL");
-  await (0, import_chunk_D7MWPLRQ.startWorker)(view.root, view.spec, view, generation);
+  if (view.launch) ((0, import_chunk_EJXOQQCT.findEngine)(view.spec.engine) ?? import_chunk_EJXOQQCT.defaultEngine).signal(view.launch.worker, "SIGKILL");
+  await (0, import_chunk_S5CILBSM.startWorker)(view.root, view.spec, view, generation);
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
@@ -357,50 +357,50 @@ async function attach(view) {
 });
 
 },
-"./cancel-A3OHM2O7.js": function (module, exports) {
+"./cancel-UKSWKOOJ.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   cancel: () => cancel
 });
 module.exports = stdin_exports;
-var import_chunk_HZZQJWIM = load("./chunk-HZZQJWIM.js");
-var import_chunk_YMYPQKUB = load("./chunk-YMYPQKUB.js");
-var import_chunk_5ZADBFHT = load("./chunk-5ZADBFHT.js");
-var import_chunk_XHNSY7QO = load("./chunk-XHNSY7QO.js");
-var import_chunk_CZCT4ACN = load("./chunk-CZCT4ACN.js");
-var import_chunk_7KOI7XAU = load("./chunk-7KOI7XAU.js");
-var import_chunk_UQY3VEKA = load("./chunk-UQY3VEKA.js");
-var import_chunk_EXTEGOX2 = load("./chunk-EXTEGOX2.js");
+var import_chunk_VTU4Y7QV = load("./chunk-VTU4Y7QV.js");
+var import_chunk_PGVCAQIW = load("./chunk-PGVCAQIW.js");
+var import_chunk_RNDS5QRZ = load("./chunk-RNDS5QRZ.js");
+var import_chunk_GDXSJXKZ = load("./chunk-GDXSJXKZ.js");
+var import_chunk_DDGJBZMV = load("./chunk-DDGJBZMV.js");
+var import_chunk_I2DKDLH5 = load("./chunk-I2DKDLH5.js");
+var import_chunk_XOOHQKD5 = load("./chunk-XOOHQKD5.js");
+var import_chunk_3EKUEIMU = load("./chunk-3EKUEIMU.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_7FFQMZF5 = load("./chunk-7FFQMZF5.js");
-var import_chunk_HHYCARAF = load("./chunk-HHYCARAF.js");
+var import_chunk_7BXNR5LW = load("./chunk-7BXNR5LW.js");
 var import_chunk_356WYSYK = load("./chunk-356WYSYK.js");
-var import_chunk_VZSTJGKX = load("./chunk-VZSTJGKX.js");
-var import_chunk_JHMN6QMN = load("./chunk-JHMN6QMN.js");
-var import_chunk_2PAEHOUN = load("./chunk-2PAEHOUN.js");
-var import_chunk_NRRHITGT = load("./chunk-NRRHITGT.js");
+var import_chunk_K2R4ETIS = load("./chunk-K2R4ETIS.js");
+var import_chunk_TU33VQPP = load("./chunk-TU33VQPP.js");
+var import_chunk_5XBRXQFT = load("./chunk-5XBRXQFT.js");
+var import_chunk_DEPKGJ45 = load("./chunk-DEPKGJ45.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
-var import_chunk_JWSPXEOH = load("./chunk-JWSPXEOH.js");
-var import_chunk_QSGRWEAL = load("./chunk-QSGRWEAL.js");
-var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
+var import_chunk_26Y4QCW7 = load("./chunk-26Y4QCW7.js");
+var import_chunk_C5YF7LGV = load("./chunk-C5YF7LGV.js");
+var import_chunk_LGUKPVWX = load("./chunk-LGUKPVWX.js");
 var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
-var import_chunk_SERDORTF = load("./chunk-SERDORTF.js");
-var import_chunk_HA7S77SO = load("./chunk-HA7S77SO.js");
-var import_chunk_RYETHGSB = load("./chunk-RYETHGSB.js");
+var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
+var import_chunk_EJXOQQCT = load("./chunk-EJXOQQCT.js");
+var import_chunk_V7F6RL42 = load("./chunk-V7F6RL42.js");
+var import_chunk_KCMYYC57 = load("./chunk-KCMYYC57.js");
 var import_chunk_GIZV7ETM = load("./chunk-GIZV7ETM.js");
-var import_chunk_455WVEWC = load("./chunk-455WVEWC.js");
-var import_chunk_CNETLWT3 = load("./chunk-CNETLWT3.js");
-var import_chunk_RLQXPEVW = load("./chunk-RLQXPEVW.js");
+var import_chunk_2ZUP75M7 = load("./chunk-2ZUP75M7.js");
+var import_chunk_WV2ZJAWR = load("./chunk-WV2ZJAWR.js");
+var import_chunk_IF36FT3B = load("./chunk-IF36FT3B.js");
 var import_chunk_FSRL2ASG = load("./chunk-FSRL2ASG.js");
 var import_chunk_57BTWB2J = load("./chunk-57BTWB2J.js");
 var import_chunk_GEPPUING = load("./chunk-GEPPUING.js");
 var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
-var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
 var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
-var import_chunk_O4IAPCHI = load("./chunk-O4IAPCHI.js");
+var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
+var import_chunk_QWC3QI4L = load("./chunk-QWC3QI4L.js");
 var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
-var import_chunk_7ZHMY77B = load("./chunk-7ZHMY77B.js");
+var import_chunk_ME3EHXWB = load("./chunk-ME3EHXWB.js");
 var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
@@ -412,16 +412,16 @@ var cancel = {
   options: {
     why: { kind: "text", value: "TEXT", help: "kept in the record" },
     owner: { kind: "text", value: "NAME", help: "who asks (default: JOB_OWNER)" },
-    ...import_chunk_YMYPQKUB.common
+    ...import_chunk_DDGJBZMV.common
   },
   notes: "Exit codes: 0 canceled (also when it already was), 1 it had ended otherwise, 2 asked for and not settled yet.",
   examples: ["cancel run-mik3x9ab-4f7q2z", 'cancel run-mik3x9ab-4f7q2z --why "wrong branch"'],
   async run(context, input) {
     const root = context.root(input);
-    (0, import_chunk_5ZADBFHT.checkRoot)(root.folder);
-    const id = (0, import_chunk_7FFQMZF5.requireWholeId)(root, input.words[0]);
-    const reply = await (0, import_chunk_HZZQJWIM.cancelJob)(root.folder, id, {
-      owner: input.text("owner") ?? import_chunk_O4IAPCHI.variables.owner() ?? null,
+    (0, import_chunk_I2DKDLH5.checkRoot)(root.folder);
+    const id = (0, import_chunk_C5YF7LGV.requireWholeId)(root, input.words[0]);
+    const reply = await (0, import_chunk_RNDS5QRZ.cancelJob)(root.folder, id, {
+      owner: input.text("owner") ?? import_chunk_QWC3QI4L.variables.owner() ?? null,
       why: input.text("why") ?? null
     });
     const { state, paths } = reply.view;
@@ -432,26 +432,26 @@ report: ${paths.result}
 `;
       return input.has("json") ? { code: import_chunk_6PFAPK5K.exitCodes.done, json: { ...json, ...taskJson(reply.view) } } : { code: import_chunk_6PFAPK5K.exitCodes.done, out, notes: taskNotes(reply.view) };
     }
-    if (reply.result === "ended_before" || (0, import_chunk_SERDORTF.isEnded)(state)) {
+    if (reply.result === "ended_before" || (0, import_chunk_EJXOQQCT.isEnded)(state)) {
       const cause = state.error ? ` (${state.error.code}: ${state.error.message})` : "";
       throw new import_chunk_NVPF5LEY.FaultError(
         "preflight",
         `cannot cancel job ${id}: it ended as ${state.state}${cause}`,
-        import_chunk_QSGRWEAL.nextCommands.result(id, root.option)
+        import_chunk_LGUKPVWX.nextCommands.result(id, root.option)
       );
     }
-    const health = (0, import_chunk_CZCT4ACN.healthOf)(reply.view, (0, import_chunk_SERDORTF.conditionOf)(reply.view));
+    const health = (0, import_chunk_PGVCAQIW.healthOf)(reply.view, (0, import_chunk_EJXOQQCT.conditionOf)(reply.view));
     const worker = reply.view.launch ? `; its worker is process ${reply.view.launch.worker.pid}` : "";
     const why = `${health.reason ? `; ${health.reason}` : ""}${worker}`;
     const text = `${id}: the request is stored, the job has not ended yet (${state.state}${why}); look again with:
-${import_chunk_QSGRWEAL.nextCommands.observe(id, root.option)}
+${import_chunk_LGUKPVWX.nextCommands.observe(id, root.option)}
 `;
     return input.has("json") ? { code: import_chunk_6PFAPK5K.exitCodes.pending, json } : { code: import_chunk_6PFAPK5K.exitCodes.pending, out: text };
   }
 };
 function taskNotes(view) {
   if (!view.spec?.run?.status_cmd) return [];
-  return [...(0, import_chunk_XHNSY7QO.runNotes)(view), ...view.state.warnings.map(import_chunk_XHNSY7QO.warningNote)];
+  return [...(0, import_chunk_VTU4Y7QV.runNotes)(view), ...view.state.warnings.map(import_chunk_VTU4Y7QV.warningNote)];
 }
 function taskJson({ spec, state }) {
   const { task_status, task_exit_code, warnings } = state;
@@ -463,368 +463,103 @@ function taskJson({ spec, state }) {
 });
 
 },
-"./chunk-2FLBRRVX.js": function (module, exports) {
+"./chunk-26Y4QCW7.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  contextOf: () => contextOf
+  isSettleable: () => isSettleable,
+  refresh: () => refresh,
+  refreshAttached: () => refreshAttached
 });
 module.exports = stdin_exports;
-var import_chunk_RLQXPEVW = load("./chunk-RLQXPEVW.js");
-var import_chunk_FSRL2ASG = load("./chunk-FSRL2ASG.js");
-var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
-var lines = 50;
-var lineBytes = 200;
-function contextOf(snapshot) {
-  const { cwd, at, git, entries } = snapshot;
-  if (!git) return { cwd, at, git: null };
-  const dirty = entries.filter(import_chunk_RLQXPEVW.isDirty);
-  return {
-    cwd,
-    at,
-    git: {
-      root: git.root,
-      branch: git.branch === null ? null : (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_FSRL2ASG.showName)(git.branch), lineBytes),
-      head: git.head,
-      subject: git.subject === null ? null : (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_FSRL2ASG.oneLine)(git.subject), lineBytes),
-      dirty: dirty.slice(0, lines).map((entry) => (0, import_chunk_LXK2ZILE.excerpt)(dirtyLine(entry), lineBytes)),
-      dirty_count: (0, import_chunk_RLQXPEVW.countDirty)(snapshot)
-    }
-  };
-}
-function dirtyLine({ xy, path, from }) {
-  const origin = from === void 0 ? "" : `${(0, import_chunk_FSRL2ASG.showName)(from)} -> `;
-  const letters = xy === "??" ? xy : xy.replace("?", ".").replaceAll(".", " ");
-  return `${letters} ${origin}${(0, import_chunk_FSRL2ASG.showName)(path)}`;
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  contextOf
-});
-
-},
-"./chunk-2PAEHOUN.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  isContinuable: () => isContinuable
-});
-module.exports = stdin_exports;
-var import_chunk_NRRHITGT = load("./chunk-NRRHITGT.js");
-function isContinuable(paths, state) {
-  if (!state.conversation || state.error?.code === "spawn_failed") return false;
-  if (state.output === null || state.output.stdout?.bytes > 0) return true;
-  return (0, import_chunk_NRRHITGT.readEvents)(paths, 0, 1e3).events.some((event) => event.type === "conversation");
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  isContinuable
-});
-
-},
-"./chunk-356WYSYK.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  describeResult: () => describeResult,
-  missingFiles: () => missingFiles,
-  noteResults: () => noteResults
-});
-module.exports = stdin_exports;
-var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
-var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
-var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
+var import_chunk_EJXOQQCT = load("./chunk-EJXOQQCT.js");
 var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-function noteResults(run) {
-  const required = run.success_files ?? [];
-  const told = new Set(required.map(({ path }) => path));
-  const others = (run.result_baselines ?? []).filter(({ path }) => !told.has(path));
-  return [...required.map((one) => noteOf(one, true)), ...others.map((one) => noteOf(one, false))];
+var import_chunk_ME3EHXWB = load("./chunk-ME3EHXWB.js");
+var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
+var settled = ["over", "lost", "host_restarted", "never_started"];
+function isSettleable(condition) {
+  return settled.includes(condition);
 }
-function missingFiles(notes) {
-  return notes.filter(({ required, kind, changed }) => required && !(kind === "file" && changed)).map((note) => `${note.path} (${reasonOf(note)})`);
+var attachable = ["orphaned", "unclaimed"];
+async function refresh(root, id, isStrict = false) {
+  const view = (0, import_chunk_EJXOQQCT.inspect)(root, id);
+  const condition = (0, import_chunk_EJXOQQCT.conditionOf)(view);
+  if (condition === "ended") dropMarker(view);
+  if (!isSettleable(condition)) return view;
+  const { settleJob } = await Promise.resolve().then(() => load("./settle-ZUTCPGFJ.js"));
+  await settleJob(view, (now2) => isSettleable((0, import_chunk_EJXOQQCT.conditionOf)(now2)), isStrict);
+  const now = (0, import_chunk_EJXOQQCT.inspect)(root, id);
+  return view.spec?.timer && (0, import_chunk_EJXOQQCT.conditionOf)(now) === "over" ? timerNotSettled(now) : now;
 }
-function describeResult(note) {
-  const way = note.link_to === null ? note.path : `${note.path} -> ${note.link_to}`;
-  const size = note.size === null ? [] : [(0, import_chunk_TFEMYLSK.formatSize)(note.size)];
-  return (0, import_chunk_LXK2ZILE.plainText)(`${way}: ${[...size, wordOf(note)].join(", ")}`).replaceAll("\n", " ");
+async function timerNotSettled(view) {
+  const { isOurs } = await Promise.resolve().then(() => load("./may-act-WLGTW6N3.js"));
+  if (await isOurs(view)) return view;
+  const damage = "spec.json was changed, or comes from another user or machine";
+  return { ...view, spec: null, damage, state: (0, import_chunk_EJXOQQCT.damagedState)(view.id, damage) };
 }
-function noteOf({ path, before }, required) {
-  let now;
-  let trouble = null;
+async function refreshAttached(root, id) {
+  const view = await refresh(root, id, true);
+  const isDue = (now) => attachable.includes((0, import_chunk_EJXOQQCT.conditionOf)(now)) || isHung(now);
+  if (!isDue(view)) return view;
+  const { attachWorker } = await Promise.resolve().then(() => load("./attach-K22URJIS.js"));
+  await attachWorker(view, isDue);
+  return (0, import_chunk_EJXOQQCT.inspect)(root, id);
+}
+function dropMarker(view) {
+  if (!(0, import_chunk_SWRACBME.exists)(view.paths.marker)) return;
   try {
-    now = (0, import_chunk_SWRACBME.lookBehind)(path);
-  } catch (error) {
-    trouble = (0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "error";
+    (0, import_chunk_527JQF7V.removeFile)(view.paths.reserve);
+    (0, import_chunk_527JQF7V.removeFile)(view.paths.marker);
+  } catch {
   }
-  return {
-    path,
-    required,
-    exists: now !== void 0,
-    existed: before !== null,
-    changed: now !== void 0 && isChanged(now, before),
-    kind: now?.kind ?? null,
-    size: now?.kind === "file" ? now.size : null,
-    mtime: now ? (0, import_chunk_Y5L6GQDB.isoOf)(now.modifiedMs) : null,
-    link_to: now?.linkTo ?? null,
-    trouble
-  };
 }
-function isChanged(now, before) {
-  return before === null || now.inode !== before.inode || now.modifiedMs !== before.modified_ms || now.kind === "file" && now.size !== before.size;
-}
-function reasonOf(note) {
-  return note.kind === null || note.kind === "file" ? wordOf(note) : `a ${wordsOf[note.kind]}, not a file`;
-}
-var wordsOf = { folder: "folder", other: "special file", file: "file" };
-function wordOf({ exists, existed, changed, trouble, kind }) {
-  if (trouble !== null) return `cannot be looked at (${trouble})`;
-  if (!exists) return existed ? "gone" : "missing";
-  const word = existed ? changed ? "changed" : "unchanged since the launch" : "new";
-  return kind === "file" ? word : `${wordsOf[kind ?? "other"]}, ${word}`;
+function isHung(view) {
+  if ((0, import_chunk_EJXOQQCT.conditionOf)(view) !== "supervised" || view.isClaimed || view.worker !== null) return false;
+  return view.leaseAgeMs !== null && view.leaseAgeMs > 2 * import_chunk_ME3EHXWB.leaseStaleMs;
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
-  describeResult,
-  missingFiles,
-  noteResults
+  isSettleable,
+  refresh,
+  refreshAttached
 });
 
 },
-"./chunk-3ELXWZHO.js": function (module, exports) {
+"./chunk-2EBOH3U2.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  runTool: () => runTool
+  isCollected: () => isCollected,
+  noteCollected: () => noteCollected
 });
 module.exports = stdin_exports;
-var import_chunk_7ZHMY77B = load("./chunk-7ZHMY77B.js");
-var import_node_child_process = require("node:child_process");
-var script = '"$0" "$@" 3>&-; echo $? >&3; kill -s KILL -- -$$';
-function runTool(call) {
-  return new Promise((resolve) => {
-    const kept = {
-      stdout: collector(call.limit, () => end("flooded")),
-      stderr: collector(call.limit, () => end("flooded"))
-    };
-    let how = "exited";
-    let status = "";
-    let hasEnded = false;
-    let killer;
-    const child = (0, import_node_child_process.spawn)("/bin/sh", ["-c", script, call.program, ...call.args], {
-      cwd: call.cwd,
-      env: call.environment,
-      detached: true,
-      stdio: [call.input === void 0 ? "ignore" : "pipe", "pipe", "pipe", "pipe"]
-    });
-    const signalGroup = (name) => {
-      if (hasEnded || child.pid === void 0 || child.exitCode !== null || child.signalCode !== null) return;
-      try {
-        process.kill(-child.pid, name);
-      } catch {
-      }
-    };
-    const end = (reason) => {
-      if (how !== "exited" || hasEnded) return;
-      how = reason;
-      signalGroup("SIGTERM");
-      killer = setTimeout(() => signalGroup("SIGKILL"), import_chunk_7ZHMY77B.toolGraceMs);
-    };
-    const onAbort = () => end("aborted");
-    const clock = setTimeout(() => end("timeout"), call.timeoutMs);
-    const finish = (answer) => {
-      if (hasEnded) return;
-      hasEnded = true;
-      clearTimeout(clock);
-      clearTimeout(killer);
-      call.signal?.removeEventListener("abort", onAbort);
-      resolve({ ...answer, stdout: kept.stdout.bytes(), stderr: kept.stderr.bytes() });
-    };
-    call.signal?.addEventListener("abort", onAbort);
-    child.stdin?.on("error", () => void 0).end(call.input);
-    child.stdout?.on("data", kept.stdout.take);
-    child.stderr?.on("data", kept.stderr.take);
-    child.stdio[3]?.on("data", (bytes) => {
-      status += bytes.toString();
-    });
-    child.once("error", (error) => finish({ how: "failed", code: null, reason: error.message }));
-    child.once("close", () => {
-      const code = how === "exited" && /^\d+\n$/.test(status) ? Number(status) : null;
-      finish({ how, code, reason: null });
-    });
-    if (call.signal?.aborted) end("aborted");
-  });
-}
-function collector(limit, flooded) {
-  const chunks = [];
-  let size = 0;
-  return {
-    take(bytes) {
-      const room = limit - size;
-      if (room > 0) chunks.push(bytes.subarray(0, room));
-      size += bytes.length;
-      if (size > limit) flooded();
-    },
-    bytes: () => Buffer.concat(chunks)
-  };
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  runTool
-});
-
-},
-"./chunk-3FM5I4RV.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  canonical: () => canonical,
-  ensureKey: () => ensureKey,
-  environmentDigest: () => environmentDigest,
-  hashOf: () => hashOf,
-  isGenuine: () => isGenuine,
-  macOf: () => macOf,
-  macOfAnswer: () => macOfAnswer,
-  randomBytes: () => randomBytes,
-  readKey: () => readKey,
-  sameMac: () => sameMac
-});
-module.exports = stdin_exports;
-var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
-var import_chunk_O4IAPCHI = load("./chunk-O4IAPCHI.js");
+var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
+var import_chunk_QWC3QI4L = load("./chunk-QWC3QI4L.js");
 var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
 var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var import_node_path = builtin("node:path");
-var import_node_fs = require("node:fs");
-function randomBytes(count) {
-  const bytes = new Uint8Array(count);
-  const fd = (0, import_node_fs.openSync)("/dev/urandom", "r");
+function noteCollected(view, by) {
+  if (view.damage !== null || isCollected(view)) return;
   try {
-    for (let done = 0; done < count; ) done += (0, import_node_fs.readSync)(fd, bytes, done, count - done, null);
-  } finally {
-    (0, import_node_fs.closeSync)(fd);
-  }
-  return bytes;
-}
-var longBytes = 64 * 1024;
-function readKey() {
-  const folder = (0, import_chunk_O4IAPCHI.configFolder)();
-  if (folder === void 0) return void 0;
-  const file = import_node_path.default.join(folder, "key");
-  const facts = lookAt(file);
-  if (!facts) return void 0;
-  const isPrivate = facts.kind === "file" && facts.uid === process.getuid?.() && (facts.mode & 63) === 0;
-  const key = isPrivate ? (0, import_chunk_527JQF7V.readText)(file, 1024)?.trim() : void 0;
-  if (key && /^[0-9a-f]{64}$/.test(key)) return key;
-  throw new import_chunk_NVPF5LEY.FaultError(
-    "preflight",
-    `cannot use the key ${file}: it must be a file of yours with mode 600 and 64 hex digits`
-  );
-}
-function lookAt(file) {
-  try {
-    return (0, import_chunk_SWRACBME.factsOf)(file);
-  } catch (error) {
-    throw new import_chunk_NVPF5LEY.FaultError(
-      "preflight",
-      `cannot read the key ${file} (${(0, import_chunk_NVPF5LEY.errnoOf)(error)})`,
-      "set XDG_CONFIG_HOME to a folder that you may use"
+    (0, import_chunk_527JQF7V.createFile)(
+      view.paths.collected,
+      `${JSON.stringify({ by, pid: process.pid, owner: import_chunk_QWC3QI4L.variables.owner() ?? null, at: (0, import_chunk_Y5L6GQDB.isoNow)() })}
+`,
+      { sync: false }
     );
+  } catch {
   }
 }
-function ensureKey() {
-  const known = readKey();
-  if (known) return known;
-  const folder = (0, import_chunk_O4IAPCHI.configFolder)();
-  if (folder === void 0) {
-    throw new import_chunk_NVPF5LEY.FaultError(
-      "preflight",
-      "cannot find your config folder: neither HOME nor XDG_CONFIG_HOME is set",
-      "set HOME"
-    );
-  }
-  try {
-    makeFolders(folder);
-    (0, import_chunk_527JQF7V.createFile)(import_node_path.default.join(folder, "key"), `${(0, import_chunk_CTSRVJRC.toHex)(randomBytes(32))}
-`);
-  } catch (error) {
-    throw new import_chunk_NVPF5LEY.FaultError(
-      "preflight",
-      `cannot make the key in ${folder} (${(0, import_chunk_NVPF5LEY.errnoOf)(error)})`,
-      "set XDG_CONFIG_HOME to a folder that you may write"
-    );
-  }
-  return ensureKey();
-}
-function macOf(spec, key) {
-  return keyedDigest(key, canonical(spec));
-}
-async function isGenuine(spec, key) {
-  if (key === void 0) return false;
-  const { mac, ...rest } = spec;
-  return sameMac(await macOf(rest, key), mac);
-}
-function macOfAnswer(answer, key) {
-  return keyedDigest(key, `answer ${canonical(answer)}`);
-}
-function sameMac(expected, mac) {
-  let difference = expected.length ^ mac.length;
-  for (let at = 0; at < expected.length; at += 1) difference |= expected.charCodeAt(at) ^ mac.charCodeAt(at);
-  return difference === 0;
-}
-function environmentDigest(key) {
-  const text = key + (0, import_chunk_O4IAPCHI.comparableEnvironment)();
-  let high = 3735928559;
-  let low = 1103547991;
-  for (let at = 0; at < text.length; at += 1) {
-    const code = text.charCodeAt(at);
-    high = Math.imul(high ^ code, 2654435761);
-    low = Math.imul(low ^ code, 1597334677);
-  }
-  high = Math.imul(high ^ high >>> 16, 2246822507) ^ Math.imul(low ^ low >>> 13, 3266489909);
-  low = Math.imul(low ^ low >>> 16, 2246822507) ^ Math.imul(high ^ high >>> 13, 3266489909);
-  return (4294967296 * (2097151 & low) + (high >>> 0)).toString(16);
-}
-function hashOf(text) {
-  return (0, import_chunk_CTSRVJRC.toHex)((0, import_chunk_CTSRVJRC.sha256)(Buffer.from(text)));
-}
-function canonical(value) {
-  if (Array.isArray(value)) return `[${value.map(canonical).join(",")}]`;
-  if (typeof value === "object" && value !== null) {
-    const entries = Object.entries(value).sort(([a], [b]) => a < b ? -1 : 1);
-    return `{${entries.map(([name, inner]) => `${JSON.stringify(name)}:${canonical(inner)}`).join(",")}}`;
-  }
-  return JSON.stringify(value) ?? "null";
-}
-async function keyedDigest(key, text) {
-  const bytes = Buffer.from(text);
-  if (bytes.length <= longBytes) return (0, import_chunk_CTSRVJRC.toHex)((0, import_chunk_CTSRVJRC.hmacSha256)(Buffer.from(key), bytes));
-  const { createHmac } = await Promise.resolve().then(() => builtin("node:crypto"));
-  return createHmac("sha256", key).update(bytes).digest("hex");
-}
-function makeFolders(folder) {
-  if ((0, import_chunk_SWRACBME.factsOf)(folder)?.kind === "folder") return;
-  makeFolders(import_node_path.default.dirname(folder));
-  (0, import_chunk_527JQF7V.createFolder)(folder);
+function isCollected(view) {
+  return (0, import_chunk_SWRACBME.exists)(view.paths.collected);
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
-  canonical,
-  ensureKey,
-  environmentDigest,
-  hashOf,
-  isGenuine,
-  macOf,
-  macOfAnswer,
-  randomBytes,
-  readKey,
-  sameMac
+  isCollected,
+  noteCollected
 });
 
 },
-"./chunk-455WVEWC.js": function (module, exports) {
+"./chunk-2ZUP75M7.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -837,25 +572,25 @@ __export(stdin_exports, {
   worktreeWork: () => worktreeWork
 });
 module.exports = stdin_exports;
-var import_chunk_CNETLWT3 = load("./chunk-CNETLWT3.js");
-var import_chunk_RLQXPEVW = load("./chunk-RLQXPEVW.js");
+var import_chunk_WV2ZJAWR = load("./chunk-WV2ZJAWR.js");
+var import_chunk_IF36FT3B = load("./chunk-IF36FT3B.js");
 var import_chunk_57BTWB2J = load("./chunk-57BTWB2J.js");
 var import_chunk_GEPPUING = load("./chunk-GEPPUING.js");
-var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
 var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
-var import_chunk_O4IAPCHI = load("./chunk-O4IAPCHI.js");
+var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
+var import_chunk_QWC3QI4L = load("./chunk-QWC3QI4L.js");
 var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
-var import_chunk_7ZHMY77B = load("./chunk-7ZHMY77B.js");
+var import_chunk_ME3EHXWB = load("./chunk-ME3EHXWB.js");
 var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_node_path = builtin("node:path");
 var import_node_path2 = builtin("node:path");
 function gitOf(note, terms) {
-  const opened = (0, import_chunk_RLQXPEVW.openGit)((0, import_chunk_SWRACBME.isFolder)(note.from) ? note.from : note.git_folder, terms);
+  const opened = (0, import_chunk_IF36FT3B.openGit)((0, import_chunk_SWRACBME.isFolder)(note.from) ? note.from : note.git_folder, terms);
   return "git" in opened ? opened.git : void 0;
 }
 function headOf(folder) {
-  const opened = (0, import_chunk_RLQXPEVW.openGit)(folder);
+  const opened = (0, import_chunk_IF36FT3B.openGit)(folder);
   return "git" in opened ? resolve(opened.git, "HEAD") : void 0;
 }
 function branchTip(note) {
@@ -871,8 +606,8 @@ function count(git, revisions) {
   return answer.ok ? Number(answer.bytes.toString("latin1")) : void 0;
 }
 function takeOverCommands(note, changes) {
-  const until = (0, import_chunk_Y5L6GQDB.monotonicMs)() + import_chunk_7ZHMY77B.captureBudgetMs;
-  const opened = (0, import_chunk_RLQXPEVW.openGit)(note.path, { until });
+  const until = (0, import_chunk_Y5L6GQDB.monotonicMs)() + import_chunk_ME3EHXWB.captureBudgetMs;
+  const opened = (0, import_chunk_IF36FT3B.openGit)(note.path, { until });
   const git = "git" in opened ? opened.git : gitOf(note, { until });
   const tips = git ? tipsOf(git, note, changes, "git" in opened) : [];
   const held = git ? unmerged(git, note, tips) : [];
@@ -960,7 +695,7 @@ function planWorktree(repoCwd, id) {
   };
 }
 function isDirtyTree(root) {
-  const opened = (0, import_chunk_RLQXPEVW.openGit)(root, { until: (0, import_chunk_Y5L6GQDB.monotonicMs)() + 2e3 });
+  const opened = (0, import_chunk_IF36FT3B.openGit)(root, { until: (0, import_chunk_Y5L6GQDB.monotonicMs)() + 2e3 });
   if ("reason" in opened) return false;
   const words = [
     "status",
@@ -991,7 +726,7 @@ function addWorktree(note) {
   throw impossible(reason);
 }
 function checkOut(note) {
-  const opened = (0, import_chunk_RLQXPEVW.openGit)(note.path);
+  const opened = (0, import_chunk_IF36FT3B.openGit)(note.path);
   if ("reason" in opened) return opened.reason;
   const answer = opened.git.run(["reset", "--hard", "--quiet"], { timeoutMs: checkoutMs });
   return answer.ok ? void 0 : answer.reason;
@@ -1024,7 +759,7 @@ function impossible(reason) {
   return new import_chunk_NVPF5LEY.FaultError("preflight", `cannot make a worktree for the job; ${reason}`, "go on without --worktree");
 }
 function requireGit(root) {
-  const opened = (0, import_chunk_RLQXPEVW.openGit)(root);
+  const opened = (0, import_chunk_IF36FT3B.openGit)(root);
   if ("reason" in opened) throw impossible(opened.reason);
   return opened.git;
 }
@@ -1034,7 +769,7 @@ function ask(git, args, otherwise) {
   return answer.bytes.toString("utf8").replace(/\n$/, "");
 }
 function placeFor(root, gitFolder) {
-  const own = (0, import_chunk_O4IAPCHI.dataFolder)();
+  const own = (0, import_chunk_QWC3QI4L.dataFolder)();
   if (own === void 0) throw impossible("there is no place for it: HOME and XDG_STATE_HOME are not set");
   const hash = Buffer.from((0, import_chunk_CTSRVJRC.sha256)(Buffer.from(gitFolder))).toString("hex");
   const name = import_node_path.default.basename(root).replace(/[^A-Za-z0-9._-]+/g, "-").slice(0, 40);
@@ -1060,7 +795,7 @@ function makeFolders(folder) {
   }
 }
 function countUncommitted(folder) {
-  const { git, entries, rest } = (0, import_chunk_CNETLWT3.captureWorkspace)(folder, { exclude: [], budgetMs: lookMs });
+  const { git, entries, rest } = (0, import_chunk_WV2ZJAWR.captureWorkspace)(folder, { exclude: [], budgetMs: lookMs });
   return git?.root === folder ? entries.length + (rest?.count ?? 0) : 1;
 }
 // Annotate the CommonJS export names for ESM import in node:
@@ -1075,571 +810,411 @@ function countUncommitted(folder) {
 });
 
 },
-"./chunk-4WEELAIS.js": function (module, exports) {
+"./chunk-356WYSYK.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  LineSplitter: () => LineSplitter,
-  backendOf: () => backendOf,
-  findingsForm: () => findingsForm,
-  makeEndState: () => makeEndState,
-  parseReason: () => parseReason,
-  readSafely: () => readSafely,
-  startedAt: () => startedAt
+  describeResult: () => describeResult,
+  missingFiles: () => missingFiles,
+  noteResults: () => noteResults
 });
 module.exports = stdin_exports;
-var import_chunk_ESOKI4II = load("./chunk-ESOKI4II.js");
-var import_chunk_PPTFCLOT = load("./chunk-PPTFCLOT.js");
-var import_chunk_356WYSYK = load("./chunk-356WYSYK.js");
-var import_chunk_JHMN6QMN = load("./chunk-JHMN6QMN.js");
-var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
-var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
-var import_chunk_FSRL2ASG = load("./chunk-FSRL2ASG.js");
+var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
 var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
 var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
 var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
-var import_chunk_7ZHMY77B = load("./chunk-7ZHMY77B.js");
-var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var import_node_os = require("node:os");
-var reasons = [
-  "exited",
-  "lingered",
-  "canceled",
-  "hard_timeout",
-  "first_output_timeout",
-  "stalled",
-  "sign_in",
-  "state_vanished",
-  "spawn_failed",
-  "never_started",
-  "worker_lost",
-  "host_restarted",
-  "met",
-  "watch_failed",
-  "watch_error",
-  "due"
-];
-function parseReason(text) {
-  return reasons.find((reason) => reason === text);
+function noteResults(run) {
+  const required = run.success_files ?? [];
+  const told = new Set(required.map(({ path }) => path));
+  const others = (run.result_baselines ?? []).filter(({ path }) => !told.has(path));
+  return [...required.map((one) => noteOf(one, true)), ...others.map((one) => noteOf(one, false))];
 }
-function judgeEnd(facts) {
-  if (facts.survivors.length > 0) {
-    return failed("failed", "survivors", `these processes outlived SIGKILL: ${facts.survivors.join(", ")}`);
-  }
-  switch (facts.reason) {
-    case "canceled":
-      return { outcome: "canceled", error: null };
-    case "met":
-    case "due":
-      return { outcome: "done", error: null };
-    case "watch_failed":
-      return failed("failed", "watch_failed", facts.detail ?? "the condition cannot hold any more");
-    case "watch_error":
-      return failed("failed", "watch_error", facts.detail ?? "the condition cannot be looked at");
-    case "exited":
-    case "lingered":
-      return judgeExit(facts);
-    case "hard_timeout":
-      if (isStaff(facts) && facts.staffError === null) return { outcome: "done", error: null };
-      if (facts.kind === "watch")
-        return failed("timed_out", "watch_expired", `the bound of ${facts.deadlineText} was reached${detailOf(facts)}`);
-      return failed("timed_out", "hard_timeout", `the hard limit of ${facts.deadlineText} was reached${told(facts)}`);
-    case "first_output_timeout":
-      return failed("failed", "first_output_timeout", "nothing was printed within --first-output");
-    case "stalled":
-      return failed("failed", "stalled", "nothing happened for the time given by --stall-after");
-    case "sign_in":
-      return failed(
-        "failed",
-        "auth",
-        facts.staffError?.message ?? "the agent waits for a sign-in that nobody can give"
-      );
-    case "state_vanished":
-      return failed("crashed", "worker_lost", "the state folder vanished");
-    case "spawn_failed":
-      return failed("failed", "spawn_failed", `the program could not be started: ${facts.detail ?? "not known why"}`);
-    case "never_started":
-      return failed("failed", "never_started", "the launcher died before a worker existed");
-    case "worker_lost":
-      return failed(
-        "crashed",
-        "worker_lost",
-        "the processes that supervise the command were killed; how it ended is not known"
-      );
-    case "host_restarted":
-      return failed("crashed", "host_restarted", "the machine was restarted while the job ran");
-  }
+function missingFiles(notes) {
+  return notes.filter(({ required, kind, changed }) => required && !(kind === "file" && changed)).map((note) => `${note.path} (${reasonOf(note)})`);
 }
-function judgeExit(facts) {
-  const { exit } = facts;
-  if (exit?.spawn_failed)
-    return failed("failed", "spawn_failed", `the program could not be executed (exit code ${exit.exit_code})`);
-  if (isStaff(facts)) {
-    return facts.staffError ? { outcome: "failed", error: facts.staffError } : { outcome: "done", error: null };
-  }
-  if (!exit) return failed("crashed", "worker_lost", "how the command ended is not known");
-  if (exit.exit_code === facts.successExit) return judgeFiles(facts);
-  if (facts.signal !== null && exit.signaled) return failed("failed", "signal", signalMessage(facts.signal));
-  return failed("failed", "exit_nonzero", `the command exited with code ${exit.exit_code}`);
+function describeResult(note) {
+  const way = note.link_to === null ? note.path : `${note.path} -> ${note.link_to}`;
+  const size = note.size === null ? [] : [(0, import_chunk_TFEMYLSK.formatSize)(note.size)];
+  return (0, import_chunk_LXK2ZILE.plainText)(`${way}: ${[...size, wordOf(note)].join(", ")}`).replaceAll("\n", " ");
 }
-function judgeFiles({ missingFiles: missingFiles2 = [] }) {
-  if (missingFiles2.length === 0) return { outcome: "done", error: null };
-  const named = missingFiles2.slice(0, 3).join(", ");
-  const more = missingFiles2.length > 3 ? ` and ${missingFiles2.length - 3} more` : "";
-  return failed("failed", "artifact_missing", `neither new nor changed at the end: ${named}${more}`);
-}
-function isStaff({ kind }) {
-  return kind === "staff";
-}
-function detailOf({ detail }) {
-  return detail === void 0 ? "" : `; ${detail}`;
-}
-function told({ staffError }) {
-  const isWord = staffError && ["auth", "quota", "agent_error", "response_timeout"].includes(staffError.code);
-  return isWord ? `; the agent had told: ${staffError.message}` : "";
-}
-function signalMessage(signal) {
-  const hint = signal === "SIGKILL" ? " (not by us: often the kernel, when memory runs out)" : "";
-  return `the command was ended by ${signal}${hint}`;
-}
-function failed(outcome, code, message) {
-  return { outcome, error: { code, message } };
-}
-function signalOfExit(exitCode, table) {
-  if (exitCode <= 128 || exitCode > 192) return void 0;
-  const number = exitCode - 128;
-  const known = Object.entries(table).find(([, value]) => value === number);
-  return known ? known[0] : `SIG${number}`;
-}
-var signalNumbers = import_node_os.constants.signals;
-function judgeStaff(reading, ending, request) {
-  const answer = reading.answer !== null && reading.answer.trim() !== "" ? reading.answer : null;
-  const warnings = [...reading.warnings, ...denialWarnings(reading)];
-  const error = findError(reading, ending, request, answer);
-  if (error === null && request.reason === "lingered") {
-    warnings.push({
-      code: "ended_after_answer",
-      message: "the agent stayed alive after its final event and was ended"
-    });
-  }
-  if (error === null && request.reason === "hard_timeout") {
-    warnings.push({
-      code: "limit_after_answer",
-      message: "the hard limit struck after the complete answer had arrived"
-    });
-  }
-  return { answer, error, warnings };
-}
-function findError(reading, ending, request, answer) {
-  if (reading.failure) return reading.failure;
-  if (reading.final === "failure")
-    return { code: "agent_error", message: lastWords(ending) ?? "the agent reported a failure" };
-  if (request.reason === "exited" && ending.exitCode !== 0) return exitError(ending);
-  if (reading.final === null && (answer !== null || reading.denials.length === 0)) {
-    return { code: "no_final_answer", message: `the agent ended without a final event${quoted(lastWords(ending))}` };
-  }
-  if (request.resume !== null && request.keepsConversation && reading.conversationId !== request.resume) {
-    const got = reading.conversationId ?? "none";
-    return {
-      code: "conversation_mismatch",
-      message: `conversation ${request.resume} was asked for, the agent used ${got}`
-    };
-  }
-  if (answer !== null) return null;
-  if (reading.denials.length > 0) {
-    return {
-      code: "permission_denied",
-      message: `there is no final answer and these were refused: ${reading.denials.join(", ")}`
-    };
-  }
-  return { code: "no_final_answer", message: "the final answer is empty" };
-}
-function exitError(ending) {
-  const words = quoted(lastWords(ending));
-  if (ending.signal) return { code: "signal", message: `the agent was ended by ${ending.signal}${words}` };
-  return { code: "exit_nonzero", message: `the agent exited with code ${ending.exitCode}${words}` };
-}
-function denialWarnings(reading) {
-  return reading.denials.map((what) => ({ code: "permission_denied", message: `refused to the agent: ${what}` }));
-}
-function lastWords(ending) {
-  const lines = ending.stderrTail.split("\n").map((line) => line.trim());
-  return lines.filter((line) => line !== "").at(-1);
-}
-function quoted(words) {
-  return words === void 0 ? "" : `: ${words}`;
-}
-var severities = ["critical", "high", "medium", "low", "info"];
-var verdicts = ["approve", "changes_requested", "inconclusive"];
-var mostFindings = 500;
-var mostBytes = 1024 * 1024;
-var most = { summary: 1e4, title: 500, detail: 1e4, file: 4096, suggestion: 1e4 };
-var findingsForm = `Your final message must end with one JSON object in a \`\`\`json block, and nothing after it:
-{"verdict": "approve" | "changes_requested" | "inconclusive", "summary": "one paragraph", "findings": [{"severity": "critical" | "high" | "medium" | "low" | "info", "title": "one line", "detail": "what happens and when", "file": "path below the workspace, or null", "line": 12 or null, "suggestion": "how to mend it, or null"}]}
-No findings: an empty list.`;
-function parseFindings(answer) {
-  const text = jsonTextOf(answer);
-  if (text === void 0) return fault("the answer holds no JSON object");
-  const bytes = (0, import_chunk_LXK2ZILE.byteLength)(text);
-  if (bytes > mostBytes) return fault(`the findings have ${bytes} bytes; at most ${mostBytes}`);
-  let value;
+function noteOf({ path, before }, required) {
+  let now;
+  let trouble = null;
   try {
-    value = JSON.parse(text);
+    now = (0, import_chunk_SWRACBME.lookBehind)(path);
   } catch (error) {
-    return fault(`its JSON does not parse: ${(0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)((0, import_chunk_NVPF5LEY.messageOf)(error)), 240)}`);
+    trouble = (0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "error";
   }
-  return readFindings(value);
-}
-function jsonTextOf(answer) {
-  const block = lastBlock(answer);
-  if (block !== void 0) return block;
-  const whole = answer.trim();
-  if (whole.startsWith("{")) return whole;
-  const begin = whole.lastIndexOf("\n{");
-  return begin >= 0 && whole.endsWith("}") ? whole.slice(begin + 1) : void 0;
-}
-function lastBlock(answer) {
-  let found;
-  let open;
-  for (let from = 0; from < answer.length; ) {
-    const newline = answer.indexOf("\n", from);
-    const end = newline < 0 ? answer.length : newline;
-    const next = end + 1;
-    const fence = fenceOf(answer.slice(from, end));
-    if (fence && open && fence.info === "" && fence.mark === open.mark && fence.length >= open.length) {
-      const text = isJson(open) || open.info === "" ? answer.slice(open.from, from).trim() : "";
-      if (text.startsWith("{")) found = text;
-      open = void 0;
-    } else if (fence && (!open || isJson(fence))) {
-      open = { ...fence, from: next };
-    }
-    from = next;
-  }
-  return found;
-}
-function fenceOf(line) {
-  const text = line.trim();
-  const [mark = ""] = text;
-  if (mark !== "`" && mark !== "~") return void 0;
-  let length = 0;
-  while (text[length] === mark) length += 1;
-  return length < 3 ? void 0 : { mark, length, info: text.slice(length).trim() };
-}
-function isJson({ info }) {
-  return /^json\w*$/i.test(info);
-}
-function readFindings(value) {
-  if (!isObject(value)) return fault("the JSON is no object");
-  const { verdict, summary, findings } = value;
-  if (!isOneOf(verdict, verdicts)) return fault(`verdict is ${show(verdict)}; allowed: ${verdicts.join(", ")}`);
-  const reason = textFault("summary", summary);
-  if (reason !== void 0 || typeof summary !== "string") return fault(reason ?? "summary is no text");
-  if (!Array.isArray(findings)) return fault("findings is no list");
-  if (findings.length > mostFindings) return fault(`${findings.length} findings; at most ${mostFindings}`);
-  const read = [];
-  for (const [n, one] of findings.entries()) {
-    const reason2 = findingFault(one);
-    if (reason2 !== void 0) return fault(`findings[${n}]: ${reason2}`);
-    const { severity, title, detail, file, line, suggestion } = one;
-    read.push({ severity, title, detail, file: file ?? null, line: line ?? null, suggestion: suggestion ?? null });
-  }
-  return { kind: "ok", value: { verdict, summary, findings: read } };
-}
-function findingFault(one) {
-  if (!isObject(one)) return "no object";
-  if (!isOneOf(one.severity, severities)) return `severity is ${show(one.severity)}; allowed: ${severities.join(", ")}`;
-  for (const name of ["title", "detail", "file", "suggestion"]) {
-    const value = one[name] ?? null;
-    if (value === null && (name === "file" || name === "suggestion")) continue;
-    const reason = textFault(name, value);
-    if (reason !== void 0) return reason;
-  }
-  const { line } = one;
-  if (line !== null && line !== void 0 && !(Number.isSafeInteger(line) && Number(line) > 0))
-    return `line is ${show(line)}; allowed: a number from 1 on, or null`;
-  return void 0;
-}
-function textFault(name, value) {
-  if (typeof value !== "string") return `${name} is no text`;
-  return value.length <= most[name] ? void 0 : `${name} has ${value.length} characters; at most ${most[name]}`;
-}
-function fault(reason) {
-  return { kind: "fault", reason };
-}
-function show(value) {
-  if (typeof value === "string") return `${JSON.stringify(value.slice(0, 60))}${value.length > 60 ? "..." : ""}`;
-  if (typeof value === "object" && value !== null) return Array.isArray(value) ? "a list" : "an object";
-  return value === void 0 ? "missing" : String(value);
-}
-function isObject(value) {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-function isOneOf(value, allowed) {
-  return allowed.some((one) => one === value);
-}
-var LineSplitter = class {
-  parts = [];
-  size = 0;
-  /** Lines that were longer than the bound. *<>/
-  dropped = 0;
-  decoder = new TextDecoder();
-  limit;
-  constructor(limit = import_chunk_7ZHMY77B.streamLineBytes) {
-    this.limit = limit;
-  }
-  /** The lines that these bytes complete, without their newlines. *<>/
-  push(bytes) {
-    const lines = [];
-    let from = 0;
-    for (let at = bytes.indexOf(10); at >= 0; at = bytes.indexOf(10, from)) {
-      this.keep(bytes.subarray(from, at));
-      this.take(lines);
-      from = at + 1;
-    }
-    if (from < bytes.length) this.keep(new Uint8Array(bytes.subarray(from)));
-    return lines;
-  }
-  /** What stands after the last newline, once the stream has ended. *<>/
-  end() {
-    const lines = [];
-    if (this.size > 0) this.take(lines);
-    return lines;
-  }
-  keep(piece) {
-    this.size += piece.length;
-    if (this.size > this.limit) this.parts = [];
-    else if (piece.length > 0) this.parts.push(piece);
-  }
-  take(lines) {
-    if (this.size > this.limit) this.dropped += 1;
-    else lines.push(this.decoder.decode(this.parts.length === 1 ? this.parts[0] : join(this.parts, this.size)));
-    this.parts = [];
-    this.size = 0;
-  }
-};
-function join(parts, size) {
-  const whole = new Uint8Array(size);
-  let at = 0;
-  for (const part of parts) {
-    whole.set(part, at);
-    at += part.length;
-  }
-  return whole;
-}
-var chunk = 1024 * 1024;
-function backendOf(spec) {
-  return spec.staff ? (0, import_chunk_PPTFCLOT.findBackend)(spec.staff.backend) : void 0;
-}
-function replay(spec, paths) {
-  const reading = (0, import_chunk_PPTFCLOT.makeReading)();
-  const backend = backendOf(spec);
-  if (!backend) return reading;
-  const at = (0, import_chunk_Y5L6GQDB.isoOf)((0, import_chunk_SWRACBME.factsOf)(paths.output)?.modifiedMs ?? 0);
-  eachLine(paths.output, (line) => readSafely(reading, () => backend.read(line, reading, at)));
-  if (backend.readError)
-    eachLine(paths.error, (line) => readSafely(reading, () => backend.readError?.(line, reading, at)));
-  return reading;
-}
-function readSafely(reading, read) {
-  try {
-    read();
-  } catch (error) {
-    (0, import_chunk_PPTFCLOT.noteWarning)(reading, "backend_error", `the stream has something that could not be read: ${(0, import_chunk_NVPF5LEY.messageOf)(error)}`);
-  }
-}
-function closeReading(spec, paths, reading, exit) {
-  const backend = backendOf(spec);
-  const stderrTail = (0, import_chunk_527JQF7V.readRange)(paths.error, -import_chunk_7ZHMY77B.tailBytes, import_chunk_7ZHMY77B.tailBytes)?.bytes.toString("utf8") ?? "";
-  const ending = { exitCode: exit.code, signal: exit.signal, stderrTail, byItself: exit.byItself };
-  if (backend?.answerFrom === "stdout") reading.answer = (0, import_chunk_527JQF7V.readText)(paths.output, chunk) ?? "";
-  const asked = { resume: spec.staff?.resume ?? null, earlierError: spec.staff?.earlier?.error ?? null };
-  readSafely(reading, () => backend?.close?.(reading, ending, asked));
-  return ending;
-}
-function eachLine(file, fn) {
-  const lines = new LineSplitter();
-  for (let offset = 0; ; ) {
-    const part = (0, import_chunk_527JQF7V.readRange)(file, offset, chunk);
-    if (!part || part.bytes.length === 0) break;
-    for (const line of lines.push(part.bytes)) fn(line);
-    offset += part.bytes.length;
-  }
-  for (const line of lines.end()) fn(line);
-}
-function usageOf(told2, runsOn, resumed) {
-  if (told2 === null || !runsOn.tokens && !runsOn.cost) return { usage: told2, usage_total: null };
-  if (resumed === null) return { usage: told2, usage_total: told2 };
-  const { earlier } = resumed;
-  if (earlier === null) return { usage: runsOn.tokens ? null : withoutCost(told2), usage_total: told2 };
-  const less = (now, before) => now >= before ? now - before : now;
-  const usage = { ...told2 };
-  if (runsOn.tokens) {
-    usage.input_tokens = less(told2.input_tokens, earlier.input_tokens);
-    usage.output_tokens = less(told2.output_tokens, earlier.output_tokens);
-    usage.total_tokens = less(told2.total_tokens, earlier.total_tokens);
-  }
-  if (runsOn.cost && told2.cost_usd !== void 0) usage.cost_usd = rounded(less(told2.cost_usd, earlier.cost_usd ?? 0));
-  return { usage, usage_total: told2 };
-}
-function withoutCost({ cost_usd: _cost, ...tokens }) {
-  return tokens;
-}
-function rounded(dollars) {
-  return Math.round(dollars * 1e6) / 1e6;
-}
-function endStaff(job, seen, exit, stdout) {
-  const { paths, spec, staff } = job;
-  const backend = backendOf(spec);
-  const reading = seen.reading ?? replay(spec, paths);
-  const byItself = exit.reason === "exited";
-  const ending = closeReading(spec, paths, reading, { code: exit.code, signal: exit.signal, byItself });
-  const verdict = judgeStaff(reading, ending, {
-    resume: staff.resume,
-    reason: staffReason(exit.reason),
-    keepsConversation: backend?.keepsConversation ?? false
-  });
-  const { answer } = verdict;
-  const warnings = [...verdict.warnings];
-  const changes = safely(warnings, "what changed", () => (0, import_chunk_ESOKI4II.changesSince)(spec, paths, seen.before)) ?? null;
-  warnings.push(...(0, import_chunk_PPTFCLOT.neighbourWarnings)(paths.root, paths), ...changeWarnings(staff, changes), ...finishWarnings(answer));
-  const resumed = staff.resume === null ? null : { earlier: staff.earlier?.usage_total ?? null };
-  const usage = usageOf(reading.usage, backend?.runsOn ?? { tokens: false, cost: false }, resumed);
-  const error = verdict.error ?? cutAnswer(spec, stdout);
-  const end = { reading, answer, error, warnings, changes, ...usage };
-  if (!staff.schema) return end;
-  const none = { findings: null, findings_error: "the answer could not be read" };
-  return { ...end, ...safely(warnings, "the findings", () => findingsOf(answer, warnings)) ?? none };
-}
-function staffReason(reason) {
-  return reason === "exited" || reason === "lingered" || reason === "hard_timeout" ? reason : "other";
-}
-function cutAnswer(spec, stdout) {
-  if (backendOf(spec)?.answerFrom !== "stdout" || !stdout || stdout.omitted === 0) return null;
-  const message = `the answer has ${stdout.bytes} bytes, of which ${stdout.omitted} in the middle could not be kept`;
-  return { code: "output_unstorable", message };
-}
-function safely(warnings, what, look) {
-  try {
-    return look();
-  } catch (error) {
-    warnings.push({ code: "not_told", message: `${what} could not be told: ${(0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_NVPF5LEY.messageOf)(error), 400)}` });
-    return void 0;
-  }
-}
-function finishWarnings(answer) {
-  if (answer === null || !/^\W{0,10}NOT FINISHED\b/.test(answer.slice(0, 200).trimStart())) return [];
-  const [first = ""] = answer.trimStart().split("\n", 1);
-  return [{ code: "not_finished", message: `the agent says that the task is not finished: ${(0, import_chunk_LXK2ZILE.excerpt)(first, 300)}` }];
-}
-function changeWarnings(staff, changes) {
-  if (!(0, import_chunk_W7HED5VZ.isReader)(staff.mode, staff.profile) || !changes || changes.unchanged) return [];
-  const isToldNothing = changes.file_count + changes.commit_count + changes.refs_changed.length === 0;
-  if (changes.reason !== null && isToldNothing)
-    return [{ code: "not_told", message: `it is not known whether the worktree changed: ${changes.reason}` }];
-  const what = [
-    ...changes.files.slice(0, 5).map((file) => (0, import_chunk_FSRL2ASG.showName)(file.path)),
-    ...changes.file_count > 5 ? [`and ${changes.file_count - 5} more`] : [],
-    ...changes.commit_count > 0 ? [`${changes.commit_count} commit(s)`] : [],
-    ...changes.refs_changed.slice(0, 3).map(import_chunk_FSRL2ASG.showName),
-    ...changes.index_changed && isToldNothing ? ["what is staged"] : [],
-    ...isToldNothing ? changes.beyond : []
-  ];
-  const message = `the ${staff.mode} job was to change nothing (profile ${staff.profile}), but the worktree changed while it ran: ${what.join(", ") || "more than could be looked at"}`;
-  return [{ code: "reader_changed", message }];
-}
-function findingsOf(answer, warnings) {
-  if (answer === null) return { findings: null, findings_error: "there is no final answer" };
-  const parsed = parseFindings(answer);
-  if (parsed.kind === "ok") return { findings: parsed.value, findings_error: null };
-  warnings.push({ code: "findings_unreadable", message: `the structured findings cannot be read: ${parsed.reason}` });
-  return { findings: null, findings_error: parsed.reason };
-}
-function makeEndState(job, before, ending) {
-  const { paths, spec } = job;
-  const { exit } = ending;
-  const signal = exit ? signalOfExit(exit.exit_code, signalNumbers) ?? null : null;
-  const warnings = [...ending.warnings ?? before.warnings];
-  const staff = spec.staff ? endStaff(
-    { paths, spec, staff: spec.staff },
-    { reading: ending.reading, before: ending.before },
-    { reason: ending.reason, code: exit?.exit_code ?? null, signal },
-    ending.omitted?.stdout ?? before.output?.stdout
-  ) : void 0;
-  for (const warning of staff?.warnings ?? [])
-    if (!warnings.some((known) => known.message === warning.message)) warnings.push(warning);
-  const results = spec.run ? (0, import_chunk_356WYSYK.noteResults)(spec.run) : [];
-  const verdict = judgeEnd({
-    reason: ending.reason,
-    exit,
-    signal,
-    successExit: spec.run?.success_exit ?? 0,
-    staffError: staff?.error ?? null,
-    kind: spec.kind,
-    missingFiles: (0, import_chunk_356WYSYK.missingFiles)(results),
-    survivors: ending.tree.survivors.map((one) => one.pid),
-    deadlineText: (0, import_chunk_UNGYPAP3.formatDuration)(spec.deadline_ms),
-    detail: ending.detail
-  });
-  const started = before.started_at ?? startedAt(paths);
-  const ended = timeOf(paths.exit) ?? dueOf(spec, ending) ?? (0, import_chunk_Y5L6GQDB.isoNow)();
-  const conversationId = staff?.reading.conversationId ?? null;
-  const state = {
-    ...before,
-    rev: before.rev + 1,
-    state: verdict.outcome,
-    health: before.health === "attention" ? "unknown" : before.health,
-    attention_kind: null,
-    started_at: started,
-    ended_at: ended,
-    duration_ms: Math.max(0, Date.parse(ended) - Date.parse(started ?? before.created_at)),
-    exit_code: exit?.exit_code ?? null,
-    signal,
-    signal_certain: signal === null ? null : Boolean(exit?.signaled) || ending.reason !== "exited" && ending.tree.step !== "none",
-    error: verdict.error,
-    warnings: [...warnings, ...leftoverWarnings(ending), ...ending.task?.warnings ?? []],
-    conversation: conversationId && spec.staff ? { backend: spec.staff.backend, id: conversationId } : before.conversation,
-    reconciled: ending.reconciled,
-    output: ending.omitted ?? before.output ?? (spec.run || spec.staff ? plainNotes(paths) : null),
-    usage: staff ? staff.usage : before.usage,
-    ...taskFields(spec, ending),
-    ...staff?.usage_total ? { usage_total: staff.usage_total } : {}
+  return {
+    path,
+    required,
+    exists: now !== void 0,
+    existed: before !== null,
+    changed: now !== void 0 && isChanged(now, before),
+    kind: now?.kind ?? null,
+    size: now?.kind === "file" ? now.size : null,
+    mtime: now ? (0, import_chunk_Y5L6GQDB.isoOf)(now.modifiedMs) : null,
+    link_to: now?.linkTo ?? null,
+    trouble
   };
-  return { state, staff, results };
 }
-function taskFields({ run }, { task }) {
-  if (!run?.status_cmd) return {};
-  return { task_status: task?.task_status ?? "unknown", task_exit_code: task?.task_exit_code ?? "unknown" };
+function isChanged(now, before) {
+  return before === null || now.inode !== before.inode || now.modifiedMs !== before.modified_ms || now.kind === "file" && now.size !== before.size;
 }
-function leftoverWarnings(ending) {
-  if (ending.reason !== "exited" || ending.tree.ended.length === 0) return [];
-  const named = ending.tree.ended.slice(0, 5).map((one) => `${one.pid} (${one.name})`).join(", ");
-  const message = `${ending.tree.ended.length} left-over process(es) were ended after the command: ${named}`;
-  return [{ code: "leftovers_ended", message }];
+function reasonOf(note) {
+  return note.kind === null || note.kind === "file" ? wordOf(note) : `a ${wordsOf[note.kind]}, not a file`;
 }
-function plainNotes(paths) {
-  const note = (file) => ({ bytes: (0, import_chunk_JHMN6QMN.logSize)(file), omitted: 0, exact: true });
-  return { stdout: note(paths.output), stderr: note(paths.error) };
-}
-function dueOf({ timer }, { reason }) {
-  return reason === "due" ? timer?.due_at : void 0;
-}
-function startedAt(paths) {
-  return timeOf(paths.childMark);
-}
-function timeOf(file) {
-  const facts = (0, import_chunk_SWRACBME.factsOf)(file);
-  return facts ? (0, import_chunk_Y5L6GQDB.isoOf)(facts.modifiedMs) : null;
+var wordsOf = { folder: "folder", other: "special file", file: "file" };
+function wordOf({ exists, existed, changed, trouble, kind }) {
+  if (trouble !== null) return `cannot be looked at (${trouble})`;
+  if (!exists) return existed ? "gone" : "missing";
+  const word = existed ? changed ? "changed" : "unchanged since the launch" : "new";
+  return kind === "file" ? word : `${wordsOf[kind ?? "other"]}, ${word}`;
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
-  LineSplitter,
-  backendOf,
-  findingsForm,
-  makeEndState,
-  parseReason,
-  readSafely,
-  startedAt
+  describeResult,
+  missingFiles,
+  noteResults
+});
+
+},
+"./chunk-3EKUEIMU.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  holdFifo: () => holdFifo,
+  makeFifo: () => makeFifo,
+  watchFifo: () => watchFifo
+});
+module.exports = stdin_exports;
+var import_chunk_QWC3QI4L = load("./chunk-QWC3QI4L.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_node_fs = require("node:fs");
+var flags = import_node_fs.constants.O_NONBLOCK | import_node_fs.constants.O_NOFOLLOW;
+async function makeFifo(file) {
+  const { spawn } = await Promise.resolve().then(() => builtin("node:child_process"));
+  return new Promise((resolve) => {
+    const maker = spawn("mkfifo", ["-m", "600", file], { env: (0, import_chunk_QWC3QI4L.toolEnvironment)(), stdio: "ignore" });
+    maker.once("error", () => resolve(isFifo(file)));
+    maker.once("exit", () => resolve(isFifo(file)));
+  });
+}
+function holdFifo(file) {
+  const fd = openFifo(file, import_node_fs.constants.O_RDWR);
+  if (fd === void 0) return void 0;
+  (0, import_node_fs.chmodSync)(file, 384);
+  return () => (0, import_node_fs.closeSync)(fd);
+}
+async function watchFifo(file, onEnd) {
+  const fd = openFifo(file, import_node_fs.constants.O_RDONLY);
+  if (fd === void 0) return void 0;
+  const { Socket } = await Promise.resolve().then(() => builtin("node:net"));
+  const socket = new Socket({ fd, readable: true, writable: false });
+  let done = false;
+  const end = () => {
+    if (!done) onEnd();
+    done = true;
+  };
+  socket.on("error", end).on("end", end).on("close", end);
+  socket.resume();
+  return () => {
+    done = true;
+    socket.destroy();
+  };
+}
+function openFifo(file, mode) {
+  let fd;
+  try {
+    fd = (0, import_node_fs.openSync)(file, mode | flags);
+  } catch (error) {
+    if (["ENOENT", "ENOTDIR", "ELOOP", "ENXIO", "EACCES", "EROFS", "EPERM"].includes((0, import_chunk_NVPF5LEY.errnoOf)(error) ?? ""))
+      return void 0;
+    throw error;
+  }
+  if ((0, import_node_fs.fstatSync)(fd).isFIFO()) return fd;
+  (0, import_node_fs.closeSync)(fd);
+  return void 0;
+}
+function isFifo(file) {
+  const fd = openFifo(file, import_node_fs.constants.O_RDONLY);
+  if (fd === void 0) return false;
+  (0, import_node_fs.closeSync)(fd);
+  return true;
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  holdFifo,
+  makeFifo,
+  watchFifo
+});
+
+},
+"./chunk-3NS6NK27.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  waitAndTell: () => waitAndTell
+});
+module.exports = stdin_exports;
+var import_chunk_VTU4Y7QV = load("./chunk-VTU4Y7QV.js");
+var import_chunk_PGVCAQIW = load("./chunk-PGVCAQIW.js");
+var import_chunk_Y3SBONLC = load("./chunk-Y3SBONLC.js");
+var import_chunk_2EBOH3U2 = load("./chunk-2EBOH3U2.js");
+var import_chunk_GDXSJXKZ = load("./chunk-GDXSJXKZ.js");
+var import_chunk_5AUWXA57 = load("./chunk-5AUWXA57.js");
+var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
+var import_chunk_LGUKPVWX = load("./chunk-LGUKPVWX.js");
+var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
+var import_chunk_EJXOQQCT = load("./chunk-EJXOQQCT.js");
+var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
+async function withFarewell(context, root, ids, wait) {
+  const release = (0, import_chunk_5AUWXA57.onInterrupt)((signal) => {
+    try {
+      context.live?.("");
+      context.tell(farewell(root, ids));
+    } catch {
+    }
+    (0, import_chunk_5AUWXA57.endBySignal)(signal);
+  });
+  try {
+    return await wait();
+  } finally {
+    release();
+  }
+}
+function farewell(root, ids) {
+  const [first = ""] = ids;
+  if (ids.length === 1) return `job ${first} runs on; collect it with:
+${import_chunk_LGUKPVWX.nextCommands.wait(first, root.option)}`;
+  const command = (0, import_chunk_LGUKPVWX.nextCommand)(root.option, "wait", ...ids, "--all", "--timeout", "10m");
+  return `the ${ids.length} jobs run on; collect them with:
+${command}`;
+}
+async function waitAndTell(context, root, ids, options) {
+  const wait = () => (0, import_chunk_GDXSJXKZ.waitForJobs)(root.folder, ids, {
+    ...options,
+    // A person who looks at the terminal gets one line that is renewed; everybody else silence, or the lines asked for.
+    heartbeatMs: options.heartbeatMs ?? (context.live ? 1e3 : null),
+    onHeartbeat: (seen) => {
+      const lines = seen.map((view) => heartbeat(asOfNow(view)));
+      if (options.heartbeatMs !== null) for (const line of lines) context.tell(line);
+      else context.live?.(lines.join(" | ").slice(0, Math.max(20, context.width - 1)));
+    }
+  });
+  const views = await withFarewell(
+    context,
+    root,
+    ids,
+    () => (0, import_chunk_Y3SBONLC.withRegistration)(root.folder, ids, options.timeoutMs, wait)
+  );
+  if (options.heartbeatMs === null) context.live?.("");
+  return tellWaited(context, root, views, options);
+}
+function tellWaited(context, root, views, options) {
+  const ended = views.filter((view) => (0, import_chunk_EJXOQQCT.isEnded)(view.state));
+  const isOver = options.mode === "any" ? ended.length > 0 : ended.length === views.length;
+  const shown = !isOver ? views : options.mode === "any" ? firstOf(ended) : views;
+  const code = isOver ? (0, import_chunk_6PFAPK5K.exitCodeOfAll)(shown.map((view) => view.state.state)) : import_chunk_6PFAPK5K.exitCodes.pending;
+  const afterPrint = () => {
+    for (const view of shown) if ((0, import_chunk_EJXOQQCT.isEnded)(view.state)) (0, import_chunk_2EBOH3U2.noteCollected)(view, "wait");
+  };
+  if (options.isJson) {
+    const documents = shown.map(
+      (view) => (0, import_chunk_EJXOQQCT.isEnded)(view.state) ? (0, import_chunk_VTU4Y7QV.endedDocument)(view) : (0, import_chunk_PGVCAQIW.observation)(view, { afterSeq: null, root })
+    );
+    return {
+      code,
+      afterPrint,
+      json: views.length === 1 ? documents[0] : { jobs: documents, pending: pendingOf(views) }
+    };
+  }
+  const replies = shown.map((view) => (0, import_chunk_EJXOQQCT.isEnded)(view.state) ? (0, import_chunk_VTU4Y7QV.tellEnded)(context, view) : tellPending(root, view));
+  const outs = replies.map((reply) => Buffer.from(reply.out ?? ""));
+  return {
+    code,
+    afterPrint,
+    out: shown.length === 1 ? outs[0] : joined(context, shown, outs),
+    notes: replies.flatMap((reply) => reply.notes ?? []).filter((note) => !options.told?.includes(note))
+  };
+}
+function joined(context, views, outs) {
+  const parts = views.flatMap((view, at) => {
+    const bytes = outs[at] ?? Buffer.alloc(0);
+    const head = context.isTerminal ? `${at === 0 ? "" : "\n"}== ${view.id}: ${view.state.state} ==
+` : "";
+    return [Buffer.from(head), bytes, Buffer.from(bytes.length === 0 || bytes.at(-1) === 10 ? "" : "\n")];
+  });
+  return Buffer.concat(parts);
+}
+function firstOf(views) {
+  return [...views].sort((a, b) => Date.parse(a.state.ended_at ?? "") - Date.parse(b.state.ended_at ?? "")).slice(0, 1);
+}
+function pendingOf(views) {
+  return views.filter((view) => !(0, import_chunk_EJXOQQCT.isEnded)(view.state)).map((view) => view.id);
+}
+function tellPending(root, view) {
+  const picture = JSON.stringify((0, import_chunk_PGVCAQIW.observation)(view, { afterSeq: null, root }), null, 1);
+  const next = import_chunk_LGUKPVWX.nextCommands.wait(view.id, root.option);
+  return {
+    code: import_chunk_6PFAPK5K.exitCodes.pending,
+    out: `${picture}
+${next}
+`,
+    notes: [`${view.id}: ${view.state.state}, not ended yet; wait again with the last line`]
+  };
+}
+function asOfNow(view) {
+  try {
+    return (0, import_chunk_EJXOQQCT.isEnded)(view.state) ? view : (0, import_chunk_EJXOQQCT.inspect)(view.root, view.id);
+  } catch {
+    return view;
+  }
+}
+function heartbeat(view) {
+  const age = view.state.started_at ? (0, import_chunk_UNGYPAP3.formatDuration)(Math.max(0, (0, import_chunk_Y5L6GQDB.nowMs)() - Date.parse(view.state.started_at))) : "not started";
+  return `${view.id}: ${view.state.state}, ${age}`;
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  waitAndTell
+});
+
+},
+"./chunk-4KYO65OJ.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  makeStaffVerb: () => makeStaffVerb
+});
+module.exports = stdin_exports;
+var import_chunk_GA4J4H6G = load("./chunk-GA4J4H6G.js");
+var import_chunk_6CWXLIYY = load("./chunk-6CWXLIYY.js");
+var import_chunk_U6DKF3US = load("./chunk-U6DKF3US.js");
+var import_chunk_DDGJBZMV = load("./chunk-DDGJBZMV.js");
+var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
+function makeStaffVerb({ mode: id, options = {}, notes, examples, isSynchronous = false }) {
+  const mode = import_chunk_W7HED5VZ.modes[id];
+  return {
+    name: id,
+    summary: mode.summary,
+    form: "(--prompt TEXT | --prompt-file PATH | --stdin) [options]",
+    words: { min: 0, max: 0 },
+    options: {
+      ...import_chunk_DDGJBZMV.staffOptions,
+      ...options,
+      cwd: { kind: "text", value: "DIR", help: "folder to work in (default: here)" },
+      ...import_chunk_DDGJBZMV.writerOptions,
+      ...import_chunk_DDGJBZMV.launchOptions
+    },
+    notes: [
+      `Default profile: ${mode.profile}. The task reaches the agent byte for byte, with the words of the mode around it.`,
+      notes
+    ].filter((line) => line !== void 0).join("\n"),
+    examples,
+    async run(context, input) {
+      const prompt = await (0, import_chunk_GA4J4H6G.taskOf)(context, input);
+      const words = (0, import_chunk_U6DKF3US.onceWords)(id, input, (0, import_chunk_U6DKF3US.folderSaid)(context, input), prompt);
+      const isWaiting = isSynchronous && !input.has("id-only");
+      const repeated = await (0, import_chunk_U6DKF3US.repeatedLaunch)(context, input, words, isWaiting);
+      if (repeated) return repeated;
+      const cwd = (0, import_chunk_6CWXLIYY.folderOf)(context, input);
+      const staff = (0, import_chunk_GA4J4H6G.freshStaff)(context, input, { mode: id, prompt, cwd });
+      return (0, import_chunk_GA4J4H6G.launchStaff)(context, input, {
+        verb: id,
+        staff,
+        cwd,
+        lineage: null,
+        isSynchronous: isWaiting,
+        words
+      });
+    }
+  };
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  makeStaffVerb
+});
+
+},
+"./chunk-4LZXECXM.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  signInOf: () => signInOf,
+  surveyBackends: () => surveyBackends
+});
+module.exports = stdin_exports;
+var import_chunk_XDXTA7YZ = load("./chunk-XDXTA7YZ.js");
+var import_chunk_WXWZZEJ5 = load("./chunk-WXWZZEJ5.js");
+var import_chunk_KCMYYC57 = load("./chunk-KCMYYC57.js");
+var import_chunk_QWC3QI4L = load("./chunk-QWC3QI4L.js");
+var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
+var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
+var import_node_path = builtin("node:path");
+var signBytes = 64 * 1024;
+var profileNames = ["restricted", "standard", "unrestricted"];
+function surveyBackends(config, cwd, only) {
+  const own = Object.entries(config.backends);
+  const found = import_chunk_WXWZZEJ5.backends.filter(({ id }) => id !== "custom" && (only === void 0 || id === only) && !Object.hasOwn(config.backends, id)).map((backend) => survey(backend, backend.id, backend.programs, cwd));
+  const custom = (0, import_chunk_WXWZZEJ5.findBackend)("custom");
+  const mine = own.filter(([name]) => only === void 0 || name === only).map(([name, { argv }]) => survey(custom, name, argv.slice(0, 1), cwd));
+  return [...found, ...mine];
+}
+function survey(backend, name, searched, cwd) {
+  const program = searched.map((one) => (0, import_chunk_KCMYYC57.findProgram)(one, cwd)).find((one) => one !== void 0) ?? null;
+  const version = program === null ? null : (0, import_chunk_XDXTA7YZ.tellVersion)(backend, program);
+  const isTooOld = version !== null && backend.oldest !== null && (0, import_chunk_WXWZZEJ5.isOlder)(version, backend.oldest);
+  const faults = {};
+  for (const profile of profileNames) {
+    const fault = backend.profiles[profile] === null ? null : (0, import_chunk_XDXTA7YZ.policyFault)(backend, profile, cwd, version);
+    if (fault !== null) faults[profile] = fault;
+  }
+  const canKeep = profileNames.some((one) => backend.profiles[one] !== null && faults[one] === void 0);
+  return {
+    backend: name,
+    title: backend.title,
+    custom: backend.id === "custom",
+    searched,
+    program,
+    not_executable: program === null ? findBlocked(searched) : null,
+    version,
+    oldest: backend.oldest,
+    too_old: isTooOld,
+    sign_in: signInOf(backend),
+    profiles: backend.profiles,
+    faults,
+    install: backend.install,
+    usable: program !== null && !isTooOld && canKeep
+  };
+}
+function signInOf({ signIn }) {
+  const home = import_chunk_QWC3QI4L.variables.home();
+  const files = signIn.files.filter((file) => home !== void 0 && holdsSomething(import_node_path.default.join(home, file)));
+  const found = { files, variables: signIn.variables.filter((name) => import_chunk_QWC3QI4L.variables.isSet(name)) };
+  if (signIn.files.length + signIn.variables.length === 0) return { state: "unknown", ...found };
+  return { state: found.files.length + found.variables.length > 0 ? "signs" : "no_signs", ...found };
+}
+function holdsSomething(file) {
+  if (!(0, import_chunk_SWRACBME.exists)(file)) return false;
+  try {
+    const text = (0, import_chunk_527JQF7V.readText)((0, import_chunk_SWRACBME.realPath)(file), signBytes)?.trim();
+    if (text === void 0) return true;
+    return text !== "" && !/^(?:null|\{\s*\}|\[\s*\])$/.test(text);
+  } catch {
+    return true;
+  }
+}
+function findBlocked(names) {
+  const folders = import_chunk_QWC3QI4L.variables.searchPath().split(":").filter(Boolean);
+  const files = names.filter((name) => !name.includes("/")).flatMap((name) => folders.map((folder) => import_node_path.default.join(folder, name)));
+  return files.find(import_chunk_SWRACBME.exists) ?? null;
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  signInOf,
+  surveyBackends
 });
 
 },
@@ -2007,127 +1582,372 @@ function endBySignal(signal) {
 });
 
 },
-"./chunk-5ZADBFHT.js": function (module, exports) {
+"./chunk-5KUHYBAU.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  checkRoot: () => checkRoot,
-  ensureRoot: () => ensureRoot,
-  locateRoot: () => locateRoot,
-  requirePlace: () => requirePlace
+  contextOf: () => contextOf
 });
 module.exports = stdin_exports;
-var import_chunk_HA7S77SO = load("./chunk-HA7S77SO.js");
-var import_chunk_57BTWB2J = load("./chunk-57BTWB2J.js");
-var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
-var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
-var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var import_node_path = builtin("node:path");
-var folderName = ".job-state";
-var elsewhere = "use another place with --state-dir DIR or JOB_STATE_DIR";
-function locateRoot(given) {
-  const named = given.option ?? given.variable;
-  if (named !== void 0) {
-    if (named === "") throw new import_chunk_NVPF5LEY.FaultError("usage", 'cannot use --state-dir "": it needs the path of a folder');
-    const folder = import_node_path.default.resolve(given.cwd, named);
-    return { folder, option: ["--state-dir", folder] };
-  }
-  const worktree = (0, import_chunk_57BTWB2J.findWorktree)(given.cwd);
-  if (worktree !== void 0) return { folder: import_node_path.default.join(worktree, folderName), option: [] };
-  for (let at = given.cwd; ; at = import_node_path.default.dirname(at)) {
-    const folder = import_node_path.default.join(at, folderName);
-    if ((0, import_chunk_SWRACBME.factsOf)(folder)?.uid === userId() && (0, import_chunk_SWRACBME.exists)((0, import_chunk_HA7S77SO.rootPaths)(folder).meta)) return { folder, option: [] };
-    if (at === import_node_path.default.dirname(at)) return { folder: import_node_path.default.join(given.cwd, folderName), option: [] };
-  }
-}
-function checkRoot(folder) {
-  const facts = lookAt(folder);
-  if (!facts) return false;
-  if (facts.kind === "link") throw unusable(folder, "it is a symbolic link");
-  if (facts.kind !== "folder") throw unusable(folder, "it is no folder");
-  if (facts.uid !== userId()) throw unusable(folder, `it belongs to user ${facts.uid}, not to us (${userId()})`);
-  if ((facts.mode & 18) !== 0)
-    throw unusable(folder, `others may write into it (mode ${(facts.mode & 511).toString(8)})`);
-  let names;
-  try {
-    names = (0, import_chunk_SWRACBME.listNames)(folder);
-  } catch (error) {
-    throw unusable(folder, `it cannot be read (${(0, import_chunk_NVPF5LEY.errnoOf)(error)})`);
-  }
-  if (names.every((name) => /^\.meta\.json\.\d+\.\d+\.tmp$/.test(name))) return false;
-  const meta = (0, import_chunk_527JQF7V.readJson)((0, import_chunk_HA7S77SO.rootPaths)(folder).meta);
-  if (meta.kind !== "ok" || meta.value.tool !== "job-companion")
-    throw unusable(folder, "it holds files but no meta.json of ours");
-  if (typeof meta.value.schema !== "number" || meta.value.schema > 1) {
-    throw unusable(folder, `a newer release wrote it (schema ${String(meta.value.schema)}, known: 1)`);
-  }
-  if ((0, import_chunk_57BTWB2J.tracksAnything)(folder))
-    throw unusable(folder, "git tracks files in it, so a repository may have brought it along");
-  for (const name of ["active", "jobs", "once", "slots", "lock"]) {
-    const inner = (0, import_chunk_SWRACBME.factsOf)(import_node_path.default.join(folder, name));
-    if (inner && (inner.kind !== "folder" || inner.uid !== userId()))
-      throw unusable(folder, `its ${name} is no folder of ours`);
-  }
-  return true;
-}
-function requirePlace(folder) {
-  const parent = import_node_path.default.dirname(folder);
-  if ((0, import_chunk_SWRACBME.exists)(folder)) return;
-  if (!(0, import_chunk_SWRACBME.isFolder)(parent)) throw unusable(folder, `there is no folder ${parent}`);
-  const fault = (0, import_chunk_SWRACBME.writeFault)(parent);
-  if (fault !== void 0) throw unusable(folder, `${parent} is not writable (${fault})`);
-}
-function ensureRoot(folder) {
-  const fresh = `${folder}.new-${process.pid}`;
-  try {
-    if (checkRoot(folder) || (0, import_chunk_SWRACBME.exists)(folder)) {
-      const fault = (0, import_chunk_SWRACBME.writeFault)(folder);
-      if (fault !== void 0) throw unusable(folder, `it is not writable (${fault})`);
-      fill(folder);
-      return;
+var import_chunk_IF36FT3B = load("./chunk-IF36FT3B.js");
+var import_chunk_FSRL2ASG = load("./chunk-FSRL2ASG.js");
+var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
+var lines = 50;
+var lineBytes = 200;
+function contextOf(snapshot) {
+  const { cwd, at, git, entries } = snapshot;
+  if (!git) return { cwd, at, git: null };
+  const dirty = entries.filter(import_chunk_IF36FT3B.isDirty);
+  return {
+    cwd,
+    at,
+    git: {
+      root: git.root,
+      branch: git.branch === null ? null : (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_FSRL2ASG.showName)(git.branch), lineBytes),
+      head: git.head,
+      subject: git.subject === null ? null : (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_FSRL2ASG.oneLine)(git.subject), lineBytes),
+      dirty: dirty.slice(0, lines).map((entry) => (0, import_chunk_LXK2ZILE.excerpt)(dirtyLine(entry), lineBytes)),
+      dirty_count: (0, import_chunk_IF36FT3B.countDirty)(snapshot)
     }
-    (0, import_chunk_527JQF7V.createFolder)(fresh);
-    fill(fresh);
-    if (!(0, import_chunk_SWRACBME.moveFolder)(fresh, folder)) (0, import_chunk_SWRACBME.removeTree)(fresh);
-    checkRoot(folder);
-  } catch (error) {
-    tryRemove(fresh);
-    if (error instanceof import_chunk_NVPF5LEY.FaultError) throw error;
-    throw unusable(folder, `it cannot be made or written (${(0, import_chunk_NVPF5LEY.errnoOf)(error) ?? String(error)})`);
-  }
+  };
 }
-function fill(folder) {
-  const paths = (0, import_chunk_HA7S77SO.rootPaths)(folder);
-  if (!(0, import_chunk_SWRACBME.exists)(paths.meta)) (0, import_chunk_527JQF7V.writeJson)(paths.meta, { schema: 1, tool: "job-companion", created_at: (0, import_chunk_Y5L6GQDB.isoNow)() });
-  if (!(0, import_chunk_SWRACBME.exists)(paths.ignore)) (0, import_chunk_527JQF7V.writeFile)(paths.ignore, "*\n", { sync: false });
-  for (const inner of [paths.active, paths.once, paths.slots, paths.jobs]) (0, import_chunk_527JQF7V.createFolder)(inner);
-}
-function tryRemove(folder) {
-  try {
-    (0, import_chunk_SWRACBME.removeTree)(folder);
-  } catch {
-  }
-}
-function lookAt(folder) {
-  try {
-    return (0, import_chunk_SWRACBME.factsOf)(folder);
-  } catch (error) {
-    throw unusable(folder, `it cannot be looked at (${(0, import_chunk_NVPF5LEY.errnoOf)(error)})`);
-  }
-}
-function unusable(folder, reason) {
-  return new import_chunk_NVPF5LEY.FaultError("state_unusable", `cannot use the state folder ${folder}: ${reason}`, elsewhere);
-}
-function userId() {
-  return process.getuid?.() ?? 0;
+function dirtyLine({ xy, path, from }) {
+  const origin = from === void 0 ? "" : `${(0, import_chunk_FSRL2ASG.showName)(from)} -> `;
+  const letters = xy === "??" ? xy : xy.replace("?", ".").replaceAll(".", " ");
+  return `${letters} ${origin}${(0, import_chunk_FSRL2ASG.showName)(path)}`;
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
-  checkRoot,
-  ensureRoot,
-  locateRoot,
-  requirePlace
+  contextOf
+});
+
+},
+"./chunk-5XBRXQFT.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  isContinuable: () => isContinuable
+});
+module.exports = stdin_exports;
+var import_chunk_DEPKGJ45 = load("./chunk-DEPKGJ45.js");
+function isContinuable(paths, state) {
+  if (!state.conversation || state.error?.code === "spawn_failed") return false;
+  if (state.output === null || state.output.stdout?.bytes > 0) return true;
+  return (0, import_chunk_DEPKGJ45.readEvents)(paths, 0, 1e3).events.some((event) => event.type === "conversation");
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  isContinuable
+});
+
+},
+"./chunk-6CWXLIYY.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  folderOf: () => folderOf,
+  run: () => run
+});
+module.exports = stdin_exports;
+var import_chunk_SBXD6PHA = load("./chunk-SBXD6PHA.js");
+var import_chunk_U6DKF3US = load("./chunk-U6DKF3US.js");
+var import_chunk_DDGJBZMV = load("./chunk-DDGJBZMV.js");
+var import_chunk_V7F6RL42 = load("./chunk-V7F6RL42.js");
+var import_chunk_GEPPUING = load("./chunk-GEPPUING.js");
+var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
+var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
+var import_chunk_ME3EHXWB = load("./chunk-ME3EHXWB.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_node_path = builtin("node:path");
+var runOptions = {
+  timeout: {
+    kind: "duration",
+    value: "D",
+    range: import_chunk_ME3EHXWB.limits.runTimeout,
+    help: "hard limit, counted from launch (default 24h, at most 30d)"
+  },
+  deadline: { kind: "duration", value: "D", range: import_chunk_ME3EHXWB.limits.runTimeout, help: "the same as --timeout" },
+  "kill-after": {
+    kind: "duration",
+    value: "D",
+    range: import_chunk_ME3EHXWB.limits.runKillGrace,
+    help: "time between TERM and KILL (default 30s)"
+  },
+  cwd: { kind: "text", value: "DIR", help: "folder to run in (default: here)" },
+  shell: { kind: "flag", help: "give the one word after -- to /bin/sh -c" },
+  pipefail: { kind: "flag", help: "with --shell: a pipe fails when any of its commands does" },
+  "success-exit": {
+    kind: "count",
+    value: "N",
+    range: { default: 0, min: 0, max: 255 },
+    help: "the exit code that means success (default 0)"
+  },
+  "success-file": {
+    kind: "list",
+    value: "PATH",
+    help: "success only when this file is new or changed at the end; may be repeated"
+  },
+  result: { kind: "list", value: "PATH", help: "file or folder to tell of at the end; may be repeated" },
+  log: { kind: "text", value: "PATH", help: "the command's own log; its last 50 lines are told on failure" },
+  expect: { kind: "duration", value: "D", range: import_chunk_ME3EHXWB.limits.expect, help: "expected duration; later asks for attention" },
+  "checkpoint-every": {
+    kind: "duration",
+    value: "D",
+    range: import_chunk_ME3EHXWB.limits.checkpoint,
+    help: "judge its progress at this interval (default 1h)"
+  },
+  "sample-every": {
+    kind: "duration",
+    value: "D",
+    range: import_chunk_ME3EHXWB.limits.sample,
+    help: "look at its CPU, output and result paths this often (default 60s, at most the interval above)"
+  },
+  probe: { kind: "text", value: "LINE", help: "read-only shell line that prints its progress as one JSON object" },
+  "probe-timeout": { kind: "duration", value: "D", range: import_chunk_ME3EHXWB.limits.probe, help: "bound of one probe (default 30s)" },
+  "first-output": {
+    kind: "duration",
+    value: "D",
+    range: import_chunk_ME3EHXWB.limits.optInLimit,
+    help: "end it when nothing was printed by then"
+  },
+  "stall-after": {
+    kind: "duration",
+    value: "D",
+    range: import_chunk_ME3EHXWB.limits.optInLimit,
+    help: "end it when nothing was printed for that long"
+  },
+  ...import_chunk_DDGJBZMV.onStallOption,
+  "status-cmd": {
+    kind: "text",
+    value: "LINE",
+    help: "for a launcher that detaches: shell line that prints {identity, status, exit_code}; asked once at the end"
+  },
+  identity: { kind: "text", value: "TEXT", help: "the task that --status-cmd must name" },
+  "max-output": {
+    kind: "size",
+    value: "SIZE",
+    range: import_chunk_ME3EHXWB.limits.maxOutput,
+    help: "cap of each output file on disk (default 64M)"
+  },
+  "keep-children": { kind: "flag", help: "leave processes alone that the command left behind" },
+  ...import_chunk_DDGJBZMV.launchOptions
+};
+async function makeRunPart(input, cwd) {
+  checkTogether(input);
+  const [checkpointMs, log] = [input.durationOrDefault("checkpoint-every"), input.text("log")];
+  const part = {
+    success_exit: input.count("success-exit") ?? 0,
+    // A launcher that detaches itself leaves its task behind on purpose.
+    keep_children: input.has("keep-children") || input.has("status-cmd"),
+    ...(0, import_chunk_SBXD6PHA.pathsBefore)({ results: input.texts("result"), successFiles: input.texts("success-file") }, cwd),
+    log: log === void 0 ? null : (0, import_chunk_SBXD6PHA.requireLogPath)(log, cwd),
+    expect_ms: input.duration("expect") ?? null,
+    checkpoint_ms: checkpointMs,
+    sample_ms: Math.min(input.durationOrDefault("sample-every"), checkpointMs),
+    probe: lineOf(input, "probe"),
+    probe_ms: input.durationOrDefault("probe-timeout"),
+    status_cmd: lineOf(input, "status-cmd"),
+    identity: identityOf(input)
+  };
+  return { ...await (0, import_chunk_SBXD6PHA.programOf)(input, cwd), ...part };
+}
+function checkTogether(input) {
+  const needs = [
+    ["pipefail", "shell"],
+    ["identity", "status-cmd"],
+    ["status-cmd", "identity"],
+    ["probe-timeout", "probe"]
+  ];
+  for (const [name, other] of needs)
+    if (input.has(name) && !input.has(other))
+      throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take --${name} without --${other}: ${whyTogether[name]}`, help());
+}
+var whyTogether = {
+  pipefail: "it is an option of that shell",
+  identity: "only that command can name the task",
+  "status-cmd": "its answer counts only for the task that you name",
+  "probe-timeout": "there is no probe to be bounded"
+};
+function lineOf(input, name) {
+  const line = input.text(name);
+  if (line === void 0) return null;
+  if (line.trim() === "") throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take an empty --${name}: allowed is one line for /bin/sh`, help());
+  requireSize(name, line, import_chunk_ME3EHXWB.shellLineBytes);
+  return line;
+}
+function identityOf(input) {
+  const text = input.text("identity");
+  if (text === void 0) return null;
+  if (text.trim() === "" || /[\r\n]/.test(text))
+    throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take --identity ${JSON.stringify(text)}: allowed is one line that names one task`, help());
+  requireSize("identity", text, import_chunk_ME3EHXWB.identityBytes);
+  return text;
+}
+function requireSize(name, text, limit) {
+  const size = (0, import_chunk_LXK2ZILE.byteLength)(text);
+  if (size > limit) throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take --${name} of ${size} bytes: at most ${limit} are allowed`, help());
+}
+function help() {
+  return (0, import_chunk_GEPPUING.quoteWords)([...(0, import_chunk_V7F6RL42.selfWords)(), "run", "--help"]);
+}
+var run = {
+  name: "run",
+  summary: "run a long command as a job",
+  form: "[options] -- COMMAND ARG...",
+  words: { min: 0, max: 0, rest: true },
+  options: runOptions,
+  notes: "The command gets no input and runs without a shell, exactly as it stands after --. It is never started twice.",
+  examples: [
+    "run -- make test",
+    "run --timeout 2h --once-key nightly -- python3 train.py --epochs 10",
+    "run --shell -- 'make && make install'"
+  ],
+  async run(context, input) {
+    const words = (0, import_chunk_U6DKF3US.onceWords)("run", input, (0, import_chunk_U6DKF3US.folderSaid)(context, input), null);
+    const repeated = await (0, import_chunk_U6DKF3US.repeatedLaunch)(context, input, words, false);
+    if (repeated) return repeated;
+    const cwd = folderOf(context, input);
+    const timeout = limitOf(input);
+    return (0, import_chunk_U6DKF3US.launchAndTell)(context, input, {
+      kind: "run",
+      verb: "run",
+      ...(0, import_chunk_U6DKF3US.launchWords)(input),
+      cwd,
+      deadlineMs: timeout,
+      killGraceMs: input.durationOrDefault("kill-after"),
+      maxOutputBytes: input.size("max-output") ?? import_chunk_ME3EHXWB.limits.maxOutput.default,
+      firstOutputMs: input.duration("first-output") ?? null,
+      stallMs: input.duration("stall-after") ?? null,
+      lineage: null,
+      run: await makeRunPart(input, cwd),
+      onStall: (0, import_chunk_U6DKF3US.onStallOf)(input),
+      staff: null,
+      words
+    });
+  }
+};
+function limitOf(input) {
+  if (input.has("timeout") && input.has("deadline"))
+    throw (0, import_chunk_NVPF5LEY.usageError)("cannot take --timeout and --deadline together: they are the same");
+  return input.has("deadline") ? input.durationOrDefault("deadline") : input.durationOrDefault("timeout");
+}
+function folderOf(context, input) {
+  const folder = import_node_path.default.resolve(context.cwd, input.text("cwd") ?? ".");
+  if (!(0, import_chunk_SWRACBME.isFolder)(folder))
+    throw new import_chunk_NVPF5LEY.FaultError(
+      "preflight",
+      `cannot run in ${folder}: there is no such folder`,
+      "name an existing one with --cwd DIR"
+    );
+  return (0, import_chunk_SWRACBME.realPath)(folder);
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  folderOf,
+  run
+});
+
+},
+"./chunk-6OSUWNVY.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  withLock: () => withLock
+});
+module.exports = stdin_exports;
+var import_chunk_GIZV7ETM = load("./chunk-GIZV7ETM.js");
+var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
+var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
+var import_chunk_ME3EHXWB = load("./chunk-ME3EHXWB.js");
+var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_node_fs = require("node:fs");
+var import_node_path = builtin("node:path");
+async function withLock(folder, fn, waitMs = import_chunk_ME3EHXWB.lockWaitMs) {
+  const release2 = await take(folder, waitMs);
+  try {
+    return await fn();
+  } finally {
+    release2();
+  }
+}
+async function take(folder, waitMs) {
+  (0, import_chunk_527JQF7V.createFolder)(folder);
+  if ((0, import_chunk_SWRACBME.factsOf)(folder)?.kind !== "folder")
+    throw new import_chunk_NVPF5LEY.FaultError("state_unusable", `cannot use the lock ${folder}: it is no folder`);
+  const own = (0, import_chunk_GIZV7ETM.ownIdentity)();
+  const ticket = import_node_path.default.join(
+    folder,
+    `.${own.pid}-${own.start_token.replace(/\W/g, "")}-${Math.random().toString(36).slice(2)}`
+  );
+  (0, import_chunk_527JQF7V.writeFile)(ticket, JSON.stringify(own), { sync: false });
+  const until = (0, import_chunk_Y5L6GQDB.monotonicMs)() + waitMs;
+  try {
+    for (let pause = 2; ; pause = Math.min(pause * 2, 50)) {
+      const number = tryTake(folder, ticket);
+      if (number !== void 0) {
+        const held = import_node_path.default.join(folder, String(number));
+        return () => release(held);
+      }
+      if ((0, import_chunk_Y5L6GQDB.monotonicMs)() >= until)
+        throw new import_chunk_NVPF5LEY.FaultError("busy", `cannot take the lock ${folder}: it is held by ${holderText(folder)}`);
+      await (0, import_chunk_Y5L6GQDB.sleep)(pause);
+    }
+  } finally {
+    (0, import_chunk_527JQF7V.removeFile)(ticket);
+  }
+}
+function release(held) {
+  try {
+    (0, import_node_fs.renameSync)(held, `${held}.free`);
+  } catch (error) {
+    if ((0, import_chunk_NVPF5LEY.errnoOf)(error) !== "ENOENT") throw error;
+  }
+}
+function tryTake(folder, ticket) {
+  const top = highest(folder);
+  if (top.number > 0 && !top.free && !isAbandoned(import_node_path.default.join(folder, String(top.number)))) return void 0;
+  const number = top.number + 1;
+  const file = import_node_path.default.join(folder, String(number));
+  try {
+    (0, import_node_fs.linkSync)(ticket, file);
+  } catch (error) {
+    if ((0, import_chunk_NVPF5LEY.errnoOf)(error) === "EEXIST") return void 0;
+    throw error;
+  }
+  const now = highest(folder);
+  if (now.number !== number || now.free) {
+    (0, import_chunk_527JQF7V.removeFile)(file);
+    return void 0;
+  }
+  for (const name of (0, import_chunk_SWRACBME.listNames)(folder))
+    if (numberOf(name) > 0 && numberOf(name) < number) (0, import_chunk_527JQF7V.removeFile)(import_node_path.default.join(folder, name));
+  return number;
+}
+function highest(folder) {
+  const names = (0, import_chunk_SWRACBME.listNames)(folder);
+  const number = Math.max(0, ...names.map(numberOf));
+  return { number, free: number > 0 && names.includes(`${number}.free`) };
+}
+function numberOf(name) {
+  const match = /^(\d+)(?:\.free)?$/.exec(name);
+  return match ? Number(match[1]) : 0;
+}
+function isAbandoned(file) {
+  const read = (0, import_chunk_527JQF7V.readJson)(file);
+  if (read.kind === "missing") return false;
+  const liveness = read.kind === "ok" && (0, import_chunk_GIZV7ETM.isIdentity)(read.value) ? (0, import_chunk_GIZV7ETM.livenessOf)(read.value) : "unknown";
+  if (liveness !== "unknown") return liveness === "dead";
+  const facts = (0, import_chunk_SWRACBME.factsOf)(file);
+  return facts !== void 0 && (0, import_chunk_Y5L6GQDB.nowMs)() - facts.modifiedMs > 3 * import_chunk_ME3EHXWB.leaseStaleMs;
+}
+function holderText(folder) {
+  const read = (0, import_chunk_527JQF7V.readJson)(import_node_path.default.join(folder, String(highest(folder).number)));
+  return read.kind === "ok" ? `process ${String(read.value.pid)}` : "another process";
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  withLock
 });
 
 },
@@ -2176,139 +1996,667 @@ function exitCodeOfAll(states) {
 });
 
 },
-"./chunk-6QQBI26U.js": function (module, exports) {
+"./chunk-6T3SJNXN.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  freshPaths: () => freshPaths,
-  pathsBefore: () => pathsBefore,
-  programOf: () => programOf,
-  requireLogPath: () => requireLogPath,
-  requireProgram: () => requireProgram
+  runTool: () => runTool
 });
 module.exports = stdin_exports;
-var import_chunk_RYETHGSB = load("./chunk-RYETHGSB.js");
-var import_chunk_O4IAPCHI = load("./chunk-O4IAPCHI.js");
-var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
-var import_chunk_7ZHMY77B = load("./chunk-7ZHMY77B.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var import_node_path = builtin("node:path");
-function pathsBefore(given, cwd) {
-  const results = listOf("result", given.results, cwd);
-  const files = listOf("success-file", given.successFiles, cwd);
+var import_chunk_ME3EHXWB = load("./chunk-ME3EHXWB.js");
+var import_node_child_process = require("node:child_process");
+var script = '"$0" "$@" 3>&-; echo $? >&3; kill -s KILL -- -$$';
+function runTool(call) {
+  return new Promise((resolve) => {
+    const kept = {
+      stdout: collector(call.limit, () => end("flooded")),
+      stderr: collector(call.limit, () => end("flooded"))
+    };
+    let how = "exited";
+    let status = "";
+    let hasEnded = false;
+    let killer;
+    const child = (0, import_node_child_process.spawn)("/bin/sh", ["-c", script, call.program, ...call.args], {
+      cwd: call.cwd,
+      env: call.environment,
+      detached: true,
+      stdio: [call.input === void 0 ? "ignore" : "pipe", "pipe", "pipe", "pipe"]
+    });
+    const signalGroup = (name) => {
+      if (hasEnded || child.pid === void 0 || child.exitCode !== null || child.signalCode !== null) return;
+      try {
+        process.kill(-child.pid, name);
+      } catch {
+      }
+    };
+    const end = (reason) => {
+      if (how !== "exited" || hasEnded) return;
+      how = reason;
+      signalGroup("SIGTERM");
+      killer = setTimeout(() => signalGroup("SIGKILL"), import_chunk_ME3EHXWB.toolGraceMs);
+    };
+    const onAbort = () => end("aborted");
+    const clock = setTimeout(() => end("timeout"), call.timeoutMs);
+    const finish = (answer) => {
+      if (hasEnded) return;
+      hasEnded = true;
+      clearTimeout(clock);
+      clearTimeout(killer);
+      call.signal?.removeEventListener("abort", onAbort);
+      resolve({ ...answer, stdout: kept.stdout.bytes(), stderr: kept.stderr.bytes() });
+    };
+    call.signal?.addEventListener("abort", onAbort);
+    child.stdin?.on("error", () => void 0).end(call.input);
+    child.stdout?.on("data", kept.stdout.take);
+    child.stderr?.on("data", kept.stderr.take);
+    child.stdio[3]?.on("data", (bytes) => {
+      status += bytes.toString();
+    });
+    child.once("error", (error) => finish({ how: "failed", code: null, reason: error.message }));
+    child.once("close", () => {
+      const code = how === "exited" && /^\d+\n$/.test(status) ? Number(status) : null;
+      finish({ how, code, reason: null });
+    });
+    if (call.signal?.aborted) end("aborted");
+  });
+}
+function collector(limit, flooded) {
+  const chunks = [];
+  let size = 0;
   return {
-    success_files: files.map((file) => baselineOf("success-file", file)),
-    result_paths: results,
-    result_baselines: results.map((file) => baselineOf("result", file))
+    take(bytes) {
+      const room = limit - size;
+      if (room > 0) chunks.push(bytes.subarray(0, room));
+      size += bytes.length;
+      if (size > limit) flooded();
+    },
+    bytes: () => Buffer.concat(chunks)
   };
-}
-function freshPaths(run) {
-  const { success_files: files, result_paths: results } = run;
-  return {
-    ...files ? { success_files: files.map(({ path: file }) => baselineOf("success-file", file)) } : {},
-    ...results ? { result_baselines: results.map((file) => baselineOf("result", file)) } : {}
-  };
-}
-function requireLogPath(text, cwd) {
-  const file = absolutePath("log", text, cwd);
-  lookAllowed("log", file);
-  return file;
-}
-function listOf(option, texts, cwd) {
-  if (texts.length > import_chunk_7ZHMY77B.resultPaths)
-    throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take ${texts.length} times --${option}: at most ${import_chunk_7ZHMY77B.resultPaths} are allowed`);
-  const files = texts.map((text) => absolutePath(option, text, cwd));
-  const twice = files.find((file, index) => files.indexOf(file) !== index);
-  if (twice !== void 0) throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take --${option} twice for ${twice}: name each path once`);
-  return files;
-}
-function absolutePath(option, text, cwd) {
-  if (text === "")
-    throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take --${option} "": allowed is a path, which counts from the job's folder`);
-  if (/[\0\r\n]/.test(text))
-    throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take --${option} ${JSON.stringify(text)}: a path may hold no line end and no NUL`);
-  if (option !== "result" && /\/\.{0,2}$/.test(text))
-    throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take --${option} ${JSON.stringify(text)}: it names a folder; name a file in it`);
-  return import_node_path.default.resolve(cwd, text);
-}
-function baselineOf(option, file) {
-  const now = lookAllowed(option, file);
-  return { path: file, before: now ? { size: now.size, modified_ms: now.modifiedMs, inode: now.inode } : null };
-}
-function lookAllowed(option, file) {
-  const now = look(option, file);
-  if (now?.kind === "folder" && option !== "result") throw refusal(option, file, "it is a folder", "name a file in it");
-  if (now?.kind === "other") throw refusal(option, file, "it is neither a file nor a folder");
-  if (now) return now;
-  for (let folder = import_node_path.default.dirname(file); ; folder = import_node_path.default.dirname(folder)) {
-    const kind = look(option, folder)?.kind;
-    if (kind === "folder") return void 0;
-    if (kind !== void 0) throw refusal(option, file, `${folder} is no folder`);
-  }
-}
-function look(option, file) {
-  try {
-    return (0, import_chunk_SWRACBME.lookBehind)(file);
-  } catch (error) {
-    throw refusal(option, file, `it cannot be looked at (${(0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "error"})`);
-  }
-}
-function refusal(option, file, why, next = "name another path") {
-  return new import_chunk_NVPF5LEY.FaultError("preflight", `cannot take --${option} ${file}: ${why}`, next);
-}
-async function programOf(input, cwd) {
-  const words = input.rest ?? [];
-  if (input.has("shell")) {
-    if (words.length !== 1)
-      throw (0, import_chunk_NVPF5LEY.usageError)(
-        `cannot take ${words.length} words with --shell: it needs the whole command line as one word after --`
-      );
-    return shellOf(words[0], input.has("pipefail"));
-  }
-  const program = requireProgram(words[0], cwd);
-  return { argv: [...words], program };
-}
-function requireProgram(name, cwd) {
-  const program = (0, import_chunk_RYETHGSB.findProgram)(name, cwd);
-  if (program !== void 0) return program;
-  const where = name.includes("/") ? `no executable file of that name (looked from ${cwd})` : `it is not on PATH (${import_chunk_O4IAPCHI.variables.searchPath() || "empty"})`;
-  throw new import_chunk_NVPF5LEY.FaultError("preflight", `cannot run ${JSON.stringify(name)}: ${where}`, "give the path of the program");
-}
-async function shellOf(line, hasPipefail) {
-  if (!hasPipefail) return { argv: [sh, "-c", line], program: sh };
-  const program = findBash() ?? (await hasOption(sh) ? sh : void 0);
-  if (program !== void 0) return { argv: [program, "-o", "pipefail", "-c", line], program };
-  throw new import_chunk_NVPF5LEY.FaultError(
-    "preflight",
-    `cannot take --pipefail: there is no bash on PATH, and ${sh} has no such option`,
-    "install bash, or leave --pipefail away"
-  );
-}
-var sh = "/bin/sh";
-function findBash() {
-  const folders = import_chunk_O4IAPCHI.variables.searchPath().split(":");
-  const found = folders.filter((folder) => folder.startsWith("/")).map((folder) => (0, import_chunk_RYETHGSB.findProgram)(`${folder}/bash`, "/"));
-  return found.find((file) => file !== void 0);
-}
-async function hasOption(program) {
-  const { runTool } = await Promise.resolve().then(() => load("./tool-SXORBSW6.js"));
-  const args = ["-o", "pipefail", "-c", ":"];
-  const environment = (0, import_chunk_O4IAPCHI.toolEnvironment)();
-  const timeoutMs = import_chunk_7ZHMY77B.limits.probe.default;
-  const answer = await runTool({ program, args, cwd: "/", environment, timeoutMs, limit: import_chunk_7ZHMY77B.probeBytes });
-  return answer.code === 0;
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
-  freshPaths,
-  pathsBefore,
-  programOf,
-  requireLogPath,
-  requireProgram
+  runTool
 });
 
 },
-"./chunk-7FFQMZF5.js": function (module, exports) {
+"./chunk-6YFBHOQE.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  concludeAsked: () => concludeAsked
+});
+module.exports = stdin_exports;
+var import_chunk_G7UZDMI6 = load("./chunk-G7UZDMI6.js");
+var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
+var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
+var import_chunk_6T3SJNXN = load("./chunk-6T3SJNXN.js");
+var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
+var import_chunk_QWC3QI4L = load("./chunk-QWC3QI4L.js");
+var import_chunk_ME3EHXWB = load("./chunk-ME3EHXWB.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+async function concludeAsked(job, ending, tree) {
+  const { run } = job.spec;
+  if (!run?.status_cmd) return (0, import_chunk_G7UZDMI6.conclude)(job, ending);
+  const left = tree === null || ending.reason === "exited" ? [] : [leftWarning(ending.reason, tree)];
+  const task = await askTask(job.spec, run.status_cmd, run.identity ?? "");
+  return (0, import_chunk_G7UZDMI6.conclude)(job, { ...ending, task: { ...task, warnings: [...left, ...task.warnings] } });
+}
+async function askTask(spec, line, identity) {
+  const answer = await ask(spec, line);
+  const read = readAnswer(answer, identity);
+  if (!("why" in read)) return { ...read, warnings: [] };
+  const message = `how the task stands is not known: the status command ${read.why}`;
+  return { task_status: "unknown", task_exit_code: "unknown", warnings: [{ code: "task_unknown", message }] };
+}
+async function ask({ id, cwd }, line) {
+  const environment = (0, import_chunk_QWC3QI4L.questionEnvironment)({ id, cwd });
+  try {
+    const shell = { program: "/bin/sh", args: ["-c", line], cwd, environment };
+    return await (0, import_chunk_6T3SJNXN.runTool)({ ...shell, timeoutMs: import_chunk_ME3EHXWB.taskStatusMs, limit: import_chunk_ME3EHXWB.probeBytes });
+  } catch (error) {
+    return { how: "failed", code: null, reason: (0, import_chunk_NVPF5LEY.messageOf)(error), stdout: Buffer.alloc(0), stderr: Buffer.alloc(0) };
+  }
+}
+function readAnswer(answer, identity) {
+  const trouble = troubleOf(answer);
+  if (trouble !== void 0) return { why: trouble };
+  let told;
+  try {
+    told = JSON.parse(answer.stdout.toString("utf8"));
+  } catch {
+    return { why: "printed no JSON object" };
+  }
+  if (typeof told !== "object" || told === null || Array.isArray(told)) return { why: "printed no JSON object" };
+  const { identity: named, status, exit_code: code } = told;
+  if (typeof named !== "string" && !Number.isSafeInteger(named)) return { why: "names no task" };
+  if (String(named) !== identity) return { why: `names another task (${oneLine(String(named))})` };
+  if (typeof status !== "string" || oneLine(status) === "") return { why: "tells no status" };
+  return { task_status: oneLine(status), task_exit_code: Number.isSafeInteger(code) ? code : "unknown" };
+}
+function troubleOf({ how, code, reason, stderr }) {
+  switch (how) {
+    case "timeout":
+      return `gave no answer within ${(0, import_chunk_UNGYPAP3.formatDuration)(import_chunk_ME3EHXWB.taskStatusMs)}`;
+    case "flooded":
+      return `printed more than ${(0, import_chunk_TFEMYLSK.formatSize)(import_chunk_ME3EHXWB.probeBytes)}`;
+    case "failed":
+      return `could not be started (${oneLine(reason ?? "not known why")})`;
+    case "aborted":
+      return "was broken off";
+    case "exited":
+      if (code === 0) return void 0;
+      return `${code === null ? "was killed" : `exited with code ${code}`}${saidOf(stderr)}`;
+  }
+}
+function saidOf(stderr) {
+  const said = oneLine(stderr.toString("utf8"));
+  return said === "" ? "" : ` (${said})`;
+}
+function oneLine(text) {
+  return (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)(text).replace(/\s+/g, " ").trim(), Math.min(import_chunk_ME3EHXWB.evidenceChars, import_chunk_ME3EHXWB.excerptBytes));
+}
+function leftWarning(reason, tree) {
+  const left = (0, import_chunk_G7UZDMI6.findEscaped)(tree);
+  const named = left.slice(0, 10).map(({ pid, name }) => `${pid} (${oneLine(name)})`);
+  const more = left.length > named.length ? ` and ${left.length - named.length} more` : "";
+  const where = left.length > 0 ? `left alone: ${named.join(", ")}${more}` : "none of its processes was found here";
+  const message = `only the watching over the task has ended (${reason}); the task itself may live on; ${where}`;
+  return { code: "task_left", message };
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  concludeAsked
+});
+
+},
+"./chunk-7BXNR5LW.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  describeChanges: () => describeChanges,
+  isTidy: () => isTidy,
+  logSection: () => logSection,
+  ownLogSection: () => ownLogSection,
+  runFacts: () => runFacts,
+  summarizeChanges: () => summarizeChanges,
+  taskWords: () => taskWords,
+  terminalRecord: () => terminalRecord
+});
+module.exports = stdin_exports;
+var import_chunk_356WYSYK = load("./chunk-356WYSYK.js");
+var import_chunk_K2R4ETIS = load("./chunk-K2R4ETIS.js");
+var import_chunk_2ZUP75M7 = load("./chunk-2ZUP75M7.js");
+var import_chunk_WV2ZJAWR = load("./chunk-WV2ZJAWR.js");
+var import_chunk_FSRL2ASG = load("./chunk-FSRL2ASG.js");
+var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
+var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
+var import_chunk_ME3EHXWB = load("./chunk-ME3EHXWB.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+function runFacts(end) {
+  const { spec, state, results } = end;
+  return [
+    ...results.map((note) => [note.required ? "Success file" : "Result path", (0, import_chunk_356WYSYK.describeResult)(note)]),
+    ["Task", spec.run?.identity ? `${oneLine2(spec.run.identity)}: ${taskWords(state)}` : null]
+  ];
+}
+function taskWords({ task_status = "unknown", task_exit_code = "unknown" }) {
+  return `${oneLine2(String(task_status))}, exit code ${oneLine2(String(task_exit_code))}`;
+}
+function ownLogSection(spec, log) {
+  const name = oneLine2(log);
+  const read = readOwnLog(spec, log);
+  if (read.tail === "") return { text: `The log ${name} tells nothing: ${read.note}.`, isWhole: false };
+  const note = read.note === null ? "" : ` (${read.note})`;
+  return { text: `## Last lines of ${name}${note}
+
+${read.tail}`, isWhole: read.note === null };
+}
+function logSection(title, file) {
+  const text = plainTail(file);
+  return text === "" ? "" : `## ${title}
+
+${text}`;
+}
+function readOwnLog(spec, log) {
+  try {
+    const found = (0, import_chunk_SWRACBME.lookBehind)(log);
+    if (!found) return { tail: "", note: "it is missing" };
+    if (found.kind !== "file") return { tail: "", note: "it is no regular file" };
+    const tail = plainTail((0, import_chunk_SWRACBME.realPath)(log));
+    if (tail === "") return { tail, note: "it is empty" };
+    const isOld = found.modifiedMs < Date.parse(spec.created_at);
+    return { tail, note: isOld ? "not written since the launch" : null };
+  } catch (error) {
+    return { tail: "", note: `it cannot be read (${(0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "error"})` };
+  }
+}
+function plainTail(file) {
+  return (0, import_chunk_LXK2ZILE.plainText)((0, import_chunk_K2R4ETIS.readLogTail)(file).toString("utf8")).trimEnd();
+}
+function oneLine2(text) {
+  return (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)(text).replace(/\s+/g, " ").trim(), import_chunk_ME3EHXWB.excerptBytes);
+}
+function terminalRecord(spec, paths, state, { tree, staff, results } = {}) {
+  return {
+    ...state,
+    kind: spec.kind,
+    verb: spec.verb,
+    owner: spec.owner,
+    label: spec.label,
+    cwd: spec.cwd,
+    lineage: spec.lineage,
+    ended_by: tree?.step ?? "none",
+    ended_processes: tree?.ended.slice(0, 50) ?? [],
+    survivors: tree?.survivors ?? [],
+    ...spec.staff ? wordsOf(spec.staff) : {},
+    ...staff ? staffRecord(spec, staff) : {},
+    // Without the record of the end: as it is now.
+    ...spec.run ? { result_paths: results ?? (0, import_chunk_356WYSYK.noteResults)(spec.run) } : {},
+    ...spec.timer ? { timer: spec.timer } : {},
+    result_path: paths.result,
+    output_path: isTidy(spec, state) ? null : paths.output,
+    error_path: paths.error
+  };
+}
+function staffRecord(spec, staff) {
+  const { changes } = staff;
+  return {
+    changes,
+    ...spec.worktree ? { worktree: { ...spec.worktree, take_over: changes ? (0, import_chunk_2ZUP75M7.takeOverCommands)(spec.worktree, changes) : [] } } : {},
+    ..."findings" in staff ? { findings: staff.findings, findings_error: staff.findings_error } : {}
+  };
+}
+function wordsOf({ mode, backend, custom, model, profile }) {
+  return { mode, backend: custom?.name ?? backend, model, profile };
+}
+function isTidy(spec, state) {
+  return spec.kind === "staff" && state.state === "done" && state.warnings.length === 0;
+}
+var shown = { files: 30, commits: 10, dirty: 10, refs: 10, bytes: 200 };
+function summarizeChanges(changes) {
+  const named = namesOf(
+    changes.files.map(({ path }) => path),
+    changes.file_count
+  );
+  const files = changes.file_count === 0 ? noFiles(changes) : `${fileCount(changes)}${named}`;
+  const { reason, dirty_committed, dirty_committed_count } = changes;
+  const isPartial = reason !== null && reason !== import_chunk_WV2ZJAWR.notInGit;
+  return [
+    files,
+    ...otherChanges(changes, namesOf(dirty_committed, dirty_committed_count)),
+    ...isPartial ? [`not everything could be looked at (${(0, import_chunk_FSRL2ASG.oneLine)(reason)})`] : []
+  ].join(", ");
+}
+function describeChanges(changes) {
+  const { files, file_count, commits, commit_count, dirty_before, dirty_before_count } = changes;
+  const { dirty_committed, dirty_committed_count } = changes;
+  const moved = changes.refs_changed.filter((ref) => ref !== `refs/heads/${changes.branch.after}`);
+  const refs = moved.slice(0, shown.refs).map(code);
+  return [
+    `${sentence([file_count === 0 ? noFiles(changes) : fileCount(changes), ...otherChanges(changes)].join(", "))}.`,
+    ...section("", files.slice(0, shown.files).map(fileLine), file_count),
+    ...section("New commits:", commits.slice(0, shown.commits).map(commitLine), commit_count),
+    ...refs.length > 0 ? ["", `Branches and stash that moved: ${refs.join(", ")}${moved.length > refs.length ? ", ..." : ""}`] : [],
+    ...section(
+      "Uncommitted before, now committed as it was:",
+      dirty_committed.slice(0, shown.dirty).map((path) => `- ${code(path)}`),
+      dirty_committed_count
+    ),
+    ...section(
+      "Dirty before, and left as it was:",
+      dirty_before.slice(0, shown.dirty).map((path) => `- ${code(path)}`),
+      dirty_before_count
+    ),
+    ...changes.reason === null ? [] : ["", `Not everything could be looked at: ${(0, import_chunk_FSRL2ASG.oneLine)(changes.reason)}.`],
+    ...changes.exact || changes.reason?.includes("damaged") ? [] : ["", "A limit was reached: there may be more changes than these."]
+  ].join("\n");
+}
+function namesOf(paths, total) {
+  const named = paths.slice(0, 3).map((path) => (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_FSRL2ASG.showName)(path), shown.bytes));
+  return ` (${named.join(", ")}${total > named.length ? ", ..." : ""})`;
+}
+function noFiles({ exact, unchanged, reason }) {
+  if (exact) return "no files changed";
+  return unchanged || reason === null ? "no changed files were seen" : "it is unknown whether files changed";
+}
+function fileCount({ file_count }) {
+  return `${file_count} file${file_count === 1 ? "" : "s"} changed`;
+}
+function otherChanges(changes, swallowed = "") {
+  const { commit_count, head, branch, index_changed, file_count, refs_changed, beyond } = changes;
+  const { dirty_committed_count: kept } = changes;
+  const were = kept === 1 ? "file that was uncommitted before is" : "files that were uncommitted before are";
+  const branchMoved = branch.before !== branch.after;
+  return [
+    ...commit_count > 0 ? [`${commit_count} new commit${commit_count === 1 ? "" : "s"}`] : [],
+    ...branchMoved ? [`now on ${branch.after === null ? "no branch" : `branch ${code(branch.after)}`}`] : [],
+    ...head.moved === "elsewhere" ? ["HEAD was moved to another line of history"] : [],
+    ...head.moved === "forward" && commit_count === 0 ? ["HEAD was moved forward"] : [],
+    ...index_changed && file_count === 0 && commit_count === 0 ? ["what is staged changed"] : [],
+    ...refs_changed.length > 0 && head.moved === null && commit_count === 0 ? ["branches or the stash changed"] : [],
+    ...kept > 0 ? [`${kept} ${were} now committed${swallowed}`] : [],
+    ...beyond.length > 0 ? [`something changed among ${beyond.join(" and ")}`] : []
+  ];
+}
+function section(title, lines, total) {
+  if (lines.length === 0) return [];
+  const rest = total - lines.length;
+  return ["", ...title === "" ? [] : [title, ""], ...lines, ...rest > 0 ? [`- and ${rest} more`] : []];
+}
+function fileLine({ path, change, from, was_dirty, committed }) {
+  const notes = [...was_dirty ? ["was dirty before"] : [], ...committed ? ["committed"] : []];
+  const origin = from === void 0 ? "" : `${code(from)} -> `;
+  return `- ${change}: ${origin}${code(path)}${notes.length === 0 ? "" : ` (${notes.join(", ")})`}`;
+}
+function commitLine({ sha, subject }) {
+  return `- ${sha.slice(0, 12)} ${code((0, import_chunk_FSRL2ASG.oneLine)(subject))}`;
+}
+function code(text) {
+  const inner = (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_FSRL2ASG.showName)(text), shown.bytes);
+  const longest = Math.max(0, ...(inner.match(/`+/g) ?? []).map((run) => run.length));
+  const fence = "`".repeat(longest + 1);
+  return longest === 0 ? `\`${inner}\`` : `${fence} ${inner} ${fence}`;
+}
+function sentence(text) {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  describeChanges,
+  isTidy,
+  logSection,
+  ownLogSection,
+  runFacts,
+  summarizeChanges,
+  taskWords,
+  terminalRecord
+});
+
+},
+"./chunk-BMQ5FCH3.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  launch: () => launch,
+  launchedBefore: () => launchedBefore
+});
+module.exports = stdin_exports;
+var import_chunk_I2DKDLH5 = load("./chunk-I2DKDLH5.js");
+var import_chunk_LGUKPVWX = load("./chunk-LGUKPVWX.js");
+var import_chunk_S5CILBSM = load("./chunk-S5CILBSM.js");
+var import_chunk_6OSUWNVY = load("./chunk-6OSUWNVY.js");
+var import_chunk_F6WZ65LI = load("./chunk-F6WZ65LI.js");
+var import_chunk_EJXOQQCT = load("./chunk-EJXOQQCT.js");
+var import_chunk_V7F6RL42 = load("./chunk-V7F6RL42.js");
+var import_chunk_GIZV7ETM = load("./chunk-GIZV7ETM.js");
+var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
+var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
+var import_chunk_QWC3QI4L = load("./chunk-QWC3QI4L.js");
+var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
+var import_chunk_ME3EHXWB = load("./chunk-ME3EHXWB.js");
+var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_node_path = builtin("node:path");
+function isClaimed(root, key) {
+  return (0, import_chunk_SWRACBME.exists)(fileOf(root, key));
+}
+function fileOf(root, key) {
+  return import_node_path.default.join((0, import_chunk_V7F6RL42.rootPaths)(root).once, (0, import_chunk_F6WZ65LI.hashOf)(key).slice(0, 40));
+}
+function claimOnce(root, key, claim) {
+  const file = fileOf(root, key);
+  if ((0, import_chunk_527JQF7V.createFile)(file, `${JSON.stringify(claim)}
+`)) return { isOurs: true, holder: claim };
+  return { isOurs: false, holder: requireClaim(file) };
+}
+function readClaim(root, key) {
+  return isClaimed(root, key) ? requireClaim(fileOf(root, key)) : void 0;
+}
+function requireClaim(file) {
+  const read = (0, import_chunk_527JQF7V.readJson)(file);
+  const holder = read.kind === "ok" ? read.value : void 0;
+  if (typeof holder?.id !== "string" || typeof holder.asked !== "string") {
+    throw new import_chunk_NVPF5LEY.FaultError(
+      "state_unusable",
+      `cannot read the once-key file ${file}: it is damaged`,
+      "remove that file if you are sure that the job never ran"
+    );
+  }
+  return holder;
+}
+function needsWorker(spec) {
+  return spec.kind !== "timer" || Boolean(spec.notify);
+}
+function writeArmed(spec, folder) {
+  const { id, owner, created_at, timer } = spec;
+  const event = { seq: 1, at: created_at, job: id, owner, type: "armed", due_at: timer?.due_at };
+  (0, import_chunk_527JQF7V.writeFile)(`${folder}/events.ndjson`, `${JSON.stringify(event)}
+`, { sync: false });
+  const state = { ...(0, import_chunk_EJXOQQCT.earlyState)(id, spec), state: "running", seq: 1, rev: 1, started_at: created_at };
+  (0, import_chunk_527JQF7V.writeJson)(`${folder}/state.json`, state);
+}
+function askedOf(request) {
+  const { kind, verb, cwd, deadlineMs, killGraceMs, maxOutputBytes, firstOutputMs, stallMs } = request;
+  if (request.timer)
+    return (0, import_chunk_F6WZ65LI.hashOf)((0, import_chunk_F6WZ65LI.canonical)({ kind, verb, timer: askedTimer(request.timer), lineage: request.lineage }));
+  const run = request.run ? askedRun(request.run) : null;
+  const base = { kind, verb, cwd, deadlineMs, killGraceMs, maxOutputBytes, firstOutputMs, stallMs, run };
+  const lineage = request.asksForLatest ? { relation: request.lineage?.relation } : request.lineage;
+  const worktree = request.worktree === "new" ? { worktree: "new" } : {};
+  const staff = request.staff ? askedStaff(request.staff) : null;
+  if (staff && request.asksForLatest) staff.resume = "latest";
+  return (0, import_chunk_F6WZ65LI.hashOf)((0, import_chunk_F6WZ65LI.canonical)({ ...base, lineage, staff, ...worktree, ...askedWaiting(request) }));
+}
+function askedRun({ success_files = [], result_baselines: _, ...run }) {
+  const files = success_files.map((one) => one.path);
+  const given = Object.entries({ ...run, success_files: files }).filter(
+    ([name, value]) => value !== null && value !== void 0 && !(Array.isArray(value) && value.length === 0) && value !== defaults[name]
+  );
+  return Object.fromEntries(given);
+}
+var defaults = {
+  checkpoint_ms: import_chunk_ME3EHXWB.limits.checkpoint.default,
+  sample_ms: import_chunk_ME3EHXWB.limits.sample.default,
+  probe_ms: import_chunk_ME3EHXWB.limits.probe.default
+};
+function askedTimer({ due_at, delay_ms, message, slot }) {
+  return { message, slot, ...delay_ms === null ? { due_at } : { delay_ms } };
+}
+function askedWaiting({ watch, onStall }) {
+  const { start: _start, ...asked } = watch ?? {};
+  return { ...watch ? { watch: asked } : {}, ...onStall ? { on_stall: onStall } : {} };
+}
+function askedStaff(staff) {
+  const { mode, backend, program, model, profile, prompt, resume, custom, schema, base } = staff;
+  const { brief: _brief, ...definition } = custom ?? {};
+  return {
+    ...{ mode, backend, program, model, profile, prompt, resume },
+    custom: custom ? definition : null,
+    ...schema ? { schema } : {},
+    ...base ? { base: base.rev } : {}
+  };
+}
+async function finishClaim(root, claim) {
+  if (!(0, import_chunk_EJXOQQCT.isId)(claim.id))
+    throw new import_chunk_NVPF5LEY.FaultError(
+      "state_unusable",
+      `cannot use a once-key that names ${JSON.stringify(claim.id)}: that is no job id`
+    );
+  const paths = (0, import_chunk_V7F6RL42.jobPaths)(root, claim.id);
+  const stage = (0, import_chunk_V7F6RL42.stagePath)(root, claim.id);
+  const until = (0, import_chunk_Y5L6GQDB.monotonicMs)() + import_chunk_ME3EHXWB.startLimitMs;
+  while (!(0, import_chunk_SWRACBME.exists)(paths.launch) && (0, import_chunk_Y5L6GQDB.monotonicMs)() < until) {
+    const isStaged = (0, import_chunk_SWRACBME.exists)(stage);
+    if (!(0, import_chunk_SWRACBME.exists)(paths.folder) && !isStaged) return;
+    if ((0, import_chunk_GIZV7ETM.livenessOf)(claim.launcher) === "dead") {
+      if (isStaged) (0, import_chunk_SWRACBME.moveFolder)(stage, paths.folder);
+      return;
+    }
+    await (0, import_chunk_Y5L6GQDB.sleep)(5);
+  }
+}
+var specBytes = 15 * 1024 * 1024;
+async function launch(root, request) {
+  if (!(0, import_chunk_I2DKDLH5.checkRoot)(root.folder)) (0, import_chunk_I2DKDLH5.requirePlace)(root.folder);
+  const stamp = makeStamp(request.verb);
+  const planned = isTaken(root, request) ? null : await planTree(request, stamp.id);
+  const key = (0, import_chunk_F6WZ65LI.ensureKey)();
+  (0, import_chunk_I2DKDLH5.ensureRoot)(root.folder);
+  const publish = () => publishJob(root, request, { ...stamp, planned }, key);
+  const job = request.admit ? await (0, import_chunk_6OSUWNVY.withLock)((0, import_chunk_V7F6RL42.rootPaths)(root.folder).lock, publish) : await publish();
+  if ("holder" in job) return takeOver(root, job.holder, request);
+  const { spec, paths } = job;
+  const worktree = request.worktree === "new" ? spec.worktree ?? null : null;
+  try {
+    if (worktree) (await Promise.resolve().then(() => load("./worktree-USEOBJF3.js"))).addWorktree(worktree);
+    if (needsWorker(spec)) await (0, import_chunk_S5CILBSM.startWorker)(root.folder, spec, { paths }, 1);
+  } catch (error) {
+    if (spec.once_key === null) undo(paths, (0, import_chunk_V7F6RL42.stagePath)(root.folder, spec.id));
+    if (worktree) (await Promise.resolve().then(() => load("./worktree-USEOBJF3.js"))).undoWorktree(worktree);
+    throw launchError(root, error);
+  }
+  return { id: spec.id, isNew: true };
+}
+async function publishJob(root, request, stamp, key) {
+  const admitted = isTaken(root, request) ? void 0 : await request.admit?.();
+  const warnings = [...request.warnings ?? [], ...admitted?.warnings ?? []];
+  const spec = await makeSpec(root, { ...request, warnings }, stamp, key);
+  const paths = (0, import_chunk_V7F6RL42.jobPaths)(root.folder, spec.id);
+  const stage = (0, import_chunk_V7F6RL42.stagePath)(root.folder, spec.id);
+  let isPromised = false;
+  try {
+    await Promise.all([stageJob(root, spec, stage), import_chunk_EJXOQQCT.defaultEngine.prepare()]);
+    const claim = request.onceKey === null ? null : claimOnce(root.folder, request.onceKey, claimOf(spec, request));
+    if (claim && !claim.isOurs) {
+      undo(paths, stage);
+      return { holder: claim.holder };
+    }
+    isPromised = claim !== null;
+    if (!(0, import_chunk_SWRACBME.moveFolder)(stage, paths.folder)) throw new import_chunk_NVPF5LEY.FaultError("state_unusable", `cannot move ${stage} into place`);
+    if (spec.timer) placeDurably(root.folder, paths);
+    admitted?.told?.(spec.id);
+    return { spec, paths };
+  } catch (error) {
+    if (isPromised) (0, import_chunk_SWRACBME.moveFolder)(stage, paths.folder);
+    else undo(paths, stage);
+    throw launchError(root, error);
+  }
+}
+function placeDurably(root, paths) {
+  (0, import_chunk_527JQF7V.syncFolder)(paths.folder);
+  (0, import_chunk_527JQF7V.syncFolder)((0, import_chunk_V7F6RL42.rootPaths)(root).jobs);
+}
+function makeStamp(verb) {
+  const createdMs = (0, import_chunk_Y5L6GQDB.nowMs)();
+  const random = (0, import_chunk_F6WZ65LI.randomBytes)(22);
+  return { createdMs, random, id: (0, import_chunk_EJXOQQCT.makeId)(verb, createdMs, random) };
+}
+async function planTree(request, id) {
+  return request.worktree === "new" ? (await Promise.resolve().then(() => load("./worktree-USEOBJF3.js"))).planWorktree(request.cwd, id) : null;
+}
+function isTaken(root, { onceKey }) {
+  return onceKey !== null && isClaimed(root.folder, onceKey);
+}
+async function makeSpec(root, request, { createdMs, random, id, planned }, key) {
+  const {
+    deadlineMs,
+    killGraceMs,
+    maxOutputBytes,
+    firstOutputMs,
+    stallMs,
+    onStall = null,
+    onceKey,
+    admit: _admit,
+    credentials: _credentials,
+    asksForLatest: _latest,
+    words: _words,
+    worktree,
+    ...rest
+  } = request;
+  const { cwd = request.cwd, ...note } = planned ?? {};
+  const unsigned = {
+    schema: 1,
+    id,
+    ...rest,
+    cwd,
+    worktree: planned ? note : worktree === "new" ? null : worktree ?? null,
+    created_at: (0, import_chunk_Y5L6GQDB.isoOf)(createdMs),
+    once_key: onceKey,
+    engine: import_chunk_EJXOQQCT.defaultEngine.id,
+    state_option: root.option,
+    deadline_ms: deadlineMs,
+    deadline_mono_ms: (0, import_chunk_Y5L6GQDB.monotonicMs)() + deadlineMs,
+    kill_grace_ms: killGraceMs,
+    max_output_bytes: maxOutputBytes,
+    first_output_ms: firstOutputMs,
+    stall_ms: stallMs,
+    ...onStall === null ? {} : { on_stall: onStall },
+    mark: (0, import_chunk_CTSRVJRC.toHex)(random.subarray(6)),
+    launcher: (0, import_chunk_GIZV7ETM.ownIdentity)(),
+    environment: { digest: (0, import_chunk_F6WZ65LI.environmentDigest)(key), credentials: (0, import_chunk_QWC3QI4L.credentialNames)(request.credentials) }
+  };
+  return { ...unsigned, mac: await (0, import_chunk_F6WZ65LI.macOf)(unsigned, key) };
+}
+async function stageJob(root, spec, stage) {
+  (0, import_chunk_527JQF7V.createFolder)(stage);
+  const text = `${JSON.stringify(spec)}
+`;
+  if (text.length > specBytes)
+    throw new import_chunk_NVPF5LEY.FaultError(
+      "preflight",
+      `cannot store a request of ${text.length} bytes: at most ${specBytes} are allowed`
+    );
+  const isDurable = (0, import_chunk_527JQF7V.writeFileMeanwhile)(`${stage}/spec.json`, text);
+  (0, import_chunk_527JQF7V.createFolder)(`${stage}/waiters`);
+  if (spec.kind === "timer") writeArmed(spec, stage);
+  (0, import_chunk_527JQF7V.writeFile)((0, import_chunk_V7F6RL42.jobPaths)(root.folder, spec.id).marker, "", { sync: false });
+  await isDurable;
+}
+function claimOf(spec, request) {
+  const words = request.words === void 0 ? {} : { words: (0, import_chunk_F6WZ65LI.hashOf)(request.words) };
+  return { id: spec.id, asked: askedOf(request), launcher: spec.launcher, ...words };
+}
+async function launchedBefore(root, key, words) {
+  if (!(0, import_chunk_I2DKDLH5.checkRoot)(root.folder)) return void 0;
+  const holder = readClaim(root.folder, key);
+  if (holder?.words !== (0, import_chunk_F6WZ65LI.hashOf)(words)) return void 0;
+  await finishClaim(root.folder, holder);
+  return { id: holder.id, isNew: false };
+}
+async function takeOver(root, holder, request) {
+  await finishClaim(root.folder, holder);
+  if (holder.asked !== askedOf(request)) {
+    throw new import_chunk_NVPF5LEY.FaultError(
+      "preflight",
+      `cannot use --once-key ${JSON.stringify(request.onceKey)}: job ${holder.id} has this key and another request`,
+      `look at it with: ${import_chunk_LGUKPVWX.nextCommands.observe(holder.id, root.option)}`
+    );
+  }
+  return { id: holder.id, isNew: false };
+}
+function undo(paths, stage) {
+  try {
+    for (const target of [stage, paths.folder, paths.marker]) (0, import_chunk_SWRACBME.removeTree)(target);
+  } catch {
+  }
+}
+function launchError(root, error) {
+  const code = (0, import_chunk_NVPF5LEY.errnoOf)(error);
+  if (error instanceof import_chunk_NVPF5LEY.FaultError || code === void 0) return error;
+  return new import_chunk_NVPF5LEY.FaultError(
+    "state_unusable",
+    `cannot write into the state folder ${root.folder} (${code})`,
+    "use another place with --state-dir DIR or JOB_STATE_DIR"
+  );
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  launch,
+  launchedBefore
+});
+
+},
+"./chunk-C5YF7LGV.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -2319,33 +2667,33 @@ __export(stdin_exports, {
   requireWholeId: () => requireWholeId
 });
 module.exports = stdin_exports;
-var import_chunk_SERDORTF = load("./chunk-SERDORTF.js");
-var import_chunk_HA7S77SO = load("./chunk-HA7S77SO.js");
+var import_chunk_EJXOQQCT = load("./chunk-EJXOQQCT.js");
+var import_chunk_V7F6RL42 = load("./chunk-V7F6RL42.js");
 var import_chunk_GEPPUING = load("./chunk-GEPPUING.js");
 var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_node_path = builtin("node:path");
 function listJobs(root) {
-  return (0, import_chunk_SWRACBME.listNames)((0, import_chunk_HA7S77SO.rootPaths)(root).jobs).filter(import_chunk_SERDORTF.isId).sort(import_chunk_SERDORTF.compareIds).reverse();
+  return (0, import_chunk_SWRACBME.listNames)((0, import_chunk_V7F6RL42.rootPaths)(root).jobs).filter(import_chunk_EJXOQQCT.isId).sort(import_chunk_EJXOQQCT.compareIds).reverse();
 }
 function listActive(root) {
-  return (0, import_chunk_SWRACBME.listNames)((0, import_chunk_HA7S77SO.rootPaths)(root).active).filter(import_chunk_SERDORTF.isId).sort(import_chunk_SERDORTF.compareIds);
+  return (0, import_chunk_SWRACBME.listNames)((0, import_chunk_V7F6RL42.rootPaths)(root).active).filter(import_chunk_EJXOQQCT.isId).sort(import_chunk_EJXOQQCT.compareIds);
 }
 function findJob(root, text) {
   const list = listCommand(root);
-  if (!(0, import_chunk_SERDORTF.isIdPrefix)(text)) {
+  if (!(0, import_chunk_EJXOQQCT.isIdPrefix)(text)) {
     throw new import_chunk_NVPF5LEY.FaultError(
       "unknown_job",
       `cannot take ${JSON.stringify(text)} as a job id: ids look like run-mik3x9ab-4f7q2z`,
       list
     );
   }
-  const all = (0, import_chunk_SWRACBME.listNames)((0, import_chunk_HA7S77SO.rootPaths)(root.folder).jobs).filter(import_chunk_SERDORTF.isId);
+  const all = (0, import_chunk_SWRACBME.listNames)((0, import_chunk_V7F6RL42.rootPaths)(root.folder).jobs).filter(import_chunk_EJXOQQCT.isId);
   if (all.includes(text)) return requireFolder(root, text);
   const matches = all.filter((id) => id.startsWith(text));
   if (matches.length === 1) return requireFolder(root, matches[0]);
   if (matches.length === 0) throw unknownJob(root, text);
-  const shown = matches.sort(import_chunk_SERDORTF.compareIds).slice(-5).join(", ");
+  const shown = matches.sort(import_chunk_EJXOQQCT.compareIds).slice(-5).join(", ");
   throw new import_chunk_NVPF5LEY.FaultError(
     "ambiguous_id",
     `cannot tell which job ${text} is: ${matches.length} jobs begin so, the newest are ${shown}`,
@@ -2365,7 +2713,7 @@ function jobsFolder(root) {
   return import_node_path.default.join(root, "jobs");
 }
 function requireFolder(root, id) {
-  const folder = import_node_path.default.join((0, import_chunk_HA7S77SO.rootPaths)(root.folder).jobs, id);
+  const folder = import_node_path.default.join((0, import_chunk_V7F6RL42.rootPaths)(root.folder).jobs, id);
   const facts = (0, import_chunk_SWRACBME.factsOf)(folder);
   if (facts?.kind === "folder") return id;
   if (!facts) throw unknownJob(root, id);
@@ -2379,7 +2727,7 @@ function unknownJob(root, text) {
   );
 }
 function listCommand(root) {
-  return `list them with: ${(0, import_chunk_GEPPUING.quoteWords)([...(0, import_chunk_HA7S77SO.selfWords)(), "status", ...root.option])}`;
+  return `list them with: ${(0, import_chunk_GEPPUING.quoteWords)([...(0, import_chunk_V7F6RL42.selfWords)(), "status", ...root.option])}`;
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
@@ -2391,17 +2739,1767 @@ function listCommand(root) {
 });
 
 },
-"./chunk-7KOI7XAU.js": function (module, exports) {
+"./chunk-CTSRVJRC.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  hmacSha256: () => hmacSha256,
+  sha256: () => sha256,
+  toHex: () => toHex
+});
+module.exports = stdin_exports;
+var constants = new Uint32Array([
+  1116352408,
+  1899447441,
+  3049323471,
+  3921009573,
+  961987163,
+  1508970993,
+  2453635748,
+  2870763221,
+  3624381080,
+  310598401,
+  607225278,
+  1426881987,
+  1925078388,
+  2162078206,
+  2614888103,
+  3248222580,
+  3835390401,
+  4022224774,
+  264347078,
+  604807628,
+  770255983,
+  1249150122,
+  1555081692,
+  1996064986,
+  2554220882,
+  2821834349,
+  2952996808,
+  3210313671,
+  3336571891,
+  3584528711,
+  113926993,
+  338241895,
+  666307205,
+  773529912,
+  1294757372,
+  1396182291,
+  1695183700,
+  1986661051,
+  2177026350,
+  2456956037,
+  2730485921,
+  2820302411,
+  3259730800,
+  3345764771,
+  3516065817,
+  3600352804,
+  4094571909,
+  275423344,
+  430227734,
+  506948616,
+  659060556,
+  883997877,
+  958139571,
+  1322822218,
+  1537002063,
+  1747873779,
+  1955562222,
+  2024104815,
+  2227730452,
+  2361852424,
+  2428436474,
+  2756734187,
+  3204031479,
+  3329325298
+]);
+var blockBytes = 64;
+function sha256(data) {
+  const hash = new Uint32Array([
+    1779033703,
+    3144134277,
+    1013904242,
+    2773480762,
+    1359893119,
+    2600822924,
+    528734635,
+    1541459225
+  ]);
+  const padded = new Uint8Array(Math.ceil((data.length + 9) / blockBytes) * blockBytes);
+  padded.set(data);
+  padded[data.length] = 128;
+  const view = new DataView(padded.buffer);
+  view.setUint32(padded.length - 8, Math.floor(data.length / 2 ** 29));
+  view.setUint32(padded.length - 4, data.length << 3);
+  const words = new Uint32Array(64);
+  for (let at = 0; at < padded.length; at += blockBytes) mixBlock(hash, view, at, words);
+  const digest = new Uint8Array(32);
+  const out = new DataView(digest.buffer);
+  hash.forEach((word, index) => {
+    out.setUint32(index * 4, word);
+  });
+  return digest;
+}
+function hmacSha256(key, data) {
+  const block = new Uint8Array(blockBytes);
+  block.set(key.length > blockBytes ? sha256(key) : key);
+  const inner = sha256(
+    joined(
+      block.map((byte) => byte ^ 54),
+      data
+    )
+  );
+  return sha256(
+    joined(
+      block.map((byte) => byte ^ 92),
+      inner
+    )
+  );
+}
+function toHex(bytes) {
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+function joined(a, b) {
+  const whole = new Uint8Array(a.length + b.length);
+  whole.set(a);
+  whole.set(b, a.length);
+  return whole;
+}
+function mixBlock(hash, view, at, w) {
+  for (let i = 0; i < 16; i += 1) w[i] = view.getUint32(at + i * 4);
+  for (let i = 16; i < 64; i += 1) {
+    const x = w[i - 15];
+    const y = w[i - 2];
+    const s0 = rotate(x, 7) ^ rotate(x, 18) ^ x >>> 3;
+    const s1 = rotate(y, 17) ^ rotate(y, 19) ^ y >>> 10;
+    w[i] = w[i - 16] + s0 + w[i - 7] + s1;
+  }
+  let a = hash[0];
+  let b = hash[1];
+  let c = hash[2];
+  let d = hash[3];
+  let e = hash[4];
+  let f = hash[5];
+  let g = hash[6];
+  let h = hash[7];
+  for (let i = 0; i < 64; i += 1) {
+    const s1 = (e >>> 6 | e << 26) ^ (e >>> 11 | e << 21) ^ (e >>> 25 | e << 7);
+    const t1 = h + s1 + (e & f ^ ~e & g) + constants[i] + w[i] | 0;
+    const s0 = (a >>> 2 | a << 30) ^ (a >>> 13 | a << 19) ^ (a >>> 22 | a << 10);
+    const t2 = s0 + (a & b ^ a & c ^ b & c) | 0;
+    h = g;
+    g = f;
+    f = e;
+    e = d + t1 | 0;
+    d = c;
+    c = b;
+    b = a;
+    a = t1 + t2 | 0;
+  }
+  hash[0] = hash[0] + a;
+  hash[1] = hash[1] + b;
+  hash[2] = hash[2] + c;
+  hash[3] = hash[3] + d;
+  hash[4] = hash[4] + e;
+  hash[5] = hash[5] + f;
+  hash[6] = hash[6] + g;
+  hash[7] = hash[7] + h;
+}
+function rotate(word, bits) {
+  return word >>> bits | word << 32 - bits;
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  hmacSha256,
+  sha256,
+  toHex
+});
+
+},
+"./chunk-DDGJBZMV.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  common: () => common,
+  launchOptions: () => launchOptions,
+  onStallOption: () => onStallOption,
+  ownerOption: () => ownerOption,
+  staffOptions: () => staffOptions,
+  writerOptions: () => writerOptions
+});
+module.exports = stdin_exports;
+var import_chunk_ME3EHXWB = load("./chunk-ME3EHXWB.js");
+var common = {
+  "state-dir": {
+    kind: "text",
+    value: "DIR",
+    help: "state folder (default: .job-state of the worktree, or JOB_STATE_DIR)"
+  },
+  json: { kind: "flag", help: "print one JSON document" },
+  help: { kind: "flag", help: "show this help" }
+};
+var ownerOption = {
+  owner: {
+    kind: "text",
+    value: "NAME",
+    help: 'whose jobs; "latest" means the latest of this owner (default: JOB_OWNER)'
+  }
+};
+var launchOptions = {
+  owner: { kind: "text", value: "NAME", help: "who this job belongs to (default: JOB_OWNER)" },
+  label: { kind: "text", value: "TEXT", help: "a few words for people" },
+  "once-key": { kind: "text", value: "KEY", help: "the same key gives the same job, never a second execution" },
+  wait: { kind: "flag", help: "wait for the end and print the result, as `wait` does" },
+  "wait-timeout": {
+    kind: "duration",
+    value: "D",
+    range: import_chunk_ME3EHXWB.limits.waitTimeout,
+    help: "patience of --wait (default: until the end)"
+  },
+  "id-only": { kind: "flag", help: "print the id and a newline, nothing else" },
+  ...common
+};
+var onStallOption = {
+  "on-stall": {
+    kind: "text",
+    value: "TEXT",
+    help: "what is to be done about a stall; repeated to whoever is told of one"
+  }
+};
+var staffOptions = {
+  prompt: { kind: "text", value: "TEXT", help: "the task; taken as it is, also when it begins with --" },
+  "prompt-file": { kind: "text", value: "PATH", help: "read the task from a file" },
+  stdin: { kind: "flag", help: "read the task from standard input" },
+  backend: {
+    kind: "text",
+    value: "NAME",
+    help: "which agent CLI (default: the one in your config, else the only one installed)"
+  },
+  model: { kind: "text", value: "NAME", help: "model, in the words of the agent CLI" },
+  profile: {
+    kind: "choice",
+    value: "P",
+    choices: ["restricted", "standard", "unrestricted"],
+    help: "what the agent may do: restricted, standard or unrestricted"
+  },
+  timeout: {
+    kind: "duration",
+    value: "D",
+    range: import_chunk_ME3EHXWB.limits.staffTimeout,
+    help: "hard limit, counted from launch (default 60m, at most 120m)"
+  },
+  "first-output": {
+    kind: "duration",
+    value: "D",
+    range: import_chunk_ME3EHXWB.limits.optInLimit,
+    help: "end it when nothing was printed by then"
+  },
+  "stall-after": {
+    kind: "duration",
+    value: "D",
+    range: import_chunk_ME3EHXWB.limits.optInLimit,
+    help: "end it when nothing was printed for that long"
+  },
+  ...onStallOption
+};
+var writerOptions = {
+  worktree: { kind: "flag", help: "work in a git worktree of its own, outside this one" },
+  share: { kind: "flag", help: "accept another implement job in the same worktree" }
+};
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  common,
+  launchOptions,
+  onStallOption,
+  ownerOption,
+  staffOptions,
+  writerOptions
+});
+
+},
+"./chunk-DEPKGJ45.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  openJournal: () => openJournal,
+  readEvents: () => readEvents
+});
+module.exports = stdin_exports;
+var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
+var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
+var import_chunk_ME3EHXWB = load("./chunk-ME3EHXWB.js");
+var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
+function openJournal(paths, job) {
+  const last = (0, import_chunk_527JQF7V.readRange)(paths.events, -1, 1);
+  if (last && last.size > 0 && last.bytes[0] !== 10) (0, import_chunk_527JQF7V.appendText)(paths.events, "\n");
+  let isTorn = false;
+  const owner = job.owner === null ? null : (0, import_chunk_LXK2ZILE.excerpt)(job.owner, 200);
+  const journal = {
+    seq: newestSeq(paths),
+    append(type, fields = {}) {
+      const event = { seq: journal.seq + 1, at: (0, import_chunk_Y5L6GQDB.isoNow)(), job: job.id, owner, type, ...fields };
+      let line = JSON.stringify(event);
+      if (Buffer.byteLength(line) > import_chunk_ME3EHXWB.eventLineBytes) {
+        line = JSON.stringify({ seq: event.seq, at: event.at, job: job.id, owner, type, truncated: true });
+      }
+      const text = `${isTorn ? "\n" : ""}${line}
+`;
+      isTorn = true;
+      (0, import_chunk_527JQF7V.appendText)(paths.events, text);
+      isTorn = false;
+      journal.seq = event.seq;
+      return event;
+    }
+  };
+  return journal;
+}
+var chunk = 256 * 1024;
+function readEvents(paths, after, limit) {
+  let size = chunk;
+  for (; ; ) {
+    const part = (0, import_chunk_527JQF7V.readRange)(paths.events, -size, size);
+    if (!part) return { events: [], more: false, missed: false };
+    const isWhole = part.bytes.length >= part.size;
+    const events = parseEvents(part.bytes.toString("utf8"), isWhole);
+    const first = events[0]?.seq ?? 0;
+    if (!isWhole && (events.length === 0 || first > after + 1) && size < 64 * chunk) {
+      size *= 4;
+      continue;
+    }
+    const wanted = events.filter((event) => event.seq > after);
+    return { events: wanted.slice(0, limit), more: wanted.length > limit, missed: !isWhole && first > after + 1 };
+  }
+}
+function newestSeq(paths) {
+  for (let size = 2 * import_chunk_ME3EHXWB.eventLineBytes; ; size *= 4) {
+    const part = (0, import_chunk_527JQF7V.readRange)(paths.events, -size, size);
+    if (!part) return 0;
+    const isWhole = part.bytes.length >= part.size;
+    const newest = parseEvents(part.bytes.toString("utf8"), isWhole).at(-1);
+    if (newest || isWhole || size > 64 * chunk) return newest?.seq ?? 0;
+  }
+}
+function parseEvents(text, isWhole) {
+  const lines = text.split("\n");
+  if (!isWhole) lines.shift();
+  const events = [];
+  for (const line of lines) {
+    if (line === "") continue;
+    try {
+      const value = JSON.parse(line);
+      if (typeof value === "object" && value !== null && typeof value.seq === "number") events.push(value);
+    } catch {
+    }
+  }
+  return events;
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  openJournal,
+  readEvents
+});
+
+},
+"./chunk-EJXOQQCT.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  boundOf: () => boundOf,
+  compareIds: () => compareIds,
+  conditionOf: () => conditionOf,
+  damagedState: () => damagedState,
+  defaultEngine: () => defaultEngine,
+  earlyState: () => earlyState,
+  findEngine: () => findEngine,
+  inspect: () => inspect,
+  isEnded: () => isEnded,
+  isId: () => isId,
+  isIdPrefix: () => isIdPrefix,
+  makeId: () => makeId,
+  readCancel: () => readCancel,
+  readExit: () => readExit,
+  readLaunch: () => readLaunch,
+  readMark: () => readMark,
+  readReason: () => readReason,
+  readSpec: () => readSpec,
+  readState: () => readState,
+  readStoredState: () => readStoredState,
+  readWorker: () => readWorker,
+  writeState: () => writeState
+});
+module.exports = stdin_exports;
+var import_chunk_V7F6RL42 = load("./chunk-V7F6RL42.js");
+var import_chunk_GIZV7ETM = load("./chunk-GIZV7ETM.js");
+var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
+var import_chunk_QWC3QI4L = load("./chunk-QWC3QI4L.js");
+var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
+var import_chunk_ME3EHXWB = load("./chunk-ME3EHXWB.js");
+var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var idPattern = /^[a-z]{2,12}-[0-9a-z]{8,9}-[0-9a-z]{6}$/;
+var prefixPattern = /^[a-z]{2,12}(?:-[0-9a-z]{0,9}(?:-[0-9a-z]{0,6})?)?$/;
+function makeId(verb, nowMs2, random) {
+  const digits = Array.from(random.subarray(0, 6), (byte) => (byte % 36).toString(36)).join("");
+  return `${verb}-${nowMs2.toString(36)}-${digits}`;
+}
+function isId(text) {
+  return idPattern.test(text);
+}
+function isIdPrefix(text) {
+  return prefixPattern.test(text);
+}
+function idTimeMs(id) {
+  return Number.parseInt(id.split("-")[1] ?? "", 36);
+}
+function compareIds(a, b) {
+  return idTimeMs(a) - idTimeMs(b) || (a < b ? -1 : a > b ? 1 : 0);
+}
+var outcomes = ["done", "failed", "timed_out", "crashed", "canceled"];
+var states = ["queued", "starting", "running", "stopping", "done", "failed", "timed_out", "crashed", "canceled"];
+var kinds = ["staff", "run", "watch", "timer", "gate", "loop"];
+function readSpec(paths) {
+  return typed(paths.spec, (value) => {
+    if (typeof value.id !== "string" || paths.folder.split("/").at(-1) !== value.id)
+      return "its id is not that of its folder";
+    if (typeof value.kind !== "string" || !kinds.includes(value.kind)) return `unknown kind ${String(value.kind)}`;
+    if (typeof value.mark !== "string" || value.mark.length < 16) return "no mark";
+    for (const name of ["verb", "created_at", "engine", "cwd", "mac"])
+      if (typeof value[name] !== "string") return `no ${name}`;
+    for (const name of ["deadline_ms", "deadline_mono_ms", "kill_grace_ms", "max_output_bytes"]) {
+      if (typeof value[name] !== "number") return `no ${name}`;
+    }
+    for (const name of ["owner", "label"])
+      if (value[name] !== null && typeof value[name] !== "string") return `${name} is no text`;
+    if (!(0, import_chunk_GIZV7ETM.isIdentity)(value.launcher)) return "no launcher identity";
+    if (value.kind === "run" && (!isObject(value.run) || !isWords(value.run.argv))) return "no command";
+    if (value.kind === "watch" && (!isObject(value.watch) || typeof value.watch.condition !== "string"))
+      return "no condition";
+    if (value.kind === "timer") return timerFault(value.timer);
+    if (value.kind === "staff" && (!isObject(value.staff) || typeof value.staff.prompt !== "string")) return "no task";
+    return void 0;
+  });
+}
+function timerFault(timer) {
+  if (!isObject(timer) || typeof timer.due_at !== "string" || !Number.isFinite(Date.parse(timer.due_at)))
+    return "no instant";
+  return typeof timer.message === "string" ? void 0 : "no message";
+}
+function readState(paths) {
+  const read = typed(paths.state, (value) => {
+    if (typeof value.state !== "string" || !states.includes(value.state)) return `unknown state ${String(value.state)}`;
+    if (typeof value.rev !== "number" || typeof value.seq !== "number") return "no rev or seq";
+    if (typeof value.created_at !== "string") return "no created_at";
+    if (value.warnings !== void 0 && !(Array.isArray(value.warnings) && value.warnings.every(isNotice)))
+      return "warnings of another form";
+    if (value.error !== void 0 && value.error !== null && !isNotice(value.error)) return "an error of another form";
+    for (const name of ["started_at", "ended_at", "signal"])
+      if (!isAbsent(value[name]) && typeof value[name] !== "string") return `${name} is no text`;
+    for (const name of ["duration_ms", "exit_code"])
+      if (!isAbsent(value[name]) && typeof value[name] !== "number") return `${name} is no number`;
+    const { conversation, output } = value;
+    if (conversation && (!isObject(conversation) || typeof conversation.id !== "string"))
+      return "a conversation of another form";
+    if (output && !isObject(output)) return "an output of another form";
+    return void 0;
+  });
+  if (read.kind !== "ok") return read;
+  const missing = { warnings: [], error: null, conversation: null, output: null, usage: null, reconciled: false };
+  return { kind: "ok", value: { ...missing, ...read.value } };
+}
+function readLaunch(paths) {
+  return typed(paths.launch, (value) => (0, import_chunk_GIZV7ETM.isIdentity)(value.worker) ? void 0 : "no identity of a worker");
+}
+function readWorker(paths) {
+  return typed(paths.worker, (value) => {
+    if (!(0, import_chunk_GIZV7ETM.isIdentity)(value.worker)) return "no identity of a worker";
+    const others = [value.shim, value.child].filter((one) => one !== null && one !== void 0);
+    return others.every(import_chunk_GIZV7ETM.isIdentity) ? void 0 : "a damaged identity";
+  });
+}
+function readExit(paths) {
+  const read = (0, import_chunk_527JQF7V.readJson)(paths.exit);
+  if (read.kind !== "ok" || !Number.isInteger(read.value.exit_code)) return void 0;
+  return {
+    exit_code: Number(read.value.exit_code),
+    signaled: read.value.signaled === true,
+    spawn_failed: read.value.spawn_failed === true
+  };
+}
+function readCancel(paths) {
+  const read = (0, import_chunk_527JQF7V.readJson)(paths.cancel);
+  if (read.kind !== "ok") return void 0;
+  const { by, owner, at, why } = read.value;
+  const text = (value) => typeof value === "string" ? value : null;
+  return { by: (0, import_chunk_GIZV7ETM.isIdentity)(by) ? by : null, owner: text(owner), at: text(at) ?? "unknown", why: text(why) };
+}
+function readReason(paths) {
+  return (0, import_chunk_527JQF7V.readText)(paths.reason, 64)?.trim() || void 0;
+}
+function readMark(file, boot) {
+  const text = (0, import_chunk_527JQF7V.readText)(file, 4096);
+  if (!text?.endsWith("\n")) return void 0;
+  const row = (0, import_chunk_GIZV7ETM.parseStat)(text);
+  const [pid, ...start] = row ? [String(row.pid), row.start] : text.trim().split(" ");
+  const identity = { pid: Number(pid), start_token: start.join(" "), boot_id: boot.boot_id, pid_ns: boot.pid_ns };
+  return (0, import_chunk_GIZV7ETM.isIdentity)(identity) ? identity : void 0;
+}
+function readStoredState(paths, id) {
+  const read = (0, import_chunk_527JQF7V.readJson)(paths.resultRecord);
+  if (read.kind !== "ok" || read.value.id !== id || typeof read.value.rev !== "number" || typeof read.value.seq !== "number")
+    return void 0;
+  return outcomes.includes(read.value.state) ? pickState(read.value) : void 0;
+}
+function pickState(record) {
+  const more = [
+    "kind",
+    "verb",
+    "owner",
+    "label",
+    "cwd",
+    "lineage",
+    "ended_by",
+    "ended_processes",
+    "survivors",
+    "mode",
+    "backend",
+    "model",
+    "profile",
+    "changes",
+    "worktree",
+    "findings",
+    "timer",
+    "result_paths",
+    "findings_error",
+    "result_path",
+    "output_path",
+    "error_path"
+  ];
+  return Object.fromEntries(Object.entries(record).filter(([name]) => !more.includes(name)));
+}
+function writeState(paths, state, options = {}) {
+  (0, import_chunk_527JQF7V.writeJson)(paths.state, state, options);
+}
+function typed(file, fault) {
+  const read = (0, import_chunk_527JQF7V.readJson)(file);
+  if (read.kind !== "ok") return read;
+  const name = file.split("/").at(-1);
+  const reason = fault(read.value);
+  return reason === void 0 ? { kind: "ok", value: read.value } : { kind: "damaged", reason: `${name}: ${reason}` };
+}
+function isObject(value) {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+function isAbsent(value) {
+  return value === void 0 || value === null;
+}
+function isNotice(value) {
+  return isObject(value) && typeof value.code === "string" && typeof value.message === "string";
+}
+function isWords(value) {
+  return Array.isArray(value) && value.length > 0 && value.every((word) => typeof word === "string");
+}
+var nodeOptions = ["--no-warnings"];
+var local = {
+  id: "local",
+  async prepare() {
+    await Promise.resolve().then(() => load("./spawn-GECXRNMD.js"));
+  },
+  async start(worker) {
+    const { spawnDetached } = await Promise.resolve().then(() => load("./spawn-GECXRNMD.js"));
+    const pid = spawnDetached({
+      program: process.execPath,
+      args: [...nodeOptions, (0, import_chunk_V7F6RL42.companionFile)(), "_worker", worker.stateRoot, worker.id],
+      cwd: "/",
+      environment: (0, import_chunk_QWC3QI4L.workerEnvironment)(worker.mark),
+      logFile: worker.logFile
+    });
+    const identity = (0, import_chunk_GIZV7ETM.identityOf)(pid);
+    if (!identity) throw new Error(`cannot see the worker that was just started (pid ${pid})`);
+    return identity;
+  },
+  alive: import_chunk_GIZV7ETM.livenessOf,
+  signal: import_chunk_GIZV7ETM.signalIdentity
+};
+var engines = [local];
+function findEngine(id) {
+  return engines.find((engine) => engine.id === id);
+}
+var defaultEngine = local;
+function boundOf(spec) {
+  if (spec.launcher.boot_id === (0, import_chunk_GIZV7ETM.bootId)()) return spec.deadline_mono_ms;
+  return (0, import_chunk_Y5L6GQDB.monotonicMs)() + Date.parse(spec.created_at) + spec.deadline_ms - (0, import_chunk_Y5L6GQDB.nowMs)();
+}
+function isPastBound(spec) {
+  return (0, import_chunk_Y5L6GQDB.monotonicMs)() >= boundOf(spec);
+}
+function earlyState(id, spec) {
+  return {
+    schema: 1,
+    id,
+    rev: 0,
+    state: "starting",
+    health: "unknown",
+    attention_kind: null,
+    seq: 0,
+    created_at: spec?.created_at ?? (0, import_chunk_Y5L6GQDB.isoOf)(idTimeMs(id)),
+    started_at: null,
+    ended_at: null,
+    duration_ms: null,
+    exit_code: null,
+    signal: null,
+    signal_certain: null,
+    error: null,
+    warnings: spec?.warnings ?? [],
+    conversation: null,
+    reconciled: false,
+    output: null,
+    usage: null
+  };
+}
+function damagedState(id, damage) {
+  const error = { code: "state_damaged", message: `the record of this job cannot be used: ${damage}` };
+  return { ...earlyState(id, null), state: "failed", error };
+}
+function isEnded(state) {
+  return outcomes.includes(state.state);
+}
+function inspect(root, id) {
+  const paths = (0, import_chunk_V7F6RL42.jobPaths)(root, id);
+  const [state, spec] = [readState(paths), readSpec(paths)];
+  if (spec.kind === "missing" && !(0, import_chunk_SWRACBME.exists)(paths.folder)) throw goneError(id, paths);
+  const isOver = state.kind === "ok" && isEnded(state.value);
+  const who = isOver ? nobody : whoIsThere(paths, spec);
+  const damage = damageOf(spec, state, who.seen.worker);
+  return {
+    id,
+    root,
+    paths,
+    spec: presentIn(spec),
+    damage,
+    state: damage === null ? presentIn(state) ?? earlyState(id, presentIn(spec)) : damagedState(id, damage),
+    ...who
+  };
+}
+function goneError(id, paths) {
+  return new import_chunk_NVPF5LEY.FaultError("unknown_job", `cannot find job ${id} any more: its folder ${paths.folder} is gone`);
+}
+var nobody = {
+  launch: null,
+  worker: null,
+  shim: null,
+  child: null,
+  seen: { worker: "none", shim: "none" },
+  isOtherBoot: false,
+  isClaimed: false,
+  exit: void 0,
+  reason: void 0,
+  cancel: void 0,
+  leaseAgeMs: null
+};
+function whoIsThere(paths, spec) {
+  const launch = presentIn(readLaunch(paths));
+  const worker = presentIn(readWorker(paths));
+  const boot = worker?.worker ?? launch?.worker ?? null;
+  const shim = worker?.shim ?? (boot ? readMark(paths.shimMark, boot) : void 0) ?? null;
+  const child = worker?.child ?? (boot ? readMark(paths.childMark, boot) : void 0) ?? null;
+  const engine = findEngine(spec.kind === "ok" ? spec.value.engine : "local") ?? defaultEngine;
+  const lease = (0, import_chunk_SWRACBME.factsOf)(paths.lease) ?? (0, import_chunk_SWRACBME.factsOf)(paths.launch);
+  return {
+    launch,
+    worker,
+    shim,
+    child,
+    seen: { worker: bestOf([launch?.worker, worker?.worker], engine.alive), shim: bestOf([shim], engine.alive) },
+    // Without a word of any worker the launcher's boot counts: whatever it started ended with that boot.
+    isOtherBoot: (boot ?? (spec.kind === "ok" ? spec.value.launcher : null))?.boot_id !== (0, import_chunk_GIZV7ETM.bootId)() && (boot !== null || spec.kind === "ok"),
+    isClaimed: (0, import_chunk_SWRACBME.exists)(paths.started),
+    exit: readExit(paths),
+    reason: readReason(paths),
+    cancel: readCancel(paths),
+    leaseAgeMs: lease ? Math.max(0, (0, import_chunk_Y5L6GQDB.nowMs)() - lease.modifiedMs) : null
+  };
+}
+function conditionOf(view) {
+  if (view.damage !== null) return "damaged";
+  if (isEnded(view.state)) return "ended";
+  const { worker, shim } = view.seen;
+  if (view.spec?.timer) return conditionOfTimer(view, view.spec.timer);
+  if (worker === "alive") return "supervised";
+  if (!view.spec) return "damaged";
+  if (worker === "unknown") return isLongOver(view) ? "lost" : "unseen";
+  if (view.spec.kind === "watch") return conditionOfWatch(view, view.spec);
+  if (view.isOtherBoot) return view.exit ? "over" : "host_restarted";
+  if (view.isClaimed) {
+    if (view.exit) return "over";
+    if (shim === "alive") return "orphaned";
+    if (shim === "unknown") return "unseen";
+    return shim === "none" && ageOf(view.paths.started) < 1e3 ? "orphaned" : "lost";
+  }
+  if (view.launch || view.worker) return "unclaimed";
+  return startingOf(view, view.spec);
+}
+function conditionOfTimer(view, timer) {
+  const isAlive = view.seen.worker === "alive";
+  if ((0, import_chunk_Y5L6GQDB.nowMs)() >= Date.parse(timer.due_at) + (isAlive ? timerPatienceMs : 0)) return "over";
+  if (view.cancel && !isAlive) return "over";
+  return isAlive ? "supervised" : "armed";
+}
+var timerPatienceMs = 2e3;
+function conditionOfWatch(view, spec) {
+  if (isPastBound(spec)) return "lost";
+  if (view.launch || view.worker) return "unclaimed";
+  return startingOf(view, spec);
+}
+function startingOf(view, spec) {
+  const isLauncherAlive = (findEngine(spec.engine) ?? defaultEngine).alive(spec.launcher) === "alive";
+  return isLauncherAlive || ageOf(view.paths.spec) < import_chunk_ME3EHXWB.startLimitMs ? "starting" : "never_started";
+}
+function isLongOver(view) {
+  if (!view.spec || view.leaseAgeMs === null || view.leaseAgeMs < import_chunk_ME3EHXWB.leaseStaleMs) return false;
+  const latest = Date.parse(view.spec.created_at) + view.spec.deadline_ms + view.spec.kill_grace_ms + import_chunk_ME3EHXWB.unseenGraceMs;
+  return (0, import_chunk_Y5L6GQDB.nowMs)() > latest;
+}
+function ageOf(target) {
+  const facts = (0, import_chunk_SWRACBME.factsOf)(target);
+  return facts ? (0, import_chunk_Y5L6GQDB.nowMs)() - facts.modifiedMs : Number.POSITIVE_INFINITY;
+}
+function bestOf(identities, alive) {
+  const seen = identities.filter((one) => one !== null && one !== void 0).map(alive);
+  for (const answer of ["alive", "unknown", "dead"]) if (seen.includes(answer)) return answer;
+  return "none";
+}
+function damageOf(spec, state, worker) {
+  if (worker === "alive") return null;
+  if (state.kind === "damaged") return state.reason;
+  if (state.kind === "ok" && isEnded(state.value)) return null;
+  if (spec.kind === "ok") return null;
+  return spec.kind === "damaged" ? spec.reason : "spec.json is missing";
+}
+function presentIn(read) {
+  return read.kind === "ok" ? read.value : null;
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  boundOf,
+  compareIds,
+  conditionOf,
+  damagedState,
+  defaultEngine,
+  earlyState,
+  findEngine,
+  inspect,
+  isEnded,
+  isId,
+  isIdPrefix,
+  makeId,
+  readCancel,
+  readExit,
+  readLaunch,
+  readMark,
+  readReason,
+  readSpec,
+  readState,
+  readStoredState,
+  readWorker,
+  writeState
+});
+
+},
+"./chunk-F6WZ65LI.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  canonical: () => canonical,
+  ensureKey: () => ensureKey,
+  environmentDigest: () => environmentDigest,
+  hashOf: () => hashOf,
+  isGenuine: () => isGenuine,
+  macOf: () => macOf,
+  macOfAnswer: () => macOfAnswer,
+  randomBytes: () => randomBytes,
+  readKey: () => readKey,
+  sameMac: () => sameMac
+});
+module.exports = stdin_exports;
+var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
+var import_chunk_QWC3QI4L = load("./chunk-QWC3QI4L.js");
+var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
+var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_node_path = builtin("node:path");
+var import_node_fs = require("node:fs");
+function randomBytes(count) {
+  const bytes = new Uint8Array(count);
+  const fd = (0, import_node_fs.openSync)("/dev/urandom", "r");
+  try {
+    for (let done = 0; done < count; ) done += (0, import_node_fs.readSync)(fd, bytes, done, count - done, null);
+  } finally {
+    (0, import_node_fs.closeSync)(fd);
+  }
+  return bytes;
+}
+var longBytes = 64 * 1024;
+function readKey() {
+  const folder = (0, import_chunk_QWC3QI4L.configFolder)();
+  if (folder === void 0) return void 0;
+  const file = import_node_path.default.join(folder, "key");
+  const facts = lookAt(file);
+  if (!facts) return void 0;
+  const isPrivate = facts.kind === "file" && facts.uid === process.getuid?.() && (facts.mode & 63) === 0;
+  const key = isPrivate ? (0, import_chunk_527JQF7V.readText)(file, 1024)?.trim() : void 0;
+  if (key && /^[0-9a-f]{64}$/.test(key)) return key;
+  throw new import_chunk_NVPF5LEY.FaultError(
+    "preflight",
+    `cannot use the key ${file}: it must be a file of yours with mode 600 and 64 hex digits`
+  );
+}
+function lookAt(file) {
+  try {
+    return (0, import_chunk_SWRACBME.factsOf)(file);
+  } catch (error) {
+    throw new import_chunk_NVPF5LEY.FaultError(
+      "preflight",
+      `cannot read the key ${file} (${(0, import_chunk_NVPF5LEY.errnoOf)(error)})`,
+      "set XDG_CONFIG_HOME to a folder that you may use"
+    );
+  }
+}
+function ensureKey() {
+  const known = readKey();
+  if (known) return known;
+  const folder = (0, import_chunk_QWC3QI4L.configFolder)();
+  if (folder === void 0) {
+    throw new import_chunk_NVPF5LEY.FaultError(
+      "preflight",
+      "cannot find your config folder: neither HOME nor XDG_CONFIG_HOME is set",
+      "set HOME"
+    );
+  }
+  try {
+    makeFolders(folder);
+    (0, import_chunk_527JQF7V.createFile)(import_node_path.default.join(folder, "key"), `${(0, import_chunk_CTSRVJRC.toHex)(randomBytes(32))}
+`);
+  } catch (error) {
+    throw new import_chunk_NVPF5LEY.FaultError(
+      "preflight",
+      `cannot make the key in ${folder} (${(0, import_chunk_NVPF5LEY.errnoOf)(error)})`,
+      "set XDG_CONFIG_HOME to a folder that you may write"
+    );
+  }
+  return ensureKey();
+}
+function macOf(spec, key) {
+  return keyedDigest(key, canonical(spec));
+}
+async function isGenuine(spec, key) {
+  if (key === void 0) return false;
+  const { mac, ...rest } = spec;
+  return sameMac(await macOf(rest, key), mac);
+}
+function macOfAnswer(answer, key) {
+  return keyedDigest(key, `answer ${canonical(answer)}`);
+}
+function sameMac(expected, mac) {
+  let difference = expected.length ^ mac.length;
+  for (let at = 0; at < expected.length; at += 1) difference |= expected.charCodeAt(at) ^ mac.charCodeAt(at);
+  return difference === 0;
+}
+function environmentDigest(key) {
+  const text = key + (0, import_chunk_QWC3QI4L.comparableEnvironment)();
+  let high = 3735928559;
+  let low = 1103547991;
+  for (let at = 0; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    high = Math.imul(high ^ code, 2654435761);
+    low = Math.imul(low ^ code, 1597334677);
+  }
+  high = Math.imul(high ^ high >>> 16, 2246822507) ^ Math.imul(low ^ low >>> 13, 3266489909);
+  low = Math.imul(low ^ low >>> 16, 2246822507) ^ Math.imul(high ^ high >>> 13, 3266489909);
+  return (4294967296 * (2097151 & low) + (high >>> 0)).toString(16);
+}
+function hashOf(text) {
+  return (0, import_chunk_CTSRVJRC.toHex)((0, import_chunk_CTSRVJRC.sha256)(Buffer.from(text)));
+}
+function canonical(value) {
+  if (Array.isArray(value)) return `[${value.map(canonical).join(",")}]`;
+  if (typeof value === "object" && value !== null) {
+    const entries = Object.entries(value).sort(([a], [b]) => a < b ? -1 : 1);
+    return `{${entries.map(([name, inner]) => `${JSON.stringify(name)}:${canonical(inner)}`).join(",")}}`;
+  }
+  return JSON.stringify(value) ?? "null";
+}
+async function keyedDigest(key, text) {
+  const bytes = Buffer.from(text);
+  if (bytes.length <= longBytes) return (0, import_chunk_CTSRVJRC.toHex)((0, import_chunk_CTSRVJRC.hmacSha256)(Buffer.from(key), bytes));
+  const { createHmac } = await Promise.resolve().then(() => builtin("node:crypto"));
+  return createHmac("sha256", key).update(bytes).digest("hex");
+}
+function makeFolders(folder) {
+  if ((0, import_chunk_SWRACBME.factsOf)(folder)?.kind === "folder") return;
+  makeFolders(import_node_path.default.dirname(folder));
+  (0, import_chunk_527JQF7V.createFolder)(folder);
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  canonical,
+  ensureKey,
+  environmentDigest,
+  hashOf,
+  isGenuine,
+  macOf,
+  macOfAnswer,
+  randomBytes,
+  readKey,
+  sameMac
+});
+
+},
+"./chunk-FNP5XAIJ.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  spawnDetached: () => spawnDetached,
+  spawnShim: () => spawnShim
+});
+module.exports = stdin_exports;
+var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
+var import_node_child_process = require("node:child_process");
+var import_node_fs = require("node:fs");
+function spawnDetached(start) {
+  const log = (0, import_chunk_527JQF7V.openAppend)(start.logFile);
+  try {
+    const child = (0, import_node_child_process.spawn)(start.program, start.args, {
+      cwd: start.cwd,
+      env: start.environment,
+      detached: true,
+      stdio: ["ignore", log, log]
+    });
+    child.on("error", () => void 0);
+    child.unref();
+    if (child.pid === void 0) throw new Error(`cannot start ${start.program}`);
+    return child.pid;
+  } finally {
+    (0, import_node_fs.closeSync)(log);
+  }
+}
+function spawnShim(start, onEnd) {
+  return new Promise((resolve, reject) => {
+    const child = (0, import_node_child_process.spawn)("/bin/sh", ["-c", start.script, "job-companion-shim", ...start.args], {
+      cwd: start.cwd,
+      env: start.environment,
+      detached: true,
+      stdio: "ignore"
+    });
+    child.once("error", reject);
+    child.once("spawn", () => resolve(child.pid ?? 0));
+    child.once("exit", onEnd);
+  });
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  spawnDetached,
+  spawnShim
+});
+
+},
+"./chunk-FSRL2ASG.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  decodeName: () => decodeName,
+  encodeName: () => encodeName,
+  oneLine: () => oneLine,
+  readableName: () => readableName,
+  showName: () => showName
+});
+module.exports = stdin_exports;
+var decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+var encoder = new TextEncoder();
+function decodeName(bytes) {
+  try {
+    return decoder.decode(bytes);
+  } catch {
+    return decodeBroken(bytes);
+  }
+}
+function encodeName(name) {
+  if (!/[\udc80-\udcff]/.test(name)) return encoder.encode(name);
+  const parts = name.match(loneOrText) ?? [];
+  const pieces = parts.map((part) => {
+    const code = part.charCodeAt(0);
+    return part.length === 1 && code >= 56448 && code <= 56575 ? Uint8Array.of(code - 56320) : encoder.encode(part);
+  });
+  const result = new Uint8Array(pieces.reduce((sum, piece) => sum + piece.length, 0));
+  let at = 0;
+  for (const piece of pieces) {
+    result.set(piece, at);
+    at += piece.length;
+  }
+  return result;
+}
+var loneOrText = /(?<![\ud800-\udbff])[\udc80-\udcff]|(?:[\ud800-\udbff][\udc00-\udfff]|[^\udc80-\udcff])+/g;
+function readableName(name) {
+  return name.replace(loneOrText, (part) => {
+    const code = part.charCodeAt(0);
+    return part.length === 1 && code >= 56448 && code <= 56575 ? `\\x${(code - 56320).toString(16)}` : part;
+  });
+}
+var odd = /["`\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]|^\s|\s$|^$/u;
+var unprintable = /["\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu;
+function showName(name) {
+  if (!odd.test(name)) return name;
+  const inner = name.replaceAll("\\", "\\\\").replace(unprintable, (found) => {
+    const code = found.codePointAt(0) ?? 0;
+    if (found === '"') return '\\"';
+    if (found === "\n") return "\\n";
+    if (found === "	") return "\\t";
+    if (code >= 56448 && code <= 56575) return `\\x${(code - 56320).toString(16)}`;
+    return `\\u{${code.toString(16)}}`;
+  });
+  return `"${inner}"`;
+}
+function decodeBroken(bytes) {
+  let text = "";
+  for (let at = 0; at < bytes.length; ) {
+    const length = characterAt(bytes, at);
+    if (length === 0) text += String.fromCharCode(56320 + (bytes[at] ?? 0));
+    else text += decoder.decode(bytes.subarray(at, at + length));
+    at += length || 1;
+  }
+  return text;
+}
+function characterAt(bytes, at) {
+  const first = bytes[at] ?? 0;
+  const length = first < 128 ? 1 : first < 194 ? 0 : first < 224 ? 2 : first < 240 ? 3 : first < 245 ? 4 : 0;
+  if (length === 0 || at + length > bytes.length) return 0;
+  try {
+    decoder.decode(bytes.subarray(at, at + length));
+    return length;
+  } catch {
+    return 0;
+  }
+}
+function oneLine(text) {
+  return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]+/gu, " ").trim();
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  decodeName,
+  encodeName,
+  oneLine,
+  readableName,
+  showName
+});
+
+},
+"./chunk-FVUTYM6H.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  matchAt: () => matchAt,
+  matchPattern: () => matchPattern,
+  parsePattern: () => parsePattern
+});
+module.exports = stdin_exports;
+var import_chunk_ME3EHXWB = load("./chunk-ME3EHXWB.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var patternFlags = "m";
+function parsePattern(text, option) {
+  if (text === "")
+    throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take ${option}: an empty pattern matches everything; give what to look for`);
+  try {
+    new RegExp(text, patternFlags);
+  } catch (error) {
+    const [, why] = /: ([^:]*)$/.exec((0, import_chunk_NVPF5LEY.messageOf)(error)) ?? [];
+    throw (0, import_chunk_NVPF5LEY.usageError)(
+      `cannot take ${option} ${JSON.stringify(text)}: it is no regular expression (${why ?? "it does not compile"}); allowed is what JavaScript's RegExp takes, without slashes`
+    );
+  }
+  return text;
+}
+async function matchPattern(pattern, text, limitMs = import_chunk_ME3EHXWB.patternMs) {
+  const at = await matchAt(pattern, text, limitMs);
+  return at === "slow" ? at : at >= 0;
+}
+async function matchAt(pattern, text, limitMs = import_chunk_ME3EHXWB.patternMs) {
+  const { runInNewContext } = await Promise.resolve().then(() => builtin("node:vm"));
+  try {
+    const words = { pattern, flags: patternFlags, text };
+    const at = runInNewContext("text.search(new RegExp(pattern, flags))", words, { timeout: limitMs });
+    return typeof at === "number" ? at : -1;
+  } catch (error) {
+    if ((0, import_chunk_NVPF5LEY.errnoOf)(error) === "ERR_SCRIPT_EXECUTION_TIMEOUT") return "slow";
+    throw error;
+  }
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  matchAt,
+  matchPattern,
+  parsePattern
+});
+
+},
+"./chunk-G7UZDMI6.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  conclude: () => conclude,
+  findCgroup: () => findCgroup,
+  findEscaped: () => findEscaped,
+  finishStored: () => finishStored,
+  makeCgroup: () => makeCgroup,
+  removeCgroup: () => removeCgroup,
+  terminate: () => terminate,
+  treeOf: () => treeOf
+});
+module.exports = stdin_exports;
+var import_chunk_XLN2D4U5 = load("./chunk-XLN2D4U5.js");
+var import_chunk_7BXNR5LW = load("./chunk-7BXNR5LW.js");
+var import_chunk_K2R4ETIS = load("./chunk-K2R4ETIS.js");
+var import_chunk_5XBRXQFT = load("./chunk-5XBRXQFT.js");
+var import_chunk_DEPKGJ45 = load("./chunk-DEPKGJ45.js");
+var import_chunk_LGUKPVWX = load("./chunk-LGUKPVWX.js");
+var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
+var import_chunk_EJXOQQCT = load("./chunk-EJXOQQCT.js");
+var import_chunk_GIZV7ETM = load("./chunk-GIZV7ETM.js");
+var import_chunk_2ZUP75M7 = load("./chunk-2ZUP75M7.js");
+var import_chunk_GEPPUING = load("./chunk-GEPPUING.js");
+var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
+var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
+var import_chunk_QWC3QI4L = load("./chunk-QWC3QI4L.js");
+var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
+var import_chunk_ME3EHXWB = load("./chunk-ME3EHXWB.js");
+var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_node_fs = require("node:fs");
+var import_node_path = builtin("node:path");
+var hasMarks = process.platform === "linux";
+function findMembers(tree) {
+  const rows = (0, import_chunk_GIZV7ETM.readProcesses)(tree.baseline).filter(
+    (row) => !(0, import_chunk_GIZV7ETM.isDeadState)(row.state) && !(Number(row.start) < tree.since)
+  );
+  const marks = new Map();
+  const markOf = (pid) => {
+    if (!marks.has(pid)) marks.set(pid, (0, import_chunk_GIZV7ETM.readProcessVariable)(pid, import_chunk_QWC3QI4L.markVariable));
+    return marks.get(pid);
+  };
+  const counted = new Set(tree.counted());
+  const foreign = findForeign(rows, markOf, tree.mark);
+  const isForeign = (pid) => foreign.has(pid);
+  const inSession = (row) => row.session === tree.session || row.group === tree.session;
+  const isOurSession = tree.session !== null && rows.some((row) => inSession(row) && (!hasMarks || markOf(row.pid) === tree.mark));
+  const members = new Map();
+  const found = [];
+  if (tree.reach === "session") {
+    for (const row of rows)
+      if (isOurSession && inSession(row) && !isForeign(row.pid) && !isSpared(row, tree)) found.push(memberOf(row));
+    return found;
+  }
+  for (const row of rows) {
+    const isKnown = tree.known.get(row.pid) === row.start || counted.has(row.pid);
+    if (markOf(row.pid) === tree.mark || (isOurSession && inSession(row) || isKnown) && !isForeign(row.pid))
+      members.set(row.pid, row);
+  }
+  for (let grew = true; grew; ) {
+    grew = false;
+    for (const row of rows) {
+      if (members.has(row.pid) || !members.has(row.parent) || isForeign(row.pid)) continue;
+      members.set(row.pid, row);
+      grew = true;
+    }
+  }
+  for (const row of members.values()) {
+    if (isSpared(row, tree)) continue;
+    tree.known.set(row.pid, row.start);
+    found.push(memberOf(row));
+  }
+  return found;
+}
+function findEscaped(tree) {
+  const within = new Set(findMembers(tree).map(({ pid }) => pid));
+  const isOurs = ({ pid, parent }) => within.has(pid) || parent === process.pid;
+  return findMembers({ ...tree, reach: "all", known: new Map() }).filter((one) => !isOurs(one));
+}
+function memberOf({ pid, start, name, parent }) {
+  return { pid, start, name, parent };
+}
+function findForeign(rows, markOf, mark) {
+  const foreign = new Set(rows.filter((row) => (markOf(row.pid) ?? mark) !== mark).map((row) => row.pid));
+  for (let size = -1; size !== foreign.size; ) {
+    size = foreign.size;
+    for (const row of rows) if (foreign.has(row.parent) && markOf(row.pid) !== mark) foreign.add(row.pid);
+  }
+  return foreign;
+}
+function isSpared(row, tree) {
+  return row.pid === process.pid || tree.spared.includes(row.pid);
+}
+async function terminate(tree, options) {
+  const report = { step: "none", ended: [], survivors: [] };
+  const seen = new Map();
+  const told = new Set();
+  const note = (members) => {
+    for (const member of members) seen.set(member.pid, member);
+    return members;
+  };
+  let left = note(findMembers(tree));
+  if (left.length === 0) return report;
+  report.step = "term";
+  const termUntil = (0, import_chunk_Y5L6GQDB.monotonicMs)() + options.graceMs;
+  for (let pause = 5; left.length > 0 && (0, import_chunk_Y5L6GQDB.monotonicMs)() < termUntil; pause = Math.min(pause * 2, 100)) {
+    for (const member of left) if (!told.has(member.pid) && signal(member, "SIGTERM")) told.add(member.pid);
+    await (0, import_chunk_Y5L6GQDB.sleep)(Math.min(pause, Math.max(1, termUntil - (0, import_chunk_Y5L6GQDB.monotonicMs)())));
+    left = note(stillThere(left, tree));
+  }
+  if (left.length > 0) {
+    report.step = "kill";
+    const killUntil = (0, import_chunk_Y5L6GQDB.monotonicMs)() + options.settleMs;
+    for (let pause = 5; left.length > 0 && (0, import_chunk_Y5L6GQDB.monotonicMs)() < killUntil; pause = Math.min(pause * 2, 200)) {
+      for (const member of left) signal(member, "SIGKILL");
+      await (0, import_chunk_Y5L6GQDB.sleep)(pause);
+      left = note(findMembers(tree));
+    }
+  }
+  report.survivors = left;
+  report.ended = [...seen.values()].filter(
+    (member) => !left.some((one) => one.pid === member.pid) && !isShimsOwn(member, tree)
+  );
+  return report;
+}
+function isShimsOwn(member, tree) {
+  return tree.child !== null && tree.session !== null && member.parent === tree.session && member.pid !== tree.child;
+}
+function stillThere(members, tree) {
+  const living = members.filter(isAlive);
+  return living.length > 0 ? living : findMembers(tree);
+}
+function isAlive(member) {
+  const row = (0, import_chunk_GIZV7ETM.readProcess)(member.pid);
+  return row !== void 0 && row.start === member.start && !(0, import_chunk_GIZV7ETM.isDeadState)(row.state);
+}
+function signal(member, name) {
+  if (!isAlive(member)) return false;
+  try {
+    process.kill(member.pid, name);
+    return true;
+  } catch {
+    return false;
+  }
+}
+var prefix = "job-companion-";
+function makeCgroup(id) {
+  const own = ownCgroup();
+  if (own === void 0) return null;
+  const folder = import_node_path.default.join(own, `${prefix}${id}`);
+  try {
+    (0, import_node_fs.mkdirSync)(folder);
+    return folder;
+  } catch (error) {
+    return (0, import_chunk_NVPF5LEY.errnoOf)(error) === "EEXIST" ? folder : null;
+  }
+}
+function findCgroup(id) {
+  const own = ownCgroup();
+  const folder = own === void 0 ? null : import_node_path.default.join(own, `${prefix}${id}`);
+  return folder !== null && (0, import_chunk_SWRACBME.exists)(folder) ? folder : null;
+}
+function listCgroup(folder, id) {
+  if (folder === null || import_node_path.default.basename(folder) !== `${prefix}${id}` || !isBelowMount(folder)) return [];
+  return pidsIn(folder);
+}
+function removeCgroup(folder, id) {
+  if (folder === null || import_node_path.default.basename(folder) !== `${prefix}${id}` || !isBelowMount(folder)) return;
+  try {
+    removeEmpty(folder);
+    if (import_node_path.default.basename(import_node_path.default.dirname(folder)).startsWith(prefix)) (0, import_node_fs.rmdirSync)(import_node_path.default.dirname(folder));
+  } catch {
+  }
+}
+function removeEmpty(folder) {
+  for (const name of (0, import_chunk_SWRACBME.listNames)(folder)) if (!name.includes(".")) removeEmpty(import_node_path.default.join(folder, name));
+  (0, import_node_fs.rmdirSync)(folder);
+}
+function pidsIn(folder) {
+  const text = readOrEmpty(import_node_path.default.join(folder, "cgroup.procs"));
+  const own = text.split("\n").map(Number).filter((pid) => pid > 1);
+  const inner = (0, import_chunk_SWRACBME.listNames)(folder).filter(
+    (name) => !name.startsWith(prefix) && !/^(?:cgroup|cpu|memory|io|pids|cpuset|hugetlb|rdma|misc)\./.test(name)
+  );
+  return [...own, ...inner.flatMap((name) => pidsIn(import_node_path.default.join(folder, name)))];
+}
+function ownCgroup() {
+  const mount = mountPoint();
+  const line = readOrEmpty("/proc/self/cgroup").split("\n").find((one) => one.startsWith("0::"));
+  return mount === void 0 || line === void 0 ? void 0 : import_node_path.default.join(mount, line.slice(3));
+}
+function mountPoint() {
+  const line = readOrEmpty("/proc/self/mounts").split("\n").find((one) => one.split(" ")[2] === "cgroup2");
+  return line?.split(" ")[1];
+}
+function isBelowMount(folder) {
+  const mount = mountPoint();
+  return mount !== void 0 && import_node_path.default.resolve(folder) === folder && folder.startsWith(`${mount}/`);
+}
+function readOrEmpty(file) {
+  try {
+    return (0, import_node_fs.readFileSync)(file, "utf8");
+  } catch {
+    return "";
+  }
+}
+function treeOf(spec, paths, who) {
+  const living = (identity) => identity && (0, import_chunk_GIZV7ETM.livenessOf)(identity) === "alive" ? [identity.pid] : [];
+  const cgroup = (0, import_chunk_EJXOQQCT.readWorker)(paths);
+  const folder = cgroup.kind === "ok" ? cgroup.value.cgroup ?? null : null;
+  const shim = who.shim && isHere(who.shim) ? who.shim : null;
+  const atShimPid = shim ? (0, import_chunk_GIZV7ETM.readProcess)(shim.pid) : void 0;
+  const isStranger = atShimPid !== void 0 && atShimPid.start !== shim?.start_token;
+  return {
+    mark: spec.mark,
+    // A launcher that detaches its task: what left the session is the task, and the job only watches over it.
+    reach: spec.run?.status_cmd ? "session" : "all",
+    session: shim && !isStranger ? shim.pid : null,
+    since: isHere(spec.launcher) ? Number(spec.launcher.start_token) || 0 : 0,
+    spared: [...living(who.worker), ...living(shim)],
+    baseline: who.baseline ?? null,
+    counted: () => listCgroup(folder, spec.id),
+    child: who.child?.pid ?? null,
+    known: new Map()
+  };
+}
+function isHere(identity) {
+  return identity.boot_id === (0, import_chunk_GIZV7ETM.bootId)() && identity.pid_ns === (0, import_chunk_GIZV7ETM.pidNamespace)();
+}
+function recovery(job, refused = []) {
+  const { spec, state, paths } = job;
+  const lines = ["## Going on", "", `Nothing is started again by itself.${lookFirst(job)}`];
+  if (spec.staff) lines.push(...remedies(spec, spec.staff, state), ...refusals(spec.staff, refused));
+  if ((0, import_chunk_5XBRXQFT.isContinuable)(paths, state))
+    lines.push(`Go on in the same conversation: ${import_chunk_LGUKPVWX.nextCommands.continue(spec.id, spec.state_option)}`);
+  lines.push(`Start the same once more: ${import_chunk_LGUKPVWX.nextCommands.restart(spec.id, spec.state_option)}`);
+  return lines.join("\n");
+}
+function lookFirst({ spec, state }) {
+  if (spec.kind === "watch") return "";
+  if (state.error?.code === "spawn_failed" || state.error?.code === "never_started") return "";
+  if (spec.run?.status_cmd)
+    return ` The task may live on, and a restart would start another: ask for it first: ${(0, import_chunk_GEPPUING.quoteWords)(["sh", "-c", (0, import_chunk_LXK2ZILE.plainText)(spec.run.status_cmd)])}`;
+  const git = spec.worktree ? (0, import_chunk_GEPPUING.quoteWords)(["git", "-C", spec.worktree.path]) : "git";
+  return ` Look at what was changed first: ${git} status, ${git} diff.`;
+}
+function remedies(spec, staff, state) {
+  const name = staff.custom?.name ?? staff.backend;
+  switch (state.error?.code) {
+    case "auth":
+      return [
+        `Sign in first: start ${staff.program} by hand, or set its key. Then try it out: ${(0, import_chunk_LGUKPVWX.nextCommand)(spec.state_option, "doctor", "--backend", name)}`
+      ];
+    case "quota": {
+      const resets = state.error.resets ? ` (resets: ${(0, import_chunk_LXK2ZILE.plainText)(state.error.resets)})` : "";
+      return [
+        `The quota of ${name} is used up${resets}. The same with another CLI: ${(0, import_chunk_LGUKPVWX.nextCommand)(spec.state_option, "restart", spec.id, "--backend", "OTHER")}`
+      ];
+    }
+    default:
+      return [];
+  }
+}
+function refusals(staff, refused) {
+  if (refused.length === 0) return [];
+  const wider = staff.profile === "restricted" ? "standard" : "unrestricted";
+  return [
+    `Refused to the agent (profile ${staff.profile}): ${refused.map(import_chunk_LXK2ZILE.plainText).join("; ")}. If it should be allowed: --profile ${wider} with one of the commands below.`
+  ];
+}
+function makeDeliverable(parts) {
+  const { spec, state, staff, paths, isPlain } = parts;
+  if (state.state !== "done") return makeReport(parts);
+  if (spec.timer) return spec.timer.message;
+  if (spec.watch) return `${state.watch?.evidence ?? spec.watch.words}
+`;
+  if (isPlain) return (0, import_chunk_527JQF7V.readRange)(paths.output, 0, Number.MAX_SAFE_INTEGER)?.bytes ?? "";
+  if (staff && staff.answer !== null) return staff.answer;
+  const output = (0, import_chunk_K2R4ETIS.readLogTail)(paths.output);
+  return output.length > 0 ? output : (0, import_chunk_K2R4ETIS.readLogTail)(paths.error);
+}
+function makeReport(parts) {
+  const { spec, state, staff } = parts;
+  if (spec.timer) return timerReport(parts, spec.timer);
+  const sections = [
+    `# ${spec.id}: ${state.state}${state.error ? ` (${state.error.code})` : ""}`,
+    reasonText(parts),
+    facts(parts).join("\n"),
+    progress(parts),
+    workspace(parts),
+    ...logSections(parts),
+    decided(parts),
+    recovery(parts, staff?.reading.denials)
+  ];
+  return `${sections.filter((section) => section !== "").join("\n\n")}
+`;
+}
+function timerReport({ spec, state, cancel }, timer) {
+  const lines = [
+    `# ${spec.id}: ${state.state}`,
+    "",
+    `Canceled${cancelWords(cancel)}. It was due at ${(0, import_chunk_LXK2ZILE.plainText)(timer.due_at)}.`,
+    ...timer.message === "" ? [] : ["", "## Its message", "", timer.message]
+  ];
+  return `${lines.join("\n")}
+`;
+}
+function cancelWords(cancel) {
+  const why = cancel?.why ? `: ${(0, import_chunk_LXK2ZILE.plainText)(cancel.why)}` : "";
+  const who = cancel ? ` by ${(0, import_chunk_LXK2ZILE.plainText)(cancel.owner ?? `process ${cancel.by?.pid ?? "unknown"}`)} at ${(0, import_chunk_LXK2ZILE.plainText)(cancel.at)}` : "";
+  return `${who}${why}`;
+}
+function reasonText({ state, cancel, tree }) {
+  if (state.state === "canceled") {
+    const step = {
+      none: "nothing was running any more",
+      term: "the tree ended on SIGTERM",
+      kill: "SIGKILL was needed"
+    }[tree.step];
+    return `Canceled${cancelWords(cancel)}. ${tree.ended.length} process(es) ended; ${step}.`;
+  }
+  const resets = state.error?.resets ? ` (resets: ${state.error.resets})` : "";
+  return `Reason: ${(0, import_chunk_LXK2ZILE.plainText)(state.error?.message ?? "not known")}${resets}`;
+}
+function facts(parts) {
+  const { spec, state, paths, tree } = parts;
+  const rows = [
+    ["Command", spec.run ? (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_GEPPUING.quoteWords)(spec.run.argv), 1e3) : null],
+    ["Condition", spec.watch ? (0, import_chunk_LXK2ZILE.plainText)(spec.watch.words) : null],
+    ["Seen last", spec.watch && state.watch ? seenLast(state.watch) : null],
+    ["Backend", spec.staff ? `${spec.staff.backend}, mode ${spec.staff.mode}, profile ${spec.staff.profile}` : null],
+    ["Task", spec.staff ? (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)(spec.staff.prompt).replace(/\s+/g, " "), import_chunk_ME3EHXWB.excerptBytes) : null],
+    ["Folder", spec.cwd],
+    ["Exit code", state.exit_code === null ? null : String(state.exit_code)],
+    [
+      "Signal",
+      state.signal === null ? null : `${state.signal}${state.signal_certain ? "" : " (by the exit code; not certain)"}`
+    ],
+    ["Duration", state.duration_ms === null ? null : (0, import_chunk_UNGYPAP3.formatDuration)(state.duration_ms)],
+    ["Hard limit", (0, import_chunk_UNGYPAP3.formatDuration)(spec.deadline_ms)],
+    ...(0, import_chunk_7BXNR5LW.runFacts)(parts),
+    ["Conversation", state.conversation?.id ?? null],
+    [
+      "Survivors",
+      tree.survivors.length > 0 ? tree.survivors.map((one) => `${one.pid} (${one.name})`).join(", ") : null
+    ],
+    ["Warnings", state.warnings.length > 0 ? state.warnings.map((one) => (0, import_chunk_LXK2ZILE.plainText)(one.message)).join("; ") : null],
+    ["Whole output", spec.watch ? null : `${paths.output} and ${paths.error}`],
+    ["What was told", spec.watch ? paths.events : null]
+  ];
+  return rows.filter(([, value]) => value !== null).map(([name, value]) => `${name}: ${value}`);
+}
+function seenLast({ evidence, polls, troubles, trouble }) {
+  const failed = troubles > 0 ? `; the last ${troubles} failed: ${(0, import_chunk_LXK2ZILE.plainText)(trouble ?? "not known why")}` : "";
+  return `${(0, import_chunk_LXK2ZILE.plainText)(evidence)} (${polls} attempts${failed})`;
+}
+function progress({ staff }) {
+  if (!staff) return "";
+  const { reading } = staff;
+  const lines = [];
+  for (const call of reading.tools.slice(-5)) {
+    lines.push(`- ${call.name} ${(0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)(call.input).replace(/\s+/g, " "), import_chunk_ME3EHXWB.excerptBytes)} [${call.status}]`);
+  }
+  const text = (0, import_chunk_LXK2ZILE.plainText)(reading.answer || reading.text).trim();
+  if (text !== "") lines.push("", ...(0, import_chunk_LXK2ZILE.tail)(text, import_chunk_ME3EHXWB.textTailBytes).text.split("\n"));
+  return lines.length > 0 ? ["## Seen last (not a finished answer)", "", ...lines].join("\n") : "";
+}
+function workspace({ spec, staff }) {
+  if (!staff?.changes) return "";
+  const lines = ["## Workspace", "", (0, import_chunk_7BXNR5LW.describeChanges)(staff.changes)];
+  if (spec.worktree) {
+    lines.push("", `It worked in a worktree of its own, ${spec.worktree.path} (branch ${spec.worktree.branch}).`);
+    for (const command of (0, import_chunk_2ZUP75M7.takeOverCommands)(spec.worktree, staff.changes)) lines.push(`    ${command}`);
+  }
+  return lines.join("\n");
+}
+function decided({ spec, state }) {
+  if (state.error?.code !== "stalled" || !spec.on_stall) return "";
+  return `## Decided at launch for a stall
+
+${(0, import_chunk_LXK2ZILE.plainText)(spec.on_stall).trim()}`;
+}
+function logSections({ spec, paths }) {
+  if (spec.staff) return [(0, import_chunk_7BXNR5LW.logSection)("Last error output", paths.error)];
+  const own = spec.run?.log ? (0, import_chunk_7BXNR5LW.ownLogSection)(spec, spec.run.log) : void 0;
+  return [
+    ...own ? [own.text] : [],
+    ...own?.isWhole ? [] : [(0, import_chunk_7BXNR5LW.logSection)("Last output", paths.output)],
+    (0, import_chunk_7BXNR5LW.logSection)("Last error output", paths.error)
+  ];
+}
+function conclude(job, ending) {
+  const { paths, spec } = job;
+  const read = (0, import_chunk_EJXOQQCT.readState)(paths);
+  const before = read.kind === "ok" ? read.value : (0, import_chunk_EJXOQQCT.earlyState)(spec.id, spec);
+  const journal = (0, import_chunk_DEPKGJ45.openJournal)(paths, spec);
+  if ((0, import_chunk_EJXOQQCT.isEnded)(before)) {
+    journal.append("late_evidence", { reason: ending.reason, exit_code: ending.exit?.exit_code ?? null });
+    return before;
+  }
+  const end = (0, import_chunk_XLN2D4U5.makeEndState)(job, before, ending);
+  const { state } = end;
+  try {
+    withReserve(paths, () => publish(job, end, ending, journal));
+  } catch (error) {
+    if (!isFull(error)) throw error;
+    state.state = "failed";
+    state.error = {
+      code: "output_unstorable",
+      message: `the result cannot be stored: no space left in ${paths.folder}`
+    };
+    withReserve(paths, () => finish(paths, state));
+  }
+  return state;
+}
+function publish(job, { state, staff, results }, ending, journal) {
+  const { paths, spec } = job;
+  const cancel = (0, import_chunk_EJXOQQCT.readCancel)(paths);
+  (0, import_chunk_527JQF7V.writeFile)(
+    paths.result,
+    madeSafely(
+      state,
+      staff,
+      () => makeDeliverable({
+        spec,
+        paths,
+        state,
+        staff,
+        results,
+        tree: ending.tree,
+        cancel,
+        isPlain: (0, import_chunk_XLN2D4U5.backendOf)(spec)?.answerFrom === "stdout"
+      })
+    )
+  );
+  (0, import_chunk_527JQF7V.writeJson)(paths.resultRecord, (0, import_chunk_7BXNR5LW.terminalRecord)(spec, paths, state, { tree: ending.tree, staff, results }), {
+    sync: false
+  });
+  if ((0, import_chunk_DEPKGJ45.readEvents)(paths, journal.seq - 1, 1).events[0]?.type !== "ended") {
+    const { exit_code, error, reconciled } = state;
+    journal.append("ended", { state: state.state, exit_code, error, reconciled });
+  }
+  state.seq = journal.seq;
+  finish(paths, state);
+  if ((0, import_chunk_7BXNR5LW.isTidy)(spec, state)) for (const file of [paths.output, paths.snapshot]) (0, import_chunk_527JQF7V.removeFile)(file);
+}
+function madeSafely(state, staff, make) {
+  try {
+    return make();
+  } catch (error) {
+    if (state.state === "done" && staff && staff.answer !== null) return staff.answer;
+    const reason = state.error ? `${state.error.code}: ${state.error.message}` : state.state;
+    return `# ${state.id}: ${state.state}
+
+${reason}
+
+The report could not be made: ${(0, import_chunk_NVPF5LEY.messageOf)(error)}
+`;
+  }
+}
+function finish(paths, state) {
+  (0, import_chunk_EJXOQQCT.writeState)(paths, state);
+  (0, import_chunk_527JQF7V.removeFile)(paths.marker);
+  const passing = [paths.reserve, paths.leaseFifo, paths.aliveFifo, paths.limitFifo];
+  const torn = (0, import_chunk_SWRACBME.listNames)(paths.folder).filter((name) => /^\..*\.tmp$/.test(name));
+  for (const file of [...passing, ...torn.map((name) => `${paths.folder}/${name}`)]) (0, import_chunk_527JQF7V.removeFile)(file);
+}
+function finishStored(job) {
+  const stored = (0, import_chunk_EJXOQQCT.readStoredState)(job.paths, job.spec.id);
+  if (!stored) return false;
+  withReserve(job.paths, () => finish(job.paths, stored));
+  return true;
+}
+function withReserve(paths, write) {
+  try {
+    write();
+  } catch (error) {
+    if (!isFull(error) || !(0, import_chunk_527JQF7V.removeFile)(paths.reserve)) throw error;
+    write();
+  }
+}
+function isFull(error) {
+  return ["ENOSPC", "EDQUOT"].includes((0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "");
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  conclude,
+  findCgroup,
+  findEscaped,
+  finishStored,
+  makeCgroup,
+  removeCgroup,
+  terminate,
+  treeOf
+});
+
+},
+"./chunk-GA4J4H6G.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  askedProfile: () => askedProfile,
+  freshStaff: () => freshStaff,
+  launchStaff: () => launchStaff,
+  taskOf: () => taskOf
+});
+module.exports = stdin_exports;
+var import_chunk_XDXTA7YZ = load("./chunk-XDXTA7YZ.js");
+var import_chunk_LXIYY7CE = load("./chunk-LXIYY7CE.js");
+var import_chunk_U6DKF3US = load("./chunk-U6DKF3US.js");
+var import_chunk_BMQ5FCH3 = load("./chunk-BMQ5FCH3.js");
+var import_chunk_WXWZZEJ5 = load("./chunk-WXWZZEJ5.js");
+var import_chunk_LGUKPVWX = load("./chunk-LGUKPVWX.js");
+var import_chunk_57BTWB2J = load("./chunk-57BTWB2J.js");
+var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
+var import_chunk_ME3EHXWB = load("./chunk-ME3EHXWB.js");
+var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_node_path = builtin("node:path");
+var sources = ["prompt", "prompt-file", "stdin"];
+async function taskOf(context, input) {
+  const given = sources.filter((name) => input.has(name));
+  if (given.length !== 1) {
+    const came = given.length === 0 ? "none was given" : `these came together: ${given.map((name) => `--${name}`).join(", ")}`;
+    throw (0, import_chunk_NVPF5LEY.usageError)(
+      `cannot tell the task: exactly one of --prompt TEXT, --prompt-file PATH and --stdin is needed; ${came}`
+    );
+  }
+  const text = input.text("prompt") ?? decode(given[0] === "stdin" ? await context.readStdin() : readTask(context, input.text("prompt-file")));
+  const size = Buffer.byteLength(text);
+  if (text.trim() === import_chunk_LGUKPVWX.taskPlaceholder)
+    throw (0, import_chunk_NVPF5LEY.usageError)(
+      `cannot take ${JSON.stringify(import_chunk_LGUKPVWX.taskPlaceholder)} as the task: it only shows where yours belongs`,
+      "put what the agent is to do in its place, or give it with --prompt-file PATH"
+    );
+  if (text.trim() === "") throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take an empty task from --${given[0]}`);
+  if (size > import_chunk_ME3EHXWB.promptBytes) throw tooLong(size);
+  return text;
+}
+function tooLong(size) {
+  return (0, import_chunk_NVPF5LEY.usageError)(
+    `cannot take a task of ${size} bytes: at most ${import_chunk_ME3EHXWB.promptBytes} (1 MiB) are allowed`,
+    "put the material into a file and name it in the task"
+  );
+}
+function readTask(context, name) {
+  const file = import_node_path.default.resolve(context.cwd, name);
+  try {
+    const real = (0, import_chunk_SWRACBME.realPath)(file);
+    const size = (0, import_chunk_SWRACBME.factsOf)(real)?.size ?? 0;
+    if (size > import_chunk_ME3EHXWB.promptBytes) throw tooLong(size);
+    const read = (0, import_chunk_527JQF7V.readRange)(real, 0, size);
+    if (read) return read.bytes;
+  } catch (error) {
+    if (error instanceof import_chunk_NVPF5LEY.FaultError) throw error;
+    throw new import_chunk_NVPF5LEY.FaultError("preflight", `cannot read the task from ${file} (${(0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "error"})`);
+  }
+  throw new import_chunk_NVPF5LEY.FaultError(
+    "preflight",
+    `cannot read the task from ${file}: it is no regular file`,
+    "give the task with --stdin"
+  );
+}
+function decode(bytes) {
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    throw (0, import_chunk_NVPF5LEY.usageError)("cannot take the task: it is no UTF-8 text");
+  }
+}
+async function launchStaff(context, input, job) {
+  (0, import_chunk_U6DKF3US.checkLaunchOptions)(input);
+  const root = context.root(input);
+  const request = {
+    kind: "staff",
+    verb: job.verb,
+    ...(0, import_chunk_U6DKF3US.launchWords)(input),
+    cwd: job.cwd,
+    deadlineMs: job.deadlineMs ?? input.durationOrDefault("timeout"),
+    killGraceMs: import_chunk_ME3EHXWB.limits.staffKillGrace.default,
+    maxOutputBytes: import_chunk_ME3EHXWB.limits.maxOutput.default,
+    firstOutputMs: job.firstOutputMs ?? input.duration("first-output") ?? null,
+    stallMs: job.stallMs ?? input.duration("stall-after") ?? null,
+    onStall: job.onStall ?? (0, import_chunk_U6DKF3US.onStallOf)(input),
+    lineage: job.lineage,
+    run: null,
+    staff: job.staff,
+    worktree: job.worktree === void 0 ? worktreeOf(input) : job.worktree,
+    warnings: (0, import_chunk_XDXTA7YZ.launchWarnings)(job.staff),
+    words: job.words,
+    asksForLatest: job.asksForLatest ?? false,
+    credentials: (0, import_chunk_WXWZZEJ5.findBackend)(job.staff.backend)?.signIn.variables ?? []
+  };
+  await (0, import_chunk_WXWZZEJ5.settleLost)(root.folder);
+  const admit = () => admitBeside(root, request, job.staff, { share: input.has("share"), isolate: job.worktree === void 0 });
+  const launched = await (0, import_chunk_BMQ5FCH3.launch)(root, { ...request, admit });
+  if (launched.isNew) for (const warning of (0, import_chunk_XDXTA7YZ.versionWarnings)(job.staff)) context.tell(`note: ${warning.message}`);
+  if (request.worktree === "new" && launched.isNew) await tellDirty(context, job.cwd);
+  return (0, import_chunk_U6DKF3US.tellLaunched)(context, input, root, launched, job.isSynchronous);
+}
+async function tellDirty(context, cwd) {
+  const { isDirtyTree } = await Promise.resolve().then(() => load("./worktree-USEOBJF3.js"));
+  const root = (0, import_chunk_57BTWB2J.findWorktree)(cwd);
+  if (root !== void 0 && isDirtyTree(root))
+    context.tell(`note: what is uncommitted in ${root} is not in the worktree of this job`);
+}
+function worktreeOf(input) {
+  if (input.has("worktree") && input.has("share"))
+    throw (0, import_chunk_NVPF5LEY.usageError)("cannot take --worktree and --share together: a tree of its own is shared with nobody");
+  return input.has("worktree") ? "new" : null;
+}
+async function admitBeside(root, request, staff, may) {
+  if (staff.resume !== null) (0, import_chunk_XDXTA7YZ.requireFreeConversation)(root, staff.backend, staff.resume);
+  if (request.worktree === "new") return { warnings: [] };
+  const neighbours = await (0, import_chunk_WXWZZEJ5.findNeighbours)(root, staff, request.cwd, may);
+  return {
+    warnings: neighbours.map((id) => (0, import_chunk_WXWZZEJ5.neighbourWarning)(id, (0, import_chunk_WXWZZEJ5.modeOf)(root.folder, id))),
+    told: (id) => (0, import_chunk_WXWZZEJ5.tellNeighbours)(root.folder, neighbours, id)
+  };
+}
+function freshStaff(context, input, words) {
+  const part = (0, import_chunk_XDXTA7YZ.makeStaffPart)({
+    ...words,
+    stateRoot: context.root(input).folder,
+    backend: input.text("backend"),
+    model: input.text("model") ?? null,
+    profile: askedProfile(input),
+    resume: null
+  });
+  if (input.has("schema")) part.schema = true;
+  const base = input.text("base");
+  if (base !== void 0) part.base = (0, import_chunk_LXIYY7CE.requireBase)(words.cwd, base);
+  return part;
+}
+function askedProfile(input) {
+  return input.text("profile");
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  askedProfile,
+  freshStaff,
+  launchStaff,
+  taskOf
+});
+
+},
+"./chunk-GDXSJXKZ.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   waitForJobs: () => waitForJobs
 });
 module.exports = stdin_exports;
-var import_chunk_EXTEGOX2 = load("./chunk-EXTEGOX2.js");
-var import_chunk_JWSPXEOH = load("./chunk-JWSPXEOH.js");
-var import_chunk_SERDORTF = load("./chunk-SERDORTF.js");
-var import_chunk_HA7S77SO = load("./chunk-HA7S77SO.js");
+var import_chunk_3EKUEIMU = load("./chunk-3EKUEIMU.js");
+var import_chunk_26Y4QCW7 = load("./chunk-26Y4QCW7.js");
+var import_chunk_EJXOQQCT = load("./chunk-EJXOQQCT.js");
+var import_chunk_V7F6RL42 = load("./chunk-V7F6RL42.js");
 var import_chunk_GIZV7ETM = load("./chunk-GIZV7ETM.js");
 var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
 var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
@@ -2423,7 +4521,7 @@ async function waitForJobs(root, ids, options) {
         return;
       }
       const view = views.get(id);
-      if (view && (0, import_chunk_SERDORTF.isEnded)(view.state)) ended += 1;
+      if (view && (0, import_chunk_EJXOQQCT.isEnded)(view.state)) ended += 1;
       if (options.mode === "any" && ended > 0) stop.abort();
     })
   );
@@ -2438,15 +4536,15 @@ async function waitForOne(root, id, until, signal, tell) {
     if (view.damage !== null) await (0, import_chunk_Y5L6GQDB.sleep)(100);
     if (!(0, import_chunk_SWRACBME.exists)(view.paths.folder)) throw vanishedError(view.paths.folder, id);
     tell(view);
-    if ((0, import_chunk_SERDORTF.isEnded)(view.state) || signal.aborted) return;
+    if ((0, import_chunk_EJXOQQCT.isEnded)(view.state) || signal.aborted) return;
     const rest = until - (0, import_chunk_Y5L6GQDB.monotonicMs)();
     if (rest <= 0) return;
     const nap = makeNap(signal);
-    const close = await (0, import_chunk_EXTEGOX2.watchFifo)(view.paths.leaseFifo, nap.wake);
+    const close = await (0, import_chunk_3EKUEIMU.watchFifo)(view.paths.leaseFifo, nap.wake);
     try {
       view = await look(root, id);
       tell(view);
-      if (!(0, import_chunk_SERDORTF.isEnded)(view.state) && !signal.aborted) {
+      if (!(0, import_chunk_EJXOQQCT.isEnded)(view.state) && !signal.aborted) {
         const pause = woken < quickRounds ? 20 : pauseFor(view, close !== void 0, round);
         if (await nap.sleep(Math.min(rest, pause))) woken = 0;
       }
@@ -2456,7 +4554,7 @@ async function waitForOne(root, id, until, signal, tell) {
   }
 }
 function pauseFor(view, hasFifo, round) {
-  const condition = (0, import_chunk_SERDORTF.conditionOf)(view);
+  const condition = (0, import_chunk_EJXOQQCT.conditionOf)(view);
   const soon = Math.min(20 * 1.25 ** round, 1e3);
   if (condition === "supervised") {
     const isHeld = view.worker !== null && view.launch !== null && (0, import_chunk_GIZV7ETM.sameIdentity)(view.worker.worker, view.launch.worker);
@@ -2490,9 +4588,9 @@ function makeNap(signal) {
 }
 async function look(root, id) {
   try {
-    return await (0, import_chunk_JWSPXEOH.refreshAttached)(root, id);
+    return await (0, import_chunk_26Y4QCW7.refreshAttached)(root, id);
   } catch (error) {
-    if (error instanceof import_chunk_NVPF5LEY.FaultError && error.code === "unknown_job") throw vanishedError((0, import_chunk_HA7S77SO.jobPaths)(root, id).folder, id);
+    if (error instanceof import_chunk_NVPF5LEY.FaultError && error.code === "unknown_job") throw vanishedError((0, import_chunk_V7F6RL42.jobPaths)(root, id).folder, id);
     throw error;
   }
 }
@@ -2505,7 +4603,1264 @@ function vanishedError(folder, id) {
 });
 
 },
-"./chunk-7ZHMY77B.js": function (module, exports) {
+"./chunk-GEPPUING.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  quoteWords: () => quoteWords
+});
+module.exports = stdin_exports;
+var plain = /^[A-Za-z0-9_@%+:,./=-]+$/;
+function quoteWord(word) {
+  if (plain.test(word)) return word;
+  return inQuotes(word);
+}
+function inQuotes(word) {
+  return `'${word.replaceAll("'", `'\\''`)}'`;
+}
+function quoteWords(words) {
+  return words.map((word, index) => index === 0 && word.includes("=") ? inQuotes(word) : quoteWord(word)).join(" ");
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  quoteWords
+});
+
+},
+"./chunk-GIZV7ETM.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  bootId: () => bootId,
+  identityOf: () => identityOf,
+  installBootId: () => installBootId,
+  installPs: () => installPs,
+  isDeadState: () => isDeadState,
+  isIdentity: () => isIdentity,
+  livenessOf: () => livenessOf,
+  ownIdentity: () => ownIdentity,
+  parseStat: () => parseStat,
+  pidNamespace: () => pidNamespace,
+  readProcess: () => readProcess,
+  readProcessVariable: () => readProcessVariable,
+  readProcesses: () => readProcesses,
+  sameIdentity: () => sameIdentity,
+  signalIdentity: () => signalIdentity,
+  takeBaseline: () => takeBaseline
+});
+module.exports = stdin_exports;
+var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_node_fs = require("node:fs");
+var import_node_fs2 = require("node:fs");
+var import_node_fs3 = require("node:fs");
+function takeBaseline() {
+  const counters = readCounters();
+  return counters && { ...counters, pids: new Set(listPids()) };
+}
+function pidsSince(baseline) {
+  const all = listPids();
+  return baseline && !hasWrapped(baseline) ? all.filter((pid) => !baseline.pids.has(pid)) : all;
+}
+function listPids() {
+  return (0, import_chunk_SWRACBME.listNames)("/proc").map(Number).filter((pid) => Number.isSafeInteger(pid));
+}
+function hasWrapped(baseline) {
+  const now = readCounters();
+  if (!now) return true;
+  const highest = Number(readOrEmpty("/proc/sys/kernel/pid_max"));
+  return now.lastPid < baseline.lastPid || !(now.forks - baseline.forks < highest / 2);
+}
+function readCounters() {
+  const lastPid = Number(readOrEmpty("/proc/loadavg").trim().split(" ")[4]);
+  const forks = Number(/^processes (\d+)$/m.exec(readOrEmpty("/proc/stat"))?.[1]);
+  return Number.isSafeInteger(lastPid) && Number.isSafeInteger(forks) ? { lastPid, forks } : null;
+}
+function readOrEmpty(file) {
+  try {
+    return (0, import_node_fs2.readFileSync)(file, "latin1");
+  } catch {
+    return "";
+  }
+}
+var isLinux = process.platform === "linux";
+var readPs = () => [];
+function installPs(read) {
+  readPs = read;
+}
+function readProcess(pid) {
+  if (!Number.isSafeInteger(pid) || pid <= 1) return void 0;
+  return isLinux ? readProc(pid) : readPs(["-p", String(pid)])[0];
+}
+function readProcesses(baseline = null) {
+  if (!isLinux) return readPs(["-ax"]);
+  return pidsSince(baseline).flatMap((pid) => readProc(pid) ?? []);
+}
+function readProcessVariable(pid, name) {
+  const text = isLinux ? readWhole(`/proc/${pid}/environ`) : void 0;
+  if (text === void 0) return void 0;
+  const at = text.startsWith(`${name}=`) ? 0 : text.indexOf(`\0${name}=`) + 1;
+  if (at === 0 && !text.startsWith(`${name}=`)) return void 0;
+  const from = at + name.length + 1;
+  const end = text.indexOf("\0", from);
+  return text.slice(from, end < 0 ? void 0 : end);
+}
+function parseStat(text) {
+  const open = text.indexOf("(");
+  const close = text.lastIndexOf(")");
+  const rest = text.slice(close + 2).split(" ");
+  const pid = Number.parseInt(text.slice(0, open), 10);
+  if (open < 0 || close < open || rest.length < 20 || !Number.isSafeInteger(pid)) return void 0;
+  return {
+    pid,
+    state: rest[0] ?? "",
+    parent: Number(rest[1]),
+    group: Number(rest[2]),
+    session: Number(rest[3]),
+    cpu: Number(rest[11]) + Number(rest[12]),
+    start: rest[19] ?? "",
+    name: text.slice(open + 1, close)
+  };
+}
+function readProc(pid) {
+  const text = readWhole(`/proc/${pid}/stat`);
+  return text === void 0 ? void 0 : parseStat(text);
+}
+function readWhole(file) {
+  try {
+    return (0, import_node_fs.readFileSync)(file, "latin1");
+  } catch {
+    return void 0;
+  }
+}
+var boot;
+var namespace;
+function installBootId(id) {
+  boot = id;
+}
+function bootId() {
+  boot ??= readBootId();
+  return boot;
+}
+function pidNamespace() {
+  namespace ??= process.platform === "linux" ? link("/proc/self/ns/pid") : process.platform;
+  return namespace;
+}
+function identityOf(pid) {
+  const row = readProcess(pid);
+  if (!row) return void 0;
+  return { pid, start_token: row.start, boot_id: bootId(), pid_ns: pidNamespace() };
+}
+function ownIdentity() {
+  return identityOf(process.pid) ?? { pid: process.pid, start_token: "", boot_id: bootId(), pid_ns: pidNamespace() };
+}
+function livenessOf(identity) {
+  if (!isIdentity(identity)) return "dead";
+  if (identity.boot_id !== bootId()) return "dead";
+  if (identity.pid_ns !== pidNamespace()) return "unknown";
+  const row = readProcess(identity.pid);
+  if (row) return row.start === identity.start_token && !isDeadState(row.state) ? "alive" : "dead";
+  return isHidden(identity.pid) ? "alive" : "dead";
+}
+function isDeadState(state) {
+  return state.startsWith("Z") || state.startsWith("X");
+}
+function sameIdentity(a, b) {
+  return a.pid === b.pid && a.start_token === b.start_token && a.boot_id === b.boot_id && a.pid_ns === b.pid_ns;
+}
+function isIdentity(value) {
+  if (typeof value !== "object" || value === null) return false;
+  const { pid, start_token, boot_id, pid_ns } = value;
+  return Number.isSafeInteger(pid) && pid > 1 && typeof start_token === "string" && start_token !== "" && typeof boot_id === "string" && typeof pid_ns === "string";
+}
+function signalIdentity(identity, signal) {
+  if (livenessOf(identity) !== "alive") return false;
+  try {
+    process.kill(identity.pid, signal);
+    return true;
+  } catch {
+    return false;
+  }
+}
+function isHidden(pid) {
+  try {
+    process.kill(pid, 0);
+    return false;
+  } catch (error) {
+    return (0, import_chunk_NVPF5LEY.errnoOf)(error) === "EPERM";
+  }
+}
+function readBootId() {
+  return (0, import_node_fs3.readFileSync)("/proc/sys/kernel/random/boot_id", "latin1").trim();
+}
+function link(target) {
+  try {
+    return (0, import_node_fs3.readlinkSync)(target);
+  } catch {
+    return "none";
+  }
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  bootId,
+  identityOf,
+  installBootId,
+  installPs,
+  isDeadState,
+  isIdentity,
+  livenessOf,
+  ownIdentity,
+  parseStat,
+  pidNamespace,
+  readProcess,
+  readProcessVariable,
+  readProcesses,
+  sameIdentity,
+  signalIdentity,
+  takeBaseline
+});
+
+},
+"./chunk-GLD4E524.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  conversationOf: () => conversationOf,
+  earlierOf: () => earlierOf,
+  lineageOf: () => lineageOf,
+  requireFolder: () => requireFolder,
+  requireGenuine: () => requireGenuine,
+  requireSameFolder: () => requireSameFolder,
+  requireSpec: () => requireSpec
+});
+module.exports = stdin_exports;
+var import_chunk_5XBRXQFT = load("./chunk-5XBRXQFT.js");
+var import_chunk_WXWZZEJ5 = load("./chunk-WXWZZEJ5.js");
+var import_chunk_C5YF7LGV = load("./chunk-C5YF7LGV.js");
+var import_chunk_LGUKPVWX = load("./chunk-LGUKPVWX.js");
+var import_chunk_F6WZ65LI = load("./chunk-F6WZ65LI.js");
+var import_chunk_EJXOQQCT = load("./chunk-EJXOQQCT.js");
+var import_chunk_V7F6RL42 = load("./chunk-V7F6RL42.js");
+var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+function requireSpec(root, id) {
+  const read = (0, import_chunk_EJXOQQCT.readSpec)((0, import_chunk_V7F6RL42.jobPaths)(root.folder, id));
+  if (read.kind === "ok") return read.value;
+  const reason = read.kind === "damaged" ? read.reason : "its spec.json is missing";
+  throw new import_chunk_NVPF5LEY.FaultError("preflight", `cannot use job ${id}: ${reason}`);
+}
+async function requireGenuine(spec) {
+  if (await (0, import_chunk_F6WZ65LI.isGenuine)(spec, (0, import_chunk_F6WZ65LI.readKey)())) return;
+  throw new import_chunk_NVPF5LEY.FaultError(
+    "preflight",
+    `cannot start anything from job ${spec.id}: its spec.json was changed or comes from another user or machine`,
+    "launch it again in your own words"
+  );
+}
+function conversationOf(root, spec) {
+  const paths = (0, import_chunk_V7F6RL42.jobPaths)(root, spec.id);
+  const state = (0, import_chunk_EJXOQQCT.readState)(paths);
+  if (state.kind !== "ok" || (0, import_chunk_EJXOQQCT.isEnded)(state.value) && !(0, import_chunk_5XBRXQFT.isContinuable)(paths, state.value)) return null;
+  return state.value.conversation?.id ?? null;
+}
+function requireFolder(parent, verb, option) {
+  if ((0, import_chunk_SWRACBME.isFolder)(parent.cwd)) return parent.cwd;
+  const gone = parent.worktree ? `its worktree ${parent.worktree.path}` : `its folder ${parent.cwd}`;
+  throw new import_chunk_NVPF5LEY.FaultError(
+    "preflight",
+    `cannot ${verb} job ${parent.id}: ${gone} is gone`,
+    verb === "continue" ? `name another folder with --cwd DIR, or start the task afresh: ${import_chunk_LGUKPVWX.nextCommands.restart(parent.id, option)}` : "launch the task again where it belongs now"
+  );
+}
+function requireSameFolder(parent, cwd, option) {
+  const backend = (0, import_chunk_WXWZZEJ5.findBackend)(parent.staff?.backend ?? "");
+  if (!backend || backend.resumesElsewhere || !backend.keepsConversation || cwd === parent.cwd) return;
+  throw new import_chunk_NVPF5LEY.FaultError(
+    "preflight",
+    `cannot continue job ${parent.id} in ${cwd}: ${backend.title} keeps its conversation for ${parent.cwd}`,
+    `leave --cwd away, or start the task afresh: ${import_chunk_LGUKPVWX.nextCommands.restart(parent.id, option)}`
+  );
+}
+function earlierOf(root, backend, conversation) {
+  for (const id of (0, import_chunk_C5YF7LGV.listJobs)(root)) {
+    const paths = (0, import_chunk_V7F6RL42.jobPaths)(root, id);
+    const [spec, state] = [(0, import_chunk_EJXOQQCT.readSpec)(paths), (0, import_chunk_EJXOQQCT.readState)(paths)];
+    if (spec.kind !== "ok" || state.kind !== "ok" || spec.value.staff?.backend !== backend) continue;
+    if (state.value.conversation?.id !== conversation) continue;
+    const { usage_total = null, usage, error } = state.value;
+    const total = usage_total ?? (spec.value.staff.resume === null ? usage : null);
+    const before = spec.value.staff.earlier ?? null;
+    return { usage_total: total ?? before?.usage_total ?? null, error: error?.message ?? before?.error ?? null };
+  }
+  return null;
+}
+function lineageOf(parent, relation) {
+  return { relation, parent: parent.id, root: parent.lineage?.root ?? parent.id };
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  conversationOf,
+  earlierOf,
+  lineageOf,
+  requireFolder,
+  requireGenuine,
+  requireSameFolder,
+  requireSpec
+});
+
+},
+"./chunk-I2DKDLH5.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  checkRoot: () => checkRoot,
+  ensureRoot: () => ensureRoot,
+  locateRoot: () => locateRoot,
+  requirePlace: () => requirePlace
+});
+module.exports = stdin_exports;
+var import_chunk_V7F6RL42 = load("./chunk-V7F6RL42.js");
+var import_chunk_57BTWB2J = load("./chunk-57BTWB2J.js");
+var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
+var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
+var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_node_path = builtin("node:path");
+var folderName = ".job-state";
+var elsewhere = "use another place with --state-dir DIR or JOB_STATE_DIR";
+function locateRoot(given) {
+  const named = given.option ?? given.variable;
+  if (named !== void 0) {
+    if (named === "") throw new import_chunk_NVPF5LEY.FaultError("usage", 'cannot use --state-dir "": it needs the path of a folder');
+    const folder = import_node_path.default.resolve(given.cwd, named);
+    return { folder, option: ["--state-dir", folder] };
+  }
+  const worktree = (0, import_chunk_57BTWB2J.findWorktree)(given.cwd);
+  if (worktree !== void 0) return { folder: import_node_path.default.join(worktree, folderName), option: [] };
+  for (let at = given.cwd; ; at = import_node_path.default.dirname(at)) {
+    const folder = import_node_path.default.join(at, folderName);
+    if ((0, import_chunk_SWRACBME.factsOf)(folder)?.uid === userId() && (0, import_chunk_SWRACBME.exists)((0, import_chunk_V7F6RL42.rootPaths)(folder).meta)) return { folder, option: [] };
+    if (at === import_node_path.default.dirname(at)) return { folder: import_node_path.default.join(given.cwd, folderName), option: [] };
+  }
+}
+function checkRoot(folder) {
+  const facts = lookAt(folder);
+  if (!facts) return false;
+  if (facts.kind === "link") throw unusable(folder, "it is a symbolic link");
+  if (facts.kind !== "folder") throw unusable(folder, "it is no folder");
+  if (facts.uid !== userId()) throw unusable(folder, `it belongs to user ${facts.uid}, not to us (${userId()})`);
+  if ((facts.mode & 18) !== 0)
+    throw unusable(folder, `others may write into it (mode ${(facts.mode & 511).toString(8)})`);
+  let names;
+  try {
+    names = (0, import_chunk_SWRACBME.listNames)(folder);
+  } catch (error) {
+    throw unusable(folder, `it cannot be read (${(0, import_chunk_NVPF5LEY.errnoOf)(error)})`);
+  }
+  if (names.every((name) => /^\.meta\.json\.\d+\.\d+\.tmp$/.test(name))) return false;
+  const meta = (0, import_chunk_527JQF7V.readJson)((0, import_chunk_V7F6RL42.rootPaths)(folder).meta);
+  if (meta.kind !== "ok" || meta.value.tool !== "job-companion")
+    throw unusable(folder, "it holds files but no meta.json of ours");
+  if (typeof meta.value.schema !== "number" || meta.value.schema > 1) {
+    throw unusable(folder, `a newer release wrote it (schema ${String(meta.value.schema)}, known: 1)`);
+  }
+  if ((0, import_chunk_57BTWB2J.tracksAnything)(folder))
+    throw unusable(folder, "git tracks files in it, so a repository may have brought it along");
+  for (const name of ["active", "jobs", "once", "slots", "lock"]) {
+    const inner = (0, import_chunk_SWRACBME.factsOf)(import_node_path.default.join(folder, name));
+    if (inner && (inner.kind !== "folder" || inner.uid !== userId()))
+      throw unusable(folder, `its ${name} is no folder of ours`);
+  }
+  return true;
+}
+function requirePlace(folder) {
+  const parent = import_node_path.default.dirname(folder);
+  if ((0, import_chunk_SWRACBME.exists)(folder)) return;
+  if (!(0, import_chunk_SWRACBME.isFolder)(parent)) throw unusable(folder, `there is no folder ${parent}`);
+  const fault = (0, import_chunk_SWRACBME.writeFault)(parent);
+  if (fault !== void 0) throw unusable(folder, `${parent} is not writable (${fault})`);
+}
+function ensureRoot(folder) {
+  const fresh = `${folder}.new-${process.pid}`;
+  try {
+    if (checkRoot(folder) || (0, import_chunk_SWRACBME.exists)(folder)) {
+      const fault = (0, import_chunk_SWRACBME.writeFault)(folder);
+      if (fault !== void 0) throw unusable(folder, `it is not writable (${fault})`);
+      fill(folder);
+      return;
+    }
+    (0, import_chunk_527JQF7V.createFolder)(fresh);
+    fill(fresh);
+    if (!(0, import_chunk_SWRACBME.moveFolder)(fresh, folder)) (0, import_chunk_SWRACBME.removeTree)(fresh);
+    checkRoot(folder);
+  } catch (error) {
+    tryRemove(fresh);
+    if (error instanceof import_chunk_NVPF5LEY.FaultError) throw error;
+    throw unusable(folder, `it cannot be made or written (${(0, import_chunk_NVPF5LEY.errnoOf)(error) ?? String(error)})`);
+  }
+}
+function fill(folder) {
+  const paths = (0, import_chunk_V7F6RL42.rootPaths)(folder);
+  if (!(0, import_chunk_SWRACBME.exists)(paths.meta)) (0, import_chunk_527JQF7V.writeJson)(paths.meta, { schema: 1, tool: "job-companion", created_at: (0, import_chunk_Y5L6GQDB.isoNow)() });
+  if (!(0, import_chunk_SWRACBME.exists)(paths.ignore)) (0, import_chunk_527JQF7V.writeFile)(paths.ignore, "*\n", { sync: false });
+  for (const inner of [paths.active, paths.once, paths.slots, paths.jobs]) (0, import_chunk_527JQF7V.createFolder)(inner);
+}
+function tryRemove(folder) {
+  try {
+    (0, import_chunk_SWRACBME.removeTree)(folder);
+  } catch {
+  }
+}
+function lookAt(folder) {
+  try {
+    return (0, import_chunk_SWRACBME.factsOf)(folder);
+  } catch (error) {
+    throw unusable(folder, `it cannot be looked at (${(0, import_chunk_NVPF5LEY.errnoOf)(error)})`);
+  }
+}
+function unusable(folder, reason) {
+  return new import_chunk_NVPF5LEY.FaultError("state_unusable", `cannot use the state folder ${folder}: ${reason}`, elsewhere);
+}
+function userId() {
+  return process.getuid?.() ?? 0;
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  checkRoot,
+  ensureRoot,
+  locateRoot,
+  requirePlace
+});
+
+},
+"./chunk-ICRKFJQG.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  lineOf: () => lineOf,
+  lineOfEvent: () => lineOfEvent,
+  terminalLine: () => terminalLine
+});
+module.exports = stdin_exports;
+var import_chunk_L57VTVWS = load("./chunk-L57VTVWS.js");
+var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
+var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
+var watchProtocol = "job-companion.watch/v1";
+function lineOf(parts) {
+  const { type, at = (0, import_chunk_Y5L6GQDB.isoNow)(), kind, id, verdict, word, evidence, facts, more = {} } = parts;
+  const own = { protocol: watchProtocol, type, at, kind, id, state: (0, import_chunk_L57VTVWS.line)(word), verdict, evidence: (0, import_chunk_L57VTVWS.line)(evidence) };
+  return { ...own, ...(0, import_chunk_L57VTVWS.smallFacts)(facts), ...more, ...own };
+}
+function lineOfEvent(event, kind, isRepeat) {
+  const { at, job: id, seq } = event;
+  const text = (value) => typeof value === "string" ? value : "";
+  const base = { type: "status", at, kind, id, more: { seq } };
+  switch (event.type) {
+    case "news": {
+      const verdict = event.verdict === "met" || event.verdict === "failed" ? event.verdict : "pending";
+      if (verdict !== "pending" && !isRepeat) return void 0;
+      const facts = isObject(event.facts) ? event.facts : {};
+      return lineOf({ ...base, verdict, word: text(event.word), evidence: text(event.evidence), facts });
+    }
+    case "trouble": {
+      const facts = { cause: event.cause, in_a_row: event.in_a_row };
+      return lineOf({ ...base, verdict: "error", word: "trouble", evidence: text(event.message), facts });
+    }
+    case "recovered": {
+      const evidence = `looking works again after ${text(String(event.after))} failed attempt(s)`;
+      return lineOf({ ...base, verdict: "pending", word: "recovered", evidence, facts: { cause: event.cause } });
+    }
+    default:
+      return void 0;
+  }
+}
+function terminalLine(state, kind) {
+  const note = state.watch ?? null;
+  const [verdict, word] = endWords(state, note);
+  const isSeen = verdict === "met" || verdict === "failed";
+  const evidence = isSeen ? note?.evidence ?? "" : state.error?.message ?? note?.evidence ?? state.state;
+  const more = { outcome: state.state, exit: (0, import_chunk_6PFAPK5K.exitCodeOf)(state.state), error: state.error, seq: state.seq };
+  return lineOf({ type: "terminal", kind, id: state.id, verdict, word, evidence, facts: note?.facts ?? {}, more });
+}
+function endWords(state, note) {
+  if (state.state === "done") return ["met", note?.word ?? "met"];
+  if (state.state === "canceled") return ["canceled", "canceled"];
+  if (state.state === "timed_out") return ["expired", "expired"];
+  if (state.error?.code === "watch_failed") return ["failed", note?.word ?? "failed"];
+  return ["error", "error"];
+}
+function isObject(value) {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  lineOf,
+  lineOfEvent,
+  terminalLine
+});
+
+},
+"./chunk-IF36FT3B.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  countDirty: () => countDirty,
+  entriesOf: () => entriesOf,
+  isCutOff: () => isCutOff,
+  isDirty: () => isDirty,
+  makeRest: () => makeRest,
+  openGit: () => openGit,
+  repositoryVariables: () => repositoryVariables
+});
+module.exports = stdin_exports;
+var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
+var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
+var import_chunk_QWC3QI4L = load("./chunk-QWC3QI4L.js");
+var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_node_child_process = require("node:child_process");
+var import_node_path = builtin("node:path");
+var import_node_crypto = require("node:crypto");
+var repositoryVariables = [
+  "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+  "GIT_CONFIG",
+  "GIT_CONFIG_PARAMETERS",
+  "GIT_CONFIG_COUNT",
+  "GIT_OBJECT_DIRECTORY",
+  "GIT_DIR",
+  "GIT_WORK_TREE",
+  "GIT_IMPLICIT_WORK_TREE",
+  "GIT_GRAFT_FILE",
+  "GIT_INDEX_FILE",
+  "GIT_NO_REPLACE_OBJECTS",
+  "GIT_REPLACE_REF_BASE",
+  "GIT_PREFIX",
+  "GIT_INTERNAL_SUPER_PREFIX",
+  "GIT_SHALLOW_FILE",
+  "GIT_COMMON_DIR",
+  "GIT_NAMESPACE",
+  "GIT_REF_STORAGE_FORMAT",
+  "GIT_REFERENCE_BACKEND"
+];
+var wanted = "^(filter\\..*|hook\\..*|core\\.worktree|core\\.bare|extensions\\.objectformat)$";
+var tooMany = 200;
+var always = [
+  "core.fsmonitor=false",
+  "core.hooksPath=/dev/null",
+  "core.quotepath=off",
+  "diff.orderFile=/dev/null",
+  "diff.submodule=short",
+  "log.showSignature=false",
+  "submodule.recurse=false",
+  "gc.auto=0",
+  "maintenance.auto=false"
+];
+var quiet = ["--no-ext-diff", "--no-textconv", "--ignore-submodules=dirty"];
+var showing = new Set(["diff", "show", "log", "diff-tree", "diff-index", "diff-files"]);
+function openGit(folder, { until, also = [] } = {}) {
+  const program = findGit();
+  if (program === void 0) return { reason: "git is not installed (no git on PATH)" };
+  const found = [];
+  for (const place of [folder, ...also]) {
+    if (!(0, import_chunk_SWRACBME.isFolder)(place)) return { reason: `the folder ${place} is gone` };
+    const read = runGit(program, place, always, ["config", "-z", "--get-regexp", wanted], { until });
+    if (!read.ok && read.code !== 1) return { reason: read.reason };
+    found.push(parseSettings(read.ok ? read.bytes : Buffer.alloc(0)));
+  }
+  const [settings = []] = found;
+  const off = switchedOff(found.flat().map(([name]) => name));
+  if (off === void 0) return { reason: "its configuration names filters or hooks that cannot be switched off" };
+  const config = [...always, ...off];
+  return {
+    git: {
+      folder,
+      run: (args, call = {}) => runGit(program, folder, config, args, { ...call, until }),
+      setting: (name) => settings.findLast(([found2]) => found2 === name)?.[1]
+    }
+  };
+}
+function findGit() {
+  return absoluteSearchPath().map((folder) => import_node_path.default.join(folder, "git")).find(import_chunk_SWRACBME.isExecutable);
+}
+function absoluteSearchPath() {
+  return import_chunk_QWC3QI4L.variables.searchPath().split(":").filter((folder) => import_node_path.default.isAbsolute(folder));
+}
+function parseSettings(bytes) {
+  return bytes.toString("utf8").split("\0").filter((item) => item !== "").map((item) => {
+    const end = item.indexOf("\n");
+    return end < 0 ? [item, ""] : [item.slice(0, end), item.slice(end + 1)];
+  });
+}
+function switchedOff(names) {
+  const drivers = new Set(names.filter((name) => /^(?:filter|hook)\./.test(name)).map(withoutVariable));
+  if (drivers.size > tooMany || [...drivers].some((name) => /[=\n\ufffd]/.test(name))) return void 0;
+  return [...drivers].flatMap(
+    (name) => name.startsWith("hook.") ? [`${name}.enabled=false`] : [`${name}.clean=`, `${name}.smudge=`, `${name}.process=`, `${name}.required=false`]
+  );
+}
+function withoutVariable(name) {
+  return name.slice(0, name.lastIndexOf("."));
+}
+function runGit(program, folder, config, args, call) {
+  const limit = call.limit ?? 32 * 1024 * 1024;
+  const left = (call.until ?? Number.POSITIVE_INFINITY) - (0, import_chunk_Y5L6GQDB.monotonicMs)();
+  const timeout = Math.ceil(Math.min(call.timeoutMs ?? 1e4, left));
+  const settings = config.flatMap((setting) => ["-c", setting]);
+  const [verb = "", ...words] = args;
+  if (timeout <= 0) return { ok: false, code: null, reason: `there was no time left for git ${verb}`, cut: "time" };
+  const safe = showing.has(verb) ? [verb, ...quiet, ...words] : args;
+  const done = (0, import_node_child_process.spawnSync)(program, ["--no-pager", "--literal-pathspecs", ...settings, ...safe], {
+    cwd: folder,
+    env: gitEnvironment(folder),
+    input: call.input ?? "",
+    timeout,
+    killSignal: "SIGKILL",
+    maxBuffer: limit
+  });
+  const name = `git ${verb}`;
+  const fault = (0, import_chunk_NVPF5LEY.errnoOf)(done.error);
+  const seconds = Math.ceil(timeout / 100) / 10;
+  if (fault === "ETIMEDOUT")
+    return { ok: false, code: null, reason: `${name} took longer than ${seconds} s`, cut: "time" };
+  if (fault === "ENOBUFS")
+    return { ok: false, code: null, reason: `${name} wrote more than ${limit} bytes`, cut: "output" };
+  if (done.error) return { ok: false, code: null, reason: `${name} cannot be started (${fault ?? "error"})` };
+  if (done.status === 0) return { ok: true, bytes: done.stdout };
+  const [first = ""] = (0, import_chunk_LXK2ZILE.plainText)(done.stderr.toString("utf8")).trim().split("\n");
+  const ending = done.status === null ? `was ended by ${done.signal}` : `ended with ${done.status}`;
+  return { ok: false, code: done.status, reason: `${name} ${ending}${first === "" ? "" : `: ${first.slice(0, 200)}`}` };
+}
+function gitEnvironment(folder) {
+  const home = import_chunk_QWC3QI4L.variables.home();
+  const ours = (0, import_chunk_QWC3QI4L.configFolder)();
+  return {
+    ...(0, import_chunk_QWC3QI4L.toolEnvironment)(),
+    PATH: absoluteSearchPath().join(":"),
+    ...home === void 0 ? {} : { HOME: home },
+    ...ours === void 0 ? {} : { XDG_CONFIG_HOME: import_node_path.default.dirname(ours) },
+    GIT_OPTIONAL_LOCKS: "0",
+    GIT_TERMINAL_PROMPT: "0",
+    GIT_ASKPASS: "",
+    GIT_NO_LAZY_FETCH: "1",
+    // Unlike `protocol.allow` it cannot be widened by the repository.
+    GIT_ALLOW_PROTOCOL: "none",
+    GIT_CEILING_DIRECTORIES: import_node_path.default.dirname(folder)
+  };
+}
+function makeRest(files, beyond) {
+  const count = files.length + beyond.length;
+  if (count === 0) return null;
+  return { count, files, digest: beyond.length === 0 ? null : digestOf(beyond) };
+}
+function digestOf(value) {
+  return (0, import_node_crypto.createHash)("sha256").update(JSON.stringify(value)).digest("hex").slice(0, 32);
+}
+function entriesOf({ entries, rest }) {
+  const known = new Map(entries.map((entry) => [entry.path, entry]));
+  for (const brief of rest?.files ?? []) known.set(brief[0], expand(brief));
+  return known;
+}
+function expand([path2, xy, mode, stat]) {
+  const isInHead = !/[?ARC]/.test(xy);
+  return {
+    path: path2,
+    xy,
+    head: isInHead ? `${mode || "100644"} ?` : null,
+    index: null,
+    tree_mode: null,
+    mode: mode || null,
+    content: null,
+    stat: stat || null,
+    isBrief: true
+  };
+}
+function isCutOff({ rest }) {
+  return rest !== null && rest.digest !== null;
+}
+function isDirty(entry) {
+  return entry.xy !== "..";
+}
+function countDirty({ entries, rest }) {
+  const brief = rest?.files ?? [];
+  const unnamed = (rest?.count ?? 0) - brief.length;
+  return entries.filter(isDirty).length + brief.filter(([, xy]) => isDirty({ xy })).length + unnamed;
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  countDirty,
+  entriesOf,
+  isCutOff,
+  isDirty,
+  makeRest,
+  openGit,
+  repositoryVariables
+});
+
+},
+"./chunk-J7PW3NGY.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  isOurs: () => isOurs,
+  mayAct: () => mayAct
+});
+module.exports = stdin_exports;
+var import_chunk_F6WZ65LI = load("./chunk-F6WZ65LI.js");
+var import_chunk_EJXOQQCT = load("./chunk-EJXOQQCT.js");
+var import_chunk_GIZV7ETM = load("./chunk-GIZV7ETM.js");
+var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
+async function mayAct(view) {
+  if (!view.spec || !(0, import_chunk_SWRACBME.isWritable)(view.paths.folder)) return false;
+  if (view.spec.timer) return isOurs(view);
+  const namespace = view.worker?.worker.pid_ns ?? view.launch?.worker.pid_ns ?? view.spec.launcher.pid_ns;
+  const isHere = namespace === (0, import_chunk_GIZV7ETM.pidNamespace)() || view.isOtherBoot;
+  if (!isHere && (0, import_chunk_EJXOQQCT.conditionOf)(view) !== "lost") return false;
+  return isOurs(view);
+}
+async function isOurs({ spec }) {
+  return spec !== null && (0, import_chunk_F6WZ65LI.isGenuine)(spec, knownKey());
+}
+function knownKey() {
+  try {
+    return (0, import_chunk_F6WZ65LI.readKey)();
+  } catch {
+    return void 0;
+  }
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  isOurs,
+  mayAct
+});
+
+},
+"./chunk-JSBRDJBE.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  __commonJS: () => __commonJS,
+  __toESM: () => __toESM
+});
+module.exports = stdin_exports;
+var __create = Object.create;
+var __defProp2 = Object.defineProperty;
+var __getOwnPropDesc2 = Object.getOwnPropertyDescriptor;
+var __getOwnPropNames2 = Object.getOwnPropertyNames;
+var __getProtoOf = Object.getPrototypeOf;
+var __hasOwnProp2 = Object.prototype.hasOwnProperty;
+var __commonJS = (cb, mod) => function __require() {
+  return mod || (0, cb[__getOwnPropNames2(cb)[0]])((mod = { exports: {} }).exports, mod), mod.exports;
+};
+var __copyProps2 = (to, from, except, desc) => {
+  if (from && typeof from === "object" || typeof from === "function") {
+    for (let key of __getOwnPropNames2(from))
+      if (!__hasOwnProp2.call(to, key) && key !== except)
+        __defProp2(to, key, { get: () => from[key], enumerable: !(desc = __getOwnPropDesc2(from, key)) || desc.enumerable });
+  }
+  return to;
+};
+var __toESM = (mod, isNodeMode, target) => (target = mod != null ? __create(__getProtoOf(mod)) : {}, __copyProps2(
+  // If the importer is in node compatibility mode or this is not an ESM
+  // file that has been converted to a CommonJS file using a Babel-
+  // compatible transform (i.e. "__esModule" has not been set), then set
+  // "default" to the CommonJS "module.exports" for node compatibility.
+  isNodeMode || !mod || !mod.__esModule ? __defProp2(target, "default", { value: mod, enumerable: true }) : target,
+  mod
+));
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  __commonJS,
+  __toESM
+});
+
+},
+"./chunk-K2R4ETIS.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  logSize: () => logSize,
+  readLogTail: () => readLogTail
+});
+module.exports = stdin_exports;
+var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
+var import_chunk_ME3EHXWB = load("./chunk-ME3EHXWB.js");
+var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
+function readLogTail(file, limits = { lines: import_chunk_ME3EHXWB.tailLines, bytes: import_chunk_ME3EHXWB.tailBytes }) {
+  const part = (0, import_chunk_527JQF7V.readRange)(file, -(limits.bytes + 4), limits.bytes + 4);
+  if (!part) return Buffer.alloc(0);
+  const bounded = (0, import_chunk_LXK2ZILE.tailOfBytes)(part.bytes, limits.bytes);
+  return Buffer.from((0, import_chunk_LXK2ZILE.lastLines)(bounded, limits.lines));
+}
+function logSize(file) {
+  return (0, import_chunk_527JQF7V.readRange)(file, 0, 0)?.size ?? 0;
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  logSize,
+  readLogTail
+});
+
+},
+"./chunk-KCMYYC57.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  findProgram: () => findProgram,
+  findTool: () => findTool
+});
+module.exports = stdin_exports;
+var import_chunk_QWC3QI4L = load("./chunk-QWC3QI4L.js");
+var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
+var import_node_path = builtin("node:path");
+function findProgram(name, cwd) {
+  if (name.includes("/")) {
+    const file = import_node_path.default.resolve(cwd, name);
+    return (0, import_chunk_SWRACBME.isExecutable)(file) ? file : void 0;
+  }
+  for (const folder of import_chunk_QWC3QI4L.variables.searchPath().split(":")) {
+    const file = import_node_path.default.resolve(cwd, folder || ".", name);
+    if ((0, import_chunk_SWRACBME.isExecutable)(file)) return file;
+  }
+  return void 0;
+}
+function findTool(name) {
+  const folders = import_chunk_QWC3QI4L.variables.searchPath().split(":");
+  return folders.filter((folder) => import_node_path.default.isAbsolute(folder)).map((folder) => import_node_path.default.join(folder, name)).find(import_chunk_SWRACBME.isExecutable);
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  findProgram,
+  findTool
+});
+
+},
+"./chunk-L57VTVWS.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  line: () => line,
+  smallFacts: () => smallFacts
+});
+module.exports = stdin_exports;
+var import_chunk_FSRL2ASG = load("./chunk-FSRL2ASG.js");
+var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
+var import_chunk_ME3EHXWB = load("./chunk-ME3EHXWB.js");
+function line(text) {
+  const characters = [...(0, import_chunk_FSRL2ASG.oneLine)((0, import_chunk_LXK2ZILE.plainText)(text.slice(0, 16 * import_chunk_ME3EHXWB.evidenceChars)))];
+  return characters.length <= import_chunk_ME3EHXWB.evidenceChars ? characters.join("") : `${characters.slice(0, import_chunk_ME3EHXWB.evidenceChars - 1).join("")}\u2026`;
+}
+function smallFacts(facts) {
+  const plain = (0, import_chunk_LXK2ZILE.plainValue)(facts, import_chunk_ME3EHXWB.excerptBytes);
+  return JSON.stringify(plain).length <= import_chunk_ME3EHXWB.watchFactsBytes ? plain : { truncated: true };
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  line,
+  smallFacts
+});
+
+},
+"./chunk-LGUKPVWX.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  nextCommand: () => nextCommand,
+  nextCommands: () => nextCommands,
+  taskPlaceholder: () => taskPlaceholder
+});
+module.exports = stdin_exports;
+var import_chunk_V7F6RL42 = load("./chunk-V7F6RL42.js");
+var import_chunk_GEPPUING = load("./chunk-GEPPUING.js");
+function nextCommand(option, ...words) {
+  return (0, import_chunk_GEPPUING.quoteWords)([...(0, import_chunk_V7F6RL42.selfWords)(), ...words, ...option]);
+}
+var taskPlaceholder = "<what to do next>";
+var nextCommands = {
+  wait: (id, option) => nextCommand(option, "wait", id, "--timeout", "10m"),
+  observe: (id, option) => nextCommand(option, "observe", id),
+  result: (id, option) => nextCommand(option, "result", id),
+  status: (option) => nextCommand(option, "status"),
+  cancel: (id, option) => nextCommand(option, "cancel", id),
+  restart: (id, option) => nextCommand(option, "restart", id),
+  doctor: (id, option) => nextCommand(option, "doctor", id),
+  continue: (id, option) => nextCommand(option, "continue", "--job", id, "--prompt", taskPlaceholder)
+};
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  nextCommand,
+  nextCommands,
+  taskPlaceholder
+});
+
+},
+"./chunk-LXIYY7CE.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  prepareReview: () => prepareReview,
+  requireBase: () => requireBase
+});
+module.exports = stdin_exports;
+var import_chunk_IF36FT3B = load("./chunk-IF36FT3B.js");
+var import_chunk_57BTWB2J = load("./chunk-57BTWB2J.js");
+var import_chunk_GEPPUING = load("./chunk-GEPPUING.js");
+var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
+var import_chunk_ME3EHXWB = load("./chunk-ME3EHXWB.js");
+var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var patchBytes = 2 * 1024 * 1024;
+function prepareReview(staff, paths, before) {
+  const { git } = before;
+  const dirty = before.entries.filter(import_chunk_IF36FT3B.isDirty);
+  if (!git) return ["There is no git repository here: look at the files that the task names."];
+  const range = rangeOf(staff, git.head, dirty.length > 0);
+  if (range === null) return ["There is no commit yet: everything here is new."];
+  const lines = [`${range.title}: ${(0, import_chunk_GEPPUING.quoteWords)(["git", ...range.command])}`];
+  const untracked = dirty.filter((entry) => entry.xy === "??").length;
+  if (range.isDirty && untracked > 0)
+    lines.push(`${untracked} new file(s) that git does not know yet are in no diff (marked ?? above): read them.`);
+  const patch = readPatch(git.root, range.command);
+  if (patch.kind === "text" && patch.bytes.length > 0) {
+    const fault = faultOf(() => (0, import_chunk_527JQF7V.writeFile)(paths.reviewDiff, patch.bytes));
+    lines.push(
+      fault === void 0 ? `The same as a patch, for when you cannot run git: ${paths.reviewDiff}` : `There is no patch file: it could not be written (${fault}).`
+    );
+  }
+  if (patch.kind === "none") lines.push(`There is no patch file: ${patch.reason}.`);
+  return lines;
+}
+function rangeOf(staff, head, isDirtyTree) {
+  if (staff.base)
+    return {
+      title: `Everything since ${staff.base.rev}, committed or not`,
+      command: ["diff", staff.base.commit],
+      isDirty: isDirtyTree
+    };
+  if (head === null) return null;
+  if (isDirtyTree) return { title: "The uncommitted changes", command: ["diff", "HEAD"], isDirty: true };
+  return { title: "The newest commit (nothing is uncommitted)", command: ["show", "HEAD"], isDirty: false };
+}
+function readPatch(root, command) {
+  const opened = (0, import_chunk_IF36FT3B.openGit)(root, { until: (0, import_chunk_Y5L6GQDB.monotonicMs)() + import_chunk_ME3EHXWB.captureBudgetMs });
+  if ("reason" in opened) return { kind: "none", reason: opened.reason };
+  const plain = ["--no-ext-diff", "--no-textconv", "--no-color"];
+  const answer = opened.git.run([command[0], ...plain, ...command.slice(1)], { limit: patchBytes });
+  return answer.ok ? { kind: "text", bytes: answer.bytes } : { kind: "none", reason: answer.reason };
+}
+function requireBase(cwd, rev) {
+  const root = (0, import_chunk_57BTWB2J.findWorktree)(cwd);
+  const opened = root === void 0 ? { reason: "there is no git repository here" } : (0, import_chunk_IF36FT3B.openGit)(root);
+  if ("reason" in opened) throw noBase(rev, opened.reason);
+  const { git } = opened;
+  const found = git.run(["rev-parse", "--verify", "--quiet", "--end-of-options", `${rev}^{commit}`]);
+  if (rev === "" || !found.ok) throw noBase(rev, "there is no such commit");
+  const commit = found.bytes.toString("latin1").trim();
+  const fork = git.run(["merge-base", commit, "HEAD"]);
+  if (!fork.ok) throw noBase(rev, "it has no history in common with HEAD");
+  return { rev, commit: fork.bytes.toString("latin1").trim() };
+}
+function noBase(rev, reason) {
+  return new import_chunk_NVPF5LEY.FaultError(
+    "preflight",
+    `cannot review since ${JSON.stringify(rev)}: ${reason}`,
+    "name a commit or branch of this repository with --base"
+  );
+}
+function faultOf(write) {
+  try {
+    write();
+    return void 0;
+  } catch (error) {
+    const code = (0, import_chunk_NVPF5LEY.errnoOf)(error);
+    if (code === void 0) throw error;
+    return code;
+  }
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  prepareReview,
+  requireBase
+});
+
+},
+"./chunk-LXK2ZILE.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  byteLength: () => byteLength,
+  excerpt: () => excerpt,
+  lastLines: () => lastLines,
+  plainText: () => plainText,
+  plainValue: () => plainValue,
+  tail: () => tail,
+  tailOfBytes: () => tailOfBytes
+});
+module.exports = stdin_exports;
+var encoder = new TextEncoder();
+var decoder = new TextDecoder();
+var escapeSequence = /\x1b(?:[\]PX^_][^\x07\x1b\x9c\n]*(?:\x07|\x1b\\|\x9c)?|\[[0-?]*[ -/]*[@-~]?|[ -/]*[0-~]?)|[\x90\x98\x9d-\x9f][^\x07\x1b\x90\x98\x9c-\x9f\n]*(?:\x07|\x1b\\|\x9c)|\x9b[0-?]*[ -/]*[@-~]?/g;
+function byteLength(text) {
+  return encoder.encode(text).length;
+}
+function plainText(text) {
+  return text.replaceAll("\r\n", "\n").replace(escapeSequence, "").replaceAll("\r", "\n").replace(/[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]/g, "");
+}
+function excerpt(text, limit) {
+  const bytes = encoder.encode(text);
+  if (bytes.length <= limit) return text;
+  if (limit < 3) return "";
+  let end = limit - 3;
+  while (end > 0 && isContinuation(bytes[end])) end -= 1;
+  return `${decoder.decode(bytes.subarray(0, end))}\u2026`;
+}
+function tail(text, limit) {
+  const bytes = encoder.encode(text);
+  if (bytes.length <= limit) return { text, truncated: false };
+  return { text: decoder.decode(tailOfBytes(bytes, limit)), truncated: true };
+}
+function tailOfBytes(bytes, limit) {
+  const start = Math.max(0, bytes.length - limit);
+  let skip = 0;
+  while (start > 0 && skip < 4 && isContinuation(bytes[start + skip])) skip += 1;
+  return bytes.subarray(start + (skip < 4 ? skip : 0));
+}
+function lastLines(bytes, count) {
+  let seen = 0;
+  for (let at = bytes.length - 2; at >= 0; at -= 1) {
+    if (bytes[at] !== 10) continue;
+    seen += 1;
+    if (seen === count) return bytes.subarray(at + 1);
+  }
+  return bytes;
+}
+function isContinuation(byte) {
+  return byte !== void 0 && (byte & 192) === 128;
+}
+function plainValue(value, limit) {
+  if (typeof value === "string") return excerpt(plainText(value), limit);
+  if (Array.isArray(value)) return value.map((inner) => plainValue(inner, limit));
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, inner]) => [plainValue(name, 80), plainValue(inner, limit)])
+  );
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  byteLength,
+  excerpt,
+  lastLines,
+  plainText,
+  plainValue,
+  tail,
+  tailOfBytes
+});
+
+},
+"./chunk-MCBZ6X6Q.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  attempt: () => attempt,
+  makeTools: () => makeTools
+});
+module.exports = stdin_exports;
+var import_chunk_3EKUEIMU = load("./chunk-3EKUEIMU.js");
+var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
+var import_chunk_26Y4QCW7 = load("./chunk-26Y4QCW7.js");
+var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
+var import_chunk_6OSUWNVY = load("./chunk-6OSUWNVY.js");
+var import_chunk_F6WZ65LI = load("./chunk-F6WZ65LI.js");
+var import_chunk_EJXOQQCT = load("./chunk-EJXOQQCT.js");
+var import_chunk_V7F6RL42 = load("./chunk-V7F6RL42.js");
+var import_chunk_KCMYYC57 = load("./chunk-KCMYYC57.js");
+var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
+var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
+var import_chunk_ME3EHXWB = load("./chunk-ME3EHXWB.js");
+var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_node_path = builtin("node:path");
+async function shareAnswer(question) {
+  const userKey = usableKey(question.root);
+  if (userKey === void 0) return question.ask();
+  const file = import_node_path.default.join((0, import_chunk_V7F6RL42.rootPaths)(question.root).shared, `${(0, import_chunk_F6WZ65LI.hashOf)(question.key).slice(0, 40)}.json`);
+  const until = (0, import_chunk_Y5L6GQDB.monotonicMs)() + question.waitMs;
+  for (let pause = import_chunk_ME3EHXWB.sharedLookMs[0]; ; pause = Math.min(pause * 2, import_chunk_ME3EHXWB.sharedLookMs[1])) {
+    const known = await readAnswer(file, question, userKey);
+    if (known) return known;
+    let isOurs = false;
+    try {
+      return await (0, import_chunk_6OSUWNVY.withLock)(
+        file.replace(/json$/, "lock"),
+        async () => {
+          isOurs = true;
+          return await readAnswer(file, question, userKey) ?? await askAndKeep(file, question, userKey);
+        },
+        0
+      );
+    } catch (error) {
+      if (isOurs) throw error;
+      if (!(error instanceof import_chunk_NVPF5LEY.FaultError) || error.code !== "busy") return question.ask();
+      if (question.signal?.aborted || (0, import_chunk_Y5L6GQDB.monotonicMs)() + pause > until) throw error;
+    }
+    await (0, import_chunk_Y5L6GQDB.sleep)(pause);
+  }
+}
+function usableKey(root) {
+  try {
+    const folder = (0, import_chunk_V7F6RL42.rootPaths)(root).shared;
+    (0, import_chunk_527JQF7V.createFolder)(folder);
+    const facts = (0, import_chunk_SWRACBME.factsOf)(folder);
+    const isOurs = facts?.kind === "folder" && facts.uid === process.getuid?.() && (facts.mode & 18) === 0;
+    return isOurs ? (0, import_chunk_F6WZ65LI.readKey)() : void 0;
+  } catch {
+    return void 0;
+  }
+}
+async function readAnswer(file, question, userKey) {
+  const stored = parse(file);
+  if (!stored || stored.key !== question.key) return void 0;
+  const age = (0, import_chunk_Y5L6GQDB.nowMs)() - stored.at;
+  if (!(age >= 0 && age < Math.min(stored.hold ?? question.maxAgeMs, import_chunk_ME3EHXWB.sharedHoldMs))) return void 0;
+  const { mac, ...rest } = stored;
+  return (0, import_chunk_F6WZ65LI.sameMac)(await (0, import_chunk_F6WZ65LI.macOfAnswer)(rest, userKey), mac) ? stored.value : void 0;
+}
+function parse(file) {
+  try {
+    const { key, at, hold, value, mac } = JSON.parse((0, import_chunk_527JQF7V.readText)(file, 2 * import_chunk_ME3EHXWB.sharedBytes) ?? "null");
+    const isWhole = typeof at === "number" && (hold === null || typeof hold === "number") && typeof mac === "string";
+    return isWhole ? { key, at, hold, value, mac } : void 0;
+  } catch {
+    return void 0;
+  }
+}
+async function askAndKeep(file, question, key) {
+  const at = (0, import_chunk_Y5L6GQDB.nowMs)();
+  const value = await question.ask();
+  try {
+    const answer = value.holdMs === void 0 ? { key: question.key, at, hold: null, value } : { key: question.key, at: (0, import_chunk_Y5L6GQDB.nowMs)(), hold: value.holdMs, value };
+    const text = JSON.stringify(value);
+    if (text.length > import_chunk_ME3EHXWB.sharedBytes || value.holdMs === 0) (0, import_chunk_527JQF7V.removeFile)(file);
+    else (0, import_chunk_527JQF7V.writeJson)(file, { ...answer, mac: await (0, import_chunk_F6WZ65LI.macOfAnswer)(answer, key) }, { sync: false });
+    removeOld(import_node_path.default.dirname(file));
+  } catch {
+  }
+  return value;
+}
+function removeOld(folder) {
+  for (const name of (0, import_chunk_SWRACBME.listNames)(folder)) {
+    const target = import_node_path.default.join(folder, name);
+    const facts = (0, import_chunk_SWRACBME.factsOf)(target);
+    if (!/^[0-9a-f]{40}\.(json|lock)$/.test(name) || !facts || (0, import_chunk_Y5L6GQDB.nowMs)() - facts.modifiedMs < import_chunk_ME3EHXWB.sharedKeepMs) continue;
+    (0, import_chunk_SWRACBME.removeTree)(target);
+  }
+}
+function makeTools(place, leftMs, signal) {
+  const running = new Set();
+  const run = async (call) => {
+    const cwd = call.cwd ?? place.cwd;
+    if (!(0, import_chunk_SWRACBME.isFolder)(cwd)) return neverStarted(`the folder ${cwd} is gone`);
+    place.onRun?.();
+    const { runTool } = await Promise.resolve().then(() => load("./tool-OGVNTJ43.js"));
+    return runTool({
+      program: call.program,
+      args: call.args,
+      cwd,
+      environment: { ...place.environment, ...call.environment },
+      ...call.input === void 0 ? {} : { input: call.input },
+      timeoutMs: Math.min(call.timeoutMs ?? leftMs(), leftMs()),
+      limit: call.limit ?? import_chunk_ME3EHXWB.toolBytes,
+      signal
+    });
+  };
+  return {
+    run(call) {
+      const answer = run(call);
+      running.add(answer);
+      const forget = () => void running.delete(answer);
+      answer.then(forget, forget);
+      return answer;
+    },
+    find: import_chunk_KCMYYC57.findTool,
+    cwd: place.cwd,
+    leftMs,
+    ...place.everyMs === void 0 ? {} : { everyMs: place.everyMs },
+    nowMs: import_chunk_Y5L6GQDB.nowMs,
+    signal,
+    job: (id) => standOf(place.root, id),
+    onJobEnd: (id, wake) => untilLetGo(place.root, id, wake),
+    shared: (key, maxAgeMs, ask) => place.everyMs === void 0 ? ask() : shareAnswer({ root: place.root, key, maxAgeMs, waitMs: leftMs(), signal, ask }),
+    idle: async () => void await Promise.allSettled(running)
+  };
+}
+function neverStarted(reason) {
+  return { how: "failed", code: null, reason, stdout: Buffer.alloc(0), stderr: Buffer.alloc(0) };
+}
+async function standOf(root, id) {
+  let view = inspectSafely(root, id);
+  if (view === void 0) return void 0;
+  if (!(0, import_chunk_EJXOQQCT.isEnded)(view.state)) view = await (0, import_chunk_26Y4QCW7.refreshAttached)(root, id);
+  const { state } = view;
+  const error = state.error ? `${state.error.code}: ${state.error.message}` : null;
+  return { state: state.state, isEnded: (0, import_chunk_EJXOQQCT.isEnded)(state), code: (0, import_chunk_6PFAPK5K.exitCodeOf)(state.state), seq: state.seq, error };
+}
+function inspectSafely(root, id) {
+  try {
+    return (0, import_chunk_EJXOQQCT.inspect)(root, id);
+  } catch {
+    return void 0;
+  }
+}
+function untilLetGo(root, id, wake) {
+  let isStopped = false;
+  let close;
+  void (0, import_chunk_3EKUEIMU.watchFifo)((0, import_chunk_V7F6RL42.jobPaths)(root, id).leaseFifo, wake).then((found) => {
+    if (isStopped) found?.();
+    else close = found;
+  });
+  return () => {
+    isStopped = true;
+    close?.();
+  };
+}
+async function attempt(kind, input, cursor, terms) {
+  const until = (0, import_chunk_Y5L6GQDB.monotonicMs)() + terms.attemptMs;
+  const over = new AbortController();
+  const end = () => over.abort();
+  const tools = makeTools(terms.place, () => Math.max(1, until - (0, import_chunk_Y5L6GQDB.monotonicMs)()), over.signal);
+  const isOver = new Promise((resolve) => over.signal.addEventListener("abort", () => resolve("over")));
+  const clock = setTimeout(end, terms.attemptMs);
+  terms.signal.addEventListener("abort", end);
+  if (terms.signal.aborted) end();
+  try {
+    const answer = await Promise.race([isOver, look(kind, input, cursor, tools, terms)]);
+    if (answer !== "over") return answer;
+    await Promise.race([tools.idle(), (0, import_chunk_Y5L6GQDB.sleep)(import_chunk_ME3EHXWB.toolGraceMs + import_chunk_ME3EHXWB.killSettleMs)]);
+    if (terms.signal.aborted) return null;
+    const message = `no answer within ${(0, import_chunk_UNGYPAP3.formatDuration)(terms.attemptMs)}`;
+    return { kind: "trouble", cause: "timeout", message, retryAfterMs: null };
+  } finally {
+    clearTimeout(clock);
+    terms.signal.removeEventListener("abort", end);
+    end();
+  }
+}
+async function look(kind, input, cursor, tools, terms) {
+  try {
+    return await kind.look(input, tools, cursor);
+  } catch (error) {
+    terms.onThrown?.(error);
+    const message = `looking failed by an error of this program: ${(0, import_chunk_NVPF5LEY.messageOf)(error)}`;
+    return { kind: "trouble", cause: "failed", message, retryAfterMs: null };
+  }
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  attempt,
+  makeTools
+});
+
+},
+"./chunk-ME3EHXWB.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -2515,6 +5870,19 @@ __export(stdin_exports, {
   eventLineBytes: () => eventLineBytes,
   evidenceChars: () => evidenceChars,
   excerptBytes: () => excerptBytes,
+  ghActivity: () => ghActivity,
+  ghActivitySlackMs: () => ghActivitySlackMs,
+  ghBytes: () => ghBytes,
+  ghCallMs: () => ghCallMs,
+  ghFreshMs: () => ghFreshMs,
+  ghFreshShare: () => ghFreshShare,
+  ghLimitedMs: () => ghLimitedMs,
+  ghNamedActivity: () => ghNamedActivity,
+  ghNamedChecks: () => ghNamedChecks,
+  ghPages: () => ghPages,
+  ghPausesMs: () => ghPausesMs,
+  ghRuns: () => ghRuns,
+  ghSeenIds: () => ghSeenIds,
   httpBodyBytes: () => httpBodyBytes,
   httpDigestBytes: () => httpDigestBytes,
   httpHeaderBytes: () => httpHeaderBytes,
@@ -2588,6 +5956,7 @@ var limits = {
   watchAttempt: { default: 30 * second, min: 100, max: 10 * minute },
   watchSize: { default: 1, min: 1, max: 2 ** 50 },
   watchStable: { default: 10 * second, min: second, max: 30 * day },
+  noChecksGrace: { default: 5 * minute, min: 0, max: day },
   watchTolerate: { default: 0, min: 0, max: 1e5 },
   timer: { default: hour, min: second, max: 30 * day },
   cleanAge: { default: 14 * day, min: 0, max: 3650 * day }
@@ -2644,6 +6013,19 @@ var sharedBytes = 256 * kib;
 var sharedHoldMs = hour;
 var sharedKeepMs = day;
 var sharedLookMs = [50, 500];
+var ghCallMs = 30 * second;
+var ghPausesMs = [250, 500];
+var ghBytes = 16 * mib;
+var ghLimitedMs = minute;
+var ghFreshMs = 5 * second;
+var ghFreshShare = 0.9;
+var ghRuns = 100;
+var ghPages = 20;
+var ghActivity = 50;
+var ghSeenIds = 300;
+var ghActivitySlackMs = 10 * minute;
+var ghNamedChecks = 8;
+var ghNamedActivity = 10;
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
   armedTimers,
@@ -2652,6 +6034,19 @@ var sharedLookMs = [50, 500];
   eventLineBytes,
   evidenceChars,
   excerptBytes,
+  ghActivity,
+  ghActivitySlackMs,
+  ghBytes,
+  ghCallMs,
+  ghFreshMs,
+  ghFreshShare,
+  ghLimitedMs,
+  ghNamedActivity,
+  ghNamedChecks,
+  ghPages,
+  ghPausesMs,
+  ghRuns,
+  ghSeenIds,
   httpBodyBytes,
   httpDigestBytes,
   httpHeaderBytes,
@@ -2700,7 +6095,50 @@ var sharedLookMs = [50, 500];
 });
 
 },
-"./chunk-BTVAVPPQ.js": function (module, exports) {
+"./chunk-MXABXIK2.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  changesSince: () => changesSince,
+  historicalOf: () => historicalOf,
+  recordBefore: () => recordBefore
+});
+module.exports = stdin_exports;
+var import_chunk_TU33VQPP = load("./chunk-TU33VQPP.js");
+var import_chunk_5KUHYBAU = load("./chunk-5KUHYBAU.js");
+var import_chunk_WV2ZJAWR = load("./chunk-WV2ZJAWR.js");
+var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
+var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
+var import_chunk_ME3EHXWB = load("./chunk-ME3EHXWB.js");
+var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
+function recordBefore(spec, paths) {
+  const budgetMs = Math.max(100, Math.min(import_chunk_ME3EHXWB.captureBudgetMs, (spec.deadline_mono_ms - (0, import_chunk_Y5L6GQDB.monotonicMs)()) / 2));
+  const snapshot = (0, import_chunk_WV2ZJAWR.captureWorkspace)(spec.cwd, { exclude: [paths.root], budgetMs });
+  (0, import_chunk_527JQF7V.writeJson)(paths.workspace, snapshot, { sync: false });
+  return snapshot;
+}
+function readBefore(paths) {
+  const read = (0, import_chunk_527JQF7V.readJson)(paths.workspace);
+  return read.kind === "ok" && (0, import_chunk_TU33VQPP.isSnapshot)(read.value) ? read.value : void 0;
+}
+function changesSince(spec, paths, seen) {
+  if (spec.staff?.brief === void 0 || !(0, import_chunk_SWRACBME.exists)(paths.started)) return void 0;
+  const before = seen ?? readBefore(paths) ?? {};
+  return (0, import_chunk_TU33VQPP.compareWorkspace)(before, (0, import_chunk_WV2ZJAWR.captureWorkspace)(spec.cwd, { exclude: [paths.root] }));
+}
+function historicalOf(paths) {
+  const before = readBefore(paths);
+  return before ? (0, import_chunk_5KUHYBAU.contextOf)(before) : null;
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  changesSince,
+  historicalOf,
+  recordBefore
+});
+
+},
+"./chunk-NU56JBUQ.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -2709,11 +6147,11 @@ __export(stdin_exports, {
   toolSnapshot: () => toolSnapshot
 });
 module.exports = stdin_exports;
-var import_chunk_NRRHITGT = load("./chunk-NRRHITGT.js");
-var import_chunk_SERDORTF = load("./chunk-SERDORTF.js");
+var import_chunk_DEPKGJ45 = load("./chunk-DEPKGJ45.js");
+var import_chunk_EJXOQQCT = load("./chunk-EJXOQQCT.js");
 var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
 var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
-var import_chunk_7ZHMY77B = load("./chunk-7ZHMY77B.js");
+var import_chunk_ME3EHXWB = load("./chunk-ME3EHXWB.js");
 var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var table = {
@@ -2737,9 +6175,9 @@ var Progress = class {
   makeSnapshot;
   constructor(claim) {
     this.claim = claim;
-    this.journal = (0, import_chunk_NRRHITGT.openJournal)(claim.paths, claim.spec);
-    const read = (0, import_chunk_SERDORTF.readState)(claim.paths);
-    this.state = read.kind === "ok" ? read.value : (0, import_chunk_SERDORTF.earlyState)(claim.spec.id, claim.spec);
+    this.journal = (0, import_chunk_DEPKGJ45.openJournal)(claim.paths, claim.spec);
+    const read = (0, import_chunk_EJXOQQCT.readState)(claim.paths);
+    this.state = read.kind === "ok" ? read.value : (0, import_chunk_EJXOQQCT.earlyState)(claim.spec.id, claim.spec);
     this.lifecycle = ["queued", "starting", "running", "stopping"].includes(this.state.state) ? this.state.state : "starting";
   }
   /** A step of the lifecycle, with its event. *<>/
@@ -2752,12 +6190,12 @@ var Progress = class {
     this.append(type, fields);
     this.state = { ...this.state, ...change, rev: this.state.rev + 1, seq: this.journal.seq };
     const sync = change.conversation !== void 0 || type === "stopping";
-    this.unlessFull(() => (0, import_chunk_SERDORTF.writeState)(this.claim.paths, this.state, { sync }));
+    this.unlessFull(() => (0, import_chunk_EJXOQQCT.writeState)(this.claim.paths, this.state, { sync }));
   }
   /** The state alone; for what is told by an event that follows. *<>/
   change(change) {
     this.state = { ...this.state, ...change, rev: this.state.rev + 1 };
-    this.unlessFull(() => (0, import_chunk_SERDORTF.writeState)(this.claim.paths, this.state, { sync: false }));
+    this.unlessFull(() => (0, import_chunk_EJXOQQCT.writeState)(this.claim.paths, this.state, { sync: false }));
   }
   /** Write the snapshot soon; many calls become one write. *<>/
   snapshot(make) {
@@ -2786,9 +6224,9 @@ var Progress = class {
   }
 };
 function agentSnapshot(reading) {
-  const latest = (0, import_chunk_LXK2ZILE.tail)((0, import_chunk_LXK2ZILE.plainText)(reading.answer || reading.text), import_chunk_7ZHMY77B.textTailBytes);
+  const latest = (0, import_chunk_LXK2ZILE.tail)((0, import_chunk_LXK2ZILE.plainText)(reading.answer || reading.text), import_chunk_ME3EHXWB.textTailBytes);
   return {
-    tools: reading.tools.slice(-import_chunk_7ZHMY77B.toolCalls).map(toolSnapshot),
+    tools: reading.tools.slice(-import_chunk_ME3EHXWB.toolCalls).map(toolSnapshot),
     tool_count: reading.toolCount,
     text: latest.text,
     text_truncated: latest.truncated,
@@ -2798,7 +6236,7 @@ function agentSnapshot(reading) {
   };
 }
 function toolSnapshot(call) {
-  const bounded = (text) => (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)(text).replace(/\s+/g, " ").trim(), import_chunk_7ZHMY77B.excerptBytes);
+  const bounded = (text) => (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)(text).replace(/\s+/g, " ").trim(), import_chunk_ME3EHXWB.excerptBytes);
   return {
     n: call.n,
     name: (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)(call.name), 80),
@@ -2817,55 +6255,2221 @@ function toolSnapshot(call) {
 });
 
 },
-"./chunk-CL7W5RDU.js": function (module, exports) {
+"./chunk-NVPF5LEY.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  matchAt: () => matchAt,
-  matchPattern: () => matchPattern,
-  parsePattern: () => parsePattern
+  FaultError: () => FaultError,
+  errnoOf: () => errnoOf,
+  messageOf: () => messageOf,
+  usageError: () => usageError
 });
 module.exports = stdin_exports;
-var import_chunk_7ZHMY77B = load("./chunk-7ZHMY77B.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var patternFlags = "m";
-function parsePattern(text, option) {
-  if (text === "")
-    throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take ${option}: an empty pattern matches everything; give what to look for`);
-  try {
-    new RegExp(text, patternFlags);
-  } catch (error) {
-    const [, why] = /: ([^:]*)$/.exec((0, import_chunk_NVPF5LEY.messageOf)(error)) ?? [];
-    throw (0, import_chunk_NVPF5LEY.usageError)(
-      `cannot take ${option} ${JSON.stringify(text)}: it is no regular expression (${why ?? "it does not compile"}); allowed is what JavaScript's RegExp takes, without slashes`
-    );
+var FaultError = class extends Error {
+  code;
+  next;
+  constructor(code, message, next = null) {
+    super(message);
+    this.name = "FaultError";
+    this.code = code;
+    this.next = next;
   }
-  return text;
+};
+function usageError(message, next = null) {
+  return new FaultError("usage", message, next);
 }
-async function matchPattern(pattern, text, limitMs = import_chunk_7ZHMY77B.patternMs) {
-  const at = await matchAt(pattern, text, limitMs);
-  return at === "slow" ? at : at >= 0;
+function errnoOf(error) {
+  if (typeof error !== "object" || error === null || !("code" in error)) return void 0;
+  return typeof error.code === "string" ? error.code : void 0;
 }
-async function matchAt(pattern, text, limitMs = import_chunk_7ZHMY77B.patternMs) {
-  const { runInNewContext } = await Promise.resolve().then(() => builtin("node:vm"));
+function messageOf(error) {
+  return error instanceof Error ? error.message : String(error);
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  FaultError,
+  errnoOf,
+  messageOf,
+  usageError
+});
+
+},
+"./chunk-PGVCAQIW.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  healthOf: () => healthOf,
+  observation: () => observation,
+  progressOf: () => progressOf,
+  staffFacts: () => staffFacts
+});
+module.exports = stdin_exports;
+var import_chunk_XOOHQKD5 = load("./chunk-XOOHQKD5.js");
+var import_chunk_5XBRXQFT = load("./chunk-5XBRXQFT.js");
+var import_chunk_DEPKGJ45 = load("./chunk-DEPKGJ45.js");
+var import_chunk_LGUKPVWX = load("./chunk-LGUKPVWX.js");
+var import_chunk_EJXOQQCT = load("./chunk-EJXOQQCT.js");
+var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
+var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
+var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
+var import_chunk_ME3EHXWB = load("./chunk-ME3EHXWB.js");
+var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
+var recentEvents = 5;
+var eventsAtMost = 50;
+function observation(view, options) {
+  const { state, spec, paths } = view;
+  const condition = (0, import_chunk_EJXOQQCT.conditionOf)(view);
+  const after = options.afterSeq ?? Math.max(0, state.seq - recentEvents);
+  const journal = (0, import_chunk_DEPKGJ45.readEvents)(paths, after, eventsAtMost);
+  const document = {
+    id: view.id,
+    kind: spec?.kind ?? null,
+    verb: spec?.verb ?? null,
+    owner: spec?.owner ?? null,
+    label: spec?.label === null || spec?.label === void 0 ? null : (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)(spec.label), 120),
+    ...staffFacts(spec),
+    ...spec?.timer ? { timer: (0, import_chunk_XOOHQKD5.timerFacts)(spec.timer) } : {},
+    state: state.state,
+    ...healthOf(view, condition),
+    supervision: condition,
+    rev: state.rev,
+    created_at: state.created_at,
+    started_at: state.started_at,
+    ended_at: state.ended_at,
+    duration_ms: state.duration_ms,
+    age_ms: Math.max(0, (0, import_chunk_Y5L6GQDB.nowMs)() - Date.parse(state.created_at)),
+    deadline_ms: spec?.deadline_ms ?? null,
+    exit_code: state.exit_code,
+    signal: state.signal,
+    error: state.error === null ? null : { ...state.error, message: (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)(state.error.message), 400) },
+    warnings: state.warnings.slice(0, 5).map((one) => ({ code: one.code, message: (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)(one.message), 200) })),
+    conversation: state.conversation,
+    files: filesOf(view),
+    next: nextFor(view, condition, options.root)
+  };
+  if (!(0, import_chunk_EJXOQQCT.isEnded)(state)) document.progress = progressOf(view);
+  const { files, next, progress, ...facts } = document;
+  const plain = (0, import_chunk_LXK2ZILE.plainValue)(facts, 400);
+  const events = journal.events.map((event) => (0, import_chunk_LXK2ZILE.plainValue)(event, 400));
+  return bound(
+    { ...plain, files, next, ...progress === void 0 ? {} : { progress: (0, import_chunk_LXK2ZILE.plainValue)(progress, import_chunk_ME3EHXWB.textTailBytes + 3) } },
+    events,
+    journal.more,
+    after
+  );
+}
+function staffFacts(spec) {
+  const { staff } = spec ?? {};
+  if (!staff) return { backend: null, profile: null, model: null };
+  const short = (text) => (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)(String(text)), 120);
+  return {
+    backend: short(staff.custom?.name ?? staff.backend),
+    profile: short(staff.profile),
+    model: staff.model ? short(staff.model) : null
+  };
+}
+function filesOf({ paths, state }) {
+  const files = {
+    result: paths.result,
+    output: paths.output,
+    error: paths.error,
+    events: paths.events,
+    worker_log: paths.workerLog
+  };
+  if (!(0, import_chunk_EJXOQQCT.isEnded)(state)) return files;
+  return Object.fromEntries(Object.entries(files).map(([name, file]) => [name, (0, import_chunk_SWRACBME.exists)(file) ? file : null]));
+}
+function healthOf(view, condition) {
+  const attention = (reason) => ({
+    health: "attention",
+    attention_kind: "monitor_attention",
+    reason
+  });
+  switch (condition) {
+    case "unclaimed":
+      return attention(
+        `the worker died before it started the command (${view.launch?.generation ?? 1} tried); the next wait starts a new one; see ${view.paths.workerLog}`
+      );
+    case "orphaned":
+      return attention(
+        "the worker is gone; the command runs on under its shim, and the next wait attaches a new worker"
+      );
+    case "over":
+    case "lost":
+    case "host_restarted":
+    case "never_started":
+      return attention("it is over, and its end could not be stored from here");
+    case "supervised":
+    case "unseen":
+      if (view.leaseAgeMs !== null && view.leaseAgeMs > import_chunk_ME3EHXWB.leaseStaleMs)
+        return attention(`no sign of life of the worker for ${Math.round(view.leaseAgeMs / 1e3)} s`);
+      if (isMoving(view)) return { health: "progressing", attention_kind: null };
+      break;
+    default:
+  }
+  return { health: view.state.health, attention_kind: view.state.attention_kind };
+}
+function isMoving({ spec, state, paths }) {
+  if (!spec?.staff || state.state !== "running") return false;
+  const output = (0, import_chunk_SWRACBME.factsOf)(paths.output);
+  return output !== void 0 && output.size > 0 && (0, import_chunk_Y5L6GQDB.nowMs)() - output.modifiedMs < import_chunk_ME3EHXWB.progressingMs;
+}
+function nextFor(view, condition, root) {
+  if (condition === "damaged") return { doctor: import_chunk_LGUKPVWX.nextCommands.doctor(view.id, root.option) };
+  if (!(0, import_chunk_EJXOQQCT.isEnded)(view.state))
+    return { wait: import_chunk_LGUKPVWX.nextCommands.wait(view.id, root.option), cancel: import_chunk_LGUKPVWX.nextCommands.cancel(view.id, root.option) };
+  const next = { result: import_chunk_LGUKPVWX.nextCommands.result(view.id, root.option) };
+  if (view.state.state === "done") return next;
+  if ((0, import_chunk_5XBRXQFT.isContinuable)(view.paths, view.state)) next.continue = import_chunk_LGUKPVWX.nextCommands.continue(view.id, root.option);
+  next.restart = import_chunk_LGUKPVWX.nextCommands.restart(view.id, root.option);
+  return next;
+}
+function progressOf(view) {
+  const { paths, spec } = view;
+  const [output, error] = [(0, import_chunk_SWRACBME.factsOf)(paths.output), (0, import_chunk_SWRACBME.factsOf)(paths.error)];
+  const newest = Math.max(
+    output && output.size > 0 ? output.modifiedMs : 0,
+    error && error.size > 0 ? error.modifiedMs : 0
+  );
+  const facts = {
+    stdout_bytes: output?.size ?? 0,
+    stderr_bytes: error?.size ?? 0,
+    last_output_at: newest > 0 ? (0, import_chunk_Y5L6GQDB.isoOf)(newest) : null,
+    last_output_age_ms: newest > 0 ? Math.max(0, Math.round((0, import_chunk_Y5L6GQDB.nowMs)() - newest)) : null
+  };
+  if (spec?.staff && !spec.staff.custom) {
+    const snapshot = (0, import_chunk_527JQF7V.readJson)(paths.snapshot);
+    return snapshot.kind === "ok" ? { ...facts, ...snapshot.value } : { ...facts, tools: [], text: "", text_truncated: false };
+  }
+  const bytes = (0, import_chunk_527JQF7V.readRange)(paths.output, -import_chunk_ME3EHXWB.tailBytes, import_chunk_ME3EHXWB.tailBytes)?.bytes ?? Buffer.alloc(0);
+  const latest = (0, import_chunk_LXK2ZILE.tail)((0, import_chunk_LXK2ZILE.plainText)(bytes.toString("utf8")), import_chunk_ME3EHXWB.textTailBytes);
+  return { ...facts, text: latest.text, text_truncated: latest.truncated || (output?.size ?? 0) > import_chunk_ME3EHXWB.tailBytes };
+}
+function bound(document, events, isMore, after) {
+  let kept = events;
+  const make = () => ({
+    ...document,
+    events: kept,
+    next_seq: kept.at(-1)?.seq ?? after,
+    more: isMore || kept.length < events.length
+  });
+  const size = () => Buffer.byteLength(JSON.stringify(make())) + 1;
+  while (size() > import_chunk_ME3EHXWB.observeBytes && kept.length > 1) kept = kept.slice(0, -1);
+  if (size() > import_chunk_ME3EHXWB.observeBytes && kept[0]) {
+    const { seq, at, job, owner, type } = kept[0];
+    kept = [{ seq, at, job, owner, type, truncated: true }];
+  }
+  const progress = document.progress;
+  for (let limit = import_chunk_ME3EHXWB.textTailBytes; progress && size() > import_chunk_ME3EHXWB.observeBytes && limit > 64; limit = Math.floor(limit / 2)) {
+    document.progress = { ...progress, text: (0, import_chunk_LXK2ZILE.tail)(progress.text ?? "", limit).text, text_truncated: true };
+  }
+  if (progress && size() > import_chunk_ME3EHXWB.observeBytes) document.progress = { tools_truncated: true, text_truncated: true };
+  for (const name of ["files", "warnings", "label", "next", "error", "owner", "model"])
+    if (size() > import_chunk_ME3EHXWB.observeBytes) delete document[name];
+  return make();
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  healthOf,
+  observation,
+  progressOf,
+  staffFacts
+});
+
+},
+"./chunk-QNAIMAEG.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  onNextChange: () => onNextChange,
+  onPathChange: () => onPathChange
+});
+module.exports = stdin_exports;
+var import_node_fs = require("node:fs");
+var import_node_path = builtin("node:path");
+function onNextChange(files, onChange) {
+  const watchers = [];
+  const stop = () => {
+    for (const watcher of watchers.splice(0)) watcher.close();
+  };
+  const fire = () => {
+    if (watchers.length === 0) return;
+    stop();
+    onChange();
+  };
+  for (const file of files) {
+    try {
+      const watcher = (0, import_node_fs.watch)(file, { persistent: false });
+      watchers.push(watcher);
+      watcher.on("change", fire).on("error", stop);
+    } catch {
+    }
+  }
+  return stop;
+}
+function onPathChange(target, onChange) {
+  const watchers = [];
+  const name = import_node_path.default.basename(target);
+  for (const [place, isFolder] of [
+    [import_node_path.default.dirname(target), true],
+    [target, false]
+  ]) {
+    try {
+      const watcher = (0, import_node_fs.watch)(place, { persistent: false }, (_event, changed) => {
+        if (!isFolder || changed === null || changed === name) onChange();
+      });
+      watchers.push(watcher);
+      watcher.on("error", () => watcher.close());
+    } catch {
+    }
+  }
+  return () => {
+    for (const watcher of watchers.splice(0)) watcher.close();
+  };
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  onNextChange,
+  onPathChange
+});
+
+},
+"./chunk-QWC3QI4L.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  cacheFolder: () => cacheFolder,
+  callerEnvironment: () => callerEnvironment,
+  childEnvironment: () => childEnvironment,
+  comparableEnvironment: () => comparableEnvironment,
+  configFolder: () => configFolder,
+  credentialNames: () => credentialNames,
+  dataFolder: () => dataFolder,
+  markVariable: () => markVariable,
+  questionEnvironment: () => questionEnvironment,
+  toolEnvironment: () => toolEnvironment,
+  uncarriableNames: () => uncarriableNames,
+  variables: () => variables,
+  workerEnvironment: () => workerEnvironment
+});
+module.exports = stdin_exports;
+var import_node_path = builtin("node:path");
+var env = process.env;
+var carried = {
+  NODE_OPTIONS: "JOB_COMPANION_NODE_OPTIONS",
+  NODE_EXTRA_CA_CERTS: "JOB_COMPANION_EXTRA_CA_CERTS"
+};
+var markVariable = "JOB_COMPANION_MARK";
+var roleVariable = "JOB_COMPANION_ROLE";
+var variables = {
+  stateDir: () => env.JOB_STATE_DIR || void 0,
+  owner: () => env.JOB_OWNER || void 0,
+  searchPath: () => env.PATH ?? "",
+  home: () => env.HOME || void 0,
+  /** What GitHub's CLI takes a repository and a host from, where none are named. *<>/
+  githubRepository: () => env.GH_REPO || void 0,
+  githubHost: () => env.GH_HOST || void 0,
+  noColor: () => Boolean(env.NO_COLOR) || env.TERM === "dumb",
+  /** Is it there and not empty? Says nothing of its value. *<>/
+  isSet: (name) => Boolean(env[name]),
+  /** What a caller named as the source of a secret. Used at once, never recorded. *<>/
+  secret: (name) => env[name] || void 0,
+  /** The file of certificates that this process was started without; undefined where Node read it by itself. *<>/
+  extraCaFile: () => {
+    const file = env.NODE_EXTRA_CA_CERTS ? void 0 : env[carried.NODE_EXTRA_CA_CERTS ?? ""];
+    return file ? import_node_path.default.resolve(env.PWD ?? "", file) : void 0;
+  }
+};
+function configFolder() {
+  if (env.XDG_CONFIG_HOME && import_node_path.default.isAbsolute(env.XDG_CONFIG_HOME))
+    return import_node_path.default.join(env.XDG_CONFIG_HOME, "job-companion");
+  return env.HOME ? import_node_path.default.join(env.HOME, ".config", "job-companion") : void 0;
+}
+function cacheFolder() {
+  if (env.XDG_CACHE_HOME && import_node_path.default.isAbsolute(env.XDG_CACHE_HOME)) return import_node_path.default.join(env.XDG_CACHE_HOME, "job-companion");
+  return env.HOME && import_node_path.default.isAbsolute(env.HOME) ? import_node_path.default.join(env.HOME, ".cache", "job-companion") : void 0;
+}
+function dataFolder() {
+  if (env.XDG_STATE_HOME && import_node_path.default.isAbsolute(env.XDG_STATE_HOME)) return import_node_path.default.join(env.XDG_STATE_HOME, "job-companion");
+  return env.HOME && import_node_path.default.isAbsolute(env.HOME) ? import_node_path.default.join(env.HOME, ".local", "state", "job-companion") : void 0;
+}
+function callerEnvironment() {
+  return definedOnly(env);
+}
+function toolEnvironment() {
+  return { PATH: env.PATH ?? "/usr/bin:/bin", LC_ALL: "C" };
+}
+function workerEnvironment(mark) {
+  const result = definedOnly(env);
+  for (const [name, alias] of Object.entries(carried)) {
+    delete result[alias];
+    const value = result[name];
+    delete result[name];
+    if (value !== void 0) result[alias] = value;
+  }
+  return { ...result, [markVariable]: mark, [roleVariable]: "worker" };
+}
+function childEnvironment(own) {
+  const result = definedOnly(env);
+  for (const [name, alias] of Object.entries(carried)) {
+    const value = result[alias];
+    delete result[alias];
+    if (value !== void 0) result[name] = value;
+  }
+  for (const name of [...own.remove, "JOB_STATE_DIR", "OLDPWD", roleVariable]) delete result[name];
+  return { ...result, ...own.add, PWD: own.cwd, JOB_ID: own.id, JOB_OWNER: own.id, [markVariable]: own.mark };
+}
+function questionEnvironment(own) {
+  const { [markVariable]: _mark, ...result } = childEnvironment({ ...own, mark: "", add: {}, remove: [] });
+  return result;
+}
+function comparableEnvironment() {
+  const passing = new Set([
+    "_",
+    "PWD",
+    "OLDPWD",
+    "SHLVL",
+    "JOB_ID",
+    "JOB_OWNER",
+    "JOB_STATE_DIR",
+    markVariable,
+    roleVariable,
+    "COLUMNS",
+    "LINES"
+  ]);
+  const given = definedOnly(env);
+  for (const [name, alias] of Object.entries(carried)) {
+    const value = given[alias];
+    delete given[alias];
+    if (value !== void 0) given[name] = value;
+  }
+  const names = Object.keys(given).filter((name) => !passing.has(name));
+  return names.sort().map((name) => `${name}=${given[name]}`).join("\0");
+}
+var credentialName = /(?:^|_)(?:API_?KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?|ACCESS_KEY(?:_ID)?)$/i;
+function credentialNames(known = []) {
+  return Object.keys(env).filter((name) => credentialName.test(name) || known.includes(name)).sort();
+}
+function uncarriableNames() {
+  return Object.keys(env).filter((name) => !/^[A-Za-z_][A-Za-z0-9_]*$/.test(name)).sort();
+}
+function definedOnly(source) {
+  const result = {};
+  for (const [name, value] of Object.entries(source)) if (value !== void 0) result[name] = value;
+  return result;
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  cacheFolder,
+  callerEnvironment,
+  childEnvironment,
+  comparableEnvironment,
+  configFolder,
+  credentialNames,
+  dataFolder,
+  markVariable,
+  questionEnvironment,
+  toolEnvironment,
+  uncarriableNames,
+  variables,
+  workerEnvironment
+});
+
+},
+"./chunk-RNDS5QRZ.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  cancelJob: () => cancelJob
+});
+module.exports = stdin_exports;
+var import_chunk_GDXSJXKZ = load("./chunk-GDXSJXKZ.js");
+var import_chunk_26Y4QCW7 = load("./chunk-26Y4QCW7.js");
+var import_chunk_EJXOQQCT = load("./chunk-EJXOQQCT.js");
+var import_chunk_GIZV7ETM = load("./chunk-GIZV7ETM.js");
+var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
+var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
+var import_chunk_ME3EHXWB = load("./chunk-ME3EHXWB.js");
+var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+async function cancelJob(root, id, request, patienceMs) {
+  const before = await (0, import_chunk_26Y4QCW7.refresh)(root, id);
+  if ((0, import_chunk_EJXOQQCT.isEnded)(before.state))
+    return { view: before, result: before.state.state === "canceled" ? "canceled" : "ended_before" };
+  askFor(before, `${JSON.stringify({ by: (0, import_chunk_GIZV7ETM.ownIdentity)(), owner: request.owner, at: (0, import_chunk_Y5L6GQDB.isoNow)(), why: request.why })}
+`);
+  nudge(before);
+  const timeoutMs = patienceMs ?? (before.spec?.kill_grace_ms ?? 0) + import_chunk_ME3EHXWB.killSettleMs + 5e3 + askingMs(before);
+  const [view = before] = await (0, import_chunk_GDXSJXKZ.waitForJobs)(root, [id], { mode: "all", timeoutMs, heartbeatMs: null });
+  if (view.state.state === "canceled") return { view, result: "canceled" };
+  return { view, result: (0, import_chunk_EJXOQQCT.isEnded)(view.state) ? "ended_before" : "requested" };
+}
+function askingMs({ spec }) {
+  return spec?.run?.status_cmd ? import_chunk_ME3EHXWB.taskStatusMs + import_chunk_ME3EHXWB.toolGraceMs : 0;
+}
+function askFor({ paths }, text) {
+  for (let round = 1; ; round += 1) {
+    try {
+      (0, import_chunk_527JQF7V.createFile)(paths.cancel, text);
+      return;
+    } catch (error) {
+      if ((0, import_chunk_NVPF5LEY.errnoOf)(error) !== "ENOENT" || round === 3 || !(0, import_chunk_SWRACBME.exists)(paths.folder)) throw error;
+    }
+  }
+}
+function nudge(view) {
+  const engine = (0, import_chunk_EJXOQQCT.findEngine)(view.spec?.engine ?? "") ?? import_chunk_EJXOQQCT.defaultEngine;
+  for (const identity of [view.launch?.worker, view.worker?.worker]) if (identity) engine.signal(identity, "SIGURG");
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  cancelJob
+});
+
+},
+"./chunk-RTBPYWFD.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  findLatest: () => findLatest,
+  requireLatest: () => requireLatest
+});
+module.exports = stdin_exports;
+var import_chunk_C5YF7LGV = load("./chunk-C5YF7LGV.js");
+var import_chunk_EJXOQQCT = load("./chunk-EJXOQQCT.js");
+var import_chunk_V7F6RL42 = load("./chunk-V7F6RL42.js");
+var import_chunk_GEPPUING = load("./chunk-GEPPUING.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+function findLatest(root, owner, accept = () => true) {
+  for (const id of (0, import_chunk_C5YF7LGV.listJobs)(root)) {
+    const spec = (0, import_chunk_EJXOQQCT.readSpec)((0, import_chunk_V7F6RL42.jobPaths)(root, id));
+    if (spec.kind !== "ok") continue;
+    if (owner !== null && spec.value.owner !== owner) continue;
+    if (accept(id, spec.value)) return id;
+  }
+  return void 0;
+}
+function requireLatest(root, owner, what, accept) {
+  const id = findLatest(root.folder, owner, accept);
+  if (id !== void 0) return id;
+  const whose = owner === null ? "" : ` of owner ${owner}`;
+  throw new import_chunk_NVPF5LEY.FaultError(
+    "unknown_job",
+    `cannot find ${what}${whose} in the state folder ${root.folder}`,
+    (0, import_chunk_GEPPUING.quoteWords)([...(0, import_chunk_V7F6RL42.selfWords)(), "status", ...root.option])
+  );
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  findLatest,
+  requireLatest
+});
+
+},
+"./chunk-S5CILBSM.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  startWorker: () => startWorker
+});
+module.exports = stdin_exports;
+var import_chunk_EJXOQQCT = load("./chunk-EJXOQQCT.js");
+var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
+async function startWorker(root, spec, job, generation) {
+  const engine = (0, import_chunk_EJXOQQCT.findEngine)(spec.engine) ?? import_chunk_EJXOQQCT.defaultEngine;
+  const worker = await engine.start({ stateRoot: root, id: spec.id, mark: spec.mark, logFile: job.paths.workerLog });
+  (0, import_chunk_527JQF7V.writeJson)(job.paths.launch, { worker, generation }, { sync: false });
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  startWorker
+});
+
+},
+"./chunk-SBXD6PHA.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  freshPaths: () => freshPaths,
+  pathsBefore: () => pathsBefore,
+  programOf: () => programOf,
+  requireLogPath: () => requireLogPath,
+  requireProgram: () => requireProgram
+});
+module.exports = stdin_exports;
+var import_chunk_KCMYYC57 = load("./chunk-KCMYYC57.js");
+var import_chunk_QWC3QI4L = load("./chunk-QWC3QI4L.js");
+var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
+var import_chunk_ME3EHXWB = load("./chunk-ME3EHXWB.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_node_path = builtin("node:path");
+function pathsBefore(given, cwd) {
+  const results = listOf("result", given.results, cwd);
+  const files = listOf("success-file", given.successFiles, cwd);
+  return {
+    success_files: files.map((file) => baselineOf("success-file", file)),
+    result_paths: results,
+    result_baselines: results.map((file) => baselineOf("result", file))
+  };
+}
+function freshPaths(run) {
+  const { success_files: files, result_paths: results } = run;
+  return {
+    ...files ? { success_files: files.map(({ path: file }) => baselineOf("success-file", file)) } : {},
+    ...results ? { result_baselines: results.map((file) => baselineOf("result", file)) } : {}
+  };
+}
+function requireLogPath(text, cwd) {
+  const file = absolutePath("log", text, cwd);
+  lookAllowed("log", file);
+  return file;
+}
+function listOf(option, texts, cwd) {
+  if (texts.length > import_chunk_ME3EHXWB.resultPaths)
+    throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take ${texts.length} times --${option}: at most ${import_chunk_ME3EHXWB.resultPaths} are allowed`);
+  const files = texts.map((text) => absolutePath(option, text, cwd));
+  const twice = files.find((file, index) => files.indexOf(file) !== index);
+  if (twice !== void 0) throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take --${option} twice for ${twice}: name each path once`);
+  return files;
+}
+function absolutePath(option, text, cwd) {
+  if (text === "")
+    throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take --${option} "": allowed is a path, which counts from the job's folder`);
+  if (/[\0\r\n]/.test(text))
+    throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take --${option} ${JSON.stringify(text)}: a path may hold no line end and no NUL`);
+  if (option !== "result" && /\/\.{0,2}$/.test(text))
+    throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take --${option} ${JSON.stringify(text)}: it names a folder; name a file in it`);
+  return import_node_path.default.resolve(cwd, text);
+}
+function baselineOf(option, file) {
+  const now = lookAllowed(option, file);
+  return { path: file, before: now ? { size: now.size, modified_ms: now.modifiedMs, inode: now.inode } : null };
+}
+function lookAllowed(option, file) {
+  const now = look(option, file);
+  if (now?.kind === "folder" && option !== "result") throw refusal(option, file, "it is a folder", "name a file in it");
+  if (now?.kind === "other") throw refusal(option, file, "it is neither a file nor a folder");
+  if (now) return now;
+  for (let folder = import_node_path.default.dirname(file); ; folder = import_node_path.default.dirname(folder)) {
+    const kind = look(option, folder)?.kind;
+    if (kind === "folder") return void 0;
+    if (kind !== void 0) throw refusal(option, file, `${folder} is no folder`);
+  }
+}
+function look(option, file) {
   try {
-    const words = { pattern, flags: patternFlags, text };
-    const at = runInNewContext("text.search(new RegExp(pattern, flags))", words, { timeout: limitMs });
-    return typeof at === "number" ? at : -1;
+    return (0, import_chunk_SWRACBME.lookBehind)(file);
   } catch (error) {
-    if ((0, import_chunk_NVPF5LEY.errnoOf)(error) === "ERR_SCRIPT_EXECUTION_TIMEOUT") return "slow";
+    throw refusal(option, file, `it cannot be looked at (${(0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "error"})`);
+  }
+}
+function refusal(option, file, why, next = "name another path") {
+  return new import_chunk_NVPF5LEY.FaultError("preflight", `cannot take --${option} ${file}: ${why}`, next);
+}
+async function programOf(input, cwd) {
+  const words = input.rest ?? [];
+  if (input.has("shell")) {
+    if (words.length !== 1)
+      throw (0, import_chunk_NVPF5LEY.usageError)(
+        `cannot take ${words.length} words with --shell: it needs the whole command line as one word after --`
+      );
+    return shellOf(words[0], input.has("pipefail"));
+  }
+  const program = requireProgram(words[0], cwd);
+  return { argv: [...words], program };
+}
+function requireProgram(name, cwd) {
+  const program = (0, import_chunk_KCMYYC57.findProgram)(name, cwd);
+  if (program !== void 0) return program;
+  const where = name.includes("/") ? `no executable file of that name (looked from ${cwd})` : `it is not on PATH (${import_chunk_QWC3QI4L.variables.searchPath() || "empty"})`;
+  throw new import_chunk_NVPF5LEY.FaultError("preflight", `cannot run ${JSON.stringify(name)}: ${where}`, "give the path of the program");
+}
+async function shellOf(line, hasPipefail) {
+  if (!hasPipefail) return { argv: [sh, "-c", line], program: sh };
+  const program = findBash() ?? (await hasOption(sh) ? sh : void 0);
+  if (program !== void 0) return { argv: [program, "-o", "pipefail", "-c", line], program };
+  throw new import_chunk_NVPF5LEY.FaultError(
+    "preflight",
+    `cannot take --pipefail: there is no bash on PATH, and ${sh} has no such option`,
+    "install bash, or leave --pipefail away"
+  );
+}
+var sh = "/bin/sh";
+function findBash() {
+  const folders = import_chunk_QWC3QI4L.variables.searchPath().split(":");
+  const found = folders.filter((folder) => folder.startsWith("/")).map((folder) => (0, import_chunk_KCMYYC57.findProgram)(`${folder}/bash`, "/"));
+  return found.find((file) => file !== void 0);
+}
+async function hasOption(program) {
+  const { runTool } = await Promise.resolve().then(() => load("./tool-OGVNTJ43.js"));
+  const args = ["-o", "pipefail", "-c", ":"];
+  const environment = (0, import_chunk_QWC3QI4L.toolEnvironment)();
+  const timeoutMs = import_chunk_ME3EHXWB.limits.probe.default;
+  const answer = await runTool({ program, args, cwd: "/", environment, timeoutMs, limit: import_chunk_ME3EHXWB.probeBytes });
+  return answer.code === 0;
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  freshPaths,
+  pathsBefore,
+  programOf,
+  requireLogPath,
+  requireProgram
+});
+
+},
+"./chunk-SWRACBME.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  cutFile: () => cutFile,
+  exists: () => exists,
+  factsOf: () => factsOf,
+  isExecutable: () => isExecutable,
+  isFile: () => isFile,
+  isFolder: () => isFolder,
+  isWritable: () => isWritable,
+  listNames: () => listNames,
+  lookBehind: () => lookBehind,
+  moveFolder: () => moveFolder,
+  realPath: () => realPath,
+  removeTree: () => removeTree,
+  targetOf: () => targetOf,
+  touch: () => touch,
+  writeFault: () => writeFault
+});
+module.exports = stdin_exports;
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_node_fs = require("node:fs");
+function factsOf(target) {
+  const stat = lookAt(target);
+  if (!stat) return void 0;
+  const kind = stat.isSymbolicLink() ? "link" : stat.isDirectory() ? "folder" : stat.isFile() ? "file" : "other";
+  return {
+    kind,
+    uid: stat.uid,
+    mode: stat.mode & 4095,
+    size: stat.size,
+    allocated: stat.blocks * 512,
+    modifiedMs: stat.mtimeMs
+  };
+}
+function lookBehind(target) {
+  let stat;
+  try {
+    stat = (0, import_node_fs.statSync)(target, { throwIfNoEntry: false });
+  } catch (error) {
+    if ((0, import_chunk_NVPF5LEY.errnoOf)(error) !== "ENOTDIR") throw error;
+  }
+  if (!stat) return void 0;
+  return {
+    kind: stat.isFile() ? "file" : stat.isDirectory() ? "folder" : "other",
+    size: stat.size,
+    modifiedMs: stat.mtimeMs,
+    inode: stat.ino,
+    linkTo: lookAt(target)?.isSymbolicLink() ? (0, import_node_fs.realpathSync)(target) : null
+  };
+}
+function lookAt(target) {
+  try {
+    return (0, import_node_fs.lstatSync)(target, { throwIfNoEntry: false });
+  } catch (error) {
+    if ((0, import_chunk_NVPF5LEY.errnoOf)(error) === "ENOTDIR") return void 0;
     throw error;
+  }
+}
+function exists(target) {
+  return (0, import_node_fs.existsSync)(target);
+}
+function listNames(folder) {
+  try {
+    return (0, import_node_fs.readdirSync)(folder);
+  } catch (error) {
+    if (["ENOENT", "ENOTDIR"].includes((0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "")) return [];
+    throw error;
+  }
+}
+function isFolder(target) {
+  return lookThrough(target)?.isDirectory() ?? false;
+}
+function isFile(target) {
+  return lookThrough(target)?.isFile() ?? false;
+}
+function targetOf(target) {
+  try {
+    const stat = (0, import_node_fs.statSync)(target, { throwIfNoEntry: false });
+    if (!stat) return void 0;
+    const kind = stat.isDirectory() ? "folder" : stat.isFile() ? "file" : "other";
+    return { kind, size: stat.size, modifiedMs: stat.mtimeMs, inode: stat.ino };
+  } catch (error) {
+    if ((0, import_chunk_NVPF5LEY.errnoOf)(error) === "ENOTDIR") return void 0;
+    throw error;
+  }
+}
+function isExecutable(target) {
+  if (!lookThrough(target)?.isFile()) return false;
+  return isAllowed(target, import_node_fs.constants.X_OK);
+}
+function lookThrough(target) {
+  try {
+    return (0, import_node_fs.statSync)(target, { throwIfNoEntry: false });
+  } catch {
+    return void 0;
+  }
+}
+function isWritable(target) {
+  return writeFault(target) === void 0;
+}
+function writeFault(target) {
+  try {
+    (0, import_node_fs.accessSync)(target, import_node_fs.constants.W_OK);
+    return void 0;
+  } catch (error) {
+    return (0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "error";
+  }
+}
+function realPath(target) {
+  return (0, import_node_fs.realpathSync)(target);
+}
+function moveFolder(from, to) {
+  try {
+    (0, import_node_fs.renameSync)(from, to);
+    return true;
+  } catch (error) {
+    if (["ENOTEMPTY", "EEXIST", "ENOENT"].includes((0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "")) return false;
+    throw error;
+  }
+}
+function removeTree(target) {
+  (0, import_node_fs.rmSync)(target, { recursive: true, force: true });
+}
+function touch(file, atMs) {
+  try {
+    (0, import_node_fs.utimesSync)(file, atMs / 1e3, atMs / 1e3);
+    return true;
+  } catch (error) {
+    if (["ENOENT", "ENOTDIR"].includes((0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "")) return false;
+    throw error;
+  }
+}
+function cutFile(file, length) {
+  (0, import_node_fs.truncateSync)(file, length);
+}
+function isAllowed(target, mode) {
+  try {
+    (0, import_node_fs.accessSync)(target, mode);
+    return true;
+  } catch {
+    return false;
   }
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
-  matchAt,
-  matchPattern,
-  parsePattern
+  cutFile,
+  exists,
+  factsOf,
+  isExecutable,
+  isFile,
+  isFolder,
+  isWritable,
+  listNames,
+  lookBehind,
+  moveFolder,
+  realPath,
+  removeTree,
+  targetOf,
+  touch,
+  writeFault
 });
 
 },
-"./chunk-CNETLWT3.js": function (module, exports) {
+"./chunk-T4L6LKGI.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  findRuns: () => findRuns,
+  judgeRollup: () => judgeRollup
+});
+module.exports = stdin_exports;
+var import_chunk_Y3XIB7AO = load("./chunk-Y3XIB7AO.js");
+var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
+var import_chunk_ME3EHXWB = load("./chunk-ME3EHXWB.js");
+var classes = {
+  SUCCESS: "passed",
+  PASS: "passed",
+  SKIPPED: "skipped",
+  SKIPPING: "skipped",
+  NEUTRAL: "skipped",
+  FAILURE: "failed",
+  ERROR: "failed",
+  CANCELLED: "failed",
+  CANCEL: "failed",
+  TIMED_OUT: "failed",
+  STARTUP_FAILURE: "failed",
+  // A person must let it run.
+  ACTION_REQUIRED: "gated",
+  WAITING: "gated"
+};
+function classOf(word) {
+  const known = word.trim().toUpperCase().replace(/[ -]/g, "_");
+  if (Object.hasOwn(classes, known)) return classes[known];
+  return known.includes("FAIL") ? "failed" : "running";
+}
+function judgeRollup(checks, runs) {
+  const newest = newestRuns(runs);
+  const counted = countedChecks(checks, runs, newest);
+  const counts = { passed: 0, skipped: 0, failed: 0, gated: 0, running: 0 };
+  const failing = [];
+  const gating = [];
+  const count = (kind, item) => {
+    counts[kind] += 1;
+    if (kind === "failed") failing.push(item);
+    if (kind === "gated" && !gating.includes(item.name)) gating.push(item.name);
+  };
+  for (const check of counted) count(classOf(check.state), { ...nameOf(check), mark: check.link || check.name });
+  for (const run of newest) {
+    const kind = classOf(run.state);
+    const jobs = counted.filter((check) => (0, import_chunk_Y3XIB7AO.runIdOf)(check) === run.id).map(({ state }) => classOf(state));
+    if (isToldByJobs(kind, jobs)) continue;
+    count(kind, { name: run.workflow, link: run.link, mark: `${run.link || run.id} ${run.startedAt ?? ""}` });
+  }
+  return { word: wordOf(counts), counts, failing, gating, signature: signatureOf(failing) };
+}
+function newestRuns(runs) {
+  const newest = new Map();
+  for (const run of runs) {
+    const key = JSON.stringify([run.workflow, run.event]);
+    const known = newest.get(key);
+    if (!known || isNewer(run, known)) newest.set(key, run);
+  }
+  return [...newest.values()];
+}
+function isNewer(a, b) {
+  const difference = (a.createdAt ?? 0) - (b.createdAt ?? 0);
+  return difference === 0 ? a.id > b.id : difference > 0;
+}
+function countedChecks(checks, runs, newest) {
+  const replaced = new Set(runs.filter((run) => !newest.includes(run)).map(({ id }) => id));
+  const others = new Map();
+  const jobs = [];
+  for (const check of checks) {
+    const id = (0, import_chunk_Y3XIB7AO.runIdOf)(check);
+    if (id !== void 0) {
+      if (!replaced.has(id)) jobs.push(check);
+      continue;
+    }
+    const key = JSON.stringify([check.workflow, check.name]);
+    const known = others.get(key);
+    if (!known || (check.startedAt ?? 0) >= (known.startedAt ?? 0)) others.set(key, check);
+  }
+  return [...jobs, ...others.values()];
+}
+function isToldByJobs(kind, jobs) {
+  if (kind === "passed" || kind === "skipped") return jobs.length > 0;
+  if (kind === "running") return jobs.includes("running") || jobs.includes("gated");
+  return jobs.includes(kind);
+}
+function wordOf({ passed, failed, gated, running }) {
+  if (failed > 0) return "failing";
+  if (running + gated > 0) return "running";
+  return passed > 0 ? "passing" : "none";
+}
+function nameOf({ name, workflow, link }) {
+  return { name: workflow === "" || workflow === name ? name : `${workflow} / ${name}`, link };
+}
+function signatureOf(failing) {
+  if (failing.length === 0) return "";
+  const marks = failing.map(({ mark }) => mark).sort();
+  return (0, import_chunk_CTSRVJRC.toHex)((0, import_chunk_CTSRVJRC.sha256)(new TextEncoder().encode(marks.join("\n")))).slice(0, 12);
+}
+var runFields = "databaseId,name,workflowName,event,status,conclusion,createdAt,startedAt,url,headSha";
+async function findRuns(repo, head, tools, isFirst) {
+  return (0, import_chunk_Y3XIB7AO.shareGh)(tools, `runs ${repo}@${head}`, isFirst, async () => {
+    const words = ["run", "list", "--repo", repo, "--commit", head, "--limit", String(import_chunk_ME3EHXWB.ghRuns), "--json", runFields];
+    const answer = await (0, import_chunk_Y3XIB7AO.askGh)(tools, words);
+    if (answer.kind !== "answer") return answer;
+    const rows = (0, import_chunk_Y3XIB7AO.rowsOf)(answer.value);
+    if (!rows) return (0, import_chunk_Y3XIB7AO.unexpected)("gh run list gave no list");
+    return { kind: "runs", runs: rows.filter(({ headSha }) => headSha === head).flatMap((row) => (0, import_chunk_Y3XIB7AO.readRun)(row) ?? []) };
+  });
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  findRuns,
+  judgeRollup
+});
+
+},
+"./chunk-TFEMYLSK.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  formatSize: () => formatSize,
+  parseSize: () => parseSize
+});
+module.exports = stdin_exports;
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var units = { "": 1, K: 1024, M: 1024 ** 2, G: 1024 ** 3 };
+function parseSize(text, option, range) {
+  const match = /^(\d+)([KMG]?)(?:i?B)?$/.exec(text);
+  const value = match ? Number(match[1]) * (units[match[2] ?? ""] ?? 1) : Number.NaN;
+  if (!Number.isSafeInteger(value) || value < range.min || value > range.max) {
+    throw (0, import_chunk_NVPF5LEY.usageError)(
+      `cannot take ${option} ${JSON.stringify(text)}: allowed are ${formatSize(range.min)} to ${formatSize(range.max)}, written like 64M`
+    );
+  }
+  return value;
+}
+function formatSize(bytes) {
+  if (bytes < 1024) return `${bytes} B`;
+  if (bytes < 1024 ** 2) return `${(bytes / 1024).toFixed(1)} KiB`;
+  if (bytes < 1024 ** 3) return `${(bytes / 1024 ** 2).toFixed(1)} MiB`;
+  return `${(bytes / 1024 ** 3).toFixed(1)} GiB`;
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  formatSize,
+  parseSize
+});
+
+},
+"./chunk-TU33VQPP.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  compareWorkspace: () => compareWorkspace,
+  isChanges: () => isChanges,
+  isSnapshot: () => isSnapshot
+});
+module.exports = stdin_exports;
+var import_chunk_WV2ZJAWR = load("./chunk-WV2ZJAWR.js");
+var import_chunk_IF36FT3B = load("./chunk-IF36FT3B.js");
+var import_chunk_FSRL2ASG = load("./chunk-FSRL2ASG.js");
+var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
+var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
+var import_chunk_ME3EHXWB = load("./chunk-ME3EHXWB.js");
+var text = (value) => typeof value === "string";
+var flag = (value) => typeof value === "boolean";
+var count = (value) => Number.isSafeInteger(value) && value >= 0;
+var textOrNull = (value) => value === null || text(value);
+var commit = (value) => value === null || text(value) && /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/.test(value);
+var optional = (shape) => (value) => value === void 0 || shape(value);
+var nullOr = (shape) => (value) => value === null || shape(value);
+var oneOf = (...words) => (value) => words.includes(value);
+var list = (shape) => (value) => Array.isArray(value) && value.every(shape);
+var record = (shapes) => (value) => isRecord(value) && Object.entries(shapes).every(([name, shape]) => shape(value[name]));
+var allOf = (shape) => (value) => isRecord(value) && Object.values(value).every(shape);
+function isRecord(value) {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+var nameInside = (value) => text(value) && !`/${value}/`.includes("/../") && !value.startsWith("/");
+var entry = record({
+  path: nameInside,
+  xy: text,
+  head: textOrNull,
+  index: textOrNull,
+  tree_mode: textOrNull,
+  from: optional(nameInside),
+  mode: textOrNull,
+  content: textOrNull,
+  stat: textOrNull
+});
+var names = allOf((value) => value !== null && commit(value));
+var row = (length) => (value) => Array.isArray(value) && value.length === length && nameInside(value[0]) && value.every(text);
+var snapshot = record({
+  schema: oneOf(1),
+  cwd: text,
+  at: (value) => text(value) && Number.isFinite(Date.parse(value)),
+  git: nullOr(
+    record({
+      root: text,
+      hash: oneOf("sha1", "sha256"),
+      head: commit,
+      branch: textOrNull,
+      subject: textOrNull,
+      refs: nullOr(names),
+      refs_rest: nullOr(record({ count, digest: text })),
+      elsewhere: names
+    })
+  ),
+  reason: textOrNull,
+  exclude: list(text),
+  entries: list(entry),
+  rest: nullOr(record({ count, files: list(row(4)), digest: textOrNull })),
+  files: nullOr(list(row(3))),
+  exact: flag
+});
+var changes = record({
+  files: list(
+    record({
+      path: text,
+      change: oneOf("added", "modified", "deleted", "renamed"),
+      from: optional(text),
+      was_dirty: flag,
+      committed: flag
+    })
+  ),
+  file_count: count,
+  dirty_before: list(text),
+  dirty_before_count: count,
+  dirty_committed: list(text),
+  dirty_committed_count: count,
+  dirty_after: count,
+  commits: list(record({ sha: text, subject: text })),
+  commit_count: count,
+  head: record({ before: textOrNull, after: textOrNull, moved: oneOf("forward", "elsewhere", null) }),
+  branch: record({ before: textOrNull, after: textOrNull }),
+  refs_changed: list(text),
+  index_changed: flag,
+  beyond: list(text),
+  exact: flag,
+  unchanged: flag,
+  reason: textOrNull
+});
+function isSnapshot(value) {
+  return snapshot(value);
+}
+function isChanges(value) {
+  return changes(value);
+}
+var emptyTree = {
+  sha1: "4b825dc642cb6eb9a060e54bf8d69288fbee4904",
+  sha256: "6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321"
+};
+function readTreeChanges(git, hash, heads) {
+  const ask = (...renames) => git.run([
+    ...["diff-tree", "-r", "-z", "--raw", "--no-abbrev", "--no-ext-diff", "--no-textconv", ...renames],
+    ...[heads.before ?? emptyTree[hash], heads.after ?? emptyTree[hash], "--"]
+  ]);
+  const found = ask("-M", "-l1000");
+  const answer = found.ok ? found : ask("--no-renames");
+  return answer.ok ? parseRaw(answer.bytes) : void 0;
+}
+function parseRaw(bytes) {
+  const changes2 = new Map();
+  const items = bytes.toString("latin1").split("\0");
+  for (let at = 0; at < items.length; at += 1) {
+    const [, modes] = /^:(.*)$/.exec(items[at] ?? "") ?? [];
+    if (modes === void 0) continue;
+    const [oldMode = "", newMode = "", oldName = "", newName = "", letter = ""] = modes.split(" ");
+    const before = /^0*$/.test(oldMode) ? null : `${oldMode} ${oldName}`;
+    const after = /^0*$/.test(newMode) ? null : `${newMode} ${newName}`;
+    at += 1;
+    const name = (0, import_chunk_WV2ZJAWR.nameOf)(items[at] ?? "");
+    if (!/^[RC]/.test(letter)) {
+      changes2.set(name, { before, after });
+      continue;
+    }
+    at += 1;
+    const target = (0, import_chunk_WV2ZJAWR.nameOf)(items[at] ?? "");
+    if (letter.startsWith("R")) changes2.set(name, { before, after: null });
+    changes2.set(target, { before: null, after, ...letter.startsWith("R") ? { from: name } : {} });
+  }
+  return changes2;
+}
+function readMove(git, before, after) {
+  if (before === after) return null;
+  if (before === null) return "forward";
+  if (after === null) return "elsewhere";
+  return git.run(["merge-base", "--is-ancestor", before, after]).ok ? "forward" : "elsewhere";
+}
+var commitLimit = 20;
+function readNewCommits(git, before, after, tips) {
+  const refs = [...Object.values(before.refs ?? {}), ...Object.values(before.elsewhere)];
+  const known = new Set([before.head, ...refs].filter((name) => name !== null));
+  const fresh = [after.head, ...tips].filter((name) => name !== null && !known.has(name));
+  if (fresh.length === 0) return { commits: [], commit_count: 0 };
+  const input = `${[...new Set(fresh), ...[...known].map((name) => `^${name}`)].join("\n")}
+`;
+  const count2 = git.run(["rev-list", "--count", "--ignore-missing", "--stdin"], { input });
+  const listed2 = git.run(
+    [
+      ...["rev-list", `--max-count=${commitLimit}`, "--topo-order", "--ignore-missing"],
+      ...["--encoding=UTF-8", "--format=%s", "--stdin"]
+    ],
+    { input }
+  );
+  if (!count2.ok || !listed2.ok) return void 0;
+  const lines = listed2.bytes.toString("latin1").split("\n");
+  const commits = lines.flatMap(
+    (line, at) => at % 2 === 0 && line.startsWith("commit ") ? [{ sha: line.slice(7), subject: (0, import_chunk_WV2ZJAWR.nameOf)(lines[at + 1] ?? "") }] : []
+  );
+  return { commits, commit_count: Number(count2.bytes.toString("latin1")) };
+}
+function comparePlain(before, after) {
+  const [known, now] = [filesOf(before), filesOf(after)];
+  const looker = (0, import_chunk_WV2ZJAWR.makeLooker)(after.cwd);
+  const changes2 = [];
+  for (const path of [...new Set([...known.keys(), ...now.keys()])].sort()) {
+    const was = known.get(path) ?? null;
+    const is = now.get(path) ?? (after.exact ? null : lookNow(path));
+    if (was?.mode === is?.mode && was?.content === is?.content) continue;
+    const isOld = !was && !before.exact && (looker.look(path)?.changedMs ?? 0) < Date.parse(before.at) - 2e3;
+    if (!isOld) changes2.push({ path, was, is, was_dirty: false, committed: false });
+  }
+  return changes2;
+  function lookNow(path) {
+    const facts = looker.look(path);
+    return facts && facts.kind !== "folder" ? { mode: facts.mode, content: facts.stat } : null;
+  }
+}
+function compareUnasked(before) {
+  const looker = (0, import_chunk_WV2ZJAWR.makeLooker)(before.git.root);
+  const paths = { changes: [], untouched: [], swallowed: [] };
+  for (const [path, entry2] of (0, import_chunk_IF36FT3B.entriesOf)(before)) {
+    const facts = looker.look(path);
+    if (!(0, import_chunk_IF36FT3B.isDirty)(entry2) || entry2.mode === "160000") continue;
+    const now = facts && facts.kind !== "folder" ? facts : null;
+    const isSame2 = now ? now.mode === entry2.mode && now.stat === entry2.stat : entry2.mode === null;
+    const sideOf2 = (side) => ({ mode: side.mode, content: side.stat });
+    const was = entry2.mode === null ? null : sideOf2({ mode: entry2.mode, stat: entry2.stat });
+    if (isSame2) paths.untouched.push(path);
+    else paths.changes.push({ path, was, is: now && sideOf2(now), was_dirty: true, committed: false });
+  }
+  return paths;
+}
+function filesOf({ files }) {
+  return new Map((files ?? []).map(([path, mode, stat]) => [path, { mode, content: stat }]));
+}
+var emptyBlobs = new Set([
+  "e69de29bb2d1d6434b8b29ae775ad8c2e48c5391",
+  "473a0f4c3be8a93681a267e3b1e9a7dcda1185436fe141f7749120a303721813"
+]);
+function pairRenames(changes2) {
+  const gone = new Map(changes2.filter(({ was, is }) => was && !is).map((change) => [change.path, change]));
+  const byContent = new Map();
+  for (const change of gone.values()) {
+    const key = change.was && contentKey(change.was);
+    if (key) byContent.set(key, [...byContent.get(key) ?? [], change]);
+  }
+  const taken = new Set();
+  const originOf = new Map();
+  const take = (change, origin) => {
+    if (!origin || taken.has(origin.path)) return;
+    taken.add(origin.path);
+    originOf.set(change.path, origin);
+  };
+  const fresh = changes2.filter(({ was, is }) => !was && is);
+  for (const change of fresh) if (change.from !== void 0) take(change, gone.get(change.from));
+  for (const change of fresh) {
+    const key = change.is && contentKey(change.is);
+    if (!key || originOf.has(change.path)) continue;
+    const free = (byContent.get(key) ?? []).filter(({ path }) => !taken.has(path));
+    const namesake = free.find(({ path }) => lastPart(path) === lastPart(change.path));
+    take(change, namesake ?? (emptyBlobs.has(change.is?.content ?? "") ? void 0 : free[0]));
+  }
+  return changes2.filter(({ path }) => !taken.has(path)).map(({ from: _, ...change }) => {
+    const origin = originOf.get(change.path);
+    if (!origin) return change;
+    return { ...change, from: origin.path, was_dirty: change.was_dirty || origin.was_dirty };
+  });
+}
+function contentKey({ mode, content }) {
+  return content === null ? null : `${mode.slice(0, 3)} ${content}`;
+}
+function lastPart(path) {
+  return path.slice(path.lastIndexOf("/") + 1);
+}
+function comparePaths(moments) {
+  const known = (0, import_chunk_IF36FT3B.entriesOf)(moments.before);
+  const now = (0, import_chunk_IF36FT3B.entriesOf)(moments.after);
+  const names2 = new Set([...known.keys(), ...now.keys(), ...moments.tree.keys()]);
+  const isHidden = makeHidden(moments, names2);
+  const changes2 = [];
+  const untouched = [];
+  const swallowed = [];
+  const isInMoved = makeInMoved(known, now);
+  for (const name of [...names2].sort()) {
+    const [b, a, t] = [known.get(name), now.get(name), moments.tree.get(name)];
+    const sides = b ? sinceDirty(name, b, a, moments) : a ? sinceClean(name, a, moments, isHidden) : inTree(t);
+    const was_dirty = b !== void 0 && b.xy !== "..";
+    if (sides && (sides.was || sides.is)) {
+      const from = a?.from ?? t?.from;
+      changes2.push({ path: name, ...sides, was_dirty, committed: t !== void 0, ...from ? { from } : {} });
+    } else if (was_dirty) (a === void 0 && (t || isInMoved(name)) ? swallowed : untouched).push(name);
+  }
+  return { changes: changes2, untouched, swallowed };
+}
+function makeInMoved(known, now) {
+  const moved = [...now.values()].filter(({ path, mode, content, head: head2 }) => {
+    const before = known.get(path);
+    return mode === "160000" && content !== (before ? before.content : head2?.split(" ")[1]);
+  }).map(({ path }) => `${path}/`);
+  return (name) => moved.some((folder) => name.startsWith(folder));
+}
+function sinceDirty(name, b, a, moments) {
+  const now = a ?? measureNow(name, b, moments);
+  return isSame(b, now) ? void 0 : { was: sideOf(b), is: sideOf(now) };
+}
+function measureNow(name, b, { looker, tree }) {
+  const facts = looker.look(name);
+  if (!facts) return import_chunk_WV2ZJAWR.nothing;
+  if (facts.kind !== "folder") {
+    const algorithm = b.content?.length === 64 ? "sha256" : "sha1";
+    if (b.content === null && b.mode !== null) return { mode: facts.mode, content: null, stat: facts.stat };
+    return (0, import_chunk_WV2ZJAWR.measureRaw)(looker, name, facts, algorithm);
+  }
+  const commit2 = (tree.get(name)?.after ?? b.head)?.split(" ")[1];
+  return b.mode === "160000" && commit2 !== void 0 ? { mode: "160000", content: commit2, stat: null } : import_chunk_WV2ZJAWR.nothing;
+}
+function isSame(b, now) {
+  if (b.mode !== now.mode) return false;
+  if (b.mode === null) return true;
+  return b.content !== null && now.content !== null ? b.content === now.content : b.stat === now.stat;
+}
+function sinceClean(name, a, { tree, overlooked, before }, isHidden) {
+  const t = tree.get(name);
+  const base = a.xy === ".." ? overlooked.get(name) ?? null : t ? t.before : a.head;
+  const was = sideOfTree(base);
+  if (base === null) return a.mode === null || isHidden(a) ? void 0 : { was, is: sideOf(a) };
+  if ((0, import_chunk_IF36FT3B.isCutOff)(before) && isHidden(a)) return void 0;
+  const isStaged2 = a.xy[1] === "." && a.xy !== ".." && a.index !== null && !a.index.startsWith("u");
+  const is = isStaged2 ? sideOfTree(a.index) : sideOf({ ...a, mode: (a.mode && a.tree_mode) ?? a.mode });
+  if (was && is && was.mode === is.mode && was.content === is.content) return void 0;
+  return { was, is };
+}
+function inTree(t) {
+  return t && { was: sideOfTree(t.before), is: sideOfTree(t.after) };
+}
+function makeHidden({ before, looker }, names2) {
+  const mayHide = (0, import_chunk_IF36FT3B.isCutOff)(before) || [...names2].some((name) => /(?:^|\/)\.gitignore$/.test(name));
+  const margin = 2e3;
+  return (a) => mayHide && (looker.look(a.path)?.changedMs ?? Number.POSITIVE_INFINITY) < Date.parse(before.at) - margin;
+}
+function sideOf({ mode, content, stat }) {
+  return mode === null ? null : { mode, content: content ?? stat };
+}
+function sideOfTree(base) {
+  const [mode, content = null] = base?.split(" ") ?? [];
+  return mode === void 0 ? null : { mode, content };
+}
+var listed = { files: 200, dirty: 50, refs: 50, nameBytes: 1e3 };
+function compareWorkspace(before, after, { budgetMs = import_chunk_ME3EHXWB.captureBudgetMs } = {}) {
+  if (!isSnapshot(before)) return untold("the record of the workspace at the start is damaged", null, null);
+  const { git, cwd, exclude } = before;
+  if (git === null) {
+    const now2 = after.git === null && after.cwd === cwd ? after : (0, import_chunk_WV2ZJAWR.captureWorkspace)(cwd, { exclude, plain: true, budgetMs });
+    const changes2 = comparePlain(before, now2);
+    const exact = before.exact && now2.exact;
+    return finish({ ...nothingMoved(null, null), ...noPaths, changes: changes2, exact, reason: before.reason });
+  }
+  const isElsewhere = after.git ? after.git.root !== git.root : after.reason === import_chunk_WV2ZJAWR.notInGit;
+  const now = isElsewhere ? (0, import_chunk_WV2ZJAWR.captureWorkspace)(git.root, { exclude, budgetMs }) : after;
+  if (now.git?.root === git.root)
+    return compareGit({ ...before, git }, { ...now, git: now.git }, (0, import_chunk_Y5L6GQDB.monotonicMs)() + budgetMs);
+  const reason = now.reason ?? "the repository is gone";
+  return untold(reason, git, null, reason === import_chunk_WV2ZJAWR.notInGit ? noPaths : compareUnasked({ ...before, git }));
+}
+function compareGit(before, after, until) {
+  const [was, is] = [before.git, after.git];
+  const opened = (0, import_chunk_IF36FT3B.openGit)(is.root, { until });
+  if ("reason" in opened) return untold(opened.reason, was, is);
+  const { git } = opened;
+  const moved = readMove(git, was.head, is.head);
+  const tree = moved === null ? new Map() : readTreeChanges(git, is.hash, head(was, is));
+  const refs = (0, import_chunk_WV2ZJAWR.compareRefs)(was, is);
+  const commits = readNewCommits(git, was, is, refs.tips);
+  const looker = (0, import_chunk_WV2ZJAWR.makeLooker)(is.root, until);
+  const overlooked = newlyOverlooked(git, before, after);
+  const moments = { before, after, tree: tree ?? new Map(), looker, overlooked };
+  const isMore = before.rest?.digest !== after.rest?.digest && ((0, import_chunk_IF36FT3B.isCutOff)(before) || (0, import_chunk_IF36FT3B.isCutOff)(after));
+  const isKnown = tree !== void 0 && commits !== void 0 && refs.exact && (0, import_chunk_Y5L6GQDB.monotonicMs)() < until;
+  return finish({
+    ...nothingMoved(was, is),
+    ...comparePaths(moments),
+    dirty_after: (0, import_chunk_IF36FT3B.countDirty)(after),
+    commits: commits?.commits ?? [],
+    commit_count: commits?.commit_count ?? 0,
+    head: { ...head(was, is), moved },
+    refs_changed: refs.changed,
+    index_changed: isIndexChanged(before, after, moments.tree),
+    exact: before.exact && after.exact && isKnown,
+    beyond: [
+      ...isMore ? [`uncommitted files beyond the first ${import_chunk_WV2ZJAWR.limits.entries + import_chunk_WV2ZJAWR.limits.brief}`] : [],
+      ...refs.isMore ? [`branches beyond the first ${import_chunk_WV2ZJAWR.refLimits.names}`] : []
+    ],
+    reason: after.reason ?? before.reason
+  });
+}
+function head(was, is) {
+  return { before: was.head, after: is.head };
+}
+function newlyOverlooked(git, was, is) {
+  const known = (0, import_chunk_IF36FT3B.entriesOf)(was);
+  const names2 = is.entries.filter(({ path, xy }) => xy === ".." && !known.has(path)).map(({ path }) => path);
+  if (names2.length === 0 || was.git.head === null) return new Map();
+  const answer = git.run(["ls-tree", "-r", "-z", "--full-tree", was.git.head]);
+  const wanted = new Set(names2);
+  const lines = answer.ok ? answer.bytes.toString("latin1").split("\0") : [];
+  return new Map(
+    lines.flatMap((line) => {
+      const [, mode, name, path = ""] = /^(\d+) \w+ ([0-9a-f]+)\t(.*)$/s.exec(line) ?? [];
+      return mode !== void 0 && wanted.has((0, import_chunk_WV2ZJAWR.nameOf)(path)) ? [[(0, import_chunk_WV2ZJAWR.nameOf)(path), `${mode} ${name}`]] : [];
+    })
+  );
+}
+function isIndexChanged(was, is, tree) {
+  const [known, now] = [(0, import_chunk_IF36FT3B.entriesOf)(was), (0, import_chunk_IF36FT3B.entriesOf)(is)];
+  const isCut = (0, import_chunk_IF36FT3B.isCutOff)(was) || (0, import_chunk_IF36FT3B.isCutOff)(is);
+  return [...new Set([...known.keys(), ...now.keys(), ...tree.keys()])].some((name) => {
+    const [b, a, t] = [known.get(name), now.get(name), tree.get(name)];
+    if (b?.xy === ".." || a?.xy === ".." || isCut && !(a && b)) return false;
+    if (b?.isBrief || a?.isBrief) return isStaged(b) !== isStaged(a);
+    const before = b ? b.index : t ? t.before : a?.head ?? null;
+    const after = a ? a.index : t ? t.after : b?.head ?? null;
+    return before !== after;
+  });
+}
+function isStaged(entry2) {
+  return entry2 !== void 0 && !/^[.?]/.test(entry2.xy);
+}
+var noPaths = { changes: [], untouched: [], swallowed: [] };
+function nothingMoved(was, is) {
+  return {
+    commits: [],
+    commit_count: 0,
+    dirty_after: 0,
+    head: { before: was?.head ?? null, after: is?.head ?? null, moved: null },
+    branch: { before: was?.branch ?? null, after: is?.branch ?? null },
+    refs_changed: [],
+    index_changed: false,
+    beyond: []
+  };
+}
+function untold(reason, was, is, paths = noPaths) {
+  const changes2 = finish({ ...nothingMoved(was, is), ...paths, exact: false, reason });
+  return { ...changes2, unchanged: false };
+}
+function finish({ changes: changes2, untouched, swallowed, ...rest }) {
+  const files = pairRenames(changes2);
+  const { head: head2, branch, commit_count, refs_changed, index_changed, beyond } = rest;
+  const isStill = head2.before === head2.after && branch.before === branch.after && !index_changed && beyond.length === 0;
+  return {
+    files: files.slice(0, listed.files).map(fileChange),
+    file_count: files.length,
+    dirty_before: untouched.slice(0, listed.dirty).map(shortName),
+    dirty_before_count: untouched.length,
+    dirty_committed: swallowed.slice(0, listed.dirty).map(shortName),
+    dirty_committed_count: swallowed.length,
+    ...rest,
+    refs_changed: refs_changed.slice(0, listed.refs).map(shortName),
+    unchanged: isStill && files.length === 0 && commit_count === 0 && refs_changed.length === 0
+  };
+}
+function fileChange({ path, was, is, from, was_dirty, committed }) {
+  const change = from !== void 0 ? "renamed" : !was ? "added" : !is ? "deleted" : "modified";
+  return {
+    path: shortName(path),
+    change,
+    ...from === void 0 ? {} : { from: shortName(from) },
+    was_dirty,
+    committed
+  };
+}
+function shortName(name) {
+  return (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_FSRL2ASG.readableName)(name), listed.nameBytes);
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  compareWorkspace,
+  isChanges,
+  isSnapshot
+});
+
+},
+"./chunk-U6DKF3US.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  checkLaunchOptions: () => checkLaunchOptions,
+  folderSaid: () => folderSaid,
+  launchAndTell: () => launchAndTell,
+  launchWords: () => launchWords,
+  onStallOf: () => onStallOf,
+  onceWords: () => onceWords,
+  repeatedLaunch: () => repeatedLaunch,
+  tellLaunched: () => tellLaunched
+});
+module.exports = stdin_exports;
+var import_chunk_BMQ5FCH3 = load("./chunk-BMQ5FCH3.js");
+var import_chunk_XOOHQKD5 = load("./chunk-XOOHQKD5.js");
+var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
+var import_chunk_LGUKPVWX = load("./chunk-LGUKPVWX.js");
+var import_chunk_EJXOQQCT = load("./chunk-EJXOQQCT.js");
+var import_chunk_V7F6RL42 = load("./chunk-V7F6RL42.js");
+var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
+var import_chunk_QWC3QI4L = load("./chunk-QWC3QI4L.js");
+var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
+var import_chunk_ME3EHXWB = load("./chunk-ME3EHXWB.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_node_path = builtin("node:path");
+function launchWords(input) {
+  const onceKey = input.text("once-key") ?? null;
+  if (onceKey === "") throw (0, import_chunk_NVPF5LEY.usageError)('cannot take --once-key "": a key needs at least one character');
+  return { owner: input.text("owner") ?? import_chunk_QWC3QI4L.variables.owner() ?? null, label: input.text("label") ?? null, onceKey };
+}
+function onStallOf(input) {
+  const text = input.text("on-stall");
+  if (text === void 0) return null;
+  if (text.trim() === "") throw (0, import_chunk_NVPF5LEY.usageError)("cannot take an empty --on-stall: say what is to be done about a stall");
+  const size = (0, import_chunk_LXK2ZILE.byteLength)(text);
+  if (size > import_chunk_ME3EHXWB.onStallBytes)
+    throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take --on-stall of ${size} bytes: at most ${import_chunk_ME3EHXWB.onStallBytes} are allowed`);
+  return text;
+}
+function checkLaunchOptions(input) {
+  if (input.has("wait-timeout") && !input.has("wait")) throw (0, import_chunk_NVPF5LEY.usageError)("cannot take --wait-timeout without --wait");
+  input.duration("wait-timeout");
+  for (const other of ["json", "wait"]) {
+    if (input.has("id-only") && input.has(other)) throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take --id-only and --${other} together`);
+  }
+}
+async function launchAndTell(context, input, request, isSynchronous = false) {
+  checkLaunchOptions(input);
+  const root = context.root(input);
+  return tellLaunched(context, input, root, await (0, import_chunk_BMQ5FCH3.launch)(root, request), isSynchronous);
+}
+async function tellLaunched(context, input, root, launched, isSynchronous) {
+  if (input.has("wait") || isSynchronous) {
+    const { waitAndTell } = await Promise.resolve().then(() => load("./collecting-QJCLLVAF.js"));
+    const told = launched.isNew ? warningNotes(root, launched.id) : [];
+    const collect = `collect: ${import_chunk_LGUKPVWX.nextCommands.wait(launched.id, root.option)}`;
+    for (const line of [jobLine(launched), collect, ...told]) context.tell(line);
+    const timeoutMs = input.duration("wait-timeout") ?? Number.MAX_SAFE_INTEGER;
+    return waitAndTell(context, root, [launched.id], {
+      mode: "all",
+      timeoutMs,
+      heartbeatMs: null,
+      isJson: input.has("json"),
+      told
+    });
+  }
+  return tellLaunch(root, launched, input);
+}
+function jobLine({ id, isNew }) {
+  return `job ${id}${isNew ? "" : " (this once-key had it already; nothing was started)"}`;
+}
+function warningsOf(root, id) {
+  const spec = (0, import_chunk_EJXOQQCT.readSpec)((0, import_chunk_V7F6RL42.jobPaths)(root.folder, id));
+  return spec.kind === "ok" ? spec.value.warnings ?? [] : [];
+}
+function warningNotes(root, id) {
+  return warningsOf(root, id).map((one) => `warning: ${(0, import_chunk_LXK2ZILE.plainText)(one.message)}`);
+}
+function timerOf(root, id) {
+  const { spec, state } = (0, import_chunk_EJXOQQCT.inspect)(root.folder, id);
+  if (!spec?.timer) return void 0;
+  return { facts: { state: state.state, ...(0, import_chunk_XOOHQKD5.timerFacts)(spec.timer) }, line: `due:     ${(0, import_chunk_XOOHQKD5.dueWords)(spec.timer)}` };
+}
+function tellLaunch(root, launched, input) {
+  const { id, isNew } = launched;
+  const notes = warningNotes(root, id);
+  if (input.has("id-only")) return { code: import_chunk_6PFAPK5K.exitCodes.done, out: `${id}
+`, notes };
+  const paths = (0, import_chunk_V7F6RL42.jobPaths)(root.folder, id);
+  const commands = {
+    wait: import_chunk_LGUKPVWX.nextCommands.wait(id, root.option),
+    observe: import_chunk_LGUKPVWX.nextCommands.observe(id, root.option),
+    cancel: import_chunk_LGUKPVWX.nextCommands.cancel(id, root.option)
+  };
+  const timer = timerOf(root, id);
+  if (input.has("json")) {
+    return {
+      code: import_chunk_6PFAPK5K.exitCodes.done,
+      json: {
+        id,
+        new: isNew,
+        ...timer ? { ...timer.facts, replaced: launched.replaced ?? [] } : {},
+        folder: paths.folder,
+        result_path: paths.result,
+        output_path: paths.output,
+        warnings: warningsOf(root, id),
+        next: commands
+      }
+    };
+  }
+  const lines = [
+    jobLine(launched),
+    ...timer ? [timer.line] : [],
+    ...(launched.replaced ?? []).map((earlier) => `replaced: ${earlier}`),
+    `collect: ${commands.wait}`,
+    `observe: ${commands.observe}`,
+    `result:  ${paths.result}`
+  ];
+  return { code: import_chunk_6PFAPK5K.exitCodes.done, out: `${lines.join("\n")}
+`, notes };
+}
+var passing = [
+  "owner",
+  "label",
+  "once-key",
+  "json",
+  "id-only",
+  "wait",
+  "wait-timeout",
+  "foreground",
+  "state-dir",
+  "prompt-file",
+  "stdin"
+];
+function onceWords(verb, input, folder, task) {
+  const options = input.given().filter(([name]) => !passing.includes(name) && !["prompt", "cwd"].includes(name));
+  return JSON.stringify([verb, options.sort(), input.words, input.rest, folder, task]);
+}
+function folderSaid(context, input) {
+  return import_node_path.default.resolve(context.cwd, input.text("cwd") ?? ".");
+}
+async function repeatedLaunch(context, input, words, isSynchronous) {
+  const { onceKey } = launchWords(input);
+  if (onceKey === null) return void 0;
+  checkLaunchOptions(input);
+  const root = context.root(input);
+  const launched = await (0, import_chunk_BMQ5FCH3.launchedBefore)(root, onceKey, words);
+  if (!launched) return void 0;
+  const { folder } = (0, import_chunk_V7F6RL42.jobPaths)(root.folder, launched.id);
+  return (0, import_chunk_SWRACBME.exists)(folder) ? tellLaunched(context, input, root, launched, isSynchronous) : tellCleaned(input, launched.id);
+}
+function tellCleaned(input, id) {
+  const note = `job ${id} had this once-key; its record was removed by clean, and nothing was started`;
+  if (input.has("id-only")) return { code: import_chunk_6PFAPK5K.exitCodes.done, out: `${id}
+` };
+  if (input.has("json")) return { code: import_chunk_6PFAPK5K.exitCodes.done, json: { id, new: false, cleaned: true, next: {} } };
+  return { code: import_chunk_6PFAPK5K.exitCodes.done, out: `${note}
+` };
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  checkLaunchOptions,
+  folderSaid,
+  launchAndTell,
+  launchWords,
+  onStallOf,
+  onceWords,
+  repeatedLaunch,
+  tellLaunched
+});
+
+},
+"./chunk-UF4AAOIX.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  loadWatch: () => loadWatch,
+  watchIds: () => watchIds
+});
+module.exports = stdin_exports;
+var loaders = {
+  file: async () => (await Promise.resolve().then(() => load("./file-5ZKBF43W.js"))).file,
+  cmd: async () => (await Promise.resolve().then(() => load("./cmd-NGJOE4TT.js"))).cmd,
+  http: async () => (await Promise.resolve().then(() => load("./http-KHN37YYJ.js"))).http,
+  ci: async () => (await Promise.resolve().then(() => load("./ci-GGEIYWSP.js"))).ci,
+  pr: async () => (await Promise.resolve().then(() => load("./pr-OUQYES74.js"))).pr,
+  review: async () => (await Promise.resolve().then(() => load("./review-OWWIHNEB.js"))).review
+};
+var watchIds = Object.keys(loaders);
+async function loadWatch(id) {
+  return Object.hasOwn(loaders, id) ? loaders[id]() : void 0;
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  loadWatch,
+  watchIds
+});
+
+},
+"./chunk-UGMD5DY7.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  commandNames: () => commandNames,
+  loadCommand: () => loadCommand
+});
+module.exports = stdin_exports;
+var loaders = {
+  run: async () => (await Promise.resolve().then(() => load("./run-S5QNKN3Y.js"))).run,
+  watch: async () => (await Promise.resolve().then(() => load("./watch-SQ6UG6BI.js"))).watch,
+  staffer: async () => (await Promise.resolve().then(() => load("./staffer-VMDOYYDD.js"))).staffer,
+  research: async () => (await Promise.resolve().then(() => load("./research-JVRHQU3T.js"))).research,
+  review: async () => (await Promise.resolve().then(() => load("./review-BP6K3XMR.js"))).review,
+  implement: async () => (await Promise.resolve().then(() => load("./implement-BRSE3EBR.js"))).implement,
+  ask: async () => (await Promise.resolve().then(() => load("./ask-UMWEUDI6.js"))).ask,
+  timer: async () => (await Promise.resolve().then(() => load("./timer-KPFRBPMW.js"))).timer,
+  wait: async () => (await Promise.resolve().then(() => load("./wait-QUDY562J.js"))).wait,
+  observe: async () => (await Promise.resolve().then(() => load("./observe-74733GCC.js"))).observe,
+  status: async () => (await Promise.resolve().then(() => load("./status-FZ4ZPPHV.js"))).status,
+  result: async () => (await Promise.resolve().then(() => load("./result-AIXVY5RN.js"))).result,
+  cancel: async () => (await Promise.resolve().then(() => load("./cancel-UKSWKOOJ.js"))).cancel,
+  continue: async () => (await Promise.resolve().then(() => load("./continue-W3U4MY4B.js"))).continueCommand,
+  restart: async () => (await Promise.resolve().then(() => load("./restart-ZX62EQHX.js"))).restart,
+  clean: async () => (await Promise.resolve().then(() => load("./clean-MBU4DZIG.js"))).clean,
+  setup: async () => (await Promise.resolve().then(() => load("./setup-SWJDYWZC.js"))).setup,
+  doctor: async () => (await Promise.resolve().then(() => load("./doctor-NPMYKOYI.js"))).doctor,
+  help: async () => (await Promise.resolve().then(() => load("./help-DR33ETCR.js"))).help
+};
+var commandNames = Object.keys(loaders);
+async function loadCommand(name) {
+  return Object.hasOwn(loaders, name) ? loaders[name]() : void 0;
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  commandNames,
+  loadCommand
+});
+
+},
+"./chunk-UNGYPAP3.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  formatAge: () => formatAge,
+  formatDuration: () => formatDuration,
+  parseDuration: () => parseDuration
+});
+module.exports = stdin_exports;
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
+var require_ms = (0, import_chunk_JSBRDJBE.__commonJS)({
+  "../../main/node_modules/ms/index.js"(exports2, module2) {
+    var s = 1e3;
+    var m = s * 60;
+    var h = m * 60;
+    var d = h * 24;
+    var w = d * 7;
+    var y = d * 365.25;
+    module2.exports = function(val, options) {
+      options = options || {};
+      var type = typeof val;
+      if (type === "string" && val.length > 0) {
+        return parse(val);
+      } else if (type === "number" && isFinite(val)) {
+        return options.long ? fmtLong(val) : fmtShort(val);
+      }
+      throw new Error(
+        "val is not a non-empty string or a valid number. val=" + JSON.stringify(val)
+      );
+    };
+    function parse(str) {
+      str = String(str);
+      if (str.length > 100) {
+        return;
+      }
+      var match = /^(-?(?:\d+)?\.?\d+) *(milliseconds?|msecs?|ms|seconds?|secs?|s|minutes?|mins?|m|hours?|hrs?|h|days?|d|weeks?|w|years?|yrs?|y)?$/i.exec(
+        str
+      );
+      if (!match) {
+        return;
+      }
+      var n = parseFloat(match[1]);
+      var type = (match[2] || "ms").toLowerCase();
+      switch (type) {
+        case "years":
+        case "year":
+        case "yrs":
+        case "yr":
+        case "y":
+          return n * y;
+        case "weeks":
+        case "week":
+        case "w":
+          return n * w;
+        case "days":
+        case "day":
+        case "d":
+          return n * d;
+        case "hours":
+        case "hour":
+        case "hrs":
+        case "hr":
+        case "h":
+          return n * h;
+        case "minutes":
+        case "minute":
+        case "mins":
+        case "min":
+        case "m":
+          return n * m;
+        case "seconds":
+        case "second":
+        case "secs":
+        case "sec":
+        case "s":
+          return n * s;
+        case "milliseconds":
+        case "millisecond":
+        case "msecs":
+        case "msec":
+        case "ms":
+          return n;
+        default:
+          return void 0;
+      }
+    }
+    function fmtShort(ms2) {
+      var msAbs = Math.abs(ms2);
+      if (msAbs >= d) {
+        return Math.round(ms2 / d) + "d";
+      }
+      if (msAbs >= h) {
+        return Math.round(ms2 / h) + "h";
+      }
+      if (msAbs >= m) {
+        return Math.round(ms2 / m) + "m";
+      }
+      if (msAbs >= s) {
+        return Math.round(ms2 / s) + "s";
+      }
+      return ms2 + "ms";
+    }
+    function fmtLong(ms2) {
+      var msAbs = Math.abs(ms2);
+      if (msAbs >= d) {
+        return plural(ms2, msAbs, d, "day");
+      }
+      if (msAbs >= h) {
+        return plural(ms2, msAbs, h, "hour");
+      }
+      if (msAbs >= m) {
+        return plural(ms2, msAbs, m, "minute");
+      }
+      if (msAbs >= s) {
+        return plural(ms2, msAbs, s, "second");
+      }
+      return ms2 + " ms";
+    }
+    function plural(ms2, msAbs, n, name) {
+      var isPlural = msAbs >= n * 1.5;
+      return Math.round(ms2 / n) + " " + name + (isPlural ? "s" : "");
+    }
+  }
+});
+var import_ms = (0, import_chunk_JSBRDJBE.__toESM)(require_ms(), 1);
+var whole = /^(?:\d+(?:\.\d+)?(?:ms|s|m|h|d))+$/;
+var part = /(\d+(?:\.\d+)?)(ms|s|m|h|d)/g;
+function parseDuration(text, option, range) {
+  const upTo = range.max >= Number.MAX_SAFE_INTEGER ? "on" : `to ${formatDuration(range.max)}`;
+  const allowed = `allowed: ${formatDuration(range.min)} ${upTo}, written like 90s, 10m, 1h30m or 250ms`;
+  if (!whole.test(text)) throw (0, import_chunk_NVPF5LEY.usageError)(`cannot read ${option}: ${JSON.stringify(text)} is no duration; ${allowed}`);
+  let total = 0;
+  for (const [piece] of text.matchAll(part)) total += (0, import_ms.default)(piece);
+  total = Math.round(total);
+  if (!(total >= range.min && total <= range.max)) {
+    throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take ${option} ${text}: it is out of range; ${allowed}`);
+  }
+  return total;
+}
+function formatDuration(value) {
+  if (value < 1e3) return `${Math.round(value)}ms`;
+  if (value < 6e4) return `${trim(value / 1e3)}s`;
+  const units = [
+    ["d", 864e5],
+    ["h", 36e5],
+    ["m", 6e4],
+    ["s", 1e3]
+  ];
+  let rest = Math.round(value / 1e3) * 1e3;
+  let text = "";
+  for (const [unit, size] of units) {
+    if (unit === "d" && rest < 2 * size) continue;
+    const count = Math.floor(rest / size);
+    rest -= count * size;
+    if (count > 0) text += `${count}${unit}`;
+  }
+  return text;
+}
+function formatAge(value) {
+  const seconds = Math.max(0, Math.floor(value / 1e3));
+  if (seconds < 60) return `${seconds}s`;
+  if (seconds < 3600) return `${Math.floor(seconds / 60)}m`;
+  return seconds < 2 * 86400 ? `${Math.floor(seconds / 3600)}h` : `${Math.floor(seconds / 86400)}d`;
+}
+function trim(value) {
+  return String(Math.floor(value * 10) / 10);
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  formatAge,
+  formatDuration,
+  parseDuration
+});
+
+},
+"./chunk-V7F6RL42.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  companionFile: () => companionFile,
+  jobPaths: () => jobPaths,
+  rootPaths: () => rootPaths,
+  selfWords: () => selfWords,
+  stagePath: () => stagePath
+});
+module.exports = stdin_exports;
+var import_chunk_KCMYYC57 = load("./chunk-KCMYYC57.js");
+var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
+var import_node_path = builtin("node:path");
+var import_node_path2 = builtin("node:path");
+function companionFile() {
+  const file = import_node_path.default.resolve("/", process.argv[1] ?? "");
+  try {
+    return (0, import_chunk_SWRACBME.realPath)(file);
+  } catch {
+    return file;
+  }
+}
+function selfWords() {
+  const onPath = (0, import_chunk_KCMYYC57.findProgram)("node", "/");
+  return [onPath !== void 0 && isSameFile(onPath, process.execPath) ? "node" : process.execPath, companionFile()];
+}
+function isSameFile(a, b) {
+  try {
+    return (0, import_chunk_SWRACBME.realPath)(a) === (0, import_chunk_SWRACBME.realPath)(b);
+  } catch {
+    return false;
+  }
+}
+function rootPaths(folder) {
+  return {
+    meta: import_node_path2.default.join(folder, "meta.json"),
+    ignore: import_node_path2.default.join(folder, ".gitignore"),
+    config: import_node_path2.default.join(folder, "config.json"),
+    active: import_node_path2.default.join(folder, "active"),
+    once: import_node_path2.default.join(folder, "once"),
+    slots: import_node_path2.default.join(folder, "slots"),
+    jobs: import_node_path2.default.join(folder, "jobs"),
+    lock: import_node_path2.default.join(folder, "lock"),
+    /** Answers that several watches share. *<>/
+    shared: import_node_path2.default.join(folder, "shared")
+  };
+}
+function jobPaths(root, id) {
+  const folder = `${root}/jobs/${id}`;
+  const at = (name) => `${folder}/${name}`;
+  return {
+    root,
+    folder,
+    spec: at("spec.json"),
+    launch: at("launch.json"),
+    worker: at("worker.json"),
+    lease: at("lease.json"),
+    leaseFifo: at("lease.fifo"),
+    state: at("state.json"),
+    events: at("events.ndjson"),
+    snapshot: at("snapshot.json"),
+    cursor: at("cursor.json"),
+    notices: at("notices"),
+    output: at("output.log"),
+    error: at("error.log"),
+    workerLog: at("worker.log"),
+    prompt: at("prompt.txt"),
+    settings: at("agent-settings.toml"),
+    workspace: at("workspace.json"),
+    neighbours: at("neighbours"),
+    reviewDiff: at("review.diff"),
+    started: at("started"),
+    shimMark: at("started/shim"),
+    childMark: at("started/child"),
+    guardMark: at("started/guard"),
+    spawnFailed: at("started/spawn_failed"),
+    reason: at("started/reason"),
+    aliveFifo: at("started/alive.fifo"),
+    limitFifo: at("started/limit.fifo"),
+    exit: at("exit.json"),
+    result: at("result.md"),
+    resultRecord: at("result.json"),
+    cancel: at("cancel.json"),
+    waiters: at("waiters"),
+    collected: at("collected.json"),
+    lock: at("lock"),
+    reserve: at("reserve"),
+    marker: `${root}/active/${id}`
+  };
+}
+function stagePath(root, id) {
+  return import_node_path2.default.join(root, "jobs", `.new-${id}`);
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  companionFile,
+  jobPaths,
+  rootPaths,
+  selfWords,
+  stagePath
+});
+
+},
+"./chunk-VMGTN72A.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  seen: () => seen,
+  signOf: () => signOf,
+  sizeFacts: () => sizeFacts,
+  sizeText: () => sizeText,
+  unreachable: () => unreachable
+});
+module.exports = stdin_exports;
+var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+function seen(verdict, word, evidence, more = {}) {
+  const { facts = {}, cursor = {}, key = word, ...rest } = more;
+  return { kind: "look", verdict, word, evidence, key, facts, cursor, ...rest };
+}
+function unreachable(target, error) {
+  const code = (0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "error";
+  if (["EACCES", "EPERM", "ELOOP", "ENAMETOOLONG"].includes(code))
+    return { kind: "fault", cause: "refused", message: `cannot look at ${target} (${code})` };
+  const message = `cannot look at ${target}: ${(0, import_chunk_NVPF5LEY.messageOf)(error)}`;
+  return { kind: "trouble", cause: "failed", message, retryAfterMs: null };
+}
+function sizeFacts(facts) {
+  return facts ? { bytes: facts.size } : {};
+}
+function signOf(facts) {
+  return facts ? `${facts.inode}-${facts.size}-${facts.modifiedMs}` : "missing";
+}
+function sizeText(facts) {
+  return facts ? (0, import_chunk_TFEMYLSK.formatSize)(facts.size) : "not there";
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  seen,
+  signOf,
+  sizeFacts,
+  sizeText,
+  unreachable
+});
+
+},
+"./chunk-VTU4Y7QV.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  endedDocument: () => endedDocument,
+  runNotes: () => runNotes,
+  tellEnded: () => tellEnded,
+  warningNote: () => warningNote
+});
+module.exports = stdin_exports;
+var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
+var import_chunk_7BXNR5LW = load("./chunk-7BXNR5LW.js");
+var import_chunk_356WYSYK = load("./chunk-356WYSYK.js");
+var import_chunk_TU33VQPP = load("./chunk-TU33VQPP.js");
+var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
+var import_chunk_LGUKPVWX = load("./chunk-LGUKPVWX.js");
+var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
+var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
+var import_chunk_EJXOQQCT = load("./chunk-EJXOQQCT.js");
+var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
+var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
+var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
+function runNotes({ spec, state, paths }) {
+  const run = spec?.run;
+  if (!run) return [];
+  const read = (0, import_chunk_527JQF7V.readJson)(paths.resultRecord);
+  const told = read.kind === "ok" && Array.isArray(read.value.result_paths) ? read.value.result_paths : [];
+  const results = told.filter(isResultNote);
+  return [
+    ...results.map((note) => `${note.required ? "success file" : "result path"}: ${(0, import_chunk_356WYSYK.describeResult)(note)}`),
+    ...run.log ? [`log: ${(0, import_chunk_LXK2ZILE.plainText)(run.log)}`] : [],
+    ...run.identity ? [`task ${(0, import_chunk_LXK2ZILE.plainText)(run.identity)}: ${(0, import_chunk_7BXNR5LW.taskWords)(state)}`] : []
+  ];
+}
+function isResultNote(value) {
+  if (typeof value !== "object" || value === null) return false;
+  const { path, kind, size, link_to, trouble } = value;
+  const isText = (one) => one === null || typeof one === "string";
+  const isSize = size === null || typeof size === "number";
+  return typeof path === "string" && isSize && [kind, link_to, trouble].every(isText);
+}
+function workspaceNotes(view) {
+  const { spec, state, paths } = view;
+  if (!spec?.staff || !(0, import_chunk_EJXOQQCT.isEnded)(state)) return [];
+  const notes = isHeldBack(spec.staff) ? ["profile: restricted (nothing could be changed)"] : [];
+  const read = (0, import_chunk_527JQF7V.readJson)(paths.resultRecord);
+  const changes = read.kind === "ok" ? read.value.changes : void 0;
+  if (!(0, import_chunk_TU33VQPP.isChanges)(changes)) return notes;
+  notes.push(`workspace: ${(0, import_chunk_LXK2ZILE.plainText)((0, import_chunk_7BXNR5LW.summarizeChanges)(changes))}`);
+  if (!spec.worktree || read.kind !== "ok") return notes;
+  const { take_over: commands } = read.value.worktree ?? {};
+  notes.push(`its own worktree: ${spec.worktree.path} (branch ${spec.worktree.branch})`);
+  if (Array.isArray(commands)) {
+    for (const command of commands.slice(0, 10))
+      if (typeof command === "string") notes.push(`take over: ${(0, import_chunk_LXK2ZILE.plainText)(command)}`);
+  }
+  return notes;
+}
+function isHeldBack({ mode, profile }) {
+  return !(0, import_chunk_W7HED5VZ.isWriter)(profile) && (0, import_chunk_W7HED5VZ.isWriter)((0, import_chunk_W7HED5VZ.findMode)(mode)?.profile ?? "restricted");
+}
+function tellEnded(context, view) {
+  if (view.damage !== null) return tellDamaged(view);
+  const deliverable = (0, import_chunk_527JQF7V.readRange)(view.paths.result, 0, 64 * 1024 * 1024)?.bytes;
+  const notes = [header(view), ...runNotes(view), ...omittedNotes(view.state), ...workspaceNotes(view)];
+  for (const warning of view.state.warnings) notes.push(warningNote(warning));
+  if (!deliverable) notes.push(`warning: no result is stored; see ${view.paths.folder}`);
+  const bytes = deliverable ?? Buffer.alloc(0);
+  return {
+    code: (0, import_chunk_6PFAPK5K.exitCodeOf)(view.state.state),
+    out: context.isTerminal ? forTerminal(bytes) : bytes,
+    notes
+  };
+}
+function warningNote(warning) {
+  return `warning: ${(0, import_chunk_LXK2ZILE.plainText)(warning.message)}`;
+}
+function endedDocument(view) {
+  if (view.damage !== null) return view.state;
+  return { ...recordOf(view), ...whatIsThere(view.paths) };
+}
+function forTerminal(bytes) {
+  const text = (0, import_chunk_LXK2ZILE.plainText)(bytes.toString("utf8"));
+  return text === "" || text.endsWith("\n") ? text : `${text}
+`;
+}
+function tellDamaged(view) {
+  const text = `# ${view.id}: state_damaged
+
+${view.state.error?.message}
+
+Nothing was deleted. What is there: ${view.paths.folder}
+`;
+  return {
+    code: (0, import_chunk_6PFAPK5K.exitCodeOf)(view.state.state),
+    out: text,
+    notes: [`see: ${import_chunk_LGUKPVWX.nextCommands.doctor(view.id, view.spec?.state_option ?? [])}`]
+  };
+}
+function header(view) {
+  const { state, paths, spec } = view;
+  const facts = [
+    ...state.exit_code === null ? [] : [`exit code ${state.exit_code}`],
+    ...state.duration_ms === null ? [] : [(0, import_chunk_UNGYPAP3.formatDuration)(state.duration_ms)]
+  ];
+  const error = state.error && `${state.error.code}: ${(0, import_chunk_LXK2ZILE.plainText)(state.error.message).trimEnd().replace(/\.$/, "")}`;
+  const outcome = error ? `${state.state}, ${error}` : state.state;
+  const first = [outcome, facts.join(", ")].filter((part) => part !== "").join(error ? "; " : ", ");
+  const where = [`result: ${paths.result}`];
+  if (spec?.timer) where.unshift(`due: ${(0, import_chunk_LXK2ZILE.plainText)(spec.timer.due_at)}`);
+  if (spec?.kind === "run") where.push(`whole output: ${paths.output}`);
+  return [`${view.id}: ${first}`, ...where].join("\n");
+}
+function omittedNotes(state) {
+  return Object.entries(state.output ?? {}).filter(([, note]) => note.omitted > 0).map(
+    ([name, note]) => `${name}: ${note.exact ? "" : "about "}${note.omitted} of ${note.bytes} bytes (${(0, import_chunk_TFEMYLSK.formatSize)(note.omitted)}) are left out in the middle`
+  );
+}
+function recordOf({ paths, spec, state }) {
+  const stored = (0, import_chunk_527JQF7V.readText)(paths.resultRecord);
+  try {
+    if (stored !== void 0) return { ...JSON.parse(stored), state: state.state };
+  } catch {
+  }
+  return spec ? (0, import_chunk_7BXNR5LW.terminalRecord)(spec, paths, state) : state;
+}
+function whatIsThere(paths) {
+  const there = (file) => (0, import_chunk_SWRACBME.exists)(file) ? file : null;
+  return { result_path: there(paths.result), output_path: there(paths.output), error_path: there(paths.error) };
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  endedDocument,
+  runNotes,
+  tellEnded,
+  warningNote
+});
+
+},
+"./chunk-W7HED5VZ.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  findMode: () => findMode,
+  isReader: () => isReader,
+  isWriter: () => isWriter,
+  modeIds: () => modeIds,
+  modes: () => modes
+});
+module.exports = stdin_exports;
+var readOnly = "Change nothing: no file, no commit, no setting, nothing on other machines. Reading and searching are what you are here for.";
+var evidence = "Give the place of every claim: path and line, command and its output, or address.";
+var modes = {
+  staffer: {
+    id: "staffer",
+    summary: "hand a task to an agent CLI as a job",
+    role: "You carry out a task for the caller on your own.",
+    rules: [
+      "Do what the task asks, no more. Leave what was changed before you came as it is.",
+      "Commit or push only if the task asks for it."
+    ],
+    form: ["What you did and found, what you changed (paths), how you checked it, and what is left open."],
+    profile: "standard"
+  },
+  research: {
+    id: "research",
+    summary: "have a question looked into and answered with evidence, as a job",
+    role: "You look into a question and answer it with evidence.",
+    rules: [readOnly, evidence, "Keep what you saw apart from what you conclude, and say how sure you are."],
+    form: ["The answer first, in a few sentences; then the evidence for it; then what you could not find out."],
+    profile: "restricted"
+  },
+  review: {
+    id: "review",
+    summary: "have changes reviewed by an agent CLI, as a job",
+    role: "You review changes that somebody else made.",
+    rules: [
+      readOnly,
+      evidence,
+      "Look for what breaks: wrong results, lost data, security holes, races, missing cases, tests that cannot fail. Matters of taste come last or not at all.",
+      "Report only what you have checked in the code. Say when you looked at something and found nothing."
+    ],
+    form: [
+      "The verdict first, in one sentence; then the findings, the worst first, each with severity, path and line, what happens, and how to mend it; then what you did not look at."
+    ],
+    profile: "restricted"
+  },
+  implement: {
+    id: "implement",
+    summary: "have a change made in this worktree by an agent CLI, as a job",
+    role: "You make a change in a code base on your own.",
+    rules: [
+      "Keep to the habits of the code base, and to the task: no side trips.",
+      "Leave what was changed before you came as it is, unless the task is about it.",
+      "Prove the change: run the tests or checks that belong to it, and say which you ran and how they ended. Never weaken a test to make it pass.",
+      "Commit only if the task asks for it; never push."
+    ],
+    form: ["What you changed and why (paths), which checks you ran with their results, and what is left open."],
+    profile: "standard"
+  },
+  ask: {
+    id: "ask",
+    summary: "ask an agent CLI and print its answer (a recorded job)",
+    role: "You answer a question.",
+    rules: [readOnly],
+    form: ["The answer itself, as short as the question allows."],
+    profile: "restricted"
+  }
+};
+var modeIds = Object.keys(modes);
+function findMode(id) {
+  return Object.hasOwn(modes, id) ? modes[id] : void 0;
+}
+function isWriter(profile) {
+  return profile !== "restricted";
+}
+function isReader(mode, profile) {
+  return !isWriter(profile) || findMode(mode)?.profile === "restricted";
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  findMode,
+  isReader,
+  isWriter,
+  modeIds,
+  modes
+});
+
+},
+"./chunk-WV2ZJAWR.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -2880,12 +8484,12 @@ __export(stdin_exports, {
   refLimits: () => refLimits
 });
 module.exports = stdin_exports;
-var import_chunk_RLQXPEVW = load("./chunk-RLQXPEVW.js");
+var import_chunk_IF36FT3B = load("./chunk-IF36FT3B.js");
 var import_chunk_FSRL2ASG = load("./chunk-FSRL2ASG.js");
 var import_chunk_57BTWB2J = load("./chunk-57BTWB2J.js");
 var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
 var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
-var import_chunk_7ZHMY77B = load("./chunk-7ZHMY77B.js");
+var import_chunk_ME3EHXWB = load("./chunk-ME3EHXWB.js");
 var import_node_path = builtin("node:path");
 var import_node_crypto = require("node:crypto");
 var import_node_fs = require("node:fs");
@@ -3162,7 +8766,7 @@ function compareRefs(was, is) {
   };
 }
 function openRepository(root, until) {
-  const opened = (0, import_chunk_RLQXPEVW.openGit)(root, { until });
+  const opened = (0, import_chunk_IF36FT3B.openGit)(root, { until });
   if ("reason" in opened) return opened;
   const { git } = opened;
   const place2 = placeOf(git);
@@ -3244,7 +8848,7 @@ function collectEntries(outer, isExcluded, until) {
     { items: limits.brief, text: limits.briefText }
   );
   const beyond = brief.slice(briefRoom).map(([name, , , stat]) => [name, stat]);
-  const rest = (0, import_chunk_RLQXPEVW.makeRest)(brief.slice(0, briefRoom), beyond);
+  const rest = (0, import_chunk_IF36FT3B.makeRest)(brief.slice(0, briefRoom), beyond);
   return { entries, rest, exact: wholeness.exact && rest === null && !isLate, isLate };
 }
 function roomFor(lengths, room) {
@@ -3336,7 +8940,7 @@ var walkLimits = { entries: 2e4, ms: 3e3 };
 var notInGit = "not in a git work tree";
 function captureWorkspace(cwd, options) {
   const at = (0, import_chunk_Y5L6GQDB.isoNow)();
-  const { exclude, budgetMs = import_chunk_7ZHMY77B.captureBudgetMs } = options;
+  const { exclude, budgetMs = import_chunk_ME3EHXWB.captureBudgetMs } = options;
   const began = (0, import_chunk_Y5L6GQDB.monotonicMs)();
   const until = began + budgetMs;
   const folder = whole(cwd);
@@ -3383,3607 +8987,7 @@ function whole(folder) {
 });
 
 },
-"./chunk-CO63BKUS.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  launch: () => launch,
-  launchedBefore: () => launchedBefore
-});
-module.exports = stdin_exports;
-var import_chunk_5ZADBFHT = load("./chunk-5ZADBFHT.js");
-var import_chunk_QSGRWEAL = load("./chunk-QSGRWEAL.js");
-var import_chunk_D7MWPLRQ = load("./chunk-D7MWPLRQ.js");
-var import_chunk_M6X4VSC2 = load("./chunk-M6X4VSC2.js");
-var import_chunk_3FM5I4RV = load("./chunk-3FM5I4RV.js");
-var import_chunk_SERDORTF = load("./chunk-SERDORTF.js");
-var import_chunk_HA7S77SO = load("./chunk-HA7S77SO.js");
-var import_chunk_GIZV7ETM = load("./chunk-GIZV7ETM.js");
-var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
-var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
-var import_chunk_O4IAPCHI = load("./chunk-O4IAPCHI.js");
-var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
-var import_chunk_7ZHMY77B = load("./chunk-7ZHMY77B.js");
-var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var import_node_path = builtin("node:path");
-function isClaimed(root, key) {
-  return (0, import_chunk_SWRACBME.exists)(fileOf(root, key));
-}
-function fileOf(root, key) {
-  return import_node_path.default.join((0, import_chunk_HA7S77SO.rootPaths)(root).once, (0, import_chunk_3FM5I4RV.hashOf)(key).slice(0, 40));
-}
-function claimOnce(root, key, claim) {
-  const file = fileOf(root, key);
-  if ((0, import_chunk_527JQF7V.createFile)(file, `${JSON.stringify(claim)}
-`)) return { isOurs: true, holder: claim };
-  return { isOurs: false, holder: requireClaim(file) };
-}
-function readClaim(root, key) {
-  return isClaimed(root, key) ? requireClaim(fileOf(root, key)) : void 0;
-}
-function requireClaim(file) {
-  const read = (0, import_chunk_527JQF7V.readJson)(file);
-  const holder = read.kind === "ok" ? read.value : void 0;
-  if (typeof holder?.id !== "string" || typeof holder.asked !== "string") {
-    throw new import_chunk_NVPF5LEY.FaultError(
-      "state_unusable",
-      `cannot read the once-key file ${file}: it is damaged`,
-      "remove that file if you are sure that the job never ran"
-    );
-  }
-  return holder;
-}
-function needsWorker(spec) {
-  return spec.kind !== "timer" || Boolean(spec.notify);
-}
-function writeArmed(spec, folder) {
-  const { id, owner, created_at, timer } = spec;
-  const event = { seq: 1, at: created_at, job: id, owner, type: "armed", due_at: timer?.due_at };
-  (0, import_chunk_527JQF7V.writeFile)(`${folder}/events.ndjson`, `${JSON.stringify(event)}
-`, { sync: false });
-  const state = { ...(0, import_chunk_SERDORTF.earlyState)(id, spec), state: "running", seq: 1, rev: 1, started_at: created_at };
-  (0, import_chunk_527JQF7V.writeJson)(`${folder}/state.json`, state);
-}
-function askedOf(request) {
-  const { kind, verb, cwd, deadlineMs, killGraceMs, maxOutputBytes, firstOutputMs, stallMs } = request;
-  if (request.timer)
-    return (0, import_chunk_3FM5I4RV.hashOf)((0, import_chunk_3FM5I4RV.canonical)({ kind, verb, timer: askedTimer(request.timer), lineage: request.lineage }));
-  const run = request.run ? askedRun(request.run) : null;
-  const base = { kind, verb, cwd, deadlineMs, killGraceMs, maxOutputBytes, firstOutputMs, stallMs, run };
-  const lineage = request.asksForLatest ? { relation: request.lineage?.relation } : request.lineage;
-  const worktree = request.worktree === "new" ? { worktree: "new" } : {};
-  const staff = request.staff ? askedStaff(request.staff) : null;
-  if (staff && request.asksForLatest) staff.resume = "latest";
-  return (0, import_chunk_3FM5I4RV.hashOf)((0, import_chunk_3FM5I4RV.canonical)({ ...base, lineage, staff, ...worktree, ...askedWaiting(request) }));
-}
-function askedRun({ success_files = [], result_baselines: _, ...run }) {
-  const files = success_files.map((one) => one.path);
-  const given = Object.entries({ ...run, success_files: files }).filter(
-    ([name, value]) => value !== null && value !== void 0 && !(Array.isArray(value) && value.length === 0) && value !== defaults[name]
-  );
-  return Object.fromEntries(given);
-}
-var defaults = {
-  checkpoint_ms: import_chunk_7ZHMY77B.limits.checkpoint.default,
-  sample_ms: import_chunk_7ZHMY77B.limits.sample.default,
-  probe_ms: import_chunk_7ZHMY77B.limits.probe.default
-};
-function askedTimer({ due_at, delay_ms, message, slot }) {
-  return { message, slot, ...delay_ms === null ? { due_at } : { delay_ms } };
-}
-function askedWaiting({ watch, onStall }) {
-  const { start: _start, ...asked } = watch ?? {};
-  return { ...watch ? { watch: asked } : {}, ...onStall ? { on_stall: onStall } : {} };
-}
-function askedStaff(staff) {
-  const { mode, backend, program, model, profile, prompt, resume, custom, schema, base } = staff;
-  const { brief: _brief, ...definition } = custom ?? {};
-  return {
-    ...{ mode, backend, program, model, profile, prompt, resume },
-    custom: custom ? definition : null,
-    ...schema ? { schema } : {},
-    ...base ? { base: base.rev } : {}
-  };
-}
-async function finishClaim(root, claim) {
-  if (!(0, import_chunk_SERDORTF.isId)(claim.id))
-    throw new import_chunk_NVPF5LEY.FaultError(
-      "state_unusable",
-      `cannot use a once-key that names ${JSON.stringify(claim.id)}: that is no job id`
-    );
-  const paths = (0, import_chunk_HA7S77SO.jobPaths)(root, claim.id);
-  const stage = (0, import_chunk_HA7S77SO.stagePath)(root, claim.id);
-  const until = (0, import_chunk_Y5L6GQDB.monotonicMs)() + import_chunk_7ZHMY77B.startLimitMs;
-  while (!(0, import_chunk_SWRACBME.exists)(paths.launch) && (0, import_chunk_Y5L6GQDB.monotonicMs)() < until) {
-    const isStaged = (0, import_chunk_SWRACBME.exists)(stage);
-    if (!(0, import_chunk_SWRACBME.exists)(paths.folder) && !isStaged) return;
-    if ((0, import_chunk_GIZV7ETM.livenessOf)(claim.launcher) === "dead") {
-      if (isStaged) (0, import_chunk_SWRACBME.moveFolder)(stage, paths.folder);
-      return;
-    }
-    await (0, import_chunk_Y5L6GQDB.sleep)(5);
-  }
-}
-var specBytes = 15 * 1024 * 1024;
-async function launch(root, request) {
-  if (!(0, import_chunk_5ZADBFHT.checkRoot)(root.folder)) (0, import_chunk_5ZADBFHT.requirePlace)(root.folder);
-  const stamp = makeStamp(request.verb);
-  const planned = isTaken(root, request) ? null : await planTree(request, stamp.id);
-  const key = (0, import_chunk_3FM5I4RV.ensureKey)();
-  (0, import_chunk_5ZADBFHT.ensureRoot)(root.folder);
-  const publish = () => publishJob(root, request, { ...stamp, planned }, key);
-  const job = request.admit ? await (0, import_chunk_M6X4VSC2.withLock)((0, import_chunk_HA7S77SO.rootPaths)(root.folder).lock, publish) : await publish();
-  if ("holder" in job) return takeOver(root, job.holder, request);
-  const { spec, paths } = job;
-  const worktree = request.worktree === "new" ? spec.worktree ?? null : null;
-  try {
-    if (worktree) (await Promise.resolve().then(() => load("./worktree-32IRKP7Y.js"))).addWorktree(worktree);
-    if (needsWorker(spec)) await (0, import_chunk_D7MWPLRQ.startWorker)(root.folder, spec, { paths }, 1);
-  } catch (error) {
-    if (spec.once_key === null) undo(paths, (0, import_chunk_HA7S77SO.stagePath)(root.folder, spec.id));
-    if (worktree) (await Promise.resolve().then(() => load("./worktree-32IRKP7Y.js"))).undoWorktree(worktree);
-    throw launchError(root, error);
-  }
-  return { id: spec.id, isNew: true };
-}
-async function publishJob(root, request, stamp, key) {
-  const admitted = isTaken(root, request) ? void 0 : await request.admit?.();
-  const warnings = [...request.warnings ?? [], ...admitted?.warnings ?? []];
-  const spec = await makeSpec(root, { ...request, warnings }, stamp, key);
-  const paths = (0, import_chunk_HA7S77SO.jobPaths)(root.folder, spec.id);
-  const stage = (0, import_chunk_HA7S77SO.stagePath)(root.folder, spec.id);
-  let isPromised = false;
-  try {
-    await Promise.all([stageJob(root, spec, stage), import_chunk_SERDORTF.defaultEngine.prepare()]);
-    const claim = request.onceKey === null ? null : claimOnce(root.folder, request.onceKey, claimOf(spec, request));
-    if (claim && !claim.isOurs) {
-      undo(paths, stage);
-      return { holder: claim.holder };
-    }
-    isPromised = claim !== null;
-    if (!(0, import_chunk_SWRACBME.moveFolder)(stage, paths.folder)) throw new import_chunk_NVPF5LEY.FaultError("state_unusable", `cannot move ${stage} into place`);
-    if (spec.timer) placeDurably(root.folder, paths);
-    admitted?.told?.(spec.id);
-    return { spec, paths };
-  } catch (error) {
-    if (isPromised) (0, import_chunk_SWRACBME.moveFolder)(stage, paths.folder);
-    else undo(paths, stage);
-    throw launchError(root, error);
-  }
-}
-function placeDurably(root, paths) {
-  (0, import_chunk_527JQF7V.syncFolder)(paths.folder);
-  (0, import_chunk_527JQF7V.syncFolder)((0, import_chunk_HA7S77SO.rootPaths)(root).jobs);
-}
-function makeStamp(verb) {
-  const createdMs = (0, import_chunk_Y5L6GQDB.nowMs)();
-  const random = (0, import_chunk_3FM5I4RV.randomBytes)(22);
-  return { createdMs, random, id: (0, import_chunk_SERDORTF.makeId)(verb, createdMs, random) };
-}
-async function planTree(request, id) {
-  return request.worktree === "new" ? (await Promise.resolve().then(() => load("./worktree-32IRKP7Y.js"))).planWorktree(request.cwd, id) : null;
-}
-function isTaken(root, { onceKey }) {
-  return onceKey !== null && isClaimed(root.folder, onceKey);
-}
-async function makeSpec(root, request, { createdMs, random, id, planned }, key) {
-  const {
-    deadlineMs,
-    killGraceMs,
-    maxOutputBytes,
-    firstOutputMs,
-    stallMs,
-    onStall = null,
-    onceKey,
-    admit: _admit,
-    credentials: _credentials,
-    asksForLatest: _latest,
-    words: _words,
-    worktree,
-    ...rest
-  } = request;
-  const { cwd = request.cwd, ...note } = planned ?? {};
-  const unsigned = {
-    schema: 1,
-    id,
-    ...rest,
-    cwd,
-    worktree: planned ? note : worktree === "new" ? null : worktree ?? null,
-    created_at: (0, import_chunk_Y5L6GQDB.isoOf)(createdMs),
-    once_key: onceKey,
-    engine: import_chunk_SERDORTF.defaultEngine.id,
-    state_option: root.option,
-    deadline_ms: deadlineMs,
-    deadline_mono_ms: (0, import_chunk_Y5L6GQDB.monotonicMs)() + deadlineMs,
-    kill_grace_ms: killGraceMs,
-    max_output_bytes: maxOutputBytes,
-    first_output_ms: firstOutputMs,
-    stall_ms: stallMs,
-    ...onStall === null ? {} : { on_stall: onStall },
-    mark: (0, import_chunk_CTSRVJRC.toHex)(random.subarray(6)),
-    launcher: (0, import_chunk_GIZV7ETM.ownIdentity)(),
-    environment: { digest: (0, import_chunk_3FM5I4RV.environmentDigest)(key), credentials: (0, import_chunk_O4IAPCHI.credentialNames)(request.credentials) }
-  };
-  return { ...unsigned, mac: await (0, import_chunk_3FM5I4RV.macOf)(unsigned, key) };
-}
-async function stageJob(root, spec, stage) {
-  (0, import_chunk_527JQF7V.createFolder)(stage);
-  const text = `${JSON.stringify(spec)}
-`;
-  if (text.length > specBytes)
-    throw new import_chunk_NVPF5LEY.FaultError(
-      "preflight",
-      `cannot store a request of ${text.length} bytes: at most ${specBytes} are allowed`
-    );
-  const isDurable = (0, import_chunk_527JQF7V.writeFileMeanwhile)(`${stage}/spec.json`, text);
-  (0, import_chunk_527JQF7V.createFolder)(`${stage}/waiters`);
-  if (spec.kind === "timer") writeArmed(spec, stage);
-  (0, import_chunk_527JQF7V.writeFile)((0, import_chunk_HA7S77SO.jobPaths)(root.folder, spec.id).marker, "", { sync: false });
-  await isDurable;
-}
-function claimOf(spec, request) {
-  const words = request.words === void 0 ? {} : { words: (0, import_chunk_3FM5I4RV.hashOf)(request.words) };
-  return { id: spec.id, asked: askedOf(request), launcher: spec.launcher, ...words };
-}
-async function launchedBefore(root, key, words) {
-  if (!(0, import_chunk_5ZADBFHT.checkRoot)(root.folder)) return void 0;
-  const holder = readClaim(root.folder, key);
-  if (holder?.words !== (0, import_chunk_3FM5I4RV.hashOf)(words)) return void 0;
-  await finishClaim(root.folder, holder);
-  return { id: holder.id, isNew: false };
-}
-async function takeOver(root, holder, request) {
-  await finishClaim(root.folder, holder);
-  if (holder.asked !== askedOf(request)) {
-    throw new import_chunk_NVPF5LEY.FaultError(
-      "preflight",
-      `cannot use --once-key ${JSON.stringify(request.onceKey)}: job ${holder.id} has this key and another request`,
-      `look at it with: ${import_chunk_QSGRWEAL.nextCommands.observe(holder.id, root.option)}`
-    );
-  }
-  return { id: holder.id, isNew: false };
-}
-function undo(paths, stage) {
-  try {
-    for (const target of [stage, paths.folder, paths.marker]) (0, import_chunk_SWRACBME.removeTree)(target);
-  } catch {
-  }
-}
-function launchError(root, error) {
-  const code = (0, import_chunk_NVPF5LEY.errnoOf)(error);
-  if (error instanceof import_chunk_NVPF5LEY.FaultError || code === void 0) return error;
-  return new import_chunk_NVPF5LEY.FaultError(
-    "state_unusable",
-    `cannot write into the state folder ${root.folder} (${code})`,
-    "use another place with --state-dir DIR or JOB_STATE_DIR"
-  );
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  launch,
-  launchedBefore
-});
-
-},
-"./chunk-CP3TJGBN.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  claimJob: () => claimJob,
-  renewLease: () => renewLease
-});
-module.exports = stdin_exports;
-var import_chunk_EXTEGOX2 = load("./chunk-EXTEGOX2.js");
-var import_chunk_K3U32BTR = load("./chunk-K3U32BTR.js");
-var import_chunk_M6X4VSC2 = load("./chunk-M6X4VSC2.js");
-var import_chunk_3FM5I4RV = load("./chunk-3FM5I4RV.js");
-var import_chunk_SERDORTF = load("./chunk-SERDORTF.js");
-var import_chunk_HA7S77SO = load("./chunk-HA7S77SO.js");
-var import_chunk_GIZV7ETM = load("./chunk-GIZV7ETM.js");
-var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
-var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
-var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var reserveBytes = 32 * 1024;
-async function claimJob(root, id) {
-  const paths = (0, import_chunk_HA7S77SO.jobPaths)(root, id);
-  const read = (0, import_chunk_SERDORTF.readSpec)(paths);
-  if (read.kind !== "ok")
-    throw new Error(`cannot read the spec of job ${id}: ${read.kind === "damaged" ? read.reason : "it is missing"}`);
-  const spec = read.value;
-  if (!await (0, import_chunk_3FM5I4RV.isGenuine)(spec, (0, import_chunk_3FM5I4RV.readKey)()))
-    throw new Error(`refused: spec.json of job ${id} was not written by this user's launcher`);
-  const hasFifo = await (0, import_chunk_EXTEGOX2.makeFifo)(paths.leaseFifo);
-  return (0, import_chunk_M6X4VSC2.withLock)(paths.lock, () => {
-    if ((0, import_chunk_SERDORTF.isEnded)((0, import_chunk_SERDORTF.inspect)(root, id).state)) return void 0;
-    const self = (0, import_chunk_GIZV7ETM.ownIdentity)();
-    const other = (0, import_chunk_SERDORTF.readWorker)(paths);
-    if (other.kind === "ok" && !(0, import_chunk_GIZV7ETM.sameIdentity)(other.value.worker, self) && (0, import_chunk_GIZV7ETM.livenessOf)(other.value.worker) === "alive")
-      return void 0;
-    const release = hasFifo && (0, import_chunk_EXTEGOX2.holdFifo)(paths.leaseFifo) || (() => void 0);
-    const known = other.kind === "ok" ? other.value : { shim: null, child: null, cgroup: null };
-    const cgroup = known.cgroup ?? ((0, import_chunk_SWRACBME.exists)(paths.started) || spec.run?.status_cmd ? null : (0, import_chunk_K3U32BTR.makeCgroup)(id));
-    (0, import_chunk_527JQF7V.writeJson)(paths.lease, { worker: self }, { sync: false });
-    (0, import_chunk_527JQF7V.writeJson)(
-      paths.worker,
-      { worker: self, shim: known.shim, child: known.child, fifo: hasFifo, cgroup },
-      { sync: false }
-    );
-    setAside(paths);
-    const launch = (0, import_chunk_SERDORTF.readLaunch)(paths);
-    return {
-      root,
-      paths,
-      spec,
-      self,
-      generation: launch.kind === "ok" ? launch.value.generation : 1,
-      hasFifo,
-      cgroup,
-      release
-    };
-  });
-}
-function renewLease(paths) {
-  return (0, import_chunk_SWRACBME.touch)(paths.lease, (0, import_chunk_Y5L6GQDB.nowMs)());
-}
-function setAside(paths) {
-  try {
-    (0, import_chunk_527JQF7V.writeFile)(paths.reserve, new Uint8Array(reserveBytes).fill(32), { sync: false });
-  } catch (error) {
-    if (!["ENOSPC", "EDQUOT"].includes((0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "")) throw error;
-  }
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  claimJob,
-  renewLease
-});
-
-},
-"./chunk-CTSRVJRC.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  hmacSha256: () => hmacSha256,
-  sha256: () => sha256,
-  toHex: () => toHex
-});
-module.exports = stdin_exports;
-var constants = new Uint32Array([
-  1116352408,
-  1899447441,
-  3049323471,
-  3921009573,
-  961987163,
-  1508970993,
-  2453635748,
-  2870763221,
-  3624381080,
-  310598401,
-  607225278,
-  1426881987,
-  1925078388,
-  2162078206,
-  2614888103,
-  3248222580,
-  3835390401,
-  4022224774,
-  264347078,
-  604807628,
-  770255983,
-  1249150122,
-  1555081692,
-  1996064986,
-  2554220882,
-  2821834349,
-  2952996808,
-  3210313671,
-  3336571891,
-  3584528711,
-  113926993,
-  338241895,
-  666307205,
-  773529912,
-  1294757372,
-  1396182291,
-  1695183700,
-  1986661051,
-  2177026350,
-  2456956037,
-  2730485921,
-  2820302411,
-  3259730800,
-  3345764771,
-  3516065817,
-  3600352804,
-  4094571909,
-  275423344,
-  430227734,
-  506948616,
-  659060556,
-  883997877,
-  958139571,
-  1322822218,
-  1537002063,
-  1747873779,
-  1955562222,
-  2024104815,
-  2227730452,
-  2361852424,
-  2428436474,
-  2756734187,
-  3204031479,
-  3329325298
-]);
-var blockBytes = 64;
-function sha256(data) {
-  const hash = new Uint32Array([
-    1779033703,
-    3144134277,
-    1013904242,
-    2773480762,
-    1359893119,
-    2600822924,
-    528734635,
-    1541459225
-  ]);
-  const padded = new Uint8Array(Math.ceil((data.length + 9) / blockBytes) * blockBytes);
-  padded.set(data);
-  padded[data.length] = 128;
-  const view = new DataView(padded.buffer);
-  view.setUint32(padded.length - 8, Math.floor(data.length / 2 ** 29));
-  view.setUint32(padded.length - 4, data.length << 3);
-  const words = new Uint32Array(64);
-  for (let at = 0; at < padded.length; at += blockBytes) mixBlock(hash, view, at, words);
-  const digest = new Uint8Array(32);
-  const out = new DataView(digest.buffer);
-  hash.forEach((word, index) => {
-    out.setUint32(index * 4, word);
-  });
-  return digest;
-}
-function hmacSha256(key, data) {
-  const block = new Uint8Array(blockBytes);
-  block.set(key.length > blockBytes ? sha256(key) : key);
-  const inner = sha256(
-    joined(
-      block.map((byte) => byte ^ 54),
-      data
-    )
-  );
-  return sha256(
-    joined(
-      block.map((byte) => byte ^ 92),
-      inner
-    )
-  );
-}
-function toHex(bytes) {
-  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
-}
-function joined(a, b) {
-  const whole = new Uint8Array(a.length + b.length);
-  whole.set(a);
-  whole.set(b, a.length);
-  return whole;
-}
-function mixBlock(hash, view, at, w) {
-  for (let i = 0; i < 16; i += 1) w[i] = view.getUint32(at + i * 4);
-  for (let i = 16; i < 64; i += 1) {
-    const x = w[i - 15];
-    const y = w[i - 2];
-    const s0 = rotate(x, 7) ^ rotate(x, 18) ^ x >>> 3;
-    const s1 = rotate(y, 17) ^ rotate(y, 19) ^ y >>> 10;
-    w[i] = w[i - 16] + s0 + w[i - 7] + s1;
-  }
-  let a = hash[0];
-  let b = hash[1];
-  let c = hash[2];
-  let d = hash[3];
-  let e = hash[4];
-  let f = hash[5];
-  let g = hash[6];
-  let h = hash[7];
-  for (let i = 0; i < 64; i += 1) {
-    const s1 = (e >>> 6 | e << 26) ^ (e >>> 11 | e << 21) ^ (e >>> 25 | e << 7);
-    const t1 = h + s1 + (e & f ^ ~e & g) + constants[i] + w[i] | 0;
-    const s0 = (a >>> 2 | a << 30) ^ (a >>> 13 | a << 19) ^ (a >>> 22 | a << 10);
-    const t2 = s0 + (a & b ^ a & c ^ b & c) | 0;
-    h = g;
-    g = f;
-    f = e;
-    e = d + t1 | 0;
-    d = c;
-    c = b;
-    b = a;
-    a = t1 + t2 | 0;
-  }
-  hash[0] = hash[0] + a;
-  hash[1] = hash[1] + b;
-  hash[2] = hash[2] + c;
-  hash[3] = hash[3] + d;
-  hash[4] = hash[4] + e;
-  hash[5] = hash[5] + f;
-  hash[6] = hash[6] + g;
-  hash[7] = hash[7] + h;
-}
-function rotate(word, bits) {
-  return word >>> bits | word << 32 - bits;
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  hmacSha256,
-  sha256,
-  toHex
-});
-
-},
-"./chunk-CVDKSE2L.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  signInOf: () => signInOf,
-  surveyBackends: () => surveyBackends
-});
-module.exports = stdin_exports;
-var import_chunk_SJMZ3U6Z = load("./chunk-SJMZ3U6Z.js");
-var import_chunk_PPTFCLOT = load("./chunk-PPTFCLOT.js");
-var import_chunk_RYETHGSB = load("./chunk-RYETHGSB.js");
-var import_chunk_O4IAPCHI = load("./chunk-O4IAPCHI.js");
-var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
-var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
-var import_node_path = builtin("node:path");
-var signBytes = 64 * 1024;
-var profileNames = ["restricted", "standard", "unrestricted"];
-function surveyBackends(config, cwd, only) {
-  const own = Object.entries(config.backends);
-  const found = import_chunk_PPTFCLOT.backends.filter(({ id }) => id !== "custom" && (only === void 0 || id === only) && !Object.hasOwn(config.backends, id)).map((backend) => survey(backend, backend.id, backend.programs, cwd));
-  const custom = (0, import_chunk_PPTFCLOT.findBackend)("custom");
-  const mine = own.filter(([name]) => only === void 0 || name === only).map(([name, { argv }]) => survey(custom, name, argv.slice(0, 1), cwd));
-  return [...found, ...mine];
-}
-function survey(backend, name, searched, cwd) {
-  const program = searched.map((one) => (0, import_chunk_RYETHGSB.findProgram)(one, cwd)).find((one) => one !== void 0) ?? null;
-  const version = program === null ? null : (0, import_chunk_SJMZ3U6Z.tellVersion)(backend, program);
-  const isTooOld = version !== null && backend.oldest !== null && (0, import_chunk_PPTFCLOT.isOlder)(version, backend.oldest);
-  const faults = {};
-  for (const profile of profileNames) {
-    const fault = backend.profiles[profile] === null ? null : (0, import_chunk_SJMZ3U6Z.policyFault)(backend, profile, cwd, version);
-    if (fault !== null) faults[profile] = fault;
-  }
-  const canKeep = profileNames.some((one) => backend.profiles[one] !== null && faults[one] === void 0);
-  return {
-    backend: name,
-    title: backend.title,
-    custom: backend.id === "custom",
-    searched,
-    program,
-    not_executable: program === null ? findBlocked(searched) : null,
-    version,
-    oldest: backend.oldest,
-    too_old: isTooOld,
-    sign_in: signInOf(backend),
-    profiles: backend.profiles,
-    faults,
-    install: backend.install,
-    usable: program !== null && !isTooOld && canKeep
-  };
-}
-function signInOf({ signIn }) {
-  const home = import_chunk_O4IAPCHI.variables.home();
-  const files = signIn.files.filter((file) => home !== void 0 && holdsSomething(import_node_path.default.join(home, file)));
-  const found = { files, variables: signIn.variables.filter((name) => import_chunk_O4IAPCHI.variables.isSet(name)) };
-  if (signIn.files.length + signIn.variables.length === 0) return { state: "unknown", ...found };
-  return { state: found.files.length + found.variables.length > 0 ? "signs" : "no_signs", ...found };
-}
-function holdsSomething(file) {
-  if (!(0, import_chunk_SWRACBME.exists)(file)) return false;
-  try {
-    const text = (0, import_chunk_527JQF7V.readText)((0, import_chunk_SWRACBME.realPath)(file), signBytes)?.trim();
-    if (text === void 0) return true;
-    return text !== "" && !/^(?:null|\{\s*\}|\[\s*\])$/.test(text);
-  } catch {
-    return true;
-  }
-}
-function findBlocked(names) {
-  const folders = import_chunk_O4IAPCHI.variables.searchPath().split(":").filter(Boolean);
-  const files = names.filter((name) => !name.includes("/")).flatMap((name) => folders.map((folder) => import_node_path.default.join(folder, name)));
-  return files.find(import_chunk_SWRACBME.exists) ?? null;
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  signInOf,
-  surveyBackends
-});
-
-},
-"./chunk-CZCT4ACN.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  healthOf: () => healthOf,
-  observation: () => observation,
-  progressOf: () => progressOf,
-  staffFacts: () => staffFacts
-});
-module.exports = stdin_exports;
-var import_chunk_UQY3VEKA = load("./chunk-UQY3VEKA.js");
-var import_chunk_2PAEHOUN = load("./chunk-2PAEHOUN.js");
-var import_chunk_NRRHITGT = load("./chunk-NRRHITGT.js");
-var import_chunk_QSGRWEAL = load("./chunk-QSGRWEAL.js");
-var import_chunk_SERDORTF = load("./chunk-SERDORTF.js");
-var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
-var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
-var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
-var import_chunk_7ZHMY77B = load("./chunk-7ZHMY77B.js");
-var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
-var recentEvents = 5;
-var eventsAtMost = 50;
-function observation(view, options) {
-  const { state, spec, paths } = view;
-  const condition = (0, import_chunk_SERDORTF.conditionOf)(view);
-  const after = options.afterSeq ?? Math.max(0, state.seq - recentEvents);
-  const journal = (0, import_chunk_NRRHITGT.readEvents)(paths, after, eventsAtMost);
-  const document = {
-    id: view.id,
-    kind: spec?.kind ?? null,
-    verb: spec?.verb ?? null,
-    owner: spec?.owner ?? null,
-    label: spec?.label === null || spec?.label === void 0 ? null : (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)(spec.label), 120),
-    ...staffFacts(spec),
-    ...spec?.timer ? { timer: (0, import_chunk_UQY3VEKA.timerFacts)(spec.timer) } : {},
-    state: state.state,
-    ...healthOf(view, condition),
-    supervision: condition,
-    rev: state.rev,
-    created_at: state.created_at,
-    started_at: state.started_at,
-    ended_at: state.ended_at,
-    duration_ms: state.duration_ms,
-    age_ms: Math.max(0, (0, import_chunk_Y5L6GQDB.nowMs)() - Date.parse(state.created_at)),
-    deadline_ms: spec?.deadline_ms ?? null,
-    exit_code: state.exit_code,
-    signal: state.signal,
-    error: state.error === null ? null : { ...state.error, message: (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)(state.error.message), 400) },
-    warnings: state.warnings.slice(0, 5).map((one) => ({ code: one.code, message: (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)(one.message), 200) })),
-    conversation: state.conversation,
-    files: filesOf(view),
-    next: nextFor(view, condition, options.root)
-  };
-  if (!(0, import_chunk_SERDORTF.isEnded)(state)) document.progress = progressOf(view);
-  const { files, next, progress, ...facts } = document;
-  const plain = (0, import_chunk_LXK2ZILE.plainValue)(facts, 400);
-  const events = journal.events.map((event) => (0, import_chunk_LXK2ZILE.plainValue)(event, 400));
-  return bound(
-    { ...plain, files, next, ...progress === void 0 ? {} : { progress: (0, import_chunk_LXK2ZILE.plainValue)(progress, import_chunk_7ZHMY77B.textTailBytes + 3) } },
-    events,
-    journal.more,
-    after
-  );
-}
-function staffFacts(spec) {
-  const { staff } = spec ?? {};
-  if (!staff) return { backend: null, profile: null, model: null };
-  const short = (text) => (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)(String(text)), 120);
-  return {
-    backend: short(staff.custom?.name ?? staff.backend),
-    profile: short(staff.profile),
-    model: staff.model ? short(staff.model) : null
-  };
-}
-function filesOf({ paths, state }) {
-  const files = {
-    result: paths.result,
-    output: paths.output,
-    error: paths.error,
-    events: paths.events,
-    worker_log: paths.workerLog
-  };
-  if (!(0, import_chunk_SERDORTF.isEnded)(state)) return files;
-  return Object.fromEntries(Object.entries(files).map(([name, file]) => [name, (0, import_chunk_SWRACBME.exists)(file) ? file : null]));
-}
-function healthOf(view, condition) {
-  const attention = (reason) => ({
-    health: "attention",
-    attention_kind: "monitor_attention",
-    reason
-  });
-  switch (condition) {
-    case "unclaimed":
-      return attention(
-        `the worker died before it started the command (${view.launch?.generation ?? 1} tried); the next wait starts a new one; see ${view.paths.workerLog}`
-      );
-    case "orphaned":
-      return attention(
-        "the worker is gone; the command runs on under its shim, and the next wait attaches a new worker"
-      );
-    case "over":
-    case "lost":
-    case "host_restarted":
-    case "never_started":
-      return attention("it is over, and its end could not be stored from here");
-    case "supervised":
-    case "unseen":
-      if (view.leaseAgeMs !== null && view.leaseAgeMs > import_chunk_7ZHMY77B.leaseStaleMs)
-        return attention(`no sign of life of the worker for ${Math.round(view.leaseAgeMs / 1e3)} s`);
-      if (isMoving(view)) return { health: "progressing", attention_kind: null };
-      break;
-    default:
-  }
-  return { health: view.state.health, attention_kind: view.state.attention_kind };
-}
-function isMoving({ spec, state, paths }) {
-  if (!spec?.staff || state.state !== "running") return false;
-  const output = (0, import_chunk_SWRACBME.factsOf)(paths.output);
-  return output !== void 0 && output.size > 0 && (0, import_chunk_Y5L6GQDB.nowMs)() - output.modifiedMs < import_chunk_7ZHMY77B.progressingMs;
-}
-function nextFor(view, condition, root) {
-  if (condition === "damaged") return { doctor: import_chunk_QSGRWEAL.nextCommands.doctor(view.id, root.option) };
-  if (!(0, import_chunk_SERDORTF.isEnded)(view.state))
-    return { wait: import_chunk_QSGRWEAL.nextCommands.wait(view.id, root.option), cancel: import_chunk_QSGRWEAL.nextCommands.cancel(view.id, root.option) };
-  const next = { result: import_chunk_QSGRWEAL.nextCommands.result(view.id, root.option) };
-  if (view.state.state === "done") return next;
-  if ((0, import_chunk_2PAEHOUN.isContinuable)(view.paths, view.state)) next.continue = import_chunk_QSGRWEAL.nextCommands.continue(view.id, root.option);
-  next.restart = import_chunk_QSGRWEAL.nextCommands.restart(view.id, root.option);
-  return next;
-}
-function progressOf(view) {
-  const { paths, spec } = view;
-  const [output, error] = [(0, import_chunk_SWRACBME.factsOf)(paths.output), (0, import_chunk_SWRACBME.factsOf)(paths.error)];
-  const newest = Math.max(
-    output && output.size > 0 ? output.modifiedMs : 0,
-    error && error.size > 0 ? error.modifiedMs : 0
-  );
-  const facts = {
-    stdout_bytes: output?.size ?? 0,
-    stderr_bytes: error?.size ?? 0,
-    last_output_at: newest > 0 ? (0, import_chunk_Y5L6GQDB.isoOf)(newest) : null,
-    last_output_age_ms: newest > 0 ? Math.max(0, Math.round((0, import_chunk_Y5L6GQDB.nowMs)() - newest)) : null
-  };
-  if (spec?.staff && !spec.staff.custom) {
-    const snapshot = (0, import_chunk_527JQF7V.readJson)(paths.snapshot);
-    return snapshot.kind === "ok" ? { ...facts, ...snapshot.value } : { ...facts, tools: [], text: "", text_truncated: false };
-  }
-  const bytes = (0, import_chunk_527JQF7V.readRange)(paths.output, -import_chunk_7ZHMY77B.tailBytes, import_chunk_7ZHMY77B.tailBytes)?.bytes ?? Buffer.alloc(0);
-  const latest = (0, import_chunk_LXK2ZILE.tail)((0, import_chunk_LXK2ZILE.plainText)(bytes.toString("utf8")), import_chunk_7ZHMY77B.textTailBytes);
-  return { ...facts, text: latest.text, text_truncated: latest.truncated || (output?.size ?? 0) > import_chunk_7ZHMY77B.tailBytes };
-}
-function bound(document, events, isMore, after) {
-  let kept = events;
-  const make = () => ({
-    ...document,
-    events: kept,
-    next_seq: kept.at(-1)?.seq ?? after,
-    more: isMore || kept.length < events.length
-  });
-  const size = () => Buffer.byteLength(JSON.stringify(make())) + 1;
-  while (size() > import_chunk_7ZHMY77B.observeBytes && kept.length > 1) kept = kept.slice(0, -1);
-  if (size() > import_chunk_7ZHMY77B.observeBytes && kept[0]) {
-    const { seq, at, job, owner, type } = kept[0];
-    kept = [{ seq, at, job, owner, type, truncated: true }];
-  }
-  const progress = document.progress;
-  for (let limit = import_chunk_7ZHMY77B.textTailBytes; progress && size() > import_chunk_7ZHMY77B.observeBytes && limit > 64; limit = Math.floor(limit / 2)) {
-    document.progress = { ...progress, text: (0, import_chunk_LXK2ZILE.tail)(progress.text ?? "", limit).text, text_truncated: true };
-  }
-  if (progress && size() > import_chunk_7ZHMY77B.observeBytes) document.progress = { tools_truncated: true, text_truncated: true };
-  for (const name of ["files", "warnings", "label", "next", "error", "owner", "model"])
-    if (size() > import_chunk_7ZHMY77B.observeBytes) delete document[name];
-  return make();
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  healthOf,
-  observation,
-  progressOf,
-  staffFacts
-});
-
-},
-"./chunk-D7MWPLRQ.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  startWorker: () => startWorker
-});
-module.exports = stdin_exports;
-var import_chunk_SERDORTF = load("./chunk-SERDORTF.js");
-var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
-async function startWorker(root, spec, job, generation) {
-  const engine = (0, import_chunk_SERDORTF.findEngine)(spec.engine) ?? import_chunk_SERDORTF.defaultEngine;
-  const worker = await engine.start({ stateRoot: root, id: spec.id, mark: spec.mark, logFile: job.paths.workerLog });
-  (0, import_chunk_527JQF7V.writeJson)(job.paths.launch, { worker, generation }, { sync: false });
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  startWorker
-});
-
-},
-"./chunk-E4KQ3GXL.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  isAwaited: () => isAwaited,
-  withRegistration: () => withRegistration
-});
-module.exports = stdin_exports;
-var import_chunk_HA7S77SO = load("./chunk-HA7S77SO.js");
-var import_chunk_GIZV7ETM = load("./chunk-GIZV7ETM.js");
-var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
-var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
-var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
-var import_node_path = builtin("node:path");
-async function withRegistration(root, ids, timeoutMs, fn) {
-  const files = [];
-  const waiter = (0, import_chunk_GIZV7ETM.ownIdentity)();
-  for (const id of ids) {
-    const file = import_node_path.default.join((0, import_chunk_HA7S77SO.jobPaths)(root, id).waiters, `${waiter.pid}-${waiter.start_token.replace(/\W/g, "")}.json`);
-    try {
-      if ((0, import_chunk_SWRACBME.factsOf)((0, import_chunk_HA7S77SO.jobPaths)(root, id).waiters)?.kind !== "folder") continue;
-      (0, import_chunk_527JQF7V.writeJson)(file, { waiter, ids, since: (0, import_chunk_Y5L6GQDB.isoNow)(), timeout_ms: timeoutMs }, { sync: false });
-      files.push(file);
-    } catch {
-    }
-  }
-  try {
-    return await fn();
-  } finally {
-    for (const file of files) {
-      try {
-        (0, import_chunk_527JQF7V.removeFile)(file);
-      } catch {
-      }
-    }
-  }
-}
-function isAwaited(root, id) {
-  const folder = (0, import_chunk_HA7S77SO.jobPaths)(root, id).waiters;
-  return (0, import_chunk_SWRACBME.listNames)(folder).some((name) => {
-    const read = (0, import_chunk_527JQF7V.readJson)(import_node_path.default.join(folder, name));
-    return read.kind === "ok" && (0, import_chunk_GIZV7ETM.isIdentity)(read.value.waiter) && (0, import_chunk_GIZV7ETM.livenessOf)(read.value.waiter) !== "dead";
-  });
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  isAwaited,
-  withRegistration
-});
-
-},
-"./chunk-ESOKI4II.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  changesSince: () => changesSince,
-  historicalOf: () => historicalOf,
-  recordBefore: () => recordBefore
-});
-module.exports = stdin_exports;
-var import_chunk_2FLBRRVX = load("./chunk-2FLBRRVX.js");
-var import_chunk_VZSTJGKX = load("./chunk-VZSTJGKX.js");
-var import_chunk_CNETLWT3 = load("./chunk-CNETLWT3.js");
-var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
-var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
-var import_chunk_7ZHMY77B = load("./chunk-7ZHMY77B.js");
-var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
-function recordBefore(spec, paths) {
-  const budgetMs = Math.max(100, Math.min(import_chunk_7ZHMY77B.captureBudgetMs, (spec.deadline_mono_ms - (0, import_chunk_Y5L6GQDB.monotonicMs)()) / 2));
-  const snapshot = (0, import_chunk_CNETLWT3.captureWorkspace)(spec.cwd, { exclude: [paths.root], budgetMs });
-  (0, import_chunk_527JQF7V.writeJson)(paths.workspace, snapshot, { sync: false });
-  return snapshot;
-}
-function readBefore(paths) {
-  const read = (0, import_chunk_527JQF7V.readJson)(paths.workspace);
-  return read.kind === "ok" && (0, import_chunk_VZSTJGKX.isSnapshot)(read.value) ? read.value : void 0;
-}
-function changesSince(spec, paths, seen) {
-  if (spec.staff?.brief === void 0 || !(0, import_chunk_SWRACBME.exists)(paths.started)) return void 0;
-  const before = seen ?? readBefore(paths) ?? {};
-  return (0, import_chunk_VZSTJGKX.compareWorkspace)(before, (0, import_chunk_CNETLWT3.captureWorkspace)(spec.cwd, { exclude: [paths.root] }));
-}
-function historicalOf(paths) {
-  const before = readBefore(paths);
-  return before ? (0, import_chunk_2FLBRRVX.contextOf)(before) : null;
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  changesSince,
-  historicalOf,
-  recordBefore
-});
-
-},
-"./chunk-ETU5K633.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  prepareReview: () => prepareReview,
-  requireBase: () => requireBase
-});
-module.exports = stdin_exports;
-var import_chunk_RLQXPEVW = load("./chunk-RLQXPEVW.js");
-var import_chunk_57BTWB2J = load("./chunk-57BTWB2J.js");
-var import_chunk_GEPPUING = load("./chunk-GEPPUING.js");
-var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
-var import_chunk_7ZHMY77B = load("./chunk-7ZHMY77B.js");
-var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var patchBytes = 2 * 1024 * 1024;
-function prepareReview(staff, paths, before) {
-  const { git } = before;
-  const dirty = before.entries.filter(import_chunk_RLQXPEVW.isDirty);
-  if (!git) return ["There is no git repository here: look at the files that the task names."];
-  const range = rangeOf(staff, git.head, dirty.length > 0);
-  if (range === null) return ["There is no commit yet: everything here is new."];
-  const lines = [`${range.title}: ${(0, import_chunk_GEPPUING.quoteWords)(["git", ...range.command])}`];
-  const untracked = dirty.filter((entry) => entry.xy === "??").length;
-  if (range.isDirty && untracked > 0)
-    lines.push(`${untracked} new file(s) that git does not know yet are in no diff (marked ?? above): read them.`);
-  const patch = readPatch(git.root, range.command);
-  if (patch.kind === "text" && patch.bytes.length > 0) {
-    const fault = faultOf(() => (0, import_chunk_527JQF7V.writeFile)(paths.reviewDiff, patch.bytes));
-    lines.push(
-      fault === void 0 ? `The same as a patch, for when you cannot run git: ${paths.reviewDiff}` : `There is no patch file: it could not be written (${fault}).`
-    );
-  }
-  if (patch.kind === "none") lines.push(`There is no patch file: ${patch.reason}.`);
-  return lines;
-}
-function rangeOf(staff, head, isDirtyTree) {
-  if (staff.base)
-    return {
-      title: `Everything since ${staff.base.rev}, committed or not`,
-      command: ["diff", staff.base.commit],
-      isDirty: isDirtyTree
-    };
-  if (head === null) return null;
-  if (isDirtyTree) return { title: "The uncommitted changes", command: ["diff", "HEAD"], isDirty: true };
-  return { title: "The newest commit (nothing is uncommitted)", command: ["show", "HEAD"], isDirty: false };
-}
-function readPatch(root, command) {
-  const opened = (0, import_chunk_RLQXPEVW.openGit)(root, { until: (0, import_chunk_Y5L6GQDB.monotonicMs)() + import_chunk_7ZHMY77B.captureBudgetMs });
-  if ("reason" in opened) return { kind: "none", reason: opened.reason };
-  const plain = ["--no-ext-diff", "--no-textconv", "--no-color"];
-  const answer = opened.git.run([command[0], ...plain, ...command.slice(1)], { limit: patchBytes });
-  return answer.ok ? { kind: "text", bytes: answer.bytes } : { kind: "none", reason: answer.reason };
-}
-function requireBase(cwd, rev) {
-  const root = (0, import_chunk_57BTWB2J.findWorktree)(cwd);
-  const opened = root === void 0 ? { reason: "there is no git repository here" } : (0, import_chunk_RLQXPEVW.openGit)(root);
-  if ("reason" in opened) throw noBase(rev, opened.reason);
-  const { git } = opened;
-  const found = git.run(["rev-parse", "--verify", "--quiet", "--end-of-options", `${rev}^{commit}`]);
-  if (rev === "" || !found.ok) throw noBase(rev, "there is no such commit");
-  const commit = found.bytes.toString("latin1").trim();
-  const fork = git.run(["merge-base", commit, "HEAD"]);
-  if (!fork.ok) throw noBase(rev, "it has no history in common with HEAD");
-  return { rev, commit: fork.bytes.toString("latin1").trim() };
-}
-function noBase(rev, reason) {
-  return new import_chunk_NVPF5LEY.FaultError(
-    "preflight",
-    `cannot review since ${JSON.stringify(rev)}: ${reason}`,
-    "name a commit or branch of this repository with --base"
-  );
-}
-function faultOf(write) {
-  try {
-    write();
-    return void 0;
-  } catch (error) {
-    const code = (0, import_chunk_NVPF5LEY.errnoOf)(error);
-    if (code === void 0) throw error;
-    return code;
-  }
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  prepareReview,
-  requireBase
-});
-
-},
-"./chunk-EXTEGOX2.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  holdFifo: () => holdFifo,
-  makeFifo: () => makeFifo,
-  watchFifo: () => watchFifo
-});
-module.exports = stdin_exports;
-var import_chunk_O4IAPCHI = load("./chunk-O4IAPCHI.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var import_node_fs = require("node:fs");
-var flags = import_node_fs.constants.O_NONBLOCK | import_node_fs.constants.O_NOFOLLOW;
-async function makeFifo(file) {
-  const { spawn } = await Promise.resolve().then(() => builtin("node:child_process"));
-  return new Promise((resolve) => {
-    const maker = spawn("mkfifo", ["-m", "600", file], { env: (0, import_chunk_O4IAPCHI.toolEnvironment)(), stdio: "ignore" });
-    maker.once("error", () => resolve(isFifo(file)));
-    maker.once("exit", () => resolve(isFifo(file)));
-  });
-}
-function holdFifo(file) {
-  const fd = openFifo(file, import_node_fs.constants.O_RDWR);
-  if (fd === void 0) return void 0;
-  (0, import_node_fs.chmodSync)(file, 384);
-  return () => (0, import_node_fs.closeSync)(fd);
-}
-async function watchFifo(file, onEnd) {
-  const fd = openFifo(file, import_node_fs.constants.O_RDONLY);
-  if (fd === void 0) return void 0;
-  const { Socket } = await Promise.resolve().then(() => builtin("node:net"));
-  const socket = new Socket({ fd, readable: true, writable: false });
-  let done = false;
-  const end = () => {
-    if (!done) onEnd();
-    done = true;
-  };
-  socket.on("error", end).on("end", end).on("close", end);
-  socket.resume();
-  return () => {
-    done = true;
-    socket.destroy();
-  };
-}
-function openFifo(file, mode) {
-  let fd;
-  try {
-    fd = (0, import_node_fs.openSync)(file, mode | flags);
-  } catch (error) {
-    if (["ENOENT", "ENOTDIR", "ELOOP", "ENXIO", "EACCES", "EROFS", "EPERM"].includes((0, import_chunk_NVPF5LEY.errnoOf)(error) ?? ""))
-      return void 0;
-    throw error;
-  }
-  if ((0, import_node_fs.fstatSync)(fd).isFIFO()) return fd;
-  (0, import_node_fs.closeSync)(fd);
-  return void 0;
-}
-function isFifo(file) {
-  const fd = openFifo(file, import_node_fs.constants.O_RDONLY);
-  if (fd === void 0) return false;
-  (0, import_node_fs.closeSync)(fd);
-  return true;
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  holdFifo,
-  makeFifo,
-  watchFifo
-});
-
-},
-"./chunk-FNP5XAIJ.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  spawnDetached: () => spawnDetached,
-  spawnShim: () => spawnShim
-});
-module.exports = stdin_exports;
-var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
-var import_node_child_process = require("node:child_process");
-var import_node_fs = require("node:fs");
-function spawnDetached(start) {
-  const log = (0, import_chunk_527JQF7V.openAppend)(start.logFile);
-  try {
-    const child = (0, import_node_child_process.spawn)(start.program, start.args, {
-      cwd: start.cwd,
-      env: start.environment,
-      detached: true,
-      stdio: ["ignore", log, log]
-    });
-    child.on("error", () => void 0);
-    child.unref();
-    if (child.pid === void 0) throw new Error(`cannot start ${start.program}`);
-    return child.pid;
-  } finally {
-    (0, import_node_fs.closeSync)(log);
-  }
-}
-function spawnShim(start, onEnd) {
-  return new Promise((resolve, reject) => {
-    const child = (0, import_node_child_process.spawn)("/bin/sh", ["-c", start.script, "job-companion-shim", ...start.args], {
-      cwd: start.cwd,
-      env: start.environment,
-      detached: true,
-      stdio: "ignore"
-    });
-    child.once("error", reject);
-    child.once("spawn", () => resolve(child.pid ?? 0));
-    child.once("exit", onEnd);
-  });
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  spawnDetached,
-  spawnShim
-});
-
-},
-"./chunk-FSRL2ASG.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  decodeName: () => decodeName,
-  encodeName: () => encodeName,
-  oneLine: () => oneLine,
-  readableName: () => readableName,
-  showName: () => showName
-});
-module.exports = stdin_exports;
-var decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
-var encoder = new TextEncoder();
-function decodeName(bytes) {
-  try {
-    return decoder.decode(bytes);
-  } catch {
-    return decodeBroken(bytes);
-  }
-}
-function encodeName(name) {
-  if (!/[\udc80-\udcff]/.test(name)) return encoder.encode(name);
-  const parts = name.match(loneOrText) ?? [];
-  const pieces = parts.map((part) => {
-    const code = part.charCodeAt(0);
-    return part.length === 1 && code >= 56448 && code <= 56575 ? Uint8Array.of(code - 56320) : encoder.encode(part);
-  });
-  const result = new Uint8Array(pieces.reduce((sum, piece) => sum + piece.length, 0));
-  let at = 0;
-  for (const piece of pieces) {
-    result.set(piece, at);
-    at += piece.length;
-  }
-  return result;
-}
-var loneOrText = /(?<![\ud800-\udbff])[\udc80-\udcff]|(?:[\ud800-\udbff][\udc00-\udfff]|[^\udc80-\udcff])+/g;
-function readableName(name) {
-  return name.replace(loneOrText, (part) => {
-    const code = part.charCodeAt(0);
-    return part.length === 1 && code >= 56448 && code <= 56575 ? `\\x${(code - 56320).toString(16)}` : part;
-  });
-}
-var odd = /["`\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]|^\s|\s$|^$/u;
-var unprintable = /["\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu;
-function showName(name) {
-  if (!odd.test(name)) return name;
-  const inner = name.replaceAll("\\", "\\\\").replace(unprintable, (found) => {
-    const code = found.codePointAt(0) ?? 0;
-    if (found === '"') return '\\"';
-    if (found === "\n") return "\\n";
-    if (found === "	") return "\\t";
-    if (code >= 56448 && code <= 56575) return `\\x${(code - 56320).toString(16)}`;
-    return `\\u{${code.toString(16)}}`;
-  });
-  return `"${inner}"`;
-}
-function decodeBroken(bytes) {
-  let text = "";
-  for (let at = 0; at < bytes.length; ) {
-    const length = characterAt(bytes, at);
-    if (length === 0) text += String.fromCharCode(56320 + (bytes[at] ?? 0));
-    else text += decoder.decode(bytes.subarray(at, at + length));
-    at += length || 1;
-  }
-  return text;
-}
-function characterAt(bytes, at) {
-  const first = bytes[at] ?? 0;
-  const length = first < 128 ? 1 : first < 194 ? 0 : first < 224 ? 2 : first < 240 ? 3 : first < 245 ? 4 : 0;
-  if (length === 0 || at + length > bytes.length) return 0;
-  try {
-    decoder.decode(bytes.subarray(at, at + length));
-    return length;
-  } catch {
-    return 0;
-  }
-}
-function oneLine(text) {
-  return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]+/gu, " ").trim();
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  decodeName,
-  encodeName,
-  oneLine,
-  readableName,
-  showName
-});
-
-},
-"./chunk-GEPPUING.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  quoteWords: () => quoteWords
-});
-module.exports = stdin_exports;
-var plain = /^[A-Za-z0-9_@%+:,./=-]+$/;
-function quoteWord(word) {
-  if (plain.test(word)) return word;
-  return inQuotes(word);
-}
-function inQuotes(word) {
-  return `'${word.replaceAll("'", `'\\''`)}'`;
-}
-function quoteWords(words) {
-  return words.map((word, index) => index === 0 && word.includes("=") ? inQuotes(word) : quoteWord(word)).join(" ");
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  quoteWords
-});
-
-},
-"./chunk-GIZV7ETM.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  bootId: () => bootId,
-  identityOf: () => identityOf,
-  installBootId: () => installBootId,
-  installPs: () => installPs,
-  isDeadState: () => isDeadState,
-  isIdentity: () => isIdentity,
-  livenessOf: () => livenessOf,
-  ownIdentity: () => ownIdentity,
-  parseStat: () => parseStat,
-  pidNamespace: () => pidNamespace,
-  readProcess: () => readProcess,
-  readProcessVariable: () => readProcessVariable,
-  readProcesses: () => readProcesses,
-  sameIdentity: () => sameIdentity,
-  signalIdentity: () => signalIdentity,
-  takeBaseline: () => takeBaseline
-});
-module.exports = stdin_exports;
-var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var import_node_fs = require("node:fs");
-var import_node_fs2 = require("node:fs");
-var import_node_fs3 = require("node:fs");
-function takeBaseline() {
-  const counters = readCounters();
-  return counters && { ...counters, pids: new Set(listPids()) };
-}
-function pidsSince(baseline) {
-  const all = listPids();
-  return baseline && !hasWrapped(baseline) ? all.filter((pid) => !baseline.pids.has(pid)) : all;
-}
-function listPids() {
-  return (0, import_chunk_SWRACBME.listNames)("/proc").map(Number).filter((pid) => Number.isSafeInteger(pid));
-}
-function hasWrapped(baseline) {
-  const now = readCounters();
-  if (!now) return true;
-  const highest = Number(readOrEmpty("/proc/sys/kernel/pid_max"));
-  return now.lastPid < baseline.lastPid || !(now.forks - baseline.forks < highest / 2);
-}
-function readCounters() {
-  const lastPid = Number(readOrEmpty("/proc/loadavg").trim().split(" ")[4]);
-  const forks = Number(/^processes (\d+)$/m.exec(readOrEmpty("/proc/stat"))?.[1]);
-  return Number.isSafeInteger(lastPid) && Number.isSafeInteger(forks) ? { lastPid, forks } : null;
-}
-function readOrEmpty(file) {
-  try {
-    return (0, import_node_fs2.readFileSync)(file, "latin1");
-  } catch {
-    return "";
-  }
-}
-var isLinux = process.platform === "linux";
-var readPs = () => [];
-function installPs(read) {
-  readPs = read;
-}
-function readProcess(pid) {
-  if (!Number.isSafeInteger(pid) || pid <= 1) return void 0;
-  return isLinux ? readProc(pid) : readPs(["-p", String(pid)])[0];
-}
-function readProcesses(baseline = null) {
-  if (!isLinux) return readPs(["-ax"]);
-  return pidsSince(baseline).flatMap((pid) => readProc(pid) ?? []);
-}
-function readProcessVariable(pid, name) {
-  const text = isLinux ? readWhole(`/proc/${pid}/environ`) : void 0;
-  if (text === void 0) return void 0;
-  const at = text.startsWith(`${name}=`) ? 0 : text.indexOf(`\0${name}=`) + 1;
-  if (at === 0 && !text.startsWith(`${name}=`)) return void 0;
-  const from = at + name.length + 1;
-  const end = text.indexOf("\0", from);
-  return text.slice(from, end < 0 ? void 0 : end);
-}
-function parseStat(text) {
-  const open = text.indexOf("(");
-  const close = text.lastIndexOf(")");
-  const rest = text.slice(close + 2).split(" ");
-  const pid = Number.parseInt(text.slice(0, open), 10);
-  if (open < 0 || close < open || rest.length < 20 || !Number.isSafeInteger(pid)) return void 0;
-  return {
-    pid,
-    state: rest[0] ?? "",
-    parent: Number(rest[1]),
-    group: Number(rest[2]),
-    session: Number(rest[3]),
-    cpu: Number(rest[11]) + Number(rest[12]),
-    start: rest[19] ?? "",
-    name: text.slice(open + 1, close)
-  };
-}
-function readProc(pid) {
-  const text = readWhole(`/proc/${pid}/stat`);
-  return text === void 0 ? void 0 : parseStat(text);
-}
-function readWhole(file) {
-  try {
-    return (0, import_node_fs.readFileSync)(file, "latin1");
-  } catch {
-    return void 0;
-  }
-}
-var boot;
-var namespace;
-function installBootId(id) {
-  boot = id;
-}
-function bootId() {
-  boot ??= readBootId();
-  return boot;
-}
-function pidNamespace() {
-  namespace ??= process.platform === "linux" ? link("/proc/self/ns/pid") : process.platform;
-  return namespace;
-}
-function identityOf(pid) {
-  const row = readProcess(pid);
-  if (!row) return void 0;
-  return { pid, start_token: row.start, boot_id: bootId(), pid_ns: pidNamespace() };
-}
-function ownIdentity() {
-  return identityOf(process.pid) ?? { pid: process.pid, start_token: "", boot_id: bootId(), pid_ns: pidNamespace() };
-}
-function livenessOf(identity) {
-  if (!isIdentity(identity)) return "dead";
-  if (identity.boot_id !== bootId()) return "dead";
-  if (identity.pid_ns !== pidNamespace()) return "unknown";
-  const row = readProcess(identity.pid);
-  if (row) return row.start === identity.start_token && !isDeadState(row.state) ? "alive" : "dead";
-  return isHidden(identity.pid) ? "alive" : "dead";
-}
-function isDeadState(state) {
-  return state.startsWith("Z") || state.startsWith("X");
-}
-function sameIdentity(a, b) {
-  return a.pid === b.pid && a.start_token === b.start_token && a.boot_id === b.boot_id && a.pid_ns === b.pid_ns;
-}
-function isIdentity(value) {
-  if (typeof value !== "object" || value === null) return false;
-  const { pid, start_token, boot_id, pid_ns } = value;
-  return Number.isSafeInteger(pid) && pid > 1 && typeof start_token === "string" && start_token !== "" && typeof boot_id === "string" && typeof pid_ns === "string";
-}
-function signalIdentity(identity, signal) {
-  if (livenessOf(identity) !== "alive") return false;
-  try {
-    process.kill(identity.pid, signal);
-    return true;
-  } catch {
-    return false;
-  }
-}
-function isHidden(pid) {
-  try {
-    process.kill(pid, 0);
-    return false;
-  } catch (error) {
-    return (0, import_chunk_NVPF5LEY.errnoOf)(error) === "EPERM";
-  }
-}
-function readBootId() {
-  return (0, import_node_fs3.readFileSync)("/proc/sys/kernel/random/boot_id", "latin1").trim();
-}
-function link(target) {
-  try {
-    return (0, import_node_fs3.readlinkSync)(target);
-  } catch {
-    return "none";
-  }
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  bootId,
-  identityOf,
-  installBootId,
-  installPs,
-  isDeadState,
-  isIdentity,
-  livenessOf,
-  ownIdentity,
-  parseStat,
-  pidNamespace,
-  readProcess,
-  readProcessVariable,
-  readProcesses,
-  sameIdentity,
-  signalIdentity,
-  takeBaseline
-});
-
-},
-"./chunk-GLR5KTMK.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  findLatest: () => findLatest,
-  requireLatest: () => requireLatest
-});
-module.exports = stdin_exports;
-var import_chunk_7FFQMZF5 = load("./chunk-7FFQMZF5.js");
-var import_chunk_SERDORTF = load("./chunk-SERDORTF.js");
-var import_chunk_HA7S77SO = load("./chunk-HA7S77SO.js");
-var import_chunk_GEPPUING = load("./chunk-GEPPUING.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-function findLatest(root, owner, accept = () => true) {
-  for (const id of (0, import_chunk_7FFQMZF5.listJobs)(root)) {
-    const spec = (0, import_chunk_SERDORTF.readSpec)((0, import_chunk_HA7S77SO.jobPaths)(root, id));
-    if (spec.kind !== "ok") continue;
-    if (owner !== null && spec.value.owner !== owner) continue;
-    if (accept(id, spec.value)) return id;
-  }
-  return void 0;
-}
-function requireLatest(root, owner, what, accept) {
-  const id = findLatest(root.folder, owner, accept);
-  if (id !== void 0) return id;
-  const whose = owner === null ? "" : ` of owner ${owner}`;
-  throw new import_chunk_NVPF5LEY.FaultError(
-    "unknown_job",
-    `cannot find ${what}${whose} in the state folder ${root.folder}`,
-    (0, import_chunk_GEPPUING.quoteWords)([...(0, import_chunk_HA7S77SO.selfWords)(), "status", ...root.option])
-  );
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  findLatest,
-  requireLatest
-});
-
-},
-"./chunk-GTICFK3N.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  waitAndTell: () => waitAndTell
-});
-module.exports = stdin_exports;
-var import_chunk_XHNSY7QO = load("./chunk-XHNSY7QO.js");
-var import_chunk_CZCT4ACN = load("./chunk-CZCT4ACN.js");
-var import_chunk_E4KQ3GXL = load("./chunk-E4KQ3GXL.js");
-var import_chunk_PPJAWDLW = load("./chunk-PPJAWDLW.js");
-var import_chunk_7KOI7XAU = load("./chunk-7KOI7XAU.js");
-var import_chunk_5AUWXA57 = load("./chunk-5AUWXA57.js");
-var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_QSGRWEAL = load("./chunk-QSGRWEAL.js");
-var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
-var import_chunk_SERDORTF = load("./chunk-SERDORTF.js");
-var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
-async function withFarewell(context, root, ids, wait) {
-  const release = (0, import_chunk_5AUWXA57.onInterrupt)((signal) => {
-    try {
-      context.live?.("");
-      context.tell(farewell(root, ids));
-    } catch {
-    }
-    (0, import_chunk_5AUWXA57.endBySignal)(signal);
-  });
-  try {
-    return await wait();
-  } finally {
-    release();
-  }
-}
-function farewell(root, ids) {
-  const [first = ""] = ids;
-  if (ids.length === 1) return `job ${first} runs on; collect it with:
-${import_chunk_QSGRWEAL.nextCommands.wait(first, root.option)}`;
-  const command = (0, import_chunk_QSGRWEAL.nextCommand)(root.option, "wait", ...ids, "--all", "--timeout", "10m");
-  return `the ${ids.length} jobs run on; collect them with:
-${command}`;
-}
-async function waitAndTell(context, root, ids, options) {
-  const wait = () => (0, import_chunk_7KOI7XAU.waitForJobs)(root.folder, ids, {
-    ...options,
-    // A person who looks at the terminal gets one line that is renewed; everybody else silence, or the lines asked for.
-    heartbeatMs: options.heartbeatMs ?? (context.live ? 1e3 : null),
-    onHeartbeat: (seen) => {
-      const lines = seen.map((view) => heartbeat(asOfNow(view)));
-      if (options.heartbeatMs !== null) for (const line of lines) context.tell(line);
-      else context.live?.(lines.join(" | ").slice(0, Math.max(20, context.width - 1)));
-    }
-  });
-  const views = await withFarewell(
-    context,
-    root,
-    ids,
-    () => (0, import_chunk_E4KQ3GXL.withRegistration)(root.folder, ids, options.timeoutMs, wait)
-  );
-  if (options.heartbeatMs === null) context.live?.("");
-  return tellWaited(context, root, views, options);
-}
-function tellWaited(context, root, views, options) {
-  const ended = views.filter((view) => (0, import_chunk_SERDORTF.isEnded)(view.state));
-  const isOver = options.mode === "any" ? ended.length > 0 : ended.length === views.length;
-  const shown = !isOver ? views : options.mode === "any" ? firstOf(ended) : views;
-  const code = isOver ? (0, import_chunk_6PFAPK5K.exitCodeOfAll)(shown.map((view) => view.state.state)) : import_chunk_6PFAPK5K.exitCodes.pending;
-  const afterPrint = () => {
-    for (const view of shown) if ((0, import_chunk_SERDORTF.isEnded)(view.state)) (0, import_chunk_PPJAWDLW.noteCollected)(view, "wait");
-  };
-  if (options.isJson) {
-    const documents = shown.map(
-      (view) => (0, import_chunk_SERDORTF.isEnded)(view.state) ? (0, import_chunk_XHNSY7QO.endedDocument)(view) : (0, import_chunk_CZCT4ACN.observation)(view, { afterSeq: null, root })
-    );
-    return {
-      code,
-      afterPrint,
-      json: views.length === 1 ? documents[0] : { jobs: documents, pending: pendingOf(views) }
-    };
-  }
-  const replies = shown.map((view) => (0, import_chunk_SERDORTF.isEnded)(view.state) ? (0, import_chunk_XHNSY7QO.tellEnded)(context, view) : tellPending(root, view));
-  const outs = replies.map((reply) => Buffer.from(reply.out ?? ""));
-  return {
-    code,
-    afterPrint,
-    out: shown.length === 1 ? outs[0] : joined(context, shown, outs),
-    notes: replies.flatMap((reply) => reply.notes ?? []).filter((note) => !options.told?.includes(note))
-  };
-}
-function joined(context, views, outs) {
-  const parts = views.flatMap((view, at) => {
-    const bytes = outs[at] ?? Buffer.alloc(0);
-    const head = context.isTerminal ? `${at === 0 ? "" : "\n"}== ${view.id}: ${view.state.state} ==
-` : "";
-    return [Buffer.from(head), bytes, Buffer.from(bytes.length === 0 || bytes.at(-1) === 10 ? "" : "\n")];
-  });
-  return Buffer.concat(parts);
-}
-function firstOf(views) {
-  return [...views].sort((a, b) => Date.parse(a.state.ended_at ?? "") - Date.parse(b.state.ended_at ?? "")).slice(0, 1);
-}
-function pendingOf(views) {
-  return views.filter((view) => !(0, import_chunk_SERDORTF.isEnded)(view.state)).map((view) => view.id);
-}
-function tellPending(root, view) {
-  const picture = JSON.stringify((0, import_chunk_CZCT4ACN.observation)(view, { afterSeq: null, root }), null, 1);
-  const next = import_chunk_QSGRWEAL.nextCommands.wait(view.id, root.option);
-  return {
-    code: import_chunk_6PFAPK5K.exitCodes.pending,
-    out: `${picture}
-${next}
-`,
-    notes: [`${view.id}: ${view.state.state}, not ended yet; wait again with the last line`]
-  };
-}
-function asOfNow(view) {
-  try {
-    return (0, import_chunk_SERDORTF.isEnded)(view.state) ? view : (0, import_chunk_SERDORTF.inspect)(view.root, view.id);
-  } catch {
-    return view;
-  }
-}
-function heartbeat(view) {
-  const age = view.state.started_at ? (0, import_chunk_UNGYPAP3.formatDuration)(Math.max(0, (0, import_chunk_Y5L6GQDB.nowMs)() - Date.parse(view.state.started_at))) : "not started";
-  return `${view.id}: ${view.state.state}, ${age}`;
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  waitAndTell
-});
-
-},
-"./chunk-HA7S77SO.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  companionFile: () => companionFile,
-  jobPaths: () => jobPaths,
-  rootPaths: () => rootPaths,
-  selfWords: () => selfWords,
-  stagePath: () => stagePath
-});
-module.exports = stdin_exports;
-var import_chunk_RYETHGSB = load("./chunk-RYETHGSB.js");
-var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
-var import_node_path = builtin("node:path");
-var import_node_path2 = builtin("node:path");
-function companionFile() {
-  const file = import_node_path.default.resolve("/", process.argv[1] ?? "");
-  try {
-    return (0, import_chunk_SWRACBME.realPath)(file);
-  } catch {
-    return file;
-  }
-}
-function selfWords() {
-  const onPath = (0, import_chunk_RYETHGSB.findProgram)("node", "/");
-  return [onPath !== void 0 && isSameFile(onPath, process.execPath) ? "node" : process.execPath, companionFile()];
-}
-function isSameFile(a, b) {
-  try {
-    return (0, import_chunk_SWRACBME.realPath)(a) === (0, import_chunk_SWRACBME.realPath)(b);
-  } catch {
-    return false;
-  }
-}
-function rootPaths(folder) {
-  return {
-    meta: import_node_path2.default.join(folder, "meta.json"),
-    ignore: import_node_path2.default.join(folder, ".gitignore"),
-    config: import_node_path2.default.join(folder, "config.json"),
-    active: import_node_path2.default.join(folder, "active"),
-    once: import_node_path2.default.join(folder, "once"),
-    slots: import_node_path2.default.join(folder, "slots"),
-    jobs: import_node_path2.default.join(folder, "jobs"),
-    lock: import_node_path2.default.join(folder, "lock"),
-    /** Answers that several watches share. *<>/
-    shared: import_node_path2.default.join(folder, "shared")
-  };
-}
-function jobPaths(root, id) {
-  const folder = `${root}/jobs/${id}`;
-  const at = (name) => `${folder}/${name}`;
-  return {
-    root,
-    folder,
-    spec: at("spec.json"),
-    launch: at("launch.json"),
-    worker: at("worker.json"),
-    lease: at("lease.json"),
-    leaseFifo: at("lease.fifo"),
-    state: at("state.json"),
-    events: at("events.ndjson"),
-    snapshot: at("snapshot.json"),
-    cursor: at("cursor.json"),
-    notices: at("notices"),
-    output: at("output.log"),
-    error: at("error.log"),
-    workerLog: at("worker.log"),
-    prompt: at("prompt.txt"),
-    settings: at("agent-settings.toml"),
-    workspace: at("workspace.json"),
-    neighbours: at("neighbours"),
-    reviewDiff: at("review.diff"),
-    started: at("started"),
-    shimMark: at("started/shim"),
-    childMark: at("started/child"),
-    guardMark: at("started/guard"),
-    spawnFailed: at("started/spawn_failed"),
-    reason: at("started/reason"),
-    aliveFifo: at("started/alive.fifo"),
-    limitFifo: at("started/limit.fifo"),
-    exit: at("exit.json"),
-    result: at("result.md"),
-    resultRecord: at("result.json"),
-    cancel: at("cancel.json"),
-    waiters: at("waiters"),
-    collected: at("collected.json"),
-    lock: at("lock"),
-    reserve: at("reserve"),
-    marker: `${root}/active/${id}`
-  };
-}
-function stagePath(root, id) {
-  return import_node_path2.default.join(root, "jobs", `.new-${id}`);
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  companionFile,
-  jobPaths,
-  rootPaths,
-  selfWords,
-  stagePath
-});
-
-},
-"./chunk-HHYCARAF.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  describeChanges: () => describeChanges,
-  isTidy: () => isTidy,
-  logSection: () => logSection,
-  ownLogSection: () => ownLogSection,
-  runFacts: () => runFacts,
-  summarizeChanges: () => summarizeChanges,
-  taskWords: () => taskWords,
-  terminalRecord: () => terminalRecord
-});
-module.exports = stdin_exports;
-var import_chunk_356WYSYK = load("./chunk-356WYSYK.js");
-var import_chunk_JHMN6QMN = load("./chunk-JHMN6QMN.js");
-var import_chunk_455WVEWC = load("./chunk-455WVEWC.js");
-var import_chunk_CNETLWT3 = load("./chunk-CNETLWT3.js");
-var import_chunk_FSRL2ASG = load("./chunk-FSRL2ASG.js");
-var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
-var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
-var import_chunk_7ZHMY77B = load("./chunk-7ZHMY77B.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-function runFacts(end) {
-  const { spec, state, results } = end;
-  return [
-    ...results.map((note) => [note.required ? "Success file" : "Result path", (0, import_chunk_356WYSYK.describeResult)(note)]),
-    ["Task", spec.run?.identity ? `${oneLine2(spec.run.identity)}: ${taskWords(state)}` : null]
-  ];
-}
-function taskWords({ task_status = "unknown", task_exit_code = "unknown" }) {
-  return `${oneLine2(String(task_status))}, exit code ${oneLine2(String(task_exit_code))}`;
-}
-function ownLogSection(spec, log) {
-  const name = oneLine2(log);
-  const read = readOwnLog(spec, log);
-  if (read.tail === "") return { text: `The log ${name} tells nothing: ${read.note}.`, isWhole: false };
-  const note = read.note === null ? "" : ` (${read.note})`;
-  return { text: `## Last lines of ${name}${note}
-
-${read.tail}`, isWhole: read.note === null };
-}
-function logSection(title, file) {
-  const text = plainTail(file);
-  return text === "" ? "" : `## ${title}
-
-${text}`;
-}
-function readOwnLog(spec, log) {
-  try {
-    const found = (0, import_chunk_SWRACBME.lookBehind)(log);
-    if (!found) return { tail: "", note: "it is missing" };
-    if (found.kind !== "file") return { tail: "", note: "it is no regular file" };
-    const tail = plainTail((0, import_chunk_SWRACBME.realPath)(log));
-    if (tail === "") return { tail, note: "it is empty" };
-    const isOld = found.modifiedMs < Date.parse(spec.created_at);
-    return { tail, note: isOld ? "not written since the launch" : null };
-  } catch (error) {
-    return { tail: "", note: `it cannot be read (${(0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "error"})` };
-  }
-}
-function plainTail(file) {
-  return (0, import_chunk_LXK2ZILE.plainText)((0, import_chunk_JHMN6QMN.readLogTail)(file).toString("utf8")).trimEnd();
-}
-function oneLine2(text) {
-  return (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)(text).replace(/\s+/g, " ").trim(), import_chunk_7ZHMY77B.excerptBytes);
-}
-function terminalRecord(spec, paths, state, { tree, staff, results } = {}) {
-  return {
-    ...state,
-    kind: spec.kind,
-    verb: spec.verb,
-    owner: spec.owner,
-    label: spec.label,
-    cwd: spec.cwd,
-    lineage: spec.lineage,
-    ended_by: tree?.step ?? "none",
-    ended_processes: tree?.ended.slice(0, 50) ?? [],
-    survivors: tree?.survivors ?? [],
-    ...spec.staff ? wordsOf(spec.staff) : {},
-    ...staff ? staffRecord(spec, staff) : {},
-    // Without the record of the end: as it is now.
-    ...spec.run ? { result_paths: results ?? (0, import_chunk_356WYSYK.noteResults)(spec.run) } : {},
-    ...spec.timer ? { timer: spec.timer } : {},
-    result_path: paths.result,
-    output_path: isTidy(spec, state) ? null : paths.output,
-    error_path: paths.error
-  };
-}
-function staffRecord(spec, staff) {
-  const { changes } = staff;
-  return {
-    changes,
-    ...spec.worktree ? { worktree: { ...spec.worktree, take_over: changes ? (0, import_chunk_455WVEWC.takeOverCommands)(spec.worktree, changes) : [] } } : {},
-    ..."findings" in staff ? { findings: staff.findings, findings_error: staff.findings_error } : {}
-  };
-}
-function wordsOf({ mode, backend, custom, model, profile }) {
-  return { mode, backend: custom?.name ?? backend, model, profile };
-}
-function isTidy(spec, state) {
-  return spec.kind === "staff" && state.state === "done" && state.warnings.length === 0;
-}
-var shown = { files: 30, commits: 10, dirty: 10, refs: 10, bytes: 200 };
-function summarizeChanges(changes) {
-  const named = namesOf(
-    changes.files.map(({ path }) => path),
-    changes.file_count
-  );
-  const files = changes.file_count === 0 ? noFiles(changes) : `${fileCount(changes)}${named}`;
-  const { reason, dirty_committed, dirty_committed_count } = changes;
-  const isPartial = reason !== null && reason !== import_chunk_CNETLWT3.notInGit;
-  return [
-    files,
-    ...otherChanges(changes, namesOf(dirty_committed, dirty_committed_count)),
-    ...isPartial ? [`not everything could be looked at (${(0, import_chunk_FSRL2ASG.oneLine)(reason)})`] : []
-  ].join(", ");
-}
-function describeChanges(changes) {
-  const { files, file_count, commits, commit_count, dirty_before, dirty_before_count } = changes;
-  const { dirty_committed, dirty_committed_count } = changes;
-  const moved = changes.refs_changed.filter((ref) => ref !== `refs/heads/${changes.branch.after}`);
-  const refs = moved.slice(0, shown.refs).map(code);
-  return [
-    `${sentence([file_count === 0 ? noFiles(changes) : fileCount(changes), ...otherChanges(changes)].join(", "))}.`,
-    ...section("", files.slice(0, shown.files).map(fileLine), file_count),
-    ...section("New commits:", commits.slice(0, shown.commits).map(commitLine), commit_count),
-    ...refs.length > 0 ? ["", `Branches and stash that moved: ${refs.join(", ")}${moved.length > refs.length ? ", ..." : ""}`] : [],
-    ...section(
-      "Uncommitted before, now committed as it was:",
-      dirty_committed.slice(0, shown.dirty).map((path) => `- ${code(path)}`),
-      dirty_committed_count
-    ),
-    ...section(
-      "Dirty before, and left as it was:",
-      dirty_before.slice(0, shown.dirty).map((path) => `- ${code(path)}`),
-      dirty_before_count
-    ),
-    ...changes.reason === null ? [] : ["", `Not everything could be looked at: ${(0, import_chunk_FSRL2ASG.oneLine)(changes.reason)}.`],
-    ...changes.exact || changes.reason?.includes("damaged") ? [] : ["", "A limit was reached: there may be more changes than these."]
-  ].join("\n");
-}
-function namesOf(paths, total) {
-  const named = paths.slice(0, 3).map((path) => (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_FSRL2ASG.showName)(path), shown.bytes));
-  return ` (${named.join(", ")}${total > named.length ? ", ..." : ""})`;
-}
-function noFiles({ exact, unchanged, reason }) {
-  if (exact) return "no files changed";
-  return unchanged || reason === null ? "no changed files were seen" : "it is unknown whether files changed";
-}
-function fileCount({ file_count }) {
-  return `${file_count} file${file_count === 1 ? "" : "s"} changed`;
-}
-function otherChanges(changes, swallowed = "") {
-  const { commit_count, head, branch, index_changed, file_count, refs_changed, beyond } = changes;
-  const { dirty_committed_count: kept } = changes;
-  const were = kept === 1 ? "file that was uncommitted before is" : "files that were uncommitted before are";
-  const branchMoved = branch.before !== branch.after;
-  return [
-    ...commit_count > 0 ? [`${commit_count} new commit${commit_count === 1 ? "" : "s"}`] : [],
-    ...branchMoved ? [`now on ${branch.after === null ? "no branch" : `branch ${code(branch.after)}`}`] : [],
-    ...head.moved === "elsewhere" ? ["HEAD was moved to another line of history"] : [],
-    ...head.moved === "forward" && commit_count === 0 ? ["HEAD was moved forward"] : [],
-    ...index_changed && file_count === 0 && commit_count === 0 ? ["what is staged changed"] : [],
-    ...refs_changed.length > 0 && head.moved === null && commit_count === 0 ? ["branches or the stash changed"] : [],
-    ...kept > 0 ? [`${kept} ${were} now committed${swallowed}`] : [],
-    ...beyond.length > 0 ? [`something changed among ${beyond.join(" and ")}`] : []
-  ];
-}
-function section(title, lines, total) {
-  if (lines.length === 0) return [];
-  const rest = total - lines.length;
-  return ["", ...title === "" ? [] : [title, ""], ...lines, ...rest > 0 ? [`- and ${rest} more`] : []];
-}
-function fileLine({ path, change, from, was_dirty, committed }) {
-  const notes = [...was_dirty ? ["was dirty before"] : [], ...committed ? ["committed"] : []];
-  const origin = from === void 0 ? "" : `${code(from)} -> `;
-  return `- ${change}: ${origin}${code(path)}${notes.length === 0 ? "" : ` (${notes.join(", ")})`}`;
-}
-function commitLine({ sha, subject }) {
-  return `- ${sha.slice(0, 12)} ${code((0, import_chunk_FSRL2ASG.oneLine)(subject))}`;
-}
-function code(text) {
-  const inner = (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_FSRL2ASG.showName)(text), shown.bytes);
-  const longest = Math.max(0, ...(inner.match(/`+/g) ?? []).map((run) => run.length));
-  const fence = "`".repeat(longest + 1);
-  return longest === 0 ? `\`${inner}\`` : `${fence} ${inner} ${fence}`;
-}
-function sentence(text) {
-  return text.charAt(0).toUpperCase() + text.slice(1);
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  describeChanges,
-  isTidy,
-  logSection,
-  ownLogSection,
-  runFacts,
-  summarizeChanges,
-  taskWords,
-  terminalRecord
-});
-
-},
-"./chunk-HZZQJWIM.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  cancelJob: () => cancelJob
-});
-module.exports = stdin_exports;
-var import_chunk_7KOI7XAU = load("./chunk-7KOI7XAU.js");
-var import_chunk_JWSPXEOH = load("./chunk-JWSPXEOH.js");
-var import_chunk_SERDORTF = load("./chunk-SERDORTF.js");
-var import_chunk_GIZV7ETM = load("./chunk-GIZV7ETM.js");
-var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
-var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
-var import_chunk_7ZHMY77B = load("./chunk-7ZHMY77B.js");
-var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-async function cancelJob(root, id, request, patienceMs) {
-  const before = await (0, import_chunk_JWSPXEOH.refresh)(root, id);
-  if ((0, import_chunk_SERDORTF.isEnded)(before.state))
-    return { view: before, result: before.state.state === "canceled" ? "canceled" : "ended_before" };
-  askFor(before, `${JSON.stringify({ by: (0, import_chunk_GIZV7ETM.ownIdentity)(), owner: request.owner, at: (0, import_chunk_Y5L6GQDB.isoNow)(), why: request.why })}
-`);
-  nudge(before);
-  const timeoutMs = patienceMs ?? (before.spec?.kill_grace_ms ?? 0) + import_chunk_7ZHMY77B.killSettleMs + 5e3 + askingMs(before);
-  const [view = before] = await (0, import_chunk_7KOI7XAU.waitForJobs)(root, [id], { mode: "all", timeoutMs, heartbeatMs: null });
-  if (view.state.state === "canceled") return { view, result: "canceled" };
-  return { view, result: (0, import_chunk_SERDORTF.isEnded)(view.state) ? "ended_before" : "requested" };
-}
-function askingMs({ spec }) {
-  return spec?.run?.status_cmd ? import_chunk_7ZHMY77B.taskStatusMs + import_chunk_7ZHMY77B.toolGraceMs : 0;
-}
-function askFor({ paths }, text) {
-  for (let round = 1; ; round += 1) {
-    try {
-      (0, import_chunk_527JQF7V.createFile)(paths.cancel, text);
-      return;
-    } catch (error) {
-      if ((0, import_chunk_NVPF5LEY.errnoOf)(error) !== "ENOENT" || round === 3 || !(0, import_chunk_SWRACBME.exists)(paths.folder)) throw error;
-    }
-  }
-}
-function nudge(view) {
-  const engine = (0, import_chunk_SERDORTF.findEngine)(view.spec?.engine ?? "") ?? import_chunk_SERDORTF.defaultEngine;
-  for (const identity of [view.launch?.worker, view.worker?.worker]) if (identity) engine.signal(identity, "SIGURG");
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  cancelJob
-});
-
-},
-"./chunk-IR4WZNNS.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  folderOf: () => folderOf,
-  run: () => run
-});
-module.exports = stdin_exports;
-var import_chunk_6QQBI26U = load("./chunk-6QQBI26U.js");
-var import_chunk_ZBD7V2J7 = load("./chunk-ZBD7V2J7.js");
-var import_chunk_YMYPQKUB = load("./chunk-YMYPQKUB.js");
-var import_chunk_HA7S77SO = load("./chunk-HA7S77SO.js");
-var import_chunk_GEPPUING = load("./chunk-GEPPUING.js");
-var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
-var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
-var import_chunk_7ZHMY77B = load("./chunk-7ZHMY77B.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var import_node_path = builtin("node:path");
-var runOptions = {
-  timeout: {
-    kind: "duration",
-    value: "D",
-    range: import_chunk_7ZHMY77B.limits.runTimeout,
-    help: "hard limit, counted from launch (default 24h, at most 30d)"
-  },
-  deadline: { kind: "duration", value: "D", range: import_chunk_7ZHMY77B.limits.runTimeout, help: "the same as --timeout" },
-  "kill-after": {
-    kind: "duration",
-    value: "D",
-    range: import_chunk_7ZHMY77B.limits.runKillGrace,
-    help: "time between TERM and KILL (default 30s)"
-  },
-  cwd: { kind: "text", value: "DIR", help: "folder to run in (default: here)" },
-  shell: { kind: "flag", help: "give the one word after -- to /bin/sh -c" },
-  pipefail: { kind: "flag", help: "with --shell: a pipe fails when any of its commands does" },
-  "success-exit": {
-    kind: "count",
-    value: "N",
-    range: { default: 0, min: 0, max: 255 },
-    help: "the exit code that means success (default 0)"
-  },
-  "success-file": {
-    kind: "list",
-    value: "PATH",
-    help: "success only when this file is new or changed at the end; may be repeated"
-  },
-  result: { kind: "list", value: "PATH", help: "file or folder to tell of at the end; may be repeated" },
-  log: { kind: "text", value: "PATH", help: "the command's own log; its last 50 lines are told on failure" },
-  expect: { kind: "duration", value: "D", range: import_chunk_7ZHMY77B.limits.expect, help: "expected duration; later asks for attention" },
-  "checkpoint-every": {
-    kind: "duration",
-    value: "D",
-    range: import_chunk_7ZHMY77B.limits.checkpoint,
-    help: "judge its progress at this interval (default 1h)"
-  },
-  "sample-every": {
-    kind: "duration",
-    value: "D",
-    range: import_chunk_7ZHMY77B.limits.sample,
-    help: "look at its CPU, output and result paths this often (default 60s, at most the interval above)"
-  },
-  probe: { kind: "text", value: "LINE", help: "read-only shell line that prints its progress as one JSON object" },
-  "probe-timeout": { kind: "duration", value: "D", range: import_chunk_7ZHMY77B.limits.probe, help: "bound of one probe (default 30s)" },
-  "first-output": {
-    kind: "duration",
-    value: "D",
-    range: import_chunk_7ZHMY77B.limits.optInLimit,
-    help: "end it when nothing was printed by then"
-  },
-  "stall-after": {
-    kind: "duration",
-    value: "D",
-    range: import_chunk_7ZHMY77B.limits.optInLimit,
-    help: "end it when nothing was printed for that long"
-  },
-  ...import_chunk_YMYPQKUB.onStallOption,
-  "status-cmd": {
-    kind: "text",
-    value: "LINE",
-    help: "for a launcher that detaches: shell line that prints {identity, status, exit_code}; asked once at the end"
-  },
-  identity: { kind: "text", value: "TEXT", help: "the task that --status-cmd must name" },
-  "max-output": {
-    kind: "size",
-    value: "SIZE",
-    range: import_chunk_7ZHMY77B.limits.maxOutput,
-    help: "cap of each output file on disk (default 64M)"
-  },
-  "keep-children": { kind: "flag", help: "leave processes alone that the command left behind" },
-  ...import_chunk_YMYPQKUB.launchOptions
-};
-async function makeRunPart(input, cwd) {
-  checkTogether(input);
-  const [checkpointMs, log] = [input.durationOrDefault("checkpoint-every"), input.text("log")];
-  const part = {
-    success_exit: input.count("success-exit") ?? 0,
-    // A launcher that detaches itself leaves its task behind on purpose.
-    keep_children: input.has("keep-children") || input.has("status-cmd"),
-    ...(0, import_chunk_6QQBI26U.pathsBefore)({ results: input.texts("result"), successFiles: input.texts("success-file") }, cwd),
-    log: log === void 0 ? null : (0, import_chunk_6QQBI26U.requireLogPath)(log, cwd),
-    expect_ms: input.duration("expect") ?? null,
-    checkpoint_ms: checkpointMs,
-    sample_ms: Math.min(input.durationOrDefault("sample-every"), checkpointMs),
-    probe: lineOf(input, "probe"),
-    probe_ms: input.durationOrDefault("probe-timeout"),
-    status_cmd: lineOf(input, "status-cmd"),
-    identity: identityOf(input)
-  };
-  return { ...await (0, import_chunk_6QQBI26U.programOf)(input, cwd), ...part };
-}
-function checkTogether(input) {
-  const needs = [
-    ["pipefail", "shell"],
-    ["identity", "status-cmd"],
-    ["status-cmd", "identity"],
-    ["probe-timeout", "probe"]
-  ];
-  for (const [name, other] of needs)
-    if (input.has(name) && !input.has(other))
-      throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take --${name} without --${other}: ${whyTogether[name]}`, help());
-}
-var whyTogether = {
-  pipefail: "it is an option of that shell",
-  identity: "only that command can name the task",
-  "status-cmd": "its answer counts only for the task that you name",
-  "probe-timeout": "there is no probe to be bounded"
-};
-function lineOf(input, name) {
-  const line = input.text(name);
-  if (line === void 0) return null;
-  if (line.trim() === "") throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take an empty --${name}: allowed is one line for /bin/sh`, help());
-  requireSize(name, line, import_chunk_7ZHMY77B.shellLineBytes);
-  return line;
-}
-function identityOf(input) {
-  const text = input.text("identity");
-  if (text === void 0) return null;
-  if (text.trim() === "" || /[\r\n]/.test(text))
-    throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take --identity ${JSON.stringify(text)}: allowed is one line that names one task`, help());
-  requireSize("identity", text, import_chunk_7ZHMY77B.identityBytes);
-  return text;
-}
-function requireSize(name, text, limit) {
-  const size = (0, import_chunk_LXK2ZILE.byteLength)(text);
-  if (size > limit) throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take --${name} of ${size} bytes: at most ${limit} are allowed`, help());
-}
-function help() {
-  return (0, import_chunk_GEPPUING.quoteWords)([...(0, import_chunk_HA7S77SO.selfWords)(), "run", "--help"]);
-}
-var run = {
-  name: "run",
-  summary: "run a long command as a job",
-  form: "[options] -- COMMAND ARG...",
-  words: { min: 0, max: 0, rest: true },
-  options: runOptions,
-  notes: "The command gets no input and runs without a shell, exactly as it stands after --. It is never started twice.",
-  examples: [
-    "run -- make test",
-    "run --timeout 2h --once-key nightly -- python3 train.py --epochs 10",
-    "run --shell -- 'make && make install'"
-  ],
-  async run(context, input) {
-    const words = (0, import_chunk_ZBD7V2J7.onceWords)("run", input, (0, import_chunk_ZBD7V2J7.folderSaid)(context, input), null);
-    const repeated = await (0, import_chunk_ZBD7V2J7.repeatedLaunch)(context, input, words, false);
-    if (repeated) return repeated;
-    const cwd = folderOf(context, input);
-    const timeout = limitOf(input);
-    return (0, import_chunk_ZBD7V2J7.launchAndTell)(context, input, {
-      kind: "run",
-      verb: "run",
-      ...(0, import_chunk_ZBD7V2J7.launchWords)(input),
-      cwd,
-      deadlineMs: timeout,
-      killGraceMs: input.durationOrDefault("kill-after"),
-      maxOutputBytes: input.size("max-output") ?? import_chunk_7ZHMY77B.limits.maxOutput.default,
-      firstOutputMs: input.duration("first-output") ?? null,
-      stallMs: input.duration("stall-after") ?? null,
-      lineage: null,
-      run: await makeRunPart(input, cwd),
-      onStall: (0, import_chunk_ZBD7V2J7.onStallOf)(input),
-      staff: null,
-      words
-    });
-  }
-};
-function limitOf(input) {
-  if (input.has("timeout") && input.has("deadline"))
-    throw (0, import_chunk_NVPF5LEY.usageError)("cannot take --timeout and --deadline together: they are the same");
-  return input.has("deadline") ? input.durationOrDefault("deadline") : input.durationOrDefault("timeout");
-}
-function folderOf(context, input) {
-  const folder = import_node_path.default.resolve(context.cwd, input.text("cwd") ?? ".");
-  if (!(0, import_chunk_SWRACBME.isFolder)(folder))
-    throw new import_chunk_NVPF5LEY.FaultError(
-      "preflight",
-      `cannot run in ${folder}: there is no such folder`,
-      "name an existing one with --cwd DIR"
-    );
-  return (0, import_chunk_SWRACBME.realPath)(folder);
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  folderOf,
-  run
-});
-
-},
-"./chunk-J5M5T4EI.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  concludeAsked: () => concludeAsked
-});
-module.exports = stdin_exports;
-var import_chunk_K3U32BTR = load("./chunk-K3U32BTR.js");
-var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
-var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
-var import_chunk_3ELXWZHO = load("./chunk-3ELXWZHO.js");
-var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
-var import_chunk_O4IAPCHI = load("./chunk-O4IAPCHI.js");
-var import_chunk_7ZHMY77B = load("./chunk-7ZHMY77B.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-async function concludeAsked(job, ending, tree) {
-  const { run } = job.spec;
-  if (!run?.status_cmd) return (0, import_chunk_K3U32BTR.conclude)(job, ending);
-  const left = tree === null || ending.reason === "exited" ? [] : [leftWarning(ending.reason, tree)];
-  const task = await askTask(job.spec, run.status_cmd, run.identity ?? "");
-  return (0, import_chunk_K3U32BTR.conclude)(job, { ...ending, task: { ...task, warnings: [...left, ...task.warnings] } });
-}
-async function askTask(spec, line, identity) {
-  const answer = await ask(spec, line);
-  const read = readAnswer(answer, identity);
-  if (!("why" in read)) return { ...read, warnings: [] };
-  const message = `how the task stands is not known: the status command ${read.why}`;
-  return { task_status: "unknown", task_exit_code: "unknown", warnings: [{ code: "task_unknown", message }] };
-}
-async function ask({ id, cwd }, line) {
-  const environment = (0, import_chunk_O4IAPCHI.questionEnvironment)({ id, cwd });
-  try {
-    const shell = { program: "/bin/sh", args: ["-c", line], cwd, environment };
-    return await (0, import_chunk_3ELXWZHO.runTool)({ ...shell, timeoutMs: import_chunk_7ZHMY77B.taskStatusMs, limit: import_chunk_7ZHMY77B.probeBytes });
-  } catch (error) {
-    return { how: "failed", code: null, reason: (0, import_chunk_NVPF5LEY.messageOf)(error), stdout: Buffer.alloc(0), stderr: Buffer.alloc(0) };
-  }
-}
-function readAnswer(answer, identity) {
-  const trouble = troubleOf(answer);
-  if (trouble !== void 0) return { why: trouble };
-  let told;
-  try {
-    told = JSON.parse(answer.stdout.toString("utf8"));
-  } catch {
-    return { why: "printed no JSON object" };
-  }
-  if (typeof told !== "object" || told === null || Array.isArray(told)) return { why: "printed no JSON object" };
-  const { identity: named, status, exit_code: code } = told;
-  if (typeof named !== "string" && !Number.isSafeInteger(named)) return { why: "names no task" };
-  if (String(named) !== identity) return { why: `names another task (${oneLine(String(named))})` };
-  if (typeof status !== "string" || oneLine(status) === "") return { why: "tells no status" };
-  return { task_status: oneLine(status), task_exit_code: Number.isSafeInteger(code) ? code : "unknown" };
-}
-function troubleOf({ how, code, reason, stderr }) {
-  switch (how) {
-    case "timeout":
-      return `gave no answer within ${(0, import_chunk_UNGYPAP3.formatDuration)(import_chunk_7ZHMY77B.taskStatusMs)}`;
-    case "flooded":
-      return `printed more than ${(0, import_chunk_TFEMYLSK.formatSize)(import_chunk_7ZHMY77B.probeBytes)}`;
-    case "failed":
-      return `could not be started (${oneLine(reason ?? "not known why")})`;
-    case "aborted":
-      return "was broken off";
-    case "exited":
-      if (code === 0) return void 0;
-      return `${code === null ? "was killed" : `exited with code ${code}`}${saidOf(stderr)}`;
-  }
-}
-function saidOf(stderr) {
-  const said = oneLine(stderr.toString("utf8"));
-  return said === "" ? "" : ` (${said})`;
-}
-function oneLine(text) {
-  return (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)(text).replace(/\s+/g, " ").trim(), Math.min(import_chunk_7ZHMY77B.evidenceChars, import_chunk_7ZHMY77B.excerptBytes));
-}
-function leftWarning(reason, tree) {
-  const left = (0, import_chunk_K3U32BTR.findEscaped)(tree);
-  const named = left.slice(0, 10).map(({ pid, name }) => `${pid} (${oneLine(name)})`);
-  const more = left.length > named.length ? ` and ${left.length - named.length} more` : "";
-  const where = left.length > 0 ? `left alone: ${named.join(", ")}${more}` : "none of its processes was found here";
-  const message = `only the watching over the task has ended (${reason}); the task itself may live on; ${where}`;
-  return { code: "task_left", message };
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  concludeAsked
-});
-
-},
-"./chunk-JDHJDU6F.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  isOurs: () => isOurs,
-  mayAct: () => mayAct
-});
-module.exports = stdin_exports;
-var import_chunk_3FM5I4RV = load("./chunk-3FM5I4RV.js");
-var import_chunk_SERDORTF = load("./chunk-SERDORTF.js");
-var import_chunk_GIZV7ETM = load("./chunk-GIZV7ETM.js");
-var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
-async function mayAct(view) {
-  if (!view.spec || !(0, import_chunk_SWRACBME.isWritable)(view.paths.folder)) return false;
-  if (view.spec.timer) return isOurs(view);
-  const namespace = view.worker?.worker.pid_ns ?? view.launch?.worker.pid_ns ?? view.spec.launcher.pid_ns;
-  const isHere = namespace === (0, import_chunk_GIZV7ETM.pidNamespace)() || view.isOtherBoot;
-  if (!isHere && (0, import_chunk_SERDORTF.conditionOf)(view) !== "lost") return false;
-  return isOurs(view);
-}
-async function isOurs({ spec }) {
-  return spec !== null && (0, import_chunk_3FM5I4RV.isGenuine)(spec, knownKey());
-}
-function knownKey() {
-  try {
-    return (0, import_chunk_3FM5I4RV.readKey)();
-  } catch {
-    return void 0;
-  }
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  isOurs,
-  mayAct
-});
-
-},
-"./chunk-JHMN6QMN.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  logSize: () => logSize,
-  readLogTail: () => readLogTail
-});
-module.exports = stdin_exports;
-var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
-var import_chunk_7ZHMY77B = load("./chunk-7ZHMY77B.js");
-var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
-function readLogTail(file, limits = { lines: import_chunk_7ZHMY77B.tailLines, bytes: import_chunk_7ZHMY77B.tailBytes }) {
-  const part = (0, import_chunk_527JQF7V.readRange)(file, -(limits.bytes + 4), limits.bytes + 4);
-  if (!part) return Buffer.alloc(0);
-  const bounded = (0, import_chunk_LXK2ZILE.tailOfBytes)(part.bytes, limits.bytes);
-  return Buffer.from((0, import_chunk_LXK2ZILE.lastLines)(bounded, limits.lines));
-}
-function logSize(file) {
-  return (0, import_chunk_527JQF7V.readRange)(file, 0, 0)?.size ?? 0;
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  logSize,
-  readLogTail
-});
-
-},
-"./chunk-JSBRDJBE.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  __commonJS: () => __commonJS,
-  __toESM: () => __toESM
-});
-module.exports = stdin_exports;
-var __create = Object.create;
-var __defProp2 = Object.defineProperty;
-var __getOwnPropDesc2 = Object.getOwnPropertyDescriptor;
-var __getOwnPropNames2 = Object.getOwnPropertyNames;
-var __getProtoOf = Object.getPrototypeOf;
-var __hasOwnProp2 = Object.prototype.hasOwnProperty;
-var __commonJS = (cb, mod) => function __require() {
-  return mod || (0, cb[__getOwnPropNames2(cb)[0]])((mod = { exports: {} }).exports, mod), mod.exports;
-};
-var __copyProps2 = (to, from, except, desc) => {
-  if (from && typeof from === "object" || typeof from === "function") {
-    for (let key of __getOwnPropNames2(from))
-      if (!__hasOwnProp2.call(to, key) && key !== except)
-        __defProp2(to, key, { get: () => from[key], enumerable: !(desc = __getOwnPropDesc2(from, key)) || desc.enumerable });
-  }
-  return to;
-};
-var __toESM = (mod, isNodeMode, target) => (target = mod != null ? __create(__getProtoOf(mod)) : {}, __copyProps2(
-  // If the importer is in node compatibility mode or this is not an ESM
-  // file that has been converted to a CommonJS file using a Babel-
-  // compatible transform (i.e. "__esModule" has not been set), then set
-  // "default" to the CommonJS "module.exports" for node compatibility.
-  isNodeMode || !mod || !mod.__esModule ? __defProp2(target, "default", { value: mod, enumerable: true }) : target,
-  mod
-));
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  __commonJS,
-  __toESM
-});
-
-},
-"./chunk-JWSPXEOH.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  isSettleable: () => isSettleable,
-  refresh: () => refresh,
-  refreshAttached: () => refreshAttached
-});
-module.exports = stdin_exports;
-var import_chunk_SERDORTF = load("./chunk-SERDORTF.js");
-var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
-var import_chunk_7ZHMY77B = load("./chunk-7ZHMY77B.js");
-var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
-var settled = ["over", "lost", "host_restarted", "never_started"];
-function isSettleable(condition) {
-  return settled.includes(condition);
-}
-var attachable = ["orphaned", "unclaimed"];
-async function refresh(root, id, isStrict = false) {
-  const view = (0, import_chunk_SERDORTF.inspect)(root, id);
-  const condition = (0, import_chunk_SERDORTF.conditionOf)(view);
-  if (condition === "ended") dropMarker(view);
-  if (!isSettleable(condition)) return view;
-  const { settleJob } = await Promise.resolve().then(() => load("./settle-RG5UQOR6.js"));
-  await settleJob(view, (now2) => isSettleable((0, import_chunk_SERDORTF.conditionOf)(now2)), isStrict);
-  const now = (0, import_chunk_SERDORTF.inspect)(root, id);
-  return view.spec?.timer && (0, import_chunk_SERDORTF.conditionOf)(now) === "over" ? timerNotSettled(now) : now;
-}
-async function timerNotSettled(view) {
-  const { isOurs } = await Promise.resolve().then(() => load("./may-act-IRDQYOXY.js"));
-  if (await isOurs(view)) return view;
-  const damage = "spec.json was changed, or comes from another user or machine";
-  return { ...view, spec: null, damage, state: (0, import_chunk_SERDORTF.damagedState)(view.id, damage) };
-}
-async function refreshAttached(root, id) {
-  const view = await refresh(root, id, true);
-  const isDue = (now) => attachable.includes((0, import_chunk_SERDORTF.conditionOf)(now)) || isHung(now);
-  if (!isDue(view)) return view;
-  const { attachWorker } = await Promise.resolve().then(() => load("./attach-MDWQ4E72.js"));
-  await attachWorker(view, isDue);
-  return (0, import_chunk_SERDORTF.inspect)(root, id);
-}
-function dropMarker(view) {
-  if (!(0, import_chunk_SWRACBME.exists)(view.paths.marker)) return;
-  try {
-    (0, import_chunk_527JQF7V.removeFile)(view.paths.reserve);
-    (0, import_chunk_527JQF7V.removeFile)(view.paths.marker);
-  } catch {
-  }
-}
-function isHung(view) {
-  if ((0, import_chunk_SERDORTF.conditionOf)(view) !== "supervised" || view.isClaimed || view.worker !== null) return false;
-  return view.leaseAgeMs !== null && view.leaseAgeMs > 2 * import_chunk_7ZHMY77B.leaseStaleMs;
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  isSettleable,
-  refresh,
-  refreshAttached
-});
-
-},
-"./chunk-K3U32BTR.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  conclude: () => conclude,
-  findCgroup: () => findCgroup,
-  findEscaped: () => findEscaped,
-  finishStored: () => finishStored,
-  makeCgroup: () => makeCgroup,
-  removeCgroup: () => removeCgroup,
-  terminate: () => terminate,
-  treeOf: () => treeOf
-});
-module.exports = stdin_exports;
-var import_chunk_4WEELAIS = load("./chunk-4WEELAIS.js");
-var import_chunk_HHYCARAF = load("./chunk-HHYCARAF.js");
-var import_chunk_JHMN6QMN = load("./chunk-JHMN6QMN.js");
-var import_chunk_2PAEHOUN = load("./chunk-2PAEHOUN.js");
-var import_chunk_NRRHITGT = load("./chunk-NRRHITGT.js");
-var import_chunk_QSGRWEAL = load("./chunk-QSGRWEAL.js");
-var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
-var import_chunk_SERDORTF = load("./chunk-SERDORTF.js");
-var import_chunk_GIZV7ETM = load("./chunk-GIZV7ETM.js");
-var import_chunk_455WVEWC = load("./chunk-455WVEWC.js");
-var import_chunk_GEPPUING = load("./chunk-GEPPUING.js");
-var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
-var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
-var import_chunk_O4IAPCHI = load("./chunk-O4IAPCHI.js");
-var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
-var import_chunk_7ZHMY77B = load("./chunk-7ZHMY77B.js");
-var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var import_node_fs = require("node:fs");
-var import_node_path = builtin("node:path");
-var hasMarks = process.platform === "linux";
-function findMembers(tree) {
-  const rows = (0, import_chunk_GIZV7ETM.readProcesses)(tree.baseline).filter(
-    (row) => !(0, import_chunk_GIZV7ETM.isDeadState)(row.state) && !(Number(row.start) < tree.since)
-  );
-  const marks = new Map();
-  const markOf = (pid) => {
-    if (!marks.has(pid)) marks.set(pid, (0, import_chunk_GIZV7ETM.readProcessVariable)(pid, import_chunk_O4IAPCHI.markVariable));
-    return marks.get(pid);
-  };
-  const counted = new Set(tree.counted());
-  const foreign = findForeign(rows, markOf, tree.mark);
-  const isForeign = (pid) => foreign.has(pid);
-  const inSession = (row) => row.session === tree.session || row.group === tree.session;
-  const isOurSession = tree.session !== null && rows.some((row) => inSession(row) && (!hasMarks || markOf(row.pid) === tree.mark));
-  const members = new Map();
-  const found = [];
-  if (tree.reach === "session") {
-    for (const row of rows)
-      if (isOurSession && inSession(row) && !isForeign(row.pid) && !isSpared(row, tree)) found.push(memberOf(row));
-    return found;
-  }
-  for (const row of rows) {
-    const isKnown = tree.known.get(row.pid) === row.start || counted.has(row.pid);
-    if (markOf(row.pid) === tree.mark || (isOurSession && inSession(row) || isKnown) && !isForeign(row.pid))
-      members.set(row.pid, row);
-  }
-  for (let grew = true; grew; ) {
-    grew = false;
-    for (const row of rows) {
-      if (members.has(row.pid) || !members.has(row.parent) || isForeign(row.pid)) continue;
-      members.set(row.pid, row);
-      grew = true;
-    }
-  }
-  for (const row of members.values()) {
-    if (isSpared(row, tree)) continue;
-    tree.known.set(row.pid, row.start);
-    found.push(memberOf(row));
-  }
-  return found;
-}
-function findEscaped(tree) {
-  const within = new Set(findMembers(tree).map(({ pid }) => pid));
-  const isOurs = ({ pid, parent }) => within.has(pid) || parent === process.pid;
-  return findMembers({ ...tree, reach: "all", known: new Map() }).filter((one) => !isOurs(one));
-}
-function memberOf({ pid, start, name, parent }) {
-  return { pid, start, name, parent };
-}
-function findForeign(rows, markOf, mark) {
-  const foreign = new Set(rows.filter((row) => (markOf(row.pid) ?? mark) !== mark).map((row) => row.pid));
-  for (let size = -1; size !== foreign.size; ) {
-    size = foreign.size;
-    for (const row of rows) if (foreign.has(row.parent) && markOf(row.pid) !== mark) foreign.add(row.pid);
-  }
-  return foreign;
-}
-function isSpared(row, tree) {
-  return row.pid === process.pid || tree.spared.includes(row.pid);
-}
-async function terminate(tree, options) {
-  const report = { step: "none", ended: [], survivors: [] };
-  const seen = new Map();
-  const told = new Set();
-  const note = (members) => {
-    for (const member of members) seen.set(member.pid, member);
-    return members;
-  };
-  let left = note(findMembers(tree));
-  if (left.length === 0) return report;
-  report.step = "term";
-  const termUntil = (0, import_chunk_Y5L6GQDB.monotonicMs)() + options.graceMs;
-  for (let pause = 5; left.length > 0 && (0, import_chunk_Y5L6GQDB.monotonicMs)() < termUntil; pause = Math.min(pause * 2, 100)) {
-    for (const member of left) if (!told.has(member.pid) && signal(member, "SIGTERM")) told.add(member.pid);
-    await (0, import_chunk_Y5L6GQDB.sleep)(Math.min(pause, Math.max(1, termUntil - (0, import_chunk_Y5L6GQDB.monotonicMs)())));
-    left = note(stillThere(left, tree));
-  }
-  if (left.length > 0) {
-    report.step = "kill";
-    const killUntil = (0, import_chunk_Y5L6GQDB.monotonicMs)() + options.settleMs;
-    for (let pause = 5; left.length > 0 && (0, import_chunk_Y5L6GQDB.monotonicMs)() < killUntil; pause = Math.min(pause * 2, 200)) {
-      for (const member of left) signal(member, "SIGKILL");
-      await (0, import_chunk_Y5L6GQDB.sleep)(pause);
-      left = note(findMembers(tree));
-    }
-  }
-  report.survivors = left;
-  report.ended = [...seen.values()].filter(
-    (member) => !left.some((one) => one.pid === member.pid) && !isShimsOwn(member, tree)
-  );
-  return report;
-}
-function isShimsOwn(member, tree) {
-  return tree.child !== null && tree.session !== null && member.parent === tree.session && member.pid !== tree.child;
-}
-function stillThere(members, tree) {
-  const living = members.filter(isAlive);
-  return living.length > 0 ? living : findMembers(tree);
-}
-function isAlive(member) {
-  const row = (0, import_chunk_GIZV7ETM.readProcess)(member.pid);
-  return row !== void 0 && row.start === member.start && !(0, import_chunk_GIZV7ETM.isDeadState)(row.state);
-}
-function signal(member, name) {
-  if (!isAlive(member)) return false;
-  try {
-    process.kill(member.pid, name);
-    return true;
-  } catch {
-    return false;
-  }
-}
-var prefix = "job-companion-";
-function makeCgroup(id) {
-  const own = ownCgroup();
-  if (own === void 0) return null;
-  const folder = import_node_path.default.join(own, `${prefix}${id}`);
-  try {
-    (0, import_node_fs.mkdirSync)(folder);
-    return folder;
-  } catch (error) {
-    return (0, import_chunk_NVPF5LEY.errnoOf)(error) === "EEXIST" ? folder : null;
-  }
-}
-function findCgroup(id) {
-  const own = ownCgroup();
-  const folder = own === void 0 ? null : import_node_path.default.join(own, `${prefix}${id}`);
-  return folder !== null && (0, import_chunk_SWRACBME.exists)(folder) ? folder : null;
-}
-function listCgroup(folder, id) {
-  if (folder === null || import_node_path.default.basename(folder) !== `${prefix}${id}` || !isBelowMount(folder)) return [];
-  return pidsIn(folder);
-}
-function removeCgroup(folder, id) {
-  if (folder === null || import_node_path.default.basename(folder) !== `${prefix}${id}` || !isBelowMount(folder)) return;
-  try {
-    removeEmpty(folder);
-    if (import_node_path.default.basename(import_node_path.default.dirname(folder)).startsWith(prefix)) (0, import_node_fs.rmdirSync)(import_node_path.default.dirname(folder));
-  } catch {
-  }
-}
-function removeEmpty(folder) {
-  for (const name of (0, import_chunk_SWRACBME.listNames)(folder)) if (!name.includes(".")) removeEmpty(import_node_path.default.join(folder, name));
-  (0, import_node_fs.rmdirSync)(folder);
-}
-function pidsIn(folder) {
-  const text = readOrEmpty(import_node_path.default.join(folder, "cgroup.procs"));
-  const own = text.split("\n").map(Number).filter((pid) => pid > 1);
-  const inner = (0, import_chunk_SWRACBME.listNames)(folder).filter(
-    (name) => !name.startsWith(prefix) && !/^(?:cgroup|cpu|memory|io|pids|cpuset|hugetlb|rdma|misc)\./.test(name)
-  );
-  return [...own, ...inner.flatMap((name) => pidsIn(import_node_path.default.join(folder, name)))];
-}
-function ownCgroup() {
-  const mount = mountPoint();
-  const line = readOrEmpty("/proc/self/cgroup").split("\n").find((one) => one.startsWith("0::"));
-  return mount === void 0 || line === void 0 ? void 0 : import_node_path.default.join(mount, line.slice(3));
-}
-function mountPoint() {
-  const line = readOrEmpty("/proc/self/mounts").split("\n").find((one) => one.split(" ")[2] === "cgroup2");
-  return line?.split(" ")[1];
-}
-function isBelowMount(folder) {
-  const mount = mountPoint();
-  return mount !== void 0 && import_node_path.default.resolve(folder) === folder && folder.startsWith(`${mount}/`);
-}
-function readOrEmpty(file) {
-  try {
-    return (0, import_node_fs.readFileSync)(file, "utf8");
-  } catch {
-    return "";
-  }
-}
-function treeOf(spec, paths, who) {
-  const living = (identity) => identity && (0, import_chunk_GIZV7ETM.livenessOf)(identity) === "alive" ? [identity.pid] : [];
-  const cgroup = (0, import_chunk_SERDORTF.readWorker)(paths);
-  const folder = cgroup.kind === "ok" ? cgroup.value.cgroup ?? null : null;
-  const shim = who.shim && isHere(who.shim) ? who.shim : null;
-  const atShimPid = shim ? (0, import_chunk_GIZV7ETM.readProcess)(shim.pid) : void 0;
-  const isStranger = atShimPid !== void 0 && atShimPid.start !== shim?.start_token;
-  return {
-    mark: spec.mark,
-    // A launcher that detaches its task: what left the session is the task, and the job only watches over it.
-    reach: spec.run?.status_cmd ? "session" : "all",
-    session: shim && !isStranger ? shim.pid : null,
-    since: isHere(spec.launcher) ? Number(spec.launcher.start_token) || 0 : 0,
-    spared: [...living(who.worker), ...living(shim)],
-    baseline: who.baseline ?? null,
-    counted: () => listCgroup(folder, spec.id),
-    child: who.child?.pid ?? null,
-    known: new Map()
-  };
-}
-function isHere(identity) {
-  return identity.boot_id === (0, import_chunk_GIZV7ETM.bootId)() && identity.pid_ns === (0, import_chunk_GIZV7ETM.pidNamespace)();
-}
-function recovery(job, refused = []) {
-  const { spec, state, paths } = job;
-  const lines = ["## Going on", "", `Nothing is started again by itself.${lookFirst(job)}`];
-  if (spec.staff) lines.push(...remedies(spec, spec.staff, state), ...refusals(spec.staff, refused));
-  if ((0, import_chunk_2PAEHOUN.isContinuable)(paths, state))
-    lines.push(`Go on in the same conversation: ${import_chunk_QSGRWEAL.nextCommands.continue(spec.id, spec.state_option)}`);
-  lines.push(`Start the same once more: ${import_chunk_QSGRWEAL.nextCommands.restart(spec.id, spec.state_option)}`);
-  return lines.join("\n");
-}
-function lookFirst({ spec, state }) {
-  if (spec.kind === "watch") return "";
-  if (state.error?.code === "spawn_failed" || state.error?.code === "never_started") return "";
-  if (spec.run?.status_cmd)
-    return ` The task may live on, and a restart would start another: ask for it first: ${(0, import_chunk_GEPPUING.quoteWords)(["sh", "-c", (0, import_chunk_LXK2ZILE.plainText)(spec.run.status_cmd)])}`;
-  const git = spec.worktree ? (0, import_chunk_GEPPUING.quoteWords)(["git", "-C", spec.worktree.path]) : "git";
-  return ` Look at what was changed first: ${git} status, ${git} diff.`;
-}
-function remedies(spec, staff, state) {
-  const name = staff.custom?.name ?? staff.backend;
-  switch (state.error?.code) {
-    case "auth":
-      return [
-        `Sign in first: start ${staff.program} by hand, or set its key. Then try it out: ${(0, import_chunk_QSGRWEAL.nextCommand)(spec.state_option, "doctor", "--backend", name)}`
-      ];
-    case "quota": {
-      const resets = state.error.resets ? ` (resets: ${(0, import_chunk_LXK2ZILE.plainText)(state.error.resets)})` : "";
-      return [
-        `The quota of ${name} is used up${resets}. The same with another CLI: ${(0, import_chunk_QSGRWEAL.nextCommand)(spec.state_option, "restart", spec.id, "--backend", "OTHER")}`
-      ];
-    }
-    default:
-      return [];
-  }
-}
-function refusals(staff, refused) {
-  if (refused.length === 0) return [];
-  const wider = staff.profile === "restricted" ? "standard" : "unrestricted";
-  return [
-    `Refused to the agent (profile ${staff.profile}): ${refused.map(import_chunk_LXK2ZILE.plainText).join("; ")}. If it should be allowed: --profile ${wider} with one of the commands below.`
-  ];
-}
-function makeDeliverable(parts) {
-  const { spec, state, staff, paths, isPlain } = parts;
-  if (state.state !== "done") return makeReport(parts);
-  if (spec.timer) return spec.timer.message;
-  if (spec.watch) return `${state.watch?.evidence ?? spec.watch.words}
-`;
-  if (isPlain) return (0, import_chunk_527JQF7V.readRange)(paths.output, 0, Number.MAX_SAFE_INTEGER)?.bytes ?? "";
-  if (staff && staff.answer !== null) return staff.answer;
-  const output = (0, import_chunk_JHMN6QMN.readLogTail)(paths.output);
-  return output.length > 0 ? output : (0, import_chunk_JHMN6QMN.readLogTail)(paths.error);
-}
-function makeReport(parts) {
-  const { spec, state, staff } = parts;
-  if (spec.timer) return timerReport(parts, spec.timer);
-  const sections = [
-    `# ${spec.id}: ${state.state}${state.error ? ` (${state.error.code})` : ""}`,
-    reasonText(parts),
-    facts(parts).join("\n"),
-    progress(parts),
-    workspace(parts),
-    ...logSections(parts),
-    decided(parts),
-    recovery(parts, staff?.reading.denials)
-  ];
-  return `${sections.filter((section) => section !== "").join("\n\n")}
-`;
-}
-function timerReport({ spec, state, cancel }, timer) {
-  const lines = [
-    `# ${spec.id}: ${state.state}`,
-    "",
-    `Canceled${cancelWords(cancel)}. It was due at ${(0, import_chunk_LXK2ZILE.plainText)(timer.due_at)}.`,
-    ...timer.message === "" ? [] : ["", "## Its message", "", timer.message]
-  ];
-  return `${lines.join("\n")}
-`;
-}
-function cancelWords(cancel) {
-  const why = cancel?.why ? `: ${(0, import_chunk_LXK2ZILE.plainText)(cancel.why)}` : "";
-  const who = cancel ? ` by ${(0, import_chunk_LXK2ZILE.plainText)(cancel.owner ?? `process ${cancel.by?.pid ?? "unknown"}`)} at ${(0, import_chunk_LXK2ZILE.plainText)(cancel.at)}` : "";
-  return `${who}${why}`;
-}
-function reasonText({ state, cancel, tree }) {
-  if (state.state === "canceled") {
-    const step = {
-      none: "nothing was running any more",
-      term: "the tree ended on SIGTERM",
-      kill: "SIGKILL was needed"
-    }[tree.step];
-    return `Canceled${cancelWords(cancel)}. ${tree.ended.length} process(es) ended; ${step}.`;
-  }
-  const resets = state.error?.resets ? ` (resets: ${state.error.resets})` : "";
-  return `Reason: ${(0, import_chunk_LXK2ZILE.plainText)(state.error?.message ?? "not known")}${resets}`;
-}
-function facts(parts) {
-  const { spec, state, paths, tree } = parts;
-  const rows = [
-    ["Command", spec.run ? (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_GEPPUING.quoteWords)(spec.run.argv), 1e3) : null],
-    ["Condition", spec.watch ? (0, import_chunk_LXK2ZILE.plainText)(spec.watch.words) : null],
-    ["Seen last", spec.watch && state.watch ? seenLast(state.watch) : null],
-    ["Backend", spec.staff ? `${spec.staff.backend}, mode ${spec.staff.mode}, profile ${spec.staff.profile}` : null],
-    ["Task", spec.staff ? (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)(spec.staff.prompt).replace(/\s+/g, " "), import_chunk_7ZHMY77B.excerptBytes) : null],
-    ["Folder", spec.cwd],
-    ["Exit code", state.exit_code === null ? null : String(state.exit_code)],
-    [
-      "Signal",
-      state.signal === null ? null : `${state.signal}${state.signal_certain ? "" : " (by the exit code; not certain)"}`
-    ],
-    ["Duration", state.duration_ms === null ? null : (0, import_chunk_UNGYPAP3.formatDuration)(state.duration_ms)],
-    ["Hard limit", (0, import_chunk_UNGYPAP3.formatDuration)(spec.deadline_ms)],
-    ...(0, import_chunk_HHYCARAF.runFacts)(parts),
-    ["Conversation", state.conversation?.id ?? null],
-    [
-      "Survivors",
-      tree.survivors.length > 0 ? tree.survivors.map((one) => `${one.pid} (${one.name})`).join(", ") : null
-    ],
-    ["Warnings", state.warnings.length > 0 ? state.warnings.map((one) => (0, import_chunk_LXK2ZILE.plainText)(one.message)).join("; ") : null],
-    ["Whole output", spec.watch ? null : `${paths.output} and ${paths.error}`],
-    ["What was told", spec.watch ? paths.events : null]
-  ];
-  return rows.filter(([, value]) => value !== null).map(([name, value]) => `${name}: ${value}`);
-}
-function seenLast({ evidence, polls, troubles, trouble }) {
-  const failed = troubles > 0 ? `; the last ${troubles} failed: ${(0, import_chunk_LXK2ZILE.plainText)(trouble ?? "not known why")}` : "";
-  return `${(0, import_chunk_LXK2ZILE.plainText)(evidence)} (${polls} attempts${failed})`;
-}
-function progress({ staff }) {
-  if (!staff) return "";
-  const { reading } = staff;
-  const lines = [];
-  for (const call of reading.tools.slice(-5)) {
-    lines.push(`- ${call.name} ${(0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)(call.input).replace(/\s+/g, " "), import_chunk_7ZHMY77B.excerptBytes)} [${call.status}]`);
-  }
-  const text = (0, import_chunk_LXK2ZILE.plainText)(reading.answer || reading.text).trim();
-  if (text !== "") lines.push("", ...(0, import_chunk_LXK2ZILE.tail)(text, import_chunk_7ZHMY77B.textTailBytes).text.split("\n"));
-  return lines.length > 0 ? ["## Seen last (not a finished answer)", "", ...lines].join("\n") : "";
-}
-function workspace({ spec, staff }) {
-  if (!staff?.changes) return "";
-  const lines = ["## Workspace", "", (0, import_chunk_HHYCARAF.describeChanges)(staff.changes)];
-  if (spec.worktree) {
-    lines.push("", `It worked in a worktree of its own, ${spec.worktree.path} (branch ${spec.worktree.branch}).`);
-    for (const command of (0, import_chunk_455WVEWC.takeOverCommands)(spec.worktree, staff.changes)) lines.push(`    ${command}`);
-  }
-  return lines.join("\n");
-}
-function decided({ spec, state }) {
-  if (state.error?.code !== "stalled" || !spec.on_stall) return "";
-  return `## Decided at launch for a stall
-
-${(0, import_chunk_LXK2ZILE.plainText)(spec.on_stall).trim()}`;
-}
-function logSections({ spec, paths }) {
-  if (spec.staff) return [(0, import_chunk_HHYCARAF.logSection)("Last error output", paths.error)];
-  const own = spec.run?.log ? (0, import_chunk_HHYCARAF.ownLogSection)(spec, spec.run.log) : void 0;
-  return [
-    ...own ? [own.text] : [],
-    ...own?.isWhole ? [] : [(0, import_chunk_HHYCARAF.logSection)("Last output", paths.output)],
-    (0, import_chunk_HHYCARAF.logSection)("Last error output", paths.error)
-  ];
-}
-function conclude(job, ending) {
-  const { paths, spec } = job;
-  const read = (0, import_chunk_SERDORTF.readState)(paths);
-  const before = read.kind === "ok" ? read.value : (0, import_chunk_SERDORTF.earlyState)(spec.id, spec);
-  const journal = (0, import_chunk_NRRHITGT.openJournal)(paths, spec);
-  if ((0, import_chunk_SERDORTF.isEnded)(before)) {
-    journal.append("late_evidence", { reason: ending.reason, exit_code: ending.exit?.exit_code ?? null });
-    return before;
-  }
-  const end = (0, import_chunk_4WEELAIS.makeEndState)(job, before, ending);
-  const { state } = end;
-  try {
-    withReserve(paths, () => publish(job, end, ending, journal));
-  } catch (error) {
-    if (!isFull(error)) throw error;
-    state.state = "failed";
-    state.error = {
-      code: "output_unstorable",
-      message: `the result cannot be stored: no space left in ${paths.folder}`
-    };
-    withReserve(paths, () => finish(paths, state));
-  }
-  return state;
-}
-function publish(job, { state, staff, results }, ending, journal) {
-  const { paths, spec } = job;
-  const cancel = (0, import_chunk_SERDORTF.readCancel)(paths);
-  (0, import_chunk_527JQF7V.writeFile)(
-    paths.result,
-    madeSafely(
-      state,
-      staff,
-      () => makeDeliverable({
-        spec,
-        paths,
-        state,
-        staff,
-        results,
-        tree: ending.tree,
-        cancel,
-        isPlain: (0, import_chunk_4WEELAIS.backendOf)(spec)?.answerFrom === "stdout"
-      })
-    )
-  );
-  (0, import_chunk_527JQF7V.writeJson)(paths.resultRecord, (0, import_chunk_HHYCARAF.terminalRecord)(spec, paths, state, { tree: ending.tree, staff, results }), {
-    sync: false
-  });
-  if ((0, import_chunk_NRRHITGT.readEvents)(paths, journal.seq - 1, 1).events[0]?.type !== "ended") {
-    const { exit_code, error, reconciled } = state;
-    journal.append("ended", { state: state.state, exit_code, error, reconciled });
-  }
-  state.seq = journal.seq;
-  finish(paths, state);
-  if ((0, import_chunk_HHYCARAF.isTidy)(spec, state)) for (const file of [paths.output, paths.snapshot]) (0, import_chunk_527JQF7V.removeFile)(file);
-}
-function madeSafely(state, staff, make) {
-  try {
-    return make();
-  } catch (error) {
-    if (state.state === "done" && staff && staff.answer !== null) return staff.answer;
-    const reason = state.error ? `${state.error.code}: ${state.error.message}` : state.state;
-    return `# ${state.id}: ${state.state}
-
-${reason}
-
-The report could not be made: ${(0, import_chunk_NVPF5LEY.messageOf)(error)}
-`;
-  }
-}
-function finish(paths, state) {
-  (0, import_chunk_SERDORTF.writeState)(paths, state);
-  (0, import_chunk_527JQF7V.removeFile)(paths.marker);
-  const passing = [paths.reserve, paths.leaseFifo, paths.aliveFifo, paths.limitFifo];
-  const torn = (0, import_chunk_SWRACBME.listNames)(paths.folder).filter((name) => /^\..*\.tmp$/.test(name));
-  for (const file of [...passing, ...torn.map((name) => `${paths.folder}/${name}`)]) (0, import_chunk_527JQF7V.removeFile)(file);
-}
-function finishStored(job) {
-  const stored = (0, import_chunk_SERDORTF.readStoredState)(job.paths, job.spec.id);
-  if (!stored) return false;
-  withReserve(job.paths, () => finish(job.paths, stored));
-  return true;
-}
-function withReserve(paths, write) {
-  try {
-    write();
-  } catch (error) {
-    if (!isFull(error) || !(0, import_chunk_527JQF7V.removeFile)(paths.reserve)) throw error;
-    write();
-  }
-}
-function isFull(error) {
-  return ["ENOSPC", "EDQUOT"].includes((0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "");
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  conclude,
-  findCgroup,
-  findEscaped,
-  finishStored,
-  makeCgroup,
-  removeCgroup,
-  terminate,
-  treeOf
-});
-
-},
-"./chunk-KAYO3MEI.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  loadWatch: () => loadWatch,
-  watchIds: () => watchIds
-});
-module.exports = stdin_exports;
-var loaders = {
-  file: async () => (await Promise.resolve().then(() => load("./file-TPNXLFEV.js"))).file,
-  cmd: async () => (await Promise.resolve().then(() => load("./cmd-ROQ3QLY5.js"))).cmd,
-  http: async () => (await Promise.resolve().then(() => load("./http-IOAMXW2I.js"))).http
-};
-var watchIds = Object.keys(loaders);
-async function loadWatch(id) {
-  return Object.hasOwn(loaders, id) ? loaders[id]() : void 0;
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  loadWatch,
-  watchIds
-});
-
-},
-"./chunk-LPVBMOL6.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  makeStaffVerb: () => makeStaffVerb
-});
-module.exports = stdin_exports;
-var import_chunk_PXHNMTB7 = load("./chunk-PXHNMTB7.js");
-var import_chunk_IR4WZNNS = load("./chunk-IR4WZNNS.js");
-var import_chunk_ZBD7V2J7 = load("./chunk-ZBD7V2J7.js");
-var import_chunk_YMYPQKUB = load("./chunk-YMYPQKUB.js");
-var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
-function makeStaffVerb({ mode: id, options = {}, notes, examples, isSynchronous = false }) {
-  const mode = import_chunk_W7HED5VZ.modes[id];
-  return {
-    name: id,
-    summary: mode.summary,
-    form: "(--prompt TEXT | --prompt-file PATH | --stdin) [options]",
-    words: { min: 0, max: 0 },
-    options: {
-      ...import_chunk_YMYPQKUB.staffOptions,
-      ...options,
-      cwd: { kind: "text", value: "DIR", help: "folder to work in (default: here)" },
-      ...import_chunk_YMYPQKUB.writerOptions,
-      ...import_chunk_YMYPQKUB.launchOptions
-    },
-    notes: [
-      `Default profile: ${mode.profile}. The task reaches the agent byte for byte, with the words of the mode around it.`,
-      notes
-    ].filter((line) => line !== void 0).join("\n"),
-    examples,
-    async run(context, input) {
-      const prompt = await (0, import_chunk_PXHNMTB7.taskOf)(context, input);
-      const words = (0, import_chunk_ZBD7V2J7.onceWords)(id, input, (0, import_chunk_ZBD7V2J7.folderSaid)(context, input), prompt);
-      const isWaiting = isSynchronous && !input.has("id-only");
-      const repeated = await (0, import_chunk_ZBD7V2J7.repeatedLaunch)(context, input, words, isWaiting);
-      if (repeated) return repeated;
-      const cwd = (0, import_chunk_IR4WZNNS.folderOf)(context, input);
-      const staff = (0, import_chunk_PXHNMTB7.freshStaff)(context, input, { mode: id, prompt, cwd });
-      return (0, import_chunk_PXHNMTB7.launchStaff)(context, input, {
-        verb: id,
-        staff,
-        cwd,
-        lineage: null,
-        isSynchronous: isWaiting,
-        words
-      });
-    }
-  };
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  makeStaffVerb
-});
-
-},
-"./chunk-LXK2ZILE.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  byteLength: () => byteLength,
-  excerpt: () => excerpt,
-  lastLines: () => lastLines,
-  plainText: () => plainText,
-  plainValue: () => plainValue,
-  tail: () => tail,
-  tailOfBytes: () => tailOfBytes
-});
-module.exports = stdin_exports;
-var encoder = new TextEncoder();
-var decoder = new TextDecoder();
-var escapeSequence = /\x1b(?:[\]PX^_][^\x07\x1b\x9c\n]*(?:\x07|\x1b\\|\x9c)?|\[[0-?]*[ -/]*[@-~]?|[ -/]*[0-~]?)|[\x90\x98\x9d-\x9f][^\x07\x1b\x90\x98\x9c-\x9f\n]*(?:\x07|\x1b\\|\x9c)|\x9b[0-?]*[ -/]*[@-~]?/g;
-function byteLength(text) {
-  return encoder.encode(text).length;
-}
-function plainText(text) {
-  return text.replaceAll("\r\n", "\n").replace(escapeSequence, "").replaceAll("\r", "\n").replace(/[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]/g, "");
-}
-function excerpt(text, limit) {
-  const bytes = encoder.encode(text);
-  if (bytes.length <= limit) return text;
-  if (limit < 3) return "";
-  let end = limit - 3;
-  while (end > 0 && isContinuation(bytes[end])) end -= 1;
-  return `${decoder.decode(bytes.subarray(0, end))}\u2026`;
-}
-function tail(text, limit) {
-  const bytes = encoder.encode(text);
-  if (bytes.length <= limit) return { text, truncated: false };
-  return { text: decoder.decode(tailOfBytes(bytes, limit)), truncated: true };
-}
-function tailOfBytes(bytes, limit) {
-  const start = Math.max(0, bytes.length - limit);
-  let skip = 0;
-  while (start > 0 && skip < 4 && isContinuation(bytes[start + skip])) skip += 1;
-  return bytes.subarray(start + (skip < 4 ? skip : 0));
-}
-function lastLines(bytes, count) {
-  let seen = 0;
-  for (let at = bytes.length - 2; at >= 0; at -= 1) {
-    if (bytes[at] !== 10) continue;
-    seen += 1;
-    if (seen === count) return bytes.subarray(at + 1);
-  }
-  return bytes;
-}
-function isContinuation(byte) {
-  return byte !== void 0 && (byte & 192) === 128;
-}
-function plainValue(value, limit) {
-  if (typeof value === "string") return excerpt(plainText(value), limit);
-  if (Array.isArray(value)) return value.map((inner) => plainValue(inner, limit));
-  if (typeof value !== "object" || value === null) return value;
-  return Object.fromEntries(
-    Object.entries(value).map(([name, inner]) => [plainValue(name, 80), plainValue(inner, limit)])
-  );
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  byteLength,
-  excerpt,
-  lastLines,
-  plainText,
-  plainValue,
-  tail,
-  tailOfBytes
-});
-
-},
-"./chunk-M6X4VSC2.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  withLock: () => withLock
-});
-module.exports = stdin_exports;
-var import_chunk_GIZV7ETM = load("./chunk-GIZV7ETM.js");
-var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
-var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
-var import_chunk_7ZHMY77B = load("./chunk-7ZHMY77B.js");
-var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var import_node_fs = require("node:fs");
-var import_node_path = builtin("node:path");
-async function withLock(folder, fn, waitMs = import_chunk_7ZHMY77B.lockWaitMs) {
-  const release2 = await take(folder, waitMs);
-  try {
-    return await fn();
-  } finally {
-    release2();
-  }
-}
-async function take(folder, waitMs) {
-  (0, import_chunk_527JQF7V.createFolder)(folder);
-  if ((0, import_chunk_SWRACBME.factsOf)(folder)?.kind !== "folder")
-    throw new import_chunk_NVPF5LEY.FaultError("state_unusable", `cannot use the lock ${folder}: it is no folder`);
-  const own = (0, import_chunk_GIZV7ETM.ownIdentity)();
-  const ticket = import_node_path.default.join(
-    folder,
-    `.${own.pid}-${own.start_token.replace(/\W/g, "")}-${Math.random().toString(36).slice(2)}`
-  );
-  (0, import_chunk_527JQF7V.writeFile)(ticket, JSON.stringify(own), { sync: false });
-  const until = (0, import_chunk_Y5L6GQDB.monotonicMs)() + waitMs;
-  try {
-    for (let pause = 2; ; pause = Math.min(pause * 2, 50)) {
-      const number = tryTake(folder, ticket);
-      if (number !== void 0) {
-        const held = import_node_path.default.join(folder, String(number));
-        return () => release(held);
-      }
-      if ((0, import_chunk_Y5L6GQDB.monotonicMs)() >= until)
-        throw new import_chunk_NVPF5LEY.FaultError("busy", `cannot take the lock ${folder}: it is held by ${holderText(folder)}`);
-      await (0, import_chunk_Y5L6GQDB.sleep)(pause);
-    }
-  } finally {
-    (0, import_chunk_527JQF7V.removeFile)(ticket);
-  }
-}
-function release(held) {
-  try {
-    (0, import_node_fs.renameSync)(held, `${held}.free`);
-  } catch (error) {
-    if ((0, import_chunk_NVPF5LEY.errnoOf)(error) !== "ENOENT") throw error;
-  }
-}
-function tryTake(folder, ticket) {
-  const top = highest(folder);
-  if (top.number > 0 && !top.free && !isAbandoned(import_node_path.default.join(folder, String(top.number)))) return void 0;
-  const number = top.number + 1;
-  const file = import_node_path.default.join(folder, String(number));
-  try {
-    (0, import_node_fs.linkSync)(ticket, file);
-  } catch (error) {
-    if ((0, import_chunk_NVPF5LEY.errnoOf)(error) === "EEXIST") return void 0;
-    throw error;
-  }
-  const now = highest(folder);
-  if (now.number !== number || now.free) {
-    (0, import_chunk_527JQF7V.removeFile)(file);
-    return void 0;
-  }
-  for (const name of (0, import_chunk_SWRACBME.listNames)(folder))
-    if (numberOf(name) > 0 && numberOf(name) < number) (0, import_chunk_527JQF7V.removeFile)(import_node_path.default.join(folder, name));
-  return number;
-}
-function highest(folder) {
-  const names = (0, import_chunk_SWRACBME.listNames)(folder);
-  const number = Math.max(0, ...names.map(numberOf));
-  return { number, free: number > 0 && names.includes(`${number}.free`) };
-}
-function numberOf(name) {
-  const match = /^(\d+)(?:\.free)?$/.exec(name);
-  return match ? Number(match[1]) : 0;
-}
-function isAbandoned(file) {
-  const read = (0, import_chunk_527JQF7V.readJson)(file);
-  if (read.kind === "missing") return false;
-  const liveness = read.kind === "ok" && (0, import_chunk_GIZV7ETM.isIdentity)(read.value) ? (0, import_chunk_GIZV7ETM.livenessOf)(read.value) : "unknown";
-  if (liveness !== "unknown") return liveness === "dead";
-  const facts = (0, import_chunk_SWRACBME.factsOf)(file);
-  return facts !== void 0 && (0, import_chunk_Y5L6GQDB.nowMs)() - facts.modifiedMs > 3 * import_chunk_7ZHMY77B.leaseStaleMs;
-}
-function holderText(folder) {
-  const read = (0, import_chunk_527JQF7V.readJson)(import_node_path.default.join(folder, String(highest(folder).number)));
-  return read.kind === "ok" ? `process ${String(read.value.pid)}` : "another process";
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  withLock
-});
-
-},
-"./chunk-MFGQB63T.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  commandNames: () => commandNames,
-  loadCommand: () => loadCommand
-});
-module.exports = stdin_exports;
-var loaders = {
-  run: async () => (await Promise.resolve().then(() => load("./run-LZEQUVVI.js"))).run,
-  watch: async () => (await Promise.resolve().then(() => load("./watch-VMQTWZ7J.js"))).watch,
-  staffer: async () => (await Promise.resolve().then(() => load("./staffer-JK3OPP63.js"))).staffer,
-  research: async () => (await Promise.resolve().then(() => load("./research-7WUBC44A.js"))).research,
-  review: async () => (await Promise.resolve().then(() => load("./review-URPHANKB.js"))).review,
-  implement: async () => (await Promise.resolve().then(() => load("./implement-B4M4QED3.js"))).implement,
-  ask: async () => (await Promise.resolve().then(() => load("./ask-4KWMHTTL.js"))).ask,
-  timer: async () => (await Promise.resolve().then(() => load("./timer-IRDMKKMC.js"))).timer,
-  wait: async () => (await Promise.resolve().then(() => load("./wait-5OC2R44C.js"))).wait,
-  observe: async () => (await Promise.resolve().then(() => load("./observe-S7Z3LJDE.js"))).observe,
-  status: async () => (await Promise.resolve().then(() => load("./status-5YLV2ISX.js"))).status,
-  result: async () => (await Promise.resolve().then(() => load("./result-5CNTQIFB.js"))).result,
-  cancel: async () => (await Promise.resolve().then(() => load("./cancel-A3OHM2O7.js"))).cancel,
-  continue: async () => (await Promise.resolve().then(() => load("./continue-5MBYVLMH.js"))).continueCommand,
-  restart: async () => (await Promise.resolve().then(() => load("./restart-LSVHJ5XH.js"))).restart,
-  clean: async () => (await Promise.resolve().then(() => load("./clean-R5EUWZLU.js"))).clean,
-  setup: async () => (await Promise.resolve().then(() => load("./setup-EXGBJ7JG.js"))).setup,
-  doctor: async () => (await Promise.resolve().then(() => load("./doctor-YRT4UZDW.js"))).doctor,
-  help: async () => (await Promise.resolve().then(() => load("./help-TJW7266P.js"))).help
-};
-var commandNames = Object.keys(loaders);
-async function loadCommand(name) {
-  return Object.hasOwn(loaders, name) ? loaders[name]() : void 0;
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  commandNames,
-  loadCommand
-});
-
-},
-"./chunk-NRRHITGT.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  openJournal: () => openJournal,
-  readEvents: () => readEvents
-});
-module.exports = stdin_exports;
-var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
-var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
-var import_chunk_7ZHMY77B = load("./chunk-7ZHMY77B.js");
-var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
-function openJournal(paths, job) {
-  const last = (0, import_chunk_527JQF7V.readRange)(paths.events, -1, 1);
-  if (last && last.size > 0 && last.bytes[0] !== 10) (0, import_chunk_527JQF7V.appendText)(paths.events, "\n");
-  let isTorn = false;
-  const owner = job.owner === null ? null : (0, import_chunk_LXK2ZILE.excerpt)(job.owner, 200);
-  const journal = {
-    seq: newestSeq(paths),
-    append(type, fields = {}) {
-      const event = { seq: journal.seq + 1, at: (0, import_chunk_Y5L6GQDB.isoNow)(), job: job.id, owner, type, ...fields };
-      let line = JSON.stringify(event);
-      if (Buffer.byteLength(line) > import_chunk_7ZHMY77B.eventLineBytes) {
-        line = JSON.stringify({ seq: event.seq, at: event.at, job: job.id, owner, type, truncated: true });
-      }
-      const text = `${isTorn ? "\n" : ""}${line}
-`;
-      isTorn = true;
-      (0, import_chunk_527JQF7V.appendText)(paths.events, text);
-      isTorn = false;
-      journal.seq = event.seq;
-      return event;
-    }
-  };
-  return journal;
-}
-var chunk = 256 * 1024;
-function readEvents(paths, after, limit) {
-  let size = chunk;
-  for (; ; ) {
-    const part = (0, import_chunk_527JQF7V.readRange)(paths.events, -size, size);
-    if (!part) return { events: [], more: false, missed: false };
-    const isWhole = part.bytes.length >= part.size;
-    const events = parseEvents(part.bytes.toString("utf8"), isWhole);
-    const first = events[0]?.seq ?? 0;
-    if (!isWhole && (events.length === 0 || first > after + 1) && size < 64 * chunk) {
-      size *= 4;
-      continue;
-    }
-    const wanted = events.filter((event) => event.seq > after);
-    return { events: wanted.slice(0, limit), more: wanted.length > limit, missed: !isWhole && first > after + 1 };
-  }
-}
-function newestSeq(paths) {
-  for (let size = 2 * import_chunk_7ZHMY77B.eventLineBytes; ; size *= 4) {
-    const part = (0, import_chunk_527JQF7V.readRange)(paths.events, -size, size);
-    if (!part) return 0;
-    const isWhole = part.bytes.length >= part.size;
-    const newest = parseEvents(part.bytes.toString("utf8"), isWhole).at(-1);
-    if (newest || isWhole || size > 64 * chunk) return newest?.seq ?? 0;
-  }
-}
-function parseEvents(text, isWhole) {
-  const lines = text.split("\n");
-  if (!isWhole) lines.shift();
-  const events = [];
-  for (const line of lines) {
-    if (line === "") continue;
-    try {
-      const value = JSON.parse(line);
-      if (typeof value === "object" && value !== null && typeof value.seq === "number") events.push(value);
-    } catch {
-    }
-  }
-  return events;
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  openJournal,
-  readEvents
-});
-
-},
-"./chunk-NVPF5LEY.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  FaultError: () => FaultError,
-  errnoOf: () => errnoOf,
-  messageOf: () => messageOf,
-  usageError: () => usageError
-});
-module.exports = stdin_exports;
-var FaultError = class extends Error {
-  code;
-  next;
-  constructor(code, message, next = null) {
-    super(message);
-    this.name = "FaultError";
-    this.code = code;
-    this.next = next;
-  }
-};
-function usageError(message, next = null) {
-  return new FaultError("usage", message, next);
-}
-function errnoOf(error) {
-  if (typeof error !== "object" || error === null || !("code" in error)) return void 0;
-  return typeof error.code === "string" ? error.code : void 0;
-}
-function messageOf(error) {
-  return error instanceof Error ? error.message : String(error);
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  FaultError,
-  errnoOf,
-  messageOf,
-  usageError
-});
-
-},
-"./chunk-NZJC5ZAZ.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  conversationOf: () => conversationOf,
-  earlierOf: () => earlierOf,
-  lineageOf: () => lineageOf,
-  requireFolder: () => requireFolder,
-  requireGenuine: () => requireGenuine,
-  requireSameFolder: () => requireSameFolder,
-  requireSpec: () => requireSpec
-});
-module.exports = stdin_exports;
-var import_chunk_PPTFCLOT = load("./chunk-PPTFCLOT.js");
-var import_chunk_7FFQMZF5 = load("./chunk-7FFQMZF5.js");
-var import_chunk_2PAEHOUN = load("./chunk-2PAEHOUN.js");
-var import_chunk_QSGRWEAL = load("./chunk-QSGRWEAL.js");
-var import_chunk_3FM5I4RV = load("./chunk-3FM5I4RV.js");
-var import_chunk_SERDORTF = load("./chunk-SERDORTF.js");
-var import_chunk_HA7S77SO = load("./chunk-HA7S77SO.js");
-var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-function requireSpec(root, id) {
-  const read = (0, import_chunk_SERDORTF.readSpec)((0, import_chunk_HA7S77SO.jobPaths)(root.folder, id));
-  if (read.kind === "ok") return read.value;
-  const reason = read.kind === "damaged" ? read.reason : "its spec.json is missing";
-  throw new import_chunk_NVPF5LEY.FaultError("preflight", `cannot use job ${id}: ${reason}`);
-}
-async function requireGenuine(spec) {
-  if (await (0, import_chunk_3FM5I4RV.isGenuine)(spec, (0, import_chunk_3FM5I4RV.readKey)())) return;
-  throw new import_chunk_NVPF5LEY.FaultError(
-    "preflight",
-    `cannot start anything from job ${spec.id}: its spec.json was changed or comes from another user or machine`,
-    "launch it again in your own words"
-  );
-}
-function conversationOf(root, spec) {
-  const paths = (0, import_chunk_HA7S77SO.jobPaths)(root, spec.id);
-  const state = (0, import_chunk_SERDORTF.readState)(paths);
-  if (state.kind !== "ok" || (0, import_chunk_SERDORTF.isEnded)(state.value) && !(0, import_chunk_2PAEHOUN.isContinuable)(paths, state.value)) return null;
-  return state.value.conversation?.id ?? null;
-}
-function requireFolder(parent, verb, option) {
-  if ((0, import_chunk_SWRACBME.isFolder)(parent.cwd)) return parent.cwd;
-  const gone = parent.worktree ? `its worktree ${parent.worktree.path}` : `its folder ${parent.cwd}`;
-  throw new import_chunk_NVPF5LEY.FaultError(
-    "preflight",
-    `cannot ${verb} job ${parent.id}: ${gone} is gone`,
-    verb === "continue" ? `name another folder with --cwd DIR, or start the task afresh: ${import_chunk_QSGRWEAL.nextCommands.restart(parent.id, option)}` : "launch the task again where it belongs now"
-  );
-}
-function requireSameFolder(parent, cwd, option) {
-  const backend = (0, import_chunk_PPTFCLOT.findBackend)(parent.staff?.backend ?? "");
-  if (!backend || backend.resumesElsewhere || !backend.keepsConversation || cwd === parent.cwd) return;
-  throw new import_chunk_NVPF5LEY.FaultError(
-    "preflight",
-    `cannot continue job ${parent.id} in ${cwd}: ${backend.title} keeps its conversation for ${parent.cwd}`,
-    `leave --cwd away, or start the task afresh: ${import_chunk_QSGRWEAL.nextCommands.restart(parent.id, option)}`
-  );
-}
-function earlierOf(root, backend, conversation) {
-  for (const id of (0, import_chunk_7FFQMZF5.listJobs)(root)) {
-    const paths = (0, import_chunk_HA7S77SO.jobPaths)(root, id);
-    const [spec, state] = [(0, import_chunk_SERDORTF.readSpec)(paths), (0, import_chunk_SERDORTF.readState)(paths)];
-    if (spec.kind !== "ok" || state.kind !== "ok" || spec.value.staff?.backend !== backend) continue;
-    if (state.value.conversation?.id !== conversation) continue;
-    const { usage_total = null, usage, error } = state.value;
-    const total = usage_total ?? (spec.value.staff.resume === null ? usage : null);
-    const before = spec.value.staff.earlier ?? null;
-    return { usage_total: total ?? before?.usage_total ?? null, error: error?.message ?? before?.error ?? null };
-  }
-  return null;
-}
-function lineageOf(parent, relation) {
-  return { relation, parent: parent.id, root: parent.lineage?.root ?? parent.id };
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  conversationOf,
-  earlierOf,
-  lineageOf,
-  requireFolder,
-  requireGenuine,
-  requireSameFolder,
-  requireSpec
-});
-
-},
-"./chunk-O4IAPCHI.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  cacheFolder: () => cacheFolder,
-  callerEnvironment: () => callerEnvironment,
-  childEnvironment: () => childEnvironment,
-  comparableEnvironment: () => comparableEnvironment,
-  configFolder: () => configFolder,
-  credentialNames: () => credentialNames,
-  dataFolder: () => dataFolder,
-  markVariable: () => markVariable,
-  questionEnvironment: () => questionEnvironment,
-  toolEnvironment: () => toolEnvironment,
-  uncarriableNames: () => uncarriableNames,
-  variables: () => variables,
-  workerEnvironment: () => workerEnvironment
-});
-module.exports = stdin_exports;
-var import_node_path = builtin("node:path");
-var env = process.env;
-var carried = {
-  NODE_OPTIONS: "JOB_COMPANION_NODE_OPTIONS",
-  NODE_EXTRA_CA_CERTS: "JOB_COMPANION_EXTRA_CA_CERTS"
-};
-var markVariable = "JOB_COMPANION_MARK";
-var roleVariable = "JOB_COMPANION_ROLE";
-var variables = {
-  stateDir: () => env.JOB_STATE_DIR || void 0,
-  owner: () => env.JOB_OWNER || void 0,
-  searchPath: () => env.PATH ?? "",
-  home: () => env.HOME || void 0,
-  noColor: () => Boolean(env.NO_COLOR) || env.TERM === "dumb",
-  /** Is it there and not empty? Says nothing of its value. *<>/
-  isSet: (name) => Boolean(env[name]),
-  /** What a caller named as the source of a secret. Used at once, never recorded. *<>/
-  secret: (name) => env[name] || void 0,
-  /** The file of certificates that this process was started without; undefined where Node read it by itself. *<>/
-  extraCaFile: () => {
-    const file = env.NODE_EXTRA_CA_CERTS ? void 0 : env[carried.NODE_EXTRA_CA_CERTS ?? ""];
-    return file ? import_node_path.default.resolve(env.PWD ?? "", file) : void 0;
-  }
-};
-function configFolder() {
-  if (env.XDG_CONFIG_HOME && import_node_path.default.isAbsolute(env.XDG_CONFIG_HOME))
-    return import_node_path.default.join(env.XDG_CONFIG_HOME, "job-companion");
-  return env.HOME ? import_node_path.default.join(env.HOME, ".config", "job-companion") : void 0;
-}
-function cacheFolder() {
-  if (env.XDG_CACHE_HOME && import_node_path.default.isAbsolute(env.XDG_CACHE_HOME)) return import_node_path.default.join(env.XDG_CACHE_HOME, "job-companion");
-  return env.HOME && import_node_path.default.isAbsolute(env.HOME) ? import_node_path.default.join(env.HOME, ".cache", "job-companion") : void 0;
-}
-function dataFolder() {
-  if (env.XDG_STATE_HOME && import_node_path.default.isAbsolute(env.XDG_STATE_HOME)) return import_node_path.default.join(env.XDG_STATE_HOME, "job-companion");
-  return env.HOME && import_node_path.default.isAbsolute(env.HOME) ? import_node_path.default.join(env.HOME, ".local", "state", "job-companion") : void 0;
-}
-function callerEnvironment() {
-  return definedOnly(env);
-}
-function toolEnvironment() {
-  return { PATH: env.PATH ?? "/usr/bin:/bin", LC_ALL: "C" };
-}
-function workerEnvironment(mark) {
-  const result = definedOnly(env);
-  for (const [name, alias] of Object.entries(carried)) {
-    delete result[alias];
-    const value = result[name];
-    delete result[name];
-    if (value !== void 0) result[alias] = value;
-  }
-  return { ...result, [markVariable]: mark, [roleVariable]: "worker" };
-}
-function childEnvironment(own) {
-  const result = definedOnly(env);
-  for (const [name, alias] of Object.entries(carried)) {
-    const value = result[alias];
-    delete result[alias];
-    if (value !== void 0) result[name] = value;
-  }
-  for (const name of [...own.remove, "JOB_STATE_DIR", "OLDPWD", roleVariable]) delete result[name];
-  return { ...result, ...own.add, PWD: own.cwd, JOB_ID: own.id, JOB_OWNER: own.id, [markVariable]: own.mark };
-}
-function questionEnvironment(own) {
-  const { [markVariable]: _mark, ...result } = childEnvironment({ ...own, mark: "", add: {}, remove: [] });
-  return result;
-}
-function comparableEnvironment() {
-  const passing = new Set([
-    "_",
-    "PWD",
-    "OLDPWD",
-    "SHLVL",
-    "JOB_ID",
-    "JOB_OWNER",
-    "JOB_STATE_DIR",
-    markVariable,
-    roleVariable,
-    "COLUMNS",
-    "LINES"
-  ]);
-  const given = definedOnly(env);
-  for (const [name, alias] of Object.entries(carried)) {
-    const value = given[alias];
-    delete given[alias];
-    if (value !== void 0) given[name] = value;
-  }
-  const names = Object.keys(given).filter((name) => !passing.has(name));
-  return names.sort().map((name) => `${name}=${given[name]}`).join("\0");
-}
-var credentialName = /(?:^|_)(?:API_?KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?|ACCESS_KEY(?:_ID)?)$/i;
-function credentialNames(known = []) {
-  return Object.keys(env).filter((name) => credentialName.test(name) || known.includes(name)).sort();
-}
-function uncarriableNames() {
-  return Object.keys(env).filter((name) => !/^[A-Za-z_][A-Za-z0-9_]*$/.test(name)).sort();
-}
-function definedOnly(source) {
-  const result = {};
-  for (const [name, value] of Object.entries(source)) if (value !== void 0) result[name] = value;
-  return result;
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  cacheFolder,
-  callerEnvironment,
-  childEnvironment,
-  comparableEnvironment,
-  configFolder,
-  credentialNames,
-  dataFolder,
-  markVariable,
-  questionEnvironment,
-  toolEnvironment,
-  uncarriableNames,
-  variables,
-  workerEnvironment
-});
-
-},
-"./chunk-PPJAWDLW.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  isCollected: () => isCollected,
-  noteCollected: () => noteCollected
-});
-module.exports = stdin_exports;
-var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
-var import_chunk_O4IAPCHI = load("./chunk-O4IAPCHI.js");
-var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
-var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
-function noteCollected(view, by) {
-  if (view.damage !== null || isCollected(view)) return;
-  try {
-    (0, import_chunk_527JQF7V.createFile)(
-      view.paths.collected,
-      `${JSON.stringify({ by, pid: process.pid, owner: import_chunk_O4IAPCHI.variables.owner() ?? null, at: (0, import_chunk_Y5L6GQDB.isoNow)() })}
-`,
-      { sync: false }
-    );
-  } catch {
-  }
-}
-function isCollected(view) {
-  return (0, import_chunk_SWRACBME.exists)(view.paths.collected);
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  isCollected,
-  noteCollected
-});
-
-},
-"./chunk-PPTFCLOT.js": function (module, exports) {
+"./chunk-WXWZZEJ5.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -7006,19 +9010,19 @@ __export(stdin_exports, {
   versionOf: () => versionOf
 });
 module.exports = stdin_exports;
-var import_chunk_7FFQMZF5 = load("./chunk-7FFQMZF5.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
-var import_chunk_JWSPXEOH = load("./chunk-JWSPXEOH.js");
-var import_chunk_QSGRWEAL = load("./chunk-QSGRWEAL.js");
-var import_chunk_3FM5I4RV = load("./chunk-3FM5I4RV.js");
-var import_chunk_SERDORTF = load("./chunk-SERDORTF.js");
-var import_chunk_HA7S77SO = load("./chunk-HA7S77SO.js");
+var import_chunk_26Y4QCW7 = load("./chunk-26Y4QCW7.js");
+var import_chunk_C5YF7LGV = load("./chunk-C5YF7LGV.js");
+var import_chunk_LGUKPVWX = load("./chunk-LGUKPVWX.js");
+var import_chunk_F6WZ65LI = load("./chunk-F6WZ65LI.js");
+var import_chunk_EJXOQQCT = load("./chunk-EJXOQQCT.js");
+var import_chunk_V7F6RL42 = load("./chunk-V7F6RL42.js");
 var import_chunk_57BTWB2J = load("./chunk-57BTWB2J.js");
 var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
 var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
-var import_chunk_O4IAPCHI = load("./chunk-O4IAPCHI.js");
+var import_chunk_QWC3QI4L = load("./chunk-QWC3QI4L.js");
 var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
-var import_chunk_7ZHMY77B = load("./chunk-7ZHMY77B.js");
+var import_chunk_ME3EHXWB = load("./chunk-ME3EHXWB.js");
 var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_node_child_process = require("node:child_process");
@@ -7058,8 +9062,8 @@ var keptTools = 20;
 function noteTool(reading, call, at) {
   const known = reading.tools.find((tool) => tool.key === call.key && tool.ended_at === null);
   const ended = call.status === "running" ? null : at;
-  const input = (0, import_chunk_LXK2ZILE.excerpt)(call.input ?? "", import_chunk_7ZHMY77B.toolCallBytes);
-  const output = call.output == null ? null : (0, import_chunk_LXK2ZILE.excerpt)(call.output, import_chunk_7ZHMY77B.toolCallBytes);
+  const input = (0, import_chunk_LXK2ZILE.excerpt)(call.input ?? "", import_chunk_ME3EHXWB.toolCallBytes);
+  const output = call.output == null ? null : (0, import_chunk_LXK2ZILE.excerpt)(call.output, import_chunk_ME3EHXWB.toolCallBytes);
   if (known) {
     known.status = call.status;
     known.output = output ?? known.output;
@@ -7084,7 +9088,7 @@ function noteTool(reading, call, at) {
   }
   if (call.status === "denied") {
     const what = known?.input || input;
-    noteDenial(reading, what ? `${call.name}: ${(0, import_chunk_LXK2ZILE.excerpt)(what, import_chunk_7ZHMY77B.excerptBytes)}` : call.name);
+    noteDenial(reading, what ? `${call.name}: ${(0, import_chunk_LXK2ZILE.excerpt)(what, import_chunk_ME3EHXWB.excerptBytes)}` : call.name);
   }
 }
 function noteDenial(reading, what) {
@@ -7510,7 +9514,7 @@ function readDenials(denials, reading) {
   for (const denial of Array.isArray(denials) ? denials.map(fieldsOf) : []) {
     const call = reading.tools.find((tool) => tool.key === textOf(denial.tool_use_id));
     if (call) call.status = "denied";
-    const what = (0, import_chunk_LXK2ZILE.excerpt)(inputText(denial.tool_input), import_chunk_7ZHMY77B.excerptBytes);
+    const what = (0, import_chunk_LXK2ZILE.excerpt)(inputText(denial.tool_input), import_chunk_ME3EHXWB.excerptBytes);
     noteDenial(reading, what ? `${textOf(denial.tool_name)}: ${what}` : textOf(denial.tool_name));
   }
 }
@@ -8656,7 +10660,7 @@ function printOf(program) {
   }
 }
 function cacheFile() {
-  const folder = (0, import_chunk_O4IAPCHI.cacheFolder)();
+  const folder = (0, import_chunk_QWC3QI4L.cacheFolder)();
   return folder === void 0 ? void 0 : import_node_path2.default.join(folder, "versions.json");
 }
 var askLimitMs = 1e4;
@@ -8713,7 +10717,7 @@ var askScript = '"$0" --version 3>&-; echo $? >&3; kill -s KILL -- -$$';
 function askProgram(program, limitMs) {
   const options = {
     cwd: "/",
-    env: (0, import_chunk_O4IAPCHI.callerEnvironment)(),
+    env: (0, import_chunk_QWC3QI4L.callerEnvironment)(),
     detached: true,
     stdio: ["ignore", "pipe", "pipe", "pipe"],
     timeout: limitMs,
@@ -9104,7 +11108,7 @@ async function findNeighbours(root, staff, cwd, may) {
     throw new import_chunk_NVPF5LEY.FaultError(
       "busy",
       `cannot start a second implement job in ${place.folder}: job ${rival.id} is writing there`,
-      `wait for it (${import_chunk_QSGRWEAL.nextCommands.wait(rival.id, root.option)}), ${may.isolate ? "or give this one its own tree with --worktree, " : ""}or accept both with --share`
+      `wait for it (${import_chunk_LGUKPVWX.nextCommands.wait(rival.id, root.option)}), ${may.isolate ? "or give this one its own tree with --worktree, " : ""}or accept both with --share`
     );
   }
   return others.map((spec) => spec.id);
@@ -9112,7 +11116,7 @@ async function findNeighbours(root, staff, cwd, may) {
 function tellNeighbours(root, ids, own10) {
   for (const id of ids) {
     try {
-      const folder = (0, import_chunk_HA7S77SO.jobPaths)(root, id).neighbours;
+      const folder = (0, import_chunk_V7F6RL42.jobPaths)(root, id).neighbours;
       (0, import_chunk_527JQF7V.createFolder)(folder);
       if ((0, import_chunk_SWRACBME.factsOf)(folder)?.kind !== "folder") continue;
       (0, import_chunk_527JQF7V.createFile)(`${folder}/${own10}`, "", { sync: false });
@@ -9122,7 +11126,7 @@ function tellNeighbours(root, ids, own10) {
 }
 function neighbourWarnings(root, paths) {
   if ((0, import_chunk_SWRACBME.factsOf)(paths.neighbours)?.kind !== "folder") return [];
-  const ids = (0, import_chunk_SWRACBME.listNames)(paths.neighbours).filter(import_chunk_SERDORTF.isId).slice(0, 20);
+  const ids = (0, import_chunk_SWRACBME.listNames)(paths.neighbours).filter(import_chunk_EJXOQQCT.isId).slice(0, 20);
   return ids.map((id) => neighbourWarning(id, modeOf(root, id)));
 }
 function neighbourWarning(id, mode) {
@@ -9130,11 +11134,11 @@ function neighbourWarning(id, mode) {
   return { code: "two_writers", message: `${what}, ${id}, may write in the same worktree at the same time` };
 }
 function modeOf(root, id) {
-  const spec = (0, import_chunk_SERDORTF.readSpec)((0, import_chunk_HA7S77SO.jobPaths)(root, id));
+  const spec = (0, import_chunk_EJXOQQCT.readSpec)((0, import_chunk_V7F6RL42.jobPaths)(root, id));
   return spec.kind === "ok" ? spec.value.staff?.mode : void 0;
 }
 async function settleLost(root) {
-  for (const id of (0, import_chunk_7FFQMZF5.listActive)(root)) await unlessGone(() => (0, import_chunk_JWSPXEOH.refresh)(root, id));
+  for (const id of (0, import_chunk_C5YF7LGV.listActive)(root)) await unlessGone(() => (0, import_chunk_26Y4QCW7.refresh)(root, id));
 }
 async function unlessGone(look) {
   try {
@@ -9145,11 +11149,11 @@ async function unlessGone(look) {
   }
 }
 async function liveStaff(root) {
-  const key = (0, import_chunk_3FM5I4RV.readKey)();
+  const key = (0, import_chunk_F6WZ65LI.readKey)();
   const found = [];
-  for (const id of (0, import_chunk_7FFQMZF5.listActive)(root)) {
-    const spec = (0, import_chunk_SERDORTF.readSpec)((0, import_chunk_HA7S77SO.jobPaths)(root, id));
-    if (spec.kind !== "ok" || !spec.value.staff || !await (0, import_chunk_3FM5I4RV.isGenuine)(spec.value, key) || isOver(root, id)) continue;
+  for (const id of (0, import_chunk_C5YF7LGV.listActive)(root)) {
+    const spec = (0, import_chunk_EJXOQQCT.readSpec)((0, import_chunk_V7F6RL42.jobPaths)(root, id));
+    if (spec.kind !== "ok" || !spec.value.staff || !await (0, import_chunk_F6WZ65LI.isGenuine)(spec.value, key) || isOver(root, id)) continue;
     found.push({ ...spec.value, staff: spec.value.staff });
   }
   return found;
@@ -9157,12 +11161,12 @@ async function liveStaff(root) {
 function isOver(root, id) {
   let condition;
   try {
-    condition = (0, import_chunk_SERDORTF.conditionOf)((0, import_chunk_SERDORTF.inspect)(root, id));
+    condition = (0, import_chunk_EJXOQQCT.conditionOf)((0, import_chunk_EJXOQQCT.inspect)(root, id));
   } catch (error) {
     if (error instanceof import_chunk_NVPF5LEY.FaultError && error.code === "unknown_job") return true;
     throw error;
   }
-  return condition === "ended" || condition === "damaged" || (0, import_chunk_JWSPXEOH.isSettleable)(condition);
+  return condition === "ended" || condition === "damaged" || (0, import_chunk_26Y4QCW7.isSettleable)(condition);
 }
 function placeOf(cwd) {
   const real = (0, import_chunk_SWRACBME.isFolder)(cwd) ? (0, import_chunk_SWRACBME.realPath)(cwd) : cwd;
@@ -9196,881 +11200,7 @@ function overlaps(a, b) {
 });
 
 },
-"./chunk-PXHNMTB7.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  askedProfile: () => askedProfile,
-  freshStaff: () => freshStaff,
-  launchStaff: () => launchStaff,
-  taskOf: () => taskOf
-});
-module.exports = stdin_exports;
-var import_chunk_SJMZ3U6Z = load("./chunk-SJMZ3U6Z.js");
-var import_chunk_ZBD7V2J7 = load("./chunk-ZBD7V2J7.js");
-var import_chunk_CO63BKUS = load("./chunk-CO63BKUS.js");
-var import_chunk_ETU5K633 = load("./chunk-ETU5K633.js");
-var import_chunk_PPTFCLOT = load("./chunk-PPTFCLOT.js");
-var import_chunk_QSGRWEAL = load("./chunk-QSGRWEAL.js");
-var import_chunk_57BTWB2J = load("./chunk-57BTWB2J.js");
-var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
-var import_chunk_7ZHMY77B = load("./chunk-7ZHMY77B.js");
-var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var import_node_path = builtin("node:path");
-var sources = ["prompt", "prompt-file", "stdin"];
-async function taskOf(context, input) {
-  const given = sources.filter((name) => input.has(name));
-  if (given.length !== 1) {
-    const came = given.length === 0 ? "none was given" : `these came together: ${given.map((name) => `--${name}`).join(", ")}`;
-    throw (0, import_chunk_NVPF5LEY.usageError)(
-      `cannot tell the task: exactly one of --prompt TEXT, --prompt-file PATH and --stdin is needed; ${came}`
-    );
-  }
-  const text = input.text("prompt") ?? decode(given[0] === "stdin" ? await context.readStdin() : readTask(context, input.text("prompt-file")));
-  const size = Buffer.byteLength(text);
-  if (text.trim() === import_chunk_QSGRWEAL.taskPlaceholder)
-    throw (0, import_chunk_NVPF5LEY.usageError)(
-      `cannot take ${JSON.stringify(import_chunk_QSGRWEAL.taskPlaceholder)} as the task: it only shows where yours belongs`,
-      "put what the agent is to do in its place, or give it with --prompt-file PATH"
-    );
-  if (text.trim() === "") throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take an empty task from --${given[0]}`);
-  if (size > import_chunk_7ZHMY77B.promptBytes) throw tooLong(size);
-  return text;
-}
-function tooLong(size) {
-  return (0, import_chunk_NVPF5LEY.usageError)(
-    `cannot take a task of ${size} bytes: at most ${import_chunk_7ZHMY77B.promptBytes} (1 MiB) are allowed`,
-    "put the material into a file and name it in the task"
-  );
-}
-function readTask(context, name) {
-  const file = import_node_path.default.resolve(context.cwd, name);
-  try {
-    const real = (0, import_chunk_SWRACBME.realPath)(file);
-    const size = (0, import_chunk_SWRACBME.factsOf)(real)?.size ?? 0;
-    if (size > import_chunk_7ZHMY77B.promptBytes) throw tooLong(size);
-    const read = (0, import_chunk_527JQF7V.readRange)(real, 0, size);
-    if (read) return read.bytes;
-  } catch (error) {
-    if (error instanceof import_chunk_NVPF5LEY.FaultError) throw error;
-    throw new import_chunk_NVPF5LEY.FaultError("preflight", `cannot read the task from ${file} (${(0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "error"})`);
-  }
-  throw new import_chunk_NVPF5LEY.FaultError(
-    "preflight",
-    `cannot read the task from ${file}: it is no regular file`,
-    "give the task with --stdin"
-  );
-}
-function decode(bytes) {
-  try {
-    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
-  } catch {
-    throw (0, import_chunk_NVPF5LEY.usageError)("cannot take the task: it is no UTF-8 text");
-  }
-}
-async function launchStaff(context, input, job) {
-  (0, import_chunk_ZBD7V2J7.checkLaunchOptions)(input);
-  const root = context.root(input);
-  const request = {
-    kind: "staff",
-    verb: job.verb,
-    ...(0, import_chunk_ZBD7V2J7.launchWords)(input),
-    cwd: job.cwd,
-    deadlineMs: job.deadlineMs ?? input.durationOrDefault("timeout"),
-    killGraceMs: import_chunk_7ZHMY77B.limits.staffKillGrace.default,
-    maxOutputBytes: import_chunk_7ZHMY77B.limits.maxOutput.default,
-    firstOutputMs: job.firstOutputMs ?? input.duration("first-output") ?? null,
-    stallMs: job.stallMs ?? input.duration("stall-after") ?? null,
-    onStall: job.onStall ?? (0, import_chunk_ZBD7V2J7.onStallOf)(input),
-    lineage: job.lineage,
-    run: null,
-    staff: job.staff,
-    worktree: job.worktree === void 0 ? worktreeOf(input) : job.worktree,
-    warnings: (0, import_chunk_SJMZ3U6Z.launchWarnings)(job.staff),
-    words: job.words,
-    asksForLatest: job.asksForLatest ?? false,
-    credentials: (0, import_chunk_PPTFCLOT.findBackend)(job.staff.backend)?.signIn.variables ?? []
-  };
-  await (0, import_chunk_PPTFCLOT.settleLost)(root.folder);
-  const admit = () => admitBeside(root, request, job.staff, { share: input.has("share"), isolate: job.worktree === void 0 });
-  const launched = await (0, import_chunk_CO63BKUS.launch)(root, { ...request, admit });
-  if (launched.isNew) for (const warning of (0, import_chunk_SJMZ3U6Z.versionWarnings)(job.staff)) context.tell(`note: ${warning.message}`);
-  if (request.worktree === "new" && launched.isNew) await tellDirty(context, job.cwd);
-  return (0, import_chunk_ZBD7V2J7.tellLaunched)(context, input, root, launched, job.isSynchronous);
-}
-async function tellDirty(context, cwd) {
-  const { isDirtyTree } = await Promise.resolve().then(() => load("./worktree-32IRKP7Y.js"));
-  const root = (0, import_chunk_57BTWB2J.findWorktree)(cwd);
-  if (root !== void 0 && isDirtyTree(root))
-    context.tell(`note: what is uncommitted in ${root} is not in the worktree of this job`);
-}
-function worktreeOf(input) {
-  if (input.has("worktree") && input.has("share"))
-    throw (0, import_chunk_NVPF5LEY.usageError)("cannot take --worktree and --share together: a tree of its own is shared with nobody");
-  return input.has("worktree") ? "new" : null;
-}
-async function admitBeside(root, request, staff, may) {
-  if (staff.resume !== null) (0, import_chunk_SJMZ3U6Z.requireFreeConversation)(root, staff.backend, staff.resume);
-  if (request.worktree === "new") return { warnings: [] };
-  const neighbours = await (0, import_chunk_PPTFCLOT.findNeighbours)(root, staff, request.cwd, may);
-  return {
-    warnings: neighbours.map((id) => (0, import_chunk_PPTFCLOT.neighbourWarning)(id, (0, import_chunk_PPTFCLOT.modeOf)(root.folder, id))),
-    told: (id) => (0, import_chunk_PPTFCLOT.tellNeighbours)(root.folder, neighbours, id)
-  };
-}
-function freshStaff(context, input, words) {
-  const part = (0, import_chunk_SJMZ3U6Z.makeStaffPart)({
-    ...words,
-    stateRoot: context.root(input).folder,
-    backend: input.text("backend"),
-    model: input.text("model") ?? null,
-    profile: askedProfile(input),
-    resume: null
-  });
-  if (input.has("schema")) part.schema = true;
-  const base = input.text("base");
-  if (base !== void 0) part.base = (0, import_chunk_ETU5K633.requireBase)(words.cwd, base);
-  return part;
-}
-function askedProfile(input) {
-  return input.text("profile");
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  askedProfile,
-  freshStaff,
-  launchStaff,
-  taskOf
-});
-
-},
-"./chunk-QNAIMAEG.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  onNextChange: () => onNextChange,
-  onPathChange: () => onPathChange
-});
-module.exports = stdin_exports;
-var import_node_fs = require("node:fs");
-var import_node_path = builtin("node:path");
-function onNextChange(files, onChange) {
-  const watchers = [];
-  const stop = () => {
-    for (const watcher of watchers.splice(0)) watcher.close();
-  };
-  const fire = () => {
-    if (watchers.length === 0) return;
-    stop();
-    onChange();
-  };
-  for (const file of files) {
-    try {
-      const watcher = (0, import_node_fs.watch)(file, { persistent: false });
-      watchers.push(watcher);
-      watcher.on("change", fire).on("error", stop);
-    } catch {
-    }
-  }
-  return stop;
-}
-function onPathChange(target, onChange) {
-  const watchers = [];
-  const name = import_node_path.default.basename(target);
-  for (const [place, isFolder] of [
-    [import_node_path.default.dirname(target), true],
-    [target, false]
-  ]) {
-    try {
-      const watcher = (0, import_node_fs.watch)(place, { persistent: false }, (_event, changed) => {
-        if (!isFolder || changed === null || changed === name) onChange();
-      });
-      watchers.push(watcher);
-      watcher.on("error", () => watcher.close());
-    } catch {
-    }
-  }
-  return () => {
-    for (const watcher of watchers.splice(0)) watcher.close();
-  };
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  onNextChange,
-  onPathChange
-});
-
-},
-"./chunk-QSGRWEAL.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  nextCommand: () => nextCommand,
-  nextCommands: () => nextCommands,
-  taskPlaceholder: () => taskPlaceholder
-});
-module.exports = stdin_exports;
-var import_chunk_HA7S77SO = load("./chunk-HA7S77SO.js");
-var import_chunk_GEPPUING = load("./chunk-GEPPUING.js");
-function nextCommand(option, ...words) {
-  return (0, import_chunk_GEPPUING.quoteWords)([...(0, import_chunk_HA7S77SO.selfWords)(), ...words, ...option]);
-}
-var taskPlaceholder = "<what to do next>";
-var nextCommands = {
-  wait: (id, option) => nextCommand(option, "wait", id, "--timeout", "10m"),
-  observe: (id, option) => nextCommand(option, "observe", id),
-  result: (id, option) => nextCommand(option, "result", id),
-  status: (option) => nextCommand(option, "status"),
-  cancel: (id, option) => nextCommand(option, "cancel", id),
-  restart: (id, option) => nextCommand(option, "restart", id),
-  doctor: (id, option) => nextCommand(option, "doctor", id),
-  continue: (id, option) => nextCommand(option, "continue", "--job", id, "--prompt", taskPlaceholder)
-};
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  nextCommand,
-  nextCommands,
-  taskPlaceholder
-});
-
-},
-"./chunk-RLQXPEVW.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  countDirty: () => countDirty,
-  entriesOf: () => entriesOf,
-  isCutOff: () => isCutOff,
-  isDirty: () => isDirty,
-  makeRest: () => makeRest,
-  openGit: () => openGit,
-  repositoryVariables: () => repositoryVariables
-});
-module.exports = stdin_exports;
-var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
-var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
-var import_chunk_O4IAPCHI = load("./chunk-O4IAPCHI.js");
-var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var import_node_child_process = require("node:child_process");
-var import_node_path = builtin("node:path");
-var import_node_crypto = require("node:crypto");
-var repositoryVariables = [
-  "GIT_ALTERNATE_OBJECT_DIRECTORIES",
-  "GIT_CONFIG",
-  "GIT_CONFIG_PARAMETERS",
-  "GIT_CONFIG_COUNT",
-  "GIT_OBJECT_DIRECTORY",
-  "GIT_DIR",
-  "GIT_WORK_TREE",
-  "GIT_IMPLICIT_WORK_TREE",
-  "GIT_GRAFT_FILE",
-  "GIT_INDEX_FILE",
-  "GIT_NO_REPLACE_OBJECTS",
-  "GIT_REPLACE_REF_BASE",
-  "GIT_PREFIX",
-  "GIT_INTERNAL_SUPER_PREFIX",
-  "GIT_SHALLOW_FILE",
-  "GIT_COMMON_DIR",
-  "GIT_NAMESPACE",
-  "GIT_REF_STORAGE_FORMAT",
-  "GIT_REFERENCE_BACKEND"
-];
-var wanted = "^(filter\\..*|hook\\..*|core\\.worktree|core\\.bare|extensions\\.objectformat)$";
-var tooMany = 200;
-var always = [
-  "core.fsmonitor=false",
-  "core.hooksPath=/dev/null",
-  "core.quotepath=off",
-  "diff.orderFile=/dev/null",
-  "diff.submodule=short",
-  "log.showSignature=false",
-  "submodule.recurse=false",
-  "gc.auto=0",
-  "maintenance.auto=false"
-];
-var quiet = ["--no-ext-diff", "--no-textconv", "--ignore-submodules=dirty"];
-var showing = new Set(["diff", "show", "log", "diff-tree", "diff-index", "diff-files"]);
-function openGit(folder, { until, also = [] } = {}) {
-  const program = findGit();
-  if (program === void 0) return { reason: "git is not installed (no git on PATH)" };
-  const found = [];
-  for (const place of [folder, ...also]) {
-    if (!(0, import_chunk_SWRACBME.isFolder)(place)) return { reason: `the folder ${place} is gone` };
-    const read = runGit(program, place, always, ["config", "-z", "--get-regexp", wanted], { until });
-    if (!read.ok && read.code !== 1) return { reason: read.reason };
-    found.push(parseSettings(read.ok ? read.bytes : Buffer.alloc(0)));
-  }
-  const [settings = []] = found;
-  const off = switchedOff(found.flat().map(([name]) => name));
-  if (off === void 0) return { reason: "its configuration names filters or hooks that cannot be switched off" };
-  const config = [...always, ...off];
-  return {
-    git: {
-      folder,
-      run: (args, call = {}) => runGit(program, folder, config, args, { ...call, until }),
-      setting: (name) => settings.findLast(([found2]) => found2 === name)?.[1]
-    }
-  };
-}
-function findGit() {
-  return absoluteSearchPath().map((folder) => import_node_path.default.join(folder, "git")).find(import_chunk_SWRACBME.isExecutable);
-}
-function absoluteSearchPath() {
-  return import_chunk_O4IAPCHI.variables.searchPath().split(":").filter((folder) => import_node_path.default.isAbsolute(folder));
-}
-function parseSettings(bytes) {
-  return bytes.toString("utf8").split("\0").filter((item) => item !== "").map((item) => {
-    const end = item.indexOf("\n");
-    return end < 0 ? [item, ""] : [item.slice(0, end), item.slice(end + 1)];
-  });
-}
-function switchedOff(names) {
-  const drivers = new Set(names.filter((name) => /^(?:filter|hook)\./.test(name)).map(withoutVariable));
-  if (drivers.size > tooMany || [...drivers].some((name) => /[=\n\ufffd]/.test(name))) return void 0;
-  return [...drivers].flatMap(
-    (name) => name.startsWith("hook.") ? [`${name}.enabled=false`] : [`${name}.clean=`, `${name}.smudge=`, `${name}.process=`, `${name}.required=false`]
-  );
-}
-function withoutVariable(name) {
-  return name.slice(0, name.lastIndexOf("."));
-}
-function runGit(program, folder, config, args, call) {
-  const limit = call.limit ?? 32 * 1024 * 1024;
-  const left = (call.until ?? Number.POSITIVE_INFINITY) - (0, import_chunk_Y5L6GQDB.monotonicMs)();
-  const timeout = Math.ceil(Math.min(call.timeoutMs ?? 1e4, left));
-  const settings = config.flatMap((setting) => ["-c", setting]);
-  const [verb = "", ...words] = args;
-  if (timeout <= 0) return { ok: false, code: null, reason: `there was no time left for git ${verb}`, cut: "time" };
-  const safe = showing.has(verb) ? [verb, ...quiet, ...words] : args;
-  const done = (0, import_node_child_process.spawnSync)(program, ["--no-pager", "--literal-pathspecs", ...settings, ...safe], {
-    cwd: folder,
-    env: gitEnvironment(folder),
-    input: call.input ?? "",
-    timeout,
-    killSignal: "SIGKILL",
-    maxBuffer: limit
-  });
-  const name = `git ${verb}`;
-  const fault = (0, import_chunk_NVPF5LEY.errnoOf)(done.error);
-  const seconds = Math.ceil(timeout / 100) / 10;
-  if (fault === "ETIMEDOUT")
-    return { ok: false, code: null, reason: `${name} took longer than ${seconds} s`, cut: "time" };
-  if (fault === "ENOBUFS")
-    return { ok: false, code: null, reason: `${name} wrote more than ${limit} bytes`, cut: "output" };
-  if (done.error) return { ok: false, code: null, reason: `${name} cannot be started (${fault ?? "error"})` };
-  if (done.status === 0) return { ok: true, bytes: done.stdout };
-  const [first = ""] = (0, import_chunk_LXK2ZILE.plainText)(done.stderr.toString("utf8")).trim().split("\n");
-  const ending = done.status === null ? `was ended by ${done.signal}` : `ended with ${done.status}`;
-  return { ok: false, code: done.status, reason: `${name} ${ending}${first === "" ? "" : `: ${first.slice(0, 200)}`}` };
-}
-function gitEnvironment(folder) {
-  const home = import_chunk_O4IAPCHI.variables.home();
-  const ours = (0, import_chunk_O4IAPCHI.configFolder)();
-  return {
-    ...(0, import_chunk_O4IAPCHI.toolEnvironment)(),
-    PATH: absoluteSearchPath().join(":"),
-    ...home === void 0 ? {} : { HOME: home },
-    ...ours === void 0 ? {} : { XDG_CONFIG_HOME: import_node_path.default.dirname(ours) },
-    GIT_OPTIONAL_LOCKS: "0",
-    GIT_TERMINAL_PROMPT: "0",
-    GIT_ASKPASS: "",
-    GIT_NO_LAZY_FETCH: "1",
-    // Unlike `protocol.allow` it cannot be widened by the repository.
-    GIT_ALLOW_PROTOCOL: "none",
-    GIT_CEILING_DIRECTORIES: import_node_path.default.dirname(folder)
-  };
-}
-function makeRest(files, beyond) {
-  const count = files.length + beyond.length;
-  if (count === 0) return null;
-  return { count, files, digest: beyond.length === 0 ? null : digestOf(beyond) };
-}
-function digestOf(value) {
-  return (0, import_node_crypto.createHash)("sha256").update(JSON.stringify(value)).digest("hex").slice(0, 32);
-}
-function entriesOf({ entries, rest }) {
-  const known = new Map(entries.map((entry) => [entry.path, entry]));
-  for (const brief of rest?.files ?? []) known.set(brief[0], expand(brief));
-  return known;
-}
-function expand([path2, xy, mode, stat]) {
-  const isInHead = !/[?ARC]/.test(xy);
-  return {
-    path: path2,
-    xy,
-    head: isInHead ? `${mode || "100644"} ?` : null,
-    index: null,
-    tree_mode: null,
-    mode: mode || null,
-    content: null,
-    stat: stat || null,
-    isBrief: true
-  };
-}
-function isCutOff({ rest }) {
-  return rest !== null && rest.digest !== null;
-}
-function isDirty(entry) {
-  return entry.xy !== "..";
-}
-function countDirty({ entries, rest }) {
-  const brief = rest?.files ?? [];
-  const unnamed = (rest?.count ?? 0) - brief.length;
-  return entries.filter(isDirty).length + brief.filter(([, xy]) => isDirty({ xy })).length + unnamed;
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  countDirty,
-  entriesOf,
-  isCutOff,
-  isDirty,
-  makeRest,
-  openGit,
-  repositoryVariables
-});
-
-},
-"./chunk-RYETHGSB.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  findProgram: () => findProgram,
-  findTool: () => findTool
-});
-module.exports = stdin_exports;
-var import_chunk_O4IAPCHI = load("./chunk-O4IAPCHI.js");
-var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
-var import_node_path = builtin("node:path");
-function findProgram(name, cwd) {
-  if (name.includes("/")) {
-    const file = import_node_path.default.resolve(cwd, name);
-    return (0, import_chunk_SWRACBME.isExecutable)(file) ? file : void 0;
-  }
-  for (const folder of import_chunk_O4IAPCHI.variables.searchPath().split(":")) {
-    const file = import_node_path.default.resolve(cwd, folder || ".", name);
-    if ((0, import_chunk_SWRACBME.isExecutable)(file)) return file;
-  }
-  return void 0;
-}
-function findTool(name) {
-  const folders = import_chunk_O4IAPCHI.variables.searchPath().split(":");
-  return folders.filter((folder) => import_node_path.default.isAbsolute(folder)).map((folder) => import_node_path.default.join(folder, name)).find(import_chunk_SWRACBME.isExecutable);
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  findProgram,
-  findTool
-});
-
-},
-"./chunk-SERDORTF.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  boundOf: () => boundOf,
-  compareIds: () => compareIds,
-  conditionOf: () => conditionOf,
-  damagedState: () => damagedState,
-  defaultEngine: () => defaultEngine,
-  earlyState: () => earlyState,
-  findEngine: () => findEngine,
-  inspect: () => inspect,
-  isEnded: () => isEnded,
-  isId: () => isId,
-  isIdPrefix: () => isIdPrefix,
-  makeId: () => makeId,
-  readCancel: () => readCancel,
-  readExit: () => readExit,
-  readLaunch: () => readLaunch,
-  readMark: () => readMark,
-  readReason: () => readReason,
-  readSpec: () => readSpec,
-  readState: () => readState,
-  readStoredState: () => readStoredState,
-  readWorker: () => readWorker,
-  writeState: () => writeState
-});
-module.exports = stdin_exports;
-var import_chunk_HA7S77SO = load("./chunk-HA7S77SO.js");
-var import_chunk_GIZV7ETM = load("./chunk-GIZV7ETM.js");
-var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
-var import_chunk_O4IAPCHI = load("./chunk-O4IAPCHI.js");
-var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
-var import_chunk_7ZHMY77B = load("./chunk-7ZHMY77B.js");
-var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var idPattern = /^[a-z]{2,12}-[0-9a-z]{8,9}-[0-9a-z]{6}$/;
-var prefixPattern = /^[a-z]{2,12}(?:-[0-9a-z]{0,9}(?:-[0-9a-z]{0,6})?)?$/;
-function makeId(verb, nowMs2, random) {
-  const digits = Array.from(random.subarray(0, 6), (byte) => (byte % 36).toString(36)).join("");
-  return `${verb}-${nowMs2.toString(36)}-${digits}`;
-}
-function isId(text) {
-  return idPattern.test(text);
-}
-function isIdPrefix(text) {
-  return prefixPattern.test(text);
-}
-function idTimeMs(id) {
-  return Number.parseInt(id.split("-")[1] ?? "", 36);
-}
-function compareIds(a, b) {
-  return idTimeMs(a) - idTimeMs(b) || (a < b ? -1 : a > b ? 1 : 0);
-}
-var outcomes = ["done", "failed", "timed_out", "crashed", "canceled"];
-var states = ["queued", "starting", "running", "stopping", "done", "failed", "timed_out", "crashed", "canceled"];
-var kinds = ["staff", "run", "watch", "timer", "gate", "loop"];
-function readSpec(paths) {
-  return typed(paths.spec, (value) => {
-    if (typeof value.id !== "string" || paths.folder.split("/").at(-1) !== value.id)
-      return "its id is not that of its folder";
-    if (typeof value.kind !== "string" || !kinds.includes(value.kind)) return `unknown kind ${String(value.kind)}`;
-    if (typeof value.mark !== "string" || value.mark.length < 16) return "no mark";
-    for (const name of ["verb", "created_at", "engine", "cwd", "mac"])
-      if (typeof value[name] !== "string") return `no ${name}`;
-    for (const name of ["deadline_ms", "deadline_mono_ms", "kill_grace_ms", "max_output_bytes"]) {
-      if (typeof value[name] !== "number") return `no ${name}`;
-    }
-    for (const name of ["owner", "label"])
-      if (value[name] !== null && typeof value[name] !== "string") return `${name} is no text`;
-    if (!(0, import_chunk_GIZV7ETM.isIdentity)(value.launcher)) return "no launcher identity";
-    if (value.kind === "run" && (!isObject(value.run) || !isWords(value.run.argv))) return "no command";
-    if (value.kind === "watch" && (!isObject(value.watch) || typeof value.watch.condition !== "string"))
-      return "no condition";
-    if (value.kind === "timer") return timerFault(value.timer);
-    if (value.kind === "staff" && (!isObject(value.staff) || typeof value.staff.prompt !== "string")) return "no task";
-    return void 0;
-  });
-}
-function timerFault(timer) {
-  if (!isObject(timer) || typeof timer.due_at !== "string" || !Number.isFinite(Date.parse(timer.due_at)))
-    return "no instant";
-  return typeof timer.message === "string" ? void 0 : "no message";
-}
-function readState(paths) {
-  const read = typed(paths.state, (value) => {
-    if (typeof value.state !== "string" || !states.includes(value.state)) return `unknown state ${String(value.state)}`;
-    if (typeof value.rev !== "number" || typeof value.seq !== "number") return "no rev or seq";
-    if (typeof value.created_at !== "string") return "no created_at";
-    if (value.warnings !== void 0 && !(Array.isArray(value.warnings) && value.warnings.every(isNotice)))
-      return "warnings of another form";
-    if (value.error !== void 0 && value.error !== null && !isNotice(value.error)) return "an error of another form";
-    for (const name of ["started_at", "ended_at", "signal"])
-      if (!isAbsent(value[name]) && typeof value[name] !== "string") return `${name} is no text`;
-    for (const name of ["duration_ms", "exit_code"])
-      if (!isAbsent(value[name]) && typeof value[name] !== "number") return `${name} is no number`;
-    const { conversation, output } = value;
-    if (conversation && (!isObject(conversation) || typeof conversation.id !== "string"))
-      return "a conversation of another form";
-    if (output && !isObject(output)) return "an output of another form";
-    return void 0;
-  });
-  if (read.kind !== "ok") return read;
-  const missing = { warnings: [], error: null, conversation: null, output: null, usage: null, reconciled: false };
-  return { kind: "ok", value: { ...missing, ...read.value } };
-}
-function readLaunch(paths) {
-  return typed(paths.launch, (value) => (0, import_chunk_GIZV7ETM.isIdentity)(value.worker) ? void 0 : "no identity of a worker");
-}
-function readWorker(paths) {
-  return typed(paths.worker, (value) => {
-    if (!(0, import_chunk_GIZV7ETM.isIdentity)(value.worker)) return "no identity of a worker";
-    const others = [value.shim, value.child].filter((one) => one !== null && one !== void 0);
-    return others.every(import_chunk_GIZV7ETM.isIdentity) ? void 0 : "a damaged identity";
-  });
-}
-function readExit(paths) {
-  const read = (0, import_chunk_527JQF7V.readJson)(paths.exit);
-  if (read.kind !== "ok" || !Number.isInteger(read.value.exit_code)) return void 0;
-  return {
-    exit_code: Number(read.value.exit_code),
-    signaled: read.value.signaled === true,
-    spawn_failed: read.value.spawn_failed === true
-  };
-}
-function readCancel(paths) {
-  const read = (0, import_chunk_527JQF7V.readJson)(paths.cancel);
-  if (read.kind !== "ok") return void 0;
-  const { by, owner, at, why } = read.value;
-  const text = (value) => typeof value === "string" ? value : null;
-  return { by: (0, import_chunk_GIZV7ETM.isIdentity)(by) ? by : null, owner: text(owner), at: text(at) ?? "unknown", why: text(why) };
-}
-function readReason(paths) {
-  return (0, import_chunk_527JQF7V.readText)(paths.reason, 64)?.trim() || void 0;
-}
-function readMark(file, boot) {
-  const text = (0, import_chunk_527JQF7V.readText)(file, 4096);
-  if (!text?.endsWith("\n")) return void 0;
-  const row = (0, import_chunk_GIZV7ETM.parseStat)(text);
-  const [pid, ...start] = row ? [String(row.pid), row.start] : text.trim().split(" ");
-  const identity = { pid: Number(pid), start_token: start.join(" "), boot_id: boot.boot_id, pid_ns: boot.pid_ns };
-  return (0, import_chunk_GIZV7ETM.isIdentity)(identity) ? identity : void 0;
-}
-function readStoredState(paths, id) {
-  const read = (0, import_chunk_527JQF7V.readJson)(paths.resultRecord);
-  if (read.kind !== "ok" || read.value.id !== id || typeof read.value.rev !== "number" || typeof read.value.seq !== "number")
-    return void 0;
-  return outcomes.includes(read.value.state) ? pickState(read.value) : void 0;
-}
-function pickState(record) {
-  const more = [
-    "kind",
-    "verb",
-    "owner",
-    "label",
-    "cwd",
-    "lineage",
-    "ended_by",
-    "ended_processes",
-    "survivors",
-    "mode",
-    "backend",
-    "model",
-    "profile",
-    "changes",
-    "worktree",
-    "findings",
-    "timer",
-    "result_paths",
-    "findings_error",
-    "result_path",
-    "output_path",
-    "error_path"
-  ];
-  return Object.fromEntries(Object.entries(record).filter(([name]) => !more.includes(name)));
-}
-function writeState(paths, state, options = {}) {
-  (0, import_chunk_527JQF7V.writeJson)(paths.state, state, options);
-}
-function typed(file, fault) {
-  const read = (0, import_chunk_527JQF7V.readJson)(file);
-  if (read.kind !== "ok") return read;
-  const name = file.split("/").at(-1);
-  const reason = fault(read.value);
-  return reason === void 0 ? { kind: "ok", value: read.value } : { kind: "damaged", reason: `${name}: ${reason}` };
-}
-function isObject(value) {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-function isAbsent(value) {
-  return value === void 0 || value === null;
-}
-function isNotice(value) {
-  return isObject(value) && typeof value.code === "string" && typeof value.message === "string";
-}
-function isWords(value) {
-  return Array.isArray(value) && value.length > 0 && value.every((word) => typeof word === "string");
-}
-var nodeOptions = ["--no-warnings"];
-var local = {
-  id: "local",
-  async prepare() {
-    await Promise.resolve().then(() => load("./spawn-GECXRNMD.js"));
-  },
-  async start(worker) {
-    const { spawnDetached } = await Promise.resolve().then(() => load("./spawn-GECXRNMD.js"));
-    const pid = spawnDetached({
-      program: process.execPath,
-      args: [...nodeOptions, (0, import_chunk_HA7S77SO.companionFile)(), "_worker", worker.stateRoot, worker.id],
-      cwd: "/",
-      environment: (0, import_chunk_O4IAPCHI.workerEnvironment)(worker.mark),
-      logFile: worker.logFile
-    });
-    const identity = (0, import_chunk_GIZV7ETM.identityOf)(pid);
-    if (!identity) throw new Error(`cannot see the worker that was just started (pid ${pid})`);
-    return identity;
-  },
-  alive: import_chunk_GIZV7ETM.livenessOf,
-  signal: import_chunk_GIZV7ETM.signalIdentity
-};
-var engines = [local];
-function findEngine(id) {
-  return engines.find((engine) => engine.id === id);
-}
-var defaultEngine = local;
-function boundOf(spec) {
-  if (spec.launcher.boot_id === (0, import_chunk_GIZV7ETM.bootId)()) return spec.deadline_mono_ms;
-  return (0, import_chunk_Y5L6GQDB.monotonicMs)() + Date.parse(spec.created_at) + spec.deadline_ms - (0, import_chunk_Y5L6GQDB.nowMs)();
-}
-function isPastBound(spec) {
-  return (0, import_chunk_Y5L6GQDB.monotonicMs)() >= boundOf(spec);
-}
-function earlyState(id, spec) {
-  return {
-    schema: 1,
-    id,
-    rev: 0,
-    state: "starting",
-    health: "unknown",
-    attention_kind: null,
-    seq: 0,
-    created_at: spec?.created_at ?? (0, import_chunk_Y5L6GQDB.isoOf)(idTimeMs(id)),
-    started_at: null,
-    ended_at: null,
-    duration_ms: null,
-    exit_code: null,
-    signal: null,
-    signal_certain: null,
-    error: null,
-    warnings: spec?.warnings ?? [],
-    conversation: null,
-    reconciled: false,
-    output: null,
-    usage: null
-  };
-}
-function damagedState(id, damage) {
-  const error = { code: "state_damaged", message: `the record of this job cannot be used: ${damage}` };
-  return { ...earlyState(id, null), state: "failed", error };
-}
-function isEnded(state) {
-  return outcomes.includes(state.state);
-}
-function inspect(root, id) {
-  const paths = (0, import_chunk_HA7S77SO.jobPaths)(root, id);
-  const [state, spec] = [readState(paths), readSpec(paths)];
-  if (spec.kind === "missing" && !(0, import_chunk_SWRACBME.exists)(paths.folder)) throw goneError(id, paths);
-  const isOver = state.kind === "ok" && isEnded(state.value);
-  const who = isOver ? nobody : whoIsThere(paths, spec);
-  const damage = damageOf(spec, state, who.seen.worker);
-  return {
-    id,
-    root,
-    paths,
-    spec: presentIn(spec),
-    damage,
-    state: damage === null ? presentIn(state) ?? earlyState(id, presentIn(spec)) : damagedState(id, damage),
-    ...who
-  };
-}
-function goneError(id, paths) {
-  return new import_chunk_NVPF5LEY.FaultError("unknown_job", `cannot find job ${id} any more: its folder ${paths.folder} is gone`);
-}
-var nobody = {
-  launch: null,
-  worker: null,
-  shim: null,
-  child: null,
-  seen: { worker: "none", shim: "none" },
-  isOtherBoot: false,
-  isClaimed: false,
-  exit: void 0,
-  reason: void 0,
-  cancel: void 0,
-  leaseAgeMs: null
-};
-function whoIsThere(paths, spec) {
-  const launch = presentIn(readLaunch(paths));
-  const worker = presentIn(readWorker(paths));
-  const boot = worker?.worker ?? launch?.worker ?? null;
-  const shim = worker?.shim ?? (boot ? readMark(paths.shimMark, boot) : void 0) ?? null;
-  const child = worker?.child ?? (boot ? readMark(paths.childMark, boot) : void 0) ?? null;
-  const engine = findEngine(spec.kind === "ok" ? spec.value.engine : "local") ?? defaultEngine;
-  const lease = (0, import_chunk_SWRACBME.factsOf)(paths.lease) ?? (0, import_chunk_SWRACBME.factsOf)(paths.launch);
-  return {
-    launch,
-    worker,
-    shim,
-    child,
-    seen: { worker: bestOf([launch?.worker, worker?.worker], engine.alive), shim: bestOf([shim], engine.alive) },
-    // Without a word of any worker the launcher's boot counts: whatever it started ended with that boot.
-    isOtherBoot: (boot ?? (spec.kind === "ok" ? spec.value.launcher : null))?.boot_id !== (0, import_chunk_GIZV7ETM.bootId)() && (boot !== null || spec.kind === "ok"),
-    isClaimed: (0, import_chunk_SWRACBME.exists)(paths.started),
-    exit: readExit(paths),
-    reason: readReason(paths),
-    cancel: readCancel(paths),
-    leaseAgeMs: lease ? Math.max(0, (0, import_chunk_Y5L6GQDB.nowMs)() - lease.modifiedMs) : null
-  };
-}
-function conditionOf(view) {
-  if (view.damage !== null) return "damaged";
-  if (isEnded(view.state)) return "ended";
-  const { worker, shim } = view.seen;
-  if (view.spec?.timer) return conditionOfTimer(view, view.spec.timer);
-  if (worker === "alive") return "supervised";
-  if (!view.spec) return "damaged";
-  if (worker === "unknown") return isLongOver(view) ? "lost" : "unseen";
-  if (view.spec.kind === "watch") return conditionOfWatch(view, view.spec);
-  if (view.isOtherBoot) return view.exit ? "over" : "host_restarted";
-  if (view.isClaimed) {
-    if (view.exit) return "over";
-    if (shim === "alive") return "orphaned";
-    if (shim === "unknown") return "unseen";
-    return shim === "none" && ageOf(view.paths.started) < 1e3 ? "orphaned" : "lost";
-  }
-  if (view.launch || view.worker) return "unclaimed";
-  return startingOf(view, view.spec);
-}
-function conditionOfTimer(view, timer) {
-  const isAlive = view.seen.worker === "alive";
-  if ((0, import_chunk_Y5L6GQDB.nowMs)() >= Date.parse(timer.due_at) + (isAlive ? timerPatienceMs : 0)) return "over";
-  if (view.cancel && !isAlive) return "over";
-  return isAlive ? "supervised" : "armed";
-}
-var timerPatienceMs = 2e3;
-function conditionOfWatch(view, spec) {
-  if (isPastBound(spec)) return "lost";
-  if (view.launch || view.worker) return "unclaimed";
-  return startingOf(view, spec);
-}
-function startingOf(view, spec) {
-  const isLauncherAlive = (findEngine(spec.engine) ?? defaultEngine).alive(spec.launcher) === "alive";
-  return isLauncherAlive || ageOf(view.paths.spec) < import_chunk_7ZHMY77B.startLimitMs ? "starting" : "never_started";
-}
-function isLongOver(view) {
-  if (!view.spec || view.leaseAgeMs === null || view.leaseAgeMs < import_chunk_7ZHMY77B.leaseStaleMs) return false;
-  const latest = Date.parse(view.spec.created_at) + view.spec.deadline_ms + view.spec.kill_grace_ms + import_chunk_7ZHMY77B.unseenGraceMs;
-  return (0, import_chunk_Y5L6GQDB.nowMs)() > latest;
-}
-function ageOf(target) {
-  const facts = (0, import_chunk_SWRACBME.factsOf)(target);
-  return facts ? (0, import_chunk_Y5L6GQDB.nowMs)() - facts.modifiedMs : Number.POSITIVE_INFINITY;
-}
-function bestOf(identities, alive) {
-  const seen = identities.filter((one) => one !== null && one !== void 0).map(alive);
-  for (const answer of ["alive", "unknown", "dead"]) if (seen.includes(answer)) return answer;
-  return "none";
-}
-function damageOf(spec, state, worker) {
-  if (worker === "alive") return null;
-  if (state.kind === "damaged") return state.reason;
-  if (state.kind === "ok" && isEnded(state.value)) return null;
-  if (spec.kind === "ok") return null;
-  return spec.kind === "damaged" ? spec.reason : "spec.json is missing";
-}
-function presentIn(read) {
-  return read.kind === "ok" ? read.value : null;
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  boundOf,
-  compareIds,
-  conditionOf,
-  damagedState,
-  defaultEngine,
-  earlyState,
-  findEngine,
-  inspect,
-  isEnded,
-  isId,
-  isIdPrefix,
-  makeId,
-  readCancel,
-  readExit,
-  readLaunch,
-  readMark,
-  readReason,
-  readSpec,
-  readState,
-  readStoredState,
-  readWorker,
-  writeState
-});
-
-},
-"./chunk-SJMZ3U6Z.js": function (module, exports) {
+"./chunk-XDXTA7YZ.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -10092,15 +11222,15 @@ __export(stdin_exports, {
   versionWarnings: () => versionWarnings
 });
 module.exports = stdin_exports;
-var import_chunk_PPTFCLOT = load("./chunk-PPTFCLOT.js");
-var import_chunk_7FFQMZF5 = load("./chunk-7FFQMZF5.js");
+var import_chunk_WXWZZEJ5 = load("./chunk-WXWZZEJ5.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
-var import_chunk_QSGRWEAL = load("./chunk-QSGRWEAL.js");
-var import_chunk_SERDORTF = load("./chunk-SERDORTF.js");
-var import_chunk_HA7S77SO = load("./chunk-HA7S77SO.js");
-var import_chunk_RYETHGSB = load("./chunk-RYETHGSB.js");
+var import_chunk_C5YF7LGV = load("./chunk-C5YF7LGV.js");
+var import_chunk_LGUKPVWX = load("./chunk-LGUKPVWX.js");
+var import_chunk_EJXOQQCT = load("./chunk-EJXOQQCT.js");
+var import_chunk_V7F6RL42 = load("./chunk-V7F6RL42.js");
+var import_chunk_KCMYYC57 = load("./chunk-KCMYYC57.js");
 var import_chunk_57BTWB2J = load("./chunk-57BTWB2J.js");
-var import_chunk_O4IAPCHI = load("./chunk-O4IAPCHI.js");
+var import_chunk_QWC3QI4L = load("./chunk-QWC3QI4L.js");
 var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
 var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
@@ -11653,7 +12783,7 @@ function findEnd(text) {
   return fine;
 }
 function userConfigFile() {
-  const folder = (0, import_chunk_O4IAPCHI.configFolder)();
+  const folder = (0, import_chunk_QWC3QI4L.configFolder)();
   return folder === void 0 ? void 0 : import_node_path.default.join(folder, "config.json");
 }
 function readUserConfig() {
@@ -11690,7 +12820,7 @@ function refused(file, reason) {
 }
 var noNarrowing = { restrict: [], default_backend: {} };
 function readNarrowing(root, known2) {
-  const file = (0, import_chunk_HA7S77SO.rootPaths)(root).config;
+  const file = (0, import_chunk_V7F6RL42.rootPaths)(root).config;
   const facts = (0, import_chunk_SWRACBME.factsOf)(file);
   if (!facts) return noNarrowing;
   if (facts.kind !== "file") throw refused2(file, "it is no regular file");
@@ -11752,7 +12882,7 @@ function refused2(file, reason) {
 var policyBytes = 1024 * 1024;
 function checkProgram(backend, program) {
   const version2 = tellVersion(backend, program);
-  if (version2 === null || backend.oldest === null || !(0, import_chunk_PPTFCLOT.isOlder)(version2, backend.oldest)) return { version: version2 };
+  if (version2 === null || backend.oldest === null || !(0, import_chunk_WXWZZEJ5.isOlder)(version2, backend.oldest)) return { version: version2 };
   throw new import_chunk_NVPF5LEY.FaultError(
     "preflight",
     `cannot use ${backend.title} ${version2} (${program}): it is too old; needed: ${backend.oldest} or newer`,
@@ -11760,16 +12890,16 @@ function checkProgram(backend, program) {
   );
 }
 function versionWarnings({ backend: id, program, version: version2 }) {
-  const backend = (0, import_chunk_PPTFCLOT.findBackend)(id);
+  const backend = (0, import_chunk_WXWZZEJ5.findBackend)(id);
   if (!backend?.oldest || (version2 ?? null) !== null) return [];
   const message = `cannot tell the version of ${backend.title} (${program}); needed: ${backend.oldest} or newer`;
   return [{ code: "version_unknown", message }];
 }
 function tellVersion(backend, program) {
   if (backend.oldest === null && backend.packages.length === 0) return null;
-  const version2 = (0, import_chunk_PPTFCLOT.versionOf)(program, backend.packages);
-  if (version2 === null || backend.oldest === null || !(0, import_chunk_PPTFCLOT.isOlder)(version2, backend.oldest)) return version2;
-  return (0, import_chunk_PPTFCLOT.versionOf)(program, backend.packages, { isFresh: true });
+  const version2 = (0, import_chunk_WXWZZEJ5.versionOf)(program, backend.packages);
+  if (version2 === null || backend.oldest === null || !(0, import_chunk_WXWZZEJ5.isOlder)(version2, backend.oldest)) return version2;
+  return (0, import_chunk_WXWZZEJ5.versionOf)(program, backend.packages, { isFresh: true });
 }
 function requirePolicy(backend, profile, cwd, version2 = null) {
   const fault = policyFault(backend, profile, cwd, version2);
@@ -11789,7 +12919,7 @@ function policyFault(backend, profile, cwd, version2 = null) {
   return null;
 }
 function faultOf(policy, wanted, cwd) {
-  const home = import_chunk_O4IAPCHI.variables.home();
+  const home = import_chunk_QWC3QI4L.variables.home();
   if (!policy.inWorkspace && home === void 0)
     return `its settings ~/${policy.file} cannot be found: HOME is not set`;
   for (const place of policy.inWorkspace ? placesOf(cwd) : [home]) {
@@ -11838,7 +12968,7 @@ function makeStaffPart(words) {
     throw (0, import_chunk_NVPF5LEY.usageError)('cannot take --model "": it needs the name of a model');
   const profile = narrowProfile(words.mode, { asked: words.profile, fallback: fallbackOf(words) }, [
     { restrict: config2.restrict ?? [], file: userConfigFile() ?? "your config" },
-    { restrict: narrowing.restrict, file: (0, import_chunk_HA7S77SO.rootPaths)(words.stateRoot).config }
+    { restrict: narrowing.restrict, file: (0, import_chunk_V7F6RL42.rootPaths)(words.stateRoot).config }
   ]);
   const terms = backend.profiles[profile];
   if (terms === null) {
@@ -11849,7 +12979,7 @@ function makeStaffPart(words) {
     );
   }
   const program = programOf(backend, custom, words.cwd);
-  const tooLong = custom?.prompt === "argument" ? (0, import_chunk_PPTFCLOT.findArgumentFault)([words.prompt]) : null;
+  const tooLong = custom?.prompt === "argument" ? (0, import_chunk_WXWZZEJ5.findArgumentFault)([words.prompt]) : null;
   if (tooLong !== null)
     throw new import_chunk_NVPF5LEY.FaultError(
       "preflight",
@@ -11886,7 +13016,7 @@ function modelWarnings({ model, custom }) {
   ];
 }
 function sandboxWarnings(staff) {
-  const terms = (0, import_chunk_PPTFCLOT.findBackend)(staff.backend)?.profiles[staff.profile];
+  const terms = (0, import_chunk_WXWZZEJ5.findBackend)(staff.backend)?.profiles[staff.profile];
   if (staff.profile !== "standard" || terms?.sandbox !== false) return [];
   const message = `${staff.backend} has no sandbox here: nothing but its own obedience keeps its writes inside the workspace`;
   return [{ code: "no_sandbox", message }];
@@ -11894,9 +13024,9 @@ function sandboxWarnings(staff) {
 function chooseBackend(name, config2, cwd) {
   if (name === void 0) return { backend: onlyInstalled(config2, cwd), custom: null };
   const own2 = Object.hasOwn(config2.backends, name) ? config2.backends[name] : void 0;
-  const custom = (0, import_chunk_PPTFCLOT.findBackend)("custom");
+  const custom = (0, import_chunk_WXWZZEJ5.findBackend)("custom");
   if (own2 && custom) return { backend: custom, custom: { name, ...own2 } };
-  const backend = (0, import_chunk_PPTFCLOT.findBackend)(name);
+  const backend = (0, import_chunk_WXWZZEJ5.findBackend)(name);
   if (backend && backend.id !== "custom") return { backend, custom: null };
   throw (0, import_chunk_NVPF5LEY.usageError)(
     `cannot use backend ${JSON.stringify(name)}: there are ${known(config2)}`,
@@ -11904,16 +13034,16 @@ function chooseBackend(name, config2, cwd) {
   );
 }
 function onlyInstalled(config2, cwd) {
-  const found = import_chunk_PPTFCLOT.backends.filter(
-    (backend) => backend.programs.some((program) => (0, import_chunk_RYETHGSB.findProgram)(program, cwd) !== void 0)
+  const found = import_chunk_WXWZZEJ5.backends.filter(
+    (backend) => backend.programs.some((program) => (0, import_chunk_KCMYYC57.findProgram)(program, cwd) !== void 0)
   );
   if (found.length === 1 && found[0]) return found[0];
   const state = found.length === 0 ? "no agent CLI is on PATH" : `several are installed (${found.map((one) => one.id).join(", ")})`;
-  const next = found.length === 0 ? `install one of them; how, and what is there, shows: ${(0, import_chunk_QSGRWEAL.nextCommand)([], "setup")}` : "name one with --backend NAME";
+  const next = found.length === 0 ? `install one of them; how, and what is there, shows: ${(0, import_chunk_LGUKPVWX.nextCommand)([], "setup")}` : "name one with --backend NAME";
   throw (0, import_chunk_NVPF5LEY.usageError)(`cannot choose a backend: ${state}; there are ${known(config2)}`, next);
 }
 function knownBackends(config2) {
-  return [...import_chunk_PPTFCLOT.backends.map((backend) => backend.id).filter((id) => id !== "custom"), ...Object.keys(config2.backends)];
+  return [...import_chunk_WXWZZEJ5.backends.map((backend) => backend.id).filter((id) => id !== "custom"), ...Object.keys(config2.backends)];
 }
 function known(config2) {
   return knownBackends(config2).join(", ") || "none";
@@ -11921,28 +13051,28 @@ function known(config2) {
 function programOf(backend, custom, cwd) {
   const names = custom ? [custom.argv[0]] : backend.programs;
   for (const name of names) {
-    const program = (0, import_chunk_RYETHGSB.findProgram)(name, cwd);
+    const program = (0, import_chunk_KCMYYC57.findProgram)(name, cwd);
     if (program !== void 0) return program;
   }
   throw new import_chunk_NVPF5LEY.FaultError(
     "preflight",
-    `cannot find ${names.join(" or ")} for backend ${custom?.name ?? backend.id}: not on PATH (${import_chunk_O4IAPCHI.variables.searchPath() || "empty"})`,
+    `cannot find ${names.join(" or ")} for backend ${custom?.name ?? backend.id}: not on PATH (${import_chunk_QWC3QI4L.variables.searchPath() || "empty"})`,
     `${custom ? 'mend "backends" of your config' : `install it (${backend.install})`}, or choose another with --backend`
   );
 }
 function requireFreeConversation(root, backend, conversation) {
   const { folder, option } = root;
-  for (const id of (0, import_chunk_7FFQMZF5.listActive)(folder)) {
-    const paths = (0, import_chunk_HA7S77SO.jobPaths)(folder, id);
-    const spec = (0, import_chunk_SERDORTF.readSpec)(paths);
+  for (const id of (0, import_chunk_C5YF7LGV.listActive)(folder)) {
+    const paths = (0, import_chunk_V7F6RL42.jobPaths)(folder, id);
+    const spec = (0, import_chunk_EJXOQQCT.readSpec)(paths);
     if (spec.kind !== "ok" || spec.value.staff?.backend !== backend) continue;
-    const state = (0, import_chunk_SERDORTF.readState)(paths);
+    const state = (0, import_chunk_EJXOQQCT.readState)(paths);
     const uses = spec.value.staff.resume ?? (state.kind === "ok" ? state.value.conversation?.id : void 0);
-    if (uses !== conversation || (0, import_chunk_PPTFCLOT.isOver)(folder, id)) continue;
+    if (uses !== conversation || (0, import_chunk_WXWZZEJ5.isOver)(folder, id)) continue;
     throw new import_chunk_NVPF5LEY.FaultError(
       "busy",
       `cannot continue conversation ${conversation}: job ${id} is using it`,
-      import_chunk_QSGRWEAL.nextCommands.wait(id, option)
+      import_chunk_LGUKPVWX.nextCommands.wait(id, option)
     );
   }
 }
@@ -11964,1281 +13094,6 @@ function requireFreeConversation(root, backend, conversation) {
   userConfig,
   userConfigFile,
   versionWarnings
-});
-
-},
-"./chunk-SWRACBME.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  cutFile: () => cutFile,
-  exists: () => exists,
-  factsOf: () => factsOf,
-  isExecutable: () => isExecutable,
-  isFile: () => isFile,
-  isFolder: () => isFolder,
-  isWritable: () => isWritable,
-  listNames: () => listNames,
-  lookBehind: () => lookBehind,
-  moveFolder: () => moveFolder,
-  realPath: () => realPath,
-  removeTree: () => removeTree,
-  targetOf: () => targetOf,
-  touch: () => touch,
-  writeFault: () => writeFault
-});
-module.exports = stdin_exports;
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var import_node_fs = require("node:fs");
-function factsOf(target) {
-  const stat = lookAt(target);
-  if (!stat) return void 0;
-  const kind = stat.isSymbolicLink() ? "link" : stat.isDirectory() ? "folder" : stat.isFile() ? "file" : "other";
-  return {
-    kind,
-    uid: stat.uid,
-    mode: stat.mode & 4095,
-    size: stat.size,
-    allocated: stat.blocks * 512,
-    modifiedMs: stat.mtimeMs
-  };
-}
-function lookBehind(target) {
-  let stat;
-  try {
-    stat = (0, import_node_fs.statSync)(target, { throwIfNoEntry: false });
-  } catch (error) {
-    if ((0, import_chunk_NVPF5LEY.errnoOf)(error) !== "ENOTDIR") throw error;
-  }
-  if (!stat) return void 0;
-  return {
-    kind: stat.isFile() ? "file" : stat.isDirectory() ? "folder" : "other",
-    size: stat.size,
-    modifiedMs: stat.mtimeMs,
-    inode: stat.ino,
-    linkTo: lookAt(target)?.isSymbolicLink() ? (0, import_node_fs.realpathSync)(target) : null
-  };
-}
-function lookAt(target) {
-  try {
-    return (0, import_node_fs.lstatSync)(target, { throwIfNoEntry: false });
-  } catch (error) {
-    if ((0, import_chunk_NVPF5LEY.errnoOf)(error) === "ENOTDIR") return void 0;
-    throw error;
-  }
-}
-function exists(target) {
-  return (0, import_node_fs.existsSync)(target);
-}
-function listNames(folder) {
-  try {
-    return (0, import_node_fs.readdirSync)(folder);
-  } catch (error) {
-    if (["ENOENT", "ENOTDIR"].includes((0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "")) return [];
-    throw error;
-  }
-}
-function isFolder(target) {
-  return lookThrough(target)?.isDirectory() ?? false;
-}
-function isFile(target) {
-  return lookThrough(target)?.isFile() ?? false;
-}
-function targetOf(target) {
-  try {
-    const stat = (0, import_node_fs.statSync)(target, { throwIfNoEntry: false });
-    if (!stat) return void 0;
-    const kind = stat.isDirectory() ? "folder" : stat.isFile() ? "file" : "other";
-    return { kind, size: stat.size, modifiedMs: stat.mtimeMs, inode: stat.ino };
-  } catch (error) {
-    if ((0, import_chunk_NVPF5LEY.errnoOf)(error) === "ENOTDIR") return void 0;
-    throw error;
-  }
-}
-function isExecutable(target) {
-  if (!lookThrough(target)?.isFile()) return false;
-  return isAllowed(target, import_node_fs.constants.X_OK);
-}
-function lookThrough(target) {
-  try {
-    return (0, import_node_fs.statSync)(target, { throwIfNoEntry: false });
-  } catch {
-    return void 0;
-  }
-}
-function isWritable(target) {
-  return writeFault(target) === void 0;
-}
-function writeFault(target) {
-  try {
-    (0, import_node_fs.accessSync)(target, import_node_fs.constants.W_OK);
-    return void 0;
-  } catch (error) {
-    return (0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "error";
-  }
-}
-function realPath(target) {
-  return (0, import_node_fs.realpathSync)(target);
-}
-function moveFolder(from, to) {
-  try {
-    (0, import_node_fs.renameSync)(from, to);
-    return true;
-  } catch (error) {
-    if (["ENOTEMPTY", "EEXIST", "ENOENT"].includes((0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "")) return false;
-    throw error;
-  }
-}
-function removeTree(target) {
-  (0, import_node_fs.rmSync)(target, { recursive: true, force: true });
-}
-function touch(file, atMs) {
-  try {
-    (0, import_node_fs.utimesSync)(file, atMs / 1e3, atMs / 1e3);
-    return true;
-  } catch (error) {
-    if (["ENOENT", "ENOTDIR"].includes((0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "")) return false;
-    throw error;
-  }
-}
-function cutFile(file, length) {
-  (0, import_node_fs.truncateSync)(file, length);
-}
-function isAllowed(target, mode) {
-  try {
-    (0, import_node_fs.accessSync)(target, mode);
-    return true;
-  } catch {
-    return false;
-  }
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  cutFile,
-  exists,
-  factsOf,
-  isExecutable,
-  isFile,
-  isFolder,
-  isWritable,
-  listNames,
-  lookBehind,
-  moveFolder,
-  realPath,
-  removeTree,
-  targetOf,
-  touch,
-  writeFault
-});
-
-},
-"./chunk-TFEMYLSK.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  formatSize: () => formatSize,
-  parseSize: () => parseSize
-});
-module.exports = stdin_exports;
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var units = { "": 1, K: 1024, M: 1024 ** 2, G: 1024 ** 3 };
-function parseSize(text, option, range) {
-  const match = /^(\d+)([KMG]?)(?:i?B)?$/.exec(text);
-  const value = match ? Number(match[1]) * (units[match[2] ?? ""] ?? 1) : Number.NaN;
-  if (!Number.isSafeInteger(value) || value < range.min || value > range.max) {
-    throw (0, import_chunk_NVPF5LEY.usageError)(
-      `cannot take ${option} ${JSON.stringify(text)}: allowed are ${formatSize(range.min)} to ${formatSize(range.max)}, written like 64M`
-    );
-  }
-  return value;
-}
-function formatSize(bytes) {
-  if (bytes < 1024) return `${bytes} B`;
-  if (bytes < 1024 ** 2) return `${(bytes / 1024).toFixed(1)} KiB`;
-  if (bytes < 1024 ** 3) return `${(bytes / 1024 ** 2).toFixed(1)} MiB`;
-  return `${(bytes / 1024 ** 3).toFixed(1)} GiB`;
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  formatSize,
-  parseSize
-});
-
-},
-"./chunk-UNGYPAP3.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  formatAge: () => formatAge,
-  formatDuration: () => formatDuration,
-  parseDuration: () => parseDuration
-});
-module.exports = stdin_exports;
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
-var require_ms = (0, import_chunk_JSBRDJBE.__commonJS)({
-  "../../main/node_modules/ms/index.js"(exports2, module2) {
-    var s = 1e3;
-    var m = s * 60;
-    var h = m * 60;
-    var d = h * 24;
-    var w = d * 7;
-    var y = d * 365.25;
-    module2.exports = function(val, options) {
-      options = options || {};
-      var type = typeof val;
-      if (type === "string" && val.length > 0) {
-        return parse(val);
-      } else if (type === "number" && isFinite(val)) {
-        return options.long ? fmtLong(val) : fmtShort(val);
-      }
-      throw new Error(
-        "val is not a non-empty string or a valid number. val=" + JSON.stringify(val)
-      );
-    };
-    function parse(str) {
-      str = String(str);
-      if (str.length > 100) {
-        return;
-      }
-      var match = /^(-?(?:\d+)?\.?\d+) *(milliseconds?|msecs?|ms|seconds?|secs?|s|minutes?|mins?|m|hours?|hrs?|h|days?|d|weeks?|w|years?|yrs?|y)?$/i.exec(
-        str
-      );
-      if (!match) {
-        return;
-      }
-      var n = parseFloat(match[1]);
-      var type = (match[2] || "ms").toLowerCase();
-      switch (type) {
-        case "years":
-        case "year":
-        case "yrs":
-        case "yr":
-        case "y":
-          return n * y;
-        case "weeks":
-        case "week":
-        case "w":
-          return n * w;
-        case "days":
-        case "day":
-        case "d":
-          return n * d;
-        case "hours":
-        case "hour":
-        case "hrs":
-        case "hr":
-        case "h":
-          return n * h;
-        case "minutes":
-        case "minute":
-        case "mins":
-        case "min":
-        case "m":
-          return n * m;
-        case "seconds":
-        case "second":
-        case "secs":
-        case "sec":
-        case "s":
-          return n * s;
-        case "milliseconds":
-        case "millisecond":
-        case "msecs":
-        case "msec":
-        case "ms":
-          return n;
-        default:
-          return void 0;
-      }
-    }
-    function fmtShort(ms2) {
-      var msAbs = Math.abs(ms2);
-      if (msAbs >= d) {
-        return Math.round(ms2 / d) + "d";
-      }
-      if (msAbs >= h) {
-        return Math.round(ms2 / h) + "h";
-      }
-      if (msAbs >= m) {
-        return Math.round(ms2 / m) + "m";
-      }
-      if (msAbs >= s) {
-        return Math.round(ms2 / s) + "s";
-      }
-      return ms2 + "ms";
-    }
-    function fmtLong(ms2) {
-      var msAbs = Math.abs(ms2);
-      if (msAbs >= d) {
-        return plural(ms2, msAbs, d, "day");
-      }
-      if (msAbs >= h) {
-        return plural(ms2, msAbs, h, "hour");
-      }
-      if (msAbs >= m) {
-        return plural(ms2, msAbs, m, "minute");
-      }
-      if (msAbs >= s) {
-        return plural(ms2, msAbs, s, "second");
-      }
-      return ms2 + " ms";
-    }
-    function plural(ms2, msAbs, n, name) {
-      var isPlural = msAbs >= n * 1.5;
-      return Math.round(ms2 / n) + " " + name + (isPlural ? "s" : "");
-    }
-  }
-});
-var import_ms = (0, import_chunk_JSBRDJBE.__toESM)(require_ms(), 1);
-var whole = /^(?:\d+(?:\.\d+)?(?:ms|s|m|h|d))+$/;
-var part = /(\d+(?:\.\d+)?)(ms|s|m|h|d)/g;
-function parseDuration(text, option, range) {
-  const upTo = range.max >= Number.MAX_SAFE_INTEGER ? "on" : `to ${formatDuration(range.max)}`;
-  const allowed = `allowed: ${formatDuration(range.min)} ${upTo}, written like 90s, 10m, 1h30m or 250ms`;
-  if (!whole.test(text)) throw (0, import_chunk_NVPF5LEY.usageError)(`cannot read ${option}: ${JSON.stringify(text)} is no duration; ${allowed}`);
-  let total = 0;
-  for (const [piece] of text.matchAll(part)) total += (0, import_ms.default)(piece);
-  total = Math.round(total);
-  if (!(total >= range.min && total <= range.max)) {
-    throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take ${option} ${text}: it is out of range; ${allowed}`);
-  }
-  return total;
-}
-function formatDuration(value) {
-  if (value < 1e3) return `${Math.round(value)}ms`;
-  if (value < 6e4) return `${trim(value / 1e3)}s`;
-  const units = [
-    ["d", 864e5],
-    ["h", 36e5],
-    ["m", 6e4],
-    ["s", 1e3]
-  ];
-  let rest = Math.round(value / 1e3) * 1e3;
-  let text = "";
-  for (const [unit, size] of units) {
-    if (unit === "d" && rest < 2 * size) continue;
-    const count = Math.floor(rest / size);
-    rest -= count * size;
-    if (count > 0) text += `${count}${unit}`;
-  }
-  return text;
-}
-function formatAge(value) {
-  const seconds = Math.max(0, Math.floor(value / 1e3));
-  if (seconds < 60) return `${seconds}s`;
-  if (seconds < 3600) return `${Math.floor(seconds / 60)}m`;
-  return seconds < 2 * 86400 ? `${Math.floor(seconds / 3600)}h` : `${Math.floor(seconds / 86400)}d`;
-}
-function trim(value) {
-  return String(Math.floor(value * 10) / 10);
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  formatAge,
-  formatDuration,
-  parseDuration
-});
-
-},
-"./chunk-UQY3VEKA.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  dueWords: () => dueWords,
-  timerFacts: () => timerFacts
-});
-module.exports = stdin_exports;
-var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
-var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
-var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
-var import_chunk_7ZHMY77B = load("./chunk-7ZHMY77B.js");
-function timerFacts(timer) {
-  const { due_at, slot } = timer;
-  return { due_at, durable: true, slot, message: (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)(timer.message), import_chunk_7ZHMY77B.excerptBytes) };
-}
-function dueWords({ due_at }) {
-  const rest = Date.parse(due_at) - (0, import_chunk_Y5L6GQDB.nowMs)();
-  return rest > 0 ? `${(0, import_chunk_LXK2ZILE.plainText)(due_at)}, in ${(0, import_chunk_UNGYPAP3.formatDuration)(Math.max(1e3, rest))}` : (0, import_chunk_LXK2ZILE.plainText)(due_at);
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  dueWords,
-  timerFacts
-});
-
-},
-"./chunk-UR4PYBAA.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  line: () => line,
-  smallFacts: () => smallFacts
-});
-module.exports = stdin_exports;
-var import_chunk_FSRL2ASG = load("./chunk-FSRL2ASG.js");
-var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
-var import_chunk_7ZHMY77B = load("./chunk-7ZHMY77B.js");
-function line(text) {
-  const characters = [...(0, import_chunk_FSRL2ASG.oneLine)((0, import_chunk_LXK2ZILE.plainText)(text.slice(0, 16 * import_chunk_7ZHMY77B.evidenceChars)))];
-  return characters.length <= import_chunk_7ZHMY77B.evidenceChars ? characters.join("") : `${characters.slice(0, import_chunk_7ZHMY77B.evidenceChars - 1).join("")}\u2026`;
-}
-function smallFacts(facts) {
-  const plain = (0, import_chunk_LXK2ZILE.plainValue)(facts, import_chunk_7ZHMY77B.excerptBytes);
-  return JSON.stringify(plain).length <= import_chunk_7ZHMY77B.watchFactsBytes ? plain : { truncated: true };
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  line,
-  smallFacts
-});
-
-},
-"./chunk-V2SILQL2.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  lineOf: () => lineOf,
-  lineOfEvent: () => lineOfEvent,
-  terminalLine: () => terminalLine
-});
-module.exports = stdin_exports;
-var import_chunk_UR4PYBAA = load("./chunk-UR4PYBAA.js");
-var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
-var watchProtocol = "job-companion.watch/v1";
-function lineOf(parts) {
-  const { type, at = (0, import_chunk_Y5L6GQDB.isoNow)(), kind, id, verdict, word, evidence, facts, more = {} } = parts;
-  const own = { protocol: watchProtocol, type, at, kind, id, state: (0, import_chunk_UR4PYBAA.line)(word), verdict, evidence: (0, import_chunk_UR4PYBAA.line)(evidence) };
-  return { ...own, ...(0, import_chunk_UR4PYBAA.smallFacts)(facts), ...more, ...own };
-}
-function lineOfEvent(event, kind, isRepeat) {
-  const { at, job: id, seq } = event;
-  const text = (value) => typeof value === "string" ? value : "";
-  const base = { type: "status", at, kind, id, more: { seq } };
-  switch (event.type) {
-    case "news": {
-      const verdict = event.verdict === "met" || event.verdict === "failed" ? event.verdict : "pending";
-      if (verdict !== "pending" && !isRepeat) return void 0;
-      const facts = isObject(event.facts) ? event.facts : {};
-      return lineOf({ ...base, verdict, word: text(event.word), evidence: text(event.evidence), facts });
-    }
-    case "trouble": {
-      const facts = { cause: event.cause, in_a_row: event.in_a_row };
-      return lineOf({ ...base, verdict: "error", word: "trouble", evidence: text(event.message), facts });
-    }
-    case "recovered": {
-      const evidence = `looking works again after ${text(String(event.after))} failed attempt(s)`;
-      return lineOf({ ...base, verdict: "pending", word: "recovered", evidence, facts: { cause: event.cause } });
-    }
-    default:
-      return void 0;
-  }
-}
-function terminalLine(state, kind) {
-  const note = state.watch ?? null;
-  const [verdict, word] = endWords(state, note);
-  const isSeen = verdict === "met" || verdict === "failed";
-  const evidence = isSeen ? note?.evidence ?? "" : state.error?.message ?? note?.evidence ?? state.state;
-  const more = { outcome: state.state, exit: (0, import_chunk_6PFAPK5K.exitCodeOf)(state.state), error: state.error, seq: state.seq };
-  return lineOf({ type: "terminal", kind, id: state.id, verdict, word, evidence, facts: note?.facts ?? {}, more });
-}
-function endWords(state, note) {
-  if (state.state === "done") return ["met", note?.word ?? "met"];
-  if (state.state === "canceled") return ["canceled", "canceled"];
-  if (state.state === "timed_out") return ["expired", "expired"];
-  if (state.error?.code === "watch_failed") return ["failed", note?.word ?? "failed"];
-  return ["error", "error"];
-}
-function isObject(value) {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  lineOf,
-  lineOfEvent,
-  terminalLine
-});
-
-},
-"./chunk-VDM5O2MS.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  attempt: () => attempt,
-  makeTools: () => makeTools
-});
-module.exports = stdin_exports;
-var import_chunk_EXTEGOX2 = load("./chunk-EXTEGOX2.js");
-var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_JWSPXEOH = load("./chunk-JWSPXEOH.js");
-var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
-var import_chunk_M6X4VSC2 = load("./chunk-M6X4VSC2.js");
-var import_chunk_3FM5I4RV = load("./chunk-3FM5I4RV.js");
-var import_chunk_SERDORTF = load("./chunk-SERDORTF.js");
-var import_chunk_HA7S77SO = load("./chunk-HA7S77SO.js");
-var import_chunk_RYETHGSB = load("./chunk-RYETHGSB.js");
-var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
-var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
-var import_chunk_7ZHMY77B = load("./chunk-7ZHMY77B.js");
-var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var import_node_path = builtin("node:path");
-async function shareAnswer(question) {
-  const userKey = usableKey(question.root);
-  if (userKey === void 0) return question.ask();
-  const file = import_node_path.default.join((0, import_chunk_HA7S77SO.rootPaths)(question.root).shared, `${(0, import_chunk_3FM5I4RV.hashOf)(question.key).slice(0, 40)}.json`);
-  const until = (0, import_chunk_Y5L6GQDB.monotonicMs)() + question.waitMs;
-  for (let pause = import_chunk_7ZHMY77B.sharedLookMs[0]; ; pause = Math.min(pause * 2, import_chunk_7ZHMY77B.sharedLookMs[1])) {
-    const known = await readAnswer(file, question, userKey);
-    if (known) return known;
-    let isOurs = false;
-    try {
-      return await (0, import_chunk_M6X4VSC2.withLock)(
-        file.replace(/json$/, "lock"),
-        async () => {
-          isOurs = true;
-          return await readAnswer(file, question, userKey) ?? await askAndKeep(file, question, userKey);
-        },
-        0
-      );
-    } catch (error) {
-      if (isOurs) throw error;
-      if (!(error instanceof import_chunk_NVPF5LEY.FaultError) || error.code !== "busy") return question.ask();
-      if (question.signal?.aborted || (0, import_chunk_Y5L6GQDB.monotonicMs)() + pause > until) throw error;
-    }
-    await (0, import_chunk_Y5L6GQDB.sleep)(pause);
-  }
-}
-function usableKey(root) {
-  try {
-    const folder = (0, import_chunk_HA7S77SO.rootPaths)(root).shared;
-    (0, import_chunk_527JQF7V.createFolder)(folder);
-    const facts = (0, import_chunk_SWRACBME.factsOf)(folder);
-    const isOurs = facts?.kind === "folder" && facts.uid === process.getuid?.() && (facts.mode & 18) === 0;
-    return isOurs ? (0, import_chunk_3FM5I4RV.readKey)() : void 0;
-  } catch {
-    return void 0;
-  }
-}
-async function readAnswer(file, question, userKey) {
-  const stored = parse(file);
-  if (!stored || stored.key !== question.key) return void 0;
-  const age = (0, import_chunk_Y5L6GQDB.nowMs)() - stored.at;
-  if (!(age >= 0 && age < Math.min(stored.hold ?? question.maxAgeMs, import_chunk_7ZHMY77B.sharedHoldMs))) return void 0;
-  const { mac, ...rest } = stored;
-  return (0, import_chunk_3FM5I4RV.sameMac)(await (0, import_chunk_3FM5I4RV.macOfAnswer)(rest, userKey), mac) ? stored.value : void 0;
-}
-function parse(file) {
-  try {
-    const { key, at, hold, value, mac } = JSON.parse((0, import_chunk_527JQF7V.readText)(file, 2 * import_chunk_7ZHMY77B.sharedBytes) ?? "null");
-    const isWhole = typeof at === "number" && (hold === null || typeof hold === "number") && typeof mac === "string";
-    return isWhole ? { key, at, hold, value, mac } : void 0;
-  } catch {
-    return void 0;
-  }
-}
-async function askAndKeep(file, question, key) {
-  const at = (0, import_chunk_Y5L6GQDB.nowMs)();
-  const value = await question.ask();
-  try {
-    const answer = value.holdMs === void 0 ? { key: question.key, at, hold: null, value } : { key: question.key, at: (0, import_chunk_Y5L6GQDB.nowMs)(), hold: value.holdMs, value };
-    const text = JSON.stringify(value);
-    if (text.length > import_chunk_7ZHMY77B.sharedBytes || value.holdMs === 0) (0, import_chunk_527JQF7V.removeFile)(file);
-    else (0, import_chunk_527JQF7V.writeJson)(file, { ...answer, mac: await (0, import_chunk_3FM5I4RV.macOfAnswer)(answer, key) }, { sync: false });
-    removeOld(import_node_path.default.dirname(file));
-  } catch {
-  }
-  return value;
-}
-function removeOld(folder) {
-  for (const name of (0, import_chunk_SWRACBME.listNames)(folder)) {
-    const target = import_node_path.default.join(folder, name);
-    const facts = (0, import_chunk_SWRACBME.factsOf)(target);
-    if (!/^[0-9a-f]{40}\.(json|lock)$/.test(name) || !facts || (0, import_chunk_Y5L6GQDB.nowMs)() - facts.modifiedMs < import_chunk_7ZHMY77B.sharedKeepMs) continue;
-    (0, import_chunk_SWRACBME.removeTree)(target);
-  }
-}
-function makeTools(place, leftMs, signal) {
-  const running = new Set();
-  const run = async (call) => {
-    const cwd = call.cwd ?? place.cwd;
-    if (!(0, import_chunk_SWRACBME.isFolder)(cwd)) return neverStarted(`the folder ${cwd} is gone`);
-    place.onRun?.();
-    const { runTool } = await Promise.resolve().then(() => load("./tool-SXORBSW6.js"));
-    return runTool({
-      program: call.program,
-      args: call.args,
-      cwd,
-      environment: { ...place.environment, ...call.environment },
-      ...call.input === void 0 ? {} : { input: call.input },
-      timeoutMs: Math.min(call.timeoutMs ?? leftMs(), leftMs()),
-      limit: call.limit ?? import_chunk_7ZHMY77B.toolBytes,
-      signal
-    });
-  };
-  return {
-    run(call) {
-      const answer = run(call);
-      running.add(answer);
-      const forget = () => void running.delete(answer);
-      answer.then(forget, forget);
-      return answer;
-    },
-    find: import_chunk_RYETHGSB.findTool,
-    cwd: place.cwd,
-    leftMs,
-    ...place.everyMs === void 0 ? {} : { everyMs: place.everyMs },
-    nowMs: import_chunk_Y5L6GQDB.nowMs,
-    signal,
-    job: (id) => standOf(place.root, id),
-    onJobEnd: (id, wake) => untilLetGo(place.root, id, wake),
-    shared: (key, maxAgeMs, ask) => place.everyMs === void 0 ? ask() : shareAnswer({ root: place.root, key, maxAgeMs, waitMs: leftMs(), signal, ask }),
-    idle: async () => void await Promise.allSettled(running)
-  };
-}
-function neverStarted(reason) {
-  return { how: "failed", code: null, reason, stdout: Buffer.alloc(0), stderr: Buffer.alloc(0) };
-}
-async function standOf(root, id) {
-  let view = inspectSafely(root, id);
-  if (view === void 0) return void 0;
-  if (!(0, import_chunk_SERDORTF.isEnded)(view.state)) view = await (0, import_chunk_JWSPXEOH.refreshAttached)(root, id);
-  const { state } = view;
-  const error = state.error ? `${state.error.code}: ${state.error.message}` : null;
-  return { state: state.state, isEnded: (0, import_chunk_SERDORTF.isEnded)(state), code: (0, import_chunk_6PFAPK5K.exitCodeOf)(state.state), seq: state.seq, error };
-}
-function inspectSafely(root, id) {
-  try {
-    return (0, import_chunk_SERDORTF.inspect)(root, id);
-  } catch {
-    return void 0;
-  }
-}
-function untilLetGo(root, id, wake) {
-  let isStopped = false;
-  let close;
-  void (0, import_chunk_EXTEGOX2.watchFifo)((0, import_chunk_HA7S77SO.jobPaths)(root, id).leaseFifo, wake).then((found) => {
-    if (isStopped) found?.();
-    else close = found;
-  });
-  return () => {
-    isStopped = true;
-    close?.();
-  };
-}
-async function attempt(kind, input, cursor, terms) {
-  const until = (0, import_chunk_Y5L6GQDB.monotonicMs)() + terms.attemptMs;
-  const over = new AbortController();
-  const end = () => over.abort();
-  const tools = makeTools(terms.place, () => Math.max(1, until - (0, import_chunk_Y5L6GQDB.monotonicMs)()), over.signal);
-  const isOver = new Promise((resolve) => over.signal.addEventListener("abort", () => resolve("over")));
-  const clock = setTimeout(end, terms.attemptMs);
-  terms.signal.addEventListener("abort", end);
-  if (terms.signal.aborted) end();
-  try {
-    const answer = await Promise.race([isOver, look(kind, input, cursor, tools, terms)]);
-    if (answer !== "over") return answer;
-    await Promise.race([tools.idle(), (0, import_chunk_Y5L6GQDB.sleep)(import_chunk_7ZHMY77B.toolGraceMs + import_chunk_7ZHMY77B.killSettleMs)]);
-    if (terms.signal.aborted) return null;
-    const message = `no answer within ${(0, import_chunk_UNGYPAP3.formatDuration)(terms.attemptMs)}`;
-    return { kind: "trouble", cause: "timeout", message, retryAfterMs: null };
-  } finally {
-    clearTimeout(clock);
-    terms.signal.removeEventListener("abort", end);
-    end();
-  }
-}
-async function look(kind, input, cursor, tools, terms) {
-  try {
-    return await kind.look(input, tools, cursor);
-  } catch (error) {
-    terms.onThrown?.(error);
-    const message = `looking failed by an error of this program: ${(0, import_chunk_NVPF5LEY.messageOf)(error)}`;
-    return { kind: "trouble", cause: "failed", message, retryAfterMs: null };
-  }
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  attempt,
-  makeTools
-});
-
-},
-"./chunk-VMGTN72A.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  seen: () => seen,
-  signOf: () => signOf,
-  sizeFacts: () => sizeFacts,
-  sizeText: () => sizeText,
-  unreachable: () => unreachable
-});
-module.exports = stdin_exports;
-var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-function seen(verdict, word, evidence, more = {}) {
-  const { facts = {}, cursor = {}, key = word, ...rest } = more;
-  return { kind: "look", verdict, word, evidence, key, facts, cursor, ...rest };
-}
-function unreachable(target, error) {
-  const code = (0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "error";
-  if (["EACCES", "EPERM", "ELOOP", "ENAMETOOLONG"].includes(code))
-    return { kind: "fault", cause: "refused", message: `cannot look at ${target} (${code})` };
-  const message = `cannot look at ${target}: ${(0, import_chunk_NVPF5LEY.messageOf)(error)}`;
-  return { kind: "trouble", cause: "failed", message, retryAfterMs: null };
-}
-function sizeFacts(facts) {
-  return facts ? { bytes: facts.size } : {};
-}
-function signOf(facts) {
-  return facts ? `${facts.inode}-${facts.size}-${facts.modifiedMs}` : "missing";
-}
-function sizeText(facts) {
-  return facts ? (0, import_chunk_TFEMYLSK.formatSize)(facts.size) : "not there";
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  seen,
-  signOf,
-  sizeFacts,
-  sizeText,
-  unreachable
-});
-
-},
-"./chunk-VZSTJGKX.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  compareWorkspace: () => compareWorkspace,
-  isChanges: () => isChanges,
-  isSnapshot: () => isSnapshot
-});
-module.exports = stdin_exports;
-var import_chunk_CNETLWT3 = load("./chunk-CNETLWT3.js");
-var import_chunk_RLQXPEVW = load("./chunk-RLQXPEVW.js");
-var import_chunk_FSRL2ASG = load("./chunk-FSRL2ASG.js");
-var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
-var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
-var import_chunk_7ZHMY77B = load("./chunk-7ZHMY77B.js");
-var text = (value) => typeof value === "string";
-var flag = (value) => typeof value === "boolean";
-var count = (value) => Number.isSafeInteger(value) && value >= 0;
-var textOrNull = (value) => value === null || text(value);
-var commit = (value) => value === null || text(value) && /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/.test(value);
-var optional = (shape) => (value) => value === void 0 || shape(value);
-var nullOr = (shape) => (value) => value === null || shape(value);
-var oneOf = (...words) => (value) => words.includes(value);
-var list = (shape) => (value) => Array.isArray(value) && value.every(shape);
-var record = (shapes) => (value) => isRecord(value) && Object.entries(shapes).every(([name, shape]) => shape(value[name]));
-var allOf = (shape) => (value) => isRecord(value) && Object.values(value).every(shape);
-function isRecord(value) {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-var nameInside = (value) => text(value) && !`/${value}/`.includes("/../") && !value.startsWith("/");
-var entry = record({
-  path: nameInside,
-  xy: text,
-  head: textOrNull,
-  index: textOrNull,
-  tree_mode: textOrNull,
-  from: optional(nameInside),
-  mode: textOrNull,
-  content: textOrNull,
-  stat: textOrNull
-});
-var names = allOf((value) => value !== null && commit(value));
-var row = (length) => (value) => Array.isArray(value) && value.length === length && nameInside(value[0]) && value.every(text);
-var snapshot = record({
-  schema: oneOf(1),
-  cwd: text,
-  at: (value) => text(value) && Number.isFinite(Date.parse(value)),
-  git: nullOr(
-    record({
-      root: text,
-      hash: oneOf("sha1", "sha256"),
-      head: commit,
-      branch: textOrNull,
-      subject: textOrNull,
-      refs: nullOr(names),
-      refs_rest: nullOr(record({ count, digest: text })),
-      elsewhere: names
-    })
-  ),
-  reason: textOrNull,
-  exclude: list(text),
-  entries: list(entry),
-  rest: nullOr(record({ count, files: list(row(4)), digest: textOrNull })),
-  files: nullOr(list(row(3))),
-  exact: flag
-});
-var changes = record({
-  files: list(
-    record({
-      path: text,
-      change: oneOf("added", "modified", "deleted", "renamed"),
-      from: optional(text),
-      was_dirty: flag,
-      committed: flag
-    })
-  ),
-  file_count: count,
-  dirty_before: list(text),
-  dirty_before_count: count,
-  dirty_committed: list(text),
-  dirty_committed_count: count,
-  dirty_after: count,
-  commits: list(record({ sha: text, subject: text })),
-  commit_count: count,
-  head: record({ before: textOrNull, after: textOrNull, moved: oneOf("forward", "elsewhere", null) }),
-  branch: record({ before: textOrNull, after: textOrNull }),
-  refs_changed: list(text),
-  index_changed: flag,
-  beyond: list(text),
-  exact: flag,
-  unchanged: flag,
-  reason: textOrNull
-});
-function isSnapshot(value) {
-  return snapshot(value);
-}
-function isChanges(value) {
-  return changes(value);
-}
-var emptyTree = {
-  sha1: "4b825dc642cb6eb9a060e54bf8d69288fbee4904",
-  sha256: "6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321"
-};
-function readTreeChanges(git, hash, heads) {
-  const ask = (...renames) => git.run([
-    ...["diff-tree", "-r", "-z", "--raw", "--no-abbrev", "--no-ext-diff", "--no-textconv", ...renames],
-    ...[heads.before ?? emptyTree[hash], heads.after ?? emptyTree[hash], "--"]
-  ]);
-  const found = ask("-M", "-l1000");
-  const answer = found.ok ? found : ask("--no-renames");
-  return answer.ok ? parseRaw(answer.bytes) : void 0;
-}
-function parseRaw(bytes) {
-  const changes2 = new Map();
-  const items = bytes.toString("latin1").split("\0");
-  for (let at = 0; at < items.length; at += 1) {
-    const [, modes] = /^:(.*)$/.exec(items[at] ?? "") ?? [];
-    if (modes === void 0) continue;
-    const [oldMode = "", newMode = "", oldName = "", newName = "", letter = ""] = modes.split(" ");
-    const before = /^0*$/.test(oldMode) ? null : `${oldMode} ${oldName}`;
-    const after = /^0*$/.test(newMode) ? null : `${newMode} ${newName}`;
-    at += 1;
-    const name = (0, import_chunk_CNETLWT3.nameOf)(items[at] ?? "");
-    if (!/^[RC]/.test(letter)) {
-      changes2.set(name, { before, after });
-      continue;
-    }
-    at += 1;
-    const target = (0, import_chunk_CNETLWT3.nameOf)(items[at] ?? "");
-    if (letter.startsWith("R")) changes2.set(name, { before, after: null });
-    changes2.set(target, { before: null, after, ...letter.startsWith("R") ? { from: name } : {} });
-  }
-  return changes2;
-}
-function readMove(git, before, after) {
-  if (before === after) return null;
-  if (before === null) return "forward";
-  if (after === null) return "elsewhere";
-  return git.run(["merge-base", "--is-ancestor", before, after]).ok ? "forward" : "elsewhere";
-}
-var commitLimit = 20;
-function readNewCommits(git, before, after, tips) {
-  const refs = [...Object.values(before.refs ?? {}), ...Object.values(before.elsewhere)];
-  const known = new Set([before.head, ...refs].filter((name) => name !== null));
-  const fresh = [after.head, ...tips].filter((name) => name !== null && !known.has(name));
-  if (fresh.length === 0) return { commits: [], commit_count: 0 };
-  const input = `${[...new Set(fresh), ...[...known].map((name) => `^${name}`)].join("\n")}
-`;
-  const count2 = git.run(["rev-list", "--count", "--ignore-missing", "--stdin"], { input });
-  const listed2 = git.run(
-    [
-      ...["rev-list", `--max-count=${commitLimit}`, "--topo-order", "--ignore-missing"],
-      ...["--encoding=UTF-8", "--format=%s", "--stdin"]
-    ],
-    { input }
-  );
-  if (!count2.ok || !listed2.ok) return void 0;
-  const lines = listed2.bytes.toString("latin1").split("\n");
-  const commits = lines.flatMap(
-    (line, at) => at % 2 === 0 && line.startsWith("commit ") ? [{ sha: line.slice(7), subject: (0, import_chunk_CNETLWT3.nameOf)(lines[at + 1] ?? "") }] : []
-  );
-  return { commits, commit_count: Number(count2.bytes.toString("latin1")) };
-}
-function comparePlain(before, after) {
-  const [known, now] = [filesOf(before), filesOf(after)];
-  const looker = (0, import_chunk_CNETLWT3.makeLooker)(after.cwd);
-  const changes2 = [];
-  for (const path of [...new Set([...known.keys(), ...now.keys()])].sort()) {
-    const was = known.get(path) ?? null;
-    const is = now.get(path) ?? (after.exact ? null : lookNow(path));
-    if (was?.mode === is?.mode && was?.content === is?.content) continue;
-    const isOld = !was && !before.exact && (looker.look(path)?.changedMs ?? 0) < Date.parse(before.at) - 2e3;
-    if (!isOld) changes2.push({ path, was, is, was_dirty: false, committed: false });
-  }
-  return changes2;
-  function lookNow(path) {
-    const facts = looker.look(path);
-    return facts && facts.kind !== "folder" ? { mode: facts.mode, content: facts.stat } : null;
-  }
-}
-function compareUnasked(before) {
-  const looker = (0, import_chunk_CNETLWT3.makeLooker)(before.git.root);
-  const paths = { changes: [], untouched: [], swallowed: [] };
-  for (const [path, entry2] of (0, import_chunk_RLQXPEVW.entriesOf)(before)) {
-    const facts = looker.look(path);
-    if (!(0, import_chunk_RLQXPEVW.isDirty)(entry2) || entry2.mode === "160000") continue;
-    const now = facts && facts.kind !== "folder" ? facts : null;
-    const isSame2 = now ? now.mode === entry2.mode && now.stat === entry2.stat : entry2.mode === null;
-    const sideOf2 = (side) => ({ mode: side.mode, content: side.stat });
-    const was = entry2.mode === null ? null : sideOf2({ mode: entry2.mode, stat: entry2.stat });
-    if (isSame2) paths.untouched.push(path);
-    else paths.changes.push({ path, was, is: now && sideOf2(now), was_dirty: true, committed: false });
-  }
-  return paths;
-}
-function filesOf({ files }) {
-  return new Map((files ?? []).map(([path, mode, stat]) => [path, { mode, content: stat }]));
-}
-var emptyBlobs = new Set([
-  "e69de29bb2d1d6434b8b29ae775ad8c2e48c5391",
-  "473a0f4c3be8a93681a267e3b1e9a7dcda1185436fe141f7749120a303721813"
-]);
-function pairRenames(changes2) {
-  const gone = new Map(changes2.filter(({ was, is }) => was && !is).map((change) => [change.path, change]));
-  const byContent = new Map();
-  for (const change of gone.values()) {
-    const key = change.was && contentKey(change.was);
-    if (key) byContent.set(key, [...byContent.get(key) ?? [], change]);
-  }
-  const taken = new Set();
-  const originOf = new Map();
-  const take = (change, origin) => {
-    if (!origin || taken.has(origin.path)) return;
-    taken.add(origin.path);
-    originOf.set(change.path, origin);
-  };
-  const fresh = changes2.filter(({ was, is }) => !was && is);
-  for (const change of fresh) if (change.from !== void 0) take(change, gone.get(change.from));
-  for (const change of fresh) {
-    const key = change.is && contentKey(change.is);
-    if (!key || originOf.has(change.path)) continue;
-    const free = (byContent.get(key) ?? []).filter(({ path }) => !taken.has(path));
-    const namesake = free.find(({ path }) => lastPart(path) === lastPart(change.path));
-    take(change, namesake ?? (emptyBlobs.has(change.is?.content ?? "") ? void 0 : free[0]));
-  }
-  return changes2.filter(({ path }) => !taken.has(path)).map(({ from: _, ...change }) => {
-    const origin = originOf.get(change.path);
-    if (!origin) return change;
-    return { ...change, from: origin.path, was_dirty: change.was_dirty || origin.was_dirty };
-  });
-}
-function contentKey({ mode, content }) {
-  return content === null ? null : `${mode.slice(0, 3)} ${content}`;
-}
-function lastPart(path) {
-  return path.slice(path.lastIndexOf("/") + 1);
-}
-function comparePaths(moments) {
-  const known = (0, import_chunk_RLQXPEVW.entriesOf)(moments.before);
-  const now = (0, import_chunk_RLQXPEVW.entriesOf)(moments.after);
-  const names2 = new Set([...known.keys(), ...now.keys(), ...moments.tree.keys()]);
-  const isHidden = makeHidden(moments, names2);
-  const changes2 = [];
-  const untouched = [];
-  const swallowed = [];
-  const isInMoved = makeInMoved(known, now);
-  for (const name of [...names2].sort()) {
-    const [b, a, t] = [known.get(name), now.get(name), moments.tree.get(name)];
-    const sides = b ? sinceDirty(name, b, a, moments) : a ? sinceClean(name, a, moments, isHidden) : inTree(t);
-    const was_dirty = b !== void 0 && b.xy !== "..";
-    if (sides && (sides.was || sides.is)) {
-      const from = a?.from ?? t?.from;
-      changes2.push({ path: name, ...sides, was_dirty, committed: t !== void 0, ...from ? { from } : {} });
-    } else if (was_dirty) (a === void 0 && (t || isInMoved(name)) ? swallowed : untouched).push(name);
-  }
-  return { changes: changes2, untouched, swallowed };
-}
-function makeInMoved(known, now) {
-  const moved = [...now.values()].filter(({ path, mode, content, head: head2 }) => {
-    const before = known.get(path);
-    return mode === "160000" && content !== (before ? before.content : head2?.split(" ")[1]);
-  }).map(({ path }) => `${path}/`);
-  return (name) => moved.some((folder) => name.startsWith(folder));
-}
-function sinceDirty(name, b, a, moments) {
-  const now = a ?? measureNow(name, b, moments);
-  return isSame(b, now) ? void 0 : { was: sideOf(b), is: sideOf(now) };
-}
-function measureNow(name, b, { looker, tree }) {
-  const facts = looker.look(name);
-  if (!facts) return import_chunk_CNETLWT3.nothing;
-  if (facts.kind !== "folder") {
-    const algorithm = b.content?.length === 64 ? "sha256" : "sha1";
-    if (b.content === null && b.mode !== null) return { mode: facts.mode, content: null, stat: facts.stat };
-    return (0, import_chunk_CNETLWT3.measureRaw)(looker, name, facts, algorithm);
-  }
-  const commit2 = (tree.get(name)?.after ?? b.head)?.split(" ")[1];
-  return b.mode === "160000" && commit2 !== void 0 ? { mode: "160000", content: commit2, stat: null } : import_chunk_CNETLWT3.nothing;
-}
-function isSame(b, now) {
-  if (b.mode !== now.mode) return false;
-  if (b.mode === null) return true;
-  return b.content !== null && now.content !== null ? b.content === now.content : b.stat === now.stat;
-}
-function sinceClean(name, a, { tree, overlooked, before }, isHidden) {
-  const t = tree.get(name);
-  const base = a.xy === ".." ? overlooked.get(name) ?? null : t ? t.before : a.head;
-  const was = sideOfTree(base);
-  if (base === null) return a.mode === null || isHidden(a) ? void 0 : { was, is: sideOf(a) };
-  if ((0, import_chunk_RLQXPEVW.isCutOff)(before) && isHidden(a)) return void 0;
-  const isStaged2 = a.xy[1] === "." && a.xy !== ".." && a.index !== null && !a.index.startsWith("u");
-  const is = isStaged2 ? sideOfTree(a.index) : sideOf({ ...a, mode: (a.mode && a.tree_mode) ?? a.mode });
-  if (was && is && was.mode === is.mode && was.content === is.content) return void 0;
-  return { was, is };
-}
-function inTree(t) {
-  return t && { was: sideOfTree(t.before), is: sideOfTree(t.after) };
-}
-function makeHidden({ before, looker }, names2) {
-  const mayHide = (0, import_chunk_RLQXPEVW.isCutOff)(before) || [...names2].some((name) => /(?:^|\/)\.gitignore$/.test(name));
-  const margin = 2e3;
-  return (a) => mayHide && (looker.look(a.path)?.changedMs ?? Number.POSITIVE_INFINITY) < Date.parse(before.at) - margin;
-}
-function sideOf({ mode, content, stat }) {
-  return mode === null ? null : { mode, content: content ?? stat };
-}
-function sideOfTree(base) {
-  const [mode, content = null] = base?.split(" ") ?? [];
-  return mode === void 0 ? null : { mode, content };
-}
-var listed = { files: 200, dirty: 50, refs: 50, nameBytes: 1e3 };
-function compareWorkspace(before, after, { budgetMs = import_chunk_7ZHMY77B.captureBudgetMs } = {}) {
-  if (!isSnapshot(before)) return untold("the record of the workspace at the start is damaged", null, null);
-  const { git, cwd, exclude } = before;
-  if (git === null) {
-    const now2 = after.git === null && after.cwd === cwd ? after : (0, import_chunk_CNETLWT3.captureWorkspace)(cwd, { exclude, plain: true, budgetMs });
-    const changes2 = comparePlain(before, now2);
-    const exact = before.exact && now2.exact;
-    return finish({ ...nothingMoved(null, null), ...noPaths, changes: changes2, exact, reason: before.reason });
-  }
-  const isElsewhere = after.git ? after.git.root !== git.root : after.reason === import_chunk_CNETLWT3.notInGit;
-  const now = isElsewhere ? (0, import_chunk_CNETLWT3.captureWorkspace)(git.root, { exclude, budgetMs }) : after;
-  if (now.git?.root === git.root)
-    return compareGit({ ...before, git }, { ...now, git: now.git }, (0, import_chunk_Y5L6GQDB.monotonicMs)() + budgetMs);
-  const reason = now.reason ?? "the repository is gone";
-  return untold(reason, git, null, reason === import_chunk_CNETLWT3.notInGit ? noPaths : compareUnasked({ ...before, git }));
-}
-function compareGit(before, after, until) {
-  const [was, is] = [before.git, after.git];
-  const opened = (0, import_chunk_RLQXPEVW.openGit)(is.root, { until });
-  if ("reason" in opened) return untold(opened.reason, was, is);
-  const { git } = opened;
-  const moved = readMove(git, was.head, is.head);
-  const tree = moved === null ? new Map() : readTreeChanges(git, is.hash, head(was, is));
-  const refs = (0, import_chunk_CNETLWT3.compareRefs)(was, is);
-  const commits = readNewCommits(git, was, is, refs.tips);
-  const looker = (0, import_chunk_CNETLWT3.makeLooker)(is.root, until);
-  const overlooked = newlyOverlooked(git, before, after);
-  const moments = { before, after, tree: tree ?? new Map(), looker, overlooked };
-  const isMore = before.rest?.digest !== after.rest?.digest && ((0, import_chunk_RLQXPEVW.isCutOff)(before) || (0, import_chunk_RLQXPEVW.isCutOff)(after));
-  const isKnown = tree !== void 0 && commits !== void 0 && refs.exact && (0, import_chunk_Y5L6GQDB.monotonicMs)() < until;
-  return finish({
-    ...nothingMoved(was, is),
-    ...comparePaths(moments),
-    dirty_after: (0, import_chunk_RLQXPEVW.countDirty)(after),
-    commits: commits?.commits ?? [],
-    commit_count: commits?.commit_count ?? 0,
-    head: { ...head(was, is), moved },
-    refs_changed: refs.changed,
-    index_changed: isIndexChanged(before, after, moments.tree),
-    exact: before.exact && after.exact && isKnown,
-    beyond: [
-      ...isMore ? [`uncommitted files beyond the first ${import_chunk_CNETLWT3.limits.entries + import_chunk_CNETLWT3.limits.brief}`] : [],
-      ...refs.isMore ? [`branches beyond the first ${import_chunk_CNETLWT3.refLimits.names}`] : []
-    ],
-    reason: after.reason ?? before.reason
-  });
-}
-function head(was, is) {
-  return { before: was.head, after: is.head };
-}
-function newlyOverlooked(git, was, is) {
-  const known = (0, import_chunk_RLQXPEVW.entriesOf)(was);
-  const names2 = is.entries.filter(({ path, xy }) => xy === ".." && !known.has(path)).map(({ path }) => path);
-  if (names2.length === 0 || was.git.head === null) return new Map();
-  const answer = git.run(["ls-tree", "-r", "-z", "--full-tree", was.git.head]);
-  const wanted = new Set(names2);
-  const lines = answer.ok ? answer.bytes.toString("latin1").split("\0") : [];
-  return new Map(
-    lines.flatMap((line) => {
-      const [, mode, name, path = ""] = /^(\d+) \w+ ([0-9a-f]+)\t(.*)$/s.exec(line) ?? [];
-      return mode !== void 0 && wanted.has((0, import_chunk_CNETLWT3.nameOf)(path)) ? [[(0, import_chunk_CNETLWT3.nameOf)(path), `${mode} ${name}`]] : [];
-    })
-  );
-}
-function isIndexChanged(was, is, tree) {
-  const [known, now] = [(0, import_chunk_RLQXPEVW.entriesOf)(was), (0, import_chunk_RLQXPEVW.entriesOf)(is)];
-  const isCut = (0, import_chunk_RLQXPEVW.isCutOff)(was) || (0, import_chunk_RLQXPEVW.isCutOff)(is);
-  return [...new Set([...known.keys(), ...now.keys(), ...tree.keys()])].some((name) => {
-    const [b, a, t] = [known.get(name), now.get(name), tree.get(name)];
-    if (b?.xy === ".." || a?.xy === ".." || isCut && !(a && b)) return false;
-    if (b?.isBrief || a?.isBrief) return isStaged(b) !== isStaged(a);
-    const before = b ? b.index : t ? t.before : a?.head ?? null;
-    const after = a ? a.index : t ? t.after : b?.head ?? null;
-    return before !== after;
-  });
-}
-function isStaged(entry2) {
-  return entry2 !== void 0 && !/^[.?]/.test(entry2.xy);
-}
-var noPaths = { changes: [], untouched: [], swallowed: [] };
-function nothingMoved(was, is) {
-  return {
-    commits: [],
-    commit_count: 0,
-    dirty_after: 0,
-    head: { before: was?.head ?? null, after: is?.head ?? null, moved: null },
-    branch: { before: was?.branch ?? null, after: is?.branch ?? null },
-    refs_changed: [],
-    index_changed: false,
-    beyond: []
-  };
-}
-function untold(reason, was, is, paths = noPaths) {
-  const changes2 = finish({ ...nothingMoved(was, is), ...paths, exact: false, reason });
-  return { ...changes2, unchanged: false };
-}
-function finish({ changes: changes2, untouched, swallowed, ...rest }) {
-  const files = pairRenames(changes2);
-  const { head: head2, branch, commit_count, refs_changed, index_changed, beyond } = rest;
-  const isStill = head2.before === head2.after && branch.before === branch.after && !index_changed && beyond.length === 0;
-  return {
-    files: files.slice(0, listed.files).map(fileChange),
-    file_count: files.length,
-    dirty_before: untouched.slice(0, listed.dirty).map(shortName),
-    dirty_before_count: untouched.length,
-    dirty_committed: swallowed.slice(0, listed.dirty).map(shortName),
-    dirty_committed_count: swallowed.length,
-    ...rest,
-    refs_changed: refs_changed.slice(0, listed.refs).map(shortName),
-    unchanged: isStill && files.length === 0 && commit_count === 0 && refs_changed.length === 0
-  };
-}
-function fileChange({ path, was, is, from, was_dirty, committed }) {
-  const change = from !== void 0 ? "renamed" : !was ? "added" : !is ? "deleted" : "modified";
-  return {
-    path: shortName(path),
-    change,
-    ...from === void 0 ? {} : { from: shortName(from) },
-    was_dirty,
-    committed
-  };
-}
-function shortName(name) {
-  return (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_FSRL2ASG.readableName)(name), listed.nameBytes);
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  compareWorkspace,
-  isChanges,
-  isSnapshot
-});
-
-},
-"./chunk-W7HED5VZ.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  findMode: () => findMode,
-  isReader: () => isReader,
-  isWriter: () => isWriter,
-  modeIds: () => modeIds,
-  modes: () => modes
-});
-module.exports = stdin_exports;
-var readOnly = "Change nothing: no file, no commit, no setting, nothing on other machines. Reading and searching are what you are here for.";
-var evidence = "Give the place of every claim: path and line, command and its output, or address.";
-var modes = {
-  staffer: {
-    id: "staffer",
-    summary: "hand a task to an agent CLI as a job",
-    role: "You carry out a task for the caller on your own.",
-    rules: [
-      "Do what the task asks, no more. Leave what was changed before you came as it is.",
-      "Commit or push only if the task asks for it."
-    ],
-    form: ["What you did and found, what you changed (paths), how you checked it, and what is left open."],
-    profile: "standard"
-  },
-  research: {
-    id: "research",
-    summary: "have a question looked into and answered with evidence, as a job",
-    role: "You look into a question and answer it with evidence.",
-    rules: [readOnly, evidence, "Keep what you saw apart from what you conclude, and say how sure you are."],
-    form: ["The answer first, in a few sentences; then the evidence for it; then what you could not find out."],
-    profile: "restricted"
-  },
-  review: {
-    id: "review",
-    summary: "have changes reviewed by an agent CLI, as a job",
-    role: "You review changes that somebody else made.",
-    rules: [
-      readOnly,
-      evidence,
-      "Look for what breaks: wrong results, lost data, security holes, races, missing cases, tests that cannot fail. Matters of taste come last or not at all.",
-      "Report only what you have checked in the code. Say when you looked at something and found nothing."
-    ],
-    form: [
-      "The verdict first, in one sentence; then the findings, the worst first, each with severity, path and line, what happens, and how to mend it; then what you did not look at."
-    ],
-    profile: "restricted"
-  },
-  implement: {
-    id: "implement",
-    summary: "have a change made in this worktree by an agent CLI, as a job",
-    role: "You make a change in a code base on your own.",
-    rules: [
-      "Keep to the habits of the code base, and to the task: no side trips.",
-      "Leave what was changed before you came as it is, unless the task is about it.",
-      "Prove the change: run the tests or checks that belong to it, and say which you ran and how they ended. Never weaken a test to make it pass.",
-      "Commit only if the task asks for it; never push."
-    ],
-    form: ["What you changed and why (paths), which checks you ran with their results, and what is left open."],
-    profile: "standard"
-  },
-  ask: {
-    id: "ask",
-    summary: "ask an agent CLI and print its answer (a recorded job)",
-    role: "You answer a question.",
-    rules: [readOnly],
-    form: ["The answer itself, as short as the question allows."],
-    profile: "restricted"
-  }
-};
-var modeIds = Object.keys(modes);
-function findMode(id) {
-  return Object.hasOwn(modes, id) ? modes[id] : void 0;
-}
-function isWriter(profile) {
-  return profile !== "restricted";
-}
-function isReader(mode, profile) {
-  return !isWriter(profile) || findMode(mode)?.profile === "restricted";
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  findMode,
-  isReader,
-  isWriter,
-  modeIds,
-  modes
 });
 
 },
@@ -13270,142 +13125,1232 @@ function labelled(label, text, labelWidth = usualWidth) {
 });
 
 },
-"./chunk-XHNSY7QO.js": function (module, exports) {
+"./chunk-XLN2D4U5.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  endedDocument: () => endedDocument,
-  runNotes: () => runNotes,
-  tellEnded: () => tellEnded,
-  warningNote: () => warningNote
+  LineSplitter: () => LineSplitter,
+  backendOf: () => backendOf,
+  findingsForm: () => findingsForm,
+  makeEndState: () => makeEndState,
+  parseReason: () => parseReason,
+  readSafely: () => readSafely,
+  startedAt: () => startedAt
 });
 module.exports = stdin_exports;
-var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_HHYCARAF = load("./chunk-HHYCARAF.js");
+var import_chunk_MXABXIK2 = load("./chunk-MXABXIK2.js");
 var import_chunk_356WYSYK = load("./chunk-356WYSYK.js");
-var import_chunk_VZSTJGKX = load("./chunk-VZSTJGKX.js");
+var import_chunk_K2R4ETIS = load("./chunk-K2R4ETIS.js");
+var import_chunk_WXWZZEJ5 = load("./chunk-WXWZZEJ5.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
-var import_chunk_QSGRWEAL = load("./chunk-QSGRWEAL.js");
 var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
-var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
-var import_chunk_SERDORTF = load("./chunk-SERDORTF.js");
+var import_chunk_FSRL2ASG = load("./chunk-FSRL2ASG.js");
 var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
+var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
 var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
+var import_chunk_ME3EHXWB = load("./chunk-ME3EHXWB.js");
 var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
-function runNotes({ spec, state, paths }) {
-  const run = spec?.run;
-  if (!run) return [];
-  const read = (0, import_chunk_527JQF7V.readJson)(paths.resultRecord);
-  const told = read.kind === "ok" && Array.isArray(read.value.result_paths) ? read.value.result_paths : [];
-  const results = told.filter(isResultNote);
-  return [
-    ...results.map((note) => `${note.required ? "success file" : "result path"}: ${(0, import_chunk_356WYSYK.describeResult)(note)}`),
-    ...run.log ? [`log: ${(0, import_chunk_LXK2ZILE.plainText)(run.log)}`] : [],
-    ...run.identity ? [`task ${(0, import_chunk_LXK2ZILE.plainText)(run.identity)}: ${(0, import_chunk_HHYCARAF.taskWords)(state)}`] : []
-  ];
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_node_os = require("node:os");
+var reasons = [
+  "exited",
+  "lingered",
+  "canceled",
+  "hard_timeout",
+  "first_output_timeout",
+  "stalled",
+  "sign_in",
+  "state_vanished",
+  "spawn_failed",
+  "never_started",
+  "worker_lost",
+  "host_restarted",
+  "met",
+  "watch_failed",
+  "watch_error",
+  "due"
+];
+function parseReason(text) {
+  return reasons.find((reason) => reason === text);
 }
-function isResultNote(value) {
-  if (typeof value !== "object" || value === null) return false;
-  const { path, kind, size, link_to, trouble } = value;
-  const isText = (one) => one === null || typeof one === "string";
-  const isSize = size === null || typeof size === "number";
-  return typeof path === "string" && isSize && [kind, link_to, trouble].every(isText);
-}
-function workspaceNotes(view) {
-  const { spec, state, paths } = view;
-  if (!spec?.staff || !(0, import_chunk_SERDORTF.isEnded)(state)) return [];
-  const notes = isHeldBack(spec.staff) ? ["profile: restricted (nothing could be changed)"] : [];
-  const read = (0, import_chunk_527JQF7V.readJson)(paths.resultRecord);
-  const changes = read.kind === "ok" ? read.value.changes : void 0;
-  if (!(0, import_chunk_VZSTJGKX.isChanges)(changes)) return notes;
-  notes.push(`workspace: ${(0, import_chunk_LXK2ZILE.plainText)((0, import_chunk_HHYCARAF.summarizeChanges)(changes))}`);
-  if (!spec.worktree || read.kind !== "ok") return notes;
-  const { take_over: commands } = read.value.worktree ?? {};
-  notes.push(`its own worktree: ${spec.worktree.path} (branch ${spec.worktree.branch})`);
-  if (Array.isArray(commands)) {
-    for (const command of commands.slice(0, 10))
-      if (typeof command === "string") notes.push(`take over: ${(0, import_chunk_LXK2ZILE.plainText)(command)}`);
+function judgeEnd(facts) {
+  if (facts.survivors.length > 0) {
+    return failed("failed", "survivors", `these processes outlived SIGKILL: ${facts.survivors.join(", ")}`);
   }
-  return notes;
+  switch (facts.reason) {
+    case "canceled":
+      return { outcome: "canceled", error: null };
+    case "met":
+    case "due":
+      return { outcome: "done", error: null };
+    case "watch_failed":
+      return failed("failed", "watch_failed", facts.detail ?? "the condition cannot hold any more");
+    case "watch_error":
+      return failed("failed", "watch_error", facts.detail ?? "the condition cannot be looked at");
+    case "exited":
+    case "lingered":
+      return judgeExit(facts);
+    case "hard_timeout":
+      if (isStaff(facts) && facts.staffError === null) return { outcome: "done", error: null };
+      if (facts.kind === "watch")
+        return failed("timed_out", "watch_expired", `the bound of ${facts.deadlineText} was reached${detailOf(facts)}`);
+      return failed("timed_out", "hard_timeout", `the hard limit of ${facts.deadlineText} was reached${told(facts)}`);
+    case "first_output_timeout":
+      return failed("failed", "first_output_timeout", "nothing was printed within --first-output");
+    case "stalled":
+      return failed("failed", "stalled", "nothing happened for the time given by --stall-after");
+    case "sign_in":
+      return failed(
+        "failed",
+        "auth",
+        facts.staffError?.message ?? "the agent waits for a sign-in that nobody can give"
+      );
+    case "state_vanished":
+      return failed("crashed", "worker_lost", "the state folder vanished");
+    case "spawn_failed":
+      return failed("failed", "spawn_failed", `the program could not be started: ${facts.detail ?? "not known why"}`);
+    case "never_started":
+      return failed("failed", "never_started", "the launcher died before a worker existed");
+    case "worker_lost":
+      return failed(
+        "crashed",
+        "worker_lost",
+        "the processes that supervise the command were killed; how it ended is not known"
+      );
+    case "host_restarted":
+      return failed("crashed", "host_restarted", "the machine was restarted while the job ran");
+  }
 }
-function isHeldBack({ mode, profile }) {
-  return !(0, import_chunk_W7HED5VZ.isWriter)(profile) && (0, import_chunk_W7HED5VZ.isWriter)((0, import_chunk_W7HED5VZ.findMode)(mode)?.profile ?? "restricted");
+function judgeExit(facts) {
+  const { exit } = facts;
+  if (exit?.spawn_failed)
+    return failed("failed", "spawn_failed", `the program could not be executed (exit code ${exit.exit_code})`);
+  if (isStaff(facts)) {
+    return facts.staffError ? { outcome: "failed", error: facts.staffError } : { outcome: "done", error: null };
+  }
+  if (!exit) return failed("crashed", "worker_lost", "how the command ended is not known");
+  if (exit.exit_code === facts.successExit) return judgeFiles(facts);
+  if (facts.signal !== null && exit.signaled) return failed("failed", "signal", signalMessage(facts.signal));
+  return failed("failed", "exit_nonzero", `the command exited with code ${exit.exit_code}`);
 }
-function tellEnded(context, view) {
-  if (view.damage !== null) return tellDamaged(view);
-  const deliverable = (0, import_chunk_527JQF7V.readRange)(view.paths.result, 0, 64 * 1024 * 1024)?.bytes;
-  const notes = [header(view), ...runNotes(view), ...omittedNotes(view.state), ...workspaceNotes(view)];
-  for (const warning of view.state.warnings) notes.push(warningNote(warning));
-  if (!deliverable) notes.push(`warning: no result is stored; see ${view.paths.folder}`);
-  const bytes = deliverable ?? Buffer.alloc(0);
-  return {
-    code: (0, import_chunk_6PFAPK5K.exitCodeOf)(view.state.state),
-    out: context.isTerminal ? forTerminal(bytes) : bytes,
-    notes
-  };
+function judgeFiles({ missingFiles: missingFiles2 = [] }) {
+  if (missingFiles2.length === 0) return { outcome: "done", error: null };
+  const named = missingFiles2.slice(0, 3).join(", ");
+  const more = missingFiles2.length > 3 ? ` and ${missingFiles2.length - 3} more` : "";
+  return failed("failed", "artifact_missing", `neither new nor changed at the end: ${named}${more}`);
 }
-function warningNote(warning) {
-  return `warning: ${(0, import_chunk_LXK2ZILE.plainText)(warning.message)}`;
+function isStaff({ kind }) {
+  return kind === "staff";
 }
-function endedDocument(view) {
-  if (view.damage !== null) return view.state;
-  return { ...recordOf(view), ...whatIsThere(view.paths) };
+function detailOf({ detail }) {
+  return detail === void 0 ? "" : `; ${detail}`;
 }
-function forTerminal(bytes) {
-  const text = (0, import_chunk_LXK2ZILE.plainText)(bytes.toString("utf8"));
-  return text === "" || text.endsWith("\n") ? text : `${text}
-`;
+function told({ staffError }) {
+  const isWord = staffError && ["auth", "quota", "agent_error", "response_timeout"].includes(staffError.code);
+  return isWord ? `; the agent had told: ${staffError.message}` : "";
 }
-function tellDamaged(view) {
-  const text = `# ${view.id}: state_damaged
-
-${view.state.error?.message}
-
-Nothing was deleted. What is there: ${view.paths.folder}
-`;
-  return {
-    code: (0, import_chunk_6PFAPK5K.exitCodeOf)(view.state.state),
-    out: text,
-    notes: [`see: ${import_chunk_QSGRWEAL.nextCommands.doctor(view.id, view.spec?.state_option ?? [])}`]
-  };
+function signalMessage(signal) {
+  const hint = signal === "SIGKILL" ? " (not by us: often the kernel, when memory runs out)" : "";
+  return `the command was ended by ${signal}${hint}`;
 }
-function header(view) {
-  const { state, paths, spec } = view;
-  const facts = [
-    ...state.exit_code === null ? [] : [`exit code ${state.exit_code}`],
-    ...state.duration_ms === null ? [] : [(0, import_chunk_UNGYPAP3.formatDuration)(state.duration_ms)]
-  ];
-  const error = state.error && `${state.error.code}: ${(0, import_chunk_LXK2ZILE.plainText)(state.error.message).trimEnd().replace(/\.$/, "")}`;
-  const outcome = error ? `${state.state}, ${error}` : state.state;
-  const first = [outcome, facts.join(", ")].filter((part) => part !== "").join(error ? "; " : ", ");
-  const where = [`result: ${paths.result}`];
-  if (spec?.timer) where.unshift(`due: ${(0, import_chunk_LXK2ZILE.plainText)(spec.timer.due_at)}`);
-  if (spec?.kind === "run") where.push(`whole output: ${paths.output}`);
-  return [`${view.id}: ${first}`, ...where].join("\n");
+function failed(outcome, code, message) {
+  return { outcome, error: { code, message } };
 }
-function omittedNotes(state) {
-  return Object.entries(state.output ?? {}).filter(([, note]) => note.omitted > 0).map(
-    ([name, note]) => `${name}: ${note.exact ? "" : "about "}${note.omitted} of ${note.bytes} bytes (${(0, import_chunk_TFEMYLSK.formatSize)(note.omitted)}) are left out in the middle`
-  );
+function signalOfExit(exitCode, table) {
+  if (exitCode <= 128 || exitCode > 192) return void 0;
+  const number = exitCode - 128;
+  const known = Object.entries(table).find(([, value]) => value === number);
+  return known ? known[0] : `SIG${number}`;
 }
-function recordOf({ paths, spec, state }) {
-  const stored = (0, import_chunk_527JQF7V.readText)(paths.resultRecord);
+var signalNumbers = import_node_os.constants.signals;
+function judgeStaff(reading, ending, request) {
+  const answer = reading.answer !== null && reading.answer.trim() !== "" ? reading.answer : null;
+  const warnings = [...reading.warnings, ...denialWarnings(reading)];
+  const error = findError(reading, ending, request, answer);
+  if (error === null && request.reason === "lingered") {
+    warnings.push({
+      code: "ended_after_answer",
+      message: "the agent stayed alive after its final event and was ended"
+    });
+  }
+  if (error === null && request.reason === "hard_timeout") {
+    warnings.push({
+      code: "limit_after_answer",
+      message: "the hard limit struck after the complete answer had arrived"
+    });
+  }
+  return { answer, error, warnings };
+}
+function findError(reading, ending, request, answer) {
+  if (reading.failure) return reading.failure;
+  if (reading.final === "failure")
+    return { code: "agent_error", message: lastWords(ending) ?? "the agent reported a failure" };
+  if (request.reason === "exited" && ending.exitCode !== 0) return exitError(ending);
+  if (reading.final === null && (answer !== null || reading.denials.length === 0)) {
+    return { code: "no_final_answer", message: `the agent ended without a final event${quoted(lastWords(ending))}` };
+  }
+  if (request.resume !== null && request.keepsConversation && reading.conversationId !== request.resume) {
+    const got = reading.conversationId ?? "none";
+    return {
+      code: "conversation_mismatch",
+      message: `conversation ${request.resume} was asked for, the agent used ${got}`
+    };
+  }
+  if (answer !== null) return null;
+  if (reading.denials.length > 0) {
+    return {
+      code: "permission_denied",
+      message: `there is no final answer and these were refused: ${reading.denials.join(", ")}`
+    };
+  }
+  return { code: "no_final_answer", message: "the final answer is empty" };
+}
+function exitError(ending) {
+  const words = quoted(lastWords(ending));
+  if (ending.signal) return { code: "signal", message: `the agent was ended by ${ending.signal}${words}` };
+  return { code: "exit_nonzero", message: `the agent exited with code ${ending.exitCode}${words}` };
+}
+function denialWarnings(reading) {
+  return reading.denials.map((what) => ({ code: "permission_denied", message: `refused to the agent: ${what}` }));
+}
+function lastWords(ending) {
+  const lines = ending.stderrTail.split("\n").map((line) => line.trim());
+  return lines.filter((line) => line !== "").at(-1);
+}
+function quoted(words) {
+  return words === void 0 ? "" : `: ${words}`;
+}
+var severities = ["critical", "high", "medium", "low", "info"];
+var verdicts = ["approve", "changes_requested", "inconclusive"];
+var mostFindings = 500;
+var mostBytes = 1024 * 1024;
+var most = { summary: 1e4, title: 500, detail: 1e4, file: 4096, suggestion: 1e4 };
+var findingsForm = `Your final message must end with one JSON object in a \`\`\`json block, and nothing after it:
+{"verdict": "approve" | "changes_requested" | "inconclusive", "summary": "one paragraph", "findings": [{"severity": "critical" | "high" | "medium" | "low" | "info", "title": "one line", "detail": "what happens and when", "file": "path below the workspace, or null", "line": 12 or null, "suggestion": "how to mend it, or null"}]}
+No findings: an empty list.`;
+function parseFindings(answer) {
+  const text = jsonTextOf(answer);
+  if (text === void 0) return fault("the answer holds no JSON object");
+  const bytes = (0, import_chunk_LXK2ZILE.byteLength)(text);
+  if (bytes > mostBytes) return fault(`the findings have ${bytes} bytes; at most ${mostBytes}`);
+  let value;
   try {
-    if (stored !== void 0) return { ...JSON.parse(stored), state: state.state };
-  } catch {
+    value = JSON.parse(text);
+  } catch (error) {
+    return fault(`its JSON does not parse: ${(0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)((0, import_chunk_NVPF5LEY.messageOf)(error)), 240)}`);
   }
-  return spec ? (0, import_chunk_HHYCARAF.terminalRecord)(spec, paths, state) : state;
+  return readFindings(value);
 }
-function whatIsThere(paths) {
-  const there = (file) => (0, import_chunk_SWRACBME.exists)(file) ? file : null;
-  return { result_path: there(paths.result), output_path: there(paths.output), error_path: there(paths.error) };
+function jsonTextOf(answer) {
+  const block = lastBlock(answer);
+  if (block !== void 0) return block;
+  const whole = answer.trim();
+  if (whole.startsWith("{")) return whole;
+  const begin = whole.lastIndexOf("\n{");
+  return begin >= 0 && whole.endsWith("}") ? whole.slice(begin + 1) : void 0;
+}
+function lastBlock(answer) {
+  let found;
+  let open;
+  for (let from = 0; from < answer.length; ) {
+    const newline = answer.indexOf("\n", from);
+    const end = newline < 0 ? answer.length : newline;
+    const next = end + 1;
+    const fence = fenceOf(answer.slice(from, end));
+    if (fence && open && fence.info === "" && fence.mark === open.mark && fence.length >= open.length) {
+      const text = isJson(open) || open.info === "" ? answer.slice(open.from, from).trim() : "";
+      if (text.startsWith("{")) found = text;
+      open = void 0;
+    } else if (fence && (!open || isJson(fence))) {
+      open = { ...fence, from: next };
+    }
+    from = next;
+  }
+  return found;
+}
+function fenceOf(line) {
+  const text = line.trim();
+  const [mark = ""] = text;
+  if (mark !== "`" && mark !== "~") return void 0;
+  let length = 0;
+  while (text[length] === mark) length += 1;
+  return length < 3 ? void 0 : { mark, length, info: text.slice(length).trim() };
+}
+function isJson({ info }) {
+  return /^json\w*$/i.test(info);
+}
+function readFindings(value) {
+  if (!isObject(value)) return fault("the JSON is no object");
+  const { verdict, summary, findings } = value;
+  if (!isOneOf(verdict, verdicts)) return fault(`verdict is ${show(verdict)}; allowed: ${verdicts.join(", ")}`);
+  const reason = textFault("summary", summary);
+  if (reason !== void 0 || typeof summary !== "string") return fault(reason ?? "summary is no text");
+  if (!Array.isArray(findings)) return fault("findings is no list");
+  if (findings.length > mostFindings) return fault(`${findings.length} findings; at most ${mostFindings}`);
+  const read = [];
+  for (const [n, one] of findings.entries()) {
+    const reason2 = findingFault(one);
+    if (reason2 !== void 0) return fault(`findings[${n}]: ${reason2}`);
+    const { severity, title, detail, file, line, suggestion } = one;
+    read.push({ severity, title, detail, file: file ?? null, line: line ?? null, suggestion: suggestion ?? null });
+  }
+  return { kind: "ok", value: { verdict, summary, findings: read } };
+}
+function findingFault(one) {
+  if (!isObject(one)) return "no object";
+  if (!isOneOf(one.severity, severities)) return `severity is ${show(one.severity)}; allowed: ${severities.join(", ")}`;
+  for (const name of ["title", "detail", "file", "suggestion"]) {
+    const value = one[name] ?? null;
+    if (value === null && (name === "file" || name === "suggestion")) continue;
+    const reason = textFault(name, value);
+    if (reason !== void 0) return reason;
+  }
+  const { line } = one;
+  if (line !== null && line !== void 0 && !(Number.isSafeInteger(line) && Number(line) > 0))
+    return `line is ${show(line)}; allowed: a number from 1 on, or null`;
+  return void 0;
+}
+function textFault(name, value) {
+  if (typeof value !== "string") return `${name} is no text`;
+  return value.length <= most[name] ? void 0 : `${name} has ${value.length} characters; at most ${most[name]}`;
+}
+function fault(reason) {
+  return { kind: "fault", reason };
+}
+function show(value) {
+  if (typeof value === "string") return `${JSON.stringify(value.slice(0, 60))}${value.length > 60 ? "..." : ""}`;
+  if (typeof value === "object" && value !== null) return Array.isArray(value) ? "a list" : "an object";
+  return value === void 0 ? "missing" : String(value);
+}
+function isObject(value) {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+function isOneOf(value, allowed) {
+  return allowed.some((one) => one === value);
+}
+var LineSplitter = class {
+  parts = [];
+  size = 0;
+  /** Lines that were longer than the bound. *<>/
+  dropped = 0;
+  decoder = new TextDecoder();
+  limit;
+  constructor(limit = import_chunk_ME3EHXWB.streamLineBytes) {
+    this.limit = limit;
+  }
+  /** The lines that these bytes complete, without their newlines. *<>/
+  push(bytes) {
+    const lines = [];
+    let from = 0;
+    for (let at = bytes.indexOf(10); at >= 0; at = bytes.indexOf(10, from)) {
+      this.keep(bytes.subarray(from, at));
+      this.take(lines);
+      from = at + 1;
+    }
+    if (from < bytes.length) this.keep(new Uint8Array(bytes.subarray(from)));
+    return lines;
+  }
+  /** What stands after the last newline, once the stream has ended. *<>/
+  end() {
+    const lines = [];
+    if (this.size > 0) this.take(lines);
+    return lines;
+  }
+  keep(piece) {
+    this.size += piece.length;
+    if (this.size > this.limit) this.parts = [];
+    else if (piece.length > 0) this.parts.push(piece);
+  }
+  take(lines) {
+    if (this.size > this.limit) this.dropped += 1;
+    else lines.push(this.decoder.decode(this.parts.length === 1 ? this.parts[0] : join(this.parts, this.size)));
+    this.parts = [];
+    this.size = 0;
+  }
+};
+function join(parts, size) {
+  const whole = new Uint8Array(size);
+  let at = 0;
+  for (const part of parts) {
+    whole.set(part, at);
+    at += part.length;
+  }
+  return whole;
+}
+var chunk = 1024 * 1024;
+function backendOf(spec) {
+  return spec.staff ? (0, import_chunk_WXWZZEJ5.findBackend)(spec.staff.backend) : void 0;
+}
+function replay(spec, paths) {
+  const reading = (0, import_chunk_WXWZZEJ5.makeReading)();
+  const backend = backendOf(spec);
+  if (!backend) return reading;
+  const at = (0, import_chunk_Y5L6GQDB.isoOf)((0, import_chunk_SWRACBME.factsOf)(paths.output)?.modifiedMs ?? 0);
+  eachLine(paths.output, (line) => readSafely(reading, () => backend.read(line, reading, at)));
+  if (backend.readError)
+    eachLine(paths.error, (line) => readSafely(reading, () => backend.readError?.(line, reading, at)));
+  return reading;
+}
+function readSafely(reading, read) {
+  try {
+    read();
+  } catch (error) {
+    (0, import_chunk_WXWZZEJ5.noteWarning)(reading, "backend_error", `the stream has something that could not be read: ${(0, import_chunk_NVPF5LEY.messageOf)(error)}`);
+  }
+}
+function closeReading(spec, paths, reading, exit) {
+  const backend = backendOf(spec);
+  const stderrTail = (0, import_chunk_527JQF7V.readRange)(paths.error, -import_chunk_ME3EHXWB.tailBytes, import_chunk_ME3EHXWB.tailBytes)?.bytes.toString("utf8") ?? "";
+  const ending = { exitCode: exit.code, signal: exit.signal, stderrTail, byItself: exit.byItself };
+  if (backend?.answerFrom === "stdout") reading.answer = (0, import_chunk_527JQF7V.readText)(paths.output, chunk) ?? "";
+  const asked = { resume: spec.staff?.resume ?? null, earlierError: spec.staff?.earlier?.error ?? null };
+  readSafely(reading, () => backend?.close?.(reading, ending, asked));
+  return ending;
+}
+function eachLine(file, fn) {
+  const lines = new LineSplitter();
+  for (let offset = 0; ; ) {
+    const part = (0, import_chunk_527JQF7V.readRange)(file, offset, chunk);
+    if (!part || part.bytes.length === 0) break;
+    for (const line of lines.push(part.bytes)) fn(line);
+    offset += part.bytes.length;
+  }
+  for (const line of lines.end()) fn(line);
+}
+function usageOf(told2, runsOn, resumed) {
+  if (told2 === null || !runsOn.tokens && !runsOn.cost) return { usage: told2, usage_total: null };
+  if (resumed === null) return { usage: told2, usage_total: told2 };
+  const { earlier } = resumed;
+  if (earlier === null) return { usage: runsOn.tokens ? null : withoutCost(told2), usage_total: told2 };
+  const less = (now, before) => now >= before ? now - before : now;
+  const usage = { ...told2 };
+  if (runsOn.tokens) {
+    usage.input_tokens = less(told2.input_tokens, earlier.input_tokens);
+    usage.output_tokens = less(told2.output_tokens, earlier.output_tokens);
+    usage.total_tokens = less(told2.total_tokens, earlier.total_tokens);
+  }
+  if (runsOn.cost && told2.cost_usd !== void 0) usage.cost_usd = rounded(less(told2.cost_usd, earlier.cost_usd ?? 0));
+  return { usage, usage_total: told2 };
+}
+function withoutCost({ cost_usd: _cost, ...tokens }) {
+  return tokens;
+}
+function rounded(dollars) {
+  return Math.round(dollars * 1e6) / 1e6;
+}
+function endStaff(job, seen, exit, stdout) {
+  const { paths, spec, staff } = job;
+  const backend = backendOf(spec);
+  const reading = seen.reading ?? replay(spec, paths);
+  const byItself = exit.reason === "exited";
+  const ending = closeReading(spec, paths, reading, { code: exit.code, signal: exit.signal, byItself });
+  const verdict = judgeStaff(reading, ending, {
+    resume: staff.resume,
+    reason: staffReason(exit.reason),
+    keepsConversation: backend?.keepsConversation ?? false
+  });
+  const { answer } = verdict;
+  const warnings = [...verdict.warnings];
+  const changes = safely(warnings, "what changed", () => (0, import_chunk_MXABXIK2.changesSince)(spec, paths, seen.before)) ?? null;
+  warnings.push(...(0, import_chunk_WXWZZEJ5.neighbourWarnings)(paths.root, paths), ...changeWarnings(staff, changes), ...finishWarnings(answer));
+  const resumed = staff.resume === null ? null : { earlier: staff.earlier?.usage_total ?? null };
+  const usage = usageOf(reading.usage, backend?.runsOn ?? { tokens: false, cost: false }, resumed);
+  const error = verdict.error ?? cutAnswer(spec, stdout);
+  const end = { reading, answer, error, warnings, changes, ...usage };
+  if (!staff.schema) return end;
+  const none = { findings: null, findings_error: "the answer could not be read" };
+  return { ...end, ...safely(warnings, "the findings", () => findingsOf(answer, warnings)) ?? none };
+}
+function staffReason(reason) {
+  return reason === "exited" || reason === "lingered" || reason === "hard_timeout" ? reason : "other";
+}
+function cutAnswer(spec, stdout) {
+  if (backendOf(spec)?.answerFrom !== "stdout" || !stdout || stdout.omitted === 0) return null;
+  const message = `the answer has ${stdout.bytes} bytes, of which ${stdout.omitted} in the middle could not be kept`;
+  return { code: "output_unstorable", message };
+}
+function safely(warnings, what, look) {
+  try {
+    return look();
+  } catch (error) {
+    warnings.push({ code: "not_told", message: `${what} could not be told: ${(0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_NVPF5LEY.messageOf)(error), 400)}` });
+    return void 0;
+  }
+}
+function finishWarnings(answer) {
+  if (answer === null || !/^\W{0,10}NOT FINISHED\b/.test(answer.slice(0, 200).trimStart())) return [];
+  const [first = ""] = answer.trimStart().split("\n", 1);
+  return [{ code: "not_finished", message: `the agent says that the task is not finished: ${(0, import_chunk_LXK2ZILE.excerpt)(first, 300)}` }];
+}
+function changeWarnings(staff, changes) {
+  if (!(0, import_chunk_W7HED5VZ.isReader)(staff.mode, staff.profile) || !changes || changes.unchanged) return [];
+  const isToldNothing = changes.file_count + changes.commit_count + changes.refs_changed.length === 0;
+  if (changes.reason !== null && isToldNothing)
+    return [{ code: "not_told", message: `it is not known whether the worktree changed: ${changes.reason}` }];
+  const what = [
+    ...changes.files.slice(0, 5).map((file) => (0, import_chunk_FSRL2ASG.showName)(file.path)),
+    ...changes.file_count > 5 ? [`and ${changes.file_count - 5} more`] : [],
+    ...changes.commit_count > 0 ? [`${changes.commit_count} commit(s)`] : [],
+    ...changes.refs_changed.slice(0, 3).map(import_chunk_FSRL2ASG.showName),
+    ...changes.index_changed && isToldNothing ? ["what is staged"] : [],
+    ...isToldNothing ? changes.beyond : []
+  ];
+  const message = `the ${staff.mode} job was to change nothing (profile ${staff.profile}), but the worktree changed while it ran: ${what.join(", ") || "more than could be looked at"}`;
+  return [{ code: "reader_changed", message }];
+}
+function findingsOf(answer, warnings) {
+  if (answer === null) return { findings: null, findings_error: "there is no final answer" };
+  const parsed = parseFindings(answer);
+  if (parsed.kind === "ok") return { findings: parsed.value, findings_error: null };
+  warnings.push({ code: "findings_unreadable", message: `the structured findings cannot be read: ${parsed.reason}` });
+  return { findings: null, findings_error: parsed.reason };
+}
+function makeEndState(job, before, ending) {
+  const { paths, spec } = job;
+  const { exit } = ending;
+  const signal = exit ? signalOfExit(exit.exit_code, signalNumbers) ?? null : null;
+  const warnings = [...ending.warnings ?? before.warnings];
+  const staff = spec.staff ? endStaff(
+    { paths, spec, staff: spec.staff },
+    { reading: ending.reading, before: ending.before },
+    { reason: ending.reason, code: exit?.exit_code ?? null, signal },
+    ending.omitted?.stdout ?? before.output?.stdout
+  ) : void 0;
+  for (const warning of staff?.warnings ?? [])
+    if (!warnings.some((known) => known.message === warning.message)) warnings.push(warning);
+  const results = spec.run ? (0, import_chunk_356WYSYK.noteResults)(spec.run) : [];
+  const verdict = judgeEnd({
+    reason: ending.reason,
+    exit,
+    signal,
+    successExit: spec.run?.success_exit ?? 0,
+    staffError: staff?.error ?? null,
+    kind: spec.kind,
+    missingFiles: (0, import_chunk_356WYSYK.missingFiles)(results),
+    survivors: ending.tree.survivors.map((one) => one.pid),
+    deadlineText: (0, import_chunk_UNGYPAP3.formatDuration)(spec.deadline_ms),
+    detail: ending.detail
+  });
+  const started = before.started_at ?? startedAt(paths);
+  const ended = timeOf(paths.exit) ?? dueOf(spec, ending) ?? (0, import_chunk_Y5L6GQDB.isoNow)();
+  const conversationId = staff?.reading.conversationId ?? null;
+  const state = {
+    ...before,
+    rev: before.rev + 1,
+    state: verdict.outcome,
+    health: before.health === "attention" ? "unknown" : before.health,
+    attention_kind: null,
+    started_at: started,
+    ended_at: ended,
+    duration_ms: Math.max(0, Date.parse(ended) - Date.parse(started ?? before.created_at)),
+    exit_code: exit?.exit_code ?? null,
+    signal,
+    signal_certain: signal === null ? null : Boolean(exit?.signaled) || ending.reason !== "exited" && ending.tree.step !== "none",
+    error: verdict.error,
+    warnings: [...warnings, ...leftoverWarnings(ending), ...ending.task?.warnings ?? []],
+    conversation: conversationId && spec.staff ? { backend: spec.staff.backend, id: conversationId } : before.conversation,
+    reconciled: ending.reconciled,
+    output: ending.omitted ?? before.output ?? (spec.run || spec.staff ? plainNotes(paths) : null),
+    usage: staff ? staff.usage : before.usage,
+    ...taskFields(spec, ending),
+    ...staff?.usage_total ? { usage_total: staff.usage_total } : {}
+  };
+  return { state, staff, results };
+}
+function taskFields({ run }, { task }) {
+  if (!run?.status_cmd) return {};
+  return { task_status: task?.task_status ?? "unknown", task_exit_code: task?.task_exit_code ?? "unknown" };
+}
+function leftoverWarnings(ending) {
+  if (ending.reason !== "exited" || ending.tree.ended.length === 0) return [];
+  const named = ending.tree.ended.slice(0, 5).map((one) => `${one.pid} (${one.name})`).join(", ");
+  const message = `${ending.tree.ended.length} left-over process(es) were ended after the command: ${named}`;
+  return [{ code: "leftovers_ended", message }];
+}
+function plainNotes(paths) {
+  const note = (file) => ({ bytes: (0, import_chunk_K2R4ETIS.logSize)(file), omitted: 0, exact: true });
+  return { stdout: note(paths.output), stderr: note(paths.error) };
+}
+function dueOf({ timer }, { reason }) {
+  return reason === "due" ? timer?.due_at : void 0;
+}
+function startedAt(paths) {
+  return timeOf(paths.childMark);
+}
+function timeOf(file) {
+  const facts = (0, import_chunk_SWRACBME.factsOf)(file);
+  return facts ? (0, import_chunk_Y5L6GQDB.isoOf)(facts.modifiedMs) : null;
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
-  endedDocument,
-  runNotes,
-  tellEnded,
-  warningNote
+  LineSplitter,
+  backendOf,
+  findingsForm,
+  makeEndState,
+  parseReason,
+  readSafely,
+  startedAt
+});
+
+},
+"./chunk-XOOHQKD5.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  dueWords: () => dueWords,
+  timerFacts: () => timerFacts
+});
+module.exports = stdin_exports;
+var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
+var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
+var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
+var import_chunk_ME3EHXWB = load("./chunk-ME3EHXWB.js");
+function timerFacts(timer) {
+  const { due_at, slot } = timer;
+  return { due_at, durable: true, slot, message: (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)(timer.message), import_chunk_ME3EHXWB.excerptBytes) };
+}
+function dueWords({ due_at }) {
+  const rest = Date.parse(due_at) - (0, import_chunk_Y5L6GQDB.nowMs)();
+  return rest > 0 ? `${(0, import_chunk_LXK2ZILE.plainText)(due_at)}, in ${(0, import_chunk_UNGYPAP3.formatDuration)(Math.max(1e3, rest))}` : (0, import_chunk_LXK2ZILE.plainText)(due_at);
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  dueWords,
+  timerFacts
+});
+
+},
+"./chunk-XZFC2CBH.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  claimJob: () => claimJob,
+  renewLease: () => renewLease
+});
+module.exports = stdin_exports;
+var import_chunk_3EKUEIMU = load("./chunk-3EKUEIMU.js");
+var import_chunk_G7UZDMI6 = load("./chunk-G7UZDMI6.js");
+var import_chunk_6OSUWNVY = load("./chunk-6OSUWNVY.js");
+var import_chunk_F6WZ65LI = load("./chunk-F6WZ65LI.js");
+var import_chunk_EJXOQQCT = load("./chunk-EJXOQQCT.js");
+var import_chunk_V7F6RL42 = load("./chunk-V7F6RL42.js");
+var import_chunk_GIZV7ETM = load("./chunk-GIZV7ETM.js");
+var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
+var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
+var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var reserveBytes = 32 * 1024;
+async function claimJob(root, id) {
+  const paths = (0, import_chunk_V7F6RL42.jobPaths)(root, id);
+  const read = (0, import_chunk_EJXOQQCT.readSpec)(paths);
+  if (read.kind !== "ok")
+    throw new Error(`cannot read the spec of job ${id}: ${read.kind === "damaged" ? read.reason : "it is missing"}`);
+  const spec = read.value;
+  if (!await (0, import_chunk_F6WZ65LI.isGenuine)(spec, (0, import_chunk_F6WZ65LI.readKey)()))
+    throw new Error(`refused: spec.json of job ${id} was not written by this user's launcher`);
+  const hasFifo = await (0, import_chunk_3EKUEIMU.makeFifo)(paths.leaseFifo);
+  return (0, import_chunk_6OSUWNVY.withLock)(paths.lock, () => {
+    if ((0, import_chunk_EJXOQQCT.isEnded)((0, import_chunk_EJXOQQCT.inspect)(root, id).state)) return void 0;
+    const self = (0, import_chunk_GIZV7ETM.ownIdentity)();
+    const other = (0, import_chunk_EJXOQQCT.readWorker)(paths);
+    if (other.kind === "ok" && !(0, import_chunk_GIZV7ETM.sameIdentity)(other.value.worker, self) && (0, import_chunk_GIZV7ETM.livenessOf)(other.value.worker) === "alive")
+      return void 0;
+    const release = hasFifo && (0, import_chunk_3EKUEIMU.holdFifo)(paths.leaseFifo) || (() => void 0);
+    const known = other.kind === "ok" ? other.value : { shim: null, child: null, cgroup: null };
+    const cgroup = known.cgroup ?? ((0, import_chunk_SWRACBME.exists)(paths.started) || spec.run?.status_cmd ? null : (0, import_chunk_G7UZDMI6.makeCgroup)(id));
+    (0, import_chunk_527JQF7V.writeJson)(paths.lease, { worker: self }, { sync: false });
+    (0, import_chunk_527JQF7V.writeJson)(
+      paths.worker,
+      { worker: self, shim: known.shim, child: known.child, fifo: hasFifo, cgroup },
+      { sync: false }
+    );
+    setAside(paths);
+    const launch = (0, import_chunk_EJXOQQCT.readLaunch)(paths);
+    return {
+      root,
+      paths,
+      spec,
+      self,
+      generation: launch.kind === "ok" ? launch.value.generation : 1,
+      hasFifo,
+      cgroup,
+      release
+    };
+  });
+}
+function renewLease(paths) {
+  return (0, import_chunk_SWRACBME.touch)(paths.lease, (0, import_chunk_Y5L6GQDB.nowMs)());
+}
+function setAside(paths) {
+  try {
+    (0, import_chunk_527JQF7V.writeFile)(paths.reserve, new Uint8Array(reserveBytes).fill(32), { sync: false });
+  } catch (error) {
+    if (!["ENOSPC", "EDQUOT"].includes((0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "")) throw error;
+  }
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  claimJob,
+  renewLease
+});
+
+},
+"./chunk-Y3SBONLC.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  isAwaited: () => isAwaited,
+  withRegistration: () => withRegistration
+});
+module.exports = stdin_exports;
+var import_chunk_V7F6RL42 = load("./chunk-V7F6RL42.js");
+var import_chunk_GIZV7ETM = load("./chunk-GIZV7ETM.js");
+var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
+var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
+var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
+var import_node_path = builtin("node:path");
+async function withRegistration(root, ids, timeoutMs, fn) {
+  const files = [];
+  const waiter = (0, import_chunk_GIZV7ETM.ownIdentity)();
+  for (const id of ids) {
+    const file = import_node_path.default.join((0, import_chunk_V7F6RL42.jobPaths)(root, id).waiters, `${waiter.pid}-${waiter.start_token.replace(/\W/g, "")}.json`);
+    try {
+      if ((0, import_chunk_SWRACBME.factsOf)((0, import_chunk_V7F6RL42.jobPaths)(root, id).waiters)?.kind !== "folder") continue;
+      (0, import_chunk_527JQF7V.writeJson)(file, { waiter, ids, since: (0, import_chunk_Y5L6GQDB.isoNow)(), timeout_ms: timeoutMs }, { sync: false });
+      files.push(file);
+    } catch {
+    }
+  }
+  try {
+    return await fn();
+  } finally {
+    for (const file of files) {
+      try {
+        (0, import_chunk_527JQF7V.removeFile)(file);
+      } catch {
+      }
+    }
+  }
+}
+function isAwaited(root, id) {
+  const folder = (0, import_chunk_V7F6RL42.jobPaths)(root, id).waiters;
+  return (0, import_chunk_SWRACBME.listNames)(folder).some((name) => {
+    const read = (0, import_chunk_527JQF7V.readJson)(import_node_path.default.join(folder, name));
+    return read.kind === "ok" && (0, import_chunk_GIZV7ETM.isIdentity)(read.value.waiter) && (0, import_chunk_GIZV7ETM.livenessOf)(read.value.waiter) !== "dead";
+  });
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  isAwaited,
+  withRegistration
+});
+
+},
+"./chunk-Y3XIB7AO.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  askGh: () => askGh,
+  checksFacts: () => checksFacts,
+  checksWord: () => checksWord,
+  checksWords: () => checksWords,
+  compareActivity: () => compareActivity,
+  factsOfActivity: () => factsOfActivity,
+  fieldsOf: () => fieldsOf,
+  findPull: () => findPull,
+  isFailure: () => isFailure,
+  isNoneForGood: () => isNoneForGood,
+  line: () => line,
+  linkOf: () => linkOf,
+  movedFrom: () => movedFrom,
+  readCheck: () => readCheck,
+  readPull: () => readPull,
+  readRun: () => readRun,
+  readSeen: () => readSeen,
+  repositoryIn: () => repositoryIn,
+  repositoryOf: () => repositoryOf,
+  rowsOf: () => rowsOf,
+  runIdOf: () => runIdOf,
+  shaOf: () => shaOf,
+  shareGh: () => shareGh,
+  shortSha: () => shortSha,
+  sinceOf: () => sinceOf,
+  targetOptions: () => targetOptions,
+  unexpected: () => unexpected,
+  wordsOfActivity: () => wordsOfActivity
+});
+module.exports = stdin_exports;
+var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
+var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
+var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
+var import_chunk_QWC3QI4L = load("./chunk-QWC3QI4L.js");
+var import_chunk_ME3EHXWB = load("./chunk-ME3EHXWB.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+async function shareGh(tools, key, isFirst, ask) {
+  const maxAgeMs = isFirst ? import_chunk_ME3EHXWB.ghFreshMs : Math.max(import_chunk_ME3EHXWB.ghFreshMs, (tools.everyMs ?? 0) * import_chunk_ME3EHXWB.ghFreshShare);
+  const held = async () => {
+    const found = await ask();
+    if (!isFailure(found)) return found;
+    if (found.kind === "fault") return { ...found, holdMs: 0 };
+    if (found.cause !== "rate_limit") return { ...found, holdMs: 1e3 };
+    const waitMs = found.retryAfterMs ?? import_chunk_ME3EHXWB.ghLimitedMs;
+    return { ...found, holdMs: waitMs, untilMs: tools.nowMs() + waitMs };
+  };
+  try {
+    const found = await tools.shared(`gh ${key}`, maxAgeMs, held);
+    if (!isFailure(found)) return found;
+    const { holdMs: _hold, untilMs, ...failure } = found;
+    if (failure.kind === "fault" || untilMs === void 0) return failure;
+    return { ...failure, retryAfterMs: Math.max(0, untilMs - tools.nowMs()) };
+  } catch (error) {
+    if (!(error instanceof import_chunk_NVPF5LEY.FaultError) || error.code !== "busy") throw error;
+    return {
+      kind: "trouble",
+      cause: "timeout",
+      message: "another watch still asks GitHub for this",
+      retryAfterMs: null
+    };
+  }
+}
+function isFailure(found) {
+  return "kind" in found && (found.kind === "trouble" || found.kind === "fault");
+}
+var targetOptions = {
+  repo: { kind: "text", value: "OWNER/REPO", help: "repository, also HOST/OWNER/REPO (default: that of the folder)" },
+  pr: { kind: "text", value: "N", help: "pull request: its number or address" }
+};
+var form = "a number, OWNER/REPO#N, or the address https://HOST/OWNER/REPO/pull/N";
+function readPull(given, verb) {
+  const text = given.text("pr") ?? given.words[0];
+  if (text === void 0) throw (0, import_chunk_NVPF5LEY.usageError)(`cannot watch ${verb} without a pull request: give --pr N`);
+  if (given.has("pr") && given.words.length > 0)
+    throw (0, import_chunk_NVPF5LEY.usageError)(`cannot watch ${verb} of both --pr ${text} and ${JSON.stringify(given.words[0])}: name one`);
+  const match = /^(?:https?:\/\/([^/]+)\/)?(?:([^/#]+\/[^/#]+)(?:\/pull\/|#)|#)?(\d{1,9})(?:\/[\w./-]*)?(?:[?#].*)?$/.exec(text);
+  const [, host, named, number] = match ?? [];
+  const isWhole = match && Number(number) > 0 && (host === void 0 || named !== void 0);
+  if (!isWhole) throw (0, import_chunk_NVPF5LEY.usageError)(`cannot watch ${verb} of ${JSON.stringify(text)}: allowed are ${form}`);
+  const said = named === void 0 ? void 0 : readRepository(host === void 0 ? named : `${host}/${named}`);
+  const repo = repositoryOf(given);
+  if (said !== void 0 && given.has("repo") && !sameRepository(said, repo))
+    throw (0, import_chunk_NVPF5LEY.usageError)(`cannot watch ${verb} of ${JSON.stringify(text)} with --repo ${repo}: they name two repositories`);
+  return { repo: said ?? repo, pr: Number(number) };
+}
+function repositoryOf(given) {
+  const text = given.text("repo") ?? import_chunk_QWC3QI4L.variables.githubRepository();
+  return text === void 0 ? null : readRepository(text);
+}
+function readRepository(text) {
+  const parts = text.split("/");
+  const [repo = "", owner = "", host] = [...parts].reverse();
+  const isWhole = (parts.length === 2 || parts.length === 3) && /^[A-Za-z0-9_][A-Za-z0-9._-]{0,99}$/.test(owner) && /^[A-Za-z0-9._][A-Za-z0-9._-]{0,99}$/.test(repo) && !/^\.\.?$/.test(repo) && (host === void 0 || /^[A-Za-z0-9][A-Za-z0-9.-]*(?::\d{1,5})?$/.test(host));
+  if (!isWhole)
+    throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take the repository ${JSON.stringify(text)}: allowed are OWNER/REPO and HOST/OWNER/REPO`);
+  const usual = import_chunk_QWC3QI4L.variables.githubHost() ?? "github.com";
+  const where = (host ?? usual).toLowerCase();
+  return where === "github.com" && usual === "github.com" ? `${owner}/${repo}` : `${where}/${owner}/${repo}`;
+}
+function repositoryIn(link) {
+  const match = /^https?:\/\/([^/]+)\/([^/]+)\/([^/]+?)(?:\/.*)?$/.exec(link);
+  if (!match) return void 0;
+  try {
+    const [, host, owner, repo] = match;
+    return readRepository(`${host}/${owner}/${repo}`);
+  } catch {
+    return void 0;
+  }
+}
+function sameRepository(a, b) {
+  return a?.toLowerCase() === b?.toLowerCase();
+}
+function fieldsOf(value) {
+  return typeof value === "object" && value !== null && !Array.isArray(value) ? value : void 0;
+}
+function rowsOf(value) {
+  if (!Array.isArray(value)) return void 0;
+  return value.flatMap((row) => [fieldsOf(row) ?? []].flat());
+}
+function textOf(value, limit = 120) {
+  return typeof value === "string" ? (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)(value).replace(/\s+/g, " ").trim(), limit) : "";
+}
+function linkOf(value) {
+  return typeof value === "string" && /^https?:\/\/[!-~]{1,500}$/.test(value) ? value : "";
+}
+function shaOf(value) {
+  return typeof value === "string" && /^[0-9a-f]{40}(?:[0-9a-f]{24})?$/.test(value) ? value : void 0;
+}
+function instantOf(value) {
+  const ms = typeof value === "string" ? Date.parse(value) : Number.NaN;
+  return Number.isFinite(ms) && ms > 0 ? ms : null;
+}
+function readActivity(row) {
+  const reviews = (rowsOf(row.reviews) ?? []).filter(({ state }) => textOf(state).toUpperCase() !== "PENDING").flatMap((found) => readOne("review", found, found.submittedAt));
+  const comments = (rowsOf(row.comments) ?? []).flatMap((found) => readOne("comment", found, found.createdAt));
+  return [...newest(reviews, import_chunk_ME3EHXWB.ghActivity), ...newest(comments, import_chunk_ME3EHXWB.ghActivity)];
+}
+function readOne(kind, row, at) {
+  const id = textOf(row.id);
+  if (id === "") return [];
+  const author = fieldsOf(row.author) ?? {};
+  const login = textOf(author.login, 60);
+  const isBot = typeof author.is_bot === "boolean" ? author.is_bot : login.endsWith("[bot]") || null;
+  return [
+    {
+      id: `${kind}:${id}`,
+      kind,
+      actor: login || "ghost",
+      is_bot: isBot,
+      state: kind === "review" ? textOf(row.state, 40).toLowerCase() || null : null,
+      at: instantOf(at),
+      url: linkOf(row.url) || null
+    }
+  ];
+}
+function newest(found, count) {
+  return found.sort((a, b) => (a.at ?? 0) - (b.at ?? 0)).slice(-count);
+}
+function readSeen(cursor) {
+  const { ids, floor, report } = fieldsOf(cursor?.seen) ?? {};
+  if (!Array.isArray(ids) || typeof report !== "number") return void 0;
+  return { ids: ids.filter((id) => typeof id === "string"), floor: typeof floor === "number" ? floor : null, report };
+}
+function compareActivity(found, seen, isWanted) {
+  const ids = found.map(({ id }) => id);
+  if (!seen) {
+    const last = Math.max(...found.map(({ at }) => at ?? 0));
+    const floor = last > 0 ? last - import_chunk_ME3EHXWB.ghActivitySlackMs : null;
+    return { fresh: [], seen: { ids: ids.slice(-import_chunk_ME3EHXWB.ghSeenIds), floor, report: 0 } };
+  }
+  const known = new Set(seen.ids);
+  const unknown = found.filter(({ id }) => !known.has(id));
+  const fresh = unknown.filter((one) => isWanted(one) && (one.at ?? seen.floor ?? 0) >= (seen.floor ?? 0));
+  const kept = [...seen.ids.filter((id) => !ids.includes(id)), ...ids];
+  const report = seen.report + (fresh.length > 0 ? 1 : 0);
+  return { fresh, seen: { ids: kept.slice(-import_chunk_ME3EHXWB.ghSeenIds), floor: seen.floor, report } };
+}
+function factsOfActivity(fresh) {
+  const named = fresh.slice(-import_chunk_ME3EHXWB.ghNamedActivity);
+  return {
+    ids: named.map(({ id }) => id),
+    activity: named.map((one) => ({ ...one, at: one.at === null ? null : new Date(one.at).toISOString() })),
+    more: fresh.length - named.length
+  };
+}
+function wordsOfActivity(fresh) {
+  const one = ({ kind, state, actor }) => `${state ?? kind} by ${actor}`.replaceAll("_", " ");
+  return `${fresh.length} new: ${fresh.slice(-import_chunk_ME3EHXWB.ghNamedActivity).map(one).join(", ")}`;
+}
+var words = [
+  [/rate limit|HTTP 429|submitted too quickly|abuse detection/i, "rate_limit", "GitHub limits the rate"],
+  [
+    /not a git repository|no git remotes|none of the git remotes|determine base repo|no default remote repository/i,
+    "refused",
+    "gh finds no repository in this folder; name it with --repo OWNER/REPO"
+  ],
+  [/unknown (?:flag|command|shorthand)|unknown JSON field/i, "refused", "this gh is too old; install a newer one"],
+  [
+    /HTTP 401|bad credentials|gh auth (?:login|refresh)|\bSAML\b|required scopes|resource not accessible|HTTP 403/i,
+    "auth",
+    "GitHub refused the login of gh"
+  ],
+  [
+    /could not resolve to a|HTTP 404|no pull requests? found/i,
+    "not_found",
+    "GitHub does not have it, or not for this login"
+  ],
+  [/HTTP 5\d\d|status code: 5\d\d|something went wrong/i, "server", "GitHub fails"],
+  [
+    /i\/o timeout|deadline exceeded|handshake timeout|Client\.Timeout|timed? ?out/i,
+    "timeout",
+    "GitHub did not answer in time"
+  ],
+  [
+    /error connecting|dial tcp|connection re(?:fused|set)|no such host|unreachable|\bEOF\b|proxyconnect|x509|githubstatus\.com/i,
+    "network",
+    "GitHub cannot be reached"
+  ]
+];
+var faults = ["auth", "not_found", "refused", "tool_missing"];
+function failureOf(answer, tools) {
+  if (answer.how === "timeout") return trouble("timeout", "gh did not answer in time and was ended");
+  if (answer.how === "flooded") return trouble("shape", "gh printed too much and was ended");
+  if (answer.how === "aborted") return trouble("failed", "the look was called off");
+  if (answer.how === "failed") return trouble("failed", `gh could not be started (${answer.reason})`);
+  const said = wordsOf(answer);
+  if (answer.code === 126 || answer.code === 127) return fault("tool_missing", `gh cannot be executed: ${said}`);
+  if (answer.code === 4) return fault("auth", `gh is not logged in: ${said}`);
+  for (const [pattern, kind, says] of words) {
+    if (!pattern.test(said)) continue;
+    const message = `${says}: ${said}`;
+    if (faults.includes(kind)) return fault(kind, message);
+    return trouble(kind, message, kind === "rate_limit" ? waitOf(said, tools.nowMs()) : null);
+  }
+  return trouble("failed", `gh failed with exit code ${answer.code}: ${said}`);
+}
+function wordsOf({ stdout, stderr }) {
+  const text = stderr.length > 0 ? stderr : stdout.subarray(0, 2e3);
+  return (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)(text.toString()).replace(/\s+/g, " ").trim(), 400) || "it said nothing";
+}
+function trouble(cause, message, retryAfterMs = null) {
+  return { kind: "trouble", cause, message, retryAfterMs };
+}
+function fault(cause, message) {
+  return { kind: "fault", cause, message };
+}
+function waitOf(said, nowMs) {
+  const seconds = /retry[- ]after\W{0,3}(\d{1,6})\b/i.exec(said)?.[1];
+  if (seconds !== void 0) return Number(seconds) * 1e3;
+  const epoch = /reset\W{0,3}(\d{10})\b/i.exec(said)?.[1];
+  if (epoch !== void 0) return Math.max(0, Number(epoch) * 1e3 - nowMs);
+  const stamp = /\b(\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.\d+)?) ?(Z|UTC|[+-]\d\d:\d\d)/.exec(said);
+  if (stamp)
+    return Math.max(0, Date.parse(`${stamp[1]?.replace(" ", "T")}${stamp[2] === "UTC" ? "Z" : stamp[2]}`) - nowMs);
+  const [, count, unit = ""] = /\bin (\d{1,5}) (second|minute|hour)/i.exec(said) ?? [];
+  const sizes = { second: 1e3, minute: 6e4, hour: 36e5 };
+  return count === void 0 ? null : Number(count) * (sizes[unit.toLowerCase()] ?? 1e3);
+}
+var quiet = {
+  GH_PAGER: "cat",
+  PAGER: "cat",
+  GH_PROMPT_DISABLED: "1",
+  GH_NO_UPDATE_NOTIFIER: "1",
+  GH_SPINNER_DISABLED: "1",
+  GH_DEBUG: "0",
+  GH_FORCE_TTY: "",
+  NO_COLOR: "1",
+  CLICOLOR_FORCE: "0"
+};
+async function askGh(tools, args, codes = [0]) {
+  const program = tools.find("gh");
+  if (program === void 0) return missing();
+  for (let attempt = 0; ; attempt += 1) {
+    const result = judge(await call(tools, program, args), codes, tools);
+    const pause = import_chunk_ME3EHXWB.ghPausesMs[attempt];
+    const heals = result.kind === "trouble" && result.cause !== "rate_limit";
+    if (!heals || pause === void 0 || tools.signal.aborted || tools.leftMs() <= pause) return timed(result, tools);
+    await (0, import_chunk_Y5L6GQDB.sleep)(pause);
+  }
+}
+function missing() {
+  const message = `cannot find gh on PATH (${import_chunk_QWC3QI4L.variables.searchPath() || "empty"}); install GitHub's CLI and log in with gh auth login`;
+  return { kind: "fault", cause: "tool_missing", message };
+}
+async function call(tools, program, args) {
+  const timeoutMs = Math.min(import_chunk_ME3EHXWB.ghCallMs, Math.max(1, tools.leftMs()));
+  return tools.run({ program, args, environment: quiet, limit: import_chunk_ME3EHXWB.ghBytes, timeoutMs });
+}
+function judge(answer, codes, tools) {
+  const isAnswer = answer.how === "exited" && codes.includes(answer.code ?? -1);
+  if (isAnswer) {
+    try {
+      return { kind: "answer", value: JSON.parse(answer.stdout.toString()) };
+    } catch {
+      if (answer.code === 0) return unexpected("it printed no JSON");
+    }
+  }
+  return failureOf(answer, tools);
+}
+function unexpected(what) {
+  return { kind: "trouble", cause: "shape", message: `gh answered in an unexpected form: ${what}`, retryAfterMs: null };
+}
+async function timed(result, tools) {
+  if (result.kind !== "trouble" || result.cause !== "rate_limit" || result.retryAfterMs !== null) return result;
+  const program = tools.find("gh");
+  if (program === void 0 || /secondary|quickly|abuse/i.test(result.message)) return result;
+  const answer = judge(await call(tools, program, ["api", "rate_limit"]), [0], tools);
+  const resources = answer.kind === "answer" ? fieldsOf(fieldsOf(answer.value)?.resources) : void 0;
+  const resets = Object.values(resources ?? {}).flatMap((row) => {
+    const { remaining, reset } = fieldsOf(row) ?? {};
+    return remaining === 0 && typeof reset === "number" ? [reset * 1e3] : [];
+  });
+  return resets.length === 0 ? result : { ...result, retryAfterMs: Math.max(0, Math.max(...resets) - tools.nowMs()) };
+}
+function readCheck(row) {
+  const status = textOf(row.status);
+  const conclusion = textOf(row.conclusion);
+  const ofRun = status.toUpperCase() === "COMPLETED" ? conclusion : status;
+  return {
+    name: textOf(row.name) || textOf(row.context) || "unnamed",
+    workflow: textOf(row.workflowName) || textOf(row.workflow),
+    state: textOf(row.state) || ofRun || textOf(row.bucket),
+    link: linkOf(row.detailsUrl) || linkOf(row.targetUrl) || linkOf(row.link),
+    startedAt: instantOf(row.startedAt) ?? instantOf(row.createdAt)
+  };
+}
+function readRun(row) {
+  if (typeof row.databaseId !== "number") return void 0;
+  const status = textOf(row.status);
+  return {
+    id: row.databaseId,
+    workflow: textOf(row.workflowName) || textOf(row.name) || "unnamed",
+    event: textOf(row.event),
+    state: status.toLowerCase() === "completed" ? textOf(row.conclusion) : status,
+    link: linkOf(row.url),
+    createdAt: instantOf(row.createdAt),
+    startedAt: instantOf(row.startedAt)
+  };
+}
+function runIdOf({ link }) {
+  const id = /\/actions\/runs\/(\d{1,15})(?:\/|$)/.exec(link)?.[1];
+  return id === void 0 ? void 0 : Number(id);
+}
+function readState(row) {
+  const word = textOf(row.state).toLowerCase();
+  return word === "open" || word === "merged" || word === "closed" ? word : void 0;
+}
+function readMerge(row) {
+  const mergeable = textOf(row.mergeable).toUpperCase();
+  const status = textOf(row.mergeStateStatus).toUpperCase();
+  if (mergeable === "CONFLICTING" || status === "DIRTY") return "conflicting";
+  if (mergeable !== "MERGEABLE") return "unknown";
+  if (row.isDraft === true || ["BLOCKED", "BEHIND", "DRAFT"].includes(status)) return "blocked";
+  return ["", "CLEAN", "HAS_HOOKS", "UNSTABLE"].includes(status) ? "mergeable" : "unknown";
+}
+function readDecision(row) {
+  const word = textOf(row.reviewDecision).toLowerCase();
+  return word === "approved" || word === "changes_requested" || word === "review_required" ? word : null;
+}
+var pullFields = "number,url,title,state,isDraft,mergeable,mergeStateStatus,reviewDecision,headRefOid,headRefName,statusCheckRollup,reviews,comments";
+function findPull(target, tools, cursor) {
+  const repo = target.repo ?? (typeof cursor?.repo === "string" ? cursor.repo : null);
+  const key = `pull ${repo ?? tools.cwd}#${target.pr}`;
+  return shareGh(tools, key, cursor === null, () => fetchPull({ ...target, repo }, tools));
+}
+async function fetchPull(target, tools) {
+  const words2 = (fields) => [
+    ...["pr", "view", String(target.pr)],
+    ...target.repo === null ? [] : ["--repo", target.repo],
+    ...["--json", fields]
+  ];
+  for (let round = 0; round < 3; round += 1) {
+    const answer = await askGh(tools, words2(pullFields));
+    if (answer.kind !== "answer") return answer;
+    const row = fieldsOf(answer.value);
+    const pull = row && readPullRow(row, target);
+    if (!pull) return unexpected("gh pr view lacks the state, the head or the address of the pull request");
+    if (row.statusCheckRollup !== void 0) return pull;
+    const checks = await askChecks(pull, tools);
+    if (!Array.isArray(checks)) return checks;
+    const after = await askGh(tools, words2("headRefOid"));
+    if (after.kind !== "answer") return after;
+    if (fieldsOf(after.value)?.headRefOid === pull.head) return { ...pull, checks };
+  }
+  return unexpected("the head moved again and again");
+}
+function readPullRow(row, target) {
+  const url = linkOf(row.url);
+  const repo = target.repo ?? repositoryIn(url);
+  const state = readState(row);
+  const head = shaOf(row.headRefOid);
+  if (repo === void 0 || state === void 0 || head === void 0) return void 0;
+  return {
+    kind: "pull",
+    repo,
+    number: target.pr,
+    url,
+    title: textOf(row.title),
+    state,
+    merge: readMerge(row),
+    decision: readDecision(row),
+    head,
+    checks: (rowsOf(row.statusCheckRollup) ?? []).map(readCheck),
+    activity: readActivity(row)
+  };
+}
+async function askChecks({ repo, number }, tools) {
+  const words2 = ["pr", "checks", String(number), "--repo", repo, "--json", "name,state,bucket,workflow,link"];
+  const answer = await askGh(tools, words2, [0, 1, 8]);
+  if (answer.kind !== "answer") return /no (?:checks|commit)/i.test(answer.message) ? [] : answer;
+  return rowsOf(answer.value)?.map(readCheck) ?? unexpected("gh pr checks gave no list");
+}
+function checksWord(rollup, grace) {
+  if (rollup.word === "failing") return "failed";
+  if (rollup.word === "passing") return "passed";
+  if (rollup.word === "running") return rollup.counts.gated > 0 ? "gated" : "running";
+  return rollup.counts.skipped === 0 && !isOver(grace) ? "not_yet" : "none";
+}
+function isNoneForGood(word, grace) {
+  return word === "none" && isOver(grace);
+}
+function isOver({ nowMs, since, graceMs }) {
+  return nowMs - since >= graceMs;
+}
+function sinceOf(cursor, head, nowMs) {
+  const { head: known, since } = cursor ?? {};
+  return known === head && typeof since === "number" && since <= nowMs ? since : nowMs;
+}
+function movedFrom(cursor, head) {
+  const before = cursor?.head;
+  return typeof before === "string" && before !== "" && before !== head ? before : null;
+}
+function checksWords(rollup, { nowMs, since }) {
+  const { passed, skipped, failed, gated, running } = rollup.counts;
+  const counts = (parts) => parts.flatMap(([count, word]) => count > 0 ? `${count} ${word}` : []).join(", ");
+  const rest = counts([
+    [running, "running"],
+    [passed, "passed"],
+    [skipped, "skipped"]
+  ]);
+  const after = rest === "" ? "" : `; ${rest}`;
+  if (failed > 0) return `${failed} failing: ${namesOf(rollup.failing.map((item) => item.name))}${after}`;
+  if (gated > 0) return `waiting for approval: ${namesOf(rollup.gating)}${after}`;
+  if (rollup.word !== "none") return rest;
+  if (skipped > 0) return `nothing ran, ${skipped} skipped`;
+  return `no checks reported in ${(0, import_chunk_UNGYPAP3.formatAge)(nowMs - since)}`;
+}
+function namesOf(names) {
+  const more = names.length - import_chunk_ME3EHXWB.ghNamedChecks;
+  return `${names.slice(0, import_chunk_ME3EHXWB.ghNamedChecks).join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
+}
+function checksFacts(rollup) {
+  const { passed, skipped, failed, gated, running } = rollup.counts;
+  const named = ({ name, link }) => ({ name, link });
+  return {
+    checks: rollup.word,
+    passed,
+    failed,
+    running,
+    skipped,
+    gated,
+    failing: rollup.failing.slice(0, import_chunk_ME3EHXWB.ghNamedChecks).map(named),
+    gating: rollup.gating.slice(0, import_chunk_ME3EHXWB.ghNamedChecks)
+  };
+}
+function line(text) {
+  return (0, import_chunk_LXK2ZILE.excerpt)(text, import_chunk_ME3EHXWB.evidenceChars);
+}
+function shortSha(head) {
+  return head.slice(0, 10);
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  askGh,
+  checksFacts,
+  checksWord,
+  checksWords,
+  compareActivity,
+  factsOfActivity,
+  fieldsOf,
+  findPull,
+  isFailure,
+  isNoneForGood,
+  line,
+  linkOf,
+  movedFrom,
+  readCheck,
+  readPull,
+  readRun,
+  readSeen,
+  repositoryIn,
+  repositoryOf,
+  rowsOf,
+  runIdOf,
+  shaOf,
+  shareGh,
+  shortSha,
+  sinceOf,
+  targetOptions,
+  unexpected,
+  wordsOfActivity
 });
 
 },
@@ -13459,321 +14404,235 @@ function atMonotonic(atMs, fn) {
 });
 
 },
-"./chunk-YMYPQKUB.js": function (module, exports) {
+"./ci-GGEIYWSP.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  common: () => common,
-  launchOptions: () => launchOptions,
-  onStallOption: () => onStallOption,
-  ownerOption: () => ownerOption,
-  staffOptions: () => staffOptions,
-  writerOptions: () => writerOptions
+  ci: () => ci
 });
 module.exports = stdin_exports;
-var import_chunk_7ZHMY77B = load("./chunk-7ZHMY77B.js");
-var common = {
-  "state-dir": {
-    kind: "text",
-    value: "DIR",
-    help: "state folder (default: .job-state of the worktree, or JOB_STATE_DIR)"
-  },
-  json: { kind: "flag", help: "print one JSON document" },
-  help: { kind: "flag", help: "show this help" }
-};
-var ownerOption = {
-  owner: {
-    kind: "text",
-    value: "NAME",
-    help: 'whose jobs; "latest" means the latest of this owner (default: JOB_OWNER)'
-  }
-};
-var launchOptions = {
-  owner: { kind: "text", value: "NAME", help: "who this job belongs to (default: JOB_OWNER)" },
-  label: { kind: "text", value: "TEXT", help: "a few words for people" },
-  "once-key": { kind: "text", value: "KEY", help: "the same key gives the same job, never a second execution" },
-  wait: { kind: "flag", help: "wait for the end and print the result, as `wait` does" },
-  "wait-timeout": {
-    kind: "duration",
-    value: "D",
-    range: import_chunk_7ZHMY77B.limits.waitTimeout,
-    help: "patience of --wait (default: until the end)"
-  },
-  "id-only": { kind: "flag", help: "print the id and a newline, nothing else" },
-  ...common
-};
-var onStallOption = {
-  "on-stall": {
-    kind: "text",
-    value: "TEXT",
-    help: "what is to be done about a stall; repeated to whoever is told of one"
-  }
-};
-var staffOptions = {
-  prompt: { kind: "text", value: "TEXT", help: "the task; taken as it is, also when it begins with --" },
-  "prompt-file": { kind: "text", value: "PATH", help: "read the task from a file" },
-  stdin: { kind: "flag", help: "read the task from standard input" },
-  backend: {
-    kind: "text",
-    value: "NAME",
-    help: "which agent CLI (default: the one in your config, else the only one installed)"
-  },
-  model: { kind: "text", value: "NAME", help: "model, in the words of the agent CLI" },
-  profile: {
-    kind: "choice",
-    value: "P",
-    choices: ["restricted", "standard", "unrestricted"],
-    help: "what the agent may do: restricted, standard or unrestricted"
-  },
-  timeout: {
-    kind: "duration",
-    value: "D",
-    range: import_chunk_7ZHMY77B.limits.staffTimeout,
-    help: "hard limit, counted from launch (default 60m, at most 120m)"
-  },
-  "first-output": {
-    kind: "duration",
-    value: "D",
-    range: import_chunk_7ZHMY77B.limits.optInLimit,
-    help: "end it when nothing was printed by then"
-  },
-  "stall-after": {
-    kind: "duration",
-    value: "D",
-    range: import_chunk_7ZHMY77B.limits.optInLimit,
-    help: "end it when nothing was printed for that long"
-  },
-  ...onStallOption
-};
-var writerOptions = {
-  worktree: { kind: "flag", help: "work in a git worktree of its own, outside this one" },
-  share: { kind: "flag", help: "accept another implement job in the same worktree" }
-};
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  common,
-  launchOptions,
-  onStallOption,
-  ownerOption,
-  staffOptions,
-  writerOptions
-});
-
-},
-"./chunk-ZBD7V2J7.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  checkLaunchOptions: () => checkLaunchOptions,
-  folderSaid: () => folderSaid,
-  launchAndTell: () => launchAndTell,
-  launchWords: () => launchWords,
-  onStallOf: () => onStallOf,
-  onceWords: () => onceWords,
-  repeatedLaunch: () => repeatedLaunch,
-  tellLaunched: () => tellLaunched
-});
-module.exports = stdin_exports;
-var import_chunk_CO63BKUS = load("./chunk-CO63BKUS.js");
-var import_chunk_UQY3VEKA = load("./chunk-UQY3VEKA.js");
-var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_QSGRWEAL = load("./chunk-QSGRWEAL.js");
-var import_chunk_SERDORTF = load("./chunk-SERDORTF.js");
-var import_chunk_HA7S77SO = load("./chunk-HA7S77SO.js");
+var import_chunk_T4L6LKGI = load("./chunk-T4L6LKGI.js");
+var import_chunk_Y3XIB7AO = load("./chunk-Y3XIB7AO.js");
+var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
 var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
-var import_chunk_O4IAPCHI = load("./chunk-O4IAPCHI.js");
-var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
-var import_chunk_7ZHMY77B = load("./chunk-7ZHMY77B.js");
+var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
+var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
+var import_chunk_QWC3QI4L = load("./chunk-QWC3QI4L.js");
+var import_chunk_ME3EHXWB = load("./chunk-ME3EHXWB.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var import_node_path = builtin("node:path");
-function launchWords(input) {
-  const onceKey = input.text("once-key") ?? null;
-  if (onceKey === "") throw (0, import_chunk_NVPF5LEY.usageError)('cannot take --once-key "": a key needs at least one character');
-  return { owner: input.text("owner") ?? import_chunk_O4IAPCHI.variables.owner() ?? null, label: input.text("label") ?? null, onceKey };
-}
-function onStallOf(input) {
-  const text = input.text("on-stall");
-  if (text === void 0) return null;
-  if (text.trim() === "") throw (0, import_chunk_NVPF5LEY.usageError)("cannot take an empty --on-stall: say what is to be done about a stall");
-  const size = (0, import_chunk_LXK2ZILE.byteLength)(text);
-  if (size > import_chunk_7ZHMY77B.onStallBytes)
-    throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take --on-stall of ${size} bytes: at most ${import_chunk_7ZHMY77B.onStallBytes} are allowed`);
-  return text;
-}
-function checkLaunchOptions(input) {
-  if (input.has("wait-timeout") && !input.has("wait")) throw (0, import_chunk_NVPF5LEY.usageError)("cannot take --wait-timeout without --wait");
-  input.duration("wait-timeout");
-  for (const other of ["json", "wait"]) {
-    if (input.has("id-only") && input.has(other)) throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take --id-only and --${other} together`);
-  }
-}
-async function launchAndTell(context, input, request, isSynchronous = false) {
-  checkLaunchOptions(input);
-  const root = context.root(input);
-  return tellLaunched(context, input, root, await (0, import_chunk_CO63BKUS.launch)(root, request), isSynchronous);
-}
-async function tellLaunched(context, input, root, launched, isSynchronous) {
-  if (input.has("wait") || isSynchronous) {
-    const { waitAndTell } = await Promise.resolve().then(() => load("./collecting-YI4E4XQ3.js"));
-    const told = launched.isNew ? warningNotes(root, launched.id) : [];
-    const collect = `collect: ${import_chunk_QSGRWEAL.nextCommands.wait(launched.id, root.option)}`;
-    for (const line of [jobLine(launched), collect, ...told]) context.tell(line);
-    const timeoutMs = input.duration("wait-timeout") ?? Number.MAX_SAFE_INTEGER;
-    return waitAndTell(context, root, [launched.id], {
-      mode: "all",
-      timeoutMs,
-      heartbeatMs: null,
-      isJson: input.has("json"),
-      told
-    });
-  }
-  return tellLaunch(root, launched, input);
-}
-function jobLine({ id, isNew }) {
-  return `job ${id}${isNew ? "" : " (this once-key had it already; nothing was started)"}`;
-}
-function warningsOf(root, id) {
-  const spec = (0, import_chunk_SERDORTF.readSpec)((0, import_chunk_HA7S77SO.jobPaths)(root.folder, id));
-  return spec.kind === "ok" ? spec.value.warnings ?? [] : [];
-}
-function warningNotes(root, id) {
-  return warningsOf(root, id).map((one) => `warning: ${(0, import_chunk_LXK2ZILE.plainText)(one.message)}`);
-}
-function timerOf(root, id) {
-  const { spec, state } = (0, import_chunk_SERDORTF.inspect)(root.folder, id);
-  if (!spec?.timer) return void 0;
-  return { facts: { state: state.state, ...(0, import_chunk_UQY3VEKA.timerFacts)(spec.timer) }, line: `due:     ${(0, import_chunk_UQY3VEKA.dueWords)(spec.timer)}` };
-}
-function tellLaunch(root, launched, input) {
-  const { id, isNew } = launched;
-  const notes = warningNotes(root, id);
-  if (input.has("id-only")) return { code: import_chunk_6PFAPK5K.exitCodes.done, out: `${id}
-`, notes };
-  const paths = (0, import_chunk_HA7S77SO.jobPaths)(root.folder, id);
-  const commands = {
-    wait: import_chunk_QSGRWEAL.nextCommands.wait(id, root.option),
-    observe: import_chunk_QSGRWEAL.nextCommands.observe(id, root.option),
-    cancel: import_chunk_QSGRWEAL.nextCommands.cancel(id, root.option)
-  };
-  const timer = timerOf(root, id);
-  if (input.has("json")) {
-    return {
-      code: import_chunk_6PFAPK5K.exitCodes.done,
-      json: {
-        id,
-        new: isNew,
-        ...timer ? { ...timer.facts, replaced: launched.replaced ?? [] } : {},
-        folder: paths.folder,
-        result_path: paths.result,
-        output_path: paths.output,
-        warnings: warningsOf(root, id),
-        next: commands
+var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
+var query = `query ($owner: String!, $name: String!, $expression: String!, $after: String) {
+  repository(owner: $owner, name: $name) {
+    object(expression: $expression) {
+      ... on Commit {
+        oid
+        statusCheckRollup {
+          contexts(first: 100, after: $after) {
+            pageInfo { hasNextPage endCursor }
+            nodes {
+              ... on CheckRun { name status conclusion detailsUrl startedAt
+                checkSuite { workflowRun { workflow { name } } } }
+              ... on StatusContext { context state targetUrl createdAt }
+            }
+          }
+        }
       }
-    };
+    }
   }
-  const lines = [
-    jobLine(launched),
-    ...timer ? [timer.line] : [],
-    ...(launched.replaced ?? []).map((earlier) => `replaced: ${earlier}`),
-    `collect: ${commands.wait}`,
-    `observe: ${commands.observe}`,
-    `result:  ${paths.result}`
+}`;
+async function findCommit(repo, expression, tools, cursor) {
+  const known = repo ?? (typeof cursor?.repo === "string" ? cursor.repo : null) ?? await askRepository(tools);
+  if (typeof known !== "string") return known;
+  return (0, import_chunk_Y3XIB7AO.shareGh)(tools, `commit ${known}@${expression}`, cursor === null, () => fetchCommit(known, expression, tools));
+}
+async function askRepository(tools) {
+  const answer = await (0, import_chunk_Y3XIB7AO.askGh)(tools, ["repo", "view", "--json", "url"]);
+  if (answer.kind !== "answer") return answer;
+  return (0, import_chunk_Y3XIB7AO.repositoryIn)((0, import_chunk_Y3XIB7AO.linkOf)((0, import_chunk_Y3XIB7AO.fieldsOf)(answer.value)?.url)) ?? (0, import_chunk_Y3XIB7AO.unexpected)("gh repo view gave no address");
+}
+async function fetchCommit(repo, expression, tools) {
+  const [name = "", owner = "", host] = repo.split("/").reverse();
+  const words = [
+    ...["api", "graphql", ...host === void 0 ? [] : ["--hostname", host], "-f", `query=${query}`],
+    ...["-f", `owner=${owner}`, "-f", `name=${name}`, "-f", `expression=${expression}`]
   ];
-  return { code: import_chunk_6PFAPK5K.exitCodes.done, out: `${lines.join("\n")}
-`, notes };
+  const checks = [];
+  let head;
+  let after;
+  for (let page = 0; page < import_chunk_ME3EHXWB.ghPages; page += 1) {
+    const answer = await (0, import_chunk_Y3XIB7AO.askGh)(tools, after === void 0 ? words : [...words, "-f", `after=${after}`]);
+    if (answer.kind !== "answer") return answer;
+    const repository = (0, import_chunk_Y3XIB7AO.fieldsOf)((0, import_chunk_Y3XIB7AO.fieldsOf)((0, import_chunk_Y3XIB7AO.fieldsOf)(answer.value)?.data)?.repository);
+    if (repository?.object === void 0) return (0, import_chunk_Y3XIB7AO.unexpected)("gh api graphql gave no repository");
+    const oid = (0, import_chunk_Y3XIB7AO.shaOf)((0, import_chunk_Y3XIB7AO.fieldsOf)(repository.object)?.oid);
+    if (oid === void 0) return { kind: "commit", repo, head: null, checks: [] };
+    if (head !== void 0 && head !== oid) return (0, import_chunk_Y3XIB7AO.unexpected)("the branch moved meanwhile");
+    head = oid;
+    const contexts = (0, import_chunk_Y3XIB7AO.fieldsOf)((0, import_chunk_Y3XIB7AO.fieldsOf)((0, import_chunk_Y3XIB7AO.fieldsOf)(repository.object)?.statusCheckRollup)?.contexts);
+    checks.push(...((0, import_chunk_Y3XIB7AO.rowsOf)(contexts?.nodes) ?? []).map((row) => (0, import_chunk_Y3XIB7AO.readCheck)({ ...row, workflowName: workflowOf(row) })));
+    const pageInfo = (0, import_chunk_Y3XIB7AO.fieldsOf)(contexts?.pageInfo);
+    if (pageInfo?.hasNextPage !== true || typeof pageInfo.endCursor !== "string") break;
+    after = pageInfo.endCursor;
+  }
+  return { kind: "commit", repo, head: head ?? null, checks };
 }
-var passing = [
-  "owner",
-  "label",
-  "once-key",
-  "json",
-  "id-only",
-  "wait",
-  "wait-timeout",
-  "foreground",
-  "state-dir",
-  "prompt-file",
-  "stdin"
-];
-function onceWords(verb, input, folder, task) {
-  const options = input.given().filter(([name]) => !passing.includes(name) && !["prompt", "cwd"].includes(name));
-  return JSON.stringify([verb, options.sort(), input.words, input.rest, folder, task]);
+function workflowOf(row) {
+  return (0, import_chunk_Y3XIB7AO.fieldsOf)((0, import_chunk_Y3XIB7AO.fieldsOf)((0, import_chunk_Y3XIB7AO.fieldsOf)(row.checkSuite)?.workflowRun)?.workflow)?.name;
 }
-function folderSaid(context, input) {
-  return import_node_path.default.resolve(context.cwd, input.text("cwd") ?? ".");
+var ci = {
+  id: "ci",
+  summary: "the checks of a pull request, a commit or a branch on GitHub (through gh)",
+  form: "[PR]",
+  words: { min: 0, max: 1 },
+  options: {
+    ...import_chunk_Y3XIB7AO.targetOptions,
+    sha: { kind: "text", value: "SHA", help: "this commit instead of a pull request" },
+    ref: { kind: "text", value: "BRANCH", help: "the tip of this branch or tag instead of a pull request" },
+    "no-checks-grace": {
+      kind: "duration",
+      value: "D",
+      range: import_chunk_ME3EHXWB.limits.noChecksGrace,
+      help: "how long a head may stay without checks before that is said (default 5m)"
+    },
+    "allow-none": { kind: "flag", help: "no checks, or only skipped ones, are enough after the grace" }
+  },
+  examples: ["watch ci --pr 7 --for 2h", "watch ci --repo OWNER/REPO --ref main --for 1h --repeat"],
+  isRemote: true,
+  read(given) {
+    const graceMs = given.duration("no-checks-grace") ?? import_chunk_ME3EHXWB.limits.noChecksGrace.default;
+    const rest = { is_sha: given.has("sha"), grace_ms: graceMs, allow_none: given.has("allow-none") };
+    const expression = readExpression(given);
+    const target = expression === null ? (0, import_chunk_Y3XIB7AO.readPull)(given, "ci") : { repo: (0, import_chunk_Y3XIB7AO.repositoryOf)(given), pr: null };
+    const input = { ...target, expression, ...rest };
+    return { input: { ...input }, words: `checks of ${placeOf(input, input.repo)}` };
+  },
+  async look(input, tools, cursor) {
+    const wanted = input;
+    const found = await findHead(wanted, tools, cursor);
+    if ((0, import_chunk_Y3XIB7AO.isFailure)(found)) return found;
+    const isOther = wanted.is_sha && !found.head?.startsWith(wanted.expression ?? "");
+    if (found.head === null || isOther) return notThere(wanted, found.repo, tools, cursor);
+    const runs = await (0, import_chunk_T4L6LKGI.findRuns)(found.repo, found.head, tools, cursor === null);
+    if ((0, import_chunk_Y3XIB7AO.isFailure)(runs)) return runs;
+    return judge(wanted, { ...found, head: found.head }, (0, import_chunk_T4L6LKGI.judgeRollup)(found.checks, runs.runs), tools, cursor);
+  }
+};
+function readExpression(given) {
+  const sha = given.text("sha");
+  const ref = given.text("ref");
+  const said = ["pr", "sha", "ref"].filter((option) => given.has(option));
+  if (said.length + given.words.length > 1)
+    throw (0, import_chunk_NVPF5LEY.usageError)("cannot watch ci of several things: give one of --pr N, --sha SHA and --ref BRANCH");
+  if (sha !== void 0 && !/^[0-9a-f]{7,64}$/i.test(sha))
+    throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take --sha ${JSON.stringify(sha)}: allowed are 7 to 64 hex digits`);
+  if (ref !== void 0 && !/^(?![-/.])[^\s~^:?*[\\\p{Cc}]{1,250}$/u.test(ref))
+    throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take --ref ${JSON.stringify(ref)}: it is no name of a branch or tag`);
+  return sha?.toLowerCase() ?? ref ?? null;
 }
-async function repeatedLaunch(context, input, words, isSynchronous) {
-  const { onceKey } = launchWords(input);
-  if (onceKey === null) return void 0;
-  checkLaunchOptions(input);
-  const root = context.root(input);
-  const launched = await (0, import_chunk_CO63BKUS.launchedBefore)(root, onceKey, words);
-  if (!launched) return void 0;
-  const { folder } = (0, import_chunk_HA7S77SO.jobPaths)(root.folder, launched.id);
-  return (0, import_chunk_SWRACBME.exists)(folder) ? tellLaunched(context, input, root, launched, isSynchronous) : tellCleaned(input, launched.id);
+function findHead(wanted, tools, cursor) {
+  if (wanted.pr !== null) return (0, import_chunk_Y3XIB7AO.findPull)({ repo: wanted.repo, pr: wanted.pr }, tools, cursor);
+  return findCommit(wanted.repo, wanted.expression ?? "", tools, cursor);
 }
-function tellCleaned(input, id) {
-  const note = `job ${id} had this once-key; its record was removed by clean, and nothing was started`;
-  if (input.has("id-only")) return { code: import_chunk_6PFAPK5K.exitCodes.done, out: `${id}
-` };
-  if (input.has("json")) return { code: import_chunk_6PFAPK5K.exitCodes.done, json: { id, new: false, cleaned: true, next: {} } };
-  return { code: import_chunk_6PFAPK5K.exitCodes.done, out: `${note}
-` };
+function judge(wanted, found, rollup, tools, cursor) {
+  const { head, repo } = found;
+  const state = found.kind === "pull" ? found.state : "open";
+  const nowMs = tools.nowMs();
+  const grace = { graceMs: wanted.grace_ms, since: (0, import_chunk_Y3XIB7AO.sinceOf)(cursor, head, nowMs), nowMs };
+  const checks = (0, import_chunk_Y3XIB7AO.checksWord)(rollup, grace);
+  const isNone = (0, import_chunk_Y3XIB7AO.isNoneForGood)(checks, grace);
+  const isOver = state === "closed" ? !["passed", "failed"].includes(checks) : state === "merged" && isNone;
+  const word = isOver && !(isNone && wanted.allow_none) ? state : checks;
+  const verdict = word === "failed" || word === state ? "failed" : word === "passed" || isNone && wanted.allow_none ? "met" : "pending";
+  const moved = (0, import_chunk_Y3XIB7AO.movedFrom)(cursor, head);
+  const notes = [
+    state === "open" ? "" : `, ${state}`,
+    moved === null ? "" : `, head moved from ${(0, import_chunk_Y3XIB7AO.shortSha)(moved)}`
+  ];
+  const text = `${placeOf(wanted, repo)} ${(0, import_chunk_Y3XIB7AO.shortSha)(head)}: ${(0, import_chunk_Y3XIB7AO.checksWords)(rollup, grace)}`;
+  return {
+    kind: "look",
+    verdict,
+    word,
+    evidence: (0, import_chunk_Y3XIB7AO.line)(`${text}${notes.join("")}`),
+    key: [head, word, rollup.signature || "-", state].join(":"),
+    facts: {
+      repo,
+      ...found.kind === "pull" ? { pr: found.number, url: found.url, state } : { ref: wanted.expression },
+      head,
+      ...moved === null ? {} : { head_before: moved },
+      ...(0, import_chunk_Y3XIB7AO.checksFacts)(rollup)
+    },
+    cursor: { repo, head, since: grace.since },
+    isSettled: state !== "open" && verdict !== "pending",
+    needsAttention: (word === "gated" || isNone) && verdict === "pending"
+  };
+}
+function notThere(wanted, repo, tools, cursor) {
+  const nowMs = tools.nowMs();
+  const since = (0, import_chunk_Y3XIB7AO.sinceOf)(cursor, "", nowMs);
+  const isLate = nowMs - since >= wanted.grace_ms;
+  return {
+    kind: "look",
+    verdict: "pending",
+    word: "not_there",
+    evidence: (0, import_chunk_Y3XIB7AO.line)(`${placeOf(wanted, repo)}: GitHub has no such commit${isLate ? "" : " yet"}`),
+    key: `not_there:${isLate ? "late" : "yet"}`,
+    facts: { repo, ref: wanted.expression },
+    cursor: { repo, head: "", since },
+    needsAttention: isLate
+  };
+}
+function placeOf({ pr, expression }, repo) {
+  const what = pr === null ? `@${/^[0-9a-f]{40}/.test(expression ?? "") ? expression?.slice(0, 10) : expression}` : `#${pr}`;
+  return `${repo ?? ""}${what}`;
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
-  checkLaunchOptions,
-  folderSaid,
-  launchAndTell,
-  launchWords,
-  onStallOf,
-  onceWords,
-  repeatedLaunch,
-  tellLaunched
+  ci
 });
 
 },
-"./clean-R5EUWZLU.js": function (module, exports) {
+"./clean-MBU4DZIG.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   clean: () => clean
 });
 module.exports = stdin_exports;
-var import_chunk_YMYPQKUB = load("./chunk-YMYPQKUB.js");
-var import_chunk_5ZADBFHT = load("./chunk-5ZADBFHT.js");
-var import_chunk_E4KQ3GXL = load("./chunk-E4KQ3GXL.js");
-var import_chunk_PPJAWDLW = load("./chunk-PPJAWDLW.js");
+var import_chunk_Y3SBONLC = load("./chunk-Y3SBONLC.js");
+var import_chunk_2EBOH3U2 = load("./chunk-2EBOH3U2.js");
+var import_chunk_DDGJBZMV = load("./chunk-DDGJBZMV.js");
+var import_chunk_I2DKDLH5 = load("./chunk-I2DKDLH5.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_7FFQMZF5 = load("./chunk-7FFQMZF5.js");
-var import_chunk_JWSPXEOH = load("./chunk-JWSPXEOH.js");
-var import_chunk_QSGRWEAL = load("./chunk-QSGRWEAL.js");
-var import_chunk_M6X4VSC2 = load("./chunk-M6X4VSC2.js");
-var import_chunk_3FM5I4RV = load("./chunk-3FM5I4RV.js");
-var import_chunk_SERDORTF = load("./chunk-SERDORTF.js");
-var import_chunk_HA7S77SO = load("./chunk-HA7S77SO.js");
-var import_chunk_RYETHGSB = load("./chunk-RYETHGSB.js");
+var import_chunk_26Y4QCW7 = load("./chunk-26Y4QCW7.js");
+var import_chunk_C5YF7LGV = load("./chunk-C5YF7LGV.js");
+var import_chunk_LGUKPVWX = load("./chunk-LGUKPVWX.js");
+var import_chunk_6OSUWNVY = load("./chunk-6OSUWNVY.js");
+var import_chunk_F6WZ65LI = load("./chunk-F6WZ65LI.js");
+var import_chunk_EJXOQQCT = load("./chunk-EJXOQQCT.js");
+var import_chunk_V7F6RL42 = load("./chunk-V7F6RL42.js");
+var import_chunk_KCMYYC57 = load("./chunk-KCMYYC57.js");
 var import_chunk_GIZV7ETM = load("./chunk-GIZV7ETM.js");
-var import_chunk_455WVEWC = load("./chunk-455WVEWC.js");
-var import_chunk_CNETLWT3 = load("./chunk-CNETLWT3.js");
-var import_chunk_RLQXPEVW = load("./chunk-RLQXPEVW.js");
+var import_chunk_2ZUP75M7 = load("./chunk-2ZUP75M7.js");
+var import_chunk_WV2ZJAWR = load("./chunk-WV2ZJAWR.js");
+var import_chunk_IF36FT3B = load("./chunk-IF36FT3B.js");
 var import_chunk_FSRL2ASG = load("./chunk-FSRL2ASG.js");
 var import_chunk_57BTWB2J = load("./chunk-57BTWB2J.js");
 var import_chunk_GEPPUING = load("./chunk-GEPPUING.js");
 var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
-var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
 var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
-var import_chunk_O4IAPCHI = load("./chunk-O4IAPCHI.js");
+var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
+var import_chunk_QWC3QI4L = load("./chunk-QWC3QI4L.js");
 var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
-var import_chunk_7ZHMY77B = load("./chunk-7ZHMY77B.js");
+var import_chunk_ME3EHXWB = load("./chunk-ME3EHXWB.js");
 var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 var import_node_path = builtin("node:path");
 async function workIn(spec) {
-  if (!spec?.worktree || !await (0, import_chunk_3FM5I4RV.isGenuine)(spec, (0, import_chunk_3FM5I4RV.readKey)())) return void 0;
+  if (!spec?.worktree || !await (0, import_chunk_F6WZ65LI.isGenuine)(spec, (0, import_chunk_F6WZ65LI.readKey)())) return void 0;
   const { path: folder, branch } = spec.worktree;
-  const work = (0, import_chunk_455WVEWC.worktreeWork)(spec.worktree);
+  const work = (0, import_chunk_2ZUP75M7.worktreeWork)(spec.worktree);
   if (work.isGone)
     return work.isMerged ? void 0 : `its worktree is gone, and its branch ${branch} holds ${work.commits} unmerged commit(s): merge it, or delete it with git branch -D`;
   if (work.uncommitted > 0) return `its worktree ${folder} holds ${work.uncommitted} uncommitted change(s)`;
@@ -13781,13 +14640,13 @@ async function workIn(spec) {
   return jobsIn(folder);
 }
 async function jobsIn(folder) {
-  const { folder: root } = (0, import_chunk_5ZADBFHT.locateRoot)({ cwd: folder });
+  const { folder: root } = (0, import_chunk_I2DKDLH5.locateRoot)({ cwd: folder });
   if (!root.startsWith(`${folder}/`) || !(0, import_chunk_SWRACBME.exists)(root)) return void 0;
   try {
-    if (!(0, import_chunk_5ZADBFHT.checkRoot)(root)) return void 0;
-    for (const id of new Set([...(0, import_chunk_7FFQMZF5.listActive)(root), ...(0, import_chunk_7FFQMZF5.listJobs)(root)])) {
-      if (!(0, import_chunk_SWRACBME.exists)((0, import_chunk_HA7S77SO.jobPaths)(root, id).folder)) continue;
-      const why = keeps(await (0, import_chunk_JWSPXEOH.refresh)(root, id));
+    if (!(0, import_chunk_I2DKDLH5.checkRoot)(root)) return void 0;
+    for (const id of new Set([...(0, import_chunk_C5YF7LGV.listActive)(root), ...(0, import_chunk_C5YF7LGV.listJobs)(root)])) {
+      if (!(0, import_chunk_SWRACBME.exists)((0, import_chunk_V7F6RL42.jobPaths)(root, id).folder)) continue;
+      const why = keeps(await (0, import_chunk_26Y4QCW7.refresh)(root, id));
       if (why !== void 0) return `its worktree ${folder} has a job of its own, ${id}: ${why}`;
     }
     return void 0;
@@ -13797,32 +14656,32 @@ async function jobsIn(folder) {
 }
 function keeps(view) {
   if (view.damage !== null) return `its record is damaged (${view.damage})`;
-  if (!(0, import_chunk_SERDORTF.isEnded)(view.state)) return "it is live";
-  if (!(0, import_chunk_PPJAWDLW.isCollected)(view)) return "nobody has collected its result";
+  if (!(0, import_chunk_EJXOQQCT.isEnded)(view.state)) return "it is live";
+  if (!(0, import_chunk_2EBOH3U2.isCollected)(view)) return "nobody has collected its result";
   const inner = view.spec?.worktree?.path;
   return inner !== void 0 && (0, import_chunk_SWRACBME.isFolder)(inner) ? `its worktree ${inner} is still there` : void 0;
 }
 async function freeWorktree(root, spec) {
   const { worktree } = spec;
-  if (!worktree || !await (0, import_chunk_3FM5I4RV.isGenuine)(spec, (0, import_chunk_3FM5I4RV.readKey)())) return void 0;
+  if (!worktree || !await (0, import_chunk_F6WZ65LI.isGenuine)(spec, (0, import_chunk_F6WZ65LI.readKey)())) return void 0;
   if (namers(root, worktree.path).some((id) => id !== spec.id)) return void 0;
   const why = await workIn(spec);
   if (why !== void 0) return why;
-  return (0, import_chunk_455WVEWC.removeWorktree)(worktree) ? void 0 : `git refuses to remove its worktree ${worktree.path}`;
+  return (0, import_chunk_2ZUP75M7.removeWorktree)(worktree) ? void 0 : `git refuses to remove its worktree ${worktree.path}`;
 }
 async function worktreesOf(root, ids) {
   const found = new Map();
   for (const id of ids) {
-    const spec = (0, import_chunk_SERDORTF.readSpec)((0, import_chunk_HA7S77SO.jobPaths)(root, id));
-    if (spec.kind !== "ok" || !spec.value.worktree || !await (0, import_chunk_3FM5I4RV.isGenuine)(spec.value, (0, import_chunk_3FM5I4RV.readKey)())) continue;
+    const spec = (0, import_chunk_EJXOQQCT.readSpec)((0, import_chunk_V7F6RL42.jobPaths)(root, id));
+    if (spec.kind !== "ok" || !spec.value.worktree || !await (0, import_chunk_F6WZ65LI.isGenuine)(spec.value, (0, import_chunk_F6WZ65LI.readKey)())) continue;
     const { path: path2, branch } = spec.value.worktree;
     if (namers(root, path2).every((one) => ids.includes(one))) found.set(path2, { id, path: path2, branch });
   }
   return [...found.values()];
 }
 function namers(root, folder) {
-  return (0, import_chunk_7FFQMZF5.listJobs)(root).filter((id) => {
-    const spec = (0, import_chunk_SERDORTF.readSpec)((0, import_chunk_HA7S77SO.jobPaths)(root, id));
+  return (0, import_chunk_C5YF7LGV.listJobs)(root).filter((id) => {
+    const spec = (0, import_chunk_EJXOQQCT.readSpec)((0, import_chunk_V7F6RL42.jobPaths)(root, id));
     return spec.kind === "ok" && spec.value.worktree?.path === folder;
   });
 }
@@ -13830,10 +14689,10 @@ async function planClean(root, options) {
   const plan = { remove: [], keep: [], worktrees: [], debris: findDebris(root) };
   const ancestors = ancestorsOfLive(root);
   let finished = 0;
-  for (const id of (0, import_chunk_7FFQMZF5.listJobs)(root)) {
-    const view = await (0, import_chunk_JWSPXEOH.refresh)(root, id);
-    const why = !(0, import_chunk_SERDORTF.isEnded)(view.state) ? "it is live" : view.damage !== null ? `its record is damaged (${view.damage})` : (0, import_chunk_E4KQ3GXL.isAwaited)(root, id) ? "somebody waits for it" : ancestors.has(id) ? "a live job descends from it" : !(0, import_chunk_PPJAWDLW.isCollected)(view) && !options.includeUncollected ? "nobody has collected its result" : void 0;
-    if ((0, import_chunk_SERDORTF.isEnded)(view.state)) finished += 1;
+  for (const id of (0, import_chunk_C5YF7LGV.listJobs)(root)) {
+    const view = await (0, import_chunk_26Y4QCW7.refresh)(root, id);
+    const why = !(0, import_chunk_EJXOQQCT.isEnded)(view.state) ? "it is live" : view.damage !== null ? `its record is damaged (${view.damage})` : (0, import_chunk_Y3SBONLC.isAwaited)(root, id) ? "somebody waits for it" : ancestors.has(id) ? "a live job descends from it" : !(0, import_chunk_2EBOH3U2.isCollected)(view) && !options.includeUncollected ? "nobody has collected its result" : void 0;
+    if ((0, import_chunk_EJXOQQCT.isEnded)(view.state)) finished += 1;
     const ageMs = (0, import_chunk_Y5L6GQDB.nowMs)() - Date.parse(view.state.ended_at ?? view.state.created_at);
     const isDue = ageMs >= options.olderThanMs && finished > options.keep;
     const work = why === void 0 && isDue ? await workIn(view.spec) : void 0;
@@ -13847,14 +14706,14 @@ async function removeJobs(root, ids) {
   const [removed, kept] = [[], []];
   const planned = await worktreesOf(root, ids);
   for (const id of ids) {
-    const spec = (0, import_chunk_SERDORTF.readSpec)((0, import_chunk_HA7S77SO.jobPaths)(root, id));
+    const spec = (0, import_chunk_EJXOQQCT.readSpec)((0, import_chunk_V7F6RL42.jobPaths)(root, id));
     const why = spec.kind === "ok" ? await freeWorktree(root, spec.value) : void 0;
     if (why !== void 0) kept.push({ id, why });
     if (why !== void 0) continue;
-    const gone = import_node_path.default.join((0, import_chunk_7FFQMZF5.jobsFolder)(root), `.gone-${id}`);
-    if (!(0, import_chunk_SWRACBME.moveFolder)((0, import_chunk_HA7S77SO.jobPaths)(root, id).folder, gone)) continue;
+    const gone = import_node_path.default.join((0, import_chunk_C5YF7LGV.jobsFolder)(root), `.gone-${id}`);
+    if (!(0, import_chunk_SWRACBME.moveFolder)((0, import_chunk_V7F6RL42.jobPaths)(root, id).folder, gone)) continue;
     (0, import_chunk_SWRACBME.removeTree)(gone);
-    (0, import_chunk_SWRACBME.removeTree)((0, import_chunk_HA7S77SO.jobPaths)(root, id).marker);
+    (0, import_chunk_SWRACBME.removeTree)((0, import_chunk_V7F6RL42.jobPaths)(root, id).marker);
     removed.push(id);
   }
   return { removed, kept, worktrees: planned.filter((one) => removed.includes(one.id)) };
@@ -13863,22 +14722,22 @@ function removeDebris(paths) {
   for (const target of paths) (0, import_chunk_SWRACBME.removeTree)(target);
 }
 function findDebris(root) {
-  const folder = (0, import_chunk_7FFQMZF5.jobsFolder)(root);
+  const folder = (0, import_chunk_C5YF7LGV.jobsFolder)(root);
   const half = (0, import_chunk_SWRACBME.listNames)(folder).filter((name) => /^\.(?:new|gone)-/.test(name) && isOld(import_node_path.default.join(folder, name)));
-  const markers = (0, import_chunk_7FFQMZF5.listActive)(root).filter(
-    (id) => !(0, import_chunk_SWRACBME.factsOf)((0, import_chunk_HA7S77SO.jobPaths)(root, id).folder) && isOld((0, import_chunk_HA7S77SO.jobPaths)(root, id).marker)
+  const markers = (0, import_chunk_C5YF7LGV.listActive)(root).filter(
+    (id) => !(0, import_chunk_SWRACBME.factsOf)((0, import_chunk_V7F6RL42.jobPaths)(root, id).folder) && isOld((0, import_chunk_V7F6RL42.jobPaths)(root, id).marker)
   );
-  return [...half.map((name) => import_node_path.default.join(folder, name)), ...markers.map((id) => (0, import_chunk_HA7S77SO.jobPaths)(root, id).marker)];
+  return [...half.map((name) => import_node_path.default.join(folder, name)), ...markers.map((id) => (0, import_chunk_V7F6RL42.jobPaths)(root, id).marker)];
 }
 function isOld(target) {
   const facts = (0, import_chunk_SWRACBME.factsOf)(target);
-  return facts !== void 0 && (0, import_chunk_Y5L6GQDB.nowMs)() - facts.modifiedMs > 6 * import_chunk_7ZHMY77B.startLimitMs;
+  return facts !== void 0 && (0, import_chunk_Y5L6GQDB.nowMs)() - facts.modifiedMs > 6 * import_chunk_ME3EHXWB.startLimitMs;
 }
 function ancestorsOfLive(root) {
   const result = new Set();
-  for (const id of (0, import_chunk_7FFQMZF5.listActive)(root)) {
-    for (let at = id; at !== void 0 && (0, import_chunk_SERDORTF.isId)(at); ) {
-      const spec = (0, import_chunk_SERDORTF.readSpec)((0, import_chunk_HA7S77SO.jobPaths)(root, at));
+  for (const id of (0, import_chunk_C5YF7LGV.listActive)(root)) {
+    for (let at = id; at !== void 0 && (0, import_chunk_EJXOQQCT.isId)(at); ) {
+      const spec = (0, import_chunk_EJXOQQCT.readSpec)((0, import_chunk_V7F6RL42.jobPaths)(root, at));
       at = spec.kind === "ok" ? spec.value.lineage?.parent : void 0;
       if (at === void 0 || result.has(at)) break;
       result.add(at);
@@ -13895,7 +14754,7 @@ var clean = {
     "older-than": {
       kind: "duration",
       value: "D",
-      range: import_chunk_7ZHMY77B.limits.cleanAge,
+      range: import_chunk_ME3EHXWB.limits.cleanAge,
       help: "only jobs that ended at least this long ago (default 14d)"
     },
     keep: {
@@ -13905,14 +14764,14 @@ var clean = {
       help: "keep the newest N finished jobs in any case"
     },
     yes: { kind: "flag", help: "really remove" },
-    ...import_chunk_YMYPQKUB.common
+    ...import_chunk_DDGJBZMV.common
   },
   notes: "Never removes a live, awaited or uncollected job, nor one that a live job descends from. Once-keys stay. The worktree of a job (--worktree) goes with its record, and both stay while it holds uncommitted or unmerged work, or a job of its own.",
   examples: ["clean", "clean --older-than 3d --keep 20 --yes"],
   async run(context, input) {
     const root = context.root(input);
     const none = { state_folder: root.folder, removed: [], would_remove: [], worktrees: [], kept: [] };
-    if (!(0, import_chunk_5ZADBFHT.checkRoot)(root.folder))
+    if (!(0, import_chunk_I2DKDLH5.checkRoot)(root.folder))
       return input.has("json") ? { code: import_chunk_6PFAPK5K.exitCodes.done, json: none } : { code: import_chunk_6PFAPK5K.exitCodes.done, out: `no jobs in ${root.folder}
 ` };
     const options = {
@@ -13931,12 +14790,12 @@ var clean = {
         ...plan.remove.map((id) => `would remove ${id}${withTree(plan.worktrees, id)}`),
         ...plan.keep.map((one) => `keeps ${one.id}: ${one.why}`),
         `${plan.remove.length} of these jobs would be removed; do it with:`,
-        `${(0, import_chunk_QSGRWEAL.nextCommand)(root.option, "clean", ...given(input), "--yes")}`
+        `${(0, import_chunk_LGUKPVWX.nextCommand)(root.option, "clean", ...given(input), "--yes")}`
       ];
       return { code: import_chunk_6PFAPK5K.exitCodes.done, out: `${lines.join("\n")}
 ` };
     }
-    const done = await (0, import_chunk_M6X4VSC2.withLock)((0, import_chunk_HA7S77SO.rootPaths)(root.folder).lock, async () => {
+    const done = await (0, import_chunk_6OSUWNVY.withLock)((0, import_chunk_V7F6RL42.rootPaths)(root.folder).lock, async () => {
       const plan = await planClean(root.folder, options);
       removeDebris(plan.debris);
       const { kept, ...gone } = await removeJobs(root.folder, plan.remove);
@@ -13970,7 +14829,7 @@ function given(input) {
 });
 
 },
-"./cmd-ROQ3QLY5.js": function (module, exports) {
+"./cmd-NGJOE4TT.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -13979,10 +14838,10 @@ __export(stdin_exports, {
 module.exports = stdin_exports;
 var import_chunk_VMGTN72A = load("./chunk-VMGTN72A.js");
 var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
-var import_chunk_RYETHGSB = load("./chunk-RYETHGSB.js");
+var import_chunk_KCMYYC57 = load("./chunk-KCMYYC57.js");
 var import_chunk_GEPPUING = load("./chunk-GEPPUING.js");
 var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
-var import_chunk_O4IAPCHI = load("./chunk-O4IAPCHI.js");
+var import_chunk_QWC3QI4L = load("./chunk-QWC3QI4L.js");
 var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
@@ -14032,7 +14891,7 @@ function requireAbsolute(program, args, cwd) {
     if ((0, import_chunk_SWRACBME.isExecutable)(program)) return;
     throw new import_chunk_NVPF5LEY.FaultError("preflight", `cannot watch with ${program}: there is no executable file of that name`);
   }
-  const found = (0, import_chunk_RYETHGSB.findProgram)(program, cwd);
+  const found = (0, import_chunk_KCMYYC57.findProgram)(program, cwd);
   throw (0, import_chunk_NVPF5LEY.usageError)(
     `cannot watch with ${JSON.stringify(program)}: give the whole path of the program, so that it is the same at every look`,
     found === void 0 ? null : `-- ${(0, import_chunk_GEPPUING.quoteWords)([found, ...args])}`
@@ -14086,50 +14945,50 @@ function lastLine({ stdout, stderr }) {
 });
 
 },
-"./collecting-YI4E4XQ3.js": function (module, exports) {
+"./collecting-QJCLLVAF.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  waitAndTell: () => import_chunk_GTICFK3N.waitAndTell
+  waitAndTell: () => import_chunk_3NS6NK27.waitAndTell
 });
 module.exports = stdin_exports;
-var import_chunk_GTICFK3N = load("./chunk-GTICFK3N.js");
-var import_chunk_XHNSY7QO = load("./chunk-XHNSY7QO.js");
-var import_chunk_CZCT4ACN = load("./chunk-CZCT4ACN.js");
-var import_chunk_E4KQ3GXL = load("./chunk-E4KQ3GXL.js");
-var import_chunk_PPJAWDLW = load("./chunk-PPJAWDLW.js");
-var import_chunk_7KOI7XAU = load("./chunk-7KOI7XAU.js");
+var import_chunk_3NS6NK27 = load("./chunk-3NS6NK27.js");
+var import_chunk_VTU4Y7QV = load("./chunk-VTU4Y7QV.js");
+var import_chunk_PGVCAQIW = load("./chunk-PGVCAQIW.js");
+var import_chunk_Y3SBONLC = load("./chunk-Y3SBONLC.js");
+var import_chunk_2EBOH3U2 = load("./chunk-2EBOH3U2.js");
+var import_chunk_GDXSJXKZ = load("./chunk-GDXSJXKZ.js");
 var import_chunk_5AUWXA57 = load("./chunk-5AUWXA57.js");
-var import_chunk_UQY3VEKA = load("./chunk-UQY3VEKA.js");
-var import_chunk_EXTEGOX2 = load("./chunk-EXTEGOX2.js");
+var import_chunk_XOOHQKD5 = load("./chunk-XOOHQKD5.js");
+var import_chunk_3EKUEIMU = load("./chunk-3EKUEIMU.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_HHYCARAF = load("./chunk-HHYCARAF.js");
+var import_chunk_7BXNR5LW = load("./chunk-7BXNR5LW.js");
 var import_chunk_356WYSYK = load("./chunk-356WYSYK.js");
-var import_chunk_VZSTJGKX = load("./chunk-VZSTJGKX.js");
-var import_chunk_JHMN6QMN = load("./chunk-JHMN6QMN.js");
-var import_chunk_2PAEHOUN = load("./chunk-2PAEHOUN.js");
-var import_chunk_NRRHITGT = load("./chunk-NRRHITGT.js");
+var import_chunk_K2R4ETIS = load("./chunk-K2R4ETIS.js");
+var import_chunk_TU33VQPP = load("./chunk-TU33VQPP.js");
+var import_chunk_5XBRXQFT = load("./chunk-5XBRXQFT.js");
+var import_chunk_DEPKGJ45 = load("./chunk-DEPKGJ45.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
-var import_chunk_JWSPXEOH = load("./chunk-JWSPXEOH.js");
-var import_chunk_QSGRWEAL = load("./chunk-QSGRWEAL.js");
-var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
+var import_chunk_26Y4QCW7 = load("./chunk-26Y4QCW7.js");
+var import_chunk_LGUKPVWX = load("./chunk-LGUKPVWX.js");
 var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
-var import_chunk_SERDORTF = load("./chunk-SERDORTF.js");
-var import_chunk_HA7S77SO = load("./chunk-HA7S77SO.js");
-var import_chunk_RYETHGSB = load("./chunk-RYETHGSB.js");
+var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
+var import_chunk_EJXOQQCT = load("./chunk-EJXOQQCT.js");
+var import_chunk_V7F6RL42 = load("./chunk-V7F6RL42.js");
+var import_chunk_KCMYYC57 = load("./chunk-KCMYYC57.js");
 var import_chunk_GIZV7ETM = load("./chunk-GIZV7ETM.js");
-var import_chunk_455WVEWC = load("./chunk-455WVEWC.js");
-var import_chunk_CNETLWT3 = load("./chunk-CNETLWT3.js");
-var import_chunk_RLQXPEVW = load("./chunk-RLQXPEVW.js");
+var import_chunk_2ZUP75M7 = load("./chunk-2ZUP75M7.js");
+var import_chunk_WV2ZJAWR = load("./chunk-WV2ZJAWR.js");
+var import_chunk_IF36FT3B = load("./chunk-IF36FT3B.js");
 var import_chunk_FSRL2ASG = load("./chunk-FSRL2ASG.js");
 var import_chunk_57BTWB2J = load("./chunk-57BTWB2J.js");
 var import_chunk_GEPPUING = load("./chunk-GEPPUING.js");
 var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
-var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
 var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
-var import_chunk_O4IAPCHI = load("./chunk-O4IAPCHI.js");
+var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
+var import_chunk_QWC3QI4L = load("./chunk-QWC3QI4L.js");
 var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
-var import_chunk_7ZHMY77B = load("./chunk-7ZHMY77B.js");
+var import_chunk_ME3EHXWB = load("./chunk-ME3EHXWB.js");
 var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
@@ -14139,52 +14998,52 @@ var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 });
 
 },
-"./continue-5MBYVLMH.js": function (module, exports) {
+"./continue-W3U4MY4B.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   continueCommand: () => continueCommand
 });
 module.exports = stdin_exports;
-var import_chunk_NZJC5ZAZ = load("./chunk-NZJC5ZAZ.js");
-var import_chunk_GLR5KTMK = load("./chunk-GLR5KTMK.js");
-var import_chunk_PXHNMTB7 = load("./chunk-PXHNMTB7.js");
-var import_chunk_SJMZ3U6Z = load("./chunk-SJMZ3U6Z.js");
-var import_chunk_IR4WZNNS = load("./chunk-IR4WZNNS.js");
-var import_chunk_6QQBI26U = load("./chunk-6QQBI26U.js");
-var import_chunk_ZBD7V2J7 = load("./chunk-ZBD7V2J7.js");
-var import_chunk_CO63BKUS = load("./chunk-CO63BKUS.js");
-var import_chunk_YMYPQKUB = load("./chunk-YMYPQKUB.js");
-var import_chunk_5ZADBFHT = load("./chunk-5ZADBFHT.js");
-var import_chunk_ETU5K633 = load("./chunk-ETU5K633.js");
-var import_chunk_UQY3VEKA = load("./chunk-UQY3VEKA.js");
+var import_chunk_GLD4E524 = load("./chunk-GLD4E524.js");
+var import_chunk_RTBPYWFD = load("./chunk-RTBPYWFD.js");
+var import_chunk_GA4J4H6G = load("./chunk-GA4J4H6G.js");
+var import_chunk_XDXTA7YZ = load("./chunk-XDXTA7YZ.js");
+var import_chunk_LXIYY7CE = load("./chunk-LXIYY7CE.js");
+var import_chunk_6CWXLIYY = load("./chunk-6CWXLIYY.js");
+var import_chunk_SBXD6PHA = load("./chunk-SBXD6PHA.js");
+var import_chunk_U6DKF3US = load("./chunk-U6DKF3US.js");
+var import_chunk_BMQ5FCH3 = load("./chunk-BMQ5FCH3.js");
+var import_chunk_DDGJBZMV = load("./chunk-DDGJBZMV.js");
+var import_chunk_I2DKDLH5 = load("./chunk-I2DKDLH5.js");
+var import_chunk_XOOHQKD5 = load("./chunk-XOOHQKD5.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_2FLBRRVX = load("./chunk-2FLBRRVX.js");
-var import_chunk_PPTFCLOT = load("./chunk-PPTFCLOT.js");
-var import_chunk_7FFQMZF5 = load("./chunk-7FFQMZF5.js");
-var import_chunk_2PAEHOUN = load("./chunk-2PAEHOUN.js");
-var import_chunk_NRRHITGT = load("./chunk-NRRHITGT.js");
+var import_chunk_5XBRXQFT = load("./chunk-5XBRXQFT.js");
+var import_chunk_DEPKGJ45 = load("./chunk-DEPKGJ45.js");
+var import_chunk_5KUHYBAU = load("./chunk-5KUHYBAU.js");
+var import_chunk_WXWZZEJ5 = load("./chunk-WXWZZEJ5.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
-var import_chunk_JWSPXEOH = load("./chunk-JWSPXEOH.js");
-var import_chunk_QSGRWEAL = load("./chunk-QSGRWEAL.js");
+var import_chunk_26Y4QCW7 = load("./chunk-26Y4QCW7.js");
+var import_chunk_C5YF7LGV = load("./chunk-C5YF7LGV.js");
+var import_chunk_LGUKPVWX = load("./chunk-LGUKPVWX.js");
 var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
-var import_chunk_D7MWPLRQ = load("./chunk-D7MWPLRQ.js");
-var import_chunk_M6X4VSC2 = load("./chunk-M6X4VSC2.js");
-var import_chunk_3FM5I4RV = load("./chunk-3FM5I4RV.js");
-var import_chunk_SERDORTF = load("./chunk-SERDORTF.js");
-var import_chunk_HA7S77SO = load("./chunk-HA7S77SO.js");
-var import_chunk_RYETHGSB = load("./chunk-RYETHGSB.js");
+var import_chunk_S5CILBSM = load("./chunk-S5CILBSM.js");
+var import_chunk_6OSUWNVY = load("./chunk-6OSUWNVY.js");
+var import_chunk_F6WZ65LI = load("./chunk-F6WZ65LI.js");
+var import_chunk_EJXOQQCT = load("./chunk-EJXOQQCT.js");
+var import_chunk_V7F6RL42 = load("./chunk-V7F6RL42.js");
+var import_chunk_KCMYYC57 = load("./chunk-KCMYYC57.js");
 var import_chunk_GIZV7ETM = load("./chunk-GIZV7ETM.js");
-var import_chunk_RLQXPEVW = load("./chunk-RLQXPEVW.js");
+var import_chunk_IF36FT3B = load("./chunk-IF36FT3B.js");
 var import_chunk_FSRL2ASG = load("./chunk-FSRL2ASG.js");
 var import_chunk_57BTWB2J = load("./chunk-57BTWB2J.js");
 var import_chunk_GEPPUING = load("./chunk-GEPPUING.js");
 var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
-var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
 var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
-var import_chunk_O4IAPCHI = load("./chunk-O4IAPCHI.js");
+var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
+var import_chunk_QWC3QI4L = load("./chunk-QWC3QI4L.js");
 var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
-var import_chunk_7ZHMY77B = load("./chunk-7ZHMY77B.js");
+var import_chunk_ME3EHXWB = load("./chunk-ME3EHXWB.js");
 var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
@@ -14196,40 +15055,40 @@ var continueCommand = {
   options: {
     job: { kind: "text", value: "ID", help: "the job whose conversation goes on (whole id)" },
     conversation: { kind: "text", value: "CID", help: "a conversation that a job of this worktree recorded" },
-    ...import_chunk_YMYPQKUB.staffOptions,
+    ...import_chunk_DDGJBZMV.staffOptions,
     cwd: { kind: "text", value: "DIR", help: "folder to work in (default: that of the earlier job)" },
-    share: import_chunk_YMYPQKUB.writerOptions.share,
-    ...import_chunk_YMYPQKUB.launchOptions
+    share: import_chunk_DDGJBZMV.writerOptions.share,
+    ...import_chunk_DDGJBZMV.launchOptions
   },
   notes: "Backend, mode, model, profile and folder are those of the earlier job unless given. The limit is a fresh one.",
   examples: ['continue --job staffer-mik3xa01-9c2k4d --prompt "Now add a test for it"', 'continue --prompt "Go on"'],
   async run(context, input) {
     const root = context.root(input);
-    (0, import_chunk_5ZADBFHT.checkRoot)(root.folder);
-    const prompt = await (0, import_chunk_PXHNMTB7.taskOf)(context, input);
-    const words = (0, import_chunk_ZBD7V2J7.onceWords)("continue", input, input.has("cwd") ? (0, import_chunk_ZBD7V2J7.folderSaid)(context, input) : null, prompt);
-    const repeated = await (0, import_chunk_ZBD7V2J7.repeatedLaunch)(context, input, words, false);
+    (0, import_chunk_I2DKDLH5.checkRoot)(root.folder);
+    const prompt = await (0, import_chunk_GA4J4H6G.taskOf)(context, input);
+    const words = (0, import_chunk_U6DKF3US.onceWords)("continue", input, input.has("cwd") ? (0, import_chunk_U6DKF3US.folderSaid)(context, input) : null, prompt);
+    const repeated = await (0, import_chunk_U6DKF3US.repeatedLaunch)(context, input, words, false);
     if (repeated) return repeated;
     const parent = parentOf(root, input);
-    await (0, import_chunk_NZJC5ZAZ.requireGenuine)(parent);
+    await (0, import_chunk_GLD4E524.requireGenuine)(parent);
     const staff = parent.staff;
-    const resume = (0, import_chunk_NZJC5ZAZ.conversationOf)(root.folder, parent);
+    const resume = (0, import_chunk_GLD4E524.conversationOf)(root.folder, parent);
     if (!staff || resume === null) {
       const why = staff ? "no conversation id was seen" : `a ${parent.kind} job keeps no conversation`;
       throw new import_chunk_NVPF5LEY.FaultError(
         "preflight",
         `cannot continue job ${parent.id}: ${why}`,
-        import_chunk_QSGRWEAL.nextCommands.restart(parent.id, root.option)
+        import_chunk_LGUKPVWX.nextCommands.restart(parent.id, root.option)
       );
     }
-    const cwd = input.has("cwd") ? (0, import_chunk_IR4WZNNS.folderOf)(context, input) : (0, import_chunk_NZJC5ZAZ.requireFolder)(parent, "continue", root.option);
-    (0, import_chunk_NZJC5ZAZ.requireSameFolder)(parent, cwd, root.option);
-    const part = (0, import_chunk_SJMZ3U6Z.makeStaffPart)({
+    const cwd = input.has("cwd") ? (0, import_chunk_6CWXLIYY.folderOf)(context, input) : (0, import_chunk_GLD4E524.requireFolder)(parent, "continue", root.option);
+    (0, import_chunk_GLD4E524.requireSameFolder)(parent, cwd, root.option);
+    const part = (0, import_chunk_XDXTA7YZ.makeStaffPart)({
       mode: staff.mode,
       stateRoot: root.folder,
       backend: input.text("backend") ?? staff.custom?.name ?? staff.backend,
       model: input.text("model") ?? staff.model,
-      profile: (0, import_chunk_PXHNMTB7.askedProfile)(input),
+      profile: (0, import_chunk_GA4J4H6G.askedProfile)(input),
       earlierProfile: staff.profile,
       prompt,
       resume,
@@ -14239,19 +15098,19 @@ var continueCommand = {
       throw new import_chunk_NVPF5LEY.FaultError(
         "preflight",
         `cannot continue a conversation of ${staff.backend} with ${part.backend}`,
-        import_chunk_QSGRWEAL.nextCommands.restart(parent.id, root.option)
+        import_chunk_LGUKPVWX.nextCommands.restart(parent.id, root.option)
       );
     context.tell(
       `continues ${parent.id} (${staff.custom?.name ?? part.backend}, mode ${part.mode}, profile ${part.profile})`
     );
-    part.earlier = (0, import_chunk_NZJC5ZAZ.earlierOf)(root.folder, part.backend, resume);
+    part.earlier = (0, import_chunk_GLD4E524.earlierOf)(root.folder, part.backend, resume);
     if (staff.schema) part.schema = true;
     if (staff.base) part.base = staff.base;
-    return (0, import_chunk_PXHNMTB7.launchStaff)(context, input, {
+    return (0, import_chunk_GA4J4H6G.launchStaff)(context, input, {
       verb: parent.verb,
       staff: part,
       cwd,
-      lineage: (0, import_chunk_NZJC5ZAZ.lineageOf)(parent, "continue"),
+      lineage: (0, import_chunk_GLD4E524.lineageOf)(parent, "continue"),
       isSynchronous: parent.verb === "ask" && !input.has("id-only"),
       words,
       asksForLatest: !input.has("job") && !input.has("conversation"),
@@ -14263,19 +15122,19 @@ function parentOf(root, input) {
   const [job, conversation] = [input.text("job"), input.text("conversation")];
   if (job !== void 0 && conversation !== void 0)
     throw (0, import_chunk_NVPF5LEY.usageError)("cannot take --job and --conversation together");
-  if (job !== void 0) return (0, import_chunk_NZJC5ZAZ.requireSpec)(root, (0, import_chunk_7FFQMZF5.requireWholeId)(root, job));
-  const owner = conversation === void 0 ? input.text("owner") ?? import_chunk_O4IAPCHI.variables.owner() ?? null : null;
-  const id = (0, import_chunk_GLR5KTMK.findLatest)(root.folder, owner, (_, spec) => {
-    const known = spec.staff ? (0, import_chunk_NZJC5ZAZ.conversationOf)(root.folder, spec) : null;
+  if (job !== void 0) return (0, import_chunk_GLD4E524.requireSpec)(root, (0, import_chunk_C5YF7LGV.requireWholeId)(root, job));
+  const owner = conversation === void 0 ? input.text("owner") ?? import_chunk_QWC3QI4L.variables.owner() ?? null : null;
+  const id = (0, import_chunk_RTBPYWFD.findLatest)(root.folder, owner, (_, spec) => {
+    const known = spec.staff ? (0, import_chunk_GLD4E524.conversationOf)(root.folder, spec) : null;
     return conversation === void 0 ? known !== null : known === conversation;
   });
-  if (id !== void 0) return (0, import_chunk_NZJC5ZAZ.requireSpec)(root, id);
+  if (id !== void 0) return (0, import_chunk_GLD4E524.requireSpec)(root, id);
   const what = conversation === void 0 ? "a conversation" : `conversation ${JSON.stringify(conversation)}`;
   const whose = owner === null ? "" : ` of owner ${owner}`;
   throw new import_chunk_NVPF5LEY.FaultError(
     "unknown_job",
     `cannot find ${what}: no job${whose} in ${root.folder} recorded one`,
-    import_chunk_QSGRWEAL.nextCommands.status(root.option)
+    import_chunk_LGUKPVWX.nextCommands.status(root.option)
   );
 }
 // Annotate the CommonJS export names for ESM import in node:
@@ -14284,24 +15143,24 @@ function parentOf(root, input) {
 });
 
 },
-"./dispatch-K64YLX3X.js": function (module, exports) {
+"./dispatch-WZCQLID2.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   dispatch: () => dispatch
 });
 module.exports = stdin_exports;
-var import_chunk_MFGQB63T = load("./chunk-MFGQB63T.js");
-var import_chunk_5ZADBFHT = load("./chunk-5ZADBFHT.js");
+var import_chunk_UGMD5DY7 = load("./chunk-UGMD5DY7.js");
+var import_chunk_I2DKDLH5 = load("./chunk-I2DKDLH5.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
 var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
-var import_chunk_HA7S77SO = load("./chunk-HA7S77SO.js");
-var import_chunk_RYETHGSB = load("./chunk-RYETHGSB.js");
+var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
+var import_chunk_V7F6RL42 = load("./chunk-V7F6RL42.js");
+var import_chunk_KCMYYC57 = load("./chunk-KCMYYC57.js");
 var import_chunk_57BTWB2J = load("./chunk-57BTWB2J.js");
 var import_chunk_GEPPUING = load("./chunk-GEPPUING.js");
 var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
-var import_chunk_O4IAPCHI = load("./chunk-O4IAPCHI.js");
+var import_chunk_QWC3QI4L = load("./chunk-QWC3QI4L.js");
 var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
 var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
@@ -14445,7 +15304,7 @@ function optionNames(command) {
   return Object.keys(command.options).map((name) => `--${name}`).join(" ");
 }
 function helpOf(command) {
-  return (0, import_chunk_GEPPUING.quoteWords)([...(0, import_chunk_HA7S77SO.selfWords)(), ...command.name.split(" "), "--help"]);
+  return (0, import_chunk_GEPPUING.quoteWords)([...(0, import_chunk_V7F6RL42.selfWords)(), ...command.name.split(" "), "--help"]);
 }
 function rangeOf(row, name) {
   if (!row?.range) throw new Error(`option ${name} has no range`);
@@ -14456,11 +15315,11 @@ async function dispatch(args, base, version) {
   if (word === "--version" || word === "version") return { code: import_chunk_6PFAPK5K.exitCodes.done, out: `${version}
 ` };
   const name = word === "--help" || word === "-h" ? "help" : word;
-  const loaded = await (0, import_chunk_MFGQB63T.loadCommand)(name);
+  const loaded = await (0, import_chunk_UGMD5DY7.loadCommand)(name);
   if (!loaded)
     throw (0, import_chunk_NVPF5LEY.usageError)(
-      `cannot run ${JSON.stringify(word)}: there is no such command; there are ${import_chunk_MFGQB63T.commandNames.join(", ")}`,
-      (0, import_chunk_GEPPUING.quoteWords)([...(0, import_chunk_HA7S77SO.selfWords)(), "help"])
+      `cannot run ${JSON.stringify(word)}: there is no such command; there are ${import_chunk_UGMD5DY7.commandNames.join(", ")}`,
+      (0, import_chunk_GEPPUING.quoteWords)([...(0, import_chunk_V7F6RL42.selfWords)(), "help"])
     );
   if (hasChangedWords(args)) {
     throw (0, import_chunk_NVPF5LEY.usageError)(
@@ -14473,7 +15332,7 @@ async function dispatch(args, base, version) {
   if (input.has("help")) return help(command);
   const context = {
     ...base,
-    root: (parsed) => (0, import_chunk_5ZADBFHT.locateRoot)({ option: parsed.text("state-dir"), variable: import_chunk_O4IAPCHI.variables.stateDir(), cwd: base.cwd })
+    root: (parsed) => (0, import_chunk_I2DKDLH5.locateRoot)({ option: parsed.text("state-dir"), variable: import_chunk_QWC3QI4L.variables.stateDir(), cwd: base.cwd })
   };
   return command.run(context, input);
 }
@@ -14487,71 +15346,71 @@ async function help(command) {
 });
 
 },
-"./doctor-YRT4UZDW.js": function (module, exports) {
+"./doctor-NPMYKOYI.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   doctor: () => doctor
 });
 module.exports = stdin_exports;
-var import_chunk_YMYPQKUB = load("./chunk-YMYPQKUB.js");
-var import_chunk_5ZADBFHT = load("./chunk-5ZADBFHT.js");
-var import_chunk_CZCT4ACN = load("./chunk-CZCT4ACN.js");
-var import_chunk_UQY3VEKA = load("./chunk-UQY3VEKA.js");
+var import_chunk_PGVCAQIW = load("./chunk-PGVCAQIW.js");
+var import_chunk_DDGJBZMV = load("./chunk-DDGJBZMV.js");
+var import_chunk_I2DKDLH5 = load("./chunk-I2DKDLH5.js");
+var import_chunk_XOOHQKD5 = load("./chunk-XOOHQKD5.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_7FFQMZF5 = load("./chunk-7FFQMZF5.js");
-var import_chunk_2PAEHOUN = load("./chunk-2PAEHOUN.js");
-var import_chunk_NRRHITGT = load("./chunk-NRRHITGT.js");
-var import_chunk_QSGRWEAL = load("./chunk-QSGRWEAL.js");
+var import_chunk_5XBRXQFT = load("./chunk-5XBRXQFT.js");
+var import_chunk_DEPKGJ45 = load("./chunk-DEPKGJ45.js");
+var import_chunk_C5YF7LGV = load("./chunk-C5YF7LGV.js");
+var import_chunk_LGUKPVWX = load("./chunk-LGUKPVWX.js");
 var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
-var import_chunk_3FM5I4RV = load("./chunk-3FM5I4RV.js");
-var import_chunk_SERDORTF = load("./chunk-SERDORTF.js");
-var import_chunk_HA7S77SO = load("./chunk-HA7S77SO.js");
-var import_chunk_RYETHGSB = load("./chunk-RYETHGSB.js");
+var import_chunk_F6WZ65LI = load("./chunk-F6WZ65LI.js");
+var import_chunk_EJXOQQCT = load("./chunk-EJXOQQCT.js");
+var import_chunk_V7F6RL42 = load("./chunk-V7F6RL42.js");
+var import_chunk_KCMYYC57 = load("./chunk-KCMYYC57.js");
 var import_chunk_GIZV7ETM = load("./chunk-GIZV7ETM.js");
 var import_chunk_57BTWB2J = load("./chunk-57BTWB2J.js");
 var import_chunk_GEPPUING = load("./chunk-GEPPUING.js");
 var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
-var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
 var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
-var import_chunk_O4IAPCHI = load("./chunk-O4IAPCHI.js");
+var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
+var import_chunk_QWC3QI4L = load("./chunk-QWC3QI4L.js");
 var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
-var import_chunk_7ZHMY77B = load("./chunk-7ZHMY77B.js");
+var import_chunk_ME3EHXWB = load("./chunk-ME3EHXWB.js");
 var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 async function diagnose(root, id) {
-  if (!(0, import_chunk_SWRACBME.exists)((0, import_chunk_HA7S77SO.jobPaths)(root.folder, id).folder)) {
-    const next = (0, import_chunk_QSGRWEAL.nextCommand)(root.option, "clean", "--yes");
+  if (!(0, import_chunk_SWRACBME.exists)((0, import_chunk_V7F6RL42.jobPaths)(root.folder, id).folder)) {
+    const next = (0, import_chunk_LGUKPVWX.nextCommand)(root.option, "clean", "--yes");
     return { id, condition: "damaged", problem: "a marker of a live job without a job folder", next, facts: [] };
   }
-  const view = (0, import_chunk_SERDORTF.inspect)(root.folder, id);
-  const condition = (0, import_chunk_SERDORTF.conditionOf)(view);
+  const view = (0, import_chunk_EJXOQQCT.inspect)(root.folder, id);
+  const condition = (0, import_chunk_EJXOQQCT.conditionOf)(view);
   return { id, condition, ...await problemOf(root, view, condition), facts: factsOfJob(view) };
 }
 async function diagnoseAll(root) {
-  const ids = [...new Set([...(0, import_chunk_7FFQMZF5.listActive)(root.folder), ...(0, import_chunk_7FFQMZF5.listJobs)(root.folder)])];
+  const ids = [...new Set([...(0, import_chunk_C5YF7LGV.listActive)(root.folder), ...(0, import_chunk_C5YF7LGV.listJobs)(root.folder)])];
   const findings = [];
   for (const id of ids) findings.push(await diagnose(root, id));
   return findings.filter((finding) => finding.problem !== null);
 }
 async function problemOf(root, view, condition) {
   const { id, spec, damage } = view;
-  const wait = import_chunk_QSGRWEAL.nextCommands.wait(id, root.option);
+  const wait = import_chunk_LGUKPVWX.nextCommands.wait(id, root.option);
   if (condition === "damaged")
     return {
       problem: `the record is damaged: ${damage}; nothing was deleted, output and result files are as they were`,
-      next: import_chunk_QSGRWEAL.nextCommands.status(root.option)
+      next: import_chunk_LGUKPVWX.nextCommands.status(root.option)
     };
-  if (spec && !(0, import_chunk_SERDORTF.isEnded)(view.state) && !await (0, import_chunk_3FM5I4RV.isGenuine)(spec, (0, import_chunk_3FM5I4RV.readKey)())) {
+  if (spec && !(0, import_chunk_EJXOQQCT.isEnded)(view.state) && !await (0, import_chunk_F6WZ65LI.isGenuine)(spec, (0, import_chunk_F6WZ65LI.readKey)())) {
     return {
       problem: "spec.json was changed or written by another user: nothing is started or signaled for this job",
-      next: import_chunk_QSGRWEAL.nextCommands.observe(id, root.option)
+      next: import_chunk_LGUKPVWX.nextCommands.observe(id, root.option)
     };
   }
-  if (spec && !(0, import_chunk_SERDORTF.findEngine)(spec.engine))
+  if (spec && !(0, import_chunk_EJXOQQCT.findEngine)(spec.engine))
     return { problem: `it runs on the engine ${spec.engine}, which this release does not know`, next: null };
-  const health = (0, import_chunk_CZCT4ACN.healthOf)(view, condition);
+  const health = (0, import_chunk_PGVCAQIW.healthOf)(view, condition);
   switch (condition) {
     case "orphaned":
     case "unclaimed":
@@ -14568,7 +15427,7 @@ async function problemOf(root, view, condition) {
     case "unseen":
       return {
         problem: health.health === "attention" ? health.reason ?? null : null,
-        next: health.health === "attention" ? import_chunk_QSGRWEAL.nextCommands.observe(id, root.option) : null
+        next: health.health === "attention" ? import_chunk_LGUKPVWX.nextCommands.observe(id, root.option) : null
       };
     default:
       return { problem: null, next: null };
@@ -14593,7 +15452,7 @@ var doctor = {
       value: "NAME",
       help: "one real round trip with this agent CLI, restricted, in an empty folder (calls its model once)"
     },
-    ...import_chunk_YMYPQKUB.common
+    ...import_chunk_DDGJBZMV.common
   },
   notes: "Exit codes: 0 nothing is wrong, 3 something is. Changes nothing. With --backend: 0 when a complete answer came within 2 minutes, 3 when not, with the reason in the words of the CLI; the CLI may keep that conversation in its own history.",
   examples: ["doctor", "doctor run-mik3x9ab-4f7q2z", "doctor --backend codex"],
@@ -14601,13 +15460,13 @@ var doctor = {
     const backend = input.text("backend");
     if (backend !== void 0) {
       if (input.words.length > 0) throw (0, import_chunk_NVPF5LEY.usageError)("cannot take a job ID and --backend together");
-      const { doctorBackend } = await Promise.resolve().then(() => load("./doctor-backend-A7IHYIFN.js"));
+      const { doctorBackend } = await Promise.resolve().then(() => load("./doctor-backend-WNJVBLE5.js"));
       return doctorBackend(context, backend, input.has("json"));
     }
     const root = context.root(input);
-    const isThere = (0, import_chunk_5ZADBFHT.checkRoot)(root.folder);
+    const isThere = (0, import_chunk_I2DKDLH5.checkRoot)(root.folder);
     const word = input.words[0];
-    const findings = !isThere && word === void 0 ? [] : word === void 0 ? await diagnoseAll(root) : [await diagnose(root, (0, import_chunk_7FFQMZF5.findJob)(root, word))];
+    const findings = !isThere && word === void 0 ? [] : word === void 0 ? await diagnoseAll(root) : [await diagnose(root, (0, import_chunk_C5YF7LGV.findJob)(root, word))];
     const isWrong = findings.some((finding) => finding.problem !== null);
     const code = isWrong ? import_chunk_6PFAPK5K.exitCodes.unsuccessful : import_chunk_6PFAPK5K.exitCodes.done;
     if (input.has("json")) {
@@ -14629,54 +15488,54 @@ function tell(finding) {
 });
 
 },
-"./doctor-backend-A7IHYIFN.js": function (module, exports) {
+"./doctor-backend-WNJVBLE5.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   doctorBackend: () => doctorBackend
 });
 module.exports = stdin_exports;
-var import_chunk_CVDKSE2L = load("./chunk-CVDKSE2L.js");
+var import_chunk_4LZXECXM = load("./chunk-4LZXECXM.js");
 var import_chunk_XFBNWBRB = load("./chunk-XFBNWBRB.js");
-var import_chunk_HZZQJWIM = load("./chunk-HZZQJWIM.js");
-var import_chunk_SJMZ3U6Z = load("./chunk-SJMZ3U6Z.js");
-var import_chunk_CO63BKUS = load("./chunk-CO63BKUS.js");
-var import_chunk_5ZADBFHT = load("./chunk-5ZADBFHT.js");
-var import_chunk_7KOI7XAU = load("./chunk-7KOI7XAU.js");
+var import_chunk_RNDS5QRZ = load("./chunk-RNDS5QRZ.js");
+var import_chunk_GDXSJXKZ = load("./chunk-GDXSJXKZ.js");
 var import_chunk_5AUWXA57 = load("./chunk-5AUWXA57.js");
-var import_chunk_EXTEGOX2 = load("./chunk-EXTEGOX2.js");
+var import_chunk_XDXTA7YZ = load("./chunk-XDXTA7YZ.js");
+var import_chunk_BMQ5FCH3 = load("./chunk-BMQ5FCH3.js");
+var import_chunk_I2DKDLH5 = load("./chunk-I2DKDLH5.js");
+var import_chunk_3EKUEIMU = load("./chunk-3EKUEIMU.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_4WEELAIS = load("./chunk-4WEELAIS.js");
-var import_chunk_ESOKI4II = load("./chunk-ESOKI4II.js");
-var import_chunk_2FLBRRVX = load("./chunk-2FLBRRVX.js");
-var import_chunk_PPTFCLOT = load("./chunk-PPTFCLOT.js");
-var import_chunk_7FFQMZF5 = load("./chunk-7FFQMZF5.js");
+var import_chunk_XLN2D4U5 = load("./chunk-XLN2D4U5.js");
+var import_chunk_MXABXIK2 = load("./chunk-MXABXIK2.js");
 var import_chunk_356WYSYK = load("./chunk-356WYSYK.js");
-var import_chunk_VZSTJGKX = load("./chunk-VZSTJGKX.js");
-var import_chunk_JHMN6QMN = load("./chunk-JHMN6QMN.js");
+var import_chunk_K2R4ETIS = load("./chunk-K2R4ETIS.js");
+var import_chunk_TU33VQPP = load("./chunk-TU33VQPP.js");
+var import_chunk_5KUHYBAU = load("./chunk-5KUHYBAU.js");
+var import_chunk_WXWZZEJ5 = load("./chunk-WXWZZEJ5.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
-var import_chunk_JWSPXEOH = load("./chunk-JWSPXEOH.js");
-var import_chunk_QSGRWEAL = load("./chunk-QSGRWEAL.js");
-var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
+var import_chunk_26Y4QCW7 = load("./chunk-26Y4QCW7.js");
+var import_chunk_C5YF7LGV = load("./chunk-C5YF7LGV.js");
+var import_chunk_LGUKPVWX = load("./chunk-LGUKPVWX.js");
 var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
-var import_chunk_D7MWPLRQ = load("./chunk-D7MWPLRQ.js");
-var import_chunk_M6X4VSC2 = load("./chunk-M6X4VSC2.js");
-var import_chunk_3FM5I4RV = load("./chunk-3FM5I4RV.js");
-var import_chunk_SERDORTF = load("./chunk-SERDORTF.js");
-var import_chunk_HA7S77SO = load("./chunk-HA7S77SO.js");
-var import_chunk_RYETHGSB = load("./chunk-RYETHGSB.js");
+var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
+var import_chunk_S5CILBSM = load("./chunk-S5CILBSM.js");
+var import_chunk_6OSUWNVY = load("./chunk-6OSUWNVY.js");
+var import_chunk_F6WZ65LI = load("./chunk-F6WZ65LI.js");
+var import_chunk_EJXOQQCT = load("./chunk-EJXOQQCT.js");
+var import_chunk_V7F6RL42 = load("./chunk-V7F6RL42.js");
+var import_chunk_KCMYYC57 = load("./chunk-KCMYYC57.js");
 var import_chunk_GIZV7ETM = load("./chunk-GIZV7ETM.js");
-var import_chunk_CNETLWT3 = load("./chunk-CNETLWT3.js");
-var import_chunk_RLQXPEVW = load("./chunk-RLQXPEVW.js");
+var import_chunk_WV2ZJAWR = load("./chunk-WV2ZJAWR.js");
+var import_chunk_IF36FT3B = load("./chunk-IF36FT3B.js");
 var import_chunk_FSRL2ASG = load("./chunk-FSRL2ASG.js");
 var import_chunk_57BTWB2J = load("./chunk-57BTWB2J.js");
 var import_chunk_GEPPUING = load("./chunk-GEPPUING.js");
 var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
-var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
 var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
-var import_chunk_O4IAPCHI = load("./chunk-O4IAPCHI.js");
+var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
+var import_chunk_QWC3QI4L = load("./chunk-QWC3QI4L.js");
 var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
-var import_chunk_7ZHMY77B = load("./chunk-7ZHMY77B.js");
+var import_chunk_ME3EHXWB = load("./chunk-ME3EHXWB.js");
 var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
@@ -14698,8 +15557,8 @@ var trialMs = 12e4;
 var task = "Reply with the single word: ready";
 var answerBytes = 1024;
 async function roundTrip(name, onStart) {
-  const isOwn = Object.hasOwn((0, import_chunk_SJMZ3U6Z.readUserConfig)().backends, name);
-  const canRestrict = !isOwn && (0, import_chunk_PPTFCLOT.findBackend)(name)?.profiles.restricted !== null;
+  const isOwn = Object.hasOwn((0, import_chunk_XDXTA7YZ.readUserConfig)().backends, name);
+  const canRestrict = !isOwn && (0, import_chunk_WXWZZEJ5.findBackend)(name)?.profiles.restricted !== null;
   const signals = (0, import_chunk_5AUWXA57.holdSignals)();
   try {
     const folder = makeTempFolder("job-companion-trial-");
@@ -14727,10 +15586,10 @@ async function requireQuiet(signals) {
 }
 function makePart(root, cwd, backend, profile) {
   const words = { mode: "ask", stateRoot: root.folder, model: null, prompt: task, resume: null };
-  return { ...(0, import_chunk_SJMZ3U6Z.makeStaffPart)({ ...words, backend, profile, cwd }), brief: false };
+  return { ...(0, import_chunk_XDXTA7YZ.makeStaffPart)({ ...words, backend, profile, cwd }), brief: false };
 }
 async function tryIn(root, cwd, part, signals) {
-  const { id } = await (0, import_chunk_CO63BKUS.launch)(root, {
+  const { id } = await (0, import_chunk_BMQ5FCH3.launch)(root, {
     kind: "staff",
     verb: "ask",
     owner: null,
@@ -14738,8 +15597,8 @@ async function tryIn(root, cwd, part, signals) {
     onceKey: null,
     cwd,
     deadlineMs: trialMs,
-    killGraceMs: import_chunk_7ZHMY77B.limits.staffKillGrace.default,
-    maxOutputBytes: import_chunk_7ZHMY77B.limits.maxOutput.min,
+    killGraceMs: import_chunk_ME3EHXWB.limits.staffKillGrace.default,
+    maxOutputBytes: import_chunk_ME3EHXWB.limits.maxOutput.min,
     firstOutputMs: null,
     stallMs: null,
     lineage: null,
@@ -14747,7 +15606,7 @@ async function tryIn(root, cwd, part, signals) {
     staff: part
   });
   const why = "doctor was interrupted";
-  signals.onEach(() => void (0, import_chunk_HZZQJWIM.cancelJob)(root.folder, id, { owner: null, why }).catch(() => void 0));
+  signals.onEach(() => void (0, import_chunk_RNDS5QRZ.cancelJob)(root.folder, id, { owner: null, why }).catch(() => void 0));
   const { view, firstOutputMs } = await follow(root, id);
   const { state } = view;
   return {
@@ -14765,15 +15624,15 @@ async function tryIn(root, cwd, part, signals) {
   };
 }
 async function follow(root, id) {
-  const paths = (0, import_chunk_HA7S77SO.jobPaths)(root.folder, id);
+  const paths = (0, import_chunk_V7F6RL42.jobPaths)(root.folder, id);
   let firstOutputMs = null;
   const look = () => {
-    const started = (0, import_chunk_4WEELAIS.startedAt)(paths);
+    const started = (0, import_chunk_XLN2D4U5.startedAt)(paths);
     if (firstOutputMs !== null || started === null || !(0, import_chunk_SWRACBME.factsOf)(paths.output)?.size) return;
     firstOutputMs = Math.max(0, (0, import_chunk_Y5L6GQDB.nowMs)() - Date.parse(started));
   };
-  const patience = trialMs + 3 * import_chunk_7ZHMY77B.limits.staffKillGrace.default;
-  const [view] = await (0, import_chunk_7KOI7XAU.waitForJobs)(root.folder, [id], {
+  const patience = trialMs + 3 * import_chunk_ME3EHXWB.limits.staffKillGrace.default;
+  const [view] = await (0, import_chunk_GDXSJXKZ.waitForJobs)(root.folder, [id], {
     mode: "all",
     timeoutMs: patience,
     heartbeatMs: 50,
@@ -14796,8 +15655,8 @@ async function removeOrName(folder) {
   }
 }
 async function doctorBackend(context, name, isJson) {
-  const backend = (0, import_chunk_PPTFCLOT.findBackend)(name);
-  const signIn = backend ? (0, import_chunk_CVDKSE2L.signInOf)(backend) : null;
+  const backend = (0, import_chunk_WXWZZEJ5.findBackend)(name);
+  const signIn = backend ? (0, import_chunk_4LZXECXM.signInOf)(backend) : null;
   try {
     const trip = await roundTrip(
       name,
@@ -14848,21 +15707,21 @@ function page(name, isReady, rows) {
 });
 
 },
-"./file-TPNXLFEV.js": function (module, exports) {
+"./file-5ZKBF43W.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   file: () => file
 });
 module.exports = stdin_exports;
-var import_chunk_VMGTN72A = load("./chunk-VMGTN72A.js");
-var import_chunk_CL7W5RDU = load("./chunk-CL7W5RDU.js");
 var import_chunk_QNAIMAEG = load("./chunk-QNAIMAEG.js");
-var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
+var import_chunk_VMGTN72A = load("./chunk-VMGTN72A.js");
+var import_chunk_FVUTYM6H = load("./chunk-FVUTYM6H.js");
 var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
+var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
 var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
 var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
-var import_chunk_7ZHMY77B = load("./chunk-7ZHMY77B.js");
+var import_chunk_ME3EHXWB = load("./chunk-ME3EHXWB.js");
 var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
@@ -14922,7 +15781,7 @@ function lookForPattern(target, pattern, facts, tools, cursor) {
   return lookThrough(target, facts, tools, cursor, async (piece, isLast) => {
     const end = piece.lastIndexOf(10) + 1;
     const text = (isLast || end === 0 ? piece : piece.subarray(0, end)).toString("utf8");
-    const at = await (0, import_chunk_CL7W5RDU.matchAt)(pattern, text);
+    const at = await (0, import_chunk_FVUTYM6H.matchAt)(pattern, text);
     if (at === "slow") return at;
     if (at >= 0) return { at: Buffer.byteLength(text.slice(0, at)) };
     return { done: piece.length - end > lineBytes ? piece.length : end };
@@ -14991,11 +15850,11 @@ var file = {
     changed: { kind: "flag", help: "met when it is not what it was at the launch (also when it appears or goes)" },
     contains: { kind: "text", value: "TEXT", help: "met when this text is in it" },
     matches: { kind: "text", value: "REGEX", help: "met when a line matches (JavaScript, without slashes)" },
-    "min-size": { kind: "size", value: "SIZE", range: import_chunk_7ZHMY77B.limits.watchSize, help: "met when it is at least this large" },
+    "min-size": { kind: "size", value: "SIZE", range: import_chunk_ME3EHXWB.limits.watchSize, help: "met when it is at least this large" },
     stable: {
       kind: "duration",
       value: "D",
-      range: import_chunk_7ZHMY77B.limits.watchStable,
+      range: import_chunk_ME3EHXWB.limits.watchStable,
       help: "met when it is there and nothing has written to it for so long"
     },
     sha256: { kind: "text", value: "HEX", help: "met when its content has this digest" }
@@ -15043,7 +15902,7 @@ function conditionIn(given) {
       if (text === "") throw (0, import_chunk_NVPF5LEY.usageError)('cannot take --contains "": every file has that; give the text to look for');
       return { ask, text };
     case "matches":
-      return { ask, pattern: (0, import_chunk_CL7W5RDU.parsePattern)(text, "--matches") };
+      return { ask, pattern: (0, import_chunk_FVUTYM6H.parsePattern)(text, "--matches") };
     case "min-size":
       return { ask, bytes: given.size("min-size") };
     case "stable":
@@ -15124,16 +15983,16 @@ function kindOf(target) {
 });
 
 },
-"./help-TJW7266P.js": function (module, exports) {
+"./help-DR33ETCR.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   help: () => help
 });
 module.exports = stdin_exports;
-var import_chunk_YMYPQKUB = load("./chunk-YMYPQKUB.js");
+var import_chunk_DDGJBZMV = load("./chunk-DDGJBZMV.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_7ZHMY77B = load("./chunk-7ZHMY77B.js");
+var import_chunk_ME3EHXWB = load("./chunk-ME3EHXWB.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 var help = {
@@ -15141,10 +16000,10 @@ var help = {
   summary: "this page, or the page of one command",
   form: "[COMMAND [KIND]]",
   words: { min: 0, max: 2 },
-  options: import_chunk_YMYPQKUB.common,
+  options: import_chunk_DDGJBZMV.common,
   examples: ["help", "help run", "help watch file"],
   async run(_context, input) {
-    const { commandNames, loadCommand } = await Promise.resolve().then(() => load("./registry-LHJSKP72.js"));
+    const { commandNames, loadCommand } = await Promise.resolve().then(() => load("./registry-L6QEJU5B.js"));
     const { renderHelp } = await Promise.resolve().then(() => load("./usage-KTS4T74N.js"));
     const { labelled } = await Promise.resolve().then(() => load("./wrap-LTCIWAWY.js"));
     const [word, ...more] = input.words;
@@ -15178,20 +16037,20 @@ var foot = `Exit codes: 0 done, 2 not finished, 3 failed or timed out or crashed
 });
 
 },
-"./http-IOAMXW2I.js": function (module, exports) {
+"./http-KHN37YYJ.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   http: () => http
 });
 module.exports = stdin_exports;
-var import_chunk_CL7W5RDU = load("./chunk-CL7W5RDU.js");
-var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
+var import_chunk_FVUTYM6H = load("./chunk-FVUTYM6H.js");
 var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
+var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
 var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
 var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
-var import_chunk_O4IAPCHI = load("./chunk-O4IAPCHI.js");
-var import_chunk_7ZHMY77B = load("./chunk-7ZHMY77B.js");
+var import_chunk_QWC3QI4L = load("./chunk-QWC3QI4L.js");
+var import_chunk_ME3EHXWB = load("./chunk-ME3EHXWB.js");
 var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
@@ -15267,12 +16126,12 @@ function isOfCertificate(code) {
 }
 function proxyHint(url) {
   const scheme = url.startsWith("https:") ? "https" : "http";
-  const found = [`${scheme}_proxy`, `${scheme.toUpperCase()}_PROXY`].find((variable) => import_chunk_O4IAPCHI.variables.isSet(variable));
+  const found = [`${scheme}_proxy`, `${scheme.toUpperCase()}_PROXY`].find((variable) => import_chunk_QWC3QI4L.variables.isSet(variable));
   return found ? `; asked directly, ${found} is not used` : "";
 }
 var made;
 async function extraTrust() {
-  const file = import_chunk_O4IAPCHI.variables.extraCaFile();
+  const file = import_chunk_QWC3QI4L.variables.extraCaFile();
   const text = file === void 0 ? void 0 : readCertificates(file);
   if (!text) return void 0;
   if (made?.of !== text) {
@@ -15337,7 +16196,7 @@ async function follow(call, signal, progress) {
       incoming.destroy();
       const next = nextUrl(url, location);
       if (seen.has(next.href)) throw new StrayError("it redirects in a circle");
-      if (redirects === import_chunk_7ZHMY77B.httpRedirects) throw new StrayError(`it redirects more than ${import_chunk_7ZHMY77B.httpRedirects} times`);
+      if (redirects === import_chunk_ME3EHXWB.httpRedirects) throw new StrayError(`it redirects more than ${import_chunk_ME3EHXWB.httpRedirects} times`);
       seen.add(next.href);
       wasDowngraded ||= url.protocol === "https:" && next.protocol === "http:";
       url = next;
@@ -15380,7 +16239,7 @@ async function open(url, headers, signal) {
     },
     // No agent: the connection is closed after the answer.
     agent: false,
-    maxHeaderSize: import_chunk_7ZHMY77B.httpHeaderBytes,
+    maxHeaderSize: import_chunk_ME3EHXWB.httpHeaderBytes,
     // Node's 250 ms for each address of a host are too short for a slow network.
     autoSelectFamilyAttemptTimeout: 1e3,
     signal,
@@ -15462,7 +16321,7 @@ function parseHeaders(fixed, fromEnvironment) {
   for (const text of fromEnvironment) {
     const [, name = "", variable = ""] = /^([^=]*)=([A-Za-z_][A-Za-z0-9_]*)$/.exec(text) ?? [];
     const header = requireName("--header-env", name);
-    if (!import_chunk_O4IAPCHI.variables.isSet(variable)) {
+    if (!import_chunk_QWC3QI4L.variables.isSet(variable)) {
       throw new import_chunk_NVPF5LEY.FaultError(
         "preflight",
         `cannot send the header ${name}: the variable ${variable} is not set; export it first`
@@ -15475,7 +16334,7 @@ function parseHeaders(fixed, fromEnvironment) {
 function headersOf(plan) {
   const headers = { ...plan.fixed };
   for (const [header, variable] of Object.entries(plan.fromEnvironment)) {
-    const value = import_chunk_O4IAPCHI.variables.secret(variable)?.trim();
+    const value = import_chunk_QWC3QI4L.variables.secret(variable)?.trim();
     if (!value)
       return `the header ${header} comes from the variable ${variable}, which is not set where this worker runs`;
     if (!valueForm.test(value)) return `the variable ${variable} has characters that no header can have`;
@@ -15524,7 +16383,7 @@ async function judgeText(input, head, body) {
   let found;
   if (input.contains !== null && !text.includes(input.contains)) unmet.push(`no ${quote(input.contains)} in it`);
   if (input.matches !== null) {
-    const answer = await (0, import_chunk_CL7W5RDU.matchPattern)(input.matches, text);
+    const answer = await (0, import_chunk_FVUTYM6H.matchPattern)(input.matches, text);
     if (answer === "slow")
       return { unmet, trouble: { cause: "failed", message: `${quote(input.matches)} takes too long on this body` } };
     if (!answer) unmet.push(`nothing in it matches ${quote(input.matches)}`);
@@ -15573,9 +16432,9 @@ function tellAnswer(url, head, size) {
   return withReason(`GET ${shownAddress(url)}: ${head.status}${told}${from}`);
 }
 function withReason(told, reason) {
-  if (!reason) return (0, import_chunk_LXK2ZILE.excerpt)(told, import_chunk_7ZHMY77B.evidenceChars);
-  const rest = (0, import_chunk_LXK2ZILE.excerpt)(reason, import_chunk_7ZHMY77B.evidenceChars / 2);
-  return `${(0, import_chunk_LXK2ZILE.excerpt)(told, import_chunk_7ZHMY77B.evidenceChars - new TextEncoder().encode(rest).length - 2)}; ${rest}`;
+  if (!reason) return (0, import_chunk_LXK2ZILE.excerpt)(told, import_chunk_ME3EHXWB.evidenceChars);
+  const rest = (0, import_chunk_LXK2ZILE.excerpt)(reason, import_chunk_ME3EHXWB.evidenceChars / 2);
+  return `${(0, import_chunk_LXK2ZILE.excerpt)(told, import_chunk_ME3EHXWB.evidenceChars - new TextEncoder().encode(rest).length - 2)}; ${rest}`;
 }
 function factsOf(head, { size, digest, json }) {
   const etag = head.headers.etag;
@@ -15637,7 +16496,7 @@ function parseHttp(given) {
     fail: statuses["fail-status"],
     pending: statuses["pending-status"],
     contains,
-    matches: pattern === void 0 ? null : (0, import_chunk_CL7W5RDU.parsePattern)(pattern, "--matches"),
+    matches: pattern === void 0 ? null : (0, import_chunk_FVUTYM6H.parsePattern)(pattern, "--matches"),
     json: parseJson(given.text("json")),
     sha256: parseDigest(given.text("sha256")),
     changed: given.has("changed"),
@@ -15706,13 +16565,13 @@ function retryAfterOf(header, nowMs) {
   if (header === void 0) return null;
   const text = header.trim();
   const wait = /^\d+$/.test(text) ? Number(text) * 1e3 : Date.parse(text) - nowMs;
-  return Number.isNaN(wait) ? null : Math.min(Math.max(0, wait), import_chunk_7ZHMY77B.retryAfterMaxMs);
+  return Number.isNaN(wait) ? null : Math.min(Math.max(0, wait), import_chunk_ME3EHXWB.retryAfterMaxMs);
 }
 function isNamed(input, status) {
   return [input.met ?? [], input.fail, input.pending].some((list) => matchesStatus(list, status));
 }
 function wantsOf(input, head, cursor) {
-  const isTooLong = Number(head.headers["content-length"]) > import_chunk_7ZHMY77B.httpDigestBytes;
+  const isTooLong = Number(head.headers["content-length"]) > import_chunk_ME3EHXWB.httpDigestBytes;
   return {
     text: isAccepted(input, head.status) && wantsText(input),
     digest: needsDigest(input, head) && !isTooLong && knownDigest(head, cursor) === null
@@ -15728,7 +16587,7 @@ async function judgeAnswer(input, { head, body }, { cursor, nowMs }) {
   if (text.trouble) return troubleOf(text.trouble.cause, withReason(told, text.trouble.message));
   const digest = body.sha256 ?? knownDigest(head, cursor);
   if (needsDigest(input, head) && digest === null)
-    return troubleOf("shape", withReason(told, `no digest is taken of more than ${(0, import_chunk_TFEMYLSK.formatSize)(import_chunk_7ZHMY77B.httpDigestBytes)}`));
+    return troubleOf("shape", withReason(told, `no digest is taken of more than ${(0, import_chunk_TFEMYLSK.formatSize)(import_chunk_ME3EHXWB.httpDigestBytes)}`));
   const change = input.changed ? changeOf(head, { isWhole: isWhole(input, status), digest, cursor }) : null;
   const unmet = [...text.unmet];
   if (isOk && input.sha256 !== null && digest !== input.sha256) unmet.push(`its sha256 is ${digest?.slice(0, 12)}...`);
@@ -15808,7 +16667,7 @@ var http = {
       isFinal: (status) => isNamed(input, status),
       plan: (head) => {
         const wants = wantsOf(input, head, cursor);
-        return { keep: wants.text ? import_chunk_7ZHMY77B.httpBodyBytes : 0, digest: wants.digest ? import_chunk_7ZHMY77B.httpDigestBytes : 0 };
+        return { keep: wants.text ? import_chunk_ME3EHXWB.httpBodyBytes : 0, digest: wants.digest ? import_chunk_ME3EHXWB.httpDigestBytes : 0 };
       }
     });
     if (answer.how === "failed") return troubleOf2(input, answer);
@@ -15834,53 +16693,53 @@ function troubleOf2(input, failure) {
 });
 
 },
-"./implement-B4M4QED3.js": function (module, exports) {
+"./implement-BRSE3EBR.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   implement: () => implement
 });
 module.exports = stdin_exports;
-var import_chunk_LPVBMOL6 = load("./chunk-LPVBMOL6.js");
-var import_chunk_PXHNMTB7 = load("./chunk-PXHNMTB7.js");
-var import_chunk_SJMZ3U6Z = load("./chunk-SJMZ3U6Z.js");
-var import_chunk_IR4WZNNS = load("./chunk-IR4WZNNS.js");
-var import_chunk_6QQBI26U = load("./chunk-6QQBI26U.js");
-var import_chunk_ZBD7V2J7 = load("./chunk-ZBD7V2J7.js");
-var import_chunk_CO63BKUS = load("./chunk-CO63BKUS.js");
-var import_chunk_YMYPQKUB = load("./chunk-YMYPQKUB.js");
-var import_chunk_5ZADBFHT = load("./chunk-5ZADBFHT.js");
-var import_chunk_ETU5K633 = load("./chunk-ETU5K633.js");
-var import_chunk_UQY3VEKA = load("./chunk-UQY3VEKA.js");
+var import_chunk_4KYO65OJ = load("./chunk-4KYO65OJ.js");
+var import_chunk_GA4J4H6G = load("./chunk-GA4J4H6G.js");
+var import_chunk_XDXTA7YZ = load("./chunk-XDXTA7YZ.js");
+var import_chunk_LXIYY7CE = load("./chunk-LXIYY7CE.js");
+var import_chunk_6CWXLIYY = load("./chunk-6CWXLIYY.js");
+var import_chunk_SBXD6PHA = load("./chunk-SBXD6PHA.js");
+var import_chunk_U6DKF3US = load("./chunk-U6DKF3US.js");
+var import_chunk_BMQ5FCH3 = load("./chunk-BMQ5FCH3.js");
+var import_chunk_DDGJBZMV = load("./chunk-DDGJBZMV.js");
+var import_chunk_I2DKDLH5 = load("./chunk-I2DKDLH5.js");
+var import_chunk_XOOHQKD5 = load("./chunk-XOOHQKD5.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_2FLBRRVX = load("./chunk-2FLBRRVX.js");
-var import_chunk_PPTFCLOT = load("./chunk-PPTFCLOT.js");
-var import_chunk_7FFQMZF5 = load("./chunk-7FFQMZF5.js");
+var import_chunk_5KUHYBAU = load("./chunk-5KUHYBAU.js");
+var import_chunk_WXWZZEJ5 = load("./chunk-WXWZZEJ5.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
-var import_chunk_JWSPXEOH = load("./chunk-JWSPXEOH.js");
-var import_chunk_QSGRWEAL = load("./chunk-QSGRWEAL.js");
+var import_chunk_26Y4QCW7 = load("./chunk-26Y4QCW7.js");
+var import_chunk_C5YF7LGV = load("./chunk-C5YF7LGV.js");
+var import_chunk_LGUKPVWX = load("./chunk-LGUKPVWX.js");
 var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
-var import_chunk_D7MWPLRQ = load("./chunk-D7MWPLRQ.js");
-var import_chunk_M6X4VSC2 = load("./chunk-M6X4VSC2.js");
-var import_chunk_3FM5I4RV = load("./chunk-3FM5I4RV.js");
-var import_chunk_SERDORTF = load("./chunk-SERDORTF.js");
-var import_chunk_HA7S77SO = load("./chunk-HA7S77SO.js");
-var import_chunk_RYETHGSB = load("./chunk-RYETHGSB.js");
+var import_chunk_S5CILBSM = load("./chunk-S5CILBSM.js");
+var import_chunk_6OSUWNVY = load("./chunk-6OSUWNVY.js");
+var import_chunk_F6WZ65LI = load("./chunk-F6WZ65LI.js");
+var import_chunk_EJXOQQCT = load("./chunk-EJXOQQCT.js");
+var import_chunk_V7F6RL42 = load("./chunk-V7F6RL42.js");
+var import_chunk_KCMYYC57 = load("./chunk-KCMYYC57.js");
 var import_chunk_GIZV7ETM = load("./chunk-GIZV7ETM.js");
-var import_chunk_RLQXPEVW = load("./chunk-RLQXPEVW.js");
+var import_chunk_IF36FT3B = load("./chunk-IF36FT3B.js");
 var import_chunk_FSRL2ASG = load("./chunk-FSRL2ASG.js");
 var import_chunk_57BTWB2J = load("./chunk-57BTWB2J.js");
 var import_chunk_GEPPUING = load("./chunk-GEPPUING.js");
 var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
-var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
 var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
-var import_chunk_O4IAPCHI = load("./chunk-O4IAPCHI.js");
+var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
+var import_chunk_QWC3QI4L = load("./chunk-QWC3QI4L.js");
 var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
-var import_chunk_7ZHMY77B = load("./chunk-7ZHMY77B.js");
+var import_chunk_ME3EHXWB = load("./chunk-ME3EHXWB.js");
 var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
-var implement = (0, import_chunk_LPVBMOL6.makeStaffVerb)({
+var implement = (0, import_chunk_4KYO65OJ.makeStaffVerb)({
   mode: "implement",
   notes: "A second implement job in the same worktree is refused unless it has --worktree or --share. The result says what was changed: files, commits, or that nothing was.",
   examples: [
@@ -16059,60 +16918,60 @@ function init(open, close) {
 var kleur_default = $;
 
 },
-"./main-CMMA5GXE.js": function (module, exports) {
+"./main-K4ELCHPF.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   runWorker: () => runWorker
 });
 module.exports = stdin_exports;
-var import_chunk_CP3TJGBN = load("./chunk-CP3TJGBN.js");
-var import_chunk_EXTEGOX2 = load("./chunk-EXTEGOX2.js");
-var import_chunk_J5M5T4EI = load("./chunk-J5M5T4EI.js");
-var import_chunk_K3U32BTR = load("./chunk-K3U32BTR.js");
-var import_chunk_4WEELAIS = load("./chunk-4WEELAIS.js");
-var import_chunk_ESOKI4II = load("./chunk-ESOKI4II.js");
-var import_chunk_2FLBRRVX = load("./chunk-2FLBRRVX.js");
-var import_chunk_PPTFCLOT = load("./chunk-PPTFCLOT.js");
-var import_chunk_7FFQMZF5 = load("./chunk-7FFQMZF5.js");
-var import_chunk_HHYCARAF = load("./chunk-HHYCARAF.js");
+var import_chunk_XZFC2CBH = load("./chunk-XZFC2CBH.js");
+var import_chunk_3EKUEIMU = load("./chunk-3EKUEIMU.js");
+var import_chunk_6YFBHOQE = load("./chunk-6YFBHOQE.js");
+var import_chunk_G7UZDMI6 = load("./chunk-G7UZDMI6.js");
+var import_chunk_XLN2D4U5 = load("./chunk-XLN2D4U5.js");
+var import_chunk_MXABXIK2 = load("./chunk-MXABXIK2.js");
+var import_chunk_7BXNR5LW = load("./chunk-7BXNR5LW.js");
 var import_chunk_356WYSYK = load("./chunk-356WYSYK.js");
-var import_chunk_VZSTJGKX = load("./chunk-VZSTJGKX.js");
-var import_chunk_JHMN6QMN = load("./chunk-JHMN6QMN.js");
-var import_chunk_2PAEHOUN = load("./chunk-2PAEHOUN.js");
-var import_chunk_NRRHITGT = load("./chunk-NRRHITGT.js");
+var import_chunk_K2R4ETIS = load("./chunk-K2R4ETIS.js");
+var import_chunk_TU33VQPP = load("./chunk-TU33VQPP.js");
+var import_chunk_5XBRXQFT = load("./chunk-5XBRXQFT.js");
+var import_chunk_DEPKGJ45 = load("./chunk-DEPKGJ45.js");
+var import_chunk_5KUHYBAU = load("./chunk-5KUHYBAU.js");
+var import_chunk_WXWZZEJ5 = load("./chunk-WXWZZEJ5.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
-var import_chunk_JWSPXEOH = load("./chunk-JWSPXEOH.js");
-var import_chunk_QSGRWEAL = load("./chunk-QSGRWEAL.js");
-var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
+var import_chunk_26Y4QCW7 = load("./chunk-26Y4QCW7.js");
+var import_chunk_C5YF7LGV = load("./chunk-C5YF7LGV.js");
+var import_chunk_LGUKPVWX = load("./chunk-LGUKPVWX.js");
 var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
-var import_chunk_3ELXWZHO = load("./chunk-3ELXWZHO.js");
-var import_chunk_M6X4VSC2 = load("./chunk-M6X4VSC2.js");
-var import_chunk_3FM5I4RV = load("./chunk-3FM5I4RV.js");
-var import_chunk_SERDORTF = load("./chunk-SERDORTF.js");
-var import_chunk_HA7S77SO = load("./chunk-HA7S77SO.js");
-var import_chunk_RYETHGSB = load("./chunk-RYETHGSB.js");
+var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
+var import_chunk_6T3SJNXN = load("./chunk-6T3SJNXN.js");
+var import_chunk_6OSUWNVY = load("./chunk-6OSUWNVY.js");
+var import_chunk_F6WZ65LI = load("./chunk-F6WZ65LI.js");
+var import_chunk_EJXOQQCT = load("./chunk-EJXOQQCT.js");
+var import_chunk_V7F6RL42 = load("./chunk-V7F6RL42.js");
+var import_chunk_KCMYYC57 = load("./chunk-KCMYYC57.js");
 var import_chunk_GIZV7ETM = load("./chunk-GIZV7ETM.js");
-var import_chunk_455WVEWC = load("./chunk-455WVEWC.js");
-var import_chunk_CNETLWT3 = load("./chunk-CNETLWT3.js");
-var import_chunk_RLQXPEVW = load("./chunk-RLQXPEVW.js");
+var import_chunk_2ZUP75M7 = load("./chunk-2ZUP75M7.js");
+var import_chunk_WV2ZJAWR = load("./chunk-WV2ZJAWR.js");
+var import_chunk_IF36FT3B = load("./chunk-IF36FT3B.js");
 var import_chunk_FSRL2ASG = load("./chunk-FSRL2ASG.js");
 var import_chunk_57BTWB2J = load("./chunk-57BTWB2J.js");
 var import_chunk_GEPPUING = load("./chunk-GEPPUING.js");
 var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
-var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
 var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
-var import_chunk_O4IAPCHI = load("./chunk-O4IAPCHI.js");
+var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
+var import_chunk_QWC3QI4L = load("./chunk-QWC3QI4L.js");
 var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
-var import_chunk_7ZHMY77B = load("./chunk-7ZHMY77B.js");
+var import_chunk_ME3EHXWB = load("./chunk-ME3EHXWB.js");
 var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 async function runWorker(root, id, log) {
-  if (!root.startsWith("/") || !(0, import_chunk_SERDORTF.isId)(id)) throw new Error("usage: _worker ROOT ID");
+  if (!root.startsWith("/") || !(0, import_chunk_EJXOQQCT.isId)(id)) throw new Error("usage: _worker ROOT ID");
   let claim;
   try {
-    claim = await (0, import_chunk_CP3TJGBN.claimJob)(root, id);
+    claim = await (0, import_chunk_XZFC2CBH.claimJob)(root, id);
     if (claim) await Promise.race([look(claim, log), unexpected()]);
     return true;
   } catch (error) {
@@ -16121,18 +16980,18 @@ async function runWorker(root, id, log) {
     if (claim) await giveUp(claim, (0, import_chunk_NVPF5LEY.messageOf)(error));
     return false;
   } finally {
-    if (claim) (0, import_chunk_K3U32BTR.removeCgroup)(claim.cgroup, id);
+    if (claim) (0, import_chunk_G7UZDMI6.removeCgroup)(claim.cgroup, id);
     claim?.release();
   }
 }
 async function look(claim, log) {
   switch (claim.spec.kind) {
     case "watch":
-      return (await Promise.resolve().then(() => load("./run-watch-2S5SOYU3.js"))).runWatch(claim, log);
+      return (await Promise.resolve().then(() => load("./run-watch-SHDCA4ON.js"))).runWatch(claim, log);
     case "timer":
       return (await Promise.resolve().then(() => load("./run-timer-MLTL5Z7G.js"))).runTimer(claim);
     default:
-      return (await Promise.resolve().then(() => load("./supervise-P7GJN6JP.js"))).supervise(claim);
+      return (await Promise.resolve().then(() => load("./supervise-KDDXZ5MC.js"))).supervise(claim);
   }
 }
 function unexpected() {
@@ -16143,15 +17002,15 @@ function unexpected() {
 }
 async function giveUp(claim, message) {
   const { paths, spec, root } = claim;
-  (0, import_chunk_NRRHITGT.openJournal)(paths, spec).append("worker_failed", { message });
-  const failures = (0, import_chunk_NRRHITGT.readEvents)(paths, 0, 1e5).events.filter((event) => event.type === "worker_failed").length;
-  if (failures < import_chunk_7ZHMY77B.workerFailures) return;
-  const view = (0, import_chunk_SERDORTF.inspect)(root, spec.id);
-  const tree = (0, import_chunk_K3U32BTR.treeOf)(spec, paths, { worker: claim.self, shim: view.shim, child: view.child });
-  const ended = await (0, import_chunk_K3U32BTR.terminate)(tree, { graceMs: import_chunk_7ZHMY77B.orphanGraceMs, settleMs: import_chunk_7ZHMY77B.killSettleMs });
+  (0, import_chunk_DEPKGJ45.openJournal)(paths, spec).append("worker_failed", { message });
+  const failures = (0, import_chunk_DEPKGJ45.readEvents)(paths, 0, 1e5).events.filter((event) => event.type === "worker_failed").length;
+  if (failures < import_chunk_ME3EHXWB.workerFailures) return;
+  const view = (0, import_chunk_EJXOQQCT.inspect)(root, spec.id);
+  const tree = (0, import_chunk_G7UZDMI6.treeOf)(spec, paths, { worker: claim.self, shim: view.shim, child: view.child });
+  const ended = await (0, import_chunk_G7UZDMI6.terminate)(tree, { graceMs: import_chunk_ME3EHXWB.orphanGraceMs, settleMs: import_chunk_ME3EHXWB.killSettleMs });
   const warnings = [{ code: "worker_failed", message: `the worker failed ${failures} times: ${message}` }];
   const ending = { reason: "worker_lost", exit: view.exit, tree: ended, reconciled: false, warnings };
-  await (0, import_chunk_J5M5T4EI.concludeAsked)(claim, ending, tree);
+  await (0, import_chunk_6YFBHOQE.concludeAsked)(claim, ending, tree);
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
@@ -16159,25 +17018,25 @@ async function giveUp(claim, message) {
 });
 
 },
-"./may-act-IRDQYOXY.js": function (module, exports) {
+"./may-act-WLGTW6N3.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  isOurs: () => import_chunk_JDHJDU6F.isOurs,
-  mayAct: () => import_chunk_JDHJDU6F.mayAct
+  isOurs: () => import_chunk_J7PW3NGY.isOurs,
+  mayAct: () => import_chunk_J7PW3NGY.mayAct
 });
 module.exports = stdin_exports;
-var import_chunk_JDHJDU6F = load("./chunk-JDHJDU6F.js");
-var import_chunk_3FM5I4RV = load("./chunk-3FM5I4RV.js");
-var import_chunk_SERDORTF = load("./chunk-SERDORTF.js");
-var import_chunk_HA7S77SO = load("./chunk-HA7S77SO.js");
-var import_chunk_RYETHGSB = load("./chunk-RYETHGSB.js");
+var import_chunk_J7PW3NGY = load("./chunk-J7PW3NGY.js");
+var import_chunk_F6WZ65LI = load("./chunk-F6WZ65LI.js");
+var import_chunk_EJXOQQCT = load("./chunk-EJXOQQCT.js");
+var import_chunk_V7F6RL42 = load("./chunk-V7F6RL42.js");
+var import_chunk_KCMYYC57 = load("./chunk-KCMYYC57.js");
 var import_chunk_GIZV7ETM = load("./chunk-GIZV7ETM.js");
-var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
 var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
-var import_chunk_O4IAPCHI = load("./chunk-O4IAPCHI.js");
+var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
+var import_chunk_QWC3QI4L = load("./chunk-QWC3QI4L.js");
 var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
-var import_chunk_7ZHMY77B = load("./chunk-7ZHMY77B.js");
+var import_chunk_ME3EHXWB = load("./chunk-ME3EHXWB.js");
 var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
@@ -16188,36 +17047,36 @@ var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 });
 
 },
-"./observe-S7Z3LJDE.js": function (module, exports) {
+"./observe-74733GCC.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   observe: () => observe
 });
 module.exports = stdin_exports;
-var import_chunk_GLR5KTMK = load("./chunk-GLR5KTMK.js");
-var import_chunk_YMYPQKUB = load("./chunk-YMYPQKUB.js");
-var import_chunk_5ZADBFHT = load("./chunk-5ZADBFHT.js");
-var import_chunk_CZCT4ACN = load("./chunk-CZCT4ACN.js");
-var import_chunk_UQY3VEKA = load("./chunk-UQY3VEKA.js");
+var import_chunk_RTBPYWFD = load("./chunk-RTBPYWFD.js");
+var import_chunk_PGVCAQIW = load("./chunk-PGVCAQIW.js");
+var import_chunk_DDGJBZMV = load("./chunk-DDGJBZMV.js");
+var import_chunk_I2DKDLH5 = load("./chunk-I2DKDLH5.js");
+var import_chunk_XOOHQKD5 = load("./chunk-XOOHQKD5.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_7FFQMZF5 = load("./chunk-7FFQMZF5.js");
-var import_chunk_2PAEHOUN = load("./chunk-2PAEHOUN.js");
-var import_chunk_NRRHITGT = load("./chunk-NRRHITGT.js");
-var import_chunk_JWSPXEOH = load("./chunk-JWSPXEOH.js");
-var import_chunk_QSGRWEAL = load("./chunk-QSGRWEAL.js");
+var import_chunk_5XBRXQFT = load("./chunk-5XBRXQFT.js");
+var import_chunk_DEPKGJ45 = load("./chunk-DEPKGJ45.js");
+var import_chunk_26Y4QCW7 = load("./chunk-26Y4QCW7.js");
+var import_chunk_C5YF7LGV = load("./chunk-C5YF7LGV.js");
+var import_chunk_LGUKPVWX = load("./chunk-LGUKPVWX.js");
 var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
-var import_chunk_SERDORTF = load("./chunk-SERDORTF.js");
-var import_chunk_HA7S77SO = load("./chunk-HA7S77SO.js");
-var import_chunk_RYETHGSB = load("./chunk-RYETHGSB.js");
+var import_chunk_EJXOQQCT = load("./chunk-EJXOQQCT.js");
+var import_chunk_V7F6RL42 = load("./chunk-V7F6RL42.js");
+var import_chunk_KCMYYC57 = load("./chunk-KCMYYC57.js");
 var import_chunk_GIZV7ETM = load("./chunk-GIZV7ETM.js");
 var import_chunk_57BTWB2J = load("./chunk-57BTWB2J.js");
 var import_chunk_GEPPUING = load("./chunk-GEPPUING.js");
 var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
 var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
-var import_chunk_O4IAPCHI = load("./chunk-O4IAPCHI.js");
+var import_chunk_QWC3QI4L = load("./chunk-QWC3QI4L.js");
 var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
-var import_chunk_7ZHMY77B = load("./chunk-7ZHMY77B.js");
+var import_chunk_ME3EHXWB = load("./chunk-ME3EHXWB.js");
 var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
@@ -16233,20 +17092,20 @@ var observe = {
       range: { default: 0, min: 0, max: 2 ** 40 },
       help: "only events after number N (next_seq of an earlier look)"
     },
-    ...import_chunk_YMYPQKUB.ownerOption,
-    ...import_chunk_YMYPQKUB.common
+    ...import_chunk_DDGJBZMV.ownerOption,
+    ...import_chunk_DDGJBZMV.common
   },
   notes: "Exit codes as of wait: 0 says that the job is done, not that anybody has read its result.",
   examples: ["observe", "observe run-mik3x9ab-4f7q2z --after-seq 4"],
   async run(context, input) {
     const root = context.root(input);
-    (0, import_chunk_5ZADBFHT.checkRoot)(root.folder);
-    const owner = input.text("owner") ?? import_chunk_O4IAPCHI.variables.owner() ?? null;
-    const id = input.words[0] === void 0 ? (0, import_chunk_GLR5KTMK.requireLatest)(root, owner, "a job to observe") : (0, import_chunk_7FFQMZF5.findJob)(root, input.words[0]);
-    const view = await (0, import_chunk_JWSPXEOH.refresh)(root.folder, id);
+    (0, import_chunk_I2DKDLH5.checkRoot)(root.folder);
+    const owner = input.text("owner") ?? import_chunk_QWC3QI4L.variables.owner() ?? null;
+    const id = input.words[0] === void 0 ? (0, import_chunk_RTBPYWFD.requireLatest)(root, owner, "a job to observe") : (0, import_chunk_C5YF7LGV.findJob)(root, input.words[0]);
+    const view = await (0, import_chunk_26Y4QCW7.refresh)(root.folder, id);
     return {
       code: (0, import_chunk_6PFAPK5K.exitCodeOf)(view.state.state),
-      json: (0, import_chunk_CZCT4ACN.observation)(view, { afterSeq: input.count("after-seq") ?? null, root })
+      json: (0, import_chunk_PGVCAQIW.observation)(view, { afterSeq: input.count("after-seq") ?? null, root })
     };
   }
 };
@@ -16256,15 +17115,129 @@ var observe = {
 });
 
 },
-"./registry-LHJSKP72.js": function (module, exports) {
+"./pr-OUQYES74.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  commandNames: () => import_chunk_MFGQB63T.commandNames,
-  loadCommand: () => import_chunk_MFGQB63T.loadCommand
+  pr: () => pr
 });
 module.exports = stdin_exports;
-var import_chunk_MFGQB63T = load("./chunk-MFGQB63T.js");
+var import_chunk_T4L6LKGI = load("./chunk-T4L6LKGI.js");
+var import_chunk_Y3XIB7AO = load("./chunk-Y3XIB7AO.js");
+var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
+var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
+var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
+var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
+var import_chunk_QWC3QI4L = load("./chunk-QWC3QI4L.js");
+var import_chunk_ME3EHXWB = load("./chunk-ME3EHXWB.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
+var pr = {
+  id: "pr",
+  summary: "a pull request on GitHub: merged, closed, ready to merge (through gh)",
+  form: "[PR]",
+  words: { min: 0, max: 1 },
+  options: {
+    ...import_chunk_Y3XIB7AO.targetOptions,
+    mergeable: { kind: "flag", help: "met as soon as it can be merged and its checks are green" },
+    "no-checks-grace": {
+      kind: "duration",
+      value: "D",
+      range: import_chunk_ME3EHXWB.limits.noChecksGrace,
+      help: "how long a head may stay without checks before that is said (default 5m)"
+    },
+    "allow-none": {
+      kind: "flag",
+      help: "with --mergeable: no checks, or only skipped ones, are enough after the grace"
+    }
+  },
+  examples: ["watch pr --pr 7 --for 2d", "watch pr --pr 7 --for 2d --repeat", "watch pr --pr 7 --for 2h --mergeable"],
+  isRemote: true,
+  read(given) {
+    const target = (0, import_chunk_Y3XIB7AO.readPull)(given, "pr");
+    const input = {
+      ...target,
+      mergeable: given.has("mergeable"),
+      grace_ms: given.duration("no-checks-grace") ?? import_chunk_ME3EHXWB.limits.noChecksGrace.default,
+      allow_none: given.has("allow-none")
+    };
+    const until = input.mergeable ? "ready to merge" : "merged";
+    return { input: { ...input }, words: `${target.repo ?? ""}#${target.pr} ${until}` };
+  },
+  async look(input, tools, cursor) {
+    const wanted = input;
+    const pull = await (0, import_chunk_Y3XIB7AO.findPull)(wanted, tools, cursor);
+    if ((0, import_chunk_Y3XIB7AO.isFailure)(pull)) return pull;
+    const runs = await (0, import_chunk_T4L6LKGI.findRuns)(pull.repo, pull.head, tools, cursor === null);
+    if ((0, import_chunk_Y3XIB7AO.isFailure)(runs)) return runs;
+    return judge(wanted, pull, (0, import_chunk_T4L6LKGI.judgeRollup)(pull.checks, runs.runs), tools, cursor);
+  }
+};
+function judge(wanted, pull, rollup, tools, cursor) {
+  const { head, state } = pull;
+  const grace = { graceMs: wanted.grace_ms, since: (0, import_chunk_Y3XIB7AO.sinceOf)(cursor, head, tools.nowMs()), nowMs: tools.nowMs() };
+  const checks = (0, import_chunk_Y3XIB7AO.checksWord)(rollup, grace);
+  const isGreen = checks === "passed" || wanted.allow_none && (0, import_chunk_Y3XIB7AO.isNoneForGood)(checks, grace);
+  const merge = steadyMerge(pull, cursor);
+  const isReady = wanted.mergeable && isGreen && merge === "mergeable";
+  const { fresh, seen } = (0, import_chunk_Y3XIB7AO.compareActivity)(pull.activity, (0, import_chunk_Y3XIB7AO.readSeen)(cursor), () => true);
+  const obstacle = merge === "mergeable" ? isGreen ? "mergeable" : checks : merge;
+  const moved = (0, import_chunk_Y3XIB7AO.movedFrom)(cursor, head);
+  const parts = [
+    `#${pull.number} ${state}`,
+    ...state === "open" ? [merge] : [],
+    ...pull.decision === null ? [] : [pull.decision.replaceAll("_", " ")],
+    (0, import_chunk_Y3XIB7AO.checksWords)(rollup, grace),
+    ...fresh.length > 0 ? [(0, import_chunk_Y3XIB7AO.wordsOfActivity)(fresh)] : [],
+    ...moved === null ? [] : [`head moved from ${(0, import_chunk_Y3XIB7AO.shortSha)(moved)}`]
+  ];
+  return {
+    kind: "look",
+    verdict: state === "merged" || state === "open" && isReady ? "met" : state === "closed" ? "failed" : "pending",
+    word: state !== "open" ? state : wanted.mergeable ? obstacle : "open",
+    evidence: (0, import_chunk_Y3XIB7AO.line)(`${pull.repo}${parts.join(", ")}`),
+    key: [state, head, merge, pull.decision, checks, rollup.signature || "-", seen.report].join(":"),
+    facts: {
+      repo: pull.repo,
+      pr: pull.number,
+      url: pull.url,
+      title: pull.title,
+      state,
+      head,
+      ...moved === null ? {} : { head_before: moved },
+      merge: pull.merge,
+      review: pull.decision,
+      ...(0, import_chunk_Y3XIB7AO.checksFacts)(rollup),
+      ...fresh.length > 0 ? (0, import_chunk_Y3XIB7AO.factsOfActivity)(fresh) : {}
+    },
+    cursor: { repo: pull.repo, head, since: grace.since, merge, seen },
+    isSettled: state !== "open",
+    needsAttention: state === "open" && wanted.mergeable && needsSomebody(merge, checks, isGreen)
+  };
+}
+function needsSomebody(merge, checks, isGreen) {
+  return merge === "conflicting" || !isGreen && ["failed", "gated", "none"].includes(checks);
+}
+function steadyMerge({ merge, head }, cursor) {
+  const before = cursor?.head === head ? cursor.merge : void 0;
+  const isKnown = before === "mergeable" || before === "conflicting" || before === "blocked";
+  return merge === "unknown" && isKnown ? before : merge;
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  pr
+});
+
+},
+"./registry-L6QEJU5B.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  commandNames: () => import_chunk_UGMD5DY7.commandNames,
+  loadCommand: () => import_chunk_UGMD5DY7.loadCommand
+});
+module.exports = stdin_exports;
+var import_chunk_UGMD5DY7 = load("./chunk-UGMD5DY7.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
@@ -16273,53 +17246,53 @@ var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 });
 
 },
-"./research-7WUBC44A.js": function (module, exports) {
+"./research-JVRHQU3T.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   research: () => research
 });
 module.exports = stdin_exports;
-var import_chunk_LPVBMOL6 = load("./chunk-LPVBMOL6.js");
-var import_chunk_PXHNMTB7 = load("./chunk-PXHNMTB7.js");
-var import_chunk_SJMZ3U6Z = load("./chunk-SJMZ3U6Z.js");
-var import_chunk_IR4WZNNS = load("./chunk-IR4WZNNS.js");
-var import_chunk_6QQBI26U = load("./chunk-6QQBI26U.js");
-var import_chunk_ZBD7V2J7 = load("./chunk-ZBD7V2J7.js");
-var import_chunk_CO63BKUS = load("./chunk-CO63BKUS.js");
-var import_chunk_YMYPQKUB = load("./chunk-YMYPQKUB.js");
-var import_chunk_5ZADBFHT = load("./chunk-5ZADBFHT.js");
-var import_chunk_ETU5K633 = load("./chunk-ETU5K633.js");
-var import_chunk_UQY3VEKA = load("./chunk-UQY3VEKA.js");
+var import_chunk_4KYO65OJ = load("./chunk-4KYO65OJ.js");
+var import_chunk_GA4J4H6G = load("./chunk-GA4J4H6G.js");
+var import_chunk_XDXTA7YZ = load("./chunk-XDXTA7YZ.js");
+var import_chunk_LXIYY7CE = load("./chunk-LXIYY7CE.js");
+var import_chunk_6CWXLIYY = load("./chunk-6CWXLIYY.js");
+var import_chunk_SBXD6PHA = load("./chunk-SBXD6PHA.js");
+var import_chunk_U6DKF3US = load("./chunk-U6DKF3US.js");
+var import_chunk_BMQ5FCH3 = load("./chunk-BMQ5FCH3.js");
+var import_chunk_DDGJBZMV = load("./chunk-DDGJBZMV.js");
+var import_chunk_I2DKDLH5 = load("./chunk-I2DKDLH5.js");
+var import_chunk_XOOHQKD5 = load("./chunk-XOOHQKD5.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_2FLBRRVX = load("./chunk-2FLBRRVX.js");
-var import_chunk_PPTFCLOT = load("./chunk-PPTFCLOT.js");
-var import_chunk_7FFQMZF5 = load("./chunk-7FFQMZF5.js");
+var import_chunk_5KUHYBAU = load("./chunk-5KUHYBAU.js");
+var import_chunk_WXWZZEJ5 = load("./chunk-WXWZZEJ5.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
-var import_chunk_JWSPXEOH = load("./chunk-JWSPXEOH.js");
-var import_chunk_QSGRWEAL = load("./chunk-QSGRWEAL.js");
+var import_chunk_26Y4QCW7 = load("./chunk-26Y4QCW7.js");
+var import_chunk_C5YF7LGV = load("./chunk-C5YF7LGV.js");
+var import_chunk_LGUKPVWX = load("./chunk-LGUKPVWX.js");
 var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
-var import_chunk_D7MWPLRQ = load("./chunk-D7MWPLRQ.js");
-var import_chunk_M6X4VSC2 = load("./chunk-M6X4VSC2.js");
-var import_chunk_3FM5I4RV = load("./chunk-3FM5I4RV.js");
-var import_chunk_SERDORTF = load("./chunk-SERDORTF.js");
-var import_chunk_HA7S77SO = load("./chunk-HA7S77SO.js");
-var import_chunk_RYETHGSB = load("./chunk-RYETHGSB.js");
+var import_chunk_S5CILBSM = load("./chunk-S5CILBSM.js");
+var import_chunk_6OSUWNVY = load("./chunk-6OSUWNVY.js");
+var import_chunk_F6WZ65LI = load("./chunk-F6WZ65LI.js");
+var import_chunk_EJXOQQCT = load("./chunk-EJXOQQCT.js");
+var import_chunk_V7F6RL42 = load("./chunk-V7F6RL42.js");
+var import_chunk_KCMYYC57 = load("./chunk-KCMYYC57.js");
 var import_chunk_GIZV7ETM = load("./chunk-GIZV7ETM.js");
-var import_chunk_RLQXPEVW = load("./chunk-RLQXPEVW.js");
+var import_chunk_IF36FT3B = load("./chunk-IF36FT3B.js");
 var import_chunk_FSRL2ASG = load("./chunk-FSRL2ASG.js");
 var import_chunk_57BTWB2J = load("./chunk-57BTWB2J.js");
 var import_chunk_GEPPUING = load("./chunk-GEPPUING.js");
 var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
-var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
 var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
-var import_chunk_O4IAPCHI = load("./chunk-O4IAPCHI.js");
+var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
+var import_chunk_QWC3QI4L = load("./chunk-QWC3QI4L.js");
 var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
-var import_chunk_7ZHMY77B = load("./chunk-7ZHMY77B.js");
+var import_chunk_ME3EHXWB = load("./chunk-ME3EHXWB.js");
 var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
-var research = (0, import_chunk_LPVBMOL6.makeStaffVerb)({
+var research = (0, import_chunk_4KYO65OJ.makeStaffVerb)({
   mode: "research",
   examples: ['research --backend gemini --prompt "Which call sites still use the old parser?"']
 });
@@ -16329,53 +17302,53 @@ var research = (0, import_chunk_LPVBMOL6.makeStaffVerb)({
 });
 
 },
-"./restart-LSVHJ5XH.js": function (module, exports) {
+"./restart-ZX62EQHX.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   restart: () => restart
 });
 module.exports = stdin_exports;
-var import_chunk_NZJC5ZAZ = load("./chunk-NZJC5ZAZ.js");
-var import_chunk_PXHNMTB7 = load("./chunk-PXHNMTB7.js");
-var import_chunk_SJMZ3U6Z = load("./chunk-SJMZ3U6Z.js");
-var import_chunk_6QQBI26U = load("./chunk-6QQBI26U.js");
-var import_chunk_ZBD7V2J7 = load("./chunk-ZBD7V2J7.js");
-var import_chunk_CO63BKUS = load("./chunk-CO63BKUS.js");
-var import_chunk_YMYPQKUB = load("./chunk-YMYPQKUB.js");
-var import_chunk_5ZADBFHT = load("./chunk-5ZADBFHT.js");
-var import_chunk_ETU5K633 = load("./chunk-ETU5K633.js");
-var import_chunk_UQY3VEKA = load("./chunk-UQY3VEKA.js");
+var import_chunk_GLD4E524 = load("./chunk-GLD4E524.js");
+var import_chunk_GA4J4H6G = load("./chunk-GA4J4H6G.js");
+var import_chunk_XDXTA7YZ = load("./chunk-XDXTA7YZ.js");
+var import_chunk_LXIYY7CE = load("./chunk-LXIYY7CE.js");
+var import_chunk_SBXD6PHA = load("./chunk-SBXD6PHA.js");
+var import_chunk_U6DKF3US = load("./chunk-U6DKF3US.js");
+var import_chunk_BMQ5FCH3 = load("./chunk-BMQ5FCH3.js");
+var import_chunk_DDGJBZMV = load("./chunk-DDGJBZMV.js");
+var import_chunk_I2DKDLH5 = load("./chunk-I2DKDLH5.js");
+var import_chunk_XOOHQKD5 = load("./chunk-XOOHQKD5.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_ESOKI4II = load("./chunk-ESOKI4II.js");
-var import_chunk_2FLBRRVX = load("./chunk-2FLBRRVX.js");
-var import_chunk_PPTFCLOT = load("./chunk-PPTFCLOT.js");
-var import_chunk_7FFQMZF5 = load("./chunk-7FFQMZF5.js");
-var import_chunk_VZSTJGKX = load("./chunk-VZSTJGKX.js");
-var import_chunk_2PAEHOUN = load("./chunk-2PAEHOUN.js");
-var import_chunk_NRRHITGT = load("./chunk-NRRHITGT.js");
+var import_chunk_MXABXIK2 = load("./chunk-MXABXIK2.js");
+var import_chunk_TU33VQPP = load("./chunk-TU33VQPP.js");
+var import_chunk_5XBRXQFT = load("./chunk-5XBRXQFT.js");
+var import_chunk_DEPKGJ45 = load("./chunk-DEPKGJ45.js");
+var import_chunk_5KUHYBAU = load("./chunk-5KUHYBAU.js");
+var import_chunk_WXWZZEJ5 = load("./chunk-WXWZZEJ5.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
-var import_chunk_JWSPXEOH = load("./chunk-JWSPXEOH.js");
-var import_chunk_QSGRWEAL = load("./chunk-QSGRWEAL.js");
+var import_chunk_26Y4QCW7 = load("./chunk-26Y4QCW7.js");
+var import_chunk_C5YF7LGV = load("./chunk-C5YF7LGV.js");
+var import_chunk_LGUKPVWX = load("./chunk-LGUKPVWX.js");
 var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
-var import_chunk_D7MWPLRQ = load("./chunk-D7MWPLRQ.js");
-var import_chunk_M6X4VSC2 = load("./chunk-M6X4VSC2.js");
-var import_chunk_3FM5I4RV = load("./chunk-3FM5I4RV.js");
-var import_chunk_SERDORTF = load("./chunk-SERDORTF.js");
-var import_chunk_HA7S77SO = load("./chunk-HA7S77SO.js");
-var import_chunk_RYETHGSB = load("./chunk-RYETHGSB.js");
+var import_chunk_S5CILBSM = load("./chunk-S5CILBSM.js");
+var import_chunk_6OSUWNVY = load("./chunk-6OSUWNVY.js");
+var import_chunk_F6WZ65LI = load("./chunk-F6WZ65LI.js");
+var import_chunk_EJXOQQCT = load("./chunk-EJXOQQCT.js");
+var import_chunk_V7F6RL42 = load("./chunk-V7F6RL42.js");
+var import_chunk_KCMYYC57 = load("./chunk-KCMYYC57.js");
 var import_chunk_GIZV7ETM = load("./chunk-GIZV7ETM.js");
-var import_chunk_CNETLWT3 = load("./chunk-CNETLWT3.js");
-var import_chunk_RLQXPEVW = load("./chunk-RLQXPEVW.js");
+var import_chunk_WV2ZJAWR = load("./chunk-WV2ZJAWR.js");
+var import_chunk_IF36FT3B = load("./chunk-IF36FT3B.js");
 var import_chunk_FSRL2ASG = load("./chunk-FSRL2ASG.js");
 var import_chunk_57BTWB2J = load("./chunk-57BTWB2J.js");
 var import_chunk_GEPPUING = load("./chunk-GEPPUING.js");
 var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
-var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
 var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
-var import_chunk_O4IAPCHI = load("./chunk-O4IAPCHI.js");
+var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
+var import_chunk_QWC3QI4L = load("./chunk-QWC3QI4L.js");
 var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
-var import_chunk_7ZHMY77B = load("./chunk-7ZHMY77B.js");
+var import_chunk_ME3EHXWB = load("./chunk-ME3EHXWB.js");
 var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
@@ -16389,14 +17362,14 @@ var restart = {
     timeout: {
       kind: "duration",
       value: "D",
-      range: import_chunk_7ZHMY77B.limits.runTimeout,
+      range: import_chunk_ME3EHXWB.limits.runTimeout,
       help: "hard limit (default: a fresh one, 60m for staff and 24h for run; staff at most 120m)"
     },
-    backend: { ...import_chunk_YMYPQKUB.staffOptions.backend, help: "another agent CLI (staff only)" },
-    model: import_chunk_YMYPQKUB.staffOptions.model,
-    profile: import_chunk_YMYPQKUB.staffOptions.profile,
-    share: import_chunk_YMYPQKUB.writerOptions.share,
-    ...import_chunk_YMYPQKUB.launchOptions
+    backend: { ...import_chunk_DDGJBZMV.staffOptions.backend, help: "another agent CLI (staff only)" },
+    model: import_chunk_DDGJBZMV.staffOptions.model,
+    profile: import_chunk_DDGJBZMV.staffOptions.profile,
+    share: import_chunk_DDGJBZMV.writerOptions.share,
+    ...import_chunk_DDGJBZMV.launchOptions
   },
   notes: "Refused while the earlier job still runs. The environment is that of this call.",
   examples: [
@@ -16406,19 +17379,19 @@ var restart = {
   ],
   async run(context, input) {
     const root = context.root(input);
-    (0, import_chunk_5ZADBFHT.checkRoot)(root.folder);
-    const words = (0, import_chunk_ZBD7V2J7.onceWords)("restart", input, null, null);
-    const repeated = await (0, import_chunk_ZBD7V2J7.repeatedLaunch)(context, input, words, false);
+    (0, import_chunk_I2DKDLH5.checkRoot)(root.folder);
+    const words = (0, import_chunk_U6DKF3US.onceWords)("restart", input, null, null);
+    const repeated = await (0, import_chunk_U6DKF3US.repeatedLaunch)(context, input, words, false);
     if (repeated) return repeated;
-    const id = (0, import_chunk_7FFQMZF5.requireWholeId)(root, input.words[0]);
-    const view = await (0, import_chunk_JWSPXEOH.refresh)(root.folder, id);
-    const spec = (0, import_chunk_NZJC5ZAZ.requireSpec)(root, id);
-    await (0, import_chunk_NZJC5ZAZ.requireGenuine)(spec);
-    if (!(0, import_chunk_SERDORTF.isEnded)(view.state))
+    const id = (0, import_chunk_C5YF7LGV.requireWholeId)(root, input.words[0]);
+    const view = await (0, import_chunk_26Y4QCW7.refresh)(root.folder, id);
+    const spec = (0, import_chunk_GLD4E524.requireSpec)(root, id);
+    await (0, import_chunk_GLD4E524.requireGenuine)(spec);
+    if (!(0, import_chunk_EJXOQQCT.isEnded)(view.state))
       throw new import_chunk_NVPF5LEY.FaultError(
         "busy",
         `cannot restart job ${id}: it is ${view.state.state}`,
-        import_chunk_QSGRWEAL.nextCommands.cancel(id, root.option)
+        import_chunk_LGUKPVWX.nextCommands.cancel(id, root.option)
       );
     if (spec.timer) return againTimer(context, input, spec, spec.timer, words);
     return spec.staff ? again(context, input, spec, root, words) : againRun(context, input, spec, root, words);
@@ -16427,24 +17400,24 @@ var restart = {
 function againRun(context, input, spec, root, words) {
   for (const name of ["backend", "model", "profile"])
     if (input.has(name)) throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take --${name} for a ${spec.kind} job: it is for staff`);
-  (0, import_chunk_NZJC5ZAZ.requireFolder)(spec, "restart", root.option);
+  (0, import_chunk_GLD4E524.requireFolder)(spec, "restart", root.option);
   const run = spec.run;
   if (!run) throw new import_chunk_NVPF5LEY.FaultError("preflight", `cannot restart job ${spec.id}: a ${spec.kind} job has no command`);
-  const program = (0, import_chunk_6QQBI26U.requireProgram)(run.argv[0], spec.cwd);
-  return (0, import_chunk_ZBD7V2J7.launchAndTell)(context, input, {
+  const program = (0, import_chunk_SBXD6PHA.requireProgram)(run.argv[0], spec.cwd);
+  return (0, import_chunk_U6DKF3US.launchAndTell)(context, input, {
     kind: "run",
     verb: "run",
-    ...(0, import_chunk_ZBD7V2J7.launchWords)(input),
+    ...(0, import_chunk_U6DKF3US.launchWords)(input),
     cwd: spec.cwd,
     deadlineMs: input.durationOrDefault("timeout"),
     killGraceMs: spec.kill_grace_ms,
     maxOutputBytes: spec.max_output_bytes,
     firstOutputMs: spec.first_output_ms,
     stallMs: spec.stall_ms,
-    lineage: (0, import_chunk_NZJC5ZAZ.lineageOf)(spec, "restart"),
+    lineage: (0, import_chunk_GLD4E524.lineageOf)(spec, "restart"),
     onStall: spec.on_stall ?? null,
     // What must be new or changed is so against what is there now.
-    run: { ...run, ...(0, import_chunk_6QQBI26U.freshPaths)(run), program },
+    run: { ...run, ...(0, import_chunk_SBXD6PHA.freshPaths)(run), program },
     staff: null,
     words
   });
@@ -16458,36 +17431,36 @@ async function againTimer(context, input, spec, earlier, words) {
       `cannot restart job ${spec.id}: it was armed for the instant ${earlier.due_at}, which does not come again`,
       "arm a new one with: timer at INSTANT, or timer in DELAY"
     );
-  const { launchTimer } = await Promise.resolve().then(() => load("./timer-IRDMKKMC.js"));
+  const { launchTimer } = await Promise.resolve().then(() => load("./timer-KPFRBPMW.js"));
   const timer = { ...earlier, due_at: (0, import_chunk_Y5L6GQDB.isoOf)((0, import_chunk_Y5L6GQDB.nowMs)() + earlier.delay_ms) };
-  return launchTimer(context, input, { timer, lineage: (0, import_chunk_NZJC5ZAZ.lineageOf)(spec, "restart"), words });
+  return launchTimer(context, input, { timer, lineage: (0, import_chunk_GLD4E524.lineageOf)(spec, "restart"), words });
 }
 function again(context, input, spec, root, words) {
   const staff = spec.staff;
   if (!staff) throw new import_chunk_NVPF5LEY.FaultError("preflight", `cannot restart job ${spec.id}: it has no task`);
-  const cwd = spec.worktree ? originOf(spec, spec.worktree) : (0, import_chunk_NZJC5ZAZ.requireFolder)(spec, "restart", root.option);
+  const cwd = spec.worktree ? originOf(spec, spec.worktree) : (0, import_chunk_GLD4E524.requireFolder)(spec, "restart", root.option);
   const before = staff.custom?.name ?? staff.backend;
   const isElsewhere = input.has("backend") && input.text("backend") !== before;
-  const part = (0, import_chunk_SJMZ3U6Z.makeStaffPart)({
+  const part = (0, import_chunk_XDXTA7YZ.makeStaffPart)({
     mode: staff.mode,
     stateRoot: root.folder,
     backend: input.text("backend") ?? before,
     // A model's name belongs to its CLI.
     model: input.text("model") ?? (isElsewhere ? null : staff.model),
-    profile: (0, import_chunk_PXHNMTB7.askedProfile)(input),
+    profile: (0, import_chunk_GA4J4H6G.askedProfile)(input),
     earlierProfile: staff.profile,
     prompt: staff.prompt,
     resume: null,
     cwd
   });
-  if (part.brief) part.historical = (0, import_chunk_ESOKI4II.historicalOf)((0, import_chunk_HA7S77SO.jobPaths)(root.folder, spec.id)) ?? staff.historical ?? null;
+  if (part.brief) part.historical = (0, import_chunk_MXABXIK2.historicalOf)((0, import_chunk_V7F6RL42.jobPaths)(root.folder, spec.id)) ?? staff.historical ?? null;
   if (staff.schema) part.schema = true;
   if (staff.base) part.base = staff.base;
-  return (0, import_chunk_PXHNMTB7.launchStaff)(context, input, {
+  return (0, import_chunk_GA4J4H6G.launchStaff)(context, input, {
     verb: spec.verb,
     staff: part,
     cwd,
-    lineage: (0, import_chunk_NZJC5ZAZ.lineageOf)(spec, "restart"),
+    lineage: (0, import_chunk_GLD4E524.lineageOf)(spec, "restart"),
     isSynchronous: spec.verb === "ask" && !input.has("id-only"),
     worktree: spec.worktree ? "new" : null,
     words,
@@ -16504,7 +17477,7 @@ function originOf(spec, worktree) {
 }
 function staffLimit(input) {
   const text = input.text("timeout");
-  return text === void 0 ? import_chunk_7ZHMY77B.limits.staffTimeout.default : (0, import_chunk_UNGYPAP3.parseDuration)(text, "--timeout", import_chunk_7ZHMY77B.limits.staffTimeout);
+  return text === void 0 ? import_chunk_ME3EHXWB.limits.staffTimeout.default : (0, import_chunk_UNGYPAP3.parseDuration)(text, "--timeout", import_chunk_ME3EHXWB.limits.staffTimeout);
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
@@ -16512,49 +17485,49 @@ function staffLimit(input) {
 });
 
 },
-"./result-5CNTQIFB.js": function (module, exports) {
+"./result-AIXVY5RN.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   result: () => result
 });
 module.exports = stdin_exports;
-var import_chunk_GLR5KTMK = load("./chunk-GLR5KTMK.js");
-var import_chunk_YMYPQKUB = load("./chunk-YMYPQKUB.js");
-var import_chunk_5ZADBFHT = load("./chunk-5ZADBFHT.js");
-var import_chunk_XHNSY7QO = load("./chunk-XHNSY7QO.js");
-var import_chunk_CZCT4ACN = load("./chunk-CZCT4ACN.js");
-var import_chunk_PPJAWDLW = load("./chunk-PPJAWDLW.js");
-var import_chunk_UQY3VEKA = load("./chunk-UQY3VEKA.js");
+var import_chunk_RTBPYWFD = load("./chunk-RTBPYWFD.js");
+var import_chunk_VTU4Y7QV = load("./chunk-VTU4Y7QV.js");
+var import_chunk_PGVCAQIW = load("./chunk-PGVCAQIW.js");
+var import_chunk_2EBOH3U2 = load("./chunk-2EBOH3U2.js");
+var import_chunk_DDGJBZMV = load("./chunk-DDGJBZMV.js");
+var import_chunk_I2DKDLH5 = load("./chunk-I2DKDLH5.js");
+var import_chunk_XOOHQKD5 = load("./chunk-XOOHQKD5.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_7FFQMZF5 = load("./chunk-7FFQMZF5.js");
-var import_chunk_HHYCARAF = load("./chunk-HHYCARAF.js");
+var import_chunk_7BXNR5LW = load("./chunk-7BXNR5LW.js");
 var import_chunk_356WYSYK = load("./chunk-356WYSYK.js");
-var import_chunk_VZSTJGKX = load("./chunk-VZSTJGKX.js");
-var import_chunk_JHMN6QMN = load("./chunk-JHMN6QMN.js");
-var import_chunk_2PAEHOUN = load("./chunk-2PAEHOUN.js");
-var import_chunk_NRRHITGT = load("./chunk-NRRHITGT.js");
+var import_chunk_K2R4ETIS = load("./chunk-K2R4ETIS.js");
+var import_chunk_TU33VQPP = load("./chunk-TU33VQPP.js");
+var import_chunk_5XBRXQFT = load("./chunk-5XBRXQFT.js");
+var import_chunk_DEPKGJ45 = load("./chunk-DEPKGJ45.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
-var import_chunk_JWSPXEOH = load("./chunk-JWSPXEOH.js");
-var import_chunk_QSGRWEAL = load("./chunk-QSGRWEAL.js");
-var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
+var import_chunk_26Y4QCW7 = load("./chunk-26Y4QCW7.js");
+var import_chunk_C5YF7LGV = load("./chunk-C5YF7LGV.js");
+var import_chunk_LGUKPVWX = load("./chunk-LGUKPVWX.js");
 var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
-var import_chunk_SERDORTF = load("./chunk-SERDORTF.js");
-var import_chunk_HA7S77SO = load("./chunk-HA7S77SO.js");
-var import_chunk_RYETHGSB = load("./chunk-RYETHGSB.js");
+var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
+var import_chunk_EJXOQQCT = load("./chunk-EJXOQQCT.js");
+var import_chunk_V7F6RL42 = load("./chunk-V7F6RL42.js");
+var import_chunk_KCMYYC57 = load("./chunk-KCMYYC57.js");
 var import_chunk_GIZV7ETM = load("./chunk-GIZV7ETM.js");
-var import_chunk_455WVEWC = load("./chunk-455WVEWC.js");
-var import_chunk_CNETLWT3 = load("./chunk-CNETLWT3.js");
-var import_chunk_RLQXPEVW = load("./chunk-RLQXPEVW.js");
+var import_chunk_2ZUP75M7 = load("./chunk-2ZUP75M7.js");
+var import_chunk_WV2ZJAWR = load("./chunk-WV2ZJAWR.js");
+var import_chunk_IF36FT3B = load("./chunk-IF36FT3B.js");
 var import_chunk_FSRL2ASG = load("./chunk-FSRL2ASG.js");
 var import_chunk_57BTWB2J = load("./chunk-57BTWB2J.js");
 var import_chunk_GEPPUING = load("./chunk-GEPPUING.js");
 var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
-var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
 var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
-var import_chunk_O4IAPCHI = load("./chunk-O4IAPCHI.js");
+var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
+var import_chunk_QWC3QI4L = load("./chunk-QWC3QI4L.js");
 var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
-var import_chunk_7ZHMY77B = load("./chunk-7ZHMY77B.js");
+var import_chunk_ME3EHXWB = load("./chunk-ME3EHXWB.js");
 var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
@@ -16563,27 +17536,27 @@ var result = {
   summary: "print the stored result of a finished job again",
   form: "[ID]",
   words: { min: 0, max: 1 },
-  options: { ...import_chunk_YMYPQKUB.ownerOption, ...import_chunk_YMYPQKUB.common },
+  options: { ...import_chunk_DDGJBZMV.ownerOption, ...import_chunk_DDGJBZMV.common },
   notes: "Default: the latest finished job. Exit codes as of wait.",
   examples: ["result", "result run-mik3x9ab-4f7q2z --json"],
   async run(context, input) {
     const root = context.root(input);
-    (0, import_chunk_5ZADBFHT.checkRoot)(root.folder);
-    const owner = input.text("owner") ?? import_chunk_O4IAPCHI.variables.owner() ?? null;
-    const isFinished = (id2) => (0, import_chunk_SERDORTF.isEnded)((0, import_chunk_SERDORTF.inspect)(root.folder, id2).state);
-    const id = input.words[0] === void 0 ? (0, import_chunk_GLR5KTMK.requireLatest)(root, owner, "a finished job", isFinished) : (0, import_chunk_7FFQMZF5.findJob)(root, input.words[0]);
-    const view = await (0, import_chunk_JWSPXEOH.refresh)(root.folder, id, true);
-    if (!(0, import_chunk_SERDORTF.isEnded)(view.state)) {
-      const wait = import_chunk_QSGRWEAL.nextCommands.wait(id, root.option);
-      if (input.has("json")) return { code: import_chunk_6PFAPK5K.exitCodes.pending, json: (0, import_chunk_CZCT4ACN.observation)(view, { afterSeq: null, root }) };
+    (0, import_chunk_I2DKDLH5.checkRoot)(root.folder);
+    const owner = input.text("owner") ?? import_chunk_QWC3QI4L.variables.owner() ?? null;
+    const isFinished = (id2) => (0, import_chunk_EJXOQQCT.isEnded)((0, import_chunk_EJXOQQCT.inspect)(root.folder, id2).state);
+    const id = input.words[0] === void 0 ? (0, import_chunk_RTBPYWFD.requireLatest)(root, owner, "a finished job", isFinished) : (0, import_chunk_C5YF7LGV.findJob)(root, input.words[0]);
+    const view = await (0, import_chunk_26Y4QCW7.refresh)(root.folder, id, true);
+    if (!(0, import_chunk_EJXOQQCT.isEnded)(view.state)) {
+      const wait = import_chunk_LGUKPVWX.nextCommands.wait(id, root.option);
+      if (input.has("json")) return { code: import_chunk_6PFAPK5K.exitCodes.pending, json: (0, import_chunk_PGVCAQIW.observation)(view, { afterSeq: null, root }) };
       return {
         code: import_chunk_6PFAPK5K.exitCodes.pending,
         notes: [`${id}: ${view.state.state}, there is no result yet; wait for it with:`, wait]
       };
     }
-    const afterPrint = () => (0, import_chunk_PPJAWDLW.noteCollected)(view, "result");
-    const reply = (0, import_chunk_XHNSY7QO.tellEnded)(context, view);
-    return input.has("json") ? { code: reply.code, json: (0, import_chunk_XHNSY7QO.endedDocument)(view), afterPrint } : { ...reply, afterPrint };
+    const afterPrint = () => (0, import_chunk_2EBOH3U2.noteCollected)(view, "result");
+    const reply = (0, import_chunk_VTU4Y7QV.tellEnded)(context, view);
+    return input.has("json") ? { code: reply.code, json: (0, import_chunk_VTU4Y7QV.endedDocument)(view), afterPrint } : { ...reply, afterPrint };
   }
 };
 // Annotate the CommonJS export names for ESM import in node:
@@ -16592,53 +17565,53 @@ var result = {
 });
 
 },
-"./review-URPHANKB.js": function (module, exports) {
+"./review-BP6K3XMR.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   review: () => review
 });
 module.exports = stdin_exports;
-var import_chunk_LPVBMOL6 = load("./chunk-LPVBMOL6.js");
-var import_chunk_PXHNMTB7 = load("./chunk-PXHNMTB7.js");
-var import_chunk_SJMZ3U6Z = load("./chunk-SJMZ3U6Z.js");
-var import_chunk_IR4WZNNS = load("./chunk-IR4WZNNS.js");
-var import_chunk_6QQBI26U = load("./chunk-6QQBI26U.js");
-var import_chunk_ZBD7V2J7 = load("./chunk-ZBD7V2J7.js");
-var import_chunk_CO63BKUS = load("./chunk-CO63BKUS.js");
-var import_chunk_YMYPQKUB = load("./chunk-YMYPQKUB.js");
-var import_chunk_5ZADBFHT = load("./chunk-5ZADBFHT.js");
-var import_chunk_ETU5K633 = load("./chunk-ETU5K633.js");
-var import_chunk_UQY3VEKA = load("./chunk-UQY3VEKA.js");
+var import_chunk_4KYO65OJ = load("./chunk-4KYO65OJ.js");
+var import_chunk_GA4J4H6G = load("./chunk-GA4J4H6G.js");
+var import_chunk_XDXTA7YZ = load("./chunk-XDXTA7YZ.js");
+var import_chunk_LXIYY7CE = load("./chunk-LXIYY7CE.js");
+var import_chunk_6CWXLIYY = load("./chunk-6CWXLIYY.js");
+var import_chunk_SBXD6PHA = load("./chunk-SBXD6PHA.js");
+var import_chunk_U6DKF3US = load("./chunk-U6DKF3US.js");
+var import_chunk_BMQ5FCH3 = load("./chunk-BMQ5FCH3.js");
+var import_chunk_DDGJBZMV = load("./chunk-DDGJBZMV.js");
+var import_chunk_I2DKDLH5 = load("./chunk-I2DKDLH5.js");
+var import_chunk_XOOHQKD5 = load("./chunk-XOOHQKD5.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_2FLBRRVX = load("./chunk-2FLBRRVX.js");
-var import_chunk_PPTFCLOT = load("./chunk-PPTFCLOT.js");
-var import_chunk_7FFQMZF5 = load("./chunk-7FFQMZF5.js");
+var import_chunk_5KUHYBAU = load("./chunk-5KUHYBAU.js");
+var import_chunk_WXWZZEJ5 = load("./chunk-WXWZZEJ5.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
-var import_chunk_JWSPXEOH = load("./chunk-JWSPXEOH.js");
-var import_chunk_QSGRWEAL = load("./chunk-QSGRWEAL.js");
+var import_chunk_26Y4QCW7 = load("./chunk-26Y4QCW7.js");
+var import_chunk_C5YF7LGV = load("./chunk-C5YF7LGV.js");
+var import_chunk_LGUKPVWX = load("./chunk-LGUKPVWX.js");
 var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
-var import_chunk_D7MWPLRQ = load("./chunk-D7MWPLRQ.js");
-var import_chunk_M6X4VSC2 = load("./chunk-M6X4VSC2.js");
-var import_chunk_3FM5I4RV = load("./chunk-3FM5I4RV.js");
-var import_chunk_SERDORTF = load("./chunk-SERDORTF.js");
-var import_chunk_HA7S77SO = load("./chunk-HA7S77SO.js");
-var import_chunk_RYETHGSB = load("./chunk-RYETHGSB.js");
+var import_chunk_S5CILBSM = load("./chunk-S5CILBSM.js");
+var import_chunk_6OSUWNVY = load("./chunk-6OSUWNVY.js");
+var import_chunk_F6WZ65LI = load("./chunk-F6WZ65LI.js");
+var import_chunk_EJXOQQCT = load("./chunk-EJXOQQCT.js");
+var import_chunk_V7F6RL42 = load("./chunk-V7F6RL42.js");
+var import_chunk_KCMYYC57 = load("./chunk-KCMYYC57.js");
 var import_chunk_GIZV7ETM = load("./chunk-GIZV7ETM.js");
-var import_chunk_RLQXPEVW = load("./chunk-RLQXPEVW.js");
+var import_chunk_IF36FT3B = load("./chunk-IF36FT3B.js");
 var import_chunk_FSRL2ASG = load("./chunk-FSRL2ASG.js");
 var import_chunk_57BTWB2J = load("./chunk-57BTWB2J.js");
 var import_chunk_GEPPUING = load("./chunk-GEPPUING.js");
 var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
-var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
 var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
-var import_chunk_O4IAPCHI = load("./chunk-O4IAPCHI.js");
+var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
+var import_chunk_QWC3QI4L = load("./chunk-QWC3QI4L.js");
 var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
-var import_chunk_7ZHMY77B = load("./chunk-7ZHMY77B.js");
+var import_chunk_ME3EHXWB = load("./chunk-ME3EHXWB.js");
 var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
-var review = (0, import_chunk_LPVBMOL6.makeStaffVerb)({
+var review = (0, import_chunk_4KYO65OJ.makeStaffVerb)({
   mode: "review",
   options: {
     base: {
@@ -16659,39 +17632,110 @@ var review = (0, import_chunk_LPVBMOL6.makeStaffVerb)({
 });
 
 },
-"./run-LZEQUVVI.js": function (module, exports) {
+"./review-OWWIHNEB.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  folderOf: () => import_chunk_IR4WZNNS.folderOf,
-  run: () => import_chunk_IR4WZNNS.run
+  review: () => review
 });
 module.exports = stdin_exports;
-var import_chunk_IR4WZNNS = load("./chunk-IR4WZNNS.js");
-var import_chunk_6QQBI26U = load("./chunk-6QQBI26U.js");
-var import_chunk_ZBD7V2J7 = load("./chunk-ZBD7V2J7.js");
-var import_chunk_CO63BKUS = load("./chunk-CO63BKUS.js");
-var import_chunk_YMYPQKUB = load("./chunk-YMYPQKUB.js");
-var import_chunk_5ZADBFHT = load("./chunk-5ZADBFHT.js");
-var import_chunk_UQY3VEKA = load("./chunk-UQY3VEKA.js");
-var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_QSGRWEAL = load("./chunk-QSGRWEAL.js");
+var import_chunk_Y3XIB7AO = load("./chunk-Y3XIB7AO.js");
 var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
-var import_chunk_D7MWPLRQ = load("./chunk-D7MWPLRQ.js");
-var import_chunk_M6X4VSC2 = load("./chunk-M6X4VSC2.js");
-var import_chunk_3FM5I4RV = load("./chunk-3FM5I4RV.js");
-var import_chunk_SERDORTF = load("./chunk-SERDORTF.js");
-var import_chunk_HA7S77SO = load("./chunk-HA7S77SO.js");
-var import_chunk_RYETHGSB = load("./chunk-RYETHGSB.js");
+var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
+var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
+var import_chunk_QWC3QI4L = load("./chunk-QWC3QI4L.js");
+var import_chunk_ME3EHXWB = load("./chunk-ME3EHXWB.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
+var review = {
+  id: "review",
+  summary: "a new review, approval or comment on a pull request on GitHub (through gh)",
+  form: "[PR]",
+  words: { min: 0, max: 1 },
+  options: {
+    ...import_chunk_Y3XIB7AO.targetOptions,
+    by: { kind: "list", value: "LOGIN", help: "only what this account does (may be repeated)" }
+  },
+  examples: ["watch review --pr 7 --for 2d", "watch review OWNER/REPO#7 --for 7d --repeat"],
+  isRemote: true,
+  read(given) {
+    const target = (0, import_chunk_Y3XIB7AO.readPull)(given, "review");
+    const by = given.texts("by").map((login) => login.replace(/^@/, "").toLowerCase());
+    const who = by.length === 0 ? "" : ` by ${by.join(", ")}`;
+    return { input: { ...target, by }, words: `reviews and comments${who} on ${target.repo ?? ""}#${target.pr}` };
+  },
+  async look(input, tools, cursor) {
+    const pr = Number(input.pr);
+    const repo = typeof input.repo === "string" ? input.repo : null;
+    const by = Array.isArray(input.by) ? input.by : [];
+    const pull = await (0, import_chunk_Y3XIB7AO.findPull)({ repo, pr }, tools, cursor);
+    if ((0, import_chunk_Y3XIB7AO.isFailure)(pull)) return pull;
+    const isWanted = ({ actor }) => by.length === 0 || by.some((login) => actor.toLowerCase().replace(/\[bot\]$/, "") === login.replace(/\[bot\]$/, ""));
+    const { fresh, seen } = (0, import_chunk_Y3XIB7AO.compareActivity)(pull.activity, (0, import_chunk_Y3XIB7AO.readSeen)(cursor), isWanted);
+    const { state } = pull;
+    const isNew = fresh.length > 0;
+    const ended = state === "open" ? "" : `, ${state}`;
+    const said = isNew ? (0, import_chunk_Y3XIB7AO.wordsOfActivity)(fresh) : `${seen.ids.length} seen, nothing new`;
+    return {
+      kind: "look",
+      verdict: isNew || state === "merged" ? "met" : state === "closed" ? "failed" : "pending",
+      word: isNew ? "new-activity" : state === "open" ? "armed" : state,
+      evidence: (0, import_chunk_Y3XIB7AO.line)(`${pull.repo}#${pr}: ${said}${ended}`),
+      // What was told stays told until there is something newer.
+      key: `${state}:${seen.report}`,
+      facts: {
+        repo: pull.repo,
+        pr,
+        url: pull.url,
+        state,
+        review: pull.decision,
+        seen: seen.ids.length,
+        ...isNew ? (0, import_chunk_Y3XIB7AO.factsOfActivity)(fresh) : {}
+      },
+      cursor: { repo: pull.repo, seen },
+      isSettled: state !== "open"
+    };
+  }
+};
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  review
+});
+
+},
+"./run-S5QNKN3Y.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  folderOf: () => import_chunk_6CWXLIYY.folderOf,
+  run: () => import_chunk_6CWXLIYY.run
+});
+module.exports = stdin_exports;
+var import_chunk_6CWXLIYY = load("./chunk-6CWXLIYY.js");
+var import_chunk_SBXD6PHA = load("./chunk-SBXD6PHA.js");
+var import_chunk_U6DKF3US = load("./chunk-U6DKF3US.js");
+var import_chunk_BMQ5FCH3 = load("./chunk-BMQ5FCH3.js");
+var import_chunk_DDGJBZMV = load("./chunk-DDGJBZMV.js");
+var import_chunk_I2DKDLH5 = load("./chunk-I2DKDLH5.js");
+var import_chunk_XOOHQKD5 = load("./chunk-XOOHQKD5.js");
+var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
+var import_chunk_LGUKPVWX = load("./chunk-LGUKPVWX.js");
+var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
+var import_chunk_S5CILBSM = load("./chunk-S5CILBSM.js");
+var import_chunk_6OSUWNVY = load("./chunk-6OSUWNVY.js");
+var import_chunk_F6WZ65LI = load("./chunk-F6WZ65LI.js");
+var import_chunk_EJXOQQCT = load("./chunk-EJXOQQCT.js");
+var import_chunk_V7F6RL42 = load("./chunk-V7F6RL42.js");
+var import_chunk_KCMYYC57 = load("./chunk-KCMYYC57.js");
 var import_chunk_GIZV7ETM = load("./chunk-GIZV7ETM.js");
 var import_chunk_57BTWB2J = load("./chunk-57BTWB2J.js");
 var import_chunk_GEPPUING = load("./chunk-GEPPUING.js");
 var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
-var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
 var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
-var import_chunk_O4IAPCHI = load("./chunk-O4IAPCHI.js");
+var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
+var import_chunk_QWC3QI4L = load("./chunk-QWC3QI4L.js");
 var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
-var import_chunk_7ZHMY77B = load("./chunk-7ZHMY77B.js");
+var import_chunk_ME3EHXWB = load("./chunk-ME3EHXWB.js");
 var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
@@ -16719,55 +17763,55 @@ async function runTimer(claim) {
 });
 
 },
-"./run-watch-2S5SOYU3.js": function (module, exports) {
+"./run-watch-SHDCA4ON.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   runWatch: () => runWatch
 });
 module.exports = stdin_exports;
-var import_chunk_VDM5O2MS = load("./chunk-VDM5O2MS.js");
-var import_chunk_UR4PYBAA = load("./chunk-UR4PYBAA.js");
-var import_chunk_KAYO3MEI = load("./chunk-KAYO3MEI.js");
-var import_chunk_BTVAVPPQ = load("./chunk-BTVAVPPQ.js");
-var import_chunk_CP3TJGBN = load("./chunk-CP3TJGBN.js");
-var import_chunk_EXTEGOX2 = load("./chunk-EXTEGOX2.js");
+var import_chunk_NU56JBUQ = load("./chunk-NU56JBUQ.js");
+var import_chunk_XZFC2CBH = load("./chunk-XZFC2CBH.js");
+var import_chunk_MCBZ6X6Q = load("./chunk-MCBZ6X6Q.js");
+var import_chunk_L57VTVWS = load("./chunk-L57VTVWS.js");
+var import_chunk_3EKUEIMU = load("./chunk-3EKUEIMU.js");
+var import_chunk_UF4AAOIX = load("./chunk-UF4AAOIX.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_K3U32BTR = load("./chunk-K3U32BTR.js");
-var import_chunk_4WEELAIS = load("./chunk-4WEELAIS.js");
-var import_chunk_ESOKI4II = load("./chunk-ESOKI4II.js");
-var import_chunk_2FLBRRVX = load("./chunk-2FLBRRVX.js");
-var import_chunk_PPTFCLOT = load("./chunk-PPTFCLOT.js");
-var import_chunk_7FFQMZF5 = load("./chunk-7FFQMZF5.js");
-var import_chunk_HHYCARAF = load("./chunk-HHYCARAF.js");
+var import_chunk_G7UZDMI6 = load("./chunk-G7UZDMI6.js");
+var import_chunk_XLN2D4U5 = load("./chunk-XLN2D4U5.js");
+var import_chunk_MXABXIK2 = load("./chunk-MXABXIK2.js");
+var import_chunk_7BXNR5LW = load("./chunk-7BXNR5LW.js");
 var import_chunk_356WYSYK = load("./chunk-356WYSYK.js");
-var import_chunk_VZSTJGKX = load("./chunk-VZSTJGKX.js");
-var import_chunk_JHMN6QMN = load("./chunk-JHMN6QMN.js");
-var import_chunk_2PAEHOUN = load("./chunk-2PAEHOUN.js");
-var import_chunk_NRRHITGT = load("./chunk-NRRHITGT.js");
+var import_chunk_K2R4ETIS = load("./chunk-K2R4ETIS.js");
+var import_chunk_TU33VQPP = load("./chunk-TU33VQPP.js");
+var import_chunk_5XBRXQFT = load("./chunk-5XBRXQFT.js");
+var import_chunk_DEPKGJ45 = load("./chunk-DEPKGJ45.js");
+var import_chunk_5KUHYBAU = load("./chunk-5KUHYBAU.js");
+var import_chunk_WXWZZEJ5 = load("./chunk-WXWZZEJ5.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
-var import_chunk_JWSPXEOH = load("./chunk-JWSPXEOH.js");
-var import_chunk_QSGRWEAL = load("./chunk-QSGRWEAL.js");
-var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
+var import_chunk_26Y4QCW7 = load("./chunk-26Y4QCW7.js");
+var import_chunk_C5YF7LGV = load("./chunk-C5YF7LGV.js");
+var import_chunk_LGUKPVWX = load("./chunk-LGUKPVWX.js");
 var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
-var import_chunk_M6X4VSC2 = load("./chunk-M6X4VSC2.js");
-var import_chunk_3FM5I4RV = load("./chunk-3FM5I4RV.js");
-var import_chunk_SERDORTF = load("./chunk-SERDORTF.js");
-var import_chunk_HA7S77SO = load("./chunk-HA7S77SO.js");
-var import_chunk_RYETHGSB = load("./chunk-RYETHGSB.js");
+var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
+var import_chunk_6OSUWNVY = load("./chunk-6OSUWNVY.js");
+var import_chunk_F6WZ65LI = load("./chunk-F6WZ65LI.js");
+var import_chunk_EJXOQQCT = load("./chunk-EJXOQQCT.js");
+var import_chunk_V7F6RL42 = load("./chunk-V7F6RL42.js");
+var import_chunk_KCMYYC57 = load("./chunk-KCMYYC57.js");
 var import_chunk_GIZV7ETM = load("./chunk-GIZV7ETM.js");
-var import_chunk_455WVEWC = load("./chunk-455WVEWC.js");
-var import_chunk_CNETLWT3 = load("./chunk-CNETLWT3.js");
-var import_chunk_RLQXPEVW = load("./chunk-RLQXPEVW.js");
+var import_chunk_2ZUP75M7 = load("./chunk-2ZUP75M7.js");
+var import_chunk_WV2ZJAWR = load("./chunk-WV2ZJAWR.js");
+var import_chunk_IF36FT3B = load("./chunk-IF36FT3B.js");
 var import_chunk_FSRL2ASG = load("./chunk-FSRL2ASG.js");
 var import_chunk_57BTWB2J = load("./chunk-57BTWB2J.js");
 var import_chunk_GEPPUING = load("./chunk-GEPPUING.js");
 var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
-var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
 var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
-var import_chunk_O4IAPCHI = load("./chunk-O4IAPCHI.js");
+var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
+var import_chunk_QWC3QI4L = load("./chunk-QWC3QI4L.js");
 var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
-var import_chunk_7ZHMY77B = load("./chunk-7ZHMY77B.js");
+var import_chunk_ME3EHXWB = load("./chunk-ME3EHXWB.js");
 var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
@@ -16831,9 +17875,9 @@ function foldLook(before, look, part) {
   const isNews = key !== before.key;
   const seen = {
     verdict: look.verdict,
-    word: (0, import_chunk_UR4PYBAA.line)(look.word),
-    evidence: (0, import_chunk_UR4PYBAA.line)(look.evidence),
-    facts: (0, import_chunk_UR4PYBAA.smallFacts)(look.facts)
+    word: (0, import_chunk_L57VTVWS.line)(look.word),
+    evidence: (0, import_chunk_L57VTVWS.line)(look.evidence),
+    facts: (0, import_chunk_L57VTVWS.smallFacts)(look.facts)
   };
   const first = before.key === null ? { first: true } : {};
   const wake = look.needsAttention ? ["news", "attention"] : ["news"];
@@ -16850,8 +17894,8 @@ function endOf(look, part, evidence) {
 }
 function foldTrouble(before, trouble, { tolerate }) {
   const troubles = before.note.troubles + 1;
-  const message = (0, import_chunk_UR4PYBAA.line)(trouble.message);
-  const isLasting = troubles === import_chunk_7ZHMY77B.watchTroubles;
+  const message = (0, import_chunk_L57VTVWS.line)(trouble.message);
+  const isLasting = troubles === import_chunk_ME3EHXWB.watchTroubles;
   const event = { type: "trouble", cause: trouble.cause, message, in_a_row: troubles };
   const events = isLasting ? [{ ...event, wake: ["attention"] }] : trouble.cause !== before.cause ? [event] : [];
   const note = { ...before.note, troubles, trouble: message };
@@ -16861,7 +17905,7 @@ function foldTrouble(before, trouble, { tolerate }) {
   return { ...told, end: { reason: "watch_error", detail: `${times} failed (--tolerate ${tolerate}): ${message}` } };
 }
 function foldFault(before, fault) {
-  const evidence = (0, import_chunk_UR4PYBAA.line)(fault.message);
+  const evidence = (0, import_chunk_L57VTVWS.line)(fault.message);
   const note = { ...before.note, verdict: "error", word: fault.cause, evidence, facts: {} };
   return { ...before, note, end: { reason: "watch_error", detail: evidence } };
 }
@@ -16871,7 +17915,7 @@ function tell(memory, events) {
   return { ...memory, telling, note: { ...memory.note, told: told + events.length } };
 }
 function shortKey(key) {
-  return key.length <= import_chunk_7ZHMY77B.excerptBytes ? key : (0, import_chunk_3FM5I4RV.hashOf)(key);
+  return key.length <= import_chunk_ME3EHXWB.excerptBytes ? key : (0, import_chunk_F6WZ65LI.hashOf)(key);
 }
 function pauseAfter(memory, answer, part, retry) {
   if (answer.kind === "look") return Math.min(part.every_ms, Math.max(1e3, answer.againMs ?? part.every_ms));
@@ -16896,7 +17940,7 @@ function readMemory(paths, start) {
   return { ...memory, key, telling: [], note: { ...memory.note, ...noteOf(news ?? {}), told: newest } };
 }
 function toldEvents(paths) {
-  const { events } = (0, import_chunk_NRRHITGT.readEvents)(paths, 0, Number.MAX_SAFE_INTEGER);
+  const { events } = (0, import_chunk_DEPKGJ45.readEvents)(paths, 0, Number.MAX_SAFE_INTEGER);
   return events.filter((event) => isCount(event.n));
 }
 function memoryOf(value, start) {
@@ -16911,9 +17955,9 @@ function memoryOf(value, start) {
       polls: isCount(note.polls) ? note.polls : 0,
       told: isCount(note.told) ? note.told : 0,
       troubles: isCount(note.troubles) ? note.troubles : 0,
-      trouble: typeof note.trouble === "string" ? (0, import_chunk_UR4PYBAA.line)(note.trouble) : null
+      trouble: typeof note.trouble === "string" ? (0, import_chunk_L57VTVWS.line)(note.trouble) : null
     },
-    cause: typeof value.cause === "string" ? (0, import_chunk_UR4PYBAA.line)(value.cause) : null,
+    cause: typeof value.cause === "string" ? (0, import_chunk_L57VTVWS.line)(value.cause) : null,
     telling: Array.isArray(value.telling) ? value.telling.slice(0, 2).flatMap(tellingOf) : [],
     hasRun: value.hasRun === true,
     end: endOf2(value.end)
@@ -16926,9 +17970,9 @@ function noteOf(value) {
     return {};
   return {
     verdict,
-    word: (0, import_chunk_UR4PYBAA.line)(word),
-    evidence: (0, import_chunk_UR4PYBAA.line)(evidence),
-    facts: isObject(facts) ? (0, import_chunk_UR4PYBAA.smallFacts)(facts) : {}
+    word: (0, import_chunk_L57VTVWS.line)(word),
+    evidence: (0, import_chunk_L57VTVWS.line)(evidence),
+    facts: isObject(facts) ? (0, import_chunk_L57VTVWS.smallFacts)(facts) : {}
   };
 }
 function tellingOf(value) {
@@ -16942,13 +17986,13 @@ function tellingOf(value) {
   }
   if (type !== "trouble" && type !== "recovered") return [];
   const { cause, message, in_a_row, after } = value;
-  const rest = (0, import_chunk_LXK2ZILE.plainValue)({ cause, message, in_a_row, after }, 4 * import_chunk_7ZHMY77B.evidenceChars);
+  const rest = (0, import_chunk_LXK2ZILE.plainValue)({ cause, message, in_a_row, after }, 4 * import_chunk_ME3EHXWB.evidenceChars);
   return [{ n, type, ...rest, ...woken.wake.length > 0 ? woken : {} }];
 }
 function endOf2(value) {
   if (!isObject(value) || typeof value.detail !== "string") return null;
   const reason = ["met", "watch_failed", "watch_error"].find((one) => one === value.reason);
-  return reason ? { reason, detail: (0, import_chunk_UR4PYBAA.line)(value.detail) } : null;
+  return reason ? { reason, detail: (0, import_chunk_L57VTVWS.line)(value.detail) } : null;
 }
 function isObject(value) {
   return typeof value === "object" && value !== null && !Array.isArray(value);
@@ -16961,8 +18005,8 @@ async function runWatch(claim, log) {
   const part = claim.spec.watch;
   const watching = new Watching(claim, part, log);
   watching.begin();
-  if (claim.generation > 1) await watching.sweep(import_chunk_7ZHMY77B.toolGraceMs);
-  const kind = await (0, import_chunk_KAYO3MEI.loadWatch)(part.condition);
+  if (claim.generation > 1) await watching.sweep(import_chunk_ME3EHXWB.toolGraceMs);
+  const kind = await (0, import_chunk_UF4AAOIX.loadWatch)(part.condition);
   const end = kind ? await watching.untilEnd(kind) : { reason: "watch_error", detail: `this release knows no condition ${part.condition}` };
   await watching.finish(end);
 }
@@ -16978,7 +18022,7 @@ var Watching = class {
     this.claim = claim;
     this.part = part;
     this.log = log;
-    this.progress = new import_chunk_BTVAVPPQ.Progress(claim);
+    this.progress = new import_chunk_NU56JBUQ.Progress(claim);
     this.memory = readMemory(claim.paths, part.start ?? null);
   }
   /** Who looks after it now, and what an earlier worker knew and did not live to tell. *<>/
@@ -17014,7 +18058,7 @@ var Watching = class {
     const stopEarly = this.early(kind, signal, nap.wake);
     try {
       const begun = (0, import_chunk_Y5L6GQDB.monotonicMs)();
-      const answer = await (0, import_chunk_VDM5O2MS.attempt)(kind, part.input, this.memory.cursor, {
+      const answer = await (0, import_chunk_MCBZ6X6Q.attempt)(kind, part.input, this.memory.cursor, {
         place: this.place(),
         attemptMs: part.attempt_ms,
         signal,
@@ -17026,9 +18070,9 @@ var Watching = class {
       this.keep();
       if (this.memory.end) return;
       const done = (0, import_chunk_Y5L6GQDB.monotonicMs)();
-      const pause = pauseAfter(this.memory, answer, part, import_chunk_7ZHMY77B.watchRetry);
-      const due = answer.kind === "look" ? Math.max(begun + pause, done + Math.min(part.every_ms, import_chunk_7ZHMY77B.watchPauseMs)) : done + pause;
-      await nap.until(due, Math.max(import_chunk_7ZHMY77B.watchPauseMs, 20 * (done - begun)));
+      const pause = pauseAfter(this.memory, answer, part, import_chunk_ME3EHXWB.watchRetry);
+      const due = answer.kind === "look" ? Math.max(begun + pause, done + Math.min(part.every_ms, import_chunk_ME3EHXWB.watchPauseMs)) : done + pause;
+      await nap.until(due, Math.max(import_chunk_ME3EHXWB.watchPauseMs, 20 * (done - begun)));
     } finally {
       stopEarly();
     }
@@ -17039,7 +18083,7 @@ var Watching = class {
       return kind.early(
         this.part.input,
         wake,
-        (0, import_chunk_VDM5O2MS.makeTools)(this.place(), () => this.part.attempt_ms, signal)
+        (0, import_chunk_MCBZ6X6Q.makeTools)(this.place(), () => this.part.attempt_ms, signal)
       );
     } catch (error) {
       this.log(`cannot be woken early: ${String(error)}
@@ -17054,7 +18098,7 @@ var Watching = class {
       root,
       everyMs: this.part.every_ms,
       cwd: spec.cwd,
-      environment: (0, import_chunk_O4IAPCHI.childEnvironment)({ ...own, add: {}, remove: [] }),
+      environment: (0, import_chunk_QWC3QI4L.childEnvironment)({ ...own, add: {}, remove: [] }),
       onRun: () => {
         if (this.memory.hasRun) return;
         this.memory = { ...this.memory, hasRun: true };
@@ -17065,7 +18109,7 @@ var Watching = class {
   /** On disk before it is told; a look that changed nothing is counted now and then. *<>/
   keep() {
     const { telling, end, cursor, note } = this.memory;
-    const isDue = (0, import_chunk_Y5L6GQDB.monotonicMs)() - this.savedAt >= import_chunk_7ZHMY77B.watchSaveMs;
+    const isDue = (0, import_chunk_Y5L6GQDB.monotonicMs)() - this.savedAt >= import_chunk_ME3EHXWB.watchSaveMs;
     const what = JSON.stringify([cursor, note.troubles, note.told, end]);
     if (what !== this.saved || isDue) this.save();
     this.saved = what;
@@ -17082,7 +18126,7 @@ var Watching = class {
   /** What stands in the state. *<>/
   standing() {
     const { note } = this.memory;
-    if (note.troubles >= import_chunk_7ZHMY77B.watchTroubles) return { watch: note, health: "attention", attention_kind: "task_attention" };
+    if (note.troubles >= import_chunk_ME3EHXWB.watchTroubles) return { watch: note, health: "attention", attention_kind: "task_attention" };
     return { watch: note, health: "unknown", attention_kind: null };
   }
   /** Everything that can end it from outside; also what had happened before we listened. *<>/
@@ -17090,14 +18134,14 @@ var Watching = class {
     const { paths, spec } = this.claim;
     const look = () => {
       if (!(0, import_chunk_SWRACBME.exists)(paths.folder)) stop("state_vanished");
-      else if ((0, import_chunk_SERDORTF.readCancel)(paths)) stop("canceled");
+      else if ((0, import_chunk_EJXOQQCT.readCancel)(paths)) stop("canceled");
     };
     const lease = setInterval(() => {
-      (0, import_chunk_CP3TJGBN.renewLease)(paths);
+      (0, import_chunk_XZFC2CBH.renewLease)(paths);
       look();
-    }, import_chunk_7ZHMY77B.leaseMs);
+    }, import_chunk_ME3EHXWB.leaseMs);
     process.on("SIGURG", look);
-    const bound = (0, import_chunk_SERDORTF.boundOf)(spec);
+    const bound = (0, import_chunk_EJXOQQCT.boundOf)(spec);
     const release = (0, import_chunk_Y5L6GQDB.atMonotonic)(bound, () => stop("hard_timeout"));
     if ((0, import_chunk_Y5L6GQDB.monotonicMs)() >= bound) stop("hard_timeout");
     look();
@@ -17107,20 +18151,20 @@ var Watching = class {
   async sweep(graceMs) {
     if (!this.memory.hasRun) return nothing;
     const { paths, spec, self } = this.claim;
-    return (0, import_chunk_K3U32BTR.terminate)((0, import_chunk_K3U32BTR.treeOf)(spec, paths, { worker: self, shim: null, child: null }), {
+    return (0, import_chunk_G7UZDMI6.terminate)((0, import_chunk_G7UZDMI6.treeOf)(spec, paths, { worker: self, shim: null, child: null }), {
       graceMs,
-      settleMs: import_chunk_7ZHMY77B.killSettleMs
+      settleMs: import_chunk_ME3EHXWB.killSettleMs
     });
   }
   async finish({ reason, detail }) {
-    const tree = await this.sweep(import_chunk_7ZHMY77B.drainMs);
+    const tree = await this.sweep(import_chunk_ME3EHXWB.drainMs);
     if (reason === "state_vanished") return;
     const { progress, claim } = this;
     if (reason === "canceled") {
-      progress.note("cancel_requested", { request: (0, import_chunk_SERDORTF.readCancel)(claim.paths) ?? null });
+      progress.note("cancel_requested", { request: (0, import_chunk_EJXOQQCT.readCancel)(claim.paths) ?? null });
       progress.step("stop_asked", "stopping", { reason }, this.standing());
     } else progress.change(this.standing());
-    (0, import_chunk_K3U32BTR.conclude)(claim, {
+    (0, import_chunk_G7UZDMI6.conclude)(claim, {
       reason,
       exit: void 0,
       tree,
@@ -17139,69 +18183,69 @@ function toldText(told, last) {
 });
 
 },
-"./settle-RG5UQOR6.js": function (module, exports) {
+"./settle-ZUTCPGFJ.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   settleJob: () => settleJob
 });
 module.exports = stdin_exports;
-var import_chunk_J5M5T4EI = load("./chunk-J5M5T4EI.js");
-var import_chunk_K3U32BTR = load("./chunk-K3U32BTR.js");
-var import_chunk_4WEELAIS = load("./chunk-4WEELAIS.js");
-var import_chunk_ESOKI4II = load("./chunk-ESOKI4II.js");
-var import_chunk_2FLBRRVX = load("./chunk-2FLBRRVX.js");
-var import_chunk_PPTFCLOT = load("./chunk-PPTFCLOT.js");
-var import_chunk_7FFQMZF5 = load("./chunk-7FFQMZF5.js");
-var import_chunk_HHYCARAF = load("./chunk-HHYCARAF.js");
+var import_chunk_6YFBHOQE = load("./chunk-6YFBHOQE.js");
+var import_chunk_G7UZDMI6 = load("./chunk-G7UZDMI6.js");
+var import_chunk_XLN2D4U5 = load("./chunk-XLN2D4U5.js");
+var import_chunk_MXABXIK2 = load("./chunk-MXABXIK2.js");
+var import_chunk_7BXNR5LW = load("./chunk-7BXNR5LW.js");
 var import_chunk_356WYSYK = load("./chunk-356WYSYK.js");
-var import_chunk_VZSTJGKX = load("./chunk-VZSTJGKX.js");
-var import_chunk_JHMN6QMN = load("./chunk-JHMN6QMN.js");
-var import_chunk_2PAEHOUN = load("./chunk-2PAEHOUN.js");
-var import_chunk_NRRHITGT = load("./chunk-NRRHITGT.js");
+var import_chunk_K2R4ETIS = load("./chunk-K2R4ETIS.js");
+var import_chunk_TU33VQPP = load("./chunk-TU33VQPP.js");
+var import_chunk_5XBRXQFT = load("./chunk-5XBRXQFT.js");
+var import_chunk_DEPKGJ45 = load("./chunk-DEPKGJ45.js");
+var import_chunk_5KUHYBAU = load("./chunk-5KUHYBAU.js");
+var import_chunk_WXWZZEJ5 = load("./chunk-WXWZZEJ5.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
-var import_chunk_JWSPXEOH = load("./chunk-JWSPXEOH.js");
-var import_chunk_QSGRWEAL = load("./chunk-QSGRWEAL.js");
-var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
+var import_chunk_26Y4QCW7 = load("./chunk-26Y4QCW7.js");
+var import_chunk_C5YF7LGV = load("./chunk-C5YF7LGV.js");
+var import_chunk_LGUKPVWX = load("./chunk-LGUKPVWX.js");
 var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
-var import_chunk_3ELXWZHO = load("./chunk-3ELXWZHO.js");
-var import_chunk_M6X4VSC2 = load("./chunk-M6X4VSC2.js");
-var import_chunk_JDHJDU6F = load("./chunk-JDHJDU6F.js");
-var import_chunk_3FM5I4RV = load("./chunk-3FM5I4RV.js");
-var import_chunk_SERDORTF = load("./chunk-SERDORTF.js");
-var import_chunk_HA7S77SO = load("./chunk-HA7S77SO.js");
-var import_chunk_RYETHGSB = load("./chunk-RYETHGSB.js");
+var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
+var import_chunk_6T3SJNXN = load("./chunk-6T3SJNXN.js");
+var import_chunk_6OSUWNVY = load("./chunk-6OSUWNVY.js");
+var import_chunk_J7PW3NGY = load("./chunk-J7PW3NGY.js");
+var import_chunk_F6WZ65LI = load("./chunk-F6WZ65LI.js");
+var import_chunk_EJXOQQCT = load("./chunk-EJXOQQCT.js");
+var import_chunk_V7F6RL42 = load("./chunk-V7F6RL42.js");
+var import_chunk_KCMYYC57 = load("./chunk-KCMYYC57.js");
 var import_chunk_GIZV7ETM = load("./chunk-GIZV7ETM.js");
-var import_chunk_455WVEWC = load("./chunk-455WVEWC.js");
-var import_chunk_CNETLWT3 = load("./chunk-CNETLWT3.js");
-var import_chunk_RLQXPEVW = load("./chunk-RLQXPEVW.js");
+var import_chunk_2ZUP75M7 = load("./chunk-2ZUP75M7.js");
+var import_chunk_WV2ZJAWR = load("./chunk-WV2ZJAWR.js");
+var import_chunk_IF36FT3B = load("./chunk-IF36FT3B.js");
 var import_chunk_FSRL2ASG = load("./chunk-FSRL2ASG.js");
 var import_chunk_57BTWB2J = load("./chunk-57BTWB2J.js");
 var import_chunk_GEPPUING = load("./chunk-GEPPUING.js");
 var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
-var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
 var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
-var import_chunk_O4IAPCHI = load("./chunk-O4IAPCHI.js");
+var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
+var import_chunk_QWC3QI4L = load("./chunk-QWC3QI4L.js");
 var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
-var import_chunk_7ZHMY77B = load("./chunk-7ZHMY77B.js");
+var import_chunk_ME3EHXWB = load("./chunk-ME3EHXWB.js");
 var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 function concludeTimer(job, reconciled) {
-  if ((0, import_chunk_K3U32BTR.finishStored)(job)) return;
+  if ((0, import_chunk_G7UZDMI6.finishStored)(job)) return;
   const tree = { step: "none", ended: [], survivors: [] };
-  (0, import_chunk_K3U32BTR.conclude)(job, { reason: reasonOf(job), exit: void 0, tree, reconciled });
+  (0, import_chunk_G7UZDMI6.conclude)(job, { reason: reasonOf(job), exit: void 0, tree, reconciled });
 }
 function reasonOf({ paths, spec }) {
   const due = Date.parse(spec.timer?.due_at ?? "");
-  const cancel = (0, import_chunk_SERDORTF.readCancel)(paths);
+  const cancel = (0, import_chunk_EJXOQQCT.readCancel)(paths);
   if ((0, import_chunk_Y5L6GQDB.nowMs)() < due) return "canceled";
   return cancel && Date.parse(cancel.at) < due ? "canceled" : "due";
 }
 async function settleJob(view, isDue, isStrict) {
-  if (!await (0, import_chunk_JDHJDU6F.mayAct)(view)) return;
-  const act = () => (0, import_chunk_M6X4VSC2.withLock)(view.paths.lock, async () => {
-    const now = (0, import_chunk_SERDORTF.inspect)(view.root, view.id);
+  if (!await (0, import_chunk_J7PW3NGY.mayAct)(view)) return;
+  const act = () => (0, import_chunk_6OSUWNVY.withLock)(view.paths.lock, async () => {
+    const now = (0, import_chunk_EJXOQQCT.inspect)(view.root, view.id);
     if (isDue(now)) await settle(now);
   });
   try {
@@ -17225,18 +18269,18 @@ function detailOf({ spec, state }) {
   return state.watch?.evidence ?? "nobody looked";
 }
 async function settle(view) {
-  const condition = (0, import_chunk_SERDORTF.conditionOf)(view);
+  const condition = (0, import_chunk_EJXOQQCT.conditionOf)(view);
   if (!view.spec) return;
   if (view.spec.timer) return concludeTimer({ paths: view.paths, spec: view.spec }, true);
-  if ((0, import_chunk_K3U32BTR.finishStored)({ paths: view.paths, spec: view.spec })) {
-    (0, import_chunk_K3U32BTR.removeCgroup)(view.worker?.cgroup ?? (0, import_chunk_K3U32BTR.findCgroup)(view.id), view.id);
+  if ((0, import_chunk_G7UZDMI6.finishStored)({ paths: view.paths, spec: view.spec })) {
+    (0, import_chunk_G7UZDMI6.removeCgroup)(view.worker?.cgroup ?? (0, import_chunk_G7UZDMI6.findCgroup)(view.id), view.id);
     return;
   }
-  const tree = (0, import_chunk_K3U32BTR.treeOf)(view.spec, view.paths, { worker: null, shim: view.shim, child: view.child });
+  const tree = (0, import_chunk_G7UZDMI6.treeOf)(view.spec, view.paths, { worker: null, shim: view.shim, child: view.child });
   const isOver = condition === "over" && view.reason === void 0 && view.spec.run?.keep_children;
-  const ended = isOver ? nothing : await (0, import_chunk_K3U32BTR.terminate)(tree, { graceMs: condition === "over" ? import_chunk_7ZHMY77B.drainMs : import_chunk_7ZHMY77B.orphanGraceMs, settleMs: import_chunk_7ZHMY77B.killSettleMs });
-  (0, import_chunk_K3U32BTR.removeCgroup)(view.worker?.cgroup ?? (0, import_chunk_K3U32BTR.findCgroup)(view.id), view.id);
-  await (0, import_chunk_J5M5T4EI.concludeAsked)(
+  const ended = isOver ? nothing : await (0, import_chunk_G7UZDMI6.terminate)(tree, { graceMs: condition === "over" ? import_chunk_ME3EHXWB.drainMs : import_chunk_ME3EHXWB.orphanGraceMs, settleMs: import_chunk_ME3EHXWB.killSettleMs });
+  (0, import_chunk_G7UZDMI6.removeCgroup)(view.worker?.cgroup ?? (0, import_chunk_G7UZDMI6.findCgroup)(view.id), view.id);
+  await (0, import_chunk_6YFBHOQE.concludeAsked)(
     { paths: view.paths, spec: view.spec },
     { reason: settledReason(view, condition), exit: view.exit, tree: ended, reconciled: true, detail: detailOf(view) },
     tree
@@ -17244,7 +18288,7 @@ async function settle(view) {
 }
 var nothing = { step: "none", ended: [], survivors: [] };
 function settledReason(view, condition) {
-  const told = (0, import_chunk_4WEELAIS.parseReason)(view.reason);
+  const told = (0, import_chunk_XLN2D4U5.parseReason)(view.reason);
   if (told) return told;
   if (condition === "over") return "exited";
   if (view.cancel) return "canceled";
@@ -17276,38 +18320,38 @@ function isOutOfReach(error) {
 });
 
 },
-"./setup-EXGBJ7JG.js": function (module, exports) {
+"./setup-SWJDYWZC.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   setup: () => setup
 });
 module.exports = stdin_exports;
-var import_chunk_CVDKSE2L = load("./chunk-CVDKSE2L.js");
+var import_chunk_4LZXECXM = load("./chunk-4LZXECXM.js");
 var import_chunk_XFBNWBRB = load("./chunk-XFBNWBRB.js");
-var import_chunk_SJMZ3U6Z = load("./chunk-SJMZ3U6Z.js");
-var import_chunk_YMYPQKUB = load("./chunk-YMYPQKUB.js");
-var import_chunk_5ZADBFHT = load("./chunk-5ZADBFHT.js");
+var import_chunk_XDXTA7YZ = load("./chunk-XDXTA7YZ.js");
+var import_chunk_DDGJBZMV = load("./chunk-DDGJBZMV.js");
+var import_chunk_I2DKDLH5 = load("./chunk-I2DKDLH5.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_PPTFCLOT = load("./chunk-PPTFCLOT.js");
-var import_chunk_7FFQMZF5 = load("./chunk-7FFQMZF5.js");
+var import_chunk_WXWZZEJ5 = load("./chunk-WXWZZEJ5.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
-var import_chunk_JWSPXEOH = load("./chunk-JWSPXEOH.js");
-var import_chunk_QSGRWEAL = load("./chunk-QSGRWEAL.js");
-var import_chunk_M6X4VSC2 = load("./chunk-M6X4VSC2.js");
-var import_chunk_3FM5I4RV = load("./chunk-3FM5I4RV.js");
-var import_chunk_SERDORTF = load("./chunk-SERDORTF.js");
-var import_chunk_HA7S77SO = load("./chunk-HA7S77SO.js");
-var import_chunk_RYETHGSB = load("./chunk-RYETHGSB.js");
+var import_chunk_26Y4QCW7 = load("./chunk-26Y4QCW7.js");
+var import_chunk_C5YF7LGV = load("./chunk-C5YF7LGV.js");
+var import_chunk_LGUKPVWX = load("./chunk-LGUKPVWX.js");
+var import_chunk_6OSUWNVY = load("./chunk-6OSUWNVY.js");
+var import_chunk_F6WZ65LI = load("./chunk-F6WZ65LI.js");
+var import_chunk_EJXOQQCT = load("./chunk-EJXOQQCT.js");
+var import_chunk_V7F6RL42 = load("./chunk-V7F6RL42.js");
+var import_chunk_KCMYYC57 = load("./chunk-KCMYYC57.js");
 var import_chunk_GIZV7ETM = load("./chunk-GIZV7ETM.js");
 var import_chunk_57BTWB2J = load("./chunk-57BTWB2J.js");
 var import_chunk_GEPPUING = load("./chunk-GEPPUING.js");
 var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
-var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
 var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
-var import_chunk_O4IAPCHI = load("./chunk-O4IAPCHI.js");
+var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
+var import_chunk_QWC3QI4L = load("./chunk-QWC3QI4L.js");
 var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
-var import_chunk_7ZHMY77B = load("./chunk-7ZHMY77B.js");
+var import_chunk_ME3EHXWB = load("./chunk-ME3EHXWB.js");
 var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
@@ -17329,7 +18373,7 @@ function addReadRules(text, folder) {
 }
 function parse(text) {
   try {
-    return (0, import_chunk_PPTFCLOT.parseSettings)(text);
+    return (0, import_chunk_WXWZZEJ5.parseSettings)(text);
   } catch {
     throw new Error("it is no JSON object");
   }
@@ -17338,11 +18382,11 @@ function planStateEdit(root, now, choices, user) {
   const { restrict = now.restrict, defaults } = choices;
   const general = defaults?.all === void 0 ? {} : Object.fromEntries(import_chunk_W7HED5VZ.modeIds.map((mode) => [mode, defaults.all]));
   const default_backend = withModes({ ...defaults?.clear ? {} : now.default_backend, ...general }, defaults?.modes);
-  const file = (0, import_chunk_HA7S77SO.rootPaths)(root.folder).config;
+  const file = (0, import_chunk_V7F6RL42.rootPaths)(root.folder).config;
   const edit = {
     file,
     before: (0, import_chunk_527JQF7V.readText)(file) ?? null,
-    after: (0, import_chunk_SJMZ3U6Z.narrowingText)({ restrict, default_backend }),
+    after: (0, import_chunk_XDXTA7YZ.narrowingText)({ restrict, default_backend }),
     followsLink: false,
     isState: true
   };
@@ -17353,12 +18397,12 @@ function planStateEdit(root, now, choices, user) {
 }
 function withEffect(change, wanted, user) {
   const mode = import_chunk_W7HED5VZ.modeIds.find((id) => change.startsWith(`default_backend.${id}: `));
-  const own = mode && (0, import_chunk_SJMZ3U6Z.defaultBackend)(mode, user, import_chunk_SJMZ3U6Z.noNarrowing)?.name;
+  const own = mode && (0, import_chunk_XDXTA7YZ.defaultBackend)(mode, user, import_chunk_XDXTA7YZ.noNarrowing)?.name;
   if (mode === void 0 || own === void 0 || wanted[mode] === void 0 || wanted[mode] === own) return change;
   return `${change} (has no effect here: your config says ${own})`;
 }
 function planUserEdit(now, choices) {
-  const file = (0, import_chunk_SJMZ3U6Z.userConfigFile)();
+  const file = (0, import_chunk_XDXTA7YZ.userConfigFile)();
   if (file === void 0)
     throw new import_chunk_NVPF5LEY.FaultError("preflight", "cannot find your config folder: neither HOME nor XDG_CONFIG_HOME is set");
   const before = (0, import_chunk_527JQF7V.readText)(file) ?? null;
@@ -17373,7 +18417,7 @@ function planUserEdit(now, choices) {
     if (value === void 0 || Object.keys(value).length === 0) delete all[key];
     else all[key] = value;
   }
-  import_chunk_SJMZ3U6Z.userConfig.parse(all);
+  import_chunk_XDXTA7YZ.userConfig.parse(all);
   const after = `${JSON.stringify(all, null, 2)}
 `;
   return asEdit({ file, before, after, followsLink: false, isState: false }, [
@@ -17383,14 +18427,14 @@ function planUserEdit(now, choices) {
   ]);
 }
 function planReadRules(folder) {
-  const policy = (0, import_chunk_PPTFCLOT.findBackend)("agy")?.policy;
-  const home = import_chunk_O4IAPCHI.variables.home();
+  const policy = (0, import_chunk_WXWZZEJ5.findBackend)("agy")?.policy;
+  const home = import_chunk_QWC3QI4L.variables.home();
   if (!policy) throw new Error("there is no backend agy with settings");
   if (home === void 0) throw new import_chunk_NVPF5LEY.FaultError("preflight", "cannot find the settings of agy: HOME is not set");
   const file = import_node_path.default.join(home, policy.file);
   const refused = (why) => new import_chunk_NVPF5LEY.FaultError("preflight", `cannot change the settings ${file}: ${why}`);
   if (!(0, import_chunk_SWRACBME.isFolder)(import_node_path.default.dirname(file))) throw refused("agy was never started here; start it once and sign in");
-  const read = (0, import_chunk_SJMZ3U6Z.readSettings)(file);
+  const read = (0, import_chunk_XDXTA7YZ.readSettings)(file);
   if ("fault" in read) throw refused(`they ${read.fault}`);
   let made;
   try {
@@ -17404,10 +18448,10 @@ function planReadRules(folder) {
 }
 async function applyEdits(root, edits) {
   const stamp = (0, import_chunk_Y5L6GQDB.isoNow)().replace(/[-:]|\.\d+/g, "");
-  const write = () => (0, import_chunk_PPTFCLOT.applyAll)(edits, stamp);
+  const write = () => (0, import_chunk_WXWZZEJ5.applyAll)(edits, stamp);
   if (!edits.some((edit) => edit.isState)) return write();
-  (0, import_chunk_5ZADBFHT.ensureRoot)(root.folder);
-  return (0, import_chunk_M6X4VSC2.withLock)((0, import_chunk_HA7S77SO.rootPaths)(root.folder).lock, write);
+  (0, import_chunk_I2DKDLH5.ensureRoot)(root.folder);
+  return (0, import_chunk_6OSUWNVY.withLock)((0, import_chunk_V7F6RL42.rootPaths)(root.folder).lock, write);
 }
 function withModes(backends, modes2 = {}) {
   const all = Object.entries({ ...backends, ...modes2 }).filter(([, name]) => name !== null);
@@ -17432,7 +18476,7 @@ function modeRows(surveys, config, narrowing) {
   const installed = surveys.filter((one) => !one.custom && one.program !== null);
   const single = installed.length === 1 ? installed[0]?.backend : void 0;
   return Object.values(import_chunk_W7HED5VZ.modes).map(({ id, profile }) => {
-    const chosen = (0, import_chunk_SJMZ3U6Z.defaultBackend)(id, config, narrowing);
+    const chosen = (0, import_chunk_XDXTA7YZ.defaultBackend)(id, config, narrowing);
     const lists = { user: config.restrict ?? [], state: narrowing.restrict };
     const by = ["user", "state"].find((one) => lists[one].includes(id)) ?? null;
     const restrictions = Object.values(lists).map((restrict) => ({ restrict, file: "" }));
@@ -17442,7 +18486,7 @@ function modeRows(surveys, config, narrowing) {
       backend,
       backend_from: chosen?.from ?? (single === void 0 ? null : "only_installed"),
       usable: backend === null ? null : surveys.find((one) => one.backend === backend)?.usable ?? false,
-      profile: (0, import_chunk_SJMZ3U6Z.narrowProfile)(id, { asked: void 0, fallback: profile }, restrictions),
+      profile: (0, import_chunk_XDXTA7YZ.narrowProfile)(id, { asked: void 0, fallback: profile }, restrictions),
       restricted_by: by
     };
   });
@@ -17541,7 +18585,7 @@ var setup = {
       help: "with --backend agy: add rules to its settings that let a restricted run look around in this worktree"
     },
     apply: { kind: "flag", help: "really write; a copy of every changed file stays beside it" },
-    ...import_chunk_YMYPQKUB.common
+    ...import_chunk_DDGJBZMV.common
   },
   notes: 'The state folder can only narrow: its default counts where your own config leaves the choice open. No model is called: whether a sign-in is valid shows "doctor --backend NAME".\nExit codes: 0 shown or written, 1 refused.',
   examples: [
@@ -17552,14 +18596,14 @@ var setup = {
   ],
   async run(context, input) {
     const root = context.root(input);
-    const config = (0, import_chunk_SJMZ3U6Z.readUserConfig)();
-    const known = (0, import_chunk_SJMZ3U6Z.knownBackends)(config);
+    const config = (0, import_chunk_XDXTA7YZ.readUserConfig)();
+    const known = (0, import_chunk_XDXTA7YZ.knownBackends)(config);
     const only = input.text("backend");
     if (only !== void 0 && !known.includes(only)) throw unknownBackend("--backend", only, known);
     const choices = { restrict: restrictOf(input), defaults: defaultsOf(input, known) };
     checkTogether(input, choices);
-    (0, import_chunk_5ZADBFHT.checkRoot)(root.folder);
-    const narrowing = (0, import_chunk_SJMZ3U6Z.readNarrowing)(root.folder, known);
+    (0, import_chunk_I2DKDLH5.checkRoot)(root.folder);
+    const narrowing = (0, import_chunk_XDXTA7YZ.readNarrowing)(root.folder, known);
     const edits = [
       ...input.has("user") ? planUserEdit(config, choices) : planStateEdit(root, narrowing, choices, config),
       ...input.has("allow-reads") ? planReadRules((0, import_chunk_57BTWB2J.findWorktree)(context.cwd) ?? context.cwd) : []
@@ -17567,8 +18611,8 @@ var setup = {
     const isApplied = input.has("apply");
     const copies = isApplied ? await applyEdits(root, edits) : [];
     const isChanged = isApplied && edits.length > 0;
-    const now = isChanged ? { config: (0, import_chunk_SJMZ3U6Z.readUserConfig)(), narrowing: (0, import_chunk_SJMZ3U6Z.readNarrowing)(root.folder, known) } : { config, narrowing };
-    const surveys = (0, import_chunk_CVDKSE2L.surveyBackends)(now.config, context.cwd);
+    const now = isChanged ? { config: (0, import_chunk_XDXTA7YZ.readUserConfig)(), narrowing: (0, import_chunk_XDXTA7YZ.readNarrowing)(root.folder, known) } : { config, narrowing };
+    const surveys = (0, import_chunk_4LZXECXM.surveyBackends)(now.config, context.cwd);
     const page = {
       surveys: surveys.filter(({ backend }) => only === void 0 || backend === only),
       modes: modeRows(surveys, now.config, now.narrowing),
@@ -17646,53 +18690,53 @@ var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 });
 
 },
-"./staffer-JK3OPP63.js": function (module, exports) {
+"./staffer-VMDOYYDD.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   staffer: () => staffer
 });
 module.exports = stdin_exports;
-var import_chunk_LPVBMOL6 = load("./chunk-LPVBMOL6.js");
-var import_chunk_PXHNMTB7 = load("./chunk-PXHNMTB7.js");
-var import_chunk_SJMZ3U6Z = load("./chunk-SJMZ3U6Z.js");
-var import_chunk_IR4WZNNS = load("./chunk-IR4WZNNS.js");
-var import_chunk_6QQBI26U = load("./chunk-6QQBI26U.js");
-var import_chunk_ZBD7V2J7 = load("./chunk-ZBD7V2J7.js");
-var import_chunk_CO63BKUS = load("./chunk-CO63BKUS.js");
-var import_chunk_YMYPQKUB = load("./chunk-YMYPQKUB.js");
-var import_chunk_5ZADBFHT = load("./chunk-5ZADBFHT.js");
-var import_chunk_ETU5K633 = load("./chunk-ETU5K633.js");
-var import_chunk_UQY3VEKA = load("./chunk-UQY3VEKA.js");
+var import_chunk_4KYO65OJ = load("./chunk-4KYO65OJ.js");
+var import_chunk_GA4J4H6G = load("./chunk-GA4J4H6G.js");
+var import_chunk_XDXTA7YZ = load("./chunk-XDXTA7YZ.js");
+var import_chunk_LXIYY7CE = load("./chunk-LXIYY7CE.js");
+var import_chunk_6CWXLIYY = load("./chunk-6CWXLIYY.js");
+var import_chunk_SBXD6PHA = load("./chunk-SBXD6PHA.js");
+var import_chunk_U6DKF3US = load("./chunk-U6DKF3US.js");
+var import_chunk_BMQ5FCH3 = load("./chunk-BMQ5FCH3.js");
+var import_chunk_DDGJBZMV = load("./chunk-DDGJBZMV.js");
+var import_chunk_I2DKDLH5 = load("./chunk-I2DKDLH5.js");
+var import_chunk_XOOHQKD5 = load("./chunk-XOOHQKD5.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_2FLBRRVX = load("./chunk-2FLBRRVX.js");
-var import_chunk_PPTFCLOT = load("./chunk-PPTFCLOT.js");
-var import_chunk_7FFQMZF5 = load("./chunk-7FFQMZF5.js");
+var import_chunk_5KUHYBAU = load("./chunk-5KUHYBAU.js");
+var import_chunk_WXWZZEJ5 = load("./chunk-WXWZZEJ5.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
-var import_chunk_JWSPXEOH = load("./chunk-JWSPXEOH.js");
-var import_chunk_QSGRWEAL = load("./chunk-QSGRWEAL.js");
+var import_chunk_26Y4QCW7 = load("./chunk-26Y4QCW7.js");
+var import_chunk_C5YF7LGV = load("./chunk-C5YF7LGV.js");
+var import_chunk_LGUKPVWX = load("./chunk-LGUKPVWX.js");
 var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
-var import_chunk_D7MWPLRQ = load("./chunk-D7MWPLRQ.js");
-var import_chunk_M6X4VSC2 = load("./chunk-M6X4VSC2.js");
-var import_chunk_3FM5I4RV = load("./chunk-3FM5I4RV.js");
-var import_chunk_SERDORTF = load("./chunk-SERDORTF.js");
-var import_chunk_HA7S77SO = load("./chunk-HA7S77SO.js");
-var import_chunk_RYETHGSB = load("./chunk-RYETHGSB.js");
+var import_chunk_S5CILBSM = load("./chunk-S5CILBSM.js");
+var import_chunk_6OSUWNVY = load("./chunk-6OSUWNVY.js");
+var import_chunk_F6WZ65LI = load("./chunk-F6WZ65LI.js");
+var import_chunk_EJXOQQCT = load("./chunk-EJXOQQCT.js");
+var import_chunk_V7F6RL42 = load("./chunk-V7F6RL42.js");
+var import_chunk_KCMYYC57 = load("./chunk-KCMYYC57.js");
 var import_chunk_GIZV7ETM = load("./chunk-GIZV7ETM.js");
-var import_chunk_RLQXPEVW = load("./chunk-RLQXPEVW.js");
+var import_chunk_IF36FT3B = load("./chunk-IF36FT3B.js");
 var import_chunk_FSRL2ASG = load("./chunk-FSRL2ASG.js");
 var import_chunk_57BTWB2J = load("./chunk-57BTWB2J.js");
 var import_chunk_GEPPUING = load("./chunk-GEPPUING.js");
 var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
-var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
 var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
-var import_chunk_O4IAPCHI = load("./chunk-O4IAPCHI.js");
+var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
+var import_chunk_QWC3QI4L = load("./chunk-QWC3QI4L.js");
 var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
-var import_chunk_7ZHMY77B = load("./chunk-7ZHMY77B.js");
+var import_chunk_ME3EHXWB = load("./chunk-ME3EHXWB.js");
 var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
-var staffer = (0, import_chunk_LPVBMOL6.makeStaffVerb)({
+var staffer = (0, import_chunk_4KYO65OJ.makeStaffVerb)({
   mode: "staffer",
   examples: [
     'staffer --backend codex --prompt "Fix the failing test in src/parse.ts"',
@@ -17705,45 +18749,45 @@ var staffer = (0, import_chunk_LPVBMOL6.makeStaffVerb)({
 });
 
 },
-"./status-5YLV2ISX.js": function (module, exports) {
+"./status-FZ4ZPPHV.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   status: () => status
 });
 module.exports = stdin_exports;
-var import_chunk_YMYPQKUB = load("./chunk-YMYPQKUB.js");
-var import_chunk_5ZADBFHT = load("./chunk-5ZADBFHT.js");
-var import_chunk_CZCT4ACN = load("./chunk-CZCT4ACN.js");
-var import_chunk_UQY3VEKA = load("./chunk-UQY3VEKA.js");
+var import_chunk_PGVCAQIW = load("./chunk-PGVCAQIW.js");
+var import_chunk_DDGJBZMV = load("./chunk-DDGJBZMV.js");
+var import_chunk_I2DKDLH5 = load("./chunk-I2DKDLH5.js");
+var import_chunk_XOOHQKD5 = load("./chunk-XOOHQKD5.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_7FFQMZF5 = load("./chunk-7FFQMZF5.js");
-var import_chunk_JHMN6QMN = load("./chunk-JHMN6QMN.js");
-var import_chunk_2PAEHOUN = load("./chunk-2PAEHOUN.js");
-var import_chunk_NRRHITGT = load("./chunk-NRRHITGT.js");
-var import_chunk_JWSPXEOH = load("./chunk-JWSPXEOH.js");
-var import_chunk_QSGRWEAL = load("./chunk-QSGRWEAL.js");
+var import_chunk_K2R4ETIS = load("./chunk-K2R4ETIS.js");
+var import_chunk_5XBRXQFT = load("./chunk-5XBRXQFT.js");
+var import_chunk_DEPKGJ45 = load("./chunk-DEPKGJ45.js");
+var import_chunk_26Y4QCW7 = load("./chunk-26Y4QCW7.js");
+var import_chunk_C5YF7LGV = load("./chunk-C5YF7LGV.js");
+var import_chunk_LGUKPVWX = load("./chunk-LGUKPVWX.js");
 var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
-var import_chunk_SERDORTF = load("./chunk-SERDORTF.js");
-var import_chunk_HA7S77SO = load("./chunk-HA7S77SO.js");
-var import_chunk_RYETHGSB = load("./chunk-RYETHGSB.js");
+var import_chunk_EJXOQQCT = load("./chunk-EJXOQQCT.js");
+var import_chunk_V7F6RL42 = load("./chunk-V7F6RL42.js");
+var import_chunk_KCMYYC57 = load("./chunk-KCMYYC57.js");
 var import_chunk_GIZV7ETM = load("./chunk-GIZV7ETM.js");
 var import_chunk_57BTWB2J = load("./chunk-57BTWB2J.js");
 var import_chunk_GEPPUING = load("./chunk-GEPPUING.js");
 var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
 var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
-var import_chunk_O4IAPCHI = load("./chunk-O4IAPCHI.js");
+var import_chunk_QWC3QI4L = load("./chunk-QWC3QI4L.js");
 var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
-var import_chunk_7ZHMY77B = load("./chunk-7ZHMY77B.js");
+var import_chunk_ME3EHXWB = load("./chunk-ME3EHXWB.js");
 var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 async function listViews(root, options) {
-  const live = (0, import_chunk_7FFQMZF5.listActive)(root).filter((id) => (0, import_chunk_SWRACBME.exists)((0, import_chunk_HA7S77SO.jobPaths)(root, id).folder));
+  const live = (0, import_chunk_C5YF7LGV.listActive)(root).filter((id) => (0, import_chunk_SWRACBME.exists)((0, import_chunk_V7F6RL42.jobPaths)(root, id).folder));
   const views = [];
   for (const id of live) views.push(...await look(root, id));
   let left = options.recent;
-  for (const id of (0, import_chunk_7FFQMZF5.listJobs)(root)) {
+  for (const id of (0, import_chunk_C5YF7LGV.listJobs)(root)) {
     if (left === 0) break;
     if (live.includes(id)) continue;
     const [view] = await look(root, id);
@@ -17752,10 +18796,10 @@ async function listViews(root, options) {
     views.push(view);
     left -= 1;
   }
-  return views.filter((view) => isWanted(view.spec, options.owner)).sort((a, b) => Number((0, import_chunk_SERDORTF.isEnded)(a.state)) - Number((0, import_chunk_SERDORTF.isEnded)(b.state)) || (0, import_chunk_SERDORTF.compareIds)(b.id, a.id));
+  return views.filter((view) => isWanted(view.spec, options.owner)).sort((a, b) => Number((0, import_chunk_EJXOQQCT.isEnded)(a.state)) - Number((0, import_chunk_EJXOQQCT.isEnded)(b.state)) || (0, import_chunk_EJXOQQCT.compareIds)(b.id, a.id));
 }
 async function look(root, id) {
-  for (const how of [import_chunk_JWSPXEOH.refresh, import_chunk_SERDORTF.inspect]) {
+  for (const how of [import_chunk_26Y4QCW7.refresh, import_chunk_EJXOQQCT.inspect]) {
     try {
       return [await how(root, id)];
     } catch {
@@ -17813,9 +18857,9 @@ async function tableOf(views, look2) {
   return lines.map((line, index) => paint(line, views[index - 1], color)).join("\n");
 }
 function rowOf(view) {
-  const { health } = (0, import_chunk_CZCT4ACN.healthOf)(view, (0, import_chunk_SERDORTF.conditionOf)(view));
-  const { backend, profile, model } = (0, import_chunk_CZCT4ACN.staffFacts)(view.spec);
-  const word = health === "attention" && !(0, import_chunk_SERDORTF.isEnded)(view.state) ? `${view.state.state}!` : view.state.state;
+  const { health } = (0, import_chunk_PGVCAQIW.healthOf)(view, (0, import_chunk_EJXOQQCT.conditionOf)(view));
+  const { backend, profile, model } = (0, import_chunk_PGVCAQIW.staffFacts)(view.spec);
+  const word = health === "attention" && !(0, import_chunk_EJXOQQCT.isEnded)(view.state) ? `${view.state.state}!` : view.state.state;
   const cells = [word, timeOf(view), endedOf(view) ?? "-", ownerOf(view)];
   return [view.id, ...cells, ...[backend, profile, model].map((cell) => (0, import_chunk_LXK2ZILE.excerpt)(cell ?? "-", 24)), whatOf(view)];
 }
@@ -17826,7 +18870,7 @@ function timeOf({ state }) {
   return (0, import_chunk_UNGYPAP3.formatDuration)(state.duration_ms ?? Math.max(0, (0, import_chunk_Y5L6GQDB.nowMs)() - Date.parse(state.created_at)));
 }
 function endedOf({ state }) {
-  return (0, import_chunk_SERDORTF.isEnded)(state) && state.ended_at !== null ? `${(0, import_chunk_UNGYPAP3.formatAge)((0, import_chunk_Y5L6GQDB.nowMs)() - Date.parse(state.ended_at))} ago` : null;
+  return (0, import_chunk_EJXOQQCT.isEnded)(state) && state.ended_at !== null ? `${(0, import_chunk_UNGYPAP3.formatAge)((0, import_chunk_Y5L6GQDB.nowMs)() - Date.parse(state.ended_at))} ago` : null;
 }
 function ownerOf(view) {
   return (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)(view.spec?.owner ?? "-"), 16);
@@ -17843,18 +18887,18 @@ function pageOf(view, root) {
 }
 function factsOf(view, root) {
   const { state, spec } = view;
-  const seen = (0, import_chunk_CZCT4ACN.observation)(view, { afterSeq: null, root });
+  const seen = (0, import_chunk_PGVCAQIW.observation)(view, { afterSeq: null, root });
   const ended = endedOf(view);
   const lines = [
     ["id", view.id],
     ["state", state.state],
-    ["health", (0, import_chunk_SERDORTF.isEnded)(state) ? null : `${seen.health}${seen.reason ? ` (${seen.reason})` : ""}`],
+    ["health", (0, import_chunk_EJXOQQCT.isEnded)(state) ? null : `${seen.health}${seen.reason ? ` (${seen.reason})` : ""}`],
     ["error", state.error ? `${state.error.code}: ${(0, import_chunk_LXK2ZILE.plainText)(state.error.message)}` : null],
     ["exit code", state.exit_code === null ? null : String(state.exit_code)],
     ["time", `${timeOf(view)}${ended === null ? "" : `, ended ${ended}`}`],
     ["owner", spec?.owner ? ownerOf(view) : null],
     ["backend", agentOf(view)],
-    ["due", spec?.timer ? (0, import_chunk_UQY3VEKA.dueWords)(spec.timer) : null],
+    ["due", spec?.timer ? (0, import_chunk_XOOHQKD5.dueWords)(spec.timer) : null],
     ["slot", spec?.timer?.slot ? (0, import_chunk_LXK2ZILE.plainText)(spec.timer.slot) : null],
     ["what", whatOf(view)],
     ["folder", spec?.cwd ? (0, import_chunk_LXK2ZILE.plainText)(spec.cwd) : null],
@@ -17865,19 +18909,19 @@ function factsOf(view, root) {
   return lines.filter(([, value]) => value !== null).map(([name, value]) => `${`${name}:`.padEnd(14)}${value}`).join("\n");
 }
 function agentOf({ spec }) {
-  const { backend, profile, model } = (0, import_chunk_CZCT4ACN.staffFacts)(spec);
+  const { backend, profile, model } = (0, import_chunk_PGVCAQIW.staffFacts)(spec);
   if (backend === null) return null;
   return [backend, `profile ${profile}`, ...model === null ? [] : [`model ${model}`]].join(", ");
 }
 function saidLast(view) {
   const { paths, spec, state } = view;
-  const tails = (...files) => files.map((file) => (0, import_chunk_LXK2ZILE.plainText)((0, import_chunk_JHMN6QMN.readLogTail)(file).toString("utf8")).trimEnd());
+  const tails = (...files) => files.map((file) => (0, import_chunk_LXK2ZILE.plainText)((0, import_chunk_K2R4ETIS.readLogTail)(file).toString("utf8")).trimEnd());
   if (!spec?.staff) return tails(paths.output, paths.error);
-  if ((0, import_chunk_SERDORTF.isEnded)(state)) return tails(paths.result);
+  if ((0, import_chunk_EJXOQQCT.isEnded)(state)) return tails(paths.result);
   return [...liveLines(view), ...tails(paths.error)];
 }
 function liveLines(view) {
-  const { tools, text } = (0, import_chunk_CZCT4ACN.progressOf)(view);
+  const { tools, text } = (0, import_chunk_PGVCAQIW.progressOf)(view);
   const calls = Array.isArray(tools) ? tools.map(callLine).filter((line) => line !== null) : [];
   return [calls.join("\n"), typeof text === "string" ? (0, import_chunk_LXK2ZILE.plainText)(text).trim() : ""];
 }
@@ -17900,22 +18944,22 @@ var status = {
       range: { default: 10, min: 0, max: 1e4 },
       help: "how many finished jobs to show (default 10)"
     },
-    ...import_chunk_YMYPQKUB.common
+    ...import_chunk_DDGJBZMV.common
   },
   examples: ["status", "status run-mik3x9ab-4f7q2z", "status --owner builder --json"],
   async run(context, input) {
     const root = context.root(input);
-    const isThere = (0, import_chunk_5ZADBFHT.checkRoot)(root.folder);
+    const isThere = (0, import_chunk_I2DKDLH5.checkRoot)(root.folder);
     if (input.words[0] !== void 0) {
-      const view = await (0, import_chunk_JWSPXEOH.refresh)(root.folder, (0, import_chunk_7FFQMZF5.findJob)(root, input.words[0]));
-      return input.has("json") ? { code: (0, import_chunk_6PFAPK5K.exitCodeOf)(view.state.state), json: (0, import_chunk_CZCT4ACN.observation)(view, { afterSeq: null, root }) } : { code: (0, import_chunk_6PFAPK5K.exitCodeOf)(view.state.state), out: pageOf(view, root) };
+      const view = await (0, import_chunk_26Y4QCW7.refresh)(root.folder, (0, import_chunk_C5YF7LGV.findJob)(root, input.words[0]));
+      return input.has("json") ? { code: (0, import_chunk_6PFAPK5K.exitCodeOf)(view.state.state), json: (0, import_chunk_PGVCAQIW.observation)(view, { afterSeq: null, root }) } : { code: (0, import_chunk_6PFAPK5K.exitCodeOf)(view.state.state), out: pageOf(view, root) };
     }
     const views = isThere ? await listViews(root.folder, { recent: input.count("recent") ?? 10, owner: input.text("owner") ?? null }) : [];
     if (input.has("json"))
       return { code: import_chunk_6PFAPK5K.exitCodes.done, json: { state_folder: root.folder, jobs: views.map(rowDocument) } };
     if (views.length === 0) return { code: import_chunk_6PFAPK5K.exitCodes.done, out: `no jobs in ${root.folder}
 ` };
-    const look2 = { width: context.width, isColored: context.isTerminal && !import_chunk_O4IAPCHI.variables.noColor() };
+    const look2 = { width: context.width, isColored: context.isTerminal && !import_chunk_QWC3QI4L.variables.noColor() };
     return { code: import_chunk_6PFAPK5K.exitCodes.done, out: `${await tableOf(views, look2)}
 ` };
   }
@@ -17928,9 +18972,9 @@ function rowDocument(view) {
     verb: spec?.verb ?? null,
     owner: spec?.owner ? (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)(spec.owner), 200) : null,
     label: spec?.label ? (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)(spec.label), 200) : null,
-    ...(0, import_chunk_CZCT4ACN.staffFacts)(spec),
+    ...(0, import_chunk_PGVCAQIW.staffFacts)(spec),
     state: state.state,
-    ...(0, import_chunk_CZCT4ACN.healthOf)(view, (0, import_chunk_SERDORTF.conditionOf)(view)),
+    ...(0, import_chunk_PGVCAQIW.healthOf)(view, (0, import_chunk_EJXOQQCT.conditionOf)(view)),
     created_at: state.created_at,
     ended_at: state.ended_at,
     duration_ms: state.duration_ms,
@@ -17945,66 +18989,66 @@ function rowDocument(view) {
 });
 
 },
-"./supervise-P7GJN6JP.js": function (module, exports) {
+"./supervise-KDDXZ5MC.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   supervise: () => supervise
 });
 module.exports = stdin_exports;
-var import_chunk_ETU5K633 = load("./chunk-ETU5K633.js");
+var import_chunk_LXIYY7CE = load("./chunk-LXIYY7CE.js");
 var import_chunk_QNAIMAEG = load("./chunk-QNAIMAEG.js");
-var import_chunk_BTVAVPPQ = load("./chunk-BTVAVPPQ.js");
-var import_chunk_CP3TJGBN = load("./chunk-CP3TJGBN.js");
-var import_chunk_EXTEGOX2 = load("./chunk-EXTEGOX2.js");
+var import_chunk_NU56JBUQ = load("./chunk-NU56JBUQ.js");
+var import_chunk_XZFC2CBH = load("./chunk-XZFC2CBH.js");
+var import_chunk_3EKUEIMU = load("./chunk-3EKUEIMU.js");
 var import_chunk_FNP5XAIJ = load("./chunk-FNP5XAIJ.js");
-var import_chunk_J5M5T4EI = load("./chunk-J5M5T4EI.js");
-var import_chunk_K3U32BTR = load("./chunk-K3U32BTR.js");
-var import_chunk_4WEELAIS = load("./chunk-4WEELAIS.js");
-var import_chunk_ESOKI4II = load("./chunk-ESOKI4II.js");
-var import_chunk_2FLBRRVX = load("./chunk-2FLBRRVX.js");
-var import_chunk_PPTFCLOT = load("./chunk-PPTFCLOT.js");
-var import_chunk_7FFQMZF5 = load("./chunk-7FFQMZF5.js");
-var import_chunk_HHYCARAF = load("./chunk-HHYCARAF.js");
+var import_chunk_6YFBHOQE = load("./chunk-6YFBHOQE.js");
+var import_chunk_G7UZDMI6 = load("./chunk-G7UZDMI6.js");
+var import_chunk_XLN2D4U5 = load("./chunk-XLN2D4U5.js");
+var import_chunk_MXABXIK2 = load("./chunk-MXABXIK2.js");
+var import_chunk_7BXNR5LW = load("./chunk-7BXNR5LW.js");
 var import_chunk_356WYSYK = load("./chunk-356WYSYK.js");
-var import_chunk_VZSTJGKX = load("./chunk-VZSTJGKX.js");
-var import_chunk_JHMN6QMN = load("./chunk-JHMN6QMN.js");
-var import_chunk_2PAEHOUN = load("./chunk-2PAEHOUN.js");
-var import_chunk_NRRHITGT = load("./chunk-NRRHITGT.js");
+var import_chunk_K2R4ETIS = load("./chunk-K2R4ETIS.js");
+var import_chunk_TU33VQPP = load("./chunk-TU33VQPP.js");
+var import_chunk_5XBRXQFT = load("./chunk-5XBRXQFT.js");
+var import_chunk_DEPKGJ45 = load("./chunk-DEPKGJ45.js");
+var import_chunk_5KUHYBAU = load("./chunk-5KUHYBAU.js");
+var import_chunk_WXWZZEJ5 = load("./chunk-WXWZZEJ5.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
-var import_chunk_JWSPXEOH = load("./chunk-JWSPXEOH.js");
-var import_chunk_QSGRWEAL = load("./chunk-QSGRWEAL.js");
-var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
+var import_chunk_26Y4QCW7 = load("./chunk-26Y4QCW7.js");
+var import_chunk_C5YF7LGV = load("./chunk-C5YF7LGV.js");
+var import_chunk_LGUKPVWX = load("./chunk-LGUKPVWX.js");
 var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
-var import_chunk_3ELXWZHO = load("./chunk-3ELXWZHO.js");
-var import_chunk_M6X4VSC2 = load("./chunk-M6X4VSC2.js");
-var import_chunk_3FM5I4RV = load("./chunk-3FM5I4RV.js");
-var import_chunk_SERDORTF = load("./chunk-SERDORTF.js");
-var import_chunk_HA7S77SO = load("./chunk-HA7S77SO.js");
-var import_chunk_RYETHGSB = load("./chunk-RYETHGSB.js");
+var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
+var import_chunk_6T3SJNXN = load("./chunk-6T3SJNXN.js");
+var import_chunk_6OSUWNVY = load("./chunk-6OSUWNVY.js");
+var import_chunk_F6WZ65LI = load("./chunk-F6WZ65LI.js");
+var import_chunk_EJXOQQCT = load("./chunk-EJXOQQCT.js");
+var import_chunk_V7F6RL42 = load("./chunk-V7F6RL42.js");
+var import_chunk_KCMYYC57 = load("./chunk-KCMYYC57.js");
 var import_chunk_GIZV7ETM = load("./chunk-GIZV7ETM.js");
-var import_chunk_455WVEWC = load("./chunk-455WVEWC.js");
-var import_chunk_CNETLWT3 = load("./chunk-CNETLWT3.js");
-var import_chunk_RLQXPEVW = load("./chunk-RLQXPEVW.js");
+var import_chunk_2ZUP75M7 = load("./chunk-2ZUP75M7.js");
+var import_chunk_WV2ZJAWR = load("./chunk-WV2ZJAWR.js");
+var import_chunk_IF36FT3B = load("./chunk-IF36FT3B.js");
 var import_chunk_FSRL2ASG = load("./chunk-FSRL2ASG.js");
 var import_chunk_57BTWB2J = load("./chunk-57BTWB2J.js");
 var import_chunk_GEPPUING = load("./chunk-GEPPUING.js");
 var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
-var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
 var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
-var import_chunk_O4IAPCHI = load("./chunk-O4IAPCHI.js");
+var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
+var import_chunk_QWC3QI4L = load("./chunk-QWC3QI4L.js");
 var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
-var import_chunk_7ZHMY77B = load("./chunk-7ZHMY77B.js");
+var import_chunk_ME3EHXWB = load("./chunk-ME3EHXWB.js");
 var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 var import_node_child_process = require("node:child_process");
 function followAgent(claim, progress) {
   const { spec, paths } = claim;
-  const backend = (0, import_chunk_4WEELAIS.backendOf)(spec);
+  const backend = (0, import_chunk_XLN2D4U5.backendOf)(spec);
   if (!spec.staff || !backend) return void 0;
   const { staff } = spec;
-  const reading = (0, import_chunk_PPTFCLOT.makeReading)();
+  const reading = (0, import_chunk_WXWZZEJ5.makeReading)();
   let isFinalTold = false;
   const told = lastToolTold(claim);
   const ended = new Set();
@@ -18017,25 +19061,25 @@ function followAgent(claim, progress) {
     for (const call of reading.tools) {
       if (call.n <= told || call.ended_at === null || ended.has(call.n)) continue;
       ended.add(call.n);
-      progress.append("tool", { tool: (0, import_chunk_BTVAVPPQ.toolSnapshot)(call) });
+      progress.append("tool", { tool: (0, import_chunk_NU56JBUQ.toolSnapshot)(call) });
     }
     if (reading.final !== null && !isFinalTold) {
       isFinalTold = true;
       progress.note("final_answer", { final: reading.final });
     }
-    progress.snapshot(() => (0, import_chunk_BTVAVPPQ.agentSnapshot)(reading));
+    progress.snapshot(() => (0, import_chunk_NU56JBUQ.agentSnapshot)(reading));
   };
   return {
     reading,
     sink: {
-      stdout: (line) => (0, import_chunk_4WEELAIS.readSafely)(reading, () => backend.read(line, reading, (0, import_chunk_Y5L6GQDB.isoNow)())),
-      stderr: (line) => (0, import_chunk_4WEELAIS.readSafely)(reading, () => backend.readError?.(line, reading, (0, import_chunk_Y5L6GQDB.isoNow)()))
+      stdout: (line) => (0, import_chunk_XLN2D4U5.readSafely)(reading, () => backend.read(line, reading, (0, import_chunk_Y5L6GQDB.isoNow)())),
+      stderr: (line) => (0, import_chunk_XLN2D4U5.readSafely)(reading, () => backend.readError?.(line, reading, (0, import_chunk_Y5L6GQDB.isoNow)()))
     },
     update
   };
   function lastToolTold({ generation }) {
     if (generation === 1) return 0;
-    const numbers = (0, import_chunk_NRRHITGT.readEvents)(paths, 0, 1e5).events.flatMap((event) => {
+    const numbers = (0, import_chunk_DEPKGJ45.readEvents)(paths, 0, 1e5).events.flatMap((event) => {
       const tool = event.type === "tool" ? event.tool : void 0;
       return typeof tool?.n === "number" ? [tool.n] : [];
     });
@@ -18237,14 +19281,14 @@ async function startChild(claim, plan) {
     end2
   );
   await untilMarked(claim, ended);
-  const shim = (0, import_chunk_SERDORTF.readMark)(paths.shimMark, claim.self);
+  const shim = (0, import_chunk_EJXOQQCT.readMark)(paths.shimMark, claim.self);
   if (shim?.pid !== pid) return attachChild(claim);
-  return { shim, child: (0, import_chunk_SERDORTF.readMark)(paths.childMark, claim.self) ?? null, ended, baseline };
+  return { shim, child: (0, import_chunk_EJXOQQCT.readMark)(paths.childMark, claim.self) ?? null, ended, baseline };
 }
 async function attachChild(claim) {
   const { paths } = claim;
   await untilMarked(claim, new Promise(() => void 0));
-  const shim = (0, import_chunk_SERDORTF.readMark)(paths.shimMark, claim.self) ?? null;
+  const shim = (0, import_chunk_EJXOQQCT.readMark)(paths.shimMark, claim.self) ?? null;
   const ended = new Promise((resolve) => {
     let close;
     const done = () => {
@@ -18256,12 +19300,12 @@ async function attachChild(claim) {
       if (!shim || (0, import_chunk_GIZV7ETM.livenessOf)(shim) === "dead") done();
     };
     const timer = setInterval(look, 1e3);
-    void (0, import_chunk_EXTEGOX2.watchFifo)(paths.aliveFifo, () => setTimeout(done, 0)).then((stop) => {
+    void (0, import_chunk_3EKUEIMU.watchFifo)(paths.aliveFifo, () => setTimeout(done, 0)).then((stop) => {
       close = stop;
       look();
     });
   });
-  return { shim, child: (0, import_chunk_SERDORTF.readMark)(paths.childMark, claim.self) ?? null, ended, baseline: null };
+  return { shim, child: (0, import_chunk_EJXOQQCT.readMark)(paths.childMark, claim.self) ?? null, ended, baseline: null };
 }
 async function untilMarked(claim, ended) {
   const { paths } = claim;
@@ -18269,10 +19313,10 @@ async function untilMarked(claim, ended) {
   void ended.then(() => {
     isOver = true;
   });
-  const until = (0, import_chunk_Y5L6GQDB.monotonicMs)() + import_chunk_7ZHMY77B.startLimitMs;
+  const until = (0, import_chunk_Y5L6GQDB.monotonicMs)() + import_chunk_ME3EHXWB.startLimitMs;
   for (let pause = 4; !isOver && (0, import_chunk_Y5L6GQDB.monotonicMs)() < until && !(0, import_chunk_SWRACBME.exists)(paths.exit); pause = Math.min(pause * 2, 64)) {
-    const shim = (0, import_chunk_SERDORTF.readMark)(paths.shimMark, claim.self);
-    if (shim && (0, import_chunk_SERDORTF.readMark)(paths.childMark, claim.self)) return;
+    const shim = (0, import_chunk_EJXOQQCT.readMark)(paths.shimMark, claim.self);
+    if (shim && (0, import_chunk_EJXOQQCT.readMark)(paths.childMark, claim.self)) return;
     if (shim && (0, import_chunk_GIZV7ETM.livenessOf)(shim) === "dead") return;
     await (0, import_chunk_Y5L6GQDB.sleep)(pause);
   }
@@ -18291,7 +19335,7 @@ function punch(file, offset, length) {
     (0, import_node_child_process.execFile)(
       "fallocate",
       ["-p", "-o", String(offset), "-l", String(length), file],
-      { timeout: 3e4, env: (0, import_chunk_O4IAPCHI.toolEnvironment)() },
+      { timeout: 3e4, env: (0, import_chunk_QWC3QI4L.toolEnvironment)() },
       (error) => resolve(error === null)
     );
   });
@@ -18380,7 +19424,7 @@ var Stream = class {
   cap;
   size = 0;
   offset = 0;
-  lines = new import_chunk_4WEELAIS.LineSplitter();
+  lines = new import_chunk_XLN2D4U5.LineSplitter();
   sink;
   constructor(file, capBytes, sink) {
     this.file = file;
@@ -18474,7 +19518,7 @@ var Follower = class {
 function planChild(root, spec, paths, brief) {
   const own = { id: spec.id, cwd: spec.cwd, mark: spec.mark };
   if (spec.run) {
-    const environment2 = (0, import_chunk_O4IAPCHI.childEnvironment)({ ...own, add: {}, remove: [] });
+    const environment2 = (0, import_chunk_QWC3QI4L.childEnvironment)({ ...own, add: {}, remove: [] });
     return {
       program: spec.run.program,
       args: spec.run.argv.slice(1),
@@ -18483,7 +19527,7 @@ function planChild(root, spec, paths, brief) {
       conversationId: null
     };
   }
-  const backend = (0, import_chunk_4WEELAIS.backendOf)(spec);
+  const backend = (0, import_chunk_XLN2D4U5.backendOf)(spec);
   if (!spec.staff || !backend) throw new Error(`cannot start job ${spec.id}: unknown backend ${spec.staff?.backend}`);
   const plan = backend.plan({ ...staffRequest(root, spec, paths), prompt: brief });
   if (plan.promptBy === "stdin") (0, import_chunk_527JQF7V.writeFile)(paths.prompt, plan.stdin);
@@ -18492,10 +19536,10 @@ function planChild(root, spec, paths, brief) {
   return {
     program: spec.staff.program,
     args: plan.args,
-    environment: (0, import_chunk_O4IAPCHI.childEnvironment)({
+    environment: (0, import_chunk_QWC3QI4L.childEnvironment)({
       ...own,
       add: plan.environment,
-      remove: [...(0, import_chunk_PPTFCLOT.hostMarkers)(), ...import_chunk_RLQXPEVW.repositoryVariables, ...plan.remove]
+      remove: [...(0, import_chunk_WXWZZEJ5.hostMarkers)(), ...import_chunk_IF36FT3B.repositoryVariables, ...plan.remove]
     }),
     input: plan.promptBy === "stdin" ? paths.prompt : "/dev/null",
     conversationId: plan.conversationId
@@ -18539,7 +19583,7 @@ function makeBrief(spec, facts) {
     list("Rules", [...mode.rules, ...commonRules(spec, facts)]),
     list("Your final message", [...mode.form, ...answerRules])
   ];
-  if (staff.schema) parts.push(import_chunk_4WEELAIS.findingsForm);
+  if (staff.schema) parts.push(import_chunk_XLN2D4U5.findingsForm);
   return `${parts.filter((part) => part !== "").join("\n\n")}
 `;
 }
@@ -18605,9 +19649,9 @@ function list(title, lines) {
 }
 function prepareStart(root, spec, paths) {
   if (!spec.staff) return { brief: "", before: void 0 };
-  const before = (0, import_chunk_ESOKI4II.recordBefore)(spec, paths);
-  const review = spec.staff.mode === "review" ? (0, import_chunk_ETU5K633.prepareReview)(spec.staff, paths, before) : [];
-  return { brief: makeBrief(spec, { context: (0, import_chunk_2FLBRRVX.contextOf)(before), review, stateRoot: root }), before };
+  const before = (0, import_chunk_MXABXIK2.recordBefore)(spec, paths);
+  const review = spec.staff.mode === "review" ? (0, import_chunk_LXIYY7CE.prepareReview)(spec.staff, paths, before) : [];
+  return { brief: makeBrief(spec, { context: (0, import_chunk_5KUHYBAU.contextOf)(before), review, stateRoot: root }), before };
 }
 function makeTicker(claim, tick) {
   const second = setInterval(tick, 1e3);
@@ -18622,7 +19666,7 @@ function makeTicker(claim, tick) {
   };
 }
 function keepLease(claim) {
-  const lease = setInterval(() => (0, import_chunk_CP3TJGBN.renewLease)(claim.paths), import_chunk_7ZHMY77B.leaseMs);
+  const lease = setInterval(() => (0, import_chunk_XZFC2CBH.renewLease)(claim.paths), import_chunk_ME3EHXWB.leaseMs);
   return () => clearInterval(lease);
 }
 function makeDueLook(claim, follower, agent) {
@@ -18631,7 +19675,7 @@ function makeDueLook(claim, follower, agent) {
   let completeSince;
   return () => {
     if (!(0, import_chunk_SWRACBME.exists)(paths.folder)) return "state_vanished";
-    if ((0, import_chunk_SERDORTF.readCancel)(paths)) return "canceled";
+    if ((0, import_chunk_EJXOQQCT.readCancel)(paths)) return "canceled";
     const now = (0, import_chunk_Y5L6GQDB.monotonicMs)();
     const lastOutput = follower.lastOutputMono;
     if (spec.first_output_ms !== null && lastOutput === null && now - begun > spec.first_output_ms)
@@ -18639,12 +19683,12 @@ function makeDueLook(claim, follower, agent) {
     if (spec.stall_ms !== null && now - (lastOutput ?? begun) > spec.stall_ms) return "stalled";
     if (agent?.reading.waitsForSignIn) return "sign_in";
     completeSince = agent?.reading.final ? completeSince ?? now : void 0;
-    return completeSince !== void 0 && now - completeSince > import_chunk_7ZHMY77B.lingerMs ? "lingered" : void 0;
+    return completeSince !== void 0 && now - completeSince > import_chunk_ME3EHXWB.lingerMs ? "lingered" : void 0;
   };
 }
 function claimReason(claim, reason) {
   const { paths } = claim;
-  if ((0, import_chunk_SERDORTF.readExit)(paths)) return (0, import_chunk_4WEELAIS.parseReason)((0, import_chunk_SERDORTF.readReason)(paths));
+  if ((0, import_chunk_EJXOQQCT.readExit)(paths)) return (0, import_chunk_XLN2D4U5.parseReason)((0, import_chunk_EJXOQQCT.readReason)(paths));
   let isOurs = false;
   try {
     isOurs = (0, import_chunk_527JQF7V.createFile)(paths.reason, `${reason}
@@ -18652,8 +19696,8 @@ function claimReason(claim, reason) {
   } catch {
     return reason;
   }
-  if (!isOurs) return (0, import_chunk_4WEELAIS.parseReason)((0, import_chunk_SERDORTF.readReason)(paths)) ?? reason;
-  if (!(0, import_chunk_SERDORTF.readExit)(paths)) return reason;
+  if (!isOurs) return (0, import_chunk_XLN2D4U5.parseReason)((0, import_chunk_EJXOQQCT.readReason)(paths)) ?? reason;
+  if (!(0, import_chunk_EJXOQQCT.readExit)(paths)) return reason;
   (0, import_chunk_527JQF7V.removeFile)(paths.reason);
   return void 0;
 }
@@ -18662,8 +19706,8 @@ async function untilEnd(claim, progress, child, follower, agent) {
   const releases = [];
   try {
     return await new Promise((resolve) => {
-      void child.ended.then(() => resolve((0, import_chunk_4WEELAIS.parseReason)((0, import_chunk_SERDORTF.readReason)(paths)) ?? "exited"));
-      const told = (0, import_chunk_SERDORTF.readExit)(paths) ? void 0 : (0, import_chunk_4WEELAIS.parseReason)((0, import_chunk_SERDORTF.readReason)(paths));
+      void child.ended.then(() => resolve((0, import_chunk_XLN2D4U5.parseReason)((0, import_chunk_EJXOQQCT.readReason)(paths)) ?? "exited"));
+      const told = (0, import_chunk_EJXOQQCT.readExit)(paths) ? void 0 : (0, import_chunk_XLN2D4U5.parseReason)((0, import_chunk_EJXOQQCT.readReason)(paths));
       if (told !== void 0) resolve(told);
       let hasStopped = false;
       const stop = (wanted) => {
@@ -18689,7 +19733,7 @@ async function untilEnd(claim, progress, child, follower, agent) {
 function tellNewNeighbours({ root, paths, spec }, progress) {
   if (!spec.staff) return;
   const { warnings } = progress.state;
-  const fresh = (0, import_chunk_PPTFCLOT.neighbourWarnings)(root, paths).filter(
+  const fresh = (0, import_chunk_WXWZZEJ5.neighbourWarnings)(root, paths).filter(
     (one) => !warnings.some((known) => known.message === one.message)
   );
   if (fresh.length > 0) progress.note("two_writers", { warnings: fresh }, { warnings: [...warnings, ...fresh] });
@@ -18697,7 +19741,7 @@ function tellNewNeighbours({ root, paths, spec }, progress) {
 var nothing = { step: "none", ended: [], survivors: [] };
 async function supervise(claim) {
   const { paths, spec } = claim;
-  const progress = new import_chunk_BTVAVPPQ.Progress(claim);
+  const progress = new import_chunk_NU56JBUQ.Progress(claim);
   const isClaimed = (0, import_chunk_SWRACBME.exists)(paths.started);
   await tellClaim(claim, progress, isClaimed);
   const early = isClaimed ? void 0 : reasonNotToStart(claim);
@@ -18731,8 +19775,8 @@ async function end(claim, progress, parts) {
   const { paths, spec } = claim;
   const { child, before, follower, agent, reason } = parts;
   if (reason === "state_vanished") {
-    await (0, import_chunk_K3U32BTR.terminate)((0, import_chunk_K3U32BTR.treeOf)(spec, paths, { worker: claim.self, ...child }), stopTimes(claim));
-    (0, import_chunk_K3U32BTR.removeCgroup)(claim.cgroup, spec.id);
+    await (0, import_chunk_G7UZDMI6.terminate)((0, import_chunk_G7UZDMI6.treeOf)(spec, paths, { worker: claim.self, ...child }), stopTimes(claim));
+    (0, import_chunk_G7UZDMI6.removeCgroup)(claim.cgroup, spec.id);
     return;
   }
   const ended = reason === "exited" ? nothing : await stopTree(claim, child, progress, reason);
@@ -18740,8 +19784,8 @@ async function end(claim, progress, parts) {
   const omitted = await follower.end();
   agent?.update();
   progress.flush();
-  (0, import_chunk_K3U32BTR.removeCgroup)(claim.cgroup, spec.id);
-  const exit = (0, import_chunk_SERDORTF.readExit)(paths);
+  (0, import_chunk_G7UZDMI6.removeCgroup)(claim.cgroup, spec.id);
+  const exit = (0, import_chunk_EJXOQQCT.readExit)(paths);
   const ending = {
     ...lostReason(claim, child, reason, exit !== void 0),
     exit,
@@ -18752,15 +19796,15 @@ async function end(claim, progress, parts) {
     before,
     warnings: progress.state.warnings
   };
-  await (0, import_chunk_J5M5T4EI.concludeAsked)(claim, ending, (0, import_chunk_K3U32BTR.treeOf)(spec, paths, { worker: claim.self, ...child }));
+  await (0, import_chunk_6YFBHOQE.concludeAsked)(claim, ending, (0, import_chunk_G7UZDMI6.treeOf)(spec, paths, { worker: claim.self, ...child }));
 }
 function reasonNotToStart({ paths, spec }) {
-  if ((0, import_chunk_SERDORTF.readCancel)(paths)) return "canceled";
+  if ((0, import_chunk_EJXOQQCT.readCancel)(paths)) return "canceled";
   return (0, import_chunk_Y5L6GQDB.monotonicMs)() >= spec.deadline_mono_ms ? "hard_timeout" : void 0;
 }
 async function endUnstarted(claim, reason, detail) {
   const ending = { reason, exit: void 0, tree: nothing, reconciled: false };
-  await (0, import_chunk_J5M5T4EI.concludeAsked)(claim, detail === void 0 ? ending : { ...ending, detail }, null);
+  await (0, import_chunk_6YFBHOQE.concludeAsked)(claim, detail === void 0 ? ending : { ...ending, detail }, null);
 }
 async function tryStart(claim, progress) {
   try {
@@ -18781,15 +19825,15 @@ async function tryStart(claim, progress) {
 }
 function lostReason(claim, child, reason, isTold) {
   if (reason !== "exited" || isTold) return { reason };
-  if (child.child !== null || (0, import_chunk_SERDORTF.readMark)(claim.paths.childMark, claim.self)) return { reason: "worker_lost" };
+  if (child.child !== null || (0, import_chunk_EJXOQQCT.readMark)(claim.paths.childMark, claim.self)) return { reason: "worker_lost" };
   return { reason: "spawn_failed", detail: `the job folder ${claim.paths.folder} could not be written` };
 }
 async function stopTree(claim, child, progress, reason) {
   const { paths, spec } = claim;
-  if (reason === "canceled") progress.note("cancel_requested", { request: (0, import_chunk_SERDORTF.readCancel)(paths) ?? null });
+  if (reason === "canceled") progress.note("cancel_requested", { request: (0, import_chunk_EJXOQQCT.readCancel)(paths) ?? null });
   progress.step("stop_asked", "stopping", { reason });
-  const report = await (0, import_chunk_K3U32BTR.terminate)((0, import_chunk_K3U32BTR.treeOf)(spec, paths, { worker: claim.self, ...child }), stopTimes(claim));
-  const until = (0, import_chunk_Y5L6GQDB.monotonicMs)() + import_chunk_7ZHMY77B.killSettleMs;
+  const report = await (0, import_chunk_G7UZDMI6.terminate)((0, import_chunk_G7UZDMI6.treeOf)(spec, paths, { worker: claim.self, ...child }), stopTimes(claim));
+  const until = (0, import_chunk_Y5L6GQDB.monotonicMs)() + import_chunk_ME3EHXWB.killSettleMs;
   let isGone = false;
   void child.ended.then(() => {
     isGone = true;
@@ -18799,17 +19843,17 @@ async function stopTree(claim, child, progress, reason) {
 }
 async function sweep(claim, child) {
   const { paths, spec } = claim;
-  if (spec.run?.keep_children && (0, import_chunk_SERDORTF.readExit)(paths)) return nothing;
-  return (0, import_chunk_K3U32BTR.terminate)((0, import_chunk_K3U32BTR.treeOf)(spec, paths, { worker: claim.self, ...child }), { graceMs: import_chunk_7ZHMY77B.drainMs, settleMs: import_chunk_7ZHMY77B.killSettleMs });
+  if (spec.run?.keep_children && (0, import_chunk_EJXOQQCT.readExit)(paths)) return nothing;
+  return (0, import_chunk_G7UZDMI6.terminate)((0, import_chunk_G7UZDMI6.treeOf)(spec, paths, { worker: claim.self, ...child }), { graceMs: import_chunk_ME3EHXWB.drainMs, settleMs: import_chunk_ME3EHXWB.killSettleMs });
 }
 function stopTimes(claim) {
-  return { graceMs: claim.spec.kill_grace_ms, settleMs: import_chunk_7ZHMY77B.killSettleMs };
+  return { graceMs: claim.spec.kill_grace_ms, settleMs: import_chunk_ME3EHXWB.killSettleMs };
 }
 function tellStart(claim, progress, child) {
   if (progress.state.started_at !== null) return;
-  const lost = (0, import_chunk_O4IAPCHI.uncarriableNames)();
+  const lost = (0, import_chunk_QWC3QI4L.uncarriableNames)();
   const fields = { child: child.child?.pid ?? null, ...lost.length > 0 ? { environment_names_lost: lost } : {} };
-  progress.step("started", "started", fields, { started_at: (0, import_chunk_4WEELAIS.startedAt)(claim.paths) ?? (0, import_chunk_Y5L6GQDB.isoNow)() });
+  progress.step("started", "started", fields, { started_at: (0, import_chunk_XLN2D4U5.startedAt)(claim.paths) ?? (0, import_chunk_Y5L6GQDB.isoNow)() });
 }
 async function tellClaim(claim, progress, isClaimed) {
   const { generation, self, spec } = claim;
@@ -18817,8 +19861,8 @@ async function tellClaim(claim, progress, isClaimed) {
     progress.step("claimed", "claimed", { worker: self.pid });
     return;
   }
-  const key = (0, import_chunk_3FM5I4RV.readKey)();
-  const isChanged = !isClaimed && key !== void 0 && (0, import_chunk_3FM5I4RV.environmentDigest)(key) !== spec.environment.digest;
+  const key = (0, import_chunk_F6WZ65LI.readKey)();
+  const isChanged = !isClaimed && key !== void 0 && (0, import_chunk_F6WZ65LI.environmentDigest)(key) !== spec.environment.digest;
   const message = "the worker was lost before the start, and its replacement has another environment than the launcher had";
   const warnings = isChanged ? [...progress.state.warnings, { code: "environment_changed", message }] : progress.state.warnings;
   progress.step("claimed", "worker_replaced", { worker: self.pid, generation, baseline_reset: true }, { warnings });
@@ -18829,7 +19873,7 @@ async function tellClaim(claim, progress, isClaimed) {
 });
 
 },
-"./timer-IRDMKKMC.js": function (module, exports) {
+"./timer-KPFRBPMW.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -18837,34 +19881,34 @@ __export(stdin_exports, {
   timer: () => timer
 });
 module.exports = stdin_exports;
-var import_chunk_HZZQJWIM = load("./chunk-HZZQJWIM.js");
-var import_chunk_ZBD7V2J7 = load("./chunk-ZBD7V2J7.js");
-var import_chunk_CO63BKUS = load("./chunk-CO63BKUS.js");
-var import_chunk_YMYPQKUB = load("./chunk-YMYPQKUB.js");
-var import_chunk_5ZADBFHT = load("./chunk-5ZADBFHT.js");
-var import_chunk_7KOI7XAU = load("./chunk-7KOI7XAU.js");
-var import_chunk_UQY3VEKA = load("./chunk-UQY3VEKA.js");
-var import_chunk_EXTEGOX2 = load("./chunk-EXTEGOX2.js");
+var import_chunk_RNDS5QRZ = load("./chunk-RNDS5QRZ.js");
+var import_chunk_GDXSJXKZ = load("./chunk-GDXSJXKZ.js");
+var import_chunk_U6DKF3US = load("./chunk-U6DKF3US.js");
+var import_chunk_BMQ5FCH3 = load("./chunk-BMQ5FCH3.js");
+var import_chunk_DDGJBZMV = load("./chunk-DDGJBZMV.js");
+var import_chunk_I2DKDLH5 = load("./chunk-I2DKDLH5.js");
+var import_chunk_XOOHQKD5 = load("./chunk-XOOHQKD5.js");
+var import_chunk_3EKUEIMU = load("./chunk-3EKUEIMU.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_7FFQMZF5 = load("./chunk-7FFQMZF5.js");
-var import_chunk_JWSPXEOH = load("./chunk-JWSPXEOH.js");
-var import_chunk_QSGRWEAL = load("./chunk-QSGRWEAL.js");
+var import_chunk_26Y4QCW7 = load("./chunk-26Y4QCW7.js");
+var import_chunk_C5YF7LGV = load("./chunk-C5YF7LGV.js");
+var import_chunk_LGUKPVWX = load("./chunk-LGUKPVWX.js");
 var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
-var import_chunk_D7MWPLRQ = load("./chunk-D7MWPLRQ.js");
-var import_chunk_M6X4VSC2 = load("./chunk-M6X4VSC2.js");
-var import_chunk_3FM5I4RV = load("./chunk-3FM5I4RV.js");
-var import_chunk_SERDORTF = load("./chunk-SERDORTF.js");
-var import_chunk_HA7S77SO = load("./chunk-HA7S77SO.js");
-var import_chunk_RYETHGSB = load("./chunk-RYETHGSB.js");
+var import_chunk_S5CILBSM = load("./chunk-S5CILBSM.js");
+var import_chunk_6OSUWNVY = load("./chunk-6OSUWNVY.js");
+var import_chunk_F6WZ65LI = load("./chunk-F6WZ65LI.js");
+var import_chunk_EJXOQQCT = load("./chunk-EJXOQQCT.js");
+var import_chunk_V7F6RL42 = load("./chunk-V7F6RL42.js");
+var import_chunk_KCMYYC57 = load("./chunk-KCMYYC57.js");
 var import_chunk_GIZV7ETM = load("./chunk-GIZV7ETM.js");
 var import_chunk_57BTWB2J = load("./chunk-57BTWB2J.js");
 var import_chunk_GEPPUING = load("./chunk-GEPPUING.js");
 var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
-var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
 var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
-var import_chunk_O4IAPCHI = load("./chunk-O4IAPCHI.js");
+var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
+var import_chunk_QWC3QI4L = load("./chunk-QWC3QI4L.js");
 var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
-var import_chunk_7ZHMY77B = load("./chunk-7ZHMY77B.js");
+var import_chunk_ME3EHXWB = load("./chunk-ME3EHXWB.js");
 var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
@@ -18904,23 +19948,23 @@ function readSlot(root, slot) {
   if (facts.kind !== "file" || facts.uid !== process.getuid?.())
     throw new import_chunk_NVPF5LEY.FaultError("state_unusable", `cannot use the slot ${slot}: ${file} is no file of ours`, "remove it");
   const id = (0, import_chunk_527JQF7V.readText)(file, 100)?.trim() ?? "";
-  return (0, import_chunk_SERDORTF.isId)(id) ? id : void 0;
+  return (0, import_chunk_EJXOQQCT.isId)(id) ? id : void 0;
 }
 function writeSlot(root, slot, id) {
   (0, import_chunk_527JQF7V.writeFile)(fileOf(root, slot), `${id}
 `);
 }
 function fileOf(root, slot) {
-  return import_node_path.default.join((0, import_chunk_HA7S77SO.rootPaths)(root).slots, slot);
+  return import_node_path.default.join((0, import_chunk_V7F6RL42.rootPaths)(root).slots, slot);
 }
 function admitTimer(root, slot) {
   let earlier = [];
   return {
     async admit() {
-      const timers = (0, import_chunk_7FFQMZF5.listActive)(root.folder).filter((id) => id.startsWith("timer-"));
+      const timers = (0, import_chunk_C5YF7LGV.listActive)(root.folder).filter((id) => id.startsWith("timer-"));
       earlier = slot === null ? [] : await inSlot(root.folder, slot, timers);
       const others = timers.filter((id) => !earlier.includes(id));
-      if (others.length >= import_chunk_7ZHMY77B.armedTimers) await requireRoom(root, others);
+      if (others.length >= import_chunk_ME3EHXWB.armedTimers) await requireRoom(root, others);
       return { warnings: [], told: (id) => slot === null ? void 0 : writeSlot(root.folder, slot, id) };
     },
     earlier: () => earlier
@@ -18930,7 +19974,7 @@ async function replaceTimers(root, earlier, by) {
   const replaced = [];
   for (const id of earlier) {
     const why = `replaced by ${by.id}`;
-    const { result } = await (0, import_chunk_HZZQJWIM.cancelJob)(root.folder, id, { owner: by.owner, why }, import_chunk_7ZHMY77B.replaceWaitMs);
+    const { result } = await (0, import_chunk_RNDS5QRZ.cancelJob)(root.folder, id, { owner: by.owner, why }, import_chunk_ME3EHXWB.replaceWaitMs);
     if (result !== "ended_before") replaced.push(id);
   }
   return replaced;
@@ -18939,7 +19983,7 @@ async function inSlot(root, slot, timers) {
   const named = readSlot(root, slot);
   const found = [];
   for (const id of new Set([...timers, ...named === void 0 ? [] : [named]])) {
-    const spec = (0, import_chunk_SERDORTF.readSpec)((0, import_chunk_HA7S77SO.jobPaths)(root, id));
+    const spec = (0, import_chunk_EJXOQQCT.readSpec)((0, import_chunk_V7F6RL42.jobPaths)(root, id));
     if (spec.kind === "ok" && spec.value.timer?.slot === slot && await isArmed(root, id)) found.push(id);
   }
   return found;
@@ -18948,16 +19992,16 @@ async function requireRoom(root, timers) {
   const armed = [];
   for (const id of timers) if (await isArmed(root.folder, id)) armed.push(id);
   const [oldest] = armed;
-  if (oldest === void 0 || armed.length < import_chunk_7ZHMY77B.armedTimers) return;
+  if (oldest === void 0 || armed.length < import_chunk_ME3EHXWB.armedTimers) return;
   throw new import_chunk_NVPF5LEY.FaultError(
     "busy",
-    `cannot arm another timer: ${armed.length} are armed in ${root.folder}, and ${import_chunk_7ZHMY77B.armedTimers} is the most`,
-    `list them with ${import_chunk_QSGRWEAL.nextCommands.status(root.option)}, and cancel one, for example the oldest: ${import_chunk_QSGRWEAL.nextCommands.cancel(oldest, root.option)}`
+    `cannot arm another timer: ${armed.length} are armed in ${root.folder}, and ${import_chunk_ME3EHXWB.armedTimers} is the most`,
+    `list them with ${import_chunk_LGUKPVWX.nextCommands.status(root.option)}, and cancel one, for example the oldest: ${import_chunk_LGUKPVWX.nextCommands.cancel(oldest, root.option)}`
   );
 }
 async function isArmed(root, id) {
   try {
-    return !(0, import_chunk_SERDORTF.isEnded)((await (0, import_chunk_JWSPXEOH.refresh)(root, id)).state);
+    return !(0, import_chunk_EJXOQQCT.isEnded)((await (0, import_chunk_26Y4QCW7.refresh)(root, id)).state);
   } catch (error) {
     if (error instanceof import_chunk_NVPF5LEY.FaultError && error.code === "unknown_job") return false;
     throw error;
@@ -18966,7 +20010,7 @@ async function isArmed(root, id) {
 var options = {
   message: { kind: "text", value: "TEXT", help: "what `wait` prints when it is due, byte for byte (at most 64 KiB)" },
   slot: { kind: "text", value: "NAME", help: "replace the armed timer of this slot, if there is one" },
-  ...import_chunk_YMYPQKUB.launchOptions
+  ...import_chunk_DDGJBZMV.launchOptions
 };
 var notes = "The instant counts on the wall clock. It stands on disk: no process runs for it, and it outlives a restart of the machine. A due timer says that the time has come, not that anything is finished. At most 64 are armed in one state folder.";
 var timerIn = {
@@ -18978,7 +20022,7 @@ var timerIn = {
   notes: `DELAY: 1s to 30d, like 90s, 25m or 1h30m. ${notes}`,
   examples: ['timer in 25m --message "look at the build"', 'timer in 12h --slot backstop --message "give up"'],
   run: (context, input) => arm(context, input, "timer in", () => {
-    const delay = (0, import_chunk_UNGYPAP3.parseDuration)(input.words[0], "the delay", import_chunk_7ZHMY77B.limits.timer);
+    const delay = (0, import_chunk_UNGYPAP3.parseDuration)(input.words[0], "the delay", import_chunk_ME3EHXWB.limits.timer);
     return { due: (0, import_chunk_Y5L6GQDB.nowMs)() + delay, delay };
   })
 };
@@ -19010,7 +20054,7 @@ ${notes}`,
     const came = word === void 0 ? "without a word" : JSON.stringify(word);
     throw (0, import_chunk_NVPF5LEY.usageError)(
       `cannot arm a timer ${came}: the forms are timer in DELAY and timer at INSTANT`,
-      (0, import_chunk_GEPPUING.quoteWords)([...(0, import_chunk_HA7S77SO.selfWords)(), "timer", "--help"])
+      (0, import_chunk_GEPPUING.quoteWords)([...(0, import_chunk_V7F6RL42.selfWords)(), "timer", "--help"])
     );
   },
   run() {
@@ -19018,14 +20062,14 @@ ${notes}`,
   }
 };
 async function arm(context, input, verb, when) {
-  const words = (0, import_chunk_ZBD7V2J7.onceWords)(verb, input, null, null);
-  const repeated = await (0, import_chunk_ZBD7V2J7.repeatedLaunch)(context, input, words, false);
+  const words = (0, import_chunk_U6DKF3US.onceWords)(verb, input, null, null);
+  const repeated = await (0, import_chunk_U6DKF3US.repeatedLaunch)(context, input, words, false);
   if (repeated) return repeated;
   const { due, delay } = when();
   const [message, slot] = [input.text("message") ?? "", input.text("slot")];
   const size = Buffer.byteLength(message);
-  if (size > import_chunk_7ZHMY77B.timerMessageBytes)
-    throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take a --message of ${size} bytes: at most ${import_chunk_7ZHMY77B.timerMessageBytes} are allowed`);
+  if (size > import_chunk_ME3EHXWB.timerMessageBytes)
+    throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take a --message of ${size} bytes: at most ${import_chunk_ME3EHXWB.timerMessageBytes} are allowed`);
   const part = {
     due_at: (0, import_chunk_Y5L6GQDB.isoOf)(due),
     delay_ms: delay,
@@ -19036,18 +20080,18 @@ async function arm(context, input, verb, when) {
   return launchTimer(context, input, { timer: part, lineage: null, words });
 }
 async function launchTimer(context, input, job) {
-  (0, import_chunk_ZBD7V2J7.checkLaunchOptions)(input);
+  (0, import_chunk_U6DKF3US.checkLaunchOptions)(input);
   const root = context.root(input);
-  const said = (0, import_chunk_ZBD7V2J7.launchWords)(input);
+  const said = (0, import_chunk_U6DKF3US.launchWords)(input);
   const { admit, earlier } = admitTimer(root, job.timer.slot);
-  const launched = await (0, import_chunk_CO63BKUS.launch)(root, {
+  const launched = await (0, import_chunk_BMQ5FCH3.launch)(root, {
     kind: "timer",
     verb: "timer",
     ...said,
     cwd: context.cwd,
     deadlineMs: job.timer.delay_ms ?? Math.max(0, Date.parse(job.timer.due_at) - (0, import_chunk_Y5L6GQDB.nowMs)()),
     killGraceMs: 0,
-    maxOutputBytes: import_chunk_7ZHMY77B.limits.maxOutput.default,
+    maxOutputBytes: import_chunk_ME3EHXWB.limits.maxOutput.default,
     firstOutputMs: null,
     stallMs: null,
     lineage: job.lineage,
@@ -19058,7 +20102,7 @@ async function launchTimer(context, input, job) {
     admit
   });
   const replaced = launched.isNew ? await replaceTimers(root, earlier(), { id: launched.id, owner: said.owner }) : [];
-  return (0, import_chunk_ZBD7V2J7.tellLaunched)(context, input, root, { ...launched, replaced }, false);
+  return (0, import_chunk_U6DKF3US.tellLaunched)(context, input, root, { ...launched, replaced }, false);
 }
 function futureInstant(text) {
   const due = parseInstant(text);
@@ -19066,7 +20110,7 @@ function futureInstant(text) {
   const refused = (why) => new import_chunk_NVPF5LEY.FaultError("usage", `cannot arm a timer at ${text}: ${why}; the clock here says ${(0, import_chunk_Y5L6GQDB.isoOf)(now)}`, null);
   if (due <= now)
     throw refused(`that was ${now - due < 6e4 ? (0, import_chunk_UNGYPAP3.formatAge)(now - due) : (0, import_chunk_UNGYPAP3.formatDuration)(now - due)} ago`);
-  const { max } = import_chunk_7ZHMY77B.limits.timer;
+  const { max } = import_chunk_ME3EHXWB.limits.timer;
   if (due - now > max) throw refused(`that is in ${(0, import_chunk_UNGYPAP3.formatDuration)(due - now)}, and ${(0, import_chunk_UNGYPAP3.formatDuration)(max)} is the most`);
   return due;
 }
@@ -19077,15 +20121,15 @@ function futureInstant(text) {
 });
 
 },
-"./tool-SXORBSW6.js": function (module, exports) {
+"./tool-OGVNTJ43.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  runTool: () => import_chunk_3ELXWZHO.runTool
+  runTool: () => import_chunk_6T3SJNXN.runTool
 });
 module.exports = stdin_exports;
-var import_chunk_3ELXWZHO = load("./chunk-3ELXWZHO.js");
-var import_chunk_7ZHMY77B = load("./chunk-7ZHMY77B.js");
+var import_chunk_6T3SJNXN = load("./chunk-6T3SJNXN.js");
+var import_chunk_ME3EHXWB = load("./chunk-ME3EHXWB.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
@@ -19127,54 +20171,54 @@ function renderHelp(command) {
 });
 
 },
-"./wait-5OC2R44C.js": function (module, exports) {
+"./wait-QUDY562J.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   wait: () => wait
 });
 module.exports = stdin_exports;
-var import_chunk_GLR5KTMK = load("./chunk-GLR5KTMK.js");
-var import_chunk_YMYPQKUB = load("./chunk-YMYPQKUB.js");
-var import_chunk_5ZADBFHT = load("./chunk-5ZADBFHT.js");
-var import_chunk_GTICFK3N = load("./chunk-GTICFK3N.js");
-var import_chunk_XHNSY7QO = load("./chunk-XHNSY7QO.js");
-var import_chunk_CZCT4ACN = load("./chunk-CZCT4ACN.js");
-var import_chunk_E4KQ3GXL = load("./chunk-E4KQ3GXL.js");
-var import_chunk_PPJAWDLW = load("./chunk-PPJAWDLW.js");
-var import_chunk_7KOI7XAU = load("./chunk-7KOI7XAU.js");
+var import_chunk_RTBPYWFD = load("./chunk-RTBPYWFD.js");
+var import_chunk_3NS6NK27 = load("./chunk-3NS6NK27.js");
+var import_chunk_VTU4Y7QV = load("./chunk-VTU4Y7QV.js");
+var import_chunk_PGVCAQIW = load("./chunk-PGVCAQIW.js");
+var import_chunk_Y3SBONLC = load("./chunk-Y3SBONLC.js");
+var import_chunk_2EBOH3U2 = load("./chunk-2EBOH3U2.js");
+var import_chunk_GDXSJXKZ = load("./chunk-GDXSJXKZ.js");
 var import_chunk_5AUWXA57 = load("./chunk-5AUWXA57.js");
-var import_chunk_UQY3VEKA = load("./chunk-UQY3VEKA.js");
-var import_chunk_EXTEGOX2 = load("./chunk-EXTEGOX2.js");
+var import_chunk_DDGJBZMV = load("./chunk-DDGJBZMV.js");
+var import_chunk_I2DKDLH5 = load("./chunk-I2DKDLH5.js");
+var import_chunk_XOOHQKD5 = load("./chunk-XOOHQKD5.js");
+var import_chunk_3EKUEIMU = load("./chunk-3EKUEIMU.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_7FFQMZF5 = load("./chunk-7FFQMZF5.js");
-var import_chunk_HHYCARAF = load("./chunk-HHYCARAF.js");
+var import_chunk_7BXNR5LW = load("./chunk-7BXNR5LW.js");
 var import_chunk_356WYSYK = load("./chunk-356WYSYK.js");
-var import_chunk_VZSTJGKX = load("./chunk-VZSTJGKX.js");
-var import_chunk_JHMN6QMN = load("./chunk-JHMN6QMN.js");
-var import_chunk_2PAEHOUN = load("./chunk-2PAEHOUN.js");
-var import_chunk_NRRHITGT = load("./chunk-NRRHITGT.js");
+var import_chunk_K2R4ETIS = load("./chunk-K2R4ETIS.js");
+var import_chunk_TU33VQPP = load("./chunk-TU33VQPP.js");
+var import_chunk_5XBRXQFT = load("./chunk-5XBRXQFT.js");
+var import_chunk_DEPKGJ45 = load("./chunk-DEPKGJ45.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
-var import_chunk_JWSPXEOH = load("./chunk-JWSPXEOH.js");
-var import_chunk_QSGRWEAL = load("./chunk-QSGRWEAL.js");
-var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
+var import_chunk_26Y4QCW7 = load("./chunk-26Y4QCW7.js");
+var import_chunk_C5YF7LGV = load("./chunk-C5YF7LGV.js");
+var import_chunk_LGUKPVWX = load("./chunk-LGUKPVWX.js");
 var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
-var import_chunk_SERDORTF = load("./chunk-SERDORTF.js");
-var import_chunk_HA7S77SO = load("./chunk-HA7S77SO.js");
-var import_chunk_RYETHGSB = load("./chunk-RYETHGSB.js");
+var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
+var import_chunk_EJXOQQCT = load("./chunk-EJXOQQCT.js");
+var import_chunk_V7F6RL42 = load("./chunk-V7F6RL42.js");
+var import_chunk_KCMYYC57 = load("./chunk-KCMYYC57.js");
 var import_chunk_GIZV7ETM = load("./chunk-GIZV7ETM.js");
-var import_chunk_455WVEWC = load("./chunk-455WVEWC.js");
-var import_chunk_CNETLWT3 = load("./chunk-CNETLWT3.js");
-var import_chunk_RLQXPEVW = load("./chunk-RLQXPEVW.js");
+var import_chunk_2ZUP75M7 = load("./chunk-2ZUP75M7.js");
+var import_chunk_WV2ZJAWR = load("./chunk-WV2ZJAWR.js");
+var import_chunk_IF36FT3B = load("./chunk-IF36FT3B.js");
 var import_chunk_FSRL2ASG = load("./chunk-FSRL2ASG.js");
 var import_chunk_57BTWB2J = load("./chunk-57BTWB2J.js");
 var import_chunk_GEPPUING = load("./chunk-GEPPUING.js");
 var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
-var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
 var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
-var import_chunk_O4IAPCHI = load("./chunk-O4IAPCHI.js");
+var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
+var import_chunk_QWC3QI4L = load("./chunk-QWC3QI4L.js");
 var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
-var import_chunk_7ZHMY77B = load("./chunk-7ZHMY77B.js");
+var import_chunk_ME3EHXWB = load("./chunk-ME3EHXWB.js");
 var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
@@ -19189,17 +20233,17 @@ var wait = {
     timeout: {
       kind: "duration",
       value: "D",
-      range: import_chunk_7ZHMY77B.limits.waitTimeout,
+      range: import_chunk_ME3EHXWB.limits.waitTimeout,
       help: "patience of this call (default 100s, no maximum); the job runs on"
     },
     heartbeat: {
       kind: "duration",
       value: "D",
-      range: import_chunk_7ZHMY77B.limits.heartbeat,
+      range: import_chunk_ME3EHXWB.limits.heartbeat,
       help: "a line on stderr this often (default: silence)"
     },
-    ...import_chunk_YMYPQKUB.ownerOption,
-    ...import_chunk_YMYPQKUB.common
+    ...import_chunk_DDGJBZMV.ownerOption,
+    ...import_chunk_DDGJBZMV.common
   },
   notes: 'Without ids: the newest job, also when others are live (--all and --any take all that are live). Of several jobs each result stands below a line "== ID: STATE ==".\nExit codes: 0 done, 2 not finished (patience is over), 3 failed, timed out or crashed, 4 canceled, 1 this command is at fault.\nKilling a wait (Ctrl-C too) never touches the job.',
   examples: [
@@ -19209,14 +20253,14 @@ var wait = {
   ],
   async run(context, input) {
     const root = context.root(input);
-    (0, import_chunk_5ZADBFHT.checkRoot)(root.folder);
+    (0, import_chunk_I2DKDLH5.checkRoot)(root.folder);
     if (input.has("any") && input.has("all")) throw (0, import_chunk_NVPF5LEY.usageError)("cannot take --any and --all together");
-    const owner = input.text("owner") ?? import_chunk_O4IAPCHI.variables.owner() ?? null;
-    const ids = input.words.length > 0 ? [...new Set(input.words.map((word) => (0, import_chunk_7FFQMZF5.findJob)(root, word)))] : liveOrLatest(root, owner, input.has("any") || input.has("all"));
+    const owner = input.text("owner") ?? import_chunk_QWC3QI4L.variables.owner() ?? null;
+    const ids = input.words.length > 0 ? [...new Set(input.words.map((word) => (0, import_chunk_C5YF7LGV.findJob)(root, word)))] : liveOrLatest(root, owner, input.has("any") || input.has("all"));
     if (ids.length > 1 && !input.has("any") && !input.has("all")) {
       throw (0, import_chunk_NVPF5LEY.usageError)(`cannot wait for ${ids.length} jobs without saying how: add --any (the first) or --all`);
     }
-    return (0, import_chunk_GTICFK3N.waitAndTell)(context, root, ids, {
+    return (0, import_chunk_3NS6NK27.waitAndTell)(context, root, ids, {
       mode: input.has("any") ? "any" : "all",
       timeoutMs: input.durationOrDefault("timeout"),
       heartbeatMs: input.duration("heartbeat") ?? null,
@@ -19226,11 +20270,11 @@ var wait = {
 };
 function liveOrLatest(root, owner, isMany) {
   const isOurs = (id) => {
-    const spec = (0, import_chunk_SERDORTF.readSpec)((0, import_chunk_HA7S77SO.jobPaths)(root.folder, id));
+    const spec = (0, import_chunk_EJXOQQCT.readSpec)((0, import_chunk_V7F6RL42.jobPaths)(root.folder, id));
     return owner === null || spec.kind === "ok" && spec.value.owner === owner;
   };
-  const live = isMany ? (0, import_chunk_7FFQMZF5.listActive)(root.folder).filter((id) => (0, import_chunk_SWRACBME.exists)((0, import_chunk_HA7S77SO.jobPaths)(root.folder, id).folder) && isOurs(id)) : [];
-  return live.length > 0 ? live : [(0, import_chunk_GLR5KTMK.requireLatest)(root, owner, "a job to wait for")];
+  const live = isMany ? (0, import_chunk_C5YF7LGV.listActive)(root.folder).filter((id) => (0, import_chunk_SWRACBME.exists)((0, import_chunk_V7F6RL42.jobPaths)(root.folder, id).folder) && isOurs(id)) : [];
+  return live.length > 0 ? live : [(0, import_chunk_RTBPYWFD.requireLatest)(root, owner, "a job to wait for")];
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
@@ -19238,48 +20282,48 @@ function liveOrLatest(root, owner, isMany) {
 });
 
 },
-"./watch-VMQTWZ7J.js": function (module, exports) {
+"./watch-SQ6UG6BI.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   watch: () => watch
 });
 module.exports = stdin_exports;
-var import_chunk_ZBD7V2J7 = load("./chunk-ZBD7V2J7.js");
-var import_chunk_CO63BKUS = load("./chunk-CO63BKUS.js");
-var import_chunk_YMYPQKUB = load("./chunk-YMYPQKUB.js");
-var import_chunk_5ZADBFHT = load("./chunk-5ZADBFHT.js");
-var import_chunk_KAYO3MEI = load("./chunk-KAYO3MEI.js");
-var import_chunk_UQY3VEKA = load("./chunk-UQY3VEKA.js");
+var import_chunk_U6DKF3US = load("./chunk-U6DKF3US.js");
+var import_chunk_BMQ5FCH3 = load("./chunk-BMQ5FCH3.js");
+var import_chunk_DDGJBZMV = load("./chunk-DDGJBZMV.js");
+var import_chunk_I2DKDLH5 = load("./chunk-I2DKDLH5.js");
+var import_chunk_XOOHQKD5 = load("./chunk-XOOHQKD5.js");
+var import_chunk_UF4AAOIX = load("./chunk-UF4AAOIX.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_7FFQMZF5 = load("./chunk-7FFQMZF5.js");
-var import_chunk_QSGRWEAL = load("./chunk-QSGRWEAL.js");
+var import_chunk_C5YF7LGV = load("./chunk-C5YF7LGV.js");
+var import_chunk_LGUKPVWX = load("./chunk-LGUKPVWX.js");
 var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
-var import_chunk_D7MWPLRQ = load("./chunk-D7MWPLRQ.js");
-var import_chunk_M6X4VSC2 = load("./chunk-M6X4VSC2.js");
-var import_chunk_3FM5I4RV = load("./chunk-3FM5I4RV.js");
-var import_chunk_SERDORTF = load("./chunk-SERDORTF.js");
-var import_chunk_HA7S77SO = load("./chunk-HA7S77SO.js");
-var import_chunk_RYETHGSB = load("./chunk-RYETHGSB.js");
+var import_chunk_S5CILBSM = load("./chunk-S5CILBSM.js");
+var import_chunk_6OSUWNVY = load("./chunk-6OSUWNVY.js");
+var import_chunk_F6WZ65LI = load("./chunk-F6WZ65LI.js");
+var import_chunk_EJXOQQCT = load("./chunk-EJXOQQCT.js");
+var import_chunk_V7F6RL42 = load("./chunk-V7F6RL42.js");
+var import_chunk_KCMYYC57 = load("./chunk-KCMYYC57.js");
 var import_chunk_GIZV7ETM = load("./chunk-GIZV7ETM.js");
 var import_chunk_57BTWB2J = load("./chunk-57BTWB2J.js");
 var import_chunk_GEPPUING = load("./chunk-GEPPUING.js");
 var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
-var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
 var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
-var import_chunk_O4IAPCHI = load("./chunk-O4IAPCHI.js");
+var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
+var import_chunk_QWC3QI4L = load("./chunk-QWC3QI4L.js");
 var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
-var import_chunk_7ZHMY77B = load("./chunk-7ZHMY77B.js");
+var import_chunk_ME3EHXWB = load("./chunk-ME3EHXWB.js");
 var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 function watchOptions(isRemote) {
-  const every = isRemote ? import_chunk_7ZHMY77B.limits.watchEveryRemote : import_chunk_7ZHMY77B.limits.watchEvery;
+  const every = isRemote ? import_chunk_ME3EHXWB.limits.watchEveryRemote : import_chunk_ME3EHXWB.limits.watchEvery;
   return {
     for: {
       kind: "duration",
       value: "D",
-      range: import_chunk_7ZHMY77B.limits.watchFor,
+      range: import_chunk_ME3EHXWB.limits.watchFor,
       help: "how long it watches at most, counted from launch (1s to 365d); required, because nothing is watched for ever"
     },
     every: {
@@ -19291,19 +20335,19 @@ function watchOptions(isRemote) {
     "attempt-timeout": {
       kind: "duration",
       value: "D",
-      range: import_chunk_7ZHMY77B.limits.watchAttempt,
+      range: import_chunk_ME3EHXWB.limits.watchAttempt,
       help: "bound of one look as a whole (default 30s)"
     },
     tolerate: {
       kind: "count",
       value: "N",
-      range: import_chunk_7ZHMY77B.limits.watchTolerate,
+      range: import_chunk_ME3EHXWB.limits.watchTolerate,
       help: "so many looks in a row may fail (default: as many as --for has time for)"
     },
     once: { kind: "flag", help: "look once, now; no job: 0 it holds, 2 not yet, 3 it failed or cannot be looked at" },
     repeat: { kind: "flag", help: "tell every change until --for is over, instead of ending at the first verdict" },
     foreground: { kind: "flag", help: "stay, print one JSON line for each change, exit with the verdict" },
-    ...import_chunk_YMYPQKUB.launchOptions
+    ...import_chunk_DDGJBZMV.launchOptions
   };
 }
 var watch = {
@@ -19311,13 +20355,13 @@ var watch = {
   summary: "wait for a condition: a file, a page, a check, another job, ...",
   form: "KIND ... --for D [options]",
   words: { min: 1, max: 1 },
-  options: import_chunk_YMYPQKUB.common,
-  notes: `Kinds: ${import_chunk_KAYO3MEI.watchIds.join(", ")}. Each has a page of its own: watch KIND --help.`,
+  options: import_chunk_DDGJBZMV.common,
+  notes: `Kinds: ${import_chunk_UF4AAOIX.watchIds.join(", ")}. Each has a page of its own: watch KIND --help.`,
   examples: ["watch file build/out.tar --for 2h", "watch --help", "watch file --help"],
   async choose(args) {
     const [word, ...rest] = args;
     if (word === "--help" || word === "-h") return { command: await listed(), args };
-    const kind = word === void 0 ? void 0 : await (0, import_chunk_KAYO3MEI.loadWatch)(word);
+    const kind = word === void 0 ? void 0 : await (0, import_chunk_UF4AAOIX.loadWatch)(word);
     if (!kind) throw unknownKind(word);
     return { command: commandOf(kind, rest), args: rest };
   },
@@ -19326,8 +20370,8 @@ var watch = {
   }
 };
 async function listed() {
-  const kinds = await Promise.all(import_chunk_KAYO3MEI.watchIds.map(import_chunk_KAYO3MEI.loadWatch));
-  const width = Math.max(...import_chunk_KAYO3MEI.watchIds.map((id) => id.length));
+  const kinds = await Promise.all(import_chunk_UF4AAOIX.watchIds.map(import_chunk_UF4AAOIX.loadWatch));
+  const width = Math.max(...import_chunk_UF4AAOIX.watchIds.map((id) => id.length));
   const rows = kinds.flatMap((kind) => kind ? [`${kind.id.padEnd(width)}  ${kind.summary}`] : []);
   return {
     ...watch,
@@ -19339,7 +20383,7 @@ Each has a page of its own: watch KIND --help.`,
 }
 function unknownKind(word) {
   const came = word === void 0 ? "cannot watch without a condition" : word.startsWith("-") ? `cannot take ${word} there: what to watch comes first` : `cannot watch ${JSON.stringify(word)}: there is no such condition`;
-  return (0, import_chunk_NVPF5LEY.usageError)(`${came}; there are ${import_chunk_KAYO3MEI.watchIds.join(", ")}`, (0, import_chunk_GEPPUING.quoteWords)([...(0, import_chunk_HA7S77SO.selfWords)(), "watch", "--help"]));
+  return (0, import_chunk_NVPF5LEY.usageError)(`${came}; there are ${import_chunk_UF4AAOIX.watchIds.join(", ")}`, (0, import_chunk_GEPPUING.quoteWords)([...(0, import_chunk_V7F6RL42.selfWords)(), "watch", "--help"]));
 }
 function commandOf(kind, args) {
   return {
@@ -19356,26 +20400,26 @@ function commandOf(kind, args) {
 async function start(kind, args, context, input) {
   checkTogether(input);
   if (input.has("once"))
-    return (await Promise.resolve().then(() => load("./watch-once-XTJTJQIE.js"))).lookNow(context, kind, input, placeOf(context, input));
+    return (await Promise.resolve().then(() => load("./watch-once-FTMN2YCZ.js"))).lookNow(context, kind, input, placeOf(context, input));
   if (!input.has("for")) throw missingBound(kind, args);
-  const words = (0, import_chunk_ZBD7V2J7.onceWords)(`watch ${kind.id}`, input, context.cwd, null);
+  const words = (0, import_chunk_U6DKF3US.onceWords)(`watch ${kind.id}`, input, context.cwd, null);
   const isForeground = input.has("foreground");
-  const repeated = isForeground ? void 0 : await (0, import_chunk_ZBD7V2J7.repeatedLaunch)(context, input, words, false);
+  const repeated = isForeground ? void 0 : await (0, import_chunk_U6DKF3US.repeatedLaunch)(context, input, words, false);
   if (repeated) return repeated;
   const root = context.root(input);
-  const launched = await (0, import_chunk_CO63BKUS.launch)(root, requestOf(kind, context, input, words));
-  if (isForeground) return (await Promise.resolve().then(() => load("./watch-foreground-LLF55CPL.js"))).follow(context, root, launched.id);
-  return (0, import_chunk_ZBD7V2J7.tellLaunched)(context, input, root, launched, false);
+  const launched = await (0, import_chunk_BMQ5FCH3.launch)(root, requestOf(kind, context, input, words));
+  if (isForeground) return (await Promise.resolve().then(() => load("./watch-foreground-YJGOJILB.js"))).follow(context, root, launched.id);
+  return (0, import_chunk_U6DKF3US.tellLaunched)(context, input, root, launched, false);
 }
 function requestOf(kind, context, input, words) {
   return {
     kind: "watch",
     verb: "watch",
-    ...(0, import_chunk_ZBD7V2J7.launchWords)(input),
+    ...(0, import_chunk_U6DKF3US.launchWords)(input),
     cwd: (0, import_chunk_SWRACBME.realPath)(context.cwd),
     deadlineMs: input.durationOrDefault("for"),
-    killGraceMs: import_chunk_7ZHMY77B.toolGraceMs,
-    maxOutputBytes: import_chunk_7ZHMY77B.limits.maxOutput.default,
+    killGraceMs: import_chunk_ME3EHXWB.toolGraceMs,
+    maxOutputBytes: import_chunk_ME3EHXWB.limits.maxOutput.default,
     firstOutputMs: null,
     stallMs: null,
     lineage: null,
@@ -19404,8 +20448,8 @@ function placeOf(context, input) {
     stateRoot: root.folder,
     isOnce: input.has("once"),
     jobId(text) {
-      (0, import_chunk_5ZADBFHT.checkRoot)(root.folder);
-      return (0, import_chunk_7FFQMZF5.findJob)(root, text);
+      (0, import_chunk_I2DKDLH5.checkRoot)(root.folder);
+      return (0, import_chunk_C5YF7LGV.findJob)(root, text);
     }
   };
 }
@@ -19429,12 +20473,12 @@ function checkTogether(input) {
   ];
   for (const [one, other] of pairs)
     if (input.has(one) && input.has(other)) throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take --${one} and --${other} together`);
-  (0, import_chunk_ZBD7V2J7.checkLaunchOptions)(input);
+  (0, import_chunk_U6DKF3US.checkLaunchOptions)(input);
 }
 function missingBound(kind, args) {
   return (0, import_chunk_NVPF5LEY.usageError)(
     "cannot watch without a bound: say with --for D how long at most (1s to 365d)",
-    (0, import_chunk_GEPPUING.quoteWords)([...(0, import_chunk_HA7S77SO.selfWords)(), "watch", kind.id, "--for", "2h", ...args])
+    (0, import_chunk_GEPPUING.quoteWords)([...(0, import_chunk_V7F6RL42.selfWords)(), "watch", kind.id, "--for", "2h", ...args])
   );
 }
 // Annotate the CommonJS export names for ESM import in node:
@@ -19443,45 +20487,45 @@ function missingBound(kind, args) {
 });
 
 },
-"./watch-foreground-LLF55CPL.js": function (module, exports) {
+"./watch-foreground-YJGOJILB.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   follow: () => follow
 });
 module.exports = stdin_exports;
-var import_chunk_HZZQJWIM = load("./chunk-HZZQJWIM.js");
-var import_chunk_V2SILQL2 = load("./chunk-V2SILQL2.js");
-var import_chunk_UR4PYBAA = load("./chunk-UR4PYBAA.js");
-var import_chunk_QNAIMAEG = load("./chunk-QNAIMAEG.js");
-var import_chunk_E4KQ3GXL = load("./chunk-E4KQ3GXL.js");
-var import_chunk_PPJAWDLW = load("./chunk-PPJAWDLW.js");
-var import_chunk_7KOI7XAU = load("./chunk-7KOI7XAU.js");
+var import_chunk_RNDS5QRZ = load("./chunk-RNDS5QRZ.js");
+var import_chunk_Y3SBONLC = load("./chunk-Y3SBONLC.js");
+var import_chunk_2EBOH3U2 = load("./chunk-2EBOH3U2.js");
+var import_chunk_GDXSJXKZ = load("./chunk-GDXSJXKZ.js");
+var import_chunk_ICRKFJQG = load("./chunk-ICRKFJQG.js");
 var import_chunk_5AUWXA57 = load("./chunk-5AUWXA57.js");
-var import_chunk_EXTEGOX2 = load("./chunk-EXTEGOX2.js");
+var import_chunk_QNAIMAEG = load("./chunk-QNAIMAEG.js");
+var import_chunk_L57VTVWS = load("./chunk-L57VTVWS.js");
+var import_chunk_3EKUEIMU = load("./chunk-3EKUEIMU.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_NRRHITGT = load("./chunk-NRRHITGT.js");
-var import_chunk_JWSPXEOH = load("./chunk-JWSPXEOH.js");
-var import_chunk_QSGRWEAL = load("./chunk-QSGRWEAL.js");
-var import_chunk_SERDORTF = load("./chunk-SERDORTF.js");
-var import_chunk_HA7S77SO = load("./chunk-HA7S77SO.js");
-var import_chunk_RYETHGSB = load("./chunk-RYETHGSB.js");
+var import_chunk_DEPKGJ45 = load("./chunk-DEPKGJ45.js");
+var import_chunk_26Y4QCW7 = load("./chunk-26Y4QCW7.js");
+var import_chunk_LGUKPVWX = load("./chunk-LGUKPVWX.js");
+var import_chunk_EJXOQQCT = load("./chunk-EJXOQQCT.js");
+var import_chunk_V7F6RL42 = load("./chunk-V7F6RL42.js");
+var import_chunk_KCMYYC57 = load("./chunk-KCMYYC57.js");
 var import_chunk_GIZV7ETM = load("./chunk-GIZV7ETM.js");
 var import_chunk_FSRL2ASG = load("./chunk-FSRL2ASG.js");
 var import_chunk_GEPPUING = load("./chunk-GEPPUING.js");
 var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
 var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
-var import_chunk_O4IAPCHI = load("./chunk-O4IAPCHI.js");
+var import_chunk_QWC3QI4L = load("./chunk-QWC3QI4L.js");
 var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
-var import_chunk_7ZHMY77B = load("./chunk-7ZHMY77B.js");
+var import_chunk_ME3EHXWB = load("./chunk-ME3EHXWB.js");
 var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 var lookMs = 2e3;
 async function follow(context, root, id) {
-  const { spec, paths } = (0, import_chunk_SERDORTF.inspect)(root.folder, id);
+  const { spec, paths } = (0, import_chunk_EJXOQQCT.inspect)(root.folder, id);
   const kind = spec?.watch?.condition ?? "unknown";
-  context.tell(`job ${id} (Ctrl-C cancels it); collect: ${import_chunk_QSGRWEAL.nextCommands.wait(id, root.option)}`);
+  context.tell(`job ${id} (Ctrl-C cancels it); collect: ${import_chunk_LGUKPVWX.nextCommands.wait(id, root.option)}`);
   let after = 0;
   let isHeard = true;
   const say = (line) => {
@@ -19489,9 +20533,9 @@ async function follow(context, root, id) {
 `);
   };
   const drain = () => {
-    const { events } = (0, import_chunk_NRRHITGT.readEvents)(paths, after, Number.MAX_SAFE_INTEGER);
+    const { events } = (0, import_chunk_DEPKGJ45.readEvents)(paths, after, Number.MAX_SAFE_INTEGER);
     for (const event of events) {
-      const line = (0, import_chunk_V2SILQL2.lineOfEvent)(event, kind, spec?.watch?.repeat === true);
+      const line = (0, import_chunk_ICRKFJQG.lineOfEvent)(event, kind, spec?.watch?.repeat === true);
       if (line && isHeard) say(line);
       after = event.seq;
     }
@@ -19504,13 +20548,13 @@ async function follow(context, root, id) {
   if (view === void 0) return { code: import_chunk_6PFAPK5K.exitCodes.fault };
   drain();
   const code = (0, import_chunk_6PFAPK5K.exitCodeOf)(view.state.state);
-  if ((0, import_chunk_SERDORTF.isEnded)(view.state)) say((0, import_chunk_V2SILQL2.terminalLine)(view.state, kind));
-  if ((0, import_chunk_SERDORTF.isEnded)(view.state) && isHeard) (0, import_chunk_PPJAWDLW.noteCollected)(view, "wait");
+  if ((0, import_chunk_EJXOQQCT.isEnded)(view.state)) say((0, import_chunk_ICRKFJQG.terminalLine)(view.state, kind));
+  if ((0, import_chunk_EJXOQQCT.isEnded)(view.state) && isHeard) (0, import_chunk_2EBOH3U2.noteCollected)(view, "wait");
   return { code };
 }
 function untilEnd(context, root, id, events, tell) {
   const patience = Number.MAX_SAFE_INTEGER;
-  return (0, import_chunk_E4KQ3GXL.withRegistration)(
+  return (0, import_chunk_Y3SBONLC.withRegistration)(
     root.folder,
     [id],
     patience,
@@ -19530,11 +20574,11 @@ function untilEnd(context, root, id, events, tell) {
       };
       const release = (0, import_chunk_5AUWXA57.onInterrupt)((signal) => {
         context.tell(`${signal}: canceling job ${id}`);
-        const request = { owner: import_chunk_O4IAPCHI.variables.owner() ?? null, why: `its foreground got ${signal}` };
-        (0, import_chunk_HZZQJWIM.cancelJob)(root.folder, id, request).then(({ view }) => end(view), reject);
+        const request = { owner: import_chunk_QWC3QI4L.variables.owner() ?? null, why: `its foreground got ${signal}` };
+        (0, import_chunk_RNDS5QRZ.cancelJob)(root.folder, id, request).then(({ view }) => end(view), reject);
       });
       look();
-      (0, import_chunk_7KOI7XAU.waitForJobs)(root.folder, [id], { mode: "all", timeoutMs: patience, heartbeatMs: null }).then(
+      (0, import_chunk_GDXSJXKZ.waitForJobs)(root.folder, [id], { mode: "all", timeoutMs: patience, heartbeatMs: null }).then(
         ([view]) => end(view),
         reject
       );
@@ -19547,34 +20591,34 @@ function untilEnd(context, root, id, events, tell) {
 });
 
 },
-"./watch-once-XTJTJQIE.js": function (module, exports) {
+"./watch-once-FTMN2YCZ.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   lookNow: () => lookNow
 });
 module.exports = stdin_exports;
-var import_chunk_V2SILQL2 = load("./chunk-V2SILQL2.js");
-var import_chunk_VDM5O2MS = load("./chunk-VDM5O2MS.js");
-var import_chunk_UR4PYBAA = load("./chunk-UR4PYBAA.js");
+var import_chunk_ICRKFJQG = load("./chunk-ICRKFJQG.js");
 var import_chunk_5AUWXA57 = load("./chunk-5AUWXA57.js");
-var import_chunk_EXTEGOX2 = load("./chunk-EXTEGOX2.js");
+var import_chunk_MCBZ6X6Q = load("./chunk-MCBZ6X6Q.js");
+var import_chunk_L57VTVWS = load("./chunk-L57VTVWS.js");
+var import_chunk_3EKUEIMU = load("./chunk-3EKUEIMU.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_JWSPXEOH = load("./chunk-JWSPXEOH.js");
+var import_chunk_26Y4QCW7 = load("./chunk-26Y4QCW7.js");
 var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
-var import_chunk_M6X4VSC2 = load("./chunk-M6X4VSC2.js");
-var import_chunk_3FM5I4RV = load("./chunk-3FM5I4RV.js");
-var import_chunk_SERDORTF = load("./chunk-SERDORTF.js");
-var import_chunk_HA7S77SO = load("./chunk-HA7S77SO.js");
-var import_chunk_RYETHGSB = load("./chunk-RYETHGSB.js");
+var import_chunk_6OSUWNVY = load("./chunk-6OSUWNVY.js");
+var import_chunk_F6WZ65LI = load("./chunk-F6WZ65LI.js");
+var import_chunk_EJXOQQCT = load("./chunk-EJXOQQCT.js");
+var import_chunk_V7F6RL42 = load("./chunk-V7F6RL42.js");
+var import_chunk_KCMYYC57 = load("./chunk-KCMYYC57.js");
 var import_chunk_GIZV7ETM = load("./chunk-GIZV7ETM.js");
 var import_chunk_FSRL2ASG = load("./chunk-FSRL2ASG.js");
 var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
-var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
 var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
-var import_chunk_O4IAPCHI = load("./chunk-O4IAPCHI.js");
+var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
+var import_chunk_QWC3QI4L = load("./chunk-QWC3QI4L.js");
 var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
-var import_chunk_7ZHMY77B = load("./chunk-7ZHMY77B.js");
+var import_chunk_ME3EHXWB = load("./chunk-ME3EHXWB.js");
 var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
@@ -19585,16 +20629,16 @@ async function lookNow(context, kind, input, place) {
   const release = (0, import_chunk_5AUWXA57.onInterrupt)(() => stop.abort());
   try {
     const start = kind.start?.(read.input) ?? null;
-    const answer = await (0, import_chunk_VDM5O2MS.attempt)(kind, read.input, start, {
-      place: { root: place.stateRoot, cwd: context.cwd, environment: (0, import_chunk_O4IAPCHI.callerEnvironment)() },
+    const answer = await (0, import_chunk_MCBZ6X6Q.attempt)(kind, read.input, start, {
+      place: { root: place.stateRoot, cwd: context.cwd, environment: (0, import_chunk_QWC3QI4L.callerEnvironment)() },
       attemptMs: input.durationOrDefault("attempt-timeout"),
       signal: stop.signal
     });
     if (answer === null) return { code: import_chunk_6PFAPK5K.exitCodes.canceled };
     const seen = answer.kind === "look" ? { verdict: answer.verdict, word: answer.word, evidence: answer.evidence, facts: answer.facts } : { verdict: "error", word: answer.cause, evidence: answer.message, facts: {} };
     const code = answer.kind === "look" ? codes[answer.verdict] : import_chunk_6PFAPK5K.exitCodes.unsuccessful;
-    const json = (0, import_chunk_V2SILQL2.lineOf)({ type: "status", kind: kind.id, id: null, ...seen });
-    return { code, out: `${(0, import_chunk_UR4PYBAA.line)(seen.evidence)}
+    const json = (0, import_chunk_ICRKFJQG.lineOf)({ type: "status", kind: kind.id, id: null, ...seen });
+    return { code, out: `${(0, import_chunk_L57VTVWS.line)(seen.evidence)}
 `, json: input.has("json") ? json : void 0 };
   } finally {
     release();
@@ -19606,31 +20650,31 @@ async function lookNow(context, kind, input, place) {
 });
 
 },
-"./worktree-32IRKP7Y.js": function (module, exports) {
+"./worktree-USEOBJF3.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  addWorktree: () => import_chunk_455WVEWC.addWorktree,
-  isDirtyTree: () => import_chunk_455WVEWC.isDirtyTree,
-  planWorktree: () => import_chunk_455WVEWC.planWorktree,
-  removeWorktree: () => import_chunk_455WVEWC.removeWorktree,
-  takeOverCommands: () => import_chunk_455WVEWC.takeOverCommands,
-  undoWorktree: () => import_chunk_455WVEWC.undoWorktree,
-  worktreeWork: () => import_chunk_455WVEWC.worktreeWork
+  addWorktree: () => import_chunk_2ZUP75M7.addWorktree,
+  isDirtyTree: () => import_chunk_2ZUP75M7.isDirtyTree,
+  planWorktree: () => import_chunk_2ZUP75M7.planWorktree,
+  removeWorktree: () => import_chunk_2ZUP75M7.removeWorktree,
+  takeOverCommands: () => import_chunk_2ZUP75M7.takeOverCommands,
+  undoWorktree: () => import_chunk_2ZUP75M7.undoWorktree,
+  worktreeWork: () => import_chunk_2ZUP75M7.worktreeWork
 });
 module.exports = stdin_exports;
-var import_chunk_455WVEWC = load("./chunk-455WVEWC.js");
-var import_chunk_CNETLWT3 = load("./chunk-CNETLWT3.js");
-var import_chunk_RLQXPEVW = load("./chunk-RLQXPEVW.js");
+var import_chunk_2ZUP75M7 = load("./chunk-2ZUP75M7.js");
+var import_chunk_WV2ZJAWR = load("./chunk-WV2ZJAWR.js");
+var import_chunk_IF36FT3B = load("./chunk-IF36FT3B.js");
 var import_chunk_FSRL2ASG = load("./chunk-FSRL2ASG.js");
 var import_chunk_57BTWB2J = load("./chunk-57BTWB2J.js");
 var import_chunk_GEPPUING = load("./chunk-GEPPUING.js");
 var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
-var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
 var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
-var import_chunk_O4IAPCHI = load("./chunk-O4IAPCHI.js");
+var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
+var import_chunk_QWC3QI4L = load("./chunk-QWC3QI4L.js");
 var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
-var import_chunk_7ZHMY77B = load("./chunk-7ZHMY77B.js");
+var import_chunk_ME3EHXWB = load("./chunk-ME3EHXWB.js");
 var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");

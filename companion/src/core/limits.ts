@@ -35,6 +35,7 @@ export const limits = {
   watchAttempt: { default: 30 * second, min: 100, max: 10 * minute },
   watchSize: { default: 1, min: 1, max: 2 ** 50 },
   watchStable: { default: 10 * second, min: second, max: 30 * day },
+  noChecksGrace: { default: 5 * minute, min: 0, max: day },
   watchTolerate: { default: 0, min: 0, max: 100_000 },
   timer: { default: hour, min: second, max: 30 * day },
   cleanAge: { default: 14 * day, min: 0, max: 3650 * day },
@@ -135,3 +136,22 @@ export const sharedHoldMs = hour;
 export const sharedKeepMs = day;
 /** How often a watch that waits for another's answer looks: from, to. */
 export const sharedLookMs = [50, 500] as const;
+
+/** One call of `gh`; the pauses before the second and the third try; what it may print (a long discussion is a lot of text). */
+export const ghCallMs = 30 * second;
+export const ghPausesMs = [250, 500] as const;
+export const ghBytes = 16 * mib;
+/** A rate limit whose end nobody said. */
+export const ghLimitedMs = minute;
+/** How old an answer of GitHub may be that another watch fetched: at the first look, and after that as a part of the interval. */
+export const ghFreshMs = 5 * second;
+export const ghFreshShare = 0.9;
+export const ghRuns = 100;
+export const ghPages = 20;
+/** Of reviews and of comments; ids that a watch remembers; how far back of its first look an unknown one is still new. */
+export const ghActivity = 50;
+export const ghSeenIds = 300;
+export const ghActivitySlackMs = 10 * minute;
+/** Named in what is told; the rest is counted. */
+export const ghNamedChecks = 8;
+export const ghNamedActivity = 10;

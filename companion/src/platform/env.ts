@@ -20,6 +20,9 @@ export const variables = {
   owner: (): string | undefined => env.JOB_OWNER || undefined,
   searchPath: (): string => env.PATH ?? '',
   home: (): string | undefined => env.HOME || undefined,
+  /** What GitHub's CLI takes a repository and a host from, where none are named. */
+  githubRepository: (): string | undefined => env.GH_REPO || undefined,
+  githubHost: (): string | undefined => env.GH_HOST || undefined,
   noColor: (): boolean => Boolean(env.NO_COLOR) || env.TERM === 'dumb',
   /** Is it there and not empty? Says nothing of its value. */
   isSet: (name: string): boolean => Boolean(env[name]),

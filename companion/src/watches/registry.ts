@@ -5,6 +5,9 @@ const loaders = {
   file: async () => (await import('./file.ts')).file,
   cmd: async () => (await import('./cmd.ts')).cmd,
   http: async () => (await import('./http.ts')).http,
+  ci: async () => (await import('./ci.ts')).ci,
+  pr: async () => (await import('./pr.ts')).pr,
+  review: async () => (await import('./review.ts')).review,
 } satisfies Record<string, () => Promise<Watch>>;
 
 export const watchIds = Object.keys(loaders);
