@@ -96,7 +96,8 @@ test('a worker that is killed in the grace after the limit changes nothing about
 test('a replacement goes on with KILL when the worker was killed in the grace after --stall-after', async (t) => {
   const workspace = makeWorkspace(t);
   const noisy = join(workspace.base, 'noisy');
-  const script = 'trap "" TERM; until [ -e "$1" ]; do sleep 0.05; done; while :; do echo noise; sleep 0.1; done';
+  // Blocked on a FIFO: nothing printed, no CPU.
+  const script = 'trap "" TERM; mkfifo "$1"; read -r _ <"$1"; while :; do echo noise; sleep 0.1; done';
   const options = ['--stall-after', '1s', '--kill-after', '2s'];
   const job = await launch(workspace, [...options, '--', 'sh', '-c', script, 'sh', noisy]);
   await eventually('the reason', () => job.has('started/reason'));

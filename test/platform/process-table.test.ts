@@ -15,7 +15,7 @@ const onLinux = { skip: process.platform === 'linux' ? false : 'there is no /pro
 
 /** A line as the kernel writes it. */
 const lineOf = (name: string) =>
-  `4242 (${name}) S 17 4240 4239 0 -1 4194560 100 0 0 0 5 7 0 0 20 0 1 0 987654 1000 200 18446744073709551615 1\n`;
+  `4242 (${name}) S 17 4240 4239 0 -1 4194560 100 0 0 0 5 7 3 4 20 0 1 0 987654 1000 200 18446744073709551615 1\n`;
 
 for (const name of ['sh', '', 'a b', 'a) S 1 1 1', '(', ')', '((', '))', ') (', 'x\ny', ' ', '\u00e9']) {
   test(`a process named ${JSON.stringify(name)} is read by its fields`, () => {
@@ -27,6 +27,7 @@ for (const name of ['sh', '', 'a b', 'a) S 1 1 1', '(', ')', '((', '))', ') (', 
       group: 4240,
       session: 4239,
       cpu: 12,
+      waited: 7,
       start: '987654',
     });
   });

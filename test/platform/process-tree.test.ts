@@ -3,14 +3,9 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import test, { type TestContext } from 'node:test';
 import { markVariable } from '../../companion/src/platform/env.ts';
+import { findMembers, type Tree } from '../../companion/src/platform/process-members.ts';
 import { readProcess } from '../../companion/src/platform/process-table.ts';
-import {
-  findMembers,
-  isAlive,
-  type TerminateReport,
-  type Tree,
-  terminate,
-} from '../../companion/src/platform/process-tree.ts';
+import { isAlive, type TerminateReport, terminate } from '../../companion/src/platform/process-tree.ts';
 import { eventually } from '../helpers/eventually.ts';
 import { killByIdentity, readIdentity } from '../helpers/process.ts';
 import { makeWorkspace, type Workspace } from '../helpers/workspace.ts';

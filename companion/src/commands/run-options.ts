@@ -58,7 +58,7 @@ export const runOptions = {
     kind: 'duration',
     value: 'D',
     range: limits.optInLimit,
-    help: 'end it when nothing was printed for that long',
+    help: 'end it when nothing happened for that long: no output, no CPU, no change of a result path',
   },
   ...onStallOption,
   'status-cmd': {

@@ -94,7 +94,7 @@ export function judgeEnd(facts: EndFacts): Verdict {
     case 'first_output_timeout':
       return failed('failed', 'first_output_timeout', 'nothing was printed within --first-output');
     case 'stalled':
-      return failed('failed', 'stalled', 'nothing happened for the time given by --stall-after');
+      return failed('failed', 'stalled', `nothing happened for the time given by --stall-after${detailOf(facts)}`);
     case 'sign_in':
       return failed(
         'failed',

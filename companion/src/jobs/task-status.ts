@@ -9,7 +9,7 @@ import { evidenceChars, excerptBytes, probeBytes, taskStatusMs } from '../core/l
 import type { EndReason } from '../core/outcome.ts';
 import { formatSize } from '../core/size.ts';
 import { questionEnvironment } from '../platform/env.ts';
-import { findEscaped, type Tree } from '../platform/process-tree.ts';
+import { findEscaped, type Tree } from '../platform/process-members.ts';
 import { runTool, type ToolAnswer } from '../platform/tool.ts';
 import type { JobPaths } from '../store/layout.ts';
 import { conclude } from './conclude.ts';

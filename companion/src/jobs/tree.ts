@@ -3,8 +3,8 @@ import type { Identity, Spec } from '../core/job.ts';
 import { listCgroup } from '../platform/cgroup.ts';
 import { bootId, livenessOf, pidNamespace } from '../platform/identity.ts';
 import type { PidBaseline } from '../platform/pid-baseline.ts';
+import type { Tree } from '../platform/process-members.ts';
 import { readProcess } from '../platform/process-table.ts';
-import type { Tree } from '../platform/process-tree.ts';
 import type { JobPaths } from '../store/layout.ts';
 import { readWorker } from '../store/records.ts';
 

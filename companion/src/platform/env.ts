@@ -10,8 +10,8 @@ const carried: Record<string, string> = {
 };
 /** The random word by which every process of a job is found again. */
 export const markVariable = 'JOB_COMPANION_MARK';
-/** Only workers carry it: the shim's guard spares them. */
-const roleVariable = 'JOB_COMPANION_ROLE';
+/** `worker`: the shim's guard spares it. `probe`: of the job, but no part of its command. */
+export const roleVariable = 'JOB_COMPANION_ROLE';
 
 export type Environment = Record<string, string>;
 
@@ -94,10 +94,15 @@ export function childEnvironment(own: {
   return { ...result, ...own.add, PWD: own.cwd, JOB_ID: own.id, JOB_OWNER: own.id, [markVariable]: own.mark };
 }
 
-/** For a question to a program of the caller's own (a probe, a status command): as the child's, but it is no part of the job's tree. */
+/** For a question to a program of the caller's own (a status command): as the child's, but it is no part of the job's tree. */
 export function questionEnvironment(own: { id: string; cwd: string }): Environment {
   const { [markVariable]: _mark, ...result } = childEnvironment({ ...own, mark: '', add: {}, remove: [] });
   return result;
+}
+
+/** What a probe gets: what the command got, and the word that tells the two apart. */
+export function probeEnvironment(own: { id: string; cwd: string; mark: string }): Environment {
+  return childEnvironment({ ...own, add: { [roleVariable]: 'probe' }, remove: [] });
 }
 
 /** The caller's environment as sorted `NAME=value` lines without what changes from call to call, for a keyed digest. */

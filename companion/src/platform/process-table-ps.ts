@@ -18,6 +18,7 @@ export function readPs(which: string[]): ProcessRow[] {
       state: state ?? '',
       start: start ?? '',
       cpu: 0,
+      waited: 0,
       name: name ?? '',
     });
   }

@@ -13,10 +13,16 @@ export interface ProcessRow {
   start: string;
   /** CPU ticks used so far (Linux; 0 elsewhere). */
   cpu: number;
+  /** The same of its children that ended and were waited for, with all below them. */
+  waited: number;
   name: string;
 }
 
 const isLinux = process.platform === 'linux';
+/** Can CPU time be told here? */
+export const hasCpu = isLinux;
+/** A tick of CPU time, as Linux tells it to everybody. */
+export const tickMs = 10;
 
 /** How rows are read where there is no /proc: main.ts installs it (process-table-ps.ts), so that Linux does not load it. */
 type ReadPs = (which: string[]) => ProcessRow[];
@@ -64,6 +70,7 @@ export function parseStat(text: string): ProcessRow | undefined {
     group: Number(rest[2]),
     session: Number(rest[3]),
     cpu: Number(rest[11]) + Number(rest[12]),
+    waited: Number(rest[13]) + Number(rest[14]),
     start: rest[19] ?? '',
     name: text.slice(open + 1, close),
   };

@@ -20,6 +20,8 @@ export interface ToolCall {
   limit: number;
   /** Ends it early. */
   signal?: AbortSignal;
+  /** Whoever breaks it off cannot wait: KILL at once instead of TERM first. */
+  killOnAbort?: boolean;
 }
 
 export interface ToolAnswer {
@@ -71,7 +73,10 @@ export function runTool(call: ToolCall): Promise<ToolAnswer> {
       signalGroup('SIGTERM');
       killer = setTimeout(() => signalGroup('SIGKILL'), toolGraceMs);
     };
-    const onAbort = (): void => end('aborted');
+    const onAbort = (): void => {
+      if (call.killOnAbort) signalGroup('SIGKILL');
+      end('aborted');
+    };
     const clock = setTimeout(() => end('timeout'), call.timeoutMs);
     const finish = (answer: Pick<ToolAnswer, 'how' | 'code' | 'reason'>): void => {
       if (hasEnded) return;
@@ -93,7 +98,7 @@ export function runTool(call: ToolCall): Promise<ToolAnswer> {
       const code = how === 'exited' && /^\d+\n$/.test(status) ? Number(status) : null;
       finish({ how, code, reason: null });
     });
-    if (call.signal?.aborted) end('aborted');
+    if (call.signal?.aborted) onAbort();
   });
 }
 

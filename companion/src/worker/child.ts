@@ -20,6 +20,8 @@ export interface Child {
   ended: Promise<void>;
   /** What existed before the child; only the worker that started it knows. */
   baseline: PidBaseline | null;
+  /** It was started by this worker. */
+  isOurs: boolean;
 }
 
 /** Start the shim. When another shim has the claim already, attach to that one. */
@@ -57,7 +59,7 @@ export async function startChild(claim: Claim, plan: ChildPlan): Promise<Child> 
   const shim = readMark(paths.shimMark, claim.self);
   // A shim of an earlier worker had the claim already, and ours has left.
   if (shim?.pid !== pid) return attachChild(claim);
-  return { shim, child: readMark(paths.childMark, claim.self) ?? null, ended, baseline };
+  return { shim, child: readMark(paths.childMark, claim.self) ?? null, ended, baseline, isOurs: true };
 }
 
 /** Take over a shim that an earlier worker started. */
@@ -82,7 +84,7 @@ export async function attachChild(claim: Claim): Promise<Child> {
       look();
     });
   });
-  return { shim, child: readMark(paths.childMark, claim.self) ?? null, ended, baseline: null };
+  return { shim, child: readMark(paths.childMark, claim.self) ?? null, ended, baseline: null, isOurs: false };
 }
 
 /** The shim writes its mark and the child's within a few milliseconds; a dead or ended one writes no more. */

@@ -9,21 +9,36 @@ import type { Agent } from './agent.ts';
 import type { Claim } from './claim.ts';
 import type { Follower } from './follow.ts';
 
-export function makeDueLook(claim: Claim, follower: Follower, agent: Agent | undefined): () => EndReason | undefined {
+export interface Due {
+  reason: EndReason;
+  /** What was seen. */
+  detail?: string;
+}
+
+/** `stalled` is what judging.ts saw of a run; an agent is stalled when it prints nothing. */
+export function makeDueLook(
+  claim: Claim,
+  follower: Follower,
+  agent: Agent | undefined,
+  stalled: () => string | undefined,
+): () => Due | undefined {
   const { paths, spec } = claim;
   const begun = monotonicMs();
   let completeSince: number | undefined;
   return () => {
-    if (!exists(paths.folder)) return 'state_vanished';
-    if (readCancel(paths)) return 'canceled';
+    if (!exists(paths.folder)) return { reason: 'state_vanished' };
+    if (readCancel(paths)) return { reason: 'canceled' };
     const now = monotonicMs();
     const lastOutput = follower.lastOutputMono;
     if (spec.first_output_ms !== null && lastOutput === null && now - begun > spec.first_output_ms)
-      return 'first_output_timeout';
-    if (spec.stall_ms !== null && now - (lastOutput ?? begun) > spec.stall_ms) return 'stalled';
-    if (agent?.reading.waitsForSignIn) return 'sign_in';
+      return { reason: 'first_output_timeout' };
+    if (spec.staff && spec.stall_ms !== null && now - (lastOutput ?? begun) > spec.stall_ms)
+      return { reason: 'stalled' };
+    const detail = stalled();
+    if (detail !== undefined) return { reason: 'stalled', detail };
+    if (agent?.reading.waitsForSignIn) return { reason: 'sign_in' };
     // One process may take several turns: a new one takes the final event back.
     completeSince = agent?.reading.final ? (completeSince ?? now) : undefined;
-    return completeSince !== undefined && now - completeSince > lingerMs ? 'lingered' : undefined;
+    return completeSince !== undefined && now - completeSince > lingerMs ? { reason: 'lingered' } : undefined;
   };
 }

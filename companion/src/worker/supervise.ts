@@ -18,6 +18,7 @@ import { readCancel, readExit, readMark } from '../store/records.ts';
 import { followAgent } from './agent.ts';
 import { attachChild, type Child, startChild } from './child.ts';
 import type { Claim } from './claim.ts';
+import type { Due } from './due.ts';
 import { Follower } from './follow.ts';
 import { planChild } from './plan.ts';
 import { type Prepared, prepareStart } from './prepare.ts';
@@ -52,11 +53,11 @@ export async function supervise(claim: Claim): Promise<void> {
   tellStart(claim, progress, child);
   const agent = followAgent(claim, progress);
   const follower = new Follower(paths, spec.max_output_bytes, agent?.sink, () => agent?.update());
-  const reason = await untilEnd(claim, progress, child, follower, agent);
+  const due = await untilEnd(claim, progress, child, follower, agent);
   // Ending a tree, and a question at the end, may take longer than a sign of life lasts.
   const release = keepLease(claim);
   try {
-    await end(claim, progress, { child, before, follower, agent, reason });
+    await end(claim, progress, { child, before, follower, agent, due });
   } finally {
     release();
   }
@@ -67,19 +68,20 @@ interface Ending {
   before: Prepared['before'];
   follower: Follower;
   agent: ReturnType<typeof followAgent>;
-  reason: EndReason;
+  due: Due;
 }
 
 async function end(claim: Claim, progress: Progress, parts: Ending): Promise<void> {
   const { paths, spec } = claim;
-  const { child, before, follower, agent, reason } = parts;
+  const { child, before, follower, agent, due } = parts;
+  const { reason, detail } = due;
 
   if (reason === 'state_vanished') {
     await terminate(treeOf(spec, paths, { worker: claim.self, ...child }), stopTimes(claim));
     removeCgroup(claim.cgroup, spec.id);
     return;
   }
-  const ended = reason === 'exited' ? nothing : await stopTree(claim, child, progress, reason);
+  const ended = reason === 'exited' ? nothing : await stopTree(claim, child, progress, { reason, detail });
   const leftovers = await sweep(claim, child);
   const omitted = await follower.end();
   agent?.update();
@@ -87,6 +89,7 @@ async function end(claim: Claim, progress: Progress, parts: Ending): Promise<voi
   removeCgroup(claim.cgroup, spec.id);
   const exit = readExit(paths);
   const ending = {
+    detail,
     ...lostReason(claim, child, reason, exit !== undefined),
     exit,
     tree: reason === 'exited' ? leftovers : { ...ended, survivors: leftovers.survivors },
@@ -148,10 +151,11 @@ function lostReason(
   return { reason: 'spawn_failed', detail: `the job folder ${claim.paths.folder} could not be written` };
 }
 
-async function stopTree(claim: Claim, child: Child, progress: Progress, reason: EndReason): Promise<TerminateReport> {
+async function stopTree(claim: Claim, child: Child, progress: Progress, due: Due): Promise<TerminateReport> {
   const { paths, spec } = claim;
+  const { reason, detail } = due;
   if (reason === 'canceled') progress.note('cancel_requested', { request: readCancel(paths) ?? null });
-  progress.step('stop_asked', 'stopping', { reason });
+  progress.step('stop_asked', 'stopping', { reason, ...(detail === undefined ? {} : { seen: detail }) });
   const report = await terminate(treeOf(spec, paths, { worker: claim.self, ...child }), stopTimes(claim));
   // The shim writes exit.json as soon as its child is gone.
   const until = monotonicMs() + killSettleMs;

@@ -7,8 +7,9 @@ import { readExit, readReason } from '../store/records.ts';
 import type { Agent } from './agent.ts';
 import type { Child } from './child.ts';
 import type { Claim } from './claim.ts';
-import { makeDueLook } from './due.ts';
+import { type Due, makeDueLook } from './due.ts';
 import type { Follower } from './follow.ts';
+import type { Judging } from './judging.ts';
 import type { Progress } from './progress.ts';
 import { claimReason } from './stop.ts';
 import { makeTicker } from './ticker.ts';
@@ -20,35 +21,55 @@ export async function untilEnd(
   child: Child,
   follower: Follower,
   agent: Agent | undefined,
-): Promise<EndReason> {
+): Promise<Due> {
   const { paths, spec } = claim;
   const releases: (() => void)[] = [];
   try {
-    return await new Promise<EndReason>((resolve) => {
-      void child.ended.then(() => resolve(parseReason(readReason(paths)) ?? 'exited'));
+    return await new Promise<Due>((resolve) => {
+      void child.ended.then(() => resolve({ reason: parseReason(readReason(paths)) ?? 'exited' }));
       // An earlier worker has begun to end the tree: go on with that.
       const told = readExit(paths) ? undefined : parseReason(readReason(paths));
-      if (told !== undefined) resolve(told);
+      if (told !== undefined) resolve({ reason: told });
       let hasStopped = false;
-      const stop = (wanted: EndReason): void => {
+      const stop = (wanted: EndReason, detail?: string): void => {
         if (hasStopped) return;
         hasStopped = true;
         const reason = wanted === 'state_vanished' ? wanted : claimReason(claim, wanted);
-        if (reason !== undefined) resolve(reason);
+        if (reason !== undefined) resolve(reason === wanted && detail !== undefined ? { reason, detail } : { reason });
       };
       releases.push(atMonotonic(spec.deadline_mono_ms, () => stop('hard_timeout')));
-      const isDue = makeDueLook(claim, follower, agent);
+      const judging = startJudging(claim, progress, child);
+      releases.push(judging.stop);
+      const findDue = makeDueLook(claim, follower, agent, judging.stalled);
       const tick = (): void => {
         follower.tick();
         tellNewNeighbours(claim, progress);
-        const reason = isDue();
-        if (reason !== undefined) stop(reason);
+        const due = findDue();
+        if (due) stop(due.reason, due.detail);
       };
       releases.push(makeTicker(claim, tick));
     });
   } finally {
     for (const release of releases) release();
   }
+}
+
+/** Loaded beside everything else: many a command is over before. */
+function startJudging(claim: Claim, progress: Progress, child: Child): Judging {
+  const { run } = claim.spec;
+  let judging: Judging | undefined;
+  let isOver = false;
+  if (run)
+    void import('./judging.ts').then((loaded) => {
+      if (!isOver) judging = loaded.startJudging(claim, progress, child, run);
+    });
+  return {
+    stalled: () => judging?.stalled(),
+    stop: () => {
+      isOver = true;
+      judging?.stop();
+    },
+  };
 }
 
 /** Who began to write beside us since the last look. */

@@ -1,0 +1,27 @@
+// Facts of one named path, without waiting for a file system that does not answer (a dead network mount would hold up everything else
+// that a worker does).
+import { stat } from 'node:fs/promises';
+import { errnoOf } from '../core/errors.ts';
+
+export interface FileFacts {
+  size: number;
+  modified_ms: number;
+  inode: number;
+}
+
+/** Links are followed. Null: nothing there. Undefined: not known (we may not look, or no answer in time). */
+export async function fileFacts(target: string, timeoutMs: number): Promise<FileFacts | null | undefined> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<undefined>((resolve) => {
+    timer = setTimeout(() => resolve(undefined), timeoutMs);
+  });
+  const looked = stat(target).then(
+    ({ size, mtimeMs, ino }) => ({ size, modified_ms: mtimeMs, inode: ino }),
+    (error) => (['ENOENT', 'ENOTDIR'].includes(errnoOf(error) ?? '') ? null : undefined),
+  );
+  try {
+    return await Promise.race([looked, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
