@@ -50,6 +50,49 @@ test('an unknown command, option or word is refused with what there is', async (
   ]);
 });
 
+test('options of run that need another one, or cannot be meant, are refused with what is allowed', async (t) => {
+  const workspace = makeWorkspace(t);
+  const words = (...options: string[]) => ['run', ...options, '--', 'touch', 'pwned'];
+  workspace.write('file', '');
+  mkdirSync(workspace.path('folder'));
+  await refuseAll(workspace, [
+    [words('--pipefail'), /--pipefail without --shell/],
+    [words('--identity', 'x'), /--identity without --status-cmd/],
+    [words('--status-cmd', 'x'), /--status-cmd without --identity/],
+    [words('--status-cmd', ' ', '--identity', 'x'), /an empty --status-cmd: allowed is one line for \/bin\/sh/],
+    [words('--status-cmd', 'x', '--identity', ' '), /--identity " ": allowed is one line that names one task/],
+    [words('--status-cmd', 'x', '--identity', 'a\nb'), /--identity "a\\nb": allowed is one line/],
+    [words('--status-cmd', 'x', '--identity', 'x'.repeat(1025)), /--identity of 1025 bytes: at most 1024/],
+    [words('--probe', ''), /an empty --probe: allowed is one line for \/bin\/sh/],
+    [words('--probe', 'x'.repeat(40_000)), /--probe of 40000 bytes: at most 32768/],
+    [words('--probe-timeout', '3s'), /--probe-timeout without --probe/],
+    [words('--on-stall', ''), /an empty --on-stall/],
+    [words('--on-stall', 'x'.repeat(4097)), /--on-stall of 4097 bytes: at most 4096/],
+    [words('--success-file', ''), /--success-file "": allowed is a path/],
+    [words('--success-file', 'folder'), /--success-file .*folder: it is a folder\ntry: name a file in it/],
+    [words('--success-file', 'new/'), /it names a folder; name a file in it/],
+    [words('--success-file', 'a', '--success-file', './a'), /--success-file twice for/],
+    [words('--success-file', 'file/x'), /file is no folder/],
+    [words('--result', ''), /--result "": allowed is a path/],
+    [words('--result', 'a\nb'), /a path may hold no line end/],
+    [words('--result', 'file/x/y'), /file is no folder/],
+    [words('--log', ''), /--log "": allowed is a path/],
+    [words('--log', 'folder'), /--log .*folder: it is a folder/],
+    [words('--log', 'a', '--log', 'b'), /--log twice/],
+    [words('--checkpoint-every', '60'), /--checkpoint-every: "60" is no duration; allowed: 100ms to 30d/],
+    [words('--checkpoint-every', '-5s'), /"-5s" is no duration/],
+    [words('--checkpoint-every', '0s'), /--checkpoint-every 0s: it is out of range; allowed: 100ms to 30d/],
+    [words('--sample-every', `${'9'.repeat(400)}h`), /it is out of range/],
+    [words('--expect', '2y'), /"2y" is no duration/],
+    [words('--probe', 'x', '--probe-timeout', '1h'), /out of range; allowed: 100ms to 5m/],
+    [words('--success-exit', '256'), /whole numbers from 0 to 255/],
+    [words('--success-exit', '99999999999999999999'), /whole numbers from 0 to 255/],
+    [words('--success-exit', '1e2'), /whole numbers from 0 to 255/],
+    [words('--prompt', 'x'), /option --prompt: run knows/],
+    [words('--backend', 'codex'), /option --backend: run knows/],
+  ]);
+});
+
 test('the placeholder of a printed command is no task', async (t) => {
   const workspace = makeWorkspace(t);
   const words = (verb: string, ...more: string[]) => [verb, ...more, '--prompt', '<what to do next>'];
