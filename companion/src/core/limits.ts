@@ -108,7 +108,7 @@ export const httpRedirects = 5;
 /** However late a server asks to be asked again. */
 export const retryAfterMaxMs = hour;
 /** What `npm view` may print. */
-export const npmBytes = 256 * kib;
+export const npmBytes = mib;
 export const armedTimers = 64;
 export const timerMessageBytes = 64 * kib;
 /** A timer's worker looks at the wall clock at least this often: clocks are set, and machines sleep. */

@@ -5,6 +5,7 @@ const loaders = {
   file: async () => (await import('./file.ts')).file,
   cmd: async () => (await import('./cmd.ts')).cmd,
   http: async () => (await import('./http.ts')).http,
+  npm: async () => (await import('./npm.ts')).npm,
   ci: async () => (await import('./ci.ts')).ci,
   pr: async () => (await import('./pr.ts')).pr,
   review: async () => (await import('./review.ts')).review,
