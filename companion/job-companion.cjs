@@ -27,7 +27,7 @@ var __export = (target, all) => {
     __defProp(target, name, { get: all[name], enumerable: true });
 };
 var __toCommonJS = (mod) => __copyProps(__defProp({}, "__esModule", { value: true }), mod);
-const buildId = "783d4e3e32592437";
+const buildId = "2c3eab1abc24746c";
 // The beginning of the built file (companion/pack.mjs puts it there): compiles the parts and hands them out. What V8 made of the parts
 // is kept in the user's cache folder, one file for each command, so that the next start compiles nothing (Node 20: 5 ms of a
 // launch). Any trouble with the cache means a start without it. JOB_COMPANION_NO_CACHE=1 turns it off.
@@ -158,11 +158,11 @@ process.exitCode = import_chunk_6PFAPK5K.exitCodes.fault;
 async function main(args) {
   if (process.platform !== "linux") (await Promise.resolve().then(() => load("./install-ps-6VXJ4W2M.js"))).installForMac();
   if (args[0] === "_worker") {
-    const { runWorker } = await Promise.resolve().then(() => load("./main-3YFMGOYS.js"));
+    const { runWorker } = await Promise.resolve().then(() => load("./main-B3KPYEPH.js"));
     const isDone = await runWorker(args[1] ?? "", args[2] ?? "", (text) => writeOut(2, text));
     process.exit(isDone ? 0 : 70);
   }
-  const { dispatch } = await Promise.resolve().then(() => load("./dispatch-DAOUGMU2.js"));
+  const { dispatch } = await Promise.resolve().then(() => load("./dispatch-CVJ4CAOP.js"));
   const reply = await dispatch(args, makeContext(), "0.1.0");
   const isTold = print(reply);
   process.exit(isTold ? reply.code : import_chunk_6PFAPK5K.exitCodes.fault);
@@ -250,54 +250,54 @@ function asFault(error) {
 
 function partsText() {/*
 (function (load, builtin, require, __create, __defProp, __getOwnPropDesc, __getOwnPropNames, __getProtoOf, __hasOwnProp, __copyProps, __toESM, __export, __toCommonJS) { return {
-"./ask-P4TRZBOW.js": function (module, exports) {
+"./ask-JZPKWW7D.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   ask: () => ask
 });
 module.exports = stdin_exports;
-var import_chunk_7FS44QEN = load("./chunk-7FS44QEN.js");
-var import_chunk_RWRDJHTZ = load("./chunk-RWRDJHTZ.js");
-var import_chunk_YPOA3ZYU = load("./chunk-YPOA3ZYU.js");
-var import_chunk_KYMZMVUR = load("./chunk-KYMZMVUR.js");
-var import_chunk_QSCJWYUW = load("./chunk-QSCJWYUW.js");
-var import_chunk_3UCES3XY = load("./chunk-3UCES3XY.js");
-var import_chunk_66KSLVK5 = load("./chunk-66KSLVK5.js");
-var import_chunk_XSIBS7GW = load("./chunk-XSIBS7GW.js");
-var import_chunk_A2YWZDRN = load("./chunk-A2YWZDRN.js");
+var import_chunk_CNTV5VW7 = load("./chunk-CNTV5VW7.js");
+var import_chunk_C45SPVNZ = load("./chunk-C45SPVNZ.js");
+var import_chunk_T5W74TRA = load("./chunk-T5W74TRA.js");
+var import_chunk_QZR6RHJC = load("./chunk-QZR6RHJC.js");
+var import_chunk_4SIU3KKW = load("./chunk-4SIU3KKW.js");
+var import_chunk_OUKR7UGL = load("./chunk-OUKR7UGL.js");
+var import_chunk_IJGVQPHG = load("./chunk-IJGVQPHG.js");
+var import_chunk_SHAJIPXK = load("./chunk-SHAJIPXK.js");
+var import_chunk_ZSNPKXTO = load("./chunk-ZSNPKXTO.js");
 var import_chunk_AE5U4VIQ = load("./chunk-AE5U4VIQ.js");
-var import_chunk_QKHYVUAR = load("./chunk-QKHYVUAR.js");
+var import_chunk_74RZ5ALM = load("./chunk-74RZ5ALM.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
 var import_chunk_I6ZRWKMO = load("./chunk-I6ZRWKMO.js");
-var import_chunk_D3DQJRD3 = load("./chunk-D3DQJRD3.js");
+var import_chunk_FE5XHAWX = load("./chunk-FE5XHAWX.js");
+var import_chunk_QOWPTVFD = load("./chunk-QOWPTVFD.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
-var import_chunk_WRDCTYS2 = load("./chunk-WRDCTYS2.js");
-var import_chunk_EYDXEFW4 = load("./chunk-EYDXEFW4.js");
 var import_chunk_TUJMDTZA = load("./chunk-TUJMDTZA.js");
+var import_chunk_YZHCUTFP = load("./chunk-YZHCUTFP.js");
 var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
-var import_chunk_FKXPLZBG = load("./chunk-FKXPLZBG.js");
-var import_chunk_C5WNB57Y = load("./chunk-C5WNB57Y.js");
+var import_chunk_AT6SNV4N = load("./chunk-AT6SNV4N.js");
+var import_chunk_GANVGQKN = load("./chunk-GANVGQKN.js");
 var import_chunk_OPV5FGPX = load("./chunk-OPV5FGPX.js");
-var import_chunk_IUIUXIVZ = load("./chunk-IUIUXIVZ.js");
+var import_chunk_IAQSATNE = load("./chunk-IAQSATNE.js");
 var import_chunk_P33TGMKS = load("./chunk-P33TGMKS.js");
 var import_chunk_BYPGP4VB = load("./chunk-BYPGP4VB.js");
 var import_chunk_O65HRYRH = load("./chunk-O65HRYRH.js");
 var import_chunk_7DZB4FPX = load("./chunk-7DZB4FPX.js");
 var import_chunk_LCEM6ZMH = load("./chunk-LCEM6ZMH.js");
-var import_chunk_FSRL2ASG = load("./chunk-FSRL2ASG.js");
 var import_chunk_57BTWB2J = load("./chunk-57BTWB2J.js");
+var import_chunk_FSRL2ASG = load("./chunk-FSRL2ASG.js");
 var import_chunk_GEPPUING = load("./chunk-GEPPUING.js");
 var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
 var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
 var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
 var import_chunk_6GPA47WF = load("./chunk-6GPA47WF.js");
 var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
-var import_chunk_Q3WBBNCF = load("./chunk-Q3WBBNCF.js");
+var import_chunk_XM3GMG25 = load("./chunk-XM3GMG25.js");
 var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
-var ask = (0, import_chunk_7FS44QEN.makeStaffVerb)({
+var ask = (0, import_chunk_CNTV5VW7.makeStaffVerb)({
   mode: "ask",
   isSynchronous: true,
   notes: "Exit codes as of wait. With --id-only it returns at once, as staffer does.",
@@ -309,18 +309,18 @@ var ask = (0, import_chunk_7FS44QEN.makeStaffVerb)({
 });
 
 },
-"./attach-WCDS7SAR.js": function (module, exports) {
+"./attach-W5KOU252.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   attachWorker: () => attachWorker
 });
 module.exports = stdin_exports;
-var import_chunk_FKXPLZBG = load("./chunk-FKXPLZBG.js");
-var import_chunk_C5WNB57Y = load("./chunk-C5WNB57Y.js");
-var import_chunk_PGBKZXK4 = load("./chunk-PGBKZXK4.js");
+var import_chunk_AT6SNV4N = load("./chunk-AT6SNV4N.js");
+var import_chunk_GANVGQKN = load("./chunk-GANVGQKN.js");
+var import_chunk_XUPJR4FO = load("./chunk-XUPJR4FO.js");
 var import_chunk_OPV5FGPX = load("./chunk-OPV5FGPX.js");
-var import_chunk_IUIUXIVZ = load("./chunk-IUIUXIVZ.js");
+var import_chunk_IAQSATNE = load("./chunk-IAQSATNE.js");
 var import_chunk_P33TGMKS = load("./chunk-P33TGMKS.js");
 var import_chunk_BYPGP4VB = load("./chunk-BYPGP4VB.js");
 var import_chunk_O65HRYRH = load("./chunk-O65HRYRH.js");
@@ -329,15 +329,15 @@ var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
 var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
 var import_chunk_6GPA47WF = load("./chunk-6GPA47WF.js");
 var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
-var import_chunk_Q3WBBNCF = load("./chunk-Q3WBBNCF.js");
+var import_chunk_XM3GMG25 = load("./chunk-XM3GMG25.js");
 var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 async function attachWorker(view, isDue) {
-  if (!await (0, import_chunk_PGBKZXK4.mayAct)(view)) return;
+  if (!await (0, import_chunk_XUPJR4FO.mayAct)(view)) return;
   try {
-    await (0, import_chunk_C5WNB57Y.withLock)(view.paths.lock, async () => {
-      const now = (0, import_chunk_IUIUXIVZ.inspect)(view.root, view.id);
+    await (0, import_chunk_GANVGQKN.withLock)(view.paths.lock, async () => {
+      const now = (0, import_chunk_IAQSATNE.inspect)(view.root, view.id);
       if (isDue(now)) await attach(now);
     });
   } catch (error) {
@@ -347,11 +347,11 @@ async function attachWorker(view, isDue) {
 async function attach(view) {
   if (!view.spec) return;
   const generation = (view.launch?.generation ?? 1) + 1;
-  const pause = generation <= import_chunk_Q3WBBNCF.promptReplacements ? 0 : Math.min(6e4, 1e3 * 2 ** (generation - import_chunk_Q3WBBNCF.promptReplacements - 1));
+  const pause = generation <= import_chunk_XM3GMG25.promptReplacements ? 0 : Math.min(6e4, 1e3 * 2 ** (generation - import_chunk_XM3GMG25.promptReplacements - 1));
   const facts = (0, import_chunk_SWRACBME.factsOf)(view.paths.launch);
   if (facts && (0, import_chunk_Y5L6GQDB.nowMs)() - facts.modifiedMs < pause) return;
-  if (view.launch) ((0, import_chunk_IUIUXIVZ.findEngine)(view.spec.engine) ?? import_chunk_IUIUXIVZ.defaultEngine).signal(view.launch.worker, "SIGKILL");
-  await (0, import_chunk_FKXPLZBG.startWorker)(view.root, view.spec, view, generation);
+  if (view.launch) ((0, import_chunk_IAQSATNE.findEngine)(view.spec.engine) ?? import_chunk_IAQSATNE.defaultEngine).signal(view.launch.worker, "SIGKILL");
+  await (0, import_chunk_AT6SNV4N.startWorker)(view.root, view.spec, view, generation);
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
@@ -359,51 +359,51 @@ async function attach(view) {
 });
 
 },
-"./cancel-DQUL6NJD.js": function (module, exports) {
+"./cancel-PXVNLTWR.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   cancel: () => cancel
 });
 module.exports = stdin_exports;
-var import_chunk_TANPD2PO = load("./chunk-TANPD2PO.js");
-var import_chunk_FBU3HYAQ = load("./chunk-FBU3HYAQ.js");
-var import_chunk_5CYIRRQK = load("./chunk-5CYIRRQK.js");
-var import_chunk_T3RYCKUM = load("./chunk-T3RYCKUM.js");
-var import_chunk_A2YWZDRN = load("./chunk-A2YWZDRN.js");
+var import_chunk_ISFOAVN2 = load("./chunk-ISFOAVN2.js");
+var import_chunk_PHNNOIYT = load("./chunk-PHNNOIYT.js");
+var import_chunk_ZSNPKXTO = load("./chunk-ZSNPKXTO.js");
 var import_chunk_AE5U4VIQ = load("./chunk-AE5U4VIQ.js");
-var import_chunk_QKHYVUAR = load("./chunk-QKHYVUAR.js");
+var import_chunk_74RZ5ALM = load("./chunk-74RZ5ALM.js");
+var import_chunk_SJ3ZYKPL = load("./chunk-SJ3ZYKPL.js");
+var import_chunk_2GV3LY6A = load("./chunk-2GV3LY6A.js");
 var import_chunk_HJOYLTGT = load("./chunk-HJOYLTGT.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_UKJW2F4U = load("./chunk-UKJW2F4U.js");
+var import_chunk_QOWPTVFD = load("./chunk-QOWPTVFD.js");
+var import_chunk_HOAZLCPZ = load("./chunk-HOAZLCPZ.js");
 var import_chunk_356WYSYK = load("./chunk-356WYSYK.js");
-var import_chunk_OO43PTQK = load("./chunk-OO43PTQK.js");
-var import_chunk_DPZCXG3T = load("./chunk-DPZCXG3T.js");
+var import_chunk_LBMVFM2N = load("./chunk-LBMVFM2N.js");
+var import_chunk_ZYF5CZ25 = load("./chunk-ZYF5CZ25.js");
+var import_chunk_IXDV7ZVJ = load("./chunk-IXDV7ZVJ.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
-var import_chunk_JF5WKRZ5 = load("./chunk-JF5WKRZ5.js");
-var import_chunk_JJIHWTVQ = load("./chunk-JJIHWTVQ.js");
-var import_chunk_WRDCTYS2 = load("./chunk-WRDCTYS2.js");
-var import_chunk_EYDXEFW4 = load("./chunk-EYDXEFW4.js");
+var import_chunk_OSQO4432 = load("./chunk-OSQO4432.js");
 var import_chunk_TUJMDTZA = load("./chunk-TUJMDTZA.js");
+var import_chunk_YZHCUTFP = load("./chunk-YZHCUTFP.js");
 var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
 var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
-var import_chunk_IUIUXIVZ = load("./chunk-IUIUXIVZ.js");
+var import_chunk_IAQSATNE = load("./chunk-IAQSATNE.js");
 var import_chunk_P33TGMKS = load("./chunk-P33TGMKS.js");
 var import_chunk_BYPGP4VB = load("./chunk-BYPGP4VB.js");
 var import_chunk_O65HRYRH = load("./chunk-O65HRYRH.js");
 var import_chunk_7DZB4FPX = load("./chunk-7DZB4FPX.js");
-var import_chunk_BAZDNJYX = load("./chunk-BAZDNJYX.js");
-var import_chunk_DEHBVYL3 = load("./chunk-DEHBVYL3.js");
+var import_chunk_CZ2D33KP = load("./chunk-CZ2D33KP.js");
+var import_chunk_QESDTJOC = load("./chunk-QESDTJOC.js");
 var import_chunk_LCEM6ZMH = load("./chunk-LCEM6ZMH.js");
-var import_chunk_FSRL2ASG = load("./chunk-FSRL2ASG.js");
 var import_chunk_57BTWB2J = load("./chunk-57BTWB2J.js");
+var import_chunk_FSRL2ASG = load("./chunk-FSRL2ASG.js");
 var import_chunk_GEPPUING = load("./chunk-GEPPUING.js");
 var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
 var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
 var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
 var import_chunk_6GPA47WF = load("./chunk-6GPA47WF.js");
 var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
-var import_chunk_Q3WBBNCF = load("./chunk-Q3WBBNCF.js");
+var import_chunk_XM3GMG25 = load("./chunk-XM3GMG25.js");
 var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
@@ -415,15 +415,15 @@ var cancel = {
   options: {
     why: { kind: "text", value: "TEXT", help: "kept in the record" },
     owner: { kind: "text", value: "NAME", help: "who asks (default: JOB_OWNER)" },
-    ...import_chunk_A2YWZDRN.common
+    ...import_chunk_ZSNPKXTO.common
   },
   notes: "Exit codes: 0 canceled (also when it already was), 1 it had ended otherwise, 2 asked for and not settled yet.",
   examples: ["cancel run-mik3x9ab-4f7q2z", 'cancel run-mik3x9ab-4f7q2z --why "wrong branch"'],
   async run(context, input) {
     const root = context.root(input);
     (0, import_chunk_AE5U4VIQ.checkRoot)(root.folder);
-    const id = (0, import_chunk_EYDXEFW4.requireWholeId)(root, input.words[0]);
-    const reply = await (0, import_chunk_5CYIRRQK.cancelJob)(root.folder, id, {
+    const id = (0, import_chunk_QOWPTVFD.requireWholeId)(root, input.words[0]);
+    const reply = await (0, import_chunk_SJ3ZYKPL.cancelJob)(root.folder, id, {
       owner: input.text("owner") ?? import_chunk_6GPA47WF.variables.owner() ?? null,
       why: input.text("why") ?? null
     });
@@ -435,7 +435,7 @@ report: ${paths.result}
 `;
       return input.has("json") ? { code: import_chunk_6PFAPK5K.exitCodes.done, json: { ...json, ...taskJson(reply.view) } } : { code: import_chunk_6PFAPK5K.exitCodes.done, out, notes: taskNotes(reply.view) };
     }
-    if (reply.result === "ended_before" || (0, import_chunk_IUIUXIVZ.isEnded)(state)) {
+    if (reply.result === "ended_before" || (0, import_chunk_IAQSATNE.isEnded)(state)) {
       const cause = state.error ? ` (${state.error.code}: ${state.error.message})` : "";
       throw new import_chunk_NVPF5LEY.FaultError(
         "preflight",
@@ -443,7 +443,7 @@ report: ${paths.result}
         import_chunk_TUJMDTZA.nextCommands.result(id, root.option)
       );
     }
-    const health = (0, import_chunk_FBU3HYAQ.healthOf)(reply.view, (0, import_chunk_IUIUXIVZ.conditionOf)(reply.view));
+    const health = (0, import_chunk_PHNNOIYT.healthOf)(reply.view, (0, import_chunk_IAQSATNE.conditionOf)(reply.view));
     const worker = reply.view.launch ? `; its worker is process ${reply.view.launch.worker.pid}` : "";
     const why = `${health.reason ? `; ${health.reason}` : ""}${worker}`;
     const text = `${id}: the request is stored, the job has not ended yet (${state.state}${why}); look again with:
@@ -454,7 +454,7 @@ ${import_chunk_TUJMDTZA.nextCommands.observe(id, root.option)}
 };
 function taskNotes(view) {
   if (!view.spec?.run?.status_cmd) return [];
-  return [...(0, import_chunk_TANPD2PO.runNotes)(view), ...view.state.warnings.map(import_chunk_TANPD2PO.warningNote)];
+  return [...(0, import_chunk_ISFOAVN2.runNotes)(view), ...view.state.warnings.map(import_chunk_ISFOAVN2.warningNote)];
 }
 function taskJson({ spec, state }) {
   const { task_status, task_exit_code, warnings } = state;
@@ -466,243 +466,117 @@ function taskJson({ spec, state }) {
 });
 
 },
-"./chunk-2KSAZRYQ.js": function (module, exports) {
+"./chunk-2GV3LY6A.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  findRuns: () => findRuns,
-  judgeRollup: () => judgeRollup
+  waitForJobs: () => waitForJobs
 });
 module.exports = stdin_exports;
-var import_chunk_OU62BWNV = load("./chunk-OU62BWNV.js");
-var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
-var import_chunk_Q3WBBNCF = load("./chunk-Q3WBBNCF.js");
-var classes = {
-  SUCCESS: "passed",
-  PASS: "passed",
-  SKIPPED: "skipped",
-  SKIPPING: "skipped",
-  NEUTRAL: "skipped",
-  FAILURE: "failed",
-  ERROR: "failed",
-  CANCELLED: "failed",
-  CANCEL: "failed",
-  TIMED_OUT: "failed",
-  STARTUP_FAILURE: "failed",
-  // A person must let it run.
-  ACTION_REQUIRED: "gated",
-  WAITING: "gated"
-};
-function classOf(word) {
-  const known = word.trim().toUpperCase().replace(/[ -]/g, "_");
-  if (Object.hasOwn(classes, known)) return classes[known];
-  return known.includes("FAIL") ? "failed" : "running";
-}
-function judgeRollup(checks, runs) {
-  const newest = newestRuns(runs);
-  const counted = countedChecks(checks, runs, newest);
-  const counts = { passed: 0, skipped: 0, failed: 0, gated: 0, running: 0 };
-  const failing = [];
-  const gating = [];
-  const count = (kind, item) => {
-    counts[kind] += 1;
-    if (kind === "failed") failing.push(item);
-    if (kind === "gated" && !gating.includes(item.name)) gating.push(item.name);
-  };
-  for (const check of counted) count(classOf(check.state), { ...nameOf(check), mark: check.link || check.name });
-  for (const run of newest) {
-    const kind = classOf(run.state);
-    const jobs = counted.filter((check) => (0, import_chunk_OU62BWNV.runIdOf)(check) === run.id).map(({ state }) => classOf(state));
-    if (isToldByJobs(kind, jobs)) continue;
-    count(kind, { name: run.workflow, link: run.link, mark: `${run.link || run.id} ${run.startedAt ?? ""}` });
-  }
-  return { word: wordOf(counts), counts, failing, gating, signature: signatureOf(failing) };
-}
-function newestRuns(runs) {
-  const newest = new Map();
-  for (const run of runs) {
-    const key = JSON.stringify([run.workflow, run.event]);
-    const known = newest.get(key);
-    if (!known || isNewer(run, known)) newest.set(key, run);
-  }
-  return [...newest.values()];
-}
-function isNewer(a, b) {
-  const difference = (a.createdAt ?? 0) - (b.createdAt ?? 0);
-  return difference === 0 ? a.id > b.id : difference > 0;
-}
-function countedChecks(checks, runs, newest) {
-  const replaced = new Set(runs.filter((run) => !newest.includes(run)).map(({ id }) => id));
-  const others = new Map();
-  const jobs = [];
-  for (const check of checks) {
-    const id = (0, import_chunk_OU62BWNV.runIdOf)(check);
-    if (id !== void 0) {
-      if (!replaced.has(id)) jobs.push(check);
-      continue;
-    }
-    const key = JSON.stringify([check.workflow, check.name]);
-    const known = others.get(key);
-    if (!known || (check.startedAt ?? 0) >= (known.startedAt ?? 0)) others.set(key, check);
-  }
-  return [...jobs, ...others.values()];
-}
-function isToldByJobs(kind, jobs) {
-  if (kind === "passed" || kind === "skipped") return jobs.length > 0;
-  if (kind === "running") return jobs.includes("running") || jobs.includes("gated");
-  return jobs.includes(kind);
-}
-function wordOf({ passed, failed, gated, running }) {
-  if (failed > 0) return "failing";
-  if (running + gated > 0) return "running";
-  return passed > 0 ? "passing" : "none";
-}
-function nameOf({ name, workflow, link }) {
-  return { name: workflow === "" || workflow === name ? name : `${workflow} / ${name}`, link };
-}
-function signatureOf(failing) {
-  if (failing.length === 0) return "";
-  const marks = failing.map(({ mark }) => mark).sort();
-  return (0, import_chunk_CTSRVJRC.toHex)((0, import_chunk_CTSRVJRC.sha256)(new TextEncoder().encode(marks.join("\n")))).slice(0, 12);
-}
-var runFields = "databaseId,name,workflowName,event,status,conclusion,createdAt,startedAt,url,headSha";
-async function findRuns(repo, head, tools, isFirst) {
-  return (0, import_chunk_OU62BWNV.shareGh)(tools, `runs ${repo}@${head}`, isFirst, async () => {
-    const words = ["run", "list", "--repo", repo, "--commit", head, "--limit", String(import_chunk_Q3WBBNCF.ghRuns), "--json", runFields];
-    const answer = await (0, import_chunk_OU62BWNV.askGh)(tools, words);
-    if (answer.kind !== "answer") return answer;
-    const rows = (0, import_chunk_OU62BWNV.rowsOf)(answer.value);
-    if (!rows) return (0, import_chunk_OU62BWNV.unexpected)("gh run list gave no list");
-    return { kind: "runs", runs: rows.filter(({ headSha }) => headSha === head).flatMap((row) => (0, import_chunk_OU62BWNV.readRun)(row) ?? []) };
-  });
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  findRuns,
-  judgeRollup
-});
-
-},
-"./chunk-2UNQDUL2.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  signInOf: () => signInOf,
-  surveyBackends: () => surveyBackends
-});
-module.exports = stdin_exports;
-var import_chunk_YPOA3ZYU = load("./chunk-YPOA3ZYU.js");
-var import_chunk_D3DQJRD3 = load("./chunk-D3DQJRD3.js");
-var import_chunk_O65HRYRH = load("./chunk-O65HRYRH.js");
-var import_chunk_6GPA47WF = load("./chunk-6GPA47WF.js");
-var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
-var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
-var import_node_path = builtin("node:path");
-var signBytes = 64 * 1024;
-var profileNames = ["restricted", "standard", "unrestricted"];
-function surveyBackends(config, cwd, only) {
-  const own = Object.entries(config.backends);
-  const found = import_chunk_D3DQJRD3.backends.filter(({ id }) => id !== "custom" && (only === void 0 || id === only) && !Object.hasOwn(config.backends, id)).map((backend) => survey(backend, backend.id, backend.programs, cwd));
-  const custom = (0, import_chunk_D3DQJRD3.findBackend)("custom");
-  const mine = own.filter(([name]) => only === void 0 || name === only).map(([name, { argv }]) => survey(custom, name, argv.slice(0, 1), cwd));
-  return [...found, ...mine];
-}
-function survey(backend, name, searched, cwd) {
-  const program = searched.map((one) => (0, import_chunk_O65HRYRH.findProgram)(one, cwd)).find((one) => one !== void 0) ?? null;
-  const version = program === null ? null : (0, import_chunk_YPOA3ZYU.tellVersion)(backend, program);
-  const isTooOld = version !== null && backend.oldest !== null && (0, import_chunk_D3DQJRD3.isOlder)(version, backend.oldest);
-  const faults = {};
-  for (const profile of profileNames) {
-    const fault = backend.profiles[profile] === null ? null : (0, import_chunk_YPOA3ZYU.policyFault)(backend, profile, cwd, version);
-    if (fault !== null) faults[profile] = fault;
-  }
-  const canKeep = profileNames.some((one) => backend.profiles[one] !== null && faults[one] === void 0);
-  return {
-    backend: name,
-    title: backend.title,
-    custom: backend.id === "custom",
-    searched,
-    program,
-    not_executable: program === null ? findBlocked(searched) : null,
-    version,
-    oldest: backend.oldest,
-    too_old: isTooOld,
-    sign_in: signInOf(backend),
-    profiles: backend.profiles,
-    faults,
-    install: backend.install,
-    usable: program !== null && !isTooOld && canKeep
-  };
-}
-function signInOf({ signIn }) {
-  const home = import_chunk_6GPA47WF.variables.home();
-  const files = signIn.files.filter((file) => home !== void 0 && holdsSomething(import_node_path.default.join(home, file)));
-  const found = { files, variables: signIn.variables.filter((name) => import_chunk_6GPA47WF.variables.isSet(name)) };
-  if (signIn.files.length + signIn.variables.length === 0) return { state: "unknown", ...found };
-  return { state: found.files.length + found.variables.length > 0 ? "signs" : "no_signs", ...found };
-}
-function holdsSomething(file) {
-  if (!(0, import_chunk_SWRACBME.exists)(file)) return false;
-  try {
-    const text = (0, import_chunk_527JQF7V.readText)((0, import_chunk_SWRACBME.realPath)(file), signBytes)?.trim();
-    if (text === void 0) return true;
-    return text !== "" && !/^(?:null|\{\s*\}|\[\s*\])$/.test(text);
-  } catch {
-    return true;
-  }
-}
-function findBlocked(names) {
-  const folders = import_chunk_6GPA47WF.variables.searchPath().split(":").filter(Boolean);
-  const files = names.filter((name) => !name.includes("/")).flatMap((name) => folders.map((folder) => import_node_path.default.join(folder, name)));
-  return files.find(import_chunk_SWRACBME.exists) ?? null;
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  signInOf,
-  surveyBackends
-});
-
-},
-"./chunk-2Z4M7TTB.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  changesSince: () => changesSince,
-  historicalOf: () => historicalOf,
-  recordBefore: () => recordBefore
-});
-module.exports = stdin_exports;
-var import_chunk_I6ZRWKMO = load("./chunk-I6ZRWKMO.js");
-var import_chunk_DPZCXG3T = load("./chunk-DPZCXG3T.js");
-var import_chunk_DEHBVYL3 = load("./chunk-DEHBVYL3.js");
+var import_chunk_HJOYLTGT = load("./chunk-HJOYLTGT.js");
+var import_chunk_YZHCUTFP = load("./chunk-YZHCUTFP.js");
+var import_chunk_IAQSATNE = load("./chunk-IAQSATNE.js");
+var import_chunk_P33TGMKS = load("./chunk-P33TGMKS.js");
+var import_chunk_7DZB4FPX = load("./chunk-7DZB4FPX.js");
 var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
 var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
-var import_chunk_Q3WBBNCF = load("./chunk-Q3WBBNCF.js");
-var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
-function recordBefore(spec, paths) {
-  const budgetMs = Math.max(100, Math.min(import_chunk_Q3WBBNCF.captureBudgetMs, (spec.deadline_mono_ms - (0, import_chunk_Y5L6GQDB.monotonicMs)()) / 2));
-  const snapshot = (0, import_chunk_DEHBVYL3.captureWorkspace)(spec.cwd, { exclude: [paths.root], budgetMs });
-  (0, import_chunk_527JQF7V.writeJson)(paths.workspace, snapshot, { sync: false });
-  return snapshot;
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+async function waitForJobs(root, ids, options) {
+  const until = (0, import_chunk_Y5L6GQDB.monotonicMs)() + options.timeoutMs;
+  const views = new Map();
+  const stop = new AbortController();
+  const beat = options.heartbeatMs === null ? void 0 : setInterval(() => options.onHeartbeat?.([...views.values()]), options.heartbeatMs);
+  let failure;
+  let ended = 0;
+  await Promise.all(
+    ids.map(async (id) => {
+      try {
+        await waitForOne(root, id, until, stop.signal, (view2) => views.set(id, view2));
+      } catch (error) {
+        failure ??= error;
+        stop.abort();
+        return;
+      }
+      const view = views.get(id);
+      if (view && (0, import_chunk_IAQSATNE.isEnded)(view.state)) ended += 1;
+      if (options.mode === "any" && ended > 0) stop.abort();
+    })
+  );
+  clearInterval(beat);
+  if (failure !== void 0) throw failure;
+  return ids.flatMap((id) => views.get(id) ?? []);
 }
-function readBefore(paths) {
-  const read = (0, import_chunk_527JQF7V.readJson)(paths.workspace);
-  return read.kind === "ok" && (0, import_chunk_DPZCXG3T.isSnapshot)(read.value) ? read.value : void 0;
+async function waitForOne(root, id, until, signal, tell) {
+  let woken = quickRounds;
+  for (let round = 0; ; round += 1, woken += 1) {
+    let view = await look(root, id);
+    if (view.damage !== null) await (0, import_chunk_Y5L6GQDB.sleep)(100);
+    if (!(0, import_chunk_SWRACBME.exists)(view.paths.folder)) throw vanishedError(view.paths.folder, id);
+    tell(view);
+    if ((0, import_chunk_IAQSATNE.isEnded)(view.state) || signal.aborted) return;
+    const rest = until - (0, import_chunk_Y5L6GQDB.monotonicMs)();
+    if (rest <= 0) return;
+    const nap = makeNap(signal);
+    const close = await (0, import_chunk_HJOYLTGT.watchFifo)(view.paths.leaseFifo, nap.wake);
+    try {
+      view = await look(root, id);
+      tell(view);
+      if (!(0, import_chunk_IAQSATNE.isEnded)(view.state) && !signal.aborted) {
+        const pause = woken < quickRounds ? 20 : pauseFor(view, close !== void 0, round);
+        if (await nap.sleep(Math.min(rest, pause))) woken = 0;
+      }
+    } finally {
+      close?.();
+    }
+  }
 }
-function changesSince(spec, paths, seen) {
-  if (spec.staff?.brief === void 0 || !(0, import_chunk_SWRACBME.exists)(paths.started)) return void 0;
-  const before = seen ?? readBefore(paths) ?? {};
-  return (0, import_chunk_DPZCXG3T.compareWorkspace)(before, (0, import_chunk_DEHBVYL3.captureWorkspace)(spec.cwd, { exclude: [paths.root] }));
+function pauseFor(view, hasFifo, round) {
+  const condition = (0, import_chunk_IAQSATNE.conditionOf)(view);
+  const soon = Math.min(20 * 1.25 ** round, 1e3);
+  if (condition === "supervised") {
+    const isHeld = view.worker !== null && view.launch !== null && (0, import_chunk_7DZB4FPX.sameIdentity)(view.worker.worker, view.launch.worker);
+    if (isHeld && hasFifo && view.worker?.fifo) return 15e3;
+    return isHeld ? 1e3 : soon;
+  }
+  if (condition === "unseen") return 1e3;
+  return soon;
 }
-function historicalOf(paths) {
-  const before = readBefore(paths);
-  return before ? (0, import_chunk_I6ZRWKMO.contextOf)(before) : null;
+var quickRounds = 50;
+function makeNap(signal) {
+  let isAwake = false;
+  let wake = () => {
+    isAwake = true;
+  };
+  return {
+    wake: () => wake(),
+    sleep: (ms) => new Promise((resolve) => {
+      if (isAwake || signal.aborted) return resolve(isAwake);
+      const end = (isWoken) => {
+        clearTimeout(timer);
+        signal.removeEventListener("abort", stop);
+        resolve(isWoken);
+      };
+      const stop = () => end(false);
+      const timer = setTimeout(stop, Math.min(ms, 2 ** 31 - 1));
+      signal.addEventListener("abort", stop);
+      wake = () => end(true);
+    })
+  };
+}
+async function look(root, id) {
+  try {
+    return await (0, import_chunk_YZHCUTFP.refreshAttached)(root, id);
+  } catch (error) {
+    if (error instanceof import_chunk_NVPF5LEY.FaultError && error.code === "unknown_job") throw vanishedError((0, import_chunk_P33TGMKS.jobPaths)(root, id).folder, id);
+    throw error;
+  }
+}
+function vanishedError(folder, id) {
+  return new import_chunk_NVPF5LEY.FaultError("state_unusable", `cannot go on waiting for job ${id}: its folder ${folder} is gone`, null);
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
-  changesSince,
-  historicalOf,
-  recordBefore
+  waitForJobs
 });
 
 },
@@ -776,162 +650,250 @@ function wordOf({ exists, existed, changed, trouble, kind }) {
 });
 
 },
-"./chunk-3UCES3XY.js": function (module, exports) {
+"./chunk-47FTQ6HL.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  freshPaths: () => freshPaths,
-  pathsBefore: () => pathsBefore,
-  programOf: () => programOf,
-  requireLogPath: () => requireLogPath,
-  requireProgram: () => requireProgram
-});
-module.exports = stdin_exports;
-var import_chunk_O65HRYRH = load("./chunk-O65HRYRH.js");
-var import_chunk_6GPA47WF = load("./chunk-6GPA47WF.js");
-var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
-var import_chunk_Q3WBBNCF = load("./chunk-Q3WBBNCF.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var import_node_path = builtin("node:path");
-function pathsBefore(given, cwd) {
-  const results = listOf("result", given.results, cwd);
-  const files = listOf("success-file", given.successFiles, cwd);
-  return {
-    success_files: files.map((file) => baselineOf("success-file", file)),
-    result_paths: results,
-    result_baselines: results.map((file) => baselineOf("result", file))
-  };
-}
-function freshPaths(run) {
-  const { success_files: files, result_paths: results } = run;
-  return {
-    ...files ? { success_files: files.map(({ path: file }) => baselineOf("success-file", file)) } : {},
-    ...results ? { result_baselines: results.map((file) => baselineOf("result", file)) } : {}
-  };
-}
-function requireLogPath(text, cwd) {
-  const file = absolutePath("log", text, cwd);
-  lookAllowed("log", file);
-  return file;
-}
-function listOf(option, texts, cwd) {
-  if (texts.length > import_chunk_Q3WBBNCF.resultPaths)
-    throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take ${texts.length} times --${option}: at most ${import_chunk_Q3WBBNCF.resultPaths} are allowed`);
-  const files = texts.map((text) => absolutePath(option, text, cwd));
-  const twice = files.find((file, index) => files.indexOf(file) !== index);
-  if (twice !== void 0) throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take --${option} twice for ${twice}: name each path once`);
-  return files;
-}
-function absolutePath(option, text, cwd) {
-  if (text === "")
-    throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take --${option} "": allowed is a path, which counts from the job's folder`);
-  if (/[\0\r\n]/.test(text))
-    throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take --${option} ${JSON.stringify(text)}: a path may hold no line end and no NUL`);
-  if (option !== "result" && /\/\.{0,2}$/.test(text))
-    throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take --${option} ${JSON.stringify(text)}: it names a folder; name a file in it`);
-  return import_node_path.default.resolve(cwd, text);
-}
-function baselineOf(option, file) {
-  const now = lookAllowed(option, file);
-  return { path: file, before: now ? { size: now.size, modified_ms: now.modifiedMs, inode: now.inode } : null };
-}
-function lookAllowed(option, file) {
-  const now = look(option, file);
-  if (now?.kind === "folder" && option !== "result") throw refusal(option, file, "it is a folder", "name a file in it");
-  if (now?.kind === "other") throw refusal(option, file, "it is neither a file nor a folder");
-  if (now) return now;
-  for (let folder = import_node_path.default.dirname(file); ; folder = import_node_path.default.dirname(folder)) {
-    const kind = look(option, folder)?.kind;
-    if (kind === "folder") return void 0;
-    if (kind !== void 0) throw refusal(option, file, `${folder} is no folder`);
-  }
-}
-function look(option, file) {
-  try {
-    return (0, import_chunk_SWRACBME.lookBehind)(file);
-  } catch (error) {
-    throw refusal(option, file, `it cannot be looked at (${(0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "error"})`);
-  }
-}
-function refusal(option, file, why, next = "name another path") {
-  return new import_chunk_NVPF5LEY.FaultError("preflight", `cannot take --${option} ${file}: ${why}`, next);
-}
-async function programOf(input, cwd) {
-  const words = input.rest ?? [];
-  if (input.has("shell")) {
-    if (words.length !== 1)
-      throw (0, import_chunk_NVPF5LEY.usageError)(
-        `cannot take ${words.length} words with --shell: it needs the whole command line as one word after --`
-      );
-    return shellOf(words[0], input.has("pipefail"));
-  }
-  const program = requireProgram(words[0], cwd);
-  return { argv: [...words], program };
-}
-function requireProgram(name, cwd) {
-  const program = (0, import_chunk_O65HRYRH.findProgram)(name, cwd);
-  if (program !== void 0) return program;
-  const where = name.includes("/") ? `no executable file of that name (looked from ${cwd})` : `it is not on PATH (${import_chunk_6GPA47WF.variables.searchPath() || "empty"})`;
-  throw new import_chunk_NVPF5LEY.FaultError("preflight", `cannot run ${JSON.stringify(name)}: ${where}`, "give the path of the program");
-}
-async function shellOf(line, hasPipefail) {
-  if (!hasPipefail) return { argv: [sh, "-c", line], program: sh };
-  const program = findBash() ?? (await hasOption(sh) ? sh : void 0);
-  if (program !== void 0) return { argv: [program, "-o", "pipefail", "-c", line], program };
-  throw new import_chunk_NVPF5LEY.FaultError(
-    "preflight",
-    `cannot take --pipefail: there is no bash on PATH, and ${sh} has no such option`,
-    "install bash, or leave --pipefail away"
-  );
-}
-var sh = "/bin/sh";
-function findBash() {
-  const folders = import_chunk_6GPA47WF.variables.searchPath().split(":");
-  const found = folders.filter((folder) => folder.startsWith("/")).map((folder) => (0, import_chunk_O65HRYRH.findProgram)(`${folder}/bash`, "/"));
-  return found.find((file) => file !== void 0);
-}
-async function hasOption(program) {
-  const { runTool } = await Promise.resolve().then(() => load("./tool-YXBORTMR.js"));
-  const args = ["-o", "pipefail", "-c", ":"];
-  const environment = (0, import_chunk_6GPA47WF.toolEnvironment)();
-  const timeoutMs = import_chunk_Q3WBBNCF.limits.probe.default;
-  const answer = await runTool({ program, args, cwd: "/", environment, timeoutMs, limit: import_chunk_Q3WBBNCF.probeBytes });
-  return answer.code === 0;
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  freshPaths,
-  pathsBefore,
-  programOf,
-  requireLogPath,
-  requireProgram
-});
-
-},
-"./chunk-4HWOUAI6.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  loadWatch: () => loadWatch,
-  watchIds: () => watchIds
+  commandNames: () => commandNames,
+  loadCommand: () => loadCommand
 });
 module.exports = stdin_exports;
 var loaders = {
-  file: async () => (await Promise.resolve().then(() => load("./file-EBZMMSTD.js"))).file,
-  cmd: async () => (await Promise.resolve().then(() => load("./cmd-7EXYREI5.js"))).cmd,
-  http: async () => (await Promise.resolve().then(() => load("./http-MGBK7DB5.js"))).http,
-  ci: async () => (await Promise.resolve().then(() => load("./ci-3KHOMZT3.js"))).ci,
-  pr: async () => (await Promise.resolve().then(() => load("./pr-IGZBG4OV.js"))).pr,
-  review: async () => (await Promise.resolve().then(() => load("./review-MAJCTY2G.js"))).review
+  run: async () => (await Promise.resolve().then(() => load("./run-4E75RUPC.js"))).run,
+  watch: async () => (await Promise.resolve().then(() => load("./watch-6WMYWW5K.js"))).watch,
+  staffer: async () => (await Promise.resolve().then(() => load("./staffer-SARLXDQE.js"))).staffer,
+  research: async () => (await Promise.resolve().then(() => load("./research-CY4UF5YR.js"))).research,
+  review: async () => (await Promise.resolve().then(() => load("./review-R2KUDAGN.js"))).review,
+  implement: async () => (await Promise.resolve().then(() => load("./implement-GAMY6GMA.js"))).implement,
+  ask: async () => (await Promise.resolve().then(() => load("./ask-JZPKWW7D.js"))).ask,
+  timer: async () => (await Promise.resolve().then(() => load("./timer-HMQPG63L.js"))).timer,
+  wait: async () => (await Promise.resolve().then(() => load("./wait-4T5AQXER.js"))).wait,
+  observe: async () => (await Promise.resolve().then(() => load("./observe-UQPDJBMJ.js"))).observe,
+  status: async () => (await Promise.resolve().then(() => load("./status-WV34NA5E.js"))).status,
+  result: async () => (await Promise.resolve().then(() => load("./result-2ROQCAYN.js"))).result,
+  cancel: async () => (await Promise.resolve().then(() => load("./cancel-PXVNLTWR.js"))).cancel,
+  continue: async () => (await Promise.resolve().then(() => load("./continue-447OHEHV.js"))).continueCommand,
+  restart: async () => (await Promise.resolve().then(() => load("./restart-A47YLXL2.js"))).restart,
+  clean: async () => (await Promise.resolve().then(() => load("./clean-7LQ5YPZ6.js"))).clean,
+  setup: async () => (await Promise.resolve().then(() => load("./setup-VHORICAJ.js"))).setup,
+  doctor: async () => (await Promise.resolve().then(() => load("./doctor-QGWAWH3E.js"))).doctor,
+  help: async () => (await Promise.resolve().then(() => load("./help-JWD62K6L.js"))).help
 };
-var watchIds = Object.keys(loaders);
-async function loadWatch(id) {
-  return Object.hasOwn(loaders, id) ? loaders[id]() : void 0;
+var commandNames = Object.keys(loaders);
+async function loadCommand(name) {
+  return Object.hasOwn(loaders, name) ? loaders[name]() : void 0;
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
-  loadWatch,
-  watchIds
+  commandNames,
+  loadCommand
+});
+
+},
+"./chunk-4SIU3KKW.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  folderOf: () => folderOf,
+  run: () => run
+});
+module.exports = stdin_exports;
+var import_chunk_OUKR7UGL = load("./chunk-OUKR7UGL.js");
+var import_chunk_IJGVQPHG = load("./chunk-IJGVQPHG.js");
+var import_chunk_ZSNPKXTO = load("./chunk-ZSNPKXTO.js");
+var import_chunk_P33TGMKS = load("./chunk-P33TGMKS.js");
+var import_chunk_GEPPUING = load("./chunk-GEPPUING.js");
+var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
+var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
+var import_chunk_XM3GMG25 = load("./chunk-XM3GMG25.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_node_path = builtin("node:path");
+var runOptions = {
+  timeout: {
+    kind: "duration",
+    value: "D",
+    range: import_chunk_XM3GMG25.limits.runTimeout,
+    help: "hard limit, counted from launch (default 24h, at most 30d)"
+  },
+  deadline: { kind: "duration", value: "D", range: import_chunk_XM3GMG25.limits.runTimeout, help: "the same as --timeout" },
+  "kill-after": {
+    kind: "duration",
+    value: "D",
+    range: import_chunk_XM3GMG25.limits.runKillGrace,
+    help: "time between TERM and KILL (default 30s)"
+  },
+  cwd: { kind: "text", value: "DIR", help: "folder to run in (default: here)" },
+  shell: { kind: "flag", help: "give the one word after -- to /bin/sh -c" },
+  pipefail: { kind: "flag", help: "with --shell: a pipe fails when any of its commands does" },
+  "success-exit": {
+    kind: "count",
+    value: "N",
+    range: { default: 0, min: 0, max: 255 },
+    help: "the exit code that means success (default 0)"
+  },
+  "success-file": {
+    kind: "list",
+    value: "PATH",
+    help: "success only when this file is new or changed at the end; may be repeated"
+  },
+  result: { kind: "list", value: "PATH", help: "file or folder to tell of at the end; may be repeated" },
+  log: { kind: "text", value: "PATH", help: "the command's own log; its last 50 lines are told on failure" },
+  expect: { kind: "duration", value: "D", range: import_chunk_XM3GMG25.limits.expect, help: "expected duration; later asks for attention" },
+  "checkpoint-every": {
+    kind: "duration",
+    value: "D",
+    range: import_chunk_XM3GMG25.limits.checkpoint,
+    help: "judge its progress at this interval (default 1h)"
+  },
+  "sample-every": {
+    kind: "duration",
+    value: "D",
+    range: import_chunk_XM3GMG25.limits.sample,
+    help: "look at its CPU, output and result paths this often (default 60s, at most the interval above)"
+  },
+  probe: { kind: "text", value: "LINE", help: "read-only shell line that prints its progress as one JSON object" },
+  "probe-timeout": { kind: "duration", value: "D", range: import_chunk_XM3GMG25.limits.probe, help: "bound of one probe (default 30s)" },
+  "first-output": {
+    kind: "duration",
+    value: "D",
+    range: import_chunk_XM3GMG25.limits.optInLimit,
+    help: "end it when nothing was printed by then"
+  },
+  "stall-after": {
+    kind: "duration",
+    value: "D",
+    range: import_chunk_XM3GMG25.limits.optInLimit,
+    help: "end it when nothing happened for that long: no output, no CPU, no change of a result path"
+  },
+  ...import_chunk_ZSNPKXTO.onStallOption,
+  "status-cmd": {
+    kind: "text",
+    value: "LINE",
+    help: "for a launcher that detaches: shell line that prints {identity, status, exit_code}; asked once at the end"
+  },
+  identity: { kind: "text", value: "TEXT", help: "the task that --status-cmd must name" },
+  "max-output": {
+    kind: "size",
+    value: "SIZE",
+    range: import_chunk_XM3GMG25.limits.maxOutput,
+    help: "cap of each output file on disk (default 64M)"
+  },
+  "keep-children": { kind: "flag", help: "leave processes alone that the command left behind" },
+  ...import_chunk_ZSNPKXTO.launchOptions
+};
+async function makeRunPart(input, cwd) {
+  checkTogether(input);
+  const [checkpointMs, log] = [input.durationOrDefault("checkpoint-every"), input.text("log")];
+  const part = {
+    success_exit: input.count("success-exit") ?? 0,
+    // A launcher that detaches itself leaves its task behind on purpose.
+    keep_children: input.has("keep-children") || input.has("status-cmd"),
+    ...(0, import_chunk_OUKR7UGL.pathsBefore)({ results: input.texts("result"), successFiles: input.texts("success-file") }, cwd),
+    log: log === void 0 ? null : (0, import_chunk_OUKR7UGL.requireLogPath)(log, cwd),
+    expect_ms: input.duration("expect") ?? null,
+    checkpoint_ms: checkpointMs,
+    sample_ms: Math.min(input.durationOrDefault("sample-every"), checkpointMs),
+    probe: lineOf(input, "probe"),
+    probe_ms: input.durationOrDefault("probe-timeout"),
+    status_cmd: lineOf(input, "status-cmd"),
+    identity: identityOf(input)
+  };
+  return { ...await (0, import_chunk_OUKR7UGL.programOf)(input, cwd), ...part };
+}
+function checkTogether(input) {
+  const needs = [
+    ["pipefail", "shell"],
+    ["identity", "status-cmd"],
+    ["status-cmd", "identity"],
+    ["probe-timeout", "probe"]
+  ];
+  for (const [name, other] of needs)
+    if (input.has(name) && !input.has(other))
+      throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take --${name} without --${other}: ${whyTogether[name]}`, help());
+}
+var whyTogether = {
+  pipefail: "it is an option of that shell",
+  identity: "only that command can name the task",
+  "status-cmd": "its answer counts only for the task that you name",
+  "probe-timeout": "there is no probe to be bounded"
+};
+function lineOf(input, name) {
+  const line = input.text(name);
+  if (line === void 0) return null;
+  if (line.trim() === "") throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take an empty --${name}: allowed is one line for /bin/sh`, help());
+  requireSize(name, line, import_chunk_XM3GMG25.shellLineBytes);
+  return line;
+}
+function identityOf(input) {
+  const text = input.text("identity");
+  if (text === void 0) return null;
+  if (text.trim() === "" || /[\r\n]/.test(text))
+    throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take --identity ${JSON.stringify(text)}: allowed is one line that names one task`, help());
+  requireSize("identity", text, import_chunk_XM3GMG25.identityBytes);
+  return text;
+}
+function requireSize(name, text, limit) {
+  const size = (0, import_chunk_LXK2ZILE.byteLength)(text);
+  if (size > limit) throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take --${name} of ${size} bytes: at most ${limit} are allowed`, help());
+}
+function help() {
+  return (0, import_chunk_GEPPUING.quoteWords)([...(0, import_chunk_P33TGMKS.selfWords)(), "run", "--help"]);
+}
+var run = {
+  name: "run",
+  summary: "run a long command as a job",
+  form: "[options] -- COMMAND ARG...",
+  words: { min: 0, max: 0, rest: true },
+  options: runOptions,
+  notes: "The command gets no input and runs without a shell, exactly as it stands after --. It is never started twice.",
+  examples: [
+    "run -- make test",
+    "run --timeout 2h --once-key nightly -- python3 train.py --epochs 10",
+    "run --shell -- 'make && make install'"
+  ],
+  async run(context, input) {
+    const words = (0, import_chunk_IJGVQPHG.onceWords)("run", input, (0, import_chunk_IJGVQPHG.folderSaid)(context, input), null);
+    const repeated = await (0, import_chunk_IJGVQPHG.repeatedLaunch)(context, input, words, false);
+    if (repeated) return repeated;
+    const cwd = folderOf(context, input);
+    const timeout = limitOf(input);
+    return (0, import_chunk_IJGVQPHG.launchAndTell)(context, input, {
+      kind: "run",
+      verb: "run",
+      ...(0, import_chunk_IJGVQPHG.launchWords)(input),
+      cwd,
+      deadlineMs: timeout,
+      killGraceMs: input.durationOrDefault("kill-after"),
+      maxOutputBytes: input.size("max-output") ?? import_chunk_XM3GMG25.limits.maxOutput.default,
+      firstOutputMs: input.duration("first-output") ?? null,
+      stallMs: input.duration("stall-after") ?? null,
+      lineage: null,
+      run: await makeRunPart(input, cwd),
+      onStall: (0, import_chunk_IJGVQPHG.onStallOf)(input),
+      staff: null,
+      words
+    });
+  }
+};
+function limitOf(input) {
+  if (input.has("timeout") && input.has("deadline"))
+    throw (0, import_chunk_NVPF5LEY.usageError)("cannot take --timeout and --deadline together: they are the same");
+  return input.has("deadline") ? input.durationOrDefault("deadline") : input.durationOrDefault("timeout");
+}
+function folderOf(context, input) {
+  const folder = import_node_path.default.resolve(context.cwd, input.text("cwd") ?? ".");
+  if (!(0, import_chunk_SWRACBME.isFolder)(folder))
+    throw new import_chunk_NVPF5LEY.FaultError(
+      "preflight",
+      `cannot run in ${folder}: there is no such folder`,
+      "name an existing one with --cwd DIR"
+    );
+  return (0, import_chunk_SWRACBME.realPath)(folder);
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  folderOf,
+  run
 });
 
 },
@@ -1154,6 +1116,60 @@ function closeFile(fd) {
 });
 
 },
+"./chunk-536WPMTG.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  loadWatch: () => loadWatch,
+  watchIds: () => watchIds
+});
+module.exports = stdin_exports;
+var loaders = {
+  file: async () => (await Promise.resolve().then(() => load("./file-BWPVAI6B.js"))).file,
+  cmd: async () => (await Promise.resolve().then(() => load("./cmd-7EXYREI5.js"))).cmd,
+  http: async () => (await Promise.resolve().then(() => load("./http-LOGM52JO.js"))).http,
+  npm: async () => (await Promise.resolve().then(() => load("./npm-6S5YKAKH.js"))).npm,
+  ci: async () => (await Promise.resolve().then(() => load("./ci-2K3FRRAI.js"))).ci,
+  pr: async () => (await Promise.resolve().then(() => load("./pr-QJBRXYHC.js"))).pr,
+  review: async () => (await Promise.resolve().then(() => load("./review-7RFR5HJM.js"))).review
+};
+var watchIds = Object.keys(loaders);
+async function loadWatch(id) {
+  return Object.hasOwn(loaders, id) ? loaders[id]() : void 0;
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  loadWatch,
+  watchIds
+});
+
+},
+"./chunk-55JORUFF.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  requireBaseline: () => requireBaseline,
+  timeOf: () => timeOf
+});
+module.exports = stdin_exports;
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+function timeOf(tools) {
+  const left = tools.leftMs();
+  return Math.max(1, Math.floor(left - Math.min(100, left / 20)));
+}
+function requireBaseline(place) {
+  if (!place.isOnce) return;
+  throw (0, import_chunk_NVPF5LEY.usageError)(
+    "cannot take --changed with --once: a single look has nothing to compare with; give --for D instead"
+  );
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  requireBaseline,
+  timeOf
+});
+
+},
 "./chunk-57BTWB2J.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
@@ -1296,231 +1312,6 @@ function endBySignal(signal) {
   endBySignal,
   holdSignals,
   onInterrupt
-});
-
-},
-"./chunk-5CYIRRQK.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  cancelJob: () => cancelJob
-});
-module.exports = stdin_exports;
-var import_chunk_T3RYCKUM = load("./chunk-T3RYCKUM.js");
-var import_chunk_WRDCTYS2 = load("./chunk-WRDCTYS2.js");
-var import_chunk_IUIUXIVZ = load("./chunk-IUIUXIVZ.js");
-var import_chunk_7DZB4FPX = load("./chunk-7DZB4FPX.js");
-var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
-var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
-var import_chunk_Q3WBBNCF = load("./chunk-Q3WBBNCF.js");
-var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-async function cancelJob(root, id, request, patienceMs) {
-  const before = await (0, import_chunk_WRDCTYS2.refresh)(root, id);
-  if ((0, import_chunk_IUIUXIVZ.isEnded)(before.state))
-    return { view: before, result: before.state.state === "canceled" ? "canceled" : "ended_before" };
-  askFor(before, `${JSON.stringify({ by: (0, import_chunk_7DZB4FPX.ownIdentity)(), owner: request.owner, at: (0, import_chunk_Y5L6GQDB.isoNow)(), why: request.why })}
-`);
-  nudge(before);
-  const timeoutMs = patienceMs ?? (before.spec?.kill_grace_ms ?? 0) + import_chunk_Q3WBBNCF.killSettleMs + 5e3 + askingMs(before);
-  const [view = before] = await (0, import_chunk_T3RYCKUM.waitForJobs)(root, [id], { mode: "all", timeoutMs, heartbeatMs: null });
-  if (view.state.state === "canceled") return { view, result: "canceled" };
-  return { view, result: (0, import_chunk_IUIUXIVZ.isEnded)(view.state) ? "ended_before" : "requested" };
-}
-function askingMs({ spec }) {
-  return spec?.run?.status_cmd ? import_chunk_Q3WBBNCF.taskStatusMs + import_chunk_Q3WBBNCF.toolGraceMs : 0;
-}
-function askFor({ paths }, text) {
-  for (let round = 1; ; round += 1) {
-    try {
-      (0, import_chunk_527JQF7V.createFile)(paths.cancel, text);
-      return;
-    } catch (error) {
-      if ((0, import_chunk_NVPF5LEY.errnoOf)(error) !== "ENOENT" || round === 3 || !(0, import_chunk_SWRACBME.exists)(paths.folder)) throw error;
-    }
-  }
-}
-function nudge(view) {
-  const engine = (0, import_chunk_IUIUXIVZ.findEngine)(view.spec?.engine ?? "") ?? import_chunk_IUIUXIVZ.defaultEngine;
-  for (const identity of [view.launch?.worker, view.worker?.worker]) if (identity) engine.signal(identity, "SIGURG");
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  cancelJob
-});
-
-},
-"./chunk-66KSLVK5.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  checkLaunchOptions: () => checkLaunchOptions,
-  folderSaid: () => folderSaid,
-  launchAndTell: () => launchAndTell,
-  launchWords: () => launchWords,
-  onStallOf: () => onStallOf,
-  onceWords: () => onceWords,
-  repeatedLaunch: () => repeatedLaunch,
-  tellLaunched: () => tellLaunched
-});
-module.exports = stdin_exports;
-var import_chunk_XSIBS7GW = load("./chunk-XSIBS7GW.js");
-var import_chunk_QKHYVUAR = load("./chunk-QKHYVUAR.js");
-var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_TUJMDTZA = load("./chunk-TUJMDTZA.js");
-var import_chunk_IUIUXIVZ = load("./chunk-IUIUXIVZ.js");
-var import_chunk_P33TGMKS = load("./chunk-P33TGMKS.js");
-var import_chunk_BYPGP4VB = load("./chunk-BYPGP4VB.js");
-var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
-var import_chunk_6GPA47WF = load("./chunk-6GPA47WF.js");
-var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
-var import_chunk_Q3WBBNCF = load("./chunk-Q3WBBNCF.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var import_node_path = builtin("node:path");
-function launchWords(input) {
-  const onceKey = input.text("once-key") ?? null;
-  if (onceKey === "") throw (0, import_chunk_NVPF5LEY.usageError)('cannot take --once-key "": a key needs at least one character');
-  return { owner: input.text("owner") ?? import_chunk_6GPA47WF.variables.owner() ?? null, label: input.text("label") ?? null, onceKey };
-}
-function onStallOf(input) {
-  const text = input.text("on-stall");
-  if (text === void 0) return null;
-  if (text.trim() === "") throw (0, import_chunk_NVPF5LEY.usageError)("cannot take an empty --on-stall: say what is to be done about a stall");
-  const size = (0, import_chunk_LXK2ZILE.byteLength)(text);
-  if (size > import_chunk_Q3WBBNCF.onStallBytes)
-    throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take --on-stall of ${size} bytes: at most ${import_chunk_Q3WBBNCF.onStallBytes} are allowed`);
-  return text;
-}
-function checkLaunchOptions(input) {
-  if (input.has("wait-timeout") && !input.has("wait")) throw (0, import_chunk_NVPF5LEY.usageError)("cannot take --wait-timeout without --wait");
-  input.duration("wait-timeout");
-  for (const other of ["json", "wait"]) {
-    if (input.has("id-only") && input.has(other)) throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take --id-only and --${other} together`);
-  }
-}
-async function launchAndTell(context, input, request, isSynchronous = false) {
-  checkLaunchOptions(input);
-  const root = context.root(input);
-  return tellLaunched(context, input, root, await (0, import_chunk_XSIBS7GW.launch)(root, request), isSynchronous);
-}
-async function tellLaunched(context, input, root, launched, isSynchronous) {
-  if (input.has("wait") || isSynchronous) {
-    const { waitAndTell } = await Promise.resolve().then(() => load("./collecting-MR3OB5B6.js"));
-    const told = launched.isNew ? warningNotes(root, launched.id) : [];
-    const collect = `collect: ${import_chunk_TUJMDTZA.nextCommands.wait(launched.id, root.option)}`;
-    for (const line of [jobLine(launched), collect, ...told]) context.tell(line);
-    const timeoutMs = input.duration("wait-timeout") ?? Number.MAX_SAFE_INTEGER;
-    return waitAndTell(context, root, [launched.id], {
-      mode: "all",
-      timeoutMs,
-      heartbeatMs: null,
-      isJson: input.has("json"),
-      told
-    });
-  }
-  return tellLaunch(root, launched, input);
-}
-function jobLine({ id, isNew }) {
-  return `job ${id}${isNew ? "" : " (this once-key had it already; nothing was started)"}`;
-}
-function warningsOf(root, id) {
-  const spec = (0, import_chunk_BYPGP4VB.readSpec)((0, import_chunk_P33TGMKS.jobPaths)(root.folder, id));
-  return spec.kind === "ok" ? spec.value.warnings ?? [] : [];
-}
-function warningNotes(root, id) {
-  return warningsOf(root, id).map((one) => `warning: ${(0, import_chunk_LXK2ZILE.plainText)(one.message)}`);
-}
-function timerOf(root, id) {
-  const { spec, state } = (0, import_chunk_IUIUXIVZ.inspect)(root.folder, id);
-  if (!spec?.timer) return void 0;
-  return { facts: { state: state.state, ...(0, import_chunk_QKHYVUAR.timerFacts)(spec.timer) }, line: `due:     ${(0, import_chunk_QKHYVUAR.dueWords)(spec.timer)}` };
-}
-function tellLaunch(root, launched, input) {
-  const { id, isNew } = launched;
-  const notes = warningNotes(root, id);
-  if (input.has("id-only")) return { code: import_chunk_6PFAPK5K.exitCodes.done, out: `${id}
-`, notes };
-  const paths = (0, import_chunk_P33TGMKS.jobPaths)(root.folder, id);
-  const commands = {
-    wait: import_chunk_TUJMDTZA.nextCommands.wait(id, root.option),
-    observe: import_chunk_TUJMDTZA.nextCommands.observe(id, root.option),
-    cancel: import_chunk_TUJMDTZA.nextCommands.cancel(id, root.option)
-  };
-  const timer = timerOf(root, id);
-  if (input.has("json")) {
-    return {
-      code: import_chunk_6PFAPK5K.exitCodes.done,
-      json: {
-        id,
-        new: isNew,
-        ...timer ? { ...timer.facts, replaced: launched.replaced ?? [] } : {},
-        folder: paths.folder,
-        result_path: paths.result,
-        output_path: paths.output,
-        warnings: warningsOf(root, id),
-        next: commands
-      }
-    };
-  }
-  const lines = [
-    jobLine(launched),
-    ...timer ? [timer.line] : [],
-    ...(launched.replaced ?? []).map((earlier) => `replaced: ${earlier}`),
-    `collect: ${commands.wait}`,
-    `observe: ${commands.observe}`,
-    `result:  ${paths.result}`
-  ];
-  return { code: import_chunk_6PFAPK5K.exitCodes.done, out: `${lines.join("\n")}
-`, notes };
-}
-var passing = [
-  "owner",
-  "label",
-  "once-key",
-  "json",
-  "id-only",
-  "wait",
-  "wait-timeout",
-  "foreground",
-  "state-dir",
-  "prompt-file",
-  "stdin"
-];
-function onceWords(verb, input, folder, task) {
-  const options = input.given().filter(([name]) => !passing.includes(name) && !["prompt", "cwd"].includes(name));
-  return JSON.stringify([verb, options.sort(), input.words, input.rest, folder, task]);
-}
-function folderSaid(context, input) {
-  return import_node_path.default.resolve(context.cwd, input.text("cwd") ?? ".");
-}
-async function repeatedLaunch(context, input, words, isSynchronous) {
-  const { onceKey } = launchWords(input);
-  if (onceKey === null) return void 0;
-  checkLaunchOptions(input);
-  const root = context.root(input);
-  const launched = await (0, import_chunk_XSIBS7GW.launchedBefore)(root, onceKey, words);
-  if (!launched) return void 0;
-  const { folder } = (0, import_chunk_P33TGMKS.jobPaths)(root.folder, launched.id);
-  return (0, import_chunk_SWRACBME.exists)(folder) ? tellLaunched(context, input, root, launched, isSynchronous) : tellCleaned(input, launched.id);
-}
-function tellCleaned(input, id) {
-  const note = `job ${id} had this once-key; its record was removed by clean, and nothing was started`;
-  if (input.has("id-only")) return { code: import_chunk_6PFAPK5K.exitCodes.done, out: `${id}
-` };
-  if (input.has("json")) return { code: import_chunk_6PFAPK5K.exitCodes.done, json: { id, new: false, cleaned: true, next: {} } };
-  return { code: import_chunk_6PFAPK5K.exitCodes.done, out: `${note}
-` };
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  checkLaunchOptions,
-  folderSaid,
-  launchAndTell,
-  launchWords,
-  onStallOf,
-  onceWords,
-  repeatedLaunch,
-  tellLaunched
 });
 
 },
@@ -1715,6 +1506,194 @@ function exitCodeOfAll(states) {
   exitCodeOf,
   exitCodeOfAll,
   exitCodes
+});
+
+},
+"./chunk-74RZ5ALM.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  dueWords: () => dueWords,
+  timerFacts: () => timerFacts
+});
+module.exports = stdin_exports;
+var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
+var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
+var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
+var import_chunk_XM3GMG25 = load("./chunk-XM3GMG25.js");
+function timerFacts(timer) {
+  const { due_at, slot } = timer;
+  return { due_at, durable: true, slot, message: (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)(timer.message), import_chunk_XM3GMG25.excerptBytes) };
+}
+function dueWords({ due_at }) {
+  const rest = Date.parse(due_at) - (0, import_chunk_Y5L6GQDB.nowMs)();
+  return rest > 0 ? `${(0, import_chunk_LXK2ZILE.plainText)(due_at)}, in ${(0, import_chunk_UNGYPAP3.formatDuration)(Math.max(1e3, rest))}` : (0, import_chunk_LXK2ZILE.plainText)(due_at);
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  dueWords,
+  timerFacts
+});
+
+},
+"./chunk-77A67ACL.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  Progress: () => Progress,
+  agentSnapshot: () => agentSnapshot,
+  toolSnapshot: () => toolSnapshot
+});
+module.exports = stdin_exports;
+var import_chunk_OSQO4432 = load("./chunk-OSQO4432.js");
+var import_chunk_IAQSATNE = load("./chunk-IAQSATNE.js");
+var import_chunk_BYPGP4VB = load("./chunk-BYPGP4VB.js");
+var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
+var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
+var import_chunk_XM3GMG25 = load("./chunk-XM3GMG25.js");
+var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var table = {
+  queued: { claimed: "starting", started: "running", stop_asked: "stopping", concluded: "ended" },
+  starting: { claimed: "starting", started: "running", stop_asked: "stopping", concluded: "ended" },
+  // A replacement worker claims a running job: it stays what it was.
+  running: { claimed: "running", started: "running", stop_asked: "stopping", concluded: "ended" },
+  stopping: { claimed: "stopping", started: "stopping", stop_asked: "stopping", concluded: "ended" },
+  ended: { claimed: "ended", started: "ended", stop_asked: "ended", concluded: "ended" }
+};
+function transition(from, event) {
+  return table[from][event];
+}
+var snapshotPauseMs = 300;
+var Progress = class {
+  journal;
+  state;
+  claim;
+  lifecycle;
+  snapshotTimer;
+  makeSnapshot;
+  constructor(claim) {
+    this.claim = claim;
+    this.journal = (0, import_chunk_OSQO4432.openJournal)(claim.paths, claim.spec);
+    const read = (0, import_chunk_BYPGP4VB.readState)(claim.paths);
+    this.state = read.kind === "ok" ? read.value : (0, import_chunk_IAQSATNE.earlyState)(claim.spec.id, claim.spec);
+    this.lifecycle = ["queued", "starting", "running", "stopping"].includes(this.state.state) ? this.state.state : "starting";
+  }
+  /** A step of the lifecycle, with its event. *<>/
+  step(event, type, fields, change = {}) {
+    this.lifecycle = transition(this.lifecycle, event);
+    this.note(type, fields, { ...change, ...this.lifecycle === "ended" ? {} : { state: this.lifecycle } });
+  }
+  /** An event without a step. *<>/
+  note(type, fields, change = {}) {
+    this.append(type, fields);
+    this.state = { ...this.state, ...change, rev: this.state.rev + 1, seq: this.journal.seq };
+    const sync = change.conversation !== void 0 || type === "stopping";
+    this.unlessFull(() => (0, import_chunk_BYPGP4VB.writeState)(this.claim.paths, this.state, { sync }));
+  }
+  /** The state alone; for what is told by an event that follows. *<>/
+  change(change) {
+    this.state = { ...this.state, ...change, rev: this.state.rev + 1 };
+    this.unlessFull(() => (0, import_chunk_BYPGP4VB.writeState)(this.claim.paths, this.state, { sync: false }));
+  }
+  /** Write the snapshot soon; many calls become one write. *<>/
+  snapshot(make) {
+    this.makeSnapshot = make;
+    this.snapshotTimer ??= setTimeout(() => this.flush(), snapshotPauseMs);
+  }
+  flush() {
+    clearTimeout(this.snapshotTimer);
+    this.snapshotTimer = void 0;
+    const make = this.makeSnapshot;
+    this.makeSnapshot = void 0;
+    if (make) this.unlessFull(() => (0, import_chunk_527JQF7V.writeJson)(this.claim.paths.snapshot, { at: (0, import_chunk_Y5L6GQDB.isoNow)(), ...make() }, { sync: false }));
+  }
+  /** An event of less weight: no state is written for it. *<>/
+  append(type, fields) {
+    this.unlessFull(() => this.journal.append(type, fields));
+    this.state.seq = this.journal.seq;
+  }
+  /** On a full disk the job goes on; what is known stays in memory and is told at the end, from the space set aside. *<>/
+  unlessFull(write) {
+    try {
+      write();
+    } catch (error) {
+      if (!["ENOSPC", "EDQUOT"].includes((0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "")) throw error;
+    }
+  }
+};
+function agentSnapshot(reading) {
+  const latest = (0, import_chunk_LXK2ZILE.tail)((0, import_chunk_LXK2ZILE.plainText)(reading.answer || reading.text), import_chunk_XM3GMG25.textTailBytes);
+  return {
+    tools: reading.tools.slice(-import_chunk_XM3GMG25.toolCalls).map(toolSnapshot),
+    tool_count: reading.toolCount,
+    text: latest.text,
+    text_truncated: latest.truncated,
+    final: reading.final,
+    conversation_id: reading.conversationId,
+    model: reading.model
+  };
+}
+function toolSnapshot(call) {
+  const bounded = (text) => (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)(text).replace(/\s+/g, " ").trim(), import_chunk_XM3GMG25.excerptBytes);
+  return {
+    n: call.n,
+    name: (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)(call.name), 80),
+    input: bounded(call.input),
+    output: call.output === null ? null : bounded(call.output),
+    status: call.status,
+    started_at: call.started_at,
+    ended_at: call.ended_at
+  };
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  Progress,
+  agentSnapshot,
+  toolSnapshot
+});
+
+},
+"./chunk-7CH2ZGQO.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  changesSince: () => changesSince,
+  historicalOf: () => historicalOf,
+  recordBefore: () => recordBefore
+});
+module.exports = stdin_exports;
+var import_chunk_I6ZRWKMO = load("./chunk-I6ZRWKMO.js");
+var import_chunk_ZYF5CZ25 = load("./chunk-ZYF5CZ25.js");
+var import_chunk_QESDTJOC = load("./chunk-QESDTJOC.js");
+var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
+var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
+var import_chunk_XM3GMG25 = load("./chunk-XM3GMG25.js");
+var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
+function recordBefore(spec, paths) {
+  const budgetMs = Math.max(100, Math.min(import_chunk_XM3GMG25.captureBudgetMs, (spec.deadline_mono_ms - (0, import_chunk_Y5L6GQDB.monotonicMs)()) / 2));
+  const snapshot = (0, import_chunk_QESDTJOC.captureWorkspace)(spec.cwd, { exclude: [paths.root], budgetMs });
+  (0, import_chunk_527JQF7V.writeJson)(paths.workspace, snapshot, { sync: false });
+  return snapshot;
+}
+function readBefore(paths) {
+  const read = (0, import_chunk_527JQF7V.readJson)(paths.workspace);
+  return read.kind === "ok" && (0, import_chunk_ZYF5CZ25.isSnapshot)(read.value) ? read.value : void 0;
+}
+function changesSince(spec, paths, seen) {
+  if (spec.staff?.brief === void 0 || !(0, import_chunk_SWRACBME.exists)(paths.started)) return void 0;
+  const before = seen ?? readBefore(paths) ?? {};
+  return (0, import_chunk_ZYF5CZ25.compareWorkspace)(before, (0, import_chunk_QESDTJOC.captureWorkspace)(spec.cwd, { exclude: [paths.root] }));
+}
+function historicalOf(paths) {
+  const before = readBefore(paths);
+  return before ? (0, import_chunk_I6ZRWKMO.contextOf)(before) : null;
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  changesSince,
+  historicalOf,
+  recordBefore
 });
 
 },
@@ -1919,249 +1898,6 @@ function link(target) {
 });
 
 },
-"./chunk-7FS44QEN.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  makeStaffVerb: () => makeStaffVerb
-});
-module.exports = stdin_exports;
-var import_chunk_RWRDJHTZ = load("./chunk-RWRDJHTZ.js");
-var import_chunk_QSCJWYUW = load("./chunk-QSCJWYUW.js");
-var import_chunk_66KSLVK5 = load("./chunk-66KSLVK5.js");
-var import_chunk_A2YWZDRN = load("./chunk-A2YWZDRN.js");
-var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
-function makeStaffVerb({ mode: id, options = {}, notes, examples, isSynchronous = false }) {
-  const mode = import_chunk_W7HED5VZ.modes[id];
-  return {
-    name: id,
-    summary: mode.summary,
-    form: "(--prompt TEXT | --prompt-file PATH | --stdin) [options]",
-    words: { min: 0, max: 0 },
-    options: {
-      ...import_chunk_A2YWZDRN.staffOptions,
-      ...options,
-      cwd: { kind: "text", value: "DIR", help: "folder to work in (default: here)" },
-      ...import_chunk_A2YWZDRN.writerOptions,
-      ...import_chunk_A2YWZDRN.launchOptions
-    },
-    notes: [
-      `Default profile: ${mode.profile}. The task reaches the agent byte for byte, with the words of the mode around it.`,
-      notes
-    ].filter((line) => line !== void 0).join("\n"),
-    examples,
-    async run(context, input) {
-      const prompt = await (0, import_chunk_RWRDJHTZ.taskOf)(context, input);
-      const words = (0, import_chunk_66KSLVK5.onceWords)(id, input, (0, import_chunk_66KSLVK5.folderSaid)(context, input), prompt);
-      const isWaiting = isSynchronous && !input.has("id-only");
-      const repeated = await (0, import_chunk_66KSLVK5.repeatedLaunch)(context, input, words, isWaiting);
-      if (repeated) return repeated;
-      const cwd = (0, import_chunk_QSCJWYUW.folderOf)(context, input);
-      const staff = (0, import_chunk_RWRDJHTZ.freshStaff)(context, input, { mode: id, prompt, cwd });
-      return (0, import_chunk_RWRDJHTZ.launchStaff)(context, input, {
-        verb: id,
-        staff,
-        cwd,
-        lineage: null,
-        isSynchronous: isWaiting,
-        words
-      });
-    }
-  };
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  makeStaffVerb
-});
-
-},
-"./chunk-7ICAZJCR.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  runTool: () => runTool
-});
-module.exports = stdin_exports;
-var import_chunk_Q3WBBNCF = load("./chunk-Q3WBBNCF.js");
-var import_node_child_process = require("node:child_process");
-var script = '"$0" "$@" 3>&-; echo $? >&3; kill -s KILL -- -$$';
-function runTool(call) {
-  return new Promise((resolve) => {
-    const kept = {
-      stdout: collector(call.limit, () => end("flooded")),
-      stderr: collector(call.limit, () => end("flooded"))
-    };
-    let how = "exited";
-    let status = "";
-    let hasEnded = false;
-    let killer;
-    const child = (0, import_node_child_process.spawn)("/bin/sh", ["-c", script, call.program, ...call.args], {
-      cwd: call.cwd,
-      env: call.environment,
-      detached: true,
-      stdio: [call.input === void 0 ? "ignore" : "pipe", "pipe", "pipe", "pipe"]
-    });
-    const signalGroup = (name) => {
-      if (hasEnded || child.pid === void 0 || child.exitCode !== null || child.signalCode !== null) return;
-      try {
-        process.kill(-child.pid, name);
-      } catch {
-      }
-    };
-    const end = (reason) => {
-      if (how !== "exited" || hasEnded) return;
-      how = reason;
-      signalGroup("SIGTERM");
-      killer = setTimeout(() => signalGroup("SIGKILL"), import_chunk_Q3WBBNCF.toolGraceMs);
-    };
-    const onAbort = () => {
-      if (call.killOnAbort) signalGroup("SIGKILL");
-      end("aborted");
-    };
-    const clock = setTimeout(() => end("timeout"), call.timeoutMs);
-    const finish = (answer) => {
-      if (hasEnded) return;
-      hasEnded = true;
-      clearTimeout(clock);
-      clearTimeout(killer);
-      call.signal?.removeEventListener("abort", onAbort);
-      resolve({ ...answer, stdout: kept.stdout.bytes(), stderr: kept.stderr.bytes() });
-    };
-    call.signal?.addEventListener("abort", onAbort);
-    child.stdin?.on("error", () => void 0).end(call.input);
-    child.stdout?.on("data", kept.stdout.take);
-    child.stderr?.on("data", kept.stderr.take);
-    child.stdio[3]?.on("data", (bytes) => {
-      status += bytes.toString();
-    });
-    child.once("error", (error) => finish({ how: "failed", code: null, reason: error.message }));
-    child.once("close", () => {
-      const code = how === "exited" && /^\d+\n$/.test(status) ? Number(status) : null;
-      finish({ how, code, reason: null });
-    });
-    if (call.signal?.aborted) onAbort();
-  });
-}
-function collector(limit, flooded) {
-  const chunks = [];
-  let size = 0;
-  return {
-    take(bytes) {
-      const room = limit - size;
-      if (room > 0) chunks.push(bytes.subarray(0, room));
-      size += bytes.length;
-      if (size > limit) flooded();
-    },
-    bytes: () => Buffer.concat(chunks)
-  };
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  runTool
-});
-
-},
-"./chunk-A2YWZDRN.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  common: () => common,
-  launchOptions: () => launchOptions,
-  onStallOption: () => onStallOption,
-  ownerOption: () => ownerOption,
-  staffOptions: () => staffOptions,
-  writerOptions: () => writerOptions
-});
-module.exports = stdin_exports;
-var import_chunk_Q3WBBNCF = load("./chunk-Q3WBBNCF.js");
-var common = {
-  "state-dir": {
-    kind: "text",
-    value: "DIR",
-    help: "state folder (default: .job-state of the worktree, or JOB_STATE_DIR)"
-  },
-  json: { kind: "flag", help: "print one JSON document" },
-  help: { kind: "flag", help: "show this help" }
-};
-var ownerOption = {
-  owner: {
-    kind: "text",
-    value: "NAME",
-    help: 'whose jobs; "latest" means the latest of this owner (default: JOB_OWNER)'
-  }
-};
-var launchOptions = {
-  owner: { kind: "text", value: "NAME", help: "who this job belongs to (default: JOB_OWNER)" },
-  label: { kind: "text", value: "TEXT", help: "a few words for people" },
-  "once-key": { kind: "text", value: "KEY", help: "the same key gives the same job, never a second execution" },
-  wait: { kind: "flag", help: "wait for the end and print the result, as `wait` does" },
-  "wait-timeout": {
-    kind: "duration",
-    value: "D",
-    range: import_chunk_Q3WBBNCF.limits.waitTimeout,
-    help: "patience of --wait (default: until the end)"
-  },
-  "id-only": { kind: "flag", help: "print the id and a newline, nothing else" },
-  ...common
-};
-var onStallOption = {
-  "on-stall": {
-    kind: "text",
-    value: "TEXT",
-    help: "what is to be done about a stall; repeated to whoever is told of one"
-  }
-};
-var staffOptions = {
-  prompt: { kind: "text", value: "TEXT", help: "the task; taken as it is, also when it begins with --" },
-  "prompt-file": { kind: "text", value: "PATH", help: "read the task from a file" },
-  stdin: { kind: "flag", help: "read the task from standard input" },
-  backend: {
-    kind: "text",
-    value: "NAME",
-    help: "which agent CLI (default: the one in your config, else the only one installed)"
-  },
-  model: { kind: "text", value: "NAME", help: "model, in the words of the agent CLI" },
-  profile: {
-    kind: "choice",
-    value: "P",
-    choices: ["restricted", "standard", "unrestricted"],
-    help: "what the agent may do: restricted, standard or unrestricted"
-  },
-  timeout: {
-    kind: "duration",
-    value: "D",
-    range: import_chunk_Q3WBBNCF.limits.staffTimeout,
-    help: "hard limit, counted from launch (default 60m, at most 120m)"
-  },
-  "first-output": {
-    kind: "duration",
-    value: "D",
-    range: import_chunk_Q3WBBNCF.limits.optInLimit,
-    help: "end it when nothing was printed by then"
-  },
-  "stall-after": {
-    kind: "duration",
-    value: "D",
-    range: import_chunk_Q3WBBNCF.limits.optInLimit,
-    help: "end it when nothing was printed for that long"
-  },
-  ...onStallOption
-};
-var writerOptions = {
-  worktree: { kind: "flag", help: "work in a git worktree of its own, outside this one" },
-  share: { kind: "flag", help: "accept another implement job in the same worktree" }
-};
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  common,
-  launchOptions,
-  onStallOption,
-  ownerOption,
-  staffOptions,
-  writerOptions
-});
-
-},
 "./chunk-AE5U4VIQ.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
@@ -2286,7 +2022,732 @@ function userId() {
 });
 
 },
-"./chunk-BAZDNJYX.js": function (module, exports) {
+"./chunk-AT6SNV4N.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  startWorker: () => startWorker
+});
+module.exports = stdin_exports;
+var import_chunk_IAQSATNE = load("./chunk-IAQSATNE.js");
+var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
+async function startWorker(root, spec, job, generation) {
+  const engine = (0, import_chunk_IAQSATNE.findEngine)(spec.engine) ?? import_chunk_IAQSATNE.defaultEngine;
+  const worker = await engine.start({ stateRoot: root, id: spec.id, mark: spec.mark, logFile: job.paths.workerLog });
+  (0, import_chunk_527JQF7V.writeJson)(job.paths.launch, { worker, generation }, { sync: false });
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  startWorker
+});
+
+},
+"./chunk-AZLFKIDR.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  findRuns: () => findRuns,
+  judgeRollup: () => judgeRollup
+});
+module.exports = stdin_exports;
+var import_chunk_WVANEZX5 = load("./chunk-WVANEZX5.js");
+var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
+var import_chunk_XM3GMG25 = load("./chunk-XM3GMG25.js");
+var classes = {
+  SUCCESS: "passed",
+  PASS: "passed",
+  SKIPPED: "skipped",
+  SKIPPING: "skipped",
+  NEUTRAL: "skipped",
+  FAILURE: "failed",
+  ERROR: "failed",
+  CANCELLED: "failed",
+  CANCEL: "failed",
+  TIMED_OUT: "failed",
+  STARTUP_FAILURE: "failed",
+  // A person must let it run.
+  ACTION_REQUIRED: "gated",
+  WAITING: "gated"
+};
+function classOf(word) {
+  const known = word.trim().toUpperCase().replace(/[ -]/g, "_");
+  if (Object.hasOwn(classes, known)) return classes[known];
+  return known.includes("FAIL") ? "failed" : "running";
+}
+function judgeRollup(checks, runs) {
+  const newest = newestRuns(runs);
+  const counted = countedChecks(checks, runs, newest);
+  const counts = { passed: 0, skipped: 0, failed: 0, gated: 0, running: 0 };
+  const failing = [];
+  const gating = [];
+  const count = (kind, item) => {
+    counts[kind] += 1;
+    if (kind === "failed") failing.push(item);
+    if (kind === "gated" && !gating.includes(item.name)) gating.push(item.name);
+  };
+  for (const check of counted) count(classOf(check.state), { ...nameOf(check), mark: check.link || check.name });
+  for (const run of newest) {
+    const kind = classOf(run.state);
+    const jobs = counted.filter((check) => (0, import_chunk_WVANEZX5.runIdOf)(check) === run.id).map(({ state }) => classOf(state));
+    if (isToldByJobs(kind, jobs)) continue;
+    count(kind, { name: run.workflow, link: run.link, mark: `${run.link || run.id} ${run.startedAt ?? ""}` });
+  }
+  return { word: wordOf(counts), counts, failing, gating, signature: signatureOf(failing) };
+}
+function newestRuns(runs) {
+  const newest = new Map();
+  for (const run of runs) {
+    const key = JSON.stringify([run.workflow, run.event]);
+    const known = newest.get(key);
+    if (!known || isNewer(run, known)) newest.set(key, run);
+  }
+  return [...newest.values()];
+}
+function isNewer(a, b) {
+  const difference = (a.createdAt ?? 0) - (b.createdAt ?? 0);
+  return difference === 0 ? a.id > b.id : difference > 0;
+}
+function countedChecks(checks, runs, newest) {
+  const replaced = new Set(runs.filter((run) => !newest.includes(run)).map(({ id }) => id));
+  const others = new Map();
+  const jobs = [];
+  for (const check of checks) {
+    const id = (0, import_chunk_WVANEZX5.runIdOf)(check);
+    if (id !== void 0) {
+      if (!replaced.has(id)) jobs.push(check);
+      continue;
+    }
+    const key = JSON.stringify([check.workflow, check.name]);
+    const known = others.get(key);
+    if (!known || (check.startedAt ?? 0) >= (known.startedAt ?? 0)) others.set(key, check);
+  }
+  return [...jobs, ...others.values()];
+}
+function isToldByJobs(kind, jobs) {
+  if (kind === "passed" || kind === "skipped") return jobs.length > 0;
+  if (kind === "running") return jobs.includes("running") || jobs.includes("gated");
+  return jobs.includes(kind);
+}
+function wordOf({ passed, failed, gated, running }) {
+  if (failed > 0) return "failing";
+  if (running + gated > 0) return "running";
+  return passed > 0 ? "passing" : "none";
+}
+function nameOf({ name, workflow, link }) {
+  return { name: workflow === "" || workflow === name ? name : `${workflow} / ${name}`, link };
+}
+function signatureOf(failing) {
+  if (failing.length === 0) return "";
+  const marks = failing.map(({ mark }) => mark).sort();
+  return (0, import_chunk_CTSRVJRC.toHex)((0, import_chunk_CTSRVJRC.sha256)(new TextEncoder().encode(marks.join("\n")))).slice(0, 12);
+}
+var runFields = "databaseId,name,workflowName,event,status,conclusion,createdAt,startedAt,url,headSha";
+async function findRuns(repo, head, tools, isFirst) {
+  return (0, import_chunk_WVANEZX5.shareGh)(tools, `runs ${repo}@${head}`, isFirst, async () => {
+    const words = ["run", "list", "--repo", repo, "--commit", head, "--limit", String(import_chunk_XM3GMG25.ghRuns), "--json", runFields];
+    const answer = await (0, import_chunk_WVANEZX5.askGh)(tools, words);
+    if (answer.kind !== "answer") return answer;
+    const rows = (0, import_chunk_WVANEZX5.rowsOf)(answer.value);
+    if (!rows) return (0, import_chunk_WVANEZX5.unexpected)("gh run list gave no list");
+    return { kind: "runs", runs: rows.filter(({ headSha }) => headSha === head).flatMap((row) => (0, import_chunk_WVANEZX5.readRun)(row) ?? []) };
+  });
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  findRuns,
+  judgeRollup
+});
+
+},
+"./chunk-BNC242JP.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  line: () => line,
+  smallFacts: () => smallFacts
+});
+module.exports = stdin_exports;
+var import_chunk_FSRL2ASG = load("./chunk-FSRL2ASG.js");
+var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
+var import_chunk_XM3GMG25 = load("./chunk-XM3GMG25.js");
+function line(text) {
+  const characters = [...(0, import_chunk_FSRL2ASG.oneLine)((0, import_chunk_LXK2ZILE.plainText)(text.slice(0, 16 * import_chunk_XM3GMG25.evidenceChars)))];
+  return characters.length <= import_chunk_XM3GMG25.evidenceChars ? characters.join("") : `${characters.slice(0, import_chunk_XM3GMG25.evidenceChars - 1).join("")}\u2026`;
+}
+function smallFacts(facts) {
+  const plain = (0, import_chunk_LXK2ZILE.plainValue)(facts, import_chunk_XM3GMG25.excerptBytes);
+  return JSON.stringify(plain).length <= import_chunk_XM3GMG25.watchFactsBytes ? plain : { truncated: true };
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  line,
+  smallFacts
+});
+
+},
+"./chunk-BYPGP4VB.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  outcomes: () => outcomes,
+  readCancel: () => readCancel,
+  readExit: () => readExit,
+  readLaunch: () => readLaunch,
+  readMark: () => readMark,
+  readReason: () => readReason,
+  readSpec: () => readSpec,
+  readState: () => readState,
+  readStoredState: () => readStoredState,
+  readWorker: () => readWorker,
+  writeState: () => writeState
+});
+module.exports = stdin_exports;
+var import_chunk_7DZB4FPX = load("./chunk-7DZB4FPX.js");
+var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
+var outcomes = ["done", "failed", "timed_out", "crashed", "canceled"];
+var states = ["queued", "starting", "running", "stopping", "done", "failed", "timed_out", "crashed", "canceled"];
+var kinds = ["staff", "run", "watch", "timer", "gate", "loop"];
+function readSpec(paths) {
+  return typed(paths.spec, (value) => {
+    if (typeof value.id !== "string" || paths.folder.split("/").at(-1) !== value.id)
+      return "its id is not that of its folder";
+    if (typeof value.kind !== "string" || !kinds.includes(value.kind)) return `unknown kind ${String(value.kind)}`;
+    if (typeof value.mark !== "string" || value.mark.length < 16) return "no mark";
+    for (const name of ["verb", "created_at", "engine", "cwd", "mac"])
+      if (typeof value[name] !== "string") return `no ${name}`;
+    for (const name of ["deadline_ms", "deadline_mono_ms", "kill_grace_ms", "max_output_bytes"]) {
+      if (typeof value[name] !== "number") return `no ${name}`;
+    }
+    for (const name of ["owner", "label"])
+      if (value[name] !== null && typeof value[name] !== "string") return `${name} is no text`;
+    if (!(0, import_chunk_7DZB4FPX.isIdentity)(value.launcher)) return "no launcher identity";
+    if (value.kind === "run" && (!isObject(value.run) || !isWords(value.run.argv))) return "no command";
+    if (value.kind === "watch" && (!isObject(value.watch) || typeof value.watch.condition !== "string"))
+      return "no condition";
+    if (value.kind === "timer") return timerFault(value.timer);
+    if (value.kind === "staff" && (!isObject(value.staff) || typeof value.staff.prompt !== "string")) return "no task";
+    return void 0;
+  });
+}
+function timerFault(timer) {
+  if (!isObject(timer) || typeof timer.due_at !== "string" || !Number.isFinite(Date.parse(timer.due_at)))
+    return "no instant";
+  return typeof timer.message === "string" ? void 0 : "no message";
+}
+function readState(paths) {
+  const read = typed(paths.state, (value) => {
+    if (typeof value.state !== "string" || !states.includes(value.state)) return `unknown state ${String(value.state)}`;
+    if (typeof value.rev !== "number" || typeof value.seq !== "number") return "no rev or seq";
+    if (typeof value.created_at !== "string") return "no created_at";
+    if (value.warnings !== void 0 && !(Array.isArray(value.warnings) && value.warnings.every(isNotice)))
+      return "warnings of another form";
+    if (value.error !== void 0 && value.error !== null && !isNotice(value.error)) return "an error of another form";
+    for (const name of ["started_at", "ended_at", "signal"])
+      if (!isAbsent(value[name]) && typeof value[name] !== "string") return `${name} is no text`;
+    for (const name of ["duration_ms", "exit_code"])
+      if (!isAbsent(value[name]) && typeof value[name] !== "number") return `${name} is no number`;
+    const { conversation, output } = value;
+    if (conversation && (!isObject(conversation) || typeof conversation.id !== "string"))
+      return "a conversation of another form";
+    if (output && !isObject(output)) return "an output of another form";
+    return void 0;
+  });
+  if (read.kind !== "ok") return read;
+  const missing = { warnings: [], error: null, conversation: null, output: null, usage: null, reconciled: false };
+  return { kind: "ok", value: { ...missing, ...read.value } };
+}
+function readLaunch(paths) {
+  return typed(paths.launch, (value) => (0, import_chunk_7DZB4FPX.isIdentity)(value.worker) ? void 0 : "no identity of a worker");
+}
+function readWorker(paths) {
+  return typed(paths.worker, (value) => {
+    if (!(0, import_chunk_7DZB4FPX.isIdentity)(value.worker)) return "no identity of a worker";
+    const others = [value.shim, value.child].filter((one) => one !== null && one !== void 0);
+    return others.every(import_chunk_7DZB4FPX.isIdentity) ? void 0 : "a damaged identity";
+  });
+}
+function readExit(paths) {
+  const read = (0, import_chunk_527JQF7V.readJson)(paths.exit);
+  if (read.kind !== "ok" || !Number.isInteger(read.value.exit_code)) return void 0;
+  return {
+    exit_code: Number(read.value.exit_code),
+    signaled: read.value.signaled === true,
+    spawn_failed: read.value.spawn_failed === true
+  };
+}
+function readCancel(paths) {
+  const read = (0, import_chunk_527JQF7V.readJson)(paths.cancel);
+  if (read.kind !== "ok") return void 0;
+  const { by, owner, at, why } = read.value;
+  const text = (value) => typeof value === "string" ? value : null;
+  return { by: (0, import_chunk_7DZB4FPX.isIdentity)(by) ? by : null, owner: text(owner), at: text(at) ?? "unknown", why: text(why) };
+}
+function readReason(paths) {
+  return (0, import_chunk_527JQF7V.readText)(paths.reason, 64)?.trim() || void 0;
+}
+function readMark(file, boot) {
+  const text = (0, import_chunk_527JQF7V.readText)(file, 4096);
+  if (!text?.endsWith("\n")) return void 0;
+  const row = (0, import_chunk_7DZB4FPX.parseStat)(text);
+  const [pid, ...start] = row ? [String(row.pid), row.start] : text.trim().split(" ");
+  const identity = { pid: Number(pid), start_token: start.join(" "), boot_id: boot.boot_id, pid_ns: boot.pid_ns };
+  return (0, import_chunk_7DZB4FPX.isIdentity)(identity) ? identity : void 0;
+}
+function readStoredState(paths, id) {
+  const read = (0, import_chunk_527JQF7V.readJson)(paths.resultRecord);
+  if (read.kind !== "ok" || read.value.id !== id || typeof read.value.rev !== "number" || typeof read.value.seq !== "number")
+    return void 0;
+  return outcomes.includes(read.value.state) ? pickState(read.value) : void 0;
+}
+function pickState(record) {
+  const more = [
+    "kind",
+    "verb",
+    "owner",
+    "label",
+    "cwd",
+    "lineage",
+    "ended_by",
+    "ended_processes",
+    "survivors",
+    "mode",
+    "backend",
+    "model",
+    "profile",
+    "changes",
+    "worktree",
+    "findings",
+    "timer",
+    "result_paths",
+    "findings_error",
+    "result_path",
+    "output_path",
+    "error_path"
+  ];
+  return Object.fromEntries(Object.entries(record).filter(([name]) => !more.includes(name)));
+}
+function writeState(paths, state, options = {}) {
+  (0, import_chunk_527JQF7V.writeJson)(paths.state, state, options);
+}
+function typed(file, fault) {
+  const read = (0, import_chunk_527JQF7V.readJson)(file);
+  if (read.kind !== "ok") return read;
+  const name = file.split("/").at(-1);
+  const reason = fault(read.value);
+  return reason === void 0 ? { kind: "ok", value: read.value } : { kind: "damaged", reason: `${name}: ${reason}` };
+}
+function isObject(value) {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+function isAbsent(value) {
+  return value === void 0 || value === null;
+}
+function isNotice(value) {
+  return isObject(value) && typeof value.code === "string" && typeof value.message === "string";
+}
+function isWords(value) {
+  return Array.isArray(value) && value.length > 0 && value.every((word) => typeof word === "string");
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  outcomes,
+  readCancel,
+  readExit,
+  readLaunch,
+  readMark,
+  readReason,
+  readSpec,
+  readState,
+  readStoredState,
+  readWorker,
+  writeState
+});
+
+},
+"./chunk-C45SPVNZ.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  askedProfile: () => askedProfile,
+  freshStaff: () => freshStaff,
+  launchStaff: () => launchStaff,
+  taskOf: () => taskOf
+});
+module.exports = stdin_exports;
+var import_chunk_T5W74TRA = load("./chunk-T5W74TRA.js");
+var import_chunk_QZR6RHJC = load("./chunk-QZR6RHJC.js");
+var import_chunk_IJGVQPHG = load("./chunk-IJGVQPHG.js");
+var import_chunk_SHAJIPXK = load("./chunk-SHAJIPXK.js");
+var import_chunk_FE5XHAWX = load("./chunk-FE5XHAWX.js");
+var import_chunk_TUJMDTZA = load("./chunk-TUJMDTZA.js");
+var import_chunk_57BTWB2J = load("./chunk-57BTWB2J.js");
+var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
+var import_chunk_XM3GMG25 = load("./chunk-XM3GMG25.js");
+var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_node_path = builtin("node:path");
+var sources = ["prompt", "prompt-file", "stdin"];
+async function taskOf(context, input) {
+  const given = sources.filter((name) => input.has(name));
+  if (given.length !== 1) {
+    const came = given.length === 0 ? "none was given" : `these came together: ${given.map((name) => `--${name}`).join(", ")}`;
+    throw (0, import_chunk_NVPF5LEY.usageError)(
+      `cannot tell the task: exactly one of --prompt TEXT, --prompt-file PATH and --stdin is needed; ${came}`
+    );
+  }
+  const text = input.text("prompt") ?? decode(given[0] === "stdin" ? await context.readStdin() : readTask(context, input.text("prompt-file")));
+  const size = Buffer.byteLength(text);
+  if (text.trim() === import_chunk_TUJMDTZA.taskPlaceholder)
+    throw (0, import_chunk_NVPF5LEY.usageError)(
+      `cannot take ${JSON.stringify(import_chunk_TUJMDTZA.taskPlaceholder)} as the task: it only shows where yours belongs`,
+      "put what the agent is to do in its place, or give it with --prompt-file PATH"
+    );
+  if (text.trim() === "") throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take an empty task from --${given[0]}`);
+  if (size > import_chunk_XM3GMG25.promptBytes) throw tooLong(size);
+  return text;
+}
+function tooLong(size) {
+  return (0, import_chunk_NVPF5LEY.usageError)(
+    `cannot take a task of ${size} bytes: at most ${import_chunk_XM3GMG25.promptBytes} (1 MiB) are allowed`,
+    "put the material into a file and name it in the task"
+  );
+}
+function readTask(context, name) {
+  const file = import_node_path.default.resolve(context.cwd, name);
+  try {
+    const real = (0, import_chunk_SWRACBME.realPath)(file);
+    const size = (0, import_chunk_SWRACBME.factsOf)(real)?.size ?? 0;
+    if (size > import_chunk_XM3GMG25.promptBytes) throw tooLong(size);
+    const read = (0, import_chunk_527JQF7V.readRange)(real, 0, size);
+    if (read) return read.bytes;
+  } catch (error) {
+    if (error instanceof import_chunk_NVPF5LEY.FaultError) throw error;
+    throw new import_chunk_NVPF5LEY.FaultError("preflight", `cannot read the task from ${file} (${(0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "error"})`);
+  }
+  throw new import_chunk_NVPF5LEY.FaultError(
+    "preflight",
+    `cannot read the task from ${file}: it is no regular file`,
+    "give the task with --stdin"
+  );
+}
+function decode(bytes) {
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    throw (0, import_chunk_NVPF5LEY.usageError)("cannot take the task: it is no UTF-8 text");
+  }
+}
+async function launchStaff(context, input, job) {
+  (0, import_chunk_IJGVQPHG.checkLaunchOptions)(input);
+  const root = context.root(input);
+  const request = {
+    kind: "staff",
+    verb: job.verb,
+    ...(0, import_chunk_IJGVQPHG.launchWords)(input),
+    cwd: job.cwd,
+    deadlineMs: job.deadlineMs ?? input.durationOrDefault("timeout"),
+    killGraceMs: import_chunk_XM3GMG25.limits.staffKillGrace.default,
+    maxOutputBytes: import_chunk_XM3GMG25.limits.maxOutput.default,
+    firstOutputMs: job.firstOutputMs ?? input.duration("first-output") ?? null,
+    stallMs: job.stallMs ?? input.duration("stall-after") ?? null,
+    onStall: job.onStall ?? (0, import_chunk_IJGVQPHG.onStallOf)(input),
+    lineage: job.lineage,
+    run: null,
+    staff: job.staff,
+    worktree: job.worktree === void 0 ? worktreeOf(input) : job.worktree,
+    warnings: (0, import_chunk_T5W74TRA.launchWarnings)(job.staff),
+    words: job.words,
+    asksForLatest: job.asksForLatest ?? false,
+    credentials: (0, import_chunk_FE5XHAWX.findBackend)(job.staff.backend)?.signIn.variables ?? []
+  };
+  await (0, import_chunk_FE5XHAWX.settleLost)(root.folder);
+  const admit = () => admitBeside(root, request, job.staff, { share: input.has("share"), isolate: job.worktree === void 0 });
+  const launched = await (0, import_chunk_SHAJIPXK.launch)(root, { ...request, admit });
+  if (launched.isNew) for (const warning of (0, import_chunk_T5W74TRA.versionWarnings)(job.staff)) context.tell(`note: ${warning.message}`);
+  if (request.worktree === "new" && launched.isNew) await tellDirty(context, job.cwd);
+  return (0, import_chunk_IJGVQPHG.tellLaunched)(context, input, root, launched, job.isSynchronous);
+}
+async function tellDirty(context, cwd) {
+  const { isDirtyTree } = await Promise.resolve().then(() => load("./worktree-LUOQUHHX.js"));
+  const root = (0, import_chunk_57BTWB2J.findWorktree)(cwd);
+  if (root !== void 0 && isDirtyTree(root))
+    context.tell(`note: what is uncommitted in ${root} is not in the worktree of this job`);
+}
+function worktreeOf(input) {
+  if (input.has("worktree") && input.has("share"))
+    throw (0, import_chunk_NVPF5LEY.usageError)("cannot take --worktree and --share together: a tree of its own is shared with nobody");
+  return input.has("worktree") ? "new" : null;
+}
+async function admitBeside(root, request, staff, may) {
+  if (staff.resume !== null) (0, import_chunk_T5W74TRA.requireFreeConversation)(root, staff.backend, staff.resume);
+  if (request.worktree === "new") return { warnings: [] };
+  const neighbours = await (0, import_chunk_FE5XHAWX.findNeighbours)(root, staff, request.cwd, may);
+  return {
+    warnings: neighbours.map((id) => (0, import_chunk_FE5XHAWX.neighbourWarning)(id, (0, import_chunk_FE5XHAWX.modeOf)(root.folder, id))),
+    told: (id) => (0, import_chunk_FE5XHAWX.tellNeighbours)(root.folder, neighbours, id)
+  };
+}
+function freshStaff(context, input, words) {
+  const part = (0, import_chunk_T5W74TRA.makeStaffPart)({
+    ...words,
+    stateRoot: context.root(input).folder,
+    backend: input.text("backend"),
+    model: input.text("model") ?? null,
+    profile: askedProfile(input),
+    resume: null
+  });
+  if (input.has("schema")) part.schema = true;
+  const base = input.text("base");
+  if (base !== void 0) part.base = (0, import_chunk_QZR6RHJC.requireBase)(words.cwd, base);
+  return part;
+}
+function askedProfile(input) {
+  return input.text("profile");
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  askedProfile,
+  freshStaff,
+  launchStaff,
+  taskOf
+});
+
+},
+"./chunk-CNTV5VW7.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  makeStaffVerb: () => makeStaffVerb
+});
+module.exports = stdin_exports;
+var import_chunk_C45SPVNZ = load("./chunk-C45SPVNZ.js");
+var import_chunk_4SIU3KKW = load("./chunk-4SIU3KKW.js");
+var import_chunk_IJGVQPHG = load("./chunk-IJGVQPHG.js");
+var import_chunk_ZSNPKXTO = load("./chunk-ZSNPKXTO.js");
+var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
+function makeStaffVerb({ mode: id, options = {}, notes, examples, isSynchronous = false }) {
+  const mode = import_chunk_W7HED5VZ.modes[id];
+  return {
+    name: id,
+    summary: mode.summary,
+    form: "(--prompt TEXT | --prompt-file PATH | --stdin) [options]",
+    words: { min: 0, max: 0 },
+    options: {
+      ...import_chunk_ZSNPKXTO.staffOptions,
+      ...options,
+      cwd: { kind: "text", value: "DIR", help: "folder to work in (default: here)" },
+      ...import_chunk_ZSNPKXTO.writerOptions,
+      ...import_chunk_ZSNPKXTO.launchOptions
+    },
+    notes: [
+      `Default profile: ${mode.profile}. The task reaches the agent byte for byte, with the words of the mode around it.`,
+      notes
+    ].filter((line) => line !== void 0).join("\n"),
+    examples,
+    async run(context, input) {
+      const prompt = await (0, import_chunk_C45SPVNZ.taskOf)(context, input);
+      const words = (0, import_chunk_IJGVQPHG.onceWords)(id, input, (0, import_chunk_IJGVQPHG.folderSaid)(context, input), prompt);
+      const isWaiting = isSynchronous && !input.has("id-only");
+      const repeated = await (0, import_chunk_IJGVQPHG.repeatedLaunch)(context, input, words, isWaiting);
+      if (repeated) return repeated;
+      const cwd = (0, import_chunk_4SIU3KKW.folderOf)(context, input);
+      const staff = (0, import_chunk_C45SPVNZ.freshStaff)(context, input, { mode: id, prompt, cwd });
+      return (0, import_chunk_C45SPVNZ.launchStaff)(context, input, {
+        verb: id,
+        staff,
+        cwd,
+        lineage: null,
+        isSynchronous: isWaiting,
+        words
+      });
+    }
+  };
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  makeStaffVerb
+});
+
+},
+"./chunk-CTSRVJRC.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  hmacSha256: () => hmacSha256,
+  sha256: () => sha256,
+  toHex: () => toHex
+});
+module.exports = stdin_exports;
+var constants = new Uint32Array([
+  1116352408,
+  1899447441,
+  3049323471,
+  3921009573,
+  961987163,
+  1508970993,
+  2453635748,
+  2870763221,
+  3624381080,
+  310598401,
+  607225278,
+  1426881987,
+  1925078388,
+  2162078206,
+  2614888103,
+  3248222580,
+  3835390401,
+  4022224774,
+  264347078,
+  604807628,
+  770255983,
+  1249150122,
+  1555081692,
+  1996064986,
+  2554220882,
+  2821834349,
+  2952996808,
+  3210313671,
+  3336571891,
+  3584528711,
+  113926993,
+  338241895,
+  666307205,
+  773529912,
+  1294757372,
+  1396182291,
+  1695183700,
+  1986661051,
+  2177026350,
+  2456956037,
+  2730485921,
+  2820302411,
+  3259730800,
+  3345764771,
+  3516065817,
+  3600352804,
+  4094571909,
+  275423344,
+  430227734,
+  506948616,
+  659060556,
+  883997877,
+  958139571,
+  1322822218,
+  1537002063,
+  1747873779,
+  1955562222,
+  2024104815,
+  2227730452,
+  2361852424,
+  2428436474,
+  2756734187,
+  3204031479,
+  3329325298
+]);
+var blockBytes = 64;
+function sha256(data) {
+  const hash = new Uint32Array([
+    1779033703,
+    3144134277,
+    1013904242,
+    2773480762,
+    1359893119,
+    2600822924,
+    528734635,
+    1541459225
+  ]);
+  const padded = new Uint8Array(Math.ceil((data.length + 9) / blockBytes) * blockBytes);
+  padded.set(data);
+  padded[data.length] = 128;
+  const view = new DataView(padded.buffer);
+  view.setUint32(padded.length - 8, Math.floor(data.length / 2 ** 29));
+  view.setUint32(padded.length - 4, data.length << 3);
+  const words = new Uint32Array(64);
+  for (let at = 0; at < padded.length; at += blockBytes) mixBlock(hash, view, at, words);
+  const digest = new Uint8Array(32);
+  const out = new DataView(digest.buffer);
+  hash.forEach((word, index) => {
+    out.setUint32(index * 4, word);
+  });
+  return digest;
+}
+function hmacSha256(key, data) {
+  const block = new Uint8Array(blockBytes);
+  block.set(key.length > blockBytes ? sha256(key) : key);
+  const inner = sha256(
+    joined(
+      block.map((byte) => byte ^ 54),
+      data
+    )
+  );
+  return sha256(
+    joined(
+      block.map((byte) => byte ^ 92),
+      inner
+    )
+  );
+}
+function toHex(bytes) {
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+function joined(a, b) {
+  const whole = new Uint8Array(a.length + b.length);
+  whole.set(a);
+  whole.set(b, a.length);
+  return whole;
+}
+function mixBlock(hash, view, at, w) {
+  for (let i = 0; i < 16; i += 1) w[i] = view.getUint32(at + i * 4);
+  for (let i = 16; i < 64; i += 1) {
+    const x = w[i - 15];
+    const y = w[i - 2];
+    const s0 = rotate(x, 7) ^ rotate(x, 18) ^ x >>> 3;
+    const s1 = rotate(y, 17) ^ rotate(y, 19) ^ y >>> 10;
+    w[i] = w[i - 16] + s0 + w[i - 7] + s1;
+  }
+  let a = hash[0];
+  let b = hash[1];
+  let c = hash[2];
+  let d = hash[3];
+  let e = hash[4];
+  let f = hash[5];
+  let g = hash[6];
+  let h = hash[7];
+  for (let i = 0; i < 64; i += 1) {
+    const s1 = (e >>> 6 | e << 26) ^ (e >>> 11 | e << 21) ^ (e >>> 25 | e << 7);
+    const t1 = h + s1 + (e & f ^ ~e & g) + constants[i] + w[i] | 0;
+    const s0 = (a >>> 2 | a << 30) ^ (a >>> 13 | a << 19) ^ (a >>> 22 | a << 10);
+    const t2 = s0 + (a & b ^ a & c ^ b & c) | 0;
+    h = g;
+    g = f;
+    f = e;
+    e = d + t1 | 0;
+    d = c;
+    c = b;
+    b = a;
+    a = t1 + t2 | 0;
+  }
+  hash[0] = hash[0] + a;
+  hash[1] = hash[1] + b;
+  hash[2] = hash[2] + c;
+  hash[3] = hash[3] + d;
+  hash[4] = hash[4] + e;
+  hash[5] = hash[5] + f;
+  hash[6] = hash[6] + g;
+  hash[7] = hash[7] + h;
+}
+function rotate(word, bits) {
+  return word >>> bits | word << 32 - bits;
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  hmacSha256,
+  sha256,
+  toHex
+});
+
+},
+"./chunk-CZ2D33KP.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -2299,7 +2760,7 @@ __export(stdin_exports, {
   worktreeWork: () => worktreeWork
 });
 module.exports = stdin_exports;
-var import_chunk_DEHBVYL3 = load("./chunk-DEHBVYL3.js");
+var import_chunk_QESDTJOC = load("./chunk-QESDTJOC.js");
 var import_chunk_LCEM6ZMH = load("./chunk-LCEM6ZMH.js");
 var import_chunk_57BTWB2J = load("./chunk-57BTWB2J.js");
 var import_chunk_GEPPUING = load("./chunk-GEPPUING.js");
@@ -2307,7 +2768,7 @@ var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
 var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
 var import_chunk_6GPA47WF = load("./chunk-6GPA47WF.js");
 var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
-var import_chunk_Q3WBBNCF = load("./chunk-Q3WBBNCF.js");
+var import_chunk_XM3GMG25 = load("./chunk-XM3GMG25.js");
 var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_node_path = builtin("node:path");
@@ -2333,7 +2794,7 @@ function count(git, revisions) {
   return answer.ok ? Number(answer.bytes.toString("latin1")) : void 0;
 }
 function takeOverCommands(note, changes) {
-  const until = (0, import_chunk_Y5L6GQDB.monotonicMs)() + import_chunk_Q3WBBNCF.captureBudgetMs;
+  const until = (0, import_chunk_Y5L6GQDB.monotonicMs)() + import_chunk_XM3GMG25.captureBudgetMs;
   const opened = (0, import_chunk_LCEM6ZMH.openGit)(note.path, { until });
   const git = "git" in opened ? opened.git : gitOf(note, { until });
   const tips = git ? tipsOf(git, note, changes, "git" in opened) : [];
@@ -2522,7 +2983,7 @@ function makeFolders(folder) {
   }
 }
 function countUncommitted(folder) {
-  const { git, entries, rest } = (0, import_chunk_DEHBVYL3.captureWorkspace)(folder, { exclude: [], budgetMs: lookMs });
+  const { git, entries, rest } = (0, import_chunk_QESDTJOC.captureWorkspace)(folder, { exclude: [], budgetMs: lookMs });
   return git?.root === folder ? entries.length + (rest?.count ?? 0) : 1;
 }
 // Annotate the CommonJS export names for ESM import in node:
@@ -2537,467 +2998,332 @@ function countUncommitted(folder) {
 });
 
 },
-"./chunk-BYPGP4VB.js": function (module, exports) {
+"./chunk-DEL2I5TI.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  outcomes: () => outcomes,
-  readCancel: () => readCancel,
-  readExit: () => readExit,
-  readLaunch: () => readLaunch,
-  readMark: () => readMark,
-  readReason: () => readReason,
-  readSpec: () => readSpec,
-  readState: () => readState,
-  readStoredState: () => readStoredState,
-  readWorker: () => readWorker,
-  writeState: () => writeState
+  findLatest: () => findLatest,
+  requireLatest: () => requireLatest
 });
 module.exports = stdin_exports;
-var import_chunk_7DZB4FPX = load("./chunk-7DZB4FPX.js");
-var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
-var outcomes = ["done", "failed", "timed_out", "crashed", "canceled"];
-var states = ["queued", "starting", "running", "stopping", "done", "failed", "timed_out", "crashed", "canceled"];
-var kinds = ["staff", "run", "watch", "timer", "gate", "loop"];
-function readSpec(paths) {
-  return typed(paths.spec, (value) => {
-    if (typeof value.id !== "string" || paths.folder.split("/").at(-1) !== value.id)
-      return "its id is not that of its folder";
-    if (typeof value.kind !== "string" || !kinds.includes(value.kind)) return `unknown kind ${String(value.kind)}`;
-    if (typeof value.mark !== "string" || value.mark.length < 16) return "no mark";
-    for (const name of ["verb", "created_at", "engine", "cwd", "mac"])
-      if (typeof value[name] !== "string") return `no ${name}`;
-    for (const name of ["deadline_ms", "deadline_mono_ms", "kill_grace_ms", "max_output_bytes"]) {
-      if (typeof value[name] !== "number") return `no ${name}`;
-    }
-    for (const name of ["owner", "label"])
-      if (value[name] !== null && typeof value[name] !== "string") return `${name} is no text`;
-    if (!(0, import_chunk_7DZB4FPX.isIdentity)(value.launcher)) return "no launcher identity";
-    if (value.kind === "run" && (!isObject(value.run) || !isWords(value.run.argv))) return "no command";
-    if (value.kind === "watch" && (!isObject(value.watch) || typeof value.watch.condition !== "string"))
-      return "no condition";
-    if (value.kind === "timer") return timerFault(value.timer);
-    if (value.kind === "staff" && (!isObject(value.staff) || typeof value.staff.prompt !== "string")) return "no task";
-    return void 0;
-  });
+var import_chunk_QOWPTVFD = load("./chunk-QOWPTVFD.js");
+var import_chunk_P33TGMKS = load("./chunk-P33TGMKS.js");
+var import_chunk_BYPGP4VB = load("./chunk-BYPGP4VB.js");
+var import_chunk_GEPPUING = load("./chunk-GEPPUING.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+function findLatest(root, owner, accept = () => true) {
+  for (const id of (0, import_chunk_QOWPTVFD.listJobs)(root)) {
+    const spec = (0, import_chunk_BYPGP4VB.readSpec)((0, import_chunk_P33TGMKS.jobPaths)(root, id));
+    if (spec.kind !== "ok") continue;
+    if (owner !== null && spec.value.owner !== owner) continue;
+    if (accept(id, spec.value)) return id;
+  }
+  return void 0;
 }
-function timerFault(timer) {
-  if (!isObject(timer) || typeof timer.due_at !== "string" || !Number.isFinite(Date.parse(timer.due_at)))
-    return "no instant";
-  return typeof timer.message === "string" ? void 0 : "no message";
-}
-function readState(paths) {
-  const read = typed(paths.state, (value) => {
-    if (typeof value.state !== "string" || !states.includes(value.state)) return `unknown state ${String(value.state)}`;
-    if (typeof value.rev !== "number" || typeof value.seq !== "number") return "no rev or seq";
-    if (typeof value.created_at !== "string") return "no created_at";
-    if (value.warnings !== void 0 && !(Array.isArray(value.warnings) && value.warnings.every(isNotice)))
-      return "warnings of another form";
-    if (value.error !== void 0 && value.error !== null && !isNotice(value.error)) return "an error of another form";
-    for (const name of ["started_at", "ended_at", "signal"])
-      if (!isAbsent(value[name]) && typeof value[name] !== "string") return `${name} is no text`;
-    for (const name of ["duration_ms", "exit_code"])
-      if (!isAbsent(value[name]) && typeof value[name] !== "number") return `${name} is no number`;
-    const { conversation, output } = value;
-    if (conversation && (!isObject(conversation) || typeof conversation.id !== "string"))
-      return "a conversation of another form";
-    if (output && !isObject(output)) return "an output of another form";
-    return void 0;
-  });
-  if (read.kind !== "ok") return read;
-  const missing = { warnings: [], error: null, conversation: null, output: null, usage: null, reconciled: false };
-  return { kind: "ok", value: { ...missing, ...read.value } };
-}
-function readLaunch(paths) {
-  return typed(paths.launch, (value) => (0, import_chunk_7DZB4FPX.isIdentity)(value.worker) ? void 0 : "no identity of a worker");
-}
-function readWorker(paths) {
-  return typed(paths.worker, (value) => {
-    if (!(0, import_chunk_7DZB4FPX.isIdentity)(value.worker)) return "no identity of a worker";
-    const others = [value.shim, value.child].filter((one) => one !== null && one !== void 0);
-    return others.every(import_chunk_7DZB4FPX.isIdentity) ? void 0 : "a damaged identity";
-  });
-}
-function readExit(paths) {
-  const read = (0, import_chunk_527JQF7V.readJson)(paths.exit);
-  if (read.kind !== "ok" || !Number.isInteger(read.value.exit_code)) return void 0;
-  return {
-    exit_code: Number(read.value.exit_code),
-    signaled: read.value.signaled === true,
-    spawn_failed: read.value.spawn_failed === true
-  };
-}
-function readCancel(paths) {
-  const read = (0, import_chunk_527JQF7V.readJson)(paths.cancel);
-  if (read.kind !== "ok") return void 0;
-  const { by, owner, at, why } = read.value;
-  const text = (value) => typeof value === "string" ? value : null;
-  return { by: (0, import_chunk_7DZB4FPX.isIdentity)(by) ? by : null, owner: text(owner), at: text(at) ?? "unknown", why: text(why) };
-}
-function readReason(paths) {
-  return (0, import_chunk_527JQF7V.readText)(paths.reason, 64)?.trim() || void 0;
-}
-function readMark(file, boot) {
-  const text = (0, import_chunk_527JQF7V.readText)(file, 4096);
-  if (!text?.endsWith("\n")) return void 0;
-  const row = (0, import_chunk_7DZB4FPX.parseStat)(text);
-  const [pid, ...start] = row ? [String(row.pid), row.start] : text.trim().split(" ");
-  const identity = { pid: Number(pid), start_token: start.join(" "), boot_id: boot.boot_id, pid_ns: boot.pid_ns };
-  return (0, import_chunk_7DZB4FPX.isIdentity)(identity) ? identity : void 0;
-}
-function readStoredState(paths, id) {
-  const read = (0, import_chunk_527JQF7V.readJson)(paths.resultRecord);
-  if (read.kind !== "ok" || read.value.id !== id || typeof read.value.rev !== "number" || typeof read.value.seq !== "number")
-    return void 0;
-  return outcomes.includes(read.value.state) ? pickState(read.value) : void 0;
-}
-function pickState(record) {
-  const more = [
-    "kind",
-    "verb",
-    "owner",
-    "label",
-    "cwd",
-    "lineage",
-    "ended_by",
-    "ended_processes",
-    "survivors",
-    "mode",
-    "backend",
-    "model",
-    "profile",
-    "changes",
-    "worktree",
-    "findings",
-    "timer",
-    "result_paths",
-    "findings_error",
-    "result_path",
-    "output_path",
-    "error_path"
-  ];
-  return Object.fromEntries(Object.entries(record).filter(([name]) => !more.includes(name)));
-}
-function writeState(paths, state, options = {}) {
-  (0, import_chunk_527JQF7V.writeJson)(paths.state, state, options);
-}
-function typed(file, fault) {
-  const read = (0, import_chunk_527JQF7V.readJson)(file);
-  if (read.kind !== "ok") return read;
-  const name = file.split("/").at(-1);
-  const reason = fault(read.value);
-  return reason === void 0 ? { kind: "ok", value: read.value } : { kind: "damaged", reason: `${name}: ${reason}` };
-}
-function isObject(value) {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-function isAbsent(value) {
-  return value === void 0 || value === null;
-}
-function isNotice(value) {
-  return isObject(value) && typeof value.code === "string" && typeof value.message === "string";
-}
-function isWords(value) {
-  return Array.isArray(value) && value.length > 0 && value.every((word) => typeof word === "string");
+function requireLatest(root, owner, what, accept) {
+  const id = findLatest(root.folder, owner, accept);
+  if (id !== void 0) return id;
+  const whose = owner === null ? "" : ` of owner ${owner}`;
+  throw new import_chunk_NVPF5LEY.FaultError(
+    "unknown_job",
+    `cannot find ${what}${whose} in the state folder ${root.folder}`,
+    (0, import_chunk_GEPPUING.quoteWords)([...(0, import_chunk_P33TGMKS.selfWords)(), "status", ...root.option])
+  );
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
-  outcomes,
-  readCancel,
-  readExit,
-  readLaunch,
-  readMark,
-  readReason,
-  readSpec,
-  readState,
-  readStoredState,
-  readWorker,
-  writeState
+  findLatest,
+  requireLatest
 });
 
 },
-"./chunk-C5WNB57Y.js": function (module, exports) {
+"./chunk-DWJQ77A4.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  withLock: () => withLock
+  conclude: () => conclude,
+  finishStored: () => finishStored
 });
 module.exports = stdin_exports;
-var import_chunk_7DZB4FPX = load("./chunk-7DZB4FPX.js");
-var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
+var import_chunk_RATQ4EU5 = load("./chunk-RATQ4EU5.js");
+var import_chunk_HOAZLCPZ = load("./chunk-HOAZLCPZ.js");
+var import_chunk_LBMVFM2N = load("./chunk-LBMVFM2N.js");
+var import_chunk_IXDV7ZVJ = load("./chunk-IXDV7ZVJ.js");
+var import_chunk_OSQO4432 = load("./chunk-OSQO4432.js");
+var import_chunk_TUJMDTZA = load("./chunk-TUJMDTZA.js");
+var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
+var import_chunk_IAQSATNE = load("./chunk-IAQSATNE.js");
+var import_chunk_BYPGP4VB = load("./chunk-BYPGP4VB.js");
+var import_chunk_CZ2D33KP = load("./chunk-CZ2D33KP.js");
+var import_chunk_GEPPUING = load("./chunk-GEPPUING.js");
+var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
 var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
-var import_chunk_Q3WBBNCF = load("./chunk-Q3WBBNCF.js");
+var import_chunk_XM3GMG25 = load("./chunk-XM3GMG25.js");
 var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var import_node_fs = require("node:fs");
-var import_node_path = builtin("node:path");
-async function withLock(folder, fn, waitMs = import_chunk_Q3WBBNCF.lockWaitMs) {
-  const release2 = await take(folder, waitMs);
-  try {
-    return await fn();
-  } finally {
-    release2();
-  }
+function recovery(job, refused = []) {
+  const { spec, state, paths } = job;
+  const lines = ["## Going on", "", `Nothing is started again by itself.${lookFirst(job)}`];
+  if (spec.staff) lines.push(...remedies(spec, spec.staff, state), ...refusals(spec.staff, refused));
+  if ((0, import_chunk_IXDV7ZVJ.isContinuable)(paths, state))
+    lines.push(`Go on in the same conversation: ${import_chunk_TUJMDTZA.nextCommands.continue(spec.id, spec.state_option)}`);
+  lines.push(`Start the same once more: ${import_chunk_TUJMDTZA.nextCommands.restart(spec.id, spec.state_option)}`);
+  return lines.join("\n");
 }
-async function take(folder, waitMs) {
-  (0, import_chunk_527JQF7V.createFolder)(folder);
-  if ((0, import_chunk_SWRACBME.factsOf)(folder)?.kind !== "folder")
-    throw new import_chunk_NVPF5LEY.FaultError("state_unusable", `cannot use the lock ${folder}: it is no folder`);
-  const own = (0, import_chunk_7DZB4FPX.ownIdentity)();
-  const ticket = import_node_path.default.join(
-    folder,
-    `.${own.pid}-${own.start_token.replace(/\W/g, "")}-${Math.random().toString(36).slice(2)}`
-  );
-  (0, import_chunk_527JQF7V.writeFile)(ticket, JSON.stringify(own), { sync: false });
-  const until = (0, import_chunk_Y5L6GQDB.monotonicMs)() + waitMs;
-  try {
-    for (let pause = 2; ; pause = Math.min(pause * 2, 50)) {
-      const number = tryTake(folder, ticket);
-      if (number !== void 0) {
-        const held = import_node_path.default.join(folder, String(number));
-        return () => release(held);
-      }
-      if ((0, import_chunk_Y5L6GQDB.monotonicMs)() >= until)
-        throw new import_chunk_NVPF5LEY.FaultError("busy", `cannot take the lock ${folder}: it is held by ${holderText(folder)}`);
-      await (0, import_chunk_Y5L6GQDB.sleep)(pause);
+function lookFirst({ spec, state }) {
+  if (spec.kind === "watch") return "";
+  if (state.error?.code === "spawn_failed" || state.error?.code === "never_started") return "";
+  if (spec.run?.status_cmd)
+    return ` The task may live on, and a restart would start another: ask for it first: ${(0, import_chunk_GEPPUING.quoteWords)(["sh", "-c", (0, import_chunk_LXK2ZILE.plainText)(spec.run.status_cmd)])}`;
+  const git = spec.worktree ? (0, import_chunk_GEPPUING.quoteWords)(["git", "-C", spec.worktree.path]) : "git";
+  return ` Look at what was changed first: ${git} status, ${git} diff.`;
+}
+function remedies(spec, staff, state) {
+  const name = staff.custom?.name ?? staff.backend;
+  switch (state.error?.code) {
+    case "auth":
+      return [
+        `Sign in first: start ${staff.program} by hand, or set its key. Then try it out: ${(0, import_chunk_TUJMDTZA.nextCommand)(spec.state_option, "doctor", "--backend", name)}`
+      ];
+    case "quota": {
+      const resets = state.error.resets ? ` (resets: ${(0, import_chunk_LXK2ZILE.plainText)(state.error.resets)})` : "";
+      return [
+        `The quota of ${name} is used up${resets}. The same with another CLI: ${(0, import_chunk_TUJMDTZA.nextCommand)(spec.state_option, "restart", spec.id, "--backend", "OTHER")}`
+      ];
     }
-  } finally {
-    (0, import_chunk_527JQF7V.removeFile)(ticket);
+    default:
+      return [];
   }
 }
-function release(held) {
-  try {
-    (0, import_node_fs.renameSync)(held, `${held}.free`);
-  } catch (error) {
-    if ((0, import_chunk_NVPF5LEY.errnoOf)(error) !== "ENOENT") throw error;
+function refusals(staff, refused) {
+  if (refused.length === 0) return [];
+  const wider = staff.profile === "restricted" ? "standard" : "unrestricted";
+  return [
+    `Refused to the agent (profile ${staff.profile}): ${refused.map(import_chunk_LXK2ZILE.plainText).join("; ")}. If it should be allowed: --profile ${wider} with one of the commands below.`
+  ];
+}
+function makeDeliverable(parts) {
+  const { spec, state, staff, paths, isPlain } = parts;
+  if (state.state !== "done") return makeReport(parts);
+  if (spec.timer) return spec.timer.message;
+  if (spec.watch) return `${state.watch?.evidence ?? spec.watch.words}
+`;
+  if (isPlain) return (0, import_chunk_527JQF7V.readRange)(paths.output, 0, Number.MAX_SAFE_INTEGER)?.bytes ?? "";
+  if (staff && staff.answer !== null) return staff.answer;
+  const output = (0, import_chunk_LBMVFM2N.readLogTail)(paths.output);
+  return output.length > 0 ? output : (0, import_chunk_LBMVFM2N.readLogTail)(paths.error);
+}
+function makeReport(parts) {
+  const { spec, state, staff } = parts;
+  if (spec.timer) return timerReport(parts, spec.timer);
+  const sections = [
+    `# ${spec.id}: ${state.state}${state.error ? ` (${state.error.code})` : ""}`,
+    reasonText(parts),
+    facts(parts).join("\n"),
+    progress(parts),
+    workspace(parts),
+    ...logSections(parts),
+    decided(parts),
+    recovery(parts, staff?.reading.denials)
+  ];
+  return `${sections.filter((section) => section !== "").join("\n\n")}
+`;
+}
+function timerReport({ spec, state, cancel }, timer) {
+  const lines = [
+    `# ${spec.id}: ${state.state}`,
+    "",
+    `Canceled${cancelWords(cancel)}. It was due at ${(0, import_chunk_LXK2ZILE.plainText)(timer.due_at)}.`,
+    ...timer.message === "" ? [] : ["", "## Its message", "", timer.message]
+  ];
+  return `${lines.join("\n")}
+`;
+}
+function cancelWords(cancel) {
+  const why = cancel?.why ? `: ${(0, import_chunk_LXK2ZILE.plainText)(cancel.why)}` : "";
+  const who = cancel ? ` by ${(0, import_chunk_LXK2ZILE.plainText)(cancel.owner ?? `process ${cancel.by?.pid ?? "unknown"}`)} at ${(0, import_chunk_LXK2ZILE.plainText)(cancel.at)}` : "";
+  return `${who}${why}`;
+}
+function reasonText({ state, cancel, tree }) {
+  if (state.state === "canceled") {
+    const step = {
+      none: "nothing was running any more",
+      term: "the tree ended on SIGTERM",
+      kill: "SIGKILL was needed"
+    }[tree.step];
+    return `Canceled${cancelWords(cancel)}. ${tree.ended.length} process(es) ended; ${step}.`;
   }
+  const resets = state.error?.resets ? ` (resets: ${state.error.resets})` : "";
+  return `Reason: ${(0, import_chunk_LXK2ZILE.plainText)(state.error?.message ?? "not known")}${resets}`;
 }
-function tryTake(folder, ticket) {
-  const top = highest(folder);
-  if (top.number > 0 && !top.free && !isAbandoned(import_node_path.default.join(folder, String(top.number)))) return void 0;
-  const number = top.number + 1;
-  const file = import_node_path.default.join(folder, String(number));
-  try {
-    (0, import_node_fs.linkSync)(ticket, file);
-  } catch (error) {
-    if ((0, import_chunk_NVPF5LEY.errnoOf)(error) === "EEXIST") return void 0;
-    throw error;
+function facts(parts) {
+  const { spec, state, paths, tree } = parts;
+  const rows = [
+    ["Command", spec.run ? (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_GEPPUING.quoteWords)(spec.run.argv), 1e3) : null],
+    ["Condition", spec.watch ? (0, import_chunk_LXK2ZILE.plainText)(spec.watch.words) : null],
+    ["Seen last", spec.watch && state.watch ? seenLast(state.watch) : null],
+    ["Backend", spec.staff ? `${spec.staff.backend}, mode ${spec.staff.mode}, profile ${spec.staff.profile}` : null],
+    ["Task", spec.staff ? (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)(spec.staff.prompt).replace(/\s+/g, " "), import_chunk_XM3GMG25.excerptBytes) : null],
+    ["Folder", spec.cwd],
+    ["Exit code", state.exit_code === null ? null : String(state.exit_code)],
+    [
+      "Signal",
+      state.signal === null ? null : `${state.signal}${state.signal_certain ? "" : " (by the exit code; not certain)"}`
+    ],
+    ["Duration", state.duration_ms === null ? null : (0, import_chunk_UNGYPAP3.formatDuration)(state.duration_ms)],
+    ["Hard limit", (0, import_chunk_UNGYPAP3.formatDuration)(spec.deadline_ms)],
+    ...(0, import_chunk_HOAZLCPZ.runFacts)(parts),
+    ["Conversation", state.conversation?.id ?? null],
+    [
+      "Survivors",
+      tree.survivors.length > 0 ? tree.survivors.map((one) => `${one.pid} (${one.name})`).join(", ") : null
+    ],
+    ["Warnings", state.warnings.length > 0 ? state.warnings.map((one) => (0, import_chunk_LXK2ZILE.plainText)(one.message)).join("; ") : null],
+    ["Whole output", spec.watch ? null : `${paths.output} and ${paths.error}`],
+    ["What was told", spec.watch ? paths.events : null]
+  ];
+  return rows.filter(([, value]) => value !== null).map(([name, value]) => `${name}: ${value}`);
+}
+function seenLast({ evidence, polls, troubles, trouble }) {
+  const failed = troubles > 0 ? `; the last ${troubles} failed: ${(0, import_chunk_LXK2ZILE.plainText)(trouble ?? "not known why")}` : "";
+  return `${(0, import_chunk_LXK2ZILE.plainText)(evidence)} (${polls} attempts${failed})`;
+}
+function progress({ staff }) {
+  if (!staff) return "";
+  const { reading } = staff;
+  const lines = [];
+  for (const call of reading.tools.slice(-5)) {
+    lines.push(`- ${call.name} ${(0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)(call.input).replace(/\s+/g, " "), import_chunk_XM3GMG25.excerptBytes)} [${call.status}]`);
   }
-  const now = highest(folder);
-  if (now.number !== number || now.free) {
-    (0, import_chunk_527JQF7V.removeFile)(file);
-    return void 0;
+  const text = (0, import_chunk_LXK2ZILE.plainText)(reading.answer || reading.text).trim();
+  if (text !== "") lines.push("", ...(0, import_chunk_LXK2ZILE.tail)(text, import_chunk_XM3GMG25.textTailBytes).text.split("\n"));
+  return lines.length > 0 ? ["## Seen last (not a finished answer)", "", ...lines].join("\n") : "";
+}
+function workspace({ spec, staff }) {
+  if (!staff?.changes) return "";
+  const lines = ["## Workspace", "", (0, import_chunk_HOAZLCPZ.describeChanges)(staff.changes)];
+  if (spec.worktree) {
+    lines.push("", `It worked in a worktree of its own, ${spec.worktree.path} (branch ${spec.worktree.branch}).`);
+    for (const command of (0, import_chunk_CZ2D33KP.takeOverCommands)(spec.worktree, staff.changes)) lines.push(`    ${command}`);
   }
-  for (const name of (0, import_chunk_SWRACBME.listNames)(folder))
-    if (numberOf(name) > 0 && numberOf(name) < number) (0, import_chunk_527JQF7V.removeFile)(import_node_path.default.join(folder, name));
-  return number;
+  return lines.join("\n");
 }
-function highest(folder) {
-  const names = (0, import_chunk_SWRACBME.listNames)(folder);
-  const number = Math.max(0, ...names.map(numberOf));
-  return { number, free: number > 0 && names.includes(`${number}.free`) };
-}
-function numberOf(name) {
-  const match = /^(\d+)(?:\.free)?$/.exec(name);
-  return match ? Number(match[1]) : 0;
-}
-function isAbandoned(file) {
-  const read = (0, import_chunk_527JQF7V.readJson)(file);
-  if (read.kind === "missing") return false;
-  const liveness = read.kind === "ok" && (0, import_chunk_7DZB4FPX.isIdentity)(read.value) ? (0, import_chunk_7DZB4FPX.livenessOf)(read.value) : "unknown";
-  if (liveness !== "unknown") return liveness === "dead";
-  const facts = (0, import_chunk_SWRACBME.factsOf)(file);
-  return facts !== void 0 && (0, import_chunk_Y5L6GQDB.nowMs)() - facts.modifiedMs > 3 * import_chunk_Q3WBBNCF.leaseStaleMs;
-}
-function holderText(folder) {
-  const read = (0, import_chunk_527JQF7V.readJson)(import_node_path.default.join(folder, String(highest(folder).number)));
-  return read.kind === "ok" ? `process ${String(read.value.pid)}` : "another process";
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  withLock
-});
+function decided({ spec, state }) {
+  if (state.error?.code !== "stalled" || !spec.on_stall) return "";
+  return `## Decided at launch for a stall
 
-},
-"./chunk-CTSRVJRC.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  hmacSha256: () => hmacSha256,
-  sha256: () => sha256,
-  toHex: () => toHex
-});
-module.exports = stdin_exports;
-var constants = new Uint32Array([
-  1116352408,
-  1899447441,
-  3049323471,
-  3921009573,
-  961987163,
-  1508970993,
-  2453635748,
-  2870763221,
-  3624381080,
-  310598401,
-  607225278,
-  1426881987,
-  1925078388,
-  2162078206,
-  2614888103,
-  3248222580,
-  3835390401,
-  4022224774,
-  264347078,
-  604807628,
-  770255983,
-  1249150122,
-  1555081692,
-  1996064986,
-  2554220882,
-  2821834349,
-  2952996808,
-  3210313671,
-  3336571891,
-  3584528711,
-  113926993,
-  338241895,
-  666307205,
-  773529912,
-  1294757372,
-  1396182291,
-  1695183700,
-  1986661051,
-  2177026350,
-  2456956037,
-  2730485921,
-  2820302411,
-  3259730800,
-  3345764771,
-  3516065817,
-  3600352804,
-  4094571909,
-  275423344,
-  430227734,
-  506948616,
-  659060556,
-  883997877,
-  958139571,
-  1322822218,
-  1537002063,
-  1747873779,
-  1955562222,
-  2024104815,
-  2227730452,
-  2361852424,
-  2428436474,
-  2756734187,
-  3204031479,
-  3329325298
-]);
-var blockBytes = 64;
-function sha256(data) {
-  const hash = new Uint32Array([
-    1779033703,
-    3144134277,
-    1013904242,
-    2773480762,
-    1359893119,
-    2600822924,
-    528734635,
-    1541459225
-  ]);
-  const padded = new Uint8Array(Math.ceil((data.length + 9) / blockBytes) * blockBytes);
-  padded.set(data);
-  padded[data.length] = 128;
-  const view = new DataView(padded.buffer);
-  view.setUint32(padded.length - 8, Math.floor(data.length / 2 ** 29));
-  view.setUint32(padded.length - 4, data.length << 3);
-  const words = new Uint32Array(64);
-  for (let at = 0; at < padded.length; at += blockBytes) mixBlock(hash, view, at, words);
-  const digest = new Uint8Array(32);
-  const out = new DataView(digest.buffer);
-  hash.forEach((word, index) => {
-    out.setUint32(index * 4, word);
+${(0, import_chunk_LXK2ZILE.plainText)(spec.on_stall).trim()}`;
+}
+function logSections({ spec, paths }) {
+  if (spec.staff) return [(0, import_chunk_HOAZLCPZ.logSection)("Last error output", paths.error)];
+  const own = spec.run?.log ? (0, import_chunk_HOAZLCPZ.ownLogSection)(spec, spec.run.log) : void 0;
+  return [
+    ...own ? [own.text] : [],
+    ...own?.isWhole ? [] : [(0, import_chunk_HOAZLCPZ.logSection)("Last output", paths.output)],
+    (0, import_chunk_HOAZLCPZ.logSection)("Last error output", paths.error)
+  ];
+}
+function conclude(job, ending) {
+  const { paths, spec } = job;
+  const read = (0, import_chunk_BYPGP4VB.readState)(paths);
+  const before = read.kind === "ok" ? read.value : (0, import_chunk_IAQSATNE.earlyState)(spec.id, spec);
+  const journal = (0, import_chunk_OSQO4432.openJournal)(paths, spec);
+  if ((0, import_chunk_IAQSATNE.isEnded)(before)) {
+    journal.append("late_evidence", { reason: ending.reason, exit_code: ending.exit?.exit_code ?? null });
+    return before;
+  }
+  const end = (0, import_chunk_RATQ4EU5.makeEndState)(job, before, ending);
+  const { state } = end;
+  try {
+    withReserve(paths, () => publish(job, end, ending, journal));
+  } catch (error) {
+    if (!isFull(error)) throw error;
+    state.state = "failed";
+    state.error = {
+      code: "output_unstorable",
+      message: `the result cannot be stored: no space left in ${paths.folder}`
+    };
+    withReserve(paths, () => finish(paths, state));
+  }
+  return state;
+}
+function publish(job, { state, staff, results }, ending, journal) {
+  const { paths, spec } = job;
+  const cancel = (0, import_chunk_BYPGP4VB.readCancel)(paths);
+  (0, import_chunk_527JQF7V.writeFile)(
+    paths.result,
+    madeSafely(
+      state,
+      staff,
+      () => makeDeliverable({
+        spec,
+        paths,
+        state,
+        staff,
+        results,
+        tree: ending.tree,
+        cancel,
+        isPlain: (0, import_chunk_RATQ4EU5.backendOf)(spec)?.answerFrom === "stdout"
+      })
+    )
+  );
+  (0, import_chunk_527JQF7V.writeJson)(paths.resultRecord, (0, import_chunk_HOAZLCPZ.terminalRecord)(spec, paths, state, { tree: ending.tree, staff, results }), {
+    sync: false
   });
-  return digest;
-}
-function hmacSha256(key, data) {
-  const block = new Uint8Array(blockBytes);
-  block.set(key.length > blockBytes ? sha256(key) : key);
-  const inner = sha256(
-    joined(
-      block.map((byte) => byte ^ 54),
-      data
-    )
-  );
-  return sha256(
-    joined(
-      block.map((byte) => byte ^ 92),
-      inner
-    )
-  );
-}
-function toHex(bytes) {
-  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
-}
-function joined(a, b) {
-  const whole = new Uint8Array(a.length + b.length);
-  whole.set(a);
-  whole.set(b, a.length);
-  return whole;
-}
-function mixBlock(hash, view, at, w) {
-  for (let i = 0; i < 16; i += 1) w[i] = view.getUint32(at + i * 4);
-  for (let i = 16; i < 64; i += 1) {
-    const x = w[i - 15];
-    const y = w[i - 2];
-    const s0 = rotate(x, 7) ^ rotate(x, 18) ^ x >>> 3;
-    const s1 = rotate(y, 17) ^ rotate(y, 19) ^ y >>> 10;
-    w[i] = w[i - 16] + s0 + w[i - 7] + s1;
+  if ((0, import_chunk_OSQO4432.readEvents)(paths, journal.seq - 1, 1).events[0]?.type !== "ended") {
+    const { exit_code, error, reconciled } = state;
+    journal.append("ended", { state: state.state, exit_code, error, reconciled });
   }
-  let a = hash[0];
-  let b = hash[1];
-  let c = hash[2];
-  let d = hash[3];
-  let e = hash[4];
-  let f = hash[5];
-  let g = hash[6];
-  let h = hash[7];
-  for (let i = 0; i < 64; i += 1) {
-    const s1 = (e >>> 6 | e << 26) ^ (e >>> 11 | e << 21) ^ (e >>> 25 | e << 7);
-    const t1 = h + s1 + (e & f ^ ~e & g) + constants[i] + w[i] | 0;
-    const s0 = (a >>> 2 | a << 30) ^ (a >>> 13 | a << 19) ^ (a >>> 22 | a << 10);
-    const t2 = s0 + (a & b ^ a & c ^ b & c) | 0;
-    h = g;
-    g = f;
-    f = e;
-    e = d + t1 | 0;
-    d = c;
-    c = b;
-    b = a;
-    a = t1 + t2 | 0;
-  }
-  hash[0] = hash[0] + a;
-  hash[1] = hash[1] + b;
-  hash[2] = hash[2] + c;
-  hash[3] = hash[3] + d;
-  hash[4] = hash[4] + e;
-  hash[5] = hash[5] + f;
-  hash[6] = hash[6] + g;
-  hash[7] = hash[7] + h;
+  state.seq = journal.seq;
+  finish(paths, state);
+  if ((0, import_chunk_HOAZLCPZ.isTidy)(spec, state)) for (const file of [paths.output, paths.snapshot]) (0, import_chunk_527JQF7V.removeFile)(file);
 }
-function rotate(word, bits) {
-  return word >>> bits | word << 32 - bits;
+function madeSafely(state, staff, make) {
+  try {
+    return make();
+  } catch (error) {
+    if (state.state === "done" && staff && staff.answer !== null) return staff.answer;
+    const reason = state.error ? `${state.error.code}: ${state.error.message}` : state.state;
+    return `# ${state.id}: ${state.state}
+
+${reason}
+
+The report could not be made: ${(0, import_chunk_NVPF5LEY.messageOf)(error)}
+`;
+  }
+}
+function finish(paths, state) {
+  (0, import_chunk_BYPGP4VB.writeState)(paths, state);
+  (0, import_chunk_527JQF7V.removeFile)(paths.marker);
+  const passing = [paths.reserve, paths.leaseFifo, paths.aliveFifo, paths.limitFifo];
+  const torn = (0, import_chunk_SWRACBME.listNames)(paths.folder).filter((name) => /^\..*\.tmp$/.test(name));
+  for (const file of [...passing, ...torn.map((name) => `${paths.folder}/${name}`)]) (0, import_chunk_527JQF7V.removeFile)(file);
+}
+function finishStored(job) {
+  const stored = (0, import_chunk_BYPGP4VB.readStoredState)(job.paths, job.spec.id);
+  if (!stored) return false;
+  withReserve(job.paths, () => finish(job.paths, stored));
+  return true;
+}
+function withReserve(paths, write) {
+  try {
+    write();
+  } catch (error) {
+    if (!isFull(error) || !(0, import_chunk_527JQF7V.removeFile)(paths.reserve)) throw error;
+    write();
+  }
+}
+function isFull(error) {
+  return ["ENOSPC", "EDQUOT"].includes((0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "");
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
-  hmacSha256,
-  sha256,
-  toHex
+  conclude,
+  finishStored
 });
 
 },
-"./chunk-D3DQJRD3.js": function (module, exports) {
+"./chunk-FE5XHAWX.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -3020,12 +3346,12 @@ __export(stdin_exports, {
   versionOf: () => versionOf
 });
 module.exports = stdin_exports;
+var import_chunk_QOWPTVFD = load("./chunk-QOWPTVFD.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
-var import_chunk_WRDCTYS2 = load("./chunk-WRDCTYS2.js");
-var import_chunk_EYDXEFW4 = load("./chunk-EYDXEFW4.js");
 var import_chunk_TUJMDTZA = load("./chunk-TUJMDTZA.js");
+var import_chunk_YZHCUTFP = load("./chunk-YZHCUTFP.js");
 var import_chunk_OPV5FGPX = load("./chunk-OPV5FGPX.js");
-var import_chunk_IUIUXIVZ = load("./chunk-IUIUXIVZ.js");
+var import_chunk_IAQSATNE = load("./chunk-IAQSATNE.js");
 var import_chunk_P33TGMKS = load("./chunk-P33TGMKS.js");
 var import_chunk_BYPGP4VB = load("./chunk-BYPGP4VB.js");
 var import_chunk_57BTWB2J = load("./chunk-57BTWB2J.js");
@@ -3033,7 +3359,7 @@ var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
 var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
 var import_chunk_6GPA47WF = load("./chunk-6GPA47WF.js");
 var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
-var import_chunk_Q3WBBNCF = load("./chunk-Q3WBBNCF.js");
+var import_chunk_XM3GMG25 = load("./chunk-XM3GMG25.js");
 var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_node_child_process = require("node:child_process");
@@ -3073,8 +3399,8 @@ var keptTools = 20;
 function noteTool(reading, call, at) {
   const known = reading.tools.find((tool) => tool.key === call.key && tool.ended_at === null);
   const ended = call.status === "running" ? null : at;
-  const input = (0, import_chunk_LXK2ZILE.excerpt)(call.input ?? "", import_chunk_Q3WBBNCF.toolCallBytes);
-  const output = call.output == null ? null : (0, import_chunk_LXK2ZILE.excerpt)(call.output, import_chunk_Q3WBBNCF.toolCallBytes);
+  const input = (0, import_chunk_LXK2ZILE.excerpt)(call.input ?? "", import_chunk_XM3GMG25.toolCallBytes);
+  const output = call.output == null ? null : (0, import_chunk_LXK2ZILE.excerpt)(call.output, import_chunk_XM3GMG25.toolCallBytes);
   if (known) {
     known.status = call.status;
     known.output = output ?? known.output;
@@ -3099,7 +3425,7 @@ function noteTool(reading, call, at) {
   }
   if (call.status === "denied") {
     const what = known?.input || input;
-    noteDenial(reading, what ? `${call.name}: ${(0, import_chunk_LXK2ZILE.excerpt)(what, import_chunk_Q3WBBNCF.excerptBytes)}` : call.name);
+    noteDenial(reading, what ? `${call.name}: ${(0, import_chunk_LXK2ZILE.excerpt)(what, import_chunk_XM3GMG25.excerptBytes)}` : call.name);
   }
 }
 function noteDenial(reading, what) {
@@ -3525,7 +3851,7 @@ function readDenials(denials, reading) {
   for (const denial of Array.isArray(denials) ? denials.map(fieldsOf) : []) {
     const call = reading.tools.find((tool) => tool.key === textOf(denial.tool_use_id));
     if (call) call.status = "denied";
-    const what = (0, import_chunk_LXK2ZILE.excerpt)(inputText(denial.tool_input), import_chunk_Q3WBBNCF.excerptBytes);
+    const what = (0, import_chunk_LXK2ZILE.excerpt)(inputText(denial.tool_input), import_chunk_XM3GMG25.excerptBytes);
     noteDenial(reading, what ? `${textOf(denial.tool_name)}: ${what}` : textOf(denial.tool_name));
   }
 }
@@ -5137,7 +5463,7 @@ function tellNeighbours(root, ids, own10) {
 }
 function neighbourWarnings(root, paths) {
   if ((0, import_chunk_SWRACBME.factsOf)(paths.neighbours)?.kind !== "folder") return [];
-  const ids = (0, import_chunk_SWRACBME.listNames)(paths.neighbours).filter(import_chunk_IUIUXIVZ.isId).slice(0, 20);
+  const ids = (0, import_chunk_SWRACBME.listNames)(paths.neighbours).filter(import_chunk_IAQSATNE.isId).slice(0, 20);
   return ids.map((id) => neighbourWarning(id, modeOf(root, id)));
 }
 function neighbourWarning(id, mode) {
@@ -5149,7 +5475,7 @@ function modeOf(root, id) {
   return spec.kind === "ok" ? spec.value.staff?.mode : void 0;
 }
 async function settleLost(root) {
-  for (const id of (0, import_chunk_EYDXEFW4.listActive)(root)) await unlessGone(() => (0, import_chunk_WRDCTYS2.refresh)(root, id));
+  for (const id of (0, import_chunk_QOWPTVFD.listActive)(root)) await unlessGone(() => (0, import_chunk_YZHCUTFP.refresh)(root, id));
 }
 async function unlessGone(look) {
   try {
@@ -5162,7 +5488,7 @@ async function unlessGone(look) {
 async function liveStaff(root) {
   const key = (0, import_chunk_OPV5FGPX.readKey)();
   const found = [];
-  for (const id of (0, import_chunk_EYDXEFW4.listActive)(root)) {
+  for (const id of (0, import_chunk_QOWPTVFD.listActive)(root)) {
     const spec = (0, import_chunk_BYPGP4VB.readSpec)((0, import_chunk_P33TGMKS.jobPaths)(root, id));
     if (spec.kind !== "ok" || !spec.value.staff || !await (0, import_chunk_OPV5FGPX.isGenuine)(spec.value, key) || isOver(root, id)) continue;
     found.push({ ...spec.value, staff: spec.value.staff });
@@ -5172,12 +5498,12 @@ async function liveStaff(root) {
 function isOver(root, id) {
   let condition;
   try {
-    condition = (0, import_chunk_IUIUXIVZ.conditionOf)((0, import_chunk_IUIUXIVZ.inspect)(root, id));
+    condition = (0, import_chunk_IAQSATNE.conditionOf)((0, import_chunk_IAQSATNE.inspect)(root, id));
   } catch (error) {
     if (error instanceof import_chunk_NVPF5LEY.FaultError && error.code === "unknown_job") return true;
     throw error;
   }
-  return condition === "ended" || condition === "damaged" || (0, import_chunk_WRDCTYS2.isSettleable)(condition);
+  return condition === "ended" || condition === "damaged" || (0, import_chunk_YZHCUTFP.isSettleable)(condition);
 }
 function placeOf(cwd) {
   const real = (0, import_chunk_SWRACBME.isFolder)(cwd) ? (0, import_chunk_SWRACBME.realPath)(cwd) : cwd;
@@ -5211,7 +5537,3054 @@ function overlaps(a, b) {
 });
 
 },
-"./chunk-DEHBVYL3.js": function (module, exports) {
+"./chunk-FNP5XAIJ.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  spawnDetached: () => spawnDetached,
+  spawnShim: () => spawnShim
+});
+module.exports = stdin_exports;
+var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
+var import_node_child_process = require("node:child_process");
+var import_node_fs = require("node:fs");
+function spawnDetached(start) {
+  const log = (0, import_chunk_527JQF7V.openAppend)(start.logFile);
+  try {
+    const child = (0, import_node_child_process.spawn)(start.program, start.args, {
+      cwd: start.cwd,
+      env: start.environment,
+      detached: true,
+      stdio: ["ignore", log, log]
+    });
+    child.on("error", () => void 0);
+    child.unref();
+    if (child.pid === void 0) throw new Error(`cannot start ${start.program}`);
+    return child.pid;
+  } finally {
+    (0, import_node_fs.closeSync)(log);
+  }
+}
+function spawnShim(start, onEnd) {
+  return new Promise((resolve, reject) => {
+    const child = (0, import_node_child_process.spawn)("/bin/sh", ["-c", start.script, "job-companion-shim", ...start.args], {
+      cwd: start.cwd,
+      env: start.environment,
+      detached: true,
+      stdio: "ignore"
+    });
+    child.once("error", reject);
+    child.once("spawn", () => resolve(child.pid ?? 0));
+    child.once("exit", onEnd);
+  });
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  spawnDetached,
+  spawnShim
+});
+
+},
+"./chunk-FSRL2ASG.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  decodeName: () => decodeName,
+  encodeName: () => encodeName,
+  oneLine: () => oneLine,
+  readableName: () => readableName,
+  showName: () => showName
+});
+module.exports = stdin_exports;
+var decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+var encoder = new TextEncoder();
+function decodeName(bytes) {
+  try {
+    return decoder.decode(bytes);
+  } catch {
+    return decodeBroken(bytes);
+  }
+}
+function encodeName(name) {
+  if (!/[\udc80-\udcff]/.test(name)) return encoder.encode(name);
+  const parts = name.match(loneOrText) ?? [];
+  const pieces = parts.map((part) => {
+    const code = part.charCodeAt(0);
+    return part.length === 1 && code >= 56448 && code <= 56575 ? Uint8Array.of(code - 56320) : encoder.encode(part);
+  });
+  const result = new Uint8Array(pieces.reduce((sum, piece) => sum + piece.length, 0));
+  let at = 0;
+  for (const piece of pieces) {
+    result.set(piece, at);
+    at += piece.length;
+  }
+  return result;
+}
+var loneOrText = /(?<![\ud800-\udbff])[\udc80-\udcff]|(?:[\ud800-\udbff][\udc00-\udfff]|[^\udc80-\udcff])+/g;
+function readableName(name) {
+  return name.replace(loneOrText, (part) => {
+    const code = part.charCodeAt(0);
+    return part.length === 1 && code >= 56448 && code <= 56575 ? `\\x${(code - 56320).toString(16)}` : part;
+  });
+}
+var odd = /["`\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]|^\s|\s$|^$/u;
+var unprintable = /["\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu;
+function showName(name) {
+  if (!odd.test(name)) return name;
+  const inner = name.replaceAll("\\", "\\\\").replace(unprintable, (found) => {
+    const code = found.codePointAt(0) ?? 0;
+    if (found === '"') return '\\"';
+    if (found === "\n") return "\\n";
+    if (found === "	") return "\\t";
+    if (code >= 56448 && code <= 56575) return `\\x${(code - 56320).toString(16)}`;
+    return `\\u{${code.toString(16)}}`;
+  });
+  return `"${inner}"`;
+}
+function decodeBroken(bytes) {
+  let text = "";
+  for (let at = 0; at < bytes.length; ) {
+    const length = characterAt(bytes, at);
+    if (length === 0) text += String.fromCharCode(56320 + (bytes[at] ?? 0));
+    else text += decoder.decode(bytes.subarray(at, at + length));
+    at += length || 1;
+  }
+  return text;
+}
+function characterAt(bytes, at) {
+  const first = bytes[at] ?? 0;
+  const length = first < 128 ? 1 : first < 194 ? 0 : first < 224 ? 2 : first < 240 ? 3 : first < 245 ? 4 : 0;
+  if (length === 0 || at + length > bytes.length) return 0;
+  try {
+    decoder.decode(bytes.subarray(at, at + length));
+    return length;
+  } catch {
+    return 0;
+  }
+}
+function oneLine(text) {
+  return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]+/gu, " ").trim();
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  decodeName,
+  encodeName,
+  oneLine,
+  readableName,
+  showName
+});
+
+},
+"./chunk-GANVGQKN.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  withLock: () => withLock
+});
+module.exports = stdin_exports;
+var import_chunk_7DZB4FPX = load("./chunk-7DZB4FPX.js");
+var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
+var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
+var import_chunk_XM3GMG25 = load("./chunk-XM3GMG25.js");
+var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_node_fs = require("node:fs");
+var import_node_path = builtin("node:path");
+async function withLock(folder, fn, waitMs = import_chunk_XM3GMG25.lockWaitMs) {
+  const release2 = await take(folder, waitMs);
+  try {
+    return await fn();
+  } finally {
+    release2();
+  }
+}
+async function take(folder, waitMs) {
+  (0, import_chunk_527JQF7V.createFolder)(folder);
+  if ((0, import_chunk_SWRACBME.factsOf)(folder)?.kind !== "folder")
+    throw new import_chunk_NVPF5LEY.FaultError("state_unusable", `cannot use the lock ${folder}: it is no folder`);
+  const own = (0, import_chunk_7DZB4FPX.ownIdentity)();
+  const ticket = import_node_path.default.join(
+    folder,
+    `.${own.pid}-${own.start_token.replace(/\W/g, "")}-${Math.random().toString(36).slice(2)}`
+  );
+  (0, import_chunk_527JQF7V.writeFile)(ticket, JSON.stringify(own), { sync: false });
+  const until = (0, import_chunk_Y5L6GQDB.monotonicMs)() + waitMs;
+  try {
+    for (let pause = 2; ; pause = Math.min(pause * 2, 50)) {
+      const number = tryTake(folder, ticket);
+      if (number !== void 0) {
+        const held = import_node_path.default.join(folder, String(number));
+        return () => release(held);
+      }
+      if ((0, import_chunk_Y5L6GQDB.monotonicMs)() >= until)
+        throw new import_chunk_NVPF5LEY.FaultError("busy", `cannot take the lock ${folder}: it is held by ${holderText(folder)}`);
+      await (0, import_chunk_Y5L6GQDB.sleep)(pause);
+    }
+  } finally {
+    (0, import_chunk_527JQF7V.removeFile)(ticket);
+  }
+}
+function release(held) {
+  try {
+    (0, import_node_fs.renameSync)(held, `${held}.free`);
+  } catch (error) {
+    if ((0, import_chunk_NVPF5LEY.errnoOf)(error) !== "ENOENT") throw error;
+  }
+}
+function tryTake(folder, ticket) {
+  const top = highest(folder);
+  if (top.number > 0 && !top.free && !isAbandoned(import_node_path.default.join(folder, String(top.number)))) return void 0;
+  const number = top.number + 1;
+  const file = import_node_path.default.join(folder, String(number));
+  try {
+    (0, import_node_fs.linkSync)(ticket, file);
+  } catch (error) {
+    if ((0, import_chunk_NVPF5LEY.errnoOf)(error) === "EEXIST") return void 0;
+    throw error;
+  }
+  const now = highest(folder);
+  if (now.number !== number || now.free) {
+    (0, import_chunk_527JQF7V.removeFile)(file);
+    return void 0;
+  }
+  for (const name of (0, import_chunk_SWRACBME.listNames)(folder))
+    if (numberOf(name) > 0 && numberOf(name) < number) (0, import_chunk_527JQF7V.removeFile)(import_node_path.default.join(folder, name));
+  return number;
+}
+function highest(folder) {
+  const names = (0, import_chunk_SWRACBME.listNames)(folder);
+  const number = Math.max(0, ...names.map(numberOf));
+  return { number, free: number > 0 && names.includes(`${number}.free`) };
+}
+function numberOf(name) {
+  const match = /^(\d+)(?:\.free)?$/.exec(name);
+  return match ? Number(match[1]) : 0;
+}
+function isAbandoned(file) {
+  const read = (0, import_chunk_527JQF7V.readJson)(file);
+  if (read.kind === "missing") return false;
+  const liveness = read.kind === "ok" && (0, import_chunk_7DZB4FPX.isIdentity)(read.value) ? (0, import_chunk_7DZB4FPX.livenessOf)(read.value) : "unknown";
+  if (liveness !== "unknown") return liveness === "dead";
+  const facts = (0, import_chunk_SWRACBME.factsOf)(file);
+  return facts !== void 0 && (0, import_chunk_Y5L6GQDB.nowMs)() - facts.modifiedMs > 3 * import_chunk_XM3GMG25.leaseStaleMs;
+}
+function holderText(folder) {
+  const read = (0, import_chunk_527JQF7V.readJson)(import_node_path.default.join(folder, String(highest(folder).number)));
+  return read.kind === "ok" ? `process ${String(read.value.pid)}` : "another process";
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  withLock
+});
+
+},
+"./chunk-GEPPUING.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  quoteWords: () => quoteWords
+});
+module.exports = stdin_exports;
+var plain = /^[A-Za-z0-9_@%+:,./=-]+$/;
+function quoteWord(word) {
+  if (plain.test(word)) return word;
+  return inQuotes(word);
+}
+function inQuotes(word) {
+  return `'${word.replaceAll("'", `'\\''`)}'`;
+}
+function quoteWords(words) {
+  return words.map((word, index) => index === 0 && word.includes("=") ? inQuotes(word) : quoteWord(word)).join(" ");
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  quoteWords
+});
+
+},
+"./chunk-GFKQCZQ7.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  claimJob: () => claimJob,
+  renewLease: () => renewLease
+});
+module.exports = stdin_exports;
+var import_chunk_HJOYLTGT = load("./chunk-HJOYLTGT.js");
+var import_chunk_NTYY2FGO = load("./chunk-NTYY2FGO.js");
+var import_chunk_GANVGQKN = load("./chunk-GANVGQKN.js");
+var import_chunk_OPV5FGPX = load("./chunk-OPV5FGPX.js");
+var import_chunk_IAQSATNE = load("./chunk-IAQSATNE.js");
+var import_chunk_P33TGMKS = load("./chunk-P33TGMKS.js");
+var import_chunk_BYPGP4VB = load("./chunk-BYPGP4VB.js");
+var import_chunk_7DZB4FPX = load("./chunk-7DZB4FPX.js");
+var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
+var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
+var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var reserveBytes = 32 * 1024;
+async function claimJob(root, id) {
+  const paths = (0, import_chunk_P33TGMKS.jobPaths)(root, id);
+  const read = (0, import_chunk_BYPGP4VB.readSpec)(paths);
+  if (read.kind !== "ok")
+    throw new Error(`cannot read the spec of job ${id}: ${read.kind === "damaged" ? read.reason : "it is missing"}`);
+  const spec = read.value;
+  if (!await (0, import_chunk_OPV5FGPX.isGenuine)(spec, (0, import_chunk_OPV5FGPX.readKey)()))
+    throw new Error(`refused: spec.json of job ${id} was not written by this user's launcher`);
+  const hasFifo = await (0, import_chunk_HJOYLTGT.makeFifo)(paths.leaseFifo);
+  return (0, import_chunk_GANVGQKN.withLock)(paths.lock, () => {
+    if ((0, import_chunk_IAQSATNE.isEnded)((0, import_chunk_IAQSATNE.inspect)(root, id).state)) return void 0;
+    const self = (0, import_chunk_7DZB4FPX.ownIdentity)();
+    const other = (0, import_chunk_BYPGP4VB.readWorker)(paths);
+    if (other.kind === "ok" && !(0, import_chunk_7DZB4FPX.sameIdentity)(other.value.worker, self) && (0, import_chunk_7DZB4FPX.livenessOf)(other.value.worker) === "alive")
+      return void 0;
+    const release = hasFifo && (0, import_chunk_HJOYLTGT.holdFifo)(paths.leaseFifo) || (() => void 0);
+    const known = other.kind === "ok" ? other.value : { shim: null, child: null, cgroup: null };
+    const cgroup = known.cgroup ?? ((0, import_chunk_SWRACBME.exists)(paths.started) || spec.run?.status_cmd ? null : (0, import_chunk_NTYY2FGO.makeCgroup)(id));
+    (0, import_chunk_527JQF7V.writeJson)(paths.lease, { worker: self }, { sync: false });
+    (0, import_chunk_527JQF7V.writeJson)(
+      paths.worker,
+      { worker: self, shim: known.shim, child: known.child, fifo: hasFifo, cgroup },
+      { sync: false }
+    );
+    setAside(paths);
+    const launch = (0, import_chunk_BYPGP4VB.readLaunch)(paths);
+    return {
+      root,
+      paths,
+      spec,
+      self,
+      generation: launch.kind === "ok" ? launch.value.generation : 1,
+      hasFifo,
+      cgroup,
+      release
+    };
+  });
+}
+function renewLease(paths) {
+  return (0, import_chunk_SWRACBME.touch)(paths.lease, (0, import_chunk_Y5L6GQDB.nowMs)());
+}
+function setAside(paths) {
+  try {
+    (0, import_chunk_527JQF7V.writeFile)(paths.reserve, new Uint8Array(reserveBytes).fill(32), { sync: false });
+  } catch (error) {
+    if (!["ENOSPC", "EDQUOT"].includes((0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "")) throw error;
+  }
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  claimJob,
+  renewLease
+});
+
+},
+"./chunk-H45SR5PC.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  conversationOf: () => conversationOf,
+  earlierOf: () => earlierOf,
+  lineageOf: () => lineageOf,
+  requireFolder: () => requireFolder,
+  requireGenuine: () => requireGenuine,
+  requireSameFolder: () => requireSameFolder,
+  requireSpec: () => requireSpec
+});
+module.exports = stdin_exports;
+var import_chunk_FE5XHAWX = load("./chunk-FE5XHAWX.js");
+var import_chunk_QOWPTVFD = load("./chunk-QOWPTVFD.js");
+var import_chunk_IXDV7ZVJ = load("./chunk-IXDV7ZVJ.js");
+var import_chunk_TUJMDTZA = load("./chunk-TUJMDTZA.js");
+var import_chunk_OPV5FGPX = load("./chunk-OPV5FGPX.js");
+var import_chunk_IAQSATNE = load("./chunk-IAQSATNE.js");
+var import_chunk_P33TGMKS = load("./chunk-P33TGMKS.js");
+var import_chunk_BYPGP4VB = load("./chunk-BYPGP4VB.js");
+var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+function requireSpec(root, id) {
+  const read = (0, import_chunk_BYPGP4VB.readSpec)((0, import_chunk_P33TGMKS.jobPaths)(root.folder, id));
+  if (read.kind === "ok") return read.value;
+  const reason = read.kind === "damaged" ? read.reason : "its spec.json is missing";
+  throw new import_chunk_NVPF5LEY.FaultError("preflight", `cannot use job ${id}: ${reason}`);
+}
+async function requireGenuine(spec) {
+  if (await (0, import_chunk_OPV5FGPX.isGenuine)(spec, (0, import_chunk_OPV5FGPX.readKey)())) return;
+  throw new import_chunk_NVPF5LEY.FaultError(
+    "preflight",
+    `cannot start anything from job ${spec.id}: its spec.json was changed or comes from another user or machine`,
+    "launch it again in your own words"
+  );
+}
+function conversationOf(root, spec) {
+  const paths = (0, import_chunk_P33TGMKS.jobPaths)(root, spec.id);
+  const state = (0, import_chunk_BYPGP4VB.readState)(paths);
+  if (state.kind !== "ok" || (0, import_chunk_IAQSATNE.isEnded)(state.value) && !(0, import_chunk_IXDV7ZVJ.isContinuable)(paths, state.value)) return null;
+  return state.value.conversation?.id ?? null;
+}
+function requireFolder(parent, verb, option) {
+  if ((0, import_chunk_SWRACBME.isFolder)(parent.cwd)) return parent.cwd;
+  const gone = parent.worktree ? `its worktree ${parent.worktree.path}` : `its folder ${parent.cwd}`;
+  throw new import_chunk_NVPF5LEY.FaultError(
+    "preflight",
+    `cannot ${verb} job ${parent.id}: ${gone} is gone`,
+    verb === "continue" ? `name another folder with --cwd DIR, or start the task afresh: ${import_chunk_TUJMDTZA.nextCommands.restart(parent.id, option)}` : "launch the task again where it belongs now"
+  );
+}
+function requireSameFolder(parent, cwd, option) {
+  const backend = (0, import_chunk_FE5XHAWX.findBackend)(parent.staff?.backend ?? "");
+  if (!backend || backend.resumesElsewhere || !backend.keepsConversation || cwd === parent.cwd) return;
+  throw new import_chunk_NVPF5LEY.FaultError(
+    "preflight",
+    `cannot continue job ${parent.id} in ${cwd}: ${backend.title} keeps its conversation for ${parent.cwd}`,
+    `leave --cwd away, or start the task afresh: ${import_chunk_TUJMDTZA.nextCommands.restart(parent.id, option)}`
+  );
+}
+function earlierOf(root, backend, conversation) {
+  for (const id of (0, import_chunk_QOWPTVFD.listJobs)(root)) {
+    const paths = (0, import_chunk_P33TGMKS.jobPaths)(root, id);
+    const [spec, state] = [(0, import_chunk_BYPGP4VB.readSpec)(paths), (0, import_chunk_BYPGP4VB.readState)(paths)];
+    if (spec.kind !== "ok" || state.kind !== "ok" || spec.value.staff?.backend !== backend) continue;
+    if (state.value.conversation?.id !== conversation) continue;
+    const { usage_total = null, usage, error } = state.value;
+    const total = usage_total ?? (spec.value.staff.resume === null ? usage : null);
+    const before = spec.value.staff.earlier ?? null;
+    return { usage_total: total ?? before?.usage_total ?? null, error: error?.message ?? before?.error ?? null };
+  }
+  return null;
+}
+function lineageOf(parent, relation) {
+  return { relation, parent: parent.id, root: parent.lineage?.root ?? parent.id };
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  conversationOf,
+  earlierOf,
+  lineageOf,
+  requireFolder,
+  requireGenuine,
+  requireSameFolder,
+  requireSpec
+});
+
+},
+"./chunk-HJOYLTGT.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  holdFifo: () => holdFifo,
+  makeFifo: () => makeFifo,
+  watchFifo: () => watchFifo
+});
+module.exports = stdin_exports;
+var import_chunk_6GPA47WF = load("./chunk-6GPA47WF.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_node_fs = require("node:fs");
+var flags = import_node_fs.constants.O_NONBLOCK | import_node_fs.constants.O_NOFOLLOW;
+async function makeFifo(file) {
+  const { spawn } = await Promise.resolve().then(() => builtin("node:child_process"));
+  return new Promise((resolve) => {
+    const maker = spawn("mkfifo", ["-m", "600", file], { env: (0, import_chunk_6GPA47WF.toolEnvironment)(), stdio: "ignore" });
+    maker.once("error", () => resolve(isFifo(file)));
+    maker.once("exit", () => resolve(isFifo(file)));
+  });
+}
+function holdFifo(file) {
+  const fd = openFifo(file, import_node_fs.constants.O_RDWR);
+  if (fd === void 0) return void 0;
+  (0, import_node_fs.chmodSync)(file, 384);
+  return () => (0, import_node_fs.closeSync)(fd);
+}
+async function watchFifo(file, onEnd) {
+  const fd = openFifo(file, import_node_fs.constants.O_RDONLY);
+  if (fd === void 0) return void 0;
+  const { Socket } = await Promise.resolve().then(() => builtin("node:net"));
+  const socket = new Socket({ fd, readable: true, writable: false });
+  let done = false;
+  const end = () => {
+    if (!done) onEnd();
+    done = true;
+  };
+  socket.on("error", end).on("end", end).on("close", end);
+  socket.resume();
+  return () => {
+    done = true;
+    socket.destroy();
+  };
+}
+function openFifo(file, mode) {
+  let fd;
+  try {
+    fd = (0, import_node_fs.openSync)(file, mode | flags);
+  } catch (error) {
+    if (["ENOENT", "ENOTDIR", "ELOOP", "ENXIO", "EACCES", "EROFS", "EPERM"].includes((0, import_chunk_NVPF5LEY.errnoOf)(error) ?? ""))
+      return void 0;
+    throw error;
+  }
+  if ((0, import_node_fs.fstatSync)(fd).isFIFO()) return fd;
+  (0, import_node_fs.closeSync)(fd);
+  return void 0;
+}
+function isFifo(file) {
+  const fd = openFifo(file, import_node_fs.constants.O_RDONLY);
+  if (fd === void 0) return false;
+  (0, import_node_fs.closeSync)(fd);
+  return true;
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  holdFifo,
+  makeFifo,
+  watchFifo
+});
+
+},
+"./chunk-HOAZLCPZ.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  describeChanges: () => describeChanges,
+  isTidy: () => isTidy,
+  logSection: () => logSection,
+  ownLogSection: () => ownLogSection,
+  runFacts: () => runFacts,
+  summarizeChanges: () => summarizeChanges,
+  taskWords: () => taskWords,
+  terminalRecord: () => terminalRecord
+});
+module.exports = stdin_exports;
+var import_chunk_356WYSYK = load("./chunk-356WYSYK.js");
+var import_chunk_LBMVFM2N = load("./chunk-LBMVFM2N.js");
+var import_chunk_CZ2D33KP = load("./chunk-CZ2D33KP.js");
+var import_chunk_QESDTJOC = load("./chunk-QESDTJOC.js");
+var import_chunk_FSRL2ASG = load("./chunk-FSRL2ASG.js");
+var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
+var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
+var import_chunk_XM3GMG25 = load("./chunk-XM3GMG25.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+function runFacts(end) {
+  const { spec, state, results } = end;
+  return [
+    ...results.map((note) => [note.required ? "Success file" : "Result path", (0, import_chunk_356WYSYK.describeResult)(note)]),
+    ["Task", spec.run?.identity ? `${oneLine2(spec.run.identity)}: ${taskWords(state)}` : null]
+  ];
+}
+function taskWords({ task_status = "unknown", task_exit_code = "unknown" }) {
+  return `${oneLine2(String(task_status))}, exit code ${oneLine2(String(task_exit_code))}`;
+}
+function ownLogSection(spec, log) {
+  const name = oneLine2(log);
+  const read = readOwnLog(spec, log);
+  if (read.tail === "") return { text: `The log ${name} tells nothing: ${read.note}.`, isWhole: false };
+  const note = read.note === null ? "" : ` (${read.note})`;
+  return { text: `## Last lines of ${name}${note}
+
+${read.tail}`, isWhole: read.note === null };
+}
+function logSection(title, file) {
+  const text = plainTail(file);
+  return text === "" ? "" : `## ${title}
+
+${text}`;
+}
+function readOwnLog(spec, log) {
+  try {
+    const found = (0, import_chunk_SWRACBME.lookBehind)(log);
+    if (!found) return { tail: "", note: "it is missing" };
+    if (found.kind !== "file") return { tail: "", note: "it is no regular file" };
+    const tail = plainTail((0, import_chunk_SWRACBME.realPath)(log));
+    if (tail === "") return { tail, note: "it is empty" };
+    const isOld = found.modifiedMs < Date.parse(spec.created_at);
+    return { tail, note: isOld ? "not written since the launch" : null };
+  } catch (error) {
+    return { tail: "", note: `it cannot be read (${(0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "error"})` };
+  }
+}
+function plainTail(file) {
+  return (0, import_chunk_LXK2ZILE.plainText)((0, import_chunk_LBMVFM2N.readLogTail)(file).toString("utf8")).trimEnd();
+}
+function oneLine2(text) {
+  return (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)(text).replace(/\s+/g, " ").trim(), import_chunk_XM3GMG25.excerptBytes);
+}
+function terminalRecord(spec, paths, state, { tree, staff, results } = {}) {
+  return {
+    ...state,
+    kind: spec.kind,
+    verb: spec.verb,
+    owner: spec.owner,
+    label: spec.label,
+    cwd: spec.cwd,
+    lineage: spec.lineage,
+    ended_by: tree?.step ?? "none",
+    ended_processes: tree?.ended.slice(0, 50) ?? [],
+    survivors: tree?.survivors ?? [],
+    ...spec.staff ? wordsOf(spec.staff) : {},
+    ...staff ? staffRecord(spec, staff) : {},
+    // Without the record of the end: as it is now.
+    ...spec.run ? { result_paths: results ?? (0, import_chunk_356WYSYK.noteResults)(spec.run) } : {},
+    ...spec.timer ? { timer: spec.timer } : {},
+    result_path: paths.result,
+    output_path: isTidy(spec, state) ? null : paths.output,
+    error_path: paths.error
+  };
+}
+function staffRecord(spec, staff) {
+  const { changes } = staff;
+  return {
+    changes,
+    ...spec.worktree ? { worktree: { ...spec.worktree, take_over: changes ? (0, import_chunk_CZ2D33KP.takeOverCommands)(spec.worktree, changes) : [] } } : {},
+    ..."findings" in staff ? { findings: staff.findings, findings_error: staff.findings_error } : {}
+  };
+}
+function wordsOf({ mode, backend, custom, model, profile }) {
+  return { mode, backend: custom?.name ?? backend, model, profile };
+}
+function isTidy(spec, state) {
+  return spec.kind === "staff" && state.state === "done" && state.warnings.length === 0;
+}
+var shown = { files: 30, commits: 10, dirty: 10, refs: 10, bytes: 200 };
+function summarizeChanges(changes) {
+  const named = namesOf(
+    changes.files.map(({ path }) => path),
+    changes.file_count
+  );
+  const files = changes.file_count === 0 ? noFiles(changes) : `${fileCount(changes)}${named}`;
+  const { reason, dirty_committed, dirty_committed_count } = changes;
+  const isPartial = reason !== null && reason !== import_chunk_QESDTJOC.notInGit;
+  return [
+    files,
+    ...otherChanges(changes, namesOf(dirty_committed, dirty_committed_count)),
+    ...isPartial ? [`not everything could be looked at (${(0, import_chunk_FSRL2ASG.oneLine)(reason)})`] : []
+  ].join(", ");
+}
+function describeChanges(changes) {
+  const { files, file_count, commits, commit_count, dirty_before, dirty_before_count } = changes;
+  const { dirty_committed, dirty_committed_count } = changes;
+  const moved = changes.refs_changed.filter((ref) => ref !== `refs/heads/${changes.branch.after}`);
+  const refs = moved.slice(0, shown.refs).map(code);
+  return [
+    `${sentence([file_count === 0 ? noFiles(changes) : fileCount(changes), ...otherChanges(changes)].join(", "))}.`,
+    ...section("", files.slice(0, shown.files).map(fileLine), file_count),
+    ...section("New commits:", commits.slice(0, shown.commits).map(commitLine), commit_count),
+    ...refs.length > 0 ? ["", `Branches and stash that moved: ${refs.join(", ")}${moved.length > refs.length ? ", ..." : ""}`] : [],
+    ...section(
+      "Uncommitted before, now committed as it was:",
+      dirty_committed.slice(0, shown.dirty).map((path) => `- ${code(path)}`),
+      dirty_committed_count
+    ),
+    ...section(
+      "Dirty before, and left as it was:",
+      dirty_before.slice(0, shown.dirty).map((path) => `- ${code(path)}`),
+      dirty_before_count
+    ),
+    ...changes.reason === null ? [] : ["", `Not everything could be looked at: ${(0, import_chunk_FSRL2ASG.oneLine)(changes.reason)}.`],
+    ...changes.exact || changes.reason?.includes("damaged") ? [] : ["", "A limit was reached: there may be more changes than these."]
+  ].join("\n");
+}
+function namesOf(paths, total) {
+  const named = paths.slice(0, 3).map((path) => (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_FSRL2ASG.showName)(path), shown.bytes));
+  return ` (${named.join(", ")}${total > named.length ? ", ..." : ""})`;
+}
+function noFiles({ exact, unchanged, reason }) {
+  if (exact) return "no files changed";
+  return unchanged || reason === null ? "no changed files were seen" : "it is unknown whether files changed";
+}
+function fileCount({ file_count }) {
+  return `${file_count} file${file_count === 1 ? "" : "s"} changed`;
+}
+function otherChanges(changes, swallowed = "") {
+  const { commit_count, head, branch, index_changed, file_count, refs_changed, beyond } = changes;
+  const { dirty_committed_count: kept } = changes;
+  const were = kept === 1 ? "file that was uncommitted before is" : "files that were uncommitted before are";
+  const branchMoved = branch.before !== branch.after;
+  return [
+    ...commit_count > 0 ? [`${commit_count} new commit${commit_count === 1 ? "" : "s"}`] : [],
+    ...branchMoved ? [`now on ${branch.after === null ? "no branch" : `branch ${code(branch.after)}`}`] : [],
+    ...head.moved === "elsewhere" ? ["HEAD was moved to another line of history"] : [],
+    ...head.moved === "forward" && commit_count === 0 ? ["HEAD was moved forward"] : [],
+    ...index_changed && file_count === 0 && commit_count === 0 ? ["what is staged changed"] : [],
+    ...refs_changed.length > 0 && head.moved === null && commit_count === 0 ? ["branches or the stash changed"] : [],
+    ...kept > 0 ? [`${kept} ${were} now committed${swallowed}`] : [],
+    ...beyond.length > 0 ? [`something changed among ${beyond.join(" and ")}`] : []
+  ];
+}
+function section(title, lines, total) {
+  if (lines.length === 0) return [];
+  const rest = total - lines.length;
+  return ["", ...title === "" ? [] : [title, ""], ...lines, ...rest > 0 ? [`- and ${rest} more`] : []];
+}
+function fileLine({ path, change, from, was_dirty, committed }) {
+  const notes = [...was_dirty ? ["was dirty before"] : [], ...committed ? ["committed"] : []];
+  const origin = from === void 0 ? "" : `${code(from)} -> `;
+  return `- ${change}: ${origin}${code(path)}${notes.length === 0 ? "" : ` (${notes.join(", ")})`}`;
+}
+function commitLine({ sha, subject }) {
+  return `- ${sha.slice(0, 12)} ${code((0, import_chunk_FSRL2ASG.oneLine)(subject))}`;
+}
+function code(text) {
+  const inner = (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_FSRL2ASG.showName)(text), shown.bytes);
+  const longest = Math.max(0, ...(inner.match(/`+/g) ?? []).map((run) => run.length));
+  const fence = "`".repeat(longest + 1);
+  return longest === 0 ? `\`${inner}\`` : `${fence} ${inner} ${fence}`;
+}
+function sentence(text) {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  describeChanges,
+  isTidy,
+  logSection,
+  ownLogSection,
+  runFacts,
+  summarizeChanges,
+  taskWords,
+  terminalRecord
+});
+
+},
+"./chunk-I6ZRWKMO.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  contextOf: () => contextOf
+});
+module.exports = stdin_exports;
+var import_chunk_LCEM6ZMH = load("./chunk-LCEM6ZMH.js");
+var import_chunk_FSRL2ASG = load("./chunk-FSRL2ASG.js");
+var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
+var lines = 50;
+var lineBytes = 200;
+function contextOf(snapshot) {
+  const { cwd, at, git, entries } = snapshot;
+  if (!git) return { cwd, at, git: null };
+  const dirty = entries.filter(import_chunk_LCEM6ZMH.isDirty);
+  return {
+    cwd,
+    at,
+    git: {
+      root: git.root,
+      branch: git.branch === null ? null : (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_FSRL2ASG.showName)(git.branch), lineBytes),
+      head: git.head,
+      subject: git.subject === null ? null : (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_FSRL2ASG.oneLine)(git.subject), lineBytes),
+      dirty: dirty.slice(0, lines).map((entry) => (0, import_chunk_LXK2ZILE.excerpt)(dirtyLine(entry), lineBytes)),
+      dirty_count: (0, import_chunk_LCEM6ZMH.countDirty)(snapshot)
+    }
+  };
+}
+function dirtyLine({ xy, path, from }) {
+  const origin = from === void 0 ? "" : `${(0, import_chunk_FSRL2ASG.showName)(from)} -> `;
+  const letters = xy === "??" ? xy : xy.replace("?", ".").replaceAll(".", " ");
+  return `${letters} ${origin}${(0, import_chunk_FSRL2ASG.showName)(path)}`;
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  contextOf
+});
+
+},
+"./chunk-IAQSATNE.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  boundOf: () => boundOf,
+  compareIds: () => compareIds,
+  conditionOf: () => conditionOf,
+  damagedState: () => damagedState,
+  defaultEngine: () => defaultEngine,
+  earlyState: () => earlyState,
+  findEngine: () => findEngine,
+  inspect: () => inspect,
+  isEnded: () => isEnded,
+  isId: () => isId,
+  isIdPrefix: () => isIdPrefix,
+  makeId: () => makeId
+});
+module.exports = stdin_exports;
+var import_chunk_P33TGMKS = load("./chunk-P33TGMKS.js");
+var import_chunk_BYPGP4VB = load("./chunk-BYPGP4VB.js");
+var import_chunk_7DZB4FPX = load("./chunk-7DZB4FPX.js");
+var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
+var import_chunk_6GPA47WF = load("./chunk-6GPA47WF.js");
+var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
+var import_chunk_XM3GMG25 = load("./chunk-XM3GMG25.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var idPattern = /^[a-z]{2,12}-[0-9a-z]{8,9}-[0-9a-z]{6}$/;
+var prefixPattern = /^[a-z]{2,12}(?:-[0-9a-z]{0,9}(?:-[0-9a-z]{0,6})?)?$/;
+function makeId(verb, nowMs2, random) {
+  const digits = Array.from(random.subarray(0, 6), (byte) => (byte % 36).toString(36)).join("");
+  return `${verb}-${nowMs2.toString(36)}-${digits}`;
+}
+function isId(text) {
+  return idPattern.test(text);
+}
+function isIdPrefix(text) {
+  return prefixPattern.test(text);
+}
+function idTimeMs(id) {
+  return Number.parseInt(id.split("-")[1] ?? "", 36);
+}
+function compareIds(a, b) {
+  return idTimeMs(a) - idTimeMs(b) || (a < b ? -1 : a > b ? 1 : 0);
+}
+var nodeOptions = ["--no-warnings"];
+var local = {
+  id: "local",
+  async prepare() {
+    await Promise.resolve().then(() => load("./spawn-GECXRNMD.js"));
+  },
+  async start(worker) {
+    const { spawnDetached } = await Promise.resolve().then(() => load("./spawn-GECXRNMD.js"));
+    const pid = spawnDetached({
+      program: process.execPath,
+      args: [...nodeOptions, (0, import_chunk_P33TGMKS.companionFile)(), "_worker", worker.stateRoot, worker.id],
+      cwd: "/",
+      environment: (0, import_chunk_6GPA47WF.workerEnvironment)(worker.mark),
+      logFile: worker.logFile
+    });
+    const identity = (0, import_chunk_7DZB4FPX.identityOf)(pid);
+    if (!identity) throw new Error(`cannot see the worker that was just started (pid ${pid})`);
+    return identity;
+  },
+  alive: import_chunk_7DZB4FPX.livenessOf,
+  signal: import_chunk_7DZB4FPX.signalIdentity
+};
+var engines = [local];
+function findEngine(id) {
+  return engines.find((engine) => engine.id === id);
+}
+var defaultEngine = local;
+function boundOf(spec) {
+  if (spec.launcher.boot_id === (0, import_chunk_7DZB4FPX.bootId)()) return spec.deadline_mono_ms;
+  return (0, import_chunk_Y5L6GQDB.monotonicMs)() + Date.parse(spec.created_at) + spec.deadline_ms - (0, import_chunk_Y5L6GQDB.nowMs)();
+}
+function isPastBound(spec) {
+  return (0, import_chunk_Y5L6GQDB.monotonicMs)() >= boundOf(spec);
+}
+function earlyState(id, spec) {
+  return {
+    schema: 1,
+    id,
+    rev: 0,
+    state: "starting",
+    health: "unknown",
+    attention_kind: null,
+    seq: 0,
+    created_at: spec?.created_at ?? (0, import_chunk_Y5L6GQDB.isoOf)(idTimeMs(id)),
+    started_at: null,
+    ended_at: null,
+    duration_ms: null,
+    exit_code: null,
+    signal: null,
+    signal_certain: null,
+    error: null,
+    warnings: spec?.warnings ?? [],
+    conversation: null,
+    reconciled: false,
+    output: null,
+    usage: null
+  };
+}
+function damagedState(id, damage) {
+  const error = { code: "state_damaged", message: `the record of this job cannot be used: ${damage}` };
+  return { ...earlyState(id, null), state: "failed", error };
+}
+function isEnded(state) {
+  return import_chunk_BYPGP4VB.outcomes.includes(state.state);
+}
+function inspect(root, id) {
+  const paths = (0, import_chunk_P33TGMKS.jobPaths)(root, id);
+  const [state, spec] = [(0, import_chunk_BYPGP4VB.readState)(paths), (0, import_chunk_BYPGP4VB.readSpec)(paths)];
+  if (spec.kind === "missing" && !(0, import_chunk_SWRACBME.exists)(paths.folder)) throw goneError(id, paths);
+  const isOver = state.kind === "ok" && isEnded(state.value);
+  const who = isOver ? nobody : whoIsThere(paths, spec);
+  const damage = damageOf(spec, state, who.seen.worker);
+  return {
+    id,
+    root,
+    paths,
+    spec: presentIn(spec),
+    damage,
+    state: damage === null ? presentIn(state) ?? earlyState(id, presentIn(spec)) : damagedState(id, damage),
+    ...who
+  };
+}
+function goneError(id, paths) {
+  return new import_chunk_NVPF5LEY.FaultError("unknown_job", `cannot find job ${id} any more: its folder ${paths.folder} is gone`);
+}
+var nobody = {
+  launch: null,
+  worker: null,
+  shim: null,
+  child: null,
+  seen: { worker: "none", shim: "none" },
+  isOtherBoot: false,
+  isClaimed: false,
+  exit: void 0,
+  reason: void 0,
+  cancel: void 0,
+  leaseAgeMs: null
+};
+function whoIsThere(paths, spec) {
+  const launch = presentIn((0, import_chunk_BYPGP4VB.readLaunch)(paths));
+  const worker = presentIn((0, import_chunk_BYPGP4VB.readWorker)(paths));
+  const boot = worker?.worker ?? launch?.worker ?? null;
+  const shim = worker?.shim ?? (boot ? (0, import_chunk_BYPGP4VB.readMark)(paths.shimMark, boot) : void 0) ?? null;
+  const child = worker?.child ?? (boot ? (0, import_chunk_BYPGP4VB.readMark)(paths.childMark, boot) : void 0) ?? null;
+  const engine = findEngine(spec.kind === "ok" ? spec.value.engine : "local") ?? defaultEngine;
+  const lease = (0, import_chunk_SWRACBME.factsOf)(paths.lease) ?? (0, import_chunk_SWRACBME.factsOf)(paths.launch);
+  return {
+    launch,
+    worker,
+    shim,
+    child,
+    seen: { worker: bestOf([launch?.worker, worker?.worker], engine.alive), shim: bestOf([shim], engine.alive) },
+    // Without a word of any worker the launcher's boot counts: whatever it started ended with that boot.
+    isOtherBoot: (boot ?? (spec.kind === "ok" ? spec.value.launcher : null))?.boot_id !== (0, import_chunk_7DZB4FPX.bootId)() && (boot !== null || spec.kind === "ok"),
+    isClaimed: (0, import_chunk_SWRACBME.exists)(paths.started),
+    exit: (0, import_chunk_BYPGP4VB.readExit)(paths),
+    reason: (0, import_chunk_BYPGP4VB.readReason)(paths),
+    cancel: (0, import_chunk_BYPGP4VB.readCancel)(paths),
+    leaseAgeMs: lease ? Math.max(0, (0, import_chunk_Y5L6GQDB.nowMs)() - lease.modifiedMs) : null
+  };
+}
+function conditionOf(view) {
+  if (view.damage !== null) return "damaged";
+  if (isEnded(view.state)) return "ended";
+  const { worker, shim } = view.seen;
+  if (view.spec?.timer) return conditionOfTimer(view, view.spec.timer);
+  if (worker === "alive") return "supervised";
+  if (!view.spec) return "damaged";
+  if (worker === "unknown") return isLongOver(view) ? "lost" : "unseen";
+  if (view.spec.kind === "watch") return conditionOfWatch(view, view.spec);
+  if (view.isOtherBoot) return view.exit ? "over" : "host_restarted";
+  if (view.isClaimed) {
+    if (view.exit) return "over";
+    if (shim === "alive") return "orphaned";
+    if (shim === "unknown") return "unseen";
+    return shim === "none" && ageOf(view.paths.started) < 1e3 ? "orphaned" : "lost";
+  }
+  if (view.launch || view.worker) return "unclaimed";
+  return startingOf(view, view.spec);
+}
+function conditionOfTimer(view, timer) {
+  const isAlive = view.seen.worker === "alive";
+  if ((0, import_chunk_Y5L6GQDB.nowMs)() >= Date.parse(timer.due_at) + (isAlive ? timerPatienceMs : 0)) return "over";
+  if (view.cancel && !isAlive) return "over";
+  return isAlive ? "supervised" : "armed";
+}
+var timerPatienceMs = 2e3;
+function conditionOfWatch(view, spec) {
+  if (isPastBound(spec)) return "lost";
+  if (view.launch || view.worker) return "unclaimed";
+  return startingOf(view, spec);
+}
+function startingOf(view, spec) {
+  const isLauncherAlive = (findEngine(spec.engine) ?? defaultEngine).alive(spec.launcher) === "alive";
+  return isLauncherAlive || ageOf(view.paths.spec) < import_chunk_XM3GMG25.startLimitMs ? "starting" : "never_started";
+}
+function isLongOver(view) {
+  if (!view.spec || view.leaseAgeMs === null || view.leaseAgeMs < import_chunk_XM3GMG25.leaseStaleMs) return false;
+  const latest = Date.parse(view.spec.created_at) + view.spec.deadline_ms + view.spec.kill_grace_ms + import_chunk_XM3GMG25.unseenGraceMs;
+  return (0, import_chunk_Y5L6GQDB.nowMs)() > latest;
+}
+function ageOf(target) {
+  const facts = (0, import_chunk_SWRACBME.factsOf)(target);
+  return facts ? (0, import_chunk_Y5L6GQDB.nowMs)() - facts.modifiedMs : Number.POSITIVE_INFINITY;
+}
+function bestOf(identities, alive) {
+  const seen = identities.filter((one) => one !== null && one !== void 0).map(alive);
+  for (const answer of ["alive", "unknown", "dead"]) if (seen.includes(answer)) return answer;
+  return "none";
+}
+function damageOf(spec, state, worker) {
+  if (worker === "alive") return null;
+  if (state.kind === "damaged") return state.reason;
+  if (state.kind === "ok" && isEnded(state.value)) return null;
+  if (spec.kind === "ok") return null;
+  return spec.kind === "damaged" ? spec.reason : "spec.json is missing";
+}
+function presentIn(read) {
+  return read.kind === "ok" ? read.value : null;
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  boundOf,
+  compareIds,
+  conditionOf,
+  damagedState,
+  defaultEngine,
+  earlyState,
+  findEngine,
+  inspect,
+  isEnded,
+  isId,
+  isIdPrefix,
+  makeId
+});
+
+},
+"./chunk-IJGVQPHG.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  checkLaunchOptions: () => checkLaunchOptions,
+  folderSaid: () => folderSaid,
+  launchAndTell: () => launchAndTell,
+  launchWords: () => launchWords,
+  onStallOf: () => onStallOf,
+  onceWords: () => onceWords,
+  repeatedLaunch: () => repeatedLaunch,
+  tellLaunched: () => tellLaunched
+});
+module.exports = stdin_exports;
+var import_chunk_SHAJIPXK = load("./chunk-SHAJIPXK.js");
+var import_chunk_74RZ5ALM = load("./chunk-74RZ5ALM.js");
+var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
+var import_chunk_TUJMDTZA = load("./chunk-TUJMDTZA.js");
+var import_chunk_IAQSATNE = load("./chunk-IAQSATNE.js");
+var import_chunk_P33TGMKS = load("./chunk-P33TGMKS.js");
+var import_chunk_BYPGP4VB = load("./chunk-BYPGP4VB.js");
+var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
+var import_chunk_6GPA47WF = load("./chunk-6GPA47WF.js");
+var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
+var import_chunk_XM3GMG25 = load("./chunk-XM3GMG25.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_node_path = builtin("node:path");
+function launchWords(input) {
+  const onceKey = input.text("once-key") ?? null;
+  if (onceKey === "") throw (0, import_chunk_NVPF5LEY.usageError)('cannot take --once-key "": a key needs at least one character');
+  return { owner: input.text("owner") ?? import_chunk_6GPA47WF.variables.owner() ?? null, label: input.text("label") ?? null, onceKey };
+}
+function onStallOf(input) {
+  const text = input.text("on-stall");
+  if (text === void 0) return null;
+  if (text.trim() === "") throw (0, import_chunk_NVPF5LEY.usageError)("cannot take an empty --on-stall: say what is to be done about a stall");
+  const size = (0, import_chunk_LXK2ZILE.byteLength)(text);
+  if (size > import_chunk_XM3GMG25.onStallBytes)
+    throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take --on-stall of ${size} bytes: at most ${import_chunk_XM3GMG25.onStallBytes} are allowed`);
+  return text;
+}
+function checkLaunchOptions(input) {
+  if (input.has("wait-timeout") && !input.has("wait")) throw (0, import_chunk_NVPF5LEY.usageError)("cannot take --wait-timeout without --wait");
+  input.duration("wait-timeout");
+  for (const other of ["json", "wait"]) {
+    if (input.has("id-only") && input.has(other)) throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take --id-only and --${other} together`);
+  }
+}
+async function launchAndTell(context, input, request, isSynchronous = false) {
+  checkLaunchOptions(input);
+  const root = context.root(input);
+  return tellLaunched(context, input, root, await (0, import_chunk_SHAJIPXK.launch)(root, request), isSynchronous);
+}
+async function tellLaunched(context, input, root, launched, isSynchronous) {
+  if (input.has("wait") || isSynchronous) {
+    const { waitAndTell } = await Promise.resolve().then(() => load("./collecting-IGTUKVZQ.js"));
+    const told = launched.isNew ? warningNotes(root, launched.id) : [];
+    const collect = `collect: ${import_chunk_TUJMDTZA.nextCommands.wait(launched.id, root.option)}`;
+    for (const line of [jobLine(launched), collect, ...told]) context.tell(line);
+    const timeoutMs = input.duration("wait-timeout") ?? Number.MAX_SAFE_INTEGER;
+    return waitAndTell(context, root, [launched.id], {
+      mode: "all",
+      timeoutMs,
+      heartbeatMs: null,
+      isJson: input.has("json"),
+      told
+    });
+  }
+  return tellLaunch(root, launched, input);
+}
+function jobLine({ id, isNew }) {
+  return `job ${id}${isNew ? "" : " (this once-key had it already; nothing was started)"}`;
+}
+function warningsOf(root, id) {
+  const spec = (0, import_chunk_BYPGP4VB.readSpec)((0, import_chunk_P33TGMKS.jobPaths)(root.folder, id));
+  return spec.kind === "ok" ? spec.value.warnings ?? [] : [];
+}
+function warningNotes(root, id) {
+  return warningsOf(root, id).map((one) => `warning: ${(0, import_chunk_LXK2ZILE.plainText)(one.message)}`);
+}
+function timerOf(root, id) {
+  const { spec, state } = (0, import_chunk_IAQSATNE.inspect)(root.folder, id);
+  if (!spec?.timer) return void 0;
+  return { facts: { state: state.state, ...(0, import_chunk_74RZ5ALM.timerFacts)(spec.timer) }, line: `due:     ${(0, import_chunk_74RZ5ALM.dueWords)(spec.timer)}` };
+}
+function tellLaunch(root, launched, input) {
+  const { id, isNew } = launched;
+  const notes = warningNotes(root, id);
+  if (input.has("id-only")) return { code: import_chunk_6PFAPK5K.exitCodes.done, out: `${id}
+`, notes };
+  const paths = (0, import_chunk_P33TGMKS.jobPaths)(root.folder, id);
+  const commands = {
+    wait: import_chunk_TUJMDTZA.nextCommands.wait(id, root.option),
+    observe: import_chunk_TUJMDTZA.nextCommands.observe(id, root.option),
+    cancel: import_chunk_TUJMDTZA.nextCommands.cancel(id, root.option)
+  };
+  const timer = timerOf(root, id);
+  if (input.has("json")) {
+    return {
+      code: import_chunk_6PFAPK5K.exitCodes.done,
+      json: {
+        id,
+        new: isNew,
+        ...timer ? { ...timer.facts, replaced: launched.replaced ?? [] } : {},
+        folder: paths.folder,
+        result_path: paths.result,
+        output_path: paths.output,
+        warnings: warningsOf(root, id),
+        next: commands
+      }
+    };
+  }
+  const lines = [
+    jobLine(launched),
+    ...timer ? [timer.line] : [],
+    ...(launched.replaced ?? []).map((earlier) => `replaced: ${earlier}`),
+    `collect: ${commands.wait}`,
+    `observe: ${commands.observe}`,
+    `result:  ${paths.result}`
+  ];
+  return { code: import_chunk_6PFAPK5K.exitCodes.done, out: `${lines.join("\n")}
+`, notes };
+}
+var passing = [
+  "owner",
+  "label",
+  "once-key",
+  "json",
+  "id-only",
+  "wait",
+  "wait-timeout",
+  "foreground",
+  "state-dir",
+  "prompt-file",
+  "stdin"
+];
+function onceWords(verb, input, folder, task) {
+  const options = input.given().filter(([name]) => !passing.includes(name) && !["prompt", "cwd"].includes(name));
+  return JSON.stringify([verb, options.sort(), input.words, input.rest, folder, task]);
+}
+function folderSaid(context, input) {
+  return import_node_path.default.resolve(context.cwd, input.text("cwd") ?? ".");
+}
+async function repeatedLaunch(context, input, words, isSynchronous) {
+  const { onceKey } = launchWords(input);
+  if (onceKey === null) return void 0;
+  checkLaunchOptions(input);
+  const root = context.root(input);
+  const launched = await (0, import_chunk_SHAJIPXK.launchedBefore)(root, onceKey, words);
+  if (!launched) return void 0;
+  const { folder } = (0, import_chunk_P33TGMKS.jobPaths)(root.folder, launched.id);
+  return (0, import_chunk_SWRACBME.exists)(folder) ? tellLaunched(context, input, root, launched, isSynchronous) : tellCleaned(input, launched.id);
+}
+function tellCleaned(input, id) {
+  const note = `job ${id} had this once-key; its record was removed by clean, and nothing was started`;
+  if (input.has("id-only")) return { code: import_chunk_6PFAPK5K.exitCodes.done, out: `${id}
+` };
+  if (input.has("json")) return { code: import_chunk_6PFAPK5K.exitCodes.done, json: { id, new: false, cleaned: true, next: {} } };
+  return { code: import_chunk_6PFAPK5K.exitCodes.done, out: `${note}
+` };
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  checkLaunchOptions,
+  folderSaid,
+  launchAndTell,
+  launchWords,
+  onStallOf,
+  onceWords,
+  repeatedLaunch,
+  tellLaunched
+});
+
+},
+"./chunk-ISFOAVN2.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  endedDocument: () => endedDocument,
+  runNotes: () => runNotes,
+  tellEnded: () => tellEnded,
+  warningNote: () => warningNote
+});
+module.exports = stdin_exports;
+var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
+var import_chunk_HOAZLCPZ = load("./chunk-HOAZLCPZ.js");
+var import_chunk_356WYSYK = load("./chunk-356WYSYK.js");
+var import_chunk_ZYF5CZ25 = load("./chunk-ZYF5CZ25.js");
+var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
+var import_chunk_TUJMDTZA = load("./chunk-TUJMDTZA.js");
+var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
+var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
+var import_chunk_IAQSATNE = load("./chunk-IAQSATNE.js");
+var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
+var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
+var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
+function runNotes({ spec, state, paths }) {
+  const run = spec?.run;
+  if (!run) return [];
+  const read = (0, import_chunk_527JQF7V.readJson)(paths.resultRecord);
+  const told = read.kind === "ok" && Array.isArray(read.value.result_paths) ? read.value.result_paths : [];
+  const results = told.filter(isResultNote);
+  return [
+    ...results.map((note) => `${note.required ? "success file" : "result path"}: ${(0, import_chunk_356WYSYK.describeResult)(note)}`),
+    ...run.log ? [`log: ${(0, import_chunk_LXK2ZILE.plainText)(run.log)}`] : [],
+    ...run.identity ? [`task ${(0, import_chunk_LXK2ZILE.plainText)(run.identity)}: ${(0, import_chunk_HOAZLCPZ.taskWords)(state)}`] : []
+  ];
+}
+function isResultNote(value) {
+  if (typeof value !== "object" || value === null) return false;
+  const { path, kind, size, link_to, trouble } = value;
+  const isText = (one) => one === null || typeof one === "string";
+  const isSize = size === null || typeof size === "number";
+  return typeof path === "string" && isSize && [kind, link_to, trouble].every(isText);
+}
+function workspaceNotes(view) {
+  const { spec, state, paths } = view;
+  if (!spec?.staff || !(0, import_chunk_IAQSATNE.isEnded)(state)) return [];
+  const notes = isHeldBack(spec.staff) ? ["profile: restricted (nothing could be changed)"] : [];
+  const read = (0, import_chunk_527JQF7V.readJson)(paths.resultRecord);
+  const changes = read.kind === "ok" ? read.value.changes : void 0;
+  if (!(0, import_chunk_ZYF5CZ25.isChanges)(changes)) return notes;
+  notes.push(`workspace: ${(0, import_chunk_LXK2ZILE.plainText)((0, import_chunk_HOAZLCPZ.summarizeChanges)(changes))}`);
+  if (!spec.worktree || read.kind !== "ok") return notes;
+  const { take_over: commands } = read.value.worktree ?? {};
+  notes.push(`its own worktree: ${spec.worktree.path} (branch ${spec.worktree.branch})`);
+  if (Array.isArray(commands)) {
+    for (const command of commands.slice(0, 10))
+      if (typeof command === "string") notes.push(`take over: ${(0, import_chunk_LXK2ZILE.plainText)(command)}`);
+  }
+  return notes;
+}
+function isHeldBack({ mode, profile }) {
+  return !(0, import_chunk_W7HED5VZ.isWriter)(profile) && (0, import_chunk_W7HED5VZ.isWriter)((0, import_chunk_W7HED5VZ.findMode)(mode)?.profile ?? "restricted");
+}
+function tellEnded(context, view) {
+  if (view.damage !== null) return tellDamaged(view);
+  const deliverable = (0, import_chunk_527JQF7V.readRange)(view.paths.result, 0, 64 * 1024 * 1024)?.bytes;
+  const notes = [header(view), ...runNotes(view), ...omittedNotes(view.state), ...workspaceNotes(view)];
+  for (const warning of view.state.warnings) notes.push(warningNote(warning));
+  if (!deliverable) notes.push(`warning: no result is stored; see ${view.paths.folder}`);
+  const bytes = deliverable ?? Buffer.alloc(0);
+  return {
+    code: (0, import_chunk_6PFAPK5K.exitCodeOf)(view.state.state),
+    out: context.isTerminal ? forTerminal(bytes) : bytes,
+    notes
+  };
+}
+function warningNote(warning) {
+  return `warning: ${(0, import_chunk_LXK2ZILE.plainText)(warning.message)}`;
+}
+function endedDocument(view) {
+  if (view.damage !== null) return view.state;
+  return { ...recordOf(view), ...whatIsThere(view.paths) };
+}
+function forTerminal(bytes) {
+  const text = (0, import_chunk_LXK2ZILE.plainText)(bytes.toString("utf8"));
+  return text === "" || text.endsWith("\n") ? text : `${text}
+`;
+}
+function tellDamaged(view) {
+  const text = `# ${view.id}: state_damaged
+
+${view.state.error?.message}
+
+Nothing was deleted. What is there: ${view.paths.folder}
+`;
+  return {
+    code: (0, import_chunk_6PFAPK5K.exitCodeOf)(view.state.state),
+    out: text,
+    notes: [`see: ${import_chunk_TUJMDTZA.nextCommands.doctor(view.id, view.spec?.state_option ?? [])}`]
+  };
+}
+function header(view) {
+  const { state, paths, spec } = view;
+  const facts = [
+    ...state.exit_code === null ? [] : [`exit code ${state.exit_code}`],
+    ...state.duration_ms === null ? [] : [(0, import_chunk_UNGYPAP3.formatDuration)(state.duration_ms)]
+  ];
+  const error = state.error && `${state.error.code}: ${(0, import_chunk_LXK2ZILE.plainText)(state.error.message).trimEnd().replace(/\.$/, "")}`;
+  const outcome = error ? `${state.state}, ${error}` : state.state;
+  const first = [outcome, facts.join(", ")].filter((part) => part !== "").join(error ? "; " : ", ");
+  const where = [`result: ${paths.result}`];
+  if (spec?.timer) where.unshift(`due: ${(0, import_chunk_LXK2ZILE.plainText)(spec.timer.due_at)}`);
+  if (spec?.kind === "run") where.push(`whole output: ${paths.output}`);
+  return [`${view.id}: ${first}`, ...where].join("\n");
+}
+function omittedNotes(state) {
+  return Object.entries(state.output ?? {}).filter(([, note]) => note.omitted > 0).map(
+    ([name, note]) => `${name}: ${note.exact ? "" : "about "}${note.omitted} of ${note.bytes} bytes (${(0, import_chunk_TFEMYLSK.formatSize)(note.omitted)}) are left out in the middle`
+  );
+}
+function recordOf({ paths, spec, state }) {
+  const stored = (0, import_chunk_527JQF7V.readText)(paths.resultRecord);
+  try {
+    if (stored !== void 0) return { ...JSON.parse(stored), state: state.state };
+  } catch {
+  }
+  return spec ? (0, import_chunk_HOAZLCPZ.terminalRecord)(spec, paths, state) : state;
+}
+function whatIsThere(paths) {
+  const there = (file) => (0, import_chunk_SWRACBME.exists)(file) ? file : null;
+  return { result_path: there(paths.result), output_path: there(paths.output), error_path: there(paths.error) };
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  endedDocument,
+  runNotes,
+  tellEnded,
+  warningNote
+});
+
+},
+"./chunk-IXDV7ZVJ.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  isContinuable: () => isContinuable
+});
+module.exports = stdin_exports;
+var import_chunk_OSQO4432 = load("./chunk-OSQO4432.js");
+function isContinuable(paths, state) {
+  if (!state.conversation || state.error?.code === "spawn_failed") return false;
+  if (state.output === null || state.output.stdout?.bytes > 0) return true;
+  return (0, import_chunk_OSQO4432.readEvents)(paths, 0, 1e3).events.some((event) => event.type === "conversation");
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  isContinuable
+});
+
+},
+"./chunk-JSBRDJBE.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  __commonJS: () => __commonJS,
+  __toESM: () => __toESM
+});
+module.exports = stdin_exports;
+var __create = Object.create;
+var __defProp2 = Object.defineProperty;
+var __getOwnPropDesc2 = Object.getOwnPropertyDescriptor;
+var __getOwnPropNames2 = Object.getOwnPropertyNames;
+var __getProtoOf = Object.getPrototypeOf;
+var __hasOwnProp2 = Object.prototype.hasOwnProperty;
+var __commonJS = (cb, mod) => function __require() {
+  return mod || (0, cb[__getOwnPropNames2(cb)[0]])((mod = { exports: {} }).exports, mod), mod.exports;
+};
+var __copyProps2 = (to, from, except, desc) => {
+  if (from && typeof from === "object" || typeof from === "function") {
+    for (let key of __getOwnPropNames2(from))
+      if (!__hasOwnProp2.call(to, key) && key !== except)
+        __defProp2(to, key, { get: () => from[key], enumerable: !(desc = __getOwnPropDesc2(from, key)) || desc.enumerable });
+  }
+  return to;
+};
+var __toESM = (mod, isNodeMode, target) => (target = mod != null ? __create(__getProtoOf(mod)) : {}, __copyProps2(
+  // If the importer is in node compatibility mode or this is not an ESM
+  // file that has been converted to a CommonJS file using a Babel-
+  // compatible transform (i.e. "__esModule" has not been set), then set
+  // "default" to the CommonJS "module.exports" for node compatibility.
+  isNodeMode || !mod || !mod.__esModule ? __defProp2(target, "default", { value: mod, enumerable: true }) : target,
+  mod
+));
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  __commonJS,
+  __toESM
+});
+
+},
+"./chunk-LBMVFM2N.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  logSize: () => logSize,
+  readLogTail: () => readLogTail
+});
+module.exports = stdin_exports;
+var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
+var import_chunk_XM3GMG25 = load("./chunk-XM3GMG25.js");
+var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
+function readLogTail(file, limits = { lines: import_chunk_XM3GMG25.tailLines, bytes: import_chunk_XM3GMG25.tailBytes }) {
+  const part = (0, import_chunk_527JQF7V.readRange)(file, -(limits.bytes + 4), limits.bytes + 4);
+  if (!part) return Buffer.alloc(0);
+  const bounded = (0, import_chunk_LXK2ZILE.tailOfBytes)(part.bytes, limits.bytes);
+  return Buffer.from((0, import_chunk_LXK2ZILE.lastLines)(bounded, limits.lines));
+}
+function logSize(file) {
+  return (0, import_chunk_527JQF7V.readRange)(file, 0, 0)?.size ?? 0;
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  logSize,
+  readLogTail
+});
+
+},
+"./chunk-LCEM6ZMH.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  countDirty: () => countDirty,
+  entriesOf: () => entriesOf,
+  isCutOff: () => isCutOff,
+  isDirty: () => isDirty,
+  makeRest: () => makeRest,
+  openGit: () => openGit,
+  repositoryVariables: () => repositoryVariables
+});
+module.exports = stdin_exports;
+var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
+var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
+var import_chunk_6GPA47WF = load("./chunk-6GPA47WF.js");
+var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_node_child_process = require("node:child_process");
+var import_node_path = builtin("node:path");
+var import_node_crypto = require("node:crypto");
+var repositoryVariables = [
+  "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+  "GIT_CONFIG",
+  "GIT_CONFIG_PARAMETERS",
+  "GIT_CONFIG_COUNT",
+  "GIT_OBJECT_DIRECTORY",
+  "GIT_DIR",
+  "GIT_WORK_TREE",
+  "GIT_IMPLICIT_WORK_TREE",
+  "GIT_GRAFT_FILE",
+  "GIT_INDEX_FILE",
+  "GIT_NO_REPLACE_OBJECTS",
+  "GIT_REPLACE_REF_BASE",
+  "GIT_PREFIX",
+  "GIT_INTERNAL_SUPER_PREFIX",
+  "GIT_SHALLOW_FILE",
+  "GIT_COMMON_DIR",
+  "GIT_NAMESPACE",
+  "GIT_REF_STORAGE_FORMAT",
+  "GIT_REFERENCE_BACKEND"
+];
+var wanted = "^(filter\\..*|hook\\..*|core\\.worktree|core\\.bare|extensions\\.objectformat)$";
+var tooMany = 200;
+var always = [
+  "core.fsmonitor=false",
+  "core.hooksPath=/dev/null",
+  "core.quotepath=off",
+  "diff.orderFile=/dev/null",
+  "diff.submodule=short",
+  "log.showSignature=false",
+  "submodule.recurse=false",
+  "gc.auto=0",
+  "maintenance.auto=false"
+];
+var quiet = ["--no-ext-diff", "--no-textconv", "--ignore-submodules=dirty"];
+var showing = new Set(["diff", "show", "log", "diff-tree", "diff-index", "diff-files"]);
+function openGit(folder, { until, also = [] } = {}) {
+  const program = findGit();
+  if (program === void 0) return { reason: "git is not installed (no git on PATH)" };
+  const found = [];
+  for (const place of [folder, ...also]) {
+    if (!(0, import_chunk_SWRACBME.isFolder)(place)) return { reason: `the folder ${place} is gone` };
+    const read = runGit(program, place, always, ["config", "-z", "--get-regexp", wanted], { until });
+    if (!read.ok && read.code !== 1) return { reason: read.reason };
+    found.push(parseSettings(read.ok ? read.bytes : Buffer.alloc(0)));
+  }
+  const [settings = []] = found;
+  const off = switchedOff(found.flat().map(([name]) => name));
+  if (off === void 0) return { reason: "its configuration names filters or hooks that cannot be switched off" };
+  const config = [...always, ...off];
+  return {
+    git: {
+      folder,
+      run: (args, call = {}) => runGit(program, folder, config, args, { ...call, until }),
+      setting: (name) => settings.findLast(([found2]) => found2 === name)?.[1]
+    }
+  };
+}
+function findGit() {
+  return absoluteSearchPath().map((folder) => import_node_path.default.join(folder, "git")).find(import_chunk_SWRACBME.isExecutable);
+}
+function absoluteSearchPath() {
+  return import_chunk_6GPA47WF.variables.searchPath().split(":").filter((folder) => import_node_path.default.isAbsolute(folder));
+}
+function parseSettings(bytes) {
+  return bytes.toString("utf8").split("\0").filter((item) => item !== "").map((item) => {
+    const end = item.indexOf("\n");
+    return end < 0 ? [item, ""] : [item.slice(0, end), item.slice(end + 1)];
+  });
+}
+function switchedOff(names) {
+  const drivers = new Set(names.filter((name) => /^(?:filter|hook)\./.test(name)).map(withoutVariable));
+  if (drivers.size > tooMany || [...drivers].some((name) => /[=\n\ufffd]/.test(name))) return void 0;
+  return [...drivers].flatMap(
+    (name) => name.startsWith("hook.") ? [`${name}.enabled=false`] : [`${name}.clean=`, `${name}.smudge=`, `${name}.process=`, `${name}.required=false`]
+  );
+}
+function withoutVariable(name) {
+  return name.slice(0, name.lastIndexOf("."));
+}
+function runGit(program, folder, config, args, call) {
+  const limit = call.limit ?? 32 * 1024 * 1024;
+  const left = (call.until ?? Number.POSITIVE_INFINITY) - (0, import_chunk_Y5L6GQDB.monotonicMs)();
+  const timeout = Math.ceil(Math.min(call.timeoutMs ?? 1e4, left));
+  const settings = config.flatMap((setting) => ["-c", setting]);
+  const [verb = "", ...words] = args;
+  if (timeout <= 0) return { ok: false, code: null, reason: `there was no time left for git ${verb}`, cut: "time" };
+  const safe = showing.has(verb) ? [verb, ...quiet, ...words] : args;
+  const done = (0, import_node_child_process.spawnSync)(program, ["--no-pager", "--literal-pathspecs", ...settings, ...safe], {
+    cwd: folder,
+    env: gitEnvironment(folder),
+    input: call.input ?? "",
+    timeout,
+    killSignal: "SIGKILL",
+    maxBuffer: limit
+  });
+  const name = `git ${verb}`;
+  const fault = (0, import_chunk_NVPF5LEY.errnoOf)(done.error);
+  const seconds = Math.ceil(timeout / 100) / 10;
+  if (fault === "ETIMEDOUT")
+    return { ok: false, code: null, reason: `${name} took longer than ${seconds} s`, cut: "time" };
+  if (fault === "ENOBUFS")
+    return { ok: false, code: null, reason: `${name} wrote more than ${limit} bytes`, cut: "output" };
+  if (done.error) return { ok: false, code: null, reason: `${name} cannot be started (${fault ?? "error"})` };
+  if (done.status === 0) return { ok: true, bytes: done.stdout };
+  const [first = ""] = (0, import_chunk_LXK2ZILE.plainText)(done.stderr.toString("utf8")).trim().split("\n");
+  const ending = done.status === null ? `was ended by ${done.signal}` : `ended with ${done.status}`;
+  return { ok: false, code: done.status, reason: `${name} ${ending}${first === "" ? "" : `: ${first.slice(0, 200)}`}` };
+}
+function gitEnvironment(folder) {
+  const home = import_chunk_6GPA47WF.variables.home();
+  const ours = (0, import_chunk_6GPA47WF.configFolder)();
+  return {
+    ...(0, import_chunk_6GPA47WF.toolEnvironment)(),
+    PATH: absoluteSearchPath().join(":"),
+    ...home === void 0 ? {} : { HOME: home },
+    ...ours === void 0 ? {} : { XDG_CONFIG_HOME: import_node_path.default.dirname(ours) },
+    GIT_OPTIONAL_LOCKS: "0",
+    GIT_TERMINAL_PROMPT: "0",
+    GIT_ASKPASS: "",
+    GIT_NO_LAZY_FETCH: "1",
+    // Unlike `protocol.allow` it cannot be widened by the repository.
+    GIT_ALLOW_PROTOCOL: "none",
+    GIT_CEILING_DIRECTORIES: import_node_path.default.dirname(folder)
+  };
+}
+function makeRest(files, beyond) {
+  const count = files.length + beyond.length;
+  if (count === 0) return null;
+  return { count, files, digest: beyond.length === 0 ? null : digestOf(beyond) };
+}
+function digestOf(value) {
+  return (0, import_node_crypto.createHash)("sha256").update(JSON.stringify(value)).digest("hex").slice(0, 32);
+}
+function entriesOf({ entries, rest }) {
+  const known = new Map(entries.map((entry) => [entry.path, entry]));
+  for (const brief of rest?.files ?? []) known.set(brief[0], expand(brief));
+  return known;
+}
+function expand([path2, xy, mode, stat]) {
+  const isInHead = !/[?ARC]/.test(xy);
+  return {
+    path: path2,
+    xy,
+    head: isInHead ? `${mode || "100644"} ?` : null,
+    index: null,
+    tree_mode: null,
+    mode: mode || null,
+    content: null,
+    stat: stat || null,
+    isBrief: true
+  };
+}
+function isCutOff({ rest }) {
+  return rest !== null && rest.digest !== null;
+}
+function isDirty(entry) {
+  return entry.xy !== "..";
+}
+function countDirty({ entries, rest }) {
+  const brief = rest?.files ?? [];
+  const unnamed = (rest?.count ?? 0) - brief.length;
+  return entries.filter(isDirty).length + brief.filter(([, xy]) => isDirty({ xy })).length + unnamed;
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  countDirty,
+  entriesOf,
+  isCutOff,
+  isDirty,
+  makeRest,
+  openGit,
+  repositoryVariables
+});
+
+},
+"./chunk-LXK2ZILE.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  byteLength: () => byteLength,
+  excerpt: () => excerpt,
+  lastLines: () => lastLines,
+  plainText: () => plainText,
+  plainValue: () => plainValue,
+  tail: () => tail,
+  tailOfBytes: () => tailOfBytes
+});
+module.exports = stdin_exports;
+var encoder = new TextEncoder();
+var decoder = new TextDecoder();
+var escapeSequence = /\x1b(?:[\]PX^_][^\x07\x1b\x9c\n]*(?:\x07|\x1b\\|\x9c)?|\[[0-?]*[ -/]*[@-~]?|[ -/]*[0-~]?)|[\x90\x98\x9d-\x9f][^\x07\x1b\x90\x98\x9c-\x9f\n]*(?:\x07|\x1b\\|\x9c)|\x9b[0-?]*[ -/]*[@-~]?/g;
+function byteLength(text) {
+  return encoder.encode(text).length;
+}
+function plainText(text) {
+  return text.replaceAll("\r\n", "\n").replace(escapeSequence, "").replaceAll("\r", "\n").replace(/[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]/g, "");
+}
+function excerpt(text, limit) {
+  const bytes = encoder.encode(text);
+  if (bytes.length <= limit) return text;
+  if (limit < 3) return "";
+  let end = limit - 3;
+  while (end > 0 && isContinuation(bytes[end])) end -= 1;
+  return `${decoder.decode(bytes.subarray(0, end))}\u2026`;
+}
+function tail(text, limit) {
+  const bytes = encoder.encode(text);
+  if (bytes.length <= limit) return { text, truncated: false };
+  return { text: decoder.decode(tailOfBytes(bytes, limit)), truncated: true };
+}
+function tailOfBytes(bytes, limit) {
+  const start = Math.max(0, bytes.length - limit);
+  let skip = 0;
+  while (start > 0 && skip < 4 && isContinuation(bytes[start + skip])) skip += 1;
+  return bytes.subarray(start + (skip < 4 ? skip : 0));
+}
+function lastLines(bytes, count) {
+  let seen = 0;
+  for (let at = bytes.length - 2; at >= 0; at -= 1) {
+    if (bytes[at] !== 10) continue;
+    seen += 1;
+    if (seen === count) return bytes.subarray(at + 1);
+  }
+  return bytes;
+}
+function isContinuation(byte) {
+  return byte !== void 0 && (byte & 192) === 128;
+}
+function plainValue(value, limit) {
+  if (typeof value === "string") return excerpt(plainText(value), limit);
+  if (Array.isArray(value)) return value.map((inner) => plainValue(inner, limit));
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, inner]) => [plainValue(name, 80), plainValue(inner, limit)])
+  );
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  byteLength,
+  excerpt,
+  lastLines,
+  plainText,
+  plainValue,
+  tail,
+  tailOfBytes
+});
+
+},
+"./chunk-MVYUDFL7.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  waitAndTell: () => waitAndTell
+});
+module.exports = stdin_exports;
+var import_chunk_ISFOAVN2 = load("./chunk-ISFOAVN2.js");
+var import_chunk_PHNNOIYT = load("./chunk-PHNNOIYT.js");
+var import_chunk_PJWVBFMH = load("./chunk-PJWVBFMH.js");
+var import_chunk_PL5KOFET = load("./chunk-PL5KOFET.js");
+var import_chunk_2GV3LY6A = load("./chunk-2GV3LY6A.js");
+var import_chunk_5AUWXA57 = load("./chunk-5AUWXA57.js");
+var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
+var import_chunk_TUJMDTZA = load("./chunk-TUJMDTZA.js");
+var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
+var import_chunk_IAQSATNE = load("./chunk-IAQSATNE.js");
+var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
+async function withFarewell(context, root, ids, wait) {
+  const release = (0, import_chunk_5AUWXA57.onInterrupt)((signal) => {
+    try {
+      context.live?.("");
+      context.tell(farewell(root, ids));
+    } catch {
+    }
+    (0, import_chunk_5AUWXA57.endBySignal)(signal);
+  });
+  try {
+    return await wait();
+  } finally {
+    release();
+  }
+}
+function farewell(root, ids) {
+  const [first = ""] = ids;
+  if (ids.length === 1) return `job ${first} runs on; collect it with:
+${import_chunk_TUJMDTZA.nextCommands.wait(first, root.option)}`;
+  const command = (0, import_chunk_TUJMDTZA.nextCommand)(root.option, "wait", ...ids, "--all", "--timeout", "10m");
+  return `the ${ids.length} jobs run on; collect them with:
+${command}`;
+}
+async function waitAndTell(context, root, ids, options) {
+  const wait = () => (0, import_chunk_2GV3LY6A.waitForJobs)(root.folder, ids, {
+    ...options,
+    // A person who looks at the terminal gets one line that is renewed; everybody else silence, or the lines asked for.
+    heartbeatMs: options.heartbeatMs ?? (context.live ? 1e3 : null),
+    onHeartbeat: (seen) => {
+      const lines = seen.map((view) => heartbeat(asOfNow(view)));
+      if (options.heartbeatMs !== null) for (const line of lines) context.tell(line);
+      else context.live?.(lines.join(" | ").slice(0, Math.max(20, context.width - 1)));
+    }
+  });
+  const views = await withFarewell(
+    context,
+    root,
+    ids,
+    () => (0, import_chunk_PJWVBFMH.withRegistration)(root.folder, ids, options.timeoutMs, wait)
+  );
+  if (options.heartbeatMs === null) context.live?.("");
+  return tellWaited(context, root, views, options);
+}
+function tellWaited(context, root, views, options) {
+  const ended = views.filter((view) => (0, import_chunk_IAQSATNE.isEnded)(view.state));
+  const isOver = options.mode === "any" ? ended.length > 0 : ended.length === views.length;
+  const shown = !isOver ? views : options.mode === "any" ? firstOf(ended) : views;
+  const code = isOver ? (0, import_chunk_6PFAPK5K.exitCodeOfAll)(shown.map((view) => view.state.state)) : import_chunk_6PFAPK5K.exitCodes.pending;
+  const afterPrint = () => {
+    for (const view of shown) if ((0, import_chunk_IAQSATNE.isEnded)(view.state)) (0, import_chunk_PL5KOFET.noteCollected)(view, "wait");
+  };
+  if (options.isJson) {
+    const documents = shown.map(
+      (view) => (0, import_chunk_IAQSATNE.isEnded)(view.state) ? (0, import_chunk_ISFOAVN2.endedDocument)(view) : (0, import_chunk_PHNNOIYT.observation)(view, { afterSeq: null, root })
+    );
+    return {
+      code,
+      afterPrint,
+      json: views.length === 1 ? documents[0] : { jobs: documents, pending: pendingOf(views) }
+    };
+  }
+  const replies = shown.map((view) => (0, import_chunk_IAQSATNE.isEnded)(view.state) ? (0, import_chunk_ISFOAVN2.tellEnded)(context, view) : tellPending(root, view));
+  const outs = replies.map((reply) => Buffer.from(reply.out ?? ""));
+  return {
+    code,
+    afterPrint,
+    out: shown.length === 1 ? outs[0] : joined(context, shown, outs),
+    notes: replies.flatMap((reply) => reply.notes ?? []).filter((note) => !options.told?.includes(note))
+  };
+}
+function joined(context, views, outs) {
+  const parts = views.flatMap((view, at) => {
+    const bytes = outs[at] ?? Buffer.alloc(0);
+    const head = context.isTerminal ? `${at === 0 ? "" : "\n"}== ${view.id}: ${view.state.state} ==
+` : "";
+    return [Buffer.from(head), bytes, Buffer.from(bytes.length === 0 || bytes.at(-1) === 10 ? "" : "\n")];
+  });
+  return Buffer.concat(parts);
+}
+function firstOf(views) {
+  return [...views].sort((a, b) => Date.parse(a.state.ended_at ?? "") - Date.parse(b.state.ended_at ?? "")).slice(0, 1);
+}
+function pendingOf(views) {
+  return views.filter((view) => !(0, import_chunk_IAQSATNE.isEnded)(view.state)).map((view) => view.id);
+}
+function tellPending(root, view) {
+  const picture = JSON.stringify((0, import_chunk_PHNNOIYT.observation)(view, { afterSeq: null, root }), null, 1);
+  const next = import_chunk_TUJMDTZA.nextCommands.wait(view.id, root.option);
+  return {
+    code: import_chunk_6PFAPK5K.exitCodes.pending,
+    out: `${picture}
+${next}
+`,
+    notes: [`${view.id}: ${view.state.state}, not ended yet; wait again with the last line`]
+  };
+}
+function asOfNow(view) {
+  try {
+    return (0, import_chunk_IAQSATNE.isEnded)(view.state) ? view : (0, import_chunk_IAQSATNE.inspect)(view.root, view.id);
+  } catch {
+    return view;
+  }
+}
+function heartbeat(view) {
+  const age = view.state.started_at ? (0, import_chunk_UNGYPAP3.formatDuration)(Math.max(0, (0, import_chunk_Y5L6GQDB.nowMs)() - Date.parse(view.state.started_at))) : "not started";
+  return `${view.id}: ${view.state.state}, ${age}`;
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  waitAndTell
+});
+
+},
+"./chunk-NTYY2FGO.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  endProbes: () => endProbes,
+  findCgroup: () => findCgroup,
+  findEscaped: () => findEscaped,
+  findProbes: () => findProbes,
+  findRows: () => findRows,
+  makeCgroup: () => makeCgroup,
+  removeCgroup: () => removeCgroup,
+  terminate: () => terminate,
+  treeOf: () => treeOf,
+  withBelow: () => withBelow
+});
+module.exports = stdin_exports;
+var import_chunk_BYPGP4VB = load("./chunk-BYPGP4VB.js");
+var import_chunk_7DZB4FPX = load("./chunk-7DZB4FPX.js");
+var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
+var import_chunk_6GPA47WF = load("./chunk-6GPA47WF.js");
+var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_node_fs = require("node:fs");
+var import_node_path = builtin("node:path");
+var prefix = "job-companion-";
+function makeCgroup(id) {
+  const own = ownCgroup();
+  if (own === void 0) return null;
+  const folder = import_node_path.default.join(own, `${prefix}${id}`);
+  try {
+    (0, import_node_fs.mkdirSync)(folder);
+    return folder;
+  } catch (error) {
+    return (0, import_chunk_NVPF5LEY.errnoOf)(error) === "EEXIST" ? folder : null;
+  }
+}
+function findCgroup(id) {
+  const own = ownCgroup();
+  const folder = own === void 0 ? null : import_node_path.default.join(own, `${prefix}${id}`);
+  return folder !== null && (0, import_chunk_SWRACBME.exists)(folder) ? folder : null;
+}
+function listCgroup(folder, id) {
+  if (folder === null || import_node_path.default.basename(folder) !== `${prefix}${id}` || !isBelowMount(folder)) return [];
+  return pidsIn(folder);
+}
+function removeCgroup(folder, id) {
+  if (folder === null || import_node_path.default.basename(folder) !== `${prefix}${id}` || !isBelowMount(folder)) return;
+  try {
+    removeEmpty(folder);
+    if (import_node_path.default.basename(import_node_path.default.dirname(folder)).startsWith(prefix)) (0, import_node_fs.rmdirSync)(import_node_path.default.dirname(folder));
+  } catch {
+  }
+}
+function removeEmpty(folder) {
+  for (const name of (0, import_chunk_SWRACBME.listNames)(folder)) if (!name.includes(".")) removeEmpty(import_node_path.default.join(folder, name));
+  (0, import_node_fs.rmdirSync)(folder);
+}
+function pidsIn(folder) {
+  const text = readOrEmpty(import_node_path.default.join(folder, "cgroup.procs"));
+  const own = text.split("\n").map(Number).filter((pid) => pid > 1);
+  const inner = (0, import_chunk_SWRACBME.listNames)(folder).filter(
+    (name) => !name.startsWith(prefix) && !/^(?:cgroup|cpu|memory|io|pids|cpuset|hugetlb|rdma|misc)\./.test(name)
+  );
+  return [...own, ...inner.flatMap((name) => pidsIn(import_node_path.default.join(folder, name)))];
+}
+function ownCgroup() {
+  const mount = mountPoint();
+  const line = readOrEmpty("/proc/self/cgroup").split("\n").find((one) => one.startsWith("0::"));
+  return mount === void 0 || line === void 0 ? void 0 : import_node_path.default.join(mount, line.slice(3));
+}
+function mountPoint() {
+  const line = readOrEmpty("/proc/self/mounts").split("\n").find((one) => one.split(" ")[2] === "cgroup2");
+  return line?.split(" ")[1];
+}
+function isBelowMount(folder) {
+  const mount = mountPoint();
+  return mount !== void 0 && import_node_path.default.resolve(folder) === folder && folder.startsWith(`${mount}/`);
+}
+function readOrEmpty(file) {
+  try {
+    return (0, import_node_fs.readFileSync)(file, "utf8");
+  } catch {
+    return "";
+  }
+}
+var hasMarks = process.platform === "linux";
+function findMembers(tree) {
+  const rows = findRows(tree, (row) => !(0, import_chunk_7DZB4FPX.isDeadState)(row.state));
+  const probes = findProbes(rows);
+  return rows.map(({ pid, start, name, parent }) => ({
+    ...{ pid, start, name, parent },
+    ...probes.has(pid) ? { isProbe: true } : {}
+  }));
+}
+function findEscaped(tree) {
+  const within = new Set(findMembers(tree).map(({ pid }) => pid));
+  const isOurs = ({ pid, parent, isProbe }) => within.has(pid) || parent === process.pid || isProbe === true;
+  return findMembers({ ...tree, reach: "all", known: new Map() }).filter((one) => !isOurs(one));
+}
+function findRows(tree, isWanted) {
+  const rows = (0, import_chunk_7DZB4FPX.readProcesses)(tree.baseline).filter((row) => isWanted(row) && !(Number(row.start) < tree.since));
+  const marks = new Map();
+  const markOf = (pid) => {
+    if (!marks.has(pid)) marks.set(pid, (0, import_chunk_7DZB4FPX.readProcessVariable)(pid, import_chunk_6GPA47WF.markVariable));
+    return marks.get(pid);
+  };
+  const counted = new Set(tree.counted());
+  const foreign = findForeign(rows, markOf, tree.mark);
+  const isForeign = (pid) => foreign.has(pid);
+  const inSession = (row) => row.session === tree.session || row.group === tree.session;
+  const isOurSession = tree.session !== null && rows.some((row) => inSession(row) && (!hasMarks || markOf(row.pid) === tree.mark));
+  if (tree.reach === "session")
+    return rows.filter((row) => isOurSession && inSession(row) && !isForeign(row.pid) && !isSpared(row, tree));
+  const members = new Map();
+  for (const row of rows) {
+    const isKnown = tree.known.get(row.pid) === row.start || counted.has(row.pid);
+    if (markOf(row.pid) === tree.mark || (isOurSession && inSession(row) || isKnown) && !isForeign(row.pid))
+      members.set(row.pid, row);
+  }
+  for (let grew = true; grew; ) {
+    grew = false;
+    for (const row of rows) {
+      if (members.has(row.pid) || !members.has(row.parent) || isForeign(row.pid)) continue;
+      members.set(row.pid, row);
+      grew = true;
+    }
+  }
+  const found = [...members.values()].filter((row) => !isSpared(row, tree));
+  for (const row of found) tree.known.set(row.pid, row.start);
+  return found;
+}
+function findProbes(rows) {
+  const isOne = (row) => {
+    const role = (0, import_chunk_7DZB4FPX.readProcessVariable)(row.pid, import_chunk_6GPA47WF.roleVariable);
+    return role === "probe" || role === "worker" && row.parent === process.pid;
+  };
+  return withBelow(rows, new Set(rows.filter(isOne).map((row) => row.pid)));
+}
+function withBelow(rows, pids) {
+  for (let size = -1; size !== pids.size; ) {
+    size = pids.size;
+    for (const row of rows) if (pids.has(row.parent)) pids.add(row.pid);
+  }
+  return pids;
+}
+function findForeign(rows, markOf, mark) {
+  const foreign = new Set(rows.filter((row) => (markOf(row.pid) ?? mark) !== mark).map((row) => row.pid));
+  for (let size = -1; size !== foreign.size; ) {
+    size = foreign.size;
+    for (const row of rows) if (foreign.has(row.parent) && markOf(row.pid) !== mark) foreign.add(row.pid);
+  }
+  return foreign;
+}
+function isSpared(row, tree) {
+  return row.pid === process.pid || tree.spared.includes(row.pid);
+}
+async function terminate(tree, options) {
+  const report = { step: "none", ended: [], survivors: [] };
+  const seen = new Map();
+  const told = new Set();
+  const note = (members) => {
+    for (const member of members) seen.set(member.pid, member);
+    return members;
+  };
+  let left = note(findMembers(tree));
+  if (left.length === 0) return report;
+  report.step = "term";
+  const termUntil = (0, import_chunk_Y5L6GQDB.monotonicMs)() + options.graceMs;
+  for (let pause = 5; left.length > 0 && (0, import_chunk_Y5L6GQDB.monotonicMs)() < termUntil; pause = Math.min(pause * 2, 100)) {
+    for (const member of left) if (!told.has(member.pid) && signal(member, "SIGTERM")) told.add(member.pid);
+    await (0, import_chunk_Y5L6GQDB.sleep)(Math.min(pause, Math.max(1, termUntil - (0, import_chunk_Y5L6GQDB.monotonicMs)())));
+    left = note(stillThere(left, tree));
+  }
+  if (left.length > 0) {
+    report.step = "kill";
+    const killUntil = (0, import_chunk_Y5L6GQDB.monotonicMs)() + options.settleMs;
+    for (let pause = 5; left.length > 0 && (0, import_chunk_Y5L6GQDB.monotonicMs)() < killUntil; pause = Math.min(pause * 2, 200)) {
+      for (const member of left) signal(member, "SIGKILL");
+      await (0, import_chunk_Y5L6GQDB.sleep)(pause);
+      left = note(findMembers(tree));
+    }
+  }
+  report.survivors = left;
+  report.ended = [...seen.values()].filter(
+    (member) => !left.some((one) => one.pid === member.pid) && !isShimsOwn(member, tree) && !member.isProbe
+  );
+  return report;
+}
+function isShimsOwn(member, tree) {
+  return tree.child !== null && tree.session !== null && member.parent === tree.session && member.pid !== tree.child;
+}
+function endProbes(tree) {
+  for (const member of findMembers({ ...tree, reach: "all" })) if (member.isProbe) signal(member, "SIGKILL");
+}
+function stillThere(members, tree) {
+  const living = members.filter(isAlive);
+  return living.length > 0 ? living : findMembers(tree);
+}
+function isAlive(member) {
+  const row = (0, import_chunk_7DZB4FPX.readProcess)(member.pid);
+  return row !== void 0 && row.start === member.start && !(0, import_chunk_7DZB4FPX.isDeadState)(row.state);
+}
+function signal(member, name) {
+  if (!isAlive(member)) return false;
+  try {
+    process.kill(member.pid, name);
+    return true;
+  } catch {
+    return false;
+  }
+}
+function treeOf(spec, paths, who) {
+  const living = (identity) => identity && (0, import_chunk_7DZB4FPX.livenessOf)(identity) === "alive" ? [identity.pid] : [];
+  const cgroup = (0, import_chunk_BYPGP4VB.readWorker)(paths);
+  const folder = cgroup.kind === "ok" ? cgroup.value.cgroup ?? null : null;
+  const shim = who.shim && isHere(who.shim) ? who.shim : null;
+  const atShimPid = shim ? (0, import_chunk_7DZB4FPX.readProcess)(shim.pid) : void 0;
+  const isStranger = atShimPid !== void 0 && atShimPid.start !== shim?.start_token;
+  return {
+    mark: spec.mark,
+    // A launcher that detaches its task: what left the session is the task, and the job only watches over it.
+    reach: spec.run?.status_cmd ? "session" : "all",
+    session: shim && !isStranger ? shim.pid : null,
+    since: isHere(spec.launcher) ? Number(spec.launcher.start_token) || 0 : 0,
+    spared: [...living(who.worker), ...living(shim)],
+    baseline: who.baseline ?? null,
+    counted: () => listCgroup(folder, spec.id),
+    child: who.child?.pid ?? null,
+    known: new Map()
+  };
+}
+function isHere(identity) {
+  return identity.boot_id === (0, import_chunk_7DZB4FPX.bootId)() && identity.pid_ns === (0, import_chunk_7DZB4FPX.pidNamespace)();
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  endProbes,
+  findCgroup,
+  findEscaped,
+  findProbes,
+  findRows,
+  makeCgroup,
+  removeCgroup,
+  terminate,
+  treeOf,
+  withBelow
+});
+
+},
+"./chunk-NVPF5LEY.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  FaultError: () => FaultError,
+  errnoOf: () => errnoOf,
+  messageOf: () => messageOf,
+  usageError: () => usageError
+});
+module.exports = stdin_exports;
+var FaultError = class extends Error {
+  code;
+  next;
+  constructor(code, message, next = null) {
+    super(message);
+    this.name = "FaultError";
+    this.code = code;
+    this.next = next;
+  }
+};
+function usageError(message, next = null) {
+  return new FaultError("usage", message, next);
+}
+function errnoOf(error) {
+  if (typeof error !== "object" || error === null || !("code" in error)) return void 0;
+  return typeof error.code === "string" ? error.code : void 0;
+}
+function messageOf(error) {
+  return error instanceof Error ? error.message : String(error);
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  FaultError,
+  errnoOf,
+  messageOf,
+  usageError
+});
+
+},
+"./chunk-O65HRYRH.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  findProgram: () => findProgram,
+  findTool: () => findTool
+});
+module.exports = stdin_exports;
+var import_chunk_6GPA47WF = load("./chunk-6GPA47WF.js");
+var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
+var import_node_path = builtin("node:path");
+function findProgram(name, cwd) {
+  if (name.includes("/")) {
+    const file = import_node_path.default.resolve(cwd, name);
+    return (0, import_chunk_SWRACBME.isExecutable)(file) ? file : void 0;
+  }
+  for (const folder of import_chunk_6GPA47WF.variables.searchPath().split(":")) {
+    const file = import_node_path.default.resolve(cwd, folder || ".", name);
+    if ((0, import_chunk_SWRACBME.isExecutable)(file)) return file;
+  }
+  return void 0;
+}
+function findTool(name) {
+  const folders = import_chunk_6GPA47WF.variables.searchPath().split(":");
+  return folders.filter((folder) => import_node_path.default.isAbsolute(folder)).map((folder) => import_node_path.default.join(folder, name)).find(import_chunk_SWRACBME.isExecutable);
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  findProgram,
+  findTool
+});
+
+},
+"./chunk-ODO6N2WU.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  attempt: () => attempt,
+  makeTools: () => makeTools
+});
+module.exports = stdin_exports;
+var import_chunk_HJOYLTGT = load("./chunk-HJOYLTGT.js");
+var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
+var import_chunk_YZHCUTFP = load("./chunk-YZHCUTFP.js");
+var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
+var import_chunk_GANVGQKN = load("./chunk-GANVGQKN.js");
+var import_chunk_OPV5FGPX = load("./chunk-OPV5FGPX.js");
+var import_chunk_IAQSATNE = load("./chunk-IAQSATNE.js");
+var import_chunk_P33TGMKS = load("./chunk-P33TGMKS.js");
+var import_chunk_O65HRYRH = load("./chunk-O65HRYRH.js");
+var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
+var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
+var import_chunk_XM3GMG25 = load("./chunk-XM3GMG25.js");
+var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_node_path = builtin("node:path");
+async function shareAnswer(question) {
+  const userKey = usableKey(question.root);
+  if (userKey === void 0) return question.ask();
+  const file = import_node_path.default.join((0, import_chunk_P33TGMKS.rootPaths)(question.root).shared, `${(0, import_chunk_OPV5FGPX.hashOf)(question.key).slice(0, 40)}.json`);
+  const until = (0, import_chunk_Y5L6GQDB.monotonicMs)() + question.waitMs;
+  for (let pause = import_chunk_XM3GMG25.sharedLookMs[0]; ; pause = Math.min(pause * 2, import_chunk_XM3GMG25.sharedLookMs[1])) {
+    const known = await readAnswer(file, question, userKey);
+    if (known) return known;
+    let isOurs = false;
+    try {
+      return await (0, import_chunk_GANVGQKN.withLock)(
+        file.replace(/json$/, "lock"),
+        async () => {
+          isOurs = true;
+          return await readAnswer(file, question, userKey) ?? await askAndKeep(file, question, userKey);
+        },
+        0
+      );
+    } catch (error) {
+      if (isOurs) throw error;
+      if (!(error instanceof import_chunk_NVPF5LEY.FaultError) || error.code !== "busy") return question.ask();
+      if (question.signal?.aborted || (0, import_chunk_Y5L6GQDB.monotonicMs)() + pause > until) throw error;
+    }
+    await (0, import_chunk_Y5L6GQDB.sleep)(pause);
+  }
+}
+function usableKey(root) {
+  try {
+    const folder = (0, import_chunk_P33TGMKS.rootPaths)(root).shared;
+    (0, import_chunk_527JQF7V.createFolder)(folder);
+    const facts = (0, import_chunk_SWRACBME.factsOf)(folder);
+    const isOurs = facts?.kind === "folder" && facts.uid === process.getuid?.() && (facts.mode & 18) === 0;
+    return isOurs ? (0, import_chunk_OPV5FGPX.readKey)() : void 0;
+  } catch {
+    return void 0;
+  }
+}
+async function readAnswer(file, question, userKey) {
+  const stored = parse(file);
+  if (!stored || stored.key !== question.key) return void 0;
+  const age = (0, import_chunk_Y5L6GQDB.nowMs)() - stored.at;
+  if (!(age >= 0 && age < Math.min(stored.hold ?? question.maxAgeMs, import_chunk_XM3GMG25.sharedHoldMs))) return void 0;
+  const { mac, ...rest } = stored;
+  return (0, import_chunk_OPV5FGPX.sameMac)(await (0, import_chunk_OPV5FGPX.macOfAnswer)(rest, userKey), mac) ? stored.value : void 0;
+}
+function parse(file) {
+  try {
+    const { key, at, hold, value, mac } = JSON.parse((0, import_chunk_527JQF7V.readText)(file, 2 * import_chunk_XM3GMG25.sharedBytes) ?? "null");
+    const isWhole = typeof at === "number" && (hold === null || typeof hold === "number") && typeof mac === "string";
+    return isWhole ? { key, at, hold, value, mac } : void 0;
+  } catch {
+    return void 0;
+  }
+}
+async function askAndKeep(file, question, key) {
+  const at = (0, import_chunk_Y5L6GQDB.nowMs)();
+  const value = await question.ask();
+  try {
+    const answer = value.holdMs === void 0 ? { key: question.key, at, hold: null, value } : { key: question.key, at: (0, import_chunk_Y5L6GQDB.nowMs)(), hold: value.holdMs, value };
+    const text = JSON.stringify(value);
+    if (text.length > import_chunk_XM3GMG25.sharedBytes || value.holdMs === 0) (0, import_chunk_527JQF7V.removeFile)(file);
+    else (0, import_chunk_527JQF7V.writeJson)(file, { ...answer, mac: await (0, import_chunk_OPV5FGPX.macOfAnswer)(answer, key) }, { sync: false });
+    removeOld(import_node_path.default.dirname(file));
+  } catch {
+  }
+  return value;
+}
+function removeOld(folder) {
+  for (const name of (0, import_chunk_SWRACBME.listNames)(folder)) {
+    const target = import_node_path.default.join(folder, name);
+    const facts = (0, import_chunk_SWRACBME.factsOf)(target);
+    if (!/^[0-9a-f]{40}\.(json|lock)$/.test(name) || !facts || (0, import_chunk_Y5L6GQDB.nowMs)() - facts.modifiedMs < import_chunk_XM3GMG25.sharedKeepMs) continue;
+    (0, import_chunk_SWRACBME.removeTree)(target);
+  }
+}
+function makeTools(place, leftMs, signal) {
+  const running = new Set();
+  const run = async (call) => {
+    const cwd = call.cwd ?? place.cwd;
+    if (!(0, import_chunk_SWRACBME.isFolder)(cwd)) return neverStarted(`the folder ${cwd} is gone`);
+    place.onRun?.();
+    const { runTool } = await Promise.resolve().then(() => load("./tool-5HYSWJAZ.js"));
+    return runTool({
+      program: call.program,
+      args: call.args,
+      cwd,
+      environment: { ...place.environment, ...call.environment },
+      ...call.input === void 0 ? {} : { input: call.input },
+      timeoutMs: Math.min(call.timeoutMs ?? leftMs(), leftMs()),
+      limit: call.limit ?? import_chunk_XM3GMG25.toolBytes,
+      signal
+    });
+  };
+  return {
+    run(call) {
+      const answer = run(call);
+      running.add(answer);
+      const forget = () => void running.delete(answer);
+      answer.then(forget, forget);
+      return answer;
+    },
+    find: import_chunk_O65HRYRH.findTool,
+    cwd: place.cwd,
+    leftMs,
+    ...place.everyMs === void 0 ? {} : { everyMs: place.everyMs },
+    nowMs: import_chunk_Y5L6GQDB.nowMs,
+    signal,
+    job: (id) => standOf(place.root, id),
+    onJobEnd: (id, wake) => untilLetGo(place.root, id, wake),
+    shared: (key, maxAgeMs, ask) => place.everyMs === void 0 ? ask() : shareAnswer({ root: place.root, key, maxAgeMs, waitMs: leftMs(), signal, ask }),
+    idle: async () => void await Promise.allSettled(running)
+  };
+}
+function neverStarted(reason) {
+  return { how: "failed", code: null, reason, stdout: Buffer.alloc(0), stderr: Buffer.alloc(0) };
+}
+async function standOf(root, id) {
+  let view = inspectSafely(root, id);
+  if (view === void 0) return void 0;
+  if (!(0, import_chunk_IAQSATNE.isEnded)(view.state)) view = await (0, import_chunk_YZHCUTFP.refreshAttached)(root, id);
+  const { state } = view;
+  const error = state.error ? `${state.error.code}: ${state.error.message}` : null;
+  return { state: state.state, isEnded: (0, import_chunk_IAQSATNE.isEnded)(state), code: (0, import_chunk_6PFAPK5K.exitCodeOf)(state.state), seq: state.seq, error };
+}
+function inspectSafely(root, id) {
+  try {
+    return (0, import_chunk_IAQSATNE.inspect)(root, id);
+  } catch {
+    return void 0;
+  }
+}
+function untilLetGo(root, id, wake) {
+  let isStopped = false;
+  let close;
+  void (0, import_chunk_HJOYLTGT.watchFifo)((0, import_chunk_P33TGMKS.jobPaths)(root, id).leaseFifo, wake).then((found) => {
+    if (isStopped) found?.();
+    else close = found;
+  });
+  return () => {
+    isStopped = true;
+    close?.();
+  };
+}
+async function attempt(kind, input, cursor, terms) {
+  const until = (0, import_chunk_Y5L6GQDB.monotonicMs)() + terms.attemptMs;
+  const over = new AbortController();
+  const end = () => over.abort();
+  const tools = makeTools(terms.place, () => Math.max(1, until - (0, import_chunk_Y5L6GQDB.monotonicMs)()), over.signal);
+  const isOver = new Promise((resolve) => over.signal.addEventListener("abort", () => resolve("over")));
+  const clock = setTimeout(end, terms.attemptMs);
+  terms.signal.addEventListener("abort", end);
+  if (terms.signal.aborted) end();
+  try {
+    const answer = await Promise.race([isOver, look(kind, input, cursor, tools, terms)]);
+    if (answer !== "over") return answer;
+    await Promise.race([tools.idle(), (0, import_chunk_Y5L6GQDB.sleep)(import_chunk_XM3GMG25.toolGraceMs + import_chunk_XM3GMG25.killSettleMs)]);
+    if (terms.signal.aborted) return null;
+    const message = `no answer within ${(0, import_chunk_UNGYPAP3.formatDuration)(terms.attemptMs)}`;
+    return { kind: "trouble", cause: "timeout", message, retryAfterMs: null };
+  } finally {
+    clearTimeout(clock);
+    terms.signal.removeEventListener("abort", end);
+    end();
+  }
+}
+async function look(kind, input, cursor, tools, terms) {
+  try {
+    return await kind.look(input, tools, cursor);
+  } catch (error) {
+    terms.onThrown?.(error);
+    const message = `looking failed by an error of this program: ${(0, import_chunk_NVPF5LEY.messageOf)(error)}`;
+    return { kind: "trouble", cause: "failed", message, retryAfterMs: null };
+  }
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  attempt,
+  makeTools
+});
+
+},
+"./chunk-OPV5FGPX.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  canonical: () => canonical,
+  ensureKey: () => ensureKey,
+  environmentDigest: () => environmentDigest,
+  hashOf: () => hashOf,
+  isGenuine: () => isGenuine,
+  macOf: () => macOf,
+  macOfAnswer: () => macOfAnswer,
+  randomBytes: () => randomBytes,
+  readKey: () => readKey,
+  sameMac: () => sameMac
+});
+module.exports = stdin_exports;
+var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
+var import_chunk_6GPA47WF = load("./chunk-6GPA47WF.js");
+var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
+var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_node_path = builtin("node:path");
+var import_node_fs = require("node:fs");
+function randomBytes(count) {
+  const bytes = new Uint8Array(count);
+  const fd = (0, import_node_fs.openSync)("/dev/urandom", "r");
+  try {
+    for (let done = 0; done < count; ) done += (0, import_node_fs.readSync)(fd, bytes, done, count - done, null);
+  } finally {
+    (0, import_node_fs.closeSync)(fd);
+  }
+  return bytes;
+}
+var longBytes = 64 * 1024;
+function readKey() {
+  const folder = (0, import_chunk_6GPA47WF.configFolder)();
+  if (folder === void 0) return void 0;
+  const file = import_node_path.default.join(folder, "key");
+  const facts = lookAt(file);
+  if (!facts) return void 0;
+  const isPrivate = facts.kind === "file" && facts.uid === process.getuid?.() && (facts.mode & 63) === 0;
+  const key = isPrivate ? (0, import_chunk_527JQF7V.readText)(file, 1024)?.trim() : void 0;
+  if (key && /^[0-9a-f]{64}$/.test(key)) return key;
+  throw new import_chunk_NVPF5LEY.FaultError(
+    "preflight",
+    `cannot use the key ${file}: it must be a file of yours with mode 600 and 64 hex digits`
+  );
+}
+function lookAt(file) {
+  try {
+    return (0, import_chunk_SWRACBME.factsOf)(file);
+  } catch (error) {
+    throw new import_chunk_NVPF5LEY.FaultError(
+      "preflight",
+      `cannot read the key ${file} (${(0, import_chunk_NVPF5LEY.errnoOf)(error)})`,
+      "set XDG_CONFIG_HOME to a folder that you may use"
+    );
+  }
+}
+function ensureKey() {
+  const known = readKey();
+  if (known) return known;
+  const folder = (0, import_chunk_6GPA47WF.configFolder)();
+  if (folder === void 0) {
+    throw new import_chunk_NVPF5LEY.FaultError(
+      "preflight",
+      "cannot find your config folder: neither HOME nor XDG_CONFIG_HOME is set",
+      "set HOME"
+    );
+  }
+  try {
+    makeFolders(folder);
+    (0, import_chunk_527JQF7V.createFile)(import_node_path.default.join(folder, "key"), `${(0, import_chunk_CTSRVJRC.toHex)(randomBytes(32))}
+`);
+  } catch (error) {
+    throw new import_chunk_NVPF5LEY.FaultError(
+      "preflight",
+      `cannot make the key in ${folder} (${(0, import_chunk_NVPF5LEY.errnoOf)(error)})`,
+      "set XDG_CONFIG_HOME to a folder that you may write"
+    );
+  }
+  return ensureKey();
+}
+function macOf(spec, key) {
+  return keyedDigest(key, canonical(spec));
+}
+async function isGenuine(spec, key) {
+  if (key === void 0) return false;
+  const { mac, ...rest } = spec;
+  return sameMac(await macOf(rest, key), mac);
+}
+function macOfAnswer(answer, key) {
+  return keyedDigest(key, `answer ${canonical(answer)}`);
+}
+function sameMac(expected, mac) {
+  let difference = expected.length ^ mac.length;
+  for (let at = 0; at < expected.length; at += 1) difference |= expected.charCodeAt(at) ^ mac.charCodeAt(at);
+  return difference === 0;
+}
+function environmentDigest(key) {
+  const text = key + (0, import_chunk_6GPA47WF.comparableEnvironment)();
+  let high = 3735928559;
+  let low = 1103547991;
+  for (let at = 0; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    high = Math.imul(high ^ code, 2654435761);
+    low = Math.imul(low ^ code, 1597334677);
+  }
+  high = Math.imul(high ^ high >>> 16, 2246822507) ^ Math.imul(low ^ low >>> 13, 3266489909);
+  low = Math.imul(low ^ low >>> 16, 2246822507) ^ Math.imul(high ^ high >>> 13, 3266489909);
+  return (4294967296 * (2097151 & low) + (high >>> 0)).toString(16);
+}
+function hashOf(text) {
+  return (0, import_chunk_CTSRVJRC.toHex)((0, import_chunk_CTSRVJRC.sha256)(Buffer.from(text)));
+}
+function canonical(value) {
+  if (Array.isArray(value)) return `[${value.map(canonical).join(",")}]`;
+  if (typeof value === "object" && value !== null) {
+    const entries = Object.entries(value).sort(([a], [b]) => a < b ? -1 : 1);
+    return `{${entries.map(([name, inner]) => `${JSON.stringify(name)}:${canonical(inner)}`).join(",")}}`;
+  }
+  return JSON.stringify(value) ?? "null";
+}
+async function keyedDigest(key, text) {
+  const bytes = Buffer.from(text);
+  if (bytes.length <= longBytes) return (0, import_chunk_CTSRVJRC.toHex)((0, import_chunk_CTSRVJRC.hmacSha256)(Buffer.from(key), bytes));
+  const { createHmac } = await Promise.resolve().then(() => builtin("node:crypto"));
+  return createHmac("sha256", key).update(bytes).digest("hex");
+}
+function makeFolders(folder) {
+  if ((0, import_chunk_SWRACBME.factsOf)(folder)?.kind === "folder") return;
+  makeFolders(import_node_path.default.dirname(folder));
+  (0, import_chunk_527JQF7V.createFolder)(folder);
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  canonical,
+  ensureKey,
+  environmentDigest,
+  hashOf,
+  isGenuine,
+  macOf,
+  macOfAnswer,
+  randomBytes,
+  readKey,
+  sameMac
+});
+
+},
+"./chunk-OSQO4432.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  openJournal: () => openJournal,
+  readEvents: () => readEvents
+});
+module.exports = stdin_exports;
+var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
+var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
+var import_chunk_XM3GMG25 = load("./chunk-XM3GMG25.js");
+var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
+function openJournal(paths, job) {
+  const last = (0, import_chunk_527JQF7V.readRange)(paths.events, -1, 1);
+  if (last && last.size > 0 && last.bytes[0] !== 10) (0, import_chunk_527JQF7V.appendText)(paths.events, "\n");
+  let isTorn = false;
+  const owner = job.owner === null ? null : (0, import_chunk_LXK2ZILE.excerpt)(job.owner, 200);
+  const journal = {
+    seq: newestSeq(paths),
+    append(type, fields = {}) {
+      const event = { seq: journal.seq + 1, at: (0, import_chunk_Y5L6GQDB.isoNow)(), job: job.id, owner, type, ...fields };
+      let line = JSON.stringify(event);
+      if (Buffer.byteLength(line) > import_chunk_XM3GMG25.eventLineBytes) {
+        line = JSON.stringify({ seq: event.seq, at: event.at, job: job.id, owner, type, truncated: true });
+      }
+      const text = `${isTorn ? "\n" : ""}${line}
+`;
+      isTorn = true;
+      (0, import_chunk_527JQF7V.appendText)(paths.events, text);
+      isTorn = false;
+      journal.seq = event.seq;
+      return event;
+    }
+  };
+  return journal;
+}
+var chunk = 256 * 1024;
+function readEvents(paths, after, limit) {
+  let size = chunk;
+  for (; ; ) {
+    const part = (0, import_chunk_527JQF7V.readRange)(paths.events, -size, size);
+    if (!part) return { events: [], more: false, missed: false };
+    const isWhole = part.bytes.length >= part.size;
+    const events = parseEvents(part.bytes.toString("utf8"), isWhole);
+    const first = events[0]?.seq ?? 0;
+    if (!isWhole && (events.length === 0 || first > after + 1) && size < 64 * chunk) {
+      size *= 4;
+      continue;
+    }
+    const wanted = events.filter((event) => event.seq > after);
+    return { events: wanted.slice(0, limit), more: wanted.length > limit, missed: !isWhole && first > after + 1 };
+  }
+}
+function newestSeq(paths) {
+  for (let size = 2 * import_chunk_XM3GMG25.eventLineBytes; ; size *= 4) {
+    const part = (0, import_chunk_527JQF7V.readRange)(paths.events, -size, size);
+    if (!part) return 0;
+    const isWhole = part.bytes.length >= part.size;
+    const newest = parseEvents(part.bytes.toString("utf8"), isWhole).at(-1);
+    if (newest || isWhole || size > 64 * chunk) return newest?.seq ?? 0;
+  }
+}
+function parseEvents(text, isWhole) {
+  const lines = text.split("\n");
+  if (!isWhole) lines.shift();
+  const events = [];
+  for (const line of lines) {
+    if (line === "") continue;
+    try {
+      const value = JSON.parse(line);
+      if (typeof value === "object" && value !== null && typeof value.seq === "number") events.push(value);
+    } catch {
+    }
+  }
+  return events;
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  openJournal,
+  readEvents
+});
+
+},
+"./chunk-OUKR7UGL.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  freshPaths: () => freshPaths,
+  pathsBefore: () => pathsBefore,
+  programOf: () => programOf,
+  requireLogPath: () => requireLogPath,
+  requireProgram: () => requireProgram
+});
+module.exports = stdin_exports;
+var import_chunk_O65HRYRH = load("./chunk-O65HRYRH.js");
+var import_chunk_6GPA47WF = load("./chunk-6GPA47WF.js");
+var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
+var import_chunk_XM3GMG25 = load("./chunk-XM3GMG25.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_node_path = builtin("node:path");
+function pathsBefore(given, cwd) {
+  const results = listOf("result", given.results, cwd);
+  const files = listOf("success-file", given.successFiles, cwd);
+  return {
+    success_files: files.map((file) => baselineOf("success-file", file)),
+    result_paths: results,
+    result_baselines: results.map((file) => baselineOf("result", file))
+  };
+}
+function freshPaths(run) {
+  const { success_files: files, result_paths: results } = run;
+  return {
+    ...files ? { success_files: files.map(({ path: file }) => baselineOf("success-file", file)) } : {},
+    ...results ? { result_baselines: results.map((file) => baselineOf("result", file)) } : {}
+  };
+}
+function requireLogPath(text, cwd) {
+  const file = absolutePath("log", text, cwd);
+  lookAllowed("log", file);
+  return file;
+}
+function listOf(option, texts, cwd) {
+  if (texts.length > import_chunk_XM3GMG25.resultPaths)
+    throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take ${texts.length} times --${option}: at most ${import_chunk_XM3GMG25.resultPaths} are allowed`);
+  const files = texts.map((text) => absolutePath(option, text, cwd));
+  const twice = files.find((file, index) => files.indexOf(file) !== index);
+  if (twice !== void 0) throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take --${option} twice for ${twice}: name each path once`);
+  return files;
+}
+function absolutePath(option, text, cwd) {
+  if (text === "")
+    throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take --${option} "": allowed is a path, which counts from the job's folder`);
+  if (/[\0\r\n]/.test(text))
+    throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take --${option} ${JSON.stringify(text)}: a path may hold no line end and no NUL`);
+  if (option !== "result" && /\/\.{0,2}$/.test(text))
+    throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take --${option} ${JSON.stringify(text)}: it names a folder; name a file in it`);
+  return import_node_path.default.resolve(cwd, text);
+}
+function baselineOf(option, file) {
+  const now = lookAllowed(option, file);
+  return { path: file, before: now ? { size: now.size, modified_ms: now.modifiedMs, inode: now.inode } : null };
+}
+function lookAllowed(option, file) {
+  const now = look(option, file);
+  if (now?.kind === "folder" && option !== "result") throw refusal(option, file, "it is a folder", "name a file in it");
+  if (now?.kind === "other") throw refusal(option, file, "it is neither a file nor a folder");
+  if (now) return now;
+  for (let folder = import_node_path.default.dirname(file); ; folder = import_node_path.default.dirname(folder)) {
+    const kind = look(option, folder)?.kind;
+    if (kind === "folder") return void 0;
+    if (kind !== void 0) throw refusal(option, file, `${folder} is no folder`);
+  }
+}
+function look(option, file) {
+  try {
+    return (0, import_chunk_SWRACBME.lookBehind)(file);
+  } catch (error) {
+    throw refusal(option, file, `it cannot be looked at (${(0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "error"})`);
+  }
+}
+function refusal(option, file, why, next = "name another path") {
+  return new import_chunk_NVPF5LEY.FaultError("preflight", `cannot take --${option} ${file}: ${why}`, next);
+}
+async function programOf(input, cwd) {
+  const words = input.rest ?? [];
+  if (input.has("shell")) {
+    if (words.length !== 1)
+      throw (0, import_chunk_NVPF5LEY.usageError)(
+        `cannot take ${words.length} words with --shell: it needs the whole command line as one word after --`
+      );
+    return shellOf(words[0], input.has("pipefail"));
+  }
+  const program = requireProgram(words[0], cwd);
+  return { argv: [...words], program };
+}
+function requireProgram(name, cwd) {
+  const program = (0, import_chunk_O65HRYRH.findProgram)(name, cwd);
+  if (program !== void 0) return program;
+  const where = name.includes("/") ? `no executable file of that name (looked from ${cwd})` : `it is not on PATH (${import_chunk_6GPA47WF.variables.searchPath() || "empty"})`;
+  throw new import_chunk_NVPF5LEY.FaultError("preflight", `cannot run ${JSON.stringify(name)}: ${where}`, "give the path of the program");
+}
+async function shellOf(line, hasPipefail) {
+  if (!hasPipefail) return { argv: [sh, "-c", line], program: sh };
+  const program = findBash() ?? (await hasOption(sh) ? sh : void 0);
+  if (program !== void 0) return { argv: [program, "-o", "pipefail", "-c", line], program };
+  throw new import_chunk_NVPF5LEY.FaultError(
+    "preflight",
+    `cannot take --pipefail: there is no bash on PATH, and ${sh} has no such option`,
+    "install bash, or leave --pipefail away"
+  );
+}
+var sh = "/bin/sh";
+function findBash() {
+  const folders = import_chunk_6GPA47WF.variables.searchPath().split(":");
+  const found = folders.filter((folder) => folder.startsWith("/")).map((folder) => (0, import_chunk_O65HRYRH.findProgram)(`${folder}/bash`, "/"));
+  return found.find((file) => file !== void 0);
+}
+async function hasOption(program) {
+  const { runTool } = await Promise.resolve().then(() => load("./tool-5HYSWJAZ.js"));
+  const args = ["-o", "pipefail", "-c", ":"];
+  const environment = (0, import_chunk_6GPA47WF.toolEnvironment)();
+  const timeoutMs = import_chunk_XM3GMG25.limits.probe.default;
+  const answer = await runTool({ program, args, cwd: "/", environment, timeoutMs, limit: import_chunk_XM3GMG25.probeBytes });
+  return answer.code === 0;
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  freshPaths,
+  pathsBefore,
+  programOf,
+  requireLogPath,
+  requireProgram
+});
+
+},
+"./chunk-P33TGMKS.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  companionFile: () => companionFile,
+  jobPaths: () => jobPaths,
+  rootPaths: () => rootPaths,
+  selfWords: () => selfWords,
+  stagePath: () => stagePath
+});
+module.exports = stdin_exports;
+var import_chunk_O65HRYRH = load("./chunk-O65HRYRH.js");
+var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
+var import_node_path = builtin("node:path");
+var import_node_path2 = builtin("node:path");
+function companionFile() {
+  const file = import_node_path.default.resolve("/", process.argv[1] ?? "");
+  try {
+    return (0, import_chunk_SWRACBME.realPath)(file);
+  } catch {
+    return file;
+  }
+}
+function selfWords() {
+  const onPath = (0, import_chunk_O65HRYRH.findProgram)("node", "/");
+  return [onPath !== void 0 && isSameFile(onPath, process.execPath) ? "node" : process.execPath, companionFile()];
+}
+function isSameFile(a, b) {
+  try {
+    return (0, import_chunk_SWRACBME.realPath)(a) === (0, import_chunk_SWRACBME.realPath)(b);
+  } catch {
+    return false;
+  }
+}
+function rootPaths(folder) {
+  return {
+    meta: import_node_path2.default.join(folder, "meta.json"),
+    ignore: import_node_path2.default.join(folder, ".gitignore"),
+    config: import_node_path2.default.join(folder, "config.json"),
+    active: import_node_path2.default.join(folder, "active"),
+    once: import_node_path2.default.join(folder, "once"),
+    slots: import_node_path2.default.join(folder, "slots"),
+    jobs: import_node_path2.default.join(folder, "jobs"),
+    lock: import_node_path2.default.join(folder, "lock"),
+    /** Answers that several watches share. *<>/
+    shared: import_node_path2.default.join(folder, "shared")
+  };
+}
+function jobPaths(root, id) {
+  const folder = `${root}/jobs/${id}`;
+  const at = (name) => `${folder}/${name}`;
+  return {
+    root,
+    folder,
+    spec: at("spec.json"),
+    launch: at("launch.json"),
+    worker: at("worker.json"),
+    lease: at("lease.json"),
+    leaseFifo: at("lease.fifo"),
+    state: at("state.json"),
+    events: at("events.ndjson"),
+    snapshot: at("snapshot.json"),
+    cursor: at("cursor.json"),
+    notices: at("notices"),
+    output: at("output.log"),
+    error: at("error.log"),
+    workerLog: at("worker.log"),
+    prompt: at("prompt.txt"),
+    settings: at("agent-settings.toml"),
+    workspace: at("workspace.json"),
+    neighbours: at("neighbours"),
+    reviewDiff: at("review.diff"),
+    started: at("started"),
+    shimMark: at("started/shim"),
+    childMark: at("started/child"),
+    guardMark: at("started/guard"),
+    spawnFailed: at("started/spawn_failed"),
+    reason: at("started/reason"),
+    aliveFifo: at("started/alive.fifo"),
+    limitFifo: at("started/limit.fifo"),
+    exit: at("exit.json"),
+    result: at("result.md"),
+    resultRecord: at("result.json"),
+    cancel: at("cancel.json"),
+    waiters: at("waiters"),
+    collected: at("collected.json"),
+    lock: at("lock"),
+    reserve: at("reserve"),
+    marker: `${root}/active/${id}`
+  };
+}
+function stagePath(root, id) {
+  return import_node_path2.default.join(root, "jobs", `.new-${id}`);
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  companionFile,
+  jobPaths,
+  rootPaths,
+  selfWords,
+  stagePath
+});
+
+},
+"./chunk-PHNNOIYT.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  healthOf: () => healthOf,
+  observation: () => observation,
+  progressOf: () => progressOf,
+  staffFacts: () => staffFacts
+});
+module.exports = stdin_exports;
+var import_chunk_74RZ5ALM = load("./chunk-74RZ5ALM.js");
+var import_chunk_IXDV7ZVJ = load("./chunk-IXDV7ZVJ.js");
+var import_chunk_OSQO4432 = load("./chunk-OSQO4432.js");
+var import_chunk_TUJMDTZA = load("./chunk-TUJMDTZA.js");
+var import_chunk_IAQSATNE = load("./chunk-IAQSATNE.js");
+var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
+var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
+var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
+var import_chunk_XM3GMG25 = load("./chunk-XM3GMG25.js");
+var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
+var recentEvents = 5;
+var eventsAtMost = 50;
+function observation(view, options) {
+  const { state, spec, paths } = view;
+  const condition = (0, import_chunk_IAQSATNE.conditionOf)(view);
+  const after = options.afterSeq ?? Math.max(0, state.seq - recentEvents);
+  const journal = (0, import_chunk_OSQO4432.readEvents)(paths, after, eventsAtMost);
+  const document = {
+    id: view.id,
+    kind: spec?.kind ?? null,
+    verb: spec?.verb ?? null,
+    owner: spec?.owner ?? null,
+    label: spec?.label === null || spec?.label === void 0 ? null : (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)(spec.label), 120),
+    ...staffFacts(spec),
+    ...spec?.timer ? { timer: (0, import_chunk_74RZ5ALM.timerFacts)(spec.timer) } : {},
+    state: state.state,
+    ...healthOf(view, condition),
+    supervision: condition,
+    rev: state.rev,
+    created_at: state.created_at,
+    started_at: state.started_at,
+    ended_at: state.ended_at,
+    duration_ms: state.duration_ms,
+    age_ms: Math.max(0, (0, import_chunk_Y5L6GQDB.nowMs)() - Date.parse(state.created_at)),
+    deadline_ms: spec?.deadline_ms ?? null,
+    exit_code: state.exit_code,
+    signal: state.signal,
+    error: state.error === null ? null : { ...state.error, message: (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)(state.error.message), 400) },
+    warnings: state.warnings.slice(0, 5).map((one) => ({ code: one.code, message: (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)(one.message), 200) })),
+    conversation: state.conversation,
+    files: filesOf(view),
+    next: nextFor(view, condition, options.root)
+  };
+  if (!(0, import_chunk_IAQSATNE.isEnded)(state)) document.progress = progressOf(view);
+  const { files, next, progress, ...facts } = document;
+  const plain = (0, import_chunk_LXK2ZILE.plainValue)(facts, 400);
+  const events = journal.events.map((event) => (0, import_chunk_LXK2ZILE.plainValue)(event, 400));
+  return bound(
+    { ...plain, files, next, ...progress === void 0 ? {} : { progress: (0, import_chunk_LXK2ZILE.plainValue)(progress, import_chunk_XM3GMG25.textTailBytes + 3) } },
+    events,
+    journal.more,
+    after
+  );
+}
+function staffFacts(spec) {
+  const { staff } = spec ?? {};
+  if (!staff) return { backend: null, profile: null, model: null };
+  const short = (text) => (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)(String(text)), 120);
+  return {
+    backend: short(staff.custom?.name ?? staff.backend),
+    profile: short(staff.profile),
+    model: staff.model ? short(staff.model) : null
+  };
+}
+function filesOf({ paths, state }) {
+  const files = {
+    result: paths.result,
+    output: paths.output,
+    error: paths.error,
+    events: paths.events,
+    worker_log: paths.workerLog
+  };
+  if (!(0, import_chunk_IAQSATNE.isEnded)(state)) return files;
+  return Object.fromEntries(Object.entries(files).map(([name, file]) => [name, (0, import_chunk_SWRACBME.exists)(file) ? file : null]));
+}
+function healthOf(view, condition) {
+  const attention = (reason) => ({
+    health: "attention",
+    attention_kind: "monitor_attention",
+    reason
+  });
+  switch (condition) {
+    case "unclaimed":
+      return attention(
+        `the worker died before it started the command (${view.launch?.generation ?? 1} tried); the next wait starts a new one; see ${view.paths.workerLog}`
+      );
+    case "orphaned":
+      return attention(
+        "the worker is gone; the command runs on under its shim, and the next wait attaches a new worker"
+      );
+    case "over":
+    case "lost":
+    case "host_restarted":
+    case "never_started":
+      return attention("it is over, and its end could not be stored from here");
+    case "supervised":
+    case "unseen":
+      if (view.leaseAgeMs !== null && view.leaseAgeMs > import_chunk_XM3GMG25.leaseStaleMs)
+        return attention(`no sign of life of the worker for ${Math.round(view.leaseAgeMs / 1e3)} s`);
+      if (isMoving(view)) return { health: "progressing", attention_kind: null };
+      break;
+    default:
+  }
+  return { health: view.state.health, attention_kind: view.state.attention_kind };
+}
+function isMoving({ spec, state, paths }) {
+  if (!spec?.staff || state.state !== "running") return false;
+  const output = (0, import_chunk_SWRACBME.factsOf)(paths.output);
+  return output !== void 0 && output.size > 0 && (0, import_chunk_Y5L6GQDB.nowMs)() - output.modifiedMs < import_chunk_XM3GMG25.progressingMs;
+}
+function nextFor(view, condition, root) {
+  if (condition === "damaged") return { doctor: import_chunk_TUJMDTZA.nextCommands.doctor(view.id, root.option) };
+  if (!(0, import_chunk_IAQSATNE.isEnded)(view.state))
+    return { wait: import_chunk_TUJMDTZA.nextCommands.wait(view.id, root.option), cancel: import_chunk_TUJMDTZA.nextCommands.cancel(view.id, root.option) };
+  const next = { result: import_chunk_TUJMDTZA.nextCommands.result(view.id, root.option) };
+  if (view.state.state === "done") return next;
+  if ((0, import_chunk_IXDV7ZVJ.isContinuable)(view.paths, view.state)) next.continue = import_chunk_TUJMDTZA.nextCommands.continue(view.id, root.option);
+  next.restart = import_chunk_TUJMDTZA.nextCommands.restart(view.id, root.option);
+  return next;
+}
+function progressOf(view) {
+  const { paths, spec } = view;
+  const [output, error] = [(0, import_chunk_SWRACBME.factsOf)(paths.output), (0, import_chunk_SWRACBME.factsOf)(paths.error)];
+  const newest = Math.max(
+    output && output.size > 0 ? output.modifiedMs : 0,
+    error && error.size > 0 ? error.modifiedMs : 0
+  );
+  const facts = {
+    stdout_bytes: output?.size ?? 0,
+    stderr_bytes: error?.size ?? 0,
+    last_output_at: newest > 0 ? (0, import_chunk_Y5L6GQDB.isoOf)(newest) : null,
+    last_output_age_ms: newest > 0 ? Math.max(0, Math.round((0, import_chunk_Y5L6GQDB.nowMs)() - newest)) : null
+  };
+  if (spec?.staff && !spec.staff.custom) {
+    const snapshot = (0, import_chunk_527JQF7V.readJson)(paths.snapshot);
+    return snapshot.kind === "ok" ? { ...facts, ...snapshot.value } : { ...facts, tools: [], text: "", text_truncated: false };
+  }
+  const bytes = (0, import_chunk_527JQF7V.readRange)(paths.output, -import_chunk_XM3GMG25.tailBytes, import_chunk_XM3GMG25.tailBytes)?.bytes ?? Buffer.alloc(0);
+  const latest = (0, import_chunk_LXK2ZILE.tail)((0, import_chunk_LXK2ZILE.plainText)(bytes.toString("utf8")), import_chunk_XM3GMG25.textTailBytes);
+  return { ...facts, text: latest.text, text_truncated: latest.truncated || (output?.size ?? 0) > import_chunk_XM3GMG25.tailBytes };
+}
+function bound(document, events, isMore, after) {
+  let kept = events;
+  const make = () => ({
+    ...document,
+    events: kept,
+    next_seq: kept.at(-1)?.seq ?? after,
+    more: isMore || kept.length < events.length
+  });
+  const size = () => Buffer.byteLength(JSON.stringify(make())) + 1;
+  while (size() > import_chunk_XM3GMG25.observeBytes && kept.length > 1) kept = kept.slice(0, -1);
+  if (size() > import_chunk_XM3GMG25.observeBytes && kept[0]) {
+    const { seq, at, job, owner, type } = kept[0];
+    kept = [{ seq, at, job, owner, type, truncated: true }];
+  }
+  const progress = document.progress;
+  for (let limit = import_chunk_XM3GMG25.textTailBytes; progress && size() > import_chunk_XM3GMG25.observeBytes && limit > 64; limit = Math.floor(limit / 2)) {
+    document.progress = { ...progress, text: (0, import_chunk_LXK2ZILE.tail)(progress.text ?? "", limit).text, text_truncated: true };
+  }
+  if (progress && size() > import_chunk_XM3GMG25.observeBytes) document.progress = { tools_truncated: true, text_truncated: true };
+  for (const name of ["files", "warnings", "label", "next", "error", "owner", "model"])
+    if (size() > import_chunk_XM3GMG25.observeBytes) delete document[name];
+  return make();
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  healthOf,
+  observation,
+  progressOf,
+  staffFacts
+});
+
+},
+"./chunk-PJWVBFMH.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  isAwaited: () => isAwaited,
+  withRegistration: () => withRegistration
+});
+module.exports = stdin_exports;
+var import_chunk_P33TGMKS = load("./chunk-P33TGMKS.js");
+var import_chunk_7DZB4FPX = load("./chunk-7DZB4FPX.js");
+var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
+var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
+var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
+var import_node_path = builtin("node:path");
+async function withRegistration(root, ids, timeoutMs, fn) {
+  const files = [];
+  const waiter = (0, import_chunk_7DZB4FPX.ownIdentity)();
+  for (const id of ids) {
+    const file = import_node_path.default.join((0, import_chunk_P33TGMKS.jobPaths)(root, id).waiters, `${waiter.pid}-${waiter.start_token.replace(/\W/g, "")}.json`);
+    try {
+      if ((0, import_chunk_SWRACBME.factsOf)((0, import_chunk_P33TGMKS.jobPaths)(root, id).waiters)?.kind !== "folder") continue;
+      (0, import_chunk_527JQF7V.writeJson)(file, { waiter, ids, since: (0, import_chunk_Y5L6GQDB.isoNow)(), timeout_ms: timeoutMs }, { sync: false });
+      files.push(file);
+    } catch {
+    }
+  }
+  try {
+    return await fn();
+  } finally {
+    for (const file of files) {
+      try {
+        (0, import_chunk_527JQF7V.removeFile)(file);
+      } catch {
+      }
+    }
+  }
+}
+function isAwaited(root, id) {
+  const folder = (0, import_chunk_P33TGMKS.jobPaths)(root, id).waiters;
+  return (0, import_chunk_SWRACBME.listNames)(folder).some((name) => {
+    const read = (0, import_chunk_527JQF7V.readJson)(import_node_path.default.join(folder, name));
+    return read.kind === "ok" && (0, import_chunk_7DZB4FPX.isIdentity)(read.value.waiter) && (0, import_chunk_7DZB4FPX.livenessOf)(read.value.waiter) !== "dead";
+  });
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  isAwaited,
+  withRegistration
+});
+
+},
+"./chunk-PL5KOFET.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  isCollected: () => isCollected,
+  noteCollected: () => noteCollected
+});
+module.exports = stdin_exports;
+var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
+var import_chunk_6GPA47WF = load("./chunk-6GPA47WF.js");
+var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
+var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
+function noteCollected(view, by) {
+  if (view.damage !== null || isCollected(view)) return;
+  try {
+    (0, import_chunk_527JQF7V.createFile)(
+      view.paths.collected,
+      `${JSON.stringify({ by, pid: process.pid, owner: import_chunk_6GPA47WF.variables.owner() ?? null, at: (0, import_chunk_Y5L6GQDB.isoNow)() })}
+`,
+      { sync: false }
+    );
+  } catch {
+  }
+}
+function isCollected(view) {
+  return (0, import_chunk_SWRACBME.exists)(view.paths.collected);
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  isCollected,
+  noteCollected
+});
+
+},
+"./chunk-QESDTJOC.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -5227,11 +8600,11 @@ __export(stdin_exports, {
 });
 module.exports = stdin_exports;
 var import_chunk_LCEM6ZMH = load("./chunk-LCEM6ZMH.js");
-var import_chunk_FSRL2ASG = load("./chunk-FSRL2ASG.js");
 var import_chunk_57BTWB2J = load("./chunk-57BTWB2J.js");
+var import_chunk_FSRL2ASG = load("./chunk-FSRL2ASG.js");
 var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
 var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
-var import_chunk_Q3WBBNCF = load("./chunk-Q3WBBNCF.js");
+var import_chunk_XM3GMG25 = load("./chunk-XM3GMG25.js");
 var import_node_path = builtin("node:path");
 var import_node_crypto = require("node:crypto");
 var import_node_fs = require("node:fs");
@@ -5682,7 +9055,7 @@ var walkLimits = { entries: 2e4, ms: 3e3 };
 var notInGit = "not in a git work tree";
 function captureWorkspace(cwd, options) {
   const at = (0, import_chunk_Y5L6GQDB.isoNow)();
-  const { exclude, budgetMs = import_chunk_Q3WBBNCF.captureBudgetMs } = options;
+  const { exclude, budgetMs = import_chunk_XM3GMG25.captureBudgetMs } = options;
   const began = (0, import_chunk_Y5L6GQDB.monotonicMs)();
   const until = began + budgetMs;
   const folder = whole(cwd);
@@ -5729,451 +9102,131 @@ function whole(folder) {
 });
 
 },
-"./chunk-DPZCXG3T.js": function (module, exports) {
+"./chunk-QJIJEOBB.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  compareWorkspace: () => compareWorkspace,
-  isChanges: () => isChanges,
-  isSnapshot: () => isSnapshot
+  lineOf: () => lineOf,
+  lineOfEvent: () => lineOfEvent,
+  terminalLine: () => terminalLine
 });
 module.exports = stdin_exports;
-var import_chunk_DEHBVYL3 = load("./chunk-DEHBVYL3.js");
-var import_chunk_LCEM6ZMH = load("./chunk-LCEM6ZMH.js");
-var import_chunk_FSRL2ASG = load("./chunk-FSRL2ASG.js");
-var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
+var import_chunk_BNC242JP = load("./chunk-BNC242JP.js");
+var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
 var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
-var import_chunk_Q3WBBNCF = load("./chunk-Q3WBBNCF.js");
-var text = (value) => typeof value === "string";
-var flag = (value) => typeof value === "boolean";
-var count = (value) => Number.isSafeInteger(value) && value >= 0;
-var textOrNull = (value) => value === null || text(value);
-var commit = (value) => value === null || text(value) && /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/.test(value);
-var optional = (shape) => (value) => value === void 0 || shape(value);
-var nullOr = (shape) => (value) => value === null || shape(value);
-var oneOf = (...words) => (value) => words.includes(value);
-var list = (shape) => (value) => Array.isArray(value) && value.every(shape);
-var record = (shapes) => (value) => isRecord(value) && Object.entries(shapes).every(([name, shape]) => shape(value[name]));
-var allOf = (shape) => (value) => isRecord(value) && Object.values(value).every(shape);
-function isRecord(value) {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
+var watchProtocol = "job-companion.watch/v1";
+function lineOf(parts) {
+  const { type, at = (0, import_chunk_Y5L6GQDB.isoNow)(), kind, id, verdict, word, evidence, facts, more = {} } = parts;
+  const own = { protocol: watchProtocol, type, at, kind, id, state: (0, import_chunk_BNC242JP.line)(word), verdict, evidence: (0, import_chunk_BNC242JP.line)(evidence) };
+  return { ...own, ...(0, import_chunk_BNC242JP.smallFacts)(facts), ...more, ...own };
 }
-var nameInside = (value) => text(value) && !`/${value}/`.includes("/../") && !value.startsWith("/");
-var entry = record({
-  path: nameInside,
-  xy: text,
-  head: textOrNull,
-  index: textOrNull,
-  tree_mode: textOrNull,
-  from: optional(nameInside),
-  mode: textOrNull,
-  content: textOrNull,
-  stat: textOrNull
-});
-var names = allOf((value) => value !== null && commit(value));
-var row = (length) => (value) => Array.isArray(value) && value.length === length && nameInside(value[0]) && value.every(text);
-var snapshot = record({
-  schema: oneOf(1),
-  cwd: text,
-  at: (value) => text(value) && Number.isFinite(Date.parse(value)),
-  git: nullOr(
-    record({
-      root: text,
-      hash: oneOf("sha1", "sha256"),
-      head: commit,
-      branch: textOrNull,
-      subject: textOrNull,
-      refs: nullOr(names),
-      refs_rest: nullOr(record({ count, digest: text })),
-      elsewhere: names
-    })
-  ),
-  reason: textOrNull,
-  exclude: list(text),
-  entries: list(entry),
-  rest: nullOr(record({ count, files: list(row(4)), digest: textOrNull })),
-  files: nullOr(list(row(3))),
-  exact: flag
-});
-var changes = record({
-  files: list(
-    record({
-      path: text,
-      change: oneOf("added", "modified", "deleted", "renamed"),
-      from: optional(text),
-      was_dirty: flag,
-      committed: flag
-    })
-  ),
-  file_count: count,
-  dirty_before: list(text),
-  dirty_before_count: count,
-  dirty_committed: list(text),
-  dirty_committed_count: count,
-  dirty_after: count,
-  commits: list(record({ sha: text, subject: text })),
-  commit_count: count,
-  head: record({ before: textOrNull, after: textOrNull, moved: oneOf("forward", "elsewhere", null) }),
-  branch: record({ before: textOrNull, after: textOrNull }),
-  refs_changed: list(text),
-  index_changed: flag,
-  beyond: list(text),
-  exact: flag,
-  unchanged: flag,
-  reason: textOrNull
-});
-function isSnapshot(value) {
-  return snapshot(value);
-}
-function isChanges(value) {
-  return changes(value);
-}
-var emptyTree = {
-  sha1: "4b825dc642cb6eb9a060e54bf8d69288fbee4904",
-  sha256: "6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321"
-};
-function readTreeChanges(git, hash, heads) {
-  const ask = (...renames) => git.run([
-    ...["diff-tree", "-r", "-z", "--raw", "--no-abbrev", "--no-ext-diff", "--no-textconv", ...renames],
-    ...[heads.before ?? emptyTree[hash], heads.after ?? emptyTree[hash], "--"]
-  ]);
-  const found = ask("-M", "-l1000");
-  const answer = found.ok ? found : ask("--no-renames");
-  return answer.ok ? parseRaw(answer.bytes) : void 0;
-}
-function parseRaw(bytes) {
-  const changes2 = new Map();
-  const items = bytes.toString("latin1").split("\0");
-  for (let at = 0; at < items.length; at += 1) {
-    const [, modes] = /^:(.*)$/.exec(items[at] ?? "") ?? [];
-    if (modes === void 0) continue;
-    const [oldMode = "", newMode = "", oldName = "", newName = "", letter = ""] = modes.split(" ");
-    const before = /^0*$/.test(oldMode) ? null : `${oldMode} ${oldName}`;
-    const after = /^0*$/.test(newMode) ? null : `${newMode} ${newName}`;
-    at += 1;
-    const name = (0, import_chunk_DEHBVYL3.nameOf)(items[at] ?? "");
-    if (!/^[RC]/.test(letter)) {
-      changes2.set(name, { before, after });
-      continue;
+function lineOfEvent(event, kind, isRepeat) {
+  const { at, job: id, seq } = event;
+  const text = (value) => typeof value === "string" ? value : "";
+  const base = { type: "status", at, kind, id, more: { seq } };
+  switch (event.type) {
+    case "news": {
+      const verdict = event.verdict === "met" || event.verdict === "failed" ? event.verdict : "pending";
+      if (verdict !== "pending" && !isRepeat) return void 0;
+      const facts = isObject(event.facts) ? event.facts : {};
+      return lineOf({ ...base, verdict, word: text(event.word), evidence: text(event.evidence), facts });
     }
-    at += 1;
-    const target = (0, import_chunk_DEHBVYL3.nameOf)(items[at] ?? "");
-    if (letter.startsWith("R")) changes2.set(name, { before, after: null });
-    changes2.set(target, { before: null, after, ...letter.startsWith("R") ? { from: name } : {} });
-  }
-  return changes2;
-}
-function readMove(git, before, after) {
-  if (before === after) return null;
-  if (before === null) return "forward";
-  if (after === null) return "elsewhere";
-  return git.run(["merge-base", "--is-ancestor", before, after]).ok ? "forward" : "elsewhere";
-}
-var commitLimit = 20;
-function readNewCommits(git, before, after, tips) {
-  const refs = [...Object.values(before.refs ?? {}), ...Object.values(before.elsewhere)];
-  const known = new Set([before.head, ...refs].filter((name) => name !== null));
-  const fresh = [after.head, ...tips].filter((name) => name !== null && !known.has(name));
-  if (fresh.length === 0) return { commits: [], commit_count: 0 };
-  const input = `${[...new Set(fresh), ...[...known].map((name) => `^${name}`)].join("\n")}
-`;
-  const count2 = git.run(["rev-list", "--count", "--ignore-missing", "--stdin"], { input });
-  const listed2 = git.run(
-    [
-      ...["rev-list", `--max-count=${commitLimit}`, "--topo-order", "--ignore-missing"],
-      ...["--encoding=UTF-8", "--format=%s", "--stdin"]
-    ],
-    { input }
-  );
-  if (!count2.ok || !listed2.ok) return void 0;
-  const lines = listed2.bytes.toString("latin1").split("\n");
-  const commits = lines.flatMap(
-    (line, at) => at % 2 === 0 && line.startsWith("commit ") ? [{ sha: line.slice(7), subject: (0, import_chunk_DEHBVYL3.nameOf)(lines[at + 1] ?? "") }] : []
-  );
-  return { commits, commit_count: Number(count2.bytes.toString("latin1")) };
-}
-function comparePlain(before, after) {
-  const [known, now] = [filesOf(before), filesOf(after)];
-  const looker = (0, import_chunk_DEHBVYL3.makeLooker)(after.cwd);
-  const changes2 = [];
-  for (const path of [...new Set([...known.keys(), ...now.keys()])].sort()) {
-    const was = known.get(path) ?? null;
-    const is = now.get(path) ?? (after.exact ? null : lookNow(path));
-    if (was?.mode === is?.mode && was?.content === is?.content) continue;
-    const isOld = !was && !before.exact && (looker.look(path)?.changedMs ?? 0) < Date.parse(before.at) - 2e3;
-    if (!isOld) changes2.push({ path, was, is, was_dirty: false, committed: false });
-  }
-  return changes2;
-  function lookNow(path) {
-    const facts = looker.look(path);
-    return facts && facts.kind !== "folder" ? { mode: facts.mode, content: facts.stat } : null;
+    case "trouble": {
+      const facts = { cause: event.cause, in_a_row: event.in_a_row };
+      return lineOf({ ...base, verdict: "error", word: "trouble", evidence: text(event.message), facts });
+    }
+    case "recovered": {
+      const evidence = `looking works again after ${text(String(event.after))} failed attempt(s)`;
+      return lineOf({ ...base, verdict: "pending", word: "recovered", evidence, facts: { cause: event.cause } });
+    }
+    default:
+      return void 0;
   }
 }
-function compareUnasked(before) {
-  const looker = (0, import_chunk_DEHBVYL3.makeLooker)(before.git.root);
-  const paths = { changes: [], untouched: [], swallowed: [] };
-  for (const [path, entry2] of (0, import_chunk_LCEM6ZMH.entriesOf)(before)) {
-    const facts = looker.look(path);
-    if (!(0, import_chunk_LCEM6ZMH.isDirty)(entry2) || entry2.mode === "160000") continue;
-    const now = facts && facts.kind !== "folder" ? facts : null;
-    const isSame2 = now ? now.mode === entry2.mode && now.stat === entry2.stat : entry2.mode === null;
-    const sideOf2 = (side) => ({ mode: side.mode, content: side.stat });
-    const was = entry2.mode === null ? null : sideOf2({ mode: entry2.mode, stat: entry2.stat });
-    if (isSame2) paths.untouched.push(path);
-    else paths.changes.push({ path, was, is: now && sideOf2(now), was_dirty: true, committed: false });
-  }
-  return paths;
+function terminalLine(state, kind) {
+  const note = state.watch ?? null;
+  const [verdict, word] = endWords(state, note);
+  const isSeen = verdict === "met" || verdict === "failed";
+  const evidence = isSeen ? note?.evidence ?? "" : state.error?.message ?? note?.evidence ?? state.state;
+  const more = { outcome: state.state, exit: (0, import_chunk_6PFAPK5K.exitCodeOf)(state.state), error: state.error, seq: state.seq };
+  return lineOf({ type: "terminal", kind, id: state.id, verdict, word, evidence, facts: note?.facts ?? {}, more });
 }
-function filesOf({ files }) {
-  return new Map((files ?? []).map(([path, mode, stat]) => [path, { mode, content: stat }]));
+function endWords(state, note) {
+  if (state.state === "done") return ["met", note?.word ?? "met"];
+  if (state.state === "canceled") return ["canceled", "canceled"];
+  if (state.state === "timed_out") return ["expired", "expired"];
+  if (state.error?.code === "watch_failed") return ["failed", note?.word ?? "failed"];
+  return ["error", "error"];
 }
-var emptyBlobs = new Set([
-  "e69de29bb2d1d6434b8b29ae775ad8c2e48c5391",
-  "473a0f4c3be8a93681a267e3b1e9a7dcda1185436fe141f7749120a303721813"
-]);
-function pairRenames(changes2) {
-  const gone = new Map(changes2.filter(({ was, is }) => was && !is).map((change) => [change.path, change]));
-  const byContent = new Map();
-  for (const change of gone.values()) {
-    const key = change.was && contentKey(change.was);
-    if (key) byContent.set(key, [...byContent.get(key) ?? [], change]);
-  }
-  const taken = new Set();
-  const originOf = new Map();
-  const take = (change, origin) => {
-    if (!origin || taken.has(origin.path)) return;
-    taken.add(origin.path);
-    originOf.set(change.path, origin);
-  };
-  const fresh = changes2.filter(({ was, is }) => !was && is);
-  for (const change of fresh) if (change.from !== void 0) take(change, gone.get(change.from));
-  for (const change of fresh) {
-    const key = change.is && contentKey(change.is);
-    if (!key || originOf.has(change.path)) continue;
-    const free = (byContent.get(key) ?? []).filter(({ path }) => !taken.has(path));
-    const namesake = free.find(({ path }) => lastPart(path) === lastPart(change.path));
-    take(change, namesake ?? (emptyBlobs.has(change.is?.content ?? "") ? void 0 : free[0]));
-  }
-  return changes2.filter(({ path }) => !taken.has(path)).map(({ from: _, ...change }) => {
-    const origin = originOf.get(change.path);
-    if (!origin) return change;
-    return { ...change, from: origin.path, was_dirty: change.was_dirty || origin.was_dirty };
-  });
-}
-function contentKey({ mode, content }) {
-  return content === null ? null : `${mode.slice(0, 3)} ${content}`;
-}
-function lastPart(path) {
-  return path.slice(path.lastIndexOf("/") + 1);
-}
-function comparePaths(moments) {
-  const known = (0, import_chunk_LCEM6ZMH.entriesOf)(moments.before);
-  const now = (0, import_chunk_LCEM6ZMH.entriesOf)(moments.after);
-  const names2 = new Set([...known.keys(), ...now.keys(), ...moments.tree.keys()]);
-  const isHidden = makeHidden(moments, names2);
-  const changes2 = [];
-  const untouched = [];
-  const swallowed = [];
-  const isInMoved = makeInMoved(known, now);
-  for (const name of [...names2].sort()) {
-    const [b, a, t] = [known.get(name), now.get(name), moments.tree.get(name)];
-    const sides = b ? sinceDirty(name, b, a, moments) : a ? sinceClean(name, a, moments, isHidden) : inTree(t);
-    const was_dirty = b !== void 0 && b.xy !== "..";
-    if (sides && (sides.was || sides.is)) {
-      const from = a?.from ?? t?.from;
-      changes2.push({ path: name, ...sides, was_dirty, committed: t !== void 0, ...from ? { from } : {} });
-    } else if (was_dirty) (a === void 0 && (t || isInMoved(name)) ? swallowed : untouched).push(name);
-  }
-  return { changes: changes2, untouched, swallowed };
-}
-function makeInMoved(known, now) {
-  const moved = [...now.values()].filter(({ path, mode, content, head: head2 }) => {
-    const before = known.get(path);
-    return mode === "160000" && content !== (before ? before.content : head2?.split(" ")[1]);
-  }).map(({ path }) => `${path}/`);
-  return (name) => moved.some((folder) => name.startsWith(folder));
-}
-function sinceDirty(name, b, a, moments) {
-  const now = a ?? measureNow(name, b, moments);
-  return isSame(b, now) ? void 0 : { was: sideOf(b), is: sideOf(now) };
-}
-function measureNow(name, b, { looker, tree }) {
-  const facts = looker.look(name);
-  if (!facts) return import_chunk_DEHBVYL3.nothing;
-  if (facts.kind !== "folder") {
-    const algorithm = b.content?.length === 64 ? "sha256" : "sha1";
-    if (b.content === null && b.mode !== null) return { mode: facts.mode, content: null, stat: facts.stat };
-    return (0, import_chunk_DEHBVYL3.measureRaw)(looker, name, facts, algorithm);
-  }
-  const commit2 = (tree.get(name)?.after ?? b.head)?.split(" ")[1];
-  return b.mode === "160000" && commit2 !== void 0 ? { mode: "160000", content: commit2, stat: null } : import_chunk_DEHBVYL3.nothing;
-}
-function isSame(b, now) {
-  if (b.mode !== now.mode) return false;
-  if (b.mode === null) return true;
-  return b.content !== null && now.content !== null ? b.content === now.content : b.stat === now.stat;
-}
-function sinceClean(name, a, { tree, overlooked, before }, isHidden) {
-  const t = tree.get(name);
-  const base = a.xy === ".." ? overlooked.get(name) ?? null : t ? t.before : a.head;
-  const was = sideOfTree(base);
-  if (base === null) return a.mode === null || isHidden(a) ? void 0 : { was, is: sideOf(a) };
-  if ((0, import_chunk_LCEM6ZMH.isCutOff)(before) && isHidden(a)) return void 0;
-  const isStaged2 = a.xy[1] === "." && a.xy !== ".." && a.index !== null && !a.index.startsWith("u");
-  const is = isStaged2 ? sideOfTree(a.index) : sideOf({ ...a, mode: (a.mode && a.tree_mode) ?? a.mode });
-  if (was && is && was.mode === is.mode && was.content === is.content) return void 0;
-  return { was, is };
-}
-function inTree(t) {
-  return t && { was: sideOfTree(t.before), is: sideOfTree(t.after) };
-}
-function makeHidden({ before, looker }, names2) {
-  const mayHide = (0, import_chunk_LCEM6ZMH.isCutOff)(before) || [...names2].some((name) => /(?:^|\/)\.gitignore$/.test(name));
-  const margin = 2e3;
-  return (a) => mayHide && (looker.look(a.path)?.changedMs ?? Number.POSITIVE_INFINITY) < Date.parse(before.at) - margin;
-}
-function sideOf({ mode, content, stat }) {
-  return mode === null ? null : { mode, content: content ?? stat };
-}
-function sideOfTree(base) {
-  const [mode, content = null] = base?.split(" ") ?? [];
-  return mode === void 0 ? null : { mode, content };
-}
-var listed = { files: 200, dirty: 50, refs: 50, nameBytes: 1e3 };
-function compareWorkspace(before, after, { budgetMs = import_chunk_Q3WBBNCF.captureBudgetMs } = {}) {
-  if (!isSnapshot(before)) return untold("the record of the workspace at the start is damaged", null, null);
-  const { git, cwd, exclude } = before;
-  if (git === null) {
-    const now2 = after.git === null && after.cwd === cwd ? after : (0, import_chunk_DEHBVYL3.captureWorkspace)(cwd, { exclude, plain: true, budgetMs });
-    const changes2 = comparePlain(before, now2);
-    const exact = before.exact && now2.exact;
-    return finish({ ...nothingMoved(null, null), ...noPaths, changes: changes2, exact, reason: before.reason });
-  }
-  const isElsewhere = after.git ? after.git.root !== git.root : after.reason === import_chunk_DEHBVYL3.notInGit;
-  const now = isElsewhere ? (0, import_chunk_DEHBVYL3.captureWorkspace)(git.root, { exclude, budgetMs }) : after;
-  if (now.git?.root === git.root)
-    return compareGit({ ...before, git }, { ...now, git: now.git }, (0, import_chunk_Y5L6GQDB.monotonicMs)() + budgetMs);
-  const reason = now.reason ?? "the repository is gone";
-  return untold(reason, git, null, reason === import_chunk_DEHBVYL3.notInGit ? noPaths : compareUnasked({ ...before, git }));
-}
-function compareGit(before, after, until) {
-  const [was, is] = [before.git, after.git];
-  const opened = (0, import_chunk_LCEM6ZMH.openGit)(is.root, { until });
-  if ("reason" in opened) return untold(opened.reason, was, is);
-  const { git } = opened;
-  const moved = readMove(git, was.head, is.head);
-  const tree = moved === null ? new Map() : readTreeChanges(git, is.hash, head(was, is));
-  const refs = (0, import_chunk_DEHBVYL3.compareRefs)(was, is);
-  const commits = readNewCommits(git, was, is, refs.tips);
-  const looker = (0, import_chunk_DEHBVYL3.makeLooker)(is.root, until);
-  const overlooked = newlyOverlooked(git, before, after);
-  const moments = { before, after, tree: tree ?? new Map(), looker, overlooked };
-  const isMore = before.rest?.digest !== after.rest?.digest && ((0, import_chunk_LCEM6ZMH.isCutOff)(before) || (0, import_chunk_LCEM6ZMH.isCutOff)(after));
-  const isKnown = tree !== void 0 && commits !== void 0 && refs.exact && (0, import_chunk_Y5L6GQDB.monotonicMs)() < until;
-  return finish({
-    ...nothingMoved(was, is),
-    ...comparePaths(moments),
-    dirty_after: (0, import_chunk_LCEM6ZMH.countDirty)(after),
-    commits: commits?.commits ?? [],
-    commit_count: commits?.commit_count ?? 0,
-    head: { ...head(was, is), moved },
-    refs_changed: refs.changed,
-    index_changed: isIndexChanged(before, after, moments.tree),
-    exact: before.exact && after.exact && isKnown,
-    beyond: [
-      ...isMore ? [`uncommitted files beyond the first ${import_chunk_DEHBVYL3.limits.entries + import_chunk_DEHBVYL3.limits.brief}`] : [],
-      ...refs.isMore ? [`branches beyond the first ${import_chunk_DEHBVYL3.refLimits.names}`] : []
-    ],
-    reason: after.reason ?? before.reason
-  });
-}
-function head(was, is) {
-  return { before: was.head, after: is.head };
-}
-function newlyOverlooked(git, was, is) {
-  const known = (0, import_chunk_LCEM6ZMH.entriesOf)(was);
-  const names2 = is.entries.filter(({ path, xy }) => xy === ".." && !known.has(path)).map(({ path }) => path);
-  if (names2.length === 0 || was.git.head === null) return new Map();
-  const answer = git.run(["ls-tree", "-r", "-z", "--full-tree", was.git.head]);
-  const wanted = new Set(names2);
-  const lines = answer.ok ? answer.bytes.toString("latin1").split("\0") : [];
-  return new Map(
-    lines.flatMap((line) => {
-      const [, mode, name, path = ""] = /^(\d+) \w+ ([0-9a-f]+)\t(.*)$/s.exec(line) ?? [];
-      return mode !== void 0 && wanted.has((0, import_chunk_DEHBVYL3.nameOf)(path)) ? [[(0, import_chunk_DEHBVYL3.nameOf)(path), `${mode} ${name}`]] : [];
-    })
-  );
-}
-function isIndexChanged(was, is, tree) {
-  const [known, now] = [(0, import_chunk_LCEM6ZMH.entriesOf)(was), (0, import_chunk_LCEM6ZMH.entriesOf)(is)];
-  const isCut = (0, import_chunk_LCEM6ZMH.isCutOff)(was) || (0, import_chunk_LCEM6ZMH.isCutOff)(is);
-  return [...new Set([...known.keys(), ...now.keys(), ...tree.keys()])].some((name) => {
-    const [b, a, t] = [known.get(name), now.get(name), tree.get(name)];
-    if (b?.xy === ".." || a?.xy === ".." || isCut && !(a && b)) return false;
-    if (b?.isBrief || a?.isBrief) return isStaged(b) !== isStaged(a);
-    const before = b ? b.index : t ? t.before : a?.head ?? null;
-    const after = a ? a.index : t ? t.after : b?.head ?? null;
-    return before !== after;
-  });
-}
-function isStaged(entry2) {
-  return entry2 !== void 0 && !/^[.?]/.test(entry2.xy);
-}
-var noPaths = { changes: [], untouched: [], swallowed: [] };
-function nothingMoved(was, is) {
-  return {
-    commits: [],
-    commit_count: 0,
-    dirty_after: 0,
-    head: { before: was?.head ?? null, after: is?.head ?? null, moved: null },
-    branch: { before: was?.branch ?? null, after: is?.branch ?? null },
-    refs_changed: [],
-    index_changed: false,
-    beyond: []
-  };
-}
-function untold(reason, was, is, paths = noPaths) {
-  const changes2 = finish({ ...nothingMoved(was, is), ...paths, exact: false, reason });
-  return { ...changes2, unchanged: false };
-}
-function finish({ changes: changes2, untouched, swallowed, ...rest }) {
-  const files = pairRenames(changes2);
-  const { head: head2, branch, commit_count, refs_changed, index_changed, beyond } = rest;
-  const isStill = head2.before === head2.after && branch.before === branch.after && !index_changed && beyond.length === 0;
-  return {
-    files: files.slice(0, listed.files).map(fileChange),
-    file_count: files.length,
-    dirty_before: untouched.slice(0, listed.dirty).map(shortName),
-    dirty_before_count: untouched.length,
-    dirty_committed: swallowed.slice(0, listed.dirty).map(shortName),
-    dirty_committed_count: swallowed.length,
-    ...rest,
-    refs_changed: refs_changed.slice(0, listed.refs).map(shortName),
-    unchanged: isStill && files.length === 0 && commit_count === 0 && refs_changed.length === 0
-  };
-}
-function fileChange({ path, was, is, from, was_dirty, committed }) {
-  const change = from !== void 0 ? "renamed" : !was ? "added" : !is ? "deleted" : "modified";
-  return {
-    path: shortName(path),
-    change,
-    ...from === void 0 ? {} : { from: shortName(from) },
-    was_dirty,
-    committed
-  };
-}
-function shortName(name) {
-  return (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_FSRL2ASG.readableName)(name), listed.nameBytes);
+function isObject(value) {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
-  compareWorkspace,
-  isChanges,
-  isSnapshot
+  lineOf,
+  lineOfEvent,
+  terminalLine
 });
 
 },
-"./chunk-EYDXEFW4.js": function (module, exports) {
+"./chunk-QNAIMAEG.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  onNextChange: () => onNextChange,
+  onPathChange: () => onPathChange
+});
+module.exports = stdin_exports;
+var import_node_fs = require("node:fs");
+var import_node_path = builtin("node:path");
+function onNextChange(files, onChange) {
+  const watchers = [];
+  const stop = () => {
+    for (const watcher of watchers.splice(0)) watcher.close();
+  };
+  const fire = () => {
+    if (watchers.length === 0) return;
+    stop();
+    onChange();
+  };
+  for (const file of files) {
+    try {
+      const watcher = (0, import_node_fs.watch)(file, { persistent: false });
+      watchers.push(watcher);
+      watcher.on("change", fire).on("error", stop);
+    } catch {
+    }
+  }
+  return stop;
+}
+function onPathChange(target, onChange) {
+  const watchers = [];
+  const name = import_node_path.default.basename(target);
+  for (const [place, isFolder] of [
+    [import_node_path.default.dirname(target), true],
+    [target, false]
+  ]) {
+    try {
+      const watcher = (0, import_node_fs.watch)(place, { persistent: false }, (_event, changed) => {
+        if (!isFolder || changed === null || changed === name) onChange();
+      });
+      watchers.push(watcher);
+      watcher.on("error", () => watcher.close());
+    } catch {
+    }
+  }
+  return () => {
+    for (const watcher of watchers.splice(0)) watcher.close();
+  };
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  onNextChange,
+  onPathChange
+});
+
+},
+"./chunk-QOWPTVFD.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -6184,33 +9237,33 @@ __export(stdin_exports, {
   requireWholeId: () => requireWholeId
 });
 module.exports = stdin_exports;
-var import_chunk_IUIUXIVZ = load("./chunk-IUIUXIVZ.js");
+var import_chunk_IAQSATNE = load("./chunk-IAQSATNE.js");
 var import_chunk_P33TGMKS = load("./chunk-P33TGMKS.js");
 var import_chunk_GEPPUING = load("./chunk-GEPPUING.js");
 var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_node_path = builtin("node:path");
 function listJobs(root) {
-  return (0, import_chunk_SWRACBME.listNames)((0, import_chunk_P33TGMKS.rootPaths)(root).jobs).filter(import_chunk_IUIUXIVZ.isId).sort(import_chunk_IUIUXIVZ.compareIds).reverse();
+  return (0, import_chunk_SWRACBME.listNames)((0, import_chunk_P33TGMKS.rootPaths)(root).jobs).filter(import_chunk_IAQSATNE.isId).sort(import_chunk_IAQSATNE.compareIds).reverse();
 }
 function listActive(root) {
-  return (0, import_chunk_SWRACBME.listNames)((0, import_chunk_P33TGMKS.rootPaths)(root).active).filter(import_chunk_IUIUXIVZ.isId).sort(import_chunk_IUIUXIVZ.compareIds);
+  return (0, import_chunk_SWRACBME.listNames)((0, import_chunk_P33TGMKS.rootPaths)(root).active).filter(import_chunk_IAQSATNE.isId).sort(import_chunk_IAQSATNE.compareIds);
 }
 function findJob(root, text) {
   const list = listCommand(root);
-  if (!(0, import_chunk_IUIUXIVZ.isIdPrefix)(text)) {
+  if (!(0, import_chunk_IAQSATNE.isIdPrefix)(text)) {
     throw new import_chunk_NVPF5LEY.FaultError(
       "unknown_job",
       `cannot take ${JSON.stringify(text)} as a job id: ids look like run-mik3x9ab-4f7q2z`,
       list
     );
   }
-  const all = (0, import_chunk_SWRACBME.listNames)((0, import_chunk_P33TGMKS.rootPaths)(root.folder).jobs).filter(import_chunk_IUIUXIVZ.isId);
+  const all = (0, import_chunk_SWRACBME.listNames)((0, import_chunk_P33TGMKS.rootPaths)(root.folder).jobs).filter(import_chunk_IAQSATNE.isId);
   if (all.includes(text)) return requireFolder(root, text);
   const matches = all.filter((id) => id.startsWith(text));
   if (matches.length === 1) return requireFolder(root, matches[0]);
   if (matches.length === 0) throw unknownJob(root, text);
-  const shown = matches.sort(import_chunk_IUIUXIVZ.compareIds).slice(-5).join(", ");
+  const shown = matches.sort(import_chunk_IAQSATNE.compareIds).slice(-5).join(", ");
   throw new import_chunk_NVPF5LEY.FaultError(
     "ambiguous_id",
     `cannot tell which job ${text} is: ${matches.length} jobs begin so, the newest are ${shown}`,
@@ -6256,1121 +9309,7 @@ function listCommand(root) {
 });
 
 },
-"./chunk-FBU3HYAQ.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  healthOf: () => healthOf,
-  observation: () => observation,
-  progressOf: () => progressOf,
-  staffFacts: () => staffFacts
-});
-module.exports = stdin_exports;
-var import_chunk_QKHYVUAR = load("./chunk-QKHYVUAR.js");
-var import_chunk_JF5WKRZ5 = load("./chunk-JF5WKRZ5.js");
-var import_chunk_JJIHWTVQ = load("./chunk-JJIHWTVQ.js");
-var import_chunk_TUJMDTZA = load("./chunk-TUJMDTZA.js");
-var import_chunk_IUIUXIVZ = load("./chunk-IUIUXIVZ.js");
-var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
-var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
-var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
-var import_chunk_Q3WBBNCF = load("./chunk-Q3WBBNCF.js");
-var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
-var recentEvents = 5;
-var eventsAtMost = 50;
-function observation(view, options) {
-  const { state, spec, paths } = view;
-  const condition = (0, import_chunk_IUIUXIVZ.conditionOf)(view);
-  const after = options.afterSeq ?? Math.max(0, state.seq - recentEvents);
-  const journal = (0, import_chunk_JJIHWTVQ.readEvents)(paths, after, eventsAtMost);
-  const document = {
-    id: view.id,
-    kind: spec?.kind ?? null,
-    verb: spec?.verb ?? null,
-    owner: spec?.owner ?? null,
-    label: spec?.label === null || spec?.label === void 0 ? null : (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)(spec.label), 120),
-    ...staffFacts(spec),
-    ...spec?.timer ? { timer: (0, import_chunk_QKHYVUAR.timerFacts)(spec.timer) } : {},
-    state: state.state,
-    ...healthOf(view, condition),
-    supervision: condition,
-    rev: state.rev,
-    created_at: state.created_at,
-    started_at: state.started_at,
-    ended_at: state.ended_at,
-    duration_ms: state.duration_ms,
-    age_ms: Math.max(0, (0, import_chunk_Y5L6GQDB.nowMs)() - Date.parse(state.created_at)),
-    deadline_ms: spec?.deadline_ms ?? null,
-    exit_code: state.exit_code,
-    signal: state.signal,
-    error: state.error === null ? null : { ...state.error, message: (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)(state.error.message), 400) },
-    warnings: state.warnings.slice(0, 5).map((one) => ({ code: one.code, message: (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)(one.message), 200) })),
-    conversation: state.conversation,
-    files: filesOf(view),
-    next: nextFor(view, condition, options.root)
-  };
-  if (!(0, import_chunk_IUIUXIVZ.isEnded)(state)) document.progress = progressOf(view);
-  const { files, next, progress, ...facts } = document;
-  const plain = (0, import_chunk_LXK2ZILE.plainValue)(facts, 400);
-  const events = journal.events.map((event) => (0, import_chunk_LXK2ZILE.plainValue)(event, 400));
-  return bound(
-    { ...plain, files, next, ...progress === void 0 ? {} : { progress: (0, import_chunk_LXK2ZILE.plainValue)(progress, import_chunk_Q3WBBNCF.textTailBytes + 3) } },
-    events,
-    journal.more,
-    after
-  );
-}
-function staffFacts(spec) {
-  const { staff } = spec ?? {};
-  if (!staff) return { backend: null, profile: null, model: null };
-  const short = (text) => (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)(String(text)), 120);
-  return {
-    backend: short(staff.custom?.name ?? staff.backend),
-    profile: short(staff.profile),
-    model: staff.model ? short(staff.model) : null
-  };
-}
-function filesOf({ paths, state }) {
-  const files = {
-    result: paths.result,
-    output: paths.output,
-    error: paths.error,
-    events: paths.events,
-    worker_log: paths.workerLog
-  };
-  if (!(0, import_chunk_IUIUXIVZ.isEnded)(state)) return files;
-  return Object.fromEntries(Object.entries(files).map(([name, file]) => [name, (0, import_chunk_SWRACBME.exists)(file) ? file : null]));
-}
-function healthOf(view, condition) {
-  const attention = (reason) => ({
-    health: "attention",
-    attention_kind: "monitor_attention",
-    reason
-  });
-  switch (condition) {
-    case "unclaimed":
-      return attention(
-        `the worker died before it started the command (${view.launch?.generation ?? 1} tried); the next wait starts a new one; see ${view.paths.workerLog}`
-      );
-    case "orphaned":
-      return attention(
-        "the worker is gone; the command runs on under its shim, and the next wait attaches a new worker"
-      );
-    case "over":
-    case "lost":
-    case "host_restarted":
-    case "never_started":
-      return attention("it is over, and its end could not be stored from here");
-    case "supervised":
-    case "unseen":
-      if (view.leaseAgeMs !== null && view.leaseAgeMs > import_chunk_Q3WBBNCF.leaseStaleMs)
-        return attention(`no sign of life of the worker for ${Math.round(view.leaseAgeMs / 1e3)} s`);
-      if (isMoving(view)) return { health: "progressing", attention_kind: null };
-      break;
-    default:
-  }
-  return { health: view.state.health, attention_kind: view.state.attention_kind };
-}
-function isMoving({ spec, state, paths }) {
-  if (!spec?.staff || state.state !== "running") return false;
-  const output = (0, import_chunk_SWRACBME.factsOf)(paths.output);
-  return output !== void 0 && output.size > 0 && (0, import_chunk_Y5L6GQDB.nowMs)() - output.modifiedMs < import_chunk_Q3WBBNCF.progressingMs;
-}
-function nextFor(view, condition, root) {
-  if (condition === "damaged") return { doctor: import_chunk_TUJMDTZA.nextCommands.doctor(view.id, root.option) };
-  if (!(0, import_chunk_IUIUXIVZ.isEnded)(view.state))
-    return { wait: import_chunk_TUJMDTZA.nextCommands.wait(view.id, root.option), cancel: import_chunk_TUJMDTZA.nextCommands.cancel(view.id, root.option) };
-  const next = { result: import_chunk_TUJMDTZA.nextCommands.result(view.id, root.option) };
-  if (view.state.state === "done") return next;
-  if ((0, import_chunk_JF5WKRZ5.isContinuable)(view.paths, view.state)) next.continue = import_chunk_TUJMDTZA.nextCommands.continue(view.id, root.option);
-  next.restart = import_chunk_TUJMDTZA.nextCommands.restart(view.id, root.option);
-  return next;
-}
-function progressOf(view) {
-  const { paths, spec } = view;
-  const [output, error] = [(0, import_chunk_SWRACBME.factsOf)(paths.output), (0, import_chunk_SWRACBME.factsOf)(paths.error)];
-  const newest = Math.max(
-    output && output.size > 0 ? output.modifiedMs : 0,
-    error && error.size > 0 ? error.modifiedMs : 0
-  );
-  const facts = {
-    stdout_bytes: output?.size ?? 0,
-    stderr_bytes: error?.size ?? 0,
-    last_output_at: newest > 0 ? (0, import_chunk_Y5L6GQDB.isoOf)(newest) : null,
-    last_output_age_ms: newest > 0 ? Math.max(0, Math.round((0, import_chunk_Y5L6GQDB.nowMs)() - newest)) : null
-  };
-  if (spec?.staff && !spec.staff.custom) {
-    const snapshot = (0, import_chunk_527JQF7V.readJson)(paths.snapshot);
-    return snapshot.kind === "ok" ? { ...facts, ...snapshot.value } : { ...facts, tools: [], text: "", text_truncated: false };
-  }
-  const bytes = (0, import_chunk_527JQF7V.readRange)(paths.output, -import_chunk_Q3WBBNCF.tailBytes, import_chunk_Q3WBBNCF.tailBytes)?.bytes ?? Buffer.alloc(0);
-  const latest = (0, import_chunk_LXK2ZILE.tail)((0, import_chunk_LXK2ZILE.plainText)(bytes.toString("utf8")), import_chunk_Q3WBBNCF.textTailBytes);
-  return { ...facts, text: latest.text, text_truncated: latest.truncated || (output?.size ?? 0) > import_chunk_Q3WBBNCF.tailBytes };
-}
-function bound(document, events, isMore, after) {
-  let kept = events;
-  const make = () => ({
-    ...document,
-    events: kept,
-    next_seq: kept.at(-1)?.seq ?? after,
-    more: isMore || kept.length < events.length
-  });
-  const size = () => Buffer.byteLength(JSON.stringify(make())) + 1;
-  while (size() > import_chunk_Q3WBBNCF.observeBytes && kept.length > 1) kept = kept.slice(0, -1);
-  if (size() > import_chunk_Q3WBBNCF.observeBytes && kept[0]) {
-    const { seq, at, job, owner, type } = kept[0];
-    kept = [{ seq, at, job, owner, type, truncated: true }];
-  }
-  const progress = document.progress;
-  for (let limit = import_chunk_Q3WBBNCF.textTailBytes; progress && size() > import_chunk_Q3WBBNCF.observeBytes && limit > 64; limit = Math.floor(limit / 2)) {
-    document.progress = { ...progress, text: (0, import_chunk_LXK2ZILE.tail)(progress.text ?? "", limit).text, text_truncated: true };
-  }
-  if (progress && size() > import_chunk_Q3WBBNCF.observeBytes) document.progress = { tools_truncated: true, text_truncated: true };
-  for (const name of ["files", "warnings", "label", "next", "error", "owner", "model"])
-    if (size() > import_chunk_Q3WBBNCF.observeBytes) delete document[name];
-  return make();
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  healthOf,
-  observation,
-  progressOf,
-  staffFacts
-});
-
-},
-"./chunk-FKXPLZBG.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  startWorker: () => startWorker
-});
-module.exports = stdin_exports;
-var import_chunk_IUIUXIVZ = load("./chunk-IUIUXIVZ.js");
-var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
-async function startWorker(root, spec, job, generation) {
-  const engine = (0, import_chunk_IUIUXIVZ.findEngine)(spec.engine) ?? import_chunk_IUIUXIVZ.defaultEngine;
-  const worker = await engine.start({ stateRoot: root, id: spec.id, mark: spec.mark, logFile: job.paths.workerLog });
-  (0, import_chunk_527JQF7V.writeJson)(job.paths.launch, { worker, generation }, { sync: false });
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  startWorker
-});
-
-},
-"./chunk-FNP5XAIJ.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  spawnDetached: () => spawnDetached,
-  spawnShim: () => spawnShim
-});
-module.exports = stdin_exports;
-var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
-var import_node_child_process = require("node:child_process");
-var import_node_fs = require("node:fs");
-function spawnDetached(start) {
-  const log = (0, import_chunk_527JQF7V.openAppend)(start.logFile);
-  try {
-    const child = (0, import_node_child_process.spawn)(start.program, start.args, {
-      cwd: start.cwd,
-      env: start.environment,
-      detached: true,
-      stdio: ["ignore", log, log]
-    });
-    child.on("error", () => void 0);
-    child.unref();
-    if (child.pid === void 0) throw new Error(`cannot start ${start.program}`);
-    return child.pid;
-  } finally {
-    (0, import_node_fs.closeSync)(log);
-  }
-}
-function spawnShim(start, onEnd) {
-  return new Promise((resolve, reject) => {
-    const child = (0, import_node_child_process.spawn)("/bin/sh", ["-c", start.script, "job-companion-shim", ...start.args], {
-      cwd: start.cwd,
-      env: start.environment,
-      detached: true,
-      stdio: "ignore"
-    });
-    child.once("error", reject);
-    child.once("spawn", () => resolve(child.pid ?? 0));
-    child.once("exit", onEnd);
-  });
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  spawnDetached,
-  spawnShim
-});
-
-},
-"./chunk-FSRL2ASG.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  decodeName: () => decodeName,
-  encodeName: () => encodeName,
-  oneLine: () => oneLine,
-  readableName: () => readableName,
-  showName: () => showName
-});
-module.exports = stdin_exports;
-var decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
-var encoder = new TextEncoder();
-function decodeName(bytes) {
-  try {
-    return decoder.decode(bytes);
-  } catch {
-    return decodeBroken(bytes);
-  }
-}
-function encodeName(name) {
-  if (!/[\udc80-\udcff]/.test(name)) return encoder.encode(name);
-  const parts = name.match(loneOrText) ?? [];
-  const pieces = parts.map((part) => {
-    const code = part.charCodeAt(0);
-    return part.length === 1 && code >= 56448 && code <= 56575 ? Uint8Array.of(code - 56320) : encoder.encode(part);
-  });
-  const result = new Uint8Array(pieces.reduce((sum, piece) => sum + piece.length, 0));
-  let at = 0;
-  for (const piece of pieces) {
-    result.set(piece, at);
-    at += piece.length;
-  }
-  return result;
-}
-var loneOrText = /(?<![\ud800-\udbff])[\udc80-\udcff]|(?:[\ud800-\udbff][\udc00-\udfff]|[^\udc80-\udcff])+/g;
-function readableName(name) {
-  return name.replace(loneOrText, (part) => {
-    const code = part.charCodeAt(0);
-    return part.length === 1 && code >= 56448 && code <= 56575 ? `\\x${(code - 56320).toString(16)}` : part;
-  });
-}
-var odd = /["`\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]|^\s|\s$|^$/u;
-var unprintable = /["\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu;
-function showName(name) {
-  if (!odd.test(name)) return name;
-  const inner = name.replaceAll("\\", "\\\\").replace(unprintable, (found) => {
-    const code = found.codePointAt(0) ?? 0;
-    if (found === '"') return '\\"';
-    if (found === "\n") return "\\n";
-    if (found === "	") return "\\t";
-    if (code >= 56448 && code <= 56575) return `\\x${(code - 56320).toString(16)}`;
-    return `\\u{${code.toString(16)}}`;
-  });
-  return `"${inner}"`;
-}
-function decodeBroken(bytes) {
-  let text = "";
-  for (let at = 0; at < bytes.length; ) {
-    const length = characterAt(bytes, at);
-    if (length === 0) text += String.fromCharCode(56320 + (bytes[at] ?? 0));
-    else text += decoder.decode(bytes.subarray(at, at + length));
-    at += length || 1;
-  }
-  return text;
-}
-function characterAt(bytes, at) {
-  const first = bytes[at] ?? 0;
-  const length = first < 128 ? 1 : first < 194 ? 0 : first < 224 ? 2 : first < 240 ? 3 : first < 245 ? 4 : 0;
-  if (length === 0 || at + length > bytes.length) return 0;
-  try {
-    decoder.decode(bytes.subarray(at, at + length));
-    return length;
-  } catch {
-    return 0;
-  }
-}
-function oneLine(text) {
-  return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]+/gu, " ").trim();
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  decodeName,
-  encodeName,
-  oneLine,
-  readableName,
-  showName
-});
-
-},
-"./chunk-GEPPUING.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  quoteWords: () => quoteWords
-});
-module.exports = stdin_exports;
-var plain = /^[A-Za-z0-9_@%+:,./=-]+$/;
-function quoteWord(word) {
-  if (plain.test(word)) return word;
-  return inQuotes(word);
-}
-function inQuotes(word) {
-  return `'${word.replaceAll("'", `'\\''`)}'`;
-}
-function quoteWords(words) {
-  return words.map((word, index) => index === 0 && word.includes("=") ? inQuotes(word) : quoteWord(word)).join(" ");
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  quoteWords
-});
-
-},
-"./chunk-GR6AO2VB.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  claimJob: () => claimJob,
-  renewLease: () => renewLease
-});
-module.exports = stdin_exports;
-var import_chunk_HJOYLTGT = load("./chunk-HJOYLTGT.js");
-var import_chunk_NTYY2FGO = load("./chunk-NTYY2FGO.js");
-var import_chunk_C5WNB57Y = load("./chunk-C5WNB57Y.js");
-var import_chunk_OPV5FGPX = load("./chunk-OPV5FGPX.js");
-var import_chunk_IUIUXIVZ = load("./chunk-IUIUXIVZ.js");
-var import_chunk_P33TGMKS = load("./chunk-P33TGMKS.js");
-var import_chunk_BYPGP4VB = load("./chunk-BYPGP4VB.js");
-var import_chunk_7DZB4FPX = load("./chunk-7DZB4FPX.js");
-var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
-var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
-var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var reserveBytes = 32 * 1024;
-async function claimJob(root, id) {
-  const paths = (0, import_chunk_P33TGMKS.jobPaths)(root, id);
-  const read = (0, import_chunk_BYPGP4VB.readSpec)(paths);
-  if (read.kind !== "ok")
-    throw new Error(`cannot read the spec of job ${id}: ${read.kind === "damaged" ? read.reason : "it is missing"}`);
-  const spec = read.value;
-  if (!await (0, import_chunk_OPV5FGPX.isGenuine)(spec, (0, import_chunk_OPV5FGPX.readKey)()))
-    throw new Error(`refused: spec.json of job ${id} was not written by this user's launcher`);
-  const hasFifo = await (0, import_chunk_HJOYLTGT.makeFifo)(paths.leaseFifo);
-  return (0, import_chunk_C5WNB57Y.withLock)(paths.lock, () => {
-    if ((0, import_chunk_IUIUXIVZ.isEnded)((0, import_chunk_IUIUXIVZ.inspect)(root, id).state)) return void 0;
-    const self = (0, import_chunk_7DZB4FPX.ownIdentity)();
-    const other = (0, import_chunk_BYPGP4VB.readWorker)(paths);
-    if (other.kind === "ok" && !(0, import_chunk_7DZB4FPX.sameIdentity)(other.value.worker, self) && (0, import_chunk_7DZB4FPX.livenessOf)(other.value.worker) === "alive")
-      return void 0;
-    const release = hasFifo && (0, import_chunk_HJOYLTGT.holdFifo)(paths.leaseFifo) || (() => void 0);
-    const known = other.kind === "ok" ? other.value : { shim: null, child: null, cgroup: null };
-    const cgroup = known.cgroup ?? ((0, import_chunk_SWRACBME.exists)(paths.started) || spec.run?.status_cmd ? null : (0, import_chunk_NTYY2FGO.makeCgroup)(id));
-    (0, import_chunk_527JQF7V.writeJson)(paths.lease, { worker: self }, { sync: false });
-    (0, import_chunk_527JQF7V.writeJson)(
-      paths.worker,
-      { worker: self, shim: known.shim, child: known.child, fifo: hasFifo, cgroup },
-      { sync: false }
-    );
-    setAside(paths);
-    const launch = (0, import_chunk_BYPGP4VB.readLaunch)(paths);
-    return {
-      root,
-      paths,
-      spec,
-      self,
-      generation: launch.kind === "ok" ? launch.value.generation : 1,
-      hasFifo,
-      cgroup,
-      release
-    };
-  });
-}
-function renewLease(paths) {
-  return (0, import_chunk_SWRACBME.touch)(paths.lease, (0, import_chunk_Y5L6GQDB.nowMs)());
-}
-function setAside(paths) {
-  try {
-    (0, import_chunk_527JQF7V.writeFile)(paths.reserve, new Uint8Array(reserveBytes).fill(32), { sync: false });
-  } catch (error) {
-    if (!["ENOSPC", "EDQUOT"].includes((0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "")) throw error;
-  }
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  claimJob,
-  renewLease
-});
-
-},
-"./chunk-GUZ4FZQF.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  waitAndTell: () => waitAndTell
-});
-module.exports = stdin_exports;
-var import_chunk_TANPD2PO = load("./chunk-TANPD2PO.js");
-var import_chunk_FBU3HYAQ = load("./chunk-FBU3HYAQ.js");
-var import_chunk_PJWVBFMH = load("./chunk-PJWVBFMH.js");
-var import_chunk_PL5KOFET = load("./chunk-PL5KOFET.js");
-var import_chunk_T3RYCKUM = load("./chunk-T3RYCKUM.js");
-var import_chunk_5AUWXA57 = load("./chunk-5AUWXA57.js");
-var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_TUJMDTZA = load("./chunk-TUJMDTZA.js");
-var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
-var import_chunk_IUIUXIVZ = load("./chunk-IUIUXIVZ.js");
-var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
-async function withFarewell(context, root, ids, wait) {
-  const release = (0, import_chunk_5AUWXA57.onInterrupt)((signal) => {
-    try {
-      context.live?.("");
-      context.tell(farewell(root, ids));
-    } catch {
-    }
-    (0, import_chunk_5AUWXA57.endBySignal)(signal);
-  });
-  try {
-    return await wait();
-  } finally {
-    release();
-  }
-}
-function farewell(root, ids) {
-  const [first = ""] = ids;
-  if (ids.length === 1) return `job ${first} runs on; collect it with:
-${import_chunk_TUJMDTZA.nextCommands.wait(first, root.option)}`;
-  const command = (0, import_chunk_TUJMDTZA.nextCommand)(root.option, "wait", ...ids, "--all", "--timeout", "10m");
-  return `the ${ids.length} jobs run on; collect them with:
-${command}`;
-}
-async function waitAndTell(context, root, ids, options) {
-  const wait = () => (0, import_chunk_T3RYCKUM.waitForJobs)(root.folder, ids, {
-    ...options,
-    // A person who looks at the terminal gets one line that is renewed; everybody else silence, or the lines asked for.
-    heartbeatMs: options.heartbeatMs ?? (context.live ? 1e3 : null),
-    onHeartbeat: (seen) => {
-      const lines = seen.map((view) => heartbeat(asOfNow(view)));
-      if (options.heartbeatMs !== null) for (const line of lines) context.tell(line);
-      else context.live?.(lines.join(" | ").slice(0, Math.max(20, context.width - 1)));
-    }
-  });
-  const views = await withFarewell(
-    context,
-    root,
-    ids,
-    () => (0, import_chunk_PJWVBFMH.withRegistration)(root.folder, ids, options.timeoutMs, wait)
-  );
-  if (options.heartbeatMs === null) context.live?.("");
-  return tellWaited(context, root, views, options);
-}
-function tellWaited(context, root, views, options) {
-  const ended = views.filter((view) => (0, import_chunk_IUIUXIVZ.isEnded)(view.state));
-  const isOver = options.mode === "any" ? ended.length > 0 : ended.length === views.length;
-  const shown = !isOver ? views : options.mode === "any" ? firstOf(ended) : views;
-  const code = isOver ? (0, import_chunk_6PFAPK5K.exitCodeOfAll)(shown.map((view) => view.state.state)) : import_chunk_6PFAPK5K.exitCodes.pending;
-  const afterPrint = () => {
-    for (const view of shown) if ((0, import_chunk_IUIUXIVZ.isEnded)(view.state)) (0, import_chunk_PL5KOFET.noteCollected)(view, "wait");
-  };
-  if (options.isJson) {
-    const documents = shown.map(
-      (view) => (0, import_chunk_IUIUXIVZ.isEnded)(view.state) ? (0, import_chunk_TANPD2PO.endedDocument)(view) : (0, import_chunk_FBU3HYAQ.observation)(view, { afterSeq: null, root })
-    );
-    return {
-      code,
-      afterPrint,
-      json: views.length === 1 ? documents[0] : { jobs: documents, pending: pendingOf(views) }
-    };
-  }
-  const replies = shown.map((view) => (0, import_chunk_IUIUXIVZ.isEnded)(view.state) ? (0, import_chunk_TANPD2PO.tellEnded)(context, view) : tellPending(root, view));
-  const outs = replies.map((reply) => Buffer.from(reply.out ?? ""));
-  return {
-    code,
-    afterPrint,
-    out: shown.length === 1 ? outs[0] : joined(context, shown, outs),
-    notes: replies.flatMap((reply) => reply.notes ?? []).filter((note) => !options.told?.includes(note))
-  };
-}
-function joined(context, views, outs) {
-  const parts = views.flatMap((view, at) => {
-    const bytes = outs[at] ?? Buffer.alloc(0);
-    const head = context.isTerminal ? `${at === 0 ? "" : "\n"}== ${view.id}: ${view.state.state} ==
-` : "";
-    return [Buffer.from(head), bytes, Buffer.from(bytes.length === 0 || bytes.at(-1) === 10 ? "" : "\n")];
-  });
-  return Buffer.concat(parts);
-}
-function firstOf(views) {
-  return [...views].sort((a, b) => Date.parse(a.state.ended_at ?? "") - Date.parse(b.state.ended_at ?? "")).slice(0, 1);
-}
-function pendingOf(views) {
-  return views.filter((view) => !(0, import_chunk_IUIUXIVZ.isEnded)(view.state)).map((view) => view.id);
-}
-function tellPending(root, view) {
-  const picture = JSON.stringify((0, import_chunk_FBU3HYAQ.observation)(view, { afterSeq: null, root }), null, 1);
-  const next = import_chunk_TUJMDTZA.nextCommands.wait(view.id, root.option);
-  return {
-    code: import_chunk_6PFAPK5K.exitCodes.pending,
-    out: `${picture}
-${next}
-`,
-    notes: [`${view.id}: ${view.state.state}, not ended yet; wait again with the last line`]
-  };
-}
-function asOfNow(view) {
-  try {
-    return (0, import_chunk_IUIUXIVZ.isEnded)(view.state) ? view : (0, import_chunk_IUIUXIVZ.inspect)(view.root, view.id);
-  } catch {
-    return view;
-  }
-}
-function heartbeat(view) {
-  const age = view.state.started_at ? (0, import_chunk_UNGYPAP3.formatDuration)(Math.max(0, (0, import_chunk_Y5L6GQDB.nowMs)() - Date.parse(view.state.started_at))) : "not started";
-  return `${view.id}: ${view.state.state}, ${age}`;
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  waitAndTell
-});
-
-},
-"./chunk-HJOYLTGT.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  holdFifo: () => holdFifo,
-  makeFifo: () => makeFifo,
-  watchFifo: () => watchFifo
-});
-module.exports = stdin_exports;
-var import_chunk_6GPA47WF = load("./chunk-6GPA47WF.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var import_node_fs = require("node:fs");
-var flags = import_node_fs.constants.O_NONBLOCK | import_node_fs.constants.O_NOFOLLOW;
-async function makeFifo(file) {
-  const { spawn } = await Promise.resolve().then(() => builtin("node:child_process"));
-  return new Promise((resolve) => {
-    const maker = spawn("mkfifo", ["-m", "600", file], { env: (0, import_chunk_6GPA47WF.toolEnvironment)(), stdio: "ignore" });
-    maker.once("error", () => resolve(isFifo(file)));
-    maker.once("exit", () => resolve(isFifo(file)));
-  });
-}
-function holdFifo(file) {
-  const fd = openFifo(file, import_node_fs.constants.O_RDWR);
-  if (fd === void 0) return void 0;
-  (0, import_node_fs.chmodSync)(file, 384);
-  return () => (0, import_node_fs.closeSync)(fd);
-}
-async function watchFifo(file, onEnd) {
-  const fd = openFifo(file, import_node_fs.constants.O_RDONLY);
-  if (fd === void 0) return void 0;
-  const { Socket } = await Promise.resolve().then(() => builtin("node:net"));
-  const socket = new Socket({ fd, readable: true, writable: false });
-  let done = false;
-  const end = () => {
-    if (!done) onEnd();
-    done = true;
-  };
-  socket.on("error", end).on("end", end).on("close", end);
-  socket.resume();
-  return () => {
-    done = true;
-    socket.destroy();
-  };
-}
-function openFifo(file, mode) {
-  let fd;
-  try {
-    fd = (0, import_node_fs.openSync)(file, mode | flags);
-  } catch (error) {
-    if (["ENOENT", "ENOTDIR", "ELOOP", "ENXIO", "EACCES", "EROFS", "EPERM"].includes((0, import_chunk_NVPF5LEY.errnoOf)(error) ?? ""))
-      return void 0;
-    throw error;
-  }
-  if ((0, import_node_fs.fstatSync)(fd).isFIFO()) return fd;
-  (0, import_node_fs.closeSync)(fd);
-  return void 0;
-}
-function isFifo(file) {
-  const fd = openFifo(file, import_node_fs.constants.O_RDONLY);
-  if (fd === void 0) return false;
-  (0, import_node_fs.closeSync)(fd);
-  return true;
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  holdFifo,
-  makeFifo,
-  watchFifo
-});
-
-},
-"./chunk-I6ZRWKMO.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  contextOf: () => contextOf
-});
-module.exports = stdin_exports;
-var import_chunk_LCEM6ZMH = load("./chunk-LCEM6ZMH.js");
-var import_chunk_FSRL2ASG = load("./chunk-FSRL2ASG.js");
-var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
-var lines = 50;
-var lineBytes = 200;
-function contextOf(snapshot) {
-  const { cwd, at, git, entries } = snapshot;
-  if (!git) return { cwd, at, git: null };
-  const dirty = entries.filter(import_chunk_LCEM6ZMH.isDirty);
-  return {
-    cwd,
-    at,
-    git: {
-      root: git.root,
-      branch: git.branch === null ? null : (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_FSRL2ASG.showName)(git.branch), lineBytes),
-      head: git.head,
-      subject: git.subject === null ? null : (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_FSRL2ASG.oneLine)(git.subject), lineBytes),
-      dirty: dirty.slice(0, lines).map((entry) => (0, import_chunk_LXK2ZILE.excerpt)(dirtyLine(entry), lineBytes)),
-      dirty_count: (0, import_chunk_LCEM6ZMH.countDirty)(snapshot)
-    }
-  };
-}
-function dirtyLine({ xy, path, from }) {
-  const origin = from === void 0 ? "" : `${(0, import_chunk_FSRL2ASG.showName)(from)} -> `;
-  const letters = xy === "??" ? xy : xy.replace("?", ".").replaceAll(".", " ");
-  return `${letters} ${origin}${(0, import_chunk_FSRL2ASG.showName)(path)}`;
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  contextOf
-});
-
-},
-"./chunk-IUIUXIVZ.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  boundOf: () => boundOf,
-  compareIds: () => compareIds,
-  conditionOf: () => conditionOf,
-  damagedState: () => damagedState,
-  defaultEngine: () => defaultEngine,
-  earlyState: () => earlyState,
-  findEngine: () => findEngine,
-  inspect: () => inspect,
-  isEnded: () => isEnded,
-  isId: () => isId,
-  isIdPrefix: () => isIdPrefix,
-  makeId: () => makeId
-});
-module.exports = stdin_exports;
-var import_chunk_P33TGMKS = load("./chunk-P33TGMKS.js");
-var import_chunk_BYPGP4VB = load("./chunk-BYPGP4VB.js");
-var import_chunk_7DZB4FPX = load("./chunk-7DZB4FPX.js");
-var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
-var import_chunk_6GPA47WF = load("./chunk-6GPA47WF.js");
-var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
-var import_chunk_Q3WBBNCF = load("./chunk-Q3WBBNCF.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var idPattern = /^[a-z]{2,12}-[0-9a-z]{8,9}-[0-9a-z]{6}$/;
-var prefixPattern = /^[a-z]{2,12}(?:-[0-9a-z]{0,9}(?:-[0-9a-z]{0,6})?)?$/;
-function makeId(verb, nowMs2, random) {
-  const digits = Array.from(random.subarray(0, 6), (byte) => (byte % 36).toString(36)).join("");
-  return `${verb}-${nowMs2.toString(36)}-${digits}`;
-}
-function isId(text) {
-  return idPattern.test(text);
-}
-function isIdPrefix(text) {
-  return prefixPattern.test(text);
-}
-function idTimeMs(id) {
-  return Number.parseInt(id.split("-")[1] ?? "", 36);
-}
-function compareIds(a, b) {
-  return idTimeMs(a) - idTimeMs(b) || (a < b ? -1 : a > b ? 1 : 0);
-}
-var nodeOptions = ["--no-warnings"];
-var local = {
-  id: "local",
-  async prepare() {
-    await Promise.resolve().then(() => load("./spawn-GECXRNMD.js"));
-  },
-  async start(worker) {
-    const { spawnDetached } = await Promise.resolve().then(() => load("./spawn-GECXRNMD.js"));
-    const pid = spawnDetached({
-      program: process.execPath,
-      args: [...nodeOptions, (0, import_chunk_P33TGMKS.companionFile)(), "_worker", worker.stateRoot, worker.id],
-      cwd: "/",
-      environment: (0, import_chunk_6GPA47WF.workerEnvironment)(worker.mark),
-      logFile: worker.logFile
-    });
-    const identity = (0, import_chunk_7DZB4FPX.identityOf)(pid);
-    if (!identity) throw new Error(`cannot see the worker that was just started (pid ${pid})`);
-    return identity;
-  },
-  alive: import_chunk_7DZB4FPX.livenessOf,
-  signal: import_chunk_7DZB4FPX.signalIdentity
-};
-var engines = [local];
-function findEngine(id) {
-  return engines.find((engine) => engine.id === id);
-}
-var defaultEngine = local;
-function boundOf(spec) {
-  if (spec.launcher.boot_id === (0, import_chunk_7DZB4FPX.bootId)()) return spec.deadline_mono_ms;
-  return (0, import_chunk_Y5L6GQDB.monotonicMs)() + Date.parse(spec.created_at) + spec.deadline_ms - (0, import_chunk_Y5L6GQDB.nowMs)();
-}
-function isPastBound(spec) {
-  return (0, import_chunk_Y5L6GQDB.monotonicMs)() >= boundOf(spec);
-}
-function earlyState(id, spec) {
-  return {
-    schema: 1,
-    id,
-    rev: 0,
-    state: "starting",
-    health: "unknown",
-    attention_kind: null,
-    seq: 0,
-    created_at: spec?.created_at ?? (0, import_chunk_Y5L6GQDB.isoOf)(idTimeMs(id)),
-    started_at: null,
-    ended_at: null,
-    duration_ms: null,
-    exit_code: null,
-    signal: null,
-    signal_certain: null,
-    error: null,
-    warnings: spec?.warnings ?? [],
-    conversation: null,
-    reconciled: false,
-    output: null,
-    usage: null
-  };
-}
-function damagedState(id, damage) {
-  const error = { code: "state_damaged", message: `the record of this job cannot be used: ${damage}` };
-  return { ...earlyState(id, null), state: "failed", error };
-}
-function isEnded(state) {
-  return import_chunk_BYPGP4VB.outcomes.includes(state.state);
-}
-function inspect(root, id) {
-  const paths = (0, import_chunk_P33TGMKS.jobPaths)(root, id);
-  const [state, spec] = [(0, import_chunk_BYPGP4VB.readState)(paths), (0, import_chunk_BYPGP4VB.readSpec)(paths)];
-  if (spec.kind === "missing" && !(0, import_chunk_SWRACBME.exists)(paths.folder)) throw goneError(id, paths);
-  const isOver = state.kind === "ok" && isEnded(state.value);
-  const who = isOver ? nobody : whoIsThere(paths, spec);
-  const damage = damageOf(spec, state, who.seen.worker);
-  return {
-    id,
-    root,
-    paths,
-    spec: presentIn(spec),
-    damage,
-    state: damage === null ? presentIn(state) ?? earlyState(id, presentIn(spec)) : damagedState(id, damage),
-    ...who
-  };
-}
-function goneError(id, paths) {
-  return new import_chunk_NVPF5LEY.FaultError("unknown_job", `cannot find job ${id} any more: its folder ${paths.folder} is gone`);
-}
-var nobody = {
-  launch: null,
-  worker: null,
-  shim: null,
-  child: null,
-  seen: { worker: "none", shim: "none" },
-  isOtherBoot: false,
-  isClaimed: false,
-  exit: void 0,
-  reason: void 0,
-  cancel: void 0,
-  leaseAgeMs: null
-};
-function whoIsThere(paths, spec) {
-  const launch = presentIn((0, import_chunk_BYPGP4VB.readLaunch)(paths));
-  const worker = presentIn((0, import_chunk_BYPGP4VB.readWorker)(paths));
-  const boot = worker?.worker ?? launch?.worker ?? null;
-  const shim = worker?.shim ?? (boot ? (0, import_chunk_BYPGP4VB.readMark)(paths.shimMark, boot) : void 0) ?? null;
-  const child = worker?.child ?? (boot ? (0, import_chunk_BYPGP4VB.readMark)(paths.childMark, boot) : void 0) ?? null;
-  const engine = findEngine(spec.kind === "ok" ? spec.value.engine : "local") ?? defaultEngine;
-  const lease = (0, import_chunk_SWRACBME.factsOf)(paths.lease) ?? (0, import_chunk_SWRACBME.factsOf)(paths.launch);
-  return {
-    launch,
-    worker,
-    shim,
-    child,
-    seen: { worker: bestOf([launch?.worker, worker?.worker], engine.alive), shim: bestOf([shim], engine.alive) },
-    // Without a word of any worker the launcher's boot counts: whatever it started ended with that boot.
-    isOtherBoot: (boot ?? (spec.kind === "ok" ? spec.value.launcher : null))?.boot_id !== (0, import_chunk_7DZB4FPX.bootId)() && (boot !== null || spec.kind === "ok"),
-    isClaimed: (0, import_chunk_SWRACBME.exists)(paths.started),
-    exit: (0, import_chunk_BYPGP4VB.readExit)(paths),
-    reason: (0, import_chunk_BYPGP4VB.readReason)(paths),
-    cancel: (0, import_chunk_BYPGP4VB.readCancel)(paths),
-    leaseAgeMs: lease ? Math.max(0, (0, import_chunk_Y5L6GQDB.nowMs)() - lease.modifiedMs) : null
-  };
-}
-function conditionOf(view) {
-  if (view.damage !== null) return "damaged";
-  if (isEnded(view.state)) return "ended";
-  const { worker, shim } = view.seen;
-  if (view.spec?.timer) return conditionOfTimer(view, view.spec.timer);
-  if (worker === "alive") return "supervised";
-  if (!view.spec) return "damaged";
-  if (worker === "unknown") return isLongOver(view) ? "lost" : "unseen";
-  if (view.spec.kind === "watch") return conditionOfWatch(view, view.spec);
-  if (view.isOtherBoot) return view.exit ? "over" : "host_restarted";
-  if (view.isClaimed) {
-    if (view.exit) return "over";
-    if (shim === "alive") return "orphaned";
-    if (shim === "unknown") return "unseen";
-    return shim === "none" && ageOf(view.paths.started) < 1e3 ? "orphaned" : "lost";
-  }
-  if (view.launch || view.worker) return "unclaimed";
-  return startingOf(view, view.spec);
-}
-function conditionOfTimer(view, timer) {
-  const isAlive = view.seen.worker === "alive";
-  if ((0, import_chunk_Y5L6GQDB.nowMs)() >= Date.parse(timer.due_at) + (isAlive ? timerPatienceMs : 0)) return "over";
-  if (view.cancel && !isAlive) return "over";
-  return isAlive ? "supervised" : "armed";
-}
-var timerPatienceMs = 2e3;
-function conditionOfWatch(view, spec) {
-  if (isPastBound(spec)) return "lost";
-  if (view.launch || view.worker) return "unclaimed";
-  return startingOf(view, spec);
-}
-function startingOf(view, spec) {
-  const isLauncherAlive = (findEngine(spec.engine) ?? defaultEngine).alive(spec.launcher) === "alive";
-  return isLauncherAlive || ageOf(view.paths.spec) < import_chunk_Q3WBBNCF.startLimitMs ? "starting" : "never_started";
-}
-function isLongOver(view) {
-  if (!view.spec || view.leaseAgeMs === null || view.leaseAgeMs < import_chunk_Q3WBBNCF.leaseStaleMs) return false;
-  const latest = Date.parse(view.spec.created_at) + view.spec.deadline_ms + view.spec.kill_grace_ms + import_chunk_Q3WBBNCF.unseenGraceMs;
-  return (0, import_chunk_Y5L6GQDB.nowMs)() > latest;
-}
-function ageOf(target) {
-  const facts = (0, import_chunk_SWRACBME.factsOf)(target);
-  return facts ? (0, import_chunk_Y5L6GQDB.nowMs)() - facts.modifiedMs : Number.POSITIVE_INFINITY;
-}
-function bestOf(identities, alive) {
-  const seen = identities.filter((one) => one !== null && one !== void 0).map(alive);
-  for (const answer of ["alive", "unknown", "dead"]) if (seen.includes(answer)) return answer;
-  return "none";
-}
-function damageOf(spec, state, worker) {
-  if (worker === "alive") return null;
-  if (state.kind === "damaged") return state.reason;
-  if (state.kind === "ok" && isEnded(state.value)) return null;
-  if (spec.kind === "ok") return null;
-  return spec.kind === "damaged" ? spec.reason : "spec.json is missing";
-}
-function presentIn(read) {
-  return read.kind === "ok" ? read.value : null;
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  boundOf,
-  compareIds,
-  conditionOf,
-  damagedState,
-  defaultEngine,
-  earlyState,
-  findEngine,
-  inspect,
-  isEnded,
-  isId,
-  isIdPrefix,
-  makeId
-});
-
-},
-"./chunk-JF5WKRZ5.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  isContinuable: () => isContinuable
-});
-module.exports = stdin_exports;
-var import_chunk_JJIHWTVQ = load("./chunk-JJIHWTVQ.js");
-function isContinuable(paths, state) {
-  if (!state.conversation || state.error?.code === "spawn_failed") return false;
-  if (state.output === null || state.output.stdout?.bytes > 0) return true;
-  return (0, import_chunk_JJIHWTVQ.readEvents)(paths, 0, 1e3).events.some((event) => event.type === "conversation");
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  isContinuable
-});
-
-},
-"./chunk-JJIHWTVQ.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  openJournal: () => openJournal,
-  readEvents: () => readEvents
-});
-module.exports = stdin_exports;
-var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
-var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
-var import_chunk_Q3WBBNCF = load("./chunk-Q3WBBNCF.js");
-var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
-function openJournal(paths, job) {
-  const last = (0, import_chunk_527JQF7V.readRange)(paths.events, -1, 1);
-  if (last && last.size > 0 && last.bytes[0] !== 10) (0, import_chunk_527JQF7V.appendText)(paths.events, "\n");
-  let isTorn = false;
-  const owner = job.owner === null ? null : (0, import_chunk_LXK2ZILE.excerpt)(job.owner, 200);
-  const journal = {
-    seq: newestSeq(paths),
-    append(type, fields = {}) {
-      const event = { seq: journal.seq + 1, at: (0, import_chunk_Y5L6GQDB.isoNow)(), job: job.id, owner, type, ...fields };
-      let line = JSON.stringify(event);
-      if (Buffer.byteLength(line) > import_chunk_Q3WBBNCF.eventLineBytes) {
-        line = JSON.stringify({ seq: event.seq, at: event.at, job: job.id, owner, type, truncated: true });
-      }
-      const text = `${isTorn ? "\n" : ""}${line}
-`;
-      isTorn = true;
-      (0, import_chunk_527JQF7V.appendText)(paths.events, text);
-      isTorn = false;
-      journal.seq = event.seq;
-      return event;
-    }
-  };
-  return journal;
-}
-var chunk = 256 * 1024;
-function readEvents(paths, after, limit) {
-  let size = chunk;
-  for (; ; ) {
-    const part = (0, import_chunk_527JQF7V.readRange)(paths.events, -size, size);
-    if (!part) return { events: [], more: false, missed: false };
-    const isWhole = part.bytes.length >= part.size;
-    const events = parseEvents(part.bytes.toString("utf8"), isWhole);
-    const first = events[0]?.seq ?? 0;
-    if (!isWhole && (events.length === 0 || first > after + 1) && size < 64 * chunk) {
-      size *= 4;
-      continue;
-    }
-    const wanted = events.filter((event) => event.seq > after);
-    return { events: wanted.slice(0, limit), more: wanted.length > limit, missed: !isWhole && first > after + 1 };
-  }
-}
-function newestSeq(paths) {
-  for (let size = 2 * import_chunk_Q3WBBNCF.eventLineBytes; ; size *= 4) {
-    const part = (0, import_chunk_527JQF7V.readRange)(paths.events, -size, size);
-    if (!part) return 0;
-    const isWhole = part.bytes.length >= part.size;
-    const newest = parseEvents(part.bytes.toString("utf8"), isWhole).at(-1);
-    if (newest || isWhole || size > 64 * chunk) return newest?.seq ?? 0;
-  }
-}
-function parseEvents(text, isWhole) {
-  const lines = text.split("\n");
-  if (!isWhole) lines.shift();
-  const events = [];
-  for (const line of lines) {
-    if (line === "") continue;
-    try {
-      const value = JSON.parse(line);
-      if (typeof value === "object" && value !== null && typeof value.seq === "number") events.push(value);
-    } catch {
-    }
-  }
-  return events;
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  openJournal,
-  readEvents
-});
-
-},
-"./chunk-JSBRDJBE.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  __commonJS: () => __commonJS,
-  __toESM: () => __toESM
-});
-module.exports = stdin_exports;
-var __create = Object.create;
-var __defProp2 = Object.defineProperty;
-var __getOwnPropDesc2 = Object.getOwnPropertyDescriptor;
-var __getOwnPropNames2 = Object.getOwnPropertyNames;
-var __getProtoOf = Object.getPrototypeOf;
-var __hasOwnProp2 = Object.prototype.hasOwnProperty;
-var __commonJS = (cb, mod) => function __require() {
-  return mod || (0, cb[__getOwnPropNames2(cb)[0]])((mod = { exports: {} }).exports, mod), mod.exports;
-};
-var __copyProps2 = (to, from, except, desc) => {
-  if (from && typeof from === "object" || typeof from === "function") {
-    for (let key of __getOwnPropNames2(from))
-      if (!__hasOwnProp2.call(to, key) && key !== except)
-        __defProp2(to, key, { get: () => from[key], enumerable: !(desc = __getOwnPropDesc2(from, key)) || desc.enumerable });
-  }
-  return to;
-};
-var __toESM = (mod, isNodeMode, target) => (target = mod != null ? __create(__getProtoOf(mod)) : {}, __copyProps2(
-  // If the importer is in node compatibility mode or this is not an ESM
-  // file that has been converted to a CommonJS file using a Babel-
-  // compatible transform (i.e. "__esModule" has not been set), then set
-  // "default" to the CommonJS "module.exports" for node compatibility.
-  isNodeMode || !mod || !mod.__esModule ? __defProp2(target, "default", { value: mod, enumerable: true }) : target,
-  mod
-));
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  __commonJS,
-  __toESM
-});
-
-},
-"./chunk-K6UWIUJY.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  matchAt: () => matchAt,
-  matchPattern: () => matchPattern,
-  parsePattern: () => parsePattern
-});
-module.exports = stdin_exports;
-var import_chunk_Q3WBBNCF = load("./chunk-Q3WBBNCF.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var patternFlags = "m";
-function parsePattern(text, option) {
-  if (text === "")
-    throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take ${option}: an empty pattern matches everything; give what to look for`);
-  try {
-    new RegExp(text, patternFlags);
-  } catch (error) {
-    const [, why] = /: ([^:]*)$/.exec((0, import_chunk_NVPF5LEY.messageOf)(error)) ?? [];
-    throw (0, import_chunk_NVPF5LEY.usageError)(
-      `cannot take ${option} ${JSON.stringify(text)}: it is no regular expression (${why ?? "it does not compile"}); allowed is what JavaScript's RegExp takes, without slashes`
-    );
-  }
-  return text;
-}
-async function matchPattern(pattern, text, limitMs = import_chunk_Q3WBBNCF.patternMs) {
-  const at = await matchAt(pattern, text, limitMs);
-  return at === "slow" ? at : at >= 0;
-}
-async function matchAt(pattern, text, limitMs = import_chunk_Q3WBBNCF.patternMs) {
-  const { runInNewContext } = await Promise.resolve().then(() => builtin("node:vm"));
-  try {
-    const words = { pattern, flags: patternFlags, text };
-    const at = runInNewContext("text.search(new RegExp(pattern, flags))", words, { timeout: limitMs });
-    return typeof at === "number" ? at : -1;
-  } catch (error) {
-    if ((0, import_chunk_NVPF5LEY.errnoOf)(error) === "ERR_SCRIPT_EXECUTION_TIMEOUT") return "slow";
-    throw error;
-  }
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  matchAt,
-  matchPattern,
-  parsePattern
-});
-
-},
-"./chunk-KYMZMVUR.js": function (module, exports) {
+"./chunk-QZR6RHJC.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -7382,7 +9321,7 @@ var import_chunk_LCEM6ZMH = load("./chunk-LCEM6ZMH.js");
 var import_chunk_57BTWB2J = load("./chunk-57BTWB2J.js");
 var import_chunk_GEPPUING = load("./chunk-GEPPUING.js");
 var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
-var import_chunk_Q3WBBNCF = load("./chunk-Q3WBBNCF.js");
+var import_chunk_XM3GMG25 = load("./chunk-XM3GMG25.js");
 var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var patchBytes = 2 * 1024 * 1024;
@@ -7418,7 +9357,7 @@ function rangeOf(staff, head, isDirtyTree) {
   return { title: "The newest commit (nothing is uncommitted)", command: ["show", "HEAD"], isDirty: false };
 }
 function readPatch(root, command) {
-  const opened = (0, import_chunk_LCEM6ZMH.openGit)(root, { until: (0, import_chunk_Y5L6GQDB.monotonicMs)() + import_chunk_Q3WBBNCF.captureBudgetMs });
+  const opened = (0, import_chunk_LCEM6ZMH.openGit)(root, { until: (0, import_chunk_Y5L6GQDB.monotonicMs)() + import_chunk_XM3GMG25.captureBudgetMs });
   if ("reason" in opened) return { kind: "none", reason: opened.reason };
   const plain = ["--no-ext-diff", "--no-textconv", "--no-color"];
   const answer = opened.git.run([command[0], ...plain, ...command.slice(1)], { limit: patchBytes });
@@ -7460,277 +9399,7 @@ function faultOf(write) {
 });
 
 },
-"./chunk-LCEM6ZMH.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  countDirty: () => countDirty,
-  entriesOf: () => entriesOf,
-  isCutOff: () => isCutOff,
-  isDirty: () => isDirty,
-  makeRest: () => makeRest,
-  openGit: () => openGit,
-  repositoryVariables: () => repositoryVariables
-});
-module.exports = stdin_exports;
-var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
-var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
-var import_chunk_6GPA47WF = load("./chunk-6GPA47WF.js");
-var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var import_node_child_process = require("node:child_process");
-var import_node_path = builtin("node:path");
-var import_node_crypto = require("node:crypto");
-var repositoryVariables = [
-  "GIT_ALTERNATE_OBJECT_DIRECTORIES",
-  "GIT_CONFIG",
-  "GIT_CONFIG_PARAMETERS",
-  "GIT_CONFIG_COUNT",
-  "GIT_OBJECT_DIRECTORY",
-  "GIT_DIR",
-  "GIT_WORK_TREE",
-  "GIT_IMPLICIT_WORK_TREE",
-  "GIT_GRAFT_FILE",
-  "GIT_INDEX_FILE",
-  "GIT_NO_REPLACE_OBJECTS",
-  "GIT_REPLACE_REF_BASE",
-  "GIT_PREFIX",
-  "GIT_INTERNAL_SUPER_PREFIX",
-  "GIT_SHALLOW_FILE",
-  "GIT_COMMON_DIR",
-  "GIT_NAMESPACE",
-  "GIT_REF_STORAGE_FORMAT",
-  "GIT_REFERENCE_BACKEND"
-];
-var wanted = "^(filter\\..*|hook\\..*|core\\.worktree|core\\.bare|extensions\\.objectformat)$";
-var tooMany = 200;
-var always = [
-  "core.fsmonitor=false",
-  "core.hooksPath=/dev/null",
-  "core.quotepath=off",
-  "diff.orderFile=/dev/null",
-  "diff.submodule=short",
-  "log.showSignature=false",
-  "submodule.recurse=false",
-  "gc.auto=0",
-  "maintenance.auto=false"
-];
-var quiet = ["--no-ext-diff", "--no-textconv", "--ignore-submodules=dirty"];
-var showing = new Set(["diff", "show", "log", "diff-tree", "diff-index", "diff-files"]);
-function openGit(folder, { until, also = [] } = {}) {
-  const program = findGit();
-  if (program === void 0) return { reason: "git is not installed (no git on PATH)" };
-  const found = [];
-  for (const place of [folder, ...also]) {
-    if (!(0, import_chunk_SWRACBME.isFolder)(place)) return { reason: `the folder ${place} is gone` };
-    const read = runGit(program, place, always, ["config", "-z", "--get-regexp", wanted], { until });
-    if (!read.ok && read.code !== 1) return { reason: read.reason };
-    found.push(parseSettings(read.ok ? read.bytes : Buffer.alloc(0)));
-  }
-  const [settings = []] = found;
-  const off = switchedOff(found.flat().map(([name]) => name));
-  if (off === void 0) return { reason: "its configuration names filters or hooks that cannot be switched off" };
-  const config = [...always, ...off];
-  return {
-    git: {
-      folder,
-      run: (args, call = {}) => runGit(program, folder, config, args, { ...call, until }),
-      setting: (name) => settings.findLast(([found2]) => found2 === name)?.[1]
-    }
-  };
-}
-function findGit() {
-  return absoluteSearchPath().map((folder) => import_node_path.default.join(folder, "git")).find(import_chunk_SWRACBME.isExecutable);
-}
-function absoluteSearchPath() {
-  return import_chunk_6GPA47WF.variables.searchPath().split(":").filter((folder) => import_node_path.default.isAbsolute(folder));
-}
-function parseSettings(bytes) {
-  return bytes.toString("utf8").split("\0").filter((item) => item !== "").map((item) => {
-    const end = item.indexOf("\n");
-    return end < 0 ? [item, ""] : [item.slice(0, end), item.slice(end + 1)];
-  });
-}
-function switchedOff(names) {
-  const drivers = new Set(names.filter((name) => /^(?:filter|hook)\./.test(name)).map(withoutVariable));
-  if (drivers.size > tooMany || [...drivers].some((name) => /[=\n\ufffd]/.test(name))) return void 0;
-  return [...drivers].flatMap(
-    (name) => name.startsWith("hook.") ? [`${name}.enabled=false`] : [`${name}.clean=`, `${name}.smudge=`, `${name}.process=`, `${name}.required=false`]
-  );
-}
-function withoutVariable(name) {
-  return name.slice(0, name.lastIndexOf("."));
-}
-function runGit(program, folder, config, args, call) {
-  const limit = call.limit ?? 32 * 1024 * 1024;
-  const left = (call.until ?? Number.POSITIVE_INFINITY) - (0, import_chunk_Y5L6GQDB.monotonicMs)();
-  const timeout = Math.ceil(Math.min(call.timeoutMs ?? 1e4, left));
-  const settings = config.flatMap((setting) => ["-c", setting]);
-  const [verb = "", ...words] = args;
-  if (timeout <= 0) return { ok: false, code: null, reason: `there was no time left for git ${verb}`, cut: "time" };
-  const safe = showing.has(verb) ? [verb, ...quiet, ...words] : args;
-  const done = (0, import_node_child_process.spawnSync)(program, ["--no-pager", "--literal-pathspecs", ...settings, ...safe], {
-    cwd: folder,
-    env: gitEnvironment(folder),
-    input: call.input ?? "",
-    timeout,
-    killSignal: "SIGKILL",
-    maxBuffer: limit
-  });
-  const name = `git ${verb}`;
-  const fault = (0, import_chunk_NVPF5LEY.errnoOf)(done.error);
-  const seconds = Math.ceil(timeout / 100) / 10;
-  if (fault === "ETIMEDOUT")
-    return { ok: false, code: null, reason: `${name} took longer than ${seconds} s`, cut: "time" };
-  if (fault === "ENOBUFS")
-    return { ok: false, code: null, reason: `${name} wrote more than ${limit} bytes`, cut: "output" };
-  if (done.error) return { ok: false, code: null, reason: `${name} cannot be started (${fault ?? "error"})` };
-  if (done.status === 0) return { ok: true, bytes: done.stdout };
-  const [first = ""] = (0, import_chunk_LXK2ZILE.plainText)(done.stderr.toString("utf8")).trim().split("\n");
-  const ending = done.status === null ? `was ended by ${done.signal}` : `ended with ${done.status}`;
-  return { ok: false, code: done.status, reason: `${name} ${ending}${first === "" ? "" : `: ${first.slice(0, 200)}`}` };
-}
-function gitEnvironment(folder) {
-  const home = import_chunk_6GPA47WF.variables.home();
-  const ours = (0, import_chunk_6GPA47WF.configFolder)();
-  return {
-    ...(0, import_chunk_6GPA47WF.toolEnvironment)(),
-    PATH: absoluteSearchPath().join(":"),
-    ...home === void 0 ? {} : { HOME: home },
-    ...ours === void 0 ? {} : { XDG_CONFIG_HOME: import_node_path.default.dirname(ours) },
-    GIT_OPTIONAL_LOCKS: "0",
-    GIT_TERMINAL_PROMPT: "0",
-    GIT_ASKPASS: "",
-    GIT_NO_LAZY_FETCH: "1",
-    // Unlike `protocol.allow` it cannot be widened by the repository.
-    GIT_ALLOW_PROTOCOL: "none",
-    GIT_CEILING_DIRECTORIES: import_node_path.default.dirname(folder)
-  };
-}
-function makeRest(files, beyond) {
-  const count = files.length + beyond.length;
-  if (count === 0) return null;
-  return { count, files, digest: beyond.length === 0 ? null : digestOf(beyond) };
-}
-function digestOf(value) {
-  return (0, import_node_crypto.createHash)("sha256").update(JSON.stringify(value)).digest("hex").slice(0, 32);
-}
-function entriesOf({ entries, rest }) {
-  const known = new Map(entries.map((entry) => [entry.path, entry]));
-  for (const brief of rest?.files ?? []) known.set(brief[0], expand(brief));
-  return known;
-}
-function expand([path2, xy, mode, stat]) {
-  const isInHead = !/[?ARC]/.test(xy);
-  return {
-    path: path2,
-    xy,
-    head: isInHead ? `${mode || "100644"} ?` : null,
-    index: null,
-    tree_mode: null,
-    mode: mode || null,
-    content: null,
-    stat: stat || null,
-    isBrief: true
-  };
-}
-function isCutOff({ rest }) {
-  return rest !== null && rest.digest !== null;
-}
-function isDirty(entry) {
-  return entry.xy !== "..";
-}
-function countDirty({ entries, rest }) {
-  const brief = rest?.files ?? [];
-  const unnamed = (rest?.count ?? 0) - brief.length;
-  return entries.filter(isDirty).length + brief.filter(([, xy]) => isDirty({ xy })).length + unnamed;
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  countDirty,
-  entriesOf,
-  isCutOff,
-  isDirty,
-  makeRest,
-  openGit,
-  repositoryVariables
-});
-
-},
-"./chunk-LXK2ZILE.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  byteLength: () => byteLength,
-  excerpt: () => excerpt,
-  lastLines: () => lastLines,
-  plainText: () => plainText,
-  plainValue: () => plainValue,
-  tail: () => tail,
-  tailOfBytes: () => tailOfBytes
-});
-module.exports = stdin_exports;
-var encoder = new TextEncoder();
-var decoder = new TextDecoder();
-var escapeSequence = /\x1b(?:[\]PX^_][^\x07\x1b\x9c\n]*(?:\x07|\x1b\\|\x9c)?|\[[0-?]*[ -/]*[@-~]?|[ -/]*[0-~]?)|[\x90\x98\x9d-\x9f][^\x07\x1b\x90\x98\x9c-\x9f\n]*(?:\x07|\x1b\\|\x9c)|\x9b[0-?]*[ -/]*[@-~]?/g;
-function byteLength(text) {
-  return encoder.encode(text).length;
-}
-function plainText(text) {
-  return text.replaceAll("\r\n", "\n").replace(escapeSequence, "").replaceAll("\r", "\n").replace(/[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]/g, "");
-}
-function excerpt(text, limit) {
-  const bytes = encoder.encode(text);
-  if (bytes.length <= limit) return text;
-  if (limit < 3) return "";
-  let end = limit - 3;
-  while (end > 0 && isContinuation(bytes[end])) end -= 1;
-  return `${decoder.decode(bytes.subarray(0, end))}\u2026`;
-}
-function tail(text, limit) {
-  const bytes = encoder.encode(text);
-  if (bytes.length <= limit) return { text, truncated: false };
-  return { text: decoder.decode(tailOfBytes(bytes, limit)), truncated: true };
-}
-function tailOfBytes(bytes, limit) {
-  const start = Math.max(0, bytes.length - limit);
-  let skip = 0;
-  while (start > 0 && skip < 4 && isContinuation(bytes[start + skip])) skip += 1;
-  return bytes.subarray(start + (skip < 4 ? skip : 0));
-}
-function lastLines(bytes, count) {
-  let seen = 0;
-  for (let at = bytes.length - 2; at >= 0; at -= 1) {
-    if (bytes[at] !== 10) continue;
-    seen += 1;
-    if (seen === count) return bytes.subarray(at + 1);
-  }
-  return bytes;
-}
-function isContinuation(byte) {
-  return byte !== void 0 && (byte & 192) === 128;
-}
-function plainValue(value, limit) {
-  if (typeof value === "string") return excerpt(plainText(value), limit);
-  if (Array.isArray(value)) return value.map((inner) => plainValue(inner, limit));
-  if (typeof value !== "object" || value === null) return value;
-  return Object.fromEntries(
-    Object.entries(value).map(([name, inner]) => [plainValue(name, 80), plainValue(inner, limit)])
-  );
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  byteLength,
-  excerpt,
-  lastLines,
-  plainText,
-  plainValue,
-  tail,
-  tailOfBytes
-});
-
-},
-"./chunk-MZDU5A4U.js": function (module, exports) {
+"./chunk-RATQ4EU5.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -7743,17 +9412,17 @@ __export(stdin_exports, {
   startedAt: () => startedAt
 });
 module.exports = stdin_exports;
-var import_chunk_2Z4M7TTB = load("./chunk-2Z4M7TTB.js");
-var import_chunk_D3DQJRD3 = load("./chunk-D3DQJRD3.js");
+var import_chunk_7CH2ZGQO = load("./chunk-7CH2ZGQO.js");
+var import_chunk_FE5XHAWX = load("./chunk-FE5XHAWX.js");
 var import_chunk_356WYSYK = load("./chunk-356WYSYK.js");
-var import_chunk_OO43PTQK = load("./chunk-OO43PTQK.js");
+var import_chunk_LBMVFM2N = load("./chunk-LBMVFM2N.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
 var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
 var import_chunk_FSRL2ASG = load("./chunk-FSRL2ASG.js");
 var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
 var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
 var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
-var import_chunk_Q3WBBNCF = load("./chunk-Q3WBBNCF.js");
+var import_chunk_XM3GMG25 = load("./chunk-XM3GMG25.js");
 var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_node_os = require("node:os");
@@ -8040,7 +9709,7 @@ var LineSplitter = class {
   dropped = 0;
   decoder = new TextDecoder();
   limit;
-  constructor(limit = import_chunk_Q3WBBNCF.streamLineBytes) {
+  constructor(limit = import_chunk_XM3GMG25.streamLineBytes) {
     this.limit = limit;
   }
   /** The lines that these bytes complete, without their newlines. *<>/
@@ -8084,10 +9753,10 @@ function join(parts, size) {
 }
 var chunk = 1024 * 1024;
 function backendOf(spec) {
-  return spec.staff ? (0, import_chunk_D3DQJRD3.findBackend)(spec.staff.backend) : void 0;
+  return spec.staff ? (0, import_chunk_FE5XHAWX.findBackend)(spec.staff.backend) : void 0;
 }
 function replay(spec, paths) {
-  const reading = (0, import_chunk_D3DQJRD3.makeReading)();
+  const reading = (0, import_chunk_FE5XHAWX.makeReading)();
   const backend = backendOf(spec);
   if (!backend) return reading;
   const at = (0, import_chunk_Y5L6GQDB.isoOf)((0, import_chunk_SWRACBME.factsOf)(paths.output)?.modifiedMs ?? 0);
@@ -8100,12 +9769,12 @@ function readSafely(reading, read) {
   try {
     read();
   } catch (error) {
-    (0, import_chunk_D3DQJRD3.noteWarning)(reading, "backend_error", `the stream has something that could not be read: ${(0, import_chunk_NVPF5LEY.messageOf)(error)}`);
+    (0, import_chunk_FE5XHAWX.noteWarning)(reading, "backend_error", `the stream has something that could not be read: ${(0, import_chunk_NVPF5LEY.messageOf)(error)}`);
   }
 }
 function closeReading(spec, paths, reading, exit) {
   const backend = backendOf(spec);
-  const stderrTail = (0, import_chunk_527JQF7V.readRange)(paths.error, -import_chunk_Q3WBBNCF.tailBytes, import_chunk_Q3WBBNCF.tailBytes)?.bytes.toString("utf8") ?? "";
+  const stderrTail = (0, import_chunk_527JQF7V.readRange)(paths.error, -import_chunk_XM3GMG25.tailBytes, import_chunk_XM3GMG25.tailBytes)?.bytes.toString("utf8") ?? "";
   const ending = { exitCode: exit.code, signal: exit.signal, stderrTail, byItself: exit.byItself };
   if (backend?.answerFrom === "stdout") reading.answer = (0, import_chunk_527JQF7V.readText)(paths.output, chunk) ?? "";
   const asked = { resume: spec.staff?.resume ?? null, earlierError: spec.staff?.earlier?.error ?? null };
@@ -8156,8 +9825,8 @@ function endStaff(job, seen, exit, stdout) {
   });
   const { answer } = verdict;
   const warnings = [...verdict.warnings];
-  const changes = safely(warnings, "what changed", () => (0, import_chunk_2Z4M7TTB.changesSince)(spec, paths, seen.before)) ?? null;
-  warnings.push(...(0, import_chunk_D3DQJRD3.neighbourWarnings)(paths.root, paths), ...changeWarnings(staff, changes), ...finishWarnings(answer));
+  const changes = safely(warnings, "what changed", () => (0, import_chunk_7CH2ZGQO.changesSince)(spec, paths, seen.before)) ?? null;
+  warnings.push(...(0, import_chunk_FE5XHAWX.neighbourWarnings)(paths.root, paths), ...changeWarnings(staff, changes), ...finishWarnings(answer));
   const resumed = staff.resume === null ? null : { earlier: staff.earlier?.usage_total ?? null };
   const usage = usageOf(reading.usage, backend?.runsOn ?? { tokens: false, cost: false }, resumed);
   const error = verdict.error ?? cutAnswer(spec, stdout);
@@ -8273,7 +9942,7 @@ function leftoverWarnings(ending) {
   return [{ code: "leftovers_ended", message }];
 }
 function plainNotes(paths) {
-  const note = (file) => ({ bytes: (0, import_chunk_OO43PTQK.logSize)(file), omitted: 0, exact: true });
+  const note = (file) => ({ bytes: (0, import_chunk_LBMVFM2N.logSize)(file), omitted: 0, exact: true });
   return { stdout: note(paths.output), stderr: note(paths.error) };
 }
 function dueOf({ timer }, { reason }) {
@@ -8298,2241 +9967,423 @@ function timeOf(file) {
 });
 
 },
-"./chunk-NTYY2FGO.js": function (module, exports) {
+"./chunk-SHAJIPXK.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  endProbes: () => endProbes,
-  findCgroup: () => findCgroup,
-  findEscaped: () => findEscaped,
-  findProbes: () => findProbes,
-  findRows: () => findRows,
-  makeCgroup: () => makeCgroup,
-  removeCgroup: () => removeCgroup,
-  terminate: () => terminate,
-  treeOf: () => treeOf,
-  withBelow: () => withBelow
+  launch: () => launch,
+  launchedBefore: () => launchedBefore
 });
 module.exports = stdin_exports;
-var import_chunk_BYPGP4VB = load("./chunk-BYPGP4VB.js");
-var import_chunk_7DZB4FPX = load("./chunk-7DZB4FPX.js");
-var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
-var import_chunk_6GPA47WF = load("./chunk-6GPA47WF.js");
-var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var import_node_fs = require("node:fs");
-var import_node_path = builtin("node:path");
-var prefix = "job-companion-";
-function makeCgroup(id) {
-  const own = ownCgroup();
-  if (own === void 0) return null;
-  const folder = import_node_path.default.join(own, `${prefix}${id}`);
-  try {
-    (0, import_node_fs.mkdirSync)(folder);
-    return folder;
-  } catch (error) {
-    return (0, import_chunk_NVPF5LEY.errnoOf)(error) === "EEXIST" ? folder : null;
-  }
-}
-function findCgroup(id) {
-  const own = ownCgroup();
-  const folder = own === void 0 ? null : import_node_path.default.join(own, `${prefix}${id}`);
-  return folder !== null && (0, import_chunk_SWRACBME.exists)(folder) ? folder : null;
-}
-function listCgroup(folder, id) {
-  if (folder === null || import_node_path.default.basename(folder) !== `${prefix}${id}` || !isBelowMount(folder)) return [];
-  return pidsIn(folder);
-}
-function removeCgroup(folder, id) {
-  if (folder === null || import_node_path.default.basename(folder) !== `${prefix}${id}` || !isBelowMount(folder)) return;
-  try {
-    removeEmpty(folder);
-    if (import_node_path.default.basename(import_node_path.default.dirname(folder)).startsWith(prefix)) (0, import_node_fs.rmdirSync)(import_node_path.default.dirname(folder));
-  } catch {
-  }
-}
-function removeEmpty(folder) {
-  for (const name of (0, import_chunk_SWRACBME.listNames)(folder)) if (!name.includes(".")) removeEmpty(import_node_path.default.join(folder, name));
-  (0, import_node_fs.rmdirSync)(folder);
-}
-function pidsIn(folder) {
-  const text = readOrEmpty(import_node_path.default.join(folder, "cgroup.procs"));
-  const own = text.split("\n").map(Number).filter((pid) => pid > 1);
-  const inner = (0, import_chunk_SWRACBME.listNames)(folder).filter(
-    (name) => !name.startsWith(prefix) && !/^(?:cgroup|cpu|memory|io|pids|cpuset|hugetlb|rdma|misc)\./.test(name)
-  );
-  return [...own, ...inner.flatMap((name) => pidsIn(import_node_path.default.join(folder, name)))];
-}
-function ownCgroup() {
-  const mount = mountPoint();
-  const line = readOrEmpty("/proc/self/cgroup").split("\n").find((one) => one.startsWith("0::"));
-  return mount === void 0 || line === void 0 ? void 0 : import_node_path.default.join(mount, line.slice(3));
-}
-function mountPoint() {
-  const line = readOrEmpty("/proc/self/mounts").split("\n").find((one) => one.split(" ")[2] === "cgroup2");
-  return line?.split(" ")[1];
-}
-function isBelowMount(folder) {
-  const mount = mountPoint();
-  return mount !== void 0 && import_node_path.default.resolve(folder) === folder && folder.startsWith(`${mount}/`);
-}
-function readOrEmpty(file) {
-  try {
-    return (0, import_node_fs.readFileSync)(file, "utf8");
-  } catch {
-    return "";
-  }
-}
-var hasMarks = process.platform === "linux";
-function findMembers(tree) {
-  const rows = findRows(tree, (row) => !(0, import_chunk_7DZB4FPX.isDeadState)(row.state));
-  const probes = findProbes(rows);
-  return rows.map(({ pid, start, name, parent }) => ({
-    ...{ pid, start, name, parent },
-    ...probes.has(pid) ? { isProbe: true } : {}
-  }));
-}
-function findEscaped(tree) {
-  const within = new Set(findMembers(tree).map(({ pid }) => pid));
-  const isOurs = ({ pid, parent, isProbe }) => within.has(pid) || parent === process.pid || isProbe === true;
-  return findMembers({ ...tree, reach: "all", known: new Map() }).filter((one) => !isOurs(one));
-}
-function findRows(tree, isWanted) {
-  const rows = (0, import_chunk_7DZB4FPX.readProcesses)(tree.baseline).filter((row) => isWanted(row) && !(Number(row.start) < tree.since));
-  const marks = new Map();
-  const markOf = (pid) => {
-    if (!marks.has(pid)) marks.set(pid, (0, import_chunk_7DZB4FPX.readProcessVariable)(pid, import_chunk_6GPA47WF.markVariable));
-    return marks.get(pid);
-  };
-  const counted = new Set(tree.counted());
-  const foreign = findForeign(rows, markOf, tree.mark);
-  const isForeign = (pid) => foreign.has(pid);
-  const inSession = (row) => row.session === tree.session || row.group === tree.session;
-  const isOurSession = tree.session !== null && rows.some((row) => inSession(row) && (!hasMarks || markOf(row.pid) === tree.mark));
-  if (tree.reach === "session")
-    return rows.filter((row) => isOurSession && inSession(row) && !isForeign(row.pid) && !isSpared(row, tree));
-  const members = new Map();
-  for (const row of rows) {
-    const isKnown = tree.known.get(row.pid) === row.start || counted.has(row.pid);
-    if (markOf(row.pid) === tree.mark || (isOurSession && inSession(row) || isKnown) && !isForeign(row.pid))
-      members.set(row.pid, row);
-  }
-  for (let grew = true; grew; ) {
-    grew = false;
-    for (const row of rows) {
-      if (members.has(row.pid) || !members.has(row.parent) || isForeign(row.pid)) continue;
-      members.set(row.pid, row);
-      grew = true;
-    }
-  }
-  const found = [...members.values()].filter((row) => !isSpared(row, tree));
-  for (const row of found) tree.known.set(row.pid, row.start);
-  return found;
-}
-function findProbes(rows) {
-  const isOne = (row) => {
-    const role = (0, import_chunk_7DZB4FPX.readProcessVariable)(row.pid, import_chunk_6GPA47WF.roleVariable);
-    return role === "probe" || role === "worker" && row.parent === process.pid;
-  };
-  return withBelow(rows, new Set(rows.filter(isOne).map((row) => row.pid)));
-}
-function withBelow(rows, pids) {
-  for (let size = -1; size !== pids.size; ) {
-    size = pids.size;
-    for (const row of rows) if (pids.has(row.parent)) pids.add(row.pid);
-  }
-  return pids;
-}
-function findForeign(rows, markOf, mark) {
-  const foreign = new Set(rows.filter((row) => (markOf(row.pid) ?? mark) !== mark).map((row) => row.pid));
-  for (let size = -1; size !== foreign.size; ) {
-    size = foreign.size;
-    for (const row of rows) if (foreign.has(row.parent) && markOf(row.pid) !== mark) foreign.add(row.pid);
-  }
-  return foreign;
-}
-function isSpared(row, tree) {
-  return row.pid === process.pid || tree.spared.includes(row.pid);
-}
-async function terminate(tree, options) {
-  const report = { step: "none", ended: [], survivors: [] };
-  const seen = new Map();
-  const told = new Set();
-  const note = (members) => {
-    for (const member of members) seen.set(member.pid, member);
-    return members;
-  };
-  let left = note(findMembers(tree));
-  if (left.length === 0) return report;
-  report.step = "term";
-  const termUntil = (0, import_chunk_Y5L6GQDB.monotonicMs)() + options.graceMs;
-  for (let pause = 5; left.length > 0 && (0, import_chunk_Y5L6GQDB.monotonicMs)() < termUntil; pause = Math.min(pause * 2, 100)) {
-    for (const member of left) if (!told.has(member.pid) && signal(member, "SIGTERM")) told.add(member.pid);
-    await (0, import_chunk_Y5L6GQDB.sleep)(Math.min(pause, Math.max(1, termUntil - (0, import_chunk_Y5L6GQDB.monotonicMs)())));
-    left = note(stillThere(left, tree));
-  }
-  if (left.length > 0) {
-    report.step = "kill";
-    const killUntil = (0, import_chunk_Y5L6GQDB.monotonicMs)() + options.settleMs;
-    for (let pause = 5; left.length > 0 && (0, import_chunk_Y5L6GQDB.monotonicMs)() < killUntil; pause = Math.min(pause * 2, 200)) {
-      for (const member of left) signal(member, "SIGKILL");
-      await (0, import_chunk_Y5L6GQDB.sleep)(pause);
-      left = note(findMembers(tree));
-    }
-  }
-  report.survivors = left;
-  report.ended = [...seen.values()].filter(
-    (member) => !left.some((one) => one.pid === member.pid) && !isShimsOwn(member, tree) && !member.isProbe
-  );
-  return report;
-}
-function isShimsOwn(member, tree) {
-  return tree.child !== null && tree.session !== null && member.parent === tree.session && member.pid !== tree.child;
-}
-function endProbes(tree) {
-  for (const member of findMembers({ ...tree, reach: "all" })) if (member.isProbe) signal(member, "SIGKILL");
-}
-function stillThere(members, tree) {
-  const living = members.filter(isAlive);
-  return living.length > 0 ? living : findMembers(tree);
-}
-function isAlive(member) {
-  const row = (0, import_chunk_7DZB4FPX.readProcess)(member.pid);
-  return row !== void 0 && row.start === member.start && !(0, import_chunk_7DZB4FPX.isDeadState)(row.state);
-}
-function signal(member, name) {
-  if (!isAlive(member)) return false;
-  try {
-    process.kill(member.pid, name);
-    return true;
-  } catch {
-    return false;
-  }
-}
-function treeOf(spec, paths, who) {
-  const living = (identity) => identity && (0, import_chunk_7DZB4FPX.livenessOf)(identity) === "alive" ? [identity.pid] : [];
-  const cgroup = (0, import_chunk_BYPGP4VB.readWorker)(paths);
-  const folder = cgroup.kind === "ok" ? cgroup.value.cgroup ?? null : null;
-  const shim = who.shim && isHere(who.shim) ? who.shim : null;
-  const atShimPid = shim ? (0, import_chunk_7DZB4FPX.readProcess)(shim.pid) : void 0;
-  const isStranger = atShimPid !== void 0 && atShimPid.start !== shim?.start_token;
-  return {
-    mark: spec.mark,
-    // A launcher that detaches its task: what left the session is the task, and the job only watches over it.
-    reach: spec.run?.status_cmd ? "session" : "all",
-    session: shim && !isStranger ? shim.pid : null,
-    since: isHere(spec.launcher) ? Number(spec.launcher.start_token) || 0 : 0,
-    spared: [...living(who.worker), ...living(shim)],
-    baseline: who.baseline ?? null,
-    counted: () => listCgroup(folder, spec.id),
-    child: who.child?.pid ?? null,
-    known: new Map()
-  };
-}
-function isHere(identity) {
-  return identity.boot_id === (0, import_chunk_7DZB4FPX.bootId)() && identity.pid_ns === (0, import_chunk_7DZB4FPX.pidNamespace)();
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  endProbes,
-  findCgroup,
-  findEscaped,
-  findProbes,
-  findRows,
-  makeCgroup,
-  removeCgroup,
-  terminate,
-  treeOf,
-  withBelow
-});
-
-},
-"./chunk-NVPF5LEY.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  FaultError: () => FaultError,
-  errnoOf: () => errnoOf,
-  messageOf: () => messageOf,
-  usageError: () => usageError
-});
-module.exports = stdin_exports;
-var FaultError = class extends Error {
-  code;
-  next;
-  constructor(code, message, next = null) {
-    super(message);
-    this.name = "FaultError";
-    this.code = code;
-    this.next = next;
-  }
-};
-function usageError(message, next = null) {
-  return new FaultError("usage", message, next);
-}
-function errnoOf(error) {
-  if (typeof error !== "object" || error === null || !("code" in error)) return void 0;
-  return typeof error.code === "string" ? error.code : void 0;
-}
-function messageOf(error) {
-  return error instanceof Error ? error.message : String(error);
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  FaultError,
-  errnoOf,
-  messageOf,
-  usageError
-});
-
-},
-"./chunk-O65HRYRH.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  findProgram: () => findProgram,
-  findTool: () => findTool
-});
-module.exports = stdin_exports;
-var import_chunk_6GPA47WF = load("./chunk-6GPA47WF.js");
-var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
-var import_node_path = builtin("node:path");
-function findProgram(name, cwd) {
-  if (name.includes("/")) {
-    const file = import_node_path.default.resolve(cwd, name);
-    return (0, import_chunk_SWRACBME.isExecutable)(file) ? file : void 0;
-  }
-  for (const folder of import_chunk_6GPA47WF.variables.searchPath().split(":")) {
-    const file = import_node_path.default.resolve(cwd, folder || ".", name);
-    if ((0, import_chunk_SWRACBME.isExecutable)(file)) return file;
-  }
-  return void 0;
-}
-function findTool(name) {
-  const folders = import_chunk_6GPA47WF.variables.searchPath().split(":");
-  return folders.filter((folder) => import_node_path.default.isAbsolute(folder)).map((folder) => import_node_path.default.join(folder, name)).find(import_chunk_SWRACBME.isExecutable);
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  findProgram,
-  findTool
-});
-
-},
-"./chunk-OO43PTQK.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  logSize: () => logSize,
-  readLogTail: () => readLogTail
-});
-module.exports = stdin_exports;
-var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
-var import_chunk_Q3WBBNCF = load("./chunk-Q3WBBNCF.js");
-var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
-function readLogTail(file, limits = { lines: import_chunk_Q3WBBNCF.tailLines, bytes: import_chunk_Q3WBBNCF.tailBytes }) {
-  const part = (0, import_chunk_527JQF7V.readRange)(file, -(limits.bytes + 4), limits.bytes + 4);
-  if (!part) return Buffer.alloc(0);
-  const bounded = (0, import_chunk_LXK2ZILE.tailOfBytes)(part.bytes, limits.bytes);
-  return Buffer.from((0, import_chunk_LXK2ZILE.lastLines)(bounded, limits.lines));
-}
-function logSize(file) {
-  return (0, import_chunk_527JQF7V.readRange)(file, 0, 0)?.size ?? 0;
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  logSize,
-  readLogTail
-});
-
-},
-"./chunk-OPV5FGPX.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  canonical: () => canonical,
-  ensureKey: () => ensureKey,
-  environmentDigest: () => environmentDigest,
-  hashOf: () => hashOf,
-  isGenuine: () => isGenuine,
-  macOf: () => macOf,
-  macOfAnswer: () => macOfAnswer,
-  randomBytes: () => randomBytes,
-  readKey: () => readKey,
-  sameMac: () => sameMac
-});
-module.exports = stdin_exports;
-var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
-var import_chunk_6GPA47WF = load("./chunk-6GPA47WF.js");
-var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
-var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var import_node_path = builtin("node:path");
-var import_node_fs = require("node:fs");
-function randomBytes(count) {
-  const bytes = new Uint8Array(count);
-  const fd = (0, import_node_fs.openSync)("/dev/urandom", "r");
-  try {
-    for (let done = 0; done < count; ) done += (0, import_node_fs.readSync)(fd, bytes, done, count - done, null);
-  } finally {
-    (0, import_node_fs.closeSync)(fd);
-  }
-  return bytes;
-}
-var longBytes = 64 * 1024;
-function readKey() {
-  const folder = (0, import_chunk_6GPA47WF.configFolder)();
-  if (folder === void 0) return void 0;
-  const file = import_node_path.default.join(folder, "key");
-  const facts = lookAt(file);
-  if (!facts) return void 0;
-  const isPrivate = facts.kind === "file" && facts.uid === process.getuid?.() && (facts.mode & 63) === 0;
-  const key = isPrivate ? (0, import_chunk_527JQF7V.readText)(file, 1024)?.trim() : void 0;
-  if (key && /^[0-9a-f]{64}$/.test(key)) return key;
-  throw new import_chunk_NVPF5LEY.FaultError(
-    "preflight",
-    `cannot use the key ${file}: it must be a file of yours with mode 600 and 64 hex digits`
-  );
-}
-function lookAt(file) {
-  try {
-    return (0, import_chunk_SWRACBME.factsOf)(file);
-  } catch (error) {
-    throw new import_chunk_NVPF5LEY.FaultError(
-      "preflight",
-      `cannot read the key ${file} (${(0, import_chunk_NVPF5LEY.errnoOf)(error)})`,
-      "set XDG_CONFIG_HOME to a folder that you may use"
-    );
-  }
-}
-function ensureKey() {
-  const known = readKey();
-  if (known) return known;
-  const folder = (0, import_chunk_6GPA47WF.configFolder)();
-  if (folder === void 0) {
-    throw new import_chunk_NVPF5LEY.FaultError(
-      "preflight",
-      "cannot find your config folder: neither HOME nor XDG_CONFIG_HOME is set",
-      "set HOME"
-    );
-  }
-  try {
-    makeFolders(folder);
-    (0, import_chunk_527JQF7V.createFile)(import_node_path.default.join(folder, "key"), `${(0, import_chunk_CTSRVJRC.toHex)(randomBytes(32))}
-`);
-  } catch (error) {
-    throw new import_chunk_NVPF5LEY.FaultError(
-      "preflight",
-      `cannot make the key in ${folder} (${(0, import_chunk_NVPF5LEY.errnoOf)(error)})`,
-      "set XDG_CONFIG_HOME to a folder that you may write"
-    );
-  }
-  return ensureKey();
-}
-function macOf(spec, key) {
-  return keyedDigest(key, canonical(spec));
-}
-async function isGenuine(spec, key) {
-  if (key === void 0) return false;
-  const { mac, ...rest } = spec;
-  return sameMac(await macOf(rest, key), mac);
-}
-function macOfAnswer(answer, key) {
-  return keyedDigest(key, `answer ${canonical(answer)}`);
-}
-function sameMac(expected, mac) {
-  let difference = expected.length ^ mac.length;
-  for (let at = 0; at < expected.length; at += 1) difference |= expected.charCodeAt(at) ^ mac.charCodeAt(at);
-  return difference === 0;
-}
-function environmentDigest(key) {
-  const text = key + (0, import_chunk_6GPA47WF.comparableEnvironment)();
-  let high = 3735928559;
-  let low = 1103547991;
-  for (let at = 0; at < text.length; at += 1) {
-    const code = text.charCodeAt(at);
-    high = Math.imul(high ^ code, 2654435761);
-    low = Math.imul(low ^ code, 1597334677);
-  }
-  high = Math.imul(high ^ high >>> 16, 2246822507) ^ Math.imul(low ^ low >>> 13, 3266489909);
-  low = Math.imul(low ^ low >>> 16, 2246822507) ^ Math.imul(high ^ high >>> 13, 3266489909);
-  return (4294967296 * (2097151 & low) + (high >>> 0)).toString(16);
-}
-function hashOf(text) {
-  return (0, import_chunk_CTSRVJRC.toHex)((0, import_chunk_CTSRVJRC.sha256)(Buffer.from(text)));
-}
-function canonical(value) {
-  if (Array.isArray(value)) return `[${value.map(canonical).join(",")}]`;
-  if (typeof value === "object" && value !== null) {
-    const entries = Object.entries(value).sort(([a], [b]) => a < b ? -1 : 1);
-    return `{${entries.map(([name, inner]) => `${JSON.stringify(name)}:${canonical(inner)}`).join(",")}}`;
-  }
-  return JSON.stringify(value) ?? "null";
-}
-async function keyedDigest(key, text) {
-  const bytes = Buffer.from(text);
-  if (bytes.length <= longBytes) return (0, import_chunk_CTSRVJRC.toHex)((0, import_chunk_CTSRVJRC.hmacSha256)(Buffer.from(key), bytes));
-  const { createHmac } = await Promise.resolve().then(() => builtin("node:crypto"));
-  return createHmac("sha256", key).update(bytes).digest("hex");
-}
-function makeFolders(folder) {
-  if ((0, import_chunk_SWRACBME.factsOf)(folder)?.kind === "folder") return;
-  makeFolders(import_node_path.default.dirname(folder));
-  (0, import_chunk_527JQF7V.createFolder)(folder);
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  canonical,
-  ensureKey,
-  environmentDigest,
-  hashOf,
-  isGenuine,
-  macOf,
-  macOfAnswer,
-  randomBytes,
-  readKey,
-  sameMac
-});
-
-},
-"./chunk-OU62BWNV.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  askGh: () => askGh,
-  checksFacts: () => checksFacts,
-  checksWord: () => checksWord,
-  checksWords: () => checksWords,
-  compareActivity: () => compareActivity,
-  factsOfActivity: () => factsOfActivity,
-  fieldsOf: () => fieldsOf,
-  findPull: () => findPull,
-  isFailure: () => isFailure,
-  isNoneForGood: () => isNoneForGood,
-  line: () => line,
-  linkOf: () => linkOf,
-  movedFrom: () => movedFrom,
-  readCheck: () => readCheck,
-  readPull: () => readPull,
-  readRun: () => readRun,
-  readSeen: () => readSeen,
-  repositoryIn: () => repositoryIn,
-  repositoryOf: () => repositoryOf,
-  rowsOf: () => rowsOf,
-  runIdOf: () => runIdOf,
-  shaOf: () => shaOf,
-  shareGh: () => shareGh,
-  shortSha: () => shortSha,
-  sinceOf: () => sinceOf,
-  targetOptions: () => targetOptions,
-  unexpected: () => unexpected,
-  wordsOfActivity: () => wordsOfActivity
-});
-module.exports = stdin_exports;
-var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
-var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
-var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
-var import_chunk_6GPA47WF = load("./chunk-6GPA47WF.js");
-var import_chunk_Q3WBBNCF = load("./chunk-Q3WBBNCF.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-async function shareGh(tools, key, isFirst, ask) {
-  const maxAgeMs = isFirst ? import_chunk_Q3WBBNCF.ghFreshMs : Math.max(import_chunk_Q3WBBNCF.ghFreshMs, (tools.everyMs ?? 0) * import_chunk_Q3WBBNCF.ghFreshShare);
-  const held = async () => {
-    const found = await ask();
-    if (!isFailure(found)) return found;
-    if (found.kind === "fault") return { ...found, holdMs: 0 };
-    if (found.cause !== "rate_limit") return { ...found, holdMs: 1e3 };
-    const waitMs = found.retryAfterMs ?? import_chunk_Q3WBBNCF.ghLimitedMs;
-    return { ...found, holdMs: waitMs, untilMs: tools.nowMs() + waitMs };
-  };
-  try {
-    const found = await tools.shared(`gh ${key}`, maxAgeMs, held);
-    if (!isFailure(found)) return found;
-    const { holdMs: _hold, untilMs, ...failure } = found;
-    if (failure.kind === "fault" || untilMs === void 0) return failure;
-    return { ...failure, retryAfterMs: Math.max(0, untilMs - tools.nowMs()) };
-  } catch (error) {
-    if (!(error instanceof import_chunk_NVPF5LEY.FaultError) || error.code !== "busy") throw error;
-    return {
-      kind: "trouble",
-      cause: "timeout",
-      message: "another watch still asks GitHub for this",
-      retryAfterMs: null
-    };
-  }
-}
-function isFailure(found) {
-  return "kind" in found && (found.kind === "trouble" || found.kind === "fault");
-}
-var targetOptions = {
-  repo: { kind: "text", value: "OWNER/REPO", help: "repository, also HOST/OWNER/REPO (default: that of the folder)" },
-  pr: { kind: "text", value: "N", help: "pull request: its number or address" }
-};
-var form = "a number, OWNER/REPO#N, or the address https://HOST/OWNER/REPO/pull/N";
-function readPull(given, verb) {
-  const text = given.text("pr") ?? given.words[0];
-  if (text === void 0) throw (0, import_chunk_NVPF5LEY.usageError)(`cannot watch ${verb} without a pull request: give --pr N`);
-  if (given.has("pr") && given.words.length > 0)
-    throw (0, import_chunk_NVPF5LEY.usageError)(`cannot watch ${verb} of both --pr ${text} and ${JSON.stringify(given.words[0])}: name one`);
-  const match = /^(?:https?:\/\/([^/]+)\/)?(?:([^/#]+\/[^/#]+)(?:\/pull\/|#)|#)?(\d{1,9})(?:\/[\w./-]*)?(?:[?#].*)?$/.exec(text);
-  const [, host, named, number] = match ?? [];
-  const isWhole = match && Number(number) > 0 && (host === void 0 || named !== void 0);
-  if (!isWhole) throw (0, import_chunk_NVPF5LEY.usageError)(`cannot watch ${verb} of ${JSON.stringify(text)}: allowed are ${form}`);
-  const said = named === void 0 ? void 0 : readRepository(host === void 0 ? named : `${host}/${named}`);
-  const repo = repositoryOf(given);
-  if (said !== void 0 && given.has("repo") && !sameRepository(said, repo))
-    throw (0, import_chunk_NVPF5LEY.usageError)(`cannot watch ${verb} of ${JSON.stringify(text)} with --repo ${repo}: they name two repositories`);
-  return { repo: said ?? repo, pr: Number(number) };
-}
-function repositoryOf(given) {
-  const text = given.text("repo") ?? import_chunk_6GPA47WF.variables.githubRepository();
-  return text === void 0 ? null : readRepository(text);
-}
-function readRepository(text) {
-  const parts = text.split("/");
-  const [repo = "", owner = "", host] = [...parts].reverse();
-  const isWhole = (parts.length === 2 || parts.length === 3) && /^[A-Za-z0-9_][A-Za-z0-9._-]{0,99}$/.test(owner) && /^[A-Za-z0-9._][A-Za-z0-9._-]{0,99}$/.test(repo) && !/^\.\.?$/.test(repo) && (host === void 0 || /^[A-Za-z0-9][A-Za-z0-9.-]*(?::\d{1,5})?$/.test(host));
-  if (!isWhole)
-    throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take the repository ${JSON.stringify(text)}: allowed are OWNER/REPO and HOST/OWNER/REPO`);
-  const usual = import_chunk_6GPA47WF.variables.githubHost() ?? "github.com";
-  const where = (host ?? usual).toLowerCase();
-  return where === "github.com" && usual === "github.com" ? `${owner}/${repo}` : `${where}/${owner}/${repo}`;
-}
-function repositoryIn(link) {
-  const match = /^https?:\/\/([^/]+)\/([^/]+)\/([^/]+?)(?:\/.*)?$/.exec(link);
-  if (!match) return void 0;
-  try {
-    const [, host, owner, repo] = match;
-    return readRepository(`${host}/${owner}/${repo}`);
-  } catch {
-    return void 0;
-  }
-}
-function sameRepository(a, b) {
-  return a?.toLowerCase() === b?.toLowerCase();
-}
-function fieldsOf(value) {
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? value : void 0;
-}
-function rowsOf(value) {
-  if (!Array.isArray(value)) return void 0;
-  return value.flatMap((row) => [fieldsOf(row) ?? []].flat());
-}
-function textOf(value, limit = 120) {
-  return typeof value === "string" ? (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)(value).replace(/\s+/g, " ").trim(), limit) : "";
-}
-function linkOf(value) {
-  return typeof value === "string" && /^https?:\/\/[!-~]{1,500}$/.test(value) ? value : "";
-}
-function shaOf(value) {
-  return typeof value === "string" && /^[0-9a-f]{40}(?:[0-9a-f]{24})?$/.test(value) ? value : void 0;
-}
-function instantOf(value) {
-  const ms = typeof value === "string" ? Date.parse(value) : Number.NaN;
-  return Number.isFinite(ms) && ms > 0 ? ms : null;
-}
-function readActivity(row) {
-  const reviews = (rowsOf(row.reviews) ?? []).filter(({ state }) => textOf(state).toUpperCase() !== "PENDING").flatMap((found) => readOne("review", found, found.submittedAt));
-  const comments = (rowsOf(row.comments) ?? []).flatMap((found) => readOne("comment", found, found.createdAt));
-  return [...newest(reviews, import_chunk_Q3WBBNCF.ghActivity), ...newest(comments, import_chunk_Q3WBBNCF.ghActivity)];
-}
-function readOne(kind, row, at) {
-  const id = textOf(row.id);
-  if (id === "") return [];
-  const author = fieldsOf(row.author) ?? {};
-  const login = textOf(author.login, 60);
-  const isBot = typeof author.is_bot === "boolean" ? author.is_bot : login.endsWith("[bot]") || null;
-  return [
-    {
-      id: `${kind}:${id}`,
-      kind,
-      actor: login || "ghost",
-      is_bot: isBot,
-      state: kind === "review" ? textOf(row.state, 40).toLowerCase() || null : null,
-      at: instantOf(at),
-      url: linkOf(row.url) || null
-    }
-  ];
-}
-function newest(found, count) {
-  return found.sort((a, b) => (a.at ?? 0) - (b.at ?? 0)).slice(-count);
-}
-function readSeen(cursor) {
-  const { ids, floor, report } = fieldsOf(cursor?.seen) ?? {};
-  if (!Array.isArray(ids) || typeof report !== "number") return void 0;
-  return { ids: ids.filter((id) => typeof id === "string"), floor: typeof floor === "number" ? floor : null, report };
-}
-function compareActivity(found, seen, isWanted) {
-  const ids = found.map(({ id }) => id);
-  if (!seen) {
-    const last = Math.max(...found.map(({ at }) => at ?? 0));
-    const floor = last > 0 ? last - import_chunk_Q3WBBNCF.ghActivitySlackMs : null;
-    return { fresh: [], seen: { ids: ids.slice(-import_chunk_Q3WBBNCF.ghSeenIds), floor, report: 0 } };
-  }
-  const known = new Set(seen.ids);
-  const unknown = found.filter(({ id }) => !known.has(id));
-  const fresh = unknown.filter((one) => isWanted(one) && (one.at ?? seen.floor ?? 0) >= (seen.floor ?? 0));
-  const kept = [...seen.ids.filter((id) => !ids.includes(id)), ...ids];
-  const report = seen.report + (fresh.length > 0 ? 1 : 0);
-  return { fresh, seen: { ids: kept.slice(-import_chunk_Q3WBBNCF.ghSeenIds), floor: seen.floor, report } };
-}
-function factsOfActivity(fresh) {
-  const named = fresh.slice(-import_chunk_Q3WBBNCF.ghNamedActivity);
-  return {
-    ids: named.map(({ id }) => id),
-    activity: named.map((one) => ({ ...one, at: one.at === null ? null : new Date(one.at).toISOString() })),
-    more: fresh.length - named.length
-  };
-}
-function wordsOfActivity(fresh) {
-  const one = ({ kind, state, actor }) => `${state ?? kind} by ${actor}`.replaceAll("_", " ");
-  return `${fresh.length} new: ${fresh.slice(-import_chunk_Q3WBBNCF.ghNamedActivity).map(one).join(", ")}`;
-}
-var words = [
-  [/rate limit|HTTP 429|submitted too quickly|abuse detection/i, "rate_limit", "GitHub limits the rate"],
-  [
-    /not a git repository|no git remotes|none of the git remotes|determine base repo|no default remote repository/i,
-    "refused",
-    "gh finds no repository in this folder; name it with --repo OWNER/REPO"
-  ],
-  [/unknown (?:flag|command|shorthand)|unknown JSON field/i, "refused", "this gh is too old; install a newer one"],
-  [
-    /HTTP 401|bad credentials|gh auth (?:login|refresh)|\bSAML\b|required scopes|resource not accessible|HTTP 403/i,
-    "auth",
-    "GitHub refused the login of gh"
-  ],
-  [
-    /could not resolve to a|HTTP 404|no pull requests? found/i,
-    "not_found",
-    "GitHub does not have it, or not for this login"
-  ],
-  [/HTTP 5\d\d|status code: 5\d\d|something went wrong/i, "server", "GitHub fails"],
-  [
-    /i\/o timeout|deadline exceeded|handshake timeout|Client\.Timeout|timed? ?out/i,
-    "timeout",
-    "GitHub did not answer in time"
-  ],
-  [
-    /error connecting|dial tcp|connection re(?:fused|set)|no such host|unreachable|\bEOF\b|proxyconnect|x509|githubstatus\.com/i,
-    "network",
-    "GitHub cannot be reached"
-  ]
-];
-var faults = ["auth", "not_found", "refused", "tool_missing"];
-function failureOf(answer, tools) {
-  if (answer.how === "timeout") return trouble("timeout", "gh did not answer in time and was ended");
-  if (answer.how === "flooded") return trouble("shape", "gh printed too much and was ended");
-  if (answer.how === "aborted") return trouble("failed", "the look was called off");
-  if (answer.how === "failed") return trouble("failed", `gh could not be started (${answer.reason})`);
-  const said = wordsOf(answer);
-  if (answer.code === 126 || answer.code === 127) return fault("tool_missing", `gh cannot be executed: ${said}`);
-  if (answer.code === 4) return fault("auth", `gh is not logged in: ${said}`);
-  for (const [pattern, kind, says] of words) {
-    if (!pattern.test(said)) continue;
-    const message = `${says}: ${said}`;
-    if (faults.includes(kind)) return fault(kind, message);
-    return trouble(kind, message, kind === "rate_limit" ? waitOf(said, tools.nowMs()) : null);
-  }
-  return trouble("failed", `gh failed with exit code ${answer.code}: ${said}`);
-}
-function wordsOf({ stdout, stderr }) {
-  const text = stderr.length > 0 ? stderr : stdout.subarray(0, 2e3);
-  return (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)(text.toString()).replace(/\s+/g, " ").trim(), 400) || "it said nothing";
-}
-function trouble(cause, message, retryAfterMs = null) {
-  return { kind: "trouble", cause, message, retryAfterMs };
-}
-function fault(cause, message) {
-  return { kind: "fault", cause, message };
-}
-function waitOf(said, nowMs) {
-  const seconds = /retry[- ]after\W{0,3}(\d{1,6})\b/i.exec(said)?.[1];
-  if (seconds !== void 0) return Number(seconds) * 1e3;
-  const epoch = /reset\W{0,3}(\d{10})\b/i.exec(said)?.[1];
-  if (epoch !== void 0) return Math.max(0, Number(epoch) * 1e3 - nowMs);
-  const stamp = /\b(\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.\d+)?) ?(Z|UTC|[+-]\d\d:\d\d)/.exec(said);
-  if (stamp)
-    return Math.max(0, Date.parse(`${stamp[1]?.replace(" ", "T")}${stamp[2] === "UTC" ? "Z" : stamp[2]}`) - nowMs);
-  const [, count, unit = ""] = /\bin (\d{1,5}) (second|minute|hour)/i.exec(said) ?? [];
-  const sizes = { second: 1e3, minute: 6e4, hour: 36e5 };
-  return count === void 0 ? null : Number(count) * (sizes[unit.toLowerCase()] ?? 1e3);
-}
-var quiet = {
-  GH_PAGER: "cat",
-  PAGER: "cat",
-  GH_PROMPT_DISABLED: "1",
-  GH_NO_UPDATE_NOTIFIER: "1",
-  GH_SPINNER_DISABLED: "1",
-  GH_DEBUG: "0",
-  GH_FORCE_TTY: "",
-  NO_COLOR: "1",
-  CLICOLOR_FORCE: "0"
-};
-async function askGh(tools, args, codes = [0]) {
-  const program = tools.find("gh");
-  if (program === void 0) return missing();
-  for (let attempt = 0; ; attempt += 1) {
-    const result = judge(await call(tools, program, args), codes, tools);
-    const pause = import_chunk_Q3WBBNCF.ghPausesMs[attempt];
-    const heals = result.kind === "trouble" && result.cause !== "rate_limit";
-    if (!heals || pause === void 0 || tools.signal.aborted || tools.leftMs() <= pause) return timed(result, tools);
-    await (0, import_chunk_Y5L6GQDB.sleep)(pause);
-  }
-}
-function missing() {
-  const message = `cannot find gh on PATH (${import_chunk_6GPA47WF.variables.searchPath() || "empty"}); install GitHub's CLI and log in with gh auth login`;
-  return { kind: "fault", cause: "tool_missing", message };
-}
-async function call(tools, program, args) {
-  const timeoutMs = Math.min(import_chunk_Q3WBBNCF.ghCallMs, Math.max(1, tools.leftMs()));
-  return tools.run({ program, args, environment: quiet, limit: import_chunk_Q3WBBNCF.ghBytes, timeoutMs });
-}
-function judge(answer, codes, tools) {
-  const isAnswer = answer.how === "exited" && codes.includes(answer.code ?? -1);
-  if (isAnswer) {
-    try {
-      return { kind: "answer", value: JSON.parse(answer.stdout.toString()) };
-    } catch {
-      if (answer.code === 0) return unexpected("it printed no JSON");
-    }
-  }
-  return failureOf(answer, tools);
-}
-function unexpected(what) {
-  return { kind: "trouble", cause: "shape", message: `gh answered in an unexpected form: ${what}`, retryAfterMs: null };
-}
-async function timed(result, tools) {
-  if (result.kind !== "trouble" || result.cause !== "rate_limit" || result.retryAfterMs !== null) return result;
-  const program = tools.find("gh");
-  if (program === void 0 || /secondary|quickly|abuse/i.test(result.message)) return result;
-  const answer = judge(await call(tools, program, ["api", "rate_limit"]), [0], tools);
-  const resources = answer.kind === "answer" ? fieldsOf(fieldsOf(answer.value)?.resources) : void 0;
-  const resets = Object.values(resources ?? {}).flatMap((row) => {
-    const { remaining, reset } = fieldsOf(row) ?? {};
-    return remaining === 0 && typeof reset === "number" ? [reset * 1e3] : [];
-  });
-  return resets.length === 0 ? result : { ...result, retryAfterMs: Math.max(0, Math.max(...resets) - tools.nowMs()) };
-}
-function readCheck(row) {
-  const status = textOf(row.status);
-  const conclusion = textOf(row.conclusion);
-  const ofRun = status.toUpperCase() === "COMPLETED" ? conclusion : status;
-  return {
-    name: textOf(row.name) || textOf(row.context) || "unnamed",
-    workflow: textOf(row.workflowName) || textOf(row.workflow),
-    state: textOf(row.state) || ofRun || textOf(row.bucket),
-    link: linkOf(row.detailsUrl) || linkOf(row.targetUrl) || linkOf(row.link),
-    startedAt: instantOf(row.startedAt) ?? instantOf(row.createdAt)
-  };
-}
-function readRun(row) {
-  if (typeof row.databaseId !== "number") return void 0;
-  const status = textOf(row.status);
-  return {
-    id: row.databaseId,
-    workflow: textOf(row.workflowName) || textOf(row.name) || "unnamed",
-    event: textOf(row.event),
-    state: status.toLowerCase() === "completed" ? textOf(row.conclusion) : status,
-    link: linkOf(row.url),
-    createdAt: instantOf(row.createdAt),
-    startedAt: instantOf(row.startedAt)
-  };
-}
-function runIdOf({ link }) {
-  const id = /\/actions\/runs\/(\d{1,15})(?:\/|$)/.exec(link)?.[1];
-  return id === void 0 ? void 0 : Number(id);
-}
-function readState(row) {
-  const word = textOf(row.state).toLowerCase();
-  return word === "open" || word === "merged" || word === "closed" ? word : void 0;
-}
-function readMerge(row) {
-  const mergeable = textOf(row.mergeable).toUpperCase();
-  const status = textOf(row.mergeStateStatus).toUpperCase();
-  if (mergeable === "CONFLICTING" || status === "DIRTY") return "conflicting";
-  if (mergeable !== "MERGEABLE") return "unknown";
-  if (row.isDraft === true || ["BLOCKED", "BEHIND", "DRAFT"].includes(status)) return "blocked";
-  return ["", "CLEAN", "HAS_HOOKS", "UNSTABLE"].includes(status) ? "mergeable" : "unknown";
-}
-function readDecision(row) {
-  const word = textOf(row.reviewDecision).toLowerCase();
-  return word === "approved" || word === "changes_requested" || word === "review_required" ? word : null;
-}
-var pullFields = "number,url,title,state,isDraft,mergeable,mergeStateStatus,reviewDecision,headRefOid,headRefName,statusCheckRollup,reviews,comments";
-function findPull(target, tools, cursor) {
-  const repo = target.repo ?? (typeof cursor?.repo === "string" ? cursor.repo : null);
-  const key = `pull ${repo ?? tools.cwd}#${target.pr}`;
-  return shareGh(tools, key, cursor === null, () => fetchPull({ ...target, repo }, tools));
-}
-async function fetchPull(target, tools) {
-  const words2 = (fields) => [
-    ...["pr", "view", String(target.pr)],
-    ...target.repo === null ? [] : ["--repo", target.repo],
-    ...["--json", fields]
-  ];
-  for (let round = 0; round < 3; round += 1) {
-    const answer = await askGh(tools, words2(pullFields));
-    if (answer.kind !== "answer") return answer;
-    const row = fieldsOf(answer.value);
-    const pull = row && readPullRow(row, target);
-    if (!pull) return unexpected("gh pr view lacks the state, the head or the address of the pull request");
-    if (row.statusCheckRollup !== void 0) return pull;
-    const checks = await askChecks(pull, tools);
-    if (!Array.isArray(checks)) return checks;
-    const after = await askGh(tools, words2("headRefOid"));
-    if (after.kind !== "answer") return after;
-    if (fieldsOf(after.value)?.headRefOid === pull.head) return { ...pull, checks };
-  }
-  return unexpected("the head moved again and again");
-}
-function readPullRow(row, target) {
-  const url = linkOf(row.url);
-  const repo = target.repo ?? repositoryIn(url);
-  const state = readState(row);
-  const head = shaOf(row.headRefOid);
-  if (repo === void 0 || state === void 0 || head === void 0) return void 0;
-  return {
-    kind: "pull",
-    repo,
-    number: target.pr,
-    url,
-    title: textOf(row.title),
-    state,
-    merge: readMerge(row),
-    decision: readDecision(row),
-    head,
-    checks: (rowsOf(row.statusCheckRollup) ?? []).map(readCheck),
-    activity: readActivity(row)
-  };
-}
-async function askChecks({ repo, number }, tools) {
-  const words2 = ["pr", "checks", String(number), "--repo", repo, "--json", "name,state,bucket,workflow,link"];
-  const answer = await askGh(tools, words2, [0, 1, 8]);
-  if (answer.kind !== "answer") return /no (?:checks|commit)/i.test(answer.message) ? [] : answer;
-  return rowsOf(answer.value)?.map(readCheck) ?? unexpected("gh pr checks gave no list");
-}
-function checksWord(rollup, grace) {
-  if (rollup.word === "failing") return "failed";
-  if (rollup.word === "passing") return "passed";
-  if (rollup.word === "running") return rollup.counts.gated > 0 ? "gated" : "running";
-  return rollup.counts.skipped === 0 && !isOver(grace) ? "not_yet" : "none";
-}
-function isNoneForGood(word, grace) {
-  return word === "none" && isOver(grace);
-}
-function isOver({ nowMs, since, graceMs }) {
-  return nowMs - since >= graceMs;
-}
-function sinceOf(cursor, head, nowMs) {
-  const { head: known, since } = cursor ?? {};
-  return known === head && typeof since === "number" && since <= nowMs ? since : nowMs;
-}
-function movedFrom(cursor, head) {
-  const before = cursor?.head;
-  return typeof before === "string" && before !== "" && before !== head ? before : null;
-}
-function checksWords(rollup, { nowMs, since }) {
-  const { passed, skipped, failed, gated, running } = rollup.counts;
-  const counts = (parts) => parts.flatMap(([count, word]) => count > 0 ? `${count} ${word}` : []).join(", ");
-  const rest = counts([
-    [running, "running"],
-    [passed, "passed"],
-    [skipped, "skipped"]
-  ]);
-  const after = rest === "" ? "" : `; ${rest}`;
-  if (failed > 0) return `${failed} failing: ${namesOf(rollup.failing.map((item) => item.name))}${after}`;
-  if (gated > 0) return `waiting for approval: ${namesOf(rollup.gating)}${after}`;
-  if (rollup.word !== "none") return rest;
-  if (skipped > 0) return `nothing ran, ${skipped} skipped`;
-  return `no checks reported in ${(0, import_chunk_UNGYPAP3.formatAge)(nowMs - since)}`;
-}
-function namesOf(names) {
-  const more = names.length - import_chunk_Q3WBBNCF.ghNamedChecks;
-  return `${names.slice(0, import_chunk_Q3WBBNCF.ghNamedChecks).join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
-}
-function checksFacts(rollup) {
-  const { passed, skipped, failed, gated, running } = rollup.counts;
-  const named = ({ name, link }) => ({ name, link });
-  return {
-    checks: rollup.word,
-    passed,
-    failed,
-    running,
-    skipped,
-    gated,
-    failing: rollup.failing.slice(0, import_chunk_Q3WBBNCF.ghNamedChecks).map(named),
-    gating: rollup.gating.slice(0, import_chunk_Q3WBBNCF.ghNamedChecks)
-  };
-}
-function line(text) {
-  return (0, import_chunk_LXK2ZILE.excerpt)(text, import_chunk_Q3WBBNCF.evidenceChars);
-}
-function shortSha(head) {
-  return head.slice(0, 10);
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  askGh,
-  checksFacts,
-  checksWord,
-  checksWords,
-  compareActivity,
-  factsOfActivity,
-  fieldsOf,
-  findPull,
-  isFailure,
-  isNoneForGood,
-  line,
-  linkOf,
-  movedFrom,
-  readCheck,
-  readPull,
-  readRun,
-  readSeen,
-  repositoryIn,
-  repositoryOf,
-  rowsOf,
-  runIdOf,
-  shaOf,
-  shareGh,
-  shortSha,
-  sinceOf,
-  targetOptions,
-  unexpected,
-  wordsOfActivity
-});
-
-},
-"./chunk-P33TGMKS.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  companionFile: () => companionFile,
-  jobPaths: () => jobPaths,
-  rootPaths: () => rootPaths,
-  selfWords: () => selfWords,
-  stagePath: () => stagePath
-});
-module.exports = stdin_exports;
-var import_chunk_O65HRYRH = load("./chunk-O65HRYRH.js");
-var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
-var import_node_path = builtin("node:path");
-var import_node_path2 = builtin("node:path");
-function companionFile() {
-  const file = import_node_path.default.resolve("/", process.argv[1] ?? "");
-  try {
-    return (0, import_chunk_SWRACBME.realPath)(file);
-  } catch {
-    return file;
-  }
-}
-function selfWords() {
-  const onPath = (0, import_chunk_O65HRYRH.findProgram)("node", "/");
-  return [onPath !== void 0 && isSameFile(onPath, process.execPath) ? "node" : process.execPath, companionFile()];
-}
-function isSameFile(a, b) {
-  try {
-    return (0, import_chunk_SWRACBME.realPath)(a) === (0, import_chunk_SWRACBME.realPath)(b);
-  } catch {
-    return false;
-  }
-}
-function rootPaths(folder) {
-  return {
-    meta: import_node_path2.default.join(folder, "meta.json"),
-    ignore: import_node_path2.default.join(folder, ".gitignore"),
-    config: import_node_path2.default.join(folder, "config.json"),
-    active: import_node_path2.default.join(folder, "active"),
-    once: import_node_path2.default.join(folder, "once"),
-    slots: import_node_path2.default.join(folder, "slots"),
-    jobs: import_node_path2.default.join(folder, "jobs"),
-    lock: import_node_path2.default.join(folder, "lock"),
-    /** Answers that several watches share. *<>/
-    shared: import_node_path2.default.join(folder, "shared")
-  };
-}
-function jobPaths(root, id) {
-  const folder = `${root}/jobs/${id}`;
-  const at = (name) => `${folder}/${name}`;
-  return {
-    root,
-    folder,
-    spec: at("spec.json"),
-    launch: at("launch.json"),
-    worker: at("worker.json"),
-    lease: at("lease.json"),
-    leaseFifo: at("lease.fifo"),
-    state: at("state.json"),
-    events: at("events.ndjson"),
-    snapshot: at("snapshot.json"),
-    cursor: at("cursor.json"),
-    notices: at("notices"),
-    output: at("output.log"),
-    error: at("error.log"),
-    workerLog: at("worker.log"),
-    prompt: at("prompt.txt"),
-    settings: at("agent-settings.toml"),
-    workspace: at("workspace.json"),
-    neighbours: at("neighbours"),
-    reviewDiff: at("review.diff"),
-    started: at("started"),
-    shimMark: at("started/shim"),
-    childMark: at("started/child"),
-    guardMark: at("started/guard"),
-    spawnFailed: at("started/spawn_failed"),
-    reason: at("started/reason"),
-    aliveFifo: at("started/alive.fifo"),
-    limitFifo: at("started/limit.fifo"),
-    exit: at("exit.json"),
-    result: at("result.md"),
-    resultRecord: at("result.json"),
-    cancel: at("cancel.json"),
-    waiters: at("waiters"),
-    collected: at("collected.json"),
-    lock: at("lock"),
-    reserve: at("reserve"),
-    marker: `${root}/active/${id}`
-  };
-}
-function stagePath(root, id) {
-  return import_node_path2.default.join(root, "jobs", `.new-${id}`);
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  companionFile,
-  jobPaths,
-  rootPaths,
-  selfWords,
-  stagePath
-});
-
-},
-"./chunk-PGBKZXK4.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  isOurs: () => isOurs,
-  mayAct: () => mayAct
-});
-module.exports = stdin_exports;
+var import_chunk_AE5U4VIQ = load("./chunk-AE5U4VIQ.js");
+var import_chunk_TUJMDTZA = load("./chunk-TUJMDTZA.js");
+var import_chunk_AT6SNV4N = load("./chunk-AT6SNV4N.js");
+var import_chunk_GANVGQKN = load("./chunk-GANVGQKN.js");
 var import_chunk_OPV5FGPX = load("./chunk-OPV5FGPX.js");
-var import_chunk_IUIUXIVZ = load("./chunk-IUIUXIVZ.js");
-var import_chunk_7DZB4FPX = load("./chunk-7DZB4FPX.js");
-var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
-async function mayAct(view) {
-  if (!view.spec || !(0, import_chunk_SWRACBME.isWritable)(view.paths.folder)) return false;
-  if (view.spec.timer) return isOurs(view);
-  const namespace = view.worker?.worker.pid_ns ?? view.launch?.worker.pid_ns ?? view.spec.launcher.pid_ns;
-  const isHere = namespace === (0, import_chunk_7DZB4FPX.pidNamespace)() || view.isOtherBoot;
-  if (!isHere && (0, import_chunk_IUIUXIVZ.conditionOf)(view) !== "lost") return false;
-  return isOurs(view);
-}
-async function isOurs({ spec }) {
-  return spec !== null && (0, import_chunk_OPV5FGPX.isGenuine)(spec, knownKey());
-}
-function knownKey() {
-  try {
-    return (0, import_chunk_OPV5FGPX.readKey)();
-  } catch {
-    return void 0;
-  }
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  isOurs,
-  mayAct
-});
-
-},
-"./chunk-PJWVBFMH.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  isAwaited: () => isAwaited,
-  withRegistration: () => withRegistration
-});
-module.exports = stdin_exports;
+var import_chunk_IAQSATNE = load("./chunk-IAQSATNE.js");
 var import_chunk_P33TGMKS = load("./chunk-P33TGMKS.js");
 var import_chunk_7DZB4FPX = load("./chunk-7DZB4FPX.js");
+var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
+var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
+var import_chunk_6GPA47WF = load("./chunk-6GPA47WF.js");
+var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
+var import_chunk_XM3GMG25 = load("./chunk-XM3GMG25.js");
+var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_node_path = builtin("node:path");
+function isClaimed(root, key) {
+  return (0, import_chunk_SWRACBME.exists)(fileOf(root, key));
+}
+function fileOf(root, key) {
+  return import_node_path.default.join((0, import_chunk_P33TGMKS.rootPaths)(root).once, (0, import_chunk_OPV5FGPX.hashOf)(key).slice(0, 40));
+}
+function claimOnce(root, key, claim) {
+  const file = fileOf(root, key);
+  if ((0, import_chunk_527JQF7V.createFile)(file, `${JSON.stringify(claim)}
+`)) return { isOurs: true, holder: claim };
+  return { isOurs: false, holder: requireClaim(file) };
+}
+function readClaim(root, key) {
+  return isClaimed(root, key) ? requireClaim(fileOf(root, key)) : void 0;
+}
+function requireClaim(file) {
+  const read = (0, import_chunk_527JQF7V.readJson)(file);
+  const holder = read.kind === "ok" ? read.value : void 0;
+  if (typeof holder?.id !== "string" || typeof holder.asked !== "string") {
+    throw new import_chunk_NVPF5LEY.FaultError(
+      "state_unusable",
+      `cannot read the once-key file ${file}: it is damaged`,
+      "remove that file if you are sure that the job never ran"
+    );
+  }
+  return holder;
+}
+function needsWorker(spec) {
+  return spec.kind !== "timer" || Boolean(spec.notify);
+}
+function writeArmed(spec, folder) {
+  const { id, owner, created_at, timer } = spec;
+  const event = { seq: 1, at: created_at, job: id, owner, type: "armed", due_at: timer?.due_at };
+  (0, import_chunk_527JQF7V.writeFile)(`${folder}/events.ndjson`, `${JSON.stringify(event)}
+`, { sync: false });
+  const state = { ...(0, import_chunk_IAQSATNE.earlyState)(id, spec), state: "running", seq: 1, rev: 1, started_at: created_at };
+  (0, import_chunk_527JQF7V.writeJson)(`${folder}/state.json`, state);
+}
+function askedOf(request) {
+  const { kind, verb, cwd, deadlineMs, killGraceMs, maxOutputBytes, firstOutputMs, stallMs } = request;
+  if (request.timer)
+    return (0, import_chunk_OPV5FGPX.hashOf)((0, import_chunk_OPV5FGPX.canonical)({ kind, verb, timer: askedTimer(request.timer), lineage: request.lineage }));
+  const run = request.run ? askedRun(request.run) : null;
+  const base = { kind, verb, cwd, deadlineMs, killGraceMs, maxOutputBytes, firstOutputMs, stallMs, run };
+  const lineage = request.asksForLatest ? { relation: request.lineage?.relation } : request.lineage;
+  const worktree = request.worktree === "new" ? { worktree: "new" } : {};
+  const staff = request.staff ? askedStaff(request.staff) : null;
+  if (staff && request.asksForLatest) staff.resume = "latest";
+  return (0, import_chunk_OPV5FGPX.hashOf)((0, import_chunk_OPV5FGPX.canonical)({ ...base, lineage, staff, ...worktree, ...askedWaiting(request) }));
+}
+function askedRun({ success_files = [], result_baselines: _, ...run }) {
+  const files = success_files.map((one) => one.path);
+  const given = Object.entries({ ...run, success_files: files }).filter(
+    ([name, value]) => value !== null && value !== void 0 && !(Array.isArray(value) && value.length === 0) && value !== defaults[name]
+  );
+  return Object.fromEntries(given);
+}
+var defaults = {
+  checkpoint_ms: import_chunk_XM3GMG25.limits.checkpoint.default,
+  sample_ms: import_chunk_XM3GMG25.limits.sample.default,
+  probe_ms: import_chunk_XM3GMG25.limits.probe.default
+};
+function askedTimer({ due_at, delay_ms, message, slot }) {
+  return { message, slot, ...delay_ms === null ? { due_at } : { delay_ms } };
+}
+function askedWaiting({ watch, onStall }) {
+  const { start: _start, ...asked } = watch ?? {};
+  return { ...watch ? { watch: asked } : {}, ...onStall ? { on_stall: onStall } : {} };
+}
+function askedStaff(staff) {
+  const { mode, backend, program, model, profile, prompt, resume, custom, schema, base } = staff;
+  const { brief: _brief, ...definition } = custom ?? {};
+  return {
+    ...{ mode, backend, program, model, profile, prompt, resume },
+    custom: custom ? definition : null,
+    ...schema ? { schema } : {},
+    ...base ? { base: base.rev } : {}
+  };
+}
+async function finishClaim(root, claim) {
+  if (!(0, import_chunk_IAQSATNE.isId)(claim.id))
+    throw new import_chunk_NVPF5LEY.FaultError(
+      "state_unusable",
+      `cannot use a once-key that names ${JSON.stringify(claim.id)}: that is no job id`
+    );
+  const paths = (0, import_chunk_P33TGMKS.jobPaths)(root, claim.id);
+  const stage = (0, import_chunk_P33TGMKS.stagePath)(root, claim.id);
+  const until = (0, import_chunk_Y5L6GQDB.monotonicMs)() + import_chunk_XM3GMG25.startLimitMs;
+  while (!(0, import_chunk_SWRACBME.exists)(paths.launch) && (0, import_chunk_Y5L6GQDB.monotonicMs)() < until) {
+    const isStaged = (0, import_chunk_SWRACBME.exists)(stage);
+    if (!(0, import_chunk_SWRACBME.exists)(paths.folder) && !isStaged) return;
+    if ((0, import_chunk_7DZB4FPX.livenessOf)(claim.launcher) === "dead") {
+      if (isStaged) (0, import_chunk_SWRACBME.moveFolder)(stage, paths.folder);
+      return;
+    }
+    await (0, import_chunk_Y5L6GQDB.sleep)(5);
+  }
+}
+var specBytes = 15 * 1024 * 1024;
+async function launch(root, request) {
+  if (!(0, import_chunk_AE5U4VIQ.checkRoot)(root.folder)) (0, import_chunk_AE5U4VIQ.requirePlace)(root.folder);
+  const stamp = makeStamp(request.verb);
+  const planned = isTaken(root, request) ? null : await planTree(request, stamp.id);
+  const key = (0, import_chunk_OPV5FGPX.ensureKey)();
+  (0, import_chunk_AE5U4VIQ.ensureRoot)(root.folder);
+  const publish = () => publishJob(root, request, { ...stamp, planned }, key);
+  const job = request.admit ? await (0, import_chunk_GANVGQKN.withLock)((0, import_chunk_P33TGMKS.rootPaths)(root.folder).lock, publish) : await publish();
+  if ("holder" in job) return takeOver(root, job.holder, request);
+  const { spec, paths } = job;
+  const worktree = request.worktree === "new" ? spec.worktree ?? null : null;
+  try {
+    if (worktree) (await Promise.resolve().then(() => load("./worktree-LUOQUHHX.js"))).addWorktree(worktree);
+    if (needsWorker(spec)) await (0, import_chunk_AT6SNV4N.startWorker)(root.folder, spec, { paths }, 1);
+  } catch (error) {
+    if (spec.once_key === null) undo(paths, (0, import_chunk_P33TGMKS.stagePath)(root.folder, spec.id));
+    if (worktree) (await Promise.resolve().then(() => load("./worktree-LUOQUHHX.js"))).undoWorktree(worktree);
+    throw launchError(root, error);
+  }
+  return { id: spec.id, isNew: true };
+}
+async function publishJob(root, request, stamp, key) {
+  const admitted = isTaken(root, request) ? void 0 : await request.admit?.();
+  const warnings = [...request.warnings ?? [], ...admitted?.warnings ?? []];
+  const spec = await makeSpec(root, { ...request, warnings }, stamp, key);
+  const paths = (0, import_chunk_P33TGMKS.jobPaths)(root.folder, spec.id);
+  const stage = (0, import_chunk_P33TGMKS.stagePath)(root.folder, spec.id);
+  let isPromised = false;
+  try {
+    await Promise.all([stageJob(root, spec, stage), import_chunk_IAQSATNE.defaultEngine.prepare()]);
+    const claim = request.onceKey === null ? null : claimOnce(root.folder, request.onceKey, claimOf(spec, request));
+    if (claim && !claim.isOurs) {
+      undo(paths, stage);
+      return { holder: claim.holder };
+    }
+    isPromised = claim !== null;
+    if (!(0, import_chunk_SWRACBME.moveFolder)(stage, paths.folder)) throw new import_chunk_NVPF5LEY.FaultError("state_unusable", `cannot move ${stage} into place`);
+    if (spec.timer) placeDurably(root.folder, paths);
+    admitted?.told?.(spec.id);
+    return { spec, paths };
+  } catch (error) {
+    if (isPromised) (0, import_chunk_SWRACBME.moveFolder)(stage, paths.folder);
+    else undo(paths, stage);
+    throw launchError(root, error);
+  }
+}
+function placeDurably(root, paths) {
+  (0, import_chunk_527JQF7V.syncFolder)(paths.folder);
+  (0, import_chunk_527JQF7V.syncFolder)((0, import_chunk_P33TGMKS.rootPaths)(root).jobs);
+}
+function makeStamp(verb) {
+  const createdMs = (0, import_chunk_Y5L6GQDB.nowMs)();
+  const random = (0, import_chunk_OPV5FGPX.randomBytes)(22);
+  return { createdMs, random, id: (0, import_chunk_IAQSATNE.makeId)(verb, createdMs, random) };
+}
+async function planTree(request, id) {
+  return request.worktree === "new" ? (await Promise.resolve().then(() => load("./worktree-LUOQUHHX.js"))).planWorktree(request.cwd, id) : null;
+}
+function isTaken(root, { onceKey }) {
+  return onceKey !== null && isClaimed(root.folder, onceKey);
+}
+async function makeSpec(root, request, { createdMs, random, id, planned }, key) {
+  const {
+    deadlineMs,
+    killGraceMs,
+    maxOutputBytes,
+    firstOutputMs,
+    stallMs,
+    onStall = null,
+    onceKey,
+    admit: _admit,
+    credentials: _credentials,
+    asksForLatest: _latest,
+    words: _words,
+    worktree,
+    ...rest
+  } = request;
+  const { cwd = request.cwd, ...note } = planned ?? {};
+  const unsigned = {
+    schema: 1,
+    id,
+    ...rest,
+    cwd,
+    worktree: planned ? note : worktree === "new" ? null : worktree ?? null,
+    created_at: (0, import_chunk_Y5L6GQDB.isoOf)(createdMs),
+    once_key: onceKey,
+    engine: import_chunk_IAQSATNE.defaultEngine.id,
+    state_option: root.option,
+    deadline_ms: deadlineMs,
+    deadline_mono_ms: (0, import_chunk_Y5L6GQDB.monotonicMs)() + deadlineMs,
+    kill_grace_ms: killGraceMs,
+    max_output_bytes: maxOutputBytes,
+    first_output_ms: firstOutputMs,
+    stall_ms: stallMs,
+    ...onStall === null ? {} : { on_stall: onStall },
+    mark: (0, import_chunk_CTSRVJRC.toHex)(random.subarray(6)),
+    launcher: (0, import_chunk_7DZB4FPX.ownIdentity)(),
+    environment: { digest: (0, import_chunk_OPV5FGPX.environmentDigest)(key), credentials: (0, import_chunk_6GPA47WF.credentialNames)(request.credentials) }
+  };
+  return { ...unsigned, mac: await (0, import_chunk_OPV5FGPX.macOf)(unsigned, key) };
+}
+async function stageJob(root, spec, stage) {
+  (0, import_chunk_527JQF7V.createFolder)(stage);
+  const text = `${JSON.stringify(spec)}
+`;
+  if (text.length > specBytes)
+    throw new import_chunk_NVPF5LEY.FaultError(
+      "preflight",
+      `cannot store a request of ${text.length} bytes: at most ${specBytes} are allowed`
+    );
+  const isDurable = (0, import_chunk_527JQF7V.writeFileMeanwhile)(`${stage}/spec.json`, text);
+  (0, import_chunk_527JQF7V.createFolder)(`${stage}/waiters`);
+  if (spec.kind === "timer") writeArmed(spec, stage);
+  (0, import_chunk_527JQF7V.writeFile)((0, import_chunk_P33TGMKS.jobPaths)(root.folder, spec.id).marker, "", { sync: false });
+  await isDurable;
+}
+function claimOf(spec, request) {
+  const words = request.words === void 0 ? {} : { words: (0, import_chunk_OPV5FGPX.hashOf)(request.words) };
+  return { id: spec.id, asked: askedOf(request), launcher: spec.launcher, ...words };
+}
+async function launchedBefore(root, key, words) {
+  if (!(0, import_chunk_AE5U4VIQ.checkRoot)(root.folder)) return void 0;
+  const holder = readClaim(root.folder, key);
+  if (holder?.words !== (0, import_chunk_OPV5FGPX.hashOf)(words)) return void 0;
+  await finishClaim(root.folder, holder);
+  return { id: holder.id, isNew: false };
+}
+async function takeOver(root, holder, request) {
+  await finishClaim(root.folder, holder);
+  if (holder.asked !== askedOf(request)) {
+    throw new import_chunk_NVPF5LEY.FaultError(
+      "preflight",
+      `cannot use --once-key ${JSON.stringify(request.onceKey)}: job ${holder.id} has this key and another request`,
+      `look at it with: ${import_chunk_TUJMDTZA.nextCommands.observe(holder.id, root.option)}`
+    );
+  }
+  return { id: holder.id, isNew: false };
+}
+function undo(paths, stage) {
+  try {
+    for (const target of [stage, paths.folder, paths.marker]) (0, import_chunk_SWRACBME.removeTree)(target);
+  } catch {
+  }
+}
+function launchError(root, error) {
+  const code = (0, import_chunk_NVPF5LEY.errnoOf)(error);
+  if (error instanceof import_chunk_NVPF5LEY.FaultError || code === void 0) return error;
+  return new import_chunk_NVPF5LEY.FaultError(
+    "state_unusable",
+    `cannot write into the state folder ${root.folder} (${code})`,
+    "use another place with --state-dir DIR or JOB_STATE_DIR"
+  );
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  launch,
+  launchedBefore
+});
+
+},
+"./chunk-SJ3ZYKPL.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  cancelJob: () => cancelJob
+});
+module.exports = stdin_exports;
+var import_chunk_2GV3LY6A = load("./chunk-2GV3LY6A.js");
+var import_chunk_YZHCUTFP = load("./chunk-YZHCUTFP.js");
+var import_chunk_IAQSATNE = load("./chunk-IAQSATNE.js");
+var import_chunk_7DZB4FPX = load("./chunk-7DZB4FPX.js");
 var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
 var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
+var import_chunk_XM3GMG25 = load("./chunk-XM3GMG25.js");
 var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
-var import_node_path = builtin("node:path");
-async function withRegistration(root, ids, timeoutMs, fn) {
-  const files = [];
-  const waiter = (0, import_chunk_7DZB4FPX.ownIdentity)();
-  for (const id of ids) {
-    const file = import_node_path.default.join((0, import_chunk_P33TGMKS.jobPaths)(root, id).waiters, `${waiter.pid}-${waiter.start_token.replace(/\W/g, "")}.json`);
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+async function cancelJob(root, id, request, patienceMs) {
+  const before = await (0, import_chunk_YZHCUTFP.refresh)(root, id);
+  if ((0, import_chunk_IAQSATNE.isEnded)(before.state))
+    return { view: before, result: before.state.state === "canceled" ? "canceled" : "ended_before" };
+  askFor(before, `${JSON.stringify({ by: (0, import_chunk_7DZB4FPX.ownIdentity)(), owner: request.owner, at: (0, import_chunk_Y5L6GQDB.isoNow)(), why: request.why })}
+`);
+  nudge(before);
+  const timeoutMs = patienceMs ?? (before.spec?.kill_grace_ms ?? 0) + import_chunk_XM3GMG25.killSettleMs + 5e3 + askingMs(before);
+  const [view = before] = await (0, import_chunk_2GV3LY6A.waitForJobs)(root, [id], { mode: "all", timeoutMs, heartbeatMs: null });
+  if (view.state.state === "canceled") return { view, result: "canceled" };
+  return { view, result: (0, import_chunk_IAQSATNE.isEnded)(view.state) ? "ended_before" : "requested" };
+}
+function askingMs({ spec }) {
+  return spec?.run?.status_cmd ? import_chunk_XM3GMG25.taskStatusMs + import_chunk_XM3GMG25.toolGraceMs : 0;
+}
+function askFor({ paths }, text) {
+  for (let round = 1; ; round += 1) {
     try {
-      if ((0, import_chunk_SWRACBME.factsOf)((0, import_chunk_P33TGMKS.jobPaths)(root, id).waiters)?.kind !== "folder") continue;
-      (0, import_chunk_527JQF7V.writeJson)(file, { waiter, ids, since: (0, import_chunk_Y5L6GQDB.isoNow)(), timeout_ms: timeoutMs }, { sync: false });
-      files.push(file);
-    } catch {
+      (0, import_chunk_527JQF7V.createFile)(paths.cancel, text);
+      return;
+    } catch (error) {
+      if ((0, import_chunk_NVPF5LEY.errnoOf)(error) !== "ENOENT" || round === 3 || !(0, import_chunk_SWRACBME.exists)(paths.folder)) throw error;
     }
   }
-  try {
-    return await fn();
-  } finally {
-    for (const file of files) {
+}
+function nudge(view) {
+  const engine = (0, import_chunk_IAQSATNE.findEngine)(view.spec?.engine ?? "") ?? import_chunk_IAQSATNE.defaultEngine;
+  for (const identity of [view.launch?.worker, view.worker?.worker]) if (identity) engine.signal(identity, "SIGURG");
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  cancelJob
+});
+
+},
+"./chunk-SR6YPOUM.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  runTool: () => runTool
+});
+module.exports = stdin_exports;
+var import_chunk_XM3GMG25 = load("./chunk-XM3GMG25.js");
+var import_node_child_process = require("node:child_process");
+var script = '"$0" "$@" 3>&-; echo $? >&3; kill -s KILL -- -$$';
+function runTool(call) {
+  return new Promise((resolve) => {
+    const kept = {
+      stdout: collector(call.limit, () => end("flooded")),
+      stderr: collector(call.limit, () => end("flooded"))
+    };
+    let how = "exited";
+    let status = "";
+    let hasEnded = false;
+    let killer;
+    const child = (0, import_node_child_process.spawn)("/bin/sh", ["-c", script, call.program, ...call.args], {
+      cwd: call.cwd,
+      env: call.environment,
+      detached: true,
+      stdio: [call.input === void 0 ? "ignore" : "pipe", "pipe", "pipe", "pipe"]
+    });
+    const signalGroup = (name) => {
+      if (hasEnded || child.pid === void 0 || child.exitCode !== null || child.signalCode !== null) return;
       try {
-        (0, import_chunk_527JQF7V.removeFile)(file);
+        process.kill(-child.pid, name);
       } catch {
       }
-    }
-  }
-}
-function isAwaited(root, id) {
-  const folder = (0, import_chunk_P33TGMKS.jobPaths)(root, id).waiters;
-  return (0, import_chunk_SWRACBME.listNames)(folder).some((name) => {
-    const read = (0, import_chunk_527JQF7V.readJson)(import_node_path.default.join(folder, name));
-    return read.kind === "ok" && (0, import_chunk_7DZB4FPX.isIdentity)(read.value.waiter) && (0, import_chunk_7DZB4FPX.livenessOf)(read.value.waiter) !== "dead";
-  });
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  isAwaited,
-  withRegistration
-});
-
-},
-"./chunk-PL5KOFET.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  isCollected: () => isCollected,
-  noteCollected: () => noteCollected
-});
-module.exports = stdin_exports;
-var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
-var import_chunk_6GPA47WF = load("./chunk-6GPA47WF.js");
-var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
-var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
-function noteCollected(view, by) {
-  if (view.damage !== null || isCollected(view)) return;
-  try {
-    (0, import_chunk_527JQF7V.createFile)(
-      view.paths.collected,
-      `${JSON.stringify({ by, pid: process.pid, owner: import_chunk_6GPA47WF.variables.owner() ?? null, at: (0, import_chunk_Y5L6GQDB.isoNow)() })}
-`,
-      { sync: false }
-    );
-  } catch {
-  }
-}
-function isCollected(view) {
-  return (0, import_chunk_SWRACBME.exists)(view.paths.collected);
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  isCollected,
-  noteCollected
-});
-
-},
-"./chunk-Q3WBBNCF.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  armedTimers: () => armedTimers,
-  captureBudgetMs: () => captureBudgetMs,
-  drainMs: () => drainMs,
-  eventLineBytes: () => eventLineBytes,
-  evidenceChars: () => evidenceChars,
-  excerptBytes: () => excerptBytes,
-  ghActivity: () => ghActivity,
-  ghActivitySlackMs: () => ghActivitySlackMs,
-  ghBytes: () => ghBytes,
-  ghCallMs: () => ghCallMs,
-  ghFreshMs: () => ghFreshMs,
-  ghFreshShare: () => ghFreshShare,
-  ghLimitedMs: () => ghLimitedMs,
-  ghNamedActivity: () => ghNamedActivity,
-  ghNamedChecks: () => ghNamedChecks,
-  ghPages: () => ghPages,
-  ghPausesMs: () => ghPausesMs,
-  ghRuns: () => ghRuns,
-  ghSeenIds: () => ghSeenIds,
-  httpBodyBytes: () => httpBodyBytes,
-  httpDigestBytes: () => httpDigestBytes,
-  httpHeaderBytes: () => httpHeaderBytes,
-  httpRedirects: () => httpRedirects,
-  identityBytes: () => identityBytes,
-  idleCpuShare: () => idleCpuShare,
-  killSettleMs: () => killSettleMs,
-  leaseMs: () => leaseMs,
-  leaseStaleMs: () => leaseStaleMs,
-  limits: () => limits,
-  lingerMs: () => lingerMs,
-  lockWaitMs: () => lockWaitMs,
-  observeBytes: () => observeBytes,
-  onStallBytes: () => onStallBytes,
-  orphanGraceMs: () => orphanGraceMs,
-  patternMs: () => patternMs,
-  probeBytes: () => probeBytes,
-  progressingMs: () => progressingMs,
-  promptBytes: () => promptBytes,
-  promptReplacements: () => promptReplacements,
-  replaceWaitMs: () => replaceWaitMs,
-  resultPaths: () => resultPaths,
-  retryAfterMaxMs: () => retryAfterMaxMs,
-  sharedBytes: () => sharedBytes,
-  sharedHoldMs: () => sharedHoldMs,
-  sharedKeepMs: () => sharedKeepMs,
-  sharedLookMs: () => sharedLookMs,
-  shellLineBytes: () => shellLineBytes,
-  startLimitMs: () => startLimitMs,
-  streamLineBytes: () => streamLineBytes,
-  tailBytes: () => tailBytes,
-  tailLines: () => tailLines,
-  taskStatusMs: () => taskStatusMs,
-  textTailBytes: () => textTailBytes,
-  timerMessageBytes: () => timerMessageBytes,
-  toolBytes: () => toolBytes,
-  toolCallBytes: () => toolCallBytes,
-  toolCalls: () => toolCalls,
-  toolGraceMs: () => toolGraceMs,
-  unchangedCheckpoints: () => unchangedCheckpoints,
-  unseenGraceMs: () => unseenGraceMs,
-  watchFactsBytes: () => watchFactsBytes,
-  watchPauseMs: () => watchPauseMs,
-  watchRetry: () => watchRetry,
-  watchSaveMs: () => watchSaveMs,
-  watchTroubles: () => watchTroubles,
-  workerFailures: () => workerFailures
-});
-module.exports = stdin_exports;
-var second = 1e3;
-var minute = 60 * second;
-var hour = 60 * minute;
-var day = 24 * hour;
-var kib = 1024;
-var mib = 1024 * kib;
-var progressingMs = minute;
-var limits = {
-  staffTimeout: { default: hour, min: second, max: 2 * hour },
-  runTimeout: { default: day, min: 50, max: 30 * day },
-  waitTimeout: { default: 100 * second, min: 0, max: Number.MAX_SAFE_INTEGER },
-  heartbeat: { default: minute, min: second, max: day },
-  staffKillGrace: { default: 10 * second, min: 0, max: 5 * minute },
-  runKillGrace: { default: 30 * second, min: 0, max: 5 * minute },
-  optInLimit: { default: 5 * minute, min: second, max: 30 * day },
-  maxOutput: { default: 64 * mib, min: mib, max: 64 * 1024 * mib },
-  checkpoint: { default: hour, min: 100, max: 30 * day },
-  sample: { default: minute, min: 100, max: day },
-  probe: { default: 30 * second, min: 100, max: 5 * minute },
-  expect: { default: hour, min: 1, max: 365 * day },
-  watchFor: { default: hour, min: second, max: 365 * day },
-  watchEvery: { default: minute, min: second, max: day },
-  watchEveryRemote: { default: minute, min: 5 * second, max: day },
-  watchAttempt: { default: 30 * second, min: 100, max: 10 * minute },
-  watchSize: { default: 1, min: 1, max: 2 ** 50 },
-  watchStable: { default: 10 * second, min: second, max: 30 * day },
-  noChecksGrace: { default: 5 * minute, min: 0, max: day },
-  watchTolerate: { default: 0, min: 0, max: 1e5 },
-  timer: { default: hour, min: second, max: 30 * day },
-  cleanAge: { default: 14 * day, min: 0, max: 3650 * day }
-};
-var captureBudgetMs = 5 * second;
-var promptBytes = mib;
-var observeBytes = 8 * kib;
-var toolCalls = 5;
-var toolCallBytes = kib;
-var excerptBytes = 240;
-var textTailBytes = 1700;
-var tailLines = 50;
-var tailBytes = 8 * kib;
-var eventLineBytes = 64 * kib;
-var streamLineBytes = 32 * mib;
-var drainMs = 2 * second;
-var lingerMs = 10 * second;
-var killSettleMs = 10 * second;
-var orphanGraceMs = second;
-var leaseMs = 5 * second;
-var leaseStaleMs = 20 * second;
-var startLimitMs = 10 * second;
-var unseenGraceMs = minute;
-var lockWaitMs = 5 * second;
-var promptReplacements = 5;
-var workerFailures = 3;
-var unchangedCheckpoints = 2;
-var probeBytes = 64 * kib;
-var shellLineBytes = 32 * kib;
-var resultPaths = 64;
-var onStallBytes = 4 * kib;
-var taskStatusMs = 30 * second;
-var identityBytes = kib;
-var idleCpuShare = 5e-3;
-var evidenceChars = 200;
-var watchTroubles = 10;
-var patternMs = 500;
-var httpBodyBytes = mib;
-var httpDigestBytes = 1024 * mib;
-var httpHeaderBytes = 32 * kib;
-var httpRedirects = 5;
-var retryAfterMaxMs = hour;
-var npmBytes = 256 * kib;
-var armedTimers = 64;
-var timerMessageBytes = 64 * kib;
-var timerLookMs = 30 * second;
-var replaceWaitMs = 2 * second;
-var watchRetry = { firstMs: 5 * second, mostMs: 5 * minute };
-var watchPauseMs = second;
-var watchFactsBytes = 16 * kib;
-var watchSaveMs = minute;
-var toolBytes = mib;
-var notifyMs = 30 * second;
-var toolGraceMs = second;
-var sharedBytes = 256 * kib;
-var sharedHoldMs = hour;
-var sharedKeepMs = day;
-var sharedLookMs = [50, 500];
-var ghCallMs = 30 * second;
-var ghPausesMs = [250, 500];
-var ghBytes = 16 * mib;
-var ghLimitedMs = minute;
-var ghFreshMs = 5 * second;
-var ghFreshShare = 0.9;
-var ghRuns = 100;
-var ghPages = 20;
-var ghActivity = 50;
-var ghSeenIds = 300;
-var ghActivitySlackMs = 10 * minute;
-var ghNamedChecks = 8;
-var ghNamedActivity = 10;
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  armedTimers,
-  captureBudgetMs,
-  drainMs,
-  eventLineBytes,
-  evidenceChars,
-  excerptBytes,
-  ghActivity,
-  ghActivitySlackMs,
-  ghBytes,
-  ghCallMs,
-  ghFreshMs,
-  ghFreshShare,
-  ghLimitedMs,
-  ghNamedActivity,
-  ghNamedChecks,
-  ghPages,
-  ghPausesMs,
-  ghRuns,
-  ghSeenIds,
-  httpBodyBytes,
-  httpDigestBytes,
-  httpHeaderBytes,
-  httpRedirects,
-  identityBytes,
-  idleCpuShare,
-  killSettleMs,
-  leaseMs,
-  leaseStaleMs,
-  limits,
-  lingerMs,
-  lockWaitMs,
-  observeBytes,
-  onStallBytes,
-  orphanGraceMs,
-  patternMs,
-  probeBytes,
-  progressingMs,
-  promptBytes,
-  promptReplacements,
-  replaceWaitMs,
-  resultPaths,
-  retryAfterMaxMs,
-  sharedBytes,
-  sharedHoldMs,
-  sharedKeepMs,
-  sharedLookMs,
-  shellLineBytes,
-  startLimitMs,
-  streamLineBytes,
-  tailBytes,
-  tailLines,
-  taskStatusMs,
-  textTailBytes,
-  timerMessageBytes,
-  toolBytes,
-  toolCallBytes,
-  toolCalls,
-  toolGraceMs,
-  unchangedCheckpoints,
-  unseenGraceMs,
-  watchFactsBytes,
-  watchPauseMs,
-  watchRetry,
-  watchSaveMs,
-  watchTroubles,
-  workerFailures
-});
-
-},
-"./chunk-QKHYVUAR.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  dueWords: () => dueWords,
-  timerFacts: () => timerFacts
-});
-module.exports = stdin_exports;
-var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
-var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
-var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
-var import_chunk_Q3WBBNCF = load("./chunk-Q3WBBNCF.js");
-function timerFacts(timer) {
-  const { due_at, slot } = timer;
-  return { due_at, durable: true, slot, message: (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)(timer.message), import_chunk_Q3WBBNCF.excerptBytes) };
-}
-function dueWords({ due_at }) {
-  const rest = Date.parse(due_at) - (0, import_chunk_Y5L6GQDB.nowMs)();
-  return rest > 0 ? `${(0, import_chunk_LXK2ZILE.plainText)(due_at)}, in ${(0, import_chunk_UNGYPAP3.formatDuration)(Math.max(1e3, rest))}` : (0, import_chunk_LXK2ZILE.plainText)(due_at);
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  dueWords,
-  timerFacts
-});
-
-},
-"./chunk-QNAIMAEG.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  onNextChange: () => onNextChange,
-  onPathChange: () => onPathChange
-});
-module.exports = stdin_exports;
-var import_node_fs = require("node:fs");
-var import_node_path = builtin("node:path");
-function onNextChange(files, onChange) {
-  const watchers = [];
-  const stop = () => {
-    for (const watcher of watchers.splice(0)) watcher.close();
-  };
-  const fire = () => {
-    if (watchers.length === 0) return;
-    stop();
-    onChange();
-  };
-  for (const file of files) {
-    try {
-      const watcher = (0, import_node_fs.watch)(file, { persistent: false });
-      watchers.push(watcher);
-      watcher.on("change", fire).on("error", stop);
-    } catch {
-    }
-  }
-  return stop;
-}
-function onPathChange(target, onChange) {
-  const watchers = [];
-  const name = import_node_path.default.basename(target);
-  for (const [place, isFolder] of [
-    [import_node_path.default.dirname(target), true],
-    [target, false]
-  ]) {
-    try {
-      const watcher = (0, import_node_fs.watch)(place, { persistent: false }, (_event, changed) => {
-        if (!isFolder || changed === null || changed === name) onChange();
-      });
-      watchers.push(watcher);
-      watcher.on("error", () => watcher.close());
-    } catch {
-    }
-  }
-  return () => {
-    for (const watcher of watchers.splice(0)) watcher.close();
-  };
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  onNextChange,
-  onPathChange
-});
-
-},
-"./chunk-QSCJWYUW.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  folderOf: () => folderOf,
-  run: () => run
-});
-module.exports = stdin_exports;
-var import_chunk_3UCES3XY = load("./chunk-3UCES3XY.js");
-var import_chunk_66KSLVK5 = load("./chunk-66KSLVK5.js");
-var import_chunk_A2YWZDRN = load("./chunk-A2YWZDRN.js");
-var import_chunk_P33TGMKS = load("./chunk-P33TGMKS.js");
-var import_chunk_GEPPUING = load("./chunk-GEPPUING.js");
-var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
-var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
-var import_chunk_Q3WBBNCF = load("./chunk-Q3WBBNCF.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var import_node_path = builtin("node:path");
-var runOptions = {
-  timeout: {
-    kind: "duration",
-    value: "D",
-    range: import_chunk_Q3WBBNCF.limits.runTimeout,
-    help: "hard limit, counted from launch (default 24h, at most 30d)"
-  },
-  deadline: { kind: "duration", value: "D", range: import_chunk_Q3WBBNCF.limits.runTimeout, help: "the same as --timeout" },
-  "kill-after": {
-    kind: "duration",
-    value: "D",
-    range: import_chunk_Q3WBBNCF.limits.runKillGrace,
-    help: "time between TERM and KILL (default 30s)"
-  },
-  cwd: { kind: "text", value: "DIR", help: "folder to run in (default: here)" },
-  shell: { kind: "flag", help: "give the one word after -- to /bin/sh -c" },
-  pipefail: { kind: "flag", help: "with --shell: a pipe fails when any of its commands does" },
-  "success-exit": {
-    kind: "count",
-    value: "N",
-    range: { default: 0, min: 0, max: 255 },
-    help: "the exit code that means success (default 0)"
-  },
-  "success-file": {
-    kind: "list",
-    value: "PATH",
-    help: "success only when this file is new or changed at the end; may be repeated"
-  },
-  result: { kind: "list", value: "PATH", help: "file or folder to tell of at the end; may be repeated" },
-  log: { kind: "text", value: "PATH", help: "the command's own log; its last 50 lines are told on failure" },
-  expect: { kind: "duration", value: "D", range: import_chunk_Q3WBBNCF.limits.expect, help: "expected duration; later asks for attention" },
-  "checkpoint-every": {
-    kind: "duration",
-    value: "D",
-    range: import_chunk_Q3WBBNCF.limits.checkpoint,
-    help: "judge its progress at this interval (default 1h)"
-  },
-  "sample-every": {
-    kind: "duration",
-    value: "D",
-    range: import_chunk_Q3WBBNCF.limits.sample,
-    help: "look at its CPU, output and result paths this often (default 60s, at most the interval above)"
-  },
-  probe: { kind: "text", value: "LINE", help: "read-only shell line that prints its progress as one JSON object" },
-  "probe-timeout": { kind: "duration", value: "D", range: import_chunk_Q3WBBNCF.limits.probe, help: "bound of one probe (default 30s)" },
-  "first-output": {
-    kind: "duration",
-    value: "D",
-    range: import_chunk_Q3WBBNCF.limits.optInLimit,
-    help: "end it when nothing was printed by then"
-  },
-  "stall-after": {
-    kind: "duration",
-    value: "D",
-    range: import_chunk_Q3WBBNCF.limits.optInLimit,
-    help: "end it when nothing happened for that long: no output, no CPU, no change of a result path"
-  },
-  ...import_chunk_A2YWZDRN.onStallOption,
-  "status-cmd": {
-    kind: "text",
-    value: "LINE",
-    help: "for a launcher that detaches: shell line that prints {identity, status, exit_code}; asked once at the end"
-  },
-  identity: { kind: "text", value: "TEXT", help: "the task that --status-cmd must name" },
-  "max-output": {
-    kind: "size",
-    value: "SIZE",
-    range: import_chunk_Q3WBBNCF.limits.maxOutput,
-    help: "cap of each output file on disk (default 64M)"
-  },
-  "keep-children": { kind: "flag", help: "leave processes alone that the command left behind" },
-  ...import_chunk_A2YWZDRN.launchOptions
-};
-async function makeRunPart(input, cwd) {
-  checkTogether(input);
-  const [checkpointMs, log] = [input.durationOrDefault("checkpoint-every"), input.text("log")];
-  const part = {
-    success_exit: input.count("success-exit") ?? 0,
-    // A launcher that detaches itself leaves its task behind on purpose.
-    keep_children: input.has("keep-children") || input.has("status-cmd"),
-    ...(0, import_chunk_3UCES3XY.pathsBefore)({ results: input.texts("result"), successFiles: input.texts("success-file") }, cwd),
-    log: log === void 0 ? null : (0, import_chunk_3UCES3XY.requireLogPath)(log, cwd),
-    expect_ms: input.duration("expect") ?? null,
-    checkpoint_ms: checkpointMs,
-    sample_ms: Math.min(input.durationOrDefault("sample-every"), checkpointMs),
-    probe: lineOf(input, "probe"),
-    probe_ms: input.durationOrDefault("probe-timeout"),
-    status_cmd: lineOf(input, "status-cmd"),
-    identity: identityOf(input)
-  };
-  return { ...await (0, import_chunk_3UCES3XY.programOf)(input, cwd), ...part };
-}
-function checkTogether(input) {
-  const needs = [
-    ["pipefail", "shell"],
-    ["identity", "status-cmd"],
-    ["status-cmd", "identity"],
-    ["probe-timeout", "probe"]
-  ];
-  for (const [name, other] of needs)
-    if (input.has(name) && !input.has(other))
-      throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take --${name} without --${other}: ${whyTogether[name]}`, help());
-}
-var whyTogether = {
-  pipefail: "it is an option of that shell",
-  identity: "only that command can name the task",
-  "status-cmd": "its answer counts only for the task that you name",
-  "probe-timeout": "there is no probe to be bounded"
-};
-function lineOf(input, name) {
-  const line = input.text(name);
-  if (line === void 0) return null;
-  if (line.trim() === "") throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take an empty --${name}: allowed is one line for /bin/sh`, help());
-  requireSize(name, line, import_chunk_Q3WBBNCF.shellLineBytes);
-  return line;
-}
-function identityOf(input) {
-  const text = input.text("identity");
-  if (text === void 0) return null;
-  if (text.trim() === "" || /[\r\n]/.test(text))
-    throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take --identity ${JSON.stringify(text)}: allowed is one line that names one task`, help());
-  requireSize("identity", text, import_chunk_Q3WBBNCF.identityBytes);
-  return text;
-}
-function requireSize(name, text, limit) {
-  const size = (0, import_chunk_LXK2ZILE.byteLength)(text);
-  if (size > limit) throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take --${name} of ${size} bytes: at most ${limit} are allowed`, help());
-}
-function help() {
-  return (0, import_chunk_GEPPUING.quoteWords)([...(0, import_chunk_P33TGMKS.selfWords)(), "run", "--help"]);
-}
-var run = {
-  name: "run",
-  summary: "run a long command as a job",
-  form: "[options] -- COMMAND ARG...",
-  words: { min: 0, max: 0, rest: true },
-  options: runOptions,
-  notes: "The command gets no input and runs without a shell, exactly as it stands after --. It is never started twice.",
-  examples: [
-    "run -- make test",
-    "run --timeout 2h --once-key nightly -- python3 train.py --epochs 10",
-    "run --shell -- 'make && make install'"
-  ],
-  async run(context, input) {
-    const words = (0, import_chunk_66KSLVK5.onceWords)("run", input, (0, import_chunk_66KSLVK5.folderSaid)(context, input), null);
-    const repeated = await (0, import_chunk_66KSLVK5.repeatedLaunch)(context, input, words, false);
-    if (repeated) return repeated;
-    const cwd = folderOf(context, input);
-    const timeout = limitOf(input);
-    return (0, import_chunk_66KSLVK5.launchAndTell)(context, input, {
-      kind: "run",
-      verb: "run",
-      ...(0, import_chunk_66KSLVK5.launchWords)(input),
-      cwd,
-      deadlineMs: timeout,
-      killGraceMs: input.durationOrDefault("kill-after"),
-      maxOutputBytes: input.size("max-output") ?? import_chunk_Q3WBBNCF.limits.maxOutput.default,
-      firstOutputMs: input.duration("first-output") ?? null,
-      stallMs: input.duration("stall-after") ?? null,
-      lineage: null,
-      run: await makeRunPart(input, cwd),
-      onStall: (0, import_chunk_66KSLVK5.onStallOf)(input),
-      staff: null,
-      words
-    });
-  }
-};
-function limitOf(input) {
-  if (input.has("timeout") && input.has("deadline"))
-    throw (0, import_chunk_NVPF5LEY.usageError)("cannot take --timeout and --deadline together: they are the same");
-  return input.has("deadline") ? input.durationOrDefault("deadline") : input.durationOrDefault("timeout");
-}
-function folderOf(context, input) {
-  const folder = import_node_path.default.resolve(context.cwd, input.text("cwd") ?? ".");
-  if (!(0, import_chunk_SWRACBME.isFolder)(folder))
-    throw new import_chunk_NVPF5LEY.FaultError(
-      "preflight",
-      `cannot run in ${folder}: there is no such folder`,
-      "name an existing one with --cwd DIR"
-    );
-  return (0, import_chunk_SWRACBME.realPath)(folder);
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  folderOf,
-  run
-});
-
-},
-"./chunk-RRTRAXUN.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  commandNames: () => commandNames,
-  loadCommand: () => loadCommand
-});
-module.exports = stdin_exports;
-var loaders = {
-  run: async () => (await Promise.resolve().then(() => load("./run-SHLKR5IN.js"))).run,
-  watch: async () => (await Promise.resolve().then(() => load("./watch-47U6IDDB.js"))).watch,
-  staffer: async () => (await Promise.resolve().then(() => load("./staffer-4JGPMLHV.js"))).staffer,
-  research: async () => (await Promise.resolve().then(() => load("./research-WZ7R4RF3.js"))).research,
-  review: async () => (await Promise.resolve().then(() => load("./review-63CFFLCO.js"))).review,
-  implement: async () => (await Promise.resolve().then(() => load("./implement-Q53NU2JK.js"))).implement,
-  ask: async () => (await Promise.resolve().then(() => load("./ask-P4TRZBOW.js"))).ask,
-  timer: async () => (await Promise.resolve().then(() => load("./timer-RORK2JLL.js"))).timer,
-  wait: async () => (await Promise.resolve().then(() => load("./wait-IZYMTI2U.js"))).wait,
-  observe: async () => (await Promise.resolve().then(() => load("./observe-J7POH7UE.js"))).observe,
-  status: async () => (await Promise.resolve().then(() => load("./status-TKTQLAWT.js"))).status,
-  result: async () => (await Promise.resolve().then(() => load("./result-GSU2PYF3.js"))).result,
-  cancel: async () => (await Promise.resolve().then(() => load("./cancel-DQUL6NJD.js"))).cancel,
-  continue: async () => (await Promise.resolve().then(() => load("./continue-N233BFKX.js"))).continueCommand,
-  restart: async () => (await Promise.resolve().then(() => load("./restart-EDKUXMMO.js"))).restart,
-  clean: async () => (await Promise.resolve().then(() => load("./clean-IEQNCSV5.js"))).clean,
-  setup: async () => (await Promise.resolve().then(() => load("./setup-7MOY4HWK.js"))).setup,
-  doctor: async () => (await Promise.resolve().then(() => load("./doctor-HWX3MCEF.js"))).doctor,
-  help: async () => (await Promise.resolve().then(() => load("./help-4NWDXXJE.js"))).help
-};
-var commandNames = Object.keys(loaders);
-async function loadCommand(name) {
-  return Object.hasOwn(loaders, name) ? loaders[name]() : void 0;
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  commandNames,
-  loadCommand
-});
-
-},
-"./chunk-RWRDJHTZ.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  askedProfile: () => askedProfile,
-  freshStaff: () => freshStaff,
-  launchStaff: () => launchStaff,
-  taskOf: () => taskOf
-});
-module.exports = stdin_exports;
-var import_chunk_YPOA3ZYU = load("./chunk-YPOA3ZYU.js");
-var import_chunk_KYMZMVUR = load("./chunk-KYMZMVUR.js");
-var import_chunk_66KSLVK5 = load("./chunk-66KSLVK5.js");
-var import_chunk_XSIBS7GW = load("./chunk-XSIBS7GW.js");
-var import_chunk_D3DQJRD3 = load("./chunk-D3DQJRD3.js");
-var import_chunk_TUJMDTZA = load("./chunk-TUJMDTZA.js");
-var import_chunk_57BTWB2J = load("./chunk-57BTWB2J.js");
-var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
-var import_chunk_Q3WBBNCF = load("./chunk-Q3WBBNCF.js");
-var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var import_node_path = builtin("node:path");
-var sources = ["prompt", "prompt-file", "stdin"];
-async function taskOf(context, input) {
-  const given = sources.filter((name) => input.has(name));
-  if (given.length !== 1) {
-    const came = given.length === 0 ? "none was given" : `these came together: ${given.map((name) => `--${name}`).join(", ")}`;
-    throw (0, import_chunk_NVPF5LEY.usageError)(
-      `cannot tell the task: exactly one of --prompt TEXT, --prompt-file PATH and --stdin is needed; ${came}`
-    );
-  }
-  const text = input.text("prompt") ?? decode(given[0] === "stdin" ? await context.readStdin() : readTask(context, input.text("prompt-file")));
-  const size = Buffer.byteLength(text);
-  if (text.trim() === import_chunk_TUJMDTZA.taskPlaceholder)
-    throw (0, import_chunk_NVPF5LEY.usageError)(
-      `cannot take ${JSON.stringify(import_chunk_TUJMDTZA.taskPlaceholder)} as the task: it only shows where yours belongs`,
-      "put what the agent is to do in its place, or give it with --prompt-file PATH"
-    );
-  if (text.trim() === "") throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take an empty task from --${given[0]}`);
-  if (size > import_chunk_Q3WBBNCF.promptBytes) throw tooLong(size);
-  return text;
-}
-function tooLong(size) {
-  return (0, import_chunk_NVPF5LEY.usageError)(
-    `cannot take a task of ${size} bytes: at most ${import_chunk_Q3WBBNCF.promptBytes} (1 MiB) are allowed`,
-    "put the material into a file and name it in the task"
-  );
-}
-function readTask(context, name) {
-  const file = import_node_path.default.resolve(context.cwd, name);
-  try {
-    const real = (0, import_chunk_SWRACBME.realPath)(file);
-    const size = (0, import_chunk_SWRACBME.factsOf)(real)?.size ?? 0;
-    if (size > import_chunk_Q3WBBNCF.promptBytes) throw tooLong(size);
-    const read = (0, import_chunk_527JQF7V.readRange)(real, 0, size);
-    if (read) return read.bytes;
-  } catch (error) {
-    if (error instanceof import_chunk_NVPF5LEY.FaultError) throw error;
-    throw new import_chunk_NVPF5LEY.FaultError("preflight", `cannot read the task from ${file} (${(0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "error"})`);
-  }
-  throw new import_chunk_NVPF5LEY.FaultError(
-    "preflight",
-    `cannot read the task from ${file}: it is no regular file`,
-    "give the task with --stdin"
-  );
-}
-function decode(bytes) {
-  try {
-    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
-  } catch {
-    throw (0, import_chunk_NVPF5LEY.usageError)("cannot take the task: it is no UTF-8 text");
-  }
-}
-async function launchStaff(context, input, job) {
-  (0, import_chunk_66KSLVK5.checkLaunchOptions)(input);
-  const root = context.root(input);
-  const request = {
-    kind: "staff",
-    verb: job.verb,
-    ...(0, import_chunk_66KSLVK5.launchWords)(input),
-    cwd: job.cwd,
-    deadlineMs: job.deadlineMs ?? input.durationOrDefault("timeout"),
-    killGraceMs: import_chunk_Q3WBBNCF.limits.staffKillGrace.default,
-    maxOutputBytes: import_chunk_Q3WBBNCF.limits.maxOutput.default,
-    firstOutputMs: job.firstOutputMs ?? input.duration("first-output") ?? null,
-    stallMs: job.stallMs ?? input.duration("stall-after") ?? null,
-    onStall: job.onStall ?? (0, import_chunk_66KSLVK5.onStallOf)(input),
-    lineage: job.lineage,
-    run: null,
-    staff: job.staff,
-    worktree: job.worktree === void 0 ? worktreeOf(input) : job.worktree,
-    warnings: (0, import_chunk_YPOA3ZYU.launchWarnings)(job.staff),
-    words: job.words,
-    asksForLatest: job.asksForLatest ?? false,
-    credentials: (0, import_chunk_D3DQJRD3.findBackend)(job.staff.backend)?.signIn.variables ?? []
-  };
-  await (0, import_chunk_D3DQJRD3.settleLost)(root.folder);
-  const admit = () => admitBeside(root, request, job.staff, { share: input.has("share"), isolate: job.worktree === void 0 });
-  const launched = await (0, import_chunk_XSIBS7GW.launch)(root, { ...request, admit });
-  if (launched.isNew) for (const warning of (0, import_chunk_YPOA3ZYU.versionWarnings)(job.staff)) context.tell(`note: ${warning.message}`);
-  if (request.worktree === "new" && launched.isNew) await tellDirty(context, job.cwd);
-  return (0, import_chunk_66KSLVK5.tellLaunched)(context, input, root, launched, job.isSynchronous);
-}
-async function tellDirty(context, cwd) {
-  const { isDirtyTree } = await Promise.resolve().then(() => load("./worktree-B2XHWVXV.js"));
-  const root = (0, import_chunk_57BTWB2J.findWorktree)(cwd);
-  if (root !== void 0 && isDirtyTree(root))
-    context.tell(`note: what is uncommitted in ${root} is not in the worktree of this job`);
-}
-function worktreeOf(input) {
-  if (input.has("worktree") && input.has("share"))
-    throw (0, import_chunk_NVPF5LEY.usageError)("cannot take --worktree and --share together: a tree of its own is shared with nobody");
-  return input.has("worktree") ? "new" : null;
-}
-async function admitBeside(root, request, staff, may) {
-  if (staff.resume !== null) (0, import_chunk_YPOA3ZYU.requireFreeConversation)(root, staff.backend, staff.resume);
-  if (request.worktree === "new") return { warnings: [] };
-  const neighbours = await (0, import_chunk_D3DQJRD3.findNeighbours)(root, staff, request.cwd, may);
-  return {
-    warnings: neighbours.map((id) => (0, import_chunk_D3DQJRD3.neighbourWarning)(id, (0, import_chunk_D3DQJRD3.modeOf)(root.folder, id))),
-    told: (id) => (0, import_chunk_D3DQJRD3.tellNeighbours)(root.folder, neighbours, id)
-  };
-}
-function freshStaff(context, input, words) {
-  const part = (0, import_chunk_YPOA3ZYU.makeStaffPart)({
-    ...words,
-    stateRoot: context.root(input).folder,
-    backend: input.text("backend"),
-    model: input.text("model") ?? null,
-    profile: askedProfile(input),
-    resume: null
-  });
-  if (input.has("schema")) part.schema = true;
-  const base = input.text("base");
-  if (base !== void 0) part.base = (0, import_chunk_KYMZMVUR.requireBase)(words.cwd, base);
-  return part;
-}
-function askedProfile(input) {
-  return input.text("profile");
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  askedProfile,
-  freshStaff,
-  launchStaff,
-  taskOf
-});
-
-},
-"./chunk-SFA57P22.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  conclude: () => conclude,
-  finishStored: () => finishStored
-});
-module.exports = stdin_exports;
-var import_chunk_MZDU5A4U = load("./chunk-MZDU5A4U.js");
-var import_chunk_UKJW2F4U = load("./chunk-UKJW2F4U.js");
-var import_chunk_OO43PTQK = load("./chunk-OO43PTQK.js");
-var import_chunk_JF5WKRZ5 = load("./chunk-JF5WKRZ5.js");
-var import_chunk_JJIHWTVQ = load("./chunk-JJIHWTVQ.js");
-var import_chunk_TUJMDTZA = load("./chunk-TUJMDTZA.js");
-var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
-var import_chunk_IUIUXIVZ = load("./chunk-IUIUXIVZ.js");
-var import_chunk_BYPGP4VB = load("./chunk-BYPGP4VB.js");
-var import_chunk_BAZDNJYX = load("./chunk-BAZDNJYX.js");
-var import_chunk_GEPPUING = load("./chunk-GEPPUING.js");
-var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
-var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
-var import_chunk_Q3WBBNCF = load("./chunk-Q3WBBNCF.js");
-var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-function recovery(job, refused = []) {
-  const { spec, state, paths } = job;
-  const lines = ["## Going on", "", `Nothing is started again by itself.${lookFirst(job)}`];
-  if (spec.staff) lines.push(...remedies(spec, spec.staff, state), ...refusals(spec.staff, refused));
-  if ((0, import_chunk_JF5WKRZ5.isContinuable)(paths, state))
-    lines.push(`Go on in the same conversation: ${import_chunk_TUJMDTZA.nextCommands.continue(spec.id, spec.state_option)}`);
-  lines.push(`Start the same once more: ${import_chunk_TUJMDTZA.nextCommands.restart(spec.id, spec.state_option)}`);
-  return lines.join("\n");
-}
-function lookFirst({ spec, state }) {
-  if (spec.kind === "watch") return "";
-  if (state.error?.code === "spawn_failed" || state.error?.code === "never_started") return "";
-  if (spec.run?.status_cmd)
-    return ` The task may live on, and a restart would start another: ask for it first: ${(0, import_chunk_GEPPUING.quoteWords)(["sh", "-c", (0, import_chunk_LXK2ZILE.plainText)(spec.run.status_cmd)])}`;
-  const git = spec.worktree ? (0, import_chunk_GEPPUING.quoteWords)(["git", "-C", spec.worktree.path]) : "git";
-  return ` Look at what was changed first: ${git} status, ${git} diff.`;
-}
-function remedies(spec, staff, state) {
-  const name = staff.custom?.name ?? staff.backend;
-  switch (state.error?.code) {
-    case "auth":
-      return [
-        `Sign in first: start ${staff.program} by hand, or set its key. Then try it out: ${(0, import_chunk_TUJMDTZA.nextCommand)(spec.state_option, "doctor", "--backend", name)}`
-      ];
-    case "quota": {
-      const resets = state.error.resets ? ` (resets: ${(0, import_chunk_LXK2ZILE.plainText)(state.error.resets)})` : "";
-      return [
-        `The quota of ${name} is used up${resets}. The same with another CLI: ${(0, import_chunk_TUJMDTZA.nextCommand)(spec.state_option, "restart", spec.id, "--backend", "OTHER")}`
-      ];
-    }
-    default:
-      return [];
-  }
-}
-function refusals(staff, refused) {
-  if (refused.length === 0) return [];
-  const wider = staff.profile === "restricted" ? "standard" : "unrestricted";
-  return [
-    `Refused to the agent (profile ${staff.profile}): ${refused.map(import_chunk_LXK2ZILE.plainText).join("; ")}. If it should be allowed: --profile ${wider} with one of the commands below.`
-  ];
-}
-function makeDeliverable(parts) {
-  const { spec, state, staff, paths, isPlain } = parts;
-  if (state.state !== "done") return makeReport(parts);
-  if (spec.timer) return spec.timer.message;
-  if (spec.watch) return `${state.watch?.evidence ?? spec.watch.words}
-`;
-  if (isPlain) return (0, import_chunk_527JQF7V.readRange)(paths.output, 0, Number.MAX_SAFE_INTEGER)?.bytes ?? "";
-  if (staff && staff.answer !== null) return staff.answer;
-  const output = (0, import_chunk_OO43PTQK.readLogTail)(paths.output);
-  return output.length > 0 ? output : (0, import_chunk_OO43PTQK.readLogTail)(paths.error);
-}
-function makeReport(parts) {
-  const { spec, state, staff } = parts;
-  if (spec.timer) return timerReport(parts, spec.timer);
-  const sections = [
-    `# ${spec.id}: ${state.state}${state.error ? ` (${state.error.code})` : ""}`,
-    reasonText(parts),
-    facts(parts).join("\n"),
-    progress(parts),
-    workspace(parts),
-    ...logSections(parts),
-    decided(parts),
-    recovery(parts, staff?.reading.denials)
-  ];
-  return `${sections.filter((section) => section !== "").join("\n\n")}
-`;
-}
-function timerReport({ spec, state, cancel }, timer) {
-  const lines = [
-    `# ${spec.id}: ${state.state}`,
-    "",
-    `Canceled${cancelWords(cancel)}. It was due at ${(0, import_chunk_LXK2ZILE.plainText)(timer.due_at)}.`,
-    ...timer.message === "" ? [] : ["", "## Its message", "", timer.message]
-  ];
-  return `${lines.join("\n")}
-`;
-}
-function cancelWords(cancel) {
-  const why = cancel?.why ? `: ${(0, import_chunk_LXK2ZILE.plainText)(cancel.why)}` : "";
-  const who = cancel ? ` by ${(0, import_chunk_LXK2ZILE.plainText)(cancel.owner ?? `process ${cancel.by?.pid ?? "unknown"}`)} at ${(0, import_chunk_LXK2ZILE.plainText)(cancel.at)}` : "";
-  return `${who}${why}`;
-}
-function reasonText({ state, cancel, tree }) {
-  if (state.state === "canceled") {
-    const step = {
-      none: "nothing was running any more",
-      term: "the tree ended on SIGTERM",
-      kill: "SIGKILL was needed"
-    }[tree.step];
-    return `Canceled${cancelWords(cancel)}. ${tree.ended.length} process(es) ended; ${step}.`;
-  }
-  const resets = state.error?.resets ? ` (resets: ${state.error.resets})` : "";
-  return `Reason: ${(0, import_chunk_LXK2ZILE.plainText)(state.error?.message ?? "not known")}${resets}`;
-}
-function facts(parts) {
-  const { spec, state, paths, tree } = parts;
-  const rows = [
-    ["Command", spec.run ? (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_GEPPUING.quoteWords)(spec.run.argv), 1e3) : null],
-    ["Condition", spec.watch ? (0, import_chunk_LXK2ZILE.plainText)(spec.watch.words) : null],
-    ["Seen last", spec.watch && state.watch ? seenLast(state.watch) : null],
-    ["Backend", spec.staff ? `${spec.staff.backend}, mode ${spec.staff.mode}, profile ${spec.staff.profile}` : null],
-    ["Task", spec.staff ? (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)(spec.staff.prompt).replace(/\s+/g, " "), import_chunk_Q3WBBNCF.excerptBytes) : null],
-    ["Folder", spec.cwd],
-    ["Exit code", state.exit_code === null ? null : String(state.exit_code)],
-    [
-      "Signal",
-      state.signal === null ? null : `${state.signal}${state.signal_certain ? "" : " (by the exit code; not certain)"}`
-    ],
-    ["Duration", state.duration_ms === null ? null : (0, import_chunk_UNGYPAP3.formatDuration)(state.duration_ms)],
-    ["Hard limit", (0, import_chunk_UNGYPAP3.formatDuration)(spec.deadline_ms)],
-    ...(0, import_chunk_UKJW2F4U.runFacts)(parts),
-    ["Conversation", state.conversation?.id ?? null],
-    [
-      "Survivors",
-      tree.survivors.length > 0 ? tree.survivors.map((one) => `${one.pid} (${one.name})`).join(", ") : null
-    ],
-    ["Warnings", state.warnings.length > 0 ? state.warnings.map((one) => (0, import_chunk_LXK2ZILE.plainText)(one.message)).join("; ") : null],
-    ["Whole output", spec.watch ? null : `${paths.output} and ${paths.error}`],
-    ["What was told", spec.watch ? paths.events : null]
-  ];
-  return rows.filter(([, value]) => value !== null).map(([name, value]) => `${name}: ${value}`);
-}
-function seenLast({ evidence, polls, troubles, trouble }) {
-  const failed = troubles > 0 ? `; the last ${troubles} failed: ${(0, import_chunk_LXK2ZILE.plainText)(trouble ?? "not known why")}` : "";
-  return `${(0, import_chunk_LXK2ZILE.plainText)(evidence)} (${polls} attempts${failed})`;
-}
-function progress({ staff }) {
-  if (!staff) return "";
-  const { reading } = staff;
-  const lines = [];
-  for (const call of reading.tools.slice(-5)) {
-    lines.push(`- ${call.name} ${(0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)(call.input).replace(/\s+/g, " "), import_chunk_Q3WBBNCF.excerptBytes)} [${call.status}]`);
-  }
-  const text = (0, import_chunk_LXK2ZILE.plainText)(reading.answer || reading.text).trim();
-  if (text !== "") lines.push("", ...(0, import_chunk_LXK2ZILE.tail)(text, import_chunk_Q3WBBNCF.textTailBytes).text.split("\n"));
-  return lines.length > 0 ? ["## Seen last (not a finished answer)", "", ...lines].join("\n") : "";
-}
-function workspace({ spec, staff }) {
-  if (!staff?.changes) return "";
-  const lines = ["## Workspace", "", (0, import_chunk_UKJW2F4U.describeChanges)(staff.changes)];
-  if (spec.worktree) {
-    lines.push("", `It worked in a worktree of its own, ${spec.worktree.path} (branch ${spec.worktree.branch}).`);
-    for (const command of (0, import_chunk_BAZDNJYX.takeOverCommands)(spec.worktree, staff.changes)) lines.push(`    ${command}`);
-  }
-  return lines.join("\n");
-}
-function decided({ spec, state }) {
-  if (state.error?.code !== "stalled" || !spec.on_stall) return "";
-  return `## Decided at launch for a stall
-
-${(0, import_chunk_LXK2ZILE.plainText)(spec.on_stall).trim()}`;
-}
-function logSections({ spec, paths }) {
-  if (spec.staff) return [(0, import_chunk_UKJW2F4U.logSection)("Last error output", paths.error)];
-  const own = spec.run?.log ? (0, import_chunk_UKJW2F4U.ownLogSection)(spec, spec.run.log) : void 0;
-  return [
-    ...own ? [own.text] : [],
-    ...own?.isWhole ? [] : [(0, import_chunk_UKJW2F4U.logSection)("Last output", paths.output)],
-    (0, import_chunk_UKJW2F4U.logSection)("Last error output", paths.error)
-  ];
-}
-function conclude(job, ending) {
-  const { paths, spec } = job;
-  const read = (0, import_chunk_BYPGP4VB.readState)(paths);
-  const before = read.kind === "ok" ? read.value : (0, import_chunk_IUIUXIVZ.earlyState)(spec.id, spec);
-  const journal = (0, import_chunk_JJIHWTVQ.openJournal)(paths, spec);
-  if ((0, import_chunk_IUIUXIVZ.isEnded)(before)) {
-    journal.append("late_evidence", { reason: ending.reason, exit_code: ending.exit?.exit_code ?? null });
-    return before;
-  }
-  const end = (0, import_chunk_MZDU5A4U.makeEndState)(job, before, ending);
-  const { state } = end;
-  try {
-    withReserve(paths, () => publish(job, end, ending, journal));
-  } catch (error) {
-    if (!isFull(error)) throw error;
-    state.state = "failed";
-    state.error = {
-      code: "output_unstorable",
-      message: `the result cannot be stored: no space left in ${paths.folder}`
     };
-    withReserve(paths, () => finish(paths, state));
-  }
-  return state;
-}
-function publish(job, { state, staff, results }, ending, journal) {
-  const { paths, spec } = job;
-  const cancel = (0, import_chunk_BYPGP4VB.readCancel)(paths);
-  (0, import_chunk_527JQF7V.writeFile)(
-    paths.result,
-    madeSafely(
-      state,
-      staff,
-      () => makeDeliverable({
-        spec,
-        paths,
-        state,
-        staff,
-        results,
-        tree: ending.tree,
-        cancel,
-        isPlain: (0, import_chunk_MZDU5A4U.backendOf)(spec)?.answerFrom === "stdout"
-      })
-    )
-  );
-  (0, import_chunk_527JQF7V.writeJson)(paths.resultRecord, (0, import_chunk_UKJW2F4U.terminalRecord)(spec, paths, state, { tree: ending.tree, staff, results }), {
-    sync: false
+    const end = (reason) => {
+      if (how !== "exited" || hasEnded) return;
+      how = reason;
+      signalGroup("SIGTERM");
+      killer = setTimeout(() => signalGroup("SIGKILL"), import_chunk_XM3GMG25.toolGraceMs);
+    };
+    const onAbort = () => {
+      if (call.killOnAbort) signalGroup("SIGKILL");
+      end("aborted");
+    };
+    const clock = setTimeout(() => end("timeout"), call.timeoutMs);
+    const finish = (answer) => {
+      if (hasEnded) return;
+      hasEnded = true;
+      clearTimeout(clock);
+      clearTimeout(killer);
+      call.signal?.removeEventListener("abort", onAbort);
+      resolve({ ...answer, stdout: kept.stdout.bytes(), stderr: kept.stderr.bytes() });
+    };
+    call.signal?.addEventListener("abort", onAbort);
+    child.stdin?.on("error", () => void 0).end(call.input);
+    child.stdout?.on("data", kept.stdout.take);
+    child.stderr?.on("data", kept.stderr.take);
+    child.stdio[3]?.on("data", (bytes) => {
+      status += bytes.toString();
+    });
+    child.once("error", (error) => finish({ how: "failed", code: null, reason: error.message }));
+    child.once("close", () => {
+      const code = how === "exited" && /^\d+\n$/.test(status) ? Number(status) : null;
+      finish({ how, code, reason: null });
+    });
+    if (call.signal?.aborted) onAbort();
   });
-  if ((0, import_chunk_JJIHWTVQ.readEvents)(paths, journal.seq - 1, 1).events[0]?.type !== "ended") {
-    const { exit_code, error, reconciled } = state;
-    journal.append("ended", { state: state.state, exit_code, error, reconciled });
-  }
-  state.seq = journal.seq;
-  finish(paths, state);
-  if ((0, import_chunk_UKJW2F4U.isTidy)(spec, state)) for (const file of [paths.output, paths.snapshot]) (0, import_chunk_527JQF7V.removeFile)(file);
 }
-function madeSafely(state, staff, make) {
-  try {
-    return make();
-  } catch (error) {
-    if (state.state === "done" && staff && staff.answer !== null) return staff.answer;
-    const reason = state.error ? `${state.error.code}: ${state.error.message}` : state.state;
-    return `# ${state.id}: ${state.state}
-
-${reason}
-
-The report could not be made: ${(0, import_chunk_NVPF5LEY.messageOf)(error)}
-`;
-  }
-}
-function finish(paths, state) {
-  (0, import_chunk_BYPGP4VB.writeState)(paths, state);
-  (0, import_chunk_527JQF7V.removeFile)(paths.marker);
-  const passing = [paths.reserve, paths.leaseFifo, paths.aliveFifo, paths.limitFifo];
-  const torn = (0, import_chunk_SWRACBME.listNames)(paths.folder).filter((name) => /^\..*\.tmp$/.test(name));
-  for (const file of [...passing, ...torn.map((name) => `${paths.folder}/${name}`)]) (0, import_chunk_527JQF7V.removeFile)(file);
-}
-function finishStored(job) {
-  const stored = (0, import_chunk_BYPGP4VB.readStoredState)(job.paths, job.spec.id);
-  if (!stored) return false;
-  withReserve(job.paths, () => finish(job.paths, stored));
-  return true;
-}
-function withReserve(paths, write) {
-  try {
-    write();
-  } catch (error) {
-    if (!isFull(error) || !(0, import_chunk_527JQF7V.removeFile)(paths.reserve)) throw error;
-    write();
-  }
-}
-function isFull(error) {
-  return ["ENOSPC", "EDQUOT"].includes((0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "");
+function collector(limit, flooded) {
+  const chunks = [];
+  let size = 0;
+  return {
+    take(bytes) {
+      const room = limit - size;
+      if (room > 0) chunks.push(bytes.subarray(0, room));
+      size += bytes.length;
+      if (size > limit) flooded();
+    },
+    bytes: () => Buffer.concat(chunks)
+  };
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
-  conclude,
-  finishStored
+  runTool
 });
 
 },
@@ -10701,1778 +10552,87 @@ function isAllowed(target, mode) {
 });
 
 },
-"./chunk-T3RYCKUM.js": function (module, exports) {
+"./chunk-SYVILRKO.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  waitForJobs: () => waitForJobs
+  signInOf: () => signInOf,
+  surveyBackends: () => surveyBackends
 });
 module.exports = stdin_exports;
-var import_chunk_HJOYLTGT = load("./chunk-HJOYLTGT.js");
-var import_chunk_WRDCTYS2 = load("./chunk-WRDCTYS2.js");
-var import_chunk_IUIUXIVZ = load("./chunk-IUIUXIVZ.js");
-var import_chunk_P33TGMKS = load("./chunk-P33TGMKS.js");
-var import_chunk_7DZB4FPX = load("./chunk-7DZB4FPX.js");
-var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
-var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-async function waitForJobs(root, ids, options) {
-  const until = (0, import_chunk_Y5L6GQDB.monotonicMs)() + options.timeoutMs;
-  const views = new Map();
-  const stop = new AbortController();
-  const beat = options.heartbeatMs === null ? void 0 : setInterval(() => options.onHeartbeat?.([...views.values()]), options.heartbeatMs);
-  let failure;
-  let ended = 0;
-  await Promise.all(
-    ids.map(async (id) => {
-      try {
-        await waitForOne(root, id, until, stop.signal, (view2) => views.set(id, view2));
-      } catch (error) {
-        failure ??= error;
-        stop.abort();
-        return;
-      }
-      const view = views.get(id);
-      if (view && (0, import_chunk_IUIUXIVZ.isEnded)(view.state)) ended += 1;
-      if (options.mode === "any" && ended > 0) stop.abort();
-    })
-  );
-  clearInterval(beat);
-  if (failure !== void 0) throw failure;
-  return ids.flatMap((id) => views.get(id) ?? []);
-}
-async function waitForOne(root, id, until, signal, tell) {
-  let woken = quickRounds;
-  for (let round = 0; ; round += 1, woken += 1) {
-    let view = await look(root, id);
-    if (view.damage !== null) await (0, import_chunk_Y5L6GQDB.sleep)(100);
-    if (!(0, import_chunk_SWRACBME.exists)(view.paths.folder)) throw vanishedError(view.paths.folder, id);
-    tell(view);
-    if ((0, import_chunk_IUIUXIVZ.isEnded)(view.state) || signal.aborted) return;
-    const rest = until - (0, import_chunk_Y5L6GQDB.monotonicMs)();
-    if (rest <= 0) return;
-    const nap = makeNap(signal);
-    const close = await (0, import_chunk_HJOYLTGT.watchFifo)(view.paths.leaseFifo, nap.wake);
-    try {
-      view = await look(root, id);
-      tell(view);
-      if (!(0, import_chunk_IUIUXIVZ.isEnded)(view.state) && !signal.aborted) {
-        const pause = woken < quickRounds ? 20 : pauseFor(view, close !== void 0, round);
-        if (await nap.sleep(Math.min(rest, pause))) woken = 0;
-      }
-    } finally {
-      close?.();
-    }
-  }
-}
-function pauseFor(view, hasFifo, round) {
-  const condition = (0, import_chunk_IUIUXIVZ.conditionOf)(view);
-  const soon = Math.min(20 * 1.25 ** round, 1e3);
-  if (condition === "supervised") {
-    const isHeld = view.worker !== null && view.launch !== null && (0, import_chunk_7DZB4FPX.sameIdentity)(view.worker.worker, view.launch.worker);
-    if (isHeld && hasFifo && view.worker?.fifo) return 15e3;
-    return isHeld ? 1e3 : soon;
-  }
-  if (condition === "unseen") return 1e3;
-  return soon;
-}
-var quickRounds = 50;
-function makeNap(signal) {
-  let isAwake = false;
-  let wake = () => {
-    isAwake = true;
-  };
-  return {
-    wake: () => wake(),
-    sleep: (ms) => new Promise((resolve) => {
-      if (isAwake || signal.aborted) return resolve(isAwake);
-      const end = (isWoken) => {
-        clearTimeout(timer);
-        signal.removeEventListener("abort", stop);
-        resolve(isWoken);
-      };
-      const stop = () => end(false);
-      const timer = setTimeout(stop, Math.min(ms, 2 ** 31 - 1));
-      signal.addEventListener("abort", stop);
-      wake = () => end(true);
-    })
-  };
-}
-async function look(root, id) {
-  try {
-    return await (0, import_chunk_WRDCTYS2.refreshAttached)(root, id);
-  } catch (error) {
-    if (error instanceof import_chunk_NVPF5LEY.FaultError && error.code === "unknown_job") throw vanishedError((0, import_chunk_P33TGMKS.jobPaths)(root, id).folder, id);
-    throw error;
-  }
-}
-function vanishedError(folder, id) {
-  return new import_chunk_NVPF5LEY.FaultError("state_unusable", `cannot go on waiting for job ${id}: its folder ${folder} is gone`, null);
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  waitForJobs
-});
-
-},
-"./chunk-TANPD2PO.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  endedDocument: () => endedDocument,
-  runNotes: () => runNotes,
-  tellEnded: () => tellEnded,
-  warningNote: () => warningNote
-});
-module.exports = stdin_exports;
-var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_UKJW2F4U = load("./chunk-UKJW2F4U.js");
-var import_chunk_356WYSYK = load("./chunk-356WYSYK.js");
-var import_chunk_DPZCXG3T = load("./chunk-DPZCXG3T.js");
-var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
-var import_chunk_TUJMDTZA = load("./chunk-TUJMDTZA.js");
-var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
-var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
-var import_chunk_IUIUXIVZ = load("./chunk-IUIUXIVZ.js");
-var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
-var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
-var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
-function runNotes({ spec, state, paths }) {
-  const run = spec?.run;
-  if (!run) return [];
-  const read = (0, import_chunk_527JQF7V.readJson)(paths.resultRecord);
-  const told = read.kind === "ok" && Array.isArray(read.value.result_paths) ? read.value.result_paths : [];
-  const results = told.filter(isResultNote);
-  return [
-    ...results.map((note) => `${note.required ? "success file" : "result path"}: ${(0, import_chunk_356WYSYK.describeResult)(note)}`),
-    ...run.log ? [`log: ${(0, import_chunk_LXK2ZILE.plainText)(run.log)}`] : [],
-    ...run.identity ? [`task ${(0, import_chunk_LXK2ZILE.plainText)(run.identity)}: ${(0, import_chunk_UKJW2F4U.taskWords)(state)}`] : []
-  ];
-}
-function isResultNote(value) {
-  if (typeof value !== "object" || value === null) return false;
-  const { path, kind, size, link_to, trouble } = value;
-  const isText = (one) => one === null || typeof one === "string";
-  const isSize = size === null || typeof size === "number";
-  return typeof path === "string" && isSize && [kind, link_to, trouble].every(isText);
-}
-function workspaceNotes(view) {
-  const { spec, state, paths } = view;
-  if (!spec?.staff || !(0, import_chunk_IUIUXIVZ.isEnded)(state)) return [];
-  const notes = isHeldBack(spec.staff) ? ["profile: restricted (nothing could be changed)"] : [];
-  const read = (0, import_chunk_527JQF7V.readJson)(paths.resultRecord);
-  const changes = read.kind === "ok" ? read.value.changes : void 0;
-  if (!(0, import_chunk_DPZCXG3T.isChanges)(changes)) return notes;
-  notes.push(`workspace: ${(0, import_chunk_LXK2ZILE.plainText)((0, import_chunk_UKJW2F4U.summarizeChanges)(changes))}`);
-  if (!spec.worktree || read.kind !== "ok") return notes;
-  const { take_over: commands } = read.value.worktree ?? {};
-  notes.push(`its own worktree: ${spec.worktree.path} (branch ${spec.worktree.branch})`);
-  if (Array.isArray(commands)) {
-    for (const command of commands.slice(0, 10))
-      if (typeof command === "string") notes.push(`take over: ${(0, import_chunk_LXK2ZILE.plainText)(command)}`);
-  }
-  return notes;
-}
-function isHeldBack({ mode, profile }) {
-  return !(0, import_chunk_W7HED5VZ.isWriter)(profile) && (0, import_chunk_W7HED5VZ.isWriter)((0, import_chunk_W7HED5VZ.findMode)(mode)?.profile ?? "restricted");
-}
-function tellEnded(context, view) {
-  if (view.damage !== null) return tellDamaged(view);
-  const deliverable = (0, import_chunk_527JQF7V.readRange)(view.paths.result, 0, 64 * 1024 * 1024)?.bytes;
-  const notes = [header(view), ...runNotes(view), ...omittedNotes(view.state), ...workspaceNotes(view)];
-  for (const warning of view.state.warnings) notes.push(warningNote(warning));
-  if (!deliverable) notes.push(`warning: no result is stored; see ${view.paths.folder}`);
-  const bytes = deliverable ?? Buffer.alloc(0);
-  return {
-    code: (0, import_chunk_6PFAPK5K.exitCodeOf)(view.state.state),
-    out: context.isTerminal ? forTerminal(bytes) : bytes,
-    notes
-  };
-}
-function warningNote(warning) {
-  return `warning: ${(0, import_chunk_LXK2ZILE.plainText)(warning.message)}`;
-}
-function endedDocument(view) {
-  if (view.damage !== null) return view.state;
-  return { ...recordOf(view), ...whatIsThere(view.paths) };
-}
-function forTerminal(bytes) {
-  const text = (0, import_chunk_LXK2ZILE.plainText)(bytes.toString("utf8"));
-  return text === "" || text.endsWith("\n") ? text : `${text}
-`;
-}
-function tellDamaged(view) {
-  const text = `# ${view.id}: state_damaged
-
-${view.state.error?.message}
-
-Nothing was deleted. What is there: ${view.paths.folder}
-`;
-  return {
-    code: (0, import_chunk_6PFAPK5K.exitCodeOf)(view.state.state),
-    out: text,
-    notes: [`see: ${import_chunk_TUJMDTZA.nextCommands.doctor(view.id, view.spec?.state_option ?? [])}`]
-  };
-}
-function header(view) {
-  const { state, paths, spec } = view;
-  const facts = [
-    ...state.exit_code === null ? [] : [`exit code ${state.exit_code}`],
-    ...state.duration_ms === null ? [] : [(0, import_chunk_UNGYPAP3.formatDuration)(state.duration_ms)]
-  ];
-  const error = state.error && `${state.error.code}: ${(0, import_chunk_LXK2ZILE.plainText)(state.error.message).trimEnd().replace(/\.$/, "")}`;
-  const outcome = error ? `${state.state}, ${error}` : state.state;
-  const first = [outcome, facts.join(", ")].filter((part) => part !== "").join(error ? "; " : ", ");
-  const where = [`result: ${paths.result}`];
-  if (spec?.timer) where.unshift(`due: ${(0, import_chunk_LXK2ZILE.plainText)(spec.timer.due_at)}`);
-  if (spec?.kind === "run") where.push(`whole output: ${paths.output}`);
-  return [`${view.id}: ${first}`, ...where].join("\n");
-}
-function omittedNotes(state) {
-  return Object.entries(state.output ?? {}).filter(([, note]) => note.omitted > 0).map(
-    ([name, note]) => `${name}: ${note.exact ? "" : "about "}${note.omitted} of ${note.bytes} bytes (${(0, import_chunk_TFEMYLSK.formatSize)(note.omitted)}) are left out in the middle`
-  );
-}
-function recordOf({ paths, spec, state }) {
-  const stored = (0, import_chunk_527JQF7V.readText)(paths.resultRecord);
-  try {
-    if (stored !== void 0) return { ...JSON.parse(stored), state: state.state };
-  } catch {
-  }
-  return spec ? (0, import_chunk_UKJW2F4U.terminalRecord)(spec, paths, state) : state;
-}
-function whatIsThere(paths) {
-  const there = (file) => (0, import_chunk_SWRACBME.exists)(file) ? file : null;
-  return { result_path: there(paths.result), output_path: there(paths.output), error_path: there(paths.error) };
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  endedDocument,
-  runNotes,
-  tellEnded,
-  warningNote
-});
-
-},
-"./chunk-TFEMYLSK.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  formatSize: () => formatSize,
-  parseSize: () => parseSize
-});
-module.exports = stdin_exports;
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var units = { "": 1, K: 1024, M: 1024 ** 2, G: 1024 ** 3 };
-function parseSize(text, option, range) {
-  const match = /^(\d+)([KMG]?)(?:i?B)?$/.exec(text);
-  const value = match ? Number(match[1]) * (units[match[2] ?? ""] ?? 1) : Number.NaN;
-  if (!Number.isSafeInteger(value) || value < range.min || value > range.max) {
-    throw (0, import_chunk_NVPF5LEY.usageError)(
-      `cannot take ${option} ${JSON.stringify(text)}: allowed are ${formatSize(range.min)} to ${formatSize(range.max)}, written like 64M`
-    );
-  }
-  return value;
-}
-function formatSize(bytes) {
-  if (bytes < 1024) return `${bytes} B`;
-  if (bytes < 1024 ** 2) return `${(bytes / 1024).toFixed(1)} KiB`;
-  if (bytes < 1024 ** 3) return `${(bytes / 1024 ** 2).toFixed(1)} MiB`;
-  return `${(bytes / 1024 ** 3).toFixed(1)} GiB`;
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  formatSize,
-  parseSize
-});
-
-},
-"./chunk-TUJMDTZA.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  nextCommand: () => nextCommand,
-  nextCommands: () => nextCommands,
-  taskPlaceholder: () => taskPlaceholder
-});
-module.exports = stdin_exports;
-var import_chunk_P33TGMKS = load("./chunk-P33TGMKS.js");
-var import_chunk_GEPPUING = load("./chunk-GEPPUING.js");
-function nextCommand(option, ...words) {
-  return (0, import_chunk_GEPPUING.quoteWords)([...(0, import_chunk_P33TGMKS.selfWords)(), ...words, ...option]);
-}
-var taskPlaceholder = "<what to do next>";
-var nextCommands = {
-  wait: (id, option) => nextCommand(option, "wait", id, "--timeout", "10m"),
-  observe: (id, option) => nextCommand(option, "observe", id),
-  result: (id, option) => nextCommand(option, "result", id),
-  status: (option) => nextCommand(option, "status"),
-  cancel: (id, option) => nextCommand(option, "cancel", id),
-  restart: (id, option) => nextCommand(option, "restart", id),
-  doctor: (id, option) => nextCommand(option, "doctor", id),
-  continue: (id, option) => nextCommand(option, "continue", "--job", id, "--prompt", taskPlaceholder)
-};
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  nextCommand,
-  nextCommands,
-  taskPlaceholder
-});
-
-},
-"./chunk-U5QR556R.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  line: () => line,
-  smallFacts: () => smallFacts
-});
-module.exports = stdin_exports;
-var import_chunk_FSRL2ASG = load("./chunk-FSRL2ASG.js");
-var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
-var import_chunk_Q3WBBNCF = load("./chunk-Q3WBBNCF.js");
-function line(text) {
-  const characters = [...(0, import_chunk_FSRL2ASG.oneLine)((0, import_chunk_LXK2ZILE.plainText)(text.slice(0, 16 * import_chunk_Q3WBBNCF.evidenceChars)))];
-  return characters.length <= import_chunk_Q3WBBNCF.evidenceChars ? characters.join("") : `${characters.slice(0, import_chunk_Q3WBBNCF.evidenceChars - 1).join("")}\u2026`;
-}
-function smallFacts(facts) {
-  const plain = (0, import_chunk_LXK2ZILE.plainValue)(facts, import_chunk_Q3WBBNCF.excerptBytes);
-  return JSON.stringify(plain).length <= import_chunk_Q3WBBNCF.watchFactsBytes ? plain : { truncated: true };
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  line,
-  smallFacts
-});
-
-},
-"./chunk-UKJW2F4U.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  describeChanges: () => describeChanges,
-  isTidy: () => isTidy,
-  logSection: () => logSection,
-  ownLogSection: () => ownLogSection,
-  runFacts: () => runFacts,
-  summarizeChanges: () => summarizeChanges,
-  taskWords: () => taskWords,
-  terminalRecord: () => terminalRecord
-});
-module.exports = stdin_exports;
-var import_chunk_356WYSYK = load("./chunk-356WYSYK.js");
-var import_chunk_OO43PTQK = load("./chunk-OO43PTQK.js");
-var import_chunk_BAZDNJYX = load("./chunk-BAZDNJYX.js");
-var import_chunk_DEHBVYL3 = load("./chunk-DEHBVYL3.js");
-var import_chunk_FSRL2ASG = load("./chunk-FSRL2ASG.js");
-var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
-var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
-var import_chunk_Q3WBBNCF = load("./chunk-Q3WBBNCF.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-function runFacts(end) {
-  const { spec, state, results } = end;
-  return [
-    ...results.map((note) => [note.required ? "Success file" : "Result path", (0, import_chunk_356WYSYK.describeResult)(note)]),
-    ["Task", spec.run?.identity ? `${oneLine2(spec.run.identity)}: ${taskWords(state)}` : null]
-  ];
-}
-function taskWords({ task_status = "unknown", task_exit_code = "unknown" }) {
-  return `${oneLine2(String(task_status))}, exit code ${oneLine2(String(task_exit_code))}`;
-}
-function ownLogSection(spec, log) {
-  const name = oneLine2(log);
-  const read = readOwnLog(spec, log);
-  if (read.tail === "") return { text: `The log ${name} tells nothing: ${read.note}.`, isWhole: false };
-  const note = read.note === null ? "" : ` (${read.note})`;
-  return { text: `## Last lines of ${name}${note}
-
-${read.tail}`, isWhole: read.note === null };
-}
-function logSection(title, file) {
-  const text = plainTail(file);
-  return text === "" ? "" : `## ${title}
-
-${text}`;
-}
-function readOwnLog(spec, log) {
-  try {
-    const found = (0, import_chunk_SWRACBME.lookBehind)(log);
-    if (!found) return { tail: "", note: "it is missing" };
-    if (found.kind !== "file") return { tail: "", note: "it is no regular file" };
-    const tail = plainTail((0, import_chunk_SWRACBME.realPath)(log));
-    if (tail === "") return { tail, note: "it is empty" };
-    const isOld = found.modifiedMs < Date.parse(spec.created_at);
-    return { tail, note: isOld ? "not written since the launch" : null };
-  } catch (error) {
-    return { tail: "", note: `it cannot be read (${(0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "error"})` };
-  }
-}
-function plainTail(file) {
-  return (0, import_chunk_LXK2ZILE.plainText)((0, import_chunk_OO43PTQK.readLogTail)(file).toString("utf8")).trimEnd();
-}
-function oneLine2(text) {
-  return (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)(text).replace(/\s+/g, " ").trim(), import_chunk_Q3WBBNCF.excerptBytes);
-}
-function terminalRecord(spec, paths, state, { tree, staff, results } = {}) {
-  return {
-    ...state,
-    kind: spec.kind,
-    verb: spec.verb,
-    owner: spec.owner,
-    label: spec.label,
-    cwd: spec.cwd,
-    lineage: spec.lineage,
-    ended_by: tree?.step ?? "none",
-    ended_processes: tree?.ended.slice(0, 50) ?? [],
-    survivors: tree?.survivors ?? [],
-    ...spec.staff ? wordsOf(spec.staff) : {},
-    ...staff ? staffRecord(spec, staff) : {},
-    // Without the record of the end: as it is now.
-    ...spec.run ? { result_paths: results ?? (0, import_chunk_356WYSYK.noteResults)(spec.run) } : {},
-    ...spec.timer ? { timer: spec.timer } : {},
-    result_path: paths.result,
-    output_path: isTidy(spec, state) ? null : paths.output,
-    error_path: paths.error
-  };
-}
-function staffRecord(spec, staff) {
-  const { changes } = staff;
-  return {
-    changes,
-    ...spec.worktree ? { worktree: { ...spec.worktree, take_over: changes ? (0, import_chunk_BAZDNJYX.takeOverCommands)(spec.worktree, changes) : [] } } : {},
-    ..."findings" in staff ? { findings: staff.findings, findings_error: staff.findings_error } : {}
-  };
-}
-function wordsOf({ mode, backend, custom, model, profile }) {
-  return { mode, backend: custom?.name ?? backend, model, profile };
-}
-function isTidy(spec, state) {
-  return spec.kind === "staff" && state.state === "done" && state.warnings.length === 0;
-}
-var shown = { files: 30, commits: 10, dirty: 10, refs: 10, bytes: 200 };
-function summarizeChanges(changes) {
-  const named = namesOf(
-    changes.files.map(({ path }) => path),
-    changes.file_count
-  );
-  const files = changes.file_count === 0 ? noFiles(changes) : `${fileCount(changes)}${named}`;
-  const { reason, dirty_committed, dirty_committed_count } = changes;
-  const isPartial = reason !== null && reason !== import_chunk_DEHBVYL3.notInGit;
-  return [
-    files,
-    ...otherChanges(changes, namesOf(dirty_committed, dirty_committed_count)),
-    ...isPartial ? [`not everything could be looked at (${(0, import_chunk_FSRL2ASG.oneLine)(reason)})`] : []
-  ].join(", ");
-}
-function describeChanges(changes) {
-  const { files, file_count, commits, commit_count, dirty_before, dirty_before_count } = changes;
-  const { dirty_committed, dirty_committed_count } = changes;
-  const moved = changes.refs_changed.filter((ref) => ref !== `refs/heads/${changes.branch.after}`);
-  const refs = moved.slice(0, shown.refs).map(code);
-  return [
-    `${sentence([file_count === 0 ? noFiles(changes) : fileCount(changes), ...otherChanges(changes)].join(", "))}.`,
-    ...section("", files.slice(0, shown.files).map(fileLine), file_count),
-    ...section("New commits:", commits.slice(0, shown.commits).map(commitLine), commit_count),
-    ...refs.length > 0 ? ["", `Branches and stash that moved: ${refs.join(", ")}${moved.length > refs.length ? ", ..." : ""}`] : [],
-    ...section(
-      "Uncommitted before, now committed as it was:",
-      dirty_committed.slice(0, shown.dirty).map((path) => `- ${code(path)}`),
-      dirty_committed_count
-    ),
-    ...section(
-      "Dirty before, and left as it was:",
-      dirty_before.slice(0, shown.dirty).map((path) => `- ${code(path)}`),
-      dirty_before_count
-    ),
-    ...changes.reason === null ? [] : ["", `Not everything could be looked at: ${(0, import_chunk_FSRL2ASG.oneLine)(changes.reason)}.`],
-    ...changes.exact || changes.reason?.includes("damaged") ? [] : ["", "A limit was reached: there may be more changes than these."]
-  ].join("\n");
-}
-function namesOf(paths, total) {
-  const named = paths.slice(0, 3).map((path) => (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_FSRL2ASG.showName)(path), shown.bytes));
-  return ` (${named.join(", ")}${total > named.length ? ", ..." : ""})`;
-}
-function noFiles({ exact, unchanged, reason }) {
-  if (exact) return "no files changed";
-  return unchanged || reason === null ? "no changed files were seen" : "it is unknown whether files changed";
-}
-function fileCount({ file_count }) {
-  return `${file_count} file${file_count === 1 ? "" : "s"} changed`;
-}
-function otherChanges(changes, swallowed = "") {
-  const { commit_count, head, branch, index_changed, file_count, refs_changed, beyond } = changes;
-  const { dirty_committed_count: kept } = changes;
-  const were = kept === 1 ? "file that was uncommitted before is" : "files that were uncommitted before are";
-  const branchMoved = branch.before !== branch.after;
-  return [
-    ...commit_count > 0 ? [`${commit_count} new commit${commit_count === 1 ? "" : "s"}`] : [],
-    ...branchMoved ? [`now on ${branch.after === null ? "no branch" : `branch ${code(branch.after)}`}`] : [],
-    ...head.moved === "elsewhere" ? ["HEAD was moved to another line of history"] : [],
-    ...head.moved === "forward" && commit_count === 0 ? ["HEAD was moved forward"] : [],
-    ...index_changed && file_count === 0 && commit_count === 0 ? ["what is staged changed"] : [],
-    ...refs_changed.length > 0 && head.moved === null && commit_count === 0 ? ["branches or the stash changed"] : [],
-    ...kept > 0 ? [`${kept} ${were} now committed${swallowed}`] : [],
-    ...beyond.length > 0 ? [`something changed among ${beyond.join(" and ")}`] : []
-  ];
-}
-function section(title, lines, total) {
-  if (lines.length === 0) return [];
-  const rest = total - lines.length;
-  return ["", ...title === "" ? [] : [title, ""], ...lines, ...rest > 0 ? [`- and ${rest} more`] : []];
-}
-function fileLine({ path, change, from, was_dirty, committed }) {
-  const notes = [...was_dirty ? ["was dirty before"] : [], ...committed ? ["committed"] : []];
-  const origin = from === void 0 ? "" : `${code(from)} -> `;
-  return `- ${change}: ${origin}${code(path)}${notes.length === 0 ? "" : ` (${notes.join(", ")})`}`;
-}
-function commitLine({ sha, subject }) {
-  return `- ${sha.slice(0, 12)} ${code((0, import_chunk_FSRL2ASG.oneLine)(subject))}`;
-}
-function code(text) {
-  const inner = (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_FSRL2ASG.showName)(text), shown.bytes);
-  const longest = Math.max(0, ...(inner.match(/`+/g) ?? []).map((run) => run.length));
-  const fence = "`".repeat(longest + 1);
-  return longest === 0 ? `\`${inner}\`` : `${fence} ${inner} ${fence}`;
-}
-function sentence(text) {
-  return text.charAt(0).toUpperCase() + text.slice(1);
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  describeChanges,
-  isTidy,
-  logSection,
-  ownLogSection,
-  runFacts,
-  summarizeChanges,
-  taskWords,
-  terminalRecord
-});
-
-},
-"./chunk-UNGYPAP3.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  formatAge: () => formatAge,
-  formatDuration: () => formatDuration,
-  parseDuration: () => parseDuration
-});
-module.exports = stdin_exports;
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
-var require_ms = (0, import_chunk_JSBRDJBE.__commonJS)({
-  "../../main/node_modules/ms/index.js"(exports2, module2) {
-    var s = 1e3;
-    var m = s * 60;
-    var h = m * 60;
-    var d = h * 24;
-    var w = d * 7;
-    var y = d * 365.25;
-    module2.exports = function(val, options) {
-      options = options || {};
-      var type = typeof val;
-      if (type === "string" && val.length > 0) {
-        return parse(val);
-      } else if (type === "number" && isFinite(val)) {
-        return options.long ? fmtLong(val) : fmtShort(val);
-      }
-      throw new Error(
-        "val is not a non-empty string or a valid number. val=" + JSON.stringify(val)
-      );
-    };
-    function parse(str) {
-      str = String(str);
-      if (str.length > 100) {
-        return;
-      }
-      var match = /^(-?(?:\d+)?\.?\d+) *(milliseconds?|msecs?|ms|seconds?|secs?|s|minutes?|mins?|m|hours?|hrs?|h|days?|d|weeks?|w|years?|yrs?|y)?$/i.exec(
-        str
-      );
-      if (!match) {
-        return;
-      }
-      var n = parseFloat(match[1]);
-      var type = (match[2] || "ms").toLowerCase();
-      switch (type) {
-        case "years":
-        case "year":
-        case "yrs":
-        case "yr":
-        case "y":
-          return n * y;
-        case "weeks":
-        case "week":
-        case "w":
-          return n * w;
-        case "days":
-        case "day":
-        case "d":
-          return n * d;
-        case "hours":
-        case "hour":
-        case "hrs":
-        case "hr":
-        case "h":
-          return n * h;
-        case "minutes":
-        case "minute":
-        case "mins":
-        case "min":
-        case "m":
-          return n * m;
-        case "seconds":
-        case "second":
-        case "secs":
-        case "sec":
-        case "s":
-          return n * s;
-        case "milliseconds":
-        case "millisecond":
-        case "msecs":
-        case "msec":
-        case "ms":
-          return n;
-        default:
-          return void 0;
-      }
-    }
-    function fmtShort(ms2) {
-      var msAbs = Math.abs(ms2);
-      if (msAbs >= d) {
-        return Math.round(ms2 / d) + "d";
-      }
-      if (msAbs >= h) {
-        return Math.round(ms2 / h) + "h";
-      }
-      if (msAbs >= m) {
-        return Math.round(ms2 / m) + "m";
-      }
-      if (msAbs >= s) {
-        return Math.round(ms2 / s) + "s";
-      }
-      return ms2 + "ms";
-    }
-    function fmtLong(ms2) {
-      var msAbs = Math.abs(ms2);
-      if (msAbs >= d) {
-        return plural(ms2, msAbs, d, "day");
-      }
-      if (msAbs >= h) {
-        return plural(ms2, msAbs, h, "hour");
-      }
-      if (msAbs >= m) {
-        return plural(ms2, msAbs, m, "minute");
-      }
-      if (msAbs >= s) {
-        return plural(ms2, msAbs, s, "second");
-      }
-      return ms2 + " ms";
-    }
-    function plural(ms2, msAbs, n, name) {
-      var isPlural = msAbs >= n * 1.5;
-      return Math.round(ms2 / n) + " " + name + (isPlural ? "s" : "");
-    }
-  }
-});
-var import_ms = (0, import_chunk_JSBRDJBE.__toESM)(require_ms(), 1);
-var whole = /^(?:\d+(?:\.\d+)?(?:ms|s|m|h|d))+$/;
-var part = /(\d+(?:\.\d+)?)(ms|s|m|h|d)/g;
-function parseDuration(text, option, range) {
-  const upTo = range.max >= Number.MAX_SAFE_INTEGER ? "on" : `to ${formatDuration(range.max)}`;
-  const allowed = `allowed: ${formatDuration(range.min)} ${upTo}, written like 90s, 10m, 1h30m or 250ms`;
-  if (!whole.test(text)) throw (0, import_chunk_NVPF5LEY.usageError)(`cannot read ${option}: ${JSON.stringify(text)} is no duration; ${allowed}`);
-  let total = 0;
-  for (const [piece] of text.matchAll(part)) total += (0, import_ms.default)(piece);
-  total = Math.round(total);
-  if (!(total >= range.min && total <= range.max)) {
-    throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take ${option} ${text}: it is out of range; ${allowed}`);
-  }
-  return total;
-}
-function formatDuration(value) {
-  if (value < 1e3) return `${Math.round(value)}ms`;
-  if (value < 6e4) return `${trim(value / 1e3)}s`;
-  const units = [
-    ["d", 864e5],
-    ["h", 36e5],
-    ["m", 6e4],
-    ["s", 1e3]
-  ];
-  let rest = Math.round(value / 1e3) * 1e3;
-  let text = "";
-  for (const [unit, size] of units) {
-    if (unit === "d" && rest < 2 * size) continue;
-    const count = Math.floor(rest / size);
-    rest -= count * size;
-    if (count > 0) text += `${count}${unit}`;
-  }
-  return text;
-}
-function formatAge(value) {
-  const seconds = Math.max(0, Math.floor(value / 1e3));
-  if (seconds < 60) return `${seconds}s`;
-  if (seconds < 3600) return `${Math.floor(seconds / 60)}m`;
-  return seconds < 2 * 86400 ? `${Math.floor(seconds / 3600)}h` : `${Math.floor(seconds / 86400)}d`;
-}
-function trim(value) {
-  return String(Math.floor(value * 10) / 10);
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  formatAge,
-  formatDuration,
-  parseDuration
-});
-
-},
-"./chunk-VMGTN72A.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  seen: () => seen,
-  signOf: () => signOf,
-  sizeFacts: () => sizeFacts,
-  sizeText: () => sizeText,
-  unreachable: () => unreachable
-});
-module.exports = stdin_exports;
-var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-function seen(verdict, word, evidence, more = {}) {
-  const { facts = {}, cursor = {}, key = word, ...rest } = more;
-  return { kind: "look", verdict, word, evidence, key, facts, cursor, ...rest };
-}
-function unreachable(target, error) {
-  const code = (0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "error";
-  if (["EACCES", "EPERM", "ELOOP", "ENAMETOOLONG"].includes(code))
-    return { kind: "fault", cause: "refused", message: `cannot look at ${target} (${code})` };
-  const message = `cannot look at ${target}: ${(0, import_chunk_NVPF5LEY.messageOf)(error)}`;
-  return { kind: "trouble", cause: "failed", message, retryAfterMs: null };
-}
-function sizeFacts(facts) {
-  return facts ? { bytes: facts.size } : {};
-}
-function signOf(facts) {
-  return facts ? `${facts.inode}-${facts.size}-${facts.modifiedMs}` : "missing";
-}
-function sizeText(facts) {
-  return facts ? (0, import_chunk_TFEMYLSK.formatSize)(facts.size) : "not there";
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  seen,
-  signOf,
-  sizeFacts,
-  sizeText,
-  unreachable
-});
-
-},
-"./chunk-VSAO2QDD.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  attempt: () => attempt,
-  makeTools: () => makeTools
-});
-module.exports = stdin_exports;
-var import_chunk_HJOYLTGT = load("./chunk-HJOYLTGT.js");
-var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_WRDCTYS2 = load("./chunk-WRDCTYS2.js");
-var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
-var import_chunk_C5WNB57Y = load("./chunk-C5WNB57Y.js");
-var import_chunk_OPV5FGPX = load("./chunk-OPV5FGPX.js");
-var import_chunk_IUIUXIVZ = load("./chunk-IUIUXIVZ.js");
-var import_chunk_P33TGMKS = load("./chunk-P33TGMKS.js");
+var import_chunk_T5W74TRA = load("./chunk-T5W74TRA.js");
+var import_chunk_FE5XHAWX = load("./chunk-FE5XHAWX.js");
 var import_chunk_O65HRYRH = load("./chunk-O65HRYRH.js");
-var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
-var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
-var import_chunk_Q3WBBNCF = load("./chunk-Q3WBBNCF.js");
-var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var import_node_path = builtin("node:path");
-async function shareAnswer(question) {
-  const userKey = usableKey(question.root);
-  if (userKey === void 0) return question.ask();
-  const file = import_node_path.default.join((0, import_chunk_P33TGMKS.rootPaths)(question.root).shared, `${(0, import_chunk_OPV5FGPX.hashOf)(question.key).slice(0, 40)}.json`);
-  const until = (0, import_chunk_Y5L6GQDB.monotonicMs)() + question.waitMs;
-  for (let pause = import_chunk_Q3WBBNCF.sharedLookMs[0]; ; pause = Math.min(pause * 2, import_chunk_Q3WBBNCF.sharedLookMs[1])) {
-    const known = await readAnswer(file, question, userKey);
-    if (known) return known;
-    let isOurs = false;
-    try {
-      return await (0, import_chunk_C5WNB57Y.withLock)(
-        file.replace(/json$/, "lock"),
-        async () => {
-          isOurs = true;
-          return await readAnswer(file, question, userKey) ?? await askAndKeep(file, question, userKey);
-        },
-        0
-      );
-    } catch (error) {
-      if (isOurs) throw error;
-      if (!(error instanceof import_chunk_NVPF5LEY.FaultError) || error.code !== "busy") return question.ask();
-      if (question.signal?.aborted || (0, import_chunk_Y5L6GQDB.monotonicMs)() + pause > until) throw error;
-    }
-    await (0, import_chunk_Y5L6GQDB.sleep)(pause);
-  }
-}
-function usableKey(root) {
-  try {
-    const folder = (0, import_chunk_P33TGMKS.rootPaths)(root).shared;
-    (0, import_chunk_527JQF7V.createFolder)(folder);
-    const facts = (0, import_chunk_SWRACBME.factsOf)(folder);
-    const isOurs = facts?.kind === "folder" && facts.uid === process.getuid?.() && (facts.mode & 18) === 0;
-    return isOurs ? (0, import_chunk_OPV5FGPX.readKey)() : void 0;
-  } catch {
-    return void 0;
-  }
-}
-async function readAnswer(file, question, userKey) {
-  const stored = parse(file);
-  if (!stored || stored.key !== question.key) return void 0;
-  const age = (0, import_chunk_Y5L6GQDB.nowMs)() - stored.at;
-  if (!(age >= 0 && age < Math.min(stored.hold ?? question.maxAgeMs, import_chunk_Q3WBBNCF.sharedHoldMs))) return void 0;
-  const { mac, ...rest } = stored;
-  return (0, import_chunk_OPV5FGPX.sameMac)(await (0, import_chunk_OPV5FGPX.macOfAnswer)(rest, userKey), mac) ? stored.value : void 0;
-}
-function parse(file) {
-  try {
-    const { key, at, hold, value, mac } = JSON.parse((0, import_chunk_527JQF7V.readText)(file, 2 * import_chunk_Q3WBBNCF.sharedBytes) ?? "null");
-    const isWhole = typeof at === "number" && (hold === null || typeof hold === "number") && typeof mac === "string";
-    return isWhole ? { key, at, hold, value, mac } : void 0;
-  } catch {
-    return void 0;
-  }
-}
-async function askAndKeep(file, question, key) {
-  const at = (0, import_chunk_Y5L6GQDB.nowMs)();
-  const value = await question.ask();
-  try {
-    const answer = value.holdMs === void 0 ? { key: question.key, at, hold: null, value } : { key: question.key, at: (0, import_chunk_Y5L6GQDB.nowMs)(), hold: value.holdMs, value };
-    const text = JSON.stringify(value);
-    if (text.length > import_chunk_Q3WBBNCF.sharedBytes || value.holdMs === 0) (0, import_chunk_527JQF7V.removeFile)(file);
-    else (0, import_chunk_527JQF7V.writeJson)(file, { ...answer, mac: await (0, import_chunk_OPV5FGPX.macOfAnswer)(answer, key) }, { sync: false });
-    removeOld(import_node_path.default.dirname(file));
-  } catch {
-  }
-  return value;
-}
-function removeOld(folder) {
-  for (const name of (0, import_chunk_SWRACBME.listNames)(folder)) {
-    const target = import_node_path.default.join(folder, name);
-    const facts = (0, import_chunk_SWRACBME.factsOf)(target);
-    if (!/^[0-9a-f]{40}\.(json|lock)$/.test(name) || !facts || (0, import_chunk_Y5L6GQDB.nowMs)() - facts.modifiedMs < import_chunk_Q3WBBNCF.sharedKeepMs) continue;
-    (0, import_chunk_SWRACBME.removeTree)(target);
-  }
-}
-function makeTools(place, leftMs, signal) {
-  const running = new Set();
-  const run = async (call) => {
-    const cwd = call.cwd ?? place.cwd;
-    if (!(0, import_chunk_SWRACBME.isFolder)(cwd)) return neverStarted(`the folder ${cwd} is gone`);
-    place.onRun?.();
-    const { runTool } = await Promise.resolve().then(() => load("./tool-YXBORTMR.js"));
-    return runTool({
-      program: call.program,
-      args: call.args,
-      cwd,
-      environment: { ...place.environment, ...call.environment },
-      ...call.input === void 0 ? {} : { input: call.input },
-      timeoutMs: Math.min(call.timeoutMs ?? leftMs(), leftMs()),
-      limit: call.limit ?? import_chunk_Q3WBBNCF.toolBytes,
-      signal
-    });
-  };
-  return {
-    run(call) {
-      const answer = run(call);
-      running.add(answer);
-      const forget = () => void running.delete(answer);
-      answer.then(forget, forget);
-      return answer;
-    },
-    find: import_chunk_O65HRYRH.findTool,
-    cwd: place.cwd,
-    leftMs,
-    ...place.everyMs === void 0 ? {} : { everyMs: place.everyMs },
-    nowMs: import_chunk_Y5L6GQDB.nowMs,
-    signal,
-    job: (id) => standOf(place.root, id),
-    onJobEnd: (id, wake) => untilLetGo(place.root, id, wake),
-    shared: (key, maxAgeMs, ask) => place.everyMs === void 0 ? ask() : shareAnswer({ root: place.root, key, maxAgeMs, waitMs: leftMs(), signal, ask }),
-    idle: async () => void await Promise.allSettled(running)
-  };
-}
-function neverStarted(reason) {
-  return { how: "failed", code: null, reason, stdout: Buffer.alloc(0), stderr: Buffer.alloc(0) };
-}
-async function standOf(root, id) {
-  let view = inspectSafely(root, id);
-  if (view === void 0) return void 0;
-  if (!(0, import_chunk_IUIUXIVZ.isEnded)(view.state)) view = await (0, import_chunk_WRDCTYS2.refreshAttached)(root, id);
-  const { state } = view;
-  const error = state.error ? `${state.error.code}: ${state.error.message}` : null;
-  return { state: state.state, isEnded: (0, import_chunk_IUIUXIVZ.isEnded)(state), code: (0, import_chunk_6PFAPK5K.exitCodeOf)(state.state), seq: state.seq, error };
-}
-function inspectSafely(root, id) {
-  try {
-    return (0, import_chunk_IUIUXIVZ.inspect)(root, id);
-  } catch {
-    return void 0;
-  }
-}
-function untilLetGo(root, id, wake) {
-  let isStopped = false;
-  let close;
-  void (0, import_chunk_HJOYLTGT.watchFifo)((0, import_chunk_P33TGMKS.jobPaths)(root, id).leaseFifo, wake).then((found) => {
-    if (isStopped) found?.();
-    else close = found;
-  });
-  return () => {
-    isStopped = true;
-    close?.();
-  };
-}
-async function attempt(kind, input, cursor, terms) {
-  const until = (0, import_chunk_Y5L6GQDB.monotonicMs)() + terms.attemptMs;
-  const over = new AbortController();
-  const end = () => over.abort();
-  const tools = makeTools(terms.place, () => Math.max(1, until - (0, import_chunk_Y5L6GQDB.monotonicMs)()), over.signal);
-  const isOver = new Promise((resolve) => over.signal.addEventListener("abort", () => resolve("over")));
-  const clock = setTimeout(end, terms.attemptMs);
-  terms.signal.addEventListener("abort", end);
-  if (terms.signal.aborted) end();
-  try {
-    const answer = await Promise.race([isOver, look(kind, input, cursor, tools, terms)]);
-    if (answer !== "over") return answer;
-    await Promise.race([tools.idle(), (0, import_chunk_Y5L6GQDB.sleep)(import_chunk_Q3WBBNCF.toolGraceMs + import_chunk_Q3WBBNCF.killSettleMs)]);
-    if (terms.signal.aborted) return null;
-    const message = `no answer within ${(0, import_chunk_UNGYPAP3.formatDuration)(terms.attemptMs)}`;
-    return { kind: "trouble", cause: "timeout", message, retryAfterMs: null };
-  } finally {
-    clearTimeout(clock);
-    terms.signal.removeEventListener("abort", end);
-    end();
-  }
-}
-async function look(kind, input, cursor, tools, terms) {
-  try {
-    return await kind.look(input, tools, cursor);
-  } catch (error) {
-    terms.onThrown?.(error);
-    const message = `looking failed by an error of this program: ${(0, import_chunk_NVPF5LEY.messageOf)(error)}`;
-    return { kind: "trouble", cause: "failed", message, retryAfterMs: null };
-  }
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  attempt,
-  makeTools
-});
-
-},
-"./chunk-W7HED5VZ.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  findMode: () => findMode,
-  isReader: () => isReader,
-  isWriter: () => isWriter,
-  modeIds: () => modeIds,
-  modes: () => modes
-});
-module.exports = stdin_exports;
-var readOnly = "Change nothing: no file, no commit, no setting, nothing on other machines. Reading and searching are what you are here for.";
-var evidence = "Give the place of every claim: path and line, command and its output, or address.";
-var modes = {
-  staffer: {
-    id: "staffer",
-    summary: "hand a task to an agent CLI as a job",
-    role: "You carry out a task for the caller on your own.",
-    rules: [
-      "Do what the task asks, no more. Leave what was changed before you came as it is.",
-      "Commit or push only if the task asks for it."
-    ],
-    form: ["What you did and found, what you changed (paths), how you checked it, and what is left open."],
-    profile: "standard"
-  },
-  research: {
-    id: "research",
-    summary: "have a question looked into and answered with evidence, as a job",
-    role: "You look into a question and answer it with evidence.",
-    rules: [readOnly, evidence, "Keep what you saw apart from what you conclude, and say how sure you are."],
-    form: ["The answer first, in a few sentences; then the evidence for it; then what you could not find out."],
-    profile: "restricted"
-  },
-  review: {
-    id: "review",
-    summary: "have changes reviewed by an agent CLI, as a job",
-    role: "You review changes that somebody else made.",
-    rules: [
-      readOnly,
-      evidence,
-      "Look for what breaks: wrong results, lost data, security holes, races, missing cases, tests that cannot fail. Matters of taste come last or not at all.",
-      "Report only what you have checked in the code. Say when you looked at something and found nothing."
-    ],
-    form: [
-      "The verdict first, in one sentence; then the findings, the worst first, each with severity, path and line, what happens, and how to mend it; then what you did not look at."
-    ],
-    profile: "restricted"
-  },
-  implement: {
-    id: "implement",
-    summary: "have a change made in this worktree by an agent CLI, as a job",
-    role: "You make a change in a code base on your own.",
-    rules: [
-      "Keep to the habits of the code base, and to the task: no side trips.",
-      "Leave what was changed before you came as it is, unless the task is about it.",
-      "Prove the change: run the tests or checks that belong to it, and say which you ran and how they ended. Never weaken a test to make it pass.",
-      "Commit only if the task asks for it; never push."
-    ],
-    form: ["What you changed and why (paths), which checks you ran with their results, and what is left open."],
-    profile: "standard"
-  },
-  ask: {
-    id: "ask",
-    summary: "ask an agent CLI and print its answer (a recorded job)",
-    role: "You answer a question.",
-    rules: [readOnly],
-    form: ["The answer itself, as short as the question allows."],
-    profile: "restricted"
-  }
-};
-var modeIds = Object.keys(modes);
-function findMode(id) {
-  return Object.hasOwn(modes, id) ? modes[id] : void 0;
-}
-function isWriter(profile) {
-  return profile !== "restricted";
-}
-function isReader(mode, profile) {
-  return !isWriter(profile) || findMode(mode)?.profile === "restricted";
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  findMode,
-  isReader,
-  isWriter,
-  modeIds,
-  modes
-});
-
-},
-"./chunk-WPYRLHH5.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  conversationOf: () => conversationOf,
-  earlierOf: () => earlierOf,
-  lineageOf: () => lineageOf,
-  requireFolder: () => requireFolder,
-  requireGenuine: () => requireGenuine,
-  requireSameFolder: () => requireSameFolder,
-  requireSpec: () => requireSpec
-});
-module.exports = stdin_exports;
-var import_chunk_D3DQJRD3 = load("./chunk-D3DQJRD3.js");
-var import_chunk_JF5WKRZ5 = load("./chunk-JF5WKRZ5.js");
-var import_chunk_EYDXEFW4 = load("./chunk-EYDXEFW4.js");
-var import_chunk_TUJMDTZA = load("./chunk-TUJMDTZA.js");
-var import_chunk_OPV5FGPX = load("./chunk-OPV5FGPX.js");
-var import_chunk_IUIUXIVZ = load("./chunk-IUIUXIVZ.js");
-var import_chunk_P33TGMKS = load("./chunk-P33TGMKS.js");
-var import_chunk_BYPGP4VB = load("./chunk-BYPGP4VB.js");
-var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-function requireSpec(root, id) {
-  const read = (0, import_chunk_BYPGP4VB.readSpec)((0, import_chunk_P33TGMKS.jobPaths)(root.folder, id));
-  if (read.kind === "ok") return read.value;
-  const reason = read.kind === "damaged" ? read.reason : "its spec.json is missing";
-  throw new import_chunk_NVPF5LEY.FaultError("preflight", `cannot use job ${id}: ${reason}`);
-}
-async function requireGenuine(spec) {
-  if (await (0, import_chunk_OPV5FGPX.isGenuine)(spec, (0, import_chunk_OPV5FGPX.readKey)())) return;
-  throw new import_chunk_NVPF5LEY.FaultError(
-    "preflight",
-    `cannot start anything from job ${spec.id}: its spec.json was changed or comes from another user or machine`,
-    "launch it again in your own words"
-  );
-}
-function conversationOf(root, spec) {
-  const paths = (0, import_chunk_P33TGMKS.jobPaths)(root, spec.id);
-  const state = (0, import_chunk_BYPGP4VB.readState)(paths);
-  if (state.kind !== "ok" || (0, import_chunk_IUIUXIVZ.isEnded)(state.value) && !(0, import_chunk_JF5WKRZ5.isContinuable)(paths, state.value)) return null;
-  return state.value.conversation?.id ?? null;
-}
-function requireFolder(parent, verb, option) {
-  if ((0, import_chunk_SWRACBME.isFolder)(parent.cwd)) return parent.cwd;
-  const gone = parent.worktree ? `its worktree ${parent.worktree.path}` : `its folder ${parent.cwd}`;
-  throw new import_chunk_NVPF5LEY.FaultError(
-    "preflight",
-    `cannot ${verb} job ${parent.id}: ${gone} is gone`,
-    verb === "continue" ? `name another folder with --cwd DIR, or start the task afresh: ${import_chunk_TUJMDTZA.nextCommands.restart(parent.id, option)}` : "launch the task again where it belongs now"
-  );
-}
-function requireSameFolder(parent, cwd, option) {
-  const backend = (0, import_chunk_D3DQJRD3.findBackend)(parent.staff?.backend ?? "");
-  if (!backend || backend.resumesElsewhere || !backend.keepsConversation || cwd === parent.cwd) return;
-  throw new import_chunk_NVPF5LEY.FaultError(
-    "preflight",
-    `cannot continue job ${parent.id} in ${cwd}: ${backend.title} keeps its conversation for ${parent.cwd}`,
-    `leave --cwd away, or start the task afresh: ${import_chunk_TUJMDTZA.nextCommands.restart(parent.id, option)}`
-  );
-}
-function earlierOf(root, backend, conversation) {
-  for (const id of (0, import_chunk_EYDXEFW4.listJobs)(root)) {
-    const paths = (0, import_chunk_P33TGMKS.jobPaths)(root, id);
-    const [spec, state] = [(0, import_chunk_BYPGP4VB.readSpec)(paths), (0, import_chunk_BYPGP4VB.readState)(paths)];
-    if (spec.kind !== "ok" || state.kind !== "ok" || spec.value.staff?.backend !== backend) continue;
-    if (state.value.conversation?.id !== conversation) continue;
-    const { usage_total = null, usage, error } = state.value;
-    const total = usage_total ?? (spec.value.staff.resume === null ? usage : null);
-    const before = spec.value.staff.earlier ?? null;
-    return { usage_total: total ?? before?.usage_total ?? null, error: error?.message ?? before?.error ?? null };
-  }
-  return null;
-}
-function lineageOf(parent, relation) {
-  return { relation, parent: parent.id, root: parent.lineage?.root ?? parent.id };
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  conversationOf,
-  earlierOf,
-  lineageOf,
-  requireFolder,
-  requireGenuine,
-  requireSameFolder,
-  requireSpec
-});
-
-},
-"./chunk-WRDCTYS2.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  isSettleable: () => isSettleable,
-  refresh: () => refresh,
-  refreshAttached: () => refreshAttached
-});
-module.exports = stdin_exports;
-var import_chunk_IUIUXIVZ = load("./chunk-IUIUXIVZ.js");
-var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
-var import_chunk_Q3WBBNCF = load("./chunk-Q3WBBNCF.js");
-var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
-var settled = ["over", "lost", "host_restarted", "never_started"];
-function isSettleable(condition) {
-  return settled.includes(condition);
-}
-var attachable = ["orphaned", "unclaimed"];
-async function refresh(root, id, isStrict = false) {
-  const view = (0, import_chunk_IUIUXIVZ.inspect)(root, id);
-  const condition = (0, import_chunk_IUIUXIVZ.conditionOf)(view);
-  if (condition === "ended") dropMarker(view);
-  if (!isSettleable(condition)) return view;
-  const { settleJob } = await Promise.resolve().then(() => load("./settle-TT4I4K2N.js"));
-  await settleJob(view, (now2) => isSettleable((0, import_chunk_IUIUXIVZ.conditionOf)(now2)), isStrict);
-  const now = (0, import_chunk_IUIUXIVZ.inspect)(root, id);
-  return view.spec?.timer && (0, import_chunk_IUIUXIVZ.conditionOf)(now) === "over" ? timerNotSettled(now) : now;
-}
-async function timerNotSettled(view) {
-  const { isOurs } = await Promise.resolve().then(() => load("./may-act-VFASF75Y.js"));
-  if (await isOurs(view)) return view;
-  const damage = "spec.json was changed, or comes from another user or machine";
-  return { ...view, spec: null, damage, state: (0, import_chunk_IUIUXIVZ.damagedState)(view.id, damage) };
-}
-async function refreshAttached(root, id) {
-  const view = await refresh(root, id, true);
-  const isDue = (now) => attachable.includes((0, import_chunk_IUIUXIVZ.conditionOf)(now)) || isHung(now);
-  if (!isDue(view)) return view;
-  const { attachWorker } = await Promise.resolve().then(() => load("./attach-WCDS7SAR.js"));
-  await attachWorker(view, isDue);
-  return (0, import_chunk_IUIUXIVZ.inspect)(root, id);
-}
-function dropMarker(view) {
-  if (!(0, import_chunk_SWRACBME.exists)(view.paths.marker)) return;
-  try {
-    (0, import_chunk_527JQF7V.removeFile)(view.paths.reserve);
-    (0, import_chunk_527JQF7V.removeFile)(view.paths.marker);
-  } catch {
-  }
-}
-function isHung(view) {
-  if ((0, import_chunk_IUIUXIVZ.conditionOf)(view) !== "supervised" || view.isClaimed || view.worker !== null) return false;
-  return view.leaseAgeMs !== null && view.leaseAgeMs > 2 * import_chunk_Q3WBBNCF.leaseStaleMs;
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  isSettleable,
-  refresh,
-  refreshAttached
-});
-
-},
-"./chunk-XFBNWBRB.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  labelled: () => labelled,
-  wrap: () => wrap
-});
-module.exports = stdin_exports;
-function wrap(text, width) {
-  const lines = [""];
-  for (const word of text.split(" ")) {
-    const last = lines.at(-1);
-    if (last !== "" && last.length + 1 + word.length > width) lines.push(word);
-    else lines[lines.length - 1] = last === "" ? word : `${last} ${word}`;
-  }
-  return lines;
-}
-var usualWidth = 14;
-function labelled(label, text, labelWidth = usualWidth) {
-  return text.split("\n").flatMap((line) => wrap(line, 80 - labelWidth - 2)).map((line, at) => `  ${(at === 0 ? label : "").padEnd(labelWidth)}${line}`.trimEnd());
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  labelled,
-  wrap
-});
-
-},
-"./chunk-XFDPIM4L.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  findLatest: () => findLatest,
-  requireLatest: () => requireLatest
-});
-module.exports = stdin_exports;
-var import_chunk_EYDXEFW4 = load("./chunk-EYDXEFW4.js");
-var import_chunk_P33TGMKS = load("./chunk-P33TGMKS.js");
-var import_chunk_BYPGP4VB = load("./chunk-BYPGP4VB.js");
-var import_chunk_GEPPUING = load("./chunk-GEPPUING.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-function findLatest(root, owner, accept = () => true) {
-  for (const id of (0, import_chunk_EYDXEFW4.listJobs)(root)) {
-    const spec = (0, import_chunk_BYPGP4VB.readSpec)((0, import_chunk_P33TGMKS.jobPaths)(root, id));
-    if (spec.kind !== "ok") continue;
-    if (owner !== null && spec.value.owner !== owner) continue;
-    if (accept(id, spec.value)) return id;
-  }
-  return void 0;
-}
-function requireLatest(root, owner, what, accept) {
-  const id = findLatest(root.folder, owner, accept);
-  if (id !== void 0) return id;
-  const whose = owner === null ? "" : ` of owner ${owner}`;
-  throw new import_chunk_NVPF5LEY.FaultError(
-    "unknown_job",
-    `cannot find ${what}${whose} in the state folder ${root.folder}`,
-    (0, import_chunk_GEPPUING.quoteWords)([...(0, import_chunk_P33TGMKS.selfWords)(), "status", ...root.option])
-  );
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  findLatest,
-  requireLatest
-});
-
-},
-"./chunk-XPXZKMK3.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  concludeAsked: () => concludeAsked
-});
-module.exports = stdin_exports;
-var import_chunk_SFA57P22 = load("./chunk-SFA57P22.js");
-var import_chunk_NTYY2FGO = load("./chunk-NTYY2FGO.js");
-var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
-var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
-var import_chunk_7ICAZJCR = load("./chunk-7ICAZJCR.js");
-var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
-var import_chunk_6GPA47WF = load("./chunk-6GPA47WF.js");
-var import_chunk_Q3WBBNCF = load("./chunk-Q3WBBNCF.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-async function concludeAsked(job, ending, tree) {
-  const { run } = job.spec;
-  if (!run?.status_cmd) return (0, import_chunk_SFA57P22.conclude)(job, ending);
-  const left = tree === null || ending.reason === "exited" ? [] : [leftWarning(ending.reason, tree)];
-  const task = await askTask(job.spec, run.status_cmd, run.identity ?? "");
-  return (0, import_chunk_SFA57P22.conclude)(job, { ...ending, task: { ...task, warnings: [...left, ...task.warnings] } });
-}
-async function askTask(spec, line, identity) {
-  const answer = await ask(spec, line);
-  const read = readAnswer(answer, identity);
-  if (!("why" in read)) return { ...read, warnings: [] };
-  const message = `how the task stands is not known: the status command ${read.why}`;
-  return { task_status: "unknown", task_exit_code: "unknown", warnings: [{ code: "task_unknown", message }] };
-}
-async function ask({ id, cwd }, line) {
-  const environment = (0, import_chunk_6GPA47WF.questionEnvironment)({ id, cwd });
-  try {
-    const shell = { program: "/bin/sh", args: ["-c", line], cwd, environment };
-    return await (0, import_chunk_7ICAZJCR.runTool)({ ...shell, timeoutMs: import_chunk_Q3WBBNCF.taskStatusMs, limit: import_chunk_Q3WBBNCF.probeBytes });
-  } catch (error) {
-    return { how: "failed", code: null, reason: (0, import_chunk_NVPF5LEY.messageOf)(error), stdout: Buffer.alloc(0), stderr: Buffer.alloc(0) };
-  }
-}
-function readAnswer(answer, identity) {
-  const trouble = troubleOf(answer);
-  if (trouble !== void 0) return { why: trouble };
-  let told;
-  try {
-    told = JSON.parse(answer.stdout.toString("utf8"));
-  } catch {
-    return { why: "printed no JSON object" };
-  }
-  if (typeof told !== "object" || told === null || Array.isArray(told)) return { why: "printed no JSON object" };
-  const { identity: named, status, exit_code: code } = told;
-  if (typeof named !== "string" && !Number.isSafeInteger(named)) return { why: "names no task" };
-  if (String(named) !== identity) return { why: `names another task (${oneLine(String(named))})` };
-  if (typeof status !== "string" || oneLine(status) === "") return { why: "tells no status" };
-  return { task_status: oneLine(status), task_exit_code: Number.isSafeInteger(code) ? code : "unknown" };
-}
-function troubleOf({ how, code, reason, stderr }) {
-  switch (how) {
-    case "timeout":
-      return `gave no answer within ${(0, import_chunk_UNGYPAP3.formatDuration)(import_chunk_Q3WBBNCF.taskStatusMs)}`;
-    case "flooded":
-      return `printed more than ${(0, import_chunk_TFEMYLSK.formatSize)(import_chunk_Q3WBBNCF.probeBytes)}`;
-    case "failed":
-      return `could not be started (${oneLine(reason ?? "not known why")})`;
-    case "aborted":
-      return "was broken off";
-    case "exited":
-      if (code === 0) return void 0;
-      return `${code === null ? "was killed" : `exited with code ${code}`}${saidOf(stderr)}`;
-  }
-}
-function saidOf(stderr) {
-  const said = oneLine(stderr.toString("utf8"));
-  return said === "" ? "" : ` (${said})`;
-}
-function oneLine(text) {
-  return (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)(text).replace(/\s+/g, " ").trim(), Math.min(import_chunk_Q3WBBNCF.evidenceChars, import_chunk_Q3WBBNCF.excerptBytes));
-}
-function leftWarning(reason, tree) {
-  const left = (0, import_chunk_NTYY2FGO.findEscaped)(tree);
-  const named = left.slice(0, 10).map(({ pid, name }) => `${pid} (${oneLine(name)})`);
-  const more = left.length > named.length ? ` and ${left.length - named.length} more` : "";
-  const where = left.length > 0 ? `left alone: ${named.join(", ")}${more}` : "none of its processes was found here";
-  const message = `only the watching over the task has ended (${reason}); the task itself may live on; ${where}`;
-  return { code: "task_left", message };
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  concludeAsked
-});
-
-},
-"./chunk-XRFPTH2H.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  lineOf: () => lineOf,
-  lineOfEvent: () => lineOfEvent,
-  terminalLine: () => terminalLine
-});
-module.exports = stdin_exports;
-var import_chunk_U5QR556R = load("./chunk-U5QR556R.js");
-var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
-var watchProtocol = "job-companion.watch/v1";
-function lineOf(parts) {
-  const { type, at = (0, import_chunk_Y5L6GQDB.isoNow)(), kind, id, verdict, word, evidence, facts, more = {} } = parts;
-  const own = { protocol: watchProtocol, type, at, kind, id, state: (0, import_chunk_U5QR556R.line)(word), verdict, evidence: (0, import_chunk_U5QR556R.line)(evidence) };
-  return { ...own, ...(0, import_chunk_U5QR556R.smallFacts)(facts), ...more, ...own };
-}
-function lineOfEvent(event, kind, isRepeat) {
-  const { at, job: id, seq } = event;
-  const text = (value) => typeof value === "string" ? value : "";
-  const base = { type: "status", at, kind, id, more: { seq } };
-  switch (event.type) {
-    case "news": {
-      const verdict = event.verdict === "met" || event.verdict === "failed" ? event.verdict : "pending";
-      if (verdict !== "pending" && !isRepeat) return void 0;
-      const facts = isObject(event.facts) ? event.facts : {};
-      return lineOf({ ...base, verdict, word: text(event.word), evidence: text(event.evidence), facts });
-    }
-    case "trouble": {
-      const facts = { cause: event.cause, in_a_row: event.in_a_row };
-      return lineOf({ ...base, verdict: "error", word: "trouble", evidence: text(event.message), facts });
-    }
-    case "recovered": {
-      const evidence = `looking works again after ${text(String(event.after))} failed attempt(s)`;
-      return lineOf({ ...base, verdict: "pending", word: "recovered", evidence, facts: { cause: event.cause } });
-    }
-    default:
-      return void 0;
-  }
-}
-function terminalLine(state, kind) {
-  const note = state.watch ?? null;
-  const [verdict, word] = endWords(state, note);
-  const isSeen = verdict === "met" || verdict === "failed";
-  const evidence = isSeen ? note?.evidence ?? "" : state.error?.message ?? note?.evidence ?? state.state;
-  const more = { outcome: state.state, exit: (0, import_chunk_6PFAPK5K.exitCodeOf)(state.state), error: state.error, seq: state.seq };
-  return lineOf({ type: "terminal", kind, id: state.id, verdict, word, evidence, facts: note?.facts ?? {}, more });
-}
-function endWords(state, note) {
-  if (state.state === "done") return ["met", note?.word ?? "met"];
-  if (state.state === "canceled") return ["canceled", "canceled"];
-  if (state.state === "timed_out") return ["expired", "expired"];
-  if (state.error?.code === "watch_failed") return ["failed", note?.word ?? "failed"];
-  return ["error", "error"];
-}
-function isObject(value) {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  lineOf,
-  lineOfEvent,
-  terminalLine
-});
-
-},
-"./chunk-XSIBS7GW.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  launch: () => launch,
-  launchedBefore: () => launchedBefore
-});
-module.exports = stdin_exports;
-var import_chunk_AE5U4VIQ = load("./chunk-AE5U4VIQ.js");
-var import_chunk_TUJMDTZA = load("./chunk-TUJMDTZA.js");
-var import_chunk_FKXPLZBG = load("./chunk-FKXPLZBG.js");
-var import_chunk_C5WNB57Y = load("./chunk-C5WNB57Y.js");
-var import_chunk_OPV5FGPX = load("./chunk-OPV5FGPX.js");
-var import_chunk_IUIUXIVZ = load("./chunk-IUIUXIVZ.js");
-var import_chunk_P33TGMKS = load("./chunk-P33TGMKS.js");
-var import_chunk_7DZB4FPX = load("./chunk-7DZB4FPX.js");
-var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
-var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
 var import_chunk_6GPA47WF = load("./chunk-6GPA47WF.js");
 var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
-var import_chunk_Q3WBBNCF = load("./chunk-Q3WBBNCF.js");
 var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_node_path = builtin("node:path");
-function isClaimed(root, key) {
-  return (0, import_chunk_SWRACBME.exists)(fileOf(root, key));
+var signBytes = 64 * 1024;
+var profileNames = ["restricted", "standard", "unrestricted"];
+function surveyBackends(config, cwd, only) {
+  const own = Object.entries(config.backends);
+  const found = import_chunk_FE5XHAWX.backends.filter(({ id }) => id !== "custom" && (only === void 0 || id === only) && !Object.hasOwn(config.backends, id)).map((backend) => survey(backend, backend.id, backend.programs, cwd));
+  const custom = (0, import_chunk_FE5XHAWX.findBackend)("custom");
+  const mine = own.filter(([name]) => only === void 0 || name === only).map(([name, { argv }]) => survey(custom, name, argv.slice(0, 1), cwd));
+  return [...found, ...mine];
 }
-function fileOf(root, key) {
-  return import_node_path.default.join((0, import_chunk_P33TGMKS.rootPaths)(root).once, (0, import_chunk_OPV5FGPX.hashOf)(key).slice(0, 40));
-}
-function claimOnce(root, key, claim) {
-  const file = fileOf(root, key);
-  if ((0, import_chunk_527JQF7V.createFile)(file, `${JSON.stringify(claim)}
-`)) return { isOurs: true, holder: claim };
-  return { isOurs: false, holder: requireClaim(file) };
-}
-function readClaim(root, key) {
-  return isClaimed(root, key) ? requireClaim(fileOf(root, key)) : void 0;
-}
-function requireClaim(file) {
-  const read = (0, import_chunk_527JQF7V.readJson)(file);
-  const holder = read.kind === "ok" ? read.value : void 0;
-  if (typeof holder?.id !== "string" || typeof holder.asked !== "string") {
-    throw new import_chunk_NVPF5LEY.FaultError(
-      "state_unusable",
-      `cannot read the once-key file ${file}: it is damaged`,
-      "remove that file if you are sure that the job never ran"
-    );
+function survey(backend, name, searched, cwd) {
+  const program = searched.map((one) => (0, import_chunk_O65HRYRH.findProgram)(one, cwd)).find((one) => one !== void 0) ?? null;
+  const version = program === null ? null : (0, import_chunk_T5W74TRA.tellVersion)(backend, program);
+  const isTooOld = version !== null && backend.oldest !== null && (0, import_chunk_FE5XHAWX.isOlder)(version, backend.oldest);
+  const faults = {};
+  for (const profile of profileNames) {
+    const fault = backend.profiles[profile] === null ? null : (0, import_chunk_T5W74TRA.policyFault)(backend, profile, cwd, version);
+    if (fault !== null) faults[profile] = fault;
   }
-  return holder;
-}
-function needsWorker(spec) {
-  return spec.kind !== "timer" || Boolean(spec.notify);
-}
-function writeArmed(spec, folder) {
-  const { id, owner, created_at, timer } = spec;
-  const event = { seq: 1, at: created_at, job: id, owner, type: "armed", due_at: timer?.due_at };
-  (0, import_chunk_527JQF7V.writeFile)(`${folder}/events.ndjson`, `${JSON.stringify(event)}
-`, { sync: false });
-  const state = { ...(0, import_chunk_IUIUXIVZ.earlyState)(id, spec), state: "running", seq: 1, rev: 1, started_at: created_at };
-  (0, import_chunk_527JQF7V.writeJson)(`${folder}/state.json`, state);
-}
-function askedOf(request) {
-  const { kind, verb, cwd, deadlineMs, killGraceMs, maxOutputBytes, firstOutputMs, stallMs } = request;
-  if (request.timer)
-    return (0, import_chunk_OPV5FGPX.hashOf)((0, import_chunk_OPV5FGPX.canonical)({ kind, verb, timer: askedTimer(request.timer), lineage: request.lineage }));
-  const run = request.run ? askedRun(request.run) : null;
-  const base = { kind, verb, cwd, deadlineMs, killGraceMs, maxOutputBytes, firstOutputMs, stallMs, run };
-  const lineage = request.asksForLatest ? { relation: request.lineage?.relation } : request.lineage;
-  const worktree = request.worktree === "new" ? { worktree: "new" } : {};
-  const staff = request.staff ? askedStaff(request.staff) : null;
-  if (staff && request.asksForLatest) staff.resume = "latest";
-  return (0, import_chunk_OPV5FGPX.hashOf)((0, import_chunk_OPV5FGPX.canonical)({ ...base, lineage, staff, ...worktree, ...askedWaiting(request) }));
-}
-function askedRun({ success_files = [], result_baselines: _, ...run }) {
-  const files = success_files.map((one) => one.path);
-  const given = Object.entries({ ...run, success_files: files }).filter(
-    ([name, value]) => value !== null && value !== void 0 && !(Array.isArray(value) && value.length === 0) && value !== defaults[name]
-  );
-  return Object.fromEntries(given);
-}
-var defaults = {
-  checkpoint_ms: import_chunk_Q3WBBNCF.limits.checkpoint.default,
-  sample_ms: import_chunk_Q3WBBNCF.limits.sample.default,
-  probe_ms: import_chunk_Q3WBBNCF.limits.probe.default
-};
-function askedTimer({ due_at, delay_ms, message, slot }) {
-  return { message, slot, ...delay_ms === null ? { due_at } : { delay_ms } };
-}
-function askedWaiting({ watch, onStall }) {
-  const { start: _start, ...asked } = watch ?? {};
-  return { ...watch ? { watch: asked } : {}, ...onStall ? { on_stall: onStall } : {} };
-}
-function askedStaff(staff) {
-  const { mode, backend, program, model, profile, prompt, resume, custom, schema, base } = staff;
-  const { brief: _brief, ...definition } = custom ?? {};
+  const canKeep = profileNames.some((one) => backend.profiles[one] !== null && faults[one] === void 0);
   return {
-    ...{ mode, backend, program, model, profile, prompt, resume },
-    custom: custom ? definition : null,
-    ...schema ? { schema } : {},
-    ...base ? { base: base.rev } : {}
+    backend: name,
+    title: backend.title,
+    custom: backend.id === "custom",
+    searched,
+    program,
+    not_executable: program === null ? findBlocked(searched) : null,
+    version,
+    oldest: backend.oldest,
+    too_old: isTooOld,
+    sign_in: signInOf(backend),
+    profiles: backend.profiles,
+    faults,
+    install: backend.install,
+    usable: program !== null && !isTooOld && canKeep
   };
 }
-async function finishClaim(root, claim) {
-  if (!(0, import_chunk_IUIUXIVZ.isId)(claim.id))
-    throw new import_chunk_NVPF5LEY.FaultError(
-      "state_unusable",
-      `cannot use a once-key that names ${JSON.stringify(claim.id)}: that is no job id`
-    );
-  const paths = (0, import_chunk_P33TGMKS.jobPaths)(root, claim.id);
-  const stage = (0, import_chunk_P33TGMKS.stagePath)(root, claim.id);
-  const until = (0, import_chunk_Y5L6GQDB.monotonicMs)() + import_chunk_Q3WBBNCF.startLimitMs;
-  while (!(0, import_chunk_SWRACBME.exists)(paths.launch) && (0, import_chunk_Y5L6GQDB.monotonicMs)() < until) {
-    const isStaged = (0, import_chunk_SWRACBME.exists)(stage);
-    if (!(0, import_chunk_SWRACBME.exists)(paths.folder) && !isStaged) return;
-    if ((0, import_chunk_7DZB4FPX.livenessOf)(claim.launcher) === "dead") {
-      if (isStaged) (0, import_chunk_SWRACBME.moveFolder)(stage, paths.folder);
-      return;
-    }
-    await (0, import_chunk_Y5L6GQDB.sleep)(5);
-  }
+function signInOf({ signIn }) {
+  const home = import_chunk_6GPA47WF.variables.home();
+  const files = signIn.files.filter((file) => home !== void 0 && holdsSomething(import_node_path.default.join(home, file)));
+  const found = { files, variables: signIn.variables.filter((name) => import_chunk_6GPA47WF.variables.isSet(name)) };
+  if (signIn.files.length + signIn.variables.length === 0) return { state: "unknown", ...found };
+  return { state: found.files.length + found.variables.length > 0 ? "signs" : "no_signs", ...found };
 }
-var specBytes = 15 * 1024 * 1024;
-async function launch(root, request) {
-  if (!(0, import_chunk_AE5U4VIQ.checkRoot)(root.folder)) (0, import_chunk_AE5U4VIQ.requirePlace)(root.folder);
-  const stamp = makeStamp(request.verb);
-  const planned = isTaken(root, request) ? null : await planTree(request, stamp.id);
-  const key = (0, import_chunk_OPV5FGPX.ensureKey)();
-  (0, import_chunk_AE5U4VIQ.ensureRoot)(root.folder);
-  const publish = () => publishJob(root, request, { ...stamp, planned }, key);
-  const job = request.admit ? await (0, import_chunk_C5WNB57Y.withLock)((0, import_chunk_P33TGMKS.rootPaths)(root.folder).lock, publish) : await publish();
-  if ("holder" in job) return takeOver(root, job.holder, request);
-  const { spec, paths } = job;
-  const worktree = request.worktree === "new" ? spec.worktree ?? null : null;
+function holdsSomething(file) {
+  if (!(0, import_chunk_SWRACBME.exists)(file)) return false;
   try {
-    if (worktree) (await Promise.resolve().then(() => load("./worktree-B2XHWVXV.js"))).addWorktree(worktree);
-    if (needsWorker(spec)) await (0, import_chunk_FKXPLZBG.startWorker)(root.folder, spec, { paths }, 1);
-  } catch (error) {
-    if (spec.once_key === null) undo(paths, (0, import_chunk_P33TGMKS.stagePath)(root.folder, spec.id));
-    if (worktree) (await Promise.resolve().then(() => load("./worktree-B2XHWVXV.js"))).undoWorktree(worktree);
-    throw launchError(root, error);
-  }
-  return { id: spec.id, isNew: true };
-}
-async function publishJob(root, request, stamp, key) {
-  const admitted = isTaken(root, request) ? void 0 : await request.admit?.();
-  const warnings = [...request.warnings ?? [], ...admitted?.warnings ?? []];
-  const spec = await makeSpec(root, { ...request, warnings }, stamp, key);
-  const paths = (0, import_chunk_P33TGMKS.jobPaths)(root.folder, spec.id);
-  const stage = (0, import_chunk_P33TGMKS.stagePath)(root.folder, spec.id);
-  let isPromised = false;
-  try {
-    await Promise.all([stageJob(root, spec, stage), import_chunk_IUIUXIVZ.defaultEngine.prepare()]);
-    const claim = request.onceKey === null ? null : claimOnce(root.folder, request.onceKey, claimOf(spec, request));
-    if (claim && !claim.isOurs) {
-      undo(paths, stage);
-      return { holder: claim.holder };
-    }
-    isPromised = claim !== null;
-    if (!(0, import_chunk_SWRACBME.moveFolder)(stage, paths.folder)) throw new import_chunk_NVPF5LEY.FaultError("state_unusable", `cannot move ${stage} into place`);
-    if (spec.timer) placeDurably(root.folder, paths);
-    admitted?.told?.(spec.id);
-    return { spec, paths };
-  } catch (error) {
-    if (isPromised) (0, import_chunk_SWRACBME.moveFolder)(stage, paths.folder);
-    else undo(paths, stage);
-    throw launchError(root, error);
-  }
-}
-function placeDurably(root, paths) {
-  (0, import_chunk_527JQF7V.syncFolder)(paths.folder);
-  (0, import_chunk_527JQF7V.syncFolder)((0, import_chunk_P33TGMKS.rootPaths)(root).jobs);
-}
-function makeStamp(verb) {
-  const createdMs = (0, import_chunk_Y5L6GQDB.nowMs)();
-  const random = (0, import_chunk_OPV5FGPX.randomBytes)(22);
-  return { createdMs, random, id: (0, import_chunk_IUIUXIVZ.makeId)(verb, createdMs, random) };
-}
-async function planTree(request, id) {
-  return request.worktree === "new" ? (await Promise.resolve().then(() => load("./worktree-B2XHWVXV.js"))).planWorktree(request.cwd, id) : null;
-}
-function isTaken(root, { onceKey }) {
-  return onceKey !== null && isClaimed(root.folder, onceKey);
-}
-async function makeSpec(root, request, { createdMs, random, id, planned }, key) {
-  const {
-    deadlineMs,
-    killGraceMs,
-    maxOutputBytes,
-    firstOutputMs,
-    stallMs,
-    onStall = null,
-    onceKey,
-    admit: _admit,
-    credentials: _credentials,
-    asksForLatest: _latest,
-    words: _words,
-    worktree,
-    ...rest
-  } = request;
-  const { cwd = request.cwd, ...note } = planned ?? {};
-  const unsigned = {
-    schema: 1,
-    id,
-    ...rest,
-    cwd,
-    worktree: planned ? note : worktree === "new" ? null : worktree ?? null,
-    created_at: (0, import_chunk_Y5L6GQDB.isoOf)(createdMs),
-    once_key: onceKey,
-    engine: import_chunk_IUIUXIVZ.defaultEngine.id,
-    state_option: root.option,
-    deadline_ms: deadlineMs,
-    deadline_mono_ms: (0, import_chunk_Y5L6GQDB.monotonicMs)() + deadlineMs,
-    kill_grace_ms: killGraceMs,
-    max_output_bytes: maxOutputBytes,
-    first_output_ms: firstOutputMs,
-    stall_ms: stallMs,
-    ...onStall === null ? {} : { on_stall: onStall },
-    mark: (0, import_chunk_CTSRVJRC.toHex)(random.subarray(6)),
-    launcher: (0, import_chunk_7DZB4FPX.ownIdentity)(),
-    environment: { digest: (0, import_chunk_OPV5FGPX.environmentDigest)(key), credentials: (0, import_chunk_6GPA47WF.credentialNames)(request.credentials) }
-  };
-  return { ...unsigned, mac: await (0, import_chunk_OPV5FGPX.macOf)(unsigned, key) };
-}
-async function stageJob(root, spec, stage) {
-  (0, import_chunk_527JQF7V.createFolder)(stage);
-  const text = `${JSON.stringify(spec)}
-`;
-  if (text.length > specBytes)
-    throw new import_chunk_NVPF5LEY.FaultError(
-      "preflight",
-      `cannot store a request of ${text.length} bytes: at most ${specBytes} are allowed`
-    );
-  const isDurable = (0, import_chunk_527JQF7V.writeFileMeanwhile)(`${stage}/spec.json`, text);
-  (0, import_chunk_527JQF7V.createFolder)(`${stage}/waiters`);
-  if (spec.kind === "timer") writeArmed(spec, stage);
-  (0, import_chunk_527JQF7V.writeFile)((0, import_chunk_P33TGMKS.jobPaths)(root.folder, spec.id).marker, "", { sync: false });
-  await isDurable;
-}
-function claimOf(spec, request) {
-  const words = request.words === void 0 ? {} : { words: (0, import_chunk_OPV5FGPX.hashOf)(request.words) };
-  return { id: spec.id, asked: askedOf(request), launcher: spec.launcher, ...words };
-}
-async function launchedBefore(root, key, words) {
-  if (!(0, import_chunk_AE5U4VIQ.checkRoot)(root.folder)) return void 0;
-  const holder = readClaim(root.folder, key);
-  if (holder?.words !== (0, import_chunk_OPV5FGPX.hashOf)(words)) return void 0;
-  await finishClaim(root.folder, holder);
-  return { id: holder.id, isNew: false };
-}
-async function takeOver(root, holder, request) {
-  await finishClaim(root.folder, holder);
-  if (holder.asked !== askedOf(request)) {
-    throw new import_chunk_NVPF5LEY.FaultError(
-      "preflight",
-      `cannot use --once-key ${JSON.stringify(request.onceKey)}: job ${holder.id} has this key and another request`,
-      `look at it with: ${import_chunk_TUJMDTZA.nextCommands.observe(holder.id, root.option)}`
-    );
-  }
-  return { id: holder.id, isNew: false };
-}
-function undo(paths, stage) {
-  try {
-    for (const target of [stage, paths.folder, paths.marker]) (0, import_chunk_SWRACBME.removeTree)(target);
+    const text = (0, import_chunk_527JQF7V.readText)((0, import_chunk_SWRACBME.realPath)(file), signBytes)?.trim();
+    if (text === void 0) return true;
+    return text !== "" && !/^(?:null|\{\s*\}|\[\s*\])$/.test(text);
   } catch {
+    return true;
   }
 }
-function launchError(root, error) {
-  const code = (0, import_chunk_NVPF5LEY.errnoOf)(error);
-  if (error instanceof import_chunk_NVPF5LEY.FaultError || code === void 0) return error;
-  return new import_chunk_NVPF5LEY.FaultError(
-    "state_unusable",
-    `cannot write into the state folder ${root.folder} (${code})`,
-    "use another place with --state-dir DIR or JOB_STATE_DIR"
-  );
+function findBlocked(names) {
+  const folders = import_chunk_6GPA47WF.variables.searchPath().split(":").filter(Boolean);
+  const files = names.filter((name) => !name.includes("/")).flatMap((name) => folders.map((folder) => import_node_path.default.join(folder, name)));
+  return files.find(import_chunk_SWRACBME.exists) ?? null;
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
-  launch,
-  launchedBefore
+  signInOf,
+  surveyBackends
 });
 
 },
-"./chunk-Y5L6GQDB.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  atMonotonic: () => atMonotonic,
-  isoNow: () => isoNow,
-  isoOf: () => isoOf,
-  monotonicMs: () => monotonicMs,
-  nowMs: () => nowMs,
-  sleep: () => sleep
-});
-module.exports = stdin_exports;
-function nowMs() {
-  return Date.now();
-}
-function isoNow() {
-  return (new Date()).toISOString();
-}
-function isoOf(ms) {
-  return new Date(ms).toISOString();
-}
-function monotonicMs() {
-  return Number(process.hrtime.bigint() / 1000000n);
-}
-function sleep(ms) {
-  return new Promise((resolve) => setTimeout(resolve, ms));
-}
-var longest = 2 ** 31 - 1;
-function atMonotonic(atMs, fn) {
-  let timer;
-  const arm = () => {
-    const rest = atMs - monotonicMs();
-    if (rest <= 0) timer = setTimeout(fn, 0);
-    else timer = setTimeout(rest > longest ? arm : check, Math.min(rest, longest));
-  };
-  const check = () => monotonicMs() >= atMs ? fn() : arm();
-  arm();
-  return () => clearTimeout(timer);
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  atMonotonic,
-  isoNow,
-  isoOf,
-  monotonicMs,
-  nowMs,
-  sleep
-});
-
-},
-"./chunk-YPOA3ZYU.js": function (module, exports) {
+"./chunk-T5W74TRA.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -12494,9 +10654,9 @@ __export(stdin_exports, {
   versionWarnings: () => versionWarnings
 });
 module.exports = stdin_exports;
-var import_chunk_D3DQJRD3 = load("./chunk-D3DQJRD3.js");
+var import_chunk_FE5XHAWX = load("./chunk-FE5XHAWX.js");
+var import_chunk_QOWPTVFD = load("./chunk-QOWPTVFD.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
-var import_chunk_EYDXEFW4 = load("./chunk-EYDXEFW4.js");
 var import_chunk_TUJMDTZA = load("./chunk-TUJMDTZA.js");
 var import_chunk_P33TGMKS = load("./chunk-P33TGMKS.js");
 var import_chunk_BYPGP4VB = load("./chunk-BYPGP4VB.js");
@@ -14154,7 +12314,7 @@ function refused2(file, reason) {
 var policyBytes = 1024 * 1024;
 function checkProgram(backend, program) {
   const version2 = tellVersion(backend, program);
-  if (version2 === null || backend.oldest === null || !(0, import_chunk_D3DQJRD3.isOlder)(version2, backend.oldest)) return { version: version2 };
+  if (version2 === null || backend.oldest === null || !(0, import_chunk_FE5XHAWX.isOlder)(version2, backend.oldest)) return { version: version2 };
   throw new import_chunk_NVPF5LEY.FaultError(
     "preflight",
     `cannot use ${backend.title} ${version2} (${program}): it is too old; needed: ${backend.oldest} or newer`,
@@ -14162,16 +12322,16 @@ function checkProgram(backend, program) {
   );
 }
 function versionWarnings({ backend: id, program, version: version2 }) {
-  const backend = (0, import_chunk_D3DQJRD3.findBackend)(id);
+  const backend = (0, import_chunk_FE5XHAWX.findBackend)(id);
   if (!backend?.oldest || (version2 ?? null) !== null) return [];
   const message = `cannot tell the version of ${backend.title} (${program}); needed: ${backend.oldest} or newer`;
   return [{ code: "version_unknown", message }];
 }
 function tellVersion(backend, program) {
   if (backend.oldest === null && backend.packages.length === 0) return null;
-  const version2 = (0, import_chunk_D3DQJRD3.versionOf)(program, backend.packages);
-  if (version2 === null || backend.oldest === null || !(0, import_chunk_D3DQJRD3.isOlder)(version2, backend.oldest)) return version2;
-  return (0, import_chunk_D3DQJRD3.versionOf)(program, backend.packages, { isFresh: true });
+  const version2 = (0, import_chunk_FE5XHAWX.versionOf)(program, backend.packages);
+  if (version2 === null || backend.oldest === null || !(0, import_chunk_FE5XHAWX.isOlder)(version2, backend.oldest)) return version2;
+  return (0, import_chunk_FE5XHAWX.versionOf)(program, backend.packages, { isFresh: true });
 }
 function requirePolicy(backend, profile, cwd, version2 = null) {
   const fault = policyFault(backend, profile, cwd, version2);
@@ -14251,7 +12411,7 @@ function makeStaffPart(words) {
     );
   }
   const program = programOf(backend, custom, words.cwd);
-  const tooLong = custom?.prompt === "argument" ? (0, import_chunk_D3DQJRD3.findArgumentFault)([words.prompt]) : null;
+  const tooLong = custom?.prompt === "argument" ? (0, import_chunk_FE5XHAWX.findArgumentFault)([words.prompt]) : null;
   if (tooLong !== null)
     throw new import_chunk_NVPF5LEY.FaultError(
       "preflight",
@@ -14288,7 +12448,7 @@ function modelWarnings({ model, custom }) {
   ];
 }
 function sandboxWarnings(staff) {
-  const terms = (0, import_chunk_D3DQJRD3.findBackend)(staff.backend)?.profiles[staff.profile];
+  const terms = (0, import_chunk_FE5XHAWX.findBackend)(staff.backend)?.profiles[staff.profile];
   if (staff.profile !== "standard" || terms?.sandbox !== false) return [];
   const message = `${staff.backend} has no sandbox here: nothing but its own obedience keeps its writes inside the workspace`;
   return [{ code: "no_sandbox", message }];
@@ -14296,9 +12456,9 @@ function sandboxWarnings(staff) {
 function chooseBackend(name, config2, cwd) {
   if (name === void 0) return { backend: onlyInstalled(config2, cwd), custom: null };
   const own2 = Object.hasOwn(config2.backends, name) ? config2.backends[name] : void 0;
-  const custom = (0, import_chunk_D3DQJRD3.findBackend)("custom");
+  const custom = (0, import_chunk_FE5XHAWX.findBackend)("custom");
   if (own2 && custom) return { backend: custom, custom: { name, ...own2 } };
-  const backend = (0, import_chunk_D3DQJRD3.findBackend)(name);
+  const backend = (0, import_chunk_FE5XHAWX.findBackend)(name);
   if (backend && backend.id !== "custom") return { backend, custom: null };
   throw (0, import_chunk_NVPF5LEY.usageError)(
     `cannot use backend ${JSON.stringify(name)}: there are ${known(config2)}`,
@@ -14306,7 +12466,7 @@ function chooseBackend(name, config2, cwd) {
   );
 }
 function onlyInstalled(config2, cwd) {
-  const found = import_chunk_D3DQJRD3.backends.filter(
+  const found = import_chunk_FE5XHAWX.backends.filter(
     (backend) => backend.programs.some((program) => (0, import_chunk_O65HRYRH.findProgram)(program, cwd) !== void 0)
   );
   if (found.length === 1 && found[0]) return found[0];
@@ -14315,7 +12475,7 @@ function onlyInstalled(config2, cwd) {
   throw (0, import_chunk_NVPF5LEY.usageError)(`cannot choose a backend: ${state}; there are ${known(config2)}`, next);
 }
 function knownBackends(config2) {
-  return [...import_chunk_D3DQJRD3.backends.map((backend) => backend.id).filter((id) => id !== "custom"), ...Object.keys(config2.backends)];
+  return [...import_chunk_FE5XHAWX.backends.map((backend) => backend.id).filter((id) => id !== "custom"), ...Object.keys(config2.backends)];
 }
 function known(config2) {
   return knownBackends(config2).join(", ") || "none";
@@ -14334,13 +12494,13 @@ function programOf(backend, custom, cwd) {
 }
 function requireFreeConversation(root, backend, conversation) {
   const { folder, option } = root;
-  for (const id of (0, import_chunk_EYDXEFW4.listActive)(folder)) {
+  for (const id of (0, import_chunk_QOWPTVFD.listActive)(folder)) {
     const paths = (0, import_chunk_P33TGMKS.jobPaths)(folder, id);
     const spec = (0, import_chunk_BYPGP4VB.readSpec)(paths);
     if (spec.kind !== "ok" || spec.value.staff?.backend !== backend) continue;
     const state = (0, import_chunk_BYPGP4VB.readState)(paths);
     const uses = spec.value.staff.resume ?? (state.kind === "ok" ? state.value.conversation?.id : void 0);
-    if (uses !== conversation || (0, import_chunk_D3DQJRD3.isOver)(folder, id)) continue;
+    if (uses !== conversation || (0, import_chunk_FE5XHAWX.isOver)(folder, id)) continue;
     throw new import_chunk_NVPF5LEY.FaultError(
       "busy",
       `cannot continue conversation ${conversation}: job ${id} is using it`,
@@ -14369,139 +12529,2008 @@ function requireFreeConversation(root, backend, conversation) {
 });
 
 },
-"./chunk-ZHFG52A6.js": function (module, exports) {
+"./chunk-TFEMYLSK.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  Progress: () => Progress,
-  agentSnapshot: () => agentSnapshot,
-  toolSnapshot: () => toolSnapshot
+  formatSize: () => formatSize,
+  parseSize: () => parseSize
 });
 module.exports = stdin_exports;
-var import_chunk_JJIHWTVQ = load("./chunk-JJIHWTVQ.js");
-var import_chunk_IUIUXIVZ = load("./chunk-IUIUXIVZ.js");
-var import_chunk_BYPGP4VB = load("./chunk-BYPGP4VB.js");
-var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
-var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
-var import_chunk_Q3WBBNCF = load("./chunk-Q3WBBNCF.js");
-var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var table = {
-  queued: { claimed: "starting", started: "running", stop_asked: "stopping", concluded: "ended" },
-  starting: { claimed: "starting", started: "running", stop_asked: "stopping", concluded: "ended" },
-  // A replacement worker claims a running job: it stays what it was.
-  running: { claimed: "running", started: "running", stop_asked: "stopping", concluded: "ended" },
-  stopping: { claimed: "stopping", started: "stopping", stop_asked: "stopping", concluded: "ended" },
-  ended: { claimed: "ended", started: "ended", stop_asked: "ended", concluded: "ended" }
-};
-function transition(from, event) {
-  return table[from][event];
+var units = { "": 1, K: 1024, M: 1024 ** 2, G: 1024 ** 3 };
+function parseSize(text, option, range) {
+  const match = /^(\d+)([KMG]?)(?:i?B)?$/.exec(text);
+  const value = match ? Number(match[1]) * (units[match[2] ?? ""] ?? 1) : Number.NaN;
+  if (!Number.isSafeInteger(value) || value < range.min || value > range.max) {
+    throw (0, import_chunk_NVPF5LEY.usageError)(
+      `cannot take ${option} ${JSON.stringify(text)}: allowed are ${formatSize(range.min)} to ${formatSize(range.max)}, written like 64M`
+    );
+  }
+  return value;
 }
-var snapshotPauseMs = 300;
-var Progress = class {
-  journal;
-  state;
-  claim;
-  lifecycle;
-  snapshotTimer;
-  makeSnapshot;
-  constructor(claim) {
-    this.claim = claim;
-    this.journal = (0, import_chunk_JJIHWTVQ.openJournal)(claim.paths, claim.spec);
-    const read = (0, import_chunk_BYPGP4VB.readState)(claim.paths);
-    this.state = read.kind === "ok" ? read.value : (0, import_chunk_IUIUXIVZ.earlyState)(claim.spec.id, claim.spec);
-    this.lifecycle = ["queued", "starting", "running", "stopping"].includes(this.state.state) ? this.state.state : "starting";
-  }
-  /** A step of the lifecycle, with its event. *<>/
-  step(event, type, fields, change = {}) {
-    this.lifecycle = transition(this.lifecycle, event);
-    this.note(type, fields, { ...change, ...this.lifecycle === "ended" ? {} : { state: this.lifecycle } });
-  }
-  /** An event without a step. *<>/
-  note(type, fields, change = {}) {
-    this.append(type, fields);
-    this.state = { ...this.state, ...change, rev: this.state.rev + 1, seq: this.journal.seq };
-    const sync = change.conversation !== void 0 || type === "stopping";
-    this.unlessFull(() => (0, import_chunk_BYPGP4VB.writeState)(this.claim.paths, this.state, { sync }));
-  }
-  /** The state alone; for what is told by an event that follows. *<>/
-  change(change) {
-    this.state = { ...this.state, ...change, rev: this.state.rev + 1 };
-    this.unlessFull(() => (0, import_chunk_BYPGP4VB.writeState)(this.claim.paths, this.state, { sync: false }));
-  }
-  /** Write the snapshot soon; many calls become one write. *<>/
-  snapshot(make) {
-    this.makeSnapshot = make;
-    this.snapshotTimer ??= setTimeout(() => this.flush(), snapshotPauseMs);
-  }
-  flush() {
-    clearTimeout(this.snapshotTimer);
-    this.snapshotTimer = void 0;
-    const make = this.makeSnapshot;
-    this.makeSnapshot = void 0;
-    if (make) this.unlessFull(() => (0, import_chunk_527JQF7V.writeJson)(this.claim.paths.snapshot, { at: (0, import_chunk_Y5L6GQDB.isoNow)(), ...make() }, { sync: false }));
-  }
-  /** An event of less weight: no state is written for it. *<>/
-  append(type, fields) {
-    this.unlessFull(() => this.journal.append(type, fields));
-    this.state.seq = this.journal.seq;
-  }
-  /** On a full disk the job goes on; what is known stays in memory and is told at the end, from the space set aside. *<>/
-  unlessFull(write) {
-    try {
-      write();
-    } catch (error) {
-      if (!["ENOSPC", "EDQUOT"].includes((0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "")) throw error;
-    }
-  }
-};
-function agentSnapshot(reading) {
-  const latest = (0, import_chunk_LXK2ZILE.tail)((0, import_chunk_LXK2ZILE.plainText)(reading.answer || reading.text), import_chunk_Q3WBBNCF.textTailBytes);
-  return {
-    tools: reading.tools.slice(-import_chunk_Q3WBBNCF.toolCalls).map(toolSnapshot),
-    tool_count: reading.toolCount,
-    text: latest.text,
-    text_truncated: latest.truncated,
-    final: reading.final,
-    conversation_id: reading.conversationId,
-    model: reading.model
-  };
-}
-function toolSnapshot(call) {
-  const bounded = (text) => (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)(text).replace(/\s+/g, " ").trim(), import_chunk_Q3WBBNCF.excerptBytes);
-  return {
-    n: call.n,
-    name: (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)(call.name), 80),
-    input: bounded(call.input),
-    output: call.output === null ? null : bounded(call.output),
-    status: call.status,
-    started_at: call.started_at,
-    ended_at: call.ended_at
-  };
+function formatSize(bytes) {
+  if (bytes < 1024) return `${bytes} B`;
+  if (bytes < 1024 ** 2) return `${(bytes / 1024).toFixed(1)} KiB`;
+  if (bytes < 1024 ** 3) return `${(bytes / 1024 ** 2).toFixed(1)} MiB`;
+  return `${(bytes / 1024 ** 3).toFixed(1)} GiB`;
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
-  Progress,
-  agentSnapshot,
-  toolSnapshot
+  formatSize,
+  parseSize
 });
 
 },
-"./ci-3KHOMZT3.js": function (module, exports) {
+"./chunk-TSR6WZ4X.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  concludeAsked: () => concludeAsked
+});
+module.exports = stdin_exports;
+var import_chunk_DWJQ77A4 = load("./chunk-DWJQ77A4.js");
+var import_chunk_NTYY2FGO = load("./chunk-NTYY2FGO.js");
+var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
+var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
+var import_chunk_SR6YPOUM = load("./chunk-SR6YPOUM.js");
+var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
+var import_chunk_6GPA47WF = load("./chunk-6GPA47WF.js");
+var import_chunk_XM3GMG25 = load("./chunk-XM3GMG25.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+async function concludeAsked(job, ending, tree) {
+  const { run } = job.spec;
+  if (!run?.status_cmd) return (0, import_chunk_DWJQ77A4.conclude)(job, ending);
+  const left = tree === null || ending.reason === "exited" ? [] : [leftWarning(ending.reason, tree)];
+  const task = await askTask(job.spec, run.status_cmd, run.identity ?? "");
+  return (0, import_chunk_DWJQ77A4.conclude)(job, { ...ending, task: { ...task, warnings: [...left, ...task.warnings] } });
+}
+async function askTask(spec, line, identity) {
+  const answer = await ask(spec, line);
+  const read = readAnswer(answer, identity);
+  if (!("why" in read)) return { ...read, warnings: [] };
+  const message = `how the task stands is not known: the status command ${read.why}`;
+  return { task_status: "unknown", task_exit_code: "unknown", warnings: [{ code: "task_unknown", message }] };
+}
+async function ask({ id, cwd }, line) {
+  const environment = (0, import_chunk_6GPA47WF.questionEnvironment)({ id, cwd });
+  try {
+    const shell = { program: "/bin/sh", args: ["-c", line], cwd, environment };
+    return await (0, import_chunk_SR6YPOUM.runTool)({ ...shell, timeoutMs: import_chunk_XM3GMG25.taskStatusMs, limit: import_chunk_XM3GMG25.probeBytes });
+  } catch (error) {
+    return { how: "failed", code: null, reason: (0, import_chunk_NVPF5LEY.messageOf)(error), stdout: Buffer.alloc(0), stderr: Buffer.alloc(0) };
+  }
+}
+function readAnswer(answer, identity) {
+  const trouble = troubleOf(answer);
+  if (trouble !== void 0) return { why: trouble };
+  let told;
+  try {
+    told = JSON.parse(answer.stdout.toString("utf8"));
+  } catch {
+    return { why: "printed no JSON object" };
+  }
+  if (typeof told !== "object" || told === null || Array.isArray(told)) return { why: "printed no JSON object" };
+  const { identity: named, status, exit_code: code } = told;
+  if (typeof named !== "string" && !Number.isSafeInteger(named)) return { why: "names no task" };
+  if (String(named) !== identity) return { why: `names another task (${oneLine(String(named))})` };
+  if (typeof status !== "string" || oneLine(status) === "") return { why: "tells no status" };
+  return { task_status: oneLine(status), task_exit_code: Number.isSafeInteger(code) ? code : "unknown" };
+}
+function troubleOf({ how, code, reason, stderr }) {
+  switch (how) {
+    case "timeout":
+      return `gave no answer within ${(0, import_chunk_UNGYPAP3.formatDuration)(import_chunk_XM3GMG25.taskStatusMs)}`;
+    case "flooded":
+      return `printed more than ${(0, import_chunk_TFEMYLSK.formatSize)(import_chunk_XM3GMG25.probeBytes)}`;
+    case "failed":
+      return `could not be started (${oneLine(reason ?? "not known why")})`;
+    case "aborted":
+      return "was broken off";
+    case "exited":
+      if (code === 0) return void 0;
+      return `${code === null ? "was killed" : `exited with code ${code}`}${saidOf(stderr)}`;
+  }
+}
+function saidOf(stderr) {
+  const said = oneLine(stderr.toString("utf8"));
+  return said === "" ? "" : ` (${said})`;
+}
+function oneLine(text) {
+  return (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)(text).replace(/\s+/g, " ").trim(), Math.min(import_chunk_XM3GMG25.evidenceChars, import_chunk_XM3GMG25.excerptBytes));
+}
+function leftWarning(reason, tree) {
+  const left = (0, import_chunk_NTYY2FGO.findEscaped)(tree);
+  const named = left.slice(0, 10).map(({ pid, name }) => `${pid} (${oneLine(name)})`);
+  const more = left.length > named.length ? ` and ${left.length - named.length} more` : "";
+  const where = left.length > 0 ? `left alone: ${named.join(", ")}${more}` : "none of its processes was found here";
+  const message = `only the watching over the task has ended (${reason}); the task itself may live on; ${where}`;
+  return { code: "task_left", message };
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  concludeAsked
+});
+
+},
+"./chunk-TUJMDTZA.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  nextCommand: () => nextCommand,
+  nextCommands: () => nextCommands,
+  taskPlaceholder: () => taskPlaceholder
+});
+module.exports = stdin_exports;
+var import_chunk_P33TGMKS = load("./chunk-P33TGMKS.js");
+var import_chunk_GEPPUING = load("./chunk-GEPPUING.js");
+function nextCommand(option, ...words) {
+  return (0, import_chunk_GEPPUING.quoteWords)([...(0, import_chunk_P33TGMKS.selfWords)(), ...words, ...option]);
+}
+var taskPlaceholder = "<what to do next>";
+var nextCommands = {
+  wait: (id, option) => nextCommand(option, "wait", id, "--timeout", "10m"),
+  observe: (id, option) => nextCommand(option, "observe", id),
+  result: (id, option) => nextCommand(option, "result", id),
+  status: (option) => nextCommand(option, "status"),
+  cancel: (id, option) => nextCommand(option, "cancel", id),
+  restart: (id, option) => nextCommand(option, "restart", id),
+  doctor: (id, option) => nextCommand(option, "doctor", id),
+  continue: (id, option) => nextCommand(option, "continue", "--job", id, "--prompt", taskPlaceholder)
+};
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  nextCommand,
+  nextCommands,
+  taskPlaceholder
+});
+
+},
+"./chunk-UNGYPAP3.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  formatAge: () => formatAge,
+  formatDuration: () => formatDuration,
+  parseDuration: () => parseDuration
+});
+module.exports = stdin_exports;
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
+var require_ms = (0, import_chunk_JSBRDJBE.__commonJS)({
+  "../../main/node_modules/ms/index.js"(exports2, module2) {
+    var s = 1e3;
+    var m = s * 60;
+    var h = m * 60;
+    var d = h * 24;
+    var w = d * 7;
+    var y = d * 365.25;
+    module2.exports = function(val, options) {
+      options = options || {};
+      var type = typeof val;
+      if (type === "string" && val.length > 0) {
+        return parse(val);
+      } else if (type === "number" && isFinite(val)) {
+        return options.long ? fmtLong(val) : fmtShort(val);
+      }
+      throw new Error(
+        "val is not a non-empty string or a valid number. val=" + JSON.stringify(val)
+      );
+    };
+    function parse(str) {
+      str = String(str);
+      if (str.length > 100) {
+        return;
+      }
+      var match = /^(-?(?:\d+)?\.?\d+) *(milliseconds?|msecs?|ms|seconds?|secs?|s|minutes?|mins?|m|hours?|hrs?|h|days?|d|weeks?|w|years?|yrs?|y)?$/i.exec(
+        str
+      );
+      if (!match) {
+        return;
+      }
+      var n = parseFloat(match[1]);
+      var type = (match[2] || "ms").toLowerCase();
+      switch (type) {
+        case "years":
+        case "year":
+        case "yrs":
+        case "yr":
+        case "y":
+          return n * y;
+        case "weeks":
+        case "week":
+        case "w":
+          return n * w;
+        case "days":
+        case "day":
+        case "d":
+          return n * d;
+        case "hours":
+        case "hour":
+        case "hrs":
+        case "hr":
+        case "h":
+          return n * h;
+        case "minutes":
+        case "minute":
+        case "mins":
+        case "min":
+        case "m":
+          return n * m;
+        case "seconds":
+        case "second":
+        case "secs":
+        case "sec":
+        case "s":
+          return n * s;
+        case "milliseconds":
+        case "millisecond":
+        case "msecs":
+        case "msec":
+        case "ms":
+          return n;
+        default:
+          return void 0;
+      }
+    }
+    function fmtShort(ms2) {
+      var msAbs = Math.abs(ms2);
+      if (msAbs >= d) {
+        return Math.round(ms2 / d) + "d";
+      }
+      if (msAbs >= h) {
+        return Math.round(ms2 / h) + "h";
+      }
+      if (msAbs >= m) {
+        return Math.round(ms2 / m) + "m";
+      }
+      if (msAbs >= s) {
+        return Math.round(ms2 / s) + "s";
+      }
+      return ms2 + "ms";
+    }
+    function fmtLong(ms2) {
+      var msAbs = Math.abs(ms2);
+      if (msAbs >= d) {
+        return plural(ms2, msAbs, d, "day");
+      }
+      if (msAbs >= h) {
+        return plural(ms2, msAbs, h, "hour");
+      }
+      if (msAbs >= m) {
+        return plural(ms2, msAbs, m, "minute");
+      }
+      if (msAbs >= s) {
+        return plural(ms2, msAbs, s, "second");
+      }
+      return ms2 + " ms";
+    }
+    function plural(ms2, msAbs, n, name) {
+      var isPlural = msAbs >= n * 1.5;
+      return Math.round(ms2 / n) + " " + name + (isPlural ? "s" : "");
+    }
+  }
+});
+var import_ms = (0, import_chunk_JSBRDJBE.__toESM)(require_ms(), 1);
+var whole = /^(?:\d+(?:\.\d+)?(?:ms|s|m|h|d))+$/;
+var part = /(\d+(?:\.\d+)?)(ms|s|m|h|d)/g;
+function parseDuration(text, option, range) {
+  const upTo = range.max >= Number.MAX_SAFE_INTEGER ? "on" : `to ${formatDuration(range.max)}`;
+  const allowed = `allowed: ${formatDuration(range.min)} ${upTo}, written like 90s, 10m, 1h30m or 250ms`;
+  if (!whole.test(text)) throw (0, import_chunk_NVPF5LEY.usageError)(`cannot read ${option}: ${JSON.stringify(text)} is no duration; ${allowed}`);
+  let total = 0;
+  for (const [piece] of text.matchAll(part)) total += (0, import_ms.default)(piece);
+  total = Math.round(total);
+  if (!(total >= range.min && total <= range.max)) {
+    throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take ${option} ${text}: it is out of range; ${allowed}`);
+  }
+  return total;
+}
+function formatDuration(value) {
+  if (value < 1e3) return `${Math.round(value)}ms`;
+  if (value < 6e4) return `${trim(value / 1e3)}s`;
+  const units = [
+    ["d", 864e5],
+    ["h", 36e5],
+    ["m", 6e4],
+    ["s", 1e3]
+  ];
+  let rest = Math.round(value / 1e3) * 1e3;
+  let text = "";
+  for (const [unit, size] of units) {
+    if (unit === "d" && rest < 2 * size) continue;
+    const count = Math.floor(rest / size);
+    rest -= count * size;
+    if (count > 0) text += `${count}${unit}`;
+  }
+  return text;
+}
+function formatAge(value) {
+  const seconds = Math.max(0, Math.floor(value / 1e3));
+  if (seconds < 60) return `${seconds}s`;
+  if (seconds < 3600) return `${Math.floor(seconds / 60)}m`;
+  return seconds < 2 * 86400 ? `${Math.floor(seconds / 3600)}h` : `${Math.floor(seconds / 86400)}d`;
+}
+function trim(value) {
+  return String(Math.floor(value * 10) / 10);
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  formatAge,
+  formatDuration,
+  parseDuration
+});
+
+},
+"./chunk-VMGTN72A.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  seen: () => seen,
+  signOf: () => signOf,
+  sizeFacts: () => sizeFacts,
+  sizeText: () => sizeText,
+  unreachable: () => unreachable
+});
+module.exports = stdin_exports;
+var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+function seen(verdict, word, evidence, more = {}) {
+  const { facts = {}, cursor = {}, key = word, ...rest } = more;
+  return { kind: "look", verdict, word, evidence, key, facts, cursor, ...rest };
+}
+function unreachable(target, error) {
+  const code = (0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "error";
+  if (["EACCES", "EPERM", "ELOOP", "ENAMETOOLONG"].includes(code))
+    return { kind: "fault", cause: "refused", message: `cannot look at ${target} (${code})` };
+  const message = `cannot look at ${target}: ${(0, import_chunk_NVPF5LEY.messageOf)(error)}`;
+  return { kind: "trouble", cause: "failed", message, retryAfterMs: null };
+}
+function sizeFacts(facts) {
+  return facts ? { bytes: facts.size } : {};
+}
+function signOf(facts) {
+  return facts ? `${facts.inode}-${facts.size}-${facts.modifiedMs}` : "missing";
+}
+function sizeText(facts) {
+  return facts ? (0, import_chunk_TFEMYLSK.formatSize)(facts.size) : "not there";
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  seen,
+  signOf,
+  sizeFacts,
+  sizeText,
+  unreachable
+});
+
+},
+"./chunk-W7HED5VZ.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  findMode: () => findMode,
+  isReader: () => isReader,
+  isWriter: () => isWriter,
+  modeIds: () => modeIds,
+  modes: () => modes
+});
+module.exports = stdin_exports;
+var readOnly = "Change nothing: no file, no commit, no setting, nothing on other machines. Reading and searching are what you are here for.";
+var evidence = "Give the place of every claim: path and line, command and its output, or address.";
+var modes = {
+  staffer: {
+    id: "staffer",
+    summary: "hand a task to an agent CLI as a job",
+    role: "You carry out a task for the caller on your own.",
+    rules: [
+      "Do what the task asks, no more. Leave what was changed before you came as it is.",
+      "Commit or push only if the task asks for it."
+    ],
+    form: ["What you did and found, what you changed (paths), how you checked it, and what is left open."],
+    profile: "standard"
+  },
+  research: {
+    id: "research",
+    summary: "have a question looked into and answered with evidence, as a job",
+    role: "You look into a question and answer it with evidence.",
+    rules: [readOnly, evidence, "Keep what you saw apart from what you conclude, and say how sure you are."],
+    form: ["The answer first, in a few sentences; then the evidence for it; then what you could not find out."],
+    profile: "restricted"
+  },
+  review: {
+    id: "review",
+    summary: "have changes reviewed by an agent CLI, as a job",
+    role: "You review changes that somebody else made.",
+    rules: [
+      readOnly,
+      evidence,
+      "Look for what breaks: wrong results, lost data, security holes, races, missing cases, tests that cannot fail. Matters of taste come last or not at all.",
+      "Report only what you have checked in the code. Say when you looked at something and found nothing."
+    ],
+    form: [
+      "The verdict first, in one sentence; then the findings, the worst first, each with severity, path and line, what happens, and how to mend it; then what you did not look at."
+    ],
+    profile: "restricted"
+  },
+  implement: {
+    id: "implement",
+    summary: "have a change made in this worktree by an agent CLI, as a job",
+    role: "You make a change in a code base on your own.",
+    rules: [
+      "Keep to the habits of the code base, and to the task: no side trips.",
+      "Leave what was changed before you came as it is, unless the task is about it.",
+      "Prove the change: run the tests or checks that belong to it, and say which you ran and how they ended. Never weaken a test to make it pass.",
+      "Commit only if the task asks for it; never push."
+    ],
+    form: ["What you changed and why (paths), which checks you ran with their results, and what is left open."],
+    profile: "standard"
+  },
+  ask: {
+    id: "ask",
+    summary: "ask an agent CLI and print its answer (a recorded job)",
+    role: "You answer a question.",
+    rules: [readOnly],
+    form: ["The answer itself, as short as the question allows."],
+    profile: "restricted"
+  }
+};
+var modeIds = Object.keys(modes);
+function findMode(id) {
+  return Object.hasOwn(modes, id) ? modes[id] : void 0;
+}
+function isWriter(profile) {
+  return profile !== "restricted";
+}
+function isReader(mode, profile) {
+  return !isWriter(profile) || findMode(mode)?.profile === "restricted";
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  findMode,
+  isReader,
+  isWriter,
+  modeIds,
+  modes
+});
+
+},
+"./chunk-WVANEZX5.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  askGh: () => askGh,
+  checksFacts: () => checksFacts,
+  checksWord: () => checksWord,
+  checksWords: () => checksWords,
+  compareActivity: () => compareActivity,
+  factsOfActivity: () => factsOfActivity,
+  fieldsOf: () => fieldsOf,
+  findPull: () => findPull,
+  isFailure: () => isFailure,
+  isNoneForGood: () => isNoneForGood,
+  line: () => line,
+  linkOf: () => linkOf,
+  movedFrom: () => movedFrom,
+  readCheck: () => readCheck,
+  readPull: () => readPull,
+  readRun: () => readRun,
+  readSeen: () => readSeen,
+  repositoryIn: () => repositoryIn,
+  repositoryOf: () => repositoryOf,
+  rowsOf: () => rowsOf,
+  runIdOf: () => runIdOf,
+  shaOf: () => shaOf,
+  shareGh: () => shareGh,
+  shortSha: () => shortSha,
+  sinceOf: () => sinceOf,
+  targetOptions: () => targetOptions,
+  unexpected: () => unexpected,
+  wordsOfActivity: () => wordsOfActivity
+});
+module.exports = stdin_exports;
+var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
+var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
+var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
+var import_chunk_6GPA47WF = load("./chunk-6GPA47WF.js");
+var import_chunk_XM3GMG25 = load("./chunk-XM3GMG25.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+async function shareGh(tools, key, isFirst, ask) {
+  const maxAgeMs = isFirst ? import_chunk_XM3GMG25.ghFreshMs : Math.max(import_chunk_XM3GMG25.ghFreshMs, (tools.everyMs ?? 0) * import_chunk_XM3GMG25.ghFreshShare);
+  const held = async () => {
+    const found = await ask();
+    if (!isFailure(found)) return found;
+    if (found.kind === "fault") return { ...found, holdMs: 0 };
+    if (found.cause !== "rate_limit") return { ...found, holdMs: 1e3 };
+    const waitMs = found.retryAfterMs ?? import_chunk_XM3GMG25.ghLimitedMs;
+    return { ...found, holdMs: waitMs, untilMs: tools.nowMs() + waitMs };
+  };
+  try {
+    const found = await tools.shared(`gh ${key}`, maxAgeMs, held);
+    if (!isFailure(found)) return found;
+    const { holdMs: _hold, untilMs, ...failure } = found;
+    if (failure.kind === "fault" || untilMs === void 0) return failure;
+    return { ...failure, retryAfterMs: Math.max(0, untilMs - tools.nowMs()) };
+  } catch (error) {
+    if (!(error instanceof import_chunk_NVPF5LEY.FaultError) || error.code !== "busy") throw error;
+    return {
+      kind: "trouble",
+      cause: "timeout",
+      message: "another watch still asks GitHub for this",
+      retryAfterMs: null
+    };
+  }
+}
+function isFailure(found) {
+  return "kind" in found && (found.kind === "trouble" || found.kind === "fault");
+}
+var targetOptions = {
+  repo: { kind: "text", value: "OWNER/REPO", help: "repository, also HOST/OWNER/REPO (default: that of the folder)" },
+  pr: { kind: "text", value: "N", help: "pull request: its number or address" }
+};
+var form = "a number, OWNER/REPO#N, or the address https://HOST/OWNER/REPO/pull/N";
+function readPull(given, verb) {
+  const text = given.text("pr") ?? given.words[0];
+  if (text === void 0) throw (0, import_chunk_NVPF5LEY.usageError)(`cannot watch ${verb} without a pull request: give --pr N`);
+  if (given.has("pr") && given.words.length > 0)
+    throw (0, import_chunk_NVPF5LEY.usageError)(`cannot watch ${verb} of both --pr ${text} and ${JSON.stringify(given.words[0])}: name one`);
+  const match = /^(?:https?:\/\/([^/]+)\/)?(?:([^/#]+\/[^/#]+)(?:\/pull\/|#)|#)?(\d{1,9})(?:\/[\w./-]*)?(?:[?#].*)?$/.exec(text);
+  const [, host, named, number] = match ?? [];
+  const isWhole = match && Number(number) > 0 && (host === void 0 || named !== void 0);
+  if (!isWhole) throw (0, import_chunk_NVPF5LEY.usageError)(`cannot watch ${verb} of ${JSON.stringify(text)}: allowed are ${form}`);
+  const said = named === void 0 ? void 0 : readRepository(host === void 0 ? named : `${host}/${named}`);
+  const repo = repositoryOf(given);
+  if (said !== void 0 && given.has("repo") && !sameRepository(said, repo))
+    throw (0, import_chunk_NVPF5LEY.usageError)(`cannot watch ${verb} of ${JSON.stringify(text)} with --repo ${repo}: they name two repositories`);
+  return { repo: said ?? repo, pr: Number(number) };
+}
+function repositoryOf(given) {
+  const text = given.text("repo") ?? import_chunk_6GPA47WF.variables.githubRepository();
+  return text === void 0 ? null : readRepository(text);
+}
+function readRepository(text) {
+  const parts = text.split("/");
+  const [repo = "", owner = "", host] = [...parts].reverse();
+  const isWhole = (parts.length === 2 || parts.length === 3) && /^[A-Za-z0-9_][A-Za-z0-9._-]{0,99}$/.test(owner) && /^[A-Za-z0-9._][A-Za-z0-9._-]{0,99}$/.test(repo) && !/^\.\.?$/.test(repo) && (host === void 0 || /^[A-Za-z0-9][A-Za-z0-9.-]*(?::\d{1,5})?$/.test(host));
+  if (!isWhole)
+    throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take the repository ${JSON.stringify(text)}: allowed are OWNER/REPO and HOST/OWNER/REPO`);
+  const usual = import_chunk_6GPA47WF.variables.githubHost() ?? "github.com";
+  const where = (host ?? usual).toLowerCase();
+  return where === "github.com" && usual === "github.com" ? `${owner}/${repo}` : `${where}/${owner}/${repo}`;
+}
+function repositoryIn(link) {
+  const match = /^https?:\/\/([^/]+)\/([^/]+)\/([^/]+?)(?:\/.*)?$/.exec(link);
+  if (!match) return void 0;
+  try {
+    const [, host, owner, repo] = match;
+    return readRepository(`${host}/${owner}/${repo}`);
+  } catch {
+    return void 0;
+  }
+}
+function sameRepository(a, b) {
+  return a?.toLowerCase() === b?.toLowerCase();
+}
+function fieldsOf(value) {
+  return typeof value === "object" && value !== null && !Array.isArray(value) ? value : void 0;
+}
+function rowsOf(value) {
+  if (!Array.isArray(value)) return void 0;
+  return value.flatMap((row) => [fieldsOf(row) ?? []].flat());
+}
+function textOf(value, limit = 120) {
+  return typeof value === "string" ? (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)(value).replace(/\s+/g, " ").trim(), limit) : "";
+}
+function linkOf(value) {
+  return typeof value === "string" && /^https?:\/\/[!-~]{1,500}$/.test(value) ? value : "";
+}
+function shaOf(value) {
+  return typeof value === "string" && /^[0-9a-f]{40}(?:[0-9a-f]{24})?$/.test(value) ? value : void 0;
+}
+function instantOf(value) {
+  const ms = typeof value === "string" ? Date.parse(value) : Number.NaN;
+  return Number.isFinite(ms) && ms > 0 ? ms : null;
+}
+function readActivity(row) {
+  const reviews = (rowsOf(row.reviews) ?? []).filter(({ state }) => textOf(state).toUpperCase() !== "PENDING").flatMap((found) => readOne("review", found, found.submittedAt));
+  const comments = (rowsOf(row.comments) ?? []).flatMap((found) => readOne("comment", found, found.createdAt));
+  return [...newest(reviews, import_chunk_XM3GMG25.ghActivity), ...newest(comments, import_chunk_XM3GMG25.ghActivity)];
+}
+function readOne(kind, row, at) {
+  const id = textOf(row.id);
+  if (id === "") return [];
+  const author = fieldsOf(row.author) ?? {};
+  const login = textOf(author.login, 60);
+  const isBot = typeof author.is_bot === "boolean" ? author.is_bot : login.endsWith("[bot]") || null;
+  return [
+    {
+      id: `${kind}:${id}`,
+      kind,
+      actor: login || "ghost",
+      is_bot: isBot,
+      state: kind === "review" ? textOf(row.state, 40).toLowerCase() || null : null,
+      at: instantOf(at),
+      url: linkOf(row.url) || null
+    }
+  ];
+}
+function newest(found, count) {
+  return found.sort((a, b) => (a.at ?? 0) - (b.at ?? 0)).slice(-count);
+}
+function readSeen(cursor) {
+  const { ids, floor, report } = fieldsOf(cursor?.seen) ?? {};
+  if (!Array.isArray(ids) || typeof report !== "number") return void 0;
+  return { ids: ids.filter((id) => typeof id === "string"), floor: typeof floor === "number" ? floor : null, report };
+}
+function compareActivity(found, seen, isWanted) {
+  const ids = found.map(({ id }) => id);
+  if (!seen) {
+    const last = Math.max(...found.map(({ at }) => at ?? 0));
+    const floor = last > 0 ? last - import_chunk_XM3GMG25.ghActivitySlackMs : null;
+    return { fresh: [], seen: { ids: ids.slice(-import_chunk_XM3GMG25.ghSeenIds), floor, report: 0 } };
+  }
+  const known = new Set(seen.ids);
+  const unknown = found.filter(({ id }) => !known.has(id));
+  const fresh = unknown.filter((one) => isWanted(one) && (one.at ?? seen.floor ?? 0) >= (seen.floor ?? 0));
+  const kept = [...seen.ids.filter((id) => !ids.includes(id)), ...ids];
+  const report = seen.report + (fresh.length > 0 ? 1 : 0);
+  return { fresh, seen: { ids: kept.slice(-import_chunk_XM3GMG25.ghSeenIds), floor: seen.floor, report } };
+}
+function factsOfActivity(fresh) {
+  const named = fresh.slice(-import_chunk_XM3GMG25.ghNamedActivity);
+  return {
+    ids: named.map(({ id }) => id),
+    activity: named.map((one) => ({ ...one, at: one.at === null ? null : new Date(one.at).toISOString() })),
+    more: fresh.length - named.length
+  };
+}
+function wordsOfActivity(fresh) {
+  const one = ({ kind, state, actor }) => `${state ?? kind} by ${actor}`.replaceAll("_", " ");
+  return `${fresh.length} new: ${fresh.slice(-import_chunk_XM3GMG25.ghNamedActivity).map(one).join(", ")}`;
+}
+var words = [
+  [/rate limit|HTTP 429|submitted too quickly|abuse detection/i, "rate_limit", "GitHub limits the rate"],
+  [
+    /not a git repository|no git remotes|none of the git remotes|determine base repo|no default remote repository/i,
+    "refused",
+    "gh finds no repository in this folder; name it with --repo OWNER/REPO"
+  ],
+  [/unknown (?:flag|command|shorthand)|unknown JSON field/i, "refused", "this gh is too old; install a newer one"],
+  [
+    /HTTP 401|bad credentials|gh auth (?:login|refresh)|\bSAML\b|required scopes|resource not accessible|HTTP 403/i,
+    "auth",
+    "GitHub refused the login of gh"
+  ],
+  [
+    /could not resolve to a|HTTP 404|no pull requests? found/i,
+    "not_found",
+    "GitHub does not have it, or not for this login"
+  ],
+  [/HTTP 5\d\d|status code: 5\d\d|something went wrong/i, "server", "GitHub fails"],
+  [
+    /i\/o timeout|deadline exceeded|handshake timeout|Client\.Timeout|timed? ?out/i,
+    "timeout",
+    "GitHub did not answer in time"
+  ],
+  [
+    /error connecting|dial tcp|connection re(?:fused|set)|no such host|unreachable|\bEOF\b|proxyconnect|x509|githubstatus\.com/i,
+    "network",
+    "GitHub cannot be reached"
+  ]
+];
+var faults = ["auth", "not_found", "refused", "tool_missing"];
+function failureOf(answer, tools) {
+  if (answer.how === "timeout") return trouble("timeout", "gh did not answer in time and was ended");
+  if (answer.how === "flooded") return trouble("shape", "gh printed too much and was ended");
+  if (answer.how === "aborted") return trouble("failed", "the look was called off");
+  if (answer.how === "failed") return trouble("failed", `gh could not be started (${answer.reason})`);
+  const said = wordsOf(answer);
+  if (answer.code === 126 || answer.code === 127) return fault("tool_missing", `gh cannot be executed: ${said}`);
+  if (answer.code === 4) return fault("auth", `gh is not logged in: ${said}`);
+  for (const [pattern, kind, says] of words) {
+    if (!pattern.test(said)) continue;
+    const message = `${says}: ${said}`;
+    if (faults.includes(kind)) return fault(kind, message);
+    return trouble(kind, message, kind === "rate_limit" ? waitOf(said, tools.nowMs()) : null);
+  }
+  return trouble("failed", `gh failed with exit code ${answer.code}: ${said}`);
+}
+function wordsOf({ stdout, stderr }) {
+  const text = stderr.length > 0 ? stderr : stdout.subarray(0, 2e3);
+  return (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)(text.toString()).replace(/\s+/g, " ").trim(), 400) || "it said nothing";
+}
+function trouble(cause, message, retryAfterMs = null) {
+  return { kind: "trouble", cause, message, retryAfterMs };
+}
+function fault(cause, message) {
+  return { kind: "fault", cause, message };
+}
+function waitOf(said, nowMs) {
+  const seconds = /retry[- ]after\W{0,3}(\d{1,6})\b/i.exec(said)?.[1];
+  if (seconds !== void 0) return Number(seconds) * 1e3;
+  const epoch = /reset\W{0,3}(\d{10})\b/i.exec(said)?.[1];
+  if (epoch !== void 0) return Math.max(0, Number(epoch) * 1e3 - nowMs);
+  const stamp = /\b(\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.\d+)?) ?(Z|UTC|[+-]\d\d:\d\d)/.exec(said);
+  if (stamp)
+    return Math.max(0, Date.parse(`${stamp[1]?.replace(" ", "T")}${stamp[2] === "UTC" ? "Z" : stamp[2]}`) - nowMs);
+  const [, count, unit = ""] = /\bin (\d{1,5}) (second|minute|hour)/i.exec(said) ?? [];
+  const sizes = { second: 1e3, minute: 6e4, hour: 36e5 };
+  return count === void 0 ? null : Number(count) * (sizes[unit.toLowerCase()] ?? 1e3);
+}
+var quiet = {
+  GH_PAGER: "cat",
+  PAGER: "cat",
+  GH_PROMPT_DISABLED: "1",
+  GH_NO_UPDATE_NOTIFIER: "1",
+  GH_SPINNER_DISABLED: "1",
+  GH_DEBUG: "0",
+  GH_FORCE_TTY: "",
+  NO_COLOR: "1",
+  CLICOLOR_FORCE: "0"
+};
+async function askGh(tools, args, codes = [0]) {
+  const program = tools.find("gh");
+  if (program === void 0) return missing();
+  for (let attempt = 0; ; attempt += 1) {
+    const result = judge(await call(tools, program, args), codes, tools);
+    const pause = import_chunk_XM3GMG25.ghPausesMs[attempt];
+    const heals = result.kind === "trouble" && result.cause !== "rate_limit";
+    if (!heals || pause === void 0 || tools.signal.aborted || tools.leftMs() <= pause) return timed(result, tools);
+    await (0, import_chunk_Y5L6GQDB.sleep)(pause);
+  }
+}
+function missing() {
+  const message = `cannot find gh on PATH (${import_chunk_6GPA47WF.variables.searchPath() || "empty"}); install GitHub's CLI and log in with gh auth login`;
+  return { kind: "fault", cause: "tool_missing", message };
+}
+async function call(tools, program, args) {
+  const timeoutMs = Math.min(import_chunk_XM3GMG25.ghCallMs, Math.max(1, tools.leftMs()));
+  return tools.run({ program, args, environment: quiet, limit: import_chunk_XM3GMG25.ghBytes, timeoutMs });
+}
+function judge(answer, codes, tools) {
+  const isAnswer = answer.how === "exited" && codes.includes(answer.code ?? -1);
+  if (isAnswer) {
+    try {
+      return { kind: "answer", value: JSON.parse(answer.stdout.toString()) };
+    } catch {
+      if (answer.code === 0) return unexpected("it printed no JSON");
+    }
+  }
+  return failureOf(answer, tools);
+}
+function unexpected(what) {
+  return { kind: "trouble", cause: "shape", message: `gh answered in an unexpected form: ${what}`, retryAfterMs: null };
+}
+async function timed(result, tools) {
+  if (result.kind !== "trouble" || result.cause !== "rate_limit" || result.retryAfterMs !== null) return result;
+  const program = tools.find("gh");
+  if (program === void 0 || /secondary|quickly|abuse/i.test(result.message)) return result;
+  const answer = judge(await call(tools, program, ["api", "rate_limit"]), [0], tools);
+  const resources = answer.kind === "answer" ? fieldsOf(fieldsOf(answer.value)?.resources) : void 0;
+  const resets = Object.values(resources ?? {}).flatMap((row) => {
+    const { remaining, reset } = fieldsOf(row) ?? {};
+    return remaining === 0 && typeof reset === "number" ? [reset * 1e3] : [];
+  });
+  return resets.length === 0 ? result : { ...result, retryAfterMs: Math.max(0, Math.max(...resets) - tools.nowMs()) };
+}
+function readCheck(row) {
+  const status = textOf(row.status);
+  const conclusion = textOf(row.conclusion);
+  const ofRun = status.toUpperCase() === "COMPLETED" ? conclusion : status;
+  return {
+    name: textOf(row.name) || textOf(row.context) || "unnamed",
+    workflow: textOf(row.workflowName) || textOf(row.workflow),
+    state: textOf(row.state) || ofRun || textOf(row.bucket),
+    link: linkOf(row.detailsUrl) || linkOf(row.targetUrl) || linkOf(row.link),
+    startedAt: instantOf(row.startedAt) ?? instantOf(row.createdAt)
+  };
+}
+function readRun(row) {
+  if (typeof row.databaseId !== "number") return void 0;
+  const status = textOf(row.status);
+  return {
+    id: row.databaseId,
+    workflow: textOf(row.workflowName) || textOf(row.name) || "unnamed",
+    event: textOf(row.event),
+    state: status.toLowerCase() === "completed" ? textOf(row.conclusion) : status,
+    link: linkOf(row.url),
+    createdAt: instantOf(row.createdAt),
+    startedAt: instantOf(row.startedAt)
+  };
+}
+function runIdOf({ link }) {
+  const id = /\/actions\/runs\/(\d{1,15})(?:\/|$)/.exec(link)?.[1];
+  return id === void 0 ? void 0 : Number(id);
+}
+function readState(row) {
+  const word = textOf(row.state).toLowerCase();
+  return word === "open" || word === "merged" || word === "closed" ? word : void 0;
+}
+function readMerge(row) {
+  const mergeable = textOf(row.mergeable).toUpperCase();
+  const status = textOf(row.mergeStateStatus).toUpperCase();
+  if (mergeable === "CONFLICTING" || status === "DIRTY") return "conflicting";
+  if (mergeable !== "MERGEABLE") return "unknown";
+  if (row.isDraft === true || ["BLOCKED", "BEHIND", "DRAFT"].includes(status)) return "blocked";
+  return ["", "CLEAN", "HAS_HOOKS", "UNSTABLE"].includes(status) ? "mergeable" : "unknown";
+}
+function readDecision(row) {
+  const word = textOf(row.reviewDecision).toLowerCase();
+  return word === "approved" || word === "changes_requested" || word === "review_required" ? word : null;
+}
+var pullFields = "number,url,title,state,isDraft,mergeable,mergeStateStatus,reviewDecision,headRefOid,headRefName,statusCheckRollup,reviews,comments";
+function findPull(target, tools, cursor) {
+  const repo = target.repo ?? (typeof cursor?.repo === "string" ? cursor.repo : null);
+  const key = `pull ${repo ?? tools.cwd}#${target.pr}`;
+  return shareGh(tools, key, cursor === null, () => fetchPull({ ...target, repo }, tools));
+}
+async function fetchPull(target, tools) {
+  const words2 = (fields) => [
+    ...["pr", "view", String(target.pr)],
+    ...target.repo === null ? [] : ["--repo", target.repo],
+    ...["--json", fields]
+  ];
+  for (let round = 0; round < 3; round += 1) {
+    const answer = await askGh(tools, words2(pullFields));
+    if (answer.kind !== "answer") return answer;
+    const row = fieldsOf(answer.value);
+    const pull = row && readPullRow(row, target);
+    if (!pull) return unexpected("gh pr view lacks the state, the head or the address of the pull request");
+    if (row.statusCheckRollup !== void 0) return pull;
+    const checks = await askChecks(pull, tools);
+    if (!Array.isArray(checks)) return checks;
+    const after = await askGh(tools, words2("headRefOid"));
+    if (after.kind !== "answer") return after;
+    if (fieldsOf(after.value)?.headRefOid === pull.head) return { ...pull, checks };
+  }
+  return unexpected("the head moved again and again");
+}
+function readPullRow(row, target) {
+  const url = linkOf(row.url);
+  const repo = target.repo ?? repositoryIn(url);
+  const state = readState(row);
+  const head = shaOf(row.headRefOid);
+  if (repo === void 0 || state === void 0 || head === void 0) return void 0;
+  return {
+    kind: "pull",
+    repo,
+    number: target.pr,
+    url,
+    title: textOf(row.title),
+    state,
+    merge: readMerge(row),
+    decision: readDecision(row),
+    head,
+    checks: (rowsOf(row.statusCheckRollup) ?? []).map(readCheck),
+    activity: readActivity(row)
+  };
+}
+async function askChecks({ repo, number }, tools) {
+  const words2 = ["pr", "checks", String(number), "--repo", repo, "--json", "name,state,bucket,workflow,link"];
+  const answer = await askGh(tools, words2, [0, 1, 8]);
+  if (answer.kind !== "answer") return /no (?:checks|commit)/i.test(answer.message) ? [] : answer;
+  return rowsOf(answer.value)?.map(readCheck) ?? unexpected("gh pr checks gave no list");
+}
+function checksWord(rollup, grace) {
+  if (rollup.word === "failing") return "failed";
+  if (rollup.word === "passing") return "passed";
+  if (rollup.word === "running") return rollup.counts.gated > 0 ? "gated" : "running";
+  return rollup.counts.skipped === 0 && !isOver(grace) ? "not_yet" : "none";
+}
+function isNoneForGood(word, grace) {
+  return word === "none" && isOver(grace);
+}
+function isOver({ nowMs, since, graceMs }) {
+  return nowMs - since >= graceMs;
+}
+function sinceOf(cursor, head, nowMs) {
+  const { head: known, since } = cursor ?? {};
+  return known === head && typeof since === "number" && since <= nowMs ? since : nowMs;
+}
+function movedFrom(cursor, head) {
+  const before = cursor?.head;
+  return typeof before === "string" && before !== "" && before !== head ? before : null;
+}
+function checksWords(rollup, { nowMs, since }) {
+  const { passed, skipped, failed, gated, running } = rollup.counts;
+  const counts = (parts) => parts.flatMap(([count, word]) => count > 0 ? `${count} ${word}` : []).join(", ");
+  const rest = counts([
+    [running, "running"],
+    [passed, "passed"],
+    [skipped, "skipped"]
+  ]);
+  const after = rest === "" ? "" : `; ${rest}`;
+  if (failed > 0) return `${failed} failing: ${namesOf(rollup.failing.map((item) => item.name))}${after}`;
+  if (gated > 0) return `waiting for approval: ${namesOf(rollup.gating)}${after}`;
+  if (rollup.word !== "none") return rest;
+  if (skipped > 0) return `nothing ran, ${skipped} skipped`;
+  return `no checks reported in ${(0, import_chunk_UNGYPAP3.formatAge)(nowMs - since)}`;
+}
+function namesOf(names) {
+  const more = names.length - import_chunk_XM3GMG25.ghNamedChecks;
+  return `${names.slice(0, import_chunk_XM3GMG25.ghNamedChecks).join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
+}
+function checksFacts(rollup) {
+  const { passed, skipped, failed, gated, running } = rollup.counts;
+  const named = ({ name, link }) => ({ name, link });
+  return {
+    checks: rollup.word,
+    passed,
+    failed,
+    running,
+    skipped,
+    gated,
+    failing: rollup.failing.slice(0, import_chunk_XM3GMG25.ghNamedChecks).map(named),
+    gating: rollup.gating.slice(0, import_chunk_XM3GMG25.ghNamedChecks)
+  };
+}
+function line(text) {
+  return (0, import_chunk_LXK2ZILE.excerpt)(text, import_chunk_XM3GMG25.evidenceChars);
+}
+function shortSha(head) {
+  return head.slice(0, 10);
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  askGh,
+  checksFacts,
+  checksWord,
+  checksWords,
+  compareActivity,
+  factsOfActivity,
+  fieldsOf,
+  findPull,
+  isFailure,
+  isNoneForGood,
+  line,
+  linkOf,
+  movedFrom,
+  readCheck,
+  readPull,
+  readRun,
+  readSeen,
+  repositoryIn,
+  repositoryOf,
+  rowsOf,
+  runIdOf,
+  shaOf,
+  shareGh,
+  shortSha,
+  sinceOf,
+  targetOptions,
+  unexpected,
+  wordsOfActivity
+});
+
+},
+"./chunk-XFBNWBRB.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  labelled: () => labelled,
+  wrap: () => wrap
+});
+module.exports = stdin_exports;
+function wrap(text, width) {
+  const lines = [""];
+  for (const word of text.split(" ")) {
+    const last = lines.at(-1);
+    if (last !== "" && last.length + 1 + word.length > width) lines.push(word);
+    else lines[lines.length - 1] = last === "" ? word : `${last} ${word}`;
+  }
+  return lines;
+}
+var usualWidth = 14;
+function labelled(label, text, labelWidth = usualWidth) {
+  return text.split("\n").flatMap((line) => wrap(line, 80 - labelWidth - 2)).map((line, at) => `  ${(at === 0 ? label : "").padEnd(labelWidth)}${line}`.trimEnd());
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  labelled,
+  wrap
+});
+
+},
+"./chunk-XM3GMG25.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  armedTimers: () => armedTimers,
+  captureBudgetMs: () => captureBudgetMs,
+  drainMs: () => drainMs,
+  eventLineBytes: () => eventLineBytes,
+  evidenceChars: () => evidenceChars,
+  excerptBytes: () => excerptBytes,
+  ghActivity: () => ghActivity,
+  ghActivitySlackMs: () => ghActivitySlackMs,
+  ghBytes: () => ghBytes,
+  ghCallMs: () => ghCallMs,
+  ghFreshMs: () => ghFreshMs,
+  ghFreshShare: () => ghFreshShare,
+  ghLimitedMs: () => ghLimitedMs,
+  ghNamedActivity: () => ghNamedActivity,
+  ghNamedChecks: () => ghNamedChecks,
+  ghPages: () => ghPages,
+  ghPausesMs: () => ghPausesMs,
+  ghRuns: () => ghRuns,
+  ghSeenIds: () => ghSeenIds,
+  httpBodyBytes: () => httpBodyBytes,
+  httpDigestBytes: () => httpDigestBytes,
+  httpHeaderBytes: () => httpHeaderBytes,
+  httpRedirects: () => httpRedirects,
+  identityBytes: () => identityBytes,
+  idleCpuShare: () => idleCpuShare,
+  killSettleMs: () => killSettleMs,
+  leaseMs: () => leaseMs,
+  leaseStaleMs: () => leaseStaleMs,
+  limits: () => limits,
+  lingerMs: () => lingerMs,
+  lockWaitMs: () => lockWaitMs,
+  npmBytes: () => npmBytes,
+  observeBytes: () => observeBytes,
+  onStallBytes: () => onStallBytes,
+  orphanGraceMs: () => orphanGraceMs,
+  patternMs: () => patternMs,
+  probeBytes: () => probeBytes,
+  progressingMs: () => progressingMs,
+  promptBytes: () => promptBytes,
+  promptReplacements: () => promptReplacements,
+  replaceWaitMs: () => replaceWaitMs,
+  resultPaths: () => resultPaths,
+  retryAfterMaxMs: () => retryAfterMaxMs,
+  sharedBytes: () => sharedBytes,
+  sharedHoldMs: () => sharedHoldMs,
+  sharedKeepMs: () => sharedKeepMs,
+  sharedLookMs: () => sharedLookMs,
+  shellLineBytes: () => shellLineBytes,
+  startLimitMs: () => startLimitMs,
+  streamLineBytes: () => streamLineBytes,
+  tailBytes: () => tailBytes,
+  tailLines: () => tailLines,
+  taskStatusMs: () => taskStatusMs,
+  textTailBytes: () => textTailBytes,
+  timerMessageBytes: () => timerMessageBytes,
+  toolBytes: () => toolBytes,
+  toolCallBytes: () => toolCallBytes,
+  toolCalls: () => toolCalls,
+  toolGraceMs: () => toolGraceMs,
+  unchangedCheckpoints: () => unchangedCheckpoints,
+  unseenGraceMs: () => unseenGraceMs,
+  watchFactsBytes: () => watchFactsBytes,
+  watchPauseMs: () => watchPauseMs,
+  watchRetry: () => watchRetry,
+  watchSaveMs: () => watchSaveMs,
+  watchTroubles: () => watchTroubles,
+  workerFailures: () => workerFailures
+});
+module.exports = stdin_exports;
+var second = 1e3;
+var minute = 60 * second;
+var hour = 60 * minute;
+var day = 24 * hour;
+var kib = 1024;
+var mib = 1024 * kib;
+var progressingMs = minute;
+var limits = {
+  staffTimeout: { default: hour, min: second, max: 2 * hour },
+  runTimeout: { default: day, min: 50, max: 30 * day },
+  waitTimeout: { default: 100 * second, min: 0, max: Number.MAX_SAFE_INTEGER },
+  heartbeat: { default: minute, min: second, max: day },
+  staffKillGrace: { default: 10 * second, min: 0, max: 5 * minute },
+  runKillGrace: { default: 30 * second, min: 0, max: 5 * minute },
+  optInLimit: { default: 5 * minute, min: second, max: 30 * day },
+  maxOutput: { default: 64 * mib, min: mib, max: 64 * 1024 * mib },
+  checkpoint: { default: hour, min: 100, max: 30 * day },
+  sample: { default: minute, min: 100, max: day },
+  probe: { default: 30 * second, min: 100, max: 5 * minute },
+  expect: { default: hour, min: 1, max: 365 * day },
+  watchFor: { default: hour, min: second, max: 365 * day },
+  watchEvery: { default: minute, min: second, max: day },
+  watchEveryRemote: { default: minute, min: 5 * second, max: day },
+  watchAttempt: { default: 30 * second, min: 100, max: 10 * minute },
+  watchSize: { default: 1, min: 1, max: 2 ** 50 },
+  watchStable: { default: 10 * second, min: second, max: 30 * day },
+  noChecksGrace: { default: 5 * minute, min: 0, max: day },
+  watchTolerate: { default: 0, min: 0, max: 1e5 },
+  timer: { default: hour, min: second, max: 30 * day },
+  cleanAge: { default: 14 * day, min: 0, max: 3650 * day }
+};
+var captureBudgetMs = 5 * second;
+var promptBytes = mib;
+var observeBytes = 8 * kib;
+var toolCalls = 5;
+var toolCallBytes = kib;
+var excerptBytes = 240;
+var textTailBytes = 1700;
+var tailLines = 50;
+var tailBytes = 8 * kib;
+var eventLineBytes = 64 * kib;
+var streamLineBytes = 32 * mib;
+var drainMs = 2 * second;
+var lingerMs = 10 * second;
+var killSettleMs = 10 * second;
+var orphanGraceMs = second;
+var leaseMs = 5 * second;
+var leaseStaleMs = 20 * second;
+var startLimitMs = 10 * second;
+var unseenGraceMs = minute;
+var lockWaitMs = 5 * second;
+var promptReplacements = 5;
+var workerFailures = 3;
+var unchangedCheckpoints = 2;
+var probeBytes = 64 * kib;
+var shellLineBytes = 32 * kib;
+var resultPaths = 64;
+var onStallBytes = 4 * kib;
+var taskStatusMs = 30 * second;
+var identityBytes = kib;
+var idleCpuShare = 5e-3;
+var evidenceChars = 200;
+var watchTroubles = 10;
+var patternMs = 500;
+var httpBodyBytes = mib;
+var httpDigestBytes = 1024 * mib;
+var httpHeaderBytes = 32 * kib;
+var httpRedirects = 5;
+var retryAfterMaxMs = hour;
+var npmBytes = mib;
+var armedTimers = 64;
+var timerMessageBytes = 64 * kib;
+var timerLookMs = 30 * second;
+var replaceWaitMs = 2 * second;
+var watchRetry = { firstMs: 5 * second, mostMs: 5 * minute };
+var watchPauseMs = second;
+var watchFactsBytes = 16 * kib;
+var watchSaveMs = minute;
+var toolBytes = mib;
+var notifyMs = 30 * second;
+var toolGraceMs = second;
+var sharedBytes = 256 * kib;
+var sharedHoldMs = hour;
+var sharedKeepMs = day;
+var sharedLookMs = [50, 500];
+var ghCallMs = 30 * second;
+var ghPausesMs = [250, 500];
+var ghBytes = 16 * mib;
+var ghLimitedMs = minute;
+var ghFreshMs = 5 * second;
+var ghFreshShare = 0.9;
+var ghRuns = 100;
+var ghPages = 20;
+var ghActivity = 50;
+var ghSeenIds = 300;
+var ghActivitySlackMs = 10 * minute;
+var ghNamedChecks = 8;
+var ghNamedActivity = 10;
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  armedTimers,
+  captureBudgetMs,
+  drainMs,
+  eventLineBytes,
+  evidenceChars,
+  excerptBytes,
+  ghActivity,
+  ghActivitySlackMs,
+  ghBytes,
+  ghCallMs,
+  ghFreshMs,
+  ghFreshShare,
+  ghLimitedMs,
+  ghNamedActivity,
+  ghNamedChecks,
+  ghPages,
+  ghPausesMs,
+  ghRuns,
+  ghSeenIds,
+  httpBodyBytes,
+  httpDigestBytes,
+  httpHeaderBytes,
+  httpRedirects,
+  identityBytes,
+  idleCpuShare,
+  killSettleMs,
+  leaseMs,
+  leaseStaleMs,
+  limits,
+  lingerMs,
+  lockWaitMs,
+  npmBytes,
+  observeBytes,
+  onStallBytes,
+  orphanGraceMs,
+  patternMs,
+  probeBytes,
+  progressingMs,
+  promptBytes,
+  promptReplacements,
+  replaceWaitMs,
+  resultPaths,
+  retryAfterMaxMs,
+  sharedBytes,
+  sharedHoldMs,
+  sharedKeepMs,
+  sharedLookMs,
+  shellLineBytes,
+  startLimitMs,
+  streamLineBytes,
+  tailBytes,
+  tailLines,
+  taskStatusMs,
+  textTailBytes,
+  timerMessageBytes,
+  toolBytes,
+  toolCallBytes,
+  toolCalls,
+  toolGraceMs,
+  unchangedCheckpoints,
+  unseenGraceMs,
+  watchFactsBytes,
+  watchPauseMs,
+  watchRetry,
+  watchSaveMs,
+  watchTroubles,
+  workerFailures
+});
+
+},
+"./chunk-XUPJR4FO.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  isOurs: () => isOurs,
+  mayAct: () => mayAct
+});
+module.exports = stdin_exports;
+var import_chunk_OPV5FGPX = load("./chunk-OPV5FGPX.js");
+var import_chunk_IAQSATNE = load("./chunk-IAQSATNE.js");
+var import_chunk_7DZB4FPX = load("./chunk-7DZB4FPX.js");
+var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
+async function mayAct(view) {
+  if (!view.spec || !(0, import_chunk_SWRACBME.isWritable)(view.paths.folder)) return false;
+  if (view.spec.timer) return isOurs(view);
+  const namespace = view.worker?.worker.pid_ns ?? view.launch?.worker.pid_ns ?? view.spec.launcher.pid_ns;
+  const isHere = namespace === (0, import_chunk_7DZB4FPX.pidNamespace)() || view.isOtherBoot;
+  if (!isHere && (0, import_chunk_IAQSATNE.conditionOf)(view) !== "lost") return false;
+  return isOurs(view);
+}
+async function isOurs({ spec }) {
+  return spec !== null && (0, import_chunk_OPV5FGPX.isGenuine)(spec, knownKey());
+}
+function knownKey() {
+  try {
+    return (0, import_chunk_OPV5FGPX.readKey)();
+  } catch {
+    return void 0;
+  }
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  isOurs,
+  mayAct
+});
+
+},
+"./chunk-Y32PDG3G.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  matchAt: () => matchAt,
+  matchPattern: () => matchPattern,
+  parsePattern: () => parsePattern
+});
+module.exports = stdin_exports;
+var import_chunk_XM3GMG25 = load("./chunk-XM3GMG25.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var patternFlags = "m";
+function parsePattern(text, option) {
+  if (text === "")
+    throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take ${option}: an empty pattern matches everything; give what to look for`);
+  try {
+    new RegExp(text, patternFlags);
+  } catch (error) {
+    const [, why] = /: ([^:]*)$/.exec((0, import_chunk_NVPF5LEY.messageOf)(error)) ?? [];
+    throw (0, import_chunk_NVPF5LEY.usageError)(
+      `cannot take ${option} ${JSON.stringify(text)}: it is no regular expression (${why ?? "it does not compile"}); allowed is what JavaScript's RegExp takes, without slashes`
+    );
+  }
+  return text;
+}
+async function matchPattern(pattern, text, limitMs = import_chunk_XM3GMG25.patternMs) {
+  const at = await matchAt(pattern, text, limitMs);
+  return at === "slow" ? at : at >= 0;
+}
+async function matchAt(pattern, text, limitMs = import_chunk_XM3GMG25.patternMs) {
+  const { runInNewContext } = await Promise.resolve().then(() => builtin("node:vm"));
+  try {
+    const words = { pattern, flags: patternFlags, text };
+    const at = runInNewContext("text.search(new RegExp(pattern, flags))", words, { timeout: limitMs });
+    return typeof at === "number" ? at : -1;
+  } catch (error) {
+    if ((0, import_chunk_NVPF5LEY.errnoOf)(error) === "ERR_SCRIPT_EXECUTION_TIMEOUT") return "slow";
+    throw error;
+  }
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  matchAt,
+  matchPattern,
+  parsePattern
+});
+
+},
+"./chunk-Y5L6GQDB.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  atMonotonic: () => atMonotonic,
+  isoNow: () => isoNow,
+  isoOf: () => isoOf,
+  monotonicMs: () => monotonicMs,
+  nowMs: () => nowMs,
+  sleep: () => sleep
+});
+module.exports = stdin_exports;
+function nowMs() {
+  return Date.now();
+}
+function isoNow() {
+  return (new Date()).toISOString();
+}
+function isoOf(ms) {
+  return new Date(ms).toISOString();
+}
+function monotonicMs() {
+  return Number(process.hrtime.bigint() / 1000000n);
+}
+function sleep(ms) {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}
+var longest = 2 ** 31 - 1;
+function atMonotonic(atMs, fn) {
+  let timer;
+  const arm = () => {
+    const rest = atMs - monotonicMs();
+    if (rest <= 0) timer = setTimeout(fn, 0);
+    else timer = setTimeout(rest > longest ? arm : check, Math.min(rest, longest));
+  };
+  const check = () => monotonicMs() >= atMs ? fn() : arm();
+  arm();
+  return () => clearTimeout(timer);
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  atMonotonic,
+  isoNow,
+  isoOf,
+  monotonicMs,
+  nowMs,
+  sleep
+});
+
+},
+"./chunk-YZHCUTFP.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  isSettleable: () => isSettleable,
+  refresh: () => refresh,
+  refreshAttached: () => refreshAttached
+});
+module.exports = stdin_exports;
+var import_chunk_IAQSATNE = load("./chunk-IAQSATNE.js");
+var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
+var import_chunk_XM3GMG25 = load("./chunk-XM3GMG25.js");
+var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
+var settled = ["over", "lost", "host_restarted", "never_started"];
+function isSettleable(condition) {
+  return settled.includes(condition);
+}
+var attachable = ["orphaned", "unclaimed"];
+async function refresh(root, id, isStrict = false) {
+  const view = (0, import_chunk_IAQSATNE.inspect)(root, id);
+  const condition = (0, import_chunk_IAQSATNE.conditionOf)(view);
+  if (condition === "ended") dropMarker(view);
+  if (!isSettleable(condition)) return view;
+  const { settleJob } = await Promise.resolve().then(() => load("./settle-UYUFQL4F.js"));
+  await settleJob(view, (now2) => isSettleable((0, import_chunk_IAQSATNE.conditionOf)(now2)), isStrict);
+  const now = (0, import_chunk_IAQSATNE.inspect)(root, id);
+  return view.spec?.timer && (0, import_chunk_IAQSATNE.conditionOf)(now) === "over" ? timerNotSettled(now) : now;
+}
+async function timerNotSettled(view) {
+  const { isOurs } = await Promise.resolve().then(() => load("./may-act-7E2CEWNX.js"));
+  if (await isOurs(view)) return view;
+  const damage = "spec.json was changed, or comes from another user or machine";
+  return { ...view, spec: null, damage, state: (0, import_chunk_IAQSATNE.damagedState)(view.id, damage) };
+}
+async function refreshAttached(root, id) {
+  const view = await refresh(root, id, true);
+  const isDue = (now) => attachable.includes((0, import_chunk_IAQSATNE.conditionOf)(now)) || isHung(now);
+  if (!isDue(view)) return view;
+  const { attachWorker } = await Promise.resolve().then(() => load("./attach-W5KOU252.js"));
+  await attachWorker(view, isDue);
+  return (0, import_chunk_IAQSATNE.inspect)(root, id);
+}
+function dropMarker(view) {
+  if (!(0, import_chunk_SWRACBME.exists)(view.paths.marker)) return;
+  try {
+    (0, import_chunk_527JQF7V.removeFile)(view.paths.reserve);
+    (0, import_chunk_527JQF7V.removeFile)(view.paths.marker);
+  } catch {
+  }
+}
+function isHung(view) {
+  if ((0, import_chunk_IAQSATNE.conditionOf)(view) !== "supervised" || view.isClaimed || view.worker !== null) return false;
+  return view.leaseAgeMs !== null && view.leaseAgeMs > 2 * import_chunk_XM3GMG25.leaseStaleMs;
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  isSettleable,
+  refresh,
+  refreshAttached
+});
+
+},
+"./chunk-ZSNPKXTO.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  common: () => common,
+  launchOptions: () => launchOptions,
+  onStallOption: () => onStallOption,
+  ownerOption: () => ownerOption,
+  staffOptions: () => staffOptions,
+  writerOptions: () => writerOptions
+});
+module.exports = stdin_exports;
+var import_chunk_XM3GMG25 = load("./chunk-XM3GMG25.js");
+var common = {
+  "state-dir": {
+    kind: "text",
+    value: "DIR",
+    help: "state folder (default: .job-state of the worktree, or JOB_STATE_DIR)"
+  },
+  json: { kind: "flag", help: "print one JSON document" },
+  help: { kind: "flag", help: "show this help" }
+};
+var ownerOption = {
+  owner: {
+    kind: "text",
+    value: "NAME",
+    help: 'whose jobs; "latest" means the latest of this owner (default: JOB_OWNER)'
+  }
+};
+var launchOptions = {
+  owner: { kind: "text", value: "NAME", help: "who this job belongs to (default: JOB_OWNER)" },
+  label: { kind: "text", value: "TEXT", help: "a few words for people" },
+  "once-key": { kind: "text", value: "KEY", help: "the same key gives the same job, never a second execution" },
+  wait: { kind: "flag", help: "wait for the end and print the result, as `wait` does" },
+  "wait-timeout": {
+    kind: "duration",
+    value: "D",
+    range: import_chunk_XM3GMG25.limits.waitTimeout,
+    help: "patience of --wait (default: until the end)"
+  },
+  "id-only": { kind: "flag", help: "print the id and a newline, nothing else" },
+  ...common
+};
+var onStallOption = {
+  "on-stall": {
+    kind: "text",
+    value: "TEXT",
+    help: "what is to be done about a stall; repeated to whoever is told of one"
+  }
+};
+var staffOptions = {
+  prompt: { kind: "text", value: "TEXT", help: "the task; taken as it is, also when it begins with --" },
+  "prompt-file": { kind: "text", value: "PATH", help: "read the task from a file" },
+  stdin: { kind: "flag", help: "read the task from standard input" },
+  backend: {
+    kind: "text",
+    value: "NAME",
+    help: "which agent CLI (default: the one in your config, else the only one installed)"
+  },
+  model: { kind: "text", value: "NAME", help: "model, in the words of the agent CLI" },
+  profile: {
+    kind: "choice",
+    value: "P",
+    choices: ["restricted", "standard", "unrestricted"],
+    help: "what the agent may do: restricted, standard or unrestricted"
+  },
+  timeout: {
+    kind: "duration",
+    value: "D",
+    range: import_chunk_XM3GMG25.limits.staffTimeout,
+    help: "hard limit, counted from launch (default 60m, at most 120m)"
+  },
+  "first-output": {
+    kind: "duration",
+    value: "D",
+    range: import_chunk_XM3GMG25.limits.optInLimit,
+    help: "end it when nothing was printed by then"
+  },
+  "stall-after": {
+    kind: "duration",
+    value: "D",
+    range: import_chunk_XM3GMG25.limits.optInLimit,
+    help: "end it when nothing was printed for that long"
+  },
+  ...onStallOption
+};
+var writerOptions = {
+  worktree: { kind: "flag", help: "work in a git worktree of its own, outside this one" },
+  share: { kind: "flag", help: "accept another implement job in the same worktree" }
+};
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  common,
+  launchOptions,
+  onStallOption,
+  ownerOption,
+  staffOptions,
+  writerOptions
+});
+
+},
+"./chunk-ZYF5CZ25.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  compareWorkspace: () => compareWorkspace,
+  isChanges: () => isChanges,
+  isSnapshot: () => isSnapshot
+});
+module.exports = stdin_exports;
+var import_chunk_QESDTJOC = load("./chunk-QESDTJOC.js");
+var import_chunk_LCEM6ZMH = load("./chunk-LCEM6ZMH.js");
+var import_chunk_FSRL2ASG = load("./chunk-FSRL2ASG.js");
+var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
+var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
+var import_chunk_XM3GMG25 = load("./chunk-XM3GMG25.js");
+var text = (value) => typeof value === "string";
+var flag = (value) => typeof value === "boolean";
+var count = (value) => Number.isSafeInteger(value) && value >= 0;
+var textOrNull = (value) => value === null || text(value);
+var commit = (value) => value === null || text(value) && /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/.test(value);
+var optional = (shape) => (value) => value === void 0 || shape(value);
+var nullOr = (shape) => (value) => value === null || shape(value);
+var oneOf = (...words) => (value) => words.includes(value);
+var list = (shape) => (value) => Array.isArray(value) && value.every(shape);
+var record = (shapes) => (value) => isRecord(value) && Object.entries(shapes).every(([name, shape]) => shape(value[name]));
+var allOf = (shape) => (value) => isRecord(value) && Object.values(value).every(shape);
+function isRecord(value) {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+var nameInside = (value) => text(value) && !`/${value}/`.includes("/../") && !value.startsWith("/");
+var entry = record({
+  path: nameInside,
+  xy: text,
+  head: textOrNull,
+  index: textOrNull,
+  tree_mode: textOrNull,
+  from: optional(nameInside),
+  mode: textOrNull,
+  content: textOrNull,
+  stat: textOrNull
+});
+var names = allOf((value) => value !== null && commit(value));
+var row = (length) => (value) => Array.isArray(value) && value.length === length && nameInside(value[0]) && value.every(text);
+var snapshot = record({
+  schema: oneOf(1),
+  cwd: text,
+  at: (value) => text(value) && Number.isFinite(Date.parse(value)),
+  git: nullOr(
+    record({
+      root: text,
+      hash: oneOf("sha1", "sha256"),
+      head: commit,
+      branch: textOrNull,
+      subject: textOrNull,
+      refs: nullOr(names),
+      refs_rest: nullOr(record({ count, digest: text })),
+      elsewhere: names
+    })
+  ),
+  reason: textOrNull,
+  exclude: list(text),
+  entries: list(entry),
+  rest: nullOr(record({ count, files: list(row(4)), digest: textOrNull })),
+  files: nullOr(list(row(3))),
+  exact: flag
+});
+var changes = record({
+  files: list(
+    record({
+      path: text,
+      change: oneOf("added", "modified", "deleted", "renamed"),
+      from: optional(text),
+      was_dirty: flag,
+      committed: flag
+    })
+  ),
+  file_count: count,
+  dirty_before: list(text),
+  dirty_before_count: count,
+  dirty_committed: list(text),
+  dirty_committed_count: count,
+  dirty_after: count,
+  commits: list(record({ sha: text, subject: text })),
+  commit_count: count,
+  head: record({ before: textOrNull, after: textOrNull, moved: oneOf("forward", "elsewhere", null) }),
+  branch: record({ before: textOrNull, after: textOrNull }),
+  refs_changed: list(text),
+  index_changed: flag,
+  beyond: list(text),
+  exact: flag,
+  unchanged: flag,
+  reason: textOrNull
+});
+function isSnapshot(value) {
+  return snapshot(value);
+}
+function isChanges(value) {
+  return changes(value);
+}
+var emptyTree = {
+  sha1: "4b825dc642cb6eb9a060e54bf8d69288fbee4904",
+  sha256: "6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321"
+};
+function readTreeChanges(git, hash, heads) {
+  const ask = (...renames) => git.run([
+    ...["diff-tree", "-r", "-z", "--raw", "--no-abbrev", "--no-ext-diff", "--no-textconv", ...renames],
+    ...[heads.before ?? emptyTree[hash], heads.after ?? emptyTree[hash], "--"]
+  ]);
+  const found = ask("-M", "-l1000");
+  const answer = found.ok ? found : ask("--no-renames");
+  return answer.ok ? parseRaw(answer.bytes) : void 0;
+}
+function parseRaw(bytes) {
+  const changes2 = new Map();
+  const items = bytes.toString("latin1").split("\0");
+  for (let at = 0; at < items.length; at += 1) {
+    const [, modes] = /^:(.*)$/.exec(items[at] ?? "") ?? [];
+    if (modes === void 0) continue;
+    const [oldMode = "", newMode = "", oldName = "", newName = "", letter = ""] = modes.split(" ");
+    const before = /^0*$/.test(oldMode) ? null : `${oldMode} ${oldName}`;
+    const after = /^0*$/.test(newMode) ? null : `${newMode} ${newName}`;
+    at += 1;
+    const name = (0, import_chunk_QESDTJOC.nameOf)(items[at] ?? "");
+    if (!/^[RC]/.test(letter)) {
+      changes2.set(name, { before, after });
+      continue;
+    }
+    at += 1;
+    const target = (0, import_chunk_QESDTJOC.nameOf)(items[at] ?? "");
+    if (letter.startsWith("R")) changes2.set(name, { before, after: null });
+    changes2.set(target, { before: null, after, ...letter.startsWith("R") ? { from: name } : {} });
+  }
+  return changes2;
+}
+function readMove(git, before, after) {
+  if (before === after) return null;
+  if (before === null) return "forward";
+  if (after === null) return "elsewhere";
+  return git.run(["merge-base", "--is-ancestor", before, after]).ok ? "forward" : "elsewhere";
+}
+var commitLimit = 20;
+function readNewCommits(git, before, after, tips) {
+  const refs = [...Object.values(before.refs ?? {}), ...Object.values(before.elsewhere)];
+  const known = new Set([before.head, ...refs].filter((name) => name !== null));
+  const fresh = [after.head, ...tips].filter((name) => name !== null && !known.has(name));
+  if (fresh.length === 0) return { commits: [], commit_count: 0 };
+  const input = `${[...new Set(fresh), ...[...known].map((name) => `^${name}`)].join("\n")}
+`;
+  const count2 = git.run(["rev-list", "--count", "--ignore-missing", "--stdin"], { input });
+  const listed2 = git.run(
+    [
+      ...["rev-list", `--max-count=${commitLimit}`, "--topo-order", "--ignore-missing"],
+      ...["--encoding=UTF-8", "--format=%s", "--stdin"]
+    ],
+    { input }
+  );
+  if (!count2.ok || !listed2.ok) return void 0;
+  const lines = listed2.bytes.toString("latin1").split("\n");
+  const commits = lines.flatMap(
+    (line, at) => at % 2 === 0 && line.startsWith("commit ") ? [{ sha: line.slice(7), subject: (0, import_chunk_QESDTJOC.nameOf)(lines[at + 1] ?? "") }] : []
+  );
+  return { commits, commit_count: Number(count2.bytes.toString("latin1")) };
+}
+function comparePlain(before, after) {
+  const [known, now] = [filesOf(before), filesOf(after)];
+  const looker = (0, import_chunk_QESDTJOC.makeLooker)(after.cwd);
+  const changes2 = [];
+  for (const path of [...new Set([...known.keys(), ...now.keys()])].sort()) {
+    const was = known.get(path) ?? null;
+    const is = now.get(path) ?? (after.exact ? null : lookNow(path));
+    if (was?.mode === is?.mode && was?.content === is?.content) continue;
+    const isOld = !was && !before.exact && (looker.look(path)?.changedMs ?? 0) < Date.parse(before.at) - 2e3;
+    if (!isOld) changes2.push({ path, was, is, was_dirty: false, committed: false });
+  }
+  return changes2;
+  function lookNow(path) {
+    const facts = looker.look(path);
+    return facts && facts.kind !== "folder" ? { mode: facts.mode, content: facts.stat } : null;
+  }
+}
+function compareUnasked(before) {
+  const looker = (0, import_chunk_QESDTJOC.makeLooker)(before.git.root);
+  const paths = { changes: [], untouched: [], swallowed: [] };
+  for (const [path, entry2] of (0, import_chunk_LCEM6ZMH.entriesOf)(before)) {
+    const facts = looker.look(path);
+    if (!(0, import_chunk_LCEM6ZMH.isDirty)(entry2) || entry2.mode === "160000") continue;
+    const now = facts && facts.kind !== "folder" ? facts : null;
+    const isSame2 = now ? now.mode === entry2.mode && now.stat === entry2.stat : entry2.mode === null;
+    const sideOf2 = (side) => ({ mode: side.mode, content: side.stat });
+    const was = entry2.mode === null ? null : sideOf2({ mode: entry2.mode, stat: entry2.stat });
+    if (isSame2) paths.untouched.push(path);
+    else paths.changes.push({ path, was, is: now && sideOf2(now), was_dirty: true, committed: false });
+  }
+  return paths;
+}
+function filesOf({ files }) {
+  return new Map((files ?? []).map(([path, mode, stat]) => [path, { mode, content: stat }]));
+}
+var emptyBlobs = new Set([
+  "e69de29bb2d1d6434b8b29ae775ad8c2e48c5391",
+  "473a0f4c3be8a93681a267e3b1e9a7dcda1185436fe141f7749120a303721813"
+]);
+function pairRenames(changes2) {
+  const gone = new Map(changes2.filter(({ was, is }) => was && !is).map((change) => [change.path, change]));
+  const byContent = new Map();
+  for (const change of gone.values()) {
+    const key = change.was && contentKey(change.was);
+    if (key) byContent.set(key, [...byContent.get(key) ?? [], change]);
+  }
+  const taken = new Set();
+  const originOf = new Map();
+  const take = (change, origin) => {
+    if (!origin || taken.has(origin.path)) return;
+    taken.add(origin.path);
+    originOf.set(change.path, origin);
+  };
+  const fresh = changes2.filter(({ was, is }) => !was && is);
+  for (const change of fresh) if (change.from !== void 0) take(change, gone.get(change.from));
+  for (const change of fresh) {
+    const key = change.is && contentKey(change.is);
+    if (!key || originOf.has(change.path)) continue;
+    const free = (byContent.get(key) ?? []).filter(({ path }) => !taken.has(path));
+    const namesake = free.find(({ path }) => lastPart(path) === lastPart(change.path));
+    take(change, namesake ?? (emptyBlobs.has(change.is?.content ?? "") ? void 0 : free[0]));
+  }
+  return changes2.filter(({ path }) => !taken.has(path)).map(({ from: _, ...change }) => {
+    const origin = originOf.get(change.path);
+    if (!origin) return change;
+    return { ...change, from: origin.path, was_dirty: change.was_dirty || origin.was_dirty };
+  });
+}
+function contentKey({ mode, content }) {
+  return content === null ? null : `${mode.slice(0, 3)} ${content}`;
+}
+function lastPart(path) {
+  return path.slice(path.lastIndexOf("/") + 1);
+}
+function comparePaths(moments) {
+  const known = (0, import_chunk_LCEM6ZMH.entriesOf)(moments.before);
+  const now = (0, import_chunk_LCEM6ZMH.entriesOf)(moments.after);
+  const names2 = new Set([...known.keys(), ...now.keys(), ...moments.tree.keys()]);
+  const isHidden = makeHidden(moments, names2);
+  const changes2 = [];
+  const untouched = [];
+  const swallowed = [];
+  const isInMoved = makeInMoved(known, now);
+  for (const name of [...names2].sort()) {
+    const [b, a, t] = [known.get(name), now.get(name), moments.tree.get(name)];
+    const sides = b ? sinceDirty(name, b, a, moments) : a ? sinceClean(name, a, moments, isHidden) : inTree(t);
+    const was_dirty = b !== void 0 && b.xy !== "..";
+    if (sides && (sides.was || sides.is)) {
+      const from = a?.from ?? t?.from;
+      changes2.push({ path: name, ...sides, was_dirty, committed: t !== void 0, ...from ? { from } : {} });
+    } else if (was_dirty) (a === void 0 && (t || isInMoved(name)) ? swallowed : untouched).push(name);
+  }
+  return { changes: changes2, untouched, swallowed };
+}
+function makeInMoved(known, now) {
+  const moved = [...now.values()].filter(({ path, mode, content, head: head2 }) => {
+    const before = known.get(path);
+    return mode === "160000" && content !== (before ? before.content : head2?.split(" ")[1]);
+  }).map(({ path }) => `${path}/`);
+  return (name) => moved.some((folder) => name.startsWith(folder));
+}
+function sinceDirty(name, b, a, moments) {
+  const now = a ?? measureNow(name, b, moments);
+  return isSame(b, now) ? void 0 : { was: sideOf(b), is: sideOf(now) };
+}
+function measureNow(name, b, { looker, tree }) {
+  const facts = looker.look(name);
+  if (!facts) return import_chunk_QESDTJOC.nothing;
+  if (facts.kind !== "folder") {
+    const algorithm = b.content?.length === 64 ? "sha256" : "sha1";
+    if (b.content === null && b.mode !== null) return { mode: facts.mode, content: null, stat: facts.stat };
+    return (0, import_chunk_QESDTJOC.measureRaw)(looker, name, facts, algorithm);
+  }
+  const commit2 = (tree.get(name)?.after ?? b.head)?.split(" ")[1];
+  return b.mode === "160000" && commit2 !== void 0 ? { mode: "160000", content: commit2, stat: null } : import_chunk_QESDTJOC.nothing;
+}
+function isSame(b, now) {
+  if (b.mode !== now.mode) return false;
+  if (b.mode === null) return true;
+  return b.content !== null && now.content !== null ? b.content === now.content : b.stat === now.stat;
+}
+function sinceClean(name, a, { tree, overlooked, before }, isHidden) {
+  const t = tree.get(name);
+  const base = a.xy === ".." ? overlooked.get(name) ?? null : t ? t.before : a.head;
+  const was = sideOfTree(base);
+  if (base === null) return a.mode === null || isHidden(a) ? void 0 : { was, is: sideOf(a) };
+  if ((0, import_chunk_LCEM6ZMH.isCutOff)(before) && isHidden(a)) return void 0;
+  const isStaged2 = a.xy[1] === "." && a.xy !== ".." && a.index !== null && !a.index.startsWith("u");
+  const is = isStaged2 ? sideOfTree(a.index) : sideOf({ ...a, mode: (a.mode && a.tree_mode) ?? a.mode });
+  if (was && is && was.mode === is.mode && was.content === is.content) return void 0;
+  return { was, is };
+}
+function inTree(t) {
+  return t && { was: sideOfTree(t.before), is: sideOfTree(t.after) };
+}
+function makeHidden({ before, looker }, names2) {
+  const mayHide = (0, import_chunk_LCEM6ZMH.isCutOff)(before) || [...names2].some((name) => /(?:^|\/)\.gitignore$/.test(name));
+  const margin = 2e3;
+  return (a) => mayHide && (looker.look(a.path)?.changedMs ?? Number.POSITIVE_INFINITY) < Date.parse(before.at) - margin;
+}
+function sideOf({ mode, content, stat }) {
+  return mode === null ? null : { mode, content: content ?? stat };
+}
+function sideOfTree(base) {
+  const [mode, content = null] = base?.split(" ") ?? [];
+  return mode === void 0 ? null : { mode, content };
+}
+var listed = { files: 200, dirty: 50, refs: 50, nameBytes: 1e3 };
+function compareWorkspace(before, after, { budgetMs = import_chunk_XM3GMG25.captureBudgetMs } = {}) {
+  if (!isSnapshot(before)) return untold("the record of the workspace at the start is damaged", null, null);
+  const { git, cwd, exclude } = before;
+  if (git === null) {
+    const now2 = after.git === null && after.cwd === cwd ? after : (0, import_chunk_QESDTJOC.captureWorkspace)(cwd, { exclude, plain: true, budgetMs });
+    const changes2 = comparePlain(before, now2);
+    const exact = before.exact && now2.exact;
+    return finish({ ...nothingMoved(null, null), ...noPaths, changes: changes2, exact, reason: before.reason });
+  }
+  const isElsewhere = after.git ? after.git.root !== git.root : after.reason === import_chunk_QESDTJOC.notInGit;
+  const now = isElsewhere ? (0, import_chunk_QESDTJOC.captureWorkspace)(git.root, { exclude, budgetMs }) : after;
+  if (now.git?.root === git.root)
+    return compareGit({ ...before, git }, { ...now, git: now.git }, (0, import_chunk_Y5L6GQDB.monotonicMs)() + budgetMs);
+  const reason = now.reason ?? "the repository is gone";
+  return untold(reason, git, null, reason === import_chunk_QESDTJOC.notInGit ? noPaths : compareUnasked({ ...before, git }));
+}
+function compareGit(before, after, until) {
+  const [was, is] = [before.git, after.git];
+  const opened = (0, import_chunk_LCEM6ZMH.openGit)(is.root, { until });
+  if ("reason" in opened) return untold(opened.reason, was, is);
+  const { git } = opened;
+  const moved = readMove(git, was.head, is.head);
+  const tree = moved === null ? new Map() : readTreeChanges(git, is.hash, head(was, is));
+  const refs = (0, import_chunk_QESDTJOC.compareRefs)(was, is);
+  const commits = readNewCommits(git, was, is, refs.tips);
+  const looker = (0, import_chunk_QESDTJOC.makeLooker)(is.root, until);
+  const overlooked = newlyOverlooked(git, before, after);
+  const moments = { before, after, tree: tree ?? new Map(), looker, overlooked };
+  const isMore = before.rest?.digest !== after.rest?.digest && ((0, import_chunk_LCEM6ZMH.isCutOff)(before) || (0, import_chunk_LCEM6ZMH.isCutOff)(after));
+  const isKnown = tree !== void 0 && commits !== void 0 && refs.exact && (0, import_chunk_Y5L6GQDB.monotonicMs)() < until;
+  return finish({
+    ...nothingMoved(was, is),
+    ...comparePaths(moments),
+    dirty_after: (0, import_chunk_LCEM6ZMH.countDirty)(after),
+    commits: commits?.commits ?? [],
+    commit_count: commits?.commit_count ?? 0,
+    head: { ...head(was, is), moved },
+    refs_changed: refs.changed,
+    index_changed: isIndexChanged(before, after, moments.tree),
+    exact: before.exact && after.exact && isKnown,
+    beyond: [
+      ...isMore ? [`uncommitted files beyond the first ${import_chunk_QESDTJOC.limits.entries + import_chunk_QESDTJOC.limits.brief}`] : [],
+      ...refs.isMore ? [`branches beyond the first ${import_chunk_QESDTJOC.refLimits.names}`] : []
+    ],
+    reason: after.reason ?? before.reason
+  });
+}
+function head(was, is) {
+  return { before: was.head, after: is.head };
+}
+function newlyOverlooked(git, was, is) {
+  const known = (0, import_chunk_LCEM6ZMH.entriesOf)(was);
+  const names2 = is.entries.filter(({ path, xy }) => xy === ".." && !known.has(path)).map(({ path }) => path);
+  if (names2.length === 0 || was.git.head === null) return new Map();
+  const answer = git.run(["ls-tree", "-r", "-z", "--full-tree", was.git.head]);
+  const wanted = new Set(names2);
+  const lines = answer.ok ? answer.bytes.toString("latin1").split("\0") : [];
+  return new Map(
+    lines.flatMap((line) => {
+      const [, mode, name, path = ""] = /^(\d+) \w+ ([0-9a-f]+)\t(.*)$/s.exec(line) ?? [];
+      return mode !== void 0 && wanted.has((0, import_chunk_QESDTJOC.nameOf)(path)) ? [[(0, import_chunk_QESDTJOC.nameOf)(path), `${mode} ${name}`]] : [];
+    })
+  );
+}
+function isIndexChanged(was, is, tree) {
+  const [known, now] = [(0, import_chunk_LCEM6ZMH.entriesOf)(was), (0, import_chunk_LCEM6ZMH.entriesOf)(is)];
+  const isCut = (0, import_chunk_LCEM6ZMH.isCutOff)(was) || (0, import_chunk_LCEM6ZMH.isCutOff)(is);
+  return [...new Set([...known.keys(), ...now.keys(), ...tree.keys()])].some((name) => {
+    const [b, a, t] = [known.get(name), now.get(name), tree.get(name)];
+    if (b?.xy === ".." || a?.xy === ".." || isCut && !(a && b)) return false;
+    if (b?.isBrief || a?.isBrief) return isStaged(b) !== isStaged(a);
+    const before = b ? b.index : t ? t.before : a?.head ?? null;
+    const after = a ? a.index : t ? t.after : b?.head ?? null;
+    return before !== after;
+  });
+}
+function isStaged(entry2) {
+  return entry2 !== void 0 && !/^[.?]/.test(entry2.xy);
+}
+var noPaths = { changes: [], untouched: [], swallowed: [] };
+function nothingMoved(was, is) {
+  return {
+    commits: [],
+    commit_count: 0,
+    dirty_after: 0,
+    head: { before: was?.head ?? null, after: is?.head ?? null, moved: null },
+    branch: { before: was?.branch ?? null, after: is?.branch ?? null },
+    refs_changed: [],
+    index_changed: false,
+    beyond: []
+  };
+}
+function untold(reason, was, is, paths = noPaths) {
+  const changes2 = finish({ ...nothingMoved(was, is), ...paths, exact: false, reason });
+  return { ...changes2, unchanged: false };
+}
+function finish({ changes: changes2, untouched, swallowed, ...rest }) {
+  const files = pairRenames(changes2);
+  const { head: head2, branch, commit_count, refs_changed, index_changed, beyond } = rest;
+  const isStill = head2.before === head2.after && branch.before === branch.after && !index_changed && beyond.length === 0;
+  return {
+    files: files.slice(0, listed.files).map(fileChange),
+    file_count: files.length,
+    dirty_before: untouched.slice(0, listed.dirty).map(shortName),
+    dirty_before_count: untouched.length,
+    dirty_committed: swallowed.slice(0, listed.dirty).map(shortName),
+    dirty_committed_count: swallowed.length,
+    ...rest,
+    refs_changed: refs_changed.slice(0, listed.refs).map(shortName),
+    unchanged: isStill && files.length === 0 && commit_count === 0 && refs_changed.length === 0
+  };
+}
+function fileChange({ path, was, is, from, was_dirty, committed }) {
+  const change = from !== void 0 ? "renamed" : !was ? "added" : !is ? "deleted" : "modified";
+  return {
+    path: shortName(path),
+    change,
+    ...from === void 0 ? {} : { from: shortName(from) },
+    was_dirty,
+    committed
+  };
+}
+function shortName(name) {
+  return (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_FSRL2ASG.readableName)(name), listed.nameBytes);
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  compareWorkspace,
+  isChanges,
+  isSnapshot
+});
+
+},
+"./ci-2K3FRRAI.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   ci: () => ci
 });
 module.exports = stdin_exports;
-var import_chunk_2KSAZRYQ = load("./chunk-2KSAZRYQ.js");
-var import_chunk_OU62BWNV = load("./chunk-OU62BWNV.js");
+var import_chunk_AZLFKIDR = load("./chunk-AZLFKIDR.js");
+var import_chunk_WVANEZX5 = load("./chunk-WVANEZX5.js");
 var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
 var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
 var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
 var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
 var import_chunk_6GPA47WF = load("./chunk-6GPA47WF.js");
-var import_chunk_Q3WBBNCF = load("./chunk-Q3WBBNCF.js");
+var import_chunk_XM3GMG25 = load("./chunk-XM3GMG25.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 var query = `query ($owner: String!, $name: String!, $expression: String!, $after: String) {
@@ -14526,12 +14555,12 @@ var query = `query ($owner: String!, $name: String!, $expression: String!, $afte
 async function findCommit(repo, expression, tools, cursor) {
   const known = repo ?? (typeof cursor?.repo === "string" ? cursor.repo : null) ?? await askRepository(tools);
   if (typeof known !== "string") return known;
-  return (0, import_chunk_OU62BWNV.shareGh)(tools, `commit ${known}@${expression}`, cursor === null, () => fetchCommit(known, expression, tools));
+  return (0, import_chunk_WVANEZX5.shareGh)(tools, `commit ${known}@${expression}`, cursor === null, () => fetchCommit(known, expression, tools));
 }
 async function askRepository(tools) {
-  const answer = await (0, import_chunk_OU62BWNV.askGh)(tools, ["repo", "view", "--json", "url"]);
+  const answer = await (0, import_chunk_WVANEZX5.askGh)(tools, ["repo", "view", "--json", "url"]);
   if (answer.kind !== "answer") return answer;
-  return (0, import_chunk_OU62BWNV.repositoryIn)((0, import_chunk_OU62BWNV.linkOf)((0, import_chunk_OU62BWNV.fieldsOf)(answer.value)?.url)) ?? (0, import_chunk_OU62BWNV.unexpected)("gh repo view gave no address");
+  return (0, import_chunk_WVANEZX5.repositoryIn)((0, import_chunk_WVANEZX5.linkOf)((0, import_chunk_WVANEZX5.fieldsOf)(answer.value)?.url)) ?? (0, import_chunk_WVANEZX5.unexpected)("gh repo view gave no address");
 }
 async function fetchCommit(repo, expression, tools) {
   const [name = "", owner = "", host] = repo.split("/").reverse();
@@ -14542,25 +14571,25 @@ async function fetchCommit(repo, expression, tools) {
   const checks = [];
   let head;
   let after;
-  for (let page = 0; page < import_chunk_Q3WBBNCF.ghPages; page += 1) {
-    const answer = await (0, import_chunk_OU62BWNV.askGh)(tools, after === void 0 ? words : [...words, "-f", `after=${after}`]);
+  for (let page = 0; page < import_chunk_XM3GMG25.ghPages; page += 1) {
+    const answer = await (0, import_chunk_WVANEZX5.askGh)(tools, after === void 0 ? words : [...words, "-f", `after=${after}`]);
     if (answer.kind !== "answer") return answer;
-    const repository = (0, import_chunk_OU62BWNV.fieldsOf)((0, import_chunk_OU62BWNV.fieldsOf)((0, import_chunk_OU62BWNV.fieldsOf)(answer.value)?.data)?.repository);
-    if (repository?.object === void 0) return (0, import_chunk_OU62BWNV.unexpected)("gh api graphql gave no repository");
-    const oid = (0, import_chunk_OU62BWNV.shaOf)((0, import_chunk_OU62BWNV.fieldsOf)(repository.object)?.oid);
+    const repository = (0, import_chunk_WVANEZX5.fieldsOf)((0, import_chunk_WVANEZX5.fieldsOf)((0, import_chunk_WVANEZX5.fieldsOf)(answer.value)?.data)?.repository);
+    if (repository?.object === void 0) return (0, import_chunk_WVANEZX5.unexpected)("gh api graphql gave no repository");
+    const oid = (0, import_chunk_WVANEZX5.shaOf)((0, import_chunk_WVANEZX5.fieldsOf)(repository.object)?.oid);
     if (oid === void 0) return { kind: "commit", repo, head: null, checks: [] };
-    if (head !== void 0 && head !== oid) return (0, import_chunk_OU62BWNV.unexpected)("the branch moved meanwhile");
+    if (head !== void 0 && head !== oid) return (0, import_chunk_WVANEZX5.unexpected)("the branch moved meanwhile");
     head = oid;
-    const contexts = (0, import_chunk_OU62BWNV.fieldsOf)((0, import_chunk_OU62BWNV.fieldsOf)((0, import_chunk_OU62BWNV.fieldsOf)(repository.object)?.statusCheckRollup)?.contexts);
-    checks.push(...((0, import_chunk_OU62BWNV.rowsOf)(contexts?.nodes) ?? []).map((row) => (0, import_chunk_OU62BWNV.readCheck)({ ...row, workflowName: workflowOf(row) })));
-    const pageInfo = (0, import_chunk_OU62BWNV.fieldsOf)(contexts?.pageInfo);
+    const contexts = (0, import_chunk_WVANEZX5.fieldsOf)((0, import_chunk_WVANEZX5.fieldsOf)((0, import_chunk_WVANEZX5.fieldsOf)(repository.object)?.statusCheckRollup)?.contexts);
+    checks.push(...((0, import_chunk_WVANEZX5.rowsOf)(contexts?.nodes) ?? []).map((row) => (0, import_chunk_WVANEZX5.readCheck)({ ...row, workflowName: workflowOf(row) })));
+    const pageInfo = (0, import_chunk_WVANEZX5.fieldsOf)(contexts?.pageInfo);
     if (pageInfo?.hasNextPage !== true || typeof pageInfo.endCursor !== "string") break;
     after = pageInfo.endCursor;
   }
   return { kind: "commit", repo, head: head ?? null, checks };
 }
 function workflowOf(row) {
-  return (0, import_chunk_OU62BWNV.fieldsOf)((0, import_chunk_OU62BWNV.fieldsOf)((0, import_chunk_OU62BWNV.fieldsOf)(row.checkSuite)?.workflowRun)?.workflow)?.name;
+  return (0, import_chunk_WVANEZX5.fieldsOf)((0, import_chunk_WVANEZX5.fieldsOf)((0, import_chunk_WVANEZX5.fieldsOf)(row.checkSuite)?.workflowRun)?.workflow)?.name;
 }
 var ci = {
   id: "ci",
@@ -14568,13 +14597,13 @@ var ci = {
   form: "[PR]",
   words: { min: 0, max: 1 },
   options: {
-    ...import_chunk_OU62BWNV.targetOptions,
+    ...import_chunk_WVANEZX5.targetOptions,
     sha: { kind: "text", value: "SHA", help: "this commit instead of a pull request" },
     ref: { kind: "text", value: "BRANCH", help: "the tip of this branch or tag instead of a pull request" },
     "no-checks-grace": {
       kind: "duration",
       value: "D",
-      range: import_chunk_Q3WBBNCF.limits.noChecksGrace,
+      range: import_chunk_XM3GMG25.limits.noChecksGrace,
       help: "how long a head may stay without checks before that is said (default 5m)"
     },
     "allow-none": { kind: "flag", help: "no checks, or only skipped ones, are enough after the grace" }
@@ -14582,22 +14611,22 @@ var ci = {
   examples: ["watch ci --pr 7 --for 2h", "watch ci --repo OWNER/REPO --ref main --for 1h --repeat"],
   isRemote: true,
   read(given) {
-    const graceMs = given.duration("no-checks-grace") ?? import_chunk_Q3WBBNCF.limits.noChecksGrace.default;
+    const graceMs = given.duration("no-checks-grace") ?? import_chunk_XM3GMG25.limits.noChecksGrace.default;
     const rest = { is_sha: given.has("sha"), grace_ms: graceMs, allow_none: given.has("allow-none") };
     const expression = readExpression(given);
-    const target = expression === null ? (0, import_chunk_OU62BWNV.readPull)(given, "ci") : { repo: (0, import_chunk_OU62BWNV.repositoryOf)(given), pr: null };
+    const target = expression === null ? (0, import_chunk_WVANEZX5.readPull)(given, "ci") : { repo: (0, import_chunk_WVANEZX5.repositoryOf)(given), pr: null };
     const input = { ...target, expression, ...rest };
     return { input: { ...input }, words: `checks of ${placeOf(input, input.repo)}` };
   },
   async look(input, tools, cursor) {
     const wanted = input;
     const found = await findHead(wanted, tools, cursor);
-    if ((0, import_chunk_OU62BWNV.isFailure)(found)) return found;
+    if ((0, import_chunk_WVANEZX5.isFailure)(found)) return found;
     const isOther = wanted.is_sha && !found.head?.startsWith(wanted.expression ?? "");
     if (found.head === null || isOther) return notThere(wanted, found.repo, tools, cursor);
-    const runs = await (0, import_chunk_2KSAZRYQ.findRuns)(found.repo, found.head, tools, cursor === null);
-    if ((0, import_chunk_OU62BWNV.isFailure)(runs)) return runs;
-    return judge(wanted, { ...found, head: found.head }, (0, import_chunk_2KSAZRYQ.judgeRollup)(found.checks, runs.runs), tools, cursor);
+    const runs = await (0, import_chunk_AZLFKIDR.findRuns)(found.repo, found.head, tools, cursor === null);
+    if ((0, import_chunk_WVANEZX5.isFailure)(runs)) return runs;
+    return judge(wanted, { ...found, head: found.head }, (0, import_chunk_AZLFKIDR.judgeRollup)(found.checks, runs.runs), tools, cursor);
   }
 };
 function readExpression(given) {
@@ -14613,37 +14642,37 @@ function readExpression(given) {
   return sha?.toLowerCase() ?? ref ?? null;
 }
 function findHead(wanted, tools, cursor) {
-  if (wanted.pr !== null) return (0, import_chunk_OU62BWNV.findPull)({ repo: wanted.repo, pr: wanted.pr }, tools, cursor);
+  if (wanted.pr !== null) return (0, import_chunk_WVANEZX5.findPull)({ repo: wanted.repo, pr: wanted.pr }, tools, cursor);
   return findCommit(wanted.repo, wanted.expression ?? "", tools, cursor);
 }
 function judge(wanted, found, rollup, tools, cursor) {
   const { head, repo } = found;
   const state = found.kind === "pull" ? found.state : "open";
   const nowMs = tools.nowMs();
-  const grace = { graceMs: wanted.grace_ms, since: (0, import_chunk_OU62BWNV.sinceOf)(cursor, head, nowMs), nowMs };
-  const checks = (0, import_chunk_OU62BWNV.checksWord)(rollup, grace);
-  const isNone = (0, import_chunk_OU62BWNV.isNoneForGood)(checks, grace);
+  const grace = { graceMs: wanted.grace_ms, since: (0, import_chunk_WVANEZX5.sinceOf)(cursor, head, nowMs), nowMs };
+  const checks = (0, import_chunk_WVANEZX5.checksWord)(rollup, grace);
+  const isNone = (0, import_chunk_WVANEZX5.isNoneForGood)(checks, grace);
   const isOver = state === "closed" ? !["passed", "failed"].includes(checks) : state === "merged" && isNone;
   const word = isOver && !(isNone && wanted.allow_none) ? state : checks;
   const verdict = word === "failed" || word === state ? "failed" : word === "passed" || isNone && wanted.allow_none ? "met" : "pending";
-  const moved = (0, import_chunk_OU62BWNV.movedFrom)(cursor, head);
+  const moved = (0, import_chunk_WVANEZX5.movedFrom)(cursor, head);
   const notes = [
     state === "open" ? "" : `, ${state}`,
-    moved === null ? "" : `, head moved from ${(0, import_chunk_OU62BWNV.shortSha)(moved)}`
+    moved === null ? "" : `, head moved from ${(0, import_chunk_WVANEZX5.shortSha)(moved)}`
   ];
-  const text = `${placeOf(wanted, repo)} ${(0, import_chunk_OU62BWNV.shortSha)(head)}: ${(0, import_chunk_OU62BWNV.checksWords)(rollup, grace)}`;
+  const text = `${placeOf(wanted, repo)} ${(0, import_chunk_WVANEZX5.shortSha)(head)}: ${(0, import_chunk_WVANEZX5.checksWords)(rollup, grace)}`;
   return {
     kind: "look",
     verdict,
     word,
-    evidence: (0, import_chunk_OU62BWNV.line)(`${text}${notes.join("")}`),
+    evidence: (0, import_chunk_WVANEZX5.line)(`${text}${notes.join("")}`),
     key: [head, word, rollup.signature || "-", state].join(":"),
     facts: {
       repo,
       ...found.kind === "pull" ? { pr: found.number, url: found.url, state } : { ref: wanted.expression },
       head,
       ...moved === null ? {} : { head_before: moved },
-      ...(0, import_chunk_OU62BWNV.checksFacts)(rollup)
+      ...(0, import_chunk_WVANEZX5.checksFacts)(rollup)
     },
     cursor: { repo, head, since: grace.since },
     isSettled: state !== "open" && verdict !== "pending",
@@ -14652,13 +14681,13 @@ function judge(wanted, found, rollup, tools, cursor) {
 }
 function notThere(wanted, repo, tools, cursor) {
   const nowMs = tools.nowMs();
-  const since = (0, import_chunk_OU62BWNV.sinceOf)(cursor, "", nowMs);
+  const since = (0, import_chunk_WVANEZX5.sinceOf)(cursor, "", nowMs);
   const isLate = nowMs - since >= wanted.grace_ms;
   return {
     kind: "look",
     verdict: "pending",
     word: "not_there",
-    evidence: (0, import_chunk_OU62BWNV.line)(`${placeOf(wanted, repo)}: GitHub has no such commit${isLate ? "" : " yet"}`),
+    evidence: (0, import_chunk_WVANEZX5.line)(`${placeOf(wanted, repo)}: GitHub has no such commit${isLate ? "" : " yet"}`),
     key: `not_there:${isLate ? "late" : "yet"}`,
     facts: { repo, ref: wanted.expression },
     cursor: { repo, head: "", since },
@@ -14675,40 +14704,40 @@ function placeOf({ pr, expression }, repo) {
 });
 
 },
-"./clean-IEQNCSV5.js": function (module, exports) {
+"./clean-7LQ5YPZ6.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   clean: () => clean
 });
 module.exports = stdin_exports;
+var import_chunk_ZSNPKXTO = load("./chunk-ZSNPKXTO.js");
+var import_chunk_AE5U4VIQ = load("./chunk-AE5U4VIQ.js");
 var import_chunk_PJWVBFMH = load("./chunk-PJWVBFMH.js");
 var import_chunk_PL5KOFET = load("./chunk-PL5KOFET.js");
-var import_chunk_A2YWZDRN = load("./chunk-A2YWZDRN.js");
-var import_chunk_AE5U4VIQ = load("./chunk-AE5U4VIQ.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_WRDCTYS2 = load("./chunk-WRDCTYS2.js");
-var import_chunk_EYDXEFW4 = load("./chunk-EYDXEFW4.js");
+var import_chunk_QOWPTVFD = load("./chunk-QOWPTVFD.js");
 var import_chunk_TUJMDTZA = load("./chunk-TUJMDTZA.js");
-var import_chunk_C5WNB57Y = load("./chunk-C5WNB57Y.js");
+var import_chunk_YZHCUTFP = load("./chunk-YZHCUTFP.js");
+var import_chunk_GANVGQKN = load("./chunk-GANVGQKN.js");
 var import_chunk_OPV5FGPX = load("./chunk-OPV5FGPX.js");
-var import_chunk_IUIUXIVZ = load("./chunk-IUIUXIVZ.js");
+var import_chunk_IAQSATNE = load("./chunk-IAQSATNE.js");
 var import_chunk_P33TGMKS = load("./chunk-P33TGMKS.js");
 var import_chunk_BYPGP4VB = load("./chunk-BYPGP4VB.js");
 var import_chunk_O65HRYRH = load("./chunk-O65HRYRH.js");
 var import_chunk_7DZB4FPX = load("./chunk-7DZB4FPX.js");
-var import_chunk_BAZDNJYX = load("./chunk-BAZDNJYX.js");
-var import_chunk_DEHBVYL3 = load("./chunk-DEHBVYL3.js");
+var import_chunk_CZ2D33KP = load("./chunk-CZ2D33KP.js");
+var import_chunk_QESDTJOC = load("./chunk-QESDTJOC.js");
 var import_chunk_LCEM6ZMH = load("./chunk-LCEM6ZMH.js");
-var import_chunk_FSRL2ASG = load("./chunk-FSRL2ASG.js");
 var import_chunk_57BTWB2J = load("./chunk-57BTWB2J.js");
+var import_chunk_FSRL2ASG = load("./chunk-FSRL2ASG.js");
 var import_chunk_GEPPUING = load("./chunk-GEPPUING.js");
 var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
 var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
 var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
 var import_chunk_6GPA47WF = load("./chunk-6GPA47WF.js");
 var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
-var import_chunk_Q3WBBNCF = load("./chunk-Q3WBBNCF.js");
+var import_chunk_XM3GMG25 = load("./chunk-XM3GMG25.js");
 var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
@@ -14716,7 +14745,7 @@ var import_node_path = builtin("node:path");
 async function workIn(spec) {
   if (!spec?.worktree || !await (0, import_chunk_OPV5FGPX.isGenuine)(spec, (0, import_chunk_OPV5FGPX.readKey)())) return void 0;
   const { path: folder, branch } = spec.worktree;
-  const work = (0, import_chunk_BAZDNJYX.worktreeWork)(spec.worktree);
+  const work = (0, import_chunk_CZ2D33KP.worktreeWork)(spec.worktree);
   if (work.isGone)
     return work.isMerged ? void 0 : `its worktree is gone, and its branch ${branch} holds ${work.commits} unmerged commit(s): merge it, or delete it with git branch -D`;
   if (work.uncommitted > 0) return `its worktree ${folder} holds ${work.uncommitted} uncommitted change(s)`;
@@ -14728,9 +14757,9 @@ async function jobsIn(folder) {
   if (!root.startsWith(`${folder}/`) || !(0, import_chunk_SWRACBME.exists)(root)) return void 0;
   try {
     if (!(0, import_chunk_AE5U4VIQ.checkRoot)(root)) return void 0;
-    for (const id of new Set([...(0, import_chunk_EYDXEFW4.listActive)(root), ...(0, import_chunk_EYDXEFW4.listJobs)(root)])) {
+    for (const id of new Set([...(0, import_chunk_QOWPTVFD.listActive)(root), ...(0, import_chunk_QOWPTVFD.listJobs)(root)])) {
       if (!(0, import_chunk_SWRACBME.exists)((0, import_chunk_P33TGMKS.jobPaths)(root, id).folder)) continue;
-      const why = keeps(await (0, import_chunk_WRDCTYS2.refresh)(root, id));
+      const why = keeps(await (0, import_chunk_YZHCUTFP.refresh)(root, id));
       if (why !== void 0) return `its worktree ${folder} has a job of its own, ${id}: ${why}`;
     }
     return void 0;
@@ -14740,7 +14769,7 @@ async function jobsIn(folder) {
 }
 function keeps(view) {
   if (view.damage !== null) return `its record is damaged (${view.damage})`;
-  if (!(0, import_chunk_IUIUXIVZ.isEnded)(view.state)) return "it is live";
+  if (!(0, import_chunk_IAQSATNE.isEnded)(view.state)) return "it is live";
   if (!(0, import_chunk_PL5KOFET.isCollected)(view)) return "nobody has collected its result";
   const inner = view.spec?.worktree?.path;
   return inner !== void 0 && (0, import_chunk_SWRACBME.isFolder)(inner) ? `its worktree ${inner} is still there` : void 0;
@@ -14751,7 +14780,7 @@ async function freeWorktree(root, spec) {
   if (namers(root, worktree.path).some((id) => id !== spec.id)) return void 0;
   const why = await workIn(spec);
   if (why !== void 0) return why;
-  return (0, import_chunk_BAZDNJYX.removeWorktree)(worktree) ? void 0 : `git refuses to remove its worktree ${worktree.path}`;
+  return (0, import_chunk_CZ2D33KP.removeWorktree)(worktree) ? void 0 : `git refuses to remove its worktree ${worktree.path}`;
 }
 async function worktreesOf(root, ids) {
   const found = new Map();
@@ -14764,7 +14793,7 @@ async function worktreesOf(root, ids) {
   return [...found.values()];
 }
 function namers(root, folder) {
-  return (0, import_chunk_EYDXEFW4.listJobs)(root).filter((id) => {
+  return (0, import_chunk_QOWPTVFD.listJobs)(root).filter((id) => {
     const spec = (0, import_chunk_BYPGP4VB.readSpec)((0, import_chunk_P33TGMKS.jobPaths)(root, id));
     return spec.kind === "ok" && spec.value.worktree?.path === folder;
   });
@@ -14773,10 +14802,10 @@ async function planClean(root, options) {
   const plan = { remove: [], keep: [], worktrees: [], debris: findDebris(root) };
   const ancestors = ancestorsOfLive(root);
   let finished = 0;
-  for (const id of (0, import_chunk_EYDXEFW4.listJobs)(root)) {
-    const view = await (0, import_chunk_WRDCTYS2.refresh)(root, id);
-    const why = !(0, import_chunk_IUIUXIVZ.isEnded)(view.state) ? "it is live" : view.damage !== null ? `its record is damaged (${view.damage})` : (0, import_chunk_PJWVBFMH.isAwaited)(root, id) ? "somebody waits for it" : ancestors.has(id) ? "a live job descends from it" : !(0, import_chunk_PL5KOFET.isCollected)(view) && !options.includeUncollected ? "nobody has collected its result" : void 0;
-    if ((0, import_chunk_IUIUXIVZ.isEnded)(view.state)) finished += 1;
+  for (const id of (0, import_chunk_QOWPTVFD.listJobs)(root)) {
+    const view = await (0, import_chunk_YZHCUTFP.refresh)(root, id);
+    const why = !(0, import_chunk_IAQSATNE.isEnded)(view.state) ? "it is live" : view.damage !== null ? `its record is damaged (${view.damage})` : (0, import_chunk_PJWVBFMH.isAwaited)(root, id) ? "somebody waits for it" : ancestors.has(id) ? "a live job descends from it" : !(0, import_chunk_PL5KOFET.isCollected)(view) && !options.includeUncollected ? "nobody has collected its result" : void 0;
+    if ((0, import_chunk_IAQSATNE.isEnded)(view.state)) finished += 1;
     const ageMs = (0, import_chunk_Y5L6GQDB.nowMs)() - Date.parse(view.state.ended_at ?? view.state.created_at);
     const isDue = ageMs >= options.olderThanMs && finished > options.keep;
     const work = why === void 0 && isDue ? await workIn(view.spec) : void 0;
@@ -14794,7 +14823,7 @@ async function removeJobs(root, ids) {
     const why = spec.kind === "ok" ? await freeWorktree(root, spec.value) : void 0;
     if (why !== void 0) kept.push({ id, why });
     if (why !== void 0) continue;
-    const gone = import_node_path.default.join((0, import_chunk_EYDXEFW4.jobsFolder)(root), `.gone-${id}`);
+    const gone = import_node_path.default.join((0, import_chunk_QOWPTVFD.jobsFolder)(root), `.gone-${id}`);
     if (!(0, import_chunk_SWRACBME.moveFolder)((0, import_chunk_P33TGMKS.jobPaths)(root, id).folder, gone)) continue;
     (0, import_chunk_SWRACBME.removeTree)(gone);
     (0, import_chunk_SWRACBME.removeTree)((0, import_chunk_P33TGMKS.jobPaths)(root, id).marker);
@@ -14806,21 +14835,21 @@ function removeDebris(paths) {
   for (const target of paths) (0, import_chunk_SWRACBME.removeTree)(target);
 }
 function findDebris(root) {
-  const folder = (0, import_chunk_EYDXEFW4.jobsFolder)(root);
+  const folder = (0, import_chunk_QOWPTVFD.jobsFolder)(root);
   const half = (0, import_chunk_SWRACBME.listNames)(folder).filter((name) => /^\.(?:new|gone)-/.test(name) && isOld(import_node_path.default.join(folder, name)));
-  const markers = (0, import_chunk_EYDXEFW4.listActive)(root).filter(
+  const markers = (0, import_chunk_QOWPTVFD.listActive)(root).filter(
     (id) => !(0, import_chunk_SWRACBME.factsOf)((0, import_chunk_P33TGMKS.jobPaths)(root, id).folder) && isOld((0, import_chunk_P33TGMKS.jobPaths)(root, id).marker)
   );
   return [...half.map((name) => import_node_path.default.join(folder, name)), ...markers.map((id) => (0, import_chunk_P33TGMKS.jobPaths)(root, id).marker)];
 }
 function isOld(target) {
   const facts = (0, import_chunk_SWRACBME.factsOf)(target);
-  return facts !== void 0 && (0, import_chunk_Y5L6GQDB.nowMs)() - facts.modifiedMs > 6 * import_chunk_Q3WBBNCF.startLimitMs;
+  return facts !== void 0 && (0, import_chunk_Y5L6GQDB.nowMs)() - facts.modifiedMs > 6 * import_chunk_XM3GMG25.startLimitMs;
 }
 function ancestorsOfLive(root) {
   const result = new Set();
-  for (const id of (0, import_chunk_EYDXEFW4.listActive)(root)) {
-    for (let at = id; at !== void 0 && (0, import_chunk_IUIUXIVZ.isId)(at); ) {
+  for (const id of (0, import_chunk_QOWPTVFD.listActive)(root)) {
+    for (let at = id; at !== void 0 && (0, import_chunk_IAQSATNE.isId)(at); ) {
       const spec = (0, import_chunk_BYPGP4VB.readSpec)((0, import_chunk_P33TGMKS.jobPaths)(root, at));
       at = spec.kind === "ok" ? spec.value.lineage?.parent : void 0;
       if (at === void 0 || result.has(at)) break;
@@ -14838,7 +14867,7 @@ var clean = {
     "older-than": {
       kind: "duration",
       value: "D",
-      range: import_chunk_Q3WBBNCF.limits.cleanAge,
+      range: import_chunk_XM3GMG25.limits.cleanAge,
       help: "only jobs that ended at least this long ago (default 14d)"
     },
     keep: {
@@ -14848,7 +14877,7 @@ var clean = {
       help: "keep the newest N finished jobs in any case"
     },
     yes: { kind: "flag", help: "really remove" },
-    ...import_chunk_A2YWZDRN.common
+    ...import_chunk_ZSNPKXTO.common
   },
   notes: "Never removes a live, awaited or uncollected job, nor one that a live job descends from. Once-keys stay. The worktree of a job (--worktree) goes with its record, and both stay while it holds uncommitted or unmerged work, or a job of its own.",
   examples: ["clean", "clean --older-than 3d --keep 20 --yes"],
@@ -14879,7 +14908,7 @@ var clean = {
       return { code: import_chunk_6PFAPK5K.exitCodes.done, out: `${lines.join("\n")}
 ` };
     }
-    const done = await (0, import_chunk_C5WNB57Y.withLock)((0, import_chunk_P33TGMKS.rootPaths)(root.folder).lock, async () => {
+    const done = await (0, import_chunk_GANVGQKN.withLock)((0, import_chunk_P33TGMKS.rootPaths)(root.folder).lock, async () => {
       const plan = await planClean(root.folder, options);
       removeDebris(plan.debris);
       const { kept, ...gone } = await removeJobs(root.folder, plan.remove);
@@ -15029,51 +15058,51 @@ function lastLine({ stdout, stderr }) {
 });
 
 },
-"./collecting-MR3OB5B6.js": function (module, exports) {
+"./collecting-IGTUKVZQ.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  waitAndTell: () => import_chunk_GUZ4FZQF.waitAndTell
+  waitAndTell: () => import_chunk_MVYUDFL7.waitAndTell
 });
 module.exports = stdin_exports;
-var import_chunk_GUZ4FZQF = load("./chunk-GUZ4FZQF.js");
-var import_chunk_TANPD2PO = load("./chunk-TANPD2PO.js");
-var import_chunk_FBU3HYAQ = load("./chunk-FBU3HYAQ.js");
+var import_chunk_MVYUDFL7 = load("./chunk-MVYUDFL7.js");
+var import_chunk_ISFOAVN2 = load("./chunk-ISFOAVN2.js");
+var import_chunk_PHNNOIYT = load("./chunk-PHNNOIYT.js");
+var import_chunk_74RZ5ALM = load("./chunk-74RZ5ALM.js");
 var import_chunk_PJWVBFMH = load("./chunk-PJWVBFMH.js");
 var import_chunk_PL5KOFET = load("./chunk-PL5KOFET.js");
-var import_chunk_T3RYCKUM = load("./chunk-T3RYCKUM.js");
+var import_chunk_2GV3LY6A = load("./chunk-2GV3LY6A.js");
 var import_chunk_5AUWXA57 = load("./chunk-5AUWXA57.js");
-var import_chunk_QKHYVUAR = load("./chunk-QKHYVUAR.js");
 var import_chunk_HJOYLTGT = load("./chunk-HJOYLTGT.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_UKJW2F4U = load("./chunk-UKJW2F4U.js");
+var import_chunk_HOAZLCPZ = load("./chunk-HOAZLCPZ.js");
 var import_chunk_356WYSYK = load("./chunk-356WYSYK.js");
-var import_chunk_OO43PTQK = load("./chunk-OO43PTQK.js");
-var import_chunk_DPZCXG3T = load("./chunk-DPZCXG3T.js");
+var import_chunk_LBMVFM2N = load("./chunk-LBMVFM2N.js");
+var import_chunk_ZYF5CZ25 = load("./chunk-ZYF5CZ25.js");
+var import_chunk_IXDV7ZVJ = load("./chunk-IXDV7ZVJ.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
-var import_chunk_JF5WKRZ5 = load("./chunk-JF5WKRZ5.js");
-var import_chunk_JJIHWTVQ = load("./chunk-JJIHWTVQ.js");
-var import_chunk_WRDCTYS2 = load("./chunk-WRDCTYS2.js");
+var import_chunk_OSQO4432 = load("./chunk-OSQO4432.js");
 var import_chunk_TUJMDTZA = load("./chunk-TUJMDTZA.js");
+var import_chunk_YZHCUTFP = load("./chunk-YZHCUTFP.js");
 var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
 var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
-var import_chunk_IUIUXIVZ = load("./chunk-IUIUXIVZ.js");
+var import_chunk_IAQSATNE = load("./chunk-IAQSATNE.js");
 var import_chunk_P33TGMKS = load("./chunk-P33TGMKS.js");
 var import_chunk_BYPGP4VB = load("./chunk-BYPGP4VB.js");
 var import_chunk_O65HRYRH = load("./chunk-O65HRYRH.js");
 var import_chunk_7DZB4FPX = load("./chunk-7DZB4FPX.js");
-var import_chunk_BAZDNJYX = load("./chunk-BAZDNJYX.js");
-var import_chunk_DEHBVYL3 = load("./chunk-DEHBVYL3.js");
+var import_chunk_CZ2D33KP = load("./chunk-CZ2D33KP.js");
+var import_chunk_QESDTJOC = load("./chunk-QESDTJOC.js");
 var import_chunk_LCEM6ZMH = load("./chunk-LCEM6ZMH.js");
-var import_chunk_FSRL2ASG = load("./chunk-FSRL2ASG.js");
 var import_chunk_57BTWB2J = load("./chunk-57BTWB2J.js");
+var import_chunk_FSRL2ASG = load("./chunk-FSRL2ASG.js");
 var import_chunk_GEPPUING = load("./chunk-GEPPUING.js");
 var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
 var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
 var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
 var import_chunk_6GPA47WF = load("./chunk-6GPA47WF.js");
 var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
-var import_chunk_Q3WBBNCF = load("./chunk-Q3WBBNCF.js");
+var import_chunk_XM3GMG25 = load("./chunk-XM3GMG25.js");
 var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
@@ -15083,53 +15112,53 @@ var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 });
 
 },
-"./continue-N233BFKX.js": function (module, exports) {
+"./continue-447OHEHV.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   continueCommand: () => continueCommand
 });
 module.exports = stdin_exports;
-var import_chunk_WPYRLHH5 = load("./chunk-WPYRLHH5.js");
-var import_chunk_RWRDJHTZ = load("./chunk-RWRDJHTZ.js");
-var import_chunk_YPOA3ZYU = load("./chunk-YPOA3ZYU.js");
-var import_chunk_XFDPIM4L = load("./chunk-XFDPIM4L.js");
-var import_chunk_KYMZMVUR = load("./chunk-KYMZMVUR.js");
-var import_chunk_QSCJWYUW = load("./chunk-QSCJWYUW.js");
-var import_chunk_3UCES3XY = load("./chunk-3UCES3XY.js");
-var import_chunk_66KSLVK5 = load("./chunk-66KSLVK5.js");
-var import_chunk_XSIBS7GW = load("./chunk-XSIBS7GW.js");
-var import_chunk_A2YWZDRN = load("./chunk-A2YWZDRN.js");
+var import_chunk_H45SR5PC = load("./chunk-H45SR5PC.js");
+var import_chunk_C45SPVNZ = load("./chunk-C45SPVNZ.js");
+var import_chunk_T5W74TRA = load("./chunk-T5W74TRA.js");
+var import_chunk_DEL2I5TI = load("./chunk-DEL2I5TI.js");
+var import_chunk_QZR6RHJC = load("./chunk-QZR6RHJC.js");
+var import_chunk_4SIU3KKW = load("./chunk-4SIU3KKW.js");
+var import_chunk_OUKR7UGL = load("./chunk-OUKR7UGL.js");
+var import_chunk_IJGVQPHG = load("./chunk-IJGVQPHG.js");
+var import_chunk_SHAJIPXK = load("./chunk-SHAJIPXK.js");
+var import_chunk_ZSNPKXTO = load("./chunk-ZSNPKXTO.js");
 var import_chunk_AE5U4VIQ = load("./chunk-AE5U4VIQ.js");
-var import_chunk_QKHYVUAR = load("./chunk-QKHYVUAR.js");
+var import_chunk_74RZ5ALM = load("./chunk-74RZ5ALM.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
 var import_chunk_I6ZRWKMO = load("./chunk-I6ZRWKMO.js");
-var import_chunk_D3DQJRD3 = load("./chunk-D3DQJRD3.js");
+var import_chunk_FE5XHAWX = load("./chunk-FE5XHAWX.js");
+var import_chunk_QOWPTVFD = load("./chunk-QOWPTVFD.js");
+var import_chunk_IXDV7ZVJ = load("./chunk-IXDV7ZVJ.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
-var import_chunk_JF5WKRZ5 = load("./chunk-JF5WKRZ5.js");
-var import_chunk_JJIHWTVQ = load("./chunk-JJIHWTVQ.js");
-var import_chunk_WRDCTYS2 = load("./chunk-WRDCTYS2.js");
-var import_chunk_EYDXEFW4 = load("./chunk-EYDXEFW4.js");
+var import_chunk_OSQO4432 = load("./chunk-OSQO4432.js");
 var import_chunk_TUJMDTZA = load("./chunk-TUJMDTZA.js");
+var import_chunk_YZHCUTFP = load("./chunk-YZHCUTFP.js");
 var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
-var import_chunk_FKXPLZBG = load("./chunk-FKXPLZBG.js");
-var import_chunk_C5WNB57Y = load("./chunk-C5WNB57Y.js");
+var import_chunk_AT6SNV4N = load("./chunk-AT6SNV4N.js");
+var import_chunk_GANVGQKN = load("./chunk-GANVGQKN.js");
 var import_chunk_OPV5FGPX = load("./chunk-OPV5FGPX.js");
-var import_chunk_IUIUXIVZ = load("./chunk-IUIUXIVZ.js");
+var import_chunk_IAQSATNE = load("./chunk-IAQSATNE.js");
 var import_chunk_P33TGMKS = load("./chunk-P33TGMKS.js");
 var import_chunk_BYPGP4VB = load("./chunk-BYPGP4VB.js");
 var import_chunk_O65HRYRH = load("./chunk-O65HRYRH.js");
 var import_chunk_7DZB4FPX = load("./chunk-7DZB4FPX.js");
 var import_chunk_LCEM6ZMH = load("./chunk-LCEM6ZMH.js");
-var import_chunk_FSRL2ASG = load("./chunk-FSRL2ASG.js");
 var import_chunk_57BTWB2J = load("./chunk-57BTWB2J.js");
+var import_chunk_FSRL2ASG = load("./chunk-FSRL2ASG.js");
 var import_chunk_GEPPUING = load("./chunk-GEPPUING.js");
 var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
 var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
 var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
 var import_chunk_6GPA47WF = load("./chunk-6GPA47WF.js");
 var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
-var import_chunk_Q3WBBNCF = load("./chunk-Q3WBBNCF.js");
+var import_chunk_XM3GMG25 = load("./chunk-XM3GMG25.js");
 var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
@@ -15141,24 +15170,24 @@ var continueCommand = {
   options: {
     job: { kind: "text", value: "ID", help: "the job whose conversation goes on (whole id)" },
     conversation: { kind: "text", value: "CID", help: "a conversation that a job of this worktree recorded" },
-    ...import_chunk_A2YWZDRN.staffOptions,
+    ...import_chunk_ZSNPKXTO.staffOptions,
     cwd: { kind: "text", value: "DIR", help: "folder to work in (default: that of the earlier job)" },
-    share: import_chunk_A2YWZDRN.writerOptions.share,
-    ...import_chunk_A2YWZDRN.launchOptions
+    share: import_chunk_ZSNPKXTO.writerOptions.share,
+    ...import_chunk_ZSNPKXTO.launchOptions
   },
   notes: "Backend, mode, model, profile and folder are those of the earlier job unless given. The limit is a fresh one.",
   examples: ['continue --job staffer-mik3xa01-9c2k4d --prompt "Now add a test for it"', 'continue --prompt "Go on"'],
   async run(context, input) {
     const root = context.root(input);
     (0, import_chunk_AE5U4VIQ.checkRoot)(root.folder);
-    const prompt = await (0, import_chunk_RWRDJHTZ.taskOf)(context, input);
-    const words = (0, import_chunk_66KSLVK5.onceWords)("continue", input, input.has("cwd") ? (0, import_chunk_66KSLVK5.folderSaid)(context, input) : null, prompt);
-    const repeated = await (0, import_chunk_66KSLVK5.repeatedLaunch)(context, input, words, false);
+    const prompt = await (0, import_chunk_C45SPVNZ.taskOf)(context, input);
+    const words = (0, import_chunk_IJGVQPHG.onceWords)("continue", input, input.has("cwd") ? (0, import_chunk_IJGVQPHG.folderSaid)(context, input) : null, prompt);
+    const repeated = await (0, import_chunk_IJGVQPHG.repeatedLaunch)(context, input, words, false);
     if (repeated) return repeated;
     const parent = parentOf(root, input);
-    await (0, import_chunk_WPYRLHH5.requireGenuine)(parent);
+    await (0, import_chunk_H45SR5PC.requireGenuine)(parent);
     const staff = parent.staff;
-    const resume = (0, import_chunk_WPYRLHH5.conversationOf)(root.folder, parent);
+    const resume = (0, import_chunk_H45SR5PC.conversationOf)(root.folder, parent);
     if (!staff || resume === null) {
       const why = staff ? "no conversation id was seen" : `a ${parent.kind} job keeps no conversation`;
       throw new import_chunk_NVPF5LEY.FaultError(
@@ -15167,14 +15196,14 @@ var continueCommand = {
         import_chunk_TUJMDTZA.nextCommands.restart(parent.id, root.option)
       );
     }
-    const cwd = input.has("cwd") ? (0, import_chunk_QSCJWYUW.folderOf)(context, input) : (0, import_chunk_WPYRLHH5.requireFolder)(parent, "continue", root.option);
-    (0, import_chunk_WPYRLHH5.requireSameFolder)(parent, cwd, root.option);
-    const part = (0, import_chunk_YPOA3ZYU.makeStaffPart)({
+    const cwd = input.has("cwd") ? (0, import_chunk_4SIU3KKW.folderOf)(context, input) : (0, import_chunk_H45SR5PC.requireFolder)(parent, "continue", root.option);
+    (0, import_chunk_H45SR5PC.requireSameFolder)(parent, cwd, root.option);
+    const part = (0, import_chunk_T5W74TRA.makeStaffPart)({
       mode: staff.mode,
       stateRoot: root.folder,
       backend: input.text("backend") ?? staff.custom?.name ?? staff.backend,
       model: input.text("model") ?? staff.model,
-      profile: (0, import_chunk_RWRDJHTZ.askedProfile)(input),
+      profile: (0, import_chunk_C45SPVNZ.askedProfile)(input),
       earlierProfile: staff.profile,
       prompt,
       resume,
@@ -15189,14 +15218,14 @@ var continueCommand = {
     context.tell(
       `continues ${parent.id} (${staff.custom?.name ?? part.backend}, mode ${part.mode}, profile ${part.profile})`
     );
-    part.earlier = (0, import_chunk_WPYRLHH5.earlierOf)(root.folder, part.backend, resume);
+    part.earlier = (0, import_chunk_H45SR5PC.earlierOf)(root.folder, part.backend, resume);
     if (staff.schema) part.schema = true;
     if (staff.base) part.base = staff.base;
-    return (0, import_chunk_RWRDJHTZ.launchStaff)(context, input, {
+    return (0, import_chunk_C45SPVNZ.launchStaff)(context, input, {
       verb: parent.verb,
       staff: part,
       cwd,
-      lineage: (0, import_chunk_WPYRLHH5.lineageOf)(parent, "continue"),
+      lineage: (0, import_chunk_H45SR5PC.lineageOf)(parent, "continue"),
       isSynchronous: parent.verb === "ask" && !input.has("id-only"),
       words,
       asksForLatest: !input.has("job") && !input.has("conversation"),
@@ -15208,13 +15237,13 @@ function parentOf(root, input) {
   const [job, conversation] = [input.text("job"), input.text("conversation")];
   if (job !== void 0 && conversation !== void 0)
     throw (0, import_chunk_NVPF5LEY.usageError)("cannot take --job and --conversation together");
-  if (job !== void 0) return (0, import_chunk_WPYRLHH5.requireSpec)(root, (0, import_chunk_EYDXEFW4.requireWholeId)(root, job));
+  if (job !== void 0) return (0, import_chunk_H45SR5PC.requireSpec)(root, (0, import_chunk_QOWPTVFD.requireWholeId)(root, job));
   const owner = conversation === void 0 ? input.text("owner") ?? import_chunk_6GPA47WF.variables.owner() ?? null : null;
-  const id = (0, import_chunk_XFDPIM4L.findLatest)(root.folder, owner, (_, spec) => {
-    const known = spec.staff ? (0, import_chunk_WPYRLHH5.conversationOf)(root.folder, spec) : null;
+  const id = (0, import_chunk_DEL2I5TI.findLatest)(root.folder, owner, (_, spec) => {
+    const known = spec.staff ? (0, import_chunk_H45SR5PC.conversationOf)(root.folder, spec) : null;
     return conversation === void 0 ? known !== null : known === conversation;
   });
-  if (id !== void 0) return (0, import_chunk_WPYRLHH5.requireSpec)(root, id);
+  if (id !== void 0) return (0, import_chunk_H45SR5PC.requireSpec)(root, id);
   const what = conversation === void 0 ? "a conversation" : `conversation ${JSON.stringify(conversation)}`;
   const whose = owner === null ? "" : ` of owner ${owner}`;
   throw new import_chunk_NVPF5LEY.FaultError(
@@ -15229,14 +15258,14 @@ function parentOf(root, input) {
 });
 
 },
-"./dispatch-DAOUGMU2.js": function (module, exports) {
+"./dispatch-CVJ4CAOP.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   dispatch: () => dispatch
 });
 module.exports = stdin_exports;
-var import_chunk_RRTRAXUN = load("./chunk-RRTRAXUN.js");
+var import_chunk_47FTQ6HL = load("./chunk-47FTQ6HL.js");
 var import_chunk_AE5U4VIQ = load("./chunk-AE5U4VIQ.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
 var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
@@ -15401,10 +15430,10 @@ async function dispatch(args, base, version) {
   if (word === "--version" || word === "version") return { code: import_chunk_6PFAPK5K.exitCodes.done, out: `${version}
 ` };
   const name = word === "--help" || word === "-h" ? "help" : word;
-  const loaded = await (0, import_chunk_RRTRAXUN.loadCommand)(name);
+  const loaded = await (0, import_chunk_47FTQ6HL.loadCommand)(name);
   if (!loaded)
     throw (0, import_chunk_NVPF5LEY.usageError)(
-      `cannot run ${JSON.stringify(word)}: there is no such command; there are ${import_chunk_RRTRAXUN.commandNames.join(", ")}`,
+      `cannot run ${JSON.stringify(word)}: there is no such command; there are ${import_chunk_47FTQ6HL.commandNames.join(", ")}`,
       (0, import_chunk_GEPPUING.quoteWords)([...(0, import_chunk_P33TGMKS.selfWords)(), "help"])
     );
   if (hasChangedWords(args)) {
@@ -15432,25 +15461,25 @@ async function help(command) {
 });
 
 },
-"./doctor-HWX3MCEF.js": function (module, exports) {
+"./doctor-QGWAWH3E.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   doctor: () => doctor
 });
 module.exports = stdin_exports;
-var import_chunk_FBU3HYAQ = load("./chunk-FBU3HYAQ.js");
-var import_chunk_A2YWZDRN = load("./chunk-A2YWZDRN.js");
+var import_chunk_PHNNOIYT = load("./chunk-PHNNOIYT.js");
+var import_chunk_ZSNPKXTO = load("./chunk-ZSNPKXTO.js");
 var import_chunk_AE5U4VIQ = load("./chunk-AE5U4VIQ.js");
-var import_chunk_QKHYVUAR = load("./chunk-QKHYVUAR.js");
+var import_chunk_74RZ5ALM = load("./chunk-74RZ5ALM.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_JF5WKRZ5 = load("./chunk-JF5WKRZ5.js");
-var import_chunk_JJIHWTVQ = load("./chunk-JJIHWTVQ.js");
-var import_chunk_EYDXEFW4 = load("./chunk-EYDXEFW4.js");
+var import_chunk_QOWPTVFD = load("./chunk-QOWPTVFD.js");
+var import_chunk_IXDV7ZVJ = load("./chunk-IXDV7ZVJ.js");
+var import_chunk_OSQO4432 = load("./chunk-OSQO4432.js");
 var import_chunk_TUJMDTZA = load("./chunk-TUJMDTZA.js");
 var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
 var import_chunk_OPV5FGPX = load("./chunk-OPV5FGPX.js");
-var import_chunk_IUIUXIVZ = load("./chunk-IUIUXIVZ.js");
+var import_chunk_IAQSATNE = load("./chunk-IAQSATNE.js");
 var import_chunk_P33TGMKS = load("./chunk-P33TGMKS.js");
 var import_chunk_BYPGP4VB = load("./chunk-BYPGP4VB.js");
 var import_chunk_O65HRYRH = load("./chunk-O65HRYRH.js");
@@ -15462,7 +15491,7 @@ var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
 var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
 var import_chunk_6GPA47WF = load("./chunk-6GPA47WF.js");
 var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
-var import_chunk_Q3WBBNCF = load("./chunk-Q3WBBNCF.js");
+var import_chunk_XM3GMG25 = load("./chunk-XM3GMG25.js");
 var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
@@ -15471,12 +15500,12 @@ async function diagnose(root, id) {
     const next = (0, import_chunk_TUJMDTZA.nextCommand)(root.option, "clean", "--yes");
     return { id, condition: "damaged", problem: "a marker of a live job without a job folder", next, facts: [] };
   }
-  const view = (0, import_chunk_IUIUXIVZ.inspect)(root.folder, id);
-  const condition = (0, import_chunk_IUIUXIVZ.conditionOf)(view);
+  const view = (0, import_chunk_IAQSATNE.inspect)(root.folder, id);
+  const condition = (0, import_chunk_IAQSATNE.conditionOf)(view);
   return { id, condition, ...await problemOf(root, view, condition), facts: factsOfJob(view) };
 }
 async function diagnoseAll(root) {
-  const ids = [...new Set([...(0, import_chunk_EYDXEFW4.listActive)(root.folder), ...(0, import_chunk_EYDXEFW4.listJobs)(root.folder)])];
+  const ids = [...new Set([...(0, import_chunk_QOWPTVFD.listActive)(root.folder), ...(0, import_chunk_QOWPTVFD.listJobs)(root.folder)])];
   const findings = [];
   for (const id of ids) findings.push(await diagnose(root, id));
   return findings.filter((finding) => finding.problem !== null);
@@ -15489,15 +15518,15 @@ async function problemOf(root, view, condition) {
       problem: `the record is damaged: ${damage}; nothing was deleted, output and result files are as they were`,
       next: import_chunk_TUJMDTZA.nextCommands.status(root.option)
     };
-  if (spec && !(0, import_chunk_IUIUXIVZ.isEnded)(view.state) && !await (0, import_chunk_OPV5FGPX.isGenuine)(spec, (0, import_chunk_OPV5FGPX.readKey)())) {
+  if (spec && !(0, import_chunk_IAQSATNE.isEnded)(view.state) && !await (0, import_chunk_OPV5FGPX.isGenuine)(spec, (0, import_chunk_OPV5FGPX.readKey)())) {
     return {
       problem: "spec.json was changed or written by another user: nothing is started or signaled for this job",
       next: import_chunk_TUJMDTZA.nextCommands.observe(id, root.option)
     };
   }
-  if (spec && !(0, import_chunk_IUIUXIVZ.findEngine)(spec.engine))
+  if (spec && !(0, import_chunk_IAQSATNE.findEngine)(spec.engine))
     return { problem: `it runs on the engine ${spec.engine}, which this release does not know`, next: null };
-  const health = (0, import_chunk_FBU3HYAQ.healthOf)(view, condition);
+  const health = (0, import_chunk_PHNNOIYT.healthOf)(view, condition);
   switch (condition) {
     case "orphaned":
     case "unclaimed":
@@ -15539,7 +15568,7 @@ var doctor = {
       value: "NAME",
       help: "one real round trip with this agent CLI, restricted, in an empty folder (calls its model once)"
     },
-    ...import_chunk_A2YWZDRN.common
+    ...import_chunk_ZSNPKXTO.common
   },
   notes: "Exit codes: 0 nothing is wrong, 3 something is. Changes nothing. With --backend: 0 when a complete answer came within 2 minutes, 3 when not, with the reason in the words of the CLI; the CLI may keep that conversation in its own history.",
   examples: ["doctor", "doctor run-mik3x9ab-4f7q2z", "doctor --backend codex"],
@@ -15547,13 +15576,13 @@ var doctor = {
     const backend = input.text("backend");
     if (backend !== void 0) {
       if (input.words.length > 0) throw (0, import_chunk_NVPF5LEY.usageError)("cannot take a job ID and --backend together");
-      const { doctorBackend } = await Promise.resolve().then(() => load("./doctor-backend-M66ELC64.js"));
+      const { doctorBackend } = await Promise.resolve().then(() => load("./doctor-backend-AFP2Y6JJ.js"));
       return doctorBackend(context, backend, input.has("json"));
     }
     const root = context.root(input);
     const isThere = (0, import_chunk_AE5U4VIQ.checkRoot)(root.folder);
     const word = input.words[0];
-    const findings = !isThere && word === void 0 ? [] : word === void 0 ? await diagnoseAll(root) : [await diagnose(root, (0, import_chunk_EYDXEFW4.findJob)(root, word))];
+    const findings = !isThere && word === void 0 ? [] : word === void 0 ? await diagnoseAll(root) : [await diagnose(root, (0, import_chunk_QOWPTVFD.findJob)(root, word))];
     const isWrong = findings.some((finding) => finding.problem !== null);
     const code = isWrong ? import_chunk_6PFAPK5K.exitCodes.unsuccessful : import_chunk_6PFAPK5K.exitCodes.done;
     if (input.has("json")) {
@@ -15575,55 +15604,55 @@ function tell(finding) {
 });
 
 },
-"./doctor-backend-M66ELC64.js": function (module, exports) {
+"./doctor-backend-AFP2Y6JJ.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   doctorBackend: () => doctorBackend
 });
 module.exports = stdin_exports;
-var import_chunk_2UNQDUL2 = load("./chunk-2UNQDUL2.js");
+var import_chunk_SYVILRKO = load("./chunk-SYVILRKO.js");
 var import_chunk_XFBNWBRB = load("./chunk-XFBNWBRB.js");
-var import_chunk_YPOA3ZYU = load("./chunk-YPOA3ZYU.js");
-var import_chunk_5CYIRRQK = load("./chunk-5CYIRRQK.js");
-var import_chunk_T3RYCKUM = load("./chunk-T3RYCKUM.js");
-var import_chunk_5AUWXA57 = load("./chunk-5AUWXA57.js");
-var import_chunk_XSIBS7GW = load("./chunk-XSIBS7GW.js");
+var import_chunk_T5W74TRA = load("./chunk-T5W74TRA.js");
+var import_chunk_SHAJIPXK = load("./chunk-SHAJIPXK.js");
 var import_chunk_AE5U4VIQ = load("./chunk-AE5U4VIQ.js");
+var import_chunk_SJ3ZYKPL = load("./chunk-SJ3ZYKPL.js");
+var import_chunk_2GV3LY6A = load("./chunk-2GV3LY6A.js");
+var import_chunk_5AUWXA57 = load("./chunk-5AUWXA57.js");
 var import_chunk_HJOYLTGT = load("./chunk-HJOYLTGT.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_MZDU5A4U = load("./chunk-MZDU5A4U.js");
-var import_chunk_2Z4M7TTB = load("./chunk-2Z4M7TTB.js");
+var import_chunk_RATQ4EU5 = load("./chunk-RATQ4EU5.js");
+var import_chunk_7CH2ZGQO = load("./chunk-7CH2ZGQO.js");
 var import_chunk_I6ZRWKMO = load("./chunk-I6ZRWKMO.js");
-var import_chunk_D3DQJRD3 = load("./chunk-D3DQJRD3.js");
+var import_chunk_FE5XHAWX = load("./chunk-FE5XHAWX.js");
+var import_chunk_QOWPTVFD = load("./chunk-QOWPTVFD.js");
 var import_chunk_356WYSYK = load("./chunk-356WYSYK.js");
-var import_chunk_OO43PTQK = load("./chunk-OO43PTQK.js");
-var import_chunk_DPZCXG3T = load("./chunk-DPZCXG3T.js");
+var import_chunk_LBMVFM2N = load("./chunk-LBMVFM2N.js");
+var import_chunk_ZYF5CZ25 = load("./chunk-ZYF5CZ25.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
-var import_chunk_WRDCTYS2 = load("./chunk-WRDCTYS2.js");
-var import_chunk_EYDXEFW4 = load("./chunk-EYDXEFW4.js");
 var import_chunk_TUJMDTZA = load("./chunk-TUJMDTZA.js");
+var import_chunk_YZHCUTFP = load("./chunk-YZHCUTFP.js");
 var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
 var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
-var import_chunk_FKXPLZBG = load("./chunk-FKXPLZBG.js");
-var import_chunk_C5WNB57Y = load("./chunk-C5WNB57Y.js");
+var import_chunk_AT6SNV4N = load("./chunk-AT6SNV4N.js");
+var import_chunk_GANVGQKN = load("./chunk-GANVGQKN.js");
 var import_chunk_OPV5FGPX = load("./chunk-OPV5FGPX.js");
-var import_chunk_IUIUXIVZ = load("./chunk-IUIUXIVZ.js");
+var import_chunk_IAQSATNE = load("./chunk-IAQSATNE.js");
 var import_chunk_P33TGMKS = load("./chunk-P33TGMKS.js");
 var import_chunk_BYPGP4VB = load("./chunk-BYPGP4VB.js");
 var import_chunk_O65HRYRH = load("./chunk-O65HRYRH.js");
 var import_chunk_7DZB4FPX = load("./chunk-7DZB4FPX.js");
-var import_chunk_DEHBVYL3 = load("./chunk-DEHBVYL3.js");
+var import_chunk_QESDTJOC = load("./chunk-QESDTJOC.js");
 var import_chunk_LCEM6ZMH = load("./chunk-LCEM6ZMH.js");
-var import_chunk_FSRL2ASG = load("./chunk-FSRL2ASG.js");
 var import_chunk_57BTWB2J = load("./chunk-57BTWB2J.js");
+var import_chunk_FSRL2ASG = load("./chunk-FSRL2ASG.js");
 var import_chunk_GEPPUING = load("./chunk-GEPPUING.js");
 var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
 var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
 var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
 var import_chunk_6GPA47WF = load("./chunk-6GPA47WF.js");
 var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
-var import_chunk_Q3WBBNCF = load("./chunk-Q3WBBNCF.js");
+var import_chunk_XM3GMG25 = load("./chunk-XM3GMG25.js");
 var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
@@ -15645,8 +15674,8 @@ var trialMs = 12e4;
 var task = "Reply with the single word: ready";
 var answerBytes = 1024;
 async function roundTrip(name, onStart) {
-  const isOwn = Object.hasOwn((0, import_chunk_YPOA3ZYU.readUserConfig)().backends, name);
-  const canRestrict = !isOwn && (0, import_chunk_D3DQJRD3.findBackend)(name)?.profiles.restricted !== null;
+  const isOwn = Object.hasOwn((0, import_chunk_T5W74TRA.readUserConfig)().backends, name);
+  const canRestrict = !isOwn && (0, import_chunk_FE5XHAWX.findBackend)(name)?.profiles.restricted !== null;
   const signals = (0, import_chunk_5AUWXA57.holdSignals)();
   try {
     const folder = makeTempFolder("job-companion-trial-");
@@ -15674,10 +15703,10 @@ async function requireQuiet(signals) {
 }
 function makePart(root, cwd, backend, profile) {
   const words = { mode: "ask", stateRoot: root.folder, model: null, prompt: task, resume: null };
-  return { ...(0, import_chunk_YPOA3ZYU.makeStaffPart)({ ...words, backend, profile, cwd }), brief: false };
+  return { ...(0, import_chunk_T5W74TRA.makeStaffPart)({ ...words, backend, profile, cwd }), brief: false };
 }
 async function tryIn(root, cwd, part, signals) {
-  const { id } = await (0, import_chunk_XSIBS7GW.launch)(root, {
+  const { id } = await (0, import_chunk_SHAJIPXK.launch)(root, {
     kind: "staff",
     verb: "ask",
     owner: null,
@@ -15685,8 +15714,8 @@ async function tryIn(root, cwd, part, signals) {
     onceKey: null,
     cwd,
     deadlineMs: trialMs,
-    killGraceMs: import_chunk_Q3WBBNCF.limits.staffKillGrace.default,
-    maxOutputBytes: import_chunk_Q3WBBNCF.limits.maxOutput.min,
+    killGraceMs: import_chunk_XM3GMG25.limits.staffKillGrace.default,
+    maxOutputBytes: import_chunk_XM3GMG25.limits.maxOutput.min,
     firstOutputMs: null,
     stallMs: null,
     lineage: null,
@@ -15694,7 +15723,7 @@ async function tryIn(root, cwd, part, signals) {
     staff: part
   });
   const why = "doctor was interrupted";
-  signals.onEach(() => void (0, import_chunk_5CYIRRQK.cancelJob)(root.folder, id, { owner: null, why }).catch(() => void 0));
+  signals.onEach(() => void (0, import_chunk_SJ3ZYKPL.cancelJob)(root.folder, id, { owner: null, why }).catch(() => void 0));
   const { view, firstOutputMs } = await follow(root, id);
   const { state } = view;
   return {
@@ -15715,12 +15744,12 @@ async function follow(root, id) {
   const paths = (0, import_chunk_P33TGMKS.jobPaths)(root.folder, id);
   let firstOutputMs = null;
   const look = () => {
-    const started = (0, import_chunk_MZDU5A4U.startedAt)(paths);
+    const started = (0, import_chunk_RATQ4EU5.startedAt)(paths);
     if (firstOutputMs !== null || started === null || !(0, import_chunk_SWRACBME.factsOf)(paths.output)?.size) return;
     firstOutputMs = Math.max(0, (0, import_chunk_Y5L6GQDB.nowMs)() - Date.parse(started));
   };
-  const patience = trialMs + 3 * import_chunk_Q3WBBNCF.limits.staffKillGrace.default;
-  const [view] = await (0, import_chunk_T3RYCKUM.waitForJobs)(root.folder, [id], {
+  const patience = trialMs + 3 * import_chunk_XM3GMG25.limits.staffKillGrace.default;
+  const [view] = await (0, import_chunk_2GV3LY6A.waitForJobs)(root.folder, [id], {
     mode: "all",
     timeoutMs: patience,
     heartbeatMs: 50,
@@ -15743,8 +15772,8 @@ async function removeOrName(folder) {
   }
 }
 async function doctorBackend(context, name, isJson) {
-  const backend = (0, import_chunk_D3DQJRD3.findBackend)(name);
-  const signIn = backend ? (0, import_chunk_2UNQDUL2.signInOf)(backend) : null;
+  const backend = (0, import_chunk_FE5XHAWX.findBackend)(name);
+  const signIn = backend ? (0, import_chunk_SYVILRKO.signInOf)(backend) : null;
   try {
     const trip = await roundTrip(
       name,
@@ -15795,7 +15824,7 @@ function page(name, isReady, rows) {
 });
 
 },
-"./file-EBZMMSTD.js": function (module, exports) {
+"./file-BWPVAI6B.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -15804,12 +15833,12 @@ __export(stdin_exports, {
 module.exports = stdin_exports;
 var import_chunk_QNAIMAEG = load("./chunk-QNAIMAEG.js");
 var import_chunk_VMGTN72A = load("./chunk-VMGTN72A.js");
-var import_chunk_K6UWIUJY = load("./chunk-K6UWIUJY.js");
+var import_chunk_Y32PDG3G = load("./chunk-Y32PDG3G.js");
 var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
 var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
 var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
 var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
-var import_chunk_Q3WBBNCF = load("./chunk-Q3WBBNCF.js");
+var import_chunk_XM3GMG25 = load("./chunk-XM3GMG25.js");
 var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
@@ -15869,7 +15898,7 @@ function lookForPattern(target, pattern, facts, tools, cursor) {
   return lookThrough(target, facts, tools, cursor, async (piece, isLast) => {
     const end = piece.lastIndexOf(10) + 1;
     const text = (isLast || end === 0 ? piece : piece.subarray(0, end)).toString("utf8");
-    const at = await (0, import_chunk_K6UWIUJY.matchAt)(pattern, text);
+    const at = await (0, import_chunk_Y32PDG3G.matchAt)(pattern, text);
     if (at === "slow") return at;
     if (at >= 0) return { at: Buffer.byteLength(text.slice(0, at)) };
     return { done: piece.length - end > lineBytes ? piece.length : end };
@@ -15938,11 +15967,11 @@ var file = {
     changed: { kind: "flag", help: "met when it is not what it was at the launch (also when it appears or goes)" },
     contains: { kind: "text", value: "TEXT", help: "met when this text is in it" },
     matches: { kind: "text", value: "REGEX", help: "met when a line matches (JavaScript, without slashes)" },
-    "min-size": { kind: "size", value: "SIZE", range: import_chunk_Q3WBBNCF.limits.watchSize, help: "met when it is at least this large" },
+    "min-size": { kind: "size", value: "SIZE", range: import_chunk_XM3GMG25.limits.watchSize, help: "met when it is at least this large" },
     stable: {
       kind: "duration",
       value: "D",
-      range: import_chunk_Q3WBBNCF.limits.watchStable,
+      range: import_chunk_XM3GMG25.limits.watchStable,
       help: "met when it is there and nothing has written to it for so long"
     },
     sha256: { kind: "text", value: "HEX", help: "met when its content has this digest" }
@@ -15990,7 +16019,7 @@ function conditionIn(given) {
       if (text === "") throw (0, import_chunk_NVPF5LEY.usageError)('cannot take --contains "": every file has that; give the text to look for');
       return { ask, text };
     case "matches":
-      return { ask, pattern: (0, import_chunk_K6UWIUJY.parsePattern)(text, "--matches") };
+      return { ask, pattern: (0, import_chunk_Y32PDG3G.parsePattern)(text, "--matches") };
     case "min-size":
       return { ask, bytes: given.size("min-size") };
     case "stable":
@@ -16071,16 +16100,16 @@ function kindOf(target) {
 });
 
 },
-"./help-4NWDXXJE.js": function (module, exports) {
+"./help-JWD62K6L.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   help: () => help
 });
 module.exports = stdin_exports;
-var import_chunk_A2YWZDRN = load("./chunk-A2YWZDRN.js");
+var import_chunk_ZSNPKXTO = load("./chunk-ZSNPKXTO.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_Q3WBBNCF = load("./chunk-Q3WBBNCF.js");
+var import_chunk_XM3GMG25 = load("./chunk-XM3GMG25.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 var help = {
@@ -16088,10 +16117,10 @@ var help = {
   summary: "this page, or the page of one command",
   form: "[COMMAND [KIND]]",
   words: { min: 0, max: 2 },
-  options: import_chunk_A2YWZDRN.common,
+  options: import_chunk_ZSNPKXTO.common,
   examples: ["help", "help run", "help watch file"],
   async run(_context, input) {
-    const { commandNames, loadCommand } = await Promise.resolve().then(() => load("./registry-D3QRGF6L.js"));
+    const { commandNames, loadCommand } = await Promise.resolve().then(() => load("./registry-J7P24WFV.js"));
     const { renderHelp } = await Promise.resolve().then(() => load("./usage-KTS4T74N.js"));
     const { labelled } = await Promise.resolve().then(() => load("./wrap-LTCIWAWY.js"));
     const [word, ...more] = input.words;
@@ -16125,20 +16154,21 @@ var foot = `Exit codes: 0 done, 2 not finished, 3 failed or timed out or crashed
 });
 
 },
-"./http-MGBK7DB5.js": function (module, exports) {
+"./http-LOGM52JO.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   http: () => http
 });
 module.exports = stdin_exports;
-var import_chunk_K6UWIUJY = load("./chunk-K6UWIUJY.js");
+var import_chunk_Y32PDG3G = load("./chunk-Y32PDG3G.js");
+var import_chunk_55JORUFF = load("./chunk-55JORUFF.js");
 var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
 var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
 var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
 var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
 var import_chunk_6GPA47WF = load("./chunk-6GPA47WF.js");
-var import_chunk_Q3WBBNCF = load("./chunk-Q3WBBNCF.js");
+var import_chunk_XM3GMG25 = load("./chunk-XM3GMG25.js");
 var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
@@ -16284,7 +16314,7 @@ async function follow(call, signal, progress) {
       incoming.destroy();
       const next = nextUrl(url, location);
       if (seen.has(next.href)) throw new StrayError("it redirects in a circle");
-      if (redirects === import_chunk_Q3WBBNCF.httpRedirects) throw new StrayError(`it redirects more than ${import_chunk_Q3WBBNCF.httpRedirects} times`);
+      if (redirects === import_chunk_XM3GMG25.httpRedirects) throw new StrayError(`it redirects more than ${import_chunk_XM3GMG25.httpRedirects} times`);
       seen.add(next.href);
       wasDowngraded ||= url.protocol === "https:" && next.protocol === "http:";
       url = next;
@@ -16327,7 +16357,7 @@ async function open(url, headers, signal) {
     },
     // No agent: the connection is closed after the answer.
     agent: false,
-    maxHeaderSize: import_chunk_Q3WBBNCF.httpHeaderBytes,
+    maxHeaderSize: import_chunk_XM3GMG25.httpHeaderBytes,
     // Node's 250 ms for each address of a host are too short for a slow network.
     autoSelectFamilyAttemptTimeout: 1e3,
     signal,
@@ -16471,7 +16501,7 @@ async function judgeText(input, head, body) {
   let found;
   if (input.contains !== null && !text.includes(input.contains)) unmet.push(`no ${quote(input.contains)} in it`);
   if (input.matches !== null) {
-    const answer = await (0, import_chunk_K6UWIUJY.matchPattern)(input.matches, text);
+    const answer = await (0, import_chunk_Y32PDG3G.matchPattern)(input.matches, text);
     if (answer === "slow")
       return { unmet, trouble: { cause: "failed", message: `${quote(input.matches)} takes too long on this body` } };
     if (!answer) unmet.push(`nothing in it matches ${quote(input.matches)}`);
@@ -16520,9 +16550,9 @@ function tellAnswer(url, head, size) {
   return withReason(`GET ${shownAddress(url)}: ${head.status}${told}${from}`);
 }
 function withReason(told, reason) {
-  if (!reason) return (0, import_chunk_LXK2ZILE.excerpt)(told, import_chunk_Q3WBBNCF.evidenceChars);
-  const rest = (0, import_chunk_LXK2ZILE.excerpt)(reason, import_chunk_Q3WBBNCF.evidenceChars / 2);
-  return `${(0, import_chunk_LXK2ZILE.excerpt)(told, import_chunk_Q3WBBNCF.evidenceChars - new TextEncoder().encode(rest).length - 2)}; ${rest}`;
+  if (!reason) return (0, import_chunk_LXK2ZILE.excerpt)(told, import_chunk_XM3GMG25.evidenceChars);
+  const rest = (0, import_chunk_LXK2ZILE.excerpt)(reason, import_chunk_XM3GMG25.evidenceChars / 2);
+  return `${(0, import_chunk_LXK2ZILE.excerpt)(told, import_chunk_XM3GMG25.evidenceChars - new TextEncoder().encode(rest).length - 2)}; ${rest}`;
 }
 function factsOf(head, { size, digest, json }) {
   const etag = head.headers.etag;
@@ -16584,7 +16614,7 @@ function parseHttp(given) {
     fail: statuses["fail-status"],
     pending: statuses["pending-status"],
     contains,
-    matches: pattern === void 0 ? null : (0, import_chunk_K6UWIUJY.parsePattern)(pattern, "--matches"),
+    matches: pattern === void 0 ? null : (0, import_chunk_Y32PDG3G.parsePattern)(pattern, "--matches"),
     json: parseJson(given.text("json")),
     sha256: parseDigest(given.text("sha256")),
     changed: given.has("changed"),
@@ -16653,13 +16683,13 @@ function retryAfterOf(header, nowMs) {
   if (header === void 0) return null;
   const text = header.trim();
   const wait = /^\d+$/.test(text) ? Number(text) * 1e3 : Date.parse(text) - nowMs;
-  return Number.isNaN(wait) ? null : Math.min(Math.max(0, wait), import_chunk_Q3WBBNCF.retryAfterMaxMs);
+  return Number.isNaN(wait) ? null : Math.min(Math.max(0, wait), import_chunk_XM3GMG25.retryAfterMaxMs);
 }
 function isNamed(input, status) {
   return [input.met ?? [], input.fail, input.pending].some((list) => matchesStatus(list, status));
 }
 function wantsOf(input, head, cursor) {
-  const isTooLong = Number(head.headers["content-length"]) > import_chunk_Q3WBBNCF.httpDigestBytes;
+  const isTooLong = Number(head.headers["content-length"]) > import_chunk_XM3GMG25.httpDigestBytes;
   return {
     text: isAccepted(input, head.status) && wantsText(input),
     digest: needsDigest(input, head) && !isTooLong && knownDigest(head, cursor) === null
@@ -16675,7 +16705,7 @@ async function judgeAnswer(input, { head, body }, { cursor, nowMs }) {
   if (text.trouble) return troubleOf(text.trouble.cause, withReason(told, text.trouble.message));
   const digest = body.sha256 ?? knownDigest(head, cursor);
   if (needsDigest(input, head) && digest === null)
-    return troubleOf("shape", withReason(told, `no digest is taken of more than ${(0, import_chunk_TFEMYLSK.formatSize)(import_chunk_Q3WBBNCF.httpDigestBytes)}`));
+    return troubleOf("shape", withReason(told, `no digest is taken of more than ${(0, import_chunk_TFEMYLSK.formatSize)(import_chunk_XM3GMG25.httpDigestBytes)}`));
   const change = input.changed ? changeOf(head, { isWhole: isWhole(input, status), digest, cursor }) : null;
   const unmet = [...text.unmet];
   if (isOk && input.sha256 !== null && digest !== input.sha256) unmet.push(`its sha256 is ${digest?.slice(0, 12)}...`);
@@ -16742,7 +16772,10 @@ var http = {
     "watch http https://example.org/app.tgz --sha256 HEX --for 6h"
   ],
   isRemote: true,
-  read: (given) => parseHttp(given),
+  read(given, place) {
+    if (given.has("changed")) (0, import_chunk_55JORUFF.requireBaseline)(place);
+    return parseHttp(given);
+  },
   async look(plain, tools, cursor) {
     const input = plain;
     const headers = headersOf(input.headers);
@@ -16750,12 +16783,12 @@ var http = {
     const answer = await askHttp({
       url: input.url,
       headers,
-      timeoutMs: tools.leftMs(),
+      timeoutMs: (0, import_chunk_55JORUFF.timeOf)(tools),
       signal: tools.signal,
       isFinal: (status) => isNamed(input, status),
       plan: (head) => {
         const wants = wantsOf(input, head, cursor);
-        return { keep: wants.text ? import_chunk_Q3WBBNCF.httpBodyBytes : 0, digest: wants.digest ? import_chunk_Q3WBBNCF.httpDigestBytes : 0 };
+        return { keep: wants.text ? import_chunk_XM3GMG25.httpBodyBytes : 0, digest: wants.digest ? import_chunk_XM3GMG25.httpDigestBytes : 0 };
       }
     });
     if (answer.how === "failed") return troubleOf2(input, answer);
@@ -16781,54 +16814,54 @@ function troubleOf2(input, failure) {
 });
 
 },
-"./implement-Q53NU2JK.js": function (module, exports) {
+"./implement-GAMY6GMA.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   implement: () => implement
 });
 module.exports = stdin_exports;
-var import_chunk_7FS44QEN = load("./chunk-7FS44QEN.js");
-var import_chunk_RWRDJHTZ = load("./chunk-RWRDJHTZ.js");
-var import_chunk_YPOA3ZYU = load("./chunk-YPOA3ZYU.js");
-var import_chunk_KYMZMVUR = load("./chunk-KYMZMVUR.js");
-var import_chunk_QSCJWYUW = load("./chunk-QSCJWYUW.js");
-var import_chunk_3UCES3XY = load("./chunk-3UCES3XY.js");
-var import_chunk_66KSLVK5 = load("./chunk-66KSLVK5.js");
-var import_chunk_XSIBS7GW = load("./chunk-XSIBS7GW.js");
-var import_chunk_A2YWZDRN = load("./chunk-A2YWZDRN.js");
+var import_chunk_CNTV5VW7 = load("./chunk-CNTV5VW7.js");
+var import_chunk_C45SPVNZ = load("./chunk-C45SPVNZ.js");
+var import_chunk_T5W74TRA = load("./chunk-T5W74TRA.js");
+var import_chunk_QZR6RHJC = load("./chunk-QZR6RHJC.js");
+var import_chunk_4SIU3KKW = load("./chunk-4SIU3KKW.js");
+var import_chunk_OUKR7UGL = load("./chunk-OUKR7UGL.js");
+var import_chunk_IJGVQPHG = load("./chunk-IJGVQPHG.js");
+var import_chunk_SHAJIPXK = load("./chunk-SHAJIPXK.js");
+var import_chunk_ZSNPKXTO = load("./chunk-ZSNPKXTO.js");
 var import_chunk_AE5U4VIQ = load("./chunk-AE5U4VIQ.js");
-var import_chunk_QKHYVUAR = load("./chunk-QKHYVUAR.js");
+var import_chunk_74RZ5ALM = load("./chunk-74RZ5ALM.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
 var import_chunk_I6ZRWKMO = load("./chunk-I6ZRWKMO.js");
-var import_chunk_D3DQJRD3 = load("./chunk-D3DQJRD3.js");
+var import_chunk_FE5XHAWX = load("./chunk-FE5XHAWX.js");
+var import_chunk_QOWPTVFD = load("./chunk-QOWPTVFD.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
-var import_chunk_WRDCTYS2 = load("./chunk-WRDCTYS2.js");
-var import_chunk_EYDXEFW4 = load("./chunk-EYDXEFW4.js");
 var import_chunk_TUJMDTZA = load("./chunk-TUJMDTZA.js");
+var import_chunk_YZHCUTFP = load("./chunk-YZHCUTFP.js");
 var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
-var import_chunk_FKXPLZBG = load("./chunk-FKXPLZBG.js");
-var import_chunk_C5WNB57Y = load("./chunk-C5WNB57Y.js");
+var import_chunk_AT6SNV4N = load("./chunk-AT6SNV4N.js");
+var import_chunk_GANVGQKN = load("./chunk-GANVGQKN.js");
 var import_chunk_OPV5FGPX = load("./chunk-OPV5FGPX.js");
-var import_chunk_IUIUXIVZ = load("./chunk-IUIUXIVZ.js");
+var import_chunk_IAQSATNE = load("./chunk-IAQSATNE.js");
 var import_chunk_P33TGMKS = load("./chunk-P33TGMKS.js");
 var import_chunk_BYPGP4VB = load("./chunk-BYPGP4VB.js");
 var import_chunk_O65HRYRH = load("./chunk-O65HRYRH.js");
 var import_chunk_7DZB4FPX = load("./chunk-7DZB4FPX.js");
 var import_chunk_LCEM6ZMH = load("./chunk-LCEM6ZMH.js");
-var import_chunk_FSRL2ASG = load("./chunk-FSRL2ASG.js");
 var import_chunk_57BTWB2J = load("./chunk-57BTWB2J.js");
+var import_chunk_FSRL2ASG = load("./chunk-FSRL2ASG.js");
 var import_chunk_GEPPUING = load("./chunk-GEPPUING.js");
 var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
 var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
 var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
 var import_chunk_6GPA47WF = load("./chunk-6GPA47WF.js");
 var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
-var import_chunk_Q3WBBNCF = load("./chunk-Q3WBBNCF.js");
+var import_chunk_XM3GMG25 = load("./chunk-XM3GMG25.js");
 var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
-var implement = (0, import_chunk_7FS44QEN.makeStaffVerb)({
+var implement = (0, import_chunk_CNTV5VW7.makeStaffVerb)({
   mode: "implement",
   notes: "A second implement job in the same worktree is refused unless it has --worktree or --share. The result says what was changed: files, commits, or that nothing was.",
   examples: [
@@ -16900,7 +16933,7 @@ function installForMac() {
 });
 
 },
-"./judging-PSUONO7A.js": function (module, exports) {
+"./judging-GH3ZXVOD.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -16908,10 +16941,10 @@ __export(stdin_exports, {
 });
 module.exports = stdin_exports;
 var import_chunk_NTYY2FGO = load("./chunk-NTYY2FGO.js");
-var import_chunk_JJIHWTVQ = load("./chunk-JJIHWTVQ.js");
+var import_chunk_OSQO4432 = load("./chunk-OSQO4432.js");
 var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
 var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
-var import_chunk_7ICAZJCR = load("./chunk-7ICAZJCR.js");
+var import_chunk_SR6YPOUM = load("./chunk-SR6YPOUM.js");
 var import_chunk_BYPGP4VB = load("./chunk-BYPGP4VB.js");
 var import_chunk_7DZB4FPX = load("./chunk-7DZB4FPX.js");
 var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
@@ -16919,7 +16952,7 @@ var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
 var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
 var import_chunk_6GPA47WF = load("./chunk-6GPA47WF.js");
 var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
-var import_chunk_Q3WBBNCF = load("./chunk-Q3WBBNCF.js");
+var import_chunk_XM3GMG25 = load("./chunk-XM3GMG25.js");
 var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
@@ -16943,7 +16976,7 @@ function stillnessOf(window) {
   return { kind: descendants > 0 ? "waiting" : "dead", ...facts };
 }
 function isBusy(cpuMs, spanMs) {
-  return cpuMs !== null && cpuMs > 0 && cpuMs >= spanMs * import_chunk_Q3WBBNCF.idleCpuShare;
+  return cpuMs !== null && cpuMs > 0 && cpuMs >= spanMs * import_chunk_XM3GMG25.idleCpuShare;
 }
 function countDescendants(count) {
   return `${count === 0 ? "no" : count} descendant${count === 1 ? "" : "s"}`;
@@ -17051,7 +17084,7 @@ function judgeHealth(before, seen) {
   const troubles = seen.probe?.kind === "trouble" ? before.troubles + 1 : 0;
   const changes = changesOf(before, seen, reading);
   const isWhole = seen.activity.spanMs >= seen.everyMs / 2;
-  const window = [...before.window, seen.activity].slice(-import_chunk_Q3WBBNCF.unchangedCheckpoints);
+  const window = [...before.window, seen.activity].slice(-import_chunk_XM3GMG25.unchangedCheckpoints);
   const memory = {
     n: seen.n,
     since: changes.length > 0 ? seen.n : before.since,
@@ -17129,7 +17162,7 @@ function taskCauses({ probe, elapsedMs, expectMs }) {
 }
 function stillCauses(memory, stillness) {
   const { unchanged, probeUnchanged, probe, troubles, since } = memory;
-  if (unchanged < import_chunk_Q3WBBNCF.unchangedCheckpoints || troubles > 0 && troubles <= import_chunk_Q3WBBNCF.unchangedCheckpoints) return [];
+  if (unchanged < import_chunk_XM3GMG25.unchangedCheckpoints || troubles > 0 && troubles <= import_chunk_XM3GMG25.unchangedCheckpoints) return [];
   const name = `no_change@${since}`;
   const during = `for ${unchanged} checkpoints in a row`;
   switch (stillness.kind) {
@@ -17145,7 +17178,7 @@ function stillCauses(memory, stillness) {
         }
       ];
     default: {
-      if (troubles > 0 || probeUnchanged < import_chunk_Q3WBBNCF.unchangedCheckpoints) return [];
+      if (troubles > 0 || probeUnchanged < import_chunk_XM3GMG25.unchangedCheckpoints) return [];
       const at = probe?.completed === null || probe === null ? "" : ` (${countWords(probe)})`;
       const but = stillness.kind === "working" ? `, but it works (${stillness.words})` : "";
       return [{ names: [name], reason: `no observable change by the probe ${during}${at}${but}` }];
@@ -17252,7 +17285,7 @@ function readMemory(paths) {
   return { ...freshMemory, n, since: Math.min(n, countOf(value.since)), told: told.slice(0, 8) };
 }
 function newestTold(paths) {
-  const numbers = (0, import_chunk_JJIHWTVQ.readEvents)(paths, 0, 1e5).events.flatMap(
+  const numbers = (0, import_chunk_OSQO4432.readEvents)(paths, 0, 1e5).events.flatMap(
     (event) => event.type === "checkpoint" ? countOf(event.n) : []
   );
   return Math.max(0, ...numbers);
@@ -17263,22 +17296,22 @@ function countOf(value) {
 function makeProbe({ spec }, tree) {
   const line = spec.run?.probe;
   if (!line) return null;
-  const timeoutMs = spec.run?.probe_ms ?? import_chunk_Q3WBBNCF.limits.probe.default;
+  const timeoutMs = spec.run?.probe_ms ?? import_chunk_XM3GMG25.limits.probe.default;
   return async (signal) => {
-    const end = await (0, import_chunk_7ICAZJCR.runTool)({
+    const end = await (0, import_chunk_SR6YPOUM.runTool)({
       program: "/bin/sh",
       args: ["-c", line],
       cwd: spec.cwd,
       environment: (0, import_chunk_6GPA47WF.probeEnvironment)(spec),
       timeoutMs,
-      limit: import_chunk_Q3WBBNCF.probeBytes,
+      limit: import_chunk_XM3GMG25.probeBytes,
       signal,
       // The end of the job does not wait for it.
       killOnAbort: true
     });
     (0, import_chunk_NTYY2FGO.endProbes)(tree);
     const [stdout, stderr] = [end.stdout.toString("utf8"), end.stderr.toString("utf8")];
-    return parseProbe({ ...end, stdout, stderr }, { timeoutMs, bytes: import_chunk_Q3WBBNCF.probeBytes });
+    return parseProbe({ ...end, stdout, stderr }, { timeoutMs, bytes: import_chunk_XM3GMG25.probeBytes });
   };
 }
 var emptyBooks = { rows: new Map(), owed: new Map() };
@@ -17481,8 +17514,8 @@ function startJudging(claim, progress, child, run) {
   const isFirst = child.isOurs;
   if (!isFirst) (0, import_chunk_NTYY2FGO.endProbes)(tree);
   const launchMs = spec.deadline_mono_ms - spec.deadline_ms;
-  const everyMs = run.checkpoint_ms ?? import_chunk_Q3WBBNCF.limits.checkpoint.default;
-  const sampleMs = Math.min(run.sample_ms ?? import_chunk_Q3WBBNCF.limits.sample.default, everyMs);
+  const everyMs = run.checkpoint_ms ?? import_chunk_XM3GMG25.limits.checkpoint.default;
+  const sampleMs = Math.min(run.sample_ms ?? import_chunk_XM3GMG25.limits.sample.default, everyMs);
   const nowMs = clock.monotonicMs();
   const stall = spec.stall_ms === null ? void 0 : new StallWatch(spec.stall_ms, isFirst ? launchMs : nowMs);
   const onError = (error) => noteTrouble(claim, error);
@@ -17531,7 +17564,7 @@ function tell({ spec, paths }, progress, judgement, isReset) {
       task: (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)(spec.label ?? spec.id), 120),
       ...judged,
       ...isReset ? { baseline_reset: true } : {},
-      ...isAttention && spec.on_stall ? { on_stall: (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)(spec.on_stall), import_chunk_Q3WBBNCF.onStallBytes) } : {},
+      ...isAttention && spec.on_stall ? { on_stall: (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)(spec.on_stall), import_chunk_XM3GMG25.onStallBytes) } : {},
       wake: isNews ? ["checkpoint", "attention"] : ["checkpoint"]
     },
     { health: checkpoint.state, attention_kind: checkpoint.attention_kind, checkpoint }
@@ -17681,62 +17714,62 @@ function init(open, close) {
 var kleur_default = $;
 
 },
-"./main-3YFMGOYS.js": function (module, exports) {
+"./main-B3KPYEPH.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   runWorker: () => runWorker
 });
 module.exports = stdin_exports;
-var import_chunk_GR6AO2VB = load("./chunk-GR6AO2VB.js");
+var import_chunk_GFKQCZQ7 = load("./chunk-GFKQCZQ7.js");
 var import_chunk_HJOYLTGT = load("./chunk-HJOYLTGT.js");
-var import_chunk_XPXZKMK3 = load("./chunk-XPXZKMK3.js");
-var import_chunk_SFA57P22 = load("./chunk-SFA57P22.js");
-var import_chunk_MZDU5A4U = load("./chunk-MZDU5A4U.js");
-var import_chunk_2Z4M7TTB = load("./chunk-2Z4M7TTB.js");
+var import_chunk_TSR6WZ4X = load("./chunk-TSR6WZ4X.js");
+var import_chunk_DWJQ77A4 = load("./chunk-DWJQ77A4.js");
+var import_chunk_RATQ4EU5 = load("./chunk-RATQ4EU5.js");
+var import_chunk_7CH2ZGQO = load("./chunk-7CH2ZGQO.js");
 var import_chunk_I6ZRWKMO = load("./chunk-I6ZRWKMO.js");
-var import_chunk_D3DQJRD3 = load("./chunk-D3DQJRD3.js");
+var import_chunk_FE5XHAWX = load("./chunk-FE5XHAWX.js");
+var import_chunk_QOWPTVFD = load("./chunk-QOWPTVFD.js");
 var import_chunk_NTYY2FGO = load("./chunk-NTYY2FGO.js");
-var import_chunk_UKJW2F4U = load("./chunk-UKJW2F4U.js");
+var import_chunk_HOAZLCPZ = load("./chunk-HOAZLCPZ.js");
 var import_chunk_356WYSYK = load("./chunk-356WYSYK.js");
-var import_chunk_OO43PTQK = load("./chunk-OO43PTQK.js");
-var import_chunk_DPZCXG3T = load("./chunk-DPZCXG3T.js");
+var import_chunk_LBMVFM2N = load("./chunk-LBMVFM2N.js");
+var import_chunk_ZYF5CZ25 = load("./chunk-ZYF5CZ25.js");
+var import_chunk_IXDV7ZVJ = load("./chunk-IXDV7ZVJ.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
-var import_chunk_JF5WKRZ5 = load("./chunk-JF5WKRZ5.js");
-var import_chunk_JJIHWTVQ = load("./chunk-JJIHWTVQ.js");
-var import_chunk_WRDCTYS2 = load("./chunk-WRDCTYS2.js");
-var import_chunk_EYDXEFW4 = load("./chunk-EYDXEFW4.js");
+var import_chunk_OSQO4432 = load("./chunk-OSQO4432.js");
 var import_chunk_TUJMDTZA = load("./chunk-TUJMDTZA.js");
+var import_chunk_YZHCUTFP = load("./chunk-YZHCUTFP.js");
 var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
 var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
-var import_chunk_7ICAZJCR = load("./chunk-7ICAZJCR.js");
-var import_chunk_C5WNB57Y = load("./chunk-C5WNB57Y.js");
+var import_chunk_SR6YPOUM = load("./chunk-SR6YPOUM.js");
+var import_chunk_GANVGQKN = load("./chunk-GANVGQKN.js");
 var import_chunk_OPV5FGPX = load("./chunk-OPV5FGPX.js");
-var import_chunk_IUIUXIVZ = load("./chunk-IUIUXIVZ.js");
+var import_chunk_IAQSATNE = load("./chunk-IAQSATNE.js");
 var import_chunk_P33TGMKS = load("./chunk-P33TGMKS.js");
 var import_chunk_BYPGP4VB = load("./chunk-BYPGP4VB.js");
 var import_chunk_O65HRYRH = load("./chunk-O65HRYRH.js");
 var import_chunk_7DZB4FPX = load("./chunk-7DZB4FPX.js");
-var import_chunk_BAZDNJYX = load("./chunk-BAZDNJYX.js");
-var import_chunk_DEHBVYL3 = load("./chunk-DEHBVYL3.js");
+var import_chunk_CZ2D33KP = load("./chunk-CZ2D33KP.js");
+var import_chunk_QESDTJOC = load("./chunk-QESDTJOC.js");
 var import_chunk_LCEM6ZMH = load("./chunk-LCEM6ZMH.js");
-var import_chunk_FSRL2ASG = load("./chunk-FSRL2ASG.js");
 var import_chunk_57BTWB2J = load("./chunk-57BTWB2J.js");
+var import_chunk_FSRL2ASG = load("./chunk-FSRL2ASG.js");
 var import_chunk_GEPPUING = load("./chunk-GEPPUING.js");
 var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
 var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
 var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
 var import_chunk_6GPA47WF = load("./chunk-6GPA47WF.js");
 var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
-var import_chunk_Q3WBBNCF = load("./chunk-Q3WBBNCF.js");
+var import_chunk_XM3GMG25 = load("./chunk-XM3GMG25.js");
 var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 async function runWorker(root, id, log) {
-  if (!root.startsWith("/") || !(0, import_chunk_IUIUXIVZ.isId)(id)) throw new Error("usage: _worker ROOT ID");
+  if (!root.startsWith("/") || !(0, import_chunk_IAQSATNE.isId)(id)) throw new Error("usage: _worker ROOT ID");
   let claim;
   try {
-    claim = await (0, import_chunk_GR6AO2VB.claimJob)(root, id);
+    claim = await (0, import_chunk_GFKQCZQ7.claimJob)(root, id);
     if (claim) await Promise.race([look(claim, log), unexpected()]);
     return true;
   } catch (error) {
@@ -17752,11 +17785,11 @@ async function runWorker(root, id, log) {
 async function look(claim, log) {
   switch (claim.spec.kind) {
     case "watch":
-      return (await Promise.resolve().then(() => load("./run-watch-FIRON3WV.js"))).runWatch(claim, log);
+      return (await Promise.resolve().then(() => load("./run-watch-O4IMMMVB.js"))).runWatch(claim, log);
     case "timer":
       return (await Promise.resolve().then(() => load("./run-timer-MLTL5Z7G.js"))).runTimer(claim);
     default:
-      return (await Promise.resolve().then(() => load("./supervise-7RIPWJSR.js"))).supervise(claim);
+      return (await Promise.resolve().then(() => load("./supervise-AHX55P6A.js"))).supervise(claim);
   }
 }
 function unexpected() {
@@ -17767,15 +17800,15 @@ function unexpected() {
 }
 async function giveUp(claim, message) {
   const { paths, spec, root } = claim;
-  (0, import_chunk_JJIHWTVQ.openJournal)(paths, spec).append("worker_failed", { message });
-  const failures = (0, import_chunk_JJIHWTVQ.readEvents)(paths, 0, 1e5).events.filter((event) => event.type === "worker_failed").length;
-  if (failures < import_chunk_Q3WBBNCF.workerFailures) return;
-  const view = (0, import_chunk_IUIUXIVZ.inspect)(root, spec.id);
+  (0, import_chunk_OSQO4432.openJournal)(paths, spec).append("worker_failed", { message });
+  const failures = (0, import_chunk_OSQO4432.readEvents)(paths, 0, 1e5).events.filter((event) => event.type === "worker_failed").length;
+  if (failures < import_chunk_XM3GMG25.workerFailures) return;
+  const view = (0, import_chunk_IAQSATNE.inspect)(root, spec.id);
   const tree = (0, import_chunk_NTYY2FGO.treeOf)(spec, paths, { worker: claim.self, shim: view.shim, child: view.child });
-  const ended = await (0, import_chunk_NTYY2FGO.terminate)(tree, { graceMs: import_chunk_Q3WBBNCF.orphanGraceMs, settleMs: import_chunk_Q3WBBNCF.killSettleMs });
+  const ended = await (0, import_chunk_NTYY2FGO.terminate)(tree, { graceMs: import_chunk_XM3GMG25.orphanGraceMs, settleMs: import_chunk_XM3GMG25.killSettleMs });
   const warnings = [{ code: "worker_failed", message: `the worker failed ${failures} times: ${message}` }];
   const ending = { reason: "worker_lost", exit: view.exit, tree: ended, reconciled: false, warnings };
-  await (0, import_chunk_XPXZKMK3.concludeAsked)(claim, ending, tree);
+  await (0, import_chunk_TSR6WZ4X.concludeAsked)(claim, ending, tree);
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
@@ -17783,17 +17816,17 @@ async function giveUp(claim, message) {
 });
 
 },
-"./may-act-VFASF75Y.js": function (module, exports) {
+"./may-act-7E2CEWNX.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  isOurs: () => import_chunk_PGBKZXK4.isOurs,
-  mayAct: () => import_chunk_PGBKZXK4.mayAct
+  isOurs: () => import_chunk_XUPJR4FO.isOurs,
+  mayAct: () => import_chunk_XUPJR4FO.mayAct
 });
 module.exports = stdin_exports;
-var import_chunk_PGBKZXK4 = load("./chunk-PGBKZXK4.js");
+var import_chunk_XUPJR4FO = load("./chunk-XUPJR4FO.js");
 var import_chunk_OPV5FGPX = load("./chunk-OPV5FGPX.js");
-var import_chunk_IUIUXIVZ = load("./chunk-IUIUXIVZ.js");
+var import_chunk_IAQSATNE = load("./chunk-IAQSATNE.js");
 var import_chunk_P33TGMKS = load("./chunk-P33TGMKS.js");
 var import_chunk_BYPGP4VB = load("./chunk-BYPGP4VB.js");
 var import_chunk_O65HRYRH = load("./chunk-O65HRYRH.js");
@@ -17802,7 +17835,7 @@ var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
 var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
 var import_chunk_6GPA47WF = load("./chunk-6GPA47WF.js");
 var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
-var import_chunk_Q3WBBNCF = load("./chunk-Q3WBBNCF.js");
+var import_chunk_XM3GMG25 = load("./chunk-XM3GMG25.js");
 var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
@@ -17813,26 +17846,236 @@ var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 });
 
 },
-"./observe-J7POH7UE.js": function (module, exports) {
+"./npm-6S5YKAKH.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  npm: () => npm
+});
+module.exports = stdin_exports;
+var import_chunk_55JORUFF = load("./chunk-55JORUFF.js");
+var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
+var import_chunk_6GPA47WF = load("./chunk-6GPA47WF.js");
+var import_chunk_XM3GMG25 = load("./chunk-XM3GMG25.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
+function compareVersions(a, b) {
+  const [left, right] = [partsOf(a), partsOf(b)];
+  const release = compareLists(left.release, right.release);
+  if (release !== 0) return release;
+  if (left.pre.length === 0 || right.pre.length === 0) return right.pre.length - left.pre.length;
+  return compareLists(left.pre, right.pre);
+}
+function partsOf(version) {
+  const [, release = "", pre = ""] = /^([^-+]*)(?:-([^+]*))?/.exec(version) ?? [];
+  return { release: release.split("."), pre: pre === "" ? [] : pre.split(".") };
+}
+function compareLists(a, b) {
+  for (let at = 0; at < Math.min(a.length, b.length); at += 1) {
+    const [left = "", right = ""] = [a[at], b[at]];
+    const order = compareParts(left, right);
+    if (order !== 0) return order;
+  }
+  return a.length - b.length;
+}
+function compareParts(a, b) {
+  const [isNumber, isOtherNumber] = [/^\d+$/.test(a), /^\d+$/.test(b)];
+  if (isNumber && isOtherNumber) return Math.sign(Number(a) - Number(b));
+  if (isNumber !== isOtherNumber) return isNumber ? -1 : 1;
+  return a === b ? 0 : a < b ? -1 : 1;
+}
+function readAnswer(answer) {
+  if (answer.how === "timeout") return trouble("timeout", "npm did not answer in time and was ended");
+  if (answer.how === "flooded") return trouble("shape", "npm printed more than it can have to say");
+  if (answer.how === "aborted") return trouble("failed", "the look was stopped");
+  if (answer.how === "failed") return trouble("failed", `npm could not be started: ${short(answer.reason ?? "")}`);
+  const stdout = answer.stdout.toString().trim();
+  const value = parse(stdout);
+  if (answer.code !== 0) return readError(answer, errorOf(value, answer.stderr.toString()));
+  if (stdout === "") return nothing;
+  const found = (Array.isArray(value) ? value : [value]).map(readVersion).filter((each) => each !== void 0);
+  const [highest] = found.sort((a, b) => compareVersions(b.version, a.version));
+  return highest ?? trouble("shape", `npm said what is no version: ${short(stdout)}`);
+}
+var nothing = { kind: "found", version: null, tags: {} };
+function parse(text) {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return void 0;
+  }
+}
+function readVersion(value) {
+  if (typeof value === "string") return { kind: "found", version: short(value), tags: {} };
+  if (!isObject(value) || typeof value.version !== "string") return void 0;
+  const tags = isObject(value["dist-tags"]) ? Object.entries(value["dist-tags"]) : [];
+  const told = tags.filter((tag) => typeof tag[1] === "string").slice(0, 8);
+  const shown = told.map(([tag, version]) => [short(tag), short(version)]);
+  return { kind: "found", version: short(value.version), tags: Object.fromEntries(shown) };
+}
+function errorOf(value, stderr) {
+  const error = isObject(value) && isObject(value.error) ? value.error : {};
+  const [, code = ""] = /^npm (?:ERR!|error) code (\S+)/m.exec(stderr) ?? [];
+  const lines = stderr.split("\n").map((line) => line.replace(/^npm (?:ERR!|error) ?(?:\d{3} )?/, ""));
+  const summary = lines.find((line) => line !== "" && !/^(?:code|syscall|errno|path|npm warn) /.test(line)) ?? "";
+  return {
+    code: short(typeof error.code === "string" ? error.code : code),
+    summary: short(typeof error.summary === "string" && error.summary ? error.summary : summary)
+  };
+}
+function readError(answer, { code, summary }) {
+  const told = `npm: ${[code, summary].filter(Boolean).join(": ") || `exit code ${answer.code}`}`;
+  if (code === "" && (answer.code === 126 || answer.code === 127))
+    return { kind: "fault", cause: "tool_missing", message: `npm cannot run: ${short(answer.stderr.toString())}` };
+  if (code === "E404" || code === "ETARGET") return nothing;
+  if (/^(?:E401|E403|E407|ENEEDAUTH|EOTP|EAUTHUNKNOWN|EAUTHIP)$/.test(code))
+    return { kind: "fault", cause: "auth", message: told };
+  if (/^(?:EINVALIDPACKAGENAME|EINVALIDTAGNAME|EUNSUPPORTEDPROTOCOL|EUSAGE|ENOTCACHED)$/.test(code))
+    return { kind: "fault", cause: "refused", message: told };
+  if (code === "E429") return trouble("rate_limit", told);
+  if (/^E(?:408|425|5\d\d)$/.test(code)) return trouble("server", told);
+  if (/TIMEOUT|TIMEDOUT/.test(code)) return trouble("timeout", told);
+  if (/^(?:ENOTFOUND|ECONN|EAI_|EHOST|ENET|EPIPE|EPROTO|ERR_SOCKET|CERT_|SELF_SIGNED|DEPTH_ZERO|UNABLE_TO_|ERR_TLS)/.test(
+    code
+  ))
+    return trouble("network", told);
+  return trouble(/JSON|FETCH_ERROR|EINTEGRITY/.test(code) ? "shape" : "failed", told);
+}
+function trouble(cause, message) {
+  return { kind: "trouble", cause, message, retryAfterMs: null };
+}
+function short(text) {
+  return (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)(text).replace(/\?\S*<>/g, "?...").replace(/\s+/g, " ").trim(), 120);
+}
+function isObject(value) {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+var nameForm = /^(?:@[A-Za-z0-9~-][\w.~-]*\/)?[A-Za-z0-9~][\w.~-]*$/;
+var versionForm = /^[v=]*\d+\.\d+\.\d+(?:-[0-9A-Za-z.-]+)?(?:\+[0-9A-Za-z.-]+)?$/;
+var tagForm = /^(?!v?\d|[xX]$)[A-Za-z][\w.-]*$/;
+var rangeForm = /^[\dvxX*^~<>=][\w.*^~<>=| +-]*$/;
+var longest = 214;
+function parsePackage(text, changed) {
+  const refuse = (cause) => {
+    const what = JSON.stringify((0, import_chunk_LXK2ZILE.excerpt)(text, 80));
+    throw (0, import_chunk_NVPF5LEY.usageError)(
+      `cannot watch the package ${what}: ${cause}; allowed: NAME, NAME@VERSION, NAME@TAG, NAME@RANGE, also @SCOPE/NAME`
+    );
+  };
+  const at = text.indexOf("@", 1);
+  const name = at < 0 ? text : text.slice(0, at);
+  if (!nameForm.test(name) || name.length > longest) refuse("that is no name of a package");
+  if (at < 0) return { package: name, wanted: null, form: "tag", changed };
+  const wanted = text.slice(at + 1).trim();
+  if (wanted.length > longest) refuse("what follows the @ is too long");
+  const form = versionForm.test(wanted) ? "version" : tagForm.test(wanted) ? "tag" : rangeForm.test(wanted) ? "range" : null;
+  if (form === null) return refuse("what follows the @ is no version, tag or range");
+  if (form === "version" && changed) refuse("a version never changes, so --changed can never be met");
+  return { package: name, wanted: form === "version" ? wanted.replace(/^[v=]+/, "") : wanted, form, changed };
+}
+function specOf(input) {
+  return input.wanted === null ? input.package : `${input.package}@${input.wanted}`;
+}
+var npm = {
+  id: "npm",
+  summary: "a package in the npm registry: a version that is published, a tag that moves",
+  form: "NAME[@VERSION|TAG|RANGE]",
+  words: { min: 1, max: 1 },
+  options: {
+    changed: {
+      kind: "flag",
+      help: "the version behind the tag (default latest) or range is another one than at the first look"
+    }
+  },
+  examples: ["watch npm left-pad@1.3.0 --for 2h", "watch npm @scope/tool@next --changed --for 1d"],
+  isRemote: true,
+  read(given, place) {
+    if (given.has("changed")) (0, import_chunk_55JORUFF.requireBaseline)(place);
+    const input = parsePackage(given.words[0] ?? "", given.has("changed"));
+    return { input, words: `npm ${specOf(input)} (${input.changed ? "changed" : "published"})` };
+  },
+  async look(plain, tools, cursor) {
+    const input = plain;
+    const program = tools.find("npm");
+    if (program === void 0) {
+      const message = `npm is not on PATH (${import_chunk_6GPA47WF.variables.searchPath()})`;
+      return { kind: "fault", cause: "tool_missing", message: (0, import_chunk_LXK2ZILE.excerpt)(message, 1e3) };
+    }
+    const answer = readAnswer(
+      await tools.run({ program, args: argumentsOf(input), limit: import_chunk_XM3GMG25.npmBytes, timeoutMs: (0, import_chunk_55JORUFF.timeOf)(tools) })
+    );
+    return answer.kind === "found" ? lookOf(input, answer, cursor) : answer;
+  }
+};
+function argumentsOf(input) {
+  const quiet = [
+    "--json",
+    "--no-update-notifier",
+    "--logs-max=0",
+    "--fetch-retries=0",
+    "--loglevel=error",
+    "--no-color"
+  ];
+  const fields = input.form === "range" ? ["name", "version"] : ["version", "dist-tags"];
+  return ["view", ...quiet, "--", specOf(input), ...fields];
+}
+function lookOf(input, found, cursor) {
+  const isThere = found.version !== null && isWanted(input, found.version);
+  const version = isThere ? found.version : null;
+  const baseline = cursor && typeof cursor.version === "string" ? cursor.version : null;
+  const isNew = cursor !== null && version !== null && version !== baseline;
+  const isMet = input.changed ? isNew : isThere;
+  const word = !isThere ? "missing" : !input.changed ? "published" : cursor === null ? "armed" : isNew ? "changed" : "unchanged";
+  const tags = Object.entries(found.tags).map(([tag, tagged]) => `${tag} is ${tagged}`);
+  const details = {
+    missing: "not there yet",
+    published: input.form === "version" ? "published" : `${version} is published`,
+    armed: `${version} now`,
+    changed: `${baseline ?? "nothing"} before, ${version} now`,
+    unchanged: `still ${version}`
+  }[word];
+  const told = [`npm ${specOf(input)}: ${details}`, ...input.form === "version" ? tags : []].join(", ");
+  return {
+    kind: "look",
+    verdict: isMet ? "met" : "pending",
+    word,
+    evidence: (0, import_chunk_LXK2ZILE.excerpt)(told, import_chunk_XM3GMG25.evidenceChars),
+    // A change that was told and the look after it have the same key.
+    key: input.changed ? version ?? "none" : `${word} ${version ?? ""}`,
+    facts: { package: input.package, wanted: input.wanted, version, dist_tags: found.tags },
+    // What vanishes for a moment did not change.
+    cursor: input.changed ? { version: isMet || cursor === null ? version : baseline } : {}
+  };
+}
+function isWanted(input, version) {
+  return input.form !== "version" || version === input.wanted?.replace(/\+.*$/, "");
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  npm
+});
+
+},
+"./observe-UQPDJBMJ.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   observe: () => observe
 });
 module.exports = stdin_exports;
-var import_chunk_XFDPIM4L = load("./chunk-XFDPIM4L.js");
-var import_chunk_FBU3HYAQ = load("./chunk-FBU3HYAQ.js");
-var import_chunk_A2YWZDRN = load("./chunk-A2YWZDRN.js");
+var import_chunk_DEL2I5TI = load("./chunk-DEL2I5TI.js");
+var import_chunk_PHNNOIYT = load("./chunk-PHNNOIYT.js");
+var import_chunk_ZSNPKXTO = load("./chunk-ZSNPKXTO.js");
 var import_chunk_AE5U4VIQ = load("./chunk-AE5U4VIQ.js");
-var import_chunk_QKHYVUAR = load("./chunk-QKHYVUAR.js");
+var import_chunk_74RZ5ALM = load("./chunk-74RZ5ALM.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_JF5WKRZ5 = load("./chunk-JF5WKRZ5.js");
-var import_chunk_JJIHWTVQ = load("./chunk-JJIHWTVQ.js");
-var import_chunk_WRDCTYS2 = load("./chunk-WRDCTYS2.js");
-var import_chunk_EYDXEFW4 = load("./chunk-EYDXEFW4.js");
+var import_chunk_QOWPTVFD = load("./chunk-QOWPTVFD.js");
+var import_chunk_IXDV7ZVJ = load("./chunk-IXDV7ZVJ.js");
+var import_chunk_OSQO4432 = load("./chunk-OSQO4432.js");
 var import_chunk_TUJMDTZA = load("./chunk-TUJMDTZA.js");
+var import_chunk_YZHCUTFP = load("./chunk-YZHCUTFP.js");
 var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
-var import_chunk_IUIUXIVZ = load("./chunk-IUIUXIVZ.js");
+var import_chunk_IAQSATNE = load("./chunk-IAQSATNE.js");
 var import_chunk_P33TGMKS = load("./chunk-P33TGMKS.js");
 var import_chunk_BYPGP4VB = load("./chunk-BYPGP4VB.js");
 var import_chunk_O65HRYRH = load("./chunk-O65HRYRH.js");
@@ -17843,7 +18086,7 @@ var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
 var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
 var import_chunk_6GPA47WF = load("./chunk-6GPA47WF.js");
 var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
-var import_chunk_Q3WBBNCF = load("./chunk-Q3WBBNCF.js");
+var import_chunk_XM3GMG25 = load("./chunk-XM3GMG25.js");
 var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
@@ -17859,8 +18102,8 @@ var observe = {
       range: { default: 0, min: 0, max: 2 ** 40 },
       help: "only events after number N (next_seq of an earlier look)"
     },
-    ...import_chunk_A2YWZDRN.ownerOption,
-    ...import_chunk_A2YWZDRN.common
+    ...import_chunk_ZSNPKXTO.ownerOption,
+    ...import_chunk_ZSNPKXTO.common
   },
   notes: "Exit codes as of wait: 0 says that the job is done, not that anybody has read its result.",
   examples: ["observe", "observe run-mik3x9ab-4f7q2z --after-seq 4"],
@@ -17868,11 +18111,11 @@ var observe = {
     const root = context.root(input);
     (0, import_chunk_AE5U4VIQ.checkRoot)(root.folder);
     const owner = input.text("owner") ?? import_chunk_6GPA47WF.variables.owner() ?? null;
-    const id = input.words[0] === void 0 ? (0, import_chunk_XFDPIM4L.requireLatest)(root, owner, "a job to observe") : (0, import_chunk_EYDXEFW4.findJob)(root, input.words[0]);
-    const view = await (0, import_chunk_WRDCTYS2.refresh)(root.folder, id);
+    const id = input.words[0] === void 0 ? (0, import_chunk_DEL2I5TI.requireLatest)(root, owner, "a job to observe") : (0, import_chunk_QOWPTVFD.findJob)(root, input.words[0]);
+    const view = await (0, import_chunk_YZHCUTFP.refresh)(root.folder, id);
     return {
       code: (0, import_chunk_6PFAPK5K.exitCodeOf)(view.state.state),
-      json: (0, import_chunk_FBU3HYAQ.observation)(view, { afterSeq: input.count("after-seq") ?? null, root })
+      json: (0, import_chunk_PHNNOIYT.observation)(view, { afterSeq: input.count("after-seq") ?? null, root })
     };
   }
 };
@@ -17882,21 +18125,21 @@ var observe = {
 });
 
 },
-"./pr-IGZBG4OV.js": function (module, exports) {
+"./pr-QJBRXYHC.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   pr: () => pr
 });
 module.exports = stdin_exports;
-var import_chunk_2KSAZRYQ = load("./chunk-2KSAZRYQ.js");
-var import_chunk_OU62BWNV = load("./chunk-OU62BWNV.js");
+var import_chunk_AZLFKIDR = load("./chunk-AZLFKIDR.js");
+var import_chunk_WVANEZX5 = load("./chunk-WVANEZX5.js");
 var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
 var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
 var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
 var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
 var import_chunk_6GPA47WF = load("./chunk-6GPA47WF.js");
-var import_chunk_Q3WBBNCF = load("./chunk-Q3WBBNCF.js");
+var import_chunk_XM3GMG25 = load("./chunk-XM3GMG25.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 var pr = {
@@ -17905,12 +18148,12 @@ var pr = {
   form: "[PR]",
   words: { min: 0, max: 1 },
   options: {
-    ...import_chunk_OU62BWNV.targetOptions,
+    ...import_chunk_WVANEZX5.targetOptions,
     mergeable: { kind: "flag", help: "met as soon as it can be merged and its checks are green" },
     "no-checks-grace": {
       kind: "duration",
       value: "D",
-      range: import_chunk_Q3WBBNCF.limits.noChecksGrace,
+      range: import_chunk_XM3GMG25.limits.noChecksGrace,
       help: "how long a head may stay without checks before that is said (default 5m)"
     },
     "allow-none": {
@@ -17921,11 +18164,11 @@ var pr = {
   examples: ["watch pr --pr 7 --for 2d", "watch pr --pr 7 --for 2d --repeat", "watch pr --pr 7 --for 2h --mergeable"],
   isRemote: true,
   read(given) {
-    const target = (0, import_chunk_OU62BWNV.readPull)(given, "pr");
+    const target = (0, import_chunk_WVANEZX5.readPull)(given, "pr");
     const input = {
       ...target,
       mergeable: given.has("mergeable"),
-      grace_ms: given.duration("no-checks-grace") ?? import_chunk_Q3WBBNCF.limits.noChecksGrace.default,
+      grace_ms: given.duration("no-checks-grace") ?? import_chunk_XM3GMG25.limits.noChecksGrace.default,
       allow_none: given.has("allow-none")
     };
     const until = input.mergeable ? "ready to merge" : "merged";
@@ -17933,36 +18176,36 @@ var pr = {
   },
   async look(input, tools, cursor) {
     const wanted = input;
-    const pull = await (0, import_chunk_OU62BWNV.findPull)(wanted, tools, cursor);
-    if ((0, import_chunk_OU62BWNV.isFailure)(pull)) return pull;
-    const runs = await (0, import_chunk_2KSAZRYQ.findRuns)(pull.repo, pull.head, tools, cursor === null);
-    if ((0, import_chunk_OU62BWNV.isFailure)(runs)) return runs;
-    return judge(wanted, pull, (0, import_chunk_2KSAZRYQ.judgeRollup)(pull.checks, runs.runs), tools, cursor);
+    const pull = await (0, import_chunk_WVANEZX5.findPull)(wanted, tools, cursor);
+    if ((0, import_chunk_WVANEZX5.isFailure)(pull)) return pull;
+    const runs = await (0, import_chunk_AZLFKIDR.findRuns)(pull.repo, pull.head, tools, cursor === null);
+    if ((0, import_chunk_WVANEZX5.isFailure)(runs)) return runs;
+    return judge(wanted, pull, (0, import_chunk_AZLFKIDR.judgeRollup)(pull.checks, runs.runs), tools, cursor);
   }
 };
 function judge(wanted, pull, rollup, tools, cursor) {
   const { head, state } = pull;
-  const grace = { graceMs: wanted.grace_ms, since: (0, import_chunk_OU62BWNV.sinceOf)(cursor, head, tools.nowMs()), nowMs: tools.nowMs() };
-  const checks = (0, import_chunk_OU62BWNV.checksWord)(rollup, grace);
-  const isGreen = checks === "passed" || wanted.allow_none && (0, import_chunk_OU62BWNV.isNoneForGood)(checks, grace);
+  const grace = { graceMs: wanted.grace_ms, since: (0, import_chunk_WVANEZX5.sinceOf)(cursor, head, tools.nowMs()), nowMs: tools.nowMs() };
+  const checks = (0, import_chunk_WVANEZX5.checksWord)(rollup, grace);
+  const isGreen = checks === "passed" || wanted.allow_none && (0, import_chunk_WVANEZX5.isNoneForGood)(checks, grace);
   const merge = steadyMerge(pull, cursor);
   const isReady = wanted.mergeable && isGreen && merge === "mergeable";
-  const { fresh, seen } = (0, import_chunk_OU62BWNV.compareActivity)(pull.activity, (0, import_chunk_OU62BWNV.readSeen)(cursor), () => true);
+  const { fresh, seen } = (0, import_chunk_WVANEZX5.compareActivity)(pull.activity, (0, import_chunk_WVANEZX5.readSeen)(cursor), () => true);
   const obstacle = merge === "mergeable" ? isGreen ? "mergeable" : checks : merge;
-  const moved = (0, import_chunk_OU62BWNV.movedFrom)(cursor, head);
+  const moved = (0, import_chunk_WVANEZX5.movedFrom)(cursor, head);
   const parts = [
     `#${pull.number} ${state}`,
     ...state === "open" ? [merge] : [],
     ...pull.decision === null ? [] : [pull.decision.replaceAll("_", " ")],
-    (0, import_chunk_OU62BWNV.checksWords)(rollup, grace),
-    ...fresh.length > 0 ? [(0, import_chunk_OU62BWNV.wordsOfActivity)(fresh)] : [],
-    ...moved === null ? [] : [`head moved from ${(0, import_chunk_OU62BWNV.shortSha)(moved)}`]
+    (0, import_chunk_WVANEZX5.checksWords)(rollup, grace),
+    ...fresh.length > 0 ? [(0, import_chunk_WVANEZX5.wordsOfActivity)(fresh)] : [],
+    ...moved === null ? [] : [`head moved from ${(0, import_chunk_WVANEZX5.shortSha)(moved)}`]
   ];
   return {
     kind: "look",
     verdict: state === "merged" || state === "open" && isReady ? "met" : state === "closed" ? "failed" : "pending",
     word: state !== "open" ? state : wanted.mergeable ? obstacle : "open",
-    evidence: (0, import_chunk_OU62BWNV.line)(`${pull.repo}${parts.join(", ")}`),
+    evidence: (0, import_chunk_WVANEZX5.line)(`${pull.repo}${parts.join(", ")}`),
     key: [state, head, merge, pull.decision, checks, rollup.signature || "-", seen.report].join(":"),
     facts: {
       repo: pull.repo,
@@ -17974,8 +18217,8 @@ function judge(wanted, pull, rollup, tools, cursor) {
       ...moved === null ? {} : { head_before: moved },
       merge: pull.merge,
       review: pull.decision,
-      ...(0, import_chunk_OU62BWNV.checksFacts)(rollup),
-      ...fresh.length > 0 ? (0, import_chunk_OU62BWNV.factsOfActivity)(fresh) : {}
+      ...(0, import_chunk_WVANEZX5.checksFacts)(rollup),
+      ...fresh.length > 0 ? (0, import_chunk_WVANEZX5.factsOfActivity)(fresh) : {}
     },
     cursor: { repo: pull.repo, head, since: grace.since, merge, seen },
     isSettled: state !== "open",
@@ -17996,15 +18239,15 @@ function steadyMerge({ merge, head }, cursor) {
 });
 
 },
-"./registry-D3QRGF6L.js": function (module, exports) {
+"./registry-J7P24WFV.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  commandNames: () => import_chunk_RRTRAXUN.commandNames,
-  loadCommand: () => import_chunk_RRTRAXUN.loadCommand
+  commandNames: () => import_chunk_47FTQ6HL.commandNames,
+  loadCommand: () => import_chunk_47FTQ6HL.loadCommand
 });
 module.exports = stdin_exports;
-var import_chunk_RRTRAXUN = load("./chunk-RRTRAXUN.js");
+var import_chunk_47FTQ6HL = load("./chunk-47FTQ6HL.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
@@ -18013,54 +18256,54 @@ var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 });
 
 },
-"./research-WZ7R4RF3.js": function (module, exports) {
+"./research-CY4UF5YR.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   research: () => research
 });
 module.exports = stdin_exports;
-var import_chunk_7FS44QEN = load("./chunk-7FS44QEN.js");
-var import_chunk_RWRDJHTZ = load("./chunk-RWRDJHTZ.js");
-var import_chunk_YPOA3ZYU = load("./chunk-YPOA3ZYU.js");
-var import_chunk_KYMZMVUR = load("./chunk-KYMZMVUR.js");
-var import_chunk_QSCJWYUW = load("./chunk-QSCJWYUW.js");
-var import_chunk_3UCES3XY = load("./chunk-3UCES3XY.js");
-var import_chunk_66KSLVK5 = load("./chunk-66KSLVK5.js");
-var import_chunk_XSIBS7GW = load("./chunk-XSIBS7GW.js");
-var import_chunk_A2YWZDRN = load("./chunk-A2YWZDRN.js");
+var import_chunk_CNTV5VW7 = load("./chunk-CNTV5VW7.js");
+var import_chunk_C45SPVNZ = load("./chunk-C45SPVNZ.js");
+var import_chunk_T5W74TRA = load("./chunk-T5W74TRA.js");
+var import_chunk_QZR6RHJC = load("./chunk-QZR6RHJC.js");
+var import_chunk_4SIU3KKW = load("./chunk-4SIU3KKW.js");
+var import_chunk_OUKR7UGL = load("./chunk-OUKR7UGL.js");
+var import_chunk_IJGVQPHG = load("./chunk-IJGVQPHG.js");
+var import_chunk_SHAJIPXK = load("./chunk-SHAJIPXK.js");
+var import_chunk_ZSNPKXTO = load("./chunk-ZSNPKXTO.js");
 var import_chunk_AE5U4VIQ = load("./chunk-AE5U4VIQ.js");
-var import_chunk_QKHYVUAR = load("./chunk-QKHYVUAR.js");
+var import_chunk_74RZ5ALM = load("./chunk-74RZ5ALM.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
 var import_chunk_I6ZRWKMO = load("./chunk-I6ZRWKMO.js");
-var import_chunk_D3DQJRD3 = load("./chunk-D3DQJRD3.js");
+var import_chunk_FE5XHAWX = load("./chunk-FE5XHAWX.js");
+var import_chunk_QOWPTVFD = load("./chunk-QOWPTVFD.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
-var import_chunk_WRDCTYS2 = load("./chunk-WRDCTYS2.js");
-var import_chunk_EYDXEFW4 = load("./chunk-EYDXEFW4.js");
 var import_chunk_TUJMDTZA = load("./chunk-TUJMDTZA.js");
+var import_chunk_YZHCUTFP = load("./chunk-YZHCUTFP.js");
 var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
-var import_chunk_FKXPLZBG = load("./chunk-FKXPLZBG.js");
-var import_chunk_C5WNB57Y = load("./chunk-C5WNB57Y.js");
+var import_chunk_AT6SNV4N = load("./chunk-AT6SNV4N.js");
+var import_chunk_GANVGQKN = load("./chunk-GANVGQKN.js");
 var import_chunk_OPV5FGPX = load("./chunk-OPV5FGPX.js");
-var import_chunk_IUIUXIVZ = load("./chunk-IUIUXIVZ.js");
+var import_chunk_IAQSATNE = load("./chunk-IAQSATNE.js");
 var import_chunk_P33TGMKS = load("./chunk-P33TGMKS.js");
 var import_chunk_BYPGP4VB = load("./chunk-BYPGP4VB.js");
 var import_chunk_O65HRYRH = load("./chunk-O65HRYRH.js");
 var import_chunk_7DZB4FPX = load("./chunk-7DZB4FPX.js");
 var import_chunk_LCEM6ZMH = load("./chunk-LCEM6ZMH.js");
-var import_chunk_FSRL2ASG = load("./chunk-FSRL2ASG.js");
 var import_chunk_57BTWB2J = load("./chunk-57BTWB2J.js");
+var import_chunk_FSRL2ASG = load("./chunk-FSRL2ASG.js");
 var import_chunk_GEPPUING = load("./chunk-GEPPUING.js");
 var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
 var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
 var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
 var import_chunk_6GPA47WF = load("./chunk-6GPA47WF.js");
 var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
-var import_chunk_Q3WBBNCF = load("./chunk-Q3WBBNCF.js");
+var import_chunk_XM3GMG25 = load("./chunk-XM3GMG25.js");
 var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
-var research = (0, import_chunk_7FS44QEN.makeStaffVerb)({
+var research = (0, import_chunk_CNTV5VW7.makeStaffVerb)({
   mode: "research",
   examples: ['research --backend gemini --prompt "Which call sites still use the old parser?"']
 });
@@ -18070,54 +18313,54 @@ var research = (0, import_chunk_7FS44QEN.makeStaffVerb)({
 });
 
 },
-"./restart-EDKUXMMO.js": function (module, exports) {
+"./restart-A47YLXL2.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   restart: () => restart
 });
 module.exports = stdin_exports;
-var import_chunk_WPYRLHH5 = load("./chunk-WPYRLHH5.js");
-var import_chunk_RWRDJHTZ = load("./chunk-RWRDJHTZ.js");
-var import_chunk_YPOA3ZYU = load("./chunk-YPOA3ZYU.js");
-var import_chunk_KYMZMVUR = load("./chunk-KYMZMVUR.js");
-var import_chunk_3UCES3XY = load("./chunk-3UCES3XY.js");
-var import_chunk_66KSLVK5 = load("./chunk-66KSLVK5.js");
-var import_chunk_XSIBS7GW = load("./chunk-XSIBS7GW.js");
-var import_chunk_A2YWZDRN = load("./chunk-A2YWZDRN.js");
+var import_chunk_H45SR5PC = load("./chunk-H45SR5PC.js");
+var import_chunk_C45SPVNZ = load("./chunk-C45SPVNZ.js");
+var import_chunk_T5W74TRA = load("./chunk-T5W74TRA.js");
+var import_chunk_QZR6RHJC = load("./chunk-QZR6RHJC.js");
+var import_chunk_OUKR7UGL = load("./chunk-OUKR7UGL.js");
+var import_chunk_IJGVQPHG = load("./chunk-IJGVQPHG.js");
+var import_chunk_SHAJIPXK = load("./chunk-SHAJIPXK.js");
+var import_chunk_ZSNPKXTO = load("./chunk-ZSNPKXTO.js");
 var import_chunk_AE5U4VIQ = load("./chunk-AE5U4VIQ.js");
-var import_chunk_QKHYVUAR = load("./chunk-QKHYVUAR.js");
+var import_chunk_74RZ5ALM = load("./chunk-74RZ5ALM.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_2Z4M7TTB = load("./chunk-2Z4M7TTB.js");
+var import_chunk_7CH2ZGQO = load("./chunk-7CH2ZGQO.js");
 var import_chunk_I6ZRWKMO = load("./chunk-I6ZRWKMO.js");
-var import_chunk_D3DQJRD3 = load("./chunk-D3DQJRD3.js");
-var import_chunk_DPZCXG3T = load("./chunk-DPZCXG3T.js");
+var import_chunk_FE5XHAWX = load("./chunk-FE5XHAWX.js");
+var import_chunk_QOWPTVFD = load("./chunk-QOWPTVFD.js");
+var import_chunk_ZYF5CZ25 = load("./chunk-ZYF5CZ25.js");
+var import_chunk_IXDV7ZVJ = load("./chunk-IXDV7ZVJ.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
-var import_chunk_JF5WKRZ5 = load("./chunk-JF5WKRZ5.js");
-var import_chunk_JJIHWTVQ = load("./chunk-JJIHWTVQ.js");
-var import_chunk_WRDCTYS2 = load("./chunk-WRDCTYS2.js");
-var import_chunk_EYDXEFW4 = load("./chunk-EYDXEFW4.js");
+var import_chunk_OSQO4432 = load("./chunk-OSQO4432.js");
 var import_chunk_TUJMDTZA = load("./chunk-TUJMDTZA.js");
+var import_chunk_YZHCUTFP = load("./chunk-YZHCUTFP.js");
 var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
-var import_chunk_FKXPLZBG = load("./chunk-FKXPLZBG.js");
-var import_chunk_C5WNB57Y = load("./chunk-C5WNB57Y.js");
+var import_chunk_AT6SNV4N = load("./chunk-AT6SNV4N.js");
+var import_chunk_GANVGQKN = load("./chunk-GANVGQKN.js");
 var import_chunk_OPV5FGPX = load("./chunk-OPV5FGPX.js");
-var import_chunk_IUIUXIVZ = load("./chunk-IUIUXIVZ.js");
+var import_chunk_IAQSATNE = load("./chunk-IAQSATNE.js");
 var import_chunk_P33TGMKS = load("./chunk-P33TGMKS.js");
 var import_chunk_BYPGP4VB = load("./chunk-BYPGP4VB.js");
 var import_chunk_O65HRYRH = load("./chunk-O65HRYRH.js");
 var import_chunk_7DZB4FPX = load("./chunk-7DZB4FPX.js");
-var import_chunk_DEHBVYL3 = load("./chunk-DEHBVYL3.js");
+var import_chunk_QESDTJOC = load("./chunk-QESDTJOC.js");
 var import_chunk_LCEM6ZMH = load("./chunk-LCEM6ZMH.js");
-var import_chunk_FSRL2ASG = load("./chunk-FSRL2ASG.js");
 var import_chunk_57BTWB2J = load("./chunk-57BTWB2J.js");
+var import_chunk_FSRL2ASG = load("./chunk-FSRL2ASG.js");
 var import_chunk_GEPPUING = load("./chunk-GEPPUING.js");
 var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
 var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
 var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
 var import_chunk_6GPA47WF = load("./chunk-6GPA47WF.js");
 var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
-var import_chunk_Q3WBBNCF = load("./chunk-Q3WBBNCF.js");
+var import_chunk_XM3GMG25 = load("./chunk-XM3GMG25.js");
 var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
@@ -18131,14 +18374,14 @@ var restart = {
     timeout: {
       kind: "duration",
       value: "D",
-      range: import_chunk_Q3WBBNCF.limits.runTimeout,
+      range: import_chunk_XM3GMG25.limits.runTimeout,
       help: "hard limit (default: a fresh one, 60m for staff and 24h for run; staff at most 120m)"
     },
-    backend: { ...import_chunk_A2YWZDRN.staffOptions.backend, help: "another agent CLI (staff only)" },
-    model: import_chunk_A2YWZDRN.staffOptions.model,
-    profile: import_chunk_A2YWZDRN.staffOptions.profile,
-    share: import_chunk_A2YWZDRN.writerOptions.share,
-    ...import_chunk_A2YWZDRN.launchOptions
+    backend: { ...import_chunk_ZSNPKXTO.staffOptions.backend, help: "another agent CLI (staff only)" },
+    model: import_chunk_ZSNPKXTO.staffOptions.model,
+    profile: import_chunk_ZSNPKXTO.staffOptions.profile,
+    share: import_chunk_ZSNPKXTO.writerOptions.share,
+    ...import_chunk_ZSNPKXTO.launchOptions
   },
   notes: "Refused while the earlier job still runs. The environment is that of this call.",
   examples: [
@@ -18149,14 +18392,14 @@ var restart = {
   async run(context, input) {
     const root = context.root(input);
     (0, import_chunk_AE5U4VIQ.checkRoot)(root.folder);
-    const words = (0, import_chunk_66KSLVK5.onceWords)("restart", input, null, null);
-    const repeated = await (0, import_chunk_66KSLVK5.repeatedLaunch)(context, input, words, false);
+    const words = (0, import_chunk_IJGVQPHG.onceWords)("restart", input, null, null);
+    const repeated = await (0, import_chunk_IJGVQPHG.repeatedLaunch)(context, input, words, false);
     if (repeated) return repeated;
-    const id = (0, import_chunk_EYDXEFW4.requireWholeId)(root, input.words[0]);
-    const view = await (0, import_chunk_WRDCTYS2.refresh)(root.folder, id);
-    const spec = (0, import_chunk_WPYRLHH5.requireSpec)(root, id);
-    await (0, import_chunk_WPYRLHH5.requireGenuine)(spec);
-    if (!(0, import_chunk_IUIUXIVZ.isEnded)(view.state))
+    const id = (0, import_chunk_QOWPTVFD.requireWholeId)(root, input.words[0]);
+    const view = await (0, import_chunk_YZHCUTFP.refresh)(root.folder, id);
+    const spec = (0, import_chunk_H45SR5PC.requireSpec)(root, id);
+    await (0, import_chunk_H45SR5PC.requireGenuine)(spec);
+    if (!(0, import_chunk_IAQSATNE.isEnded)(view.state))
       throw new import_chunk_NVPF5LEY.FaultError(
         "busy",
         `cannot restart job ${id}: it is ${view.state.state}`,
@@ -18169,24 +18412,24 @@ var restart = {
 function againRun(context, input, spec, root, words) {
   for (const name of ["backend", "model", "profile"])
     if (input.has(name)) throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take --${name} for a ${spec.kind} job: it is for staff`);
-  (0, import_chunk_WPYRLHH5.requireFolder)(spec, "restart", root.option);
+  (0, import_chunk_H45SR5PC.requireFolder)(spec, "restart", root.option);
   const run = spec.run;
   if (!run) throw new import_chunk_NVPF5LEY.FaultError("preflight", `cannot restart job ${spec.id}: a ${spec.kind} job has no command`);
-  const program = (0, import_chunk_3UCES3XY.requireProgram)(run.argv[0], spec.cwd);
-  return (0, import_chunk_66KSLVK5.launchAndTell)(context, input, {
+  const program = (0, import_chunk_OUKR7UGL.requireProgram)(run.argv[0], spec.cwd);
+  return (0, import_chunk_IJGVQPHG.launchAndTell)(context, input, {
     kind: "run",
     verb: "run",
-    ...(0, import_chunk_66KSLVK5.launchWords)(input),
+    ...(0, import_chunk_IJGVQPHG.launchWords)(input),
     cwd: spec.cwd,
     deadlineMs: input.durationOrDefault("timeout"),
     killGraceMs: spec.kill_grace_ms,
     maxOutputBytes: spec.max_output_bytes,
     firstOutputMs: spec.first_output_ms,
     stallMs: spec.stall_ms,
-    lineage: (0, import_chunk_WPYRLHH5.lineageOf)(spec, "restart"),
+    lineage: (0, import_chunk_H45SR5PC.lineageOf)(spec, "restart"),
     onStall: spec.on_stall ?? null,
     // What must be new or changed is so against what is there now.
-    run: { ...run, ...(0, import_chunk_3UCES3XY.freshPaths)(run), program },
+    run: { ...run, ...(0, import_chunk_OUKR7UGL.freshPaths)(run), program },
     staff: null,
     words
   });
@@ -18200,36 +18443,36 @@ async function againTimer(context, input, spec, earlier, words) {
       `cannot restart job ${spec.id}: it was armed for the instant ${earlier.due_at}, which does not come again`,
       "arm a new one with: timer at INSTANT, or timer in DELAY"
     );
-  const { launchTimer } = await Promise.resolve().then(() => load("./timer-RORK2JLL.js"));
+  const { launchTimer } = await Promise.resolve().then(() => load("./timer-HMQPG63L.js"));
   const timer = { ...earlier, due_at: (0, import_chunk_Y5L6GQDB.isoOf)((0, import_chunk_Y5L6GQDB.nowMs)() + earlier.delay_ms) };
-  return launchTimer(context, input, { timer, lineage: (0, import_chunk_WPYRLHH5.lineageOf)(spec, "restart"), words });
+  return launchTimer(context, input, { timer, lineage: (0, import_chunk_H45SR5PC.lineageOf)(spec, "restart"), words });
 }
 function again(context, input, spec, root, words) {
   const staff = spec.staff;
   if (!staff) throw new import_chunk_NVPF5LEY.FaultError("preflight", `cannot restart job ${spec.id}: it has no task`);
-  const cwd = spec.worktree ? originOf(spec, spec.worktree) : (0, import_chunk_WPYRLHH5.requireFolder)(spec, "restart", root.option);
+  const cwd = spec.worktree ? originOf(spec, spec.worktree) : (0, import_chunk_H45SR5PC.requireFolder)(spec, "restart", root.option);
   const before = staff.custom?.name ?? staff.backend;
   const isElsewhere = input.has("backend") && input.text("backend") !== before;
-  const part = (0, import_chunk_YPOA3ZYU.makeStaffPart)({
+  const part = (0, import_chunk_T5W74TRA.makeStaffPart)({
     mode: staff.mode,
     stateRoot: root.folder,
     backend: input.text("backend") ?? before,
     // A model's name belongs to its CLI.
     model: input.text("model") ?? (isElsewhere ? null : staff.model),
-    profile: (0, import_chunk_RWRDJHTZ.askedProfile)(input),
+    profile: (0, import_chunk_C45SPVNZ.askedProfile)(input),
     earlierProfile: staff.profile,
     prompt: staff.prompt,
     resume: null,
     cwd
   });
-  if (part.brief) part.historical = (0, import_chunk_2Z4M7TTB.historicalOf)((0, import_chunk_P33TGMKS.jobPaths)(root.folder, spec.id)) ?? staff.historical ?? null;
+  if (part.brief) part.historical = (0, import_chunk_7CH2ZGQO.historicalOf)((0, import_chunk_P33TGMKS.jobPaths)(root.folder, spec.id)) ?? staff.historical ?? null;
   if (staff.schema) part.schema = true;
   if (staff.base) part.base = staff.base;
-  return (0, import_chunk_RWRDJHTZ.launchStaff)(context, input, {
+  return (0, import_chunk_C45SPVNZ.launchStaff)(context, input, {
     verb: spec.verb,
     staff: part,
     cwd,
-    lineage: (0, import_chunk_WPYRLHH5.lineageOf)(spec, "restart"),
+    lineage: (0, import_chunk_H45SR5PC.lineageOf)(spec, "restart"),
     isSynchronous: spec.verb === "ask" && !input.has("id-only"),
     worktree: spec.worktree ? "new" : null,
     words,
@@ -18246,7 +18489,7 @@ function originOf(spec, worktree) {
 }
 function staffLimit(input) {
   const text = input.text("timeout");
-  return text === void 0 ? import_chunk_Q3WBBNCF.limits.staffTimeout.default : (0, import_chunk_UNGYPAP3.parseDuration)(text, "--timeout", import_chunk_Q3WBBNCF.limits.staffTimeout);
+  return text === void 0 ? import_chunk_XM3GMG25.limits.staffTimeout.default : (0, import_chunk_UNGYPAP3.parseDuration)(text, "--timeout", import_chunk_XM3GMG25.limits.staffTimeout);
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
@@ -18254,50 +18497,50 @@ function staffLimit(input) {
 });
 
 },
-"./result-GSU2PYF3.js": function (module, exports) {
+"./result-2ROQCAYN.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   result: () => result
 });
 module.exports = stdin_exports;
-var import_chunk_XFDPIM4L = load("./chunk-XFDPIM4L.js");
-var import_chunk_TANPD2PO = load("./chunk-TANPD2PO.js");
-var import_chunk_FBU3HYAQ = load("./chunk-FBU3HYAQ.js");
-var import_chunk_PL5KOFET = load("./chunk-PL5KOFET.js");
-var import_chunk_A2YWZDRN = load("./chunk-A2YWZDRN.js");
+var import_chunk_DEL2I5TI = load("./chunk-DEL2I5TI.js");
+var import_chunk_ISFOAVN2 = load("./chunk-ISFOAVN2.js");
+var import_chunk_PHNNOIYT = load("./chunk-PHNNOIYT.js");
+var import_chunk_ZSNPKXTO = load("./chunk-ZSNPKXTO.js");
 var import_chunk_AE5U4VIQ = load("./chunk-AE5U4VIQ.js");
-var import_chunk_QKHYVUAR = load("./chunk-QKHYVUAR.js");
+var import_chunk_74RZ5ALM = load("./chunk-74RZ5ALM.js");
+var import_chunk_PL5KOFET = load("./chunk-PL5KOFET.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_UKJW2F4U = load("./chunk-UKJW2F4U.js");
+var import_chunk_QOWPTVFD = load("./chunk-QOWPTVFD.js");
+var import_chunk_HOAZLCPZ = load("./chunk-HOAZLCPZ.js");
 var import_chunk_356WYSYK = load("./chunk-356WYSYK.js");
-var import_chunk_OO43PTQK = load("./chunk-OO43PTQK.js");
-var import_chunk_DPZCXG3T = load("./chunk-DPZCXG3T.js");
+var import_chunk_LBMVFM2N = load("./chunk-LBMVFM2N.js");
+var import_chunk_ZYF5CZ25 = load("./chunk-ZYF5CZ25.js");
+var import_chunk_IXDV7ZVJ = load("./chunk-IXDV7ZVJ.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
-var import_chunk_JF5WKRZ5 = load("./chunk-JF5WKRZ5.js");
-var import_chunk_JJIHWTVQ = load("./chunk-JJIHWTVQ.js");
-var import_chunk_WRDCTYS2 = load("./chunk-WRDCTYS2.js");
-var import_chunk_EYDXEFW4 = load("./chunk-EYDXEFW4.js");
+var import_chunk_OSQO4432 = load("./chunk-OSQO4432.js");
 var import_chunk_TUJMDTZA = load("./chunk-TUJMDTZA.js");
+var import_chunk_YZHCUTFP = load("./chunk-YZHCUTFP.js");
 var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
 var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
-var import_chunk_IUIUXIVZ = load("./chunk-IUIUXIVZ.js");
+var import_chunk_IAQSATNE = load("./chunk-IAQSATNE.js");
 var import_chunk_P33TGMKS = load("./chunk-P33TGMKS.js");
 var import_chunk_BYPGP4VB = load("./chunk-BYPGP4VB.js");
 var import_chunk_O65HRYRH = load("./chunk-O65HRYRH.js");
 var import_chunk_7DZB4FPX = load("./chunk-7DZB4FPX.js");
-var import_chunk_BAZDNJYX = load("./chunk-BAZDNJYX.js");
-var import_chunk_DEHBVYL3 = load("./chunk-DEHBVYL3.js");
+var import_chunk_CZ2D33KP = load("./chunk-CZ2D33KP.js");
+var import_chunk_QESDTJOC = load("./chunk-QESDTJOC.js");
 var import_chunk_LCEM6ZMH = load("./chunk-LCEM6ZMH.js");
-var import_chunk_FSRL2ASG = load("./chunk-FSRL2ASG.js");
 var import_chunk_57BTWB2J = load("./chunk-57BTWB2J.js");
+var import_chunk_FSRL2ASG = load("./chunk-FSRL2ASG.js");
 var import_chunk_GEPPUING = load("./chunk-GEPPUING.js");
 var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
 var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
 var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
 var import_chunk_6GPA47WF = load("./chunk-6GPA47WF.js");
 var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
-var import_chunk_Q3WBBNCF = load("./chunk-Q3WBBNCF.js");
+var import_chunk_XM3GMG25 = load("./chunk-XM3GMG25.js");
 var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
@@ -18306,27 +18549,27 @@ var result = {
   summary: "print the stored result of a finished job again",
   form: "[ID]",
   words: { min: 0, max: 1 },
-  options: { ...import_chunk_A2YWZDRN.ownerOption, ...import_chunk_A2YWZDRN.common },
+  options: { ...import_chunk_ZSNPKXTO.ownerOption, ...import_chunk_ZSNPKXTO.common },
   notes: "Default: the latest finished job. Exit codes as of wait.",
   examples: ["result", "result run-mik3x9ab-4f7q2z --json"],
   async run(context, input) {
     const root = context.root(input);
     (0, import_chunk_AE5U4VIQ.checkRoot)(root.folder);
     const owner = input.text("owner") ?? import_chunk_6GPA47WF.variables.owner() ?? null;
-    const isFinished = (id2) => (0, import_chunk_IUIUXIVZ.isEnded)((0, import_chunk_IUIUXIVZ.inspect)(root.folder, id2).state);
-    const id = input.words[0] === void 0 ? (0, import_chunk_XFDPIM4L.requireLatest)(root, owner, "a finished job", isFinished) : (0, import_chunk_EYDXEFW4.findJob)(root, input.words[0]);
-    const view = await (0, import_chunk_WRDCTYS2.refresh)(root.folder, id, true);
-    if (!(0, import_chunk_IUIUXIVZ.isEnded)(view.state)) {
+    const isFinished = (id2) => (0, import_chunk_IAQSATNE.isEnded)((0, import_chunk_IAQSATNE.inspect)(root.folder, id2).state);
+    const id = input.words[0] === void 0 ? (0, import_chunk_DEL2I5TI.requireLatest)(root, owner, "a finished job", isFinished) : (0, import_chunk_QOWPTVFD.findJob)(root, input.words[0]);
+    const view = await (0, import_chunk_YZHCUTFP.refresh)(root.folder, id, true);
+    if (!(0, import_chunk_IAQSATNE.isEnded)(view.state)) {
       const wait = import_chunk_TUJMDTZA.nextCommands.wait(id, root.option);
-      if (input.has("json")) return { code: import_chunk_6PFAPK5K.exitCodes.pending, json: (0, import_chunk_FBU3HYAQ.observation)(view, { afterSeq: null, root }) };
+      if (input.has("json")) return { code: import_chunk_6PFAPK5K.exitCodes.pending, json: (0, import_chunk_PHNNOIYT.observation)(view, { afterSeq: null, root }) };
       return {
         code: import_chunk_6PFAPK5K.exitCodes.pending,
         notes: [`${id}: ${view.state.state}, there is no result yet; wait for it with:`, wait]
       };
     }
     const afterPrint = () => (0, import_chunk_PL5KOFET.noteCollected)(view, "result");
-    const reply = (0, import_chunk_TANPD2PO.tellEnded)(context, view);
-    return input.has("json") ? { code: reply.code, json: (0, import_chunk_TANPD2PO.endedDocument)(view), afterPrint } : { ...reply, afterPrint };
+    const reply = (0, import_chunk_ISFOAVN2.tellEnded)(context, view);
+    return input.has("json") ? { code: reply.code, json: (0, import_chunk_ISFOAVN2.endedDocument)(view), afterPrint } : { ...reply, afterPrint };
   }
 };
 // Annotate the CommonJS export names for ESM import in node:
@@ -18335,54 +18578,125 @@ var result = {
 });
 
 },
-"./review-63CFFLCO.js": function (module, exports) {
+"./review-7RFR5HJM.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   review: () => review
 });
 module.exports = stdin_exports;
-var import_chunk_7FS44QEN = load("./chunk-7FS44QEN.js");
-var import_chunk_RWRDJHTZ = load("./chunk-RWRDJHTZ.js");
-var import_chunk_YPOA3ZYU = load("./chunk-YPOA3ZYU.js");
-var import_chunk_KYMZMVUR = load("./chunk-KYMZMVUR.js");
-var import_chunk_QSCJWYUW = load("./chunk-QSCJWYUW.js");
-var import_chunk_3UCES3XY = load("./chunk-3UCES3XY.js");
-var import_chunk_66KSLVK5 = load("./chunk-66KSLVK5.js");
-var import_chunk_XSIBS7GW = load("./chunk-XSIBS7GW.js");
-var import_chunk_A2YWZDRN = load("./chunk-A2YWZDRN.js");
+var import_chunk_WVANEZX5 = load("./chunk-WVANEZX5.js");
+var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
+var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
+var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
+var import_chunk_6GPA47WF = load("./chunk-6GPA47WF.js");
+var import_chunk_XM3GMG25 = load("./chunk-XM3GMG25.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
+var review = {
+  id: "review",
+  summary: "a new review, approval or comment on a pull request on GitHub (through gh)",
+  form: "[PR]",
+  words: { min: 0, max: 1 },
+  options: {
+    ...import_chunk_WVANEZX5.targetOptions,
+    by: { kind: "list", value: "LOGIN", help: "only what this account does (may be repeated)" }
+  },
+  examples: ["watch review --pr 7 --for 2d", "watch review OWNER/REPO#7 --for 7d --repeat"],
+  isRemote: true,
+  read(given) {
+    const target = (0, import_chunk_WVANEZX5.readPull)(given, "review");
+    const by = given.texts("by").map((login) => login.replace(/^@/, "").toLowerCase());
+    const who = by.length === 0 ? "" : ` by ${by.join(", ")}`;
+    return { input: { ...target, by }, words: `reviews and comments${who} on ${target.repo ?? ""}#${target.pr}` };
+  },
+  async look(input, tools, cursor) {
+    const pr = Number(input.pr);
+    const repo = typeof input.repo === "string" ? input.repo : null;
+    const by = Array.isArray(input.by) ? input.by : [];
+    const pull = await (0, import_chunk_WVANEZX5.findPull)({ repo, pr }, tools, cursor);
+    if ((0, import_chunk_WVANEZX5.isFailure)(pull)) return pull;
+    const isWanted = ({ actor }) => by.length === 0 || by.some((login) => actor.toLowerCase().replace(/\[bot\]$/, "") === login.replace(/\[bot\]$/, ""));
+    const { fresh, seen } = (0, import_chunk_WVANEZX5.compareActivity)(pull.activity, (0, import_chunk_WVANEZX5.readSeen)(cursor), isWanted);
+    const { state } = pull;
+    const isNew = fresh.length > 0;
+    const ended = state === "open" ? "" : `, ${state}`;
+    const said = isNew ? (0, import_chunk_WVANEZX5.wordsOfActivity)(fresh) : `${seen.ids.length} seen, nothing new`;
+    return {
+      kind: "look",
+      verdict: isNew || state === "merged" ? "met" : state === "closed" ? "failed" : "pending",
+      word: isNew ? "new-activity" : state === "open" ? "armed" : state,
+      evidence: (0, import_chunk_WVANEZX5.line)(`${pull.repo}#${pr}: ${said}${ended}`),
+      // What was told stays told until there is something newer.
+      key: `${state}:${seen.report}`,
+      facts: {
+        repo: pull.repo,
+        pr,
+        url: pull.url,
+        state,
+        review: pull.decision,
+        seen: seen.ids.length,
+        ...isNew ? (0, import_chunk_WVANEZX5.factsOfActivity)(fresh) : {}
+      },
+      cursor: { repo: pull.repo, seen },
+      isSettled: state !== "open"
+    };
+  }
+};
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  review
+});
+
+},
+"./review-R2KUDAGN.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  review: () => review
+});
+module.exports = stdin_exports;
+var import_chunk_CNTV5VW7 = load("./chunk-CNTV5VW7.js");
+var import_chunk_C45SPVNZ = load("./chunk-C45SPVNZ.js");
+var import_chunk_T5W74TRA = load("./chunk-T5W74TRA.js");
+var import_chunk_QZR6RHJC = load("./chunk-QZR6RHJC.js");
+var import_chunk_4SIU3KKW = load("./chunk-4SIU3KKW.js");
+var import_chunk_OUKR7UGL = load("./chunk-OUKR7UGL.js");
+var import_chunk_IJGVQPHG = load("./chunk-IJGVQPHG.js");
+var import_chunk_SHAJIPXK = load("./chunk-SHAJIPXK.js");
+var import_chunk_ZSNPKXTO = load("./chunk-ZSNPKXTO.js");
 var import_chunk_AE5U4VIQ = load("./chunk-AE5U4VIQ.js");
-var import_chunk_QKHYVUAR = load("./chunk-QKHYVUAR.js");
+var import_chunk_74RZ5ALM = load("./chunk-74RZ5ALM.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
 var import_chunk_I6ZRWKMO = load("./chunk-I6ZRWKMO.js");
-var import_chunk_D3DQJRD3 = load("./chunk-D3DQJRD3.js");
+var import_chunk_FE5XHAWX = load("./chunk-FE5XHAWX.js");
+var import_chunk_QOWPTVFD = load("./chunk-QOWPTVFD.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
-var import_chunk_WRDCTYS2 = load("./chunk-WRDCTYS2.js");
-var import_chunk_EYDXEFW4 = load("./chunk-EYDXEFW4.js");
 var import_chunk_TUJMDTZA = load("./chunk-TUJMDTZA.js");
+var import_chunk_YZHCUTFP = load("./chunk-YZHCUTFP.js");
 var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
-var import_chunk_FKXPLZBG = load("./chunk-FKXPLZBG.js");
-var import_chunk_C5WNB57Y = load("./chunk-C5WNB57Y.js");
+var import_chunk_AT6SNV4N = load("./chunk-AT6SNV4N.js");
+var import_chunk_GANVGQKN = load("./chunk-GANVGQKN.js");
 var import_chunk_OPV5FGPX = load("./chunk-OPV5FGPX.js");
-var import_chunk_IUIUXIVZ = load("./chunk-IUIUXIVZ.js");
+var import_chunk_IAQSATNE = load("./chunk-IAQSATNE.js");
 var import_chunk_P33TGMKS = load("./chunk-P33TGMKS.js");
 var import_chunk_BYPGP4VB = load("./chunk-BYPGP4VB.js");
 var import_chunk_O65HRYRH = load("./chunk-O65HRYRH.js");
 var import_chunk_7DZB4FPX = load("./chunk-7DZB4FPX.js");
 var import_chunk_LCEM6ZMH = load("./chunk-LCEM6ZMH.js");
-var import_chunk_FSRL2ASG = load("./chunk-FSRL2ASG.js");
 var import_chunk_57BTWB2J = load("./chunk-57BTWB2J.js");
+var import_chunk_FSRL2ASG = load("./chunk-FSRL2ASG.js");
 var import_chunk_GEPPUING = load("./chunk-GEPPUING.js");
 var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
 var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
 var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
 var import_chunk_6GPA47WF = load("./chunk-6GPA47WF.js");
 var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
-var import_chunk_Q3WBBNCF = load("./chunk-Q3WBBNCF.js");
+var import_chunk_XM3GMG25 = load("./chunk-XM3GMG25.js");
 var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
-var review = (0, import_chunk_7FS44QEN.makeStaffVerb)({
+var review = (0, import_chunk_CNTV5VW7.makeStaffVerb)({
   mode: "review",
   options: {
     base: {
@@ -18403,99 +18717,28 @@ var review = (0, import_chunk_7FS44QEN.makeStaffVerb)({
 });
 
 },
-"./review-MAJCTY2G.js": function (module, exports) {
+"./run-4E75RUPC.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  review: () => review
+  folderOf: () => import_chunk_4SIU3KKW.folderOf,
+  run: () => import_chunk_4SIU3KKW.run
 });
 module.exports = stdin_exports;
-var import_chunk_OU62BWNV = load("./chunk-OU62BWNV.js");
-var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
-var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
-var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
-var import_chunk_6GPA47WF = load("./chunk-6GPA47WF.js");
-var import_chunk_Q3WBBNCF = load("./chunk-Q3WBBNCF.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
-var review = {
-  id: "review",
-  summary: "a new review, approval or comment on a pull request on GitHub (through gh)",
-  form: "[PR]",
-  words: { min: 0, max: 1 },
-  options: {
-    ...import_chunk_OU62BWNV.targetOptions,
-    by: { kind: "list", value: "LOGIN", help: "only what this account does (may be repeated)" }
-  },
-  examples: ["watch review --pr 7 --for 2d", "watch review OWNER/REPO#7 --for 7d --repeat"],
-  isRemote: true,
-  read(given) {
-    const target = (0, import_chunk_OU62BWNV.readPull)(given, "review");
-    const by = given.texts("by").map((login) => login.replace(/^@/, "").toLowerCase());
-    const who = by.length === 0 ? "" : ` by ${by.join(", ")}`;
-    return { input: { ...target, by }, words: `reviews and comments${who} on ${target.repo ?? ""}#${target.pr}` };
-  },
-  async look(input, tools, cursor) {
-    const pr = Number(input.pr);
-    const repo = typeof input.repo === "string" ? input.repo : null;
-    const by = Array.isArray(input.by) ? input.by : [];
-    const pull = await (0, import_chunk_OU62BWNV.findPull)({ repo, pr }, tools, cursor);
-    if ((0, import_chunk_OU62BWNV.isFailure)(pull)) return pull;
-    const isWanted = ({ actor }) => by.length === 0 || by.some((login) => actor.toLowerCase().replace(/\[bot\]$/, "") === login.replace(/\[bot\]$/, ""));
-    const { fresh, seen } = (0, import_chunk_OU62BWNV.compareActivity)(pull.activity, (0, import_chunk_OU62BWNV.readSeen)(cursor), isWanted);
-    const { state } = pull;
-    const isNew = fresh.length > 0;
-    const ended = state === "open" ? "" : `, ${state}`;
-    const said = isNew ? (0, import_chunk_OU62BWNV.wordsOfActivity)(fresh) : `${seen.ids.length} seen, nothing new`;
-    return {
-      kind: "look",
-      verdict: isNew || state === "merged" ? "met" : state === "closed" ? "failed" : "pending",
-      word: isNew ? "new-activity" : state === "open" ? "armed" : state,
-      evidence: (0, import_chunk_OU62BWNV.line)(`${pull.repo}#${pr}: ${said}${ended}`),
-      // What was told stays told until there is something newer.
-      key: `${state}:${seen.report}`,
-      facts: {
-        repo: pull.repo,
-        pr,
-        url: pull.url,
-        state,
-        review: pull.decision,
-        seen: seen.ids.length,
-        ...isNew ? (0, import_chunk_OU62BWNV.factsOfActivity)(fresh) : {}
-      },
-      cursor: { repo: pull.repo, seen },
-      isSettled: state !== "open"
-    };
-  }
-};
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  review
-});
-
-},
-"./run-SHLKR5IN.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  folderOf: () => import_chunk_QSCJWYUW.folderOf,
-  run: () => import_chunk_QSCJWYUW.run
-});
-module.exports = stdin_exports;
-var import_chunk_QSCJWYUW = load("./chunk-QSCJWYUW.js");
-var import_chunk_3UCES3XY = load("./chunk-3UCES3XY.js");
-var import_chunk_66KSLVK5 = load("./chunk-66KSLVK5.js");
-var import_chunk_XSIBS7GW = load("./chunk-XSIBS7GW.js");
-var import_chunk_A2YWZDRN = load("./chunk-A2YWZDRN.js");
+var import_chunk_4SIU3KKW = load("./chunk-4SIU3KKW.js");
+var import_chunk_OUKR7UGL = load("./chunk-OUKR7UGL.js");
+var import_chunk_IJGVQPHG = load("./chunk-IJGVQPHG.js");
+var import_chunk_SHAJIPXK = load("./chunk-SHAJIPXK.js");
+var import_chunk_ZSNPKXTO = load("./chunk-ZSNPKXTO.js");
 var import_chunk_AE5U4VIQ = load("./chunk-AE5U4VIQ.js");
-var import_chunk_QKHYVUAR = load("./chunk-QKHYVUAR.js");
+var import_chunk_74RZ5ALM = load("./chunk-74RZ5ALM.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
 var import_chunk_TUJMDTZA = load("./chunk-TUJMDTZA.js");
 var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
-var import_chunk_FKXPLZBG = load("./chunk-FKXPLZBG.js");
-var import_chunk_C5WNB57Y = load("./chunk-C5WNB57Y.js");
+var import_chunk_AT6SNV4N = load("./chunk-AT6SNV4N.js");
+var import_chunk_GANVGQKN = load("./chunk-GANVGQKN.js");
 var import_chunk_OPV5FGPX = load("./chunk-OPV5FGPX.js");
-var import_chunk_IUIUXIVZ = load("./chunk-IUIUXIVZ.js");
+var import_chunk_IAQSATNE = load("./chunk-IAQSATNE.js");
 var import_chunk_P33TGMKS = load("./chunk-P33TGMKS.js");
 var import_chunk_BYPGP4VB = load("./chunk-BYPGP4VB.js");
 var import_chunk_O65HRYRH = load("./chunk-O65HRYRH.js");
@@ -18507,7 +18750,7 @@ var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
 var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
 var import_chunk_6GPA47WF = load("./chunk-6GPA47WF.js");
 var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
-var import_chunk_Q3WBBNCF = load("./chunk-Q3WBBNCF.js");
+var import_chunk_XM3GMG25 = load("./chunk-XM3GMG25.js");
 var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
@@ -18535,57 +18778,57 @@ async function runTimer(claim) {
 });
 
 },
-"./run-watch-FIRON3WV.js": function (module, exports) {
+"./run-watch-O4IMMMVB.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   runWatch: () => runWatch
 });
 module.exports = stdin_exports;
-var import_chunk_ZHFG52A6 = load("./chunk-ZHFG52A6.js");
-var import_chunk_GR6AO2VB = load("./chunk-GR6AO2VB.js");
-var import_chunk_VSAO2QDD = load("./chunk-VSAO2QDD.js");
-var import_chunk_U5QR556R = load("./chunk-U5QR556R.js");
+var import_chunk_536WPMTG = load("./chunk-536WPMTG.js");
+var import_chunk_77A67ACL = load("./chunk-77A67ACL.js");
+var import_chunk_GFKQCZQ7 = load("./chunk-GFKQCZQ7.js");
+var import_chunk_ODO6N2WU = load("./chunk-ODO6N2WU.js");
+var import_chunk_BNC242JP = load("./chunk-BNC242JP.js");
 var import_chunk_HJOYLTGT = load("./chunk-HJOYLTGT.js");
-var import_chunk_4HWOUAI6 = load("./chunk-4HWOUAI6.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_SFA57P22 = load("./chunk-SFA57P22.js");
-var import_chunk_MZDU5A4U = load("./chunk-MZDU5A4U.js");
-var import_chunk_2Z4M7TTB = load("./chunk-2Z4M7TTB.js");
+var import_chunk_DWJQ77A4 = load("./chunk-DWJQ77A4.js");
+var import_chunk_RATQ4EU5 = load("./chunk-RATQ4EU5.js");
+var import_chunk_7CH2ZGQO = load("./chunk-7CH2ZGQO.js");
 var import_chunk_I6ZRWKMO = load("./chunk-I6ZRWKMO.js");
-var import_chunk_D3DQJRD3 = load("./chunk-D3DQJRD3.js");
+var import_chunk_FE5XHAWX = load("./chunk-FE5XHAWX.js");
+var import_chunk_QOWPTVFD = load("./chunk-QOWPTVFD.js");
 var import_chunk_NTYY2FGO = load("./chunk-NTYY2FGO.js");
-var import_chunk_UKJW2F4U = load("./chunk-UKJW2F4U.js");
+var import_chunk_HOAZLCPZ = load("./chunk-HOAZLCPZ.js");
 var import_chunk_356WYSYK = load("./chunk-356WYSYK.js");
-var import_chunk_OO43PTQK = load("./chunk-OO43PTQK.js");
-var import_chunk_DPZCXG3T = load("./chunk-DPZCXG3T.js");
+var import_chunk_LBMVFM2N = load("./chunk-LBMVFM2N.js");
+var import_chunk_ZYF5CZ25 = load("./chunk-ZYF5CZ25.js");
+var import_chunk_IXDV7ZVJ = load("./chunk-IXDV7ZVJ.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
-var import_chunk_JF5WKRZ5 = load("./chunk-JF5WKRZ5.js");
-var import_chunk_JJIHWTVQ = load("./chunk-JJIHWTVQ.js");
-var import_chunk_WRDCTYS2 = load("./chunk-WRDCTYS2.js");
-var import_chunk_EYDXEFW4 = load("./chunk-EYDXEFW4.js");
+var import_chunk_OSQO4432 = load("./chunk-OSQO4432.js");
 var import_chunk_TUJMDTZA = load("./chunk-TUJMDTZA.js");
+var import_chunk_YZHCUTFP = load("./chunk-YZHCUTFP.js");
 var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
 var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
-var import_chunk_C5WNB57Y = load("./chunk-C5WNB57Y.js");
+var import_chunk_GANVGQKN = load("./chunk-GANVGQKN.js");
 var import_chunk_OPV5FGPX = load("./chunk-OPV5FGPX.js");
-var import_chunk_IUIUXIVZ = load("./chunk-IUIUXIVZ.js");
+var import_chunk_IAQSATNE = load("./chunk-IAQSATNE.js");
 var import_chunk_P33TGMKS = load("./chunk-P33TGMKS.js");
 var import_chunk_BYPGP4VB = load("./chunk-BYPGP4VB.js");
 var import_chunk_O65HRYRH = load("./chunk-O65HRYRH.js");
 var import_chunk_7DZB4FPX = load("./chunk-7DZB4FPX.js");
-var import_chunk_BAZDNJYX = load("./chunk-BAZDNJYX.js");
-var import_chunk_DEHBVYL3 = load("./chunk-DEHBVYL3.js");
+var import_chunk_CZ2D33KP = load("./chunk-CZ2D33KP.js");
+var import_chunk_QESDTJOC = load("./chunk-QESDTJOC.js");
 var import_chunk_LCEM6ZMH = load("./chunk-LCEM6ZMH.js");
-var import_chunk_FSRL2ASG = load("./chunk-FSRL2ASG.js");
 var import_chunk_57BTWB2J = load("./chunk-57BTWB2J.js");
+var import_chunk_FSRL2ASG = load("./chunk-FSRL2ASG.js");
 var import_chunk_GEPPUING = load("./chunk-GEPPUING.js");
 var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
 var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
 var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
 var import_chunk_6GPA47WF = load("./chunk-6GPA47WF.js");
 var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
-var import_chunk_Q3WBBNCF = load("./chunk-Q3WBBNCF.js");
+var import_chunk_XM3GMG25 = load("./chunk-XM3GMG25.js");
 var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
@@ -18649,9 +18892,9 @@ function foldLook(before, look, part) {
   const isNews = key !== before.key;
   const seen = {
     verdict: look.verdict,
-    word: (0, import_chunk_U5QR556R.line)(look.word),
-    evidence: (0, import_chunk_U5QR556R.line)(look.evidence),
-    facts: (0, import_chunk_U5QR556R.smallFacts)(look.facts)
+    word: (0, import_chunk_BNC242JP.line)(look.word),
+    evidence: (0, import_chunk_BNC242JP.line)(look.evidence),
+    facts: (0, import_chunk_BNC242JP.smallFacts)(look.facts)
   };
   const first = before.key === null ? { first: true } : {};
   const wake = look.needsAttention ? ["news", "attention"] : ["news"];
@@ -18668,8 +18911,8 @@ function endOf(look, part, evidence) {
 }
 function foldTrouble(before, trouble, { tolerate }) {
   const troubles = before.note.troubles + 1;
-  const message = (0, import_chunk_U5QR556R.line)(trouble.message);
-  const isLasting = troubles === import_chunk_Q3WBBNCF.watchTroubles;
+  const message = (0, import_chunk_BNC242JP.line)(trouble.message);
+  const isLasting = troubles === import_chunk_XM3GMG25.watchTroubles;
   const event = { type: "trouble", cause: trouble.cause, message, in_a_row: troubles };
   const events = isLasting ? [{ ...event, wake: ["attention"] }] : trouble.cause !== before.cause ? [event] : [];
   const note = { ...before.note, troubles, trouble: message };
@@ -18679,7 +18922,7 @@ function foldTrouble(before, trouble, { tolerate }) {
   return { ...told, end: { reason: "watch_error", detail: `${times} failed (--tolerate ${tolerate}): ${message}` } };
 }
 function foldFault(before, fault) {
-  const evidence = (0, import_chunk_U5QR556R.line)(fault.message);
+  const evidence = (0, import_chunk_BNC242JP.line)(fault.message);
   const note = { ...before.note, verdict: "error", word: fault.cause, evidence, facts: {} };
   return { ...before, note, end: { reason: "watch_error", detail: evidence } };
 }
@@ -18689,7 +18932,7 @@ function tell(memory, events) {
   return { ...memory, telling, note: { ...memory.note, told: told + events.length } };
 }
 function shortKey(key) {
-  return key.length <= import_chunk_Q3WBBNCF.excerptBytes ? key : (0, import_chunk_OPV5FGPX.hashOf)(key);
+  return key.length <= import_chunk_XM3GMG25.excerptBytes ? key : (0, import_chunk_OPV5FGPX.hashOf)(key);
 }
 function pauseAfter(memory, answer, part, retry) {
   if (answer.kind === "look") return Math.min(part.every_ms, Math.max(1e3, answer.againMs ?? part.every_ms));
@@ -18714,7 +18957,7 @@ function readMemory(paths, start) {
   return { ...memory, key, telling: [], note: { ...memory.note, ...noteOf(news ?? {}), told: newest } };
 }
 function toldEvents(paths) {
-  const { events } = (0, import_chunk_JJIHWTVQ.readEvents)(paths, 0, Number.MAX_SAFE_INTEGER);
+  const { events } = (0, import_chunk_OSQO4432.readEvents)(paths, 0, Number.MAX_SAFE_INTEGER);
   return events.filter((event) => isCount(event.n));
 }
 function memoryOf(value, start) {
@@ -18729,9 +18972,9 @@ function memoryOf(value, start) {
       polls: isCount(note.polls) ? note.polls : 0,
       told: isCount(note.told) ? note.told : 0,
       troubles: isCount(note.troubles) ? note.troubles : 0,
-      trouble: typeof note.trouble === "string" ? (0, import_chunk_U5QR556R.line)(note.trouble) : null
+      trouble: typeof note.trouble === "string" ? (0, import_chunk_BNC242JP.line)(note.trouble) : null
     },
-    cause: typeof value.cause === "string" ? (0, import_chunk_U5QR556R.line)(value.cause) : null,
+    cause: typeof value.cause === "string" ? (0, import_chunk_BNC242JP.line)(value.cause) : null,
     telling: Array.isArray(value.telling) ? value.telling.slice(0, 2).flatMap(tellingOf) : [],
     hasRun: value.hasRun === true,
     end: endOf2(value.end)
@@ -18744,9 +18987,9 @@ function noteOf(value) {
     return {};
   return {
     verdict,
-    word: (0, import_chunk_U5QR556R.line)(word),
-    evidence: (0, import_chunk_U5QR556R.line)(evidence),
-    facts: isObject(facts) ? (0, import_chunk_U5QR556R.smallFacts)(facts) : {}
+    word: (0, import_chunk_BNC242JP.line)(word),
+    evidence: (0, import_chunk_BNC242JP.line)(evidence),
+    facts: isObject(facts) ? (0, import_chunk_BNC242JP.smallFacts)(facts) : {}
   };
 }
 function tellingOf(value) {
@@ -18760,13 +19003,13 @@ function tellingOf(value) {
   }
   if (type !== "trouble" && type !== "recovered") return [];
   const { cause, message, in_a_row, after } = value;
-  const rest = (0, import_chunk_LXK2ZILE.plainValue)({ cause, message, in_a_row, after }, 4 * import_chunk_Q3WBBNCF.evidenceChars);
+  const rest = (0, import_chunk_LXK2ZILE.plainValue)({ cause, message, in_a_row, after }, 4 * import_chunk_XM3GMG25.evidenceChars);
   return [{ n, type, ...rest, ...woken.wake.length > 0 ? woken : {} }];
 }
 function endOf2(value) {
   if (!isObject(value) || typeof value.detail !== "string") return null;
   const reason = ["met", "watch_failed", "watch_error"].find((one) => one === value.reason);
-  return reason ? { reason, detail: (0, import_chunk_U5QR556R.line)(value.detail) } : null;
+  return reason ? { reason, detail: (0, import_chunk_BNC242JP.line)(value.detail) } : null;
 }
 function isObject(value) {
   return typeof value === "object" && value !== null && !Array.isArray(value);
@@ -18779,8 +19022,8 @@ async function runWatch(claim, log) {
   const part = claim.spec.watch;
   const watching = new Watching(claim, part, log);
   watching.begin();
-  if (claim.generation > 1) await watching.sweep(import_chunk_Q3WBBNCF.toolGraceMs);
-  const kind = await (0, import_chunk_4HWOUAI6.loadWatch)(part.condition);
+  if (claim.generation > 1) await watching.sweep(import_chunk_XM3GMG25.toolGraceMs);
+  const kind = await (0, import_chunk_536WPMTG.loadWatch)(part.condition);
   const end = kind ? await watching.untilEnd(kind) : { reason: "watch_error", detail: `this release knows no condition ${part.condition}` };
   await watching.finish(end);
 }
@@ -18796,7 +19039,7 @@ var Watching = class {
     this.claim = claim;
     this.part = part;
     this.log = log;
-    this.progress = new import_chunk_ZHFG52A6.Progress(claim);
+    this.progress = new import_chunk_77A67ACL.Progress(claim);
     this.memory = readMemory(claim.paths, part.start ?? null);
   }
   /** Who looks after it now, and what an earlier worker knew and did not live to tell. *<>/
@@ -18832,7 +19075,7 @@ var Watching = class {
     const stopEarly = this.early(kind, signal, nap.wake);
     try {
       const begun = (0, import_chunk_Y5L6GQDB.monotonicMs)();
-      const answer = await (0, import_chunk_VSAO2QDD.attempt)(kind, part.input, this.memory.cursor, {
+      const answer = await (0, import_chunk_ODO6N2WU.attempt)(kind, part.input, this.memory.cursor, {
         place: this.place(),
         attemptMs: part.attempt_ms,
         signal,
@@ -18844,9 +19087,9 @@ var Watching = class {
       this.keep();
       if (this.memory.end) return;
       const done = (0, import_chunk_Y5L6GQDB.monotonicMs)();
-      const pause = pauseAfter(this.memory, answer, part, import_chunk_Q3WBBNCF.watchRetry);
-      const due = answer.kind === "look" ? Math.max(begun + pause, done + Math.min(part.every_ms, import_chunk_Q3WBBNCF.watchPauseMs)) : done + pause;
-      await nap.until(due, Math.max(import_chunk_Q3WBBNCF.watchPauseMs, 20 * (done - begun)));
+      const pause = pauseAfter(this.memory, answer, part, import_chunk_XM3GMG25.watchRetry);
+      const due = answer.kind === "look" ? Math.max(begun + pause, done + Math.min(part.every_ms, import_chunk_XM3GMG25.watchPauseMs)) : done + pause;
+      await nap.until(due, Math.max(import_chunk_XM3GMG25.watchPauseMs, 20 * (done - begun)));
     } finally {
       stopEarly();
     }
@@ -18857,7 +19100,7 @@ var Watching = class {
       return kind.early(
         this.part.input,
         wake,
-        (0, import_chunk_VSAO2QDD.makeTools)(this.place(), () => this.part.attempt_ms, signal)
+        (0, import_chunk_ODO6N2WU.makeTools)(this.place(), () => this.part.attempt_ms, signal)
       );
     } catch (error) {
       this.log(`cannot be woken early: ${String(error)}
@@ -18883,7 +19126,7 @@ var Watching = class {
   /** On disk before it is told; a look that changed nothing is counted now and then. *<>/
   keep() {
     const { telling, end, cursor, note } = this.memory;
-    const isDue = (0, import_chunk_Y5L6GQDB.monotonicMs)() - this.savedAt >= import_chunk_Q3WBBNCF.watchSaveMs;
+    const isDue = (0, import_chunk_Y5L6GQDB.monotonicMs)() - this.savedAt >= import_chunk_XM3GMG25.watchSaveMs;
     const what = JSON.stringify([cursor, note.troubles, note.told, end]);
     if (what !== this.saved || isDue) this.save();
     this.saved = what;
@@ -18900,7 +19143,7 @@ var Watching = class {
   /** What stands in the state. *<>/
   standing() {
     const { note } = this.memory;
-    if (note.troubles >= import_chunk_Q3WBBNCF.watchTroubles) return { watch: note, health: "attention", attention_kind: "task_attention" };
+    if (note.troubles >= import_chunk_XM3GMG25.watchTroubles) return { watch: note, health: "attention", attention_kind: "task_attention" };
     return { watch: note, health: "unknown", attention_kind: null };
   }
   /** Everything that can end it from outside; also what had happened before we listened. *<>/
@@ -18911,11 +19154,11 @@ var Watching = class {
       else if ((0, import_chunk_BYPGP4VB.readCancel)(paths)) stop("canceled");
     };
     const lease = setInterval(() => {
-      (0, import_chunk_GR6AO2VB.renewLease)(paths);
+      (0, import_chunk_GFKQCZQ7.renewLease)(paths);
       look();
-    }, import_chunk_Q3WBBNCF.leaseMs);
+    }, import_chunk_XM3GMG25.leaseMs);
     process.on("SIGURG", look);
-    const bound = (0, import_chunk_IUIUXIVZ.boundOf)(spec);
+    const bound = (0, import_chunk_IAQSATNE.boundOf)(spec);
     const release = (0, import_chunk_Y5L6GQDB.atMonotonic)(bound, () => stop("hard_timeout"));
     if ((0, import_chunk_Y5L6GQDB.monotonicMs)() >= bound) stop("hard_timeout");
     look();
@@ -18927,18 +19170,18 @@ var Watching = class {
     const { paths, spec, self } = this.claim;
     return (0, import_chunk_NTYY2FGO.terminate)((0, import_chunk_NTYY2FGO.treeOf)(spec, paths, { worker: self, shim: null, child: null }), {
       graceMs,
-      settleMs: import_chunk_Q3WBBNCF.killSettleMs
+      settleMs: import_chunk_XM3GMG25.killSettleMs
     });
   }
   async finish({ reason, detail }) {
-    const tree = await this.sweep(import_chunk_Q3WBBNCF.drainMs);
+    const tree = await this.sweep(import_chunk_XM3GMG25.drainMs);
     if (reason === "state_vanished") return;
     const { progress, claim } = this;
     if (reason === "canceled") {
       progress.note("cancel_requested", { request: (0, import_chunk_BYPGP4VB.readCancel)(claim.paths) ?? null });
       progress.step("stop_asked", "stopping", { reason }, this.standing());
     } else progress.change(this.standing());
-    (0, import_chunk_SFA57P22.conclude)(claim, {
+    (0, import_chunk_DWJQ77A4.conclude)(claim, {
       reason,
       exit: void 0,
       tree,
@@ -18957,60 +19200,60 @@ function toldText(told, last) {
 });
 
 },
-"./settle-TT4I4K2N.js": function (module, exports) {
+"./settle-UYUFQL4F.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   settleJob: () => settleJob
 });
 module.exports = stdin_exports;
-var import_chunk_XPXZKMK3 = load("./chunk-XPXZKMK3.js");
-var import_chunk_SFA57P22 = load("./chunk-SFA57P22.js");
-var import_chunk_MZDU5A4U = load("./chunk-MZDU5A4U.js");
-var import_chunk_2Z4M7TTB = load("./chunk-2Z4M7TTB.js");
+var import_chunk_TSR6WZ4X = load("./chunk-TSR6WZ4X.js");
+var import_chunk_DWJQ77A4 = load("./chunk-DWJQ77A4.js");
+var import_chunk_RATQ4EU5 = load("./chunk-RATQ4EU5.js");
+var import_chunk_7CH2ZGQO = load("./chunk-7CH2ZGQO.js");
 var import_chunk_I6ZRWKMO = load("./chunk-I6ZRWKMO.js");
-var import_chunk_D3DQJRD3 = load("./chunk-D3DQJRD3.js");
+var import_chunk_FE5XHAWX = load("./chunk-FE5XHAWX.js");
+var import_chunk_QOWPTVFD = load("./chunk-QOWPTVFD.js");
 var import_chunk_NTYY2FGO = load("./chunk-NTYY2FGO.js");
-var import_chunk_UKJW2F4U = load("./chunk-UKJW2F4U.js");
+var import_chunk_HOAZLCPZ = load("./chunk-HOAZLCPZ.js");
 var import_chunk_356WYSYK = load("./chunk-356WYSYK.js");
-var import_chunk_OO43PTQK = load("./chunk-OO43PTQK.js");
-var import_chunk_DPZCXG3T = load("./chunk-DPZCXG3T.js");
+var import_chunk_LBMVFM2N = load("./chunk-LBMVFM2N.js");
+var import_chunk_ZYF5CZ25 = load("./chunk-ZYF5CZ25.js");
+var import_chunk_IXDV7ZVJ = load("./chunk-IXDV7ZVJ.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
-var import_chunk_JF5WKRZ5 = load("./chunk-JF5WKRZ5.js");
-var import_chunk_JJIHWTVQ = load("./chunk-JJIHWTVQ.js");
-var import_chunk_WRDCTYS2 = load("./chunk-WRDCTYS2.js");
-var import_chunk_EYDXEFW4 = load("./chunk-EYDXEFW4.js");
+var import_chunk_OSQO4432 = load("./chunk-OSQO4432.js");
 var import_chunk_TUJMDTZA = load("./chunk-TUJMDTZA.js");
+var import_chunk_YZHCUTFP = load("./chunk-YZHCUTFP.js");
 var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
 var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
-var import_chunk_7ICAZJCR = load("./chunk-7ICAZJCR.js");
-var import_chunk_C5WNB57Y = load("./chunk-C5WNB57Y.js");
-var import_chunk_PGBKZXK4 = load("./chunk-PGBKZXK4.js");
+var import_chunk_SR6YPOUM = load("./chunk-SR6YPOUM.js");
+var import_chunk_GANVGQKN = load("./chunk-GANVGQKN.js");
+var import_chunk_XUPJR4FO = load("./chunk-XUPJR4FO.js");
 var import_chunk_OPV5FGPX = load("./chunk-OPV5FGPX.js");
-var import_chunk_IUIUXIVZ = load("./chunk-IUIUXIVZ.js");
+var import_chunk_IAQSATNE = load("./chunk-IAQSATNE.js");
 var import_chunk_P33TGMKS = load("./chunk-P33TGMKS.js");
 var import_chunk_BYPGP4VB = load("./chunk-BYPGP4VB.js");
 var import_chunk_O65HRYRH = load("./chunk-O65HRYRH.js");
 var import_chunk_7DZB4FPX = load("./chunk-7DZB4FPX.js");
-var import_chunk_BAZDNJYX = load("./chunk-BAZDNJYX.js");
-var import_chunk_DEHBVYL3 = load("./chunk-DEHBVYL3.js");
+var import_chunk_CZ2D33KP = load("./chunk-CZ2D33KP.js");
+var import_chunk_QESDTJOC = load("./chunk-QESDTJOC.js");
 var import_chunk_LCEM6ZMH = load("./chunk-LCEM6ZMH.js");
-var import_chunk_FSRL2ASG = load("./chunk-FSRL2ASG.js");
 var import_chunk_57BTWB2J = load("./chunk-57BTWB2J.js");
+var import_chunk_FSRL2ASG = load("./chunk-FSRL2ASG.js");
 var import_chunk_GEPPUING = load("./chunk-GEPPUING.js");
 var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
 var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
 var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
 var import_chunk_6GPA47WF = load("./chunk-6GPA47WF.js");
 var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
-var import_chunk_Q3WBBNCF = load("./chunk-Q3WBBNCF.js");
+var import_chunk_XM3GMG25 = load("./chunk-XM3GMG25.js");
 var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 function concludeTimer(job, reconciled) {
-  if ((0, import_chunk_SFA57P22.finishStored)(job)) return;
+  if ((0, import_chunk_DWJQ77A4.finishStored)(job)) return;
   const tree = { step: "none", ended: [], survivors: [] };
-  (0, import_chunk_SFA57P22.conclude)(job, { reason: reasonOf(job), exit: void 0, tree, reconciled });
+  (0, import_chunk_DWJQ77A4.conclude)(job, { reason: reasonOf(job), exit: void 0, tree, reconciled });
 }
 function reasonOf({ paths, spec }) {
   const due = Date.parse(spec.timer?.due_at ?? "");
@@ -19019,9 +19262,9 @@ function reasonOf({ paths, spec }) {
   return cancel && Date.parse(cancel.at) < due ? "canceled" : "due";
 }
 async function settleJob(view, isDue, isStrict) {
-  if (!await (0, import_chunk_PGBKZXK4.mayAct)(view)) return;
-  const act = () => (0, import_chunk_C5WNB57Y.withLock)(view.paths.lock, async () => {
-    const now = (0, import_chunk_IUIUXIVZ.inspect)(view.root, view.id);
+  if (!await (0, import_chunk_XUPJR4FO.mayAct)(view)) return;
+  const act = () => (0, import_chunk_GANVGQKN.withLock)(view.paths.lock, async () => {
+    const now = (0, import_chunk_IAQSATNE.inspect)(view.root, view.id);
     if (isDue(now)) await settle(now);
   });
   try {
@@ -19045,18 +19288,18 @@ function detailOf({ spec, state }) {
   return state.watch?.evidence ?? "nobody looked";
 }
 async function settle(view) {
-  const condition = (0, import_chunk_IUIUXIVZ.conditionOf)(view);
+  const condition = (0, import_chunk_IAQSATNE.conditionOf)(view);
   if (!view.spec) return;
   if (view.spec.timer) return concludeTimer({ paths: view.paths, spec: view.spec }, true);
-  if ((0, import_chunk_SFA57P22.finishStored)({ paths: view.paths, spec: view.spec })) {
+  if ((0, import_chunk_DWJQ77A4.finishStored)({ paths: view.paths, spec: view.spec })) {
     (0, import_chunk_NTYY2FGO.removeCgroup)(view.worker?.cgroup ?? (0, import_chunk_NTYY2FGO.findCgroup)(view.id), view.id);
     return;
   }
   const tree = (0, import_chunk_NTYY2FGO.treeOf)(view.spec, view.paths, { worker: null, shim: view.shim, child: view.child });
   const isOver = condition === "over" && view.reason === void 0 && view.spec.run?.keep_children;
-  const ended = isOver ? nothing : await (0, import_chunk_NTYY2FGO.terminate)(tree, { graceMs: condition === "over" ? import_chunk_Q3WBBNCF.drainMs : import_chunk_Q3WBBNCF.orphanGraceMs, settleMs: import_chunk_Q3WBBNCF.killSettleMs });
+  const ended = isOver ? nothing : await (0, import_chunk_NTYY2FGO.terminate)(tree, { graceMs: condition === "over" ? import_chunk_XM3GMG25.drainMs : import_chunk_XM3GMG25.orphanGraceMs, settleMs: import_chunk_XM3GMG25.killSettleMs });
   (0, import_chunk_NTYY2FGO.removeCgroup)(view.worker?.cgroup ?? (0, import_chunk_NTYY2FGO.findCgroup)(view.id), view.id);
-  await (0, import_chunk_XPXZKMK3.concludeAsked)(
+  await (0, import_chunk_TSR6WZ4X.concludeAsked)(
     { paths: view.paths, spec: view.spec },
     { reason: settledReason(view, condition), exit: view.exit, tree: ended, reconciled: true, detail: detailOf(view) },
     tree
@@ -19064,7 +19307,7 @@ async function settle(view) {
 }
 var nothing = { step: "none", ended: [], survivors: [] };
 function settledReason(view, condition) {
-  const told = (0, import_chunk_MZDU5A4U.parseReason)(view.reason);
+  const told = (0, import_chunk_RATQ4EU5.parseReason)(view.reason);
   if (told) return told;
   if (condition === "over") return "exited";
   if (view.cancel) return "canceled";
@@ -19096,27 +19339,27 @@ function isOutOfReach(error) {
 });
 
 },
-"./setup-7MOY4HWK.js": function (module, exports) {
+"./setup-VHORICAJ.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   setup: () => setup
 });
 module.exports = stdin_exports;
-var import_chunk_2UNQDUL2 = load("./chunk-2UNQDUL2.js");
+var import_chunk_SYVILRKO = load("./chunk-SYVILRKO.js");
 var import_chunk_XFBNWBRB = load("./chunk-XFBNWBRB.js");
-var import_chunk_YPOA3ZYU = load("./chunk-YPOA3ZYU.js");
-var import_chunk_A2YWZDRN = load("./chunk-A2YWZDRN.js");
+var import_chunk_T5W74TRA = load("./chunk-T5W74TRA.js");
+var import_chunk_ZSNPKXTO = load("./chunk-ZSNPKXTO.js");
 var import_chunk_AE5U4VIQ = load("./chunk-AE5U4VIQ.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_D3DQJRD3 = load("./chunk-D3DQJRD3.js");
+var import_chunk_FE5XHAWX = load("./chunk-FE5XHAWX.js");
+var import_chunk_QOWPTVFD = load("./chunk-QOWPTVFD.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
-var import_chunk_WRDCTYS2 = load("./chunk-WRDCTYS2.js");
-var import_chunk_EYDXEFW4 = load("./chunk-EYDXEFW4.js");
 var import_chunk_TUJMDTZA = load("./chunk-TUJMDTZA.js");
-var import_chunk_C5WNB57Y = load("./chunk-C5WNB57Y.js");
+var import_chunk_YZHCUTFP = load("./chunk-YZHCUTFP.js");
+var import_chunk_GANVGQKN = load("./chunk-GANVGQKN.js");
 var import_chunk_OPV5FGPX = load("./chunk-OPV5FGPX.js");
-var import_chunk_IUIUXIVZ = load("./chunk-IUIUXIVZ.js");
+var import_chunk_IAQSATNE = load("./chunk-IAQSATNE.js");
 var import_chunk_P33TGMKS = load("./chunk-P33TGMKS.js");
 var import_chunk_BYPGP4VB = load("./chunk-BYPGP4VB.js");
 var import_chunk_O65HRYRH = load("./chunk-O65HRYRH.js");
@@ -19128,7 +19371,7 @@ var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
 var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
 var import_chunk_6GPA47WF = load("./chunk-6GPA47WF.js");
 var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
-var import_chunk_Q3WBBNCF = load("./chunk-Q3WBBNCF.js");
+var import_chunk_XM3GMG25 = load("./chunk-XM3GMG25.js");
 var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
@@ -19150,7 +19393,7 @@ function addReadRules(text, folder) {
 }
 function parse(text) {
   try {
-    return (0, import_chunk_D3DQJRD3.parseSettings)(text);
+    return (0, import_chunk_FE5XHAWX.parseSettings)(text);
   } catch {
     throw new Error("it is no JSON object");
   }
@@ -19163,7 +19406,7 @@ function planStateEdit(root, now, choices, user) {
   const edit = {
     file,
     before: (0, import_chunk_527JQF7V.readText)(file) ?? null,
-    after: (0, import_chunk_YPOA3ZYU.narrowingText)({ restrict, default_backend }),
+    after: (0, import_chunk_T5W74TRA.narrowingText)({ restrict, default_backend }),
     followsLink: false,
     isState: true
   };
@@ -19174,12 +19417,12 @@ function planStateEdit(root, now, choices, user) {
 }
 function withEffect(change, wanted, user) {
   const mode = import_chunk_W7HED5VZ.modeIds.find((id) => change.startsWith(`default_backend.${id}: `));
-  const own = mode && (0, import_chunk_YPOA3ZYU.defaultBackend)(mode, user, import_chunk_YPOA3ZYU.noNarrowing)?.name;
+  const own = mode && (0, import_chunk_T5W74TRA.defaultBackend)(mode, user, import_chunk_T5W74TRA.noNarrowing)?.name;
   if (mode === void 0 || own === void 0 || wanted[mode] === void 0 || wanted[mode] === own) return change;
   return `${change} (has no effect here: your config says ${own})`;
 }
 function planUserEdit(now, choices) {
-  const file = (0, import_chunk_YPOA3ZYU.userConfigFile)();
+  const file = (0, import_chunk_T5W74TRA.userConfigFile)();
   if (file === void 0)
     throw new import_chunk_NVPF5LEY.FaultError("preflight", "cannot find your config folder: neither HOME nor XDG_CONFIG_HOME is set");
   const before = (0, import_chunk_527JQF7V.readText)(file) ?? null;
@@ -19194,7 +19437,7 @@ function planUserEdit(now, choices) {
     if (value === void 0 || Object.keys(value).length === 0) delete all[key];
     else all[key] = value;
   }
-  import_chunk_YPOA3ZYU.userConfig.parse(all);
+  import_chunk_T5W74TRA.userConfig.parse(all);
   const after = `${JSON.stringify(all, null, 2)}
 `;
   return asEdit({ file, before, after, followsLink: false, isState: false }, [
@@ -19204,14 +19447,14 @@ function planUserEdit(now, choices) {
   ]);
 }
 function planReadRules(folder) {
-  const policy = (0, import_chunk_D3DQJRD3.findBackend)("agy")?.policy;
+  const policy = (0, import_chunk_FE5XHAWX.findBackend)("agy")?.policy;
   const home = import_chunk_6GPA47WF.variables.home();
   if (!policy) throw new Error("there is no backend agy with settings");
   if (home === void 0) throw new import_chunk_NVPF5LEY.FaultError("preflight", "cannot find the settings of agy: HOME is not set");
   const file = import_node_path.default.join(home, policy.file);
   const refused = (why) => new import_chunk_NVPF5LEY.FaultError("preflight", `cannot change the settings ${file}: ${why}`);
   if (!(0, import_chunk_SWRACBME.isFolder)(import_node_path.default.dirname(file))) throw refused("agy was never started here; start it once and sign in");
-  const read = (0, import_chunk_YPOA3ZYU.readSettings)(file);
+  const read = (0, import_chunk_T5W74TRA.readSettings)(file);
   if ("fault" in read) throw refused(`they ${read.fault}`);
   let made;
   try {
@@ -19225,10 +19468,10 @@ function planReadRules(folder) {
 }
 async function applyEdits(root, edits) {
   const stamp = (0, import_chunk_Y5L6GQDB.isoNow)().replace(/[-:]|\.\d+/g, "");
-  const write = () => (0, import_chunk_D3DQJRD3.applyAll)(edits, stamp);
+  const write = () => (0, import_chunk_FE5XHAWX.applyAll)(edits, stamp);
   if (!edits.some((edit) => edit.isState)) return write();
   (0, import_chunk_AE5U4VIQ.ensureRoot)(root.folder);
-  return (0, import_chunk_C5WNB57Y.withLock)((0, import_chunk_P33TGMKS.rootPaths)(root.folder).lock, write);
+  return (0, import_chunk_GANVGQKN.withLock)((0, import_chunk_P33TGMKS.rootPaths)(root.folder).lock, write);
 }
 function withModes(backends, modes2 = {}) {
   const all = Object.entries({ ...backends, ...modes2 }).filter(([, name]) => name !== null);
@@ -19253,7 +19496,7 @@ function modeRows(surveys, config, narrowing) {
   const installed = surveys.filter((one) => !one.custom && one.program !== null);
   const single = installed.length === 1 ? installed[0]?.backend : void 0;
   return Object.values(import_chunk_W7HED5VZ.modes).map(({ id, profile }) => {
-    const chosen = (0, import_chunk_YPOA3ZYU.defaultBackend)(id, config, narrowing);
+    const chosen = (0, import_chunk_T5W74TRA.defaultBackend)(id, config, narrowing);
     const lists = { user: config.restrict ?? [], state: narrowing.restrict };
     const by = ["user", "state"].find((one) => lists[one].includes(id)) ?? null;
     const restrictions = Object.values(lists).map((restrict) => ({ restrict, file: "" }));
@@ -19263,7 +19506,7 @@ function modeRows(surveys, config, narrowing) {
       backend,
       backend_from: chosen?.from ?? (single === void 0 ? null : "only_installed"),
       usable: backend === null ? null : surveys.find((one) => one.backend === backend)?.usable ?? false,
-      profile: (0, import_chunk_YPOA3ZYU.narrowProfile)(id, { asked: void 0, fallback: profile }, restrictions),
+      profile: (0, import_chunk_T5W74TRA.narrowProfile)(id, { asked: void 0, fallback: profile }, restrictions),
       restricted_by: by
     };
   });
@@ -19362,7 +19605,7 @@ var setup = {
       help: "with --backend agy: add rules to its settings that let a restricted run look around in this worktree"
     },
     apply: { kind: "flag", help: "really write; a copy of every changed file stays beside it" },
-    ...import_chunk_A2YWZDRN.common
+    ...import_chunk_ZSNPKXTO.common
   },
   notes: 'The state folder can only narrow: its default counts where your own config leaves the choice open. No model is called: whether a sign-in is valid shows "doctor --backend NAME".\nExit codes: 0 shown or written, 1 refused.',
   examples: [
@@ -19373,14 +19616,14 @@ var setup = {
   ],
   async run(context, input) {
     const root = context.root(input);
-    const config = (0, import_chunk_YPOA3ZYU.readUserConfig)();
-    const known = (0, import_chunk_YPOA3ZYU.knownBackends)(config);
+    const config = (0, import_chunk_T5W74TRA.readUserConfig)();
+    const known = (0, import_chunk_T5W74TRA.knownBackends)(config);
     const only = input.text("backend");
     if (only !== void 0 && !known.includes(only)) throw unknownBackend("--backend", only, known);
     const choices = { restrict: restrictOf(input), defaults: defaultsOf(input, known) };
     checkTogether(input, choices);
     (0, import_chunk_AE5U4VIQ.checkRoot)(root.folder);
-    const narrowing = (0, import_chunk_YPOA3ZYU.readNarrowing)(root.folder, known);
+    const narrowing = (0, import_chunk_T5W74TRA.readNarrowing)(root.folder, known);
     const edits = [
       ...input.has("user") ? planUserEdit(config, choices) : planStateEdit(root, narrowing, choices, config),
       ...input.has("allow-reads") ? planReadRules((0, import_chunk_57BTWB2J.findWorktree)(context.cwd) ?? context.cwd) : []
@@ -19388,8 +19631,8 @@ var setup = {
     const isApplied = input.has("apply");
     const copies = isApplied ? await applyEdits(root, edits) : [];
     const isChanged = isApplied && edits.length > 0;
-    const now = isChanged ? { config: (0, import_chunk_YPOA3ZYU.readUserConfig)(), narrowing: (0, import_chunk_YPOA3ZYU.readNarrowing)(root.folder, known) } : { config, narrowing };
-    const surveys = (0, import_chunk_2UNQDUL2.surveyBackends)(now.config, context.cwd);
+    const now = isChanged ? { config: (0, import_chunk_T5W74TRA.readUserConfig)(), narrowing: (0, import_chunk_T5W74TRA.readNarrowing)(root.folder, known) } : { config, narrowing };
+    const surveys = (0, import_chunk_SYVILRKO.surveyBackends)(now.config, context.cwd);
     const page = {
       surveys: surveys.filter(({ backend }) => only === void 0 || backend === only),
       modes: modeRows(surveys, now.config, now.narrowing),
@@ -19467,54 +19710,54 @@ var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 });
 
 },
-"./staffer-4JGPMLHV.js": function (module, exports) {
+"./staffer-SARLXDQE.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   staffer: () => staffer
 });
 module.exports = stdin_exports;
-var import_chunk_7FS44QEN = load("./chunk-7FS44QEN.js");
-var import_chunk_RWRDJHTZ = load("./chunk-RWRDJHTZ.js");
-var import_chunk_YPOA3ZYU = load("./chunk-YPOA3ZYU.js");
-var import_chunk_KYMZMVUR = load("./chunk-KYMZMVUR.js");
-var import_chunk_QSCJWYUW = load("./chunk-QSCJWYUW.js");
-var import_chunk_3UCES3XY = load("./chunk-3UCES3XY.js");
-var import_chunk_66KSLVK5 = load("./chunk-66KSLVK5.js");
-var import_chunk_XSIBS7GW = load("./chunk-XSIBS7GW.js");
-var import_chunk_A2YWZDRN = load("./chunk-A2YWZDRN.js");
+var import_chunk_CNTV5VW7 = load("./chunk-CNTV5VW7.js");
+var import_chunk_C45SPVNZ = load("./chunk-C45SPVNZ.js");
+var import_chunk_T5W74TRA = load("./chunk-T5W74TRA.js");
+var import_chunk_QZR6RHJC = load("./chunk-QZR6RHJC.js");
+var import_chunk_4SIU3KKW = load("./chunk-4SIU3KKW.js");
+var import_chunk_OUKR7UGL = load("./chunk-OUKR7UGL.js");
+var import_chunk_IJGVQPHG = load("./chunk-IJGVQPHG.js");
+var import_chunk_SHAJIPXK = load("./chunk-SHAJIPXK.js");
+var import_chunk_ZSNPKXTO = load("./chunk-ZSNPKXTO.js");
 var import_chunk_AE5U4VIQ = load("./chunk-AE5U4VIQ.js");
-var import_chunk_QKHYVUAR = load("./chunk-QKHYVUAR.js");
+var import_chunk_74RZ5ALM = load("./chunk-74RZ5ALM.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
 var import_chunk_I6ZRWKMO = load("./chunk-I6ZRWKMO.js");
-var import_chunk_D3DQJRD3 = load("./chunk-D3DQJRD3.js");
+var import_chunk_FE5XHAWX = load("./chunk-FE5XHAWX.js");
+var import_chunk_QOWPTVFD = load("./chunk-QOWPTVFD.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
-var import_chunk_WRDCTYS2 = load("./chunk-WRDCTYS2.js");
-var import_chunk_EYDXEFW4 = load("./chunk-EYDXEFW4.js");
 var import_chunk_TUJMDTZA = load("./chunk-TUJMDTZA.js");
+var import_chunk_YZHCUTFP = load("./chunk-YZHCUTFP.js");
 var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
-var import_chunk_FKXPLZBG = load("./chunk-FKXPLZBG.js");
-var import_chunk_C5WNB57Y = load("./chunk-C5WNB57Y.js");
+var import_chunk_AT6SNV4N = load("./chunk-AT6SNV4N.js");
+var import_chunk_GANVGQKN = load("./chunk-GANVGQKN.js");
 var import_chunk_OPV5FGPX = load("./chunk-OPV5FGPX.js");
-var import_chunk_IUIUXIVZ = load("./chunk-IUIUXIVZ.js");
+var import_chunk_IAQSATNE = load("./chunk-IAQSATNE.js");
 var import_chunk_P33TGMKS = load("./chunk-P33TGMKS.js");
 var import_chunk_BYPGP4VB = load("./chunk-BYPGP4VB.js");
 var import_chunk_O65HRYRH = load("./chunk-O65HRYRH.js");
 var import_chunk_7DZB4FPX = load("./chunk-7DZB4FPX.js");
 var import_chunk_LCEM6ZMH = load("./chunk-LCEM6ZMH.js");
-var import_chunk_FSRL2ASG = load("./chunk-FSRL2ASG.js");
 var import_chunk_57BTWB2J = load("./chunk-57BTWB2J.js");
+var import_chunk_FSRL2ASG = load("./chunk-FSRL2ASG.js");
 var import_chunk_GEPPUING = load("./chunk-GEPPUING.js");
 var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
 var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
 var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
 var import_chunk_6GPA47WF = load("./chunk-6GPA47WF.js");
 var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
-var import_chunk_Q3WBBNCF = load("./chunk-Q3WBBNCF.js");
+var import_chunk_XM3GMG25 = load("./chunk-XM3GMG25.js");
 var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
-var staffer = (0, import_chunk_7FS44QEN.makeStaffVerb)({
+var staffer = (0, import_chunk_CNTV5VW7.makeStaffVerb)({
   mode: "staffer",
   examples: [
     'staffer --backend codex --prompt "Fix the failing test in src/parse.ts"',
@@ -19527,26 +19770,26 @@ var staffer = (0, import_chunk_7FS44QEN.makeStaffVerb)({
 });
 
 },
-"./status-TKTQLAWT.js": function (module, exports) {
+"./status-WV34NA5E.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   status: () => status
 });
 module.exports = stdin_exports;
-var import_chunk_FBU3HYAQ = load("./chunk-FBU3HYAQ.js");
-var import_chunk_A2YWZDRN = load("./chunk-A2YWZDRN.js");
+var import_chunk_PHNNOIYT = load("./chunk-PHNNOIYT.js");
+var import_chunk_ZSNPKXTO = load("./chunk-ZSNPKXTO.js");
 var import_chunk_AE5U4VIQ = load("./chunk-AE5U4VIQ.js");
-var import_chunk_QKHYVUAR = load("./chunk-QKHYVUAR.js");
+var import_chunk_74RZ5ALM = load("./chunk-74RZ5ALM.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_OO43PTQK = load("./chunk-OO43PTQK.js");
-var import_chunk_JF5WKRZ5 = load("./chunk-JF5WKRZ5.js");
-var import_chunk_JJIHWTVQ = load("./chunk-JJIHWTVQ.js");
-var import_chunk_WRDCTYS2 = load("./chunk-WRDCTYS2.js");
-var import_chunk_EYDXEFW4 = load("./chunk-EYDXEFW4.js");
+var import_chunk_QOWPTVFD = load("./chunk-QOWPTVFD.js");
+var import_chunk_LBMVFM2N = load("./chunk-LBMVFM2N.js");
+var import_chunk_IXDV7ZVJ = load("./chunk-IXDV7ZVJ.js");
+var import_chunk_OSQO4432 = load("./chunk-OSQO4432.js");
 var import_chunk_TUJMDTZA = load("./chunk-TUJMDTZA.js");
+var import_chunk_YZHCUTFP = load("./chunk-YZHCUTFP.js");
 var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
-var import_chunk_IUIUXIVZ = load("./chunk-IUIUXIVZ.js");
+var import_chunk_IAQSATNE = load("./chunk-IAQSATNE.js");
 var import_chunk_P33TGMKS = load("./chunk-P33TGMKS.js");
 var import_chunk_BYPGP4VB = load("./chunk-BYPGP4VB.js");
 var import_chunk_O65HRYRH = load("./chunk-O65HRYRH.js");
@@ -19557,16 +19800,16 @@ var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
 var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
 var import_chunk_6GPA47WF = load("./chunk-6GPA47WF.js");
 var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
-var import_chunk_Q3WBBNCF = load("./chunk-Q3WBBNCF.js");
+var import_chunk_XM3GMG25 = load("./chunk-XM3GMG25.js");
 var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 async function listViews(root, options) {
-  const live = (0, import_chunk_EYDXEFW4.listActive)(root).filter((id) => (0, import_chunk_SWRACBME.exists)((0, import_chunk_P33TGMKS.jobPaths)(root, id).folder));
+  const live = (0, import_chunk_QOWPTVFD.listActive)(root).filter((id) => (0, import_chunk_SWRACBME.exists)((0, import_chunk_P33TGMKS.jobPaths)(root, id).folder));
   const views = [];
   for (const id of live) views.push(...await look(root, id));
   let left = options.recent;
-  for (const id of (0, import_chunk_EYDXEFW4.listJobs)(root)) {
+  for (const id of (0, import_chunk_QOWPTVFD.listJobs)(root)) {
     if (left === 0) break;
     if (live.includes(id)) continue;
     const [view] = await look(root, id);
@@ -19575,10 +19818,10 @@ async function listViews(root, options) {
     views.push(view);
     left -= 1;
   }
-  return views.filter((view) => isWanted(view.spec, options.owner)).sort((a, b) => Number((0, import_chunk_IUIUXIVZ.isEnded)(a.state)) - Number((0, import_chunk_IUIUXIVZ.isEnded)(b.state)) || (0, import_chunk_IUIUXIVZ.compareIds)(b.id, a.id));
+  return views.filter((view) => isWanted(view.spec, options.owner)).sort((a, b) => Number((0, import_chunk_IAQSATNE.isEnded)(a.state)) - Number((0, import_chunk_IAQSATNE.isEnded)(b.state)) || (0, import_chunk_IAQSATNE.compareIds)(b.id, a.id));
 }
 async function look(root, id) {
-  for (const how of [import_chunk_WRDCTYS2.refresh, import_chunk_IUIUXIVZ.inspect]) {
+  for (const how of [import_chunk_YZHCUTFP.refresh, import_chunk_IAQSATNE.inspect]) {
     try {
       return [await how(root, id)];
     } catch {
@@ -19636,9 +19879,9 @@ async function tableOf(views, look2) {
   return lines.map((line, index) => paint(line, views[index - 1], color)).join("\n");
 }
 function rowOf(view) {
-  const { health } = (0, import_chunk_FBU3HYAQ.healthOf)(view, (0, import_chunk_IUIUXIVZ.conditionOf)(view));
-  const { backend, profile, model } = (0, import_chunk_FBU3HYAQ.staffFacts)(view.spec);
-  const word = health === "attention" && !(0, import_chunk_IUIUXIVZ.isEnded)(view.state) ? `${view.state.state}!` : view.state.state;
+  const { health } = (0, import_chunk_PHNNOIYT.healthOf)(view, (0, import_chunk_IAQSATNE.conditionOf)(view));
+  const { backend, profile, model } = (0, import_chunk_PHNNOIYT.staffFacts)(view.spec);
+  const word = health === "attention" && !(0, import_chunk_IAQSATNE.isEnded)(view.state) ? `${view.state.state}!` : view.state.state;
   const cells = [word, timeOf(view), endedOf(view) ?? "-", ownerOf(view)];
   return [view.id, ...cells, ...[backend, profile, model].map((cell) => (0, import_chunk_LXK2ZILE.excerpt)(cell ?? "-", 24)), whatOf(view)];
 }
@@ -19649,7 +19892,7 @@ function timeOf({ state }) {
   return (0, import_chunk_UNGYPAP3.formatDuration)(state.duration_ms ?? Math.max(0, (0, import_chunk_Y5L6GQDB.nowMs)() - Date.parse(state.created_at)));
 }
 function endedOf({ state }) {
-  return (0, import_chunk_IUIUXIVZ.isEnded)(state) && state.ended_at !== null ? `${(0, import_chunk_UNGYPAP3.formatAge)((0, import_chunk_Y5L6GQDB.nowMs)() - Date.parse(state.ended_at))} ago` : null;
+  return (0, import_chunk_IAQSATNE.isEnded)(state) && state.ended_at !== null ? `${(0, import_chunk_UNGYPAP3.formatAge)((0, import_chunk_Y5L6GQDB.nowMs)() - Date.parse(state.ended_at))} ago` : null;
 }
 function ownerOf(view) {
   return (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)(view.spec?.owner ?? "-"), 16);
@@ -19666,18 +19909,18 @@ function pageOf(view, root) {
 }
 function factsOf(view, root) {
   const { state, spec } = view;
-  const seen = (0, import_chunk_FBU3HYAQ.observation)(view, { afterSeq: null, root });
+  const seen = (0, import_chunk_PHNNOIYT.observation)(view, { afterSeq: null, root });
   const ended = endedOf(view);
   const lines = [
     ["id", view.id],
     ["state", state.state],
-    ["health", (0, import_chunk_IUIUXIVZ.isEnded)(state) ? null : `${seen.health}${seen.reason ? ` (${seen.reason})` : ""}`],
+    ["health", (0, import_chunk_IAQSATNE.isEnded)(state) ? null : `${seen.health}${seen.reason ? ` (${seen.reason})` : ""}`],
     ["error", state.error ? `${state.error.code}: ${(0, import_chunk_LXK2ZILE.plainText)(state.error.message)}` : null],
     ["exit code", state.exit_code === null ? null : String(state.exit_code)],
     ["time", `${timeOf(view)}${ended === null ? "" : `, ended ${ended}`}`],
     ["owner", spec?.owner ? ownerOf(view) : null],
     ["backend", agentOf(view)],
-    ["due", spec?.timer ? (0, import_chunk_QKHYVUAR.dueWords)(spec.timer) : null],
+    ["due", spec?.timer ? (0, import_chunk_74RZ5ALM.dueWords)(spec.timer) : null],
     ["slot", spec?.timer?.slot ? (0, import_chunk_LXK2ZILE.plainText)(spec.timer.slot) : null],
     ["what", whatOf(view)],
     ["folder", spec?.cwd ? (0, import_chunk_LXK2ZILE.plainText)(spec.cwd) : null],
@@ -19688,19 +19931,19 @@ function factsOf(view, root) {
   return lines.filter(([, value]) => value !== null).map(([name, value]) => `${`${name}:`.padEnd(14)}${value}`).join("\n");
 }
 function agentOf({ spec }) {
-  const { backend, profile, model } = (0, import_chunk_FBU3HYAQ.staffFacts)(spec);
+  const { backend, profile, model } = (0, import_chunk_PHNNOIYT.staffFacts)(spec);
   if (backend === null) return null;
   return [backend, `profile ${profile}`, ...model === null ? [] : [`model ${model}`]].join(", ");
 }
 function saidLast(view) {
   const { paths, spec, state } = view;
-  const tails = (...files) => files.map((file) => (0, import_chunk_LXK2ZILE.plainText)((0, import_chunk_OO43PTQK.readLogTail)(file).toString("utf8")).trimEnd());
+  const tails = (...files) => files.map((file) => (0, import_chunk_LXK2ZILE.plainText)((0, import_chunk_LBMVFM2N.readLogTail)(file).toString("utf8")).trimEnd());
   if (!spec?.staff) return tails(paths.output, paths.error);
-  if ((0, import_chunk_IUIUXIVZ.isEnded)(state)) return tails(paths.result);
+  if ((0, import_chunk_IAQSATNE.isEnded)(state)) return tails(paths.result);
   return [...liveLines(view), ...tails(paths.error)];
 }
 function liveLines(view) {
-  const { tools, text } = (0, import_chunk_FBU3HYAQ.progressOf)(view);
+  const { tools, text } = (0, import_chunk_PHNNOIYT.progressOf)(view);
   const calls = Array.isArray(tools) ? tools.map(callLine).filter((line) => line !== null) : [];
   return [calls.join("\n"), typeof text === "string" ? (0, import_chunk_LXK2ZILE.plainText)(text).trim() : ""];
 }
@@ -19723,15 +19966,15 @@ var status = {
       range: { default: 10, min: 0, max: 1e4 },
       help: "how many finished jobs to show (default 10)"
     },
-    ...import_chunk_A2YWZDRN.common
+    ...import_chunk_ZSNPKXTO.common
   },
   examples: ["status", "status run-mik3x9ab-4f7q2z", "status --owner builder --json"],
   async run(context, input) {
     const root = context.root(input);
     const isThere = (0, import_chunk_AE5U4VIQ.checkRoot)(root.folder);
     if (input.words[0] !== void 0) {
-      const view = await (0, import_chunk_WRDCTYS2.refresh)(root.folder, (0, import_chunk_EYDXEFW4.findJob)(root, input.words[0]));
-      return input.has("json") ? { code: (0, import_chunk_6PFAPK5K.exitCodeOf)(view.state.state), json: (0, import_chunk_FBU3HYAQ.observation)(view, { afterSeq: null, root }) } : { code: (0, import_chunk_6PFAPK5K.exitCodeOf)(view.state.state), out: pageOf(view, root) };
+      const view = await (0, import_chunk_YZHCUTFP.refresh)(root.folder, (0, import_chunk_QOWPTVFD.findJob)(root, input.words[0]));
+      return input.has("json") ? { code: (0, import_chunk_6PFAPK5K.exitCodeOf)(view.state.state), json: (0, import_chunk_PHNNOIYT.observation)(view, { afterSeq: null, root }) } : { code: (0, import_chunk_6PFAPK5K.exitCodeOf)(view.state.state), out: pageOf(view, root) };
     }
     const views = isThere ? await listViews(root.folder, { recent: input.count("recent") ?? 10, owner: input.text("owner") ?? null }) : [];
     if (input.has("json"))
@@ -19751,9 +19994,9 @@ function rowDocument(view) {
     verb: spec?.verb ?? null,
     owner: spec?.owner ? (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)(spec.owner), 200) : null,
     label: spec?.label ? (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)(spec.label), 200) : null,
-    ...(0, import_chunk_FBU3HYAQ.staffFacts)(spec),
+    ...(0, import_chunk_PHNNOIYT.staffFacts)(spec),
     state: state.state,
-    ...(0, import_chunk_FBU3HYAQ.healthOf)(view, (0, import_chunk_IUIUXIVZ.conditionOf)(view)),
+    ...(0, import_chunk_PHNNOIYT.healthOf)(view, (0, import_chunk_IAQSATNE.conditionOf)(view)),
     created_at: state.created_at,
     ended_at: state.ended_at,
     duration_ms: state.duration_ms,
@@ -19768,68 +20011,68 @@ function rowDocument(view) {
 });
 
 },
-"./supervise-7RIPWJSR.js": function (module, exports) {
+"./supervise-AHX55P6A.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   supervise: () => supervise
 });
 module.exports = stdin_exports;
-var import_chunk_KYMZMVUR = load("./chunk-KYMZMVUR.js");
+var import_chunk_QZR6RHJC = load("./chunk-QZR6RHJC.js");
 var import_chunk_QNAIMAEG = load("./chunk-QNAIMAEG.js");
-var import_chunk_ZHFG52A6 = load("./chunk-ZHFG52A6.js");
-var import_chunk_GR6AO2VB = load("./chunk-GR6AO2VB.js");
+var import_chunk_77A67ACL = load("./chunk-77A67ACL.js");
+var import_chunk_GFKQCZQ7 = load("./chunk-GFKQCZQ7.js");
 var import_chunk_HJOYLTGT = load("./chunk-HJOYLTGT.js");
 var import_chunk_FNP5XAIJ = load("./chunk-FNP5XAIJ.js");
-var import_chunk_XPXZKMK3 = load("./chunk-XPXZKMK3.js");
-var import_chunk_SFA57P22 = load("./chunk-SFA57P22.js");
-var import_chunk_MZDU5A4U = load("./chunk-MZDU5A4U.js");
-var import_chunk_2Z4M7TTB = load("./chunk-2Z4M7TTB.js");
+var import_chunk_TSR6WZ4X = load("./chunk-TSR6WZ4X.js");
+var import_chunk_DWJQ77A4 = load("./chunk-DWJQ77A4.js");
+var import_chunk_RATQ4EU5 = load("./chunk-RATQ4EU5.js");
+var import_chunk_7CH2ZGQO = load("./chunk-7CH2ZGQO.js");
 var import_chunk_I6ZRWKMO = load("./chunk-I6ZRWKMO.js");
-var import_chunk_D3DQJRD3 = load("./chunk-D3DQJRD3.js");
+var import_chunk_FE5XHAWX = load("./chunk-FE5XHAWX.js");
+var import_chunk_QOWPTVFD = load("./chunk-QOWPTVFD.js");
 var import_chunk_NTYY2FGO = load("./chunk-NTYY2FGO.js");
-var import_chunk_UKJW2F4U = load("./chunk-UKJW2F4U.js");
+var import_chunk_HOAZLCPZ = load("./chunk-HOAZLCPZ.js");
 var import_chunk_356WYSYK = load("./chunk-356WYSYK.js");
-var import_chunk_OO43PTQK = load("./chunk-OO43PTQK.js");
-var import_chunk_DPZCXG3T = load("./chunk-DPZCXG3T.js");
+var import_chunk_LBMVFM2N = load("./chunk-LBMVFM2N.js");
+var import_chunk_ZYF5CZ25 = load("./chunk-ZYF5CZ25.js");
+var import_chunk_IXDV7ZVJ = load("./chunk-IXDV7ZVJ.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
-var import_chunk_JF5WKRZ5 = load("./chunk-JF5WKRZ5.js");
-var import_chunk_JJIHWTVQ = load("./chunk-JJIHWTVQ.js");
-var import_chunk_WRDCTYS2 = load("./chunk-WRDCTYS2.js");
-var import_chunk_EYDXEFW4 = load("./chunk-EYDXEFW4.js");
+var import_chunk_OSQO4432 = load("./chunk-OSQO4432.js");
 var import_chunk_TUJMDTZA = load("./chunk-TUJMDTZA.js");
+var import_chunk_YZHCUTFP = load("./chunk-YZHCUTFP.js");
 var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
 var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
-var import_chunk_7ICAZJCR = load("./chunk-7ICAZJCR.js");
-var import_chunk_C5WNB57Y = load("./chunk-C5WNB57Y.js");
+var import_chunk_SR6YPOUM = load("./chunk-SR6YPOUM.js");
+var import_chunk_GANVGQKN = load("./chunk-GANVGQKN.js");
 var import_chunk_OPV5FGPX = load("./chunk-OPV5FGPX.js");
-var import_chunk_IUIUXIVZ = load("./chunk-IUIUXIVZ.js");
+var import_chunk_IAQSATNE = load("./chunk-IAQSATNE.js");
 var import_chunk_P33TGMKS = load("./chunk-P33TGMKS.js");
 var import_chunk_BYPGP4VB = load("./chunk-BYPGP4VB.js");
 var import_chunk_O65HRYRH = load("./chunk-O65HRYRH.js");
 var import_chunk_7DZB4FPX = load("./chunk-7DZB4FPX.js");
-var import_chunk_BAZDNJYX = load("./chunk-BAZDNJYX.js");
-var import_chunk_DEHBVYL3 = load("./chunk-DEHBVYL3.js");
+var import_chunk_CZ2D33KP = load("./chunk-CZ2D33KP.js");
+var import_chunk_QESDTJOC = load("./chunk-QESDTJOC.js");
 var import_chunk_LCEM6ZMH = load("./chunk-LCEM6ZMH.js");
-var import_chunk_FSRL2ASG = load("./chunk-FSRL2ASG.js");
 var import_chunk_57BTWB2J = load("./chunk-57BTWB2J.js");
+var import_chunk_FSRL2ASG = load("./chunk-FSRL2ASG.js");
 var import_chunk_GEPPUING = load("./chunk-GEPPUING.js");
 var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
 var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
 var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
 var import_chunk_6GPA47WF = load("./chunk-6GPA47WF.js");
 var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
-var import_chunk_Q3WBBNCF = load("./chunk-Q3WBBNCF.js");
+var import_chunk_XM3GMG25 = load("./chunk-XM3GMG25.js");
 var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 var import_node_child_process = require("node:child_process");
 function followAgent(claim, progress) {
   const { spec, paths } = claim;
-  const backend = (0, import_chunk_MZDU5A4U.backendOf)(spec);
+  const backend = (0, import_chunk_RATQ4EU5.backendOf)(spec);
   if (!spec.staff || !backend) return void 0;
   const { staff } = spec;
-  const reading = (0, import_chunk_D3DQJRD3.makeReading)();
+  const reading = (0, import_chunk_FE5XHAWX.makeReading)();
   let isFinalTold = false;
   const told = lastToolTold(claim);
   const ended = new Set();
@@ -19842,25 +20085,25 @@ function followAgent(claim, progress) {
     for (const call of reading.tools) {
       if (call.n <= told || call.ended_at === null || ended.has(call.n)) continue;
       ended.add(call.n);
-      progress.append("tool", { tool: (0, import_chunk_ZHFG52A6.toolSnapshot)(call) });
+      progress.append("tool", { tool: (0, import_chunk_77A67ACL.toolSnapshot)(call) });
     }
     if (reading.final !== null && !isFinalTold) {
       isFinalTold = true;
       progress.note("final_answer", { final: reading.final });
     }
-    progress.snapshot(() => (0, import_chunk_ZHFG52A6.agentSnapshot)(reading));
+    progress.snapshot(() => (0, import_chunk_77A67ACL.agentSnapshot)(reading));
   };
   return {
     reading,
     sink: {
-      stdout: (line) => (0, import_chunk_MZDU5A4U.readSafely)(reading, () => backend.read(line, reading, (0, import_chunk_Y5L6GQDB.isoNow)())),
-      stderr: (line) => (0, import_chunk_MZDU5A4U.readSafely)(reading, () => backend.readError?.(line, reading, (0, import_chunk_Y5L6GQDB.isoNow)()))
+      stdout: (line) => (0, import_chunk_RATQ4EU5.readSafely)(reading, () => backend.read(line, reading, (0, import_chunk_Y5L6GQDB.isoNow)())),
+      stderr: (line) => (0, import_chunk_RATQ4EU5.readSafely)(reading, () => backend.readError?.(line, reading, (0, import_chunk_Y5L6GQDB.isoNow)()))
     },
     update
   };
   function lastToolTold({ generation }) {
     if (generation === 1) return 0;
-    const numbers = (0, import_chunk_JJIHWTVQ.readEvents)(paths, 0, 1e5).events.flatMap((event) => {
+    const numbers = (0, import_chunk_OSQO4432.readEvents)(paths, 0, 1e5).events.flatMap((event) => {
       const tool = event.type === "tool" ? event.tool : void 0;
       return typeof tool?.n === "number" ? [tool.n] : [];
     });
@@ -20094,7 +20337,7 @@ async function untilMarked(claim, ended) {
   void ended.then(() => {
     isOver = true;
   });
-  const until = (0, import_chunk_Y5L6GQDB.monotonicMs)() + import_chunk_Q3WBBNCF.startLimitMs;
+  const until = (0, import_chunk_Y5L6GQDB.monotonicMs)() + import_chunk_XM3GMG25.startLimitMs;
   for (let pause = 4; !isOver && (0, import_chunk_Y5L6GQDB.monotonicMs)() < until && !(0, import_chunk_SWRACBME.exists)(paths.exit); pause = Math.min(pause * 2, 64)) {
     const shim = (0, import_chunk_BYPGP4VB.readMark)(paths.shimMark, claim.self);
     if (shim && (0, import_chunk_BYPGP4VB.readMark)(paths.childMark, claim.self)) return;
@@ -20205,7 +20448,7 @@ var Stream = class {
   cap;
   size = 0;
   offset = 0;
-  lines = new import_chunk_MZDU5A4U.LineSplitter();
+  lines = new import_chunk_RATQ4EU5.LineSplitter();
   sink;
   constructor(file, capBytes, sink) {
     this.file = file;
@@ -20308,7 +20551,7 @@ function planChild(root, spec, paths, brief) {
       conversationId: null
     };
   }
-  const backend = (0, import_chunk_MZDU5A4U.backendOf)(spec);
+  const backend = (0, import_chunk_RATQ4EU5.backendOf)(spec);
   if (!spec.staff || !backend) throw new Error(`cannot start job ${spec.id}: unknown backend ${spec.staff?.backend}`);
   const plan = backend.plan({ ...staffRequest(root, spec, paths), prompt: brief });
   if (plan.promptBy === "stdin") (0, import_chunk_527JQF7V.writeFile)(paths.prompt, plan.stdin);
@@ -20320,7 +20563,7 @@ function planChild(root, spec, paths, brief) {
     environment: (0, import_chunk_6GPA47WF.childEnvironment)({
       ...own,
       add: plan.environment,
-      remove: [...(0, import_chunk_D3DQJRD3.hostMarkers)(), ...import_chunk_LCEM6ZMH.repositoryVariables, ...plan.remove]
+      remove: [...(0, import_chunk_FE5XHAWX.hostMarkers)(), ...import_chunk_LCEM6ZMH.repositoryVariables, ...plan.remove]
     }),
     input: plan.promptBy === "stdin" ? paths.prompt : "/dev/null",
     conversationId: plan.conversationId
@@ -20364,7 +20607,7 @@ function makeBrief(spec, facts) {
     list("Rules", [...mode.rules, ...commonRules(spec, facts)]),
     list("Your final message", [...mode.form, ...answerRules])
   ];
-  if (staff.schema) parts.push(import_chunk_MZDU5A4U.findingsForm);
+  if (staff.schema) parts.push(import_chunk_RATQ4EU5.findingsForm);
   return `${parts.filter((part) => part !== "").join("\n\n")}
 `;
 }
@@ -20430,8 +20673,8 @@ function list(title, lines) {
 }
 function prepareStart(root, spec, paths) {
   if (!spec.staff) return { brief: "", before: void 0 };
-  const before = (0, import_chunk_2Z4M7TTB.recordBefore)(spec, paths);
-  const review = spec.staff.mode === "review" ? (0, import_chunk_KYMZMVUR.prepareReview)(spec.staff, paths, before) : [];
+  const before = (0, import_chunk_7CH2ZGQO.recordBefore)(spec, paths);
+  const review = spec.staff.mode === "review" ? (0, import_chunk_QZR6RHJC.prepareReview)(spec.staff, paths, before) : [];
   return { brief: makeBrief(spec, { context: (0, import_chunk_I6ZRWKMO.contextOf)(before), review, stateRoot: root }), before };
 }
 function makeTicker(claim, tick) {
@@ -20447,7 +20690,7 @@ function makeTicker(claim, tick) {
   };
 }
 function keepLease(claim) {
-  const lease = setInterval(() => (0, import_chunk_GR6AO2VB.renewLease)(claim.paths), import_chunk_Q3WBBNCF.leaseMs);
+  const lease = setInterval(() => (0, import_chunk_GFKQCZQ7.renewLease)(claim.paths), import_chunk_XM3GMG25.leaseMs);
   return () => clearInterval(lease);
 }
 function makeDueLook(claim, follower, agent, stalled) {
@@ -20467,12 +20710,12 @@ function makeDueLook(claim, follower, agent, stalled) {
     if (detail !== void 0) return { reason: "stalled", detail };
     if (agent?.reading.waitsForSignIn) return { reason: "sign_in" };
     completeSince = agent?.reading.final ? completeSince ?? now : void 0;
-    return completeSince !== void 0 && now - completeSince > import_chunk_Q3WBBNCF.lingerMs ? { reason: "lingered" } : void 0;
+    return completeSince !== void 0 && now - completeSince > import_chunk_XM3GMG25.lingerMs ? { reason: "lingered" } : void 0;
   };
 }
 function claimReason(claim, reason) {
   const { paths } = claim;
-  if ((0, import_chunk_BYPGP4VB.readExit)(paths)) return (0, import_chunk_MZDU5A4U.parseReason)((0, import_chunk_BYPGP4VB.readReason)(paths));
+  if ((0, import_chunk_BYPGP4VB.readExit)(paths)) return (0, import_chunk_RATQ4EU5.parseReason)((0, import_chunk_BYPGP4VB.readReason)(paths));
   let isOurs = false;
   try {
     isOurs = (0, import_chunk_527JQF7V.createFile)(paths.reason, `${reason}
@@ -20480,7 +20723,7 @@ function claimReason(claim, reason) {
   } catch {
     return reason;
   }
-  if (!isOurs) return (0, import_chunk_MZDU5A4U.parseReason)((0, import_chunk_BYPGP4VB.readReason)(paths)) ?? reason;
+  if (!isOurs) return (0, import_chunk_RATQ4EU5.parseReason)((0, import_chunk_BYPGP4VB.readReason)(paths)) ?? reason;
   if (!(0, import_chunk_BYPGP4VB.readExit)(paths)) return reason;
   (0, import_chunk_527JQF7V.removeFile)(paths.reason);
   return void 0;
@@ -20490,8 +20733,8 @@ async function untilEnd(claim, progress, child, follower, agent) {
   const releases = [];
   try {
     return await new Promise((resolve) => {
-      void child.ended.then(() => resolve({ reason: (0, import_chunk_MZDU5A4U.parseReason)((0, import_chunk_BYPGP4VB.readReason)(paths)) ?? "exited" }));
-      const told = (0, import_chunk_BYPGP4VB.readExit)(paths) ? void 0 : (0, import_chunk_MZDU5A4U.parseReason)((0, import_chunk_BYPGP4VB.readReason)(paths));
+      void child.ended.then(() => resolve({ reason: (0, import_chunk_RATQ4EU5.parseReason)((0, import_chunk_BYPGP4VB.readReason)(paths)) ?? "exited" }));
+      const told = (0, import_chunk_BYPGP4VB.readExit)(paths) ? void 0 : (0, import_chunk_RATQ4EU5.parseReason)((0, import_chunk_BYPGP4VB.readReason)(paths));
       if (told !== void 0) resolve({ reason: told });
       let hasStopped = false;
       const stop = (wanted, detail) => {
@@ -20521,7 +20764,7 @@ function startJudging(claim, progress, child) {
   let judging;
   let isOver = false;
   if (run)
-    void Promise.resolve().then(() => load("./judging-PSUONO7A.js")).then((loaded) => {
+    void Promise.resolve().then(() => load("./judging-GH3ZXVOD.js")).then((loaded) => {
       if (!isOver) judging = loaded.startJudging(claim, progress, child, run);
     });
   return {
@@ -20535,7 +20778,7 @@ function startJudging(claim, progress, child) {
 function tellNewNeighbours({ root, paths, spec }, progress) {
   if (!spec.staff) return;
   const { warnings } = progress.state;
-  const fresh = (0, import_chunk_D3DQJRD3.neighbourWarnings)(root, paths).filter(
+  const fresh = (0, import_chunk_FE5XHAWX.neighbourWarnings)(root, paths).filter(
     (one) => !warnings.some((known) => known.message === one.message)
   );
   if (fresh.length > 0) progress.note("two_writers", { warnings: fresh }, { warnings: [...warnings, ...fresh] });
@@ -20543,7 +20786,7 @@ function tellNewNeighbours({ root, paths, spec }, progress) {
 var nothing = { step: "none", ended: [], survivors: [] };
 async function supervise(claim) {
   const { paths, spec } = claim;
-  const progress = new import_chunk_ZHFG52A6.Progress(claim);
+  const progress = new import_chunk_77A67ACL.Progress(claim);
   const isClaimed = (0, import_chunk_SWRACBME.exists)(paths.started);
   await tellClaim(claim, progress, isClaimed);
   const early = isClaimed ? void 0 : reasonNotToStart(claim);
@@ -20600,7 +20843,7 @@ async function end(claim, progress, parts) {
     before,
     warnings: progress.state.warnings
   };
-  await (0, import_chunk_XPXZKMK3.concludeAsked)(claim, ending, (0, import_chunk_NTYY2FGO.treeOf)(spec, paths, { worker: claim.self, ...child }));
+  await (0, import_chunk_TSR6WZ4X.concludeAsked)(claim, ending, (0, import_chunk_NTYY2FGO.treeOf)(spec, paths, { worker: claim.self, ...child }));
 }
 function reasonNotToStart({ paths, spec }) {
   if ((0, import_chunk_BYPGP4VB.readCancel)(paths)) return "canceled";
@@ -20608,7 +20851,7 @@ function reasonNotToStart({ paths, spec }) {
 }
 async function endUnstarted(claim, reason, detail) {
   const ending = { reason, exit: void 0, tree: nothing, reconciled: false };
-  await (0, import_chunk_XPXZKMK3.concludeAsked)(claim, detail === void 0 ? ending : { ...ending, detail }, null);
+  await (0, import_chunk_TSR6WZ4X.concludeAsked)(claim, detail === void 0 ? ending : { ...ending, detail }, null);
 }
 async function tryStart(claim, progress) {
   try {
@@ -20638,7 +20881,7 @@ async function stopTree(claim, child, progress, due) {
   if (reason === "canceled") progress.note("cancel_requested", { request: (0, import_chunk_BYPGP4VB.readCancel)(paths) ?? null });
   progress.step("stop_asked", "stopping", { reason, ...detail === void 0 ? {} : { seen: detail } });
   const report = await (0, import_chunk_NTYY2FGO.terminate)((0, import_chunk_NTYY2FGO.treeOf)(spec, paths, { worker: claim.self, ...child }), stopTimes(claim));
-  const until = (0, import_chunk_Y5L6GQDB.monotonicMs)() + import_chunk_Q3WBBNCF.killSettleMs;
+  const until = (0, import_chunk_Y5L6GQDB.monotonicMs)() + import_chunk_XM3GMG25.killSettleMs;
   let isGone = false;
   void child.ended.then(() => {
     isGone = true;
@@ -20649,16 +20892,16 @@ async function stopTree(claim, child, progress, due) {
 async function sweep(claim, child) {
   const { paths, spec } = claim;
   if (spec.run?.keep_children && (0, import_chunk_BYPGP4VB.readExit)(paths)) return nothing;
-  return (0, import_chunk_NTYY2FGO.terminate)((0, import_chunk_NTYY2FGO.treeOf)(spec, paths, { worker: claim.self, ...child }), { graceMs: import_chunk_Q3WBBNCF.drainMs, settleMs: import_chunk_Q3WBBNCF.killSettleMs });
+  return (0, import_chunk_NTYY2FGO.terminate)((0, import_chunk_NTYY2FGO.treeOf)(spec, paths, { worker: claim.self, ...child }), { graceMs: import_chunk_XM3GMG25.drainMs, settleMs: import_chunk_XM3GMG25.killSettleMs });
 }
 function stopTimes(claim) {
-  return { graceMs: claim.spec.kill_grace_ms, settleMs: import_chunk_Q3WBBNCF.killSettleMs };
+  return { graceMs: claim.spec.kill_grace_ms, settleMs: import_chunk_XM3GMG25.killSettleMs };
 }
 function tellStart(claim, progress, child) {
   if (progress.state.started_at !== null) return;
   const lost = (0, import_chunk_6GPA47WF.uncarriableNames)();
   const fields = { child: child.child?.pid ?? null, ...lost.length > 0 ? { environment_names_lost: lost } : {} };
-  progress.step("started", "started", fields, { started_at: (0, import_chunk_MZDU5A4U.startedAt)(claim.paths) ?? (0, import_chunk_Y5L6GQDB.isoNow)() });
+  progress.step("started", "started", fields, { started_at: (0, import_chunk_RATQ4EU5.startedAt)(claim.paths) ?? (0, import_chunk_Y5L6GQDB.isoNow)() });
 }
 async function tellClaim(claim, progress, isClaimed) {
   const { generation, self, spec } = claim;
@@ -20678,7 +20921,7 @@ async function tellClaim(claim, progress, isClaimed) {
 });
 
 },
-"./timer-RORK2JLL.js": function (module, exports) {
+"./timer-HMQPG63L.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -20686,23 +20929,23 @@ __export(stdin_exports, {
   timer: () => timer
 });
 module.exports = stdin_exports;
-var import_chunk_5CYIRRQK = load("./chunk-5CYIRRQK.js");
-var import_chunk_T3RYCKUM = load("./chunk-T3RYCKUM.js");
-var import_chunk_66KSLVK5 = load("./chunk-66KSLVK5.js");
-var import_chunk_XSIBS7GW = load("./chunk-XSIBS7GW.js");
-var import_chunk_A2YWZDRN = load("./chunk-A2YWZDRN.js");
+var import_chunk_IJGVQPHG = load("./chunk-IJGVQPHG.js");
+var import_chunk_SHAJIPXK = load("./chunk-SHAJIPXK.js");
+var import_chunk_ZSNPKXTO = load("./chunk-ZSNPKXTO.js");
 var import_chunk_AE5U4VIQ = load("./chunk-AE5U4VIQ.js");
-var import_chunk_QKHYVUAR = load("./chunk-QKHYVUAR.js");
+var import_chunk_74RZ5ALM = load("./chunk-74RZ5ALM.js");
+var import_chunk_SJ3ZYKPL = load("./chunk-SJ3ZYKPL.js");
+var import_chunk_2GV3LY6A = load("./chunk-2GV3LY6A.js");
 var import_chunk_HJOYLTGT = load("./chunk-HJOYLTGT.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_WRDCTYS2 = load("./chunk-WRDCTYS2.js");
-var import_chunk_EYDXEFW4 = load("./chunk-EYDXEFW4.js");
+var import_chunk_QOWPTVFD = load("./chunk-QOWPTVFD.js");
 var import_chunk_TUJMDTZA = load("./chunk-TUJMDTZA.js");
+var import_chunk_YZHCUTFP = load("./chunk-YZHCUTFP.js");
 var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
-var import_chunk_FKXPLZBG = load("./chunk-FKXPLZBG.js");
-var import_chunk_C5WNB57Y = load("./chunk-C5WNB57Y.js");
+var import_chunk_AT6SNV4N = load("./chunk-AT6SNV4N.js");
+var import_chunk_GANVGQKN = load("./chunk-GANVGQKN.js");
 var import_chunk_OPV5FGPX = load("./chunk-OPV5FGPX.js");
-var import_chunk_IUIUXIVZ = load("./chunk-IUIUXIVZ.js");
+var import_chunk_IAQSATNE = load("./chunk-IAQSATNE.js");
 var import_chunk_P33TGMKS = load("./chunk-P33TGMKS.js");
 var import_chunk_BYPGP4VB = load("./chunk-BYPGP4VB.js");
 var import_chunk_O65HRYRH = load("./chunk-O65HRYRH.js");
@@ -20714,7 +20957,7 @@ var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
 var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
 var import_chunk_6GPA47WF = load("./chunk-6GPA47WF.js");
 var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
-var import_chunk_Q3WBBNCF = load("./chunk-Q3WBBNCF.js");
+var import_chunk_XM3GMG25 = load("./chunk-XM3GMG25.js");
 var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
@@ -20754,7 +20997,7 @@ function readSlot(root, slot) {
   if (facts.kind !== "file" || facts.uid !== process.getuid?.())
     throw new import_chunk_NVPF5LEY.FaultError("state_unusable", `cannot use the slot ${slot}: ${file} is no file of ours`, "remove it");
   const id = (0, import_chunk_527JQF7V.readText)(file, 100)?.trim() ?? "";
-  return (0, import_chunk_IUIUXIVZ.isId)(id) ? id : void 0;
+  return (0, import_chunk_IAQSATNE.isId)(id) ? id : void 0;
 }
 function writeSlot(root, slot, id) {
   (0, import_chunk_527JQF7V.writeFile)(fileOf(root, slot), `${id}
@@ -20767,10 +21010,10 @@ function admitTimer(root, slot) {
   let earlier = [];
   return {
     async admit() {
-      const timers = (0, import_chunk_EYDXEFW4.listActive)(root.folder).filter((id) => id.startsWith("timer-"));
+      const timers = (0, import_chunk_QOWPTVFD.listActive)(root.folder).filter((id) => id.startsWith("timer-"));
       earlier = slot === null ? [] : await inSlot(root.folder, slot, timers);
       const others = timers.filter((id) => !earlier.includes(id));
-      if (others.length >= import_chunk_Q3WBBNCF.armedTimers) await requireRoom(root, others);
+      if (others.length >= import_chunk_XM3GMG25.armedTimers) await requireRoom(root, others);
       return { warnings: [], told: (id) => slot === null ? void 0 : writeSlot(root.folder, slot, id) };
     },
     earlier: () => earlier
@@ -20780,7 +21023,7 @@ async function replaceTimers(root, earlier, by) {
   const replaced = [];
   for (const id of earlier) {
     const why = `replaced by ${by.id}`;
-    const { result } = await (0, import_chunk_5CYIRRQK.cancelJob)(root.folder, id, { owner: by.owner, why }, import_chunk_Q3WBBNCF.replaceWaitMs);
+    const { result } = await (0, import_chunk_SJ3ZYKPL.cancelJob)(root.folder, id, { owner: by.owner, why }, import_chunk_XM3GMG25.replaceWaitMs);
     if (result !== "ended_before") replaced.push(id);
   }
   return replaced;
@@ -20798,16 +21041,16 @@ async function requireRoom(root, timers) {
   const armed = [];
   for (const id of timers) if (await isArmed(root.folder, id)) armed.push(id);
   const [oldest] = armed;
-  if (oldest === void 0 || armed.length < import_chunk_Q3WBBNCF.armedTimers) return;
+  if (oldest === void 0 || armed.length < import_chunk_XM3GMG25.armedTimers) return;
   throw new import_chunk_NVPF5LEY.FaultError(
     "busy",
-    `cannot arm another timer: ${armed.length} are armed in ${root.folder}, and ${import_chunk_Q3WBBNCF.armedTimers} is the most`,
+    `cannot arm another timer: ${armed.length} are armed in ${root.folder}, and ${import_chunk_XM3GMG25.armedTimers} is the most`,
     `list them with ${import_chunk_TUJMDTZA.nextCommands.status(root.option)}, and cancel one, for example the oldest: ${import_chunk_TUJMDTZA.nextCommands.cancel(oldest, root.option)}`
   );
 }
 async function isArmed(root, id) {
   try {
-    return !(0, import_chunk_IUIUXIVZ.isEnded)((await (0, import_chunk_WRDCTYS2.refresh)(root, id)).state);
+    return !(0, import_chunk_IAQSATNE.isEnded)((await (0, import_chunk_YZHCUTFP.refresh)(root, id)).state);
   } catch (error) {
     if (error instanceof import_chunk_NVPF5LEY.FaultError && error.code === "unknown_job") return false;
     throw error;
@@ -20816,7 +21059,7 @@ async function isArmed(root, id) {
 var options = {
   message: { kind: "text", value: "TEXT", help: "what `wait` prints when it is due, byte for byte (at most 64 KiB)" },
   slot: { kind: "text", value: "NAME", help: "replace the armed timer of this slot, if there is one" },
-  ...import_chunk_A2YWZDRN.launchOptions
+  ...import_chunk_ZSNPKXTO.launchOptions
 };
 var notes = "The instant counts on the wall clock. It stands on disk: no process runs for it, and it outlives a restart of the machine. A due timer says that the time has come, not that anything is finished. At most 64 are armed in one state folder.";
 var timerIn = {
@@ -20828,7 +21071,7 @@ var timerIn = {
   notes: `DELAY: 1s to 30d, like 90s, 25m or 1h30m. ${notes}`,
   examples: ['timer in 25m --message "look at the build"', 'timer in 12h --slot backstop --message "give up"'],
   run: (context, input) => arm(context, input, "timer in", () => {
-    const delay = (0, import_chunk_UNGYPAP3.parseDuration)(input.words[0], "the delay", import_chunk_Q3WBBNCF.limits.timer);
+    const delay = (0, import_chunk_UNGYPAP3.parseDuration)(input.words[0], "the delay", import_chunk_XM3GMG25.limits.timer);
     return { due: (0, import_chunk_Y5L6GQDB.nowMs)() + delay, delay };
   })
 };
@@ -20868,14 +21111,14 @@ ${notes}`,
   }
 };
 async function arm(context, input, verb, when) {
-  const words = (0, import_chunk_66KSLVK5.onceWords)(verb, input, null, null);
-  const repeated = await (0, import_chunk_66KSLVK5.repeatedLaunch)(context, input, words, false);
+  const words = (0, import_chunk_IJGVQPHG.onceWords)(verb, input, null, null);
+  const repeated = await (0, import_chunk_IJGVQPHG.repeatedLaunch)(context, input, words, false);
   if (repeated) return repeated;
   const { due, delay } = when();
   const [message, slot] = [input.text("message") ?? "", input.text("slot")];
   const size = Buffer.byteLength(message);
-  if (size > import_chunk_Q3WBBNCF.timerMessageBytes)
-    throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take a --message of ${size} bytes: at most ${import_chunk_Q3WBBNCF.timerMessageBytes} are allowed`);
+  if (size > import_chunk_XM3GMG25.timerMessageBytes)
+    throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take a --message of ${size} bytes: at most ${import_chunk_XM3GMG25.timerMessageBytes} are allowed`);
   const part = {
     due_at: (0, import_chunk_Y5L6GQDB.isoOf)(due),
     delay_ms: delay,
@@ -20886,18 +21129,18 @@ async function arm(context, input, verb, when) {
   return launchTimer(context, input, { timer: part, lineage: null, words });
 }
 async function launchTimer(context, input, job) {
-  (0, import_chunk_66KSLVK5.checkLaunchOptions)(input);
+  (0, import_chunk_IJGVQPHG.checkLaunchOptions)(input);
   const root = context.root(input);
-  const said = (0, import_chunk_66KSLVK5.launchWords)(input);
+  const said = (0, import_chunk_IJGVQPHG.launchWords)(input);
   const { admit, earlier } = admitTimer(root, job.timer.slot);
-  const launched = await (0, import_chunk_XSIBS7GW.launch)(root, {
+  const launched = await (0, import_chunk_SHAJIPXK.launch)(root, {
     kind: "timer",
     verb: "timer",
     ...said,
     cwd: context.cwd,
     deadlineMs: job.timer.delay_ms ?? Math.max(0, Date.parse(job.timer.due_at) - (0, import_chunk_Y5L6GQDB.nowMs)()),
     killGraceMs: 0,
-    maxOutputBytes: import_chunk_Q3WBBNCF.limits.maxOutput.default,
+    maxOutputBytes: import_chunk_XM3GMG25.limits.maxOutput.default,
     firstOutputMs: null,
     stallMs: null,
     lineage: job.lineage,
@@ -20908,7 +21151,7 @@ async function launchTimer(context, input, job) {
     admit
   });
   const replaced = launched.isNew ? await replaceTimers(root, earlier(), { id: launched.id, owner: said.owner }) : [];
-  return (0, import_chunk_66KSLVK5.tellLaunched)(context, input, root, { ...launched, replaced }, false);
+  return (0, import_chunk_IJGVQPHG.tellLaunched)(context, input, root, { ...launched, replaced }, false);
 }
 function futureInstant(text) {
   const due = parseInstant(text);
@@ -20916,7 +21159,7 @@ function futureInstant(text) {
   const refused = (why) => new import_chunk_NVPF5LEY.FaultError("usage", `cannot arm a timer at ${text}: ${why}; the clock here says ${(0, import_chunk_Y5L6GQDB.isoOf)(now)}`, null);
   if (due <= now)
     throw refused(`that was ${now - due < 6e4 ? (0, import_chunk_UNGYPAP3.formatAge)(now - due) : (0, import_chunk_UNGYPAP3.formatDuration)(now - due)} ago`);
-  const { max } = import_chunk_Q3WBBNCF.limits.timer;
+  const { max } = import_chunk_XM3GMG25.limits.timer;
   if (due - now > max) throw refused(`that is in ${(0, import_chunk_UNGYPAP3.formatDuration)(due - now)}, and ${(0, import_chunk_UNGYPAP3.formatDuration)(max)} is the most`);
   return due;
 }
@@ -20927,15 +21170,15 @@ function futureInstant(text) {
 });
 
 },
-"./tool-YXBORTMR.js": function (module, exports) {
+"./tool-5HYSWJAZ.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  runTool: () => import_chunk_7ICAZJCR.runTool
+  runTool: () => import_chunk_SR6YPOUM.runTool
 });
 module.exports = stdin_exports;
-var import_chunk_7ICAZJCR = load("./chunk-7ICAZJCR.js");
-var import_chunk_Q3WBBNCF = load("./chunk-Q3WBBNCF.js");
+var import_chunk_SR6YPOUM = load("./chunk-SR6YPOUM.js");
+var import_chunk_XM3GMG25 = load("./chunk-XM3GMG25.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
@@ -20977,55 +21220,55 @@ function renderHelp(command) {
 });
 
 },
-"./wait-IZYMTI2U.js": function (module, exports) {
+"./wait-4T5AQXER.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   wait: () => wait
 });
 module.exports = stdin_exports;
-var import_chunk_XFDPIM4L = load("./chunk-XFDPIM4L.js");
-var import_chunk_GUZ4FZQF = load("./chunk-GUZ4FZQF.js");
-var import_chunk_TANPD2PO = load("./chunk-TANPD2PO.js");
-var import_chunk_FBU3HYAQ = load("./chunk-FBU3HYAQ.js");
+var import_chunk_DEL2I5TI = load("./chunk-DEL2I5TI.js");
+var import_chunk_MVYUDFL7 = load("./chunk-MVYUDFL7.js");
+var import_chunk_ISFOAVN2 = load("./chunk-ISFOAVN2.js");
+var import_chunk_PHNNOIYT = load("./chunk-PHNNOIYT.js");
+var import_chunk_ZSNPKXTO = load("./chunk-ZSNPKXTO.js");
+var import_chunk_AE5U4VIQ = load("./chunk-AE5U4VIQ.js");
+var import_chunk_74RZ5ALM = load("./chunk-74RZ5ALM.js");
 var import_chunk_PJWVBFMH = load("./chunk-PJWVBFMH.js");
 var import_chunk_PL5KOFET = load("./chunk-PL5KOFET.js");
-var import_chunk_T3RYCKUM = load("./chunk-T3RYCKUM.js");
+var import_chunk_2GV3LY6A = load("./chunk-2GV3LY6A.js");
 var import_chunk_5AUWXA57 = load("./chunk-5AUWXA57.js");
-var import_chunk_A2YWZDRN = load("./chunk-A2YWZDRN.js");
-var import_chunk_AE5U4VIQ = load("./chunk-AE5U4VIQ.js");
-var import_chunk_QKHYVUAR = load("./chunk-QKHYVUAR.js");
 var import_chunk_HJOYLTGT = load("./chunk-HJOYLTGT.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_UKJW2F4U = load("./chunk-UKJW2F4U.js");
+var import_chunk_QOWPTVFD = load("./chunk-QOWPTVFD.js");
+var import_chunk_HOAZLCPZ = load("./chunk-HOAZLCPZ.js");
 var import_chunk_356WYSYK = load("./chunk-356WYSYK.js");
-var import_chunk_OO43PTQK = load("./chunk-OO43PTQK.js");
-var import_chunk_DPZCXG3T = load("./chunk-DPZCXG3T.js");
+var import_chunk_LBMVFM2N = load("./chunk-LBMVFM2N.js");
+var import_chunk_ZYF5CZ25 = load("./chunk-ZYF5CZ25.js");
+var import_chunk_IXDV7ZVJ = load("./chunk-IXDV7ZVJ.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
-var import_chunk_JF5WKRZ5 = load("./chunk-JF5WKRZ5.js");
-var import_chunk_JJIHWTVQ = load("./chunk-JJIHWTVQ.js");
-var import_chunk_WRDCTYS2 = load("./chunk-WRDCTYS2.js");
-var import_chunk_EYDXEFW4 = load("./chunk-EYDXEFW4.js");
+var import_chunk_OSQO4432 = load("./chunk-OSQO4432.js");
 var import_chunk_TUJMDTZA = load("./chunk-TUJMDTZA.js");
+var import_chunk_YZHCUTFP = load("./chunk-YZHCUTFP.js");
 var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
 var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
-var import_chunk_IUIUXIVZ = load("./chunk-IUIUXIVZ.js");
+var import_chunk_IAQSATNE = load("./chunk-IAQSATNE.js");
 var import_chunk_P33TGMKS = load("./chunk-P33TGMKS.js");
 var import_chunk_BYPGP4VB = load("./chunk-BYPGP4VB.js");
 var import_chunk_O65HRYRH = load("./chunk-O65HRYRH.js");
 var import_chunk_7DZB4FPX = load("./chunk-7DZB4FPX.js");
-var import_chunk_BAZDNJYX = load("./chunk-BAZDNJYX.js");
-var import_chunk_DEHBVYL3 = load("./chunk-DEHBVYL3.js");
+var import_chunk_CZ2D33KP = load("./chunk-CZ2D33KP.js");
+var import_chunk_QESDTJOC = load("./chunk-QESDTJOC.js");
 var import_chunk_LCEM6ZMH = load("./chunk-LCEM6ZMH.js");
-var import_chunk_FSRL2ASG = load("./chunk-FSRL2ASG.js");
 var import_chunk_57BTWB2J = load("./chunk-57BTWB2J.js");
+var import_chunk_FSRL2ASG = load("./chunk-FSRL2ASG.js");
 var import_chunk_GEPPUING = load("./chunk-GEPPUING.js");
 var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
 var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
 var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
 var import_chunk_6GPA47WF = load("./chunk-6GPA47WF.js");
 var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
-var import_chunk_Q3WBBNCF = load("./chunk-Q3WBBNCF.js");
+var import_chunk_XM3GMG25 = load("./chunk-XM3GMG25.js");
 var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
@@ -21040,17 +21283,17 @@ var wait = {
     timeout: {
       kind: "duration",
       value: "D",
-      range: import_chunk_Q3WBBNCF.limits.waitTimeout,
+      range: import_chunk_XM3GMG25.limits.waitTimeout,
       help: "patience of this call (default 100s, no maximum); the job runs on"
     },
     heartbeat: {
       kind: "duration",
       value: "D",
-      range: import_chunk_Q3WBBNCF.limits.heartbeat,
+      range: import_chunk_XM3GMG25.limits.heartbeat,
       help: "a line on stderr this often (default: silence)"
     },
-    ...import_chunk_A2YWZDRN.ownerOption,
-    ...import_chunk_A2YWZDRN.common
+    ...import_chunk_ZSNPKXTO.ownerOption,
+    ...import_chunk_ZSNPKXTO.common
   },
   notes: 'Without ids: the newest job, also when others are live (--all and --any take all that are live). Of several jobs each result stands below a line "== ID: STATE ==".\nExit codes: 0 done, 2 not finished (patience is over), 3 failed, timed out or crashed, 4 canceled, 1 this command is at fault.\nKilling a wait (Ctrl-C too) never touches the job.',
   examples: [
@@ -21063,11 +21306,11 @@ var wait = {
     (0, import_chunk_AE5U4VIQ.checkRoot)(root.folder);
     if (input.has("any") && input.has("all")) throw (0, import_chunk_NVPF5LEY.usageError)("cannot take --any and --all together");
     const owner = input.text("owner") ?? import_chunk_6GPA47WF.variables.owner() ?? null;
-    const ids = input.words.length > 0 ? [...new Set(input.words.map((word) => (0, import_chunk_EYDXEFW4.findJob)(root, word)))] : liveOrLatest(root, owner, input.has("any") || input.has("all"));
+    const ids = input.words.length > 0 ? [...new Set(input.words.map((word) => (0, import_chunk_QOWPTVFD.findJob)(root, word)))] : liveOrLatest(root, owner, input.has("any") || input.has("all"));
     if (ids.length > 1 && !input.has("any") && !input.has("all")) {
       throw (0, import_chunk_NVPF5LEY.usageError)(`cannot wait for ${ids.length} jobs without saying how: add --any (the first) or --all`);
     }
-    return (0, import_chunk_GUZ4FZQF.waitAndTell)(context, root, ids, {
+    return (0, import_chunk_MVYUDFL7.waitAndTell)(context, root, ids, {
       mode: input.has("any") ? "any" : "all",
       timeoutMs: input.durationOrDefault("timeout"),
       heartbeatMs: input.duration("heartbeat") ?? null,
@@ -21080,8 +21323,8 @@ function liveOrLatest(root, owner, isMany) {
     const spec = (0, import_chunk_BYPGP4VB.readSpec)((0, import_chunk_P33TGMKS.jobPaths)(root.folder, id));
     return owner === null || spec.kind === "ok" && spec.value.owner === owner;
   };
-  const live = isMany ? (0, import_chunk_EYDXEFW4.listActive)(root.folder).filter((id) => (0, import_chunk_SWRACBME.exists)((0, import_chunk_P33TGMKS.jobPaths)(root.folder, id).folder) && isOurs(id)) : [];
-  return live.length > 0 ? live : [(0, import_chunk_XFDPIM4L.requireLatest)(root, owner, "a job to wait for")];
+  const live = isMany ? (0, import_chunk_QOWPTVFD.listActive)(root.folder).filter((id) => (0, import_chunk_SWRACBME.exists)((0, import_chunk_P33TGMKS.jobPaths)(root.folder, id).folder) && isOurs(id)) : [];
+  return live.length > 0 ? live : [(0, import_chunk_DEL2I5TI.requireLatest)(root, owner, "a job to wait for")];
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
@@ -21089,27 +21332,27 @@ function liveOrLatest(root, owner, isMany) {
 });
 
 },
-"./watch-47U6IDDB.js": function (module, exports) {
+"./watch-6WMYWW5K.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   watch: () => watch
 });
 module.exports = stdin_exports;
-var import_chunk_66KSLVK5 = load("./chunk-66KSLVK5.js");
-var import_chunk_XSIBS7GW = load("./chunk-XSIBS7GW.js");
-var import_chunk_A2YWZDRN = load("./chunk-A2YWZDRN.js");
+var import_chunk_IJGVQPHG = load("./chunk-IJGVQPHG.js");
+var import_chunk_SHAJIPXK = load("./chunk-SHAJIPXK.js");
+var import_chunk_ZSNPKXTO = load("./chunk-ZSNPKXTO.js");
 var import_chunk_AE5U4VIQ = load("./chunk-AE5U4VIQ.js");
-var import_chunk_QKHYVUAR = load("./chunk-QKHYVUAR.js");
-var import_chunk_4HWOUAI6 = load("./chunk-4HWOUAI6.js");
+var import_chunk_74RZ5ALM = load("./chunk-74RZ5ALM.js");
+var import_chunk_536WPMTG = load("./chunk-536WPMTG.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_EYDXEFW4 = load("./chunk-EYDXEFW4.js");
+var import_chunk_QOWPTVFD = load("./chunk-QOWPTVFD.js");
 var import_chunk_TUJMDTZA = load("./chunk-TUJMDTZA.js");
 var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
-var import_chunk_FKXPLZBG = load("./chunk-FKXPLZBG.js");
-var import_chunk_C5WNB57Y = load("./chunk-C5WNB57Y.js");
+var import_chunk_AT6SNV4N = load("./chunk-AT6SNV4N.js");
+var import_chunk_GANVGQKN = load("./chunk-GANVGQKN.js");
 var import_chunk_OPV5FGPX = load("./chunk-OPV5FGPX.js");
-var import_chunk_IUIUXIVZ = load("./chunk-IUIUXIVZ.js");
+var import_chunk_IAQSATNE = load("./chunk-IAQSATNE.js");
 var import_chunk_P33TGMKS = load("./chunk-P33TGMKS.js");
 var import_chunk_BYPGP4VB = load("./chunk-BYPGP4VB.js");
 var import_chunk_O65HRYRH = load("./chunk-O65HRYRH.js");
@@ -21121,17 +21364,17 @@ var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
 var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
 var import_chunk_6GPA47WF = load("./chunk-6GPA47WF.js");
 var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
-var import_chunk_Q3WBBNCF = load("./chunk-Q3WBBNCF.js");
+var import_chunk_XM3GMG25 = load("./chunk-XM3GMG25.js");
 var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 function watchOptions(isRemote) {
-  const every = isRemote ? import_chunk_Q3WBBNCF.limits.watchEveryRemote : import_chunk_Q3WBBNCF.limits.watchEvery;
+  const every = isRemote ? import_chunk_XM3GMG25.limits.watchEveryRemote : import_chunk_XM3GMG25.limits.watchEvery;
   return {
     for: {
       kind: "duration",
       value: "D",
-      range: import_chunk_Q3WBBNCF.limits.watchFor,
+      range: import_chunk_XM3GMG25.limits.watchFor,
       help: "how long it watches at most, counted from launch (1s to 365d); required, because nothing is watched for ever"
     },
     every: {
@@ -21143,19 +21386,19 @@ function watchOptions(isRemote) {
     "attempt-timeout": {
       kind: "duration",
       value: "D",
-      range: import_chunk_Q3WBBNCF.limits.watchAttempt,
+      range: import_chunk_XM3GMG25.limits.watchAttempt,
       help: "bound of one look as a whole (default 30s)"
     },
     tolerate: {
       kind: "count",
       value: "N",
-      range: import_chunk_Q3WBBNCF.limits.watchTolerate,
+      range: import_chunk_XM3GMG25.limits.watchTolerate,
       help: "so many looks in a row may fail (default: as many as --for has time for)"
     },
     once: { kind: "flag", help: "look once, now; no job: 0 it holds, 2 not yet, 3 it failed or cannot be looked at" },
     repeat: { kind: "flag", help: "tell every change until --for is over, instead of ending at the first verdict" },
     foreground: { kind: "flag", help: "stay, print one JSON line for each change, exit with the verdict" },
-    ...import_chunk_A2YWZDRN.launchOptions
+    ...import_chunk_ZSNPKXTO.launchOptions
   };
 }
 var watch = {
@@ -21163,13 +21406,13 @@ var watch = {
   summary: "wait for a condition: a file, a page, a check, another job, ...",
   form: "KIND ... --for D [options]",
   words: { min: 1, max: 1 },
-  options: import_chunk_A2YWZDRN.common,
-  notes: `Kinds: ${import_chunk_4HWOUAI6.watchIds.join(", ")}. Each has a page of its own: watch KIND --help.`,
+  options: import_chunk_ZSNPKXTO.common,
+  notes: `Kinds: ${import_chunk_536WPMTG.watchIds.join(", ")}. Each has a page of its own: watch KIND --help.`,
   examples: ["watch file build/out.tar --for 2h", "watch --help", "watch file --help"],
   async choose(args) {
     const [word, ...rest] = args;
     if (word === "--help" || word === "-h") return { command: await listed(), args };
-    const kind = word === void 0 ? void 0 : await (0, import_chunk_4HWOUAI6.loadWatch)(word);
+    const kind = word === void 0 ? void 0 : await (0, import_chunk_536WPMTG.loadWatch)(word);
     if (!kind) throw unknownKind(word);
     return { command: commandOf(kind, rest), args: rest };
   },
@@ -21178,8 +21421,8 @@ var watch = {
   }
 };
 async function listed() {
-  const kinds = await Promise.all(import_chunk_4HWOUAI6.watchIds.map(import_chunk_4HWOUAI6.loadWatch));
-  const width = Math.max(...import_chunk_4HWOUAI6.watchIds.map((id) => id.length));
+  const kinds = await Promise.all(import_chunk_536WPMTG.watchIds.map(import_chunk_536WPMTG.loadWatch));
+  const width = Math.max(...import_chunk_536WPMTG.watchIds.map((id) => id.length));
   const rows = kinds.flatMap((kind) => kind ? [`${kind.id.padEnd(width)}  ${kind.summary}`] : []);
   return {
     ...watch,
@@ -21191,7 +21434,7 @@ Each has a page of its own: watch KIND --help.`,
 }
 function unknownKind(word) {
   const came = word === void 0 ? "cannot watch without a condition" : word.startsWith("-") ? `cannot take ${word} there: what to watch comes first` : `cannot watch ${JSON.stringify(word)}: there is no such condition`;
-  return (0, import_chunk_NVPF5LEY.usageError)(`${came}; there are ${import_chunk_4HWOUAI6.watchIds.join(", ")}`, (0, import_chunk_GEPPUING.quoteWords)([...(0, import_chunk_P33TGMKS.selfWords)(), "watch", "--help"]));
+  return (0, import_chunk_NVPF5LEY.usageError)(`${came}; there are ${import_chunk_536WPMTG.watchIds.join(", ")}`, (0, import_chunk_GEPPUING.quoteWords)([...(0, import_chunk_P33TGMKS.selfWords)(), "watch", "--help"]));
 }
 function commandOf(kind, args) {
   return {
@@ -21208,26 +21451,26 @@ function commandOf(kind, args) {
 async function start(kind, args, context, input) {
   checkTogether(input);
   if (input.has("once"))
-    return (await Promise.resolve().then(() => load("./watch-once-5DQQBG2D.js"))).lookNow(context, kind, input, placeOf(context, input));
+    return (await Promise.resolve().then(() => load("./watch-once-GLUVPURZ.js"))).lookNow(context, kind, input, placeOf(context, input));
   if (!input.has("for")) throw missingBound(kind, args);
-  const words = (0, import_chunk_66KSLVK5.onceWords)(`watch ${kind.id}`, input, context.cwd, null);
+  const words = (0, import_chunk_IJGVQPHG.onceWords)(`watch ${kind.id}`, input, context.cwd, null);
   const isForeground = input.has("foreground");
-  const repeated = isForeground ? void 0 : await (0, import_chunk_66KSLVK5.repeatedLaunch)(context, input, words, false);
+  const repeated = isForeground ? void 0 : await (0, import_chunk_IJGVQPHG.repeatedLaunch)(context, input, words, false);
   if (repeated) return repeated;
   const root = context.root(input);
-  const launched = await (0, import_chunk_XSIBS7GW.launch)(root, requestOf(kind, context, input, words));
-  if (isForeground) return (await Promise.resolve().then(() => load("./watch-foreground-3Y5M7ZGI.js"))).follow(context, root, launched.id);
-  return (0, import_chunk_66KSLVK5.tellLaunched)(context, input, root, launched, false);
+  const launched = await (0, import_chunk_SHAJIPXK.launch)(root, requestOf(kind, context, input, words));
+  if (isForeground) return (await Promise.resolve().then(() => load("./watch-foreground-KNLZJA26.js"))).follow(context, root, launched.id);
+  return (0, import_chunk_IJGVQPHG.tellLaunched)(context, input, root, launched, false);
 }
 function requestOf(kind, context, input, words) {
   return {
     kind: "watch",
     verb: "watch",
-    ...(0, import_chunk_66KSLVK5.launchWords)(input),
+    ...(0, import_chunk_IJGVQPHG.launchWords)(input),
     cwd: (0, import_chunk_SWRACBME.realPath)(context.cwd),
     deadlineMs: input.durationOrDefault("for"),
-    killGraceMs: import_chunk_Q3WBBNCF.toolGraceMs,
-    maxOutputBytes: import_chunk_Q3WBBNCF.limits.maxOutput.default,
+    killGraceMs: import_chunk_XM3GMG25.toolGraceMs,
+    maxOutputBytes: import_chunk_XM3GMG25.limits.maxOutput.default,
     firstOutputMs: null,
     stallMs: null,
     lineage: null,
@@ -21257,7 +21500,7 @@ function placeOf(context, input) {
     isOnce: input.has("once"),
     jobId(text) {
       (0, import_chunk_AE5U4VIQ.checkRoot)(root.folder);
-      return (0, import_chunk_EYDXEFW4.findJob)(root, text);
+      return (0, import_chunk_QOWPTVFD.findJob)(root, text);
     }
   };
 }
@@ -21281,7 +21524,7 @@ function checkTogether(input) {
   ];
   for (const [one, other] of pairs)
     if (input.has(one) && input.has(other)) throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take --${one} and --${other} together`);
-  (0, import_chunk_66KSLVK5.checkLaunchOptions)(input);
+  (0, import_chunk_IJGVQPHG.checkLaunchOptions)(input);
 }
 function missingBound(kind, args) {
   return (0, import_chunk_NVPF5LEY.usageError)(
@@ -21295,27 +21538,27 @@ function missingBound(kind, args) {
 });
 
 },
-"./watch-foreground-3Y5M7ZGI.js": function (module, exports) {
+"./watch-foreground-KNLZJA26.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   follow: () => follow
 });
 module.exports = stdin_exports;
-var import_chunk_5CYIRRQK = load("./chunk-5CYIRRQK.js");
+var import_chunk_SJ3ZYKPL = load("./chunk-SJ3ZYKPL.js");
 var import_chunk_PJWVBFMH = load("./chunk-PJWVBFMH.js");
 var import_chunk_PL5KOFET = load("./chunk-PL5KOFET.js");
-var import_chunk_T3RYCKUM = load("./chunk-T3RYCKUM.js");
-var import_chunk_XRFPTH2H = load("./chunk-XRFPTH2H.js");
+var import_chunk_2GV3LY6A = load("./chunk-2GV3LY6A.js");
+var import_chunk_QJIJEOBB = load("./chunk-QJIJEOBB.js");
 var import_chunk_5AUWXA57 = load("./chunk-5AUWXA57.js");
 var import_chunk_QNAIMAEG = load("./chunk-QNAIMAEG.js");
-var import_chunk_U5QR556R = load("./chunk-U5QR556R.js");
+var import_chunk_BNC242JP = load("./chunk-BNC242JP.js");
 var import_chunk_HJOYLTGT = load("./chunk-HJOYLTGT.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_JJIHWTVQ = load("./chunk-JJIHWTVQ.js");
-var import_chunk_WRDCTYS2 = load("./chunk-WRDCTYS2.js");
+var import_chunk_OSQO4432 = load("./chunk-OSQO4432.js");
 var import_chunk_TUJMDTZA = load("./chunk-TUJMDTZA.js");
-var import_chunk_IUIUXIVZ = load("./chunk-IUIUXIVZ.js");
+var import_chunk_YZHCUTFP = load("./chunk-YZHCUTFP.js");
+var import_chunk_IAQSATNE = load("./chunk-IAQSATNE.js");
 var import_chunk_P33TGMKS = load("./chunk-P33TGMKS.js");
 var import_chunk_BYPGP4VB = load("./chunk-BYPGP4VB.js");
 var import_chunk_O65HRYRH = load("./chunk-O65HRYRH.js");
@@ -21326,13 +21569,13 @@ var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
 var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
 var import_chunk_6GPA47WF = load("./chunk-6GPA47WF.js");
 var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
-var import_chunk_Q3WBBNCF = load("./chunk-Q3WBBNCF.js");
+var import_chunk_XM3GMG25 = load("./chunk-XM3GMG25.js");
 var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 var lookMs = 2e3;
 async function follow(context, root, id) {
-  const { spec, paths } = (0, import_chunk_IUIUXIVZ.inspect)(root.folder, id);
+  const { spec, paths } = (0, import_chunk_IAQSATNE.inspect)(root.folder, id);
   const kind = spec?.watch?.condition ?? "unknown";
   context.tell(`job ${id} (Ctrl-C cancels it); collect: ${import_chunk_TUJMDTZA.nextCommands.wait(id, root.option)}`);
   let after = 0;
@@ -21342,9 +21585,9 @@ async function follow(context, root, id) {
 `);
   };
   const drain = () => {
-    const { events } = (0, import_chunk_JJIHWTVQ.readEvents)(paths, after, Number.MAX_SAFE_INTEGER);
+    const { events } = (0, import_chunk_OSQO4432.readEvents)(paths, after, Number.MAX_SAFE_INTEGER);
     for (const event of events) {
-      const line = (0, import_chunk_XRFPTH2H.lineOfEvent)(event, kind, spec?.watch?.repeat === true);
+      const line = (0, import_chunk_QJIJEOBB.lineOfEvent)(event, kind, spec?.watch?.repeat === true);
       if (line && isHeard) say(line);
       after = event.seq;
     }
@@ -21357,8 +21600,8 @@ async function follow(context, root, id) {
   if (view === void 0) return { code: import_chunk_6PFAPK5K.exitCodes.fault };
   drain();
   const code = (0, import_chunk_6PFAPK5K.exitCodeOf)(view.state.state);
-  if ((0, import_chunk_IUIUXIVZ.isEnded)(view.state)) say((0, import_chunk_XRFPTH2H.terminalLine)(view.state, kind));
-  if ((0, import_chunk_IUIUXIVZ.isEnded)(view.state) && isHeard) (0, import_chunk_PL5KOFET.noteCollected)(view, "wait");
+  if ((0, import_chunk_IAQSATNE.isEnded)(view.state)) say((0, import_chunk_QJIJEOBB.terminalLine)(view.state, kind));
+  if ((0, import_chunk_IAQSATNE.isEnded)(view.state) && isHeard) (0, import_chunk_PL5KOFET.noteCollected)(view, "wait");
   return { code };
 }
 function untilEnd(context, root, id, events, tell) {
@@ -21384,10 +21627,10 @@ function untilEnd(context, root, id, events, tell) {
       const release = (0, import_chunk_5AUWXA57.onInterrupt)((signal) => {
         context.tell(`${signal}: canceling job ${id}`);
         const request = { owner: import_chunk_6GPA47WF.variables.owner() ?? null, why: `its foreground got ${signal}` };
-        (0, import_chunk_5CYIRRQK.cancelJob)(root.folder, id, request).then(({ view }) => end(view), reject);
+        (0, import_chunk_SJ3ZYKPL.cancelJob)(root.folder, id, request).then(({ view }) => end(view), reject);
       });
       look();
-      (0, import_chunk_T3RYCKUM.waitForJobs)(root.folder, [id], { mode: "all", timeoutMs: patience, heartbeatMs: null }).then(
+      (0, import_chunk_2GV3LY6A.waitForJobs)(root.folder, [id], { mode: "all", timeoutMs: patience, heartbeatMs: null }).then(
         ([view]) => end(view),
         reject
       );
@@ -21400,24 +21643,24 @@ function untilEnd(context, root, id, events, tell) {
 });
 
 },
-"./watch-once-5DQQBG2D.js": function (module, exports) {
+"./watch-once-GLUVPURZ.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   lookNow: () => lookNow
 });
 module.exports = stdin_exports;
-var import_chunk_XRFPTH2H = load("./chunk-XRFPTH2H.js");
+var import_chunk_QJIJEOBB = load("./chunk-QJIJEOBB.js");
 var import_chunk_5AUWXA57 = load("./chunk-5AUWXA57.js");
-var import_chunk_VSAO2QDD = load("./chunk-VSAO2QDD.js");
-var import_chunk_U5QR556R = load("./chunk-U5QR556R.js");
+var import_chunk_ODO6N2WU = load("./chunk-ODO6N2WU.js");
+var import_chunk_BNC242JP = load("./chunk-BNC242JP.js");
 var import_chunk_HJOYLTGT = load("./chunk-HJOYLTGT.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_WRDCTYS2 = load("./chunk-WRDCTYS2.js");
+var import_chunk_YZHCUTFP = load("./chunk-YZHCUTFP.js");
 var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
-var import_chunk_C5WNB57Y = load("./chunk-C5WNB57Y.js");
+var import_chunk_GANVGQKN = load("./chunk-GANVGQKN.js");
 var import_chunk_OPV5FGPX = load("./chunk-OPV5FGPX.js");
-var import_chunk_IUIUXIVZ = load("./chunk-IUIUXIVZ.js");
+var import_chunk_IAQSATNE = load("./chunk-IAQSATNE.js");
 var import_chunk_P33TGMKS = load("./chunk-P33TGMKS.js");
 var import_chunk_BYPGP4VB = load("./chunk-BYPGP4VB.js");
 var import_chunk_O65HRYRH = load("./chunk-O65HRYRH.js");
@@ -21428,7 +21671,7 @@ var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
 var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
 var import_chunk_6GPA47WF = load("./chunk-6GPA47WF.js");
 var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
-var import_chunk_Q3WBBNCF = load("./chunk-Q3WBBNCF.js");
+var import_chunk_XM3GMG25 = load("./chunk-XM3GMG25.js");
 var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
@@ -21439,7 +21682,7 @@ async function lookNow(context, kind, input, place) {
   const release = (0, import_chunk_5AUWXA57.onInterrupt)(() => stop.abort());
   try {
     const start = kind.start?.(read.input) ?? null;
-    const answer = await (0, import_chunk_VSAO2QDD.attempt)(kind, read.input, start, {
+    const answer = await (0, import_chunk_ODO6N2WU.attempt)(kind, read.input, start, {
       place: { root: place.stateRoot, cwd: context.cwd, environment: (0, import_chunk_6GPA47WF.callerEnvironment)() },
       attemptMs: input.durationOrDefault("attempt-timeout"),
       signal: stop.signal
@@ -21447,8 +21690,8 @@ async function lookNow(context, kind, input, place) {
     if (answer === null) return { code: import_chunk_6PFAPK5K.exitCodes.canceled };
     const seen = answer.kind === "look" ? { verdict: answer.verdict, word: answer.word, evidence: answer.evidence, facts: answer.facts } : { verdict: "error", word: answer.cause, evidence: answer.message, facts: {} };
     const code = answer.kind === "look" ? codes[answer.verdict] : import_chunk_6PFAPK5K.exitCodes.unsuccessful;
-    const json = (0, import_chunk_XRFPTH2H.lineOf)({ type: "status", kind: kind.id, id: null, ...seen });
-    return { code, out: `${(0, import_chunk_U5QR556R.line)(seen.evidence)}
+    const json = (0, import_chunk_QJIJEOBB.lineOf)({ type: "status", kind: kind.id, id: null, ...seen });
+    return { code, out: `${(0, import_chunk_BNC242JP.line)(seen.evidence)}
 `, json: input.has("json") ? json : void 0 };
   } finally {
     release();
@@ -21460,31 +21703,31 @@ async function lookNow(context, kind, input, place) {
 });
 
 },
-"./worktree-B2XHWVXV.js": function (module, exports) {
+"./worktree-LUOQUHHX.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  addWorktree: () => import_chunk_BAZDNJYX.addWorktree,
-  isDirtyTree: () => import_chunk_BAZDNJYX.isDirtyTree,
-  planWorktree: () => import_chunk_BAZDNJYX.planWorktree,
-  removeWorktree: () => import_chunk_BAZDNJYX.removeWorktree,
-  takeOverCommands: () => import_chunk_BAZDNJYX.takeOverCommands,
-  undoWorktree: () => import_chunk_BAZDNJYX.undoWorktree,
-  worktreeWork: () => import_chunk_BAZDNJYX.worktreeWork
+  addWorktree: () => import_chunk_CZ2D33KP.addWorktree,
+  isDirtyTree: () => import_chunk_CZ2D33KP.isDirtyTree,
+  planWorktree: () => import_chunk_CZ2D33KP.planWorktree,
+  removeWorktree: () => import_chunk_CZ2D33KP.removeWorktree,
+  takeOverCommands: () => import_chunk_CZ2D33KP.takeOverCommands,
+  undoWorktree: () => import_chunk_CZ2D33KP.undoWorktree,
+  worktreeWork: () => import_chunk_CZ2D33KP.worktreeWork
 });
 module.exports = stdin_exports;
-var import_chunk_BAZDNJYX = load("./chunk-BAZDNJYX.js");
-var import_chunk_DEHBVYL3 = load("./chunk-DEHBVYL3.js");
+var import_chunk_CZ2D33KP = load("./chunk-CZ2D33KP.js");
+var import_chunk_QESDTJOC = load("./chunk-QESDTJOC.js");
 var import_chunk_LCEM6ZMH = load("./chunk-LCEM6ZMH.js");
-var import_chunk_FSRL2ASG = load("./chunk-FSRL2ASG.js");
 var import_chunk_57BTWB2J = load("./chunk-57BTWB2J.js");
+var import_chunk_FSRL2ASG = load("./chunk-FSRL2ASG.js");
 var import_chunk_GEPPUING = load("./chunk-GEPPUING.js");
 var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
 var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
 var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
 var import_chunk_6GPA47WF = load("./chunk-6GPA47WF.js");
 var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
-var import_chunk_Q3WBBNCF = load("./chunk-Q3WBBNCF.js");
+var import_chunk_XM3GMG25 = load("./chunk-XM3GMG25.js");
 var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");

@@ -104,3 +104,11 @@ test('a header from the environment is recorded by its name', (t) => {
   assert.deepEqual(input.headers, { fixed: {}, fromEnvironment: { authorization: 'JC_TEST_SECRET' } });
   assert.ok(!JSON.stringify({ input, words }).includes('hunter2'));
 });
+
+test('a single look has nothing to compare with', () => {
+  assert.throws(() => readWords(http, [url, '--changed'], '/', true), {
+    code: 'usage',
+    message: /--changed with --once/,
+  });
+  readWords(http, [url], '/', true);
+});

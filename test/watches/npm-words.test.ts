@@ -83,3 +83,11 @@ test('a version never changes', () => {
   assert.equal(readWords(npm, ['x', '--changed']).words, 'npm x (changed)');
   assert.equal(readWords(npm, ['x@1.0.0']).words, 'npm x@1.0.0 (published)');
 });
+
+test('a single look has nothing to compare with', () => {
+  assert.throws(() => readWords(npm, ['x', '--changed'], '/', true), {
+    code: 'usage',
+    message: /--changed with --once/,
+  });
+  readWords(npm, ['x'], '/', true);
+});

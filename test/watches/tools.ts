@@ -44,9 +44,14 @@ export function makeTools(options: ToolsOptions = {}): Tools {
 }
 
 /** `watch KIND ARGS...` as far as `read` sees it. */
-export function readWords(watch: Watch, args: readonly string[], cwd = '/'): { input: Input; words: string } {
+export function readWords(
+  watch: Watch,
+  args: readonly string[],
+  cwd = '/',
+  isOnce = false,
+): { input: Input; words: string } {
   const parsable = { name: `watch ${watch.id}`, form: watch.form, options: watch.options, words: watch.words };
-  const place = { cwd, isOnce: false, stateRoot: '/nonexistent', jobId: (text: string) => text };
+  const place = { cwd, isOnce, stateRoot: '/nonexistent', jobId: (text: string) => text };
   return watch.read(parseCommand(parsable, args), place);
 }
 

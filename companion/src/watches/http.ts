@@ -6,6 +6,7 @@ import { shownAddress } from './http-address.ts';
 import { headersOf } from './http-headers.ts';
 import { isNamed, judgeAnswer, wantsOf } from './http-verdict.ts';
 import { type HttpInput, httpOptions, parseHttp } from './http-words.ts';
+import { requireBaseline, timeOf } from './remote.ts';
 import type { Fault, Look, Trouble, Watch } from './watch.ts';
 
 export const http = {
@@ -21,7 +22,10 @@ export const http = {
   ],
   isRemote: true,
 
-  read: (given) => parseHttp(given),
+  read(given, place) {
+    if (given.has('changed')) requireBaseline(place);
+    return parseHttp(given);
+  },
 
   async look(plain, tools, cursor): Promise<Look | Trouble | Fault> {
     const input = plain as HttpInput;
@@ -30,7 +34,7 @@ export const http = {
     const answer = await askHttp({
       url: input.url,
       headers,
-      timeoutMs: tools.leftMs(),
+      timeoutMs: timeOf(tools),
       signal: tools.signal,
       isFinal: (status) => isNamed(input, status),
       plan: (head) => {

@@ -5,6 +5,7 @@ import { evidenceChars, npmBytes } from '../core/limits.ts';
 import { variables } from '../platform/env.ts';
 import { type Found, readAnswer } from './npm-answer.ts';
 import { type NpmInput, parsePackage, specOf } from './npm-words.ts';
+import { requireBaseline, timeOf } from './remote.ts';
 import type { Cursor, Look, Watch } from './watch.ts';
 
 export const npm = {
@@ -21,7 +22,8 @@ export const npm = {
   examples: ['watch npm left-pad@1.3.0 --for 2h', 'watch npm @scope/tool@next --changed --for 1d'],
   isRemote: true,
 
-  read(given) {
+  read(given, place) {
+    if (given.has('changed')) requireBaseline(place);
     const input = parsePackage(given.words[0] ?? '', given.has('changed'));
     return { input, words: `npm ${specOf(input)} (${input.changed ? 'changed' : 'published'})` };
   },
@@ -33,7 +35,9 @@ export const npm = {
       const message = `npm is not on PATH (${variables.searchPath()})`;
       return { kind: 'fault', cause: 'tool_missing', message: excerpt(message, 1000) };
     }
-    const answer = readAnswer(await tools.run({ program, args: argumentsOf(input), limit: npmBytes }));
+    const answer = readAnswer(
+      await tools.run({ program, args: argumentsOf(input), limit: npmBytes, timeoutMs: timeOf(tools) }),
+    );
     return answer.kind === 'found' ? lookOf(input, answer, cursor) : answer;
   },
 } as const satisfies Watch;
