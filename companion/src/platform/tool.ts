@@ -37,9 +37,10 @@ export interface ToolAnswer {
 
 /**
  * The shell is the leader of the group and stays until the end: as long as we have not seen its end, its number is nobody else's. It says
- * on descriptor 3 how the program ended, and then ends its group, so that nothing left behind holds the output open.
+ * on descriptor 3 how the program ended, and then ends its group, so that nothing left behind holds the output open. TERM, which the group gets,
+ * is for the program: a shell that died of it would leave us nobody to address the KILL to.
  */
-const script = '"$0" "$@" 3>&-; echo $? >&3; kill -s KILL -- -$$';
+const script = 'trap : TERM; "$0" "$@" 3>&-; echo $? >&3; kill -s KILL -- -$$';
 
 /** Never throws. */
 export function runTool(call: ToolCall): Promise<ToolAnswer> {
