@@ -27,7 +27,7 @@ var __export = (target, all) => {
     __defProp(target, name, { get: all[name], enumerable: true });
 };
 var __toCommonJS = (mod) => __copyProps(__defProp({}, "__esModule", { value: true }), mod);
-const buildId = "6c3a39332d913c9f";
+const buildId = "0bd50c56595a734d";
 // The beginning of the built file (companion/pack.mjs puts it there): compiles the parts and hands them out. What V8 made of the parts
 // is kept in the user's cache folder, one file for each command, so that the next start compiles nothing (Node 20: 5 ms of a
 // launch). Any trouble with the cache means a start without it. JOB_COMPANION_NO_CACHE=1 turns it off.
@@ -158,11 +158,11 @@ process.exitCode = import_chunk_6PFAPK5K.exitCodes.fault;
 async function main(args) {
   if (process.platform !== "linux") (await Promise.resolve().then(() => load("./install-ps-6VXJ4W2M.js"))).installForMac();
   if (args[0] === "_worker") {
-    const { runWorker } = await Promise.resolve().then(() => load("./main-RY6BVO7K.js"));
+    const { runWorker } = await Promise.resolve().then(() => load("./main-44HUY6IP.js"));
     const isDone = await runWorker(args[1] ?? "", args[2] ?? "", (text) => writeOut(2, text));
     process.exit(isDone ? 0 : 70);
   }
-  const { dispatch } = await Promise.resolve().then(() => load("./dispatch-ILSP7654.js"));
+  const { dispatch } = await Promise.resolve().then(() => load("./dispatch-6MFULOGW.js"));
   const reply = await dispatch(args, makeContext(), "0.1.0");
   const isTold = print(reply);
   process.exit(isTold ? reply.code : import_chunk_6PFAPK5K.exitCodes.fault);
@@ -1127,34 +1127,6 @@ function closeFile(fd) {
 });
 
 },
-"./chunk-536WPMTG.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  loadWatch: () => loadWatch,
-  watchIds: () => watchIds
-});
-module.exports = stdin_exports;
-var loaders = {
-  file: async () => (await Promise.resolve().then(() => load("./file-BWPVAI6B.js"))).file,
-  cmd: async () => (await Promise.resolve().then(() => load("./cmd-7EXYREI5.js"))).cmd,
-  http: async () => (await Promise.resolve().then(() => load("./http-LOGM52JO.js"))).http,
-  npm: async () => (await Promise.resolve().then(() => load("./npm-6S5YKAKH.js"))).npm,
-  ci: async () => (await Promise.resolve().then(() => load("./ci-2K3FRRAI.js"))).ci,
-  pr: async () => (await Promise.resolve().then(() => load("./pr-QJBRXYHC.js"))).pr,
-  review: async () => (await Promise.resolve().then(() => load("./review-7RFR5HJM.js"))).review
-};
-var watchIds = Object.keys(loaders);
-async function loadWatch(id) {
-  return Object.hasOwn(loaders, id) ? loaders[id]() : void 0;
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  loadWatch,
-  watchIds
-});
-
-},
 "./chunk-55JORUFF.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
@@ -1323,6 +1295,34 @@ function endBySignal(signal) {
   endBySignal,
   holdSignals,
   onInterrupt
+});
+
+},
+"./chunk-6CYNCRK3.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  loadWatch: () => loadWatch,
+  watchIds: () => watchIds
+});
+module.exports = stdin_exports;
+var loaders = {
+  file: async () => (await Promise.resolve().then(() => load("./file-BWPVAI6B.js"))).file,
+  cmd: async () => (await Promise.resolve().then(() => load("./cmd-7EXYREI5.js"))).cmd,
+  http: async () => (await Promise.resolve().then(() => load("./http-3UJPMJGA.js"))).http,
+  npm: async () => (await Promise.resolve().then(() => load("./npm-6S5YKAKH.js"))).npm,
+  ci: async () => (await Promise.resolve().then(() => load("./ci-2K3FRRAI.js"))).ci,
+  pr: async () => (await Promise.resolve().then(() => load("./pr-QJBRXYHC.js"))).pr,
+  review: async () => (await Promise.resolve().then(() => load("./review-7RFR5HJM.js"))).review
+};
+var watchIds = Object.keys(loaders);
+async function loadWatch(id) {
+  return Object.hasOwn(loaders, id) ? loaders[id]() : void 0;
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  loadWatch,
+  watchIds
 });
 
 },
@@ -3951,6 +3951,46 @@ function oneLine(text) {
 });
 
 },
+"./chunk-FY2MNY47.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  commandNames: () => commandNames,
+  loadCommand: () => loadCommand
+});
+module.exports = stdin_exports;
+var loaders = {
+  run: async () => (await Promise.resolve().then(() => load("./run-NCMB2BZ4.js"))).run,
+  watch: async () => (await Promise.resolve().then(() => load("./watch-HUTIFBBK.js"))).watch,
+  staffer: async () => (await Promise.resolve().then(() => load("./staffer-ZB5CNC4X.js"))).staffer,
+  research: async () => (await Promise.resolve().then(() => load("./research-K3Z2UJHS.js"))).research,
+  review: async () => (await Promise.resolve().then(() => load("./review-ZCMESMTH.js"))).review,
+  implement: async () => (await Promise.resolve().then(() => load("./implement-A6LV5EEG.js"))).implement,
+  ask: async () => (await Promise.resolve().then(() => load("./ask-J6HFTBRB.js"))).ask,
+  timer: async () => (await Promise.resolve().then(() => load("./timer-INEB4D4O.js"))).timer,
+  wait: async () => (await Promise.resolve().then(() => load("./wait-AZ2RLK24.js"))).wait,
+  observe: async () => (await Promise.resolve().then(() => load("./observe-VYJBZZSM.js"))).observe,
+  status: async () => (await Promise.resolve().then(() => load("./status-NEEL2GZL.js"))).status,
+  result: async () => (await Promise.resolve().then(() => load("./result-YHZUHIY5.js"))).result,
+  cancel: async () => (await Promise.resolve().then(() => load("./cancel-4OWECNDI.js"))).cancel,
+  continue: async () => (await Promise.resolve().then(() => load("./continue-NPIJCNR2.js"))).continueCommand,
+  restart: async () => (await Promise.resolve().then(() => load("./restart-HHGQM3LN.js"))).restart,
+  clean: async () => (await Promise.resolve().then(() => load("./clean-PQSMUPAJ.js"))).clean,
+  setup: async () => (await Promise.resolve().then(() => load("./setup-VQF2URB6.js"))).setup,
+  doctor: async () => (await Promise.resolve().then(() => load("./doctor-Q6AMJQVJ.js"))).doctor,
+  help: async () => (await Promise.resolve().then(() => load("./help-LDW2KC3A.js"))).help
+};
+var commandNames = Object.keys(loaders);
+async function loadCommand(name) {
+  return Object.hasOwn(loaders, name) ? loaders[name]() : void 0;
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  commandNames,
+  loadCommand
+});
+
+},
 "./chunk-GANVGQKN.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
@@ -4325,46 +4365,6 @@ function tellCleaned(input, id) {
   onceWords,
   repeatedLaunch,
   tellLaunched
-});
-
-},
-"./chunk-HBQMDNNK.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  commandNames: () => commandNames,
-  loadCommand: () => loadCommand
-});
-module.exports = stdin_exports;
-var loaders = {
-  run: async () => (await Promise.resolve().then(() => load("./run-NCMB2BZ4.js"))).run,
-  watch: async () => (await Promise.resolve().then(() => load("./watch-KVKHUP2D.js"))).watch,
-  staffer: async () => (await Promise.resolve().then(() => load("./staffer-ZB5CNC4X.js"))).staffer,
-  research: async () => (await Promise.resolve().then(() => load("./research-K3Z2UJHS.js"))).research,
-  review: async () => (await Promise.resolve().then(() => load("./review-ZCMESMTH.js"))).review,
-  implement: async () => (await Promise.resolve().then(() => load("./implement-A6LV5EEG.js"))).implement,
-  ask: async () => (await Promise.resolve().then(() => load("./ask-J6HFTBRB.js"))).ask,
-  timer: async () => (await Promise.resolve().then(() => load("./timer-INEB4D4O.js"))).timer,
-  wait: async () => (await Promise.resolve().then(() => load("./wait-AZ2RLK24.js"))).wait,
-  observe: async () => (await Promise.resolve().then(() => load("./observe-VYJBZZSM.js"))).observe,
-  status: async () => (await Promise.resolve().then(() => load("./status-NEEL2GZL.js"))).status,
-  result: async () => (await Promise.resolve().then(() => load("./result-YHZUHIY5.js"))).result,
-  cancel: async () => (await Promise.resolve().then(() => load("./cancel-4OWECNDI.js"))).cancel,
-  continue: async () => (await Promise.resolve().then(() => load("./continue-NPIJCNR2.js"))).continueCommand,
-  restart: async () => (await Promise.resolve().then(() => load("./restart-HHGQM3LN.js"))).restart,
-  clean: async () => (await Promise.resolve().then(() => load("./clean-PQSMUPAJ.js"))).clean,
-  setup: async () => (await Promise.resolve().then(() => load("./setup-VQF2URB6.js"))).setup,
-  doctor: async () => (await Promise.resolve().then(() => load("./doctor-Q6AMJQVJ.js"))).doctor,
-  help: async () => (await Promise.resolve().then(() => load("./help-NWO7LTLX.js"))).help
-};
-var commandNames = Object.keys(loaders);
-async function loadCommand(name) {
-  return Object.hasOwn(loaders, name) ? loaders[name]() : void 0;
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  commandNames,
-  loadCommand
 });
 
 },
@@ -15258,14 +15258,14 @@ function parentOf(root, input) {
 });
 
 },
-"./dispatch-ILSP7654.js": function (module, exports) {
+"./dispatch-6MFULOGW.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   dispatch: () => dispatch
 });
 module.exports = stdin_exports;
-var import_chunk_HBQMDNNK = load("./chunk-HBQMDNNK.js");
+var import_chunk_FY2MNY47 = load("./chunk-FY2MNY47.js");
 var import_chunk_AE5U4VIQ = load("./chunk-AE5U4VIQ.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
 var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
@@ -15430,10 +15430,10 @@ async function dispatch(args, base, version) {
   if (word === "--version" || word === "version") return { code: import_chunk_6PFAPK5K.exitCodes.done, out: `${version}
 ` };
   const name = word === "--help" || word === "-h" ? "help" : word;
-  const loaded = await (0, import_chunk_HBQMDNNK.loadCommand)(name);
+  const loaded = await (0, import_chunk_FY2MNY47.loadCommand)(name);
   if (!loaded)
     throw (0, import_chunk_NVPF5LEY.usageError)(
-      `cannot run ${JSON.stringify(word)}: there is no such command; there are ${import_chunk_HBQMDNNK.commandNames.join(", ")}`,
+      `cannot run ${JSON.stringify(word)}: there is no such command; there are ${import_chunk_FY2MNY47.commandNames.join(", ")}`,
       (0, import_chunk_GEPPUING.quoteWords)([...(0, import_chunk_P33TGMKS.selfWords)(), "help"])
     );
   if (hasChangedWords(args)) {
@@ -16100,7 +16100,7 @@ function kindOf(target) {
 });
 
 },
-"./help-NWO7LTLX.js": function (module, exports) {
+"./help-LDW2KC3A.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -16120,7 +16120,7 @@ var help = {
   options: import_chunk_ZSNPKXTO.common,
   examples: ["help", "help run", "help watch file"],
   async run(_context, input) {
-    const { commandNames, loadCommand } = await Promise.resolve().then(() => load("./registry-NI4ADPRH.js"));
+    const { commandNames, loadCommand } = await Promise.resolve().then(() => load("./registry-6HEC4VPK.js"));
     const { renderHelp } = await Promise.resolve().then(() => load("./usage-KTS4T74N.js"));
     const { labelled } = await Promise.resolve().then(() => load("./wrap-LTCIWAWY.js"));
     const [word, ...more] = input.words;
@@ -16154,7 +16154,7 @@ var foot = `Exit codes: 0 done, 2 not finished, 3 failed or timed out or crashed
 });
 
 },
-"./http-LOGM52JO.js": function (module, exports) {
+"./http-3UJPMJGA.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -16506,10 +16506,11 @@ async function judgeText(input, head, body) {
       return { unmet, trouble: { cause: "failed", message: `${quote(input.matches)} takes too long on this body` } };
     if (!answer) unmet.push(`nothing in it matches ${quote(input.matches)}`);
   }
-  if (input.json) {
-    const value = valueAt(text, input.json.keys);
+  if (input.field) {
+    const value = valueAt(text, input.field.keys);
     found = value.found;
-    if (found !== input.json.value) unmet.push(value.fault ?? `${input.json.keys.join(".")} is ${shown(found ?? "")}`);
+    if (found !== input.field.value)
+      unmet.push(value.fault ?? `${input.field.keys.join(".")} is ${shown(found ?? "")}`);
   }
   if (body.wasCut && unmet[0] !== void 0) unmet[0] += ` (in the first ${(0, import_chunk_TFEMYLSK.formatSize)(body.bytes.length)})`;
   return { unmet, ...found === void 0 ? {} : { found: shown(found) } };
@@ -16554,7 +16555,7 @@ function withReason(told, reason) {
   const rest = (0, import_chunk_LXK2ZILE.excerpt)(reason, import_chunk_XM3GMG25.evidenceChars / 2);
   return `${(0, import_chunk_LXK2ZILE.excerpt)(told, import_chunk_XM3GMG25.evidenceChars - new TextEncoder().encode(rest).length - 2)}; ${rest}`;
 }
-function factsOf(head, { size, digest, json }) {
+function factsOf(head, { size, digest, value }) {
   const etag = head.headers.etag;
   return {
     status: head.status,
@@ -16565,7 +16566,7 @@ function factsOf(head, { size, digest, json }) {
     ...head.wasDowngraded ? { downgraded: true } : {},
     ...etag ? { etag: (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)(etag), 80) } : {},
     ...digest ? { sha256: digest } : {},
-    ...json === void 0 ? {} : { json }
+    ...value === void 0 ? {} : { value }
   };
 }
 function sizeOf(head, read) {
@@ -16580,7 +16581,7 @@ var httpOptions = {
   status: { kind: "text", value: "LIST", help: "statuses that are waited for: 200, 2xx, 301,302 (default 2xx)" },
   contains: { kind: "text", value: "TEXT", help: "the body has this text in it (first 1 MiB)" },
   matches: { kind: "text", value: "REGEX", help: "the body matches; ^ and $ are ends of lines (first 1 MiB)" },
-  json: { kind: "text", value: "KEY.KEY=VALUE", help: "the body is JSON with this value there" },
+  field: { kind: "text", value: "KEY.KEY=VALUE", help: "the body is JSON with this value there" },
   sha256: { kind: "text", value: "HEX", help: "the body has this digest (up to 1 GiB)" },
   changed: { kind: "flag", help: "the answer differs from the one of the first look" },
   "fail-status": { kind: "text", value: "LIST", help: "statuses that end the watch as failed" },
@@ -16615,7 +16616,7 @@ function parseHttp(given) {
     pending: statuses["pending-status"],
     contains,
     matches: pattern === void 0 ? null : (0, import_chunk_Y32PDG3G.parsePattern)(pattern, "--matches"),
-    json: parseJson(given.text("json")),
+    field: parseField(given.text("field")),
     sha256: parseDigest(given.text("sha256")),
     changed: given.has("changed"),
     headers: parseHeaders(given.texts("header"), given.texts("header-env"))
@@ -16648,13 +16649,13 @@ function requireApart(lists) {
     }
   }
 }
-function parseJson(text) {
+function parseField(text) {
   if (text === void 0) return null;
   const [, way = "", value = ""] = /^([^=]*)=(.*)$/s.exec(text) ?? [];
   const keys = way.split(".");
   if (way === "" || keys.includes("")) {
     throw (0, import_chunk_NVPF5LEY.usageError)(
-      `cannot take --json ${JSON.stringify(text)}: it names no place; allowed: KEY.KEY=VALUE, written like status=ready or items.0.ok=true`
+      `cannot take --field ${JSON.stringify(text)}: it names no place; allowed: KEY.KEY=VALUE, written like status=ready or items.0.ok=true`
     );
   }
   return { keys, value };
@@ -16672,7 +16673,7 @@ function wordsOf2(input) {
     input.met && `status ${input.met.join(",")}`,
     input.contains !== null && `contains ${JSON.stringify(input.contains)}`,
     input.matches !== null && `matches ${JSON.stringify(input.matches)}`,
-    input.json && `json ${input.json.keys.join(".")}=${input.json.value}`,
+    input.field && `field ${input.field.keys.join(".")}=${input.field.value}`,
     input.sha256 && `sha256 ${input.sha256.slice(0, 12)}`,
     input.changed && "changed"
   ].filter(Boolean);
@@ -16720,7 +16721,7 @@ async function judgeAnswer(input, { head, body }, { cursor, nowMs }) {
     evidence: withReason(told, isMet ? metWords(input, text) : unmet[0] ?? change?.word),
     // The change that was told and the look after it have the same key, so that only the next change is news again.
     key: [change ? `${isHeld} ${change.print}` : verdict, ...found].join(" "),
-    facts: factsOf(head, { size: body.size, digest, json: text.found }),
+    facts: factsOf(head, { size: body.size, digest, value: text.found }),
     cursor: cursorOf(head, { digest: input.sha256 === null ? null : digest, change, isMet })
   };
 }
@@ -16740,7 +16741,7 @@ function isAccepted(input, status) {
   return isOnlyChange || isSuccess(status);
 }
 function wantsText(input) {
-  return input.contains !== null || input.matches !== null || input.json !== null;
+  return input.contains !== null || input.matches !== null || input.field !== null;
 }
 function needsDigest(input, head) {
   const forChange = input.changed && isWhole(input, head.status) && validatorOf(head) === null;
@@ -16756,7 +16757,7 @@ function troubleOf(cause, message, retryAfterMs = null) {
   return { kind: "trouble", cause, message, retryAfterMs };
 }
 function metWords(input, text) {
-  if (input.json) return `${input.json.keys.join(".")} is ${text.found}`;
+  if (input.field) return `${input.field.keys.join(".")} is ${text.found}`;
   if (input.sha256) return `its sha256 is ${input.sha256.slice(0, 12)}...`;
   return input.changed ? "changed" : void 0;
 }
@@ -16768,7 +16769,7 @@ var http = {
   options: httpOptions,
   examples: [
     "watch http https://example.org/health --for 30m",
-    "watch http https://example.org/v2/status --json state=ready --for 1h",
+    "watch http https://example.org/v2/status --field state=ready --for 1h",
     "watch http https://example.org/app.tgz --sha256 HEX --for 6h"
   ],
   isRemote: true,
@@ -17714,7 +17715,7 @@ function init(open, close) {
 var kleur_default = $;
 
 },
-"./main-RY6BVO7K.js": function (module, exports) {
+"./main-44HUY6IP.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -17785,7 +17786,7 @@ async function runWorker(root, id, log) {
 async function look(claim, log) {
   switch (claim.spec.kind) {
     case "watch":
-      return (await Promise.resolve().then(() => load("./run-watch-7X5EX5P4.js"))).runWatch(claim, log);
+      return (await Promise.resolve().then(() => load("./run-watch-42NWO2KS.js"))).runWatch(claim, log);
     case "timer":
       return (await Promise.resolve().then(() => load("./run-timer-MLTL5Z7G.js"))).runTimer(claim);
     default:
@@ -18239,15 +18240,15 @@ function steadyMerge({ merge, head }, cursor) {
 });
 
 },
-"./registry-NI4ADPRH.js": function (module, exports) {
+"./registry-6HEC4VPK.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  commandNames: () => import_chunk_HBQMDNNK.commandNames,
-  loadCommand: () => import_chunk_HBQMDNNK.loadCommand
+  commandNames: () => import_chunk_FY2MNY47.commandNames,
+  loadCommand: () => import_chunk_FY2MNY47.loadCommand
 });
 module.exports = stdin_exports;
-var import_chunk_HBQMDNNK = load("./chunk-HBQMDNNK.js");
+var import_chunk_FY2MNY47 = load("./chunk-FY2MNY47.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
@@ -18778,14 +18779,14 @@ async function runTimer(claim) {
 });
 
 },
-"./run-watch-7X5EX5P4.js": function (module, exports) {
+"./run-watch-42NWO2KS.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   runWatch: () => runWatch
 });
 module.exports = stdin_exports;
-var import_chunk_536WPMTG = load("./chunk-536WPMTG.js");
+var import_chunk_6CYNCRK3 = load("./chunk-6CYNCRK3.js");
 var import_chunk_77A67ACL = load("./chunk-77A67ACL.js");
 var import_chunk_GFKQCZQ7 = load("./chunk-GFKQCZQ7.js");
 var import_chunk_DJJG5G54 = load("./chunk-DJJG5G54.js");
@@ -19023,7 +19024,7 @@ async function runWatch(claim, log) {
   const watching = new Watching(claim, part, log);
   watching.begin();
   if (claim.generation > 1) await watching.sweep(import_chunk_XM3GMG25.toolGraceMs);
-  const kind = await (0, import_chunk_536WPMTG.loadWatch)(part.condition);
+  const kind = await (0, import_chunk_6CYNCRK3.loadWatch)(part.condition);
   const end = kind ? await watching.untilEnd(kind) : { reason: "watch_error", detail: `this release knows no condition ${part.condition}` };
   await watching.finish(end);
 }
@@ -21332,7 +21333,7 @@ function liveOrLatest(root, owner, isMany) {
 });
 
 },
-"./watch-KVKHUP2D.js": function (module, exports) {
+"./watch-HUTIFBBK.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -21344,7 +21345,7 @@ var import_chunk_SHAJIPXK = load("./chunk-SHAJIPXK.js");
 var import_chunk_ZSNPKXTO = load("./chunk-ZSNPKXTO.js");
 var import_chunk_AE5U4VIQ = load("./chunk-AE5U4VIQ.js");
 var import_chunk_74RZ5ALM = load("./chunk-74RZ5ALM.js");
-var import_chunk_536WPMTG = load("./chunk-536WPMTG.js");
+var import_chunk_6CYNCRK3 = load("./chunk-6CYNCRK3.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
 var import_chunk_QOWPTVFD = load("./chunk-QOWPTVFD.js");
 var import_chunk_TUJMDTZA = load("./chunk-TUJMDTZA.js");
@@ -21407,12 +21408,12 @@ var watch = {
   form: "KIND ... --for D [options]",
   words: { min: 1, max: 1 },
   options: import_chunk_ZSNPKXTO.common,
-  notes: `Kinds: ${import_chunk_536WPMTG.watchIds.join(", ")}. Each has a page of its own: watch KIND --help.`,
+  notes: `Kinds: ${import_chunk_6CYNCRK3.watchIds.join(", ")}. Each has a page of its own: watch KIND --help.`,
   examples: ["watch file build/out.tar --for 2h", "watch --help", "watch file --help"],
   async choose(args) {
     const [word, ...rest] = args;
     if (word === "--help" || word === "-h") return { command: await listed(), args };
-    const kind = word === void 0 ? void 0 : await (0, import_chunk_536WPMTG.loadWatch)(word);
+    const kind = word === void 0 ? void 0 : await (0, import_chunk_6CYNCRK3.loadWatch)(word);
     if (!kind) throw unknownKind(word);
     return { command: commandOf(kind, rest), args: rest };
   },
@@ -21421,8 +21422,8 @@ var watch = {
   }
 };
 async function listed() {
-  const kinds = await Promise.all(import_chunk_536WPMTG.watchIds.map(import_chunk_536WPMTG.loadWatch));
-  const width = Math.max(...import_chunk_536WPMTG.watchIds.map((id) => id.length));
+  const kinds = await Promise.all(import_chunk_6CYNCRK3.watchIds.map(import_chunk_6CYNCRK3.loadWatch));
+  const width = Math.max(...import_chunk_6CYNCRK3.watchIds.map((id) => id.length));
   const rows = kinds.flatMap((kind) => kind ? [`${kind.id.padEnd(width)}  ${kind.summary}`] : []);
   return {
     ...watch,
@@ -21434,7 +21435,7 @@ Each has a page of its own: watch KIND --help.`,
 }
 function unknownKind(word) {
   const came = word === void 0 ? "cannot watch without a condition" : word.startsWith("-") ? `cannot take ${word} there: what to watch comes first` : `cannot watch ${JSON.stringify(word)}: there is no such condition`;
-  return (0, import_chunk_NVPF5LEY.usageError)(`${came}; there are ${import_chunk_536WPMTG.watchIds.join(", ")}`, (0, import_chunk_GEPPUING.quoteWords)([...(0, import_chunk_P33TGMKS.selfWords)(), "watch", "--help"]));
+  return (0, import_chunk_NVPF5LEY.usageError)(`${came}; there are ${import_chunk_6CYNCRK3.watchIds.join(", ")}`, (0, import_chunk_GEPPUING.quoteWords)([...(0, import_chunk_P33TGMKS.selfWords)(), "watch", "--help"]));
 }
 function commandOf(kind, args) {
   return {

@@ -16,7 +16,18 @@ test('an address alone waits for any 2xx', () => {
 test('all conditions at once are told in one line, and the input is plain JSON', () => {
   const { input, words } = readWords(http, [
     ...['HTTP://Example.org:8080/a/../b?key=secret#part', '--status', '200, 3xx', '--fail-status', '410,5xx'],
-    ...['--pending-status', '403', '--contains', 'ok', '--matches', '^v\\d', '--json', 'a.0.b=x=y', '--sha256', digest],
+    ...[
+      '--pending-status',
+      '403',
+      '--contains',
+      'ok',
+      '--matches',
+      '^v\\d',
+      '--field',
+      'a.0.b=x=y',
+      '--sha256',
+      digest,
+    ],
     ...['--changed', '--header', 'X-Trace: one: two '],
   ]);
   assert.deepEqual(input, {
@@ -26,7 +37,7 @@ test('all conditions at once are told in one line, and the input is plain JSON',
     pending: ['403'],
     contains: 'ok',
     matches: '^v\\d',
-    json: { keys: ['a', '0', 'b'], value: 'x=y' },
+    field: { keys: ['a', '0', 'b'], value: 'x=y' },
     sha256: digest.toLowerCase(),
     changed: true,
     headers: { fixed: { 'x-trace': 'one: two' }, fromEnvironment: {} },
@@ -34,7 +45,7 @@ test('all conditions at once are told in one line, and the input is plain JSON',
   assert.deepEqual(JSON.parse(JSON.stringify(input)), input);
   assert.equal(
     words,
-    'http http://example.org:8080/b?... (status 200,3xx, contains "ok", matches "^v\\\\d", json a.0.b=x=y, sha256 abababababab, changed)',
+    'http http://example.org:8080/b?... (status 200,3xx, contains "ok", matches "^v\\\\d", field a.0.b=x=y, sha256 abababababab, changed)',
   );
 });
 
@@ -60,9 +71,9 @@ const refused: [args: string[], told: RegExp][] = [
   [[url, '--contains', ''], /an empty text is in every answer/],
   [[url, '--matches', ''], /empty pattern/],
   [[url, '--matches', '('], /is no regular expression/],
-  [[url, '--json', 'novalue'], /names no place/],
-  [[url, '--json', '=x'], /names no place/],
-  [[url, '--json', 'a..b=x'], /names no place/],
+  [[url, '--field', 'novalue'], /names no place/],
+  [[url, '--field', '=x'], /names no place/],
+  [[url, '--field', 'a..b=x'], /names no place/],
   [[url, '--sha256', 'abc'], /64 hex digits/],
   [[url, '--sha256', 'z'.repeat(64)], /64 hex digits/],
   [[url, '--header', 'nothing'], /names no header that can be sent/],

@@ -42,13 +42,13 @@ const verdicts: [path: string, args: string[], verdict: string, evidence: RegExp
   ['/ok', ['--matches', '^status: \\w+$'], 'met', /: 200 /],
   ['/ok', ['--matches', '^ready'], 'pending', /; nothing in it matches "\^ready"$/],
   ['/ok', ['--contains', 'well', '--matches', 'nothing'], 'pending', /nothing in it matches/],
-  ['/json', ['--json', 'parts.0.ok=true'], 'met', /; parts\.0\.ok is true$/],
-  ['/json', ['--json', 'parts.0.size=3'], 'met', /; parts\.0\.size is 3$/],
-  ['/json', ['--json', 'n=null'], 'met', /; n is null$/],
-  ['/json', ['--json', 'status=ready'], 'pending', /; status is building$/],
-  ['/json', ['--json', 'parts.1.ok=true'], 'pending', /; there is no parts\.1 in it$/],
-  ['/json', ['--json', '__proto__.x=1'], 'pending', /; there is no __proto__ in it$/],
-  ['/ok', ['--json', 'status=ready'], 'pending', /; it is no JSON$/],
+  ['/json', ['--field', 'parts.0.ok=true'], 'met', /; parts\.0\.ok is true$/],
+  ['/json', ['--field', 'parts.0.size=3'], 'met', /; parts\.0\.size is 3$/],
+  ['/json', ['--field', 'n=null'], 'met', /; n is null$/],
+  ['/json', ['--field', 'status=ready'], 'pending', /; status is building$/],
+  ['/json', ['--field', 'parts.1.ok=true'], 'pending', /; there is no parts\.1 in it$/],
+  ['/json', ['--field', '__proto__.x=1'], 'pending', /; there is no __proto__ in it$/],
+  ['/ok', ['--field', 'status=ready'], 'pending', /; it is no JSON$/],
   ['/endless', ['--contains', 'no such text'], 'pending', /; no "no such text" in it \(in the first 1\.0 MiB\)$/],
   ['/endless', ['--contains', 'endless'], 'met', /: 200 \(\d\.\d MiB, text\/plain\)$/],
   ['/endless', [], 'met', /: 200 \(text\/plain\)$/],
@@ -223,11 +223,11 @@ test('--changed with another condition waits until both hold, measured by the fi
   assert.deepEqual(told(seen), ['pending armed', 'pending changed', 'met changed', '=pending unchanged']);
 });
 
-test('--json: another value at that place is news', async (t) => {
+test('--field: another value at that place is news', async (t) => {
   const server = await serve(t);
-  const seen = await looks(`${server.origin}/json`, ['--json', 'status=done'], 3);
+  const seen = await looks(`${server.origin}/json`, ['--field', 'status=done'], 3);
   assert.deepEqual(told(seen), ['pending 200', 'pending 200', '=pending 200']);
-  assert.equal(seen[1]?.facts.json, 'ready');
+  assert.equal(seen[1]?.facts.value, 'ready');
 });
 
 test('--sha256: bytes that an ETag names as the same are not fetched again', async (t) => {
@@ -265,7 +265,7 @@ test('facts are small, plain, and show no query', async (t) => {
         ),
       ),
   });
-  const answer = await lookOnce(http, [`${server.origin}/path?token=hunter2`, '--json', 'v=x']);
+  const answer = await lookOnce(http, [`${server.origin}/path?token=hunter2`, '--field', 'v=x']);
   const shown = JSON.stringify({ ...answer, cursor: null });
   assert.ok(!shown.includes('hunter2'), shown);
   assert.ok(!/[\u0080-\u009f]|\\u001b/.test(shown), shown);

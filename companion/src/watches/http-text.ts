@@ -10,7 +10,7 @@ import type { Trouble } from './watch.ts';
 export interface TextJudgement {
   /** What does not hold, in words. */
   unmet: string[];
-  /** The value at --json: bounded, as text. */
+  /** The value at --field: bounded, as text. */
   found?: string;
   trouble?: Pick<Trouble, 'cause' | 'message'>;
 }
@@ -33,10 +33,11 @@ export async function judgeText(input: HttpInput, head: HttpHead, body: BodyRead
       return { unmet, trouble: { cause: 'failed', message: `${quote(input.matches)} takes too long on this body` } };
     if (!answer) unmet.push(`nothing in it matches ${quote(input.matches)}`);
   }
-  if (input.json) {
-    const value = valueAt(text, input.json.keys);
+  if (input.field) {
+    const value = valueAt(text, input.field.keys);
     found = value.found;
-    if (found !== input.json.value) unmet.push(value.fault ?? `${input.json.keys.join('.')} is ${shown(found ?? '')}`);
+    if (found !== input.field.value)
+      unmet.push(value.fault ?? `${input.field.keys.join('.')} is ${shown(found ?? '')}`);
   }
   if (body.wasCut && unmet[0] !== undefined) unmet[0] += ` (in the first ${formatSize(body.bytes.length)})`;
   return { unmet, ...(found === undefined ? {} : { found: shown(found) }) };

@@ -1,5 +1,5 @@
 // How an answer is told: one line for people, some facts for programs. What a server wrote is plain and bounded in both; nothing of a
-// body is shown but the value at --json.
+// body is shown but the value at --field.
 import { excerpt, plainText } from '../core/excerpt.ts';
 import { evidenceChars } from '../core/limits.ts';
 import { formatSize } from '../core/size.ts';
@@ -25,7 +25,7 @@ export function withReason(told: string, reason?: string): string {
 
 export function factsOf(
   head: HttpHead,
-  { size, digest, json }: { size: number | null; digest: string | null; json: string | undefined },
+  { size, digest, value }: { size: number | null; digest: string | null; value: string | undefined },
 ): Record<string, unknown> {
   const etag = head.headers.etag;
   return {
@@ -37,7 +37,7 @@ export function factsOf(
     ...(head.wasDowngraded ? { downgraded: true } : {}),
     ...(etag ? { etag: excerpt(plainText(etag), 80) } : {}),
     ...(digest ? { sha256: digest } : {}),
-    ...(json === undefined ? {} : { json }),
+    ...(value === undefined ? {} : { value }),
   };
 }
 

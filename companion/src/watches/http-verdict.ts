@@ -55,7 +55,7 @@ export async function judgeAnswer(
     evidence: withReason(told, isMet ? metWords(input, text) : (unmet[0] ?? change?.word)),
     // The change that was told and the look after it have the same key, so that only the next change is news again.
     key: [change ? `${isHeld} ${change.print}` : verdict, ...found].join(' '),
-    facts: factsOf(head, { size: body.size, digest, json: text.found }),
+    facts: factsOf(head, { size: body.size, digest, value: text.found }),
     cursor: cursorOf(head, { digest: input.sha256 === null ? null : digest, change, isMet }),
   };
 }
@@ -80,7 +80,7 @@ function isAccepted(input: HttpInput, status: number): boolean {
 }
 
 function wantsText(input: HttpInput): boolean {
-  return input.contains !== null || input.matches !== null || input.json !== null;
+  return input.contains !== null || input.matches !== null || input.field !== null;
 }
 
 function needsDigest(input: HttpInput, head: HttpHead): boolean {
@@ -102,7 +102,7 @@ function troubleOf(cause: Trouble['cause'], message: string, retryAfterMs: numbe
 }
 
 function metWords(input: HttpInput, text: TextJudgement): string | undefined {
-  if (input.json) return `${input.json.keys.join('.')} is ${text.found}`;
+  if (input.field) return `${input.field.keys.join('.')} is ${text.found}`;
   if (input.sha256) return `its sha256 is ${input.sha256.slice(0, 12)}...`;
   return input.changed ? 'changed' : undefined;
 }

@@ -15,7 +15,7 @@ export interface HttpInput extends Record<string, unknown> {
   pending: string[];
   contains: string | null;
   matches: string | null;
-  json: { keys: string[]; value: string } | null;
+  field: { keys: string[]; value: string } | null;
   /** Lower case. */
   sha256: string | null;
   changed: boolean;
@@ -26,7 +26,7 @@ export const httpOptions = {
   status: { kind: 'text', value: 'LIST', help: 'statuses that are waited for: 200, 2xx, 301,302 (default 2xx)' },
   contains: { kind: 'text', value: 'TEXT', help: 'the body has this text in it (first 1 MiB)' },
   matches: { kind: 'text', value: 'REGEX', help: 'the body matches; ^ and $ are ends of lines (first 1 MiB)' },
-  json: { kind: 'text', value: 'KEY.KEY=VALUE', help: 'the body is JSON with this value there' },
+  field: { kind: 'text', value: 'KEY.KEY=VALUE', help: 'the body is JSON with this value there' },
   sha256: { kind: 'text', value: 'HEX', help: 'the body has this digest (up to 1 GiB)' },
   changed: { kind: 'flag', help: 'the answer differs from the one of the first look' },
   'fail-status': { kind: 'text', value: 'LIST', help: 'statuses that end the watch as failed' },
@@ -62,7 +62,7 @@ export function parseHttp(given: Given): { input: HttpInput; words: string } {
     pending: statuses['pending-status'],
     contains,
     matches: pattern === undefined ? null : parsePattern(pattern, '--matches'),
-    json: parseJson(given.text('json')),
+    field: parseField(given.text('field')),
     sha256: parseDigest(given.text('sha256')),
     changed: given.has('changed'),
     headers: parseHeaders(given.texts('header'), given.texts('header-env')),
@@ -99,13 +99,13 @@ function requireApart(lists: Record<string, string[] | null>): void {
   }
 }
 
-function parseJson(text: string | undefined): HttpInput['json'] {
+function parseField(text: string | undefined): HttpInput['field'] {
   if (text === undefined) return null;
   const [, way = '', value = ''] = /^([^=]*)=(.*)$/s.exec(text) ?? [];
   const keys = way.split('.');
   if (way === '' || keys.includes('')) {
     throw usageError(
-      `cannot take --json ${JSON.stringify(text)}: it names no place; allowed: KEY.KEY=VALUE, written like status=ready or items.0.ok=true`,
+      `cannot take --field ${JSON.stringify(text)}: it names no place; allowed: KEY.KEY=VALUE, written like status=ready or items.0.ok=true`,
     );
   }
   return { keys, value };
@@ -125,7 +125,7 @@ function wordsOf(input: HttpInput): string {
     input.met && `status ${input.met.join(',')}`,
     input.contains !== null && `contains ${JSON.stringify(input.contains)}`,
     input.matches !== null && `matches ${JSON.stringify(input.matches)}`,
-    input.json && `json ${input.json.keys.join('.')}=${input.json.value}`,
+    input.field && `field ${input.field.keys.join('.')}=${input.field.value}`,
     input.sha256 && `sha256 ${input.sha256.slice(0, 12)}`,
     input.changed && 'changed',
   ].filter(Boolean);
