@@ -27,7 +27,7 @@ var __export = (target, all) => {
     __defProp(target, name, { get: all[name], enumerable: true });
 };
 var __toCommonJS = (mod) => __copyProps(__defProp({}, "__esModule", { value: true }), mod);
-const buildId = "0bd50c56595a734d";
+const buildId = "6cab14b13a6eae2f";
 // The beginning of the built file (companion/pack.mjs puts it there): compiles the parts and hands them out. What V8 made of the parts
 // is kept in the user's cache folder, one file for each command, so that the next start compiles nothing (Node 20: 5 ms of a
 // launch). Any trouble with the cache means a start without it. JOB_COMPANION_NO_CACHE=1 turns it off.
@@ -158,11 +158,11 @@ process.exitCode = import_chunk_6PFAPK5K.exitCodes.fault;
 async function main(args) {
   if (process.platform !== "linux") (await Promise.resolve().then(() => load("./install-ps-6VXJ4W2M.js"))).installForMac();
   if (args[0] === "_worker") {
-    const { runWorker } = await Promise.resolve().then(() => load("./main-44HUY6IP.js"));
+    const { runWorker } = await Promise.resolve().then(() => load("./main-WCY2UGTS.js"));
     const isDone = await runWorker(args[1] ?? "", args[2] ?? "", (text) => writeOut(2, text));
     process.exit(isDone ? 0 : 70);
   }
-  const { dispatch } = await Promise.resolve().then(() => load("./dispatch-6MFULOGW.js"));
+  const { dispatch } = await Promise.resolve().then(() => load("./dispatch-3ACKA5N7.js"));
   const reply = await dispatch(args, makeContext(), "0.1.0");
   const isTold = print(reply);
   process.exit(isTold ? reply.code : import_chunk_6PFAPK5K.exitCodes.fault);
@@ -250,32 +250,32 @@ function asFault(error) {
 
 function partsText() {/*
 (function (load, builtin, require, __create, __defProp, __getOwnPropDesc, __getOwnPropNames, __getProtoOf, __hasOwnProp, __copyProps, __toESM, __export, __toCommonJS) { return {
-"./ask-J6HFTBRB.js": function (module, exports) {
+"./ask-5UWUL6YW.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   ask: () => ask
 });
 module.exports = stdin_exports;
-var import_chunk_BZUYJB74 = load("./chunk-BZUYJB74.js");
-var import_chunk_QX44HTCE = load("./chunk-QX44HTCE.js");
-var import_chunk_ULM4FEPU = load("./chunk-ULM4FEPU.js");
+var import_chunk_3NHNMVM6 = load("./chunk-3NHNMVM6.js");
+var import_chunk_GQGNY33V = load("./chunk-GQGNY33V.js");
+var import_chunk_OF4NDHXP = load("./chunk-OF4NDHXP.js");
 var import_chunk_QZR6RHJC = load("./chunk-QZR6RHJC.js");
-var import_chunk_LZPUG24X = load("./chunk-LZPUG24X.js");
+var import_chunk_FOAQWNAG = load("./chunk-FOAQWNAG.js");
 var import_chunk_PMPG3J67 = load("./chunk-PMPG3J67.js");
-var import_chunk_GGWDLTSB = load("./chunk-GGWDLTSB.js");
+var import_chunk_6JPJIOPW = load("./chunk-6JPJIOPW.js");
 var import_chunk_SHAJIPXK = load("./chunk-SHAJIPXK.js");
 var import_chunk_ZSNPKXTO = load("./chunk-ZSNPKXTO.js");
 var import_chunk_AE5U4VIQ = load("./chunk-AE5U4VIQ.js");
-var import_chunk_74RZ5ALM = load("./chunk-74RZ5ALM.js");
+var import_chunk_TR4KBZT3 = load("./chunk-TR4KBZT3.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
 var import_chunk_I6ZRWKMO = load("./chunk-I6ZRWKMO.js");
-var import_chunk_TLSAEYBU = load("./chunk-TLSAEYBU.js");
+var import_chunk_EUNGKDXG = load("./chunk-EUNGKDXG.js");
 var import_chunk_QOWPTVFD = load("./chunk-QOWPTVFD.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
 var import_chunk_TUJMDTZA = load("./chunk-TUJMDTZA.js");
-var import_chunk_76VSOAKK = load("./chunk-76VSOAKK.js");
-var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
+var import_chunk_GIHDONFG = load("./chunk-GIHDONFG.js");
+var import_chunk_SBRRC2LY = load("./chunk-SBRRC2LY.js");
 var import_chunk_AT6SNV4N = load("./chunk-AT6SNV4N.js");
 var import_chunk_GANVGQKN = load("./chunk-GANVGQKN.js");
 var import_chunk_OPV5FGPX = load("./chunk-OPV5FGPX.js");
@@ -297,7 +297,7 @@ var import_chunk_XM3GMG25 = load("./chunk-XM3GMG25.js");
 var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
-var ask = (0, import_chunk_BZUYJB74.makeStaffVerb)({
+var ask = (0, import_chunk_3NHNMVM6.makeStaffVerb)({
   mode: "ask",
   isSynchronous: true,
   notes: "Exit codes as of wait. With --id-only it returns at once, as staffer does.",
@@ -359,20 +359,20 @@ async function attach(view) {
 });
 
 },
-"./cancel-4OWECNDI.js": function (module, exports) {
+"./cancel-RSSVRMBD.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   cancel: () => cancel
 });
 module.exports = stdin_exports;
-var import_chunk_ISFOAVN2 = load("./chunk-ISFOAVN2.js");
-var import_chunk_PHNNOIYT = load("./chunk-PHNNOIYT.js");
+var import_chunk_B67ETKAR = load("./chunk-B67ETKAR.js");
+var import_chunk_MMAGDQC4 = load("./chunk-MMAGDQC4.js");
 var import_chunk_ZSNPKXTO = load("./chunk-ZSNPKXTO.js");
 var import_chunk_AE5U4VIQ = load("./chunk-AE5U4VIQ.js");
-var import_chunk_74RZ5ALM = load("./chunk-74RZ5ALM.js");
-var import_chunk_ISQWDM5J = load("./chunk-ISQWDM5J.js");
-var import_chunk_W5OIN43D = load("./chunk-W5OIN43D.js");
+var import_chunk_TR4KBZT3 = load("./chunk-TR4KBZT3.js");
+var import_chunk_UKJQ35OF = load("./chunk-UKJQ35OF.js");
+var import_chunk_6T6TIRRR = load("./chunk-6T6TIRRR.js");
 var import_chunk_HJOYLTGT = load("./chunk-HJOYLTGT.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
 var import_chunk_QOWPTVFD = load("./chunk-QOWPTVFD.js");
@@ -384,9 +384,9 @@ var import_chunk_IXDV7ZVJ = load("./chunk-IXDV7ZVJ.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
 var import_chunk_OSQO4432 = load("./chunk-OSQO4432.js");
 var import_chunk_TUJMDTZA = load("./chunk-TUJMDTZA.js");
-var import_chunk_76VSOAKK = load("./chunk-76VSOAKK.js");
+var import_chunk_GIHDONFG = load("./chunk-GIHDONFG.js");
 var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
-var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
+var import_chunk_SBRRC2LY = load("./chunk-SBRRC2LY.js");
 var import_chunk_IAQSATNE = load("./chunk-IAQSATNE.js");
 var import_chunk_P33TGMKS = load("./chunk-P33TGMKS.js");
 var import_chunk_BYPGP4VB = load("./chunk-BYPGP4VB.js");
@@ -423,7 +423,7 @@ var cancel = {
     const root = context.root(input);
     (0, import_chunk_AE5U4VIQ.checkRoot)(root.folder);
     const id = (0, import_chunk_QOWPTVFD.requireWholeId)(root, input.words[0]);
-    const reply = await (0, import_chunk_ISQWDM5J.cancelJob)(root.folder, id, {
+    const reply = await (0, import_chunk_UKJQ35OF.cancelJob)(root.folder, id, {
       owner: input.text("owner") ?? import_chunk_6GPA47WF.variables.owner() ?? null,
       why: input.text("why") ?? null
     });
@@ -443,7 +443,7 @@ report: ${paths.result}
         import_chunk_TUJMDTZA.nextCommands.result(id, root.option)
       );
     }
-    const health = (0, import_chunk_PHNNOIYT.healthOf)(reply.view, (0, import_chunk_IAQSATNE.conditionOf)(reply.view));
+    const health = (0, import_chunk_MMAGDQC4.healthOf)(reply.view, (0, import_chunk_IAQSATNE.conditionOf)(reply.view));
     const worker = reply.view.launch ? `; its worker is process ${reply.view.launch.worker.pid}` : "";
     const why = `${health.reason ? `; ${health.reason}` : ""}${worker}`;
     const text = `${id}: the request is stored, the job has not ended yet (${state.state}${why}); look again with:
@@ -454,7 +454,7 @@ ${import_chunk_TUJMDTZA.nextCommands.observe(id, root.option)}
 };
 function taskNotes(view) {
   if (!view.spec?.run?.status_cmd) return [];
-  return [...(0, import_chunk_ISFOAVN2.runNotes)(view), ...view.state.warnings.map(import_chunk_ISFOAVN2.warningNote)];
+  return [...(0, import_chunk_B67ETKAR.runNotes)(view), ...view.state.warnings.map(import_chunk_B67ETKAR.warningNote)];
 }
 function taskJson({ spec, state }) {
   const { task_status, task_exit_code, warnings } = state;
@@ -622,289 +622,59 @@ function wordOf({ exists, existed, changed, trouble, kind }) {
 });
 
 },
-"./chunk-4NJHC365.js": function (module, exports) {
+"./chunk-3NHNMVM6.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  conclude: () => conclude,
-  finishStored: () => finishStored
+  makeStaffVerb: () => makeStaffVerb
 });
 module.exports = stdin_exports;
-var import_chunk_6U7Y4DLH = load("./chunk-6U7Y4DLH.js");
-var import_chunk_HOAZLCPZ = load("./chunk-HOAZLCPZ.js");
-var import_chunk_LBMVFM2N = load("./chunk-LBMVFM2N.js");
-var import_chunk_IXDV7ZVJ = load("./chunk-IXDV7ZVJ.js");
-var import_chunk_OSQO4432 = load("./chunk-OSQO4432.js");
-var import_chunk_TUJMDTZA = load("./chunk-TUJMDTZA.js");
-var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
-var import_chunk_IAQSATNE = load("./chunk-IAQSATNE.js");
-var import_chunk_BYPGP4VB = load("./chunk-BYPGP4VB.js");
-var import_chunk_CZ2D33KP = load("./chunk-CZ2D33KP.js");
-var import_chunk_GEPPUING = load("./chunk-GEPPUING.js");
-var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
-var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
-var import_chunk_XM3GMG25 = load("./chunk-XM3GMG25.js");
-var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-function recovery(job, refused = []) {
-  const { spec, state, paths } = job;
-  const lines = ["## Going on", "", `Nothing is started again by itself.${lookFirst(job)}`];
-  if (spec.staff) lines.push(...remedies(spec, spec.staff, state), ...refusals(spec.staff, refused));
-  if ((0, import_chunk_IXDV7ZVJ.isContinuable)(paths, state))
-    lines.push(`Go on in the same conversation: ${import_chunk_TUJMDTZA.nextCommands.continue(spec.id, spec.state_option)}`);
-  lines.push(`Start the same once more: ${import_chunk_TUJMDTZA.nextCommands.restart(spec.id, spec.state_option)}`);
-  return lines.join("\n");
-}
-function lookFirst({ spec, state }) {
-  if (spec.kind === "watch") return "";
-  if (state.error?.code === "spawn_failed" || state.error?.code === "never_started") return "";
-  if (spec.run?.status_cmd)
-    return ` The task may live on, and a restart would start another: ask for it first: ${(0, import_chunk_GEPPUING.quoteWords)(["sh", "-c", (0, import_chunk_LXK2ZILE.plainText)(spec.run.status_cmd)])}`;
-  const git = spec.worktree ? (0, import_chunk_GEPPUING.quoteWords)(["git", "-C", spec.worktree.path]) : "git";
-  return ` Look at what was changed first: ${git} status, ${git} diff.`;
-}
-function remedies(spec, staff, state) {
-  const name = staff.custom?.name ?? staff.backend;
-  switch (state.error?.code) {
-    case "auth":
-      return [
-        `Sign in first: start ${staff.program} by hand, or set its key. Then try it out: ${(0, import_chunk_TUJMDTZA.nextCommand)(spec.state_option, "doctor", "--backend", name)}`
-      ];
-    case "quota": {
-      const resets = state.error.resets ? ` (resets: ${(0, import_chunk_LXK2ZILE.plainText)(state.error.resets)})` : "";
-      return [
-        `The quota of ${name} is used up${resets}. The same with another CLI: ${(0, import_chunk_TUJMDTZA.nextCommand)(spec.state_option, "restart", spec.id, "--backend", "OTHER")}`
-      ];
-    }
-    default:
-      return [];
-  }
-}
-function refusals(staff, refused) {
-  if (refused.length === 0) return [];
-  const wider = staff.profile === "restricted" ? "standard" : "unrestricted";
-  return [
-    `Refused to the agent (profile ${staff.profile}): ${refused.map(import_chunk_LXK2ZILE.plainText).join("; ")}. If it should be allowed: --profile ${wider} with one of the commands below.`
-  ];
-}
-function makeDeliverable(parts) {
-  const { spec, state, staff, paths, isPlain } = parts;
-  if (state.state !== "done") return makeReport(parts);
-  if (spec.timer) return spec.timer.message;
-  if (spec.watch) return `${state.watch?.evidence ?? spec.watch.words}
-`;
-  if (isPlain) return (0, import_chunk_527JQF7V.readRange)(paths.output, 0, Number.MAX_SAFE_INTEGER)?.bytes ?? "";
-  if (staff && staff.answer !== null) return staff.answer;
-  const output = (0, import_chunk_LBMVFM2N.readLogTail)(paths.output);
-  return output.length > 0 ? output : (0, import_chunk_LBMVFM2N.readLogTail)(paths.error);
-}
-function makeReport(parts) {
-  const { spec, state, staff } = parts;
-  if (spec.timer) return timerReport(parts, spec.timer);
-  const sections = [
-    `# ${spec.id}: ${state.state}${state.error ? ` (${state.error.code})` : ""}`,
-    reasonText(parts),
-    facts(parts).join("\n"),
-    progress(parts),
-    workspace(parts),
-    ...logSections(parts),
-    decided(parts),
-    recovery(parts, staff?.reading.denials)
-  ];
-  return `${sections.filter((section) => section !== "").join("\n\n")}
-`;
-}
-function timerReport({ spec, state, cancel }, timer) {
-  const lines = [
-    `# ${spec.id}: ${state.state}`,
-    "",
-    `Canceled${cancelWords(cancel)}. It was due at ${(0, import_chunk_LXK2ZILE.plainText)(timer.due_at)}.`,
-    ...timer.message === "" ? [] : ["", "## Its message", "", timer.message]
-  ];
-  return `${lines.join("\n")}
-`;
-}
-function cancelWords(cancel) {
-  const why = cancel?.why ? `: ${(0, import_chunk_LXK2ZILE.plainText)(cancel.why)}` : "";
-  const who = cancel ? ` by ${(0, import_chunk_LXK2ZILE.plainText)(cancel.owner ?? `process ${cancel.by?.pid ?? "unknown"}`)} at ${(0, import_chunk_LXK2ZILE.plainText)(cancel.at)}` : "";
-  return `${who}${why}`;
-}
-function reasonText({ state, cancel, tree }) {
-  if (state.state === "canceled") {
-    const step = {
-      none: "nothing was running any more",
-      term: "the tree ended on SIGTERM",
-      kill: "SIGKILL was needed"
-    }[tree.step];
-    return `Canceled${cancelWords(cancel)}. ${tree.ended.length} process(es) ended; ${step}.`;
-  }
-  const resets = state.error?.resets ? ` (resets: ${state.error.resets})` : "";
-  return `Reason: ${(0, import_chunk_LXK2ZILE.plainText)(state.error?.message ?? "not known")}${resets}`;
-}
-function facts(parts) {
-  const { spec, state, paths, tree } = parts;
-  const rows = [
-    ["Command", spec.run ? (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_GEPPUING.quoteWords)(spec.run.argv), 1e3) : null],
-    ["Condition", spec.watch ? (0, import_chunk_LXK2ZILE.plainText)(spec.watch.words) : null],
-    ["Seen last", spec.watch && state.watch ? seenLast(state.watch) : null],
-    ["Backend", spec.staff ? `${spec.staff.backend}, mode ${spec.staff.mode}, profile ${spec.staff.profile}` : null],
-    ["Task", spec.staff ? (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)(spec.staff.prompt).replace(/\s+/g, " "), import_chunk_XM3GMG25.excerptBytes) : null],
-    ["Folder", spec.cwd],
-    ["Exit code", state.exit_code === null ? null : String(state.exit_code)],
-    [
-      "Signal",
-      state.signal === null ? null : `${state.signal}${state.signal_certain ? "" : " (by the exit code; not certain)"}`
-    ],
-    ["Duration", state.duration_ms === null ? null : (0, import_chunk_UNGYPAP3.formatDuration)(state.duration_ms)],
-    ["Hard limit", (0, import_chunk_UNGYPAP3.formatDuration)(spec.deadline_ms)],
-    ...(0, import_chunk_HOAZLCPZ.runFacts)(parts),
-    ["Conversation", state.conversation?.id ?? null],
-    [
-      "Survivors",
-      tree.survivors.length > 0 ? tree.survivors.map((one) => `${one.pid} (${one.name})`).join(", ") : null
-    ],
-    ["Warnings", state.warnings.length > 0 ? state.warnings.map((one) => (0, import_chunk_LXK2ZILE.plainText)(one.message)).join("; ") : null],
-    ["Whole output", spec.watch ? null : `${paths.output} and ${paths.error}`],
-    ["What was told", spec.watch ? paths.events : null]
-  ];
-  return rows.filter(([, value]) => value !== null).map(([name, value]) => `${name}: ${value}`);
-}
-function seenLast({ evidence, polls, troubles, trouble }) {
-  const failed = troubles > 0 ? `; the last ${troubles} failed: ${(0, import_chunk_LXK2ZILE.plainText)(trouble ?? "not known why")}` : "";
-  return `${(0, import_chunk_LXK2ZILE.plainText)(evidence)} (${polls} attempts${failed})`;
-}
-function progress({ staff }) {
-  if (!staff) return "";
-  const { reading } = staff;
-  const lines = [];
-  for (const call of reading.tools.slice(-5)) {
-    lines.push(`- ${call.name} ${(0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)(call.input).replace(/\s+/g, " "), import_chunk_XM3GMG25.excerptBytes)} [${call.status}]`);
-  }
-  const text = (0, import_chunk_LXK2ZILE.plainText)(reading.answer || reading.text).trim();
-  if (text !== "") lines.push("", ...(0, import_chunk_LXK2ZILE.tail)(text, import_chunk_XM3GMG25.textTailBytes).text.split("\n"));
-  return lines.length > 0 ? ["## Seen last (not a finished answer)", "", ...lines].join("\n") : "";
-}
-function workspace({ spec, staff }) {
-  if (!staff?.changes) return "";
-  const lines = ["## Workspace", "", (0, import_chunk_HOAZLCPZ.describeChanges)(staff.changes)];
-  if (spec.worktree) {
-    lines.push("", `It worked in a worktree of its own, ${spec.worktree.path} (branch ${spec.worktree.branch}).`);
-    for (const command of (0, import_chunk_CZ2D33KP.takeOverCommands)(spec.worktree, staff.changes)) lines.push(`    ${command}`);
-  }
-  return lines.join("\n");
-}
-function decided({ spec, state }) {
-  if (state.error?.code !== "stalled" || !spec.on_stall) return "";
-  return `## Decided at launch for a stall
-
-${(0, import_chunk_LXK2ZILE.plainText)(spec.on_stall).trim()}`;
-}
-function logSections({ spec, paths }) {
-  if (spec.staff) return [(0, import_chunk_HOAZLCPZ.logSection)("Last error output", paths.error)];
-  const own = spec.run?.log ? (0, import_chunk_HOAZLCPZ.ownLogSection)(spec, spec.run.log) : void 0;
-  return [
-    ...own ? [own.text] : [],
-    ...own?.isWhole ? [] : [(0, import_chunk_HOAZLCPZ.logSection)("Last output", paths.output)],
-    (0, import_chunk_HOAZLCPZ.logSection)("Last error output", paths.error)
-  ];
-}
-function conclude(job, ending) {
-  const { paths, spec } = job;
-  const read = (0, import_chunk_BYPGP4VB.readState)(paths);
-  const before = read.kind === "ok" ? read.value : (0, import_chunk_IAQSATNE.earlyState)(spec.id, spec);
-  const journal = (0, import_chunk_OSQO4432.openJournal)(paths, spec);
-  if ((0, import_chunk_IAQSATNE.isEnded)(before)) {
-    journal.append("late_evidence", { reason: ending.reason, exit_code: ending.exit?.exit_code ?? null });
-    return before;
-  }
-  const end = (0, import_chunk_6U7Y4DLH.makeEndState)(job, before, ending);
-  const { state } = end;
-  try {
-    withReserve(paths, () => publish(job, end, ending, journal));
-  } catch (error) {
-    if (!isFull(error)) throw error;
-    state.state = "failed";
-    state.error = {
-      code: "output_unstorable",
-      message: `the result cannot be stored: no space left in ${paths.folder}`
-    };
-    withReserve(paths, () => finish(paths, state));
-  }
-  return state;
-}
-function publish(job, { state, staff, results }, ending, journal) {
-  const { paths, spec } = job;
-  const cancel = (0, import_chunk_BYPGP4VB.readCancel)(paths);
-  (0, import_chunk_527JQF7V.writeFile)(
-    paths.result,
-    madeSafely(
-      state,
-      staff,
-      () => makeDeliverable({
-        spec,
-        paths,
-        state,
+var import_chunk_GQGNY33V = load("./chunk-GQGNY33V.js");
+var import_chunk_FOAQWNAG = load("./chunk-FOAQWNAG.js");
+var import_chunk_6JPJIOPW = load("./chunk-6JPJIOPW.js");
+var import_chunk_ZSNPKXTO = load("./chunk-ZSNPKXTO.js");
+var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
+function makeStaffVerb({ mode: id, options = {}, notes, examples, isSynchronous = false }) {
+  const mode = import_chunk_W7HED5VZ.modes[id];
+  return {
+    name: id,
+    summary: mode.summary,
+    form: "(--prompt TEXT | --prompt-file PATH | --stdin) [options]",
+    words: { min: 0, max: 0 },
+    options: {
+      ...import_chunk_ZSNPKXTO.staffOptions,
+      ...options,
+      cwd: { kind: "text", value: "DIR", help: "folder to work in (default: here)" },
+      ...import_chunk_ZSNPKXTO.writerOptions,
+      ...import_chunk_ZSNPKXTO.launchOptions
+    },
+    notes: [
+      `Default profile: ${mode.profile}. The task reaches the agent byte for byte, with the words of the mode around it.`,
+      notes
+    ].filter((line) => line !== void 0).join("\n"),
+    examples,
+    async run(context, input) {
+      const prompt = await (0, import_chunk_GQGNY33V.taskOf)(context, input);
+      const words = (0, import_chunk_6JPJIOPW.onceWords)(id, input, (0, import_chunk_6JPJIOPW.folderSaid)(context, input), prompt);
+      const isWaiting = isSynchronous && !input.has("id-only");
+      const repeated = await (0, import_chunk_6JPJIOPW.repeatedLaunch)(context, input, words, isWaiting);
+      if (repeated) return repeated;
+      const cwd = (0, import_chunk_FOAQWNAG.folderOf)(context, input);
+      const staff = (0, import_chunk_GQGNY33V.freshStaff)(context, input, { mode: id, prompt, cwd });
+      return (0, import_chunk_GQGNY33V.launchStaff)(context, input, {
+        verb: id,
         staff,
-        results,
-        tree: ending.tree,
-        cancel,
-        isPlain: (0, import_chunk_6U7Y4DLH.backendOf)(spec)?.answerFrom === "stdout"
-      })
-    )
-  );
-  (0, import_chunk_527JQF7V.writeJson)(paths.resultRecord, (0, import_chunk_HOAZLCPZ.terminalRecord)(spec, paths, state, { tree: ending.tree, staff, results }), {
-    sync: false
-  });
-  if ((0, import_chunk_OSQO4432.readEvents)(paths, journal.seq - 1, 1).events[0]?.type !== "ended") {
-    const { exit_code, error, reconciled } = state;
-    journal.append("ended", { state: state.state, exit_code, error, reconciled });
-  }
-  state.seq = journal.seq;
-  finish(paths, state);
-  if ((0, import_chunk_HOAZLCPZ.isTidy)(spec, state)) for (const file of [paths.output, paths.snapshot]) (0, import_chunk_527JQF7V.removeFile)(file);
-}
-function madeSafely(state, staff, make) {
-  try {
-    return make();
-  } catch (error) {
-    if (state.state === "done" && staff && staff.answer !== null) return staff.answer;
-    const reason = state.error ? `${state.error.code}: ${state.error.message}` : state.state;
-    return `# ${state.id}: ${state.state}
-
-${reason}
-
-The report could not be made: ${(0, import_chunk_NVPF5LEY.messageOf)(error)}
-`;
-  }
-}
-function finish(paths, state) {
-  (0, import_chunk_BYPGP4VB.writeState)(paths, state);
-  (0, import_chunk_527JQF7V.removeFile)(paths.marker);
-  const passing = [paths.reserve, paths.leaseFifo, paths.aliveFifo, paths.limitFifo];
-  const torn = (0, import_chunk_SWRACBME.listNames)(paths.folder).filter((name) => /^\..*\.tmp$/.test(name));
-  for (const file of [...passing, ...torn.map((name) => `${paths.folder}/${name}`)]) (0, import_chunk_527JQF7V.removeFile)(file);
-}
-function finishStored(job) {
-  const stored = (0, import_chunk_BYPGP4VB.readStoredState)(job.paths, job.spec.id);
-  if (!stored) return false;
-  withReserve(job.paths, () => finish(job.paths, stored));
-  return true;
-}
-function withReserve(paths, write) {
-  try {
-    write();
-  } catch (error) {
-    if (!isFull(error) || !(0, import_chunk_527JQF7V.removeFile)(paths.reserve)) throw error;
-    write();
-  }
-}
-function isFull(error) {
-  return ["ENOSPC", "EDQUOT"].includes((0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "");
+        cwd,
+        lineage: null,
+        isSynchronous: isWaiting,
+        words
+      });
+    }
+  };
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
-  conclude,
-  finishStored
+  makeStaffVerb
 });
 
 },
@@ -1298,31 +1068,207 @@ function endBySignal(signal) {
 });
 
 },
-"./chunk-6CYNCRK3.js": function (module, exports) {
+"./chunk-5NF25LVR.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  loadWatch: () => loadWatch,
-  watchIds: () => watchIds
+  attempt: () => attempt,
+  makeTools: () => makeTools
 });
 module.exports = stdin_exports;
-var loaders = {
-  file: async () => (await Promise.resolve().then(() => load("./file-BWPVAI6B.js"))).file,
-  cmd: async () => (await Promise.resolve().then(() => load("./cmd-7EXYREI5.js"))).cmd,
-  http: async () => (await Promise.resolve().then(() => load("./http-3UJPMJGA.js"))).http,
-  npm: async () => (await Promise.resolve().then(() => load("./npm-6S5YKAKH.js"))).npm,
-  ci: async () => (await Promise.resolve().then(() => load("./ci-2K3FRRAI.js"))).ci,
-  pr: async () => (await Promise.resolve().then(() => load("./pr-QJBRXYHC.js"))).pr,
-  review: async () => (await Promise.resolve().then(() => load("./review-7RFR5HJM.js"))).review
-};
-var watchIds = Object.keys(loaders);
-async function loadWatch(id) {
-  return Object.hasOwn(loaders, id) ? loaders[id]() : void 0;
+var import_chunk_HJOYLTGT = load("./chunk-HJOYLTGT.js");
+var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
+var import_chunk_GIHDONFG = load("./chunk-GIHDONFG.js");
+var import_chunk_SBRRC2LY = load("./chunk-SBRRC2LY.js");
+var import_chunk_GANVGQKN = load("./chunk-GANVGQKN.js");
+var import_chunk_OPV5FGPX = load("./chunk-OPV5FGPX.js");
+var import_chunk_IAQSATNE = load("./chunk-IAQSATNE.js");
+var import_chunk_P33TGMKS = load("./chunk-P33TGMKS.js");
+var import_chunk_O65HRYRH = load("./chunk-O65HRYRH.js");
+var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
+var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
+var import_chunk_XM3GMG25 = load("./chunk-XM3GMG25.js");
+var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_node_path = builtin("node:path");
+async function shareAnswer(question) {
+  const userKey = usableKey(question.root);
+  if (userKey === void 0) return question.ask();
+  const file = import_node_path.default.join((0, import_chunk_P33TGMKS.rootPaths)(question.root).shared, `${(0, import_chunk_OPV5FGPX.hashOf)(question.key).slice(0, 40)}.json`);
+  const until = (0, import_chunk_Y5L6GQDB.monotonicMs)() + question.waitMs;
+  for (let pause = import_chunk_XM3GMG25.sharedLookMs[0]; ; pause = Math.min(pause * 2, import_chunk_XM3GMG25.sharedLookMs[1])) {
+    const known = await readAnswer(file, question, userKey);
+    if (known) return known;
+    let isOurs = false;
+    try {
+      return await (0, import_chunk_GANVGQKN.withLock)(
+        file.replace(/json$/, "lock"),
+        async () => {
+          isOurs = true;
+          return await readAnswer(file, question, userKey) ?? await askAndKeep(file, question, userKey);
+        },
+        0
+      );
+    } catch (error) {
+      if (isOurs) throw error;
+      if (!(error instanceof import_chunk_NVPF5LEY.FaultError) || error.code !== "busy") return question.ask();
+      if (question.signal?.aborted || (0, import_chunk_Y5L6GQDB.monotonicMs)() + pause > until) throw error;
+    }
+    await (0, import_chunk_Y5L6GQDB.sleep)(pause);
+  }
+}
+function usableKey(root) {
+  try {
+    const folder = (0, import_chunk_P33TGMKS.rootPaths)(root).shared;
+    (0, import_chunk_527JQF7V.createFolder)(folder);
+    const facts = (0, import_chunk_SWRACBME.factsOf)(folder);
+    const isOurs = facts?.kind === "folder" && facts.uid === process.getuid?.() && (facts.mode & 18) === 0;
+    return isOurs ? (0, import_chunk_OPV5FGPX.readKey)() : void 0;
+  } catch {
+    return void 0;
+  }
+}
+async function readAnswer(file, question, userKey) {
+  const stored = parse(file);
+  if (!stored || stored.key !== question.key) return void 0;
+  const age = (0, import_chunk_Y5L6GQDB.nowMs)() - stored.at;
+  if (!(age >= 0 && age < Math.min(stored.hold ?? question.maxAgeMs, import_chunk_XM3GMG25.sharedHoldMs))) return void 0;
+  const { mac, ...rest } = stored;
+  return (0, import_chunk_OPV5FGPX.sameMac)(await (0, import_chunk_OPV5FGPX.macOfAnswer)(rest, userKey), mac) ? stored.value : void 0;
+}
+function parse(file) {
+  try {
+    const { key, at, hold, value, mac } = JSON.parse((0, import_chunk_527JQF7V.readText)(file, 2 * import_chunk_XM3GMG25.sharedBytes) ?? "null");
+    const isWhole = typeof at === "number" && (hold === null || typeof hold === "number") && typeof mac === "string";
+    return isWhole ? { key, at, hold, value, mac } : void 0;
+  } catch {
+    return void 0;
+  }
+}
+async function askAndKeep(file, question, key) {
+  const at = (0, import_chunk_Y5L6GQDB.nowMs)();
+  const value = await question.ask();
+  try {
+    const answer = value.holdMs === void 0 ? { key: question.key, at, hold: null, value } : { key: question.key, at: (0, import_chunk_Y5L6GQDB.nowMs)(), hold: value.holdMs, value };
+    const text = JSON.stringify(value);
+    if (text.length > import_chunk_XM3GMG25.sharedBytes || value.holdMs === 0) (0, import_chunk_527JQF7V.removeFile)(file);
+    else (0, import_chunk_527JQF7V.writeJson)(file, { ...answer, mac: await (0, import_chunk_OPV5FGPX.macOfAnswer)(answer, key) }, { sync: false });
+    removeOld(import_node_path.default.dirname(file));
+  } catch {
+  }
+  return value;
+}
+function removeOld(folder) {
+  for (const name of (0, import_chunk_SWRACBME.listNames)(folder)) {
+    const target = import_node_path.default.join(folder, name);
+    const facts = (0, import_chunk_SWRACBME.factsOf)(target);
+    if (!/^[0-9a-f]{40}\.(json|lock)$/.test(name) || !facts || (0, import_chunk_Y5L6GQDB.nowMs)() - facts.modifiedMs < import_chunk_XM3GMG25.sharedKeepMs) continue;
+    (0, import_chunk_SWRACBME.removeTree)(target);
+  }
+}
+function makeTools(place, leftMs, signal) {
+  const running = new Set();
+  const run = async (call) => {
+    const cwd = call.cwd ?? place.cwd;
+    if (!(0, import_chunk_SWRACBME.isFolder)(cwd)) return neverStarted(`the folder ${cwd} is gone`);
+    place.onRun?.();
+    const { runTool } = await Promise.resolve().then(() => load("./tool-2PWYXFSF.js"));
+    return runTool({
+      program: call.program,
+      args: call.args,
+      cwd,
+      environment: { ...place.environment, ...call.environment },
+      ...call.input === void 0 ? {} : { input: call.input },
+      timeoutMs: Math.min(call.timeoutMs ?? leftMs(), leftMs()),
+      limit: call.limit ?? import_chunk_XM3GMG25.toolBytes,
+      signal
+    });
+  };
+  return {
+    run(call) {
+      const answer = run(call);
+      running.add(answer);
+      const forget = () => void running.delete(answer);
+      answer.then(forget, forget);
+      return answer;
+    },
+    find: import_chunk_O65HRYRH.findTool,
+    cwd: place.cwd,
+    leftMs,
+    ...place.everyMs === void 0 ? {} : { everyMs: place.everyMs },
+    nowMs: import_chunk_Y5L6GQDB.nowMs,
+    signal,
+    job: (id) => standOf(place.root, id),
+    onJobEnd: (id, wake) => untilLetGo(place.root, id, wake),
+    shared: (key, maxAgeMs, ask) => place.everyMs === void 0 ? ask() : shareAnswer({ root: place.root, key, maxAgeMs, waitMs: leftMs(), signal, ask }),
+    idle: async () => void await Promise.allSettled(running)
+  };
+}
+function neverStarted(reason) {
+  return { how: "failed", code: null, reason, stdout: Buffer.alloc(0), stderr: Buffer.alloc(0) };
+}
+async function standOf(root, id) {
+  let view = inspectSafely(root, id);
+  if (view === void 0) return void 0;
+  if (!(0, import_chunk_IAQSATNE.isEnded)(view.state)) view = await (0, import_chunk_GIHDONFG.refreshAttached)(root, id);
+  const { state } = view;
+  const error = state.error ? `${state.error.code}: ${state.error.message}` : null;
+  return { state: state.state, isEnded: (0, import_chunk_IAQSATNE.isEnded)(state), code: (0, import_chunk_6PFAPK5K.exitCodeOf)(state.state), seq: state.seq, error };
+}
+function inspectSafely(root, id) {
+  try {
+    return (0, import_chunk_IAQSATNE.inspect)(root, id);
+  } catch {
+    return void 0;
+  }
+}
+function untilLetGo(root, id, wake) {
+  let isStopped = false;
+  let close;
+  void (0, import_chunk_HJOYLTGT.watchFifo)((0, import_chunk_P33TGMKS.jobPaths)(root, id).leaseFifo, wake).then((found) => {
+    if (isStopped) found?.();
+    else close = found;
+  });
+  return () => {
+    isStopped = true;
+    close?.();
+  };
+}
+async function attempt(kind, input, cursor, terms) {
+  const until = (0, import_chunk_Y5L6GQDB.monotonicMs)() + terms.attemptMs;
+  const over = new AbortController();
+  const end = () => over.abort();
+  const tools = makeTools(terms.place, () => Math.max(1, until - (0, import_chunk_Y5L6GQDB.monotonicMs)()), over.signal);
+  const isOver = new Promise((resolve) => over.signal.addEventListener("abort", () => resolve("over")));
+  const clock = setTimeout(end, terms.attemptMs);
+  terms.signal.addEventListener("abort", end);
+  if (terms.signal.aborted) end();
+  try {
+    const answer = await Promise.race([isOver, look(kind, input, cursor, tools, terms)]);
+    if (answer !== "over") return answer;
+    await Promise.race([tools.idle(), (0, import_chunk_Y5L6GQDB.sleep)(import_chunk_XM3GMG25.toolGraceMs + import_chunk_XM3GMG25.killSettleMs)]);
+    if (terms.signal.aborted) return null;
+    const message = `no answer within ${(0, import_chunk_SBRRC2LY.formatDuration)(terms.attemptMs)}`;
+    return { kind: "trouble", cause: "timeout", message, retryAfterMs: null };
+  } finally {
+    clearTimeout(clock);
+    terms.signal.removeEventListener("abort", end);
+    end();
+  }
+}
+async function look(kind, input, cursor, tools, terms) {
+  try {
+    return await kind.look(input, tools, cursor);
+  } catch (error) {
+    terms.onThrown?.(error);
+    const message = `looking failed by an error of this program: ${(0, import_chunk_NVPF5LEY.messageOf)(error)}`;
+    return { kind: "trouble", cause: "failed", message, retryAfterMs: null };
+  }
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
-  loadWatch,
-  watchIds
+  attempt,
+  makeTools
 });
 
 },
@@ -1475,52 +1421,7 @@ function definedOnly(source) {
 });
 
 },
-"./chunk-6PFAPK5K.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  exitCodeOf: () => exitCodeOf,
-  exitCodeOfAll: () => exitCodeOfAll,
-  exitCodes: () => exitCodes
-});
-module.exports = stdin_exports;
-var exitCodes = {
-  done: 0,
-  fault: 1,
-  pending: 2,
-  unsuccessful: 3,
-  canceled: 4
-};
-var codeOfState = {
-  queued: exitCodes.pending,
-  starting: exitCodes.pending,
-  running: exitCodes.pending,
-  stopping: exitCodes.pending,
-  done: exitCodes.done,
-  failed: exitCodes.unsuccessful,
-  timed_out: exitCodes.unsuccessful,
-  crashed: exitCodes.unsuccessful,
-  canceled: exitCodes.canceled
-};
-function exitCodeOf(state) {
-  return codeOfState[state];
-}
-function exitCodeOfAll(states) {
-  const codes = states.map(exitCodeOf);
-  for (const code of [exitCodes.pending, exitCodes.unsuccessful, exitCodes.canceled]) {
-    if (codes.includes(code)) return code;
-  }
-  return exitCodes.done;
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  exitCodeOf,
-  exitCodeOfAll,
-  exitCodes
-});
-
-},
-"./chunk-6U7Y4DLH.js": function (module, exports) {
+"./chunk-6IKWFSTR.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -1534,11 +1435,11 @@ __export(stdin_exports, {
 });
 module.exports = stdin_exports;
 var import_chunk_7CH2ZGQO = load("./chunk-7CH2ZGQO.js");
-var import_chunk_TLSAEYBU = load("./chunk-TLSAEYBU.js");
+var import_chunk_EUNGKDXG = load("./chunk-EUNGKDXG.js");
 var import_chunk_356WYSYK = load("./chunk-356WYSYK.js");
 var import_chunk_LBMVFM2N = load("./chunk-LBMVFM2N.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
-var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
+var import_chunk_SBRRC2LY = load("./chunk-SBRRC2LY.js");
 var import_chunk_FSRL2ASG = load("./chunk-FSRL2ASG.js");
 var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
 var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
@@ -1874,10 +1775,10 @@ function join(parts, size) {
 }
 var chunk = 1024 * 1024;
 function backendOf(spec) {
-  return spec.staff ? (0, import_chunk_TLSAEYBU.findBackend)(spec.staff.backend) : void 0;
+  return spec.staff ? (0, import_chunk_EUNGKDXG.findBackend)(spec.staff.backend) : void 0;
 }
 function replay(spec, paths) {
-  const reading = (0, import_chunk_TLSAEYBU.makeReading)();
+  const reading = (0, import_chunk_EUNGKDXG.makeReading)();
   const backend = backendOf(spec);
   if (!backend) return reading;
   const at = (0, import_chunk_Y5L6GQDB.isoOf)((0, import_chunk_SWRACBME.factsOf)(paths.output)?.modifiedMs ?? 0);
@@ -1890,7 +1791,7 @@ function readSafely(reading, read) {
   try {
     read();
   } catch (error) {
-    (0, import_chunk_TLSAEYBU.noteWarning)(reading, "backend_error", `the stream has something that could not be read: ${(0, import_chunk_NVPF5LEY.messageOf)(error)}`);
+    (0, import_chunk_EUNGKDXG.noteWarning)(reading, "backend_error", `the stream has something that could not be read: ${(0, import_chunk_NVPF5LEY.messageOf)(error)}`);
   }
 }
 function closeReading(spec, paths, reading, exit) {
@@ -1947,7 +1848,7 @@ function endStaff(job, seen, exit, stdout) {
   const { answer } = verdict;
   const warnings = [...verdict.warnings];
   const changes = safely(warnings, "what changed", () => (0, import_chunk_7CH2ZGQO.changesSince)(spec, paths, seen.before)) ?? null;
-  warnings.push(...(0, import_chunk_TLSAEYBU.neighbourWarnings)(paths.root, paths), ...changeWarnings(staff, changes), ...finishWarnings(answer));
+  warnings.push(...(0, import_chunk_EUNGKDXG.neighbourWarnings)(paths.root, paths), ...changeWarnings(staff, changes), ...finishWarnings(answer));
   const resumed = staff.resume === null ? null : { earlier: staff.earlier?.usage_total ?? null };
   const usage = usageOf(reading.usage, backend?.runsOn ?? { tokens: false, cost: false }, resumed);
   const error = verdict.error ?? cutAnswer(spec, stdout);
@@ -2023,7 +1924,7 @@ function makeEndState(job, before, ending) {
     kind: spec.kind,
     missingFiles: (0, import_chunk_356WYSYK.missingFiles)(results),
     survivors: ending.tree.survivors.map((one) => one.pid),
-    deadlineText: (0, import_chunk_UNGYPAP3.formatDuration)(spec.deadline_ms),
+    deadlineText: (0, import_chunk_SBRRC2LY.formatDuration)(spec.deadline_ms),
     detail: ending.detail
   });
   const started = before.started_at ?? startedAt(paths);
@@ -2088,92 +1989,336 @@ function timeOf(file) {
 });
 
 },
-"./chunk-74RZ5ALM.js": function (module, exports) {
+"./chunk-6JPJIOPW.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  dueWords: () => dueWords,
-  timerFacts: () => timerFacts
+  checkLaunchOptions: () => checkLaunchOptions,
+  folderSaid: () => folderSaid,
+  launchAndTell: () => launchAndTell,
+  launchWords: () => launchWords,
+  onStallOf: () => onStallOf,
+  onceWords: () => onceWords,
+  repeatedLaunch: () => repeatedLaunch,
+  tellLaunched: () => tellLaunched
 });
 module.exports = stdin_exports;
-var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
+var import_chunk_SHAJIPXK = load("./chunk-SHAJIPXK.js");
+var import_chunk_TR4KBZT3 = load("./chunk-TR4KBZT3.js");
+var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
+var import_chunk_TUJMDTZA = load("./chunk-TUJMDTZA.js");
+var import_chunk_IAQSATNE = load("./chunk-IAQSATNE.js");
+var import_chunk_P33TGMKS = load("./chunk-P33TGMKS.js");
+var import_chunk_BYPGP4VB = load("./chunk-BYPGP4VB.js");
 var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
-var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
+var import_chunk_6GPA47WF = load("./chunk-6GPA47WF.js");
+var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
 var import_chunk_XM3GMG25 = load("./chunk-XM3GMG25.js");
-function timerFacts(timer) {
-  const { due_at, slot } = timer;
-  return { due_at, durable: true, slot, message: (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)(timer.message), import_chunk_XM3GMG25.excerptBytes) };
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_node_path = builtin("node:path");
+function launchWords(input) {
+  const onceKey = input.text("once-key") ?? null;
+  if (onceKey === "") throw (0, import_chunk_NVPF5LEY.usageError)('cannot take --once-key "": a key needs at least one character');
+  return { owner: input.text("owner") ?? import_chunk_6GPA47WF.variables.owner() ?? null, label: input.text("label") ?? null, onceKey };
 }
-function dueWords({ due_at }) {
-  const rest = Date.parse(due_at) - (0, import_chunk_Y5L6GQDB.nowMs)();
-  return rest > 0 ? `${(0, import_chunk_LXK2ZILE.plainText)(due_at)}, in ${(0, import_chunk_UNGYPAP3.formatDuration)(Math.max(1e3, rest))}` : (0, import_chunk_LXK2ZILE.plainText)(due_at);
+function onStallOf(input) {
+  const text = input.text("on-stall");
+  if (text === void 0) return null;
+  if (text.trim() === "") throw (0, import_chunk_NVPF5LEY.usageError)("cannot take an empty --on-stall: say what is to be done about a stall");
+  const size = (0, import_chunk_LXK2ZILE.byteLength)(text);
+  if (size > import_chunk_XM3GMG25.onStallBytes)
+    throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take --on-stall of ${size} bytes: at most ${import_chunk_XM3GMG25.onStallBytes} are allowed`);
+  return text;
+}
+function checkLaunchOptions(input) {
+  if (input.has("wait-timeout") && !input.has("wait")) throw (0, import_chunk_NVPF5LEY.usageError)("cannot take --wait-timeout without --wait");
+  input.duration("wait-timeout");
+  for (const other of ["json", "wait"]) {
+    if (input.has("id-only") && input.has(other)) throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take --id-only and --${other} together`);
+  }
+}
+async function launchAndTell(context, input, request, isSynchronous = false) {
+  checkLaunchOptions(input);
+  const root = context.root(input);
+  return tellLaunched(context, input, root, await (0, import_chunk_SHAJIPXK.launch)(root, request), isSynchronous);
+}
+async function tellLaunched(context, input, root, launched, isSynchronous) {
+  if (input.has("wait") || isSynchronous) {
+    const { waitAndTell } = await Promise.resolve().then(() => load("./collecting-JZM5NXEC.js"));
+    const told = launched.isNew ? warningNotes(root, launched.id) : [];
+    const collect = `collect: ${import_chunk_TUJMDTZA.nextCommands.wait(launched.id, root.option)}`;
+    for (const line of [jobLine(launched), collect, ...told]) context.tell(line);
+    const timeoutMs = input.duration("wait-timeout") ?? Number.MAX_SAFE_INTEGER;
+    return waitAndTell(context, root, [launched.id], {
+      mode: "all",
+      timeoutMs,
+      heartbeatMs: null,
+      isJson: input.has("json"),
+      told
+    });
+  }
+  return tellLaunch(root, launched, input);
+}
+function jobLine({ id, isNew }) {
+  return `job ${id}${isNew ? "" : " (this once-key had it already; nothing was started)"}`;
+}
+function warningsOf(root, id) {
+  const spec = (0, import_chunk_BYPGP4VB.readSpec)((0, import_chunk_P33TGMKS.jobPaths)(root.folder, id));
+  return spec.kind === "ok" ? spec.value.warnings ?? [] : [];
+}
+function warningNotes(root, id) {
+  return warningsOf(root, id).map((one) => `warning: ${(0, import_chunk_LXK2ZILE.plainText)(one.message)}`);
+}
+function timerOf(root, id) {
+  const { spec, state } = (0, import_chunk_IAQSATNE.inspect)(root.folder, id);
+  if (!spec?.timer) return void 0;
+  return { facts: { state: state.state, ...(0, import_chunk_TR4KBZT3.timerFacts)(spec.timer) }, line: `due:     ${(0, import_chunk_TR4KBZT3.dueWords)(spec.timer)}` };
+}
+function tellLaunch(root, launched, input) {
+  const { id, isNew } = launched;
+  const notes = warningNotes(root, id);
+  if (input.has("id-only")) return { code: import_chunk_6PFAPK5K.exitCodes.done, out: `${id}
+`, notes };
+  const paths = (0, import_chunk_P33TGMKS.jobPaths)(root.folder, id);
+  const commands = {
+    wait: import_chunk_TUJMDTZA.nextCommands.wait(id, root.option),
+    observe: import_chunk_TUJMDTZA.nextCommands.observe(id, root.option),
+    cancel: import_chunk_TUJMDTZA.nextCommands.cancel(id, root.option)
+  };
+  const timer = timerOf(root, id);
+  if (input.has("json")) {
+    return {
+      code: import_chunk_6PFAPK5K.exitCodes.done,
+      json: {
+        id,
+        new: isNew,
+        ...timer ? { ...timer.facts, replaced: launched.replaced ?? [] } : {},
+        folder: paths.folder,
+        result_path: paths.result,
+        output_path: paths.output,
+        warnings: warningsOf(root, id),
+        next: commands
+      }
+    };
+  }
+  const lines = [
+    jobLine(launched),
+    ...timer ? [timer.line] : [],
+    ...(launched.replaced ?? []).map((earlier) => `replaced: ${earlier}`),
+    `collect: ${commands.wait}`,
+    `observe: ${commands.observe}`,
+    `result:  ${paths.result}`
+  ];
+  return { code: import_chunk_6PFAPK5K.exitCodes.done, out: `${lines.join("\n")}
+`, notes };
+}
+var passing = [
+  "owner",
+  "label",
+  "once-key",
+  "json",
+  "id-only",
+  "wait",
+  "wait-timeout",
+  "foreground",
+  "state-dir",
+  "prompt-file",
+  "stdin"
+];
+function onceWords(verb, input, folder, task) {
+  const options = input.given().filter(([name]) => !passing.includes(name) && !["prompt", "cwd"].includes(name));
+  return JSON.stringify([verb, options.sort(), input.words, input.rest, folder, task]);
+}
+function folderSaid(context, input) {
+  return import_node_path.default.resolve(context.cwd, input.text("cwd") ?? ".");
+}
+async function repeatedLaunch(context, input, words, isSynchronous) {
+  const { onceKey } = launchWords(input);
+  if (onceKey === null) return void 0;
+  checkLaunchOptions(input);
+  const root = context.root(input);
+  const launched = await (0, import_chunk_SHAJIPXK.launchedBefore)(root, onceKey, words);
+  if (!launched) return void 0;
+  const { folder } = (0, import_chunk_P33TGMKS.jobPaths)(root.folder, launched.id);
+  return (0, import_chunk_SWRACBME.exists)(folder) ? tellLaunched(context, input, root, launched, isSynchronous) : tellCleaned(input, launched.id);
+}
+function tellCleaned(input, id) {
+  const note = `job ${id} had this once-key; its record was removed by clean, and nothing was started`;
+  if (input.has("id-only")) return { code: import_chunk_6PFAPK5K.exitCodes.done, out: `${id}
+` };
+  if (input.has("json")) return { code: import_chunk_6PFAPK5K.exitCodes.done, json: { id, new: false, cleaned: true, next: {} } };
+  return { code: import_chunk_6PFAPK5K.exitCodes.done, out: `${note}
+` };
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
-  dueWords,
-  timerFacts
+  checkLaunchOptions,
+  folderSaid,
+  launchAndTell,
+  launchWords,
+  onStallOf,
+  onceWords,
+  repeatedLaunch,
+  tellLaunched
 });
 
 },
-"./chunk-76VSOAKK.js": function (module, exports) {
+"./chunk-6PFAPK5K.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  isSettleable: () => isSettleable,
-  refresh: () => refresh,
-  refreshAttached: () => refreshAttached
+  exitCodeOf: () => exitCodeOf,
+  exitCodeOfAll: () => exitCodeOfAll,
+  exitCodes: () => exitCodes
 });
 module.exports = stdin_exports;
-var import_chunk_IAQSATNE = load("./chunk-IAQSATNE.js");
-var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
-var import_chunk_XM3GMG25 = load("./chunk-XM3GMG25.js");
-var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
-var settled = ["over", "lost", "host_restarted", "never_started"];
-function isSettleable(condition) {
-  return settled.includes(condition);
+var exitCodes = {
+  done: 0,
+  fault: 1,
+  pending: 2,
+  unsuccessful: 3,
+  canceled: 4
+};
+var codeOfState = {
+  queued: exitCodes.pending,
+  starting: exitCodes.pending,
+  running: exitCodes.pending,
+  stopping: exitCodes.pending,
+  done: exitCodes.done,
+  failed: exitCodes.unsuccessful,
+  timed_out: exitCodes.unsuccessful,
+  crashed: exitCodes.unsuccessful,
+  canceled: exitCodes.canceled
+};
+function exitCodeOf(state) {
+  return codeOfState[state];
 }
-var attachable = ["orphaned", "unclaimed"];
-async function refresh(root, id, isStrict = false) {
-  const view = (0, import_chunk_IAQSATNE.inspect)(root, id);
-  const condition = (0, import_chunk_IAQSATNE.conditionOf)(view);
-  if (condition === "ended") dropMarker(view);
-  if (!isSettleable(condition)) return view;
-  const { settleJob } = await Promise.resolve().then(() => load("./settle-NPQBSBRF.js"));
-  await settleJob(view, (now2) => isSettleable((0, import_chunk_IAQSATNE.conditionOf)(now2)), isStrict);
-  const now = (0, import_chunk_IAQSATNE.inspect)(root, id);
-  return view.spec?.timer && (0, import_chunk_IAQSATNE.conditionOf)(now) === "over" ? timerNotSettled(now) : now;
-}
-async function timerNotSettled(view) {
-  const { isOurs } = await Promise.resolve().then(() => load("./may-act-7E2CEWNX.js"));
-  if (await isOurs(view)) return view;
-  const damage = "spec.json was changed, or comes from another user or machine";
-  return { ...view, spec: null, damage, state: (0, import_chunk_IAQSATNE.damagedState)(view.id, damage) };
-}
-async function refreshAttached(root, id) {
-  const view = await refresh(root, id, true);
-  const isDue = (now) => attachable.includes((0, import_chunk_IAQSATNE.conditionOf)(now)) || isHung(now);
-  if (!isDue(view)) return view;
-  const { attachWorker } = await Promise.resolve().then(() => load("./attach-W5KOU252.js"));
-  await attachWorker(view, isDue);
-  return (0, import_chunk_IAQSATNE.inspect)(root, id);
-}
-function dropMarker(view) {
-  if (!(0, import_chunk_SWRACBME.exists)(view.paths.marker)) return;
-  try {
-    (0, import_chunk_527JQF7V.removeFile)(view.paths.reserve);
-    (0, import_chunk_527JQF7V.removeFile)(view.paths.marker);
-  } catch {
+function exitCodeOfAll(states) {
+  const codes = states.map(exitCodeOf);
+  for (const code of [exitCodes.pending, exitCodes.unsuccessful, exitCodes.canceled]) {
+    if (codes.includes(code)) return code;
   }
-}
-function isHung(view) {
-  if ((0, import_chunk_IAQSATNE.conditionOf)(view) !== "supervised" || view.isClaimed || view.worker !== null) return false;
-  return view.leaseAgeMs !== null && view.leaseAgeMs > 2 * import_chunk_XM3GMG25.leaseStaleMs;
+  return exitCodes.done;
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
-  isSettleable,
-  refresh,
-  refreshAttached
+  exitCodeOf,
+  exitCodeOfAll,
+  exitCodes
+});
+
+},
+"./chunk-6T6TIRRR.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  waitForJobs: () => waitForJobs
+});
+module.exports = stdin_exports;
+var import_chunk_HJOYLTGT = load("./chunk-HJOYLTGT.js");
+var import_chunk_GIHDONFG = load("./chunk-GIHDONFG.js");
+var import_chunk_IAQSATNE = load("./chunk-IAQSATNE.js");
+var import_chunk_P33TGMKS = load("./chunk-P33TGMKS.js");
+var import_chunk_7DZB4FPX = load("./chunk-7DZB4FPX.js");
+var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
+var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+async function waitForJobs(root, ids, options) {
+  const until = (0, import_chunk_Y5L6GQDB.monotonicMs)() + options.timeoutMs;
+  const views = new Map();
+  const stop = new AbortController();
+  const beat = options.heartbeatMs === null ? void 0 : setInterval(() => options.onHeartbeat?.([...views.values()]), options.heartbeatMs);
+  let failure;
+  let ended = 0;
+  await Promise.all(
+    ids.map(async (id) => {
+      try {
+        await waitForOne(root, id, until, stop.signal, (view2) => views.set(id, view2));
+      } catch (error) {
+        failure ??= error;
+        stop.abort();
+        return;
+      }
+      const view = views.get(id);
+      if (view && (0, import_chunk_IAQSATNE.isEnded)(view.state)) ended += 1;
+      if (options.mode === "any" && ended > 0) stop.abort();
+    })
+  );
+  clearInterval(beat);
+  if (failure !== void 0) throw failure;
+  return ids.flatMap((id) => views.get(id) ?? []);
+}
+async function waitForOne(root, id, until, signal, tell) {
+  let woken = quickRounds;
+  for (let round = 0; ; round += 1, woken += 1) {
+    let view = await look(root, id);
+    if (view.damage !== null) await (0, import_chunk_Y5L6GQDB.sleep)(100);
+    if (!(0, import_chunk_SWRACBME.exists)(view.paths.folder)) throw vanishedError(view.paths.folder, id);
+    tell(view);
+    if ((0, import_chunk_IAQSATNE.isEnded)(view.state) || signal.aborted) return;
+    const rest = until - (0, import_chunk_Y5L6GQDB.monotonicMs)();
+    if (rest <= 0) return;
+    const nap = makeNap(signal);
+    const close = await (0, import_chunk_HJOYLTGT.watchFifo)(view.paths.leaseFifo, nap.wake);
+    try {
+      view = await look(root, id);
+      tell(view);
+      if (!(0, import_chunk_IAQSATNE.isEnded)(view.state) && !signal.aborted) {
+        const pause = woken < quickRounds ? 20 : pauseFor(view, close !== void 0, round);
+        if (await nap.sleep(Math.min(rest, pause))) woken = 0;
+      }
+    } finally {
+      close?.();
+    }
+  }
+}
+function pauseFor(view, hasFifo, round) {
+  const condition = (0, import_chunk_IAQSATNE.conditionOf)(view);
+  const soon = Math.min(20 * 1.25 ** round, 1e3);
+  if (condition === "supervised") {
+    const isHeld = view.worker !== null && view.launch !== null && (0, import_chunk_7DZB4FPX.sameIdentity)(view.worker.worker, view.launch.worker);
+    if (isHeld && hasFifo && view.worker?.fifo) return 15e3;
+    return isHeld ? 1e3 : soon;
+  }
+  if (condition === "unseen") return 1e3;
+  return soon;
+}
+var quickRounds = 50;
+function makeNap(signal) {
+  let isAwake = false;
+  let wake = () => {
+    isAwake = true;
+  };
+  return {
+    wake: () => wake(),
+    sleep: (ms) => new Promise((resolve) => {
+      if (isAwake || signal.aborted) return resolve(isAwake);
+      const end = (isWoken) => {
+        clearTimeout(timer);
+        signal.removeEventListener("abort", stop);
+        resolve(isWoken);
+      };
+      const stop = () => end(false);
+      const timer = setTimeout(stop, Math.min(ms, 2 ** 31 - 1));
+      signal.addEventListener("abort", stop);
+      wake = () => end(true);
+    })
+  };
+}
+async function look(root, id) {
+  try {
+    return await (0, import_chunk_GIHDONFG.refreshAttached)(root, id);
+  } catch (error) {
+    if (error instanceof import_chunk_NVPF5LEY.FaultError && error.code === "unknown_job") throw vanishedError((0, import_chunk_P33TGMKS.jobPaths)(root, id).folder, id);
+    throw error;
+  }
+}
+function vanishedError(folder, id) {
+  return new import_chunk_NVPF5LEY.FaultError("state_unusable", `cannot go on waiting for job ${id}: its folder ${folder} is gone`, null);
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  waitForJobs
 });
 
 },
@@ -2663,86 +2808,6 @@ function userId() {
 });
 
 },
-"./chunk-AMPIERDY.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  signInOf: () => signInOf,
-  surveyBackends: () => surveyBackends
-});
-module.exports = stdin_exports;
-var import_chunk_ULM4FEPU = load("./chunk-ULM4FEPU.js");
-var import_chunk_TLSAEYBU = load("./chunk-TLSAEYBU.js");
-var import_chunk_O65HRYRH = load("./chunk-O65HRYRH.js");
-var import_chunk_6GPA47WF = load("./chunk-6GPA47WF.js");
-var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
-var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
-var import_node_path = builtin("node:path");
-var signBytes = 64 * 1024;
-var profileNames = ["restricted", "standard", "unrestricted"];
-function surveyBackends(config, cwd, only) {
-  const own = Object.entries(config.backends);
-  const found = import_chunk_TLSAEYBU.backends.filter(({ id }) => id !== "custom" && (only === void 0 || id === only) && !Object.hasOwn(config.backends, id)).map((backend) => survey(backend, backend.id, backend.programs, cwd));
-  const custom = (0, import_chunk_TLSAEYBU.findBackend)("custom");
-  const mine = own.filter(([name]) => only === void 0 || name === only).map(([name, { argv }]) => survey(custom, name, argv.slice(0, 1), cwd));
-  return [...found, ...mine];
-}
-function survey(backend, name, searched, cwd) {
-  const program = searched.map((one) => (0, import_chunk_O65HRYRH.findProgram)(one, cwd)).find((one) => one !== void 0) ?? null;
-  const version = program === null ? null : (0, import_chunk_ULM4FEPU.tellVersion)(backend, program);
-  const isTooOld = version !== null && backend.oldest !== null && (0, import_chunk_TLSAEYBU.isOlder)(version, backend.oldest);
-  const faults = {};
-  for (const profile of profileNames) {
-    const fault = backend.profiles[profile] === null ? null : (0, import_chunk_ULM4FEPU.policyFault)(backend, profile, cwd, version);
-    if (fault !== null) faults[profile] = fault;
-  }
-  const canKeep = profileNames.some((one) => backend.profiles[one] !== null && faults[one] === void 0);
-  return {
-    backend: name,
-    title: backend.title,
-    custom: backend.id === "custom",
-    searched,
-    program,
-    not_executable: program === null ? findBlocked(searched) : null,
-    version,
-    oldest: backend.oldest,
-    too_old: isTooOld,
-    sign_in: signInOf(backend),
-    profiles: backend.profiles,
-    faults,
-    install: backend.install,
-    usable: program !== null && !isTooOld && canKeep
-  };
-}
-function signInOf({ signIn }) {
-  const home = import_chunk_6GPA47WF.variables.home();
-  const files = signIn.files.filter((file) => home !== void 0 && holdsSomething(import_node_path.default.join(home, file)));
-  const found = { files, variables: signIn.variables.filter((name) => import_chunk_6GPA47WF.variables.isSet(name)) };
-  if (signIn.files.length + signIn.variables.length === 0) return { state: "unknown", ...found };
-  return { state: found.files.length + found.variables.length > 0 ? "signs" : "no_signs", ...found };
-}
-function holdsSomething(file) {
-  if (!(0, import_chunk_SWRACBME.exists)(file)) return false;
-  try {
-    const text = (0, import_chunk_527JQF7V.readText)((0, import_chunk_SWRACBME.realPath)(file), signBytes)?.trim();
-    if (text === void 0) return true;
-    return text !== "" && !/^(?:null|\{\s*\}|\[\s*\])$/.test(text);
-  } catch {
-    return true;
-  }
-}
-function findBlocked(names) {
-  const folders = import_chunk_6GPA47WF.variables.searchPath().split(":").filter(Boolean);
-  const files = names.filter((name) => !name.includes("/")).flatMap((name) => folders.map((folder) => import_node_path.default.join(folder, name)));
-  return files.find(import_chunk_SWRACBME.exists) ?? null;
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  signInOf,
-  surveyBackends
-});
-
-},
 "./chunk-AT6SNV4N.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
@@ -2763,120 +2828,142 @@ async function startWorker(root, spec, job, generation) {
 });
 
 },
-"./chunk-AZLFKIDR.js": function (module, exports) {
+"./chunk-B67ETKAR.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  findRuns: () => findRuns,
-  judgeRollup: () => judgeRollup
+  endedDocument: () => endedDocument,
+  runNotes: () => runNotes,
+  tellEnded: () => tellEnded,
+  warningNote: () => warningNote
 });
 module.exports = stdin_exports;
-var import_chunk_WVANEZX5 = load("./chunk-WVANEZX5.js");
-var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
-var import_chunk_XM3GMG25 = load("./chunk-XM3GMG25.js");
-var classes = {
-  SUCCESS: "passed",
-  PASS: "passed",
-  SKIPPED: "skipped",
-  SKIPPING: "skipped",
-  NEUTRAL: "skipped",
-  FAILURE: "failed",
-  ERROR: "failed",
-  CANCELLED: "failed",
-  CANCEL: "failed",
-  TIMED_OUT: "failed",
-  STARTUP_FAILURE: "failed",
-  // A person must let it run.
-  ACTION_REQUIRED: "gated",
-  WAITING: "gated"
-};
-function classOf(word) {
-  const known = word.trim().toUpperCase().replace(/[ -]/g, "_");
-  if (Object.hasOwn(classes, known)) return classes[known];
-  return known.includes("FAIL") ? "failed" : "running";
+var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
+var import_chunk_HOAZLCPZ = load("./chunk-HOAZLCPZ.js");
+var import_chunk_356WYSYK = load("./chunk-356WYSYK.js");
+var import_chunk_ZYF5CZ25 = load("./chunk-ZYF5CZ25.js");
+var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
+var import_chunk_TUJMDTZA = load("./chunk-TUJMDTZA.js");
+var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
+var import_chunk_SBRRC2LY = load("./chunk-SBRRC2LY.js");
+var import_chunk_IAQSATNE = load("./chunk-IAQSATNE.js");
+var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
+var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
+var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
+function runNotes({ spec, state, paths }) {
+  const run = spec?.run;
+  if (!run) return [];
+  const read = (0, import_chunk_527JQF7V.readJson)(paths.resultRecord);
+  const told = read.kind === "ok" && Array.isArray(read.value.result_paths) ? read.value.result_paths : [];
+  const results = told.filter(isResultNote);
+  return [
+    ...results.map((note) => `${note.required ? "success file" : "result path"}: ${(0, import_chunk_356WYSYK.describeResult)(note)}`),
+    ...run.log ? [`log: ${(0, import_chunk_LXK2ZILE.plainText)(run.log)}`] : [],
+    ...run.identity ? [`task ${(0, import_chunk_LXK2ZILE.plainText)(run.identity)}: ${(0, import_chunk_HOAZLCPZ.taskWords)(state)}`] : []
+  ];
 }
-function judgeRollup(checks, runs) {
-  const newest = newestRuns(runs);
-  const counted = countedChecks(checks, runs, newest);
-  const counts = { passed: 0, skipped: 0, failed: 0, gated: 0, running: 0 };
-  const failing = [];
-  const gating = [];
-  const count = (kind, item) => {
-    counts[kind] += 1;
-    if (kind === "failed") failing.push(item);
-    if (kind === "gated" && !gating.includes(item.name)) gating.push(item.name);
+function isResultNote(value) {
+  if (typeof value !== "object" || value === null) return false;
+  const { path, kind, size, link_to, trouble } = value;
+  const isText = (one) => one === null || typeof one === "string";
+  const isSize = size === null || typeof size === "number";
+  return typeof path === "string" && isSize && [kind, link_to, trouble].every(isText);
+}
+function workspaceNotes(view) {
+  const { spec, state, paths } = view;
+  if (!spec?.staff || !(0, import_chunk_IAQSATNE.isEnded)(state)) return [];
+  const notes = isHeldBack(spec.staff) ? ["profile: restricted (nothing could be changed)"] : [];
+  const read = (0, import_chunk_527JQF7V.readJson)(paths.resultRecord);
+  const changes = read.kind === "ok" ? read.value.changes : void 0;
+  if (!(0, import_chunk_ZYF5CZ25.isChanges)(changes)) return notes;
+  notes.push(`workspace: ${(0, import_chunk_LXK2ZILE.plainText)((0, import_chunk_HOAZLCPZ.summarizeChanges)(changes))}`);
+  if (!spec.worktree || read.kind !== "ok") return notes;
+  const { take_over: commands } = read.value.worktree ?? {};
+  notes.push(`its own worktree: ${spec.worktree.path} (branch ${spec.worktree.branch})`);
+  if (Array.isArray(commands)) {
+    for (const command of commands.slice(0, 10))
+      if (typeof command === "string") notes.push(`take over: ${(0, import_chunk_LXK2ZILE.plainText)(command)}`);
+  }
+  return notes;
+}
+function isHeldBack({ mode, profile }) {
+  return !(0, import_chunk_W7HED5VZ.isWriter)(profile) && (0, import_chunk_W7HED5VZ.isWriter)((0, import_chunk_W7HED5VZ.findMode)(mode)?.profile ?? "restricted");
+}
+function tellEnded(context, view) {
+  if (view.damage !== null) return tellDamaged(view);
+  const deliverable = (0, import_chunk_527JQF7V.readRange)(view.paths.result, 0, 64 * 1024 * 1024)?.bytes;
+  const notes = [header(view), ...runNotes(view), ...omittedNotes(view.state), ...workspaceNotes(view)];
+  for (const warning of view.state.warnings) notes.push(warningNote(warning));
+  if (!deliverable) notes.push(`warning: no result is stored; see ${view.paths.folder}`);
+  const bytes = deliverable ?? Buffer.alloc(0);
+  return {
+    code: (0, import_chunk_6PFAPK5K.exitCodeOf)(view.state.state),
+    out: context.isTerminal ? forTerminal(bytes) : bytes,
+    notes
   };
-  for (const check of counted) count(classOf(check.state), { ...nameOf(check), mark: check.link || check.name });
-  for (const run of newest) {
-    const kind = classOf(run.state);
-    const jobs = counted.filter((check) => (0, import_chunk_WVANEZX5.runIdOf)(check) === run.id).map(({ state }) => classOf(state));
-    if (isToldByJobs(kind, jobs)) continue;
-    count(kind, { name: run.workflow, link: run.link, mark: `${run.link || run.id} ${run.startedAt ?? ""}` });
+}
+function warningNote(warning) {
+  return `warning: ${(0, import_chunk_LXK2ZILE.plainText)(warning.message)}`;
+}
+function endedDocument(view) {
+  if (view.damage !== null) return view.state;
+  return { ...recordOf(view), ...whatIsThere(view.paths) };
+}
+function forTerminal(bytes) {
+  const text = (0, import_chunk_LXK2ZILE.plainText)(bytes.toString("utf8"));
+  return text === "" || text.endsWith("\n") ? text : `${text}
+`;
+}
+function tellDamaged(view) {
+  const text = `# ${view.id}: state_damaged
+
+${view.state.error?.message}
+
+Nothing was deleted. What is there: ${view.paths.folder}
+`;
+  return {
+    code: (0, import_chunk_6PFAPK5K.exitCodeOf)(view.state.state),
+    out: text,
+    notes: [`see: ${import_chunk_TUJMDTZA.nextCommands.doctor(view.id, view.spec?.state_option ?? [])}`]
+  };
+}
+function header(view) {
+  const { state, paths, spec } = view;
+  const facts = [
+    ...state.exit_code === null ? [] : [`exit code ${state.exit_code}`],
+    ...state.duration_ms === null ? [] : [(0, import_chunk_SBRRC2LY.formatDuration)(state.duration_ms)]
+  ];
+  const error = state.error && `${state.error.code}: ${(0, import_chunk_LXK2ZILE.plainText)(state.error.message).trimEnd().replace(/\.$/, "")}`;
+  const outcome = error ? `${state.state}, ${error}` : state.state;
+  const first = [outcome, facts.join(", ")].filter((part) => part !== "").join(error ? "; " : ", ");
+  const where = [`result: ${paths.result}`];
+  if (spec?.timer) where.unshift(`due: ${(0, import_chunk_LXK2ZILE.plainText)(spec.timer.due_at)}`);
+  if (spec?.kind === "run") where.push(`whole output: ${paths.output}`);
+  return [`${view.id}: ${first}`, ...where].join("\n");
+}
+function omittedNotes(state) {
+  return Object.entries(state.output ?? {}).filter(([, note]) => note.omitted > 0).map(
+    ([name, note]) => `${name}: ${note.exact ? "" : "about "}${note.omitted} of ${note.bytes} bytes (${(0, import_chunk_TFEMYLSK.formatSize)(note.omitted)}) are left out in the middle`
+  );
+}
+function recordOf({ paths, spec, state }) {
+  const stored = (0, import_chunk_527JQF7V.readText)(paths.resultRecord);
+  try {
+    if (stored !== void 0) return { ...JSON.parse(stored), state: state.state };
+  } catch {
   }
-  return { word: wordOf(counts), counts, failing, gating, signature: signatureOf(failing) };
+  return spec ? (0, import_chunk_HOAZLCPZ.terminalRecord)(spec, paths, state) : state;
 }
-function newestRuns(runs) {
-  const newest = new Map();
-  for (const run of runs) {
-    const key = JSON.stringify([run.workflow, run.event]);
-    const known = newest.get(key);
-    if (!known || isNewer(run, known)) newest.set(key, run);
-  }
-  return [...newest.values()];
-}
-function isNewer(a, b) {
-  const difference = (a.createdAt ?? 0) - (b.createdAt ?? 0);
-  return difference === 0 ? a.id > b.id : difference > 0;
-}
-function countedChecks(checks, runs, newest) {
-  const replaced = new Set(runs.filter((run) => !newest.includes(run)).map(({ id }) => id));
-  const others = new Map();
-  const jobs = [];
-  for (const check of checks) {
-    const id = (0, import_chunk_WVANEZX5.runIdOf)(check);
-    if (id !== void 0) {
-      if (!replaced.has(id)) jobs.push(check);
-      continue;
-    }
-    const key = JSON.stringify([check.workflow, check.name]);
-    const known = others.get(key);
-    if (!known || (check.startedAt ?? 0) >= (known.startedAt ?? 0)) others.set(key, check);
-  }
-  return [...jobs, ...others.values()];
-}
-function isToldByJobs(kind, jobs) {
-  if (kind === "passed" || kind === "skipped") return jobs.length > 0;
-  if (kind === "running") return jobs.includes("running") || jobs.includes("gated");
-  return jobs.includes(kind);
-}
-function wordOf({ passed, failed, gated, running }) {
-  if (failed > 0) return "failing";
-  if (running + gated > 0) return "running";
-  return passed > 0 ? "passing" : "none";
-}
-function nameOf({ name, workflow, link }) {
-  return { name: workflow === "" || workflow === name ? name : `${workflow} / ${name}`, link };
-}
-function signatureOf(failing) {
-  if (failing.length === 0) return "";
-  const marks = failing.map(({ mark }) => mark).sort();
-  return (0, import_chunk_CTSRVJRC.toHex)((0, import_chunk_CTSRVJRC.sha256)(new TextEncoder().encode(marks.join("\n")))).slice(0, 12);
-}
-var runFields = "databaseId,name,workflowName,event,status,conclusion,createdAt,startedAt,url,headSha";
-async function findRuns(repo, head, tools, isFirst) {
-  return (0, import_chunk_WVANEZX5.shareGh)(tools, `runs ${repo}@${head}`, isFirst, async () => {
-    const words = ["run", "list", "--repo", repo, "--commit", head, "--limit", String(import_chunk_XM3GMG25.ghRuns), "--json", runFields];
-    const answer = await (0, import_chunk_WVANEZX5.askGh)(tools, words);
-    if (answer.kind !== "answer") return answer;
-    const rows = (0, import_chunk_WVANEZX5.rowsOf)(answer.value);
-    if (!rows) return (0, import_chunk_WVANEZX5.unexpected)("gh run list gave no list");
-    return { kind: "runs", runs: rows.filter(({ headSha }) => headSha === head).flatMap((row) => (0, import_chunk_WVANEZX5.readRun)(row) ?? []) };
-  });
+function whatIsThere(paths) {
+  const there = (file) => (0, import_chunk_SWRACBME.exists)(file) ? file : null;
+  return { result_path: there(paths.result), output_path: there(paths.output), error_path: there(paths.error) };
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
-  findRuns,
-  judgeRollup
+  endedDocument,
+  runNotes,
+  tellEnded,
+  warningNote
 });
 
 },
@@ -3082,62 +3169,6 @@ function isWords(value) {
   readStoredState,
   readWorker,
   writeState
-});
-
-},
-"./chunk-BZUYJB74.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  makeStaffVerb: () => makeStaffVerb
-});
-module.exports = stdin_exports;
-var import_chunk_QX44HTCE = load("./chunk-QX44HTCE.js");
-var import_chunk_LZPUG24X = load("./chunk-LZPUG24X.js");
-var import_chunk_GGWDLTSB = load("./chunk-GGWDLTSB.js");
-var import_chunk_ZSNPKXTO = load("./chunk-ZSNPKXTO.js");
-var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
-function makeStaffVerb({ mode: id, options = {}, notes, examples, isSynchronous = false }) {
-  const mode = import_chunk_W7HED5VZ.modes[id];
-  return {
-    name: id,
-    summary: mode.summary,
-    form: "(--prompt TEXT | --prompt-file PATH | --stdin) [options]",
-    words: { min: 0, max: 0 },
-    options: {
-      ...import_chunk_ZSNPKXTO.staffOptions,
-      ...options,
-      cwd: { kind: "text", value: "DIR", help: "folder to work in (default: here)" },
-      ...import_chunk_ZSNPKXTO.writerOptions,
-      ...import_chunk_ZSNPKXTO.launchOptions
-    },
-    notes: [
-      `Default profile: ${mode.profile}. The task reaches the agent byte for byte, with the words of the mode around it.`,
-      notes
-    ].filter((line) => line !== void 0).join("\n"),
-    examples,
-    async run(context, input) {
-      const prompt = await (0, import_chunk_QX44HTCE.taskOf)(context, input);
-      const words = (0, import_chunk_GGWDLTSB.onceWords)(id, input, (0, import_chunk_GGWDLTSB.folderSaid)(context, input), prompt);
-      const isWaiting = isSynchronous && !input.has("id-only");
-      const repeated = await (0, import_chunk_GGWDLTSB.repeatedLaunch)(context, input, words, isWaiting);
-      if (repeated) return repeated;
-      const cwd = (0, import_chunk_LZPUG24X.folderOf)(context, input);
-      const staff = (0, import_chunk_QX44HTCE.freshStaff)(context, input, { mode: id, prompt, cwd });
-      return (0, import_chunk_QX44HTCE.launchStaff)(context, input, {
-        verb: id,
-        staff,
-        cwd,
-        lineage: null,
-        isSynchronous: isWaiting,
-        words
-      });
-    }
-  };
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  makeStaffVerb
 });
 
 },
@@ -3609,4666 +3640,7 @@ function requireLatest(root, owner, what, accept) {
 });
 
 },
-"./chunk-DJJG5G54.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  attempt: () => attempt,
-  makeTools: () => makeTools
-});
-module.exports = stdin_exports;
-var import_chunk_HJOYLTGT = load("./chunk-HJOYLTGT.js");
-var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_76VSOAKK = load("./chunk-76VSOAKK.js");
-var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
-var import_chunk_GANVGQKN = load("./chunk-GANVGQKN.js");
-var import_chunk_OPV5FGPX = load("./chunk-OPV5FGPX.js");
-var import_chunk_IAQSATNE = load("./chunk-IAQSATNE.js");
-var import_chunk_P33TGMKS = load("./chunk-P33TGMKS.js");
-var import_chunk_O65HRYRH = load("./chunk-O65HRYRH.js");
-var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
-var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
-var import_chunk_XM3GMG25 = load("./chunk-XM3GMG25.js");
-var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var import_node_path = builtin("node:path");
-async function shareAnswer(question) {
-  const userKey = usableKey(question.root);
-  if (userKey === void 0) return question.ask();
-  const file = import_node_path.default.join((0, import_chunk_P33TGMKS.rootPaths)(question.root).shared, `${(0, import_chunk_OPV5FGPX.hashOf)(question.key).slice(0, 40)}.json`);
-  const until = (0, import_chunk_Y5L6GQDB.monotonicMs)() + question.waitMs;
-  for (let pause = import_chunk_XM3GMG25.sharedLookMs[0]; ; pause = Math.min(pause * 2, import_chunk_XM3GMG25.sharedLookMs[1])) {
-    const known = await readAnswer(file, question, userKey);
-    if (known) return known;
-    let isOurs = false;
-    try {
-      return await (0, import_chunk_GANVGQKN.withLock)(
-        file.replace(/json$/, "lock"),
-        async () => {
-          isOurs = true;
-          return await readAnswer(file, question, userKey) ?? await askAndKeep(file, question, userKey);
-        },
-        0
-      );
-    } catch (error) {
-      if (isOurs) throw error;
-      if (!(error instanceof import_chunk_NVPF5LEY.FaultError) || error.code !== "busy") return question.ask();
-      if (question.signal?.aborted || (0, import_chunk_Y5L6GQDB.monotonicMs)() + pause > until) throw error;
-    }
-    await (0, import_chunk_Y5L6GQDB.sleep)(pause);
-  }
-}
-function usableKey(root) {
-  try {
-    const folder = (0, import_chunk_P33TGMKS.rootPaths)(root).shared;
-    (0, import_chunk_527JQF7V.createFolder)(folder);
-    const facts = (0, import_chunk_SWRACBME.factsOf)(folder);
-    const isOurs = facts?.kind === "folder" && facts.uid === process.getuid?.() && (facts.mode & 18) === 0;
-    return isOurs ? (0, import_chunk_OPV5FGPX.readKey)() : void 0;
-  } catch {
-    return void 0;
-  }
-}
-async function readAnswer(file, question, userKey) {
-  const stored = parse(file);
-  if (!stored || stored.key !== question.key) return void 0;
-  const age = (0, import_chunk_Y5L6GQDB.nowMs)() - stored.at;
-  if (!(age >= 0 && age < Math.min(stored.hold ?? question.maxAgeMs, import_chunk_XM3GMG25.sharedHoldMs))) return void 0;
-  const { mac, ...rest } = stored;
-  return (0, import_chunk_OPV5FGPX.sameMac)(await (0, import_chunk_OPV5FGPX.macOfAnswer)(rest, userKey), mac) ? stored.value : void 0;
-}
-function parse(file) {
-  try {
-    const { key, at, hold, value, mac } = JSON.parse((0, import_chunk_527JQF7V.readText)(file, 2 * import_chunk_XM3GMG25.sharedBytes) ?? "null");
-    const isWhole = typeof at === "number" && (hold === null || typeof hold === "number") && typeof mac === "string";
-    return isWhole ? { key, at, hold, value, mac } : void 0;
-  } catch {
-    return void 0;
-  }
-}
-async function askAndKeep(file, question, key) {
-  const at = (0, import_chunk_Y5L6GQDB.nowMs)();
-  const value = await question.ask();
-  try {
-    const answer = value.holdMs === void 0 ? { key: question.key, at, hold: null, value } : { key: question.key, at: (0, import_chunk_Y5L6GQDB.nowMs)(), hold: value.holdMs, value };
-    const text = JSON.stringify(value);
-    if (text.length > import_chunk_XM3GMG25.sharedBytes || value.holdMs === 0) (0, import_chunk_527JQF7V.removeFile)(file);
-    else (0, import_chunk_527JQF7V.writeJson)(file, { ...answer, mac: await (0, import_chunk_OPV5FGPX.macOfAnswer)(answer, key) }, { sync: false });
-    removeOld(import_node_path.default.dirname(file));
-  } catch {
-  }
-  return value;
-}
-function removeOld(folder) {
-  for (const name of (0, import_chunk_SWRACBME.listNames)(folder)) {
-    const target = import_node_path.default.join(folder, name);
-    const facts = (0, import_chunk_SWRACBME.factsOf)(target);
-    if (!/^[0-9a-f]{40}\.(json|lock)$/.test(name) || !facts || (0, import_chunk_Y5L6GQDB.nowMs)() - facts.modifiedMs < import_chunk_XM3GMG25.sharedKeepMs) continue;
-    (0, import_chunk_SWRACBME.removeTree)(target);
-  }
-}
-function makeTools(place, leftMs, signal) {
-  const running = new Set();
-  const run = async (call) => {
-    const cwd = call.cwd ?? place.cwd;
-    if (!(0, import_chunk_SWRACBME.isFolder)(cwd)) return neverStarted(`the folder ${cwd} is gone`);
-    place.onRun?.();
-    const { runTool } = await Promise.resolve().then(() => load("./tool-2PWYXFSF.js"));
-    return runTool({
-      program: call.program,
-      args: call.args,
-      cwd,
-      environment: { ...place.environment, ...call.environment },
-      ...call.input === void 0 ? {} : { input: call.input },
-      timeoutMs: Math.min(call.timeoutMs ?? leftMs(), leftMs()),
-      limit: call.limit ?? import_chunk_XM3GMG25.toolBytes,
-      signal
-    });
-  };
-  return {
-    run(call) {
-      const answer = run(call);
-      running.add(answer);
-      const forget = () => void running.delete(answer);
-      answer.then(forget, forget);
-      return answer;
-    },
-    find: import_chunk_O65HRYRH.findTool,
-    cwd: place.cwd,
-    leftMs,
-    ...place.everyMs === void 0 ? {} : { everyMs: place.everyMs },
-    nowMs: import_chunk_Y5L6GQDB.nowMs,
-    signal,
-    job: (id) => standOf(place.root, id),
-    onJobEnd: (id, wake) => untilLetGo(place.root, id, wake),
-    shared: (key, maxAgeMs, ask) => place.everyMs === void 0 ? ask() : shareAnswer({ root: place.root, key, maxAgeMs, waitMs: leftMs(), signal, ask }),
-    idle: async () => void await Promise.allSettled(running)
-  };
-}
-function neverStarted(reason) {
-  return { how: "failed", code: null, reason, stdout: Buffer.alloc(0), stderr: Buffer.alloc(0) };
-}
-async function standOf(root, id) {
-  let view = inspectSafely(root, id);
-  if (view === void 0) return void 0;
-  if (!(0, import_chunk_IAQSATNE.isEnded)(view.state)) view = await (0, import_chunk_76VSOAKK.refreshAttached)(root, id);
-  const { state } = view;
-  const error = state.error ? `${state.error.code}: ${state.error.message}` : null;
-  return { state: state.state, isEnded: (0, import_chunk_IAQSATNE.isEnded)(state), code: (0, import_chunk_6PFAPK5K.exitCodeOf)(state.state), seq: state.seq, error };
-}
-function inspectSafely(root, id) {
-  try {
-    return (0, import_chunk_IAQSATNE.inspect)(root, id);
-  } catch {
-    return void 0;
-  }
-}
-function untilLetGo(root, id, wake) {
-  let isStopped = false;
-  let close;
-  void (0, import_chunk_HJOYLTGT.watchFifo)((0, import_chunk_P33TGMKS.jobPaths)(root, id).leaseFifo, wake).then((found) => {
-    if (isStopped) found?.();
-    else close = found;
-  });
-  return () => {
-    isStopped = true;
-    close?.();
-  };
-}
-async function attempt(kind, input, cursor, terms) {
-  const until = (0, import_chunk_Y5L6GQDB.monotonicMs)() + terms.attemptMs;
-  const over = new AbortController();
-  const end = () => over.abort();
-  const tools = makeTools(terms.place, () => Math.max(1, until - (0, import_chunk_Y5L6GQDB.monotonicMs)()), over.signal);
-  const isOver = new Promise((resolve) => over.signal.addEventListener("abort", () => resolve("over")));
-  const clock = setTimeout(end, terms.attemptMs);
-  terms.signal.addEventListener("abort", end);
-  if (terms.signal.aborted) end();
-  try {
-    const answer = await Promise.race([isOver, look(kind, input, cursor, tools, terms)]);
-    if (answer !== "over") return answer;
-    await Promise.race([tools.idle(), (0, import_chunk_Y5L6GQDB.sleep)(import_chunk_XM3GMG25.toolGraceMs + import_chunk_XM3GMG25.killSettleMs)]);
-    if (terms.signal.aborted) return null;
-    const message = `no answer within ${(0, import_chunk_UNGYPAP3.formatDuration)(terms.attemptMs)}`;
-    return { kind: "trouble", cause: "timeout", message, retryAfterMs: null };
-  } finally {
-    clearTimeout(clock);
-    terms.signal.removeEventListener("abort", end);
-    end();
-  }
-}
-async function look(kind, input, cursor, tools, terms) {
-  try {
-    return await kind.look(input, tools, cursor);
-  } catch (error) {
-    terms.onThrown?.(error);
-    const message = `looking failed by an error of this program: ${(0, import_chunk_NVPF5LEY.messageOf)(error)}`;
-    return { kind: "trouble", cause: "failed", message, retryAfterMs: null };
-  }
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  attempt,
-  makeTools
-});
-
-},
-"./chunk-FNP5XAIJ.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  spawnDetached: () => spawnDetached,
-  spawnShim: () => spawnShim
-});
-module.exports = stdin_exports;
-var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
-var import_node_child_process = require("node:child_process");
-var import_node_fs = require("node:fs");
-function spawnDetached(start) {
-  const log = (0, import_chunk_527JQF7V.openAppend)(start.logFile);
-  try {
-    const child = (0, import_node_child_process.spawn)(start.program, start.args, {
-      cwd: start.cwd,
-      env: start.environment,
-      detached: true,
-      stdio: ["ignore", log, log]
-    });
-    child.on("error", () => void 0);
-    child.unref();
-    if (child.pid === void 0) throw new Error(`cannot start ${start.program}`);
-    return child.pid;
-  } finally {
-    (0, import_node_fs.closeSync)(log);
-  }
-}
-function spawnShim(start, onEnd) {
-  return new Promise((resolve, reject) => {
-    const child = (0, import_node_child_process.spawn)("/bin/sh", ["-c", start.script, "job-companion-shim", ...start.args], {
-      cwd: start.cwd,
-      env: start.environment,
-      detached: true,
-      stdio: "ignore"
-    });
-    child.once("error", reject);
-    child.once("spawn", () => resolve(child.pid ?? 0));
-    child.once("exit", onEnd);
-  });
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  spawnDetached,
-  spawnShim
-});
-
-},
-"./chunk-FSRL2ASG.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  decodeName: () => decodeName,
-  encodeName: () => encodeName,
-  oneLine: () => oneLine,
-  readableName: () => readableName,
-  showName: () => showName
-});
-module.exports = stdin_exports;
-var decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
-var encoder = new TextEncoder();
-function decodeName(bytes) {
-  try {
-    return decoder.decode(bytes);
-  } catch {
-    return decodeBroken(bytes);
-  }
-}
-function encodeName(name) {
-  if (!/[\udc80-\udcff]/.test(name)) return encoder.encode(name);
-  const parts = name.match(loneOrText) ?? [];
-  const pieces = parts.map((part) => {
-    const code = part.charCodeAt(0);
-    return part.length === 1 && code >= 56448 && code <= 56575 ? Uint8Array.of(code - 56320) : encoder.encode(part);
-  });
-  const result = new Uint8Array(pieces.reduce((sum, piece) => sum + piece.length, 0));
-  let at = 0;
-  for (const piece of pieces) {
-    result.set(piece, at);
-    at += piece.length;
-  }
-  return result;
-}
-var loneOrText = /(?<![\ud800-\udbff])[\udc80-\udcff]|(?:[\ud800-\udbff][\udc00-\udfff]|[^\udc80-\udcff])+/g;
-function readableName(name) {
-  return name.replace(loneOrText, (part) => {
-    const code = part.charCodeAt(0);
-    return part.length === 1 && code >= 56448 && code <= 56575 ? `\\x${(code - 56320).toString(16)}` : part;
-  });
-}
-var odd = /["`\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]|^\s|\s$|^$/u;
-var unprintable = /["\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu;
-function showName(name) {
-  if (!odd.test(name)) return name;
-  const inner = name.replaceAll("\\", "\\\\").replace(unprintable, (found) => {
-    const code = found.codePointAt(0) ?? 0;
-    if (found === '"') return '\\"';
-    if (found === "\n") return "\\n";
-    if (found === "	") return "\\t";
-    if (code >= 56448 && code <= 56575) return `\\x${(code - 56320).toString(16)}`;
-    return `\\u{${code.toString(16)}}`;
-  });
-  return `"${inner}"`;
-}
-function decodeBroken(bytes) {
-  let text = "";
-  for (let at = 0; at < bytes.length; ) {
-    const length = characterAt(bytes, at);
-    if (length === 0) text += String.fromCharCode(56320 + (bytes[at] ?? 0));
-    else text += decoder.decode(bytes.subarray(at, at + length));
-    at += length || 1;
-  }
-  return text;
-}
-function characterAt(bytes, at) {
-  const first = bytes[at] ?? 0;
-  const length = first < 128 ? 1 : first < 194 ? 0 : first < 224 ? 2 : first < 240 ? 3 : first < 245 ? 4 : 0;
-  if (length === 0 || at + length > bytes.length) return 0;
-  try {
-    decoder.decode(bytes.subarray(at, at + length));
-    return length;
-  } catch {
-    return 0;
-  }
-}
-function oneLine(text) {
-  return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]+/gu, " ").trim();
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  decodeName,
-  encodeName,
-  oneLine,
-  readableName,
-  showName
-});
-
-},
-"./chunk-FY2MNY47.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  commandNames: () => commandNames,
-  loadCommand: () => loadCommand
-});
-module.exports = stdin_exports;
-var loaders = {
-  run: async () => (await Promise.resolve().then(() => load("./run-NCMB2BZ4.js"))).run,
-  watch: async () => (await Promise.resolve().then(() => load("./watch-HUTIFBBK.js"))).watch,
-  staffer: async () => (await Promise.resolve().then(() => load("./staffer-ZB5CNC4X.js"))).staffer,
-  research: async () => (await Promise.resolve().then(() => load("./research-K3Z2UJHS.js"))).research,
-  review: async () => (await Promise.resolve().then(() => load("./review-ZCMESMTH.js"))).review,
-  implement: async () => (await Promise.resolve().then(() => load("./implement-A6LV5EEG.js"))).implement,
-  ask: async () => (await Promise.resolve().then(() => load("./ask-J6HFTBRB.js"))).ask,
-  timer: async () => (await Promise.resolve().then(() => load("./timer-INEB4D4O.js"))).timer,
-  wait: async () => (await Promise.resolve().then(() => load("./wait-AZ2RLK24.js"))).wait,
-  observe: async () => (await Promise.resolve().then(() => load("./observe-VYJBZZSM.js"))).observe,
-  status: async () => (await Promise.resolve().then(() => load("./status-NEEL2GZL.js"))).status,
-  result: async () => (await Promise.resolve().then(() => load("./result-YHZUHIY5.js"))).result,
-  cancel: async () => (await Promise.resolve().then(() => load("./cancel-4OWECNDI.js"))).cancel,
-  continue: async () => (await Promise.resolve().then(() => load("./continue-NPIJCNR2.js"))).continueCommand,
-  restart: async () => (await Promise.resolve().then(() => load("./restart-HHGQM3LN.js"))).restart,
-  clean: async () => (await Promise.resolve().then(() => load("./clean-PQSMUPAJ.js"))).clean,
-  setup: async () => (await Promise.resolve().then(() => load("./setup-VQF2URB6.js"))).setup,
-  doctor: async () => (await Promise.resolve().then(() => load("./doctor-Q6AMJQVJ.js"))).doctor,
-  help: async () => (await Promise.resolve().then(() => load("./help-LDW2KC3A.js"))).help
-};
-var commandNames = Object.keys(loaders);
-async function loadCommand(name) {
-  return Object.hasOwn(loaders, name) ? loaders[name]() : void 0;
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  commandNames,
-  loadCommand
-});
-
-},
-"./chunk-GANVGQKN.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  withLock: () => withLock
-});
-module.exports = stdin_exports;
-var import_chunk_7DZB4FPX = load("./chunk-7DZB4FPX.js");
-var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
-var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
-var import_chunk_XM3GMG25 = load("./chunk-XM3GMG25.js");
-var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var import_node_fs = require("node:fs");
-var import_node_path = builtin("node:path");
-async function withLock(folder, fn, waitMs = import_chunk_XM3GMG25.lockWaitMs) {
-  const release2 = await take(folder, waitMs);
-  try {
-    return await fn();
-  } finally {
-    release2();
-  }
-}
-async function take(folder, waitMs) {
-  (0, import_chunk_527JQF7V.createFolder)(folder);
-  if ((0, import_chunk_SWRACBME.factsOf)(folder)?.kind !== "folder")
-    throw new import_chunk_NVPF5LEY.FaultError("state_unusable", `cannot use the lock ${folder}: it is no folder`);
-  const own = (0, import_chunk_7DZB4FPX.ownIdentity)();
-  const ticket = import_node_path.default.join(
-    folder,
-    `.${own.pid}-${own.start_token.replace(/\W/g, "")}-${Math.random().toString(36).slice(2)}`
-  );
-  (0, import_chunk_527JQF7V.writeFile)(ticket, JSON.stringify(own), { sync: false });
-  const until = (0, import_chunk_Y5L6GQDB.monotonicMs)() + waitMs;
-  try {
-    for (let pause = 2; ; pause = Math.min(pause * 2, 50)) {
-      const number = tryTake(folder, ticket);
-      if (number !== void 0) {
-        const held = import_node_path.default.join(folder, String(number));
-        return () => release(held);
-      }
-      if ((0, import_chunk_Y5L6GQDB.monotonicMs)() >= until)
-        throw new import_chunk_NVPF5LEY.FaultError("busy", `cannot take the lock ${folder}: it is held by ${holderText(folder)}`);
-      await (0, import_chunk_Y5L6GQDB.sleep)(pause);
-    }
-  } finally {
-    (0, import_chunk_527JQF7V.removeFile)(ticket);
-  }
-}
-function release(held) {
-  try {
-    (0, import_node_fs.renameSync)(held, `${held}.free`);
-  } catch (error) {
-    if ((0, import_chunk_NVPF5LEY.errnoOf)(error) !== "ENOENT") throw error;
-  }
-}
-function tryTake(folder, ticket) {
-  const top = highest(folder);
-  if (top.number > 0 && !top.free && !isAbandoned(import_node_path.default.join(folder, String(top.number)))) return void 0;
-  const number = top.number + 1;
-  const file = import_node_path.default.join(folder, String(number));
-  try {
-    (0, import_node_fs.linkSync)(ticket, file);
-  } catch (error) {
-    if ((0, import_chunk_NVPF5LEY.errnoOf)(error) === "EEXIST") return void 0;
-    throw error;
-  }
-  const now = highest(folder);
-  if (now.number !== number || now.free) {
-    (0, import_chunk_527JQF7V.removeFile)(file);
-    return void 0;
-  }
-  for (const name of (0, import_chunk_SWRACBME.listNames)(folder))
-    if (numberOf(name) > 0 && numberOf(name) < number) (0, import_chunk_527JQF7V.removeFile)(import_node_path.default.join(folder, name));
-  return number;
-}
-function highest(folder) {
-  const names = (0, import_chunk_SWRACBME.listNames)(folder);
-  const number = Math.max(0, ...names.map(numberOf));
-  return { number, free: number > 0 && names.includes(`${number}.free`) };
-}
-function numberOf(name) {
-  const match = /^(\d+)(?:\.free)?$/.exec(name);
-  return match ? Number(match[1]) : 0;
-}
-function isAbandoned(file) {
-  const read = (0, import_chunk_527JQF7V.readJson)(file);
-  if (read.kind === "missing") return false;
-  const liveness = read.kind === "ok" && (0, import_chunk_7DZB4FPX.isIdentity)(read.value) ? (0, import_chunk_7DZB4FPX.livenessOf)(read.value) : "unknown";
-  if (liveness !== "unknown") return liveness === "dead";
-  const facts = (0, import_chunk_SWRACBME.factsOf)(file);
-  return facts !== void 0 && (0, import_chunk_Y5L6GQDB.nowMs)() - facts.modifiedMs > 3 * import_chunk_XM3GMG25.leaseStaleMs;
-}
-function holderText(folder) {
-  const read = (0, import_chunk_527JQF7V.readJson)(import_node_path.default.join(folder, String(highest(folder).number)));
-  return read.kind === "ok" ? `process ${String(read.value.pid)}` : "another process";
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  withLock
-});
-
-},
-"./chunk-GEPPUING.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  quoteWords: () => quoteWords
-});
-module.exports = stdin_exports;
-var plain = /^[A-Za-z0-9_@%+:,./=-]+$/;
-function quoteWord(word) {
-  if (plain.test(word)) return word;
-  return inQuotes(word);
-}
-function inQuotes(word) {
-  return `'${word.replaceAll("'", `'\\''`)}'`;
-}
-function quoteWords(words) {
-  return words.map((word, index) => index === 0 && word.includes("=") ? inQuotes(word) : quoteWord(word)).join(" ");
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  quoteWords
-});
-
-},
-"./chunk-GFKQCZQ7.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  claimJob: () => claimJob,
-  renewLease: () => renewLease
-});
-module.exports = stdin_exports;
-var import_chunk_HJOYLTGT = load("./chunk-HJOYLTGT.js");
-var import_chunk_NTYY2FGO = load("./chunk-NTYY2FGO.js");
-var import_chunk_GANVGQKN = load("./chunk-GANVGQKN.js");
-var import_chunk_OPV5FGPX = load("./chunk-OPV5FGPX.js");
-var import_chunk_IAQSATNE = load("./chunk-IAQSATNE.js");
-var import_chunk_P33TGMKS = load("./chunk-P33TGMKS.js");
-var import_chunk_BYPGP4VB = load("./chunk-BYPGP4VB.js");
-var import_chunk_7DZB4FPX = load("./chunk-7DZB4FPX.js");
-var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
-var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
-var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var reserveBytes = 32 * 1024;
-async function claimJob(root, id) {
-  const paths = (0, import_chunk_P33TGMKS.jobPaths)(root, id);
-  const read = (0, import_chunk_BYPGP4VB.readSpec)(paths);
-  if (read.kind !== "ok")
-    throw new Error(`cannot read the spec of job ${id}: ${read.kind === "damaged" ? read.reason : "it is missing"}`);
-  const spec = read.value;
-  if (!await (0, import_chunk_OPV5FGPX.isGenuine)(spec, (0, import_chunk_OPV5FGPX.readKey)()))
-    throw new Error(`refused: spec.json of job ${id} was not written by this user's launcher`);
-  const hasFifo = await (0, import_chunk_HJOYLTGT.makeFifo)(paths.leaseFifo);
-  return (0, import_chunk_GANVGQKN.withLock)(paths.lock, () => {
-    if ((0, import_chunk_IAQSATNE.isEnded)((0, import_chunk_IAQSATNE.inspect)(root, id).state)) return void 0;
-    const self = (0, import_chunk_7DZB4FPX.ownIdentity)();
-    const other = (0, import_chunk_BYPGP4VB.readWorker)(paths);
-    if (other.kind === "ok" && !(0, import_chunk_7DZB4FPX.sameIdentity)(other.value.worker, self) && (0, import_chunk_7DZB4FPX.livenessOf)(other.value.worker) === "alive")
-      return void 0;
-    const release = hasFifo && (0, import_chunk_HJOYLTGT.holdFifo)(paths.leaseFifo) || (() => void 0);
-    const known = other.kind === "ok" ? other.value : { shim: null, child: null, cgroup: null };
-    const cgroup = known.cgroup ?? ((0, import_chunk_SWRACBME.exists)(paths.started) || spec.run?.status_cmd ? null : (0, import_chunk_NTYY2FGO.makeCgroup)(id));
-    (0, import_chunk_527JQF7V.writeJson)(paths.lease, { worker: self }, { sync: false });
-    (0, import_chunk_527JQF7V.writeJson)(
-      paths.worker,
-      { worker: self, shim: known.shim, child: known.child, fifo: hasFifo, cgroup },
-      { sync: false }
-    );
-    setAside(paths);
-    const launch = (0, import_chunk_BYPGP4VB.readLaunch)(paths);
-    return {
-      root,
-      paths,
-      spec,
-      self,
-      generation: launch.kind === "ok" ? launch.value.generation : 1,
-      hasFifo,
-      cgroup,
-      release
-    };
-  });
-}
-function renewLease(paths) {
-  return (0, import_chunk_SWRACBME.touch)(paths.lease, (0, import_chunk_Y5L6GQDB.nowMs)());
-}
-function setAside(paths) {
-  try {
-    (0, import_chunk_527JQF7V.writeFile)(paths.reserve, new Uint8Array(reserveBytes).fill(32), { sync: false });
-  } catch (error) {
-    if (!["ENOSPC", "EDQUOT"].includes((0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "")) throw error;
-  }
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  claimJob,
-  renewLease
-});
-
-},
-"./chunk-GGWDLTSB.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  checkLaunchOptions: () => checkLaunchOptions,
-  folderSaid: () => folderSaid,
-  launchAndTell: () => launchAndTell,
-  launchWords: () => launchWords,
-  onStallOf: () => onStallOf,
-  onceWords: () => onceWords,
-  repeatedLaunch: () => repeatedLaunch,
-  tellLaunched: () => tellLaunched
-});
-module.exports = stdin_exports;
-var import_chunk_SHAJIPXK = load("./chunk-SHAJIPXK.js");
-var import_chunk_74RZ5ALM = load("./chunk-74RZ5ALM.js");
-var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_TUJMDTZA = load("./chunk-TUJMDTZA.js");
-var import_chunk_IAQSATNE = load("./chunk-IAQSATNE.js");
-var import_chunk_P33TGMKS = load("./chunk-P33TGMKS.js");
-var import_chunk_BYPGP4VB = load("./chunk-BYPGP4VB.js");
-var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
-var import_chunk_6GPA47WF = load("./chunk-6GPA47WF.js");
-var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
-var import_chunk_XM3GMG25 = load("./chunk-XM3GMG25.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var import_node_path = builtin("node:path");
-function launchWords(input) {
-  const onceKey = input.text("once-key") ?? null;
-  if (onceKey === "") throw (0, import_chunk_NVPF5LEY.usageError)('cannot take --once-key "": a key needs at least one character');
-  return { owner: input.text("owner") ?? import_chunk_6GPA47WF.variables.owner() ?? null, label: input.text("label") ?? null, onceKey };
-}
-function onStallOf(input) {
-  const text = input.text("on-stall");
-  if (text === void 0) return null;
-  if (text.trim() === "") throw (0, import_chunk_NVPF5LEY.usageError)("cannot take an empty --on-stall: say what is to be done about a stall");
-  const size = (0, import_chunk_LXK2ZILE.byteLength)(text);
-  if (size > import_chunk_XM3GMG25.onStallBytes)
-    throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take --on-stall of ${size} bytes: at most ${import_chunk_XM3GMG25.onStallBytes} are allowed`);
-  return text;
-}
-function checkLaunchOptions(input) {
-  if (input.has("wait-timeout") && !input.has("wait")) throw (0, import_chunk_NVPF5LEY.usageError)("cannot take --wait-timeout without --wait");
-  input.duration("wait-timeout");
-  for (const other of ["json", "wait"]) {
-    if (input.has("id-only") && input.has(other)) throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take --id-only and --${other} together`);
-  }
-}
-async function launchAndTell(context, input, request, isSynchronous = false) {
-  checkLaunchOptions(input);
-  const root = context.root(input);
-  return tellLaunched(context, input, root, await (0, import_chunk_SHAJIPXK.launch)(root, request), isSynchronous);
-}
-async function tellLaunched(context, input, root, launched, isSynchronous) {
-  if (input.has("wait") || isSynchronous) {
-    const { waitAndTell } = await Promise.resolve().then(() => load("./collecting-7MANVDYZ.js"));
-    const told = launched.isNew ? warningNotes(root, launched.id) : [];
-    const collect = `collect: ${import_chunk_TUJMDTZA.nextCommands.wait(launched.id, root.option)}`;
-    for (const line of [jobLine(launched), collect, ...told]) context.tell(line);
-    const timeoutMs = input.duration("wait-timeout") ?? Number.MAX_SAFE_INTEGER;
-    return waitAndTell(context, root, [launched.id], {
-      mode: "all",
-      timeoutMs,
-      heartbeatMs: null,
-      isJson: input.has("json"),
-      told
-    });
-  }
-  return tellLaunch(root, launched, input);
-}
-function jobLine({ id, isNew }) {
-  return `job ${id}${isNew ? "" : " (this once-key had it already; nothing was started)"}`;
-}
-function warningsOf(root, id) {
-  const spec = (0, import_chunk_BYPGP4VB.readSpec)((0, import_chunk_P33TGMKS.jobPaths)(root.folder, id));
-  return spec.kind === "ok" ? spec.value.warnings ?? [] : [];
-}
-function warningNotes(root, id) {
-  return warningsOf(root, id).map((one) => `warning: ${(0, import_chunk_LXK2ZILE.plainText)(one.message)}`);
-}
-function timerOf(root, id) {
-  const { spec, state } = (0, import_chunk_IAQSATNE.inspect)(root.folder, id);
-  if (!spec?.timer) return void 0;
-  return { facts: { state: state.state, ...(0, import_chunk_74RZ5ALM.timerFacts)(spec.timer) }, line: `due:     ${(0, import_chunk_74RZ5ALM.dueWords)(spec.timer)}` };
-}
-function tellLaunch(root, launched, input) {
-  const { id, isNew } = launched;
-  const notes = warningNotes(root, id);
-  if (input.has("id-only")) return { code: import_chunk_6PFAPK5K.exitCodes.done, out: `${id}
-`, notes };
-  const paths = (0, import_chunk_P33TGMKS.jobPaths)(root.folder, id);
-  const commands = {
-    wait: import_chunk_TUJMDTZA.nextCommands.wait(id, root.option),
-    observe: import_chunk_TUJMDTZA.nextCommands.observe(id, root.option),
-    cancel: import_chunk_TUJMDTZA.nextCommands.cancel(id, root.option)
-  };
-  const timer = timerOf(root, id);
-  if (input.has("json")) {
-    return {
-      code: import_chunk_6PFAPK5K.exitCodes.done,
-      json: {
-        id,
-        new: isNew,
-        ...timer ? { ...timer.facts, replaced: launched.replaced ?? [] } : {},
-        folder: paths.folder,
-        result_path: paths.result,
-        output_path: paths.output,
-        warnings: warningsOf(root, id),
-        next: commands
-      }
-    };
-  }
-  const lines = [
-    jobLine(launched),
-    ...timer ? [timer.line] : [],
-    ...(launched.replaced ?? []).map((earlier) => `replaced: ${earlier}`),
-    `collect: ${commands.wait}`,
-    `observe: ${commands.observe}`,
-    `result:  ${paths.result}`
-  ];
-  return { code: import_chunk_6PFAPK5K.exitCodes.done, out: `${lines.join("\n")}
-`, notes };
-}
-var passing = [
-  "owner",
-  "label",
-  "once-key",
-  "json",
-  "id-only",
-  "wait",
-  "wait-timeout",
-  "foreground",
-  "state-dir",
-  "prompt-file",
-  "stdin"
-];
-function onceWords(verb, input, folder, task) {
-  const options = input.given().filter(([name]) => !passing.includes(name) && !["prompt", "cwd"].includes(name));
-  return JSON.stringify([verb, options.sort(), input.words, input.rest, folder, task]);
-}
-function folderSaid(context, input) {
-  return import_node_path.default.resolve(context.cwd, input.text("cwd") ?? ".");
-}
-async function repeatedLaunch(context, input, words, isSynchronous) {
-  const { onceKey } = launchWords(input);
-  if (onceKey === null) return void 0;
-  checkLaunchOptions(input);
-  const root = context.root(input);
-  const launched = await (0, import_chunk_SHAJIPXK.launchedBefore)(root, onceKey, words);
-  if (!launched) return void 0;
-  const { folder } = (0, import_chunk_P33TGMKS.jobPaths)(root.folder, launched.id);
-  return (0, import_chunk_SWRACBME.exists)(folder) ? tellLaunched(context, input, root, launched, isSynchronous) : tellCleaned(input, launched.id);
-}
-function tellCleaned(input, id) {
-  const note = `job ${id} had this once-key; its record was removed by clean, and nothing was started`;
-  if (input.has("id-only")) return { code: import_chunk_6PFAPK5K.exitCodes.done, out: `${id}
-` };
-  if (input.has("json")) return { code: import_chunk_6PFAPK5K.exitCodes.done, json: { id, new: false, cleaned: true, next: {} } };
-  return { code: import_chunk_6PFAPK5K.exitCodes.done, out: `${note}
-` };
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  checkLaunchOptions,
-  folderSaid,
-  launchAndTell,
-  launchWords,
-  onStallOf,
-  onceWords,
-  repeatedLaunch,
-  tellLaunched
-});
-
-},
-"./chunk-HJOYLTGT.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  holdFifo: () => holdFifo,
-  makeFifo: () => makeFifo,
-  watchFifo: () => watchFifo
-});
-module.exports = stdin_exports;
-var import_chunk_6GPA47WF = load("./chunk-6GPA47WF.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var import_node_fs = require("node:fs");
-var flags = import_node_fs.constants.O_NONBLOCK | import_node_fs.constants.O_NOFOLLOW;
-async function makeFifo(file) {
-  const { spawn } = await Promise.resolve().then(() => builtin("node:child_process"));
-  return new Promise((resolve) => {
-    const maker = spawn("mkfifo", ["-m", "600", file], { env: (0, import_chunk_6GPA47WF.toolEnvironment)(), stdio: "ignore" });
-    maker.once("error", () => resolve(isFifo(file)));
-    maker.once("exit", () => resolve(isFifo(file)));
-  });
-}
-function holdFifo(file) {
-  const fd = openFifo(file, import_node_fs.constants.O_RDWR);
-  if (fd === void 0) return void 0;
-  (0, import_node_fs.chmodSync)(file, 384);
-  return () => (0, import_node_fs.closeSync)(fd);
-}
-async function watchFifo(file, onEnd) {
-  const fd = openFifo(file, import_node_fs.constants.O_RDONLY);
-  if (fd === void 0) return void 0;
-  const { Socket } = await Promise.resolve().then(() => builtin("node:net"));
-  const socket = new Socket({ fd, readable: true, writable: false });
-  let done = false;
-  const end = () => {
-    if (!done) onEnd();
-    done = true;
-  };
-  socket.on("error", end).on("end", end).on("close", end);
-  socket.resume();
-  return () => {
-    done = true;
-    socket.destroy();
-  };
-}
-function openFifo(file, mode) {
-  let fd;
-  try {
-    fd = (0, import_node_fs.openSync)(file, mode | flags);
-  } catch (error) {
-    if (["ENOENT", "ENOTDIR", "ELOOP", "ENXIO", "EACCES", "EROFS", "EPERM"].includes((0, import_chunk_NVPF5LEY.errnoOf)(error) ?? ""))
-      return void 0;
-    throw error;
-  }
-  if ((0, import_node_fs.fstatSync)(fd).isFIFO()) return fd;
-  (0, import_node_fs.closeSync)(fd);
-  return void 0;
-}
-function isFifo(file) {
-  const fd = openFifo(file, import_node_fs.constants.O_RDONLY);
-  if (fd === void 0) return false;
-  (0, import_node_fs.closeSync)(fd);
-  return true;
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  holdFifo,
-  makeFifo,
-  watchFifo
-});
-
-},
-"./chunk-HOAZLCPZ.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  describeChanges: () => describeChanges,
-  isTidy: () => isTidy,
-  logSection: () => logSection,
-  ownLogSection: () => ownLogSection,
-  runFacts: () => runFacts,
-  summarizeChanges: () => summarizeChanges,
-  taskWords: () => taskWords,
-  terminalRecord: () => terminalRecord
-});
-module.exports = stdin_exports;
-var import_chunk_356WYSYK = load("./chunk-356WYSYK.js");
-var import_chunk_LBMVFM2N = load("./chunk-LBMVFM2N.js");
-var import_chunk_CZ2D33KP = load("./chunk-CZ2D33KP.js");
-var import_chunk_QESDTJOC = load("./chunk-QESDTJOC.js");
-var import_chunk_FSRL2ASG = load("./chunk-FSRL2ASG.js");
-var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
-var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
-var import_chunk_XM3GMG25 = load("./chunk-XM3GMG25.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-function runFacts(end) {
-  const { spec, state, results } = end;
-  return [
-    ...results.map((note) => [note.required ? "Success file" : "Result path", (0, import_chunk_356WYSYK.describeResult)(note)]),
-    ["Task", spec.run?.identity ? `${oneLine2(spec.run.identity)}: ${taskWords(state)}` : null]
-  ];
-}
-function taskWords({ task_status = "unknown", task_exit_code = "unknown" }) {
-  return `${oneLine2(String(task_status))}, exit code ${oneLine2(String(task_exit_code))}`;
-}
-function ownLogSection(spec, log) {
-  const name = oneLine2(log);
-  const read = readOwnLog(spec, log);
-  if (read.tail === "") return { text: `The log ${name} tells nothing: ${read.note}.`, isWhole: false };
-  const note = read.note === null ? "" : ` (${read.note})`;
-  return { text: `## Last lines of ${name}${note}
-
-${read.tail}`, isWhole: read.note === null };
-}
-function logSection(title, file) {
-  const text = plainTail(file);
-  return text === "" ? "" : `## ${title}
-
-${text}`;
-}
-function readOwnLog(spec, log) {
-  try {
-    const found = (0, import_chunk_SWRACBME.lookBehind)(log);
-    if (!found) return { tail: "", note: "it is missing" };
-    if (found.kind !== "file") return { tail: "", note: "it is no regular file" };
-    const tail = plainTail((0, import_chunk_SWRACBME.realPath)(log));
-    if (tail === "") return { tail, note: "it is empty" };
-    const isOld = found.modifiedMs < Date.parse(spec.created_at);
-    return { tail, note: isOld ? "not written since the launch" : null };
-  } catch (error) {
-    return { tail: "", note: `it cannot be read (${(0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "error"})` };
-  }
-}
-function plainTail(file) {
-  return (0, import_chunk_LXK2ZILE.plainText)((0, import_chunk_LBMVFM2N.readLogTail)(file).toString("utf8")).trimEnd();
-}
-function oneLine2(text) {
-  return (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)(text).replace(/\s+/g, " ").trim(), import_chunk_XM3GMG25.excerptBytes);
-}
-function terminalRecord(spec, paths, state, { tree, staff, results } = {}) {
-  return {
-    ...state,
-    kind: spec.kind,
-    verb: spec.verb,
-    owner: spec.owner,
-    label: spec.label,
-    cwd: spec.cwd,
-    lineage: spec.lineage,
-    ended_by: tree?.step ?? "none",
-    ended_processes: tree?.ended.slice(0, 50) ?? [],
-    survivors: tree?.survivors ?? [],
-    ...spec.staff ? wordsOf(spec.staff) : {},
-    ...staff ? staffRecord(spec, staff) : {},
-    // Without the record of the end: as it is now.
-    ...spec.run ? { result_paths: results ?? (0, import_chunk_356WYSYK.noteResults)(spec.run) } : {},
-    ...spec.timer ? { timer: spec.timer } : {},
-    result_path: paths.result,
-    output_path: isTidy(spec, state) ? null : paths.output,
-    error_path: paths.error
-  };
-}
-function staffRecord(spec, staff) {
-  const { changes } = staff;
-  return {
-    changes,
-    ...spec.worktree ? { worktree: { ...spec.worktree, take_over: changes ? (0, import_chunk_CZ2D33KP.takeOverCommands)(spec.worktree, changes) : [] } } : {},
-    ..."findings" in staff ? { findings: staff.findings, findings_error: staff.findings_error } : {}
-  };
-}
-function wordsOf({ mode, backend, custom, model, profile }) {
-  return { mode, backend: custom?.name ?? backend, model, profile };
-}
-function isTidy(spec, state) {
-  return spec.kind === "staff" && state.state === "done" && state.warnings.length === 0;
-}
-var shown = { files: 30, commits: 10, dirty: 10, refs: 10, bytes: 200 };
-function summarizeChanges(changes) {
-  const named = namesOf(
-    changes.files.map(({ path }) => path),
-    changes.file_count
-  );
-  const files = changes.file_count === 0 ? noFiles(changes) : `${fileCount(changes)}${named}`;
-  const { reason, dirty_committed, dirty_committed_count } = changes;
-  const isPartial = reason !== null && reason !== import_chunk_QESDTJOC.notInGit;
-  return [
-    files,
-    ...otherChanges(changes, namesOf(dirty_committed, dirty_committed_count)),
-    ...isPartial ? [`not everything could be looked at (${(0, import_chunk_FSRL2ASG.oneLine)(reason)})`] : []
-  ].join(", ");
-}
-function describeChanges(changes) {
-  const { files, file_count, commits, commit_count, dirty_before, dirty_before_count } = changes;
-  const { dirty_committed, dirty_committed_count } = changes;
-  const moved = changes.refs_changed.filter((ref) => ref !== `refs/heads/${changes.branch.after}`);
-  const refs = moved.slice(0, shown.refs).map(code);
-  return [
-    `${sentence([file_count === 0 ? noFiles(changes) : fileCount(changes), ...otherChanges(changes)].join(", "))}.`,
-    ...section("", files.slice(0, shown.files).map(fileLine), file_count),
-    ...section("New commits:", commits.slice(0, shown.commits).map(commitLine), commit_count),
-    ...refs.length > 0 ? ["", `Branches and stash that moved: ${refs.join(", ")}${moved.length > refs.length ? ", ..." : ""}`] : [],
-    ...section(
-      "Uncommitted before, now committed as it was:",
-      dirty_committed.slice(0, shown.dirty).map((path) => `- ${code(path)}`),
-      dirty_committed_count
-    ),
-    ...section(
-      "Dirty before, and left as it was:",
-      dirty_before.slice(0, shown.dirty).map((path) => `- ${code(path)}`),
-      dirty_before_count
-    ),
-    ...changes.reason === null ? [] : ["", `Not everything could be looked at: ${(0, import_chunk_FSRL2ASG.oneLine)(changes.reason)}.`],
-    ...changes.exact || changes.reason?.includes("damaged") ? [] : ["", "A limit was reached: there may be more changes than these."]
-  ].join("\n");
-}
-function namesOf(paths, total) {
-  const named = paths.slice(0, 3).map((path) => (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_FSRL2ASG.showName)(path), shown.bytes));
-  return ` (${named.join(", ")}${total > named.length ? ", ..." : ""})`;
-}
-function noFiles({ exact, unchanged, reason }) {
-  if (exact) return "no files changed";
-  return unchanged || reason === null ? "no changed files were seen" : "it is unknown whether files changed";
-}
-function fileCount({ file_count }) {
-  return `${file_count} file${file_count === 1 ? "" : "s"} changed`;
-}
-function otherChanges(changes, swallowed = "") {
-  const { commit_count, head, branch, index_changed, file_count, refs_changed, beyond } = changes;
-  const { dirty_committed_count: kept } = changes;
-  const were = kept === 1 ? "file that was uncommitted before is" : "files that were uncommitted before are";
-  const branchMoved = branch.before !== branch.after;
-  return [
-    ...commit_count > 0 ? [`${commit_count} new commit${commit_count === 1 ? "" : "s"}`] : [],
-    ...branchMoved ? [`now on ${branch.after === null ? "no branch" : `branch ${code(branch.after)}`}`] : [],
-    ...head.moved === "elsewhere" ? ["HEAD was moved to another line of history"] : [],
-    ...head.moved === "forward" && commit_count === 0 ? ["HEAD was moved forward"] : [],
-    ...index_changed && file_count === 0 && commit_count === 0 ? ["what is staged changed"] : [],
-    ...refs_changed.length > 0 && head.moved === null && commit_count === 0 ? ["branches or the stash changed"] : [],
-    ...kept > 0 ? [`${kept} ${were} now committed${swallowed}`] : [],
-    ...beyond.length > 0 ? [`something changed among ${beyond.join(" and ")}`] : []
-  ];
-}
-function section(title, lines, total) {
-  if (lines.length === 0) return [];
-  const rest = total - lines.length;
-  return ["", ...title === "" ? [] : [title, ""], ...lines, ...rest > 0 ? [`- and ${rest} more`] : []];
-}
-function fileLine({ path, change, from, was_dirty, committed }) {
-  const notes = [...was_dirty ? ["was dirty before"] : [], ...committed ? ["committed"] : []];
-  const origin = from === void 0 ? "" : `${code(from)} -> `;
-  return `- ${change}: ${origin}${code(path)}${notes.length === 0 ? "" : ` (${notes.join(", ")})`}`;
-}
-function commitLine({ sha, subject }) {
-  return `- ${sha.slice(0, 12)} ${code((0, import_chunk_FSRL2ASG.oneLine)(subject))}`;
-}
-function code(text) {
-  const inner = (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_FSRL2ASG.showName)(text), shown.bytes);
-  const longest = Math.max(0, ...(inner.match(/`+/g) ?? []).map((run) => run.length));
-  const fence = "`".repeat(longest + 1);
-  return longest === 0 ? `\`${inner}\`` : `${fence} ${inner} ${fence}`;
-}
-function sentence(text) {
-  return text.charAt(0).toUpperCase() + text.slice(1);
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  describeChanges,
-  isTidy,
-  logSection,
-  ownLogSection,
-  runFacts,
-  summarizeChanges,
-  taskWords,
-  terminalRecord
-});
-
-},
-"./chunk-I6ZRWKMO.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  contextOf: () => contextOf
-});
-module.exports = stdin_exports;
-var import_chunk_LCEM6ZMH = load("./chunk-LCEM6ZMH.js");
-var import_chunk_FSRL2ASG = load("./chunk-FSRL2ASG.js");
-var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
-var lines = 50;
-var lineBytes = 200;
-function contextOf(snapshot) {
-  const { cwd, at, git, entries } = snapshot;
-  if (!git) return { cwd, at, git: null };
-  const dirty = entries.filter(import_chunk_LCEM6ZMH.isDirty);
-  return {
-    cwd,
-    at,
-    git: {
-      root: git.root,
-      branch: git.branch === null ? null : (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_FSRL2ASG.showName)(git.branch), lineBytes),
-      head: git.head,
-      subject: git.subject === null ? null : (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_FSRL2ASG.oneLine)(git.subject), lineBytes),
-      dirty: dirty.slice(0, lines).map((entry) => (0, import_chunk_LXK2ZILE.excerpt)(dirtyLine(entry), lineBytes)),
-      dirty_count: (0, import_chunk_LCEM6ZMH.countDirty)(snapshot)
-    }
-  };
-}
-function dirtyLine({ xy, path, from }) {
-  const origin = from === void 0 ? "" : `${(0, import_chunk_FSRL2ASG.showName)(from)} -> `;
-  const letters = xy === "??" ? xy : xy.replace("?", ".").replaceAll(".", " ");
-  return `${letters} ${origin}${(0, import_chunk_FSRL2ASG.showName)(path)}`;
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  contextOf
-});
-
-},
-"./chunk-IAQSATNE.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  boundOf: () => boundOf,
-  compareIds: () => compareIds,
-  conditionOf: () => conditionOf,
-  damagedState: () => damagedState,
-  defaultEngine: () => defaultEngine,
-  earlyState: () => earlyState,
-  findEngine: () => findEngine,
-  inspect: () => inspect,
-  isEnded: () => isEnded,
-  isId: () => isId,
-  isIdPrefix: () => isIdPrefix,
-  makeId: () => makeId
-});
-module.exports = stdin_exports;
-var import_chunk_P33TGMKS = load("./chunk-P33TGMKS.js");
-var import_chunk_BYPGP4VB = load("./chunk-BYPGP4VB.js");
-var import_chunk_7DZB4FPX = load("./chunk-7DZB4FPX.js");
-var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
-var import_chunk_6GPA47WF = load("./chunk-6GPA47WF.js");
-var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
-var import_chunk_XM3GMG25 = load("./chunk-XM3GMG25.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var idPattern = /^[a-z]{2,12}-[0-9a-z]{8,9}-[0-9a-z]{6}$/;
-var prefixPattern = /^[a-z]{2,12}(?:-[0-9a-z]{0,9}(?:-[0-9a-z]{0,6})?)?$/;
-function makeId(verb, nowMs2, random) {
-  const digits = Array.from(random.subarray(0, 6), (byte) => (byte % 36).toString(36)).join("");
-  return `${verb}-${nowMs2.toString(36)}-${digits}`;
-}
-function isId(text) {
-  return idPattern.test(text);
-}
-function isIdPrefix(text) {
-  return prefixPattern.test(text);
-}
-function idTimeMs(id) {
-  return Number.parseInt(id.split("-")[1] ?? "", 36);
-}
-function compareIds(a, b) {
-  return idTimeMs(a) - idTimeMs(b) || (a < b ? -1 : a > b ? 1 : 0);
-}
-var nodeOptions = ["--no-warnings"];
-var local = {
-  id: "local",
-  async prepare() {
-    await Promise.resolve().then(() => load("./spawn-GECXRNMD.js"));
-  },
-  async start(worker) {
-    const { spawnDetached } = await Promise.resolve().then(() => load("./spawn-GECXRNMD.js"));
-    const pid = spawnDetached({
-      program: process.execPath,
-      args: [...nodeOptions, (0, import_chunk_P33TGMKS.companionFile)(), "_worker", worker.stateRoot, worker.id],
-      cwd: "/",
-      environment: (0, import_chunk_6GPA47WF.workerEnvironment)(worker.mark),
-      logFile: worker.logFile
-    });
-    const identity = (0, import_chunk_7DZB4FPX.identityOf)(pid);
-    if (!identity) throw new Error(`cannot see the worker that was just started (pid ${pid})`);
-    return identity;
-  },
-  alive: import_chunk_7DZB4FPX.livenessOf,
-  signal: import_chunk_7DZB4FPX.signalIdentity
-};
-var engines = [local];
-function findEngine(id) {
-  return engines.find((engine) => engine.id === id);
-}
-var defaultEngine = local;
-function boundOf(spec) {
-  if (spec.launcher.boot_id === (0, import_chunk_7DZB4FPX.bootId)()) return spec.deadline_mono_ms;
-  return (0, import_chunk_Y5L6GQDB.monotonicMs)() + Date.parse(spec.created_at) + spec.deadline_ms - (0, import_chunk_Y5L6GQDB.nowMs)();
-}
-function isPastBound(spec) {
-  return (0, import_chunk_Y5L6GQDB.monotonicMs)() >= boundOf(spec);
-}
-function earlyState(id, spec) {
-  return {
-    schema: 1,
-    id,
-    rev: 0,
-    state: "starting",
-    health: "unknown",
-    attention_kind: null,
-    seq: 0,
-    created_at: spec?.created_at ?? (0, import_chunk_Y5L6GQDB.isoOf)(idTimeMs(id)),
-    started_at: null,
-    ended_at: null,
-    duration_ms: null,
-    exit_code: null,
-    signal: null,
-    signal_certain: null,
-    error: null,
-    warnings: spec?.warnings ?? [],
-    conversation: null,
-    reconciled: false,
-    output: null,
-    usage: null
-  };
-}
-function damagedState(id, damage) {
-  const error = { code: "state_damaged", message: `the record of this job cannot be used: ${damage}` };
-  return { ...earlyState(id, null), state: "failed", error };
-}
-function isEnded(state) {
-  return import_chunk_BYPGP4VB.outcomes.includes(state.state);
-}
-function inspect(root, id) {
-  const paths = (0, import_chunk_P33TGMKS.jobPaths)(root, id);
-  const [state, spec] = [(0, import_chunk_BYPGP4VB.readState)(paths), (0, import_chunk_BYPGP4VB.readSpec)(paths)];
-  if (spec.kind === "missing" && !(0, import_chunk_SWRACBME.exists)(paths.folder)) throw goneError(id, paths);
-  const isOver = state.kind === "ok" && isEnded(state.value);
-  const who = isOver ? nobody : whoIsThere(paths, spec);
-  const damage = damageOf(spec, state, who.seen.worker);
-  return {
-    id,
-    root,
-    paths,
-    spec: presentIn(spec),
-    damage,
-    state: damage === null ? presentIn(state) ?? earlyState(id, presentIn(spec)) : damagedState(id, damage),
-    ...who
-  };
-}
-function goneError(id, paths) {
-  return new import_chunk_NVPF5LEY.FaultError("unknown_job", `cannot find job ${id} any more: its folder ${paths.folder} is gone`);
-}
-var nobody = {
-  launch: null,
-  worker: null,
-  shim: null,
-  child: null,
-  seen: { worker: "none", shim: "none" },
-  isOtherBoot: false,
-  isClaimed: false,
-  exit: void 0,
-  reason: void 0,
-  cancel: void 0,
-  leaseAgeMs: null
-};
-function whoIsThere(paths, spec) {
-  const launch = presentIn((0, import_chunk_BYPGP4VB.readLaunch)(paths));
-  const worker = presentIn((0, import_chunk_BYPGP4VB.readWorker)(paths));
-  const boot = worker?.worker ?? launch?.worker ?? null;
-  const shim = worker?.shim ?? (boot ? (0, import_chunk_BYPGP4VB.readMark)(paths.shimMark, boot) : void 0) ?? null;
-  const child = worker?.child ?? (boot ? (0, import_chunk_BYPGP4VB.readMark)(paths.childMark, boot) : void 0) ?? null;
-  const engine = findEngine(spec.kind === "ok" ? spec.value.engine : "local") ?? defaultEngine;
-  const lease = (0, import_chunk_SWRACBME.factsOf)(paths.lease) ?? (0, import_chunk_SWRACBME.factsOf)(paths.launch);
-  return {
-    launch,
-    worker,
-    shim,
-    child,
-    seen: { worker: bestOf([launch?.worker, worker?.worker], engine.alive), shim: bestOf([shim], engine.alive) },
-    // Without a word of any worker the launcher's boot counts: whatever it started ended with that boot.
-    isOtherBoot: (boot ?? (spec.kind === "ok" ? spec.value.launcher : null))?.boot_id !== (0, import_chunk_7DZB4FPX.bootId)() && (boot !== null || spec.kind === "ok"),
-    isClaimed: (0, import_chunk_SWRACBME.exists)(paths.started),
-    exit: (0, import_chunk_BYPGP4VB.readExit)(paths),
-    reason: (0, import_chunk_BYPGP4VB.readReason)(paths),
-    cancel: (0, import_chunk_BYPGP4VB.readCancel)(paths),
-    leaseAgeMs: lease ? Math.max(0, (0, import_chunk_Y5L6GQDB.nowMs)() - lease.modifiedMs) : null
-  };
-}
-function conditionOf(view) {
-  if (view.damage !== null) return "damaged";
-  if (isEnded(view.state)) return "ended";
-  const { worker, shim } = view.seen;
-  if (view.spec?.timer) return conditionOfTimer(view, view.spec.timer);
-  if (worker === "alive") return "supervised";
-  if (!view.spec) return "damaged";
-  if (worker === "unknown") return isLongOver(view) ? "lost" : "unseen";
-  if (view.spec.kind === "watch") return conditionOfWatch(view, view.spec);
-  if (view.isOtherBoot) return view.exit ? "over" : "host_restarted";
-  if (view.isClaimed) {
-    if (view.exit) return "over";
-    if (shim === "alive") return "orphaned";
-    if (shim === "unknown") return "unseen";
-    return shim === "none" && ageOf(view.paths.started) < 1e3 ? "orphaned" : "lost";
-  }
-  if (view.launch || view.worker) return "unclaimed";
-  return startingOf(view, view.spec);
-}
-function conditionOfTimer(view, timer) {
-  const isAlive = view.seen.worker === "alive";
-  if ((0, import_chunk_Y5L6GQDB.nowMs)() >= Date.parse(timer.due_at) + (isAlive ? timerPatienceMs : 0)) return "over";
-  if (view.cancel && !isAlive) return "over";
-  return isAlive ? "supervised" : "armed";
-}
-var timerPatienceMs = 2e3;
-function conditionOfWatch(view, spec) {
-  if (isPastBound(spec)) return "lost";
-  if (view.launch || view.worker) return "unclaimed";
-  return startingOf(view, spec);
-}
-function startingOf(view, spec) {
-  const isLauncherAlive = (findEngine(spec.engine) ?? defaultEngine).alive(spec.launcher) === "alive";
-  return isLauncherAlive || ageOf(view.paths.spec) < import_chunk_XM3GMG25.startLimitMs ? "starting" : "never_started";
-}
-function isLongOver(view) {
-  if (!view.spec || view.leaseAgeMs === null || view.leaseAgeMs < import_chunk_XM3GMG25.leaseStaleMs) return false;
-  const latest = Date.parse(view.spec.created_at) + view.spec.deadline_ms + view.spec.kill_grace_ms + import_chunk_XM3GMG25.unseenGraceMs;
-  return (0, import_chunk_Y5L6GQDB.nowMs)() > latest;
-}
-function ageOf(target) {
-  const facts = (0, import_chunk_SWRACBME.factsOf)(target);
-  return facts ? (0, import_chunk_Y5L6GQDB.nowMs)() - facts.modifiedMs : Number.POSITIVE_INFINITY;
-}
-function bestOf(identities, alive) {
-  const seen = identities.filter((one) => one !== null && one !== void 0).map(alive);
-  for (const answer of ["alive", "unknown", "dead"]) if (seen.includes(answer)) return answer;
-  return "none";
-}
-function damageOf(spec, state, worker) {
-  if (worker === "alive") return null;
-  if (state.kind === "damaged") return state.reason;
-  if (state.kind === "ok" && isEnded(state.value)) return null;
-  if (spec.kind === "ok") return null;
-  return spec.kind === "damaged" ? spec.reason : "spec.json is missing";
-}
-function presentIn(read) {
-  return read.kind === "ok" ? read.value : null;
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  boundOf,
-  compareIds,
-  conditionOf,
-  damagedState,
-  defaultEngine,
-  earlyState,
-  findEngine,
-  inspect,
-  isEnded,
-  isId,
-  isIdPrefix,
-  makeId
-});
-
-},
-"./chunk-ISFOAVN2.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  endedDocument: () => endedDocument,
-  runNotes: () => runNotes,
-  tellEnded: () => tellEnded,
-  warningNote: () => warningNote
-});
-module.exports = stdin_exports;
-var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_HOAZLCPZ = load("./chunk-HOAZLCPZ.js");
-var import_chunk_356WYSYK = load("./chunk-356WYSYK.js");
-var import_chunk_ZYF5CZ25 = load("./chunk-ZYF5CZ25.js");
-var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
-var import_chunk_TUJMDTZA = load("./chunk-TUJMDTZA.js");
-var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
-var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
-var import_chunk_IAQSATNE = load("./chunk-IAQSATNE.js");
-var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
-var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
-var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
-function runNotes({ spec, state, paths }) {
-  const run = spec?.run;
-  if (!run) return [];
-  const read = (0, import_chunk_527JQF7V.readJson)(paths.resultRecord);
-  const told = read.kind === "ok" && Array.isArray(read.value.result_paths) ? read.value.result_paths : [];
-  const results = told.filter(isResultNote);
-  return [
-    ...results.map((note) => `${note.required ? "success file" : "result path"}: ${(0, import_chunk_356WYSYK.describeResult)(note)}`),
-    ...run.log ? [`log: ${(0, import_chunk_LXK2ZILE.plainText)(run.log)}`] : [],
-    ...run.identity ? [`task ${(0, import_chunk_LXK2ZILE.plainText)(run.identity)}: ${(0, import_chunk_HOAZLCPZ.taskWords)(state)}`] : []
-  ];
-}
-function isResultNote(value) {
-  if (typeof value !== "object" || value === null) return false;
-  const { path, kind, size, link_to, trouble } = value;
-  const isText = (one) => one === null || typeof one === "string";
-  const isSize = size === null || typeof size === "number";
-  return typeof path === "string" && isSize && [kind, link_to, trouble].every(isText);
-}
-function workspaceNotes(view) {
-  const { spec, state, paths } = view;
-  if (!spec?.staff || !(0, import_chunk_IAQSATNE.isEnded)(state)) return [];
-  const notes = isHeldBack(spec.staff) ? ["profile: restricted (nothing could be changed)"] : [];
-  const read = (0, import_chunk_527JQF7V.readJson)(paths.resultRecord);
-  const changes = read.kind === "ok" ? read.value.changes : void 0;
-  if (!(0, import_chunk_ZYF5CZ25.isChanges)(changes)) return notes;
-  notes.push(`workspace: ${(0, import_chunk_LXK2ZILE.plainText)((0, import_chunk_HOAZLCPZ.summarizeChanges)(changes))}`);
-  if (!spec.worktree || read.kind !== "ok") return notes;
-  const { take_over: commands } = read.value.worktree ?? {};
-  notes.push(`its own worktree: ${spec.worktree.path} (branch ${spec.worktree.branch})`);
-  if (Array.isArray(commands)) {
-    for (const command of commands.slice(0, 10))
-      if (typeof command === "string") notes.push(`take over: ${(0, import_chunk_LXK2ZILE.plainText)(command)}`);
-  }
-  return notes;
-}
-function isHeldBack({ mode, profile }) {
-  return !(0, import_chunk_W7HED5VZ.isWriter)(profile) && (0, import_chunk_W7HED5VZ.isWriter)((0, import_chunk_W7HED5VZ.findMode)(mode)?.profile ?? "restricted");
-}
-function tellEnded(context, view) {
-  if (view.damage !== null) return tellDamaged(view);
-  const deliverable = (0, import_chunk_527JQF7V.readRange)(view.paths.result, 0, 64 * 1024 * 1024)?.bytes;
-  const notes = [header(view), ...runNotes(view), ...omittedNotes(view.state), ...workspaceNotes(view)];
-  for (const warning of view.state.warnings) notes.push(warningNote(warning));
-  if (!deliverable) notes.push(`warning: no result is stored; see ${view.paths.folder}`);
-  const bytes = deliverable ?? Buffer.alloc(0);
-  return {
-    code: (0, import_chunk_6PFAPK5K.exitCodeOf)(view.state.state),
-    out: context.isTerminal ? forTerminal(bytes) : bytes,
-    notes
-  };
-}
-function warningNote(warning) {
-  return `warning: ${(0, import_chunk_LXK2ZILE.plainText)(warning.message)}`;
-}
-function endedDocument(view) {
-  if (view.damage !== null) return view.state;
-  return { ...recordOf(view), ...whatIsThere(view.paths) };
-}
-function forTerminal(bytes) {
-  const text = (0, import_chunk_LXK2ZILE.plainText)(bytes.toString("utf8"));
-  return text === "" || text.endsWith("\n") ? text : `${text}
-`;
-}
-function tellDamaged(view) {
-  const text = `# ${view.id}: state_damaged
-
-${view.state.error?.message}
-
-Nothing was deleted. What is there: ${view.paths.folder}
-`;
-  return {
-    code: (0, import_chunk_6PFAPK5K.exitCodeOf)(view.state.state),
-    out: text,
-    notes: [`see: ${import_chunk_TUJMDTZA.nextCommands.doctor(view.id, view.spec?.state_option ?? [])}`]
-  };
-}
-function header(view) {
-  const { state, paths, spec } = view;
-  const facts = [
-    ...state.exit_code === null ? [] : [`exit code ${state.exit_code}`],
-    ...state.duration_ms === null ? [] : [(0, import_chunk_UNGYPAP3.formatDuration)(state.duration_ms)]
-  ];
-  const error = state.error && `${state.error.code}: ${(0, import_chunk_LXK2ZILE.plainText)(state.error.message).trimEnd().replace(/\.$/, "")}`;
-  const outcome = error ? `${state.state}, ${error}` : state.state;
-  const first = [outcome, facts.join(", ")].filter((part) => part !== "").join(error ? "; " : ", ");
-  const where = [`result: ${paths.result}`];
-  if (spec?.timer) where.unshift(`due: ${(0, import_chunk_LXK2ZILE.plainText)(spec.timer.due_at)}`);
-  if (spec?.kind === "run") where.push(`whole output: ${paths.output}`);
-  return [`${view.id}: ${first}`, ...where].join("\n");
-}
-function omittedNotes(state) {
-  return Object.entries(state.output ?? {}).filter(([, note]) => note.omitted > 0).map(
-    ([name, note]) => `${name}: ${note.exact ? "" : "about "}${note.omitted} of ${note.bytes} bytes (${(0, import_chunk_TFEMYLSK.formatSize)(note.omitted)}) are left out in the middle`
-  );
-}
-function recordOf({ paths, spec, state }) {
-  const stored = (0, import_chunk_527JQF7V.readText)(paths.resultRecord);
-  try {
-    if (stored !== void 0) return { ...JSON.parse(stored), state: state.state };
-  } catch {
-  }
-  return spec ? (0, import_chunk_HOAZLCPZ.terminalRecord)(spec, paths, state) : state;
-}
-function whatIsThere(paths) {
-  const there = (file) => (0, import_chunk_SWRACBME.exists)(file) ? file : null;
-  return { result_path: there(paths.result), output_path: there(paths.output), error_path: there(paths.error) };
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  endedDocument,
-  runNotes,
-  tellEnded,
-  warningNote
-});
-
-},
-"./chunk-ISQWDM5J.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  cancelJob: () => cancelJob
-});
-module.exports = stdin_exports;
-var import_chunk_W5OIN43D = load("./chunk-W5OIN43D.js");
-var import_chunk_76VSOAKK = load("./chunk-76VSOAKK.js");
-var import_chunk_IAQSATNE = load("./chunk-IAQSATNE.js");
-var import_chunk_7DZB4FPX = load("./chunk-7DZB4FPX.js");
-var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
-var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
-var import_chunk_XM3GMG25 = load("./chunk-XM3GMG25.js");
-var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-async function cancelJob(root, id, request, patienceMs) {
-  const before = await (0, import_chunk_76VSOAKK.refresh)(root, id);
-  if ((0, import_chunk_IAQSATNE.isEnded)(before.state))
-    return { view: before, result: before.state.state === "canceled" ? "canceled" : "ended_before" };
-  askFor(before, `${JSON.stringify({ by: (0, import_chunk_7DZB4FPX.ownIdentity)(), owner: request.owner, at: (0, import_chunk_Y5L6GQDB.isoNow)(), why: request.why })}
-`);
-  nudge(before);
-  const timeoutMs = patienceMs ?? (before.spec?.kill_grace_ms ?? 0) + import_chunk_XM3GMG25.killSettleMs + 5e3 + askingMs(before);
-  const [view = before] = await (0, import_chunk_W5OIN43D.waitForJobs)(root, [id], { mode: "all", timeoutMs, heartbeatMs: null });
-  if (view.state.state === "canceled") return { view, result: "canceled" };
-  return { view, result: (0, import_chunk_IAQSATNE.isEnded)(view.state) ? "ended_before" : "requested" };
-}
-function askingMs({ spec }) {
-  return spec?.run?.status_cmd ? import_chunk_XM3GMG25.taskStatusMs + import_chunk_XM3GMG25.toolGraceMs : 0;
-}
-function askFor({ paths }, text) {
-  for (let round = 1; ; round += 1) {
-    try {
-      (0, import_chunk_527JQF7V.createFile)(paths.cancel, text);
-      return;
-    } catch (error) {
-      if ((0, import_chunk_NVPF5LEY.errnoOf)(error) !== "ENOENT" || round === 3 || !(0, import_chunk_SWRACBME.exists)(paths.folder)) throw error;
-    }
-  }
-}
-function nudge(view) {
-  const engine = (0, import_chunk_IAQSATNE.findEngine)(view.spec?.engine ?? "") ?? import_chunk_IAQSATNE.defaultEngine;
-  for (const identity of [view.launch?.worker, view.worker?.worker]) if (identity) engine.signal(identity, "SIGURG");
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  cancelJob
-});
-
-},
-"./chunk-IXDV7ZVJ.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  isContinuable: () => isContinuable
-});
-module.exports = stdin_exports;
-var import_chunk_OSQO4432 = load("./chunk-OSQO4432.js");
-function isContinuable(paths, state) {
-  if (!state.conversation || state.error?.code === "spawn_failed") return false;
-  if (state.output === null || state.output.stdout?.bytes > 0) return true;
-  return (0, import_chunk_OSQO4432.readEvents)(paths, 0, 1e3).events.some((event) => event.type === "conversation");
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  isContinuable
-});
-
-},
-"./chunk-JSBRDJBE.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  __commonJS: () => __commonJS,
-  __toESM: () => __toESM
-});
-module.exports = stdin_exports;
-var __create = Object.create;
-var __defProp2 = Object.defineProperty;
-var __getOwnPropDesc2 = Object.getOwnPropertyDescriptor;
-var __getOwnPropNames2 = Object.getOwnPropertyNames;
-var __getProtoOf = Object.getPrototypeOf;
-var __hasOwnProp2 = Object.prototype.hasOwnProperty;
-var __commonJS = (cb, mod) => function __require() {
-  return mod || (0, cb[__getOwnPropNames2(cb)[0]])((mod = { exports: {} }).exports, mod), mod.exports;
-};
-var __copyProps2 = (to, from, except, desc) => {
-  if (from && typeof from === "object" || typeof from === "function") {
-    for (let key of __getOwnPropNames2(from))
-      if (!__hasOwnProp2.call(to, key) && key !== except)
-        __defProp2(to, key, { get: () => from[key], enumerable: !(desc = __getOwnPropDesc2(from, key)) || desc.enumerable });
-  }
-  return to;
-};
-var __toESM = (mod, isNodeMode, target) => (target = mod != null ? __create(__getProtoOf(mod)) : {}, __copyProps2(
-  // If the importer is in node compatibility mode or this is not an ESM
-  // file that has been converted to a CommonJS file using a Babel-
-  // compatible transform (i.e. "__esModule" has not been set), then set
-  // "default" to the CommonJS "module.exports" for node compatibility.
-  isNodeMode || !mod || !mod.__esModule ? __defProp2(target, "default", { value: mod, enumerable: true }) : target,
-  mod
-));
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  __commonJS,
-  __toESM
-});
-
-},
-"./chunk-LBMVFM2N.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  logSize: () => logSize,
-  readLogTail: () => readLogTail
-});
-module.exports = stdin_exports;
-var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
-var import_chunk_XM3GMG25 = load("./chunk-XM3GMG25.js");
-var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
-function readLogTail(file, limits = { lines: import_chunk_XM3GMG25.tailLines, bytes: import_chunk_XM3GMG25.tailBytes }) {
-  const part = (0, import_chunk_527JQF7V.readRange)(file, -(limits.bytes + 4), limits.bytes + 4);
-  if (!part) return Buffer.alloc(0);
-  const bounded = (0, import_chunk_LXK2ZILE.tailOfBytes)(part.bytes, limits.bytes);
-  return Buffer.from((0, import_chunk_LXK2ZILE.lastLines)(bounded, limits.lines));
-}
-function logSize(file) {
-  return (0, import_chunk_527JQF7V.readRange)(file, 0, 0)?.size ?? 0;
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  logSize,
-  readLogTail
-});
-
-},
-"./chunk-LCEM6ZMH.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  countDirty: () => countDirty,
-  entriesOf: () => entriesOf,
-  isCutOff: () => isCutOff,
-  isDirty: () => isDirty,
-  makeRest: () => makeRest,
-  openGit: () => openGit,
-  repositoryVariables: () => repositoryVariables
-});
-module.exports = stdin_exports;
-var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
-var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
-var import_chunk_6GPA47WF = load("./chunk-6GPA47WF.js");
-var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var import_node_child_process = require("node:child_process");
-var import_node_path = builtin("node:path");
-var import_node_crypto = require("node:crypto");
-var repositoryVariables = [
-  "GIT_ALTERNATE_OBJECT_DIRECTORIES",
-  "GIT_CONFIG",
-  "GIT_CONFIG_PARAMETERS",
-  "GIT_CONFIG_COUNT",
-  "GIT_OBJECT_DIRECTORY",
-  "GIT_DIR",
-  "GIT_WORK_TREE",
-  "GIT_IMPLICIT_WORK_TREE",
-  "GIT_GRAFT_FILE",
-  "GIT_INDEX_FILE",
-  "GIT_NO_REPLACE_OBJECTS",
-  "GIT_REPLACE_REF_BASE",
-  "GIT_PREFIX",
-  "GIT_INTERNAL_SUPER_PREFIX",
-  "GIT_SHALLOW_FILE",
-  "GIT_COMMON_DIR",
-  "GIT_NAMESPACE",
-  "GIT_REF_STORAGE_FORMAT",
-  "GIT_REFERENCE_BACKEND"
-];
-var wanted = "^(filter\\..*|hook\\..*|core\\.worktree|core\\.bare|extensions\\.objectformat)$";
-var tooMany = 200;
-var always = [
-  "core.fsmonitor=false",
-  "core.hooksPath=/dev/null",
-  "core.quotepath=off",
-  "diff.orderFile=/dev/null",
-  "diff.submodule=short",
-  "log.showSignature=false",
-  "submodule.recurse=false",
-  "gc.auto=0",
-  "maintenance.auto=false"
-];
-var quiet = ["--no-ext-diff", "--no-textconv", "--ignore-submodules=dirty"];
-var showing = new Set(["diff", "show", "log", "diff-tree", "diff-index", "diff-files"]);
-function openGit(folder, { until, also = [] } = {}) {
-  const program = findGit();
-  if (program === void 0) return { reason: "git is not installed (no git on PATH)" };
-  const found = [];
-  for (const place of [folder, ...also]) {
-    if (!(0, import_chunk_SWRACBME.isFolder)(place)) return { reason: `the folder ${place} is gone` };
-    const read = runGit(program, place, always, ["config", "-z", "--get-regexp", wanted], { until });
-    if (!read.ok && read.code !== 1) return { reason: read.reason };
-    found.push(parseSettings(read.ok ? read.bytes : Buffer.alloc(0)));
-  }
-  const [settings = []] = found;
-  const off = switchedOff(found.flat().map(([name]) => name));
-  if (off === void 0) return { reason: "its configuration names filters or hooks that cannot be switched off" };
-  const config = [...always, ...off];
-  return {
-    git: {
-      folder,
-      run: (args, call = {}) => runGit(program, folder, config, args, { ...call, until }),
-      setting: (name) => settings.findLast(([found2]) => found2 === name)?.[1]
-    }
-  };
-}
-function findGit() {
-  return absoluteSearchPath().map((folder) => import_node_path.default.join(folder, "git")).find(import_chunk_SWRACBME.isExecutable);
-}
-function absoluteSearchPath() {
-  return import_chunk_6GPA47WF.variables.searchPath().split(":").filter((folder) => import_node_path.default.isAbsolute(folder));
-}
-function parseSettings(bytes) {
-  return bytes.toString("utf8").split("\0").filter((item) => item !== "").map((item) => {
-    const end = item.indexOf("\n");
-    return end < 0 ? [item, ""] : [item.slice(0, end), item.slice(end + 1)];
-  });
-}
-function switchedOff(names) {
-  const drivers = new Set(names.filter((name) => /^(?:filter|hook)\./.test(name)).map(withoutVariable));
-  if (drivers.size > tooMany || [...drivers].some((name) => /[=\n\ufffd]/.test(name))) return void 0;
-  return [...drivers].flatMap(
-    (name) => name.startsWith("hook.") ? [`${name}.enabled=false`] : [`${name}.clean=`, `${name}.smudge=`, `${name}.process=`, `${name}.required=false`]
-  );
-}
-function withoutVariable(name) {
-  return name.slice(0, name.lastIndexOf("."));
-}
-function runGit(program, folder, config, args, call) {
-  const limit = call.limit ?? 32 * 1024 * 1024;
-  const left = (call.until ?? Number.POSITIVE_INFINITY) - (0, import_chunk_Y5L6GQDB.monotonicMs)();
-  const timeout = Math.ceil(Math.min(call.timeoutMs ?? 1e4, left));
-  const settings = config.flatMap((setting) => ["-c", setting]);
-  const [verb = "", ...words] = args;
-  if (timeout <= 0) return { ok: false, code: null, reason: `there was no time left for git ${verb}`, cut: "time" };
-  const safe = showing.has(verb) ? [verb, ...quiet, ...words] : args;
-  const done = (0, import_node_child_process.spawnSync)(program, ["--no-pager", "--literal-pathspecs", ...settings, ...safe], {
-    cwd: folder,
-    env: gitEnvironment(folder),
-    input: call.input ?? "",
-    timeout,
-    killSignal: "SIGKILL",
-    maxBuffer: limit
-  });
-  const name = `git ${verb}`;
-  const fault = (0, import_chunk_NVPF5LEY.errnoOf)(done.error);
-  const seconds = Math.ceil(timeout / 100) / 10;
-  if (fault === "ETIMEDOUT")
-    return { ok: false, code: null, reason: `${name} took longer than ${seconds} s`, cut: "time" };
-  if (fault === "ENOBUFS")
-    return { ok: false, code: null, reason: `${name} wrote more than ${limit} bytes`, cut: "output" };
-  if (done.error) return { ok: false, code: null, reason: `${name} cannot be started (${fault ?? "error"})` };
-  if (done.status === 0) return { ok: true, bytes: done.stdout };
-  const [first = ""] = (0, import_chunk_LXK2ZILE.plainText)(done.stderr.toString("utf8")).trim().split("\n");
-  const ending = done.status === null ? `was ended by ${done.signal}` : `ended with ${done.status}`;
-  return { ok: false, code: done.status, reason: `${name} ${ending}${first === "" ? "" : `: ${first.slice(0, 200)}`}` };
-}
-function gitEnvironment(folder) {
-  const home = import_chunk_6GPA47WF.variables.home();
-  const ours = (0, import_chunk_6GPA47WF.configFolder)();
-  return {
-    ...(0, import_chunk_6GPA47WF.toolEnvironment)(),
-    PATH: absoluteSearchPath().join(":"),
-    ...home === void 0 ? {} : { HOME: home },
-    ...ours === void 0 ? {} : { XDG_CONFIG_HOME: import_node_path.default.dirname(ours) },
-    GIT_OPTIONAL_LOCKS: "0",
-    GIT_TERMINAL_PROMPT: "0",
-    GIT_ASKPASS: "",
-    GIT_NO_LAZY_FETCH: "1",
-    // Unlike `protocol.allow` it cannot be widened by the repository.
-    GIT_ALLOW_PROTOCOL: "none",
-    GIT_CEILING_DIRECTORIES: import_node_path.default.dirname(folder)
-  };
-}
-function makeRest(files, beyond) {
-  const count = files.length + beyond.length;
-  if (count === 0) return null;
-  return { count, files, digest: beyond.length === 0 ? null : digestOf(beyond) };
-}
-function digestOf(value) {
-  return (0, import_node_crypto.createHash)("sha256").update(JSON.stringify(value)).digest("hex").slice(0, 32);
-}
-function entriesOf({ entries, rest }) {
-  const known = new Map(entries.map((entry) => [entry.path, entry]));
-  for (const brief of rest?.files ?? []) known.set(brief[0], expand(brief));
-  return known;
-}
-function expand([path2, xy, mode, stat]) {
-  const isInHead = !/[?ARC]/.test(xy);
-  return {
-    path: path2,
-    xy,
-    head: isInHead ? `${mode || "100644"} ?` : null,
-    index: null,
-    tree_mode: null,
-    mode: mode || null,
-    content: null,
-    stat: stat || null,
-    isBrief: true
-  };
-}
-function isCutOff({ rest }) {
-  return rest !== null && rest.digest !== null;
-}
-function isDirty(entry) {
-  return entry.xy !== "..";
-}
-function countDirty({ entries, rest }) {
-  const brief = rest?.files ?? [];
-  const unnamed = (rest?.count ?? 0) - brief.length;
-  return entries.filter(isDirty).length + brief.filter(([, xy]) => isDirty({ xy })).length + unnamed;
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  countDirty,
-  entriesOf,
-  isCutOff,
-  isDirty,
-  makeRest,
-  openGit,
-  repositoryVariables
-});
-
-},
-"./chunk-LXK2ZILE.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  byteLength: () => byteLength,
-  excerpt: () => excerpt,
-  lastLines: () => lastLines,
-  plainText: () => plainText,
-  plainValue: () => plainValue,
-  tail: () => tail,
-  tailOfBytes: () => tailOfBytes
-});
-module.exports = stdin_exports;
-var encoder = new TextEncoder();
-var decoder = new TextDecoder();
-var escapeSequence = /\x1b(?:[\]PX^_][^\x07\x1b\x9c\n]*(?:\x07|\x1b\\|\x9c)?|\[[0-?]*[ -/]*[@-~]?|[ -/]*[0-~]?)|[\x90\x98\x9d-\x9f][^\x07\x1b\x90\x98\x9c-\x9f\n]*(?:\x07|\x1b\\|\x9c)|\x9b[0-?]*[ -/]*[@-~]?/g;
-function byteLength(text) {
-  return encoder.encode(text).length;
-}
-function plainText(text) {
-  return text.replaceAll("\r\n", "\n").replace(escapeSequence, "").replaceAll("\r", "\n").replace(/[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]/g, "");
-}
-function excerpt(text, limit) {
-  const bytes = encoder.encode(text);
-  if (bytes.length <= limit) return text;
-  if (limit < 3) return "";
-  let end = limit - 3;
-  while (end > 0 && isContinuation(bytes[end])) end -= 1;
-  return `${decoder.decode(bytes.subarray(0, end))}\u2026`;
-}
-function tail(text, limit) {
-  const bytes = encoder.encode(text);
-  if (bytes.length <= limit) return { text, truncated: false };
-  return { text: decoder.decode(tailOfBytes(bytes, limit)), truncated: true };
-}
-function tailOfBytes(bytes, limit) {
-  const start = Math.max(0, bytes.length - limit);
-  let skip = 0;
-  while (start > 0 && skip < 4 && isContinuation(bytes[start + skip])) skip += 1;
-  return bytes.subarray(start + (skip < 4 ? skip : 0));
-}
-function lastLines(bytes, count) {
-  let seen = 0;
-  for (let at = bytes.length - 2; at >= 0; at -= 1) {
-    if (bytes[at] !== 10) continue;
-    seen += 1;
-    if (seen === count) return bytes.subarray(at + 1);
-  }
-  return bytes;
-}
-function isContinuation(byte) {
-  return byte !== void 0 && (byte & 192) === 128;
-}
-function plainValue(value, limit) {
-  if (typeof value === "string") return excerpt(plainText(value), limit);
-  if (Array.isArray(value)) return value.map((inner) => plainValue(inner, limit));
-  if (typeof value !== "object" || value === null) return value;
-  return Object.fromEntries(
-    Object.entries(value).map(([name, inner]) => [plainValue(name, 80), plainValue(inner, limit)])
-  );
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  byteLength,
-  excerpt,
-  lastLines,
-  plainText,
-  plainValue,
-  tail,
-  tailOfBytes
-});
-
-},
-"./chunk-LZPUG24X.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  folderOf: () => folderOf,
-  run: () => run
-});
-module.exports = stdin_exports;
-var import_chunk_PMPG3J67 = load("./chunk-PMPG3J67.js");
-var import_chunk_GGWDLTSB = load("./chunk-GGWDLTSB.js");
-var import_chunk_ZSNPKXTO = load("./chunk-ZSNPKXTO.js");
-var import_chunk_P33TGMKS = load("./chunk-P33TGMKS.js");
-var import_chunk_GEPPUING = load("./chunk-GEPPUING.js");
-var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
-var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
-var import_chunk_XM3GMG25 = load("./chunk-XM3GMG25.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var import_node_path = builtin("node:path");
-var runOptions = {
-  timeout: {
-    kind: "duration",
-    value: "D",
-    range: import_chunk_XM3GMG25.limits.runTimeout,
-    help: "hard limit, counted from launch (default 24h, at most 30d)"
-  },
-  deadline: { kind: "duration", value: "D", range: import_chunk_XM3GMG25.limits.runTimeout, help: "the same as --timeout" },
-  "kill-after": {
-    kind: "duration",
-    value: "D",
-    range: import_chunk_XM3GMG25.limits.runKillGrace,
-    help: "time between TERM and KILL (default 30s)"
-  },
-  cwd: { kind: "text", value: "DIR", help: "folder to run in (default: here)" },
-  shell: { kind: "flag", help: "give the one word after -- to /bin/sh -c" },
-  pipefail: { kind: "flag", help: "with --shell: a pipe fails when any of its commands does" },
-  "success-exit": {
-    kind: "count",
-    value: "N",
-    range: { default: 0, min: 0, max: 255 },
-    help: "the exit code that means success (default 0)"
-  },
-  "success-file": {
-    kind: "list",
-    value: "PATH",
-    help: "success only when this file is new or changed at the end; may be repeated"
-  },
-  result: { kind: "list", value: "PATH", help: "file or folder to tell of at the end; may be repeated" },
-  log: { kind: "text", value: "PATH", help: "the command's own log; its last 50 lines are told on failure" },
-  expect: { kind: "duration", value: "D", range: import_chunk_XM3GMG25.limits.expect, help: "expected duration; later asks for attention" },
-  "checkpoint-every": {
-    kind: "duration",
-    value: "D",
-    range: import_chunk_XM3GMG25.limits.checkpoint,
-    help: "judge its progress at this interval (default 1h)"
-  },
-  "sample-every": {
-    kind: "duration",
-    value: "D",
-    range: import_chunk_XM3GMG25.limits.sample,
-    help: "look at its CPU, output and result paths this often (default 60s, at most the interval above)"
-  },
-  probe: { kind: "text", value: "LINE", help: "read-only shell line that prints its progress as one JSON object" },
-  "probe-timeout": { kind: "duration", value: "D", range: import_chunk_XM3GMG25.limits.probe, help: "bound of one probe (default 30s)" },
-  "first-output": {
-    kind: "duration",
-    value: "D",
-    range: import_chunk_XM3GMG25.limits.optInLimit,
-    help: "end it when nothing was printed by then"
-  },
-  "stall-after": {
-    kind: "duration",
-    value: "D",
-    range: import_chunk_XM3GMG25.limits.optInLimit,
-    help: "end it when nothing happened for that long: no output, no CPU, no change of a result path"
-  },
-  ...import_chunk_ZSNPKXTO.onStallOption,
-  "status-cmd": {
-    kind: "text",
-    value: "LINE",
-    help: "for a launcher that detaches: shell line that prints {identity, status, exit_code}; asked once at the end"
-  },
-  identity: { kind: "text", value: "TEXT", help: "the task that --status-cmd must name" },
-  "max-output": {
-    kind: "size",
-    value: "SIZE",
-    range: import_chunk_XM3GMG25.limits.maxOutput,
-    help: "cap of each output file on disk (default 64M)"
-  },
-  "keep-children": { kind: "flag", help: "leave processes alone that the command left behind" },
-  ...import_chunk_ZSNPKXTO.launchOptions
-};
-async function makeRunPart(input, cwd) {
-  checkTogether(input);
-  const [checkpointMs, log] = [input.durationOrDefault("checkpoint-every"), input.text("log")];
-  const part = {
-    success_exit: input.count("success-exit") ?? 0,
-    // A launcher that detaches itself leaves its task behind on purpose.
-    keep_children: input.has("keep-children") || input.has("status-cmd"),
-    ...(0, import_chunk_PMPG3J67.pathsBefore)({ results: input.texts("result"), successFiles: input.texts("success-file") }, cwd),
-    log: log === void 0 ? null : (0, import_chunk_PMPG3J67.requireLogPath)(log, cwd),
-    expect_ms: input.duration("expect") ?? null,
-    checkpoint_ms: checkpointMs,
-    sample_ms: Math.min(input.durationOrDefault("sample-every"), checkpointMs),
-    probe: lineOf(input, "probe"),
-    probe_ms: input.durationOrDefault("probe-timeout"),
-    status_cmd: lineOf(input, "status-cmd"),
-    identity: identityOf(input)
-  };
-  return { ...await (0, import_chunk_PMPG3J67.programOf)(input, cwd), ...part };
-}
-function checkTogether(input) {
-  const needs = [
-    ["pipefail", "shell"],
-    ["identity", "status-cmd"],
-    ["status-cmd", "identity"],
-    ["probe-timeout", "probe"]
-  ];
-  for (const [name, other] of needs)
-    if (input.has(name) && !input.has(other))
-      throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take --${name} without --${other}: ${whyTogether[name]}`, help());
-}
-var whyTogether = {
-  pipefail: "it is an option of that shell",
-  identity: "only that command can name the task",
-  "status-cmd": "its answer counts only for the task that you name",
-  "probe-timeout": "there is no probe to be bounded"
-};
-function lineOf(input, name) {
-  const line = input.text(name);
-  if (line === void 0) return null;
-  if (line.trim() === "") throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take an empty --${name}: allowed is one line for /bin/sh`, help());
-  requireSize(name, line, import_chunk_XM3GMG25.shellLineBytes);
-  return line;
-}
-function identityOf(input) {
-  const text = input.text("identity");
-  if (text === void 0) return null;
-  if (text.trim() === "" || /[\r\n]/.test(text))
-    throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take --identity ${JSON.stringify(text)}: allowed is one line that names one task`, help());
-  requireSize("identity", text, import_chunk_XM3GMG25.identityBytes);
-  return text;
-}
-function requireSize(name, text, limit) {
-  const size = (0, import_chunk_LXK2ZILE.byteLength)(text);
-  if (size > limit) throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take --${name} of ${size} bytes: at most ${limit} are allowed`, help());
-}
-function help() {
-  return (0, import_chunk_GEPPUING.quoteWords)([...(0, import_chunk_P33TGMKS.selfWords)(), "run", "--help"]);
-}
-var run = {
-  name: "run",
-  summary: "run a long command as a job",
-  form: "[options] -- COMMAND ARG...",
-  words: { min: 0, max: 0, rest: true },
-  options: runOptions,
-  notes: "The command gets no input and runs without a shell, exactly as it stands after --. It is never started twice.",
-  examples: [
-    "run -- make test",
-    "run --timeout 2h --once-key nightly -- python3 train.py --epochs 10",
-    "run --shell -- 'make && make install'"
-  ],
-  async run(context, input) {
-    const words = (0, import_chunk_GGWDLTSB.onceWords)("run", input, (0, import_chunk_GGWDLTSB.folderSaid)(context, input), null);
-    const repeated = await (0, import_chunk_GGWDLTSB.repeatedLaunch)(context, input, words, false);
-    if (repeated) return repeated;
-    const cwd = folderOf(context, input);
-    const timeout = limitOf(input);
-    return (0, import_chunk_GGWDLTSB.launchAndTell)(context, input, {
-      kind: "run",
-      verb: "run",
-      ...(0, import_chunk_GGWDLTSB.launchWords)(input),
-      cwd,
-      deadlineMs: timeout,
-      killGraceMs: input.durationOrDefault("kill-after"),
-      maxOutputBytes: input.size("max-output") ?? import_chunk_XM3GMG25.limits.maxOutput.default,
-      firstOutputMs: input.duration("first-output") ?? null,
-      stallMs: input.duration("stall-after") ?? null,
-      lineage: null,
-      run: await makeRunPart(input, cwd),
-      onStall: (0, import_chunk_GGWDLTSB.onStallOf)(input),
-      staff: null,
-      words
-    });
-  }
-};
-function limitOf(input) {
-  if (input.has("timeout") && input.has("deadline"))
-    throw (0, import_chunk_NVPF5LEY.usageError)("cannot take --timeout and --deadline together: they are the same");
-  return input.has("deadline") ? input.durationOrDefault("deadline") : input.durationOrDefault("timeout");
-}
-function folderOf(context, input) {
-  const folder = import_node_path.default.resolve(context.cwd, input.text("cwd") ?? ".");
-  if (!(0, import_chunk_SWRACBME.isFolder)(folder))
-    throw new import_chunk_NVPF5LEY.FaultError(
-      "preflight",
-      `cannot run in ${folder}: there is no such folder`,
-      "name an existing one with --cwd DIR"
-    );
-  return (0, import_chunk_SWRACBME.realPath)(folder);
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  folderOf,
-  run
-});
-
-},
-"./chunk-NTYY2FGO.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  endProbes: () => endProbes,
-  findCgroup: () => findCgroup,
-  findEscaped: () => findEscaped,
-  findProbes: () => findProbes,
-  findRows: () => findRows,
-  makeCgroup: () => makeCgroup,
-  removeCgroup: () => removeCgroup,
-  terminate: () => terminate,
-  treeOf: () => treeOf,
-  withBelow: () => withBelow
-});
-module.exports = stdin_exports;
-var import_chunk_BYPGP4VB = load("./chunk-BYPGP4VB.js");
-var import_chunk_7DZB4FPX = load("./chunk-7DZB4FPX.js");
-var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
-var import_chunk_6GPA47WF = load("./chunk-6GPA47WF.js");
-var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var import_node_fs = require("node:fs");
-var import_node_path = builtin("node:path");
-var prefix = "job-companion-";
-function makeCgroup(id) {
-  const own = ownCgroup();
-  if (own === void 0) return null;
-  const folder = import_node_path.default.join(own, `${prefix}${id}`);
-  try {
-    (0, import_node_fs.mkdirSync)(folder);
-    return folder;
-  } catch (error) {
-    return (0, import_chunk_NVPF5LEY.errnoOf)(error) === "EEXIST" ? folder : null;
-  }
-}
-function findCgroup(id) {
-  const own = ownCgroup();
-  const folder = own === void 0 ? null : import_node_path.default.join(own, `${prefix}${id}`);
-  return folder !== null && (0, import_chunk_SWRACBME.exists)(folder) ? folder : null;
-}
-function listCgroup(folder, id) {
-  if (folder === null || import_node_path.default.basename(folder) !== `${prefix}${id}` || !isBelowMount(folder)) return [];
-  return pidsIn(folder);
-}
-function removeCgroup(folder, id) {
-  if (folder === null || import_node_path.default.basename(folder) !== `${prefix}${id}` || !isBelowMount(folder)) return;
-  try {
-    removeEmpty(folder);
-    if (import_node_path.default.basename(import_node_path.default.dirname(folder)).startsWith(prefix)) (0, import_node_fs.rmdirSync)(import_node_path.default.dirname(folder));
-  } catch {
-  }
-}
-function removeEmpty(folder) {
-  for (const name of (0, import_chunk_SWRACBME.listNames)(folder)) if (!name.includes(".")) removeEmpty(import_node_path.default.join(folder, name));
-  (0, import_node_fs.rmdirSync)(folder);
-}
-function pidsIn(folder) {
-  const text = readOrEmpty(import_node_path.default.join(folder, "cgroup.procs"));
-  const own = text.split("\n").map(Number).filter((pid) => pid > 1);
-  const inner = (0, import_chunk_SWRACBME.listNames)(folder).filter(
-    (name) => !name.startsWith(prefix) && !/^(?:cgroup|cpu|memory|io|pids|cpuset|hugetlb|rdma|misc)\./.test(name)
-  );
-  return [...own, ...inner.flatMap((name) => pidsIn(import_node_path.default.join(folder, name)))];
-}
-function ownCgroup() {
-  const mount = mountPoint();
-  const line = readOrEmpty("/proc/self/cgroup").split("\n").find((one) => one.startsWith("0::"));
-  return mount === void 0 || line === void 0 ? void 0 : import_node_path.default.join(mount, line.slice(3));
-}
-function mountPoint() {
-  const line = readOrEmpty("/proc/self/mounts").split("\n").find((one) => one.split(" ")[2] === "cgroup2");
-  return line?.split(" ")[1];
-}
-function isBelowMount(folder) {
-  const mount = mountPoint();
-  return mount !== void 0 && import_node_path.default.resolve(folder) === folder && folder.startsWith(`${mount}/`);
-}
-function readOrEmpty(file) {
-  try {
-    return (0, import_node_fs.readFileSync)(file, "utf8");
-  } catch {
-    return "";
-  }
-}
-var hasMarks = process.platform === "linux";
-function findMembers(tree) {
-  const rows = findRows(tree, (row) => !(0, import_chunk_7DZB4FPX.isDeadState)(row.state));
-  const probes = findProbes(rows);
-  return rows.map(({ pid, start, name, parent }) => ({
-    ...{ pid, start, name, parent },
-    ...probes.has(pid) ? { isProbe: true } : {}
-  }));
-}
-function findEscaped(tree) {
-  const within = new Set(findMembers(tree).map(({ pid }) => pid));
-  const isOurs = ({ pid, parent, isProbe }) => within.has(pid) || parent === process.pid || isProbe === true;
-  return findMembers({ ...tree, reach: "all", known: new Map() }).filter((one) => !isOurs(one));
-}
-function findRows(tree, isWanted) {
-  const rows = (0, import_chunk_7DZB4FPX.readProcesses)(tree.baseline).filter((row) => isWanted(row) && !(Number(row.start) < tree.since));
-  const marks = new Map();
-  const markOf = (pid) => {
-    if (!marks.has(pid)) marks.set(pid, (0, import_chunk_7DZB4FPX.readProcessVariable)(pid, import_chunk_6GPA47WF.markVariable));
-    return marks.get(pid);
-  };
-  const counted = new Set(tree.counted());
-  const foreign = findForeign(rows, markOf, tree.mark);
-  const isForeign = (pid) => foreign.has(pid);
-  const inSession = (row) => row.session === tree.session || row.group === tree.session;
-  const isOurSession = tree.session !== null && rows.some((row) => inSession(row) && (!hasMarks || markOf(row.pid) === tree.mark));
-  if (tree.reach === "session")
-    return rows.filter((row) => isOurSession && inSession(row) && !isForeign(row.pid) && !isSpared(row, tree));
-  const members = new Map();
-  for (const row of rows) {
-    const isKnown = tree.known.get(row.pid) === row.start || counted.has(row.pid);
-    if (markOf(row.pid) === tree.mark || (isOurSession && inSession(row) || isKnown) && !isForeign(row.pid))
-      members.set(row.pid, row);
-  }
-  for (let grew = true; grew; ) {
-    grew = false;
-    for (const row of rows) {
-      if (members.has(row.pid) || !members.has(row.parent) || isForeign(row.pid)) continue;
-      members.set(row.pid, row);
-      grew = true;
-    }
-  }
-  const found = [...members.values()].filter((row) => !isSpared(row, tree));
-  for (const row of found) tree.known.set(row.pid, row.start);
-  return found;
-}
-function findProbes(rows) {
-  const isOne = (row) => {
-    const role = (0, import_chunk_7DZB4FPX.readProcessVariable)(row.pid, import_chunk_6GPA47WF.roleVariable);
-    return role === "probe" || role === "worker" && row.parent === process.pid;
-  };
-  return withBelow(rows, new Set(rows.filter(isOne).map((row) => row.pid)));
-}
-function withBelow(rows, pids) {
-  for (let size = -1; size !== pids.size; ) {
-    size = pids.size;
-    for (const row of rows) if (pids.has(row.parent)) pids.add(row.pid);
-  }
-  return pids;
-}
-function findForeign(rows, markOf, mark) {
-  const foreign = new Set(rows.filter((row) => (markOf(row.pid) ?? mark) !== mark).map((row) => row.pid));
-  for (let size = -1; size !== foreign.size; ) {
-    size = foreign.size;
-    for (const row of rows) if (foreign.has(row.parent) && markOf(row.pid) !== mark) foreign.add(row.pid);
-  }
-  return foreign;
-}
-function isSpared(row, tree) {
-  return row.pid === process.pid || tree.spared.includes(row.pid);
-}
-async function terminate(tree, options) {
-  const report = { step: "none", ended: [], survivors: [] };
-  const seen = new Map();
-  const told = new Set();
-  const note = (members) => {
-    for (const member of members) seen.set(member.pid, member);
-    return members;
-  };
-  let left = note(findMembers(tree));
-  if (left.length === 0) return report;
-  report.step = "term";
-  const termUntil = (0, import_chunk_Y5L6GQDB.monotonicMs)() + options.graceMs;
-  for (let pause = 5; left.length > 0 && (0, import_chunk_Y5L6GQDB.monotonicMs)() < termUntil; pause = Math.min(pause * 2, 100)) {
-    for (const member of left) if (!told.has(member.pid) && signal(member, "SIGTERM")) told.add(member.pid);
-    await (0, import_chunk_Y5L6GQDB.sleep)(Math.min(pause, Math.max(1, termUntil - (0, import_chunk_Y5L6GQDB.monotonicMs)())));
-    left = note(stillThere(left, tree));
-  }
-  if (left.length > 0) {
-    report.step = "kill";
-    const killUntil = (0, import_chunk_Y5L6GQDB.monotonicMs)() + options.settleMs;
-    for (let pause = 5; left.length > 0 && (0, import_chunk_Y5L6GQDB.monotonicMs)() < killUntil; pause = Math.min(pause * 2, 200)) {
-      for (const member of left) signal(member, "SIGKILL");
-      await (0, import_chunk_Y5L6GQDB.sleep)(pause);
-      left = note(findMembers(tree));
-    }
-  }
-  report.survivors = left;
-  report.ended = [...seen.values()].filter(
-    (member) => !left.some((one) => one.pid === member.pid) && !isShimsOwn(member, tree) && !member.isProbe
-  );
-  return report;
-}
-function isShimsOwn(member, tree) {
-  return tree.child !== null && tree.session !== null && member.parent === tree.session && member.pid !== tree.child;
-}
-function endProbes(tree) {
-  for (const member of findMembers({ ...tree, reach: "all" })) if (member.isProbe) signal(member, "SIGKILL");
-}
-function stillThere(members, tree) {
-  const living = members.filter(isAlive);
-  return living.length > 0 ? living : findMembers(tree);
-}
-function isAlive(member) {
-  const row = (0, import_chunk_7DZB4FPX.readProcess)(member.pid);
-  return row !== void 0 && row.start === member.start && !(0, import_chunk_7DZB4FPX.isDeadState)(row.state);
-}
-function signal(member, name) {
-  if (!isAlive(member)) return false;
-  try {
-    process.kill(member.pid, name);
-    return true;
-  } catch {
-    return false;
-  }
-}
-function treeOf(spec, paths, who) {
-  const living = (identity) => identity && (0, import_chunk_7DZB4FPX.livenessOf)(identity) === "alive" ? [identity.pid] : [];
-  const cgroup = (0, import_chunk_BYPGP4VB.readWorker)(paths);
-  const folder = cgroup.kind === "ok" ? cgroup.value.cgroup ?? null : null;
-  const shim = who.shim && isHere(who.shim) ? who.shim : null;
-  const atShimPid = shim ? (0, import_chunk_7DZB4FPX.readProcess)(shim.pid) : void 0;
-  const isStranger = atShimPid !== void 0 && atShimPid.start !== shim?.start_token;
-  return {
-    mark: spec.mark,
-    // A launcher that detaches its task: what left the session is the task, and the job only watches over it.
-    reach: spec.run?.status_cmd ? "session" : "all",
-    session: shim && !isStranger ? shim.pid : null,
-    since: isHere(spec.launcher) ? Number(spec.launcher.start_token) || 0 : 0,
-    spared: [...living(who.worker), ...living(shim)],
-    baseline: who.baseline ?? null,
-    counted: () => listCgroup(folder, spec.id),
-    child: who.child?.pid ?? null,
-    known: new Map()
-  };
-}
-function isHere(identity) {
-  return identity.boot_id === (0, import_chunk_7DZB4FPX.bootId)() && identity.pid_ns === (0, import_chunk_7DZB4FPX.pidNamespace)();
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  endProbes,
-  findCgroup,
-  findEscaped,
-  findProbes,
-  findRows,
-  makeCgroup,
-  removeCgroup,
-  terminate,
-  treeOf,
-  withBelow
-});
-
-},
-"./chunk-NVPF5LEY.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  FaultError: () => FaultError,
-  errnoOf: () => errnoOf,
-  messageOf: () => messageOf,
-  usageError: () => usageError
-});
-module.exports = stdin_exports;
-var FaultError = class extends Error {
-  code;
-  next;
-  constructor(code, message, next = null) {
-    super(message);
-    this.name = "FaultError";
-    this.code = code;
-    this.next = next;
-  }
-};
-function usageError(message, next = null) {
-  return new FaultError("usage", message, next);
-}
-function errnoOf(error) {
-  if (typeof error !== "object" || error === null || !("code" in error)) return void 0;
-  return typeof error.code === "string" ? error.code : void 0;
-}
-function messageOf(error) {
-  return error instanceof Error ? error.message : String(error);
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  FaultError,
-  errnoOf,
-  messageOf,
-  usageError
-});
-
-},
-"./chunk-O65HRYRH.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  findProgram: () => findProgram,
-  findTool: () => findTool
-});
-module.exports = stdin_exports;
-var import_chunk_6GPA47WF = load("./chunk-6GPA47WF.js");
-var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
-var import_node_path = builtin("node:path");
-function findProgram(name, cwd) {
-  if (name.includes("/")) {
-    const file = import_node_path.default.resolve(cwd, name);
-    return (0, import_chunk_SWRACBME.isExecutable)(file) ? file : void 0;
-  }
-  for (const folder of import_chunk_6GPA47WF.variables.searchPath().split(":")) {
-    const file = import_node_path.default.resolve(cwd, folder || ".", name);
-    if ((0, import_chunk_SWRACBME.isExecutable)(file)) return file;
-  }
-  return void 0;
-}
-function findTool(name) {
-  const folders = import_chunk_6GPA47WF.variables.searchPath().split(":");
-  return folders.filter((folder) => import_node_path.default.isAbsolute(folder)).map((folder) => import_node_path.default.join(folder, name)).find(import_chunk_SWRACBME.isExecutable);
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  findProgram,
-  findTool
-});
-
-},
-"./chunk-OPV5FGPX.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  canonical: () => canonical,
-  ensureKey: () => ensureKey,
-  environmentDigest: () => environmentDigest,
-  hashOf: () => hashOf,
-  isGenuine: () => isGenuine,
-  macOf: () => macOf,
-  macOfAnswer: () => macOfAnswer,
-  randomBytes: () => randomBytes,
-  readKey: () => readKey,
-  sameMac: () => sameMac
-});
-module.exports = stdin_exports;
-var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
-var import_chunk_6GPA47WF = load("./chunk-6GPA47WF.js");
-var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
-var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var import_node_path = builtin("node:path");
-var import_node_fs = require("node:fs");
-function randomBytes(count) {
-  const bytes = new Uint8Array(count);
-  const fd = (0, import_node_fs.openSync)("/dev/urandom", "r");
-  try {
-    for (let done = 0; done < count; ) done += (0, import_node_fs.readSync)(fd, bytes, done, count - done, null);
-  } finally {
-    (0, import_node_fs.closeSync)(fd);
-  }
-  return bytes;
-}
-var longBytes = 64 * 1024;
-function readKey() {
-  const folder = (0, import_chunk_6GPA47WF.configFolder)();
-  if (folder === void 0) return void 0;
-  const file = import_node_path.default.join(folder, "key");
-  const facts = lookAt(file);
-  if (!facts) return void 0;
-  const isPrivate = facts.kind === "file" && facts.uid === process.getuid?.() && (facts.mode & 63) === 0;
-  const key = isPrivate ? (0, import_chunk_527JQF7V.readText)(file, 1024)?.trim() : void 0;
-  if (key && /^[0-9a-f]{64}$/.test(key)) return key;
-  throw new import_chunk_NVPF5LEY.FaultError(
-    "preflight",
-    `cannot use the key ${file}: it must be a file of yours with mode 600 and 64 hex digits`
-  );
-}
-function lookAt(file) {
-  try {
-    return (0, import_chunk_SWRACBME.factsOf)(file);
-  } catch (error) {
-    throw new import_chunk_NVPF5LEY.FaultError(
-      "preflight",
-      `cannot read the key ${file} (${(0, import_chunk_NVPF5LEY.errnoOf)(error)})`,
-      "set XDG_CONFIG_HOME to a folder that you may use"
-    );
-  }
-}
-function ensureKey() {
-  const known = readKey();
-  if (known) return known;
-  const folder = (0, import_chunk_6GPA47WF.configFolder)();
-  if (folder === void 0) {
-    throw new import_chunk_NVPF5LEY.FaultError(
-      "preflight",
-      "cannot find your config folder: neither HOME nor XDG_CONFIG_HOME is set",
-      "set HOME"
-    );
-  }
-  try {
-    makeFolders(folder);
-    (0, import_chunk_527JQF7V.createFile)(import_node_path.default.join(folder, "key"), `${(0, import_chunk_CTSRVJRC.toHex)(randomBytes(32))}
-`);
-  } catch (error) {
-    throw new import_chunk_NVPF5LEY.FaultError(
-      "preflight",
-      `cannot make the key in ${folder} (${(0, import_chunk_NVPF5LEY.errnoOf)(error)})`,
-      "set XDG_CONFIG_HOME to a folder that you may write"
-    );
-  }
-  return ensureKey();
-}
-function macOf(spec, key) {
-  return keyedDigest(key, canonical(spec));
-}
-async function isGenuine(spec, key) {
-  if (key === void 0) return false;
-  const { mac, ...rest } = spec;
-  return sameMac(await macOf(rest, key), mac);
-}
-function macOfAnswer(answer, key) {
-  return keyedDigest(key, `answer ${canonical(answer)}`);
-}
-function sameMac(expected, mac) {
-  let difference = expected.length ^ mac.length;
-  for (let at = 0; at < expected.length; at += 1) difference |= expected.charCodeAt(at) ^ mac.charCodeAt(at);
-  return difference === 0;
-}
-function environmentDigest(key) {
-  const text = key + (0, import_chunk_6GPA47WF.comparableEnvironment)();
-  let high = 3735928559;
-  let low = 1103547991;
-  for (let at = 0; at < text.length; at += 1) {
-    const code = text.charCodeAt(at);
-    high = Math.imul(high ^ code, 2654435761);
-    low = Math.imul(low ^ code, 1597334677);
-  }
-  high = Math.imul(high ^ high >>> 16, 2246822507) ^ Math.imul(low ^ low >>> 13, 3266489909);
-  low = Math.imul(low ^ low >>> 16, 2246822507) ^ Math.imul(high ^ high >>> 13, 3266489909);
-  return (4294967296 * (2097151 & low) + (high >>> 0)).toString(16);
-}
-function hashOf(text) {
-  return (0, import_chunk_CTSRVJRC.toHex)((0, import_chunk_CTSRVJRC.sha256)(Buffer.from(text)));
-}
-function canonical(value) {
-  if (Array.isArray(value)) return `[${value.map(canonical).join(",")}]`;
-  if (typeof value === "object" && value !== null) {
-    const entries = Object.entries(value).sort(([a], [b]) => a < b ? -1 : 1);
-    return `{${entries.map(([name, inner]) => `${JSON.stringify(name)}:${canonical(inner)}`).join(",")}}`;
-  }
-  return JSON.stringify(value) ?? "null";
-}
-async function keyedDigest(key, text) {
-  const bytes = Buffer.from(text);
-  if (bytes.length <= longBytes) return (0, import_chunk_CTSRVJRC.toHex)((0, import_chunk_CTSRVJRC.hmacSha256)(Buffer.from(key), bytes));
-  const { createHmac } = await Promise.resolve().then(() => builtin("node:crypto"));
-  return createHmac("sha256", key).update(bytes).digest("hex");
-}
-function makeFolders(folder) {
-  if ((0, import_chunk_SWRACBME.factsOf)(folder)?.kind === "folder") return;
-  makeFolders(import_node_path.default.dirname(folder));
-  (0, import_chunk_527JQF7V.createFolder)(folder);
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  canonical,
-  ensureKey,
-  environmentDigest,
-  hashOf,
-  isGenuine,
-  macOf,
-  macOfAnswer,
-  randomBytes,
-  readKey,
-  sameMac
-});
-
-},
-"./chunk-OSQO4432.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  openJournal: () => openJournal,
-  readEvents: () => readEvents
-});
-module.exports = stdin_exports;
-var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
-var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
-var import_chunk_XM3GMG25 = load("./chunk-XM3GMG25.js");
-var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
-function openJournal(paths, job) {
-  const last = (0, import_chunk_527JQF7V.readRange)(paths.events, -1, 1);
-  if (last && last.size > 0 && last.bytes[0] !== 10) (0, import_chunk_527JQF7V.appendText)(paths.events, "\n");
-  let isTorn = false;
-  const owner = job.owner === null ? null : (0, import_chunk_LXK2ZILE.excerpt)(job.owner, 200);
-  const journal = {
-    seq: newestSeq(paths),
-    append(type, fields = {}) {
-      const event = { seq: journal.seq + 1, at: (0, import_chunk_Y5L6GQDB.isoNow)(), job: job.id, owner, type, ...fields };
-      let line = JSON.stringify(event);
-      if (Buffer.byteLength(line) > import_chunk_XM3GMG25.eventLineBytes) {
-        line = JSON.stringify({ seq: event.seq, at: event.at, job: job.id, owner, type, truncated: true });
-      }
-      const text = `${isTorn ? "\n" : ""}${line}
-`;
-      isTorn = true;
-      (0, import_chunk_527JQF7V.appendText)(paths.events, text);
-      isTorn = false;
-      journal.seq = event.seq;
-      return event;
-    }
-  };
-  return journal;
-}
-var chunk = 256 * 1024;
-function readEvents(paths, after, limit) {
-  let size = chunk;
-  for (; ; ) {
-    const part = (0, import_chunk_527JQF7V.readRange)(paths.events, -size, size);
-    if (!part) return { events: [], more: false, missed: false };
-    const isWhole = part.bytes.length >= part.size;
-    const events = parseEvents(part.bytes.toString("utf8"), isWhole);
-    const first = events[0]?.seq ?? 0;
-    if (!isWhole && (events.length === 0 || first > after + 1) && size < 64 * chunk) {
-      size *= 4;
-      continue;
-    }
-    const wanted = events.filter((event) => event.seq > after);
-    return { events: wanted.slice(0, limit), more: wanted.length > limit, missed: !isWhole && first > after + 1 };
-  }
-}
-function newestSeq(paths) {
-  for (let size = 2 * import_chunk_XM3GMG25.eventLineBytes; ; size *= 4) {
-    const part = (0, import_chunk_527JQF7V.readRange)(paths.events, -size, size);
-    if (!part) return 0;
-    const isWhole = part.bytes.length >= part.size;
-    const newest = parseEvents(part.bytes.toString("utf8"), isWhole).at(-1);
-    if (newest || isWhole || size > 64 * chunk) return newest?.seq ?? 0;
-  }
-}
-function parseEvents(text, isWhole) {
-  const lines = text.split("\n");
-  if (!isWhole) lines.shift();
-  const events = [];
-  for (const line of lines) {
-    if (line === "") continue;
-    try {
-      const value = JSON.parse(line);
-      if (typeof value === "object" && value !== null && typeof value.seq === "number") events.push(value);
-    } catch {
-    }
-  }
-  return events;
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  openJournal,
-  readEvents
-});
-
-},
-"./chunk-P33TGMKS.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  companionFile: () => companionFile,
-  jobPaths: () => jobPaths,
-  rootPaths: () => rootPaths,
-  selfWords: () => selfWords,
-  stagePath: () => stagePath
-});
-module.exports = stdin_exports;
-var import_chunk_O65HRYRH = load("./chunk-O65HRYRH.js");
-var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
-var import_node_path = builtin("node:path");
-var import_node_path2 = builtin("node:path");
-function companionFile() {
-  const file = import_node_path.default.resolve("/", process.argv[1] ?? "");
-  try {
-    return (0, import_chunk_SWRACBME.realPath)(file);
-  } catch {
-    return file;
-  }
-}
-function selfWords() {
-  const onPath = (0, import_chunk_O65HRYRH.findProgram)("node", "/");
-  return [onPath !== void 0 && isSameFile(onPath, process.execPath) ? "node" : process.execPath, companionFile()];
-}
-function isSameFile(a, b) {
-  try {
-    return (0, import_chunk_SWRACBME.realPath)(a) === (0, import_chunk_SWRACBME.realPath)(b);
-  } catch {
-    return false;
-  }
-}
-function rootPaths(folder) {
-  return {
-    meta: import_node_path2.default.join(folder, "meta.json"),
-    ignore: import_node_path2.default.join(folder, ".gitignore"),
-    config: import_node_path2.default.join(folder, "config.json"),
-    active: import_node_path2.default.join(folder, "active"),
-    once: import_node_path2.default.join(folder, "once"),
-    slots: import_node_path2.default.join(folder, "slots"),
-    jobs: import_node_path2.default.join(folder, "jobs"),
-    lock: import_node_path2.default.join(folder, "lock"),
-    /** Answers that several watches share. *<>/
-    shared: import_node_path2.default.join(folder, "shared")
-  };
-}
-function jobPaths(root, id) {
-  const folder = `${root}/jobs/${id}`;
-  const at = (name) => `${folder}/${name}`;
-  return {
-    root,
-    folder,
-    spec: at("spec.json"),
-    launch: at("launch.json"),
-    worker: at("worker.json"),
-    lease: at("lease.json"),
-    leaseFifo: at("lease.fifo"),
-    state: at("state.json"),
-    events: at("events.ndjson"),
-    snapshot: at("snapshot.json"),
-    cursor: at("cursor.json"),
-    notices: at("notices"),
-    output: at("output.log"),
-    error: at("error.log"),
-    workerLog: at("worker.log"),
-    prompt: at("prompt.txt"),
-    settings: at("agent-settings.toml"),
-    workspace: at("workspace.json"),
-    neighbours: at("neighbours"),
-    reviewDiff: at("review.diff"),
-    started: at("started"),
-    shimMark: at("started/shim"),
-    childMark: at("started/child"),
-    guardMark: at("started/guard"),
-    spawnFailed: at("started/spawn_failed"),
-    reason: at("started/reason"),
-    aliveFifo: at("started/alive.fifo"),
-    limitFifo: at("started/limit.fifo"),
-    exit: at("exit.json"),
-    result: at("result.md"),
-    resultRecord: at("result.json"),
-    cancel: at("cancel.json"),
-    waiters: at("waiters"),
-    collected: at("collected.json"),
-    lock: at("lock"),
-    reserve: at("reserve"),
-    marker: `${root}/active/${id}`
-  };
-}
-function stagePath(root, id) {
-  return import_node_path2.default.join(root, "jobs", `.new-${id}`);
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  companionFile,
-  jobPaths,
-  rootPaths,
-  selfWords,
-  stagePath
-});
-
-},
-"./chunk-PHNNOIYT.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  healthOf: () => healthOf,
-  observation: () => observation,
-  progressOf: () => progressOf,
-  staffFacts: () => staffFacts
-});
-module.exports = stdin_exports;
-var import_chunk_74RZ5ALM = load("./chunk-74RZ5ALM.js");
-var import_chunk_IXDV7ZVJ = load("./chunk-IXDV7ZVJ.js");
-var import_chunk_OSQO4432 = load("./chunk-OSQO4432.js");
-var import_chunk_TUJMDTZA = load("./chunk-TUJMDTZA.js");
-var import_chunk_IAQSATNE = load("./chunk-IAQSATNE.js");
-var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
-var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
-var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
-var import_chunk_XM3GMG25 = load("./chunk-XM3GMG25.js");
-var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
-var recentEvents = 5;
-var eventsAtMost = 50;
-function observation(view, options) {
-  const { state, spec, paths } = view;
-  const condition = (0, import_chunk_IAQSATNE.conditionOf)(view);
-  const after = options.afterSeq ?? Math.max(0, state.seq - recentEvents);
-  const journal = (0, import_chunk_OSQO4432.readEvents)(paths, after, eventsAtMost);
-  const document = {
-    id: view.id,
-    kind: spec?.kind ?? null,
-    verb: spec?.verb ?? null,
-    owner: spec?.owner ?? null,
-    label: spec?.label === null || spec?.label === void 0 ? null : (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)(spec.label), 120),
-    ...staffFacts(spec),
-    ...spec?.timer ? { timer: (0, import_chunk_74RZ5ALM.timerFacts)(spec.timer) } : {},
-    state: state.state,
-    ...healthOf(view, condition),
-    supervision: condition,
-    rev: state.rev,
-    created_at: state.created_at,
-    started_at: state.started_at,
-    ended_at: state.ended_at,
-    duration_ms: state.duration_ms,
-    age_ms: Math.max(0, (0, import_chunk_Y5L6GQDB.nowMs)() - Date.parse(state.created_at)),
-    deadline_ms: spec?.deadline_ms ?? null,
-    exit_code: state.exit_code,
-    signal: state.signal,
-    error: state.error === null ? null : { ...state.error, message: (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)(state.error.message), 400) },
-    warnings: state.warnings.slice(0, 5).map((one) => ({ code: one.code, message: (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)(one.message), 200) })),
-    conversation: state.conversation,
-    files: filesOf(view),
-    next: nextFor(view, condition, options.root)
-  };
-  if (!(0, import_chunk_IAQSATNE.isEnded)(state)) document.progress = progressOf(view);
-  const { files, next, progress, ...facts } = document;
-  const plain = (0, import_chunk_LXK2ZILE.plainValue)(facts, 400);
-  const events = journal.events.map((event) => (0, import_chunk_LXK2ZILE.plainValue)(event, 400));
-  return bound(
-    { ...plain, files, next, ...progress === void 0 ? {} : { progress: (0, import_chunk_LXK2ZILE.plainValue)(progress, import_chunk_XM3GMG25.textTailBytes + 3) } },
-    events,
-    journal.more,
-    after
-  );
-}
-function staffFacts(spec) {
-  const { staff } = spec ?? {};
-  if (!staff) return { backend: null, profile: null, model: null };
-  const short = (text) => (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)(String(text)), 120);
-  return {
-    backend: short(staff.custom?.name ?? staff.backend),
-    profile: short(staff.profile),
-    model: staff.model ? short(staff.model) : null
-  };
-}
-function filesOf({ paths, state }) {
-  const files = {
-    result: paths.result,
-    output: paths.output,
-    error: paths.error,
-    events: paths.events,
-    worker_log: paths.workerLog
-  };
-  if (!(0, import_chunk_IAQSATNE.isEnded)(state)) return files;
-  return Object.fromEntries(Object.entries(files).map(([name, file]) => [name, (0, import_chunk_SWRACBME.exists)(file) ? file : null]));
-}
-function healthOf(view, condition) {
-  const attention = (reason) => ({
-    health: "attention",
-    attention_kind: "monitor_attention",
-    reason
-  });
-  switch (condition) {
-    case "unclaimed":
-      return attention(
-        `the worker died before it started the command (${view.launch?.generation ?? 1} tried); the next wait starts a new one; see ${view.paths.workerLog}`
-      );
-    case "orphaned":
-      return attention(
-        "the worker is gone; the command runs on under its shim, and the next wait attaches a new worker"
-      );
-    case "over":
-    case "lost":
-    case "host_restarted":
-    case "never_started":
-      return attention("it is over, and its end could not be stored from here");
-    case "supervised":
-    case "unseen":
-      if (view.leaseAgeMs !== null && view.leaseAgeMs > import_chunk_XM3GMG25.leaseStaleMs)
-        return attention(`no sign of life of the worker for ${Math.round(view.leaseAgeMs / 1e3)} s`);
-      if (isMoving(view)) return { health: "progressing", attention_kind: null };
-      break;
-    default:
-  }
-  return { health: view.state.health, attention_kind: view.state.attention_kind };
-}
-function isMoving({ spec, state, paths }) {
-  if (!spec?.staff || state.state !== "running") return false;
-  const output = (0, import_chunk_SWRACBME.factsOf)(paths.output);
-  return output !== void 0 && output.size > 0 && (0, import_chunk_Y5L6GQDB.nowMs)() - output.modifiedMs < import_chunk_XM3GMG25.progressingMs;
-}
-function nextFor(view, condition, root) {
-  if (condition === "damaged") return { doctor: import_chunk_TUJMDTZA.nextCommands.doctor(view.id, root.option) };
-  if (!(0, import_chunk_IAQSATNE.isEnded)(view.state))
-    return { wait: import_chunk_TUJMDTZA.nextCommands.wait(view.id, root.option), cancel: import_chunk_TUJMDTZA.nextCommands.cancel(view.id, root.option) };
-  const next = { result: import_chunk_TUJMDTZA.nextCommands.result(view.id, root.option) };
-  if (view.state.state === "done") return next;
-  if ((0, import_chunk_IXDV7ZVJ.isContinuable)(view.paths, view.state)) next.continue = import_chunk_TUJMDTZA.nextCommands.continue(view.id, root.option);
-  next.restart = import_chunk_TUJMDTZA.nextCommands.restart(view.id, root.option);
-  return next;
-}
-function progressOf(view) {
-  const { paths, spec } = view;
-  const [output, error] = [(0, import_chunk_SWRACBME.factsOf)(paths.output), (0, import_chunk_SWRACBME.factsOf)(paths.error)];
-  const newest = Math.max(
-    output && output.size > 0 ? output.modifiedMs : 0,
-    error && error.size > 0 ? error.modifiedMs : 0
-  );
-  const facts = {
-    stdout_bytes: output?.size ?? 0,
-    stderr_bytes: error?.size ?? 0,
-    last_output_at: newest > 0 ? (0, import_chunk_Y5L6GQDB.isoOf)(newest) : null,
-    last_output_age_ms: newest > 0 ? Math.max(0, Math.round((0, import_chunk_Y5L6GQDB.nowMs)() - newest)) : null
-  };
-  if (spec?.staff && !spec.staff.custom) {
-    const snapshot = (0, import_chunk_527JQF7V.readJson)(paths.snapshot);
-    return snapshot.kind === "ok" ? { ...facts, ...snapshot.value } : { ...facts, tools: [], text: "", text_truncated: false };
-  }
-  const bytes = (0, import_chunk_527JQF7V.readRange)(paths.output, -import_chunk_XM3GMG25.tailBytes, import_chunk_XM3GMG25.tailBytes)?.bytes ?? Buffer.alloc(0);
-  const latest = (0, import_chunk_LXK2ZILE.tail)((0, import_chunk_LXK2ZILE.plainText)(bytes.toString("utf8")), import_chunk_XM3GMG25.textTailBytes);
-  return { ...facts, text: latest.text, text_truncated: latest.truncated || (output?.size ?? 0) > import_chunk_XM3GMG25.tailBytes };
-}
-function bound(document, events, isMore, after) {
-  let kept = events;
-  const make = () => ({
-    ...document,
-    events: kept,
-    next_seq: kept.at(-1)?.seq ?? after,
-    more: isMore || kept.length < events.length
-  });
-  const size = () => Buffer.byteLength(JSON.stringify(make())) + 1;
-  while (size() > import_chunk_XM3GMG25.observeBytes && kept.length > 1) kept = kept.slice(0, -1);
-  if (size() > import_chunk_XM3GMG25.observeBytes && kept[0]) {
-    const { seq, at, job, owner, type } = kept[0];
-    kept = [{ seq, at, job, owner, type, truncated: true }];
-  }
-  const progress = document.progress;
-  for (let limit = import_chunk_XM3GMG25.textTailBytes; progress && size() > import_chunk_XM3GMG25.observeBytes && limit > 64; limit = Math.floor(limit / 2)) {
-    document.progress = { ...progress, text: (0, import_chunk_LXK2ZILE.tail)(progress.text ?? "", limit).text, text_truncated: true };
-  }
-  if (progress && size() > import_chunk_XM3GMG25.observeBytes) document.progress = { tools_truncated: true, text_truncated: true };
-  for (const name of ["files", "warnings", "label", "next", "error", "owner", "model"])
-    if (size() > import_chunk_XM3GMG25.observeBytes) delete document[name];
-  return make();
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  healthOf,
-  observation,
-  progressOf,
-  staffFacts
-});
-
-},
-"./chunk-PJWVBFMH.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  isAwaited: () => isAwaited,
-  withRegistration: () => withRegistration
-});
-module.exports = stdin_exports;
-var import_chunk_P33TGMKS = load("./chunk-P33TGMKS.js");
-var import_chunk_7DZB4FPX = load("./chunk-7DZB4FPX.js");
-var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
-var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
-var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
-var import_node_path = builtin("node:path");
-async function withRegistration(root, ids, timeoutMs, fn) {
-  const files = [];
-  const waiter = (0, import_chunk_7DZB4FPX.ownIdentity)();
-  for (const id of ids) {
-    const file = import_node_path.default.join((0, import_chunk_P33TGMKS.jobPaths)(root, id).waiters, `${waiter.pid}-${waiter.start_token.replace(/\W/g, "")}.json`);
-    try {
-      if ((0, import_chunk_SWRACBME.factsOf)((0, import_chunk_P33TGMKS.jobPaths)(root, id).waiters)?.kind !== "folder") continue;
-      (0, import_chunk_527JQF7V.writeJson)(file, { waiter, ids, since: (0, import_chunk_Y5L6GQDB.isoNow)(), timeout_ms: timeoutMs }, { sync: false });
-      files.push(file);
-    } catch {
-    }
-  }
-  try {
-    return await fn();
-  } finally {
-    for (const file of files) {
-      try {
-        (0, import_chunk_527JQF7V.removeFile)(file);
-      } catch {
-      }
-    }
-  }
-}
-function isAwaited(root, id) {
-  const folder = (0, import_chunk_P33TGMKS.jobPaths)(root, id).waiters;
-  return (0, import_chunk_SWRACBME.listNames)(folder).some((name) => {
-    const read = (0, import_chunk_527JQF7V.readJson)(import_node_path.default.join(folder, name));
-    return read.kind === "ok" && (0, import_chunk_7DZB4FPX.isIdentity)(read.value.waiter) && (0, import_chunk_7DZB4FPX.livenessOf)(read.value.waiter) !== "dead";
-  });
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  isAwaited,
-  withRegistration
-});
-
-},
-"./chunk-PL5KOFET.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  isCollected: () => isCollected,
-  noteCollected: () => noteCollected
-});
-module.exports = stdin_exports;
-var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
-var import_chunk_6GPA47WF = load("./chunk-6GPA47WF.js");
-var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
-var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
-function noteCollected(view, by) {
-  if (view.damage !== null || isCollected(view)) return;
-  try {
-    (0, import_chunk_527JQF7V.createFile)(
-      view.paths.collected,
-      `${JSON.stringify({ by, pid: process.pid, owner: import_chunk_6GPA47WF.variables.owner() ?? null, at: (0, import_chunk_Y5L6GQDB.isoNow)() })}
-`,
-      { sync: false }
-    );
-  } catch {
-  }
-}
-function isCollected(view) {
-  return (0, import_chunk_SWRACBME.exists)(view.paths.collected);
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  isCollected,
-  noteCollected
-});
-
-},
-"./chunk-PMPG3J67.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  freshPaths: () => freshPaths,
-  pathsBefore: () => pathsBefore,
-  programOf: () => programOf,
-  requireLogPath: () => requireLogPath,
-  requireProgram: () => requireProgram
-});
-module.exports = stdin_exports;
-var import_chunk_O65HRYRH = load("./chunk-O65HRYRH.js");
-var import_chunk_6GPA47WF = load("./chunk-6GPA47WF.js");
-var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
-var import_chunk_XM3GMG25 = load("./chunk-XM3GMG25.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var import_node_path = builtin("node:path");
-function pathsBefore(given, cwd) {
-  const results = listOf("result", given.results, cwd);
-  const files = listOf("success-file", given.successFiles, cwd);
-  return {
-    success_files: files.map((file) => baselineOf("success-file", file)),
-    result_paths: results,
-    result_baselines: results.map((file) => baselineOf("result", file))
-  };
-}
-function freshPaths(run) {
-  const { success_files: files, result_paths: results } = run;
-  return {
-    ...files ? { success_files: files.map(({ path: file }) => baselineOf("success-file", file)) } : {},
-    ...results ? { result_baselines: results.map((file) => baselineOf("result", file)) } : {}
-  };
-}
-function requireLogPath(text, cwd) {
-  const file = absolutePath("log", text, cwd);
-  lookAllowed("log", file);
-  return file;
-}
-function listOf(option, texts, cwd) {
-  if (texts.length > import_chunk_XM3GMG25.resultPaths)
-    throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take ${texts.length} times --${option}: at most ${import_chunk_XM3GMG25.resultPaths} are allowed`);
-  const files = texts.map((text) => absolutePath(option, text, cwd));
-  const twice = files.find((file, index) => files.indexOf(file) !== index);
-  if (twice !== void 0) throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take --${option} twice for ${twice}: name each path once`);
-  return files;
-}
-function absolutePath(option, text, cwd) {
-  if (text === "")
-    throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take --${option} "": allowed is a path, which counts from the job's folder`);
-  if (/[\0\r\n]/.test(text))
-    throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take --${option} ${JSON.stringify(text)}: a path may hold no line end and no NUL`);
-  if (option !== "result" && /\/\.{0,2}$/.test(text))
-    throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take --${option} ${JSON.stringify(text)}: it names a folder; name a file in it`);
-  return import_node_path.default.resolve(cwd, text);
-}
-function baselineOf(option, file) {
-  const now = lookAllowed(option, file);
-  return { path: file, before: now ? { size: now.size, modified_ms: now.modifiedMs, inode: now.inode } : null };
-}
-function lookAllowed(option, file) {
-  const now = look(option, file);
-  if (now?.kind === "folder" && option !== "result") throw refusal(option, file, "it is a folder", "name a file in it");
-  if (now?.kind === "other") throw refusal(option, file, "it is neither a file nor a folder");
-  if (now) return now;
-  for (let folder = import_node_path.default.dirname(file); ; folder = import_node_path.default.dirname(folder)) {
-    const kind = look(option, folder)?.kind;
-    if (kind === "folder") return void 0;
-    if (kind !== void 0) throw refusal(option, file, `${folder} is no folder`);
-  }
-}
-function look(option, file) {
-  try {
-    return (0, import_chunk_SWRACBME.lookBehind)(file);
-  } catch (error) {
-    throw refusal(option, file, `it cannot be looked at (${(0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "error"})`);
-  }
-}
-function refusal(option, file, why, next = "name another path") {
-  return new import_chunk_NVPF5LEY.FaultError("preflight", `cannot take --${option} ${file}: ${why}`, next);
-}
-async function programOf(input, cwd) {
-  const words = input.rest ?? [];
-  if (input.has("shell")) {
-    if (words.length !== 1)
-      throw (0, import_chunk_NVPF5LEY.usageError)(
-        `cannot take ${words.length} words with --shell: it needs the whole command line as one word after --`
-      );
-    return shellOf(words[0], input.has("pipefail"));
-  }
-  const program = requireProgram(words[0], cwd);
-  return { argv: [...words], program };
-}
-function requireProgram(name, cwd) {
-  const program = (0, import_chunk_O65HRYRH.findProgram)(name, cwd);
-  if (program !== void 0) return program;
-  const where = name.includes("/") ? `no executable file of that name (looked from ${cwd})` : `it is not on PATH (${import_chunk_6GPA47WF.variables.searchPath() || "empty"})`;
-  throw new import_chunk_NVPF5LEY.FaultError("preflight", `cannot run ${JSON.stringify(name)}: ${where}`, "give the path of the program");
-}
-async function shellOf(line, hasPipefail) {
-  if (!hasPipefail) return { argv: [sh, "-c", line], program: sh };
-  const program = findBash() ?? (await hasOption(sh) ? sh : void 0);
-  if (program !== void 0) return { argv: [program, "-o", "pipefail", "-c", line], program };
-  throw new import_chunk_NVPF5LEY.FaultError(
-    "preflight",
-    `cannot take --pipefail: there is no bash on PATH, and ${sh} has no such option`,
-    "install bash, or leave --pipefail away"
-  );
-}
-var sh = "/bin/sh";
-function findBash() {
-  const folders = import_chunk_6GPA47WF.variables.searchPath().split(":");
-  const found = folders.filter((folder) => folder.startsWith("/")).map((folder) => (0, import_chunk_O65HRYRH.findProgram)(`${folder}/bash`, "/"));
-  return found.find((file) => file !== void 0);
-}
-async function hasOption(program) {
-  const { runTool } = await Promise.resolve().then(() => load("./tool-2PWYXFSF.js"));
-  const args = ["-o", "pipefail", "-c", ":"];
-  const environment = (0, import_chunk_6GPA47WF.toolEnvironment)();
-  const timeoutMs = import_chunk_XM3GMG25.limits.probe.default;
-  const answer = await runTool({ program, args, cwd: "/", environment, timeoutMs, limit: import_chunk_XM3GMG25.probeBytes });
-  return answer.code === 0;
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  freshPaths,
-  pathsBefore,
-  programOf,
-  requireLogPath,
-  requireProgram
-});
-
-},
-"./chunk-QESDTJOC.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  captureWorkspace: () => captureWorkspace,
-  compareRefs: () => compareRefs,
-  limits: () => limits,
-  makeLooker: () => makeLooker,
-  measureRaw: () => measureRaw,
-  nameOf: () => nameOf,
-  notInGit: () => notInGit,
-  nothing: () => nothing,
-  refLimits: () => refLimits
-});
-module.exports = stdin_exports;
-var import_chunk_LCEM6ZMH = load("./chunk-LCEM6ZMH.js");
-var import_chunk_57BTWB2J = load("./chunk-57BTWB2J.js");
-var import_chunk_FSRL2ASG = load("./chunk-FSRL2ASG.js");
-var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
-var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
-var import_chunk_XM3GMG25 = load("./chunk-XM3GMG25.js");
-var import_node_path = builtin("node:path");
-var import_node_crypto = require("node:crypto");
-var import_node_fs = require("node:fs");
-var import_node_path2 = builtin("node:path");
-var import_node_path3 = builtin("node:path");
-var import_node_crypto2 = require("node:crypto");
-function makeLooker(root, until = Number.POSITIVE_INFINITY) {
-  const real = new Map();
-  const isRealFolder = (folder) => {
-    if (folder === "." || folder === "") return true;
-    const known = real.get(folder);
-    if (known !== void 0) return known;
-    const found = isRealFolder(import_node_path2.default.posix.dirname(folder)) && statOf(place(root, folder))?.isDirectory() === true;
-    real.set(folder, found);
-    return found;
-  };
-  return {
-    look(name) {
-      if (!isRealFolder(import_node_path2.default.posix.dirname(name))) return null;
-      const stat = statOf(place(root, name));
-      return stat ? factsFrom(stat) : null;
-    },
-    hash: (name, facts, algorithm) => hashBlob(place(root, name), facts, algorithm, until)
-  };
-}
-function place(root, name) {
-  return Buffer.concat([Buffer.from(root), Buffer.from("/"), (0, import_chunk_FSRL2ASG.encodeName)(name)]);
-}
-function statOf(target) {
-  try {
-    return (0, import_node_fs.lstatSync)(target, { bigint: true, throwIfNoEntry: false });
-  } catch {
-    return void 0;
-  }
-}
-function factsFrom(stat) {
-  const kind = stat.isFile() ? "file" : stat.isSymbolicLink() ? "link" : stat.isDirectory() ? "folder" : "other";
-  const isProgram = (stat.mode & 0o100n) !== 0n;
-  const modes = { file: isProgram ? "100755" : "100644", link: "120000", folder: "040000", other: "000000" };
-  return {
-    kind,
-    mode: modes[kind],
-    size: Number(stat.size),
-    stat: `${stat.size}:${stat.mtimeNs}:${stat.ino}`,
-    changedMs: Number(stat.ctimeMs)
-  };
-}
-var chunkBytes = 1024 * 1024;
-function hashBlob(target, facts, algorithm, until) {
-  try {
-    if (facts.kind === "link") {
-      const bytes = (0, import_node_fs.readlinkSync)(target, { encoding: "buffer" });
-      return (0, import_node_crypto.createHash)(algorithm).update(`blob ${bytes.length}\0`).update(bytes).digest("hex");
-    }
-    return facts.kind === "file" ? hashFile(target, facts.size, algorithm, until) : null;
-  } catch {
-    return null;
-  }
-}
-function hashFile(target, size, algorithm, until) {
-  if ((0, import_chunk_Y5L6GQDB.monotonicMs)() > until) return null;
-  const hash = (0, import_node_crypto.createHash)(algorithm).update(`blob ${size}\0`);
-  const fd = (0, import_node_fs.openSync)(target, import_node_fs.constants.O_RDONLY | import_node_fs.constants.O_NOFOLLOW | import_node_fs.constants.O_NONBLOCK);
-  try {
-    const chunk = Buffer.alloc(Math.min(chunkBytes, size));
-    for (let left = size; left > 0; ) {
-      if (left < size && (0, import_chunk_Y5L6GQDB.monotonicMs)() > until) return null;
-      const got = (0, import_node_fs.readSync)(fd, chunk, 0, Math.min(chunk.length, left), null);
-      if (got === 0) break;
-      hash.update(chunk.subarray(0, got));
-      left -= got;
-    }
-  } finally {
-    (0, import_node_fs.closeSync)(fd);
-  }
-  return hash.digest("hex");
-}
-function walkFolder(root, limits2) {
-  const found = new Map();
-  const until = (0, import_chunk_Y5L6GQDB.monotonicMs)() + limits2.ms;
-  const device = statOf(Buffer.from(root))?.dev;
-  const left = new Set(limits2.exclude.map((folder) => import_node_path2.default.relative(root, folder)));
-  const folders = [""];
-  let isWhole = true;
-  let seen = 0;
-  for (const folder of folders) {
-    for (const name of namesIn(place(root, folder || "."))) {
-      seen += 1;
-      if (seen > limits2.entries || (0, import_chunk_Y5L6GQDB.monotonicMs)() > until) return { found, isWhole: false };
-      const full = folder === "" ? name : `${folder}/${name}`;
-      const stat = statOf(place(root, full));
-      if (!stat || left.has(full)) continue;
-      if (!stat.isDirectory()) found.set(full, factsFrom(stat));
-      else if (stat.dev !== device) isWhole = false;
-      else if (!limits2.skip.includes(name)) folders.push(full);
-    }
-  }
-  return { found, isWhole };
-}
-function namesIn(folder) {
-  try {
-    return (0, import_node_fs.readdirSync)(folder, { encoding: "buffer" }).map(import_chunk_FSRL2ASG.decodeName).sort();
-  } catch {
-    return [];
-  }
-}
-function parseStatus(bytes) {
-  const items = bytes.toString("latin1").split("\0");
-  const found = new Map();
-  const status = { head: null, branch: null, lines: [] };
-  for (let at = 0; at < items.length; at += 1) {
-    const item = items[at] ?? "";
-    if (item.startsWith("# ")) readHeader(item, status);
-    else if (item.startsWith("1 ")) add(found, ordinary(item));
-    else if (item.startsWith("2 ")) {
-      at += 1;
-      for (const line of renamed(item, items[at] ?? "")) add(found, line);
-    } else if (item.startsWith("u ")) add(found, unmerged(item));
-    else if (item.startsWith("? ")) add(found, untracked(item));
-  }
-  status.lines = [...found.values()];
-  return status;
-}
-function nameOf(latin1) {
-  return /^[\x20-\x7e]*$/.test(latin1) ? latin1 : (0, import_chunk_FSRL2ASG.decodeName)(Buffer.from(latin1, "latin1"));
-}
-function readHeader(item, status) {
-  const [, key, ...rest] = item.split(" ");
-  const value = rest.join(" ");
-  if (key === "branch.oid") status.head = /^[0-9a-f]+$/.test(value) ? value : null;
-  if (key === "branch.head") status.branch = value === "(detached)" ? null : nameOf(value);
-}
-function ordinary(item) {
-  const [[, xy = "", sub = "", mH = "", mI = "", mW = "", hH = "", hI = ""], name] = split(item, 8);
-  return {
-    path: nameOf(name),
-    xy,
-    head: entry(mH, hH),
-    // `git add -N`: the name is in the index, nothing else of it.
-    index: xy === ".A" ? "expected" : entry(mI, hI),
-    tree_mode: present(mW),
-    isNested: sub.startsWith("S")
-  };
-}
-function renamed(item, origin) {
-  const [[, xy = "", sub = "", mH = "", mI = "", mW = "", hH = "", hI = ""], name] = split(item, 9);
-  const from = nameOf(origin);
-  const isStaged = xy[0] === "R" || xy[0] === "C";
-  const isCopy = xy.includes("C");
-  const there = {
-    path: nameOf(name),
-    xy,
-    head: null,
-    index: isStaged ? entry(mI, hI) : "expected",
-    tree_mode: present(mW),
-    isNested: sub.startsWith("S"),
-    ...isCopy ? {} : { from }
-  };
-  if (isCopy) return [there];
-  const gone = {
-    path: from,
-    xy: isStaged ? "D." : ".D",
-    head: entry(mH, hH),
-    index: isStaged ? null : entry(mI, hI),
-    tree_mode: null,
-    isNested: false
-  };
-  return [there, gone];
-}
-function unmerged(item) {
-  const [[, xy = "", sub = "", m1, m2 = "", m3, mW = "", h1, h2 = "", h3], name] = split(item, 10);
-  return {
-    path: nameOf(name),
-    xy,
-    head: entry(m2, h2),
-    index: `u ${m1} ${h1} ${m2} ${h2} ${m3} ${h3}`,
-    tree_mode: present(mW),
-    isNested: sub.startsWith("S")
-  };
-}
-function untracked(item) {
-  const name = item.slice(2);
-  const isNested = name.endsWith("/");
-  return {
-    path: nameOf(isNested ? name.slice(0, -1) : name),
-    xy: "??",
-    head: null,
-    index: null,
-    tree_mode: null,
-    isNested
-  };
-}
-function add(found, line) {
-  const known = found.get(line.path);
-  if (!known) found.set(line.path, line);
-  else if (line.xy === "??") Object.assign(known, { xy: `${known.xy[0]}?`, isNested: line.isNested });
-  else Object.assign(known, line, { xy: known.xy === "??" ? `${line.xy[0]}?` : line.xy });
-}
-function split(item, fields) {
-  const parts = item.split(" ");
-  return [parts.slice(0, fields), parts.slice(fields).join(" ")];
-}
-function entry(mode, name) {
-  return present(mode) === null ? null : `${mode} ${name}`;
-}
-function present(mode) {
-  return /^0*$/.test(mode) ? null : mode;
-}
-var refLimits = { names: 500 };
-function readRefs(git) {
-  const listed = listRefs(git);
-  const all = listed && withStash(git, listed);
-  if (!all) return { refs: null, refs_rest: null, elsewhere: {} };
-  const ours = all.filter((ref) => !ref.isElsewhere).sort((a, b) => rank(a) - rank(b));
-  const rest = ours.slice(refLimits.names);
-  const stable = rest.filter(({ name }) => !isOfJob(name)).map(({ name, tip }) => `${name} ${tip}`);
-  return {
-    refs: recordOf(ours.slice(0, refLimits.names)),
-    refs_rest: rest.length === 0 ? null : { count: rest.length, digest: digestOf(stable.sort().join("\n")) },
-    elsewhere: recordOf(all.filter((ref) => ref.isElsewhere).slice(0, refLimits.names))
-  };
-}
-function rank({ name, isHere }) {
-  if (isHere || name === "refs/stash") return 0;
-  return isOfJob(name) ? 2 : 1;
-}
-function isOfJob(name) {
-  return name.startsWith("refs/heads/job-companion/");
-}
-function listRefs(git) {
-  const ask = (place2) => git.run(["for-each-ref", `--format=%(objectname)%00%(refname)%00%(HEAD)%00${place2}`, "refs/heads", "refs/stash"]);
-  for (const place2 of ["%(worktreepath)", "%(worktreepath)", "%(worktreepath)", ""]) {
-    const answer = ask(place2);
-    if (answer.ok) return answer.bytes.toString("latin1").split("\n").flatMap(parseRef);
-    if (answer.code === null) return void 0;
-  }
-  return void 0;
-}
-function withStash(git, all) {
-  const stash = all.find(({ name: name2 }) => name2 === "refs/stash");
-  if (!stash) return all;
-  const answer = git.run(["rev-list", "--max-count=1", "--format=%s", stash.tip, "--"]);
-  const subject = answer.ok ? answer.bytes.toString("latin1").split("\n")[1] ?? "" : "";
-  const [, branch = ""] = /^(?:WIP on|On) ([^:]+): /.exec(subject) ?? [];
-  const name = `refs/heads/${nameOf(branch)}`;
-  const maker = all.find((ref) => ref.name === name);
-  const isTheirs = maker ? maker.isElsewhere || isOfJob(name) && !maker.isHere : isOfJob(name);
-  return all.map((ref) => ref === stash ? { ...ref, isElsewhere: isTheirs } : ref);
-}
-function parseRef(line) {
-  const [tip = "", ref, mark, place2 = ""] = line.split("\0");
-  if (!/^[0-9a-f]{40,64}$/.test(tip) || !ref) return [];
-  const isHere = mark === "*";
-  return [{ name: nameOf(ref), tip, isHere, isElsewhere: !isHere && place2 !== "" }];
-}
-function recordOf(refs) {
-  return Object.fromEntries(refs.map(({ name, tip }) => [name, tip]));
-}
-function digestOf(text) {
-  return (0, import_node_crypto2.createHash)("sha256").update(text).digest("hex").slice(0, 32);
-}
-function compareRefs(was, is) {
-  if (was.refs === null || is.refs === null) return { changed: [], tips: [], isMore: false, exact: false };
-  const [before, now] = [was.refs, is.refs];
-  const isCut = was.refs_rest !== null || is.refs_rest !== null;
-  const own = [was.branch, is.branch].map((branch) => `refs/heads/${branch}`);
-  const isOurs = (name) => !(name in was.elsewhere || name in is.elsewhere) && (!isOfJob(name) || own.includes(name)) && (!isCut || name in before && name in now);
-  const names = [...new Set([...Object.keys(before), ...Object.keys(now)])].filter(isOurs).sort();
-  return {
-    changed: names.filter((name) => before[name] !== now[name]),
-    tips: names.flatMap((name) => name === "refs/stash" || now[name] === void 0 ? [] : [now[name]]),
-    isMore: was.refs_rest?.digest !== is.refs_rest?.digest,
-    exact: !isCut
-  };
-}
-function openRepository(root, until) {
-  const opened = (0, import_chunk_LCEM6ZMH.openGit)(root, { until });
-  if ("reason" in opened) return opened;
-  const { git } = opened;
-  const place2 = placeOf(git);
-  if (place2 !== void 0) return { reason: place2 };
-  const status = readStatus(git, "--find-renames") ?? readStatus(git, "--no-renames");
-  if (status === void 0 || "reason" in status) return status ?? { reason: "git status failed" };
-  const hash = git.setting("extensions.objectformat")?.toLowerCase() === "sha256" ? "sha256" : "sha1";
-  return { git, hash, status, overlooked: readOverlooked(git) };
-}
-function describeRepository({ git, hash, status }) {
-  const { head, branch } = status;
-  const refs = readRefs(git);
-  const subject = head === null ? null : readSubject(git);
-  return { root: git.folder, hash, head, branch, subject, ...refs };
-}
-function placeOf(git) {
-  if (git.setting("core.worktree") === void 0) return void 0;
-  const answer = git.run(["rev-parse", "--show-toplevel"]);
-  if (!answer.ok) return answer.reason;
-  const top = answer.bytes.toString("utf8").replace(/\n$/, "");
-  return top === git.folder ? void 0 : `its work tree is elsewhere (core.worktree is ${top})`;
-}
-function readStatus(git, renames) {
-  const answer = git.run([
-    ...["status", "--porcelain=v2", "-z", "--branch", "--no-ahead-behind", "--untracked-files=all", renames],
-    // Never let it look into a submodule: it would start a git there, with the filters of that repository.
-    "--ignore-submodules=dirty"
-  ]);
-  if (answer.ok) return parseStatus(answer.bytes);
-  return renames === "--no-renames" || answer.code === null ? { reason: answer.reason } : void 0;
-}
-function readOverlooked(git) {
-  const answer = git.run(["ls-files", "-v", "-z"]);
-  if (!answer.ok) return void 0;
-  const names = [];
-  const { bytes } = answer;
-  for (let at = 0; at < bytes.length; ) {
-    const end = bytes.indexOf(0, at);
-    if (end < 0) break;
-    const tag = bytes[at] ?? 0;
-    if (tag === 83 || tag >= 97) names.push(nameOf(bytes.toString("latin1", at + 2, end)));
-    at = end + 1;
-  }
-  return names;
-}
-function readSubject(git) {
-  const answer = git.run(["rev-list", "--max-count=1", "--encoding=UTF-8", "--format=%s", "HEAD", "--"]);
-  return answer.ok ? nameOf(answer.bytes.toString("latin1").split("\n")[1] ?? "") : null;
-}
-var limits = {
-  entries: 5e3,
-  /** Characters of all names together: the record must stay readable (16 MiB). *<>/
-  nameText: 2 * 1024 * 1024,
-  /** Further ones, with as many characters of JSON. *<>/
-  brief: 5e4,
-  briefText: 6 * 1024 * 1024,
-  hashedBytes: 512 * 1024 * 1024,
-  nested: 20,
-  /** Paths that git was told to overlook and that were looked for. *<>/
-  overlooked: 2e4
-};
-function collectEntries(outer, isExcluded, until) {
-  const { folder: root } = outer.git;
-  const looker = makeLooker(root, until);
-  const found = new Map();
-  const wholeness = { exact: true, nested: 0 };
-  addRepository(outer, "", { root, looker, found, wholeness, until });
-  const sorted = [...found].filter(([name]) => !isExcluded(name)).sort(([a], [b]) => a < b ? -1 : 1);
-  const room = roomFor(
-    sorted.map(([name]) => name.length),
-    { items: limits.entries, text: limits.nameText }
-  );
-  const measure = makeMeasure(looker, wholeness);
-  const entries = sorted.slice(0, room).map(([name, one]) => entryOf(name, one, measure(name, one)));
-  const isLate = (0, import_chunk_Y5L6GQDB.monotonicMs)() > until;
-  const brief = sorted.slice(room).map(([name, one]) => briefOf(name, one, looker));
-  const briefRoom = roomFor(
-    brief.map((one) => JSON.stringify(one).length + 1),
-    { items: limits.brief, text: limits.briefText }
-  );
-  const beyond = brief.slice(briefRoom).map(([name, , , stat]) => [name, stat]);
-  const rest = (0, import_chunk_LCEM6ZMH.makeRest)(brief.slice(0, briefRoom), beyond);
-  return { entries, rest, exact: wholeness.exact && rest === null && !isLate, isLate };
-}
-function roomFor(lengths, room) {
-  let text = 0;
-  const end = lengths.findIndex((length) => {
-    text += length;
-    return text > room.text;
-  });
-  return Math.min(room.items, end < 0 ? lengths.length : end);
-}
-function briefOf(name, { line }, looker) {
-  const facts = looker.look(name);
-  if (!facts || facts.kind === "folder" && !line.isNested) return [name, line.xy, "", ""];
-  return facts.kind === "folder" ? [name, line.xy, "160000", ""] : [name, line.xy, facts.mode, facts.stat];
-}
-function addRepository(repository, prefix, place2) {
-  const { hash, status, overlooked } = repository;
-  const inner = new Set(submodulesOf(repository));
-  for (const line of status.lines) {
-    place2.found.set(prefix + line.path, { line, hash, nestedHead: null });
-    if (line.isNested) inner.add(line.path);
-  }
-  for (const name of presentOnes(overlooked, prefix, place2)) {
-    const line = { path: name, xy: "..", head: null, index: null, tree_mode: null, isNested: false };
-    if (!place2.found.has(prefix + name)) place2.found.set(prefix + name, { line, hash, nestedHead: null });
-  }
-  for (const name of inner) addNested(prefix + name, place2);
-}
-function addNested(name, place2) {
-  const folder = import_node_path3.default.join(place2.root, name);
-  if (place2.looker.look(name)?.kind !== "folder" || (0, import_chunk_57BTWB2J.findWorktree)(folder) !== folder) return;
-  place2.wholeness.nested += 1;
-  const repository = place2.wholeness.nested > limits.nested ? void 0 : openRepository(folder, place2.until);
-  if (!repository || "reason" in repository) {
-    place2.wholeness.exact = false;
-    return;
-  }
-  const known = place2.found.get(name);
-  if (known) known.nestedHead = repository.status.head ?? "unborn";
-  addRepository(repository, `${name}/`, place2);
-}
-function submodulesOf({ git }) {
-  if ((0, import_chunk_SWRACBME.factsOf)(import_node_path3.default.join(git.folder, ".gitmodules"))?.kind !== "file") return [];
-  const answer = git.run(["config", "-z", "-f", ".gitmodules", "--get-regexp", "^submodule\\..*\\.path$"]);
-  const items = answer.ok ? answer.bytes.toString("latin1").split("\0") : [];
-  return items.map((item) => nameOf(item.slice(item.indexOf("\n") + 1))).filter((name) => name !== "" && import_node_path3.default.posix.normalize(name) === name && !/^\.\.?(?:\/|$)|^\//.test(name));
-}
-function presentOnes(names, prefix, { looker, wholeness }) {
-  if (!names || names.length > limits.overlooked) wholeness.exact = false;
-  return (names ?? []).slice(0, limits.overlooked).filter((name) => looker.look(prefix + name) !== null);
-}
-function makeMeasure(looker, wholeness) {
-  let bytes = 0;
-  return (name, { line, hash, nestedHead }) => {
-    const facts = looker.look(name);
-    if (!facts) return nothing;
-    if (facts.kind === "folder") {
-      return line.isNested ? { mode: "160000", content: nestedHead, stat: null } : nothing;
-    }
-    if (bytes + facts.size > limits.hashedBytes) {
-      wholeness.exact = false;
-      return { mode: facts.mode, content: null, stat: facts.stat };
-    }
-    bytes += facts.size;
-    return measureRaw(looker, name, facts, hash);
-  };
-}
-var nothing = { mode: null, content: null, stat: null };
-function measureRaw(looker, name, facts, hash) {
-  return { mode: facts.mode, content: looker.hash(name, facts, hash), stat: facts.stat };
-}
-function entryOf(name, { line }, raw) {
-  const { xy, head, index, tree_mode, from } = line;
-  const prefix = name.slice(0, name.length - line.path.length);
-  return { path: name, xy, head, index, tree_mode, ...raw, ...from === void 0 ? {} : { from: prefix + from } };
-}
-function excluder(root, folders) {
-  const inside = folders.map((folder) => import_node_path3.default.relative(root, resolved(folder))).filter((name) => name !== "" && name !== ".." && !name.startsWith("../"));
-  return (name) => inside.some((folder) => name === folder || name.startsWith(`${folder}/`));
-}
-function resolved(folder) {
-  try {
-    return (0, import_chunk_SWRACBME.realPath)(folder);
-  } catch {
-    return folder;
-  }
-}
-var walkLimits = { entries: 2e4, ms: 3e3 };
-var notInGit = "not in a git work tree";
-function captureWorkspace(cwd, options) {
-  const at = (0, import_chunk_Y5L6GQDB.isoNow)();
-  const { exclude, budgetMs = import_chunk_XM3GMG25.captureBudgetMs } = options;
-  const began = (0, import_chunk_Y5L6GQDB.monotonicMs)();
-  const until = began + budgetMs;
-  const folder = whole(cwd);
-  const base = { schema: 1, cwd, at, exclude };
-  const root = folder === void 0 ? void 0 : (0, import_chunk_57BTWB2J.findWorktree)(folder);
-  if (folder === void 0 || root === void 0 || options.plain) {
-    return { ...base, ...walk(folder ?? cwd, exclude, budgetMs), reason: notInGit };
-  }
-  const repository = openRepository(root, began + budgetMs * 0.7);
-  if ("reason" in repository)
-    return { ...base, ...walk(folder, exclude, until - (0, import_chunk_Y5L6GQDB.monotonicMs)()), reason: repository.reason };
-  const git = describeRepository(repository);
-  const { isLate, ...collected } = collectEntries(repository, excluder(root, exclude), until);
-  const isUnknown = git.refs === null || repository.overlooked === void 0;
-  const late = `the ${Math.round(budgetMs / 100) / 10} s for looking at it were used up`;
-  const reason = isLate || isUnknown && (0, import_chunk_Y5L6GQDB.monotonicMs)() > began + budgetMs * 0.7 ? late : null;
-  return { ...base, git, reason, ...collected, files: null };
-}
-function walk(folder, exclude, leftMs) {
-  const resolved2 = exclude.map((one) => whole(one) ?? import_node_path.default.resolve(one));
-  const bounds = { entries: walkLimits.entries, ms: Math.min(walkLimits.ms, leftMs) };
-  const { found, isWhole } = walkFolder(folder, { exclude: resolved2, skip: ["node_modules", ".git"], ...bounds });
-  const files = [...found].map(([name, { mode, stat }]) => [name, mode, stat]);
-  return { git: null, entries: [], rest: null, files: files.sort(([a], [b]) => a < b ? -1 : 1), exact: isWhole };
-}
-function whole(folder) {
-  try {
-    return (0, import_chunk_SWRACBME.realPath)(folder);
-  } catch {
-    return void 0;
-  }
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  captureWorkspace,
-  compareRefs,
-  limits,
-  makeLooker,
-  measureRaw,
-  nameOf,
-  notInGit,
-  nothing,
-  refLimits
-});
-
-},
-"./chunk-QJIJEOBB.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  lineOf: () => lineOf,
-  lineOfEvent: () => lineOfEvent,
-  terminalLine: () => terminalLine
-});
-module.exports = stdin_exports;
-var import_chunk_BNC242JP = load("./chunk-BNC242JP.js");
-var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
-var watchProtocol = "job-companion.watch/v1";
-function lineOf(parts) {
-  const { type, at = (0, import_chunk_Y5L6GQDB.isoNow)(), kind, id, verdict, word, evidence, facts, more = {} } = parts;
-  const own = { protocol: watchProtocol, type, at, kind, id, state: (0, import_chunk_BNC242JP.line)(word), verdict, evidence: (0, import_chunk_BNC242JP.line)(evidence) };
-  return { ...own, ...(0, import_chunk_BNC242JP.smallFacts)(facts), ...more, ...own };
-}
-function lineOfEvent(event, kind, isRepeat) {
-  const { at, job: id, seq } = event;
-  const text = (value) => typeof value === "string" ? value : "";
-  const base = { type: "status", at, kind, id, more: { seq } };
-  switch (event.type) {
-    case "news": {
-      const verdict = event.verdict === "met" || event.verdict === "failed" ? event.verdict : "pending";
-      if (verdict !== "pending" && !isRepeat) return void 0;
-      const facts = isObject(event.facts) ? event.facts : {};
-      return lineOf({ ...base, verdict, word: text(event.word), evidence: text(event.evidence), facts });
-    }
-    case "trouble": {
-      const facts = { cause: event.cause, in_a_row: event.in_a_row };
-      return lineOf({ ...base, verdict: "error", word: "trouble", evidence: text(event.message), facts });
-    }
-    case "recovered": {
-      const evidence = `looking works again after ${text(String(event.after))} failed attempt(s)`;
-      return lineOf({ ...base, verdict: "pending", word: "recovered", evidence, facts: { cause: event.cause } });
-    }
-    default:
-      return void 0;
-  }
-}
-function terminalLine(state, kind) {
-  const note = state.watch ?? null;
-  const [verdict, word] = endWords(state, note);
-  const isSeen = verdict === "met" || verdict === "failed";
-  const evidence = isSeen ? note?.evidence ?? "" : state.error?.message ?? note?.evidence ?? state.state;
-  const more = { outcome: state.state, exit: (0, import_chunk_6PFAPK5K.exitCodeOf)(state.state), error: state.error, seq: state.seq };
-  return lineOf({ type: "terminal", kind, id: state.id, verdict, word, evidence, facts: note?.facts ?? {}, more });
-}
-function endWords(state, note) {
-  if (state.state === "done") return ["met", note?.word ?? "met"];
-  if (state.state === "canceled") return ["canceled", "canceled"];
-  if (state.state === "timed_out") return ["expired", "expired"];
-  if (state.error?.code === "watch_failed") return ["failed", note?.word ?? "failed"];
-  return ["error", "error"];
-}
-function isObject(value) {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  lineOf,
-  lineOfEvent,
-  terminalLine
-});
-
-},
-"./chunk-QNAIMAEG.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  onNextChange: () => onNextChange,
-  onPathChange: () => onPathChange
-});
-module.exports = stdin_exports;
-var import_node_fs = require("node:fs");
-var import_node_path = builtin("node:path");
-function onNextChange(files, onChange) {
-  const watchers = [];
-  const stop = () => {
-    for (const watcher of watchers.splice(0)) watcher.close();
-  };
-  const fire = () => {
-    if (watchers.length === 0) return;
-    stop();
-    onChange();
-  };
-  for (const file of files) {
-    try {
-      const watcher = (0, import_node_fs.watch)(file, { persistent: false });
-      watchers.push(watcher);
-      watcher.on("change", fire).on("error", stop);
-    } catch {
-    }
-  }
-  return stop;
-}
-function onPathChange(target, onChange) {
-  const watchers = [];
-  const name = import_node_path.default.basename(target);
-  for (const [place, isFolder] of [
-    [import_node_path.default.dirname(target), true],
-    [target, false]
-  ]) {
-    try {
-      const watcher = (0, import_node_fs.watch)(place, { persistent: false }, (_event, changed) => {
-        if (!isFolder || changed === null || changed === name) onChange();
-      });
-      watchers.push(watcher);
-      watcher.on("error", () => watcher.close());
-    } catch {
-    }
-  }
-  return () => {
-    for (const watcher of watchers.splice(0)) watcher.close();
-  };
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  onNextChange,
-  onPathChange
-});
-
-},
-"./chunk-QOWPTVFD.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  findJob: () => findJob,
-  jobsFolder: () => jobsFolder,
-  listActive: () => listActive,
-  listJobs: () => listJobs,
-  requireWholeId: () => requireWholeId
-});
-module.exports = stdin_exports;
-var import_chunk_IAQSATNE = load("./chunk-IAQSATNE.js");
-var import_chunk_P33TGMKS = load("./chunk-P33TGMKS.js");
-var import_chunk_GEPPUING = load("./chunk-GEPPUING.js");
-var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var import_node_path = builtin("node:path");
-function listJobs(root) {
-  return (0, import_chunk_SWRACBME.listNames)((0, import_chunk_P33TGMKS.rootPaths)(root).jobs).filter(import_chunk_IAQSATNE.isId).sort(import_chunk_IAQSATNE.compareIds).reverse();
-}
-function listActive(root) {
-  return (0, import_chunk_SWRACBME.listNames)((0, import_chunk_P33TGMKS.rootPaths)(root).active).filter(import_chunk_IAQSATNE.isId).sort(import_chunk_IAQSATNE.compareIds);
-}
-function findJob(root, text) {
-  const list = listCommand(root);
-  if (!(0, import_chunk_IAQSATNE.isIdPrefix)(text)) {
-    throw new import_chunk_NVPF5LEY.FaultError(
-      "unknown_job",
-      `cannot take ${JSON.stringify(text)} as a job id: ids look like run-mik3x9ab-4f7q2z`,
-      list
-    );
-  }
-  const all = (0, import_chunk_SWRACBME.listNames)((0, import_chunk_P33TGMKS.rootPaths)(root.folder).jobs).filter(import_chunk_IAQSATNE.isId);
-  if (all.includes(text)) return requireFolder(root, text);
-  const matches = all.filter((id) => id.startsWith(text));
-  if (matches.length === 1) return requireFolder(root, matches[0]);
-  if (matches.length === 0) throw unknownJob(root, text);
-  const shown = matches.sort(import_chunk_IAQSATNE.compareIds).slice(-5).join(", ");
-  throw new import_chunk_NVPF5LEY.FaultError(
-    "ambiguous_id",
-    `cannot tell which job ${text} is: ${matches.length} jobs begin so, the newest are ${shown}`,
-    "give more of the id"
-  );
-}
-function requireWholeId(root, text) {
-  const id = findJob(root, text);
-  if (id === text) return id;
-  throw new import_chunk_NVPF5LEY.FaultError(
-    "ambiguous_id",
-    `cannot take the short id ${text}: this command needs the whole id`,
-    `the one job that begins so is ${id}`
-  );
-}
-function jobsFolder(root) {
-  return import_node_path.default.join(root, "jobs");
-}
-function requireFolder(root, id) {
-  const folder = import_node_path.default.join((0, import_chunk_P33TGMKS.rootPaths)(root.folder).jobs, id);
-  const facts = (0, import_chunk_SWRACBME.factsOf)(folder);
-  if (facts?.kind === "folder") return id;
-  if (!facts) throw unknownJob(root, id);
-  throw new import_chunk_NVPF5LEY.FaultError("state_unusable", `cannot use job ${id}: ${folder} is no folder of its own`);
-}
-function unknownJob(root, text) {
-  return new import_chunk_NVPF5LEY.FaultError(
-    "unknown_job",
-    `cannot find job ${text}: there is no such job in the state folder ${root.folder}`,
-    `${listCommand(root)}, or name another folder with --state-dir DIR`
-  );
-}
-function listCommand(root) {
-  return `list them with: ${(0, import_chunk_GEPPUING.quoteWords)([...(0, import_chunk_P33TGMKS.selfWords)(), "status", ...root.option])}`;
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  findJob,
-  jobsFolder,
-  listActive,
-  listJobs,
-  requireWholeId
-});
-
-},
-"./chunk-QSGDMBWF.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  conversationOf: () => conversationOf,
-  earlierOf: () => earlierOf,
-  lineageOf: () => lineageOf,
-  requireFolder: () => requireFolder,
-  requireGenuine: () => requireGenuine,
-  requireSameFolder: () => requireSameFolder,
-  requireSpec: () => requireSpec
-});
-module.exports = stdin_exports;
-var import_chunk_TLSAEYBU = load("./chunk-TLSAEYBU.js");
-var import_chunk_QOWPTVFD = load("./chunk-QOWPTVFD.js");
-var import_chunk_IXDV7ZVJ = load("./chunk-IXDV7ZVJ.js");
-var import_chunk_TUJMDTZA = load("./chunk-TUJMDTZA.js");
-var import_chunk_OPV5FGPX = load("./chunk-OPV5FGPX.js");
-var import_chunk_IAQSATNE = load("./chunk-IAQSATNE.js");
-var import_chunk_P33TGMKS = load("./chunk-P33TGMKS.js");
-var import_chunk_BYPGP4VB = load("./chunk-BYPGP4VB.js");
-var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-function requireSpec(root, id) {
-  const read = (0, import_chunk_BYPGP4VB.readSpec)((0, import_chunk_P33TGMKS.jobPaths)(root.folder, id));
-  if (read.kind === "ok") return read.value;
-  const reason = read.kind === "damaged" ? read.reason : "its spec.json is missing";
-  throw new import_chunk_NVPF5LEY.FaultError("preflight", `cannot use job ${id}: ${reason}`);
-}
-async function requireGenuine(spec) {
-  if (await (0, import_chunk_OPV5FGPX.isGenuine)(spec, (0, import_chunk_OPV5FGPX.readKey)())) return;
-  throw new import_chunk_NVPF5LEY.FaultError(
-    "preflight",
-    `cannot start anything from job ${spec.id}: its spec.json was changed or comes from another user or machine`,
-    "launch it again in your own words"
-  );
-}
-function conversationOf(root, spec) {
-  const paths = (0, import_chunk_P33TGMKS.jobPaths)(root, spec.id);
-  const state = (0, import_chunk_BYPGP4VB.readState)(paths);
-  if (state.kind !== "ok" || (0, import_chunk_IAQSATNE.isEnded)(state.value) && !(0, import_chunk_IXDV7ZVJ.isContinuable)(paths, state.value)) return null;
-  return state.value.conversation?.id ?? null;
-}
-function requireFolder(parent, verb, option) {
-  if ((0, import_chunk_SWRACBME.isFolder)(parent.cwd)) return parent.cwd;
-  const gone = parent.worktree ? `its worktree ${parent.worktree.path}` : `its folder ${parent.cwd}`;
-  throw new import_chunk_NVPF5LEY.FaultError(
-    "preflight",
-    `cannot ${verb} job ${parent.id}: ${gone} is gone`,
-    verb === "continue" ? `name another folder with --cwd DIR, or start the task afresh: ${import_chunk_TUJMDTZA.nextCommands.restart(parent.id, option)}` : "launch the task again where it belongs now"
-  );
-}
-function requireSameFolder(parent, cwd, option) {
-  const backend = (0, import_chunk_TLSAEYBU.findBackend)(parent.staff?.backend ?? "");
-  if (!backend || backend.resumesElsewhere || !backend.keepsConversation || cwd === parent.cwd) return;
-  throw new import_chunk_NVPF5LEY.FaultError(
-    "preflight",
-    `cannot continue job ${parent.id} in ${cwd}: ${backend.title} keeps its conversation for ${parent.cwd}`,
-    `leave --cwd away, or start the task afresh: ${import_chunk_TUJMDTZA.nextCommands.restart(parent.id, option)}`
-  );
-}
-function earlierOf(root, backend, conversation) {
-  for (const id of (0, import_chunk_QOWPTVFD.listJobs)(root)) {
-    const paths = (0, import_chunk_P33TGMKS.jobPaths)(root, id);
-    const [spec, state] = [(0, import_chunk_BYPGP4VB.readSpec)(paths), (0, import_chunk_BYPGP4VB.readState)(paths)];
-    if (spec.kind !== "ok" || state.kind !== "ok" || spec.value.staff?.backend !== backend) continue;
-    if (state.value.conversation?.id !== conversation) continue;
-    const { usage_total = null, usage, error } = state.value;
-    const total = usage_total ?? (spec.value.staff.resume === null ? usage : null);
-    const before = spec.value.staff.earlier ?? null;
-    return { usage_total: total ?? before?.usage_total ?? null, error: error?.message ?? before?.error ?? null };
-  }
-  return null;
-}
-function lineageOf(parent, relation) {
-  return { relation, parent: parent.id, root: parent.lineage?.root ?? parent.id };
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  conversationOf,
-  earlierOf,
-  lineageOf,
-  requireFolder,
-  requireGenuine,
-  requireSameFolder,
-  requireSpec
-});
-
-},
-"./chunk-QX44HTCE.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  askedProfile: () => askedProfile,
-  freshStaff: () => freshStaff,
-  launchStaff: () => launchStaff,
-  taskOf: () => taskOf
-});
-module.exports = stdin_exports;
-var import_chunk_ULM4FEPU = load("./chunk-ULM4FEPU.js");
-var import_chunk_QZR6RHJC = load("./chunk-QZR6RHJC.js");
-var import_chunk_GGWDLTSB = load("./chunk-GGWDLTSB.js");
-var import_chunk_SHAJIPXK = load("./chunk-SHAJIPXK.js");
-var import_chunk_TLSAEYBU = load("./chunk-TLSAEYBU.js");
-var import_chunk_TUJMDTZA = load("./chunk-TUJMDTZA.js");
-var import_chunk_57BTWB2J = load("./chunk-57BTWB2J.js");
-var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
-var import_chunk_XM3GMG25 = load("./chunk-XM3GMG25.js");
-var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var import_node_path = builtin("node:path");
-var sources = ["prompt", "prompt-file", "stdin"];
-async function taskOf(context, input) {
-  const given = sources.filter((name) => input.has(name));
-  if (given.length !== 1) {
-    const came = given.length === 0 ? "none was given" : `these came together: ${given.map((name) => `--${name}`).join(", ")}`;
-    throw (0, import_chunk_NVPF5LEY.usageError)(
-      `cannot tell the task: exactly one of --prompt TEXT, --prompt-file PATH and --stdin is needed; ${came}`
-    );
-  }
-  const text = input.text("prompt") ?? decode(given[0] === "stdin" ? await context.readStdin() : readTask(context, input.text("prompt-file")));
-  const size = Buffer.byteLength(text);
-  if (text.trim() === import_chunk_TUJMDTZA.taskPlaceholder)
-    throw (0, import_chunk_NVPF5LEY.usageError)(
-      `cannot take ${JSON.stringify(import_chunk_TUJMDTZA.taskPlaceholder)} as the task: it only shows where yours belongs`,
-      "put what the agent is to do in its place, or give it with --prompt-file PATH"
-    );
-  if (text.trim() === "") throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take an empty task from --${given[0]}`);
-  if (size > import_chunk_XM3GMG25.promptBytes) throw tooLong(size);
-  return text;
-}
-function tooLong(size) {
-  return (0, import_chunk_NVPF5LEY.usageError)(
-    `cannot take a task of ${size} bytes: at most ${import_chunk_XM3GMG25.promptBytes} (1 MiB) are allowed`,
-    "put the material into a file and name it in the task"
-  );
-}
-function readTask(context, name) {
-  const file = import_node_path.default.resolve(context.cwd, name);
-  try {
-    const real = (0, import_chunk_SWRACBME.realPath)(file);
-    const size = (0, import_chunk_SWRACBME.factsOf)(real)?.size ?? 0;
-    if (size > import_chunk_XM3GMG25.promptBytes) throw tooLong(size);
-    const read = (0, import_chunk_527JQF7V.readRange)(real, 0, size);
-    if (read) return read.bytes;
-  } catch (error) {
-    if (error instanceof import_chunk_NVPF5LEY.FaultError) throw error;
-    throw new import_chunk_NVPF5LEY.FaultError("preflight", `cannot read the task from ${file} (${(0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "error"})`);
-  }
-  throw new import_chunk_NVPF5LEY.FaultError(
-    "preflight",
-    `cannot read the task from ${file}: it is no regular file`,
-    "give the task with --stdin"
-  );
-}
-function decode(bytes) {
-  try {
-    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
-  } catch {
-    throw (0, import_chunk_NVPF5LEY.usageError)("cannot take the task: it is no UTF-8 text");
-  }
-}
-async function launchStaff(context, input, job) {
-  (0, import_chunk_GGWDLTSB.checkLaunchOptions)(input);
-  const root = context.root(input);
-  const request = {
-    kind: "staff",
-    verb: job.verb,
-    ...(0, import_chunk_GGWDLTSB.launchWords)(input),
-    cwd: job.cwd,
-    deadlineMs: job.deadlineMs ?? input.durationOrDefault("timeout"),
-    killGraceMs: import_chunk_XM3GMG25.limits.staffKillGrace.default,
-    maxOutputBytes: import_chunk_XM3GMG25.limits.maxOutput.default,
-    firstOutputMs: job.firstOutputMs ?? input.duration("first-output") ?? null,
-    stallMs: job.stallMs ?? input.duration("stall-after") ?? null,
-    onStall: job.onStall ?? (0, import_chunk_GGWDLTSB.onStallOf)(input),
-    lineage: job.lineage,
-    run: null,
-    staff: job.staff,
-    worktree: job.worktree === void 0 ? worktreeOf(input) : job.worktree,
-    warnings: (0, import_chunk_ULM4FEPU.launchWarnings)(job.staff),
-    words: job.words,
-    asksForLatest: job.asksForLatest ?? false,
-    credentials: (0, import_chunk_TLSAEYBU.findBackend)(job.staff.backend)?.signIn.variables ?? []
-  };
-  await (0, import_chunk_TLSAEYBU.settleLost)(root.folder);
-  const admit = () => admitBeside(root, request, job.staff, { share: input.has("share"), isolate: job.worktree === void 0 });
-  const launched = await (0, import_chunk_SHAJIPXK.launch)(root, { ...request, admit });
-  if (launched.isNew) for (const warning of (0, import_chunk_ULM4FEPU.versionWarnings)(job.staff)) context.tell(`note: ${warning.message}`);
-  if (request.worktree === "new" && launched.isNew) await tellDirty(context, job.cwd);
-  return (0, import_chunk_GGWDLTSB.tellLaunched)(context, input, root, launched, job.isSynchronous);
-}
-async function tellDirty(context, cwd) {
-  const { isDirtyTree } = await Promise.resolve().then(() => load("./worktree-LUOQUHHX.js"));
-  const root = (0, import_chunk_57BTWB2J.findWorktree)(cwd);
-  if (root !== void 0 && isDirtyTree(root))
-    context.tell(`note: what is uncommitted in ${root} is not in the worktree of this job`);
-}
-function worktreeOf(input) {
-  if (input.has("worktree") && input.has("share"))
-    throw (0, import_chunk_NVPF5LEY.usageError)("cannot take --worktree and --share together: a tree of its own is shared with nobody");
-  return input.has("worktree") ? "new" : null;
-}
-async function admitBeside(root, request, staff, may) {
-  if (staff.resume !== null) (0, import_chunk_ULM4FEPU.requireFreeConversation)(root, staff.backend, staff.resume);
-  if (request.worktree === "new") return { warnings: [] };
-  const neighbours = await (0, import_chunk_TLSAEYBU.findNeighbours)(root, staff, request.cwd, may);
-  return {
-    warnings: neighbours.map((id) => (0, import_chunk_TLSAEYBU.neighbourWarning)(id, (0, import_chunk_TLSAEYBU.modeOf)(root.folder, id))),
-    told: (id) => (0, import_chunk_TLSAEYBU.tellNeighbours)(root.folder, neighbours, id)
-  };
-}
-function freshStaff(context, input, words) {
-  const part = (0, import_chunk_ULM4FEPU.makeStaffPart)({
-    ...words,
-    stateRoot: context.root(input).folder,
-    backend: input.text("backend"),
-    model: input.text("model") ?? null,
-    profile: askedProfile(input),
-    resume: null
-  });
-  if (input.has("schema")) part.schema = true;
-  const base = input.text("base");
-  if (base !== void 0) part.base = (0, import_chunk_QZR6RHJC.requireBase)(words.cwd, base);
-  return part;
-}
-function askedProfile(input) {
-  return input.text("profile");
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  askedProfile,
-  freshStaff,
-  launchStaff,
-  taskOf
-});
-
-},
-"./chunk-QZR6RHJC.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  prepareReview: () => prepareReview,
-  requireBase: () => requireBase
-});
-module.exports = stdin_exports;
-var import_chunk_LCEM6ZMH = load("./chunk-LCEM6ZMH.js");
-var import_chunk_57BTWB2J = load("./chunk-57BTWB2J.js");
-var import_chunk_GEPPUING = load("./chunk-GEPPUING.js");
-var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
-var import_chunk_XM3GMG25 = load("./chunk-XM3GMG25.js");
-var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var patchBytes = 2 * 1024 * 1024;
-function prepareReview(staff, paths, before) {
-  const { git } = before;
-  const dirty = before.entries.filter(import_chunk_LCEM6ZMH.isDirty);
-  if (!git) return ["There is no git repository here: look at the files that the task names."];
-  const range = rangeOf(staff, git.head, dirty.length > 0);
-  if (range === null) return ["There is no commit yet: everything here is new."];
-  const lines = [`${range.title}: ${(0, import_chunk_GEPPUING.quoteWords)(["git", ...range.command])}`];
-  const untracked = dirty.filter((entry) => entry.xy === "??").length;
-  if (range.isDirty && untracked > 0)
-    lines.push(`${untracked} new file(s) that git does not know yet are in no diff (marked ?? above): read them.`);
-  const patch = readPatch(git.root, range.command);
-  if (patch.kind === "text" && patch.bytes.length > 0) {
-    const fault = faultOf(() => (0, import_chunk_527JQF7V.writeFile)(paths.reviewDiff, patch.bytes));
-    lines.push(
-      fault === void 0 ? `The same as a patch, for when you cannot run git: ${paths.reviewDiff}` : `There is no patch file: it could not be written (${fault}).`
-    );
-  }
-  if (patch.kind === "none") lines.push(`There is no patch file: ${patch.reason}.`);
-  return lines;
-}
-function rangeOf(staff, head, isDirtyTree) {
-  if (staff.base)
-    return {
-      title: `Everything since ${staff.base.rev}, committed or not`,
-      command: ["diff", staff.base.commit],
-      isDirty: isDirtyTree
-    };
-  if (head === null) return null;
-  if (isDirtyTree) return { title: "The uncommitted changes", command: ["diff", "HEAD"], isDirty: true };
-  return { title: "The newest commit (nothing is uncommitted)", command: ["show", "HEAD"], isDirty: false };
-}
-function readPatch(root, command) {
-  const opened = (0, import_chunk_LCEM6ZMH.openGit)(root, { until: (0, import_chunk_Y5L6GQDB.monotonicMs)() + import_chunk_XM3GMG25.captureBudgetMs });
-  if ("reason" in opened) return { kind: "none", reason: opened.reason };
-  const plain = ["--no-ext-diff", "--no-textconv", "--no-color"];
-  const answer = opened.git.run([command[0], ...plain, ...command.slice(1)], { limit: patchBytes });
-  return answer.ok ? { kind: "text", bytes: answer.bytes } : { kind: "none", reason: answer.reason };
-}
-function requireBase(cwd, rev) {
-  const root = (0, import_chunk_57BTWB2J.findWorktree)(cwd);
-  const opened = root === void 0 ? { reason: "there is no git repository here" } : (0, import_chunk_LCEM6ZMH.openGit)(root);
-  if ("reason" in opened) throw noBase(rev, opened.reason);
-  const { git } = opened;
-  const found = git.run(["rev-parse", "--verify", "--quiet", "--end-of-options", `${rev}^{commit}`]);
-  if (rev === "" || !found.ok) throw noBase(rev, "there is no such commit");
-  const commit = found.bytes.toString("latin1").trim();
-  const fork = git.run(["merge-base", commit, "HEAD"]);
-  if (!fork.ok) throw noBase(rev, "it has no history in common with HEAD");
-  return { rev, commit: fork.bytes.toString("latin1").trim() };
-}
-function noBase(rev, reason) {
-  return new import_chunk_NVPF5LEY.FaultError(
-    "preflight",
-    `cannot review since ${JSON.stringify(rev)}: ${reason}`,
-    "name a commit or branch of this repository with --base"
-  );
-}
-function faultOf(write) {
-  try {
-    write();
-    return void 0;
-  } catch (error) {
-    const code = (0, import_chunk_NVPF5LEY.errnoOf)(error);
-    if (code === void 0) throw error;
-    return code;
-  }
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  prepareReview,
-  requireBase
-});
-
-},
-"./chunk-SHAJIPXK.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  launch: () => launch,
-  launchedBefore: () => launchedBefore
-});
-module.exports = stdin_exports;
-var import_chunk_AE5U4VIQ = load("./chunk-AE5U4VIQ.js");
-var import_chunk_TUJMDTZA = load("./chunk-TUJMDTZA.js");
-var import_chunk_AT6SNV4N = load("./chunk-AT6SNV4N.js");
-var import_chunk_GANVGQKN = load("./chunk-GANVGQKN.js");
-var import_chunk_OPV5FGPX = load("./chunk-OPV5FGPX.js");
-var import_chunk_IAQSATNE = load("./chunk-IAQSATNE.js");
-var import_chunk_P33TGMKS = load("./chunk-P33TGMKS.js");
-var import_chunk_7DZB4FPX = load("./chunk-7DZB4FPX.js");
-var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
-var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
-var import_chunk_6GPA47WF = load("./chunk-6GPA47WF.js");
-var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
-var import_chunk_XM3GMG25 = load("./chunk-XM3GMG25.js");
-var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var import_node_path = builtin("node:path");
-function isClaimed(root, key) {
-  return (0, import_chunk_SWRACBME.exists)(fileOf(root, key));
-}
-function fileOf(root, key) {
-  return import_node_path.default.join((0, import_chunk_P33TGMKS.rootPaths)(root).once, (0, import_chunk_OPV5FGPX.hashOf)(key).slice(0, 40));
-}
-function claimOnce(root, key, claim) {
-  const file = fileOf(root, key);
-  if ((0, import_chunk_527JQF7V.createFile)(file, `${JSON.stringify(claim)}
-`)) return { isOurs: true, holder: claim };
-  return { isOurs: false, holder: requireClaim(file) };
-}
-function readClaim(root, key) {
-  return isClaimed(root, key) ? requireClaim(fileOf(root, key)) : void 0;
-}
-function requireClaim(file) {
-  const read = (0, import_chunk_527JQF7V.readJson)(file);
-  const holder = read.kind === "ok" ? read.value : void 0;
-  if (typeof holder?.id !== "string" || typeof holder.asked !== "string") {
-    throw new import_chunk_NVPF5LEY.FaultError(
-      "state_unusable",
-      `cannot read the once-key file ${file}: it is damaged`,
-      "remove that file if you are sure that the job never ran"
-    );
-  }
-  return holder;
-}
-function needsWorker(spec) {
-  return spec.kind !== "timer" || Boolean(spec.notify);
-}
-function writeArmed(spec, folder) {
-  const { id, owner, created_at, timer } = spec;
-  const event = { seq: 1, at: created_at, job: id, owner, type: "armed", due_at: timer?.due_at };
-  (0, import_chunk_527JQF7V.writeFile)(`${folder}/events.ndjson`, `${JSON.stringify(event)}
-`, { sync: false });
-  const state = { ...(0, import_chunk_IAQSATNE.earlyState)(id, spec), state: "running", seq: 1, rev: 1, started_at: created_at };
-  (0, import_chunk_527JQF7V.writeJson)(`${folder}/state.json`, state);
-}
-function askedOf(request) {
-  const { kind, verb, cwd, deadlineMs, killGraceMs, maxOutputBytes, firstOutputMs, stallMs } = request;
-  if (request.timer)
-    return (0, import_chunk_OPV5FGPX.hashOf)((0, import_chunk_OPV5FGPX.canonical)({ kind, verb, timer: askedTimer(request.timer), lineage: request.lineage }));
-  const run = request.run ? askedRun(request.run) : null;
-  const base = { kind, verb, cwd, deadlineMs, killGraceMs, maxOutputBytes, firstOutputMs, stallMs, run };
-  const lineage = request.asksForLatest ? { relation: request.lineage?.relation } : request.lineage;
-  const worktree = request.worktree === "new" ? { worktree: "new" } : {};
-  const staff = request.staff ? askedStaff(request.staff) : null;
-  if (staff && request.asksForLatest) staff.resume = "latest";
-  return (0, import_chunk_OPV5FGPX.hashOf)((0, import_chunk_OPV5FGPX.canonical)({ ...base, lineage, staff, ...worktree, ...askedWaiting(request) }));
-}
-function askedRun({ success_files = [], result_baselines: _, ...run }) {
-  const files = success_files.map((one) => one.path);
-  const given = Object.entries({ ...run, success_files: files }).filter(
-    ([name, value]) => value !== null && value !== void 0 && !(Array.isArray(value) && value.length === 0) && value !== defaults[name]
-  );
-  return Object.fromEntries(given);
-}
-var defaults = {
-  checkpoint_ms: import_chunk_XM3GMG25.limits.checkpoint.default,
-  sample_ms: import_chunk_XM3GMG25.limits.sample.default,
-  probe_ms: import_chunk_XM3GMG25.limits.probe.default
-};
-function askedTimer({ due_at, delay_ms, message, slot }) {
-  return { message, slot, ...delay_ms === null ? { due_at } : { delay_ms } };
-}
-function askedWaiting({ watch, onStall }) {
-  const { start: _start, ...asked } = watch ?? {};
-  return { ...watch ? { watch: asked } : {}, ...onStall ? { on_stall: onStall } : {} };
-}
-function askedStaff(staff) {
-  const { mode, backend, program, model, profile, prompt, resume, custom, schema, base } = staff;
-  const { brief: _brief, ...definition } = custom ?? {};
-  return {
-    ...{ mode, backend, program, model, profile, prompt, resume },
-    custom: custom ? definition : null,
-    ...schema ? { schema } : {},
-    ...base ? { base: base.rev } : {}
-  };
-}
-async function finishClaim(root, claim) {
-  if (!(0, import_chunk_IAQSATNE.isId)(claim.id))
-    throw new import_chunk_NVPF5LEY.FaultError(
-      "state_unusable",
-      `cannot use a once-key that names ${JSON.stringify(claim.id)}: that is no job id`
-    );
-  const paths = (0, import_chunk_P33TGMKS.jobPaths)(root, claim.id);
-  const stage = (0, import_chunk_P33TGMKS.stagePath)(root, claim.id);
-  const until = (0, import_chunk_Y5L6GQDB.monotonicMs)() + import_chunk_XM3GMG25.startLimitMs;
-  while (!(0, import_chunk_SWRACBME.exists)(paths.launch) && (0, import_chunk_Y5L6GQDB.monotonicMs)() < until) {
-    const isStaged = (0, import_chunk_SWRACBME.exists)(stage);
-    if (!(0, import_chunk_SWRACBME.exists)(paths.folder) && !isStaged) return;
-    if ((0, import_chunk_7DZB4FPX.livenessOf)(claim.launcher) === "dead") {
-      if (isStaged) (0, import_chunk_SWRACBME.moveFolder)(stage, paths.folder);
-      return;
-    }
-    await (0, import_chunk_Y5L6GQDB.sleep)(5);
-  }
-}
-var specBytes = 15 * 1024 * 1024;
-async function launch(root, request) {
-  if (!(0, import_chunk_AE5U4VIQ.checkRoot)(root.folder)) (0, import_chunk_AE5U4VIQ.requirePlace)(root.folder);
-  const stamp = makeStamp(request.verb);
-  const planned = isTaken(root, request) ? null : await planTree(request, stamp.id);
-  const key = (0, import_chunk_OPV5FGPX.ensureKey)();
-  (0, import_chunk_AE5U4VIQ.ensureRoot)(root.folder);
-  const publish = () => publishJob(root, request, { ...stamp, planned }, key);
-  const job = request.admit ? await (0, import_chunk_GANVGQKN.withLock)((0, import_chunk_P33TGMKS.rootPaths)(root.folder).lock, publish) : await publish();
-  if ("holder" in job) return takeOver(root, job.holder, request);
-  const { spec, paths } = job;
-  const worktree = request.worktree === "new" ? spec.worktree ?? null : null;
-  try {
-    if (worktree) (await Promise.resolve().then(() => load("./worktree-LUOQUHHX.js"))).addWorktree(worktree);
-    if (needsWorker(spec)) await (0, import_chunk_AT6SNV4N.startWorker)(root.folder, spec, { paths }, 1);
-  } catch (error) {
-    if (spec.once_key === null) undo(paths, (0, import_chunk_P33TGMKS.stagePath)(root.folder, spec.id));
-    if (worktree) (await Promise.resolve().then(() => load("./worktree-LUOQUHHX.js"))).undoWorktree(worktree);
-    throw launchError(root, error);
-  }
-  return { id: spec.id, isNew: true };
-}
-async function publishJob(root, request, stamp, key) {
-  const admitted = isTaken(root, request) ? void 0 : await request.admit?.();
-  const warnings = [...request.warnings ?? [], ...admitted?.warnings ?? []];
-  const spec = await makeSpec(root, { ...request, warnings }, stamp, key);
-  const paths = (0, import_chunk_P33TGMKS.jobPaths)(root.folder, spec.id);
-  const stage = (0, import_chunk_P33TGMKS.stagePath)(root.folder, spec.id);
-  let isPromised = false;
-  try {
-    await Promise.all([stageJob(root, spec, stage), import_chunk_IAQSATNE.defaultEngine.prepare()]);
-    const claim = request.onceKey === null ? null : claimOnce(root.folder, request.onceKey, claimOf(spec, request));
-    if (claim && !claim.isOurs) {
-      undo(paths, stage);
-      return { holder: claim.holder };
-    }
-    isPromised = claim !== null;
-    if (!(0, import_chunk_SWRACBME.moveFolder)(stage, paths.folder)) throw new import_chunk_NVPF5LEY.FaultError("state_unusable", `cannot move ${stage} into place`);
-    if (spec.timer) placeDurably(root.folder, paths);
-    admitted?.told?.(spec.id);
-    return { spec, paths };
-  } catch (error) {
-    if (isPromised) (0, import_chunk_SWRACBME.moveFolder)(stage, paths.folder);
-    else undo(paths, stage);
-    throw launchError(root, error);
-  }
-}
-function placeDurably(root, paths) {
-  (0, import_chunk_527JQF7V.syncFolder)(paths.folder);
-  (0, import_chunk_527JQF7V.syncFolder)((0, import_chunk_P33TGMKS.rootPaths)(root).jobs);
-}
-function makeStamp(verb) {
-  const createdMs = (0, import_chunk_Y5L6GQDB.nowMs)();
-  const random = (0, import_chunk_OPV5FGPX.randomBytes)(22);
-  return { createdMs, random, id: (0, import_chunk_IAQSATNE.makeId)(verb, createdMs, random) };
-}
-async function planTree(request, id) {
-  return request.worktree === "new" ? (await Promise.resolve().then(() => load("./worktree-LUOQUHHX.js"))).planWorktree(request.cwd, id) : null;
-}
-function isTaken(root, { onceKey }) {
-  return onceKey !== null && isClaimed(root.folder, onceKey);
-}
-async function makeSpec(root, request, { createdMs, random, id, planned }, key) {
-  const {
-    deadlineMs,
-    killGraceMs,
-    maxOutputBytes,
-    firstOutputMs,
-    stallMs,
-    onStall = null,
-    onceKey,
-    admit: _admit,
-    credentials: _credentials,
-    asksForLatest: _latest,
-    words: _words,
-    worktree,
-    ...rest
-  } = request;
-  const { cwd = request.cwd, ...note } = planned ?? {};
-  const unsigned = {
-    schema: 1,
-    id,
-    ...rest,
-    cwd,
-    worktree: planned ? note : worktree === "new" ? null : worktree ?? null,
-    created_at: (0, import_chunk_Y5L6GQDB.isoOf)(createdMs),
-    once_key: onceKey,
-    engine: import_chunk_IAQSATNE.defaultEngine.id,
-    state_option: root.option,
-    deadline_ms: deadlineMs,
-    deadline_mono_ms: (0, import_chunk_Y5L6GQDB.monotonicMs)() + deadlineMs,
-    kill_grace_ms: killGraceMs,
-    max_output_bytes: maxOutputBytes,
-    first_output_ms: firstOutputMs,
-    stall_ms: stallMs,
-    ...onStall === null ? {} : { on_stall: onStall },
-    mark: (0, import_chunk_CTSRVJRC.toHex)(random.subarray(6)),
-    launcher: (0, import_chunk_7DZB4FPX.ownIdentity)(),
-    environment: { digest: (0, import_chunk_OPV5FGPX.environmentDigest)(key), credentials: (0, import_chunk_6GPA47WF.credentialNames)(request.credentials) }
-  };
-  return { ...unsigned, mac: await (0, import_chunk_OPV5FGPX.macOf)(unsigned, key) };
-}
-async function stageJob(root, spec, stage) {
-  (0, import_chunk_527JQF7V.createFolder)(stage);
-  const text = `${JSON.stringify(spec)}
-`;
-  if (text.length > specBytes)
-    throw new import_chunk_NVPF5LEY.FaultError(
-      "preflight",
-      `cannot store a request of ${text.length} bytes: at most ${specBytes} are allowed`
-    );
-  const isDurable = (0, import_chunk_527JQF7V.writeFileMeanwhile)(`${stage}/spec.json`, text);
-  (0, import_chunk_527JQF7V.createFolder)(`${stage}/waiters`);
-  if (spec.kind === "timer") writeArmed(spec, stage);
-  (0, import_chunk_527JQF7V.writeFile)((0, import_chunk_P33TGMKS.jobPaths)(root.folder, spec.id).marker, "", { sync: false });
-  await isDurable;
-}
-function claimOf(spec, request) {
-  const words = request.words === void 0 ? {} : { words: (0, import_chunk_OPV5FGPX.hashOf)(request.words) };
-  return { id: spec.id, asked: askedOf(request), launcher: spec.launcher, ...words };
-}
-async function launchedBefore(root, key, words) {
-  if (!(0, import_chunk_AE5U4VIQ.checkRoot)(root.folder)) return void 0;
-  const holder = readClaim(root.folder, key);
-  if (holder?.words !== (0, import_chunk_OPV5FGPX.hashOf)(words)) return void 0;
-  await finishClaim(root.folder, holder);
-  return { id: holder.id, isNew: false };
-}
-async function takeOver(root, holder, request) {
-  await finishClaim(root.folder, holder);
-  if (holder.asked !== askedOf(request)) {
-    throw new import_chunk_NVPF5LEY.FaultError(
-      "preflight",
-      `cannot use --once-key ${JSON.stringify(request.onceKey)}: job ${holder.id} has this key and another request`,
-      `look at it with: ${import_chunk_TUJMDTZA.nextCommands.observe(holder.id, root.option)}`
-    );
-  }
-  return { id: holder.id, isNew: false };
-}
-function undo(paths, stage) {
-  try {
-    for (const target of [stage, paths.folder, paths.marker]) (0, import_chunk_SWRACBME.removeTree)(target);
-  } catch {
-  }
-}
-function launchError(root, error) {
-  const code = (0, import_chunk_NVPF5LEY.errnoOf)(error);
-  if (error instanceof import_chunk_NVPF5LEY.FaultError || code === void 0) return error;
-  return new import_chunk_NVPF5LEY.FaultError(
-    "state_unusable",
-    `cannot write into the state folder ${root.folder} (${code})`,
-    "use another place with --state-dir DIR or JOB_STATE_DIR"
-  );
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  launch,
-  launchedBefore
-});
-
-},
-"./chunk-SWRACBME.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  cutFile: () => cutFile,
-  exists: () => exists,
-  factsOf: () => factsOf,
-  isExecutable: () => isExecutable,
-  isFile: () => isFile,
-  isFolder: () => isFolder,
-  isWritable: () => isWritable,
-  listNames: () => listNames,
-  lookBehind: () => lookBehind,
-  moveFolder: () => moveFolder,
-  realPath: () => realPath,
-  removeTree: () => removeTree,
-  targetOf: () => targetOf,
-  touch: () => touch,
-  writeFault: () => writeFault
-});
-module.exports = stdin_exports;
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var import_node_fs = require("node:fs");
-function factsOf(target) {
-  const stat = lookAt(target);
-  if (!stat) return void 0;
-  const kind = stat.isSymbolicLink() ? "link" : stat.isDirectory() ? "folder" : stat.isFile() ? "file" : "other";
-  return {
-    kind,
-    uid: stat.uid,
-    mode: stat.mode & 4095,
-    size: stat.size,
-    allocated: stat.blocks * 512,
-    modifiedMs: stat.mtimeMs
-  };
-}
-function lookBehind(target) {
-  let stat;
-  try {
-    stat = (0, import_node_fs.statSync)(target, { throwIfNoEntry: false });
-  } catch (error) {
-    if ((0, import_chunk_NVPF5LEY.errnoOf)(error) !== "ENOTDIR") throw error;
-  }
-  if (!stat) return void 0;
-  return {
-    kind: stat.isFile() ? "file" : stat.isDirectory() ? "folder" : "other",
-    size: stat.size,
-    modifiedMs: stat.mtimeMs,
-    inode: stat.ino,
-    linkTo: lookAt(target)?.isSymbolicLink() ? (0, import_node_fs.realpathSync)(target) : null
-  };
-}
-function lookAt(target) {
-  try {
-    return (0, import_node_fs.lstatSync)(target, { throwIfNoEntry: false });
-  } catch (error) {
-    if ((0, import_chunk_NVPF5LEY.errnoOf)(error) === "ENOTDIR") return void 0;
-    throw error;
-  }
-}
-function exists(target) {
-  return (0, import_node_fs.existsSync)(target);
-}
-function listNames(folder) {
-  try {
-    return (0, import_node_fs.readdirSync)(folder);
-  } catch (error) {
-    if (["ENOENT", "ENOTDIR"].includes((0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "")) return [];
-    throw error;
-  }
-}
-function isFolder(target) {
-  return lookThrough(target)?.isDirectory() ?? false;
-}
-function isFile(target) {
-  return lookThrough(target)?.isFile() ?? false;
-}
-function targetOf(target) {
-  try {
-    const stat = (0, import_node_fs.statSync)(target, { throwIfNoEntry: false });
-    if (!stat) return void 0;
-    const kind = stat.isDirectory() ? "folder" : stat.isFile() ? "file" : "other";
-    return { kind, size: stat.size, modifiedMs: stat.mtimeMs, inode: stat.ino };
-  } catch (error) {
-    if ((0, import_chunk_NVPF5LEY.errnoOf)(error) === "ENOTDIR") return void 0;
-    throw error;
-  }
-}
-function isExecutable(target) {
-  if (!lookThrough(target)?.isFile()) return false;
-  return isAllowed(target, import_node_fs.constants.X_OK);
-}
-function lookThrough(target) {
-  try {
-    return (0, import_node_fs.statSync)(target, { throwIfNoEntry: false });
-  } catch {
-    return void 0;
-  }
-}
-function isWritable(target) {
-  return writeFault(target) === void 0;
-}
-function writeFault(target) {
-  try {
-    (0, import_node_fs.accessSync)(target, import_node_fs.constants.W_OK);
-    return void 0;
-  } catch (error) {
-    return (0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "error";
-  }
-}
-function realPath(target) {
-  return (0, import_node_fs.realpathSync)(target);
-}
-function moveFolder(from, to) {
-  try {
-    (0, import_node_fs.renameSync)(from, to);
-    return true;
-  } catch (error) {
-    if (["ENOTEMPTY", "EEXIST", "ENOENT"].includes((0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "")) return false;
-    throw error;
-  }
-}
-function removeTree(target) {
-  (0, import_node_fs.rmSync)(target, { recursive: true, force: true });
-}
-function touch(file, atMs) {
-  try {
-    (0, import_node_fs.utimesSync)(file, atMs / 1e3, atMs / 1e3);
-    return true;
-  } catch (error) {
-    if (["ENOENT", "ENOTDIR"].includes((0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "")) return false;
-    throw error;
-  }
-}
-function cutFile(file, length) {
-  (0, import_node_fs.truncateSync)(file, length);
-}
-function isAllowed(target, mode) {
-  try {
-    (0, import_node_fs.accessSync)(target, mode);
-    return true;
-  } catch {
-    return false;
-  }
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  cutFile,
-  exists,
-  factsOf,
-  isExecutable,
-  isFile,
-  isFolder,
-  isWritable,
-  listNames,
-  lookBehind,
-  moveFolder,
-  realPath,
-  removeTree,
-  targetOf,
-  touch,
-  writeFault
-});
-
-},
-"./chunk-TFEMYLSK.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  formatSize: () => formatSize,
-  parseSize: () => parseSize
-});
-module.exports = stdin_exports;
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var units = { "": 1, K: 1024, M: 1024 ** 2, G: 1024 ** 3 };
-function parseSize(text, option, range) {
-  const match = /^(\d+)([KMG]?)(?:i?B)?$/.exec(text);
-  const value = match ? Number(match[1]) * (units[match[2] ?? ""] ?? 1) : Number.NaN;
-  if (!Number.isSafeInteger(value) || value < range.min || value > range.max) {
-    throw (0, import_chunk_NVPF5LEY.usageError)(
-      `cannot take ${option} ${JSON.stringify(text)}: allowed are ${formatSize(range.min)} to ${formatSize(range.max)}, written like 64M`
-    );
-  }
-  return value;
-}
-function formatSize(bytes) {
-  if (bytes < 1024) return `${bytes} B`;
-  if (bytes < 1024 ** 2) return `${(bytes / 1024).toFixed(1)} KiB`;
-  if (bytes < 1024 ** 3) return `${(bytes / 1024 ** 2).toFixed(1)} MiB`;
-  return `${(bytes / 1024 ** 3).toFixed(1)} GiB`;
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  formatSize,
-  parseSize
-});
-
-},
-"./chunk-TLSAEYBU.js": function (module, exports) {
+"./chunk-EUNGKDXG.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -8294,7 +3666,7 @@ module.exports = stdin_exports;
 var import_chunk_QOWPTVFD = load("./chunk-QOWPTVFD.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
 var import_chunk_TUJMDTZA = load("./chunk-TUJMDTZA.js");
-var import_chunk_76VSOAKK = load("./chunk-76VSOAKK.js");
+var import_chunk_GIHDONFG = load("./chunk-GIHDONFG.js");
 var import_chunk_OPV5FGPX = load("./chunk-OPV5FGPX.js");
 var import_chunk_IAQSATNE = load("./chunk-IAQSATNE.js");
 var import_chunk_P33TGMKS = load("./chunk-P33TGMKS.js");
@@ -10420,7 +5792,7 @@ function modeOf(root, id) {
   return spec.kind === "ok" ? spec.value.staff?.mode : void 0;
 }
 async function settleLost(root) {
-  for (const id of (0, import_chunk_QOWPTVFD.listActive)(root)) await unlessGone(() => (0, import_chunk_76VSOAKK.refresh)(root, id));
+  for (const id of (0, import_chunk_QOWPTVFD.listActive)(root)) await unlessGone(() => (0, import_chunk_GIHDONFG.refresh)(root, id));
 }
 async function unlessGone(look) {
   try {
@@ -10448,7 +5820,7 @@ function isOver(root, id) {
     if (error instanceof import_chunk_NVPF5LEY.FaultError && error.code === "unknown_job") return true;
     throw error;
   }
-  return condition === "ended" || condition === "damaged" || (0, import_chunk_76VSOAKK.isSettleable)(condition);
+  return condition === "ended" || condition === "damaged" || (0, import_chunk_GIHDONFG.isSettleable)(condition);
 }
 function placeOf(cwd) {
   const real = (0, import_chunk_SWRACBME.isFolder)(cwd) ? (0, import_chunk_SWRACBME.realPath)(cwd) : cwd;
@@ -10482,40 +5854,2987 @@ function overlaps(a, b) {
 });
 
 },
-"./chunk-TUJMDTZA.js": function (module, exports) {
+"./chunk-FNP5XAIJ.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  nextCommand: () => nextCommand,
-  nextCommands: () => nextCommands,
-  taskPlaceholder: () => taskPlaceholder
+  spawnDetached: () => spawnDetached,
+  spawnShim: () => spawnShim
 });
 module.exports = stdin_exports;
-var import_chunk_P33TGMKS = load("./chunk-P33TGMKS.js");
-var import_chunk_GEPPUING = load("./chunk-GEPPUING.js");
-function nextCommand(option, ...words) {
-  return (0, import_chunk_GEPPUING.quoteWords)([...(0, import_chunk_P33TGMKS.selfWords)(), ...words, ...option]);
+var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
+var import_node_child_process = require("node:child_process");
+var import_node_fs = require("node:fs");
+function spawnDetached(start) {
+  const log = (0, import_chunk_527JQF7V.openAppend)(start.logFile);
+  try {
+    const child = (0, import_node_child_process.spawn)(start.program, start.args, {
+      cwd: start.cwd,
+      env: start.environment,
+      detached: true,
+      stdio: ["ignore", log, log]
+    });
+    child.on("error", () => void 0);
+    child.unref();
+    if (child.pid === void 0) throw new Error(`cannot start ${start.program}`);
+    return child.pid;
+  } finally {
+    (0, import_node_fs.closeSync)(log);
+  }
 }
-var taskPlaceholder = "<what to do next>";
-var nextCommands = {
-  wait: (id, option) => nextCommand(option, "wait", id, "--timeout", "10m"),
-  observe: (id, option) => nextCommand(option, "observe", id),
-  result: (id, option) => nextCommand(option, "result", id),
-  status: (option) => nextCommand(option, "status"),
-  cancel: (id, option) => nextCommand(option, "cancel", id),
-  restart: (id, option) => nextCommand(option, "restart", id),
-  doctor: (id, option) => nextCommand(option, "doctor", id),
-  continue: (id, option) => nextCommand(option, "continue", "--job", id, "--prompt", taskPlaceholder)
-};
+function spawnShim(start, onEnd) {
+  return new Promise((resolve, reject) => {
+    const child = (0, import_node_child_process.spawn)("/bin/sh", ["-c", start.script, "job-companion-shim", ...start.args], {
+      cwd: start.cwd,
+      env: start.environment,
+      detached: true,
+      stdio: "ignore"
+    });
+    child.once("error", reject);
+    child.once("spawn", () => resolve(child.pid ?? 0));
+    child.once("exit", onEnd);
+  });
+}
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
-  nextCommand,
-  nextCommands,
-  taskPlaceholder
+  spawnDetached,
+  spawnShim
 });
 
 },
-"./chunk-ULM4FEPU.js": function (module, exports) {
+"./chunk-FOAQWNAG.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  folderOf: () => folderOf,
+  run: () => run
+});
+module.exports = stdin_exports;
+var import_chunk_PMPG3J67 = load("./chunk-PMPG3J67.js");
+var import_chunk_6JPJIOPW = load("./chunk-6JPJIOPW.js");
+var import_chunk_ZSNPKXTO = load("./chunk-ZSNPKXTO.js");
+var import_chunk_P33TGMKS = load("./chunk-P33TGMKS.js");
+var import_chunk_GEPPUING = load("./chunk-GEPPUING.js");
+var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
+var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
+var import_chunk_XM3GMG25 = load("./chunk-XM3GMG25.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_node_path = builtin("node:path");
+var runOptions = {
+  timeout: {
+    kind: "duration",
+    value: "D",
+    range: import_chunk_XM3GMG25.limits.runTimeout,
+    help: "hard limit, counted from launch (default 24h, at most 30d)"
+  },
+  deadline: { kind: "duration", value: "D", range: import_chunk_XM3GMG25.limits.runTimeout, help: "the same as --timeout" },
+  "kill-after": {
+    kind: "duration",
+    value: "D",
+    range: import_chunk_XM3GMG25.limits.runKillGrace,
+    help: "time between TERM and KILL (default 30s)"
+  },
+  cwd: { kind: "text", value: "DIR", help: "folder to run in (default: here)" },
+  shell: { kind: "flag", help: "give the one word after -- to /bin/sh -c" },
+  pipefail: { kind: "flag", help: "with --shell: a pipe fails when any of its commands does" },
+  "success-exit": {
+    kind: "count",
+    value: "N",
+    range: { default: 0, min: 0, max: 255 },
+    help: "the exit code that means success (default 0)"
+  },
+  "success-file": {
+    kind: "list",
+    value: "PATH",
+    help: "success only when this file is new or changed at the end; may be repeated"
+  },
+  result: { kind: "list", value: "PATH", help: "file or folder to tell of at the end; may be repeated" },
+  log: { kind: "text", value: "PATH", help: "the command's own log; its last 50 lines are told on failure" },
+  expect: { kind: "duration", value: "D", range: import_chunk_XM3GMG25.limits.expect, help: "expected duration; later asks for attention" },
+  "checkpoint-every": {
+    kind: "duration",
+    value: "D",
+    range: import_chunk_XM3GMG25.limits.checkpoint,
+    help: "judge its progress at this interval (default 1h)"
+  },
+  "sample-every": {
+    kind: "duration",
+    value: "D",
+    range: import_chunk_XM3GMG25.limits.sample,
+    help: "look at its CPU, output and result paths this often (default 60s, at most the interval above)"
+  },
+  probe: { kind: "text", value: "LINE", help: "read-only shell line that prints its progress as one JSON object" },
+  "probe-timeout": { kind: "duration", value: "D", range: import_chunk_XM3GMG25.limits.probe, help: "bound of one probe (default 30s)" },
+  "first-output": {
+    kind: "duration",
+    value: "D",
+    range: import_chunk_XM3GMG25.limits.optInLimit,
+    help: "end it when nothing was printed by then"
+  },
+  "stall-after": {
+    kind: "duration",
+    value: "D",
+    range: import_chunk_XM3GMG25.limits.optInLimit,
+    help: "end it when nothing happened for that long: no output, no CPU, no change of a result path"
+  },
+  ...import_chunk_ZSNPKXTO.onStallOption,
+  "status-cmd": {
+    kind: "text",
+    value: "LINE",
+    help: "for a launcher that detaches: shell line that prints {identity, status, exit_code}; asked once at the end"
+  },
+  identity: { kind: "text", value: "TEXT", help: "the task that --status-cmd must name" },
+  "max-output": {
+    kind: "size",
+    value: "SIZE",
+    range: import_chunk_XM3GMG25.limits.maxOutput,
+    help: "cap of each output file on disk (default 64M)"
+  },
+  "keep-children": { kind: "flag", help: "leave processes alone that the command left behind" },
+  ...import_chunk_ZSNPKXTO.launchOptions
+};
+async function makeRunPart(input, cwd) {
+  checkTogether(input);
+  const [checkpointMs, log] = [input.durationOrDefault("checkpoint-every"), input.text("log")];
+  const part = {
+    success_exit: input.count("success-exit") ?? 0,
+    // A launcher that detaches itself leaves its task behind on purpose.
+    keep_children: input.has("keep-children") || input.has("status-cmd"),
+    ...(0, import_chunk_PMPG3J67.pathsBefore)({ results: input.texts("result"), successFiles: input.texts("success-file") }, cwd),
+    log: log === void 0 ? null : (0, import_chunk_PMPG3J67.requireLogPath)(log, cwd),
+    expect_ms: input.duration("expect") ?? null,
+    checkpoint_ms: checkpointMs,
+    sample_ms: Math.min(input.durationOrDefault("sample-every"), checkpointMs),
+    probe: lineOf(input, "probe"),
+    probe_ms: input.durationOrDefault("probe-timeout"),
+    status_cmd: lineOf(input, "status-cmd"),
+    identity: identityOf(input)
+  };
+  return { ...await (0, import_chunk_PMPG3J67.programOf)(input, cwd), ...part };
+}
+function checkTogether(input) {
+  const needs = [
+    ["pipefail", "shell"],
+    ["identity", "status-cmd"],
+    ["status-cmd", "identity"],
+    ["probe-timeout", "probe"]
+  ];
+  for (const [name, other] of needs)
+    if (input.has(name) && !input.has(other))
+      throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take --${name} without --${other}: ${whyTogether[name]}`, help());
+}
+var whyTogether = {
+  pipefail: "it is an option of that shell",
+  identity: "only that command can name the task",
+  "status-cmd": "its answer counts only for the task that you name",
+  "probe-timeout": "there is no probe to be bounded"
+};
+function lineOf(input, name) {
+  const line = input.text(name);
+  if (line === void 0) return null;
+  if (line.trim() === "") throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take an empty --${name}: allowed is one line for /bin/sh`, help());
+  requireSize(name, line, import_chunk_XM3GMG25.shellLineBytes);
+  return line;
+}
+function identityOf(input) {
+  const text = input.text("identity");
+  if (text === void 0) return null;
+  if (text.trim() === "" || /[\r\n]/.test(text))
+    throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take --identity ${JSON.stringify(text)}: allowed is one line that names one task`, help());
+  requireSize("identity", text, import_chunk_XM3GMG25.identityBytes);
+  return text;
+}
+function requireSize(name, text, limit) {
+  const size = (0, import_chunk_LXK2ZILE.byteLength)(text);
+  if (size > limit) throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take --${name} of ${size} bytes: at most ${limit} are allowed`, help());
+}
+function help() {
+  return (0, import_chunk_GEPPUING.quoteWords)([...(0, import_chunk_P33TGMKS.selfWords)(), "run", "--help"]);
+}
+var run = {
+  name: "run",
+  summary: "run a long command as a job",
+  form: "[options] -- COMMAND ARG...",
+  words: { min: 0, max: 0, rest: true },
+  options: runOptions,
+  notes: "The command gets no input and runs without a shell, exactly as it stands after --. It is never started twice.",
+  examples: [
+    "run -- make test",
+    "run --timeout 2h --once-key nightly -- python3 train.py --epochs 10",
+    "run --shell -- 'make && make install'"
+  ],
+  async run(context, input) {
+    const words = (0, import_chunk_6JPJIOPW.onceWords)("run", input, (0, import_chunk_6JPJIOPW.folderSaid)(context, input), null);
+    const repeated = await (0, import_chunk_6JPJIOPW.repeatedLaunch)(context, input, words, false);
+    if (repeated) return repeated;
+    const cwd = folderOf(context, input);
+    const timeout = limitOf(input);
+    return (0, import_chunk_6JPJIOPW.launchAndTell)(context, input, {
+      kind: "run",
+      verb: "run",
+      ...(0, import_chunk_6JPJIOPW.launchWords)(input),
+      cwd,
+      deadlineMs: timeout,
+      killGraceMs: input.durationOrDefault("kill-after"),
+      maxOutputBytes: input.size("max-output") ?? import_chunk_XM3GMG25.limits.maxOutput.default,
+      firstOutputMs: input.duration("first-output") ?? null,
+      stallMs: input.duration("stall-after") ?? null,
+      lineage: null,
+      run: await makeRunPart(input, cwd),
+      onStall: (0, import_chunk_6JPJIOPW.onStallOf)(input),
+      staff: null,
+      words
+    });
+  }
+};
+function limitOf(input) {
+  if (input.has("timeout") && input.has("deadline"))
+    throw (0, import_chunk_NVPF5LEY.usageError)("cannot take --timeout and --deadline together: they are the same");
+  return input.has("deadline") ? input.durationOrDefault("deadline") : input.durationOrDefault("timeout");
+}
+function folderOf(context, input) {
+  const folder = import_node_path.default.resolve(context.cwd, input.text("cwd") ?? ".");
+  if (!(0, import_chunk_SWRACBME.isFolder)(folder))
+    throw new import_chunk_NVPF5LEY.FaultError(
+      "preflight",
+      `cannot run in ${folder}: there is no such folder`,
+      "name an existing one with --cwd DIR"
+    );
+  return (0, import_chunk_SWRACBME.realPath)(folder);
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  folderOf,
+  run
+});
+
+},
+"./chunk-FSRL2ASG.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  decodeName: () => decodeName,
+  encodeName: () => encodeName,
+  oneLine: () => oneLine,
+  readableName: () => readableName,
+  showName: () => showName
+});
+module.exports = stdin_exports;
+var decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+var encoder = new TextEncoder();
+function decodeName(bytes) {
+  try {
+    return decoder.decode(bytes);
+  } catch {
+    return decodeBroken(bytes);
+  }
+}
+function encodeName(name) {
+  if (!/[\udc80-\udcff]/.test(name)) return encoder.encode(name);
+  const parts = name.match(loneOrText) ?? [];
+  const pieces = parts.map((part) => {
+    const code = part.charCodeAt(0);
+    return part.length === 1 && code >= 56448 && code <= 56575 ? Uint8Array.of(code - 56320) : encoder.encode(part);
+  });
+  const result = new Uint8Array(pieces.reduce((sum, piece) => sum + piece.length, 0));
+  let at = 0;
+  for (const piece of pieces) {
+    result.set(piece, at);
+    at += piece.length;
+  }
+  return result;
+}
+var loneOrText = /(?<![\ud800-\udbff])[\udc80-\udcff]|(?:[\ud800-\udbff][\udc00-\udfff]|[^\udc80-\udcff])+/g;
+function readableName(name) {
+  return name.replace(loneOrText, (part) => {
+    const code = part.charCodeAt(0);
+    return part.length === 1 && code >= 56448 && code <= 56575 ? `\\x${(code - 56320).toString(16)}` : part;
+  });
+}
+var odd = /["`\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]|^\s|\s$|^$/u;
+var unprintable = /["\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu;
+function showName(name) {
+  if (!odd.test(name)) return name;
+  const inner = name.replaceAll("\\", "\\\\").replace(unprintable, (found) => {
+    const code = found.codePointAt(0) ?? 0;
+    if (found === '"') return '\\"';
+    if (found === "\n") return "\\n";
+    if (found === "	") return "\\t";
+    if (code >= 56448 && code <= 56575) return `\\x${(code - 56320).toString(16)}`;
+    return `\\u{${code.toString(16)}}`;
+  });
+  return `"${inner}"`;
+}
+function decodeBroken(bytes) {
+  let text = "";
+  for (let at = 0; at < bytes.length; ) {
+    const length = characterAt(bytes, at);
+    if (length === 0) text += String.fromCharCode(56320 + (bytes[at] ?? 0));
+    else text += decoder.decode(bytes.subarray(at, at + length));
+    at += length || 1;
+  }
+  return text;
+}
+function characterAt(bytes, at) {
+  const first = bytes[at] ?? 0;
+  const length = first < 128 ? 1 : first < 194 ? 0 : first < 224 ? 2 : first < 240 ? 3 : first < 245 ? 4 : 0;
+  if (length === 0 || at + length > bytes.length) return 0;
+  try {
+    decoder.decode(bytes.subarray(at, at + length));
+    return length;
+  } catch {
+    return 0;
+  }
+}
+function oneLine(text) {
+  return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]+/gu, " ").trim();
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  decodeName,
+  encodeName,
+  oneLine,
+  readableName,
+  showName
+});
+
+},
+"./chunk-GANVGQKN.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  withLock: () => withLock
+});
+module.exports = stdin_exports;
+var import_chunk_7DZB4FPX = load("./chunk-7DZB4FPX.js");
+var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
+var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
+var import_chunk_XM3GMG25 = load("./chunk-XM3GMG25.js");
+var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_node_fs = require("node:fs");
+var import_node_path = builtin("node:path");
+async function withLock(folder, fn, waitMs = import_chunk_XM3GMG25.lockWaitMs) {
+  const release2 = await take(folder, waitMs);
+  try {
+    return await fn();
+  } finally {
+    release2();
+  }
+}
+async function take(folder, waitMs) {
+  (0, import_chunk_527JQF7V.createFolder)(folder);
+  if ((0, import_chunk_SWRACBME.factsOf)(folder)?.kind !== "folder")
+    throw new import_chunk_NVPF5LEY.FaultError("state_unusable", `cannot use the lock ${folder}: it is no folder`);
+  const own = (0, import_chunk_7DZB4FPX.ownIdentity)();
+  const ticket = import_node_path.default.join(
+    folder,
+    `.${own.pid}-${own.start_token.replace(/\W/g, "")}-${Math.random().toString(36).slice(2)}`
+  );
+  (0, import_chunk_527JQF7V.writeFile)(ticket, JSON.stringify(own), { sync: false });
+  const until = (0, import_chunk_Y5L6GQDB.monotonicMs)() + waitMs;
+  try {
+    for (let pause = 2; ; pause = Math.min(pause * 2, 50)) {
+      const number = tryTake(folder, ticket);
+      if (number !== void 0) {
+        const held = import_node_path.default.join(folder, String(number));
+        return () => release(held);
+      }
+      if ((0, import_chunk_Y5L6GQDB.monotonicMs)() >= until)
+        throw new import_chunk_NVPF5LEY.FaultError("busy", `cannot take the lock ${folder}: it is held by ${holderText(folder)}`);
+      await (0, import_chunk_Y5L6GQDB.sleep)(pause);
+    }
+  } finally {
+    (0, import_chunk_527JQF7V.removeFile)(ticket);
+  }
+}
+function release(held) {
+  try {
+    (0, import_node_fs.renameSync)(held, `${held}.free`);
+  } catch (error) {
+    if ((0, import_chunk_NVPF5LEY.errnoOf)(error) !== "ENOENT") throw error;
+  }
+}
+function tryTake(folder, ticket) {
+  const top = highest(folder);
+  if (top.number > 0 && !top.free && !isAbandoned(import_node_path.default.join(folder, String(top.number)))) return void 0;
+  const number = top.number + 1;
+  const file = import_node_path.default.join(folder, String(number));
+  try {
+    (0, import_node_fs.linkSync)(ticket, file);
+  } catch (error) {
+    if ((0, import_chunk_NVPF5LEY.errnoOf)(error) === "EEXIST") return void 0;
+    throw error;
+  }
+  const now = highest(folder);
+  if (now.number !== number || now.free) {
+    (0, import_chunk_527JQF7V.removeFile)(file);
+    return void 0;
+  }
+  for (const name of (0, import_chunk_SWRACBME.listNames)(folder))
+    if (numberOf(name) > 0 && numberOf(name) < number) (0, import_chunk_527JQF7V.removeFile)(import_node_path.default.join(folder, name));
+  return number;
+}
+function highest(folder) {
+  const names = (0, import_chunk_SWRACBME.listNames)(folder);
+  const number = Math.max(0, ...names.map(numberOf));
+  return { number, free: number > 0 && names.includes(`${number}.free`) };
+}
+function numberOf(name) {
+  const match = /^(\d+)(?:\.free)?$/.exec(name);
+  return match ? Number(match[1]) : 0;
+}
+function isAbandoned(file) {
+  const read = (0, import_chunk_527JQF7V.readJson)(file);
+  if (read.kind === "missing") return false;
+  const liveness = read.kind === "ok" && (0, import_chunk_7DZB4FPX.isIdentity)(read.value) ? (0, import_chunk_7DZB4FPX.livenessOf)(read.value) : "unknown";
+  if (liveness !== "unknown") return liveness === "dead";
+  const facts = (0, import_chunk_SWRACBME.factsOf)(file);
+  return facts !== void 0 && (0, import_chunk_Y5L6GQDB.nowMs)() - facts.modifiedMs > 3 * import_chunk_XM3GMG25.leaseStaleMs;
+}
+function holderText(folder) {
+  const read = (0, import_chunk_527JQF7V.readJson)(import_node_path.default.join(folder, String(highest(folder).number)));
+  return read.kind === "ok" ? `process ${String(read.value.pid)}` : "another process";
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  withLock
+});
+
+},
+"./chunk-GEPPUING.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  quoteWords: () => quoteWords
+});
+module.exports = stdin_exports;
+var plain = /^[A-Za-z0-9_@%+:,./=-]+$/;
+function quoteWord(word) {
+  if (plain.test(word)) return word;
+  return inQuotes(word);
+}
+function inQuotes(word) {
+  return `'${word.replaceAll("'", `'\\''`)}'`;
+}
+function quoteWords(words) {
+  return words.map((word, index) => index === 0 && word.includes("=") ? inQuotes(word) : quoteWord(word)).join(" ");
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  quoteWords
+});
+
+},
+"./chunk-GFKQCZQ7.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  claimJob: () => claimJob,
+  renewLease: () => renewLease
+});
+module.exports = stdin_exports;
+var import_chunk_HJOYLTGT = load("./chunk-HJOYLTGT.js");
+var import_chunk_NTYY2FGO = load("./chunk-NTYY2FGO.js");
+var import_chunk_GANVGQKN = load("./chunk-GANVGQKN.js");
+var import_chunk_OPV5FGPX = load("./chunk-OPV5FGPX.js");
+var import_chunk_IAQSATNE = load("./chunk-IAQSATNE.js");
+var import_chunk_P33TGMKS = load("./chunk-P33TGMKS.js");
+var import_chunk_BYPGP4VB = load("./chunk-BYPGP4VB.js");
+var import_chunk_7DZB4FPX = load("./chunk-7DZB4FPX.js");
+var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
+var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
+var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var reserveBytes = 32 * 1024;
+async function claimJob(root, id) {
+  const paths = (0, import_chunk_P33TGMKS.jobPaths)(root, id);
+  const read = (0, import_chunk_BYPGP4VB.readSpec)(paths);
+  if (read.kind !== "ok")
+    throw new Error(`cannot read the spec of job ${id}: ${read.kind === "damaged" ? read.reason : "it is missing"}`);
+  const spec = read.value;
+  if (!await (0, import_chunk_OPV5FGPX.isGenuine)(spec, (0, import_chunk_OPV5FGPX.readKey)()))
+    throw new Error(`refused: spec.json of job ${id} was not written by this user's launcher`);
+  const hasFifo = await (0, import_chunk_HJOYLTGT.makeFifo)(paths.leaseFifo);
+  return (0, import_chunk_GANVGQKN.withLock)(paths.lock, () => {
+    if ((0, import_chunk_IAQSATNE.isEnded)((0, import_chunk_IAQSATNE.inspect)(root, id).state)) return void 0;
+    const self = (0, import_chunk_7DZB4FPX.ownIdentity)();
+    const other = (0, import_chunk_BYPGP4VB.readWorker)(paths);
+    if (other.kind === "ok" && !(0, import_chunk_7DZB4FPX.sameIdentity)(other.value.worker, self) && (0, import_chunk_7DZB4FPX.livenessOf)(other.value.worker) === "alive")
+      return void 0;
+    const release = hasFifo && (0, import_chunk_HJOYLTGT.holdFifo)(paths.leaseFifo) || (() => void 0);
+    const known = other.kind === "ok" ? other.value : { shim: null, child: null, cgroup: null };
+    const cgroup = known.cgroup ?? ((0, import_chunk_SWRACBME.exists)(paths.started) || spec.run?.status_cmd ? null : (0, import_chunk_NTYY2FGO.makeCgroup)(id));
+    (0, import_chunk_527JQF7V.writeJson)(paths.lease, { worker: self }, { sync: false });
+    (0, import_chunk_527JQF7V.writeJson)(
+      paths.worker,
+      { worker: self, shim: known.shim, child: known.child, fifo: hasFifo, cgroup },
+      { sync: false }
+    );
+    setAside(paths);
+    const launch = (0, import_chunk_BYPGP4VB.readLaunch)(paths);
+    return {
+      root,
+      paths,
+      spec,
+      self,
+      generation: launch.kind === "ok" ? launch.value.generation : 1,
+      hasFifo,
+      cgroup,
+      release
+    };
+  });
+}
+function renewLease(paths) {
+  return (0, import_chunk_SWRACBME.touch)(paths.lease, (0, import_chunk_Y5L6GQDB.nowMs)());
+}
+function setAside(paths) {
+  try {
+    (0, import_chunk_527JQF7V.writeFile)(paths.reserve, new Uint8Array(reserveBytes).fill(32), { sync: false });
+  } catch (error) {
+    if (!["ENOSPC", "EDQUOT"].includes((0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "")) throw error;
+  }
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  claimJob,
+  renewLease
+});
+
+},
+"./chunk-GIHDONFG.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  isSettleable: () => isSettleable,
+  refresh: () => refresh,
+  refreshAttached: () => refreshAttached
+});
+module.exports = stdin_exports;
+var import_chunk_IAQSATNE = load("./chunk-IAQSATNE.js");
+var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
+var import_chunk_XM3GMG25 = load("./chunk-XM3GMG25.js");
+var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
+var settled = ["over", "lost", "host_restarted", "never_started"];
+function isSettleable(condition) {
+  return settled.includes(condition);
+}
+var attachable = ["orphaned", "unclaimed"];
+async function refresh(root, id, isStrict = false) {
+  const view = (0, import_chunk_IAQSATNE.inspect)(root, id);
+  const condition = (0, import_chunk_IAQSATNE.conditionOf)(view);
+  if (condition === "ended") dropMarker(view);
+  if (!isSettleable(condition)) return view;
+  const { settleJob } = await Promise.resolve().then(() => load("./settle-IEA4CZCU.js"));
+  await settleJob(view, (now2) => isSettleable((0, import_chunk_IAQSATNE.conditionOf)(now2)), isStrict);
+  const now = (0, import_chunk_IAQSATNE.inspect)(root, id);
+  return view.spec?.timer && (0, import_chunk_IAQSATNE.conditionOf)(now) === "over" ? timerNotSettled(now) : now;
+}
+async function timerNotSettled(view) {
+  const { isOurs } = await Promise.resolve().then(() => load("./may-act-7E2CEWNX.js"));
+  if (await isOurs(view)) return view;
+  const damage = "spec.json was changed, or comes from another user or machine";
+  return { ...view, spec: null, damage, state: (0, import_chunk_IAQSATNE.damagedState)(view.id, damage) };
+}
+async function refreshAttached(root, id) {
+  const view = await refresh(root, id, true);
+  const isDue = (now) => attachable.includes((0, import_chunk_IAQSATNE.conditionOf)(now)) || isHung(now);
+  if (!isDue(view)) return view;
+  const { attachWorker } = await Promise.resolve().then(() => load("./attach-W5KOU252.js"));
+  await attachWorker(view, isDue);
+  return (0, import_chunk_IAQSATNE.inspect)(root, id);
+}
+function dropMarker(view) {
+  if (!(0, import_chunk_SWRACBME.exists)(view.paths.marker)) return;
+  try {
+    (0, import_chunk_527JQF7V.removeFile)(view.paths.reserve);
+    (0, import_chunk_527JQF7V.removeFile)(view.paths.marker);
+  } catch {
+  }
+}
+function isHung(view) {
+  if ((0, import_chunk_IAQSATNE.conditionOf)(view) !== "supervised" || view.isClaimed || view.worker !== null) return false;
+  return view.leaseAgeMs !== null && view.leaseAgeMs > 2 * import_chunk_XM3GMG25.leaseStaleMs;
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  isSettleable,
+  refresh,
+  refreshAttached
+});
+
+},
+"./chunk-GQGNY33V.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  askedProfile: () => askedProfile,
+  freshStaff: () => freshStaff,
+  launchStaff: () => launchStaff,
+  taskOf: () => taskOf
+});
+module.exports = stdin_exports;
+var import_chunk_OF4NDHXP = load("./chunk-OF4NDHXP.js");
+var import_chunk_QZR6RHJC = load("./chunk-QZR6RHJC.js");
+var import_chunk_6JPJIOPW = load("./chunk-6JPJIOPW.js");
+var import_chunk_SHAJIPXK = load("./chunk-SHAJIPXK.js");
+var import_chunk_EUNGKDXG = load("./chunk-EUNGKDXG.js");
+var import_chunk_TUJMDTZA = load("./chunk-TUJMDTZA.js");
+var import_chunk_57BTWB2J = load("./chunk-57BTWB2J.js");
+var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
+var import_chunk_XM3GMG25 = load("./chunk-XM3GMG25.js");
+var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_node_path = builtin("node:path");
+var sources = ["prompt", "prompt-file", "stdin"];
+async function taskOf(context, input) {
+  const given = sources.filter((name) => input.has(name));
+  if (given.length !== 1) {
+    const came = given.length === 0 ? "none was given" : `these came together: ${given.map((name) => `--${name}`).join(", ")}`;
+    throw (0, import_chunk_NVPF5LEY.usageError)(
+      `cannot tell the task: exactly one of --prompt TEXT, --prompt-file PATH and --stdin is needed; ${came}`
+    );
+  }
+  const text = input.text("prompt") ?? decode(given[0] === "stdin" ? await context.readStdin() : readTask(context, input.text("prompt-file")));
+  const size = Buffer.byteLength(text);
+  if (text.trim() === import_chunk_TUJMDTZA.taskPlaceholder)
+    throw (0, import_chunk_NVPF5LEY.usageError)(
+      `cannot take ${JSON.stringify(import_chunk_TUJMDTZA.taskPlaceholder)} as the task: it only shows where yours belongs`,
+      "put what the agent is to do in its place, or give it with --prompt-file PATH"
+    );
+  if (text.trim() === "") throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take an empty task from --${given[0]}`);
+  if (size > import_chunk_XM3GMG25.promptBytes) throw tooLong(size);
+  return text;
+}
+function tooLong(size) {
+  return (0, import_chunk_NVPF5LEY.usageError)(
+    `cannot take a task of ${size} bytes: at most ${import_chunk_XM3GMG25.promptBytes} (1 MiB) are allowed`,
+    "put the material into a file and name it in the task"
+  );
+}
+function readTask(context, name) {
+  const file = import_node_path.default.resolve(context.cwd, name);
+  try {
+    const real = (0, import_chunk_SWRACBME.realPath)(file);
+    const size = (0, import_chunk_SWRACBME.factsOf)(real)?.size ?? 0;
+    if (size > import_chunk_XM3GMG25.promptBytes) throw tooLong(size);
+    const read = (0, import_chunk_527JQF7V.readRange)(real, 0, size);
+    if (read) return read.bytes;
+  } catch (error) {
+    if (error instanceof import_chunk_NVPF5LEY.FaultError) throw error;
+    throw new import_chunk_NVPF5LEY.FaultError("preflight", `cannot read the task from ${file} (${(0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "error"})`);
+  }
+  throw new import_chunk_NVPF5LEY.FaultError(
+    "preflight",
+    `cannot read the task from ${file}: it is no regular file`,
+    "give the task with --stdin"
+  );
+}
+function decode(bytes) {
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    throw (0, import_chunk_NVPF5LEY.usageError)("cannot take the task: it is no UTF-8 text");
+  }
+}
+async function launchStaff(context, input, job) {
+  (0, import_chunk_6JPJIOPW.checkLaunchOptions)(input);
+  const root = context.root(input);
+  const request = {
+    kind: "staff",
+    verb: job.verb,
+    ...(0, import_chunk_6JPJIOPW.launchWords)(input),
+    cwd: job.cwd,
+    deadlineMs: job.deadlineMs ?? input.durationOrDefault("timeout"),
+    killGraceMs: import_chunk_XM3GMG25.limits.staffKillGrace.default,
+    maxOutputBytes: import_chunk_XM3GMG25.limits.maxOutput.default,
+    firstOutputMs: job.firstOutputMs ?? input.duration("first-output") ?? null,
+    stallMs: job.stallMs ?? input.duration("stall-after") ?? null,
+    onStall: job.onStall ?? (0, import_chunk_6JPJIOPW.onStallOf)(input),
+    lineage: job.lineage,
+    run: null,
+    staff: job.staff,
+    worktree: job.worktree === void 0 ? worktreeOf(input) : job.worktree,
+    warnings: (0, import_chunk_OF4NDHXP.launchWarnings)(job.staff),
+    words: job.words,
+    asksForLatest: job.asksForLatest ?? false,
+    credentials: (0, import_chunk_EUNGKDXG.findBackend)(job.staff.backend)?.signIn.variables ?? []
+  };
+  await (0, import_chunk_EUNGKDXG.settleLost)(root.folder);
+  const admit = () => admitBeside(root, request, job.staff, { share: input.has("share"), isolate: job.worktree === void 0 });
+  const launched = await (0, import_chunk_SHAJIPXK.launch)(root, { ...request, admit });
+  if (launched.isNew) for (const warning of (0, import_chunk_OF4NDHXP.versionWarnings)(job.staff)) context.tell(`note: ${warning.message}`);
+  if (request.worktree === "new" && launched.isNew) await tellDirty(context, job.cwd);
+  return (0, import_chunk_6JPJIOPW.tellLaunched)(context, input, root, launched, job.isSynchronous);
+}
+async function tellDirty(context, cwd) {
+  const { isDirtyTree } = await Promise.resolve().then(() => load("./worktree-LUOQUHHX.js"));
+  const root = (0, import_chunk_57BTWB2J.findWorktree)(cwd);
+  if (root !== void 0 && isDirtyTree(root))
+    context.tell(`note: what is uncommitted in ${root} is not in the worktree of this job`);
+}
+function worktreeOf(input) {
+  if (input.has("worktree") && input.has("share"))
+    throw (0, import_chunk_NVPF5LEY.usageError)("cannot take --worktree and --share together: a tree of its own is shared with nobody");
+  return input.has("worktree") ? "new" : null;
+}
+async function admitBeside(root, request, staff, may) {
+  if (staff.resume !== null) (0, import_chunk_OF4NDHXP.requireFreeConversation)(root, staff.backend, staff.resume);
+  if (request.worktree === "new") return { warnings: [] };
+  const neighbours = await (0, import_chunk_EUNGKDXG.findNeighbours)(root, staff, request.cwd, may);
+  return {
+    warnings: neighbours.map((id) => (0, import_chunk_EUNGKDXG.neighbourWarning)(id, (0, import_chunk_EUNGKDXG.modeOf)(root.folder, id))),
+    told: (id) => (0, import_chunk_EUNGKDXG.tellNeighbours)(root.folder, neighbours, id)
+  };
+}
+function freshStaff(context, input, words) {
+  const part = (0, import_chunk_OF4NDHXP.makeStaffPart)({
+    ...words,
+    stateRoot: context.root(input).folder,
+    backend: input.text("backend"),
+    model: input.text("model") ?? null,
+    profile: askedProfile(input),
+    resume: null
+  });
+  if (input.has("schema")) part.schema = true;
+  const base = input.text("base");
+  if (base !== void 0) part.base = (0, import_chunk_QZR6RHJC.requireBase)(words.cwd, base);
+  return part;
+}
+function askedProfile(input) {
+  return input.text("profile");
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  askedProfile,
+  freshStaff,
+  launchStaff,
+  taskOf
+});
+
+},
+"./chunk-HJOYLTGT.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  holdFifo: () => holdFifo,
+  makeFifo: () => makeFifo,
+  watchFifo: () => watchFifo
+});
+module.exports = stdin_exports;
+var import_chunk_6GPA47WF = load("./chunk-6GPA47WF.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_node_fs = require("node:fs");
+var flags = import_node_fs.constants.O_NONBLOCK | import_node_fs.constants.O_NOFOLLOW;
+async function makeFifo(file) {
+  const { spawn } = await Promise.resolve().then(() => builtin("node:child_process"));
+  return new Promise((resolve) => {
+    const maker = spawn("mkfifo", ["-m", "600", file], { env: (0, import_chunk_6GPA47WF.toolEnvironment)(), stdio: "ignore" });
+    maker.once("error", () => resolve(isFifo(file)));
+    maker.once("exit", () => resolve(isFifo(file)));
+  });
+}
+function holdFifo(file) {
+  const fd = openFifo(file, import_node_fs.constants.O_RDWR);
+  if (fd === void 0) return void 0;
+  (0, import_node_fs.chmodSync)(file, 384);
+  return () => (0, import_node_fs.closeSync)(fd);
+}
+async function watchFifo(file, onEnd) {
+  const fd = openFifo(file, import_node_fs.constants.O_RDONLY);
+  if (fd === void 0) return void 0;
+  const { Socket } = await Promise.resolve().then(() => builtin("node:net"));
+  const socket = new Socket({ fd, readable: true, writable: false });
+  let done = false;
+  const end = () => {
+    if (!done) onEnd();
+    done = true;
+  };
+  socket.on("error", end).on("end", end).on("close", end);
+  socket.resume();
+  return () => {
+    done = true;
+    socket.destroy();
+  };
+}
+function openFifo(file, mode) {
+  let fd;
+  try {
+    fd = (0, import_node_fs.openSync)(file, mode | flags);
+  } catch (error) {
+    if (["ENOENT", "ENOTDIR", "ELOOP", "ENXIO", "EACCES", "EROFS", "EPERM"].includes((0, import_chunk_NVPF5LEY.errnoOf)(error) ?? ""))
+      return void 0;
+    throw error;
+  }
+  if ((0, import_node_fs.fstatSync)(fd).isFIFO()) return fd;
+  (0, import_node_fs.closeSync)(fd);
+  return void 0;
+}
+function isFifo(file) {
+  const fd = openFifo(file, import_node_fs.constants.O_RDONLY);
+  if (fd === void 0) return false;
+  (0, import_node_fs.closeSync)(fd);
+  return true;
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  holdFifo,
+  makeFifo,
+  watchFifo
+});
+
+},
+"./chunk-HOAZLCPZ.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  describeChanges: () => describeChanges,
+  isTidy: () => isTidy,
+  logSection: () => logSection,
+  ownLogSection: () => ownLogSection,
+  runFacts: () => runFacts,
+  summarizeChanges: () => summarizeChanges,
+  taskWords: () => taskWords,
+  terminalRecord: () => terminalRecord
+});
+module.exports = stdin_exports;
+var import_chunk_356WYSYK = load("./chunk-356WYSYK.js");
+var import_chunk_LBMVFM2N = load("./chunk-LBMVFM2N.js");
+var import_chunk_CZ2D33KP = load("./chunk-CZ2D33KP.js");
+var import_chunk_QESDTJOC = load("./chunk-QESDTJOC.js");
+var import_chunk_FSRL2ASG = load("./chunk-FSRL2ASG.js");
+var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
+var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
+var import_chunk_XM3GMG25 = load("./chunk-XM3GMG25.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+function runFacts(end) {
+  const { spec, state, results } = end;
+  return [
+    ...results.map((note) => [note.required ? "Success file" : "Result path", (0, import_chunk_356WYSYK.describeResult)(note)]),
+    ["Task", spec.run?.identity ? `${oneLine2(spec.run.identity)}: ${taskWords(state)}` : null]
+  ];
+}
+function taskWords({ task_status = "unknown", task_exit_code = "unknown" }) {
+  return `${oneLine2(String(task_status))}, exit code ${oneLine2(String(task_exit_code))}`;
+}
+function ownLogSection(spec, log) {
+  const name = oneLine2(log);
+  const read = readOwnLog(spec, log);
+  if (read.tail === "") return { text: `The log ${name} tells nothing: ${read.note}.`, isWhole: false };
+  const note = read.note === null ? "" : ` (${read.note})`;
+  return { text: `## Last lines of ${name}${note}
+
+${read.tail}`, isWhole: read.note === null };
+}
+function logSection(title, file) {
+  const text = plainTail(file);
+  return text === "" ? "" : `## ${title}
+
+${text}`;
+}
+function readOwnLog(spec, log) {
+  try {
+    const found = (0, import_chunk_SWRACBME.lookBehind)(log);
+    if (!found) return { tail: "", note: "it is missing" };
+    if (found.kind !== "file") return { tail: "", note: "it is no regular file" };
+    const tail = plainTail((0, import_chunk_SWRACBME.realPath)(log));
+    if (tail === "") return { tail, note: "it is empty" };
+    const isOld = found.modifiedMs < Date.parse(spec.created_at);
+    return { tail, note: isOld ? "not written since the launch" : null };
+  } catch (error) {
+    return { tail: "", note: `it cannot be read (${(0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "error"})` };
+  }
+}
+function plainTail(file) {
+  return (0, import_chunk_LXK2ZILE.plainText)((0, import_chunk_LBMVFM2N.readLogTail)(file).toString("utf8")).trimEnd();
+}
+function oneLine2(text) {
+  return (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)(text).replace(/\s+/g, " ").trim(), import_chunk_XM3GMG25.excerptBytes);
+}
+function terminalRecord(spec, paths, state, { tree, staff, results } = {}) {
+  return {
+    ...state,
+    kind: spec.kind,
+    verb: spec.verb,
+    owner: spec.owner,
+    label: spec.label,
+    cwd: spec.cwd,
+    lineage: spec.lineage,
+    ended_by: tree?.step ?? "none",
+    ended_processes: tree?.ended.slice(0, 50) ?? [],
+    survivors: tree?.survivors ?? [],
+    ...spec.staff ? wordsOf(spec.staff) : {},
+    ...staff ? staffRecord(spec, staff) : {},
+    // Without the record of the end: as it is now.
+    ...spec.run ? { result_paths: results ?? (0, import_chunk_356WYSYK.noteResults)(spec.run) } : {},
+    ...spec.timer ? { timer: spec.timer } : {},
+    result_path: paths.result,
+    output_path: isTidy(spec, state) ? null : paths.output,
+    error_path: paths.error
+  };
+}
+function staffRecord(spec, staff) {
+  const { changes } = staff;
+  return {
+    changes,
+    ...spec.worktree ? { worktree: { ...spec.worktree, take_over: changes ? (0, import_chunk_CZ2D33KP.takeOverCommands)(spec.worktree, changes) : [] } } : {},
+    ..."findings" in staff ? { findings: staff.findings, findings_error: staff.findings_error } : {}
+  };
+}
+function wordsOf({ mode, backend, custom, model, profile }) {
+  return { mode, backend: custom?.name ?? backend, model, profile };
+}
+function isTidy(spec, state) {
+  return spec.kind === "staff" && state.state === "done" && state.warnings.length === 0;
+}
+var shown = { files: 30, commits: 10, dirty: 10, refs: 10, bytes: 200 };
+function summarizeChanges(changes) {
+  const named = namesOf(
+    changes.files.map(({ path }) => path),
+    changes.file_count
+  );
+  const files = changes.file_count === 0 ? noFiles(changes) : `${fileCount(changes)}${named}`;
+  const { reason, dirty_committed, dirty_committed_count } = changes;
+  const isPartial = reason !== null && reason !== import_chunk_QESDTJOC.notInGit;
+  return [
+    files,
+    ...otherChanges(changes, namesOf(dirty_committed, dirty_committed_count)),
+    ...isPartial ? [`not everything could be looked at (${(0, import_chunk_FSRL2ASG.oneLine)(reason)})`] : []
+  ].join(", ");
+}
+function describeChanges(changes) {
+  const { files, file_count, commits, commit_count, dirty_before, dirty_before_count } = changes;
+  const { dirty_committed, dirty_committed_count } = changes;
+  const moved = changes.refs_changed.filter((ref) => ref !== `refs/heads/${changes.branch.after}`);
+  const refs = moved.slice(0, shown.refs).map(code);
+  return [
+    `${sentence([file_count === 0 ? noFiles(changes) : fileCount(changes), ...otherChanges(changes)].join(", "))}.`,
+    ...section("", files.slice(0, shown.files).map(fileLine), file_count),
+    ...section("New commits:", commits.slice(0, shown.commits).map(commitLine), commit_count),
+    ...refs.length > 0 ? ["", `Branches and stash that moved: ${refs.join(", ")}${moved.length > refs.length ? ", ..." : ""}`] : [],
+    ...section(
+      "Uncommitted before, now committed as it was:",
+      dirty_committed.slice(0, shown.dirty).map((path) => `- ${code(path)}`),
+      dirty_committed_count
+    ),
+    ...section(
+      "Dirty before, and left as it was:",
+      dirty_before.slice(0, shown.dirty).map((path) => `- ${code(path)}`),
+      dirty_before_count
+    ),
+    ...changes.reason === null ? [] : ["", `Not everything could be looked at: ${(0, import_chunk_FSRL2ASG.oneLine)(changes.reason)}.`],
+    ...changes.exact || changes.reason?.includes("damaged") ? [] : ["", "A limit was reached: there may be more changes than these."]
+  ].join("\n");
+}
+function namesOf(paths, total) {
+  const named = paths.slice(0, 3).map((path) => (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_FSRL2ASG.showName)(path), shown.bytes));
+  return ` (${named.join(", ")}${total > named.length ? ", ..." : ""})`;
+}
+function noFiles({ exact, unchanged, reason }) {
+  if (exact) return "no files changed";
+  return unchanged || reason === null ? "no changed files were seen" : "it is unknown whether files changed";
+}
+function fileCount({ file_count }) {
+  return `${file_count} file${file_count === 1 ? "" : "s"} changed`;
+}
+function otherChanges(changes, swallowed = "") {
+  const { commit_count, head, branch, index_changed, file_count, refs_changed, beyond } = changes;
+  const { dirty_committed_count: kept } = changes;
+  const were = kept === 1 ? "file that was uncommitted before is" : "files that were uncommitted before are";
+  const branchMoved = branch.before !== branch.after;
+  return [
+    ...commit_count > 0 ? [`${commit_count} new commit${commit_count === 1 ? "" : "s"}`] : [],
+    ...branchMoved ? [`now on ${branch.after === null ? "no branch" : `branch ${code(branch.after)}`}`] : [],
+    ...head.moved === "elsewhere" ? ["HEAD was moved to another line of history"] : [],
+    ...head.moved === "forward" && commit_count === 0 ? ["HEAD was moved forward"] : [],
+    ...index_changed && file_count === 0 && commit_count === 0 ? ["what is staged changed"] : [],
+    ...refs_changed.length > 0 && head.moved === null && commit_count === 0 ? ["branches or the stash changed"] : [],
+    ...kept > 0 ? [`${kept} ${were} now committed${swallowed}`] : [],
+    ...beyond.length > 0 ? [`something changed among ${beyond.join(" and ")}`] : []
+  ];
+}
+function section(title, lines, total) {
+  if (lines.length === 0) return [];
+  const rest = total - lines.length;
+  return ["", ...title === "" ? [] : [title, ""], ...lines, ...rest > 0 ? [`- and ${rest} more`] : []];
+}
+function fileLine({ path, change, from, was_dirty, committed }) {
+  const notes = [...was_dirty ? ["was dirty before"] : [], ...committed ? ["committed"] : []];
+  const origin = from === void 0 ? "" : `${code(from)} -> `;
+  return `- ${change}: ${origin}${code(path)}${notes.length === 0 ? "" : ` (${notes.join(", ")})`}`;
+}
+function commitLine({ sha, subject }) {
+  return `- ${sha.slice(0, 12)} ${code((0, import_chunk_FSRL2ASG.oneLine)(subject))}`;
+}
+function code(text) {
+  const inner = (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_FSRL2ASG.showName)(text), shown.bytes);
+  const longest = Math.max(0, ...(inner.match(/`+/g) ?? []).map((run) => run.length));
+  const fence = "`".repeat(longest + 1);
+  return longest === 0 ? `\`${inner}\`` : `${fence} ${inner} ${fence}`;
+}
+function sentence(text) {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  describeChanges,
+  isTidy,
+  logSection,
+  ownLogSection,
+  runFacts,
+  summarizeChanges,
+  taskWords,
+  terminalRecord
+});
+
+},
+"./chunk-I6ZRWKMO.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  contextOf: () => contextOf
+});
+module.exports = stdin_exports;
+var import_chunk_LCEM6ZMH = load("./chunk-LCEM6ZMH.js");
+var import_chunk_FSRL2ASG = load("./chunk-FSRL2ASG.js");
+var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
+var lines = 50;
+var lineBytes = 200;
+function contextOf(snapshot) {
+  const { cwd, at, git, entries } = snapshot;
+  if (!git) return { cwd, at, git: null };
+  const dirty = entries.filter(import_chunk_LCEM6ZMH.isDirty);
+  return {
+    cwd,
+    at,
+    git: {
+      root: git.root,
+      branch: git.branch === null ? null : (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_FSRL2ASG.showName)(git.branch), lineBytes),
+      head: git.head,
+      subject: git.subject === null ? null : (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_FSRL2ASG.oneLine)(git.subject), lineBytes),
+      dirty: dirty.slice(0, lines).map((entry) => (0, import_chunk_LXK2ZILE.excerpt)(dirtyLine(entry), lineBytes)),
+      dirty_count: (0, import_chunk_LCEM6ZMH.countDirty)(snapshot)
+    }
+  };
+}
+function dirtyLine({ xy, path, from }) {
+  const origin = from === void 0 ? "" : `${(0, import_chunk_FSRL2ASG.showName)(from)} -> `;
+  const letters = xy === "??" ? xy : xy.replace("?", ".").replaceAll(".", " ");
+  return `${letters} ${origin}${(0, import_chunk_FSRL2ASG.showName)(path)}`;
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  contextOf
+});
+
+},
+"./chunk-IAQSATNE.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  boundOf: () => boundOf,
+  compareIds: () => compareIds,
+  conditionOf: () => conditionOf,
+  damagedState: () => damagedState,
+  defaultEngine: () => defaultEngine,
+  earlyState: () => earlyState,
+  findEngine: () => findEngine,
+  inspect: () => inspect,
+  isEnded: () => isEnded,
+  isId: () => isId,
+  isIdPrefix: () => isIdPrefix,
+  makeId: () => makeId
+});
+module.exports = stdin_exports;
+var import_chunk_P33TGMKS = load("./chunk-P33TGMKS.js");
+var import_chunk_BYPGP4VB = load("./chunk-BYPGP4VB.js");
+var import_chunk_7DZB4FPX = load("./chunk-7DZB4FPX.js");
+var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
+var import_chunk_6GPA47WF = load("./chunk-6GPA47WF.js");
+var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
+var import_chunk_XM3GMG25 = load("./chunk-XM3GMG25.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var idPattern = /^[a-z]{2,12}-[0-9a-z]{8,9}-[0-9a-z]{6}$/;
+var prefixPattern = /^[a-z]{2,12}(?:-[0-9a-z]{0,9}(?:-[0-9a-z]{0,6})?)?$/;
+function makeId(verb, nowMs2, random) {
+  const digits = Array.from(random.subarray(0, 6), (byte) => (byte % 36).toString(36)).join("");
+  return `${verb}-${nowMs2.toString(36)}-${digits}`;
+}
+function isId(text) {
+  return idPattern.test(text);
+}
+function isIdPrefix(text) {
+  return prefixPattern.test(text);
+}
+function idTimeMs(id) {
+  return Number.parseInt(id.split("-")[1] ?? "", 36);
+}
+function compareIds(a, b) {
+  return idTimeMs(a) - idTimeMs(b) || (a < b ? -1 : a > b ? 1 : 0);
+}
+var nodeOptions = ["--no-warnings"];
+var local = {
+  id: "local",
+  async prepare() {
+    await Promise.resolve().then(() => load("./spawn-GECXRNMD.js"));
+  },
+  async start(worker) {
+    const { spawnDetached } = await Promise.resolve().then(() => load("./spawn-GECXRNMD.js"));
+    const pid = spawnDetached({
+      program: process.execPath,
+      args: [...nodeOptions, (0, import_chunk_P33TGMKS.companionFile)(), "_worker", worker.stateRoot, worker.id],
+      cwd: "/",
+      environment: (0, import_chunk_6GPA47WF.workerEnvironment)(worker.mark),
+      logFile: worker.logFile
+    });
+    const identity = (0, import_chunk_7DZB4FPX.identityOf)(pid);
+    if (!identity) throw new Error(`cannot see the worker that was just started (pid ${pid})`);
+    return identity;
+  },
+  alive: import_chunk_7DZB4FPX.livenessOf,
+  signal: import_chunk_7DZB4FPX.signalIdentity
+};
+var engines = [local];
+function findEngine(id) {
+  return engines.find((engine) => engine.id === id);
+}
+var defaultEngine = local;
+function boundOf(spec) {
+  if (spec.launcher.boot_id === (0, import_chunk_7DZB4FPX.bootId)()) return spec.deadline_mono_ms;
+  return (0, import_chunk_Y5L6GQDB.monotonicMs)() + Date.parse(spec.created_at) + spec.deadline_ms - (0, import_chunk_Y5L6GQDB.nowMs)();
+}
+function isPastBound(spec) {
+  return (0, import_chunk_Y5L6GQDB.monotonicMs)() >= boundOf(spec);
+}
+function earlyState(id, spec) {
+  return {
+    schema: 1,
+    id,
+    rev: 0,
+    state: "starting",
+    health: "unknown",
+    attention_kind: null,
+    seq: 0,
+    created_at: spec?.created_at ?? (0, import_chunk_Y5L6GQDB.isoOf)(idTimeMs(id)),
+    started_at: null,
+    ended_at: null,
+    duration_ms: null,
+    exit_code: null,
+    signal: null,
+    signal_certain: null,
+    error: null,
+    warnings: spec?.warnings ?? [],
+    conversation: null,
+    reconciled: false,
+    output: null,
+    usage: null
+  };
+}
+function damagedState(id, damage) {
+  const error = { code: "state_damaged", message: `the record of this job cannot be used: ${damage}` };
+  return { ...earlyState(id, null), state: "failed", error };
+}
+function isEnded(state) {
+  return import_chunk_BYPGP4VB.outcomes.includes(state.state);
+}
+function inspect(root, id) {
+  const paths = (0, import_chunk_P33TGMKS.jobPaths)(root, id);
+  const [state, spec] = [(0, import_chunk_BYPGP4VB.readState)(paths), (0, import_chunk_BYPGP4VB.readSpec)(paths)];
+  if (spec.kind === "missing" && !(0, import_chunk_SWRACBME.exists)(paths.folder)) throw goneError(id, paths);
+  const isOver = state.kind === "ok" && isEnded(state.value);
+  const who = isOver ? nobody : whoIsThere(paths, spec);
+  const damage = damageOf(spec, state, who.seen.worker);
+  return {
+    id,
+    root,
+    paths,
+    spec: presentIn(spec),
+    damage,
+    state: damage === null ? presentIn(state) ?? earlyState(id, presentIn(spec)) : damagedState(id, damage),
+    ...who
+  };
+}
+function goneError(id, paths) {
+  return new import_chunk_NVPF5LEY.FaultError("unknown_job", `cannot find job ${id} any more: its folder ${paths.folder} is gone`);
+}
+var nobody = {
+  launch: null,
+  worker: null,
+  shim: null,
+  child: null,
+  seen: { worker: "none", shim: "none" },
+  isOtherBoot: false,
+  isClaimed: false,
+  exit: void 0,
+  reason: void 0,
+  cancel: void 0,
+  leaseAgeMs: null
+};
+function whoIsThere(paths, spec) {
+  const launch = presentIn((0, import_chunk_BYPGP4VB.readLaunch)(paths));
+  const worker = presentIn((0, import_chunk_BYPGP4VB.readWorker)(paths));
+  const boot = worker?.worker ?? launch?.worker ?? null;
+  const shim = worker?.shim ?? (boot ? (0, import_chunk_BYPGP4VB.readMark)(paths.shimMark, boot) : void 0) ?? null;
+  const child = worker?.child ?? (boot ? (0, import_chunk_BYPGP4VB.readMark)(paths.childMark, boot) : void 0) ?? null;
+  const engine = findEngine(spec.kind === "ok" ? spec.value.engine : "local") ?? defaultEngine;
+  const lease = (0, import_chunk_SWRACBME.factsOf)(paths.lease) ?? (0, import_chunk_SWRACBME.factsOf)(paths.launch);
+  return {
+    launch,
+    worker,
+    shim,
+    child,
+    seen: { worker: bestOf([launch?.worker, worker?.worker], engine.alive), shim: bestOf([shim], engine.alive) },
+    // Without a word of any worker the launcher's boot counts: whatever it started ended with that boot.
+    isOtherBoot: (boot ?? (spec.kind === "ok" ? spec.value.launcher : null))?.boot_id !== (0, import_chunk_7DZB4FPX.bootId)() && (boot !== null || spec.kind === "ok"),
+    isClaimed: (0, import_chunk_SWRACBME.exists)(paths.started),
+    exit: (0, import_chunk_BYPGP4VB.readExit)(paths),
+    reason: (0, import_chunk_BYPGP4VB.readReason)(paths),
+    cancel: (0, import_chunk_BYPGP4VB.readCancel)(paths),
+    leaseAgeMs: lease ? Math.max(0, (0, import_chunk_Y5L6GQDB.nowMs)() - lease.modifiedMs) : null
+  };
+}
+function conditionOf(view) {
+  if (view.damage !== null) return "damaged";
+  if (isEnded(view.state)) return "ended";
+  const { worker, shim } = view.seen;
+  if (view.spec?.timer) return conditionOfTimer(view, view.spec.timer);
+  if (worker === "alive") return "supervised";
+  if (!view.spec) return "damaged";
+  if (worker === "unknown") return isLongOver(view) ? "lost" : "unseen";
+  if (view.spec.kind === "watch") return conditionOfWatch(view, view.spec);
+  if (view.isOtherBoot) return view.exit ? "over" : "host_restarted";
+  if (view.isClaimed) {
+    if (view.exit) return "over";
+    if (shim === "alive") return "orphaned";
+    if (shim === "unknown") return "unseen";
+    return shim === "none" && ageOf(view.paths.started) < 1e3 ? "orphaned" : "lost";
+  }
+  if (view.launch || view.worker) return "unclaimed";
+  return startingOf(view, view.spec);
+}
+function conditionOfTimer(view, timer) {
+  const isAlive = view.seen.worker === "alive";
+  if ((0, import_chunk_Y5L6GQDB.nowMs)() >= Date.parse(timer.due_at) + (isAlive ? timerPatienceMs : 0)) return "over";
+  if (view.cancel && !isAlive) return "over";
+  return isAlive ? "supervised" : "armed";
+}
+var timerPatienceMs = 2e3;
+function conditionOfWatch(view, spec) {
+  if (isPastBound(spec)) return "lost";
+  if (view.launch || view.worker) return "unclaimed";
+  return startingOf(view, spec);
+}
+function startingOf(view, spec) {
+  const isLauncherAlive = (findEngine(spec.engine) ?? defaultEngine).alive(spec.launcher) === "alive";
+  return isLauncherAlive || ageOf(view.paths.spec) < import_chunk_XM3GMG25.startLimitMs ? "starting" : "never_started";
+}
+function isLongOver(view) {
+  if (!view.spec || view.leaseAgeMs === null || view.leaseAgeMs < import_chunk_XM3GMG25.leaseStaleMs) return false;
+  const latest = Date.parse(view.spec.created_at) + view.spec.deadline_ms + view.spec.kill_grace_ms + import_chunk_XM3GMG25.unseenGraceMs;
+  return (0, import_chunk_Y5L6GQDB.nowMs)() > latest;
+}
+function ageOf(target) {
+  const facts = (0, import_chunk_SWRACBME.factsOf)(target);
+  return facts ? (0, import_chunk_Y5L6GQDB.nowMs)() - facts.modifiedMs : Number.POSITIVE_INFINITY;
+}
+function bestOf(identities, alive) {
+  const seen = identities.filter((one) => one !== null && one !== void 0).map(alive);
+  for (const answer of ["alive", "unknown", "dead"]) if (seen.includes(answer)) return answer;
+  return "none";
+}
+function damageOf(spec, state, worker) {
+  if (worker === "alive") return null;
+  if (state.kind === "damaged") return state.reason;
+  if (state.kind === "ok" && isEnded(state.value)) return null;
+  if (spec.kind === "ok") return null;
+  return spec.kind === "damaged" ? spec.reason : "spec.json is missing";
+}
+function presentIn(read) {
+  return read.kind === "ok" ? read.value : null;
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  boundOf,
+  compareIds,
+  conditionOf,
+  damagedState,
+  defaultEngine,
+  earlyState,
+  findEngine,
+  inspect,
+  isEnded,
+  isId,
+  isIdPrefix,
+  makeId
+});
+
+},
+"./chunk-IXDV7ZVJ.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  isContinuable: () => isContinuable
+});
+module.exports = stdin_exports;
+var import_chunk_OSQO4432 = load("./chunk-OSQO4432.js");
+function isContinuable(paths, state) {
+  if (!state.conversation || state.error?.code === "spawn_failed") return false;
+  if (state.output === null || state.output.stdout?.bytes > 0) return true;
+  return (0, import_chunk_OSQO4432.readEvents)(paths, 0, 1e3).events.some((event) => event.type === "conversation");
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  isContinuable
+});
+
+},
+"./chunk-JRN3AT75.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  findRuns: () => findRuns,
+  judgeRollup: () => judgeRollup
+});
+module.exports = stdin_exports;
+var import_chunk_NIHMW2D7 = load("./chunk-NIHMW2D7.js");
+var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
+var import_chunk_XM3GMG25 = load("./chunk-XM3GMG25.js");
+var classes = {
+  SUCCESS: "passed",
+  PASS: "passed",
+  SKIPPED: "skipped",
+  SKIPPING: "skipped",
+  NEUTRAL: "skipped",
+  FAILURE: "failed",
+  ERROR: "failed",
+  CANCELLED: "failed",
+  CANCEL: "failed",
+  TIMED_OUT: "failed",
+  STARTUP_FAILURE: "failed",
+  // A person must let it run.
+  ACTION_REQUIRED: "gated",
+  WAITING: "gated"
+};
+function classOf(word) {
+  const known = word.trim().toUpperCase().replace(/[ -]/g, "_");
+  if (Object.hasOwn(classes, known)) return classes[known];
+  return known.includes("FAIL") ? "failed" : "running";
+}
+function judgeRollup(checks, runs) {
+  const newest = newestRuns(runs);
+  const counted = countedChecks(checks, runs, newest);
+  const counts = { passed: 0, skipped: 0, failed: 0, gated: 0, running: 0 };
+  const failing = [];
+  const gating = [];
+  const count = (kind, item) => {
+    counts[kind] += 1;
+    if (kind === "failed") failing.push(item);
+    if (kind === "gated" && !gating.includes(item.name)) gating.push(item.name);
+  };
+  for (const check of counted) count(classOf(check.state), { ...nameOf(check), mark: check.link || check.name });
+  for (const run of newest) {
+    const kind = classOf(run.state);
+    const jobs = counted.filter((check) => (0, import_chunk_NIHMW2D7.runIdOf)(check) === run.id).map(({ state }) => classOf(state));
+    if (isToldByJobs(kind, jobs)) continue;
+    count(kind, { name: run.workflow, link: run.link, mark: `${run.link || run.id} ${run.startedAt ?? ""}` });
+  }
+  return { word: wordOf(counts), counts, failing, gating, signature: signatureOf(failing) };
+}
+function newestRuns(runs) {
+  const newest = new Map();
+  for (const run of runs) {
+    const key = JSON.stringify([run.workflow, run.event]);
+    const known = newest.get(key);
+    if (!known || isNewer(run, known)) newest.set(key, run);
+  }
+  return [...newest.values()];
+}
+function isNewer(a, b) {
+  const difference = (a.createdAt ?? 0) - (b.createdAt ?? 0);
+  return difference === 0 ? a.id > b.id : difference > 0;
+}
+function countedChecks(checks, runs, newest) {
+  const replaced = new Set(runs.filter((run) => !newest.includes(run)).map(({ id }) => id));
+  const others = new Map();
+  const jobs = [];
+  for (const check of checks) {
+    const id = (0, import_chunk_NIHMW2D7.runIdOf)(check);
+    if (id !== void 0) {
+      if (!replaced.has(id)) jobs.push(check);
+      continue;
+    }
+    const key = JSON.stringify([check.workflow, check.name]);
+    const known = others.get(key);
+    if (!known || (check.startedAt ?? 0) >= (known.startedAt ?? 0)) others.set(key, check);
+  }
+  return [...jobs, ...others.values()];
+}
+function isToldByJobs(kind, jobs) {
+  if (kind === "passed" || kind === "skipped") return jobs.length > 0;
+  if (kind === "running") return jobs.includes("running") || jobs.includes("gated");
+  return jobs.includes(kind);
+}
+function wordOf({ passed, failed, gated, running }) {
+  if (failed > 0) return "failing";
+  if (running + gated > 0) return "running";
+  return passed > 0 ? "passing" : "none";
+}
+function nameOf({ name, workflow, link }) {
+  return { name: workflow === "" || workflow === name ? name : `${workflow} / ${name}`, link };
+}
+function signatureOf(failing) {
+  if (failing.length === 0) return "";
+  const marks = failing.map(({ mark }) => mark).sort();
+  return (0, import_chunk_CTSRVJRC.toHex)((0, import_chunk_CTSRVJRC.sha256)(new TextEncoder().encode(marks.join("\n")))).slice(0, 12);
+}
+var runFields = "databaseId,name,workflowName,event,status,conclusion,createdAt,startedAt,url,headSha";
+async function findRuns(repo, head, tools, isFirst) {
+  return (0, import_chunk_NIHMW2D7.shareGh)(tools, `runs ${repo}@${head}`, isFirst, async () => {
+    const words = ["run", "list", "--repo", repo, "--commit", head, "--limit", String(import_chunk_XM3GMG25.ghRuns), "--json", runFields];
+    const answer = await (0, import_chunk_NIHMW2D7.askGh)(tools, words);
+    if (answer.kind !== "answer") return answer;
+    const rows = (0, import_chunk_NIHMW2D7.rowsOf)(answer.value);
+    if (!rows) return (0, import_chunk_NIHMW2D7.unexpected)("gh run list gave no list");
+    return { kind: "runs", runs: rows.filter(({ headSha }) => headSha === head).flatMap((row) => (0, import_chunk_NIHMW2D7.readRun)(row) ?? []) };
+  });
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  findRuns,
+  judgeRollup
+});
+
+},
+"./chunk-JSBRDJBE.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  __commonJS: () => __commonJS,
+  __toESM: () => __toESM
+});
+module.exports = stdin_exports;
+var __create = Object.create;
+var __defProp2 = Object.defineProperty;
+var __getOwnPropDesc2 = Object.getOwnPropertyDescriptor;
+var __getOwnPropNames2 = Object.getOwnPropertyNames;
+var __getProtoOf = Object.getPrototypeOf;
+var __hasOwnProp2 = Object.prototype.hasOwnProperty;
+var __commonJS = (cb, mod) => function __require() {
+  return mod || (0, cb[__getOwnPropNames2(cb)[0]])((mod = { exports: {} }).exports, mod), mod.exports;
+};
+var __copyProps2 = (to, from, except, desc) => {
+  if (from && typeof from === "object" || typeof from === "function") {
+    for (let key of __getOwnPropNames2(from))
+      if (!__hasOwnProp2.call(to, key) && key !== except)
+        __defProp2(to, key, { get: () => from[key], enumerable: !(desc = __getOwnPropDesc2(from, key)) || desc.enumerable });
+  }
+  return to;
+};
+var __toESM = (mod, isNodeMode, target) => (target = mod != null ? __create(__getProtoOf(mod)) : {}, __copyProps2(
+  // If the importer is in node compatibility mode or this is not an ESM
+  // file that has been converted to a CommonJS file using a Babel-
+  // compatible transform (i.e. "__esModule" has not been set), then set
+  // "default" to the CommonJS "module.exports" for node compatibility.
+  isNodeMode || !mod || !mod.__esModule ? __defProp2(target, "default", { value: mod, enumerable: true }) : target,
+  mod
+));
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  __commonJS,
+  __toESM
+});
+
+},
+"./chunk-LBMVFM2N.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  logSize: () => logSize,
+  readLogTail: () => readLogTail
+});
+module.exports = stdin_exports;
+var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
+var import_chunk_XM3GMG25 = load("./chunk-XM3GMG25.js");
+var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
+function readLogTail(file, limits = { lines: import_chunk_XM3GMG25.tailLines, bytes: import_chunk_XM3GMG25.tailBytes }) {
+  const part = (0, import_chunk_527JQF7V.readRange)(file, -(limits.bytes + 4), limits.bytes + 4);
+  if (!part) return Buffer.alloc(0);
+  const bounded = (0, import_chunk_LXK2ZILE.tailOfBytes)(part.bytes, limits.bytes);
+  return Buffer.from((0, import_chunk_LXK2ZILE.lastLines)(bounded, limits.lines));
+}
+function logSize(file) {
+  return (0, import_chunk_527JQF7V.readRange)(file, 0, 0)?.size ?? 0;
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  logSize,
+  readLogTail
+});
+
+},
+"./chunk-LCEM6ZMH.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  countDirty: () => countDirty,
+  entriesOf: () => entriesOf,
+  isCutOff: () => isCutOff,
+  isDirty: () => isDirty,
+  makeRest: () => makeRest,
+  openGit: () => openGit,
+  repositoryVariables: () => repositoryVariables
+});
+module.exports = stdin_exports;
+var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
+var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
+var import_chunk_6GPA47WF = load("./chunk-6GPA47WF.js");
+var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_node_child_process = require("node:child_process");
+var import_node_path = builtin("node:path");
+var import_node_crypto = require("node:crypto");
+var repositoryVariables = [
+  "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+  "GIT_CONFIG",
+  "GIT_CONFIG_PARAMETERS",
+  "GIT_CONFIG_COUNT",
+  "GIT_OBJECT_DIRECTORY",
+  "GIT_DIR",
+  "GIT_WORK_TREE",
+  "GIT_IMPLICIT_WORK_TREE",
+  "GIT_GRAFT_FILE",
+  "GIT_INDEX_FILE",
+  "GIT_NO_REPLACE_OBJECTS",
+  "GIT_REPLACE_REF_BASE",
+  "GIT_PREFIX",
+  "GIT_INTERNAL_SUPER_PREFIX",
+  "GIT_SHALLOW_FILE",
+  "GIT_COMMON_DIR",
+  "GIT_NAMESPACE",
+  "GIT_REF_STORAGE_FORMAT",
+  "GIT_REFERENCE_BACKEND"
+];
+var wanted = "^(filter\\..*|hook\\..*|core\\.worktree|core\\.bare|extensions\\.objectformat)$";
+var tooMany = 200;
+var always = [
+  "core.fsmonitor=false",
+  "core.hooksPath=/dev/null",
+  "core.quotepath=off",
+  "diff.orderFile=/dev/null",
+  "diff.submodule=short",
+  "log.showSignature=false",
+  "submodule.recurse=false",
+  "gc.auto=0",
+  "maintenance.auto=false"
+];
+var quiet = ["--no-ext-diff", "--no-textconv", "--ignore-submodules=dirty"];
+var showing = new Set(["diff", "show", "log", "diff-tree", "diff-index", "diff-files"]);
+function openGit(folder, { until, also = [] } = {}) {
+  const program = findGit();
+  if (program === void 0) return { reason: "git is not installed (no git on PATH)" };
+  const found = [];
+  for (const place of [folder, ...also]) {
+    if (!(0, import_chunk_SWRACBME.isFolder)(place)) return { reason: `the folder ${place} is gone` };
+    const read = runGit(program, place, always, ["config", "-z", "--get-regexp", wanted], { until });
+    if (!read.ok && read.code !== 1) return { reason: read.reason };
+    found.push(parseSettings(read.ok ? read.bytes : Buffer.alloc(0)));
+  }
+  const [settings = []] = found;
+  const off = switchedOff(found.flat().map(([name]) => name));
+  if (off === void 0) return { reason: "its configuration names filters or hooks that cannot be switched off" };
+  const config = [...always, ...off];
+  return {
+    git: {
+      folder,
+      run: (args, call = {}) => runGit(program, folder, config, args, { ...call, until }),
+      setting: (name) => settings.findLast(([found2]) => found2 === name)?.[1]
+    }
+  };
+}
+function findGit() {
+  return absoluteSearchPath().map((folder) => import_node_path.default.join(folder, "git")).find(import_chunk_SWRACBME.isExecutable);
+}
+function absoluteSearchPath() {
+  return import_chunk_6GPA47WF.variables.searchPath().split(":").filter((folder) => import_node_path.default.isAbsolute(folder));
+}
+function parseSettings(bytes) {
+  return bytes.toString("utf8").split("\0").filter((item) => item !== "").map((item) => {
+    const end = item.indexOf("\n");
+    return end < 0 ? [item, ""] : [item.slice(0, end), item.slice(end + 1)];
+  });
+}
+function switchedOff(names) {
+  const drivers = new Set(names.filter((name) => /^(?:filter|hook)\./.test(name)).map(withoutVariable));
+  if (drivers.size > tooMany || [...drivers].some((name) => /[=\n\ufffd]/.test(name))) return void 0;
+  return [...drivers].flatMap(
+    (name) => name.startsWith("hook.") ? [`${name}.enabled=false`] : [`${name}.clean=`, `${name}.smudge=`, `${name}.process=`, `${name}.required=false`]
+  );
+}
+function withoutVariable(name) {
+  return name.slice(0, name.lastIndexOf("."));
+}
+function runGit(program, folder, config, args, call) {
+  const limit = call.limit ?? 32 * 1024 * 1024;
+  const left = (call.until ?? Number.POSITIVE_INFINITY) - (0, import_chunk_Y5L6GQDB.monotonicMs)();
+  const timeout = Math.ceil(Math.min(call.timeoutMs ?? 1e4, left));
+  const settings = config.flatMap((setting) => ["-c", setting]);
+  const [verb = "", ...words] = args;
+  if (timeout <= 0) return { ok: false, code: null, reason: `there was no time left for git ${verb}`, cut: "time" };
+  const safe = showing.has(verb) ? [verb, ...quiet, ...words] : args;
+  const done = (0, import_node_child_process.spawnSync)(program, ["--no-pager", "--literal-pathspecs", ...settings, ...safe], {
+    cwd: folder,
+    env: gitEnvironment(folder),
+    input: call.input ?? "",
+    timeout,
+    killSignal: "SIGKILL",
+    maxBuffer: limit
+  });
+  const name = `git ${verb}`;
+  const fault = (0, import_chunk_NVPF5LEY.errnoOf)(done.error);
+  const seconds = Math.ceil(timeout / 100) / 10;
+  if (fault === "ETIMEDOUT")
+    return { ok: false, code: null, reason: `${name} took longer than ${seconds} s`, cut: "time" };
+  if (fault === "ENOBUFS")
+    return { ok: false, code: null, reason: `${name} wrote more than ${limit} bytes`, cut: "output" };
+  if (done.error) return { ok: false, code: null, reason: `${name} cannot be started (${fault ?? "error"})` };
+  if (done.status === 0) return { ok: true, bytes: done.stdout };
+  const [first = ""] = (0, import_chunk_LXK2ZILE.plainText)(done.stderr.toString("utf8")).trim().split("\n");
+  const ending = done.status === null ? `was ended by ${done.signal}` : `ended with ${done.status}`;
+  return { ok: false, code: done.status, reason: `${name} ${ending}${first === "" ? "" : `: ${first.slice(0, 200)}`}` };
+}
+function gitEnvironment(folder) {
+  const home = import_chunk_6GPA47WF.variables.home();
+  const ours = (0, import_chunk_6GPA47WF.configFolder)();
+  return {
+    ...(0, import_chunk_6GPA47WF.toolEnvironment)(),
+    PATH: absoluteSearchPath().join(":"),
+    ...home === void 0 ? {} : { HOME: home },
+    ...ours === void 0 ? {} : { XDG_CONFIG_HOME: import_node_path.default.dirname(ours) },
+    GIT_OPTIONAL_LOCKS: "0",
+    GIT_TERMINAL_PROMPT: "0",
+    GIT_ASKPASS: "",
+    GIT_NO_LAZY_FETCH: "1",
+    // Unlike `protocol.allow` it cannot be widened by the repository.
+    GIT_ALLOW_PROTOCOL: "none",
+    GIT_CEILING_DIRECTORIES: import_node_path.default.dirname(folder)
+  };
+}
+function makeRest(files, beyond) {
+  const count = files.length + beyond.length;
+  if (count === 0) return null;
+  return { count, files, digest: beyond.length === 0 ? null : digestOf(beyond) };
+}
+function digestOf(value) {
+  return (0, import_node_crypto.createHash)("sha256").update(JSON.stringify(value)).digest("hex").slice(0, 32);
+}
+function entriesOf({ entries, rest }) {
+  const known = new Map(entries.map((entry) => [entry.path, entry]));
+  for (const brief of rest?.files ?? []) known.set(brief[0], expand(brief));
+  return known;
+}
+function expand([path2, xy, mode, stat]) {
+  const isInHead = !/[?ARC]/.test(xy);
+  return {
+    path: path2,
+    xy,
+    head: isInHead ? `${mode || "100644"} ?` : null,
+    index: null,
+    tree_mode: null,
+    mode: mode || null,
+    content: null,
+    stat: stat || null,
+    isBrief: true
+  };
+}
+function isCutOff({ rest }) {
+  return rest !== null && rest.digest !== null;
+}
+function isDirty(entry) {
+  return entry.xy !== "..";
+}
+function countDirty({ entries, rest }) {
+  const brief = rest?.files ?? [];
+  const unnamed = (rest?.count ?? 0) - brief.length;
+  return entries.filter(isDirty).length + brief.filter(([, xy]) => isDirty({ xy })).length + unnamed;
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  countDirty,
+  entriesOf,
+  isCutOff,
+  isDirty,
+  makeRest,
+  openGit,
+  repositoryVariables
+});
+
+},
+"./chunk-LXK2ZILE.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  byteLength: () => byteLength,
+  excerpt: () => excerpt,
+  lastLines: () => lastLines,
+  plainText: () => plainText,
+  plainValue: () => plainValue,
+  tail: () => tail,
+  tailOfBytes: () => tailOfBytes
+});
+module.exports = stdin_exports;
+var encoder = new TextEncoder();
+var decoder = new TextDecoder();
+var escapeSequence = /\x1b(?:[\]PX^_][^\x07\x1b\x9c\n]*(?:\x07|\x1b\\|\x9c)?|\[[0-?]*[ -/]*[@-~]?|[ -/]*[0-~]?)|[\x90\x98\x9d-\x9f][^\x07\x1b\x90\x98\x9c-\x9f\n]*(?:\x07|\x1b\\|\x9c)|\x9b[0-?]*[ -/]*[@-~]?/g;
+function byteLength(text) {
+  return encoder.encode(text).length;
+}
+function plainText(text) {
+  return text.replaceAll("\r\n", "\n").replace(escapeSequence, "").replaceAll("\r", "\n").replace(/[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]/g, "");
+}
+function excerpt(text, limit) {
+  const bytes = encoder.encode(text);
+  if (bytes.length <= limit) return text;
+  if (limit < 3) return "";
+  let end = limit - 3;
+  while (end > 0 && isContinuation(bytes[end])) end -= 1;
+  return `${decoder.decode(bytes.subarray(0, end))}\u2026`;
+}
+function tail(text, limit) {
+  const bytes = encoder.encode(text);
+  if (bytes.length <= limit) return { text, truncated: false };
+  return { text: decoder.decode(tailOfBytes(bytes, limit)), truncated: true };
+}
+function tailOfBytes(bytes, limit) {
+  const start = Math.max(0, bytes.length - limit);
+  let skip = 0;
+  while (start > 0 && skip < 4 && isContinuation(bytes[start + skip])) skip += 1;
+  return bytes.subarray(start + (skip < 4 ? skip : 0));
+}
+function lastLines(bytes, count) {
+  let seen = 0;
+  for (let at = bytes.length - 2; at >= 0; at -= 1) {
+    if (bytes[at] !== 10) continue;
+    seen += 1;
+    if (seen === count) return bytes.subarray(at + 1);
+  }
+  return bytes;
+}
+function isContinuation(byte) {
+  return byte !== void 0 && (byte & 192) === 128;
+}
+function plainValue(value, limit) {
+  if (typeof value === "string") return excerpt(plainText(value), limit);
+  if (Array.isArray(value)) return value.map((inner) => plainValue(inner, limit));
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, inner]) => [plainValue(name, 80), plainValue(inner, limit)])
+  );
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  byteLength,
+  excerpt,
+  lastLines,
+  plainText,
+  plainValue,
+  tail,
+  tailOfBytes
+});
+
+},
+"./chunk-MDS3X7V6.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  conversationOf: () => conversationOf,
+  earlierOf: () => earlierOf,
+  lineageOf: () => lineageOf,
+  requireFolder: () => requireFolder,
+  requireGenuine: () => requireGenuine,
+  requireSameFolder: () => requireSameFolder,
+  requireSpec: () => requireSpec
+});
+module.exports = stdin_exports;
+var import_chunk_EUNGKDXG = load("./chunk-EUNGKDXG.js");
+var import_chunk_QOWPTVFD = load("./chunk-QOWPTVFD.js");
+var import_chunk_IXDV7ZVJ = load("./chunk-IXDV7ZVJ.js");
+var import_chunk_TUJMDTZA = load("./chunk-TUJMDTZA.js");
+var import_chunk_OPV5FGPX = load("./chunk-OPV5FGPX.js");
+var import_chunk_IAQSATNE = load("./chunk-IAQSATNE.js");
+var import_chunk_P33TGMKS = load("./chunk-P33TGMKS.js");
+var import_chunk_BYPGP4VB = load("./chunk-BYPGP4VB.js");
+var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+function requireSpec(root, id) {
+  const read = (0, import_chunk_BYPGP4VB.readSpec)((0, import_chunk_P33TGMKS.jobPaths)(root.folder, id));
+  if (read.kind === "ok") return read.value;
+  const reason = read.kind === "damaged" ? read.reason : "its spec.json is missing";
+  throw new import_chunk_NVPF5LEY.FaultError("preflight", `cannot use job ${id}: ${reason}`);
+}
+async function requireGenuine(spec) {
+  if (await (0, import_chunk_OPV5FGPX.isGenuine)(spec, (0, import_chunk_OPV5FGPX.readKey)())) return;
+  throw new import_chunk_NVPF5LEY.FaultError(
+    "preflight",
+    `cannot start anything from job ${spec.id}: its spec.json was changed or comes from another user or machine`,
+    "launch it again in your own words"
+  );
+}
+function conversationOf(root, spec) {
+  const paths = (0, import_chunk_P33TGMKS.jobPaths)(root, spec.id);
+  const state = (0, import_chunk_BYPGP4VB.readState)(paths);
+  if (state.kind !== "ok" || (0, import_chunk_IAQSATNE.isEnded)(state.value) && !(0, import_chunk_IXDV7ZVJ.isContinuable)(paths, state.value)) return null;
+  return state.value.conversation?.id ?? null;
+}
+function requireFolder(parent, verb, option) {
+  if ((0, import_chunk_SWRACBME.isFolder)(parent.cwd)) return parent.cwd;
+  const gone = parent.worktree ? `its worktree ${parent.worktree.path}` : `its folder ${parent.cwd}`;
+  throw new import_chunk_NVPF5LEY.FaultError(
+    "preflight",
+    `cannot ${verb} job ${parent.id}: ${gone} is gone`,
+    verb === "continue" ? `name another folder with --cwd DIR, or start the task afresh: ${import_chunk_TUJMDTZA.nextCommands.restart(parent.id, option)}` : "launch the task again where it belongs now"
+  );
+}
+function requireSameFolder(parent, cwd, option) {
+  const backend = (0, import_chunk_EUNGKDXG.findBackend)(parent.staff?.backend ?? "");
+  if (!backend || backend.resumesElsewhere || !backend.keepsConversation || cwd === parent.cwd) return;
+  throw new import_chunk_NVPF5LEY.FaultError(
+    "preflight",
+    `cannot continue job ${parent.id} in ${cwd}: ${backend.title} keeps its conversation for ${parent.cwd}`,
+    `leave --cwd away, or start the task afresh: ${import_chunk_TUJMDTZA.nextCommands.restart(parent.id, option)}`
+  );
+}
+function earlierOf(root, backend, conversation) {
+  for (const id of (0, import_chunk_QOWPTVFD.listJobs)(root)) {
+    const paths = (0, import_chunk_P33TGMKS.jobPaths)(root, id);
+    const [spec, state] = [(0, import_chunk_BYPGP4VB.readSpec)(paths), (0, import_chunk_BYPGP4VB.readState)(paths)];
+    if (spec.kind !== "ok" || state.kind !== "ok" || spec.value.staff?.backend !== backend) continue;
+    if (state.value.conversation?.id !== conversation) continue;
+    const { usage_total = null, usage, error } = state.value;
+    const total = usage_total ?? (spec.value.staff.resume === null ? usage : null);
+    const before = spec.value.staff.earlier ?? null;
+    return { usage_total: total ?? before?.usage_total ?? null, error: error?.message ?? before?.error ?? null };
+  }
+  return null;
+}
+function lineageOf(parent, relation) {
+  return { relation, parent: parent.id, root: parent.lineage?.root ?? parent.id };
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  conversationOf,
+  earlierOf,
+  lineageOf,
+  requireFolder,
+  requireGenuine,
+  requireSameFolder,
+  requireSpec
+});
+
+},
+"./chunk-MLG4AIS3.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  concludeAsked: () => concludeAsked
+});
+module.exports = stdin_exports;
+var import_chunk_X4PEQQHW = load("./chunk-X4PEQQHW.js");
+var import_chunk_NTYY2FGO = load("./chunk-NTYY2FGO.js");
+var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
+var import_chunk_SBRRC2LY = load("./chunk-SBRRC2LY.js");
+var import_chunk_33JRTF6Z = load("./chunk-33JRTF6Z.js");
+var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
+var import_chunk_6GPA47WF = load("./chunk-6GPA47WF.js");
+var import_chunk_XM3GMG25 = load("./chunk-XM3GMG25.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+async function concludeAsked(job, ending, tree) {
+  const { run } = job.spec;
+  if (!run?.status_cmd) return (0, import_chunk_X4PEQQHW.conclude)(job, ending);
+  const left = tree === null || ending.reason === "exited" ? [] : [leftWarning(ending.reason, tree)];
+  const task = await askTask(job.spec, run.status_cmd, run.identity ?? "");
+  return (0, import_chunk_X4PEQQHW.conclude)(job, { ...ending, task: { ...task, warnings: [...left, ...task.warnings] } });
+}
+async function askTask(spec, line, identity) {
+  const answer = await ask(spec, line);
+  const read = readAnswer(answer, identity);
+  if (!("why" in read)) return { ...read, warnings: [] };
+  const message = `how the task stands is not known: the status command ${read.why}`;
+  return { task_status: "unknown", task_exit_code: "unknown", warnings: [{ code: "task_unknown", message }] };
+}
+async function ask({ id, cwd }, line) {
+  const environment = (0, import_chunk_6GPA47WF.questionEnvironment)({ id, cwd });
+  try {
+    const shell = { program: "/bin/sh", args: ["-c", line], cwd, environment };
+    return await (0, import_chunk_33JRTF6Z.runTool)({ ...shell, timeoutMs: import_chunk_XM3GMG25.taskStatusMs, limit: import_chunk_XM3GMG25.probeBytes });
+  } catch (error) {
+    return { how: "failed", code: null, reason: (0, import_chunk_NVPF5LEY.messageOf)(error), stdout: Buffer.alloc(0), stderr: Buffer.alloc(0) };
+  }
+}
+function readAnswer(answer, identity) {
+  const trouble = troubleOf(answer);
+  if (trouble !== void 0) return { why: trouble };
+  let told;
+  try {
+    told = JSON.parse(answer.stdout.toString("utf8"));
+  } catch {
+    return { why: "printed no JSON object" };
+  }
+  if (typeof told !== "object" || told === null || Array.isArray(told)) return { why: "printed no JSON object" };
+  const { identity: named, status, exit_code: code } = told;
+  if (typeof named !== "string" && !Number.isSafeInteger(named)) return { why: "names no task" };
+  if (String(named) !== identity) return { why: `names another task (${oneLine(String(named))})` };
+  if (typeof status !== "string" || oneLine(status) === "") return { why: "tells no status" };
+  return { task_status: oneLine(status), task_exit_code: Number.isSafeInteger(code) ? code : "unknown" };
+}
+function troubleOf({ how, code, reason, stderr }) {
+  switch (how) {
+    case "timeout":
+      return `gave no answer within ${(0, import_chunk_SBRRC2LY.formatDuration)(import_chunk_XM3GMG25.taskStatusMs)}`;
+    case "flooded":
+      return `printed more than ${(0, import_chunk_TFEMYLSK.formatSize)(import_chunk_XM3GMG25.probeBytes)}`;
+    case "failed":
+      return `could not be started (${oneLine(reason ?? "not known why")})`;
+    case "aborted":
+      return "was broken off";
+    case "exited":
+      if (code === 0) return void 0;
+      return `${code === null ? "was killed" : `exited with code ${code}`}${saidOf(stderr)}`;
+  }
+}
+function saidOf(stderr) {
+  const said = oneLine(stderr.toString("utf8"));
+  return said === "" ? "" : ` (${said})`;
+}
+function oneLine(text) {
+  return (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)(text).replace(/\s+/g, " ").trim(), Math.min(import_chunk_XM3GMG25.evidenceChars, import_chunk_XM3GMG25.excerptBytes));
+}
+function leftWarning(reason, tree) {
+  const left = (0, import_chunk_NTYY2FGO.findEscaped)(tree);
+  const named = left.slice(0, 10).map(({ pid, name }) => `${pid} (${oneLine(name)})`);
+  const more = left.length > named.length ? ` and ${left.length - named.length} more` : "";
+  const where = left.length > 0 ? `left alone: ${named.join(", ")}${more}` : "none of its processes was found here";
+  const message = `only the watching over the task has ended (${reason}); the task itself may live on; ${where}`;
+  return { code: "task_left", message };
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  concludeAsked
+});
+
+},
+"./chunk-MMAGDQC4.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  healthOf: () => healthOf,
+  observation: () => observation,
+  progressOf: () => progressOf,
+  staffFacts: () => staffFacts
+});
+module.exports = stdin_exports;
+var import_chunk_TR4KBZT3 = load("./chunk-TR4KBZT3.js");
+var import_chunk_IXDV7ZVJ = load("./chunk-IXDV7ZVJ.js");
+var import_chunk_OSQO4432 = load("./chunk-OSQO4432.js");
+var import_chunk_TUJMDTZA = load("./chunk-TUJMDTZA.js");
+var import_chunk_IAQSATNE = load("./chunk-IAQSATNE.js");
+var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
+var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
+var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
+var import_chunk_XM3GMG25 = load("./chunk-XM3GMG25.js");
+var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
+var recentEvents = 5;
+var eventsAtMost = 50;
+function observation(view, options) {
+  const { state, spec, paths } = view;
+  const condition = (0, import_chunk_IAQSATNE.conditionOf)(view);
+  const after = options.afterSeq ?? Math.max(0, state.seq - recentEvents);
+  const journal = (0, import_chunk_OSQO4432.readEvents)(paths, after, eventsAtMost);
+  const document = {
+    id: view.id,
+    kind: spec?.kind ?? null,
+    verb: spec?.verb ?? null,
+    owner: spec?.owner ?? null,
+    label: spec?.label === null || spec?.label === void 0 ? null : (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)(spec.label), 120),
+    ...staffFacts(spec),
+    ...spec?.timer ? { timer: (0, import_chunk_TR4KBZT3.timerFacts)(spec.timer) } : {},
+    state: state.state,
+    ...healthOf(view, condition),
+    supervision: condition,
+    rev: state.rev,
+    created_at: state.created_at,
+    started_at: state.started_at,
+    ended_at: state.ended_at,
+    duration_ms: state.duration_ms,
+    age_ms: Math.max(0, (0, import_chunk_Y5L6GQDB.nowMs)() - Date.parse(state.created_at)),
+    deadline_ms: spec?.deadline_ms ?? null,
+    exit_code: state.exit_code,
+    signal: state.signal,
+    error: state.error === null ? null : { ...state.error, message: (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)(state.error.message), 400) },
+    warnings: state.warnings.slice(0, 5).map((one) => ({ code: one.code, message: (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)(one.message), 200) })),
+    conversation: state.conversation,
+    files: filesOf(view),
+    next: nextFor(view, condition, options.root)
+  };
+  if (!(0, import_chunk_IAQSATNE.isEnded)(state)) document.progress = progressOf(view);
+  const { files, next, progress, ...facts } = document;
+  const plain = (0, import_chunk_LXK2ZILE.plainValue)(facts, 400);
+  const events = journal.events.map((event) => (0, import_chunk_LXK2ZILE.plainValue)(event, 400));
+  return bound(
+    { ...plain, files, next, ...progress === void 0 ? {} : { progress: (0, import_chunk_LXK2ZILE.plainValue)(progress, import_chunk_XM3GMG25.textTailBytes + 3) } },
+    events,
+    journal.more,
+    after
+  );
+}
+function staffFacts(spec) {
+  const { staff } = spec ?? {};
+  if (!staff) return { backend: null, profile: null, model: null };
+  const short = (text) => (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)(String(text)), 120);
+  return {
+    backend: short(staff.custom?.name ?? staff.backend),
+    profile: short(staff.profile),
+    model: staff.model ? short(staff.model) : null
+  };
+}
+function filesOf({ paths, state }) {
+  const files = {
+    result: paths.result,
+    output: paths.output,
+    error: paths.error,
+    events: paths.events,
+    worker_log: paths.workerLog
+  };
+  if (!(0, import_chunk_IAQSATNE.isEnded)(state)) return files;
+  return Object.fromEntries(Object.entries(files).map(([name, file]) => [name, (0, import_chunk_SWRACBME.exists)(file) ? file : null]));
+}
+function healthOf(view, condition) {
+  const attention = (reason) => ({
+    health: "attention",
+    attention_kind: "monitor_attention",
+    reason
+  });
+  switch (condition) {
+    case "unclaimed":
+      return attention(
+        `the worker died before it started the command (${view.launch?.generation ?? 1} tried); the next wait starts a new one; see ${view.paths.workerLog}`
+      );
+    case "orphaned":
+      return attention(
+        "the worker is gone; the command runs on under its shim, and the next wait attaches a new worker"
+      );
+    case "over":
+    case "lost":
+    case "host_restarted":
+    case "never_started":
+      return attention("it is over, and its end could not be stored from here");
+    case "supervised":
+    case "unseen":
+      if (view.leaseAgeMs !== null && view.leaseAgeMs > import_chunk_XM3GMG25.leaseStaleMs)
+        return attention(`no sign of life of the worker for ${Math.round(view.leaseAgeMs / 1e3)} s`);
+      if (isMoving(view)) return { health: "progressing", attention_kind: null };
+      break;
+    default:
+  }
+  return { health: view.state.health, attention_kind: view.state.attention_kind };
+}
+function isMoving({ spec, state, paths }) {
+  if (!spec?.staff || state.state !== "running") return false;
+  const output = (0, import_chunk_SWRACBME.factsOf)(paths.output);
+  return output !== void 0 && output.size > 0 && (0, import_chunk_Y5L6GQDB.nowMs)() - output.modifiedMs < import_chunk_XM3GMG25.progressingMs;
+}
+function nextFor(view, condition, root) {
+  if (condition === "damaged") return { doctor: import_chunk_TUJMDTZA.nextCommands.doctor(view.id, root.option) };
+  if (!(0, import_chunk_IAQSATNE.isEnded)(view.state))
+    return { wait: import_chunk_TUJMDTZA.nextCommands.wait(view.id, root.option), cancel: import_chunk_TUJMDTZA.nextCommands.cancel(view.id, root.option) };
+  const next = { result: import_chunk_TUJMDTZA.nextCommands.result(view.id, root.option) };
+  if (view.state.state === "done") return next;
+  if ((0, import_chunk_IXDV7ZVJ.isContinuable)(view.paths, view.state)) next.continue = import_chunk_TUJMDTZA.nextCommands.continue(view.id, root.option);
+  next.restart = import_chunk_TUJMDTZA.nextCommands.restart(view.id, root.option);
+  return next;
+}
+function progressOf(view) {
+  const { paths, spec } = view;
+  const [output, error] = [(0, import_chunk_SWRACBME.factsOf)(paths.output), (0, import_chunk_SWRACBME.factsOf)(paths.error)];
+  const newest = Math.max(
+    output && output.size > 0 ? output.modifiedMs : 0,
+    error && error.size > 0 ? error.modifiedMs : 0
+  );
+  const facts = {
+    stdout_bytes: output?.size ?? 0,
+    stderr_bytes: error?.size ?? 0,
+    last_output_at: newest > 0 ? (0, import_chunk_Y5L6GQDB.isoOf)(newest) : null,
+    last_output_age_ms: newest > 0 ? Math.max(0, Math.round((0, import_chunk_Y5L6GQDB.nowMs)() - newest)) : null
+  };
+  if (spec?.staff && !spec.staff.custom) {
+    const snapshot = (0, import_chunk_527JQF7V.readJson)(paths.snapshot);
+    return snapshot.kind === "ok" ? { ...facts, ...snapshot.value } : { ...facts, tools: [], text: "", text_truncated: false };
+  }
+  const bytes = (0, import_chunk_527JQF7V.readRange)(paths.output, -import_chunk_XM3GMG25.tailBytes, import_chunk_XM3GMG25.tailBytes)?.bytes ?? Buffer.alloc(0);
+  const latest = (0, import_chunk_LXK2ZILE.tail)((0, import_chunk_LXK2ZILE.plainText)(bytes.toString("utf8")), import_chunk_XM3GMG25.textTailBytes);
+  return { ...facts, text: latest.text, text_truncated: latest.truncated || (output?.size ?? 0) > import_chunk_XM3GMG25.tailBytes };
+}
+function bound(document, events, isMore, after) {
+  let kept = events;
+  const make = () => ({
+    ...document,
+    events: kept,
+    next_seq: kept.at(-1)?.seq ?? after,
+    more: isMore || kept.length < events.length
+  });
+  const size = () => Buffer.byteLength(JSON.stringify(make())) + 1;
+  while (size() > import_chunk_XM3GMG25.observeBytes && kept.length > 1) kept = kept.slice(0, -1);
+  if (size() > import_chunk_XM3GMG25.observeBytes && kept[0]) {
+    const { seq, at, job, owner, type } = kept[0];
+    kept = [{ seq, at, job, owner, type, truncated: true }];
+  }
+  const progress = document.progress;
+  for (let limit = import_chunk_XM3GMG25.textTailBytes; progress && size() > import_chunk_XM3GMG25.observeBytes && limit > 64; limit = Math.floor(limit / 2)) {
+    document.progress = { ...progress, text: (0, import_chunk_LXK2ZILE.tail)(progress.text ?? "", limit).text, text_truncated: true };
+  }
+  if (progress && size() > import_chunk_XM3GMG25.observeBytes) document.progress = { tools_truncated: true, text_truncated: true };
+  for (const name of ["files", "warnings", "label", "next", "error", "owner", "model"])
+    if (size() > import_chunk_XM3GMG25.observeBytes) delete document[name];
+  return make();
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  healthOf,
+  observation,
+  progressOf,
+  staffFacts
+});
+
+},
+"./chunk-NIHMW2D7.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  askGh: () => askGh,
+  checksFacts: () => checksFacts,
+  checksWord: () => checksWord,
+  checksWords: () => checksWords,
+  compareActivity: () => compareActivity,
+  factsOfActivity: () => factsOfActivity,
+  fieldsOf: () => fieldsOf,
+  findPull: () => findPull,
+  isFailure: () => isFailure,
+  isNoneForGood: () => isNoneForGood,
+  line: () => line,
+  linkOf: () => linkOf,
+  movedFrom: () => movedFrom,
+  readCheck: () => readCheck,
+  readPull: () => readPull,
+  readRun: () => readRun,
+  readSeen: () => readSeen,
+  repositoryIn: () => repositoryIn,
+  repositoryOf: () => repositoryOf,
+  rowsOf: () => rowsOf,
+  runIdOf: () => runIdOf,
+  shaOf: () => shaOf,
+  shareGh: () => shareGh,
+  shortSha: () => shortSha,
+  sinceOf: () => sinceOf,
+  targetOptions: () => targetOptions,
+  unexpected: () => unexpected,
+  wordsOfActivity: () => wordsOfActivity
+});
+module.exports = stdin_exports;
+var import_chunk_SBRRC2LY = load("./chunk-SBRRC2LY.js");
+var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
+var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
+var import_chunk_6GPA47WF = load("./chunk-6GPA47WF.js");
+var import_chunk_XM3GMG25 = load("./chunk-XM3GMG25.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+async function shareGh(tools, key, isFirst, ask) {
+  const maxAgeMs = isFirst ? import_chunk_XM3GMG25.ghFreshMs : Math.max(import_chunk_XM3GMG25.ghFreshMs, (tools.everyMs ?? 0) * import_chunk_XM3GMG25.ghFreshShare);
+  const held = async () => {
+    const found = await ask();
+    if (!isFailure(found)) return found;
+    if (found.kind === "fault") return { ...found, holdMs: 0 };
+    if (found.cause !== "rate_limit") return { ...found, holdMs: 1e3 };
+    const waitMs = found.retryAfterMs ?? import_chunk_XM3GMG25.ghLimitedMs;
+    return { ...found, holdMs: waitMs, untilMs: tools.nowMs() + waitMs };
+  };
+  try {
+    const found = await tools.shared(`gh ${key}`, maxAgeMs, held);
+    if (!isFailure(found)) return found;
+    const { holdMs: _hold, untilMs, ...failure } = found;
+    if (failure.kind === "fault" || untilMs === void 0) return failure;
+    return { ...failure, retryAfterMs: Math.max(0, untilMs - tools.nowMs()) };
+  } catch (error) {
+    if (!(error instanceof import_chunk_NVPF5LEY.FaultError) || error.code !== "busy") throw error;
+    return {
+      kind: "trouble",
+      cause: "timeout",
+      message: "another watch still asks GitHub for this",
+      retryAfterMs: null
+    };
+  }
+}
+function isFailure(found) {
+  return "kind" in found && (found.kind === "trouble" || found.kind === "fault");
+}
+var targetOptions = {
+  repo: { kind: "text", value: "OWNER/REPO", help: "repository, also HOST/OWNER/REPO (default: that of the folder)" },
+  pr: { kind: "text", value: "N", help: "pull request: its number or address" }
+};
+var form = "a number, OWNER/REPO#N, or the address https://HOST/OWNER/REPO/pull/N";
+function readPull(given, verb) {
+  const text = given.text("pr") ?? given.words[0];
+  if (text === void 0) throw (0, import_chunk_NVPF5LEY.usageError)(`cannot watch ${verb} without a pull request: give --pr N`);
+  if (given.has("pr") && given.words.length > 0)
+    throw (0, import_chunk_NVPF5LEY.usageError)(`cannot watch ${verb} of both --pr ${text} and ${JSON.stringify(given.words[0])}: name one`);
+  const match = /^(?:https?:\/\/([^/]+)\/)?(?:([^/#]+\/[^/#]+)(?:\/pull\/|#)|#)?(\d{1,9})(?:\/[\w./-]*)?(?:[?#].*)?$/.exec(text);
+  const [, host, named, number] = match ?? [];
+  const isWhole = match && Number(number) > 0 && (host === void 0 || named !== void 0);
+  if (!isWhole) throw (0, import_chunk_NVPF5LEY.usageError)(`cannot watch ${verb} of ${JSON.stringify(text)}: allowed are ${form}`);
+  const said = named === void 0 ? void 0 : readRepository(host === void 0 ? named : `${host}/${named}`);
+  const repo = repositoryOf(given);
+  if (said !== void 0 && given.has("repo") && !sameRepository(said, repo))
+    throw (0, import_chunk_NVPF5LEY.usageError)(`cannot watch ${verb} of ${JSON.stringify(text)} with --repo ${repo}: they name two repositories`);
+  return { repo: said ?? repo, pr: Number(number) };
+}
+function repositoryOf(given) {
+  const text = given.text("repo") ?? import_chunk_6GPA47WF.variables.githubRepository();
+  return text === void 0 ? null : readRepository(text);
+}
+function readRepository(text) {
+  const parts = text.split("/");
+  const [repo = "", owner = "", host] = [...parts].reverse();
+  const isWhole = (parts.length === 2 || parts.length === 3) && /^[A-Za-z0-9_][A-Za-z0-9._-]{0,99}$/.test(owner) && /^[A-Za-z0-9._][A-Za-z0-9._-]{0,99}$/.test(repo) && !/^\.\.?$/.test(repo) && (host === void 0 || /^[A-Za-z0-9][A-Za-z0-9.-]*(?::\d{1,5})?$/.test(host));
+  if (!isWhole)
+    throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take the repository ${JSON.stringify(text)}: allowed are OWNER/REPO and HOST/OWNER/REPO`);
+  const usual = import_chunk_6GPA47WF.variables.githubHost() ?? "github.com";
+  const where = (host ?? usual).toLowerCase();
+  return where === "github.com" && usual === "github.com" ? `${owner}/${repo}` : `${where}/${owner}/${repo}`;
+}
+function repositoryIn(link) {
+  const match = /^https?:\/\/([^/]+)\/([^/]+)\/([^/]+?)(?:\/.*)?$/.exec(link);
+  if (!match) return void 0;
+  try {
+    const [, host, owner, repo] = match;
+    return readRepository(`${host}/${owner}/${repo}`);
+  } catch {
+    return void 0;
+  }
+}
+function sameRepository(a, b) {
+  return a?.toLowerCase() === b?.toLowerCase();
+}
+function fieldsOf(value) {
+  return typeof value === "object" && value !== null && !Array.isArray(value) ? value : void 0;
+}
+function rowsOf(value) {
+  if (!Array.isArray(value)) return void 0;
+  return value.flatMap((row) => [fieldsOf(row) ?? []].flat());
+}
+function textOf(value, limit = 120) {
+  return typeof value === "string" ? (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)(value).replace(/\s+/g, " ").trim(), limit) : "";
+}
+function linkOf(value) {
+  return typeof value === "string" && /^https?:\/\/[!-~]{1,500}$/.test(value) ? value : "";
+}
+function shaOf(value) {
+  return typeof value === "string" && /^[0-9a-f]{40}(?:[0-9a-f]{24})?$/.test(value) ? value : void 0;
+}
+function instantOf(value) {
+  const ms = typeof value === "string" ? Date.parse(value) : Number.NaN;
+  return Number.isFinite(ms) && ms > 0 ? ms : null;
+}
+function readActivity(row) {
+  const reviews = (rowsOf(row.reviews) ?? []).filter(({ state }) => textOf(state).toUpperCase() !== "PENDING").flatMap((found) => readOne("review", found, found.submittedAt));
+  const comments = (rowsOf(row.comments) ?? []).flatMap((found) => readOne("comment", found, found.createdAt));
+  return [...newest(reviews, import_chunk_XM3GMG25.ghActivity), ...newest(comments, import_chunk_XM3GMG25.ghActivity)];
+}
+function readOne(kind, row, at) {
+  const id = textOf(row.id);
+  if (id === "") return [];
+  const author = fieldsOf(row.author) ?? {};
+  const login = textOf(author.login, 60);
+  const isBot = typeof author.is_bot === "boolean" ? author.is_bot : login.endsWith("[bot]") || null;
+  return [
+    {
+      id: `${kind}:${id}`,
+      kind,
+      actor: login || "ghost",
+      is_bot: isBot,
+      state: kind === "review" ? textOf(row.state, 40).toLowerCase() || null : null,
+      at: instantOf(at),
+      url: linkOf(row.url) || null
+    }
+  ];
+}
+function newest(found, count) {
+  return found.sort((a, b) => (a.at ?? 0) - (b.at ?? 0)).slice(-count);
+}
+function readSeen(cursor) {
+  const { ids, floor, report } = fieldsOf(cursor?.seen) ?? {};
+  if (!Array.isArray(ids) || typeof report !== "number") return void 0;
+  return { ids: ids.filter((id) => typeof id === "string"), floor: typeof floor === "number" ? floor : null, report };
+}
+function compareActivity(found, seen, isWanted) {
+  const ids = found.map(({ id }) => id);
+  if (!seen) {
+    const last = Math.max(...found.map(({ at }) => at ?? 0));
+    const floor = last > 0 ? last - import_chunk_XM3GMG25.ghActivitySlackMs : null;
+    return { fresh: [], seen: { ids: ids.slice(-import_chunk_XM3GMG25.ghSeenIds), floor, report: 0 } };
+  }
+  const known = new Set(seen.ids);
+  const unknown = found.filter(({ id }) => !known.has(id));
+  const fresh = unknown.filter((one) => isWanted(one) && (one.at ?? seen.floor ?? 0) >= (seen.floor ?? 0));
+  const kept = [...seen.ids.filter((id) => !ids.includes(id)), ...ids];
+  const report = seen.report + (fresh.length > 0 ? 1 : 0);
+  return { fresh, seen: { ids: kept.slice(-import_chunk_XM3GMG25.ghSeenIds), floor: seen.floor, report } };
+}
+function factsOfActivity(fresh) {
+  const named = fresh.slice(-import_chunk_XM3GMG25.ghNamedActivity);
+  return {
+    ids: named.map(({ id }) => id),
+    activity: named.map((one) => ({ ...one, at: one.at === null ? null : new Date(one.at).toISOString() })),
+    more: fresh.length - named.length
+  };
+}
+function wordsOfActivity(fresh) {
+  const one = ({ kind, state, actor }) => `${state ?? kind} by ${actor}`.replaceAll("_", " ");
+  return `${fresh.length} new: ${fresh.slice(-import_chunk_XM3GMG25.ghNamedActivity).map(one).join(", ")}`;
+}
+var words = [
+  [/rate limit|HTTP 429|submitted too quickly|abuse detection/i, "rate_limit", "GitHub limits the rate"],
+  [
+    /not a git repository|no git remotes|none of the git remotes|determine base repo|no default remote repository/i,
+    "refused",
+    "gh finds no repository in this folder; name it with --repo OWNER/REPO"
+  ],
+  [/unknown (?:flag|command|shorthand)|unknown JSON field/i, "refused", "this gh is too old; install a newer one"],
+  [
+    /HTTP 401|bad credentials|gh auth (?:login|refresh)|\bSAML\b|required scopes|resource not accessible|HTTP 403/i,
+    "auth",
+    "GitHub refused the login of gh"
+  ],
+  [
+    /could not resolve to a|HTTP 404|no pull requests? found/i,
+    "not_found",
+    "GitHub does not have it, or not for this login"
+  ],
+  [/HTTP 5\d\d|status code: 5\d\d|something went wrong/i, "server", "GitHub fails"],
+  [
+    /i\/o timeout|deadline exceeded|handshake timeout|Client\.Timeout|timed? ?out/i,
+    "timeout",
+    "GitHub did not answer in time"
+  ],
+  [
+    /error connecting|dial tcp|connection re(?:fused|set)|no such host|unreachable|\bEOF\b|proxyconnect|x509|githubstatus\.com/i,
+    "network",
+    "GitHub cannot be reached"
+  ]
+];
+var faults = ["auth", "not_found", "refused", "tool_missing"];
+function failureOf(answer, tools) {
+  if (answer.how === "timeout") return trouble("timeout", "gh did not answer in time and was ended");
+  if (answer.how === "flooded") return trouble("shape", "gh printed too much and was ended");
+  if (answer.how === "aborted") return trouble("failed", "the look was called off");
+  if (answer.how === "failed") return trouble("failed", `gh could not be started (${answer.reason})`);
+  const said = wordsOf(answer);
+  if (answer.code === 126 || answer.code === 127) return fault("tool_missing", `gh cannot be executed: ${said}`);
+  if (answer.code === 4) return fault("auth", `gh is not logged in: ${said}`);
+  for (const [pattern, kind, says] of words) {
+    if (!pattern.test(said)) continue;
+    const message = `${says}: ${said}`;
+    if (faults.includes(kind)) return fault(kind, message);
+    return trouble(kind, message, kind === "rate_limit" ? waitOf(said, tools.nowMs()) : null);
+  }
+  return trouble("failed", `gh failed with exit code ${answer.code}: ${said}`);
+}
+function wordsOf({ stdout, stderr }) {
+  const text = stderr.length > 0 ? stderr : stdout.subarray(0, 2e3);
+  return (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)(text.toString()).replace(/\s+/g, " ").trim(), 400) || "it said nothing";
+}
+function trouble(cause, message, retryAfterMs = null) {
+  return { kind: "trouble", cause, message, retryAfterMs };
+}
+function fault(cause, message) {
+  return { kind: "fault", cause, message };
+}
+function waitOf(said, nowMs) {
+  const seconds = /retry[- ]after\W{0,3}(\d{1,6})\b/i.exec(said)?.[1];
+  if (seconds !== void 0) return Number(seconds) * 1e3;
+  const epoch = /reset\W{0,3}(\d{10})\b/i.exec(said)?.[1];
+  if (epoch !== void 0) return Math.max(0, Number(epoch) * 1e3 - nowMs);
+  const stamp = /\b(\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.\d+)?) ?(Z|UTC|[+-]\d\d:\d\d)/.exec(said);
+  if (stamp)
+    return Math.max(0, Date.parse(`${stamp[1]?.replace(" ", "T")}${stamp[2] === "UTC" ? "Z" : stamp[2]}`) - nowMs);
+  const [, count, unit = ""] = /\bin (\d{1,5}) (second|minute|hour)/i.exec(said) ?? [];
+  const sizes = { second: 1e3, minute: 6e4, hour: 36e5 };
+  return count === void 0 ? null : Number(count) * (sizes[unit.toLowerCase()] ?? 1e3);
+}
+var quiet = {
+  GH_PAGER: "cat",
+  PAGER: "cat",
+  GH_PROMPT_DISABLED: "1",
+  GH_NO_UPDATE_NOTIFIER: "1",
+  GH_SPINNER_DISABLED: "1",
+  GH_DEBUG: "0",
+  GH_FORCE_TTY: "",
+  NO_COLOR: "1",
+  CLICOLOR_FORCE: "0"
+};
+async function askGh(tools, args, codes = [0]) {
+  const program = tools.find("gh");
+  if (program === void 0) return missing();
+  for (let attempt = 0; ; attempt += 1) {
+    const result = judge(await call(tools, program, args), codes, tools);
+    const pause = import_chunk_XM3GMG25.ghPausesMs[attempt];
+    const heals = result.kind === "trouble" && result.cause !== "rate_limit";
+    if (!heals || pause === void 0 || tools.signal.aborted || tools.leftMs() <= pause) return timed(result, tools);
+    await (0, import_chunk_Y5L6GQDB.sleep)(pause);
+  }
+}
+function missing() {
+  const message = `cannot find gh on PATH (${import_chunk_6GPA47WF.variables.searchPath() || "empty"}); install GitHub's CLI and log in with gh auth login`;
+  return { kind: "fault", cause: "tool_missing", message };
+}
+async function call(tools, program, args) {
+  const timeoutMs = Math.min(import_chunk_XM3GMG25.ghCallMs, Math.max(1, tools.leftMs()));
+  return tools.run({ program, args, environment: quiet, limit: import_chunk_XM3GMG25.ghBytes, timeoutMs });
+}
+function judge(answer, codes, tools) {
+  const isAnswer = answer.how === "exited" && codes.includes(answer.code ?? -1);
+  if (isAnswer) {
+    try {
+      return { kind: "answer", value: JSON.parse(answer.stdout.toString()) };
+    } catch {
+      if (answer.code === 0) return unexpected("it printed no JSON");
+    }
+  }
+  return failureOf(answer, tools);
+}
+function unexpected(what) {
+  return { kind: "trouble", cause: "shape", message: `gh answered in an unexpected form: ${what}`, retryAfterMs: null };
+}
+async function timed(result, tools) {
+  if (result.kind !== "trouble" || result.cause !== "rate_limit" || result.retryAfterMs !== null) return result;
+  const program = tools.find("gh");
+  if (program === void 0 || /secondary|quickly|abuse/i.test(result.message)) return result;
+  const answer = judge(await call(tools, program, ["api", "rate_limit"]), [0], tools);
+  const resources = answer.kind === "answer" ? fieldsOf(fieldsOf(answer.value)?.resources) : void 0;
+  const resets = Object.values(resources ?? {}).flatMap((row) => {
+    const { remaining, reset } = fieldsOf(row) ?? {};
+    return remaining === 0 && typeof reset === "number" ? [reset * 1e3] : [];
+  });
+  return resets.length === 0 ? result : { ...result, retryAfterMs: Math.max(0, Math.max(...resets) - tools.nowMs()) };
+}
+function readCheck(row) {
+  const status = textOf(row.status);
+  const conclusion = textOf(row.conclusion);
+  const ofRun = status.toUpperCase() === "COMPLETED" ? conclusion : status;
+  return {
+    name: textOf(row.name) || textOf(row.context) || "unnamed",
+    workflow: textOf(row.workflowName) || textOf(row.workflow),
+    state: textOf(row.state) || ofRun || textOf(row.bucket),
+    link: linkOf(row.detailsUrl) || linkOf(row.targetUrl) || linkOf(row.link),
+    startedAt: instantOf(row.startedAt) ?? instantOf(row.createdAt)
+  };
+}
+function readRun(row) {
+  if (typeof row.databaseId !== "number") return void 0;
+  const status = textOf(row.status);
+  return {
+    id: row.databaseId,
+    workflow: textOf(row.workflowName) || textOf(row.name) || "unnamed",
+    event: textOf(row.event),
+    state: status.toLowerCase() === "completed" ? textOf(row.conclusion) : status,
+    link: linkOf(row.url),
+    createdAt: instantOf(row.createdAt),
+    startedAt: instantOf(row.startedAt)
+  };
+}
+function runIdOf({ link }) {
+  const id = /\/actions\/runs\/(\d{1,15})(?:\/|$)/.exec(link)?.[1];
+  return id === void 0 ? void 0 : Number(id);
+}
+function readState(row) {
+  const word = textOf(row.state).toLowerCase();
+  return word === "open" || word === "merged" || word === "closed" ? word : void 0;
+}
+function readMerge(row) {
+  const mergeable = textOf(row.mergeable).toUpperCase();
+  const status = textOf(row.mergeStateStatus).toUpperCase();
+  if (mergeable === "CONFLICTING" || status === "DIRTY") return "conflicting";
+  if (mergeable !== "MERGEABLE") return "unknown";
+  if (row.isDraft === true || ["BLOCKED", "BEHIND", "DRAFT"].includes(status)) return "blocked";
+  return ["", "CLEAN", "HAS_HOOKS", "UNSTABLE"].includes(status) ? "mergeable" : "unknown";
+}
+function readDecision(row) {
+  const word = textOf(row.reviewDecision).toLowerCase();
+  return word === "approved" || word === "changes_requested" || word === "review_required" ? word : null;
+}
+var pullFields = "number,url,title,state,isDraft,mergeable,mergeStateStatus,reviewDecision,headRefOid,headRefName,statusCheckRollup,reviews,comments";
+function findPull(target, tools, cursor) {
+  const repo = target.repo ?? (typeof cursor?.repo === "string" ? cursor.repo : null);
+  const key = `pull ${repo ?? tools.cwd}#${target.pr}`;
+  return shareGh(tools, key, cursor === null, () => fetchPull({ ...target, repo }, tools));
+}
+async function fetchPull(target, tools) {
+  const words2 = (fields) => [
+    ...["pr", "view", String(target.pr)],
+    ...target.repo === null ? [] : ["--repo", target.repo],
+    ...["--json", fields]
+  ];
+  for (let round = 0; round < 3; round += 1) {
+    const answer = await askGh(tools, words2(pullFields));
+    if (answer.kind !== "answer") return answer;
+    const row = fieldsOf(answer.value);
+    const pull = row && readPullRow(row, target);
+    if (!pull) return unexpected("gh pr view lacks the state, the head or the address of the pull request");
+    if (row.statusCheckRollup !== void 0) return pull;
+    const checks = await askChecks(pull, tools);
+    if (!Array.isArray(checks)) return checks;
+    const after = await askGh(tools, words2("headRefOid"));
+    if (after.kind !== "answer") return after;
+    if (fieldsOf(after.value)?.headRefOid === pull.head) return { ...pull, checks };
+  }
+  return unexpected("the head moved again and again");
+}
+function readPullRow(row, target) {
+  const url = linkOf(row.url);
+  const repo = target.repo ?? repositoryIn(url);
+  const state = readState(row);
+  const head = shaOf(row.headRefOid);
+  if (repo === void 0 || state === void 0 || head === void 0) return void 0;
+  return {
+    kind: "pull",
+    repo,
+    number: target.pr,
+    url,
+    title: textOf(row.title),
+    state,
+    merge: readMerge(row),
+    decision: readDecision(row),
+    head,
+    checks: (rowsOf(row.statusCheckRollup) ?? []).map(readCheck),
+    activity: readActivity(row)
+  };
+}
+async function askChecks({ repo, number }, tools) {
+  const words2 = ["pr", "checks", String(number), "--repo", repo, "--json", "name,state,bucket,workflow,link"];
+  const answer = await askGh(tools, words2, [0, 1, 8]);
+  if (answer.kind !== "answer") return /no (?:checks|commit)/i.test(answer.message) ? [] : answer;
+  return rowsOf(answer.value)?.map(readCheck) ?? unexpected("gh pr checks gave no list");
+}
+function checksWord(rollup, grace) {
+  if (rollup.word === "failing") return "failed";
+  if (rollup.word === "passing") return "passed";
+  if (rollup.word === "running") return rollup.counts.gated > 0 ? "gated" : "running";
+  return rollup.counts.skipped === 0 && !isOver(grace) ? "not_yet" : "none";
+}
+function isNoneForGood(word, grace) {
+  return word === "none" && isOver(grace);
+}
+function isOver({ nowMs, since, graceMs }) {
+  return nowMs - since >= graceMs;
+}
+function sinceOf(cursor, head, nowMs) {
+  const { head: known, since } = cursor ?? {};
+  return known === head && typeof since === "number" && since <= nowMs ? since : nowMs;
+}
+function movedFrom(cursor, head) {
+  const before = cursor?.head;
+  return typeof before === "string" && before !== "" && before !== head ? before : null;
+}
+function checksWords(rollup, { nowMs, since }) {
+  const { passed, skipped, failed, gated, running } = rollup.counts;
+  const counts = (parts) => parts.flatMap(([count, word]) => count > 0 ? `${count} ${word}` : []).join(", ");
+  const rest = counts([
+    [running, "running"],
+    [passed, "passed"],
+    [skipped, "skipped"]
+  ]);
+  const after = rest === "" ? "" : `; ${rest}`;
+  if (failed > 0) return `${failed} failing: ${namesOf(rollup.failing.map((item) => item.name))}${after}`;
+  if (gated > 0) return `waiting for approval: ${namesOf(rollup.gating)}${after}`;
+  if (rollup.word !== "none") return rest;
+  if (skipped > 0) return `nothing ran, ${skipped} skipped`;
+  return `no checks reported in ${(0, import_chunk_SBRRC2LY.formatAge)(nowMs - since)}`;
+}
+function namesOf(names) {
+  const more = names.length - import_chunk_XM3GMG25.ghNamedChecks;
+  return `${names.slice(0, import_chunk_XM3GMG25.ghNamedChecks).join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
+}
+function checksFacts(rollup) {
+  const { passed, skipped, failed, gated, running } = rollup.counts;
+  const named = ({ name, link }) => ({ name, link });
+  return {
+    checks: rollup.word,
+    passed,
+    failed,
+    running,
+    skipped,
+    gated,
+    failing: rollup.failing.slice(0, import_chunk_XM3GMG25.ghNamedChecks).map(named),
+    gating: rollup.gating.slice(0, import_chunk_XM3GMG25.ghNamedChecks)
+  };
+}
+function line(text) {
+  return (0, import_chunk_LXK2ZILE.excerpt)(text, import_chunk_XM3GMG25.evidenceChars);
+}
+function shortSha(head) {
+  return head.slice(0, 10);
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  askGh,
+  checksFacts,
+  checksWord,
+  checksWords,
+  compareActivity,
+  factsOfActivity,
+  fieldsOf,
+  findPull,
+  isFailure,
+  isNoneForGood,
+  line,
+  linkOf,
+  movedFrom,
+  readCheck,
+  readPull,
+  readRun,
+  readSeen,
+  repositoryIn,
+  repositoryOf,
+  rowsOf,
+  runIdOf,
+  shaOf,
+  shareGh,
+  shortSha,
+  sinceOf,
+  targetOptions,
+  unexpected,
+  wordsOfActivity
+});
+
+},
+"./chunk-NTYY2FGO.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  endProbes: () => endProbes,
+  findCgroup: () => findCgroup,
+  findEscaped: () => findEscaped,
+  findProbes: () => findProbes,
+  findRows: () => findRows,
+  makeCgroup: () => makeCgroup,
+  removeCgroup: () => removeCgroup,
+  terminate: () => terminate,
+  treeOf: () => treeOf,
+  withBelow: () => withBelow
+});
+module.exports = stdin_exports;
+var import_chunk_BYPGP4VB = load("./chunk-BYPGP4VB.js");
+var import_chunk_7DZB4FPX = load("./chunk-7DZB4FPX.js");
+var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
+var import_chunk_6GPA47WF = load("./chunk-6GPA47WF.js");
+var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_node_fs = require("node:fs");
+var import_node_path = builtin("node:path");
+var prefix = "job-companion-";
+function makeCgroup(id) {
+  const own = ownCgroup();
+  if (own === void 0) return null;
+  const folder = import_node_path.default.join(own, `${prefix}${id}`);
+  try {
+    (0, import_node_fs.mkdirSync)(folder);
+    return folder;
+  } catch (error) {
+    return (0, import_chunk_NVPF5LEY.errnoOf)(error) === "EEXIST" ? folder : null;
+  }
+}
+function findCgroup(id) {
+  const own = ownCgroup();
+  const folder = own === void 0 ? null : import_node_path.default.join(own, `${prefix}${id}`);
+  return folder !== null && (0, import_chunk_SWRACBME.exists)(folder) ? folder : null;
+}
+function listCgroup(folder, id) {
+  if (folder === null || import_node_path.default.basename(folder) !== `${prefix}${id}` || !isBelowMount(folder)) return [];
+  return pidsIn(folder);
+}
+function removeCgroup(folder, id) {
+  if (folder === null || import_node_path.default.basename(folder) !== `${prefix}${id}` || !isBelowMount(folder)) return;
+  try {
+    removeEmpty(folder);
+    if (import_node_path.default.basename(import_node_path.default.dirname(folder)).startsWith(prefix)) (0, import_node_fs.rmdirSync)(import_node_path.default.dirname(folder));
+  } catch {
+  }
+}
+function removeEmpty(folder) {
+  for (const name of (0, import_chunk_SWRACBME.listNames)(folder)) if (!name.includes(".")) removeEmpty(import_node_path.default.join(folder, name));
+  (0, import_node_fs.rmdirSync)(folder);
+}
+function pidsIn(folder) {
+  const text = readOrEmpty(import_node_path.default.join(folder, "cgroup.procs"));
+  const own = text.split("\n").map(Number).filter((pid) => pid > 1);
+  const inner = (0, import_chunk_SWRACBME.listNames)(folder).filter(
+    (name) => !name.startsWith(prefix) && !/^(?:cgroup|cpu|memory|io|pids|cpuset|hugetlb|rdma|misc)\./.test(name)
+  );
+  return [...own, ...inner.flatMap((name) => pidsIn(import_node_path.default.join(folder, name)))];
+}
+function ownCgroup() {
+  const mount = mountPoint();
+  const line = readOrEmpty("/proc/self/cgroup").split("\n").find((one) => one.startsWith("0::"));
+  return mount === void 0 || line === void 0 ? void 0 : import_node_path.default.join(mount, line.slice(3));
+}
+function mountPoint() {
+  const line = readOrEmpty("/proc/self/mounts").split("\n").find((one) => one.split(" ")[2] === "cgroup2");
+  return line?.split(" ")[1];
+}
+function isBelowMount(folder) {
+  const mount = mountPoint();
+  return mount !== void 0 && import_node_path.default.resolve(folder) === folder && folder.startsWith(`${mount}/`);
+}
+function readOrEmpty(file) {
+  try {
+    return (0, import_node_fs.readFileSync)(file, "utf8");
+  } catch {
+    return "";
+  }
+}
+var hasMarks = process.platform === "linux";
+function findMembers(tree) {
+  const rows = findRows(tree, (row) => !(0, import_chunk_7DZB4FPX.isDeadState)(row.state));
+  const probes = findProbes(rows);
+  return rows.map(({ pid, start, name, parent }) => ({
+    ...{ pid, start, name, parent },
+    ...probes.has(pid) ? { isProbe: true } : {}
+  }));
+}
+function findEscaped(tree) {
+  const within = new Set(findMembers(tree).map(({ pid }) => pid));
+  const isOurs = ({ pid, parent, isProbe }) => within.has(pid) || parent === process.pid || isProbe === true;
+  return findMembers({ ...tree, reach: "all", known: new Map() }).filter((one) => !isOurs(one));
+}
+function findRows(tree, isWanted) {
+  const rows = (0, import_chunk_7DZB4FPX.readProcesses)(tree.baseline).filter((row) => isWanted(row) && !(Number(row.start) < tree.since));
+  const marks = new Map();
+  const markOf = (pid) => {
+    if (!marks.has(pid)) marks.set(pid, (0, import_chunk_7DZB4FPX.readProcessVariable)(pid, import_chunk_6GPA47WF.markVariable));
+    return marks.get(pid);
+  };
+  const counted = new Set(tree.counted());
+  const foreign = findForeign(rows, markOf, tree.mark);
+  const isForeign = (pid) => foreign.has(pid);
+  const inSession = (row) => row.session === tree.session || row.group === tree.session;
+  const isOurSession = tree.session !== null && rows.some((row) => inSession(row) && (!hasMarks || markOf(row.pid) === tree.mark));
+  if (tree.reach === "session")
+    return rows.filter((row) => isOurSession && inSession(row) && !isForeign(row.pid) && !isSpared(row, tree));
+  const members = new Map();
+  for (const row of rows) {
+    const isKnown = tree.known.get(row.pid) === row.start || counted.has(row.pid);
+    if (markOf(row.pid) === tree.mark || (isOurSession && inSession(row) || isKnown) && !isForeign(row.pid))
+      members.set(row.pid, row);
+  }
+  for (let grew = true; grew; ) {
+    grew = false;
+    for (const row of rows) {
+      if (members.has(row.pid) || !members.has(row.parent) || isForeign(row.pid)) continue;
+      members.set(row.pid, row);
+      grew = true;
+    }
+  }
+  const found = [...members.values()].filter((row) => !isSpared(row, tree));
+  for (const row of found) tree.known.set(row.pid, row.start);
+  return found;
+}
+function findProbes(rows) {
+  const isOne = (row) => {
+    const role = (0, import_chunk_7DZB4FPX.readProcessVariable)(row.pid, import_chunk_6GPA47WF.roleVariable);
+    return role === "probe" || role === "worker" && row.parent === process.pid;
+  };
+  return withBelow(rows, new Set(rows.filter(isOne).map((row) => row.pid)));
+}
+function withBelow(rows, pids) {
+  for (let size = -1; size !== pids.size; ) {
+    size = pids.size;
+    for (const row of rows) if (pids.has(row.parent)) pids.add(row.pid);
+  }
+  return pids;
+}
+function findForeign(rows, markOf, mark) {
+  const foreign = new Set(rows.filter((row) => (markOf(row.pid) ?? mark) !== mark).map((row) => row.pid));
+  for (let size = -1; size !== foreign.size; ) {
+    size = foreign.size;
+    for (const row of rows) if (foreign.has(row.parent) && markOf(row.pid) !== mark) foreign.add(row.pid);
+  }
+  return foreign;
+}
+function isSpared(row, tree) {
+  return row.pid === process.pid || tree.spared.includes(row.pid);
+}
+async function terminate(tree, options) {
+  const report = { step: "none", ended: [], survivors: [] };
+  const seen = new Map();
+  const told = new Set();
+  const note = (members) => {
+    for (const member of members) seen.set(member.pid, member);
+    return members;
+  };
+  let left = note(findMembers(tree));
+  if (left.length === 0) return report;
+  report.step = "term";
+  const termUntil = (0, import_chunk_Y5L6GQDB.monotonicMs)() + options.graceMs;
+  for (let pause = 5; left.length > 0 && (0, import_chunk_Y5L6GQDB.monotonicMs)() < termUntil; pause = Math.min(pause * 2, 100)) {
+    for (const member of left) if (!told.has(member.pid) && signal(member, "SIGTERM")) told.add(member.pid);
+    await (0, import_chunk_Y5L6GQDB.sleep)(Math.min(pause, Math.max(1, termUntil - (0, import_chunk_Y5L6GQDB.monotonicMs)())));
+    left = note(stillThere(left, tree));
+  }
+  if (left.length > 0) {
+    report.step = "kill";
+    const killUntil = (0, import_chunk_Y5L6GQDB.monotonicMs)() + options.settleMs;
+    for (let pause = 5; left.length > 0 && (0, import_chunk_Y5L6GQDB.monotonicMs)() < killUntil; pause = Math.min(pause * 2, 200)) {
+      for (const member of left) signal(member, "SIGKILL");
+      await (0, import_chunk_Y5L6GQDB.sleep)(pause);
+      left = note(findMembers(tree));
+    }
+  }
+  report.survivors = left;
+  report.ended = [...seen.values()].filter(
+    (member) => !left.some((one) => one.pid === member.pid) && !isShimsOwn(member, tree) && !member.isProbe
+  );
+  return report;
+}
+function isShimsOwn(member, tree) {
+  return tree.child !== null && tree.session !== null && member.parent === tree.session && member.pid !== tree.child;
+}
+function endProbes(tree) {
+  for (const member of findMembers({ ...tree, reach: "all" })) if (member.isProbe) signal(member, "SIGKILL");
+}
+function stillThere(members, tree) {
+  const living = members.filter(isAlive);
+  return living.length > 0 ? living : findMembers(tree);
+}
+function isAlive(member) {
+  const row = (0, import_chunk_7DZB4FPX.readProcess)(member.pid);
+  return row !== void 0 && row.start === member.start && !(0, import_chunk_7DZB4FPX.isDeadState)(row.state);
+}
+function signal(member, name) {
+  if (!isAlive(member)) return false;
+  try {
+    process.kill(member.pid, name);
+    return true;
+  } catch {
+    return false;
+  }
+}
+function treeOf(spec, paths, who) {
+  const living = (identity) => identity && (0, import_chunk_7DZB4FPX.livenessOf)(identity) === "alive" ? [identity.pid] : [];
+  const cgroup = (0, import_chunk_BYPGP4VB.readWorker)(paths);
+  const folder = cgroup.kind === "ok" ? cgroup.value.cgroup ?? null : null;
+  const shim = who.shim && isHere(who.shim) ? who.shim : null;
+  const atShimPid = shim ? (0, import_chunk_7DZB4FPX.readProcess)(shim.pid) : void 0;
+  const isStranger = atShimPid !== void 0 && atShimPid.start !== shim?.start_token;
+  return {
+    mark: spec.mark,
+    // A launcher that detaches its task: what left the session is the task, and the job only watches over it.
+    reach: spec.run?.status_cmd ? "session" : "all",
+    session: shim && !isStranger ? shim.pid : null,
+    since: isHere(spec.launcher) ? Number(spec.launcher.start_token) || 0 : 0,
+    spared: [...living(who.worker), ...living(shim)],
+    baseline: who.baseline ?? null,
+    counted: () => listCgroup(folder, spec.id),
+    child: who.child?.pid ?? null,
+    known: new Map()
+  };
+}
+function isHere(identity) {
+  return identity.boot_id === (0, import_chunk_7DZB4FPX.bootId)() && identity.pid_ns === (0, import_chunk_7DZB4FPX.pidNamespace)();
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  endProbes,
+  findCgroup,
+  findEscaped,
+  findProbes,
+  findRows,
+  makeCgroup,
+  removeCgroup,
+  terminate,
+  treeOf,
+  withBelow
+});
+
+},
+"./chunk-NVPF5LEY.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  FaultError: () => FaultError,
+  errnoOf: () => errnoOf,
+  messageOf: () => messageOf,
+  usageError: () => usageError
+});
+module.exports = stdin_exports;
+var FaultError = class extends Error {
+  code;
+  next;
+  constructor(code, message, next = null) {
+    super(message);
+    this.name = "FaultError";
+    this.code = code;
+    this.next = next;
+  }
+};
+function usageError(message, next = null) {
+  return new FaultError("usage", message, next);
+}
+function errnoOf(error) {
+  if (typeof error !== "object" || error === null || !("code" in error)) return void 0;
+  return typeof error.code === "string" ? error.code : void 0;
+}
+function messageOf(error) {
+  return error instanceof Error ? error.message : String(error);
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  FaultError,
+  errnoOf,
+  messageOf,
+  usageError
+});
+
+},
+"./chunk-O65HRYRH.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  findProgram: () => findProgram,
+  findTool: () => findTool
+});
+module.exports = stdin_exports;
+var import_chunk_6GPA47WF = load("./chunk-6GPA47WF.js");
+var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
+var import_node_path = builtin("node:path");
+function findProgram(name, cwd) {
+  if (name.includes("/")) {
+    const file = import_node_path.default.resolve(cwd, name);
+    return (0, import_chunk_SWRACBME.isExecutable)(file) ? file : void 0;
+  }
+  for (const folder of import_chunk_6GPA47WF.variables.searchPath().split(":")) {
+    const file = import_node_path.default.resolve(cwd, folder || ".", name);
+    if ((0, import_chunk_SWRACBME.isExecutable)(file)) return file;
+  }
+  return void 0;
+}
+function findTool(name) {
+  const folders = import_chunk_6GPA47WF.variables.searchPath().split(":");
+  return folders.filter((folder) => import_node_path.default.isAbsolute(folder)).map((folder) => import_node_path.default.join(folder, name)).find(import_chunk_SWRACBME.isExecutable);
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  findProgram,
+  findTool
+});
+
+},
+"./chunk-OF4NDHXP.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -10537,7 +8856,7 @@ __export(stdin_exports, {
   versionWarnings: () => versionWarnings
 });
 module.exports = stdin_exports;
-var import_chunk_TLSAEYBU = load("./chunk-TLSAEYBU.js");
+var import_chunk_EUNGKDXG = load("./chunk-EUNGKDXG.js");
 var import_chunk_QOWPTVFD = load("./chunk-QOWPTVFD.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
 var import_chunk_TUJMDTZA = load("./chunk-TUJMDTZA.js");
@@ -12197,7 +10516,7 @@ function refused2(file, reason) {
 var policyBytes = 1024 * 1024;
 function checkProgram(backend, program) {
   const version2 = tellVersion(backend, program);
-  if (version2 === null || backend.oldest === null || !(0, import_chunk_TLSAEYBU.isOlder)(version2, backend.oldest)) return { version: version2 };
+  if (version2 === null || backend.oldest === null || !(0, import_chunk_EUNGKDXG.isOlder)(version2, backend.oldest)) return { version: version2 };
   throw new import_chunk_NVPF5LEY.FaultError(
     "preflight",
     `cannot use ${backend.title} ${version2} (${program}): it is too old; needed: ${backend.oldest} or newer`,
@@ -12205,16 +10524,16 @@ function checkProgram(backend, program) {
   );
 }
 function versionWarnings({ backend: id, program, version: version2 }) {
-  const backend = (0, import_chunk_TLSAEYBU.findBackend)(id);
+  const backend = (0, import_chunk_EUNGKDXG.findBackend)(id);
   if (!backend?.oldest || (version2 ?? null) !== null) return [];
   const message = `cannot tell the version of ${backend.title} (${program}); needed: ${backend.oldest} or newer`;
   return [{ code: "version_unknown", message }];
 }
 function tellVersion(backend, program) {
   if (backend.oldest === null && backend.packages.length === 0) return null;
-  const version2 = (0, import_chunk_TLSAEYBU.versionOf)(program, backend.packages);
-  if (version2 === null || backend.oldest === null || !(0, import_chunk_TLSAEYBU.isOlder)(version2, backend.oldest)) return version2;
-  return (0, import_chunk_TLSAEYBU.versionOf)(program, backend.packages, { isFresh: true });
+  const version2 = (0, import_chunk_EUNGKDXG.versionOf)(program, backend.packages);
+  if (version2 === null || backend.oldest === null || !(0, import_chunk_EUNGKDXG.isOlder)(version2, backend.oldest)) return version2;
+  return (0, import_chunk_EUNGKDXG.versionOf)(program, backend.packages, { isFresh: true });
 }
 function requirePolicy(backend, profile, cwd, version2 = null) {
   const fault = policyFault(backend, profile, cwd, version2);
@@ -12294,7 +10613,7 @@ function makeStaffPart(words) {
     );
   }
   const program = programOf(backend, custom, words.cwd);
-  const tooLong = custom?.prompt === "argument" ? (0, import_chunk_TLSAEYBU.findArgumentFault)([words.prompt]) : null;
+  const tooLong = custom?.prompt === "argument" ? (0, import_chunk_EUNGKDXG.findArgumentFault)([words.prompt]) : null;
   if (tooLong !== null)
     throw new import_chunk_NVPF5LEY.FaultError(
       "preflight",
@@ -12331,7 +10650,7 @@ function modelWarnings({ model, custom }) {
   ];
 }
 function sandboxWarnings(staff) {
-  const terms = (0, import_chunk_TLSAEYBU.findBackend)(staff.backend)?.profiles[staff.profile];
+  const terms = (0, import_chunk_EUNGKDXG.findBackend)(staff.backend)?.profiles[staff.profile];
   if (staff.profile !== "standard" || terms?.sandbox !== false) return [];
   const message = `${staff.backend} has no sandbox here: nothing but its own obedience keeps its writes inside the workspace`;
   return [{ code: "no_sandbox", message }];
@@ -12339,9 +10658,9 @@ function sandboxWarnings(staff) {
 function chooseBackend(name, config2, cwd) {
   if (name === void 0) return { backend: onlyInstalled(config2, cwd), custom: null };
   const own2 = Object.hasOwn(config2.backends, name) ? config2.backends[name] : void 0;
-  const custom = (0, import_chunk_TLSAEYBU.findBackend)("custom");
+  const custom = (0, import_chunk_EUNGKDXG.findBackend)("custom");
   if (own2 && custom) return { backend: custom, custom: { name, ...own2 } };
-  const backend = (0, import_chunk_TLSAEYBU.findBackend)(name);
+  const backend = (0, import_chunk_EUNGKDXG.findBackend)(name);
   if (backend && backend.id !== "custom") return { backend, custom: null };
   throw (0, import_chunk_NVPF5LEY.usageError)(
     `cannot use backend ${JSON.stringify(name)}: there are ${known(config2)}`,
@@ -12349,7 +10668,7 @@ function chooseBackend(name, config2, cwd) {
   );
 }
 function onlyInstalled(config2, cwd) {
-  const found = import_chunk_TLSAEYBU.backends.filter(
+  const found = import_chunk_EUNGKDXG.backends.filter(
     (backend) => backend.programs.some((program) => (0, import_chunk_O65HRYRH.findProgram)(program, cwd) !== void 0)
   );
   if (found.length === 1 && found[0]) return found[0];
@@ -12358,7 +10677,7 @@ function onlyInstalled(config2, cwd) {
   throw (0, import_chunk_NVPF5LEY.usageError)(`cannot choose a backend: ${state}; there are ${known(config2)}`, next);
 }
 function knownBackends(config2) {
-  return [...import_chunk_TLSAEYBU.backends.map((backend) => backend.id).filter((id) => id !== "custom"), ...Object.keys(config2.backends)];
+  return [...import_chunk_EUNGKDXG.backends.map((backend) => backend.id).filter((id) => id !== "custom"), ...Object.keys(config2.backends)];
 }
 function known(config2) {
   return knownBackends(config2).join(", ") || "none";
@@ -12383,7 +10702,7 @@ function requireFreeConversation(root, backend, conversation) {
     if (spec.kind !== "ok" || spec.value.staff?.backend !== backend) continue;
     const state = (0, import_chunk_BYPGP4VB.readState)(paths);
     const uses = spec.value.staff.resume ?? (state.kind === "ok" ? state.value.conversation?.id : void 0);
-    if (uses !== conversation || (0, import_chunk_TLSAEYBU.isOver)(folder, id)) continue;
+    if (uses !== conversation || (0, import_chunk_EUNGKDXG.isOver)(folder, id)) continue;
     throw new import_chunk_NVPF5LEY.FaultError(
       "busy",
       `cannot continue conversation ${conversation}: job ${id} is using it`,
@@ -12412,7 +10731,1506 @@ function requireFreeConversation(root, backend, conversation) {
 });
 
 },
-"./chunk-UNGYPAP3.js": function (module, exports) {
+"./chunk-OPV5FGPX.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  canonical: () => canonical,
+  ensureKey: () => ensureKey,
+  environmentDigest: () => environmentDigest,
+  hashOf: () => hashOf,
+  isGenuine: () => isGenuine,
+  macOf: () => macOf,
+  macOfAnswer: () => macOfAnswer,
+  randomBytes: () => randomBytes,
+  readKey: () => readKey,
+  sameMac: () => sameMac
+});
+module.exports = stdin_exports;
+var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
+var import_chunk_6GPA47WF = load("./chunk-6GPA47WF.js");
+var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
+var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_node_path = builtin("node:path");
+var import_node_fs = require("node:fs");
+function randomBytes(count) {
+  const bytes = new Uint8Array(count);
+  const fd = (0, import_node_fs.openSync)("/dev/urandom", "r");
+  try {
+    for (let done = 0; done < count; ) done += (0, import_node_fs.readSync)(fd, bytes, done, count - done, null);
+  } finally {
+    (0, import_node_fs.closeSync)(fd);
+  }
+  return bytes;
+}
+var longBytes = 64 * 1024;
+function readKey() {
+  const folder = (0, import_chunk_6GPA47WF.configFolder)();
+  if (folder === void 0) return void 0;
+  const file = import_node_path.default.join(folder, "key");
+  const facts = lookAt(file);
+  if (!facts) return void 0;
+  const isPrivate = facts.kind === "file" && facts.uid === process.getuid?.() && (facts.mode & 63) === 0;
+  const key = isPrivate ? (0, import_chunk_527JQF7V.readText)(file, 1024)?.trim() : void 0;
+  if (key && /^[0-9a-f]{64}$/.test(key)) return key;
+  throw new import_chunk_NVPF5LEY.FaultError(
+    "preflight",
+    `cannot use the key ${file}: it must be a file of yours with mode 600 and 64 hex digits`
+  );
+}
+function lookAt(file) {
+  try {
+    return (0, import_chunk_SWRACBME.factsOf)(file);
+  } catch (error) {
+    throw new import_chunk_NVPF5LEY.FaultError(
+      "preflight",
+      `cannot read the key ${file} (${(0, import_chunk_NVPF5LEY.errnoOf)(error)})`,
+      "set XDG_CONFIG_HOME to a folder that you may use"
+    );
+  }
+}
+function ensureKey() {
+  const known = readKey();
+  if (known) return known;
+  const folder = (0, import_chunk_6GPA47WF.configFolder)();
+  if (folder === void 0) {
+    throw new import_chunk_NVPF5LEY.FaultError(
+      "preflight",
+      "cannot find your config folder: neither HOME nor XDG_CONFIG_HOME is set",
+      "set HOME"
+    );
+  }
+  try {
+    makeFolders(folder);
+    (0, import_chunk_527JQF7V.createFile)(import_node_path.default.join(folder, "key"), `${(0, import_chunk_CTSRVJRC.toHex)(randomBytes(32))}
+`);
+  } catch (error) {
+    throw new import_chunk_NVPF5LEY.FaultError(
+      "preflight",
+      `cannot make the key in ${folder} (${(0, import_chunk_NVPF5LEY.errnoOf)(error)})`,
+      "set XDG_CONFIG_HOME to a folder that you may write"
+    );
+  }
+  return ensureKey();
+}
+function macOf(spec, key) {
+  return keyedDigest(key, canonical(spec));
+}
+async function isGenuine(spec, key) {
+  if (key === void 0) return false;
+  const { mac, ...rest } = spec;
+  return sameMac(await macOf(rest, key), mac);
+}
+function macOfAnswer(answer, key) {
+  return keyedDigest(key, `answer ${canonical(answer)}`);
+}
+function sameMac(expected, mac) {
+  let difference = expected.length ^ mac.length;
+  for (let at = 0; at < expected.length; at += 1) difference |= expected.charCodeAt(at) ^ mac.charCodeAt(at);
+  return difference === 0;
+}
+function environmentDigest(key) {
+  const text = key + (0, import_chunk_6GPA47WF.comparableEnvironment)();
+  let high = 3735928559;
+  let low = 1103547991;
+  for (let at = 0; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    high = Math.imul(high ^ code, 2654435761);
+    low = Math.imul(low ^ code, 1597334677);
+  }
+  high = Math.imul(high ^ high >>> 16, 2246822507) ^ Math.imul(low ^ low >>> 13, 3266489909);
+  low = Math.imul(low ^ low >>> 16, 2246822507) ^ Math.imul(high ^ high >>> 13, 3266489909);
+  return (4294967296 * (2097151 & low) + (high >>> 0)).toString(16);
+}
+function hashOf(text) {
+  return (0, import_chunk_CTSRVJRC.toHex)((0, import_chunk_CTSRVJRC.sha256)(Buffer.from(text)));
+}
+function canonical(value) {
+  if (Array.isArray(value)) return `[${value.map(canonical).join(",")}]`;
+  if (typeof value === "object" && value !== null) {
+    const entries = Object.entries(value).sort(([a], [b]) => a < b ? -1 : 1);
+    return `{${entries.map(([name, inner]) => `${JSON.stringify(name)}:${canonical(inner)}`).join(",")}}`;
+  }
+  return JSON.stringify(value) ?? "null";
+}
+async function keyedDigest(key, text) {
+  const bytes = Buffer.from(text);
+  if (bytes.length <= longBytes) return (0, import_chunk_CTSRVJRC.toHex)((0, import_chunk_CTSRVJRC.hmacSha256)(Buffer.from(key), bytes));
+  const { createHmac } = await Promise.resolve().then(() => builtin("node:crypto"));
+  return createHmac("sha256", key).update(bytes).digest("hex");
+}
+function makeFolders(folder) {
+  if ((0, import_chunk_SWRACBME.factsOf)(folder)?.kind === "folder") return;
+  makeFolders(import_node_path.default.dirname(folder));
+  (0, import_chunk_527JQF7V.createFolder)(folder);
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  canonical,
+  ensureKey,
+  environmentDigest,
+  hashOf,
+  isGenuine,
+  macOf,
+  macOfAnswer,
+  randomBytes,
+  readKey,
+  sameMac
+});
+
+},
+"./chunk-OSQO4432.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  openJournal: () => openJournal,
+  readEvents: () => readEvents
+});
+module.exports = stdin_exports;
+var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
+var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
+var import_chunk_XM3GMG25 = load("./chunk-XM3GMG25.js");
+var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
+function openJournal(paths, job) {
+  const last = (0, import_chunk_527JQF7V.readRange)(paths.events, -1, 1);
+  if (last && last.size > 0 && last.bytes[0] !== 10) (0, import_chunk_527JQF7V.appendText)(paths.events, "\n");
+  let isTorn = false;
+  const owner = job.owner === null ? null : (0, import_chunk_LXK2ZILE.excerpt)(job.owner, 200);
+  const journal = {
+    seq: newestSeq(paths),
+    append(type, fields = {}) {
+      const event = { seq: journal.seq + 1, at: (0, import_chunk_Y5L6GQDB.isoNow)(), job: job.id, owner, type, ...fields };
+      let line = JSON.stringify(event);
+      if (Buffer.byteLength(line) > import_chunk_XM3GMG25.eventLineBytes) {
+        line = JSON.stringify({ seq: event.seq, at: event.at, job: job.id, owner, type, truncated: true });
+      }
+      const text = `${isTorn ? "\n" : ""}${line}
+`;
+      isTorn = true;
+      (0, import_chunk_527JQF7V.appendText)(paths.events, text);
+      isTorn = false;
+      journal.seq = event.seq;
+      return event;
+    }
+  };
+  return journal;
+}
+var chunk = 256 * 1024;
+function readEvents(paths, after, limit) {
+  let size = chunk;
+  for (; ; ) {
+    const part = (0, import_chunk_527JQF7V.readRange)(paths.events, -size, size);
+    if (!part) return { events: [], more: false, missed: false };
+    const isWhole = part.bytes.length >= part.size;
+    const events = parseEvents(part.bytes.toString("utf8"), isWhole);
+    const first = events[0]?.seq ?? 0;
+    if (!isWhole && (events.length === 0 || first > after + 1) && size < 64 * chunk) {
+      size *= 4;
+      continue;
+    }
+    const wanted = events.filter((event) => event.seq > after);
+    return { events: wanted.slice(0, limit), more: wanted.length > limit, missed: !isWhole && first > after + 1 };
+  }
+}
+function newestSeq(paths) {
+  for (let size = 2 * import_chunk_XM3GMG25.eventLineBytes; ; size *= 4) {
+    const part = (0, import_chunk_527JQF7V.readRange)(paths.events, -size, size);
+    if (!part) return 0;
+    const isWhole = part.bytes.length >= part.size;
+    const newest = parseEvents(part.bytes.toString("utf8"), isWhole).at(-1);
+    if (newest || isWhole || size > 64 * chunk) return newest?.seq ?? 0;
+  }
+}
+function parseEvents(text, isWhole) {
+  const lines = text.split("\n");
+  if (!isWhole) lines.shift();
+  const events = [];
+  for (const line of lines) {
+    if (line === "") continue;
+    try {
+      const value = JSON.parse(line);
+      if (typeof value === "object" && value !== null && typeof value.seq === "number") events.push(value);
+    } catch {
+    }
+  }
+  return events;
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  openJournal,
+  readEvents
+});
+
+},
+"./chunk-P33TGMKS.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  companionFile: () => companionFile,
+  jobPaths: () => jobPaths,
+  rootPaths: () => rootPaths,
+  selfWords: () => selfWords,
+  stagePath: () => stagePath
+});
+module.exports = stdin_exports;
+var import_chunk_O65HRYRH = load("./chunk-O65HRYRH.js");
+var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
+var import_node_path = builtin("node:path");
+var import_node_path2 = builtin("node:path");
+function companionFile() {
+  const file = import_node_path.default.resolve("/", process.argv[1] ?? "");
+  try {
+    return (0, import_chunk_SWRACBME.realPath)(file);
+  } catch {
+    return file;
+  }
+}
+function selfWords() {
+  const onPath = (0, import_chunk_O65HRYRH.findProgram)("node", "/");
+  return [onPath !== void 0 && isSameFile(onPath, process.execPath) ? "node" : process.execPath, companionFile()];
+}
+function isSameFile(a, b) {
+  try {
+    return (0, import_chunk_SWRACBME.realPath)(a) === (0, import_chunk_SWRACBME.realPath)(b);
+  } catch {
+    return false;
+  }
+}
+function rootPaths(folder) {
+  return {
+    meta: import_node_path2.default.join(folder, "meta.json"),
+    ignore: import_node_path2.default.join(folder, ".gitignore"),
+    config: import_node_path2.default.join(folder, "config.json"),
+    active: import_node_path2.default.join(folder, "active"),
+    once: import_node_path2.default.join(folder, "once"),
+    slots: import_node_path2.default.join(folder, "slots"),
+    jobs: import_node_path2.default.join(folder, "jobs"),
+    lock: import_node_path2.default.join(folder, "lock"),
+    /** Answers that several watches share. *<>/
+    shared: import_node_path2.default.join(folder, "shared")
+  };
+}
+function jobPaths(root, id) {
+  const folder = `${root}/jobs/${id}`;
+  const at = (name) => `${folder}/${name}`;
+  return {
+    root,
+    folder,
+    spec: at("spec.json"),
+    launch: at("launch.json"),
+    worker: at("worker.json"),
+    lease: at("lease.json"),
+    leaseFifo: at("lease.fifo"),
+    state: at("state.json"),
+    events: at("events.ndjson"),
+    snapshot: at("snapshot.json"),
+    cursor: at("cursor.json"),
+    notices: at("notices"),
+    output: at("output.log"),
+    error: at("error.log"),
+    workerLog: at("worker.log"),
+    prompt: at("prompt.txt"),
+    settings: at("agent-settings.toml"),
+    workspace: at("workspace.json"),
+    neighbours: at("neighbours"),
+    reviewDiff: at("review.diff"),
+    started: at("started"),
+    shimMark: at("started/shim"),
+    childMark: at("started/child"),
+    guardMark: at("started/guard"),
+    spawnFailed: at("started/spawn_failed"),
+    reason: at("started/reason"),
+    aliveFifo: at("started/alive.fifo"),
+    limitFifo: at("started/limit.fifo"),
+    exit: at("exit.json"),
+    result: at("result.md"),
+    resultRecord: at("result.json"),
+    cancel: at("cancel.json"),
+    waiters: at("waiters"),
+    collected: at("collected.json"),
+    lock: at("lock"),
+    reserve: at("reserve"),
+    marker: `${root}/active/${id}`
+  };
+}
+function stagePath(root, id) {
+  return import_node_path2.default.join(root, "jobs", `.new-${id}`);
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  companionFile,
+  jobPaths,
+  rootPaths,
+  selfWords,
+  stagePath
+});
+
+},
+"./chunk-PGPCO57A.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  waitAndTell: () => waitAndTell
+});
+module.exports = stdin_exports;
+var import_chunk_B67ETKAR = load("./chunk-B67ETKAR.js");
+var import_chunk_MMAGDQC4 = load("./chunk-MMAGDQC4.js");
+var import_chunk_PJWVBFMH = load("./chunk-PJWVBFMH.js");
+var import_chunk_PL5KOFET = load("./chunk-PL5KOFET.js");
+var import_chunk_6T6TIRRR = load("./chunk-6T6TIRRR.js");
+var import_chunk_5AUWXA57 = load("./chunk-5AUWXA57.js");
+var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
+var import_chunk_TUJMDTZA = load("./chunk-TUJMDTZA.js");
+var import_chunk_SBRRC2LY = load("./chunk-SBRRC2LY.js");
+var import_chunk_IAQSATNE = load("./chunk-IAQSATNE.js");
+var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
+async function withFarewell(context, root, ids, wait) {
+  const release = (0, import_chunk_5AUWXA57.onInterrupt)((signal) => {
+    try {
+      context.live?.("");
+      context.tell(farewell(root, ids));
+    } catch {
+    }
+    (0, import_chunk_5AUWXA57.endBySignal)(signal);
+  });
+  try {
+    return await wait();
+  } finally {
+    release();
+  }
+}
+function farewell(root, ids) {
+  const [first = ""] = ids;
+  if (ids.length === 1) return `job ${first} runs on; collect it with:
+${import_chunk_TUJMDTZA.nextCommands.wait(first, root.option)}`;
+  const command = (0, import_chunk_TUJMDTZA.nextCommand)(root.option, "wait", ...ids, "--all", "--timeout", "10m");
+  return `the ${ids.length} jobs run on; collect them with:
+${command}`;
+}
+async function waitAndTell(context, root, ids, options) {
+  const wait = () => (0, import_chunk_6T6TIRRR.waitForJobs)(root.folder, ids, {
+    ...options,
+    // A person who looks at the terminal gets one line that is renewed; everybody else silence, or the lines asked for.
+    heartbeatMs: options.heartbeatMs ?? (context.live ? 1e3 : null),
+    onHeartbeat: (seen) => {
+      const lines = seen.map((view) => heartbeat(asOfNow(view)));
+      if (options.heartbeatMs !== null) for (const line of lines) context.tell(line);
+      else context.live?.(lines.join(" | ").slice(0, Math.max(20, context.width - 1)));
+    }
+  });
+  const views = await withFarewell(
+    context,
+    root,
+    ids,
+    () => (0, import_chunk_PJWVBFMH.withRegistration)(root.folder, ids, options.timeoutMs, wait)
+  );
+  if (options.heartbeatMs === null) context.live?.("");
+  return tellWaited(context, root, views, options);
+}
+function tellWaited(context, root, views, options) {
+  const ended = views.filter((view) => (0, import_chunk_IAQSATNE.isEnded)(view.state));
+  const isOver = options.mode === "any" ? ended.length > 0 : ended.length === views.length;
+  const shown = !isOver ? views : options.mode === "any" ? firstOf(ended) : views;
+  const code = isOver ? (0, import_chunk_6PFAPK5K.exitCodeOfAll)(shown.map((view) => view.state.state)) : import_chunk_6PFAPK5K.exitCodes.pending;
+  const afterPrint = () => {
+    for (const view of shown) if ((0, import_chunk_IAQSATNE.isEnded)(view.state)) (0, import_chunk_PL5KOFET.noteCollected)(view, "wait");
+  };
+  if (options.isJson) {
+    const documents = shown.map(
+      (view) => (0, import_chunk_IAQSATNE.isEnded)(view.state) ? (0, import_chunk_B67ETKAR.endedDocument)(view) : (0, import_chunk_MMAGDQC4.observation)(view, { afterSeq: null, root })
+    );
+    return {
+      code,
+      afterPrint,
+      json: views.length === 1 ? documents[0] : { jobs: documents, pending: pendingOf(views) }
+    };
+  }
+  const replies = shown.map((view) => (0, import_chunk_IAQSATNE.isEnded)(view.state) ? (0, import_chunk_B67ETKAR.tellEnded)(context, view) : tellPending(root, view));
+  const outs = replies.map((reply) => Buffer.from(reply.out ?? ""));
+  return {
+    code,
+    afterPrint,
+    out: shown.length === 1 ? outs[0] : joined(context, shown, outs),
+    notes: replies.flatMap((reply) => reply.notes ?? []).filter((note) => !options.told?.includes(note))
+  };
+}
+function joined(context, views, outs) {
+  const parts = views.flatMap((view, at) => {
+    const bytes = outs[at] ?? Buffer.alloc(0);
+    const head = context.isTerminal ? `${at === 0 ? "" : "\n"}== ${view.id}: ${view.state.state} ==
+` : "";
+    return [Buffer.from(head), bytes, Buffer.from(bytes.length === 0 || bytes.at(-1) === 10 ? "" : "\n")];
+  });
+  return Buffer.concat(parts);
+}
+function firstOf(views) {
+  return [...views].sort((a, b) => Date.parse(a.state.ended_at ?? "") - Date.parse(b.state.ended_at ?? "")).slice(0, 1);
+}
+function pendingOf(views) {
+  return views.filter((view) => !(0, import_chunk_IAQSATNE.isEnded)(view.state)).map((view) => view.id);
+}
+function tellPending(root, view) {
+  const picture = JSON.stringify((0, import_chunk_MMAGDQC4.observation)(view, { afterSeq: null, root }), null, 1);
+  const next = import_chunk_TUJMDTZA.nextCommands.wait(view.id, root.option);
+  return {
+    code: import_chunk_6PFAPK5K.exitCodes.pending,
+    out: `${picture}
+${next}
+`,
+    notes: [`${view.id}: ${view.state.state}, not ended yet; wait again with the last line`]
+  };
+}
+function asOfNow(view) {
+  try {
+    return (0, import_chunk_IAQSATNE.isEnded)(view.state) ? view : (0, import_chunk_IAQSATNE.inspect)(view.root, view.id);
+  } catch {
+    return view;
+  }
+}
+function heartbeat(view) {
+  const age = view.state.started_at ? (0, import_chunk_SBRRC2LY.formatDuration)(Math.max(0, (0, import_chunk_Y5L6GQDB.nowMs)() - Date.parse(view.state.started_at))) : "not started";
+  return `${view.id}: ${view.state.state}, ${age}`;
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  waitAndTell
+});
+
+},
+"./chunk-PJWVBFMH.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  isAwaited: () => isAwaited,
+  withRegistration: () => withRegistration
+});
+module.exports = stdin_exports;
+var import_chunk_P33TGMKS = load("./chunk-P33TGMKS.js");
+var import_chunk_7DZB4FPX = load("./chunk-7DZB4FPX.js");
+var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
+var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
+var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
+var import_node_path = builtin("node:path");
+async function withRegistration(root, ids, timeoutMs, fn) {
+  const files = [];
+  const waiter = (0, import_chunk_7DZB4FPX.ownIdentity)();
+  for (const id of ids) {
+    const file = import_node_path.default.join((0, import_chunk_P33TGMKS.jobPaths)(root, id).waiters, `${waiter.pid}-${waiter.start_token.replace(/\W/g, "")}.json`);
+    try {
+      if ((0, import_chunk_SWRACBME.factsOf)((0, import_chunk_P33TGMKS.jobPaths)(root, id).waiters)?.kind !== "folder") continue;
+      (0, import_chunk_527JQF7V.writeJson)(file, { waiter, ids, since: (0, import_chunk_Y5L6GQDB.isoNow)(), timeout_ms: timeoutMs }, { sync: false });
+      files.push(file);
+    } catch {
+    }
+  }
+  try {
+    return await fn();
+  } finally {
+    for (const file of files) {
+      try {
+        (0, import_chunk_527JQF7V.removeFile)(file);
+      } catch {
+      }
+    }
+  }
+}
+function isAwaited(root, id) {
+  const folder = (0, import_chunk_P33TGMKS.jobPaths)(root, id).waiters;
+  return (0, import_chunk_SWRACBME.listNames)(folder).some((name) => {
+    const read = (0, import_chunk_527JQF7V.readJson)(import_node_path.default.join(folder, name));
+    return read.kind === "ok" && (0, import_chunk_7DZB4FPX.isIdentity)(read.value.waiter) && (0, import_chunk_7DZB4FPX.livenessOf)(read.value.waiter) !== "dead";
+  });
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  isAwaited,
+  withRegistration
+});
+
+},
+"./chunk-PL5KOFET.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  isCollected: () => isCollected,
+  noteCollected: () => noteCollected
+});
+module.exports = stdin_exports;
+var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
+var import_chunk_6GPA47WF = load("./chunk-6GPA47WF.js");
+var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
+var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
+function noteCollected(view, by) {
+  if (view.damage !== null || isCollected(view)) return;
+  try {
+    (0, import_chunk_527JQF7V.createFile)(
+      view.paths.collected,
+      `${JSON.stringify({ by, pid: process.pid, owner: import_chunk_6GPA47WF.variables.owner() ?? null, at: (0, import_chunk_Y5L6GQDB.isoNow)() })}
+`,
+      { sync: false }
+    );
+  } catch {
+  }
+}
+function isCollected(view) {
+  return (0, import_chunk_SWRACBME.exists)(view.paths.collected);
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  isCollected,
+  noteCollected
+});
+
+},
+"./chunk-PMPG3J67.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  freshPaths: () => freshPaths,
+  pathsBefore: () => pathsBefore,
+  programOf: () => programOf,
+  requireLogPath: () => requireLogPath,
+  requireProgram: () => requireProgram
+});
+module.exports = stdin_exports;
+var import_chunk_O65HRYRH = load("./chunk-O65HRYRH.js");
+var import_chunk_6GPA47WF = load("./chunk-6GPA47WF.js");
+var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
+var import_chunk_XM3GMG25 = load("./chunk-XM3GMG25.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_node_path = builtin("node:path");
+function pathsBefore(given, cwd) {
+  const results = listOf("result", given.results, cwd);
+  const files = listOf("success-file", given.successFiles, cwd);
+  return {
+    success_files: files.map((file) => baselineOf("success-file", file)),
+    result_paths: results,
+    result_baselines: results.map((file) => baselineOf("result", file))
+  };
+}
+function freshPaths(run) {
+  const { success_files: files, result_paths: results } = run;
+  return {
+    ...files ? { success_files: files.map(({ path: file }) => baselineOf("success-file", file)) } : {},
+    ...results ? { result_baselines: results.map((file) => baselineOf("result", file)) } : {}
+  };
+}
+function requireLogPath(text, cwd) {
+  const file = absolutePath("log", text, cwd);
+  lookAllowed("log", file);
+  return file;
+}
+function listOf(option, texts, cwd) {
+  if (texts.length > import_chunk_XM3GMG25.resultPaths)
+    throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take ${texts.length} times --${option}: at most ${import_chunk_XM3GMG25.resultPaths} are allowed`);
+  const files = texts.map((text) => absolutePath(option, text, cwd));
+  const twice = files.find((file, index) => files.indexOf(file) !== index);
+  if (twice !== void 0) throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take --${option} twice for ${twice}: name each path once`);
+  return files;
+}
+function absolutePath(option, text, cwd) {
+  if (text === "")
+    throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take --${option} "": allowed is a path, which counts from the job's folder`);
+  if (/[\0\r\n]/.test(text))
+    throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take --${option} ${JSON.stringify(text)}: a path may hold no line end and no NUL`);
+  if (option !== "result" && /\/\.{0,2}$/.test(text))
+    throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take --${option} ${JSON.stringify(text)}: it names a folder; name a file in it`);
+  return import_node_path.default.resolve(cwd, text);
+}
+function baselineOf(option, file) {
+  const now = lookAllowed(option, file);
+  return { path: file, before: now ? { size: now.size, modified_ms: now.modifiedMs, inode: now.inode } : null };
+}
+function lookAllowed(option, file) {
+  const now = look(option, file);
+  if (now?.kind === "folder" && option !== "result") throw refusal(option, file, "it is a folder", "name a file in it");
+  if (now?.kind === "other") throw refusal(option, file, "it is neither a file nor a folder");
+  if (now) return now;
+  for (let folder = import_node_path.default.dirname(file); ; folder = import_node_path.default.dirname(folder)) {
+    const kind = look(option, folder)?.kind;
+    if (kind === "folder") return void 0;
+    if (kind !== void 0) throw refusal(option, file, `${folder} is no folder`);
+  }
+}
+function look(option, file) {
+  try {
+    return (0, import_chunk_SWRACBME.lookBehind)(file);
+  } catch (error) {
+    throw refusal(option, file, `it cannot be looked at (${(0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "error"})`);
+  }
+}
+function refusal(option, file, why, next = "name another path") {
+  return new import_chunk_NVPF5LEY.FaultError("preflight", `cannot take --${option} ${file}: ${why}`, next);
+}
+async function programOf(input, cwd) {
+  const words = input.rest ?? [];
+  if (input.has("shell")) {
+    if (words.length !== 1)
+      throw (0, import_chunk_NVPF5LEY.usageError)(
+        `cannot take ${words.length} words with --shell: it needs the whole command line as one word after --`
+      );
+    return shellOf(words[0], input.has("pipefail"));
+  }
+  const program = requireProgram(words[0], cwd);
+  return { argv: [...words], program };
+}
+function requireProgram(name, cwd) {
+  const program = (0, import_chunk_O65HRYRH.findProgram)(name, cwd);
+  if (program !== void 0) return program;
+  const where = name.includes("/") ? `no executable file of that name (looked from ${cwd})` : `it is not on PATH (${import_chunk_6GPA47WF.variables.searchPath() || "empty"})`;
+  throw new import_chunk_NVPF5LEY.FaultError("preflight", `cannot run ${JSON.stringify(name)}: ${where}`, "give the path of the program");
+}
+async function shellOf(line, hasPipefail) {
+  if (!hasPipefail) return { argv: [sh, "-c", line], program: sh };
+  const program = findBash() ?? (await hasOption(sh) ? sh : void 0);
+  if (program !== void 0) return { argv: [program, "-o", "pipefail", "-c", line], program };
+  throw new import_chunk_NVPF5LEY.FaultError(
+    "preflight",
+    `cannot take --pipefail: there is no bash on PATH, and ${sh} has no such option`,
+    "install bash, or leave --pipefail away"
+  );
+}
+var sh = "/bin/sh";
+function findBash() {
+  const folders = import_chunk_6GPA47WF.variables.searchPath().split(":");
+  const found = folders.filter((folder) => folder.startsWith("/")).map((folder) => (0, import_chunk_O65HRYRH.findProgram)(`${folder}/bash`, "/"));
+  return found.find((file) => file !== void 0);
+}
+async function hasOption(program) {
+  const { runTool } = await Promise.resolve().then(() => load("./tool-2PWYXFSF.js"));
+  const args = ["-o", "pipefail", "-c", ":"];
+  const environment = (0, import_chunk_6GPA47WF.toolEnvironment)();
+  const timeoutMs = import_chunk_XM3GMG25.limits.probe.default;
+  const answer = await runTool({ program, args, cwd: "/", environment, timeoutMs, limit: import_chunk_XM3GMG25.probeBytes });
+  return answer.code === 0;
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  freshPaths,
+  pathsBefore,
+  programOf,
+  requireLogPath,
+  requireProgram
+});
+
+},
+"./chunk-QESDTJOC.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  captureWorkspace: () => captureWorkspace,
+  compareRefs: () => compareRefs,
+  limits: () => limits,
+  makeLooker: () => makeLooker,
+  measureRaw: () => measureRaw,
+  nameOf: () => nameOf,
+  notInGit: () => notInGit,
+  nothing: () => nothing,
+  refLimits: () => refLimits
+});
+module.exports = stdin_exports;
+var import_chunk_LCEM6ZMH = load("./chunk-LCEM6ZMH.js");
+var import_chunk_57BTWB2J = load("./chunk-57BTWB2J.js");
+var import_chunk_FSRL2ASG = load("./chunk-FSRL2ASG.js");
+var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
+var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
+var import_chunk_XM3GMG25 = load("./chunk-XM3GMG25.js");
+var import_node_path = builtin("node:path");
+var import_node_crypto = require("node:crypto");
+var import_node_fs = require("node:fs");
+var import_node_path2 = builtin("node:path");
+var import_node_path3 = builtin("node:path");
+var import_node_crypto2 = require("node:crypto");
+function makeLooker(root, until = Number.POSITIVE_INFINITY) {
+  const real = new Map();
+  const isRealFolder = (folder) => {
+    if (folder === "." || folder === "") return true;
+    const known = real.get(folder);
+    if (known !== void 0) return known;
+    const found = isRealFolder(import_node_path2.default.posix.dirname(folder)) && statOf(place(root, folder))?.isDirectory() === true;
+    real.set(folder, found);
+    return found;
+  };
+  return {
+    look(name) {
+      if (!isRealFolder(import_node_path2.default.posix.dirname(name))) return null;
+      const stat = statOf(place(root, name));
+      return stat ? factsFrom(stat) : null;
+    },
+    hash: (name, facts, algorithm) => hashBlob(place(root, name), facts, algorithm, until)
+  };
+}
+function place(root, name) {
+  return Buffer.concat([Buffer.from(root), Buffer.from("/"), (0, import_chunk_FSRL2ASG.encodeName)(name)]);
+}
+function statOf(target) {
+  try {
+    return (0, import_node_fs.lstatSync)(target, { bigint: true, throwIfNoEntry: false });
+  } catch {
+    return void 0;
+  }
+}
+function factsFrom(stat) {
+  const kind = stat.isFile() ? "file" : stat.isSymbolicLink() ? "link" : stat.isDirectory() ? "folder" : "other";
+  const isProgram = (stat.mode & 0o100n) !== 0n;
+  const modes = { file: isProgram ? "100755" : "100644", link: "120000", folder: "040000", other: "000000" };
+  return {
+    kind,
+    mode: modes[kind],
+    size: Number(stat.size),
+    stat: `${stat.size}:${stat.mtimeNs}:${stat.ino}`,
+    changedMs: Number(stat.ctimeMs)
+  };
+}
+var chunkBytes = 1024 * 1024;
+function hashBlob(target, facts, algorithm, until) {
+  try {
+    if (facts.kind === "link") {
+      const bytes = (0, import_node_fs.readlinkSync)(target, { encoding: "buffer" });
+      return (0, import_node_crypto.createHash)(algorithm).update(`blob ${bytes.length}\0`).update(bytes).digest("hex");
+    }
+    return facts.kind === "file" ? hashFile(target, facts.size, algorithm, until) : null;
+  } catch {
+    return null;
+  }
+}
+function hashFile(target, size, algorithm, until) {
+  if ((0, import_chunk_Y5L6GQDB.monotonicMs)() > until) return null;
+  const hash = (0, import_node_crypto.createHash)(algorithm).update(`blob ${size}\0`);
+  const fd = (0, import_node_fs.openSync)(target, import_node_fs.constants.O_RDONLY | import_node_fs.constants.O_NOFOLLOW | import_node_fs.constants.O_NONBLOCK);
+  try {
+    const chunk = Buffer.alloc(Math.min(chunkBytes, size));
+    for (let left = size; left > 0; ) {
+      if (left < size && (0, import_chunk_Y5L6GQDB.monotonicMs)() > until) return null;
+      const got = (0, import_node_fs.readSync)(fd, chunk, 0, Math.min(chunk.length, left), null);
+      if (got === 0) break;
+      hash.update(chunk.subarray(0, got));
+      left -= got;
+    }
+  } finally {
+    (0, import_node_fs.closeSync)(fd);
+  }
+  return hash.digest("hex");
+}
+function walkFolder(root, limits2) {
+  const found = new Map();
+  const until = (0, import_chunk_Y5L6GQDB.monotonicMs)() + limits2.ms;
+  const device = statOf(Buffer.from(root))?.dev;
+  const left = new Set(limits2.exclude.map((folder) => import_node_path2.default.relative(root, folder)));
+  const folders = [""];
+  let isWhole = true;
+  let seen = 0;
+  for (const folder of folders) {
+    for (const name of namesIn(place(root, folder || "."))) {
+      seen += 1;
+      if (seen > limits2.entries || (0, import_chunk_Y5L6GQDB.monotonicMs)() > until) return { found, isWhole: false };
+      const full = folder === "" ? name : `${folder}/${name}`;
+      const stat = statOf(place(root, full));
+      if (!stat || left.has(full)) continue;
+      if (!stat.isDirectory()) found.set(full, factsFrom(stat));
+      else if (stat.dev !== device) isWhole = false;
+      else if (!limits2.skip.includes(name)) folders.push(full);
+    }
+  }
+  return { found, isWhole };
+}
+function namesIn(folder) {
+  try {
+    return (0, import_node_fs.readdirSync)(folder, { encoding: "buffer" }).map(import_chunk_FSRL2ASG.decodeName).sort();
+  } catch {
+    return [];
+  }
+}
+function parseStatus(bytes) {
+  const items = bytes.toString("latin1").split("\0");
+  const found = new Map();
+  const status = { head: null, branch: null, lines: [] };
+  for (let at = 0; at < items.length; at += 1) {
+    const item = items[at] ?? "";
+    if (item.startsWith("# ")) readHeader(item, status);
+    else if (item.startsWith("1 ")) add(found, ordinary(item));
+    else if (item.startsWith("2 ")) {
+      at += 1;
+      for (const line of renamed(item, items[at] ?? "")) add(found, line);
+    } else if (item.startsWith("u ")) add(found, unmerged(item));
+    else if (item.startsWith("? ")) add(found, untracked(item));
+  }
+  status.lines = [...found.values()];
+  return status;
+}
+function nameOf(latin1) {
+  return /^[\x20-\x7e]*$/.test(latin1) ? latin1 : (0, import_chunk_FSRL2ASG.decodeName)(Buffer.from(latin1, "latin1"));
+}
+function readHeader(item, status) {
+  const [, key, ...rest] = item.split(" ");
+  const value = rest.join(" ");
+  if (key === "branch.oid") status.head = /^[0-9a-f]+$/.test(value) ? value : null;
+  if (key === "branch.head") status.branch = value === "(detached)" ? null : nameOf(value);
+}
+function ordinary(item) {
+  const [[, xy = "", sub = "", mH = "", mI = "", mW = "", hH = "", hI = ""], name] = split(item, 8);
+  return {
+    path: nameOf(name),
+    xy,
+    head: entry(mH, hH),
+    // `git add -N`: the name is in the index, nothing else of it.
+    index: xy === ".A" ? "expected" : entry(mI, hI),
+    tree_mode: present(mW),
+    isNested: sub.startsWith("S")
+  };
+}
+function renamed(item, origin) {
+  const [[, xy = "", sub = "", mH = "", mI = "", mW = "", hH = "", hI = ""], name] = split(item, 9);
+  const from = nameOf(origin);
+  const isStaged = xy[0] === "R" || xy[0] === "C";
+  const isCopy = xy.includes("C");
+  const there = {
+    path: nameOf(name),
+    xy,
+    head: null,
+    index: isStaged ? entry(mI, hI) : "expected",
+    tree_mode: present(mW),
+    isNested: sub.startsWith("S"),
+    ...isCopy ? {} : { from }
+  };
+  if (isCopy) return [there];
+  const gone = {
+    path: from,
+    xy: isStaged ? "D." : ".D",
+    head: entry(mH, hH),
+    index: isStaged ? null : entry(mI, hI),
+    tree_mode: null,
+    isNested: false
+  };
+  return [there, gone];
+}
+function unmerged(item) {
+  const [[, xy = "", sub = "", m1, m2 = "", m3, mW = "", h1, h2 = "", h3], name] = split(item, 10);
+  return {
+    path: nameOf(name),
+    xy,
+    head: entry(m2, h2),
+    index: `u ${m1} ${h1} ${m2} ${h2} ${m3} ${h3}`,
+    tree_mode: present(mW),
+    isNested: sub.startsWith("S")
+  };
+}
+function untracked(item) {
+  const name = item.slice(2);
+  const isNested = name.endsWith("/");
+  return {
+    path: nameOf(isNested ? name.slice(0, -1) : name),
+    xy: "??",
+    head: null,
+    index: null,
+    tree_mode: null,
+    isNested
+  };
+}
+function add(found, line) {
+  const known = found.get(line.path);
+  if (!known) found.set(line.path, line);
+  else if (line.xy === "??") Object.assign(known, { xy: `${known.xy[0]}?`, isNested: line.isNested });
+  else Object.assign(known, line, { xy: known.xy === "??" ? `${line.xy[0]}?` : line.xy });
+}
+function split(item, fields) {
+  const parts = item.split(" ");
+  return [parts.slice(0, fields), parts.slice(fields).join(" ")];
+}
+function entry(mode, name) {
+  return present(mode) === null ? null : `${mode} ${name}`;
+}
+function present(mode) {
+  return /^0*$/.test(mode) ? null : mode;
+}
+var refLimits = { names: 500 };
+function readRefs(git) {
+  const listed = listRefs(git);
+  const all = listed && withStash(git, listed);
+  if (!all) return { refs: null, refs_rest: null, elsewhere: {} };
+  const ours = all.filter((ref) => !ref.isElsewhere).sort((a, b) => rank(a) - rank(b));
+  const rest = ours.slice(refLimits.names);
+  const stable = rest.filter(({ name }) => !isOfJob(name)).map(({ name, tip }) => `${name} ${tip}`);
+  return {
+    refs: recordOf(ours.slice(0, refLimits.names)),
+    refs_rest: rest.length === 0 ? null : { count: rest.length, digest: digestOf(stable.sort().join("\n")) },
+    elsewhere: recordOf(all.filter((ref) => ref.isElsewhere).slice(0, refLimits.names))
+  };
+}
+function rank({ name, isHere }) {
+  if (isHere || name === "refs/stash") return 0;
+  return isOfJob(name) ? 2 : 1;
+}
+function isOfJob(name) {
+  return name.startsWith("refs/heads/job-companion/");
+}
+function listRefs(git) {
+  const ask = (place2) => git.run(["for-each-ref", `--format=%(objectname)%00%(refname)%00%(HEAD)%00${place2}`, "refs/heads", "refs/stash"]);
+  for (const place2 of ["%(worktreepath)", "%(worktreepath)", "%(worktreepath)", ""]) {
+    const answer = ask(place2);
+    if (answer.ok) return answer.bytes.toString("latin1").split("\n").flatMap(parseRef);
+    if (answer.code === null) return void 0;
+  }
+  return void 0;
+}
+function withStash(git, all) {
+  const stash = all.find(({ name: name2 }) => name2 === "refs/stash");
+  if (!stash) return all;
+  const answer = git.run(["rev-list", "--max-count=1", "--format=%s", stash.tip, "--"]);
+  const subject = answer.ok ? answer.bytes.toString("latin1").split("\n")[1] ?? "" : "";
+  const [, branch = ""] = /^(?:WIP on|On) ([^:]+): /.exec(subject) ?? [];
+  const name = `refs/heads/${nameOf(branch)}`;
+  const maker = all.find((ref) => ref.name === name);
+  const isTheirs = maker ? maker.isElsewhere || isOfJob(name) && !maker.isHere : isOfJob(name);
+  return all.map((ref) => ref === stash ? { ...ref, isElsewhere: isTheirs } : ref);
+}
+function parseRef(line) {
+  const [tip = "", ref, mark, place2 = ""] = line.split("\0");
+  if (!/^[0-9a-f]{40,64}$/.test(tip) || !ref) return [];
+  const isHere = mark === "*";
+  return [{ name: nameOf(ref), tip, isHere, isElsewhere: !isHere && place2 !== "" }];
+}
+function recordOf(refs) {
+  return Object.fromEntries(refs.map(({ name, tip }) => [name, tip]));
+}
+function digestOf(text) {
+  return (0, import_node_crypto2.createHash)("sha256").update(text).digest("hex").slice(0, 32);
+}
+function compareRefs(was, is) {
+  if (was.refs === null || is.refs === null) return { changed: [], tips: [], isMore: false, exact: false };
+  const [before, now] = [was.refs, is.refs];
+  const isCut = was.refs_rest !== null || is.refs_rest !== null;
+  const own = [was.branch, is.branch].map((branch) => `refs/heads/${branch}`);
+  const isOurs = (name) => !(name in was.elsewhere || name in is.elsewhere) && (!isOfJob(name) || own.includes(name)) && (!isCut || name in before && name in now);
+  const names = [...new Set([...Object.keys(before), ...Object.keys(now)])].filter(isOurs).sort();
+  return {
+    changed: names.filter((name) => before[name] !== now[name]),
+    tips: names.flatMap((name) => name === "refs/stash" || now[name] === void 0 ? [] : [now[name]]),
+    isMore: was.refs_rest?.digest !== is.refs_rest?.digest,
+    exact: !isCut
+  };
+}
+function openRepository(root, until) {
+  const opened = (0, import_chunk_LCEM6ZMH.openGit)(root, { until });
+  if ("reason" in opened) return opened;
+  const { git } = opened;
+  const place2 = placeOf(git);
+  if (place2 !== void 0) return { reason: place2 };
+  const status = readStatus(git, "--find-renames") ?? readStatus(git, "--no-renames");
+  if (status === void 0 || "reason" in status) return status ?? { reason: "git status failed" };
+  const hash = git.setting("extensions.objectformat")?.toLowerCase() === "sha256" ? "sha256" : "sha1";
+  return { git, hash, status, overlooked: readOverlooked(git) };
+}
+function describeRepository({ git, hash, status }) {
+  const { head, branch } = status;
+  const refs = readRefs(git);
+  const subject = head === null ? null : readSubject(git);
+  return { root: git.folder, hash, head, branch, subject, ...refs };
+}
+function placeOf(git) {
+  if (git.setting("core.worktree") === void 0) return void 0;
+  const answer = git.run(["rev-parse", "--show-toplevel"]);
+  if (!answer.ok) return answer.reason;
+  const top = answer.bytes.toString("utf8").replace(/\n$/, "");
+  return top === git.folder ? void 0 : `its work tree is elsewhere (core.worktree is ${top})`;
+}
+function readStatus(git, renames) {
+  const answer = git.run([
+    ...["status", "--porcelain=v2", "-z", "--branch", "--no-ahead-behind", "--untracked-files=all", renames],
+    // Never let it look into a submodule: it would start a git there, with the filters of that repository.
+    "--ignore-submodules=dirty"
+  ]);
+  if (answer.ok) return parseStatus(answer.bytes);
+  return renames === "--no-renames" || answer.code === null ? { reason: answer.reason } : void 0;
+}
+function readOverlooked(git) {
+  const answer = git.run(["ls-files", "-v", "-z"]);
+  if (!answer.ok) return void 0;
+  const names = [];
+  const { bytes } = answer;
+  for (let at = 0; at < bytes.length; ) {
+    const end = bytes.indexOf(0, at);
+    if (end < 0) break;
+    const tag = bytes[at] ?? 0;
+    if (tag === 83 || tag >= 97) names.push(nameOf(bytes.toString("latin1", at + 2, end)));
+    at = end + 1;
+  }
+  return names;
+}
+function readSubject(git) {
+  const answer = git.run(["rev-list", "--max-count=1", "--encoding=UTF-8", "--format=%s", "HEAD", "--"]);
+  return answer.ok ? nameOf(answer.bytes.toString("latin1").split("\n")[1] ?? "") : null;
+}
+var limits = {
+  entries: 5e3,
+  /** Characters of all names together: the record must stay readable (16 MiB). *<>/
+  nameText: 2 * 1024 * 1024,
+  /** Further ones, with as many characters of JSON. *<>/
+  brief: 5e4,
+  briefText: 6 * 1024 * 1024,
+  hashedBytes: 512 * 1024 * 1024,
+  nested: 20,
+  /** Paths that git was told to overlook and that were looked for. *<>/
+  overlooked: 2e4
+};
+function collectEntries(outer, isExcluded, until) {
+  const { folder: root } = outer.git;
+  const looker = makeLooker(root, until);
+  const found = new Map();
+  const wholeness = { exact: true, nested: 0 };
+  addRepository(outer, "", { root, looker, found, wholeness, until });
+  const sorted = [...found].filter(([name]) => !isExcluded(name)).sort(([a], [b]) => a < b ? -1 : 1);
+  const room = roomFor(
+    sorted.map(([name]) => name.length),
+    { items: limits.entries, text: limits.nameText }
+  );
+  const measure = makeMeasure(looker, wholeness);
+  const entries = sorted.slice(0, room).map(([name, one]) => entryOf(name, one, measure(name, one)));
+  const isLate = (0, import_chunk_Y5L6GQDB.monotonicMs)() > until;
+  const brief = sorted.slice(room).map(([name, one]) => briefOf(name, one, looker));
+  const briefRoom = roomFor(
+    brief.map((one) => JSON.stringify(one).length + 1),
+    { items: limits.brief, text: limits.briefText }
+  );
+  const beyond = brief.slice(briefRoom).map(([name, , , stat]) => [name, stat]);
+  const rest = (0, import_chunk_LCEM6ZMH.makeRest)(brief.slice(0, briefRoom), beyond);
+  return { entries, rest, exact: wholeness.exact && rest === null && !isLate, isLate };
+}
+function roomFor(lengths, room) {
+  let text = 0;
+  const end = lengths.findIndex((length) => {
+    text += length;
+    return text > room.text;
+  });
+  return Math.min(room.items, end < 0 ? lengths.length : end);
+}
+function briefOf(name, { line }, looker) {
+  const facts = looker.look(name);
+  if (!facts || facts.kind === "folder" && !line.isNested) return [name, line.xy, "", ""];
+  return facts.kind === "folder" ? [name, line.xy, "160000", ""] : [name, line.xy, facts.mode, facts.stat];
+}
+function addRepository(repository, prefix, place2) {
+  const { hash, status, overlooked } = repository;
+  const inner = new Set(submodulesOf(repository));
+  for (const line of status.lines) {
+    place2.found.set(prefix + line.path, { line, hash, nestedHead: null });
+    if (line.isNested) inner.add(line.path);
+  }
+  for (const name of presentOnes(overlooked, prefix, place2)) {
+    const line = { path: name, xy: "..", head: null, index: null, tree_mode: null, isNested: false };
+    if (!place2.found.has(prefix + name)) place2.found.set(prefix + name, { line, hash, nestedHead: null });
+  }
+  for (const name of inner) addNested(prefix + name, place2);
+}
+function addNested(name, place2) {
+  const folder = import_node_path3.default.join(place2.root, name);
+  if (place2.looker.look(name)?.kind !== "folder" || (0, import_chunk_57BTWB2J.findWorktree)(folder) !== folder) return;
+  place2.wholeness.nested += 1;
+  const repository = place2.wholeness.nested > limits.nested ? void 0 : openRepository(folder, place2.until);
+  if (!repository || "reason" in repository) {
+    place2.wholeness.exact = false;
+    return;
+  }
+  const known = place2.found.get(name);
+  if (known) known.nestedHead = repository.status.head ?? "unborn";
+  addRepository(repository, `${name}/`, place2);
+}
+function submodulesOf({ git }) {
+  if ((0, import_chunk_SWRACBME.factsOf)(import_node_path3.default.join(git.folder, ".gitmodules"))?.kind !== "file") return [];
+  const answer = git.run(["config", "-z", "-f", ".gitmodules", "--get-regexp", "^submodule\\..*\\.path$"]);
+  const items = answer.ok ? answer.bytes.toString("latin1").split("\0") : [];
+  return items.map((item) => nameOf(item.slice(item.indexOf("\n") + 1))).filter((name) => name !== "" && import_node_path3.default.posix.normalize(name) === name && !/^\.\.?(?:\/|$)|^\//.test(name));
+}
+function presentOnes(names, prefix, { looker, wholeness }) {
+  if (!names || names.length > limits.overlooked) wholeness.exact = false;
+  return (names ?? []).slice(0, limits.overlooked).filter((name) => looker.look(prefix + name) !== null);
+}
+function makeMeasure(looker, wholeness) {
+  let bytes = 0;
+  return (name, { line, hash, nestedHead }) => {
+    const facts = looker.look(name);
+    if (!facts) return nothing;
+    if (facts.kind === "folder") {
+      return line.isNested ? { mode: "160000", content: nestedHead, stat: null } : nothing;
+    }
+    if (bytes + facts.size > limits.hashedBytes) {
+      wholeness.exact = false;
+      return { mode: facts.mode, content: null, stat: facts.stat };
+    }
+    bytes += facts.size;
+    return measureRaw(looker, name, facts, hash);
+  };
+}
+var nothing = { mode: null, content: null, stat: null };
+function measureRaw(looker, name, facts, hash) {
+  return { mode: facts.mode, content: looker.hash(name, facts, hash), stat: facts.stat };
+}
+function entryOf(name, { line }, raw) {
+  const { xy, head, index, tree_mode, from } = line;
+  const prefix = name.slice(0, name.length - line.path.length);
+  return { path: name, xy, head, index, tree_mode, ...raw, ...from === void 0 ? {} : { from: prefix + from } };
+}
+function excluder(root, folders) {
+  const inside = folders.map((folder) => import_node_path3.default.relative(root, resolved(folder))).filter((name) => name !== "" && name !== ".." && !name.startsWith("../"));
+  return (name) => inside.some((folder) => name === folder || name.startsWith(`${folder}/`));
+}
+function resolved(folder) {
+  try {
+    return (0, import_chunk_SWRACBME.realPath)(folder);
+  } catch {
+    return folder;
+  }
+}
+var walkLimits = { entries: 2e4, ms: 3e3 };
+var notInGit = "not in a git work tree";
+function captureWorkspace(cwd, options) {
+  const at = (0, import_chunk_Y5L6GQDB.isoNow)();
+  const { exclude, budgetMs = import_chunk_XM3GMG25.captureBudgetMs } = options;
+  const began = (0, import_chunk_Y5L6GQDB.monotonicMs)();
+  const until = began + budgetMs;
+  const folder = whole(cwd);
+  const base = { schema: 1, cwd, at, exclude };
+  const root = folder === void 0 ? void 0 : (0, import_chunk_57BTWB2J.findWorktree)(folder);
+  if (folder === void 0 || root === void 0 || options.plain) {
+    return { ...base, ...walk(folder ?? cwd, exclude, budgetMs), reason: notInGit };
+  }
+  const repository = openRepository(root, began + budgetMs * 0.7);
+  if ("reason" in repository)
+    return { ...base, ...walk(folder, exclude, until - (0, import_chunk_Y5L6GQDB.monotonicMs)()), reason: repository.reason };
+  const git = describeRepository(repository);
+  const { isLate, ...collected } = collectEntries(repository, excluder(root, exclude), until);
+  const isUnknown = git.refs === null || repository.overlooked === void 0;
+  const late = `the ${Math.round(budgetMs / 100) / 10} s for looking at it were used up`;
+  const reason = isLate || isUnknown && (0, import_chunk_Y5L6GQDB.monotonicMs)() > began + budgetMs * 0.7 ? late : null;
+  return { ...base, git, reason, ...collected, files: null };
+}
+function walk(folder, exclude, leftMs) {
+  const resolved2 = exclude.map((one) => whole(one) ?? import_node_path.default.resolve(one));
+  const bounds = { entries: walkLimits.entries, ms: Math.min(walkLimits.ms, leftMs) };
+  const { found, isWhole } = walkFolder(folder, { exclude: resolved2, skip: ["node_modules", ".git"], ...bounds });
+  const files = [...found].map(([name, { mode, stat }]) => [name, mode, stat]);
+  return { git: null, entries: [], rest: null, files: files.sort(([a], [b]) => a < b ? -1 : 1), exact: isWhole };
+}
+function whole(folder) {
+  try {
+    return (0, import_chunk_SWRACBME.realPath)(folder);
+  } catch {
+    return void 0;
+  }
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  captureWorkspace,
+  compareRefs,
+  limits,
+  makeLooker,
+  measureRaw,
+  nameOf,
+  notInGit,
+  nothing,
+  refLimits
+});
+
+},
+"./chunk-QJIJEOBB.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  lineOf: () => lineOf,
+  lineOfEvent: () => lineOfEvent,
+  terminalLine: () => terminalLine
+});
+module.exports = stdin_exports;
+var import_chunk_BNC242JP = load("./chunk-BNC242JP.js");
+var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
+var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
+var watchProtocol = "job-companion.watch/v1";
+function lineOf(parts) {
+  const { type, at = (0, import_chunk_Y5L6GQDB.isoNow)(), kind, id, verdict, word, evidence, facts, more = {} } = parts;
+  const own = { protocol: watchProtocol, type, at, kind, id, state: (0, import_chunk_BNC242JP.line)(word), verdict, evidence: (0, import_chunk_BNC242JP.line)(evidence) };
+  return { ...own, ...(0, import_chunk_BNC242JP.smallFacts)(facts), ...more, ...own };
+}
+function lineOfEvent(event, kind, isRepeat) {
+  const { at, job: id, seq } = event;
+  const text = (value) => typeof value === "string" ? value : "";
+  const base = { type: "status", at, kind, id, more: { seq } };
+  switch (event.type) {
+    case "news": {
+      const verdict = event.verdict === "met" || event.verdict === "failed" ? event.verdict : "pending";
+      if (verdict !== "pending" && !isRepeat) return void 0;
+      const facts = isObject(event.facts) ? event.facts : {};
+      return lineOf({ ...base, verdict, word: text(event.word), evidence: text(event.evidence), facts });
+    }
+    case "trouble": {
+      const facts = { cause: event.cause, in_a_row: event.in_a_row };
+      return lineOf({ ...base, verdict: "error", word: "trouble", evidence: text(event.message), facts });
+    }
+    case "recovered": {
+      const evidence = `looking works again after ${text(String(event.after))} failed attempt(s)`;
+      return lineOf({ ...base, verdict: "pending", word: "recovered", evidence, facts: { cause: event.cause } });
+    }
+    default:
+      return void 0;
+  }
+}
+function terminalLine(state, kind) {
+  const note = state.watch ?? null;
+  const [verdict, word] = endWords(state, note);
+  const isSeen = verdict === "met" || verdict === "failed";
+  const evidence = isSeen ? note?.evidence ?? "" : state.error?.message ?? note?.evidence ?? state.state;
+  const more = { outcome: state.state, exit: (0, import_chunk_6PFAPK5K.exitCodeOf)(state.state), error: state.error, seq: state.seq };
+  return lineOf({ type: "terminal", kind, id: state.id, verdict, word, evidence, facts: note?.facts ?? {}, more });
+}
+function endWords(state, note) {
+  if (state.state === "done") return ["met", note?.word ?? "met"];
+  if (state.state === "canceled") return ["canceled", "canceled"];
+  if (state.state === "timed_out") return ["expired", "expired"];
+  if (state.error?.code === "watch_failed") return ["failed", note?.word ?? "failed"];
+  return ["error", "error"];
+}
+function isObject(value) {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  lineOf,
+  lineOfEvent,
+  terminalLine
+});
+
+},
+"./chunk-QNAIMAEG.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  onNextChange: () => onNextChange,
+  onPathChange: () => onPathChange
+});
+module.exports = stdin_exports;
+var import_node_fs = require("node:fs");
+var import_node_path = builtin("node:path");
+function onNextChange(files, onChange) {
+  const watchers = [];
+  const stop = () => {
+    for (const watcher of watchers.splice(0)) watcher.close();
+  };
+  const fire = () => {
+    if (watchers.length === 0) return;
+    stop();
+    onChange();
+  };
+  for (const file of files) {
+    try {
+      const watcher = (0, import_node_fs.watch)(file, { persistent: false });
+      watchers.push(watcher);
+      watcher.on("change", fire).on("error", stop);
+    } catch {
+    }
+  }
+  return stop;
+}
+function onPathChange(target, onChange) {
+  const watchers = [];
+  const name = import_node_path.default.basename(target);
+  for (const [place, isFolder] of [
+    [import_node_path.default.dirname(target), true],
+    [target, false]
+  ]) {
+    try {
+      const watcher = (0, import_node_fs.watch)(place, { persistent: false }, (_event, changed) => {
+        if (!isFolder || changed === null || changed === name) onChange();
+      });
+      watchers.push(watcher);
+      watcher.on("error", () => watcher.close());
+    } catch {
+    }
+  }
+  return () => {
+    for (const watcher of watchers.splice(0)) watcher.close();
+  };
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  onNextChange,
+  onPathChange
+});
+
+},
+"./chunk-QOWPTVFD.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  findJob: () => findJob,
+  jobsFolder: () => jobsFolder,
+  listActive: () => listActive,
+  listJobs: () => listJobs,
+  requireWholeId: () => requireWholeId
+});
+module.exports = stdin_exports;
+var import_chunk_IAQSATNE = load("./chunk-IAQSATNE.js");
+var import_chunk_P33TGMKS = load("./chunk-P33TGMKS.js");
+var import_chunk_GEPPUING = load("./chunk-GEPPUING.js");
+var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_node_path = builtin("node:path");
+function listJobs(root) {
+  return (0, import_chunk_SWRACBME.listNames)((0, import_chunk_P33TGMKS.rootPaths)(root).jobs).filter(import_chunk_IAQSATNE.isId).sort(import_chunk_IAQSATNE.compareIds).reverse();
+}
+function listActive(root) {
+  return (0, import_chunk_SWRACBME.listNames)((0, import_chunk_P33TGMKS.rootPaths)(root).active).filter(import_chunk_IAQSATNE.isId).sort(import_chunk_IAQSATNE.compareIds);
+}
+function findJob(root, text) {
+  const list = listCommand(root);
+  if (!(0, import_chunk_IAQSATNE.isIdPrefix)(text)) {
+    throw new import_chunk_NVPF5LEY.FaultError(
+      "unknown_job",
+      `cannot take ${JSON.stringify(text)} as a job id: ids look like run-mik3x9ab-4f7q2z`,
+      list
+    );
+  }
+  const all = (0, import_chunk_SWRACBME.listNames)((0, import_chunk_P33TGMKS.rootPaths)(root.folder).jobs).filter(import_chunk_IAQSATNE.isId);
+  if (all.includes(text)) return requireFolder(root, text);
+  const matches = all.filter((id) => id.startsWith(text));
+  if (matches.length === 1) return requireFolder(root, matches[0]);
+  if (matches.length === 0) throw unknownJob(root, text);
+  const shown = matches.sort(import_chunk_IAQSATNE.compareIds).slice(-5).join(", ");
+  throw new import_chunk_NVPF5LEY.FaultError(
+    "ambiguous_id",
+    `cannot tell which job ${text} is: ${matches.length} jobs begin so, the newest are ${shown}`,
+    "give more of the id"
+  );
+}
+function requireWholeId(root, text) {
+  const id = findJob(root, text);
+  if (id === text) return id;
+  throw new import_chunk_NVPF5LEY.FaultError(
+    "ambiguous_id",
+    `cannot take the short id ${text}: this command needs the whole id`,
+    `the one job that begins so is ${id}`
+  );
+}
+function jobsFolder(root) {
+  return import_node_path.default.join(root, "jobs");
+}
+function requireFolder(root, id) {
+  const folder = import_node_path.default.join((0, import_chunk_P33TGMKS.rootPaths)(root.folder).jobs, id);
+  const facts = (0, import_chunk_SWRACBME.factsOf)(folder);
+  if (facts?.kind === "folder") return id;
+  if (!facts) throw unknownJob(root, id);
+  throw new import_chunk_NVPF5LEY.FaultError("state_unusable", `cannot use job ${id}: ${folder} is no folder of its own`);
+}
+function unknownJob(root, text) {
+  return new import_chunk_NVPF5LEY.FaultError(
+    "unknown_job",
+    `cannot find job ${text}: there is no such job in the state folder ${root.folder}`,
+    `${listCommand(root)}, or name another folder with --state-dir DIR`
+  );
+}
+function listCommand(root) {
+  return `list them with: ${(0, import_chunk_GEPPUING.quoteWords)([...(0, import_chunk_P33TGMKS.selfWords)(), "status", ...root.option])}`;
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  findJob,
+  jobsFolder,
+  listActive,
+  listJobs,
+  requireWholeId
+});
+
+},
+"./chunk-QZR6RHJC.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  prepareReview: () => prepareReview,
+  requireBase: () => requireBase
+});
+module.exports = stdin_exports;
+var import_chunk_LCEM6ZMH = load("./chunk-LCEM6ZMH.js");
+var import_chunk_57BTWB2J = load("./chunk-57BTWB2J.js");
+var import_chunk_GEPPUING = load("./chunk-GEPPUING.js");
+var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
+var import_chunk_XM3GMG25 = load("./chunk-XM3GMG25.js");
+var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var patchBytes = 2 * 1024 * 1024;
+function prepareReview(staff, paths, before) {
+  const { git } = before;
+  const dirty = before.entries.filter(import_chunk_LCEM6ZMH.isDirty);
+  if (!git) return ["There is no git repository here: look at the files that the task names."];
+  const range = rangeOf(staff, git.head, dirty.length > 0);
+  if (range === null) return ["There is no commit yet: everything here is new."];
+  const lines = [`${range.title}: ${(0, import_chunk_GEPPUING.quoteWords)(["git", ...range.command])}`];
+  const untracked = dirty.filter((entry) => entry.xy === "??").length;
+  if (range.isDirty && untracked > 0)
+    lines.push(`${untracked} new file(s) that git does not know yet are in no diff (marked ?? above): read them.`);
+  const patch = readPatch(git.root, range.command);
+  if (patch.kind === "text" && patch.bytes.length > 0) {
+    const fault = faultOf(() => (0, import_chunk_527JQF7V.writeFile)(paths.reviewDiff, patch.bytes));
+    lines.push(
+      fault === void 0 ? `The same as a patch, for when you cannot run git: ${paths.reviewDiff}` : `There is no patch file: it could not be written (${fault}).`
+    );
+  }
+  if (patch.kind === "none") lines.push(`There is no patch file: ${patch.reason}.`);
+  return lines;
+}
+function rangeOf(staff, head, isDirtyTree) {
+  if (staff.base)
+    return {
+      title: `Everything since ${staff.base.rev}, committed or not`,
+      command: ["diff", staff.base.commit],
+      isDirty: isDirtyTree
+    };
+  if (head === null) return null;
+  if (isDirtyTree) return { title: "The uncommitted changes", command: ["diff", "HEAD"], isDirty: true };
+  return { title: "The newest commit (nothing is uncommitted)", command: ["show", "HEAD"], isDirty: false };
+}
+function readPatch(root, command) {
+  const opened = (0, import_chunk_LCEM6ZMH.openGit)(root, { until: (0, import_chunk_Y5L6GQDB.monotonicMs)() + import_chunk_XM3GMG25.captureBudgetMs });
+  if ("reason" in opened) return { kind: "none", reason: opened.reason };
+  const plain = ["--no-ext-diff", "--no-textconv", "--no-color"];
+  const answer = opened.git.run([command[0], ...plain, ...command.slice(1)], { limit: patchBytes });
+  return answer.ok ? { kind: "text", bytes: answer.bytes } : { kind: "none", reason: answer.reason };
+}
+function requireBase(cwd, rev) {
+  const root = (0, import_chunk_57BTWB2J.findWorktree)(cwd);
+  const opened = root === void 0 ? { reason: "there is no git repository here" } : (0, import_chunk_LCEM6ZMH.openGit)(root);
+  if ("reason" in opened) throw noBase(rev, opened.reason);
+  const { git } = opened;
+  const found = git.run(["rev-parse", "--verify", "--quiet", "--end-of-options", `${rev}^{commit}`]);
+  if (rev === "" || !found.ok) throw noBase(rev, "there is no such commit");
+  const commit = found.bytes.toString("latin1").trim();
+  const fork = git.run(["merge-base", commit, "HEAD"]);
+  if (!fork.ok) throw noBase(rev, "it has no history in common with HEAD");
+  return { rev, commit: fork.bytes.toString("latin1").trim() };
+}
+function noBase(rev, reason) {
+  return new import_chunk_NVPF5LEY.FaultError(
+    "preflight",
+    `cannot review since ${JSON.stringify(rev)}: ${reason}`,
+    "name a commit or branch of this repository with --base"
+  );
+}
+function faultOf(write) {
+  try {
+    write();
+    return void 0;
+  } catch (error) {
+    const code = (0, import_chunk_NVPF5LEY.errnoOf)(error);
+    if (code === void 0) throw error;
+    return code;
+  }
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  prepareReview,
+  requireBase
+});
+
+},
+"./chunk-SBRRC2LY.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -12424,7 +12242,7 @@ module.exports = stdin_exports;
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 var require_ms = (0, import_chunk_JSBRDJBE.__commonJS)({
-  "../../main/node_modules/ms/index.js"(exports2, module2) {
+  "node_modules/ms/index.js"(exports2, module2) {
     var s = 1e3;
     var m = s * 60;
     var h = m * 60;
@@ -12588,6 +12406,706 @@ function trim(value) {
 });
 
 },
+"./chunk-SHAJIPXK.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  launch: () => launch,
+  launchedBefore: () => launchedBefore
+});
+module.exports = stdin_exports;
+var import_chunk_AE5U4VIQ = load("./chunk-AE5U4VIQ.js");
+var import_chunk_TUJMDTZA = load("./chunk-TUJMDTZA.js");
+var import_chunk_AT6SNV4N = load("./chunk-AT6SNV4N.js");
+var import_chunk_GANVGQKN = load("./chunk-GANVGQKN.js");
+var import_chunk_OPV5FGPX = load("./chunk-OPV5FGPX.js");
+var import_chunk_IAQSATNE = load("./chunk-IAQSATNE.js");
+var import_chunk_P33TGMKS = load("./chunk-P33TGMKS.js");
+var import_chunk_7DZB4FPX = load("./chunk-7DZB4FPX.js");
+var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
+var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
+var import_chunk_6GPA47WF = load("./chunk-6GPA47WF.js");
+var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
+var import_chunk_XM3GMG25 = load("./chunk-XM3GMG25.js");
+var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_node_path = builtin("node:path");
+function isClaimed(root, key) {
+  return (0, import_chunk_SWRACBME.exists)(fileOf(root, key));
+}
+function fileOf(root, key) {
+  return import_node_path.default.join((0, import_chunk_P33TGMKS.rootPaths)(root).once, (0, import_chunk_OPV5FGPX.hashOf)(key).slice(0, 40));
+}
+function claimOnce(root, key, claim) {
+  const file = fileOf(root, key);
+  if ((0, import_chunk_527JQF7V.createFile)(file, `${JSON.stringify(claim)}
+`)) return { isOurs: true, holder: claim };
+  return { isOurs: false, holder: requireClaim(file) };
+}
+function readClaim(root, key) {
+  return isClaimed(root, key) ? requireClaim(fileOf(root, key)) : void 0;
+}
+function requireClaim(file) {
+  const read = (0, import_chunk_527JQF7V.readJson)(file);
+  const holder = read.kind === "ok" ? read.value : void 0;
+  if (typeof holder?.id !== "string" || typeof holder.asked !== "string") {
+    throw new import_chunk_NVPF5LEY.FaultError(
+      "state_unusable",
+      `cannot read the once-key file ${file}: it is damaged`,
+      "remove that file if you are sure that the job never ran"
+    );
+  }
+  return holder;
+}
+function needsWorker(spec) {
+  return spec.kind !== "timer" || Boolean(spec.notify);
+}
+function writeArmed(spec, folder) {
+  const { id, owner, created_at, timer } = spec;
+  const event = { seq: 1, at: created_at, job: id, owner, type: "armed", due_at: timer?.due_at };
+  (0, import_chunk_527JQF7V.writeFile)(`${folder}/events.ndjson`, `${JSON.stringify(event)}
+`, { sync: false });
+  const state = { ...(0, import_chunk_IAQSATNE.earlyState)(id, spec), state: "running", seq: 1, rev: 1, started_at: created_at };
+  (0, import_chunk_527JQF7V.writeJson)(`${folder}/state.json`, state);
+}
+function askedOf(request) {
+  const { kind, verb, cwd, deadlineMs, killGraceMs, maxOutputBytes, firstOutputMs, stallMs } = request;
+  if (request.timer)
+    return (0, import_chunk_OPV5FGPX.hashOf)((0, import_chunk_OPV5FGPX.canonical)({ kind, verb, timer: askedTimer(request.timer), lineage: request.lineage }));
+  const run = request.run ? askedRun(request.run) : null;
+  const base = { kind, verb, cwd, deadlineMs, killGraceMs, maxOutputBytes, firstOutputMs, stallMs, run };
+  const lineage = request.asksForLatest ? { relation: request.lineage?.relation } : request.lineage;
+  const worktree = request.worktree === "new" ? { worktree: "new" } : {};
+  const staff = request.staff ? askedStaff(request.staff) : null;
+  if (staff && request.asksForLatest) staff.resume = "latest";
+  return (0, import_chunk_OPV5FGPX.hashOf)((0, import_chunk_OPV5FGPX.canonical)({ ...base, lineage, staff, ...worktree, ...askedWaiting(request) }));
+}
+function askedRun({ success_files = [], result_baselines: _, ...run }) {
+  const files = success_files.map((one) => one.path);
+  const given = Object.entries({ ...run, success_files: files }).filter(
+    ([name, value]) => value !== null && value !== void 0 && !(Array.isArray(value) && value.length === 0) && value !== defaults[name]
+  );
+  return Object.fromEntries(given);
+}
+var defaults = {
+  checkpoint_ms: import_chunk_XM3GMG25.limits.checkpoint.default,
+  sample_ms: import_chunk_XM3GMG25.limits.sample.default,
+  probe_ms: import_chunk_XM3GMG25.limits.probe.default
+};
+function askedTimer({ due_at, delay_ms, message, slot }) {
+  return { message, slot, ...delay_ms === null ? { due_at } : { delay_ms } };
+}
+function askedWaiting({ watch, onStall }) {
+  const { start: _start, ...asked } = watch ?? {};
+  return { ...watch ? { watch: asked } : {}, ...onStall ? { on_stall: onStall } : {} };
+}
+function askedStaff(staff) {
+  const { mode, backend, program, model, profile, prompt, resume, custom, schema, base } = staff;
+  const { brief: _brief, ...definition } = custom ?? {};
+  return {
+    ...{ mode, backend, program, model, profile, prompt, resume },
+    custom: custom ? definition : null,
+    ...schema ? { schema } : {},
+    ...base ? { base: base.rev } : {}
+  };
+}
+async function finishClaim(root, claim) {
+  if (!(0, import_chunk_IAQSATNE.isId)(claim.id))
+    throw new import_chunk_NVPF5LEY.FaultError(
+      "state_unusable",
+      `cannot use a once-key that names ${JSON.stringify(claim.id)}: that is no job id`
+    );
+  const paths = (0, import_chunk_P33TGMKS.jobPaths)(root, claim.id);
+  const stage = (0, import_chunk_P33TGMKS.stagePath)(root, claim.id);
+  const until = (0, import_chunk_Y5L6GQDB.monotonicMs)() + import_chunk_XM3GMG25.startLimitMs;
+  while (!(0, import_chunk_SWRACBME.exists)(paths.launch) && (0, import_chunk_Y5L6GQDB.monotonicMs)() < until) {
+    const isStaged = (0, import_chunk_SWRACBME.exists)(stage);
+    if (!(0, import_chunk_SWRACBME.exists)(paths.folder) && !isStaged) return;
+    if ((0, import_chunk_7DZB4FPX.livenessOf)(claim.launcher) === "dead") {
+      if (isStaged) (0, import_chunk_SWRACBME.moveFolder)(stage, paths.folder);
+      return;
+    }
+    await (0, import_chunk_Y5L6GQDB.sleep)(5);
+  }
+}
+var specBytes = 15 * 1024 * 1024;
+async function launch(root, request) {
+  if (!(0, import_chunk_AE5U4VIQ.checkRoot)(root.folder)) (0, import_chunk_AE5U4VIQ.requirePlace)(root.folder);
+  const stamp = makeStamp(request.verb);
+  const planned = isTaken(root, request) ? null : await planTree(request, stamp.id);
+  const key = (0, import_chunk_OPV5FGPX.ensureKey)();
+  (0, import_chunk_AE5U4VIQ.ensureRoot)(root.folder);
+  const publish = () => publishJob(root, request, { ...stamp, planned }, key);
+  const job = request.admit ? await (0, import_chunk_GANVGQKN.withLock)((0, import_chunk_P33TGMKS.rootPaths)(root.folder).lock, publish) : await publish();
+  if ("holder" in job) return takeOver(root, job.holder, request);
+  const { spec, paths } = job;
+  const worktree = request.worktree === "new" ? spec.worktree ?? null : null;
+  try {
+    if (worktree) (await Promise.resolve().then(() => load("./worktree-LUOQUHHX.js"))).addWorktree(worktree);
+    if (needsWorker(spec)) await (0, import_chunk_AT6SNV4N.startWorker)(root.folder, spec, { paths }, 1);
+  } catch (error) {
+    if (spec.once_key === null) undo(paths, (0, import_chunk_P33TGMKS.stagePath)(root.folder, spec.id));
+    if (worktree) (await Promise.resolve().then(() => load("./worktree-LUOQUHHX.js"))).undoWorktree(worktree);
+    throw launchError(root, error);
+  }
+  return { id: spec.id, isNew: true };
+}
+async function publishJob(root, request, stamp, key) {
+  const admitted = isTaken(root, request) ? void 0 : await request.admit?.();
+  const warnings = [...request.warnings ?? [], ...admitted?.warnings ?? []];
+  const spec = await makeSpec(root, { ...request, warnings }, stamp, key);
+  const paths = (0, import_chunk_P33TGMKS.jobPaths)(root.folder, spec.id);
+  const stage = (0, import_chunk_P33TGMKS.stagePath)(root.folder, spec.id);
+  let isPromised = false;
+  try {
+    await Promise.all([stageJob(root, spec, stage), import_chunk_IAQSATNE.defaultEngine.prepare()]);
+    const claim = request.onceKey === null ? null : claimOnce(root.folder, request.onceKey, claimOf(spec, request));
+    if (claim && !claim.isOurs) {
+      undo(paths, stage);
+      return { holder: claim.holder };
+    }
+    isPromised = claim !== null;
+    if (!(0, import_chunk_SWRACBME.moveFolder)(stage, paths.folder)) throw new import_chunk_NVPF5LEY.FaultError("state_unusable", `cannot move ${stage} into place`);
+    if (spec.timer) placeDurably(root.folder, paths);
+    admitted?.told?.(spec.id);
+    return { spec, paths };
+  } catch (error) {
+    if (isPromised) (0, import_chunk_SWRACBME.moveFolder)(stage, paths.folder);
+    else undo(paths, stage);
+    throw launchError(root, error);
+  }
+}
+function placeDurably(root, paths) {
+  (0, import_chunk_527JQF7V.syncFolder)(paths.folder);
+  (0, import_chunk_527JQF7V.syncFolder)((0, import_chunk_P33TGMKS.rootPaths)(root).jobs);
+}
+function makeStamp(verb) {
+  const createdMs = (0, import_chunk_Y5L6GQDB.nowMs)();
+  const random = (0, import_chunk_OPV5FGPX.randomBytes)(22);
+  return { createdMs, random, id: (0, import_chunk_IAQSATNE.makeId)(verb, createdMs, random) };
+}
+async function planTree(request, id) {
+  return request.worktree === "new" ? (await Promise.resolve().then(() => load("./worktree-LUOQUHHX.js"))).planWorktree(request.cwd, id) : null;
+}
+function isTaken(root, { onceKey }) {
+  return onceKey !== null && isClaimed(root.folder, onceKey);
+}
+async function makeSpec(root, request, { createdMs, random, id, planned }, key) {
+  const {
+    deadlineMs,
+    killGraceMs,
+    maxOutputBytes,
+    firstOutputMs,
+    stallMs,
+    onStall = null,
+    onceKey,
+    admit: _admit,
+    credentials: _credentials,
+    asksForLatest: _latest,
+    words: _words,
+    worktree,
+    ...rest
+  } = request;
+  const { cwd = request.cwd, ...note } = planned ?? {};
+  const unsigned = {
+    schema: 1,
+    id,
+    ...rest,
+    cwd,
+    worktree: planned ? note : worktree === "new" ? null : worktree ?? null,
+    created_at: (0, import_chunk_Y5L6GQDB.isoOf)(createdMs),
+    once_key: onceKey,
+    engine: import_chunk_IAQSATNE.defaultEngine.id,
+    state_option: root.option,
+    deadline_ms: deadlineMs,
+    deadline_mono_ms: (0, import_chunk_Y5L6GQDB.monotonicMs)() + deadlineMs,
+    kill_grace_ms: killGraceMs,
+    max_output_bytes: maxOutputBytes,
+    first_output_ms: firstOutputMs,
+    stall_ms: stallMs,
+    ...onStall === null ? {} : { on_stall: onStall },
+    mark: (0, import_chunk_CTSRVJRC.toHex)(random.subarray(6)),
+    launcher: (0, import_chunk_7DZB4FPX.ownIdentity)(),
+    environment: { digest: (0, import_chunk_OPV5FGPX.environmentDigest)(key), credentials: (0, import_chunk_6GPA47WF.credentialNames)(request.credentials) }
+  };
+  return { ...unsigned, mac: await (0, import_chunk_OPV5FGPX.macOf)(unsigned, key) };
+}
+async function stageJob(root, spec, stage) {
+  (0, import_chunk_527JQF7V.createFolder)(stage);
+  const text = `${JSON.stringify(spec)}
+`;
+  if (text.length > specBytes)
+    throw new import_chunk_NVPF5LEY.FaultError(
+      "preflight",
+      `cannot store a request of ${text.length} bytes: at most ${specBytes} are allowed`
+    );
+  const isDurable = (0, import_chunk_527JQF7V.writeFileMeanwhile)(`${stage}/spec.json`, text);
+  (0, import_chunk_527JQF7V.createFolder)(`${stage}/waiters`);
+  if (spec.kind === "timer") writeArmed(spec, stage);
+  (0, import_chunk_527JQF7V.writeFile)((0, import_chunk_P33TGMKS.jobPaths)(root.folder, spec.id).marker, "", { sync: false });
+  await isDurable;
+}
+function claimOf(spec, request) {
+  const words = request.words === void 0 ? {} : { words: (0, import_chunk_OPV5FGPX.hashOf)(request.words) };
+  return { id: spec.id, asked: askedOf(request), launcher: spec.launcher, ...words };
+}
+async function launchedBefore(root, key, words) {
+  if (!(0, import_chunk_AE5U4VIQ.checkRoot)(root.folder)) return void 0;
+  const holder = readClaim(root.folder, key);
+  if (holder?.words !== (0, import_chunk_OPV5FGPX.hashOf)(words)) return void 0;
+  await finishClaim(root.folder, holder);
+  return { id: holder.id, isNew: false };
+}
+async function takeOver(root, holder, request) {
+  await finishClaim(root.folder, holder);
+  if (holder.asked !== askedOf(request)) {
+    throw new import_chunk_NVPF5LEY.FaultError(
+      "preflight",
+      `cannot use --once-key ${JSON.stringify(request.onceKey)}: job ${holder.id} has this key and another request`,
+      `look at it with: ${import_chunk_TUJMDTZA.nextCommands.observe(holder.id, root.option)}`
+    );
+  }
+  return { id: holder.id, isNew: false };
+}
+function undo(paths, stage) {
+  try {
+    for (const target of [stage, paths.folder, paths.marker]) (0, import_chunk_SWRACBME.removeTree)(target);
+  } catch {
+  }
+}
+function launchError(root, error) {
+  const code = (0, import_chunk_NVPF5LEY.errnoOf)(error);
+  if (error instanceof import_chunk_NVPF5LEY.FaultError || code === void 0) return error;
+  return new import_chunk_NVPF5LEY.FaultError(
+    "state_unusable",
+    `cannot write into the state folder ${root.folder} (${code})`,
+    "use another place with --state-dir DIR or JOB_STATE_DIR"
+  );
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  launch,
+  launchedBefore
+});
+
+},
+"./chunk-SWRACBME.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  cutFile: () => cutFile,
+  exists: () => exists,
+  factsOf: () => factsOf,
+  isExecutable: () => isExecutable,
+  isFile: () => isFile,
+  isFolder: () => isFolder,
+  isWritable: () => isWritable,
+  listNames: () => listNames,
+  lookBehind: () => lookBehind,
+  moveFolder: () => moveFolder,
+  realPath: () => realPath,
+  removeTree: () => removeTree,
+  targetOf: () => targetOf,
+  touch: () => touch,
+  writeFault: () => writeFault
+});
+module.exports = stdin_exports;
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_node_fs = require("node:fs");
+function factsOf(target) {
+  const stat = lookAt(target);
+  if (!stat) return void 0;
+  const kind = stat.isSymbolicLink() ? "link" : stat.isDirectory() ? "folder" : stat.isFile() ? "file" : "other";
+  return {
+    kind,
+    uid: stat.uid,
+    mode: stat.mode & 4095,
+    size: stat.size,
+    allocated: stat.blocks * 512,
+    modifiedMs: stat.mtimeMs
+  };
+}
+function lookBehind(target) {
+  let stat;
+  try {
+    stat = (0, import_node_fs.statSync)(target, { throwIfNoEntry: false });
+  } catch (error) {
+    if ((0, import_chunk_NVPF5LEY.errnoOf)(error) !== "ENOTDIR") throw error;
+  }
+  if (!stat) return void 0;
+  return {
+    kind: stat.isFile() ? "file" : stat.isDirectory() ? "folder" : "other",
+    size: stat.size,
+    modifiedMs: stat.mtimeMs,
+    inode: stat.ino,
+    linkTo: lookAt(target)?.isSymbolicLink() ? (0, import_node_fs.realpathSync)(target) : null
+  };
+}
+function lookAt(target) {
+  try {
+    return (0, import_node_fs.lstatSync)(target, { throwIfNoEntry: false });
+  } catch (error) {
+    if ((0, import_chunk_NVPF5LEY.errnoOf)(error) === "ENOTDIR") return void 0;
+    throw error;
+  }
+}
+function exists(target) {
+  return (0, import_node_fs.existsSync)(target);
+}
+function listNames(folder) {
+  try {
+    return (0, import_node_fs.readdirSync)(folder);
+  } catch (error) {
+    if (["ENOENT", "ENOTDIR"].includes((0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "")) return [];
+    throw error;
+  }
+}
+function isFolder(target) {
+  return lookThrough(target)?.isDirectory() ?? false;
+}
+function isFile(target) {
+  return lookThrough(target)?.isFile() ?? false;
+}
+function targetOf(target) {
+  try {
+    const stat = (0, import_node_fs.statSync)(target, { throwIfNoEntry: false });
+    if (!stat) return void 0;
+    const kind = stat.isDirectory() ? "folder" : stat.isFile() ? "file" : "other";
+    return { kind, size: stat.size, modifiedMs: stat.mtimeMs, inode: stat.ino };
+  } catch (error) {
+    if ((0, import_chunk_NVPF5LEY.errnoOf)(error) === "ENOTDIR") return void 0;
+    throw error;
+  }
+}
+function isExecutable(target) {
+  if (!lookThrough(target)?.isFile()) return false;
+  return isAllowed(target, import_node_fs.constants.X_OK);
+}
+function lookThrough(target) {
+  try {
+    return (0, import_node_fs.statSync)(target, { throwIfNoEntry: false });
+  } catch {
+    return void 0;
+  }
+}
+function isWritable(target) {
+  return writeFault(target) === void 0;
+}
+function writeFault(target) {
+  try {
+    (0, import_node_fs.accessSync)(target, import_node_fs.constants.W_OK);
+    return void 0;
+  } catch (error) {
+    return (0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "error";
+  }
+}
+function realPath(target) {
+  return (0, import_node_fs.realpathSync)(target);
+}
+function moveFolder(from, to) {
+  try {
+    (0, import_node_fs.renameSync)(from, to);
+    return true;
+  } catch (error) {
+    if (["ENOTEMPTY", "EEXIST", "ENOENT"].includes((0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "")) return false;
+    throw error;
+  }
+}
+function removeTree(target) {
+  (0, import_node_fs.rmSync)(target, { recursive: true, force: true });
+}
+function touch(file, atMs) {
+  try {
+    (0, import_node_fs.utimesSync)(file, atMs / 1e3, atMs / 1e3);
+    return true;
+  } catch (error) {
+    if (["ENOENT", "ENOTDIR"].includes((0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "")) return false;
+    throw error;
+  }
+}
+function cutFile(file, length) {
+  (0, import_node_fs.truncateSync)(file, length);
+}
+function isAllowed(target, mode) {
+  try {
+    (0, import_node_fs.accessSync)(target, mode);
+    return true;
+  } catch {
+    return false;
+  }
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  cutFile,
+  exists,
+  factsOf,
+  isExecutable,
+  isFile,
+  isFolder,
+  isWritable,
+  listNames,
+  lookBehind,
+  moveFolder,
+  realPath,
+  removeTree,
+  targetOf,
+  touch,
+  writeFault
+});
+
+},
+"./chunk-T23P7BXQ.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  loadWatch: () => loadWatch,
+  watchIds: () => watchIds
+});
+module.exports = stdin_exports;
+var loaders = {
+  file: async () => (await Promise.resolve().then(() => load("./file-MKZ6LAJI.js"))).file,
+  cmd: async () => (await Promise.resolve().then(() => load("./cmd-7EXYREI5.js"))).cmd,
+  http: async () => (await Promise.resolve().then(() => load("./http-VO4ZRMYZ.js"))).http,
+  npm: async () => (await Promise.resolve().then(() => load("./npm-6S5YKAKH.js"))).npm,
+  ci: async () => (await Promise.resolve().then(() => load("./ci-2MB6MQEJ.js"))).ci,
+  pr: async () => (await Promise.resolve().then(() => load("./pr-LG2NRIS7.js"))).pr,
+  review: async () => (await Promise.resolve().then(() => load("./review-UO3H3V4M.js"))).review
+};
+var watchIds = Object.keys(loaders);
+async function loadWatch(id) {
+  return Object.hasOwn(loaders, id) ? loaders[id]() : void 0;
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  loadWatch,
+  watchIds
+});
+
+},
+"./chunk-TFEMYLSK.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  formatSize: () => formatSize,
+  parseSize: () => parseSize
+});
+module.exports = stdin_exports;
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var units = { "": 1, K: 1024, M: 1024 ** 2, G: 1024 ** 3 };
+function parseSize(text, option, range) {
+  const match = /^(\d+)([KMG]?)(?:i?B)?$/.exec(text);
+  const value = match ? Number(match[1]) * (units[match[2] ?? ""] ?? 1) : Number.NaN;
+  if (!Number.isSafeInteger(value) || value < range.min || value > range.max) {
+    throw (0, import_chunk_NVPF5LEY.usageError)(
+      `cannot take ${option} ${JSON.stringify(text)}: allowed are ${formatSize(range.min)} to ${formatSize(range.max)}, written like 64M`
+    );
+  }
+  return value;
+}
+function formatSize(bytes) {
+  if (bytes < 1024) return `${bytes} B`;
+  if (bytes < 1024 ** 2) return `${(bytes / 1024).toFixed(1)} KiB`;
+  if (bytes < 1024 ** 3) return `${(bytes / 1024 ** 2).toFixed(1)} MiB`;
+  return `${(bytes / 1024 ** 3).toFixed(1)} GiB`;
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  formatSize,
+  parseSize
+});
+
+},
+"./chunk-TR4KBZT3.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  dueWords: () => dueWords,
+  timerFacts: () => timerFacts
+});
+module.exports = stdin_exports;
+var import_chunk_SBRRC2LY = load("./chunk-SBRRC2LY.js");
+var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
+var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
+var import_chunk_XM3GMG25 = load("./chunk-XM3GMG25.js");
+function timerFacts(timer) {
+  const { due_at, slot } = timer;
+  return { due_at, durable: true, slot, message: (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)(timer.message), import_chunk_XM3GMG25.excerptBytes) };
+}
+function dueWords({ due_at }) {
+  const rest = Date.parse(due_at) - (0, import_chunk_Y5L6GQDB.nowMs)();
+  return rest > 0 ? `${(0, import_chunk_LXK2ZILE.plainText)(due_at)}, in ${(0, import_chunk_SBRRC2LY.formatDuration)(Math.max(1e3, rest))}` : (0, import_chunk_LXK2ZILE.plainText)(due_at);
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  dueWords,
+  timerFacts
+});
+
+},
+"./chunk-TUJMDTZA.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  nextCommand: () => nextCommand,
+  nextCommands: () => nextCommands,
+  taskPlaceholder: () => taskPlaceholder
+});
+module.exports = stdin_exports;
+var import_chunk_P33TGMKS = load("./chunk-P33TGMKS.js");
+var import_chunk_GEPPUING = load("./chunk-GEPPUING.js");
+function nextCommand(option, ...words) {
+  return (0, import_chunk_GEPPUING.quoteWords)([...(0, import_chunk_P33TGMKS.selfWords)(), ...words, ...option]);
+}
+var taskPlaceholder = "<what to do next>";
+var nextCommands = {
+  wait: (id, option) => nextCommand(option, "wait", id, "--timeout", "10m"),
+  observe: (id, option) => nextCommand(option, "observe", id),
+  result: (id, option) => nextCommand(option, "result", id),
+  status: (option) => nextCommand(option, "status"),
+  cancel: (id, option) => nextCommand(option, "cancel", id),
+  restart: (id, option) => nextCommand(option, "restart", id),
+  doctor: (id, option) => nextCommand(option, "doctor", id),
+  continue: (id, option) => nextCommand(option, "continue", "--job", id, "--prompt", taskPlaceholder)
+};
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  nextCommand,
+  nextCommands,
+  taskPlaceholder
+});
+
+},
+"./chunk-UEGIAQBB.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  signInOf: () => signInOf,
+  surveyBackends: () => surveyBackends
+});
+module.exports = stdin_exports;
+var import_chunk_OF4NDHXP = load("./chunk-OF4NDHXP.js");
+var import_chunk_EUNGKDXG = load("./chunk-EUNGKDXG.js");
+var import_chunk_O65HRYRH = load("./chunk-O65HRYRH.js");
+var import_chunk_6GPA47WF = load("./chunk-6GPA47WF.js");
+var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
+var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
+var import_node_path = builtin("node:path");
+var signBytes = 64 * 1024;
+var profileNames = ["restricted", "standard", "unrestricted"];
+function surveyBackends(config, cwd, only) {
+  const own = Object.entries(config.backends);
+  const found = import_chunk_EUNGKDXG.backends.filter(({ id }) => id !== "custom" && (only === void 0 || id === only) && !Object.hasOwn(config.backends, id)).map((backend) => survey(backend, backend.id, backend.programs, cwd));
+  const custom = (0, import_chunk_EUNGKDXG.findBackend)("custom");
+  const mine = own.filter(([name]) => only === void 0 || name === only).map(([name, { argv }]) => survey(custom, name, argv.slice(0, 1), cwd));
+  return [...found, ...mine];
+}
+function survey(backend, name, searched, cwd) {
+  const program = searched.map((one) => (0, import_chunk_O65HRYRH.findProgram)(one, cwd)).find((one) => one !== void 0) ?? null;
+  const version = program === null ? null : (0, import_chunk_OF4NDHXP.tellVersion)(backend, program);
+  const isTooOld = version !== null && backend.oldest !== null && (0, import_chunk_EUNGKDXG.isOlder)(version, backend.oldest);
+  const faults = {};
+  for (const profile of profileNames) {
+    const fault = backend.profiles[profile] === null ? null : (0, import_chunk_OF4NDHXP.policyFault)(backend, profile, cwd, version);
+    if (fault !== null) faults[profile] = fault;
+  }
+  const canKeep = profileNames.some((one) => backend.profiles[one] !== null && faults[one] === void 0);
+  return {
+    backend: name,
+    title: backend.title,
+    custom: backend.id === "custom",
+    searched,
+    program,
+    not_executable: program === null ? findBlocked(searched) : null,
+    version,
+    oldest: backend.oldest,
+    too_old: isTooOld,
+    sign_in: signInOf(backend),
+    profiles: backend.profiles,
+    faults,
+    install: backend.install,
+    usable: program !== null && !isTooOld && canKeep
+  };
+}
+function signInOf({ signIn }) {
+  const home = import_chunk_6GPA47WF.variables.home();
+  const files = signIn.files.filter((file) => home !== void 0 && holdsSomething(import_node_path.default.join(home, file)));
+  const found = { files, variables: signIn.variables.filter((name) => import_chunk_6GPA47WF.variables.isSet(name)) };
+  if (signIn.files.length + signIn.variables.length === 0) return { state: "unknown", ...found };
+  return { state: found.files.length + found.variables.length > 0 ? "signs" : "no_signs", ...found };
+}
+function holdsSomething(file) {
+  if (!(0, import_chunk_SWRACBME.exists)(file)) return false;
+  try {
+    const text = (0, import_chunk_527JQF7V.readText)((0, import_chunk_SWRACBME.realPath)(file), signBytes)?.trim();
+    if (text === void 0) return true;
+    return text !== "" && !/^(?:null|\{\s*\}|\[\s*\])$/.test(text);
+  } catch {
+    return true;
+  }
+}
+function findBlocked(names) {
+  const folders = import_chunk_6GPA47WF.variables.searchPath().split(":").filter(Boolean);
+  const files = names.filter((name) => !name.includes("/")).flatMap((name) => folders.map((folder) => import_node_path.default.join(folder, name)));
+  return files.find(import_chunk_SWRACBME.exists) ?? null;
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  signInOf,
+  surveyBackends
+});
+
+},
+"./chunk-UKJQ35OF.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  cancelJob: () => cancelJob
+});
+module.exports = stdin_exports;
+var import_chunk_6T6TIRRR = load("./chunk-6T6TIRRR.js");
+var import_chunk_GIHDONFG = load("./chunk-GIHDONFG.js");
+var import_chunk_IAQSATNE = load("./chunk-IAQSATNE.js");
+var import_chunk_7DZB4FPX = load("./chunk-7DZB4FPX.js");
+var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
+var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
+var import_chunk_XM3GMG25 = load("./chunk-XM3GMG25.js");
+var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+async function cancelJob(root, id, request, patienceMs) {
+  const before = await (0, import_chunk_GIHDONFG.refresh)(root, id);
+  if ((0, import_chunk_IAQSATNE.isEnded)(before.state))
+    return { view: before, result: before.state.state === "canceled" ? "canceled" : "ended_before" };
+  askFor(before, `${JSON.stringify({ by: (0, import_chunk_7DZB4FPX.ownIdentity)(), owner: request.owner, at: (0, import_chunk_Y5L6GQDB.isoNow)(), why: request.why })}
+`);
+  nudge(before);
+  const timeoutMs = patienceMs ?? (before.spec?.kill_grace_ms ?? 0) + import_chunk_XM3GMG25.killSettleMs + 5e3 + askingMs(before);
+  const [view = before] = await (0, import_chunk_6T6TIRRR.waitForJobs)(root, [id], { mode: "all", timeoutMs, heartbeatMs: null });
+  if (view.state.state === "canceled") return { view, result: "canceled" };
+  return { view, result: (0, import_chunk_IAQSATNE.isEnded)(view.state) ? "ended_before" : "requested" };
+}
+function askingMs({ spec }) {
+  return spec?.run?.status_cmd ? import_chunk_XM3GMG25.taskStatusMs + import_chunk_XM3GMG25.toolGraceMs : 0;
+}
+function askFor({ paths }, text) {
+  for (let round = 1; ; round += 1) {
+    try {
+      (0, import_chunk_527JQF7V.createFile)(paths.cancel, text);
+      return;
+    } catch (error) {
+      if ((0, import_chunk_NVPF5LEY.errnoOf)(error) !== "ENOENT" || round === 3 || !(0, import_chunk_SWRACBME.exists)(paths.folder)) throw error;
+    }
+  }
+}
+function nudge(view) {
+  const engine = (0, import_chunk_IAQSATNE.findEngine)(view.spec?.engine ?? "") ?? import_chunk_IAQSATNE.defaultEngine;
+  for (const identity of [view.launch?.worker, view.worker?.worker]) if (identity) engine.signal(identity, "SIGURG");
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  cancelJob
+});
+
+},
 "./chunk-VMGTN72A.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
@@ -12628,120 +13146,6 @@ function sizeText(facts) {
   sizeFacts,
   sizeText,
   unreachable
-});
-
-},
-"./chunk-W5OIN43D.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  waitForJobs: () => waitForJobs
-});
-module.exports = stdin_exports;
-var import_chunk_HJOYLTGT = load("./chunk-HJOYLTGT.js");
-var import_chunk_76VSOAKK = load("./chunk-76VSOAKK.js");
-var import_chunk_IAQSATNE = load("./chunk-IAQSATNE.js");
-var import_chunk_P33TGMKS = load("./chunk-P33TGMKS.js");
-var import_chunk_7DZB4FPX = load("./chunk-7DZB4FPX.js");
-var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
-var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-async function waitForJobs(root, ids, options) {
-  const until = (0, import_chunk_Y5L6GQDB.monotonicMs)() + options.timeoutMs;
-  const views = new Map();
-  const stop = new AbortController();
-  const beat = options.heartbeatMs === null ? void 0 : setInterval(() => options.onHeartbeat?.([...views.values()]), options.heartbeatMs);
-  let failure;
-  let ended = 0;
-  await Promise.all(
-    ids.map(async (id) => {
-      try {
-        await waitForOne(root, id, until, stop.signal, (view2) => views.set(id, view2));
-      } catch (error) {
-        failure ??= error;
-        stop.abort();
-        return;
-      }
-      const view = views.get(id);
-      if (view && (0, import_chunk_IAQSATNE.isEnded)(view.state)) ended += 1;
-      if (options.mode === "any" && ended > 0) stop.abort();
-    })
-  );
-  clearInterval(beat);
-  if (failure !== void 0) throw failure;
-  return ids.flatMap((id) => views.get(id) ?? []);
-}
-async function waitForOne(root, id, until, signal, tell) {
-  let woken = quickRounds;
-  for (let round = 0; ; round += 1, woken += 1) {
-    let view = await look(root, id);
-    if (view.damage !== null) await (0, import_chunk_Y5L6GQDB.sleep)(100);
-    if (!(0, import_chunk_SWRACBME.exists)(view.paths.folder)) throw vanishedError(view.paths.folder, id);
-    tell(view);
-    if ((0, import_chunk_IAQSATNE.isEnded)(view.state) || signal.aborted) return;
-    const rest = until - (0, import_chunk_Y5L6GQDB.monotonicMs)();
-    if (rest <= 0) return;
-    const nap = makeNap(signal);
-    const close = await (0, import_chunk_HJOYLTGT.watchFifo)(view.paths.leaseFifo, nap.wake);
-    try {
-      view = await look(root, id);
-      tell(view);
-      if (!(0, import_chunk_IAQSATNE.isEnded)(view.state) && !signal.aborted) {
-        const pause = woken < quickRounds ? 20 : pauseFor(view, close !== void 0, round);
-        if (await nap.sleep(Math.min(rest, pause))) woken = 0;
-      }
-    } finally {
-      close?.();
-    }
-  }
-}
-function pauseFor(view, hasFifo, round) {
-  const condition = (0, import_chunk_IAQSATNE.conditionOf)(view);
-  const soon = Math.min(20 * 1.25 ** round, 1e3);
-  if (condition === "supervised") {
-    const isHeld = view.worker !== null && view.launch !== null && (0, import_chunk_7DZB4FPX.sameIdentity)(view.worker.worker, view.launch.worker);
-    if (isHeld && hasFifo && view.worker?.fifo) return 15e3;
-    return isHeld ? 1e3 : soon;
-  }
-  if (condition === "unseen") return 1e3;
-  return soon;
-}
-var quickRounds = 50;
-function makeNap(signal) {
-  let isAwake = false;
-  let wake = () => {
-    isAwake = true;
-  };
-  return {
-    wake: () => wake(),
-    sleep: (ms) => new Promise((resolve) => {
-      if (isAwake || signal.aborted) return resolve(isAwake);
-      const end = (isWoken) => {
-        clearTimeout(timer);
-        signal.removeEventListener("abort", stop);
-        resolve(isWoken);
-      };
-      const stop = () => end(false);
-      const timer = setTimeout(stop, Math.min(ms, 2 ** 31 - 1));
-      signal.addEventListener("abort", stop);
-      wake = () => end(true);
-    })
-  };
-}
-async function look(root, id) {
-  try {
-    return await (0, import_chunk_76VSOAKK.refreshAttached)(root, id);
-  } catch (error) {
-    if (error instanceof import_chunk_NVPF5LEY.FaultError && error.code === "unknown_job") throw vanishedError((0, import_chunk_P33TGMKS.jobPaths)(root, id).folder, id);
-    throw error;
-  }
-}
-function vanishedError(folder, id) {
-  return new import_chunk_NVPF5LEY.FaultError("state_unusable", `cannot go on waiting for job ${id}: its folder ${folder} is gone`, null);
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  waitForJobs
 });
 
 },
@@ -12835,511 +13239,289 @@ function isReader(mode, profile) {
 });
 
 },
-"./chunk-WVANEZX5.js": function (module, exports) {
+"./chunk-X4PEQQHW.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  askGh: () => askGh,
-  checksFacts: () => checksFacts,
-  checksWord: () => checksWord,
-  checksWords: () => checksWords,
-  compareActivity: () => compareActivity,
-  factsOfActivity: () => factsOfActivity,
-  fieldsOf: () => fieldsOf,
-  findPull: () => findPull,
-  isFailure: () => isFailure,
-  isNoneForGood: () => isNoneForGood,
-  line: () => line,
-  linkOf: () => linkOf,
-  movedFrom: () => movedFrom,
-  readCheck: () => readCheck,
-  readPull: () => readPull,
-  readRun: () => readRun,
-  readSeen: () => readSeen,
-  repositoryIn: () => repositoryIn,
-  repositoryOf: () => repositoryOf,
-  rowsOf: () => rowsOf,
-  runIdOf: () => runIdOf,
-  shaOf: () => shaOf,
-  shareGh: () => shareGh,
-  shortSha: () => shortSha,
-  sinceOf: () => sinceOf,
-  targetOptions: () => targetOptions,
-  unexpected: () => unexpected,
-  wordsOfActivity: () => wordsOfActivity
+  conclude: () => conclude,
+  finishStored: () => finishStored
 });
 module.exports = stdin_exports;
-var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
+var import_chunk_6IKWFSTR = load("./chunk-6IKWFSTR.js");
+var import_chunk_HOAZLCPZ = load("./chunk-HOAZLCPZ.js");
+var import_chunk_LBMVFM2N = load("./chunk-LBMVFM2N.js");
+var import_chunk_IXDV7ZVJ = load("./chunk-IXDV7ZVJ.js");
+var import_chunk_OSQO4432 = load("./chunk-OSQO4432.js");
+var import_chunk_TUJMDTZA = load("./chunk-TUJMDTZA.js");
+var import_chunk_SBRRC2LY = load("./chunk-SBRRC2LY.js");
+var import_chunk_IAQSATNE = load("./chunk-IAQSATNE.js");
+var import_chunk_BYPGP4VB = load("./chunk-BYPGP4VB.js");
+var import_chunk_CZ2D33KP = load("./chunk-CZ2D33KP.js");
+var import_chunk_GEPPUING = load("./chunk-GEPPUING.js");
 var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
-var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
-var import_chunk_6GPA47WF = load("./chunk-6GPA47WF.js");
+var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
 var import_chunk_XM3GMG25 = load("./chunk-XM3GMG25.js");
+var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-async function shareGh(tools, key, isFirst, ask) {
-  const maxAgeMs = isFirst ? import_chunk_XM3GMG25.ghFreshMs : Math.max(import_chunk_XM3GMG25.ghFreshMs, (tools.everyMs ?? 0) * import_chunk_XM3GMG25.ghFreshShare);
-  const held = async () => {
-    const found = await ask();
-    if (!isFailure(found)) return found;
-    if (found.kind === "fault") return { ...found, holdMs: 0 };
-    if (found.cause !== "rate_limit") return { ...found, holdMs: 1e3 };
-    const waitMs = found.retryAfterMs ?? import_chunk_XM3GMG25.ghLimitedMs;
-    return { ...found, holdMs: waitMs, untilMs: tools.nowMs() + waitMs };
-  };
-  try {
-    const found = await tools.shared(`gh ${key}`, maxAgeMs, held);
-    if (!isFailure(found)) return found;
-    const { holdMs: _hold, untilMs, ...failure } = found;
-    if (failure.kind === "fault" || untilMs === void 0) return failure;
-    return { ...failure, retryAfterMs: Math.max(0, untilMs - tools.nowMs()) };
-  } catch (error) {
-    if (!(error instanceof import_chunk_NVPF5LEY.FaultError) || error.code !== "busy") throw error;
-    return {
-      kind: "trouble",
-      cause: "timeout",
-      message: "another watch still asks GitHub for this",
-      retryAfterMs: null
-    };
+function recovery(job, refused = []) {
+  const { spec, state, paths } = job;
+  const lines = ["## Going on", "", `Nothing is started again by itself.${lookFirst(job)}`];
+  if (spec.staff) lines.push(...remedies(spec, spec.staff, state), ...refusals(spec.staff, refused));
+  if ((0, import_chunk_IXDV7ZVJ.isContinuable)(paths, state))
+    lines.push(`Go on in the same conversation: ${import_chunk_TUJMDTZA.nextCommands.continue(spec.id, spec.state_option)}`);
+  lines.push(`Start the same once more: ${import_chunk_TUJMDTZA.nextCommands.restart(spec.id, spec.state_option)}`);
+  return lines.join("\n");
+}
+function lookFirst({ spec, state }) {
+  if (spec.kind === "watch") return "";
+  if (state.error?.code === "spawn_failed" || state.error?.code === "never_started") return "";
+  if (spec.run?.status_cmd)
+    return ` The task may live on, and a restart would start another: ask for it first: ${(0, import_chunk_GEPPUING.quoteWords)(["sh", "-c", (0, import_chunk_LXK2ZILE.plainText)(spec.run.status_cmd)])}`;
+  const git = spec.worktree ? (0, import_chunk_GEPPUING.quoteWords)(["git", "-C", spec.worktree.path]) : "git";
+  return ` Look at what was changed first: ${git} status, ${git} diff.`;
+}
+function remedies(spec, staff, state) {
+  const name = staff.custom?.name ?? staff.backend;
+  switch (state.error?.code) {
+    case "auth":
+      return [
+        `Sign in first: start ${staff.program} by hand, or set its key. Then try it out: ${(0, import_chunk_TUJMDTZA.nextCommand)(spec.state_option, "doctor", "--backend", name)}`
+      ];
+    case "quota": {
+      const resets = state.error.resets ? ` (resets: ${(0, import_chunk_LXK2ZILE.plainText)(state.error.resets)})` : "";
+      return [
+        `The quota of ${name} is used up${resets}. The same with another CLI: ${(0, import_chunk_TUJMDTZA.nextCommand)(spec.state_option, "restart", spec.id, "--backend", "OTHER")}`
+      ];
+    }
+    default:
+      return [];
   }
 }
-function isFailure(found) {
-  return "kind" in found && (found.kind === "trouble" || found.kind === "fault");
-}
-var targetOptions = {
-  repo: { kind: "text", value: "OWNER/REPO", help: "repository, also HOST/OWNER/REPO (default: that of the folder)" },
-  pr: { kind: "text", value: "N", help: "pull request: its number or address" }
-};
-var form = "a number, OWNER/REPO#N, or the address https://HOST/OWNER/REPO/pull/N";
-function readPull(given, verb) {
-  const text = given.text("pr") ?? given.words[0];
-  if (text === void 0) throw (0, import_chunk_NVPF5LEY.usageError)(`cannot watch ${verb} without a pull request: give --pr N`);
-  if (given.has("pr") && given.words.length > 0)
-    throw (0, import_chunk_NVPF5LEY.usageError)(`cannot watch ${verb} of both --pr ${text} and ${JSON.stringify(given.words[0])}: name one`);
-  const match = /^(?:https?:\/\/([^/]+)\/)?(?:([^/#]+\/[^/#]+)(?:\/pull\/|#)|#)?(\d{1,9})(?:\/[\w./-]*)?(?:[?#].*)?$/.exec(text);
-  const [, host, named, number] = match ?? [];
-  const isWhole = match && Number(number) > 0 && (host === void 0 || named !== void 0);
-  if (!isWhole) throw (0, import_chunk_NVPF5LEY.usageError)(`cannot watch ${verb} of ${JSON.stringify(text)}: allowed are ${form}`);
-  const said = named === void 0 ? void 0 : readRepository(host === void 0 ? named : `${host}/${named}`);
-  const repo = repositoryOf(given);
-  if (said !== void 0 && given.has("repo") && !sameRepository(said, repo))
-    throw (0, import_chunk_NVPF5LEY.usageError)(`cannot watch ${verb} of ${JSON.stringify(text)} with --repo ${repo}: they name two repositories`);
-  return { repo: said ?? repo, pr: Number(number) };
-}
-function repositoryOf(given) {
-  const text = given.text("repo") ?? import_chunk_6GPA47WF.variables.githubRepository();
-  return text === void 0 ? null : readRepository(text);
-}
-function readRepository(text) {
-  const parts = text.split("/");
-  const [repo = "", owner = "", host] = [...parts].reverse();
-  const isWhole = (parts.length === 2 || parts.length === 3) && /^[A-Za-z0-9_][A-Za-z0-9._-]{0,99}$/.test(owner) && /^[A-Za-z0-9._][A-Za-z0-9._-]{0,99}$/.test(repo) && !/^\.\.?$/.test(repo) && (host === void 0 || /^[A-Za-z0-9][A-Za-z0-9.-]*(?::\d{1,5})?$/.test(host));
-  if (!isWhole)
-    throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take the repository ${JSON.stringify(text)}: allowed are OWNER/REPO and HOST/OWNER/REPO`);
-  const usual = import_chunk_6GPA47WF.variables.githubHost() ?? "github.com";
-  const where = (host ?? usual).toLowerCase();
-  return where === "github.com" && usual === "github.com" ? `${owner}/${repo}` : `${where}/${owner}/${repo}`;
-}
-function repositoryIn(link) {
-  const match = /^https?:\/\/([^/]+)\/([^/]+)\/([^/]+?)(?:\/.*)?$/.exec(link);
-  if (!match) return void 0;
-  try {
-    const [, host, owner, repo] = match;
-    return readRepository(`${host}/${owner}/${repo}`);
-  } catch {
-    return void 0;
-  }
-}
-function sameRepository(a, b) {
-  return a?.toLowerCase() === b?.toLowerCase();
-}
-function fieldsOf(value) {
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? value : void 0;
-}
-function rowsOf(value) {
-  if (!Array.isArray(value)) return void 0;
-  return value.flatMap((row) => [fieldsOf(row) ?? []].flat());
-}
-function textOf(value, limit = 120) {
-  return typeof value === "string" ? (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)(value).replace(/\s+/g, " ").trim(), limit) : "";
-}
-function linkOf(value) {
-  return typeof value === "string" && /^https?:\/\/[!-~]{1,500}$/.test(value) ? value : "";
-}
-function shaOf(value) {
-  return typeof value === "string" && /^[0-9a-f]{40}(?:[0-9a-f]{24})?$/.test(value) ? value : void 0;
-}
-function instantOf(value) {
-  const ms = typeof value === "string" ? Date.parse(value) : Number.NaN;
-  return Number.isFinite(ms) && ms > 0 ? ms : null;
-}
-function readActivity(row) {
-  const reviews = (rowsOf(row.reviews) ?? []).filter(({ state }) => textOf(state).toUpperCase() !== "PENDING").flatMap((found) => readOne("review", found, found.submittedAt));
-  const comments = (rowsOf(row.comments) ?? []).flatMap((found) => readOne("comment", found, found.createdAt));
-  return [...newest(reviews, import_chunk_XM3GMG25.ghActivity), ...newest(comments, import_chunk_XM3GMG25.ghActivity)];
-}
-function readOne(kind, row, at) {
-  const id = textOf(row.id);
-  if (id === "") return [];
-  const author = fieldsOf(row.author) ?? {};
-  const login = textOf(author.login, 60);
-  const isBot = typeof author.is_bot === "boolean" ? author.is_bot : login.endsWith("[bot]") || null;
+function refusals(staff, refused) {
+  if (refused.length === 0) return [];
+  const wider = staff.profile === "restricted" ? "standard" : "unrestricted";
   return [
-    {
-      id: `${kind}:${id}`,
-      kind,
-      actor: login || "ghost",
-      is_bot: isBot,
-      state: kind === "review" ? textOf(row.state, 40).toLowerCase() || null : null,
-      at: instantOf(at),
-      url: linkOf(row.url) || null
-    }
+    `Refused to the agent (profile ${staff.profile}): ${refused.map(import_chunk_LXK2ZILE.plainText).join("; ")}. If it should be allowed: --profile ${wider} with one of the commands below.`
   ];
 }
-function newest(found, count) {
-  return found.sort((a, b) => (a.at ?? 0) - (b.at ?? 0)).slice(-count);
+function makeDeliverable(parts) {
+  const { spec, state, staff, paths, isPlain } = parts;
+  if (state.state !== "done") return makeReport(parts);
+  if (spec.timer) return spec.timer.message;
+  if (spec.watch) return `${state.watch?.evidence ?? spec.watch.words}
+`;
+  if (isPlain) return (0, import_chunk_527JQF7V.readRange)(paths.output, 0, Number.MAX_SAFE_INTEGER)?.bytes ?? "";
+  if (staff && staff.answer !== null) return staff.answer;
+  const output = (0, import_chunk_LBMVFM2N.readLogTail)(paths.output);
+  return output.length > 0 ? output : (0, import_chunk_LBMVFM2N.readLogTail)(paths.error);
 }
-function readSeen(cursor) {
-  const { ids, floor, report } = fieldsOf(cursor?.seen) ?? {};
-  if (!Array.isArray(ids) || typeof report !== "number") return void 0;
-  return { ids: ids.filter((id) => typeof id === "string"), floor: typeof floor === "number" ? floor : null, report };
+function makeReport(parts) {
+  const { spec, state, staff } = parts;
+  if (spec.timer) return timerReport(parts, spec.timer);
+  const sections = [
+    `# ${spec.id}: ${state.state}${state.error ? ` (${state.error.code})` : ""}`,
+    reasonText(parts),
+    facts(parts).join("\n"),
+    progress(parts),
+    workspace(parts),
+    ...logSections(parts),
+    decided(parts),
+    recovery(parts, staff?.reading.denials)
+  ];
+  return `${sections.filter((section) => section !== "").join("\n\n")}
+`;
 }
-function compareActivity(found, seen, isWanted) {
-  const ids = found.map(({ id }) => id);
-  if (!seen) {
-    const last = Math.max(...found.map(({ at }) => at ?? 0));
-    const floor = last > 0 ? last - import_chunk_XM3GMG25.ghActivitySlackMs : null;
-    return { fresh: [], seen: { ids: ids.slice(-import_chunk_XM3GMG25.ghSeenIds), floor, report: 0 } };
+function timerReport({ spec, state, cancel }, timer) {
+  const lines = [
+    `# ${spec.id}: ${state.state}`,
+    "",
+    `Canceled${cancelWords(cancel)}. It was due at ${(0, import_chunk_LXK2ZILE.plainText)(timer.due_at)}.`,
+    ...timer.message === "" ? [] : ["", "## Its message", "", timer.message]
+  ];
+  return `${lines.join("\n")}
+`;
+}
+function cancelWords(cancel) {
+  const why = cancel?.why ? `: ${(0, import_chunk_LXK2ZILE.plainText)(cancel.why)}` : "";
+  const who = cancel ? ` by ${(0, import_chunk_LXK2ZILE.plainText)(cancel.owner ?? `process ${cancel.by?.pid ?? "unknown"}`)} at ${(0, import_chunk_LXK2ZILE.plainText)(cancel.at)}` : "";
+  return `${who}${why}`;
+}
+function reasonText({ state, cancel, tree }) {
+  if (state.state === "canceled") {
+    const step = {
+      none: "nothing was running any more",
+      term: "the tree ended on SIGTERM",
+      kill: "SIGKILL was needed"
+    }[tree.step];
+    return `Canceled${cancelWords(cancel)}. ${tree.ended.length} process(es) ended; ${step}.`;
   }
-  const known = new Set(seen.ids);
-  const unknown = found.filter(({ id }) => !known.has(id));
-  const fresh = unknown.filter((one) => isWanted(one) && (one.at ?? seen.floor ?? 0) >= (seen.floor ?? 0));
-  const kept = [...seen.ids.filter((id) => !ids.includes(id)), ...ids];
-  const report = seen.report + (fresh.length > 0 ? 1 : 0);
-  return { fresh, seen: { ids: kept.slice(-import_chunk_XM3GMG25.ghSeenIds), floor: seen.floor, report } };
+  const resets = state.error?.resets ? ` (resets: ${state.error.resets})` : "";
+  return `Reason: ${(0, import_chunk_LXK2ZILE.plainText)(state.error?.message ?? "not known")}${resets}`;
 }
-function factsOfActivity(fresh) {
-  const named = fresh.slice(-import_chunk_XM3GMG25.ghNamedActivity);
-  return {
-    ids: named.map(({ id }) => id),
-    activity: named.map((one) => ({ ...one, at: one.at === null ? null : new Date(one.at).toISOString() })),
-    more: fresh.length - named.length
-  };
+function facts(parts) {
+  const { spec, state, paths, tree } = parts;
+  const rows = [
+    ["Command", spec.run ? (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_GEPPUING.quoteWords)(spec.run.argv), 1e3) : null],
+    ["Condition", spec.watch ? (0, import_chunk_LXK2ZILE.plainText)(spec.watch.words) : null],
+    ["Seen last", spec.watch && state.watch ? seenLast(state.watch) : null],
+    ["Backend", spec.staff ? `${spec.staff.backend}, mode ${spec.staff.mode}, profile ${spec.staff.profile}` : null],
+    ["Task", spec.staff ? (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)(spec.staff.prompt).replace(/\s+/g, " "), import_chunk_XM3GMG25.excerptBytes) : null],
+    ["Folder", spec.cwd],
+    ["Exit code", state.exit_code === null ? null : String(state.exit_code)],
+    [
+      "Signal",
+      state.signal === null ? null : `${state.signal}${state.signal_certain ? "" : " (by the exit code; not certain)"}`
+    ],
+    ["Duration", state.duration_ms === null ? null : (0, import_chunk_SBRRC2LY.formatDuration)(state.duration_ms)],
+    ["Hard limit", (0, import_chunk_SBRRC2LY.formatDuration)(spec.deadline_ms)],
+    ...(0, import_chunk_HOAZLCPZ.runFacts)(parts),
+    ["Conversation", state.conversation?.id ?? null],
+    [
+      "Survivors",
+      tree.survivors.length > 0 ? tree.survivors.map((one) => `${one.pid} (${one.name})`).join(", ") : null
+    ],
+    ["Warnings", state.warnings.length > 0 ? state.warnings.map((one) => (0, import_chunk_LXK2ZILE.plainText)(one.message)).join("; ") : null],
+    ["Whole output", spec.watch ? null : `${paths.output} and ${paths.error}`],
+    ["What was told", spec.watch ? paths.events : null]
+  ];
+  return rows.filter(([, value]) => value !== null).map(([name, value]) => `${name}: ${value}`);
 }
-function wordsOfActivity(fresh) {
-  const one = ({ kind, state, actor }) => `${state ?? kind} by ${actor}`.replaceAll("_", " ");
-  return `${fresh.length} new: ${fresh.slice(-import_chunk_XM3GMG25.ghNamedActivity).map(one).join(", ")}`;
+function seenLast({ evidence, polls, troubles, trouble }) {
+  const failed = troubles > 0 ? `; the last ${troubles} failed: ${(0, import_chunk_LXK2ZILE.plainText)(trouble ?? "not known why")}` : "";
+  return `${(0, import_chunk_LXK2ZILE.plainText)(evidence)} (${polls} attempts${failed})`;
 }
-var words = [
-  [/rate limit|HTTP 429|submitted too quickly|abuse detection/i, "rate_limit", "GitHub limits the rate"],
-  [
-    /not a git repository|no git remotes|none of the git remotes|determine base repo|no default remote repository/i,
-    "refused",
-    "gh finds no repository in this folder; name it with --repo OWNER/REPO"
-  ],
-  [/unknown (?:flag|command|shorthand)|unknown JSON field/i, "refused", "this gh is too old; install a newer one"],
-  [
-    /HTTP 401|bad credentials|gh auth (?:login|refresh)|\bSAML\b|required scopes|resource not accessible|HTTP 403/i,
-    "auth",
-    "GitHub refused the login of gh"
-  ],
-  [
-    /could not resolve to a|HTTP 404|no pull requests? found/i,
-    "not_found",
-    "GitHub does not have it, or not for this login"
-  ],
-  [/HTTP 5\d\d|status code: 5\d\d|something went wrong/i, "server", "GitHub fails"],
-  [
-    /i\/o timeout|deadline exceeded|handshake timeout|Client\.Timeout|timed? ?out/i,
-    "timeout",
-    "GitHub did not answer in time"
-  ],
-  [
-    /error connecting|dial tcp|connection re(?:fused|set)|no such host|unreachable|\bEOF\b|proxyconnect|x509|githubstatus\.com/i,
-    "network",
-    "GitHub cannot be reached"
-  ]
-];
-var faults = ["auth", "not_found", "refused", "tool_missing"];
-function failureOf(answer, tools) {
-  if (answer.how === "timeout") return trouble("timeout", "gh did not answer in time and was ended");
-  if (answer.how === "flooded") return trouble("shape", "gh printed too much and was ended");
-  if (answer.how === "aborted") return trouble("failed", "the look was called off");
-  if (answer.how === "failed") return trouble("failed", `gh could not be started (${answer.reason})`);
-  const said = wordsOf(answer);
-  if (answer.code === 126 || answer.code === 127) return fault("tool_missing", `gh cannot be executed: ${said}`);
-  if (answer.code === 4) return fault("auth", `gh is not logged in: ${said}`);
-  for (const [pattern, kind, says] of words) {
-    if (!pattern.test(said)) continue;
-    const message = `${says}: ${said}`;
-    if (faults.includes(kind)) return fault(kind, message);
-    return trouble(kind, message, kind === "rate_limit" ? waitOf(said, tools.nowMs()) : null);
+function progress({ staff }) {
+  if (!staff) return "";
+  const { reading } = staff;
+  const lines = [];
+  for (const call of reading.tools.slice(-5)) {
+    lines.push(`- ${call.name} ${(0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)(call.input).replace(/\s+/g, " "), import_chunk_XM3GMG25.excerptBytes)} [${call.status}]`);
   }
-  return trouble("failed", `gh failed with exit code ${answer.code}: ${said}`);
+  const text = (0, import_chunk_LXK2ZILE.plainText)(reading.answer || reading.text).trim();
+  if (text !== "") lines.push("", ...(0, import_chunk_LXK2ZILE.tail)(text, import_chunk_XM3GMG25.textTailBytes).text.split("\n"));
+  return lines.length > 0 ? ["## Seen last (not a finished answer)", "", ...lines].join("\n") : "";
 }
-function wordsOf({ stdout, stderr }) {
-  const text = stderr.length > 0 ? stderr : stdout.subarray(0, 2e3);
-  return (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)(text.toString()).replace(/\s+/g, " ").trim(), 400) || "it said nothing";
-}
-function trouble(cause, message, retryAfterMs = null) {
-  return { kind: "trouble", cause, message, retryAfterMs };
-}
-function fault(cause, message) {
-  return { kind: "fault", cause, message };
-}
-function waitOf(said, nowMs) {
-  const seconds = /retry[- ]after\W{0,3}(\d{1,6})\b/i.exec(said)?.[1];
-  if (seconds !== void 0) return Number(seconds) * 1e3;
-  const epoch = /reset\W{0,3}(\d{10})\b/i.exec(said)?.[1];
-  if (epoch !== void 0) return Math.max(0, Number(epoch) * 1e3 - nowMs);
-  const stamp = /\b(\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.\d+)?) ?(Z|UTC|[+-]\d\d:\d\d)/.exec(said);
-  if (stamp)
-    return Math.max(0, Date.parse(`${stamp[1]?.replace(" ", "T")}${stamp[2] === "UTC" ? "Z" : stamp[2]}`) - nowMs);
-  const [, count, unit = ""] = /\bin (\d{1,5}) (second|minute|hour)/i.exec(said) ?? [];
-  const sizes = { second: 1e3, minute: 6e4, hour: 36e5 };
-  return count === void 0 ? null : Number(count) * (sizes[unit.toLowerCase()] ?? 1e3);
-}
-var quiet = {
-  GH_PAGER: "cat",
-  PAGER: "cat",
-  GH_PROMPT_DISABLED: "1",
-  GH_NO_UPDATE_NOTIFIER: "1",
-  GH_SPINNER_DISABLED: "1",
-  GH_DEBUG: "0",
-  GH_FORCE_TTY: "",
-  NO_COLOR: "1",
-  CLICOLOR_FORCE: "0"
-};
-async function askGh(tools, args, codes = [0]) {
-  const program = tools.find("gh");
-  if (program === void 0) return missing();
-  for (let attempt = 0; ; attempt += 1) {
-    const result = judge(await call(tools, program, args), codes, tools);
-    const pause = import_chunk_XM3GMG25.ghPausesMs[attempt];
-    const heals = result.kind === "trouble" && result.cause !== "rate_limit";
-    if (!heals || pause === void 0 || tools.signal.aborted || tools.leftMs() <= pause) return timed(result, tools);
-    await (0, import_chunk_Y5L6GQDB.sleep)(pause);
+function workspace({ spec, staff }) {
+  if (!staff?.changes) return "";
+  const lines = ["## Workspace", "", (0, import_chunk_HOAZLCPZ.describeChanges)(staff.changes)];
+  if (spec.worktree) {
+    lines.push("", `It worked in a worktree of its own, ${spec.worktree.path} (branch ${spec.worktree.branch}).`);
+    for (const command of (0, import_chunk_CZ2D33KP.takeOverCommands)(spec.worktree, staff.changes)) lines.push(`    ${command}`);
   }
+  return lines.join("\n");
 }
-function missing() {
-  const message = `cannot find gh on PATH (${import_chunk_6GPA47WF.variables.searchPath() || "empty"}); install GitHub's CLI and log in with gh auth login`;
-  return { kind: "fault", cause: "tool_missing", message };
+function decided({ spec, state }) {
+  if (state.error?.code !== "stalled" || !spec.on_stall) return "";
+  return `## Decided at launch for a stall
+
+${(0, import_chunk_LXK2ZILE.plainText)(spec.on_stall).trim()}`;
 }
-async function call(tools, program, args) {
-  const timeoutMs = Math.min(import_chunk_XM3GMG25.ghCallMs, Math.max(1, tools.leftMs()));
-  return tools.run({ program, args, environment: quiet, limit: import_chunk_XM3GMG25.ghBytes, timeoutMs });
+function logSections({ spec, paths }) {
+  if (spec.staff) return [(0, import_chunk_HOAZLCPZ.logSection)("Last error output", paths.error)];
+  const own = spec.run?.log ? (0, import_chunk_HOAZLCPZ.ownLogSection)(spec, spec.run.log) : void 0;
+  return [
+    ...own ? [own.text] : [],
+    ...own?.isWhole ? [] : [(0, import_chunk_HOAZLCPZ.logSection)("Last output", paths.output)],
+    (0, import_chunk_HOAZLCPZ.logSection)("Last error output", paths.error)
+  ];
 }
-function judge(answer, codes, tools) {
-  const isAnswer = answer.how === "exited" && codes.includes(answer.code ?? -1);
-  if (isAnswer) {
-    try {
-      return { kind: "answer", value: JSON.parse(answer.stdout.toString()) };
-    } catch {
-      if (answer.code === 0) return unexpected("it printed no JSON");
-    }
+function conclude(job, ending) {
+  const { paths, spec } = job;
+  const read = (0, import_chunk_BYPGP4VB.readState)(paths);
+  const before = read.kind === "ok" ? read.value : (0, import_chunk_IAQSATNE.earlyState)(spec.id, spec);
+  const journal = (0, import_chunk_OSQO4432.openJournal)(paths, spec);
+  if ((0, import_chunk_IAQSATNE.isEnded)(before)) {
+    journal.append("late_evidence", { reason: ending.reason, exit_code: ending.exit?.exit_code ?? null });
+    return before;
   }
-  return failureOf(answer, tools);
+  const end = (0, import_chunk_6IKWFSTR.makeEndState)(job, before, ending);
+  const { state } = end;
+  try {
+    withReserve(paths, () => publish(job, end, ending, journal));
+  } catch (error) {
+    if (!isFull(error)) throw error;
+    state.state = "failed";
+    state.error = {
+      code: "output_unstorable",
+      message: `the result cannot be stored: no space left in ${paths.folder}`
+    };
+    withReserve(paths, () => finish(paths, state));
+  }
+  return state;
 }
-function unexpected(what) {
-  return { kind: "trouble", cause: "shape", message: `gh answered in an unexpected form: ${what}`, retryAfterMs: null };
-}
-async function timed(result, tools) {
-  if (result.kind !== "trouble" || result.cause !== "rate_limit" || result.retryAfterMs !== null) return result;
-  const program = tools.find("gh");
-  if (program === void 0 || /secondary|quickly|abuse/i.test(result.message)) return result;
-  const answer = judge(await call(tools, program, ["api", "rate_limit"]), [0], tools);
-  const resources = answer.kind === "answer" ? fieldsOf(fieldsOf(answer.value)?.resources) : void 0;
-  const resets = Object.values(resources ?? {}).flatMap((row) => {
-    const { remaining, reset } = fieldsOf(row) ?? {};
-    return remaining === 0 && typeof reset === "number" ? [reset * 1e3] : [];
+function publish(job, { state, staff, results }, ending, journal) {
+  const { paths, spec } = job;
+  const cancel = (0, import_chunk_BYPGP4VB.readCancel)(paths);
+  (0, import_chunk_527JQF7V.writeFile)(
+    paths.result,
+    madeSafely(
+      state,
+      staff,
+      () => makeDeliverable({
+        spec,
+        paths,
+        state,
+        staff,
+        results,
+        tree: ending.tree,
+        cancel,
+        isPlain: (0, import_chunk_6IKWFSTR.backendOf)(spec)?.answerFrom === "stdout"
+      })
+    )
+  );
+  (0, import_chunk_527JQF7V.writeJson)(paths.resultRecord, (0, import_chunk_HOAZLCPZ.terminalRecord)(spec, paths, state, { tree: ending.tree, staff, results }), {
+    sync: false
   });
-  return resets.length === 0 ? result : { ...result, retryAfterMs: Math.max(0, Math.max(...resets) - tools.nowMs()) };
-}
-function readCheck(row) {
-  const status = textOf(row.status);
-  const conclusion = textOf(row.conclusion);
-  const ofRun = status.toUpperCase() === "COMPLETED" ? conclusion : status;
-  return {
-    name: textOf(row.name) || textOf(row.context) || "unnamed",
-    workflow: textOf(row.workflowName) || textOf(row.workflow),
-    state: textOf(row.state) || ofRun || textOf(row.bucket),
-    link: linkOf(row.detailsUrl) || linkOf(row.targetUrl) || linkOf(row.link),
-    startedAt: instantOf(row.startedAt) ?? instantOf(row.createdAt)
-  };
-}
-function readRun(row) {
-  if (typeof row.databaseId !== "number") return void 0;
-  const status = textOf(row.status);
-  return {
-    id: row.databaseId,
-    workflow: textOf(row.workflowName) || textOf(row.name) || "unnamed",
-    event: textOf(row.event),
-    state: status.toLowerCase() === "completed" ? textOf(row.conclusion) : status,
-    link: linkOf(row.url),
-    createdAt: instantOf(row.createdAt),
-    startedAt: instantOf(row.startedAt)
-  };
-}
-function runIdOf({ link }) {
-  const id = /\/actions\/runs\/(\d{1,15})(?:\/|$)/.exec(link)?.[1];
-  return id === void 0 ? void 0 : Number(id);
-}
-function readState(row) {
-  const word = textOf(row.state).toLowerCase();
-  return word === "open" || word === "merged" || word === "closed" ? word : void 0;
-}
-function readMerge(row) {
-  const mergeable = textOf(row.mergeable).toUpperCase();
-  const status = textOf(row.mergeStateStatus).toUpperCase();
-  if (mergeable === "CONFLICTING" || status === "DIRTY") return "conflicting";
-  if (mergeable !== "MERGEABLE") return "unknown";
-  if (row.isDraft === true || ["BLOCKED", "BEHIND", "DRAFT"].includes(status)) return "blocked";
-  return ["", "CLEAN", "HAS_HOOKS", "UNSTABLE"].includes(status) ? "mergeable" : "unknown";
-}
-function readDecision(row) {
-  const word = textOf(row.reviewDecision).toLowerCase();
-  return word === "approved" || word === "changes_requested" || word === "review_required" ? word : null;
-}
-var pullFields = "number,url,title,state,isDraft,mergeable,mergeStateStatus,reviewDecision,headRefOid,headRefName,statusCheckRollup,reviews,comments";
-function findPull(target, tools, cursor) {
-  const repo = target.repo ?? (typeof cursor?.repo === "string" ? cursor.repo : null);
-  const key = `pull ${repo ?? tools.cwd}#${target.pr}`;
-  return shareGh(tools, key, cursor === null, () => fetchPull({ ...target, repo }, tools));
-}
-async function fetchPull(target, tools) {
-  const words2 = (fields) => [
-    ...["pr", "view", String(target.pr)],
-    ...target.repo === null ? [] : ["--repo", target.repo],
-    ...["--json", fields]
-  ];
-  for (let round = 0; round < 3; round += 1) {
-    const answer = await askGh(tools, words2(pullFields));
-    if (answer.kind !== "answer") return answer;
-    const row = fieldsOf(answer.value);
-    const pull = row && readPullRow(row, target);
-    if (!pull) return unexpected("gh pr view lacks the state, the head or the address of the pull request");
-    if (row.statusCheckRollup !== void 0) return pull;
-    const checks = await askChecks(pull, tools);
-    if (!Array.isArray(checks)) return checks;
-    const after = await askGh(tools, words2("headRefOid"));
-    if (after.kind !== "answer") return after;
-    if (fieldsOf(after.value)?.headRefOid === pull.head) return { ...pull, checks };
+  if ((0, import_chunk_OSQO4432.readEvents)(paths, journal.seq - 1, 1).events[0]?.type !== "ended") {
+    const { exit_code, error, reconciled } = state;
+    journal.append("ended", { state: state.state, exit_code, error, reconciled });
   }
-  return unexpected("the head moved again and again");
+  state.seq = journal.seq;
+  finish(paths, state);
+  if ((0, import_chunk_HOAZLCPZ.isTidy)(spec, state)) for (const file of [paths.output, paths.snapshot]) (0, import_chunk_527JQF7V.removeFile)(file);
 }
-function readPullRow(row, target) {
-  const url = linkOf(row.url);
-  const repo = target.repo ?? repositoryIn(url);
-  const state = readState(row);
-  const head = shaOf(row.headRefOid);
-  if (repo === void 0 || state === void 0 || head === void 0) return void 0;
-  return {
-    kind: "pull",
-    repo,
-    number: target.pr,
-    url,
-    title: textOf(row.title),
-    state,
-    merge: readMerge(row),
-    decision: readDecision(row),
-    head,
-    checks: (rowsOf(row.statusCheckRollup) ?? []).map(readCheck),
-    activity: readActivity(row)
-  };
+function madeSafely(state, staff, make) {
+  try {
+    return make();
+  } catch (error) {
+    if (state.state === "done" && staff && staff.answer !== null) return staff.answer;
+    const reason = state.error ? `${state.error.code}: ${state.error.message}` : state.state;
+    return `# ${state.id}: ${state.state}
+
+${reason}
+
+The report could not be made: ${(0, import_chunk_NVPF5LEY.messageOf)(error)}
+`;
+  }
 }
-async function askChecks({ repo, number }, tools) {
-  const words2 = ["pr", "checks", String(number), "--repo", repo, "--json", "name,state,bucket,workflow,link"];
-  const answer = await askGh(tools, words2, [0, 1, 8]);
-  if (answer.kind !== "answer") return /no (?:checks|commit)/i.test(answer.message) ? [] : answer;
-  return rowsOf(answer.value)?.map(readCheck) ?? unexpected("gh pr checks gave no list");
+function finish(paths, state) {
+  (0, import_chunk_BYPGP4VB.writeState)(paths, state);
+  (0, import_chunk_527JQF7V.removeFile)(paths.marker);
+  const passing = [paths.reserve, paths.leaseFifo, paths.aliveFifo, paths.limitFifo];
+  const torn = (0, import_chunk_SWRACBME.listNames)(paths.folder).filter((name) => /^\..*\.tmp$/.test(name));
+  for (const file of [...passing, ...torn.map((name) => `${paths.folder}/${name}`)]) (0, import_chunk_527JQF7V.removeFile)(file);
 }
-function checksWord(rollup, grace) {
-  if (rollup.word === "failing") return "failed";
-  if (rollup.word === "passing") return "passed";
-  if (rollup.word === "running") return rollup.counts.gated > 0 ? "gated" : "running";
-  return rollup.counts.skipped === 0 && !isOver(grace) ? "not_yet" : "none";
+function finishStored(job) {
+  const stored = (0, import_chunk_BYPGP4VB.readStoredState)(job.paths, job.spec.id);
+  if (!stored) return false;
+  withReserve(job.paths, () => finish(job.paths, stored));
+  return true;
 }
-function isNoneForGood(word, grace) {
-  return word === "none" && isOver(grace);
+function withReserve(paths, write) {
+  try {
+    write();
+  } catch (error) {
+    if (!isFull(error) || !(0, import_chunk_527JQF7V.removeFile)(paths.reserve)) throw error;
+    write();
+  }
 }
-function isOver({ nowMs, since, graceMs }) {
-  return nowMs - since >= graceMs;
-}
-function sinceOf(cursor, head, nowMs) {
-  const { head: known, since } = cursor ?? {};
-  return known === head && typeof since === "number" && since <= nowMs ? since : nowMs;
-}
-function movedFrom(cursor, head) {
-  const before = cursor?.head;
-  return typeof before === "string" && before !== "" && before !== head ? before : null;
-}
-function checksWords(rollup, { nowMs, since }) {
-  const { passed, skipped, failed, gated, running } = rollup.counts;
-  const counts = (parts) => parts.flatMap(([count, word]) => count > 0 ? `${count} ${word}` : []).join(", ");
-  const rest = counts([
-    [running, "running"],
-    [passed, "passed"],
-    [skipped, "skipped"]
-  ]);
-  const after = rest === "" ? "" : `; ${rest}`;
-  if (failed > 0) return `${failed} failing: ${namesOf(rollup.failing.map((item) => item.name))}${after}`;
-  if (gated > 0) return `waiting for approval: ${namesOf(rollup.gating)}${after}`;
-  if (rollup.word !== "none") return rest;
-  if (skipped > 0) return `nothing ran, ${skipped} skipped`;
-  return `no checks reported in ${(0, import_chunk_UNGYPAP3.formatAge)(nowMs - since)}`;
-}
-function namesOf(names) {
-  const more = names.length - import_chunk_XM3GMG25.ghNamedChecks;
-  return `${names.slice(0, import_chunk_XM3GMG25.ghNamedChecks).join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
-}
-function checksFacts(rollup) {
-  const { passed, skipped, failed, gated, running } = rollup.counts;
-  const named = ({ name, link }) => ({ name, link });
-  return {
-    checks: rollup.word,
-    passed,
-    failed,
-    running,
-    skipped,
-    gated,
-    failing: rollup.failing.slice(0, import_chunk_XM3GMG25.ghNamedChecks).map(named),
-    gating: rollup.gating.slice(0, import_chunk_XM3GMG25.ghNamedChecks)
-  };
-}
-function line(text) {
-  return (0, import_chunk_LXK2ZILE.excerpt)(text, import_chunk_XM3GMG25.evidenceChars);
-}
-function shortSha(head) {
-  return head.slice(0, 10);
+function isFull(error) {
+  return ["ENOSPC", "EDQUOT"].includes((0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "");
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
-  askGh,
-  checksFacts,
-  checksWord,
-  checksWords,
-  compareActivity,
-  factsOfActivity,
-  fieldsOf,
-  findPull,
-  isFailure,
-  isNoneForGood,
-  line,
-  linkOf,
-  movedFrom,
-  readCheck,
-  readPull,
-  readRun,
-  readSeen,
-  repositoryIn,
-  repositoryOf,
-  rowsOf,
-  runIdOf,
-  shaOf,
-  shareGh,
-  shortSha,
-  sinceOf,
-  targetOptions,
-  unexpected,
-  wordsOfActivity
+  conclude,
+  finishStored
 });
 
 },
@@ -13749,134 +13931,43 @@ function atMonotonic(atMs, fn) {
 });
 
 },
-"./chunk-YB5ZLNQA.js": function (module, exports) {
+"./chunk-YGS5FSCM.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  waitAndTell: () => waitAndTell
+  commandNames: () => commandNames,
+  loadCommand: () => loadCommand
 });
 module.exports = stdin_exports;
-var import_chunk_ISFOAVN2 = load("./chunk-ISFOAVN2.js");
-var import_chunk_PHNNOIYT = load("./chunk-PHNNOIYT.js");
-var import_chunk_PJWVBFMH = load("./chunk-PJWVBFMH.js");
-var import_chunk_PL5KOFET = load("./chunk-PL5KOFET.js");
-var import_chunk_W5OIN43D = load("./chunk-W5OIN43D.js");
-var import_chunk_5AUWXA57 = load("./chunk-5AUWXA57.js");
-var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_TUJMDTZA = load("./chunk-TUJMDTZA.js");
-var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
-var import_chunk_IAQSATNE = load("./chunk-IAQSATNE.js");
-var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
-async function withFarewell(context, root, ids, wait) {
-  const release = (0, import_chunk_5AUWXA57.onInterrupt)((signal) => {
-    try {
-      context.live?.("");
-      context.tell(farewell(root, ids));
-    } catch {
-    }
-    (0, import_chunk_5AUWXA57.endBySignal)(signal);
-  });
-  try {
-    return await wait();
-  } finally {
-    release();
-  }
-}
-function farewell(root, ids) {
-  const [first = ""] = ids;
-  if (ids.length === 1) return `job ${first} runs on; collect it with:
-${import_chunk_TUJMDTZA.nextCommands.wait(first, root.option)}`;
-  const command = (0, import_chunk_TUJMDTZA.nextCommand)(root.option, "wait", ...ids, "--all", "--timeout", "10m");
-  return `the ${ids.length} jobs run on; collect them with:
-${command}`;
-}
-async function waitAndTell(context, root, ids, options) {
-  const wait = () => (0, import_chunk_W5OIN43D.waitForJobs)(root.folder, ids, {
-    ...options,
-    // A person who looks at the terminal gets one line that is renewed; everybody else silence, or the lines asked for.
-    heartbeatMs: options.heartbeatMs ?? (context.live ? 1e3 : null),
-    onHeartbeat: (seen) => {
-      const lines = seen.map((view) => heartbeat(asOfNow(view)));
-      if (options.heartbeatMs !== null) for (const line of lines) context.tell(line);
-      else context.live?.(lines.join(" | ").slice(0, Math.max(20, context.width - 1)));
-    }
-  });
-  const views = await withFarewell(
-    context,
-    root,
-    ids,
-    () => (0, import_chunk_PJWVBFMH.withRegistration)(root.folder, ids, options.timeoutMs, wait)
-  );
-  if (options.heartbeatMs === null) context.live?.("");
-  return tellWaited(context, root, views, options);
-}
-function tellWaited(context, root, views, options) {
-  const ended = views.filter((view) => (0, import_chunk_IAQSATNE.isEnded)(view.state));
-  const isOver = options.mode === "any" ? ended.length > 0 : ended.length === views.length;
-  const shown = !isOver ? views : options.mode === "any" ? firstOf(ended) : views;
-  const code = isOver ? (0, import_chunk_6PFAPK5K.exitCodeOfAll)(shown.map((view) => view.state.state)) : import_chunk_6PFAPK5K.exitCodes.pending;
-  const afterPrint = () => {
-    for (const view of shown) if ((0, import_chunk_IAQSATNE.isEnded)(view.state)) (0, import_chunk_PL5KOFET.noteCollected)(view, "wait");
-  };
-  if (options.isJson) {
-    const documents = shown.map(
-      (view) => (0, import_chunk_IAQSATNE.isEnded)(view.state) ? (0, import_chunk_ISFOAVN2.endedDocument)(view) : (0, import_chunk_PHNNOIYT.observation)(view, { afterSeq: null, root })
-    );
-    return {
-      code,
-      afterPrint,
-      json: views.length === 1 ? documents[0] : { jobs: documents, pending: pendingOf(views) }
-    };
-  }
-  const replies = shown.map((view) => (0, import_chunk_IAQSATNE.isEnded)(view.state) ? (0, import_chunk_ISFOAVN2.tellEnded)(context, view) : tellPending(root, view));
-  const outs = replies.map((reply) => Buffer.from(reply.out ?? ""));
-  return {
-    code,
-    afterPrint,
-    out: shown.length === 1 ? outs[0] : joined(context, shown, outs),
-    notes: replies.flatMap((reply) => reply.notes ?? []).filter((note) => !options.told?.includes(note))
-  };
-}
-function joined(context, views, outs) {
-  const parts = views.flatMap((view, at) => {
-    const bytes = outs[at] ?? Buffer.alloc(0);
-    const head = context.isTerminal ? `${at === 0 ? "" : "\n"}== ${view.id}: ${view.state.state} ==
-` : "";
-    return [Buffer.from(head), bytes, Buffer.from(bytes.length === 0 || bytes.at(-1) === 10 ? "" : "\n")];
-  });
-  return Buffer.concat(parts);
-}
-function firstOf(views) {
-  return [...views].sort((a, b) => Date.parse(a.state.ended_at ?? "") - Date.parse(b.state.ended_at ?? "")).slice(0, 1);
-}
-function pendingOf(views) {
-  return views.filter((view) => !(0, import_chunk_IAQSATNE.isEnded)(view.state)).map((view) => view.id);
-}
-function tellPending(root, view) {
-  const picture = JSON.stringify((0, import_chunk_PHNNOIYT.observation)(view, { afterSeq: null, root }), null, 1);
-  const next = import_chunk_TUJMDTZA.nextCommands.wait(view.id, root.option);
-  return {
-    code: import_chunk_6PFAPK5K.exitCodes.pending,
-    out: `${picture}
-${next}
-`,
-    notes: [`${view.id}: ${view.state.state}, not ended yet; wait again with the last line`]
-  };
-}
-function asOfNow(view) {
-  try {
-    return (0, import_chunk_IAQSATNE.isEnded)(view.state) ? view : (0, import_chunk_IAQSATNE.inspect)(view.root, view.id);
-  } catch {
-    return view;
-  }
-}
-function heartbeat(view) {
-  const age = view.state.started_at ? (0, import_chunk_UNGYPAP3.formatDuration)(Math.max(0, (0, import_chunk_Y5L6GQDB.nowMs)() - Date.parse(view.state.started_at))) : "not started";
-  return `${view.id}: ${view.state.state}, ${age}`;
+var loaders = {
+  run: async () => (await Promise.resolve().then(() => load("./run-FO74NTZF.js"))).run,
+  watch: async () => (await Promise.resolve().then(() => load("./watch-BR67CTCB.js"))).watch,
+  staffer: async () => (await Promise.resolve().then(() => load("./staffer-Q4D5LURN.js"))).staffer,
+  research: async () => (await Promise.resolve().then(() => load("./research-UQAJ3CDX.js"))).research,
+  review: async () => (await Promise.resolve().then(() => load("./review-4MGDHCKC.js"))).review,
+  implement: async () => (await Promise.resolve().then(() => load("./implement-JLEQ3E4I.js"))).implement,
+  ask: async () => (await Promise.resolve().then(() => load("./ask-5UWUL6YW.js"))).ask,
+  timer: async () => (await Promise.resolve().then(() => load("./timer-VIP5AUP3.js"))).timer,
+  wait: async () => (await Promise.resolve().then(() => load("./wait-ZPML7NCS.js"))).wait,
+  observe: async () => (await Promise.resolve().then(() => load("./observe-EIFFR72C.js"))).observe,
+  status: async () => (await Promise.resolve().then(() => load("./status-VFRH5AHI.js"))).status,
+  result: async () => (await Promise.resolve().then(() => load("./result-T6O23SSF.js"))).result,
+  cancel: async () => (await Promise.resolve().then(() => load("./cancel-RSSVRMBD.js"))).cancel,
+  continue: async () => (await Promise.resolve().then(() => load("./continue-AB33N367.js"))).continueCommand,
+  restart: async () => (await Promise.resolve().then(() => load("./restart-SGV2E7DG.js"))).restart,
+  clean: async () => (await Promise.resolve().then(() => load("./clean-ETOFYBEO.js"))).clean,
+  setup: async () => (await Promise.resolve().then(() => load("./setup-WGKD3U76.js"))).setup,
+  doctor: async () => (await Promise.resolve().then(() => load("./doctor-QVH46PXO.js"))).doctor,
+  help: async () => (await Promise.resolve().then(() => load("./help-KHHC3SNP.js"))).help
+};
+var commandNames = Object.keys(loaders);
+async function loadCommand(name) {
+  return Object.hasOwn(loaders, name) ? loaders[name]() : void 0;
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
-  waitAndTell
+  commandNames,
+  loadCommand
 });
 
 },
@@ -14425,107 +14516,16 @@ function shortName(name) {
 });
 
 },
-"./chunk-ZYZOUQFM.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  concludeAsked: () => concludeAsked
-});
-module.exports = stdin_exports;
-var import_chunk_4NJHC365 = load("./chunk-4NJHC365.js");
-var import_chunk_NTYY2FGO = load("./chunk-NTYY2FGO.js");
-var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
-var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
-var import_chunk_33JRTF6Z = load("./chunk-33JRTF6Z.js");
-var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
-var import_chunk_6GPA47WF = load("./chunk-6GPA47WF.js");
-var import_chunk_XM3GMG25 = load("./chunk-XM3GMG25.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-async function concludeAsked(job, ending, tree) {
-  const { run } = job.spec;
-  if (!run?.status_cmd) return (0, import_chunk_4NJHC365.conclude)(job, ending);
-  const left = tree === null || ending.reason === "exited" ? [] : [leftWarning(ending.reason, tree)];
-  const task = await askTask(job.spec, run.status_cmd, run.identity ?? "");
-  return (0, import_chunk_4NJHC365.conclude)(job, { ...ending, task: { ...task, warnings: [...left, ...task.warnings] } });
-}
-async function askTask(spec, line, identity) {
-  const answer = await ask(spec, line);
-  const read = readAnswer(answer, identity);
-  if (!("why" in read)) return { ...read, warnings: [] };
-  const message = `how the task stands is not known: the status command ${read.why}`;
-  return { task_status: "unknown", task_exit_code: "unknown", warnings: [{ code: "task_unknown", message }] };
-}
-async function ask({ id, cwd }, line) {
-  const environment = (0, import_chunk_6GPA47WF.questionEnvironment)({ id, cwd });
-  try {
-    const shell = { program: "/bin/sh", args: ["-c", line], cwd, environment };
-    return await (0, import_chunk_33JRTF6Z.runTool)({ ...shell, timeoutMs: import_chunk_XM3GMG25.taskStatusMs, limit: import_chunk_XM3GMG25.probeBytes });
-  } catch (error) {
-    return { how: "failed", code: null, reason: (0, import_chunk_NVPF5LEY.messageOf)(error), stdout: Buffer.alloc(0), stderr: Buffer.alloc(0) };
-  }
-}
-function readAnswer(answer, identity) {
-  const trouble = troubleOf(answer);
-  if (trouble !== void 0) return { why: trouble };
-  let told;
-  try {
-    told = JSON.parse(answer.stdout.toString("utf8"));
-  } catch {
-    return { why: "printed no JSON object" };
-  }
-  if (typeof told !== "object" || told === null || Array.isArray(told)) return { why: "printed no JSON object" };
-  const { identity: named, status, exit_code: code } = told;
-  if (typeof named !== "string" && !Number.isSafeInteger(named)) return { why: "names no task" };
-  if (String(named) !== identity) return { why: `names another task (${oneLine(String(named))})` };
-  if (typeof status !== "string" || oneLine(status) === "") return { why: "tells no status" };
-  return { task_status: oneLine(status), task_exit_code: Number.isSafeInteger(code) ? code : "unknown" };
-}
-function troubleOf({ how, code, reason, stderr }) {
-  switch (how) {
-    case "timeout":
-      return `gave no answer within ${(0, import_chunk_UNGYPAP3.formatDuration)(import_chunk_XM3GMG25.taskStatusMs)}`;
-    case "flooded":
-      return `printed more than ${(0, import_chunk_TFEMYLSK.formatSize)(import_chunk_XM3GMG25.probeBytes)}`;
-    case "failed":
-      return `could not be started (${oneLine(reason ?? "not known why")})`;
-    case "aborted":
-      return "was broken off";
-    case "exited":
-      if (code === 0) return void 0;
-      return `${code === null ? "was killed" : `exited with code ${code}`}${saidOf(stderr)}`;
-  }
-}
-function saidOf(stderr) {
-  const said = oneLine(stderr.toString("utf8"));
-  return said === "" ? "" : ` (${said})`;
-}
-function oneLine(text) {
-  return (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)(text).replace(/\s+/g, " ").trim(), Math.min(import_chunk_XM3GMG25.evidenceChars, import_chunk_XM3GMG25.excerptBytes));
-}
-function leftWarning(reason, tree) {
-  const left = (0, import_chunk_NTYY2FGO.findEscaped)(tree);
-  const named = left.slice(0, 10).map(({ pid, name }) => `${pid} (${oneLine(name)})`);
-  const more = left.length > named.length ? ` and ${left.length - named.length} more` : "";
-  const where = left.length > 0 ? `left alone: ${named.join(", ")}${more}` : "none of its processes was found here";
-  const message = `only the watching over the task has ended (${reason}); the task itself may live on; ${where}`;
-  return { code: "task_left", message };
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  concludeAsked
-});
-
-},
-"./ci-2K3FRRAI.js": function (module, exports) {
+"./ci-2MB6MQEJ.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   ci: () => ci
 });
 module.exports = stdin_exports;
-var import_chunk_AZLFKIDR = load("./chunk-AZLFKIDR.js");
-var import_chunk_WVANEZX5 = load("./chunk-WVANEZX5.js");
-var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
+var import_chunk_JRN3AT75 = load("./chunk-JRN3AT75.js");
+var import_chunk_NIHMW2D7 = load("./chunk-NIHMW2D7.js");
+var import_chunk_SBRRC2LY = load("./chunk-SBRRC2LY.js");
 var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
 var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
 var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
@@ -14555,12 +14555,12 @@ var query = `query ($owner: String!, $name: String!, $expression: String!, $afte
 async function findCommit(repo, expression, tools, cursor) {
   const known = repo ?? (typeof cursor?.repo === "string" ? cursor.repo : null) ?? await askRepository(tools);
   if (typeof known !== "string") return known;
-  return (0, import_chunk_WVANEZX5.shareGh)(tools, `commit ${known}@${expression}`, cursor === null, () => fetchCommit(known, expression, tools));
+  return (0, import_chunk_NIHMW2D7.shareGh)(tools, `commit ${known}@${expression}`, cursor === null, () => fetchCommit(known, expression, tools));
 }
 async function askRepository(tools) {
-  const answer = await (0, import_chunk_WVANEZX5.askGh)(tools, ["repo", "view", "--json", "url"]);
+  const answer = await (0, import_chunk_NIHMW2D7.askGh)(tools, ["repo", "view", "--json", "url"]);
   if (answer.kind !== "answer") return answer;
-  return (0, import_chunk_WVANEZX5.repositoryIn)((0, import_chunk_WVANEZX5.linkOf)((0, import_chunk_WVANEZX5.fieldsOf)(answer.value)?.url)) ?? (0, import_chunk_WVANEZX5.unexpected)("gh repo view gave no address");
+  return (0, import_chunk_NIHMW2D7.repositoryIn)((0, import_chunk_NIHMW2D7.linkOf)((0, import_chunk_NIHMW2D7.fieldsOf)(answer.value)?.url)) ?? (0, import_chunk_NIHMW2D7.unexpected)("gh repo view gave no address");
 }
 async function fetchCommit(repo, expression, tools) {
   const [name = "", owner = "", host] = repo.split("/").reverse();
@@ -14572,24 +14572,24 @@ async function fetchCommit(repo, expression, tools) {
   let head;
   let after;
   for (let page = 0; page < import_chunk_XM3GMG25.ghPages; page += 1) {
-    const answer = await (0, import_chunk_WVANEZX5.askGh)(tools, after === void 0 ? words : [...words, "-f", `after=${after}`]);
+    const answer = await (0, import_chunk_NIHMW2D7.askGh)(tools, after === void 0 ? words : [...words, "-f", `after=${after}`]);
     if (answer.kind !== "answer") return answer;
-    const repository = (0, import_chunk_WVANEZX5.fieldsOf)((0, import_chunk_WVANEZX5.fieldsOf)((0, import_chunk_WVANEZX5.fieldsOf)(answer.value)?.data)?.repository);
-    if (repository?.object === void 0) return (0, import_chunk_WVANEZX5.unexpected)("gh api graphql gave no repository");
-    const oid = (0, import_chunk_WVANEZX5.shaOf)((0, import_chunk_WVANEZX5.fieldsOf)(repository.object)?.oid);
+    const repository = (0, import_chunk_NIHMW2D7.fieldsOf)((0, import_chunk_NIHMW2D7.fieldsOf)((0, import_chunk_NIHMW2D7.fieldsOf)(answer.value)?.data)?.repository);
+    if (repository?.object === void 0) return (0, import_chunk_NIHMW2D7.unexpected)("gh api graphql gave no repository");
+    const oid = (0, import_chunk_NIHMW2D7.shaOf)((0, import_chunk_NIHMW2D7.fieldsOf)(repository.object)?.oid);
     if (oid === void 0) return { kind: "commit", repo, head: null, checks: [] };
-    if (head !== void 0 && head !== oid) return (0, import_chunk_WVANEZX5.unexpected)("the branch moved meanwhile");
+    if (head !== void 0 && head !== oid) return (0, import_chunk_NIHMW2D7.unexpected)("the branch moved meanwhile");
     head = oid;
-    const contexts = (0, import_chunk_WVANEZX5.fieldsOf)((0, import_chunk_WVANEZX5.fieldsOf)((0, import_chunk_WVANEZX5.fieldsOf)(repository.object)?.statusCheckRollup)?.contexts);
-    checks.push(...((0, import_chunk_WVANEZX5.rowsOf)(contexts?.nodes) ?? []).map((row) => (0, import_chunk_WVANEZX5.readCheck)({ ...row, workflowName: workflowOf(row) })));
-    const pageInfo = (0, import_chunk_WVANEZX5.fieldsOf)(contexts?.pageInfo);
+    const contexts = (0, import_chunk_NIHMW2D7.fieldsOf)((0, import_chunk_NIHMW2D7.fieldsOf)((0, import_chunk_NIHMW2D7.fieldsOf)(repository.object)?.statusCheckRollup)?.contexts);
+    checks.push(...((0, import_chunk_NIHMW2D7.rowsOf)(contexts?.nodes) ?? []).map((row) => (0, import_chunk_NIHMW2D7.readCheck)({ ...row, workflowName: workflowOf(row) })));
+    const pageInfo = (0, import_chunk_NIHMW2D7.fieldsOf)(contexts?.pageInfo);
     if (pageInfo?.hasNextPage !== true || typeof pageInfo.endCursor !== "string") break;
     after = pageInfo.endCursor;
   }
   return { kind: "commit", repo, head: head ?? null, checks };
 }
 function workflowOf(row) {
-  return (0, import_chunk_WVANEZX5.fieldsOf)((0, import_chunk_WVANEZX5.fieldsOf)((0, import_chunk_WVANEZX5.fieldsOf)(row.checkSuite)?.workflowRun)?.workflow)?.name;
+  return (0, import_chunk_NIHMW2D7.fieldsOf)((0, import_chunk_NIHMW2D7.fieldsOf)((0, import_chunk_NIHMW2D7.fieldsOf)(row.checkSuite)?.workflowRun)?.workflow)?.name;
 }
 var ci = {
   id: "ci",
@@ -14597,7 +14597,7 @@ var ci = {
   form: "[PR]",
   words: { min: 0, max: 1 },
   options: {
-    ...import_chunk_WVANEZX5.targetOptions,
+    ...import_chunk_NIHMW2D7.targetOptions,
     sha: { kind: "text", value: "SHA", help: "this commit instead of a pull request" },
     ref: { kind: "text", value: "BRANCH", help: "the tip of this branch or tag instead of a pull request" },
     "no-checks-grace": {
@@ -14614,19 +14614,19 @@ var ci = {
     const graceMs = given.duration("no-checks-grace") ?? import_chunk_XM3GMG25.limits.noChecksGrace.default;
     const rest = { is_sha: given.has("sha"), grace_ms: graceMs, allow_none: given.has("allow-none") };
     const expression = readExpression(given);
-    const target = expression === null ? (0, import_chunk_WVANEZX5.readPull)(given, "ci") : { repo: (0, import_chunk_WVANEZX5.repositoryOf)(given), pr: null };
+    const target = expression === null ? (0, import_chunk_NIHMW2D7.readPull)(given, "ci") : { repo: (0, import_chunk_NIHMW2D7.repositoryOf)(given), pr: null };
     const input = { ...target, expression, ...rest };
     return { input: { ...input }, words: `checks of ${placeOf(input, input.repo)}` };
   },
   async look(input, tools, cursor) {
     const wanted = input;
     const found = await findHead(wanted, tools, cursor);
-    if ((0, import_chunk_WVANEZX5.isFailure)(found)) return found;
+    if ((0, import_chunk_NIHMW2D7.isFailure)(found)) return found;
     const isOther = wanted.is_sha && !found.head?.startsWith(wanted.expression ?? "");
     if (found.head === null || isOther) return notThere(wanted, found.repo, tools, cursor);
-    const runs = await (0, import_chunk_AZLFKIDR.findRuns)(found.repo, found.head, tools, cursor === null);
-    if ((0, import_chunk_WVANEZX5.isFailure)(runs)) return runs;
-    return judge(wanted, { ...found, head: found.head }, (0, import_chunk_AZLFKIDR.judgeRollup)(found.checks, runs.runs), tools, cursor);
+    const runs = await (0, import_chunk_JRN3AT75.findRuns)(found.repo, found.head, tools, cursor === null);
+    if ((0, import_chunk_NIHMW2D7.isFailure)(runs)) return runs;
+    return judge(wanted, { ...found, head: found.head }, (0, import_chunk_JRN3AT75.judgeRollup)(found.checks, runs.runs), tools, cursor);
   }
 };
 function readExpression(given) {
@@ -14642,37 +14642,37 @@ function readExpression(given) {
   return sha?.toLowerCase() ?? ref ?? null;
 }
 function findHead(wanted, tools, cursor) {
-  if (wanted.pr !== null) return (0, import_chunk_WVANEZX5.findPull)({ repo: wanted.repo, pr: wanted.pr }, tools, cursor);
+  if (wanted.pr !== null) return (0, import_chunk_NIHMW2D7.findPull)({ repo: wanted.repo, pr: wanted.pr }, tools, cursor);
   return findCommit(wanted.repo, wanted.expression ?? "", tools, cursor);
 }
 function judge(wanted, found, rollup, tools, cursor) {
   const { head, repo } = found;
   const state = found.kind === "pull" ? found.state : "open";
   const nowMs = tools.nowMs();
-  const grace = { graceMs: wanted.grace_ms, since: (0, import_chunk_WVANEZX5.sinceOf)(cursor, head, nowMs), nowMs };
-  const checks = (0, import_chunk_WVANEZX5.checksWord)(rollup, grace);
-  const isNone = (0, import_chunk_WVANEZX5.isNoneForGood)(checks, grace);
+  const grace = { graceMs: wanted.grace_ms, since: (0, import_chunk_NIHMW2D7.sinceOf)(cursor, head, nowMs), nowMs };
+  const checks = (0, import_chunk_NIHMW2D7.checksWord)(rollup, grace);
+  const isNone = (0, import_chunk_NIHMW2D7.isNoneForGood)(checks, grace);
   const isOver = state === "closed" ? !["passed", "failed"].includes(checks) : state === "merged" && isNone;
   const word = isOver && !(isNone && wanted.allow_none) ? state : checks;
   const verdict = word === "failed" || word === state ? "failed" : word === "passed" || isNone && wanted.allow_none ? "met" : "pending";
-  const moved = (0, import_chunk_WVANEZX5.movedFrom)(cursor, head);
+  const moved = (0, import_chunk_NIHMW2D7.movedFrom)(cursor, head);
   const notes = [
     state === "open" ? "" : `, ${state}`,
-    moved === null ? "" : `, head moved from ${(0, import_chunk_WVANEZX5.shortSha)(moved)}`
+    moved === null ? "" : `, head moved from ${(0, import_chunk_NIHMW2D7.shortSha)(moved)}`
   ];
-  const text = `${placeOf(wanted, repo)} ${(0, import_chunk_WVANEZX5.shortSha)(head)}: ${(0, import_chunk_WVANEZX5.checksWords)(rollup, grace)}`;
+  const text = `${placeOf(wanted, repo)} ${(0, import_chunk_NIHMW2D7.shortSha)(head)}: ${(0, import_chunk_NIHMW2D7.checksWords)(rollup, grace)}`;
   return {
     kind: "look",
     verdict,
     word,
-    evidence: (0, import_chunk_WVANEZX5.line)(`${text}${notes.join("")}`),
+    evidence: (0, import_chunk_NIHMW2D7.line)(`${text}${notes.join("")}`),
     key: [head, word, rollup.signature || "-", state].join(":"),
     facts: {
       repo,
       ...found.kind === "pull" ? { pr: found.number, url: found.url, state } : { ref: wanted.expression },
       head,
       ...moved === null ? {} : { head_before: moved },
-      ...(0, import_chunk_WVANEZX5.checksFacts)(rollup)
+      ...(0, import_chunk_NIHMW2D7.checksFacts)(rollup)
     },
     cursor: { repo, head, since: grace.since },
     isSettled: state !== "open" && verdict !== "pending",
@@ -14681,13 +14681,13 @@ function judge(wanted, found, rollup, tools, cursor) {
 }
 function notThere(wanted, repo, tools, cursor) {
   const nowMs = tools.nowMs();
-  const since = (0, import_chunk_WVANEZX5.sinceOf)(cursor, "", nowMs);
+  const since = (0, import_chunk_NIHMW2D7.sinceOf)(cursor, "", nowMs);
   const isLate = nowMs - since >= wanted.grace_ms;
   return {
     kind: "look",
     verdict: "pending",
     word: "not_there",
-    evidence: (0, import_chunk_WVANEZX5.line)(`${placeOf(wanted, repo)}: GitHub has no such commit${isLate ? "" : " yet"}`),
+    evidence: (0, import_chunk_NIHMW2D7.line)(`${placeOf(wanted, repo)}: GitHub has no such commit${isLate ? "" : " yet"}`),
     key: `not_there:${isLate ? "late" : "yet"}`,
     facts: { repo, ref: wanted.expression },
     cursor: { repo, head: "", since },
@@ -14704,7 +14704,7 @@ function placeOf({ pr, expression }, repo) {
 });
 
 },
-"./clean-PQSMUPAJ.js": function (module, exports) {
+"./clean-ETOFYBEO.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -14718,7 +14718,7 @@ var import_chunk_PL5KOFET = load("./chunk-PL5KOFET.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
 var import_chunk_QOWPTVFD = load("./chunk-QOWPTVFD.js");
 var import_chunk_TUJMDTZA = load("./chunk-TUJMDTZA.js");
-var import_chunk_76VSOAKK = load("./chunk-76VSOAKK.js");
+var import_chunk_GIHDONFG = load("./chunk-GIHDONFG.js");
 var import_chunk_GANVGQKN = load("./chunk-GANVGQKN.js");
 var import_chunk_OPV5FGPX = load("./chunk-OPV5FGPX.js");
 var import_chunk_IAQSATNE = load("./chunk-IAQSATNE.js");
@@ -14759,7 +14759,7 @@ async function jobsIn(folder) {
     if (!(0, import_chunk_AE5U4VIQ.checkRoot)(root)) return void 0;
     for (const id of new Set([...(0, import_chunk_QOWPTVFD.listActive)(root), ...(0, import_chunk_QOWPTVFD.listJobs)(root)])) {
       if (!(0, import_chunk_SWRACBME.exists)((0, import_chunk_P33TGMKS.jobPaths)(root, id).folder)) continue;
-      const why = keeps(await (0, import_chunk_76VSOAKK.refresh)(root, id));
+      const why = keeps(await (0, import_chunk_GIHDONFG.refresh)(root, id));
       if (why !== void 0) return `its worktree ${folder} has a job of its own, ${id}: ${why}`;
     }
     return void 0;
@@ -14803,7 +14803,7 @@ async function planClean(root, options) {
   const ancestors = ancestorsOfLive(root);
   let finished = 0;
   for (const id of (0, import_chunk_QOWPTVFD.listJobs)(root)) {
-    const view = await (0, import_chunk_76VSOAKK.refresh)(root, id);
+    const view = await (0, import_chunk_GIHDONFG.refresh)(root, id);
     const why = !(0, import_chunk_IAQSATNE.isEnded)(view.state) ? "it is live" : view.damage !== null ? `its record is damaged (${view.damage})` : (0, import_chunk_PJWVBFMH.isAwaited)(root, id) ? "somebody waits for it" : ancestors.has(id) ? "a live job descends from it" : !(0, import_chunk_PL5KOFET.isCollected)(view) && !options.includeUncollected ? "nobody has collected its result" : void 0;
     if ((0, import_chunk_IAQSATNE.isEnded)(view.state)) finished += 1;
     const ageMs = (0, import_chunk_Y5L6GQDB.nowMs)() - Date.parse(view.state.ended_at ?? view.state.created_at);
@@ -15058,20 +15058,20 @@ function lastLine({ stdout, stderr }) {
 });
 
 },
-"./collecting-7MANVDYZ.js": function (module, exports) {
+"./collecting-JZM5NXEC.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  waitAndTell: () => import_chunk_YB5ZLNQA.waitAndTell
+  waitAndTell: () => import_chunk_PGPCO57A.waitAndTell
 });
 module.exports = stdin_exports;
-var import_chunk_YB5ZLNQA = load("./chunk-YB5ZLNQA.js");
-var import_chunk_ISFOAVN2 = load("./chunk-ISFOAVN2.js");
-var import_chunk_PHNNOIYT = load("./chunk-PHNNOIYT.js");
-var import_chunk_74RZ5ALM = load("./chunk-74RZ5ALM.js");
+var import_chunk_PGPCO57A = load("./chunk-PGPCO57A.js");
+var import_chunk_B67ETKAR = load("./chunk-B67ETKAR.js");
+var import_chunk_MMAGDQC4 = load("./chunk-MMAGDQC4.js");
+var import_chunk_TR4KBZT3 = load("./chunk-TR4KBZT3.js");
 var import_chunk_PJWVBFMH = load("./chunk-PJWVBFMH.js");
 var import_chunk_PL5KOFET = load("./chunk-PL5KOFET.js");
-var import_chunk_W5OIN43D = load("./chunk-W5OIN43D.js");
+var import_chunk_6T6TIRRR = load("./chunk-6T6TIRRR.js");
 var import_chunk_5AUWXA57 = load("./chunk-5AUWXA57.js");
 var import_chunk_HJOYLTGT = load("./chunk-HJOYLTGT.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
@@ -15083,9 +15083,9 @@ var import_chunk_IXDV7ZVJ = load("./chunk-IXDV7ZVJ.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
 var import_chunk_OSQO4432 = load("./chunk-OSQO4432.js");
 var import_chunk_TUJMDTZA = load("./chunk-TUJMDTZA.js");
-var import_chunk_76VSOAKK = load("./chunk-76VSOAKK.js");
+var import_chunk_GIHDONFG = load("./chunk-GIHDONFG.js");
 var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
-var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
+var import_chunk_SBRRC2LY = load("./chunk-SBRRC2LY.js");
 var import_chunk_IAQSATNE = load("./chunk-IAQSATNE.js");
 var import_chunk_P33TGMKS = load("./chunk-P33TGMKS.js");
 var import_chunk_BYPGP4VB = load("./chunk-BYPGP4VB.js");
@@ -15112,35 +15112,35 @@ var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 });
 
 },
-"./continue-NPIJCNR2.js": function (module, exports) {
+"./continue-AB33N367.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   continueCommand: () => continueCommand
 });
 module.exports = stdin_exports;
-var import_chunk_QSGDMBWF = load("./chunk-QSGDMBWF.js");
-var import_chunk_QX44HTCE = load("./chunk-QX44HTCE.js");
-var import_chunk_ULM4FEPU = load("./chunk-ULM4FEPU.js");
+var import_chunk_MDS3X7V6 = load("./chunk-MDS3X7V6.js");
+var import_chunk_GQGNY33V = load("./chunk-GQGNY33V.js");
+var import_chunk_OF4NDHXP = load("./chunk-OF4NDHXP.js");
 var import_chunk_DEL2I5TI = load("./chunk-DEL2I5TI.js");
 var import_chunk_QZR6RHJC = load("./chunk-QZR6RHJC.js");
-var import_chunk_LZPUG24X = load("./chunk-LZPUG24X.js");
+var import_chunk_FOAQWNAG = load("./chunk-FOAQWNAG.js");
 var import_chunk_PMPG3J67 = load("./chunk-PMPG3J67.js");
-var import_chunk_GGWDLTSB = load("./chunk-GGWDLTSB.js");
+var import_chunk_6JPJIOPW = load("./chunk-6JPJIOPW.js");
 var import_chunk_SHAJIPXK = load("./chunk-SHAJIPXK.js");
 var import_chunk_ZSNPKXTO = load("./chunk-ZSNPKXTO.js");
 var import_chunk_AE5U4VIQ = load("./chunk-AE5U4VIQ.js");
-var import_chunk_74RZ5ALM = load("./chunk-74RZ5ALM.js");
+var import_chunk_TR4KBZT3 = load("./chunk-TR4KBZT3.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
 var import_chunk_I6ZRWKMO = load("./chunk-I6ZRWKMO.js");
-var import_chunk_TLSAEYBU = load("./chunk-TLSAEYBU.js");
+var import_chunk_EUNGKDXG = load("./chunk-EUNGKDXG.js");
 var import_chunk_QOWPTVFD = load("./chunk-QOWPTVFD.js");
 var import_chunk_IXDV7ZVJ = load("./chunk-IXDV7ZVJ.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
 var import_chunk_OSQO4432 = load("./chunk-OSQO4432.js");
 var import_chunk_TUJMDTZA = load("./chunk-TUJMDTZA.js");
-var import_chunk_76VSOAKK = load("./chunk-76VSOAKK.js");
-var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
+var import_chunk_GIHDONFG = load("./chunk-GIHDONFG.js");
+var import_chunk_SBRRC2LY = load("./chunk-SBRRC2LY.js");
 var import_chunk_AT6SNV4N = load("./chunk-AT6SNV4N.js");
 var import_chunk_GANVGQKN = load("./chunk-GANVGQKN.js");
 var import_chunk_OPV5FGPX = load("./chunk-OPV5FGPX.js");
@@ -15180,14 +15180,14 @@ var continueCommand = {
   async run(context, input) {
     const root = context.root(input);
     (0, import_chunk_AE5U4VIQ.checkRoot)(root.folder);
-    const prompt = await (0, import_chunk_QX44HTCE.taskOf)(context, input);
-    const words = (0, import_chunk_GGWDLTSB.onceWords)("continue", input, input.has("cwd") ? (0, import_chunk_GGWDLTSB.folderSaid)(context, input) : null, prompt);
-    const repeated = await (0, import_chunk_GGWDLTSB.repeatedLaunch)(context, input, words, false);
+    const prompt = await (0, import_chunk_GQGNY33V.taskOf)(context, input);
+    const words = (0, import_chunk_6JPJIOPW.onceWords)("continue", input, input.has("cwd") ? (0, import_chunk_6JPJIOPW.folderSaid)(context, input) : null, prompt);
+    const repeated = await (0, import_chunk_6JPJIOPW.repeatedLaunch)(context, input, words, false);
     if (repeated) return repeated;
     const parent = parentOf(root, input);
-    await (0, import_chunk_QSGDMBWF.requireGenuine)(parent);
+    await (0, import_chunk_MDS3X7V6.requireGenuine)(parent);
     const staff = parent.staff;
-    const resume = (0, import_chunk_QSGDMBWF.conversationOf)(root.folder, parent);
+    const resume = (0, import_chunk_MDS3X7V6.conversationOf)(root.folder, parent);
     if (!staff || resume === null) {
       const why = staff ? "no conversation id was seen" : `a ${parent.kind} job keeps no conversation`;
       throw new import_chunk_NVPF5LEY.FaultError(
@@ -15196,14 +15196,14 @@ var continueCommand = {
         import_chunk_TUJMDTZA.nextCommands.restart(parent.id, root.option)
       );
     }
-    const cwd = input.has("cwd") ? (0, import_chunk_LZPUG24X.folderOf)(context, input) : (0, import_chunk_QSGDMBWF.requireFolder)(parent, "continue", root.option);
-    (0, import_chunk_QSGDMBWF.requireSameFolder)(parent, cwd, root.option);
-    const part = (0, import_chunk_ULM4FEPU.makeStaffPart)({
+    const cwd = input.has("cwd") ? (0, import_chunk_FOAQWNAG.folderOf)(context, input) : (0, import_chunk_MDS3X7V6.requireFolder)(parent, "continue", root.option);
+    (0, import_chunk_MDS3X7V6.requireSameFolder)(parent, cwd, root.option);
+    const part = (0, import_chunk_OF4NDHXP.makeStaffPart)({
       mode: staff.mode,
       stateRoot: root.folder,
       backend: input.text("backend") ?? staff.custom?.name ?? staff.backend,
       model: input.text("model") ?? staff.model,
-      profile: (0, import_chunk_QX44HTCE.askedProfile)(input),
+      profile: (0, import_chunk_GQGNY33V.askedProfile)(input),
       earlierProfile: staff.profile,
       prompt,
       resume,
@@ -15218,14 +15218,14 @@ var continueCommand = {
     context.tell(
       `continues ${parent.id} (${staff.custom?.name ?? part.backend}, mode ${part.mode}, profile ${part.profile})`
     );
-    part.earlier = (0, import_chunk_QSGDMBWF.earlierOf)(root.folder, part.backend, resume);
+    part.earlier = (0, import_chunk_MDS3X7V6.earlierOf)(root.folder, part.backend, resume);
     if (staff.schema) part.schema = true;
     if (staff.base) part.base = staff.base;
-    return (0, import_chunk_QX44HTCE.launchStaff)(context, input, {
+    return (0, import_chunk_GQGNY33V.launchStaff)(context, input, {
       verb: parent.verb,
       staff: part,
       cwd,
-      lineage: (0, import_chunk_QSGDMBWF.lineageOf)(parent, "continue"),
+      lineage: (0, import_chunk_MDS3X7V6.lineageOf)(parent, "continue"),
       isSynchronous: parent.verb === "ask" && !input.has("id-only"),
       words,
       asksForLatest: !input.has("job") && !input.has("conversation"),
@@ -15237,13 +15237,13 @@ function parentOf(root, input) {
   const [job, conversation] = [input.text("job"), input.text("conversation")];
   if (job !== void 0 && conversation !== void 0)
     throw (0, import_chunk_NVPF5LEY.usageError)("cannot take --job and --conversation together");
-  if (job !== void 0) return (0, import_chunk_QSGDMBWF.requireSpec)(root, (0, import_chunk_QOWPTVFD.requireWholeId)(root, job));
+  if (job !== void 0) return (0, import_chunk_MDS3X7V6.requireSpec)(root, (0, import_chunk_QOWPTVFD.requireWholeId)(root, job));
   const owner = conversation === void 0 ? input.text("owner") ?? import_chunk_6GPA47WF.variables.owner() ?? null : null;
   const id = (0, import_chunk_DEL2I5TI.findLatest)(root.folder, owner, (_, spec) => {
-    const known = spec.staff ? (0, import_chunk_QSGDMBWF.conversationOf)(root.folder, spec) : null;
+    const known = spec.staff ? (0, import_chunk_MDS3X7V6.conversationOf)(root.folder, spec) : null;
     return conversation === void 0 ? known !== null : known === conversation;
   });
-  if (id !== void 0) return (0, import_chunk_QSGDMBWF.requireSpec)(root, id);
+  if (id !== void 0) return (0, import_chunk_MDS3X7V6.requireSpec)(root, id);
   const what = conversation === void 0 ? "a conversation" : `conversation ${JSON.stringify(conversation)}`;
   const whose = owner === null ? "" : ` of owner ${owner}`;
   throw new import_chunk_NVPF5LEY.FaultError(
@@ -15258,18 +15258,18 @@ function parentOf(root, input) {
 });
 
 },
-"./dispatch-6MFULOGW.js": function (module, exports) {
+"./dispatch-3ACKA5N7.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   dispatch: () => dispatch
 });
 module.exports = stdin_exports;
-var import_chunk_FY2MNY47 = load("./chunk-FY2MNY47.js");
+var import_chunk_YGS5FSCM = load("./chunk-YGS5FSCM.js");
 var import_chunk_AE5U4VIQ = load("./chunk-AE5U4VIQ.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
 var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
-var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
+var import_chunk_SBRRC2LY = load("./chunk-SBRRC2LY.js");
 var import_chunk_P33TGMKS = load("./chunk-P33TGMKS.js");
 var import_chunk_O65HRYRH = load("./chunk-O65HRYRH.js");
 var import_chunk_57BTWB2J = load("./chunk-57BTWB2J.js");
@@ -15319,7 +15319,7 @@ var Parsed = class {
   /** ms; checked against the option's range. *<>/
   duration(name) {
     const text = this.text(name);
-    return text === void 0 ? void 0 : (0, import_chunk_UNGYPAP3.parseDuration)(text, `--${name}`, rangeOf(this.command.options[name], name));
+    return text === void 0 ? void 0 : (0, import_chunk_SBRRC2LY.parseDuration)(text, `--${name}`, rangeOf(this.command.options[name], name));
   }
   durationOrDefault(name) {
     return this.duration(name) ?? rangeOf(this.command.options[name], name).default;
@@ -15430,10 +15430,10 @@ async function dispatch(args, base, version) {
   if (word === "--version" || word === "version") return { code: import_chunk_6PFAPK5K.exitCodes.done, out: `${version}
 ` };
   const name = word === "--help" || word === "-h" ? "help" : word;
-  const loaded = await (0, import_chunk_FY2MNY47.loadCommand)(name);
+  const loaded = await (0, import_chunk_YGS5FSCM.loadCommand)(name);
   if (!loaded)
     throw (0, import_chunk_NVPF5LEY.usageError)(
-      `cannot run ${JSON.stringify(word)}: there is no such command; there are ${import_chunk_FY2MNY47.commandNames.join(", ")}`,
+      `cannot run ${JSON.stringify(word)}: there is no such command; there are ${import_chunk_YGS5FSCM.commandNames.join(", ")}`,
       (0, import_chunk_GEPPUING.quoteWords)([...(0, import_chunk_P33TGMKS.selfWords)(), "help"])
     );
   if (hasChangedWords(args)) {
@@ -15461,23 +15461,23 @@ async function help(command) {
 });
 
 },
-"./doctor-Q6AMJQVJ.js": function (module, exports) {
+"./doctor-QVH46PXO.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   doctor: () => doctor
 });
 module.exports = stdin_exports;
-var import_chunk_PHNNOIYT = load("./chunk-PHNNOIYT.js");
+var import_chunk_MMAGDQC4 = load("./chunk-MMAGDQC4.js");
 var import_chunk_ZSNPKXTO = load("./chunk-ZSNPKXTO.js");
 var import_chunk_AE5U4VIQ = load("./chunk-AE5U4VIQ.js");
-var import_chunk_74RZ5ALM = load("./chunk-74RZ5ALM.js");
+var import_chunk_TR4KBZT3 = load("./chunk-TR4KBZT3.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
 var import_chunk_QOWPTVFD = load("./chunk-QOWPTVFD.js");
 var import_chunk_IXDV7ZVJ = load("./chunk-IXDV7ZVJ.js");
 var import_chunk_OSQO4432 = load("./chunk-OSQO4432.js");
 var import_chunk_TUJMDTZA = load("./chunk-TUJMDTZA.js");
-var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
+var import_chunk_SBRRC2LY = load("./chunk-SBRRC2LY.js");
 var import_chunk_OPV5FGPX = load("./chunk-OPV5FGPX.js");
 var import_chunk_IAQSATNE = load("./chunk-IAQSATNE.js");
 var import_chunk_P33TGMKS = load("./chunk-P33TGMKS.js");
@@ -15526,7 +15526,7 @@ async function problemOf(root, view, condition) {
   }
   if (spec && !(0, import_chunk_IAQSATNE.findEngine)(spec.engine))
     return { problem: `it runs on the engine ${spec.engine}, which this release does not know`, next: null };
-  const health = (0, import_chunk_PHNNOIYT.healthOf)(view, condition);
+  const health = (0, import_chunk_MMAGDQC4.healthOf)(view, condition);
   switch (condition) {
     case "orphaned":
     case "unclaimed":
@@ -15576,7 +15576,7 @@ var doctor = {
     const backend = input.text("backend");
     if (backend !== void 0) {
       if (input.words.length > 0) throw (0, import_chunk_NVPF5LEY.usageError)("cannot take a job ID and --backend together");
-      const { doctorBackend } = await Promise.resolve().then(() => load("./doctor-backend-N2GAUFJJ.js"));
+      const { doctorBackend } = await Promise.resolve().then(() => load("./doctor-backend-3F4U7P2V.js"));
       return doctorBackend(context, backend, input.has("json"));
     }
     const root = context.root(input);
@@ -15604,36 +15604,36 @@ function tell(finding) {
 });
 
 },
-"./doctor-backend-N2GAUFJJ.js": function (module, exports) {
+"./doctor-backend-3F4U7P2V.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   doctorBackend: () => doctorBackend
 });
 module.exports = stdin_exports;
-var import_chunk_AMPIERDY = load("./chunk-AMPIERDY.js");
+var import_chunk_UEGIAQBB = load("./chunk-UEGIAQBB.js");
 var import_chunk_XFBNWBRB = load("./chunk-XFBNWBRB.js");
-var import_chunk_ULM4FEPU = load("./chunk-ULM4FEPU.js");
+var import_chunk_OF4NDHXP = load("./chunk-OF4NDHXP.js");
 var import_chunk_SHAJIPXK = load("./chunk-SHAJIPXK.js");
 var import_chunk_AE5U4VIQ = load("./chunk-AE5U4VIQ.js");
-var import_chunk_ISQWDM5J = load("./chunk-ISQWDM5J.js");
-var import_chunk_W5OIN43D = load("./chunk-W5OIN43D.js");
+var import_chunk_UKJQ35OF = load("./chunk-UKJQ35OF.js");
+var import_chunk_6T6TIRRR = load("./chunk-6T6TIRRR.js");
 var import_chunk_5AUWXA57 = load("./chunk-5AUWXA57.js");
 var import_chunk_HJOYLTGT = load("./chunk-HJOYLTGT.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_6U7Y4DLH = load("./chunk-6U7Y4DLH.js");
+var import_chunk_6IKWFSTR = load("./chunk-6IKWFSTR.js");
 var import_chunk_7CH2ZGQO = load("./chunk-7CH2ZGQO.js");
 var import_chunk_I6ZRWKMO = load("./chunk-I6ZRWKMO.js");
-var import_chunk_TLSAEYBU = load("./chunk-TLSAEYBU.js");
+var import_chunk_EUNGKDXG = load("./chunk-EUNGKDXG.js");
 var import_chunk_QOWPTVFD = load("./chunk-QOWPTVFD.js");
 var import_chunk_356WYSYK = load("./chunk-356WYSYK.js");
 var import_chunk_LBMVFM2N = load("./chunk-LBMVFM2N.js");
 var import_chunk_ZYF5CZ25 = load("./chunk-ZYF5CZ25.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
 var import_chunk_TUJMDTZA = load("./chunk-TUJMDTZA.js");
-var import_chunk_76VSOAKK = load("./chunk-76VSOAKK.js");
+var import_chunk_GIHDONFG = load("./chunk-GIHDONFG.js");
 var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
-var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
+var import_chunk_SBRRC2LY = load("./chunk-SBRRC2LY.js");
 var import_chunk_AT6SNV4N = load("./chunk-AT6SNV4N.js");
 var import_chunk_GANVGQKN = load("./chunk-GANVGQKN.js");
 var import_chunk_OPV5FGPX = load("./chunk-OPV5FGPX.js");
@@ -15674,8 +15674,8 @@ var trialMs = 12e4;
 var task = "Reply with the single word: ready";
 var answerBytes = 1024;
 async function roundTrip(name, onStart) {
-  const isOwn = Object.hasOwn((0, import_chunk_ULM4FEPU.readUserConfig)().backends, name);
-  const canRestrict = !isOwn && (0, import_chunk_TLSAEYBU.findBackend)(name)?.profiles.restricted !== null;
+  const isOwn = Object.hasOwn((0, import_chunk_OF4NDHXP.readUserConfig)().backends, name);
+  const canRestrict = !isOwn && (0, import_chunk_EUNGKDXG.findBackend)(name)?.profiles.restricted !== null;
   const signals = (0, import_chunk_5AUWXA57.holdSignals)();
   try {
     const folder = makeTempFolder("job-companion-trial-");
@@ -15703,7 +15703,7 @@ async function requireQuiet(signals) {
 }
 function makePart(root, cwd, backend, profile) {
   const words = { mode: "ask", stateRoot: root.folder, model: null, prompt: task, resume: null };
-  return { ...(0, import_chunk_ULM4FEPU.makeStaffPart)({ ...words, backend, profile, cwd }), brief: false };
+  return { ...(0, import_chunk_OF4NDHXP.makeStaffPart)({ ...words, backend, profile, cwd }), brief: false };
 }
 async function tryIn(root, cwd, part, signals) {
   const { id } = await (0, import_chunk_SHAJIPXK.launch)(root, {
@@ -15723,7 +15723,7 @@ async function tryIn(root, cwd, part, signals) {
     staff: part
   });
   const why = "doctor was interrupted";
-  signals.onEach(() => void (0, import_chunk_ISQWDM5J.cancelJob)(root.folder, id, { owner: null, why }).catch(() => void 0));
+  signals.onEach(() => void (0, import_chunk_UKJQ35OF.cancelJob)(root.folder, id, { owner: null, why }).catch(() => void 0));
   const { view, firstOutputMs } = await follow(root, id);
   const { state } = view;
   return {
@@ -15744,12 +15744,12 @@ async function follow(root, id) {
   const paths = (0, import_chunk_P33TGMKS.jobPaths)(root.folder, id);
   let firstOutputMs = null;
   const look = () => {
-    const started = (0, import_chunk_6U7Y4DLH.startedAt)(paths);
+    const started = (0, import_chunk_6IKWFSTR.startedAt)(paths);
     if (firstOutputMs !== null || started === null || !(0, import_chunk_SWRACBME.factsOf)(paths.output)?.size) return;
     firstOutputMs = Math.max(0, (0, import_chunk_Y5L6GQDB.nowMs)() - Date.parse(started));
   };
   const patience = trialMs + 3 * import_chunk_XM3GMG25.limits.staffKillGrace.default;
-  const [view] = await (0, import_chunk_W5OIN43D.waitForJobs)(root.folder, [id], {
+  const [view] = await (0, import_chunk_6T6TIRRR.waitForJobs)(root.folder, [id], {
     mode: "all",
     timeoutMs: patience,
     heartbeatMs: 50,
@@ -15772,8 +15772,8 @@ async function removeOrName(folder) {
   }
 }
 async function doctorBackend(context, name, isJson) {
-  const backend = (0, import_chunk_TLSAEYBU.findBackend)(name);
-  const signIn = backend ? (0, import_chunk_AMPIERDY.signInOf)(backend) : null;
+  const backend = (0, import_chunk_EUNGKDXG.findBackend)(name);
+  const signIn = backend ? (0, import_chunk_UEGIAQBB.signInOf)(backend) : null;
   try {
     const trip = await roundTrip(
       name,
@@ -15801,8 +15801,8 @@ function rowsOf(trip, signIn) {
     ["version", trip.version ?? "unknown"],
     ["sign-in", signs.join(", ") || "no sign of one"],
     ["profile", trip.adds ? `${trip.profile} (${trip.adds})` : trip.profile],
-    ["first output", first === null ? "none seen" : `after ${(0, import_chunk_UNGYPAP3.formatDuration)(first)}`],
-    ["whole run", trip.duration_ms === null ? "not over" : (0, import_chunk_UNGYPAP3.formatDuration)(trip.duration_ms)],
+    ["first output", first === null ? "none seen" : `after ${(0, import_chunk_SBRRC2LY.formatDuration)(first)}`],
+    ["whole run", trip.duration_ms === null ? "not over" : (0, import_chunk_SBRRC2LY.formatDuration)(trip.duration_ms)],
     ["conversation", trip.conversation_id ?? "none"],
     ["answer", trip.answer?.trimEnd() ?? "none"]
   ];
@@ -15824,7 +15824,7 @@ function page(name, isReady, rows) {
 });
 
 },
-"./file-BWPVAI6B.js": function (module, exports) {
+"./file-MKZ6LAJI.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -15835,7 +15835,7 @@ var import_chunk_QNAIMAEG = load("./chunk-QNAIMAEG.js");
 var import_chunk_VMGTN72A = load("./chunk-VMGTN72A.js");
 var import_chunk_Y32PDG3G = load("./chunk-Y32PDG3G.js");
 var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
-var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
+var import_chunk_SBRRC2LY = load("./chunk-SBRRC2LY.js");
 var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
 var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
 var import_chunk_XM3GMG25 = load("./chunk-XM3GMG25.js");
@@ -15852,10 +15852,10 @@ function lookForStable(target, ms, facts, tools, cursor) {
   const more = { facts: (0, import_chunk_VMGTN72A.sizeFacts)(facts), cursor: { sign, since } };
   const rest = since + ms - now;
   if (rest > 0) {
-    const evidence = `${target} (${(0, import_chunk_VMGTN72A.sizeText)(facts)}) must stay as it is for ${(0, import_chunk_UNGYPAP3.formatDuration)(ms)}`;
+    const evidence = `${target} (${(0, import_chunk_VMGTN72A.sizeText)(facts)}) must stay as it is for ${(0, import_chunk_SBRRC2LY.formatDuration)(ms)}`;
     return (0, import_chunk_VMGTN72A.seen)("pending", "settling", evidence, { ...more, againMs: rest });
   }
-  return (0, import_chunk_VMGTN72A.seen)("met", "stable", `${target} (${(0, import_chunk_VMGTN72A.sizeText)(facts)}) has not changed for ${(0, import_chunk_UNGYPAP3.formatDuration)(ms)}`, more);
+  return (0, import_chunk_VMGTN72A.seen)("met", "stable", `${target} (${(0, import_chunk_VMGTN72A.sizeText)(facts)}) has not changed for ${(0, import_chunk_SBRRC2LY.formatDuration)(ms)}`, more);
 }
 async function lookForDigest(target, digest, facts, tools, cursor) {
   if (facts.kind !== "file")
@@ -16041,7 +16041,7 @@ function textOf({ ask, text, pattern, bytes, ms, digest }) {
     case "min-size":
       return `at least ${(0, import_chunk_TFEMYLSK.formatSize)(Number(bytes))}`;
     case "stable":
-      return `unchanged for ${(0, import_chunk_UNGYPAP3.formatDuration)(Number(ms))}`;
+      return `unchanged for ${(0, import_chunk_SBRRC2LY.formatDuration)(Number(ms))}`;
     case "sha256":
       return `has the digest ${String(digest).slice(0, 12)}...`;
     default:
@@ -16100,7 +16100,7 @@ function kindOf(target) {
 });
 
 },
-"./help-LDW2KC3A.js": function (module, exports) {
+"./help-KHHC3SNP.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -16120,7 +16120,7 @@ var help = {
   options: import_chunk_ZSNPKXTO.common,
   examples: ["help", "help run", "help watch file"],
   async run(_context, input) {
-    const { commandNames, loadCommand } = await Promise.resolve().then(() => load("./registry-6HEC4VPK.js"));
+    const { commandNames, loadCommand } = await Promise.resolve().then(() => load("./registry-5YDM6NRJ.js"));
     const { renderHelp } = await Promise.resolve().then(() => load("./usage-KTS4T74N.js"));
     const { labelled } = await Promise.resolve().then(() => load("./wrap-LTCIWAWY.js"));
     const [word, ...more] = input.words;
@@ -16154,7 +16154,7 @@ var foot = `Exit codes: 0 done, 2 not finished, 3 failed or timed out or crashed
 });
 
 },
-"./http-3UJPMJGA.js": function (module, exports) {
+"./http-VO4ZRMYZ.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -16164,7 +16164,7 @@ module.exports = stdin_exports;
 var import_chunk_Y32PDG3G = load("./chunk-Y32PDG3G.js");
 var import_chunk_55JORUFF = load("./chunk-55JORUFF.js");
 var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
-var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
+var import_chunk_SBRRC2LY = load("./chunk-SBRRC2LY.js");
 var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
 var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
 var import_chunk_6GPA47WF = load("./chunk-6GPA47WF.js");
@@ -16202,7 +16202,7 @@ var StrayError = class extends Error {
 };
 function failureOf(error, attempt) {
   const fail = (cause, message) => ({ how: "failed", cause, message });
-  const within = `within ${(0, import_chunk_UNGYPAP3.formatDuration)(attempt.timeoutMs)}`;
+  const within = `within ${(0, import_chunk_SBRRC2LY.formatDuration)(attempt.timeoutMs)}`;
   if (attempt.stopped === "aborted") return fail("aborted", "the look was stopped");
   if (attempt.stopped === "timeout") {
     const message = attempt.hasHead ? `the body did not end ${within} (${(0, import_chunk_TFEMYLSK.formatSize)(attempt.bytes)} read)` : `no answer ${within}`;
@@ -16815,32 +16815,32 @@ function troubleOf2(input, failure) {
 });
 
 },
-"./implement-A6LV5EEG.js": function (module, exports) {
+"./implement-JLEQ3E4I.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   implement: () => implement
 });
 module.exports = stdin_exports;
-var import_chunk_BZUYJB74 = load("./chunk-BZUYJB74.js");
-var import_chunk_QX44HTCE = load("./chunk-QX44HTCE.js");
-var import_chunk_ULM4FEPU = load("./chunk-ULM4FEPU.js");
+var import_chunk_3NHNMVM6 = load("./chunk-3NHNMVM6.js");
+var import_chunk_GQGNY33V = load("./chunk-GQGNY33V.js");
+var import_chunk_OF4NDHXP = load("./chunk-OF4NDHXP.js");
 var import_chunk_QZR6RHJC = load("./chunk-QZR6RHJC.js");
-var import_chunk_LZPUG24X = load("./chunk-LZPUG24X.js");
+var import_chunk_FOAQWNAG = load("./chunk-FOAQWNAG.js");
 var import_chunk_PMPG3J67 = load("./chunk-PMPG3J67.js");
-var import_chunk_GGWDLTSB = load("./chunk-GGWDLTSB.js");
+var import_chunk_6JPJIOPW = load("./chunk-6JPJIOPW.js");
 var import_chunk_SHAJIPXK = load("./chunk-SHAJIPXK.js");
 var import_chunk_ZSNPKXTO = load("./chunk-ZSNPKXTO.js");
 var import_chunk_AE5U4VIQ = load("./chunk-AE5U4VIQ.js");
-var import_chunk_74RZ5ALM = load("./chunk-74RZ5ALM.js");
+var import_chunk_TR4KBZT3 = load("./chunk-TR4KBZT3.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
 var import_chunk_I6ZRWKMO = load("./chunk-I6ZRWKMO.js");
-var import_chunk_TLSAEYBU = load("./chunk-TLSAEYBU.js");
+var import_chunk_EUNGKDXG = load("./chunk-EUNGKDXG.js");
 var import_chunk_QOWPTVFD = load("./chunk-QOWPTVFD.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
 var import_chunk_TUJMDTZA = load("./chunk-TUJMDTZA.js");
-var import_chunk_76VSOAKK = load("./chunk-76VSOAKK.js");
-var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
+var import_chunk_GIHDONFG = load("./chunk-GIHDONFG.js");
+var import_chunk_SBRRC2LY = load("./chunk-SBRRC2LY.js");
 var import_chunk_AT6SNV4N = load("./chunk-AT6SNV4N.js");
 var import_chunk_GANVGQKN = load("./chunk-GANVGQKN.js");
 var import_chunk_OPV5FGPX = load("./chunk-OPV5FGPX.js");
@@ -16862,7 +16862,7 @@ var import_chunk_XM3GMG25 = load("./chunk-XM3GMG25.js");
 var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
-var implement = (0, import_chunk_BZUYJB74.makeStaffVerb)({
+var implement = (0, import_chunk_3NHNMVM6.makeStaffVerb)({
   mode: "implement",
   notes: "A second implement job in the same worktree is refused unless it has --worktree or --share. The result says what was changed: files, commits, or that nothing was.",
   examples: [
@@ -16934,7 +16934,7 @@ function installForMac() {
 });
 
 },
-"./judging-BDF7JD57.js": function (module, exports) {
+"./judging-V5ZLUM22.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -16944,7 +16944,7 @@ module.exports = stdin_exports;
 var import_chunk_NTYY2FGO = load("./chunk-NTYY2FGO.js");
 var import_chunk_OSQO4432 = load("./chunk-OSQO4432.js");
 var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
-var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
+var import_chunk_SBRRC2LY = load("./chunk-SBRRC2LY.js");
 var import_chunk_33JRTF6Z = load("./chunk-33JRTF6Z.js");
 var import_chunk_BYPGP4VB = load("./chunk-BYPGP4VB.js");
 var import_chunk_7DZB4FPX = load("./chunk-7DZB4FPX.js");
@@ -16986,7 +16986,7 @@ function cpuWords(cpuMs, spanMs) {
   if (cpuMs === null) return "CPU not known";
   if (cpuMs === 0 || spanMs <= 0) return "no CPU";
   const percent = cpuMs / spanMs * 100;
-  return `${(0, import_chunk_UNGYPAP3.formatDuration)(cpuMs)} of CPU (${percent < 10 ? percent.toFixed(1) : Math.round(percent)}%)`;
+  return `${(0, import_chunk_SBRRC2LY.formatDuration)(cpuMs)} of CPU (${percent < 10 ? percent.toFixed(1) : Math.round(percent)}%)`;
 }
 function sum(numbers) {
   return numbers.reduce((whole, one) => whole + one, 0);
@@ -16997,7 +16997,7 @@ var failures = ["failed", "failure", "error", "errored", "crashed"];
 function parseProbe(end, bounds) {
   switch (end.how) {
     case "timeout":
-      return trouble(`took longer than ${(0, import_chunk_UNGYPAP3.formatDuration)(bounds.timeoutMs)}`);
+      return trouble(`took longer than ${(0, import_chunk_SBRRC2LY.formatDuration)(bounds.timeoutMs)}`);
     case "flooded":
       return trouble(`printed more than ${bounds.bytes} bytes`);
     case "aborted":
@@ -17156,7 +17156,7 @@ function taskCauses({ probe, elapsedMs, expectMs }) {
     causes.push({ names: [`probe_failed@${evidence}`], reason: `the probe reports failure (${words})` });
   }
   if (expectMs !== null && elapsedMs > expectMs) {
-    const reason = `over the expected duration of ${(0, import_chunk_UNGYPAP3.formatDuration)(expectMs)}: it runs for ${(0, import_chunk_UNGYPAP3.formatDuration)(elapsedMs)}`;
+    const reason = `over the expected duration of ${(0, import_chunk_SBRRC2LY.formatDuration)(expectMs)}: it runs for ${(0, import_chunk_SBRRC2LY.formatDuration)(elapsedMs)}`;
     causes.push({ names: ["over_expected"], reason });
   }
   return causes;
@@ -17504,7 +17504,7 @@ var StallWatch = class {
     if (isBusy(cpuMs, spanMs)) return void 0;
     const descendants = Math.max(0, ...this.samples.map(({ activity }) => activity.descendants));
     const asleep = descendants > 0 ? `${countDescendants(descendants)} asleep` : "no descendant";
-    return `for ${(0, import_chunk_UNGYPAP3.formatDuration)(quietMs)} nothing printed, no result path changed, ${cpuMs} ms of CPU, ${asleep}`;
+    return `for ${(0, import_chunk_SBRRC2LY.formatDuration)(quietMs)} nothing printed, no result path changed, ${cpuMs} ms of CPU, ${asleep}`;
   }
 };
 var clock = { monotonicMs: import_chunk_Y5L6GQDB.monotonicMs, at: import_chunk_Y5L6GQDB.atMonotonic, iso: import_chunk_Y5L6GQDB.isoNow };
@@ -17607,7 +17607,7 @@ function noteTrouble({ paths }, error) {
 });
 
 },
-"./kleur-OMCQTRCY.js": function (module, exports) {
+"./kleur-QGKGKLIK.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -17715,7 +17715,7 @@ function init(open, close) {
 var kleur_default = $;
 
 },
-"./main-44HUY6IP.js": function (module, exports) {
+"./main-WCY2UGTS.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -17724,12 +17724,12 @@ __export(stdin_exports, {
 module.exports = stdin_exports;
 var import_chunk_GFKQCZQ7 = load("./chunk-GFKQCZQ7.js");
 var import_chunk_HJOYLTGT = load("./chunk-HJOYLTGT.js");
-var import_chunk_ZYZOUQFM = load("./chunk-ZYZOUQFM.js");
-var import_chunk_4NJHC365 = load("./chunk-4NJHC365.js");
-var import_chunk_6U7Y4DLH = load("./chunk-6U7Y4DLH.js");
+var import_chunk_MLG4AIS3 = load("./chunk-MLG4AIS3.js");
+var import_chunk_X4PEQQHW = load("./chunk-X4PEQQHW.js");
+var import_chunk_6IKWFSTR = load("./chunk-6IKWFSTR.js");
 var import_chunk_7CH2ZGQO = load("./chunk-7CH2ZGQO.js");
 var import_chunk_I6ZRWKMO = load("./chunk-I6ZRWKMO.js");
-var import_chunk_TLSAEYBU = load("./chunk-TLSAEYBU.js");
+var import_chunk_EUNGKDXG = load("./chunk-EUNGKDXG.js");
 var import_chunk_QOWPTVFD = load("./chunk-QOWPTVFD.js");
 var import_chunk_NTYY2FGO = load("./chunk-NTYY2FGO.js");
 var import_chunk_HOAZLCPZ = load("./chunk-HOAZLCPZ.js");
@@ -17740,9 +17740,9 @@ var import_chunk_IXDV7ZVJ = load("./chunk-IXDV7ZVJ.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
 var import_chunk_OSQO4432 = load("./chunk-OSQO4432.js");
 var import_chunk_TUJMDTZA = load("./chunk-TUJMDTZA.js");
-var import_chunk_76VSOAKK = load("./chunk-76VSOAKK.js");
+var import_chunk_GIHDONFG = load("./chunk-GIHDONFG.js");
 var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
-var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
+var import_chunk_SBRRC2LY = load("./chunk-SBRRC2LY.js");
 var import_chunk_33JRTF6Z = load("./chunk-33JRTF6Z.js");
 var import_chunk_GANVGQKN = load("./chunk-GANVGQKN.js");
 var import_chunk_OPV5FGPX = load("./chunk-OPV5FGPX.js");
@@ -17786,11 +17786,11 @@ async function runWorker(root, id, log) {
 async function look(claim, log) {
   switch (claim.spec.kind) {
     case "watch":
-      return (await Promise.resolve().then(() => load("./run-watch-42NWO2KS.js"))).runWatch(claim, log);
+      return (await Promise.resolve().then(() => load("./run-watch-SPKKUQLR.js"))).runWatch(claim, log);
     case "timer":
       return (await Promise.resolve().then(() => load("./run-timer-MLTL5Z7G.js"))).runTimer(claim);
     default:
-      return (await Promise.resolve().then(() => load("./supervise-OHXE5TBP.js"))).supervise(claim);
+      return (await Promise.resolve().then(() => load("./supervise-B4VRJMUT.js"))).supervise(claim);
   }
 }
 function unexpected() {
@@ -17809,7 +17809,7 @@ async function giveUp(claim, message) {
   const ended = await (0, import_chunk_NTYY2FGO.terminate)(tree, { graceMs: import_chunk_XM3GMG25.orphanGraceMs, settleMs: import_chunk_XM3GMG25.killSettleMs });
   const warnings = [{ code: "worker_failed", message: `the worker failed ${failures} times: ${message}` }];
   const ending = { reason: "worker_lost", exit: view.exit, tree: ended, reconciled: false, warnings };
-  await (0, import_chunk_ZYZOUQFM.concludeAsked)(claim, ending, tree);
+  await (0, import_chunk_MLG4AIS3.concludeAsked)(claim, ending, tree);
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
@@ -18057,7 +18057,7 @@ function isWanted(input, version) {
 });
 
 },
-"./observe-VYJBZZSM.js": function (module, exports) {
+"./observe-EIFFR72C.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -18065,17 +18065,17 @@ __export(stdin_exports, {
 });
 module.exports = stdin_exports;
 var import_chunk_DEL2I5TI = load("./chunk-DEL2I5TI.js");
-var import_chunk_PHNNOIYT = load("./chunk-PHNNOIYT.js");
+var import_chunk_MMAGDQC4 = load("./chunk-MMAGDQC4.js");
 var import_chunk_ZSNPKXTO = load("./chunk-ZSNPKXTO.js");
 var import_chunk_AE5U4VIQ = load("./chunk-AE5U4VIQ.js");
-var import_chunk_74RZ5ALM = load("./chunk-74RZ5ALM.js");
+var import_chunk_TR4KBZT3 = load("./chunk-TR4KBZT3.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
 var import_chunk_QOWPTVFD = load("./chunk-QOWPTVFD.js");
 var import_chunk_IXDV7ZVJ = load("./chunk-IXDV7ZVJ.js");
 var import_chunk_OSQO4432 = load("./chunk-OSQO4432.js");
 var import_chunk_TUJMDTZA = load("./chunk-TUJMDTZA.js");
-var import_chunk_76VSOAKK = load("./chunk-76VSOAKK.js");
-var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
+var import_chunk_GIHDONFG = load("./chunk-GIHDONFG.js");
+var import_chunk_SBRRC2LY = load("./chunk-SBRRC2LY.js");
 var import_chunk_IAQSATNE = load("./chunk-IAQSATNE.js");
 var import_chunk_P33TGMKS = load("./chunk-P33TGMKS.js");
 var import_chunk_BYPGP4VB = load("./chunk-BYPGP4VB.js");
@@ -18113,10 +18113,10 @@ var observe = {
     (0, import_chunk_AE5U4VIQ.checkRoot)(root.folder);
     const owner = input.text("owner") ?? import_chunk_6GPA47WF.variables.owner() ?? null;
     const id = input.words[0] === void 0 ? (0, import_chunk_DEL2I5TI.requireLatest)(root, owner, "a job to observe") : (0, import_chunk_QOWPTVFD.findJob)(root, input.words[0]);
-    const view = await (0, import_chunk_76VSOAKK.refresh)(root.folder, id);
+    const view = await (0, import_chunk_GIHDONFG.refresh)(root.folder, id);
     return {
       code: (0, import_chunk_6PFAPK5K.exitCodeOf)(view.state.state),
-      json: (0, import_chunk_PHNNOIYT.observation)(view, { afterSeq: input.count("after-seq") ?? null, root })
+      json: (0, import_chunk_MMAGDQC4.observation)(view, { afterSeq: input.count("after-seq") ?? null, root })
     };
   }
 };
@@ -18126,16 +18126,16 @@ var observe = {
 });
 
 },
-"./pr-QJBRXYHC.js": function (module, exports) {
+"./pr-LG2NRIS7.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   pr: () => pr
 });
 module.exports = stdin_exports;
-var import_chunk_AZLFKIDR = load("./chunk-AZLFKIDR.js");
-var import_chunk_WVANEZX5 = load("./chunk-WVANEZX5.js");
-var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
+var import_chunk_JRN3AT75 = load("./chunk-JRN3AT75.js");
+var import_chunk_NIHMW2D7 = load("./chunk-NIHMW2D7.js");
+var import_chunk_SBRRC2LY = load("./chunk-SBRRC2LY.js");
 var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
 var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
 var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
@@ -18149,7 +18149,7 @@ var pr = {
   form: "[PR]",
   words: { min: 0, max: 1 },
   options: {
-    ...import_chunk_WVANEZX5.targetOptions,
+    ...import_chunk_NIHMW2D7.targetOptions,
     mergeable: { kind: "flag", help: "met as soon as it can be merged and its checks are green" },
     "no-checks-grace": {
       kind: "duration",
@@ -18165,7 +18165,7 @@ var pr = {
   examples: ["watch pr --pr 7 --for 2d", "watch pr --pr 7 --for 2d --repeat", "watch pr --pr 7 --for 2h --mergeable"],
   isRemote: true,
   read(given) {
-    const target = (0, import_chunk_WVANEZX5.readPull)(given, "pr");
+    const target = (0, import_chunk_NIHMW2D7.readPull)(given, "pr");
     const input = {
       ...target,
       mergeable: given.has("mergeable"),
@@ -18177,36 +18177,36 @@ var pr = {
   },
   async look(input, tools, cursor) {
     const wanted = input;
-    const pull = await (0, import_chunk_WVANEZX5.findPull)(wanted, tools, cursor);
-    if ((0, import_chunk_WVANEZX5.isFailure)(pull)) return pull;
-    const runs = await (0, import_chunk_AZLFKIDR.findRuns)(pull.repo, pull.head, tools, cursor === null);
-    if ((0, import_chunk_WVANEZX5.isFailure)(runs)) return runs;
-    return judge(wanted, pull, (0, import_chunk_AZLFKIDR.judgeRollup)(pull.checks, runs.runs), tools, cursor);
+    const pull = await (0, import_chunk_NIHMW2D7.findPull)(wanted, tools, cursor);
+    if ((0, import_chunk_NIHMW2D7.isFailure)(pull)) return pull;
+    const runs = await (0, import_chunk_JRN3AT75.findRuns)(pull.repo, pull.head, tools, cursor === null);
+    if ((0, import_chunk_NIHMW2D7.isFailure)(runs)) return runs;
+    return judge(wanted, pull, (0, import_chunk_JRN3AT75.judgeRollup)(pull.checks, runs.runs), tools, cursor);
   }
 };
 function judge(wanted, pull, rollup, tools, cursor) {
   const { head, state } = pull;
-  const grace = { graceMs: wanted.grace_ms, since: (0, import_chunk_WVANEZX5.sinceOf)(cursor, head, tools.nowMs()), nowMs: tools.nowMs() };
-  const checks = (0, import_chunk_WVANEZX5.checksWord)(rollup, grace);
-  const isGreen = checks === "passed" || wanted.allow_none && (0, import_chunk_WVANEZX5.isNoneForGood)(checks, grace);
+  const grace = { graceMs: wanted.grace_ms, since: (0, import_chunk_NIHMW2D7.sinceOf)(cursor, head, tools.nowMs()), nowMs: tools.nowMs() };
+  const checks = (0, import_chunk_NIHMW2D7.checksWord)(rollup, grace);
+  const isGreen = checks === "passed" || wanted.allow_none && (0, import_chunk_NIHMW2D7.isNoneForGood)(checks, grace);
   const merge = steadyMerge(pull, cursor);
   const isReady = wanted.mergeable && isGreen && merge === "mergeable";
-  const { fresh, seen } = (0, import_chunk_WVANEZX5.compareActivity)(pull.activity, (0, import_chunk_WVANEZX5.readSeen)(cursor), () => true);
+  const { fresh, seen } = (0, import_chunk_NIHMW2D7.compareActivity)(pull.activity, (0, import_chunk_NIHMW2D7.readSeen)(cursor), () => true);
   const obstacle = merge === "mergeable" ? isGreen ? "mergeable" : checks : merge;
-  const moved = (0, import_chunk_WVANEZX5.movedFrom)(cursor, head);
+  const moved = (0, import_chunk_NIHMW2D7.movedFrom)(cursor, head);
   const parts = [
     `#${pull.number} ${state}`,
     ...state === "open" ? [merge] : [],
     ...pull.decision === null ? [] : [pull.decision.replaceAll("_", " ")],
-    (0, import_chunk_WVANEZX5.checksWords)(rollup, grace),
-    ...fresh.length > 0 ? [(0, import_chunk_WVANEZX5.wordsOfActivity)(fresh)] : [],
-    ...moved === null ? [] : [`head moved from ${(0, import_chunk_WVANEZX5.shortSha)(moved)}`]
+    (0, import_chunk_NIHMW2D7.checksWords)(rollup, grace),
+    ...fresh.length > 0 ? [(0, import_chunk_NIHMW2D7.wordsOfActivity)(fresh)] : [],
+    ...moved === null ? [] : [`head moved from ${(0, import_chunk_NIHMW2D7.shortSha)(moved)}`]
   ];
   return {
     kind: "look",
     verdict: state === "merged" || state === "open" && isReady ? "met" : state === "closed" ? "failed" : "pending",
     word: state !== "open" ? state : wanted.mergeable ? obstacle : "open",
-    evidence: (0, import_chunk_WVANEZX5.line)(`${pull.repo}${parts.join(", ")}`),
+    evidence: (0, import_chunk_NIHMW2D7.line)(`${pull.repo}${parts.join(", ")}`),
     key: [state, head, merge, pull.decision, checks, rollup.signature || "-", seen.report].join(":"),
     facts: {
       repo: pull.repo,
@@ -18218,8 +18218,8 @@ function judge(wanted, pull, rollup, tools, cursor) {
       ...moved === null ? {} : { head_before: moved },
       merge: pull.merge,
       review: pull.decision,
-      ...(0, import_chunk_WVANEZX5.checksFacts)(rollup),
-      ...fresh.length > 0 ? (0, import_chunk_WVANEZX5.factsOfActivity)(fresh) : {}
+      ...(0, import_chunk_NIHMW2D7.checksFacts)(rollup),
+      ...fresh.length > 0 ? (0, import_chunk_NIHMW2D7.factsOfActivity)(fresh) : {}
     },
     cursor: { repo: pull.repo, head, since: grace.since, merge, seen },
     isSettled: state !== "open",
@@ -18240,15 +18240,15 @@ function steadyMerge({ merge, head }, cursor) {
 });
 
 },
-"./registry-6HEC4VPK.js": function (module, exports) {
+"./registry-5YDM6NRJ.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  commandNames: () => import_chunk_FY2MNY47.commandNames,
-  loadCommand: () => import_chunk_FY2MNY47.loadCommand
+  commandNames: () => import_chunk_YGS5FSCM.commandNames,
+  loadCommand: () => import_chunk_YGS5FSCM.loadCommand
 });
 module.exports = stdin_exports;
-var import_chunk_FY2MNY47 = load("./chunk-FY2MNY47.js");
+var import_chunk_YGS5FSCM = load("./chunk-YGS5FSCM.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
@@ -18257,32 +18257,32 @@ var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 });
 
 },
-"./research-K3Z2UJHS.js": function (module, exports) {
+"./research-UQAJ3CDX.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   research: () => research
 });
 module.exports = stdin_exports;
-var import_chunk_BZUYJB74 = load("./chunk-BZUYJB74.js");
-var import_chunk_QX44HTCE = load("./chunk-QX44HTCE.js");
-var import_chunk_ULM4FEPU = load("./chunk-ULM4FEPU.js");
+var import_chunk_3NHNMVM6 = load("./chunk-3NHNMVM6.js");
+var import_chunk_GQGNY33V = load("./chunk-GQGNY33V.js");
+var import_chunk_OF4NDHXP = load("./chunk-OF4NDHXP.js");
 var import_chunk_QZR6RHJC = load("./chunk-QZR6RHJC.js");
-var import_chunk_LZPUG24X = load("./chunk-LZPUG24X.js");
+var import_chunk_FOAQWNAG = load("./chunk-FOAQWNAG.js");
 var import_chunk_PMPG3J67 = load("./chunk-PMPG3J67.js");
-var import_chunk_GGWDLTSB = load("./chunk-GGWDLTSB.js");
+var import_chunk_6JPJIOPW = load("./chunk-6JPJIOPW.js");
 var import_chunk_SHAJIPXK = load("./chunk-SHAJIPXK.js");
 var import_chunk_ZSNPKXTO = load("./chunk-ZSNPKXTO.js");
 var import_chunk_AE5U4VIQ = load("./chunk-AE5U4VIQ.js");
-var import_chunk_74RZ5ALM = load("./chunk-74RZ5ALM.js");
+var import_chunk_TR4KBZT3 = load("./chunk-TR4KBZT3.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
 var import_chunk_I6ZRWKMO = load("./chunk-I6ZRWKMO.js");
-var import_chunk_TLSAEYBU = load("./chunk-TLSAEYBU.js");
+var import_chunk_EUNGKDXG = load("./chunk-EUNGKDXG.js");
 var import_chunk_QOWPTVFD = load("./chunk-QOWPTVFD.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
 var import_chunk_TUJMDTZA = load("./chunk-TUJMDTZA.js");
-var import_chunk_76VSOAKK = load("./chunk-76VSOAKK.js");
-var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
+var import_chunk_GIHDONFG = load("./chunk-GIHDONFG.js");
+var import_chunk_SBRRC2LY = load("./chunk-SBRRC2LY.js");
 var import_chunk_AT6SNV4N = load("./chunk-AT6SNV4N.js");
 var import_chunk_GANVGQKN = load("./chunk-GANVGQKN.js");
 var import_chunk_OPV5FGPX = load("./chunk-OPV5FGPX.js");
@@ -18304,7 +18304,7 @@ var import_chunk_XM3GMG25 = load("./chunk-XM3GMG25.js");
 var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
-var research = (0, import_chunk_BZUYJB74.makeStaffVerb)({
+var research = (0, import_chunk_3NHNMVM6.makeStaffVerb)({
   mode: "research",
   examples: ['research --backend gemini --prompt "Which call sites still use the old parser?"']
 });
@@ -18314,35 +18314,35 @@ var research = (0, import_chunk_BZUYJB74.makeStaffVerb)({
 });
 
 },
-"./restart-HHGQM3LN.js": function (module, exports) {
+"./restart-SGV2E7DG.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   restart: () => restart
 });
 module.exports = stdin_exports;
-var import_chunk_QSGDMBWF = load("./chunk-QSGDMBWF.js");
-var import_chunk_QX44HTCE = load("./chunk-QX44HTCE.js");
-var import_chunk_ULM4FEPU = load("./chunk-ULM4FEPU.js");
+var import_chunk_MDS3X7V6 = load("./chunk-MDS3X7V6.js");
+var import_chunk_GQGNY33V = load("./chunk-GQGNY33V.js");
+var import_chunk_OF4NDHXP = load("./chunk-OF4NDHXP.js");
 var import_chunk_QZR6RHJC = load("./chunk-QZR6RHJC.js");
 var import_chunk_PMPG3J67 = load("./chunk-PMPG3J67.js");
-var import_chunk_GGWDLTSB = load("./chunk-GGWDLTSB.js");
+var import_chunk_6JPJIOPW = load("./chunk-6JPJIOPW.js");
 var import_chunk_SHAJIPXK = load("./chunk-SHAJIPXK.js");
 var import_chunk_ZSNPKXTO = load("./chunk-ZSNPKXTO.js");
 var import_chunk_AE5U4VIQ = load("./chunk-AE5U4VIQ.js");
-var import_chunk_74RZ5ALM = load("./chunk-74RZ5ALM.js");
+var import_chunk_TR4KBZT3 = load("./chunk-TR4KBZT3.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
 var import_chunk_7CH2ZGQO = load("./chunk-7CH2ZGQO.js");
 var import_chunk_I6ZRWKMO = load("./chunk-I6ZRWKMO.js");
-var import_chunk_TLSAEYBU = load("./chunk-TLSAEYBU.js");
+var import_chunk_EUNGKDXG = load("./chunk-EUNGKDXG.js");
 var import_chunk_QOWPTVFD = load("./chunk-QOWPTVFD.js");
 var import_chunk_ZYF5CZ25 = load("./chunk-ZYF5CZ25.js");
 var import_chunk_IXDV7ZVJ = load("./chunk-IXDV7ZVJ.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
 var import_chunk_OSQO4432 = load("./chunk-OSQO4432.js");
 var import_chunk_TUJMDTZA = load("./chunk-TUJMDTZA.js");
-var import_chunk_76VSOAKK = load("./chunk-76VSOAKK.js");
-var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
+var import_chunk_GIHDONFG = load("./chunk-GIHDONFG.js");
+var import_chunk_SBRRC2LY = load("./chunk-SBRRC2LY.js");
 var import_chunk_AT6SNV4N = load("./chunk-AT6SNV4N.js");
 var import_chunk_GANVGQKN = load("./chunk-GANVGQKN.js");
 var import_chunk_OPV5FGPX = load("./chunk-OPV5FGPX.js");
@@ -18393,13 +18393,13 @@ var restart = {
   async run(context, input) {
     const root = context.root(input);
     (0, import_chunk_AE5U4VIQ.checkRoot)(root.folder);
-    const words = (0, import_chunk_GGWDLTSB.onceWords)("restart", input, null, null);
-    const repeated = await (0, import_chunk_GGWDLTSB.repeatedLaunch)(context, input, words, false);
+    const words = (0, import_chunk_6JPJIOPW.onceWords)("restart", input, null, null);
+    const repeated = await (0, import_chunk_6JPJIOPW.repeatedLaunch)(context, input, words, false);
     if (repeated) return repeated;
     const id = (0, import_chunk_QOWPTVFD.requireWholeId)(root, input.words[0]);
-    const view = await (0, import_chunk_76VSOAKK.refresh)(root.folder, id);
-    const spec = (0, import_chunk_QSGDMBWF.requireSpec)(root, id);
-    await (0, import_chunk_QSGDMBWF.requireGenuine)(spec);
+    const view = await (0, import_chunk_GIHDONFG.refresh)(root.folder, id);
+    const spec = (0, import_chunk_MDS3X7V6.requireSpec)(root, id);
+    await (0, import_chunk_MDS3X7V6.requireGenuine)(spec);
     if (!(0, import_chunk_IAQSATNE.isEnded)(view.state))
       throw new import_chunk_NVPF5LEY.FaultError(
         "busy",
@@ -18413,21 +18413,21 @@ var restart = {
 function againRun(context, input, spec, root, words) {
   for (const name of ["backend", "model", "profile"])
     if (input.has(name)) throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take --${name} for a ${spec.kind} job: it is for staff`);
-  (0, import_chunk_QSGDMBWF.requireFolder)(spec, "restart", root.option);
+  (0, import_chunk_MDS3X7V6.requireFolder)(spec, "restart", root.option);
   const run = spec.run;
   if (!run) throw new import_chunk_NVPF5LEY.FaultError("preflight", `cannot restart job ${spec.id}: a ${spec.kind} job has no command`);
   const program = (0, import_chunk_PMPG3J67.requireProgram)(run.argv[0], spec.cwd);
-  return (0, import_chunk_GGWDLTSB.launchAndTell)(context, input, {
+  return (0, import_chunk_6JPJIOPW.launchAndTell)(context, input, {
     kind: "run",
     verb: "run",
-    ...(0, import_chunk_GGWDLTSB.launchWords)(input),
+    ...(0, import_chunk_6JPJIOPW.launchWords)(input),
     cwd: spec.cwd,
     deadlineMs: input.durationOrDefault("timeout"),
     killGraceMs: spec.kill_grace_ms,
     maxOutputBytes: spec.max_output_bytes,
     firstOutputMs: spec.first_output_ms,
     stallMs: spec.stall_ms,
-    lineage: (0, import_chunk_QSGDMBWF.lineageOf)(spec, "restart"),
+    lineage: (0, import_chunk_MDS3X7V6.lineageOf)(spec, "restart"),
     onStall: spec.on_stall ?? null,
     // What must be new or changed is so against what is there now.
     run: { ...run, ...(0, import_chunk_PMPG3J67.freshPaths)(run), program },
@@ -18444,23 +18444,23 @@ async function againTimer(context, input, spec, earlier, words) {
       `cannot restart job ${spec.id}: it was armed for the instant ${earlier.due_at}, which does not come again`,
       "arm a new one with: timer at INSTANT, or timer in DELAY"
     );
-  const { launchTimer } = await Promise.resolve().then(() => load("./timer-INEB4D4O.js"));
+  const { launchTimer } = await Promise.resolve().then(() => load("./timer-VIP5AUP3.js"));
   const timer = { ...earlier, due_at: (0, import_chunk_Y5L6GQDB.isoOf)((0, import_chunk_Y5L6GQDB.nowMs)() + earlier.delay_ms) };
-  return launchTimer(context, input, { timer, lineage: (0, import_chunk_QSGDMBWF.lineageOf)(spec, "restart"), words });
+  return launchTimer(context, input, { timer, lineage: (0, import_chunk_MDS3X7V6.lineageOf)(spec, "restart"), words });
 }
 function again(context, input, spec, root, words) {
   const staff = spec.staff;
   if (!staff) throw new import_chunk_NVPF5LEY.FaultError("preflight", `cannot restart job ${spec.id}: it has no task`);
-  const cwd = spec.worktree ? originOf(spec, spec.worktree) : (0, import_chunk_QSGDMBWF.requireFolder)(spec, "restart", root.option);
+  const cwd = spec.worktree ? originOf(spec, spec.worktree) : (0, import_chunk_MDS3X7V6.requireFolder)(spec, "restart", root.option);
   const before = staff.custom?.name ?? staff.backend;
   const isElsewhere = input.has("backend") && input.text("backend") !== before;
-  const part = (0, import_chunk_ULM4FEPU.makeStaffPart)({
+  const part = (0, import_chunk_OF4NDHXP.makeStaffPart)({
     mode: staff.mode,
     stateRoot: root.folder,
     backend: input.text("backend") ?? before,
     // A model's name belongs to its CLI.
     model: input.text("model") ?? (isElsewhere ? null : staff.model),
-    profile: (0, import_chunk_QX44HTCE.askedProfile)(input),
+    profile: (0, import_chunk_GQGNY33V.askedProfile)(input),
     earlierProfile: staff.profile,
     prompt: staff.prompt,
     resume: null,
@@ -18469,11 +18469,11 @@ function again(context, input, spec, root, words) {
   if (part.brief) part.historical = (0, import_chunk_7CH2ZGQO.historicalOf)((0, import_chunk_P33TGMKS.jobPaths)(root.folder, spec.id)) ?? staff.historical ?? null;
   if (staff.schema) part.schema = true;
   if (staff.base) part.base = staff.base;
-  return (0, import_chunk_QX44HTCE.launchStaff)(context, input, {
+  return (0, import_chunk_GQGNY33V.launchStaff)(context, input, {
     verb: spec.verb,
     staff: part,
     cwd,
-    lineage: (0, import_chunk_QSGDMBWF.lineageOf)(spec, "restart"),
+    lineage: (0, import_chunk_MDS3X7V6.lineageOf)(spec, "restart"),
     isSynchronous: spec.verb === "ask" && !input.has("id-only"),
     worktree: spec.worktree ? "new" : null,
     words,
@@ -18490,7 +18490,7 @@ function originOf(spec, worktree) {
 }
 function staffLimit(input) {
   const text = input.text("timeout");
-  return text === void 0 ? import_chunk_XM3GMG25.limits.staffTimeout.default : (0, import_chunk_UNGYPAP3.parseDuration)(text, "--timeout", import_chunk_XM3GMG25.limits.staffTimeout);
+  return text === void 0 ? import_chunk_XM3GMG25.limits.staffTimeout.default : (0, import_chunk_SBRRC2LY.parseDuration)(text, "--timeout", import_chunk_XM3GMG25.limits.staffTimeout);
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
@@ -18498,7 +18498,7 @@ function staffLimit(input) {
 });
 
 },
-"./result-YHZUHIY5.js": function (module, exports) {
+"./result-T6O23SSF.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -18506,11 +18506,11 @@ __export(stdin_exports, {
 });
 module.exports = stdin_exports;
 var import_chunk_DEL2I5TI = load("./chunk-DEL2I5TI.js");
-var import_chunk_ISFOAVN2 = load("./chunk-ISFOAVN2.js");
-var import_chunk_PHNNOIYT = load("./chunk-PHNNOIYT.js");
+var import_chunk_B67ETKAR = load("./chunk-B67ETKAR.js");
+var import_chunk_MMAGDQC4 = load("./chunk-MMAGDQC4.js");
 var import_chunk_ZSNPKXTO = load("./chunk-ZSNPKXTO.js");
 var import_chunk_AE5U4VIQ = load("./chunk-AE5U4VIQ.js");
-var import_chunk_74RZ5ALM = load("./chunk-74RZ5ALM.js");
+var import_chunk_TR4KBZT3 = load("./chunk-TR4KBZT3.js");
 var import_chunk_PL5KOFET = load("./chunk-PL5KOFET.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
 var import_chunk_QOWPTVFD = load("./chunk-QOWPTVFD.js");
@@ -18522,9 +18522,9 @@ var import_chunk_IXDV7ZVJ = load("./chunk-IXDV7ZVJ.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
 var import_chunk_OSQO4432 = load("./chunk-OSQO4432.js");
 var import_chunk_TUJMDTZA = load("./chunk-TUJMDTZA.js");
-var import_chunk_76VSOAKK = load("./chunk-76VSOAKK.js");
+var import_chunk_GIHDONFG = load("./chunk-GIHDONFG.js");
 var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
-var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
+var import_chunk_SBRRC2LY = load("./chunk-SBRRC2LY.js");
 var import_chunk_IAQSATNE = load("./chunk-IAQSATNE.js");
 var import_chunk_P33TGMKS = load("./chunk-P33TGMKS.js");
 var import_chunk_BYPGP4VB = load("./chunk-BYPGP4VB.js");
@@ -18559,18 +18559,18 @@ var result = {
     const owner = input.text("owner") ?? import_chunk_6GPA47WF.variables.owner() ?? null;
     const isFinished = (id2) => (0, import_chunk_IAQSATNE.isEnded)((0, import_chunk_IAQSATNE.inspect)(root.folder, id2).state);
     const id = input.words[0] === void 0 ? (0, import_chunk_DEL2I5TI.requireLatest)(root, owner, "a finished job", isFinished) : (0, import_chunk_QOWPTVFD.findJob)(root, input.words[0]);
-    const view = await (0, import_chunk_76VSOAKK.refresh)(root.folder, id, true);
+    const view = await (0, import_chunk_GIHDONFG.refresh)(root.folder, id, true);
     if (!(0, import_chunk_IAQSATNE.isEnded)(view.state)) {
       const wait = import_chunk_TUJMDTZA.nextCommands.wait(id, root.option);
-      if (input.has("json")) return { code: import_chunk_6PFAPK5K.exitCodes.pending, json: (0, import_chunk_PHNNOIYT.observation)(view, { afterSeq: null, root }) };
+      if (input.has("json")) return { code: import_chunk_6PFAPK5K.exitCodes.pending, json: (0, import_chunk_MMAGDQC4.observation)(view, { afterSeq: null, root }) };
       return {
         code: import_chunk_6PFAPK5K.exitCodes.pending,
         notes: [`${id}: ${view.state.state}, there is no result yet; wait for it with:`, wait]
       };
     }
     const afterPrint = () => (0, import_chunk_PL5KOFET.noteCollected)(view, "result");
-    const reply = (0, import_chunk_ISFOAVN2.tellEnded)(context, view);
-    return input.has("json") ? { code: reply.code, json: (0, import_chunk_ISFOAVN2.endedDocument)(view), afterPrint } : { ...reply, afterPrint };
+    const reply = (0, import_chunk_B67ETKAR.tellEnded)(context, view);
+    return input.has("json") ? { code: reply.code, json: (0, import_chunk_B67ETKAR.endedDocument)(view), afterPrint } : { ...reply, afterPrint };
   }
 };
 // Annotate the CommonJS export names for ESM import in node:
@@ -18579,103 +18579,32 @@ var result = {
 });
 
 },
-"./review-7RFR5HJM.js": function (module, exports) {
+"./review-4MGDHCKC.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   review: () => review
 });
 module.exports = stdin_exports;
-var import_chunk_WVANEZX5 = load("./chunk-WVANEZX5.js");
-var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
-var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
-var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
-var import_chunk_6GPA47WF = load("./chunk-6GPA47WF.js");
-var import_chunk_XM3GMG25 = load("./chunk-XM3GMG25.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
-var review = {
-  id: "review",
-  summary: "a new review, approval or comment on a pull request on GitHub (through gh)",
-  form: "[PR]",
-  words: { min: 0, max: 1 },
-  options: {
-    ...import_chunk_WVANEZX5.targetOptions,
-    by: { kind: "list", value: "LOGIN", help: "only what this account does (may be repeated)" }
-  },
-  examples: ["watch review --pr 7 --for 2d", "watch review OWNER/REPO#7 --for 7d --repeat"],
-  isRemote: true,
-  read(given) {
-    const target = (0, import_chunk_WVANEZX5.readPull)(given, "review");
-    const by = given.texts("by").map((login) => login.replace(/^@/, "").toLowerCase());
-    const who = by.length === 0 ? "" : ` by ${by.join(", ")}`;
-    return { input: { ...target, by }, words: `reviews and comments${who} on ${target.repo ?? ""}#${target.pr}` };
-  },
-  async look(input, tools, cursor) {
-    const pr = Number(input.pr);
-    const repo = typeof input.repo === "string" ? input.repo : null;
-    const by = Array.isArray(input.by) ? input.by : [];
-    const pull = await (0, import_chunk_WVANEZX5.findPull)({ repo, pr }, tools, cursor);
-    if ((0, import_chunk_WVANEZX5.isFailure)(pull)) return pull;
-    const isWanted = ({ actor }) => by.length === 0 || by.some((login) => actor.toLowerCase().replace(/\[bot\]$/, "") === login.replace(/\[bot\]$/, ""));
-    const { fresh, seen } = (0, import_chunk_WVANEZX5.compareActivity)(pull.activity, (0, import_chunk_WVANEZX5.readSeen)(cursor), isWanted);
-    const { state } = pull;
-    const isNew = fresh.length > 0;
-    const ended = state === "open" ? "" : `, ${state}`;
-    const said = isNew ? (0, import_chunk_WVANEZX5.wordsOfActivity)(fresh) : `${seen.ids.length} seen, nothing new`;
-    return {
-      kind: "look",
-      verdict: isNew || state === "merged" ? "met" : state === "closed" ? "failed" : "pending",
-      word: isNew ? "new-activity" : state === "open" ? "armed" : state,
-      evidence: (0, import_chunk_WVANEZX5.line)(`${pull.repo}#${pr}: ${said}${ended}`),
-      // What was told stays told until there is something newer.
-      key: `${state}:${seen.report}`,
-      facts: {
-        repo: pull.repo,
-        pr,
-        url: pull.url,
-        state,
-        review: pull.decision,
-        seen: seen.ids.length,
-        ...isNew ? (0, import_chunk_WVANEZX5.factsOfActivity)(fresh) : {}
-      },
-      cursor: { repo: pull.repo, seen },
-      isSettled: state !== "open"
-    };
-  }
-};
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  review
-});
-
-},
-"./review-ZCMESMTH.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  review: () => review
-});
-module.exports = stdin_exports;
-var import_chunk_BZUYJB74 = load("./chunk-BZUYJB74.js");
-var import_chunk_QX44HTCE = load("./chunk-QX44HTCE.js");
-var import_chunk_ULM4FEPU = load("./chunk-ULM4FEPU.js");
+var import_chunk_3NHNMVM6 = load("./chunk-3NHNMVM6.js");
+var import_chunk_GQGNY33V = load("./chunk-GQGNY33V.js");
+var import_chunk_OF4NDHXP = load("./chunk-OF4NDHXP.js");
 var import_chunk_QZR6RHJC = load("./chunk-QZR6RHJC.js");
-var import_chunk_LZPUG24X = load("./chunk-LZPUG24X.js");
+var import_chunk_FOAQWNAG = load("./chunk-FOAQWNAG.js");
 var import_chunk_PMPG3J67 = load("./chunk-PMPG3J67.js");
-var import_chunk_GGWDLTSB = load("./chunk-GGWDLTSB.js");
+var import_chunk_6JPJIOPW = load("./chunk-6JPJIOPW.js");
 var import_chunk_SHAJIPXK = load("./chunk-SHAJIPXK.js");
 var import_chunk_ZSNPKXTO = load("./chunk-ZSNPKXTO.js");
 var import_chunk_AE5U4VIQ = load("./chunk-AE5U4VIQ.js");
-var import_chunk_74RZ5ALM = load("./chunk-74RZ5ALM.js");
+var import_chunk_TR4KBZT3 = load("./chunk-TR4KBZT3.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
 var import_chunk_I6ZRWKMO = load("./chunk-I6ZRWKMO.js");
-var import_chunk_TLSAEYBU = load("./chunk-TLSAEYBU.js");
+var import_chunk_EUNGKDXG = load("./chunk-EUNGKDXG.js");
 var import_chunk_QOWPTVFD = load("./chunk-QOWPTVFD.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
 var import_chunk_TUJMDTZA = load("./chunk-TUJMDTZA.js");
-var import_chunk_76VSOAKK = load("./chunk-76VSOAKK.js");
-var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
+var import_chunk_GIHDONFG = load("./chunk-GIHDONFG.js");
+var import_chunk_SBRRC2LY = load("./chunk-SBRRC2LY.js");
 var import_chunk_AT6SNV4N = load("./chunk-AT6SNV4N.js");
 var import_chunk_GANVGQKN = load("./chunk-GANVGQKN.js");
 var import_chunk_OPV5FGPX = load("./chunk-OPV5FGPX.js");
@@ -18697,7 +18626,7 @@ var import_chunk_XM3GMG25 = load("./chunk-XM3GMG25.js");
 var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
-var review = (0, import_chunk_BZUYJB74.makeStaffVerb)({
+var review = (0, import_chunk_3NHNMVM6.makeStaffVerb)({
   mode: "review",
   options: {
     base: {
@@ -18718,24 +18647,95 @@ var review = (0, import_chunk_BZUYJB74.makeStaffVerb)({
 });
 
 },
-"./run-NCMB2BZ4.js": function (module, exports) {
+"./review-UO3H3V4M.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  folderOf: () => import_chunk_LZPUG24X.folderOf,
-  run: () => import_chunk_LZPUG24X.run
+  review: () => review
 });
 module.exports = stdin_exports;
-var import_chunk_LZPUG24X = load("./chunk-LZPUG24X.js");
+var import_chunk_NIHMW2D7 = load("./chunk-NIHMW2D7.js");
+var import_chunk_SBRRC2LY = load("./chunk-SBRRC2LY.js");
+var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
+var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
+var import_chunk_6GPA47WF = load("./chunk-6GPA47WF.js");
+var import_chunk_XM3GMG25 = load("./chunk-XM3GMG25.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
+var review = {
+  id: "review",
+  summary: "a new review, approval or comment on a pull request on GitHub (through gh)",
+  form: "[PR]",
+  words: { min: 0, max: 1 },
+  options: {
+    ...import_chunk_NIHMW2D7.targetOptions,
+    by: { kind: "list", value: "LOGIN", help: "only what this account does (may be repeated)" }
+  },
+  examples: ["watch review --pr 7 --for 2d", "watch review OWNER/REPO#7 --for 7d --repeat"],
+  isRemote: true,
+  read(given) {
+    const target = (0, import_chunk_NIHMW2D7.readPull)(given, "review");
+    const by = given.texts("by").map((login) => login.replace(/^@/, "").toLowerCase());
+    const who = by.length === 0 ? "" : ` by ${by.join(", ")}`;
+    return { input: { ...target, by }, words: `reviews and comments${who} on ${target.repo ?? ""}#${target.pr}` };
+  },
+  async look(input, tools, cursor) {
+    const pr = Number(input.pr);
+    const repo = typeof input.repo === "string" ? input.repo : null;
+    const by = Array.isArray(input.by) ? input.by : [];
+    const pull = await (0, import_chunk_NIHMW2D7.findPull)({ repo, pr }, tools, cursor);
+    if ((0, import_chunk_NIHMW2D7.isFailure)(pull)) return pull;
+    const isWanted = ({ actor }) => by.length === 0 || by.some((login) => actor.toLowerCase().replace(/\[bot\]$/, "") === login.replace(/\[bot\]$/, ""));
+    const { fresh, seen } = (0, import_chunk_NIHMW2D7.compareActivity)(pull.activity, (0, import_chunk_NIHMW2D7.readSeen)(cursor), isWanted);
+    const { state } = pull;
+    const isNew = fresh.length > 0;
+    const ended = state === "open" ? "" : `, ${state}`;
+    const said = isNew ? (0, import_chunk_NIHMW2D7.wordsOfActivity)(fresh) : `${seen.ids.length} seen, nothing new`;
+    return {
+      kind: "look",
+      verdict: isNew || state === "merged" ? "met" : state === "closed" ? "failed" : "pending",
+      word: isNew ? "new-activity" : state === "open" ? "armed" : state,
+      evidence: (0, import_chunk_NIHMW2D7.line)(`${pull.repo}#${pr}: ${said}${ended}`),
+      // What was told stays told until there is something newer.
+      key: `${state}:${seen.report}`,
+      facts: {
+        repo: pull.repo,
+        pr,
+        url: pull.url,
+        state,
+        review: pull.decision,
+        seen: seen.ids.length,
+        ...isNew ? (0, import_chunk_NIHMW2D7.factsOfActivity)(fresh) : {}
+      },
+      cursor: { repo: pull.repo, seen },
+      isSettled: state !== "open"
+    };
+  }
+};
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  review
+});
+
+},
+"./run-FO74NTZF.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  folderOf: () => import_chunk_FOAQWNAG.folderOf,
+  run: () => import_chunk_FOAQWNAG.run
+});
+module.exports = stdin_exports;
+var import_chunk_FOAQWNAG = load("./chunk-FOAQWNAG.js");
 var import_chunk_PMPG3J67 = load("./chunk-PMPG3J67.js");
-var import_chunk_GGWDLTSB = load("./chunk-GGWDLTSB.js");
+var import_chunk_6JPJIOPW = load("./chunk-6JPJIOPW.js");
 var import_chunk_SHAJIPXK = load("./chunk-SHAJIPXK.js");
 var import_chunk_ZSNPKXTO = load("./chunk-ZSNPKXTO.js");
 var import_chunk_AE5U4VIQ = load("./chunk-AE5U4VIQ.js");
-var import_chunk_74RZ5ALM = load("./chunk-74RZ5ALM.js");
+var import_chunk_TR4KBZT3 = load("./chunk-TR4KBZT3.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
 var import_chunk_TUJMDTZA = load("./chunk-TUJMDTZA.js");
-var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
+var import_chunk_SBRRC2LY = load("./chunk-SBRRC2LY.js");
 var import_chunk_AT6SNV4N = load("./chunk-AT6SNV4N.js");
 var import_chunk_GANVGQKN = load("./chunk-GANVGQKN.js");
 var import_chunk_OPV5FGPX = load("./chunk-OPV5FGPX.js");
@@ -18779,25 +18779,25 @@ async function runTimer(claim) {
 });
 
 },
-"./run-watch-42NWO2KS.js": function (module, exports) {
+"./run-watch-SPKKUQLR.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   runWatch: () => runWatch
 });
 module.exports = stdin_exports;
-var import_chunk_6CYNCRK3 = load("./chunk-6CYNCRK3.js");
+var import_chunk_T23P7BXQ = load("./chunk-T23P7BXQ.js");
 var import_chunk_77A67ACL = load("./chunk-77A67ACL.js");
 var import_chunk_GFKQCZQ7 = load("./chunk-GFKQCZQ7.js");
-var import_chunk_DJJG5G54 = load("./chunk-DJJG5G54.js");
+var import_chunk_5NF25LVR = load("./chunk-5NF25LVR.js");
 var import_chunk_BNC242JP = load("./chunk-BNC242JP.js");
 var import_chunk_HJOYLTGT = load("./chunk-HJOYLTGT.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_4NJHC365 = load("./chunk-4NJHC365.js");
-var import_chunk_6U7Y4DLH = load("./chunk-6U7Y4DLH.js");
+var import_chunk_X4PEQQHW = load("./chunk-X4PEQQHW.js");
+var import_chunk_6IKWFSTR = load("./chunk-6IKWFSTR.js");
 var import_chunk_7CH2ZGQO = load("./chunk-7CH2ZGQO.js");
 var import_chunk_I6ZRWKMO = load("./chunk-I6ZRWKMO.js");
-var import_chunk_TLSAEYBU = load("./chunk-TLSAEYBU.js");
+var import_chunk_EUNGKDXG = load("./chunk-EUNGKDXG.js");
 var import_chunk_QOWPTVFD = load("./chunk-QOWPTVFD.js");
 var import_chunk_NTYY2FGO = load("./chunk-NTYY2FGO.js");
 var import_chunk_HOAZLCPZ = load("./chunk-HOAZLCPZ.js");
@@ -18808,9 +18808,9 @@ var import_chunk_IXDV7ZVJ = load("./chunk-IXDV7ZVJ.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
 var import_chunk_OSQO4432 = load("./chunk-OSQO4432.js");
 var import_chunk_TUJMDTZA = load("./chunk-TUJMDTZA.js");
-var import_chunk_76VSOAKK = load("./chunk-76VSOAKK.js");
+var import_chunk_GIHDONFG = load("./chunk-GIHDONFG.js");
 var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
-var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
+var import_chunk_SBRRC2LY = load("./chunk-SBRRC2LY.js");
 var import_chunk_GANVGQKN = load("./chunk-GANVGQKN.js");
 var import_chunk_OPV5FGPX = load("./chunk-OPV5FGPX.js");
 var import_chunk_IAQSATNE = load("./chunk-IAQSATNE.js");
@@ -19024,7 +19024,7 @@ async function runWatch(claim, log) {
   const watching = new Watching(claim, part, log);
   watching.begin();
   if (claim.generation > 1) await watching.sweep(import_chunk_XM3GMG25.toolGraceMs);
-  const kind = await (0, import_chunk_6CYNCRK3.loadWatch)(part.condition);
+  const kind = await (0, import_chunk_T23P7BXQ.loadWatch)(part.condition);
   const end = kind ? await watching.untilEnd(kind) : { reason: "watch_error", detail: `this release knows no condition ${part.condition}` };
   await watching.finish(end);
 }
@@ -19076,7 +19076,7 @@ var Watching = class {
     const stopEarly = this.early(kind, signal, nap.wake);
     try {
       const begun = (0, import_chunk_Y5L6GQDB.monotonicMs)();
-      const answer = await (0, import_chunk_DJJG5G54.attempt)(kind, part.input, this.memory.cursor, {
+      const answer = await (0, import_chunk_5NF25LVR.attempt)(kind, part.input, this.memory.cursor, {
         place: this.place(),
         attemptMs: part.attempt_ms,
         signal,
@@ -19101,7 +19101,7 @@ var Watching = class {
       return kind.early(
         this.part.input,
         wake,
-        (0, import_chunk_DJJG5G54.makeTools)(this.place(), () => this.part.attempt_ms, signal)
+        (0, import_chunk_5NF25LVR.makeTools)(this.place(), () => this.part.attempt_ms, signal)
       );
     } catch (error) {
       this.log(`cannot be woken early: ${String(error)}
@@ -19182,7 +19182,7 @@ var Watching = class {
       progress.note("cancel_requested", { request: (0, import_chunk_BYPGP4VB.readCancel)(claim.paths) ?? null });
       progress.step("stop_asked", "stopping", { reason }, this.standing());
     } else progress.change(this.standing());
-    (0, import_chunk_4NJHC365.conclude)(claim, {
+    (0, import_chunk_X4PEQQHW.conclude)(claim, {
       reason,
       exit: void 0,
       tree,
@@ -19201,19 +19201,19 @@ function toldText(told, last) {
 });
 
 },
-"./settle-NPQBSBRF.js": function (module, exports) {
+"./settle-IEA4CZCU.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   settleJob: () => settleJob
 });
 module.exports = stdin_exports;
-var import_chunk_ZYZOUQFM = load("./chunk-ZYZOUQFM.js");
-var import_chunk_4NJHC365 = load("./chunk-4NJHC365.js");
-var import_chunk_6U7Y4DLH = load("./chunk-6U7Y4DLH.js");
+var import_chunk_MLG4AIS3 = load("./chunk-MLG4AIS3.js");
+var import_chunk_X4PEQQHW = load("./chunk-X4PEQQHW.js");
+var import_chunk_6IKWFSTR = load("./chunk-6IKWFSTR.js");
 var import_chunk_7CH2ZGQO = load("./chunk-7CH2ZGQO.js");
 var import_chunk_I6ZRWKMO = load("./chunk-I6ZRWKMO.js");
-var import_chunk_TLSAEYBU = load("./chunk-TLSAEYBU.js");
+var import_chunk_EUNGKDXG = load("./chunk-EUNGKDXG.js");
 var import_chunk_QOWPTVFD = load("./chunk-QOWPTVFD.js");
 var import_chunk_NTYY2FGO = load("./chunk-NTYY2FGO.js");
 var import_chunk_HOAZLCPZ = load("./chunk-HOAZLCPZ.js");
@@ -19224,9 +19224,9 @@ var import_chunk_IXDV7ZVJ = load("./chunk-IXDV7ZVJ.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
 var import_chunk_OSQO4432 = load("./chunk-OSQO4432.js");
 var import_chunk_TUJMDTZA = load("./chunk-TUJMDTZA.js");
-var import_chunk_76VSOAKK = load("./chunk-76VSOAKK.js");
+var import_chunk_GIHDONFG = load("./chunk-GIHDONFG.js");
 var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
-var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
+var import_chunk_SBRRC2LY = load("./chunk-SBRRC2LY.js");
 var import_chunk_33JRTF6Z = load("./chunk-33JRTF6Z.js");
 var import_chunk_GANVGQKN = load("./chunk-GANVGQKN.js");
 var import_chunk_XUPJR4FO = load("./chunk-XUPJR4FO.js");
@@ -19252,9 +19252,9 @@ var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 function concludeTimer(job, reconciled) {
-  if ((0, import_chunk_4NJHC365.finishStored)(job)) return;
+  if ((0, import_chunk_X4PEQQHW.finishStored)(job)) return;
   const tree = { step: "none", ended: [], survivors: [] };
-  (0, import_chunk_4NJHC365.conclude)(job, { reason: reasonOf(job), exit: void 0, tree, reconciled });
+  (0, import_chunk_X4PEQQHW.conclude)(job, { reason: reasonOf(job), exit: void 0, tree, reconciled });
 }
 function reasonOf({ paths, spec }) {
   const due = Date.parse(spec.timer?.due_at ?? "");
@@ -19292,7 +19292,7 @@ async function settle(view) {
   const condition = (0, import_chunk_IAQSATNE.conditionOf)(view);
   if (!view.spec) return;
   if (view.spec.timer) return concludeTimer({ paths: view.paths, spec: view.spec }, true);
-  if ((0, import_chunk_4NJHC365.finishStored)({ paths: view.paths, spec: view.spec })) {
+  if ((0, import_chunk_X4PEQQHW.finishStored)({ paths: view.paths, spec: view.spec })) {
     (0, import_chunk_NTYY2FGO.removeCgroup)(view.worker?.cgroup ?? (0, import_chunk_NTYY2FGO.findCgroup)(view.id), view.id);
     return;
   }
@@ -19300,7 +19300,7 @@ async function settle(view) {
   const isOver = condition === "over" && view.reason === void 0 && view.spec.run?.keep_children;
   const ended = isOver ? nothing : await (0, import_chunk_NTYY2FGO.terminate)(tree, { graceMs: condition === "over" ? import_chunk_XM3GMG25.drainMs : import_chunk_XM3GMG25.orphanGraceMs, settleMs: import_chunk_XM3GMG25.killSettleMs });
   (0, import_chunk_NTYY2FGO.removeCgroup)(view.worker?.cgroup ?? (0, import_chunk_NTYY2FGO.findCgroup)(view.id), view.id);
-  await (0, import_chunk_ZYZOUQFM.concludeAsked)(
+  await (0, import_chunk_MLG4AIS3.concludeAsked)(
     { paths: view.paths, spec: view.spec },
     { reason: settledReason(view, condition), exit: view.exit, tree: ended, reconciled: true, detail: detailOf(view) },
     tree
@@ -19308,7 +19308,7 @@ async function settle(view) {
 }
 var nothing = { step: "none", ended: [], survivors: [] };
 function settledReason(view, condition) {
-  const told = (0, import_chunk_6U7Y4DLH.parseReason)(view.reason);
+  const told = (0, import_chunk_6IKWFSTR.parseReason)(view.reason);
   if (told) return told;
   if (condition === "over") return "exited";
   if (view.cancel) return "canceled";
@@ -19340,24 +19340,24 @@ function isOutOfReach(error) {
 });
 
 },
-"./setup-VQF2URB6.js": function (module, exports) {
+"./setup-WGKD3U76.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   setup: () => setup
 });
 module.exports = stdin_exports;
-var import_chunk_AMPIERDY = load("./chunk-AMPIERDY.js");
+var import_chunk_UEGIAQBB = load("./chunk-UEGIAQBB.js");
 var import_chunk_XFBNWBRB = load("./chunk-XFBNWBRB.js");
-var import_chunk_ULM4FEPU = load("./chunk-ULM4FEPU.js");
+var import_chunk_OF4NDHXP = load("./chunk-OF4NDHXP.js");
 var import_chunk_ZSNPKXTO = load("./chunk-ZSNPKXTO.js");
 var import_chunk_AE5U4VIQ = load("./chunk-AE5U4VIQ.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_TLSAEYBU = load("./chunk-TLSAEYBU.js");
+var import_chunk_EUNGKDXG = load("./chunk-EUNGKDXG.js");
 var import_chunk_QOWPTVFD = load("./chunk-QOWPTVFD.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
 var import_chunk_TUJMDTZA = load("./chunk-TUJMDTZA.js");
-var import_chunk_76VSOAKK = load("./chunk-76VSOAKK.js");
+var import_chunk_GIHDONFG = load("./chunk-GIHDONFG.js");
 var import_chunk_GANVGQKN = load("./chunk-GANVGQKN.js");
 var import_chunk_OPV5FGPX = load("./chunk-OPV5FGPX.js");
 var import_chunk_IAQSATNE = load("./chunk-IAQSATNE.js");
@@ -19394,7 +19394,7 @@ function addReadRules(text, folder) {
 }
 function parse(text) {
   try {
-    return (0, import_chunk_TLSAEYBU.parseSettings)(text);
+    return (0, import_chunk_EUNGKDXG.parseSettings)(text);
   } catch {
     throw new Error("it is no JSON object");
   }
@@ -19407,7 +19407,7 @@ function planStateEdit(root, now, choices, user) {
   const edit = {
     file,
     before: (0, import_chunk_527JQF7V.readText)(file) ?? null,
-    after: (0, import_chunk_ULM4FEPU.narrowingText)({ restrict, default_backend }),
+    after: (0, import_chunk_OF4NDHXP.narrowingText)({ restrict, default_backend }),
     followsLink: false,
     isState: true
   };
@@ -19418,12 +19418,12 @@ function planStateEdit(root, now, choices, user) {
 }
 function withEffect(change, wanted, user) {
   const mode = import_chunk_W7HED5VZ.modeIds.find((id) => change.startsWith(`default_backend.${id}: `));
-  const own = mode && (0, import_chunk_ULM4FEPU.defaultBackend)(mode, user, import_chunk_ULM4FEPU.noNarrowing)?.name;
+  const own = mode && (0, import_chunk_OF4NDHXP.defaultBackend)(mode, user, import_chunk_OF4NDHXP.noNarrowing)?.name;
   if (mode === void 0 || own === void 0 || wanted[mode] === void 0 || wanted[mode] === own) return change;
   return `${change} (has no effect here: your config says ${own})`;
 }
 function planUserEdit(now, choices) {
-  const file = (0, import_chunk_ULM4FEPU.userConfigFile)();
+  const file = (0, import_chunk_OF4NDHXP.userConfigFile)();
   if (file === void 0)
     throw new import_chunk_NVPF5LEY.FaultError("preflight", "cannot find your config folder: neither HOME nor XDG_CONFIG_HOME is set");
   const before = (0, import_chunk_527JQF7V.readText)(file) ?? null;
@@ -19438,7 +19438,7 @@ function planUserEdit(now, choices) {
     if (value === void 0 || Object.keys(value).length === 0) delete all[key];
     else all[key] = value;
   }
-  import_chunk_ULM4FEPU.userConfig.parse(all);
+  import_chunk_OF4NDHXP.userConfig.parse(all);
   const after = `${JSON.stringify(all, null, 2)}
 `;
   return asEdit({ file, before, after, followsLink: false, isState: false }, [
@@ -19448,14 +19448,14 @@ function planUserEdit(now, choices) {
   ]);
 }
 function planReadRules(folder) {
-  const policy = (0, import_chunk_TLSAEYBU.findBackend)("agy")?.policy;
+  const policy = (0, import_chunk_EUNGKDXG.findBackend)("agy")?.policy;
   const home = import_chunk_6GPA47WF.variables.home();
   if (!policy) throw new Error("there is no backend agy with settings");
   if (home === void 0) throw new import_chunk_NVPF5LEY.FaultError("preflight", "cannot find the settings of agy: HOME is not set");
   const file = import_node_path.default.join(home, policy.file);
   const refused = (why) => new import_chunk_NVPF5LEY.FaultError("preflight", `cannot change the settings ${file}: ${why}`);
   if (!(0, import_chunk_SWRACBME.isFolder)(import_node_path.default.dirname(file))) throw refused("agy was never started here; start it once and sign in");
-  const read = (0, import_chunk_ULM4FEPU.readSettings)(file);
+  const read = (0, import_chunk_OF4NDHXP.readSettings)(file);
   if ("fault" in read) throw refused(`they ${read.fault}`);
   let made;
   try {
@@ -19469,7 +19469,7 @@ function planReadRules(folder) {
 }
 async function applyEdits(root, edits) {
   const stamp = (0, import_chunk_Y5L6GQDB.isoNow)().replace(/[-:]|\.\d+/g, "");
-  const write = () => (0, import_chunk_TLSAEYBU.applyAll)(edits, stamp);
+  const write = () => (0, import_chunk_EUNGKDXG.applyAll)(edits, stamp);
   if (!edits.some((edit) => edit.isState)) return write();
   (0, import_chunk_AE5U4VIQ.ensureRoot)(root.folder);
   return (0, import_chunk_GANVGQKN.withLock)((0, import_chunk_P33TGMKS.rootPaths)(root.folder).lock, write);
@@ -19497,7 +19497,7 @@ function modeRows(surveys, config, narrowing) {
   const installed = surveys.filter((one) => !one.custom && one.program !== null);
   const single = installed.length === 1 ? installed[0]?.backend : void 0;
   return Object.values(import_chunk_W7HED5VZ.modes).map(({ id, profile }) => {
-    const chosen = (0, import_chunk_ULM4FEPU.defaultBackend)(id, config, narrowing);
+    const chosen = (0, import_chunk_OF4NDHXP.defaultBackend)(id, config, narrowing);
     const lists = { user: config.restrict ?? [], state: narrowing.restrict };
     const by = ["user", "state"].find((one) => lists[one].includes(id)) ?? null;
     const restrictions = Object.values(lists).map((restrict) => ({ restrict, file: "" }));
@@ -19507,7 +19507,7 @@ function modeRows(surveys, config, narrowing) {
       backend,
       backend_from: chosen?.from ?? (single === void 0 ? null : "only_installed"),
       usable: backend === null ? null : surveys.find((one) => one.backend === backend)?.usable ?? false,
-      profile: (0, import_chunk_ULM4FEPU.narrowProfile)(id, { asked: void 0, fallback: profile }, restrictions),
+      profile: (0, import_chunk_OF4NDHXP.narrowProfile)(id, { asked: void 0, fallback: profile }, restrictions),
       restricted_by: by
     };
   });
@@ -19617,14 +19617,14 @@ var setup = {
   ],
   async run(context, input) {
     const root = context.root(input);
-    const config = (0, import_chunk_ULM4FEPU.readUserConfig)();
-    const known = (0, import_chunk_ULM4FEPU.knownBackends)(config);
+    const config = (0, import_chunk_OF4NDHXP.readUserConfig)();
+    const known = (0, import_chunk_OF4NDHXP.knownBackends)(config);
     const only = input.text("backend");
     if (only !== void 0 && !known.includes(only)) throw unknownBackend("--backend", only, known);
     const choices = { restrict: restrictOf(input), defaults: defaultsOf(input, known) };
     checkTogether(input, choices);
     (0, import_chunk_AE5U4VIQ.checkRoot)(root.folder);
-    const narrowing = (0, import_chunk_ULM4FEPU.readNarrowing)(root.folder, known);
+    const narrowing = (0, import_chunk_OF4NDHXP.readNarrowing)(root.folder, known);
     const edits = [
       ...input.has("user") ? planUserEdit(config, choices) : planStateEdit(root, narrowing, choices, config),
       ...input.has("allow-reads") ? planReadRules((0, import_chunk_57BTWB2J.findWorktree)(context.cwd) ?? context.cwd) : []
@@ -19632,8 +19632,8 @@ var setup = {
     const isApplied = input.has("apply");
     const copies = isApplied ? await applyEdits(root, edits) : [];
     const isChanged = isApplied && edits.length > 0;
-    const now = isChanged ? { config: (0, import_chunk_ULM4FEPU.readUserConfig)(), narrowing: (0, import_chunk_ULM4FEPU.readNarrowing)(root.folder, known) } : { config, narrowing };
-    const surveys = (0, import_chunk_AMPIERDY.surveyBackends)(now.config, context.cwd);
+    const now = isChanged ? { config: (0, import_chunk_OF4NDHXP.readUserConfig)(), narrowing: (0, import_chunk_OF4NDHXP.readNarrowing)(root.folder, known) } : { config, narrowing };
+    const surveys = (0, import_chunk_UEGIAQBB.surveyBackends)(now.config, context.cwd);
     const page = {
       surveys: surveys.filter(({ backend }) => only === void 0 || backend === only),
       modes: modeRows(surveys, now.config, now.narrowing),
@@ -19711,32 +19711,32 @@ var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 });
 
 },
-"./staffer-ZB5CNC4X.js": function (module, exports) {
+"./staffer-Q4D5LURN.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   staffer: () => staffer
 });
 module.exports = stdin_exports;
-var import_chunk_BZUYJB74 = load("./chunk-BZUYJB74.js");
-var import_chunk_QX44HTCE = load("./chunk-QX44HTCE.js");
-var import_chunk_ULM4FEPU = load("./chunk-ULM4FEPU.js");
+var import_chunk_3NHNMVM6 = load("./chunk-3NHNMVM6.js");
+var import_chunk_GQGNY33V = load("./chunk-GQGNY33V.js");
+var import_chunk_OF4NDHXP = load("./chunk-OF4NDHXP.js");
 var import_chunk_QZR6RHJC = load("./chunk-QZR6RHJC.js");
-var import_chunk_LZPUG24X = load("./chunk-LZPUG24X.js");
+var import_chunk_FOAQWNAG = load("./chunk-FOAQWNAG.js");
 var import_chunk_PMPG3J67 = load("./chunk-PMPG3J67.js");
-var import_chunk_GGWDLTSB = load("./chunk-GGWDLTSB.js");
+var import_chunk_6JPJIOPW = load("./chunk-6JPJIOPW.js");
 var import_chunk_SHAJIPXK = load("./chunk-SHAJIPXK.js");
 var import_chunk_ZSNPKXTO = load("./chunk-ZSNPKXTO.js");
 var import_chunk_AE5U4VIQ = load("./chunk-AE5U4VIQ.js");
-var import_chunk_74RZ5ALM = load("./chunk-74RZ5ALM.js");
+var import_chunk_TR4KBZT3 = load("./chunk-TR4KBZT3.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
 var import_chunk_I6ZRWKMO = load("./chunk-I6ZRWKMO.js");
-var import_chunk_TLSAEYBU = load("./chunk-TLSAEYBU.js");
+var import_chunk_EUNGKDXG = load("./chunk-EUNGKDXG.js");
 var import_chunk_QOWPTVFD = load("./chunk-QOWPTVFD.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
 var import_chunk_TUJMDTZA = load("./chunk-TUJMDTZA.js");
-var import_chunk_76VSOAKK = load("./chunk-76VSOAKK.js");
-var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
+var import_chunk_GIHDONFG = load("./chunk-GIHDONFG.js");
+var import_chunk_SBRRC2LY = load("./chunk-SBRRC2LY.js");
 var import_chunk_AT6SNV4N = load("./chunk-AT6SNV4N.js");
 var import_chunk_GANVGQKN = load("./chunk-GANVGQKN.js");
 var import_chunk_OPV5FGPX = load("./chunk-OPV5FGPX.js");
@@ -19758,7 +19758,7 @@ var import_chunk_XM3GMG25 = load("./chunk-XM3GMG25.js");
 var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
-var staffer = (0, import_chunk_BZUYJB74.makeStaffVerb)({
+var staffer = (0, import_chunk_3NHNMVM6.makeStaffVerb)({
   mode: "staffer",
   examples: [
     'staffer --backend codex --prompt "Fix the failing test in src/parse.ts"',
@@ -19771,25 +19771,25 @@ var staffer = (0, import_chunk_BZUYJB74.makeStaffVerb)({
 });
 
 },
-"./status-NEEL2GZL.js": function (module, exports) {
+"./status-VFRH5AHI.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   status: () => status
 });
 module.exports = stdin_exports;
-var import_chunk_PHNNOIYT = load("./chunk-PHNNOIYT.js");
+var import_chunk_MMAGDQC4 = load("./chunk-MMAGDQC4.js");
 var import_chunk_ZSNPKXTO = load("./chunk-ZSNPKXTO.js");
 var import_chunk_AE5U4VIQ = load("./chunk-AE5U4VIQ.js");
-var import_chunk_74RZ5ALM = load("./chunk-74RZ5ALM.js");
+var import_chunk_TR4KBZT3 = load("./chunk-TR4KBZT3.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
 var import_chunk_QOWPTVFD = load("./chunk-QOWPTVFD.js");
 var import_chunk_LBMVFM2N = load("./chunk-LBMVFM2N.js");
 var import_chunk_IXDV7ZVJ = load("./chunk-IXDV7ZVJ.js");
 var import_chunk_OSQO4432 = load("./chunk-OSQO4432.js");
 var import_chunk_TUJMDTZA = load("./chunk-TUJMDTZA.js");
-var import_chunk_76VSOAKK = load("./chunk-76VSOAKK.js");
-var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
+var import_chunk_GIHDONFG = load("./chunk-GIHDONFG.js");
+var import_chunk_SBRRC2LY = load("./chunk-SBRRC2LY.js");
 var import_chunk_IAQSATNE = load("./chunk-IAQSATNE.js");
 var import_chunk_P33TGMKS = load("./chunk-P33TGMKS.js");
 var import_chunk_BYPGP4VB = load("./chunk-BYPGP4VB.js");
@@ -19822,7 +19822,7 @@ async function listViews(root, options) {
   return views.filter((view) => isWanted(view.spec, options.owner)).sort((a, b) => Number((0, import_chunk_IAQSATNE.isEnded)(a.state)) - Number((0, import_chunk_IAQSATNE.isEnded)(b.state)) || (0, import_chunk_IAQSATNE.compareIds)(b.id, a.id));
 }
 async function look(root, id) {
-  for (const how of [import_chunk_76VSOAKK.refresh, import_chunk_IAQSATNE.inspect]) {
+  for (const how of [import_chunk_GIHDONFG.refresh, import_chunk_IAQSATNE.inspect]) {
     try {
       return [await how(root, id)];
     } catch {
@@ -19835,7 +19835,7 @@ function isWanted(spec, owner) {
 }
 async function makePaint(isOn) {
   if (!isOn) return (_state, text) => text;
-  const { default: kleur } = await Promise.resolve().then(() => load("./kleur-OMCQTRCY.js"));
+  const { default: kleur } = await Promise.resolve().then(() => load("./kleur-QGKGKLIK.js"));
   kleur.enabled = true;
   return (state, text) => {
     if (state === "done") return kleur.green(text);
@@ -19880,8 +19880,8 @@ async function tableOf(views, look2) {
   return lines.map((line, index) => paint(line, views[index - 1], color)).join("\n");
 }
 function rowOf(view) {
-  const { health } = (0, import_chunk_PHNNOIYT.healthOf)(view, (0, import_chunk_IAQSATNE.conditionOf)(view));
-  const { backend, profile, model } = (0, import_chunk_PHNNOIYT.staffFacts)(view.spec);
+  const { health } = (0, import_chunk_MMAGDQC4.healthOf)(view, (0, import_chunk_IAQSATNE.conditionOf)(view));
+  const { backend, profile, model } = (0, import_chunk_MMAGDQC4.staffFacts)(view.spec);
   const word = health === "attention" && !(0, import_chunk_IAQSATNE.isEnded)(view.state) ? `${view.state.state}!` : view.state.state;
   const cells = [word, timeOf(view), endedOf(view) ?? "-", ownerOf(view)];
   return [view.id, ...cells, ...[backend, profile, model].map((cell) => (0, import_chunk_LXK2ZILE.excerpt)(cell ?? "-", 24)), whatOf(view)];
@@ -19890,10 +19890,10 @@ function paint(line, view, color) {
   return view ? line.replace(` ${view.state.state}`, (word) => color(view.state.state, word)) : line;
 }
 function timeOf({ state }) {
-  return (0, import_chunk_UNGYPAP3.formatDuration)(state.duration_ms ?? Math.max(0, (0, import_chunk_Y5L6GQDB.nowMs)() - Date.parse(state.created_at)));
+  return (0, import_chunk_SBRRC2LY.formatDuration)(state.duration_ms ?? Math.max(0, (0, import_chunk_Y5L6GQDB.nowMs)() - Date.parse(state.created_at)));
 }
 function endedOf({ state }) {
-  return (0, import_chunk_IAQSATNE.isEnded)(state) && state.ended_at !== null ? `${(0, import_chunk_UNGYPAP3.formatAge)((0, import_chunk_Y5L6GQDB.nowMs)() - Date.parse(state.ended_at))} ago` : null;
+  return (0, import_chunk_IAQSATNE.isEnded)(state) && state.ended_at !== null ? `${(0, import_chunk_SBRRC2LY.formatAge)((0, import_chunk_Y5L6GQDB.nowMs)() - Date.parse(state.ended_at))} ago` : null;
 }
 function ownerOf(view) {
   return (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)(view.spec?.owner ?? "-"), 16);
@@ -19910,7 +19910,7 @@ function pageOf(view, root) {
 }
 function factsOf(view, root) {
   const { state, spec } = view;
-  const seen = (0, import_chunk_PHNNOIYT.observation)(view, { afterSeq: null, root });
+  const seen = (0, import_chunk_MMAGDQC4.observation)(view, { afterSeq: null, root });
   const ended = endedOf(view);
   const lines = [
     ["id", view.id],
@@ -19921,7 +19921,7 @@ function factsOf(view, root) {
     ["time", `${timeOf(view)}${ended === null ? "" : `, ended ${ended}`}`],
     ["owner", spec?.owner ? ownerOf(view) : null],
     ["backend", agentOf(view)],
-    ["due", spec?.timer ? (0, import_chunk_74RZ5ALM.dueWords)(spec.timer) : null],
+    ["due", spec?.timer ? (0, import_chunk_TR4KBZT3.dueWords)(spec.timer) : null],
     ["slot", spec?.timer?.slot ? (0, import_chunk_LXK2ZILE.plainText)(spec.timer.slot) : null],
     ["what", whatOf(view)],
     ["folder", spec?.cwd ? (0, import_chunk_LXK2ZILE.plainText)(spec.cwd) : null],
@@ -19932,7 +19932,7 @@ function factsOf(view, root) {
   return lines.filter(([, value]) => value !== null).map(([name, value]) => `${`${name}:`.padEnd(14)}${value}`).join("\n");
 }
 function agentOf({ spec }) {
-  const { backend, profile, model } = (0, import_chunk_PHNNOIYT.staffFacts)(spec);
+  const { backend, profile, model } = (0, import_chunk_MMAGDQC4.staffFacts)(spec);
   if (backend === null) return null;
   return [backend, `profile ${profile}`, ...model === null ? [] : [`model ${model}`]].join(", ");
 }
@@ -19944,7 +19944,7 @@ function saidLast(view) {
   return [...liveLines(view), ...tails(paths.error)];
 }
 function liveLines(view) {
-  const { tools, text } = (0, import_chunk_PHNNOIYT.progressOf)(view);
+  const { tools, text } = (0, import_chunk_MMAGDQC4.progressOf)(view);
   const calls = Array.isArray(tools) ? tools.map(callLine).filter((line) => line !== null) : [];
   return [calls.join("\n"), typeof text === "string" ? (0, import_chunk_LXK2ZILE.plainText)(text).trim() : ""];
 }
@@ -19974,8 +19974,8 @@ var status = {
     const root = context.root(input);
     const isThere = (0, import_chunk_AE5U4VIQ.checkRoot)(root.folder);
     if (input.words[0] !== void 0) {
-      const view = await (0, import_chunk_76VSOAKK.refresh)(root.folder, (0, import_chunk_QOWPTVFD.findJob)(root, input.words[0]));
-      return input.has("json") ? { code: (0, import_chunk_6PFAPK5K.exitCodeOf)(view.state.state), json: (0, import_chunk_PHNNOIYT.observation)(view, { afterSeq: null, root }) } : { code: (0, import_chunk_6PFAPK5K.exitCodeOf)(view.state.state), out: pageOf(view, root) };
+      const view = await (0, import_chunk_GIHDONFG.refresh)(root.folder, (0, import_chunk_QOWPTVFD.findJob)(root, input.words[0]));
+      return input.has("json") ? { code: (0, import_chunk_6PFAPK5K.exitCodeOf)(view.state.state), json: (0, import_chunk_MMAGDQC4.observation)(view, { afterSeq: null, root }) } : { code: (0, import_chunk_6PFAPK5K.exitCodeOf)(view.state.state), out: pageOf(view, root) };
     }
     const views = isThere ? await listViews(root.folder, { recent: input.count("recent") ?? 10, owner: input.text("owner") ?? null }) : [];
     if (input.has("json"))
@@ -19995,9 +19995,9 @@ function rowDocument(view) {
     verb: spec?.verb ?? null,
     owner: spec?.owner ? (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)(spec.owner), 200) : null,
     label: spec?.label ? (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)(spec.label), 200) : null,
-    ...(0, import_chunk_PHNNOIYT.staffFacts)(spec),
+    ...(0, import_chunk_MMAGDQC4.staffFacts)(spec),
     state: state.state,
-    ...(0, import_chunk_PHNNOIYT.healthOf)(view, (0, import_chunk_IAQSATNE.conditionOf)(view)),
+    ...(0, import_chunk_MMAGDQC4.healthOf)(view, (0, import_chunk_IAQSATNE.conditionOf)(view)),
     created_at: state.created_at,
     ended_at: state.ended_at,
     duration_ms: state.duration_ms,
@@ -20012,7 +20012,7 @@ function rowDocument(view) {
 });
 
 },
-"./supervise-OHXE5TBP.js": function (module, exports) {
+"./supervise-B4VRJMUT.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -20025,12 +20025,12 @@ var import_chunk_77A67ACL = load("./chunk-77A67ACL.js");
 var import_chunk_GFKQCZQ7 = load("./chunk-GFKQCZQ7.js");
 var import_chunk_HJOYLTGT = load("./chunk-HJOYLTGT.js");
 var import_chunk_FNP5XAIJ = load("./chunk-FNP5XAIJ.js");
-var import_chunk_ZYZOUQFM = load("./chunk-ZYZOUQFM.js");
-var import_chunk_4NJHC365 = load("./chunk-4NJHC365.js");
-var import_chunk_6U7Y4DLH = load("./chunk-6U7Y4DLH.js");
+var import_chunk_MLG4AIS3 = load("./chunk-MLG4AIS3.js");
+var import_chunk_X4PEQQHW = load("./chunk-X4PEQQHW.js");
+var import_chunk_6IKWFSTR = load("./chunk-6IKWFSTR.js");
 var import_chunk_7CH2ZGQO = load("./chunk-7CH2ZGQO.js");
 var import_chunk_I6ZRWKMO = load("./chunk-I6ZRWKMO.js");
-var import_chunk_TLSAEYBU = load("./chunk-TLSAEYBU.js");
+var import_chunk_EUNGKDXG = load("./chunk-EUNGKDXG.js");
 var import_chunk_QOWPTVFD = load("./chunk-QOWPTVFD.js");
 var import_chunk_NTYY2FGO = load("./chunk-NTYY2FGO.js");
 var import_chunk_HOAZLCPZ = load("./chunk-HOAZLCPZ.js");
@@ -20041,9 +20041,9 @@ var import_chunk_IXDV7ZVJ = load("./chunk-IXDV7ZVJ.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
 var import_chunk_OSQO4432 = load("./chunk-OSQO4432.js");
 var import_chunk_TUJMDTZA = load("./chunk-TUJMDTZA.js");
-var import_chunk_76VSOAKK = load("./chunk-76VSOAKK.js");
+var import_chunk_GIHDONFG = load("./chunk-GIHDONFG.js");
 var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
-var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
+var import_chunk_SBRRC2LY = load("./chunk-SBRRC2LY.js");
 var import_chunk_33JRTF6Z = load("./chunk-33JRTF6Z.js");
 var import_chunk_GANVGQKN = load("./chunk-GANVGQKN.js");
 var import_chunk_OPV5FGPX = load("./chunk-OPV5FGPX.js");
@@ -20070,10 +20070,10 @@ var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 var import_node_child_process = require("node:child_process");
 function followAgent(claim, progress) {
   const { spec, paths } = claim;
-  const backend = (0, import_chunk_6U7Y4DLH.backendOf)(spec);
+  const backend = (0, import_chunk_6IKWFSTR.backendOf)(spec);
   if (!spec.staff || !backend) return void 0;
   const { staff } = spec;
-  const reading = (0, import_chunk_TLSAEYBU.makeReading)();
+  const reading = (0, import_chunk_EUNGKDXG.makeReading)();
   let isFinalTold = false;
   const told = lastToolTold(claim);
   const ended = new Set();
@@ -20097,8 +20097,8 @@ function followAgent(claim, progress) {
   return {
     reading,
     sink: {
-      stdout: (line) => (0, import_chunk_6U7Y4DLH.readSafely)(reading, () => backend.read(line, reading, (0, import_chunk_Y5L6GQDB.isoNow)())),
-      stderr: (line) => (0, import_chunk_6U7Y4DLH.readSafely)(reading, () => backend.readError?.(line, reading, (0, import_chunk_Y5L6GQDB.isoNow)()))
+      stdout: (line) => (0, import_chunk_6IKWFSTR.readSafely)(reading, () => backend.read(line, reading, (0, import_chunk_Y5L6GQDB.isoNow)())),
+      stderr: (line) => (0, import_chunk_6IKWFSTR.readSafely)(reading, () => backend.readError?.(line, reading, (0, import_chunk_Y5L6GQDB.isoNow)()))
     },
     update
   };
@@ -20449,7 +20449,7 @@ var Stream = class {
   cap;
   size = 0;
   offset = 0;
-  lines = new import_chunk_6U7Y4DLH.LineSplitter();
+  lines = new import_chunk_6IKWFSTR.LineSplitter();
   sink;
   constructor(file, capBytes, sink) {
     this.file = file;
@@ -20552,7 +20552,7 @@ function planChild(root, spec, paths, brief) {
       conversationId: null
     };
   }
-  const backend = (0, import_chunk_6U7Y4DLH.backendOf)(spec);
+  const backend = (0, import_chunk_6IKWFSTR.backendOf)(spec);
   if (!spec.staff || !backend) throw new Error(`cannot start job ${spec.id}: unknown backend ${spec.staff?.backend}`);
   const plan = backend.plan({ ...staffRequest(root, spec, paths), prompt: brief });
   if (plan.promptBy === "stdin") (0, import_chunk_527JQF7V.writeFile)(paths.prompt, plan.stdin);
@@ -20564,7 +20564,7 @@ function planChild(root, spec, paths, brief) {
     environment: (0, import_chunk_6GPA47WF.childEnvironment)({
       ...own,
       add: plan.environment,
-      remove: [...(0, import_chunk_TLSAEYBU.hostMarkers)(), ...import_chunk_LCEM6ZMH.repositoryVariables, ...plan.remove]
+      remove: [...(0, import_chunk_EUNGKDXG.hostMarkers)(), ...import_chunk_LCEM6ZMH.repositoryVariables, ...plan.remove]
     }),
     input: plan.promptBy === "stdin" ? paths.prompt : "/dev/null",
     conversationId: plan.conversationId
@@ -20608,7 +20608,7 @@ function makeBrief(spec, facts) {
     list("Rules", [...mode.rules, ...commonRules(spec, facts)]),
     list("Your final message", [...mode.form, ...answerRules])
   ];
-  if (staff.schema) parts.push(import_chunk_6U7Y4DLH.findingsForm);
+  if (staff.schema) parts.push(import_chunk_6IKWFSTR.findingsForm);
   return `${parts.filter((part) => part !== "").join("\n\n")}
 `;
 }
@@ -20716,7 +20716,7 @@ function makeDueLook(claim, follower, agent, stalled) {
 }
 function claimReason(claim, reason) {
   const { paths } = claim;
-  if ((0, import_chunk_BYPGP4VB.readExit)(paths)) return (0, import_chunk_6U7Y4DLH.parseReason)((0, import_chunk_BYPGP4VB.readReason)(paths));
+  if ((0, import_chunk_BYPGP4VB.readExit)(paths)) return (0, import_chunk_6IKWFSTR.parseReason)((0, import_chunk_BYPGP4VB.readReason)(paths));
   let isOurs = false;
   try {
     isOurs = (0, import_chunk_527JQF7V.createFile)(paths.reason, `${reason}
@@ -20724,7 +20724,7 @@ function claimReason(claim, reason) {
   } catch {
     return reason;
   }
-  if (!isOurs) return (0, import_chunk_6U7Y4DLH.parseReason)((0, import_chunk_BYPGP4VB.readReason)(paths)) ?? reason;
+  if (!isOurs) return (0, import_chunk_6IKWFSTR.parseReason)((0, import_chunk_BYPGP4VB.readReason)(paths)) ?? reason;
   if (!(0, import_chunk_BYPGP4VB.readExit)(paths)) return reason;
   (0, import_chunk_527JQF7V.removeFile)(paths.reason);
   return void 0;
@@ -20734,8 +20734,8 @@ async function untilEnd(claim, progress, child, follower, agent) {
   const releases = [];
   try {
     return await new Promise((resolve) => {
-      void child.ended.then(() => resolve({ reason: (0, import_chunk_6U7Y4DLH.parseReason)((0, import_chunk_BYPGP4VB.readReason)(paths)) ?? "exited" }));
-      const told = (0, import_chunk_BYPGP4VB.readExit)(paths) ? void 0 : (0, import_chunk_6U7Y4DLH.parseReason)((0, import_chunk_BYPGP4VB.readReason)(paths));
+      void child.ended.then(() => resolve({ reason: (0, import_chunk_6IKWFSTR.parseReason)((0, import_chunk_BYPGP4VB.readReason)(paths)) ?? "exited" }));
+      const told = (0, import_chunk_BYPGP4VB.readExit)(paths) ? void 0 : (0, import_chunk_6IKWFSTR.parseReason)((0, import_chunk_BYPGP4VB.readReason)(paths));
       if (told !== void 0) resolve({ reason: told });
       let hasStopped = false;
       const stop = (wanted, detail) => {
@@ -20765,7 +20765,7 @@ function startJudging(claim, progress, child) {
   let judging;
   let isOver = false;
   if (run)
-    void Promise.resolve().then(() => load("./judging-BDF7JD57.js")).then((loaded) => {
+    void Promise.resolve().then(() => load("./judging-V5ZLUM22.js")).then((loaded) => {
       if (!isOver) judging = loaded.startJudging(claim, progress, child, run);
     });
   return {
@@ -20779,7 +20779,7 @@ function startJudging(claim, progress, child) {
 function tellNewNeighbours({ root, paths, spec }, progress) {
   if (!spec.staff) return;
   const { warnings } = progress.state;
-  const fresh = (0, import_chunk_TLSAEYBU.neighbourWarnings)(root, paths).filter(
+  const fresh = (0, import_chunk_EUNGKDXG.neighbourWarnings)(root, paths).filter(
     (one) => !warnings.some((known) => known.message === one.message)
   );
   if (fresh.length > 0) progress.note("two_writers", { warnings: fresh }, { warnings: [...warnings, ...fresh] });
@@ -20844,7 +20844,7 @@ async function end(claim, progress, parts) {
     before,
     warnings: progress.state.warnings
   };
-  await (0, import_chunk_ZYZOUQFM.concludeAsked)(claim, ending, (0, import_chunk_NTYY2FGO.treeOf)(spec, paths, { worker: claim.self, ...child }));
+  await (0, import_chunk_MLG4AIS3.concludeAsked)(claim, ending, (0, import_chunk_NTYY2FGO.treeOf)(spec, paths, { worker: claim.self, ...child }));
 }
 function reasonNotToStart({ paths, spec }) {
   if ((0, import_chunk_BYPGP4VB.readCancel)(paths)) return "canceled";
@@ -20852,7 +20852,7 @@ function reasonNotToStart({ paths, spec }) {
 }
 async function endUnstarted(claim, reason, detail) {
   const ending = { reason, exit: void 0, tree: nothing, reconciled: false };
-  await (0, import_chunk_ZYZOUQFM.concludeAsked)(claim, detail === void 0 ? ending : { ...ending, detail }, null);
+  await (0, import_chunk_MLG4AIS3.concludeAsked)(claim, detail === void 0 ? ending : { ...ending, detail }, null);
 }
 async function tryStart(claim, progress) {
   try {
@@ -20902,7 +20902,7 @@ function tellStart(claim, progress, child) {
   if (progress.state.started_at !== null) return;
   const lost = (0, import_chunk_6GPA47WF.uncarriableNames)();
   const fields = { child: child.child?.pid ?? null, ...lost.length > 0 ? { environment_names_lost: lost } : {} };
-  progress.step("started", "started", fields, { started_at: (0, import_chunk_6U7Y4DLH.startedAt)(claim.paths) ?? (0, import_chunk_Y5L6GQDB.isoNow)() });
+  progress.step("started", "started", fields, { started_at: (0, import_chunk_6IKWFSTR.startedAt)(claim.paths) ?? (0, import_chunk_Y5L6GQDB.isoNow)() });
 }
 async function tellClaim(claim, progress, isClaimed) {
   const { generation, self, spec } = claim;
@@ -20922,7 +20922,7 @@ async function tellClaim(claim, progress, isClaimed) {
 });
 
 },
-"./timer-INEB4D4O.js": function (module, exports) {
+"./timer-VIP5AUP3.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -20930,19 +20930,19 @@ __export(stdin_exports, {
   timer: () => timer
 });
 module.exports = stdin_exports;
-var import_chunk_GGWDLTSB = load("./chunk-GGWDLTSB.js");
+var import_chunk_6JPJIOPW = load("./chunk-6JPJIOPW.js");
 var import_chunk_SHAJIPXK = load("./chunk-SHAJIPXK.js");
 var import_chunk_ZSNPKXTO = load("./chunk-ZSNPKXTO.js");
 var import_chunk_AE5U4VIQ = load("./chunk-AE5U4VIQ.js");
-var import_chunk_74RZ5ALM = load("./chunk-74RZ5ALM.js");
-var import_chunk_ISQWDM5J = load("./chunk-ISQWDM5J.js");
-var import_chunk_W5OIN43D = load("./chunk-W5OIN43D.js");
+var import_chunk_TR4KBZT3 = load("./chunk-TR4KBZT3.js");
+var import_chunk_UKJQ35OF = load("./chunk-UKJQ35OF.js");
+var import_chunk_6T6TIRRR = load("./chunk-6T6TIRRR.js");
 var import_chunk_HJOYLTGT = load("./chunk-HJOYLTGT.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
 var import_chunk_QOWPTVFD = load("./chunk-QOWPTVFD.js");
 var import_chunk_TUJMDTZA = load("./chunk-TUJMDTZA.js");
-var import_chunk_76VSOAKK = load("./chunk-76VSOAKK.js");
-var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
+var import_chunk_GIHDONFG = load("./chunk-GIHDONFG.js");
+var import_chunk_SBRRC2LY = load("./chunk-SBRRC2LY.js");
 var import_chunk_AT6SNV4N = load("./chunk-AT6SNV4N.js");
 var import_chunk_GANVGQKN = load("./chunk-GANVGQKN.js");
 var import_chunk_OPV5FGPX = load("./chunk-OPV5FGPX.js");
@@ -21024,7 +21024,7 @@ async function replaceTimers(root, earlier, by) {
   const replaced = [];
   for (const id of earlier) {
     const why = `replaced by ${by.id}`;
-    const { result } = await (0, import_chunk_ISQWDM5J.cancelJob)(root.folder, id, { owner: by.owner, why }, import_chunk_XM3GMG25.replaceWaitMs);
+    const { result } = await (0, import_chunk_UKJQ35OF.cancelJob)(root.folder, id, { owner: by.owner, why }, import_chunk_XM3GMG25.replaceWaitMs);
     if (result !== "ended_before") replaced.push(id);
   }
   return replaced;
@@ -21051,7 +21051,7 @@ async function requireRoom(root, timers) {
 }
 async function isArmed(root, id) {
   try {
-    return !(0, import_chunk_IAQSATNE.isEnded)((await (0, import_chunk_76VSOAKK.refresh)(root, id)).state);
+    return !(0, import_chunk_IAQSATNE.isEnded)((await (0, import_chunk_GIHDONFG.refresh)(root, id)).state);
   } catch (error) {
     if (error instanceof import_chunk_NVPF5LEY.FaultError && error.code === "unknown_job") return false;
     throw error;
@@ -21072,7 +21072,7 @@ var timerIn = {
   notes: `DELAY: 1s to 30d, like 90s, 25m or 1h30m. ${notes}`,
   examples: ['timer in 25m --message "look at the build"', 'timer in 12h --slot backstop --message "give up"'],
   run: (context, input) => arm(context, input, "timer in", () => {
-    const delay = (0, import_chunk_UNGYPAP3.parseDuration)(input.words[0], "the delay", import_chunk_XM3GMG25.limits.timer);
+    const delay = (0, import_chunk_SBRRC2LY.parseDuration)(input.words[0], "the delay", import_chunk_XM3GMG25.limits.timer);
     return { due: (0, import_chunk_Y5L6GQDB.nowMs)() + delay, delay };
   })
 };
@@ -21112,8 +21112,8 @@ ${notes}`,
   }
 };
 async function arm(context, input, verb, when) {
-  const words = (0, import_chunk_GGWDLTSB.onceWords)(verb, input, null, null);
-  const repeated = await (0, import_chunk_GGWDLTSB.repeatedLaunch)(context, input, words, false);
+  const words = (0, import_chunk_6JPJIOPW.onceWords)(verb, input, null, null);
+  const repeated = await (0, import_chunk_6JPJIOPW.repeatedLaunch)(context, input, words, false);
   if (repeated) return repeated;
   const { due, delay } = when();
   const [message, slot] = [input.text("message") ?? "", input.text("slot")];
@@ -21130,9 +21130,9 @@ async function arm(context, input, verb, when) {
   return launchTimer(context, input, { timer: part, lineage: null, words });
 }
 async function launchTimer(context, input, job) {
-  (0, import_chunk_GGWDLTSB.checkLaunchOptions)(input);
+  (0, import_chunk_6JPJIOPW.checkLaunchOptions)(input);
   const root = context.root(input);
-  const said = (0, import_chunk_GGWDLTSB.launchWords)(input);
+  const said = (0, import_chunk_6JPJIOPW.launchWords)(input);
   const { admit, earlier } = admitTimer(root, job.timer.slot);
   const launched = await (0, import_chunk_SHAJIPXK.launch)(root, {
     kind: "timer",
@@ -21152,16 +21152,16 @@ async function launchTimer(context, input, job) {
     admit
   });
   const replaced = launched.isNew ? await replaceTimers(root, earlier(), { id: launched.id, owner: said.owner }) : [];
-  return (0, import_chunk_GGWDLTSB.tellLaunched)(context, input, root, { ...launched, replaced }, false);
+  return (0, import_chunk_6JPJIOPW.tellLaunched)(context, input, root, { ...launched, replaced }, false);
 }
 function futureInstant(text) {
   const due = parseInstant(text);
   const now = (0, import_chunk_Y5L6GQDB.nowMs)();
   const refused = (why) => new import_chunk_NVPF5LEY.FaultError("usage", `cannot arm a timer at ${text}: ${why}; the clock here says ${(0, import_chunk_Y5L6GQDB.isoOf)(now)}`, null);
   if (due <= now)
-    throw refused(`that was ${now - due < 6e4 ? (0, import_chunk_UNGYPAP3.formatAge)(now - due) : (0, import_chunk_UNGYPAP3.formatDuration)(now - due)} ago`);
+    throw refused(`that was ${now - due < 6e4 ? (0, import_chunk_SBRRC2LY.formatAge)(now - due) : (0, import_chunk_SBRRC2LY.formatDuration)(now - due)} ago`);
   const { max } = import_chunk_XM3GMG25.limits.timer;
-  if (due - now > max) throw refused(`that is in ${(0, import_chunk_UNGYPAP3.formatDuration)(due - now)}, and ${(0, import_chunk_UNGYPAP3.formatDuration)(max)} is the most`);
+  if (due - now > max) throw refused(`that is in ${(0, import_chunk_SBRRC2LY.formatDuration)(due - now)}, and ${(0, import_chunk_SBRRC2LY.formatDuration)(max)} is the most`);
   return due;
 }
 // Annotate the CommonJS export names for ESM import in node:
@@ -21221,7 +21221,7 @@ function renderHelp(command) {
 });
 
 },
-"./wait-AZ2RLK24.js": function (module, exports) {
+"./wait-ZPML7NCS.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -21229,15 +21229,15 @@ __export(stdin_exports, {
 });
 module.exports = stdin_exports;
 var import_chunk_DEL2I5TI = load("./chunk-DEL2I5TI.js");
-var import_chunk_YB5ZLNQA = load("./chunk-YB5ZLNQA.js");
-var import_chunk_ISFOAVN2 = load("./chunk-ISFOAVN2.js");
-var import_chunk_PHNNOIYT = load("./chunk-PHNNOIYT.js");
+var import_chunk_PGPCO57A = load("./chunk-PGPCO57A.js");
+var import_chunk_B67ETKAR = load("./chunk-B67ETKAR.js");
+var import_chunk_MMAGDQC4 = load("./chunk-MMAGDQC4.js");
 var import_chunk_ZSNPKXTO = load("./chunk-ZSNPKXTO.js");
 var import_chunk_AE5U4VIQ = load("./chunk-AE5U4VIQ.js");
-var import_chunk_74RZ5ALM = load("./chunk-74RZ5ALM.js");
+var import_chunk_TR4KBZT3 = load("./chunk-TR4KBZT3.js");
 var import_chunk_PJWVBFMH = load("./chunk-PJWVBFMH.js");
 var import_chunk_PL5KOFET = load("./chunk-PL5KOFET.js");
-var import_chunk_W5OIN43D = load("./chunk-W5OIN43D.js");
+var import_chunk_6T6TIRRR = load("./chunk-6T6TIRRR.js");
 var import_chunk_5AUWXA57 = load("./chunk-5AUWXA57.js");
 var import_chunk_HJOYLTGT = load("./chunk-HJOYLTGT.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
@@ -21250,9 +21250,9 @@ var import_chunk_IXDV7ZVJ = load("./chunk-IXDV7ZVJ.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
 var import_chunk_OSQO4432 = load("./chunk-OSQO4432.js");
 var import_chunk_TUJMDTZA = load("./chunk-TUJMDTZA.js");
-var import_chunk_76VSOAKK = load("./chunk-76VSOAKK.js");
+var import_chunk_GIHDONFG = load("./chunk-GIHDONFG.js");
 var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
-var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
+var import_chunk_SBRRC2LY = load("./chunk-SBRRC2LY.js");
 var import_chunk_IAQSATNE = load("./chunk-IAQSATNE.js");
 var import_chunk_P33TGMKS = load("./chunk-P33TGMKS.js");
 var import_chunk_BYPGP4VB = load("./chunk-BYPGP4VB.js");
@@ -21311,7 +21311,7 @@ var wait = {
     if (ids.length > 1 && !input.has("any") && !input.has("all")) {
       throw (0, import_chunk_NVPF5LEY.usageError)(`cannot wait for ${ids.length} jobs without saying how: add --any (the first) or --all`);
     }
-    return (0, import_chunk_YB5ZLNQA.waitAndTell)(context, root, ids, {
+    return (0, import_chunk_PGPCO57A.waitAndTell)(context, root, ids, {
       mode: input.has("any") ? "any" : "all",
       timeoutMs: input.durationOrDefault("timeout"),
       heartbeatMs: input.duration("heartbeat") ?? null,
@@ -21333,23 +21333,23 @@ function liveOrLatest(root, owner, isMany) {
 });
 
 },
-"./watch-HUTIFBBK.js": function (module, exports) {
+"./watch-BR67CTCB.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   watch: () => watch
 });
 module.exports = stdin_exports;
-var import_chunk_GGWDLTSB = load("./chunk-GGWDLTSB.js");
+var import_chunk_6JPJIOPW = load("./chunk-6JPJIOPW.js");
 var import_chunk_SHAJIPXK = load("./chunk-SHAJIPXK.js");
 var import_chunk_ZSNPKXTO = load("./chunk-ZSNPKXTO.js");
 var import_chunk_AE5U4VIQ = load("./chunk-AE5U4VIQ.js");
-var import_chunk_74RZ5ALM = load("./chunk-74RZ5ALM.js");
-var import_chunk_6CYNCRK3 = load("./chunk-6CYNCRK3.js");
+var import_chunk_TR4KBZT3 = load("./chunk-TR4KBZT3.js");
+var import_chunk_T23P7BXQ = load("./chunk-T23P7BXQ.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
 var import_chunk_QOWPTVFD = load("./chunk-QOWPTVFD.js");
 var import_chunk_TUJMDTZA = load("./chunk-TUJMDTZA.js");
-var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
+var import_chunk_SBRRC2LY = load("./chunk-SBRRC2LY.js");
 var import_chunk_AT6SNV4N = load("./chunk-AT6SNV4N.js");
 var import_chunk_GANVGQKN = load("./chunk-GANVGQKN.js");
 var import_chunk_OPV5FGPX = load("./chunk-OPV5FGPX.js");
@@ -21408,12 +21408,12 @@ var watch = {
   form: "KIND ... --for D [options]",
   words: { min: 1, max: 1 },
   options: import_chunk_ZSNPKXTO.common,
-  notes: `Kinds: ${import_chunk_6CYNCRK3.watchIds.join(", ")}. Each has a page of its own: watch KIND --help.`,
+  notes: `Kinds: ${import_chunk_T23P7BXQ.watchIds.join(", ")}. Each has a page of its own: watch KIND --help.`,
   examples: ["watch file build/out.tar --for 2h", "watch --help", "watch file --help"],
   async choose(args) {
     const [word, ...rest] = args;
     if (word === "--help" || word === "-h") return { command: await listed(), args };
-    const kind = word === void 0 ? void 0 : await (0, import_chunk_6CYNCRK3.loadWatch)(word);
+    const kind = word === void 0 ? void 0 : await (0, import_chunk_T23P7BXQ.loadWatch)(word);
     if (!kind) throw unknownKind(word);
     return { command: commandOf(kind, rest), args: rest };
   },
@@ -21422,8 +21422,8 @@ var watch = {
   }
 };
 async function listed() {
-  const kinds = await Promise.all(import_chunk_6CYNCRK3.watchIds.map(import_chunk_6CYNCRK3.loadWatch));
-  const width = Math.max(...import_chunk_6CYNCRK3.watchIds.map((id) => id.length));
+  const kinds = await Promise.all(import_chunk_T23P7BXQ.watchIds.map(import_chunk_T23P7BXQ.loadWatch));
+  const width = Math.max(...import_chunk_T23P7BXQ.watchIds.map((id) => id.length));
   const rows = kinds.flatMap((kind) => kind ? [`${kind.id.padEnd(width)}  ${kind.summary}`] : []);
   return {
     ...watch,
@@ -21435,7 +21435,7 @@ Each has a page of its own: watch KIND --help.`,
 }
 function unknownKind(word) {
   const came = word === void 0 ? "cannot watch without a condition" : word.startsWith("-") ? `cannot take ${word} there: what to watch comes first` : `cannot watch ${JSON.stringify(word)}: there is no such condition`;
-  return (0, import_chunk_NVPF5LEY.usageError)(`${came}; there are ${import_chunk_6CYNCRK3.watchIds.join(", ")}`, (0, import_chunk_GEPPUING.quoteWords)([...(0, import_chunk_P33TGMKS.selfWords)(), "watch", "--help"]));
+  return (0, import_chunk_NVPF5LEY.usageError)(`${came}; there are ${import_chunk_T23P7BXQ.watchIds.join(", ")}`, (0, import_chunk_GEPPUING.quoteWords)([...(0, import_chunk_P33TGMKS.selfWords)(), "watch", "--help"]));
 }
 function commandOf(kind, args) {
   return {
@@ -21452,22 +21452,22 @@ function commandOf(kind, args) {
 async function start(kind, args, context, input) {
   checkTogether(input);
   if (input.has("once"))
-    return (await Promise.resolve().then(() => load("./watch-once-CEMO4ZV4.js"))).lookNow(context, kind, input, placeOf(context, input));
+    return (await Promise.resolve().then(() => load("./watch-once-GIOGPHSL.js"))).lookNow(context, kind, input, placeOf(context, input));
   if (!input.has("for")) throw missingBound(kind, args);
-  const words = (0, import_chunk_GGWDLTSB.onceWords)(`watch ${kind.id}`, input, context.cwd, null);
+  const words = (0, import_chunk_6JPJIOPW.onceWords)(`watch ${kind.id}`, input, context.cwd, null);
   const isForeground = input.has("foreground");
-  const repeated = isForeground ? void 0 : await (0, import_chunk_GGWDLTSB.repeatedLaunch)(context, input, words, false);
+  const repeated = isForeground ? void 0 : await (0, import_chunk_6JPJIOPW.repeatedLaunch)(context, input, words, false);
   if (repeated) return repeated;
   const root = context.root(input);
   const launched = await (0, import_chunk_SHAJIPXK.launch)(root, requestOf(kind, context, input, words));
-  if (isForeground) return (await Promise.resolve().then(() => load("./watch-foreground-ADJBP32Q.js"))).follow(context, root, launched.id);
-  return (0, import_chunk_GGWDLTSB.tellLaunched)(context, input, root, launched, false);
+  if (isForeground) return (await Promise.resolve().then(() => load("./watch-foreground-764WZJS7.js"))).follow(context, root, launched.id);
+  return (0, import_chunk_6JPJIOPW.tellLaunched)(context, input, root, launched, false);
 }
 function requestOf(kind, context, input, words) {
   return {
     kind: "watch",
     verb: "watch",
-    ...(0, import_chunk_GGWDLTSB.launchWords)(input),
+    ...(0, import_chunk_6JPJIOPW.launchWords)(input),
     cwd: (0, import_chunk_SWRACBME.realPath)(context.cwd),
     deadlineMs: input.durationOrDefault("for"),
     killGraceMs: import_chunk_XM3GMG25.toolGraceMs,
@@ -21525,7 +21525,7 @@ function checkTogether(input) {
   ];
   for (const [one, other] of pairs)
     if (input.has(one) && input.has(other)) throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take --${one} and --${other} together`);
-  (0, import_chunk_GGWDLTSB.checkLaunchOptions)(input);
+  (0, import_chunk_6JPJIOPW.checkLaunchOptions)(input);
 }
 function missingBound(kind, args) {
   return (0, import_chunk_NVPF5LEY.usageError)(
@@ -21539,17 +21539,17 @@ function missingBound(kind, args) {
 });
 
 },
-"./watch-foreground-ADJBP32Q.js": function (module, exports) {
+"./watch-foreground-764WZJS7.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   follow: () => follow
 });
 module.exports = stdin_exports;
-var import_chunk_ISQWDM5J = load("./chunk-ISQWDM5J.js");
+var import_chunk_UKJQ35OF = load("./chunk-UKJQ35OF.js");
 var import_chunk_PJWVBFMH = load("./chunk-PJWVBFMH.js");
 var import_chunk_PL5KOFET = load("./chunk-PL5KOFET.js");
-var import_chunk_W5OIN43D = load("./chunk-W5OIN43D.js");
+var import_chunk_6T6TIRRR = load("./chunk-6T6TIRRR.js");
 var import_chunk_QJIJEOBB = load("./chunk-QJIJEOBB.js");
 var import_chunk_5AUWXA57 = load("./chunk-5AUWXA57.js");
 var import_chunk_QNAIMAEG = load("./chunk-QNAIMAEG.js");
@@ -21558,7 +21558,7 @@ var import_chunk_HJOYLTGT = load("./chunk-HJOYLTGT.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
 var import_chunk_OSQO4432 = load("./chunk-OSQO4432.js");
 var import_chunk_TUJMDTZA = load("./chunk-TUJMDTZA.js");
-var import_chunk_76VSOAKK = load("./chunk-76VSOAKK.js");
+var import_chunk_GIHDONFG = load("./chunk-GIHDONFG.js");
 var import_chunk_IAQSATNE = load("./chunk-IAQSATNE.js");
 var import_chunk_P33TGMKS = load("./chunk-P33TGMKS.js");
 var import_chunk_BYPGP4VB = load("./chunk-BYPGP4VB.js");
@@ -21628,10 +21628,10 @@ function untilEnd(context, root, id, events, tell) {
       const release = (0, import_chunk_5AUWXA57.onInterrupt)((signal) => {
         context.tell(`${signal}: canceling job ${id}`);
         const request = { owner: import_chunk_6GPA47WF.variables.owner() ?? null, why: `its foreground got ${signal}` };
-        (0, import_chunk_ISQWDM5J.cancelJob)(root.folder, id, request).then(({ view }) => end(view), reject);
+        (0, import_chunk_UKJQ35OF.cancelJob)(root.folder, id, request).then(({ view }) => end(view), reject);
       });
       look();
-      (0, import_chunk_W5OIN43D.waitForJobs)(root.folder, [id], { mode: "all", timeoutMs: patience, heartbeatMs: null }).then(
+      (0, import_chunk_6T6TIRRR.waitForJobs)(root.folder, [id], { mode: "all", timeoutMs: patience, heartbeatMs: null }).then(
         ([view]) => end(view),
         reject
       );
@@ -21644,7 +21644,7 @@ function untilEnd(context, root, id, events, tell) {
 });
 
 },
-"./watch-once-CEMO4ZV4.js": function (module, exports) {
+"./watch-once-GIOGPHSL.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -21653,12 +21653,12 @@ __export(stdin_exports, {
 module.exports = stdin_exports;
 var import_chunk_QJIJEOBB = load("./chunk-QJIJEOBB.js");
 var import_chunk_5AUWXA57 = load("./chunk-5AUWXA57.js");
-var import_chunk_DJJG5G54 = load("./chunk-DJJG5G54.js");
+var import_chunk_5NF25LVR = load("./chunk-5NF25LVR.js");
 var import_chunk_BNC242JP = load("./chunk-BNC242JP.js");
 var import_chunk_HJOYLTGT = load("./chunk-HJOYLTGT.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_76VSOAKK = load("./chunk-76VSOAKK.js");
-var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
+var import_chunk_GIHDONFG = load("./chunk-GIHDONFG.js");
+var import_chunk_SBRRC2LY = load("./chunk-SBRRC2LY.js");
 var import_chunk_GANVGQKN = load("./chunk-GANVGQKN.js");
 var import_chunk_OPV5FGPX = load("./chunk-OPV5FGPX.js");
 var import_chunk_IAQSATNE = load("./chunk-IAQSATNE.js");
@@ -21683,7 +21683,7 @@ async function lookNow(context, kind, input, place) {
   const release = (0, import_chunk_5AUWXA57.onInterrupt)(() => stop.abort());
   try {
     const start = kind.start?.(read.input) ?? null;
-    const answer = await (0, import_chunk_DJJG5G54.attempt)(kind, read.input, start, {
+    const answer = await (0, import_chunk_5NF25LVR.attempt)(kind, read.input, start, {
       place: { root: place.stateRoot, cwd: context.cwd, environment: (0, import_chunk_6GPA47WF.callerEnvironment)() },
       attemptMs: input.durationOrDefault("attempt-timeout"),
       signal: stop.signal
