@@ -27,7 +27,7 @@ var __export = (target, all) => {
     __defProp(target, name, { get: all[name], enumerable: true });
 };
 var __toCommonJS = (mod) => __copyProps(__defProp({}, "__esModule", { value: true }), mod);
-const buildId = "6cab14b13a6eae2f";
+const buildId = "5bd4abde47a34476";
 // The beginning of the built file (companion/pack.mjs puts it there): compiles the parts and hands them out. What V8 made of the parts
 // is kept in the user's cache folder, one file for each command, so that the next start compiles nothing (Node 20: 5 ms of a
 // launch). Any trouble with the cache means a start without it. JOB_COMPANION_NO_CACHE=1 turns it off.
@@ -158,11 +158,11 @@ process.exitCode = import_chunk_6PFAPK5K.exitCodes.fault;
 async function main(args) {
   if (process.platform !== "linux") (await Promise.resolve().then(() => load("./install-ps-6VXJ4W2M.js"))).installForMac();
   if (args[0] === "_worker") {
-    const { runWorker } = await Promise.resolve().then(() => load("./main-WCY2UGTS.js"));
+    const { runWorker } = await Promise.resolve().then(() => load("./main-SYDYUL5B.js"));
     const isDone = await runWorker(args[1] ?? "", args[2] ?? "", (text) => writeOut(2, text));
     process.exit(isDone ? 0 : 70);
   }
-  const { dispatch } = await Promise.resolve().then(() => load("./dispatch-3ACKA5N7.js"));
+  const { dispatch } = await Promise.resolve().then(() => load("./dispatch-XBGN755R.js"));
   const reply = await dispatch(args, makeContext(), "0.1.0");
   const isTold = print(reply);
   process.exit(isTold ? reply.code : import_chunk_6PFAPK5K.exitCodes.fault);
@@ -250,32 +250,32 @@ function asFault(error) {
 
 function partsText() {/*
 (function (load, builtin, require, __create, __defProp, __getOwnPropDesc, __getOwnPropNames, __getProtoOf, __hasOwnProp, __copyProps, __toESM, __export, __toCommonJS) { return {
-"./ask-5UWUL6YW.js": function (module, exports) {
+"./ask-BONIUMYL.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   ask: () => ask
 });
 module.exports = stdin_exports;
-var import_chunk_3NHNMVM6 = load("./chunk-3NHNMVM6.js");
-var import_chunk_GQGNY33V = load("./chunk-GQGNY33V.js");
-var import_chunk_OF4NDHXP = load("./chunk-OF4NDHXP.js");
+var import_chunk_WEV65SMD = load("./chunk-WEV65SMD.js");
+var import_chunk_OUDGB5YX = load("./chunk-OUDGB5YX.js");
+var import_chunk_LTQFGHNF = load("./chunk-LTQFGHNF.js");
 var import_chunk_QZR6RHJC = load("./chunk-QZR6RHJC.js");
-var import_chunk_FOAQWNAG = load("./chunk-FOAQWNAG.js");
-var import_chunk_PMPG3J67 = load("./chunk-PMPG3J67.js");
-var import_chunk_6JPJIOPW = load("./chunk-6JPJIOPW.js");
+var import_chunk_QTXQXENF = load("./chunk-QTXQXENF.js");
+var import_chunk_AVPZFZXF = load("./chunk-AVPZFZXF.js");
+var import_chunk_GYFVHAZ3 = load("./chunk-GYFVHAZ3.js");
 var import_chunk_SHAJIPXK = load("./chunk-SHAJIPXK.js");
 var import_chunk_ZSNPKXTO = load("./chunk-ZSNPKXTO.js");
 var import_chunk_AE5U4VIQ = load("./chunk-AE5U4VIQ.js");
-var import_chunk_TR4KBZT3 = load("./chunk-TR4KBZT3.js");
+var import_chunk_74RZ5ALM = load("./chunk-74RZ5ALM.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
 var import_chunk_I6ZRWKMO = load("./chunk-I6ZRWKMO.js");
-var import_chunk_EUNGKDXG = load("./chunk-EUNGKDXG.js");
+var import_chunk_BBQHLBRH = load("./chunk-BBQHLBRH.js");
 var import_chunk_QOWPTVFD = load("./chunk-QOWPTVFD.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
 var import_chunk_TUJMDTZA = load("./chunk-TUJMDTZA.js");
-var import_chunk_GIHDONFG = load("./chunk-GIHDONFG.js");
-var import_chunk_SBRRC2LY = load("./chunk-SBRRC2LY.js");
+var import_chunk_DI4IUC3N = load("./chunk-DI4IUC3N.js");
+var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
 var import_chunk_AT6SNV4N = load("./chunk-AT6SNV4N.js");
 var import_chunk_GANVGQKN = load("./chunk-GANVGQKN.js");
 var import_chunk_OPV5FGPX = load("./chunk-OPV5FGPX.js");
@@ -297,7 +297,7 @@ var import_chunk_XM3GMG25 = load("./chunk-XM3GMG25.js");
 var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
-var ask = (0, import_chunk_3NHNMVM6.makeStaffVerb)({
+var ask = (0, import_chunk_WEV65SMD.makeStaffVerb)({
   mode: "ask",
   isSynchronous: true,
   notes: "Exit codes as of wait. With --id-only it returns at once, as staffer does.",
@@ -359,20 +359,20 @@ async function attach(view) {
 });
 
 },
-"./cancel-RSSVRMBD.js": function (module, exports) {
+"./cancel-BRTRTQQG.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   cancel: () => cancel
 });
 module.exports = stdin_exports;
-var import_chunk_B67ETKAR = load("./chunk-B67ETKAR.js");
-var import_chunk_MMAGDQC4 = load("./chunk-MMAGDQC4.js");
+var import_chunk_ISFOAVN2 = load("./chunk-ISFOAVN2.js");
+var import_chunk_PHNNOIYT = load("./chunk-PHNNOIYT.js");
 var import_chunk_ZSNPKXTO = load("./chunk-ZSNPKXTO.js");
 var import_chunk_AE5U4VIQ = load("./chunk-AE5U4VIQ.js");
-var import_chunk_TR4KBZT3 = load("./chunk-TR4KBZT3.js");
-var import_chunk_UKJQ35OF = load("./chunk-UKJQ35OF.js");
-var import_chunk_6T6TIRRR = load("./chunk-6T6TIRRR.js");
+var import_chunk_74RZ5ALM = load("./chunk-74RZ5ALM.js");
+var import_chunk_C3MO3KIO = load("./chunk-C3MO3KIO.js");
+var import_chunk_URLKRIZX = load("./chunk-URLKRIZX.js");
 var import_chunk_HJOYLTGT = load("./chunk-HJOYLTGT.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
 var import_chunk_QOWPTVFD = load("./chunk-QOWPTVFD.js");
@@ -384,9 +384,9 @@ var import_chunk_IXDV7ZVJ = load("./chunk-IXDV7ZVJ.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
 var import_chunk_OSQO4432 = load("./chunk-OSQO4432.js");
 var import_chunk_TUJMDTZA = load("./chunk-TUJMDTZA.js");
-var import_chunk_GIHDONFG = load("./chunk-GIHDONFG.js");
+var import_chunk_DI4IUC3N = load("./chunk-DI4IUC3N.js");
 var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
-var import_chunk_SBRRC2LY = load("./chunk-SBRRC2LY.js");
+var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
 var import_chunk_IAQSATNE = load("./chunk-IAQSATNE.js");
 var import_chunk_P33TGMKS = load("./chunk-P33TGMKS.js");
 var import_chunk_BYPGP4VB = load("./chunk-BYPGP4VB.js");
@@ -423,7 +423,7 @@ var cancel = {
     const root = context.root(input);
     (0, import_chunk_AE5U4VIQ.checkRoot)(root.folder);
     const id = (0, import_chunk_QOWPTVFD.requireWholeId)(root, input.words[0]);
-    const reply = await (0, import_chunk_UKJQ35OF.cancelJob)(root.folder, id, {
+    const reply = await (0, import_chunk_C3MO3KIO.cancelJob)(root.folder, id, {
       owner: input.text("owner") ?? import_chunk_6GPA47WF.variables.owner() ?? null,
       why: input.text("why") ?? null
     });
@@ -443,7 +443,7 @@ report: ${paths.result}
         import_chunk_TUJMDTZA.nextCommands.result(id, root.option)
       );
     }
-    const health = (0, import_chunk_MMAGDQC4.healthOf)(reply.view, (0, import_chunk_IAQSATNE.conditionOf)(reply.view));
+    const health = (0, import_chunk_PHNNOIYT.healthOf)(reply.view, (0, import_chunk_IAQSATNE.conditionOf)(reply.view));
     const worker = reply.view.launch ? `; its worker is process ${reply.view.launch.worker.pid}` : "";
     const why = `${health.reason ? `; ${health.reason}` : ""}${worker}`;
     const text = `${id}: the request is stored, the job has not ended yet (${state.state}${why}); look again with:
@@ -454,7 +454,7 @@ ${import_chunk_TUJMDTZA.nextCommands.observe(id, root.option)}
 };
 function taskNotes(view) {
   if (!view.spec?.run?.status_cmd) return [];
-  return [...(0, import_chunk_B67ETKAR.runNotes)(view), ...view.state.warnings.map(import_chunk_B67ETKAR.warningNote)];
+  return [...(0, import_chunk_ISFOAVN2.runNotes)(view), ...view.state.warnings.map(import_chunk_ISFOAVN2.warningNote)];
 }
 function taskJson({ spec, state }) {
   const { task_status, task_exit_code, warnings } = state;
@@ -466,89 +466,289 @@ function taskJson({ spec, state }) {
 });
 
 },
-"./chunk-33JRTF6Z.js": function (module, exports) {
+"./chunk-2PHT5JF7.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  runTool: () => runTool
+  conclude: () => conclude,
+  finishStored: () => finishStored
 });
 module.exports = stdin_exports;
+var import_chunk_HMDRSCGT = load("./chunk-HMDRSCGT.js");
+var import_chunk_HOAZLCPZ = load("./chunk-HOAZLCPZ.js");
+var import_chunk_LBMVFM2N = load("./chunk-LBMVFM2N.js");
+var import_chunk_IXDV7ZVJ = load("./chunk-IXDV7ZVJ.js");
+var import_chunk_OSQO4432 = load("./chunk-OSQO4432.js");
+var import_chunk_TUJMDTZA = load("./chunk-TUJMDTZA.js");
+var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
+var import_chunk_IAQSATNE = load("./chunk-IAQSATNE.js");
+var import_chunk_BYPGP4VB = load("./chunk-BYPGP4VB.js");
+var import_chunk_CZ2D33KP = load("./chunk-CZ2D33KP.js");
+var import_chunk_GEPPUING = load("./chunk-GEPPUING.js");
+var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
+var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
 var import_chunk_XM3GMG25 = load("./chunk-XM3GMG25.js");
-var import_node_child_process = require("node:child_process");
-var script = 'trap : TERM; "$0" "$@" 3>&-; echo $? >&3; kill -s KILL -- -$$';
-function runTool(call) {
-  return new Promise((resolve) => {
-    const kept = {
-      stdout: collector(call.limit, () => end("flooded")),
-      stderr: collector(call.limit, () => end("flooded"))
-    };
-    let how = "exited";
-    let status = "";
-    let hasEnded = false;
-    let killer;
-    const child = (0, import_node_child_process.spawn)("/bin/sh", ["-c", script, call.program, ...call.args], {
-      cwd: call.cwd,
-      env: call.environment,
-      detached: true,
-      stdio: [call.input === void 0 ? "ignore" : "pipe", "pipe", "pipe", "pipe"]
-    });
-    const signalGroup = (name) => {
-      if (hasEnded || child.pid === void 0 || child.exitCode !== null || child.signalCode !== null) return;
-      try {
-        process.kill(-child.pid, name);
-      } catch {
-      }
-    };
-    const end = (reason) => {
-      if (how !== "exited" || hasEnded) return;
-      how = reason;
-      signalGroup("SIGTERM");
-      killer = setTimeout(() => signalGroup("SIGKILL"), import_chunk_XM3GMG25.toolGraceMs);
-    };
-    const onAbort = () => {
-      if (call.killOnAbort) signalGroup("SIGKILL");
-      end("aborted");
-    };
-    const clock = setTimeout(() => end("timeout"), call.timeoutMs);
-    const finish = (answer) => {
-      if (hasEnded) return;
-      hasEnded = true;
-      clearTimeout(clock);
-      clearTimeout(killer);
-      call.signal?.removeEventListener("abort", onAbort);
-      resolve({ ...answer, stdout: kept.stdout.bytes(), stderr: kept.stderr.bytes() });
-    };
-    call.signal?.addEventListener("abort", onAbort);
-    child.stdin?.on("error", () => void 0).end(call.input);
-    child.stdout?.on("data", kept.stdout.take);
-    child.stderr?.on("data", kept.stderr.take);
-    child.stdio[3]?.on("data", (bytes) => {
-      status += bytes.toString();
-    });
-    child.once("error", (error) => finish({ how: "failed", code: null, reason: error.message }));
-    child.once("close", () => {
-      const code = how === "exited" && /^\d+\n$/.test(status) ? Number(status) : null;
-      finish({ how, code, reason: null });
-    });
-    if (call.signal?.aborted) onAbort();
-  });
+var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+function recovery(job, refused = []) {
+  const { spec, state, paths } = job;
+  const lines = ["## Going on", "", `Nothing is started again by itself.${lookFirst(job)}`];
+  if (spec.staff) lines.push(...remedies(spec, spec.staff, state), ...refusals(spec.staff, refused));
+  if ((0, import_chunk_IXDV7ZVJ.isContinuable)(paths, state))
+    lines.push(`Go on in the same conversation: ${import_chunk_TUJMDTZA.nextCommands.continue(spec.id, spec.state_option)}`);
+  lines.push(`Start the same once more: ${import_chunk_TUJMDTZA.nextCommands.restart(spec.id, spec.state_option)}`);
+  return lines.join("\n");
 }
-function collector(limit, flooded) {
-  const chunks = [];
-  let size = 0;
-  return {
-    take(bytes) {
-      const room = limit - size;
-      if (room > 0) chunks.push(bytes.subarray(0, room));
-      size += bytes.length;
-      if (size > limit) flooded();
-    },
-    bytes: () => Buffer.concat(chunks)
-  };
+function lookFirst({ spec, state }) {
+  if (spec.kind === "watch") return "";
+  if (state.error?.code === "spawn_failed" || state.error?.code === "never_started") return "";
+  if (spec.run?.status_cmd)
+    return ` The task may live on, and a restart would start another: ask for it first: ${(0, import_chunk_GEPPUING.quoteWords)(["sh", "-c", (0, import_chunk_LXK2ZILE.plainText)(spec.run.status_cmd)])}`;
+  const git = spec.worktree ? (0, import_chunk_GEPPUING.quoteWords)(["git", "-C", spec.worktree.path]) : "git";
+  return ` Look at what was changed first: ${git} status, ${git} diff.`;
+}
+function remedies(spec, staff, state) {
+  const name = staff.custom?.name ?? staff.backend;
+  switch (state.error?.code) {
+    case "auth":
+      return [
+        `Sign in first: start ${staff.program} by hand, or set its key. Then try it out: ${(0, import_chunk_TUJMDTZA.nextCommand)(spec.state_option, "doctor", "--backend", name)}`
+      ];
+    case "quota": {
+      const resets = state.error.resets ? ` (resets: ${(0, import_chunk_LXK2ZILE.plainText)(state.error.resets)})` : "";
+      return [
+        `The quota of ${name} is used up${resets}. The same with another CLI: ${(0, import_chunk_TUJMDTZA.nextCommand)(spec.state_option, "restart", spec.id, "--backend", "OTHER")}`
+      ];
+    }
+    default:
+      return [];
+  }
+}
+function refusals(staff, refused) {
+  if (refused.length === 0) return [];
+  const wider = staff.profile === "restricted" ? "standard" : "unrestricted";
+  return [
+    `Refused to the agent (profile ${staff.profile}): ${refused.map(import_chunk_LXK2ZILE.plainText).join("; ")}. If it should be allowed: --profile ${wider} with one of the commands below.`
+  ];
+}
+function makeDeliverable(parts) {
+  const { spec, state, staff, paths, isPlain } = parts;
+  if (state.state !== "done") return makeReport(parts);
+  if (spec.timer) return spec.timer.message;
+  if (spec.watch) return `${state.watch?.evidence ?? spec.watch.words}
+`;
+  if (isPlain) return (0, import_chunk_527JQF7V.readRange)(paths.output, 0, Number.MAX_SAFE_INTEGER)?.bytes ?? "";
+  if (staff && staff.answer !== null) return staff.answer;
+  const output = (0, import_chunk_LBMVFM2N.readLogTail)(paths.output);
+  return output.length > 0 ? output : (0, import_chunk_LBMVFM2N.readLogTail)(paths.error);
+}
+function makeReport(parts) {
+  const { spec, state, staff } = parts;
+  if (spec.timer) return timerReport(parts, spec.timer);
+  const sections = [
+    `# ${spec.id}: ${state.state}${state.error ? ` (${state.error.code})` : ""}`,
+    reasonText(parts),
+    facts(parts).join("\n"),
+    progress(parts),
+    workspace(parts),
+    ...logSections(parts),
+    decided(parts),
+    recovery(parts, staff?.reading.denials)
+  ];
+  return `${sections.filter((section) => section !== "").join("\n\n")}
+`;
+}
+function timerReport({ spec, state, cancel }, timer) {
+  const lines = [
+    `# ${spec.id}: ${state.state}`,
+    "",
+    `Canceled${cancelWords(cancel)}. It was due at ${(0, import_chunk_LXK2ZILE.plainText)(timer.due_at)}.`,
+    ...timer.message === "" ? [] : ["", "## Its message", "", timer.message]
+  ];
+  return `${lines.join("\n")}
+`;
+}
+function cancelWords(cancel) {
+  const why = cancel?.why ? `: ${(0, import_chunk_LXK2ZILE.plainText)(cancel.why)}` : "";
+  const who = cancel ? ` by ${(0, import_chunk_LXK2ZILE.plainText)(cancel.owner ?? `process ${cancel.by?.pid ?? "unknown"}`)} at ${(0, import_chunk_LXK2ZILE.plainText)(cancel.at)}` : "";
+  return `${who}${why}`;
+}
+function reasonText({ state, cancel, tree }) {
+  if (state.state === "canceled") {
+    const step = {
+      none: "nothing was running any more",
+      term: "the tree ended on SIGTERM",
+      kill: "SIGKILL was needed"
+    }[tree.step];
+    return `Canceled${cancelWords(cancel)}. ${tree.ended.length} process(es) ended; ${step}.`;
+  }
+  const resets = state.error?.resets ? ` (resets: ${state.error.resets})` : "";
+  return `Reason: ${(0, import_chunk_LXK2ZILE.plainText)(state.error?.message ?? "not known")}${resets}`;
+}
+function facts(parts) {
+  const { spec, state, paths, tree } = parts;
+  const rows = [
+    ["Command", spec.run ? (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_GEPPUING.quoteWords)(spec.run.argv), 1e3) : null],
+    ["Condition", spec.watch ? (0, import_chunk_LXK2ZILE.plainText)(spec.watch.words) : null],
+    ["Seen last", spec.watch && state.watch ? seenLast(state.watch) : null],
+    ["Backend", spec.staff ? `${spec.staff.backend}, mode ${spec.staff.mode}, profile ${spec.staff.profile}` : null],
+    ["Task", spec.staff ? (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)(spec.staff.prompt).replace(/\s+/g, " "), import_chunk_XM3GMG25.excerptBytes) : null],
+    ["Folder", spec.cwd],
+    ["Exit code", state.exit_code === null ? null : String(state.exit_code)],
+    [
+      "Signal",
+      state.signal === null ? null : `${state.signal}${state.signal_certain ? "" : " (by the exit code; not certain)"}`
+    ],
+    ["Duration", state.duration_ms === null ? null : (0, import_chunk_UNGYPAP3.formatDuration)(state.duration_ms)],
+    ["Hard limit", (0, import_chunk_UNGYPAP3.formatDuration)(spec.deadline_ms)],
+    ...(0, import_chunk_HOAZLCPZ.runFacts)(parts),
+    ["Conversation", state.conversation?.id ?? null],
+    [
+      "Survivors",
+      tree.survivors.length > 0 ? tree.survivors.map((one) => `${one.pid} (${one.name})`).join(", ") : null
+    ],
+    ["Warnings", state.warnings.length > 0 ? state.warnings.map((one) => (0, import_chunk_LXK2ZILE.plainText)(one.message)).join("; ") : null],
+    ["Whole output", spec.watch ? null : `${paths.output} and ${paths.error}`],
+    ["What was told", spec.watch ? paths.events : null]
+  ];
+  return rows.filter(([, value]) => value !== null).map(([name, value]) => `${name}: ${value}`);
+}
+function seenLast({ evidence, polls, troubles, trouble }) {
+  const failed = troubles > 0 ? `; the last ${troubles} failed: ${(0, import_chunk_LXK2ZILE.plainText)(trouble ?? "not known why")}` : "";
+  return `${(0, import_chunk_LXK2ZILE.plainText)(evidence)} (${polls} attempts${failed})`;
+}
+function progress({ staff }) {
+  if (!staff) return "";
+  const { reading } = staff;
+  const lines = [];
+  for (const call of reading.tools.slice(-5)) {
+    lines.push(`- ${call.name} ${(0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)(call.input).replace(/\s+/g, " "), import_chunk_XM3GMG25.excerptBytes)} [${call.status}]`);
+  }
+  const text = (0, import_chunk_LXK2ZILE.plainText)(reading.answer || reading.text).trim();
+  if (text !== "") lines.push("", ...(0, import_chunk_LXK2ZILE.tail)(text, import_chunk_XM3GMG25.textTailBytes).text.split("\n"));
+  return lines.length > 0 ? ["## Seen last (not a finished answer)", "", ...lines].join("\n") : "";
+}
+function workspace({ spec, staff }) {
+  if (!staff?.changes) return "";
+  const lines = ["## Workspace", "", (0, import_chunk_HOAZLCPZ.describeChanges)(staff.changes)];
+  if (spec.worktree) {
+    lines.push("", `It worked in a worktree of its own, ${spec.worktree.path} (branch ${spec.worktree.branch}).`);
+    for (const command of (0, import_chunk_CZ2D33KP.takeOverCommands)(spec.worktree, staff.changes)) lines.push(`    ${command}`);
+  }
+  return lines.join("\n");
+}
+function decided({ spec, state }) {
+  if (state.error?.code !== "stalled" || !spec.on_stall) return "";
+  return `## Decided at launch for a stall
+
+${(0, import_chunk_LXK2ZILE.plainText)(spec.on_stall).trim()}`;
+}
+function logSections({ spec, paths }) {
+  if (spec.staff) return [(0, import_chunk_HOAZLCPZ.logSection)("Last error output", paths.error)];
+  const own = spec.run?.log ? (0, import_chunk_HOAZLCPZ.ownLogSection)(spec, spec.run.log) : void 0;
+  return [
+    ...own ? [own.text] : [],
+    ...own?.isWhole ? [] : [(0, import_chunk_HOAZLCPZ.logSection)("Last output", paths.output)],
+    (0, import_chunk_HOAZLCPZ.logSection)("Last error output", paths.error)
+  ];
+}
+function conclude(job, ending) {
+  const { paths, spec } = job;
+  const read = (0, import_chunk_BYPGP4VB.readState)(paths);
+  const before = read.kind === "ok" ? read.value : (0, import_chunk_IAQSATNE.earlyState)(spec.id, spec);
+  const journal = (0, import_chunk_OSQO4432.openJournal)(paths, spec);
+  if ((0, import_chunk_IAQSATNE.isEnded)(before)) {
+    journal.append("late_evidence", { reason: ending.reason, exit_code: ending.exit?.exit_code ?? null });
+    return before;
+  }
+  const end = (0, import_chunk_HMDRSCGT.makeEndState)(job, before, ending);
+  const { state } = end;
+  try {
+    withReserve(paths, () => publish(job, end, ending, journal));
+  } catch (error) {
+    if (!isFull(error)) throw error;
+    state.state = "failed";
+    state.error = {
+      code: "output_unstorable",
+      message: `the result cannot be stored: no space left in ${paths.folder}`
+    };
+    withReserve(paths, () => finish(paths, state));
+  }
+  return state;
+}
+function publish(job, { state, staff, results }, ending, journal) {
+  const { paths, spec } = job;
+  const cancel = (0, import_chunk_BYPGP4VB.readCancel)(paths);
+  (0, import_chunk_527JQF7V.writeFile)(
+    paths.result,
+    madeSafely(
+      state,
+      staff,
+      () => makeDeliverable({
+        spec,
+        paths,
+        state,
+        staff,
+        results,
+        tree: ending.tree,
+        cancel,
+        isPlain: (0, import_chunk_HMDRSCGT.backendOf)(spec)?.answerFrom === "stdout"
+      })
+    )
+  );
+  (0, import_chunk_527JQF7V.writeJson)(paths.resultRecord, (0, import_chunk_HOAZLCPZ.terminalRecord)(spec, paths, state, { tree: ending.tree, staff, results }), {
+    sync: false
+  });
+  if ((0, import_chunk_OSQO4432.readEvents)(paths, journal.seq - 1, 1).events[0]?.type !== "ended") {
+    const { exit_code, error, reconciled } = state;
+    journal.append("ended", { state: state.state, exit_code, error, reconciled });
+  }
+  state.seq = journal.seq;
+  finish(paths, state);
+  if ((0, import_chunk_HOAZLCPZ.isTidy)(spec, state)) for (const file of [paths.output, paths.snapshot]) (0, import_chunk_527JQF7V.removeFile)(file);
+}
+function madeSafely(state, staff, make) {
+  try {
+    return make();
+  } catch (error) {
+    if (state.state === "done" && staff && staff.answer !== null) return staff.answer;
+    const reason = state.error ? `${state.error.code}: ${state.error.message}` : state.state;
+    return `# ${state.id}: ${state.state}
+
+${reason}
+
+The report could not be made: ${(0, import_chunk_NVPF5LEY.messageOf)(error)}
+`;
+  }
+}
+function finish(paths, state) {
+  (0, import_chunk_BYPGP4VB.writeState)(paths, state);
+  (0, import_chunk_527JQF7V.removeFile)(paths.marker);
+  const passing = [paths.reserve, paths.leaseFifo, paths.aliveFifo, paths.limitFifo];
+  const torn = (0, import_chunk_SWRACBME.listNames)(paths.folder).filter((name) => /^\..*\.tmp$/.test(name));
+  for (const file of [...passing, ...torn.map((name) => `${paths.folder}/${name}`)]) (0, import_chunk_527JQF7V.removeFile)(file);
+}
+function finishStored(job) {
+  const stored = (0, import_chunk_BYPGP4VB.readStoredState)(job.paths, job.spec.id);
+  if (!stored) return false;
+  withReserve(job.paths, () => finish(job.paths, stored));
+  return true;
+}
+function withReserve(paths, write) {
+  try {
+    write();
+  } catch (error) {
+    if (!isFull(error) || !(0, import_chunk_527JQF7V.removeFile)(paths.reserve)) throw error;
+    write();
+  }
+}
+function isFull(error) {
+  return ["ENOSPC", "EDQUOT"].includes((0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "");
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
-  runTool
+  conclude,
+  finishStored
 });
 
 },
@@ -622,59 +822,83 @@ function wordOf({ exists, existed, changed, trouble, kind }) {
 });
 
 },
-"./chunk-3NHNMVM6.js": function (module, exports) {
+"./chunk-4KBSMOXV.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  makeStaffVerb: () => makeStaffVerb
+  signInOf: () => signInOf,
+  surveyBackends: () => surveyBackends
 });
 module.exports = stdin_exports;
-var import_chunk_GQGNY33V = load("./chunk-GQGNY33V.js");
-var import_chunk_FOAQWNAG = load("./chunk-FOAQWNAG.js");
-var import_chunk_6JPJIOPW = load("./chunk-6JPJIOPW.js");
-var import_chunk_ZSNPKXTO = load("./chunk-ZSNPKXTO.js");
-var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
-function makeStaffVerb({ mode: id, options = {}, notes, examples, isSynchronous = false }) {
-  const mode = import_chunk_W7HED5VZ.modes[id];
+var import_chunk_LTQFGHNF = load("./chunk-LTQFGHNF.js");
+var import_chunk_BBQHLBRH = load("./chunk-BBQHLBRH.js");
+var import_chunk_O65HRYRH = load("./chunk-O65HRYRH.js");
+var import_chunk_6GPA47WF = load("./chunk-6GPA47WF.js");
+var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
+var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
+var import_node_path = builtin("node:path");
+var signBytes = 64 * 1024;
+var profileNames = ["restricted", "standard", "unrestricted"];
+function surveyBackends(config, cwd, only) {
+  const own = Object.entries(config.backends);
+  const found = import_chunk_BBQHLBRH.backends.filter(({ id }) => id !== "custom" && (only === void 0 || id === only) && !Object.hasOwn(config.backends, id)).map((backend) => survey(backend, backend.id, backend.programs, cwd));
+  const custom = (0, import_chunk_BBQHLBRH.findBackend)("custom");
+  const mine = own.filter(([name]) => only === void 0 || name === only).map(([name, { argv }]) => survey(custom, name, argv.slice(0, 1), cwd));
+  return [...found, ...mine];
+}
+function survey(backend, name, searched, cwd) {
+  const program = searched.map((one) => (0, import_chunk_O65HRYRH.findProgram)(one, cwd)).find((one) => one !== void 0) ?? null;
+  const version = program === null ? null : (0, import_chunk_LTQFGHNF.tellVersion)(backend, program);
+  const isTooOld = version !== null && backend.oldest !== null && (0, import_chunk_BBQHLBRH.isOlder)(version, backend.oldest);
+  const faults = {};
+  for (const profile of profileNames) {
+    const fault = backend.profiles[profile] === null ? null : (0, import_chunk_LTQFGHNF.policyFault)(backend, profile, cwd, version);
+    if (fault !== null) faults[profile] = fault;
+  }
+  const canKeep = profileNames.some((one) => backend.profiles[one] !== null && faults[one] === void 0);
   return {
-    name: id,
-    summary: mode.summary,
-    form: "(--prompt TEXT | --prompt-file PATH | --stdin) [options]",
-    words: { min: 0, max: 0 },
-    options: {
-      ...import_chunk_ZSNPKXTO.staffOptions,
-      ...options,
-      cwd: { kind: "text", value: "DIR", help: "folder to work in (default: here)" },
-      ...import_chunk_ZSNPKXTO.writerOptions,
-      ...import_chunk_ZSNPKXTO.launchOptions
-    },
-    notes: [
-      `Default profile: ${mode.profile}. The task reaches the agent byte for byte, with the words of the mode around it.`,
-      notes
-    ].filter((line) => line !== void 0).join("\n"),
-    examples,
-    async run(context, input) {
-      const prompt = await (0, import_chunk_GQGNY33V.taskOf)(context, input);
-      const words = (0, import_chunk_6JPJIOPW.onceWords)(id, input, (0, import_chunk_6JPJIOPW.folderSaid)(context, input), prompt);
-      const isWaiting = isSynchronous && !input.has("id-only");
-      const repeated = await (0, import_chunk_6JPJIOPW.repeatedLaunch)(context, input, words, isWaiting);
-      if (repeated) return repeated;
-      const cwd = (0, import_chunk_FOAQWNAG.folderOf)(context, input);
-      const staff = (0, import_chunk_GQGNY33V.freshStaff)(context, input, { mode: id, prompt, cwd });
-      return (0, import_chunk_GQGNY33V.launchStaff)(context, input, {
-        verb: id,
-        staff,
-        cwd,
-        lineage: null,
-        isSynchronous: isWaiting,
-        words
-      });
-    }
+    backend: name,
+    title: backend.title,
+    custom: backend.id === "custom",
+    searched,
+    program,
+    not_executable: program === null ? findBlocked(searched) : null,
+    version,
+    oldest: backend.oldest,
+    too_old: isTooOld,
+    sign_in: signInOf(backend),
+    profiles: backend.profiles,
+    faults,
+    install: backend.install,
+    usable: program !== null && !isTooOld && canKeep
   };
+}
+function signInOf({ signIn }) {
+  const home = import_chunk_6GPA47WF.variables.home();
+  const files = signIn.files.filter((file) => home !== void 0 && holdsSomething(import_node_path.default.join(home, file)));
+  const found = { files, variables: signIn.variables.filter((name) => import_chunk_6GPA47WF.variables.isSet(name)) };
+  if (signIn.files.length + signIn.variables.length === 0) return { state: "unknown", ...found };
+  return { state: found.files.length + found.variables.length > 0 ? "signs" : "no_signs", ...found };
+}
+function holdsSomething(file) {
+  if (!(0, import_chunk_SWRACBME.exists)(file)) return false;
+  try {
+    const text = (0, import_chunk_527JQF7V.readText)((0, import_chunk_SWRACBME.realPath)(file), signBytes)?.trim();
+    if (text === void 0) return true;
+    return text !== "" && !/^(?:null|\{\s*\}|\[\s*\])$/.test(text);
+  } catch {
+    return true;
+  }
+}
+function findBlocked(names) {
+  const folders = import_chunk_6GPA47WF.variables.searchPath().split(":").filter(Boolean);
+  const files = names.filter((name) => !name.includes("/")).flatMap((name) => folders.map((folder) => import_node_path.default.join(folder, name)));
+  return files.find(import_chunk_SWRACBME.exists) ?? null;
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
-  makeStaffVerb
+  signInOf,
+  surveyBackends
 });
 
 },
@@ -1068,207 +1292,31 @@ function endBySignal(signal) {
 });
 
 },
-"./chunk-5NF25LVR.js": function (module, exports) {
+"./chunk-6CYNCRK3.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  attempt: () => attempt,
-  makeTools: () => makeTools
+  loadWatch: () => loadWatch,
+  watchIds: () => watchIds
 });
 module.exports = stdin_exports;
-var import_chunk_HJOYLTGT = load("./chunk-HJOYLTGT.js");
-var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_GIHDONFG = load("./chunk-GIHDONFG.js");
-var import_chunk_SBRRC2LY = load("./chunk-SBRRC2LY.js");
-var import_chunk_GANVGQKN = load("./chunk-GANVGQKN.js");
-var import_chunk_OPV5FGPX = load("./chunk-OPV5FGPX.js");
-var import_chunk_IAQSATNE = load("./chunk-IAQSATNE.js");
-var import_chunk_P33TGMKS = load("./chunk-P33TGMKS.js");
-var import_chunk_O65HRYRH = load("./chunk-O65HRYRH.js");
-var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
-var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
-var import_chunk_XM3GMG25 = load("./chunk-XM3GMG25.js");
-var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var import_node_path = builtin("node:path");
-async function shareAnswer(question) {
-  const userKey = usableKey(question.root);
-  if (userKey === void 0) return question.ask();
-  const file = import_node_path.default.join((0, import_chunk_P33TGMKS.rootPaths)(question.root).shared, `${(0, import_chunk_OPV5FGPX.hashOf)(question.key).slice(0, 40)}.json`);
-  const until = (0, import_chunk_Y5L6GQDB.monotonicMs)() + question.waitMs;
-  for (let pause = import_chunk_XM3GMG25.sharedLookMs[0]; ; pause = Math.min(pause * 2, import_chunk_XM3GMG25.sharedLookMs[1])) {
-    const known = await readAnswer(file, question, userKey);
-    if (known) return known;
-    let isOurs = false;
-    try {
-      return await (0, import_chunk_GANVGQKN.withLock)(
-        file.replace(/json$/, "lock"),
-        async () => {
-          isOurs = true;
-          return await readAnswer(file, question, userKey) ?? await askAndKeep(file, question, userKey);
-        },
-        0
-      );
-    } catch (error) {
-      if (isOurs) throw error;
-      if (!(error instanceof import_chunk_NVPF5LEY.FaultError) || error.code !== "busy") return question.ask();
-      if (question.signal?.aborted || (0, import_chunk_Y5L6GQDB.monotonicMs)() + pause > until) throw error;
-    }
-    await (0, import_chunk_Y5L6GQDB.sleep)(pause);
-  }
-}
-function usableKey(root) {
-  try {
-    const folder = (0, import_chunk_P33TGMKS.rootPaths)(root).shared;
-    (0, import_chunk_527JQF7V.createFolder)(folder);
-    const facts = (0, import_chunk_SWRACBME.factsOf)(folder);
-    const isOurs = facts?.kind === "folder" && facts.uid === process.getuid?.() && (facts.mode & 18) === 0;
-    return isOurs ? (0, import_chunk_OPV5FGPX.readKey)() : void 0;
-  } catch {
-    return void 0;
-  }
-}
-async function readAnswer(file, question, userKey) {
-  const stored = parse(file);
-  if (!stored || stored.key !== question.key) return void 0;
-  const age = (0, import_chunk_Y5L6GQDB.nowMs)() - stored.at;
-  if (!(age >= 0 && age < Math.min(stored.hold ?? question.maxAgeMs, import_chunk_XM3GMG25.sharedHoldMs))) return void 0;
-  const { mac, ...rest } = stored;
-  return (0, import_chunk_OPV5FGPX.sameMac)(await (0, import_chunk_OPV5FGPX.macOfAnswer)(rest, userKey), mac) ? stored.value : void 0;
-}
-function parse(file) {
-  try {
-    const { key, at, hold, value, mac } = JSON.parse((0, import_chunk_527JQF7V.readText)(file, 2 * import_chunk_XM3GMG25.sharedBytes) ?? "null");
-    const isWhole = typeof at === "number" && (hold === null || typeof hold === "number") && typeof mac === "string";
-    return isWhole ? { key, at, hold, value, mac } : void 0;
-  } catch {
-    return void 0;
-  }
-}
-async function askAndKeep(file, question, key) {
-  const at = (0, import_chunk_Y5L6GQDB.nowMs)();
-  const value = await question.ask();
-  try {
-    const answer = value.holdMs === void 0 ? { key: question.key, at, hold: null, value } : { key: question.key, at: (0, import_chunk_Y5L6GQDB.nowMs)(), hold: value.holdMs, value };
-    const text = JSON.stringify(value);
-    if (text.length > import_chunk_XM3GMG25.sharedBytes || value.holdMs === 0) (0, import_chunk_527JQF7V.removeFile)(file);
-    else (0, import_chunk_527JQF7V.writeJson)(file, { ...answer, mac: await (0, import_chunk_OPV5FGPX.macOfAnswer)(answer, key) }, { sync: false });
-    removeOld(import_node_path.default.dirname(file));
-  } catch {
-  }
-  return value;
-}
-function removeOld(folder) {
-  for (const name of (0, import_chunk_SWRACBME.listNames)(folder)) {
-    const target = import_node_path.default.join(folder, name);
-    const facts = (0, import_chunk_SWRACBME.factsOf)(target);
-    if (!/^[0-9a-f]{40}\.(json|lock)$/.test(name) || !facts || (0, import_chunk_Y5L6GQDB.nowMs)() - facts.modifiedMs < import_chunk_XM3GMG25.sharedKeepMs) continue;
-    (0, import_chunk_SWRACBME.removeTree)(target);
-  }
-}
-function makeTools(place, leftMs, signal) {
-  const running = new Set();
-  const run = async (call) => {
-    const cwd = call.cwd ?? place.cwd;
-    if (!(0, import_chunk_SWRACBME.isFolder)(cwd)) return neverStarted(`the folder ${cwd} is gone`);
-    place.onRun?.();
-    const { runTool } = await Promise.resolve().then(() => load("./tool-2PWYXFSF.js"));
-    return runTool({
-      program: call.program,
-      args: call.args,
-      cwd,
-      environment: { ...place.environment, ...call.environment },
-      ...call.input === void 0 ? {} : { input: call.input },
-      timeoutMs: Math.min(call.timeoutMs ?? leftMs(), leftMs()),
-      limit: call.limit ?? import_chunk_XM3GMG25.toolBytes,
-      signal
-    });
-  };
-  return {
-    run(call) {
-      const answer = run(call);
-      running.add(answer);
-      const forget = () => void running.delete(answer);
-      answer.then(forget, forget);
-      return answer;
-    },
-    find: import_chunk_O65HRYRH.findTool,
-    cwd: place.cwd,
-    leftMs,
-    ...place.everyMs === void 0 ? {} : { everyMs: place.everyMs },
-    nowMs: import_chunk_Y5L6GQDB.nowMs,
-    signal,
-    job: (id) => standOf(place.root, id),
-    onJobEnd: (id, wake) => untilLetGo(place.root, id, wake),
-    shared: (key, maxAgeMs, ask) => place.everyMs === void 0 ? ask() : shareAnswer({ root: place.root, key, maxAgeMs, waitMs: leftMs(), signal, ask }),
-    idle: async () => void await Promise.allSettled(running)
-  };
-}
-function neverStarted(reason) {
-  return { how: "failed", code: null, reason, stdout: Buffer.alloc(0), stderr: Buffer.alloc(0) };
-}
-async function standOf(root, id) {
-  let view = inspectSafely(root, id);
-  if (view === void 0) return void 0;
-  if (!(0, import_chunk_IAQSATNE.isEnded)(view.state)) view = await (0, import_chunk_GIHDONFG.refreshAttached)(root, id);
-  const { state } = view;
-  const error = state.error ? `${state.error.code}: ${state.error.message}` : null;
-  return { state: state.state, isEnded: (0, import_chunk_IAQSATNE.isEnded)(state), code: (0, import_chunk_6PFAPK5K.exitCodeOf)(state.state), seq: state.seq, error };
-}
-function inspectSafely(root, id) {
-  try {
-    return (0, import_chunk_IAQSATNE.inspect)(root, id);
-  } catch {
-    return void 0;
-  }
-}
-function untilLetGo(root, id, wake) {
-  let isStopped = false;
-  let close;
-  void (0, import_chunk_HJOYLTGT.watchFifo)((0, import_chunk_P33TGMKS.jobPaths)(root, id).leaseFifo, wake).then((found) => {
-    if (isStopped) found?.();
-    else close = found;
-  });
-  return () => {
-    isStopped = true;
-    close?.();
-  };
-}
-async function attempt(kind, input, cursor, terms) {
-  const until = (0, import_chunk_Y5L6GQDB.monotonicMs)() + terms.attemptMs;
-  const over = new AbortController();
-  const end = () => over.abort();
-  const tools = makeTools(terms.place, () => Math.max(1, until - (0, import_chunk_Y5L6GQDB.monotonicMs)()), over.signal);
-  const isOver = new Promise((resolve) => over.signal.addEventListener("abort", () => resolve("over")));
-  const clock = setTimeout(end, terms.attemptMs);
-  terms.signal.addEventListener("abort", end);
-  if (terms.signal.aborted) end();
-  try {
-    const answer = await Promise.race([isOver, look(kind, input, cursor, tools, terms)]);
-    if (answer !== "over") return answer;
-    await Promise.race([tools.idle(), (0, import_chunk_Y5L6GQDB.sleep)(import_chunk_XM3GMG25.toolGraceMs + import_chunk_XM3GMG25.killSettleMs)]);
-    if (terms.signal.aborted) return null;
-    const message = `no answer within ${(0, import_chunk_SBRRC2LY.formatDuration)(terms.attemptMs)}`;
-    return { kind: "trouble", cause: "timeout", message, retryAfterMs: null };
-  } finally {
-    clearTimeout(clock);
-    terms.signal.removeEventListener("abort", end);
-    end();
-  }
-}
-async function look(kind, input, cursor, tools, terms) {
-  try {
-    return await kind.look(input, tools, cursor);
-  } catch (error) {
-    terms.onThrown?.(error);
-    const message = `looking failed by an error of this program: ${(0, import_chunk_NVPF5LEY.messageOf)(error)}`;
-    return { kind: "trouble", cause: "failed", message, retryAfterMs: null };
-  }
+var loaders = {
+  file: async () => (await Promise.resolve().then(() => load("./file-BWPVAI6B.js"))).file,
+  cmd: async () => (await Promise.resolve().then(() => load("./cmd-7EXYREI5.js"))).cmd,
+  http: async () => (await Promise.resolve().then(() => load("./http-3UJPMJGA.js"))).http,
+  npm: async () => (await Promise.resolve().then(() => load("./npm-6S5YKAKH.js"))).npm,
+  ci: async () => (await Promise.resolve().then(() => load("./ci-2K3FRRAI.js"))).ci,
+  pr: async () => (await Promise.resolve().then(() => load("./pr-QJBRXYHC.js"))).pr,
+  review: async () => (await Promise.resolve().then(() => load("./review-7RFR5HJM.js"))).review
+};
+var watchIds = Object.keys(loaders);
+async function loadWatch(id) {
+  return Object.hasOwn(loaders, id) ? loaders[id]() : void 0;
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
-  attempt,
-  makeTools
+  loadWatch,
+  watchIds
 });
 
 },
@@ -1421,748 +1469,6 @@ function definedOnly(source) {
 });
 
 },
-"./chunk-6IKWFSTR.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  LineSplitter: () => LineSplitter,
-  backendOf: () => backendOf,
-  findingsForm: () => findingsForm,
-  makeEndState: () => makeEndState,
-  parseReason: () => parseReason,
-  readSafely: () => readSafely,
-  startedAt: () => startedAt
-});
-module.exports = stdin_exports;
-var import_chunk_7CH2ZGQO = load("./chunk-7CH2ZGQO.js");
-var import_chunk_EUNGKDXG = load("./chunk-EUNGKDXG.js");
-var import_chunk_356WYSYK = load("./chunk-356WYSYK.js");
-var import_chunk_LBMVFM2N = load("./chunk-LBMVFM2N.js");
-var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
-var import_chunk_SBRRC2LY = load("./chunk-SBRRC2LY.js");
-var import_chunk_FSRL2ASG = load("./chunk-FSRL2ASG.js");
-var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
-var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
-var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
-var import_chunk_XM3GMG25 = load("./chunk-XM3GMG25.js");
-var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var import_node_os = require("node:os");
-var reasons = [
-  "exited",
-  "lingered",
-  "canceled",
-  "hard_timeout",
-  "first_output_timeout",
-  "stalled",
-  "sign_in",
-  "state_vanished",
-  "spawn_failed",
-  "never_started",
-  "worker_lost",
-  "host_restarted",
-  "met",
-  "watch_failed",
-  "watch_error",
-  "due"
-];
-function parseReason(text) {
-  return reasons.find((reason) => reason === text);
-}
-function judgeEnd(facts) {
-  if (facts.survivors.length > 0) {
-    return failed("failed", "survivors", `these processes outlived SIGKILL: ${facts.survivors.join(", ")}`);
-  }
-  switch (facts.reason) {
-    case "canceled":
-      return { outcome: "canceled", error: null };
-    case "met":
-    case "due":
-      return { outcome: "done", error: null };
-    case "watch_failed":
-      return failed("failed", "watch_failed", facts.detail ?? "the condition cannot hold any more");
-    case "watch_error":
-      return failed("failed", "watch_error", facts.detail ?? "the condition cannot be looked at");
-    case "exited":
-    case "lingered":
-      return judgeExit(facts);
-    case "hard_timeout":
-      if (isStaff(facts) && facts.staffError === null) return { outcome: "done", error: null };
-      if (facts.kind === "watch")
-        return failed("timed_out", "watch_expired", `the bound of ${facts.deadlineText} was reached${detailOf(facts)}`);
-      return failed("timed_out", "hard_timeout", `the hard limit of ${facts.deadlineText} was reached${told(facts)}`);
-    case "first_output_timeout":
-      return failed("failed", "first_output_timeout", "nothing was printed within --first-output");
-    case "stalled":
-      return failed("failed", "stalled", `nothing happened for the time given by --stall-after${detailOf(facts)}`);
-    case "sign_in":
-      return failed(
-        "failed",
-        "auth",
-        facts.staffError?.message ?? "the agent waits for a sign-in that nobody can give"
-      );
-    case "state_vanished":
-      return failed("crashed", "worker_lost", "the state folder vanished");
-    case "spawn_failed":
-      return failed("failed", "spawn_failed", `the program could not be started: ${facts.detail ?? "not known why"}`);
-    case "never_started":
-      return failed("failed", "never_started", "the launcher died before a worker existed");
-    case "worker_lost":
-      return failed(
-        "crashed",
-        "worker_lost",
-        "the processes that supervise the command were killed; how it ended is not known"
-      );
-    case "host_restarted":
-      return failed("crashed", "host_restarted", "the machine was restarted while the job ran");
-  }
-}
-function judgeExit(facts) {
-  const { exit } = facts;
-  if (exit?.spawn_failed)
-    return failed("failed", "spawn_failed", `the program could not be executed (exit code ${exit.exit_code})`);
-  if (isStaff(facts)) {
-    return facts.staffError ? { outcome: "failed", error: facts.staffError } : { outcome: "done", error: null };
-  }
-  if (!exit) return failed("crashed", "worker_lost", "how the command ended is not known");
-  if (exit.exit_code === facts.successExit) return judgeFiles(facts);
-  if (facts.signal !== null && exit.signaled) return failed("failed", "signal", signalMessage(facts.signal));
-  return failed("failed", "exit_nonzero", `the command exited with code ${exit.exit_code}`);
-}
-function judgeFiles({ missingFiles: missingFiles2 = [] }) {
-  if (missingFiles2.length === 0) return { outcome: "done", error: null };
-  const named = missingFiles2.slice(0, 3).join(", ");
-  const more = missingFiles2.length > 3 ? ` and ${missingFiles2.length - 3} more` : "";
-  return failed("failed", "artifact_missing", `neither new nor changed at the end: ${named}${more}`);
-}
-function isStaff({ kind }) {
-  return kind === "staff";
-}
-function detailOf({ detail }) {
-  return detail === void 0 ? "" : `; ${detail}`;
-}
-function told({ staffError }) {
-  const isWord = staffError && ["auth", "quota", "agent_error", "response_timeout"].includes(staffError.code);
-  return isWord ? `; the agent had told: ${staffError.message}` : "";
-}
-function signalMessage(signal) {
-  const hint = signal === "SIGKILL" ? " (not by us: often the kernel, when memory runs out)" : "";
-  return `the command was ended by ${signal}${hint}`;
-}
-function failed(outcome, code, message) {
-  return { outcome, error: { code, message } };
-}
-function signalOfExit(exitCode, table) {
-  if (exitCode <= 128 || exitCode > 192) return void 0;
-  const number = exitCode - 128;
-  const known = Object.entries(table).find(([, value]) => value === number);
-  return known ? known[0] : `SIG${number}`;
-}
-var signalNumbers = import_node_os.constants.signals;
-function judgeStaff(reading, ending, request) {
-  const answer = reading.answer !== null && reading.answer.trim() !== "" ? reading.answer : null;
-  const warnings = [...reading.warnings, ...denialWarnings(reading)];
-  const error = findError(reading, ending, request, answer);
-  if (error === null && request.reason === "lingered") {
-    warnings.push({
-      code: "ended_after_answer",
-      message: "the agent stayed alive after its final event and was ended"
-    });
-  }
-  if (error === null && request.reason === "hard_timeout") {
-    warnings.push({
-      code: "limit_after_answer",
-      message: "the hard limit struck after the complete answer had arrived"
-    });
-  }
-  return { answer, error, warnings };
-}
-function findError(reading, ending, request, answer) {
-  if (reading.failure) return reading.failure;
-  if (reading.final === "failure")
-    return { code: "agent_error", message: lastWords(ending) ?? "the agent reported a failure" };
-  if (request.reason === "exited" && ending.exitCode !== 0) return exitError(ending);
-  if (reading.final === null && (answer !== null || reading.denials.length === 0)) {
-    return { code: "no_final_answer", message: `the agent ended without a final event${quoted(lastWords(ending))}` };
-  }
-  if (request.resume !== null && request.keepsConversation && reading.conversationId !== request.resume) {
-    const got = reading.conversationId ?? "none";
-    return {
-      code: "conversation_mismatch",
-      message: `conversation ${request.resume} was asked for, the agent used ${got}`
-    };
-  }
-  if (answer !== null) return null;
-  if (reading.denials.length > 0) {
-    return {
-      code: "permission_denied",
-      message: `there is no final answer and these were refused: ${reading.denials.join(", ")}`
-    };
-  }
-  return { code: "no_final_answer", message: "the final answer is empty" };
-}
-function exitError(ending) {
-  const words = quoted(lastWords(ending));
-  if (ending.signal) return { code: "signal", message: `the agent was ended by ${ending.signal}${words}` };
-  return { code: "exit_nonzero", message: `the agent exited with code ${ending.exitCode}${words}` };
-}
-function denialWarnings(reading) {
-  return reading.denials.map((what) => ({ code: "permission_denied", message: `refused to the agent: ${what}` }));
-}
-function lastWords(ending) {
-  const lines = ending.stderrTail.split("\n").map((line) => line.trim());
-  return lines.filter((line) => line !== "").at(-1);
-}
-function quoted(words) {
-  return words === void 0 ? "" : `: ${words}`;
-}
-var severities = ["critical", "high", "medium", "low", "info"];
-var verdicts = ["approve", "changes_requested", "inconclusive"];
-var mostFindings = 500;
-var mostBytes = 1024 * 1024;
-var most = { summary: 1e4, title: 500, detail: 1e4, file: 4096, suggestion: 1e4 };
-var findingsForm = `Your final message must end with one JSON object in a \`\`\`json block, and nothing after it:
-{"verdict": "approve" | "changes_requested" | "inconclusive", "summary": "one paragraph", "findings": [{"severity": "critical" | "high" | "medium" | "low" | "info", "title": "one line", "detail": "what happens and when", "file": "path below the workspace, or null", "line": 12 or null, "suggestion": "how to mend it, or null"}]}
-No findings: an empty list.`;
-function parseFindings(answer) {
-  const text = jsonTextOf(answer);
-  if (text === void 0) return fault("the answer holds no JSON object");
-  const bytes = (0, import_chunk_LXK2ZILE.byteLength)(text);
-  if (bytes > mostBytes) return fault(`the findings have ${bytes} bytes; at most ${mostBytes}`);
-  let value;
-  try {
-    value = JSON.parse(text);
-  } catch (error) {
-    return fault(`its JSON does not parse: ${(0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)((0, import_chunk_NVPF5LEY.messageOf)(error)), 240)}`);
-  }
-  return readFindings(value);
-}
-function jsonTextOf(answer) {
-  const block = lastBlock(answer);
-  if (block !== void 0) return block;
-  const whole = answer.trim();
-  if (whole.startsWith("{")) return whole;
-  const begin = whole.lastIndexOf("\n{");
-  return begin >= 0 && whole.endsWith("}") ? whole.slice(begin + 1) : void 0;
-}
-function lastBlock(answer) {
-  let found;
-  let open;
-  for (let from = 0; from < answer.length; ) {
-    const newline = answer.indexOf("\n", from);
-    const end = newline < 0 ? answer.length : newline;
-    const next = end + 1;
-    const fence = fenceOf(answer.slice(from, end));
-    if (fence && open && fence.info === "" && fence.mark === open.mark && fence.length >= open.length) {
-      const text = isJson(open) || open.info === "" ? answer.slice(open.from, from).trim() : "";
-      if (text.startsWith("{")) found = text;
-      open = void 0;
-    } else if (fence && (!open || isJson(fence))) {
-      open = { ...fence, from: next };
-    }
-    from = next;
-  }
-  return found;
-}
-function fenceOf(line) {
-  const text = line.trim();
-  const [mark = ""] = text;
-  if (mark !== "`" && mark !== "~") return void 0;
-  let length = 0;
-  while (text[length] === mark) length += 1;
-  return length < 3 ? void 0 : { mark, length, info: text.slice(length).trim() };
-}
-function isJson({ info }) {
-  return /^json\w*$/i.test(info);
-}
-function readFindings(value) {
-  if (!isObject(value)) return fault("the JSON is no object");
-  const { verdict, summary, findings } = value;
-  if (!isOneOf(verdict, verdicts)) return fault(`verdict is ${show(verdict)}; allowed: ${verdicts.join(", ")}`);
-  const reason = textFault("summary", summary);
-  if (reason !== void 0 || typeof summary !== "string") return fault(reason ?? "summary is no text");
-  if (!Array.isArray(findings)) return fault("findings is no list");
-  if (findings.length > mostFindings) return fault(`${findings.length} findings; at most ${mostFindings}`);
-  const read = [];
-  for (const [n, one] of findings.entries()) {
-    const reason2 = findingFault(one);
-    if (reason2 !== void 0) return fault(`findings[${n}]: ${reason2}`);
-    const { severity, title, detail, file, line, suggestion } = one;
-    read.push({ severity, title, detail, file: file ?? null, line: line ?? null, suggestion: suggestion ?? null });
-  }
-  return { kind: "ok", value: { verdict, summary, findings: read } };
-}
-function findingFault(one) {
-  if (!isObject(one)) return "no object";
-  if (!isOneOf(one.severity, severities)) return `severity is ${show(one.severity)}; allowed: ${severities.join(", ")}`;
-  for (const name of ["title", "detail", "file", "suggestion"]) {
-    const value = one[name] ?? null;
-    if (value === null && (name === "file" || name === "suggestion")) continue;
-    const reason = textFault(name, value);
-    if (reason !== void 0) return reason;
-  }
-  const { line } = one;
-  if (line !== null && line !== void 0 && !(Number.isSafeInteger(line) && Number(line) > 0))
-    return `line is ${show(line)}; allowed: a number from 1 on, or null`;
-  return void 0;
-}
-function textFault(name, value) {
-  if (typeof value !== "string") return `${name} is no text`;
-  return value.length <= most[name] ? void 0 : `${name} has ${value.length} characters; at most ${most[name]}`;
-}
-function fault(reason) {
-  return { kind: "fault", reason };
-}
-function show(value) {
-  if (typeof value === "string") return `${JSON.stringify(value.slice(0, 60))}${value.length > 60 ? "..." : ""}`;
-  if (typeof value === "object" && value !== null) return Array.isArray(value) ? "a list" : "an object";
-  return value === void 0 ? "missing" : String(value);
-}
-function isObject(value) {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-function isOneOf(value, allowed) {
-  return allowed.some((one) => one === value);
-}
-var LineSplitter = class {
-  parts = [];
-  size = 0;
-  /** Lines that were longer than the bound. *<>/
-  dropped = 0;
-  decoder = new TextDecoder();
-  limit;
-  constructor(limit = import_chunk_XM3GMG25.streamLineBytes) {
-    this.limit = limit;
-  }
-  /** The lines that these bytes complete, without their newlines. *<>/
-  push(bytes) {
-    const lines = [];
-    let from = 0;
-    for (let at = bytes.indexOf(10); at >= 0; at = bytes.indexOf(10, from)) {
-      this.keep(bytes.subarray(from, at));
-      this.take(lines);
-      from = at + 1;
-    }
-    if (from < bytes.length) this.keep(new Uint8Array(bytes.subarray(from)));
-    return lines;
-  }
-  /** What stands after the last newline, once the stream has ended. *<>/
-  end() {
-    const lines = [];
-    if (this.size > 0) this.take(lines);
-    return lines;
-  }
-  keep(piece) {
-    this.size += piece.length;
-    if (this.size > this.limit) this.parts = [];
-    else if (piece.length > 0) this.parts.push(piece);
-  }
-  take(lines) {
-    if (this.size > this.limit) this.dropped += 1;
-    else lines.push(this.decoder.decode(this.parts.length === 1 ? this.parts[0] : join(this.parts, this.size)));
-    this.parts = [];
-    this.size = 0;
-  }
-};
-function join(parts, size) {
-  const whole = new Uint8Array(size);
-  let at = 0;
-  for (const part of parts) {
-    whole.set(part, at);
-    at += part.length;
-  }
-  return whole;
-}
-var chunk = 1024 * 1024;
-function backendOf(spec) {
-  return spec.staff ? (0, import_chunk_EUNGKDXG.findBackend)(spec.staff.backend) : void 0;
-}
-function replay(spec, paths) {
-  const reading = (0, import_chunk_EUNGKDXG.makeReading)();
-  const backend = backendOf(spec);
-  if (!backend) return reading;
-  const at = (0, import_chunk_Y5L6GQDB.isoOf)((0, import_chunk_SWRACBME.factsOf)(paths.output)?.modifiedMs ?? 0);
-  eachLine(paths.output, (line) => readSafely(reading, () => backend.read(line, reading, at)));
-  if (backend.readError)
-    eachLine(paths.error, (line) => readSafely(reading, () => backend.readError?.(line, reading, at)));
-  return reading;
-}
-function readSafely(reading, read) {
-  try {
-    read();
-  } catch (error) {
-    (0, import_chunk_EUNGKDXG.noteWarning)(reading, "backend_error", `the stream has something that could not be read: ${(0, import_chunk_NVPF5LEY.messageOf)(error)}`);
-  }
-}
-function closeReading(spec, paths, reading, exit) {
-  const backend = backendOf(spec);
-  const stderrTail = (0, import_chunk_527JQF7V.readRange)(paths.error, -import_chunk_XM3GMG25.tailBytes, import_chunk_XM3GMG25.tailBytes)?.bytes.toString("utf8") ?? "";
-  const ending = { exitCode: exit.code, signal: exit.signal, stderrTail, byItself: exit.byItself };
-  if (backend?.answerFrom === "stdout") reading.answer = (0, import_chunk_527JQF7V.readText)(paths.output, chunk) ?? "";
-  const asked = { resume: spec.staff?.resume ?? null, earlierError: spec.staff?.earlier?.error ?? null };
-  readSafely(reading, () => backend?.close?.(reading, ending, asked));
-  return ending;
-}
-function eachLine(file, fn) {
-  const lines = new LineSplitter();
-  for (let offset = 0; ; ) {
-    const part = (0, import_chunk_527JQF7V.readRange)(file, offset, chunk);
-    if (!part || part.bytes.length === 0) break;
-    for (const line of lines.push(part.bytes)) fn(line);
-    offset += part.bytes.length;
-  }
-  for (const line of lines.end()) fn(line);
-}
-function usageOf(told2, runsOn, resumed) {
-  if (told2 === null || !runsOn.tokens && !runsOn.cost) return { usage: told2, usage_total: null };
-  if (resumed === null) return { usage: told2, usage_total: told2 };
-  const { earlier } = resumed;
-  if (earlier === null) return { usage: runsOn.tokens ? null : withoutCost(told2), usage_total: told2 };
-  const less = (now, before) => now >= before ? now - before : now;
-  const usage = { ...told2 };
-  if (runsOn.tokens) {
-    usage.input_tokens = less(told2.input_tokens, earlier.input_tokens);
-    usage.output_tokens = less(told2.output_tokens, earlier.output_tokens);
-    usage.total_tokens = less(told2.total_tokens, earlier.total_tokens);
-  }
-  if (runsOn.cost && told2.cost_usd !== void 0) usage.cost_usd = rounded(less(told2.cost_usd, earlier.cost_usd ?? 0));
-  return { usage, usage_total: told2 };
-}
-function withoutCost({ cost_usd: _cost, ...tokens }) {
-  return tokens;
-}
-function rounded(dollars) {
-  return Math.round(dollars * 1e6) / 1e6;
-}
-function endStaff(job, seen, exit, stdout) {
-  const { paths, spec, staff } = job;
-  const backend = backendOf(spec);
-  const reading = seen.reading ?? replay(spec, paths);
-  const byItself = exit.reason === "exited";
-  const ending = closeReading(spec, paths, reading, { code: exit.code, signal: exit.signal, byItself });
-  const verdict = judgeStaff(reading, ending, {
-    resume: staff.resume,
-    reason: staffReason(exit.reason),
-    keepsConversation: backend?.keepsConversation ?? false
-  });
-  const { answer } = verdict;
-  const warnings = [...verdict.warnings];
-  const changes = safely(warnings, "what changed", () => (0, import_chunk_7CH2ZGQO.changesSince)(spec, paths, seen.before)) ?? null;
-  warnings.push(...(0, import_chunk_EUNGKDXG.neighbourWarnings)(paths.root, paths), ...changeWarnings(staff, changes), ...finishWarnings(answer));
-  const resumed = staff.resume === null ? null : { earlier: staff.earlier?.usage_total ?? null };
-  const usage = usageOf(reading.usage, backend?.runsOn ?? { tokens: false, cost: false }, resumed);
-  const error = verdict.error ?? cutAnswer(spec, stdout);
-  const end = { reading, answer, error, warnings, changes, ...usage };
-  if (!staff.schema) return end;
-  const none = { findings: null, findings_error: "the answer could not be read" };
-  return { ...end, ...safely(warnings, "the findings", () => findingsOf(answer, warnings)) ?? none };
-}
-function staffReason(reason) {
-  return reason === "exited" || reason === "lingered" || reason === "hard_timeout" ? reason : "other";
-}
-function cutAnswer(spec, stdout) {
-  if (backendOf(spec)?.answerFrom !== "stdout" || !stdout || stdout.omitted === 0) return null;
-  const message = `the answer has ${stdout.bytes} bytes, of which ${stdout.omitted} in the middle could not be kept`;
-  return { code: "output_unstorable", message };
-}
-function safely(warnings, what, look) {
-  try {
-    return look();
-  } catch (error) {
-    warnings.push({ code: "not_told", message: `${what} could not be told: ${(0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_NVPF5LEY.messageOf)(error), 400)}` });
-    return void 0;
-  }
-}
-function finishWarnings(answer) {
-  if (answer === null || !/^\W{0,10}NOT FINISHED\b/.test(answer.slice(0, 200).trimStart())) return [];
-  const [first = ""] = answer.trimStart().split("\n", 1);
-  return [{ code: "not_finished", message: `the agent says that the task is not finished: ${(0, import_chunk_LXK2ZILE.excerpt)(first, 300)}` }];
-}
-function changeWarnings(staff, changes) {
-  if (!(0, import_chunk_W7HED5VZ.isReader)(staff.mode, staff.profile) || !changes || changes.unchanged) return [];
-  const isToldNothing = changes.file_count + changes.commit_count + changes.refs_changed.length === 0;
-  if (changes.reason !== null && isToldNothing)
-    return [{ code: "not_told", message: `it is not known whether the worktree changed: ${changes.reason}` }];
-  const what = [
-    ...changes.files.slice(0, 5).map((file) => (0, import_chunk_FSRL2ASG.showName)(file.path)),
-    ...changes.file_count > 5 ? [`and ${changes.file_count - 5} more`] : [],
-    ...changes.commit_count > 0 ? [`${changes.commit_count} commit(s)`] : [],
-    ...changes.refs_changed.slice(0, 3).map(import_chunk_FSRL2ASG.showName),
-    ...changes.index_changed && isToldNothing ? ["what is staged"] : [],
-    ...isToldNothing ? changes.beyond : []
-  ];
-  const message = `the ${staff.mode} job was to change nothing (profile ${staff.profile}), but the worktree changed while it ran: ${what.join(", ") || "more than could be looked at"}`;
-  return [{ code: "reader_changed", message }];
-}
-function findingsOf(answer, warnings) {
-  if (answer === null) return { findings: null, findings_error: "there is no final answer" };
-  const parsed = parseFindings(answer);
-  if (parsed.kind === "ok") return { findings: parsed.value, findings_error: null };
-  warnings.push({ code: "findings_unreadable", message: `the structured findings cannot be read: ${parsed.reason}` });
-  return { findings: null, findings_error: parsed.reason };
-}
-function makeEndState(job, before, ending) {
-  const { paths, spec } = job;
-  const { exit } = ending;
-  const signal = exit ? signalOfExit(exit.exit_code, signalNumbers) ?? null : null;
-  const warnings = [...ending.warnings ?? before.warnings];
-  const staff = spec.staff ? endStaff(
-    { paths, spec, staff: spec.staff },
-    { reading: ending.reading, before: ending.before },
-    { reason: ending.reason, code: exit?.exit_code ?? null, signal },
-    ending.omitted?.stdout ?? before.output?.stdout
-  ) : void 0;
-  for (const warning of staff?.warnings ?? [])
-    if (!warnings.some((known) => known.message === warning.message)) warnings.push(warning);
-  const results = spec.run ? (0, import_chunk_356WYSYK.noteResults)(spec.run) : [];
-  const verdict = judgeEnd({
-    reason: ending.reason,
-    exit,
-    signal,
-    successExit: spec.run?.success_exit ?? 0,
-    staffError: staff?.error ?? null,
-    kind: spec.kind,
-    missingFiles: (0, import_chunk_356WYSYK.missingFiles)(results),
-    survivors: ending.tree.survivors.map((one) => one.pid),
-    deadlineText: (0, import_chunk_SBRRC2LY.formatDuration)(spec.deadline_ms),
-    detail: ending.detail
-  });
-  const started = before.started_at ?? startedAt(paths);
-  const ended = timeOf(paths.exit) ?? dueOf(spec, ending) ?? (0, import_chunk_Y5L6GQDB.isoNow)();
-  const conversationId = staff?.reading.conversationId ?? null;
-  const state = {
-    ...before,
-    rev: before.rev + 1,
-    state: verdict.outcome,
-    health: before.health === "attention" ? "unknown" : before.health,
-    attention_kind: null,
-    started_at: started,
-    ended_at: ended,
-    duration_ms: Math.max(0, Date.parse(ended) - Date.parse(started ?? before.created_at)),
-    exit_code: exit?.exit_code ?? null,
-    signal,
-    signal_certain: signal === null ? null : Boolean(exit?.signaled) || ending.reason !== "exited" && ending.tree.step !== "none",
-    error: verdict.error,
-    warnings: [...warnings, ...leftoverWarnings(ending), ...ending.task?.warnings ?? []],
-    conversation: conversationId && spec.staff ? { backend: spec.staff.backend, id: conversationId } : before.conversation,
-    reconciled: ending.reconciled,
-    output: ending.omitted ?? before.output ?? (spec.run || spec.staff ? plainNotes(paths) : null),
-    usage: staff ? staff.usage : before.usage,
-    ...taskFields(spec, ending),
-    ...staff?.usage_total ? { usage_total: staff.usage_total } : {}
-  };
-  return { state, staff, results };
-}
-function taskFields({ run }, { task }) {
-  if (!run?.status_cmd) return {};
-  return { task_status: task?.task_status ?? "unknown", task_exit_code: task?.task_exit_code ?? "unknown" };
-}
-function leftoverWarnings(ending) {
-  if (ending.reason !== "exited" || ending.tree.ended.length === 0) return [];
-  const named = ending.tree.ended.slice(0, 5).map((one) => `${one.pid} (${one.name})`).join(", ");
-  const message = `${ending.tree.ended.length} left-over process(es) were ended after the command: ${named}`;
-  return [{ code: "leftovers_ended", message }];
-}
-function plainNotes(paths) {
-  const note = (file) => ({ bytes: (0, import_chunk_LBMVFM2N.logSize)(file), omitted: 0, exact: true });
-  return { stdout: note(paths.output), stderr: note(paths.error) };
-}
-function dueOf({ timer }, { reason }) {
-  return reason === "due" ? timer?.due_at : void 0;
-}
-function startedAt(paths) {
-  return timeOf(paths.childMark);
-}
-function timeOf(file) {
-  const facts = (0, import_chunk_SWRACBME.factsOf)(file);
-  return facts ? (0, import_chunk_Y5L6GQDB.isoOf)(facts.modifiedMs) : null;
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  LineSplitter,
-  backendOf,
-  findingsForm,
-  makeEndState,
-  parseReason,
-  readSafely,
-  startedAt
-});
-
-},
-"./chunk-6JPJIOPW.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  checkLaunchOptions: () => checkLaunchOptions,
-  folderSaid: () => folderSaid,
-  launchAndTell: () => launchAndTell,
-  launchWords: () => launchWords,
-  onStallOf: () => onStallOf,
-  onceWords: () => onceWords,
-  repeatedLaunch: () => repeatedLaunch,
-  tellLaunched: () => tellLaunched
-});
-module.exports = stdin_exports;
-var import_chunk_SHAJIPXK = load("./chunk-SHAJIPXK.js");
-var import_chunk_TR4KBZT3 = load("./chunk-TR4KBZT3.js");
-var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_TUJMDTZA = load("./chunk-TUJMDTZA.js");
-var import_chunk_IAQSATNE = load("./chunk-IAQSATNE.js");
-var import_chunk_P33TGMKS = load("./chunk-P33TGMKS.js");
-var import_chunk_BYPGP4VB = load("./chunk-BYPGP4VB.js");
-var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
-var import_chunk_6GPA47WF = load("./chunk-6GPA47WF.js");
-var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
-var import_chunk_XM3GMG25 = load("./chunk-XM3GMG25.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var import_node_path = builtin("node:path");
-function launchWords(input) {
-  const onceKey = input.text("once-key") ?? null;
-  if (onceKey === "") throw (0, import_chunk_NVPF5LEY.usageError)('cannot take --once-key "": a key needs at least one character');
-  return { owner: input.text("owner") ?? import_chunk_6GPA47WF.variables.owner() ?? null, label: input.text("label") ?? null, onceKey };
-}
-function onStallOf(input) {
-  const text = input.text("on-stall");
-  if (text === void 0) return null;
-  if (text.trim() === "") throw (0, import_chunk_NVPF5LEY.usageError)("cannot take an empty --on-stall: say what is to be done about a stall");
-  const size = (0, import_chunk_LXK2ZILE.byteLength)(text);
-  if (size > import_chunk_XM3GMG25.onStallBytes)
-    throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take --on-stall of ${size} bytes: at most ${import_chunk_XM3GMG25.onStallBytes} are allowed`);
-  return text;
-}
-function checkLaunchOptions(input) {
-  if (input.has("wait-timeout") && !input.has("wait")) throw (0, import_chunk_NVPF5LEY.usageError)("cannot take --wait-timeout without --wait");
-  input.duration("wait-timeout");
-  for (const other of ["json", "wait"]) {
-    if (input.has("id-only") && input.has(other)) throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take --id-only and --${other} together`);
-  }
-}
-async function launchAndTell(context, input, request, isSynchronous = false) {
-  checkLaunchOptions(input);
-  const root = context.root(input);
-  return tellLaunched(context, input, root, await (0, import_chunk_SHAJIPXK.launch)(root, request), isSynchronous);
-}
-async function tellLaunched(context, input, root, launched, isSynchronous) {
-  if (input.has("wait") || isSynchronous) {
-    const { waitAndTell } = await Promise.resolve().then(() => load("./collecting-JZM5NXEC.js"));
-    const told = launched.isNew ? warningNotes(root, launched.id) : [];
-    const collect = `collect: ${import_chunk_TUJMDTZA.nextCommands.wait(launched.id, root.option)}`;
-    for (const line of [jobLine(launched), collect, ...told]) context.tell(line);
-    const timeoutMs = input.duration("wait-timeout") ?? Number.MAX_SAFE_INTEGER;
-    return waitAndTell(context, root, [launched.id], {
-      mode: "all",
-      timeoutMs,
-      heartbeatMs: null,
-      isJson: input.has("json"),
-      told
-    });
-  }
-  return tellLaunch(root, launched, input);
-}
-function jobLine({ id, isNew }) {
-  return `job ${id}${isNew ? "" : " (this once-key had it already; nothing was started)"}`;
-}
-function warningsOf(root, id) {
-  const spec = (0, import_chunk_BYPGP4VB.readSpec)((0, import_chunk_P33TGMKS.jobPaths)(root.folder, id));
-  return spec.kind === "ok" ? spec.value.warnings ?? [] : [];
-}
-function warningNotes(root, id) {
-  return warningsOf(root, id).map((one) => `warning: ${(0, import_chunk_LXK2ZILE.plainText)(one.message)}`);
-}
-function timerOf(root, id) {
-  const { spec, state } = (0, import_chunk_IAQSATNE.inspect)(root.folder, id);
-  if (!spec?.timer) return void 0;
-  return { facts: { state: state.state, ...(0, import_chunk_TR4KBZT3.timerFacts)(spec.timer) }, line: `due:     ${(0, import_chunk_TR4KBZT3.dueWords)(spec.timer)}` };
-}
-function tellLaunch(root, launched, input) {
-  const { id, isNew } = launched;
-  const notes = warningNotes(root, id);
-  if (input.has("id-only")) return { code: import_chunk_6PFAPK5K.exitCodes.done, out: `${id}
-`, notes };
-  const paths = (0, import_chunk_P33TGMKS.jobPaths)(root.folder, id);
-  const commands = {
-    wait: import_chunk_TUJMDTZA.nextCommands.wait(id, root.option),
-    observe: import_chunk_TUJMDTZA.nextCommands.observe(id, root.option),
-    cancel: import_chunk_TUJMDTZA.nextCommands.cancel(id, root.option)
-  };
-  const timer = timerOf(root, id);
-  if (input.has("json")) {
-    return {
-      code: import_chunk_6PFAPK5K.exitCodes.done,
-      json: {
-        id,
-        new: isNew,
-        ...timer ? { ...timer.facts, replaced: launched.replaced ?? [] } : {},
-        folder: paths.folder,
-        result_path: paths.result,
-        output_path: paths.output,
-        warnings: warningsOf(root, id),
-        next: commands
-      }
-    };
-  }
-  const lines = [
-    jobLine(launched),
-    ...timer ? [timer.line] : [],
-    ...(launched.replaced ?? []).map((earlier) => `replaced: ${earlier}`),
-    `collect: ${commands.wait}`,
-    `observe: ${commands.observe}`,
-    `result:  ${paths.result}`
-  ];
-  return { code: import_chunk_6PFAPK5K.exitCodes.done, out: `${lines.join("\n")}
-`, notes };
-}
-var passing = [
-  "owner",
-  "label",
-  "once-key",
-  "json",
-  "id-only",
-  "wait",
-  "wait-timeout",
-  "foreground",
-  "state-dir",
-  "prompt-file",
-  "stdin"
-];
-function onceWords(verb, input, folder, task) {
-  const options = input.given().filter(([name]) => !passing.includes(name) && !["prompt", "cwd"].includes(name));
-  return JSON.stringify([verb, options.sort(), input.words, input.rest, folder, task]);
-}
-function folderSaid(context, input) {
-  return import_node_path.default.resolve(context.cwd, input.text("cwd") ?? ".");
-}
-async function repeatedLaunch(context, input, words, isSynchronous) {
-  const { onceKey } = launchWords(input);
-  if (onceKey === null) return void 0;
-  checkLaunchOptions(input);
-  const root = context.root(input);
-  const launched = await (0, import_chunk_SHAJIPXK.launchedBefore)(root, onceKey, words);
-  if (!launched) return void 0;
-  const { folder } = (0, import_chunk_P33TGMKS.jobPaths)(root.folder, launched.id);
-  return (0, import_chunk_SWRACBME.exists)(folder) ? tellLaunched(context, input, root, launched, isSynchronous) : tellCleaned(input, launched.id);
-}
-function tellCleaned(input, id) {
-  const note = `job ${id} had this once-key; its record was removed by clean, and nothing was started`;
-  if (input.has("id-only")) return { code: import_chunk_6PFAPK5K.exitCodes.done, out: `${id}
-` };
-  if (input.has("json")) return { code: import_chunk_6PFAPK5K.exitCodes.done, json: { id, new: false, cleaned: true, next: {} } };
-  return { code: import_chunk_6PFAPK5K.exitCodes.done, out: `${note}
-` };
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  checkLaunchOptions,
-  folderSaid,
-  launchAndTell,
-  launchWords,
-  onStallOf,
-  onceWords,
-  repeatedLaunch,
-  tellLaunched
-});
-
-},
 "./chunk-6PFAPK5K.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
@@ -2208,117 +1514,30 @@ function exitCodeOfAll(states) {
 });
 
 },
-"./chunk-6T6TIRRR.js": function (module, exports) {
+"./chunk-74RZ5ALM.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  waitForJobs: () => waitForJobs
+  dueWords: () => dueWords,
+  timerFacts: () => timerFacts
 });
 module.exports = stdin_exports;
-var import_chunk_HJOYLTGT = load("./chunk-HJOYLTGT.js");
-var import_chunk_GIHDONFG = load("./chunk-GIHDONFG.js");
-var import_chunk_IAQSATNE = load("./chunk-IAQSATNE.js");
-var import_chunk_P33TGMKS = load("./chunk-P33TGMKS.js");
-var import_chunk_7DZB4FPX = load("./chunk-7DZB4FPX.js");
+var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
+var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
 var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
-var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-async function waitForJobs(root, ids, options) {
-  const until = (0, import_chunk_Y5L6GQDB.monotonicMs)() + options.timeoutMs;
-  const views = new Map();
-  const stop = new AbortController();
-  const beat = options.heartbeatMs === null ? void 0 : setInterval(() => options.onHeartbeat?.([...views.values()]), options.heartbeatMs);
-  let failure;
-  let ended = 0;
-  await Promise.all(
-    ids.map(async (id) => {
-      try {
-        await waitForOne(root, id, until, stop.signal, (view2) => views.set(id, view2));
-      } catch (error) {
-        failure ??= error;
-        stop.abort();
-        return;
-      }
-      const view = views.get(id);
-      if (view && (0, import_chunk_IAQSATNE.isEnded)(view.state)) ended += 1;
-      if (options.mode === "any" && ended > 0) stop.abort();
-    })
-  );
-  clearInterval(beat);
-  if (failure !== void 0) throw failure;
-  return ids.flatMap((id) => views.get(id) ?? []);
+var import_chunk_XM3GMG25 = load("./chunk-XM3GMG25.js");
+function timerFacts(timer) {
+  const { due_at, slot } = timer;
+  return { due_at, durable: true, slot, message: (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)(timer.message), import_chunk_XM3GMG25.excerptBytes) };
 }
-async function waitForOne(root, id, until, signal, tell) {
-  let woken = quickRounds;
-  for (let round = 0; ; round += 1, woken += 1) {
-    let view = await look(root, id);
-    if (view.damage !== null) await (0, import_chunk_Y5L6GQDB.sleep)(100);
-    if (!(0, import_chunk_SWRACBME.exists)(view.paths.folder)) throw vanishedError(view.paths.folder, id);
-    tell(view);
-    if ((0, import_chunk_IAQSATNE.isEnded)(view.state) || signal.aborted) return;
-    const rest = until - (0, import_chunk_Y5L6GQDB.monotonicMs)();
-    if (rest <= 0) return;
-    const nap = makeNap(signal);
-    const close = await (0, import_chunk_HJOYLTGT.watchFifo)(view.paths.leaseFifo, nap.wake);
-    try {
-      view = await look(root, id);
-      tell(view);
-      if (!(0, import_chunk_IAQSATNE.isEnded)(view.state) && !signal.aborted) {
-        const pause = woken < quickRounds ? 20 : pauseFor(view, close !== void 0, round);
-        if (await nap.sleep(Math.min(rest, pause))) woken = 0;
-      }
-    } finally {
-      close?.();
-    }
-  }
-}
-function pauseFor(view, hasFifo, round) {
-  const condition = (0, import_chunk_IAQSATNE.conditionOf)(view);
-  const soon = Math.min(20 * 1.25 ** round, 1e3);
-  if (condition === "supervised") {
-    const isHeld = view.worker !== null && view.launch !== null && (0, import_chunk_7DZB4FPX.sameIdentity)(view.worker.worker, view.launch.worker);
-    if (isHeld && hasFifo && view.worker?.fifo) return 15e3;
-    return isHeld ? 1e3 : soon;
-  }
-  if (condition === "unseen") return 1e3;
-  return soon;
-}
-var quickRounds = 50;
-function makeNap(signal) {
-  let isAwake = false;
-  let wake = () => {
-    isAwake = true;
-  };
-  return {
-    wake: () => wake(),
-    sleep: (ms) => new Promise((resolve) => {
-      if (isAwake || signal.aborted) return resolve(isAwake);
-      const end = (isWoken) => {
-        clearTimeout(timer);
-        signal.removeEventListener("abort", stop);
-        resolve(isWoken);
-      };
-      const stop = () => end(false);
-      const timer = setTimeout(stop, Math.min(ms, 2 ** 31 - 1));
-      signal.addEventListener("abort", stop);
-      wake = () => end(true);
-    })
-  };
-}
-async function look(root, id) {
-  try {
-    return await (0, import_chunk_GIHDONFG.refreshAttached)(root, id);
-  } catch (error) {
-    if (error instanceof import_chunk_NVPF5LEY.FaultError && error.code === "unknown_job") throw vanishedError((0, import_chunk_P33TGMKS.jobPaths)(root, id).folder, id);
-    throw error;
-  }
-}
-function vanishedError(folder, id) {
-  return new import_chunk_NVPF5LEY.FaultError("state_unusable", `cannot go on waiting for job ${id}: its folder ${folder} is gone`, null);
+function dueWords({ due_at }) {
+  const rest = Date.parse(due_at) - (0, import_chunk_Y5L6GQDB.nowMs)();
+  return rest > 0 ? `${(0, import_chunk_LXK2ZILE.plainText)(due_at)}, in ${(0, import_chunk_UNGYPAP3.formatDuration)(Math.max(1e3, rest))}` : (0, import_chunk_LXK2ZILE.plainText)(due_at);
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
-  waitForJobs
+  dueWords,
+  timerFacts
 });
 
 },
@@ -2684,6 +1903,31 @@ function link(target) {
 });
 
 },
+"./chunk-7LUFXQWN.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  isToolSession: () => isToolSession,
+  noteToolSession: () => noteToolSession
+});
+module.exports = stdin_exports;
+var sessions = new Set();
+var lingerMs = 1e3;
+function isToolSession(session) {
+  return sessions.has(session);
+}
+function noteToolSession(pid) {
+  if (pid === void 0) return () => void 0;
+  sessions.add(pid);
+  return () => setTimeout(() => sessions.delete(pid), lingerMs).unref();
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  isToolSession,
+  noteToolSession
+});
+
+},
 "./chunk-AE5U4VIQ.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
@@ -2828,819 +2072,256 @@ async function startWorker(root, spec, job, generation) {
 });
 
 },
-"./chunk-B67ETKAR.js": function (module, exports) {
+"./chunk-AVPZFZXF.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  endedDocument: () => endedDocument,
-  runNotes: () => runNotes,
-  tellEnded: () => tellEnded,
-  warningNote: () => warningNote
+  freshPaths: () => freshPaths,
+  pathsBefore: () => pathsBefore,
+  programOf: () => programOf,
+  requireLogPath: () => requireLogPath,
+  requireProgram: () => requireProgram
 });
 module.exports = stdin_exports;
-var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_HOAZLCPZ = load("./chunk-HOAZLCPZ.js");
-var import_chunk_356WYSYK = load("./chunk-356WYSYK.js");
-var import_chunk_ZYF5CZ25 = load("./chunk-ZYF5CZ25.js");
-var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
-var import_chunk_TUJMDTZA = load("./chunk-TUJMDTZA.js");
-var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
-var import_chunk_SBRRC2LY = load("./chunk-SBRRC2LY.js");
-var import_chunk_IAQSATNE = load("./chunk-IAQSATNE.js");
-var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
-var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
-var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
-function runNotes({ spec, state, paths }) {
-  const run = spec?.run;
-  if (!run) return [];
-  const read = (0, import_chunk_527JQF7V.readJson)(paths.resultRecord);
-  const told = read.kind === "ok" && Array.isArray(read.value.result_paths) ? read.value.result_paths : [];
-  const results = told.filter(isResultNote);
-  return [
-    ...results.map((note) => `${note.required ? "success file" : "result path"}: ${(0, import_chunk_356WYSYK.describeResult)(note)}`),
-    ...run.log ? [`log: ${(0, import_chunk_LXK2ZILE.plainText)(run.log)}`] : [],
-    ...run.identity ? [`task ${(0, import_chunk_LXK2ZILE.plainText)(run.identity)}: ${(0, import_chunk_HOAZLCPZ.taskWords)(state)}`] : []
-  ];
-}
-function isResultNote(value) {
-  if (typeof value !== "object" || value === null) return false;
-  const { path, kind, size, link_to, trouble } = value;
-  const isText = (one) => one === null || typeof one === "string";
-  const isSize = size === null || typeof size === "number";
-  return typeof path === "string" && isSize && [kind, link_to, trouble].every(isText);
-}
-function workspaceNotes(view) {
-  const { spec, state, paths } = view;
-  if (!spec?.staff || !(0, import_chunk_IAQSATNE.isEnded)(state)) return [];
-  const notes = isHeldBack(spec.staff) ? ["profile: restricted (nothing could be changed)"] : [];
-  const read = (0, import_chunk_527JQF7V.readJson)(paths.resultRecord);
-  const changes = read.kind === "ok" ? read.value.changes : void 0;
-  if (!(0, import_chunk_ZYF5CZ25.isChanges)(changes)) return notes;
-  notes.push(`workspace: ${(0, import_chunk_LXK2ZILE.plainText)((0, import_chunk_HOAZLCPZ.summarizeChanges)(changes))}`);
-  if (!spec.worktree || read.kind !== "ok") return notes;
-  const { take_over: commands } = read.value.worktree ?? {};
-  notes.push(`its own worktree: ${spec.worktree.path} (branch ${spec.worktree.branch})`);
-  if (Array.isArray(commands)) {
-    for (const command of commands.slice(0, 10))
-      if (typeof command === "string") notes.push(`take over: ${(0, import_chunk_LXK2ZILE.plainText)(command)}`);
-  }
-  return notes;
-}
-function isHeldBack({ mode, profile }) {
-  return !(0, import_chunk_W7HED5VZ.isWriter)(profile) && (0, import_chunk_W7HED5VZ.isWriter)((0, import_chunk_W7HED5VZ.findMode)(mode)?.profile ?? "restricted");
-}
-function tellEnded(context, view) {
-  if (view.damage !== null) return tellDamaged(view);
-  const deliverable = (0, import_chunk_527JQF7V.readRange)(view.paths.result, 0, 64 * 1024 * 1024)?.bytes;
-  const notes = [header(view), ...runNotes(view), ...omittedNotes(view.state), ...workspaceNotes(view)];
-  for (const warning of view.state.warnings) notes.push(warningNote(warning));
-  if (!deliverable) notes.push(`warning: no result is stored; see ${view.paths.folder}`);
-  const bytes = deliverable ?? Buffer.alloc(0);
-  return {
-    code: (0, import_chunk_6PFAPK5K.exitCodeOf)(view.state.state),
-    out: context.isTerminal ? forTerminal(bytes) : bytes,
-    notes
-  };
-}
-function warningNote(warning) {
-  return `warning: ${(0, import_chunk_LXK2ZILE.plainText)(warning.message)}`;
-}
-function endedDocument(view) {
-  if (view.damage !== null) return view.state;
-  return { ...recordOf(view), ...whatIsThere(view.paths) };
-}
-function forTerminal(bytes) {
-  const text = (0, import_chunk_LXK2ZILE.plainText)(bytes.toString("utf8"));
-  return text === "" || text.endsWith("\n") ? text : `${text}
-`;
-}
-function tellDamaged(view) {
-  const text = `# ${view.id}: state_damaged
-
-${view.state.error?.message}
-
-Nothing was deleted. What is there: ${view.paths.folder}
-`;
-  return {
-    code: (0, import_chunk_6PFAPK5K.exitCodeOf)(view.state.state),
-    out: text,
-    notes: [`see: ${import_chunk_TUJMDTZA.nextCommands.doctor(view.id, view.spec?.state_option ?? [])}`]
-  };
-}
-function header(view) {
-  const { state, paths, spec } = view;
-  const facts = [
-    ...state.exit_code === null ? [] : [`exit code ${state.exit_code}`],
-    ...state.duration_ms === null ? [] : [(0, import_chunk_SBRRC2LY.formatDuration)(state.duration_ms)]
-  ];
-  const error = state.error && `${state.error.code}: ${(0, import_chunk_LXK2ZILE.plainText)(state.error.message).trimEnd().replace(/\.$/, "")}`;
-  const outcome = error ? `${state.state}, ${error}` : state.state;
-  const first = [outcome, facts.join(", ")].filter((part) => part !== "").join(error ? "; " : ", ");
-  const where = [`result: ${paths.result}`];
-  if (spec?.timer) where.unshift(`due: ${(0, import_chunk_LXK2ZILE.plainText)(spec.timer.due_at)}`);
-  if (spec?.kind === "run") where.push(`whole output: ${paths.output}`);
-  return [`${view.id}: ${first}`, ...where].join("\n");
-}
-function omittedNotes(state) {
-  return Object.entries(state.output ?? {}).filter(([, note]) => note.omitted > 0).map(
-    ([name, note]) => `${name}: ${note.exact ? "" : "about "}${note.omitted} of ${note.bytes} bytes (${(0, import_chunk_TFEMYLSK.formatSize)(note.omitted)}) are left out in the middle`
-  );
-}
-function recordOf({ paths, spec, state }) {
-  const stored = (0, import_chunk_527JQF7V.readText)(paths.resultRecord);
-  try {
-    if (stored !== void 0) return { ...JSON.parse(stored), state: state.state };
-  } catch {
-  }
-  return spec ? (0, import_chunk_HOAZLCPZ.terminalRecord)(spec, paths, state) : state;
-}
-function whatIsThere(paths) {
-  const there = (file) => (0, import_chunk_SWRACBME.exists)(file) ? file : null;
-  return { result_path: there(paths.result), output_path: there(paths.output), error_path: there(paths.error) };
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  endedDocument,
-  runNotes,
-  tellEnded,
-  warningNote
-});
-
-},
-"./chunk-BNC242JP.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  line: () => line,
-  smallFacts: () => smallFacts
-});
-module.exports = stdin_exports;
-var import_chunk_FSRL2ASG = load("./chunk-FSRL2ASG.js");
-var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
-var import_chunk_XM3GMG25 = load("./chunk-XM3GMG25.js");
-function line(text) {
-  const characters = [...(0, import_chunk_FSRL2ASG.oneLine)((0, import_chunk_LXK2ZILE.plainText)(text.slice(0, 16 * import_chunk_XM3GMG25.evidenceChars)))];
-  return characters.length <= import_chunk_XM3GMG25.evidenceChars ? characters.join("") : `${characters.slice(0, import_chunk_XM3GMG25.evidenceChars - 1).join("")}\u2026`;
-}
-function smallFacts(facts) {
-  const plain = (0, import_chunk_LXK2ZILE.plainValue)(facts, import_chunk_XM3GMG25.excerptBytes);
-  return JSON.stringify(plain).length <= import_chunk_XM3GMG25.watchFactsBytes ? plain : { truncated: true };
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  line,
-  smallFacts
-});
-
-},
-"./chunk-BYPGP4VB.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  outcomes: () => outcomes,
-  readCancel: () => readCancel,
-  readExit: () => readExit,
-  readLaunch: () => readLaunch,
-  readMark: () => readMark,
-  readReason: () => readReason,
-  readSpec: () => readSpec,
-  readState: () => readState,
-  readStoredState: () => readStoredState,
-  readWorker: () => readWorker,
-  writeState: () => writeState
-});
-module.exports = stdin_exports;
-var import_chunk_7DZB4FPX = load("./chunk-7DZB4FPX.js");
-var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
-var outcomes = ["done", "failed", "timed_out", "crashed", "canceled"];
-var states = ["queued", "starting", "running", "stopping", "done", "failed", "timed_out", "crashed", "canceled"];
-var kinds = ["staff", "run", "watch", "timer", "gate", "loop"];
-function readSpec(paths) {
-  return typed(paths.spec, (value) => {
-    if (typeof value.id !== "string" || paths.folder.split("/").at(-1) !== value.id)
-      return "its id is not that of its folder";
-    if (typeof value.kind !== "string" || !kinds.includes(value.kind)) return `unknown kind ${String(value.kind)}`;
-    if (typeof value.mark !== "string" || value.mark.length < 16) return "no mark";
-    for (const name of ["verb", "created_at", "engine", "cwd", "mac"])
-      if (typeof value[name] !== "string") return `no ${name}`;
-    for (const name of ["deadline_ms", "deadline_mono_ms", "kill_grace_ms", "max_output_bytes"]) {
-      if (typeof value[name] !== "number") return `no ${name}`;
-    }
-    for (const name of ["owner", "label"])
-      if (value[name] !== null && typeof value[name] !== "string") return `${name} is no text`;
-    if (!(0, import_chunk_7DZB4FPX.isIdentity)(value.launcher)) return "no launcher identity";
-    if (value.kind === "run" && (!isObject(value.run) || !isWords(value.run.argv))) return "no command";
-    if (value.kind === "watch" && (!isObject(value.watch) || typeof value.watch.condition !== "string"))
-      return "no condition";
-    if (value.kind === "timer") return timerFault(value.timer);
-    if (value.kind === "staff" && (!isObject(value.staff) || typeof value.staff.prompt !== "string")) return "no task";
-    return void 0;
-  });
-}
-function timerFault(timer) {
-  if (!isObject(timer) || typeof timer.due_at !== "string" || !Number.isFinite(Date.parse(timer.due_at)))
-    return "no instant";
-  return typeof timer.message === "string" ? void 0 : "no message";
-}
-function readState(paths) {
-  const read = typed(paths.state, (value) => {
-    if (typeof value.state !== "string" || !states.includes(value.state)) return `unknown state ${String(value.state)}`;
-    if (typeof value.rev !== "number" || typeof value.seq !== "number") return "no rev or seq";
-    if (typeof value.created_at !== "string") return "no created_at";
-    if (value.warnings !== void 0 && !(Array.isArray(value.warnings) && value.warnings.every(isNotice)))
-      return "warnings of another form";
-    if (value.error !== void 0 && value.error !== null && !isNotice(value.error)) return "an error of another form";
-    for (const name of ["started_at", "ended_at", "signal"])
-      if (!isAbsent(value[name]) && typeof value[name] !== "string") return `${name} is no text`;
-    for (const name of ["duration_ms", "exit_code"])
-      if (!isAbsent(value[name]) && typeof value[name] !== "number") return `${name} is no number`;
-    const { conversation, output } = value;
-    if (conversation && (!isObject(conversation) || typeof conversation.id !== "string"))
-      return "a conversation of another form";
-    if (output && !isObject(output)) return "an output of another form";
-    return void 0;
-  });
-  if (read.kind !== "ok") return read;
-  const missing = { warnings: [], error: null, conversation: null, output: null, usage: null, reconciled: false };
-  return { kind: "ok", value: { ...missing, ...read.value } };
-}
-function readLaunch(paths) {
-  return typed(paths.launch, (value) => (0, import_chunk_7DZB4FPX.isIdentity)(value.worker) ? void 0 : "no identity of a worker");
-}
-function readWorker(paths) {
-  return typed(paths.worker, (value) => {
-    if (!(0, import_chunk_7DZB4FPX.isIdentity)(value.worker)) return "no identity of a worker";
-    const others = [value.shim, value.child].filter((one) => one !== null && one !== void 0);
-    return others.every(import_chunk_7DZB4FPX.isIdentity) ? void 0 : "a damaged identity";
-  });
-}
-function readExit(paths) {
-  const read = (0, import_chunk_527JQF7V.readJson)(paths.exit);
-  if (read.kind !== "ok" || !Number.isInteger(read.value.exit_code)) return void 0;
-  return {
-    exit_code: Number(read.value.exit_code),
-    signaled: read.value.signaled === true,
-    spawn_failed: read.value.spawn_failed === true
-  };
-}
-function readCancel(paths) {
-  const read = (0, import_chunk_527JQF7V.readJson)(paths.cancel);
-  if (read.kind !== "ok") return void 0;
-  const { by, owner, at, why } = read.value;
-  const text = (value) => typeof value === "string" ? value : null;
-  return { by: (0, import_chunk_7DZB4FPX.isIdentity)(by) ? by : null, owner: text(owner), at: text(at) ?? "unknown", why: text(why) };
-}
-function readReason(paths) {
-  return (0, import_chunk_527JQF7V.readText)(paths.reason, 64)?.trim() || void 0;
-}
-function readMark(file, boot) {
-  const text = (0, import_chunk_527JQF7V.readText)(file, 4096);
-  if (!text?.endsWith("\n")) return void 0;
-  const row = (0, import_chunk_7DZB4FPX.parseStat)(text);
-  const [pid, ...start] = row ? [String(row.pid), row.start] : text.trim().split(" ");
-  const identity = { pid: Number(pid), start_token: start.join(" "), boot_id: boot.boot_id, pid_ns: boot.pid_ns };
-  return (0, import_chunk_7DZB4FPX.isIdentity)(identity) ? identity : void 0;
-}
-function readStoredState(paths, id) {
-  const read = (0, import_chunk_527JQF7V.readJson)(paths.resultRecord);
-  if (read.kind !== "ok" || read.value.id !== id || typeof read.value.rev !== "number" || typeof read.value.seq !== "number")
-    return void 0;
-  return outcomes.includes(read.value.state) ? pickState(read.value) : void 0;
-}
-function pickState(record) {
-  const more = [
-    "kind",
-    "verb",
-    "owner",
-    "label",
-    "cwd",
-    "lineage",
-    "ended_by",
-    "ended_processes",
-    "survivors",
-    "mode",
-    "backend",
-    "model",
-    "profile",
-    "changes",
-    "worktree",
-    "findings",
-    "timer",
-    "result_paths",
-    "findings_error",
-    "result_path",
-    "output_path",
-    "error_path"
-  ];
-  return Object.fromEntries(Object.entries(record).filter(([name]) => !more.includes(name)));
-}
-function writeState(paths, state, options = {}) {
-  (0, import_chunk_527JQF7V.writeJson)(paths.state, state, options);
-}
-function typed(file, fault) {
-  const read = (0, import_chunk_527JQF7V.readJson)(file);
-  if (read.kind !== "ok") return read;
-  const name = file.split("/").at(-1);
-  const reason = fault(read.value);
-  return reason === void 0 ? { kind: "ok", value: read.value } : { kind: "damaged", reason: `${name}: ${reason}` };
-}
-function isObject(value) {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-function isAbsent(value) {
-  return value === void 0 || value === null;
-}
-function isNotice(value) {
-  return isObject(value) && typeof value.code === "string" && typeof value.message === "string";
-}
-function isWords(value) {
-  return Array.isArray(value) && value.length > 0 && value.every((word) => typeof word === "string");
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  outcomes,
-  readCancel,
-  readExit,
-  readLaunch,
-  readMark,
-  readReason,
-  readSpec,
-  readState,
-  readStoredState,
-  readWorker,
-  writeState
-});
-
-},
-"./chunk-CTSRVJRC.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  hmacSha256: () => hmacSha256,
-  sha256: () => sha256,
-  toHex: () => toHex
-});
-module.exports = stdin_exports;
-var constants = new Uint32Array([
-  1116352408,
-  1899447441,
-  3049323471,
-  3921009573,
-  961987163,
-  1508970993,
-  2453635748,
-  2870763221,
-  3624381080,
-  310598401,
-  607225278,
-  1426881987,
-  1925078388,
-  2162078206,
-  2614888103,
-  3248222580,
-  3835390401,
-  4022224774,
-  264347078,
-  604807628,
-  770255983,
-  1249150122,
-  1555081692,
-  1996064986,
-  2554220882,
-  2821834349,
-  2952996808,
-  3210313671,
-  3336571891,
-  3584528711,
-  113926993,
-  338241895,
-  666307205,
-  773529912,
-  1294757372,
-  1396182291,
-  1695183700,
-  1986661051,
-  2177026350,
-  2456956037,
-  2730485921,
-  2820302411,
-  3259730800,
-  3345764771,
-  3516065817,
-  3600352804,
-  4094571909,
-  275423344,
-  430227734,
-  506948616,
-  659060556,
-  883997877,
-  958139571,
-  1322822218,
-  1537002063,
-  1747873779,
-  1955562222,
-  2024104815,
-  2227730452,
-  2361852424,
-  2428436474,
-  2756734187,
-  3204031479,
-  3329325298
-]);
-var blockBytes = 64;
-function sha256(data) {
-  const hash = new Uint32Array([
-    1779033703,
-    3144134277,
-    1013904242,
-    2773480762,
-    1359893119,
-    2600822924,
-    528734635,
-    1541459225
-  ]);
-  const padded = new Uint8Array(Math.ceil((data.length + 9) / blockBytes) * blockBytes);
-  padded.set(data);
-  padded[data.length] = 128;
-  const view = new DataView(padded.buffer);
-  view.setUint32(padded.length - 8, Math.floor(data.length / 2 ** 29));
-  view.setUint32(padded.length - 4, data.length << 3);
-  const words = new Uint32Array(64);
-  for (let at = 0; at < padded.length; at += blockBytes) mixBlock(hash, view, at, words);
-  const digest = new Uint8Array(32);
-  const out = new DataView(digest.buffer);
-  hash.forEach((word, index) => {
-    out.setUint32(index * 4, word);
-  });
-  return digest;
-}
-function hmacSha256(key, data) {
-  const block = new Uint8Array(blockBytes);
-  block.set(key.length > blockBytes ? sha256(key) : key);
-  const inner = sha256(
-    joined(
-      block.map((byte) => byte ^ 54),
-      data
-    )
-  );
-  return sha256(
-    joined(
-      block.map((byte) => byte ^ 92),
-      inner
-    )
-  );
-}
-function toHex(bytes) {
-  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
-}
-function joined(a, b) {
-  const whole = new Uint8Array(a.length + b.length);
-  whole.set(a);
-  whole.set(b, a.length);
-  return whole;
-}
-function mixBlock(hash, view, at, w) {
-  for (let i = 0; i < 16; i += 1) w[i] = view.getUint32(at + i * 4);
-  for (let i = 16; i < 64; i += 1) {
-    const x = w[i - 15];
-    const y = w[i - 2];
-    const s0 = rotate(x, 7) ^ rotate(x, 18) ^ x >>> 3;
-    const s1 = rotate(y, 17) ^ rotate(y, 19) ^ y >>> 10;
-    w[i] = w[i - 16] + s0 + w[i - 7] + s1;
-  }
-  let a = hash[0];
-  let b = hash[1];
-  let c = hash[2];
-  let d = hash[3];
-  let e = hash[4];
-  let f = hash[5];
-  let g = hash[6];
-  let h = hash[7];
-  for (let i = 0; i < 64; i += 1) {
-    const s1 = (e >>> 6 | e << 26) ^ (e >>> 11 | e << 21) ^ (e >>> 25 | e << 7);
-    const t1 = h + s1 + (e & f ^ ~e & g) + constants[i] + w[i] | 0;
-    const s0 = (a >>> 2 | a << 30) ^ (a >>> 13 | a << 19) ^ (a >>> 22 | a << 10);
-    const t2 = s0 + (a & b ^ a & c ^ b & c) | 0;
-    h = g;
-    g = f;
-    f = e;
-    e = d + t1 | 0;
-    d = c;
-    c = b;
-    b = a;
-    a = t1 + t2 | 0;
-  }
-  hash[0] = hash[0] + a;
-  hash[1] = hash[1] + b;
-  hash[2] = hash[2] + c;
-  hash[3] = hash[3] + d;
-  hash[4] = hash[4] + e;
-  hash[5] = hash[5] + f;
-  hash[6] = hash[6] + g;
-  hash[7] = hash[7] + h;
-}
-function rotate(word, bits) {
-  return word >>> bits | word << 32 - bits;
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  hmacSha256,
-  sha256,
-  toHex
-});
-
-},
-"./chunk-CZ2D33KP.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  addWorktree: () => addWorktree,
-  isDirtyTree: () => isDirtyTree,
-  planWorktree: () => planWorktree,
-  removeWorktree: () => removeWorktree,
-  takeOverCommands: () => takeOverCommands,
-  undoWorktree: () => undoWorktree,
-  worktreeWork: () => worktreeWork
-});
-module.exports = stdin_exports;
-var import_chunk_QESDTJOC = load("./chunk-QESDTJOC.js");
-var import_chunk_LCEM6ZMH = load("./chunk-LCEM6ZMH.js");
-var import_chunk_57BTWB2J = load("./chunk-57BTWB2J.js");
-var import_chunk_GEPPUING = load("./chunk-GEPPUING.js");
-var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
-var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
+var import_chunk_O65HRYRH = load("./chunk-O65HRYRH.js");
 var import_chunk_6GPA47WF = load("./chunk-6GPA47WF.js");
 var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
 var import_chunk_XM3GMG25 = load("./chunk-XM3GMG25.js");
-var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_node_path = builtin("node:path");
-var import_node_path2 = builtin("node:path");
-function gitOf(note, terms) {
-  const opened = (0, import_chunk_LCEM6ZMH.openGit)((0, import_chunk_SWRACBME.isFolder)(note.from) ? note.from : note.git_folder, terms);
-  return "git" in opened ? opened.git : void 0;
-}
-function headOf(folder) {
-  const opened = (0, import_chunk_LCEM6ZMH.openGit)(folder);
-  return "git" in opened ? resolve(opened.git, "HEAD") : void 0;
-}
-function branchTip(note) {
-  const git = gitOf(note);
-  return git && resolve(git, `refs/heads/${note.branch}`);
-}
-function resolve(git, name) {
-  const answer = git.run(["rev-parse", "--verify", "--quiet", `${name}^{commit}`]);
-  return answer.ok ? answer.bytes.toString("latin1").trim() : void 0;
-}
-function count(git, revisions) {
-  const answer = git.run(["rev-list", "--count", ...revisions, "--"]);
-  return answer.ok ? Number(answer.bytes.toString("latin1")) : void 0;
-}
-function takeOverCommands(note, changes) {
-  const until = (0, import_chunk_Y5L6GQDB.monotonicMs)() + import_chunk_XM3GMG25.captureBudgetMs;
-  const opened = (0, import_chunk_LCEM6ZMH.openGit)(note.path, { until });
-  const git = "git" in opened ? opened.git : gitOf(note, { until });
-  const tips = git ? tipsOf(git, note, changes, "git" in opened) : [];
-  const held = git ? unmerged(git, note, tips) : [];
-  const merge = (what) => (0, import_chunk_GEPPUING.quoteWords)(["git", "-C", note.from, "merge", what]);
-  if (changes.dirty_after === 0) return held.map(({ name }) => merge(name));
-  const inTree = (...words) => (0, import_chunk_GEPPUING.quoteWords)(["git", "-C", note.path, ...words]);
-  const own = changes.branch.after ?? `${note.branch}-work`;
-  return [
-    ...changes.branch.after === null ? [inTree("switch", "-c", own)] : [],
-    inTree("add", "--all"),
-    inTree("commit", "-m", `Work of ${import_node_path2.default.basename(note.path)}`),
-    merge(own),
-    ...held.filter(({ isHead }) => !isHead).map(({ name }) => merge(name))
-  ];
-}
-function tipsOf(git, note, changes, isTree) {
-  const branches = listBranches(git);
-  const head = isTree ? resolve(git, "HEAD") : void 0;
-  const current = isTree ? currentBranch(git) : void 0;
-  const made = isTree ? madeHere(git) : [];
-  const isMade = ({ name, commit }) => name === note.branch || (made.length > 0 ? made.includes(commit) : changes.refs_changed.includes(`refs/heads/${name}`));
-  const others = branches.filter((tip) => tip.name !== current && isMade(tip));
-  const own = others.filter(({ name }) => name === note.branch);
-  return [
-    ...head === void 0 ? [] : [{ name: current ?? head, commit: head, isHead: true }],
-    ...own,
-    ...others.filter((tip) => !own.includes(tip))
-  ];
-}
-function listBranches(git) {
-  const answer = git.run(["for-each-ref", "--format=%(objectname) %(refname:lstrip=2)", "refs/heads"]);
-  const lines = answer.ok ? answer.bytes.toString("latin1").split("\n") : [];
-  return lines.flatMap((line) => {
-    const [, commit, name] = /^([0-9a-f]{40,64}) (.+)$/.exec(line) ?? [];
-    if (commit === void 0 || name === void 0) return [];
-    return [{ name: isPlain(name) ? name : commit, commit, isHead: false }];
-  });
-}
-function isPlain(name) {
-  return /^[\x21-\x7e]+$/.test(name);
-}
-function currentBranch(git) {
-  const answer = git.run(["symbolic-ref", "--quiet", "--short", "HEAD"]);
-  const name = answer.ok ? answer.bytes.toString("latin1").trim() : "";
-  return isPlain(name) ? name : void 0;
-}
-function madeHere(git) {
-  const answer = git.run(["log", "--walk-reflogs", "--max-count=10000", "--format=%H %gs", "HEAD", "--"]);
-  const lines = answer.ok ? answer.bytes.toString("latin1").split("\n") : [];
-  return lines.flatMap((line) => {
-    const [, commit, words = ""] = /^([0-9a-f]{40,64}) (.*)$/.exec(line) ?? [];
-    return commit === void 0 || /^(?:checkout|reset|branch):/.test(words) ? [] : [commit];
-  });
-}
-function unmerged(git, note, tips) {
-  const known = [note.base, headOf(note.from)].filter((commit) => commit !== void 0);
-  return tips.filter(({ commit }, at) => {
-    if (tips.findIndex((tip) => tip.commit === commit) < at) return false;
-    const others = tips.map((tip) => tip.commit).filter((other) => other !== commit);
-    return (count(git, [commit, "--not", ...known, ...others]) ?? 1) > 0;
-  });
-}
-var checkoutMs = 10 * 6e4;
-var lookMs = 6e4;
-var tries = 3;
-function planWorktree(repoCwd, id) {
-  const at = (0, import_chunk_SWRACBME.realPath)(repoCwd);
-  const root = (0, import_chunk_57BTWB2J.findWorktree)(at);
-  if (root === void 0) throw impossible(`${repoCwd} is not in a git work tree`);
-  const git = requireGit(root);
-  const top = ask(git, ["rev-parse", "--show-toplevel"]);
-  if (top !== root) throw impossible(`the work tree of ${root} is ${top}`);
-  const base = ask(git, ["rev-parse", "--verify", "--quiet", "HEAD^{commit}"], "there is no commit yet");
-  const folder = import_node_path.default.resolve(root, ask(git, ["rev-parse", "--git-common-dir"]));
-  const below = import_node_path.default.relative(root, at);
-  const isThere = below === "" || git.run(["rev-parse", "--verify", "--quiet", `${base}:${below}/`]).ok;
-  const place = import_node_path.default.join(placeFor(root, (0, import_chunk_SWRACBME.realPath)(folder)), id);
+function pathsBefore(given, cwd) {
+  const results = listOf("result", given.results, cwd);
+  const files = listOf("success-file", given.successFiles, cwd);
   return {
-    path: place,
-    branch: `job-companion/${id}`,
-    base,
-    from: root,
-    git_folder: (0, import_chunk_SWRACBME.realPath)(folder),
-    cwd: isThere ? import_node_path.default.join(place, below) : place
+    success_files: files.map((file) => baselineOf("success-file", file)),
+    result_paths: results,
+    result_baselines: results.map((file) => baselineOf("result", file))
   };
 }
-function isDirtyTree(root) {
-  const opened = (0, import_chunk_LCEM6ZMH.openGit)(root, { until: (0, import_chunk_Y5L6GQDB.monotonicMs)() + 2e3 });
-  if ("reason" in opened) return false;
-  const words = [
-    "status",
-    "--porcelain",
-    "-z",
-    "--untracked-files=normal",
-    "--no-renames",
-    "--ignore-submodules=dirty"
-  ];
-  const answer = opened.git.run(words, { limit: 64 * 1024 });
-  return answer.ok ? answer.bytes.length > 0 : answer.cut === "output";
+function freshPaths(run) {
+  const { success_files: files, result_paths: results } = run;
+  return {
+    ...files ? { success_files: files.map(({ path: file }) => baselineOf("success-file", file)) } : {},
+    ...results ? { result_baselines: results.map((file) => baselineOf("result", file)) } : {}
+  };
 }
-function addWorktree(note) {
-  makeFolders(import_node_path.default.dirname(note.path));
-  if ((0, import_chunk_SWRACBME.exists)(note.path)) throw impossible(`${note.path} exists already`);
-  const git = requireGit(note.from);
-  const words = ["worktree", "add", "--quiet", "--no-checkout", "--no-track", "-b", note.branch, note.path, note.base];
-  for (let tried = 1; ; tried += 1) {
-    const answer = git.run(words, { timeoutMs: checkoutMs });
-    if (answer.ok) break;
-    undoWorktree(note);
-    if (tried === tries || !/\bcommondir|worktrees\//.test(answer.reason)) throw impossible(answer.reason);
-  }
-  const reason = checkOut(note);
-  if (reason === void 0) return;
-  git.run(["worktree", "remove", "--force", note.path]);
-  git.run(["update-ref", "-d", `refs/heads/${note.branch}`, note.base]);
-  throw impossible(reason);
+function requireLogPath(text, cwd) {
+  const file = absolutePath("log", text, cwd);
+  lookAllowed("log", file);
+  return file;
 }
-function checkOut(note) {
-  const opened = (0, import_chunk_LCEM6ZMH.openGit)(note.path);
-  if ("reason" in opened) return opened.reason;
-  const answer = opened.git.run(["reset", "--hard", "--quiet"], { timeoutMs: checkoutMs });
-  return answer.ok ? void 0 : answer.reason;
+function listOf(option, texts, cwd) {
+  if (texts.length > import_chunk_XM3GMG25.resultPaths)
+    throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take ${texts.length} times --${option}: at most ${import_chunk_XM3GMG25.resultPaths} are allowed`);
+  const files = texts.map((text) => absolutePath(option, text, cwd));
+  const twice = files.find((file, index) => files.indexOf(file) !== index);
+  if (twice !== void 0) throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take --${option} twice for ${twice}: name each path once`);
+  return files;
 }
-function undoWorktree(note) {
-  removeWorktree(note);
+function absolutePath(option, text, cwd) {
+  if (text === "")
+    throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take --${option} "": allowed is a path, which counts from the job's folder`);
+  if (/[\0\r\n]/.test(text))
+    throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take --${option} ${JSON.stringify(text)}: a path may hold no line end and no NUL`);
+  if (option !== "result" && /\/\.{0,2}$/.test(text))
+    throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take --${option} ${JSON.stringify(text)}: it names a folder; name a file in it`);
+  return import_node_path.default.resolve(cwd, text);
 }
-function worktreeWork(note) {
-  const isGone = !(0, import_chunk_SWRACBME.isFolder)(note.path);
-  const tips = [isGone ? void 0 : headOf(note.path), branchTip(note)].filter((tip) => tip !== void 0);
-  const uncommitted = isGone ? 0 : countUncommitted(note.path);
-  const git = tips.length === 0 ? void 0 : gitOf(note);
-  if (!git) return { uncommitted, commits: 0, isMerged: tips.length === 0, isGone };
-  const elsewhere = [`--exclude=${note.branch}`, "--branches", "--remotes", "--tags", "HEAD"];
-  const commits = count(git, [...tips, "--not", note.base]);
-  const lonely = count(git, [...tips, "--not", ...elsewhere]);
-  return { uncommitted, commits: commits ?? 1, isMerged: lonely === 0, isGone };
+function baselineOf(option, file) {
+  const now = lookAllowed(option, file);
+  return { path: file, before: now ? { size: now.size, modified_ms: now.modifiedMs, inode: now.inode } : null };
 }
-function removeWorktree(note) {
-  const work = worktreeWork(note);
-  if (work.uncommitted > 0 || !work.isMerged) return false;
-  const git = gitOf(note, { also: work.isGone ? [] : [note.path] });
-  if (!git) return work.isGone;
-  const tip = branchTip(note);
-  git.run(["worktree", "remove", note.path]);
-  if ((0, import_chunk_SWRACBME.exists)(note.path)) return false;
-  return tip === void 0 || git.run(["update-ref", "-d", `refs/heads/${note.branch}`, tip]).ok;
-}
-function impossible(reason) {
-  return new import_chunk_NVPF5LEY.FaultError("preflight", `cannot make a worktree for the job; ${reason}`, "go on without --worktree");
-}
-function requireGit(root) {
-  const opened = (0, import_chunk_LCEM6ZMH.openGit)(root);
-  if ("reason" in opened) throw impossible(opened.reason);
-  return opened.git;
-}
-function ask(git, args, otherwise) {
-  const answer = git.run(args);
-  if (!answer.ok) throw impossible(otherwise ?? answer.reason);
-  return answer.bytes.toString("utf8").replace(/\n$/, "");
-}
-function placeFor(root, gitFolder) {
-  const own = (0, import_chunk_6GPA47WF.dataFolder)();
-  if (own === void 0) throw impossible("there is no place for it: HOME and XDG_STATE_HOME are not set");
-  const hash = Buffer.from((0, import_chunk_CTSRVJRC.sha256)(Buffer.from(gitFolder))).toString("hex");
-  const name = import_node_path.default.basename(root).replace(/[^A-Za-z0-9._-]+/g, "-").slice(0, 40);
-  const place = realPlace(import_node_path.default.join(own, "worktrees", `${name}-${hash.slice(0, 8)}`));
-  const around = (0, import_chunk_57BTWB2J.findWorktree)(place) ?? (`${place}/`.startsWith(`${gitFolder}/`) ? gitFolder : void 0);
-  if (around !== void 0)
-    throw impossible(`its place ${place} lies inside the repository ${around}; set XDG_STATE_HOME to a folder outside`);
-  return place;
-}
-function realPlace(folder) {
-  for (let at = folder; ; at = import_node_path.default.dirname(at)) {
-    if ((0, import_chunk_SWRACBME.isFolder)(at) || at === import_node_path.default.dirname(at)) return import_node_path.default.join((0, import_chunk_SWRACBME.realPath)(at), import_node_path.default.relative(at, folder));
+function lookAllowed(option, file) {
+  const now = look(option, file);
+  if (now?.kind === "folder" && option !== "result") throw refusal(option, file, "it is a folder", "name a file in it");
+  if (now?.kind === "other") throw refusal(option, file, "it is neither a file nor a folder");
+  if (now) return now;
+  for (let folder = import_node_path.default.dirname(file); ; folder = import_node_path.default.dirname(folder)) {
+    const kind = look(option, folder)?.kind;
+    if (kind === "folder") return void 0;
+    if (kind !== void 0) throw refusal(option, file, `${folder} is no folder`);
   }
 }
-function makeFolders(folder) {
-  if ((0, import_chunk_SWRACBME.isFolder)(folder)) return;
+function look(option, file) {
   try {
-    makeFolders(import_node_path.default.dirname(folder));
-    (0, import_chunk_527JQF7V.createFolder)(folder);
+    return (0, import_chunk_SWRACBME.lookBehind)(file);
   } catch (error) {
-    if (error instanceof import_chunk_NVPF5LEY.FaultError) throw error;
-    throw impossible(`the folder ${folder} cannot be made (${(0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "error"})`);
+    throw refusal(option, file, `it cannot be looked at (${(0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "error"})`);
   }
 }
-function countUncommitted(folder) {
-  const { git, entries, rest } = (0, import_chunk_QESDTJOC.captureWorkspace)(folder, { exclude: [], budgetMs: lookMs });
-  return git?.root === folder ? entries.length + (rest?.count ?? 0) : 1;
+function refusal(option, file, why, next = "name another path") {
+  return new import_chunk_NVPF5LEY.FaultError("preflight", `cannot take --${option} ${file}: ${why}`, next);
+}
+async function programOf(input, cwd) {
+  const words = input.rest ?? [];
+  if (input.has("shell")) {
+    if (words.length !== 1)
+      throw (0, import_chunk_NVPF5LEY.usageError)(
+        `cannot take ${words.length} words with --shell: it needs the whole command line as one word after --`
+      );
+    return shellOf(words[0], input.has("pipefail"));
+  }
+  const program = requireProgram(words[0], cwd);
+  return { argv: [...words], program };
+}
+function requireProgram(name, cwd) {
+  const program = (0, import_chunk_O65HRYRH.findProgram)(name, cwd);
+  if (program !== void 0) return program;
+  const where = name.includes("/") ? `no executable file of that name (looked from ${cwd})` : `it is not on PATH (${import_chunk_6GPA47WF.variables.searchPath() || "empty"})`;
+  throw new import_chunk_NVPF5LEY.FaultError("preflight", `cannot run ${JSON.stringify(name)}: ${where}`, "give the path of the program");
+}
+async function shellOf(line, hasPipefail) {
+  if (!hasPipefail) return { argv: [sh, "-c", line], program: sh };
+  const program = findBash() ?? (await hasOption(sh) ? sh : void 0);
+  if (program !== void 0) return { argv: [program, "-o", "pipefail", "-c", line], program };
+  throw new import_chunk_NVPF5LEY.FaultError(
+    "preflight",
+    `cannot take --pipefail: there is no bash on PATH, and ${sh} has no such option`,
+    "install bash, or leave --pipefail away"
+  );
+}
+var sh = "/bin/sh";
+function findBash() {
+  const folders = import_chunk_6GPA47WF.variables.searchPath().split(":");
+  const found = folders.filter((folder) => folder.startsWith("/")).map((folder) => (0, import_chunk_O65HRYRH.findProgram)(`${folder}/bash`, "/"));
+  return found.find((file) => file !== void 0);
+}
+async function hasOption(program) {
+  const { runTool } = await Promise.resolve().then(() => load("./tool-LC3XOE6J.js"));
+  const args = ["-o", "pipefail", "-c", ":"];
+  const environment = (0, import_chunk_6GPA47WF.toolEnvironment)();
+  const timeoutMs = import_chunk_XM3GMG25.limits.probe.default;
+  const answer = await runTool({ program, args, cwd: "/", environment, timeoutMs, limit: import_chunk_XM3GMG25.probeBytes });
+  return answer.code === 0;
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
-  addWorktree,
-  isDirtyTree,
-  planWorktree,
-  removeWorktree,
-  takeOverCommands,
-  undoWorktree,
-  worktreeWork
+  freshPaths,
+  pathsBefore,
+  programOf,
+  requireLogPath,
+  requireProgram
 });
 
 },
-"./chunk-DEL2I5TI.js": function (module, exports) {
+"./chunk-AZLFKIDR.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  findLatest: () => findLatest,
-  requireLatest: () => requireLatest
+  findRuns: () => findRuns,
+  judgeRollup: () => judgeRollup
 });
 module.exports = stdin_exports;
-var import_chunk_QOWPTVFD = load("./chunk-QOWPTVFD.js");
-var import_chunk_P33TGMKS = load("./chunk-P33TGMKS.js");
-var import_chunk_BYPGP4VB = load("./chunk-BYPGP4VB.js");
-var import_chunk_GEPPUING = load("./chunk-GEPPUING.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-function findLatest(root, owner, accept = () => true) {
-  for (const id of (0, import_chunk_QOWPTVFD.listJobs)(root)) {
-    const spec = (0, import_chunk_BYPGP4VB.readSpec)((0, import_chunk_P33TGMKS.jobPaths)(root, id));
-    if (spec.kind !== "ok") continue;
-    if (owner !== null && spec.value.owner !== owner) continue;
-    if (accept(id, spec.value)) return id;
-  }
-  return void 0;
+var import_chunk_WVANEZX5 = load("./chunk-WVANEZX5.js");
+var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
+var import_chunk_XM3GMG25 = load("./chunk-XM3GMG25.js");
+var classes = {
+  SUCCESS: "passed",
+  PASS: "passed",
+  SKIPPED: "skipped",
+  SKIPPING: "skipped",
+  NEUTRAL: "skipped",
+  FAILURE: "failed",
+  ERROR: "failed",
+  CANCELLED: "failed",
+  CANCEL: "failed",
+  TIMED_OUT: "failed",
+  STARTUP_FAILURE: "failed",
+  // A person must let it run.
+  ACTION_REQUIRED: "gated",
+  WAITING: "gated"
+};
+function classOf(word) {
+  const known = word.trim().toUpperCase().replace(/[ -]/g, "_");
+  if (Object.hasOwn(classes, known)) return classes[known];
+  return known.includes("FAIL") ? "failed" : "running";
 }
-function requireLatest(root, owner, what, accept) {
-  const id = findLatest(root.folder, owner, accept);
-  if (id !== void 0) return id;
-  const whose = owner === null ? "" : ` of owner ${owner}`;
-  throw new import_chunk_NVPF5LEY.FaultError(
-    "unknown_job",
-    `cannot find ${what}${whose} in the state folder ${root.folder}`,
-    (0, import_chunk_GEPPUING.quoteWords)([...(0, import_chunk_P33TGMKS.selfWords)(), "status", ...root.option])
-  );
+function judgeRollup(checks, runs) {
+  const newest = newestRuns(runs);
+  const counted = countedChecks(checks, runs, newest);
+  const counts = { passed: 0, skipped: 0, failed: 0, gated: 0, running: 0 };
+  const failing = [];
+  const gating = [];
+  const count = (kind, item) => {
+    counts[kind] += 1;
+    if (kind === "failed") failing.push(item);
+    if (kind === "gated" && !gating.includes(item.name)) gating.push(item.name);
+  };
+  for (const check of counted) count(classOf(check.state), { ...nameOf(check), mark: check.link || check.name });
+  for (const run of newest) {
+    const kind = classOf(run.state);
+    const jobs = counted.filter((check) => (0, import_chunk_WVANEZX5.runIdOf)(check) === run.id).map(({ state }) => classOf(state));
+    if (isToldByJobs(kind, jobs)) continue;
+    count(kind, { name: run.workflow, link: run.link, mark: `${run.link || run.id} ${run.startedAt ?? ""}` });
+  }
+  return { word: wordOf(counts), counts, failing, gating, signature: signatureOf(failing) };
+}
+function newestRuns(runs) {
+  const newest = new Map();
+  for (const run of runs) {
+    const key = JSON.stringify([run.workflow, run.event]);
+    const known = newest.get(key);
+    if (!known || isNewer(run, known)) newest.set(key, run);
+  }
+  return [...newest.values()];
+}
+function isNewer(a, b) {
+  const difference = (a.createdAt ?? 0) - (b.createdAt ?? 0);
+  return difference === 0 ? a.id > b.id : difference > 0;
+}
+function countedChecks(checks, runs, newest) {
+  const replaced = new Set(runs.filter((run) => !newest.includes(run)).map(({ id }) => id));
+  const others = new Map();
+  const jobs = [];
+  for (const check of checks) {
+    const id = (0, import_chunk_WVANEZX5.runIdOf)(check);
+    if (id !== void 0) {
+      if (!replaced.has(id)) jobs.push(check);
+      continue;
+    }
+    const key = JSON.stringify([check.workflow, check.name]);
+    const known = others.get(key);
+    if (!known || (check.startedAt ?? 0) >= (known.startedAt ?? 0)) others.set(key, check);
+  }
+  return [...jobs, ...others.values()];
+}
+function isToldByJobs(kind, jobs) {
+  if (kind === "passed" || kind === "skipped") return jobs.length > 0;
+  if (kind === "running") return jobs.includes("running") || jobs.includes("gated");
+  return jobs.includes(kind);
+}
+function wordOf({ passed, failed, gated, running }) {
+  if (failed > 0) return "failing";
+  if (running + gated > 0) return "running";
+  return passed > 0 ? "passing" : "none";
+}
+function nameOf({ name, workflow, link }) {
+  return { name: workflow === "" || workflow === name ? name : `${workflow} / ${name}`, link };
+}
+function signatureOf(failing) {
+  if (failing.length === 0) return "";
+  const marks = failing.map(({ mark }) => mark).sort();
+  return (0, import_chunk_CTSRVJRC.toHex)((0, import_chunk_CTSRVJRC.sha256)(new TextEncoder().encode(marks.join("\n")))).slice(0, 12);
+}
+var runFields = "databaseId,name,workflowName,event,status,conclusion,createdAt,startedAt,url,headSha";
+async function findRuns(repo, head, tools, isFirst) {
+  return (0, import_chunk_WVANEZX5.shareGh)(tools, `runs ${repo}@${head}`, isFirst, async () => {
+    const words = ["run", "list", "--repo", repo, "--commit", head, "--limit", String(import_chunk_XM3GMG25.ghRuns), "--json", runFields];
+    const answer = await (0, import_chunk_WVANEZX5.askGh)(tools, words);
+    if (answer.kind !== "answer") return answer;
+    const rows = (0, import_chunk_WVANEZX5.rowsOf)(answer.value);
+    if (!rows) return (0, import_chunk_WVANEZX5.unexpected)("gh run list gave no list");
+    return { kind: "runs", runs: rows.filter(({ headSha }) => headSha === head).flatMap((row) => (0, import_chunk_WVANEZX5.readRun)(row) ?? []) };
+  });
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
-  findLatest,
-  requireLatest
+  findRuns,
+  judgeRollup
 });
 
 },
-"./chunk-EUNGKDXG.js": function (module, exports) {
+"./chunk-BBQHLBRH.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -3666,7 +2347,7 @@ module.exports = stdin_exports;
 var import_chunk_QOWPTVFD = load("./chunk-QOWPTVFD.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
 var import_chunk_TUJMDTZA = load("./chunk-TUJMDTZA.js");
-var import_chunk_GIHDONFG = load("./chunk-GIHDONFG.js");
+var import_chunk_DI4IUC3N = load("./chunk-DI4IUC3N.js");
 var import_chunk_OPV5FGPX = load("./chunk-OPV5FGPX.js");
 var import_chunk_IAQSATNE = load("./chunk-IAQSATNE.js");
 var import_chunk_P33TGMKS = load("./chunk-P33TGMKS.js");
@@ -5792,7 +4473,7 @@ function modeOf(root, id) {
   return spec.kind === "ok" ? spec.value.staff?.mode : void 0;
 }
 async function settleLost(root) {
-  for (const id of (0, import_chunk_QOWPTVFD.listActive)(root)) await unlessGone(() => (0, import_chunk_GIHDONFG.refresh)(root, id));
+  for (const id of (0, import_chunk_QOWPTVFD.listActive)(root)) await unlessGone(() => (0, import_chunk_DI4IUC3N.refresh)(root, id));
 }
 async function unlessGone(look) {
   try {
@@ -5820,7 +4501,7 @@ function isOver(root, id) {
     if (error instanceof import_chunk_NVPF5LEY.FaultError && error.code === "unknown_job") return true;
     throw error;
   }
-  return condition === "ended" || condition === "damaged" || (0, import_chunk_GIHDONFG.isSettleable)(condition);
+  return condition === "ended" || condition === "damaged" || (0, import_chunk_DI4IUC3N.isSettleable)(condition);
 }
 function placeOf(cwd) {
   const real = (0, import_chunk_SWRACBME.isFolder)(cwd) ? (0, import_chunk_SWRACBME.realPath)(cwd) : cwd;
@@ -5851,6 +4532,1054 @@ function overlaps(a, b) {
   settleLost,
   tellNeighbours,
   versionOf
+});
+
+},
+"./chunk-BNC242JP.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  line: () => line,
+  smallFacts: () => smallFacts
+});
+module.exports = stdin_exports;
+var import_chunk_FSRL2ASG = load("./chunk-FSRL2ASG.js");
+var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
+var import_chunk_XM3GMG25 = load("./chunk-XM3GMG25.js");
+function line(text) {
+  const characters = [...(0, import_chunk_FSRL2ASG.oneLine)((0, import_chunk_LXK2ZILE.plainText)(text.slice(0, 16 * import_chunk_XM3GMG25.evidenceChars)))];
+  return characters.length <= import_chunk_XM3GMG25.evidenceChars ? characters.join("") : `${characters.slice(0, import_chunk_XM3GMG25.evidenceChars - 1).join("")}\u2026`;
+}
+function smallFacts(facts) {
+  const plain = (0, import_chunk_LXK2ZILE.plainValue)(facts, import_chunk_XM3GMG25.excerptBytes);
+  return JSON.stringify(plain).length <= import_chunk_XM3GMG25.watchFactsBytes ? plain : { truncated: true };
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  line,
+  smallFacts
+});
+
+},
+"./chunk-BYPGP4VB.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  outcomes: () => outcomes,
+  readCancel: () => readCancel,
+  readExit: () => readExit,
+  readLaunch: () => readLaunch,
+  readMark: () => readMark,
+  readReason: () => readReason,
+  readSpec: () => readSpec,
+  readState: () => readState,
+  readStoredState: () => readStoredState,
+  readWorker: () => readWorker,
+  writeState: () => writeState
+});
+module.exports = stdin_exports;
+var import_chunk_7DZB4FPX = load("./chunk-7DZB4FPX.js");
+var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
+var outcomes = ["done", "failed", "timed_out", "crashed", "canceled"];
+var states = ["queued", "starting", "running", "stopping", "done", "failed", "timed_out", "crashed", "canceled"];
+var kinds = ["staff", "run", "watch", "timer", "gate", "loop"];
+function readSpec(paths) {
+  return typed(paths.spec, (value) => {
+    if (typeof value.id !== "string" || paths.folder.split("/").at(-1) !== value.id)
+      return "its id is not that of its folder";
+    if (typeof value.kind !== "string" || !kinds.includes(value.kind)) return `unknown kind ${String(value.kind)}`;
+    if (typeof value.mark !== "string" || value.mark.length < 16) return "no mark";
+    for (const name of ["verb", "created_at", "engine", "cwd", "mac"])
+      if (typeof value[name] !== "string") return `no ${name}`;
+    for (const name of ["deadline_ms", "deadline_mono_ms", "kill_grace_ms", "max_output_bytes"]) {
+      if (typeof value[name] !== "number") return `no ${name}`;
+    }
+    for (const name of ["owner", "label"])
+      if (value[name] !== null && typeof value[name] !== "string") return `${name} is no text`;
+    if (!(0, import_chunk_7DZB4FPX.isIdentity)(value.launcher)) return "no launcher identity";
+    if (value.kind === "run" && (!isObject(value.run) || !isWords(value.run.argv))) return "no command";
+    if (value.kind === "watch" && (!isObject(value.watch) || typeof value.watch.condition !== "string"))
+      return "no condition";
+    if (value.kind === "timer") return timerFault(value.timer);
+    if (value.kind === "staff" && (!isObject(value.staff) || typeof value.staff.prompt !== "string")) return "no task";
+    return void 0;
+  });
+}
+function timerFault(timer) {
+  if (!isObject(timer) || typeof timer.due_at !== "string" || !Number.isFinite(Date.parse(timer.due_at)))
+    return "no instant";
+  return typeof timer.message === "string" ? void 0 : "no message";
+}
+function readState(paths) {
+  const read = typed(paths.state, (value) => {
+    if (typeof value.state !== "string" || !states.includes(value.state)) return `unknown state ${String(value.state)}`;
+    if (typeof value.rev !== "number" || typeof value.seq !== "number") return "no rev or seq";
+    if (typeof value.created_at !== "string") return "no created_at";
+    if (value.warnings !== void 0 && !(Array.isArray(value.warnings) && value.warnings.every(isNotice)))
+      return "warnings of another form";
+    if (value.error !== void 0 && value.error !== null && !isNotice(value.error)) return "an error of another form";
+    for (const name of ["started_at", "ended_at", "signal"])
+      if (!isAbsent(value[name]) && typeof value[name] !== "string") return `${name} is no text`;
+    for (const name of ["duration_ms", "exit_code"])
+      if (!isAbsent(value[name]) && typeof value[name] !== "number") return `${name} is no number`;
+    const { conversation, output } = value;
+    if (conversation && (!isObject(conversation) || typeof conversation.id !== "string"))
+      return "a conversation of another form";
+    if (output && !isObject(output)) return "an output of another form";
+    return void 0;
+  });
+  if (read.kind !== "ok") return read;
+  const missing = { warnings: [], error: null, conversation: null, output: null, usage: null, reconciled: false };
+  return { kind: "ok", value: { ...missing, ...read.value } };
+}
+function readLaunch(paths) {
+  return typed(paths.launch, (value) => (0, import_chunk_7DZB4FPX.isIdentity)(value.worker) ? void 0 : "no identity of a worker");
+}
+function readWorker(paths) {
+  return typed(paths.worker, (value) => {
+    if (!(0, import_chunk_7DZB4FPX.isIdentity)(value.worker)) return "no identity of a worker";
+    const others = [value.shim, value.child].filter((one) => one !== null && one !== void 0);
+    return others.every(import_chunk_7DZB4FPX.isIdentity) ? void 0 : "a damaged identity";
+  });
+}
+function readExit(paths) {
+  const read = (0, import_chunk_527JQF7V.readJson)(paths.exit);
+  if (read.kind !== "ok" || !Number.isInteger(read.value.exit_code)) return void 0;
+  return {
+    exit_code: Number(read.value.exit_code),
+    signaled: read.value.signaled === true,
+    spawn_failed: read.value.spawn_failed === true
+  };
+}
+function readCancel(paths) {
+  const read = (0, import_chunk_527JQF7V.readJson)(paths.cancel);
+  if (read.kind !== "ok") return void 0;
+  const { by, owner, at, why } = read.value;
+  const text = (value) => typeof value === "string" ? value : null;
+  return { by: (0, import_chunk_7DZB4FPX.isIdentity)(by) ? by : null, owner: text(owner), at: text(at) ?? "unknown", why: text(why) };
+}
+function readReason(paths) {
+  return (0, import_chunk_527JQF7V.readText)(paths.reason, 64)?.trim() || void 0;
+}
+function readMark(file, boot) {
+  const text = (0, import_chunk_527JQF7V.readText)(file, 4096);
+  if (!text?.endsWith("\n")) return void 0;
+  const row = (0, import_chunk_7DZB4FPX.parseStat)(text);
+  const [pid, ...start] = row ? [String(row.pid), row.start] : text.trim().split(" ");
+  const identity = { pid: Number(pid), start_token: start.join(" "), boot_id: boot.boot_id, pid_ns: boot.pid_ns };
+  return (0, import_chunk_7DZB4FPX.isIdentity)(identity) ? identity : void 0;
+}
+function readStoredState(paths, id) {
+  const read = (0, import_chunk_527JQF7V.readJson)(paths.resultRecord);
+  if (read.kind !== "ok" || read.value.id !== id || typeof read.value.rev !== "number" || typeof read.value.seq !== "number")
+    return void 0;
+  return outcomes.includes(read.value.state) ? pickState(read.value) : void 0;
+}
+function pickState(record) {
+  const more = [
+    "kind",
+    "verb",
+    "owner",
+    "label",
+    "cwd",
+    "lineage",
+    "ended_by",
+    "ended_processes",
+    "survivors",
+    "mode",
+    "backend",
+    "model",
+    "profile",
+    "changes",
+    "worktree",
+    "findings",
+    "timer",
+    "result_paths",
+    "findings_error",
+    "result_path",
+    "output_path",
+    "error_path"
+  ];
+  return Object.fromEntries(Object.entries(record).filter(([name]) => !more.includes(name)));
+}
+function writeState(paths, state, options = {}) {
+  (0, import_chunk_527JQF7V.writeJson)(paths.state, state, options);
+}
+function typed(file, fault) {
+  const read = (0, import_chunk_527JQF7V.readJson)(file);
+  if (read.kind !== "ok") return read;
+  const name = file.split("/").at(-1);
+  const reason = fault(read.value);
+  return reason === void 0 ? { kind: "ok", value: read.value } : { kind: "damaged", reason: `${name}: ${reason}` };
+}
+function isObject(value) {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+function isAbsent(value) {
+  return value === void 0 || value === null;
+}
+function isNotice(value) {
+  return isObject(value) && typeof value.code === "string" && typeof value.message === "string";
+}
+function isWords(value) {
+  return Array.isArray(value) && value.length > 0 && value.every((word) => typeof word === "string");
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  outcomes,
+  readCancel,
+  readExit,
+  readLaunch,
+  readMark,
+  readReason,
+  readSpec,
+  readState,
+  readStoredState,
+  readWorker,
+  writeState
+});
+
+},
+"./chunk-C3MO3KIO.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  cancelJob: () => cancelJob
+});
+module.exports = stdin_exports;
+var import_chunk_URLKRIZX = load("./chunk-URLKRIZX.js");
+var import_chunk_DI4IUC3N = load("./chunk-DI4IUC3N.js");
+var import_chunk_IAQSATNE = load("./chunk-IAQSATNE.js");
+var import_chunk_7DZB4FPX = load("./chunk-7DZB4FPX.js");
+var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
+var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
+var import_chunk_XM3GMG25 = load("./chunk-XM3GMG25.js");
+var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+async function cancelJob(root, id, request, patienceMs) {
+  const before = await (0, import_chunk_DI4IUC3N.refresh)(root, id);
+  if ((0, import_chunk_IAQSATNE.isEnded)(before.state))
+    return { view: before, result: before.state.state === "canceled" ? "canceled" : "ended_before" };
+  askFor(before, `${JSON.stringify({ by: (0, import_chunk_7DZB4FPX.ownIdentity)(), owner: request.owner, at: (0, import_chunk_Y5L6GQDB.isoNow)(), why: request.why })}
+`);
+  nudge(before);
+  const timeoutMs = patienceMs ?? (before.spec?.kill_grace_ms ?? 0) + import_chunk_XM3GMG25.killSettleMs + 5e3 + askingMs(before);
+  const [view = before] = await (0, import_chunk_URLKRIZX.waitForJobs)(root, [id], { mode: "all", timeoutMs, heartbeatMs: null });
+  if (view.state.state === "canceled") return { view, result: "canceled" };
+  return { view, result: (0, import_chunk_IAQSATNE.isEnded)(view.state) ? "ended_before" : "requested" };
+}
+function askingMs({ spec }) {
+  return spec?.run?.status_cmd ? import_chunk_XM3GMG25.taskStatusMs + import_chunk_XM3GMG25.toolGraceMs : 0;
+}
+function askFor({ paths }, text) {
+  for (let round = 1; ; round += 1) {
+    try {
+      (0, import_chunk_527JQF7V.createFile)(paths.cancel, text);
+      return;
+    } catch (error) {
+      if ((0, import_chunk_NVPF5LEY.errnoOf)(error) !== "ENOENT" || round === 3 || !(0, import_chunk_SWRACBME.exists)(paths.folder)) throw error;
+    }
+  }
+}
+function nudge(view) {
+  const engine = (0, import_chunk_IAQSATNE.findEngine)(view.spec?.engine ?? "") ?? import_chunk_IAQSATNE.defaultEngine;
+  for (const identity of [view.launch?.worker, view.worker?.worker]) if (identity) engine.signal(identity, "SIGURG");
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  cancelJob
+});
+
+},
+"./chunk-CT7JRPWG.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  concludeAsked: () => concludeAsked
+});
+module.exports = stdin_exports;
+var import_chunk_2PHT5JF7 = load("./chunk-2PHT5JF7.js");
+var import_chunk_MSKH6U7O = load("./chunk-MSKH6U7O.js");
+var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
+var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
+var import_chunk_GWHZZS3D = load("./chunk-GWHZZS3D.js");
+var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
+var import_chunk_6GPA47WF = load("./chunk-6GPA47WF.js");
+var import_chunk_XM3GMG25 = load("./chunk-XM3GMG25.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+async function concludeAsked(job, ending, tree) {
+  const { run } = job.spec;
+  if (!run?.status_cmd) return (0, import_chunk_2PHT5JF7.conclude)(job, ending);
+  const left = tree === null || ending.reason === "exited" ? [] : [leftWarning(ending.reason, tree)];
+  const task = await askTask(job.spec, run.status_cmd, run.identity ?? "");
+  return (0, import_chunk_2PHT5JF7.conclude)(job, { ...ending, task: { ...task, warnings: [...left, ...task.warnings] } });
+}
+async function askTask(spec, line, identity) {
+  const answer = await ask(spec, line);
+  const read = readAnswer(answer, identity);
+  if (!("why" in read)) return { ...read, warnings: [] };
+  const message = `how the task stands is not known: the status command ${read.why}`;
+  return { task_status: "unknown", task_exit_code: "unknown", warnings: [{ code: "task_unknown", message }] };
+}
+async function ask({ id, cwd }, line) {
+  const environment = (0, import_chunk_6GPA47WF.questionEnvironment)({ id, cwd });
+  try {
+    const shell = { program: "/bin/sh", args: ["-c", line], cwd, environment };
+    return await (0, import_chunk_GWHZZS3D.runTool)({ ...shell, timeoutMs: import_chunk_XM3GMG25.taskStatusMs, limit: import_chunk_XM3GMG25.probeBytes });
+  } catch (error) {
+    return { how: "failed", code: null, reason: (0, import_chunk_NVPF5LEY.messageOf)(error), stdout: Buffer.alloc(0), stderr: Buffer.alloc(0) };
+  }
+}
+function readAnswer(answer, identity) {
+  const trouble = troubleOf(answer);
+  if (trouble !== void 0) return { why: trouble };
+  let told;
+  try {
+    told = JSON.parse(answer.stdout.toString("utf8"));
+  } catch {
+    return { why: "printed no JSON object" };
+  }
+  if (typeof told !== "object" || told === null || Array.isArray(told)) return { why: "printed no JSON object" };
+  const { identity: named, status, exit_code: code } = told;
+  if (typeof named !== "string" && !Number.isSafeInteger(named)) return { why: "names no task" };
+  if (String(named) !== identity) return { why: `names another task (${oneLine(String(named))})` };
+  if (typeof status !== "string" || oneLine(status) === "") return { why: "tells no status" };
+  return { task_status: oneLine(status), task_exit_code: Number.isSafeInteger(code) ? code : "unknown" };
+}
+function troubleOf({ how, code, reason, stderr }) {
+  switch (how) {
+    case "timeout":
+      return `gave no answer within ${(0, import_chunk_UNGYPAP3.formatDuration)(import_chunk_XM3GMG25.taskStatusMs)}`;
+    case "flooded":
+      return `printed more than ${(0, import_chunk_TFEMYLSK.formatSize)(import_chunk_XM3GMG25.probeBytes)}`;
+    case "failed":
+      return `could not be started (${oneLine(reason ?? "not known why")})`;
+    case "aborted":
+      return "was broken off";
+    case "exited":
+      if (code === 0) return void 0;
+      return `${code === null ? "was killed" : `exited with code ${code}`}${saidOf(stderr)}`;
+  }
+}
+function saidOf(stderr) {
+  const said = oneLine(stderr.toString("utf8"));
+  return said === "" ? "" : ` (${said})`;
+}
+function oneLine(text) {
+  return (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)(text).replace(/\s+/g, " ").trim(), Math.min(import_chunk_XM3GMG25.evidenceChars, import_chunk_XM3GMG25.excerptBytes));
+}
+function leftWarning(reason, tree) {
+  const left = (0, import_chunk_MSKH6U7O.findEscaped)(tree);
+  const named = left.slice(0, 10).map(({ pid, name }) => `${pid} (${oneLine(name)})`);
+  const more = left.length > named.length ? ` and ${left.length - named.length} more` : "";
+  const where = left.length > 0 ? `left alone: ${named.join(", ")}${more}` : "none of its processes was found here";
+  const message = `only the watching over the task has ended (${reason}); the task itself may live on; ${where}`;
+  return { code: "task_left", message };
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  concludeAsked
+});
+
+},
+"./chunk-CTSRVJRC.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  hmacSha256: () => hmacSha256,
+  sha256: () => sha256,
+  toHex: () => toHex
+});
+module.exports = stdin_exports;
+var constants = new Uint32Array([
+  1116352408,
+  1899447441,
+  3049323471,
+  3921009573,
+  961987163,
+  1508970993,
+  2453635748,
+  2870763221,
+  3624381080,
+  310598401,
+  607225278,
+  1426881987,
+  1925078388,
+  2162078206,
+  2614888103,
+  3248222580,
+  3835390401,
+  4022224774,
+  264347078,
+  604807628,
+  770255983,
+  1249150122,
+  1555081692,
+  1996064986,
+  2554220882,
+  2821834349,
+  2952996808,
+  3210313671,
+  3336571891,
+  3584528711,
+  113926993,
+  338241895,
+  666307205,
+  773529912,
+  1294757372,
+  1396182291,
+  1695183700,
+  1986661051,
+  2177026350,
+  2456956037,
+  2730485921,
+  2820302411,
+  3259730800,
+  3345764771,
+  3516065817,
+  3600352804,
+  4094571909,
+  275423344,
+  430227734,
+  506948616,
+  659060556,
+  883997877,
+  958139571,
+  1322822218,
+  1537002063,
+  1747873779,
+  1955562222,
+  2024104815,
+  2227730452,
+  2361852424,
+  2428436474,
+  2756734187,
+  3204031479,
+  3329325298
+]);
+var blockBytes = 64;
+function sha256(data) {
+  const hash = new Uint32Array([
+    1779033703,
+    3144134277,
+    1013904242,
+    2773480762,
+    1359893119,
+    2600822924,
+    528734635,
+    1541459225
+  ]);
+  const padded = new Uint8Array(Math.ceil((data.length + 9) / blockBytes) * blockBytes);
+  padded.set(data);
+  padded[data.length] = 128;
+  const view = new DataView(padded.buffer);
+  view.setUint32(padded.length - 8, Math.floor(data.length / 2 ** 29));
+  view.setUint32(padded.length - 4, data.length << 3);
+  const words = new Uint32Array(64);
+  for (let at = 0; at < padded.length; at += blockBytes) mixBlock(hash, view, at, words);
+  const digest = new Uint8Array(32);
+  const out = new DataView(digest.buffer);
+  hash.forEach((word, index) => {
+    out.setUint32(index * 4, word);
+  });
+  return digest;
+}
+function hmacSha256(key, data) {
+  const block = new Uint8Array(blockBytes);
+  block.set(key.length > blockBytes ? sha256(key) : key);
+  const inner = sha256(
+    joined(
+      block.map((byte) => byte ^ 54),
+      data
+    )
+  );
+  return sha256(
+    joined(
+      block.map((byte) => byte ^ 92),
+      inner
+    )
+  );
+}
+function toHex(bytes) {
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+function joined(a, b) {
+  const whole = new Uint8Array(a.length + b.length);
+  whole.set(a);
+  whole.set(b, a.length);
+  return whole;
+}
+function mixBlock(hash, view, at, w) {
+  for (let i = 0; i < 16; i += 1) w[i] = view.getUint32(at + i * 4);
+  for (let i = 16; i < 64; i += 1) {
+    const x = w[i - 15];
+    const y = w[i - 2];
+    const s0 = rotate(x, 7) ^ rotate(x, 18) ^ x >>> 3;
+    const s1 = rotate(y, 17) ^ rotate(y, 19) ^ y >>> 10;
+    w[i] = w[i - 16] + s0 + w[i - 7] + s1;
+  }
+  let a = hash[0];
+  let b = hash[1];
+  let c = hash[2];
+  let d = hash[3];
+  let e = hash[4];
+  let f = hash[5];
+  let g = hash[6];
+  let h = hash[7];
+  for (let i = 0; i < 64; i += 1) {
+    const s1 = (e >>> 6 | e << 26) ^ (e >>> 11 | e << 21) ^ (e >>> 25 | e << 7);
+    const t1 = h + s1 + (e & f ^ ~e & g) + constants[i] + w[i] | 0;
+    const s0 = (a >>> 2 | a << 30) ^ (a >>> 13 | a << 19) ^ (a >>> 22 | a << 10);
+    const t2 = s0 + (a & b ^ a & c ^ b & c) | 0;
+    h = g;
+    g = f;
+    f = e;
+    e = d + t1 | 0;
+    d = c;
+    c = b;
+    b = a;
+    a = t1 + t2 | 0;
+  }
+  hash[0] = hash[0] + a;
+  hash[1] = hash[1] + b;
+  hash[2] = hash[2] + c;
+  hash[3] = hash[3] + d;
+  hash[4] = hash[4] + e;
+  hash[5] = hash[5] + f;
+  hash[6] = hash[6] + g;
+  hash[7] = hash[7] + h;
+}
+function rotate(word, bits) {
+  return word >>> bits | word << 32 - bits;
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  hmacSha256,
+  sha256,
+  toHex
+});
+
+},
+"./chunk-CZ2D33KP.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  addWorktree: () => addWorktree,
+  isDirtyTree: () => isDirtyTree,
+  planWorktree: () => planWorktree,
+  removeWorktree: () => removeWorktree,
+  takeOverCommands: () => takeOverCommands,
+  undoWorktree: () => undoWorktree,
+  worktreeWork: () => worktreeWork
+});
+module.exports = stdin_exports;
+var import_chunk_QESDTJOC = load("./chunk-QESDTJOC.js");
+var import_chunk_LCEM6ZMH = load("./chunk-LCEM6ZMH.js");
+var import_chunk_57BTWB2J = load("./chunk-57BTWB2J.js");
+var import_chunk_GEPPUING = load("./chunk-GEPPUING.js");
+var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
+var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
+var import_chunk_6GPA47WF = load("./chunk-6GPA47WF.js");
+var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
+var import_chunk_XM3GMG25 = load("./chunk-XM3GMG25.js");
+var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_node_path = builtin("node:path");
+var import_node_path2 = builtin("node:path");
+function gitOf(note, terms) {
+  const opened = (0, import_chunk_LCEM6ZMH.openGit)((0, import_chunk_SWRACBME.isFolder)(note.from) ? note.from : note.git_folder, terms);
+  return "git" in opened ? opened.git : void 0;
+}
+function headOf(folder) {
+  const opened = (0, import_chunk_LCEM6ZMH.openGit)(folder);
+  return "git" in opened ? resolve(opened.git, "HEAD") : void 0;
+}
+function branchTip(note) {
+  const git = gitOf(note);
+  return git && resolve(git, `refs/heads/${note.branch}`);
+}
+function resolve(git, name) {
+  const answer = git.run(["rev-parse", "--verify", "--quiet", `${name}^{commit}`]);
+  return answer.ok ? answer.bytes.toString("latin1").trim() : void 0;
+}
+function count(git, revisions) {
+  const answer = git.run(["rev-list", "--count", ...revisions, "--"]);
+  return answer.ok ? Number(answer.bytes.toString("latin1")) : void 0;
+}
+function takeOverCommands(note, changes) {
+  const until = (0, import_chunk_Y5L6GQDB.monotonicMs)() + import_chunk_XM3GMG25.captureBudgetMs;
+  const opened = (0, import_chunk_LCEM6ZMH.openGit)(note.path, { until });
+  const git = "git" in opened ? opened.git : gitOf(note, { until });
+  const tips = git ? tipsOf(git, note, changes, "git" in opened) : [];
+  const held = git ? unmerged(git, note, tips) : [];
+  const merge = (what) => (0, import_chunk_GEPPUING.quoteWords)(["git", "-C", note.from, "merge", what]);
+  if (changes.dirty_after === 0) return held.map(({ name }) => merge(name));
+  const inTree = (...words) => (0, import_chunk_GEPPUING.quoteWords)(["git", "-C", note.path, ...words]);
+  const own = changes.branch.after ?? `${note.branch}-work`;
+  return [
+    ...changes.branch.after === null ? [inTree("switch", "-c", own)] : [],
+    inTree("add", "--all"),
+    inTree("commit", "-m", `Work of ${import_node_path2.default.basename(note.path)}`),
+    merge(own),
+    ...held.filter(({ isHead }) => !isHead).map(({ name }) => merge(name))
+  ];
+}
+function tipsOf(git, note, changes, isTree) {
+  const branches = listBranches(git);
+  const head = isTree ? resolve(git, "HEAD") : void 0;
+  const current = isTree ? currentBranch(git) : void 0;
+  const made = isTree ? madeHere(git) : [];
+  const isMade = ({ name, commit }) => name === note.branch || (made.length > 0 ? made.includes(commit) : changes.refs_changed.includes(`refs/heads/${name}`));
+  const others = branches.filter((tip) => tip.name !== current && isMade(tip));
+  const own = others.filter(({ name }) => name === note.branch);
+  return [
+    ...head === void 0 ? [] : [{ name: current ?? head, commit: head, isHead: true }],
+    ...own,
+    ...others.filter((tip) => !own.includes(tip))
+  ];
+}
+function listBranches(git) {
+  const answer = git.run(["for-each-ref", "--format=%(objectname) %(refname:lstrip=2)", "refs/heads"]);
+  const lines = answer.ok ? answer.bytes.toString("latin1").split("\n") : [];
+  return lines.flatMap((line) => {
+    const [, commit, name] = /^([0-9a-f]{40,64}) (.+)$/.exec(line) ?? [];
+    if (commit === void 0 || name === void 0) return [];
+    return [{ name: isPlain(name) ? name : commit, commit, isHead: false }];
+  });
+}
+function isPlain(name) {
+  return /^[\x21-\x7e]+$/.test(name);
+}
+function currentBranch(git) {
+  const answer = git.run(["symbolic-ref", "--quiet", "--short", "HEAD"]);
+  const name = answer.ok ? answer.bytes.toString("latin1").trim() : "";
+  return isPlain(name) ? name : void 0;
+}
+function madeHere(git) {
+  const answer = git.run(["log", "--walk-reflogs", "--max-count=10000", "--format=%H %gs", "HEAD", "--"]);
+  const lines = answer.ok ? answer.bytes.toString("latin1").split("\n") : [];
+  return lines.flatMap((line) => {
+    const [, commit, words = ""] = /^([0-9a-f]{40,64}) (.*)$/.exec(line) ?? [];
+    return commit === void 0 || /^(?:checkout|reset|branch):/.test(words) ? [] : [commit];
+  });
+}
+function unmerged(git, note, tips) {
+  const known = [note.base, headOf(note.from)].filter((commit) => commit !== void 0);
+  return tips.filter(({ commit }, at) => {
+    if (tips.findIndex((tip) => tip.commit === commit) < at) return false;
+    const others = tips.map((tip) => tip.commit).filter((other) => other !== commit);
+    return (count(git, [commit, "--not", ...known, ...others]) ?? 1) > 0;
+  });
+}
+var checkoutMs = 10 * 6e4;
+var lookMs = 6e4;
+var tries = 3;
+function planWorktree(repoCwd, id) {
+  const at = (0, import_chunk_SWRACBME.realPath)(repoCwd);
+  const root = (0, import_chunk_57BTWB2J.findWorktree)(at);
+  if (root === void 0) throw impossible(`${repoCwd} is not in a git work tree`);
+  const git = requireGit(root);
+  const top = ask(git, ["rev-parse", "--show-toplevel"]);
+  if (top !== root) throw impossible(`the work tree of ${root} is ${top}`);
+  const base = ask(git, ["rev-parse", "--verify", "--quiet", "HEAD^{commit}"], "there is no commit yet");
+  const folder = import_node_path.default.resolve(root, ask(git, ["rev-parse", "--git-common-dir"]));
+  const below = import_node_path.default.relative(root, at);
+  const isThere = below === "" || git.run(["rev-parse", "--verify", "--quiet", `${base}:${below}/`]).ok;
+  const place = import_node_path.default.join(placeFor(root, (0, import_chunk_SWRACBME.realPath)(folder)), id);
+  return {
+    path: place,
+    branch: `job-companion/${id}`,
+    base,
+    from: root,
+    git_folder: (0, import_chunk_SWRACBME.realPath)(folder),
+    cwd: isThere ? import_node_path.default.join(place, below) : place
+  };
+}
+function isDirtyTree(root) {
+  const opened = (0, import_chunk_LCEM6ZMH.openGit)(root, { until: (0, import_chunk_Y5L6GQDB.monotonicMs)() + 2e3 });
+  if ("reason" in opened) return false;
+  const words = [
+    "status",
+    "--porcelain",
+    "-z",
+    "--untracked-files=normal",
+    "--no-renames",
+    "--ignore-submodules=dirty"
+  ];
+  const answer = opened.git.run(words, { limit: 64 * 1024 });
+  return answer.ok ? answer.bytes.length > 0 : answer.cut === "output";
+}
+function addWorktree(note) {
+  makeFolders(import_node_path.default.dirname(note.path));
+  if ((0, import_chunk_SWRACBME.exists)(note.path)) throw impossible(`${note.path} exists already`);
+  const git = requireGit(note.from);
+  const words = ["worktree", "add", "--quiet", "--no-checkout", "--no-track", "-b", note.branch, note.path, note.base];
+  for (let tried = 1; ; tried += 1) {
+    const answer = git.run(words, { timeoutMs: checkoutMs });
+    if (answer.ok) break;
+    undoWorktree(note);
+    if (tried === tries || !/\bcommondir|worktrees\//.test(answer.reason)) throw impossible(answer.reason);
+  }
+  const reason = checkOut(note);
+  if (reason === void 0) return;
+  git.run(["worktree", "remove", "--force", note.path]);
+  git.run(["update-ref", "-d", `refs/heads/${note.branch}`, note.base]);
+  throw impossible(reason);
+}
+function checkOut(note) {
+  const opened = (0, import_chunk_LCEM6ZMH.openGit)(note.path);
+  if ("reason" in opened) return opened.reason;
+  const answer = opened.git.run(["reset", "--hard", "--quiet"], { timeoutMs: checkoutMs });
+  return answer.ok ? void 0 : answer.reason;
+}
+function undoWorktree(note) {
+  removeWorktree(note);
+}
+function worktreeWork(note) {
+  const isGone = !(0, import_chunk_SWRACBME.isFolder)(note.path);
+  const tips = [isGone ? void 0 : headOf(note.path), branchTip(note)].filter((tip) => tip !== void 0);
+  const uncommitted = isGone ? 0 : countUncommitted(note.path);
+  const git = tips.length === 0 ? void 0 : gitOf(note);
+  if (!git) return { uncommitted, commits: 0, isMerged: tips.length === 0, isGone };
+  const elsewhere = [`--exclude=${note.branch}`, "--branches", "--remotes", "--tags", "HEAD"];
+  const commits = count(git, [...tips, "--not", note.base]);
+  const lonely = count(git, [...tips, "--not", ...elsewhere]);
+  return { uncommitted, commits: commits ?? 1, isMerged: lonely === 0, isGone };
+}
+function removeWorktree(note) {
+  const work = worktreeWork(note);
+  if (work.uncommitted > 0 || !work.isMerged) return false;
+  const git = gitOf(note, { also: work.isGone ? [] : [note.path] });
+  if (!git) return work.isGone;
+  const tip = branchTip(note);
+  git.run(["worktree", "remove", note.path]);
+  if ((0, import_chunk_SWRACBME.exists)(note.path)) return false;
+  return tip === void 0 || git.run(["update-ref", "-d", `refs/heads/${note.branch}`, tip]).ok;
+}
+function impossible(reason) {
+  return new import_chunk_NVPF5LEY.FaultError("preflight", `cannot make a worktree for the job; ${reason}`, "go on without --worktree");
+}
+function requireGit(root) {
+  const opened = (0, import_chunk_LCEM6ZMH.openGit)(root);
+  if ("reason" in opened) throw impossible(opened.reason);
+  return opened.git;
+}
+function ask(git, args, otherwise) {
+  const answer = git.run(args);
+  if (!answer.ok) throw impossible(otherwise ?? answer.reason);
+  return answer.bytes.toString("utf8").replace(/\n$/, "");
+}
+function placeFor(root, gitFolder) {
+  const own = (0, import_chunk_6GPA47WF.dataFolder)();
+  if (own === void 0) throw impossible("there is no place for it: HOME and XDG_STATE_HOME are not set");
+  const hash = Buffer.from((0, import_chunk_CTSRVJRC.sha256)(Buffer.from(gitFolder))).toString("hex");
+  const name = import_node_path.default.basename(root).replace(/[^A-Za-z0-9._-]+/g, "-").slice(0, 40);
+  const place = realPlace(import_node_path.default.join(own, "worktrees", `${name}-${hash.slice(0, 8)}`));
+  const around = (0, import_chunk_57BTWB2J.findWorktree)(place) ?? (`${place}/`.startsWith(`${gitFolder}/`) ? gitFolder : void 0);
+  if (around !== void 0)
+    throw impossible(`its place ${place} lies inside the repository ${around}; set XDG_STATE_HOME to a folder outside`);
+  return place;
+}
+function realPlace(folder) {
+  for (let at = folder; ; at = import_node_path.default.dirname(at)) {
+    if ((0, import_chunk_SWRACBME.isFolder)(at) || at === import_node_path.default.dirname(at)) return import_node_path.default.join((0, import_chunk_SWRACBME.realPath)(at), import_node_path.default.relative(at, folder));
+  }
+}
+function makeFolders(folder) {
+  if ((0, import_chunk_SWRACBME.isFolder)(folder)) return;
+  try {
+    makeFolders(import_node_path.default.dirname(folder));
+    (0, import_chunk_527JQF7V.createFolder)(folder);
+  } catch (error) {
+    if (error instanceof import_chunk_NVPF5LEY.FaultError) throw error;
+    throw impossible(`the folder ${folder} cannot be made (${(0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "error"})`);
+  }
+}
+function countUncommitted(folder) {
+  const { git, entries, rest } = (0, import_chunk_QESDTJOC.captureWorkspace)(folder, { exclude: [], budgetMs: lookMs });
+  return git?.root === folder ? entries.length + (rest?.count ?? 0) : 1;
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  addWorktree,
+  isDirtyTree,
+  planWorktree,
+  removeWorktree,
+  takeOverCommands,
+  undoWorktree,
+  worktreeWork
+});
+
+},
+"./chunk-DEL2I5TI.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  findLatest: () => findLatest,
+  requireLatest: () => requireLatest
+});
+module.exports = stdin_exports;
+var import_chunk_QOWPTVFD = load("./chunk-QOWPTVFD.js");
+var import_chunk_P33TGMKS = load("./chunk-P33TGMKS.js");
+var import_chunk_BYPGP4VB = load("./chunk-BYPGP4VB.js");
+var import_chunk_GEPPUING = load("./chunk-GEPPUING.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+function findLatest(root, owner, accept = () => true) {
+  for (const id of (0, import_chunk_QOWPTVFD.listJobs)(root)) {
+    const spec = (0, import_chunk_BYPGP4VB.readSpec)((0, import_chunk_P33TGMKS.jobPaths)(root, id));
+    if (spec.kind !== "ok") continue;
+    if (owner !== null && spec.value.owner !== owner) continue;
+    if (accept(id, spec.value)) return id;
+  }
+  return void 0;
+}
+function requireLatest(root, owner, what, accept) {
+  const id = findLatest(root.folder, owner, accept);
+  if (id !== void 0) return id;
+  const whose = owner === null ? "" : ` of owner ${owner}`;
+  throw new import_chunk_NVPF5LEY.FaultError(
+    "unknown_job",
+    `cannot find ${what}${whose} in the state folder ${root.folder}`,
+    (0, import_chunk_GEPPUING.quoteWords)([...(0, import_chunk_P33TGMKS.selfWords)(), "status", ...root.option])
+  );
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  findLatest,
+  requireLatest
+});
+
+},
+"./chunk-DI4IUC3N.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  isSettleable: () => isSettleable,
+  refresh: () => refresh,
+  refreshAttached: () => refreshAttached
+});
+module.exports = stdin_exports;
+var import_chunk_IAQSATNE = load("./chunk-IAQSATNE.js");
+var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
+var import_chunk_XM3GMG25 = load("./chunk-XM3GMG25.js");
+var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
+var settled = ["over", "lost", "host_restarted", "never_started"];
+function isSettleable(condition) {
+  return settled.includes(condition);
+}
+var attachable = ["orphaned", "unclaimed"];
+async function refresh(root, id, isStrict = false) {
+  const view = (0, import_chunk_IAQSATNE.inspect)(root, id);
+  const condition = (0, import_chunk_IAQSATNE.conditionOf)(view);
+  if (condition === "ended") dropMarker(view);
+  if (!isSettleable(condition)) return view;
+  const { settleJob } = await Promise.resolve().then(() => load("./settle-5NJJCVOA.js"));
+  await settleJob(view, (now2) => isSettleable((0, import_chunk_IAQSATNE.conditionOf)(now2)), isStrict);
+  const now = (0, import_chunk_IAQSATNE.inspect)(root, id);
+  return view.spec?.timer && (0, import_chunk_IAQSATNE.conditionOf)(now) === "over" ? timerNotSettled(now) : now;
+}
+async function timerNotSettled(view) {
+  const { isOurs } = await Promise.resolve().then(() => load("./may-act-7E2CEWNX.js"));
+  if (await isOurs(view)) return view;
+  const damage = "spec.json was changed, or comes from another user or machine";
+  return { ...view, spec: null, damage, state: (0, import_chunk_IAQSATNE.damagedState)(view.id, damage) };
+}
+async function refreshAttached(root, id) {
+  const view = await refresh(root, id, true);
+  const isDue = (now) => attachable.includes((0, import_chunk_IAQSATNE.conditionOf)(now)) || isHung(now);
+  if (!isDue(view)) return view;
+  const { attachWorker } = await Promise.resolve().then(() => load("./attach-W5KOU252.js"));
+  await attachWorker(view, isDue);
+  return (0, import_chunk_IAQSATNE.inspect)(root, id);
+}
+function dropMarker(view) {
+  if (!(0, import_chunk_SWRACBME.exists)(view.paths.marker)) return;
+  try {
+    (0, import_chunk_527JQF7V.removeFile)(view.paths.reserve);
+    (0, import_chunk_527JQF7V.removeFile)(view.paths.marker);
+  } catch {
+  }
+}
+function isHung(view) {
+  if ((0, import_chunk_IAQSATNE.conditionOf)(view) !== "supervised" || view.isClaimed || view.worker !== null) return false;
+  return view.leaseAgeMs !== null && view.leaseAgeMs > 2 * import_chunk_XM3GMG25.leaseStaleMs;
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  isSettleable,
+  refresh,
+  refreshAttached
+});
+
+},
+"./chunk-DOP4UPQS.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  commandNames: () => commandNames,
+  loadCommand: () => loadCommand
+});
+module.exports = stdin_exports;
+var loaders = {
+  run: async () => (await Promise.resolve().then(() => load("./run-6IXE7LXK.js"))).run,
+  watch: async () => (await Promise.resolve().then(() => load("./watch-FSRVA6U4.js"))).watch,
+  staffer: async () => (await Promise.resolve().then(() => load("./staffer-HY7LGRKK.js"))).staffer,
+  research: async () => (await Promise.resolve().then(() => load("./research-MA7U4D3H.js"))).research,
+  review: async () => (await Promise.resolve().then(() => load("./review-HSNWSPHC.js"))).review,
+  implement: async () => (await Promise.resolve().then(() => load("./implement-C2FXFNK3.js"))).implement,
+  ask: async () => (await Promise.resolve().then(() => load("./ask-BONIUMYL.js"))).ask,
+  timer: async () => (await Promise.resolve().then(() => load("./timer-UNZOBFEN.js"))).timer,
+  wait: async () => (await Promise.resolve().then(() => load("./wait-TZ7ZJ42K.js"))).wait,
+  observe: async () => (await Promise.resolve().then(() => load("./observe-XU74L4RU.js"))).observe,
+  status: async () => (await Promise.resolve().then(() => load("./status-YEERLDUO.js"))).status,
+  result: async () => (await Promise.resolve().then(() => load("./result-V2NNVIJM.js"))).result,
+  cancel: async () => (await Promise.resolve().then(() => load("./cancel-BRTRTQQG.js"))).cancel,
+  continue: async () => (await Promise.resolve().then(() => load("./continue-YVAKKVOD.js"))).continueCommand,
+  restart: async () => (await Promise.resolve().then(() => load("./restart-AKIGR3AG.js"))).restart,
+  clean: async () => (await Promise.resolve().then(() => load("./clean-ETA53K5D.js"))).clean,
+  setup: async () => (await Promise.resolve().then(() => load("./setup-3JHVML7Q.js"))).setup,
+  doctor: async () => (await Promise.resolve().then(() => load("./doctor-R46W4E23.js"))).doctor,
+  help: async () => (await Promise.resolve().then(() => load("./help-NW5WNDLO.js"))).help
+};
+var commandNames = Object.keys(loaders);
+async function loadCommand(name) {
+  return Object.hasOwn(loaders, name) ? loaders[name]() : void 0;
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  commandNames,
+  loadCommand
+});
+
+},
+"./chunk-FH2ZNW6I.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  waitAndTell: () => waitAndTell
+});
+module.exports = stdin_exports;
+var import_chunk_ISFOAVN2 = load("./chunk-ISFOAVN2.js");
+var import_chunk_PHNNOIYT = load("./chunk-PHNNOIYT.js");
+var import_chunk_PJWVBFMH = load("./chunk-PJWVBFMH.js");
+var import_chunk_PL5KOFET = load("./chunk-PL5KOFET.js");
+var import_chunk_URLKRIZX = load("./chunk-URLKRIZX.js");
+var import_chunk_5AUWXA57 = load("./chunk-5AUWXA57.js");
+var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
+var import_chunk_TUJMDTZA = load("./chunk-TUJMDTZA.js");
+var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
+var import_chunk_IAQSATNE = load("./chunk-IAQSATNE.js");
+var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
+async function withFarewell(context, root, ids, wait) {
+  const release = (0, import_chunk_5AUWXA57.onInterrupt)((signal) => {
+    try {
+      context.live?.("");
+      context.tell(farewell(root, ids));
+    } catch {
+    }
+    (0, import_chunk_5AUWXA57.endBySignal)(signal);
+  });
+  try {
+    return await wait();
+  } finally {
+    release();
+  }
+}
+function farewell(root, ids) {
+  const [first = ""] = ids;
+  if (ids.length === 1) return `job ${first} runs on; collect it with:
+${import_chunk_TUJMDTZA.nextCommands.wait(first, root.option)}`;
+  const command = (0, import_chunk_TUJMDTZA.nextCommand)(root.option, "wait", ...ids, "--all", "--timeout", "10m");
+  return `the ${ids.length} jobs run on; collect them with:
+${command}`;
+}
+async function waitAndTell(context, root, ids, options) {
+  const wait = () => (0, import_chunk_URLKRIZX.waitForJobs)(root.folder, ids, {
+    ...options,
+    // A person who looks at the terminal gets one line that is renewed; everybody else silence, or the lines asked for.
+    heartbeatMs: options.heartbeatMs ?? (context.live ? 1e3 : null),
+    onHeartbeat: (seen) => {
+      const lines = seen.map((view) => heartbeat(asOfNow(view)));
+      if (options.heartbeatMs !== null) for (const line of lines) context.tell(line);
+      else context.live?.(lines.join(" | ").slice(0, Math.max(20, context.width - 1)));
+    }
+  });
+  const views = await withFarewell(
+    context,
+    root,
+    ids,
+    () => (0, import_chunk_PJWVBFMH.withRegistration)(root.folder, ids, options.timeoutMs, wait)
+  );
+  if (options.heartbeatMs === null) context.live?.("");
+  return tellWaited(context, root, views, options);
+}
+function tellWaited(context, root, views, options) {
+  const ended = views.filter((view) => (0, import_chunk_IAQSATNE.isEnded)(view.state));
+  const isOver = options.mode === "any" ? ended.length > 0 : ended.length === views.length;
+  const shown = !isOver ? views : options.mode === "any" ? firstOf(ended) : views;
+  const code = isOver ? (0, import_chunk_6PFAPK5K.exitCodeOfAll)(shown.map((view) => view.state.state)) : import_chunk_6PFAPK5K.exitCodes.pending;
+  const afterPrint = () => {
+    for (const view of shown) if ((0, import_chunk_IAQSATNE.isEnded)(view.state)) (0, import_chunk_PL5KOFET.noteCollected)(view, "wait");
+  };
+  if (options.isJson) {
+    const documents = shown.map(
+      (view) => (0, import_chunk_IAQSATNE.isEnded)(view.state) ? (0, import_chunk_ISFOAVN2.endedDocument)(view) : (0, import_chunk_PHNNOIYT.observation)(view, { afterSeq: null, root })
+    );
+    return {
+      code,
+      afterPrint,
+      json: views.length === 1 ? documents[0] : { jobs: documents, pending: pendingOf(views) }
+    };
+  }
+  const replies = shown.map((view) => (0, import_chunk_IAQSATNE.isEnded)(view.state) ? (0, import_chunk_ISFOAVN2.tellEnded)(context, view) : tellPending(root, view));
+  const outs = replies.map((reply) => Buffer.from(reply.out ?? ""));
+  return {
+    code,
+    afterPrint,
+    out: shown.length === 1 ? outs[0] : joined(context, shown, outs),
+    notes: replies.flatMap((reply) => reply.notes ?? []).filter((note) => !options.told?.includes(note))
+  };
+}
+function joined(context, views, outs) {
+  const parts = views.flatMap((view, at) => {
+    const bytes = outs[at] ?? Buffer.alloc(0);
+    const head = context.isTerminal ? `${at === 0 ? "" : "\n"}== ${view.id}: ${view.state.state} ==
+` : "";
+    return [Buffer.from(head), bytes, Buffer.from(bytes.length === 0 || bytes.at(-1) === 10 ? "" : "\n")];
+  });
+  return Buffer.concat(parts);
+}
+function firstOf(views) {
+  return [...views].sort((a, b) => Date.parse(a.state.ended_at ?? "") - Date.parse(b.state.ended_at ?? "")).slice(0, 1);
+}
+function pendingOf(views) {
+  return views.filter((view) => !(0, import_chunk_IAQSATNE.isEnded)(view.state)).map((view) => view.id);
+}
+function tellPending(root, view) {
+  const picture = JSON.stringify((0, import_chunk_PHNNOIYT.observation)(view, { afterSeq: null, root }), null, 1);
+  const next = import_chunk_TUJMDTZA.nextCommands.wait(view.id, root.option);
+  return {
+    code: import_chunk_6PFAPK5K.exitCodes.pending,
+    out: `${picture}
+${next}
+`,
+    notes: [`${view.id}: ${view.state.state}, not ended yet; wait again with the last line`]
+  };
+}
+function asOfNow(view) {
+  try {
+    return (0, import_chunk_IAQSATNE.isEnded)(view.state) ? view : (0, import_chunk_IAQSATNE.inspect)(view.root, view.id);
+  } catch {
+    return view;
+  }
+}
+function heartbeat(view) {
+  const age = view.state.started_at ? (0, import_chunk_UNGYPAP3.formatDuration)(Math.max(0, (0, import_chunk_Y5L6GQDB.nowMs)() - Date.parse(view.state.started_at))) : "not started";
+  return `${view.id}: ${view.state.state}, ${age}`;
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  waitAndTell
 });
 
 },
@@ -5899,213 +5628,6 @@ function spawnShim(start, onEnd) {
 0 && (module.exports = {
   spawnDetached,
   spawnShim
-});
-
-},
-"./chunk-FOAQWNAG.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  folderOf: () => folderOf,
-  run: () => run
-});
-module.exports = stdin_exports;
-var import_chunk_PMPG3J67 = load("./chunk-PMPG3J67.js");
-var import_chunk_6JPJIOPW = load("./chunk-6JPJIOPW.js");
-var import_chunk_ZSNPKXTO = load("./chunk-ZSNPKXTO.js");
-var import_chunk_P33TGMKS = load("./chunk-P33TGMKS.js");
-var import_chunk_GEPPUING = load("./chunk-GEPPUING.js");
-var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
-var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
-var import_chunk_XM3GMG25 = load("./chunk-XM3GMG25.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var import_node_path = builtin("node:path");
-var runOptions = {
-  timeout: {
-    kind: "duration",
-    value: "D",
-    range: import_chunk_XM3GMG25.limits.runTimeout,
-    help: "hard limit, counted from launch (default 24h, at most 30d)"
-  },
-  deadline: { kind: "duration", value: "D", range: import_chunk_XM3GMG25.limits.runTimeout, help: "the same as --timeout" },
-  "kill-after": {
-    kind: "duration",
-    value: "D",
-    range: import_chunk_XM3GMG25.limits.runKillGrace,
-    help: "time between TERM and KILL (default 30s)"
-  },
-  cwd: { kind: "text", value: "DIR", help: "folder to run in (default: here)" },
-  shell: { kind: "flag", help: "give the one word after -- to /bin/sh -c" },
-  pipefail: { kind: "flag", help: "with --shell: a pipe fails when any of its commands does" },
-  "success-exit": {
-    kind: "count",
-    value: "N",
-    range: { default: 0, min: 0, max: 255 },
-    help: "the exit code that means success (default 0)"
-  },
-  "success-file": {
-    kind: "list",
-    value: "PATH",
-    help: "success only when this file is new or changed at the end; may be repeated"
-  },
-  result: { kind: "list", value: "PATH", help: "file or folder to tell of at the end; may be repeated" },
-  log: { kind: "text", value: "PATH", help: "the command's own log; its last 50 lines are told on failure" },
-  expect: { kind: "duration", value: "D", range: import_chunk_XM3GMG25.limits.expect, help: "expected duration; later asks for attention" },
-  "checkpoint-every": {
-    kind: "duration",
-    value: "D",
-    range: import_chunk_XM3GMG25.limits.checkpoint,
-    help: "judge its progress at this interval (default 1h)"
-  },
-  "sample-every": {
-    kind: "duration",
-    value: "D",
-    range: import_chunk_XM3GMG25.limits.sample,
-    help: "look at its CPU, output and result paths this often (default 60s, at most the interval above)"
-  },
-  probe: { kind: "text", value: "LINE", help: "read-only shell line that prints its progress as one JSON object" },
-  "probe-timeout": { kind: "duration", value: "D", range: import_chunk_XM3GMG25.limits.probe, help: "bound of one probe (default 30s)" },
-  "first-output": {
-    kind: "duration",
-    value: "D",
-    range: import_chunk_XM3GMG25.limits.optInLimit,
-    help: "end it when nothing was printed by then"
-  },
-  "stall-after": {
-    kind: "duration",
-    value: "D",
-    range: import_chunk_XM3GMG25.limits.optInLimit,
-    help: "end it when nothing happened for that long: no output, no CPU, no change of a result path"
-  },
-  ...import_chunk_ZSNPKXTO.onStallOption,
-  "status-cmd": {
-    kind: "text",
-    value: "LINE",
-    help: "for a launcher that detaches: shell line that prints {identity, status, exit_code}; asked once at the end"
-  },
-  identity: { kind: "text", value: "TEXT", help: "the task that --status-cmd must name" },
-  "max-output": {
-    kind: "size",
-    value: "SIZE",
-    range: import_chunk_XM3GMG25.limits.maxOutput,
-    help: "cap of each output file on disk (default 64M)"
-  },
-  "keep-children": { kind: "flag", help: "leave processes alone that the command left behind" },
-  ...import_chunk_ZSNPKXTO.launchOptions
-};
-async function makeRunPart(input, cwd) {
-  checkTogether(input);
-  const [checkpointMs, log] = [input.durationOrDefault("checkpoint-every"), input.text("log")];
-  const part = {
-    success_exit: input.count("success-exit") ?? 0,
-    // A launcher that detaches itself leaves its task behind on purpose.
-    keep_children: input.has("keep-children") || input.has("status-cmd"),
-    ...(0, import_chunk_PMPG3J67.pathsBefore)({ results: input.texts("result"), successFiles: input.texts("success-file") }, cwd),
-    log: log === void 0 ? null : (0, import_chunk_PMPG3J67.requireLogPath)(log, cwd),
-    expect_ms: input.duration("expect") ?? null,
-    checkpoint_ms: checkpointMs,
-    sample_ms: Math.min(input.durationOrDefault("sample-every"), checkpointMs),
-    probe: lineOf(input, "probe"),
-    probe_ms: input.durationOrDefault("probe-timeout"),
-    status_cmd: lineOf(input, "status-cmd"),
-    identity: identityOf(input)
-  };
-  return { ...await (0, import_chunk_PMPG3J67.programOf)(input, cwd), ...part };
-}
-function checkTogether(input) {
-  const needs = [
-    ["pipefail", "shell"],
-    ["identity", "status-cmd"],
-    ["status-cmd", "identity"],
-    ["probe-timeout", "probe"]
-  ];
-  for (const [name, other] of needs)
-    if (input.has(name) && !input.has(other))
-      throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take --${name} without --${other}: ${whyTogether[name]}`, help());
-}
-var whyTogether = {
-  pipefail: "it is an option of that shell",
-  identity: "only that command can name the task",
-  "status-cmd": "its answer counts only for the task that you name",
-  "probe-timeout": "there is no probe to be bounded"
-};
-function lineOf(input, name) {
-  const line = input.text(name);
-  if (line === void 0) return null;
-  if (line.trim() === "") throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take an empty --${name}: allowed is one line for /bin/sh`, help());
-  requireSize(name, line, import_chunk_XM3GMG25.shellLineBytes);
-  return line;
-}
-function identityOf(input) {
-  const text = input.text("identity");
-  if (text === void 0) return null;
-  if (text.trim() === "" || /[\r\n]/.test(text))
-    throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take --identity ${JSON.stringify(text)}: allowed is one line that names one task`, help());
-  requireSize("identity", text, import_chunk_XM3GMG25.identityBytes);
-  return text;
-}
-function requireSize(name, text, limit) {
-  const size = (0, import_chunk_LXK2ZILE.byteLength)(text);
-  if (size > limit) throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take --${name} of ${size} bytes: at most ${limit} are allowed`, help());
-}
-function help() {
-  return (0, import_chunk_GEPPUING.quoteWords)([...(0, import_chunk_P33TGMKS.selfWords)(), "run", "--help"]);
-}
-var run = {
-  name: "run",
-  summary: "run a long command as a job",
-  form: "[options] -- COMMAND ARG...",
-  words: { min: 0, max: 0, rest: true },
-  options: runOptions,
-  notes: "The command gets no input and runs without a shell, exactly as it stands after --. It is never started twice.",
-  examples: [
-    "run -- make test",
-    "run --timeout 2h --once-key nightly -- python3 train.py --epochs 10",
-    "run --shell -- 'make && make install'"
-  ],
-  async run(context, input) {
-    const words = (0, import_chunk_6JPJIOPW.onceWords)("run", input, (0, import_chunk_6JPJIOPW.folderSaid)(context, input), null);
-    const repeated = await (0, import_chunk_6JPJIOPW.repeatedLaunch)(context, input, words, false);
-    if (repeated) return repeated;
-    const cwd = folderOf(context, input);
-    const timeout = limitOf(input);
-    return (0, import_chunk_6JPJIOPW.launchAndTell)(context, input, {
-      kind: "run",
-      verb: "run",
-      ...(0, import_chunk_6JPJIOPW.launchWords)(input),
-      cwd,
-      deadlineMs: timeout,
-      killGraceMs: input.durationOrDefault("kill-after"),
-      maxOutputBytes: input.size("max-output") ?? import_chunk_XM3GMG25.limits.maxOutput.default,
-      firstOutputMs: input.duration("first-output") ?? null,
-      stallMs: input.duration("stall-after") ?? null,
-      lineage: null,
-      run: await makeRunPart(input, cwd),
-      onStall: (0, import_chunk_6JPJIOPW.onStallOf)(input),
-      staff: null,
-      words
-    });
-  }
-};
-function limitOf(input) {
-  if (input.has("timeout") && input.has("deadline"))
-    throw (0, import_chunk_NVPF5LEY.usageError)("cannot take --timeout and --deadline together: they are the same");
-  return input.has("deadline") ? input.durationOrDefault("deadline") : input.durationOrDefault("timeout");
-}
-function folderOf(context, input) {
-  const folder = import_node_path.default.resolve(context.cwd, input.text("cwd") ?? ".");
-  if (!(0, import_chunk_SWRACBME.isFolder)(folder))
-    throw new import_chunk_NVPF5LEY.FaultError(
-      "preflight",
-      `cannot run in ${folder}: there is no such folder`,
-      "name an existing one with --cwd DIR"
-    );
-  return (0, import_chunk_SWRACBME.realPath)(folder);
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  folderOf,
-  run
 });
 
 },
@@ -6326,290 +5848,266 @@ function quoteWords(words) {
 });
 
 },
-"./chunk-GFKQCZQ7.js": function (module, exports) {
+"./chunk-GWHZZS3D.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  claimJob: () => claimJob,
-  renewLease: () => renewLease
+  runTool: () => runTool
 });
 module.exports = stdin_exports;
-var import_chunk_HJOYLTGT = load("./chunk-HJOYLTGT.js");
-var import_chunk_NTYY2FGO = load("./chunk-NTYY2FGO.js");
-var import_chunk_GANVGQKN = load("./chunk-GANVGQKN.js");
-var import_chunk_OPV5FGPX = load("./chunk-OPV5FGPX.js");
+var import_chunk_7LUFXQWN = load("./chunk-7LUFXQWN.js");
+var import_chunk_XM3GMG25 = load("./chunk-XM3GMG25.js");
+var import_node_child_process = require("node:child_process");
+var script = 'trap : TERM; "$0" "$@" 3>&-; echo $? >&3; kill -s KILL -- -$$';
+function runTool(call) {
+  return new Promise((resolve) => {
+    const kept = {
+      stdout: collector(call.limit, () => end("flooded")),
+      stderr: collector(call.limit, () => end("flooded"))
+    };
+    let how = "exited";
+    let status = "";
+    let hasEnded = false;
+    let killer;
+    const child = (0, import_node_child_process.spawn)("/bin/sh", ["-c", script, call.program, ...call.args], {
+      cwd: call.cwd,
+      env: call.environment,
+      detached: true,
+      stdio: [call.input === void 0 ? "ignore" : "pipe", "pipe", "pipe", "pipe"]
+    });
+    const forgetSession = (0, import_chunk_7LUFXQWN.noteToolSession)(child.pid);
+    const signalGroup = (name) => {
+      if (hasEnded || child.pid === void 0 || child.exitCode !== null || child.signalCode !== null) return;
+      try {
+        process.kill(-child.pid, name);
+      } catch {
+      }
+    };
+    const end = (reason) => {
+      if (how !== "exited" || hasEnded) return;
+      how = reason;
+      signalGroup("SIGTERM");
+      killer = setTimeout(() => signalGroup("SIGKILL"), import_chunk_XM3GMG25.toolGraceMs);
+    };
+    const onAbort = () => {
+      if (call.killOnAbort) signalGroup("SIGKILL");
+      end("aborted");
+    };
+    const clock = setTimeout(() => end("timeout"), call.timeoutMs);
+    const finish = (answer) => {
+      if (hasEnded) return;
+      hasEnded = true;
+      clearTimeout(clock);
+      clearTimeout(killer);
+      call.signal?.removeEventListener("abort", onAbort);
+      forgetSession();
+      resolve({ ...answer, stdout: kept.stdout.bytes(), stderr: kept.stderr.bytes() });
+    };
+    call.signal?.addEventListener("abort", onAbort);
+    child.stdin?.on("error", () => void 0).end(call.input);
+    child.stdout?.on("data", kept.stdout.take);
+    child.stderr?.on("data", kept.stderr.take);
+    child.stdio[3]?.on("data", (bytes) => {
+      status += bytes.toString();
+    });
+    child.once("error", (error) => finish({ how: "failed", code: null, reason: error.message }));
+    child.once("close", () => {
+      const code = how === "exited" && /^\d+\n$/.test(status) ? Number(status) : null;
+      finish({ how, code, reason: null });
+    });
+    if (call.signal?.aborted) onAbort();
+  });
+}
+function collector(limit, flooded) {
+  const chunks = [];
+  let size = 0;
+  return {
+    take(bytes) {
+      const room = limit - size;
+      if (room > 0) chunks.push(bytes.subarray(0, room));
+      size += bytes.length;
+      if (size > limit) flooded();
+    },
+    bytes: () => Buffer.concat(chunks)
+  };
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  runTool
+});
+
+},
+"./chunk-GYFVHAZ3.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  checkLaunchOptions: () => checkLaunchOptions,
+  folderSaid: () => folderSaid,
+  launchAndTell: () => launchAndTell,
+  launchWords: () => launchWords,
+  onStallOf: () => onStallOf,
+  onceWords: () => onceWords,
+  repeatedLaunch: () => repeatedLaunch,
+  tellLaunched: () => tellLaunched
+});
+module.exports = stdin_exports;
+var import_chunk_SHAJIPXK = load("./chunk-SHAJIPXK.js");
+var import_chunk_74RZ5ALM = load("./chunk-74RZ5ALM.js");
+var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
+var import_chunk_TUJMDTZA = load("./chunk-TUJMDTZA.js");
 var import_chunk_IAQSATNE = load("./chunk-IAQSATNE.js");
 var import_chunk_P33TGMKS = load("./chunk-P33TGMKS.js");
 var import_chunk_BYPGP4VB = load("./chunk-BYPGP4VB.js");
-var import_chunk_7DZB4FPX = load("./chunk-7DZB4FPX.js");
-var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
-var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
-var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var reserveBytes = 32 * 1024;
-async function claimJob(root, id) {
-  const paths = (0, import_chunk_P33TGMKS.jobPaths)(root, id);
-  const read = (0, import_chunk_BYPGP4VB.readSpec)(paths);
-  if (read.kind !== "ok")
-    throw new Error(`cannot read the spec of job ${id}: ${read.kind === "damaged" ? read.reason : "it is missing"}`);
-  const spec = read.value;
-  if (!await (0, import_chunk_OPV5FGPX.isGenuine)(spec, (0, import_chunk_OPV5FGPX.readKey)()))
-    throw new Error(`refused: spec.json of job ${id} was not written by this user's launcher`);
-  const hasFifo = await (0, import_chunk_HJOYLTGT.makeFifo)(paths.leaseFifo);
-  return (0, import_chunk_GANVGQKN.withLock)(paths.lock, () => {
-    if ((0, import_chunk_IAQSATNE.isEnded)((0, import_chunk_IAQSATNE.inspect)(root, id).state)) return void 0;
-    const self = (0, import_chunk_7DZB4FPX.ownIdentity)();
-    const other = (0, import_chunk_BYPGP4VB.readWorker)(paths);
-    if (other.kind === "ok" && !(0, import_chunk_7DZB4FPX.sameIdentity)(other.value.worker, self) && (0, import_chunk_7DZB4FPX.livenessOf)(other.value.worker) === "alive")
-      return void 0;
-    const release = hasFifo && (0, import_chunk_HJOYLTGT.holdFifo)(paths.leaseFifo) || (() => void 0);
-    const known = other.kind === "ok" ? other.value : { shim: null, child: null, cgroup: null };
-    const cgroup = known.cgroup ?? ((0, import_chunk_SWRACBME.exists)(paths.started) || spec.run?.status_cmd ? null : (0, import_chunk_NTYY2FGO.makeCgroup)(id));
-    (0, import_chunk_527JQF7V.writeJson)(paths.lease, { worker: self }, { sync: false });
-    (0, import_chunk_527JQF7V.writeJson)(
-      paths.worker,
-      { worker: self, shim: known.shim, child: known.child, fifo: hasFifo, cgroup },
-      { sync: false }
-    );
-    setAside(paths);
-    const launch = (0, import_chunk_BYPGP4VB.readLaunch)(paths);
-    return {
-      root,
-      paths,
-      spec,
-      self,
-      generation: launch.kind === "ok" ? launch.value.generation : 1,
-      hasFifo,
-      cgroup,
-      release
-    };
-  });
-}
-function renewLease(paths) {
-  return (0, import_chunk_SWRACBME.touch)(paths.lease, (0, import_chunk_Y5L6GQDB.nowMs)());
-}
-function setAside(paths) {
-  try {
-    (0, import_chunk_527JQF7V.writeFile)(paths.reserve, new Uint8Array(reserveBytes).fill(32), { sync: false });
-  } catch (error) {
-    if (!["ENOSPC", "EDQUOT"].includes((0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "")) throw error;
-  }
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  claimJob,
-  renewLease
-});
-
-},
-"./chunk-GIHDONFG.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  isSettleable: () => isSettleable,
-  refresh: () => refresh,
-  refreshAttached: () => refreshAttached
-});
-module.exports = stdin_exports;
-var import_chunk_IAQSATNE = load("./chunk-IAQSATNE.js");
+var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
+var import_chunk_6GPA47WF = load("./chunk-6GPA47WF.js");
 var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
 var import_chunk_XM3GMG25 = load("./chunk-XM3GMG25.js");
-var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
-var settled = ["over", "lost", "host_restarted", "never_started"];
-function isSettleable(condition) {
-  return settled.includes(condition);
-}
-var attachable = ["orphaned", "unclaimed"];
-async function refresh(root, id, isStrict = false) {
-  const view = (0, import_chunk_IAQSATNE.inspect)(root, id);
-  const condition = (0, import_chunk_IAQSATNE.conditionOf)(view);
-  if (condition === "ended") dropMarker(view);
-  if (!isSettleable(condition)) return view;
-  const { settleJob } = await Promise.resolve().then(() => load("./settle-IEA4CZCU.js"));
-  await settleJob(view, (now2) => isSettleable((0, import_chunk_IAQSATNE.conditionOf)(now2)), isStrict);
-  const now = (0, import_chunk_IAQSATNE.inspect)(root, id);
-  return view.spec?.timer && (0, import_chunk_IAQSATNE.conditionOf)(now) === "over" ? timerNotSettled(now) : now;
-}
-async function timerNotSettled(view) {
-  const { isOurs } = await Promise.resolve().then(() => load("./may-act-7E2CEWNX.js"));
-  if (await isOurs(view)) return view;
-  const damage = "spec.json was changed, or comes from another user or machine";
-  return { ...view, spec: null, damage, state: (0, import_chunk_IAQSATNE.damagedState)(view.id, damage) };
-}
-async function refreshAttached(root, id) {
-  const view = await refresh(root, id, true);
-  const isDue = (now) => attachable.includes((0, import_chunk_IAQSATNE.conditionOf)(now)) || isHung(now);
-  if (!isDue(view)) return view;
-  const { attachWorker } = await Promise.resolve().then(() => load("./attach-W5KOU252.js"));
-  await attachWorker(view, isDue);
-  return (0, import_chunk_IAQSATNE.inspect)(root, id);
-}
-function dropMarker(view) {
-  if (!(0, import_chunk_SWRACBME.exists)(view.paths.marker)) return;
-  try {
-    (0, import_chunk_527JQF7V.removeFile)(view.paths.reserve);
-    (0, import_chunk_527JQF7V.removeFile)(view.paths.marker);
-  } catch {
-  }
-}
-function isHung(view) {
-  if ((0, import_chunk_IAQSATNE.conditionOf)(view) !== "supervised" || view.isClaimed || view.worker !== null) return false;
-  return view.leaseAgeMs !== null && view.leaseAgeMs > 2 * import_chunk_XM3GMG25.leaseStaleMs;
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  isSettleable,
-  refresh,
-  refreshAttached
-});
-
-},
-"./chunk-GQGNY33V.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  askedProfile: () => askedProfile,
-  freshStaff: () => freshStaff,
-  launchStaff: () => launchStaff,
-  taskOf: () => taskOf
-});
-module.exports = stdin_exports;
-var import_chunk_OF4NDHXP = load("./chunk-OF4NDHXP.js");
-var import_chunk_QZR6RHJC = load("./chunk-QZR6RHJC.js");
-var import_chunk_6JPJIOPW = load("./chunk-6JPJIOPW.js");
-var import_chunk_SHAJIPXK = load("./chunk-SHAJIPXK.js");
-var import_chunk_EUNGKDXG = load("./chunk-EUNGKDXG.js");
-var import_chunk_TUJMDTZA = load("./chunk-TUJMDTZA.js");
-var import_chunk_57BTWB2J = load("./chunk-57BTWB2J.js");
-var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
-var import_chunk_XM3GMG25 = load("./chunk-XM3GMG25.js");
-var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_node_path = builtin("node:path");
-var sources = ["prompt", "prompt-file", "stdin"];
-async function taskOf(context, input) {
-  const given = sources.filter((name) => input.has(name));
-  if (given.length !== 1) {
-    const came = given.length === 0 ? "none was given" : `these came together: ${given.map((name) => `--${name}`).join(", ")}`;
-    throw (0, import_chunk_NVPF5LEY.usageError)(
-      `cannot tell the task: exactly one of --prompt TEXT, --prompt-file PATH and --stdin is needed; ${came}`
-    );
-  }
-  const text = input.text("prompt") ?? decode(given[0] === "stdin" ? await context.readStdin() : readTask(context, input.text("prompt-file")));
-  const size = Buffer.byteLength(text);
-  if (text.trim() === import_chunk_TUJMDTZA.taskPlaceholder)
-    throw (0, import_chunk_NVPF5LEY.usageError)(
-      `cannot take ${JSON.stringify(import_chunk_TUJMDTZA.taskPlaceholder)} as the task: it only shows where yours belongs`,
-      "put what the agent is to do in its place, or give it with --prompt-file PATH"
-    );
-  if (text.trim() === "") throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take an empty task from --${given[0]}`);
-  if (size > import_chunk_XM3GMG25.promptBytes) throw tooLong(size);
+function launchWords(input) {
+  const onceKey = input.text("once-key") ?? null;
+  if (onceKey === "") throw (0, import_chunk_NVPF5LEY.usageError)('cannot take --once-key "": a key needs at least one character');
+  return { owner: input.text("owner") ?? import_chunk_6GPA47WF.variables.owner() ?? null, label: input.text("label") ?? null, onceKey };
+}
+function onStallOf(input) {
+  const text = input.text("on-stall");
+  if (text === void 0) return null;
+  if (text.trim() === "") throw (0, import_chunk_NVPF5LEY.usageError)("cannot take an empty --on-stall: say what is to be done about a stall");
+  const size = (0, import_chunk_LXK2ZILE.byteLength)(text);
+  if (size > import_chunk_XM3GMG25.onStallBytes)
+    throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take --on-stall of ${size} bytes: at most ${import_chunk_XM3GMG25.onStallBytes} are allowed`);
   return text;
 }
-function tooLong(size) {
-  return (0, import_chunk_NVPF5LEY.usageError)(
-    `cannot take a task of ${size} bytes: at most ${import_chunk_XM3GMG25.promptBytes} (1 MiB) are allowed`,
-    "put the material into a file and name it in the task"
-  );
-}
-function readTask(context, name) {
-  const file = import_node_path.default.resolve(context.cwd, name);
-  try {
-    const real = (0, import_chunk_SWRACBME.realPath)(file);
-    const size = (0, import_chunk_SWRACBME.factsOf)(real)?.size ?? 0;
-    if (size > import_chunk_XM3GMG25.promptBytes) throw tooLong(size);
-    const read = (0, import_chunk_527JQF7V.readRange)(real, 0, size);
-    if (read) return read.bytes;
-  } catch (error) {
-    if (error instanceof import_chunk_NVPF5LEY.FaultError) throw error;
-    throw new import_chunk_NVPF5LEY.FaultError("preflight", `cannot read the task from ${file} (${(0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "error"})`);
-  }
-  throw new import_chunk_NVPF5LEY.FaultError(
-    "preflight",
-    `cannot read the task from ${file}: it is no regular file`,
-    "give the task with --stdin"
-  );
-}
-function decode(bytes) {
-  try {
-    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
-  } catch {
-    throw (0, import_chunk_NVPF5LEY.usageError)("cannot take the task: it is no UTF-8 text");
+function checkLaunchOptions(input) {
+  if (input.has("wait-timeout") && !input.has("wait")) throw (0, import_chunk_NVPF5LEY.usageError)("cannot take --wait-timeout without --wait");
+  input.duration("wait-timeout");
+  for (const other of ["json", "wait"]) {
+    if (input.has("id-only") && input.has(other)) throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take --id-only and --${other} together`);
   }
 }
-async function launchStaff(context, input, job) {
-  (0, import_chunk_6JPJIOPW.checkLaunchOptions)(input);
+async function launchAndTell(context, input, request, isSynchronous = false) {
+  checkLaunchOptions(input);
   const root = context.root(input);
-  const request = {
-    kind: "staff",
-    verb: job.verb,
-    ...(0, import_chunk_6JPJIOPW.launchWords)(input),
-    cwd: job.cwd,
-    deadlineMs: job.deadlineMs ?? input.durationOrDefault("timeout"),
-    killGraceMs: import_chunk_XM3GMG25.limits.staffKillGrace.default,
-    maxOutputBytes: import_chunk_XM3GMG25.limits.maxOutput.default,
-    firstOutputMs: job.firstOutputMs ?? input.duration("first-output") ?? null,
-    stallMs: job.stallMs ?? input.duration("stall-after") ?? null,
-    onStall: job.onStall ?? (0, import_chunk_6JPJIOPW.onStallOf)(input),
-    lineage: job.lineage,
-    run: null,
-    staff: job.staff,
-    worktree: job.worktree === void 0 ? worktreeOf(input) : job.worktree,
-    warnings: (0, import_chunk_OF4NDHXP.launchWarnings)(job.staff),
-    words: job.words,
-    asksForLatest: job.asksForLatest ?? false,
-    credentials: (0, import_chunk_EUNGKDXG.findBackend)(job.staff.backend)?.signIn.variables ?? []
+  return tellLaunched(context, input, root, await (0, import_chunk_SHAJIPXK.launch)(root, request), isSynchronous);
+}
+async function tellLaunched(context, input, root, launched, isSynchronous) {
+  if (input.has("wait") || isSynchronous) {
+    const { waitAndTell } = await Promise.resolve().then(() => load("./collecting-NRLCWE46.js"));
+    const told = launched.isNew ? warningNotes(root, launched.id) : [];
+    const collect = `collect: ${import_chunk_TUJMDTZA.nextCommands.wait(launched.id, root.option)}`;
+    for (const line of [jobLine(launched), collect, ...told]) context.tell(line);
+    const timeoutMs = input.duration("wait-timeout") ?? Number.MAX_SAFE_INTEGER;
+    return waitAndTell(context, root, [launched.id], {
+      mode: "all",
+      timeoutMs,
+      heartbeatMs: null,
+      isJson: input.has("json"),
+      told
+    });
+  }
+  return tellLaunch(root, launched, input);
+}
+function jobLine({ id, isNew }) {
+  return `job ${id}${isNew ? "" : " (this once-key had it already; nothing was started)"}`;
+}
+function warningsOf(root, id) {
+  const spec = (0, import_chunk_BYPGP4VB.readSpec)((0, import_chunk_P33TGMKS.jobPaths)(root.folder, id));
+  return spec.kind === "ok" ? spec.value.warnings ?? [] : [];
+}
+function warningNotes(root, id) {
+  return warningsOf(root, id).map((one) => `warning: ${(0, import_chunk_LXK2ZILE.plainText)(one.message)}`);
+}
+function timerOf(root, id) {
+  const { spec, state } = (0, import_chunk_IAQSATNE.inspect)(root.folder, id);
+  if (!spec?.timer) return void 0;
+  return { facts: { state: state.state, ...(0, import_chunk_74RZ5ALM.timerFacts)(spec.timer) }, line: `due:     ${(0, import_chunk_74RZ5ALM.dueWords)(spec.timer)}` };
+}
+function tellLaunch(root, launched, input) {
+  const { id, isNew } = launched;
+  const notes = warningNotes(root, id);
+  if (input.has("id-only")) return { code: import_chunk_6PFAPK5K.exitCodes.done, out: `${id}
+`, notes };
+  const paths = (0, import_chunk_P33TGMKS.jobPaths)(root.folder, id);
+  const commands = {
+    wait: import_chunk_TUJMDTZA.nextCommands.wait(id, root.option),
+    observe: import_chunk_TUJMDTZA.nextCommands.observe(id, root.option),
+    cancel: import_chunk_TUJMDTZA.nextCommands.cancel(id, root.option)
   };
-  await (0, import_chunk_EUNGKDXG.settleLost)(root.folder);
-  const admit = () => admitBeside(root, request, job.staff, { share: input.has("share"), isolate: job.worktree === void 0 });
-  const launched = await (0, import_chunk_SHAJIPXK.launch)(root, { ...request, admit });
-  if (launched.isNew) for (const warning of (0, import_chunk_OF4NDHXP.versionWarnings)(job.staff)) context.tell(`note: ${warning.message}`);
-  if (request.worktree === "new" && launched.isNew) await tellDirty(context, job.cwd);
-  return (0, import_chunk_6JPJIOPW.tellLaunched)(context, input, root, launched, job.isSynchronous);
+  const timer = timerOf(root, id);
+  if (input.has("json")) {
+    return {
+      code: import_chunk_6PFAPK5K.exitCodes.done,
+      json: {
+        id,
+        new: isNew,
+        ...timer ? { ...timer.facts, replaced: launched.replaced ?? [] } : {},
+        folder: paths.folder,
+        result_path: paths.result,
+        output_path: paths.output,
+        warnings: warningsOf(root, id),
+        next: commands
+      }
+    };
+  }
+  const lines = [
+    jobLine(launched),
+    ...timer ? [timer.line] : [],
+    ...(launched.replaced ?? []).map((earlier) => `replaced: ${earlier}`),
+    `collect: ${commands.wait}`,
+    `observe: ${commands.observe}`,
+    `result:  ${paths.result}`
+  ];
+  return { code: import_chunk_6PFAPK5K.exitCodes.done, out: `${lines.join("\n")}
+`, notes };
 }
-async function tellDirty(context, cwd) {
-  const { isDirtyTree } = await Promise.resolve().then(() => load("./worktree-LUOQUHHX.js"));
-  const root = (0, import_chunk_57BTWB2J.findWorktree)(cwd);
-  if (root !== void 0 && isDirtyTree(root))
-    context.tell(`note: what is uncommitted in ${root} is not in the worktree of this job`);
+var passing = [
+  "owner",
+  "label",
+  "once-key",
+  "json",
+  "id-only",
+  "wait",
+  "wait-timeout",
+  "foreground",
+  "state-dir",
+  "prompt-file",
+  "stdin"
+];
+function onceWords(verb, input, folder, task) {
+  const options = input.given().filter(([name]) => !passing.includes(name) && !["prompt", "cwd"].includes(name));
+  return JSON.stringify([verb, options.sort(), input.words, input.rest, folder, task]);
 }
-function worktreeOf(input) {
-  if (input.has("worktree") && input.has("share"))
-    throw (0, import_chunk_NVPF5LEY.usageError)("cannot take --worktree and --share together: a tree of its own is shared with nobody");
-  return input.has("worktree") ? "new" : null;
+function folderSaid(context, input) {
+  return import_node_path.default.resolve(context.cwd, input.text("cwd") ?? ".");
 }
-async function admitBeside(root, request, staff, may) {
-  if (staff.resume !== null) (0, import_chunk_OF4NDHXP.requireFreeConversation)(root, staff.backend, staff.resume);
-  if (request.worktree === "new") return { warnings: [] };
-  const neighbours = await (0, import_chunk_EUNGKDXG.findNeighbours)(root, staff, request.cwd, may);
-  return {
-    warnings: neighbours.map((id) => (0, import_chunk_EUNGKDXG.neighbourWarning)(id, (0, import_chunk_EUNGKDXG.modeOf)(root.folder, id))),
-    told: (id) => (0, import_chunk_EUNGKDXG.tellNeighbours)(root.folder, neighbours, id)
-  };
+async function repeatedLaunch(context, input, words, isSynchronous) {
+  const { onceKey } = launchWords(input);
+  if (onceKey === null) return void 0;
+  checkLaunchOptions(input);
+  const root = context.root(input);
+  const launched = await (0, import_chunk_SHAJIPXK.launchedBefore)(root, onceKey, words);
+  if (!launched) return void 0;
+  const { folder } = (0, import_chunk_P33TGMKS.jobPaths)(root.folder, launched.id);
+  return (0, import_chunk_SWRACBME.exists)(folder) ? tellLaunched(context, input, root, launched, isSynchronous) : tellCleaned(input, launched.id);
 }
-function freshStaff(context, input, words) {
-  const part = (0, import_chunk_OF4NDHXP.makeStaffPart)({
-    ...words,
-    stateRoot: context.root(input).folder,
-    backend: input.text("backend"),
-    model: input.text("model") ?? null,
-    profile: askedProfile(input),
-    resume: null
-  });
-  if (input.has("schema")) part.schema = true;
-  const base = input.text("base");
-  if (base !== void 0) part.base = (0, import_chunk_QZR6RHJC.requireBase)(words.cwd, base);
-  return part;
-}
-function askedProfile(input) {
-  return input.text("profile");
+function tellCleaned(input, id) {
+  const note = `job ${id} had this once-key; its record was removed by clean, and nothing was started`;
+  if (input.has("id-only")) return { code: import_chunk_6PFAPK5K.exitCodes.done, out: `${id}
+` };
+  if (input.has("json")) return { code: import_chunk_6PFAPK5K.exitCodes.done, json: { id, new: false, cleaned: true, next: {} } };
+  return { code: import_chunk_6PFAPK5K.exitCodes.done, out: `${note}
+` };
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
-  askedProfile,
-  freshStaff,
-  launchStaff,
-  taskOf
+  checkLaunchOptions,
+  folderSaid,
+  launchAndTell,
+  launchWords,
+  onStallOf,
+  onceWords,
+  repeatedLaunch,
+  tellLaunched
 });
 
 },
@@ -6681,6 +6179,574 @@ function isFifo(file) {
   holdFifo,
   makeFifo,
   watchFifo
+});
+
+},
+"./chunk-HMDRSCGT.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  LineSplitter: () => LineSplitter,
+  backendOf: () => backendOf,
+  findingsForm: () => findingsForm,
+  makeEndState: () => makeEndState,
+  parseReason: () => parseReason,
+  readSafely: () => readSafely,
+  startedAt: () => startedAt
+});
+module.exports = stdin_exports;
+var import_chunk_7CH2ZGQO = load("./chunk-7CH2ZGQO.js");
+var import_chunk_BBQHLBRH = load("./chunk-BBQHLBRH.js");
+var import_chunk_356WYSYK = load("./chunk-356WYSYK.js");
+var import_chunk_LBMVFM2N = load("./chunk-LBMVFM2N.js");
+var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
+var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
+var import_chunk_FSRL2ASG = load("./chunk-FSRL2ASG.js");
+var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
+var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
+var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
+var import_chunk_XM3GMG25 = load("./chunk-XM3GMG25.js");
+var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_node_os = require("node:os");
+var reasons = [
+  "exited",
+  "lingered",
+  "canceled",
+  "hard_timeout",
+  "first_output_timeout",
+  "stalled",
+  "sign_in",
+  "state_vanished",
+  "spawn_failed",
+  "never_started",
+  "worker_lost",
+  "host_restarted",
+  "met",
+  "watch_failed",
+  "watch_error",
+  "due"
+];
+function parseReason(text) {
+  return reasons.find((reason) => reason === text);
+}
+function judgeEnd(facts) {
+  if (facts.survivors.length > 0) {
+    return failed("failed", "survivors", `these processes outlived SIGKILL: ${facts.survivors.join(", ")}`);
+  }
+  switch (facts.reason) {
+    case "canceled":
+      return { outcome: "canceled", error: null };
+    case "met":
+    case "due":
+      return { outcome: "done", error: null };
+    case "watch_failed":
+      return failed("failed", "watch_failed", facts.detail ?? "the condition cannot hold any more");
+    case "watch_error":
+      return failed("failed", "watch_error", facts.detail ?? "the condition cannot be looked at");
+    case "exited":
+    case "lingered":
+      return judgeExit(facts);
+    case "hard_timeout":
+      if (isStaff(facts) && facts.staffError === null) return { outcome: "done", error: null };
+      if (facts.kind === "watch")
+        return failed("timed_out", "watch_expired", `the bound of ${facts.deadlineText} was reached${detailOf(facts)}`);
+      return failed("timed_out", "hard_timeout", `the hard limit of ${facts.deadlineText} was reached${told(facts)}`);
+    case "first_output_timeout":
+      return failed("failed", "first_output_timeout", "nothing was printed within --first-output");
+    case "stalled":
+      return failed("failed", "stalled", `nothing happened for the time given by --stall-after${detailOf(facts)}`);
+    case "sign_in":
+      return failed(
+        "failed",
+        "auth",
+        facts.staffError?.message ?? "the agent waits for a sign-in that nobody can give"
+      );
+    case "state_vanished":
+      return failed("crashed", "worker_lost", "the state folder vanished");
+    case "spawn_failed":
+      return failed("failed", "spawn_failed", `the program could not be started: ${facts.detail ?? "not known why"}`);
+    case "never_started":
+      return failed("failed", "never_started", "the launcher died before a worker existed");
+    case "worker_lost":
+      return failed(
+        "crashed",
+        "worker_lost",
+        "the processes that supervise the command were killed; how it ended is not known"
+      );
+    case "host_restarted":
+      return failed("crashed", "host_restarted", "the machine was restarted while the job ran");
+  }
+}
+function judgeExit(facts) {
+  const { exit } = facts;
+  if (exit?.spawn_failed)
+    return failed("failed", "spawn_failed", `the program could not be executed (exit code ${exit.exit_code})`);
+  if (isStaff(facts)) {
+    return facts.staffError ? { outcome: "failed", error: facts.staffError } : { outcome: "done", error: null };
+  }
+  if (!exit) return failed("crashed", "worker_lost", "how the command ended is not known");
+  if (exit.exit_code === facts.successExit) return judgeFiles(facts);
+  if (facts.signal !== null && exit.signaled) return failed("failed", "signal", signalMessage(facts.signal));
+  return failed("failed", "exit_nonzero", `the command exited with code ${exit.exit_code}`);
+}
+function judgeFiles({ missingFiles: missingFiles2 = [] }) {
+  if (missingFiles2.length === 0) return { outcome: "done", error: null };
+  const named = missingFiles2.slice(0, 3).join(", ");
+  const more = missingFiles2.length > 3 ? ` and ${missingFiles2.length - 3} more` : "";
+  return failed("failed", "artifact_missing", `neither new nor changed at the end: ${named}${more}`);
+}
+function isStaff({ kind }) {
+  return kind === "staff";
+}
+function detailOf({ detail }) {
+  return detail === void 0 ? "" : `; ${detail}`;
+}
+function told({ staffError }) {
+  const isWord = staffError && ["auth", "quota", "agent_error", "response_timeout"].includes(staffError.code);
+  return isWord ? `; the agent had told: ${staffError.message}` : "";
+}
+function signalMessage(signal) {
+  const hint = signal === "SIGKILL" ? " (not by us: often the kernel, when memory runs out)" : "";
+  return `the command was ended by ${signal}${hint}`;
+}
+function failed(outcome, code, message) {
+  return { outcome, error: { code, message } };
+}
+function signalOfExit(exitCode, table) {
+  if (exitCode <= 128 || exitCode > 192) return void 0;
+  const number = exitCode - 128;
+  const known = Object.entries(table).find(([, value]) => value === number);
+  return known ? known[0] : `SIG${number}`;
+}
+var signalNumbers = import_node_os.constants.signals;
+function judgeStaff(reading, ending, request) {
+  const answer = reading.answer !== null && reading.answer.trim() !== "" ? reading.answer : null;
+  const warnings = [...reading.warnings, ...denialWarnings(reading)];
+  const error = findError(reading, ending, request, answer);
+  if (error === null && request.reason === "lingered") {
+    warnings.push({
+      code: "ended_after_answer",
+      message: "the agent stayed alive after its final event and was ended"
+    });
+  }
+  if (error === null && request.reason === "hard_timeout") {
+    warnings.push({
+      code: "limit_after_answer",
+      message: "the hard limit struck after the complete answer had arrived"
+    });
+  }
+  return { answer, error, warnings };
+}
+function findError(reading, ending, request, answer) {
+  if (reading.failure) return reading.failure;
+  if (reading.final === "failure")
+    return { code: "agent_error", message: lastWords(ending) ?? "the agent reported a failure" };
+  if (request.reason === "exited" && ending.exitCode !== 0) return exitError(ending);
+  if (reading.final === null && (answer !== null || reading.denials.length === 0)) {
+    return { code: "no_final_answer", message: `the agent ended without a final event${quoted(lastWords(ending))}` };
+  }
+  if (request.resume !== null && request.keepsConversation && reading.conversationId !== request.resume) {
+    const got = reading.conversationId ?? "none";
+    return {
+      code: "conversation_mismatch",
+      message: `conversation ${request.resume} was asked for, the agent used ${got}`
+    };
+  }
+  if (answer !== null) return null;
+  if (reading.denials.length > 0) {
+    return {
+      code: "permission_denied",
+      message: `there is no final answer and these were refused: ${reading.denials.join(", ")}`
+    };
+  }
+  return { code: "no_final_answer", message: "the final answer is empty" };
+}
+function exitError(ending) {
+  const words = quoted(lastWords(ending));
+  if (ending.signal) return { code: "signal", message: `the agent was ended by ${ending.signal}${words}` };
+  return { code: "exit_nonzero", message: `the agent exited with code ${ending.exitCode}${words}` };
+}
+function denialWarnings(reading) {
+  return reading.denials.map((what) => ({ code: "permission_denied", message: `refused to the agent: ${what}` }));
+}
+function lastWords(ending) {
+  const lines = ending.stderrTail.split("\n").map((line) => line.trim());
+  return lines.filter((line) => line !== "").at(-1);
+}
+function quoted(words) {
+  return words === void 0 ? "" : `: ${words}`;
+}
+var severities = ["critical", "high", "medium", "low", "info"];
+var verdicts = ["approve", "changes_requested", "inconclusive"];
+var mostFindings = 500;
+var mostBytes = 1024 * 1024;
+var most = { summary: 1e4, title: 500, detail: 1e4, file: 4096, suggestion: 1e4 };
+var findingsForm = `Your final message must end with one JSON object in a \`\`\`json block, and nothing after it:
+{"verdict": "approve" | "changes_requested" | "inconclusive", "summary": "one paragraph", "findings": [{"severity": "critical" | "high" | "medium" | "low" | "info", "title": "one line", "detail": "what happens and when", "file": "path below the workspace, or null", "line": 12 or null, "suggestion": "how to mend it, or null"}]}
+No findings: an empty list.`;
+function parseFindings(answer) {
+  const text = jsonTextOf(answer);
+  if (text === void 0) return fault("the answer holds no JSON object");
+  const bytes = (0, import_chunk_LXK2ZILE.byteLength)(text);
+  if (bytes > mostBytes) return fault(`the findings have ${bytes} bytes; at most ${mostBytes}`);
+  let value;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    return fault(`its JSON does not parse: ${(0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)((0, import_chunk_NVPF5LEY.messageOf)(error)), 240)}`);
+  }
+  return readFindings(value);
+}
+function jsonTextOf(answer) {
+  const block = lastBlock(answer);
+  if (block !== void 0) return block;
+  const whole = answer.trim();
+  if (whole.startsWith("{")) return whole;
+  const begin = whole.lastIndexOf("\n{");
+  return begin >= 0 && whole.endsWith("}") ? whole.slice(begin + 1) : void 0;
+}
+function lastBlock(answer) {
+  let found;
+  let open;
+  for (let from = 0; from < answer.length; ) {
+    const newline = answer.indexOf("\n", from);
+    const end = newline < 0 ? answer.length : newline;
+    const next = end + 1;
+    const fence = fenceOf(answer.slice(from, end));
+    if (fence && open && fence.info === "" && fence.mark === open.mark && fence.length >= open.length) {
+      const text = isJson(open) || open.info === "" ? answer.slice(open.from, from).trim() : "";
+      if (text.startsWith("{")) found = text;
+      open = void 0;
+    } else if (fence && (!open || isJson(fence))) {
+      open = { ...fence, from: next };
+    }
+    from = next;
+  }
+  return found;
+}
+function fenceOf(line) {
+  const text = line.trim();
+  const [mark = ""] = text;
+  if (mark !== "`" && mark !== "~") return void 0;
+  let length = 0;
+  while (text[length] === mark) length += 1;
+  return length < 3 ? void 0 : { mark, length, info: text.slice(length).trim() };
+}
+function isJson({ info }) {
+  return /^json\w*$/i.test(info);
+}
+function readFindings(value) {
+  if (!isObject(value)) return fault("the JSON is no object");
+  const { verdict, summary, findings } = value;
+  if (!isOneOf(verdict, verdicts)) return fault(`verdict is ${show(verdict)}; allowed: ${verdicts.join(", ")}`);
+  const reason = textFault("summary", summary);
+  if (reason !== void 0 || typeof summary !== "string") return fault(reason ?? "summary is no text");
+  if (!Array.isArray(findings)) return fault("findings is no list");
+  if (findings.length > mostFindings) return fault(`${findings.length} findings; at most ${mostFindings}`);
+  const read = [];
+  for (const [n, one] of findings.entries()) {
+    const reason2 = findingFault(one);
+    if (reason2 !== void 0) return fault(`findings[${n}]: ${reason2}`);
+    const { severity, title, detail, file, line, suggestion } = one;
+    read.push({ severity, title, detail, file: file ?? null, line: line ?? null, suggestion: suggestion ?? null });
+  }
+  return { kind: "ok", value: { verdict, summary, findings: read } };
+}
+function findingFault(one) {
+  if (!isObject(one)) return "no object";
+  if (!isOneOf(one.severity, severities)) return `severity is ${show(one.severity)}; allowed: ${severities.join(", ")}`;
+  for (const name of ["title", "detail", "file", "suggestion"]) {
+    const value = one[name] ?? null;
+    if (value === null && (name === "file" || name === "suggestion")) continue;
+    const reason = textFault(name, value);
+    if (reason !== void 0) return reason;
+  }
+  const { line } = one;
+  if (line !== null && line !== void 0 && !(Number.isSafeInteger(line) && Number(line) > 0))
+    return `line is ${show(line)}; allowed: a number from 1 on, or null`;
+  return void 0;
+}
+function textFault(name, value) {
+  if (typeof value !== "string") return `${name} is no text`;
+  return value.length <= most[name] ? void 0 : `${name} has ${value.length} characters; at most ${most[name]}`;
+}
+function fault(reason) {
+  return { kind: "fault", reason };
+}
+function show(value) {
+  if (typeof value === "string") return `${JSON.stringify(value.slice(0, 60))}${value.length > 60 ? "..." : ""}`;
+  if (typeof value === "object" && value !== null) return Array.isArray(value) ? "a list" : "an object";
+  return value === void 0 ? "missing" : String(value);
+}
+function isObject(value) {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+function isOneOf(value, allowed) {
+  return allowed.some((one) => one === value);
+}
+var LineSplitter = class {
+  parts = [];
+  size = 0;
+  /** Lines that were longer than the bound. *<>/
+  dropped = 0;
+  decoder = new TextDecoder();
+  limit;
+  constructor(limit = import_chunk_XM3GMG25.streamLineBytes) {
+    this.limit = limit;
+  }
+  /** The lines that these bytes complete, without their newlines. *<>/
+  push(bytes) {
+    const lines = [];
+    let from = 0;
+    for (let at = bytes.indexOf(10); at >= 0; at = bytes.indexOf(10, from)) {
+      this.keep(bytes.subarray(from, at));
+      this.take(lines);
+      from = at + 1;
+    }
+    if (from < bytes.length) this.keep(new Uint8Array(bytes.subarray(from)));
+    return lines;
+  }
+  /** What stands after the last newline, once the stream has ended. *<>/
+  end() {
+    const lines = [];
+    if (this.size > 0) this.take(lines);
+    return lines;
+  }
+  keep(piece) {
+    this.size += piece.length;
+    if (this.size > this.limit) this.parts = [];
+    else if (piece.length > 0) this.parts.push(piece);
+  }
+  take(lines) {
+    if (this.size > this.limit) this.dropped += 1;
+    else lines.push(this.decoder.decode(this.parts.length === 1 ? this.parts[0] : join(this.parts, this.size)));
+    this.parts = [];
+    this.size = 0;
+  }
+};
+function join(parts, size) {
+  const whole = new Uint8Array(size);
+  let at = 0;
+  for (const part of parts) {
+    whole.set(part, at);
+    at += part.length;
+  }
+  return whole;
+}
+var chunk = 1024 * 1024;
+function backendOf(spec) {
+  return spec.staff ? (0, import_chunk_BBQHLBRH.findBackend)(spec.staff.backend) : void 0;
+}
+function replay(spec, paths) {
+  const reading = (0, import_chunk_BBQHLBRH.makeReading)();
+  const backend = backendOf(spec);
+  if (!backend) return reading;
+  const at = (0, import_chunk_Y5L6GQDB.isoOf)((0, import_chunk_SWRACBME.factsOf)(paths.output)?.modifiedMs ?? 0);
+  eachLine(paths.output, (line) => readSafely(reading, () => backend.read(line, reading, at)));
+  if (backend.readError)
+    eachLine(paths.error, (line) => readSafely(reading, () => backend.readError?.(line, reading, at)));
+  return reading;
+}
+function readSafely(reading, read) {
+  try {
+    read();
+  } catch (error) {
+    (0, import_chunk_BBQHLBRH.noteWarning)(reading, "backend_error", `the stream has something that could not be read: ${(0, import_chunk_NVPF5LEY.messageOf)(error)}`);
+  }
+}
+function closeReading(spec, paths, reading, exit) {
+  const backend = backendOf(spec);
+  const stderrTail = (0, import_chunk_527JQF7V.readRange)(paths.error, -import_chunk_XM3GMG25.tailBytes, import_chunk_XM3GMG25.tailBytes)?.bytes.toString("utf8") ?? "";
+  const ending = { exitCode: exit.code, signal: exit.signal, stderrTail, byItself: exit.byItself };
+  if (backend?.answerFrom === "stdout") reading.answer = (0, import_chunk_527JQF7V.readText)(paths.output, chunk) ?? "";
+  const asked = { resume: spec.staff?.resume ?? null, earlierError: spec.staff?.earlier?.error ?? null };
+  readSafely(reading, () => backend?.close?.(reading, ending, asked));
+  return ending;
+}
+function eachLine(file, fn) {
+  const lines = new LineSplitter();
+  for (let offset = 0; ; ) {
+    const part = (0, import_chunk_527JQF7V.readRange)(file, offset, chunk);
+    if (!part || part.bytes.length === 0) break;
+    for (const line of lines.push(part.bytes)) fn(line);
+    offset += part.bytes.length;
+  }
+  for (const line of lines.end()) fn(line);
+}
+function usageOf(told2, runsOn, resumed) {
+  if (told2 === null || !runsOn.tokens && !runsOn.cost) return { usage: told2, usage_total: null };
+  if (resumed === null) return { usage: told2, usage_total: told2 };
+  const { earlier } = resumed;
+  if (earlier === null) return { usage: runsOn.tokens ? null : withoutCost(told2), usage_total: told2 };
+  const less = (now, before) => now >= before ? now - before : now;
+  const usage = { ...told2 };
+  if (runsOn.tokens) {
+    usage.input_tokens = less(told2.input_tokens, earlier.input_tokens);
+    usage.output_tokens = less(told2.output_tokens, earlier.output_tokens);
+    usage.total_tokens = less(told2.total_tokens, earlier.total_tokens);
+  }
+  if (runsOn.cost && told2.cost_usd !== void 0) usage.cost_usd = rounded(less(told2.cost_usd, earlier.cost_usd ?? 0));
+  return { usage, usage_total: told2 };
+}
+function withoutCost({ cost_usd: _cost, ...tokens }) {
+  return tokens;
+}
+function rounded(dollars) {
+  return Math.round(dollars * 1e6) / 1e6;
+}
+function endStaff(job, seen, exit, stdout) {
+  const { paths, spec, staff } = job;
+  const backend = backendOf(spec);
+  const reading = seen.reading ?? replay(spec, paths);
+  const byItself = exit.reason === "exited";
+  const ending = closeReading(spec, paths, reading, { code: exit.code, signal: exit.signal, byItself });
+  const verdict = judgeStaff(reading, ending, {
+    resume: staff.resume,
+    reason: staffReason(exit.reason),
+    keepsConversation: backend?.keepsConversation ?? false
+  });
+  const { answer } = verdict;
+  const warnings = [...verdict.warnings];
+  const changes = safely(warnings, "what changed", () => (0, import_chunk_7CH2ZGQO.changesSince)(spec, paths, seen.before)) ?? null;
+  warnings.push(...(0, import_chunk_BBQHLBRH.neighbourWarnings)(paths.root, paths), ...changeWarnings(staff, changes), ...finishWarnings(answer));
+  const resumed = staff.resume === null ? null : { earlier: staff.earlier?.usage_total ?? null };
+  const usage = usageOf(reading.usage, backend?.runsOn ?? { tokens: false, cost: false }, resumed);
+  const error = verdict.error ?? cutAnswer(spec, stdout);
+  const end = { reading, answer, error, warnings, changes, ...usage };
+  if (!staff.schema) return end;
+  const none = { findings: null, findings_error: "the answer could not be read" };
+  return { ...end, ...safely(warnings, "the findings", () => findingsOf(answer, warnings)) ?? none };
+}
+function staffReason(reason) {
+  return reason === "exited" || reason === "lingered" || reason === "hard_timeout" ? reason : "other";
+}
+function cutAnswer(spec, stdout) {
+  if (backendOf(spec)?.answerFrom !== "stdout" || !stdout || stdout.omitted === 0) return null;
+  const message = `the answer has ${stdout.bytes} bytes, of which ${stdout.omitted} in the middle could not be kept`;
+  return { code: "output_unstorable", message };
+}
+function safely(warnings, what, look) {
+  try {
+    return look();
+  } catch (error) {
+    warnings.push({ code: "not_told", message: `${what} could not be told: ${(0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_NVPF5LEY.messageOf)(error), 400)}` });
+    return void 0;
+  }
+}
+function finishWarnings(answer) {
+  if (answer === null || !/^\W{0,10}NOT FINISHED\b/.test(answer.slice(0, 200).trimStart())) return [];
+  const [first = ""] = answer.trimStart().split("\n", 1);
+  return [{ code: "not_finished", message: `the agent says that the task is not finished: ${(0, import_chunk_LXK2ZILE.excerpt)(first, 300)}` }];
+}
+function changeWarnings(staff, changes) {
+  if (!(0, import_chunk_W7HED5VZ.isReader)(staff.mode, staff.profile) || !changes || changes.unchanged) return [];
+  const isToldNothing = changes.file_count + changes.commit_count + changes.refs_changed.length === 0;
+  if (changes.reason !== null && isToldNothing)
+    return [{ code: "not_told", message: `it is not known whether the worktree changed: ${changes.reason}` }];
+  const what = [
+    ...changes.files.slice(0, 5).map((file) => (0, import_chunk_FSRL2ASG.showName)(file.path)),
+    ...changes.file_count > 5 ? [`and ${changes.file_count - 5} more`] : [],
+    ...changes.commit_count > 0 ? [`${changes.commit_count} commit(s)`] : [],
+    ...changes.refs_changed.slice(0, 3).map(import_chunk_FSRL2ASG.showName),
+    ...changes.index_changed && isToldNothing ? ["what is staged"] : [],
+    ...isToldNothing ? changes.beyond : []
+  ];
+  const message = `the ${staff.mode} job was to change nothing (profile ${staff.profile}), but the worktree changed while it ran: ${what.join(", ") || "more than could be looked at"}`;
+  return [{ code: "reader_changed", message }];
+}
+function findingsOf(answer, warnings) {
+  if (answer === null) return { findings: null, findings_error: "there is no final answer" };
+  const parsed = parseFindings(answer);
+  if (parsed.kind === "ok") return { findings: parsed.value, findings_error: null };
+  warnings.push({ code: "findings_unreadable", message: `the structured findings cannot be read: ${parsed.reason}` });
+  return { findings: null, findings_error: parsed.reason };
+}
+function makeEndState(job, before, ending) {
+  const { paths, spec } = job;
+  const { exit } = ending;
+  const signal = exit ? signalOfExit(exit.exit_code, signalNumbers) ?? null : null;
+  const warnings = [...ending.warnings ?? before.warnings];
+  const staff = spec.staff ? endStaff(
+    { paths, spec, staff: spec.staff },
+    { reading: ending.reading, before: ending.before },
+    { reason: ending.reason, code: exit?.exit_code ?? null, signal },
+    ending.omitted?.stdout ?? before.output?.stdout
+  ) : void 0;
+  for (const warning of staff?.warnings ?? [])
+    if (!warnings.some((known) => known.message === warning.message)) warnings.push(warning);
+  const results = spec.run ? (0, import_chunk_356WYSYK.noteResults)(spec.run) : [];
+  const verdict = judgeEnd({
+    reason: ending.reason,
+    exit,
+    signal,
+    successExit: spec.run?.success_exit ?? 0,
+    staffError: staff?.error ?? null,
+    kind: spec.kind,
+    missingFiles: (0, import_chunk_356WYSYK.missingFiles)(results),
+    survivors: ending.tree.survivors.map((one) => one.pid),
+    deadlineText: (0, import_chunk_UNGYPAP3.formatDuration)(spec.deadline_ms),
+    detail: ending.detail
+  });
+  const started = before.started_at ?? startedAt(paths);
+  const ended = timeOf(paths.exit) ?? dueOf(spec, ending) ?? (0, import_chunk_Y5L6GQDB.isoNow)();
+  const conversationId = staff?.reading.conversationId ?? null;
+  const state = {
+    ...before,
+    rev: before.rev + 1,
+    state: verdict.outcome,
+    health: before.health === "attention" ? "unknown" : before.health,
+    attention_kind: null,
+    started_at: started,
+    ended_at: ended,
+    duration_ms: Math.max(0, Date.parse(ended) - Date.parse(started ?? before.created_at)),
+    exit_code: exit?.exit_code ?? null,
+    signal,
+    signal_certain: signal === null ? null : Boolean(exit?.signaled) || ending.reason !== "exited" && ending.tree.step !== "none",
+    error: verdict.error,
+    warnings: [...warnings, ...leftoverWarnings(ending), ...ending.task?.warnings ?? []],
+    conversation: conversationId && spec.staff ? { backend: spec.staff.backend, id: conversationId } : before.conversation,
+    reconciled: ending.reconciled,
+    output: ending.omitted ?? before.output ?? (spec.run || spec.staff ? plainNotes(paths) : null),
+    usage: staff ? staff.usage : before.usage,
+    ...taskFields(spec, ending),
+    ...staff?.usage_total ? { usage_total: staff.usage_total } : {}
+  };
+  return { state, staff, results };
+}
+function taskFields({ run }, { task }) {
+  if (!run?.status_cmd) return {};
+  return { task_status: task?.task_status ?? "unknown", task_exit_code: task?.task_exit_code ?? "unknown" };
+}
+function leftoverWarnings(ending) {
+  if (ending.reason !== "exited" || ending.tree.ended.length === 0) return [];
+  const named = ending.tree.ended.slice(0, 5).map((one) => `${one.pid} (${one.name})`).join(", ");
+  const message = `${ending.tree.ended.length} left-over process(es) were ended after the command: ${named}`;
+  return [{ code: "leftovers_ended", message }];
+}
+function plainNotes(paths) {
+  const note = (file) => ({ bytes: (0, import_chunk_LBMVFM2N.logSize)(file), omitted: 0, exact: true });
+  return { stdout: note(paths.output), stderr: note(paths.error) };
+}
+function dueOf({ timer }, { reason }) {
+  return reason === "due" ? timer?.due_at : void 0;
+}
+function startedAt(paths) {
+  return timeOf(paths.childMark);
+}
+function timeOf(file) {
+  const facts = (0, import_chunk_SWRACBME.factsOf)(file);
+  return facts ? (0, import_chunk_Y5L6GQDB.isoOf)(facts.modifiedMs) : null;
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  LineSplitter,
+  backendOf,
+  findingsForm,
+  makeEndState,
+  parseReason,
+  readSafely,
+  startedAt
 });
 
 },
@@ -7169,6 +7235,145 @@ function presentIn(read) {
 });
 
 },
+"./chunk-ISFOAVN2.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  endedDocument: () => endedDocument,
+  runNotes: () => runNotes,
+  tellEnded: () => tellEnded,
+  warningNote: () => warningNote
+});
+module.exports = stdin_exports;
+var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
+var import_chunk_HOAZLCPZ = load("./chunk-HOAZLCPZ.js");
+var import_chunk_356WYSYK = load("./chunk-356WYSYK.js");
+var import_chunk_ZYF5CZ25 = load("./chunk-ZYF5CZ25.js");
+var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
+var import_chunk_TUJMDTZA = load("./chunk-TUJMDTZA.js");
+var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
+var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
+var import_chunk_IAQSATNE = load("./chunk-IAQSATNE.js");
+var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
+var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
+var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
+function runNotes({ spec, state, paths }) {
+  const run = spec?.run;
+  if (!run) return [];
+  const read = (0, import_chunk_527JQF7V.readJson)(paths.resultRecord);
+  const told = read.kind === "ok" && Array.isArray(read.value.result_paths) ? read.value.result_paths : [];
+  const results = told.filter(isResultNote);
+  return [
+    ...results.map((note) => `${note.required ? "success file" : "result path"}: ${(0, import_chunk_356WYSYK.describeResult)(note)}`),
+    ...run.log ? [`log: ${(0, import_chunk_LXK2ZILE.plainText)(run.log)}`] : [],
+    ...run.identity ? [`task ${(0, import_chunk_LXK2ZILE.plainText)(run.identity)}: ${(0, import_chunk_HOAZLCPZ.taskWords)(state)}`] : []
+  ];
+}
+function isResultNote(value) {
+  if (typeof value !== "object" || value === null) return false;
+  const { path, kind, size, link_to, trouble } = value;
+  const isText = (one) => one === null || typeof one === "string";
+  const isSize = size === null || typeof size === "number";
+  return typeof path === "string" && isSize && [kind, link_to, trouble].every(isText);
+}
+function workspaceNotes(view) {
+  const { spec, state, paths } = view;
+  if (!spec?.staff || !(0, import_chunk_IAQSATNE.isEnded)(state)) return [];
+  const notes = isHeldBack(spec.staff) ? ["profile: restricted (nothing could be changed)"] : [];
+  const read = (0, import_chunk_527JQF7V.readJson)(paths.resultRecord);
+  const changes = read.kind === "ok" ? read.value.changes : void 0;
+  if (!(0, import_chunk_ZYF5CZ25.isChanges)(changes)) return notes;
+  notes.push(`workspace: ${(0, import_chunk_LXK2ZILE.plainText)((0, import_chunk_HOAZLCPZ.summarizeChanges)(changes))}`);
+  if (!spec.worktree || read.kind !== "ok") return notes;
+  const { take_over: commands } = read.value.worktree ?? {};
+  notes.push(`its own worktree: ${spec.worktree.path} (branch ${spec.worktree.branch})`);
+  if (Array.isArray(commands)) {
+    for (const command of commands.slice(0, 10))
+      if (typeof command === "string") notes.push(`take over: ${(0, import_chunk_LXK2ZILE.plainText)(command)}`);
+  }
+  return notes;
+}
+function isHeldBack({ mode, profile }) {
+  return !(0, import_chunk_W7HED5VZ.isWriter)(profile) && (0, import_chunk_W7HED5VZ.isWriter)((0, import_chunk_W7HED5VZ.findMode)(mode)?.profile ?? "restricted");
+}
+function tellEnded(context, view) {
+  if (view.damage !== null) return tellDamaged(view);
+  const deliverable = (0, import_chunk_527JQF7V.readRange)(view.paths.result, 0, 64 * 1024 * 1024)?.bytes;
+  const notes = [header(view), ...runNotes(view), ...omittedNotes(view.state), ...workspaceNotes(view)];
+  for (const warning of view.state.warnings) notes.push(warningNote(warning));
+  if (!deliverable) notes.push(`warning: no result is stored; see ${view.paths.folder}`);
+  const bytes = deliverable ?? Buffer.alloc(0);
+  return {
+    code: (0, import_chunk_6PFAPK5K.exitCodeOf)(view.state.state),
+    out: context.isTerminal ? forTerminal(bytes) : bytes,
+    notes
+  };
+}
+function warningNote(warning) {
+  return `warning: ${(0, import_chunk_LXK2ZILE.plainText)(warning.message)}`;
+}
+function endedDocument(view) {
+  if (view.damage !== null) return view.state;
+  return { ...recordOf(view), ...whatIsThere(view.paths) };
+}
+function forTerminal(bytes) {
+  const text = (0, import_chunk_LXK2ZILE.plainText)(bytes.toString("utf8"));
+  return text === "" || text.endsWith("\n") ? text : `${text}
+`;
+}
+function tellDamaged(view) {
+  const text = `# ${view.id}: state_damaged
+
+${view.state.error?.message}
+
+Nothing was deleted. What is there: ${view.paths.folder}
+`;
+  return {
+    code: (0, import_chunk_6PFAPK5K.exitCodeOf)(view.state.state),
+    out: text,
+    notes: [`see: ${import_chunk_TUJMDTZA.nextCommands.doctor(view.id, view.spec?.state_option ?? [])}`]
+  };
+}
+function header(view) {
+  const { state, paths, spec } = view;
+  const facts = [
+    ...state.exit_code === null ? [] : [`exit code ${state.exit_code}`],
+    ...state.duration_ms === null ? [] : [(0, import_chunk_UNGYPAP3.formatDuration)(state.duration_ms)]
+  ];
+  const error = state.error && `${state.error.code}: ${(0, import_chunk_LXK2ZILE.plainText)(state.error.message).trimEnd().replace(/\.$/, "")}`;
+  const outcome = error ? `${state.state}, ${error}` : state.state;
+  const first = [outcome, facts.join(", ")].filter((part) => part !== "").join(error ? "; " : ", ");
+  const where = [`result: ${paths.result}`];
+  if (spec?.timer) where.unshift(`due: ${(0, import_chunk_LXK2ZILE.plainText)(spec.timer.due_at)}`);
+  if (spec?.kind === "run") where.push(`whole output: ${paths.output}`);
+  return [`${view.id}: ${first}`, ...where].join("\n");
+}
+function omittedNotes(state) {
+  return Object.entries(state.output ?? {}).filter(([, note]) => note.omitted > 0).map(
+    ([name, note]) => `${name}: ${note.exact ? "" : "about "}${note.omitted} of ${note.bytes} bytes (${(0, import_chunk_TFEMYLSK.formatSize)(note.omitted)}) are left out in the middle`
+  );
+}
+function recordOf({ paths, spec, state }) {
+  const stored = (0, import_chunk_527JQF7V.readText)(paths.resultRecord);
+  try {
+    if (stored !== void 0) return { ...JSON.parse(stored), state: state.state };
+  } catch {
+  }
+  return spec ? (0, import_chunk_HOAZLCPZ.terminalRecord)(spec, paths, state) : state;
+}
+function whatIsThere(paths) {
+  const there = (file) => (0, import_chunk_SWRACBME.exists)(file) ? file : null;
+  return { result_path: there(paths.result), output_path: there(paths.output), error_path: there(paths.error) };
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  endedDocument,
+  runNotes,
+  tellEnded,
+  warningNote
+});
+
+},
 "./chunk-IXDV7ZVJ.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
@@ -7185,123 +7390,6 @@ function isContinuable(paths, state) {
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
   isContinuable
-});
-
-},
-"./chunk-JRN3AT75.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  findRuns: () => findRuns,
-  judgeRollup: () => judgeRollup
-});
-module.exports = stdin_exports;
-var import_chunk_NIHMW2D7 = load("./chunk-NIHMW2D7.js");
-var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
-var import_chunk_XM3GMG25 = load("./chunk-XM3GMG25.js");
-var classes = {
-  SUCCESS: "passed",
-  PASS: "passed",
-  SKIPPED: "skipped",
-  SKIPPING: "skipped",
-  NEUTRAL: "skipped",
-  FAILURE: "failed",
-  ERROR: "failed",
-  CANCELLED: "failed",
-  CANCEL: "failed",
-  TIMED_OUT: "failed",
-  STARTUP_FAILURE: "failed",
-  // A person must let it run.
-  ACTION_REQUIRED: "gated",
-  WAITING: "gated"
-};
-function classOf(word) {
-  const known = word.trim().toUpperCase().replace(/[ -]/g, "_");
-  if (Object.hasOwn(classes, known)) return classes[known];
-  return known.includes("FAIL") ? "failed" : "running";
-}
-function judgeRollup(checks, runs) {
-  const newest = newestRuns(runs);
-  const counted = countedChecks(checks, runs, newest);
-  const counts = { passed: 0, skipped: 0, failed: 0, gated: 0, running: 0 };
-  const failing = [];
-  const gating = [];
-  const count = (kind, item) => {
-    counts[kind] += 1;
-    if (kind === "failed") failing.push(item);
-    if (kind === "gated" && !gating.includes(item.name)) gating.push(item.name);
-  };
-  for (const check of counted) count(classOf(check.state), { ...nameOf(check), mark: check.link || check.name });
-  for (const run of newest) {
-    const kind = classOf(run.state);
-    const jobs = counted.filter((check) => (0, import_chunk_NIHMW2D7.runIdOf)(check) === run.id).map(({ state }) => classOf(state));
-    if (isToldByJobs(kind, jobs)) continue;
-    count(kind, { name: run.workflow, link: run.link, mark: `${run.link || run.id} ${run.startedAt ?? ""}` });
-  }
-  return { word: wordOf(counts), counts, failing, gating, signature: signatureOf(failing) };
-}
-function newestRuns(runs) {
-  const newest = new Map();
-  for (const run of runs) {
-    const key = JSON.stringify([run.workflow, run.event]);
-    const known = newest.get(key);
-    if (!known || isNewer(run, known)) newest.set(key, run);
-  }
-  return [...newest.values()];
-}
-function isNewer(a, b) {
-  const difference = (a.createdAt ?? 0) - (b.createdAt ?? 0);
-  return difference === 0 ? a.id > b.id : difference > 0;
-}
-function countedChecks(checks, runs, newest) {
-  const replaced = new Set(runs.filter((run) => !newest.includes(run)).map(({ id }) => id));
-  const others = new Map();
-  const jobs = [];
-  for (const check of checks) {
-    const id = (0, import_chunk_NIHMW2D7.runIdOf)(check);
-    if (id !== void 0) {
-      if (!replaced.has(id)) jobs.push(check);
-      continue;
-    }
-    const key = JSON.stringify([check.workflow, check.name]);
-    const known = others.get(key);
-    if (!known || (check.startedAt ?? 0) >= (known.startedAt ?? 0)) others.set(key, check);
-  }
-  return [...jobs, ...others.values()];
-}
-function isToldByJobs(kind, jobs) {
-  if (kind === "passed" || kind === "skipped") return jobs.length > 0;
-  if (kind === "running") return jobs.includes("running") || jobs.includes("gated");
-  return jobs.includes(kind);
-}
-function wordOf({ passed, failed, gated, running }) {
-  if (failed > 0) return "failing";
-  if (running + gated > 0) return "running";
-  return passed > 0 ? "passing" : "none";
-}
-function nameOf({ name, workflow, link }) {
-  return { name: workflow === "" || workflow === name ? name : `${workflow} / ${name}`, link };
-}
-function signatureOf(failing) {
-  if (failing.length === 0) return "";
-  const marks = failing.map(({ mark }) => mark).sort();
-  return (0, import_chunk_CTSRVJRC.toHex)((0, import_chunk_CTSRVJRC.sha256)(new TextEncoder().encode(marks.join("\n")))).slice(0, 12);
-}
-var runFields = "databaseId,name,workflowName,event,status,conclusion,createdAt,startedAt,url,headSha";
-async function findRuns(repo, head, tools, isFirst) {
-  return (0, import_chunk_NIHMW2D7.shareGh)(tools, `runs ${repo}@${head}`, isFirst, async () => {
-    const words = ["run", "list", "--repo", repo, "--commit", head, "--limit", String(import_chunk_XM3GMG25.ghRuns), "--json", runFields];
-    const answer = await (0, import_chunk_NIHMW2D7.askGh)(tools, words);
-    if (answer.kind !== "answer") return answer;
-    const rows = (0, import_chunk_NIHMW2D7.rowsOf)(answer.value);
-    if (!rows) return (0, import_chunk_NIHMW2D7.unexpected)("gh run list gave no list");
-    return { kind: "runs", runs: rows.filter(({ headSha }) => headSha === head).flatMap((row) => (0, import_chunk_NIHMW2D7.readRun)(row) ?? []) };
-  });
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  findRuns,
-  judgeRollup
 });
 
 },
@@ -7569,1272 +7657,7 @@ function countDirty({ entries, rest }) {
 });
 
 },
-"./chunk-LXK2ZILE.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  byteLength: () => byteLength,
-  excerpt: () => excerpt,
-  lastLines: () => lastLines,
-  plainText: () => plainText,
-  plainValue: () => plainValue,
-  tail: () => tail,
-  tailOfBytes: () => tailOfBytes
-});
-module.exports = stdin_exports;
-var encoder = new TextEncoder();
-var decoder = new TextDecoder();
-var escapeSequence = /\x1b(?:[\]PX^_][^\x07\x1b\x9c\n]*(?:\x07|\x1b\\|\x9c)?|\[[0-?]*[ -/]*[@-~]?|[ -/]*[0-~]?)|[\x90\x98\x9d-\x9f][^\x07\x1b\x90\x98\x9c-\x9f\n]*(?:\x07|\x1b\\|\x9c)|\x9b[0-?]*[ -/]*[@-~]?/g;
-function byteLength(text) {
-  return encoder.encode(text).length;
-}
-function plainText(text) {
-  return text.replaceAll("\r\n", "\n").replace(escapeSequence, "").replaceAll("\r", "\n").replace(/[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]/g, "");
-}
-function excerpt(text, limit) {
-  const bytes = encoder.encode(text);
-  if (bytes.length <= limit) return text;
-  if (limit < 3) return "";
-  let end = limit - 3;
-  while (end > 0 && isContinuation(bytes[end])) end -= 1;
-  return `${decoder.decode(bytes.subarray(0, end))}\u2026`;
-}
-function tail(text, limit) {
-  const bytes = encoder.encode(text);
-  if (bytes.length <= limit) return { text, truncated: false };
-  return { text: decoder.decode(tailOfBytes(bytes, limit)), truncated: true };
-}
-function tailOfBytes(bytes, limit) {
-  const start = Math.max(0, bytes.length - limit);
-  let skip = 0;
-  while (start > 0 && skip < 4 && isContinuation(bytes[start + skip])) skip += 1;
-  return bytes.subarray(start + (skip < 4 ? skip : 0));
-}
-function lastLines(bytes, count) {
-  let seen = 0;
-  for (let at = bytes.length - 2; at >= 0; at -= 1) {
-    if (bytes[at] !== 10) continue;
-    seen += 1;
-    if (seen === count) return bytes.subarray(at + 1);
-  }
-  return bytes;
-}
-function isContinuation(byte) {
-  return byte !== void 0 && (byte & 192) === 128;
-}
-function plainValue(value, limit) {
-  if (typeof value === "string") return excerpt(plainText(value), limit);
-  if (Array.isArray(value)) return value.map((inner) => plainValue(inner, limit));
-  if (typeof value !== "object" || value === null) return value;
-  return Object.fromEntries(
-    Object.entries(value).map(([name, inner]) => [plainValue(name, 80), plainValue(inner, limit)])
-  );
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  byteLength,
-  excerpt,
-  lastLines,
-  plainText,
-  plainValue,
-  tail,
-  tailOfBytes
-});
-
-},
-"./chunk-MDS3X7V6.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  conversationOf: () => conversationOf,
-  earlierOf: () => earlierOf,
-  lineageOf: () => lineageOf,
-  requireFolder: () => requireFolder,
-  requireGenuine: () => requireGenuine,
-  requireSameFolder: () => requireSameFolder,
-  requireSpec: () => requireSpec
-});
-module.exports = stdin_exports;
-var import_chunk_EUNGKDXG = load("./chunk-EUNGKDXG.js");
-var import_chunk_QOWPTVFD = load("./chunk-QOWPTVFD.js");
-var import_chunk_IXDV7ZVJ = load("./chunk-IXDV7ZVJ.js");
-var import_chunk_TUJMDTZA = load("./chunk-TUJMDTZA.js");
-var import_chunk_OPV5FGPX = load("./chunk-OPV5FGPX.js");
-var import_chunk_IAQSATNE = load("./chunk-IAQSATNE.js");
-var import_chunk_P33TGMKS = load("./chunk-P33TGMKS.js");
-var import_chunk_BYPGP4VB = load("./chunk-BYPGP4VB.js");
-var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-function requireSpec(root, id) {
-  const read = (0, import_chunk_BYPGP4VB.readSpec)((0, import_chunk_P33TGMKS.jobPaths)(root.folder, id));
-  if (read.kind === "ok") return read.value;
-  const reason = read.kind === "damaged" ? read.reason : "its spec.json is missing";
-  throw new import_chunk_NVPF5LEY.FaultError("preflight", `cannot use job ${id}: ${reason}`);
-}
-async function requireGenuine(spec) {
-  if (await (0, import_chunk_OPV5FGPX.isGenuine)(spec, (0, import_chunk_OPV5FGPX.readKey)())) return;
-  throw new import_chunk_NVPF5LEY.FaultError(
-    "preflight",
-    `cannot start anything from job ${spec.id}: its spec.json was changed or comes from another user or machine`,
-    "launch it again in your own words"
-  );
-}
-function conversationOf(root, spec) {
-  const paths = (0, import_chunk_P33TGMKS.jobPaths)(root, spec.id);
-  const state = (0, import_chunk_BYPGP4VB.readState)(paths);
-  if (state.kind !== "ok" || (0, import_chunk_IAQSATNE.isEnded)(state.value) && !(0, import_chunk_IXDV7ZVJ.isContinuable)(paths, state.value)) return null;
-  return state.value.conversation?.id ?? null;
-}
-function requireFolder(parent, verb, option) {
-  if ((0, import_chunk_SWRACBME.isFolder)(parent.cwd)) return parent.cwd;
-  const gone = parent.worktree ? `its worktree ${parent.worktree.path}` : `its folder ${parent.cwd}`;
-  throw new import_chunk_NVPF5LEY.FaultError(
-    "preflight",
-    `cannot ${verb} job ${parent.id}: ${gone} is gone`,
-    verb === "continue" ? `name another folder with --cwd DIR, or start the task afresh: ${import_chunk_TUJMDTZA.nextCommands.restart(parent.id, option)}` : "launch the task again where it belongs now"
-  );
-}
-function requireSameFolder(parent, cwd, option) {
-  const backend = (0, import_chunk_EUNGKDXG.findBackend)(parent.staff?.backend ?? "");
-  if (!backend || backend.resumesElsewhere || !backend.keepsConversation || cwd === parent.cwd) return;
-  throw new import_chunk_NVPF5LEY.FaultError(
-    "preflight",
-    `cannot continue job ${parent.id} in ${cwd}: ${backend.title} keeps its conversation for ${parent.cwd}`,
-    `leave --cwd away, or start the task afresh: ${import_chunk_TUJMDTZA.nextCommands.restart(parent.id, option)}`
-  );
-}
-function earlierOf(root, backend, conversation) {
-  for (const id of (0, import_chunk_QOWPTVFD.listJobs)(root)) {
-    const paths = (0, import_chunk_P33TGMKS.jobPaths)(root, id);
-    const [spec, state] = [(0, import_chunk_BYPGP4VB.readSpec)(paths), (0, import_chunk_BYPGP4VB.readState)(paths)];
-    if (spec.kind !== "ok" || state.kind !== "ok" || spec.value.staff?.backend !== backend) continue;
-    if (state.value.conversation?.id !== conversation) continue;
-    const { usage_total = null, usage, error } = state.value;
-    const total = usage_total ?? (spec.value.staff.resume === null ? usage : null);
-    const before = spec.value.staff.earlier ?? null;
-    return { usage_total: total ?? before?.usage_total ?? null, error: error?.message ?? before?.error ?? null };
-  }
-  return null;
-}
-function lineageOf(parent, relation) {
-  return { relation, parent: parent.id, root: parent.lineage?.root ?? parent.id };
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  conversationOf,
-  earlierOf,
-  lineageOf,
-  requireFolder,
-  requireGenuine,
-  requireSameFolder,
-  requireSpec
-});
-
-},
-"./chunk-MLG4AIS3.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  concludeAsked: () => concludeAsked
-});
-module.exports = stdin_exports;
-var import_chunk_X4PEQQHW = load("./chunk-X4PEQQHW.js");
-var import_chunk_NTYY2FGO = load("./chunk-NTYY2FGO.js");
-var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
-var import_chunk_SBRRC2LY = load("./chunk-SBRRC2LY.js");
-var import_chunk_33JRTF6Z = load("./chunk-33JRTF6Z.js");
-var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
-var import_chunk_6GPA47WF = load("./chunk-6GPA47WF.js");
-var import_chunk_XM3GMG25 = load("./chunk-XM3GMG25.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-async function concludeAsked(job, ending, tree) {
-  const { run } = job.spec;
-  if (!run?.status_cmd) return (0, import_chunk_X4PEQQHW.conclude)(job, ending);
-  const left = tree === null || ending.reason === "exited" ? [] : [leftWarning(ending.reason, tree)];
-  const task = await askTask(job.spec, run.status_cmd, run.identity ?? "");
-  return (0, import_chunk_X4PEQQHW.conclude)(job, { ...ending, task: { ...task, warnings: [...left, ...task.warnings] } });
-}
-async function askTask(spec, line, identity) {
-  const answer = await ask(spec, line);
-  const read = readAnswer(answer, identity);
-  if (!("why" in read)) return { ...read, warnings: [] };
-  const message = `how the task stands is not known: the status command ${read.why}`;
-  return { task_status: "unknown", task_exit_code: "unknown", warnings: [{ code: "task_unknown", message }] };
-}
-async function ask({ id, cwd }, line) {
-  const environment = (0, import_chunk_6GPA47WF.questionEnvironment)({ id, cwd });
-  try {
-    const shell = { program: "/bin/sh", args: ["-c", line], cwd, environment };
-    return await (0, import_chunk_33JRTF6Z.runTool)({ ...shell, timeoutMs: import_chunk_XM3GMG25.taskStatusMs, limit: import_chunk_XM3GMG25.probeBytes });
-  } catch (error) {
-    return { how: "failed", code: null, reason: (0, import_chunk_NVPF5LEY.messageOf)(error), stdout: Buffer.alloc(0), stderr: Buffer.alloc(0) };
-  }
-}
-function readAnswer(answer, identity) {
-  const trouble = troubleOf(answer);
-  if (trouble !== void 0) return { why: trouble };
-  let told;
-  try {
-    told = JSON.parse(answer.stdout.toString("utf8"));
-  } catch {
-    return { why: "printed no JSON object" };
-  }
-  if (typeof told !== "object" || told === null || Array.isArray(told)) return { why: "printed no JSON object" };
-  const { identity: named, status, exit_code: code } = told;
-  if (typeof named !== "string" && !Number.isSafeInteger(named)) return { why: "names no task" };
-  if (String(named) !== identity) return { why: `names another task (${oneLine(String(named))})` };
-  if (typeof status !== "string" || oneLine(status) === "") return { why: "tells no status" };
-  return { task_status: oneLine(status), task_exit_code: Number.isSafeInteger(code) ? code : "unknown" };
-}
-function troubleOf({ how, code, reason, stderr }) {
-  switch (how) {
-    case "timeout":
-      return `gave no answer within ${(0, import_chunk_SBRRC2LY.formatDuration)(import_chunk_XM3GMG25.taskStatusMs)}`;
-    case "flooded":
-      return `printed more than ${(0, import_chunk_TFEMYLSK.formatSize)(import_chunk_XM3GMG25.probeBytes)}`;
-    case "failed":
-      return `could not be started (${oneLine(reason ?? "not known why")})`;
-    case "aborted":
-      return "was broken off";
-    case "exited":
-      if (code === 0) return void 0;
-      return `${code === null ? "was killed" : `exited with code ${code}`}${saidOf(stderr)}`;
-  }
-}
-function saidOf(stderr) {
-  const said = oneLine(stderr.toString("utf8"));
-  return said === "" ? "" : ` (${said})`;
-}
-function oneLine(text) {
-  return (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)(text).replace(/\s+/g, " ").trim(), Math.min(import_chunk_XM3GMG25.evidenceChars, import_chunk_XM3GMG25.excerptBytes));
-}
-function leftWarning(reason, tree) {
-  const left = (0, import_chunk_NTYY2FGO.findEscaped)(tree);
-  const named = left.slice(0, 10).map(({ pid, name }) => `${pid} (${oneLine(name)})`);
-  const more = left.length > named.length ? ` and ${left.length - named.length} more` : "";
-  const where = left.length > 0 ? `left alone: ${named.join(", ")}${more}` : "none of its processes was found here";
-  const message = `only the watching over the task has ended (${reason}); the task itself may live on; ${where}`;
-  return { code: "task_left", message };
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  concludeAsked
-});
-
-},
-"./chunk-MMAGDQC4.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  healthOf: () => healthOf,
-  observation: () => observation,
-  progressOf: () => progressOf,
-  staffFacts: () => staffFacts
-});
-module.exports = stdin_exports;
-var import_chunk_TR4KBZT3 = load("./chunk-TR4KBZT3.js");
-var import_chunk_IXDV7ZVJ = load("./chunk-IXDV7ZVJ.js");
-var import_chunk_OSQO4432 = load("./chunk-OSQO4432.js");
-var import_chunk_TUJMDTZA = load("./chunk-TUJMDTZA.js");
-var import_chunk_IAQSATNE = load("./chunk-IAQSATNE.js");
-var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
-var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
-var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
-var import_chunk_XM3GMG25 = load("./chunk-XM3GMG25.js");
-var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
-var recentEvents = 5;
-var eventsAtMost = 50;
-function observation(view, options) {
-  const { state, spec, paths } = view;
-  const condition = (0, import_chunk_IAQSATNE.conditionOf)(view);
-  const after = options.afterSeq ?? Math.max(0, state.seq - recentEvents);
-  const journal = (0, import_chunk_OSQO4432.readEvents)(paths, after, eventsAtMost);
-  const document = {
-    id: view.id,
-    kind: spec?.kind ?? null,
-    verb: spec?.verb ?? null,
-    owner: spec?.owner ?? null,
-    label: spec?.label === null || spec?.label === void 0 ? null : (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)(spec.label), 120),
-    ...staffFacts(spec),
-    ...spec?.timer ? { timer: (0, import_chunk_TR4KBZT3.timerFacts)(spec.timer) } : {},
-    state: state.state,
-    ...healthOf(view, condition),
-    supervision: condition,
-    rev: state.rev,
-    created_at: state.created_at,
-    started_at: state.started_at,
-    ended_at: state.ended_at,
-    duration_ms: state.duration_ms,
-    age_ms: Math.max(0, (0, import_chunk_Y5L6GQDB.nowMs)() - Date.parse(state.created_at)),
-    deadline_ms: spec?.deadline_ms ?? null,
-    exit_code: state.exit_code,
-    signal: state.signal,
-    error: state.error === null ? null : { ...state.error, message: (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)(state.error.message), 400) },
-    warnings: state.warnings.slice(0, 5).map((one) => ({ code: one.code, message: (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)(one.message), 200) })),
-    conversation: state.conversation,
-    files: filesOf(view),
-    next: nextFor(view, condition, options.root)
-  };
-  if (!(0, import_chunk_IAQSATNE.isEnded)(state)) document.progress = progressOf(view);
-  const { files, next, progress, ...facts } = document;
-  const plain = (0, import_chunk_LXK2ZILE.plainValue)(facts, 400);
-  const events = journal.events.map((event) => (0, import_chunk_LXK2ZILE.plainValue)(event, 400));
-  return bound(
-    { ...plain, files, next, ...progress === void 0 ? {} : { progress: (0, import_chunk_LXK2ZILE.plainValue)(progress, import_chunk_XM3GMG25.textTailBytes + 3) } },
-    events,
-    journal.more,
-    after
-  );
-}
-function staffFacts(spec) {
-  const { staff } = spec ?? {};
-  if (!staff) return { backend: null, profile: null, model: null };
-  const short = (text) => (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)(String(text)), 120);
-  return {
-    backend: short(staff.custom?.name ?? staff.backend),
-    profile: short(staff.profile),
-    model: staff.model ? short(staff.model) : null
-  };
-}
-function filesOf({ paths, state }) {
-  const files = {
-    result: paths.result,
-    output: paths.output,
-    error: paths.error,
-    events: paths.events,
-    worker_log: paths.workerLog
-  };
-  if (!(0, import_chunk_IAQSATNE.isEnded)(state)) return files;
-  return Object.fromEntries(Object.entries(files).map(([name, file]) => [name, (0, import_chunk_SWRACBME.exists)(file) ? file : null]));
-}
-function healthOf(view, condition) {
-  const attention = (reason) => ({
-    health: "attention",
-    attention_kind: "monitor_attention",
-    reason
-  });
-  switch (condition) {
-    case "unclaimed":
-      return attention(
-        `the worker died before it started the command (${view.launch?.generation ?? 1} tried); the next wait starts a new one; see ${view.paths.workerLog}`
-      );
-    case "orphaned":
-      return attention(
-        "the worker is gone; the command runs on under its shim, and the next wait attaches a new worker"
-      );
-    case "over":
-    case "lost":
-    case "host_restarted":
-    case "never_started":
-      return attention("it is over, and its end could not be stored from here");
-    case "supervised":
-    case "unseen":
-      if (view.leaseAgeMs !== null && view.leaseAgeMs > import_chunk_XM3GMG25.leaseStaleMs)
-        return attention(`no sign of life of the worker for ${Math.round(view.leaseAgeMs / 1e3)} s`);
-      if (isMoving(view)) return { health: "progressing", attention_kind: null };
-      break;
-    default:
-  }
-  return { health: view.state.health, attention_kind: view.state.attention_kind };
-}
-function isMoving({ spec, state, paths }) {
-  if (!spec?.staff || state.state !== "running") return false;
-  const output = (0, import_chunk_SWRACBME.factsOf)(paths.output);
-  return output !== void 0 && output.size > 0 && (0, import_chunk_Y5L6GQDB.nowMs)() - output.modifiedMs < import_chunk_XM3GMG25.progressingMs;
-}
-function nextFor(view, condition, root) {
-  if (condition === "damaged") return { doctor: import_chunk_TUJMDTZA.nextCommands.doctor(view.id, root.option) };
-  if (!(0, import_chunk_IAQSATNE.isEnded)(view.state))
-    return { wait: import_chunk_TUJMDTZA.nextCommands.wait(view.id, root.option), cancel: import_chunk_TUJMDTZA.nextCommands.cancel(view.id, root.option) };
-  const next = { result: import_chunk_TUJMDTZA.nextCommands.result(view.id, root.option) };
-  if (view.state.state === "done") return next;
-  if ((0, import_chunk_IXDV7ZVJ.isContinuable)(view.paths, view.state)) next.continue = import_chunk_TUJMDTZA.nextCommands.continue(view.id, root.option);
-  next.restart = import_chunk_TUJMDTZA.nextCommands.restart(view.id, root.option);
-  return next;
-}
-function progressOf(view) {
-  const { paths, spec } = view;
-  const [output, error] = [(0, import_chunk_SWRACBME.factsOf)(paths.output), (0, import_chunk_SWRACBME.factsOf)(paths.error)];
-  const newest = Math.max(
-    output && output.size > 0 ? output.modifiedMs : 0,
-    error && error.size > 0 ? error.modifiedMs : 0
-  );
-  const facts = {
-    stdout_bytes: output?.size ?? 0,
-    stderr_bytes: error?.size ?? 0,
-    last_output_at: newest > 0 ? (0, import_chunk_Y5L6GQDB.isoOf)(newest) : null,
-    last_output_age_ms: newest > 0 ? Math.max(0, Math.round((0, import_chunk_Y5L6GQDB.nowMs)() - newest)) : null
-  };
-  if (spec?.staff && !spec.staff.custom) {
-    const snapshot = (0, import_chunk_527JQF7V.readJson)(paths.snapshot);
-    return snapshot.kind === "ok" ? { ...facts, ...snapshot.value } : { ...facts, tools: [], text: "", text_truncated: false };
-  }
-  const bytes = (0, import_chunk_527JQF7V.readRange)(paths.output, -import_chunk_XM3GMG25.tailBytes, import_chunk_XM3GMG25.tailBytes)?.bytes ?? Buffer.alloc(0);
-  const latest = (0, import_chunk_LXK2ZILE.tail)((0, import_chunk_LXK2ZILE.plainText)(bytes.toString("utf8")), import_chunk_XM3GMG25.textTailBytes);
-  return { ...facts, text: latest.text, text_truncated: latest.truncated || (output?.size ?? 0) > import_chunk_XM3GMG25.tailBytes };
-}
-function bound(document, events, isMore, after) {
-  let kept = events;
-  const make = () => ({
-    ...document,
-    events: kept,
-    next_seq: kept.at(-1)?.seq ?? after,
-    more: isMore || kept.length < events.length
-  });
-  const size = () => Buffer.byteLength(JSON.stringify(make())) + 1;
-  while (size() > import_chunk_XM3GMG25.observeBytes && kept.length > 1) kept = kept.slice(0, -1);
-  if (size() > import_chunk_XM3GMG25.observeBytes && kept[0]) {
-    const { seq, at, job, owner, type } = kept[0];
-    kept = [{ seq, at, job, owner, type, truncated: true }];
-  }
-  const progress = document.progress;
-  for (let limit = import_chunk_XM3GMG25.textTailBytes; progress && size() > import_chunk_XM3GMG25.observeBytes && limit > 64; limit = Math.floor(limit / 2)) {
-    document.progress = { ...progress, text: (0, import_chunk_LXK2ZILE.tail)(progress.text ?? "", limit).text, text_truncated: true };
-  }
-  if (progress && size() > import_chunk_XM3GMG25.observeBytes) document.progress = { tools_truncated: true, text_truncated: true };
-  for (const name of ["files", "warnings", "label", "next", "error", "owner", "model"])
-    if (size() > import_chunk_XM3GMG25.observeBytes) delete document[name];
-  return make();
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  healthOf,
-  observation,
-  progressOf,
-  staffFacts
-});
-
-},
-"./chunk-NIHMW2D7.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  askGh: () => askGh,
-  checksFacts: () => checksFacts,
-  checksWord: () => checksWord,
-  checksWords: () => checksWords,
-  compareActivity: () => compareActivity,
-  factsOfActivity: () => factsOfActivity,
-  fieldsOf: () => fieldsOf,
-  findPull: () => findPull,
-  isFailure: () => isFailure,
-  isNoneForGood: () => isNoneForGood,
-  line: () => line,
-  linkOf: () => linkOf,
-  movedFrom: () => movedFrom,
-  readCheck: () => readCheck,
-  readPull: () => readPull,
-  readRun: () => readRun,
-  readSeen: () => readSeen,
-  repositoryIn: () => repositoryIn,
-  repositoryOf: () => repositoryOf,
-  rowsOf: () => rowsOf,
-  runIdOf: () => runIdOf,
-  shaOf: () => shaOf,
-  shareGh: () => shareGh,
-  shortSha: () => shortSha,
-  sinceOf: () => sinceOf,
-  targetOptions: () => targetOptions,
-  unexpected: () => unexpected,
-  wordsOfActivity: () => wordsOfActivity
-});
-module.exports = stdin_exports;
-var import_chunk_SBRRC2LY = load("./chunk-SBRRC2LY.js");
-var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
-var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
-var import_chunk_6GPA47WF = load("./chunk-6GPA47WF.js");
-var import_chunk_XM3GMG25 = load("./chunk-XM3GMG25.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-async function shareGh(tools, key, isFirst, ask) {
-  const maxAgeMs = isFirst ? import_chunk_XM3GMG25.ghFreshMs : Math.max(import_chunk_XM3GMG25.ghFreshMs, (tools.everyMs ?? 0) * import_chunk_XM3GMG25.ghFreshShare);
-  const held = async () => {
-    const found = await ask();
-    if (!isFailure(found)) return found;
-    if (found.kind === "fault") return { ...found, holdMs: 0 };
-    if (found.cause !== "rate_limit") return { ...found, holdMs: 1e3 };
-    const waitMs = found.retryAfterMs ?? import_chunk_XM3GMG25.ghLimitedMs;
-    return { ...found, holdMs: waitMs, untilMs: tools.nowMs() + waitMs };
-  };
-  try {
-    const found = await tools.shared(`gh ${key}`, maxAgeMs, held);
-    if (!isFailure(found)) return found;
-    const { holdMs: _hold, untilMs, ...failure } = found;
-    if (failure.kind === "fault" || untilMs === void 0) return failure;
-    return { ...failure, retryAfterMs: Math.max(0, untilMs - tools.nowMs()) };
-  } catch (error) {
-    if (!(error instanceof import_chunk_NVPF5LEY.FaultError) || error.code !== "busy") throw error;
-    return {
-      kind: "trouble",
-      cause: "timeout",
-      message: "another watch still asks GitHub for this",
-      retryAfterMs: null
-    };
-  }
-}
-function isFailure(found) {
-  return "kind" in found && (found.kind === "trouble" || found.kind === "fault");
-}
-var targetOptions = {
-  repo: { kind: "text", value: "OWNER/REPO", help: "repository, also HOST/OWNER/REPO (default: that of the folder)" },
-  pr: { kind: "text", value: "N", help: "pull request: its number or address" }
-};
-var form = "a number, OWNER/REPO#N, or the address https://HOST/OWNER/REPO/pull/N";
-function readPull(given, verb) {
-  const text = given.text("pr") ?? given.words[0];
-  if (text === void 0) throw (0, import_chunk_NVPF5LEY.usageError)(`cannot watch ${verb} without a pull request: give --pr N`);
-  if (given.has("pr") && given.words.length > 0)
-    throw (0, import_chunk_NVPF5LEY.usageError)(`cannot watch ${verb} of both --pr ${text} and ${JSON.stringify(given.words[0])}: name one`);
-  const match = /^(?:https?:\/\/([^/]+)\/)?(?:([^/#]+\/[^/#]+)(?:\/pull\/|#)|#)?(\d{1,9})(?:\/[\w./-]*)?(?:[?#].*)?$/.exec(text);
-  const [, host, named, number] = match ?? [];
-  const isWhole = match && Number(number) > 0 && (host === void 0 || named !== void 0);
-  if (!isWhole) throw (0, import_chunk_NVPF5LEY.usageError)(`cannot watch ${verb} of ${JSON.stringify(text)}: allowed are ${form}`);
-  const said = named === void 0 ? void 0 : readRepository(host === void 0 ? named : `${host}/${named}`);
-  const repo = repositoryOf(given);
-  if (said !== void 0 && given.has("repo") && !sameRepository(said, repo))
-    throw (0, import_chunk_NVPF5LEY.usageError)(`cannot watch ${verb} of ${JSON.stringify(text)} with --repo ${repo}: they name two repositories`);
-  return { repo: said ?? repo, pr: Number(number) };
-}
-function repositoryOf(given) {
-  const text = given.text("repo") ?? import_chunk_6GPA47WF.variables.githubRepository();
-  return text === void 0 ? null : readRepository(text);
-}
-function readRepository(text) {
-  const parts = text.split("/");
-  const [repo = "", owner = "", host] = [...parts].reverse();
-  const isWhole = (parts.length === 2 || parts.length === 3) && /^[A-Za-z0-9_][A-Za-z0-9._-]{0,99}$/.test(owner) && /^[A-Za-z0-9._][A-Za-z0-9._-]{0,99}$/.test(repo) && !/^\.\.?$/.test(repo) && (host === void 0 || /^[A-Za-z0-9][A-Za-z0-9.-]*(?::\d{1,5})?$/.test(host));
-  if (!isWhole)
-    throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take the repository ${JSON.stringify(text)}: allowed are OWNER/REPO and HOST/OWNER/REPO`);
-  const usual = import_chunk_6GPA47WF.variables.githubHost() ?? "github.com";
-  const where = (host ?? usual).toLowerCase();
-  return where === "github.com" && usual === "github.com" ? `${owner}/${repo}` : `${where}/${owner}/${repo}`;
-}
-function repositoryIn(link) {
-  const match = /^https?:\/\/([^/]+)\/([^/]+)\/([^/]+?)(?:\/.*)?$/.exec(link);
-  if (!match) return void 0;
-  try {
-    const [, host, owner, repo] = match;
-    return readRepository(`${host}/${owner}/${repo}`);
-  } catch {
-    return void 0;
-  }
-}
-function sameRepository(a, b) {
-  return a?.toLowerCase() === b?.toLowerCase();
-}
-function fieldsOf(value) {
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? value : void 0;
-}
-function rowsOf(value) {
-  if (!Array.isArray(value)) return void 0;
-  return value.flatMap((row) => [fieldsOf(row) ?? []].flat());
-}
-function textOf(value, limit = 120) {
-  return typeof value === "string" ? (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)(value).replace(/\s+/g, " ").trim(), limit) : "";
-}
-function linkOf(value) {
-  return typeof value === "string" && /^https?:\/\/[!-~]{1,500}$/.test(value) ? value : "";
-}
-function shaOf(value) {
-  return typeof value === "string" && /^[0-9a-f]{40}(?:[0-9a-f]{24})?$/.test(value) ? value : void 0;
-}
-function instantOf(value) {
-  const ms = typeof value === "string" ? Date.parse(value) : Number.NaN;
-  return Number.isFinite(ms) && ms > 0 ? ms : null;
-}
-function readActivity(row) {
-  const reviews = (rowsOf(row.reviews) ?? []).filter(({ state }) => textOf(state).toUpperCase() !== "PENDING").flatMap((found) => readOne("review", found, found.submittedAt));
-  const comments = (rowsOf(row.comments) ?? []).flatMap((found) => readOne("comment", found, found.createdAt));
-  return [...newest(reviews, import_chunk_XM3GMG25.ghActivity), ...newest(comments, import_chunk_XM3GMG25.ghActivity)];
-}
-function readOne(kind, row, at) {
-  const id = textOf(row.id);
-  if (id === "") return [];
-  const author = fieldsOf(row.author) ?? {};
-  const login = textOf(author.login, 60);
-  const isBot = typeof author.is_bot === "boolean" ? author.is_bot : login.endsWith("[bot]") || null;
-  return [
-    {
-      id: `${kind}:${id}`,
-      kind,
-      actor: login || "ghost",
-      is_bot: isBot,
-      state: kind === "review" ? textOf(row.state, 40).toLowerCase() || null : null,
-      at: instantOf(at),
-      url: linkOf(row.url) || null
-    }
-  ];
-}
-function newest(found, count) {
-  return found.sort((a, b) => (a.at ?? 0) - (b.at ?? 0)).slice(-count);
-}
-function readSeen(cursor) {
-  const { ids, floor, report } = fieldsOf(cursor?.seen) ?? {};
-  if (!Array.isArray(ids) || typeof report !== "number") return void 0;
-  return { ids: ids.filter((id) => typeof id === "string"), floor: typeof floor === "number" ? floor : null, report };
-}
-function compareActivity(found, seen, isWanted) {
-  const ids = found.map(({ id }) => id);
-  if (!seen) {
-    const last = Math.max(...found.map(({ at }) => at ?? 0));
-    const floor = last > 0 ? last - import_chunk_XM3GMG25.ghActivitySlackMs : null;
-    return { fresh: [], seen: { ids: ids.slice(-import_chunk_XM3GMG25.ghSeenIds), floor, report: 0 } };
-  }
-  const known = new Set(seen.ids);
-  const unknown = found.filter(({ id }) => !known.has(id));
-  const fresh = unknown.filter((one) => isWanted(one) && (one.at ?? seen.floor ?? 0) >= (seen.floor ?? 0));
-  const kept = [...seen.ids.filter((id) => !ids.includes(id)), ...ids];
-  const report = seen.report + (fresh.length > 0 ? 1 : 0);
-  return { fresh, seen: { ids: kept.slice(-import_chunk_XM3GMG25.ghSeenIds), floor: seen.floor, report } };
-}
-function factsOfActivity(fresh) {
-  const named = fresh.slice(-import_chunk_XM3GMG25.ghNamedActivity);
-  return {
-    ids: named.map(({ id }) => id),
-    activity: named.map((one) => ({ ...one, at: one.at === null ? null : new Date(one.at).toISOString() })),
-    more: fresh.length - named.length
-  };
-}
-function wordsOfActivity(fresh) {
-  const one = ({ kind, state, actor }) => `${state ?? kind} by ${actor}`.replaceAll("_", " ");
-  return `${fresh.length} new: ${fresh.slice(-import_chunk_XM3GMG25.ghNamedActivity).map(one).join(", ")}`;
-}
-var words = [
-  [/rate limit|HTTP 429|submitted too quickly|abuse detection/i, "rate_limit", "GitHub limits the rate"],
-  [
-    /not a git repository|no git remotes|none of the git remotes|determine base repo|no default remote repository/i,
-    "refused",
-    "gh finds no repository in this folder; name it with --repo OWNER/REPO"
-  ],
-  [/unknown (?:flag|command|shorthand)|unknown JSON field/i, "refused", "this gh is too old; install a newer one"],
-  [
-    /HTTP 401|bad credentials|gh auth (?:login|refresh)|\bSAML\b|required scopes|resource not accessible|HTTP 403/i,
-    "auth",
-    "GitHub refused the login of gh"
-  ],
-  [
-    /could not resolve to a|HTTP 404|no pull requests? found/i,
-    "not_found",
-    "GitHub does not have it, or not for this login"
-  ],
-  [/HTTP 5\d\d|status code: 5\d\d|something went wrong/i, "server", "GitHub fails"],
-  [
-    /i\/o timeout|deadline exceeded|handshake timeout|Client\.Timeout|timed? ?out/i,
-    "timeout",
-    "GitHub did not answer in time"
-  ],
-  [
-    /error connecting|dial tcp|connection re(?:fused|set)|no such host|unreachable|\bEOF\b|proxyconnect|x509|githubstatus\.com/i,
-    "network",
-    "GitHub cannot be reached"
-  ]
-];
-var faults = ["auth", "not_found", "refused", "tool_missing"];
-function failureOf(answer, tools) {
-  if (answer.how === "timeout") return trouble("timeout", "gh did not answer in time and was ended");
-  if (answer.how === "flooded") return trouble("shape", "gh printed too much and was ended");
-  if (answer.how === "aborted") return trouble("failed", "the look was called off");
-  if (answer.how === "failed") return trouble("failed", `gh could not be started (${answer.reason})`);
-  const said = wordsOf(answer);
-  if (answer.code === 126 || answer.code === 127) return fault("tool_missing", `gh cannot be executed: ${said}`);
-  if (answer.code === 4) return fault("auth", `gh is not logged in: ${said}`);
-  for (const [pattern, kind, says] of words) {
-    if (!pattern.test(said)) continue;
-    const message = `${says}: ${said}`;
-    if (faults.includes(kind)) return fault(kind, message);
-    return trouble(kind, message, kind === "rate_limit" ? waitOf(said, tools.nowMs()) : null);
-  }
-  return trouble("failed", `gh failed with exit code ${answer.code}: ${said}`);
-}
-function wordsOf({ stdout, stderr }) {
-  const text = stderr.length > 0 ? stderr : stdout.subarray(0, 2e3);
-  return (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)(text.toString()).replace(/\s+/g, " ").trim(), 400) || "it said nothing";
-}
-function trouble(cause, message, retryAfterMs = null) {
-  return { kind: "trouble", cause, message, retryAfterMs };
-}
-function fault(cause, message) {
-  return { kind: "fault", cause, message };
-}
-function waitOf(said, nowMs) {
-  const seconds = /retry[- ]after\W{0,3}(\d{1,6})\b/i.exec(said)?.[1];
-  if (seconds !== void 0) return Number(seconds) * 1e3;
-  const epoch = /reset\W{0,3}(\d{10})\b/i.exec(said)?.[1];
-  if (epoch !== void 0) return Math.max(0, Number(epoch) * 1e3 - nowMs);
-  const stamp = /\b(\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.\d+)?) ?(Z|UTC|[+-]\d\d:\d\d)/.exec(said);
-  if (stamp)
-    return Math.max(0, Date.parse(`${stamp[1]?.replace(" ", "T")}${stamp[2] === "UTC" ? "Z" : stamp[2]}`) - nowMs);
-  const [, count, unit = ""] = /\bin (\d{1,5}) (second|minute|hour)/i.exec(said) ?? [];
-  const sizes = { second: 1e3, minute: 6e4, hour: 36e5 };
-  return count === void 0 ? null : Number(count) * (sizes[unit.toLowerCase()] ?? 1e3);
-}
-var quiet = {
-  GH_PAGER: "cat",
-  PAGER: "cat",
-  GH_PROMPT_DISABLED: "1",
-  GH_NO_UPDATE_NOTIFIER: "1",
-  GH_SPINNER_DISABLED: "1",
-  GH_DEBUG: "0",
-  GH_FORCE_TTY: "",
-  NO_COLOR: "1",
-  CLICOLOR_FORCE: "0"
-};
-async function askGh(tools, args, codes = [0]) {
-  const program = tools.find("gh");
-  if (program === void 0) return missing();
-  for (let attempt = 0; ; attempt += 1) {
-    const result = judge(await call(tools, program, args), codes, tools);
-    const pause = import_chunk_XM3GMG25.ghPausesMs[attempt];
-    const heals = result.kind === "trouble" && result.cause !== "rate_limit";
-    if (!heals || pause === void 0 || tools.signal.aborted || tools.leftMs() <= pause) return timed(result, tools);
-    await (0, import_chunk_Y5L6GQDB.sleep)(pause);
-  }
-}
-function missing() {
-  const message = `cannot find gh on PATH (${import_chunk_6GPA47WF.variables.searchPath() || "empty"}); install GitHub's CLI and log in with gh auth login`;
-  return { kind: "fault", cause: "tool_missing", message };
-}
-async function call(tools, program, args) {
-  const timeoutMs = Math.min(import_chunk_XM3GMG25.ghCallMs, Math.max(1, tools.leftMs()));
-  return tools.run({ program, args, environment: quiet, limit: import_chunk_XM3GMG25.ghBytes, timeoutMs });
-}
-function judge(answer, codes, tools) {
-  const isAnswer = answer.how === "exited" && codes.includes(answer.code ?? -1);
-  if (isAnswer) {
-    try {
-      return { kind: "answer", value: JSON.parse(answer.stdout.toString()) };
-    } catch {
-      if (answer.code === 0) return unexpected("it printed no JSON");
-    }
-  }
-  return failureOf(answer, tools);
-}
-function unexpected(what) {
-  return { kind: "trouble", cause: "shape", message: `gh answered in an unexpected form: ${what}`, retryAfterMs: null };
-}
-async function timed(result, tools) {
-  if (result.kind !== "trouble" || result.cause !== "rate_limit" || result.retryAfterMs !== null) return result;
-  const program = tools.find("gh");
-  if (program === void 0 || /secondary|quickly|abuse/i.test(result.message)) return result;
-  const answer = judge(await call(tools, program, ["api", "rate_limit"]), [0], tools);
-  const resources = answer.kind === "answer" ? fieldsOf(fieldsOf(answer.value)?.resources) : void 0;
-  const resets = Object.values(resources ?? {}).flatMap((row) => {
-    const { remaining, reset } = fieldsOf(row) ?? {};
-    return remaining === 0 && typeof reset === "number" ? [reset * 1e3] : [];
-  });
-  return resets.length === 0 ? result : { ...result, retryAfterMs: Math.max(0, Math.max(...resets) - tools.nowMs()) };
-}
-function readCheck(row) {
-  const status = textOf(row.status);
-  const conclusion = textOf(row.conclusion);
-  const ofRun = status.toUpperCase() === "COMPLETED" ? conclusion : status;
-  return {
-    name: textOf(row.name) || textOf(row.context) || "unnamed",
-    workflow: textOf(row.workflowName) || textOf(row.workflow),
-    state: textOf(row.state) || ofRun || textOf(row.bucket),
-    link: linkOf(row.detailsUrl) || linkOf(row.targetUrl) || linkOf(row.link),
-    startedAt: instantOf(row.startedAt) ?? instantOf(row.createdAt)
-  };
-}
-function readRun(row) {
-  if (typeof row.databaseId !== "number") return void 0;
-  const status = textOf(row.status);
-  return {
-    id: row.databaseId,
-    workflow: textOf(row.workflowName) || textOf(row.name) || "unnamed",
-    event: textOf(row.event),
-    state: status.toLowerCase() === "completed" ? textOf(row.conclusion) : status,
-    link: linkOf(row.url),
-    createdAt: instantOf(row.createdAt),
-    startedAt: instantOf(row.startedAt)
-  };
-}
-function runIdOf({ link }) {
-  const id = /\/actions\/runs\/(\d{1,15})(?:\/|$)/.exec(link)?.[1];
-  return id === void 0 ? void 0 : Number(id);
-}
-function readState(row) {
-  const word = textOf(row.state).toLowerCase();
-  return word === "open" || word === "merged" || word === "closed" ? word : void 0;
-}
-function readMerge(row) {
-  const mergeable = textOf(row.mergeable).toUpperCase();
-  const status = textOf(row.mergeStateStatus).toUpperCase();
-  if (mergeable === "CONFLICTING" || status === "DIRTY") return "conflicting";
-  if (mergeable !== "MERGEABLE") return "unknown";
-  if (row.isDraft === true || ["BLOCKED", "BEHIND", "DRAFT"].includes(status)) return "blocked";
-  return ["", "CLEAN", "HAS_HOOKS", "UNSTABLE"].includes(status) ? "mergeable" : "unknown";
-}
-function readDecision(row) {
-  const word = textOf(row.reviewDecision).toLowerCase();
-  return word === "approved" || word === "changes_requested" || word === "review_required" ? word : null;
-}
-var pullFields = "number,url,title,state,isDraft,mergeable,mergeStateStatus,reviewDecision,headRefOid,headRefName,statusCheckRollup,reviews,comments";
-function findPull(target, tools, cursor) {
-  const repo = target.repo ?? (typeof cursor?.repo === "string" ? cursor.repo : null);
-  const key = `pull ${repo ?? tools.cwd}#${target.pr}`;
-  return shareGh(tools, key, cursor === null, () => fetchPull({ ...target, repo }, tools));
-}
-async function fetchPull(target, tools) {
-  const words2 = (fields) => [
-    ...["pr", "view", String(target.pr)],
-    ...target.repo === null ? [] : ["--repo", target.repo],
-    ...["--json", fields]
-  ];
-  for (let round = 0; round < 3; round += 1) {
-    const answer = await askGh(tools, words2(pullFields));
-    if (answer.kind !== "answer") return answer;
-    const row = fieldsOf(answer.value);
-    const pull = row && readPullRow(row, target);
-    if (!pull) return unexpected("gh pr view lacks the state, the head or the address of the pull request");
-    if (row.statusCheckRollup !== void 0) return pull;
-    const checks = await askChecks(pull, tools);
-    if (!Array.isArray(checks)) return checks;
-    const after = await askGh(tools, words2("headRefOid"));
-    if (after.kind !== "answer") return after;
-    if (fieldsOf(after.value)?.headRefOid === pull.head) return { ...pull, checks };
-  }
-  return unexpected("the head moved again and again");
-}
-function readPullRow(row, target) {
-  const url = linkOf(row.url);
-  const repo = target.repo ?? repositoryIn(url);
-  const state = readState(row);
-  const head = shaOf(row.headRefOid);
-  if (repo === void 0 || state === void 0 || head === void 0) return void 0;
-  return {
-    kind: "pull",
-    repo,
-    number: target.pr,
-    url,
-    title: textOf(row.title),
-    state,
-    merge: readMerge(row),
-    decision: readDecision(row),
-    head,
-    checks: (rowsOf(row.statusCheckRollup) ?? []).map(readCheck),
-    activity: readActivity(row)
-  };
-}
-async function askChecks({ repo, number }, tools) {
-  const words2 = ["pr", "checks", String(number), "--repo", repo, "--json", "name,state,bucket,workflow,link"];
-  const answer = await askGh(tools, words2, [0, 1, 8]);
-  if (answer.kind !== "answer") return /no (?:checks|commit)/i.test(answer.message) ? [] : answer;
-  return rowsOf(answer.value)?.map(readCheck) ?? unexpected("gh pr checks gave no list");
-}
-function checksWord(rollup, grace) {
-  if (rollup.word === "failing") return "failed";
-  if (rollup.word === "passing") return "passed";
-  if (rollup.word === "running") return rollup.counts.gated > 0 ? "gated" : "running";
-  return rollup.counts.skipped === 0 && !isOver(grace) ? "not_yet" : "none";
-}
-function isNoneForGood(word, grace) {
-  return word === "none" && isOver(grace);
-}
-function isOver({ nowMs, since, graceMs }) {
-  return nowMs - since >= graceMs;
-}
-function sinceOf(cursor, head, nowMs) {
-  const { head: known, since } = cursor ?? {};
-  return known === head && typeof since === "number" && since <= nowMs ? since : nowMs;
-}
-function movedFrom(cursor, head) {
-  const before = cursor?.head;
-  return typeof before === "string" && before !== "" && before !== head ? before : null;
-}
-function checksWords(rollup, { nowMs, since }) {
-  const { passed, skipped, failed, gated, running } = rollup.counts;
-  const counts = (parts) => parts.flatMap(([count, word]) => count > 0 ? `${count} ${word}` : []).join(", ");
-  const rest = counts([
-    [running, "running"],
-    [passed, "passed"],
-    [skipped, "skipped"]
-  ]);
-  const after = rest === "" ? "" : `; ${rest}`;
-  if (failed > 0) return `${failed} failing: ${namesOf(rollup.failing.map((item) => item.name))}${after}`;
-  if (gated > 0) return `waiting for approval: ${namesOf(rollup.gating)}${after}`;
-  if (rollup.word !== "none") return rest;
-  if (skipped > 0) return `nothing ran, ${skipped} skipped`;
-  return `no checks reported in ${(0, import_chunk_SBRRC2LY.formatAge)(nowMs - since)}`;
-}
-function namesOf(names) {
-  const more = names.length - import_chunk_XM3GMG25.ghNamedChecks;
-  return `${names.slice(0, import_chunk_XM3GMG25.ghNamedChecks).join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
-}
-function checksFacts(rollup) {
-  const { passed, skipped, failed, gated, running } = rollup.counts;
-  const named = ({ name, link }) => ({ name, link });
-  return {
-    checks: rollup.word,
-    passed,
-    failed,
-    running,
-    skipped,
-    gated,
-    failing: rollup.failing.slice(0, import_chunk_XM3GMG25.ghNamedChecks).map(named),
-    gating: rollup.gating.slice(0, import_chunk_XM3GMG25.ghNamedChecks)
-  };
-}
-function line(text) {
-  return (0, import_chunk_LXK2ZILE.excerpt)(text, import_chunk_XM3GMG25.evidenceChars);
-}
-function shortSha(head) {
-  return head.slice(0, 10);
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  askGh,
-  checksFacts,
-  checksWord,
-  checksWords,
-  compareActivity,
-  factsOfActivity,
-  fieldsOf,
-  findPull,
-  isFailure,
-  isNoneForGood,
-  line,
-  linkOf,
-  movedFrom,
-  readCheck,
-  readPull,
-  readRun,
-  readSeen,
-  repositoryIn,
-  repositoryOf,
-  rowsOf,
-  runIdOf,
-  shaOf,
-  shareGh,
-  shortSha,
-  sinceOf,
-  targetOptions,
-  unexpected,
-  wordsOfActivity
-});
-
-},
-"./chunk-NTYY2FGO.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  endProbes: () => endProbes,
-  findCgroup: () => findCgroup,
-  findEscaped: () => findEscaped,
-  findProbes: () => findProbes,
-  findRows: () => findRows,
-  makeCgroup: () => makeCgroup,
-  removeCgroup: () => removeCgroup,
-  terminate: () => terminate,
-  treeOf: () => treeOf,
-  withBelow: () => withBelow
-});
-module.exports = stdin_exports;
-var import_chunk_BYPGP4VB = load("./chunk-BYPGP4VB.js");
-var import_chunk_7DZB4FPX = load("./chunk-7DZB4FPX.js");
-var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
-var import_chunk_6GPA47WF = load("./chunk-6GPA47WF.js");
-var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var import_node_fs = require("node:fs");
-var import_node_path = builtin("node:path");
-var prefix = "job-companion-";
-function makeCgroup(id) {
-  const own = ownCgroup();
-  if (own === void 0) return null;
-  const folder = import_node_path.default.join(own, `${prefix}${id}`);
-  try {
-    (0, import_node_fs.mkdirSync)(folder);
-    return folder;
-  } catch (error) {
-    return (0, import_chunk_NVPF5LEY.errnoOf)(error) === "EEXIST" ? folder : null;
-  }
-}
-function findCgroup(id) {
-  const own = ownCgroup();
-  const folder = own === void 0 ? null : import_node_path.default.join(own, `${prefix}${id}`);
-  return folder !== null && (0, import_chunk_SWRACBME.exists)(folder) ? folder : null;
-}
-function listCgroup(folder, id) {
-  if (folder === null || import_node_path.default.basename(folder) !== `${prefix}${id}` || !isBelowMount(folder)) return [];
-  return pidsIn(folder);
-}
-function removeCgroup(folder, id) {
-  if (folder === null || import_node_path.default.basename(folder) !== `${prefix}${id}` || !isBelowMount(folder)) return;
-  try {
-    removeEmpty(folder);
-    if (import_node_path.default.basename(import_node_path.default.dirname(folder)).startsWith(prefix)) (0, import_node_fs.rmdirSync)(import_node_path.default.dirname(folder));
-  } catch {
-  }
-}
-function removeEmpty(folder) {
-  for (const name of (0, import_chunk_SWRACBME.listNames)(folder)) if (!name.includes(".")) removeEmpty(import_node_path.default.join(folder, name));
-  (0, import_node_fs.rmdirSync)(folder);
-}
-function pidsIn(folder) {
-  const text = readOrEmpty(import_node_path.default.join(folder, "cgroup.procs"));
-  const own = text.split("\n").map(Number).filter((pid) => pid > 1);
-  const inner = (0, import_chunk_SWRACBME.listNames)(folder).filter(
-    (name) => !name.startsWith(prefix) && !/^(?:cgroup|cpu|memory|io|pids|cpuset|hugetlb|rdma|misc)\./.test(name)
-  );
-  return [...own, ...inner.flatMap((name) => pidsIn(import_node_path.default.join(folder, name)))];
-}
-function ownCgroup() {
-  const mount = mountPoint();
-  const line = readOrEmpty("/proc/self/cgroup").split("\n").find((one) => one.startsWith("0::"));
-  return mount === void 0 || line === void 0 ? void 0 : import_node_path.default.join(mount, line.slice(3));
-}
-function mountPoint() {
-  const line = readOrEmpty("/proc/self/mounts").split("\n").find((one) => one.split(" ")[2] === "cgroup2");
-  return line?.split(" ")[1];
-}
-function isBelowMount(folder) {
-  const mount = mountPoint();
-  return mount !== void 0 && import_node_path.default.resolve(folder) === folder && folder.startsWith(`${mount}/`);
-}
-function readOrEmpty(file) {
-  try {
-    return (0, import_node_fs.readFileSync)(file, "utf8");
-  } catch {
-    return "";
-  }
-}
-var hasMarks = process.platform === "linux";
-function findMembers(tree) {
-  const rows = findRows(tree, (row) => !(0, import_chunk_7DZB4FPX.isDeadState)(row.state));
-  const probes = findProbes(rows);
-  return rows.map(({ pid, start, name, parent }) => ({
-    ...{ pid, start, name, parent },
-    ...probes.has(pid) ? { isProbe: true } : {}
-  }));
-}
-function findEscaped(tree) {
-  const within = new Set(findMembers(tree).map(({ pid }) => pid));
-  const isOurs = ({ pid, parent, isProbe }) => within.has(pid) || parent === process.pid || isProbe === true;
-  return findMembers({ ...tree, reach: "all", known: new Map() }).filter((one) => !isOurs(one));
-}
-function findRows(tree, isWanted) {
-  const rows = (0, import_chunk_7DZB4FPX.readProcesses)(tree.baseline).filter((row) => isWanted(row) && !(Number(row.start) < tree.since));
-  const marks = new Map();
-  const markOf = (pid) => {
-    if (!marks.has(pid)) marks.set(pid, (0, import_chunk_7DZB4FPX.readProcessVariable)(pid, import_chunk_6GPA47WF.markVariable));
-    return marks.get(pid);
-  };
-  const counted = new Set(tree.counted());
-  const foreign = findForeign(rows, markOf, tree.mark);
-  const isForeign = (pid) => foreign.has(pid);
-  const inSession = (row) => row.session === tree.session || row.group === tree.session;
-  const isOurSession = tree.session !== null && rows.some((row) => inSession(row) && (!hasMarks || markOf(row.pid) === tree.mark));
-  if (tree.reach === "session")
-    return rows.filter((row) => isOurSession && inSession(row) && !isForeign(row.pid) && !isSpared(row, tree));
-  const members = new Map();
-  for (const row of rows) {
-    const isKnown = tree.known.get(row.pid) === row.start || counted.has(row.pid);
-    if (markOf(row.pid) === tree.mark || (isOurSession && inSession(row) || isKnown) && !isForeign(row.pid))
-      members.set(row.pid, row);
-  }
-  for (let grew = true; grew; ) {
-    grew = false;
-    for (const row of rows) {
-      if (members.has(row.pid) || !members.has(row.parent) || isForeign(row.pid)) continue;
-      members.set(row.pid, row);
-      grew = true;
-    }
-  }
-  const found = [...members.values()].filter((row) => !isSpared(row, tree));
-  for (const row of found) tree.known.set(row.pid, row.start);
-  return found;
-}
-function findProbes(rows) {
-  const isOne = (row) => {
-    const role = (0, import_chunk_7DZB4FPX.readProcessVariable)(row.pid, import_chunk_6GPA47WF.roleVariable);
-    return role === "probe" || role === "worker" && row.parent === process.pid;
-  };
-  return withBelow(rows, new Set(rows.filter(isOne).map((row) => row.pid)));
-}
-function withBelow(rows, pids) {
-  for (let size = -1; size !== pids.size; ) {
-    size = pids.size;
-    for (const row of rows) if (pids.has(row.parent)) pids.add(row.pid);
-  }
-  return pids;
-}
-function findForeign(rows, markOf, mark) {
-  const foreign = new Set(rows.filter((row) => (markOf(row.pid) ?? mark) !== mark).map((row) => row.pid));
-  for (let size = -1; size !== foreign.size; ) {
-    size = foreign.size;
-    for (const row of rows) if (foreign.has(row.parent) && markOf(row.pid) !== mark) foreign.add(row.pid);
-  }
-  return foreign;
-}
-function isSpared(row, tree) {
-  return row.pid === process.pid || tree.spared.includes(row.pid);
-}
-async function terminate(tree, options) {
-  const report = { step: "none", ended: [], survivors: [] };
-  const seen = new Map();
-  const told = new Set();
-  const note = (members) => {
-    for (const member of members) seen.set(member.pid, member);
-    return members;
-  };
-  let left = note(findMembers(tree));
-  if (left.length === 0) return report;
-  report.step = "term";
-  const termUntil = (0, import_chunk_Y5L6GQDB.monotonicMs)() + options.graceMs;
-  for (let pause = 5; left.length > 0 && (0, import_chunk_Y5L6GQDB.monotonicMs)() < termUntil; pause = Math.min(pause * 2, 100)) {
-    for (const member of left) if (!told.has(member.pid) && signal(member, "SIGTERM")) told.add(member.pid);
-    await (0, import_chunk_Y5L6GQDB.sleep)(Math.min(pause, Math.max(1, termUntil - (0, import_chunk_Y5L6GQDB.monotonicMs)())));
-    left = note(stillThere(left, tree));
-  }
-  if (left.length > 0) {
-    report.step = "kill";
-    const killUntil = (0, import_chunk_Y5L6GQDB.monotonicMs)() + options.settleMs;
-    for (let pause = 5; left.length > 0 && (0, import_chunk_Y5L6GQDB.monotonicMs)() < killUntil; pause = Math.min(pause * 2, 200)) {
-      for (const member of left) signal(member, "SIGKILL");
-      await (0, import_chunk_Y5L6GQDB.sleep)(pause);
-      left = note(findMembers(tree));
-    }
-  }
-  report.survivors = left;
-  report.ended = [...seen.values()].filter(
-    (member) => !left.some((one) => one.pid === member.pid) && !isShimsOwn(member, tree) && !member.isProbe
-  );
-  return report;
-}
-function isShimsOwn(member, tree) {
-  return tree.child !== null && tree.session !== null && member.parent === tree.session && member.pid !== tree.child;
-}
-function endProbes(tree) {
-  for (const member of findMembers({ ...tree, reach: "all" })) if (member.isProbe) signal(member, "SIGKILL");
-}
-function stillThere(members, tree) {
-  const living = members.filter(isAlive);
-  return living.length > 0 ? living : findMembers(tree);
-}
-function isAlive(member) {
-  const row = (0, import_chunk_7DZB4FPX.readProcess)(member.pid);
-  return row !== void 0 && row.start === member.start && !(0, import_chunk_7DZB4FPX.isDeadState)(row.state);
-}
-function signal(member, name) {
-  if (!isAlive(member)) return false;
-  try {
-    process.kill(member.pid, name);
-    return true;
-  } catch {
-    return false;
-  }
-}
-function treeOf(spec, paths, who) {
-  const living = (identity) => identity && (0, import_chunk_7DZB4FPX.livenessOf)(identity) === "alive" ? [identity.pid] : [];
-  const cgroup = (0, import_chunk_BYPGP4VB.readWorker)(paths);
-  const folder = cgroup.kind === "ok" ? cgroup.value.cgroup ?? null : null;
-  const shim = who.shim && isHere(who.shim) ? who.shim : null;
-  const atShimPid = shim ? (0, import_chunk_7DZB4FPX.readProcess)(shim.pid) : void 0;
-  const isStranger = atShimPid !== void 0 && atShimPid.start !== shim?.start_token;
-  return {
-    mark: spec.mark,
-    // A launcher that detaches its task: what left the session is the task, and the job only watches over it.
-    reach: spec.run?.status_cmd ? "session" : "all",
-    session: shim && !isStranger ? shim.pid : null,
-    since: isHere(spec.launcher) ? Number(spec.launcher.start_token) || 0 : 0,
-    spared: [...living(who.worker), ...living(shim)],
-    baseline: who.baseline ?? null,
-    counted: () => listCgroup(folder, spec.id),
-    child: who.child?.pid ?? null,
-    known: new Map()
-  };
-}
-function isHere(identity) {
-  return identity.boot_id === (0, import_chunk_7DZB4FPX.bootId)() && identity.pid_ns === (0, import_chunk_7DZB4FPX.pidNamespace)();
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  endProbes,
-  findCgroup,
-  findEscaped,
-  findProbes,
-  findRows,
-  makeCgroup,
-  removeCgroup,
-  terminate,
-  treeOf,
-  withBelow
-});
-
-},
-"./chunk-NVPF5LEY.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  FaultError: () => FaultError,
-  errnoOf: () => errnoOf,
-  messageOf: () => messageOf,
-  usageError: () => usageError
-});
-module.exports = stdin_exports;
-var FaultError = class extends Error {
-  code;
-  next;
-  constructor(code, message, next = null) {
-    super(message);
-    this.name = "FaultError";
-    this.code = code;
-    this.next = next;
-  }
-};
-function usageError(message, next = null) {
-  return new FaultError("usage", message, next);
-}
-function errnoOf(error) {
-  if (typeof error !== "object" || error === null || !("code" in error)) return void 0;
-  return typeof error.code === "string" ? error.code : void 0;
-}
-function messageOf(error) {
-  return error instanceof Error ? error.message : String(error);
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  FaultError,
-  errnoOf,
-  messageOf,
-  usageError
-});
-
-},
-"./chunk-O65HRYRH.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  findProgram: () => findProgram,
-  findTool: () => findTool
-});
-module.exports = stdin_exports;
-var import_chunk_6GPA47WF = load("./chunk-6GPA47WF.js");
-var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
-var import_node_path = builtin("node:path");
-function findProgram(name, cwd) {
-  if (name.includes("/")) {
-    const file = import_node_path.default.resolve(cwd, name);
-    return (0, import_chunk_SWRACBME.isExecutable)(file) ? file : void 0;
-  }
-  for (const folder of import_chunk_6GPA47WF.variables.searchPath().split(":")) {
-    const file = import_node_path.default.resolve(cwd, folder || ".", name);
-    if ((0, import_chunk_SWRACBME.isExecutable)(file)) return file;
-  }
-  return void 0;
-}
-function findTool(name) {
-  const folders = import_chunk_6GPA47WF.variables.searchPath().split(":");
-  return folders.filter((folder) => import_node_path.default.isAbsolute(folder)).map((folder) => import_node_path.default.join(folder, name)).find(import_chunk_SWRACBME.isExecutable);
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  findProgram,
-  findTool
-});
-
-},
-"./chunk-OF4NDHXP.js": function (module, exports) {
+"./chunk-LTQFGHNF.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -8856,7 +7679,7 @@ __export(stdin_exports, {
   versionWarnings: () => versionWarnings
 });
 module.exports = stdin_exports;
-var import_chunk_EUNGKDXG = load("./chunk-EUNGKDXG.js");
+var import_chunk_BBQHLBRH = load("./chunk-BBQHLBRH.js");
 var import_chunk_QOWPTVFD = load("./chunk-QOWPTVFD.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
 var import_chunk_TUJMDTZA = load("./chunk-TUJMDTZA.js");
@@ -10516,7 +9339,7 @@ function refused2(file, reason) {
 var policyBytes = 1024 * 1024;
 function checkProgram(backend, program) {
   const version2 = tellVersion(backend, program);
-  if (version2 === null || backend.oldest === null || !(0, import_chunk_EUNGKDXG.isOlder)(version2, backend.oldest)) return { version: version2 };
+  if (version2 === null || backend.oldest === null || !(0, import_chunk_BBQHLBRH.isOlder)(version2, backend.oldest)) return { version: version2 };
   throw new import_chunk_NVPF5LEY.FaultError(
     "preflight",
     `cannot use ${backend.title} ${version2} (${program}): it is too old; needed: ${backend.oldest} or newer`,
@@ -10524,16 +9347,16 @@ function checkProgram(backend, program) {
   );
 }
 function versionWarnings({ backend: id, program, version: version2 }) {
-  const backend = (0, import_chunk_EUNGKDXG.findBackend)(id);
+  const backend = (0, import_chunk_BBQHLBRH.findBackend)(id);
   if (!backend?.oldest || (version2 ?? null) !== null) return [];
   const message = `cannot tell the version of ${backend.title} (${program}); needed: ${backend.oldest} or newer`;
   return [{ code: "version_unknown", message }];
 }
 function tellVersion(backend, program) {
   if (backend.oldest === null && backend.packages.length === 0) return null;
-  const version2 = (0, import_chunk_EUNGKDXG.versionOf)(program, backend.packages);
-  if (version2 === null || backend.oldest === null || !(0, import_chunk_EUNGKDXG.isOlder)(version2, backend.oldest)) return version2;
-  return (0, import_chunk_EUNGKDXG.versionOf)(program, backend.packages, { isFresh: true });
+  const version2 = (0, import_chunk_BBQHLBRH.versionOf)(program, backend.packages);
+  if (version2 === null || backend.oldest === null || !(0, import_chunk_BBQHLBRH.isOlder)(version2, backend.oldest)) return version2;
+  return (0, import_chunk_BBQHLBRH.versionOf)(program, backend.packages, { isFresh: true });
 }
 function requirePolicy(backend, profile, cwd, version2 = null) {
   const fault = policyFault(backend, profile, cwd, version2);
@@ -10613,7 +9436,7 @@ function makeStaffPart(words) {
     );
   }
   const program = programOf(backend, custom, words.cwd);
-  const tooLong = custom?.prompt === "argument" ? (0, import_chunk_EUNGKDXG.findArgumentFault)([words.prompt]) : null;
+  const tooLong = custom?.prompt === "argument" ? (0, import_chunk_BBQHLBRH.findArgumentFault)([words.prompt]) : null;
   if (tooLong !== null)
     throw new import_chunk_NVPF5LEY.FaultError(
       "preflight",
@@ -10650,7 +9473,7 @@ function modelWarnings({ model, custom }) {
   ];
 }
 function sandboxWarnings(staff) {
-  const terms = (0, import_chunk_EUNGKDXG.findBackend)(staff.backend)?.profiles[staff.profile];
+  const terms = (0, import_chunk_BBQHLBRH.findBackend)(staff.backend)?.profiles[staff.profile];
   if (staff.profile !== "standard" || terms?.sandbox !== false) return [];
   const message = `${staff.backend} has no sandbox here: nothing but its own obedience keeps its writes inside the workspace`;
   return [{ code: "no_sandbox", message }];
@@ -10658,9 +9481,9 @@ function sandboxWarnings(staff) {
 function chooseBackend(name, config2, cwd) {
   if (name === void 0) return { backend: onlyInstalled(config2, cwd), custom: null };
   const own2 = Object.hasOwn(config2.backends, name) ? config2.backends[name] : void 0;
-  const custom = (0, import_chunk_EUNGKDXG.findBackend)("custom");
+  const custom = (0, import_chunk_BBQHLBRH.findBackend)("custom");
   if (own2 && custom) return { backend: custom, custom: { name, ...own2 } };
-  const backend = (0, import_chunk_EUNGKDXG.findBackend)(name);
+  const backend = (0, import_chunk_BBQHLBRH.findBackend)(name);
   if (backend && backend.id !== "custom") return { backend, custom: null };
   throw (0, import_chunk_NVPF5LEY.usageError)(
     `cannot use backend ${JSON.stringify(name)}: there are ${known(config2)}`,
@@ -10668,7 +9491,7 @@ function chooseBackend(name, config2, cwd) {
   );
 }
 function onlyInstalled(config2, cwd) {
-  const found = import_chunk_EUNGKDXG.backends.filter(
+  const found = import_chunk_BBQHLBRH.backends.filter(
     (backend) => backend.programs.some((program) => (0, import_chunk_O65HRYRH.findProgram)(program, cwd) !== void 0)
   );
   if (found.length === 1 && found[0]) return found[0];
@@ -10677,7 +9500,7 @@ function onlyInstalled(config2, cwd) {
   throw (0, import_chunk_NVPF5LEY.usageError)(`cannot choose a backend: ${state}; there are ${known(config2)}`, next);
 }
 function knownBackends(config2) {
-  return [...import_chunk_EUNGKDXG.backends.map((backend) => backend.id).filter((id) => id !== "custom"), ...Object.keys(config2.backends)];
+  return [...import_chunk_BBQHLBRH.backends.map((backend) => backend.id).filter((id) => id !== "custom"), ...Object.keys(config2.backends)];
 }
 function known(config2) {
   return knownBackends(config2).join(", ") || "none";
@@ -10702,7 +9525,7 @@ function requireFreeConversation(root, backend, conversation) {
     if (spec.kind !== "ok" || spec.value.staff?.backend !== backend) continue;
     const state = (0, import_chunk_BYPGP4VB.readState)(paths);
     const uses = spec.value.staff.resume ?? (state.kind === "ok" ? state.value.conversation?.id : void 0);
-    if (uses !== conversation || (0, import_chunk_EUNGKDXG.isOver)(folder, id)) continue;
+    if (uses !== conversation || (0, import_chunk_BBQHLBRH.isOver)(folder, id)) continue;
     throw new import_chunk_NVPF5LEY.FaultError(
       "busy",
       `cannot continue conversation ${conversation}: job ${id} is using it`,
@@ -10728,6 +9551,402 @@ function requireFreeConversation(root, backend, conversation) {
   userConfig,
   userConfigFile,
   versionWarnings
+});
+
+},
+"./chunk-LXK2ZILE.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  byteLength: () => byteLength,
+  excerpt: () => excerpt,
+  lastLines: () => lastLines,
+  plainText: () => plainText,
+  plainValue: () => plainValue,
+  tail: () => tail,
+  tailOfBytes: () => tailOfBytes
+});
+module.exports = stdin_exports;
+var encoder = new TextEncoder();
+var decoder = new TextDecoder();
+var escapeSequence = /\x1b(?:[\]PX^_][^\x07\x1b\x9c\n]*(?:\x07|\x1b\\|\x9c)?|\[[0-?]*[ -/]*[@-~]?|[ -/]*[0-~]?)|[\x90\x98\x9d-\x9f][^\x07\x1b\x90\x98\x9c-\x9f\n]*(?:\x07|\x1b\\|\x9c)|\x9b[0-?]*[ -/]*[@-~]?/g;
+function byteLength(text) {
+  return encoder.encode(text).length;
+}
+function plainText(text) {
+  return text.replaceAll("\r\n", "\n").replace(escapeSequence, "").replaceAll("\r", "\n").replace(/[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]/g, "");
+}
+function excerpt(text, limit) {
+  const bytes = encoder.encode(text);
+  if (bytes.length <= limit) return text;
+  if (limit < 3) return "";
+  let end = limit - 3;
+  while (end > 0 && isContinuation(bytes[end])) end -= 1;
+  return `${decoder.decode(bytes.subarray(0, end))}\u2026`;
+}
+function tail(text, limit) {
+  const bytes = encoder.encode(text);
+  if (bytes.length <= limit) return { text, truncated: false };
+  return { text: decoder.decode(tailOfBytes(bytes, limit)), truncated: true };
+}
+function tailOfBytes(bytes, limit) {
+  const start = Math.max(0, bytes.length - limit);
+  let skip = 0;
+  while (start > 0 && skip < 4 && isContinuation(bytes[start + skip])) skip += 1;
+  return bytes.subarray(start + (skip < 4 ? skip : 0));
+}
+function lastLines(bytes, count) {
+  let seen = 0;
+  for (let at = bytes.length - 2; at >= 0; at -= 1) {
+    if (bytes[at] !== 10) continue;
+    seen += 1;
+    if (seen === count) return bytes.subarray(at + 1);
+  }
+  return bytes;
+}
+function isContinuation(byte) {
+  return byte !== void 0 && (byte & 192) === 128;
+}
+function plainValue(value, limit) {
+  if (typeof value === "string") return excerpt(plainText(value), limit);
+  if (Array.isArray(value)) return value.map((inner) => plainValue(inner, limit));
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, inner]) => [plainValue(name, 80), plainValue(inner, limit)])
+  );
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  byteLength,
+  excerpt,
+  lastLines,
+  plainText,
+  plainValue,
+  tail,
+  tailOfBytes
+});
+
+},
+"./chunk-MSKH6U7O.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  endProbes: () => endProbes,
+  findCgroup: () => findCgroup,
+  findEscaped: () => findEscaped,
+  findProbes: () => findProbes,
+  findRows: () => findRows,
+  makeCgroup: () => makeCgroup,
+  removeCgroup: () => removeCgroup,
+  terminate: () => terminate,
+  treeOf: () => treeOf,
+  withBelow: () => withBelow
+});
+module.exports = stdin_exports;
+var import_chunk_7LUFXQWN = load("./chunk-7LUFXQWN.js");
+var import_chunk_BYPGP4VB = load("./chunk-BYPGP4VB.js");
+var import_chunk_7DZB4FPX = load("./chunk-7DZB4FPX.js");
+var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
+var import_chunk_6GPA47WF = load("./chunk-6GPA47WF.js");
+var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_node_fs = require("node:fs");
+var import_node_path = builtin("node:path");
+var prefix = "job-companion-";
+function makeCgroup(id) {
+  const own = ownCgroup();
+  if (own === void 0) return null;
+  const folder = import_node_path.default.join(own, `${prefix}${id}`);
+  try {
+    (0, import_node_fs.mkdirSync)(folder);
+    return folder;
+  } catch (error) {
+    return (0, import_chunk_NVPF5LEY.errnoOf)(error) === "EEXIST" ? folder : null;
+  }
+}
+function findCgroup(id) {
+  const own = ownCgroup();
+  const folder = own === void 0 ? null : import_node_path.default.join(own, `${prefix}${id}`);
+  return folder !== null && (0, import_chunk_SWRACBME.exists)(folder) ? folder : null;
+}
+function listCgroup(folder, id) {
+  if (folder === null || import_node_path.default.basename(folder) !== `${prefix}${id}` || !isBelowMount(folder)) return [];
+  return pidsIn(folder);
+}
+function removeCgroup(folder, id) {
+  if (folder === null || import_node_path.default.basename(folder) !== `${prefix}${id}` || !isBelowMount(folder)) return;
+  try {
+    removeEmpty(folder);
+    if (import_node_path.default.basename(import_node_path.default.dirname(folder)).startsWith(prefix)) (0, import_node_fs.rmdirSync)(import_node_path.default.dirname(folder));
+  } catch {
+  }
+}
+function removeEmpty(folder) {
+  for (const name of (0, import_chunk_SWRACBME.listNames)(folder)) if (!name.includes(".")) removeEmpty(import_node_path.default.join(folder, name));
+  (0, import_node_fs.rmdirSync)(folder);
+}
+function pidsIn(folder) {
+  const text = readOrEmpty(import_node_path.default.join(folder, "cgroup.procs"));
+  const own = text.split("\n").map(Number).filter((pid) => pid > 1);
+  const inner = (0, import_chunk_SWRACBME.listNames)(folder).filter(
+    (name) => !name.startsWith(prefix) && !/^(?:cgroup|cpu|memory|io|pids|cpuset|hugetlb|rdma|misc)\./.test(name)
+  );
+  return [...own, ...inner.flatMap((name) => pidsIn(import_node_path.default.join(folder, name)))];
+}
+function ownCgroup() {
+  const mount = mountPoint();
+  const line = readOrEmpty("/proc/self/cgroup").split("\n").find((one) => one.startsWith("0::"));
+  return mount === void 0 || line === void 0 ? void 0 : import_node_path.default.join(mount, line.slice(3));
+}
+function mountPoint() {
+  const line = readOrEmpty("/proc/self/mounts").split("\n").find((one) => one.split(" ")[2] === "cgroup2");
+  return line?.split(" ")[1];
+}
+function isBelowMount(folder) {
+  const mount = mountPoint();
+  return mount !== void 0 && import_node_path.default.resolve(folder) === folder && folder.startsWith(`${mount}/`);
+}
+function readOrEmpty(file) {
+  try {
+    return (0, import_node_fs.readFileSync)(file, "utf8");
+  } catch {
+    return "";
+  }
+}
+var hasMarks = process.platform === "linux";
+function findMembers(tree) {
+  const rows = findRows(tree, (row) => !(0, import_chunk_7DZB4FPX.isDeadState)(row.state));
+  const probes = findProbes(rows);
+  return rows.map(({ pid, start, name, parent }) => ({
+    ...{ pid, start, name, parent },
+    ...probes.has(pid) ? { isProbe: true } : {}
+  }));
+}
+function findEscaped(tree) {
+  const within = new Set(findMembers(tree).map(({ pid }) => pid));
+  const isOurs = ({ pid, parent, isProbe }) => within.has(pid) || parent === process.pid || isProbe === true;
+  return findMembers({ ...tree, reach: "all", known: new Map() }).filter((one) => !isOurs(one));
+}
+function findRows(tree, isWanted) {
+  const rows = (0, import_chunk_7DZB4FPX.readProcesses)(tree.baseline).filter((row) => isWanted(row) && !(Number(row.start) < tree.since));
+  const marks = new Map();
+  const markOf = (pid) => {
+    if (!marks.has(pid)) marks.set(pid, (0, import_chunk_7DZB4FPX.readProcessVariable)(pid, import_chunk_6GPA47WF.markVariable));
+    return marks.get(pid);
+  };
+  const counted = new Set(tree.counted());
+  const foreign = findForeign(rows, markOf, tree.mark);
+  const isForeign = (pid) => foreign.has(pid);
+  const inSession = (row) => row.session === tree.session || row.group === tree.session;
+  const isOurSession = tree.session !== null && rows.some((row) => inSession(row) && (!hasMarks || markOf(row.pid) === tree.mark));
+  if (tree.reach === "session")
+    return rows.filter((row) => isOurSession && inSession(row) && !isForeign(row.pid) && !isSpared(row, tree));
+  const members = new Map();
+  for (const row of rows) {
+    const isKnown = tree.known.get(row.pid) === row.start || counted.has(row.pid);
+    if (markOf(row.pid) === tree.mark || (isOurSession && inSession(row) || isKnown) && !isForeign(row.pid))
+      members.set(row.pid, row);
+  }
+  for (let grew = true; grew; ) {
+    grew = false;
+    for (const row of rows) {
+      if (members.has(row.pid) || !members.has(row.parent) || isForeign(row.pid)) continue;
+      members.set(row.pid, row);
+      grew = true;
+    }
+  }
+  const found = [...members.values()].filter((row) => !isSpared(row, tree));
+  for (const row of found) tree.known.set(row.pid, row.start);
+  return found;
+}
+function findProbes(rows) {
+  const isOne = (row) => {
+    if ((0, import_chunk_7LUFXQWN.isToolSession)(row.session)) return true;
+    const role = (0, import_chunk_7DZB4FPX.readProcessVariable)(row.pid, import_chunk_6GPA47WF.roleVariable);
+    return role === "probe" || role === "worker" && row.parent === process.pid;
+  };
+  return withBelow(rows, new Set(rows.filter(isOne).map((row) => row.pid)));
+}
+function withBelow(rows, pids) {
+  for (let size = -1; size !== pids.size; ) {
+    size = pids.size;
+    for (const row of rows) if (pids.has(row.parent)) pids.add(row.pid);
+  }
+  return pids;
+}
+function findForeign(rows, markOf, mark) {
+  const foreign = new Set(rows.filter((row) => (markOf(row.pid) ?? mark) !== mark).map((row) => row.pid));
+  for (let size = -1; size !== foreign.size; ) {
+    size = foreign.size;
+    for (const row of rows) if (foreign.has(row.parent) && markOf(row.pid) !== mark) foreign.add(row.pid);
+  }
+  return foreign;
+}
+function isSpared(row, tree) {
+  return row.pid === process.pid || tree.spared.includes(row.pid);
+}
+async function terminate(tree, options) {
+  const report = { step: "none", ended: [], survivors: [] };
+  const seen = new Map();
+  const told = new Set();
+  const note = (members) => {
+    for (const member of members) seen.set(member.pid, member);
+    return members;
+  };
+  let left = note(findMembers(tree));
+  if (left.length === 0) return report;
+  report.step = "term";
+  const termUntil = (0, import_chunk_Y5L6GQDB.monotonicMs)() + options.graceMs;
+  for (let pause = 5; left.length > 0 && (0, import_chunk_Y5L6GQDB.monotonicMs)() < termUntil; pause = Math.min(pause * 2, 100)) {
+    for (const member of left) if (!told.has(member.pid) && signal(member, "SIGTERM")) told.add(member.pid);
+    await (0, import_chunk_Y5L6GQDB.sleep)(Math.min(pause, Math.max(1, termUntil - (0, import_chunk_Y5L6GQDB.monotonicMs)())));
+    left = note(stillThere(left, tree));
+  }
+  if (left.length > 0) {
+    report.step = "kill";
+    const killUntil = (0, import_chunk_Y5L6GQDB.monotonicMs)() + options.settleMs;
+    for (let pause = 5; left.length > 0 && (0, import_chunk_Y5L6GQDB.monotonicMs)() < killUntil; pause = Math.min(pause * 2, 200)) {
+      for (const member of left) signal(member, "SIGKILL");
+      await (0, import_chunk_Y5L6GQDB.sleep)(pause);
+      left = note(findMembers(tree));
+    }
+  }
+  report.survivors = left;
+  report.ended = [...seen.values()].filter(
+    (member) => !left.some((one) => one.pid === member.pid) && !isShimsOwn(member, tree) && !member.isProbe
+  );
+  return report;
+}
+function isShimsOwn(member, tree) {
+  return tree.child !== null && tree.session !== null && member.parent === tree.session && member.pid !== tree.child;
+}
+function endProbes(tree) {
+  for (const member of findMembers({ ...tree, reach: "all" })) if (member.isProbe) signal(member, "SIGKILL");
+}
+function stillThere(members, tree) {
+  const living = members.filter(isAlive);
+  return living.length > 0 ? living : findMembers(tree);
+}
+function isAlive(member) {
+  const row = (0, import_chunk_7DZB4FPX.readProcess)(member.pid);
+  return row !== void 0 && row.start === member.start && !(0, import_chunk_7DZB4FPX.isDeadState)(row.state);
+}
+function signal(member, name) {
+  if (!isAlive(member)) return false;
+  try {
+    process.kill(member.pid, name);
+    return true;
+  } catch {
+    return false;
+  }
+}
+function treeOf(spec, paths, who) {
+  const living = (identity) => identity && (0, import_chunk_7DZB4FPX.livenessOf)(identity) === "alive" ? [identity.pid] : [];
+  const cgroup = (0, import_chunk_BYPGP4VB.readWorker)(paths);
+  const folder = cgroup.kind === "ok" ? cgroup.value.cgroup ?? null : null;
+  const shim = who.shim && isHere(who.shim) ? who.shim : null;
+  const atShimPid = shim ? (0, import_chunk_7DZB4FPX.readProcess)(shim.pid) : void 0;
+  const isStranger = atShimPid !== void 0 && atShimPid.start !== shim?.start_token;
+  return {
+    mark: spec.mark,
+    // A launcher that detaches its task: what left the session is the task, and the job only watches over it.
+    reach: spec.run?.status_cmd ? "session" : "all",
+    session: shim && !isStranger ? shim.pid : null,
+    since: isHere(spec.launcher) ? Number(spec.launcher.start_token) || 0 : 0,
+    spared: [...living(who.worker), ...living(shim)],
+    baseline: who.baseline ?? null,
+    counted: () => listCgroup(folder, spec.id),
+    child: who.child?.pid ?? null,
+    known: new Map()
+  };
+}
+function isHere(identity) {
+  return identity.boot_id === (0, import_chunk_7DZB4FPX.bootId)() && identity.pid_ns === (0, import_chunk_7DZB4FPX.pidNamespace)();
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  endProbes,
+  findCgroup,
+  findEscaped,
+  findProbes,
+  findRows,
+  makeCgroup,
+  removeCgroup,
+  terminate,
+  treeOf,
+  withBelow
+});
+
+},
+"./chunk-NVPF5LEY.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  FaultError: () => FaultError,
+  errnoOf: () => errnoOf,
+  messageOf: () => messageOf,
+  usageError: () => usageError
+});
+module.exports = stdin_exports;
+var FaultError = class extends Error {
+  code;
+  next;
+  constructor(code, message, next = null) {
+    super(message);
+    this.name = "FaultError";
+    this.code = code;
+    this.next = next;
+  }
+};
+function usageError(message, next = null) {
+  return new FaultError("usage", message, next);
+}
+function errnoOf(error) {
+  if (typeof error !== "object" || error === null || !("code" in error)) return void 0;
+  return typeof error.code === "string" ? error.code : void 0;
+}
+function messageOf(error) {
+  return error instanceof Error ? error.message : String(error);
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  FaultError,
+  errnoOf,
+  messageOf,
+  usageError
+});
+
+},
+"./chunk-O65HRYRH.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  findProgram: () => findProgram,
+  findTool: () => findTool
+});
+module.exports = stdin_exports;
+var import_chunk_6GPA47WF = load("./chunk-6GPA47WF.js");
+var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
+var import_node_path = builtin("node:path");
+function findProgram(name, cwd) {
+  if (name.includes("/")) {
+    const file = import_node_path.default.resolve(cwd, name);
+    return (0, import_chunk_SWRACBME.isExecutable)(file) ? file : void 0;
+  }
+  for (const folder of import_chunk_6GPA47WF.variables.searchPath().split(":")) {
+    const file = import_node_path.default.resolve(cwd, folder || ".", name);
+    if ((0, import_chunk_SWRACBME.isExecutable)(file)) return file;
+  }
+  return void 0;
+}
+function findTool(name) {
+  const folders = import_chunk_6GPA47WF.variables.searchPath().split(":");
+  return folders.filter((folder) => import_node_path.default.isAbsolute(folder)).map((folder) => import_node_path.default.join(folder, name)).find(import_chunk_SWRACBME.isExecutable);
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  findProgram,
+  findTool
 });
 
 },
@@ -10963,6 +10182,155 @@ function parseEvents(text, isWhole) {
 });
 
 },
+"./chunk-OUDGB5YX.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  askedProfile: () => askedProfile,
+  freshStaff: () => freshStaff,
+  launchStaff: () => launchStaff,
+  taskOf: () => taskOf
+});
+module.exports = stdin_exports;
+var import_chunk_LTQFGHNF = load("./chunk-LTQFGHNF.js");
+var import_chunk_QZR6RHJC = load("./chunk-QZR6RHJC.js");
+var import_chunk_GYFVHAZ3 = load("./chunk-GYFVHAZ3.js");
+var import_chunk_SHAJIPXK = load("./chunk-SHAJIPXK.js");
+var import_chunk_BBQHLBRH = load("./chunk-BBQHLBRH.js");
+var import_chunk_TUJMDTZA = load("./chunk-TUJMDTZA.js");
+var import_chunk_57BTWB2J = load("./chunk-57BTWB2J.js");
+var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
+var import_chunk_XM3GMG25 = load("./chunk-XM3GMG25.js");
+var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_node_path = builtin("node:path");
+var sources = ["prompt", "prompt-file", "stdin"];
+async function taskOf(context, input) {
+  const given = sources.filter((name) => input.has(name));
+  if (given.length !== 1) {
+    const came = given.length === 0 ? "none was given" : `these came together: ${given.map((name) => `--${name}`).join(", ")}`;
+    throw (0, import_chunk_NVPF5LEY.usageError)(
+      `cannot tell the task: exactly one of --prompt TEXT, --prompt-file PATH and --stdin is needed; ${came}`
+    );
+  }
+  const text = input.text("prompt") ?? decode(given[0] === "stdin" ? await context.readStdin() : readTask(context, input.text("prompt-file")));
+  const size = Buffer.byteLength(text);
+  if (text.trim() === import_chunk_TUJMDTZA.taskPlaceholder)
+    throw (0, import_chunk_NVPF5LEY.usageError)(
+      `cannot take ${JSON.stringify(import_chunk_TUJMDTZA.taskPlaceholder)} as the task: it only shows where yours belongs`,
+      "put what the agent is to do in its place, or give it with --prompt-file PATH"
+    );
+  if (text.trim() === "") throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take an empty task from --${given[0]}`);
+  if (size > import_chunk_XM3GMG25.promptBytes) throw tooLong(size);
+  return text;
+}
+function tooLong(size) {
+  return (0, import_chunk_NVPF5LEY.usageError)(
+    `cannot take a task of ${size} bytes: at most ${import_chunk_XM3GMG25.promptBytes} (1 MiB) are allowed`,
+    "put the material into a file and name it in the task"
+  );
+}
+function readTask(context, name) {
+  const file = import_node_path.default.resolve(context.cwd, name);
+  try {
+    const real = (0, import_chunk_SWRACBME.realPath)(file);
+    const size = (0, import_chunk_SWRACBME.factsOf)(real)?.size ?? 0;
+    if (size > import_chunk_XM3GMG25.promptBytes) throw tooLong(size);
+    const read = (0, import_chunk_527JQF7V.readRange)(real, 0, size);
+    if (read) return read.bytes;
+  } catch (error) {
+    if (error instanceof import_chunk_NVPF5LEY.FaultError) throw error;
+    throw new import_chunk_NVPF5LEY.FaultError("preflight", `cannot read the task from ${file} (${(0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "error"})`);
+  }
+  throw new import_chunk_NVPF5LEY.FaultError(
+    "preflight",
+    `cannot read the task from ${file}: it is no regular file`,
+    "give the task with --stdin"
+  );
+}
+function decode(bytes) {
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    throw (0, import_chunk_NVPF5LEY.usageError)("cannot take the task: it is no UTF-8 text");
+  }
+}
+async function launchStaff(context, input, job) {
+  (0, import_chunk_GYFVHAZ3.checkLaunchOptions)(input);
+  const root = context.root(input);
+  const request = {
+    kind: "staff",
+    verb: job.verb,
+    ...(0, import_chunk_GYFVHAZ3.launchWords)(input),
+    cwd: job.cwd,
+    deadlineMs: job.deadlineMs ?? input.durationOrDefault("timeout"),
+    killGraceMs: import_chunk_XM3GMG25.limits.staffKillGrace.default,
+    maxOutputBytes: import_chunk_XM3GMG25.limits.maxOutput.default,
+    firstOutputMs: job.firstOutputMs ?? input.duration("first-output") ?? null,
+    stallMs: job.stallMs ?? input.duration("stall-after") ?? null,
+    onStall: job.onStall ?? (0, import_chunk_GYFVHAZ3.onStallOf)(input),
+    lineage: job.lineage,
+    run: null,
+    staff: job.staff,
+    worktree: job.worktree === void 0 ? worktreeOf(input) : job.worktree,
+    warnings: (0, import_chunk_LTQFGHNF.launchWarnings)(job.staff),
+    words: job.words,
+    asksForLatest: job.asksForLatest ?? false,
+    credentials: (0, import_chunk_BBQHLBRH.findBackend)(job.staff.backend)?.signIn.variables ?? []
+  };
+  await (0, import_chunk_BBQHLBRH.settleLost)(root.folder);
+  const admit = () => admitBeside(root, request, job.staff, { share: input.has("share"), isolate: job.worktree === void 0 });
+  const launched = await (0, import_chunk_SHAJIPXK.launch)(root, { ...request, admit });
+  if (launched.isNew) for (const warning of (0, import_chunk_LTQFGHNF.versionWarnings)(job.staff)) context.tell(`note: ${warning.message}`);
+  if (request.worktree === "new" && launched.isNew) await tellDirty(context, job.cwd);
+  return (0, import_chunk_GYFVHAZ3.tellLaunched)(context, input, root, launched, job.isSynchronous);
+}
+async function tellDirty(context, cwd) {
+  const { isDirtyTree } = await Promise.resolve().then(() => load("./worktree-LUOQUHHX.js"));
+  const root = (0, import_chunk_57BTWB2J.findWorktree)(cwd);
+  if (root !== void 0 && isDirtyTree(root))
+    context.tell(`note: what is uncommitted in ${root} is not in the worktree of this job`);
+}
+function worktreeOf(input) {
+  if (input.has("worktree") && input.has("share"))
+    throw (0, import_chunk_NVPF5LEY.usageError)("cannot take --worktree and --share together: a tree of its own is shared with nobody");
+  return input.has("worktree") ? "new" : null;
+}
+async function admitBeside(root, request, staff, may) {
+  if (staff.resume !== null) (0, import_chunk_LTQFGHNF.requireFreeConversation)(root, staff.backend, staff.resume);
+  if (request.worktree === "new") return { warnings: [] };
+  const neighbours = await (0, import_chunk_BBQHLBRH.findNeighbours)(root, staff, request.cwd, may);
+  return {
+    warnings: neighbours.map((id) => (0, import_chunk_BBQHLBRH.neighbourWarning)(id, (0, import_chunk_BBQHLBRH.modeOf)(root.folder, id))),
+    told: (id) => (0, import_chunk_BBQHLBRH.tellNeighbours)(root.folder, neighbours, id)
+  };
+}
+function freshStaff(context, input, words) {
+  const part = (0, import_chunk_LTQFGHNF.makeStaffPart)({
+    ...words,
+    stateRoot: context.root(input).folder,
+    backend: input.text("backend"),
+    model: input.text("model") ?? null,
+    profile: askedProfile(input),
+    resume: null
+  });
+  if (input.has("schema")) part.schema = true;
+  const base = input.text("base");
+  if (base !== void 0) part.base = (0, import_chunk_QZR6RHJC.requireBase)(words.cwd, base);
+  return part;
+}
+function askedProfile(input) {
+  return input.text("profile");
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  askedProfile,
+  freshStaff,
+  launchStaff,
+  taskOf
+});
+
+},
 "./chunk-P33TGMKS.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
@@ -11067,134 +10435,186 @@ function stagePath(root, id) {
 });
 
 },
-"./chunk-PGPCO57A.js": function (module, exports) {
+"./chunk-PHNNOIYT.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  waitAndTell: () => waitAndTell
+  healthOf: () => healthOf,
+  observation: () => observation,
+  progressOf: () => progressOf,
+  staffFacts: () => staffFacts
 });
 module.exports = stdin_exports;
-var import_chunk_B67ETKAR = load("./chunk-B67ETKAR.js");
-var import_chunk_MMAGDQC4 = load("./chunk-MMAGDQC4.js");
-var import_chunk_PJWVBFMH = load("./chunk-PJWVBFMH.js");
-var import_chunk_PL5KOFET = load("./chunk-PL5KOFET.js");
-var import_chunk_6T6TIRRR = load("./chunk-6T6TIRRR.js");
-var import_chunk_5AUWXA57 = load("./chunk-5AUWXA57.js");
-var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
+var import_chunk_74RZ5ALM = load("./chunk-74RZ5ALM.js");
+var import_chunk_IXDV7ZVJ = load("./chunk-IXDV7ZVJ.js");
+var import_chunk_OSQO4432 = load("./chunk-OSQO4432.js");
 var import_chunk_TUJMDTZA = load("./chunk-TUJMDTZA.js");
-var import_chunk_SBRRC2LY = load("./chunk-SBRRC2LY.js");
 var import_chunk_IAQSATNE = load("./chunk-IAQSATNE.js");
+var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
 var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
-async function withFarewell(context, root, ids, wait) {
-  const release = (0, import_chunk_5AUWXA57.onInterrupt)((signal) => {
-    try {
-      context.live?.("");
-      context.tell(farewell(root, ids));
-    } catch {
-    }
-    (0, import_chunk_5AUWXA57.endBySignal)(signal);
-  });
-  try {
-    return await wait();
-  } finally {
-    release();
-  }
-}
-function farewell(root, ids) {
-  const [first = ""] = ids;
-  if (ids.length === 1) return `job ${first} runs on; collect it with:
-${import_chunk_TUJMDTZA.nextCommands.wait(first, root.option)}`;
-  const command = (0, import_chunk_TUJMDTZA.nextCommand)(root.option, "wait", ...ids, "--all", "--timeout", "10m");
-  return `the ${ids.length} jobs run on; collect them with:
-${command}`;
-}
-async function waitAndTell(context, root, ids, options) {
-  const wait = () => (0, import_chunk_6T6TIRRR.waitForJobs)(root.folder, ids, {
-    ...options,
-    // A person who looks at the terminal gets one line that is renewed; everybody else silence, or the lines asked for.
-    heartbeatMs: options.heartbeatMs ?? (context.live ? 1e3 : null),
-    onHeartbeat: (seen) => {
-      const lines = seen.map((view) => heartbeat(asOfNow(view)));
-      if (options.heartbeatMs !== null) for (const line of lines) context.tell(line);
-      else context.live?.(lines.join(" | ").slice(0, Math.max(20, context.width - 1)));
-    }
-  });
-  const views = await withFarewell(
-    context,
-    root,
-    ids,
-    () => (0, import_chunk_PJWVBFMH.withRegistration)(root.folder, ids, options.timeoutMs, wait)
+var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
+var import_chunk_XM3GMG25 = load("./chunk-XM3GMG25.js");
+var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
+var recentEvents = 5;
+var eventsAtMost = 50;
+function observation(view, options) {
+  const { state, spec, paths } = view;
+  const condition = (0, import_chunk_IAQSATNE.conditionOf)(view);
+  const after = options.afterSeq ?? Math.max(0, state.seq - recentEvents);
+  const journal = (0, import_chunk_OSQO4432.readEvents)(paths, after, eventsAtMost);
+  const document = {
+    id: view.id,
+    kind: spec?.kind ?? null,
+    verb: spec?.verb ?? null,
+    owner: spec?.owner ?? null,
+    label: spec?.label === null || spec?.label === void 0 ? null : (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)(spec.label), 120),
+    ...staffFacts(spec),
+    ...spec?.timer ? { timer: (0, import_chunk_74RZ5ALM.timerFacts)(spec.timer) } : {},
+    state: state.state,
+    ...healthOf(view, condition),
+    supervision: condition,
+    rev: state.rev,
+    created_at: state.created_at,
+    started_at: state.started_at,
+    ended_at: state.ended_at,
+    duration_ms: state.duration_ms,
+    age_ms: Math.max(0, (0, import_chunk_Y5L6GQDB.nowMs)() - Date.parse(state.created_at)),
+    deadline_ms: spec?.deadline_ms ?? null,
+    exit_code: state.exit_code,
+    signal: state.signal,
+    error: state.error === null ? null : { ...state.error, message: (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)(state.error.message), 400) },
+    warnings: state.warnings.slice(0, 5).map((one) => ({ code: one.code, message: (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)(one.message), 200) })),
+    conversation: state.conversation,
+    files: filesOf(view),
+    next: nextFor(view, condition, options.root)
+  };
+  if (!(0, import_chunk_IAQSATNE.isEnded)(state)) document.progress = progressOf(view);
+  const { files, next, progress, ...facts } = document;
+  const plain = (0, import_chunk_LXK2ZILE.plainValue)(facts, 400);
+  const events = journal.events.map((event) => (0, import_chunk_LXK2ZILE.plainValue)(event, 400));
+  return bound(
+    { ...plain, files, next, ...progress === void 0 ? {} : { progress: (0, import_chunk_LXK2ZILE.plainValue)(progress, import_chunk_XM3GMG25.textTailBytes + 3) } },
+    events,
+    journal.more,
+    after
   );
-  if (options.heartbeatMs === null) context.live?.("");
-  return tellWaited(context, root, views, options);
 }
-function tellWaited(context, root, views, options) {
-  const ended = views.filter((view) => (0, import_chunk_IAQSATNE.isEnded)(view.state));
-  const isOver = options.mode === "any" ? ended.length > 0 : ended.length === views.length;
-  const shown = !isOver ? views : options.mode === "any" ? firstOf(ended) : views;
-  const code = isOver ? (0, import_chunk_6PFAPK5K.exitCodeOfAll)(shown.map((view) => view.state.state)) : import_chunk_6PFAPK5K.exitCodes.pending;
-  const afterPrint = () => {
-    for (const view of shown) if ((0, import_chunk_IAQSATNE.isEnded)(view.state)) (0, import_chunk_PL5KOFET.noteCollected)(view, "wait");
-  };
-  if (options.isJson) {
-    const documents = shown.map(
-      (view) => (0, import_chunk_IAQSATNE.isEnded)(view.state) ? (0, import_chunk_B67ETKAR.endedDocument)(view) : (0, import_chunk_MMAGDQC4.observation)(view, { afterSeq: null, root })
-    );
-    return {
-      code,
-      afterPrint,
-      json: views.length === 1 ? documents[0] : { jobs: documents, pending: pendingOf(views) }
-    };
-  }
-  const replies = shown.map((view) => (0, import_chunk_IAQSATNE.isEnded)(view.state) ? (0, import_chunk_B67ETKAR.tellEnded)(context, view) : tellPending(root, view));
-  const outs = replies.map((reply) => Buffer.from(reply.out ?? ""));
+function staffFacts(spec) {
+  const { staff } = spec ?? {};
+  if (!staff) return { backend: null, profile: null, model: null };
+  const short = (text) => (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)(String(text)), 120);
   return {
-    code,
-    afterPrint,
-    out: shown.length === 1 ? outs[0] : joined(context, shown, outs),
-    notes: replies.flatMap((reply) => reply.notes ?? []).filter((note) => !options.told?.includes(note))
+    backend: short(staff.custom?.name ?? staff.backend),
+    profile: short(staff.profile),
+    model: staff.model ? short(staff.model) : null
   };
 }
-function joined(context, views, outs) {
-  const parts = views.flatMap((view, at) => {
-    const bytes = outs[at] ?? Buffer.alloc(0);
-    const head = context.isTerminal ? `${at === 0 ? "" : "\n"}== ${view.id}: ${view.state.state} ==
-` : "";
-    return [Buffer.from(head), bytes, Buffer.from(bytes.length === 0 || bytes.at(-1) === 10 ? "" : "\n")];
+function filesOf({ paths, state }) {
+  const files = {
+    result: paths.result,
+    output: paths.output,
+    error: paths.error,
+    events: paths.events,
+    worker_log: paths.workerLog
+  };
+  if (!(0, import_chunk_IAQSATNE.isEnded)(state)) return files;
+  return Object.fromEntries(Object.entries(files).map(([name, file]) => [name, (0, import_chunk_SWRACBME.exists)(file) ? file : null]));
+}
+function healthOf(view, condition) {
+  const attention = (reason) => ({
+    health: "attention",
+    attention_kind: "monitor_attention",
+    reason
   });
-  return Buffer.concat(parts);
-}
-function firstOf(views) {
-  return [...views].sort((a, b) => Date.parse(a.state.ended_at ?? "") - Date.parse(b.state.ended_at ?? "")).slice(0, 1);
-}
-function pendingOf(views) {
-  return views.filter((view) => !(0, import_chunk_IAQSATNE.isEnded)(view.state)).map((view) => view.id);
-}
-function tellPending(root, view) {
-  const picture = JSON.stringify((0, import_chunk_MMAGDQC4.observation)(view, { afterSeq: null, root }), null, 1);
-  const next = import_chunk_TUJMDTZA.nextCommands.wait(view.id, root.option);
-  return {
-    code: import_chunk_6PFAPK5K.exitCodes.pending,
-    out: `${picture}
-${next}
-`,
-    notes: [`${view.id}: ${view.state.state}, not ended yet; wait again with the last line`]
-  };
-}
-function asOfNow(view) {
-  try {
-    return (0, import_chunk_IAQSATNE.isEnded)(view.state) ? view : (0, import_chunk_IAQSATNE.inspect)(view.root, view.id);
-  } catch {
-    return view;
+  switch (condition) {
+    case "unclaimed":
+      return attention(
+        `the worker died before it started the command (${view.launch?.generation ?? 1} tried); the next wait starts a new one; see ${view.paths.workerLog}`
+      );
+    case "orphaned":
+      return attention(
+        "the worker is gone; the command runs on under its shim, and the next wait attaches a new worker"
+      );
+    case "over":
+    case "lost":
+    case "host_restarted":
+    case "never_started":
+      return attention("it is over, and its end could not be stored from here");
+    case "supervised":
+    case "unseen":
+      if (view.leaseAgeMs !== null && view.leaseAgeMs > import_chunk_XM3GMG25.leaseStaleMs)
+        return attention(`no sign of life of the worker for ${Math.round(view.leaseAgeMs / 1e3)} s`);
+      if (isMoving(view)) return { health: "progressing", attention_kind: null };
+      break;
+    default:
   }
+  return { health: view.state.health, attention_kind: view.state.attention_kind };
 }
-function heartbeat(view) {
-  const age = view.state.started_at ? (0, import_chunk_SBRRC2LY.formatDuration)(Math.max(0, (0, import_chunk_Y5L6GQDB.nowMs)() - Date.parse(view.state.started_at))) : "not started";
-  return `${view.id}: ${view.state.state}, ${age}`;
+function isMoving({ spec, state, paths }) {
+  if (!spec?.staff || state.state !== "running") return false;
+  const output = (0, import_chunk_SWRACBME.factsOf)(paths.output);
+  return output !== void 0 && output.size > 0 && (0, import_chunk_Y5L6GQDB.nowMs)() - output.modifiedMs < import_chunk_XM3GMG25.progressingMs;
+}
+function nextFor(view, condition, root) {
+  if (condition === "damaged") return { doctor: import_chunk_TUJMDTZA.nextCommands.doctor(view.id, root.option) };
+  if (!(0, import_chunk_IAQSATNE.isEnded)(view.state))
+    return { wait: import_chunk_TUJMDTZA.nextCommands.wait(view.id, root.option), cancel: import_chunk_TUJMDTZA.nextCommands.cancel(view.id, root.option) };
+  const next = { result: import_chunk_TUJMDTZA.nextCommands.result(view.id, root.option) };
+  if (view.state.state === "done") return next;
+  if ((0, import_chunk_IXDV7ZVJ.isContinuable)(view.paths, view.state)) next.continue = import_chunk_TUJMDTZA.nextCommands.continue(view.id, root.option);
+  next.restart = import_chunk_TUJMDTZA.nextCommands.restart(view.id, root.option);
+  return next;
+}
+function progressOf(view) {
+  const { paths, spec } = view;
+  const [output, error] = [(0, import_chunk_SWRACBME.factsOf)(paths.output), (0, import_chunk_SWRACBME.factsOf)(paths.error)];
+  const newest = Math.max(
+    output && output.size > 0 ? output.modifiedMs : 0,
+    error && error.size > 0 ? error.modifiedMs : 0
+  );
+  const facts = {
+    stdout_bytes: output?.size ?? 0,
+    stderr_bytes: error?.size ?? 0,
+    last_output_at: newest > 0 ? (0, import_chunk_Y5L6GQDB.isoOf)(newest) : null,
+    last_output_age_ms: newest > 0 ? Math.max(0, Math.round((0, import_chunk_Y5L6GQDB.nowMs)() - newest)) : null
+  };
+  if (spec?.staff && !spec.staff.custom) {
+    const snapshot = (0, import_chunk_527JQF7V.readJson)(paths.snapshot);
+    return snapshot.kind === "ok" ? { ...facts, ...snapshot.value } : { ...facts, tools: [], text: "", text_truncated: false };
+  }
+  const bytes = (0, import_chunk_527JQF7V.readRange)(paths.output, -import_chunk_XM3GMG25.tailBytes, import_chunk_XM3GMG25.tailBytes)?.bytes ?? Buffer.alloc(0);
+  const latest = (0, import_chunk_LXK2ZILE.tail)((0, import_chunk_LXK2ZILE.plainText)(bytes.toString("utf8")), import_chunk_XM3GMG25.textTailBytes);
+  return { ...facts, text: latest.text, text_truncated: latest.truncated || (output?.size ?? 0) > import_chunk_XM3GMG25.tailBytes };
+}
+function bound(document, events, isMore, after) {
+  let kept = events;
+  const make = () => ({
+    ...document,
+    events: kept,
+    next_seq: kept.at(-1)?.seq ?? after,
+    more: isMore || kept.length < events.length
+  });
+  const size = () => Buffer.byteLength(JSON.stringify(make())) + 1;
+  while (size() > import_chunk_XM3GMG25.observeBytes && kept.length > 1) kept = kept.slice(0, -1);
+  if (size() > import_chunk_XM3GMG25.observeBytes && kept[0]) {
+    const { seq, at, job, owner, type } = kept[0];
+    kept = [{ seq, at, job, owner, type, truncated: true }];
+  }
+  const progress = document.progress;
+  for (let limit = import_chunk_XM3GMG25.textTailBytes; progress && size() > import_chunk_XM3GMG25.observeBytes && limit > 64; limit = Math.floor(limit / 2)) {
+    document.progress = { ...progress, text: (0, import_chunk_LXK2ZILE.tail)(progress.text ?? "", limit).text, text_truncated: true };
+  }
+  if (progress && size() > import_chunk_XM3GMG25.observeBytes) document.progress = { tools_truncated: true, text_truncated: true };
+  for (const name of ["files", "warnings", "label", "next", "error", "owner", "model"])
+    if (size() > import_chunk_XM3GMG25.observeBytes) delete document[name];
+  return make();
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
-  waitAndTell
+  healthOf,
+  observation,
+  progressOf,
+  staffFacts
 });
 
 },
@@ -11280,138 +10700,6 @@ function isCollected(view) {
 0 && (module.exports = {
   isCollected,
   noteCollected
-});
-
-},
-"./chunk-PMPG3J67.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  freshPaths: () => freshPaths,
-  pathsBefore: () => pathsBefore,
-  programOf: () => programOf,
-  requireLogPath: () => requireLogPath,
-  requireProgram: () => requireProgram
-});
-module.exports = stdin_exports;
-var import_chunk_O65HRYRH = load("./chunk-O65HRYRH.js");
-var import_chunk_6GPA47WF = load("./chunk-6GPA47WF.js");
-var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
-var import_chunk_XM3GMG25 = load("./chunk-XM3GMG25.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var import_node_path = builtin("node:path");
-function pathsBefore(given, cwd) {
-  const results = listOf("result", given.results, cwd);
-  const files = listOf("success-file", given.successFiles, cwd);
-  return {
-    success_files: files.map((file) => baselineOf("success-file", file)),
-    result_paths: results,
-    result_baselines: results.map((file) => baselineOf("result", file))
-  };
-}
-function freshPaths(run) {
-  const { success_files: files, result_paths: results } = run;
-  return {
-    ...files ? { success_files: files.map(({ path: file }) => baselineOf("success-file", file)) } : {},
-    ...results ? { result_baselines: results.map((file) => baselineOf("result", file)) } : {}
-  };
-}
-function requireLogPath(text, cwd) {
-  const file = absolutePath("log", text, cwd);
-  lookAllowed("log", file);
-  return file;
-}
-function listOf(option, texts, cwd) {
-  if (texts.length > import_chunk_XM3GMG25.resultPaths)
-    throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take ${texts.length} times --${option}: at most ${import_chunk_XM3GMG25.resultPaths} are allowed`);
-  const files = texts.map((text) => absolutePath(option, text, cwd));
-  const twice = files.find((file, index) => files.indexOf(file) !== index);
-  if (twice !== void 0) throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take --${option} twice for ${twice}: name each path once`);
-  return files;
-}
-function absolutePath(option, text, cwd) {
-  if (text === "")
-    throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take --${option} "": allowed is a path, which counts from the job's folder`);
-  if (/[\0\r\n]/.test(text))
-    throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take --${option} ${JSON.stringify(text)}: a path may hold no line end and no NUL`);
-  if (option !== "result" && /\/\.{0,2}$/.test(text))
-    throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take --${option} ${JSON.stringify(text)}: it names a folder; name a file in it`);
-  return import_node_path.default.resolve(cwd, text);
-}
-function baselineOf(option, file) {
-  const now = lookAllowed(option, file);
-  return { path: file, before: now ? { size: now.size, modified_ms: now.modifiedMs, inode: now.inode } : null };
-}
-function lookAllowed(option, file) {
-  const now = look(option, file);
-  if (now?.kind === "folder" && option !== "result") throw refusal(option, file, "it is a folder", "name a file in it");
-  if (now?.kind === "other") throw refusal(option, file, "it is neither a file nor a folder");
-  if (now) return now;
-  for (let folder = import_node_path.default.dirname(file); ; folder = import_node_path.default.dirname(folder)) {
-    const kind = look(option, folder)?.kind;
-    if (kind === "folder") return void 0;
-    if (kind !== void 0) throw refusal(option, file, `${folder} is no folder`);
-  }
-}
-function look(option, file) {
-  try {
-    return (0, import_chunk_SWRACBME.lookBehind)(file);
-  } catch (error) {
-    throw refusal(option, file, `it cannot be looked at (${(0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "error"})`);
-  }
-}
-function refusal(option, file, why, next = "name another path") {
-  return new import_chunk_NVPF5LEY.FaultError("preflight", `cannot take --${option} ${file}: ${why}`, next);
-}
-async function programOf(input, cwd) {
-  const words = input.rest ?? [];
-  if (input.has("shell")) {
-    if (words.length !== 1)
-      throw (0, import_chunk_NVPF5LEY.usageError)(
-        `cannot take ${words.length} words with --shell: it needs the whole command line as one word after --`
-      );
-    return shellOf(words[0], input.has("pipefail"));
-  }
-  const program = requireProgram(words[0], cwd);
-  return { argv: [...words], program };
-}
-function requireProgram(name, cwd) {
-  const program = (0, import_chunk_O65HRYRH.findProgram)(name, cwd);
-  if (program !== void 0) return program;
-  const where = name.includes("/") ? `no executable file of that name (looked from ${cwd})` : `it is not on PATH (${import_chunk_6GPA47WF.variables.searchPath() || "empty"})`;
-  throw new import_chunk_NVPF5LEY.FaultError("preflight", `cannot run ${JSON.stringify(name)}: ${where}`, "give the path of the program");
-}
-async function shellOf(line, hasPipefail) {
-  if (!hasPipefail) return { argv: [sh, "-c", line], program: sh };
-  const program = findBash() ?? (await hasOption(sh) ? sh : void 0);
-  if (program !== void 0) return { argv: [program, "-o", "pipefail", "-c", line], program };
-  throw new import_chunk_NVPF5LEY.FaultError(
-    "preflight",
-    `cannot take --pipefail: there is no bash on PATH, and ${sh} has no such option`,
-    "install bash, or leave --pipefail away"
-  );
-}
-var sh = "/bin/sh";
-function findBash() {
-  const folders = import_chunk_6GPA47WF.variables.searchPath().split(":");
-  const found = folders.filter((folder) => folder.startsWith("/")).map((folder) => (0, import_chunk_O65HRYRH.findProgram)(`${folder}/bash`, "/"));
-  return found.find((file) => file !== void 0);
-}
-async function hasOption(program) {
-  const { runTool } = await Promise.resolve().then(() => load("./tool-2PWYXFSF.js"));
-  const args = ["-o", "pipefail", "-c", ":"];
-  const environment = (0, import_chunk_6GPA47WF.toolEnvironment)();
-  const timeoutMs = import_chunk_XM3GMG25.limits.probe.default;
-  const answer = await runTool({ program, args, cwd: "/", environment, timeoutMs, limit: import_chunk_XM3GMG25.probeBytes });
-  return answer.code === 0;
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  freshPaths,
-  pathsBefore,
-  programOf,
-  requireLogPath,
-  requireProgram
 });
 
 },
@@ -12140,6 +11428,213 @@ function listCommand(root) {
 });
 
 },
+"./chunk-QTXQXENF.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  folderOf: () => folderOf,
+  run: () => run
+});
+module.exports = stdin_exports;
+var import_chunk_AVPZFZXF = load("./chunk-AVPZFZXF.js");
+var import_chunk_GYFVHAZ3 = load("./chunk-GYFVHAZ3.js");
+var import_chunk_ZSNPKXTO = load("./chunk-ZSNPKXTO.js");
+var import_chunk_P33TGMKS = load("./chunk-P33TGMKS.js");
+var import_chunk_GEPPUING = load("./chunk-GEPPUING.js");
+var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
+var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
+var import_chunk_XM3GMG25 = load("./chunk-XM3GMG25.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_node_path = builtin("node:path");
+var runOptions = {
+  timeout: {
+    kind: "duration",
+    value: "D",
+    range: import_chunk_XM3GMG25.limits.runTimeout,
+    help: "hard limit, counted from launch (default 24h, at most 30d)"
+  },
+  deadline: { kind: "duration", value: "D", range: import_chunk_XM3GMG25.limits.runTimeout, help: "the same as --timeout" },
+  "kill-after": {
+    kind: "duration",
+    value: "D",
+    range: import_chunk_XM3GMG25.limits.runKillGrace,
+    help: "time between TERM and KILL (default 30s)"
+  },
+  cwd: { kind: "text", value: "DIR", help: "folder to run in (default: here)" },
+  shell: { kind: "flag", help: "give the one word after -- to /bin/sh -c" },
+  pipefail: { kind: "flag", help: "with --shell: a pipe fails when any of its commands does" },
+  "success-exit": {
+    kind: "count",
+    value: "N",
+    range: { default: 0, min: 0, max: 255 },
+    help: "the exit code that means success (default 0)"
+  },
+  "success-file": {
+    kind: "list",
+    value: "PATH",
+    help: "success only when this file is new or changed at the end; may be repeated"
+  },
+  result: { kind: "list", value: "PATH", help: "file or folder to tell of at the end; may be repeated" },
+  log: { kind: "text", value: "PATH", help: "the command's own log; its last 50 lines are told on failure" },
+  expect: { kind: "duration", value: "D", range: import_chunk_XM3GMG25.limits.expect, help: "expected duration; later asks for attention" },
+  "checkpoint-every": {
+    kind: "duration",
+    value: "D",
+    range: import_chunk_XM3GMG25.limits.checkpoint,
+    help: "judge its progress at this interval (default 1h)"
+  },
+  "sample-every": {
+    kind: "duration",
+    value: "D",
+    range: import_chunk_XM3GMG25.limits.sample,
+    help: "look at its CPU, output and result paths this often (default 60s, at most the interval above)"
+  },
+  probe: { kind: "text", value: "LINE", help: "read-only shell line that prints its progress as one JSON object" },
+  "probe-timeout": { kind: "duration", value: "D", range: import_chunk_XM3GMG25.limits.probe, help: "bound of one probe (default 30s)" },
+  "first-output": {
+    kind: "duration",
+    value: "D",
+    range: import_chunk_XM3GMG25.limits.optInLimit,
+    help: "end it when nothing was printed by then"
+  },
+  "stall-after": {
+    kind: "duration",
+    value: "D",
+    range: import_chunk_XM3GMG25.limits.optInLimit,
+    help: "end it when nothing happened for that long: no output, no CPU, no change of a result path"
+  },
+  ...import_chunk_ZSNPKXTO.onStallOption,
+  "status-cmd": {
+    kind: "text",
+    value: "LINE",
+    help: "for a launcher that detaches: shell line that prints {identity, status, exit_code}; asked once at the end"
+  },
+  identity: { kind: "text", value: "TEXT", help: "the task that --status-cmd must name" },
+  "max-output": {
+    kind: "size",
+    value: "SIZE",
+    range: import_chunk_XM3GMG25.limits.maxOutput,
+    help: "cap of each output file on disk (default 64M)"
+  },
+  "keep-children": { kind: "flag", help: "leave processes alone that the command left behind" },
+  ...import_chunk_ZSNPKXTO.launchOptions
+};
+async function makeRunPart(input, cwd) {
+  checkTogether(input);
+  const [checkpointMs, log] = [input.durationOrDefault("checkpoint-every"), input.text("log")];
+  const part = {
+    success_exit: input.count("success-exit") ?? 0,
+    // A launcher that detaches itself leaves its task behind on purpose.
+    keep_children: input.has("keep-children") || input.has("status-cmd"),
+    ...(0, import_chunk_AVPZFZXF.pathsBefore)({ results: input.texts("result"), successFiles: input.texts("success-file") }, cwd),
+    log: log === void 0 ? null : (0, import_chunk_AVPZFZXF.requireLogPath)(log, cwd),
+    expect_ms: input.duration("expect") ?? null,
+    checkpoint_ms: checkpointMs,
+    sample_ms: Math.min(input.durationOrDefault("sample-every"), checkpointMs),
+    probe: lineOf(input, "probe"),
+    probe_ms: input.durationOrDefault("probe-timeout"),
+    status_cmd: lineOf(input, "status-cmd"),
+    identity: identityOf(input)
+  };
+  return { ...await (0, import_chunk_AVPZFZXF.programOf)(input, cwd), ...part };
+}
+function checkTogether(input) {
+  const needs = [
+    ["pipefail", "shell"],
+    ["identity", "status-cmd"],
+    ["status-cmd", "identity"],
+    ["probe-timeout", "probe"]
+  ];
+  for (const [name, other] of needs)
+    if (input.has(name) && !input.has(other))
+      throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take --${name} without --${other}: ${whyTogether[name]}`, help());
+}
+var whyTogether = {
+  pipefail: "it is an option of that shell",
+  identity: "only that command can name the task",
+  "status-cmd": "its answer counts only for the task that you name",
+  "probe-timeout": "there is no probe to be bounded"
+};
+function lineOf(input, name) {
+  const line = input.text(name);
+  if (line === void 0) return null;
+  if (line.trim() === "") throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take an empty --${name}: allowed is one line for /bin/sh`, help());
+  requireSize(name, line, import_chunk_XM3GMG25.shellLineBytes);
+  return line;
+}
+function identityOf(input) {
+  const text = input.text("identity");
+  if (text === void 0) return null;
+  if (text.trim() === "" || /[\r\n]/.test(text))
+    throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take --identity ${JSON.stringify(text)}: allowed is one line that names one task`, help());
+  requireSize("identity", text, import_chunk_XM3GMG25.identityBytes);
+  return text;
+}
+function requireSize(name, text, limit) {
+  const size = (0, import_chunk_LXK2ZILE.byteLength)(text);
+  if (size > limit) throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take --${name} of ${size} bytes: at most ${limit} are allowed`, help());
+}
+function help() {
+  return (0, import_chunk_GEPPUING.quoteWords)([...(0, import_chunk_P33TGMKS.selfWords)(), "run", "--help"]);
+}
+var run = {
+  name: "run",
+  summary: "run a long command as a job",
+  form: "[options] -- COMMAND ARG...",
+  words: { min: 0, max: 0, rest: true },
+  options: runOptions,
+  notes: "The command gets no input and runs without a shell, exactly as it stands after --. It is never started twice.",
+  examples: [
+    "run -- make test",
+    "run --timeout 2h --once-key nightly -- python3 train.py --epochs 10",
+    "run --shell -- 'make && make install'"
+  ],
+  async run(context, input) {
+    const words = (0, import_chunk_GYFVHAZ3.onceWords)("run", input, (0, import_chunk_GYFVHAZ3.folderSaid)(context, input), null);
+    const repeated = await (0, import_chunk_GYFVHAZ3.repeatedLaunch)(context, input, words, false);
+    if (repeated) return repeated;
+    const cwd = folderOf(context, input);
+    const timeout = limitOf(input);
+    return (0, import_chunk_GYFVHAZ3.launchAndTell)(context, input, {
+      kind: "run",
+      verb: "run",
+      ...(0, import_chunk_GYFVHAZ3.launchWords)(input),
+      cwd,
+      deadlineMs: timeout,
+      killGraceMs: input.durationOrDefault("kill-after"),
+      maxOutputBytes: input.size("max-output") ?? import_chunk_XM3GMG25.limits.maxOutput.default,
+      firstOutputMs: input.duration("first-output") ?? null,
+      stallMs: input.duration("stall-after") ?? null,
+      lineage: null,
+      run: await makeRunPart(input, cwd),
+      onStall: (0, import_chunk_GYFVHAZ3.onStallOf)(input),
+      staff: null,
+      words
+    });
+  }
+};
+function limitOf(input) {
+  if (input.has("timeout") && input.has("deadline"))
+    throw (0, import_chunk_NVPF5LEY.usageError)("cannot take --timeout and --deadline together: they are the same");
+  return input.has("deadline") ? input.durationOrDefault("deadline") : input.durationOrDefault("timeout");
+}
+function folderOf(context, input) {
+  const folder = import_node_path.default.resolve(context.cwd, input.text("cwd") ?? ".");
+  if (!(0, import_chunk_SWRACBME.isFolder)(folder))
+    throw new import_chunk_NVPF5LEY.FaultError(
+      "preflight",
+      `cannot run in ${folder}: there is no such folder`,
+      "name an existing one with --cwd DIR"
+    );
+  return (0, import_chunk_SWRACBME.realPath)(folder);
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  folderOf,
+  run
+});
+
+},
 "./chunk-QZR6RHJC.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
@@ -12227,182 +11722,6 @@ function faultOf(write) {
 0 && (module.exports = {
   prepareReview,
   requireBase
-});
-
-},
-"./chunk-SBRRC2LY.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  formatAge: () => formatAge,
-  formatDuration: () => formatDuration,
-  parseDuration: () => parseDuration
-});
-module.exports = stdin_exports;
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
-var require_ms = (0, import_chunk_JSBRDJBE.__commonJS)({
-  "node_modules/ms/index.js"(exports2, module2) {
-    var s = 1e3;
-    var m = s * 60;
-    var h = m * 60;
-    var d = h * 24;
-    var w = d * 7;
-    var y = d * 365.25;
-    module2.exports = function(val, options) {
-      options = options || {};
-      var type = typeof val;
-      if (type === "string" && val.length > 0) {
-        return parse(val);
-      } else if (type === "number" && isFinite(val)) {
-        return options.long ? fmtLong(val) : fmtShort(val);
-      }
-      throw new Error(
-        "val is not a non-empty string or a valid number. val=" + JSON.stringify(val)
-      );
-    };
-    function parse(str) {
-      str = String(str);
-      if (str.length > 100) {
-        return;
-      }
-      var match = /^(-?(?:\d+)?\.?\d+) *(milliseconds?|msecs?|ms|seconds?|secs?|s|minutes?|mins?|m|hours?|hrs?|h|days?|d|weeks?|w|years?|yrs?|y)?$/i.exec(
-        str
-      );
-      if (!match) {
-        return;
-      }
-      var n = parseFloat(match[1]);
-      var type = (match[2] || "ms").toLowerCase();
-      switch (type) {
-        case "years":
-        case "year":
-        case "yrs":
-        case "yr":
-        case "y":
-          return n * y;
-        case "weeks":
-        case "week":
-        case "w":
-          return n * w;
-        case "days":
-        case "day":
-        case "d":
-          return n * d;
-        case "hours":
-        case "hour":
-        case "hrs":
-        case "hr":
-        case "h":
-          return n * h;
-        case "minutes":
-        case "minute":
-        case "mins":
-        case "min":
-        case "m":
-          return n * m;
-        case "seconds":
-        case "second":
-        case "secs":
-        case "sec":
-        case "s":
-          return n * s;
-        case "milliseconds":
-        case "millisecond":
-        case "msecs":
-        case "msec":
-        case "ms":
-          return n;
-        default:
-          return void 0;
-      }
-    }
-    function fmtShort(ms2) {
-      var msAbs = Math.abs(ms2);
-      if (msAbs >= d) {
-        return Math.round(ms2 / d) + "d";
-      }
-      if (msAbs >= h) {
-        return Math.round(ms2 / h) + "h";
-      }
-      if (msAbs >= m) {
-        return Math.round(ms2 / m) + "m";
-      }
-      if (msAbs >= s) {
-        return Math.round(ms2 / s) + "s";
-      }
-      return ms2 + "ms";
-    }
-    function fmtLong(ms2) {
-      var msAbs = Math.abs(ms2);
-      if (msAbs >= d) {
-        return plural(ms2, msAbs, d, "day");
-      }
-      if (msAbs >= h) {
-        return plural(ms2, msAbs, h, "hour");
-      }
-      if (msAbs >= m) {
-        return plural(ms2, msAbs, m, "minute");
-      }
-      if (msAbs >= s) {
-        return plural(ms2, msAbs, s, "second");
-      }
-      return ms2 + " ms";
-    }
-    function plural(ms2, msAbs, n, name) {
-      var isPlural = msAbs >= n * 1.5;
-      return Math.round(ms2 / n) + " " + name + (isPlural ? "s" : "");
-    }
-  }
-});
-var import_ms = (0, import_chunk_JSBRDJBE.__toESM)(require_ms(), 1);
-var whole = /^(?:\d+(?:\.\d+)?(?:ms|s|m|h|d))+$/;
-var part = /(\d+(?:\.\d+)?)(ms|s|m|h|d)/g;
-function parseDuration(text, option, range) {
-  const upTo = range.max >= Number.MAX_SAFE_INTEGER ? "on" : `to ${formatDuration(range.max)}`;
-  const allowed = `allowed: ${formatDuration(range.min)} ${upTo}, written like 90s, 10m, 1h30m or 250ms`;
-  if (!whole.test(text)) throw (0, import_chunk_NVPF5LEY.usageError)(`cannot read ${option}: ${JSON.stringify(text)} is no duration; ${allowed}`);
-  let total = 0;
-  for (const [piece] of text.matchAll(part)) total += (0, import_ms.default)(piece);
-  total = Math.round(total);
-  if (!(total >= range.min && total <= range.max)) {
-    throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take ${option} ${text}: it is out of range; ${allowed}`);
-  }
-  return total;
-}
-function formatDuration(value) {
-  if (value < 1e3) return `${Math.round(value)}ms`;
-  if (value < 6e4) return `${trim(value / 1e3)}s`;
-  const units = [
-    ["d", 864e5],
-    ["h", 36e5],
-    ["m", 6e4],
-    ["s", 1e3]
-  ];
-  let rest = Math.round(value / 1e3) * 1e3;
-  let text = "";
-  for (const [unit, size] of units) {
-    if (unit === "d" && rest < 2 * size) continue;
-    const count = Math.floor(rest / size);
-    rest -= count * size;
-    if (count > 0) text += `${count}${unit}`;
-  }
-  return text;
-}
-function formatAge(value) {
-  const seconds = Math.max(0, Math.floor(value / 1e3));
-  if (seconds < 60) return `${seconds}s`;
-  if (seconds < 3600) return `${Math.floor(seconds / 60)}m`;
-  return seconds < 2 * 86400 ? `${Math.floor(seconds / 3600)}h` : `${Math.floor(seconds / 86400)}d`;
-}
-function trim(value) {
-  return String(Math.floor(value * 10) / 10);
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  formatAge,
-  formatDuration,
-  parseDuration
 });
 
 },
@@ -12854,34 +12173,6 @@ function isAllowed(target, mode) {
 });
 
 },
-"./chunk-T23P7BXQ.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  loadWatch: () => loadWatch,
-  watchIds: () => watchIds
-});
-module.exports = stdin_exports;
-var loaders = {
-  file: async () => (await Promise.resolve().then(() => load("./file-MKZ6LAJI.js"))).file,
-  cmd: async () => (await Promise.resolve().then(() => load("./cmd-7EXYREI5.js"))).cmd,
-  http: async () => (await Promise.resolve().then(() => load("./http-VO4ZRMYZ.js"))).http,
-  npm: async () => (await Promise.resolve().then(() => load("./npm-6S5YKAKH.js"))).npm,
-  ci: async () => (await Promise.resolve().then(() => load("./ci-2MB6MQEJ.js"))).ci,
-  pr: async () => (await Promise.resolve().then(() => load("./pr-LG2NRIS7.js"))).pr,
-  review: async () => (await Promise.resolve().then(() => load("./review-UO3H3V4M.js"))).review
-};
-var watchIds = Object.keys(loaders);
-async function loadWatch(id) {
-  return Object.hasOwn(loaders, id) ? loaders[id]() : void 0;
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  loadWatch,
-  watchIds
-});
-
-},
 "./chunk-TFEMYLSK.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
@@ -12912,33 +12203,6 @@ function formatSize(bytes) {
 0 && (module.exports = {
   formatSize,
   parseSize
-});
-
-},
-"./chunk-TR4KBZT3.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  dueWords: () => dueWords,
-  timerFacts: () => timerFacts
-});
-module.exports = stdin_exports;
-var import_chunk_SBRRC2LY = load("./chunk-SBRRC2LY.js");
-var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
-var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
-var import_chunk_XM3GMG25 = load("./chunk-XM3GMG25.js");
-function timerFacts(timer) {
-  const { due_at, slot } = timer;
-  return { due_at, durable: true, slot, message: (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)(timer.message), import_chunk_XM3GMG25.excerptBytes) };
-}
-function dueWords({ due_at }) {
-  const rest = Date.parse(due_at) - (0, import_chunk_Y5L6GQDB.nowMs)();
-  return rest > 0 ? `${(0, import_chunk_LXK2ZILE.plainText)(due_at)}, in ${(0, import_chunk_SBRRC2LY.formatDuration)(Math.max(1e3, rest))}` : (0, import_chunk_LXK2ZILE.plainText)(due_at);
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  dueWords,
-  timerFacts
 });
 
 },
@@ -12975,134 +12239,293 @@ var nextCommands = {
 });
 
 },
-"./chunk-UEGIAQBB.js": function (module, exports) {
+"./chunk-UNGYPAP3.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  signInOf: () => signInOf,
-  surveyBackends: () => surveyBackends
+  formatAge: () => formatAge,
+  formatDuration: () => formatDuration,
+  parseDuration: () => parseDuration
 });
 module.exports = stdin_exports;
-var import_chunk_OF4NDHXP = load("./chunk-OF4NDHXP.js");
-var import_chunk_EUNGKDXG = load("./chunk-EUNGKDXG.js");
-var import_chunk_O65HRYRH = load("./chunk-O65HRYRH.js");
-var import_chunk_6GPA47WF = load("./chunk-6GPA47WF.js");
-var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
-var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
-var import_node_path = builtin("node:path");
-var signBytes = 64 * 1024;
-var profileNames = ["restricted", "standard", "unrestricted"];
-function surveyBackends(config, cwd, only) {
-  const own = Object.entries(config.backends);
-  const found = import_chunk_EUNGKDXG.backends.filter(({ id }) => id !== "custom" && (only === void 0 || id === only) && !Object.hasOwn(config.backends, id)).map((backend) => survey(backend, backend.id, backend.programs, cwd));
-  const custom = (0, import_chunk_EUNGKDXG.findBackend)("custom");
-  const mine = own.filter(([name]) => only === void 0 || name === only).map(([name, { argv }]) => survey(custom, name, argv.slice(0, 1), cwd));
-  return [...found, ...mine];
-}
-function survey(backend, name, searched, cwd) {
-  const program = searched.map((one) => (0, import_chunk_O65HRYRH.findProgram)(one, cwd)).find((one) => one !== void 0) ?? null;
-  const version = program === null ? null : (0, import_chunk_OF4NDHXP.tellVersion)(backend, program);
-  const isTooOld = version !== null && backend.oldest !== null && (0, import_chunk_EUNGKDXG.isOlder)(version, backend.oldest);
-  const faults = {};
-  for (const profile of profileNames) {
-    const fault = backend.profiles[profile] === null ? null : (0, import_chunk_OF4NDHXP.policyFault)(backend, profile, cwd, version);
-    if (fault !== null) faults[profile] = fault;
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
+var require_ms = (0, import_chunk_JSBRDJBE.__commonJS)({
+  "../../main/node_modules/ms/index.js"(exports2, module2) {
+    var s = 1e3;
+    var m = s * 60;
+    var h = m * 60;
+    var d = h * 24;
+    var w = d * 7;
+    var y = d * 365.25;
+    module2.exports = function(val, options) {
+      options = options || {};
+      var type = typeof val;
+      if (type === "string" && val.length > 0) {
+        return parse(val);
+      } else if (type === "number" && isFinite(val)) {
+        return options.long ? fmtLong(val) : fmtShort(val);
+      }
+      throw new Error(
+        "val is not a non-empty string or a valid number. val=" + JSON.stringify(val)
+      );
+    };
+    function parse(str) {
+      str = String(str);
+      if (str.length > 100) {
+        return;
+      }
+      var match = /^(-?(?:\d+)?\.?\d+) *(milliseconds?|msecs?|ms|seconds?|secs?|s|minutes?|mins?|m|hours?|hrs?|h|days?|d|weeks?|w|years?|yrs?|y)?$/i.exec(
+        str
+      );
+      if (!match) {
+        return;
+      }
+      var n = parseFloat(match[1]);
+      var type = (match[2] || "ms").toLowerCase();
+      switch (type) {
+        case "years":
+        case "year":
+        case "yrs":
+        case "yr":
+        case "y":
+          return n * y;
+        case "weeks":
+        case "week":
+        case "w":
+          return n * w;
+        case "days":
+        case "day":
+        case "d":
+          return n * d;
+        case "hours":
+        case "hour":
+        case "hrs":
+        case "hr":
+        case "h":
+          return n * h;
+        case "minutes":
+        case "minute":
+        case "mins":
+        case "min":
+        case "m":
+          return n * m;
+        case "seconds":
+        case "second":
+        case "secs":
+        case "sec":
+        case "s":
+          return n * s;
+        case "milliseconds":
+        case "millisecond":
+        case "msecs":
+        case "msec":
+        case "ms":
+          return n;
+        default:
+          return void 0;
+      }
+    }
+    function fmtShort(ms2) {
+      var msAbs = Math.abs(ms2);
+      if (msAbs >= d) {
+        return Math.round(ms2 / d) + "d";
+      }
+      if (msAbs >= h) {
+        return Math.round(ms2 / h) + "h";
+      }
+      if (msAbs >= m) {
+        return Math.round(ms2 / m) + "m";
+      }
+      if (msAbs >= s) {
+        return Math.round(ms2 / s) + "s";
+      }
+      return ms2 + "ms";
+    }
+    function fmtLong(ms2) {
+      var msAbs = Math.abs(ms2);
+      if (msAbs >= d) {
+        return plural(ms2, msAbs, d, "day");
+      }
+      if (msAbs >= h) {
+        return plural(ms2, msAbs, h, "hour");
+      }
+      if (msAbs >= m) {
+        return plural(ms2, msAbs, m, "minute");
+      }
+      if (msAbs >= s) {
+        return plural(ms2, msAbs, s, "second");
+      }
+      return ms2 + " ms";
+    }
+    function plural(ms2, msAbs, n, name) {
+      var isPlural = msAbs >= n * 1.5;
+      return Math.round(ms2 / n) + " " + name + (isPlural ? "s" : "");
+    }
   }
-  const canKeep = profileNames.some((one) => backend.profiles[one] !== null && faults[one] === void 0);
-  return {
-    backend: name,
-    title: backend.title,
-    custom: backend.id === "custom",
-    searched,
-    program,
-    not_executable: program === null ? findBlocked(searched) : null,
-    version,
-    oldest: backend.oldest,
-    too_old: isTooOld,
-    sign_in: signInOf(backend),
-    profiles: backend.profiles,
-    faults,
-    install: backend.install,
-    usable: program !== null && !isTooOld && canKeep
-  };
-}
-function signInOf({ signIn }) {
-  const home = import_chunk_6GPA47WF.variables.home();
-  const files = signIn.files.filter((file) => home !== void 0 && holdsSomething(import_node_path.default.join(home, file)));
-  const found = { files, variables: signIn.variables.filter((name) => import_chunk_6GPA47WF.variables.isSet(name)) };
-  if (signIn.files.length + signIn.variables.length === 0) return { state: "unknown", ...found };
-  return { state: found.files.length + found.variables.length > 0 ? "signs" : "no_signs", ...found };
-}
-function holdsSomething(file) {
-  if (!(0, import_chunk_SWRACBME.exists)(file)) return false;
-  try {
-    const text = (0, import_chunk_527JQF7V.readText)((0, import_chunk_SWRACBME.realPath)(file), signBytes)?.trim();
-    if (text === void 0) return true;
-    return text !== "" && !/^(?:null|\{\s*\}|\[\s*\])$/.test(text);
-  } catch {
-    return true;
+});
+var import_ms = (0, import_chunk_JSBRDJBE.__toESM)(require_ms(), 1);
+var whole = /^(?:\d+(?:\.\d+)?(?:ms|s|m|h|d))+$/;
+var part = /(\d+(?:\.\d+)?)(ms|s|m|h|d)/g;
+function parseDuration(text, option, range) {
+  const upTo = range.max >= Number.MAX_SAFE_INTEGER ? "on" : `to ${formatDuration(range.max)}`;
+  const allowed = `allowed: ${formatDuration(range.min)} ${upTo}, written like 90s, 10m, 1h30m or 250ms`;
+  if (!whole.test(text)) throw (0, import_chunk_NVPF5LEY.usageError)(`cannot read ${option}: ${JSON.stringify(text)} is no duration; ${allowed}`);
+  let total = 0;
+  for (const [piece] of text.matchAll(part)) total += (0, import_ms.default)(piece);
+  total = Math.round(total);
+  if (!(total >= range.min && total <= range.max)) {
+    throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take ${option} ${text}: it is out of range; ${allowed}`);
   }
+  return total;
 }
-function findBlocked(names) {
-  const folders = import_chunk_6GPA47WF.variables.searchPath().split(":").filter(Boolean);
-  const files = names.filter((name) => !name.includes("/")).flatMap((name) => folders.map((folder) => import_node_path.default.join(folder, name)));
-  return files.find(import_chunk_SWRACBME.exists) ?? null;
+function formatDuration(value) {
+  if (value < 1e3) return `${Math.round(value)}ms`;
+  if (value < 6e4) return `${trim(value / 1e3)}s`;
+  const units = [
+    ["d", 864e5],
+    ["h", 36e5],
+    ["m", 6e4],
+    ["s", 1e3]
+  ];
+  let rest = Math.round(value / 1e3) * 1e3;
+  let text = "";
+  for (const [unit, size] of units) {
+    if (unit === "d" && rest < 2 * size) continue;
+    const count = Math.floor(rest / size);
+    rest -= count * size;
+    if (count > 0) text += `${count}${unit}`;
+  }
+  return text;
+}
+function formatAge(value) {
+  const seconds = Math.max(0, Math.floor(value / 1e3));
+  if (seconds < 60) return `${seconds}s`;
+  if (seconds < 3600) return `${Math.floor(seconds / 60)}m`;
+  return seconds < 2 * 86400 ? `${Math.floor(seconds / 3600)}h` : `${Math.floor(seconds / 86400)}d`;
+}
+function trim(value) {
+  return String(Math.floor(value * 10) / 10);
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
-  signInOf,
-  surveyBackends
+  formatAge,
+  formatDuration,
+  parseDuration
 });
 
 },
-"./chunk-UKJQ35OF.js": function (module, exports) {
+"./chunk-URLKRIZX.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  cancelJob: () => cancelJob
+  waitForJobs: () => waitForJobs
 });
 module.exports = stdin_exports;
-var import_chunk_6T6TIRRR = load("./chunk-6T6TIRRR.js");
-var import_chunk_GIHDONFG = load("./chunk-GIHDONFG.js");
+var import_chunk_HJOYLTGT = load("./chunk-HJOYLTGT.js");
+var import_chunk_DI4IUC3N = load("./chunk-DI4IUC3N.js");
 var import_chunk_IAQSATNE = load("./chunk-IAQSATNE.js");
+var import_chunk_P33TGMKS = load("./chunk-P33TGMKS.js");
 var import_chunk_7DZB4FPX = load("./chunk-7DZB4FPX.js");
 var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
 var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
-var import_chunk_XM3GMG25 = load("./chunk-XM3GMG25.js");
-var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-async function cancelJob(root, id, request, patienceMs) {
-  const before = await (0, import_chunk_GIHDONFG.refresh)(root, id);
-  if ((0, import_chunk_IAQSATNE.isEnded)(before.state))
-    return { view: before, result: before.state.state === "canceled" ? "canceled" : "ended_before" };
-  askFor(before, `${JSON.stringify({ by: (0, import_chunk_7DZB4FPX.ownIdentity)(), owner: request.owner, at: (0, import_chunk_Y5L6GQDB.isoNow)(), why: request.why })}
-`);
-  nudge(before);
-  const timeoutMs = patienceMs ?? (before.spec?.kill_grace_ms ?? 0) + import_chunk_XM3GMG25.killSettleMs + 5e3 + askingMs(before);
-  const [view = before] = await (0, import_chunk_6T6TIRRR.waitForJobs)(root, [id], { mode: "all", timeoutMs, heartbeatMs: null });
-  if (view.state.state === "canceled") return { view, result: "canceled" };
-  return { view, result: (0, import_chunk_IAQSATNE.isEnded)(view.state) ? "ended_before" : "requested" };
+async function waitForJobs(root, ids, options) {
+  const until = (0, import_chunk_Y5L6GQDB.monotonicMs)() + options.timeoutMs;
+  const views = new Map();
+  const stop = new AbortController();
+  const beat = options.heartbeatMs === null ? void 0 : setInterval(() => options.onHeartbeat?.([...views.values()]), options.heartbeatMs);
+  let failure;
+  let ended = 0;
+  await Promise.all(
+    ids.map(async (id) => {
+      try {
+        await waitForOne(root, id, until, stop.signal, (view2) => views.set(id, view2));
+      } catch (error) {
+        failure ??= error;
+        stop.abort();
+        return;
+      }
+      const view = views.get(id);
+      if (view && (0, import_chunk_IAQSATNE.isEnded)(view.state)) ended += 1;
+      if (options.mode === "any" && ended > 0) stop.abort();
+    })
+  );
+  clearInterval(beat);
+  if (failure !== void 0) throw failure;
+  return ids.flatMap((id) => views.get(id) ?? []);
 }
-function askingMs({ spec }) {
-  return spec?.run?.status_cmd ? import_chunk_XM3GMG25.taskStatusMs + import_chunk_XM3GMG25.toolGraceMs : 0;
-}
-function askFor({ paths }, text) {
-  for (let round = 1; ; round += 1) {
+async function waitForOne(root, id, until, signal, tell) {
+  let woken = quickRounds;
+  for (let round = 0; ; round += 1, woken += 1) {
+    let view = await look(root, id);
+    if (view.damage !== null) await (0, import_chunk_Y5L6GQDB.sleep)(100);
+    if (!(0, import_chunk_SWRACBME.exists)(view.paths.folder)) throw vanishedError(view.paths.folder, id);
+    tell(view);
+    if ((0, import_chunk_IAQSATNE.isEnded)(view.state) || signal.aborted) return;
+    const rest = until - (0, import_chunk_Y5L6GQDB.monotonicMs)();
+    if (rest <= 0) return;
+    const nap = makeNap(signal);
+    const close = await (0, import_chunk_HJOYLTGT.watchFifo)(view.paths.leaseFifo, nap.wake);
     try {
-      (0, import_chunk_527JQF7V.createFile)(paths.cancel, text);
-      return;
-    } catch (error) {
-      if ((0, import_chunk_NVPF5LEY.errnoOf)(error) !== "ENOENT" || round === 3 || !(0, import_chunk_SWRACBME.exists)(paths.folder)) throw error;
+      view = await look(root, id);
+      tell(view);
+      if (!(0, import_chunk_IAQSATNE.isEnded)(view.state) && !signal.aborted) {
+        const pause = woken < quickRounds ? 20 : pauseFor(view, close !== void 0, round);
+        if (await nap.sleep(Math.min(rest, pause))) woken = 0;
+      }
+    } finally {
+      close?.();
     }
   }
 }
-function nudge(view) {
-  const engine = (0, import_chunk_IAQSATNE.findEngine)(view.spec?.engine ?? "") ?? import_chunk_IAQSATNE.defaultEngine;
-  for (const identity of [view.launch?.worker, view.worker?.worker]) if (identity) engine.signal(identity, "SIGURG");
+function pauseFor(view, hasFifo, round) {
+  const condition = (0, import_chunk_IAQSATNE.conditionOf)(view);
+  const soon = Math.min(20 * 1.25 ** round, 1e3);
+  if (condition === "supervised") {
+    const isHeld = view.worker !== null && view.launch !== null && (0, import_chunk_7DZB4FPX.sameIdentity)(view.worker.worker, view.launch.worker);
+    if (isHeld && hasFifo && view.worker?.fifo) return 15e3;
+    return isHeld ? 1e3 : soon;
+  }
+  if (condition === "unseen") return 1e3;
+  return soon;
+}
+var quickRounds = 50;
+function makeNap(signal) {
+  let isAwake = false;
+  let wake = () => {
+    isAwake = true;
+  };
+  return {
+    wake: () => wake(),
+    sleep: (ms) => new Promise((resolve) => {
+      if (isAwake || signal.aborted) return resolve(isAwake);
+      const end = (isWoken) => {
+        clearTimeout(timer);
+        signal.removeEventListener("abort", stop);
+        resolve(isWoken);
+      };
+      const stop = () => end(false);
+      const timer = setTimeout(stop, Math.min(ms, 2 ** 31 - 1));
+      signal.addEventListener("abort", stop);
+      wake = () => end(true);
+    })
+  };
+}
+async function look(root, id) {
+  try {
+    return await (0, import_chunk_DI4IUC3N.refreshAttached)(root, id);
+  } catch (error) {
+    if (error instanceof import_chunk_NVPF5LEY.FaultError && error.code === "unknown_job") throw vanishedError((0, import_chunk_P33TGMKS.jobPaths)(root, id).folder, id);
+    throw error;
+  }
+}
+function vanishedError(folder, id) {
+  return new import_chunk_NVPF5LEY.FaultError("state_unusable", `cannot go on waiting for job ${id}: its folder ${folder} is gone`, null);
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
-  cancelJob
+  waitForJobs
 });
 
 },
@@ -13239,289 +12662,656 @@ function isReader(mode, profile) {
 });
 
 },
-"./chunk-X4PEQQHW.js": function (module, exports) {
+"./chunk-WEV65SMD.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  conclude: () => conclude,
-  finishStored: () => finishStored
+  makeStaffVerb: () => makeStaffVerb
 });
 module.exports = stdin_exports;
-var import_chunk_6IKWFSTR = load("./chunk-6IKWFSTR.js");
-var import_chunk_HOAZLCPZ = load("./chunk-HOAZLCPZ.js");
-var import_chunk_LBMVFM2N = load("./chunk-LBMVFM2N.js");
-var import_chunk_IXDV7ZVJ = load("./chunk-IXDV7ZVJ.js");
-var import_chunk_OSQO4432 = load("./chunk-OSQO4432.js");
-var import_chunk_TUJMDTZA = load("./chunk-TUJMDTZA.js");
-var import_chunk_SBRRC2LY = load("./chunk-SBRRC2LY.js");
-var import_chunk_IAQSATNE = load("./chunk-IAQSATNE.js");
-var import_chunk_BYPGP4VB = load("./chunk-BYPGP4VB.js");
-var import_chunk_CZ2D33KP = load("./chunk-CZ2D33KP.js");
-var import_chunk_GEPPUING = load("./chunk-GEPPUING.js");
-var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
-var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
-var import_chunk_XM3GMG25 = load("./chunk-XM3GMG25.js");
-var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-function recovery(job, refused = []) {
-  const { spec, state, paths } = job;
-  const lines = ["## Going on", "", `Nothing is started again by itself.${lookFirst(job)}`];
-  if (spec.staff) lines.push(...remedies(spec, spec.staff, state), ...refusals(spec.staff, refused));
-  if ((0, import_chunk_IXDV7ZVJ.isContinuable)(paths, state))
-    lines.push(`Go on in the same conversation: ${import_chunk_TUJMDTZA.nextCommands.continue(spec.id, spec.state_option)}`);
-  lines.push(`Start the same once more: ${import_chunk_TUJMDTZA.nextCommands.restart(spec.id, spec.state_option)}`);
-  return lines.join("\n");
-}
-function lookFirst({ spec, state }) {
-  if (spec.kind === "watch") return "";
-  if (state.error?.code === "spawn_failed" || state.error?.code === "never_started") return "";
-  if (spec.run?.status_cmd)
-    return ` The task may live on, and a restart would start another: ask for it first: ${(0, import_chunk_GEPPUING.quoteWords)(["sh", "-c", (0, import_chunk_LXK2ZILE.plainText)(spec.run.status_cmd)])}`;
-  const git = spec.worktree ? (0, import_chunk_GEPPUING.quoteWords)(["git", "-C", spec.worktree.path]) : "git";
-  return ` Look at what was changed first: ${git} status, ${git} diff.`;
-}
-function remedies(spec, staff, state) {
-  const name = staff.custom?.name ?? staff.backend;
-  switch (state.error?.code) {
-    case "auth":
-      return [
-        `Sign in first: start ${staff.program} by hand, or set its key. Then try it out: ${(0, import_chunk_TUJMDTZA.nextCommand)(spec.state_option, "doctor", "--backend", name)}`
-      ];
-    case "quota": {
-      const resets = state.error.resets ? ` (resets: ${(0, import_chunk_LXK2ZILE.plainText)(state.error.resets)})` : "";
-      return [
-        `The quota of ${name} is used up${resets}. The same with another CLI: ${(0, import_chunk_TUJMDTZA.nextCommand)(spec.state_option, "restart", spec.id, "--backend", "OTHER")}`
-      ];
-    }
-    default:
-      return [];
-  }
-}
-function refusals(staff, refused) {
-  if (refused.length === 0) return [];
-  const wider = staff.profile === "restricted" ? "standard" : "unrestricted";
-  return [
-    `Refused to the agent (profile ${staff.profile}): ${refused.map(import_chunk_LXK2ZILE.plainText).join("; ")}. If it should be allowed: --profile ${wider} with one of the commands below.`
-  ];
-}
-function makeDeliverable(parts) {
-  const { spec, state, staff, paths, isPlain } = parts;
-  if (state.state !== "done") return makeReport(parts);
-  if (spec.timer) return spec.timer.message;
-  if (spec.watch) return `${state.watch?.evidence ?? spec.watch.words}
-`;
-  if (isPlain) return (0, import_chunk_527JQF7V.readRange)(paths.output, 0, Number.MAX_SAFE_INTEGER)?.bytes ?? "";
-  if (staff && staff.answer !== null) return staff.answer;
-  const output = (0, import_chunk_LBMVFM2N.readLogTail)(paths.output);
-  return output.length > 0 ? output : (0, import_chunk_LBMVFM2N.readLogTail)(paths.error);
-}
-function makeReport(parts) {
-  const { spec, state, staff } = parts;
-  if (spec.timer) return timerReport(parts, spec.timer);
-  const sections = [
-    `# ${spec.id}: ${state.state}${state.error ? ` (${state.error.code})` : ""}`,
-    reasonText(parts),
-    facts(parts).join("\n"),
-    progress(parts),
-    workspace(parts),
-    ...logSections(parts),
-    decided(parts),
-    recovery(parts, staff?.reading.denials)
-  ];
-  return `${sections.filter((section) => section !== "").join("\n\n")}
-`;
-}
-function timerReport({ spec, state, cancel }, timer) {
-  const lines = [
-    `# ${spec.id}: ${state.state}`,
-    "",
-    `Canceled${cancelWords(cancel)}. It was due at ${(0, import_chunk_LXK2ZILE.plainText)(timer.due_at)}.`,
-    ...timer.message === "" ? [] : ["", "## Its message", "", timer.message]
-  ];
-  return `${lines.join("\n")}
-`;
-}
-function cancelWords(cancel) {
-  const why = cancel?.why ? `: ${(0, import_chunk_LXK2ZILE.plainText)(cancel.why)}` : "";
-  const who = cancel ? ` by ${(0, import_chunk_LXK2ZILE.plainText)(cancel.owner ?? `process ${cancel.by?.pid ?? "unknown"}`)} at ${(0, import_chunk_LXK2ZILE.plainText)(cancel.at)}` : "";
-  return `${who}${why}`;
-}
-function reasonText({ state, cancel, tree }) {
-  if (state.state === "canceled") {
-    const step = {
-      none: "nothing was running any more",
-      term: "the tree ended on SIGTERM",
-      kill: "SIGKILL was needed"
-    }[tree.step];
-    return `Canceled${cancelWords(cancel)}. ${tree.ended.length} process(es) ended; ${step}.`;
-  }
-  const resets = state.error?.resets ? ` (resets: ${state.error.resets})` : "";
-  return `Reason: ${(0, import_chunk_LXK2ZILE.plainText)(state.error?.message ?? "not known")}${resets}`;
-}
-function facts(parts) {
-  const { spec, state, paths, tree } = parts;
-  const rows = [
-    ["Command", spec.run ? (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_GEPPUING.quoteWords)(spec.run.argv), 1e3) : null],
-    ["Condition", spec.watch ? (0, import_chunk_LXK2ZILE.plainText)(spec.watch.words) : null],
-    ["Seen last", spec.watch && state.watch ? seenLast(state.watch) : null],
-    ["Backend", spec.staff ? `${spec.staff.backend}, mode ${spec.staff.mode}, profile ${spec.staff.profile}` : null],
-    ["Task", spec.staff ? (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)(spec.staff.prompt).replace(/\s+/g, " "), import_chunk_XM3GMG25.excerptBytes) : null],
-    ["Folder", spec.cwd],
-    ["Exit code", state.exit_code === null ? null : String(state.exit_code)],
-    [
-      "Signal",
-      state.signal === null ? null : `${state.signal}${state.signal_certain ? "" : " (by the exit code; not certain)"}`
-    ],
-    ["Duration", state.duration_ms === null ? null : (0, import_chunk_SBRRC2LY.formatDuration)(state.duration_ms)],
-    ["Hard limit", (0, import_chunk_SBRRC2LY.formatDuration)(spec.deadline_ms)],
-    ...(0, import_chunk_HOAZLCPZ.runFacts)(parts),
-    ["Conversation", state.conversation?.id ?? null],
-    [
-      "Survivors",
-      tree.survivors.length > 0 ? tree.survivors.map((one) => `${one.pid} (${one.name})`).join(", ") : null
-    ],
-    ["Warnings", state.warnings.length > 0 ? state.warnings.map((one) => (0, import_chunk_LXK2ZILE.plainText)(one.message)).join("; ") : null],
-    ["Whole output", spec.watch ? null : `${paths.output} and ${paths.error}`],
-    ["What was told", spec.watch ? paths.events : null]
-  ];
-  return rows.filter(([, value]) => value !== null).map(([name, value]) => `${name}: ${value}`);
-}
-function seenLast({ evidence, polls, troubles, trouble }) {
-  const failed = troubles > 0 ? `; the last ${troubles} failed: ${(0, import_chunk_LXK2ZILE.plainText)(trouble ?? "not known why")}` : "";
-  return `${(0, import_chunk_LXK2ZILE.plainText)(evidence)} (${polls} attempts${failed})`;
-}
-function progress({ staff }) {
-  if (!staff) return "";
-  const { reading } = staff;
-  const lines = [];
-  for (const call of reading.tools.slice(-5)) {
-    lines.push(`- ${call.name} ${(0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)(call.input).replace(/\s+/g, " "), import_chunk_XM3GMG25.excerptBytes)} [${call.status}]`);
-  }
-  const text = (0, import_chunk_LXK2ZILE.plainText)(reading.answer || reading.text).trim();
-  if (text !== "") lines.push("", ...(0, import_chunk_LXK2ZILE.tail)(text, import_chunk_XM3GMG25.textTailBytes).text.split("\n"));
-  return lines.length > 0 ? ["## Seen last (not a finished answer)", "", ...lines].join("\n") : "";
-}
-function workspace({ spec, staff }) {
-  if (!staff?.changes) return "";
-  const lines = ["## Workspace", "", (0, import_chunk_HOAZLCPZ.describeChanges)(staff.changes)];
-  if (spec.worktree) {
-    lines.push("", `It worked in a worktree of its own, ${spec.worktree.path} (branch ${spec.worktree.branch}).`);
-    for (const command of (0, import_chunk_CZ2D33KP.takeOverCommands)(spec.worktree, staff.changes)) lines.push(`    ${command}`);
-  }
-  return lines.join("\n");
-}
-function decided({ spec, state }) {
-  if (state.error?.code !== "stalled" || !spec.on_stall) return "";
-  return `## Decided at launch for a stall
-
-${(0, import_chunk_LXK2ZILE.plainText)(spec.on_stall).trim()}`;
-}
-function logSections({ spec, paths }) {
-  if (spec.staff) return [(0, import_chunk_HOAZLCPZ.logSection)("Last error output", paths.error)];
-  const own = spec.run?.log ? (0, import_chunk_HOAZLCPZ.ownLogSection)(spec, spec.run.log) : void 0;
-  return [
-    ...own ? [own.text] : [],
-    ...own?.isWhole ? [] : [(0, import_chunk_HOAZLCPZ.logSection)("Last output", paths.output)],
-    (0, import_chunk_HOAZLCPZ.logSection)("Last error output", paths.error)
-  ];
-}
-function conclude(job, ending) {
-  const { paths, spec } = job;
-  const read = (0, import_chunk_BYPGP4VB.readState)(paths);
-  const before = read.kind === "ok" ? read.value : (0, import_chunk_IAQSATNE.earlyState)(spec.id, spec);
-  const journal = (0, import_chunk_OSQO4432.openJournal)(paths, spec);
-  if ((0, import_chunk_IAQSATNE.isEnded)(before)) {
-    journal.append("late_evidence", { reason: ending.reason, exit_code: ending.exit?.exit_code ?? null });
-    return before;
-  }
-  const end = (0, import_chunk_6IKWFSTR.makeEndState)(job, before, ending);
-  const { state } = end;
-  try {
-    withReserve(paths, () => publish(job, end, ending, journal));
-  } catch (error) {
-    if (!isFull(error)) throw error;
-    state.state = "failed";
-    state.error = {
-      code: "output_unstorable",
-      message: `the result cannot be stored: no space left in ${paths.folder}`
-    };
-    withReserve(paths, () => finish(paths, state));
-  }
-  return state;
-}
-function publish(job, { state, staff, results }, ending, journal) {
-  const { paths, spec } = job;
-  const cancel = (0, import_chunk_BYPGP4VB.readCancel)(paths);
-  (0, import_chunk_527JQF7V.writeFile)(
-    paths.result,
-    madeSafely(
-      state,
-      staff,
-      () => makeDeliverable({
-        spec,
-        paths,
-        state,
+var import_chunk_OUDGB5YX = load("./chunk-OUDGB5YX.js");
+var import_chunk_QTXQXENF = load("./chunk-QTXQXENF.js");
+var import_chunk_GYFVHAZ3 = load("./chunk-GYFVHAZ3.js");
+var import_chunk_ZSNPKXTO = load("./chunk-ZSNPKXTO.js");
+var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
+function makeStaffVerb({ mode: id, options = {}, notes, examples, isSynchronous = false }) {
+  const mode = import_chunk_W7HED5VZ.modes[id];
+  return {
+    name: id,
+    summary: mode.summary,
+    form: "(--prompt TEXT | --prompt-file PATH | --stdin) [options]",
+    words: { min: 0, max: 0 },
+    options: {
+      ...import_chunk_ZSNPKXTO.staffOptions,
+      ...options,
+      cwd: { kind: "text", value: "DIR", help: "folder to work in (default: here)" },
+      ...import_chunk_ZSNPKXTO.writerOptions,
+      ...import_chunk_ZSNPKXTO.launchOptions
+    },
+    notes: [
+      `Default profile: ${mode.profile}. The task reaches the agent byte for byte, with the words of the mode around it.`,
+      notes
+    ].filter((line) => line !== void 0).join("\n"),
+    examples,
+    async run(context, input) {
+      const prompt = await (0, import_chunk_OUDGB5YX.taskOf)(context, input);
+      const words = (0, import_chunk_GYFVHAZ3.onceWords)(id, input, (0, import_chunk_GYFVHAZ3.folderSaid)(context, input), prompt);
+      const isWaiting = isSynchronous && !input.has("id-only");
+      const repeated = await (0, import_chunk_GYFVHAZ3.repeatedLaunch)(context, input, words, isWaiting);
+      if (repeated) return repeated;
+      const cwd = (0, import_chunk_QTXQXENF.folderOf)(context, input);
+      const staff = (0, import_chunk_OUDGB5YX.freshStaff)(context, input, { mode: id, prompt, cwd });
+      return (0, import_chunk_OUDGB5YX.launchStaff)(context, input, {
+        verb: id,
         staff,
-        results,
-        tree: ending.tree,
-        cancel,
-        isPlain: (0, import_chunk_6IKWFSTR.backendOf)(spec)?.answerFrom === "stdout"
-      })
-    )
-  );
-  (0, import_chunk_527JQF7V.writeJson)(paths.resultRecord, (0, import_chunk_HOAZLCPZ.terminalRecord)(spec, paths, state, { tree: ending.tree, staff, results }), {
-    sync: false
-  });
-  if ((0, import_chunk_OSQO4432.readEvents)(paths, journal.seq - 1, 1).events[0]?.type !== "ended") {
-    const { exit_code, error, reconciled } = state;
-    journal.append("ended", { state: state.state, exit_code, error, reconciled });
-  }
-  state.seq = journal.seq;
-  finish(paths, state);
-  if ((0, import_chunk_HOAZLCPZ.isTidy)(spec, state)) for (const file of [paths.output, paths.snapshot]) (0, import_chunk_527JQF7V.removeFile)(file);
-}
-function madeSafely(state, staff, make) {
-  try {
-    return make();
-  } catch (error) {
-    if (state.state === "done" && staff && staff.answer !== null) return staff.answer;
-    const reason = state.error ? `${state.error.code}: ${state.error.message}` : state.state;
-    return `# ${state.id}: ${state.state}
-
-${reason}
-
-The report could not be made: ${(0, import_chunk_NVPF5LEY.messageOf)(error)}
-`;
-  }
-}
-function finish(paths, state) {
-  (0, import_chunk_BYPGP4VB.writeState)(paths, state);
-  (0, import_chunk_527JQF7V.removeFile)(paths.marker);
-  const passing = [paths.reserve, paths.leaseFifo, paths.aliveFifo, paths.limitFifo];
-  const torn = (0, import_chunk_SWRACBME.listNames)(paths.folder).filter((name) => /^\..*\.tmp$/.test(name));
-  for (const file of [...passing, ...torn.map((name) => `${paths.folder}/${name}`)]) (0, import_chunk_527JQF7V.removeFile)(file);
-}
-function finishStored(job) {
-  const stored = (0, import_chunk_BYPGP4VB.readStoredState)(job.paths, job.spec.id);
-  if (!stored) return false;
-  withReserve(job.paths, () => finish(job.paths, stored));
-  return true;
-}
-function withReserve(paths, write) {
-  try {
-    write();
-  } catch (error) {
-    if (!isFull(error) || !(0, import_chunk_527JQF7V.removeFile)(paths.reserve)) throw error;
-    write();
-  }
-}
-function isFull(error) {
-  return ["ENOSPC", "EDQUOT"].includes((0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "");
+        cwd,
+        lineage: null,
+        isSynchronous: isWaiting,
+        words
+      });
+    }
+  };
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
-  conclude,
-  finishStored
+  makeStaffVerb
+});
+
+},
+"./chunk-WGV6JSZG.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  conversationOf: () => conversationOf,
+  earlierOf: () => earlierOf,
+  lineageOf: () => lineageOf,
+  requireFolder: () => requireFolder,
+  requireGenuine: () => requireGenuine,
+  requireSameFolder: () => requireSameFolder,
+  requireSpec: () => requireSpec
+});
+module.exports = stdin_exports;
+var import_chunk_BBQHLBRH = load("./chunk-BBQHLBRH.js");
+var import_chunk_QOWPTVFD = load("./chunk-QOWPTVFD.js");
+var import_chunk_IXDV7ZVJ = load("./chunk-IXDV7ZVJ.js");
+var import_chunk_TUJMDTZA = load("./chunk-TUJMDTZA.js");
+var import_chunk_OPV5FGPX = load("./chunk-OPV5FGPX.js");
+var import_chunk_IAQSATNE = load("./chunk-IAQSATNE.js");
+var import_chunk_P33TGMKS = load("./chunk-P33TGMKS.js");
+var import_chunk_BYPGP4VB = load("./chunk-BYPGP4VB.js");
+var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+function requireSpec(root, id) {
+  const read = (0, import_chunk_BYPGP4VB.readSpec)((0, import_chunk_P33TGMKS.jobPaths)(root.folder, id));
+  if (read.kind === "ok") return read.value;
+  const reason = read.kind === "damaged" ? read.reason : "its spec.json is missing";
+  throw new import_chunk_NVPF5LEY.FaultError("preflight", `cannot use job ${id}: ${reason}`);
+}
+async function requireGenuine(spec) {
+  if (await (0, import_chunk_OPV5FGPX.isGenuine)(spec, (0, import_chunk_OPV5FGPX.readKey)())) return;
+  throw new import_chunk_NVPF5LEY.FaultError(
+    "preflight",
+    `cannot start anything from job ${spec.id}: its spec.json was changed or comes from another user or machine`,
+    "launch it again in your own words"
+  );
+}
+function conversationOf(root, spec) {
+  const paths = (0, import_chunk_P33TGMKS.jobPaths)(root, spec.id);
+  const state = (0, import_chunk_BYPGP4VB.readState)(paths);
+  if (state.kind !== "ok" || (0, import_chunk_IAQSATNE.isEnded)(state.value) && !(0, import_chunk_IXDV7ZVJ.isContinuable)(paths, state.value)) return null;
+  return state.value.conversation?.id ?? null;
+}
+function requireFolder(parent, verb, option) {
+  if ((0, import_chunk_SWRACBME.isFolder)(parent.cwd)) return parent.cwd;
+  const gone = parent.worktree ? `its worktree ${parent.worktree.path}` : `its folder ${parent.cwd}`;
+  throw new import_chunk_NVPF5LEY.FaultError(
+    "preflight",
+    `cannot ${verb} job ${parent.id}: ${gone} is gone`,
+    verb === "continue" ? `name another folder with --cwd DIR, or start the task afresh: ${import_chunk_TUJMDTZA.nextCommands.restart(parent.id, option)}` : "launch the task again where it belongs now"
+  );
+}
+function requireSameFolder(parent, cwd, option) {
+  const backend = (0, import_chunk_BBQHLBRH.findBackend)(parent.staff?.backend ?? "");
+  if (!backend || backend.resumesElsewhere || !backend.keepsConversation || cwd === parent.cwd) return;
+  throw new import_chunk_NVPF5LEY.FaultError(
+    "preflight",
+    `cannot continue job ${parent.id} in ${cwd}: ${backend.title} keeps its conversation for ${parent.cwd}`,
+    `leave --cwd away, or start the task afresh: ${import_chunk_TUJMDTZA.nextCommands.restart(parent.id, option)}`
+  );
+}
+function earlierOf(root, backend, conversation) {
+  for (const id of (0, import_chunk_QOWPTVFD.listJobs)(root)) {
+    const paths = (0, import_chunk_P33TGMKS.jobPaths)(root, id);
+    const [spec, state] = [(0, import_chunk_BYPGP4VB.readSpec)(paths), (0, import_chunk_BYPGP4VB.readState)(paths)];
+    if (spec.kind !== "ok" || state.kind !== "ok" || spec.value.staff?.backend !== backend) continue;
+    if (state.value.conversation?.id !== conversation) continue;
+    const { usage_total = null, usage, error } = state.value;
+    const total = usage_total ?? (spec.value.staff.resume === null ? usage : null);
+    const before = spec.value.staff.earlier ?? null;
+    return { usage_total: total ?? before?.usage_total ?? null, error: error?.message ?? before?.error ?? null };
+  }
+  return null;
+}
+function lineageOf(parent, relation) {
+  return { relation, parent: parent.id, root: parent.lineage?.root ?? parent.id };
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  conversationOf,
+  earlierOf,
+  lineageOf,
+  requireFolder,
+  requireGenuine,
+  requireSameFolder,
+  requireSpec
+});
+
+},
+"./chunk-WVANEZX5.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  askGh: () => askGh,
+  checksFacts: () => checksFacts,
+  checksWord: () => checksWord,
+  checksWords: () => checksWords,
+  compareActivity: () => compareActivity,
+  factsOfActivity: () => factsOfActivity,
+  fieldsOf: () => fieldsOf,
+  findPull: () => findPull,
+  isFailure: () => isFailure,
+  isNoneForGood: () => isNoneForGood,
+  line: () => line,
+  linkOf: () => linkOf,
+  movedFrom: () => movedFrom,
+  readCheck: () => readCheck,
+  readPull: () => readPull,
+  readRun: () => readRun,
+  readSeen: () => readSeen,
+  repositoryIn: () => repositoryIn,
+  repositoryOf: () => repositoryOf,
+  rowsOf: () => rowsOf,
+  runIdOf: () => runIdOf,
+  shaOf: () => shaOf,
+  shareGh: () => shareGh,
+  shortSha: () => shortSha,
+  sinceOf: () => sinceOf,
+  targetOptions: () => targetOptions,
+  unexpected: () => unexpected,
+  wordsOfActivity: () => wordsOfActivity
+});
+module.exports = stdin_exports;
+var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
+var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
+var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
+var import_chunk_6GPA47WF = load("./chunk-6GPA47WF.js");
+var import_chunk_XM3GMG25 = load("./chunk-XM3GMG25.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+async function shareGh(tools, key, isFirst, ask) {
+  const maxAgeMs = isFirst ? import_chunk_XM3GMG25.ghFreshMs : Math.max(import_chunk_XM3GMG25.ghFreshMs, (tools.everyMs ?? 0) * import_chunk_XM3GMG25.ghFreshShare);
+  const held = async () => {
+    const found = await ask();
+    if (!isFailure(found)) return found;
+    if (found.kind === "fault") return { ...found, holdMs: 0 };
+    if (found.cause !== "rate_limit") return { ...found, holdMs: 1e3 };
+    const waitMs = found.retryAfterMs ?? import_chunk_XM3GMG25.ghLimitedMs;
+    return { ...found, holdMs: waitMs, untilMs: tools.nowMs() + waitMs };
+  };
+  try {
+    const found = await tools.shared(`gh ${key}`, maxAgeMs, held);
+    if (!isFailure(found)) return found;
+    const { holdMs: _hold, untilMs, ...failure } = found;
+    if (failure.kind === "fault" || untilMs === void 0) return failure;
+    return { ...failure, retryAfterMs: Math.max(0, untilMs - tools.nowMs()) };
+  } catch (error) {
+    if (!(error instanceof import_chunk_NVPF5LEY.FaultError) || error.code !== "busy") throw error;
+    return {
+      kind: "trouble",
+      cause: "timeout",
+      message: "another watch still asks GitHub for this",
+      retryAfterMs: null
+    };
+  }
+}
+function isFailure(found) {
+  return "kind" in found && (found.kind === "trouble" || found.kind === "fault");
+}
+var targetOptions = {
+  repo: { kind: "text", value: "OWNER/REPO", help: "repository, also HOST/OWNER/REPO (default: that of the folder)" },
+  pr: { kind: "text", value: "N", help: "pull request: its number or address" }
+};
+var form = "a number, OWNER/REPO#N, or the address https://HOST/OWNER/REPO/pull/N";
+function readPull(given, verb) {
+  const text = given.text("pr") ?? given.words[0];
+  if (text === void 0) throw (0, import_chunk_NVPF5LEY.usageError)(`cannot watch ${verb} without a pull request: give --pr N`);
+  if (given.has("pr") && given.words.length > 0)
+    throw (0, import_chunk_NVPF5LEY.usageError)(`cannot watch ${verb} of both --pr ${text} and ${JSON.stringify(given.words[0])}: name one`);
+  const match = /^(?:https?:\/\/([^/]+)\/)?(?:([^/#]+\/[^/#]+)(?:\/pull\/|#)|#)?(\d{1,9})(?:\/[\w./-]*)?(?:[?#].*)?$/.exec(text);
+  const [, host, named, number] = match ?? [];
+  const isWhole = match && Number(number) > 0 && (host === void 0 || named !== void 0);
+  if (!isWhole) throw (0, import_chunk_NVPF5LEY.usageError)(`cannot watch ${verb} of ${JSON.stringify(text)}: allowed are ${form}`);
+  const said = named === void 0 ? void 0 : readRepository(host === void 0 ? named : `${host}/${named}`);
+  const repo = repositoryOf(given);
+  if (said !== void 0 && given.has("repo") && !sameRepository(said, repo))
+    throw (0, import_chunk_NVPF5LEY.usageError)(`cannot watch ${verb} of ${JSON.stringify(text)} with --repo ${repo}: they name two repositories`);
+  return { repo: said ?? repo, pr: Number(number) };
+}
+function repositoryOf(given) {
+  const text = given.text("repo") ?? import_chunk_6GPA47WF.variables.githubRepository();
+  return text === void 0 ? null : readRepository(text);
+}
+function readRepository(text) {
+  const parts = text.split("/");
+  const [repo = "", owner = "", host] = [...parts].reverse();
+  const isWhole = (parts.length === 2 || parts.length === 3) && /^[A-Za-z0-9_][A-Za-z0-9._-]{0,99}$/.test(owner) && /^[A-Za-z0-9._][A-Za-z0-9._-]{0,99}$/.test(repo) && !/^\.\.?$/.test(repo) && (host === void 0 || /^[A-Za-z0-9][A-Za-z0-9.-]*(?::\d{1,5})?$/.test(host));
+  if (!isWhole)
+    throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take the repository ${JSON.stringify(text)}: allowed are OWNER/REPO and HOST/OWNER/REPO`);
+  const usual = import_chunk_6GPA47WF.variables.githubHost() ?? "github.com";
+  const where = (host ?? usual).toLowerCase();
+  return where === "github.com" && usual === "github.com" ? `${owner}/${repo}` : `${where}/${owner}/${repo}`;
+}
+function repositoryIn(link) {
+  const match = /^https?:\/\/([^/]+)\/([^/]+)\/([^/]+?)(?:\/.*)?$/.exec(link);
+  if (!match) return void 0;
+  try {
+    const [, host, owner, repo] = match;
+    return readRepository(`${host}/${owner}/${repo}`);
+  } catch {
+    return void 0;
+  }
+}
+function sameRepository(a, b) {
+  return a?.toLowerCase() === b?.toLowerCase();
+}
+function fieldsOf(value) {
+  return typeof value === "object" && value !== null && !Array.isArray(value) ? value : void 0;
+}
+function rowsOf(value) {
+  if (!Array.isArray(value)) return void 0;
+  return value.flatMap((row) => [fieldsOf(row) ?? []].flat());
+}
+function textOf(value, limit = 120) {
+  return typeof value === "string" ? (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)(value).replace(/\s+/g, " ").trim(), limit) : "";
+}
+function linkOf(value) {
+  return typeof value === "string" && /^https?:\/\/[!-~]{1,500}$/.test(value) ? value : "";
+}
+function shaOf(value) {
+  return typeof value === "string" && /^[0-9a-f]{40}(?:[0-9a-f]{24})?$/.test(value) ? value : void 0;
+}
+function instantOf(value) {
+  const ms = typeof value === "string" ? Date.parse(value) : Number.NaN;
+  return Number.isFinite(ms) && ms > 0 ? ms : null;
+}
+function readActivity(row) {
+  const reviews = (rowsOf(row.reviews) ?? []).filter(({ state }) => textOf(state).toUpperCase() !== "PENDING").flatMap((found) => readOne("review", found, found.submittedAt));
+  const comments = (rowsOf(row.comments) ?? []).flatMap((found) => readOne("comment", found, found.createdAt));
+  return [...newest(reviews, import_chunk_XM3GMG25.ghActivity), ...newest(comments, import_chunk_XM3GMG25.ghActivity)];
+}
+function readOne(kind, row, at) {
+  const id = textOf(row.id);
+  if (id === "") return [];
+  const author = fieldsOf(row.author) ?? {};
+  const login = textOf(author.login, 60);
+  const isBot = typeof author.is_bot === "boolean" ? author.is_bot : login.endsWith("[bot]") || null;
+  return [
+    {
+      id: `${kind}:${id}`,
+      kind,
+      actor: login || "ghost",
+      is_bot: isBot,
+      state: kind === "review" ? textOf(row.state, 40).toLowerCase() || null : null,
+      at: instantOf(at),
+      url: linkOf(row.url) || null
+    }
+  ];
+}
+function newest(found, count) {
+  return found.sort((a, b) => (a.at ?? 0) - (b.at ?? 0)).slice(-count);
+}
+function readSeen(cursor) {
+  const { ids, floor, report } = fieldsOf(cursor?.seen) ?? {};
+  if (!Array.isArray(ids) || typeof report !== "number") return void 0;
+  return { ids: ids.filter((id) => typeof id === "string"), floor: typeof floor === "number" ? floor : null, report };
+}
+function compareActivity(found, seen, isWanted) {
+  const ids = found.map(({ id }) => id);
+  if (!seen) {
+    const last = Math.max(...found.map(({ at }) => at ?? 0));
+    const floor = last > 0 ? last - import_chunk_XM3GMG25.ghActivitySlackMs : null;
+    return { fresh: [], seen: { ids: ids.slice(-import_chunk_XM3GMG25.ghSeenIds), floor, report: 0 } };
+  }
+  const known = new Set(seen.ids);
+  const unknown = found.filter(({ id }) => !known.has(id));
+  const fresh = unknown.filter((one) => isWanted(one) && (one.at ?? seen.floor ?? 0) >= (seen.floor ?? 0));
+  const kept = [...seen.ids.filter((id) => !ids.includes(id)), ...ids];
+  const report = seen.report + (fresh.length > 0 ? 1 : 0);
+  return { fresh, seen: { ids: kept.slice(-import_chunk_XM3GMG25.ghSeenIds), floor: seen.floor, report } };
+}
+function factsOfActivity(fresh) {
+  const named = fresh.slice(-import_chunk_XM3GMG25.ghNamedActivity);
+  return {
+    ids: named.map(({ id }) => id),
+    activity: named.map((one) => ({ ...one, at: one.at === null ? null : new Date(one.at).toISOString() })),
+    more: fresh.length - named.length
+  };
+}
+function wordsOfActivity(fresh) {
+  const one = ({ kind, state, actor }) => `${state ?? kind} by ${actor}`.replaceAll("_", " ");
+  return `${fresh.length} new: ${fresh.slice(-import_chunk_XM3GMG25.ghNamedActivity).map(one).join(", ")}`;
+}
+var words = [
+  [/rate limit|HTTP 429|submitted too quickly|abuse detection/i, "rate_limit", "GitHub limits the rate"],
+  [
+    /not a git repository|no git remotes|none of the git remotes|determine base repo|no default remote repository/i,
+    "refused",
+    "gh finds no repository in this folder; name it with --repo OWNER/REPO"
+  ],
+  [/unknown (?:flag|command|shorthand)|unknown JSON field/i, "refused", "this gh is too old; install a newer one"],
+  [
+    /HTTP 401|bad credentials|gh auth (?:login|refresh)|\bSAML\b|required scopes|resource not accessible|HTTP 403/i,
+    "auth",
+    "GitHub refused the login of gh"
+  ],
+  [
+    /could not resolve to a|HTTP 404|no pull requests? found/i,
+    "not_found",
+    "GitHub does not have it, or not for this login"
+  ],
+  [/HTTP 5\d\d|status code: 5\d\d|something went wrong/i, "server", "GitHub fails"],
+  [
+    /i\/o timeout|deadline exceeded|handshake timeout|Client\.Timeout|timed? ?out/i,
+    "timeout",
+    "GitHub did not answer in time"
+  ],
+  [
+    /error connecting|dial tcp|connection re(?:fused|set)|no such host|unreachable|\bEOF\b|proxyconnect|x509|githubstatus\.com/i,
+    "network",
+    "GitHub cannot be reached"
+  ]
+];
+var faults = ["auth", "not_found", "refused", "tool_missing"];
+function failureOf(answer, tools) {
+  if (answer.how === "timeout") return trouble("timeout", "gh did not answer in time and was ended");
+  if (answer.how === "flooded") return trouble("shape", "gh printed too much and was ended");
+  if (answer.how === "aborted") return trouble("failed", "the look was called off");
+  if (answer.how === "failed") return trouble("failed", `gh could not be started (${answer.reason})`);
+  const said = wordsOf(answer);
+  if (answer.code === 126 || answer.code === 127) return fault("tool_missing", `gh cannot be executed: ${said}`);
+  if (answer.code === 4) return fault("auth", `gh is not logged in: ${said}`);
+  for (const [pattern, kind, says] of words) {
+    if (!pattern.test(said)) continue;
+    const message = `${says}: ${said}`;
+    if (faults.includes(kind)) return fault(kind, message);
+    return trouble(kind, message, kind === "rate_limit" ? waitOf(said, tools.nowMs()) : null);
+  }
+  return trouble("failed", `gh failed with exit code ${answer.code}: ${said}`);
+}
+function wordsOf({ stdout, stderr }) {
+  const text = stderr.length > 0 ? stderr : stdout.subarray(0, 2e3);
+  return (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)(text.toString()).replace(/\s+/g, " ").trim(), 400) || "it said nothing";
+}
+function trouble(cause, message, retryAfterMs = null) {
+  return { kind: "trouble", cause, message, retryAfterMs };
+}
+function fault(cause, message) {
+  return { kind: "fault", cause, message };
+}
+function waitOf(said, nowMs) {
+  const seconds = /retry[- ]after\W{0,3}(\d{1,6})\b/i.exec(said)?.[1];
+  if (seconds !== void 0) return Number(seconds) * 1e3;
+  const epoch = /reset\W{0,3}(\d{10})\b/i.exec(said)?.[1];
+  if (epoch !== void 0) return Math.max(0, Number(epoch) * 1e3 - nowMs);
+  const stamp = /\b(\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.\d+)?) ?(Z|UTC|[+-]\d\d:\d\d)/.exec(said);
+  if (stamp)
+    return Math.max(0, Date.parse(`${stamp[1]?.replace(" ", "T")}${stamp[2] === "UTC" ? "Z" : stamp[2]}`) - nowMs);
+  const [, count, unit = ""] = /\bin (\d{1,5}) (second|minute|hour)/i.exec(said) ?? [];
+  const sizes = { second: 1e3, minute: 6e4, hour: 36e5 };
+  return count === void 0 ? null : Number(count) * (sizes[unit.toLowerCase()] ?? 1e3);
+}
+var quiet = {
+  GH_PAGER: "cat",
+  PAGER: "cat",
+  GH_PROMPT_DISABLED: "1",
+  GH_NO_UPDATE_NOTIFIER: "1",
+  GH_SPINNER_DISABLED: "1",
+  GH_DEBUG: "0",
+  GH_FORCE_TTY: "",
+  NO_COLOR: "1",
+  CLICOLOR_FORCE: "0"
+};
+async function askGh(tools, args, codes = [0]) {
+  const program = tools.find("gh");
+  if (program === void 0) return missing();
+  for (let attempt = 0; ; attempt += 1) {
+    const result = judge(await call(tools, program, args), codes, tools);
+    const pause = import_chunk_XM3GMG25.ghPausesMs[attempt];
+    const heals = result.kind === "trouble" && result.cause !== "rate_limit";
+    if (!heals || pause === void 0 || tools.signal.aborted || tools.leftMs() <= pause) return timed(result, tools);
+    await (0, import_chunk_Y5L6GQDB.sleep)(pause);
+  }
+}
+function missing() {
+  const message = `cannot find gh on PATH (${import_chunk_6GPA47WF.variables.searchPath() || "empty"}); install GitHub's CLI and log in with gh auth login`;
+  return { kind: "fault", cause: "tool_missing", message };
+}
+async function call(tools, program, args) {
+  const timeoutMs = Math.min(import_chunk_XM3GMG25.ghCallMs, Math.max(1, tools.leftMs()));
+  return tools.run({ program, args, environment: quiet, limit: import_chunk_XM3GMG25.ghBytes, timeoutMs });
+}
+function judge(answer, codes, tools) {
+  const isAnswer = answer.how === "exited" && codes.includes(answer.code ?? -1);
+  if (isAnswer) {
+    try {
+      return { kind: "answer", value: JSON.parse(answer.stdout.toString()) };
+    } catch {
+      if (answer.code === 0) return unexpected("it printed no JSON");
+    }
+  }
+  return failureOf(answer, tools);
+}
+function unexpected(what) {
+  return { kind: "trouble", cause: "shape", message: `gh answered in an unexpected form: ${what}`, retryAfterMs: null };
+}
+async function timed(result, tools) {
+  if (result.kind !== "trouble" || result.cause !== "rate_limit" || result.retryAfterMs !== null) return result;
+  const program = tools.find("gh");
+  if (program === void 0 || /secondary|quickly|abuse/i.test(result.message)) return result;
+  const answer = judge(await call(tools, program, ["api", "rate_limit"]), [0], tools);
+  const resources = answer.kind === "answer" ? fieldsOf(fieldsOf(answer.value)?.resources) : void 0;
+  const resets = Object.values(resources ?? {}).flatMap((row) => {
+    const { remaining, reset } = fieldsOf(row) ?? {};
+    return remaining === 0 && typeof reset === "number" ? [reset * 1e3] : [];
+  });
+  return resets.length === 0 ? result : { ...result, retryAfterMs: Math.max(0, Math.max(...resets) - tools.nowMs()) };
+}
+function readCheck(row) {
+  const status = textOf(row.status);
+  const conclusion = textOf(row.conclusion);
+  const ofRun = status.toUpperCase() === "COMPLETED" ? conclusion : status;
+  return {
+    name: textOf(row.name) || textOf(row.context) || "unnamed",
+    workflow: textOf(row.workflowName) || textOf(row.workflow),
+    state: textOf(row.state) || ofRun || textOf(row.bucket),
+    link: linkOf(row.detailsUrl) || linkOf(row.targetUrl) || linkOf(row.link),
+    startedAt: instantOf(row.startedAt) ?? instantOf(row.createdAt)
+  };
+}
+function readRun(row) {
+  if (typeof row.databaseId !== "number") return void 0;
+  const status = textOf(row.status);
+  return {
+    id: row.databaseId,
+    workflow: textOf(row.workflowName) || textOf(row.name) || "unnamed",
+    event: textOf(row.event),
+    state: status.toLowerCase() === "completed" ? textOf(row.conclusion) : status,
+    link: linkOf(row.url),
+    createdAt: instantOf(row.createdAt),
+    startedAt: instantOf(row.startedAt)
+  };
+}
+function runIdOf({ link }) {
+  const id = /\/actions\/runs\/(\d{1,15})(?:\/|$)/.exec(link)?.[1];
+  return id === void 0 ? void 0 : Number(id);
+}
+function readState(row) {
+  const word = textOf(row.state).toLowerCase();
+  return word === "open" || word === "merged" || word === "closed" ? word : void 0;
+}
+function readMerge(row) {
+  const mergeable = textOf(row.mergeable).toUpperCase();
+  const status = textOf(row.mergeStateStatus).toUpperCase();
+  if (mergeable === "CONFLICTING" || status === "DIRTY") return "conflicting";
+  if (mergeable !== "MERGEABLE") return "unknown";
+  if (row.isDraft === true || ["BLOCKED", "BEHIND", "DRAFT"].includes(status)) return "blocked";
+  return ["", "CLEAN", "HAS_HOOKS", "UNSTABLE"].includes(status) ? "mergeable" : "unknown";
+}
+function readDecision(row) {
+  const word = textOf(row.reviewDecision).toLowerCase();
+  return word === "approved" || word === "changes_requested" || word === "review_required" ? word : null;
+}
+var pullFields = "number,url,title,state,isDraft,mergeable,mergeStateStatus,reviewDecision,headRefOid,headRefName,statusCheckRollup,reviews,comments";
+function findPull(target, tools, cursor) {
+  const repo = target.repo ?? (typeof cursor?.repo === "string" ? cursor.repo : null);
+  const key = `pull ${repo ?? tools.cwd}#${target.pr}`;
+  return shareGh(tools, key, cursor === null, () => fetchPull({ ...target, repo }, tools));
+}
+async function fetchPull(target, tools) {
+  const words2 = (fields) => [
+    ...["pr", "view", String(target.pr)],
+    ...target.repo === null ? [] : ["--repo", target.repo],
+    ...["--json", fields]
+  ];
+  for (let round = 0; round < 3; round += 1) {
+    const answer = await askGh(tools, words2(pullFields));
+    if (answer.kind !== "answer") return answer;
+    const row = fieldsOf(answer.value);
+    const pull = row && readPullRow(row, target);
+    if (!pull) return unexpected("gh pr view lacks the state, the head or the address of the pull request");
+    if (row.statusCheckRollup !== void 0) return pull;
+    const checks = await askChecks(pull, tools);
+    if (!Array.isArray(checks)) return checks;
+    const after = await askGh(tools, words2("headRefOid"));
+    if (after.kind !== "answer") return after;
+    if (fieldsOf(after.value)?.headRefOid === pull.head) return { ...pull, checks };
+  }
+  return unexpected("the head moved again and again");
+}
+function readPullRow(row, target) {
+  const url = linkOf(row.url);
+  const repo = target.repo ?? repositoryIn(url);
+  const state = readState(row);
+  const head = shaOf(row.headRefOid);
+  if (repo === void 0 || state === void 0 || head === void 0) return void 0;
+  return {
+    kind: "pull",
+    repo,
+    number: target.pr,
+    url,
+    title: textOf(row.title),
+    state,
+    merge: readMerge(row),
+    decision: readDecision(row),
+    head,
+    checks: (rowsOf(row.statusCheckRollup) ?? []).map(readCheck),
+    activity: readActivity(row)
+  };
+}
+async function askChecks({ repo, number }, tools) {
+  const words2 = ["pr", "checks", String(number), "--repo", repo, "--json", "name,state,bucket,workflow,link"];
+  const answer = await askGh(tools, words2, [0, 1, 8]);
+  if (answer.kind !== "answer") return /no (?:checks|commit)/i.test(answer.message) ? [] : answer;
+  return rowsOf(answer.value)?.map(readCheck) ?? unexpected("gh pr checks gave no list");
+}
+function checksWord(rollup, grace) {
+  if (rollup.word === "failing") return "failed";
+  if (rollup.word === "passing") return "passed";
+  if (rollup.word === "running") return rollup.counts.gated > 0 ? "gated" : "running";
+  return rollup.counts.skipped === 0 && !isOver(grace) ? "not_yet" : "none";
+}
+function isNoneForGood(word, grace) {
+  return word === "none" && isOver(grace);
+}
+function isOver({ nowMs, since, graceMs }) {
+  return nowMs - since >= graceMs;
+}
+function sinceOf(cursor, head, nowMs) {
+  const { head: known, since } = cursor ?? {};
+  return known === head && typeof since === "number" && since <= nowMs ? since : nowMs;
+}
+function movedFrom(cursor, head) {
+  const before = cursor?.head;
+  return typeof before === "string" && before !== "" && before !== head ? before : null;
+}
+function checksWords(rollup, { nowMs, since }) {
+  const { passed, skipped, failed, gated, running } = rollup.counts;
+  const counts = (parts) => parts.flatMap(([count, word]) => count > 0 ? `${count} ${word}` : []).join(", ");
+  const rest = counts([
+    [running, "running"],
+    [passed, "passed"],
+    [skipped, "skipped"]
+  ]);
+  const after = rest === "" ? "" : `; ${rest}`;
+  if (failed > 0) return `${failed} failing: ${namesOf(rollup.failing.map((item) => item.name))}${after}`;
+  if (gated > 0) return `waiting for approval: ${namesOf(rollup.gating)}${after}`;
+  if (rollup.word !== "none") return rest;
+  if (skipped > 0) return `nothing ran, ${skipped} skipped`;
+  return `no checks reported in ${(0, import_chunk_UNGYPAP3.formatAge)(nowMs - since)}`;
+}
+function namesOf(names) {
+  const more = names.length - import_chunk_XM3GMG25.ghNamedChecks;
+  return `${names.slice(0, import_chunk_XM3GMG25.ghNamedChecks).join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
+}
+function checksFacts(rollup) {
+  const { passed, skipped, failed, gated, running } = rollup.counts;
+  const named = ({ name, link }) => ({ name, link });
+  return {
+    checks: rollup.word,
+    passed,
+    failed,
+    running,
+    skipped,
+    gated,
+    failing: rollup.failing.slice(0, import_chunk_XM3GMG25.ghNamedChecks).map(named),
+    gating: rollup.gating.slice(0, import_chunk_XM3GMG25.ghNamedChecks)
+  };
+}
+function line(text) {
+  return (0, import_chunk_LXK2ZILE.excerpt)(text, import_chunk_XM3GMG25.evidenceChars);
+}
+function shortSha(head) {
+  return head.slice(0, 10);
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  askGh,
+  checksFacts,
+  checksWord,
+  checksWords,
+  compareActivity,
+  factsOfActivity,
+  fieldsOf,
+  findPull,
+  isFailure,
+  isNoneForGood,
+  line,
+  linkOf,
+  movedFrom,
+  readCheck,
+  readPull,
+  readRun,
+  readSeen,
+  repositoryIn,
+  repositoryOf,
+  rowsOf,
+  runIdOf,
+  shaOf,
+  shareGh,
+  shortSha,
+  sinceOf,
+  targetOptions,
+  unexpected,
+  wordsOfActivity
 });
 
 },
@@ -13931,43 +13721,79 @@ function atMonotonic(atMs, fn) {
 });
 
 },
-"./chunk-YGS5FSCM.js": function (module, exports) {
+"./chunk-YYH4VEJJ.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  commandNames: () => commandNames,
-  loadCommand: () => loadCommand
+  claimJob: () => claimJob,
+  renewLease: () => renewLease
 });
 module.exports = stdin_exports;
-var loaders = {
-  run: async () => (await Promise.resolve().then(() => load("./run-FO74NTZF.js"))).run,
-  watch: async () => (await Promise.resolve().then(() => load("./watch-BR67CTCB.js"))).watch,
-  staffer: async () => (await Promise.resolve().then(() => load("./staffer-Q4D5LURN.js"))).staffer,
-  research: async () => (await Promise.resolve().then(() => load("./research-UQAJ3CDX.js"))).research,
-  review: async () => (await Promise.resolve().then(() => load("./review-4MGDHCKC.js"))).review,
-  implement: async () => (await Promise.resolve().then(() => load("./implement-JLEQ3E4I.js"))).implement,
-  ask: async () => (await Promise.resolve().then(() => load("./ask-5UWUL6YW.js"))).ask,
-  timer: async () => (await Promise.resolve().then(() => load("./timer-VIP5AUP3.js"))).timer,
-  wait: async () => (await Promise.resolve().then(() => load("./wait-ZPML7NCS.js"))).wait,
-  observe: async () => (await Promise.resolve().then(() => load("./observe-EIFFR72C.js"))).observe,
-  status: async () => (await Promise.resolve().then(() => load("./status-VFRH5AHI.js"))).status,
-  result: async () => (await Promise.resolve().then(() => load("./result-T6O23SSF.js"))).result,
-  cancel: async () => (await Promise.resolve().then(() => load("./cancel-RSSVRMBD.js"))).cancel,
-  continue: async () => (await Promise.resolve().then(() => load("./continue-AB33N367.js"))).continueCommand,
-  restart: async () => (await Promise.resolve().then(() => load("./restart-SGV2E7DG.js"))).restart,
-  clean: async () => (await Promise.resolve().then(() => load("./clean-ETOFYBEO.js"))).clean,
-  setup: async () => (await Promise.resolve().then(() => load("./setup-WGKD3U76.js"))).setup,
-  doctor: async () => (await Promise.resolve().then(() => load("./doctor-QVH46PXO.js"))).doctor,
-  help: async () => (await Promise.resolve().then(() => load("./help-KHHC3SNP.js"))).help
-};
-var commandNames = Object.keys(loaders);
-async function loadCommand(name) {
-  return Object.hasOwn(loaders, name) ? loaders[name]() : void 0;
+var import_chunk_HJOYLTGT = load("./chunk-HJOYLTGT.js");
+var import_chunk_MSKH6U7O = load("./chunk-MSKH6U7O.js");
+var import_chunk_GANVGQKN = load("./chunk-GANVGQKN.js");
+var import_chunk_OPV5FGPX = load("./chunk-OPV5FGPX.js");
+var import_chunk_IAQSATNE = load("./chunk-IAQSATNE.js");
+var import_chunk_P33TGMKS = load("./chunk-P33TGMKS.js");
+var import_chunk_BYPGP4VB = load("./chunk-BYPGP4VB.js");
+var import_chunk_7DZB4FPX = load("./chunk-7DZB4FPX.js");
+var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
+var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
+var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var reserveBytes = 32 * 1024;
+async function claimJob(root, id) {
+  const paths = (0, import_chunk_P33TGMKS.jobPaths)(root, id);
+  const read = (0, import_chunk_BYPGP4VB.readSpec)(paths);
+  if (read.kind !== "ok")
+    throw new Error(`cannot read the spec of job ${id}: ${read.kind === "damaged" ? read.reason : "it is missing"}`);
+  const spec = read.value;
+  if (!await (0, import_chunk_OPV5FGPX.isGenuine)(spec, (0, import_chunk_OPV5FGPX.readKey)()))
+    throw new Error(`refused: spec.json of job ${id} was not written by this user's launcher`);
+  const hasFifo = await (0, import_chunk_HJOYLTGT.makeFifo)(paths.leaseFifo);
+  return (0, import_chunk_GANVGQKN.withLock)(paths.lock, () => {
+    if ((0, import_chunk_IAQSATNE.isEnded)((0, import_chunk_IAQSATNE.inspect)(root, id).state)) return void 0;
+    const self = (0, import_chunk_7DZB4FPX.ownIdentity)();
+    const other = (0, import_chunk_BYPGP4VB.readWorker)(paths);
+    if (other.kind === "ok" && !(0, import_chunk_7DZB4FPX.sameIdentity)(other.value.worker, self) && (0, import_chunk_7DZB4FPX.livenessOf)(other.value.worker) === "alive")
+      return void 0;
+    const release = hasFifo && (0, import_chunk_HJOYLTGT.holdFifo)(paths.leaseFifo) || (() => void 0);
+    const known = other.kind === "ok" ? other.value : { shim: null, child: null, cgroup: null };
+    const cgroup = known.cgroup ?? ((0, import_chunk_SWRACBME.exists)(paths.started) || spec.run?.status_cmd ? null : (0, import_chunk_MSKH6U7O.makeCgroup)(id));
+    (0, import_chunk_527JQF7V.writeJson)(paths.lease, { worker: self }, { sync: false });
+    (0, import_chunk_527JQF7V.writeJson)(
+      paths.worker,
+      { worker: self, shim: known.shim, child: known.child, fifo: hasFifo, cgroup },
+      { sync: false }
+    );
+    setAside(paths);
+    const launch = (0, import_chunk_BYPGP4VB.readLaunch)(paths);
+    return {
+      root,
+      paths,
+      spec,
+      self,
+      generation: launch.kind === "ok" ? launch.value.generation : 1,
+      hasFifo,
+      cgroup,
+      release
+    };
+  });
+}
+function renewLease(paths) {
+  return (0, import_chunk_SWRACBME.touch)(paths.lease, (0, import_chunk_Y5L6GQDB.nowMs)());
+}
+function setAside(paths) {
+  try {
+    (0, import_chunk_527JQF7V.writeFile)(paths.reserve, new Uint8Array(reserveBytes).fill(32), { sync: false });
+  } catch (error) {
+    if (!["ENOSPC", "EDQUOT"].includes((0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "")) throw error;
+  }
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
-  commandNames,
-  loadCommand
+  claimJob,
+  renewLease
 });
 
 },
@@ -14069,6 +13895,210 @@ var writerOptions = {
   ownerOption,
   staffOptions,
   writerOptions
+});
+
+},
+"./chunk-ZVJ45WN2.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  attempt: () => attempt,
+  makeTools: () => makeTools
+});
+module.exports = stdin_exports;
+var import_chunk_HJOYLTGT = load("./chunk-HJOYLTGT.js");
+var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
+var import_chunk_DI4IUC3N = load("./chunk-DI4IUC3N.js");
+var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
+var import_chunk_GANVGQKN = load("./chunk-GANVGQKN.js");
+var import_chunk_OPV5FGPX = load("./chunk-OPV5FGPX.js");
+var import_chunk_IAQSATNE = load("./chunk-IAQSATNE.js");
+var import_chunk_P33TGMKS = load("./chunk-P33TGMKS.js");
+var import_chunk_O65HRYRH = load("./chunk-O65HRYRH.js");
+var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
+var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
+var import_chunk_XM3GMG25 = load("./chunk-XM3GMG25.js");
+var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_node_path = builtin("node:path");
+async function shareAnswer(question) {
+  const userKey = usableKey(question.root);
+  if (userKey === void 0) return question.ask();
+  const file = import_node_path.default.join((0, import_chunk_P33TGMKS.rootPaths)(question.root).shared, `${(0, import_chunk_OPV5FGPX.hashOf)(question.key).slice(0, 40)}.json`);
+  const until = (0, import_chunk_Y5L6GQDB.monotonicMs)() + question.waitMs;
+  for (let pause = import_chunk_XM3GMG25.sharedLookMs[0]; ; pause = Math.min(pause * 2, import_chunk_XM3GMG25.sharedLookMs[1])) {
+    const known = await readAnswer(file, question, userKey);
+    if (known) return known;
+    let isOurs = false;
+    try {
+      return await (0, import_chunk_GANVGQKN.withLock)(
+        file.replace(/json$/, "lock"),
+        async () => {
+          isOurs = true;
+          return await readAnswer(file, question, userKey) ?? await askAndKeep(file, question, userKey);
+        },
+        0
+      );
+    } catch (error) {
+      if (isOurs) throw error;
+      if (!(error instanceof import_chunk_NVPF5LEY.FaultError) || error.code !== "busy") return question.ask();
+      if (question.signal?.aborted || (0, import_chunk_Y5L6GQDB.monotonicMs)() + pause > until) throw error;
+    }
+    await (0, import_chunk_Y5L6GQDB.sleep)(pause);
+  }
+}
+function usableKey(root) {
+  try {
+    const folder = (0, import_chunk_P33TGMKS.rootPaths)(root).shared;
+    (0, import_chunk_527JQF7V.createFolder)(folder);
+    const facts = (0, import_chunk_SWRACBME.factsOf)(folder);
+    const isOurs = facts?.kind === "folder" && facts.uid === process.getuid?.() && (facts.mode & 18) === 0;
+    return isOurs ? (0, import_chunk_OPV5FGPX.readKey)() : void 0;
+  } catch {
+    return void 0;
+  }
+}
+async function readAnswer(file, question, userKey) {
+  const stored = parse(file);
+  if (!stored || stored.key !== question.key) return void 0;
+  const age = (0, import_chunk_Y5L6GQDB.nowMs)() - stored.at;
+  if (!(age >= 0 && age < Math.min(stored.hold ?? question.maxAgeMs, import_chunk_XM3GMG25.sharedHoldMs))) return void 0;
+  const { mac, ...rest } = stored;
+  return (0, import_chunk_OPV5FGPX.sameMac)(await (0, import_chunk_OPV5FGPX.macOfAnswer)(rest, userKey), mac) ? stored.value : void 0;
+}
+function parse(file) {
+  try {
+    const { key, at, hold, value, mac } = JSON.parse((0, import_chunk_527JQF7V.readText)(file, 2 * import_chunk_XM3GMG25.sharedBytes) ?? "null");
+    const isWhole = typeof at === "number" && (hold === null || typeof hold === "number") && typeof mac === "string";
+    return isWhole ? { key, at, hold, value, mac } : void 0;
+  } catch {
+    return void 0;
+  }
+}
+async function askAndKeep(file, question, key) {
+  const at = (0, import_chunk_Y5L6GQDB.nowMs)();
+  const value = await question.ask();
+  try {
+    const answer = value.holdMs === void 0 ? { key: question.key, at, hold: null, value } : { key: question.key, at: (0, import_chunk_Y5L6GQDB.nowMs)(), hold: value.holdMs, value };
+    const text = JSON.stringify(value);
+    if (text.length > import_chunk_XM3GMG25.sharedBytes || value.holdMs === 0) (0, import_chunk_527JQF7V.removeFile)(file);
+    else (0, import_chunk_527JQF7V.writeJson)(file, { ...answer, mac: await (0, import_chunk_OPV5FGPX.macOfAnswer)(answer, key) }, { sync: false });
+    removeOld(import_node_path.default.dirname(file));
+  } catch {
+  }
+  return value;
+}
+function removeOld(folder) {
+  for (const name of (0, import_chunk_SWRACBME.listNames)(folder)) {
+    const target = import_node_path.default.join(folder, name);
+    const facts = (0, import_chunk_SWRACBME.factsOf)(target);
+    if (!/^[0-9a-f]{40}\.(json|lock)$/.test(name) || !facts || (0, import_chunk_Y5L6GQDB.nowMs)() - facts.modifiedMs < import_chunk_XM3GMG25.sharedKeepMs) continue;
+    (0, import_chunk_SWRACBME.removeTree)(target);
+  }
+}
+function makeTools(place, leftMs, signal) {
+  const running = new Set();
+  const run = async (call) => {
+    const cwd = call.cwd ?? place.cwd;
+    if (!(0, import_chunk_SWRACBME.isFolder)(cwd)) return neverStarted(`the folder ${cwd} is gone`);
+    place.onRun?.();
+    const { runTool } = await Promise.resolve().then(() => load("./tool-LC3XOE6J.js"));
+    return runTool({
+      program: call.program,
+      args: call.args,
+      cwd,
+      environment: { ...place.environment, ...call.environment },
+      ...call.input === void 0 ? {} : { input: call.input },
+      timeoutMs: Math.min(call.timeoutMs ?? leftMs(), leftMs()),
+      limit: call.limit ?? import_chunk_XM3GMG25.toolBytes,
+      signal
+    });
+  };
+  return {
+    run(call) {
+      const answer = run(call);
+      running.add(answer);
+      const forget = () => void running.delete(answer);
+      answer.then(forget, forget);
+      return answer;
+    },
+    find: import_chunk_O65HRYRH.findTool,
+    cwd: place.cwd,
+    leftMs,
+    ...place.everyMs === void 0 ? {} : { everyMs: place.everyMs },
+    nowMs: import_chunk_Y5L6GQDB.nowMs,
+    signal,
+    job: (id) => standOf(place.root, id),
+    onJobEnd: (id, wake) => untilLetGo(place.root, id, wake),
+    shared: (key, maxAgeMs, ask) => place.everyMs === void 0 ? ask() : shareAnswer({ root: place.root, key, maxAgeMs, waitMs: leftMs(), signal, ask }),
+    idle: async () => void await Promise.allSettled(running)
+  };
+}
+function neverStarted(reason) {
+  return { how: "failed", code: null, reason, stdout: Buffer.alloc(0), stderr: Buffer.alloc(0) };
+}
+async function standOf(root, id) {
+  let view = inspectSafely(root, id);
+  if (view === void 0) return void 0;
+  if (!(0, import_chunk_IAQSATNE.isEnded)(view.state)) view = await (0, import_chunk_DI4IUC3N.refreshAttached)(root, id);
+  const { state } = view;
+  const error = state.error ? `${state.error.code}: ${state.error.message}` : null;
+  return { state: state.state, isEnded: (0, import_chunk_IAQSATNE.isEnded)(state), code: (0, import_chunk_6PFAPK5K.exitCodeOf)(state.state), seq: state.seq, error };
+}
+function inspectSafely(root, id) {
+  try {
+    return (0, import_chunk_IAQSATNE.inspect)(root, id);
+  } catch {
+    return void 0;
+  }
+}
+function untilLetGo(root, id, wake) {
+  let isStopped = false;
+  let close;
+  void (0, import_chunk_HJOYLTGT.watchFifo)((0, import_chunk_P33TGMKS.jobPaths)(root, id).leaseFifo, wake).then((found) => {
+    if (isStopped) found?.();
+    else close = found;
+  });
+  return () => {
+    isStopped = true;
+    close?.();
+  };
+}
+async function attempt(kind, input, cursor, terms) {
+  const until = (0, import_chunk_Y5L6GQDB.monotonicMs)() + terms.attemptMs;
+  const over = new AbortController();
+  const end = () => over.abort();
+  const tools = makeTools(terms.place, () => Math.max(1, until - (0, import_chunk_Y5L6GQDB.monotonicMs)()), over.signal);
+  const isOver = new Promise((resolve) => over.signal.addEventListener("abort", () => resolve("over")));
+  const clock = setTimeout(end, terms.attemptMs);
+  terms.signal.addEventListener("abort", end);
+  if (terms.signal.aborted) end();
+  try {
+    const answer = await Promise.race([isOver, look(kind, input, cursor, tools, terms)]);
+    if (answer !== "over") return answer;
+    await Promise.race([tools.idle(), (0, import_chunk_Y5L6GQDB.sleep)(import_chunk_XM3GMG25.toolGraceMs + import_chunk_XM3GMG25.killSettleMs)]);
+    if (terms.signal.aborted) return null;
+    const message = `no answer within ${(0, import_chunk_UNGYPAP3.formatDuration)(terms.attemptMs)}`;
+    return { kind: "trouble", cause: "timeout", message, retryAfterMs: null };
+  } finally {
+    clearTimeout(clock);
+    terms.signal.removeEventListener("abort", end);
+    end();
+  }
+}
+async function look(kind, input, cursor, tools, terms) {
+  try {
+    return await kind.look(input, tools, cursor);
+  } catch (error) {
+    terms.onThrown?.(error);
+    const message = `looking failed by an error of this program: ${(0, import_chunk_NVPF5LEY.messageOf)(error)}`;
+    return { kind: "trouble", cause: "failed", message, retryAfterMs: null };
+  }
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  attempt,
+  makeTools
 });
 
 },
@@ -14516,16 +14546,16 @@ function shortName(name) {
 });
 
 },
-"./ci-2MB6MQEJ.js": function (module, exports) {
+"./ci-2K3FRRAI.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   ci: () => ci
 });
 module.exports = stdin_exports;
-var import_chunk_JRN3AT75 = load("./chunk-JRN3AT75.js");
-var import_chunk_NIHMW2D7 = load("./chunk-NIHMW2D7.js");
-var import_chunk_SBRRC2LY = load("./chunk-SBRRC2LY.js");
+var import_chunk_AZLFKIDR = load("./chunk-AZLFKIDR.js");
+var import_chunk_WVANEZX5 = load("./chunk-WVANEZX5.js");
+var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
 var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
 var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
 var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
@@ -14555,12 +14585,12 @@ var query = `query ($owner: String!, $name: String!, $expression: String!, $afte
 async function findCommit(repo, expression, tools, cursor) {
   const known = repo ?? (typeof cursor?.repo === "string" ? cursor.repo : null) ?? await askRepository(tools);
   if (typeof known !== "string") return known;
-  return (0, import_chunk_NIHMW2D7.shareGh)(tools, `commit ${known}@${expression}`, cursor === null, () => fetchCommit(known, expression, tools));
+  return (0, import_chunk_WVANEZX5.shareGh)(tools, `commit ${known}@${expression}`, cursor === null, () => fetchCommit(known, expression, tools));
 }
 async function askRepository(tools) {
-  const answer = await (0, import_chunk_NIHMW2D7.askGh)(tools, ["repo", "view", "--json", "url"]);
+  const answer = await (0, import_chunk_WVANEZX5.askGh)(tools, ["repo", "view", "--json", "url"]);
   if (answer.kind !== "answer") return answer;
-  return (0, import_chunk_NIHMW2D7.repositoryIn)((0, import_chunk_NIHMW2D7.linkOf)((0, import_chunk_NIHMW2D7.fieldsOf)(answer.value)?.url)) ?? (0, import_chunk_NIHMW2D7.unexpected)("gh repo view gave no address");
+  return (0, import_chunk_WVANEZX5.repositoryIn)((0, import_chunk_WVANEZX5.linkOf)((0, import_chunk_WVANEZX5.fieldsOf)(answer.value)?.url)) ?? (0, import_chunk_WVANEZX5.unexpected)("gh repo view gave no address");
 }
 async function fetchCommit(repo, expression, tools) {
   const [name = "", owner = "", host] = repo.split("/").reverse();
@@ -14572,24 +14602,24 @@ async function fetchCommit(repo, expression, tools) {
   let head;
   let after;
   for (let page = 0; page < import_chunk_XM3GMG25.ghPages; page += 1) {
-    const answer = await (0, import_chunk_NIHMW2D7.askGh)(tools, after === void 0 ? words : [...words, "-f", `after=${after}`]);
+    const answer = await (0, import_chunk_WVANEZX5.askGh)(tools, after === void 0 ? words : [...words, "-f", `after=${after}`]);
     if (answer.kind !== "answer") return answer;
-    const repository = (0, import_chunk_NIHMW2D7.fieldsOf)((0, import_chunk_NIHMW2D7.fieldsOf)((0, import_chunk_NIHMW2D7.fieldsOf)(answer.value)?.data)?.repository);
-    if (repository?.object === void 0) return (0, import_chunk_NIHMW2D7.unexpected)("gh api graphql gave no repository");
-    const oid = (0, import_chunk_NIHMW2D7.shaOf)((0, import_chunk_NIHMW2D7.fieldsOf)(repository.object)?.oid);
+    const repository = (0, import_chunk_WVANEZX5.fieldsOf)((0, import_chunk_WVANEZX5.fieldsOf)((0, import_chunk_WVANEZX5.fieldsOf)(answer.value)?.data)?.repository);
+    if (repository?.object === void 0) return (0, import_chunk_WVANEZX5.unexpected)("gh api graphql gave no repository");
+    const oid = (0, import_chunk_WVANEZX5.shaOf)((0, import_chunk_WVANEZX5.fieldsOf)(repository.object)?.oid);
     if (oid === void 0) return { kind: "commit", repo, head: null, checks: [] };
-    if (head !== void 0 && head !== oid) return (0, import_chunk_NIHMW2D7.unexpected)("the branch moved meanwhile");
+    if (head !== void 0 && head !== oid) return (0, import_chunk_WVANEZX5.unexpected)("the branch moved meanwhile");
     head = oid;
-    const contexts = (0, import_chunk_NIHMW2D7.fieldsOf)((0, import_chunk_NIHMW2D7.fieldsOf)((0, import_chunk_NIHMW2D7.fieldsOf)(repository.object)?.statusCheckRollup)?.contexts);
-    checks.push(...((0, import_chunk_NIHMW2D7.rowsOf)(contexts?.nodes) ?? []).map((row) => (0, import_chunk_NIHMW2D7.readCheck)({ ...row, workflowName: workflowOf(row) })));
-    const pageInfo = (0, import_chunk_NIHMW2D7.fieldsOf)(contexts?.pageInfo);
+    const contexts = (0, import_chunk_WVANEZX5.fieldsOf)((0, import_chunk_WVANEZX5.fieldsOf)((0, import_chunk_WVANEZX5.fieldsOf)(repository.object)?.statusCheckRollup)?.contexts);
+    checks.push(...((0, import_chunk_WVANEZX5.rowsOf)(contexts?.nodes) ?? []).map((row) => (0, import_chunk_WVANEZX5.readCheck)({ ...row, workflowName: workflowOf(row) })));
+    const pageInfo = (0, import_chunk_WVANEZX5.fieldsOf)(contexts?.pageInfo);
     if (pageInfo?.hasNextPage !== true || typeof pageInfo.endCursor !== "string") break;
     after = pageInfo.endCursor;
   }
   return { kind: "commit", repo, head: head ?? null, checks };
 }
 function workflowOf(row) {
-  return (0, import_chunk_NIHMW2D7.fieldsOf)((0, import_chunk_NIHMW2D7.fieldsOf)((0, import_chunk_NIHMW2D7.fieldsOf)(row.checkSuite)?.workflowRun)?.workflow)?.name;
+  return (0, import_chunk_WVANEZX5.fieldsOf)((0, import_chunk_WVANEZX5.fieldsOf)((0, import_chunk_WVANEZX5.fieldsOf)(row.checkSuite)?.workflowRun)?.workflow)?.name;
 }
 var ci = {
   id: "ci",
@@ -14597,7 +14627,7 @@ var ci = {
   form: "[PR]",
   words: { min: 0, max: 1 },
   options: {
-    ...import_chunk_NIHMW2D7.targetOptions,
+    ...import_chunk_WVANEZX5.targetOptions,
     sha: { kind: "text", value: "SHA", help: "this commit instead of a pull request" },
     ref: { kind: "text", value: "BRANCH", help: "the tip of this branch or tag instead of a pull request" },
     "no-checks-grace": {
@@ -14614,19 +14644,19 @@ var ci = {
     const graceMs = given.duration("no-checks-grace") ?? import_chunk_XM3GMG25.limits.noChecksGrace.default;
     const rest = { is_sha: given.has("sha"), grace_ms: graceMs, allow_none: given.has("allow-none") };
     const expression = readExpression(given);
-    const target = expression === null ? (0, import_chunk_NIHMW2D7.readPull)(given, "ci") : { repo: (0, import_chunk_NIHMW2D7.repositoryOf)(given), pr: null };
+    const target = expression === null ? (0, import_chunk_WVANEZX5.readPull)(given, "ci") : { repo: (0, import_chunk_WVANEZX5.repositoryOf)(given), pr: null };
     const input = { ...target, expression, ...rest };
     return { input: { ...input }, words: `checks of ${placeOf(input, input.repo)}` };
   },
   async look(input, tools, cursor) {
     const wanted = input;
     const found = await findHead(wanted, tools, cursor);
-    if ((0, import_chunk_NIHMW2D7.isFailure)(found)) return found;
+    if ((0, import_chunk_WVANEZX5.isFailure)(found)) return found;
     const isOther = wanted.is_sha && !found.head?.startsWith(wanted.expression ?? "");
     if (found.head === null || isOther) return notThere(wanted, found.repo, tools, cursor);
-    const runs = await (0, import_chunk_JRN3AT75.findRuns)(found.repo, found.head, tools, cursor === null);
-    if ((0, import_chunk_NIHMW2D7.isFailure)(runs)) return runs;
-    return judge(wanted, { ...found, head: found.head }, (0, import_chunk_JRN3AT75.judgeRollup)(found.checks, runs.runs), tools, cursor);
+    const runs = await (0, import_chunk_AZLFKIDR.findRuns)(found.repo, found.head, tools, cursor === null);
+    if ((0, import_chunk_WVANEZX5.isFailure)(runs)) return runs;
+    return judge(wanted, { ...found, head: found.head }, (0, import_chunk_AZLFKIDR.judgeRollup)(found.checks, runs.runs), tools, cursor);
   }
 };
 function readExpression(given) {
@@ -14642,37 +14672,37 @@ function readExpression(given) {
   return sha?.toLowerCase() ?? ref ?? null;
 }
 function findHead(wanted, tools, cursor) {
-  if (wanted.pr !== null) return (0, import_chunk_NIHMW2D7.findPull)({ repo: wanted.repo, pr: wanted.pr }, tools, cursor);
+  if (wanted.pr !== null) return (0, import_chunk_WVANEZX5.findPull)({ repo: wanted.repo, pr: wanted.pr }, tools, cursor);
   return findCommit(wanted.repo, wanted.expression ?? "", tools, cursor);
 }
 function judge(wanted, found, rollup, tools, cursor) {
   const { head, repo } = found;
   const state = found.kind === "pull" ? found.state : "open";
   const nowMs = tools.nowMs();
-  const grace = { graceMs: wanted.grace_ms, since: (0, import_chunk_NIHMW2D7.sinceOf)(cursor, head, nowMs), nowMs };
-  const checks = (0, import_chunk_NIHMW2D7.checksWord)(rollup, grace);
-  const isNone = (0, import_chunk_NIHMW2D7.isNoneForGood)(checks, grace);
+  const grace = { graceMs: wanted.grace_ms, since: (0, import_chunk_WVANEZX5.sinceOf)(cursor, head, nowMs), nowMs };
+  const checks = (0, import_chunk_WVANEZX5.checksWord)(rollup, grace);
+  const isNone = (0, import_chunk_WVANEZX5.isNoneForGood)(checks, grace);
   const isOver = state === "closed" ? !["passed", "failed"].includes(checks) : state === "merged" && isNone;
   const word = isOver && !(isNone && wanted.allow_none) ? state : checks;
   const verdict = word === "failed" || word === state ? "failed" : word === "passed" || isNone && wanted.allow_none ? "met" : "pending";
-  const moved = (0, import_chunk_NIHMW2D7.movedFrom)(cursor, head);
+  const moved = (0, import_chunk_WVANEZX5.movedFrom)(cursor, head);
   const notes = [
     state === "open" ? "" : `, ${state}`,
-    moved === null ? "" : `, head moved from ${(0, import_chunk_NIHMW2D7.shortSha)(moved)}`
+    moved === null ? "" : `, head moved from ${(0, import_chunk_WVANEZX5.shortSha)(moved)}`
   ];
-  const text = `${placeOf(wanted, repo)} ${(0, import_chunk_NIHMW2D7.shortSha)(head)}: ${(0, import_chunk_NIHMW2D7.checksWords)(rollup, grace)}`;
+  const text = `${placeOf(wanted, repo)} ${(0, import_chunk_WVANEZX5.shortSha)(head)}: ${(0, import_chunk_WVANEZX5.checksWords)(rollup, grace)}`;
   return {
     kind: "look",
     verdict,
     word,
-    evidence: (0, import_chunk_NIHMW2D7.line)(`${text}${notes.join("")}`),
+    evidence: (0, import_chunk_WVANEZX5.line)(`${text}${notes.join("")}`),
     key: [head, word, rollup.signature || "-", state].join(":"),
     facts: {
       repo,
       ...found.kind === "pull" ? { pr: found.number, url: found.url, state } : { ref: wanted.expression },
       head,
       ...moved === null ? {} : { head_before: moved },
-      ...(0, import_chunk_NIHMW2D7.checksFacts)(rollup)
+      ...(0, import_chunk_WVANEZX5.checksFacts)(rollup)
     },
     cursor: { repo, head, since: grace.since },
     isSettled: state !== "open" && verdict !== "pending",
@@ -14681,13 +14711,13 @@ function judge(wanted, found, rollup, tools, cursor) {
 }
 function notThere(wanted, repo, tools, cursor) {
   const nowMs = tools.nowMs();
-  const since = (0, import_chunk_NIHMW2D7.sinceOf)(cursor, "", nowMs);
+  const since = (0, import_chunk_WVANEZX5.sinceOf)(cursor, "", nowMs);
   const isLate = nowMs - since >= wanted.grace_ms;
   return {
     kind: "look",
     verdict: "pending",
     word: "not_there",
-    evidence: (0, import_chunk_NIHMW2D7.line)(`${placeOf(wanted, repo)}: GitHub has no such commit${isLate ? "" : " yet"}`),
+    evidence: (0, import_chunk_WVANEZX5.line)(`${placeOf(wanted, repo)}: GitHub has no such commit${isLate ? "" : " yet"}`),
     key: `not_there:${isLate ? "late" : "yet"}`,
     facts: { repo, ref: wanted.expression },
     cursor: { repo, head: "", since },
@@ -14704,7 +14734,7 @@ function placeOf({ pr, expression }, repo) {
 });
 
 },
-"./clean-ETOFYBEO.js": function (module, exports) {
+"./clean-ETA53K5D.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -14718,7 +14748,7 @@ var import_chunk_PL5KOFET = load("./chunk-PL5KOFET.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
 var import_chunk_QOWPTVFD = load("./chunk-QOWPTVFD.js");
 var import_chunk_TUJMDTZA = load("./chunk-TUJMDTZA.js");
-var import_chunk_GIHDONFG = load("./chunk-GIHDONFG.js");
+var import_chunk_DI4IUC3N = load("./chunk-DI4IUC3N.js");
 var import_chunk_GANVGQKN = load("./chunk-GANVGQKN.js");
 var import_chunk_OPV5FGPX = load("./chunk-OPV5FGPX.js");
 var import_chunk_IAQSATNE = load("./chunk-IAQSATNE.js");
@@ -14759,7 +14789,7 @@ async function jobsIn(folder) {
     if (!(0, import_chunk_AE5U4VIQ.checkRoot)(root)) return void 0;
     for (const id of new Set([...(0, import_chunk_QOWPTVFD.listActive)(root), ...(0, import_chunk_QOWPTVFD.listJobs)(root)])) {
       if (!(0, import_chunk_SWRACBME.exists)((0, import_chunk_P33TGMKS.jobPaths)(root, id).folder)) continue;
-      const why = keeps(await (0, import_chunk_GIHDONFG.refresh)(root, id));
+      const why = keeps(await (0, import_chunk_DI4IUC3N.refresh)(root, id));
       if (why !== void 0) return `its worktree ${folder} has a job of its own, ${id}: ${why}`;
     }
     return void 0;
@@ -14803,7 +14833,7 @@ async function planClean(root, options) {
   const ancestors = ancestorsOfLive(root);
   let finished = 0;
   for (const id of (0, import_chunk_QOWPTVFD.listJobs)(root)) {
-    const view = await (0, import_chunk_GIHDONFG.refresh)(root, id);
+    const view = await (0, import_chunk_DI4IUC3N.refresh)(root, id);
     const why = !(0, import_chunk_IAQSATNE.isEnded)(view.state) ? "it is live" : view.damage !== null ? `its record is damaged (${view.damage})` : (0, import_chunk_PJWVBFMH.isAwaited)(root, id) ? "somebody waits for it" : ancestors.has(id) ? "a live job descends from it" : !(0, import_chunk_PL5KOFET.isCollected)(view) && !options.includeUncollected ? "nobody has collected its result" : void 0;
     if ((0, import_chunk_IAQSATNE.isEnded)(view.state)) finished += 1;
     const ageMs = (0, import_chunk_Y5L6GQDB.nowMs)() - Date.parse(view.state.ended_at ?? view.state.created_at);
@@ -15058,20 +15088,20 @@ function lastLine({ stdout, stderr }) {
 });
 
 },
-"./collecting-JZM5NXEC.js": function (module, exports) {
+"./collecting-NRLCWE46.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  waitAndTell: () => import_chunk_PGPCO57A.waitAndTell
+  waitAndTell: () => import_chunk_FH2ZNW6I.waitAndTell
 });
 module.exports = stdin_exports;
-var import_chunk_PGPCO57A = load("./chunk-PGPCO57A.js");
-var import_chunk_B67ETKAR = load("./chunk-B67ETKAR.js");
-var import_chunk_MMAGDQC4 = load("./chunk-MMAGDQC4.js");
-var import_chunk_TR4KBZT3 = load("./chunk-TR4KBZT3.js");
+var import_chunk_FH2ZNW6I = load("./chunk-FH2ZNW6I.js");
+var import_chunk_ISFOAVN2 = load("./chunk-ISFOAVN2.js");
+var import_chunk_PHNNOIYT = load("./chunk-PHNNOIYT.js");
+var import_chunk_74RZ5ALM = load("./chunk-74RZ5ALM.js");
 var import_chunk_PJWVBFMH = load("./chunk-PJWVBFMH.js");
 var import_chunk_PL5KOFET = load("./chunk-PL5KOFET.js");
-var import_chunk_6T6TIRRR = load("./chunk-6T6TIRRR.js");
+var import_chunk_URLKRIZX = load("./chunk-URLKRIZX.js");
 var import_chunk_5AUWXA57 = load("./chunk-5AUWXA57.js");
 var import_chunk_HJOYLTGT = load("./chunk-HJOYLTGT.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
@@ -15083,9 +15113,9 @@ var import_chunk_IXDV7ZVJ = load("./chunk-IXDV7ZVJ.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
 var import_chunk_OSQO4432 = load("./chunk-OSQO4432.js");
 var import_chunk_TUJMDTZA = load("./chunk-TUJMDTZA.js");
-var import_chunk_GIHDONFG = load("./chunk-GIHDONFG.js");
+var import_chunk_DI4IUC3N = load("./chunk-DI4IUC3N.js");
 var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
-var import_chunk_SBRRC2LY = load("./chunk-SBRRC2LY.js");
+var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
 var import_chunk_IAQSATNE = load("./chunk-IAQSATNE.js");
 var import_chunk_P33TGMKS = load("./chunk-P33TGMKS.js");
 var import_chunk_BYPGP4VB = load("./chunk-BYPGP4VB.js");
@@ -15112,35 +15142,35 @@ var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 });
 
 },
-"./continue-AB33N367.js": function (module, exports) {
+"./continue-YVAKKVOD.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   continueCommand: () => continueCommand
 });
 module.exports = stdin_exports;
-var import_chunk_MDS3X7V6 = load("./chunk-MDS3X7V6.js");
-var import_chunk_GQGNY33V = load("./chunk-GQGNY33V.js");
-var import_chunk_OF4NDHXP = load("./chunk-OF4NDHXP.js");
+var import_chunk_WGV6JSZG = load("./chunk-WGV6JSZG.js");
+var import_chunk_OUDGB5YX = load("./chunk-OUDGB5YX.js");
+var import_chunk_LTQFGHNF = load("./chunk-LTQFGHNF.js");
 var import_chunk_DEL2I5TI = load("./chunk-DEL2I5TI.js");
 var import_chunk_QZR6RHJC = load("./chunk-QZR6RHJC.js");
-var import_chunk_FOAQWNAG = load("./chunk-FOAQWNAG.js");
-var import_chunk_PMPG3J67 = load("./chunk-PMPG3J67.js");
-var import_chunk_6JPJIOPW = load("./chunk-6JPJIOPW.js");
+var import_chunk_QTXQXENF = load("./chunk-QTXQXENF.js");
+var import_chunk_AVPZFZXF = load("./chunk-AVPZFZXF.js");
+var import_chunk_GYFVHAZ3 = load("./chunk-GYFVHAZ3.js");
 var import_chunk_SHAJIPXK = load("./chunk-SHAJIPXK.js");
 var import_chunk_ZSNPKXTO = load("./chunk-ZSNPKXTO.js");
 var import_chunk_AE5U4VIQ = load("./chunk-AE5U4VIQ.js");
-var import_chunk_TR4KBZT3 = load("./chunk-TR4KBZT3.js");
+var import_chunk_74RZ5ALM = load("./chunk-74RZ5ALM.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
 var import_chunk_I6ZRWKMO = load("./chunk-I6ZRWKMO.js");
-var import_chunk_EUNGKDXG = load("./chunk-EUNGKDXG.js");
+var import_chunk_BBQHLBRH = load("./chunk-BBQHLBRH.js");
 var import_chunk_QOWPTVFD = load("./chunk-QOWPTVFD.js");
 var import_chunk_IXDV7ZVJ = load("./chunk-IXDV7ZVJ.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
 var import_chunk_OSQO4432 = load("./chunk-OSQO4432.js");
 var import_chunk_TUJMDTZA = load("./chunk-TUJMDTZA.js");
-var import_chunk_GIHDONFG = load("./chunk-GIHDONFG.js");
-var import_chunk_SBRRC2LY = load("./chunk-SBRRC2LY.js");
+var import_chunk_DI4IUC3N = load("./chunk-DI4IUC3N.js");
+var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
 var import_chunk_AT6SNV4N = load("./chunk-AT6SNV4N.js");
 var import_chunk_GANVGQKN = load("./chunk-GANVGQKN.js");
 var import_chunk_OPV5FGPX = load("./chunk-OPV5FGPX.js");
@@ -15180,14 +15210,14 @@ var continueCommand = {
   async run(context, input) {
     const root = context.root(input);
     (0, import_chunk_AE5U4VIQ.checkRoot)(root.folder);
-    const prompt = await (0, import_chunk_GQGNY33V.taskOf)(context, input);
-    const words = (0, import_chunk_6JPJIOPW.onceWords)("continue", input, input.has("cwd") ? (0, import_chunk_6JPJIOPW.folderSaid)(context, input) : null, prompt);
-    const repeated = await (0, import_chunk_6JPJIOPW.repeatedLaunch)(context, input, words, false);
+    const prompt = await (0, import_chunk_OUDGB5YX.taskOf)(context, input);
+    const words = (0, import_chunk_GYFVHAZ3.onceWords)("continue", input, input.has("cwd") ? (0, import_chunk_GYFVHAZ3.folderSaid)(context, input) : null, prompt);
+    const repeated = await (0, import_chunk_GYFVHAZ3.repeatedLaunch)(context, input, words, false);
     if (repeated) return repeated;
     const parent = parentOf(root, input);
-    await (0, import_chunk_MDS3X7V6.requireGenuine)(parent);
+    await (0, import_chunk_WGV6JSZG.requireGenuine)(parent);
     const staff = parent.staff;
-    const resume = (0, import_chunk_MDS3X7V6.conversationOf)(root.folder, parent);
+    const resume = (0, import_chunk_WGV6JSZG.conversationOf)(root.folder, parent);
     if (!staff || resume === null) {
       const why = staff ? "no conversation id was seen" : `a ${parent.kind} job keeps no conversation`;
       throw new import_chunk_NVPF5LEY.FaultError(
@@ -15196,14 +15226,14 @@ var continueCommand = {
         import_chunk_TUJMDTZA.nextCommands.restart(parent.id, root.option)
       );
     }
-    const cwd = input.has("cwd") ? (0, import_chunk_FOAQWNAG.folderOf)(context, input) : (0, import_chunk_MDS3X7V6.requireFolder)(parent, "continue", root.option);
-    (0, import_chunk_MDS3X7V6.requireSameFolder)(parent, cwd, root.option);
-    const part = (0, import_chunk_OF4NDHXP.makeStaffPart)({
+    const cwd = input.has("cwd") ? (0, import_chunk_QTXQXENF.folderOf)(context, input) : (0, import_chunk_WGV6JSZG.requireFolder)(parent, "continue", root.option);
+    (0, import_chunk_WGV6JSZG.requireSameFolder)(parent, cwd, root.option);
+    const part = (0, import_chunk_LTQFGHNF.makeStaffPart)({
       mode: staff.mode,
       stateRoot: root.folder,
       backend: input.text("backend") ?? staff.custom?.name ?? staff.backend,
       model: input.text("model") ?? staff.model,
-      profile: (0, import_chunk_GQGNY33V.askedProfile)(input),
+      profile: (0, import_chunk_OUDGB5YX.askedProfile)(input),
       earlierProfile: staff.profile,
       prompt,
       resume,
@@ -15218,14 +15248,14 @@ var continueCommand = {
     context.tell(
       `continues ${parent.id} (${staff.custom?.name ?? part.backend}, mode ${part.mode}, profile ${part.profile})`
     );
-    part.earlier = (0, import_chunk_MDS3X7V6.earlierOf)(root.folder, part.backend, resume);
+    part.earlier = (0, import_chunk_WGV6JSZG.earlierOf)(root.folder, part.backend, resume);
     if (staff.schema) part.schema = true;
     if (staff.base) part.base = staff.base;
-    return (0, import_chunk_GQGNY33V.launchStaff)(context, input, {
+    return (0, import_chunk_OUDGB5YX.launchStaff)(context, input, {
       verb: parent.verb,
       staff: part,
       cwd,
-      lineage: (0, import_chunk_MDS3X7V6.lineageOf)(parent, "continue"),
+      lineage: (0, import_chunk_WGV6JSZG.lineageOf)(parent, "continue"),
       isSynchronous: parent.verb === "ask" && !input.has("id-only"),
       words,
       asksForLatest: !input.has("job") && !input.has("conversation"),
@@ -15237,13 +15267,13 @@ function parentOf(root, input) {
   const [job, conversation] = [input.text("job"), input.text("conversation")];
   if (job !== void 0 && conversation !== void 0)
     throw (0, import_chunk_NVPF5LEY.usageError)("cannot take --job and --conversation together");
-  if (job !== void 0) return (0, import_chunk_MDS3X7V6.requireSpec)(root, (0, import_chunk_QOWPTVFD.requireWholeId)(root, job));
+  if (job !== void 0) return (0, import_chunk_WGV6JSZG.requireSpec)(root, (0, import_chunk_QOWPTVFD.requireWholeId)(root, job));
   const owner = conversation === void 0 ? input.text("owner") ?? import_chunk_6GPA47WF.variables.owner() ?? null : null;
   const id = (0, import_chunk_DEL2I5TI.findLatest)(root.folder, owner, (_, spec) => {
-    const known = spec.staff ? (0, import_chunk_MDS3X7V6.conversationOf)(root.folder, spec) : null;
+    const known = spec.staff ? (0, import_chunk_WGV6JSZG.conversationOf)(root.folder, spec) : null;
     return conversation === void 0 ? known !== null : known === conversation;
   });
-  if (id !== void 0) return (0, import_chunk_MDS3X7V6.requireSpec)(root, id);
+  if (id !== void 0) return (0, import_chunk_WGV6JSZG.requireSpec)(root, id);
   const what = conversation === void 0 ? "a conversation" : `conversation ${JSON.stringify(conversation)}`;
   const whose = owner === null ? "" : ` of owner ${owner}`;
   throw new import_chunk_NVPF5LEY.FaultError(
@@ -15258,18 +15288,18 @@ function parentOf(root, input) {
 });
 
 },
-"./dispatch-3ACKA5N7.js": function (module, exports) {
+"./dispatch-XBGN755R.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   dispatch: () => dispatch
 });
 module.exports = stdin_exports;
-var import_chunk_YGS5FSCM = load("./chunk-YGS5FSCM.js");
+var import_chunk_DOP4UPQS = load("./chunk-DOP4UPQS.js");
 var import_chunk_AE5U4VIQ = load("./chunk-AE5U4VIQ.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
 var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
-var import_chunk_SBRRC2LY = load("./chunk-SBRRC2LY.js");
+var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
 var import_chunk_P33TGMKS = load("./chunk-P33TGMKS.js");
 var import_chunk_O65HRYRH = load("./chunk-O65HRYRH.js");
 var import_chunk_57BTWB2J = load("./chunk-57BTWB2J.js");
@@ -15319,7 +15349,7 @@ var Parsed = class {
   /** ms; checked against the option's range. *<>/
   duration(name) {
     const text = this.text(name);
-    return text === void 0 ? void 0 : (0, import_chunk_SBRRC2LY.parseDuration)(text, `--${name}`, rangeOf(this.command.options[name], name));
+    return text === void 0 ? void 0 : (0, import_chunk_UNGYPAP3.parseDuration)(text, `--${name}`, rangeOf(this.command.options[name], name));
   }
   durationOrDefault(name) {
     return this.duration(name) ?? rangeOf(this.command.options[name], name).default;
@@ -15430,10 +15460,10 @@ async function dispatch(args, base, version) {
   if (word === "--version" || word === "version") return { code: import_chunk_6PFAPK5K.exitCodes.done, out: `${version}
 ` };
   const name = word === "--help" || word === "-h" ? "help" : word;
-  const loaded = await (0, import_chunk_YGS5FSCM.loadCommand)(name);
+  const loaded = await (0, import_chunk_DOP4UPQS.loadCommand)(name);
   if (!loaded)
     throw (0, import_chunk_NVPF5LEY.usageError)(
-      `cannot run ${JSON.stringify(word)}: there is no such command; there are ${import_chunk_YGS5FSCM.commandNames.join(", ")}`,
+      `cannot run ${JSON.stringify(word)}: there is no such command; there are ${import_chunk_DOP4UPQS.commandNames.join(", ")}`,
       (0, import_chunk_GEPPUING.quoteWords)([...(0, import_chunk_P33TGMKS.selfWords)(), "help"])
     );
   if (hasChangedWords(args)) {
@@ -15461,23 +15491,23 @@ async function help(command) {
 });
 
 },
-"./doctor-QVH46PXO.js": function (module, exports) {
+"./doctor-R46W4E23.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   doctor: () => doctor
 });
 module.exports = stdin_exports;
-var import_chunk_MMAGDQC4 = load("./chunk-MMAGDQC4.js");
+var import_chunk_PHNNOIYT = load("./chunk-PHNNOIYT.js");
 var import_chunk_ZSNPKXTO = load("./chunk-ZSNPKXTO.js");
 var import_chunk_AE5U4VIQ = load("./chunk-AE5U4VIQ.js");
-var import_chunk_TR4KBZT3 = load("./chunk-TR4KBZT3.js");
+var import_chunk_74RZ5ALM = load("./chunk-74RZ5ALM.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
 var import_chunk_QOWPTVFD = load("./chunk-QOWPTVFD.js");
 var import_chunk_IXDV7ZVJ = load("./chunk-IXDV7ZVJ.js");
 var import_chunk_OSQO4432 = load("./chunk-OSQO4432.js");
 var import_chunk_TUJMDTZA = load("./chunk-TUJMDTZA.js");
-var import_chunk_SBRRC2LY = load("./chunk-SBRRC2LY.js");
+var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
 var import_chunk_OPV5FGPX = load("./chunk-OPV5FGPX.js");
 var import_chunk_IAQSATNE = load("./chunk-IAQSATNE.js");
 var import_chunk_P33TGMKS = load("./chunk-P33TGMKS.js");
@@ -15526,7 +15556,7 @@ async function problemOf(root, view, condition) {
   }
   if (spec && !(0, import_chunk_IAQSATNE.findEngine)(spec.engine))
     return { problem: `it runs on the engine ${spec.engine}, which this release does not know`, next: null };
-  const health = (0, import_chunk_MMAGDQC4.healthOf)(view, condition);
+  const health = (0, import_chunk_PHNNOIYT.healthOf)(view, condition);
   switch (condition) {
     case "orphaned":
     case "unclaimed":
@@ -15576,7 +15606,7 @@ var doctor = {
     const backend = input.text("backend");
     if (backend !== void 0) {
       if (input.words.length > 0) throw (0, import_chunk_NVPF5LEY.usageError)("cannot take a job ID and --backend together");
-      const { doctorBackend } = await Promise.resolve().then(() => load("./doctor-backend-3F4U7P2V.js"));
+      const { doctorBackend } = await Promise.resolve().then(() => load("./doctor-backend-C7ZQBSO6.js"));
       return doctorBackend(context, backend, input.has("json"));
     }
     const root = context.root(input);
@@ -15604,36 +15634,36 @@ function tell(finding) {
 });
 
 },
-"./doctor-backend-3F4U7P2V.js": function (module, exports) {
+"./doctor-backend-C7ZQBSO6.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   doctorBackend: () => doctorBackend
 });
 module.exports = stdin_exports;
-var import_chunk_UEGIAQBB = load("./chunk-UEGIAQBB.js");
+var import_chunk_4KBSMOXV = load("./chunk-4KBSMOXV.js");
 var import_chunk_XFBNWBRB = load("./chunk-XFBNWBRB.js");
-var import_chunk_OF4NDHXP = load("./chunk-OF4NDHXP.js");
+var import_chunk_LTQFGHNF = load("./chunk-LTQFGHNF.js");
 var import_chunk_SHAJIPXK = load("./chunk-SHAJIPXK.js");
 var import_chunk_AE5U4VIQ = load("./chunk-AE5U4VIQ.js");
-var import_chunk_UKJQ35OF = load("./chunk-UKJQ35OF.js");
-var import_chunk_6T6TIRRR = load("./chunk-6T6TIRRR.js");
+var import_chunk_C3MO3KIO = load("./chunk-C3MO3KIO.js");
+var import_chunk_URLKRIZX = load("./chunk-URLKRIZX.js");
 var import_chunk_5AUWXA57 = load("./chunk-5AUWXA57.js");
 var import_chunk_HJOYLTGT = load("./chunk-HJOYLTGT.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_6IKWFSTR = load("./chunk-6IKWFSTR.js");
+var import_chunk_HMDRSCGT = load("./chunk-HMDRSCGT.js");
 var import_chunk_7CH2ZGQO = load("./chunk-7CH2ZGQO.js");
 var import_chunk_I6ZRWKMO = load("./chunk-I6ZRWKMO.js");
-var import_chunk_EUNGKDXG = load("./chunk-EUNGKDXG.js");
+var import_chunk_BBQHLBRH = load("./chunk-BBQHLBRH.js");
 var import_chunk_QOWPTVFD = load("./chunk-QOWPTVFD.js");
 var import_chunk_356WYSYK = load("./chunk-356WYSYK.js");
 var import_chunk_LBMVFM2N = load("./chunk-LBMVFM2N.js");
 var import_chunk_ZYF5CZ25 = load("./chunk-ZYF5CZ25.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
 var import_chunk_TUJMDTZA = load("./chunk-TUJMDTZA.js");
-var import_chunk_GIHDONFG = load("./chunk-GIHDONFG.js");
+var import_chunk_DI4IUC3N = load("./chunk-DI4IUC3N.js");
 var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
-var import_chunk_SBRRC2LY = load("./chunk-SBRRC2LY.js");
+var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
 var import_chunk_AT6SNV4N = load("./chunk-AT6SNV4N.js");
 var import_chunk_GANVGQKN = load("./chunk-GANVGQKN.js");
 var import_chunk_OPV5FGPX = load("./chunk-OPV5FGPX.js");
@@ -15674,8 +15704,8 @@ var trialMs = 12e4;
 var task = "Reply with the single word: ready";
 var answerBytes = 1024;
 async function roundTrip(name, onStart) {
-  const isOwn = Object.hasOwn((0, import_chunk_OF4NDHXP.readUserConfig)().backends, name);
-  const canRestrict = !isOwn && (0, import_chunk_EUNGKDXG.findBackend)(name)?.profiles.restricted !== null;
+  const isOwn = Object.hasOwn((0, import_chunk_LTQFGHNF.readUserConfig)().backends, name);
+  const canRestrict = !isOwn && (0, import_chunk_BBQHLBRH.findBackend)(name)?.profiles.restricted !== null;
   const signals = (0, import_chunk_5AUWXA57.holdSignals)();
   try {
     const folder = makeTempFolder("job-companion-trial-");
@@ -15703,7 +15733,7 @@ async function requireQuiet(signals) {
 }
 function makePart(root, cwd, backend, profile) {
   const words = { mode: "ask", stateRoot: root.folder, model: null, prompt: task, resume: null };
-  return { ...(0, import_chunk_OF4NDHXP.makeStaffPart)({ ...words, backend, profile, cwd }), brief: false };
+  return { ...(0, import_chunk_LTQFGHNF.makeStaffPart)({ ...words, backend, profile, cwd }), brief: false };
 }
 async function tryIn(root, cwd, part, signals) {
   const { id } = await (0, import_chunk_SHAJIPXK.launch)(root, {
@@ -15723,7 +15753,7 @@ async function tryIn(root, cwd, part, signals) {
     staff: part
   });
   const why = "doctor was interrupted";
-  signals.onEach(() => void (0, import_chunk_UKJQ35OF.cancelJob)(root.folder, id, { owner: null, why }).catch(() => void 0));
+  signals.onEach(() => void (0, import_chunk_C3MO3KIO.cancelJob)(root.folder, id, { owner: null, why }).catch(() => void 0));
   const { view, firstOutputMs } = await follow(root, id);
   const { state } = view;
   return {
@@ -15744,12 +15774,12 @@ async function follow(root, id) {
   const paths = (0, import_chunk_P33TGMKS.jobPaths)(root.folder, id);
   let firstOutputMs = null;
   const look = () => {
-    const started = (0, import_chunk_6IKWFSTR.startedAt)(paths);
+    const started = (0, import_chunk_HMDRSCGT.startedAt)(paths);
     if (firstOutputMs !== null || started === null || !(0, import_chunk_SWRACBME.factsOf)(paths.output)?.size) return;
     firstOutputMs = Math.max(0, (0, import_chunk_Y5L6GQDB.nowMs)() - Date.parse(started));
   };
   const patience = trialMs + 3 * import_chunk_XM3GMG25.limits.staffKillGrace.default;
-  const [view] = await (0, import_chunk_6T6TIRRR.waitForJobs)(root.folder, [id], {
+  const [view] = await (0, import_chunk_URLKRIZX.waitForJobs)(root.folder, [id], {
     mode: "all",
     timeoutMs: patience,
     heartbeatMs: 50,
@@ -15772,8 +15802,8 @@ async function removeOrName(folder) {
   }
 }
 async function doctorBackend(context, name, isJson) {
-  const backend = (0, import_chunk_EUNGKDXG.findBackend)(name);
-  const signIn = backend ? (0, import_chunk_UEGIAQBB.signInOf)(backend) : null;
+  const backend = (0, import_chunk_BBQHLBRH.findBackend)(name);
+  const signIn = backend ? (0, import_chunk_4KBSMOXV.signInOf)(backend) : null;
   try {
     const trip = await roundTrip(
       name,
@@ -15801,8 +15831,8 @@ function rowsOf(trip, signIn) {
     ["version", trip.version ?? "unknown"],
     ["sign-in", signs.join(", ") || "no sign of one"],
     ["profile", trip.adds ? `${trip.profile} (${trip.adds})` : trip.profile],
-    ["first output", first === null ? "none seen" : `after ${(0, import_chunk_SBRRC2LY.formatDuration)(first)}`],
-    ["whole run", trip.duration_ms === null ? "not over" : (0, import_chunk_SBRRC2LY.formatDuration)(trip.duration_ms)],
+    ["first output", first === null ? "none seen" : `after ${(0, import_chunk_UNGYPAP3.formatDuration)(first)}`],
+    ["whole run", trip.duration_ms === null ? "not over" : (0, import_chunk_UNGYPAP3.formatDuration)(trip.duration_ms)],
     ["conversation", trip.conversation_id ?? "none"],
     ["answer", trip.answer?.trimEnd() ?? "none"]
   ];
@@ -15824,7 +15854,7 @@ function page(name, isReady, rows) {
 });
 
 },
-"./file-MKZ6LAJI.js": function (module, exports) {
+"./file-BWPVAI6B.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -15835,7 +15865,7 @@ var import_chunk_QNAIMAEG = load("./chunk-QNAIMAEG.js");
 var import_chunk_VMGTN72A = load("./chunk-VMGTN72A.js");
 var import_chunk_Y32PDG3G = load("./chunk-Y32PDG3G.js");
 var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
-var import_chunk_SBRRC2LY = load("./chunk-SBRRC2LY.js");
+var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
 var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
 var import_chunk_SWRACBME = load("./chunk-SWRACBME.js");
 var import_chunk_XM3GMG25 = load("./chunk-XM3GMG25.js");
@@ -15852,10 +15882,10 @@ function lookForStable(target, ms, facts, tools, cursor) {
   const more = { facts: (0, import_chunk_VMGTN72A.sizeFacts)(facts), cursor: { sign, since } };
   const rest = since + ms - now;
   if (rest > 0) {
-    const evidence = `${target} (${(0, import_chunk_VMGTN72A.sizeText)(facts)}) must stay as it is for ${(0, import_chunk_SBRRC2LY.formatDuration)(ms)}`;
+    const evidence = `${target} (${(0, import_chunk_VMGTN72A.sizeText)(facts)}) must stay as it is for ${(0, import_chunk_UNGYPAP3.formatDuration)(ms)}`;
     return (0, import_chunk_VMGTN72A.seen)("pending", "settling", evidence, { ...more, againMs: rest });
   }
-  return (0, import_chunk_VMGTN72A.seen)("met", "stable", `${target} (${(0, import_chunk_VMGTN72A.sizeText)(facts)}) has not changed for ${(0, import_chunk_SBRRC2LY.formatDuration)(ms)}`, more);
+  return (0, import_chunk_VMGTN72A.seen)("met", "stable", `${target} (${(0, import_chunk_VMGTN72A.sizeText)(facts)}) has not changed for ${(0, import_chunk_UNGYPAP3.formatDuration)(ms)}`, more);
 }
 async function lookForDigest(target, digest, facts, tools, cursor) {
   if (facts.kind !== "file")
@@ -16041,7 +16071,7 @@ function textOf({ ask, text, pattern, bytes, ms, digest }) {
     case "min-size":
       return `at least ${(0, import_chunk_TFEMYLSK.formatSize)(Number(bytes))}`;
     case "stable":
-      return `unchanged for ${(0, import_chunk_SBRRC2LY.formatDuration)(Number(ms))}`;
+      return `unchanged for ${(0, import_chunk_UNGYPAP3.formatDuration)(Number(ms))}`;
     case "sha256":
       return `has the digest ${String(digest).slice(0, 12)}...`;
     default:
@@ -16100,7 +16130,7 @@ function kindOf(target) {
 });
 
 },
-"./help-KHHC3SNP.js": function (module, exports) {
+"./help-NW5WNDLO.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -16120,7 +16150,7 @@ var help = {
   options: import_chunk_ZSNPKXTO.common,
   examples: ["help", "help run", "help watch file"],
   async run(_context, input) {
-    const { commandNames, loadCommand } = await Promise.resolve().then(() => load("./registry-5YDM6NRJ.js"));
+    const { commandNames, loadCommand } = await Promise.resolve().then(() => load("./registry-R5SSBXVM.js"));
     const { renderHelp } = await Promise.resolve().then(() => load("./usage-KTS4T74N.js"));
     const { labelled } = await Promise.resolve().then(() => load("./wrap-LTCIWAWY.js"));
     const [word, ...more] = input.words;
@@ -16154,7 +16184,7 @@ var foot = `Exit codes: 0 done, 2 not finished, 3 failed or timed out or crashed
 });
 
 },
-"./http-VO4ZRMYZ.js": function (module, exports) {
+"./http-3UJPMJGA.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -16164,7 +16194,7 @@ module.exports = stdin_exports;
 var import_chunk_Y32PDG3G = load("./chunk-Y32PDG3G.js");
 var import_chunk_55JORUFF = load("./chunk-55JORUFF.js");
 var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
-var import_chunk_SBRRC2LY = load("./chunk-SBRRC2LY.js");
+var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
 var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
 var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
 var import_chunk_6GPA47WF = load("./chunk-6GPA47WF.js");
@@ -16202,7 +16232,7 @@ var StrayError = class extends Error {
 };
 function failureOf(error, attempt) {
   const fail = (cause, message) => ({ how: "failed", cause, message });
-  const within = `within ${(0, import_chunk_SBRRC2LY.formatDuration)(attempt.timeoutMs)}`;
+  const within = `within ${(0, import_chunk_UNGYPAP3.formatDuration)(attempt.timeoutMs)}`;
   if (attempt.stopped === "aborted") return fail("aborted", "the look was stopped");
   if (attempt.stopped === "timeout") {
     const message = attempt.hasHead ? `the body did not end ${within} (${(0, import_chunk_TFEMYLSK.formatSize)(attempt.bytes)} read)` : `no answer ${within}`;
@@ -16815,32 +16845,32 @@ function troubleOf2(input, failure) {
 });
 
 },
-"./implement-JLEQ3E4I.js": function (module, exports) {
+"./implement-C2FXFNK3.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   implement: () => implement
 });
 module.exports = stdin_exports;
-var import_chunk_3NHNMVM6 = load("./chunk-3NHNMVM6.js");
-var import_chunk_GQGNY33V = load("./chunk-GQGNY33V.js");
-var import_chunk_OF4NDHXP = load("./chunk-OF4NDHXP.js");
+var import_chunk_WEV65SMD = load("./chunk-WEV65SMD.js");
+var import_chunk_OUDGB5YX = load("./chunk-OUDGB5YX.js");
+var import_chunk_LTQFGHNF = load("./chunk-LTQFGHNF.js");
 var import_chunk_QZR6RHJC = load("./chunk-QZR6RHJC.js");
-var import_chunk_FOAQWNAG = load("./chunk-FOAQWNAG.js");
-var import_chunk_PMPG3J67 = load("./chunk-PMPG3J67.js");
-var import_chunk_6JPJIOPW = load("./chunk-6JPJIOPW.js");
+var import_chunk_QTXQXENF = load("./chunk-QTXQXENF.js");
+var import_chunk_AVPZFZXF = load("./chunk-AVPZFZXF.js");
+var import_chunk_GYFVHAZ3 = load("./chunk-GYFVHAZ3.js");
 var import_chunk_SHAJIPXK = load("./chunk-SHAJIPXK.js");
 var import_chunk_ZSNPKXTO = load("./chunk-ZSNPKXTO.js");
 var import_chunk_AE5U4VIQ = load("./chunk-AE5U4VIQ.js");
-var import_chunk_TR4KBZT3 = load("./chunk-TR4KBZT3.js");
+var import_chunk_74RZ5ALM = load("./chunk-74RZ5ALM.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
 var import_chunk_I6ZRWKMO = load("./chunk-I6ZRWKMO.js");
-var import_chunk_EUNGKDXG = load("./chunk-EUNGKDXG.js");
+var import_chunk_BBQHLBRH = load("./chunk-BBQHLBRH.js");
 var import_chunk_QOWPTVFD = load("./chunk-QOWPTVFD.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
 var import_chunk_TUJMDTZA = load("./chunk-TUJMDTZA.js");
-var import_chunk_GIHDONFG = load("./chunk-GIHDONFG.js");
-var import_chunk_SBRRC2LY = load("./chunk-SBRRC2LY.js");
+var import_chunk_DI4IUC3N = load("./chunk-DI4IUC3N.js");
+var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
 var import_chunk_AT6SNV4N = load("./chunk-AT6SNV4N.js");
 var import_chunk_GANVGQKN = load("./chunk-GANVGQKN.js");
 var import_chunk_OPV5FGPX = load("./chunk-OPV5FGPX.js");
@@ -16862,7 +16892,7 @@ var import_chunk_XM3GMG25 = load("./chunk-XM3GMG25.js");
 var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
-var implement = (0, import_chunk_3NHNMVM6.makeStaffVerb)({
+var implement = (0, import_chunk_WEV65SMD.makeStaffVerb)({
   mode: "implement",
   notes: "A second implement job in the same worktree is refused unless it has --worktree or --share. The result says what was changed: files, commits, or that nothing was.",
   examples: [
@@ -16934,18 +16964,19 @@ function installForMac() {
 });
 
 },
-"./judging-V5ZLUM22.js": function (module, exports) {
+"./judging-PO62SQEW.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   startJudging: () => startJudging
 });
 module.exports = stdin_exports;
-var import_chunk_NTYY2FGO = load("./chunk-NTYY2FGO.js");
+var import_chunk_MSKH6U7O = load("./chunk-MSKH6U7O.js");
 var import_chunk_OSQO4432 = load("./chunk-OSQO4432.js");
 var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
-var import_chunk_SBRRC2LY = load("./chunk-SBRRC2LY.js");
-var import_chunk_33JRTF6Z = load("./chunk-33JRTF6Z.js");
+var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
+var import_chunk_GWHZZS3D = load("./chunk-GWHZZS3D.js");
+var import_chunk_7LUFXQWN = load("./chunk-7LUFXQWN.js");
 var import_chunk_BYPGP4VB = load("./chunk-BYPGP4VB.js");
 var import_chunk_7DZB4FPX = load("./chunk-7DZB4FPX.js");
 var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
@@ -16986,7 +17017,7 @@ function cpuWords(cpuMs, spanMs) {
   if (cpuMs === null) return "CPU not known";
   if (cpuMs === 0 || spanMs <= 0) return "no CPU";
   const percent = cpuMs / spanMs * 100;
-  return `${(0, import_chunk_SBRRC2LY.formatDuration)(cpuMs)} of CPU (${percent < 10 ? percent.toFixed(1) : Math.round(percent)}%)`;
+  return `${(0, import_chunk_UNGYPAP3.formatDuration)(cpuMs)} of CPU (${percent < 10 ? percent.toFixed(1) : Math.round(percent)}%)`;
 }
 function sum(numbers) {
   return numbers.reduce((whole, one) => whole + one, 0);
@@ -16997,7 +17028,7 @@ var failures = ["failed", "failure", "error", "errored", "crashed"];
 function parseProbe(end, bounds) {
   switch (end.how) {
     case "timeout":
-      return trouble(`took longer than ${(0, import_chunk_SBRRC2LY.formatDuration)(bounds.timeoutMs)}`);
+      return trouble(`took longer than ${(0, import_chunk_UNGYPAP3.formatDuration)(bounds.timeoutMs)}`);
     case "flooded":
       return trouble(`printed more than ${bounds.bytes} bytes`);
     case "aborted":
@@ -17156,7 +17187,7 @@ function taskCauses({ probe, elapsedMs, expectMs }) {
     causes.push({ names: [`probe_failed@${evidence}`], reason: `the probe reports failure (${words})` });
   }
   if (expectMs !== null && elapsedMs > expectMs) {
-    const reason = `over the expected duration of ${(0, import_chunk_SBRRC2LY.formatDuration)(expectMs)}: it runs for ${(0, import_chunk_SBRRC2LY.formatDuration)(elapsedMs)}`;
+    const reason = `over the expected duration of ${(0, import_chunk_UNGYPAP3.formatDuration)(expectMs)}: it runs for ${(0, import_chunk_UNGYPAP3.formatDuration)(elapsedMs)}`;
     causes.push({ names: ["over_expected"], reason });
   }
   return causes;
@@ -17227,10 +17258,10 @@ async function fileFacts(target, timeoutMs) {
   }
 }
 function measureTree(tree) {
-  const rows = (0, import_chunk_NTYY2FGO.findRows)({ ...tree, reach: "all" }, () => true);
+  const rows = (0, import_chunk_MSKH6U7O.findRows)({ ...tree, reach: "all" }, () => true);
   tree.known = new Map(rows.map((row) => [row.pid, row.start]));
-  const others = (0, import_chunk_NTYY2FGO.findProbes)(rows);
-  for (const pid of (0, import_chunk_NTYY2FGO.withBelow)(rows, new Set(rows.filter((row) => isShimsOwn(row, tree)).map((row) => row.pid))))
+  const others = (0, import_chunk_MSKH6U7O.findProbes)(rows);
+  for (const pid of (0, import_chunk_MSKH6U7O.withBelow)(rows, new Set(rows.filter((row) => isShimsOwn(row, tree)).map((row) => row.pid))))
     others.add(pid);
   const own = rows.filter((row) => !others.has(row.pid));
   return {
@@ -17299,7 +17330,7 @@ function makeProbe({ spec }, tree) {
   if (!line) return null;
   const timeoutMs = spec.run?.probe_ms ?? import_chunk_XM3GMG25.limits.probe.default;
   return async (signal) => {
-    const end = await (0, import_chunk_33JRTF6Z.runTool)({
+    const end = await (0, import_chunk_GWHZZS3D.runTool)({
       program: "/bin/sh",
       args: ["-c", line],
       cwd: spec.cwd,
@@ -17310,7 +17341,7 @@ function makeProbe({ spec }, tree) {
       // The end of the job does not wait for it.
       killOnAbort: true
     });
-    (0, import_chunk_NTYY2FGO.endProbes)(tree);
+    (0, import_chunk_MSKH6U7O.endProbes)(tree);
     const [stdout, stderr] = [end.stdout.toString("utf8"), end.stderr.toString("utf8")];
     return parseProbe({ ...end, stdout, stderr }, { timeoutMs, bytes: import_chunk_XM3GMG25.probeBytes });
   };
@@ -17373,6 +17404,7 @@ var Sampler = class {
   async take() {
     await this.pending;
     await this.sample();
+    this.arm();
     const { sum: sum2 } = this;
     this.sum = nothing;
     return sum2;
@@ -17382,6 +17414,7 @@ var Sampler = class {
     this.disarm();
   }
   arm() {
+    this.disarm();
     if (this.isStopped) return;
     const { clock: clock2, everyMs } = this.options;
     this.disarm = clock2.at(clock2.monotonicMs() + everyMs, () => {
@@ -17504,16 +17537,16 @@ var StallWatch = class {
     if (isBusy(cpuMs, spanMs)) return void 0;
     const descendants = Math.max(0, ...this.samples.map(({ activity }) => activity.descendants));
     const asleep = descendants > 0 ? `${countDescendants(descendants)} asleep` : "no descendant";
-    return `for ${(0, import_chunk_SBRRC2LY.formatDuration)(quietMs)} nothing printed, no result path changed, ${cpuMs} ms of CPU, ${asleep}`;
+    return `for ${(0, import_chunk_UNGYPAP3.formatDuration)(quietMs)} nothing printed, no result path changed, ${cpuMs} ms of CPU, ${asleep}`;
   }
 };
 var clock = { monotonicMs: import_chunk_Y5L6GQDB.monotonicMs, at: import_chunk_Y5L6GQDB.atMonotonic, iso: import_chunk_Y5L6GQDB.isoNow };
 var lookMs = 5e3;
 function startJudging(claim, progress, child, run) {
   const { spec, paths } = claim;
-  const tree = (0, import_chunk_NTYY2FGO.treeOf)(spec, paths, { worker: claim.self, ...child });
+  const tree = (0, import_chunk_MSKH6U7O.treeOf)(spec, paths, { worker: claim.self, ...child });
   const isFirst = child.isOurs;
-  if (!isFirst) (0, import_chunk_NTYY2FGO.endProbes)(tree);
+  if (!isFirst) (0, import_chunk_MSKH6U7O.endProbes)(tree);
   const launchMs = spec.deadline_mono_ms - spec.deadline_ms;
   const everyMs = run.checkpoint_ms ?? import_chunk_XM3GMG25.limits.checkpoint.default;
   const sampleMs = Math.min(run.sample_ms ?? import_chunk_XM3GMG25.limits.sample.default, everyMs);
@@ -17607,7 +17640,7 @@ function noteTrouble({ paths }, error) {
 });
 
 },
-"./kleur-QGKGKLIK.js": function (module, exports) {
+"./kleur-OMCQTRCY.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -17715,23 +17748,23 @@ function init(open, close) {
 var kleur_default = $;
 
 },
-"./main-WCY2UGTS.js": function (module, exports) {
+"./main-SYDYUL5B.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   runWorker: () => runWorker
 });
 module.exports = stdin_exports;
-var import_chunk_GFKQCZQ7 = load("./chunk-GFKQCZQ7.js");
+var import_chunk_YYH4VEJJ = load("./chunk-YYH4VEJJ.js");
 var import_chunk_HJOYLTGT = load("./chunk-HJOYLTGT.js");
-var import_chunk_MLG4AIS3 = load("./chunk-MLG4AIS3.js");
-var import_chunk_X4PEQQHW = load("./chunk-X4PEQQHW.js");
-var import_chunk_6IKWFSTR = load("./chunk-6IKWFSTR.js");
+var import_chunk_CT7JRPWG = load("./chunk-CT7JRPWG.js");
+var import_chunk_2PHT5JF7 = load("./chunk-2PHT5JF7.js");
+var import_chunk_HMDRSCGT = load("./chunk-HMDRSCGT.js");
 var import_chunk_7CH2ZGQO = load("./chunk-7CH2ZGQO.js");
 var import_chunk_I6ZRWKMO = load("./chunk-I6ZRWKMO.js");
-var import_chunk_EUNGKDXG = load("./chunk-EUNGKDXG.js");
+var import_chunk_BBQHLBRH = load("./chunk-BBQHLBRH.js");
 var import_chunk_QOWPTVFD = load("./chunk-QOWPTVFD.js");
-var import_chunk_NTYY2FGO = load("./chunk-NTYY2FGO.js");
+var import_chunk_MSKH6U7O = load("./chunk-MSKH6U7O.js");
 var import_chunk_HOAZLCPZ = load("./chunk-HOAZLCPZ.js");
 var import_chunk_356WYSYK = load("./chunk-356WYSYK.js");
 var import_chunk_LBMVFM2N = load("./chunk-LBMVFM2N.js");
@@ -17740,10 +17773,11 @@ var import_chunk_IXDV7ZVJ = load("./chunk-IXDV7ZVJ.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
 var import_chunk_OSQO4432 = load("./chunk-OSQO4432.js");
 var import_chunk_TUJMDTZA = load("./chunk-TUJMDTZA.js");
-var import_chunk_GIHDONFG = load("./chunk-GIHDONFG.js");
+var import_chunk_DI4IUC3N = load("./chunk-DI4IUC3N.js");
 var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
-var import_chunk_SBRRC2LY = load("./chunk-SBRRC2LY.js");
-var import_chunk_33JRTF6Z = load("./chunk-33JRTF6Z.js");
+var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
+var import_chunk_GWHZZS3D = load("./chunk-GWHZZS3D.js");
+var import_chunk_7LUFXQWN = load("./chunk-7LUFXQWN.js");
 var import_chunk_GANVGQKN = load("./chunk-GANVGQKN.js");
 var import_chunk_OPV5FGPX = load("./chunk-OPV5FGPX.js");
 var import_chunk_IAQSATNE = load("./chunk-IAQSATNE.js");
@@ -17770,7 +17804,7 @@ async function runWorker(root, id, log) {
   if (!root.startsWith("/") || !(0, import_chunk_IAQSATNE.isId)(id)) throw new Error("usage: _worker ROOT ID");
   let claim;
   try {
-    claim = await (0, import_chunk_GFKQCZQ7.claimJob)(root, id);
+    claim = await (0, import_chunk_YYH4VEJJ.claimJob)(root, id);
     if (claim) await Promise.race([look(claim, log), unexpected()]);
     return true;
   } catch (error) {
@@ -17779,18 +17813,18 @@ async function runWorker(root, id, log) {
     if (claim) await giveUp(claim, (0, import_chunk_NVPF5LEY.messageOf)(error));
     return false;
   } finally {
-    if (claim) (0, import_chunk_NTYY2FGO.removeCgroup)(claim.cgroup, id);
+    if (claim) (0, import_chunk_MSKH6U7O.removeCgroup)(claim.cgroup, id);
     claim?.release();
   }
 }
 async function look(claim, log) {
   switch (claim.spec.kind) {
     case "watch":
-      return (await Promise.resolve().then(() => load("./run-watch-SPKKUQLR.js"))).runWatch(claim, log);
+      return (await Promise.resolve().then(() => load("./run-watch-IHVQGGSM.js"))).runWatch(claim, log);
     case "timer":
       return (await Promise.resolve().then(() => load("./run-timer-MLTL5Z7G.js"))).runTimer(claim);
     default:
-      return (await Promise.resolve().then(() => load("./supervise-B4VRJMUT.js"))).supervise(claim);
+      return (await Promise.resolve().then(() => load("./supervise-4WDLFGF4.js"))).supervise(claim);
   }
 }
 function unexpected() {
@@ -17805,11 +17839,11 @@ async function giveUp(claim, message) {
   const failures = (0, import_chunk_OSQO4432.readEvents)(paths, 0, 1e5).events.filter((event) => event.type === "worker_failed").length;
   if (failures < import_chunk_XM3GMG25.workerFailures) return;
   const view = (0, import_chunk_IAQSATNE.inspect)(root, spec.id);
-  const tree = (0, import_chunk_NTYY2FGO.treeOf)(spec, paths, { worker: claim.self, shim: view.shim, child: view.child });
-  const ended = await (0, import_chunk_NTYY2FGO.terminate)(tree, { graceMs: import_chunk_XM3GMG25.orphanGraceMs, settleMs: import_chunk_XM3GMG25.killSettleMs });
+  const tree = (0, import_chunk_MSKH6U7O.treeOf)(spec, paths, { worker: claim.self, shim: view.shim, child: view.child });
+  const ended = await (0, import_chunk_MSKH6U7O.terminate)(tree, { graceMs: import_chunk_XM3GMG25.orphanGraceMs, settleMs: import_chunk_XM3GMG25.killSettleMs });
   const warnings = [{ code: "worker_failed", message: `the worker failed ${failures} times: ${message}` }];
   const ending = { reason: "worker_lost", exit: view.exit, tree: ended, reconciled: false, warnings };
-  await (0, import_chunk_MLG4AIS3.concludeAsked)(claim, ending, tree);
+  await (0, import_chunk_CT7JRPWG.concludeAsked)(claim, ending, tree);
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
@@ -18057,7 +18091,7 @@ function isWanted(input, version) {
 });
 
 },
-"./observe-EIFFR72C.js": function (module, exports) {
+"./observe-XU74L4RU.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -18065,17 +18099,17 @@ __export(stdin_exports, {
 });
 module.exports = stdin_exports;
 var import_chunk_DEL2I5TI = load("./chunk-DEL2I5TI.js");
-var import_chunk_MMAGDQC4 = load("./chunk-MMAGDQC4.js");
+var import_chunk_PHNNOIYT = load("./chunk-PHNNOIYT.js");
 var import_chunk_ZSNPKXTO = load("./chunk-ZSNPKXTO.js");
 var import_chunk_AE5U4VIQ = load("./chunk-AE5U4VIQ.js");
-var import_chunk_TR4KBZT3 = load("./chunk-TR4KBZT3.js");
+var import_chunk_74RZ5ALM = load("./chunk-74RZ5ALM.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
 var import_chunk_QOWPTVFD = load("./chunk-QOWPTVFD.js");
 var import_chunk_IXDV7ZVJ = load("./chunk-IXDV7ZVJ.js");
 var import_chunk_OSQO4432 = load("./chunk-OSQO4432.js");
 var import_chunk_TUJMDTZA = load("./chunk-TUJMDTZA.js");
-var import_chunk_GIHDONFG = load("./chunk-GIHDONFG.js");
-var import_chunk_SBRRC2LY = load("./chunk-SBRRC2LY.js");
+var import_chunk_DI4IUC3N = load("./chunk-DI4IUC3N.js");
+var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
 var import_chunk_IAQSATNE = load("./chunk-IAQSATNE.js");
 var import_chunk_P33TGMKS = load("./chunk-P33TGMKS.js");
 var import_chunk_BYPGP4VB = load("./chunk-BYPGP4VB.js");
@@ -18113,10 +18147,10 @@ var observe = {
     (0, import_chunk_AE5U4VIQ.checkRoot)(root.folder);
     const owner = input.text("owner") ?? import_chunk_6GPA47WF.variables.owner() ?? null;
     const id = input.words[0] === void 0 ? (0, import_chunk_DEL2I5TI.requireLatest)(root, owner, "a job to observe") : (0, import_chunk_QOWPTVFD.findJob)(root, input.words[0]);
-    const view = await (0, import_chunk_GIHDONFG.refresh)(root.folder, id);
+    const view = await (0, import_chunk_DI4IUC3N.refresh)(root.folder, id);
     return {
       code: (0, import_chunk_6PFAPK5K.exitCodeOf)(view.state.state),
-      json: (0, import_chunk_MMAGDQC4.observation)(view, { afterSeq: input.count("after-seq") ?? null, root })
+      json: (0, import_chunk_PHNNOIYT.observation)(view, { afterSeq: input.count("after-seq") ?? null, root })
     };
   }
 };
@@ -18126,16 +18160,16 @@ var observe = {
 });
 
 },
-"./pr-LG2NRIS7.js": function (module, exports) {
+"./pr-QJBRXYHC.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   pr: () => pr
 });
 module.exports = stdin_exports;
-var import_chunk_JRN3AT75 = load("./chunk-JRN3AT75.js");
-var import_chunk_NIHMW2D7 = load("./chunk-NIHMW2D7.js");
-var import_chunk_SBRRC2LY = load("./chunk-SBRRC2LY.js");
+var import_chunk_AZLFKIDR = load("./chunk-AZLFKIDR.js");
+var import_chunk_WVANEZX5 = load("./chunk-WVANEZX5.js");
+var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
 var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
 var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
 var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
@@ -18149,7 +18183,7 @@ var pr = {
   form: "[PR]",
   words: { min: 0, max: 1 },
   options: {
-    ...import_chunk_NIHMW2D7.targetOptions,
+    ...import_chunk_WVANEZX5.targetOptions,
     mergeable: { kind: "flag", help: "met as soon as it can be merged and its checks are green" },
     "no-checks-grace": {
       kind: "duration",
@@ -18165,7 +18199,7 @@ var pr = {
   examples: ["watch pr --pr 7 --for 2d", "watch pr --pr 7 --for 2d --repeat", "watch pr --pr 7 --for 2h --mergeable"],
   isRemote: true,
   read(given) {
-    const target = (0, import_chunk_NIHMW2D7.readPull)(given, "pr");
+    const target = (0, import_chunk_WVANEZX5.readPull)(given, "pr");
     const input = {
       ...target,
       mergeable: given.has("mergeable"),
@@ -18177,36 +18211,36 @@ var pr = {
   },
   async look(input, tools, cursor) {
     const wanted = input;
-    const pull = await (0, import_chunk_NIHMW2D7.findPull)(wanted, tools, cursor);
-    if ((0, import_chunk_NIHMW2D7.isFailure)(pull)) return pull;
-    const runs = await (0, import_chunk_JRN3AT75.findRuns)(pull.repo, pull.head, tools, cursor === null);
-    if ((0, import_chunk_NIHMW2D7.isFailure)(runs)) return runs;
-    return judge(wanted, pull, (0, import_chunk_JRN3AT75.judgeRollup)(pull.checks, runs.runs), tools, cursor);
+    const pull = await (0, import_chunk_WVANEZX5.findPull)(wanted, tools, cursor);
+    if ((0, import_chunk_WVANEZX5.isFailure)(pull)) return pull;
+    const runs = await (0, import_chunk_AZLFKIDR.findRuns)(pull.repo, pull.head, tools, cursor === null);
+    if ((0, import_chunk_WVANEZX5.isFailure)(runs)) return runs;
+    return judge(wanted, pull, (0, import_chunk_AZLFKIDR.judgeRollup)(pull.checks, runs.runs), tools, cursor);
   }
 };
 function judge(wanted, pull, rollup, tools, cursor) {
   const { head, state } = pull;
-  const grace = { graceMs: wanted.grace_ms, since: (0, import_chunk_NIHMW2D7.sinceOf)(cursor, head, tools.nowMs()), nowMs: tools.nowMs() };
-  const checks = (0, import_chunk_NIHMW2D7.checksWord)(rollup, grace);
-  const isGreen = checks === "passed" || wanted.allow_none && (0, import_chunk_NIHMW2D7.isNoneForGood)(checks, grace);
+  const grace = { graceMs: wanted.grace_ms, since: (0, import_chunk_WVANEZX5.sinceOf)(cursor, head, tools.nowMs()), nowMs: tools.nowMs() };
+  const checks = (0, import_chunk_WVANEZX5.checksWord)(rollup, grace);
+  const isGreen = checks === "passed" || wanted.allow_none && (0, import_chunk_WVANEZX5.isNoneForGood)(checks, grace);
   const merge = steadyMerge(pull, cursor);
   const isReady = wanted.mergeable && isGreen && merge === "mergeable";
-  const { fresh, seen } = (0, import_chunk_NIHMW2D7.compareActivity)(pull.activity, (0, import_chunk_NIHMW2D7.readSeen)(cursor), () => true);
+  const { fresh, seen } = (0, import_chunk_WVANEZX5.compareActivity)(pull.activity, (0, import_chunk_WVANEZX5.readSeen)(cursor), () => true);
   const obstacle = merge === "mergeable" ? isGreen ? "mergeable" : checks : merge;
-  const moved = (0, import_chunk_NIHMW2D7.movedFrom)(cursor, head);
+  const moved = (0, import_chunk_WVANEZX5.movedFrom)(cursor, head);
   const parts = [
     `#${pull.number} ${state}`,
     ...state === "open" ? [merge] : [],
     ...pull.decision === null ? [] : [pull.decision.replaceAll("_", " ")],
-    (0, import_chunk_NIHMW2D7.checksWords)(rollup, grace),
-    ...fresh.length > 0 ? [(0, import_chunk_NIHMW2D7.wordsOfActivity)(fresh)] : [],
-    ...moved === null ? [] : [`head moved from ${(0, import_chunk_NIHMW2D7.shortSha)(moved)}`]
+    (0, import_chunk_WVANEZX5.checksWords)(rollup, grace),
+    ...fresh.length > 0 ? [(0, import_chunk_WVANEZX5.wordsOfActivity)(fresh)] : [],
+    ...moved === null ? [] : [`head moved from ${(0, import_chunk_WVANEZX5.shortSha)(moved)}`]
   ];
   return {
     kind: "look",
     verdict: state === "merged" || state === "open" && isReady ? "met" : state === "closed" ? "failed" : "pending",
     word: state !== "open" ? state : wanted.mergeable ? obstacle : "open",
-    evidence: (0, import_chunk_NIHMW2D7.line)(`${pull.repo}${parts.join(", ")}`),
+    evidence: (0, import_chunk_WVANEZX5.line)(`${pull.repo}${parts.join(", ")}`),
     key: [state, head, merge, pull.decision, checks, rollup.signature || "-", seen.report].join(":"),
     facts: {
       repo: pull.repo,
@@ -18218,8 +18252,8 @@ function judge(wanted, pull, rollup, tools, cursor) {
       ...moved === null ? {} : { head_before: moved },
       merge: pull.merge,
       review: pull.decision,
-      ...(0, import_chunk_NIHMW2D7.checksFacts)(rollup),
-      ...fresh.length > 0 ? (0, import_chunk_NIHMW2D7.factsOfActivity)(fresh) : {}
+      ...(0, import_chunk_WVANEZX5.checksFacts)(rollup),
+      ...fresh.length > 0 ? (0, import_chunk_WVANEZX5.factsOfActivity)(fresh) : {}
     },
     cursor: { repo: pull.repo, head, since: grace.since, merge, seen },
     isSettled: state !== "open",
@@ -18240,15 +18274,15 @@ function steadyMerge({ merge, head }, cursor) {
 });
 
 },
-"./registry-5YDM6NRJ.js": function (module, exports) {
+"./registry-R5SSBXVM.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  commandNames: () => import_chunk_YGS5FSCM.commandNames,
-  loadCommand: () => import_chunk_YGS5FSCM.loadCommand
+  commandNames: () => import_chunk_DOP4UPQS.commandNames,
+  loadCommand: () => import_chunk_DOP4UPQS.loadCommand
 });
 module.exports = stdin_exports;
-var import_chunk_YGS5FSCM = load("./chunk-YGS5FSCM.js");
+var import_chunk_DOP4UPQS = load("./chunk-DOP4UPQS.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
@@ -18257,32 +18291,32 @@ var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 });
 
 },
-"./research-UQAJ3CDX.js": function (module, exports) {
+"./research-MA7U4D3H.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   research: () => research
 });
 module.exports = stdin_exports;
-var import_chunk_3NHNMVM6 = load("./chunk-3NHNMVM6.js");
-var import_chunk_GQGNY33V = load("./chunk-GQGNY33V.js");
-var import_chunk_OF4NDHXP = load("./chunk-OF4NDHXP.js");
+var import_chunk_WEV65SMD = load("./chunk-WEV65SMD.js");
+var import_chunk_OUDGB5YX = load("./chunk-OUDGB5YX.js");
+var import_chunk_LTQFGHNF = load("./chunk-LTQFGHNF.js");
 var import_chunk_QZR6RHJC = load("./chunk-QZR6RHJC.js");
-var import_chunk_FOAQWNAG = load("./chunk-FOAQWNAG.js");
-var import_chunk_PMPG3J67 = load("./chunk-PMPG3J67.js");
-var import_chunk_6JPJIOPW = load("./chunk-6JPJIOPW.js");
+var import_chunk_QTXQXENF = load("./chunk-QTXQXENF.js");
+var import_chunk_AVPZFZXF = load("./chunk-AVPZFZXF.js");
+var import_chunk_GYFVHAZ3 = load("./chunk-GYFVHAZ3.js");
 var import_chunk_SHAJIPXK = load("./chunk-SHAJIPXK.js");
 var import_chunk_ZSNPKXTO = load("./chunk-ZSNPKXTO.js");
 var import_chunk_AE5U4VIQ = load("./chunk-AE5U4VIQ.js");
-var import_chunk_TR4KBZT3 = load("./chunk-TR4KBZT3.js");
+var import_chunk_74RZ5ALM = load("./chunk-74RZ5ALM.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
 var import_chunk_I6ZRWKMO = load("./chunk-I6ZRWKMO.js");
-var import_chunk_EUNGKDXG = load("./chunk-EUNGKDXG.js");
+var import_chunk_BBQHLBRH = load("./chunk-BBQHLBRH.js");
 var import_chunk_QOWPTVFD = load("./chunk-QOWPTVFD.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
 var import_chunk_TUJMDTZA = load("./chunk-TUJMDTZA.js");
-var import_chunk_GIHDONFG = load("./chunk-GIHDONFG.js");
-var import_chunk_SBRRC2LY = load("./chunk-SBRRC2LY.js");
+var import_chunk_DI4IUC3N = load("./chunk-DI4IUC3N.js");
+var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
 var import_chunk_AT6SNV4N = load("./chunk-AT6SNV4N.js");
 var import_chunk_GANVGQKN = load("./chunk-GANVGQKN.js");
 var import_chunk_OPV5FGPX = load("./chunk-OPV5FGPX.js");
@@ -18304,7 +18338,7 @@ var import_chunk_XM3GMG25 = load("./chunk-XM3GMG25.js");
 var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
-var research = (0, import_chunk_3NHNMVM6.makeStaffVerb)({
+var research = (0, import_chunk_WEV65SMD.makeStaffVerb)({
   mode: "research",
   examples: ['research --backend gemini --prompt "Which call sites still use the old parser?"']
 });
@@ -18314,35 +18348,35 @@ var research = (0, import_chunk_3NHNMVM6.makeStaffVerb)({
 });
 
 },
-"./restart-SGV2E7DG.js": function (module, exports) {
+"./restart-AKIGR3AG.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   restart: () => restart
 });
 module.exports = stdin_exports;
-var import_chunk_MDS3X7V6 = load("./chunk-MDS3X7V6.js");
-var import_chunk_GQGNY33V = load("./chunk-GQGNY33V.js");
-var import_chunk_OF4NDHXP = load("./chunk-OF4NDHXP.js");
+var import_chunk_WGV6JSZG = load("./chunk-WGV6JSZG.js");
+var import_chunk_OUDGB5YX = load("./chunk-OUDGB5YX.js");
+var import_chunk_LTQFGHNF = load("./chunk-LTQFGHNF.js");
 var import_chunk_QZR6RHJC = load("./chunk-QZR6RHJC.js");
-var import_chunk_PMPG3J67 = load("./chunk-PMPG3J67.js");
-var import_chunk_6JPJIOPW = load("./chunk-6JPJIOPW.js");
+var import_chunk_AVPZFZXF = load("./chunk-AVPZFZXF.js");
+var import_chunk_GYFVHAZ3 = load("./chunk-GYFVHAZ3.js");
 var import_chunk_SHAJIPXK = load("./chunk-SHAJIPXK.js");
 var import_chunk_ZSNPKXTO = load("./chunk-ZSNPKXTO.js");
 var import_chunk_AE5U4VIQ = load("./chunk-AE5U4VIQ.js");
-var import_chunk_TR4KBZT3 = load("./chunk-TR4KBZT3.js");
+var import_chunk_74RZ5ALM = load("./chunk-74RZ5ALM.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
 var import_chunk_7CH2ZGQO = load("./chunk-7CH2ZGQO.js");
 var import_chunk_I6ZRWKMO = load("./chunk-I6ZRWKMO.js");
-var import_chunk_EUNGKDXG = load("./chunk-EUNGKDXG.js");
+var import_chunk_BBQHLBRH = load("./chunk-BBQHLBRH.js");
 var import_chunk_QOWPTVFD = load("./chunk-QOWPTVFD.js");
 var import_chunk_ZYF5CZ25 = load("./chunk-ZYF5CZ25.js");
 var import_chunk_IXDV7ZVJ = load("./chunk-IXDV7ZVJ.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
 var import_chunk_OSQO4432 = load("./chunk-OSQO4432.js");
 var import_chunk_TUJMDTZA = load("./chunk-TUJMDTZA.js");
-var import_chunk_GIHDONFG = load("./chunk-GIHDONFG.js");
-var import_chunk_SBRRC2LY = load("./chunk-SBRRC2LY.js");
+var import_chunk_DI4IUC3N = load("./chunk-DI4IUC3N.js");
+var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
 var import_chunk_AT6SNV4N = load("./chunk-AT6SNV4N.js");
 var import_chunk_GANVGQKN = load("./chunk-GANVGQKN.js");
 var import_chunk_OPV5FGPX = load("./chunk-OPV5FGPX.js");
@@ -18393,13 +18427,13 @@ var restart = {
   async run(context, input) {
     const root = context.root(input);
     (0, import_chunk_AE5U4VIQ.checkRoot)(root.folder);
-    const words = (0, import_chunk_6JPJIOPW.onceWords)("restart", input, null, null);
-    const repeated = await (0, import_chunk_6JPJIOPW.repeatedLaunch)(context, input, words, false);
+    const words = (0, import_chunk_GYFVHAZ3.onceWords)("restart", input, null, null);
+    const repeated = await (0, import_chunk_GYFVHAZ3.repeatedLaunch)(context, input, words, false);
     if (repeated) return repeated;
     const id = (0, import_chunk_QOWPTVFD.requireWholeId)(root, input.words[0]);
-    const view = await (0, import_chunk_GIHDONFG.refresh)(root.folder, id);
-    const spec = (0, import_chunk_MDS3X7V6.requireSpec)(root, id);
-    await (0, import_chunk_MDS3X7V6.requireGenuine)(spec);
+    const view = await (0, import_chunk_DI4IUC3N.refresh)(root.folder, id);
+    const spec = (0, import_chunk_WGV6JSZG.requireSpec)(root, id);
+    await (0, import_chunk_WGV6JSZG.requireGenuine)(spec);
     if (!(0, import_chunk_IAQSATNE.isEnded)(view.state))
       throw new import_chunk_NVPF5LEY.FaultError(
         "busy",
@@ -18413,24 +18447,24 @@ var restart = {
 function againRun(context, input, spec, root, words) {
   for (const name of ["backend", "model", "profile"])
     if (input.has(name)) throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take --${name} for a ${spec.kind} job: it is for staff`);
-  (0, import_chunk_MDS3X7V6.requireFolder)(spec, "restart", root.option);
+  (0, import_chunk_WGV6JSZG.requireFolder)(spec, "restart", root.option);
   const run = spec.run;
   if (!run) throw new import_chunk_NVPF5LEY.FaultError("preflight", `cannot restart job ${spec.id}: a ${spec.kind} job has no command`);
-  const program = (0, import_chunk_PMPG3J67.requireProgram)(run.argv[0], spec.cwd);
-  return (0, import_chunk_6JPJIOPW.launchAndTell)(context, input, {
+  const program = (0, import_chunk_AVPZFZXF.requireProgram)(run.argv[0], spec.cwd);
+  return (0, import_chunk_GYFVHAZ3.launchAndTell)(context, input, {
     kind: "run",
     verb: "run",
-    ...(0, import_chunk_6JPJIOPW.launchWords)(input),
+    ...(0, import_chunk_GYFVHAZ3.launchWords)(input),
     cwd: spec.cwd,
     deadlineMs: input.durationOrDefault("timeout"),
     killGraceMs: spec.kill_grace_ms,
     maxOutputBytes: spec.max_output_bytes,
     firstOutputMs: spec.first_output_ms,
     stallMs: spec.stall_ms,
-    lineage: (0, import_chunk_MDS3X7V6.lineageOf)(spec, "restart"),
+    lineage: (0, import_chunk_WGV6JSZG.lineageOf)(spec, "restart"),
     onStall: spec.on_stall ?? null,
     // What must be new or changed is so against what is there now.
-    run: { ...run, ...(0, import_chunk_PMPG3J67.freshPaths)(run), program },
+    run: { ...run, ...(0, import_chunk_AVPZFZXF.freshPaths)(run), program },
     staff: null,
     words
   });
@@ -18444,23 +18478,23 @@ async function againTimer(context, input, spec, earlier, words) {
       `cannot restart job ${spec.id}: it was armed for the instant ${earlier.due_at}, which does not come again`,
       "arm a new one with: timer at INSTANT, or timer in DELAY"
     );
-  const { launchTimer } = await Promise.resolve().then(() => load("./timer-VIP5AUP3.js"));
+  const { launchTimer } = await Promise.resolve().then(() => load("./timer-UNZOBFEN.js"));
   const timer = { ...earlier, due_at: (0, import_chunk_Y5L6GQDB.isoOf)((0, import_chunk_Y5L6GQDB.nowMs)() + earlier.delay_ms) };
-  return launchTimer(context, input, { timer, lineage: (0, import_chunk_MDS3X7V6.lineageOf)(spec, "restart"), words });
+  return launchTimer(context, input, { timer, lineage: (0, import_chunk_WGV6JSZG.lineageOf)(spec, "restart"), words });
 }
 function again(context, input, spec, root, words) {
   const staff = spec.staff;
   if (!staff) throw new import_chunk_NVPF5LEY.FaultError("preflight", `cannot restart job ${spec.id}: it has no task`);
-  const cwd = spec.worktree ? originOf(spec, spec.worktree) : (0, import_chunk_MDS3X7V6.requireFolder)(spec, "restart", root.option);
+  const cwd = spec.worktree ? originOf(spec, spec.worktree) : (0, import_chunk_WGV6JSZG.requireFolder)(spec, "restart", root.option);
   const before = staff.custom?.name ?? staff.backend;
   const isElsewhere = input.has("backend") && input.text("backend") !== before;
-  const part = (0, import_chunk_OF4NDHXP.makeStaffPart)({
+  const part = (0, import_chunk_LTQFGHNF.makeStaffPart)({
     mode: staff.mode,
     stateRoot: root.folder,
     backend: input.text("backend") ?? before,
     // A model's name belongs to its CLI.
     model: input.text("model") ?? (isElsewhere ? null : staff.model),
-    profile: (0, import_chunk_GQGNY33V.askedProfile)(input),
+    profile: (0, import_chunk_OUDGB5YX.askedProfile)(input),
     earlierProfile: staff.profile,
     prompt: staff.prompt,
     resume: null,
@@ -18469,11 +18503,11 @@ function again(context, input, spec, root, words) {
   if (part.brief) part.historical = (0, import_chunk_7CH2ZGQO.historicalOf)((0, import_chunk_P33TGMKS.jobPaths)(root.folder, spec.id)) ?? staff.historical ?? null;
   if (staff.schema) part.schema = true;
   if (staff.base) part.base = staff.base;
-  return (0, import_chunk_GQGNY33V.launchStaff)(context, input, {
+  return (0, import_chunk_OUDGB5YX.launchStaff)(context, input, {
     verb: spec.verb,
     staff: part,
     cwd,
-    lineage: (0, import_chunk_MDS3X7V6.lineageOf)(spec, "restart"),
+    lineage: (0, import_chunk_WGV6JSZG.lineageOf)(spec, "restart"),
     isSynchronous: spec.verb === "ask" && !input.has("id-only"),
     worktree: spec.worktree ? "new" : null,
     words,
@@ -18490,7 +18524,7 @@ function originOf(spec, worktree) {
 }
 function staffLimit(input) {
   const text = input.text("timeout");
-  return text === void 0 ? import_chunk_XM3GMG25.limits.staffTimeout.default : (0, import_chunk_SBRRC2LY.parseDuration)(text, "--timeout", import_chunk_XM3GMG25.limits.staffTimeout);
+  return text === void 0 ? import_chunk_XM3GMG25.limits.staffTimeout.default : (0, import_chunk_UNGYPAP3.parseDuration)(text, "--timeout", import_chunk_XM3GMG25.limits.staffTimeout);
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
@@ -18498,7 +18532,7 @@ function staffLimit(input) {
 });
 
 },
-"./result-T6O23SSF.js": function (module, exports) {
+"./result-V2NNVIJM.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -18506,11 +18540,11 @@ __export(stdin_exports, {
 });
 module.exports = stdin_exports;
 var import_chunk_DEL2I5TI = load("./chunk-DEL2I5TI.js");
-var import_chunk_B67ETKAR = load("./chunk-B67ETKAR.js");
-var import_chunk_MMAGDQC4 = load("./chunk-MMAGDQC4.js");
+var import_chunk_ISFOAVN2 = load("./chunk-ISFOAVN2.js");
+var import_chunk_PHNNOIYT = load("./chunk-PHNNOIYT.js");
 var import_chunk_ZSNPKXTO = load("./chunk-ZSNPKXTO.js");
 var import_chunk_AE5U4VIQ = load("./chunk-AE5U4VIQ.js");
-var import_chunk_TR4KBZT3 = load("./chunk-TR4KBZT3.js");
+var import_chunk_74RZ5ALM = load("./chunk-74RZ5ALM.js");
 var import_chunk_PL5KOFET = load("./chunk-PL5KOFET.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
 var import_chunk_QOWPTVFD = load("./chunk-QOWPTVFD.js");
@@ -18522,9 +18556,9 @@ var import_chunk_IXDV7ZVJ = load("./chunk-IXDV7ZVJ.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
 var import_chunk_OSQO4432 = load("./chunk-OSQO4432.js");
 var import_chunk_TUJMDTZA = load("./chunk-TUJMDTZA.js");
-var import_chunk_GIHDONFG = load("./chunk-GIHDONFG.js");
+var import_chunk_DI4IUC3N = load("./chunk-DI4IUC3N.js");
 var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
-var import_chunk_SBRRC2LY = load("./chunk-SBRRC2LY.js");
+var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
 var import_chunk_IAQSATNE = load("./chunk-IAQSATNE.js");
 var import_chunk_P33TGMKS = load("./chunk-P33TGMKS.js");
 var import_chunk_BYPGP4VB = load("./chunk-BYPGP4VB.js");
@@ -18559,18 +18593,18 @@ var result = {
     const owner = input.text("owner") ?? import_chunk_6GPA47WF.variables.owner() ?? null;
     const isFinished = (id2) => (0, import_chunk_IAQSATNE.isEnded)((0, import_chunk_IAQSATNE.inspect)(root.folder, id2).state);
     const id = input.words[0] === void 0 ? (0, import_chunk_DEL2I5TI.requireLatest)(root, owner, "a finished job", isFinished) : (0, import_chunk_QOWPTVFD.findJob)(root, input.words[0]);
-    const view = await (0, import_chunk_GIHDONFG.refresh)(root.folder, id, true);
+    const view = await (0, import_chunk_DI4IUC3N.refresh)(root.folder, id, true);
     if (!(0, import_chunk_IAQSATNE.isEnded)(view.state)) {
       const wait = import_chunk_TUJMDTZA.nextCommands.wait(id, root.option);
-      if (input.has("json")) return { code: import_chunk_6PFAPK5K.exitCodes.pending, json: (0, import_chunk_MMAGDQC4.observation)(view, { afterSeq: null, root }) };
+      if (input.has("json")) return { code: import_chunk_6PFAPK5K.exitCodes.pending, json: (0, import_chunk_PHNNOIYT.observation)(view, { afterSeq: null, root }) };
       return {
         code: import_chunk_6PFAPK5K.exitCodes.pending,
         notes: [`${id}: ${view.state.state}, there is no result yet; wait for it with:`, wait]
       };
     }
     const afterPrint = () => (0, import_chunk_PL5KOFET.noteCollected)(view, "result");
-    const reply = (0, import_chunk_B67ETKAR.tellEnded)(context, view);
-    return input.has("json") ? { code: reply.code, json: (0, import_chunk_B67ETKAR.endedDocument)(view), afterPrint } : { ...reply, afterPrint };
+    const reply = (0, import_chunk_ISFOAVN2.tellEnded)(context, view);
+    return input.has("json") ? { code: reply.code, json: (0, import_chunk_ISFOAVN2.endedDocument)(view), afterPrint } : { ...reply, afterPrint };
   }
 };
 // Annotate the CommonJS export names for ESM import in node:
@@ -18579,32 +18613,103 @@ var result = {
 });
 
 },
-"./review-4MGDHCKC.js": function (module, exports) {
+"./review-7RFR5HJM.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   review: () => review
 });
 module.exports = stdin_exports;
-var import_chunk_3NHNMVM6 = load("./chunk-3NHNMVM6.js");
-var import_chunk_GQGNY33V = load("./chunk-GQGNY33V.js");
-var import_chunk_OF4NDHXP = load("./chunk-OF4NDHXP.js");
+var import_chunk_WVANEZX5 = load("./chunk-WVANEZX5.js");
+var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
+var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
+var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
+var import_chunk_6GPA47WF = load("./chunk-6GPA47WF.js");
+var import_chunk_XM3GMG25 = load("./chunk-XM3GMG25.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
+var review = {
+  id: "review",
+  summary: "a new review, approval or comment on a pull request on GitHub (through gh)",
+  form: "[PR]",
+  words: { min: 0, max: 1 },
+  options: {
+    ...import_chunk_WVANEZX5.targetOptions,
+    by: { kind: "list", value: "LOGIN", help: "only what this account does (may be repeated)" }
+  },
+  examples: ["watch review --pr 7 --for 2d", "watch review OWNER/REPO#7 --for 7d --repeat"],
+  isRemote: true,
+  read(given) {
+    const target = (0, import_chunk_WVANEZX5.readPull)(given, "review");
+    const by = given.texts("by").map((login) => login.replace(/^@/, "").toLowerCase());
+    const who = by.length === 0 ? "" : ` by ${by.join(", ")}`;
+    return { input: { ...target, by }, words: `reviews and comments${who} on ${target.repo ?? ""}#${target.pr}` };
+  },
+  async look(input, tools, cursor) {
+    const pr = Number(input.pr);
+    const repo = typeof input.repo === "string" ? input.repo : null;
+    const by = Array.isArray(input.by) ? input.by : [];
+    const pull = await (0, import_chunk_WVANEZX5.findPull)({ repo, pr }, tools, cursor);
+    if ((0, import_chunk_WVANEZX5.isFailure)(pull)) return pull;
+    const isWanted = ({ actor }) => by.length === 0 || by.some((login) => actor.toLowerCase().replace(/\[bot\]$/, "") === login.replace(/\[bot\]$/, ""));
+    const { fresh, seen } = (0, import_chunk_WVANEZX5.compareActivity)(pull.activity, (0, import_chunk_WVANEZX5.readSeen)(cursor), isWanted);
+    const { state } = pull;
+    const isNew = fresh.length > 0;
+    const ended = state === "open" ? "" : `, ${state}`;
+    const said = isNew ? (0, import_chunk_WVANEZX5.wordsOfActivity)(fresh) : `${seen.ids.length} seen, nothing new`;
+    return {
+      kind: "look",
+      verdict: isNew || state === "merged" ? "met" : state === "closed" ? "failed" : "pending",
+      word: isNew ? "new-activity" : state === "open" ? "armed" : state,
+      evidence: (0, import_chunk_WVANEZX5.line)(`${pull.repo}#${pr}: ${said}${ended}`),
+      // What was told stays told until there is something newer.
+      key: `${state}:${seen.report}`,
+      facts: {
+        repo: pull.repo,
+        pr,
+        url: pull.url,
+        state,
+        review: pull.decision,
+        seen: seen.ids.length,
+        ...isNew ? (0, import_chunk_WVANEZX5.factsOfActivity)(fresh) : {}
+      },
+      cursor: { repo: pull.repo, seen },
+      isSettled: state !== "open"
+    };
+  }
+};
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  review
+});
+
+},
+"./review-HSNWSPHC.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  review: () => review
+});
+module.exports = stdin_exports;
+var import_chunk_WEV65SMD = load("./chunk-WEV65SMD.js");
+var import_chunk_OUDGB5YX = load("./chunk-OUDGB5YX.js");
+var import_chunk_LTQFGHNF = load("./chunk-LTQFGHNF.js");
 var import_chunk_QZR6RHJC = load("./chunk-QZR6RHJC.js");
-var import_chunk_FOAQWNAG = load("./chunk-FOAQWNAG.js");
-var import_chunk_PMPG3J67 = load("./chunk-PMPG3J67.js");
-var import_chunk_6JPJIOPW = load("./chunk-6JPJIOPW.js");
+var import_chunk_QTXQXENF = load("./chunk-QTXQXENF.js");
+var import_chunk_AVPZFZXF = load("./chunk-AVPZFZXF.js");
+var import_chunk_GYFVHAZ3 = load("./chunk-GYFVHAZ3.js");
 var import_chunk_SHAJIPXK = load("./chunk-SHAJIPXK.js");
 var import_chunk_ZSNPKXTO = load("./chunk-ZSNPKXTO.js");
 var import_chunk_AE5U4VIQ = load("./chunk-AE5U4VIQ.js");
-var import_chunk_TR4KBZT3 = load("./chunk-TR4KBZT3.js");
+var import_chunk_74RZ5ALM = load("./chunk-74RZ5ALM.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
 var import_chunk_I6ZRWKMO = load("./chunk-I6ZRWKMO.js");
-var import_chunk_EUNGKDXG = load("./chunk-EUNGKDXG.js");
+var import_chunk_BBQHLBRH = load("./chunk-BBQHLBRH.js");
 var import_chunk_QOWPTVFD = load("./chunk-QOWPTVFD.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
 var import_chunk_TUJMDTZA = load("./chunk-TUJMDTZA.js");
-var import_chunk_GIHDONFG = load("./chunk-GIHDONFG.js");
-var import_chunk_SBRRC2LY = load("./chunk-SBRRC2LY.js");
+var import_chunk_DI4IUC3N = load("./chunk-DI4IUC3N.js");
+var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
 var import_chunk_AT6SNV4N = load("./chunk-AT6SNV4N.js");
 var import_chunk_GANVGQKN = load("./chunk-GANVGQKN.js");
 var import_chunk_OPV5FGPX = load("./chunk-OPV5FGPX.js");
@@ -18626,7 +18731,7 @@ var import_chunk_XM3GMG25 = load("./chunk-XM3GMG25.js");
 var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
-var review = (0, import_chunk_3NHNMVM6.makeStaffVerb)({
+var review = (0, import_chunk_WEV65SMD.makeStaffVerb)({
   mode: "review",
   options: {
     base: {
@@ -18647,95 +18752,24 @@ var review = (0, import_chunk_3NHNMVM6.makeStaffVerb)({
 });
 
 },
-"./review-UO3H3V4M.js": function (module, exports) {
+"./run-6IXE7LXK.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  review: () => review
+  folderOf: () => import_chunk_QTXQXENF.folderOf,
+  run: () => import_chunk_QTXQXENF.run
 });
 module.exports = stdin_exports;
-var import_chunk_NIHMW2D7 = load("./chunk-NIHMW2D7.js");
-var import_chunk_SBRRC2LY = load("./chunk-SBRRC2LY.js");
-var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
-var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
-var import_chunk_6GPA47WF = load("./chunk-6GPA47WF.js");
-var import_chunk_XM3GMG25 = load("./chunk-XM3GMG25.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
-var review = {
-  id: "review",
-  summary: "a new review, approval or comment on a pull request on GitHub (through gh)",
-  form: "[PR]",
-  words: { min: 0, max: 1 },
-  options: {
-    ...import_chunk_NIHMW2D7.targetOptions,
-    by: { kind: "list", value: "LOGIN", help: "only what this account does (may be repeated)" }
-  },
-  examples: ["watch review --pr 7 --for 2d", "watch review OWNER/REPO#7 --for 7d --repeat"],
-  isRemote: true,
-  read(given) {
-    const target = (0, import_chunk_NIHMW2D7.readPull)(given, "review");
-    const by = given.texts("by").map((login) => login.replace(/^@/, "").toLowerCase());
-    const who = by.length === 0 ? "" : ` by ${by.join(", ")}`;
-    return { input: { ...target, by }, words: `reviews and comments${who} on ${target.repo ?? ""}#${target.pr}` };
-  },
-  async look(input, tools, cursor) {
-    const pr = Number(input.pr);
-    const repo = typeof input.repo === "string" ? input.repo : null;
-    const by = Array.isArray(input.by) ? input.by : [];
-    const pull = await (0, import_chunk_NIHMW2D7.findPull)({ repo, pr }, tools, cursor);
-    if ((0, import_chunk_NIHMW2D7.isFailure)(pull)) return pull;
-    const isWanted = ({ actor }) => by.length === 0 || by.some((login) => actor.toLowerCase().replace(/\[bot\]$/, "") === login.replace(/\[bot\]$/, ""));
-    const { fresh, seen } = (0, import_chunk_NIHMW2D7.compareActivity)(pull.activity, (0, import_chunk_NIHMW2D7.readSeen)(cursor), isWanted);
-    const { state } = pull;
-    const isNew = fresh.length > 0;
-    const ended = state === "open" ? "" : `, ${state}`;
-    const said = isNew ? (0, import_chunk_NIHMW2D7.wordsOfActivity)(fresh) : `${seen.ids.length} seen, nothing new`;
-    return {
-      kind: "look",
-      verdict: isNew || state === "merged" ? "met" : state === "closed" ? "failed" : "pending",
-      word: isNew ? "new-activity" : state === "open" ? "armed" : state,
-      evidence: (0, import_chunk_NIHMW2D7.line)(`${pull.repo}#${pr}: ${said}${ended}`),
-      // What was told stays told until there is something newer.
-      key: `${state}:${seen.report}`,
-      facts: {
-        repo: pull.repo,
-        pr,
-        url: pull.url,
-        state,
-        review: pull.decision,
-        seen: seen.ids.length,
-        ...isNew ? (0, import_chunk_NIHMW2D7.factsOfActivity)(fresh) : {}
-      },
-      cursor: { repo: pull.repo, seen },
-      isSettled: state !== "open"
-    };
-  }
-};
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  review
-});
-
-},
-"./run-FO74NTZF.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  folderOf: () => import_chunk_FOAQWNAG.folderOf,
-  run: () => import_chunk_FOAQWNAG.run
-});
-module.exports = stdin_exports;
-var import_chunk_FOAQWNAG = load("./chunk-FOAQWNAG.js");
-var import_chunk_PMPG3J67 = load("./chunk-PMPG3J67.js");
-var import_chunk_6JPJIOPW = load("./chunk-6JPJIOPW.js");
+var import_chunk_QTXQXENF = load("./chunk-QTXQXENF.js");
+var import_chunk_AVPZFZXF = load("./chunk-AVPZFZXF.js");
+var import_chunk_GYFVHAZ3 = load("./chunk-GYFVHAZ3.js");
 var import_chunk_SHAJIPXK = load("./chunk-SHAJIPXK.js");
 var import_chunk_ZSNPKXTO = load("./chunk-ZSNPKXTO.js");
 var import_chunk_AE5U4VIQ = load("./chunk-AE5U4VIQ.js");
-var import_chunk_TR4KBZT3 = load("./chunk-TR4KBZT3.js");
+var import_chunk_74RZ5ALM = load("./chunk-74RZ5ALM.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
 var import_chunk_TUJMDTZA = load("./chunk-TUJMDTZA.js");
-var import_chunk_SBRRC2LY = load("./chunk-SBRRC2LY.js");
+var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
 var import_chunk_AT6SNV4N = load("./chunk-AT6SNV4N.js");
 var import_chunk_GANVGQKN = load("./chunk-GANVGQKN.js");
 var import_chunk_OPV5FGPX = load("./chunk-OPV5FGPX.js");
@@ -18779,27 +18813,27 @@ async function runTimer(claim) {
 });
 
 },
-"./run-watch-SPKKUQLR.js": function (module, exports) {
+"./run-watch-IHVQGGSM.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   runWatch: () => runWatch
 });
 module.exports = stdin_exports;
-var import_chunk_T23P7BXQ = load("./chunk-T23P7BXQ.js");
+var import_chunk_6CYNCRK3 = load("./chunk-6CYNCRK3.js");
 var import_chunk_77A67ACL = load("./chunk-77A67ACL.js");
-var import_chunk_GFKQCZQ7 = load("./chunk-GFKQCZQ7.js");
-var import_chunk_5NF25LVR = load("./chunk-5NF25LVR.js");
+var import_chunk_YYH4VEJJ = load("./chunk-YYH4VEJJ.js");
+var import_chunk_ZVJ45WN2 = load("./chunk-ZVJ45WN2.js");
 var import_chunk_BNC242JP = load("./chunk-BNC242JP.js");
 var import_chunk_HJOYLTGT = load("./chunk-HJOYLTGT.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_X4PEQQHW = load("./chunk-X4PEQQHW.js");
-var import_chunk_6IKWFSTR = load("./chunk-6IKWFSTR.js");
+var import_chunk_2PHT5JF7 = load("./chunk-2PHT5JF7.js");
+var import_chunk_HMDRSCGT = load("./chunk-HMDRSCGT.js");
 var import_chunk_7CH2ZGQO = load("./chunk-7CH2ZGQO.js");
 var import_chunk_I6ZRWKMO = load("./chunk-I6ZRWKMO.js");
-var import_chunk_EUNGKDXG = load("./chunk-EUNGKDXG.js");
+var import_chunk_BBQHLBRH = load("./chunk-BBQHLBRH.js");
 var import_chunk_QOWPTVFD = load("./chunk-QOWPTVFD.js");
-var import_chunk_NTYY2FGO = load("./chunk-NTYY2FGO.js");
+var import_chunk_MSKH6U7O = load("./chunk-MSKH6U7O.js");
 var import_chunk_HOAZLCPZ = load("./chunk-HOAZLCPZ.js");
 var import_chunk_356WYSYK = load("./chunk-356WYSYK.js");
 var import_chunk_LBMVFM2N = load("./chunk-LBMVFM2N.js");
@@ -18808,9 +18842,10 @@ var import_chunk_IXDV7ZVJ = load("./chunk-IXDV7ZVJ.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
 var import_chunk_OSQO4432 = load("./chunk-OSQO4432.js");
 var import_chunk_TUJMDTZA = load("./chunk-TUJMDTZA.js");
-var import_chunk_GIHDONFG = load("./chunk-GIHDONFG.js");
+var import_chunk_DI4IUC3N = load("./chunk-DI4IUC3N.js");
 var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
-var import_chunk_SBRRC2LY = load("./chunk-SBRRC2LY.js");
+var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
+var import_chunk_7LUFXQWN = load("./chunk-7LUFXQWN.js");
 var import_chunk_GANVGQKN = load("./chunk-GANVGQKN.js");
 var import_chunk_OPV5FGPX = load("./chunk-OPV5FGPX.js");
 var import_chunk_IAQSATNE = load("./chunk-IAQSATNE.js");
@@ -19024,7 +19059,7 @@ async function runWatch(claim, log) {
   const watching = new Watching(claim, part, log);
   watching.begin();
   if (claim.generation > 1) await watching.sweep(import_chunk_XM3GMG25.toolGraceMs);
-  const kind = await (0, import_chunk_T23P7BXQ.loadWatch)(part.condition);
+  const kind = await (0, import_chunk_6CYNCRK3.loadWatch)(part.condition);
   const end = kind ? await watching.untilEnd(kind) : { reason: "watch_error", detail: `this release knows no condition ${part.condition}` };
   await watching.finish(end);
 }
@@ -19076,7 +19111,7 @@ var Watching = class {
     const stopEarly = this.early(kind, signal, nap.wake);
     try {
       const begun = (0, import_chunk_Y5L6GQDB.monotonicMs)();
-      const answer = await (0, import_chunk_5NF25LVR.attempt)(kind, part.input, this.memory.cursor, {
+      const answer = await (0, import_chunk_ZVJ45WN2.attempt)(kind, part.input, this.memory.cursor, {
         place: this.place(),
         attemptMs: part.attempt_ms,
         signal,
@@ -19101,7 +19136,7 @@ var Watching = class {
       return kind.early(
         this.part.input,
         wake,
-        (0, import_chunk_5NF25LVR.makeTools)(this.place(), () => this.part.attempt_ms, signal)
+        (0, import_chunk_ZVJ45WN2.makeTools)(this.place(), () => this.part.attempt_ms, signal)
       );
     } catch (error) {
       this.log(`cannot be woken early: ${String(error)}
@@ -19155,7 +19190,7 @@ var Watching = class {
       else if ((0, import_chunk_BYPGP4VB.readCancel)(paths)) stop("canceled");
     };
     const lease = setInterval(() => {
-      (0, import_chunk_GFKQCZQ7.renewLease)(paths);
+      (0, import_chunk_YYH4VEJJ.renewLease)(paths);
       look();
     }, import_chunk_XM3GMG25.leaseMs);
     process.on("SIGURG", look);
@@ -19169,7 +19204,7 @@ var Watching = class {
   async sweep(graceMs) {
     if (!this.memory.hasRun) return nothing;
     const { paths, spec, self } = this.claim;
-    return (0, import_chunk_NTYY2FGO.terminate)((0, import_chunk_NTYY2FGO.treeOf)(spec, paths, { worker: self, shim: null, child: null }), {
+    return (0, import_chunk_MSKH6U7O.terminate)((0, import_chunk_MSKH6U7O.treeOf)(spec, paths, { worker: self, shim: null, child: null }), {
       graceMs,
       settleMs: import_chunk_XM3GMG25.killSettleMs
     });
@@ -19182,7 +19217,7 @@ var Watching = class {
       progress.note("cancel_requested", { request: (0, import_chunk_BYPGP4VB.readCancel)(claim.paths) ?? null });
       progress.step("stop_asked", "stopping", { reason }, this.standing());
     } else progress.change(this.standing());
-    (0, import_chunk_X4PEQQHW.conclude)(claim, {
+    (0, import_chunk_2PHT5JF7.conclude)(claim, {
       reason,
       exit: void 0,
       tree,
@@ -19201,21 +19236,21 @@ function toldText(told, last) {
 });
 
 },
-"./settle-IEA4CZCU.js": function (module, exports) {
+"./settle-5NJJCVOA.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   settleJob: () => settleJob
 });
 module.exports = stdin_exports;
-var import_chunk_MLG4AIS3 = load("./chunk-MLG4AIS3.js");
-var import_chunk_X4PEQQHW = load("./chunk-X4PEQQHW.js");
-var import_chunk_6IKWFSTR = load("./chunk-6IKWFSTR.js");
+var import_chunk_CT7JRPWG = load("./chunk-CT7JRPWG.js");
+var import_chunk_2PHT5JF7 = load("./chunk-2PHT5JF7.js");
+var import_chunk_HMDRSCGT = load("./chunk-HMDRSCGT.js");
 var import_chunk_7CH2ZGQO = load("./chunk-7CH2ZGQO.js");
 var import_chunk_I6ZRWKMO = load("./chunk-I6ZRWKMO.js");
-var import_chunk_EUNGKDXG = load("./chunk-EUNGKDXG.js");
+var import_chunk_BBQHLBRH = load("./chunk-BBQHLBRH.js");
 var import_chunk_QOWPTVFD = load("./chunk-QOWPTVFD.js");
-var import_chunk_NTYY2FGO = load("./chunk-NTYY2FGO.js");
+var import_chunk_MSKH6U7O = load("./chunk-MSKH6U7O.js");
 var import_chunk_HOAZLCPZ = load("./chunk-HOAZLCPZ.js");
 var import_chunk_356WYSYK = load("./chunk-356WYSYK.js");
 var import_chunk_LBMVFM2N = load("./chunk-LBMVFM2N.js");
@@ -19224,10 +19259,11 @@ var import_chunk_IXDV7ZVJ = load("./chunk-IXDV7ZVJ.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
 var import_chunk_OSQO4432 = load("./chunk-OSQO4432.js");
 var import_chunk_TUJMDTZA = load("./chunk-TUJMDTZA.js");
-var import_chunk_GIHDONFG = load("./chunk-GIHDONFG.js");
+var import_chunk_DI4IUC3N = load("./chunk-DI4IUC3N.js");
 var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
-var import_chunk_SBRRC2LY = load("./chunk-SBRRC2LY.js");
-var import_chunk_33JRTF6Z = load("./chunk-33JRTF6Z.js");
+var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
+var import_chunk_GWHZZS3D = load("./chunk-GWHZZS3D.js");
+var import_chunk_7LUFXQWN = load("./chunk-7LUFXQWN.js");
 var import_chunk_GANVGQKN = load("./chunk-GANVGQKN.js");
 var import_chunk_XUPJR4FO = load("./chunk-XUPJR4FO.js");
 var import_chunk_OPV5FGPX = load("./chunk-OPV5FGPX.js");
@@ -19252,9 +19288,9 @@ var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 function concludeTimer(job, reconciled) {
-  if ((0, import_chunk_X4PEQQHW.finishStored)(job)) return;
+  if ((0, import_chunk_2PHT5JF7.finishStored)(job)) return;
   const tree = { step: "none", ended: [], survivors: [] };
-  (0, import_chunk_X4PEQQHW.conclude)(job, { reason: reasonOf(job), exit: void 0, tree, reconciled });
+  (0, import_chunk_2PHT5JF7.conclude)(job, { reason: reasonOf(job), exit: void 0, tree, reconciled });
 }
 function reasonOf({ paths, spec }) {
   const due = Date.parse(spec.timer?.due_at ?? "");
@@ -19292,15 +19328,15 @@ async function settle(view) {
   const condition = (0, import_chunk_IAQSATNE.conditionOf)(view);
   if (!view.spec) return;
   if (view.spec.timer) return concludeTimer({ paths: view.paths, spec: view.spec }, true);
-  if ((0, import_chunk_X4PEQQHW.finishStored)({ paths: view.paths, spec: view.spec })) {
-    (0, import_chunk_NTYY2FGO.removeCgroup)(view.worker?.cgroup ?? (0, import_chunk_NTYY2FGO.findCgroup)(view.id), view.id);
+  if ((0, import_chunk_2PHT5JF7.finishStored)({ paths: view.paths, spec: view.spec })) {
+    (0, import_chunk_MSKH6U7O.removeCgroup)(view.worker?.cgroup ?? (0, import_chunk_MSKH6U7O.findCgroup)(view.id), view.id);
     return;
   }
-  const tree = (0, import_chunk_NTYY2FGO.treeOf)(view.spec, view.paths, { worker: null, shim: view.shim, child: view.child });
+  const tree = (0, import_chunk_MSKH6U7O.treeOf)(view.spec, view.paths, { worker: null, shim: view.shim, child: view.child });
   const isOver = condition === "over" && view.reason === void 0 && view.spec.run?.keep_children;
-  const ended = isOver ? nothing : await (0, import_chunk_NTYY2FGO.terminate)(tree, { graceMs: condition === "over" ? import_chunk_XM3GMG25.drainMs : import_chunk_XM3GMG25.orphanGraceMs, settleMs: import_chunk_XM3GMG25.killSettleMs });
-  (0, import_chunk_NTYY2FGO.removeCgroup)(view.worker?.cgroup ?? (0, import_chunk_NTYY2FGO.findCgroup)(view.id), view.id);
-  await (0, import_chunk_MLG4AIS3.concludeAsked)(
+  const ended = isOver ? nothing : await (0, import_chunk_MSKH6U7O.terminate)(tree, { graceMs: condition === "over" ? import_chunk_XM3GMG25.drainMs : import_chunk_XM3GMG25.orphanGraceMs, settleMs: import_chunk_XM3GMG25.killSettleMs });
+  (0, import_chunk_MSKH6U7O.removeCgroup)(view.worker?.cgroup ?? (0, import_chunk_MSKH6U7O.findCgroup)(view.id), view.id);
+  await (0, import_chunk_CT7JRPWG.concludeAsked)(
     { paths: view.paths, spec: view.spec },
     { reason: settledReason(view, condition), exit: view.exit, tree: ended, reconciled: true, detail: detailOf(view) },
     tree
@@ -19308,7 +19344,7 @@ async function settle(view) {
 }
 var nothing = { step: "none", ended: [], survivors: [] };
 function settledReason(view, condition) {
-  const told = (0, import_chunk_6IKWFSTR.parseReason)(view.reason);
+  const told = (0, import_chunk_HMDRSCGT.parseReason)(view.reason);
   if (told) return told;
   if (condition === "over") return "exited";
   if (view.cancel) return "canceled";
@@ -19340,24 +19376,24 @@ function isOutOfReach(error) {
 });
 
 },
-"./setup-WGKD3U76.js": function (module, exports) {
+"./setup-3JHVML7Q.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   setup: () => setup
 });
 module.exports = stdin_exports;
-var import_chunk_UEGIAQBB = load("./chunk-UEGIAQBB.js");
+var import_chunk_4KBSMOXV = load("./chunk-4KBSMOXV.js");
 var import_chunk_XFBNWBRB = load("./chunk-XFBNWBRB.js");
-var import_chunk_OF4NDHXP = load("./chunk-OF4NDHXP.js");
+var import_chunk_LTQFGHNF = load("./chunk-LTQFGHNF.js");
 var import_chunk_ZSNPKXTO = load("./chunk-ZSNPKXTO.js");
 var import_chunk_AE5U4VIQ = load("./chunk-AE5U4VIQ.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_EUNGKDXG = load("./chunk-EUNGKDXG.js");
+var import_chunk_BBQHLBRH = load("./chunk-BBQHLBRH.js");
 var import_chunk_QOWPTVFD = load("./chunk-QOWPTVFD.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
 var import_chunk_TUJMDTZA = load("./chunk-TUJMDTZA.js");
-var import_chunk_GIHDONFG = load("./chunk-GIHDONFG.js");
+var import_chunk_DI4IUC3N = load("./chunk-DI4IUC3N.js");
 var import_chunk_GANVGQKN = load("./chunk-GANVGQKN.js");
 var import_chunk_OPV5FGPX = load("./chunk-OPV5FGPX.js");
 var import_chunk_IAQSATNE = load("./chunk-IAQSATNE.js");
@@ -19394,7 +19430,7 @@ function addReadRules(text, folder) {
 }
 function parse(text) {
   try {
-    return (0, import_chunk_EUNGKDXG.parseSettings)(text);
+    return (0, import_chunk_BBQHLBRH.parseSettings)(text);
   } catch {
     throw new Error("it is no JSON object");
   }
@@ -19407,7 +19443,7 @@ function planStateEdit(root, now, choices, user) {
   const edit = {
     file,
     before: (0, import_chunk_527JQF7V.readText)(file) ?? null,
-    after: (0, import_chunk_OF4NDHXP.narrowingText)({ restrict, default_backend }),
+    after: (0, import_chunk_LTQFGHNF.narrowingText)({ restrict, default_backend }),
     followsLink: false,
     isState: true
   };
@@ -19418,12 +19454,12 @@ function planStateEdit(root, now, choices, user) {
 }
 function withEffect(change, wanted, user) {
   const mode = import_chunk_W7HED5VZ.modeIds.find((id) => change.startsWith(`default_backend.${id}: `));
-  const own = mode && (0, import_chunk_OF4NDHXP.defaultBackend)(mode, user, import_chunk_OF4NDHXP.noNarrowing)?.name;
+  const own = mode && (0, import_chunk_LTQFGHNF.defaultBackend)(mode, user, import_chunk_LTQFGHNF.noNarrowing)?.name;
   if (mode === void 0 || own === void 0 || wanted[mode] === void 0 || wanted[mode] === own) return change;
   return `${change} (has no effect here: your config says ${own})`;
 }
 function planUserEdit(now, choices) {
-  const file = (0, import_chunk_OF4NDHXP.userConfigFile)();
+  const file = (0, import_chunk_LTQFGHNF.userConfigFile)();
   if (file === void 0)
     throw new import_chunk_NVPF5LEY.FaultError("preflight", "cannot find your config folder: neither HOME nor XDG_CONFIG_HOME is set");
   const before = (0, import_chunk_527JQF7V.readText)(file) ?? null;
@@ -19438,7 +19474,7 @@ function planUserEdit(now, choices) {
     if (value === void 0 || Object.keys(value).length === 0) delete all[key];
     else all[key] = value;
   }
-  import_chunk_OF4NDHXP.userConfig.parse(all);
+  import_chunk_LTQFGHNF.userConfig.parse(all);
   const after = `${JSON.stringify(all, null, 2)}
 `;
   return asEdit({ file, before, after, followsLink: false, isState: false }, [
@@ -19448,14 +19484,14 @@ function planUserEdit(now, choices) {
   ]);
 }
 function planReadRules(folder) {
-  const policy = (0, import_chunk_EUNGKDXG.findBackend)("agy")?.policy;
+  const policy = (0, import_chunk_BBQHLBRH.findBackend)("agy")?.policy;
   const home = import_chunk_6GPA47WF.variables.home();
   if (!policy) throw new Error("there is no backend agy with settings");
   if (home === void 0) throw new import_chunk_NVPF5LEY.FaultError("preflight", "cannot find the settings of agy: HOME is not set");
   const file = import_node_path.default.join(home, policy.file);
   const refused = (why) => new import_chunk_NVPF5LEY.FaultError("preflight", `cannot change the settings ${file}: ${why}`);
   if (!(0, import_chunk_SWRACBME.isFolder)(import_node_path.default.dirname(file))) throw refused("agy was never started here; start it once and sign in");
-  const read = (0, import_chunk_OF4NDHXP.readSettings)(file);
+  const read = (0, import_chunk_LTQFGHNF.readSettings)(file);
   if ("fault" in read) throw refused(`they ${read.fault}`);
   let made;
   try {
@@ -19469,7 +19505,7 @@ function planReadRules(folder) {
 }
 async function applyEdits(root, edits) {
   const stamp = (0, import_chunk_Y5L6GQDB.isoNow)().replace(/[-:]|\.\d+/g, "");
-  const write = () => (0, import_chunk_EUNGKDXG.applyAll)(edits, stamp);
+  const write = () => (0, import_chunk_BBQHLBRH.applyAll)(edits, stamp);
   if (!edits.some((edit) => edit.isState)) return write();
   (0, import_chunk_AE5U4VIQ.ensureRoot)(root.folder);
   return (0, import_chunk_GANVGQKN.withLock)((0, import_chunk_P33TGMKS.rootPaths)(root.folder).lock, write);
@@ -19497,7 +19533,7 @@ function modeRows(surveys, config, narrowing) {
   const installed = surveys.filter((one) => !one.custom && one.program !== null);
   const single = installed.length === 1 ? installed[0]?.backend : void 0;
   return Object.values(import_chunk_W7HED5VZ.modes).map(({ id, profile }) => {
-    const chosen = (0, import_chunk_OF4NDHXP.defaultBackend)(id, config, narrowing);
+    const chosen = (0, import_chunk_LTQFGHNF.defaultBackend)(id, config, narrowing);
     const lists = { user: config.restrict ?? [], state: narrowing.restrict };
     const by = ["user", "state"].find((one) => lists[one].includes(id)) ?? null;
     const restrictions = Object.values(lists).map((restrict) => ({ restrict, file: "" }));
@@ -19507,7 +19543,7 @@ function modeRows(surveys, config, narrowing) {
       backend,
       backend_from: chosen?.from ?? (single === void 0 ? null : "only_installed"),
       usable: backend === null ? null : surveys.find((one) => one.backend === backend)?.usable ?? false,
-      profile: (0, import_chunk_OF4NDHXP.narrowProfile)(id, { asked: void 0, fallback: profile }, restrictions),
+      profile: (0, import_chunk_LTQFGHNF.narrowProfile)(id, { asked: void 0, fallback: profile }, restrictions),
       restricted_by: by
     };
   });
@@ -19617,14 +19653,14 @@ var setup = {
   ],
   async run(context, input) {
     const root = context.root(input);
-    const config = (0, import_chunk_OF4NDHXP.readUserConfig)();
-    const known = (0, import_chunk_OF4NDHXP.knownBackends)(config);
+    const config = (0, import_chunk_LTQFGHNF.readUserConfig)();
+    const known = (0, import_chunk_LTQFGHNF.knownBackends)(config);
     const only = input.text("backend");
     if (only !== void 0 && !known.includes(only)) throw unknownBackend("--backend", only, known);
     const choices = { restrict: restrictOf(input), defaults: defaultsOf(input, known) };
     checkTogether(input, choices);
     (0, import_chunk_AE5U4VIQ.checkRoot)(root.folder);
-    const narrowing = (0, import_chunk_OF4NDHXP.readNarrowing)(root.folder, known);
+    const narrowing = (0, import_chunk_LTQFGHNF.readNarrowing)(root.folder, known);
     const edits = [
       ...input.has("user") ? planUserEdit(config, choices) : planStateEdit(root, narrowing, choices, config),
       ...input.has("allow-reads") ? planReadRules((0, import_chunk_57BTWB2J.findWorktree)(context.cwd) ?? context.cwd) : []
@@ -19632,8 +19668,8 @@ var setup = {
     const isApplied = input.has("apply");
     const copies = isApplied ? await applyEdits(root, edits) : [];
     const isChanged = isApplied && edits.length > 0;
-    const now = isChanged ? { config: (0, import_chunk_OF4NDHXP.readUserConfig)(), narrowing: (0, import_chunk_OF4NDHXP.readNarrowing)(root.folder, known) } : { config, narrowing };
-    const surveys = (0, import_chunk_UEGIAQBB.surveyBackends)(now.config, context.cwd);
+    const now = isChanged ? { config: (0, import_chunk_LTQFGHNF.readUserConfig)(), narrowing: (0, import_chunk_LTQFGHNF.readNarrowing)(root.folder, known) } : { config, narrowing };
+    const surveys = (0, import_chunk_4KBSMOXV.surveyBackends)(now.config, context.cwd);
     const page = {
       surveys: surveys.filter(({ backend }) => only === void 0 || backend === only),
       modes: modeRows(surveys, now.config, now.narrowing),
@@ -19711,32 +19747,32 @@ var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 });
 
 },
-"./staffer-Q4D5LURN.js": function (module, exports) {
+"./staffer-HY7LGRKK.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   staffer: () => staffer
 });
 module.exports = stdin_exports;
-var import_chunk_3NHNMVM6 = load("./chunk-3NHNMVM6.js");
-var import_chunk_GQGNY33V = load("./chunk-GQGNY33V.js");
-var import_chunk_OF4NDHXP = load("./chunk-OF4NDHXP.js");
+var import_chunk_WEV65SMD = load("./chunk-WEV65SMD.js");
+var import_chunk_OUDGB5YX = load("./chunk-OUDGB5YX.js");
+var import_chunk_LTQFGHNF = load("./chunk-LTQFGHNF.js");
 var import_chunk_QZR6RHJC = load("./chunk-QZR6RHJC.js");
-var import_chunk_FOAQWNAG = load("./chunk-FOAQWNAG.js");
-var import_chunk_PMPG3J67 = load("./chunk-PMPG3J67.js");
-var import_chunk_6JPJIOPW = load("./chunk-6JPJIOPW.js");
+var import_chunk_QTXQXENF = load("./chunk-QTXQXENF.js");
+var import_chunk_AVPZFZXF = load("./chunk-AVPZFZXF.js");
+var import_chunk_GYFVHAZ3 = load("./chunk-GYFVHAZ3.js");
 var import_chunk_SHAJIPXK = load("./chunk-SHAJIPXK.js");
 var import_chunk_ZSNPKXTO = load("./chunk-ZSNPKXTO.js");
 var import_chunk_AE5U4VIQ = load("./chunk-AE5U4VIQ.js");
-var import_chunk_TR4KBZT3 = load("./chunk-TR4KBZT3.js");
+var import_chunk_74RZ5ALM = load("./chunk-74RZ5ALM.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
 var import_chunk_I6ZRWKMO = load("./chunk-I6ZRWKMO.js");
-var import_chunk_EUNGKDXG = load("./chunk-EUNGKDXG.js");
+var import_chunk_BBQHLBRH = load("./chunk-BBQHLBRH.js");
 var import_chunk_QOWPTVFD = load("./chunk-QOWPTVFD.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
 var import_chunk_TUJMDTZA = load("./chunk-TUJMDTZA.js");
-var import_chunk_GIHDONFG = load("./chunk-GIHDONFG.js");
-var import_chunk_SBRRC2LY = load("./chunk-SBRRC2LY.js");
+var import_chunk_DI4IUC3N = load("./chunk-DI4IUC3N.js");
+var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
 var import_chunk_AT6SNV4N = load("./chunk-AT6SNV4N.js");
 var import_chunk_GANVGQKN = load("./chunk-GANVGQKN.js");
 var import_chunk_OPV5FGPX = load("./chunk-OPV5FGPX.js");
@@ -19758,7 +19794,7 @@ var import_chunk_XM3GMG25 = load("./chunk-XM3GMG25.js");
 var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
-var staffer = (0, import_chunk_3NHNMVM6.makeStaffVerb)({
+var staffer = (0, import_chunk_WEV65SMD.makeStaffVerb)({
   mode: "staffer",
   examples: [
     'staffer --backend codex --prompt "Fix the failing test in src/parse.ts"',
@@ -19771,25 +19807,25 @@ var staffer = (0, import_chunk_3NHNMVM6.makeStaffVerb)({
 });
 
 },
-"./status-VFRH5AHI.js": function (module, exports) {
+"./status-YEERLDUO.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   status: () => status
 });
 module.exports = stdin_exports;
-var import_chunk_MMAGDQC4 = load("./chunk-MMAGDQC4.js");
+var import_chunk_PHNNOIYT = load("./chunk-PHNNOIYT.js");
 var import_chunk_ZSNPKXTO = load("./chunk-ZSNPKXTO.js");
 var import_chunk_AE5U4VIQ = load("./chunk-AE5U4VIQ.js");
-var import_chunk_TR4KBZT3 = load("./chunk-TR4KBZT3.js");
+var import_chunk_74RZ5ALM = load("./chunk-74RZ5ALM.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
 var import_chunk_QOWPTVFD = load("./chunk-QOWPTVFD.js");
 var import_chunk_LBMVFM2N = load("./chunk-LBMVFM2N.js");
 var import_chunk_IXDV7ZVJ = load("./chunk-IXDV7ZVJ.js");
 var import_chunk_OSQO4432 = load("./chunk-OSQO4432.js");
 var import_chunk_TUJMDTZA = load("./chunk-TUJMDTZA.js");
-var import_chunk_GIHDONFG = load("./chunk-GIHDONFG.js");
-var import_chunk_SBRRC2LY = load("./chunk-SBRRC2LY.js");
+var import_chunk_DI4IUC3N = load("./chunk-DI4IUC3N.js");
+var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
 var import_chunk_IAQSATNE = load("./chunk-IAQSATNE.js");
 var import_chunk_P33TGMKS = load("./chunk-P33TGMKS.js");
 var import_chunk_BYPGP4VB = load("./chunk-BYPGP4VB.js");
@@ -19822,7 +19858,7 @@ async function listViews(root, options) {
   return views.filter((view) => isWanted(view.spec, options.owner)).sort((a, b) => Number((0, import_chunk_IAQSATNE.isEnded)(a.state)) - Number((0, import_chunk_IAQSATNE.isEnded)(b.state)) || (0, import_chunk_IAQSATNE.compareIds)(b.id, a.id));
 }
 async function look(root, id) {
-  for (const how of [import_chunk_GIHDONFG.refresh, import_chunk_IAQSATNE.inspect]) {
+  for (const how of [import_chunk_DI4IUC3N.refresh, import_chunk_IAQSATNE.inspect]) {
     try {
       return [await how(root, id)];
     } catch {
@@ -19835,7 +19871,7 @@ function isWanted(spec, owner) {
 }
 async function makePaint(isOn) {
   if (!isOn) return (_state, text) => text;
-  const { default: kleur } = await Promise.resolve().then(() => load("./kleur-QGKGKLIK.js"));
+  const { default: kleur } = await Promise.resolve().then(() => load("./kleur-OMCQTRCY.js"));
   kleur.enabled = true;
   return (state, text) => {
     if (state === "done") return kleur.green(text);
@@ -19880,8 +19916,8 @@ async function tableOf(views, look2) {
   return lines.map((line, index) => paint(line, views[index - 1], color)).join("\n");
 }
 function rowOf(view) {
-  const { health } = (0, import_chunk_MMAGDQC4.healthOf)(view, (0, import_chunk_IAQSATNE.conditionOf)(view));
-  const { backend, profile, model } = (0, import_chunk_MMAGDQC4.staffFacts)(view.spec);
+  const { health } = (0, import_chunk_PHNNOIYT.healthOf)(view, (0, import_chunk_IAQSATNE.conditionOf)(view));
+  const { backend, profile, model } = (0, import_chunk_PHNNOIYT.staffFacts)(view.spec);
   const word = health === "attention" && !(0, import_chunk_IAQSATNE.isEnded)(view.state) ? `${view.state.state}!` : view.state.state;
   const cells = [word, timeOf(view), endedOf(view) ?? "-", ownerOf(view)];
   return [view.id, ...cells, ...[backend, profile, model].map((cell) => (0, import_chunk_LXK2ZILE.excerpt)(cell ?? "-", 24)), whatOf(view)];
@@ -19890,10 +19926,10 @@ function paint(line, view, color) {
   return view ? line.replace(` ${view.state.state}`, (word) => color(view.state.state, word)) : line;
 }
 function timeOf({ state }) {
-  return (0, import_chunk_SBRRC2LY.formatDuration)(state.duration_ms ?? Math.max(0, (0, import_chunk_Y5L6GQDB.nowMs)() - Date.parse(state.created_at)));
+  return (0, import_chunk_UNGYPAP3.formatDuration)(state.duration_ms ?? Math.max(0, (0, import_chunk_Y5L6GQDB.nowMs)() - Date.parse(state.created_at)));
 }
 function endedOf({ state }) {
-  return (0, import_chunk_IAQSATNE.isEnded)(state) && state.ended_at !== null ? `${(0, import_chunk_SBRRC2LY.formatAge)((0, import_chunk_Y5L6GQDB.nowMs)() - Date.parse(state.ended_at))} ago` : null;
+  return (0, import_chunk_IAQSATNE.isEnded)(state) && state.ended_at !== null ? `${(0, import_chunk_UNGYPAP3.formatAge)((0, import_chunk_Y5L6GQDB.nowMs)() - Date.parse(state.ended_at))} ago` : null;
 }
 function ownerOf(view) {
   return (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)(view.spec?.owner ?? "-"), 16);
@@ -19910,7 +19946,7 @@ function pageOf(view, root) {
 }
 function factsOf(view, root) {
   const { state, spec } = view;
-  const seen = (0, import_chunk_MMAGDQC4.observation)(view, { afterSeq: null, root });
+  const seen = (0, import_chunk_PHNNOIYT.observation)(view, { afterSeq: null, root });
   const ended = endedOf(view);
   const lines = [
     ["id", view.id],
@@ -19921,7 +19957,7 @@ function factsOf(view, root) {
     ["time", `${timeOf(view)}${ended === null ? "" : `, ended ${ended}`}`],
     ["owner", spec?.owner ? ownerOf(view) : null],
     ["backend", agentOf(view)],
-    ["due", spec?.timer ? (0, import_chunk_TR4KBZT3.dueWords)(spec.timer) : null],
+    ["due", spec?.timer ? (0, import_chunk_74RZ5ALM.dueWords)(spec.timer) : null],
     ["slot", spec?.timer?.slot ? (0, import_chunk_LXK2ZILE.plainText)(spec.timer.slot) : null],
     ["what", whatOf(view)],
     ["folder", spec?.cwd ? (0, import_chunk_LXK2ZILE.plainText)(spec.cwd) : null],
@@ -19932,7 +19968,7 @@ function factsOf(view, root) {
   return lines.filter(([, value]) => value !== null).map(([name, value]) => `${`${name}:`.padEnd(14)}${value}`).join("\n");
 }
 function agentOf({ spec }) {
-  const { backend, profile, model } = (0, import_chunk_MMAGDQC4.staffFacts)(spec);
+  const { backend, profile, model } = (0, import_chunk_PHNNOIYT.staffFacts)(spec);
   if (backend === null) return null;
   return [backend, `profile ${profile}`, ...model === null ? [] : [`model ${model}`]].join(", ");
 }
@@ -19944,7 +19980,7 @@ function saidLast(view) {
   return [...liveLines(view), ...tails(paths.error)];
 }
 function liveLines(view) {
-  const { tools, text } = (0, import_chunk_MMAGDQC4.progressOf)(view);
+  const { tools, text } = (0, import_chunk_PHNNOIYT.progressOf)(view);
   const calls = Array.isArray(tools) ? tools.map(callLine).filter((line) => line !== null) : [];
   return [calls.join("\n"), typeof text === "string" ? (0, import_chunk_LXK2ZILE.plainText)(text).trim() : ""];
 }
@@ -19974,8 +20010,8 @@ var status = {
     const root = context.root(input);
     const isThere = (0, import_chunk_AE5U4VIQ.checkRoot)(root.folder);
     if (input.words[0] !== void 0) {
-      const view = await (0, import_chunk_GIHDONFG.refresh)(root.folder, (0, import_chunk_QOWPTVFD.findJob)(root, input.words[0]));
-      return input.has("json") ? { code: (0, import_chunk_6PFAPK5K.exitCodeOf)(view.state.state), json: (0, import_chunk_MMAGDQC4.observation)(view, { afterSeq: null, root }) } : { code: (0, import_chunk_6PFAPK5K.exitCodeOf)(view.state.state), out: pageOf(view, root) };
+      const view = await (0, import_chunk_DI4IUC3N.refresh)(root.folder, (0, import_chunk_QOWPTVFD.findJob)(root, input.words[0]));
+      return input.has("json") ? { code: (0, import_chunk_6PFAPK5K.exitCodeOf)(view.state.state), json: (0, import_chunk_PHNNOIYT.observation)(view, { afterSeq: null, root }) } : { code: (0, import_chunk_6PFAPK5K.exitCodeOf)(view.state.state), out: pageOf(view, root) };
     }
     const views = isThere ? await listViews(root.folder, { recent: input.count("recent") ?? 10, owner: input.text("owner") ?? null }) : [];
     if (input.has("json"))
@@ -19995,9 +20031,9 @@ function rowDocument(view) {
     verb: spec?.verb ?? null,
     owner: spec?.owner ? (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)(spec.owner), 200) : null,
     label: spec?.label ? (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)(spec.label), 200) : null,
-    ...(0, import_chunk_MMAGDQC4.staffFacts)(spec),
+    ...(0, import_chunk_PHNNOIYT.staffFacts)(spec),
     state: state.state,
-    ...(0, import_chunk_MMAGDQC4.healthOf)(view, (0, import_chunk_IAQSATNE.conditionOf)(view)),
+    ...(0, import_chunk_PHNNOIYT.healthOf)(view, (0, import_chunk_IAQSATNE.conditionOf)(view)),
     created_at: state.created_at,
     ended_at: state.ended_at,
     duration_ms: state.duration_ms,
@@ -20012,7 +20048,7 @@ function rowDocument(view) {
 });
 
 },
-"./supervise-B4VRJMUT.js": function (module, exports) {
+"./supervise-4WDLFGF4.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -20022,17 +20058,17 @@ module.exports = stdin_exports;
 var import_chunk_QZR6RHJC = load("./chunk-QZR6RHJC.js");
 var import_chunk_QNAIMAEG = load("./chunk-QNAIMAEG.js");
 var import_chunk_77A67ACL = load("./chunk-77A67ACL.js");
-var import_chunk_GFKQCZQ7 = load("./chunk-GFKQCZQ7.js");
+var import_chunk_YYH4VEJJ = load("./chunk-YYH4VEJJ.js");
 var import_chunk_HJOYLTGT = load("./chunk-HJOYLTGT.js");
 var import_chunk_FNP5XAIJ = load("./chunk-FNP5XAIJ.js");
-var import_chunk_MLG4AIS3 = load("./chunk-MLG4AIS3.js");
-var import_chunk_X4PEQQHW = load("./chunk-X4PEQQHW.js");
-var import_chunk_6IKWFSTR = load("./chunk-6IKWFSTR.js");
+var import_chunk_CT7JRPWG = load("./chunk-CT7JRPWG.js");
+var import_chunk_2PHT5JF7 = load("./chunk-2PHT5JF7.js");
+var import_chunk_HMDRSCGT = load("./chunk-HMDRSCGT.js");
 var import_chunk_7CH2ZGQO = load("./chunk-7CH2ZGQO.js");
 var import_chunk_I6ZRWKMO = load("./chunk-I6ZRWKMO.js");
-var import_chunk_EUNGKDXG = load("./chunk-EUNGKDXG.js");
+var import_chunk_BBQHLBRH = load("./chunk-BBQHLBRH.js");
 var import_chunk_QOWPTVFD = load("./chunk-QOWPTVFD.js");
-var import_chunk_NTYY2FGO = load("./chunk-NTYY2FGO.js");
+var import_chunk_MSKH6U7O = load("./chunk-MSKH6U7O.js");
 var import_chunk_HOAZLCPZ = load("./chunk-HOAZLCPZ.js");
 var import_chunk_356WYSYK = load("./chunk-356WYSYK.js");
 var import_chunk_LBMVFM2N = load("./chunk-LBMVFM2N.js");
@@ -20041,10 +20077,11 @@ var import_chunk_IXDV7ZVJ = load("./chunk-IXDV7ZVJ.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
 var import_chunk_OSQO4432 = load("./chunk-OSQO4432.js");
 var import_chunk_TUJMDTZA = load("./chunk-TUJMDTZA.js");
-var import_chunk_GIHDONFG = load("./chunk-GIHDONFG.js");
+var import_chunk_DI4IUC3N = load("./chunk-DI4IUC3N.js");
 var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
-var import_chunk_SBRRC2LY = load("./chunk-SBRRC2LY.js");
-var import_chunk_33JRTF6Z = load("./chunk-33JRTF6Z.js");
+var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
+var import_chunk_GWHZZS3D = load("./chunk-GWHZZS3D.js");
+var import_chunk_7LUFXQWN = load("./chunk-7LUFXQWN.js");
 var import_chunk_GANVGQKN = load("./chunk-GANVGQKN.js");
 var import_chunk_OPV5FGPX = load("./chunk-OPV5FGPX.js");
 var import_chunk_IAQSATNE = load("./chunk-IAQSATNE.js");
@@ -20070,10 +20107,10 @@ var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 var import_node_child_process = require("node:child_process");
 function followAgent(claim, progress) {
   const { spec, paths } = claim;
-  const backend = (0, import_chunk_6IKWFSTR.backendOf)(spec);
+  const backend = (0, import_chunk_HMDRSCGT.backendOf)(spec);
   if (!spec.staff || !backend) return void 0;
   const { staff } = spec;
-  const reading = (0, import_chunk_EUNGKDXG.makeReading)();
+  const reading = (0, import_chunk_BBQHLBRH.makeReading)();
   let isFinalTold = false;
   const told = lastToolTold(claim);
   const ended = new Set();
@@ -20097,8 +20134,8 @@ function followAgent(claim, progress) {
   return {
     reading,
     sink: {
-      stdout: (line) => (0, import_chunk_6IKWFSTR.readSafely)(reading, () => backend.read(line, reading, (0, import_chunk_Y5L6GQDB.isoNow)())),
-      stderr: (line) => (0, import_chunk_6IKWFSTR.readSafely)(reading, () => backend.readError?.(line, reading, (0, import_chunk_Y5L6GQDB.isoNow)()))
+      stdout: (line) => (0, import_chunk_HMDRSCGT.readSafely)(reading, () => backend.read(line, reading, (0, import_chunk_Y5L6GQDB.isoNow)())),
+      stderr: (line) => (0, import_chunk_HMDRSCGT.readSafely)(reading, () => backend.readError?.(line, reading, (0, import_chunk_Y5L6GQDB.isoNow)()))
     },
     update
   };
@@ -20449,7 +20486,7 @@ var Stream = class {
   cap;
   size = 0;
   offset = 0;
-  lines = new import_chunk_6IKWFSTR.LineSplitter();
+  lines = new import_chunk_HMDRSCGT.LineSplitter();
   sink;
   constructor(file, capBytes, sink) {
     this.file = file;
@@ -20552,7 +20589,7 @@ function planChild(root, spec, paths, brief) {
       conversationId: null
     };
   }
-  const backend = (0, import_chunk_6IKWFSTR.backendOf)(spec);
+  const backend = (0, import_chunk_HMDRSCGT.backendOf)(spec);
   if (!spec.staff || !backend) throw new Error(`cannot start job ${spec.id}: unknown backend ${spec.staff?.backend}`);
   const plan = backend.plan({ ...staffRequest(root, spec, paths), prompt: brief });
   if (plan.promptBy === "stdin") (0, import_chunk_527JQF7V.writeFile)(paths.prompt, plan.stdin);
@@ -20564,7 +20601,7 @@ function planChild(root, spec, paths, brief) {
     environment: (0, import_chunk_6GPA47WF.childEnvironment)({
       ...own,
       add: plan.environment,
-      remove: [...(0, import_chunk_EUNGKDXG.hostMarkers)(), ...import_chunk_LCEM6ZMH.repositoryVariables, ...plan.remove]
+      remove: [...(0, import_chunk_BBQHLBRH.hostMarkers)(), ...import_chunk_LCEM6ZMH.repositoryVariables, ...plan.remove]
     }),
     input: plan.promptBy === "stdin" ? paths.prompt : "/dev/null",
     conversationId: plan.conversationId
@@ -20608,7 +20645,7 @@ function makeBrief(spec, facts) {
     list("Rules", [...mode.rules, ...commonRules(spec, facts)]),
     list("Your final message", [...mode.form, ...answerRules])
   ];
-  if (staff.schema) parts.push(import_chunk_6IKWFSTR.findingsForm);
+  if (staff.schema) parts.push(import_chunk_HMDRSCGT.findingsForm);
   return `${parts.filter((part) => part !== "").join("\n\n")}
 `;
 }
@@ -20691,7 +20728,7 @@ function makeTicker(claim, tick) {
   };
 }
 function keepLease(claim) {
-  const lease = setInterval(() => (0, import_chunk_GFKQCZQ7.renewLease)(claim.paths), import_chunk_XM3GMG25.leaseMs);
+  const lease = setInterval(() => (0, import_chunk_YYH4VEJJ.renewLease)(claim.paths), import_chunk_XM3GMG25.leaseMs);
   return () => clearInterval(lease);
 }
 function makeDueLook(claim, follower, agent, stalled) {
@@ -20716,7 +20753,7 @@ function makeDueLook(claim, follower, agent, stalled) {
 }
 function claimReason(claim, reason) {
   const { paths } = claim;
-  if ((0, import_chunk_BYPGP4VB.readExit)(paths)) return (0, import_chunk_6IKWFSTR.parseReason)((0, import_chunk_BYPGP4VB.readReason)(paths));
+  if ((0, import_chunk_BYPGP4VB.readExit)(paths)) return (0, import_chunk_HMDRSCGT.parseReason)((0, import_chunk_BYPGP4VB.readReason)(paths));
   let isOurs = false;
   try {
     isOurs = (0, import_chunk_527JQF7V.createFile)(paths.reason, `${reason}
@@ -20724,7 +20761,7 @@ function claimReason(claim, reason) {
   } catch {
     return reason;
   }
-  if (!isOurs) return (0, import_chunk_6IKWFSTR.parseReason)((0, import_chunk_BYPGP4VB.readReason)(paths)) ?? reason;
+  if (!isOurs) return (0, import_chunk_HMDRSCGT.parseReason)((0, import_chunk_BYPGP4VB.readReason)(paths)) ?? reason;
   if (!(0, import_chunk_BYPGP4VB.readExit)(paths)) return reason;
   (0, import_chunk_527JQF7V.removeFile)(paths.reason);
   return void 0;
@@ -20734,8 +20771,8 @@ async function untilEnd(claim, progress, child, follower, agent) {
   const releases = [];
   try {
     return await new Promise((resolve) => {
-      void child.ended.then(() => resolve({ reason: (0, import_chunk_6IKWFSTR.parseReason)((0, import_chunk_BYPGP4VB.readReason)(paths)) ?? "exited" }));
-      const told = (0, import_chunk_BYPGP4VB.readExit)(paths) ? void 0 : (0, import_chunk_6IKWFSTR.parseReason)((0, import_chunk_BYPGP4VB.readReason)(paths));
+      void child.ended.then(() => resolve({ reason: (0, import_chunk_HMDRSCGT.parseReason)((0, import_chunk_BYPGP4VB.readReason)(paths)) ?? "exited" }));
+      const told = (0, import_chunk_BYPGP4VB.readExit)(paths) ? void 0 : (0, import_chunk_HMDRSCGT.parseReason)((0, import_chunk_BYPGP4VB.readReason)(paths));
       if (told !== void 0) resolve({ reason: told });
       let hasStopped = false;
       const stop = (wanted, detail) => {
@@ -20765,7 +20802,7 @@ function startJudging(claim, progress, child) {
   let judging;
   let isOver = false;
   if (run)
-    void Promise.resolve().then(() => load("./judging-V5ZLUM22.js")).then((loaded) => {
+    void Promise.resolve().then(() => load("./judging-PO62SQEW.js")).then((loaded) => {
       if (!isOver) judging = loaded.startJudging(claim, progress, child, run);
     });
   return {
@@ -20779,7 +20816,7 @@ function startJudging(claim, progress, child) {
 function tellNewNeighbours({ root, paths, spec }, progress) {
   if (!spec.staff) return;
   const { warnings } = progress.state;
-  const fresh = (0, import_chunk_EUNGKDXG.neighbourWarnings)(root, paths).filter(
+  const fresh = (0, import_chunk_BBQHLBRH.neighbourWarnings)(root, paths).filter(
     (one) => !warnings.some((known) => known.message === one.message)
   );
   if (fresh.length > 0) progress.note("two_writers", { warnings: fresh }, { warnings: [...warnings, ...fresh] });
@@ -20822,8 +20859,8 @@ async function end(claim, progress, parts) {
   const { child, before, follower, agent, due } = parts;
   const { reason, detail } = due;
   if (reason === "state_vanished") {
-    await (0, import_chunk_NTYY2FGO.terminate)((0, import_chunk_NTYY2FGO.treeOf)(spec, paths, { worker: claim.self, ...child }), stopTimes(claim));
-    (0, import_chunk_NTYY2FGO.removeCgroup)(claim.cgroup, spec.id);
+    await (0, import_chunk_MSKH6U7O.terminate)((0, import_chunk_MSKH6U7O.treeOf)(spec, paths, { worker: claim.self, ...child }), stopTimes(claim));
+    (0, import_chunk_MSKH6U7O.removeCgroup)(claim.cgroup, spec.id);
     return;
   }
   const ended = reason === "exited" ? nothing : await stopTree(claim, child, progress, { reason, detail });
@@ -20831,7 +20868,7 @@ async function end(claim, progress, parts) {
   const omitted = await follower.end();
   agent?.update();
   progress.flush();
-  (0, import_chunk_NTYY2FGO.removeCgroup)(claim.cgroup, spec.id);
+  (0, import_chunk_MSKH6U7O.removeCgroup)(claim.cgroup, spec.id);
   const exit = (0, import_chunk_BYPGP4VB.readExit)(paths);
   const ending = {
     detail,
@@ -20844,7 +20881,7 @@ async function end(claim, progress, parts) {
     before,
     warnings: progress.state.warnings
   };
-  await (0, import_chunk_MLG4AIS3.concludeAsked)(claim, ending, (0, import_chunk_NTYY2FGO.treeOf)(spec, paths, { worker: claim.self, ...child }));
+  await (0, import_chunk_CT7JRPWG.concludeAsked)(claim, ending, (0, import_chunk_MSKH6U7O.treeOf)(spec, paths, { worker: claim.self, ...child }));
 }
 function reasonNotToStart({ paths, spec }) {
   if ((0, import_chunk_BYPGP4VB.readCancel)(paths)) return "canceled";
@@ -20852,7 +20889,7 @@ function reasonNotToStart({ paths, spec }) {
 }
 async function endUnstarted(claim, reason, detail) {
   const ending = { reason, exit: void 0, tree: nothing, reconciled: false };
-  await (0, import_chunk_MLG4AIS3.concludeAsked)(claim, detail === void 0 ? ending : { ...ending, detail }, null);
+  await (0, import_chunk_CT7JRPWG.concludeAsked)(claim, detail === void 0 ? ending : { ...ending, detail }, null);
 }
 async function tryStart(claim, progress) {
   try {
@@ -20881,7 +20918,7 @@ async function stopTree(claim, child, progress, due) {
   const { reason, detail } = due;
   if (reason === "canceled") progress.note("cancel_requested", { request: (0, import_chunk_BYPGP4VB.readCancel)(paths) ?? null });
   progress.step("stop_asked", "stopping", { reason, ...detail === void 0 ? {} : { seen: detail } });
-  const report = await (0, import_chunk_NTYY2FGO.terminate)((0, import_chunk_NTYY2FGO.treeOf)(spec, paths, { worker: claim.self, ...child }), stopTimes(claim));
+  const report = await (0, import_chunk_MSKH6U7O.terminate)((0, import_chunk_MSKH6U7O.treeOf)(spec, paths, { worker: claim.self, ...child }), stopTimes(claim));
   const until = (0, import_chunk_Y5L6GQDB.monotonicMs)() + import_chunk_XM3GMG25.killSettleMs;
   let isGone = false;
   void child.ended.then(() => {
@@ -20893,7 +20930,7 @@ async function stopTree(claim, child, progress, due) {
 async function sweep(claim, child) {
   const { paths, spec } = claim;
   if (spec.run?.keep_children && (0, import_chunk_BYPGP4VB.readExit)(paths)) return nothing;
-  return (0, import_chunk_NTYY2FGO.terminate)((0, import_chunk_NTYY2FGO.treeOf)(spec, paths, { worker: claim.self, ...child }), { graceMs: import_chunk_XM3GMG25.drainMs, settleMs: import_chunk_XM3GMG25.killSettleMs });
+  return (0, import_chunk_MSKH6U7O.terminate)((0, import_chunk_MSKH6U7O.treeOf)(spec, paths, { worker: claim.self, ...child }), { graceMs: import_chunk_XM3GMG25.drainMs, settleMs: import_chunk_XM3GMG25.killSettleMs });
 }
 function stopTimes(claim) {
   return { graceMs: claim.spec.kill_grace_ms, settleMs: import_chunk_XM3GMG25.killSettleMs };
@@ -20902,7 +20939,7 @@ function tellStart(claim, progress, child) {
   if (progress.state.started_at !== null) return;
   const lost = (0, import_chunk_6GPA47WF.uncarriableNames)();
   const fields = { child: child.child?.pid ?? null, ...lost.length > 0 ? { environment_names_lost: lost } : {} };
-  progress.step("started", "started", fields, { started_at: (0, import_chunk_6IKWFSTR.startedAt)(claim.paths) ?? (0, import_chunk_Y5L6GQDB.isoNow)() });
+  progress.step("started", "started", fields, { started_at: (0, import_chunk_HMDRSCGT.startedAt)(claim.paths) ?? (0, import_chunk_Y5L6GQDB.isoNow)() });
 }
 async function tellClaim(claim, progress, isClaimed) {
   const { generation, self, spec } = claim;
@@ -20922,7 +20959,7 @@ async function tellClaim(claim, progress, isClaimed) {
 });
 
 },
-"./timer-VIP5AUP3.js": function (module, exports) {
+"./timer-UNZOBFEN.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -20930,19 +20967,19 @@ __export(stdin_exports, {
   timer: () => timer
 });
 module.exports = stdin_exports;
-var import_chunk_6JPJIOPW = load("./chunk-6JPJIOPW.js");
+var import_chunk_GYFVHAZ3 = load("./chunk-GYFVHAZ3.js");
 var import_chunk_SHAJIPXK = load("./chunk-SHAJIPXK.js");
 var import_chunk_ZSNPKXTO = load("./chunk-ZSNPKXTO.js");
 var import_chunk_AE5U4VIQ = load("./chunk-AE5U4VIQ.js");
-var import_chunk_TR4KBZT3 = load("./chunk-TR4KBZT3.js");
-var import_chunk_UKJQ35OF = load("./chunk-UKJQ35OF.js");
-var import_chunk_6T6TIRRR = load("./chunk-6T6TIRRR.js");
+var import_chunk_74RZ5ALM = load("./chunk-74RZ5ALM.js");
+var import_chunk_C3MO3KIO = load("./chunk-C3MO3KIO.js");
+var import_chunk_URLKRIZX = load("./chunk-URLKRIZX.js");
 var import_chunk_HJOYLTGT = load("./chunk-HJOYLTGT.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
 var import_chunk_QOWPTVFD = load("./chunk-QOWPTVFD.js");
 var import_chunk_TUJMDTZA = load("./chunk-TUJMDTZA.js");
-var import_chunk_GIHDONFG = load("./chunk-GIHDONFG.js");
-var import_chunk_SBRRC2LY = load("./chunk-SBRRC2LY.js");
+var import_chunk_DI4IUC3N = load("./chunk-DI4IUC3N.js");
+var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
 var import_chunk_AT6SNV4N = load("./chunk-AT6SNV4N.js");
 var import_chunk_GANVGQKN = load("./chunk-GANVGQKN.js");
 var import_chunk_OPV5FGPX = load("./chunk-OPV5FGPX.js");
@@ -21024,7 +21061,7 @@ async function replaceTimers(root, earlier, by) {
   const replaced = [];
   for (const id of earlier) {
     const why = `replaced by ${by.id}`;
-    const { result } = await (0, import_chunk_UKJQ35OF.cancelJob)(root.folder, id, { owner: by.owner, why }, import_chunk_XM3GMG25.replaceWaitMs);
+    const { result } = await (0, import_chunk_C3MO3KIO.cancelJob)(root.folder, id, { owner: by.owner, why }, import_chunk_XM3GMG25.replaceWaitMs);
     if (result !== "ended_before") replaced.push(id);
   }
   return replaced;
@@ -21051,7 +21088,7 @@ async function requireRoom(root, timers) {
 }
 async function isArmed(root, id) {
   try {
-    return !(0, import_chunk_IAQSATNE.isEnded)((await (0, import_chunk_GIHDONFG.refresh)(root, id)).state);
+    return !(0, import_chunk_IAQSATNE.isEnded)((await (0, import_chunk_DI4IUC3N.refresh)(root, id)).state);
   } catch (error) {
     if (error instanceof import_chunk_NVPF5LEY.FaultError && error.code === "unknown_job") return false;
     throw error;
@@ -21072,7 +21109,7 @@ var timerIn = {
   notes: `DELAY: 1s to 30d, like 90s, 25m or 1h30m. ${notes}`,
   examples: ['timer in 25m --message "look at the build"', 'timer in 12h --slot backstop --message "give up"'],
   run: (context, input) => arm(context, input, "timer in", () => {
-    const delay = (0, import_chunk_SBRRC2LY.parseDuration)(input.words[0], "the delay", import_chunk_XM3GMG25.limits.timer);
+    const delay = (0, import_chunk_UNGYPAP3.parseDuration)(input.words[0], "the delay", import_chunk_XM3GMG25.limits.timer);
     return { due: (0, import_chunk_Y5L6GQDB.nowMs)() + delay, delay };
   })
 };
@@ -21112,8 +21149,8 @@ ${notes}`,
   }
 };
 async function arm(context, input, verb, when) {
-  const words = (0, import_chunk_6JPJIOPW.onceWords)(verb, input, null, null);
-  const repeated = await (0, import_chunk_6JPJIOPW.repeatedLaunch)(context, input, words, false);
+  const words = (0, import_chunk_GYFVHAZ3.onceWords)(verb, input, null, null);
+  const repeated = await (0, import_chunk_GYFVHAZ3.repeatedLaunch)(context, input, words, false);
   if (repeated) return repeated;
   const { due, delay } = when();
   const [message, slot] = [input.text("message") ?? "", input.text("slot")];
@@ -21130,9 +21167,9 @@ async function arm(context, input, verb, when) {
   return launchTimer(context, input, { timer: part, lineage: null, words });
 }
 async function launchTimer(context, input, job) {
-  (0, import_chunk_6JPJIOPW.checkLaunchOptions)(input);
+  (0, import_chunk_GYFVHAZ3.checkLaunchOptions)(input);
   const root = context.root(input);
-  const said = (0, import_chunk_6JPJIOPW.launchWords)(input);
+  const said = (0, import_chunk_GYFVHAZ3.launchWords)(input);
   const { admit, earlier } = admitTimer(root, job.timer.slot);
   const launched = await (0, import_chunk_SHAJIPXK.launch)(root, {
     kind: "timer",
@@ -21152,16 +21189,16 @@ async function launchTimer(context, input, job) {
     admit
   });
   const replaced = launched.isNew ? await replaceTimers(root, earlier(), { id: launched.id, owner: said.owner }) : [];
-  return (0, import_chunk_6JPJIOPW.tellLaunched)(context, input, root, { ...launched, replaced }, false);
+  return (0, import_chunk_GYFVHAZ3.tellLaunched)(context, input, root, { ...launched, replaced }, false);
 }
 function futureInstant(text) {
   const due = parseInstant(text);
   const now = (0, import_chunk_Y5L6GQDB.nowMs)();
   const refused = (why) => new import_chunk_NVPF5LEY.FaultError("usage", `cannot arm a timer at ${text}: ${why}; the clock here says ${(0, import_chunk_Y5L6GQDB.isoOf)(now)}`, null);
   if (due <= now)
-    throw refused(`that was ${now - due < 6e4 ? (0, import_chunk_SBRRC2LY.formatAge)(now - due) : (0, import_chunk_SBRRC2LY.formatDuration)(now - due)} ago`);
+    throw refused(`that was ${now - due < 6e4 ? (0, import_chunk_UNGYPAP3.formatAge)(now - due) : (0, import_chunk_UNGYPAP3.formatDuration)(now - due)} ago`);
   const { max } = import_chunk_XM3GMG25.limits.timer;
-  if (due - now > max) throw refused(`that is in ${(0, import_chunk_SBRRC2LY.formatDuration)(due - now)}, and ${(0, import_chunk_SBRRC2LY.formatDuration)(max)} is the most`);
+  if (due - now > max) throw refused(`that is in ${(0, import_chunk_UNGYPAP3.formatDuration)(due - now)}, and ${(0, import_chunk_UNGYPAP3.formatDuration)(max)} is the most`);
   return due;
 }
 // Annotate the CommonJS export names for ESM import in node:
@@ -21171,14 +21208,15 @@ function futureInstant(text) {
 });
 
 },
-"./tool-2PWYXFSF.js": function (module, exports) {
+"./tool-LC3XOE6J.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  runTool: () => import_chunk_33JRTF6Z.runTool
+  runTool: () => import_chunk_GWHZZS3D.runTool
 });
 module.exports = stdin_exports;
-var import_chunk_33JRTF6Z = load("./chunk-33JRTF6Z.js");
+var import_chunk_GWHZZS3D = load("./chunk-GWHZZS3D.js");
+var import_chunk_7LUFXQWN = load("./chunk-7LUFXQWN.js");
 var import_chunk_XM3GMG25 = load("./chunk-XM3GMG25.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 // Annotate the CommonJS export names for ESM import in node:
@@ -21221,7 +21259,7 @@ function renderHelp(command) {
 });
 
 },
-"./wait-ZPML7NCS.js": function (module, exports) {
+"./wait-TZ7ZJ42K.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -21229,15 +21267,15 @@ __export(stdin_exports, {
 });
 module.exports = stdin_exports;
 var import_chunk_DEL2I5TI = load("./chunk-DEL2I5TI.js");
-var import_chunk_PGPCO57A = load("./chunk-PGPCO57A.js");
-var import_chunk_B67ETKAR = load("./chunk-B67ETKAR.js");
-var import_chunk_MMAGDQC4 = load("./chunk-MMAGDQC4.js");
+var import_chunk_FH2ZNW6I = load("./chunk-FH2ZNW6I.js");
+var import_chunk_ISFOAVN2 = load("./chunk-ISFOAVN2.js");
+var import_chunk_PHNNOIYT = load("./chunk-PHNNOIYT.js");
 var import_chunk_ZSNPKXTO = load("./chunk-ZSNPKXTO.js");
 var import_chunk_AE5U4VIQ = load("./chunk-AE5U4VIQ.js");
-var import_chunk_TR4KBZT3 = load("./chunk-TR4KBZT3.js");
+var import_chunk_74RZ5ALM = load("./chunk-74RZ5ALM.js");
 var import_chunk_PJWVBFMH = load("./chunk-PJWVBFMH.js");
 var import_chunk_PL5KOFET = load("./chunk-PL5KOFET.js");
-var import_chunk_6T6TIRRR = load("./chunk-6T6TIRRR.js");
+var import_chunk_URLKRIZX = load("./chunk-URLKRIZX.js");
 var import_chunk_5AUWXA57 = load("./chunk-5AUWXA57.js");
 var import_chunk_HJOYLTGT = load("./chunk-HJOYLTGT.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
@@ -21250,9 +21288,9 @@ var import_chunk_IXDV7ZVJ = load("./chunk-IXDV7ZVJ.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
 var import_chunk_OSQO4432 = load("./chunk-OSQO4432.js");
 var import_chunk_TUJMDTZA = load("./chunk-TUJMDTZA.js");
-var import_chunk_GIHDONFG = load("./chunk-GIHDONFG.js");
+var import_chunk_DI4IUC3N = load("./chunk-DI4IUC3N.js");
 var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
-var import_chunk_SBRRC2LY = load("./chunk-SBRRC2LY.js");
+var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
 var import_chunk_IAQSATNE = load("./chunk-IAQSATNE.js");
 var import_chunk_P33TGMKS = load("./chunk-P33TGMKS.js");
 var import_chunk_BYPGP4VB = load("./chunk-BYPGP4VB.js");
@@ -21311,7 +21349,7 @@ var wait = {
     if (ids.length > 1 && !input.has("any") && !input.has("all")) {
       throw (0, import_chunk_NVPF5LEY.usageError)(`cannot wait for ${ids.length} jobs without saying how: add --any (the first) or --all`);
     }
-    return (0, import_chunk_PGPCO57A.waitAndTell)(context, root, ids, {
+    return (0, import_chunk_FH2ZNW6I.waitAndTell)(context, root, ids, {
       mode: input.has("any") ? "any" : "all",
       timeoutMs: input.durationOrDefault("timeout"),
       heartbeatMs: input.duration("heartbeat") ?? null,
@@ -21333,23 +21371,23 @@ function liveOrLatest(root, owner, isMany) {
 });
 
 },
-"./watch-BR67CTCB.js": function (module, exports) {
+"./watch-FSRVA6U4.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   watch: () => watch
 });
 module.exports = stdin_exports;
-var import_chunk_6JPJIOPW = load("./chunk-6JPJIOPW.js");
+var import_chunk_GYFVHAZ3 = load("./chunk-GYFVHAZ3.js");
 var import_chunk_SHAJIPXK = load("./chunk-SHAJIPXK.js");
 var import_chunk_ZSNPKXTO = load("./chunk-ZSNPKXTO.js");
 var import_chunk_AE5U4VIQ = load("./chunk-AE5U4VIQ.js");
-var import_chunk_TR4KBZT3 = load("./chunk-TR4KBZT3.js");
-var import_chunk_T23P7BXQ = load("./chunk-T23P7BXQ.js");
+var import_chunk_74RZ5ALM = load("./chunk-74RZ5ALM.js");
+var import_chunk_6CYNCRK3 = load("./chunk-6CYNCRK3.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
 var import_chunk_QOWPTVFD = load("./chunk-QOWPTVFD.js");
 var import_chunk_TUJMDTZA = load("./chunk-TUJMDTZA.js");
-var import_chunk_SBRRC2LY = load("./chunk-SBRRC2LY.js");
+var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
 var import_chunk_AT6SNV4N = load("./chunk-AT6SNV4N.js");
 var import_chunk_GANVGQKN = load("./chunk-GANVGQKN.js");
 var import_chunk_OPV5FGPX = load("./chunk-OPV5FGPX.js");
@@ -21408,12 +21446,12 @@ var watch = {
   form: "KIND ... --for D [options]",
   words: { min: 1, max: 1 },
   options: import_chunk_ZSNPKXTO.common,
-  notes: `Kinds: ${import_chunk_T23P7BXQ.watchIds.join(", ")}. Each has a page of its own: watch KIND --help.`,
+  notes: `Kinds: ${import_chunk_6CYNCRK3.watchIds.join(", ")}. Each has a page of its own: watch KIND --help.`,
   examples: ["watch file build/out.tar --for 2h", "watch --help", "watch file --help"],
   async choose(args) {
     const [word, ...rest] = args;
     if (word === "--help" || word === "-h") return { command: await listed(), args };
-    const kind = word === void 0 ? void 0 : await (0, import_chunk_T23P7BXQ.loadWatch)(word);
+    const kind = word === void 0 ? void 0 : await (0, import_chunk_6CYNCRK3.loadWatch)(word);
     if (!kind) throw unknownKind(word);
     return { command: commandOf(kind, rest), args: rest };
   },
@@ -21422,8 +21460,8 @@ var watch = {
   }
 };
 async function listed() {
-  const kinds = await Promise.all(import_chunk_T23P7BXQ.watchIds.map(import_chunk_T23P7BXQ.loadWatch));
-  const width = Math.max(...import_chunk_T23P7BXQ.watchIds.map((id) => id.length));
+  const kinds = await Promise.all(import_chunk_6CYNCRK3.watchIds.map(import_chunk_6CYNCRK3.loadWatch));
+  const width = Math.max(...import_chunk_6CYNCRK3.watchIds.map((id) => id.length));
   const rows = kinds.flatMap((kind) => kind ? [`${kind.id.padEnd(width)}  ${kind.summary}`] : []);
   return {
     ...watch,
@@ -21435,7 +21473,7 @@ Each has a page of its own: watch KIND --help.`,
 }
 function unknownKind(word) {
   const came = word === void 0 ? "cannot watch without a condition" : word.startsWith("-") ? `cannot take ${word} there: what to watch comes first` : `cannot watch ${JSON.stringify(word)}: there is no such condition`;
-  return (0, import_chunk_NVPF5LEY.usageError)(`${came}; there are ${import_chunk_T23P7BXQ.watchIds.join(", ")}`, (0, import_chunk_GEPPUING.quoteWords)([...(0, import_chunk_P33TGMKS.selfWords)(), "watch", "--help"]));
+  return (0, import_chunk_NVPF5LEY.usageError)(`${came}; there are ${import_chunk_6CYNCRK3.watchIds.join(", ")}`, (0, import_chunk_GEPPUING.quoteWords)([...(0, import_chunk_P33TGMKS.selfWords)(), "watch", "--help"]));
 }
 function commandOf(kind, args) {
   return {
@@ -21452,22 +21490,22 @@ function commandOf(kind, args) {
 async function start(kind, args, context, input) {
   checkTogether(input);
   if (input.has("once"))
-    return (await Promise.resolve().then(() => load("./watch-once-GIOGPHSL.js"))).lookNow(context, kind, input, placeOf(context, input));
+    return (await Promise.resolve().then(() => load("./watch-once-G2GH53J2.js"))).lookNow(context, kind, input, placeOf(context, input));
   if (!input.has("for")) throw missingBound(kind, args);
-  const words = (0, import_chunk_6JPJIOPW.onceWords)(`watch ${kind.id}`, input, context.cwd, null);
+  const words = (0, import_chunk_GYFVHAZ3.onceWords)(`watch ${kind.id}`, input, context.cwd, null);
   const isForeground = input.has("foreground");
-  const repeated = isForeground ? void 0 : await (0, import_chunk_6JPJIOPW.repeatedLaunch)(context, input, words, false);
+  const repeated = isForeground ? void 0 : await (0, import_chunk_GYFVHAZ3.repeatedLaunch)(context, input, words, false);
   if (repeated) return repeated;
   const root = context.root(input);
   const launched = await (0, import_chunk_SHAJIPXK.launch)(root, requestOf(kind, context, input, words));
-  if (isForeground) return (await Promise.resolve().then(() => load("./watch-foreground-764WZJS7.js"))).follow(context, root, launched.id);
-  return (0, import_chunk_6JPJIOPW.tellLaunched)(context, input, root, launched, false);
+  if (isForeground) return (await Promise.resolve().then(() => load("./watch-foreground-OZWOVPAC.js"))).follow(context, root, launched.id);
+  return (0, import_chunk_GYFVHAZ3.tellLaunched)(context, input, root, launched, false);
 }
 function requestOf(kind, context, input, words) {
   return {
     kind: "watch",
     verb: "watch",
-    ...(0, import_chunk_6JPJIOPW.launchWords)(input),
+    ...(0, import_chunk_GYFVHAZ3.launchWords)(input),
     cwd: (0, import_chunk_SWRACBME.realPath)(context.cwd),
     deadlineMs: input.durationOrDefault("for"),
     killGraceMs: import_chunk_XM3GMG25.toolGraceMs,
@@ -21525,7 +21563,7 @@ function checkTogether(input) {
   ];
   for (const [one, other] of pairs)
     if (input.has(one) && input.has(other)) throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take --${one} and --${other} together`);
-  (0, import_chunk_6JPJIOPW.checkLaunchOptions)(input);
+  (0, import_chunk_GYFVHAZ3.checkLaunchOptions)(input);
 }
 function missingBound(kind, args) {
   return (0, import_chunk_NVPF5LEY.usageError)(
@@ -21539,17 +21577,17 @@ function missingBound(kind, args) {
 });
 
 },
-"./watch-foreground-764WZJS7.js": function (module, exports) {
+"./watch-foreground-OZWOVPAC.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   follow: () => follow
 });
 module.exports = stdin_exports;
-var import_chunk_UKJQ35OF = load("./chunk-UKJQ35OF.js");
+var import_chunk_C3MO3KIO = load("./chunk-C3MO3KIO.js");
 var import_chunk_PJWVBFMH = load("./chunk-PJWVBFMH.js");
 var import_chunk_PL5KOFET = load("./chunk-PL5KOFET.js");
-var import_chunk_6T6TIRRR = load("./chunk-6T6TIRRR.js");
+var import_chunk_URLKRIZX = load("./chunk-URLKRIZX.js");
 var import_chunk_QJIJEOBB = load("./chunk-QJIJEOBB.js");
 var import_chunk_5AUWXA57 = load("./chunk-5AUWXA57.js");
 var import_chunk_QNAIMAEG = load("./chunk-QNAIMAEG.js");
@@ -21558,7 +21596,7 @@ var import_chunk_HJOYLTGT = load("./chunk-HJOYLTGT.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
 var import_chunk_OSQO4432 = load("./chunk-OSQO4432.js");
 var import_chunk_TUJMDTZA = load("./chunk-TUJMDTZA.js");
-var import_chunk_GIHDONFG = load("./chunk-GIHDONFG.js");
+var import_chunk_DI4IUC3N = load("./chunk-DI4IUC3N.js");
 var import_chunk_IAQSATNE = load("./chunk-IAQSATNE.js");
 var import_chunk_P33TGMKS = load("./chunk-P33TGMKS.js");
 var import_chunk_BYPGP4VB = load("./chunk-BYPGP4VB.js");
@@ -21628,10 +21666,10 @@ function untilEnd(context, root, id, events, tell) {
       const release = (0, import_chunk_5AUWXA57.onInterrupt)((signal) => {
         context.tell(`${signal}: canceling job ${id}`);
         const request = { owner: import_chunk_6GPA47WF.variables.owner() ?? null, why: `its foreground got ${signal}` };
-        (0, import_chunk_UKJQ35OF.cancelJob)(root.folder, id, request).then(({ view }) => end(view), reject);
+        (0, import_chunk_C3MO3KIO.cancelJob)(root.folder, id, request).then(({ view }) => end(view), reject);
       });
       look();
-      (0, import_chunk_6T6TIRRR.waitForJobs)(root.folder, [id], { mode: "all", timeoutMs: patience, heartbeatMs: null }).then(
+      (0, import_chunk_URLKRIZX.waitForJobs)(root.folder, [id], { mode: "all", timeoutMs: patience, heartbeatMs: null }).then(
         ([view]) => end(view),
         reject
       );
@@ -21644,7 +21682,7 @@ function untilEnd(context, root, id, events, tell) {
 });
 
 },
-"./watch-once-GIOGPHSL.js": function (module, exports) {
+"./watch-once-G2GH53J2.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -21653,12 +21691,12 @@ __export(stdin_exports, {
 module.exports = stdin_exports;
 var import_chunk_QJIJEOBB = load("./chunk-QJIJEOBB.js");
 var import_chunk_5AUWXA57 = load("./chunk-5AUWXA57.js");
-var import_chunk_5NF25LVR = load("./chunk-5NF25LVR.js");
+var import_chunk_ZVJ45WN2 = load("./chunk-ZVJ45WN2.js");
 var import_chunk_BNC242JP = load("./chunk-BNC242JP.js");
 var import_chunk_HJOYLTGT = load("./chunk-HJOYLTGT.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_GIHDONFG = load("./chunk-GIHDONFG.js");
-var import_chunk_SBRRC2LY = load("./chunk-SBRRC2LY.js");
+var import_chunk_DI4IUC3N = load("./chunk-DI4IUC3N.js");
+var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
 var import_chunk_GANVGQKN = load("./chunk-GANVGQKN.js");
 var import_chunk_OPV5FGPX = load("./chunk-OPV5FGPX.js");
 var import_chunk_IAQSATNE = load("./chunk-IAQSATNE.js");
@@ -21683,7 +21721,7 @@ async function lookNow(context, kind, input, place) {
   const release = (0, import_chunk_5AUWXA57.onInterrupt)(() => stop.abort());
   try {
     const start = kind.start?.(read.input) ?? null;
-    const answer = await (0, import_chunk_5NF25LVR.attempt)(kind, read.input, start, {
+    const answer = await (0, import_chunk_ZVJ45WN2.attempt)(kind, read.input, start, {
       place: { root: place.stateRoot, cwd: context.cwd, environment: (0, import_chunk_6GPA47WF.callerEnvironment)() },
       attemptMs: input.durationOrDefault("attempt-timeout"),
       signal: stop.signal

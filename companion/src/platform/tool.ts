@@ -4,6 +4,7 @@ import { spawn } from 'node:child_process';
 import type { Readable } from 'node:stream';
 import { toolGraceMs } from '../core/limits.ts';
 import type { Environment } from './env.ts';
+import { noteToolSession } from './tool-sessions.ts';
 
 export interface ToolCall {
   /** Absolute path. */
@@ -59,6 +60,7 @@ export function runTool(call: ToolCall): Promise<ToolAnswer> {
       detached: true,
       stdio: [call.input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe', 'pipe'],
     });
+    const forgetSession = noteToolSession(child.pid);
     const signalGroup = (name: NodeJS.Signals): void => {
       // Not reaped yet, so the number is still that of our child.
       if (hasEnded || child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
@@ -85,6 +87,7 @@ export function runTool(call: ToolCall): Promise<ToolAnswer> {
       clearTimeout(clock);
       clearTimeout(killer);
       call.signal?.removeEventListener('abort', onAbort);
+      forgetSession();
       resolve({ ...answer, stdout: kept.stdout.bytes(), stderr: kept.stderr.bytes() });
     };
     call.signal?.addEventListener('abort', onAbort);
