@@ -76,6 +76,24 @@ export function workerEnvironment(mark: string): Environment {
   return { ...result, [markVariable]: mark, [roleVariable]: 'worker' };
 }
 
+/** For a process of ours that belongs to no job's tree, so that no sweep ever ends it; the rest as for a worker. */
+export function apartEnvironment(): Environment {
+  const { [markVariable]: _mark, [roleVariable]: _role, ...rest } = workerEnvironment('');
+  return rest;
+}
+
+/** What a notifier gets, from a worker or a reader: the caller's environment without any job's mark, and which job it is about. */
+export function notifierEnvironment(id: string): Environment {
+  const result = definedOnly(env);
+  for (const [name, alias] of Object.entries(carried)) {
+    const value = result[alias];
+    delete result[alias];
+    if (value !== undefined) result[name] = value;
+  }
+  for (const name of ['OLDPWD', roleVariable, markVariable]) delete result[name];
+  return { ...result, JOB_ID: id };
+}
+
 /** What a worker gives to its child: the caller's environment again, the job's own words, never the caller's state folder. */
 export function childEnvironment(own: {
   id: string;
