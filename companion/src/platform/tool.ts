@@ -37,9 +37,9 @@ export interface ToolAnswer {
 }
 
 /**
- * The shell is the leader of the group and stays until the end: as long as we have not seen its end, its number is nobody else's. It says
- * on descriptor 3 how the program ended, and then ends its group, so that nothing left behind holds the output open. TERM, which the group gets,
- * is for the program: a shell that died of it would leave us nobody to address the KILL to.
+ * The shell is the leader of the group and stays until the end, also through our TERM (a trap, which the program does not inherit): as
+ * long as we have not seen its end, its number is nobody else's, and KILL can still reach whoever ignores TERM. It says
+ * on descriptor 3 how the program ended, and then ends its group, so that nothing left behind holds the output open.
  */
 const script = 'trap : TERM; "$0" "$@" 3>&-; echo $? >&3; kill -s KILL -- -$$';
 
@@ -54,6 +54,7 @@ export function runTool(call: ToolCall): Promise<ToolAnswer> {
     let status = '';
     let hasEnded = false;
     let killer: NodeJS.Timeout | undefined;
+    let holder: NodeJS.Timeout | undefined;
     const child = spawn('/bin/sh', ['-c', script, call.program, ...call.args], {
       cwd: call.cwd,
       env: call.environment,
@@ -86,6 +87,7 @@ export function runTool(call: ToolCall): Promise<ToolAnswer> {
       hasEnded = true;
       clearTimeout(clock);
       clearTimeout(killer);
+      clearTimeout(holder);
       call.signal?.removeEventListener('abort', onAbort);
       forgetSession();
       resolve({ ...answer, stdout: kept.stdout.bytes(), stderr: kept.stderr.bytes() });
@@ -98,9 +100,17 @@ export function runTool(call: ToolCall): Promise<ToolAnswer> {
       status += bytes.toString();
     });
     child.once('error', (error) => finish({ how: 'failed', code: null, reason: error.message }));
-    child.once('close', () => {
+    const conclude = (): void => {
       const code = how === 'exited' && /^\d+\n$/.test(status) ? Number(status) : null;
       finish({ how, code, reason: null });
+    };
+    child.once('close', conclude);
+    // What it left in a session of its own is out of reach, and may hold the output open for ever.
+    child.once('exit', () => {
+      holder = setTimeout(() => {
+        for (const stream of [child.stdout, child.stderr, child.stdio[3]]) stream?.destroy();
+        conclude();
+      }, toolGraceMs);
     });
     if (call.signal?.aborted) onAbort();
   });
