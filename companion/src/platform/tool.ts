@@ -37,11 +37,11 @@ export interface ToolAnswer {
 }
 
 /**
- * The shell is the leader of the group and stays until the end, also through our TERM (a trap, which the program does not inherit): as
- * long as we have not seen its end, its number is nobody else's, and KILL can still reach whoever ignores TERM. It says
- * on descriptor 3 how the program ended, and then ends its group, so that nothing left behind holds the output open.
+ * The shell is the leader of the group and stays until the end, also through our TERM and our own death (traps, which the program does not
+ * inherit): as long as we have not seen its end, its number is nobody else's, and KILL can still reach whoever ignores TERM. It says on
+ * descriptor 3 how the program ended, and then ends its group, so that nothing left behind holds the output open.
  */
-const script = 'trap : TERM; "$0" "$@" 3>&-; echo $? >&3; kill -s KILL -- -$$';
+const script = 'trap : TERM PIPE; "$0" "$@" 3>&-; echo $? >&3; kill -s KILL -- -$$';
 
 /** Never throws. */
 export function runTool(call: ToolCall): Promise<ToolAnswer> {
