@@ -33,6 +33,7 @@ export const limits = {
   watchEvery: { default: minute, min: second, max: day },
   watchEveryRemote: { default: minute, min: 5 * second, max: day },
   watchAttempt: { default: 30 * second, min: 100, max: 10 * minute },
+  watchCount: { default: 1, min: 1, max: 5000 },
   watchSize: { default: 1, min: 1, max: 2 ** 50 },
   watchStable: { default: 10 * second, min: second, max: 30 * day },
   noChecksGrace: { default: 5 * minute, min: 0, max: day },
@@ -119,6 +120,8 @@ export const replaceWaitMs = 2 * second;
 export const watchRetry = { firstMs: 5 * second, mostMs: 5 * minute };
 /** Looks that something woke: not more often than this. */
 export const watchPauseMs = second;
+/** Names in a folder that is watched. */
+export const watchNames = 5000;
 /** What a kind of watch may say for programs, as JSON. */
 export const watchFactsBytes = 16 * kib;
 /** How often a watch that sees nothing new writes down how often it looked. */

@@ -11,7 +11,7 @@ import { findTool } from '../platform/which.ts';
 import { jobPaths } from '../store/layout.ts';
 import { shareAnswer } from '../store/shared.ts';
 import type { JobStand, ToolRequest, Tools } from '../watches/watch.ts';
-import { refreshAttached } from './reconcile.ts';
+import { refresh, refreshAttached } from './reconcile.ts';
 import { inspect, isEnded } from './view.ts';
 
 export interface ToolPlace {
@@ -63,7 +63,7 @@ export function makeTools(place: ToolPlace, leftMs: () => number, signal: AbortS
     ...(place.everyMs === undefined ? {} : { everyMs: place.everyMs }),
     nowMs,
     signal,
-    job: (id) => standOf(place.root, id),
+    job: (id) => standOf(place.root, id, place.everyMs !== undefined),
     onJobEnd: (id, wake) => untilLetGo(place.root, id, wake),
     shared: (key, maxAgeMs, ask) =>
       place.everyMs === undefined
@@ -77,10 +77,11 @@ function neverStarted(reason: string): ToolAnswer {
   return { how: 'failed', code: null, reason, stdout: Buffer.alloc(0), stderr: Buffer.alloc(0) };
 }
 
-async function standOf(root: string, id: string): Promise<JobStand | undefined> {
+/** Whoever looks once only reads. */
+async function standOf(root: string, id: string, mayAttach: boolean): Promise<JobStand | undefined> {
   let view = inspectSafely(root, id);
   if (view === undefined) return undefined;
-  if (!isEnded(view.state)) view = await refreshAttached(root, id);
+  if (!isEnded(view.state)) view = await (mayAttach ? refreshAttached : refresh)(root, id);
   const { state } = view;
   const error = state.error ? `${state.error.code}: ${state.error.message}` : null;
   return { state: state.state, isEnded: isEnded(state), code: exitCodeOf(state.state), seq: state.seq, error };

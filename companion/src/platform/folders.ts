@@ -2,8 +2,10 @@
 import {
   accessSync,
   constants,
+  type Dir,
   existsSync,
   lstatSync,
+  opendirSync,
   readdirSync,
   realpathSync,
   renameSync,
@@ -90,6 +92,27 @@ export function listNames(folder: string): string[] {
   } catch (error) {
     if (['ENOENT', 'ENOTDIR'].includes(errnoOf(error) ?? '')) return [];
     throw error;
+  }
+}
+
+/** The names in a folder, none when it is not there; undefined when there are more than `most`. */
+export function listSome(folder: string, most: number): string[] | undefined {
+  const names: string[] = [];
+  let opened: Dir;
+  try {
+    opened = opendirSync(folder);
+  } catch (error) {
+    if (['ENOENT', 'ENOTDIR'].includes(errnoOf(error) ?? '')) return [];
+    throw error;
+  }
+  try {
+    for (let entry = opened.readSync(); entry; entry = opened.readSync()) {
+      if (names.length === most) return undefined;
+      names.push(entry.name);
+    }
+    return names;
+  } finally {
+    opened.closeSync();
   }
 }
 

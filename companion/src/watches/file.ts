@@ -2,7 +2,7 @@
 // looked at for another reason than that nothing is there ends the watch: it would never tell the truth.
 import path from 'node:path';
 import { formatDuration } from '../core/duration.ts';
-import { errnoOf, usageError } from '../core/errors.ts';
+import { usageError } from '../core/errors.ts';
 import { limits } from '../core/limits.ts';
 import type { Given } from '../core/option-table.ts';
 import { parsePattern } from '../core/pattern.ts';
@@ -11,7 +11,7 @@ import { type TargetFacts, targetOf } from '../platform/folders.ts';
 import { onPathChange } from '../platform/watch-path.ts';
 import { lookForDigest, lookForStable } from './file-content.ts';
 import { lookForPattern, lookForText } from './file-search.ts';
-import { seen, signOf, sizeFacts, sizeText, unreachable } from './local.ts';
+import { requireReachable, seen, signOf, sizeFacts, sizeText, unreachable } from './local.ts';
 import type { Cursor, Fault, Input, Look, Tools, Trouble, Watch } from './watch.ts';
 
 const asked = ['exists', 'gone', 'changed', 'contains', 'matches', 'min-size', 'stable', 'sha256'] as const;
@@ -51,7 +51,7 @@ export const file = {
     if (word === '') throw usageError('cannot watch a file without a name: give its path');
     const target = path.resolve(cwd, word);
     const input = { path: target, ...conditionIn(given) };
-    if (kindOf(target) === 'folder')
+    if (requireReachable(target)?.kind === 'folder')
       throw usageError(`cannot watch ${target} as a file: it is a folder`, 'watch dir takes folders');
     return { input, words: `file ${target}: ${textOf(input)}` };
   },
@@ -161,16 +161,4 @@ function lookForChange(target: string, facts: TargetFacts | undefined, cursor: C
   if (was === 'missing') return seen('met', 'appeared', `${target} appeared (${sizeText(facts)})`, more);
   if (is === 'missing') return seen('met', 'gone', `${target} is gone`, more);
   return seen('met', 'changed', `${target} changed (${sizeText(facts)})`, more);
-}
-
-function kindOf(target: string): string | undefined {
-  try {
-    return targetOf(target)?.kind;
-  } catch (error) {
-    if (['ENAMETOOLONG', 'ERR_INVALID_ARG_VALUE', 'ELOOP'].includes(errnoOf(error) ?? ''))
-      throw usageError(
-        `cannot watch ${JSON.stringify(target.slice(0, 200))}: no file can have that path (${errnoOf(error)})`,
-      );
-    return undefined;
-  }
 }

@@ -1,7 +1,7 @@
 // What the kinds that look at this machine share: how a look is put together, and what the system's refusals mean.
-import { errnoOf, messageOf } from '../core/errors.ts';
+import { errnoOf, FaultError, messageOf } from '../core/errors.ts';
 import { formatSize } from '../core/size.ts';
-import type { TargetFacts } from '../platform/folders.ts';
+import { type TargetFacts, targetOf } from '../platform/folders.ts';
 import type { Cursor, Fault, Look, Trouble } from './watch.ts';
 
 /** A look whose word is its key: told again only when the word changes. */
@@ -13,6 +13,19 @@ export function seen(
 ): Look {
   const { facts = {}, cursor = {}, key = word, ...rest } = more;
   return { kind: 'look', verdict, word, evidence, key, facts, cursor, ...rest };
+}
+
+/** The path as it is at the launch; refused when it can never be looked at. */
+export function requireReachable(target: string): TargetFacts | undefined {
+  try {
+    return targetOf(target);
+  } catch (error) {
+    const shown = JSON.stringify(target.length > 200 ? `${target.slice(0, 200)}...` : target);
+    throw new FaultError(
+      'preflight',
+      `cannot watch ${shown}: it cannot be looked at (${errnoOf(error) ?? messageOf(error)})`,
+    );
+  }
 }
 
 /** Nothing that a later look could do better ends the watch; everything else is tried again. */

@@ -3,6 +3,10 @@ import type { Watch } from './watch.ts';
 
 const loaders = {
   file: async () => (await import('./file.ts')).file,
+  dir: async () => (await import('./dir.ts')).dir,
+  pid: async () => (await import('./pid.ts')).pid,
+  job: async () => (await import('./job.ts')).job,
+  git: async () => (await import('./git.ts')).git,
   cmd: async () => (await import('./cmd.ts')).cmd,
   http: async () => (await import('./http.ts')).http,
   npm: async () => (await import('./npm.ts')).npm,
