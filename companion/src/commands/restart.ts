@@ -35,7 +35,7 @@ export const restart: Command = {
       kind: 'duration',
       value: 'D',
       range: limits.runTimeout,
-      help: 'hard limit (default: a fresh one, 60m for staff and 24h for run; staff at most 120m)',
+      help: 'hard limit (default: a fresh one, 60m for staff, 24h for run, of a watch its own; staff at most 120m)',
     },
     backend: { ...staffOptions.backend, help: 'another agent CLI (staff only)' },
     model: staffOptions.model,
@@ -67,6 +67,8 @@ export const restart: Command = {
         nextCommands.cancel(id, root.option),
       );
     if (spec.timer) return againTimer(context, input, spec, spec.timer, words);
+    if (spec.watch)
+      return (await import('./restart-watch.ts')).againWatch(context, input, spec, spec.watch, root, words);
     return spec.staff ? again(context, input, spec, root, words) : againRun(context, input, spec, root, words);
   },
 };

@@ -1,5 +1,6 @@
 // Publishing the end of a job that nobody supervises any more: what is left of its tree is ended, and the files say how it ended.
 import { errnoOf, FaultError } from '../core/errors.ts';
+import type { WatchNote } from '../core/job.ts';
 import { drainMs, killSettleMs, orphanGraceMs } from '../core/limits.ts';
 import { type EndReason, parseReason } from '../core/outcome.ts';
 import { findCgroup, removeCgroup } from '../platform/cgroup.ts';
@@ -77,10 +78,18 @@ function settledReason(view: View, condition: Condition): EndReason {
   if (condition === 'over') return 'exited';
   if (view.cancel) return 'canceled';
   if (condition === 'never_started' || condition === 'host_restarted') return condition;
-  if (view.spec?.kind === 'watch') return 'hard_timeout';
+  if (view.spec?.watch) return verdictTold(view.state.watch, view.spec.watch.repeat) ?? 'hard_timeout';
   // The child writes its mark just before the program begins.
   if (view.child === null) return 'spawn_failed';
   return 'worker_lost';
+}
+
+/** A watch whose worker was killed after its verdict and before its end. */
+function verdictTold(note: WatchNote | null | undefined, isRepeat: boolean): EndReason | undefined {
+  if (isRepeat || !note) return undefined;
+  return { met: 'met' as const, failed: 'watch_failed' as const, error: 'watch_error' as const, pending: undefined }[
+    note.verdict
+  ];
 }
 
 function fullError(view: View): FaultError {
