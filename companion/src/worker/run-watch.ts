@@ -6,35 +6,32 @@ import type { JobState } from '../core/job.ts';
 import {
   drainMs,
   killSettleMs,
-  leaseMs,
   toolGraceMs,
   watchPauseMs,
   watchRetry,
   watchSaveMs,
   watchTroubles,
 } from '../core/limits.ts';
-import type { EndReason } from '../core/outcome.ts';
 import type { WatchPart } from '../core/waiting.ts';
-import { boundOf } from '../jobs/bound.ts';
 import { conclude } from '../jobs/conclude.ts';
 import { treeOf } from '../jobs/tree.ts';
 import { attempt } from '../jobs/watch-attempt.ts';
 import { makeTools, type ToolPlace } from '../jobs/watch-tools.ts';
-import { atMonotonic, isoNow, monotonicMs } from '../platform/clock.ts';
+import { isoNow, monotonicMs } from '../platform/clock.ts';
 import { childEnvironment } from '../platform/env.ts';
-import { exists } from '../platform/folders.ts';
+import { type PidBaseline, takeBaseline } from '../platform/pid-baseline.ts';
 import { type TerminateReport, terminate } from '../platform/process-tree.ts';
 import { readCancel } from '../store/records.ts';
 import { loadWatch } from '../watches/registry.ts';
 import type { Watch } from '../watches/watch.ts';
-import { type Claim, renewLease } from './claim.ts';
+import type { Claim } from './claim.ts';
 import type { WorkerLog } from './main.ts';
 import { makeNap } from './nap.ts';
 import { Progress } from './progress.ts';
 import { readMemory, writeMemory } from './watch-cursor.ts';
 import { fold, type Memory, pauseAfter, type WatchEnd } from './watch-memory.ts';
+import { listenForStops, type Stop } from './watch-stops.ts';
 
-type Stop = Extract<EndReason, 'canceled' | 'hard_timeout' | 'state_vanished'>;
 interface End {
   reason: WatchEnd['reason'] | Stop;
   detail: string | undefined;
@@ -61,6 +58,8 @@ class Watching {
   private readonly log: WorkerLog;
   private readonly progress: Progress;
   private memory: Memory;
+  /** What existed before the first program of this attempt. */
+  private baseline: PidBaseline | null = null;
   private saved = '';
   private savedAt = 0;
 
@@ -85,7 +84,7 @@ class Watching {
   async untilEnd(kind: Watch): Promise<End> {
     const stop = new AbortController();
     let stopped: Stop | undefined;
-    const releases = this.stops((reason) => {
+    const release = listenForStops(this.claim, (reason) => {
       stopped ??= reason;
       stop.abort();
     });
@@ -97,7 +96,7 @@ class Watching {
       const detail = note.trouble ? `the last attempts failed: ${note.trouble}` : note.evidence;
       return { reason: stopped ?? 'hard_timeout', detail: this.part.repeat ? toldText(note.told, detail) : detail };
     } finally {
-      for (const release of releases) release();
+      release();
     }
   }
 
@@ -115,6 +114,7 @@ class Watching {
         signal,
         onThrown: (error) => this.log(`${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`),
       });
+      await this.sweepAttempt();
       if (answer === null) return;
       this.memory = fold(this.memory, answer, part);
       this.keep();
@@ -153,6 +153,7 @@ class Watching {
       cwd: spec.cwd,
       environment: childEnvironment({ ...own, add: {}, remove: [] }),
       onRun: () => {
+        this.baseline ??= takeBaseline();
         if (this.memory.hasRun) return;
         this.memory = { ...this.memory, hasRun: true };
         this.save();
@@ -187,30 +188,18 @@ class Watching {
     return { watch: note, health: 'unknown', attention_kind: null };
   }
 
-  /** Everything that can end it from outside; also what had happened before we listened. */
-  private stops(stop: (reason: Stop) => void): (() => void)[] {
-    const { paths, spec } = this.claim;
-    const look = (): void => {
-      if (!exists(paths.folder)) stop('state_vanished');
-      else if (readCancel(paths)) stop('canceled');
-    };
-    const lease = setInterval(() => {
-      renewLease(paths);
-      look();
-    }, leaseMs);
-    process.on('SIGURG', look);
-    const bound = boundOf(spec);
-    const release = atMonotonic(bound, () => stop('hard_timeout'));
-    if (monotonicMs() >= bound) stop('hard_timeout');
-    look();
-    return [release, () => clearInterval(lease), () => process.off('SIGURG', look)];
+  /** What left the group of its program; the rest has ended with that. Only newer processes are looked at. */
+  private async sweepAttempt(): Promise<void> {
+    const { baseline } = this;
+    this.baseline = null;
+    if (baseline) await this.sweep(toolGraceMs, baseline);
   }
 
   /** What the attempts left behind. */
-  async sweep(graceMs: number): Promise<TerminateReport> {
+  async sweep(graceMs: number, baseline: PidBaseline | null = null): Promise<TerminateReport> {
     if (!this.memory.hasRun) return nothing;
     const { paths, spec, self } = this.claim;
-    return terminate(treeOf(spec, paths, { worker: self, shim: null, child: null }), {
+    return terminate(treeOf(spec, paths, { worker: self, shim: null, child: null, baseline }), {
       graceMs,
       settleMs: killSettleMs,
     });
