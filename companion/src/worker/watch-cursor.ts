@@ -42,7 +42,7 @@ function memoryOf(value: Record<string, unknown>, start: Cursor | null): Memory 
   const fresh = freshMemory(start);
   const note = isObject(value.note) ? value.note : {};
   return {
-    cursor: isObject(value.cursor) ? value.cursor : start,
+    cursor: isObject(value.cursor) && hasShapeOf(value.cursor, start ?? {}) ? value.cursor : start,
     key: typeof value.key === 'string' ? value.key : null,
     note: {
       ...fresh.note,
@@ -57,6 +57,12 @@ function memoryOf(value: Record<string, unknown>, start: Cursor | null): Memory 
     hasRun: value.hasRun === true,
     end: endOf(value.end),
   };
+}
+
+/** A kind's cursor goes on as it began. */
+function hasShapeOf(cursor: Cursor, start: Cursor): boolean {
+  const shape = (value: unknown): string => (Array.isArray(value) ? 'list' : typeof value);
+  return Object.entries(start).every(([name, value]) => shape(cursor[name]) === shape(value));
 }
 
 const verdicts: readonly WatchVerdict[] = ['pending', 'met', 'failed', 'error'];
