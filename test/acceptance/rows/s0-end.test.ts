@@ -2,7 +2,7 @@
  * S0, the end: what counts as success, how the limit strikes, and what is told of an ended job.
  */
 import assert from 'node:assert/strict';
-import { readdirSync, statSync } from 'node:fs';
+import { readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'node:test';
 import { parseReply, run, start } from '../../helpers/companion.ts';
@@ -13,6 +13,43 @@ import { makeWorkspace } from '../../helpers/workspace.ts';
 
 const lines = (first: number, last: number) =>
   Array.from({ length: last - first + 1 }, (_, index) => `line ${first + index}\n`).join('');
+
+test('S0.6 another exit code, or a file that must come to be, decides about success', async (t) => {
+  const workspace = makeWorkspace(t);
+  const seven = await runToEnd(workspace, ['--success-exit', '7', '--', 'sh', '-c', 'exit 7']);
+  assert.deepEqual([seven.wait.code, seven.state.state, seven.state.exit_code], [0, 'done', 7]);
+  const without = await runToEnd(workspace, ['--success-file', 'out', '--', 'true']);
+  assert.deepEqual([without.wait.code, without.state.state], [3, 'failed']);
+  assert.deepEqual([without.state.error?.code, without.state.exit_code], ['artifact_missing', 0]);
+  const made = await runToEnd(workspace, ['--success-file', 'out', '--', 'sh', '-c', 'echo x >out']);
+  assert.deepEqual([made.wait.code, made.state.state], [0, 'done']);
+  // It is there now, but from before.
+  const old = await runToEnd(workspace, ['--success-file', 'out', '--', 'true']);
+  assert.deepEqual([old.wait.code, old.state.error?.code], [3, 'artifact_missing']);
+});
+
+test('S0.8 result paths are told at the end: what is there, how large and how new', async (t) => {
+  const workspace = makeWorkspace(t);
+  const [there, missing] = [workspace.path('out/model.bin'), workspace.path('never')];
+  const words = ['--result', 'out/model.bin', '--result', missing];
+  const { job } = await runToEnd(workspace, [...words, '--', 'sh', '-c', 'mkdir out; printf 12345 >out/model.bin']);
+  const { result_paths } = parseReply(await run(workspace, ['result', job.id, '--json']));
+  const lateMs = Date.parse(String((result_paths as { mtime: string }[])[0]?.mtime)) - statSync(there).mtimeMs;
+  const [first, second] = result_paths as Record<string, unknown>[];
+  assert.deepEqual([first?.path, first?.exists, first?.size], [there, true, 5]);
+  assert.ok(Math.abs(lateMs) < 2, `${first?.mtime}`);
+  assert.deepEqual([second?.path, second?.exists], [missing, false]);
+});
+
+test('S0.9 the tail of a failure comes from the log that was named', async (t) => {
+  const workspace = makeWorkspace(t);
+  writeFileSync(workspace.path('all-lines'), lines(1, 60));
+  const command = ['sh', '-c', 'echo printed; cp all-lines train.log; exit 1'];
+  const { wait } = await runToEnd(workspace, ['--log', 'train.log', '--', ...command]);
+  assert.equal(wait.code, 3);
+  assert.ok(wait.stdout.includes(lines(11, 60)), wait.stdout);
+  assert.doesNotMatch(wait.stdout, /^line 10$/m);
+});
 
 test('S0.30 at the limit the command gets TERM, and KILL when the grace is over', async (t) => {
   const workspace = makeWorkspace(t);
@@ -81,6 +118,17 @@ test('S0.50 the duration is that of the command, however late somebody waits', a
     Math.abs(Date.parse(ended_at ?? '') - Date.parse(started_at ?? '') - first) < 250,
     JSON.stringify(job.state()),
   );
+});
+
+test('S0.51 the terminal record holds state, exit code, duration and result paths, and no report text', async (t) => {
+  const workspace = makeWorkspace(t);
+  const { job } = await runToEnd(workspace, ['--result', 'out', '--', 'sh', '-c', 'echo chatter; touch out; exit 3']);
+  const result = await run(workspace, ['result', job.id, '--json']);
+  const record = parseReply(result);
+  assert.deepEqual([result.code, record.state, record.exit_code], [3, 'failed', 3]);
+  assert.equal(typeof record.duration_ms, 'number');
+  assert.equal((record.result_paths as unknown[]).length, 1);
+  assert.doesNotMatch(result.stdout, /"chatter/);
 });
 
 test('S0.70 a wait is over as soon as the command is, with its real exit code', async (t) => {

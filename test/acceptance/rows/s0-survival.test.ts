@@ -166,6 +166,30 @@ test('S0.67 many waits at once change nothing of the job', async (t) => {
   assert.equal((await run(workspace, ['wait', job.id])).code, 0);
 });
 
+test('S0.71 attention, lost waits and a lost worker send the command no signal and start nothing', async (t) => {
+  const workspace = makeWorkspace(t);
+  const noting = makeNoting(workspace);
+  const options = ['--expect', '1ms', '--checkpoint-every', '200ms', '--sample-every', '100ms'];
+  const job = await launch(workspace, [...options, '--', ...noting.command]);
+  await eventually('the command', () => noting.isReady());
+  const first = start(workspace, ['wait', job.id]);
+  await eventually('attention', () => job.state().attention_kind === 'task_attention', { limitMs: 20_000 });
+  const child = job.identity('child');
+  first.kill('SIGTERM');
+  await first.promise;
+  await killNow('the worker', job.identity('worker'));
+  const second = start(workspace, ['wait', job.id]);
+  await eventually('the replacement', () => job.events('worker_replaced').length === 1, { limitMs: 20_000 });
+  const before = job.events('checkpoint').length;
+  await eventually('more checkpoints', () => job.events('checkpoint').length > before + 1, { limitMs: 20_000 });
+  await run(workspace, ['observe', job.id]);
+  await run(workspace, ['status', job.id]);
+  assert.deepEqual([job.identity('child'), noting.signals(), job.events('started').length], [child, [], 1]);
+  noting.end();
+  assert.equal((await second.promise).code, 0);
+  assert.deepEqual([noting.signals(), job.state().state], [[], 'done']);
+});
+
 test('S0.72 two jobs of one command run side by side with records of their own, and an old one is never in the way', async (t) => {
   const workspace = makeWorkspace(t);
   const [first, second] = [await launchHeld(workspace), await launchHeld(workspace, { exitCode: 2 })];

@@ -1,0 +1,92 @@
+/**
+ * S0, waiting: what it costs, what wakes it, and what a reader says when the worker itself is in trouble.
+ */
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import test from 'node:test';
+import { parseReply, run, start } from '../../helpers/companion.ts';
+import { eventually } from '../../helpers/eventually.ts';
+import { type Job, launchHeld } from '../../helpers/jobs.ts';
+import { killByIdentity } from '../../helpers/process.ts';
+import { untilPassed } from '../../helpers/rows.ts';
+import { makeWorkspace, type Workspace } from '../../helpers/workspace.ts';
+
+interface Seen {
+  state: string;
+  health: string;
+  attention_kind: string | null;
+  reason?: string;
+  next_seq: number;
+}
+
+const often = ['--checkpoint-every', '300ms', '--sample-every', '300ms'];
+const observe = async (workspace: Workspace, job: Job) => parseReply<Seen>(await run(workspace, ['observe', job.id]));
+const untilAwaited = (job: Job) =>
+  eventually('the wait', () => readdirSync(job.path('waiters')).length > 0, { limitMs: 20_000 });
+/** In ticks of 10 ms. */
+function cpuTicks(pid: number): number {
+  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
+    .replace(/^.*\) /s, '')
+    .split(' ');
+  return Number(fields[11]) + Number(fields[12]);
+}
+const wakeUps = (pid: number) =>
+  Number(/^voluntary_ctxt_switches:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]);
+
+test('S0.36 a pending wait uses no CPU to speak of', async (t) => {
+  const workspace = makeWorkspace(t);
+  const job = await launchHeld(workspace);
+  const waiting = start(workspace, ['wait', job.id]);
+  await untilAwaited(job);
+  await untilPassed(1_000);
+  const before = cpuTicks(waiting.pid);
+  await untilPassed(3_000);
+  const spent = cpuTicks(waiting.pid) - before;
+  job.release();
+  assert.equal((await waiting.promise).code, 0);
+  assert.ok(spent <= 2, `${spent * 10} ms of CPU in 3 s`);
+});
+
+test('S0.68 a pending wait does not poll, and has no upper limit', async (t) => {
+  const workspace = makeWorkspace(t);
+  const job = await launchHeld(workspace);
+  const waiting = start(workspace, ['wait', job.id, '--timeout', '720h']);
+  await untilAwaited(job);
+  await untilPassed(1_000);
+  const before = wakeUps(waiting.pid);
+  await untilPassed(3_000);
+  const woken = wakeUps(waiting.pid) - before;
+  assert.equal(waiting.stdout() + waiting.stderr(), '');
+  job.release();
+  assert.equal((await waiting.promise).code, 0);
+  assert.ok(woken <= 6, `woken ${woken} times in 3 s`);
+});
+
+test('S0.42 a stopped worker is told by every reader as monitor_attention, and never by the worker', async (t) => {
+  const workspace = makeWorkspace(t);
+  const job = await launchHeld(workspace, { options: often });
+  await eventually('a checkpoint', () => job.events('checkpoint').length > 0, { limitMs: 20_000 });
+  const worker = job.identity('worker');
+  killByIdentity(worker, 'SIGSTOP');
+  workspace.defer(() => killByIdentity(worker, 'SIGCONT'));
+  const seen = await eventually(
+    'observe to say so',
+    async () => {
+      const one = await observe(workspace, job);
+      return one.attention_kind === 'monitor_attention' && one;
+    },
+    { limitMs: 30_000 },
+  );
+  assert.deepEqual([seen.state, seen.health], ['running', 'attention']);
+  const status = await run(workspace, ['status', job.id]);
+  assert.match(status.stdout, /^health: +attention/m);
+  const waited = await run(workspace, ['wait', job.id, '--timeout', '1s']);
+  assert.equal(waited.code, 2);
+  assert.match(waited.stdout, /monitor_attention/);
+  killByIdentity(worker, 'SIGCONT');
+  const count = job.events('checkpoint').length;
+  await eventually('the next checkpoint', () => job.events('checkpoint').length > count, { limitMs: 20_000 });
+  assert.doesNotMatch(job.text('state.json') + job.text('events.ndjson'), /monitor_attention/);
+  job.release();
+  assert.equal((await run(workspace, ['wait', job.id])).code, 0);
+});
