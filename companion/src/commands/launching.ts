@@ -14,7 +14,6 @@ import { variables } from '../platform/env.ts';
 import { jobPaths, type StateRoot } from '../store/layout.ts';
 import { readSpec } from '../store/records.ts';
 import type { Context, Reply } from './command.ts';
-import { notifyOf } from './notifying.ts';
 import type { Parsed } from './parse.ts';
 
 export function launchWords(input: Parsed): Pick<JobRequest, 'owner' | 'label' | 'onceKey'> {
@@ -51,8 +50,7 @@ export async function launchAndTell(
 ): Promise<Reply> {
   checkLaunchOptions(input);
   const root = context.root(input);
-  const notify = await notifyOf(context, input, request.notify);
-  return tellLaunched(context, input, root, await launch(root, { ...request, notify }), isSynchronous);
+  return tellLaunched(context, input, root, await launch(root, request), isSynchronous);
 }
 
 export async function tellLaunched(

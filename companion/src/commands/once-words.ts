@@ -14,7 +14,6 @@ const passing = [
   'owner',
   'label',
   'once-key',
-  'notify',
   'json',
   'id-only',
   'wait',

@@ -22,8 +22,6 @@ export interface Claim {
   generation: number;
   hasFifo: boolean;
   cgroup: string | null;
-  /** Somebody is to be told of an event that wakes; `append` writes what became of it. */
-  onWake?: (append: (fields: Record<string, unknown>) => void) => void;
   /** Let the waiters go: everything is published. */
   release: () => void;
 }

@@ -67,7 +67,8 @@ export function startJudging(claim: Claim, progress: Progress, child: Child, run
     tell: (judgement) => {
       if (!exists(paths.folder)) return;
       tell(claim, progress, judgement, isReset);
-      isReset = false;
+      // Until the first good probe there is nothing to compare the next with.
+      isReset = isReset && Boolean(run.probe) && judgement.memory.probe === null;
     },
     onError,
   });
