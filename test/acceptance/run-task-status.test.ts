@@ -138,6 +138,16 @@ test('the status command is asked once, in the folder and with the environment o
   assert.equal(workspace.read('asked'), `${workspace.path('sub')} mine ${job.id}\n`);
 });
 
+test('what a status command leaves behind is ended, wherever it hid', async (t) => {
+  const workspace = makeWorkspace(t);
+  const hide = `setsid sh -c 'echo $$ >left; exec sleep 100' >/dev/null 2>&1 & until [ -s left ]; do sleep 0.05; done`;
+  const line = `${hide}; echo '{"identity":"t1","status":"ok"}'`;
+  const job = await launch(workspace, ['--status-cmd', line, '--identity', 't1', '--', 'true']);
+  await run(workspace, ['wait', job.id]);
+  assert.deepEqual([job.state().task_status, job.state().warnings], ['ok', []]);
+  assert.equal(readIdentity(Number(workspace.read('left'))), undefined);
+});
+
 test('a restart keeps the status command, its identity and what follows from them', async (t) => {
   const workspace = makeWorkspace(t);
   const line = `echo '{"identity":"t1","status":"ok","exit_code":0}'`;

@@ -11,7 +11,7 @@ import { makeWorkspace } from '../helpers/workspace.ts';
 
 const command = { argv: ['x'], program: '/x', success_exit: 0, keep_children: false };
 
-test('a file is new, changed by size, time or place, unchanged, gone or missing', (t) => {
+test('a file is new, changed by size, time or place, unchanged, gone or missing', async (t) => {
   const { dir, write } = makeWorkspace(t, { git: false });
   const long = new Date('2020-01-01T00:00:00.500Z');
   for (const name of ['size', 'time', 'place', 'same', 'gone']) {
@@ -27,7 +27,7 @@ test('a file is new, changed by size, time or place, unchanged, gone or missing'
   utimesSync(join(dir, 'other'), long, long);
   renameSync(join(dir, 'other'), join(dir, 'place'));
   rmSync(join(dir, 'gone'));
-  const notes = noteResults(run);
+  const notes = await noteResults(run);
   assert.deepEqual(
     notes.map(({ exists, existed, changed }) => [exists, existed, changed]),
     [
@@ -40,7 +40,7 @@ test('a file is new, changed by size, time or place, unchanged, gone or missing'
       [false, false, false],
     ],
   );
-  assert.deepEqual(missingFiles(notes), [
+  assert.deepEqual(missingFiles(run, notes), [
     `${dir}/same (unchanged since the launch)`,
     `${dir}/gone (gone)`,
     `${dir}/missing (missing)`,
@@ -57,77 +57,77 @@ test('a file is new, changed by size, time or place, unchanged, gone or missing'
   assert.equal(notes[4]?.mtime, long.toISOString());
 });
 
-test('what stands behind a link counts, and the link is said', (t) => {
+test('what stands behind a link counts, and the link is said', async (t) => {
   const { dir, write } = makeWorkspace(t, { git: false });
   write('run1', 'a');
   symlinkSync('run1', join(dir, 'latest'));
   symlinkSync('nowhere', join(dir, 'dangling'));
   const run = runWith(dir, ['latest', 'dangling'], []);
-  assert.deepEqual(missingFiles(noteResults(run)), [
+  assert.deepEqual(missingFiles(run, await noteResults(run)), [
     `${dir}/latest (unchanged since the launch)`,
     `${dir}/dangling (missing)`,
   ]);
   write('run2', 'a');
   rmSync(join(dir, 'latest'));
   symlinkSync('run2', join(dir, 'latest'));
-  const [latest] = noteResults(run);
+  const [latest] = await noteResults(run);
   assert.deepEqual([latest?.changed, latest?.link_to], [true, join(dir, 'run2')]);
   assert.equal(latest && describeResult(latest), `${dir}/latest -> ${dir}/run2: 1 B, changed`);
 });
 
-test('a folder or a FIFO in the place of a success file is no file, however new it is', (t) => {
+test('a folder or a FIFO in the place of a success file is no file, however new it is', async (t) => {
   const { dir } = makeWorkspace(t, { git: false });
   const run = runWith(dir, ['folder', 'fifo', 'in/the/way'], []);
   mkdirSync(join(dir, 'folder'));
   execFileSync('mkfifo', [join(dir, 'fifo')]);
   writeFileSync(join(dir, 'in'), '');
-  assert.deepEqual(missingFiles(noteResults(run)), [
+  assert.deepEqual(missingFiles(run, await noteResults(run)), [
     `${dir}/folder (a folder, not a file)`,
     `${dir}/fifo (a special file, not a file)`,
     `${dir}/in/the/way (missing)`,
   ]);
 });
 
-test('a cycle of links that came later is told as trouble and throws nothing', (t) => {
+test('a cycle of links that came later is told as trouble and throws nothing', async (t) => {
   const { dir } = makeWorkspace(t, { git: false });
   const run = runWith(dir, ['loop'], []);
   symlinkSync('loop', join(dir, 'loop'));
-  const notes = noteResults(run);
+  const notes = await noteResults(run);
   assert.deepEqual([notes[0]?.trouble, notes[0]?.exists], ['ELOOP', false]);
-  assert.deepEqual(missingFiles(notes), [`${dir}/loop (cannot be looked at (ELOOP))`]);
+  assert.deepEqual(missingFiles(run, notes), [`${dir}/loop (cannot be looked at (ELOOP))`]);
 });
 
-test('a result path is told and required by nobody; one that is a success file too is told once', (t) => {
+test('a result path is told and required by nobody; one that is a success file too is told once', async (t) => {
   const { dir, write } = makeWorkspace(t, { git: false });
   mkdirSync(join(dir, 'out'));
   const run = runWith(dir, ['model'], ['out', 'model', 'none']);
   write('out/part', 'x');
   write('model', 'x');
-  const notes = noteResults(run);
+  const notes = await noteResults(run);
   assert.deepEqual(notes.map(describeResult), [
     `${dir}/model: 1 B, new`,
     `${dir}/out: folder, changed`,
     `${dir}/none: missing`,
   ]);
-  assert.deepEqual([notes.map(({ required }) => required), missingFiles(notes)], [[true, false, false], []]);
+  assert.deepEqual([notes.map(({ required }) => required), missingFiles(run, notes)], [[true, false, false], []]);
 });
 
-test('a run of an older release has nothing to tell', () => {
-  assert.deepEqual(noteResults(command), []);
+test('a run of an older release has nothing to tell', async () => {
+  assert.deepEqual(await noteResults(command), []);
 });
 
-test('the same paths are looked at afresh for the same command once more', (t) => {
+test('the same paths are looked at afresh for the same command once more', async (t) => {
   const { dir, write } = makeWorkspace(t, { git: false });
   const run = runWith(dir, ['model'], ['out']);
   write('model', 'x');
   write('out', 'x');
   const again: RunPart = { ...run, ...freshPaths(run) };
-  assert.deepEqual(missingFiles(noteResults(again)), [`${dir}/model (unchanged since the launch)`]);
+  assert.deepEqual(missingFiles(again, await noteResults(again)), [`${dir}/model (unchanged since the launch)`]);
   assert.deepEqual([again.result_paths, again.result_baselines?.[0]?.before?.size], [run.result_paths, 1]);
   assert.deepEqual(freshPaths(command), {});
 });
 
-test('a path that can never hold what is asked for is refused with the reason', (t) => {
+test('a path that can never hold what is asked for is refused with the reason', async (t) => {
   const { dir, write } = makeWorkspace(t, { git: false });
   write('file', 'x');
   mkdirSync(join(dir, 'folder'));

@@ -206,6 +206,15 @@ test('a failed command gets a report with its reason, its output and how to go o
   assert.ok(!report.includes('\x1b'));
 });
 
+test('a success file that nobody looked at is no success', (t) => {
+  const success_files = [{ path: '/no/such/file', before: null }];
+  const run = { argv: ['make'], program: '/usr/bin/make', success_exit: 0, keep_children: false, success_files };
+  const { job } = makeRunning(t, { run });
+  const state = conclude(job, normal);
+  assert.deepEqual([state.state, state.error?.code], ['failed', 'artifact_missing']);
+  assert.match(state.error?.message ?? '', /: \/no\/such\/file \(not looked at\)$/);
+});
+
 test('an exit code above 128 is no certain signal when nobody saw one', (t) => {
   const { job } = makeRunning(t);
   const state = conclude(job, { ...normal, exit: { exit_code: 137, signaled: false, spawn_failed: false } });

@@ -22,6 +22,7 @@ function goingOn(t: TestContext, state: JobState, spec: Partial<Spec> = staffCha
     paths,
     state,
     results: [],
+    ownLog: null,
     staff: undefined,
     tree,
     cancel: undefined,

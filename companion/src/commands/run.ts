@@ -22,7 +22,8 @@ export const run: Command = {
   examples: [
     'run -- make test',
     'run --timeout 2h --once-key nightly -- python3 train.py --epochs 10',
-    "run --shell -- 'make && make install'",
+    'run --timeout 12h --success-file model.pt --log train.log -- python3 train.py',
+    "run --shell --pipefail -- 'make 2>&1 | tee build.log'",
   ],
 
   async run(context, input) {

@@ -88,6 +88,8 @@ export const probeBytes = 64 * kib;
 export const shellLineBytes = 32 * kib;
 /** `--success-file`s of a run, and `--result`s. */
 export const resultPaths = 64;
+/** A path of the caller's that gives no answer (a dead network mount) must not keep an end from being published. */
+export const pathLookMs = 5 * second;
 /** What the caller decided beforehand about a stall. */
 export const onStallBytes = 4 * kib;
 /** A status command at the end of a run. */

@@ -1,26 +1,30 @@
 // What a run left behind, looked at once at its end, by whoever publishes it: its success files and result paths as they are now, compared
-// with what they were at launch. Links are followed, and said. Never throws: a path that cannot be looked at is told as such.
+// with what they were at launch. Links are followed, and said. Never throws and never waits long: a path that cannot be looked at is told as
+// such.
 
-import { errnoOf } from '../core/errors.ts';
 import { plainText } from '../core/excerpt.ts';
 import type { FileBaseline, ResultNote, RunPart } from '../core/job.ts';
+import { pathLookMs } from '../core/limits.ts';
 import { formatSize } from '../core/size.ts';
 import { isoOf } from '../platform/clock.ts';
-import { type Behind, lookBehind } from '../platform/folders.ts';
+import { lookBehindSoon } from '../platform/file-facts.ts';
+import type { Behind } from '../platform/folders.ts';
 
 /** Success files first; a path that is both is told once. */
-export function noteResults(run: RunPart): ResultNote[] {
+export async function noteResults(run: RunPart): Promise<ResultNote[]> {
   const required = run.success_files ?? [];
   const told = new Set(required.map(({ path }) => path));
   const others = (run.result_baselines ?? []).filter(({ path }) => !told.has(path));
-  return [...required.map((one) => noteOf(one, true)), ...others.map((one) => noteOf(one, false))];
+  return Promise.all([...required.map((one) => noteOf(one, true)), ...others.map((one) => noteOf(one, false))]);
 }
 
-/** The success files that say no, each with its reason. */
-export function missingFiles(notes: readonly ResultNote[]): string[] {
-  return notes
-    .filter(({ required, kind, changed }) => required && !(kind === 'file' && changed))
-    .map((note) => `${note.path} (${reasonOf(note)})`);
+/** The success files that say no, each with its reason. What nobody looked at says no as well. */
+export function missingFiles(run: RunPart, notes: readonly ResultNote[]): string[] {
+  return (run.success_files ?? []).flatMap(({ path }) => {
+    const note = notes.find((one) => one.path === path);
+    if (!note) return [`${path} (not looked at)`];
+    return note.kind === 'file' && note.changed ? [] : [`${path} (${reasonOf(note)})`];
+  });
 }
 
 /** One line of plain text, for people. */
@@ -30,14 +34,9 @@ export function describeResult(note: ResultNote): string {
   return plainText(`${way}: ${[...size, wordOf(note)].join(', ')}`).replaceAll('\n', ' ');
 }
 
-function noteOf({ path, before }: FileBaseline, required: boolean): ResultNote {
-  let now: Behind | undefined;
-  let trouble: string | null = null;
-  try {
-    now = lookBehind(path);
-  } catch (error) {
-    trouble = errnoOf(error) ?? 'error';
-  }
+async function noteOf({ path, before }: FileBaseline, required: boolean): Promise<ResultNote> {
+  const look = await lookBehindSoon(path, pathLookMs);
+  const [now, trouble] = 'found' in look ? [look.found, null] : [undefined, look.trouble];
   return {
     path,
     required,

@@ -60,6 +60,7 @@ function publish(
         state,
         staff,
         results,
+        ownLog: ending.ownLog ?? null,
         tree: ending.tree,
         cancel,
         isPlain: backendOf(spec)?.answerFrom === 'stdout',

@@ -10,7 +10,8 @@ import type { TerminateReport } from '../platform/process-tree.ts';
 import { signalNumbers } from '../platform/signals.ts';
 import type { JobPaths } from '../store/layout.ts';
 import { logSize } from '../store/output-log.ts';
-import { missingFiles, noteResults } from './artifacts.ts';
+import { missingFiles } from './artifacts.ts';
+import type { OwnLog } from './own-log.ts';
 import { endStaff, type StaffEnd } from './staff-end.ts';
 import type { WorkspaceSnapshot } from './workspace/types.ts';
 
@@ -26,7 +27,9 @@ export interface JobEnding {
   before?: WorkspaceSnapshot | undefined;
   omitted?: { stdout: OutputNote; stderr: OutputNote } | undefined;
   warnings?: Warning[];
-  /** Of a run under a launcher that detaches itself (task-status.ts). */
+  /** Of a run: what it left behind, the end of its own log, and the word of a launcher that detaches itself (conclude-asked.ts). */
+  results?: ResultNote[];
+  ownLog?: OwnLog | null;
   task?: TaskAnswer | undefined;
   detail?: string;
 }
@@ -61,7 +64,7 @@ export function makeEndState(job: { paths: JobPaths; spec: Spec }, before: JobSt
     : undefined;
   for (const warning of staff?.warnings ?? [])
     if (!warnings.some((known) => known.message === warning.message)) warnings.push(warning);
-  const results = spec.run ? noteResults(spec.run) : [];
+  const results = ending.results ?? [];
   const verdict = judgeEnd({
     reason: ending.reason,
     exit,
@@ -69,7 +72,7 @@ export function makeEndState(job: { paths: JobPaths; spec: Spec }, before: JobSt
     successExit: spec.run?.success_exit ?? 0,
     staffError: staff?.error ?? null,
     kind: spec.kind,
-    missingFiles: missingFiles(results),
+    missingFiles: spec.run ? missingFiles(spec.run, results) : [],
     survivors: ending.tree.survivors.map((one) => one.pid),
     deadlineText: formatDuration(spec.deadline_ms),
     detail: ending.detail,

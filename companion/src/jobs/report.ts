@@ -10,8 +10,9 @@ import type { TerminateReport } from '../platform/process-tree.ts';
 import type { JobPaths } from '../store/layout.ts';
 import { readLogTail } from '../store/output-log.ts';
 import type { CancelRequest } from '../store/records.ts';
+import { type OwnLog, ownLogSection } from './own-log.ts';
 import { recovery } from './recovery.ts';
-import { logSection, ownLogSection, runFacts } from './run-report.ts';
+import { logSection, runFacts } from './run-report.ts';
 import type { StaffEnd } from './staff-end.ts';
 import { describeChanges } from './workspace/describe.ts';
 import { takeOverCommands } from './worktree.ts';
@@ -22,6 +23,7 @@ export interface Deliverable {
   state: JobState;
   staff: StaffEnd | undefined;
   results: ResultNote[];
+  ownLog: OwnLog | null;
   tree: TerminateReport;
   cancel: CancelRequest | undefined;
   /** The answer is stdout, byte for byte. */
@@ -151,10 +153,10 @@ function decided({ spec, state }: Deliverable): string {
   return `## Decided at launch for a stall\n\n${plainText(spec.on_stall).trim()}`;
 }
 
-function logSections({ spec, paths }: Deliverable): string[] {
+function logSections({ spec, paths, ownLog }: Deliverable): string[] {
   // An agent's stdout is its event stream: told above in readable form, not again as JSON.
   if (spec.staff) return [logSection('Last error output', paths.error)];
-  const own = spec.run?.log ? ownLogSection(spec, spec.run.log) : undefined;
+  const own = ownLog === null ? undefined : ownLogSection(ownLog);
   return [
     ...(own ? [own.text] : []),
     ...(own?.isWhole ? [] : [logSection('Last output', paths.output)]),

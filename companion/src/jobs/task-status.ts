@@ -4,40 +4,40 @@
 import { formatDuration } from '../core/duration.ts';
 import { messageOf } from '../core/errors.ts';
 import { excerpt, plainText } from '../core/excerpt.ts';
-import type { JobState, Spec, Warning } from '../core/job.ts';
+import type { Spec, Warning } from '../core/job.ts';
 import { evidenceChars, excerptBytes, probeBytes, taskStatusMs } from '../core/limits.ts';
 import type { EndReason } from '../core/outcome.ts';
 import { formatSize } from '../core/size.ts';
-import { questionEnvironment } from '../platform/env.ts';
+import { probeEnvironment } from '../platform/env.ts';
 import { findEscaped, type Tree } from '../platform/process-members.ts';
+import { endProbes } from '../platform/process-tree.ts';
 import { runTool, type ToolAnswer } from '../platform/tool.ts';
-import type { JobPaths } from '../store/layout.ts';
-import { conclude } from './conclude.ts';
-import type { JobEnding, TaskAnswer } from './end-state.ts';
+import type { TaskAnswer } from './end-state.ts';
 
-/** `conclude`, after the status command was asked; at once for jobs without one. `tree`: as it is after it was ended. */
-export async function concludeAsked(
-  job: { paths: JobPaths; spec: Spec },
-  ending: JobEnding,
-  tree: Tree | null,
-): Promise<JobState> {
-  const { run } = job.spec;
-  if (!run?.status_cmd) return conclude(job, ending);
-  const left = tree === null || ending.reason === 'exited' ? [] : [leftWarning(ending.reason, tree)];
-  const task = await askTask(job.spec, run.status_cmd, run.identity ?? '');
-  return conclude(job, { ...ending, task: { ...task, warnings: [...left, ...task.warnings] } });
-}
-
-export async function askTask(spec: Spec, line: string, identity: string): Promise<TaskAnswer> {
+/** `tree`: as it is after it was ended. Undefined for a job without a status command. */
+export async function askTask(
+  spec: Spec,
+  tree: Tree,
+  end: { reason: EndReason; isStarted: boolean },
+): Promise<TaskAnswer | undefined> {
+  const { status_cmd: line, identity = null } = spec.run ?? {};
+  if (!line) return undefined;
+  const left = end.isStarted && !ownEnds.includes(end.reason) ? [leftWarning(end.reason, tree)] : [];
   const answer = await ask(spec, line);
-  const read = readAnswer(answer, identity);
-  if (!('why' in read)) return { ...read, warnings: [] };
+  endProbes(tree);
+  const read = readAnswer(answer, identity ?? '');
+  if (!('why' in read)) return { ...read, warnings: left };
   const message = `how the task stands is not known: the status command ${read.why}`;
-  return { task_status: 'unknown', task_exit_code: 'unknown', warnings: [{ code: 'task_unknown', message }] };
+  const warnings = [...left, { code: 'task_unknown', message }];
+  return { task_status: 'unknown', task_exit_code: 'unknown', warnings };
 }
 
-async function ask({ id, cwd }: Spec, line: string): Promise<ToolAnswer> {
-  const environment = questionEnvironment({ id, cwd });
+/** Nothing was cut short. */
+const ownEnds: readonly EndReason[] = ['exited', 'spawn_failed', 'never_started'];
+
+async function ask(spec: Spec, line: string): Promise<ToolAnswer> {
+  const { cwd } = spec;
+  const environment = probeEnvironment(spec);
   try {
     const shell = { program: '/bin/sh', args: ['-c', line], cwd, environment };
     return await runTool({ ...shell, timeoutMs: taskStatusMs, limit: probeBytes });

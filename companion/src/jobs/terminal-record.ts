@@ -2,7 +2,6 @@
 import type { JobState, ResultNote, Spec, StaffPart } from '../core/job.ts';
 import type { TerminateReport } from '../platform/process-tree.ts';
 import type { JobPaths } from '../store/layout.ts';
-import { noteResults } from './artifacts.ts';
 import type { StaffEnd } from './staff-end.ts';
 import { takeOverCommands } from './worktree.ts';
 
@@ -26,8 +25,8 @@ export function terminalRecord(
     survivors: tree?.survivors ?? [],
     ...(spec.staff ? wordsOf(spec.staff) : {}),
     ...(staff ? staffRecord(spec, staff) : {}),
-    // Without the record of the end: as it is now.
-    ...(spec.run ? { result_paths: results ?? noteResults(spec.run) } : {}),
+    // Null: how they were at the end is not known any more.
+    ...(spec.run ? { result_paths: results ?? null } : {}),
     ...(spec.timer ? { timer: spec.timer } : {}),
     result_path: paths.result,
     output_path: isTidy(spec, state) ? null : paths.output,

@@ -94,13 +94,7 @@ export function childEnvironment(own: {
   return { ...result, ...own.add, PWD: own.cwd, JOB_ID: own.id, JOB_OWNER: own.id, [markVariable]: own.mark };
 }
 
-/** For a question to a program of the caller's own (a status command): as the child's, but it is no part of the job's tree. */
-export function questionEnvironment(own: { id: string; cwd: string }): Environment {
-  const { [markVariable]: _mark, ...result } = childEnvironment({ ...own, mark: '', add: {}, remove: [] });
-  return result;
-}
-
-/** What a probe gets: what the command got, and the word that tells the two apart. */
+/** What a probe (or a status command) gets: what the command got, and the word that tells the two apart. */
 export function probeEnvironment(own: { id: string; cwd: string; mark: string }): Environment {
   return childEnvironment({ ...own, add: { [roleVariable]: 'probe' }, remove: [] });
 }

@@ -61,13 +61,16 @@ export function lookBehind(target: string): Behind | undefined {
   } catch (error) {
     if (errnoOf(error) !== 'ENOTDIR') throw error;
   }
-  if (!stat) return undefined;
+  return stat && behindOf(stat, lookAt(target)?.isSymbolicLink() ? realpathSync(target) : null);
+}
+
+export function behindOf(stat: Stats, linkTo: string | null): Behind {
   return {
     kind: stat.isFile() ? 'file' : stat.isDirectory() ? 'folder' : 'other',
     size: stat.size,
     modifiedMs: stat.mtimeMs,
     inode: stat.ino,
-    linkTo: lookAt(target)?.isSymbolicLink() ? realpathSync(target) : null,
+    linkTo,
   };
 }
 

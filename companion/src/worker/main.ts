@@ -3,7 +3,7 @@
 import { messageOf } from '../core/errors.ts';
 import { isId } from '../core/ids.ts';
 import { killSettleMs, orphanGraceMs, workerFailures } from '../core/limits.ts';
-import { concludeAsked } from '../jobs/task-status.ts';
+import { concludeAsked } from '../jobs/conclude-asked.ts';
 import { treeOf } from '../jobs/tree.ts';
 import { inspect } from '../jobs/view.ts';
 import { removeCgroup } from '../platform/cgroup.ts';
