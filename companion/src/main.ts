@@ -15,6 +15,11 @@ async function main(args: string[]): Promise<void> {
     const isDone = await runWorker(args[1] ?? '', args[2] ?? '', (text) => writeOut(2, text));
     process.exit(isDone ? 0 : 70);
   }
+  if (args[0] === '_notify') {
+    const { runNotify } = await import('./worker/notify.ts');
+    await runNotify(args[1] ?? '', args[2] ?? '');
+    process.exit(exitCodes.done);
+  }
   const { dispatch } = await import('./commands/dispatch.ts');
   const reply = await dispatch(args, makeContext(), __VERSION__);
   const isTold = print(reply);

@@ -14,6 +14,7 @@ import { variables } from '../platform/env.ts';
 import { jobPaths, type StateRoot } from '../store/layout.ts';
 import { readSpec } from '../store/records.ts';
 import type { Context, Reply } from './command.ts';
+import { notifyOf } from './notifying.ts';
 import type { Parsed } from './parse.ts';
 
 export function launchWords(input: Parsed): Pick<JobRequest, 'owner' | 'label' | 'onceKey'> {
@@ -50,7 +51,8 @@ export async function launchAndTell(
 ): Promise<Reply> {
   checkLaunchOptions(input);
   const root = context.root(input);
-  return tellLaunched(context, input, root, await launch(root, request), isSynchronous);
+  const notify = await notifyOf(context, input, request.notify);
+  return tellLaunched(context, input, root, await launch(root, { ...request, notify }), isSynchronous);
 }
 
 export async function tellLaunched(

@@ -14,6 +14,7 @@ const passing = [
   'owner',
   'label',
   'once-key',
+  'notify',
   'json',
   'id-only',
   'wait',

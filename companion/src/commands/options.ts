@@ -25,6 +25,11 @@ export const launchOptions = {
   label: { kind: 'text', value: 'TEXT', help: 'a few words for people' },
   'once-key': { kind: 'text', value: 'KEY', help: 'the same key gives the same job, never a second execution' },
   wait: { kind: 'flag', help: 'wait for the end and print the result, as `wait` does' },
+  notify: {
+    kind: 'text',
+    value: 'CMD',
+    help: 'program (words, or a JSON array; no shell) that is told of the end and of each cause for attention; none for nobody',
+  },
   'wait-timeout': {
     kind: 'duration',
     value: 'D',

@@ -91,6 +91,7 @@ function againRun(context: Context, input: Parsed, spec: Spec, root: StateRoot, 
     firstOutputMs: spec.first_output_ms,
     stallMs: spec.stall_ms,
     lineage: lineageOf(spec, 'restart'),
+    notify: spec.notify ?? null,
     onStall: spec.on_stall ?? null,
     // What must be new or changed is so against what is there now.
     run: { ...run, ...freshPaths(run), program },
@@ -117,7 +118,7 @@ async function againTimer(
     );
   const { launchTimer } = await import('./timer.ts');
   const timer = { ...earlier, due_at: isoOf(nowMs() + earlier.delay_ms) };
-  return launchTimer(context, input, { timer, lineage: lineageOf(spec, 'restart'), words });
+  return launchTimer(context, input, { timer, lineage: lineageOf(spec, 'restart'), words, notify: spec.notify });
 }
 
 /** The same task and configuration in a fresh conversation, with what the earlier one started from told as history. */
@@ -148,6 +149,7 @@ function again(context: Context, input: Parsed, spec: Spec, root: StateRoot, wor
     staff: part,
     cwd,
     lineage: lineageOf(spec, 'restart'),
+    notify: spec.notify,
     isSynchronous: spec.verb === 'ask' && !input.has('id-only'),
     worktree: spec.worktree ? 'new' : null,
     words,

@@ -13,6 +13,7 @@ import { findWorktree } from '../platform/git-folder.ts';
 import type { StateRoot } from '../store/layout.ts';
 import type { Context, Reply } from './command.ts';
 import { checkLaunchOptions, launchWords, onStallOf, tellLaunched } from './launching.ts';
+import { notifyOf } from './notifying.ts';
 import type { Parsed } from './parse.ts';
 
 export interface StaffLaunch {
@@ -30,6 +31,8 @@ export interface StaffLaunch {
   deadlineMs?: number;
   firstOutputMs?: number | null;
   stallMs?: number | null;
+  /** Of the job that is started again. */
+  notify?: readonly string[] | null | undefined;
   onStall?: string | null;
 }
 
@@ -40,6 +43,7 @@ export async function launchStaff(context: Context, input: Parsed, job: StaffLau
     kind: 'staff',
     verb: job.verb,
     ...launchWords(input),
+    notify: await notifyOf(context, input, job.notify),
     cwd: job.cwd,
     deadlineMs: job.deadlineMs ?? input.durationOrDefault('timeout'),
     killGraceMs: limits.staffKillGrace.default,

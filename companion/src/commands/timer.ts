@@ -12,6 +12,7 @@ import { selfWords } from '../platform/self.ts';
 import { requireSlotName } from '../store/slots.ts';
 import type { Command, Context, Reply } from './command.ts';
 import { checkLaunchOptions, launchWords, tellLaunched } from './launching.ts';
+import { notifyOf } from './notifying.ts';
 import { onceWords, repeatedLaunch } from './once-words.ts';
 import { launchOptions } from './options.ts';
 import type { Parsed } from './parse.ts';
@@ -108,7 +109,7 @@ async function arm(
 export async function launchTimer(
   context: Context,
   input: Parsed,
-  job: { timer: TimerPart; lineage: Lineage | null; words: string },
+  job: { timer: TimerPart; lineage: Lineage | null; words: string; notify?: readonly string[] | null | undefined },
 ): Promise<Reply> {
   checkLaunchOptions(input);
   const root = context.root(input);
@@ -128,6 +129,7 @@ export async function launchTimer(
     run: null,
     staff: null,
     timer: job.timer,
+    notify: await notifyOf(context, input, job.notify),
     words: job.words,
     admit,
   });

@@ -14,6 +14,7 @@ import { loadWatch, watchIds } from '../watches/registry.ts';
 import type { Place, Watch } from '../watches/watch.ts';
 import type { Command, Context, Reply } from './command.ts';
 import { checkLaunchOptions, launchWords, tellLaunched } from './launching.ts';
+import { notifyOf } from './notifying.ts';
 import { onceWords, repeatedLaunch } from './once-words.ts';
 import { common } from './options.ts';
 import type { Parsed } from './parse.ts';
@@ -86,7 +87,10 @@ async function start(kind: Watch, args: readonly string[], context: Context, inp
   const repeated = isForeground ? undefined : await repeatedLaunch(context, input, words, false);
   if (repeated) return repeated;
   const root = context.root(input);
-  const launched = await launch(root, requestOf(kind, context, input, words));
+  const launched = await launch(root, {
+    ...requestOf(kind, context, input, words),
+    notify: await notifyOf(context, input, null),
+  });
   if (isForeground) return (await import('./watch-foreground.ts')).follow(context, root, launched.id);
   return tellLaunched(context, input, root, launched, false);
 }

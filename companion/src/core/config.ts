@@ -25,6 +25,8 @@ export const userConfig = z.object({
   default_backend: z.optional(z.string()),
   /** Per mode; counts before `default_backend`. */
   default_backends: z.optional(z.partialRecord(mode, z.string())),
+  /** Program and arguments that are told of every job without a `--notify` of its own. */
+  notify: z.optional(z.array(z.string()).check(z.minLength(1))),
   /** Modes that always run restricted. */
   restrict: z.optional(z.array(mode)),
 });

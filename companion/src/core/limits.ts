@@ -133,6 +133,8 @@ export const toolBytes = mib;
 /** A notifier, from its start to KILL; and what is kept of its output. */
 export const notifyMs = 30 * second;
 export const notifyBytes = kib;
+/** A notifier that prints more than this is ended. */
+export const notifyFloodBytes = mib;
 /** TERM to KILL for small programs of a job's own (probe, gh, notifier). */
 export const toolGraceMs = second;
 /** An answer that several watches share: its size, how long one may stand at most, and when what is left of it goes. */

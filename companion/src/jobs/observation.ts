@@ -114,6 +114,10 @@ export function healthOf(
       return attention(
         'the worker is gone; the command runs on under its shim, and the next wait attaches a new worker',
       );
+    case 'armed':
+      if (view.spec?.notify && view.seen.worker === 'dead')
+        return attention('its worker is gone; whoever looks first when it is due has the notifier told');
+      break;
     case 'over':
     case 'lost':
     case 'host_restarted':

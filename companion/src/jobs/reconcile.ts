@@ -5,7 +5,7 @@ import { leaseStaleMs } from '../core/limits.ts';
 import { removeFile } from '../platform/files.ts';
 import { exists } from '../platform/folders.ts';
 import { damagedState } from './early-state.ts';
-import { type Condition, conditionOf, inspect, type View } from './view.ts';
+import { type Condition, conditionOf, inspect, isEnded, type View } from './view.ts';
 
 const settled: readonly Condition[] = ['over', 'lost', 'host_restarted', 'never_started'];
 /** Nothing of the job lives: what is left is to publish its end. */
@@ -15,8 +15,21 @@ export function isSettleable(condition: Condition): boolean {
 
 const attachable: readonly Condition[] = ['orphaned', 'unclaimed'];
 
-/** Look at a job; publish its end when it is provably over and nobody did. Never starts anything. */
+/**
+ * Look at a job; publish its end when it is provably over and nobody did. Starts nothing of the job; a notifier whose worker did not live
+ * to start it is started.
+ */
 export async function refresh(root: string, id: string, isStrict = false): Promise<View> {
+  const view = await refreshRecord(root, id, isStrict);
+  if (owesNotice(view)) await (await import('./owed-notice.ts')).startOwedNotice(view);
+  return view;
+}
+
+function owesNotice({ spec, state, damage, paths }: View): boolean {
+  return Boolean(spec?.notify) && damage === null && isEnded(state) && !exists(`${paths.notices}/end`);
+}
+
+async function refreshRecord(root: string, id: string, isStrict: boolean): Promise<View> {
   const view = inspect(root, id);
   const condition = conditionOf(view);
   if (condition === 'ended') dropMarker(view);

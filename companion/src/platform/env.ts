@@ -76,6 +76,30 @@ export function workerEnvironment(mark: string): Environment {
   return { ...result, [markVariable]: mark, [roleVariable]: 'worker' };
 }
 
+/**
+ * No job's mark, and yet one: what carries another mark than a job's own is never taken for its tree, also below its worker (a process
+ * without any would be).
+ */
+const apartMark = 'apart';
+
+/** For a process of ours that tells of a job and is no part of one; the rest as for a worker. */
+export function apartEnvironment(): Environment {
+  const { [roleVariable]: _role, ...rest } = workerEnvironment(apartMark);
+  return rest;
+}
+
+/** What a notifier gets, from a worker or a reader: the caller's environment, no job's mark, and which job it is about. */
+export function notifierEnvironment(id: string): Environment {
+  const result = definedOnly(env);
+  for (const [name, alias] of Object.entries(carried)) {
+    const value = result[alias];
+    delete result[alias];
+    if (value !== undefined) result[name] = value;
+  }
+  for (const name of ['OLDPWD', roleVariable]) delete result[name];
+  return { ...result, JOB_ID: id, [markVariable]: apartMark };
+}
+
 /** What a worker gives to its child: the caller's environment again, the job's own words, never the caller's state folder. */
 export function childEnvironment(own: {
   id: string;

@@ -5,6 +5,7 @@ import { markVariable, roleVariable } from './env.ts';
 import { isDeadState } from './identity.ts';
 import type { PidBaseline } from './pid-baseline.ts';
 import { type ProcessRow, readProcesses, readProcessVariable } from './process-table.ts';
+import { isToolSession } from './tool-sessions.ts';
 
 export interface Tree {
   mark: string;
@@ -95,9 +96,10 @@ export function findRows(tree: Tree, isWanted: (row: ProcessRow) => boolean): Pr
   return found;
 }
 
-/** Those of a probe: who says so in its environment, and everything below. */
+/** Those of a probe (or another small program that we run ourselves): by session, else who says so, and everything below. */
 export function findProbes(rows: readonly ProcessRow[]): Set<number> {
   const isOne = (row: ProcessRow): boolean => {
+    if (isToolSession(row.session)) return true;
     const role = readProcessVariable(row.pid, roleVariable);
     // For a moment after its start it looks like the worker that started it.
     return role === 'probe' || (role === 'worker' && row.parent === process.pid);

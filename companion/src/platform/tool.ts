@@ -4,6 +4,7 @@ import { spawn } from 'node:child_process';
 import type { Readable } from 'node:stream';
 import { toolGraceMs } from '../core/limits.ts';
 import type { Environment } from './env.ts';
+import { noteToolSession } from './tool-sessions.ts';
 
 export interface ToolCall {
   /** Absolute path. */
@@ -36,11 +37,11 @@ export interface ToolAnswer {
 }
 
 /**
- * The shell is the leader of the group and stays until the end: as long as we have not seen its end, its number is nobody else's. It says
- * on descriptor 3 how the program ended, and then ends its group, so that nothing left behind holds the output open. TERM, which the group gets,
- * is for the program: a shell that died of it would leave us nobody to address the KILL to.
+ * The shell is the leader of the group and stays until the end, also through our TERM and our own death (traps, which the program does not
+ * inherit): as long as we have not seen its end, its number is nobody else's, and KILL can still reach whoever ignores TERM. It says on
+ * descriptor 3 how the program ended, and then ends its group, so that nothing left behind holds the output open.
  */
-const script = 'trap : TERM; "$0" "$@" 3>&-; echo $? >&3; kill -s KILL -- -$$';
+const script = 'trap : TERM PIPE; "$0" "$@" 3>&-; echo $? >&3; kill -s KILL -- -$$';
 
 /** Never throws. */
 export function runTool(call: ToolCall): Promise<ToolAnswer> {
@@ -53,12 +54,14 @@ export function runTool(call: ToolCall): Promise<ToolAnswer> {
     let status = '';
     let hasEnded = false;
     let killer: NodeJS.Timeout | undefined;
+    let holder: NodeJS.Timeout | undefined;
     const child = spawn('/bin/sh', ['-c', script, call.program, ...call.args], {
       cwd: call.cwd,
       env: call.environment,
       detached: true,
       stdio: [call.input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe', 'pipe'],
     });
+    const forgetSession = noteToolSession(child.pid);
     const signalGroup = (name: NodeJS.Signals): void => {
       // Not reaped yet, so the number is still that of our child.
       if (hasEnded || child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
@@ -84,7 +87,9 @@ export function runTool(call: ToolCall): Promise<ToolAnswer> {
       hasEnded = true;
       clearTimeout(clock);
       clearTimeout(killer);
+      clearTimeout(holder);
       call.signal?.removeEventListener('abort', onAbort);
+      forgetSession();
       resolve({ ...answer, stdout: kept.stdout.bytes(), stderr: kept.stderr.bytes() });
     };
     call.signal?.addEventListener('abort', onAbort);
@@ -95,9 +100,17 @@ export function runTool(call: ToolCall): Promise<ToolAnswer> {
       status += bytes.toString();
     });
     child.once('error', (error) => finish({ how: 'failed', code: null, reason: error.message }));
-    child.once('close', () => {
+    const conclude = (): void => {
       const code = how === 'exited' && /^\d+\n$/.test(status) ? Number(status) : null;
       finish({ how, code, reason: null });
+    };
+    child.once('close', conclude);
+    // What it left in a session of its own is out of reach, and may hold the output open for ever.
+    child.once('exit', () => {
+      holder = setTimeout(() => {
+        for (const stream of [child.stdout, child.stderr, child.stdio[3]]) stream?.destroy();
+        conclude();
+      }, toolGraceMs);
     });
     if (call.signal?.aborted) onAbort();
   });

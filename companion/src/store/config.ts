@@ -1,17 +1,13 @@
 // The user's own config: `config.json` in the user's config folder. Programs come only from here or from the command line; a
 // repository's config.json may only narrow (contract 11).
-import path from 'node:path';
 import { type UserConfig, userConfig } from '../core/config.ts';
 import { errnoOf, FaultError } from '../core/errors.ts';
 import { jsonFault } from '../core/json-fault.ts';
-import { configFolder } from '../platform/env.ts';
 import { readText } from '../platform/files.ts';
 import { factsOf } from '../platform/folders.ts';
+import { userConfigFile } from './user-config-file.ts';
 
-export function userConfigFile(): string | undefined {
-  const folder = configFolder();
-  return folder === undefined ? undefined : path.join(folder, 'config.json');
-}
+export { userConfigFile } from './user-config-file.ts';
 
 /** The user's config; empty when there is none. A file that cannot be trusted or read is refused, never skipped. */
 export function readUserConfig(): UserConfig {

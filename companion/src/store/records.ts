@@ -33,6 +33,7 @@ export function readSpec(paths: JobPaths): Read<Spec> {
     for (const name of ['owner', 'label'])
       if (value[name] !== null && typeof value[name] !== 'string') return `${name} is no text`;
     if (!isIdentity(value.launcher)) return 'no launcher identity';
+    if (!isAbsent(value.notify) && !isWords(value.notify)) return 'a notifier of another form';
     if (value.kind === 'run' && (!isObject(value.run) || !isWords(value.run.argv))) return 'no command';
     if (value.kind === 'watch' && (!isObject(value.watch) || typeof value.watch.condition !== 'string'))
       return 'no condition';

@@ -22,6 +22,8 @@ export interface Claim {
   generation: number;
   hasFifo: boolean;
   cgroup: string | null;
+  /** Somebody is to be told of an event that wakes; `append` writes what became of it. */
+  onWake?: (append: (fields: Record<string, unknown>) => void) => void;
   /** Let the waiters go: everything is published. */
   release: () => void;
 }

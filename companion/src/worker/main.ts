@@ -5,11 +5,12 @@ import { isId } from '../core/ids.ts';
 import { killSettleMs, orphanGraceMs, workerFailures } from '../core/limits.ts';
 import { concludeAsked } from '../jobs/conclude-asked.ts';
 import { treeOf } from '../jobs/tree.ts';
-import { inspect } from '../jobs/view.ts';
+import { inspect, isEnded } from '../jobs/view.ts';
 import { removeCgroup } from '../platform/cgroup.ts';
 import { terminate } from '../platform/process-tree.ts';
 import { openJournal, readEvents } from '../store/journal.ts';
 import { type Claim, claimJob } from './claim.ts';
+import type { Notifier } from './notify.ts';
 
 export type WorkerLog = (text: string) => void;
 
@@ -17,18 +18,37 @@ export type WorkerLog = (text: string) => void;
 export async function runWorker(root: string, id: string, log: WorkerLog): Promise<boolean> {
   if (!root.startsWith('/') || !isId(id)) throw new Error('usage: _worker ROOT ID');
   let claim: Claim | undefined;
+  let notifier: Notifier | undefined;
+  let isDone = false;
   try {
     claim = await claimJob(root, id);
+    notifier = claim && (await notifierOf(claim));
     if (claim) await Promise.race([look(claim, log), unexpected()]);
-    return true;
+    isDone = true;
   } catch (error) {
     log(`${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
     if (claim) await giveUp(claim, messageOf(error));
-    return false;
   } finally {
     if (claim) removeCgroup(claim.cgroup, id);
     claim?.release();
   }
+  // Only now: nobody who waits may be kept waiting by it.
+  if (notifier) await notifier.finish();
+  if (!claim) await tellOwed(root, id);
+  return isDone;
+}
+
+async function notifierOf(claim: Claim): Promise<Notifier | undefined> {
+  if (!claim.spec.notify) return undefined;
+  const notifier = (await import('./notify.ts')).makeNotifier(claim);
+  claim.onWake = notifier.wake;
+  return notifier;
+}
+
+/** It ended while we started: whoever ended it relied on us to tell. */
+async function tellOwed(root: string, id: string): Promise<void> {
+  const { spec, state } = inspect(root, id);
+  if (spec?.notify && isEnded(state)) await (await import('./notify.ts')).runNotify(root, id);
 }
 
 /** Only what this job needs is loaded. */

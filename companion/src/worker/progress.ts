@@ -32,6 +32,8 @@ export class Progress {
     this.lifecycle = ['queued', 'starting', 'running', 'stopping'].includes(this.state.state)
       ? (this.state.state as Lifecycle)
       : 'starting';
+    // What an earlier worker did not live to tell.
+    if (claim.generation > 1) this.tellWake();
   }
 
   /** A step of the lifecycle, with its event. */
@@ -73,6 +75,11 @@ export class Progress {
   append(type: EventType, fields: Record<string, unknown>): void {
     this.unlessFull(() => this.journal.append(type, fields));
     this.state.seq = this.journal.seq;
+    if (fields.wake !== undefined) this.tellWake();
+  }
+
+  private tellWake(): void {
+    this.claim.onWake?.((told) => this.append('notified', told));
   }
 
   /** On a full disk the job goes on; what is known stays in memory and is told at the end, from the space set aside. */

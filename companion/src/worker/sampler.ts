@@ -68,6 +68,7 @@ export class Sampler {
     // One that is under way began before this moment.
     await this.pending;
     await this.sample();
+    this.arm();
     const { sum } = this;
     this.sum = nothing;
     return sum;
@@ -79,6 +80,8 @@ export class Sampler {
   }
 
   private arm(): void {
+    // One timer only, whoever asks for the next.
+    this.disarm();
     if (this.isStopped) return;
     const { clock, everyMs } = this.options;
     this.disarm = clock.at(clock.monotonicMs() + everyMs, () => {

@@ -3,8 +3,8 @@
 import { leaseMs } from '../core/limits.ts';
 import { type Claim, renewLease } from './claim.ts';
 
-export function makeTicker(claim: Claim, tick: () => void): () => void {
-  const second = setInterval(tick, 1000);
+export function makeTicker(claim: Claim, tick: () => void, everyMs = 1000): () => void {
+  const second = setInterval(tick, everyMs);
   const release = keepLease(claim);
   process.on('SIGURG', tick);
   // A request that came before we listened.
