@@ -2,63 +2,27 @@
 // does not answer. Nothing of the machine's own npm configuration is used.
 import assert from 'node:assert/strict';
 import { chmodSync } from 'node:fs';
-import { join } from 'node:path';
 import test, { type TestContext } from 'node:test';
 import { npm } from '../../companion/src/watches/npm.ts';
 import type { Cursor } from '../../companion/src/watches/watch.ts';
 import { MARKER } from '../helpers/leaks.ts';
 import { listProcesses } from '../helpers/process.ts';
 import { makeWorkspace } from '../helpers/workspace.ts';
-import { type Asked, send } from '../lab/http/acts.ts';
-import { type BadServer, startBadServer } from '../lab/http/bad-server.ts';
+import { type Registry, sendJson, startRegistry } from '../lab/http/registry.ts';
 import { look, type ToolsOptions } from './tools.ts';
 
-interface Registry {
-  server: BadServer;
+interface Asking extends Registry {
   options: ToolsOptions;
-  /** What is published: the tags of a package, and further versions. */
-  publish(name: string, tags: Record<string, string>, ...versions: string[]): void;
-  /** What it answers to everything instead. */
-  act: ((asked: Asked) => void) | null;
 }
 
-async function makeRegistry(t: TestContext): Promise<Registry> {
+async function makeRegistry(t: TestContext): Promise<Asking> {
   const workspace = makeWorkspace(t, { git: false });
-  const packages = new Map<string, string>();
-  const registry: Registry = {
-    act: null,
-    publish(name, tags, ...versions) {
-      const listed = [...new Set([...versions, ...Object.values(tags)])];
-      const entries = listed.map((version) => [
-        version,
-        { name, version, dist: { tarball: 'http://127.0.0.1/x.tgz' } },
-      ]);
-      packages.set(`/${name}`, JSON.stringify({ name, 'dist-tags': tags, versions: Object.fromEntries(entries) }));
-    },
-    options: {
-      cwd: workspace.dir,
-      attemptMs: 60_000,
-      environment: { ...workspace.env, npm_config_cache: join(workspace.base, 'cache') },
-    },
-    server: await startBadServer({
-      act: (asked) => {
-        if (registry.act) return registry.act(asked);
-        const found = packages.get(decodeURIComponent(asked.url.pathname));
-        sendJson(asked, found ? 200 : 404, found ?? '{"error":"not found"}');
-      },
-    }),
-  };
-  workspace.defer(() => registry.server.close());
-  Object.assign(registry.options.environment ?? {}, { npm_config_registry: `${registry.server.origin}/` });
-  return registry;
+  const registry = await startRegistry(workspace);
+  const environment = { ...workspace.env, ...registry.env };
+  return Object.assign(registry, { options: { cwd: workspace.dir, attemptMs: 60_000, environment } });
 }
 
-function sendJson({ socket }: Asked, status: number, body: string, headers: Record<string, string> = {}): void {
-  send(socket, status, { 'content-type': 'application/json', connection: 'close', ...headers }, body);
-  socket.end();
-}
-
-async function told(registry: Registry, args: string[], cursor: Cursor | null = null) {
+async function told(registry: { options: ToolsOptions }, args: string[], cursor: Cursor | null = null) {
   const answer = await look(npm, args, { ...registry.options, cursor });
   if (answer.kind === 'look')
     return { cursor: answer.cursor, text: `${answer.verdict} ${answer.word}: ${answer.evidence}`, answer };
@@ -159,7 +123,7 @@ test('a registry that resets, or is not there, is trouble of the network', async
 test('npm that hangs is ended by the time of the attempt, with all it started', { timeout: 60_000 }, async (t) => {
   const registry = await makeRegistry(t);
   registry.act = () => undefined;
-  const answer = await told({ ...registry, options: { ...registry.options, attemptMs: 1_500 } }, ['toy']);
+  const answer = await told({ options: { ...registry.options, attemptMs: 1_500 } }, ['toy']);
   assert.equal(answer.text, 'trouble timeout: npm did not answer in time and was ended');
   const marker = registry.options.environment?.[MARKER] ?? '';
   assert.deepEqual(listProcesses({ environment: `${MARKER}=${marker}`, folder: undefined }), []);
