@@ -342,6 +342,29 @@ test('news of a watch are told one by one while it runs, and a notifier is not e
   assert.deepEqual(new Set(keys).size, keys.length);
 });
 
+test('a new cause for attention is told once while the run goes on, and then its end', async (t) => {
+  const workspace = makeWorkspace(t);
+  const told = telling(workspace);
+  const judged = ['--expect', '1s', '--checkpoint-every', '500ms', '--sample-every', '100ms'];
+  const job = await launchHeld(workspace, { options: [...told.option, ...judged] });
+  await eventually('several judgements with the same cause', () => job.events('checkpoint').length >= 6, {
+    limitMs: 60_000,
+  });
+  const causes = job.events('checkpoint').filter(({ wake }) => (wake as string[]).includes('attention'));
+  await untilNotified(job, causes.length);
+  job.release();
+  await run(workspace, ['wait', job.id]);
+  await eventually('the end to be told', () => job.events('notified').some(({ key }) => key === 'end'));
+  const wanted = job.events('checkpoint').filter(({ wake }) => (wake as string[]).includes('attention'));
+  assert.ok(wanted.length >= 1);
+  assert.deepEqual(
+    told.notices().map(({ event }) => [event.type, event.seq]),
+    [...wanted.map(({ seq }) => ['checkpoint', seq]), ['ended', job.events('ended')[0]?.seq]],
+  );
+  const [first] = told.notices();
+  assert.deepEqual([first?.state, typeof first?.reason], ['running', 'string']);
+});
+
 test('a job inside a job: the notifier of the inner one outlives the end of the outer one', async (t) => {
   const workspace = makeWorkspace(t);
   const fifo = join(workspace.base, 'go');

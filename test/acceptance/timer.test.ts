@@ -3,7 +3,7 @@
  * armed, so there is nothing to kill; what may be lost is only the instant's reader.
  */
 import assert from 'node:assert/strict';
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'node:test';
 import type { Spec } from '../../companion/src/core/job.ts';
@@ -114,7 +114,7 @@ test('cancel after the instant is 1 and changes nothing', async (t) => {
 test('cancel against the instant, many times: one outcome, and cancel and wait agree on it', async (t) => {
   const workspace = makeWorkspace(t);
   const seen = new Set<number | null>();
-  for (let round = 0; round < 4; round += 1) {
+  for (let round = 0; round < 13; round += 1) {
     const jobs = await Promise.all(Array.from({ length: 8 }, () => arm(workspace, ...soon, '--message', 'x')));
     await Promise.all(
       jobs.map(async (job, at) => {
@@ -300,21 +300,6 @@ test('a timer whose record was changed or damaged is damaged for everybody, and 
     }
     assert.equal((await run(workspace, ['doctor', job.id])).code, 3);
   }
-});
-
-test('from a folder that cannot be written a due timer is reported, and settled later by a reader that can', {
-  skip: process.getuid?.() === 0,
-}, async (t) => {
-  const workspace = makeWorkspace(t);
-  const job = await arm(workspace, ...soon, '--message', 'x');
-  await untilDue(job);
-  chmodSync(job.folder, 0o500);
-  workspace.defer(() => chmodSync(job.folder, 0o700));
-  const seen = await run(workspace, ['observe', job.id]);
-  assert.equal(seen.code, 2);
-  assert.match(seen.stdout, /could not be stored from here/);
-  chmodSync(job.folder, 0o700);
-  assert.deepEqual([(await run(workspace, ['wait', job.id])).stdout], ['x']);
 });
 
 test('clean never removes an armed timer, and removes a settled one', async (t) => {
