@@ -99,6 +99,21 @@ test('twenty that ask at once, in processes of their own, ask once', async (t) =
   assert.equal(readFileSync(log, 'utf8'), 'x');
 });
 
+test('those that came while another asked take the next answer, however slow it is; at most two are asked', async (t) => {
+  const desk = makeDesk(t);
+  const slow = async () => {
+    desk.asked += 1;
+    const text = `answer ${desk.asked}`;
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    return { text };
+  };
+  const ask = () => desk.ask({ ask: slow, maxAgeMs: 1, waitMs: 60_000 });
+  const first = ask();
+  await eventually('the first to ask', () => desk.asked === 1);
+  const found = await Promise.all([first, ...Array.from({ length: 7 }, ask)]);
+  assert.deepEqual(found.map(({ text }) => text).sort(), ['answer 1', ...Array(7).fill('answer 2')]);
+});
+
 test('a killed asker blocks nobody, and a living one is waited for no longer than allowed', async (t) => {
   const desk = makeDesk(t);
   const code = `import { shareAnswer } from './store/shared.ts';

@@ -32,6 +32,7 @@ export interface Call {
   command: string;
   args: string[];
   quiet: Record<string, string>;
+  at: number;
   cwd: string;
 }
 

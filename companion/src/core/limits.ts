@@ -151,7 +151,7 @@ export const ghBytes = 16 * mib;
 /** A rate limit whose end nobody said. */
 export const ghLimitedMs = minute;
 /** How old an answer of GitHub may be that another watch fetched: at the first look, and after that as a part of the interval. */
-export const ghFreshMs = 5 * second;
+export const ghFreshMs = second;
 export const ghFreshShare = 0.9;
 export const ghRuns = 100;
 export const ghPages = 20;

@@ -38,9 +38,10 @@ export async function shareAnswer<T extends { holdMs?: number }>(question: Quest
   const userKey = usableKey(question.root);
   if (userKey === undefined) return question.ask();
   const file = path.join(rootPaths(question.root).shared, `${hashOf(question.key).slice(0, 40)}.json`);
+  const began = nowMs();
   const until = monotonicMs() + question.waitMs;
   for (let pause: number = sharedLookMs[0]; ; pause = Math.min(pause * 2, sharedLookMs[1])) {
-    const known = await readAnswer<T>(file, question, userKey);
+    const known = await readAnswer<T>(file, question, userKey, began);
     if (known) return known;
     let isOurs = false;
     try {
@@ -48,7 +49,7 @@ export async function shareAnswer<T extends { holdMs?: number }>(question: Quest
         file.replace(/json$/, 'lock'),
         async () => {
           isOurs = true;
-          return (await readAnswer<T>(file, question, userKey)) ?? (await askAndKeep(file, question, userKey));
+          return (await readAnswer<T>(file, question, userKey, began)) ?? (await askAndKeep(file, question, userKey));
         },
         0,
       );
@@ -75,11 +76,18 @@ function usableKey(root: string): string | undefined {
   }
 }
 
-async function readAnswer<T>(file: string, question: Question<T>, userKey: string): Promise<T | undefined> {
+async function readAnswer<T>(
+  file: string,
+  question: Question<T>,
+  userKey: string,
+  began: number,
+): Promise<T | undefined> {
   const stored = parse(file);
   if (!stored || stored.key !== question.key) return undefined;
   const age = nowMs() - stored.at;
-  if (!(age >= 0 && age < Math.min(stored.hold ?? question.maxAgeMs, sharedHoldMs))) return undefined;
+  const isYoung = age < Math.min(stored.hold ?? question.maxAgeMs, sharedHoldMs);
+  // What was asked after we came is as good as our own question: of twenty that come at once, at most two ask.
+  if (age < 0 || !(isYoung || stored.at > began)) return undefined;
   const { mac, ...rest } = stored;
   return sameMac(await macOfAnswer(rest, userKey), mac) ? (stored.value as T) : undefined;
 }

@@ -120,7 +120,7 @@ function judge(
     key: [head, word, rollup.signature || '-', state].join(':'),
     facts: {
       repo,
-      ...(found.kind === 'pull' ? { pr: found.number, url: found.url, state } : { ref: wanted.expression }),
+      ...(found.kind === 'pull' ? { pr: found.number, url: found.url, pr_state: state } : { ref: wanted.expression }),
       head,
       ...(moved === null ? {} : { head_before: moved }),
       ...say.checksFacts(rollup),

@@ -92,7 +92,7 @@ function judge(wanted: PrInput, pull: Pull, rollup: Rollup, tools: Tools, cursor
       pr: pull.number,
       url: pull.url,
       title: pull.title,
-      state,
+      pr_state: state,
       head,
       ...(moved === null ? {} : { head_before: moved }),
       merge: pull.merge,

@@ -51,7 +51,7 @@ export const review = {
         repo: pull.repo,
         pr,
         url: pull.url,
-        state,
+        pr_state: state,
         review: pull.decision,
         seen: seen.ids.length,
         ...(isNew ? factsOfActivity(fresh) : {}),
