@@ -39,6 +39,7 @@ export const limits = {
   noChecksGrace: { default: 5 * minute, min: 0, max: day },
   watchTolerate: { default: 0, min: 0, max: 100_000 },
   timer: { default: hour, min: second, max: 30 * day },
+  redraw: { default: second, min: second, max: hour },
   cleanAge: { default: 14 * day, min: 0, max: 3650 * day },
 } satisfies Record<string, Range>;
 
@@ -82,6 +83,8 @@ export const workerFailures = 3;
 
 /** So many intervals in a row without a change are a cause for attention. */
 export const unchangedCheckpoints = 2;
+/** A checkpoint that is later than its interval, its probe's limit and this is called missing. */
+export const checkpointGraceMs = 5 * second;
 /** What a probe or a status command may print before it is ended. */
 export const probeBytes = 64 * kib;
 /** One shell line of the caller (probe, status command). */

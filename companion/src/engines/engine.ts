@@ -21,6 +21,8 @@ export interface Engine {
   start(worker: WorkerStart): Promise<Identity>;
   /** Is this process alive, dead, or not to be seen from here? */
   alive(identity: Identity): Liveness;
+  /** Does this very process live, and was it stopped (SIGSTOP)? */
+  isStopped(identity: Identity): boolean;
   /** Send a signal after comparing the identity; false when it was not sent. */
   signal(identity: Identity, signal: NodeJS.Signals): boolean;
 }

@@ -1,7 +1,7 @@
 // Workers as detached processes of this machine, started with the same Node as their launcher (a version manager's
 // Node may be on nobody's PATH).
 import { workerEnvironment } from '../platform/env.ts';
-import { identityOf, livenessOf, signalIdentity } from '../platform/identity.ts';
+import { identityOf, isStopped, livenessOf, signalIdentity } from '../platform/identity.ts';
 import { companionFile } from '../platform/self.ts';
 import type { Engine } from './engine.ts';
 
@@ -32,5 +32,6 @@ export const local: Engine = {
   },
 
   alive: livenessOf,
+  isStopped,
   signal: signalIdentity,
 };

@@ -50,6 +50,13 @@ export function isDeadState(state: string): boolean {
   return state.startsWith('Z') || state.startsWith('X');
 }
 
+/** Is it this very process, stopped by a signal? Not told of one that a debugger holds. */
+export function isStopped(identity: Identity): boolean {
+  if (!isIdentity(identity) || identity.boot_id !== bootId() || identity.pid_ns !== pidNamespace()) return false;
+  const row = readProcess(identity.pid);
+  return row !== undefined && row.start === identity.start_token && row.state.startsWith('T');
+}
+
 export function sameIdentity(a: Identity, b: Identity): boolean {
   return a.pid === b.pid && a.start_token === b.start_token && a.boot_id === b.boot_id && a.pid_ns === b.pid_ns;
 }

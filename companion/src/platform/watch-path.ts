@@ -48,3 +48,29 @@ export function onPathChange(target: string, onChange: () => void): () => void {
     for (const watcher of watchers.splice(0)) watcher.close();
   };
 }
+
+/**
+ * Call `onChange` at each change of the file, or of what lies in the folder, that is there now. Returns a stop function; undefined when the
+ * system cannot tell (no such file yet, no watches left on this machine). `onLost`: it can tell no longer.
+ */
+export function onEachChange(
+  target: string,
+  onChange: () => void,
+  onLost: () => void = () => undefined,
+): (() => void) | undefined {
+  let watcher: FSWatcher | undefined;
+  const stop = (): void => {
+    watcher?.close();
+    watcher = undefined;
+  };
+  try {
+    watcher = watch(target, { persistent: false });
+  } catch {
+    return undefined;
+  }
+  watcher.on('change', onChange).on('error', () => {
+    stop();
+    onLost();
+  });
+  return stop;
+}
