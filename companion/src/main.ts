@@ -4,6 +4,7 @@
 import type { Context, Reply } from './commands/command.ts';
 import { errnoOf, FaultError, messageOf } from './core/errors.ts';
 import { exitCodes } from './core/exit-codes.ts';
+import { cutToWidth } from './output/width.ts';
 import { terminalOf, writeOut } from './platform/output.ts';
 
 process.exitCode = exitCodes.fault;
@@ -34,10 +35,15 @@ function makeContext(): Omit<Context, 'root'> {
     isTerminal: terminal.isTerminal,
     width: terminal.columns,
     readStdin,
-    live: terminalOf(2).isTerminal ? (text) => writeOut(2, `\r\x1b[K${text}`) : null,
+    live: terminalOf(2).isTerminal ? liveLine : null,
     say: (text) => writeOut(1, text),
     tell: (text) => writeOut(2, `${text}\n`),
   };
+}
+
+/** Cut to the terminal as wide as it is now: a line that wraps could not be taken back. */
+function liveLine(text: string): void {
+  writeOut(2, `\r\x1b[K${cutToWidth(text, Math.max(20, terminalOf(2).columns - 1))}`);
 }
 
 function currentFolder(): string {

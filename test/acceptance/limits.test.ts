@@ -111,7 +111,7 @@ test('a replacement goes on with KILL when the worker was killed in the grace af
   assert.deepEqual([job.state().state, job.state().error?.code, job.state().signal], ['failed', 'stalled', 'SIGKILL']);
 });
 
-test('the limit is kept when the worker is stopped, and readers say meanwhile that it gives no sign of life', async (t) => {
+test('the limit is kept when the worker is stopped, and readers say meanwhile that it is stopped', async (t) => {
   const workspace = makeWorkspace(t);
   const { job, child } = await launchStubborn(workspace, ['--timeout', '4s', '--kill-after', '0s']);
   const worker = job.identity('worker');
@@ -125,7 +125,7 @@ test('the limit is kept when the worker is stopped, and readers say meanwhile th
     [picture.state, picture.health, picture.attention_kind],
     ['running', 'attention', 'monitor_attention'],
   );
-  assert.match(String(picture.reason), /no sign of life of the worker for \d+ s/);
+  assert.match(String(picture.reason), /the worker is stopped .*kill -CONT \d+$/);
   assert.match((await run(workspace, ['status', job.id])).stdout, /^health: +attention/m);
   // It is a judgement of the reader, not a fact of the job.
   assert.deepEqual([job.state().health, job.state().attention_kind], ['unknown', null]);

@@ -3,8 +3,8 @@
 import { FaultError } from '../core/errors.ts';
 import { exitCodes } from '../core/exit-codes.ts';
 import { cancelJob } from '../jobs/cancel.ts';
+import { healthOf } from '../jobs/health-seen.ts';
 import { nextCommands } from '../jobs/next-commands.ts';
-import { healthOf } from '../jobs/observation.ts';
 import { conditionOf, isEnded, type View } from '../jobs/view.ts';
 import { variables } from '../platform/env.ts';
 import { requireWholeId } from '../store/catalog.ts';

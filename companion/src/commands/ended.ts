@@ -4,10 +4,12 @@ import { formatDuration } from '../core/duration.ts';
 import { plainText } from '../core/excerpt.ts';
 import { exitCodeOf } from '../core/exit-codes.ts';
 import type { JobState } from '../core/job.ts';
+import { ageOf } from '../core/recorded-time.ts';
 import { formatSize } from '../core/size.ts';
 import { nextCommands } from '../jobs/next-commands.ts';
 import { terminalRecord } from '../jobs/terminal-record.ts';
 import type { View } from '../jobs/view.ts';
+import { isoNow, nowMs } from '../platform/clock.ts';
 import { readRange, readText } from '../platform/files.ts';
 import { exists } from '../platform/folders.ts';
 import type { JobPaths } from '../store/layout.ts';
@@ -35,9 +37,10 @@ export function warningNote(warning: { message: string }): string {
 }
 
 /** What `wait` and `result` print with --json. */
-export function endedDocument(view: View): unknown {
-  if (view.damage !== null) return view.state;
-  return { ...recordOf(view), ...whatIsThere(view.paths) };
+export function endedDocument(view: View): object {
+  const times = { now: isoNow(), age_ms: ageOf(view.state.created_at, nowMs()) };
+  if (view.damage !== null) return { ...view.state, ...times };
+  return { ...recordOf(view), ...whatIsThere(view.paths), ...times };
 }
 
 /** The prompt of the shell begins a line of its own. */

@@ -1,7 +1,8 @@
 // The page of `status ID`: the facts, the next commands, and what the job said last. Of an agent that is its calls and its text, never
 // the events of its stream.
 import { excerpt, plainText } from '../core/excerpt.ts';
-import { observation, progressOf, staffFacts } from '../jobs/observation.ts';
+import { observation, staffFacts } from '../jobs/observation.ts';
+import { progressOf } from '../jobs/progress-seen.ts';
 import { dueWords } from '../jobs/timer-facts.ts';
 import { isEnded, type View } from '../jobs/view.ts';
 import type { StateRoot } from '../store/layout.ts';

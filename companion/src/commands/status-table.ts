@@ -2,7 +2,8 @@
 import { formatAge, formatDuration } from '../core/duration.ts';
 import { excerpt, plainText } from '../core/excerpt.ts';
 import { quoteWords } from '../core/shell-words.ts';
-import { healthOf, staffFacts } from '../jobs/observation.ts';
+import { healthOf } from '../jobs/health-seen.ts';
+import { staffFacts } from '../jobs/observation.ts';
 import { conditionOf, isEnded, type View } from '../jobs/view.ts';
 import { makePaint, type Paint } from '../output/style.ts';
 import { fitTable, renderTable } from '../output/table.ts';

@@ -2,8 +2,9 @@
 
 import { excerpt, plainText } from '../core/excerpt.ts';
 import { exitCodeOf, exitCodes } from '../core/exit-codes.ts';
+import { healthOf } from '../jobs/health-seen.ts';
 import { listViews } from '../jobs/listing.ts';
-import { healthOf, observation, staffFacts } from '../jobs/observation.ts';
+import { observation, staffFacts } from '../jobs/observation.ts';
 import { refresh } from '../jobs/reconcile.ts';
 import { conditionOf, type View } from '../jobs/view.ts';
 import { variables } from '../platform/env.ts';

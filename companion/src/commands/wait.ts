@@ -1,6 +1,7 @@
 // `wait [ID...]`: block until the end (or the caller's own patience) and print the result.
 import { usageError } from '../core/errors.ts';
 import { limits } from '../core/limits.ts';
+import { parseUntil } from '../core/wakes.ts';
 import { requireLatest } from '../jobs/latest.ts';
 import { variables } from '../platform/env.ts';
 import { exists } from '../platform/folders.ts';
@@ -10,12 +11,13 @@ import { readSpec } from '../store/records.ts';
 import { checkRoot } from '../store/root.ts';
 import { waitAndTell } from './collecting.ts';
 import type { Command } from './command.ts';
+import { parseCursors } from './cursors.ts';
 import { common, ownerOption } from './options.ts';
 
 export const wait: Command = {
   name: 'wait',
   summary: 'block until a job ends and print its result',
-  form: '[ID...] [--any|--all] [--timeout D]',
+  form: '[ID...] [--any|--all] [--until CAUSES] [--after-seq N] [--timeout D]',
   words: { min: 0, max: 1000 },
   options: {
     any: { kind: 'flag', help: 'return when the first has ended; without ids: of all live jobs' },
@@ -25,6 +27,16 @@ export const wait: Command = {
       value: 'D',
       range: limits.waitTimeout,
       help: 'patience of this call (default 100s, no maximum); the job runs on',
+    },
+    until: {
+      kind: 'text',
+      value: 'CAUSES',
+      help: 'what else wakes it, with commas: checkpoint, attention, handback, news (the end, terminal, always does)',
+    },
+    'after-seq': {
+      kind: 'list',
+      value: 'N',
+      help: 'only events after number N wake: next_seq of an earlier wait; of several jobs ID:N, once for each',
     },
     heartbeat: {
       kind: 'duration',
@@ -36,17 +48,19 @@ export const wait: Command = {
     ...common,
   },
   notes:
-    'Without ids: the newest job, also when others are live (--all and --any take all that are live). Of several jobs each result stands below a line "== ID: STATE ==".\nExit codes: 0 done, 2 not finished (patience is over), 3 failed, timed out or crashed, 4 canceled, 1 this command is at fault.\nKilling a wait (Ctrl-C too) never touches the job.',
+    'Without ids: the newest job, also when others are live (--all and --any take all that are live). Of several jobs each result stands below a line "== ID: STATE ==".\nWith --until, the first cause after the cursor ends the wait with code 2; the last line is the command that waits on. Nothing is consumed by reading.\nExit codes: 0 done, 2 not finished (patience is over, or woken), 3 failed, timed out or crashed, 4 canceled, 1 this command is at fault.\nKilling a wait (Ctrl-C too) never touches the job.',
   examples: [
     'wait',
     'wait run-mik3x9ab-4f7q2z --timeout 10m',
     'wait run-mik3x9ab-4f7q2z staffer-mik3xa01-9c2k4d --any --timeout 1h',
+    'wait run-mik3x9ab-4f7q2z --until attention --after-seq 12 --timeout 9m',
   ],
 
   async run(context, input) {
     const root = context.root(input);
     checkRoot(root.folder);
     if (input.has('any') && input.has('all')) throw usageError('cannot take --any and --all together');
+    const until = parseUntil(input.text('until') ?? 'terminal');
     const owner = input.text('owner') ?? variables.owner() ?? null;
     const ids =
       input.words.length > 0
@@ -57,7 +71,10 @@ export const wait: Command = {
     }
     return waitAndTell(context, root, ids, {
       mode: input.has('any') ? 'any' : 'all',
+      until,
+      cursors: parseCursors(input.texts('after-seq'), ids, root),
       timeoutMs: input.durationOrDefault('timeout'),
+      timeoutAsked: input.duration('timeout'),
       heartbeatMs: input.duration('heartbeat') ?? null,
       isJson: input.has('json'),
     });

@@ -84,7 +84,7 @@ function untilEnd(
         });
         look();
         waitForJobs(root.folder, [id], { mode: 'all', timeoutMs: patience, heartbeatMs: null }).then(
-          ([view]) => end(view),
+          ({ views }) => end(views[0]),
           reject,
         );
       }),

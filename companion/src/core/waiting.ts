@@ -35,8 +35,6 @@ export interface WatchNote {
   /** Failed attempts in a row up to now, and why the newest failed. */
   troubles: number;
   trouble: string | null;
-  /** When it is looked at next, on the wall clock; absent or null: not known. */
-  next_at?: string | null;
 }
 
 export interface TimerPart {

@@ -31,7 +31,8 @@ export async function cancelJob(
 
   // Grace, then KILL, then 10 s for the processes to vanish, then a moment to store the report.
   const timeoutMs = patienceMs ?? (before.spec?.kill_grace_ms ?? 0) + killSettleMs + 5000 + askingMs(before);
-  const [view = before] = await waitForJobs(root, [id], { mode: 'all', timeoutMs, heartbeatMs: null });
+  const { views } = await waitForJobs(root, [id], { mode: 'all', timeoutMs, heartbeatMs: null });
+  const [view = before] = views;
   if (view.state.state === 'canceled') return { view, result: 'canceled' };
   return { view, result: isEnded(view.state) ? 'ended_before' : 'requested' };
 }

@@ -4,8 +4,8 @@ import { exists } from '../platform/folders.ts';
 import { listActive, listJobs } from '../store/catalog.ts';
 import { jobPaths, type StateRoot } from '../store/layout.ts';
 import { isGenuine, readKey } from '../store/mac.ts';
+import { healthOf } from './health-seen.ts';
 import { nextCommand, nextCommands } from './next-commands.ts';
-import { healthOf } from './observation.ts';
 import { type Condition, conditionOf, inspect, isEnded, type View } from './view.ts';
 
 export interface Finding {

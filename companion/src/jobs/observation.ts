@@ -1,47 +1,59 @@
 // What `observe` prints: one JSON document of at most 8 KiB in every state. Progress while running, metadata and pointers when
-// finished, never report text. Reading consumes nothing.
+// finished, never report text. Reading consumes nothing. Of a wait that is over before the job it is the answer too, with what woke it.
 import type { JobEvent } from '../core/events.ts';
-import { excerpt, plainText, plainValue, tail } from '../core/excerpt.ts';
-import type { AttentionKind, Health, Spec } from '../core/job.ts';
-import { leaseStaleMs, observeBytes, progressingMs, tailBytes, textTailBytes } from '../core/limits.ts';
-import { isoOf, nowMs } from '../platform/clock.ts';
-import { readJson, readRange } from '../platform/files.ts';
-import { exists, factsOf } from '../platform/folders.ts';
+import { excerpt, plainText, plainValue } from '../core/excerpt.ts';
+import type { Spec } from '../core/job.ts';
+import { textTailBytes } from '../core/limits.ts';
+import { ageOf } from '../core/recorded-time.ts';
+import { isoNow, nowMs } from '../platform/clock.ts';
+import { exists } from '../platform/folders.ts';
 import { readEvents } from '../store/journal.ts';
 import type { StateRoot } from '../store/layout.ts';
+import { collectedBy, lastCollectedSeq } from './collected.ts';
 import { isContinuable } from './continuable.ts';
+import { healthOf } from './health-seen.ts';
 import { nextCommands } from './next-commands.ts';
-import { timerFacts } from './timer-facts.ts';
+import { boundDocument, boundEvent } from './observation-size.ts';
+import { checkpointOf, timerSeen, watchSeen } from './parts-seen.ts';
+import { progressOf } from './progress-seen.ts';
 import { type Condition, conditionOf, isEnded, type View } from './view.ts';
+import type { WakeSeen } from './wake-watch.ts';
 
 const recentEvents = 5;
 const eventsAtMost = 50;
 
-export function observation(
-  view: View,
-  options: { afterSeq: number | null; root: StateRoot },
-): Record<string, unknown> {
+export interface Observing {
+  root: StateRoot;
+  /** Only events after it; null: the newest few. */
+  afterSeq: number | null;
+  /** What a wait says first: why it is over, and the command that waits on; `cursor` when it asked for events. */
+  waited?: { wake: 'soft_timeout' | WakeSeen; next: string; cursor?: number | undefined };
+}
+
+export function observation(view: View, options: Observing): Record<string, unknown> {
   const { state, spec, paths } = view;
   const condition = conditionOf(view);
-  const after = options.afterSeq ?? Math.max(0, state.seq - recentEvents);
-  const journal = readEvents(paths, after, eventsAtMost);
-  const document: Record<string, unknown> = {
+  const { waited } = options;
+  const facts: Record<string, unknown> = {
     id: view.id,
     kind: spec?.kind ?? null,
     verb: spec?.verb ?? null,
     owner: spec?.owner ?? null,
     label: spec?.label === null || spec?.label === undefined ? null : excerpt(plainText(spec.label), 120),
     ...staffFacts(spec),
-    ...(spec?.timer ? { timer: timerFacts(spec.timer) } : {}),
     state: state.state,
     ...healthOf(view, condition),
+    checkpoint: checkpointOf(state),
+    watch: watchSeen(view),
+    timer: timerSeen(view),
     supervision: condition,
     rev: state.rev,
+    now: isoNow(),
     created_at: state.created_at,
     started_at: state.started_at,
     ended_at: state.ended_at,
     duration_ms: state.duration_ms,
-    age_ms: Math.max(0, nowMs() - Date.parse(state.created_at)),
+    age_ms: ageOf(state.created_at, nowMs()),
     deadline_ms: spec?.deadline_ms ?? null,
     exit_code: state.exit_code,
     signal: state.signal,
@@ -50,20 +62,36 @@ export function observation(
       .slice(0, 5)
       .map((one) => ({ code: one.code, message: excerpt(plainText(one.message), 200) })),
     conversation: state.conversation,
-    files: filesOf(view),
-    next: nextFor(view, condition, options.root),
+    collected: collectedBy(view),
+    last_collected_seq: lastCollectedSeq(view),
   };
-  if (!isEnded(state)) document.progress = progressOf(view);
-  // Whoever wrote into the folder: only plain and bounded text leaves here. Paths and commands are ours and stay whole.
-  const { files, next, progress, ...facts } = document;
-  const plain = plainValue(facts, 400) as Record<string, unknown>;
+  const next = nextFor(view, condition, options.root);
+  if (waited && next.wait !== undefined) next.wait = waited.next;
+  const progress = isEnded(state) ? null : progressOf(view);
+  // Whoever wrote into the folder: only plain and bounded text leaves here. Paths and commands are ours and stay whole. A timer's message
+  // and what else is longer was bounded where it was read.
+  const document: Record<string, unknown> = {
+    ...(waited ? headOf(waited) : {}),
+    ...(plainValue(facts, longest) as Record<string, unknown>),
+    files: filesOf(view),
+    next,
+    ...(progress === null ? {} : { progress: plainValue(progress, textTailBytes + 3) }),
+  };
+  if (waited && waited.wake !== 'soft_timeout') return boundDocument(document, null);
+  const after = options.afterSeq ?? Math.max(0, state.seq - recentEvents);
+  const journal = readEvents(paths, after, eventsAtMost);
   const events = journal.events.map((event) => plainValue(event, 400) as JobEvent);
-  return bound(
-    { ...plain, files, next, ...(progress === undefined ? {} : { progress: plainValue(progress, textTailBytes + 3) }) },
-    events,
-    journal.more,
-    after,
-  );
+  return boundDocument(document, { events, isMore: journal.more, after });
+}
+
+/** No single text of a document is longer. */
+const longest = 1024;
+
+/** Why a wait is over, first of all. */
+function headOf({ wake, cursor }: NonNullable<Observing['waited']>): Record<string, unknown> {
+  if (wake === 'soft_timeout') return { wake, ...(cursor === undefined ? {} : { next_seq: cursor }) };
+  const event = boundEvent(plainValue(wake.event, 400) as JobEvent);
+  return { wake: wake.wake, event, next_seq: wake.nextSeq, pending_events: wake.pending };
 }
 
 /** Which agent, with which rights and model. Null for a job without one. */
@@ -95,52 +123,6 @@ function filesOf({ paths, state }: View): Record<string, string | null> {
   return Object.fromEntries(Object.entries(files).map(([name, file]) => [name, exists(file) ? file : null]));
 }
 
-/** The judgement beside the state, as this reader sees it now. */
-export function healthOf(
-  view: View,
-  condition: Condition,
-): { health: Health; attention_kind: AttentionKind; reason?: string } {
-  const attention = (reason: string) => ({
-    health: 'attention' as const,
-    attention_kind: 'monitor_attention' as const,
-    reason,
-  });
-  switch (condition) {
-    case 'unclaimed':
-      return attention(
-        `the worker died before it started the command (${view.launch?.generation ?? 1} tried); the next wait starts a new one; see ${view.paths.workerLog}`,
-      );
-    case 'orphaned':
-      return attention(
-        'the worker is gone; the command runs on under its shim, and the next wait attaches a new worker',
-      );
-    case 'armed':
-      if (view.spec?.notify && view.seen.worker === 'dead')
-        return attention('its worker is gone; whoever looks first when it is due has the notifier told');
-      break;
-    case 'over':
-    case 'lost':
-    case 'host_restarted':
-    case 'never_started':
-      return attention('it is over, and its end could not be stored from here');
-    case 'supervised':
-    case 'unseen':
-      if (view.leaseAgeMs !== null && view.leaseAgeMs > leaseStaleMs)
-        return attention(`no sign of life of the worker for ${Math.round(view.leaseAgeMs / 1000)} s`);
-      if (isMoving(view)) return { health: 'progressing', attention_kind: null };
-      break;
-    default:
-  }
-  return { health: view.state.health, attention_kind: view.state.attention_kind };
-}
-
-/** Of a command's output nothing can be concluded; an agent tells what it does. */
-function isMoving({ spec, state, paths }: View): boolean {
-  if (!spec?.staff || state.state !== 'running') return false;
-  const output = factsOf(paths.output);
-  return output !== undefined && output.size > 0 && nowMs() - output.modifiedMs < progressingMs;
-}
-
 function nextFor(view: View, condition: Condition, root: StateRoot): Record<string, string> {
   if (condition === 'damaged') return { doctor: nextCommands.doctor(view.id, root.option) };
   if (!isEnded(view.state))
@@ -150,59 +132,4 @@ function nextFor(view: View, condition: Condition, root: StateRoot): Record<stri
   if (isContinuable(view.paths, view.state)) next.continue = nextCommands.continue(view.id, root.option);
   next.restart = nextCommands.restart(view.id, root.option);
   return next;
-}
-
-export function progressOf(view: View): Record<string, unknown> {
-  const { paths, spec } = view;
-  const [output, error] = [factsOf(paths.output), factsOf(paths.error)];
-  const newest = Math.max(
-    output && output.size > 0 ? output.modifiedMs : 0,
-    error && error.size > 0 ? error.modifiedMs : 0,
-  );
-  const facts = {
-    stdout_bytes: output?.size ?? 0,
-    stderr_bytes: error?.size ?? 0,
-    last_output_at: newest > 0 ? isoOf(newest) : null,
-    last_output_age_ms: newest > 0 ? Math.max(0, Math.round(nowMs() - newest)) : null,
-  };
-  // A program of the user's own writes no stream: its stdout is the answer.
-  if (spec?.staff && !spec.staff.custom) {
-    const snapshot = readJson(paths.snapshot);
-    return snapshot.kind === 'ok'
-      ? { ...facts, ...snapshot.value }
-      : { ...facts, tools: [], text: '', text_truncated: false };
-  }
-  const bytes = readRange(paths.output, -tailBytes, tailBytes)?.bytes ?? Buffer.alloc(0);
-  const latest = tail(plainText(bytes.toString('utf8')), textTailBytes);
-  return { ...facts, text: latest.text, text_truncated: latest.truncated || (output?.size ?? 0) > tailBytes };
-}
-
-/** At most 8 KiB: events are left out from the newest on (the cursor says where to go on), then the text shrinks. */
-function bound(
-  document: Record<string, unknown>,
-  events: JobEvent[],
-  isMore: boolean,
-  after: number,
-): Record<string, unknown> {
-  let kept = events;
-  const make = (): Record<string, unknown> => ({
-    ...document,
-    events: kept,
-    next_seq: kept.at(-1)?.seq ?? after,
-    more: isMore || kept.length < events.length,
-  });
-  const size = (): number => Buffer.byteLength(JSON.stringify(make())) + 1;
-  while (size() > observeBytes && kept.length > 1) kept = kept.slice(0, -1);
-  if (size() > observeBytes && kept[0]) {
-    const { seq, at, job, owner, type } = kept[0];
-    kept = [{ seq, at, job, owner, type, truncated: true }];
-  }
-  const progress = document.progress as { text?: string; tools?: unknown[] } | undefined;
-  for (let limit = textTailBytes; progress && size() > observeBytes && limit > 64; limit = Math.floor(limit / 2)) {
-    document.progress = { ...progress, text: tail(progress.text ?? '', limit).text, text_truncated: true };
-  }
-  if (progress && size() > observeBytes) document.progress = { tools_truncated: true, text_truncated: true };
-  for (const name of ['files', 'warnings', 'label', 'next', 'error', 'owner', 'model'])
-    if (size() > observeBytes) delete document[name];
-  return make();
 }

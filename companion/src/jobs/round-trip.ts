@@ -138,7 +138,9 @@ async function follow(root: StateRoot, id: string): Promise<{ view: View; firstO
     firstOutputMs = Math.max(0, nowMs() - Date.parse(started));
   };
   const patience = trialMs + 3 * limits.staffKillGrace.default;
-  const [view] = await waitForJobs(root.folder, [id], {
+  const {
+    views: [view],
+  } = await waitForJobs(root.folder, [id], {
     mode: 'all',
     timeoutMs: patience,
     heartbeatMs: 50,

@@ -171,7 +171,8 @@ function conditionOfTimer(view: View, timer: TimerPart): Condition {
   return isAlive ? 'supervised' : 'armed';
 }
 
-const timerPatienceMs = 2000;
+/** Past its instant a living worker of a timer gets this long. */
+export const timerPatienceMs = 2000;
 
 /** Whatever became of its worker, and of the machine: another one goes on from the cursor, until the bound. */
 function conditionOfWatch(view: View, spec: Spec): Condition {

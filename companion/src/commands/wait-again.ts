@@ -1,0 +1,36 @@
+// The exact command that waits on as this one did: the same jobs, the same causes, the cursors where they are now.
+import { formatDuration } from '../core/duration.ts';
+import type { Wanted } from '../core/wakes.ts';
+import { nextCommand, nextCommands } from '../jobs/next-commands.ts';
+import type { WaitCursor } from '../jobs/wake-watch.ts';
+import type { StateRoot } from '../store/layout.ts';
+
+export interface Asked {
+  mode: 'any' | 'all';
+  /** Empty: only the end. */
+  until?: readonly Wanted[];
+  cursors?: ReadonlyMap<string, WaitCursor>;
+  /** As the caller gave it; undefined when it gave none. */
+  timeoutAsked?: number | undefined;
+}
+
+export function waitAgain(
+  root: StateRoot,
+  ids: readonly string[],
+  asked: Asked,
+  moved: ReadonlyMap<string, number> = new Map(),
+): string {
+  const [first = ''] = ids;
+  const { until = [], cursors = new Map() } = asked;
+  if (until.length === 0 && ids.length === 1) return nextCommands.wait(first, root.option);
+  const words = ['wait', ...ids];
+  if (ids.length > 1) words.push(`--${asked.mode}`);
+  if (until.length > 0) words.push('--until', until.join(','));
+  for (const id of until.length > 0 ? ids : []) {
+    const seq = moved.get(id) ?? cursors.get(id)?.seq;
+    if (seq !== undefined) words.push('--after-seq', ids.length > 1 ? `${id}:${seq}` : String(seq));
+  }
+  const hasOwn = until.length > 0 && asked.timeoutAsked !== undefined;
+  words.push('--timeout', hasOwn ? formatDuration(asked.timeoutAsked ?? 0) : '10m');
+  return nextCommand(root.option, ...words);
+}

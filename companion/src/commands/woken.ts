@@ -1,0 +1,40 @@
+// What a wait tells that was woken before the end: the job as it is, first of all what woke it; then the exact command that waits on.
+import { exitCodes } from '../core/exit-codes.ts';
+import { noteDelivered } from '../jobs/collected.ts';
+import { observation } from '../jobs/observation.ts';
+import { isEnded, type View } from '../jobs/view.ts';
+import type { Waited } from '../jobs/wait.ts';
+import { isoNow } from '../platform/clock.ts';
+import type { StateRoot } from '../store/layout.ts';
+import type { Collecting } from './collecting.ts';
+import type { Reply } from './command.ts';
+import { lineOf } from './live-line.ts';
+import { waitAgain } from './wait-again.ts';
+
+export function tellWoken(
+  root: StateRoot,
+  views: View[],
+  woken: NonNullable<Waited['woken']>,
+  options: Collecting,
+): Reply {
+  const view = views.find((one) => one.id === woken.id);
+  if (!view) throw new Error(`job ${woken.id} woke a wait that was not for it`);
+  const ids = views.map((one) => one.id);
+  const again = waitAgain(root, ids, options, new Map([[woken.id, woken.nextSeq]]));
+  const document = observation(view, { afterSeq: null, root, waited: { wake: woken, next: again } });
+  const afterPrint = (): void => noteDelivered(view, woken.nextSeq);
+  if (options.isJson) {
+    if (views.length === 1) return { code: exitCodes.pending, afterPrint, json: document };
+    const pending = views.filter((one) => !isEnded(one.state)).map((one) => one.id);
+    const head = { wake: woken.wake, id: woken.id, now: isoNow() };
+    return { code: exitCodes.pending, afterPrint, json: { ...head, jobs: [document], pending, next: { wait: again } } };
+  }
+  const { seq } = woken.event;
+  const what = seq === null ? woken.wake : `${woken.wake} (event ${seq})`;
+  return {
+    code: exitCodes.pending,
+    afterPrint,
+    out: `${JSON.stringify(document, null, 1)}\n${again}\n`,
+    notes: [`woken by ${what}; ${lineOf(view)}; wait on with the last line`],
+  };
+}

@@ -1,0 +1,132 @@
+// The judgement beside the state, as a reader sees it now. `monitor_attention` is the readers' own word: it says that whoever should look
+// after the job does not, so a worker can never write it, and one that stands in state.json is not believed.
+import { formatDuration } from '../core/duration.ts';
+import type { AttentionKind, Health, Identity } from '../core/job.ts';
+import { checkpointGraceMs, leaseStaleMs, limits, progressingMs } from '../core/limits.ts';
+import { instantOf } from '../core/recorded-time.ts';
+import { defaultEngine, findEngine } from '../engines/registry.ts';
+import { monotonicMs, nowMs } from '../platform/clock.ts';
+import { factsOf } from '../platform/folders.ts';
+import { bootId, sameIdentity } from '../platform/identity.ts';
+import { checkpointOf, watchOf } from './parts-seen.ts';
+import { type Condition, isEnded, type View } from './view.ts';
+
+export interface HealthSeen {
+  health: Health;
+  attention_kind: AttentionKind;
+  reason?: string;
+}
+
+/** Names the cause of a `monitor_attention`: the same cause, the same word. */
+export type MonitorCause = 'worker_gone' | 'worker_stopped' | 'lease_stale' | 'checkpoint_missing' | 'end_unstored';
+
+export function healthOf(view: View, condition: Condition): HealthSeen {
+  const monitor = monitorAttention(view, condition);
+  if (monitor) return { health: 'attention', attention_kind: 'monitor_attention', reason: monitor.reason };
+  const { state, spec } = view;
+  if (isEnded(state)) return { health: state.health, attention_kind: null };
+  const reason = reasonTold(view);
+  const told = reason === undefined ? {} : { reason };
+  if (state.health === 'attention') return { health: 'attention', attention_kind: 'task_attention', ...told };
+  if (spec?.staff && isMoving(view)) return { health: 'progressing', attention_kind: null };
+  return { health: state.health, attention_kind: null, ...told };
+}
+
+/** Why nobody looks after the job as it should be; undefined when somebody does. */
+export function monitorAttention(
+  view: View,
+  condition: Condition,
+): { cause: MonitorCause; reason: string } | undefined {
+  switch (condition) {
+    case 'unclaimed':
+    case 'orphaned':
+      return { cause: 'worker_gone', reason: goneWords(view, condition) };
+    case 'armed':
+      // Only with a notifier it has one; the instant itself needs nobody.
+      if (view.seen.worker !== 'dead') return undefined;
+      return {
+        cause: 'worker_gone',
+        reason:
+          'its worker is gone; whoever looks first when it is due has the notifier told',
+      };
+    case 'over':
+    case 'lost':
+    case 'host_restarted':
+    case 'never_started':
+      return { cause: 'end_unstored', reason: 'it is over, and its end could not be stored from here' };
+    case 'supervised':
+    case 'unseen':
+      return stoppedWorker(view) ?? staleLease(view) ?? missingCheckpoint(view);
+    default:
+      return undefined;
+  }
+}
+
+function goneWords({ spec, launch, paths }: View, condition: 'unclaimed' | 'orphaned'): string {
+  if (spec?.kind === 'watch')
+    return 'the worker is gone and nobody looks at the condition; the next wait starts a new one';
+  if (condition === 'orphaned')
+    return 'the worker is gone; the command runs on under its shim, and the next wait attaches a new worker';
+  return `the worker died before it started the command (${launch?.generation ?? 1} tried); the next wait starts a new one; see ${paths.workerLog}`;
+}
+
+/** Seen at once: a stopped worker keeps its identity and would look alive until its lease is stale. */
+function stoppedWorker(view: View): { cause: MonitorCause; reason: string } | undefined {
+  const stopped = findStopped(view);
+  if (!stopped) return undefined;
+  const rest = view.spec?.kind === 'watch' ? 'nobody looks at the condition' : 'the command itself may run on';
+  const reason = `the worker is stopped (SIGSTOP?), ${rest}; it goes on after: kill -CONT ${stopped.pid}`;
+  return { cause: 'worker_stopped', reason };
+}
+
+/** The worker, when it is stopped: one look at the process table, cheap enough to be taken often. */
+export function findStopped({ spec, worker, launch }: View): Identity | undefined {
+  const engine = findEngine(spec?.engine ?? 'local') ?? defaultEngine;
+  const [first, second] = [worker?.worker, launch?.worker];
+  if (first && engine.isStopped(first)) return first;
+  const isOther = second && !(first && sameIdentity(first, second));
+  return isOther && engine.isStopped(second) ? second : undefined;
+}
+
+function staleLease({ leaseAgeMs }: View): { cause: MonitorCause; reason: string } | undefined {
+  if (leaseAgeMs === null || leaseAgeMs <= leaseStaleMs) return undefined;
+  const reason = `no sign of life of the worker for ${Math.round(leaseAgeMs / 1000)} s`;
+  return { cause: 'lease_stale', reason };
+}
+
+/** A whole interval without a checkpoint: says something of the worker, nothing of the command. */
+function missingCheckpoint(view: View): { cause: MonitorCause; reason: string } | undefined {
+  const { spec, state } = view;
+  const every = spec?.run?.checkpoint_ms;
+  if (!spec || typeof every !== 'number' || !(every > 0) || state.state !== 'running') return undefined;
+  const last = checkpointOf(state);
+  const since = instantOf(last?.at) ?? instantOf(state.started_at) ?? instantOf(state.created_at);
+  if (since === null) return undefined;
+  const probe = spec.run?.probe ? (spec.run.probe_ms ?? limits.probe.default) : 0;
+  const patience = every + probe + checkpointGraceMs;
+  const ageMs = nowMs() - since;
+  // A machine that slept an hour has missed none: the worker counts awake time, and so must who judges it.
+  if (ageMs <= patience || awakeSince(view, (last?.n ?? 0) * every) <= patience) return undefined;
+  const reason = `no checkpoint for ${formatDuration(ageMs)}, one is due every ${formatDuration(every)}; this says nothing of the command itself`;
+  return { cause: 'checkpoint_missing', reason };
+}
+
+/** Awake time since so many ms after the launch. */
+function awakeSince({ spec }: View, offsetMs: number): number {
+  if (!spec || spec.launcher.boot_id !== bootId()) return Number.POSITIVE_INFINITY;
+  return monotonicMs() - (spec.deadline_mono_ms - spec.deadline_ms + offsetMs);
+}
+
+/** What the worker last said of a run or a watch. */
+function reasonTold({ state }: View): string | undefined {
+  const checkpoint = checkpointOf(state);
+  if (checkpoint) return checkpoint.reason;
+  return watchOf(state)?.trouble ?? undefined;
+}
+
+/** Of a command's output nothing can be concluded; an agent tells what it does. */
+function isMoving({ state, paths }: View): boolean {
+  if (state.state !== 'running') return false;
+  const output = factsOf(paths.output);
+  return output !== undefined && output.size > 0 && nowMs() - output.modifiedMs < progressingMs;
+}

@@ -1,0 +1,108 @@
+// What a job tells of itself beside its state - the newest checkpoint, a watch's last look, a timer's instant - as readers take it. The
+// files lie where an agent may write: what has another form is left out, and every text is plain and bounded.
+import { excerpt, plainText } from '../core/excerpt.ts';
+import type { AttentionKind, Checkpoint, Health, JobState, WatchNote, WatchVerdict } from '../core/job.ts';
+import { evidenceChars } from '../core/limits.ts';
+import { instantOf } from '../core/recorded-time.ts';
+import { nowMs } from '../platform/clock.ts';
+import { readJson } from '../platform/files.ts';
+import type { JobPaths } from '../store/layout.ts';
+import { timerFacts } from './timer-facts.ts';
+import type { View } from './view.ts';
+
+const healths: readonly unknown[] = ['progressing', 'unknown', 'attention'];
+const verdicts: readonly unknown[] = ['pending', 'met', 'failed', 'error'];
+/** What is told of a sentence, a name or a message. */
+const sentenceBytes = 400;
+const nameBytes = 120;
+
+export function isHealth(value: unknown): value is Health {
+  return healths.includes(value);
+}
+
+/** The newest judgement of a run; null when there is none that can be used. */
+export function checkpointOf(state: JobState): Checkpoint | null {
+  const value = asObject(state.checkpoint);
+  const n = numberOf(value?.n);
+  if (!value || n === null || instantOf(value.at) === null || !isHealth(value.state)) return null;
+  const kind: AttentionKind = value.state === 'attention' ? 'task_attention' : null;
+  return {
+    n,
+    at: value.at as string,
+    elapsed_seconds: numberOf(value.elapsed_seconds) ?? 0,
+    state: value.state,
+    attention_kind: kind,
+    phase: textOf(value.phase, nameBytes),
+    completed: numberOf(value.completed),
+    total: numberOf(value.total),
+    eta_seconds: numberOf(value.eta_seconds),
+    reason: textOf(value.reason, sentenceBytes) ?? '',
+    fingerprint: textOf(value.fingerprint, nameBytes),
+  };
+}
+
+/** What a watch saw last, without what only programs need. */
+export function watchOf(state: JobState): Omit<WatchNote, 'facts'> | null {
+  const value = asObject(state.watch);
+  if (!value || !verdicts.includes(value.verdict)) return null;
+  return {
+    verdict: value.verdict as WatchVerdict,
+    word: textOf(value.word, nameBytes) ?? '',
+    evidence: textOf(value.evidence, evidenceChars * 4) ?? '',
+    polls: numberOf(value.polls) ?? 0,
+    told: numberOf(value.told) ?? 0,
+    troubles: numberOf(value.troubles) ?? 0,
+    trouble: textOf(value.trouble, sentenceBytes),
+  };
+}
+
+/** The condition in words, and what the newest look said; null for a job that is no watch. */
+export function watchSeen({ spec, state, paths }: View): Record<string, unknown> | null {
+  if (!spec?.watch) return null;
+  const { condition, words, every_ms } = spec.watch;
+  const seen = watchOf(state) ?? {
+    verdict: 'pending',
+    word: '',
+    evidence: '',
+    polls: 0,
+    told: 0,
+    troubles: 0,
+    trouble: null,
+  };
+  return {
+    condition: textOf(condition, nameBytes),
+    words: textOf(words, sentenceBytes),
+    every_ms: numberOf(every_ms),
+    ...seen,
+    polls: Math.max(seen.polls, pollsIn(paths)),
+  };
+}
+
+/** Looks that said nothing new are counted where the worker remembers them, not in the state. */
+function pollsIn({ cursor }: JobPaths): number {
+  const read = readJson(cursor);
+  return (read.kind === 'ok' ? numberOf(asObject(read.value.note)?.polls) : null) ?? 0;
+}
+
+/** The instant, how far it is and what it is for; null for a job that is no timer. */
+export function timerSeen({ spec, state }: View): Record<string, unknown> | null {
+  if (!spec?.timer) return null;
+  const { slot, ...facts } = timerFacts(spec.timer);
+  const due = instantOf(facts.due_at);
+  const rest = due === null || state.ended_at !== null ? null : Math.max(0, due - nowMs());
+  return { ...facts, due_at: due === null ? null : facts.due_at, due_in_ms: rest, slot: textOf(slot, nameBytes) };
+}
+
+function asObject(value: unknown): Record<string, unknown> | undefined {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? (value as Record<string, unknown>)
+    : undefined;
+}
+
+function textOf(value: unknown, limit: number): string | null {
+  return typeof value === 'string' ? excerpt(plainText(value).replace(/\s+/g, ' '), limit) : null;
+}
+
+function numberOf(value: unknown): number | null {
+  return typeof value === 'number' && Number.isFinite(value) ? value : null;
+}
