@@ -7,16 +7,8 @@ import type { StateRoot } from '../store/layout.ts';
 import type { Context, Reply } from './command.ts';
 import { withFarewell } from './farewell.ts';
 import { lineOf } from './live-line.ts';
-import { type Asked, waitAgain } from './wait-again.ts';
+import { type Collecting, waitAgain } from './wait-again.ts';
 import { tellWaited } from './waited.ts';
-
-export interface Collecting extends Asked {
-  timeoutMs: number;
-  heartbeatMs: number | null;
-  isJson: boolean;
-  /** Notes that the caller has heard in this very call: not told again. */
-  told?: readonly string[];
-}
 
 export async function waitAndTell(
   context: Context,

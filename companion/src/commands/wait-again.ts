@@ -14,6 +14,15 @@ export interface Asked {
   timeoutAsked?: number | undefined;
 }
 
+/** All that a wait goes by. */
+export interface Collecting extends Asked {
+  timeoutMs: number;
+  heartbeatMs: number | null;
+  isJson: boolean;
+  /** Notes that the caller has heard in this very call: not told again. */
+  told?: readonly string[];
+}
+
 export function waitAgain(
   root: StateRoot,
   ids: readonly string[],

@@ -8,10 +8,9 @@ import { isEnded, type View } from '../jobs/view.ts';
 import type { Waited } from '../jobs/wait.ts';
 import { isoNow } from '../platform/clock.ts';
 import type { StateRoot } from '../store/layout.ts';
-import type { Collecting } from './collecting.ts';
 import type { Context, Reply } from './command.ts';
 import { endedDocument, tellEnded } from './ended.ts';
-import { waitAgain } from './wait-again.ts';
+import { type Collecting, waitAgain } from './wait-again.ts';
 import { tellWoken } from './woken.ts';
 
 export function tellWaited(context: Context, root: StateRoot, waited: Waited, options: Collecting): Reply {

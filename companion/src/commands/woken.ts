@@ -6,10 +6,9 @@ import { isEnded, type View } from '../jobs/view.ts';
 import type { Waited } from '../jobs/wait.ts';
 import { isoNow } from '../platform/clock.ts';
 import type { StateRoot } from '../store/layout.ts';
-import type { Collecting } from './collecting.ts';
 import type { Reply } from './command.ts';
 import { lineOf } from './live-line.ts';
-import { waitAgain } from './wait-again.ts';
+import { type Collecting, waitAgain } from './wait-again.ts';
 
 export function tellWoken(
   root: StateRoot,
