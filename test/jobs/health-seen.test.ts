@@ -173,7 +173,7 @@ test('whose worker is gone is told in the words of its kind', (t) => {
   assert.equal(seen(t, { spec: armed, state: makeState() })[1], null);
   const [, kind, reason] = seen(t, { spec: { ...armed, notify: ['/bin/x'] }, state: makeState(), launch: dead });
   assert.equal(kind, 'monitor_attention');
-  assert.match(reason, /the timer still counts/);
+  assert.match(reason, /its worker is gone; whoever looks first when it is due/);
 });
 
 test('an agent that printed something lately is progressing, unless its worker is silent', (t) => {

@@ -46,8 +46,7 @@ export function monitorAttention(
       if (view.seen.worker !== 'dead') return undefined;
       return {
         cause: 'worker_gone',
-        reason:
-          'its worker is gone; whoever looks first when it is due has the notifier told',
+        reason: 'its worker is gone; whoever looks first when it is due has the notifier told',
       };
     case 'over':
     case 'lost':
