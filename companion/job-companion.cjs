@@ -27,7 +27,7 @@ var __export = (target, all) => {
     __defProp(target, name, { get: all[name], enumerable: true });
 };
 var __toCommonJS = (mod) => __copyProps(__defProp({}, "__esModule", { value: true }), mod);
-const buildId = "6b664f06cff1d2c4";
+const buildId = "d4c857065edaf7a8";
 // The beginning of the built file (companion/pack.mjs puts it there): compiles the parts and hands them out. What V8 made of the parts
 // is kept in the user's cache folder, one file for each command, so that the next start compiles nothing (Node 20: 5 ms of a
 // launch). Any trouble with the cache means a start without it. JOB_COMPANION_NO_CACHE=1 turns it off.
@@ -180,7 +180,7 @@ process.exitCode = import_chunk_6PFAPK5K.exitCodes.fault;
 async function main(args) {
   if (process.platform !== "linux") (await Promise.resolve().then(() => load("./install-ps-KOR5EU3S.js"))).installForMac();
   if (args[0] === "_worker") {
-    const { runWorker } = await Promise.resolve().then(() => load("./main-TBEJPPTV.js"));
+    const { runWorker } = await Promise.resolve().then(() => load("./main-74GVCE24.js"));
     const isDone = await runWorker(args[1] ?? "", args[2] ?? "", (text) => writeOut(2, text));
     process.exit(isDone ? 0 : 70);
   }
@@ -189,7 +189,7 @@ async function main(args) {
     await runNotify(args[1] ?? "", args[2] ?? "");
     process.exit(import_chunk_6PFAPK5K.exitCodes.done);
   }
-  const { dispatch } = await Promise.resolve().then(() => load("./dispatch-RD7QUMHE.js"));
+  const { dispatch } = await Promise.resolve().then(() => load("./dispatch-SHDIHMCM.js"));
   const reply = await dispatch(args, makeContext(), "0.1.0");
   const isTold = print(reply);
   process.exit(isTold ? reply.code : import_chunk_6PFAPK5K.exitCodes.fault);
@@ -505,6 +505,38 @@ function taskJson({ spec, state }) {
 });
 
 },
+"./chunk-26H3KB3I.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  loadWatch: () => loadWatch,
+  watchIds: () => watchIds
+});
+module.exports = stdin_exports;
+var loaders = {
+  file: async () => (await Promise.resolve().then(() => load("./file-AZKG7T5C.js"))).file,
+  dir: async () => (await Promise.resolve().then(() => load("./dir-AZSE3J3G.js"))).dir,
+  pid: async () => (await Promise.resolve().then(() => load("./pid-O3LUXIPR.js"))).pid,
+  job: async () => (await Promise.resolve().then(() => load("./job-QF4MQBQG.js"))).job,
+  git: async () => (await Promise.resolve().then(() => load("./git-RRUOSXK4.js"))).git,
+  cmd: async () => (await Promise.resolve().then(() => load("./cmd-OX3W7PPZ.js"))).cmd,
+  http: async () => (await Promise.resolve().then(() => load("./http-CVFMONXC.js"))).http,
+  npm: async () => (await Promise.resolve().then(() => load("./npm-7RW3WWCM.js"))).npm,
+  ci: async () => (await Promise.resolve().then(() => load("./ci-SGF6QJHL.js"))).ci,
+  pr: async () => (await Promise.resolve().then(() => load("./pr-WGUMZZTN.js"))).pr,
+  review: async () => (await Promise.resolve().then(() => load("./review-WACK6RTS.js"))).review
+};
+var watchIds = Object.keys(loaders);
+async function loadWatch(id) {
+  return Object.hasOwn(loaders, id) ? loaders[id]() : void 0;
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  loadWatch,
+  watchIds
+});
+
+},
 "./chunk-2EVWEZQN.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
@@ -684,6 +716,46 @@ function sentence(text) {
   summarizeChanges,
   taskWords,
   terminalRecord
+});
+
+},
+"./chunk-2MPOIJPJ.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  commandNames: () => commandNames,
+  loadCommand: () => loadCommand
+});
+module.exports = stdin_exports;
+var loaders = {
+  run: async () => (await Promise.resolve().then(() => load("./run-V37HRZEJ.js"))).run,
+  watch: async () => (await Promise.resolve().then(() => load("./watch-2TB7ZV2Z.js"))).watch,
+  staffer: async () => (await Promise.resolve().then(() => load("./staffer-3G3BTXLY.js"))).staffer,
+  research: async () => (await Promise.resolve().then(() => load("./research-F36HFGE3.js"))).research,
+  review: async () => (await Promise.resolve().then(() => load("./review-IJ4S4UMD.js"))).review,
+  implement: async () => (await Promise.resolve().then(() => load("./implement-2SJZX3HO.js"))).implement,
+  ask: async () => (await Promise.resolve().then(() => load("./ask-FEMSZ2FC.js"))).ask,
+  timer: async () => (await Promise.resolve().then(() => load("./timer-YBWJJOOD.js"))).timer,
+  wait: async () => (await Promise.resolve().then(() => load("./wait-GEP2PKDZ.js"))).wait,
+  observe: async () => (await Promise.resolve().then(() => load("./observe-YRRPW5RM.js"))).observe,
+  status: async () => (await Promise.resolve().then(() => load("./status-A3RE7TVU.js"))).status,
+  result: async () => (await Promise.resolve().then(() => load("./result-WAC4BJ6L.js"))).result,
+  cancel: async () => (await Promise.resolve().then(() => load("./cancel-DR5LKC4Q.js"))).cancel,
+  continue: async () => (await Promise.resolve().then(() => load("./continue-UT5FLG3A.js"))).continueCommand,
+  restart: async () => (await Promise.resolve().then(() => load("./restart-XT5F7DXA.js"))).restart,
+  clean: async () => (await Promise.resolve().then(() => load("./clean-QBZFKANA.js"))).clean,
+  setup: async () => (await Promise.resolve().then(() => load("./setup-7NP33V7I.js"))).setup,
+  doctor: async () => (await Promise.resolve().then(() => load("./doctor-K3S63FWN.js"))).doctor,
+  help: async () => (await Promise.resolve().then(() => load("./help-ZW5CND5Y.js"))).help
+};
+var commandNames = Object.keys(loaders);
+async function loadCommand(name) {
+  return Object.hasOwn(loaders, name) ? loaders[name]() : void 0;
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  commandNames,
+  loadCommand
 });
 
 },
@@ -6038,38 +6110,6 @@ async function look(target) {
 0 && (module.exports = {
   fileFacts,
   lookBehindSoon
-});
-
-},
-"./chunk-JAEEXEGF.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  loadWatch: () => loadWatch,
-  watchIds: () => watchIds
-});
-module.exports = stdin_exports;
-var loaders = {
-  file: async () => (await Promise.resolve().then(() => load("./file-AZKG7T5C.js"))).file,
-  dir: async () => (await Promise.resolve().then(() => load("./dir-AZSE3J3G.js"))).dir,
-  pid: async () => (await Promise.resolve().then(() => load("./pid-O3LUXIPR.js"))).pid,
-  job: async () => (await Promise.resolve().then(() => load("./job-QF4MQBQG.js"))).job,
-  git: async () => (await Promise.resolve().then(() => load("./git-RRUOSXK4.js"))).git,
-  cmd: async () => (await Promise.resolve().then(() => load("./cmd-OX3W7PPZ.js"))).cmd,
-  http: async () => (await Promise.resolve().then(() => load("./http-RJWIWFNM.js"))).http,
-  npm: async () => (await Promise.resolve().then(() => load("./npm-4TKDZOQR.js"))).npm,
-  ci: async () => (await Promise.resolve().then(() => load("./ci-SGF6QJHL.js"))).ci,
-  pr: async () => (await Promise.resolve().then(() => load("./pr-WGUMZZTN.js"))).pr,
-  review: async () => (await Promise.resolve().then(() => load("./review-WACK6RTS.js"))).review
-};
-var watchIds = Object.keys(loaders);
-async function loadWatch(id) {
-  return Object.hasOwn(loaders, id) ? loaders[id]() : void 0;
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  loadWatch,
-  watchIds
 });
 
 },
@@ -15616,46 +15656,6 @@ async function hasOption(program) {
 });
 
 },
-"./chunk-ZGD2AH2U.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  commandNames: () => commandNames,
-  loadCommand: () => loadCommand
-});
-module.exports = stdin_exports;
-var loaders = {
-  run: async () => (await Promise.resolve().then(() => load("./run-V37HRZEJ.js"))).run,
-  watch: async () => (await Promise.resolve().then(() => load("./watch-ERIJBKLL.js"))).watch,
-  staffer: async () => (await Promise.resolve().then(() => load("./staffer-3G3BTXLY.js"))).staffer,
-  research: async () => (await Promise.resolve().then(() => load("./research-F36HFGE3.js"))).research,
-  review: async () => (await Promise.resolve().then(() => load("./review-IJ4S4UMD.js"))).review,
-  implement: async () => (await Promise.resolve().then(() => load("./implement-2SJZX3HO.js"))).implement,
-  ask: async () => (await Promise.resolve().then(() => load("./ask-FEMSZ2FC.js"))).ask,
-  timer: async () => (await Promise.resolve().then(() => load("./timer-YBWJJOOD.js"))).timer,
-  wait: async () => (await Promise.resolve().then(() => load("./wait-GEP2PKDZ.js"))).wait,
-  observe: async () => (await Promise.resolve().then(() => load("./observe-YRRPW5RM.js"))).observe,
-  status: async () => (await Promise.resolve().then(() => load("./status-A3RE7TVU.js"))).status,
-  result: async () => (await Promise.resolve().then(() => load("./result-WAC4BJ6L.js"))).result,
-  cancel: async () => (await Promise.resolve().then(() => load("./cancel-DR5LKC4Q.js"))).cancel,
-  continue: async () => (await Promise.resolve().then(() => load("./continue-UT5FLG3A.js"))).continueCommand,
-  restart: async () => (await Promise.resolve().then(() => load("./restart-O3BUBQJS.js"))).restart,
-  clean: async () => (await Promise.resolve().then(() => load("./clean-QBZFKANA.js"))).clean,
-  setup: async () => (await Promise.resolve().then(() => load("./setup-7NP33V7I.js"))).setup,
-  doctor: async () => (await Promise.resolve().then(() => load("./doctor-K3S63FWN.js"))).doctor,
-  help: async () => (await Promise.resolve().then(() => load("./help-CG5AIVHP.js"))).help
-};
-var commandNames = Object.keys(loaders);
-async function loadCommand(name) {
-  return Object.hasOwn(loaders, name) ? loaders[name]() : void 0;
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  commandNames,
-  loadCommand
-});
-
-},
 "./chunk-ZGHLIJJD.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
@@ -16649,14 +16649,14 @@ function digest(text) {
 });
 
 },
-"./dispatch-RD7QUMHE.js": function (module, exports) {
+"./dispatch-SHDIHMCM.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   dispatch: () => dispatch
 });
 module.exports = stdin_exports;
-var import_chunk_ZGD2AH2U = load("./chunk-ZGD2AH2U.js");
+var import_chunk_2MPOIJPJ = load("./chunk-2MPOIJPJ.js");
 var import_chunk_NQPR54ZN = load("./chunk-NQPR54ZN.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
 var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
@@ -16821,10 +16821,10 @@ async function dispatch(args, base, version) {
   if (word === "--version" || word === "version") return { code: import_chunk_6PFAPK5K.exitCodes.done, out: `${version}
 ` };
   const name = word === "--help" || word === "-h" ? "help" : word;
-  const loaded = await (0, import_chunk_ZGD2AH2U.loadCommand)(name);
+  const loaded = await (0, import_chunk_2MPOIJPJ.loadCommand)(name);
   if (!loaded)
     throw (0, import_chunk_NVPF5LEY.usageError)(
-      `cannot run ${JSON.stringify(word)}: there is no such command; there are ${import_chunk_ZGD2AH2U.commandNames.join(", ")}`,
+      `cannot run ${JSON.stringify(word)}: there is no such command; there are ${import_chunk_2MPOIJPJ.commandNames.join(", ")}`,
       (0, import_chunk_GEPPUING.quoteWords)([...(0, import_chunk_7V54BM6D.selfWords)(), "help"])
     );
   if (hasChangedWords(args)) {
@@ -17663,7 +17663,7 @@ function open(root, timeMs) {
 });
 
 },
-"./help-CG5AIVHP.js": function (module, exports) {
+"./help-ZW5CND5Y.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -17683,7 +17683,7 @@ var help = {
   options: import_chunk_AMP4SAJC.common,
   examples: ["help", "help run", "help watch file"],
   async run(_context, input) {
-    const { commandNames, loadCommand } = await Promise.resolve().then(() => load("./registry-57O5X472.js"));
+    const { commandNames, loadCommand } = await Promise.resolve().then(() => load("./registry-YWC3YQHA.js"));
     const { renderHelp } = await Promise.resolve().then(() => load("./usage-KTS4T74N.js"));
     const { labelled } = await Promise.resolve().then(() => load("./wrap-LTCIWAWY.js"));
     const [word, ...more] = input.words;
@@ -17717,7 +17717,7 @@ var foot = `Exit codes: 0 done, 2 not finished, 3 failed or timed out or crashed
 });
 
 },
-"./http-RJWIWFNM.js": function (module, exports) {
+"./http-CVFMONXC.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -18037,9 +18037,10 @@ function validatorOf({ headers }) {
   if (headers.etag) return `etag ${headers.etag}`;
   return headers["last-modified"] ? `modified ${headers["last-modified"]}` : null;
 }
-function knownDigest(head, cursor) {
+function knownDigest(head, cursor, wanted) {
   const tag = strongTag(head);
-  return tag !== void 0 && cursor?.etag === tag && typeof cursor.sha256 === "string" ? cursor.sha256 : null;
+  const digest = tag !== void 0 && cursor?.etag === tag ? cursor.sha256 : void 0;
+  return typeof digest === "string" && /^[0-9a-f]{64}$/.test(digest) && digest !== wanted ? digest : null;
 }
 function cursorOf(head, { digest, change, isMet }) {
   const etag = strongTag(head);
@@ -18256,7 +18257,7 @@ function wantsOf(input, head, cursor) {
   const isTooLong = Number(head.headers["content-length"]) > import_chunk_UR2IO6BJ.httpDigestBytes;
   return {
     text: isAccepted(input, head.status) && wantsText(input),
-    digest: needsDigest(input, head) && !isTooLong && knownDigest(head, cursor) === null
+    digest: needsDigest(input, head) && !isTooLong && knownDigest(head, cursor, input.sha256) === null
   };
 }
 async function judgeAnswer(input, { head, body }, { cursor, nowMs }) {
@@ -18267,7 +18268,7 @@ async function judgeAnswer(input, { head, body }, { cursor, nowMs }) {
   const isOk = isAccepted(input, status);
   const text = isOk && wantsText(input) ? await judgeText(input, head, body) : { unmet: [] };
   if (text.trouble) return troubleOf(text.trouble.cause, withReason(told, text.trouble.message));
-  const digest = body.sha256 ?? knownDigest(head, cursor);
+  const digest = body.sha256 ?? knownDigest(head, cursor, input.sha256);
   if (needsDigest(input, head) && digest === null)
     return troubleOf("shape", withReason(told, `no digest is taken of more than ${(0, import_chunk_TFEMYLSK.formatSize)(import_chunk_UR2IO6BJ.httpDigestBytes)}`));
   const change = input.changed ? changeOf(head, { isWhole: isWhole(input, status), digest, cursor }) : null;
@@ -19318,7 +19319,7 @@ function init(open, close) {
 var kleur_default = $;
 
 },
-"./main-TBEJPPTV.js": function (module, exports) {
+"./main-74GVCE24.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -19409,7 +19410,7 @@ async function tellOwed(root, id) {
 async function look(claim, log) {
   switch (claim.spec.kind) {
     case "watch":
-      return (await Promise.resolve().then(() => load("./run-watch-LWPRKMFQ.js"))).runWatch(claim, log);
+      return (await Promise.resolve().then(() => load("./run-watch-2YR4KESU.js"))).runWatch(claim, log);
     case "timer":
       return (await Promise.resolve().then(() => load("./run-timer-QR5JPRRC.js"))).runTimer(claim);
     default:
@@ -19616,7 +19617,7 @@ async function writeDown(job, fields, append) {
 });
 
 },
-"./npm-4TKDZOQR.js": function (module, exports) {
+"./npm-7RW3WWCM.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -19792,10 +19793,11 @@ function argumentsOf(input) {
 function lookOf(input, found, cursor) {
   const isThere = found.version !== null && isWanted(input, found.version);
   const version = isThere ? found.version : null;
-  const baseline = cursor && typeof cursor.version === "string" ? cursor.version : null;
-  const isNew = cursor !== null && version !== null && version !== baseline;
+  const isArmed = typeof cursor?.version === "string" || cursor?.version === null;
+  const baseline = typeof cursor?.version === "string" ? cursor.version : null;
+  const isNew = isArmed && version !== null && version !== baseline;
   const isMet = input.changed ? isNew : isThere;
-  const word = !isThere ? "missing" : !input.changed ? "published" : cursor === null ? "armed" : isNew ? "changed" : "unchanged";
+  const word = !isThere ? "missing" : !input.changed ? "published" : !isArmed ? "armed" : isNew ? "changed" : "unchanged";
   const tags = Object.entries(found.tags).map(([tag, tagged]) => `${tag} is ${tagged}`);
   const details = {
     missing: "not there yet",
@@ -19814,7 +19816,7 @@ function lookOf(input, found, cursor) {
     key: input.changed ? version ?? "none" : `${word} ${version ?? ""}`,
     facts: { package: input.package, wanted: input.wanted, version, dist_tags: found.tags },
     // What vanishes for a moment did not change.
-    cursor: input.changed ? { version: isMet || cursor === null ? version : baseline } : {}
+    cursor: input.changed ? { version: isMet || !isArmed ? version : baseline } : {}
   };
 }
 function isWanted(input, version) {
@@ -20141,15 +20143,15 @@ function steadyMerge({ merge, head }, cursor) {
 });
 
 },
-"./registry-57O5X472.js": function (module, exports) {
+"./registry-YWC3YQHA.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  commandNames: () => import_chunk_ZGD2AH2U.commandNames,
-  loadCommand: () => import_chunk_ZGD2AH2U.loadCommand
+  commandNames: () => import_chunk_2MPOIJPJ.commandNames,
+  loadCommand: () => import_chunk_2MPOIJPJ.loadCommand
 });
 module.exports = stdin_exports;
-var import_chunk_ZGD2AH2U = load("./chunk-ZGD2AH2U.js");
+var import_chunk_2MPOIJPJ = load("./chunk-2MPOIJPJ.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
@@ -20220,7 +20222,7 @@ var research = (0, import_chunk_FCI2EA2M.makeStaffVerb)({
 });
 
 },
-"./restart-O3BUBQJS.js": function (module, exports) {
+"./restart-XT5F7DXA.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -20319,7 +20321,7 @@ var restart = {
       );
     if (spec.timer) return againTimer(context, input, spec, spec.timer, words);
     if (spec.watch)
-      return (await Promise.resolve().then(() => load("./restart-watch-JSNRRTMF.js"))).againWatch(context, input, spec, spec.watch, root, words);
+      return (await Promise.resolve().then(() => load("./restart-watch-VTCNOCLY.js"))).againWatch(context, input, spec, spec.watch, root, words);
     return spec.staff ? again(context, input, spec, root, words) : againRun(context, input, spec, root, words);
   }
 };
@@ -20413,7 +20415,7 @@ function staffLimit(input) {
 });
 
 },
-"./restart-watch-JSNRRTMF.js": function (module, exports) {
+"./restart-watch-VTCNOCLY.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -20426,7 +20428,7 @@ var import_chunk_DZY4D4CM = load("./chunk-DZY4D4CM.js");
 var import_chunk_NQPR54ZN = load("./chunk-NQPR54ZN.js");
 var import_chunk_7BL7UWXT = load("./chunk-7BL7UWXT.js");
 var import_chunk_66BRJDYY = load("./chunk-66BRJDYY.js");
-var import_chunk_JAEEXEGF = load("./chunk-JAEEXEGF.js");
+var import_chunk_26H3KB3I = load("./chunk-26H3KB3I.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
 var import_chunk_Q6QDEQEC = load("./chunk-Q6QDEQEC.js");
 var import_chunk_B4IAE3TR = load("./chunk-B4IAE3TR.js");
@@ -20457,11 +20459,11 @@ async function againWatch(context, input, spec, earlier, root, words) {
   for (const name of ["backend", "model", "profile", "share"])
     if (input.has(name)) throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take --${name} for a watch: it is for staff`);
   const cwd = (0, import_chunk_UOHFEQU5.requireFolder)(spec, "restart", root.option);
-  const kind = await (0, import_chunk_JAEEXEGF.loadWatch)(earlier.condition);
+  const kind = await (0, import_chunk_26H3KB3I.loadWatch)(earlier.condition);
   if (!kind)
     throw new import_chunk_NVPF5LEY.FaultError(
       "preflight",
-      `cannot restart job ${spec.id}: there is no condition ${earlier.condition} here; there are ${import_chunk_JAEEXEGF.watchIds.join(", ")}`
+      `cannot restart job ${spec.id}: there is no condition ${earlier.condition} here; there are ${import_chunk_26H3KB3I.watchIds.join(", ")}`
     );
   const { start: _start, ...part } = earlier;
   const timeout = input.text("timeout");
@@ -20852,7 +20854,7 @@ function untilOver(claim) {
 });
 
 },
-"./run-watch-LWPRKMFQ.js": function (module, exports) {
+"./run-watch-2YR4KESU.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -20863,7 +20865,7 @@ var import_chunk_TD4WWBEP = load("./chunk-TD4WWBEP.js");
 var import_chunk_3PZ5IIEH = load("./chunk-3PZ5IIEH.js");
 var import_chunk_PATOMOAS = load("./chunk-PATOMOAS.js");
 var import_chunk_ZGHLIJJD = load("./chunk-ZGHLIJJD.js");
-var import_chunk_JAEEXEGF = load("./chunk-JAEEXEGF.js");
+var import_chunk_26H3KB3I = load("./chunk-26H3KB3I.js");
 var import_chunk_6FUXSXXW = load("./chunk-6FUXSXXW.js");
 var import_chunk_O5SXHXTI = load("./chunk-O5SXHXTI.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
@@ -21126,7 +21128,7 @@ async function runWatch(claim, log) {
   const watching = new Watching(claim, part, log);
   watching.begin();
   if (claim.generation > 1) await watching.sweep(import_chunk_UR2IO6BJ.toolGraceMs);
-  const kind = await (0, import_chunk_JAEEXEGF.loadWatch)(part.condition);
+  const kind = await (0, import_chunk_26H3KB3I.loadWatch)(part.condition);
   const end = kind ? await watching.untilEnd(kind) : { reason: "watch_error", detail: `this release knows no condition ${part.condition}` };
   await watching.finish(end);
 }
@@ -23489,7 +23491,7 @@ function liveOrLatest(root, owner, isMany) {
 });
 
 },
-"./watch-ERIJBKLL.js": function (module, exports) {
+"./watch-2TB7ZV2Z.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -23503,7 +23505,7 @@ var import_chunk_AMP4SAJC = load("./chunk-AMP4SAJC.js");
 var import_chunk_NQPR54ZN = load("./chunk-NQPR54ZN.js");
 var import_chunk_7BL7UWXT = load("./chunk-7BL7UWXT.js");
 var import_chunk_66BRJDYY = load("./chunk-66BRJDYY.js");
-var import_chunk_JAEEXEGF = load("./chunk-JAEEXEGF.js");
+var import_chunk_26H3KB3I = load("./chunk-26H3KB3I.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
 var import_chunk_GOJRSYWP = load("./chunk-GOJRSYWP.js");
 var import_chunk_PLTZEINK = load("./chunk-PLTZEINK.js");
@@ -23566,12 +23568,12 @@ var watch = {
   form: "KIND ... --for D [options]",
   words: { min: 1, max: 1 },
   options: import_chunk_AMP4SAJC.common,
-  notes: `Kinds: ${import_chunk_JAEEXEGF.watchIds.join(", ")}. Each has a page of its own: watch KIND --help.`,
+  notes: `Kinds: ${import_chunk_26H3KB3I.watchIds.join(", ")}. Each has a page of its own: watch KIND --help.`,
   examples: ["watch file build/out.tar --for 2h", "watch --help", "watch file --help"],
   async choose(args) {
     const [word, ...rest] = args;
     if (word === "--help" || word === "-h") return { command: await listed(), args };
-    const kind = word === void 0 ? void 0 : await (0, import_chunk_JAEEXEGF.loadWatch)(word);
+    const kind = word === void 0 ? void 0 : await (0, import_chunk_26H3KB3I.loadWatch)(word);
     if (!kind) throw unknownKind(word);
     return { command: commandOf(kind, rest), args: rest };
   },
@@ -23580,8 +23582,8 @@ var watch = {
   }
 };
 async function listed() {
-  const kinds = await Promise.all(import_chunk_JAEEXEGF.watchIds.map(import_chunk_JAEEXEGF.loadWatch));
-  const width = Math.max(...import_chunk_JAEEXEGF.watchIds.map((id) => id.length));
+  const kinds = await Promise.all(import_chunk_26H3KB3I.watchIds.map(import_chunk_26H3KB3I.loadWatch));
+  const width = Math.max(...import_chunk_26H3KB3I.watchIds.map((id) => id.length));
   const rows = kinds.flatMap((kind) => kind ? [`${kind.id.padEnd(width)}  ${kind.summary}`] : []);
   return {
     ...watch,
@@ -23593,7 +23595,7 @@ Each has a page of its own: watch KIND --help.`,
 }
 function unknownKind(word) {
   const came = word === void 0 ? "cannot watch without a condition" : word.startsWith("-") ? `cannot take ${word} there: what to watch comes first` : `cannot watch ${JSON.stringify(word)}: there is no such condition`;
-  return (0, import_chunk_NVPF5LEY.usageError)(`${came}; there are ${import_chunk_JAEEXEGF.watchIds.join(", ")}`, (0, import_chunk_GEPPUING.quoteWords)([...(0, import_chunk_7V54BM6D.selfWords)(), "watch", "--help"]));
+  return (0, import_chunk_NVPF5LEY.usageError)(`${came}; there are ${import_chunk_26H3KB3I.watchIds.join(", ")}`, (0, import_chunk_GEPPUING.quoteWords)([...(0, import_chunk_7V54BM6D.selfWords)(), "watch", "--help"]));
 }
 function commandOf(kind, args) {
   return {

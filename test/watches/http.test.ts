@@ -247,6 +247,23 @@ test('--sha256: bytes that an ETag names as the same are not fetched again', asy
   assert.deepEqual(sent, [1, 3]);
 });
 
+test('--sha256: nothing that others write into the cursor makes it met', async (t) => {
+  const server = await serve(t, {
+    act: ({ socket }) => socket.end('HTTP/1.1 200 x\r\netag: "a"\r\ncontent-length: 4\r\n\r\nold!'),
+  });
+  const wanted = createHash('sha256').update('new!').digest('hex');
+  for (const sha256 of [wanted, wanted.toUpperCase(), 'x', 7, null, {}]) {
+    const cursor = { etag: '"a"', sha256 };
+    assert.equal((await lookOnce(http, [`${server.origin}/`, '--sha256', wanted], { cursor })).verdict, 'pending');
+  }
+});
+
+test('--changed: a cursor of another form counts as none', async (t) => {
+  const server = await serve(t);
+  for (const cursor of [{}, { baseline: 7 }, { baseline: null }, { other: 'x' }])
+    assert.equal((await lookOnce(http, [`${server.origin}/ok`, '--changed'], { cursor })).word, 'armed');
+});
+
 test('--sha256 of more than a gibibyte is trouble before a byte is read', async (t) => {
   const server = await serve(t, {
     act: ({ socket }) => socket.write('HTTP/1.1 200 x\r\ncontent-length: 2000000000\r\n\r\n'),

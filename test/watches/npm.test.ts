@@ -89,6 +89,13 @@ test('--changed: a package that was not there at first is a change when it comes
   );
 });
 
+test('--changed: a cursor of another form counts as none', async (t) => {
+  const registry = await makeRegistry(t);
+  registry.publish('toy', { latest: '0.1.0' });
+  for (const cursor of [{}, { version: 7 }])
+    assert.equal((await told(registry, ['toy', '--changed'], cursor)).text, 'pending armed: npm toy: 0.1.0 now');
+});
+
 const refusals: [status: number, body: string, told: RegExp][] = [
   [401, '{"error":"who"}', /^fault auth: npm: E401/],
   [403, '{"error":"no"}', /^fault auth: npm: E403/],

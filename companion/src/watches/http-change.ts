@@ -28,10 +28,14 @@ export function validatorOf({ headers }: HttpHead): string | null {
   return headers['last-modified'] ? `modified ${headers['last-modified']}` : null;
 }
 
-/** The digest that an earlier look took of the same bytes. */
-export function knownDigest(head: HttpHead, cursor: Cursor | null): string | null {
+/**
+ * The digest that an earlier look took of the same bytes. It comes from a file that others may have written into, so it only ever says that
+ * these bytes are not the wanted ones; that they are is seen, never remembered.
+ */
+export function knownDigest(head: HttpHead, cursor: Cursor | null, wanted: string | null): string | null {
   const tag = strongTag(head);
-  return tag !== undefined && cursor?.etag === tag && typeof cursor.sha256 === 'string' ? cursor.sha256 : null;
+  const digest = tag !== undefined && cursor?.etag === tag ? cursor.sha256 : undefined;
+  return typeof digest === 'string' && /^[0-9a-f]{64}$/.test(digest) && digest !== wanted ? digest : null;
 }
 
 export function cursorOf(

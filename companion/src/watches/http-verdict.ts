@@ -21,7 +21,7 @@ export function wantsOf(input: HttpInput, head: HttpHead, cursor: Cursor | null)
   const isTooLong = Number(head.headers['content-length']) > httpDigestBytes;
   return {
     text: isAccepted(input, head.status) && wantsText(input),
-    digest: needsDigest(input, head) && !isTooLong && knownDigest(head, cursor) === null,
+    digest: needsDigest(input, head) && !isTooLong && knownDigest(head, cursor, input.sha256) === null,
   };
 }
 
@@ -37,7 +37,7 @@ export async function judgeAnswer(
   const isOk = isAccepted(input, status);
   const text: TextJudgement = isOk && wantsText(input) ? await judgeText(input, head, body) : { unmet: [] };
   if (text.trouble) return troubleOf(text.trouble.cause, withReason(told, text.trouble.message));
-  const digest = body.sha256 ?? knownDigest(head, cursor);
+  const digest = body.sha256 ?? knownDigest(head, cursor, input.sha256);
   if (needsDigest(input, head) && digest === null)
     return troubleOf('shape', withReason(told, `no digest is taken of more than ${formatSize(httpDigestBytes)}`));
 

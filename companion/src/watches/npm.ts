@@ -60,14 +60,15 @@ function argumentsOf(input: NpmInput): string[] {
 function lookOf(input: NpmInput, found: Found, cursor: Cursor | null): Look {
   const isThere = found.version !== null && isWanted(input, found.version);
   const version = isThere ? found.version : null;
-  const baseline = cursor && typeof cursor.version === 'string' ? cursor.version : null;
-  const isNew = cursor !== null && version !== null && version !== baseline;
+  const isArmed = typeof cursor?.version === 'string' || cursor?.version === null;
+  const baseline = typeof cursor?.version === 'string' ? cursor.version : null;
+  const isNew = isArmed && version !== null && version !== baseline;
   const isMet = input.changed ? isNew : isThere;
   const word = !isThere
     ? 'missing'
     : !input.changed
       ? 'published'
-      : cursor === null
+      : !isArmed
         ? 'armed'
         : isNew
           ? 'changed'
@@ -90,7 +91,7 @@ function lookOf(input: NpmInput, found: Found, cursor: Cursor | null): Look {
     key: input.changed ? (version ?? 'none') : `${word} ${version ?? ''}`,
     facts: { package: input.package, wanted: input.wanted, version, dist_tags: found.tags },
     // What vanishes for a moment did not change.
-    cursor: input.changed ? { version: isMet || cursor === null ? version : baseline } : {},
+    cursor: input.changed ? { version: isMet || !isArmed ? version : baseline } : {},
   };
 }
 
