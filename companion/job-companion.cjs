@@ -27,7 +27,7 @@ var __export = (target, all) => {
     __defProp(target, name, { get: all[name], enumerable: true });
 };
 var __toCommonJS = (mod) => __copyProps(__defProp({}, "__esModule", { value: true }), mod);
-const buildId = "d4c857065edaf7a8";
+const buildId = "244fba88ea2f95ae";
 // The beginning of the built file (companion/pack.mjs puts it there): compiles the parts and hands them out. What V8 made of the parts
 // is kept in the user's cache folder, one file for each command, so that the next start compiles nothing (Node 20: 5 ms of a
 // launch). Any trouble with the cache means a start without it. JOB_COMPANION_NO_CACHE=1 turns it off.
@@ -180,16 +180,16 @@ process.exitCode = import_chunk_6PFAPK5K.exitCodes.fault;
 async function main(args) {
   if (process.platform !== "linux") (await Promise.resolve().then(() => load("./install-ps-KOR5EU3S.js"))).installForMac();
   if (args[0] === "_worker") {
-    const { runWorker } = await Promise.resolve().then(() => load("./main-74GVCE24.js"));
+    const { runWorker } = await Promise.resolve().then(() => load("./main-VQ5SQ5MV.js"));
     const isDone = await runWorker(args[1] ?? "", args[2] ?? "", (text) => writeOut(2, text));
     process.exit(isDone ? 0 : 70);
   }
   if (args[0] === "_notify") {
-    const { runNotify } = await Promise.resolve().then(() => load("./notify-6RLAICIQ.js"));
+    const { runNotify } = await Promise.resolve().then(() => load("./notify-7EVXHDFP.js"));
     await runNotify(args[1] ?? "", args[2] ?? "");
     process.exit(import_chunk_6PFAPK5K.exitCodes.done);
   }
-  const { dispatch } = await Promise.resolve().then(() => load("./dispatch-SHDIHMCM.js"));
+  const { dispatch } = await Promise.resolve().then(() => load("./dispatch-N6HHW7TR.js"));
   const reply = await dispatch(args, makeContext(), "0.1.0");
   const isTold = print(reply);
   process.exit(isTold ? reply.code : import_chunk_6PFAPK5K.exitCodes.fault);
@@ -280,40 +280,40 @@ function asFault(error) {
 
 function partsText() {/*
 (function (load, builtin, require, __create, __defProp, __getOwnPropDesc, __getOwnPropNames, __getProtoOf, __hasOwnProp, __copyProps, __toESM, __export, __toCommonJS) { return {
-"./ask-FEMSZ2FC.js": function (module, exports) {
+"./ask-YV67DTJG.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   ask: () => ask
 });
 module.exports = stdin_exports;
-var import_chunk_FCI2EA2M = load("./chunk-FCI2EA2M.js");
-var import_chunk_VRBPCG3T = load("./chunk-VRBPCG3T.js");
-var import_chunk_NHLCVOMN = load("./chunk-NHLCVOMN.js");
-var import_chunk_IL767HAQ = load("./chunk-IL767HAQ.js");
+var import_chunk_DSRLXZGB = load("./chunk-DSRLXZGB.js");
+var import_chunk_M6DVLB5Y = load("./chunk-M6DVLB5Y.js");
+var import_chunk_42V3OV7L = load("./chunk-42V3OV7L.js");
+var import_chunk_E466YIJS = load("./chunk-E466YIJS.js");
 var import_chunk_TXVSPIEI = load("./chunk-TXVSPIEI.js");
-var import_chunk_RGUZ7R72 = load("./chunk-RGUZ7R72.js");
-var import_chunk_Z5GNYNB5 = load("./chunk-Z5GNYNB5.js");
-var import_chunk_VRHTY6Q3 = load("./chunk-VRHTY6Q3.js");
-var import_chunk_VHWQUSBQ = load("./chunk-VHWQUSBQ.js");
-var import_chunk_DZY4D4CM = load("./chunk-DZY4D4CM.js");
-var import_chunk_AMP4SAJC = load("./chunk-AMP4SAJC.js");
+var import_chunk_5JLPHALT = load("./chunk-5JLPHALT.js");
+var import_chunk_5JFWY2ML = load("./chunk-5JFWY2ML.js");
+var import_chunk_33ZUSG5U = load("./chunk-33ZUSG5U.js");
+var import_chunk_V5PEBFV3 = load("./chunk-V5PEBFV3.js");
+var import_chunk_X5WNSVJC = load("./chunk-X5WNSVJC.js");
+var import_chunk_RIVP2RJN = load("./chunk-RIVP2RJN.js");
 var import_chunk_NQPR54ZN = load("./chunk-NQPR54ZN.js");
 var import_chunk_7BL7UWXT = load("./chunk-7BL7UWXT.js");
-var import_chunk_66BRJDYY = load("./chunk-66BRJDYY.js");
+var import_chunk_SSD3XVHH = load("./chunk-SSD3XVHH.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
 var import_chunk_E4Q33Z52 = load("./chunk-E4Q33Z52.js");
-var import_chunk_U3U2QSST = load("./chunk-U3U2QSST.js");
-var import_chunk_Q6QDEQEC = load("./chunk-Q6QDEQEC.js");
+var import_chunk_VPMDGPGT = load("./chunk-VPMDGPGT.js");
+var import_chunk_KT5BXZ5F = load("./chunk-KT5BXZ5F.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
-var import_chunk_DN7HEL7L = load("./chunk-DN7HEL7L.js");
-var import_chunk_GOJRSYWP = load("./chunk-GOJRSYWP.js");
+var import_chunk_FVPJNX74 = load("./chunk-FVPJNX74.js");
+var import_chunk_CEZDF3D3 = load("./chunk-CEZDF3D3.js");
 var import_chunk_PLTZEINK = load("./chunk-PLTZEINK.js");
 var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
-var import_chunk_AXCALZ7H = load("./chunk-AXCALZ7H.js");
-var import_chunk_GJXI2RRF = load("./chunk-GJXI2RRF.js");
+var import_chunk_63FDXQKK = load("./chunk-63FDXQKK.js");
+var import_chunk_C7IKTBOQ = load("./chunk-C7IKTBOQ.js");
 var import_chunk_DWN6ZA7R = load("./chunk-DWN6ZA7R.js");
-var import_chunk_QTNGPEPL = load("./chunk-QTNGPEPL.js");
+var import_chunk_PZM7HB6W = load("./chunk-PZM7HB6W.js");
 var import_chunk_7V54BM6D = load("./chunk-7V54BM6D.js");
 var import_chunk_QS5KU3DI = load("./chunk-QS5KU3DI.js");
 var import_chunk_AN2AMGQG = load("./chunk-AN2AMGQG.js");
@@ -325,14 +325,14 @@ var import_chunk_XRZCSGQB = load("./chunk-XRZCSGQB.js");
 var import_chunk_GEPPUING = load("./chunk-GEPPUING.js");
 var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
 var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
-var import_chunk_UR2IO6BJ = load("./chunk-UR2IO6BJ.js");
+var import_chunk_4ZCTLV6M = load("./chunk-4ZCTLV6M.js");
 var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
 var import_chunk_4SRIOCFI = load("./chunk-4SRIOCFI.js");
 var import_chunk_7WBBYJDG = load("./chunk-7WBBYJDG.js");
 var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
-var ask = (0, import_chunk_FCI2EA2M.makeStaffVerb)({
+var ask = (0, import_chunk_DSRLXZGB.makeStaffVerb)({
   mode: "ask",
   isSynchronous: true,
   notes: "Exit codes as of wait. With --id-only it returns at once, as staffer does.",
@@ -344,24 +344,24 @@ var ask = (0, import_chunk_FCI2EA2M.makeStaffVerb)({
 });
 
 },
-"./attach-XMROBRWL.js": function (module, exports) {
+"./attach-4R6WPU2S.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   attachWorker: () => attachWorker
 });
 module.exports = stdin_exports;
-var import_chunk_AXCALZ7H = load("./chunk-AXCALZ7H.js");
-var import_chunk_GJXI2RRF = load("./chunk-GJXI2RRF.js");
-var import_chunk_MSW7NNU6 = load("./chunk-MSW7NNU6.js");
+var import_chunk_63FDXQKK = load("./chunk-63FDXQKK.js");
+var import_chunk_C7IKTBOQ = load("./chunk-C7IKTBOQ.js");
+var import_chunk_X34TWZJC = load("./chunk-X34TWZJC.js");
 var import_chunk_DWN6ZA7R = load("./chunk-DWN6ZA7R.js");
-var import_chunk_QTNGPEPL = load("./chunk-QTNGPEPL.js");
+var import_chunk_PZM7HB6W = load("./chunk-PZM7HB6W.js");
 var import_chunk_7V54BM6D = load("./chunk-7V54BM6D.js");
 var import_chunk_QS5KU3DI = load("./chunk-QS5KU3DI.js");
 var import_chunk_AN2AMGQG = load("./chunk-AN2AMGQG.js");
 var import_chunk_BSO2ISIG = load("./chunk-BSO2ISIG.js");
 var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
-var import_chunk_UR2IO6BJ = load("./chunk-UR2IO6BJ.js");
+var import_chunk_4ZCTLV6M = load("./chunk-4ZCTLV6M.js");
 var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
 var import_chunk_4SRIOCFI = load("./chunk-4SRIOCFI.js");
 var import_chunk_7WBBYJDG = load("./chunk-7WBBYJDG.js");
@@ -369,10 +369,10 @@ var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 async function attachWorker(view, isDue) {
-  if (!await (0, import_chunk_MSW7NNU6.mayAct)(view)) return;
+  if (!await (0, import_chunk_X34TWZJC.mayAct)(view)) return;
   try {
-    await (0, import_chunk_GJXI2RRF.withLock)(view.paths.lock, async () => {
-      const now = (0, import_chunk_QTNGPEPL.inspect)(view.root, view.id);
+    await (0, import_chunk_C7IKTBOQ.withLock)(view.paths.lock, async () => {
+      const now = (0, import_chunk_PZM7HB6W.inspect)(view.root, view.id);
       if (isDue(now)) await attach(now);
     });
   } catch (error) {
@@ -382,11 +382,11 @@ async function attachWorker(view, isDue) {
 async function attach(view) {
   if (!view.spec) return;
   const generation = (view.launch?.generation ?? 1) + 1;
-  const pause = generation <= import_chunk_UR2IO6BJ.promptReplacements ? 0 : Math.min(6e4, 1e3 * 2 ** (generation - import_chunk_UR2IO6BJ.promptReplacements - 1));
+  const pause = generation <= import_chunk_4ZCTLV6M.promptReplacements ? 0 : Math.min(6e4, 1e3 * 2 ** (generation - import_chunk_4ZCTLV6M.promptReplacements - 1));
   const facts = (0, import_chunk_7WBBYJDG.factsOf)(view.paths.launch);
   if (facts && (0, import_chunk_Y5L6GQDB.nowMs)() - facts.modifiedMs < pause) return;
-  if (view.launch) ((0, import_chunk_QTNGPEPL.findEngine)(view.spec.engine) ?? import_chunk_QTNGPEPL.defaultEngine).signal(view.launch.worker, "SIGKILL");
-  await (0, import_chunk_AXCALZ7H.startWorker)(view.root, view.spec, view, generation);
+  if (view.launch) ((0, import_chunk_PZM7HB6W.findEngine)(view.spec.engine) ?? import_chunk_PZM7HB6W.defaultEngine).signal(view.launch.worker, "SIGKILL");
+  await (0, import_chunk_63FDXQKK.startWorker)(view.root, view.spec, view, generation);
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
@@ -394,44 +394,44 @@ async function attach(view) {
 });
 
 },
-"./cancel-DR5LKC4Q.js": function (module, exports) {
+"./cancel-XL3JUYXJ.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   cancel: () => cancel
 });
 module.exports = stdin_exports;
-var import_chunk_FFWRADVC = load("./chunk-FFWRADVC.js");
-var import_chunk_4S7HUXHC = load("./chunk-4S7HUXHC.js");
-var import_chunk_UHJTB4JR = load("./chunk-UHJTB4JR.js");
-var import_chunk_7YDUTEN2 = load("./chunk-7YDUTEN2.js");
+var import_chunk_DQITNJZW = load("./chunk-DQITNJZW.js");
+var import_chunk_YACN4COH = load("./chunk-YACN4COH.js");
+var import_chunk_5W3LW6YN = load("./chunk-5W3LW6YN.js");
+var import_chunk_R7FUNILK = load("./chunk-R7FUNILK.js");
 var import_chunk_TYK6MYR7 = load("./chunk-TYK6MYR7.js");
 var import_chunk_MTTW2VXK = load("./chunk-MTTW2VXK.js");
-var import_chunk_AMP4SAJC = load("./chunk-AMP4SAJC.js");
+var import_chunk_RIVP2RJN = load("./chunk-RIVP2RJN.js");
 var import_chunk_NQPR54ZN = load("./chunk-NQPR54ZN.js");
-var import_chunk_66BRJDYY = load("./chunk-66BRJDYY.js");
+var import_chunk_SSD3XVHH = load("./chunk-SSD3XVHH.js");
 var import_chunk_PATOMOAS = load("./chunk-PATOMOAS.js");
 var import_chunk_O5SXHXTI = load("./chunk-O5SXHXTI.js");
 var import_chunk_PTVJ2AMD = load("./chunk-PTVJ2AMD.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_2EVWEZQN = load("./chunk-2EVWEZQN.js");
-var import_chunk_GNFY26WC = load("./chunk-GNFY26WC.js");
-var import_chunk_3MNXMJX5 = load("./chunk-3MNXMJX5.js");
-var import_chunk_L62PX7JA = load("./chunk-L62PX7JA.js");
+var import_chunk_7ASKUOSF = load("./chunk-7ASKUOSF.js");
+var import_chunk_N2ZXKKDS = load("./chunk-N2ZXKKDS.js");
+var import_chunk_4SIIA6QD = load("./chunk-4SIIA6QD.js");
+var import_chunk_UAN3RUHQ = load("./chunk-UAN3RUHQ.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
-var import_chunk_DN7HEL7L = load("./chunk-DN7HEL7L.js");
-var import_chunk_GOJRSYWP = load("./chunk-GOJRSYWP.js");
+var import_chunk_FVPJNX74 = load("./chunk-FVPJNX74.js");
+var import_chunk_CEZDF3D3 = load("./chunk-CEZDF3D3.js");
 var import_chunk_ILJKJSAA = load("./chunk-ILJKJSAA.js");
 var import_chunk_PLTZEINK = load("./chunk-PLTZEINK.js");
 var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
 var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
-var import_chunk_QTNGPEPL = load("./chunk-QTNGPEPL.js");
+var import_chunk_PZM7HB6W = load("./chunk-PZM7HB6W.js");
 var import_chunk_7V54BM6D = load("./chunk-7V54BM6D.js");
 var import_chunk_QS5KU3DI = load("./chunk-QS5KU3DI.js");
 var import_chunk_AN2AMGQG = load("./chunk-AN2AMGQG.js");
 var import_chunk_BSO2ISIG = load("./chunk-BSO2ISIG.js");
-var import_chunk_OVUU7GEF = load("./chunk-OVUU7GEF.js");
-var import_chunk_SPPB3QLC = load("./chunk-SPPB3QLC.js");
+var import_chunk_3ZQPBLY6 = load("./chunk-3ZQPBLY6.js");
+var import_chunk_QNMGI42V = load("./chunk-QNMGI42V.js");
 var import_chunk_HDW3QKWP = load("./chunk-HDW3QKWP.js");
 var import_chunk_FSRL2ASG = load("./chunk-FSRL2ASG.js");
 var import_chunk_GMIQWZOI = load("./chunk-GMIQWZOI.js");
@@ -439,7 +439,7 @@ var import_chunk_XRZCSGQB = load("./chunk-XRZCSGQB.js");
 var import_chunk_GEPPUING = load("./chunk-GEPPUING.js");
 var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
 var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
-var import_chunk_UR2IO6BJ = load("./chunk-UR2IO6BJ.js");
+var import_chunk_4ZCTLV6M = load("./chunk-4ZCTLV6M.js");
 var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
 var import_chunk_4SRIOCFI = load("./chunk-4SRIOCFI.js");
 var import_chunk_7WBBYJDG = load("./chunk-7WBBYJDG.js");
@@ -454,15 +454,15 @@ var cancel = {
   options: {
     why: { kind: "text", value: "TEXT", help: "kept in the record" },
     owner: { kind: "text", value: "NAME", help: "who asks (default: JOB_OWNER)" },
-    ...import_chunk_AMP4SAJC.common
+    ...import_chunk_RIVP2RJN.common
   },
   notes: "Exit codes: 0 canceled (also when it already was), 1 it had ended otherwise, 2 asked for and not settled yet.",
   examples: ["cancel run-mik3x9ab-4f7q2z", 'cancel run-mik3x9ab-4f7q2z --why "wrong branch"'],
   async run(context, input) {
     const root = context.root(input);
     (0, import_chunk_NQPR54ZN.checkRoot)(root.folder);
-    const id = (0, import_chunk_GOJRSYWP.requireWholeId)(root, input.words[0]);
-    const reply = await (0, import_chunk_4S7HUXHC.cancelJob)(root.folder, id, {
+    const id = (0, import_chunk_CEZDF3D3.requireWholeId)(root, input.words[0]);
+    const reply = await (0, import_chunk_YACN4COH.cancelJob)(root.folder, id, {
       owner: input.text("owner") ?? import_chunk_4SRIOCFI.variables.owner() ?? null,
       why: input.text("why") ?? null
     });
@@ -474,7 +474,7 @@ report: ${paths.result}
 `;
       return input.has("json") ? { code: import_chunk_6PFAPK5K.exitCodes.done, json: { ...json, ...taskJson(reply.view) } } : { code: import_chunk_6PFAPK5K.exitCodes.done, out, notes: taskNotes(reply.view) };
     }
-    if (reply.result === "ended_before" || (0, import_chunk_QTNGPEPL.isEnded)(state)) {
+    if (reply.result === "ended_before" || (0, import_chunk_PZM7HB6W.isEnded)(state)) {
       const cause = state.error ? ` (${state.error.code}: ${state.error.message})` : "";
       throw new import_chunk_NVPF5LEY.FaultError(
         "preflight",
@@ -482,7 +482,7 @@ report: ${paths.result}
         import_chunk_PLTZEINK.nextCommands.result(id, root.option)
       );
     }
-    const health = (0, import_chunk_7YDUTEN2.healthOf)(reply.view, (0, import_chunk_QTNGPEPL.conditionOf)(reply.view));
+    const health = (0, import_chunk_R7FUNILK.healthOf)(reply.view, (0, import_chunk_PZM7HB6W.conditionOf)(reply.view));
     const worker = reply.view.launch ? `; its worker is process ${reply.view.launch.worker.pid}` : "";
     const why = `${health.reason ? `; ${health.reason}` : ""}${worker}`;
     const text = `${id}: the request is stored, the job has not ended yet (${state.state}${why}); look again with:
@@ -493,7 +493,7 @@ ${import_chunk_PLTZEINK.nextCommands.observe(id, root.option)}
 };
 function taskNotes(view) {
   if (!view.spec?.run?.status_cmd) return [];
-  return [...(0, import_chunk_FFWRADVC.runNotes)(view), ...view.state.warnings.map(import_chunk_FFWRADVC.warningNote)];
+  return [...(0, import_chunk_DQITNJZW.runNotes)(view), ...view.state.warnings.map(import_chunk_DQITNJZW.warningNote)];
 }
 function taskJson({ spec, state }) {
   const { task_status, task_exit_code, warnings } = state;
@@ -505,261 +505,773 @@ function taskJson({ spec, state }) {
 });
 
 },
-"./chunk-26H3KB3I.js": function (module, exports) {
+"./chunk-33ZUSG5U.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  loadWatch: () => loadWatch,
-  watchIds: () => watchIds
+  folderSaid: () => folderSaid,
+  onceWords: () => onceWords,
+  repeatedLaunch: () => repeatedLaunch
 });
 module.exports = stdin_exports;
-var loaders = {
-  file: async () => (await Promise.resolve().then(() => load("./file-AZKG7T5C.js"))).file,
-  dir: async () => (await Promise.resolve().then(() => load("./dir-AZSE3J3G.js"))).dir,
-  pid: async () => (await Promise.resolve().then(() => load("./pid-O3LUXIPR.js"))).pid,
-  job: async () => (await Promise.resolve().then(() => load("./job-QF4MQBQG.js"))).job,
-  git: async () => (await Promise.resolve().then(() => load("./git-RRUOSXK4.js"))).git,
-  cmd: async () => (await Promise.resolve().then(() => load("./cmd-OX3W7PPZ.js"))).cmd,
-  http: async () => (await Promise.resolve().then(() => load("./http-CVFMONXC.js"))).http,
-  npm: async () => (await Promise.resolve().then(() => load("./npm-7RW3WWCM.js"))).npm,
-  ci: async () => (await Promise.resolve().then(() => load("./ci-SGF6QJHL.js"))).ci,
-  pr: async () => (await Promise.resolve().then(() => load("./pr-WGUMZZTN.js"))).pr,
-  review: async () => (await Promise.resolve().then(() => load("./review-WACK6RTS.js"))).review
-};
-var watchIds = Object.keys(loaders);
-async function loadWatch(id) {
-  return Object.hasOwn(loaders, id) ? loaders[id]() : void 0;
+var import_chunk_V5PEBFV3 = load("./chunk-V5PEBFV3.js");
+var import_chunk_X5WNSVJC = load("./chunk-X5WNSVJC.js");
+var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
+var import_chunk_7V54BM6D = load("./chunk-7V54BM6D.js");
+var import_chunk_7WBBYJDG = load("./chunk-7WBBYJDG.js");
+var import_node_path = builtin("node:path");
+var passing = [
+  "owner",
+  "label",
+  "once-key",
+  "notify",
+  "json",
+  "id-only",
+  "wait",
+  "wait-timeout",
+  "foreground",
+  "state-dir",
+  "prompt-file",
+  "stdin"
+];
+function onceWords(verb, input, folder, task) {
+  const options = input.given().filter(([name]) => !passing.includes(name) && !["prompt", "cwd"].includes(name));
+  return JSON.stringify([verb, options.sort(), input.words, input.rest, folder, task]);
+}
+function folderSaid(context, input) {
+  return import_node_path.default.resolve(context.cwd, input.text("cwd") ?? ".");
+}
+async function repeatedLaunch(context, input, words, isSynchronous) {
+  const { onceKey } = (0, import_chunk_V5PEBFV3.launchWords)(input);
+  if (onceKey === null) return void 0;
+  (0, import_chunk_V5PEBFV3.checkLaunchOptions)(input);
+  const root = context.root(input);
+  const launched = await (0, import_chunk_X5WNSVJC.launchedBefore)(root, onceKey, words);
+  if (!launched) return void 0;
+  const { folder } = (0, import_chunk_7V54BM6D.jobPaths)(root.folder, launched.id);
+  return (0, import_chunk_7WBBYJDG.exists)(folder) ? (0, import_chunk_V5PEBFV3.tellLaunched)(context, input, root, launched, isSynchronous) : tellCleaned(input, launched.id);
+}
+function tellCleaned(input, id) {
+  const note = `job ${id} had this once-key; its record was removed by clean, and nothing was started`;
+  if (input.has("id-only")) return { code: import_chunk_6PFAPK5K.exitCodes.done, out: `${id}
+` };
+  if (input.has("json")) return { code: import_chunk_6PFAPK5K.exitCodes.done, json: { id, new: false, cleaned: true, next: {} } };
+  return { code: import_chunk_6PFAPK5K.exitCodes.done, out: `${note}
+` };
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
-  loadWatch,
-  watchIds
+  folderSaid,
+  onceWords,
+  repeatedLaunch
 });
 
 },
-"./chunk-2EVWEZQN.js": function (module, exports) {
+"./chunk-3K4HQ4TL.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  describeChanges: () => describeChanges,
-  isTidy: () => isTidy,
-  logSection: () => logSection,
-  oneLine: () => oneLine2,
-  plainTail: () => plainTail,
-  runFacts: () => runFacts,
-  summarizeChanges: () => summarizeChanges,
-  taskWords: () => taskWords,
-  terminalRecord: () => terminalRecord
+  signInOf: () => signInOf,
+  surveyBackends: () => surveyBackends
 });
 module.exports = stdin_exports;
-var import_chunk_GNFY26WC = load("./chunk-GNFY26WC.js");
-var import_chunk_3MNXMJX5 = load("./chunk-3MNXMJX5.js");
-var import_chunk_OVUU7GEF = load("./chunk-OVUU7GEF.js");
-var import_chunk_SPPB3QLC = load("./chunk-SPPB3QLC.js");
-var import_chunk_FSRL2ASG = load("./chunk-FSRL2ASG.js");
-var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
-var import_chunk_UR2IO6BJ = load("./chunk-UR2IO6BJ.js");
-function runFacts(end) {
-  const { spec, state, results } = end;
+var import_chunk_42V3OV7L = load("./chunk-42V3OV7L.js");
+var import_chunk_KT5BXZ5F = load("./chunk-KT5BXZ5F.js");
+var import_chunk_AN2AMGQG = load("./chunk-AN2AMGQG.js");
+var import_chunk_4SRIOCFI = load("./chunk-4SRIOCFI.js");
+var import_chunk_7WBBYJDG = load("./chunk-7WBBYJDG.js");
+var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
+var import_node_path = builtin("node:path");
+var signBytes = 64 * 1024;
+var profileNames = ["restricted", "standard", "unrestricted"];
+function surveyBackends(config, cwd, only) {
+  const own = Object.entries(config.backends);
+  const found = import_chunk_KT5BXZ5F.backends.filter(({ id }) => id !== "custom" && (only === void 0 || id === only) && !Object.hasOwn(config.backends, id)).map((backend) => survey(backend, backend.id, backend.programs, cwd));
+  const custom = (0, import_chunk_KT5BXZ5F.findBackend)("custom");
+  const mine = own.filter(([name]) => only === void 0 || name === only).map(([name, { argv }]) => survey(custom, name, argv.slice(0, 1), cwd));
+  return [...found, ...mine];
+}
+function survey(backend, name, searched, cwd) {
+  const program = searched.map((one) => (0, import_chunk_AN2AMGQG.findProgram)(one, cwd)).find((one) => one !== void 0) ?? null;
+  const version = program === null ? null : (0, import_chunk_42V3OV7L.tellVersion)(backend, program);
+  const isTooOld = version !== null && backend.oldest !== null && (0, import_chunk_KT5BXZ5F.isOlder)(version, backend.oldest);
+  const faults = {};
+  for (const profile of profileNames) {
+    const fault = backend.profiles[profile] === null ? null : (0, import_chunk_42V3OV7L.policyFault)(backend, profile, cwd, version);
+    if (fault !== null) faults[profile] = fault;
+  }
+  const canKeep = profileNames.some((one) => backend.profiles[one] !== null && faults[one] === void 0);
+  return {
+    backend: name,
+    title: backend.title,
+    custom: backend.id === "custom",
+    searched,
+    program,
+    not_executable: program === null ? findBlocked(searched) : null,
+    version,
+    oldest: backend.oldest,
+    too_old: isTooOld,
+    sign_in: signInOf(backend),
+    profiles: backend.profiles,
+    faults,
+    install: backend.install,
+    usable: program !== null && !isTooOld && canKeep
+  };
+}
+function signInOf({ signIn }) {
+  const home = import_chunk_4SRIOCFI.variables.home();
+  const files = signIn.files.filter((file) => home !== void 0 && holdsSomething(import_node_path.default.join(home, file)));
+  const found = { files, variables: signIn.variables.filter((name) => import_chunk_4SRIOCFI.variables.isSet(name)) };
+  if (signIn.files.length + signIn.variables.length === 0) return { state: "unknown", ...found };
+  return { state: found.files.length + found.variables.length > 0 ? "signs" : "no_signs", ...found };
+}
+function holdsSomething(file) {
+  if (!(0, import_chunk_7WBBYJDG.exists)(file)) return false;
+  try {
+    const text = (0, import_chunk_527JQF7V.readText)((0, import_chunk_7WBBYJDG.realPath)(file), signBytes)?.trim();
+    if (text === void 0) return true;
+    return text !== "" && !/^(?:null|\{\s*\}|\[\s*\])$/.test(text);
+  } catch {
+    return true;
+  }
+}
+function findBlocked(names) {
+  const folders = import_chunk_4SRIOCFI.variables.searchPath().split(":").filter(Boolean);
+  const files = names.filter((name) => !name.includes("/")).flatMap((name) => folders.map((folder) => import_node_path.default.join(folder, name)));
+  return files.find(import_chunk_7WBBYJDG.exists) ?? null;
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  signInOf,
+  surveyBackends
+});
+
+},
+"./chunk-3ZQPBLY6.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  addWorktree: () => addWorktree,
+  isDirtyTree: () => isDirtyTree,
+  planWorktree: () => planWorktree,
+  removeWorktree: () => removeWorktree,
+  takeOverCommands: () => takeOverCommands,
+  undoWorktree: () => undoWorktree,
+  worktreeWork: () => worktreeWork
+});
+module.exports = stdin_exports;
+var import_chunk_QNMGI42V = load("./chunk-QNMGI42V.js");
+var import_chunk_GMIQWZOI = load("./chunk-GMIQWZOI.js");
+var import_chunk_XRZCSGQB = load("./chunk-XRZCSGQB.js");
+var import_chunk_GEPPUING = load("./chunk-GEPPUING.js");
+var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
+var import_chunk_4ZCTLV6M = load("./chunk-4ZCTLV6M.js");
+var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
+var import_chunk_4SRIOCFI = load("./chunk-4SRIOCFI.js");
+var import_chunk_7WBBYJDG = load("./chunk-7WBBYJDG.js");
+var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_node_path = builtin("node:path");
+var import_node_path2 = builtin("node:path");
+function gitOf(note, terms) {
+  const opened = (0, import_chunk_GMIQWZOI.openGit)((0, import_chunk_7WBBYJDG.isFolder)(note.from) ? note.from : note.git_folder, terms);
+  return "git" in opened ? opened.git : void 0;
+}
+function headOf(folder) {
+  const opened = (0, import_chunk_GMIQWZOI.openGit)(folder);
+  return "git" in opened ? resolve(opened.git, "HEAD") : void 0;
+}
+function branchTip(note) {
+  const git = gitOf(note);
+  return git && resolve(git, `refs/heads/${note.branch}`);
+}
+function resolve(git, name) {
+  const answer = git.run(["rev-parse", "--verify", "--quiet", `${name}^{commit}`]);
+  return answer.ok ? answer.bytes.toString("latin1").trim() : void 0;
+}
+function count(git, revisions) {
+  const answer = git.run(["rev-list", "--count", ...revisions, "--"]);
+  return answer.ok ? Number(answer.bytes.toString("latin1")) : void 0;
+}
+function takeOverCommands(note, changes) {
+  const until = (0, import_chunk_Y5L6GQDB.monotonicMs)() + import_chunk_4ZCTLV6M.captureBudgetMs;
+  const opened = (0, import_chunk_GMIQWZOI.openGit)(note.path, { until });
+  const git = "git" in opened ? opened.git : gitOf(note, { until });
+  const tips = git ? tipsOf(git, note, changes, "git" in opened) : [];
+  const held = git ? unmerged(git, note, tips) : [];
+  const merge = (what) => (0, import_chunk_GEPPUING.quoteWords)(["git", "-C", note.from, "merge", what]);
+  if (changes.dirty_after === 0) return held.map(({ name }) => merge(name));
+  const inTree = (...words) => (0, import_chunk_GEPPUING.quoteWords)(["git", "-C", note.path, ...words]);
+  const own = changes.branch.after ?? `${note.branch}-work`;
   return [
-    ...results.map((note) => [note.required ? "Success file" : "Result path", (0, import_chunk_GNFY26WC.describeResult)(note)]),
-    ["Task", spec.run?.identity ? `${oneLine2(spec.run.identity)}: ${taskWords(state)}` : null]
+    ...changes.branch.after === null ? [inTree("switch", "-c", own)] : [],
+    inTree("add", "--all"),
+    inTree("commit", "-m", `Work of ${import_node_path2.default.basename(note.path)}`),
+    merge(own),
+    ...held.filter(({ isHead }) => !isHead).map(({ name }) => merge(name))
   ];
 }
-function taskWords({ task_status = "unknown", task_exit_code = "unknown" }) {
-  return `${oneLine2(String(task_status))}, exit code ${oneLine2(String(task_exit_code))}`;
+function tipsOf(git, note, changes, isTree) {
+  const branches = listBranches(git);
+  const head = isTree ? resolve(git, "HEAD") : void 0;
+  const current = isTree ? currentBranch(git) : void 0;
+  const made = isTree ? madeHere(git) : [];
+  const isMade = ({ name, commit }) => name === note.branch || (made.length > 0 ? made.includes(commit) : changes.refs_changed.includes(`refs/heads/${name}`));
+  const others = branches.filter((tip) => tip.name !== current && isMade(tip));
+  const own = others.filter(({ name }) => name === note.branch);
+  return [
+    ...head === void 0 ? [] : [{ name: current ?? head, commit: head, isHead: true }],
+    ...own,
+    ...others.filter((tip) => !own.includes(tip))
+  ];
 }
-function logSection(title, file) {
-  const text = plainTail(file);
-  return text === "" ? "" : `## ${title}
+function listBranches(git) {
+  const answer = git.run(["for-each-ref", "--format=%(objectname) %(refname:lstrip=2)", "refs/heads"]);
+  const lines = answer.ok ? answer.bytes.toString("latin1").split("\n") : [];
+  return lines.flatMap((line) => {
+    const [, commit, name] = /^([0-9a-f]{40,64}) (.+)$/.exec(line) ?? [];
+    if (commit === void 0 || name === void 0) return [];
+    return [{ name: isPlain(name) ? name : commit, commit, isHead: false }];
+  });
+}
+function isPlain(name) {
+  return /^[\x21-\x7e]+$/.test(name);
+}
+function currentBranch(git) {
+  const answer = git.run(["symbolic-ref", "--quiet", "--short", "HEAD"]);
+  const name = answer.ok ? answer.bytes.toString("latin1").trim() : "";
+  return isPlain(name) ? name : void 0;
+}
+function madeHere(git) {
+  const answer = git.run(["log", "--walk-reflogs", "--max-count=10000", "--format=%H %gs", "HEAD", "--"]);
+  const lines = answer.ok ? answer.bytes.toString("latin1").split("\n") : [];
+  return lines.flatMap((line) => {
+    const [, commit, words = ""] = /^([0-9a-f]{40,64}) (.*)$/.exec(line) ?? [];
+    return commit === void 0 || /^(?:checkout|reset|branch):/.test(words) ? [] : [commit];
+  });
+}
+function unmerged(git, note, tips) {
+  const known = [note.base, headOf(note.from)].filter((commit) => commit !== void 0);
+  return tips.filter(({ commit }, at) => {
+    if (tips.findIndex((tip) => tip.commit === commit) < at) return false;
+    const others = tips.map((tip) => tip.commit).filter((other) => other !== commit);
+    return (count(git, [commit, "--not", ...known, ...others]) ?? 1) > 0;
+  });
+}
+var checkoutMs = 10 * 6e4;
+var lookMs = 6e4;
+var tries = 3;
+function planWorktree(repoCwd, id) {
+  const at = (0, import_chunk_7WBBYJDG.realPath)(repoCwd);
+  const root = (0, import_chunk_XRZCSGQB.findWorktree)(at);
+  if (root === void 0) throw impossible(`${repoCwd} is not in a git work tree`);
+  const git = requireGit(root);
+  const top = ask(git, ["rev-parse", "--show-toplevel"]);
+  if (top !== root) throw impossible(`the work tree of ${root} is ${top}`);
+  const base = ask(git, ["rev-parse", "--verify", "--quiet", "HEAD^{commit}"], "there is no commit yet");
+  const folder = import_node_path.default.resolve(root, ask(git, ["rev-parse", "--git-common-dir"]));
+  const below = import_node_path.default.relative(root, at);
+  const isThere = below === "" || git.run(["rev-parse", "--verify", "--quiet", `${base}:${below}/`]).ok;
+  const place = import_node_path.default.join(placeFor(root, (0, import_chunk_7WBBYJDG.realPath)(folder)), id);
+  return {
+    path: place,
+    branch: `job-companion/${id}`,
+    base,
+    from: root,
+    git_folder: (0, import_chunk_7WBBYJDG.realPath)(folder),
+    cwd: isThere ? import_node_path.default.join(place, below) : place
+  };
+}
+function isDirtyTree(root) {
+  const opened = (0, import_chunk_GMIQWZOI.openGit)(root, { until: (0, import_chunk_Y5L6GQDB.monotonicMs)() + 2e3 });
+  if ("reason" in opened) return false;
+  const words = [
+    "status",
+    "--porcelain",
+    "-z",
+    "--untracked-files=normal",
+    "--no-renames",
+    "--ignore-submodules=dirty"
+  ];
+  const answer = opened.git.run(words, { limit: 64 * 1024 });
+  return answer.ok ? answer.bytes.length > 0 : answer.cut === "output";
+}
+function addWorktree(note) {
+  makeFolders(import_node_path.default.dirname(note.path));
+  if ((0, import_chunk_7WBBYJDG.exists)(note.path)) throw impossible(`${note.path} exists already`);
+  const git = requireGit(note.from);
+  const words = ["worktree", "add", "--quiet", "--no-checkout", "--no-track", "-b", note.branch, note.path, note.base];
+  for (let tried = 1; ; tried += 1) {
+    const answer = git.run(words, { timeoutMs: checkoutMs });
+    if (answer.ok) break;
+    undoWorktree(note);
+    if (tried === tries || !/\bcommondir|worktrees\//.test(answer.reason)) throw impossible(answer.reason);
+  }
+  const reason = checkOut(note);
+  if (reason === void 0) return;
+  git.run(["worktree", "remove", "--force", note.path]);
+  git.run(["update-ref", "-d", `refs/heads/${note.branch}`, note.base]);
+  throw impossible(reason);
+}
+function checkOut(note) {
+  const opened = (0, import_chunk_GMIQWZOI.openGit)(note.path);
+  if ("reason" in opened) return opened.reason;
+  const answer = opened.git.run(["reset", "--hard", "--quiet"], { timeoutMs: checkoutMs });
+  return answer.ok ? void 0 : answer.reason;
+}
+function undoWorktree(note) {
+  removeWorktree(note);
+}
+function worktreeWork(note) {
+  const isGone = !(0, import_chunk_7WBBYJDG.isFolder)(note.path);
+  const tips = [isGone ? void 0 : headOf(note.path), branchTip(note)].filter((tip) => tip !== void 0);
+  const uncommitted = isGone ? 0 : countUncommitted(note.path);
+  const git = tips.length === 0 ? void 0 : gitOf(note);
+  if (!git) return { uncommitted, commits: 0, isMerged: tips.length === 0, isGone };
+  const elsewhere = [`--exclude=${note.branch}`, "--branches", "--remotes", "--tags", "HEAD"];
+  const commits = count(git, [...tips, "--not", note.base]);
+  const lonely = count(git, [...tips, "--not", ...elsewhere]);
+  return { uncommitted, commits: commits ?? 1, isMerged: lonely === 0, isGone };
+}
+function removeWorktree(note) {
+  const work = worktreeWork(note);
+  if (work.uncommitted > 0 || !work.isMerged) return false;
+  const git = gitOf(note, { also: work.isGone ? [] : [note.path] });
+  if (!git) return work.isGone;
+  const tip = branchTip(note);
+  git.run(["worktree", "remove", note.path]);
+  if ((0, import_chunk_7WBBYJDG.exists)(note.path)) return false;
+  return tip === void 0 || git.run(["update-ref", "-d", `refs/heads/${note.branch}`, tip]).ok;
+}
+function impossible(reason) {
+  return new import_chunk_NVPF5LEY.FaultError("preflight", `cannot make a worktree for the job; ${reason}`, "go on without --worktree");
+}
+function requireGit(root) {
+  const opened = (0, import_chunk_GMIQWZOI.openGit)(root);
+  if ("reason" in opened) throw impossible(opened.reason);
+  return opened.git;
+}
+function ask(git, args, otherwise) {
+  const answer = git.run(args);
+  if (!answer.ok) throw impossible(otherwise ?? answer.reason);
+  return answer.bytes.toString("utf8").replace(/\n$/, "");
+}
+function placeFor(root, gitFolder) {
+  const own = (0, import_chunk_4SRIOCFI.dataFolder)();
+  if (own === void 0) throw impossible("there is no place for it: HOME and XDG_STATE_HOME are not set");
+  const hash = Buffer.from((0, import_chunk_CTSRVJRC.sha256)(Buffer.from(gitFolder))).toString("hex");
+  const name = import_node_path.default.basename(root).replace(/[^A-Za-z0-9._-]+/g, "-").slice(0, 40);
+  const place = realPlace(import_node_path.default.join(own, "worktrees", `${name}-${hash.slice(0, 8)}`));
+  const around = (0, import_chunk_XRZCSGQB.findWorktree)(place) ?? (`${place}/`.startsWith(`${gitFolder}/`) ? gitFolder : void 0);
+  if (around !== void 0)
+    throw impossible(`its place ${place} lies inside the repository ${around}; set XDG_STATE_HOME to a folder outside`);
+  return place;
+}
+function realPlace(folder) {
+  for (let at = folder; ; at = import_node_path.default.dirname(at)) {
+    if ((0, import_chunk_7WBBYJDG.isFolder)(at) || at === import_node_path.default.dirname(at)) return import_node_path.default.join((0, import_chunk_7WBBYJDG.realPath)(at), import_node_path.default.relative(at, folder));
+  }
+}
+function makeFolders(folder) {
+  if ((0, import_chunk_7WBBYJDG.isFolder)(folder)) return;
+  try {
+    makeFolders(import_node_path.default.dirname(folder));
+    (0, import_chunk_527JQF7V.createFolder)(folder);
+  } catch (error) {
+    if (error instanceof import_chunk_NVPF5LEY.FaultError) throw error;
+    throw impossible(`the folder ${folder} cannot be made (${(0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "error"})`);
+  }
+}
+function countUncommitted(folder) {
+  const { git, entries, rest } = (0, import_chunk_QNMGI42V.captureWorkspace)(folder, { exclude: [], budgetMs: lookMs });
+  return git?.root === folder ? entries.length + (rest?.count ?? 0) : 1;
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  addWorktree,
+  isDirtyTree,
+  planWorktree,
+  removeWorktree,
+  takeOverCommands,
+  undoWorktree,
+  worktreeWork
+});
 
-${text}`;
+},
+"./chunk-42V3OV7L.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  defaultBackend: () => defaultBackend,
+  knownBackends: () => knownBackends,
+  launchWarnings: () => launchWarnings,
+  makeStaffPart: () => makeStaffPart,
+  narrowProfile: () => narrowProfile,
+  narrowingText: () => narrowingText,
+  noNarrowing: () => noNarrowing,
+  policyFault: () => policyFault,
+  readNarrowing: () => readNarrowing,
+  readSettings: () => readSettings,
+  requireFreeConversation: () => requireFreeConversation,
+  tellVersion: () => tellVersion,
+  versionWarnings: () => versionWarnings
+});
+module.exports = stdin_exports;
+var import_chunk_TXVSPIEI = load("./chunk-TXVSPIEI.js");
+var import_chunk_7BL7UWXT = load("./chunk-7BL7UWXT.js");
+var import_chunk_VPMDGPGT = load("./chunk-VPMDGPGT.js");
+var import_chunk_KT5BXZ5F = load("./chunk-KT5BXZ5F.js");
+var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
+var import_chunk_CEZDF3D3 = load("./chunk-CEZDF3D3.js");
+var import_chunk_PLTZEINK = load("./chunk-PLTZEINK.js");
+var import_chunk_7V54BM6D = load("./chunk-7V54BM6D.js");
+var import_chunk_QS5KU3DI = load("./chunk-QS5KU3DI.js");
+var import_chunk_AN2AMGQG = load("./chunk-AN2AMGQG.js");
+var import_chunk_XRZCSGQB = load("./chunk-XRZCSGQB.js");
+var import_chunk_4SRIOCFI = load("./chunk-4SRIOCFI.js");
+var import_chunk_7WBBYJDG = load("./chunk-7WBBYJDG.js");
+var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_node_path = builtin("node:path");
+var noNarrowing = { restrict: [], default_backend: {} };
+function readNarrowing(root, known2) {
+  const file = (0, import_chunk_7V54BM6D.rootPaths)(root).config;
+  const facts = (0, import_chunk_7WBBYJDG.factsOf)(file);
+  if (!facts) return noNarrowing;
+  if (facts.kind !== "file") throw refused(file, "it is no regular file");
+  if (facts.uid !== process.getuid?.() || (facts.mode & 18) !== 0)
+    throw refused(file, "others own it or may write it");
+  const read = (0, import_chunk_527JQF7V.readJson)(file);
+  if (read.kind !== "ok") throw refused(file, read.kind === "missing" ? "it is gone" : read.reason);
+  return parse(read.value, known2, file);
 }
-function plainTail(file) {
-  return (0, import_chunk_LXK2ZILE.plainText)((0, import_chunk_3MNXMJX5.readLogTail)(file).toString("utf8")).trimEnd();
+function narrowingText({ restrict, default_backend }) {
+  const isEmpty = restrict.length === 0 && Object.keys(default_backend).length === 0;
+  return isEmpty ? null : `${JSON.stringify({ restrict, default_backend }, null, 2)}
+`;
 }
-function oneLine2(text) {
-  return (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)(text).replace(/\s+/g, " ").trim(), import_chunk_UR2IO6BJ.excerptBytes);
-}
-function terminalRecord(spec, paths, state, { tree, staff, results } = {}) {
-  return {
-    ...state,
-    kind: spec.kind,
-    verb: spec.verb,
-    owner: spec.owner,
-    label: spec.label,
-    cwd: spec.cwd,
-    lineage: spec.lineage,
-    ended_by: tree?.step ?? "none",
-    ended_processes: tree?.ended.slice(0, 50) ?? [],
-    survivors: tree?.survivors ?? [],
-    ...spec.staff ? wordsOf(spec.staff) : {},
-    ...staff ? staffRecord(spec, staff) : {},
-    // Null: how they were at the end is not known any more.
-    ...spec.run ? { result_paths: results ?? null } : {},
-    ...spec.timer ? { timer: spec.timer } : {},
-    result_path: paths.result,
-    output_path: isTidy(spec, state) ? null : paths.output,
-    error_path: paths.error
-  };
-}
-function staffRecord(spec, staff) {
-  const { changes } = staff;
-  return {
-    changes,
-    ...spec.worktree ? { worktree: { ...spec.worktree, take_over: changes ? (0, import_chunk_OVUU7GEF.takeOverCommands)(spec.worktree, changes) : [] } } : {},
-    ..."findings" in staff ? { findings: staff.findings, findings_error: staff.findings_error } : {}
-  };
-}
-function wordsOf({ mode, backend, custom, model, profile }) {
-  return { mode, backend: custom?.name ?? backend, model, profile };
-}
-function isTidy(spec, state) {
-  return spec.kind === "staff" && state.state === "done" && state.warnings.length === 0;
-}
-var shown = { files: 30, commits: 10, dirty: 10, refs: 10, bytes: 200 };
-function summarizeChanges(changes) {
-  const named = namesOf(
-    changes.files.map(({ path }) => path),
-    changes.file_count
+function narrowProfile(mode, profile, restrictions) {
+  const found = restrictions.find(({ restrict }) => restrict.includes(mode));
+  if (!found) return profile.asked ?? profile.fallback;
+  if (profile.asked === void 0 || profile.asked === "restricted") return "restricted";
+  throw new import_chunk_NVPF5LEY.FaultError(
+    "preflight",
+    `cannot use --profile ${profile.asked} for ${mode}: ${found.file} restricts this mode`,
+    `leave --profile away, or change "restrict" there (setup --restrict)`
   );
-  const files = changes.file_count === 0 ? noFiles(changes) : `${fileCount(changes)}${named}`;
-  const { reason, dirty_committed, dirty_committed_count } = changes;
-  const isPartial = reason !== null && reason !== import_chunk_SPPB3QLC.notInGit;
+}
+function defaultBackend(mode, user, narrowing) {
+  const id = (0, import_chunk_W7HED5VZ.findMode)(mode)?.id;
+  const own = (id && user.default_backends?.[id]) ?? user.default_backend;
+  if (own !== void 0) return { name: own, from: "user" };
+  const name = id && narrowing.default_backend[id];
+  return name === void 0 ? void 0 : { name, from: "state" };
+}
+function parse(value, known2, file) {
+  const { restrict = [], default_backend = {}, ...rest } = value;
+  const [extra] = Object.keys(rest);
+  if (extra !== void 0) throw refused(file, `${JSON.stringify(extra)} is not known here`);
+  if (!Array.isArray(restrict)) throw refused(file, '"restrict" is no list of modes');
+  if (typeof default_backend !== "object" || default_backend === null || Array.isArray(default_backend))
+    throw refused(file, '"default_backend" is no object');
+  const backends2 = {};
+  for (const [mode, name] of Object.entries(default_backend)) {
+    if (typeof name !== "string" || !known2.includes(name))
+      throw refused(file, `backend ${JSON.stringify(name)} is not known; there are ${known2.join(", ")}`);
+    backends2[modeOf(mode, file)] = name;
+  }
+  return { restrict: [...new Set(restrict.map((mode) => modeOf(mode, file)))], default_backend: backends2 };
+}
+function modeOf(value, file) {
+  const mode = typeof value === "string" ? (0, import_chunk_W7HED5VZ.findMode)(value) : void 0;
+  if (mode) return mode.id;
+  throw refused(file, `mode ${JSON.stringify(value)} is not known; there are ${import_chunk_W7HED5VZ.modeIds.join(", ")}`);
+}
+function refused(file, reason) {
+  return new import_chunk_NVPF5LEY.FaultError(
+    "preflight",
+    `cannot use the config of the state folder ${file}: ${reason}`,
+    'mend or remove it; its form is {"restrict": ["review"], "default_backend": {"review": "codex"}}'
+  );
+}
+var policyBytes = 1024 * 1024;
+function checkProgram(backend, program) {
+  const version = tellVersion(backend, program);
+  if (version === null || backend.oldest === null || !(0, import_chunk_KT5BXZ5F.isOlder)(version, backend.oldest)) return { version };
+  throw new import_chunk_NVPF5LEY.FaultError(
+    "preflight",
+    `cannot use ${backend.title} ${version} (${program}): it is too old; needed: ${backend.oldest} or newer`,
+    `update it: ${backend.install}`
+  );
+}
+function versionWarnings({ backend: id, program, version }) {
+  const backend = (0, import_chunk_KT5BXZ5F.findBackend)(id);
+  if (!backend?.oldest || (version ?? null) !== null) return [];
+  const message = `cannot tell the version of ${backend.title} (${program}); needed: ${backend.oldest} or newer`;
+  return [{ code: "version_unknown", message }];
+}
+function tellVersion(backend, program) {
+  if (backend.oldest === null && backend.packages.length === 0) return null;
+  const version = (0, import_chunk_KT5BXZ5F.versionOf)(program, backend.packages);
+  if (version === null || backend.oldest === null || !(0, import_chunk_KT5BXZ5F.isOlder)(version, backend.oldest)) return version;
+  return (0, import_chunk_KT5BXZ5F.versionOf)(program, backend.packages, { isFresh: true });
+}
+function requirePolicy(backend, profile, cwd, version = null) {
+  const fault = policyFault(backend, profile, cwd, version);
+  if (fault === null) return;
+  throw new import_chunk_NVPF5LEY.FaultError(
+    "preflight",
+    `cannot use profile ${profile} with ${backend.title}: ${fault}`,
+    "change its settings, or name another backend or profile with --backend or --profile"
+  );
+}
+function policyFault(backend, profile, cwd, version = null) {
+  const policies = [...backend.policy ? [backend.policy] : [], ...backend.morePolicies ?? []];
+  for (const policy of policies) {
+    const fault = faultOf(policy, { profile, version }, cwd);
+    if (fault !== null) return fault;
+  }
+  return null;
+}
+function faultOf(policy, wanted, cwd) {
+  const home = import_chunk_4SRIOCFI.variables.home();
+  if (!policy.inWorkspace && home === void 0)
+    return `its settings ~/${policy.file} cannot be found: HOME is not set`;
+  for (const place of policy.inWorkspace ? placesOf(cwd) : [home]) {
+    const file = import_node_path.default.join(place, policy.file);
+    for (const one of policy.file.endsWith("/") ? filesIn(file) : [file]) {
+      const fault = fileFault(policy, wanted, one);
+      if (fault !== null) return fault;
+    }
+  }
+  return null;
+}
+function placesOf(cwd) {
+  return [...new Set([(0, import_chunk_XRZCSGQB.findWorktree)(cwd) ?? cwd, cwd])];
+}
+function filesIn(folder) {
+  return (0, import_chunk_7WBBYJDG.listNames)(folder).filter((name) => name.endsWith(".json")).map((name) => import_node_path.default.join(folder, name));
+}
+function fileFault(policy, { profile, version }, file) {
+  const read = readSettings(file);
+  if ("fault" in read) return `its settings ${file} ${read.fault}`;
+  if (read.text === null) return null;
+  try {
+    const fault = policy.findFault(read.text, profile, version);
+    return fault === null ? null : `${fault} (${file})`;
+  } catch {
+    return `its settings ${file} are not understood`;
+  }
+}
+function readSettings(file) {
+  try {
+    if (!(0, import_chunk_7WBBYJDG.factsOf)(file)) return { text: null };
+    const read = (0, import_chunk_527JQF7V.readRange)((0, import_chunk_7WBBYJDG.realPath)(file), 0, policyBytes);
+    if (!read) return { fault: "are no regular file" };
+    if (read.size > policyBytes) return { fault: `are too large (${read.size} bytes) to be checked` };
+    return { text: read.bytes.toString("utf8") };
+  } catch (error) {
+    return { fault: `cannot be read (${(0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "error"})` };
+  }
+}
+function makeStaffPart(words) {
+  const config = (0, import_chunk_TXVSPIEI.readUserConfig)();
+  const narrowing = readNarrowing(words.stateRoot, knownBackends(config));
+  const name = words.backend ?? defaultBackend(words.mode, config, narrowing)?.name;
+  const { backend, custom } = chooseBackend(name, config, words.cwd);
+  if (words.model !== null && words.model.trim() === "")
+    throw (0, import_chunk_NVPF5LEY.usageError)('cannot take --model "": it needs the name of a model');
+  const profile = narrowProfile(words.mode, { asked: words.profile, fallback: fallbackOf(words) }, [
+    { restrict: config.restrict ?? [], file: (0, import_chunk_7BL7UWXT.userConfigFile)() ?? "your config" },
+    { restrict: narrowing.restrict, file: (0, import_chunk_7V54BM6D.rootPaths)(words.stateRoot).config }
+  ]);
+  const terms = backend.profiles[profile];
+  if (terms === null) {
+    const can = Object.entries(backend.profiles).filter(([, one]) => one !== null).map(([one]) => one);
+    throw new import_chunk_NVPF5LEY.FaultError(
+      "preflight",
+      `cannot use profile ${profile} with backend ${custom?.name ?? backend.id}: it cannot be kept there; possible: ${can.join(", ")}`
+    );
+  }
+  const program = programOf(backend, custom, words.cwd);
+  const tooLong = custom?.prompt === "argument" ? (0, import_chunk_KT5BXZ5F.findArgumentFault)([words.prompt]) : null;
+  if (tooLong !== null)
+    throw new import_chunk_NVPF5LEY.FaultError(
+      "preflight",
+      `cannot give the task to backend ${custom?.name} as an argument: ${tooLong}`,
+      'set "prompt": "stdin" for it in your config'
+    );
+  const { version } = checkProgram(backend, program);
+  requirePolicy(backend, profile, words.cwd, version);
+  const { mode, model, prompt, resume } = words;
+  return {
+    mode,
+    backend: backend.id,
+    program,
+    version,
+    model,
+    profile,
+    adds: terms.adds,
+    brief: custom ? custom.brief ?? false : true,
+    prompt,
+    resume,
+    custom
+  };
+}
+function fallbackOf(words) {
+  return words.earlierProfile ?? (0, import_chunk_W7HED5VZ.findMode)(words.mode)?.profile ?? "restricted";
+}
+function launchWarnings(staff) {
+  return [...sandboxWarnings(staff), ...modelWarnings(staff)];
+}
+function modelWarnings({ model, custom }) {
+  if (model === null || !custom) return [];
   return [
-    files,
-    ...otherChanges(changes, namesOf(dirty_committed, dirty_committed_count)),
-    ...isPartial ? [`not everything could be looked at (${(0, import_chunk_FSRL2ASG.oneLine)(reason)})`] : []
-  ].join(", ");
-}
-function describeChanges(changes) {
-  const { files, file_count, commits, commit_count, dirty_before, dirty_before_count } = changes;
-  const { dirty_committed, dirty_committed_count } = changes;
-  const moved = changes.refs_changed.filter((ref) => ref !== `refs/heads/${changes.branch.after}`);
-  const refs = moved.slice(0, shown.refs).map(code);
-  return [
-    `${sentence([file_count === 0 ? noFiles(changes) : fileCount(changes), ...otherChanges(changes)].join(", "))}.`,
-    ...section("", files.slice(0, shown.files).map(fileLine), file_count),
-    ...section("New commits:", commits.slice(0, shown.commits).map(commitLine), commit_count),
-    ...refs.length > 0 ? ["", `Branches and stash that moved: ${refs.join(", ")}${moved.length > refs.length ? ", ..." : ""}`] : [],
-    ...section(
-      "Uncommitted before, now committed as it was:",
-      dirty_committed.slice(0, shown.dirty).map((path) => `- ${code(path)}`),
-      dirty_committed_count
-    ),
-    ...section(
-      "Dirty before, and left as it was:",
-      dirty_before.slice(0, shown.dirty).map((path) => `- ${code(path)}`),
-      dirty_before_count
-    ),
-    ...changes.reason === null ? [] : ["", `Not everything could be looked at: ${(0, import_chunk_FSRL2ASG.oneLine)(changes.reason)}.`],
-    ...changes.exact || changes.reason?.includes("damaged") ? [] : ["", "A limit was reached: there may be more changes than these."]
-  ].join("\n");
-}
-function namesOf(paths, total) {
-  const named = paths.slice(0, 3).map((path) => (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_FSRL2ASG.showName)(path), shown.bytes));
-  return ` (${named.join(", ")}${total > named.length ? ", ..." : ""})`;
-}
-function noFiles({ exact, unchanged, reason }) {
-  if (exact) return "no files changed";
-  return unchanged || reason === null ? "no changed files were seen" : "it is unknown whether files changed";
-}
-function fileCount({ file_count }) {
-  return `${file_count} file${file_count === 1 ? "" : "s"} changed`;
-}
-function otherChanges(changes, swallowed = "") {
-  const { commit_count, head, branch, index_changed, file_count, refs_changed, beyond } = changes;
-  const { dirty_committed_count: kept } = changes;
-  const were = kept === 1 ? "file that was uncommitted before is" : "files that were uncommitted before are";
-  const branchMoved = branch.before !== branch.after;
-  return [
-    ...commit_count > 0 ? [`${commit_count} new commit${commit_count === 1 ? "" : "s"}`] : [],
-    ...branchMoved ? [`now on ${branch.after === null ? "no branch" : `branch ${code(branch.after)}`}`] : [],
-    ...head.moved === "elsewhere" ? ["HEAD was moved to another line of history"] : [],
-    ...head.moved === "forward" && commit_count === 0 ? ["HEAD was moved forward"] : [],
-    ...index_changed && file_count === 0 && commit_count === 0 ? ["what is staged changed"] : [],
-    ...refs_changed.length > 0 && head.moved === null && commit_count === 0 ? ["branches or the stash changed"] : [],
-    ...kept > 0 ? [`${kept} ${were} now committed${swallowed}`] : [],
-    ...beyond.length > 0 ? [`something changed among ${beyond.join(" and ")}`] : []
+    { code: "model_ignored", message: `${custom.name} is told no model: put ${model} into its "argv" in your config` }
   ];
 }
-function section(title, lines, total) {
-  if (lines.length === 0) return [];
-  const rest = total - lines.length;
-  return ["", ...title === "" ? [] : [title, ""], ...lines, ...rest > 0 ? [`- and ${rest} more`] : []];
+function sandboxWarnings(staff) {
+  const terms = (0, import_chunk_KT5BXZ5F.findBackend)(staff.backend)?.profiles[staff.profile];
+  if (staff.profile !== "standard" || terms?.sandbox !== false) return [];
+  const message = `${staff.backend} has no sandbox here: nothing but its own obedience keeps its writes inside the workspace`;
+  return [{ code: "no_sandbox", message }];
 }
-function fileLine({ path, change, from, was_dirty, committed }) {
-  const notes = [...was_dirty ? ["was dirty before"] : [], ...committed ? ["committed"] : []];
-  const origin = from === void 0 ? "" : `${code(from)} -> `;
-  return `- ${change}: ${origin}${code(path)}${notes.length === 0 ? "" : ` (${notes.join(", ")})`}`;
+function chooseBackend(name, config, cwd) {
+  if (name === void 0) return { backend: onlyInstalled(config, cwd), custom: null };
+  const own = Object.hasOwn(config.backends, name) ? config.backends[name] : void 0;
+  const custom = (0, import_chunk_KT5BXZ5F.findBackend)("custom");
+  if (own && custom) return { backend: custom, custom: { name, ...own } };
+  const backend = (0, import_chunk_KT5BXZ5F.findBackend)(name);
+  if (backend && backend.id !== "custom") return { backend, custom: null };
+  throw (0, import_chunk_NVPF5LEY.usageError)(
+    `cannot use backend ${JSON.stringify(name)}: there are ${known(config)}`,
+    'your own programs go into "backends" of ~/.config/job-companion/config.json'
+  );
 }
-function commitLine({ sha, subject }) {
-  return `- ${sha.slice(0, 12)} ${code((0, import_chunk_FSRL2ASG.oneLine)(subject))}`;
+function onlyInstalled(config, cwd) {
+  const found = import_chunk_KT5BXZ5F.backends.filter(
+    (backend) => backend.programs.some((program) => (0, import_chunk_AN2AMGQG.findProgram)(program, cwd) !== void 0)
+  );
+  if (found.length === 1 && found[0]) return found[0];
+  const state = found.length === 0 ? "no agent CLI is on PATH" : `several are installed (${found.map((one) => one.id).join(", ")})`;
+  const next = found.length === 0 ? `install one of them; how, and what is there, shows: ${(0, import_chunk_PLTZEINK.nextCommand)([], "setup")}` : "name one with --backend NAME";
+  throw (0, import_chunk_NVPF5LEY.usageError)(`cannot choose a backend: ${state}; there are ${known(config)}`, next);
 }
-function code(text) {
-  const inner = (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_FSRL2ASG.showName)(text), shown.bytes);
-  const longest = Math.max(0, ...(inner.match(/`+/g) ?? []).map((run) => run.length));
-  const fence = "`".repeat(longest + 1);
-  return longest === 0 ? `\`${inner}\`` : `${fence} ${inner} ${fence}`;
+function knownBackends(config) {
+  return [...import_chunk_KT5BXZ5F.backends.map((backend) => backend.id).filter((id) => id !== "custom"), ...Object.keys(config.backends)];
 }
-function sentence(text) {
-  return text.charAt(0).toUpperCase() + text.slice(1);
+function known(config) {
+  return knownBackends(config).join(", ") || "none";
+}
+function programOf(backend, custom, cwd) {
+  const names = custom ? [custom.argv[0]] : backend.programs;
+  for (const name of names) {
+    const program = (0, import_chunk_AN2AMGQG.findProgram)(name, cwd);
+    if (program !== void 0) return program;
+  }
+  throw new import_chunk_NVPF5LEY.FaultError(
+    "preflight",
+    `cannot find ${names.join(" or ")} for backend ${custom?.name ?? backend.id}: not on PATH (${import_chunk_4SRIOCFI.variables.searchPath() || "empty"})`,
+    `${custom ? 'mend "backends" of your config' : `install it (${backend.install})`}, or choose another with --backend`
+  );
+}
+function requireFreeConversation(root, backend, conversation) {
+  const { folder, option } = root;
+  for (const id of (0, import_chunk_CEZDF3D3.listActive)(folder)) {
+    const paths = (0, import_chunk_7V54BM6D.jobPaths)(folder, id);
+    const spec = (0, import_chunk_QS5KU3DI.readSpec)(paths);
+    if (spec.kind !== "ok" || spec.value.staff?.backend !== backend) continue;
+    const state = (0, import_chunk_QS5KU3DI.readState)(paths);
+    const uses = spec.value.staff.resume ?? (state.kind === "ok" ? state.value.conversation?.id : void 0);
+    if (uses !== conversation || (0, import_chunk_VPMDGPGT.isOver)(folder, id)) continue;
+    throw new import_chunk_NVPF5LEY.FaultError(
+      "busy",
+      `cannot continue conversation ${conversation}: job ${id} is using it`,
+      import_chunk_PLTZEINK.nextCommands.wait(id, option)
+    );
+  }
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
-  describeChanges,
-  isTidy,
-  logSection,
-  oneLine,
-  plainTail,
-  runFacts,
-  summarizeChanges,
-  taskWords,
-  terminalRecord
+  defaultBackend,
+  knownBackends,
+  launchWarnings,
+  makeStaffPart,
+  narrowProfile,
+  narrowingText,
+  noNarrowing,
+  policyFault,
+  readNarrowing,
+  readSettings,
+  requireFreeConversation,
+  tellVersion,
+  versionWarnings
 });
 
 },
-"./chunk-2MPOIJPJ.js": function (module, exports) {
+"./chunk-4B6JPIGM.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  commandNames: () => commandNames,
-  loadCommand: () => loadCommand
+  isContinuable: () => isContinuable
 });
 module.exports = stdin_exports;
-var loaders = {
-  run: async () => (await Promise.resolve().then(() => load("./run-V37HRZEJ.js"))).run,
-  watch: async () => (await Promise.resolve().then(() => load("./watch-2TB7ZV2Z.js"))).watch,
-  staffer: async () => (await Promise.resolve().then(() => load("./staffer-3G3BTXLY.js"))).staffer,
-  research: async () => (await Promise.resolve().then(() => load("./research-F36HFGE3.js"))).research,
-  review: async () => (await Promise.resolve().then(() => load("./review-IJ4S4UMD.js"))).review,
-  implement: async () => (await Promise.resolve().then(() => load("./implement-2SJZX3HO.js"))).implement,
-  ask: async () => (await Promise.resolve().then(() => load("./ask-FEMSZ2FC.js"))).ask,
-  timer: async () => (await Promise.resolve().then(() => load("./timer-YBWJJOOD.js"))).timer,
-  wait: async () => (await Promise.resolve().then(() => load("./wait-GEP2PKDZ.js"))).wait,
-  observe: async () => (await Promise.resolve().then(() => load("./observe-YRRPW5RM.js"))).observe,
-  status: async () => (await Promise.resolve().then(() => load("./status-A3RE7TVU.js"))).status,
-  result: async () => (await Promise.resolve().then(() => load("./result-WAC4BJ6L.js"))).result,
-  cancel: async () => (await Promise.resolve().then(() => load("./cancel-DR5LKC4Q.js"))).cancel,
-  continue: async () => (await Promise.resolve().then(() => load("./continue-UT5FLG3A.js"))).continueCommand,
-  restart: async () => (await Promise.resolve().then(() => load("./restart-XT5F7DXA.js"))).restart,
-  clean: async () => (await Promise.resolve().then(() => load("./clean-QBZFKANA.js"))).clean,
-  setup: async () => (await Promise.resolve().then(() => load("./setup-7NP33V7I.js"))).setup,
-  doctor: async () => (await Promise.resolve().then(() => load("./doctor-K3S63FWN.js"))).doctor,
-  help: async () => (await Promise.resolve().then(() => load("./help-ZW5CND5Y.js"))).help
-};
-var commandNames = Object.keys(loaders);
-async function loadCommand(name) {
-  return Object.hasOwn(loaders, name) ? loaders[name]() : void 0;
+var import_chunk_D2VPCAZS = load("./chunk-D2VPCAZS.js");
+function isContinuable(paths, state) {
+  if (!state.conversation || state.error?.code === "spawn_failed") return false;
+  if (state.output === null || state.output.stdout?.bytes > 0) return true;
+  return (0, import_chunk_D2VPCAZS.readEvents)(paths, 0, 1e3).events.some((event) => event.type === "conversation");
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
-  commandNames,
-  loadCommand
+  isContinuable
 });
 
 },
-"./chunk-3MNXMJX5.js": function (module, exports) {
+"./chunk-4O3TU3OB.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  changesSince: () => changesSince,
+  historicalOf: () => historicalOf,
+  recordBefore: () => recordBefore
+});
+module.exports = stdin_exports;
+var import_chunk_E4Q33Z52 = load("./chunk-E4Q33Z52.js");
+var import_chunk_UAN3RUHQ = load("./chunk-UAN3RUHQ.js");
+var import_chunk_QNMGI42V = load("./chunk-QNMGI42V.js");
+var import_chunk_4ZCTLV6M = load("./chunk-4ZCTLV6M.js");
+var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
+var import_chunk_7WBBYJDG = load("./chunk-7WBBYJDG.js");
+var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
+function recordBefore(spec, paths) {
+  const budgetMs = Math.max(100, Math.min(import_chunk_4ZCTLV6M.captureBudgetMs, (spec.deadline_mono_ms - (0, import_chunk_Y5L6GQDB.monotonicMs)()) / 2));
+  const snapshot = (0, import_chunk_QNMGI42V.captureWorkspace)(spec.cwd, { exclude: [paths.root], budgetMs });
+  (0, import_chunk_527JQF7V.writeJson)(paths.workspace, snapshot, { sync: false });
+  return snapshot;
+}
+function readBefore(paths) {
+  const read = (0, import_chunk_527JQF7V.readJson)(paths.workspace);
+  return read.kind === "ok" && (0, import_chunk_UAN3RUHQ.isSnapshot)(read.value) ? read.value : void 0;
+}
+function changesSince(spec, paths, seen) {
+  if (spec.staff?.brief === void 0 || !(0, import_chunk_7WBBYJDG.exists)(paths.started)) return void 0;
+  const before = seen ?? readBefore(paths) ?? {};
+  return (0, import_chunk_UAN3RUHQ.compareWorkspace)(before, (0, import_chunk_QNMGI42V.captureWorkspace)(spec.cwd, { exclude: [paths.root] }));
+}
+function historicalOf(paths) {
+  const before = readBefore(paths);
+  return before ? (0, import_chunk_E4Q33Z52.contextOf)(before) : null;
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  changesSince,
+  historicalOf,
+  recordBefore
+});
+
+},
+"./chunk-4SIIA6QD.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -768,9 +1280,9 @@ __export(stdin_exports, {
 });
 module.exports = stdin_exports;
 var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
-var import_chunk_UR2IO6BJ = load("./chunk-UR2IO6BJ.js");
+var import_chunk_4ZCTLV6M = load("./chunk-4ZCTLV6M.js");
 var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
-function readLogTail(file, limits = { lines: import_chunk_UR2IO6BJ.tailLines, bytes: import_chunk_UR2IO6BJ.tailBytes }) {
+function readLogTail(file, limits = { lines: import_chunk_4ZCTLV6M.tailLines, bytes: import_chunk_4ZCTLV6M.tailBytes }) {
   const part = (0, import_chunk_527JQF7V.readRange)(file, -(limits.bytes + 4), limits.bytes + 4);
   if (!part) return Buffer.alloc(0);
   const bounded = (0, import_chunk_LXK2ZILE.tailOfBytes)(part.bytes, limits.bytes);
@@ -783,264 +1295,6 @@ function logSize(file) {
 0 && (module.exports = {
   logSize,
   readLogTail
-});
-
-},
-"./chunk-3PZ5IIEH.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  attempt: () => attempt,
-  makeTools: () => makeTools
-});
-module.exports = stdin_exports;
-var import_chunk_O5SXHXTI = load("./chunk-O5SXHXTI.js");
-var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_DN7HEL7L = load("./chunk-DN7HEL7L.js");
-var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
-var import_chunk_GJXI2RRF = load("./chunk-GJXI2RRF.js");
-var import_chunk_DWN6ZA7R = load("./chunk-DWN6ZA7R.js");
-var import_chunk_QTNGPEPL = load("./chunk-QTNGPEPL.js");
-var import_chunk_7V54BM6D = load("./chunk-7V54BM6D.js");
-var import_chunk_AN2AMGQG = load("./chunk-AN2AMGQG.js");
-var import_chunk_UR2IO6BJ = load("./chunk-UR2IO6BJ.js");
-var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
-var import_chunk_7WBBYJDG = load("./chunk-7WBBYJDG.js");
-var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var import_node_path = builtin("node:path");
-async function shareAnswer(question) {
-  const userKey = usableKey(question.root);
-  if (userKey === void 0) return question.ask();
-  const file = import_node_path.default.join((0, import_chunk_7V54BM6D.rootPaths)(question.root).shared, `${(0, import_chunk_DWN6ZA7R.hashOf)(question.key).slice(0, 40)}.json`);
-  const began = (0, import_chunk_Y5L6GQDB.nowMs)();
-  const until = (0, import_chunk_Y5L6GQDB.monotonicMs)() + question.waitMs;
-  for (let pause = import_chunk_UR2IO6BJ.sharedLookMs[0]; ; pause = Math.min(pause * 2, import_chunk_UR2IO6BJ.sharedLookMs[1])) {
-    const known = await readAnswer(file, question, userKey, began);
-    if (known) return known;
-    let isOurs = false;
-    try {
-      return await (0, import_chunk_GJXI2RRF.withLock)(
-        file.replace(/json$/, "lock"),
-        async () => {
-          isOurs = true;
-          return await readAnswer(file, question, userKey, began) ?? await askAndKeep(file, question, userKey);
-        },
-        0
-      );
-    } catch (error) {
-      if (isOurs) throw error;
-      if (!(error instanceof import_chunk_NVPF5LEY.FaultError) || error.code !== "busy") return question.ask();
-      if (question.signal?.aborted || (0, import_chunk_Y5L6GQDB.monotonicMs)() + pause > until) throw error;
-    }
-    await (0, import_chunk_Y5L6GQDB.sleep)(pause);
-  }
-}
-function usableKey(root) {
-  try {
-    const folder = (0, import_chunk_7V54BM6D.rootPaths)(root).shared;
-    (0, import_chunk_527JQF7V.createFolder)(folder);
-    const facts = (0, import_chunk_7WBBYJDG.factsOf)(folder);
-    const isOurs = facts?.kind === "folder" && facts.uid === process.getuid?.() && (facts.mode & 18) === 0;
-    return isOurs ? (0, import_chunk_DWN6ZA7R.readKey)() : void 0;
-  } catch {
-    return void 0;
-  }
-}
-async function readAnswer(file, question, userKey, began) {
-  const stored = parse(file);
-  if (!stored || stored.key !== question.key) return void 0;
-  const age = (0, import_chunk_Y5L6GQDB.nowMs)() - stored.at;
-  const isYoung = age < Math.min(stored.hold ?? question.maxAgeMs, import_chunk_UR2IO6BJ.sharedHoldMs);
-  if (age < 0 || !(isYoung || stored.at > began)) return void 0;
-  const { mac, ...rest } = stored;
-  return (0, import_chunk_DWN6ZA7R.sameMac)(await (0, import_chunk_DWN6ZA7R.macOfAnswer)(rest, userKey), mac) ? stored.value : void 0;
-}
-function parse(file) {
-  try {
-    const { key, at, hold, value, mac } = JSON.parse((0, import_chunk_527JQF7V.readText)(file, 2 * import_chunk_UR2IO6BJ.sharedBytes) ?? "null");
-    const isWhole = typeof at === "number" && (hold === null || typeof hold === "number") && typeof mac === "string";
-    return isWhole ? { key, at, hold, value, mac } : void 0;
-  } catch {
-    return void 0;
-  }
-}
-async function askAndKeep(file, question, key) {
-  const at = (0, import_chunk_Y5L6GQDB.nowMs)();
-  const value = await question.ask();
-  try {
-    const answer = value.holdMs === void 0 ? { key: question.key, at, hold: null, value } : { key: question.key, at: (0, import_chunk_Y5L6GQDB.nowMs)(), hold: value.holdMs, value };
-    const text = JSON.stringify(value);
-    if (text.length > import_chunk_UR2IO6BJ.sharedBytes || value.holdMs === 0) (0, import_chunk_527JQF7V.removeFile)(file);
-    else (0, import_chunk_527JQF7V.writeJson)(file, { ...answer, mac: await (0, import_chunk_DWN6ZA7R.macOfAnswer)(answer, key) }, { sync: false });
-    removeOld(import_node_path.default.dirname(file));
-  } catch {
-  }
-  return value;
-}
-function removeOld(folder) {
-  for (const name of (0, import_chunk_7WBBYJDG.listNames)(folder)) {
-    const target = import_node_path.default.join(folder, name);
-    const facts = (0, import_chunk_7WBBYJDG.factsOf)(target);
-    if (!/^[0-9a-f]{40}\.(json|lock)$/.test(name) || !facts || (0, import_chunk_Y5L6GQDB.nowMs)() - facts.modifiedMs < import_chunk_UR2IO6BJ.sharedKeepMs) continue;
-    (0, import_chunk_7WBBYJDG.removeTree)(target);
-  }
-}
-function makeTools(place, leftMs, signal) {
-  const running = new Set();
-  const run = async (call) => {
-    const cwd = call.cwd ?? place.cwd;
-    if (!(0, import_chunk_7WBBYJDG.isFolder)(cwd)) return neverStarted(`the folder ${cwd} is gone`);
-    place.onRun?.();
-    const { runTool } = await Promise.resolve().then(() => load("./tool-U6CB5POW.js"));
-    return runTool({
-      program: call.program,
-      args: call.args,
-      cwd,
-      environment: { ...place.environment, ...call.environment },
-      ...call.input === void 0 ? {} : { input: call.input },
-      timeoutMs: Math.min(call.timeoutMs ?? leftMs(), leftMs()),
-      limit: call.limit ?? import_chunk_UR2IO6BJ.toolBytes,
-      signal
-    });
-  };
-  return {
-    run(call) {
-      const answer = run(call);
-      running.add(answer);
-      const forget = () => void running.delete(answer);
-      answer.then(forget, forget);
-      return answer;
-    },
-    find: import_chunk_AN2AMGQG.findTool,
-    cwd: place.cwd,
-    leftMs,
-    ...place.everyMs === void 0 ? {} : { everyMs: place.everyMs },
-    nowMs: import_chunk_Y5L6GQDB.nowMs,
-    signal,
-    job: (id) => standOf(place.root, id, place.everyMs !== void 0),
-    onJobEnd: (id, wake) => untilLetGo(place.root, id, wake),
-    shared: (key, maxAgeMs, ask) => place.everyMs === void 0 ? ask() : shareAnswer({ root: place.root, key, maxAgeMs, waitMs: leftMs(), signal, ask }),
-    idle: async () => void await Promise.allSettled(running)
-  };
-}
-function neverStarted(reason) {
-  return { how: "failed", code: null, reason, stdout: Buffer.alloc(0), stderr: Buffer.alloc(0) };
-}
-async function standOf(root, id, mayAttach) {
-  let view = inspectSafely(root, id);
-  if (view === void 0) return void 0;
-  if (!(0, import_chunk_QTNGPEPL.isEnded)(view.state)) view = await (mayAttach ? import_chunk_DN7HEL7L.refreshAttached : import_chunk_DN7HEL7L.refresh)(root, id);
-  const { state } = view;
-  const error = state.error ? `${state.error.code}: ${state.error.message}` : null;
-  return { state: state.state, isEnded: (0, import_chunk_QTNGPEPL.isEnded)(state), code: (0, import_chunk_6PFAPK5K.exitCodeOf)(state.state), seq: state.seq, error };
-}
-function inspectSafely(root, id) {
-  try {
-    return (0, import_chunk_QTNGPEPL.inspect)(root, id);
-  } catch {
-    return void 0;
-  }
-}
-function untilLetGo(root, id, wake) {
-  let isStopped = false;
-  let close;
-  void (0, import_chunk_O5SXHXTI.watchFifo)((0, import_chunk_7V54BM6D.jobPaths)(root, id).leaseFifo, wake).then((found) => {
-    if (isStopped) found?.();
-    else close = found;
-  });
-  return () => {
-    isStopped = true;
-    close?.();
-  };
-}
-async function attempt(kind, input, cursor, terms) {
-  const until = (0, import_chunk_Y5L6GQDB.monotonicMs)() + terms.attemptMs;
-  const over = new AbortController();
-  const end = () => over.abort();
-  const tools = makeTools(terms.place, () => Math.max(1, until - (0, import_chunk_Y5L6GQDB.monotonicMs)()), over.signal);
-  const isOver = new Promise((resolve) => over.signal.addEventListener("abort", () => resolve("over")));
-  const clock = setTimeout(end, terms.attemptMs);
-  terms.signal.addEventListener("abort", end);
-  if (terms.signal.aborted) end();
-  try {
-    const answer = await Promise.race([isOver, look(kind, input, cursor, tools, terms)]);
-    if (answer !== "over") return answer;
-    await Promise.race([tools.idle(), (0, import_chunk_Y5L6GQDB.sleep)(import_chunk_UR2IO6BJ.toolGraceMs + import_chunk_UR2IO6BJ.killSettleMs)]);
-    if (terms.signal.aborted) return null;
-    const message = `no answer within ${(0, import_chunk_UNGYPAP3.formatDuration)(terms.attemptMs)}`;
-    return { kind: "trouble", cause: "timeout", message, retryAfterMs: null };
-  } finally {
-    clearTimeout(clock);
-    terms.signal.removeEventListener("abort", end);
-    end();
-  }
-}
-async function look(kind, input, cursor, tools, terms) {
-  try {
-    return await kind.look(input, tools, cursor);
-  } catch (error) {
-    terms.onThrown?.(error);
-    const message = `looking failed by an error of this program: ${(0, import_chunk_NVPF5LEY.messageOf)(error)}`;
-    return { kind: "trouble", cause: "failed", message, retryAfterMs: null };
-  }
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  attempt,
-  makeTools
-});
-
-},
-"./chunk-4S7HUXHC.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  cancelJob: () => cancelJob
-});
-module.exports = stdin_exports;
-var import_chunk_UHJTB4JR = load("./chunk-UHJTB4JR.js");
-var import_chunk_DN7HEL7L = load("./chunk-DN7HEL7L.js");
-var import_chunk_QTNGPEPL = load("./chunk-QTNGPEPL.js");
-var import_chunk_BSO2ISIG = load("./chunk-BSO2ISIG.js");
-var import_chunk_UR2IO6BJ = load("./chunk-UR2IO6BJ.js");
-var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
-var import_chunk_7WBBYJDG = load("./chunk-7WBBYJDG.js");
-var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-async function cancelJob(root, id, request, patienceMs) {
-  const before = await (0, import_chunk_DN7HEL7L.refresh)(root, id);
-  if ((0, import_chunk_QTNGPEPL.isEnded)(before.state))
-    return { view: before, result: before.state.state === "canceled" ? "canceled" : "ended_before" };
-  askFor(before, `${JSON.stringify({ by: (0, import_chunk_BSO2ISIG.ownIdentity)(), owner: request.owner, at: (0, import_chunk_Y5L6GQDB.isoNow)(), why: request.why })}
-`);
-  nudge(before);
-  const timeoutMs = patienceMs ?? (before.spec?.kill_grace_ms ?? 0) + import_chunk_UR2IO6BJ.killSettleMs + 5e3 + askingMs(before);
-  const { views } = await (0, import_chunk_UHJTB4JR.waitForJobs)(root, [id], { mode: "all", timeoutMs, heartbeatMs: null });
-  const [view = before] = views;
-  if (view.state.state === "canceled") return { view, result: "canceled" };
-  return { view, result: (0, import_chunk_QTNGPEPL.isEnded)(view.state) ? "ended_before" : "requested" };
-}
-function askingMs({ spec }) {
-  return spec?.run?.status_cmd ? import_chunk_UR2IO6BJ.taskStatusMs + import_chunk_UR2IO6BJ.toolGraceMs : 0;
-}
-function askFor({ paths }, text) {
-  for (let round = 1; ; round += 1) {
-    try {
-      (0, import_chunk_527JQF7V.createFile)(paths.cancel, text);
-      return;
-    } catch (error) {
-      if ((0, import_chunk_NVPF5LEY.errnoOf)(error) !== "ENOENT" || round === 3 || !(0, import_chunk_7WBBYJDG.exists)(paths.folder)) throw error;
-    }
-  }
-}
-function nudge(view) {
-  const engine = (0, import_chunk_QTNGPEPL.findEngine)(view.spec?.engine ?? "") ?? import_chunk_QTNGPEPL.defaultEngine;
-  for (const identity of [view.launch?.worker, view.worker?.worker]) if (identity) engine.signal(identity, "SIGURG");
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  cancelJob
 });
 
 },
@@ -1203,6 +1457,276 @@ function definedOnly(source) {
   uncarriableNames,
   variables,
   workerEnvironment
+});
+
+},
+"./chunk-4ZCTLV6M.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  armedTimers: () => armedTimers,
+  captureBudgetMs: () => captureBudgetMs,
+  checkpointGraceMs: () => checkpointGraceMs,
+  drainMs: () => drainMs,
+  eventLineBytes: () => eventLineBytes,
+  evidenceChars: () => evidenceChars,
+  excerptBytes: () => excerptBytes,
+  ghActivity: () => ghActivity,
+  ghActivitySlackMs: () => ghActivitySlackMs,
+  ghBytes: () => ghBytes,
+  ghCallMs: () => ghCallMs,
+  ghFreshMs: () => ghFreshMs,
+  ghFreshShare: () => ghFreshShare,
+  ghLimitedMs: () => ghLimitedMs,
+  ghNamedActivity: () => ghNamedActivity,
+  ghNamedChecks: () => ghNamedChecks,
+  ghPages: () => ghPages,
+  ghPausesMs: () => ghPausesMs,
+  ghRuns: () => ghRuns,
+  ghSeenIds: () => ghSeenIds,
+  ghSettleAgainMs: () => ghSettleAgainMs,
+  ghSettleMs: () => ghSettleMs,
+  httpBodyBytes: () => httpBodyBytes,
+  httpDigestBytes: () => httpDigestBytes,
+  httpHeaderBytes: () => httpHeaderBytes,
+  httpRedirects: () => httpRedirects,
+  identityBytes: () => identityBytes,
+  idleCpuShare: () => idleCpuShare,
+  killSettleMs: () => killSettleMs,
+  leaseMs: () => leaseMs,
+  leaseStaleMs: () => leaseStaleMs,
+  limits: () => limits,
+  lingerMs: () => lingerMs,
+  lockWaitMs: () => lockWaitMs,
+  notifyBytes: () => notifyBytes,
+  notifyFloodBytes: () => notifyFloodBytes,
+  notifyMs: () => notifyMs,
+  npmBytes: () => npmBytes,
+  observeBytes: () => observeBytes,
+  onStallBytes: () => onStallBytes,
+  orphanGraceMs: () => orphanGraceMs,
+  pathLookMs: () => pathLookMs,
+  patternMs: () => patternMs,
+  probeBytes: () => probeBytes,
+  progressingMs: () => progressingMs,
+  promptBytes: () => promptBytes,
+  promptReplacements: () => promptReplacements,
+  replaceWaitMs: () => replaceWaitMs,
+  resultPaths: () => resultPaths,
+  retryAfterMaxMs: () => retryAfterMaxMs,
+  sharedBytes: () => sharedBytes,
+  sharedHoldMs: () => sharedHoldMs,
+  sharedKeepMs: () => sharedKeepMs,
+  sharedLookMs: () => sharedLookMs,
+  shellLineBytes: () => shellLineBytes,
+  startLimitMs: () => startLimitMs,
+  streamLineBytes: () => streamLineBytes,
+  tailBytes: () => tailBytes,
+  tailLines: () => tailLines,
+  taskStatusMs: () => taskStatusMs,
+  textTailBytes: () => textTailBytes,
+  timerLookMs: () => timerLookMs,
+  timerMessageBytes: () => timerMessageBytes,
+  toolBytes: () => toolBytes,
+  toolCallBytes: () => toolCallBytes,
+  toolCalls: () => toolCalls,
+  toolGraceMs: () => toolGraceMs,
+  unchangedCheckpoints: () => unchangedCheckpoints,
+  unseenGraceMs: () => unseenGraceMs,
+  watchFactsBytes: () => watchFactsBytes,
+  watchNames: () => watchNames,
+  watchPauseMs: () => watchPauseMs,
+  watchRetry: () => watchRetry,
+  watchSaveMs: () => watchSaveMs,
+  watchTroubles: () => watchTroubles,
+  workerFailures: () => workerFailures
+});
+module.exports = stdin_exports;
+var second = 1e3;
+var minute = 60 * second;
+var hour = 60 * minute;
+var day = 24 * hour;
+var kib = 1024;
+var mib = 1024 * kib;
+var progressingMs = minute;
+var limits = {
+  staffTimeout: { default: hour, min: second, max: 2 * hour },
+  runTimeout: { default: day, min: 50, max: 30 * day },
+  waitTimeout: { default: 100 * second, min: 0, max: Number.MAX_SAFE_INTEGER },
+  heartbeat: { default: minute, min: second, max: day },
+  staffKillGrace: { default: 10 * second, min: 0, max: 5 * minute },
+  runKillGrace: { default: 30 * second, min: 0, max: 5 * minute },
+  optInLimit: { default: 5 * minute, min: second, max: 30 * day },
+  maxOutput: { default: 64 * mib, min: mib, max: 64 * 1024 * mib },
+  checkpoint: { default: hour, min: 100, max: 30 * day },
+  sample: { default: minute, min: 100, max: day },
+  probe: { default: 30 * second, min: 100, max: 5 * minute },
+  expect: { default: hour, min: 1, max: 365 * day },
+  watchFor: { default: hour, min: second, max: 365 * day },
+  watchEvery: { default: minute, min: second, max: day },
+  watchEveryRemote: { default: minute, min: 5 * second, max: day },
+  watchAttempt: { default: 30 * second, min: 100, max: 10 * minute },
+  watchCount: { default: 1, min: 1, max: 5e3 },
+  watchSize: { default: 1, min: 1, max: 2 ** 50 },
+  watchStable: { default: 10 * second, min: second, max: 30 * day },
+  noChecksGrace: { default: 5 * minute, min: 0, max: day },
+  watchTolerate: { default: 0, min: 0, max: 1e5 },
+  timer: { default: hour, min: second, max: 30 * day },
+  redraw: { default: second, min: second, max: hour },
+  cleanAge: { default: 14 * day, min: 0, max: 3650 * day }
+};
+var captureBudgetMs = 5 * second;
+var promptBytes = mib;
+var observeBytes = 8 * kib;
+var toolCalls = 5;
+var toolCallBytes = kib;
+var excerptBytes = 240;
+var textTailBytes = 1700;
+var tailLines = 50;
+var tailBytes = 8 * kib;
+var eventLineBytes = 64 * kib;
+var streamLineBytes = 32 * mib;
+var drainMs = 2 * second;
+var lingerMs = 10 * second;
+var killSettleMs = 10 * second;
+var orphanGraceMs = second;
+var leaseMs = 5 * second;
+var leaseStaleMs = 20 * second;
+var startLimitMs = 10 * second;
+var unseenGraceMs = minute;
+var lockWaitMs = 5 * second;
+var promptReplacements = 5;
+var workerFailures = 3;
+var unchangedCheckpoints = 2;
+var checkpointGraceMs = 5 * second;
+var probeBytes = 64 * kib;
+var shellLineBytes = 32 * kib;
+var resultPaths = 64;
+var pathLookMs = 5 * second;
+var onStallBytes = 4 * kib;
+var taskStatusMs = 30 * second;
+var identityBytes = kib;
+var idleCpuShare = 5e-3;
+var evidenceChars = 200;
+var watchTroubles = 10;
+var patternMs = 500;
+var httpBodyBytes = mib;
+var httpDigestBytes = 1024 * mib;
+var httpHeaderBytes = 32 * kib;
+var httpRedirects = 5;
+var retryAfterMaxMs = hour;
+var npmBytes = mib;
+var armedTimers = 64;
+var timerMessageBytes = 64 * kib;
+var timerLookMs = 30 * second;
+var replaceWaitMs = 2 * second;
+var watchRetry = { firstMs: 5 * second, mostMs: 5 * minute };
+var watchPauseMs = second;
+var watchNames = 5e3;
+var watchFactsBytes = 16 * kib;
+var watchSaveMs = minute;
+var toolBytes = mib;
+var notifyMs = 30 * second;
+var notifyBytes = kib;
+var notifyFloodBytes = mib;
+var toolGraceMs = second;
+var sharedBytes = 256 * kib;
+var sharedHoldMs = hour;
+var sharedKeepMs = day;
+var sharedLookMs = [50, 500];
+var ghCallMs = 30 * second;
+var ghPausesMs = [250, 500];
+var ghBytes = 16 * mib;
+var ghLimitedMs = minute;
+var ghFreshMs = second;
+var ghFreshShare = 0.9;
+var ghRuns = 100;
+var ghPages = 20;
+var ghSettleMs = minute;
+var ghSettleAgainMs = 15 * second;
+var ghActivity = 50;
+var ghSeenIds = 300;
+var ghActivitySlackMs = 10 * minute;
+var ghNamedChecks = 8;
+var ghNamedActivity = 10;
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  armedTimers,
+  captureBudgetMs,
+  checkpointGraceMs,
+  drainMs,
+  eventLineBytes,
+  evidenceChars,
+  excerptBytes,
+  ghActivity,
+  ghActivitySlackMs,
+  ghBytes,
+  ghCallMs,
+  ghFreshMs,
+  ghFreshShare,
+  ghLimitedMs,
+  ghNamedActivity,
+  ghNamedChecks,
+  ghPages,
+  ghPausesMs,
+  ghRuns,
+  ghSeenIds,
+  ghSettleAgainMs,
+  ghSettleMs,
+  httpBodyBytes,
+  httpDigestBytes,
+  httpHeaderBytes,
+  httpRedirects,
+  identityBytes,
+  idleCpuShare,
+  killSettleMs,
+  leaseMs,
+  leaseStaleMs,
+  limits,
+  lingerMs,
+  lockWaitMs,
+  notifyBytes,
+  notifyFloodBytes,
+  notifyMs,
+  npmBytes,
+  observeBytes,
+  onStallBytes,
+  orphanGraceMs,
+  pathLookMs,
+  patternMs,
+  probeBytes,
+  progressingMs,
+  promptBytes,
+  promptReplacements,
+  replaceWaitMs,
+  resultPaths,
+  retryAfterMaxMs,
+  sharedBytes,
+  sharedHoldMs,
+  sharedKeepMs,
+  sharedLookMs,
+  shellLineBytes,
+  startLimitMs,
+  streamLineBytes,
+  tailBytes,
+  tailLines,
+  taskStatusMs,
+  textTailBytes,
+  timerLookMs,
+  timerMessageBytes,
+  toolBytes,
+  toolCallBytes,
+  toolCalls,
+  toolGraceMs,
+  unchangedCheckpoints,
+  unseenGraceMs,
+  watchFactsBytes,
+  watchNames,
+  watchPauseMs,
+  watchRetry,
+  watchSaveMs,
+  watchTroubles,
+  workerFailures
 });
 
 },
@@ -1503,106 +2027,676 @@ function endBySignal(signal) {
 });
 
 },
-"./chunk-66BRJDYY.js": function (module, exports) {
+"./chunk-5JFWY2ML.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  dueWords: () => dueWords,
-  timerFacts: () => timerFacts
+  freshPaths: () => freshPaths,
+  pathsBefore: () => pathsBefore,
+  programOf: () => programOf,
+  requireLogPath: () => requireLogPath,
+  requireProgram: () => requireProgram
 });
 module.exports = stdin_exports;
-var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
-var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
-var import_chunk_UR2IO6BJ = load("./chunk-UR2IO6BJ.js");
-var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
-function timerFacts(timer) {
-  const { due_at, slot } = timer;
-  return { due_at, durable: true, slot, message: (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)(timer.message), import_chunk_UR2IO6BJ.excerptBytes) };
+var import_chunk_AN2AMGQG = load("./chunk-AN2AMGQG.js");
+var import_chunk_4ZCTLV6M = load("./chunk-4ZCTLV6M.js");
+var import_chunk_4SRIOCFI = load("./chunk-4SRIOCFI.js");
+var import_chunk_7WBBYJDG = load("./chunk-7WBBYJDG.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_node_path = builtin("node:path");
+function pathsBefore(given, cwd) {
+  const results = listOf("result", given.results, cwd);
+  const files = listOf("success-file", given.successFiles, cwd);
+  return {
+    success_files: files.map((file) => baselineOf("success-file", file)),
+    result_paths: results,
+    result_baselines: results.map((file) => baselineOf("result", file))
+  };
 }
-function dueWords({ due_at }) {
-  const rest = Date.parse(due_at) - (0, import_chunk_Y5L6GQDB.nowMs)();
-  return rest > 0 ? `${(0, import_chunk_LXK2ZILE.plainText)(due_at)}, in ${(0, import_chunk_UNGYPAP3.formatDuration)(Math.max(1e3, rest))}` : (0, import_chunk_LXK2ZILE.plainText)(due_at);
+function freshPaths(run) {
+  const { success_files: files, result_paths: results } = run;
+  return {
+    ...files ? { success_files: files.map(({ path: file }) => baselineOf("success-file", file)) } : {},
+    ...results ? { result_baselines: results.map((file) => baselineOf("result", file)) } : {}
+  };
+}
+function requireLogPath(text, cwd) {
+  const file = absolutePath("log", text, cwd);
+  lookAllowed("log", file);
+  return file;
+}
+function listOf(option, texts, cwd) {
+  if (texts.length > import_chunk_4ZCTLV6M.resultPaths)
+    throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take ${texts.length} times --${option}: at most ${import_chunk_4ZCTLV6M.resultPaths} are allowed`);
+  const files = texts.map((text) => absolutePath(option, text, cwd));
+  const twice = files.find((file, index) => files.indexOf(file) !== index);
+  if (twice !== void 0) throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take --${option} twice for ${twice}: name each path once`);
+  return files;
+}
+function absolutePath(option, text, cwd) {
+  if (text === "")
+    throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take --${option} "": allowed is a path, which counts from the job's folder`);
+  if (/[\0\r\n]/.test(text))
+    throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take --${option} ${JSON.stringify(text)}: a path may hold no line end and no NUL`);
+  if (option !== "result" && /\/\.{0,2}$/.test(text))
+    throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take --${option} ${JSON.stringify(text)}: it names a folder; name a file in it`);
+  return import_node_path.default.resolve(cwd, text);
+}
+function baselineOf(option, file) {
+  const now = lookAllowed(option, file);
+  return { path: file, before: now ? { size: now.size, modified_ms: now.modifiedMs, inode: now.inode } : null };
+}
+function lookAllowed(option, file) {
+  const now = look(option, file);
+  if (now?.kind === "folder" && option !== "result") throw refusal(option, file, "it is a folder", "name a file in it");
+  if (now?.kind === "other") throw refusal(option, file, "it is neither a file nor a folder");
+  if (now) return now;
+  for (let folder = import_node_path.default.dirname(file); ; folder = import_node_path.default.dirname(folder)) {
+    const kind = look(option, folder)?.kind;
+    if (kind === "folder") return void 0;
+    if (kind !== void 0) throw refusal(option, file, `${folder} is no folder`);
+  }
+}
+function look(option, file) {
+  try {
+    return (0, import_chunk_7WBBYJDG.lookBehind)(file);
+  } catch (error) {
+    throw refusal(option, file, `it cannot be looked at (${(0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "error"})`);
+  }
+}
+function refusal(option, file, why, next = "name another path") {
+  return new import_chunk_NVPF5LEY.FaultError("preflight", `cannot take --${option} ${file}: ${why}`, next);
+}
+async function programOf(input, cwd) {
+  const words = input.rest ?? [];
+  if (input.has("shell")) {
+    if (words.length !== 1)
+      throw (0, import_chunk_NVPF5LEY.usageError)(
+        `cannot take ${words.length} words with --shell: it needs the whole command line as one word after --`
+      );
+    return shellOf(words[0], input.has("pipefail"));
+  }
+  const program = requireProgram(words[0], cwd);
+  return { argv: [...words], program };
+}
+function requireProgram(name, cwd) {
+  const program = (0, import_chunk_AN2AMGQG.findProgram)(name, cwd);
+  if (program !== void 0) return program;
+  const where = name.includes("/") ? `no executable file of that name (looked from ${cwd})` : `it is not on PATH (${import_chunk_4SRIOCFI.variables.searchPath() || "empty"})`;
+  throw new import_chunk_NVPF5LEY.FaultError("preflight", `cannot run ${JSON.stringify(name)}: ${where}`, "give the path of the program");
+}
+async function shellOf(line, hasPipefail) {
+  if (!hasPipefail) return { argv: [sh, "-c", line], program: sh };
+  const program = findBash() ?? (await hasOption(sh) ? sh : void 0);
+  if (program !== void 0) return { argv: [program, "-o", "pipefail", "-c", line], program };
+  throw new import_chunk_NVPF5LEY.FaultError(
+    "preflight",
+    `cannot take --pipefail: there is no bash on PATH, and ${sh} has no such option`,
+    "install bash, or leave --pipefail away"
+  );
+}
+var sh = "/bin/sh";
+function findBash() {
+  const folders = import_chunk_4SRIOCFI.variables.searchPath().split(":");
+  const found = folders.filter((folder) => folder.startsWith("/")).map((folder) => (0, import_chunk_AN2AMGQG.findProgram)(`${folder}/bash`, "/"));
+  return found.find((file) => file !== void 0);
+}
+async function hasOption(program) {
+  const { runTool } = await Promise.resolve().then(() => load("./tool-7AMRERCX.js"));
+  const args = ["-o", "pipefail", "-c", ":"];
+  const environment = (0, import_chunk_4SRIOCFI.toolEnvironment)();
+  const timeoutMs = import_chunk_4ZCTLV6M.limits.probe.default;
+  const answer = await runTool({ program, args, cwd: "/", environment, timeoutMs, limit: import_chunk_4ZCTLV6M.probeBytes });
+  return answer.code === 0;
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
-  dueWords,
-  timerFacts
+  freshPaths,
+  pathsBefore,
+  programOf,
+  requireLogPath,
+  requireProgram
 });
 
 },
-"./chunk-6FUXSXXW.js": function (module, exports) {
+"./chunk-5JLPHALT.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  claimJob: () => claimJob,
-  renewLease: () => renewLease
+  folderOf: () => folderOf,
+  run: () => run
 });
 module.exports = stdin_exports;
-var import_chunk_O5SXHXTI = load("./chunk-O5SXHXTI.js");
-var import_chunk_U56C6E24 = load("./chunk-U56C6E24.js");
-var import_chunk_GJXI2RRF = load("./chunk-GJXI2RRF.js");
-var import_chunk_DWN6ZA7R = load("./chunk-DWN6ZA7R.js");
-var import_chunk_QTNGPEPL = load("./chunk-QTNGPEPL.js");
+var import_chunk_5JFWY2ML = load("./chunk-5JFWY2ML.js");
+var import_chunk_33ZUSG5U = load("./chunk-33ZUSG5U.js");
+var import_chunk_V5PEBFV3 = load("./chunk-V5PEBFV3.js");
+var import_chunk_RIVP2RJN = load("./chunk-RIVP2RJN.js");
 var import_chunk_7V54BM6D = load("./chunk-7V54BM6D.js");
-var import_chunk_QS5KU3DI = load("./chunk-QS5KU3DI.js");
+var import_chunk_GEPPUING = load("./chunk-GEPPUING.js");
+var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
+var import_chunk_4ZCTLV6M = load("./chunk-4ZCTLV6M.js");
+var import_chunk_7WBBYJDG = load("./chunk-7WBBYJDG.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_node_path = builtin("node:path");
+var runOptions = {
+  timeout: {
+    kind: "duration",
+    value: "D",
+    range: import_chunk_4ZCTLV6M.limits.runTimeout,
+    help: "hard limit, counted from launch (default 24h, at most 30d)"
+  },
+  deadline: { kind: "duration", value: "D", range: import_chunk_4ZCTLV6M.limits.runTimeout, help: "the same as --timeout" },
+  "kill-after": {
+    kind: "duration",
+    value: "D",
+    range: import_chunk_4ZCTLV6M.limits.runKillGrace,
+    help: "time between TERM and KILL (default 30s)"
+  },
+  cwd: { kind: "text", value: "DIR", help: "folder to run in (default: here)" },
+  shell: { kind: "flag", help: "give the one word after -- to /bin/sh -c" },
+  pipefail: { kind: "flag", help: "with --shell: a pipe fails when any of its commands does" },
+  "success-exit": {
+    kind: "count",
+    value: "N",
+    range: { default: 0, min: 0, max: 255 },
+    help: "the exit code that means success (default 0)"
+  },
+  "success-file": {
+    kind: "list",
+    value: "PATH",
+    help: "success only when this file is new or changed at the end; may be repeated"
+  },
+  result: { kind: "list", value: "PATH", help: "file or folder to tell of at the end; may be repeated" },
+  log: { kind: "text", value: "PATH", help: "the command's own log; its last 50 lines are told on failure" },
+  expect: { kind: "duration", value: "D", range: import_chunk_4ZCTLV6M.limits.expect, help: "expected duration; later asks for attention" },
+  "checkpoint-every": {
+    kind: "duration",
+    value: "D",
+    range: import_chunk_4ZCTLV6M.limits.checkpoint,
+    help: "judge its progress at this interval (default 1h)"
+  },
+  "sample-every": {
+    kind: "duration",
+    value: "D",
+    range: import_chunk_4ZCTLV6M.limits.sample,
+    help: "look at its CPU, output and result paths this often (default 60s, at most the interval above)"
+  },
+  probe: { kind: "text", value: "LINE", help: "read-only shell line that prints its progress as one JSON object" },
+  "probe-timeout": { kind: "duration", value: "D", range: import_chunk_4ZCTLV6M.limits.probe, help: "bound of one probe (default 30s)" },
+  "first-output": {
+    kind: "duration",
+    value: "D",
+    range: import_chunk_4ZCTLV6M.limits.optInLimit,
+    help: "end it when nothing was printed by then"
+  },
+  "stall-after": {
+    kind: "duration",
+    value: "D",
+    range: import_chunk_4ZCTLV6M.limits.optInLimit,
+    help: "end it when nothing happened for that long: no output, no CPU, no change of a result path"
+  },
+  ...import_chunk_RIVP2RJN.onStallOption,
+  "status-cmd": {
+    kind: "text",
+    value: "LINE",
+    help: "for a launcher that detaches: shell line that prints {identity, status, exit_code}; asked once at the end"
+  },
+  identity: { kind: "text", value: "TEXT", help: "the task that --status-cmd must name" },
+  "max-output": {
+    kind: "size",
+    value: "SIZE",
+    range: import_chunk_4ZCTLV6M.limits.maxOutput,
+    help: "cap of each output file on disk (default 64M)"
+  },
+  "keep-children": { kind: "flag", help: "leave processes alone that the command left behind" },
+  ...import_chunk_RIVP2RJN.launchOptions
+};
+async function makeRunPart(input, cwd) {
+  checkTogether(input);
+  const [checkpointMs, log] = [input.durationOrDefault("checkpoint-every"), input.text("log")];
+  const part = {
+    success_exit: input.count("success-exit") ?? 0,
+    // A launcher that detaches itself leaves its task behind on purpose.
+    keep_children: input.has("keep-children") || input.has("status-cmd"),
+    ...(0, import_chunk_5JFWY2ML.pathsBefore)({ results: input.texts("result"), successFiles: input.texts("success-file") }, cwd),
+    log: log === void 0 ? null : (0, import_chunk_5JFWY2ML.requireLogPath)(log, cwd),
+    expect_ms: input.duration("expect") ?? null,
+    checkpoint_ms: checkpointMs,
+    sample_ms: Math.min(input.durationOrDefault("sample-every"), checkpointMs),
+    probe: lineOf(input, "probe"),
+    probe_ms: input.durationOrDefault("probe-timeout"),
+    status_cmd: lineOf(input, "status-cmd"),
+    identity: identityOf(input)
+  };
+  return { ...await (0, import_chunk_5JFWY2ML.programOf)(input, cwd), ...part };
+}
+function checkTogether(input) {
+  const needs = [
+    ["pipefail", "shell"],
+    ["identity", "status-cmd"],
+    ["status-cmd", "identity"],
+    ["probe-timeout", "probe"]
+  ];
+  for (const [name, other] of needs)
+    if (input.has(name) && !input.has(other))
+      throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take --${name} without --${other}: ${whyTogether[name]}`, help());
+}
+var whyTogether = {
+  pipefail: "it is an option of that shell",
+  identity: "only that command can name the task",
+  "status-cmd": "its answer counts only for the task that you name",
+  "probe-timeout": "there is no probe to be bounded"
+};
+function lineOf(input, name) {
+  const line = input.text(name);
+  if (line === void 0) return null;
+  if (line.trim() === "") throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take an empty --${name}: allowed is one line for /bin/sh`, help());
+  requireSize(name, line, import_chunk_4ZCTLV6M.shellLineBytes);
+  return line;
+}
+function identityOf(input) {
+  const text = input.text("identity");
+  if (text === void 0) return null;
+  if (text.trim() === "" || /[\r\n]/.test(text))
+    throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take --identity ${JSON.stringify(text)}: allowed is one line that names one task`, help());
+  requireSize("identity", text, import_chunk_4ZCTLV6M.identityBytes);
+  return text;
+}
+function requireSize(name, text, limit) {
+  const size = (0, import_chunk_LXK2ZILE.byteLength)(text);
+  if (size > limit) throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take --${name} of ${size} bytes: at most ${limit} are allowed`, help());
+}
+function help() {
+  return (0, import_chunk_GEPPUING.quoteWords)([...(0, import_chunk_7V54BM6D.selfWords)(), "run", "--help"]);
+}
+var run = {
+  name: "run",
+  summary: "run a long command as a job",
+  form: "[options] -- COMMAND ARG...",
+  words: { min: 0, max: 0, rest: true },
+  options: runOptions,
+  notes: "The command gets no input and runs without a shell, exactly as it stands after --. It is never started twice.",
+  examples: [
+    "run -- make test",
+    "run --timeout 2h --once-key nightly -- python3 train.py --epochs 10",
+    "run --timeout 12h --success-file model.pt --log train.log -- python3 train.py",
+    "run --shell --pipefail -- 'make 2>&1 | tee build.log'"
+  ],
+  async run(context, input) {
+    const words = (0, import_chunk_33ZUSG5U.onceWords)("run", input, (0, import_chunk_33ZUSG5U.folderSaid)(context, input), null);
+    const repeated = await (0, import_chunk_33ZUSG5U.repeatedLaunch)(context, input, words, false);
+    if (repeated) return repeated;
+    const cwd = folderOf(context, input);
+    const timeout = limitOf(input);
+    return (0, import_chunk_V5PEBFV3.launchAndTell)(context, input, {
+      kind: "run",
+      verb: "run",
+      ...(0, import_chunk_V5PEBFV3.launchWords)(input),
+      cwd,
+      deadlineMs: timeout,
+      killGraceMs: input.durationOrDefault("kill-after"),
+      maxOutputBytes: input.size("max-output") ?? import_chunk_4ZCTLV6M.limits.maxOutput.default,
+      firstOutputMs: input.duration("first-output") ?? null,
+      stallMs: input.duration("stall-after") ?? null,
+      lineage: null,
+      run: await makeRunPart(input, cwd),
+      onStall: (0, import_chunk_V5PEBFV3.onStallOf)(input),
+      staff: null,
+      words
+    });
+  }
+};
+function limitOf(input) {
+  if (input.has("timeout") && input.has("deadline"))
+    throw (0, import_chunk_NVPF5LEY.usageError)("cannot take --timeout and --deadline together: they are the same");
+  return input.has("deadline") ? input.durationOrDefault("deadline") : input.durationOrDefault("timeout");
+}
+function folderOf(context, input) {
+  const folder = import_node_path.default.resolve(context.cwd, input.text("cwd") ?? ".");
+  if (!(0, import_chunk_7WBBYJDG.isFolder)(folder))
+    throw new import_chunk_NVPF5LEY.FaultError(
+      "preflight",
+      `cannot run in ${folder}: there is no such folder`,
+      "name an existing one with --cwd DIR"
+    );
+  return (0, import_chunk_7WBBYJDG.realPath)(folder);
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  folderOf,
+  run
+});
+
+},
+"./chunk-5W3LW6YN.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  waitForJobs: () => waitForJobs
+});
+module.exports = stdin_exports;
+var import_chunk_R7FUNILK = load("./chunk-R7FUNILK.js");
+var import_chunk_TYK6MYR7 = load("./chunk-TYK6MYR7.js");
+var import_chunk_MTTW2VXK = load("./chunk-MTTW2VXK.js");
+var import_chunk_O5SXHXTI = load("./chunk-O5SXHXTI.js");
+var import_chunk_PTVJ2AMD = load("./chunk-PTVJ2AMD.js");
+var import_chunk_FVPJNX74 = load("./chunk-FVPJNX74.js");
+var import_chunk_PZM7HB6W = load("./chunk-PZM7HB6W.js");
+var import_chunk_7V54BM6D = load("./chunk-7V54BM6D.js");
 var import_chunk_BSO2ISIG = load("./chunk-BSO2ISIG.js");
+var import_chunk_4ZCTLV6M = load("./chunk-4ZCTLV6M.js");
 var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
 var import_chunk_7WBBYJDG = load("./chunk-7WBBYJDG.js");
 var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var reserveBytes = 32 * 1024;
-async function claimJob(root, id) {
-  const paths = (0, import_chunk_7V54BM6D.jobPaths)(root, id);
-  const read = (0, import_chunk_QS5KU3DI.readSpec)(paths);
-  if (read.kind !== "ok")
-    throw new Error(`cannot read the spec of job ${id}: ${read.kind === "damaged" ? read.reason : "it is missing"}`);
-  const spec = read.value;
-  if (!await (0, import_chunk_DWN6ZA7R.isGenuine)(spec, (0, import_chunk_DWN6ZA7R.readKey)()))
-    throw new Error(`refused: spec.json of job ${id} was not written by this user's launcher`);
-  const hasFifo = await (0, import_chunk_O5SXHXTI.makeFifo)(paths.leaseFifo);
-  return (0, import_chunk_GJXI2RRF.withLock)(paths.lock, () => {
-    if ((0, import_chunk_QTNGPEPL.isEnded)((0, import_chunk_QTNGPEPL.inspect)(root, id).state)) return void 0;
-    const self = (0, import_chunk_BSO2ISIG.ownIdentity)();
-    const other = (0, import_chunk_QS5KU3DI.readWorker)(paths);
-    if (other.kind === "ok" && !(0, import_chunk_BSO2ISIG.sameIdentity)(other.value.worker, self) && (0, import_chunk_BSO2ISIG.livenessOf)(other.value.worker) === "alive")
-      return void 0;
-    const release = hasFifo && (0, import_chunk_O5SXHXTI.holdFifo)(paths.leaseFifo) || (() => void 0);
-    const known = other.kind === "ok" ? other.value : { shim: null, child: null, cgroup: null };
-    const cgroup = known.cgroup ?? ((0, import_chunk_7WBBYJDG.exists)(paths.started) || spec.run?.status_cmd ? null : (0, import_chunk_U56C6E24.makeCgroup)(id));
-    (0, import_chunk_527JQF7V.writeJson)(paths.lease, { worker: self }, { sync: false });
-    (0, import_chunk_527JQF7V.writeJson)(
-      paths.worker,
-      { worker: self, shim: known.shim, child: known.child, fifo: hasFifo, cgroup },
-      { sync: false }
-    );
-    setAside(paths);
-    const launch = (0, import_chunk_QS5KU3DI.readLaunch)(paths);
-    return {
-      root,
-      paths,
-      spec,
-      self,
-      generation: launch.kind === "ok" ? launch.value.generation : 1,
-      hasFifo,
-      cgroup,
-      release
-    };
-  });
+var longest = 2 ** 31 - 1;
+function makeNap(signal) {
+  const rung = new Set();
+  let wake = () => void 0;
+  return {
+    ring(why) {
+      rung.add(why);
+      wake(why);
+    },
+    async sleep(ms, deaf) {
+      const heard = () => [...rung].filter((why2) => why2 !== deaf);
+      if (heard().length === 0 && !signal.aborted) {
+        await new Promise((resolve) => {
+          const end = () => {
+            clearTimeout(timer);
+            signal.removeEventListener("abort", end);
+            wake = () => void 0;
+            resolve();
+          };
+          const timer = setTimeout(end, Math.min(ms, longest));
+          wake = (why2) => why2 === deaf ? void 0 : end();
+          signal.addEventListener("abort", end);
+        });
+      }
+      const why = heard();
+      for (const one of why) rung.delete(one);
+      return why;
+    }
+  };
 }
-function renewLease(paths) {
-  return (0, import_chunk_7WBBYJDG.touch)(paths.lease, (0, import_chunk_Y5L6GQDB.nowMs)());
-}
-function setAside(paths) {
-  try {
-    (0, import_chunk_527JQF7V.writeFile)(paths.reserve, new Uint8Array(reserveBytes).fill(32), { sync: false });
-  } catch (error) {
-    if (!["ENOSPC", "EDQUOT"].includes((0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "")) throw error;
+var quickRounds = 50;
+var healthMs = 5e3;
+var journalPauseMs = 50;
+async function waitForOne(root, id, watch, told) {
+  const nap = makeNap(told.signal);
+  let woken = quickRounds;
+  for (let round = 0; ; round += 1, woken += 1) {
+    let view = await look(root, id);
+    if (view.damage !== null) await (0, import_chunk_Y5L6GQDB.sleep)(100);
+    if (!(0, import_chunk_7WBBYJDG.exists)(view.paths.folder)) throw vanishedError(view.paths.folder, id);
+    told.view(view);
+    if ((0, import_chunk_PZM7HB6W.isEnded)(view.state) || told.signal.aborted) return void 0;
+    if (told.until - (0, import_chunk_Y5L6GQDB.monotonicMs)() <= 0) return watch?.lookAtEvents() ?? watch?.lookAtHealth(view);
+    const closes = await subscribe(view, nap, watch);
+    try {
+      for (let isQuiet = true; isQuiet; ) {
+        view = await look(root, id);
+        told.view(view);
+        if ((0, import_chunk_PZM7HB6W.isEnded)(view.state) || told.signal.aborted || told.until - (0, import_chunk_Y5L6GQDB.monotonicMs)() <= 0) break;
+        const wake = watch?.lookAtEvents() ?? watch?.lookAtHealth(view);
+        if (wake) return await isOver(root, id, told) ? void 0 : wake;
+        const pause = woken < quickRounds ? 20 : pauseFor(view, closes, round, watch);
+        const seen = await rest(nap, Math.min(told.until - (0, import_chunk_Y5L6GQDB.monotonicMs)(), pause), view, watch, told.signal);
+        if (seen.wake) return await isOver(root, id, told) ? void 0 : seen.wake;
+        if (seen.why.includes("fifo")) woken = 0;
+        isQuiet = seen.why.length === 0 && pause > 1e3 && (0, import_chunk_7WBBYJDG.exists)(view.paths.folder);
+      }
+    } finally {
+      for (const close of Object.values(closes)) close?.();
+    }
   }
+}
+async function subscribe(view, nap, watch) {
+  const isArmed = (0, import_chunk_PZM7HB6W.conditionOf)(view) === "armed";
+  const hasJournal = watch?.subscribe(() => nap.ring("journal"));
+  return {
+    fifo: await (0, import_chunk_O5SXHXTI.watchFifo)(view.paths.leaseFifo, () => nap.ring("fifo")),
+    folder: isArmed ? (0, import_chunk_PTVJ2AMD.onEachChange)(view.paths.folder, () => nap.ring("folder")) : void 0,
+    journal: hasJournal ? () => void 0 : void 0
+  };
+}
+async function rest(nap, ms, view, watch, signal) {
+  const until = (0, import_chunk_Y5L6GQDB.monotonicMs)() + ms;
+  for (; ; ) {
+    const left = Math.max(0, until - (0, import_chunk_Y5L6GQDB.monotonicMs)());
+    const why = await nap.sleep(watch?.isForHealth ? Math.min(left, healthMs) : left);
+    if (why.length === 0 && left > healthMs && !signal.aborted && !watch?.isHealthChanged(view)) continue;
+    const wake = why.includes("journal") ? watch?.lookAtEvents() : void 0;
+    if (wake) return { why, wake };
+    if (why.length !== 1 || why[0] !== "journal" || (0, import_chunk_Y5L6GQDB.monotonicMs)() >= until) return { why };
+    const more = await nap.sleep(Math.min(journalPauseMs, Math.max(0, until - (0, import_chunk_Y5L6GQDB.monotonicMs)())), "journal");
+    if (more.length > 0) return { why: more };
+  }
+}
+async function isOver(root, id, told) {
+  const view = await look(root, id);
+  told.view(view);
+  return (0, import_chunk_PZM7HB6W.isEnded)(view.state);
+}
+function pauseFor(view, { fifo, folder, journal }, round, watch) {
+  const soon = Math.min(20 * 1.25 ** round, 1e3);
+  switch ((0, import_chunk_PZM7HB6W.conditionOf)(view)) {
+    case "armed":
+      return Math.min(untilDue(view), folder ? 6e4 : 2e3);
+    case "supervised": {
+      const isHeld = view.worker !== null && view.launch !== null && (0, import_chunk_BSO2ISIG.sameIdentity)(view.worker.worker, view.launch.worker);
+      if (!isHeld) return soon;
+      const isTold = fifo && view.worker?.fifo && (!watch || journal);
+      return Math.min(isTold ? 15e3 : 1e3, untilDue(view) + import_chunk_PZM7HB6W.timerPatienceMs);
+    }
+    case "unseen":
+      return 1e3;
+    default:
+      return soon;
+  }
+}
+function untilDue({ spec }) {
+  const due = (0, import_chunk_MTTW2VXK.instantOf)(spec?.timer?.due_at);
+  return due === null ? Number.POSITIVE_INFINITY : Math.max(1, due - (0, import_chunk_Y5L6GQDB.nowMs)());
+}
+async function look(root, id) {
+  try {
+    return await (0, import_chunk_FVPJNX74.refreshAttached)(root, id);
+  } catch (error) {
+    if (error instanceof import_chunk_NVPF5LEY.FaultError && error.code === "unknown_job") throw vanishedError((0, import_chunk_7V54BM6D.jobPaths)(root, id).folder, id);
+    throw error;
+  }
+}
+function vanishedError(folder, id) {
+  return new import_chunk_NVPF5LEY.FaultError("state_unusable", `cannot go on waiting for job ${id}: its folder ${folder} is gone`, null);
+}
+var chunkBytes = 256 * 1024;
+var atMostBytes = 64 * 1024 * 1024;
+var JournalScan = class {
+  file;
+  offset;
+  rest = Buffer.alloc(0);
+  /** What precedes the first line end is the end of a line that is not wanted. *<>/
+  isInside = false;
+  constructor(file) {
+    this.file = file;
+  }
+  /** Whole lines that were appended since the last call; a torn one is read again when its end is there. *<>/
+  read(tell) {
+    for (; ; ) {
+      const part = (0, import_chunk_527JQF7V.readRange)(this.file, this.offset ?? -atMostBytes, chunkBytes);
+      if (!part) return;
+      if (this.offset === void 0) {
+        this.offset = Math.max(0, part.size - atMostBytes);
+        this.isInside = this.offset > 0;
+      } else if (part.size < this.offset) {
+        this.reset();
+        continue;
+      }
+      if (part.bytes.length === 0) return;
+      this.offset += part.bytes.length;
+      this.take(part.bytes, tell);
+    }
+  }
+  reset() {
+    this.offset = 0;
+    this.rest = Buffer.alloc(0);
+    this.isInside = false;
+  }
+  take(bytes, tell) {
+    const text = this.rest.length === 0 ? bytes : Buffer.concat([this.rest, bytes]);
+    let from = 0;
+    for (let end = text.indexOf(10); end >= 0; end = text.indexOf(10, from)) {
+      if (!this.isInside) tellLine(text.toString("utf8", from, end), tell);
+      this.isInside = false;
+      from = end + 1;
+    }
+    this.rest = Buffer.from(text.subarray(from));
+    if (this.rest.length <= 2 * import_chunk_4ZCTLV6M.eventLineBytes) return;
+    this.rest = Buffer.alloc(0);
+    this.isInside = true;
+  }
+};
+function tellLine(line, tell) {
+  if (line === "") return;
+  try {
+    const value = JSON.parse(line);
+    if (typeof value === "object" && value !== null && typeof value.seq === "number")
+      tell(value);
+  } catch {
+  }
+}
+var WakeWatch = class {
+  /** The cursor, when it lies beyond all that was ever told: then it counts from the newest event on. *<>/
+  beyond = null;
+  paths;
+  wanted;
+  scan;
+  cursor;
+  choice;
+  newest = 0;
+  hasScanned = false;
+  /** The cause that held when the wait began and that its caller has heard of. *<>/
+  known;
+  hasLooked = false;
+  stop;
+  constructor(paths, wanted, cursor) {
+    this.paths = paths;
+    this.wanted = wanted;
+    this.cursor = cursor;
+    this.scan = new JournalScan(paths.events);
+    this.choice = new import_chunk_TYK6MYR7.WakeChoice(wanted, cursor.seq);
+  }
+  /** Attention that only a look at the processes shows comes without any sign. *<>/
+  get isForHealth() {
+    return this.wanted.includes("attention");
+  }
+  /** Call `ring` at each change of the journal. False when the system cannot tell of one. *<>/
+  subscribe(ring) {
+    this.stop ??= (0, import_chunk_PTVJ2AMD.onEachChange)(this.paths.events, ring, () => {
+      this.stop = void 0;
+    });
+    return this.stop !== void 0;
+  }
+  close() {
+    this.stop?.();
+    this.stop = void 0;
+  }
+  /** A cheap look whether the next whole one would say something else: was the worker stopped, or continued? *<>/
+  isHealthChanged(view) {
+    return this.isForHealth && (0, import_chunk_R7FUNILK.findStopped)(view) !== void 0 !== (this.known === "worker_stopped");
+  }
+  /** What its worker wrote. *<>/
+  lookAtEvents() {
+    this.scan.read((event) => {
+      if ((0, import_chunk_TYK6MYR7.isNumbered)(event)) this.newest = Math.max(this.newest, event.seq);
+      this.choice.add(event);
+    });
+    if (!this.hasScanned && this.cursor.seq > this.newest) this.startAt(this.newest);
+    this.hasScanned = true;
+    const chosen = this.choice.chosen();
+    return chosen && { wake: chosen.wake, event: chosen.event, nextSeq: chosen.event.seq, pending: chosen.pending };
+  }
+  /** What only a reader sees. One that a caller has heard of wakes it again only after it was over, or for another cause. *<>/
+  lookAtHealth(view) {
+    if (!this.isForHealth) return void 0;
+    const seen = (0, import_chunk_R7FUNILK.monitorAttention)(view, (0, import_chunk_PZM7HB6W.conditionOf)(view));
+    const isNew = seen !== void 0 && seen.cause !== this.known && (this.hasLooked || !this.cursor.isGiven);
+    this.known = seen?.cause;
+    this.hasLooked = true;
+    if (!seen || !isNew) return void 0;
+    const event = { seq: null, at: (0, import_chunk_Y5L6GQDB.isoNow)(), type: "monitor_attention", ...seen };
+    return { wake: "attention", event, nextSeq: this.beyond?.newest ?? this.cursor.seq, pending: 0 };
+  }
+  /** A cursor of another job would let the wait sleep through everything. *<>/
+  startAt(newest) {
+    this.beyond = { given: this.cursor.seq, newest };
+    this.choice = new import_chunk_TYK6MYR7.WakeChoice(this.wanted, newest);
+  }
+};
+async function waitForJobs(root, ids, options) {
+  const until = (0, import_chunk_Y5L6GQDB.monotonicMs)() + options.timeoutMs;
+  const views = new Map();
+  const watches = new Map();
+  const stop = new AbortController();
+  const beat = options.heartbeatMs === null ? void 0 : setInterval(() => options.onHeartbeat?.([...views.values()]), options.heartbeatMs);
+  let failure;
+  let woken = null;
+  let ended = 0;
+  await Promise.all(
+    ids.map(async (id) => {
+      const watch = options.until?.length ? makeWatch(root, id, options.until, options.cursors) : void 0;
+      if (watch) watches.set(id, watch);
+      const told = { view: (view2) => views.set(id, view2), signal: stop.signal, until };
+      try {
+        const wake = await waitForOne(root, id, watch, told);
+        if (wake) {
+          woken ??= { id, ...wake };
+          stop.abort();
+        }
+      } catch (error) {
+        failure ??= error;
+        stop.abort();
+        return;
+      } finally {
+        watch?.close();
+      }
+      const view = views.get(id);
+      if (view && (0, import_chunk_PZM7HB6W.isEnded)(view.state)) ended += 1;
+      if (options.mode === "any" && ended > 0) stop.abort();
+    })
+  );
+  clearInterval(beat);
+  if (failure !== void 0) throw failure;
+  const beyond = [...watches].flatMap(([id, watch]) => watch.beyond ? [{ id, ...watch.beyond }] : []);
+  return { views: ids.flatMap((id) => views.get(id) ?? []), woken, beyond };
+}
+function makeWatch(root, id, until, cursors) {
+  return new WakeWatch((0, import_chunk_7V54BM6D.jobPaths)(root, id), until, cursors?.get(id) ?? { seq: 0, isGiven: false });
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
-  claimJob,
-  renewLease
+  waitForJobs
+});
+
+},
+"./chunk-63FDXQKK.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  startWorker: () => startWorker
+});
+module.exports = stdin_exports;
+var import_chunk_PZM7HB6W = load("./chunk-PZM7HB6W.js");
+var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
+async function startWorker(root, spec, job, generation) {
+  const engine = (0, import_chunk_PZM7HB6W.findEngine)(spec.engine) ?? import_chunk_PZM7HB6W.defaultEngine;
+  const worker = await engine.start({ stateRoot: root, id: spec.id, mark: spec.mark, logFile: job.paths.workerLog });
+  (0, import_chunk_527JQF7V.writeJson)(job.paths.launch, { worker, generation }, { sync: false });
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  startWorker
 });
 
 },
@@ -1651,6 +2745,729 @@ function exitCodeOfAll(states) {
 });
 
 },
+"./chunk-72MLRREH.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  askGh: () => askGh,
+  checksFacts: () => checksFacts,
+  checksWord: () => checksWord,
+  checksWords: () => checksWords,
+  compareActivity: () => compareActivity,
+  factsOfActivity: () => factsOfActivity,
+  fieldsOf: () => fieldsOf,
+  findPull: () => findPull,
+  graceCursor: () => graceCursor,
+  graceOf: () => graceOf,
+  isFailure: () => isFailure,
+  isNoneForGood: () => isNoneForGood,
+  line: () => line,
+  linkOf: () => linkOf,
+  movedFrom: () => movedFrom,
+  readCheck: () => readCheck,
+  readPull: () => readPull,
+  readRun: () => readRun,
+  readSeen: () => readSeen,
+  repositoryIn: () => repositoryIn,
+  repositoryOf: () => repositoryOf,
+  rowsOf: () => rowsOf,
+  runIdOf: () => runIdOf,
+  shaOf: () => shaOf,
+  shareGh: () => shareGh,
+  shortSha: () => shortSha,
+  sinceOf: () => sinceOf,
+  targetOptions: () => targetOptions,
+  unexpected: () => unexpected,
+  wantsFresh: () => wantsFresh,
+  wordsOfActivity: () => wordsOfActivity
+});
+module.exports = stdin_exports;
+var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
+var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
+var import_chunk_4ZCTLV6M = load("./chunk-4ZCTLV6M.js");
+var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
+var import_chunk_4SRIOCFI = load("./chunk-4SRIOCFI.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+function graceOf(graceMs, head, tools, cursor) {
+  const nowMs = tools.nowMs();
+  const before = typeof cursor?.green === "string" ? cursor.green : "";
+  return {
+    graceMs,
+    head,
+    nowMs,
+    since: sinceOf(cursor, head, nowMs),
+    greenBefore: tools.everyMs === void 0 ? null : before
+  };
+}
+function checksWord(rollup, grace) {
+  if (rollup.word === "failing") return "failed";
+  if (rollup.word === "passing") return isSettling(rollup, grace) ? "settling" : "passed";
+  if (rollup.word === "running") return rollup.counts.gated > 0 ? "gated" : "running";
+  return rollup.counts.skipped === 0 && !isOver(grace) ? "not_yet" : "none";
+}
+function isSettling(rollup, { nowMs, greenBefore, head }) {
+  if (greenBefore === null || greenBefore === greenMark(rollup, head)) return false;
+  return rollup.newestAt !== null && nowMs - rollup.newestAt < import_chunk_4ZCTLV6M.ghSettleMs;
+}
+function greenMark({ counts }, head) {
+  return `${head} ${counts.passed} ${counts.skipped}`;
+}
+function graceCursor(rollup, grace, word) {
+  const { head, since } = grace;
+  return word === "settling" ? { head, since, green: greenMark(rollup, head) } : { head, since };
+}
+function wantsFresh(cursor) {
+  return cursor === null || cursor.green !== void 0;
+}
+function isNoneForGood(word, grace) {
+  return word === "none" && isOver(grace);
+}
+function isOver({ nowMs, since, graceMs }) {
+  return nowMs - since >= graceMs;
+}
+function sinceOf(cursor, head, nowMs) {
+  const { head: known, since } = cursor ?? {};
+  return known === head && typeof since === "number" && since <= nowMs ? since : nowMs;
+}
+function movedFrom(cursor, head) {
+  const before = cursor?.head;
+  return typeof before === "string" && before !== "" && before !== head ? before : null;
+}
+function checksWords(rollup, grace) {
+  const { nowMs, since } = grace;
+  const { passed, skipped, failed, gated, running } = rollup.counts;
+  const counts = (parts) => parts.flatMap(([count, word]) => count > 0 ? `${count} ${word}` : []).join(", ");
+  const rest = counts([
+    [running, "running"],
+    [passed, "passed"],
+    [skipped, "skipped"]
+  ]);
+  const after = rest === "" ? "" : `; ${rest}`;
+  if (failed > 0) return `${failed} failing: ${namesOf(rollup.failing.map((item) => item.name))}${after}`;
+  if (gated > 0) return `waiting for approval: ${namesOf(rollup.gating)}${after}`;
+  if (rollup.word === "passing" && isSettling(rollup, grace)) return `${rest}; just begun, to be looked at once more`;
+  if (rollup.word !== "none") return rest;
+  if (skipped > 0) return `nothing ran, ${skipped} skipped`;
+  return `no checks reported in ${(0, import_chunk_UNGYPAP3.formatAge)(nowMs - since)}`;
+}
+function namesOf(names) {
+  const more = names.length - import_chunk_4ZCTLV6M.ghNamedChecks;
+  return `${names.slice(0, import_chunk_4ZCTLV6M.ghNamedChecks).join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
+}
+function checksFacts(rollup) {
+  const { passed, skipped, failed, gated, running } = rollup.counts;
+  const named = ({ name, link }) => ({ name, link });
+  return {
+    checks: rollup.word,
+    passed,
+    failed,
+    running,
+    skipped,
+    gated,
+    failing: rollup.failing.slice(0, import_chunk_4ZCTLV6M.ghNamedChecks).map(named),
+    gating: rollup.gating.slice(0, import_chunk_4ZCTLV6M.ghNamedChecks)
+  };
+}
+function line(text) {
+  return (0, import_chunk_LXK2ZILE.excerpt)(text, import_chunk_4ZCTLV6M.evidenceChars);
+}
+function shortSha(head) {
+  return head.slice(0, 10);
+}
+async function shareGh(tools, key, isFirst, ask) {
+  const maxAgeMs = isFirst ? import_chunk_4ZCTLV6M.ghFreshMs : Math.max(import_chunk_4ZCTLV6M.ghFreshMs, (tools.everyMs ?? 0) * import_chunk_4ZCTLV6M.ghFreshShare);
+  const held = async () => {
+    const found = await ask();
+    if (!isFailure(found)) return found;
+    if (found.kind === "fault") return { ...found, holdMs: 0 };
+    if (found.cause !== "rate_limit") return { ...found, holdMs: 1e3 };
+    const waitMs = found.retryAfterMs ?? import_chunk_4ZCTLV6M.ghLimitedMs;
+    return { ...found, holdMs: waitMs, untilMs: tools.nowMs() + waitMs };
+  };
+  try {
+    const found = await tools.shared(`gh ${key}`, maxAgeMs, held);
+    if (!isFailure(found)) return found;
+    const { holdMs: _hold, untilMs, ...failure } = found;
+    if (failure.kind === "fault" || untilMs === void 0) return failure;
+    return { ...failure, retryAfterMs: Math.max(0, untilMs - tools.nowMs()) };
+  } catch (error) {
+    if (!(error instanceof import_chunk_NVPF5LEY.FaultError) || error.code !== "busy") throw error;
+    return {
+      kind: "trouble",
+      cause: "timeout",
+      message: "another watch still asks GitHub for this",
+      retryAfterMs: null
+    };
+  }
+}
+function isFailure(found) {
+  return "kind" in found && (found.kind === "trouble" || found.kind === "fault");
+}
+var targetOptions = {
+  repo: { kind: "text", value: "OWNER/REPO", help: "repository, also HOST/OWNER/REPO (default: that of the folder)" },
+  pr: { kind: "text", value: "N", help: "pull request: its number or address" }
+};
+var form = "a number, OWNER/REPO#N, or the address https://HOST/OWNER/REPO/pull/N";
+function readPull(given, verb) {
+  const text = given.text("pr") ?? given.words[0];
+  if (text === void 0) throw (0, import_chunk_NVPF5LEY.usageError)(`cannot watch ${verb} without a pull request: give --pr N`);
+  if (given.has("pr") && given.words.length > 0)
+    throw (0, import_chunk_NVPF5LEY.usageError)(`cannot watch ${verb} of both --pr ${text} and ${JSON.stringify(given.words[0])}: name one`);
+  const match = /^(?:https?:\/\/([^/]+)\/)?(?:([^/#]+\/[^/#]+)(?:\/pull\/|#)|#)?(\d{1,9})(?:\/[\w./-]*)?(?:[?#].*)?$/.exec(text);
+  const [, host, named, number] = match ?? [];
+  const isWhole = match && Number(number) > 0 && (host === void 0 || named !== void 0);
+  if (!isWhole) throw (0, import_chunk_NVPF5LEY.usageError)(`cannot watch ${verb} of ${JSON.stringify(text)}: allowed are ${form}`);
+  const said = named === void 0 ? void 0 : readRepository(host === void 0 ? named : `${host}/${named}`);
+  const repo = repositoryOf(given);
+  if (said !== void 0 && given.has("repo") && !sameRepository(said, repo))
+    throw (0, import_chunk_NVPF5LEY.usageError)(`cannot watch ${verb} of ${JSON.stringify(text)} with --repo ${repo}: they name two repositories`);
+  return { repo: said ?? repo, pr: Number(number) };
+}
+function repositoryOf(given) {
+  const text = given.text("repo") ?? import_chunk_4SRIOCFI.variables.githubRepository();
+  return text === void 0 ? null : readRepository(text);
+}
+function readRepository(text) {
+  const parts = text.split("/");
+  const [repo = "", owner = "", host] = [...parts].reverse();
+  const isWhole = (parts.length === 2 || parts.length === 3) && /^[A-Za-z0-9_][A-Za-z0-9._-]{0,99}$/.test(owner) && /^[A-Za-z0-9._][A-Za-z0-9._-]{0,99}$/.test(repo) && !/^\.\.?$/.test(repo) && (host === void 0 || /^[A-Za-z0-9][A-Za-z0-9.-]*(?::\d{1,5})?$/.test(host));
+  if (!isWhole)
+    throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take the repository ${JSON.stringify(text)}: allowed are OWNER/REPO and HOST/OWNER/REPO`);
+  const usual = import_chunk_4SRIOCFI.variables.githubHost() ?? "github.com";
+  const where = (host ?? usual).toLowerCase();
+  return where === "github.com" && usual === "github.com" ? `${owner}/${repo}` : `${where}/${owner}/${repo}`;
+}
+function repositoryIn(link) {
+  const match = /^https?:\/\/([^/]+)\/([^/]+)\/([^/]+?)(?:\/.*)?$/.exec(link);
+  if (!match) return void 0;
+  try {
+    const [, host, owner, repo] = match;
+    return readRepository(`${host}/${owner}/${repo}`);
+  } catch {
+    return void 0;
+  }
+}
+function sameRepository(a, b) {
+  return a?.toLowerCase() === b?.toLowerCase();
+}
+function fieldsOf(value) {
+  return typeof value === "object" && value !== null && !Array.isArray(value) ? value : void 0;
+}
+function rowsOf(value) {
+  if (!Array.isArray(value)) return void 0;
+  return value.flatMap((row) => [fieldsOf(row) ?? []].flat());
+}
+function textOf(value, limit = 120) {
+  return typeof value === "string" ? (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)(value).replace(/\s+/g, " ").trim(), limit) : "";
+}
+function linkOf(value) {
+  return typeof value === "string" && /^https?:\/\/[!-~]{1,500}$/.test(value) ? value : "";
+}
+function shaOf(value) {
+  return typeof value === "string" && /^[0-9a-f]{40}(?:[0-9a-f]{24})?$/.test(value) ? value : void 0;
+}
+function instantOf(value) {
+  const ms = typeof value === "string" ? Date.parse(value) : Number.NaN;
+  return Number.isFinite(ms) && ms > 0 ? ms : null;
+}
+function readActivity(row) {
+  const reviews = (rowsOf(row.reviews) ?? []).filter(({ state }) => textOf(state).toUpperCase() !== "PENDING").flatMap((found) => readOne("review", found, found.submittedAt));
+  const comments = (rowsOf(row.comments) ?? []).flatMap((found) => readOne("comment", found, found.createdAt));
+  return [...newest(reviews, import_chunk_4ZCTLV6M.ghActivity), ...newest(comments, import_chunk_4ZCTLV6M.ghActivity)];
+}
+function readOne(kind, row, at) {
+  const id = textOf(row.id);
+  if (id === "") return [];
+  const author = fieldsOf(row.author) ?? {};
+  const login = textOf(author.login, 60);
+  const isBot = typeof author.is_bot === "boolean" ? author.is_bot : login.endsWith("[bot]") || null;
+  return [
+    {
+      id: `${kind}:${id}`,
+      kind,
+      actor: login || "ghost",
+      is_bot: isBot,
+      state: kind === "review" ? textOf(row.state, 40).toLowerCase() || null : null,
+      at: instantOf(at),
+      url: linkOf(row.url) || null
+    }
+  ];
+}
+function newest(found, count) {
+  return found.sort((a, b) => (a.at ?? 0) - (b.at ?? 0)).slice(-count);
+}
+function readSeen(cursor) {
+  const { ids, floor, report } = fieldsOf(cursor?.seen) ?? {};
+  if (!Array.isArray(ids) || typeof report !== "number") return void 0;
+  return { ids: ids.filter((id) => typeof id === "string"), floor: typeof floor === "number" ? floor : null, report };
+}
+function compareActivity(found, seen, isWanted) {
+  const ids = found.map(({ id }) => id);
+  if (!seen) {
+    const last = Math.max(...found.map(({ at }) => at ?? 0));
+    const floor = last > 0 ? last - import_chunk_4ZCTLV6M.ghActivitySlackMs : null;
+    return { fresh: [], seen: { ids: ids.slice(-import_chunk_4ZCTLV6M.ghSeenIds), floor, report: 0 } };
+  }
+  const known = new Set(seen.ids);
+  const unknown = found.filter(({ id }) => !known.has(id));
+  const fresh = unknown.filter((one) => isWanted(one) && (one.at ?? seen.floor ?? 0) >= (seen.floor ?? 0));
+  const kept = [...seen.ids.filter((id) => !ids.includes(id)), ...ids];
+  const report = seen.report + (fresh.length > 0 ? 1 : 0);
+  return { fresh, seen: { ids: kept.slice(-import_chunk_4ZCTLV6M.ghSeenIds), floor: seen.floor, report } };
+}
+function factsOfActivity(fresh) {
+  const named = fresh.slice(-import_chunk_4ZCTLV6M.ghNamedActivity);
+  return {
+    ids: named.map(({ id }) => id),
+    activity: named.map((one) => ({ ...one, at: one.at === null ? null : new Date(one.at).toISOString() })),
+    more: fresh.length - named.length
+  };
+}
+function wordsOfActivity(fresh) {
+  const one = ({ kind, state, actor }) => `${state ?? kind} by ${actor}`.replaceAll("_", " ");
+  return `${fresh.length} new: ${fresh.slice(-import_chunk_4ZCTLV6M.ghNamedActivity).map(one).join(", ")}`;
+}
+var words = [
+  [/rate limit|HTTP 429|submitted too quickly|abuse detection/i, "rate_limit", "GitHub limits the rate"],
+  [
+    /not a git repository|no git remotes|none of the git remotes|determine base repo|no default remote repository/i,
+    "refused",
+    "gh finds no repository in this folder; name it with --repo OWNER/REPO"
+  ],
+  [/unknown (?:flag|command|shorthand)|unknown JSON field/i, "refused", "this gh is too old; install a newer one"],
+  [
+    /HTTP 401|bad credentials|gh auth (?:login|refresh)|\bSAML\b|required scopes|resource not accessible|HTTP 403/i,
+    "auth",
+    "GitHub refused the login of gh"
+  ],
+  [
+    /could not resolve to a|HTTP 404|no pull requests? found/i,
+    "not_found",
+    "GitHub does not have it, or not for this login"
+  ],
+  [/HTTP 5\d\d|status code: 5\d\d|something went wrong/i, "server", "GitHub fails"],
+  [
+    /i\/o timeout|deadline exceeded|handshake timeout|Client\.Timeout|timed? ?out/i,
+    "timeout",
+    "GitHub did not answer in time"
+  ],
+  [
+    /error connecting|dial tcp|connection re(?:fused|set)|no such host|unreachable|\bEOF\b|proxyconnect|x509|githubstatus\.com/i,
+    "network",
+    "GitHub cannot be reached"
+  ]
+];
+var faults = ["auth", "not_found", "refused", "tool_missing"];
+function failureOf(answer, tools) {
+  if (answer.how === "timeout") return trouble("timeout", "gh did not answer in time and was ended");
+  if (answer.how === "flooded") return trouble("shape", "gh printed too much and was ended");
+  if (answer.how === "aborted") return trouble("failed", "the look was called off");
+  if (answer.how === "failed") return trouble("failed", `gh could not be started (${answer.reason})`);
+  const said = wordsOf(answer);
+  if (answer.code === 126 || answer.code === 127) return fault("tool_missing", `gh cannot be executed: ${said}`);
+  if (answer.code === 4) return fault("auth", `gh is not logged in: ${said}`);
+  for (const [pattern, kind, says] of words) {
+    if (!pattern.test(said)) continue;
+    const message = `${says}: ${said}`;
+    if (faults.includes(kind)) return fault(kind, message);
+    return trouble(kind, message, kind === "rate_limit" ? waitOf(said, tools.nowMs()) : null);
+  }
+  return trouble("failed", `gh failed with exit code ${answer.code}: ${said}`);
+}
+function wordsOf({ stdout, stderr }) {
+  const text = stderr.length > 0 ? stderr : stdout.subarray(0, 2e3);
+  return (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)(text.toString()).replace(/\s+/g, " ").trim(), 400) || "it said nothing";
+}
+function trouble(cause, message, retryAfterMs = null) {
+  return { kind: "trouble", cause, message, retryAfterMs };
+}
+function fault(cause, message) {
+  return { kind: "fault", cause, message };
+}
+function waitOf(said, nowMs) {
+  const seconds = /retry[- ]after\W{0,3}(\d{1,6})\b/i.exec(said)?.[1];
+  if (seconds !== void 0) return Number(seconds) * 1e3;
+  const epoch = /reset\W{0,3}(\d{10})\b/i.exec(said)?.[1];
+  if (epoch !== void 0) return Math.max(0, Number(epoch) * 1e3 - nowMs);
+  const stamp = /\b(\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.\d+)?) ?(Z|UTC|[+-]\d\d:\d\d)/.exec(said);
+  if (stamp)
+    return Math.max(0, Date.parse(`${stamp[1]?.replace(" ", "T")}${stamp[2] === "UTC" ? "Z" : stamp[2]}`) - nowMs);
+  const [, count, unit = ""] = /\bin (\d{1,5}) (second|minute|hour)/i.exec(said) ?? [];
+  const sizes = { second: 1e3, minute: 6e4, hour: 36e5 };
+  return count === void 0 ? null : Number(count) * (sizes[unit.toLowerCase()] ?? 1e3);
+}
+var quiet = {
+  GH_PAGER: "cat",
+  PAGER: "cat",
+  GH_PROMPT_DISABLED: "1",
+  GH_NO_UPDATE_NOTIFIER: "1",
+  GH_SPINNER_DISABLED: "1",
+  GH_DEBUG: "0",
+  GH_FORCE_TTY: "",
+  NO_COLOR: "1",
+  CLICOLOR_FORCE: "0"
+};
+async function askGh(tools, args, codes = [0]) {
+  const program = tools.find("gh");
+  if (program === void 0) return missing();
+  for (let attempt = 0; ; attempt += 1) {
+    const result = judge(await call(tools, program, args), codes, tools);
+    const pause = import_chunk_4ZCTLV6M.ghPausesMs[attempt];
+    const heals = result.kind === "trouble" && result.cause !== "rate_limit";
+    if (!heals || pause === void 0 || tools.signal.aborted || tools.leftMs() <= pause) return timed(result, tools);
+    await (0, import_chunk_Y5L6GQDB.sleep)(pause);
+  }
+}
+function missing() {
+  const message = `cannot find gh on PATH (${import_chunk_4SRIOCFI.variables.searchPath() || "empty"}); install GitHub's CLI and log in with gh auth login`;
+  return { kind: "fault", cause: "tool_missing", message };
+}
+async function call(tools, program, args) {
+  const timeoutMs = Math.min(import_chunk_4ZCTLV6M.ghCallMs, Math.max(1, tools.leftMs()));
+  return tools.run({ program, args, environment: quiet, limit: import_chunk_4ZCTLV6M.ghBytes, timeoutMs });
+}
+function judge(answer, codes, tools) {
+  const isAnswer = answer.how === "exited" && codes.includes(answer.code ?? -1);
+  if (isAnswer) {
+    try {
+      return { kind: "answer", value: JSON.parse(answer.stdout.toString()) };
+    } catch {
+      if (answer.code === 0) return unexpected("it printed no JSON");
+    }
+  }
+  return failureOf(answer, tools);
+}
+function unexpected(what) {
+  return { kind: "trouble", cause: "shape", message: `gh answered in an unexpected form: ${what}`, retryAfterMs: null };
+}
+async function timed(result, tools) {
+  if (result.kind !== "trouble" || result.cause !== "rate_limit" || result.retryAfterMs !== null) return result;
+  const program = tools.find("gh");
+  if (program === void 0 || /secondary|quickly|abuse/i.test(result.message)) return result;
+  const answer = judge(await call(tools, program, ["api", "rate_limit"]), [0], tools);
+  const resources = answer.kind === "answer" ? fieldsOf(fieldsOf(answer.value)?.resources) : void 0;
+  const resets = Object.values(resources ?? {}).flatMap((row) => {
+    const { remaining, reset } = fieldsOf(row) ?? {};
+    return remaining === 0 && typeof reset === "number" ? [reset * 1e3] : [];
+  });
+  return resets.length === 0 ? result : { ...result, retryAfterMs: Math.max(0, Math.max(...resets) - tools.nowMs()) };
+}
+function readCheck(row) {
+  const status = textOf(row.status);
+  const conclusion = textOf(row.conclusion);
+  const ofRun = status.toUpperCase() === "COMPLETED" ? conclusion : status;
+  return {
+    name: textOf(row.name) || textOf(row.context) || "unnamed",
+    workflow: textOf(row.workflowName) || textOf(row.workflow),
+    state: textOf(row.state) || ofRun || textOf(row.bucket),
+    link: linkOf(row.detailsUrl) || linkOf(row.targetUrl) || linkOf(row.link),
+    startedAt: instantOf(row.startedAt) ?? instantOf(row.createdAt)
+  };
+}
+function readRun(row) {
+  if (typeof row.databaseId !== "number") return void 0;
+  const status = textOf(row.status);
+  return {
+    id: row.databaseId,
+    workflow: textOf(row.workflowName) || textOf(row.name) || "unnamed",
+    event: textOf(row.event),
+    state: status.toLowerCase() === "completed" ? textOf(row.conclusion) : status,
+    link: linkOf(row.url),
+    createdAt: instantOf(row.createdAt),
+    startedAt: instantOf(row.startedAt)
+  };
+}
+function runIdOf({ link }) {
+  const id = /\/actions\/runs\/(\d{1,15})(?:\/|$)/.exec(link)?.[1];
+  return id === void 0 ? void 0 : Number(id);
+}
+function readState(row) {
+  const word = textOf(row.state).toLowerCase();
+  return word === "open" || word === "merged" || word === "closed" ? word : void 0;
+}
+function readMerge(row) {
+  const mergeable = textOf(row.mergeable).toUpperCase();
+  const status = textOf(row.mergeStateStatus).toUpperCase();
+  if (mergeable === "CONFLICTING" || status === "DIRTY") return "conflicting";
+  if (mergeable !== "MERGEABLE") return "unknown";
+  if (row.isDraft === true || ["BLOCKED", "BEHIND", "DRAFT"].includes(status)) return "blocked";
+  return ["", "CLEAN", "HAS_HOOKS", "UNSTABLE"].includes(status) ? "mergeable" : "unknown";
+}
+function readDecision(row) {
+  const word = textOf(row.reviewDecision).toLowerCase();
+  return word === "approved" || word === "changes_requested" || word === "review_required" ? word : null;
+}
+var pullFields = "number,url,title,state,isDraft,mergeable,mergeStateStatus,reviewDecision,headRefOid,headRefName,statusCheckRollup,reviews,comments";
+function findPull(target, tools, cursor) {
+  const repo = target.repo ?? (typeof cursor?.repo === "string" ? cursor.repo : null);
+  const key = `pull ${repo ?? tools.cwd}#${target.pr}`;
+  return shareGh(tools, key, wantsFresh(cursor), () => fetchPull({ ...target, repo }, tools));
+}
+async function fetchPull(target, tools) {
+  const words2 = (fields) => [
+    ...["pr", "view", String(target.pr)],
+    ...target.repo === null ? [] : ["--repo", target.repo],
+    ...["--json", fields]
+  ];
+  for (let round = 0; round < 3; round += 1) {
+    const answer = await askGh(tools, words2(pullFields));
+    if (answer.kind !== "answer") return answer;
+    const row = fieldsOf(answer.value);
+    const pull = row && readPullRow(row, target);
+    if (!pull) return unexpected("gh pr view lacks the state, the head or the address of the pull request");
+    if (row.statusCheckRollup !== void 0) return pull;
+    const checks = await askChecks(pull, tools);
+    if (!Array.isArray(checks)) return checks;
+    const after = await askGh(tools, words2("headRefOid"));
+    if (after.kind !== "answer") return after;
+    if (fieldsOf(after.value)?.headRefOid === pull.head) return { ...pull, checks };
+  }
+  return unexpected("the head moved again and again");
+}
+function readPullRow(row, target) {
+  const url = linkOf(row.url);
+  const repo = target.repo ?? repositoryIn(url);
+  const state = readState(row);
+  const head = shaOf(row.headRefOid);
+  if (repo === void 0 || state === void 0 || head === void 0) return void 0;
+  return {
+    kind: "pull",
+    repo,
+    number: target.pr,
+    url,
+    title: textOf(row.title),
+    state,
+    merge: readMerge(row),
+    decision: readDecision(row),
+    head,
+    checks: (rowsOf(row.statusCheckRollup) ?? []).map(readCheck),
+    activity: readActivity(row)
+  };
+}
+async function askChecks({ repo, number }, tools) {
+  const words2 = ["pr", "checks", String(number), "--repo", repo, "--json", "name,state,bucket,workflow,link"];
+  const answer = await askGh(tools, words2, [0, 1, 8]);
+  if (answer.kind !== "answer") return /no (?:checks|commit)/i.test(answer.message) ? [] : answer;
+  return rowsOf(answer.value)?.map(readCheck) ?? unexpected("gh pr checks gave no list");
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  askGh,
+  checksFacts,
+  checksWord,
+  checksWords,
+  compareActivity,
+  factsOfActivity,
+  fieldsOf,
+  findPull,
+  graceCursor,
+  graceOf,
+  isFailure,
+  isNoneForGood,
+  line,
+  linkOf,
+  movedFrom,
+  readCheck,
+  readPull,
+  readRun,
+  readSeen,
+  repositoryIn,
+  repositoryOf,
+  rowsOf,
+  runIdOf,
+  shaOf,
+  shareGh,
+  shortSha,
+  sinceOf,
+  targetOptions,
+  unexpected,
+  wantsFresh,
+  wordsOfActivity
+});
+
+},
+"./chunk-7ASKUOSF.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  describeChanges: () => describeChanges,
+  isTidy: () => isTidy,
+  logSection: () => logSection,
+  oneLine: () => oneLine2,
+  plainTail: () => plainTail,
+  runFacts: () => runFacts,
+  summarizeChanges: () => summarizeChanges,
+  taskWords: () => taskWords,
+  terminalRecord: () => terminalRecord
+});
+module.exports = stdin_exports;
+var import_chunk_N2ZXKKDS = load("./chunk-N2ZXKKDS.js");
+var import_chunk_4SIIA6QD = load("./chunk-4SIIA6QD.js");
+var import_chunk_3ZQPBLY6 = load("./chunk-3ZQPBLY6.js");
+var import_chunk_QNMGI42V = load("./chunk-QNMGI42V.js");
+var import_chunk_FSRL2ASG = load("./chunk-FSRL2ASG.js");
+var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
+var import_chunk_4ZCTLV6M = load("./chunk-4ZCTLV6M.js");
+function runFacts(end) {
+  const { spec, state, results } = end;
+  return [
+    ...results.map((note) => [note.required ? "Success file" : "Result path", (0, import_chunk_N2ZXKKDS.describeResult)(note)]),
+    ["Task", spec.run?.identity ? `${oneLine2(spec.run.identity)}: ${taskWords(state)}` : null]
+  ];
+}
+function taskWords({ task_status = "unknown", task_exit_code = "unknown" }) {
+  return `${oneLine2(String(task_status))}, exit code ${oneLine2(String(task_exit_code))}`;
+}
+function logSection(title, file) {
+  const text = plainTail(file);
+  return text === "" ? "" : `## ${title}
+
+${text}`;
+}
+function plainTail(file) {
+  return (0, import_chunk_LXK2ZILE.plainText)((0, import_chunk_4SIIA6QD.readLogTail)(file).toString("utf8")).trimEnd();
+}
+function oneLine2(text) {
+  return (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)(text).replace(/\s+/g, " ").trim(), import_chunk_4ZCTLV6M.excerptBytes);
+}
+function terminalRecord(spec, paths, state, { tree, staff, results } = {}) {
+  return {
+    ...state,
+    kind: spec.kind,
+    verb: spec.verb,
+    owner: spec.owner,
+    label: spec.label,
+    cwd: spec.cwd,
+    lineage: spec.lineage,
+    ended_by: tree?.step ?? "none",
+    ended_processes: tree?.ended.slice(0, 50) ?? [],
+    survivors: tree?.survivors ?? [],
+    ...spec.staff ? wordsOf(spec.staff) : {},
+    ...staff ? staffRecord(spec, staff) : {},
+    // Null: how they were at the end is not known any more.
+    ...spec.run ? { result_paths: results ?? null } : {},
+    ...spec.timer ? { timer: spec.timer } : {},
+    result_path: paths.result,
+    output_path: isTidy(spec, state) ? null : paths.output,
+    error_path: paths.error
+  };
+}
+function staffRecord(spec, staff) {
+  const { changes } = staff;
+  return {
+    changes,
+    ...spec.worktree ? { worktree: { ...spec.worktree, take_over: changes ? (0, import_chunk_3ZQPBLY6.takeOverCommands)(spec.worktree, changes) : [] } } : {},
+    ..."findings" in staff ? { findings: staff.findings, findings_error: staff.findings_error } : {}
+  };
+}
+function wordsOf({ mode, backend, custom, model, profile }) {
+  return { mode, backend: custom?.name ?? backend, model, profile };
+}
+function isTidy(spec, state) {
+  return spec.kind === "staff" && state.state === "done" && state.warnings.length === 0;
+}
+var shown = { files: 30, commits: 10, dirty: 10, refs: 10, bytes: 200 };
+function summarizeChanges(changes) {
+  const named = namesOf(
+    changes.files.map(({ path }) => path),
+    changes.file_count
+  );
+  const files = changes.file_count === 0 ? noFiles(changes) : `${fileCount(changes)}${named}`;
+  const { reason, dirty_committed, dirty_committed_count } = changes;
+  const isPartial = reason !== null && reason !== import_chunk_QNMGI42V.notInGit;
+  return [
+    files,
+    ...otherChanges(changes, namesOf(dirty_committed, dirty_committed_count)),
+    ...isPartial ? [`not everything could be looked at (${(0, import_chunk_FSRL2ASG.oneLine)(reason)})`] : []
+  ].join(", ");
+}
+function describeChanges(changes) {
+  const { files, file_count, commits, commit_count, dirty_before, dirty_before_count } = changes;
+  const { dirty_committed, dirty_committed_count } = changes;
+  const moved = changes.refs_changed.filter((ref) => ref !== `refs/heads/${changes.branch.after}`);
+  const refs = moved.slice(0, shown.refs).map(code);
+  return [
+    `${sentence([file_count === 0 ? noFiles(changes) : fileCount(changes), ...otherChanges(changes)].join(", "))}.`,
+    ...section("", files.slice(0, shown.files).map(fileLine), file_count),
+    ...section("New commits:", commits.slice(0, shown.commits).map(commitLine), commit_count),
+    ...refs.length > 0 ? ["", `Branches and stash that moved: ${refs.join(", ")}${moved.length > refs.length ? ", ..." : ""}`] : [],
+    ...section(
+      "Uncommitted before, now committed as it was:",
+      dirty_committed.slice(0, shown.dirty).map((path) => `- ${code(path)}`),
+      dirty_committed_count
+    ),
+    ...section(
+      "Dirty before, and left as it was:",
+      dirty_before.slice(0, shown.dirty).map((path) => `- ${code(path)}`),
+      dirty_before_count
+    ),
+    ...changes.reason === null ? [] : ["", `Not everything could be looked at: ${(0, import_chunk_FSRL2ASG.oneLine)(changes.reason)}.`],
+    ...changes.exact || changes.reason?.includes("damaged") ? [] : ["", "A limit was reached: there may be more changes than these."]
+  ].join("\n");
+}
+function namesOf(paths, total) {
+  const named = paths.slice(0, 3).map((path) => (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_FSRL2ASG.showName)(path), shown.bytes));
+  return ` (${named.join(", ")}${total > named.length ? ", ..." : ""})`;
+}
+function noFiles({ exact, unchanged, reason }) {
+  if (exact) return "no files changed";
+  return unchanged || reason === null ? "no changed files were seen" : "it is unknown whether files changed";
+}
+function fileCount({ file_count }) {
+  return `${file_count} file${file_count === 1 ? "" : "s"} changed`;
+}
+function otherChanges(changes, swallowed = "") {
+  const { commit_count, head, branch, index_changed, file_count, refs_changed, beyond } = changes;
+  const { dirty_committed_count: kept } = changes;
+  const were = kept === 1 ? "file that was uncommitted before is" : "files that were uncommitted before are";
+  const branchMoved = branch.before !== branch.after;
+  return [
+    ...commit_count > 0 ? [`${commit_count} new commit${commit_count === 1 ? "" : "s"}`] : [],
+    ...branchMoved ? [`now on ${branch.after === null ? "no branch" : `branch ${code(branch.after)}`}`] : [],
+    ...head.moved === "elsewhere" ? ["HEAD was moved to another line of history"] : [],
+    ...head.moved === "forward" && commit_count === 0 ? ["HEAD was moved forward"] : [],
+    ...index_changed && file_count === 0 && commit_count === 0 ? ["what is staged changed"] : [],
+    ...refs_changed.length > 0 && head.moved === null && commit_count === 0 ? ["branches or the stash changed"] : [],
+    ...kept > 0 ? [`${kept} ${were} now committed${swallowed}`] : [],
+    ...beyond.length > 0 ? [`something changed among ${beyond.join(" and ")}`] : []
+  ];
+}
+function section(title, lines, total) {
+  if (lines.length === 0) return [];
+  const rest = total - lines.length;
+  return ["", ...title === "" ? [] : [title, ""], ...lines, ...rest > 0 ? [`- and ${rest} more`] : []];
+}
+function fileLine({ path, change, from, was_dirty, committed }) {
+  const notes = [...was_dirty ? ["was dirty before"] : [], ...committed ? ["committed"] : []];
+  const origin = from === void 0 ? "" : `${code(from)} -> `;
+  return `- ${change}: ${origin}${code(path)}${notes.length === 0 ? "" : ` (${notes.join(", ")})`}`;
+}
+function commitLine({ sha, subject }) {
+  return `- ${sha.slice(0, 12)} ${code((0, import_chunk_FSRL2ASG.oneLine)(subject))}`;
+}
+function code(text) {
+  const inner = (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_FSRL2ASG.showName)(text), shown.bytes);
+  const longest = Math.max(0, ...(inner.match(/`+/g) ?? []).map((run) => run.length));
+  const fence = "`".repeat(longest + 1);
+  return longest === 0 ? `\`${inner}\`` : `${fence} ${inner} ${fence}`;
+}
+function sentence(text) {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  describeChanges,
+  isTidy,
+  logSection,
+  oneLine,
+  plainTail,
+  runFacts,
+  summarizeChanges,
+  taskWords,
+  terminalRecord
+});
+
+},
 "./chunk-7BL7UWXT.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
@@ -1678,110 +3495,6 @@ function mayMention(field) {
 0 && (module.exports = {
   mayMention,
   userConfigFile
-});
-
-},
-"./chunk-7GWMGPUI.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  concludeAsked: () => concludeAsked
-});
-module.exports = stdin_exports;
-var import_chunk_EXSFQDP7 = load("./chunk-EXSFQDP7.js");
-var import_chunk_GNFY26WC = load("./chunk-GNFY26WC.js");
-var import_chunk_LIUSFYG6 = load("./chunk-LIUSFYG6.js");
-var import_chunk_CE44IEC2 = load("./chunk-CE44IEC2.js");
-var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
-var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
-var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
-var import_chunk_UR2IO6BJ = load("./chunk-UR2IO6BJ.js");
-var import_chunk_4SRIOCFI = load("./chunk-4SRIOCFI.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-async function askTask(spec, tree, end) {
-  const { status_cmd: line, identity = null } = spec.run ?? {};
-  if (!line) return void 0;
-  const left = end.isStarted && !ownEnds.includes(end.reason) ? [leftWarning(end.reason, tree)] : [];
-  const answer = await ask(spec, line);
-  (0, import_chunk_LIUSFYG6.endProbes)(tree);
-  const read = readAnswer(answer, identity ?? "");
-  if (!("why" in read)) return { ...read, warnings: left };
-  const message = `how the task stands is not known: the status command ${read.why}`;
-  const warnings = [...left, { code: "task_unknown", message }];
-  return { task_status: "unknown", task_exit_code: "unknown", warnings };
-}
-var ownEnds = ["exited", "spawn_failed", "never_started"];
-async function ask(spec, line) {
-  const { cwd } = spec;
-  const environment = (0, import_chunk_4SRIOCFI.probeEnvironment)(spec);
-  try {
-    const shell = { program: "/bin/sh", args: ["-c", line], cwd, environment };
-    return await (0, import_chunk_CE44IEC2.runTool)({ ...shell, timeoutMs: import_chunk_UR2IO6BJ.taskStatusMs, limit: import_chunk_UR2IO6BJ.probeBytes });
-  } catch (error) {
-    return { how: "failed", code: null, reason: (0, import_chunk_NVPF5LEY.messageOf)(error), stdout: Buffer.alloc(0), stderr: Buffer.alloc(0) };
-  }
-}
-function readAnswer(answer, identity) {
-  const trouble = troubleOf(answer);
-  if (trouble !== void 0) return { why: trouble };
-  let told;
-  try {
-    told = JSON.parse(answer.stdout.toString("utf8"));
-  } catch {
-    return { why: "printed no JSON object" };
-  }
-  if (typeof told !== "object" || told === null || Array.isArray(told)) return { why: "printed no JSON object" };
-  const { identity: named, status, exit_code: code } = told;
-  if (typeof named !== "string" && !Number.isSafeInteger(named)) return { why: "names no task" };
-  if (String(named) !== identity) return { why: `names another task (${oneLine(String(named))})` };
-  if (typeof status !== "string" || oneLine(status) === "") return { why: "tells no status" };
-  return { task_status: oneLine(status), task_exit_code: Number.isSafeInteger(code) ? code : "unknown" };
-}
-function troubleOf({ how, code, reason, stderr }) {
-  switch (how) {
-    case "timeout":
-      return `gave no answer within ${(0, import_chunk_UNGYPAP3.formatDuration)(import_chunk_UR2IO6BJ.taskStatusMs)}`;
-    case "flooded":
-      return `printed more than ${(0, import_chunk_TFEMYLSK.formatSize)(import_chunk_UR2IO6BJ.probeBytes)}`;
-    case "failed":
-      return `could not be started (${oneLine(reason ?? "not known why")})`;
-    case "aborted":
-      return "was broken off";
-    case "exited":
-      if (code === 0) return void 0;
-      return `${code === null ? "was killed" : `exited with code ${code}`}${saidOf(stderr)}`;
-  }
-}
-function saidOf(stderr) {
-  const said = oneLine(stderr.toString("utf8"));
-  return said === "" ? "" : ` (${said})`;
-}
-function oneLine(text) {
-  return (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)(text).replace(/\s+/g, " ").trim(), Math.min(import_chunk_UR2IO6BJ.evidenceChars, import_chunk_UR2IO6BJ.excerptBytes));
-}
-function leftWarning(reason, tree) {
-  const left = (0, import_chunk_LIUSFYG6.findEscaped)(tree);
-  const named = left.slice(0, 10).map(({ pid, name }) => `${pid} (${oneLine(name)})`);
-  const more = left.length > named.length ? ` and ${left.length - named.length} more` : "";
-  const where = left.length > 0 ? `left alone: ${named.join(", ")}${more}` : "none of its processes was found here";
-  const message = `only the watching over the task has ended (${reason}); the task itself may live on; ${where}`;
-  return { code: "task_left", message };
-}
-async function concludeAsked(job, ending, tree) {
-  const { paths, spec } = job;
-  const { run } = spec;
-  if (!run) return (0, import_chunk_EXSFQDP7.conclude)(job, ending);
-  const nobody = { worker: null, shim: null, child: null };
-  const [results, ownLog, task] = await Promise.all([
-    (0, import_chunk_GNFY26WC.noteResults)(run),
-    run.log ? (0, import_chunk_EXSFQDP7.readOwnLog)(spec, run.log) : null,
-    askTask(spec, tree ?? (0, import_chunk_LIUSFYG6.treeOf)(spec, paths, nobody), { reason: ending.reason, isStarted: tree !== null })
-  ]);
-  return (0, import_chunk_EXSFQDP7.conclude)(job, { ...ending, results, ownLog, task });
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  concludeAsked
 });
 
 },
@@ -2104,314 +3817,6 @@ function isAllowed(target, mode) {
 });
 
 },
-"./chunk-7YDUTEN2.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  checkpointOf: () => checkpointOf,
-  findStopped: () => findStopped,
-  healthOf: () => healthOf,
-  monitorAttention: () => monitorAttention,
-  timerSeen: () => timerSeen,
-  watchOf: () => watchOf,
-  watchSeen: () => watchSeen
-});
-module.exports = stdin_exports;
-var import_chunk_MTTW2VXK = load("./chunk-MTTW2VXK.js");
-var import_chunk_66BRJDYY = load("./chunk-66BRJDYY.js");
-var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
-var import_chunk_QTNGPEPL = load("./chunk-QTNGPEPL.js");
-var import_chunk_BSO2ISIG = load("./chunk-BSO2ISIG.js");
-var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
-var import_chunk_UR2IO6BJ = load("./chunk-UR2IO6BJ.js");
-var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
-var import_chunk_7WBBYJDG = load("./chunk-7WBBYJDG.js");
-var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
-var healths = ["progressing", "unknown", "attention"];
-var verdicts = ["pending", "met", "failed", "error"];
-var sentenceBytes = 400;
-var nameBytes = 120;
-function isHealth(value) {
-  return healths.includes(value);
-}
-function checkpointOf(state) {
-  const value = asObject(state.checkpoint);
-  const n = numberOf(value?.n);
-  if (!value || n === null || (0, import_chunk_MTTW2VXK.instantOf)(value.at) === null || !isHealth(value.state)) return null;
-  const kind = value.state === "attention" ? "task_attention" : null;
-  return {
-    n,
-    at: value.at,
-    elapsed_seconds: numberOf(value.elapsed_seconds) ?? 0,
-    state: value.state,
-    attention_kind: kind,
-    phase: textOf(value.phase, nameBytes),
-    completed: numberOf(value.completed),
-    total: numberOf(value.total),
-    eta_seconds: numberOf(value.eta_seconds),
-    reason: textOf(value.reason, sentenceBytes) ?? "",
-    fingerprint: textOf(value.fingerprint, nameBytes)
-  };
-}
-function watchOf(state) {
-  const value = asObject(state.watch);
-  if (!value || !verdicts.includes(value.verdict)) return null;
-  return {
-    verdict: value.verdict,
-    word: textOf(value.word, nameBytes) ?? "",
-    evidence: textOf(value.evidence, import_chunk_UR2IO6BJ.evidenceChars * 4) ?? "",
-    polls: numberOf(value.polls) ?? 0,
-    told: numberOf(value.told) ?? 0,
-    troubles: numberOf(value.troubles) ?? 0,
-    trouble: textOf(value.trouble, sentenceBytes)
-  };
-}
-function watchSeen({ spec, state, paths }) {
-  if (!spec?.watch) return null;
-  const { condition, words, every_ms } = spec.watch;
-  const seen = watchOf(state) ?? {
-    verdict: "pending",
-    word: "",
-    evidence: "",
-    polls: 0,
-    told: 0,
-    troubles: 0,
-    trouble: null
-  };
-  return {
-    condition: textOf(condition, nameBytes),
-    words: textOf(words, sentenceBytes),
-    every_ms: numberOf(every_ms),
-    ...seen,
-    polls: Math.max(seen.polls, pollsIn(paths))
-  };
-}
-function pollsIn({ cursor }) {
-  const read = (0, import_chunk_527JQF7V.readJson)(cursor);
-  return (read.kind === "ok" ? numberOf(asObject(read.value.note)?.polls) : null) ?? 0;
-}
-function timerSeen({ spec, state }) {
-  if (!spec?.timer) return null;
-  const { slot, ...facts } = (0, import_chunk_66BRJDYY.timerFacts)(spec.timer);
-  const due = (0, import_chunk_MTTW2VXK.instantOf)(facts.due_at);
-  const rest = due === null || state.ended_at !== null ? null : Math.max(0, due - (0, import_chunk_Y5L6GQDB.nowMs)());
-  return { ...facts, due_at: due === null ? null : facts.due_at, due_in_ms: rest, slot: textOf(slot, nameBytes) };
-}
-function asObject(value) {
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? value : void 0;
-}
-function textOf(value, limit) {
-  return typeof value === "string" ? (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)(value).replace(/\s+/g, " "), limit) : null;
-}
-function numberOf(value) {
-  return typeof value === "number" && Number.isFinite(value) ? value : null;
-}
-function healthOf(view, condition) {
-  const monitor = monitorAttention(view, condition);
-  if (monitor) return { health: "attention", attention_kind: "monitor_attention", reason: monitor.reason };
-  const { state, spec } = view;
-  if ((0, import_chunk_QTNGPEPL.isEnded)(state)) return { health: state.health, attention_kind: null };
-  const reason = reasonTold(view);
-  const told = reason === void 0 ? {} : { reason };
-  if (state.health === "attention") return { health: "attention", attention_kind: "task_attention", ...told };
-  if (spec?.staff && isMoving(view)) return { health: "progressing", attention_kind: null };
-  return { health: state.health, attention_kind: null, ...told };
-}
-function monitorAttention(view, condition) {
-  switch (condition) {
-    case "unclaimed":
-    case "orphaned":
-      return { cause: "worker_gone", reason: goneWords(view, condition) };
-    case "armed":
-      if (view.seen.worker !== "dead") return void 0;
-      return {
-        cause: "worker_gone",
-        reason: "its worker is gone; whoever looks first when it is due has the notifier told"
-      };
-    case "over":
-    case "lost":
-    case "host_restarted":
-    case "never_started":
-      return { cause: "end_unstored", reason: "it is over, and its end could not be stored from here" };
-    case "supervised":
-    case "unseen":
-      return stoppedWorker(view) ?? staleLease(view) ?? missingCheckpoint(view);
-    default:
-      return void 0;
-  }
-}
-function goneWords({ spec, launch, paths }, condition) {
-  if (spec?.kind === "watch")
-    return "the worker is gone and nobody looks at the condition; the next wait starts a new one";
-  if (condition === "orphaned")
-    return "the worker is gone; the command runs on under its shim, and the next wait attaches a new worker";
-  return `the worker died before it started the command (${launch?.generation ?? 1} tried); the next wait starts a new one; see ${paths.workerLog}`;
-}
-function stoppedWorker(view) {
-  const stopped = findStopped(view);
-  if (!stopped) return void 0;
-  const rest = view.spec?.kind === "watch" ? "nobody looks at the condition" : "the command itself may run on";
-  const reason = `the worker is stopped (SIGSTOP?), ${rest}; it goes on after: kill -CONT ${stopped.pid}`;
-  return { cause: "worker_stopped", reason };
-}
-function findStopped({ spec, worker, launch }) {
-  const engine = (0, import_chunk_QTNGPEPL.findEngine)(spec?.engine ?? "local") ?? import_chunk_QTNGPEPL.defaultEngine;
-  const [first, second] = [worker?.worker, launch?.worker];
-  if (first && engine.isStopped(first)) return first;
-  const isOther = second && !(first && (0, import_chunk_BSO2ISIG.sameIdentity)(first, second));
-  return isOther && engine.isStopped(second) ? second : void 0;
-}
-function staleLease({ leaseAgeMs }) {
-  if (leaseAgeMs === null || leaseAgeMs <= import_chunk_UR2IO6BJ.leaseStaleMs) return void 0;
-  const reason = `no sign of life of the worker for ${Math.round(leaseAgeMs / 1e3)} s`;
-  return { cause: "lease_stale", reason };
-}
-function missingCheckpoint(view) {
-  const { spec, state } = view;
-  const every = spec?.run?.checkpoint_ms;
-  if (!spec || typeof every !== "number" || !(every > 0) || state.state !== "running") return void 0;
-  const last = checkpointOf(state);
-  const since = (0, import_chunk_MTTW2VXK.instantOf)(last?.at) ?? (0, import_chunk_MTTW2VXK.instantOf)(state.started_at) ?? (0, import_chunk_MTTW2VXK.instantOf)(state.created_at);
-  if (since === null) return void 0;
-  const probe = spec.run?.probe ? spec.run.probe_ms ?? import_chunk_UR2IO6BJ.limits.probe.default : 0;
-  const patience = every + probe + import_chunk_UR2IO6BJ.checkpointGraceMs;
-  const ageMs = (0, import_chunk_Y5L6GQDB.nowMs)() - since;
-  if (ageMs <= patience || awakeSince(view, (last?.n ?? 0) * every) <= patience) return void 0;
-  const reason = `no checkpoint for ${(0, import_chunk_UNGYPAP3.formatDuration)(ageMs)}, one is due every ${(0, import_chunk_UNGYPAP3.formatDuration)(every)}; this says nothing of the command itself`;
-  return { cause: "checkpoint_missing", reason };
-}
-function awakeSince({ spec }, offsetMs) {
-  if (!spec || spec.launcher.boot_id !== (0, import_chunk_BSO2ISIG.bootId)()) return Number.POSITIVE_INFINITY;
-  return (0, import_chunk_Y5L6GQDB.monotonicMs)() - (spec.deadline_mono_ms - spec.deadline_ms + offsetMs);
-}
-function reasonTold({ state }) {
-  const checkpoint = checkpointOf(state);
-  if (checkpoint) return checkpoint.reason;
-  return watchOf(state)?.trouble ?? void 0;
-}
-function isMoving({ state, paths }) {
-  if (state.state !== "running") return false;
-  const output = (0, import_chunk_7WBBYJDG.factsOf)(paths.output);
-  return output !== void 0 && output.size > 0 && (0, import_chunk_Y5L6GQDB.nowMs)() - output.modifiedMs < import_chunk_UR2IO6BJ.progressingMs;
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  checkpointOf,
-  findStopped,
-  healthOf,
-  monitorAttention,
-  timerSeen,
-  watchOf,
-  watchSeen
-});
-
-},
-"./chunk-AMP4SAJC.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  common: () => common,
-  launchOptions: () => launchOptions,
-  onStallOption: () => onStallOption,
-  ownerOption: () => ownerOption,
-  staffOptions: () => staffOptions,
-  writerOptions: () => writerOptions
-});
-module.exports = stdin_exports;
-var import_chunk_UR2IO6BJ = load("./chunk-UR2IO6BJ.js");
-var common = {
-  "state-dir": {
-    kind: "text",
-    value: "DIR",
-    help: "state folder (default: .job-state of the worktree, or JOB_STATE_DIR)"
-  },
-  json: { kind: "flag", help: "print one JSON document" },
-  help: { kind: "flag", help: "show this help" }
-};
-var ownerOption = {
-  owner: {
-    kind: "text",
-    value: "NAME",
-    help: 'whose jobs; "latest" means the latest of this owner (default: JOB_OWNER)'
-  }
-};
-var launchOptions = {
-  owner: { kind: "text", value: "NAME", help: "who this job belongs to (default: JOB_OWNER)" },
-  label: { kind: "text", value: "TEXT", help: "a few words for people" },
-  "once-key": { kind: "text", value: "KEY", help: "the same key gives the same job, never a second execution" },
-  wait: { kind: "flag", help: "wait for the end and print the result, as `wait` does" },
-  notify: {
-    kind: "text",
-    value: "CMD",
-    help: "program (words, or a JSON array; no shell) that is told of the end and of each cause for attention; none for nobody"
-  },
-  "wait-timeout": {
-    kind: "duration",
-    value: "D",
-    range: import_chunk_UR2IO6BJ.limits.waitTimeout,
-    help: "patience of --wait (default: until the end)"
-  },
-  "id-only": { kind: "flag", help: "print the id and a newline, nothing else" },
-  ...common
-};
-var onStallOption = {
-  "on-stall": {
-    kind: "text",
-    value: "TEXT",
-    help: "what is to be done about a stall; repeated to whoever is told of one"
-  }
-};
-var staffOptions = {
-  prompt: { kind: "text", value: "TEXT", help: "the task; taken as it is, also when it begins with --" },
-  "prompt-file": { kind: "text", value: "PATH", help: "read the task from a file" },
-  stdin: { kind: "flag", help: "read the task from standard input" },
-  backend: {
-    kind: "text",
-    value: "NAME",
-    help: "which agent CLI (default: the one in your config, else the only one installed)"
-  },
-  model: { kind: "text", value: "NAME", help: "model, in the words of the agent CLI" },
-  profile: {
-    kind: "choice",
-    value: "P",
-    choices: ["restricted", "standard", "unrestricted"],
-    help: "what the agent may do: restricted, standard or unrestricted"
-  },
-  timeout: {
-    kind: "duration",
-    value: "D",
-    range: import_chunk_UR2IO6BJ.limits.staffTimeout,
-    help: "hard limit, counted from launch (default 60m, at most 120m)"
-  },
-  "first-output": {
-    kind: "duration",
-    value: "D",
-    range: import_chunk_UR2IO6BJ.limits.optInLimit,
-    help: "end it when nothing was printed by then"
-  },
-  "stall-after": {
-    kind: "duration",
-    value: "D",
-    range: import_chunk_UR2IO6BJ.limits.optInLimit,
-    help: "end it when nothing was printed for that long"
-  },
-  ...onStallOption
-};
-var writerOptions = {
-  worktree: { kind: "flag", help: "work in a git worktree of its own, outside this one" },
-  share: { kind: "flag", help: "accept another implement job in the same worktree" }
-};
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  common,
-  launchOptions,
-  onStallOption,
-  ownerOption,
-  staffOptions,
-  writerOptions
-});
-
-},
 "./chunk-AN2AMGQG.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
@@ -2442,45 +3847,6 @@ function findTool(name) {
 0 && (module.exports = {
   findProgram,
   findTool
-});
-
-},
-"./chunk-AXCALZ7H.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  startWorker: () => startWorker
-});
-module.exports = stdin_exports;
-var import_chunk_QTNGPEPL = load("./chunk-QTNGPEPL.js");
-var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
-async function startWorker(root, spec, job, generation) {
-  const engine = (0, import_chunk_QTNGPEPL.findEngine)(spec.engine) ?? import_chunk_QTNGPEPL.defaultEngine;
-  const worker = await engine.start({ stateRoot: root, id: spec.id, mark: spec.mark, logFile: job.paths.workerLog });
-  (0, import_chunk_527JQF7V.writeJson)(job.paths.launch, { worker, generation }, { sync: false });
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  startWorker
-});
-
-},
-"./chunk-B4IAE3TR.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  isContinuable: () => isContinuable
-});
-module.exports = stdin_exports;
-var import_chunk_HYG5K6E7 = load("./chunk-HYG5K6E7.js");
-function isContinuable(paths, state) {
-  if (!state.conversation || state.error?.code === "spawn_failed") return false;
-  if (state.output === null || state.output.stdout?.bytes > 0) return true;
-  return (0, import_chunk_HYG5K6E7.readEvents)(paths, 0, 1e3).events.some((event) => event.type === "conversation");
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  isContinuable
 });
 
 },
@@ -2692,609 +4058,189 @@ function link(target) {
 });
 
 },
-"./chunk-CE44IEC2.js": function (module, exports) {
+"./chunk-C7IKTBOQ.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  runTool: () => runTool
+  withLock: () => withLock
 });
 module.exports = stdin_exports;
-var import_chunk_7LUFXQWN = load("./chunk-7LUFXQWN.js");
-var import_chunk_UR2IO6BJ = load("./chunk-UR2IO6BJ.js");
-var import_node_child_process = require("node:child_process");
-var script = 'trap : TERM PIPE; "$0" "$@" 3>&-; echo $? >&3; kill -s KILL -- -$$';
-function runTool(call) {
-  return new Promise((resolve) => {
-    const kept = {
-      stdout: collector(call.limit, () => end("flooded")),
-      stderr: collector(call.limit, () => end("flooded"))
-    };
-    let how = "exited";
-    let status = "";
-    let hasEnded = false;
-    let killer;
-    let holder;
-    const child = (0, import_node_child_process.spawn)("/bin/sh", ["-c", script, call.program, ...call.args], {
-      cwd: call.cwd,
-      env: call.environment,
-      detached: true,
-      stdio: [call.input === void 0 ? "ignore" : "pipe", "pipe", "pipe", "pipe"]
-    });
-    const forgetSession = (0, import_chunk_7LUFXQWN.noteToolSession)(child.pid);
-    const signalGroup = (name) => {
-      if (hasEnded || child.pid === void 0 || child.exitCode !== null || child.signalCode !== null) return;
-      try {
-        process.kill(-child.pid, name);
-      } catch {
-      }
-    };
-    const end = (reason) => {
-      if (how !== "exited" || hasEnded) return;
-      how = reason;
-      signalGroup("SIGTERM");
-      killer = setTimeout(() => signalGroup("SIGKILL"), import_chunk_UR2IO6BJ.toolGraceMs);
-    };
-    const onAbort = () => {
-      if (call.killOnAbort) signalGroup("SIGKILL");
-      end("aborted");
-    };
-    const clock = setTimeout(() => end("timeout"), call.timeoutMs);
-    const finish = (answer) => {
-      if (hasEnded) return;
-      hasEnded = true;
-      clearTimeout(clock);
-      clearTimeout(killer);
-      clearTimeout(holder);
-      call.signal?.removeEventListener("abort", onAbort);
-      forgetSession();
-      resolve({ ...answer, stdout: kept.stdout.bytes(), stderr: kept.stderr.bytes() });
-    };
-    call.signal?.addEventListener("abort", onAbort);
-    child.stdin?.on("error", () => void 0).end(call.input);
-    child.stdout?.on("data", kept.stdout.take);
-    child.stderr?.on("data", kept.stderr.take);
-    child.stdio[3]?.on("data", (bytes) => {
-      status += bytes.toString();
-    });
-    child.once("error", (error) => finish({ how: "failed", code: null, reason: error.message }));
-    const conclude = () => {
-      const code = how === "exited" && /^\d+\n$/.test(status) ? Number(status) : null;
-      finish({ how, code, reason: null });
-    };
-    child.once("close", conclude);
-    child.once("exit", () => {
-      holder = setTimeout(() => {
-        for (const stream of [child.stdout, child.stderr, child.stdio[3]]) stream?.destroy();
-        conclude();
-      }, import_chunk_UR2IO6BJ.toolGraceMs);
-    });
-    if (call.signal?.aborted) onAbort();
-  });
+var import_chunk_BSO2ISIG = load("./chunk-BSO2ISIG.js");
+var import_chunk_4ZCTLV6M = load("./chunk-4ZCTLV6M.js");
+var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
+var import_chunk_7WBBYJDG = load("./chunk-7WBBYJDG.js");
+var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_node_fs = require("node:fs");
+var import_node_path = builtin("node:path");
+async function withLock(folder, fn, waitMs = import_chunk_4ZCTLV6M.lockWaitMs) {
+  const release2 = await take(folder, waitMs);
+  try {
+    return await fn();
+  } finally {
+    release2();
+  }
 }
-function collector(limit, flooded) {
-  const chunks = [];
-  let size = 0;
-  return {
-    take(bytes) {
-      const room = limit - size;
-      if (room > 0) chunks.push(bytes.subarray(0, room));
-      size += bytes.length;
-      if (size > limit) flooded();
-    },
-    bytes: () => Buffer.concat(chunks)
-  };
+async function take(folder, waitMs) {
+  (0, import_chunk_527JQF7V.createFolder)(folder);
+  if ((0, import_chunk_7WBBYJDG.factsOf)(folder)?.kind !== "folder")
+    throw new import_chunk_NVPF5LEY.FaultError("state_unusable", `cannot use the lock ${folder}: it is no folder`);
+  const own = (0, import_chunk_BSO2ISIG.ownIdentity)();
+  const ticket = import_node_path.default.join(
+    folder,
+    `.${own.pid}-${own.start_token.replace(/\W/g, "")}-${Math.random().toString(36).slice(2)}`
+  );
+  (0, import_chunk_527JQF7V.writeFile)(ticket, JSON.stringify(own), { sync: false });
+  const until = (0, import_chunk_Y5L6GQDB.monotonicMs)() + waitMs;
+  try {
+    for (let pause = 2; ; pause = Math.min(pause * 2, 50)) {
+      const number = tryTake(folder, ticket);
+      if (number !== void 0) {
+        const held = import_node_path.default.join(folder, String(number));
+        return () => release(held);
+      }
+      if ((0, import_chunk_Y5L6GQDB.monotonicMs)() >= until)
+        throw new import_chunk_NVPF5LEY.FaultError("busy", `cannot take the lock ${folder}: it is held by ${holderText(folder)}`);
+      await (0, import_chunk_Y5L6GQDB.sleep)(pause);
+    }
+  } finally {
+    (0, import_chunk_527JQF7V.removeFile)(ticket);
+  }
+}
+function release(held) {
+  try {
+    (0, import_node_fs.renameSync)(held, `${held}.free`);
+  } catch (error) {
+    if ((0, import_chunk_NVPF5LEY.errnoOf)(error) !== "ENOENT") throw error;
+  }
+}
+function tryTake(folder, ticket) {
+  const top = highest(folder);
+  if (top.number > 0 && !top.free && !isAbandoned(import_node_path.default.join(folder, String(top.number)))) return void 0;
+  const number = top.number + 1;
+  const file = import_node_path.default.join(folder, String(number));
+  try {
+    (0, import_node_fs.linkSync)(ticket, file);
+  } catch (error) {
+    if ((0, import_chunk_NVPF5LEY.errnoOf)(error) === "EEXIST") return void 0;
+    throw error;
+  }
+  const now = highest(folder);
+  if (now.number !== number || now.free) {
+    (0, import_chunk_527JQF7V.removeFile)(file);
+    return void 0;
+  }
+  for (const name of (0, import_chunk_7WBBYJDG.listNames)(folder))
+    if (numberOf(name) > 0 && numberOf(name) < number) (0, import_chunk_527JQF7V.removeFile)(import_node_path.default.join(folder, name));
+  return number;
+}
+function highest(folder) {
+  const names = (0, import_chunk_7WBBYJDG.listNames)(folder);
+  const number = Math.max(0, ...names.map(numberOf));
+  return { number, free: number > 0 && names.includes(`${number}.free`) };
+}
+function numberOf(name) {
+  const match = /^(\d+)(?:\.free)?$/.exec(name);
+  return match ? Number(match[1]) : 0;
+}
+function isAbandoned(file) {
+  const read = (0, import_chunk_527JQF7V.readJson)(file);
+  if (read.kind === "missing") return false;
+  const liveness = read.kind === "ok" && (0, import_chunk_BSO2ISIG.isIdentity)(read.value) ? (0, import_chunk_BSO2ISIG.livenessOf)(read.value) : "unknown";
+  if (liveness !== "unknown") return liveness === "dead";
+  const facts = (0, import_chunk_7WBBYJDG.factsOf)(file);
+  return facts !== void 0 && (0, import_chunk_Y5L6GQDB.nowMs)() - facts.modifiedMs > 3 * import_chunk_4ZCTLV6M.leaseStaleMs;
+}
+function holderText(folder) {
+  const read = (0, import_chunk_527JQF7V.readJson)(import_node_path.default.join(folder, String(highest(folder).number)));
+  return read.kind === "ok" ? `process ${String(read.value.pid)}` : "another process";
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
-  runTool
+  withLock
 });
 
 },
-"./chunk-CMXDJKZ3.js": function (module, exports) {
+"./chunk-CEZDF3D3.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  askGh: () => askGh,
-  checksFacts: () => checksFacts,
-  checksWord: () => checksWord,
-  checksWords: () => checksWords,
-  compareActivity: () => compareActivity,
-  factsOfActivity: () => factsOfActivity,
-  fieldsOf: () => fieldsOf,
-  findPull: () => findPull,
-  isFailure: () => isFailure,
-  isNoneForGood: () => isNoneForGood,
-  line: () => line,
-  linkOf: () => linkOf,
-  movedFrom: () => movedFrom,
-  readCheck: () => readCheck,
-  readPull: () => readPull,
-  readRun: () => readRun,
-  readSeen: () => readSeen,
-  repositoryIn: () => repositoryIn,
-  repositoryOf: () => repositoryOf,
-  rowsOf: () => rowsOf,
-  runIdOf: () => runIdOf,
-  shaOf: () => shaOf,
-  shareGh: () => shareGh,
-  shortSha: () => shortSha,
-  sinceOf: () => sinceOf,
-  targetOptions: () => targetOptions,
-  unexpected: () => unexpected,
-  wordsOfActivity: () => wordsOfActivity
+  findJob: () => findJob,
+  jobsFolder: () => jobsFolder,
+  listActive: () => listActive,
+  listJobs: () => listJobs,
+  requireWholeId: () => requireWholeId
 });
 module.exports = stdin_exports;
-var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
-var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
-var import_chunk_UR2IO6BJ = load("./chunk-UR2IO6BJ.js");
-var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
-var import_chunk_4SRIOCFI = load("./chunk-4SRIOCFI.js");
+var import_chunk_PZM7HB6W = load("./chunk-PZM7HB6W.js");
+var import_chunk_7V54BM6D = load("./chunk-7V54BM6D.js");
+var import_chunk_GEPPUING = load("./chunk-GEPPUING.js");
+var import_chunk_7WBBYJDG = load("./chunk-7WBBYJDG.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-async function shareGh(tools, key, isFirst, ask) {
-  const maxAgeMs = isFirst ? import_chunk_UR2IO6BJ.ghFreshMs : Math.max(import_chunk_UR2IO6BJ.ghFreshMs, (tools.everyMs ?? 0) * import_chunk_UR2IO6BJ.ghFreshShare);
-  const held = async () => {
-    const found = await ask();
-    if (!isFailure(found)) return found;
-    if (found.kind === "fault") return { ...found, holdMs: 0 };
-    if (found.cause !== "rate_limit") return { ...found, holdMs: 1e3 };
-    const waitMs = found.retryAfterMs ?? import_chunk_UR2IO6BJ.ghLimitedMs;
-    return { ...found, holdMs: waitMs, untilMs: tools.nowMs() + waitMs };
-  };
-  try {
-    const found = await tools.shared(`gh ${key}`, maxAgeMs, held);
-    if (!isFailure(found)) return found;
-    const { holdMs: _hold, untilMs, ...failure } = found;
-    if (failure.kind === "fault" || untilMs === void 0) return failure;
-    return { ...failure, retryAfterMs: Math.max(0, untilMs - tools.nowMs()) };
-  } catch (error) {
-    if (!(error instanceof import_chunk_NVPF5LEY.FaultError) || error.code !== "busy") throw error;
-    return {
-      kind: "trouble",
-      cause: "timeout",
-      message: "another watch still asks GitHub for this",
-      retryAfterMs: null
-    };
+var import_node_path = builtin("node:path");
+function listJobs(root) {
+  return (0, import_chunk_7WBBYJDG.listNames)((0, import_chunk_7V54BM6D.rootPaths)(root).jobs).filter(import_chunk_PZM7HB6W.isId).sort(import_chunk_PZM7HB6W.compareIds).reverse();
+}
+function listActive(root) {
+  return (0, import_chunk_7WBBYJDG.listNames)((0, import_chunk_7V54BM6D.rootPaths)(root).active).filter(import_chunk_PZM7HB6W.isId).sort(import_chunk_PZM7HB6W.compareIds);
+}
+function findJob(root, text) {
+  const list = listCommand(root);
+  if (!(0, import_chunk_PZM7HB6W.isIdPrefix)(text)) {
+    throw new import_chunk_NVPF5LEY.FaultError(
+      "unknown_job",
+      `cannot take ${JSON.stringify(text)} as a job id: ids look like run-mik3x9ab-4f7q2z`,
+      list
+    );
   }
+  const all = (0, import_chunk_7WBBYJDG.listNames)((0, import_chunk_7V54BM6D.rootPaths)(root.folder).jobs).filter(import_chunk_PZM7HB6W.isId);
+  if (all.includes(text)) return requireFolder(root, text);
+  const matches = all.filter((id) => id.startsWith(text));
+  if (matches.length === 1) return requireFolder(root, matches[0]);
+  if (matches.length === 0) throw unknownJob(root, text);
+  const shown = matches.sort(import_chunk_PZM7HB6W.compareIds).slice(-5).join(", ");
+  throw new import_chunk_NVPF5LEY.FaultError(
+    "ambiguous_id",
+    `cannot tell which job ${text} is: ${matches.length} jobs begin so, the newest are ${shown}`,
+    "give more of the id"
+  );
 }
-function isFailure(found) {
-  return "kind" in found && (found.kind === "trouble" || found.kind === "fault");
+function requireWholeId(root, text) {
+  const id = findJob(root, text);
+  if (id === text) return id;
+  throw new import_chunk_NVPF5LEY.FaultError(
+    "ambiguous_id",
+    `cannot take the short id ${text}: this command needs the whole id`,
+    `the one job that begins so is ${id}`
+  );
 }
-var targetOptions = {
-  repo: { kind: "text", value: "OWNER/REPO", help: "repository, also HOST/OWNER/REPO (default: that of the folder)" },
-  pr: { kind: "text", value: "N", help: "pull request: its number or address" }
-};
-var form = "a number, OWNER/REPO#N, or the address https://HOST/OWNER/REPO/pull/N";
-function readPull(given, verb) {
-  const text = given.text("pr") ?? given.words[0];
-  if (text === void 0) throw (0, import_chunk_NVPF5LEY.usageError)(`cannot watch ${verb} without a pull request: give --pr N`);
-  if (given.has("pr") && given.words.length > 0)
-    throw (0, import_chunk_NVPF5LEY.usageError)(`cannot watch ${verb} of both --pr ${text} and ${JSON.stringify(given.words[0])}: name one`);
-  const match = /^(?:https?:\/\/([^/]+)\/)?(?:([^/#]+\/[^/#]+)(?:\/pull\/|#)|#)?(\d{1,9})(?:\/[\w./-]*)?(?:[?#].*)?$/.exec(text);
-  const [, host, named, number] = match ?? [];
-  const isWhole = match && Number(number) > 0 && (host === void 0 || named !== void 0);
-  if (!isWhole) throw (0, import_chunk_NVPF5LEY.usageError)(`cannot watch ${verb} of ${JSON.stringify(text)}: allowed are ${form}`);
-  const said = named === void 0 ? void 0 : readRepository(host === void 0 ? named : `${host}/${named}`);
-  const repo = repositoryOf(given);
-  if (said !== void 0 && given.has("repo") && !sameRepository(said, repo))
-    throw (0, import_chunk_NVPF5LEY.usageError)(`cannot watch ${verb} of ${JSON.stringify(text)} with --repo ${repo}: they name two repositories`);
-  return { repo: said ?? repo, pr: Number(number) };
+function jobsFolder(root) {
+  return import_node_path.default.join(root, "jobs");
 }
-function repositoryOf(given) {
-  const text = given.text("repo") ?? import_chunk_4SRIOCFI.variables.githubRepository();
-  return text === void 0 ? null : readRepository(text);
+function requireFolder(root, id) {
+  const folder = import_node_path.default.join((0, import_chunk_7V54BM6D.rootPaths)(root.folder).jobs, id);
+  const facts = (0, import_chunk_7WBBYJDG.factsOf)(folder);
+  if (facts?.kind === "folder") return id;
+  if (!facts) throw unknownJob(root, id);
+  throw new import_chunk_NVPF5LEY.FaultError("state_unusable", `cannot use job ${id}: ${folder} is no folder of its own`);
 }
-function readRepository(text) {
-  const parts = text.split("/");
-  const [repo = "", owner = "", host] = [...parts].reverse();
-  const isWhole = (parts.length === 2 || parts.length === 3) && /^[A-Za-z0-9_][A-Za-z0-9._-]{0,99}$/.test(owner) && /^[A-Za-z0-9._][A-Za-z0-9._-]{0,99}$/.test(repo) && !/^\.\.?$/.test(repo) && (host === void 0 || /^[A-Za-z0-9][A-Za-z0-9.-]*(?::\d{1,5})?$/.test(host));
-  if (!isWhole)
-    throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take the repository ${JSON.stringify(text)}: allowed are OWNER/REPO and HOST/OWNER/REPO`);
-  const usual = import_chunk_4SRIOCFI.variables.githubHost() ?? "github.com";
-  const where = (host ?? usual).toLowerCase();
-  return where === "github.com" && usual === "github.com" ? `${owner}/${repo}` : `${where}/${owner}/${repo}`;
+function unknownJob(root, text) {
+  return new import_chunk_NVPF5LEY.FaultError(
+    "unknown_job",
+    `cannot find job ${text}: there is no such job in the state folder ${root.folder}`,
+    `${listCommand(root)}, or name another folder with --state-dir DIR`
+  );
 }
-function repositoryIn(link) {
-  const match = /^https?:\/\/([^/]+)\/([^/]+)\/([^/]+?)(?:\/.*)?$/.exec(link);
-  if (!match) return void 0;
-  try {
-    const [, host, owner, repo] = match;
-    return readRepository(`${host}/${owner}/${repo}`);
-  } catch {
-    return void 0;
-  }
-}
-function sameRepository(a, b) {
-  return a?.toLowerCase() === b?.toLowerCase();
-}
-function fieldsOf(value) {
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? value : void 0;
-}
-function rowsOf(value) {
-  if (!Array.isArray(value)) return void 0;
-  return value.flatMap((row) => [fieldsOf(row) ?? []].flat());
-}
-function textOf(value, limit = 120) {
-  return typeof value === "string" ? (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)(value).replace(/\s+/g, " ").trim(), limit) : "";
-}
-function linkOf(value) {
-  return typeof value === "string" && /^https?:\/\/[!-~]{1,500}$/.test(value) ? value : "";
-}
-function shaOf(value) {
-  return typeof value === "string" && /^[0-9a-f]{40}(?:[0-9a-f]{24})?$/.test(value) ? value : void 0;
-}
-function instantOf(value) {
-  const ms = typeof value === "string" ? Date.parse(value) : Number.NaN;
-  return Number.isFinite(ms) && ms > 0 ? ms : null;
-}
-function readActivity(row) {
-  const reviews = (rowsOf(row.reviews) ?? []).filter(({ state }) => textOf(state).toUpperCase() !== "PENDING").flatMap((found) => readOne("review", found, found.submittedAt));
-  const comments = (rowsOf(row.comments) ?? []).flatMap((found) => readOne("comment", found, found.createdAt));
-  return [...newest(reviews, import_chunk_UR2IO6BJ.ghActivity), ...newest(comments, import_chunk_UR2IO6BJ.ghActivity)];
-}
-function readOne(kind, row, at) {
-  const id = textOf(row.id);
-  if (id === "") return [];
-  const author = fieldsOf(row.author) ?? {};
-  const login = textOf(author.login, 60);
-  const isBot = typeof author.is_bot === "boolean" ? author.is_bot : login.endsWith("[bot]") || null;
-  return [
-    {
-      id: `${kind}:${id}`,
-      kind,
-      actor: login || "ghost",
-      is_bot: isBot,
-      state: kind === "review" ? textOf(row.state, 40).toLowerCase() || null : null,
-      at: instantOf(at),
-      url: linkOf(row.url) || null
-    }
-  ];
-}
-function newest(found, count) {
-  return found.sort((a, b) => (a.at ?? 0) - (b.at ?? 0)).slice(-count);
-}
-function readSeen(cursor) {
-  const { ids, floor, report } = fieldsOf(cursor?.seen) ?? {};
-  if (!Array.isArray(ids) || typeof report !== "number") return void 0;
-  return { ids: ids.filter((id) => typeof id === "string"), floor: typeof floor === "number" ? floor : null, report };
-}
-function compareActivity(found, seen, isWanted) {
-  const ids = found.map(({ id }) => id);
-  if (!seen) {
-    const last = Math.max(...found.map(({ at }) => at ?? 0));
-    const floor = last > 0 ? last - import_chunk_UR2IO6BJ.ghActivitySlackMs : null;
-    return { fresh: [], seen: { ids: ids.slice(-import_chunk_UR2IO6BJ.ghSeenIds), floor, report: 0 } };
-  }
-  const known = new Set(seen.ids);
-  const unknown = found.filter(({ id }) => !known.has(id));
-  const fresh = unknown.filter((one) => isWanted(one) && (one.at ?? seen.floor ?? 0) >= (seen.floor ?? 0));
-  const kept = [...seen.ids.filter((id) => !ids.includes(id)), ...ids];
-  const report = seen.report + (fresh.length > 0 ? 1 : 0);
-  return { fresh, seen: { ids: kept.slice(-import_chunk_UR2IO6BJ.ghSeenIds), floor: seen.floor, report } };
-}
-function factsOfActivity(fresh) {
-  const named = fresh.slice(-import_chunk_UR2IO6BJ.ghNamedActivity);
-  return {
-    ids: named.map(({ id }) => id),
-    activity: named.map((one) => ({ ...one, at: one.at === null ? null : new Date(one.at).toISOString() })),
-    more: fresh.length - named.length
-  };
-}
-function wordsOfActivity(fresh) {
-  const one = ({ kind, state, actor }) => `${state ?? kind} by ${actor}`.replaceAll("_", " ");
-  return `${fresh.length} new: ${fresh.slice(-import_chunk_UR2IO6BJ.ghNamedActivity).map(one).join(", ")}`;
-}
-var words = [
-  [/rate limit|HTTP 429|submitted too quickly|abuse detection/i, "rate_limit", "GitHub limits the rate"],
-  [
-    /not a git repository|no git remotes|none of the git remotes|determine base repo|no default remote repository/i,
-    "refused",
-    "gh finds no repository in this folder; name it with --repo OWNER/REPO"
-  ],
-  [/unknown (?:flag|command|shorthand)|unknown JSON field/i, "refused", "this gh is too old; install a newer one"],
-  [
-    /HTTP 401|bad credentials|gh auth (?:login|refresh)|\bSAML\b|required scopes|resource not accessible|HTTP 403/i,
-    "auth",
-    "GitHub refused the login of gh"
-  ],
-  [
-    /could not resolve to a|HTTP 404|no pull requests? found/i,
-    "not_found",
-    "GitHub does not have it, or not for this login"
-  ],
-  [/HTTP 5\d\d|status code: 5\d\d|something went wrong/i, "server", "GitHub fails"],
-  [
-    /i\/o timeout|deadline exceeded|handshake timeout|Client\.Timeout|timed? ?out/i,
-    "timeout",
-    "GitHub did not answer in time"
-  ],
-  [
-    /error connecting|dial tcp|connection re(?:fused|set)|no such host|unreachable|\bEOF\b|proxyconnect|x509|githubstatus\.com/i,
-    "network",
-    "GitHub cannot be reached"
-  ]
-];
-var faults = ["auth", "not_found", "refused", "tool_missing"];
-function failureOf(answer, tools) {
-  if (answer.how === "timeout") return trouble("timeout", "gh did not answer in time and was ended");
-  if (answer.how === "flooded") return trouble("shape", "gh printed too much and was ended");
-  if (answer.how === "aborted") return trouble("failed", "the look was called off");
-  if (answer.how === "failed") return trouble("failed", `gh could not be started (${answer.reason})`);
-  const said = wordsOf(answer);
-  if (answer.code === 126 || answer.code === 127) return fault("tool_missing", `gh cannot be executed: ${said}`);
-  if (answer.code === 4) return fault("auth", `gh is not logged in: ${said}`);
-  for (const [pattern, kind, says] of words) {
-    if (!pattern.test(said)) continue;
-    const message = `${says}: ${said}`;
-    if (faults.includes(kind)) return fault(kind, message);
-    return trouble(kind, message, kind === "rate_limit" ? waitOf(said, tools.nowMs()) : null);
-  }
-  return trouble("failed", `gh failed with exit code ${answer.code}: ${said}`);
-}
-function wordsOf({ stdout, stderr }) {
-  const text = stderr.length > 0 ? stderr : stdout.subarray(0, 2e3);
-  return (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)(text.toString()).replace(/\s+/g, " ").trim(), 400) || "it said nothing";
-}
-function trouble(cause, message, retryAfterMs = null) {
-  return { kind: "trouble", cause, message, retryAfterMs };
-}
-function fault(cause, message) {
-  return { kind: "fault", cause, message };
-}
-function waitOf(said, nowMs) {
-  const seconds = /retry[- ]after\W{0,3}(\d{1,6})\b/i.exec(said)?.[1];
-  if (seconds !== void 0) return Number(seconds) * 1e3;
-  const epoch = /reset\W{0,3}(\d{10})\b/i.exec(said)?.[1];
-  if (epoch !== void 0) return Math.max(0, Number(epoch) * 1e3 - nowMs);
-  const stamp = /\b(\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.\d+)?) ?(Z|UTC|[+-]\d\d:\d\d)/.exec(said);
-  if (stamp)
-    return Math.max(0, Date.parse(`${stamp[1]?.replace(" ", "T")}${stamp[2] === "UTC" ? "Z" : stamp[2]}`) - nowMs);
-  const [, count, unit = ""] = /\bin (\d{1,5}) (second|minute|hour)/i.exec(said) ?? [];
-  const sizes = { second: 1e3, minute: 6e4, hour: 36e5 };
-  return count === void 0 ? null : Number(count) * (sizes[unit.toLowerCase()] ?? 1e3);
-}
-var quiet = {
-  GH_PAGER: "cat",
-  PAGER: "cat",
-  GH_PROMPT_DISABLED: "1",
-  GH_NO_UPDATE_NOTIFIER: "1",
-  GH_SPINNER_DISABLED: "1",
-  GH_DEBUG: "0",
-  GH_FORCE_TTY: "",
-  NO_COLOR: "1",
-  CLICOLOR_FORCE: "0"
-};
-async function askGh(tools, args, codes = [0]) {
-  const program = tools.find("gh");
-  if (program === void 0) return missing();
-  for (let attempt = 0; ; attempt += 1) {
-    const result = judge(await call(tools, program, args), codes, tools);
-    const pause = import_chunk_UR2IO6BJ.ghPausesMs[attempt];
-    const heals = result.kind === "trouble" && result.cause !== "rate_limit";
-    if (!heals || pause === void 0 || tools.signal.aborted || tools.leftMs() <= pause) return timed(result, tools);
-    await (0, import_chunk_Y5L6GQDB.sleep)(pause);
-  }
-}
-function missing() {
-  const message = `cannot find gh on PATH (${import_chunk_4SRIOCFI.variables.searchPath() || "empty"}); install GitHub's CLI and log in with gh auth login`;
-  return { kind: "fault", cause: "tool_missing", message };
-}
-async function call(tools, program, args) {
-  const timeoutMs = Math.min(import_chunk_UR2IO6BJ.ghCallMs, Math.max(1, tools.leftMs()));
-  return tools.run({ program, args, environment: quiet, limit: import_chunk_UR2IO6BJ.ghBytes, timeoutMs });
-}
-function judge(answer, codes, tools) {
-  const isAnswer = answer.how === "exited" && codes.includes(answer.code ?? -1);
-  if (isAnswer) {
-    try {
-      return { kind: "answer", value: JSON.parse(answer.stdout.toString()) };
-    } catch {
-      if (answer.code === 0) return unexpected("it printed no JSON");
-    }
-  }
-  return failureOf(answer, tools);
-}
-function unexpected(what) {
-  return { kind: "trouble", cause: "shape", message: `gh answered in an unexpected form: ${what}`, retryAfterMs: null };
-}
-async function timed(result, tools) {
-  if (result.kind !== "trouble" || result.cause !== "rate_limit" || result.retryAfterMs !== null) return result;
-  const program = tools.find("gh");
-  if (program === void 0 || /secondary|quickly|abuse/i.test(result.message)) return result;
-  const answer = judge(await call(tools, program, ["api", "rate_limit"]), [0], tools);
-  const resources = answer.kind === "answer" ? fieldsOf(fieldsOf(answer.value)?.resources) : void 0;
-  const resets = Object.values(resources ?? {}).flatMap((row) => {
-    const { remaining, reset } = fieldsOf(row) ?? {};
-    return remaining === 0 && typeof reset === "number" ? [reset * 1e3] : [];
-  });
-  return resets.length === 0 ? result : { ...result, retryAfterMs: Math.max(0, Math.max(...resets) - tools.nowMs()) };
-}
-function readCheck(row) {
-  const status = textOf(row.status);
-  const conclusion = textOf(row.conclusion);
-  const ofRun = status.toUpperCase() === "COMPLETED" ? conclusion : status;
-  return {
-    name: textOf(row.name) || textOf(row.context) || "unnamed",
-    workflow: textOf(row.workflowName) || textOf(row.workflow),
-    state: textOf(row.state) || ofRun || textOf(row.bucket),
-    link: linkOf(row.detailsUrl) || linkOf(row.targetUrl) || linkOf(row.link),
-    startedAt: instantOf(row.startedAt) ?? instantOf(row.createdAt)
-  };
-}
-function readRun(row) {
-  if (typeof row.databaseId !== "number") return void 0;
-  const status = textOf(row.status);
-  return {
-    id: row.databaseId,
-    workflow: textOf(row.workflowName) || textOf(row.name) || "unnamed",
-    event: textOf(row.event),
-    state: status.toLowerCase() === "completed" ? textOf(row.conclusion) : status,
-    link: linkOf(row.url),
-    createdAt: instantOf(row.createdAt),
-    startedAt: instantOf(row.startedAt)
-  };
-}
-function runIdOf({ link }) {
-  const id = /\/actions\/runs\/(\d{1,15})(?:\/|$)/.exec(link)?.[1];
-  return id === void 0 ? void 0 : Number(id);
-}
-function readState(row) {
-  const word = textOf(row.state).toLowerCase();
-  return word === "open" || word === "merged" || word === "closed" ? word : void 0;
-}
-function readMerge(row) {
-  const mergeable = textOf(row.mergeable).toUpperCase();
-  const status = textOf(row.mergeStateStatus).toUpperCase();
-  if (mergeable === "CONFLICTING" || status === "DIRTY") return "conflicting";
-  if (mergeable !== "MERGEABLE") return "unknown";
-  if (row.isDraft === true || ["BLOCKED", "BEHIND", "DRAFT"].includes(status)) return "blocked";
-  return ["", "CLEAN", "HAS_HOOKS", "UNSTABLE"].includes(status) ? "mergeable" : "unknown";
-}
-function readDecision(row) {
-  const word = textOf(row.reviewDecision).toLowerCase();
-  return word === "approved" || word === "changes_requested" || word === "review_required" ? word : null;
-}
-var pullFields = "number,url,title,state,isDraft,mergeable,mergeStateStatus,reviewDecision,headRefOid,headRefName,statusCheckRollup,reviews,comments";
-function findPull(target, tools, cursor) {
-  const repo = target.repo ?? (typeof cursor?.repo === "string" ? cursor.repo : null);
-  const key = `pull ${repo ?? tools.cwd}#${target.pr}`;
-  return shareGh(tools, key, cursor === null, () => fetchPull({ ...target, repo }, tools));
-}
-async function fetchPull(target, tools) {
-  const words2 = (fields) => [
-    ...["pr", "view", String(target.pr)],
-    ...target.repo === null ? [] : ["--repo", target.repo],
-    ...["--json", fields]
-  ];
-  for (let round = 0; round < 3; round += 1) {
-    const answer = await askGh(tools, words2(pullFields));
-    if (answer.kind !== "answer") return answer;
-    const row = fieldsOf(answer.value);
-    const pull = row && readPullRow(row, target);
-    if (!pull) return unexpected("gh pr view lacks the state, the head or the address of the pull request");
-    if (row.statusCheckRollup !== void 0) return pull;
-    const checks = await askChecks(pull, tools);
-    if (!Array.isArray(checks)) return checks;
-    const after = await askGh(tools, words2("headRefOid"));
-    if (after.kind !== "answer") return after;
-    if (fieldsOf(after.value)?.headRefOid === pull.head) return { ...pull, checks };
-  }
-  return unexpected("the head moved again and again");
-}
-function readPullRow(row, target) {
-  const url = linkOf(row.url);
-  const repo = target.repo ?? repositoryIn(url);
-  const state = readState(row);
-  const head = shaOf(row.headRefOid);
-  if (repo === void 0 || state === void 0 || head === void 0) return void 0;
-  return {
-    kind: "pull",
-    repo,
-    number: target.pr,
-    url,
-    title: textOf(row.title),
-    state,
-    merge: readMerge(row),
-    decision: readDecision(row),
-    head,
-    checks: (rowsOf(row.statusCheckRollup) ?? []).map(readCheck),
-    activity: readActivity(row)
-  };
-}
-async function askChecks({ repo, number }, tools) {
-  const words2 = ["pr", "checks", String(number), "--repo", repo, "--json", "name,state,bucket,workflow,link"];
-  const answer = await askGh(tools, words2, [0, 1, 8]);
-  if (answer.kind !== "answer") return /no (?:checks|commit)/i.test(answer.message) ? [] : answer;
-  return rowsOf(answer.value)?.map(readCheck) ?? unexpected("gh pr checks gave no list");
-}
-function checksWord(rollup, grace) {
-  if (rollup.word === "failing") return "failed";
-  if (rollup.word === "passing") return "passed";
-  if (rollup.word === "running") return rollup.counts.gated > 0 ? "gated" : "running";
-  return rollup.counts.skipped === 0 && !isOver(grace) ? "not_yet" : "none";
-}
-function isNoneForGood(word, grace) {
-  return word === "none" && isOver(grace);
-}
-function isOver({ nowMs, since, graceMs }) {
-  return nowMs - since >= graceMs;
-}
-function sinceOf(cursor, head, nowMs) {
-  const { head: known, since } = cursor ?? {};
-  return known === head && typeof since === "number" && since <= nowMs ? since : nowMs;
-}
-function movedFrom(cursor, head) {
-  const before = cursor?.head;
-  return typeof before === "string" && before !== "" && before !== head ? before : null;
-}
-function checksWords(rollup, { nowMs, since }) {
-  const { passed, skipped, failed, gated, running } = rollup.counts;
-  const counts = (parts) => parts.flatMap(([count, word]) => count > 0 ? `${count} ${word}` : []).join(", ");
-  const rest = counts([
-    [running, "running"],
-    [passed, "passed"],
-    [skipped, "skipped"]
-  ]);
-  const after = rest === "" ? "" : `; ${rest}`;
-  if (failed > 0) return `${failed} failing: ${namesOf(rollup.failing.map((item) => item.name))}${after}`;
-  if (gated > 0) return `waiting for approval: ${namesOf(rollup.gating)}${after}`;
-  if (rollup.word !== "none") return rest;
-  if (skipped > 0) return `nothing ran, ${skipped} skipped`;
-  return `no checks reported in ${(0, import_chunk_UNGYPAP3.formatAge)(nowMs - since)}`;
-}
-function namesOf(names) {
-  const more = names.length - import_chunk_UR2IO6BJ.ghNamedChecks;
-  return `${names.slice(0, import_chunk_UR2IO6BJ.ghNamedChecks).join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
-}
-function checksFacts(rollup) {
-  const { passed, skipped, failed, gated, running } = rollup.counts;
-  const named = ({ name, link }) => ({ name, link });
-  return {
-    checks: rollup.word,
-    passed,
-    failed,
-    running,
-    skipped,
-    gated,
-    failing: rollup.failing.slice(0, import_chunk_UR2IO6BJ.ghNamedChecks).map(named),
-    gating: rollup.gating.slice(0, import_chunk_UR2IO6BJ.ghNamedChecks)
-  };
-}
-function line(text) {
-  return (0, import_chunk_LXK2ZILE.excerpt)(text, import_chunk_UR2IO6BJ.evidenceChars);
-}
-function shortSha(head) {
-  return head.slice(0, 10);
+function listCommand(root) {
+  return `list them with: ${(0, import_chunk_GEPPUING.quoteWords)([...(0, import_chunk_7V54BM6D.selfWords)(), "status", ...root.option])}`;
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
-  askGh,
-  checksFacts,
-  checksWord,
-  checksWords,
-  compareActivity,
-  factsOfActivity,
-  fieldsOf,
-  findPull,
-  isFailure,
-  isNoneForGood,
-  line,
-  linkOf,
-  movedFrom,
-  readCheck,
-  readPull,
-  readRun,
-  readSeen,
-  repositoryIn,
-  repositoryOf,
-  rowsOf,
-  runIdOf,
-  shaOf,
-  shareGh,
-  shortSha,
-  sinceOf,
-  targetOptions,
-  unexpected,
-  wordsOfActivity
+  findJob,
+  jobsFolder,
+  listActive,
+  listJobs,
+  requireWholeId
 });
 
 },
@@ -3476,153 +4422,530 @@ function rotate(word, bits) {
 });
 
 },
-"./chunk-DAN5YNTT.js": function (module, exports) {
+"./chunk-D2VPCAZS.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  signInOf: () => signInOf,
-  surveyBackends: () => surveyBackends
+  openJournal: () => openJournal,
+  readEvents: () => readEvents
 });
 module.exports = stdin_exports;
-var import_chunk_NHLCVOMN = load("./chunk-NHLCVOMN.js");
-var import_chunk_Q6QDEQEC = load("./chunk-Q6QDEQEC.js");
-var import_chunk_AN2AMGQG = load("./chunk-AN2AMGQG.js");
-var import_chunk_4SRIOCFI = load("./chunk-4SRIOCFI.js");
-var import_chunk_7WBBYJDG = load("./chunk-7WBBYJDG.js");
+var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
+var import_chunk_4ZCTLV6M = load("./chunk-4ZCTLV6M.js");
+var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
 var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
-var import_node_path = builtin("node:path");
-var signBytes = 64 * 1024;
-var profileNames = ["restricted", "standard", "unrestricted"];
-function surveyBackends(config, cwd, only) {
-  const own = Object.entries(config.backends);
-  const found = import_chunk_Q6QDEQEC.backends.filter(({ id }) => id !== "custom" && (only === void 0 || id === only) && !Object.hasOwn(config.backends, id)).map((backend) => survey(backend, backend.id, backend.programs, cwd));
-  const custom = (0, import_chunk_Q6QDEQEC.findBackend)("custom");
-  const mine = own.filter(([name]) => only === void 0 || name === only).map(([name, { argv }]) => survey(custom, name, argv.slice(0, 1), cwd));
-  return [...found, ...mine];
-}
-function survey(backend, name, searched, cwd) {
-  const program = searched.map((one) => (0, import_chunk_AN2AMGQG.findProgram)(one, cwd)).find((one) => one !== void 0) ?? null;
-  const version = program === null ? null : (0, import_chunk_NHLCVOMN.tellVersion)(backend, program);
-  const isTooOld = version !== null && backend.oldest !== null && (0, import_chunk_Q6QDEQEC.isOlder)(version, backend.oldest);
-  const faults = {};
-  for (const profile of profileNames) {
-    const fault = backend.profiles[profile] === null ? null : (0, import_chunk_NHLCVOMN.policyFault)(backend, profile, cwd, version);
-    if (fault !== null) faults[profile] = fault;
-  }
-  const canKeep = profileNames.some((one) => backend.profiles[one] !== null && faults[one] === void 0);
-  return {
-    backend: name,
-    title: backend.title,
-    custom: backend.id === "custom",
-    searched,
-    program,
-    not_executable: program === null ? findBlocked(searched) : null,
-    version,
-    oldest: backend.oldest,
-    too_old: isTooOld,
-    sign_in: signInOf(backend),
-    profiles: backend.profiles,
-    faults,
-    install: backend.install,
-    usable: program !== null && !isTooOld && canKeep
+function openJournal(paths, job) {
+  const last = (0, import_chunk_527JQF7V.readRange)(paths.events, -1, 1);
+  if (last && last.size > 0 && last.bytes[0] !== 10) (0, import_chunk_527JQF7V.appendText)(paths.events, "\n");
+  let isTorn = false;
+  const owner = job.owner === null ? null : (0, import_chunk_LXK2ZILE.excerpt)(job.owner, 200);
+  const journal = {
+    seq: newestSeq(paths),
+    append(type, fields = {}) {
+      const event = { seq: journal.seq + 1, at: (0, import_chunk_Y5L6GQDB.isoNow)(), job: job.id, owner, type, ...fields };
+      let line = JSON.stringify(event);
+      if (Buffer.byteLength(line) > import_chunk_4ZCTLV6M.eventLineBytes) {
+        line = JSON.stringify({ seq: event.seq, at: event.at, job: job.id, owner, type, truncated: true });
+      }
+      const text = `${isTorn ? "\n" : ""}${line}
+`;
+      isTorn = true;
+      (0, import_chunk_527JQF7V.appendText)(paths.events, text);
+      isTorn = false;
+      journal.seq = event.seq;
+      return event;
+    }
   };
+  return journal;
 }
-function signInOf({ signIn }) {
-  const home = import_chunk_4SRIOCFI.variables.home();
-  const files = signIn.files.filter((file) => home !== void 0 && holdsSomething(import_node_path.default.join(home, file)));
-  const found = { files, variables: signIn.variables.filter((name) => import_chunk_4SRIOCFI.variables.isSet(name)) };
-  if (signIn.files.length + signIn.variables.length === 0) return { state: "unknown", ...found };
-  return { state: found.files.length + found.variables.length > 0 ? "signs" : "no_signs", ...found };
-}
-function holdsSomething(file) {
-  if (!(0, import_chunk_7WBBYJDG.exists)(file)) return false;
-  try {
-    const text = (0, import_chunk_527JQF7V.readText)((0, import_chunk_7WBBYJDG.realPath)(file), signBytes)?.trim();
-    if (text === void 0) return true;
-    return text !== "" && !/^(?:null|\{\s*\}|\[\s*\])$/.test(text);
-  } catch {
-    return true;
+var chunk = 256 * 1024;
+function readEvents(paths, after, limit) {
+  let size = chunk;
+  for (; ; ) {
+    const part = (0, import_chunk_527JQF7V.readRange)(paths.events, -size, size);
+    if (!part) return { events: [], more: false, missed: false };
+    const isWhole = part.bytes.length >= part.size;
+    const events = parseEvents(part.bytes.toString("utf8"), isWhole);
+    const first = events[0]?.seq ?? 0;
+    if (!isWhole && (events.length === 0 || first > after + 1) && size < 64 * chunk) {
+      size *= 4;
+      continue;
+    }
+    const wanted = events.filter((event) => event.seq > after);
+    return { events: wanted.slice(0, limit), more: wanted.length > limit, missed: !isWhole && first > after + 1 };
   }
 }
-function findBlocked(names) {
-  const folders = import_chunk_4SRIOCFI.variables.searchPath().split(":").filter(Boolean);
-  const files = names.filter((name) => !name.includes("/")).flatMap((name) => folders.map((folder) => import_node_path.default.join(folder, name)));
-  return files.find(import_chunk_7WBBYJDG.exists) ?? null;
+function newestSeq(paths) {
+  for (let size = 2 * import_chunk_4ZCTLV6M.eventLineBytes; ; size *= 4) {
+    const part = (0, import_chunk_527JQF7V.readRange)(paths.events, -size, size);
+    if (!part) return 0;
+    const isWhole = part.bytes.length >= part.size;
+    const newest = parseEvents(part.bytes.toString("utf8"), isWhole).at(-1);
+    if (newest || isWhole || size > 64 * chunk) return newest?.seq ?? 0;
+  }
+}
+function parseEvents(text, isWhole) {
+  const lines = text.split("\n");
+  if (!isWhole) lines.shift();
+  const events = [];
+  for (const line of lines) {
+    if (line === "") continue;
+    try {
+      const value = JSON.parse(line);
+      if (typeof value === "object" && value !== null && typeof value.seq === "number") events.push(value);
+    } catch {
+    }
+  }
+  return events;
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
-  signInOf,
-  surveyBackends
+  openJournal,
+  readEvents
 });
 
 },
-"./chunk-DN7HEL7L.js": function (module, exports) {
+"./chunk-DQITNJZW.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  isSettleable: () => isSettleable,
-  refresh: () => refresh,
-  refreshAttached: () => refreshAttached
+  endedDocument: () => endedDocument,
+  runNotes: () => runNotes,
+  tellEnded: () => tellEnded,
+  warningNote: () => warningNote
 });
 module.exports = stdin_exports;
-var import_chunk_QTNGPEPL = load("./chunk-QTNGPEPL.js");
-var import_chunk_UR2IO6BJ = load("./chunk-UR2IO6BJ.js");
+var import_chunk_MTTW2VXK = load("./chunk-MTTW2VXK.js");
+var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
+var import_chunk_7ASKUOSF = load("./chunk-7ASKUOSF.js");
+var import_chunk_N2ZXKKDS = load("./chunk-N2ZXKKDS.js");
+var import_chunk_UAN3RUHQ = load("./chunk-UAN3RUHQ.js");
+var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
+var import_chunk_PLTZEINK = load("./chunk-PLTZEINK.js");
+var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
+var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
+var import_chunk_PZM7HB6W = load("./chunk-PZM7HB6W.js");
+var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
+var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
 var import_chunk_7WBBYJDG = load("./chunk-7WBBYJDG.js");
 var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
-var settled = ["over", "lost", "host_restarted", "never_started"];
-function isSettleable(condition) {
-  return settled.includes(condition);
+function runNotes({ spec, state, paths }) {
+  const run = spec?.run;
+  if (!run) return [];
+  const read = (0, import_chunk_527JQF7V.readJson)(paths.resultRecord);
+  const told = read.kind === "ok" && Array.isArray(read.value.result_paths) ? read.value.result_paths : [];
+  const results = told.filter(isResultNote);
+  return [
+    ...results.map((note) => `${note.required ? "success file" : "result path"}: ${(0, import_chunk_N2ZXKKDS.describeResult)(note)}`),
+    ...run.log ? [`log: ${(0, import_chunk_LXK2ZILE.plainText)(run.log)}`] : [],
+    ...run.identity ? [`task ${(0, import_chunk_LXK2ZILE.plainText)(run.identity)}: ${(0, import_chunk_7ASKUOSF.taskWords)(state)}`] : []
+  ];
 }
-var attachable = ["orphaned", "unclaimed"];
-async function refresh(root, id, isStrict = false) {
-  const view = await refreshRecord(root, id, isStrict);
-  if (owesNotice(view)) await (await Promise.resolve().then(() => load("./owed-notice-ATLMWIUO.js"))).startOwedNotice(view);
-  return view;
+function isResultNote(value) {
+  if (typeof value !== "object" || value === null) return false;
+  const { path, kind, size, link_to, trouble } = value;
+  const isText = (one) => one === null || typeof one === "string";
+  const isSize = size === null || typeof size === "number";
+  return typeof path === "string" && isSize && [kind, link_to, trouble].every(isText);
 }
-function owesNotice({ spec, state, damage, paths }) {
-  return Boolean(spec?.notify) && damage === null && (0, import_chunk_QTNGPEPL.isEnded)(state) && !(0, import_chunk_7WBBYJDG.exists)(`${paths.notices}/end`);
+function workspaceNotes(view) {
+  const { spec, state, paths } = view;
+  if (!spec?.staff || !(0, import_chunk_PZM7HB6W.isEnded)(state)) return [];
+  const notes = isHeldBack(spec.staff) ? ["profile: restricted (nothing could be changed)"] : [];
+  const read = (0, import_chunk_527JQF7V.readJson)(paths.resultRecord);
+  const changes = read.kind === "ok" ? read.value.changes : void 0;
+  if (!(0, import_chunk_UAN3RUHQ.isChanges)(changes)) return notes;
+  notes.push(`workspace: ${(0, import_chunk_LXK2ZILE.plainText)((0, import_chunk_7ASKUOSF.summarizeChanges)(changes))}`);
+  if (!spec.worktree || read.kind !== "ok") return notes;
+  const { take_over: commands } = read.value.worktree ?? {};
+  notes.push(`its own worktree: ${spec.worktree.path} (branch ${spec.worktree.branch})`);
+  if (Array.isArray(commands)) {
+    for (const command of commands.slice(0, 10))
+      if (typeof command === "string") notes.push(`take over: ${(0, import_chunk_LXK2ZILE.plainText)(command)}`);
+  }
+  return notes;
 }
-async function refreshRecord(root, id, isStrict) {
-  const view = (0, import_chunk_QTNGPEPL.inspect)(root, id);
-  const condition = (0, import_chunk_QTNGPEPL.conditionOf)(view);
-  if (condition === "ended") dropMarker(view);
-  if (!isSettleable(condition)) return view;
-  const { settleJob } = await Promise.resolve().then(() => load("./settle-LCGN7IL6.js"));
-  await settleJob(view, (now2) => isSettleable((0, import_chunk_QTNGPEPL.conditionOf)(now2)), isStrict);
-  const now = (0, import_chunk_QTNGPEPL.inspect)(root, id);
-  return view.spec?.timer && (0, import_chunk_QTNGPEPL.conditionOf)(now) === "over" ? timerNotSettled(now) : now;
+function isHeldBack({ mode, profile }) {
+  return !(0, import_chunk_W7HED5VZ.isWriter)(profile) && (0, import_chunk_W7HED5VZ.isWriter)((0, import_chunk_W7HED5VZ.findMode)(mode)?.profile ?? "restricted");
 }
-async function timerNotSettled(view) {
-  const { isOurs } = await Promise.resolve().then(() => load("./may-act-DTLV2GEM.js"));
-  if (await isOurs(view)) return view;
-  const damage = "spec.json was changed, or comes from another user or machine";
-  return { ...view, spec: null, damage, state: (0, import_chunk_QTNGPEPL.damagedState)(view.id, damage) };
+function tellEnded(context, view) {
+  if (view.damage !== null) return tellDamaged(view);
+  const deliverable = (0, import_chunk_527JQF7V.readRange)(view.paths.result, 0, 64 * 1024 * 1024)?.bytes;
+  const notes = [header(view), ...runNotes(view), ...omittedNotes(view.state), ...workspaceNotes(view)];
+  for (const warning of view.state.warnings) notes.push(warningNote(warning));
+  if (!deliverable) notes.push(`warning: no result is stored; see ${view.paths.folder}`);
+  const bytes = deliverable ?? Buffer.alloc(0);
+  return {
+    code: (0, import_chunk_6PFAPK5K.exitCodeOf)(view.state.state),
+    out: context.isTerminal ? forTerminal(bytes) : bytes,
+    notes
+  };
 }
-async function refreshAttached(root, id) {
-  const view = await refresh(root, id, true);
-  const isDue = (now) => attachable.includes((0, import_chunk_QTNGPEPL.conditionOf)(now)) || isHung(now);
-  if (!isDue(view)) return view;
-  const { attachWorker } = await Promise.resolve().then(() => load("./attach-XMROBRWL.js"));
-  await attachWorker(view, isDue);
-  return (0, import_chunk_QTNGPEPL.inspect)(root, id);
+function warningNote(warning) {
+  return `warning: ${(0, import_chunk_LXK2ZILE.plainText)(warning.message)}`;
 }
-function dropMarker(view) {
-  if (!(0, import_chunk_7WBBYJDG.exists)(view.paths.marker)) return;
+function endedDocument(view) {
+  const times = { now: (0, import_chunk_Y5L6GQDB.isoNow)(), age_ms: (0, import_chunk_MTTW2VXK.ageOf)(view.state.created_at, (0, import_chunk_Y5L6GQDB.nowMs)()) };
+  if (view.damage !== null) return { ...view.state, ...times };
+  return { ...recordOf(view), ...whatIsThere(view.paths), ...times };
+}
+function forTerminal(bytes) {
+  const text = (0, import_chunk_LXK2ZILE.plainText)(bytes.toString("utf8"));
+  return text === "" || text.endsWith("\n") ? text : `${text}
+`;
+}
+function tellDamaged(view) {
+  const text = `# ${view.id}: state_damaged
+
+${view.state.error?.message}
+
+Nothing was deleted. What is there: ${view.paths.folder}
+`;
+  return {
+    code: (0, import_chunk_6PFAPK5K.exitCodeOf)(view.state.state),
+    out: text,
+    notes: [`see: ${import_chunk_PLTZEINK.nextCommands.doctor(view.id, view.spec?.state_option ?? [])}`]
+  };
+}
+function header(view) {
+  const { state, paths, spec } = view;
+  const facts = [
+    ...state.exit_code === null ? [] : [`exit code ${state.exit_code}`],
+    ...state.duration_ms === null ? [] : [(0, import_chunk_UNGYPAP3.formatDuration)(state.duration_ms)]
+  ];
+  const error = state.error && `${state.error.code}: ${(0, import_chunk_LXK2ZILE.plainText)(state.error.message).trimEnd().replace(/\.$/, "")}`;
+  const outcome = error ? `${state.state}, ${error}` : state.state;
+  const first = [outcome, facts.join(", ")].filter((part) => part !== "").join(error ? "; " : ", ");
+  const where = [`result: ${paths.result}`];
+  if (spec?.timer) where.unshift(`due: ${(0, import_chunk_LXK2ZILE.plainText)(spec.timer.due_at)}`);
+  if (spec?.kind === "run") where.push(`whole output: ${paths.output}`);
+  return [`${view.id}: ${first}`, ...where].join("\n");
+}
+function omittedNotes(state) {
+  return Object.entries(state.output ?? {}).filter(([, note]) => note.omitted > 0).map(
+    ([name, note]) => `${name}: ${note.exact ? "" : "about "}${note.omitted} of ${note.bytes} bytes (${(0, import_chunk_TFEMYLSK.formatSize)(note.omitted)}) are left out in the middle`
+  );
+}
+function recordOf({ paths, spec, state }) {
+  const stored = (0, import_chunk_527JQF7V.readText)(paths.resultRecord);
   try {
-    (0, import_chunk_527JQF7V.removeFile)(view.paths.reserve);
-    (0, import_chunk_527JQF7V.removeFile)(view.paths.marker);
+    if (stored !== void 0) return { ...JSON.parse(stored), state: state.state };
   } catch {
   }
+  return spec ? (0, import_chunk_7ASKUOSF.terminalRecord)(spec, paths, state) : state;
 }
-function isHung(view) {
-  if ((0, import_chunk_QTNGPEPL.conditionOf)(view) !== "supervised" || view.isClaimed || view.worker !== null) return false;
-  return view.leaseAgeMs !== null && view.leaseAgeMs > 2 * import_chunk_UR2IO6BJ.leaseStaleMs;
+function whatIsThere(paths) {
+  const there = (file) => (0, import_chunk_7WBBYJDG.exists)(file) ? file : null;
+  return { result_path: there(paths.result), output_path: there(paths.output), error_path: there(paths.error) };
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
-  isSettleable,
-  refresh,
-  refreshAttached
+  endedDocument,
+  runNotes,
+  tellEnded,
+  warningNote
+});
+
+},
+"./chunk-DQXIFAR3.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  waitAndTell: () => waitAndTell
+});
+module.exports = stdin_exports;
+var import_chunk_DQITNJZW = load("./chunk-DQITNJZW.js");
+var import_chunk_LOPJ3BLJ = load("./chunk-LOPJ3BLJ.js");
+var import_chunk_JXMXEQZY = load("./chunk-JXMXEQZY.js");
+var import_chunk_5W3LW6YN = load("./chunk-5W3LW6YN.js");
+var import_chunk_JLKATB45 = load("./chunk-JLKATB45.js");
+var import_chunk_R7FUNILK = load("./chunk-R7FUNILK.js");
+var import_chunk_MTTW2VXK = load("./chunk-MTTW2VXK.js");
+var import_chunk_5AUWXA57 = load("./chunk-5AUWXA57.js");
+var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
+var import_chunk_PLTZEINK = load("./chunk-PLTZEINK.js");
+var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
+var import_chunk_PZM7HB6W = load("./chunk-PZM7HB6W.js");
+var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
+var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
+async function withFarewell(context, ids, again, wait) {
+  const release = (0, import_chunk_5AUWXA57.onInterrupt)((signal) => {
+    try {
+      context.live?.("");
+      context.tell(`${farewell(ids)}
+${again()}`);
+    } catch {
+    }
+    (0, import_chunk_5AUWXA57.endBySignal)(signal);
+  });
+  try {
+    return await wait();
+  } finally {
+    release();
+  }
+}
+function farewell(ids) {
+  if (ids.length === 1) return `job ${ids[0]} runs on; collect it with:`;
+  return `the ${ids.length} jobs run on; collect them with:`;
+}
+function renderBar(completed, total, width = 10) {
+  const share = shareOf(completed, total);
+  if (share === null) return null;
+  const filled = share >= 1 ? width : Math.min(width - 1, Math.max(share > 0 ? 1 : 0, Math.round(share * width)));
+  const percent = share >= 1 ? 100 : Math.min(99, Math.floor(share * 100));
+  return `[${"#".repeat(filled)}${"-".repeat(width - filled)}] ${String(percent).padStart(3)}%`;
+}
+function shareOf(completed, total) {
+  if (completed === null || total === null || !(total > 0) || !Number.isFinite(completed)) return null;
+  return Math.min(1, Math.max(0, completed / total));
+}
+var none = { bar: null, eta: null, note: null };
+function progressCells(view) {
+  const { spec, state } = view;
+  if ((0, import_chunk_PZM7HB6W.isEnded)(state)) return none;
+  if (spec?.timer) return { ...none, note: dueIn(spec.timer.due_at) };
+  const watch = spec?.watch ? (0, import_chunk_R7FUNILK.watchOf)(state) : null;
+  if (watch) return { ...none, note: [watch.word, `${watch.polls} looks`].filter((word) => word !== "").join(", ") };
+  const checkpoint = (0, import_chunk_R7FUNILK.checkpointOf)(state);
+  if (!checkpoint) return none;
+  const { completed, total, phase } = checkpoint;
+  return {
+    bar: renderBar(completed, total),
+    eta: etaOf(checkpoint.eta_seconds, checkpoint.at),
+    note: phase === null ? null : (0, import_chunk_LXK2ZILE.excerpt)(phase, 40)
+  };
+}
+function dueIn(dueAt) {
+  const due = (0, import_chunk_MTTW2VXK.instantOf)(dueAt);
+  if (due === null) return null;
+  const left = due - (0, import_chunk_Y5L6GQDB.nowMs)();
+  return left <= 0 ? "due" : `due in ${coarse(left)}`;
+}
+function etaOf(seconds, at) {
+  if (seconds === null || seconds < 0 || seconds > 10 * 365 * 86400) return null;
+  const left = seconds * 1e3 - Math.max(0, (0, import_chunk_Y5L6GQDB.nowMs)() - ((0, import_chunk_MTTW2VXK.instantOf)(at) ?? (0, import_chunk_Y5L6GQDB.nowMs)()));
+  return left <= 0 ? "any moment" : coarse(left);
+}
+function coarse(ms) {
+  const step = ms >= 2 * 864e5 ? 36e5 : ms >= 6e5 ? 6e4 : 1e3;
+  return (0, import_chunk_UNGYPAP3.formatDuration)(Math.max(1e3, Math.ceil(ms / step) * step));
+}
+function lineOf(view) {
+  const age = (0, import_chunk_MTTW2VXK.ageOf)(view.state.started_at, (0, import_chunk_Y5L6GQDB.nowMs)());
+  const { health } = (0, import_chunk_R7FUNILK.healthOf)(view, (0, import_chunk_PZM7HB6W.conditionOf)(view));
+  const { bar, eta, note } = progressCells(view);
+  const parts = [
+    view.state.state,
+    // "unknown" is what can be said of most healthy jobs: not worth a word here.
+    ...health === "unknown" ? [] : [health],
+    age === null ? "not started" : (0, import_chunk_UNGYPAP3.formatDuration)(age),
+    ...bar === null ? [] : [bar],
+    ...eta === null ? [] : [`ETA ${eta}`],
+    ...note === null ? [] : [note]
+  ];
+  return `${view.id}: ${parts.join(", ")}`;
+}
+function waitAgain(root, ids, asked, moved = new Map()) {
+  const [first = ""] = ids;
+  const { until = [], cursors = new Map() } = asked;
+  if (until.length === 0 && ids.length === 1) return import_chunk_PLTZEINK.nextCommands.wait(first, root.option);
+  const words = ["wait", ...ids];
+  if (ids.length > 1) words.push(`--${asked.mode}`);
+  if (until.length > 0) words.push("--until", until.join(","));
+  for (const id of until.length > 0 ? ids : []) {
+    const seq = moved.get(id) ?? cursors.get(id)?.seq;
+    if (seq !== void 0) words.push("--after-seq", ids.length > 1 ? `${id}:${seq}` : String(seq));
+  }
+  const hasOwn = until.length > 0 && asked.timeoutAsked !== void 0;
+  words.push("--timeout", hasOwn ? (0, import_chunk_UNGYPAP3.formatDuration)(asked.timeoutAsked ?? 0) : "10m");
+  return (0, import_chunk_PLTZEINK.nextCommand)(root.option, ...words);
+}
+function tellWoken(root, views, woken, options) {
+  const view = views.find((one) => one.id === woken.id);
+  if (!view) throw new Error(`job ${woken.id} woke a wait that was not for it`);
+  const ids = views.map((one) => one.id);
+  const again = waitAgain(root, ids, options, new Map([[woken.id, woken.nextSeq]]));
+  const document = (0, import_chunk_LOPJ3BLJ.observation)(view, { afterSeq: null, root, waited: { wake: woken, next: again } });
+  const afterPrint = () => (0, import_chunk_JLKATB45.noteDelivered)(view, woken.nextSeq);
+  if (options.isJson) {
+    if (views.length === 1) return { code: import_chunk_6PFAPK5K.exitCodes.pending, afterPrint, json: document };
+    const pending = views.filter((one) => !(0, import_chunk_PZM7HB6W.isEnded)(one.state)).map((one) => one.id);
+    const head = { wake: woken.wake, id: woken.id, now: (0, import_chunk_Y5L6GQDB.isoNow)() };
+    return { code: import_chunk_6PFAPK5K.exitCodes.pending, afterPrint, json: { ...head, jobs: [document], pending, next: { wait: again } } };
+  }
+  const { seq } = woken.event;
+  const what = seq === null ? woken.wake : `${woken.wake} (event ${seq})`;
+  return {
+    code: import_chunk_6PFAPK5K.exitCodes.pending,
+    afterPrint,
+    out: `${JSON.stringify(document, null, 1)}
+${again}
+`,
+    notes: [`woken by ${what}; ${lineOf(view)}; wait on with the last line`]
+  };
+}
+function tellWaited(context, root, waited, options) {
+  const { views, woken } = waited;
+  const ended = views.filter((view) => (0, import_chunk_PZM7HB6W.isEnded)(view.state));
+  const isOver = options.mode === "any" ? ended.length > 0 : ended.length === views.length;
+  const reply = isOver || !woken ? tellAll(context, root, { ...waited, isOver }, options) : tellWoken(root, views, woken, options);
+  return { ...reply, notes: [...beyondNotes(waited), ...reply.notes ?? []] };
+}
+function tellAll(context, root, { views, isOver, beyond }, options) {
+  const ended = views.filter((view) => (0, import_chunk_PZM7HB6W.isEnded)(view.state));
+  const shown = isOver && options.mode === "any" ? firstOf(ended) : views;
+  const code = isOver ? (0, import_chunk_6PFAPK5K.exitCodeOfAll)(shown.map((view) => view.state.state)) : import_chunk_6PFAPK5K.exitCodes.pending;
+  const ids = views.map((view) => view.id);
+  const cursors = cursorsNow(options, beyond);
+  const again = waitAgain(root, ids, options, cursors);
+  const isOpted = (options.until ?? []).length > 0;
+  const afterPrint = () => {
+    for (const view of shown) if ((0, import_chunk_PZM7HB6W.isEnded)(view.state)) (0, import_chunk_JLKATB45.noteCollected)(view, "wait");
+  };
+  const picture = (view) => (0, import_chunk_LOPJ3BLJ.observation)(view, {
+    afterSeq: null,
+    root,
+    waited: { wake: "soft_timeout", next: again, cursor: isOpted ? cursors.get(view.id) ?? 0 : void 0 }
+  });
+  if (options.isJson) {
+    const documents = shown.map(
+      (view) => (0, import_chunk_PZM7HB6W.isEnded)(view.state) ? { wake: "terminal", ...(0, import_chunk_DQITNJZW.endedDocument)(view) } : picture(view)
+    );
+    if (views.length === 1) return { code, afterPrint, json: documents[0] };
+    const pending = views.filter((view) => !(0, import_chunk_PZM7HB6W.isEnded)(view.state)).map((view) => view.id);
+    const wake = isOver ? "terminal" : "soft_timeout";
+    const next = isOver ? {} : { next: { wait: again } };
+    return { code, afterPrint, json: { wake, now: (0, import_chunk_Y5L6GQDB.isoNow)(), jobs: documents, pending, ...next } };
+  }
+  const replies = shown.map((view) => (0, import_chunk_PZM7HB6W.isEnded)(view.state) ? (0, import_chunk_DQITNJZW.tellEnded)(context, view) : tellPending(view, picture));
+  const outs = replies.map((reply) => Buffer.from(reply.out ?? ""));
+  const out = shown.length === 1 ? outs[0] ?? Buffer.alloc(0) : joined(context, shown, outs);
+  return {
+    code,
+    afterPrint,
+    out: isOver ? out : Buffer.concat([out, Buffer.from(`${again}
+`)]),
+    notes: replies.flatMap((reply) => reply.notes ?? []).filter((note) => !options.told?.includes(note))
+  };
+}
+function joined(context, views, outs) {
+  const parts = views.flatMap((view, at) => {
+    const bytes = outs[at] ?? Buffer.alloc(0);
+    const head = context.isTerminal ? `${at === 0 ? "" : "\n"}== ${view.id}: ${view.state.state} ==
+` : "";
+    return [Buffer.from(head), bytes, Buffer.from(bytes.length === 0 || bytes.at(-1) === 10 ? "" : "\n")];
+  });
+  return Buffer.concat(parts);
+}
+function firstOf(views) {
+  const endOf = ({ state }) => (0, import_chunk_MTTW2VXK.instantOf)(state.ended_at) ?? Number.POSITIVE_INFINITY;
+  return [...views].sort((a, b) => endOf(a) - endOf(b)).slice(0, 1);
+}
+function tellPending(view, picture) {
+  return {
+    code: import_chunk_6PFAPK5K.exitCodes.pending,
+    out: `${JSON.stringify(picture(view), null, 1)}
+`,
+    notes: [`${view.id}: ${view.state.state}, not ended yet; wait again with the last line`]
+  };
+}
+function cursorsNow({ cursors = new Map() }, beyond) {
+  const now = new Map([...cursors].map(([id, { seq }]) => [id, seq]));
+  for (const { id, newest } of beyond) now.set(id, newest);
+  return now;
+}
+function beyondNotes({ beyond }) {
+  return beyond.map(
+    ({ id, given, newest }) => `warning: --after-seq ${given} is beyond the events of job ${id}, whose newest was ${newest}: taken as ${newest}`
+  );
+}
+async function waitAndTell(context, root, ids, options) {
+  const wait = () => (0, import_chunk_5W3LW6YN.waitForJobs)(root.folder, ids, {
+    ...options,
+    // A person who looks at the terminal gets one line that is renewed; everybody else silence, or the lines asked for.
+    heartbeatMs: options.heartbeatMs ?? (context.live ? 1e3 : null),
+    onHeartbeat: (seen) => {
+      const lines = seen.map((view) => lineOf(asOfNow(view)));
+      if (options.heartbeatMs !== null) for (const line of lines) context.tell(line);
+      else context.live?.(lines.join(" | "));
+    }
+  });
+  const again = () => waitAgain(root, ids, options);
+  const waited = await withFarewell(
+    context,
+    ids,
+    again,
+    () => (0, import_chunk_JXMXEQZY.withRegistration)(root.folder, ids, options.timeoutMs, wait)
+  );
+  if (options.heartbeatMs === null) context.live?.("");
+  return tellWaited(context, root, waited, options);
+}
+function asOfNow(view) {
+  try {
+    return (0, import_chunk_PZM7HB6W.isEnded)(view.state) ? view : (0, import_chunk_PZM7HB6W.inspect)(view.root, view.id);
+  } catch {
+    return view;
+  }
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  waitAndTell
+});
+
+},
+"./chunk-DSRLXZGB.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  makeStaffVerb: () => makeStaffVerb
+});
+module.exports = stdin_exports;
+var import_chunk_M6DVLB5Y = load("./chunk-M6DVLB5Y.js");
+var import_chunk_5JLPHALT = load("./chunk-5JLPHALT.js");
+var import_chunk_33ZUSG5U = load("./chunk-33ZUSG5U.js");
+var import_chunk_RIVP2RJN = load("./chunk-RIVP2RJN.js");
+var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
+function makeStaffVerb({ mode: id, options = {}, notes, examples, isSynchronous = false }) {
+  const mode = import_chunk_W7HED5VZ.modes[id];
+  return {
+    name: id,
+    summary: mode.summary,
+    form: "(--prompt TEXT | --prompt-file PATH | --stdin) [options]",
+    words: { min: 0, max: 0 },
+    options: {
+      ...import_chunk_RIVP2RJN.staffOptions,
+      ...options,
+      cwd: { kind: "text", value: "DIR", help: "folder to work in (default: here)" },
+      ...import_chunk_RIVP2RJN.writerOptions,
+      ...import_chunk_RIVP2RJN.launchOptions
+    },
+    notes: [
+      `Default profile: ${mode.profile}. The task reaches the agent byte for byte, with the words of the mode around it.`,
+      notes
+    ].filter((line) => line !== void 0).join("\n"),
+    examples,
+    async run(context, input) {
+      const prompt = await (0, import_chunk_M6DVLB5Y.taskOf)(context, input);
+      const words = (0, import_chunk_33ZUSG5U.onceWords)(id, input, (0, import_chunk_33ZUSG5U.folderSaid)(context, input), prompt);
+      const isWaiting = isSynchronous && !input.has("id-only");
+      const repeated = await (0, import_chunk_33ZUSG5U.repeatedLaunch)(context, input, words, isWaiting);
+      if (repeated) return repeated;
+      const cwd = (0, import_chunk_5JLPHALT.folderOf)(context, input);
+      const staff = (0, import_chunk_M6DVLB5Y.freshStaff)(context, input, { mode: id, prompt, cwd });
+      return (0, import_chunk_M6DVLB5Y.launchStaff)(context, input, {
+        verb: id,
+        staff,
+        cwd,
+        lineage: null,
+        isSynchronous: isWaiting,
+        words
+      });
+    }
+  };
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  makeStaffVerb
 });
 
 },
@@ -3775,34 +5098,138 @@ function makeFolders(folder) {
 });
 
 },
-"./chunk-DYDG6FXR.js": function (module, exports) {
+"./chunk-E466YIJS.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  concludeTimer: () => concludeTimer
+  prepareReview: () => prepareReview,
+  requireBase: () => requireBase
 });
 module.exports = stdin_exports;
-var import_chunk_EXSFQDP7 = load("./chunk-EXSFQDP7.js");
-var import_chunk_QS5KU3DI = load("./chunk-QS5KU3DI.js");
+var import_chunk_HDW3QKWP = load("./chunk-HDW3QKWP.js");
+var import_chunk_GMIQWZOI = load("./chunk-GMIQWZOI.js");
+var import_chunk_XRZCSGQB = load("./chunk-XRZCSGQB.js");
+var import_chunk_GEPPUING = load("./chunk-GEPPUING.js");
+var import_chunk_4ZCTLV6M = load("./chunk-4ZCTLV6M.js");
 var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
-function concludeTimer(job, reconciled) {
-  if ((0, import_chunk_EXSFQDP7.finishStored)(job)) return;
-  const tree = { step: "none", ended: [], survivors: [] };
-  (0, import_chunk_EXSFQDP7.conclude)(job, { reason: reasonOf(job), exit: void 0, tree, reconciled });
+var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var patchBytes = 2 * 1024 * 1024;
+function prepareReview(staff, paths, before) {
+  const { git } = before;
+  const dirty = before.entries.filter(import_chunk_HDW3QKWP.isDirty);
+  if (!git) return ["There is no git repository here: look at the files that the task names."];
+  const range = rangeOf(staff, git.head, dirty.length > 0);
+  if (range === null) return ["There is no commit yet: everything here is new."];
+  const lines = [`${range.title}: ${(0, import_chunk_GEPPUING.quoteWords)(["git", ...range.command])}`];
+  const untracked = dirty.filter((entry) => entry.xy === "??").length;
+  if (range.isDirty && untracked > 0)
+    lines.push(`${untracked} new file(s) that git does not know yet are in no diff (marked ?? above): read them.`);
+  const patch = readPatch(git.root, range.command);
+  if (patch.kind === "text" && patch.bytes.length > 0) {
+    const fault = faultOf(() => (0, import_chunk_527JQF7V.writeFile)(paths.reviewDiff, patch.bytes));
+    lines.push(
+      fault === void 0 ? `The same as a patch, for when you cannot run git: ${paths.reviewDiff}` : `There is no patch file: it could not be written (${fault}).`
+    );
+  }
+  if (patch.kind === "none") lines.push(`There is no patch file: ${patch.reason}.`);
+  return lines;
 }
-function reasonOf({ paths, spec }) {
-  const due = Date.parse(spec.timer?.due_at ?? "");
-  const cancel = (0, import_chunk_QS5KU3DI.readCancel)(paths);
-  if ((0, import_chunk_Y5L6GQDB.nowMs)() < due) return "canceled";
-  return cancel && Date.parse(cancel.at) < due ? "canceled" : "due";
+function rangeOf(staff, head, isDirtyTree) {
+  if (staff.base)
+    return {
+      title: `Everything since ${staff.base.rev}, committed or not`,
+      command: ["diff", staff.base.commit],
+      isDirty: isDirtyTree
+    };
+  if (head === null) return null;
+  if (isDirtyTree) return { title: "The uncommitted changes", command: ["diff", "HEAD"], isDirty: true };
+  return { title: "The newest commit (nothing is uncommitted)", command: ["show", "HEAD"], isDirty: false };
+}
+function readPatch(root, command) {
+  const opened = (0, import_chunk_GMIQWZOI.openGit)(root, { until: (0, import_chunk_Y5L6GQDB.monotonicMs)() + import_chunk_4ZCTLV6M.captureBudgetMs });
+  if ("reason" in opened) return { kind: "none", reason: opened.reason };
+  const plain = ["--no-ext-diff", "--no-textconv", "--no-color"];
+  const answer = opened.git.run([command[0], ...plain, ...command.slice(1)], { limit: patchBytes });
+  return answer.ok ? { kind: "text", bytes: answer.bytes } : { kind: "none", reason: answer.reason };
+}
+function requireBase(cwd, rev) {
+  const root = (0, import_chunk_XRZCSGQB.findWorktree)(cwd);
+  const opened = root === void 0 ? { reason: "there is no git repository here" } : (0, import_chunk_GMIQWZOI.openGit)(root);
+  if ("reason" in opened) throw noBase(rev, opened.reason);
+  const { git } = opened;
+  const found = git.run(["rev-parse", "--verify", "--quiet", "--end-of-options", `${rev}^{commit}`]);
+  if (rev === "" || !found.ok) throw noBase(rev, "there is no such commit");
+  const commit = found.bytes.toString("latin1").trim();
+  const fork = git.run(["merge-base", commit, "HEAD"]);
+  if (!fork.ok) throw noBase(rev, "it has no history in common with HEAD");
+  return { rev, commit: fork.bytes.toString("latin1").trim() };
+}
+function noBase(rev, reason) {
+  return new import_chunk_NVPF5LEY.FaultError(
+    "preflight",
+    `cannot review since ${JSON.stringify(rev)}: ${reason}`,
+    "name a commit or branch of this repository with --base"
+  );
+}
+function faultOf(write) {
+  try {
+    write();
+    return void 0;
+  } catch (error) {
+    const code = (0, import_chunk_NVPF5LEY.errnoOf)(error);
+    if (code === void 0) throw error;
+    return code;
+  }
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
-  concludeTimer
+  prepareReview,
+  requireBase
 });
 
 },
-"./chunk-DZ4PCETI.js": function (module, exports) {
+"./chunk-E4Q33Z52.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  contextOf: () => contextOf
+});
+module.exports = stdin_exports;
+var import_chunk_HDW3QKWP = load("./chunk-HDW3QKWP.js");
+var import_chunk_FSRL2ASG = load("./chunk-FSRL2ASG.js");
+var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
+var lines = 50;
+var lineBytes = 200;
+function contextOf(snapshot) {
+  const { cwd, at, git, entries } = snapshot;
+  if (!git) return { cwd, at, git: null };
+  const dirty = entries.filter(import_chunk_HDW3QKWP.isDirty);
+  return {
+    cwd,
+    at,
+    git: {
+      root: git.root,
+      branch: git.branch === null ? null : (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_FSRL2ASG.showName)(git.branch), lineBytes),
+      head: git.head,
+      subject: git.subject === null ? null : (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_FSRL2ASG.oneLine)(git.subject), lineBytes),
+      dirty: dirty.slice(0, lines).map((entry) => (0, import_chunk_LXK2ZILE.excerpt)(dirtyLine(entry), lineBytes)),
+      dirty_count: (0, import_chunk_HDW3QKWP.countDirty)(snapshot)
+    }
+  };
+}
+function dirtyLine({ xy, path, from }) {
+  const origin = from === void 0 ? "" : `${(0, import_chunk_FSRL2ASG.showName)(from)} -> `;
+  const letters = xy === "??" ? xy : xy.replace("?", ".").replaceAll(".", " ");
+  return `${letters} ${origin}${(0, import_chunk_FSRL2ASG.showName)(path)}`;
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  contextOf
+});
+
+},
+"./chunk-ECR5WE5Y.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -3815,16 +5242,16 @@ __export(stdin_exports, {
   startedAt: () => startedAt
 });
 module.exports = stdin_exports;
-var import_chunk_YOZDSWDH = load("./chunk-YOZDSWDH.js");
-var import_chunk_U3U2QSST = load("./chunk-U3U2QSST.js");
-var import_chunk_Q6QDEQEC = load("./chunk-Q6QDEQEC.js");
-var import_chunk_GNFY26WC = load("./chunk-GNFY26WC.js");
-var import_chunk_3MNXMJX5 = load("./chunk-3MNXMJX5.js");
+var import_chunk_4O3TU3OB = load("./chunk-4O3TU3OB.js");
+var import_chunk_VPMDGPGT = load("./chunk-VPMDGPGT.js");
+var import_chunk_KT5BXZ5F = load("./chunk-KT5BXZ5F.js");
+var import_chunk_N2ZXKKDS = load("./chunk-N2ZXKKDS.js");
+var import_chunk_4SIIA6QD = load("./chunk-4SIIA6QD.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
 var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
 var import_chunk_FSRL2ASG = load("./chunk-FSRL2ASG.js");
 var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
-var import_chunk_UR2IO6BJ = load("./chunk-UR2IO6BJ.js");
+var import_chunk_4ZCTLV6M = load("./chunk-4ZCTLV6M.js");
 var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
 var import_chunk_7WBBYJDG = load("./chunk-7WBBYJDG.js");
 var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
@@ -4113,7 +5540,7 @@ var LineSplitter = class {
   dropped = 0;
   decoder = new TextDecoder();
   limit;
-  constructor(limit = import_chunk_UR2IO6BJ.streamLineBytes) {
+  constructor(limit = import_chunk_4ZCTLV6M.streamLineBytes) {
     this.limit = limit;
   }
   /** The lines that these bytes complete, without their newlines. *<>/
@@ -4157,10 +5584,10 @@ function join(parts, size) {
 }
 var chunk = 1024 * 1024;
 function backendOf(spec) {
-  return spec.staff ? (0, import_chunk_Q6QDEQEC.findBackend)(spec.staff.backend) : void 0;
+  return spec.staff ? (0, import_chunk_KT5BXZ5F.findBackend)(spec.staff.backend) : void 0;
 }
 function replay(spec, paths) {
-  const reading = (0, import_chunk_Q6QDEQEC.makeReading)();
+  const reading = (0, import_chunk_KT5BXZ5F.makeReading)();
   const backend = backendOf(spec);
   if (!backend) return reading;
   const at = (0, import_chunk_Y5L6GQDB.isoOf)((0, import_chunk_7WBBYJDG.factsOf)(paths.output)?.modifiedMs ?? 0);
@@ -4173,12 +5600,12 @@ function readSafely(reading, read) {
   try {
     read();
   } catch (error) {
-    (0, import_chunk_Q6QDEQEC.noteWarning)(reading, "backend_error", `the stream has something that could not be read: ${(0, import_chunk_NVPF5LEY.messageOf)(error)}`);
+    (0, import_chunk_KT5BXZ5F.noteWarning)(reading, "backend_error", `the stream has something that could not be read: ${(0, import_chunk_NVPF5LEY.messageOf)(error)}`);
   }
 }
 function closeReading(spec, paths, reading, exit) {
   const backend = backendOf(spec);
-  const stderrTail = (0, import_chunk_527JQF7V.readRange)(paths.error, -import_chunk_UR2IO6BJ.tailBytes, import_chunk_UR2IO6BJ.tailBytes)?.bytes.toString("utf8") ?? "";
+  const stderrTail = (0, import_chunk_527JQF7V.readRange)(paths.error, -import_chunk_4ZCTLV6M.tailBytes, import_chunk_4ZCTLV6M.tailBytes)?.bytes.toString("utf8") ?? "";
   const ending = { exitCode: exit.code, signal: exit.signal, stderrTail, byItself: exit.byItself };
   if (backend?.answerFrom === "stdout") reading.answer = (0, import_chunk_527JQF7V.readText)(paths.output, chunk) ?? "";
   const asked = { resume: spec.staff?.resume ?? null, earlierError: spec.staff?.earlier?.error ?? null };
@@ -4229,8 +5656,8 @@ function endStaff(job, seen, exit, stdout) {
   });
   const { answer } = verdict;
   const warnings = [...verdict.warnings];
-  const changes = safely(warnings, "what changed", () => (0, import_chunk_YOZDSWDH.changesSince)(spec, paths, seen.before)) ?? null;
-  warnings.push(...(0, import_chunk_U3U2QSST.neighbourWarnings)(paths.root, paths), ...changeWarnings(staff, changes), ...finishWarnings(answer));
+  const changes = safely(warnings, "what changed", () => (0, import_chunk_4O3TU3OB.changesSince)(spec, paths, seen.before)) ?? null;
+  warnings.push(...(0, import_chunk_VPMDGPGT.neighbourWarnings)(paths.root, paths), ...changeWarnings(staff, changes), ...finishWarnings(answer));
   const resumed = staff.resume === null ? null : { earlier: staff.earlier?.usage_total ?? null };
   const usage = usageOf(reading.usage, backend?.runsOn ?? { tokens: false, cost: false }, resumed);
   const error = verdict.error ?? cutAnswer(spec, stdout);
@@ -4304,7 +5731,7 @@ function makeEndState(job, before, ending) {
     successExit: spec.run?.success_exit ?? 0,
     staffError: staff?.error ?? null,
     kind: spec.kind,
-    missingFiles: spec.run ? (0, import_chunk_GNFY26WC.missingFiles)(spec.run, results) : [],
+    missingFiles: spec.run ? (0, import_chunk_N2ZXKKDS.missingFiles)(spec.run, results) : [],
     survivors: ending.tree.survivors.map((one) => one.pid),
     deadlineText: (0, import_chunk_UNGYPAP3.formatDuration)(spec.deadline_ms),
     detail: ending.detail
@@ -4346,7 +5773,7 @@ function leftoverWarnings(ending) {
   return [{ code: "leftovers_ended", message }];
 }
 function plainNotes(paths) {
-  const note = (file) => ({ bytes: (0, import_chunk_3MNXMJX5.logSize)(file), omitted: 0, exact: true });
+  const note = (file) => ({ bytes: (0, import_chunk_4SIIA6QD.logSize)(file), omitted: 0, exact: true });
   return { stdout: note(paths.output), stderr: note(paths.error) };
 }
 function dueOf({ timer }, { reason }) {
@@ -4371,836 +5798,30 @@ function timeOf(file) {
 });
 
 },
-"./chunk-DZY4D4CM.js": function (module, exports) {
+"./chunk-F3KUIXAM.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  launch: () => launch,
-  launchedBefore: () => launchedBefore
+  concludeTimer: () => concludeTimer
 });
 module.exports = stdin_exports;
-var import_chunk_NQPR54ZN = load("./chunk-NQPR54ZN.js");
-var import_chunk_PLTZEINK = load("./chunk-PLTZEINK.js");
-var import_chunk_AXCALZ7H = load("./chunk-AXCALZ7H.js");
-var import_chunk_GJXI2RRF = load("./chunk-GJXI2RRF.js");
-var import_chunk_DWN6ZA7R = load("./chunk-DWN6ZA7R.js");
-var import_chunk_QTNGPEPL = load("./chunk-QTNGPEPL.js");
-var import_chunk_7V54BM6D = load("./chunk-7V54BM6D.js");
-var import_chunk_BSO2ISIG = load("./chunk-BSO2ISIG.js");
-var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
-var import_chunk_UR2IO6BJ = load("./chunk-UR2IO6BJ.js");
-var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
-var import_chunk_4SRIOCFI = load("./chunk-4SRIOCFI.js");
-var import_chunk_7WBBYJDG = load("./chunk-7WBBYJDG.js");
-var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var import_node_path = builtin("node:path");
-function isClaimed(root, key) {
-  return (0, import_chunk_7WBBYJDG.exists)(fileOf(root, key));
-}
-function fileOf(root, key) {
-  return import_node_path.default.join((0, import_chunk_7V54BM6D.rootPaths)(root).once, (0, import_chunk_DWN6ZA7R.hashOf)(key).slice(0, 40));
-}
-function claimOnce(root, key, claim) {
-  const file = fileOf(root, key);
-  if ((0, import_chunk_527JQF7V.createFile)(file, `${JSON.stringify(claim)}
-`)) return { isOurs: true, holder: claim };
-  return { isOurs: false, holder: requireClaim(file) };
-}
-function readClaim(root, key) {
-  return isClaimed(root, key) ? requireClaim(fileOf(root, key)) : void 0;
-}
-function requireClaim(file) {
-  const read = (0, import_chunk_527JQF7V.readJson)(file);
-  const holder = read.kind === "ok" ? read.value : void 0;
-  if (typeof holder?.id !== "string" || typeof holder.asked !== "string") {
-    throw new import_chunk_NVPF5LEY.FaultError(
-      "state_unusable",
-      `cannot read the once-key file ${file}: it is damaged`,
-      "remove that file if you are sure that the job never ran"
-    );
-  }
-  return holder;
-}
-function needsWorker(spec) {
-  return spec.kind !== "timer" || Boolean(spec.notify);
-}
-function writeArmed(spec, folder) {
-  const { id, owner, created_at, timer } = spec;
-  const event = { seq: 1, at: created_at, job: id, owner, type: "armed", due_at: timer?.due_at };
-  (0, import_chunk_527JQF7V.writeFile)(`${folder}/events.ndjson`, `${JSON.stringify(event)}
-`, { sync: false });
-  const state = { ...(0, import_chunk_QTNGPEPL.earlyState)(id, spec), state: "running", seq: 1, rev: 1, started_at: created_at };
-  (0, import_chunk_527JQF7V.writeJson)(`${folder}/state.json`, state);
-}
-function askedOf(request) {
-  const { kind, verb, cwd, deadlineMs, killGraceMs, maxOutputBytes, firstOutputMs, stallMs } = request;
-  if (request.timer)
-    return (0, import_chunk_DWN6ZA7R.hashOf)((0, import_chunk_DWN6ZA7R.canonical)({ kind, verb, timer: askedTimer(request.timer), lineage: request.lineage }));
-  const run = request.run ? askedRun(request.run) : null;
-  const base = { kind, verb, cwd, deadlineMs, killGraceMs, maxOutputBytes, firstOutputMs, stallMs, run };
-  const lineage = request.asksForLatest ? { relation: request.lineage?.relation } : request.lineage;
-  const worktree = request.worktree === "new" ? { worktree: "new" } : {};
-  const staff = request.staff ? askedStaff(request.staff) : null;
-  if (staff && request.asksForLatest) staff.resume = "latest";
-  return (0, import_chunk_DWN6ZA7R.hashOf)((0, import_chunk_DWN6ZA7R.canonical)({ ...base, lineage, staff, ...worktree, ...askedWaiting(request) }));
-}
-function askedRun({ success_files = [], result_baselines: _, ...run }) {
-  const files = success_files.map((one) => one.path);
-  const given = Object.entries({ ...run, success_files: files }).filter(
-    ([name, value]) => value !== null && value !== void 0 && !(Array.isArray(value) && value.length === 0) && value !== defaults[name]
-  );
-  return Object.fromEntries(given);
-}
-var defaults = {
-  checkpoint_ms: import_chunk_UR2IO6BJ.limits.checkpoint.default,
-  sample_ms: import_chunk_UR2IO6BJ.limits.sample.default,
-  probe_ms: import_chunk_UR2IO6BJ.limits.probe.default
-};
-function askedTimer({ due_at, delay_ms, message, slot }) {
-  return { message, slot, ...delay_ms === null ? { due_at } : { delay_ms } };
-}
-function askedWaiting({ watch, onStall }) {
-  const { start: _start, ...asked } = watch ?? {};
-  return { ...watch ? { watch: asked } : {}, ...onStall ? { on_stall: onStall } : {} };
-}
-function askedStaff(staff) {
-  const { mode, backend, program, model, profile, prompt, resume, custom, schema, base } = staff;
-  const { brief: _brief, ...definition } = custom ?? {};
-  return {
-    ...{ mode, backend, program, model, profile, prompt, resume },
-    custom: custom ? definition : null,
-    ...schema ? { schema } : {},
-    ...base ? { base: base.rev } : {}
-  };
-}
-async function finishClaim(root, claim) {
-  if (!(0, import_chunk_QTNGPEPL.isId)(claim.id))
-    throw new import_chunk_NVPF5LEY.FaultError(
-      "state_unusable",
-      `cannot use a once-key that names ${JSON.stringify(claim.id)}: that is no job id`
-    );
-  const paths = (0, import_chunk_7V54BM6D.jobPaths)(root, claim.id);
-  const stage = (0, import_chunk_7V54BM6D.stagePath)(root, claim.id);
-  const until = (0, import_chunk_Y5L6GQDB.monotonicMs)() + import_chunk_UR2IO6BJ.startLimitMs;
-  while (!(0, import_chunk_7WBBYJDG.exists)(paths.launch) && (0, import_chunk_Y5L6GQDB.monotonicMs)() < until) {
-    const isStaged = (0, import_chunk_7WBBYJDG.exists)(stage);
-    if (!(0, import_chunk_7WBBYJDG.exists)(paths.folder) && !isStaged) return;
-    if ((0, import_chunk_BSO2ISIG.livenessOf)(claim.launcher) === "dead") {
-      if (isStaged) (0, import_chunk_7WBBYJDG.moveFolder)(stage, paths.folder);
-      return;
-    }
-    await (0, import_chunk_Y5L6GQDB.sleep)(5);
-  }
-}
-var specBytes = 15 * 1024 * 1024;
-async function launch(root, request) {
-  if (!(0, import_chunk_NQPR54ZN.checkRoot)(root.folder)) (0, import_chunk_NQPR54ZN.requirePlace)(root.folder);
-  const stamp = makeStamp(request.verb);
-  const planned = isTaken(root, request) ? null : await planTree(request, stamp.id);
-  const key = (0, import_chunk_DWN6ZA7R.ensureKey)();
-  (0, import_chunk_NQPR54ZN.ensureRoot)(root.folder);
-  const publish = () => publishJob(root, request, { ...stamp, planned }, key);
-  const job = request.admit ? await (0, import_chunk_GJXI2RRF.withLock)((0, import_chunk_7V54BM6D.rootPaths)(root.folder).lock, publish) : await publish();
-  if ("holder" in job) return takeOver(root, job.holder, request);
-  const { spec, paths } = job;
-  const worktree = request.worktree === "new" ? spec.worktree ?? null : null;
-  try {
-    if (worktree) (await Promise.resolve().then(() => load("./worktree-VOT5V36M.js"))).addWorktree(worktree);
-    if (needsWorker(spec)) await (0, import_chunk_AXCALZ7H.startWorker)(root.folder, spec, { paths }, 1);
-  } catch (error) {
-    if (spec.once_key === null) undo(paths, (0, import_chunk_7V54BM6D.stagePath)(root.folder, spec.id));
-    if (worktree) (await Promise.resolve().then(() => load("./worktree-VOT5V36M.js"))).undoWorktree(worktree);
-    throw launchError(root, error);
-  }
-  return { id: spec.id, isNew: true };
-}
-async function publishJob(root, request, stamp, key) {
-  const admitted = isTaken(root, request) ? void 0 : await request.admit?.();
-  const warnings = [...request.warnings ?? [], ...admitted?.warnings ?? []];
-  const spec = await makeSpec(root, { ...request, warnings }, stamp, key);
-  const paths = (0, import_chunk_7V54BM6D.jobPaths)(root.folder, spec.id);
-  const stage = (0, import_chunk_7V54BM6D.stagePath)(root.folder, spec.id);
-  let isPromised = false;
-  try {
-    await Promise.all([stageJob(root, spec, stage), import_chunk_QTNGPEPL.defaultEngine.prepare()]);
-    const claim = request.onceKey === null ? null : claimOnce(root.folder, request.onceKey, claimOf(spec, request));
-    if (claim && !claim.isOurs) {
-      undo(paths, stage);
-      return { holder: claim.holder };
-    }
-    isPromised = claim !== null;
-    if (!(0, import_chunk_7WBBYJDG.moveFolder)(stage, paths.folder)) throw new import_chunk_NVPF5LEY.FaultError("state_unusable", `cannot move ${stage} into place`);
-    if (spec.timer) placeDurably(root.folder, paths);
-    admitted?.told?.(spec.id);
-    return { spec, paths };
-  } catch (error) {
-    if (isPromised) (0, import_chunk_7WBBYJDG.moveFolder)(stage, paths.folder);
-    else undo(paths, stage);
-    throw launchError(root, error);
-  }
-}
-function placeDurably(root, paths) {
-  (0, import_chunk_527JQF7V.syncFolder)(paths.folder);
-  (0, import_chunk_527JQF7V.syncFolder)((0, import_chunk_7V54BM6D.rootPaths)(root).jobs);
-}
-function makeStamp(verb) {
-  const createdMs = (0, import_chunk_Y5L6GQDB.nowMs)();
-  const random = (0, import_chunk_DWN6ZA7R.randomBytes)(22);
-  return { createdMs, random, id: (0, import_chunk_QTNGPEPL.makeId)(verb, createdMs, random) };
-}
-async function planTree(request, id) {
-  return request.worktree === "new" ? (await Promise.resolve().then(() => load("./worktree-VOT5V36M.js"))).planWorktree(request.cwd, id) : null;
-}
-function isTaken(root, { onceKey }) {
-  return onceKey !== null && isClaimed(root.folder, onceKey);
-}
-async function makeSpec(root, request, { createdMs, random, id, planned }, key) {
-  const {
-    deadlineMs,
-    killGraceMs,
-    maxOutputBytes,
-    firstOutputMs,
-    stallMs,
-    onStall = null,
-    onceKey,
-    admit: _admit,
-    credentials: _credentials,
-    asksForLatest: _latest,
-    words: _words,
-    worktree,
-    ...rest
-  } = request;
-  const { cwd = request.cwd, ...note } = planned ?? {};
-  const unsigned = {
-    schema: 1,
-    id,
-    ...rest,
-    cwd,
-    worktree: planned ? note : worktree === "new" ? null : worktree ?? null,
-    created_at: (0, import_chunk_Y5L6GQDB.isoOf)(createdMs),
-    once_key: onceKey,
-    engine: import_chunk_QTNGPEPL.defaultEngine.id,
-    state_option: root.option,
-    deadline_ms: deadlineMs,
-    deadline_mono_ms: (0, import_chunk_Y5L6GQDB.monotonicMs)() + deadlineMs,
-    kill_grace_ms: killGraceMs,
-    max_output_bytes: maxOutputBytes,
-    first_output_ms: firstOutputMs,
-    stall_ms: stallMs,
-    ...onStall === null ? {} : { on_stall: onStall },
-    mark: (0, import_chunk_CTSRVJRC.toHex)(random.subarray(6)),
-    launcher: (0, import_chunk_BSO2ISIG.ownIdentity)(),
-    environment: { digest: (0, import_chunk_DWN6ZA7R.environmentDigest)(key), credentials: (0, import_chunk_4SRIOCFI.credentialNames)(request.credentials) }
-  };
-  return { ...unsigned, mac: await (0, import_chunk_DWN6ZA7R.macOf)(unsigned, key) };
-}
-async function stageJob(root, spec, stage) {
-  (0, import_chunk_527JQF7V.createFolder)(stage);
-  const text = `${JSON.stringify(spec)}
-`;
-  if (text.length > specBytes)
-    throw new import_chunk_NVPF5LEY.FaultError(
-      "preflight",
-      `cannot store a request of ${text.length} bytes: at most ${specBytes} are allowed`
-    );
-  const isDurable = (0, import_chunk_527JQF7V.writeFileMeanwhile)(`${stage}/spec.json`, text);
-  (0, import_chunk_527JQF7V.createFolder)(`${stage}/waiters`);
-  if (spec.kind === "timer") writeArmed(spec, stage);
-  (0, import_chunk_527JQF7V.writeFile)((0, import_chunk_7V54BM6D.jobPaths)(root.folder, spec.id).marker, "", { sync: false });
-  await isDurable;
-}
-function claimOf(spec, request) {
-  const words = request.words === void 0 ? {} : { words: (0, import_chunk_DWN6ZA7R.hashOf)(request.words) };
-  return { id: spec.id, asked: askedOf(request), launcher: spec.launcher, ...words };
-}
-async function launchedBefore(root, key, words) {
-  if (!(0, import_chunk_NQPR54ZN.checkRoot)(root.folder)) return void 0;
-  const holder = readClaim(root.folder, key);
-  if (holder?.words !== (0, import_chunk_DWN6ZA7R.hashOf)(words)) return void 0;
-  await finishClaim(root.folder, holder);
-  return { id: holder.id, isNew: false };
-}
-async function takeOver(root, holder, request) {
-  await finishClaim(root.folder, holder);
-  if (holder.asked !== askedOf(request)) {
-    throw new import_chunk_NVPF5LEY.FaultError(
-      "preflight",
-      `cannot use --once-key ${JSON.stringify(request.onceKey)}: job ${holder.id} has this key and another request`,
-      `look at it with: ${import_chunk_PLTZEINK.nextCommands.observe(holder.id, root.option)}`
-    );
-  }
-  return { id: holder.id, isNew: false };
-}
-function undo(paths, stage) {
-  try {
-    for (const target of [stage, paths.folder, paths.marker]) (0, import_chunk_7WBBYJDG.removeTree)(target);
-  } catch {
-  }
-}
-function launchError(root, error) {
-  const code = (0, import_chunk_NVPF5LEY.errnoOf)(error);
-  if (error instanceof import_chunk_NVPF5LEY.FaultError || code === void 0) return error;
-  return new import_chunk_NVPF5LEY.FaultError(
-    "state_unusable",
-    `cannot write into the state folder ${root.folder} (${code})`,
-    "use another place with --state-dir DIR or JOB_STATE_DIR"
-  );
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  launch,
-  launchedBefore
-});
-
-},
-"./chunk-E4Q33Z52.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  contextOf: () => contextOf
-});
-module.exports = stdin_exports;
-var import_chunk_HDW3QKWP = load("./chunk-HDW3QKWP.js");
-var import_chunk_FSRL2ASG = load("./chunk-FSRL2ASG.js");
-var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
-var lines = 50;
-var lineBytes = 200;
-function contextOf(snapshot) {
-  const { cwd, at, git, entries } = snapshot;
-  if (!git) return { cwd, at, git: null };
-  const dirty = entries.filter(import_chunk_HDW3QKWP.isDirty);
-  return {
-    cwd,
-    at,
-    git: {
-      root: git.root,
-      branch: git.branch === null ? null : (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_FSRL2ASG.showName)(git.branch), lineBytes),
-      head: git.head,
-      subject: git.subject === null ? null : (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_FSRL2ASG.oneLine)(git.subject), lineBytes),
-      dirty: dirty.slice(0, lines).map((entry) => (0, import_chunk_LXK2ZILE.excerpt)(dirtyLine(entry), lineBytes)),
-      dirty_count: (0, import_chunk_HDW3QKWP.countDirty)(snapshot)
-    }
-  };
-}
-function dirtyLine({ xy, path, from }) {
-  const origin = from === void 0 ? "" : `${(0, import_chunk_FSRL2ASG.showName)(from)} -> `;
-  const letters = xy === "??" ? xy : xy.replace("?", ".").replaceAll(".", " ");
-  return `${letters} ${origin}${(0, import_chunk_FSRL2ASG.showName)(path)}`;
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  contextOf
-});
-
-},
-"./chunk-EXSFQDP7.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  conclude: () => conclude,
-  finishStored: () => finishStored,
-  readOwnLog: () => readOwnLog
-});
-module.exports = stdin_exports;
-var import_chunk_DZ4PCETI = load("./chunk-DZ4PCETI.js");
-var import_chunk_2EVWEZQN = load("./chunk-2EVWEZQN.js");
-var import_chunk_3MNXMJX5 = load("./chunk-3MNXMJX5.js");
-var import_chunk_B4IAE3TR = load("./chunk-B4IAE3TR.js");
-var import_chunk_ILJKJSAA = load("./chunk-ILJKJSAA.js");
-var import_chunk_PLTZEINK = load("./chunk-PLTZEINK.js");
-var import_chunk_HYG5K6E7 = load("./chunk-HYG5K6E7.js");
-var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
-var import_chunk_QTNGPEPL = load("./chunk-QTNGPEPL.js");
+var import_chunk_VBTKFLNU = load("./chunk-VBTKFLNU.js");
 var import_chunk_QS5KU3DI = load("./chunk-QS5KU3DI.js");
-var import_chunk_OVUU7GEF = load("./chunk-OVUU7GEF.js");
-var import_chunk_GEPPUING = load("./chunk-GEPPUING.js");
-var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
-var import_chunk_UR2IO6BJ = load("./chunk-UR2IO6BJ.js");
-var import_chunk_7WBBYJDG = load("./chunk-7WBBYJDG.js");
-var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-async function readOwnLog(spec, path) {
-  const nothing = (note) => ({ path, tail: "", note });
-  const look = await (0, import_chunk_ILJKJSAA.lookBehindSoon)(path, import_chunk_UR2IO6BJ.pathLookMs);
-  if ("trouble" in look) return nothing(`it cannot be read (${look.trouble})`);
-  if (!look.found) return nothing("it is missing");
-  if (look.found.kind !== "file") return nothing("it is no regular file");
-  try {
-    const tail2 = (0, import_chunk_2EVWEZQN.plainTail)((0, import_chunk_7WBBYJDG.realPath)(path));
-    if (tail2 === "") return nothing("it is empty");
-    const isOld = look.found.modifiedMs < Date.parse(spec.created_at);
-    return { path, tail: tail2, note: isOld ? "not written since the launch" : null };
-  } catch (error) {
-    return nothing(`it cannot be read (${(0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "error"})`);
-  }
-}
-function ownLogSection({ path, tail: tail2, note }) {
-  const name = (0, import_chunk_2EVWEZQN.oneLine)(path);
-  if (tail2 === "") return { text: `The log ${name} tells nothing: ${note}.`, isWhole: false };
-  return { text: `## Last lines of ${name}${note === null ? "" : ` (${note})`}
-
-${tail2}`, isWhole: note === null };
-}
-function recovery(job, refused = []) {
-  const { spec, state, paths } = job;
-  const lines = ["## Going on", "", `Nothing is started again by itself.${lookFirst(job)}`];
-  if (spec.staff) lines.push(...remedies(spec, spec.staff, state), ...refusals(spec.staff, refused));
-  if ((0, import_chunk_B4IAE3TR.isContinuable)(paths, state))
-    lines.push(`Go on in the same conversation: ${import_chunk_PLTZEINK.nextCommands.continue(spec.id, spec.state_option)}`);
-  lines.push(`Start the same once more: ${import_chunk_PLTZEINK.nextCommands.restart(spec.id, spec.state_option)}`);
-  return lines.join("\n");
-}
-function lookFirst({ spec, state }) {
-  if (spec.kind === "watch") return "";
-  if (state.error?.code === "spawn_failed" || state.error?.code === "never_started") return "";
-  if (spec.run?.status_cmd)
-    return ` The task may live on, and a restart would start another: ask for it first: ${(0, import_chunk_GEPPUING.quoteWords)(["sh", "-c", (0, import_chunk_LXK2ZILE.plainText)(spec.run.status_cmd)])}`;
-  const git = spec.worktree ? (0, import_chunk_GEPPUING.quoteWords)(["git", "-C", spec.worktree.path]) : "git";
-  return ` Look at what was changed first: ${git} status, ${git} diff.`;
-}
-function remedies(spec, staff, state) {
-  const name = staff.custom?.name ?? staff.backend;
-  switch (state.error?.code) {
-    case "auth":
-      return [
-        `Sign in first: start ${staff.program} by hand, or set its key. Then try it out: ${(0, import_chunk_PLTZEINK.nextCommand)(spec.state_option, "doctor", "--backend", name)}`
-      ];
-    case "quota": {
-      const resets = state.error.resets ? ` (resets: ${(0, import_chunk_LXK2ZILE.plainText)(state.error.resets)})` : "";
-      return [
-        `The quota of ${name} is used up${resets}. The same with another CLI: ${(0, import_chunk_PLTZEINK.nextCommand)(spec.state_option, "restart", spec.id, "--backend", "OTHER")}`
-      ];
-    }
-    default:
-      return [];
-  }
-}
-function refusals(staff, refused) {
-  if (refused.length === 0) return [];
-  const wider = staff.profile === "restricted" ? "standard" : "unrestricted";
-  return [
-    `Refused to the agent (profile ${staff.profile}): ${refused.map(import_chunk_LXK2ZILE.plainText).join("; ")}. If it should be allowed: --profile ${wider} with one of the commands below.`
-  ];
-}
-function makeDeliverable(parts) {
-  const { spec, state, staff, paths, isPlain } = parts;
-  if (state.state !== "done") return makeReport(parts);
-  if (spec.timer) return spec.timer.message;
-  if (spec.watch) return `${state.watch?.evidence ?? spec.watch.words}
-`;
-  if (isPlain) return (0, import_chunk_527JQF7V.readRange)(paths.output, 0, Number.MAX_SAFE_INTEGER)?.bytes ?? "";
-  if (staff && staff.answer !== null) return staff.answer;
-  const output = (0, import_chunk_3MNXMJX5.readLogTail)(paths.output);
-  return output.length > 0 ? output : (0, import_chunk_3MNXMJX5.readLogTail)(paths.error);
-}
-function makeReport(parts) {
-  const { spec, state, staff } = parts;
-  if (spec.timer) return timerReport(parts, spec.timer);
-  const sections = [
-    `# ${spec.id}: ${state.state}${state.error ? ` (${state.error.code})` : ""}`,
-    reasonText(parts),
-    facts(parts).join("\n"),
-    progress(parts),
-    workspace(parts),
-    ...logSections(parts),
-    decided(parts),
-    recovery(parts, staff?.reading.denials)
-  ];
-  return `${sections.filter((section) => section !== "").join("\n\n")}
-`;
-}
-function timerReport({ spec, state, cancel }, timer) {
-  const lines = [
-    `# ${spec.id}: ${state.state}`,
-    "",
-    `Canceled${cancelWords(cancel)}. It was due at ${(0, import_chunk_LXK2ZILE.plainText)(timer.due_at)}.`,
-    ...timer.message === "" ? [] : ["", "## Its message", "", timer.message]
-  ];
-  return `${lines.join("\n")}
-`;
-}
-function cancelWords(cancel) {
-  const why = cancel?.why ? `: ${(0, import_chunk_LXK2ZILE.plainText)(cancel.why)}` : "";
-  const who = cancel ? ` by ${(0, import_chunk_LXK2ZILE.plainText)(cancel.owner ?? `process ${cancel.by?.pid ?? "unknown"}`)} at ${(0, import_chunk_LXK2ZILE.plainText)(cancel.at)}` : "";
-  return `${who}${why}`;
-}
-function reasonText({ state, cancel, tree }) {
-  if (state.state === "canceled") {
-    const step = {
-      none: "nothing was running any more",
-      term: "the tree ended on SIGTERM",
-      kill: "SIGKILL was needed"
-    }[tree.step];
-    return `Canceled${cancelWords(cancel)}. ${tree.ended.length} process(es) ended; ${step}.`;
-  }
-  const resets = state.error?.resets ? ` (resets: ${state.error.resets})` : "";
-  return `Reason: ${(0, import_chunk_LXK2ZILE.plainText)(state.error?.message ?? "not known")}${resets}`;
-}
-function facts(parts) {
-  const { spec, state, paths, tree } = parts;
-  const rows = [
-    ["Command", spec.run ? (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_GEPPUING.quoteWords)(spec.run.argv), 1e3) : null],
-    ["Condition", spec.watch ? (0, import_chunk_LXK2ZILE.plainText)(spec.watch.words) : null],
-    ["Seen last", spec.watch && state.watch ? seenLast(state.watch) : null],
-    ["Backend", spec.staff ? `${spec.staff.backend}, mode ${spec.staff.mode}, profile ${spec.staff.profile}` : null],
-    ["Task", spec.staff ? (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)(spec.staff.prompt).replace(/\s+/g, " "), import_chunk_UR2IO6BJ.excerptBytes) : null],
-    ["Folder", spec.cwd],
-    ["Exit code", state.exit_code === null ? null : String(state.exit_code)],
-    [
-      "Signal",
-      state.signal === null ? null : `${state.signal}${state.signal_certain ? "" : " (by the exit code; not certain)"}`
-    ],
-    ["Duration", state.duration_ms === null ? null : (0, import_chunk_UNGYPAP3.formatDuration)(state.duration_ms)],
-    ["Hard limit", (0, import_chunk_UNGYPAP3.formatDuration)(spec.deadline_ms)],
-    ...(0, import_chunk_2EVWEZQN.runFacts)(parts),
-    ["Conversation", state.conversation?.id ?? null],
-    [
-      "Survivors",
-      tree.survivors.length > 0 ? tree.survivors.map((one) => `${one.pid} (${one.name})`).join(", ") : null
-    ],
-    ["Warnings", state.warnings.length > 0 ? state.warnings.map((one) => (0, import_chunk_LXK2ZILE.plainText)(one.message)).join("; ") : null],
-    ["Whole output", spec.watch ? null : `${paths.output} and ${paths.error}`],
-    ["What was told", spec.watch ? paths.events : null]
-  ];
-  return rows.filter(([, value]) => value !== null).map(([name, value]) => `${name}: ${value}`);
-}
-function seenLast({ evidence, polls, troubles, trouble }) {
-  const failed = troubles > 0 ? `; the last ${troubles} failed: ${(0, import_chunk_LXK2ZILE.plainText)(trouble ?? "not known why")}` : "";
-  return `${(0, import_chunk_LXK2ZILE.plainText)(evidence)} (${polls} attempts${failed})`;
-}
-function progress({ staff }) {
-  if (!staff) return "";
-  const { reading } = staff;
-  const lines = [];
-  for (const call of reading.tools.slice(-5)) {
-    lines.push(`- ${call.name} ${(0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)(call.input).replace(/\s+/g, " "), import_chunk_UR2IO6BJ.excerptBytes)} [${call.status}]`);
-  }
-  const text = (0, import_chunk_LXK2ZILE.plainText)(reading.answer || reading.text).trim();
-  if (text !== "") lines.push("", ...(0, import_chunk_LXK2ZILE.tail)(text, import_chunk_UR2IO6BJ.textTailBytes).text.split("\n"));
-  return lines.length > 0 ? ["## Seen last (not a finished answer)", "", ...lines].join("\n") : "";
-}
-function workspace({ spec, staff }) {
-  if (!staff?.changes) return "";
-  const lines = ["## Workspace", "", (0, import_chunk_2EVWEZQN.describeChanges)(staff.changes)];
-  if (spec.worktree) {
-    lines.push("", `It worked in a worktree of its own, ${spec.worktree.path} (branch ${spec.worktree.branch}).`);
-    for (const command of (0, import_chunk_OVUU7GEF.takeOverCommands)(spec.worktree, staff.changes)) lines.push(`    ${command}`);
-  }
-  return lines.join("\n");
-}
-function decided({ spec, state }) {
-  if (state.error?.code !== "stalled" || !spec.on_stall) return "";
-  return `## Decided at launch for a stall
-
-${(0, import_chunk_LXK2ZILE.plainText)(spec.on_stall).trim()}`;
-}
-function logSections({ spec, paths, ownLog }) {
-  if (spec.staff) return [(0, import_chunk_2EVWEZQN.logSection)("Last error output", paths.error)];
-  const own = ownLog === null ? void 0 : ownLogSection(ownLog);
-  return [
-    ...own ? [own.text] : [],
-    ...own?.isWhole ? [] : [(0, import_chunk_2EVWEZQN.logSection)("Last output", paths.output)],
-    (0, import_chunk_2EVWEZQN.logSection)("Last error output", paths.error)
-  ];
-}
-function conclude(job, ending) {
-  const { paths, spec } = job;
-  const read = (0, import_chunk_QS5KU3DI.readState)(paths);
-  const before = read.kind === "ok" ? read.value : (0, import_chunk_QTNGPEPL.earlyState)(spec.id, spec);
-  const journal = (0, import_chunk_HYG5K6E7.openJournal)(paths, spec);
-  if ((0, import_chunk_QTNGPEPL.isEnded)(before)) {
-    journal.append("late_evidence", { reason: ending.reason, exit_code: ending.exit?.exit_code ?? null });
-    return before;
-  }
-  const end = (0, import_chunk_DZ4PCETI.makeEndState)(job, before, ending);
-  const { state } = end;
-  try {
-    withReserve(paths, () => publish(job, end, ending, journal));
-  } catch (error) {
-    if (!isFull(error)) throw error;
-    state.state = "failed";
-    state.error = {
-      code: "output_unstorable",
-      message: `the result cannot be stored: no space left in ${paths.folder}`
-    };
-    withReserve(paths, () => finish(paths, state));
-  }
-  return state;
-}
-function publish(job, { state, staff, results }, ending, journal) {
-  const { paths, spec } = job;
-  const cancel = (0, import_chunk_QS5KU3DI.readCancel)(paths);
-  (0, import_chunk_527JQF7V.writeFile)(
-    paths.result,
-    madeSafely(
-      state,
-      staff,
-      () => makeDeliverable({
-        spec,
-        paths,
-        state,
-        staff,
-        results,
-        ownLog: ending.ownLog ?? null,
-        tree: ending.tree,
-        cancel,
-        isPlain: (0, import_chunk_DZ4PCETI.backendOf)(spec)?.answerFrom === "stdout"
-      })
-    )
-  );
-  (0, import_chunk_527JQF7V.writeJson)(paths.resultRecord, (0, import_chunk_2EVWEZQN.terminalRecord)(spec, paths, state, { tree: ending.tree, staff, results }), {
-    sync: false
-  });
-  if ((0, import_chunk_HYG5K6E7.readEvents)(paths, journal.seq - 1, 1).events[0]?.type !== "ended") {
-    const { exit_code, error, reconciled } = state;
-    journal.append("ended", { state: state.state, exit_code, error, reconciled });
-  }
-  state.seq = journal.seq;
-  finish(paths, state);
-  if ((0, import_chunk_2EVWEZQN.isTidy)(spec, state)) for (const file of [paths.output, paths.snapshot]) (0, import_chunk_527JQF7V.removeFile)(file);
-}
-function madeSafely(state, staff, make) {
-  try {
-    return make();
-  } catch (error) {
-    if (state.state === "done" && staff && staff.answer !== null) return staff.answer;
-    const reason = state.error ? `${state.error.code}: ${state.error.message}` : state.state;
-    return `# ${state.id}: ${state.state}
-
-${reason}
-
-The report could not be made: ${(0, import_chunk_NVPF5LEY.messageOf)(error)}
-`;
-  }
-}
-function finish(paths, state) {
-  (0, import_chunk_QS5KU3DI.writeState)(paths, state);
-  (0, import_chunk_527JQF7V.removeFile)(paths.marker);
-  const passing = [paths.reserve, paths.leaseFifo, paths.aliveFifo, paths.limitFifo];
-  const torn = (0, import_chunk_7WBBYJDG.listNames)(paths.folder).filter((name) => /^\..*\.tmp$/.test(name));
-  for (const file of [...passing, ...torn.map((name) => `${paths.folder}/${name}`)]) (0, import_chunk_527JQF7V.removeFile)(file);
-}
-function finishStored(job) {
-  const stored = (0, import_chunk_QS5KU3DI.readStoredState)(job.paths, job.spec.id);
-  if (!stored) return false;
-  withReserve(job.paths, () => finish(job.paths, stored));
-  return true;
-}
-function withReserve(paths, write) {
-  try {
-    write();
-  } catch (error) {
-    if (!isFull(error) || !(0, import_chunk_527JQF7V.removeFile)(paths.reserve)) throw error;
-    write();
-  }
-}
-function isFull(error) {
-  return ["ENOSPC", "EDQUOT"].includes((0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "");
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  conclude,
-  finishStored,
-  readOwnLog
-});
-
-},
-"./chunk-FCI2EA2M.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  makeStaffVerb: () => makeStaffVerb
-});
-module.exports = stdin_exports;
-var import_chunk_VRBPCG3T = load("./chunk-VRBPCG3T.js");
-var import_chunk_RGUZ7R72 = load("./chunk-RGUZ7R72.js");
-var import_chunk_VRHTY6Q3 = load("./chunk-VRHTY6Q3.js");
-var import_chunk_AMP4SAJC = load("./chunk-AMP4SAJC.js");
-var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
-function makeStaffVerb({ mode: id, options = {}, notes, examples, isSynchronous = false }) {
-  const mode = import_chunk_W7HED5VZ.modes[id];
-  return {
-    name: id,
-    summary: mode.summary,
-    form: "(--prompt TEXT | --prompt-file PATH | --stdin) [options]",
-    words: { min: 0, max: 0 },
-    options: {
-      ...import_chunk_AMP4SAJC.staffOptions,
-      ...options,
-      cwd: { kind: "text", value: "DIR", help: "folder to work in (default: here)" },
-      ...import_chunk_AMP4SAJC.writerOptions,
-      ...import_chunk_AMP4SAJC.launchOptions
-    },
-    notes: [
-      `Default profile: ${mode.profile}. The task reaches the agent byte for byte, with the words of the mode around it.`,
-      notes
-    ].filter((line) => line !== void 0).join("\n"),
-    examples,
-    async run(context, input) {
-      const prompt = await (0, import_chunk_VRBPCG3T.taskOf)(context, input);
-      const words = (0, import_chunk_VRHTY6Q3.onceWords)(id, input, (0, import_chunk_VRHTY6Q3.folderSaid)(context, input), prompt);
-      const isWaiting = isSynchronous && !input.has("id-only");
-      const repeated = await (0, import_chunk_VRHTY6Q3.repeatedLaunch)(context, input, words, isWaiting);
-      if (repeated) return repeated;
-      const cwd = (0, import_chunk_RGUZ7R72.folderOf)(context, input);
-      const staff = (0, import_chunk_VRBPCG3T.freshStaff)(context, input, { mode: id, prompt, cwd });
-      return (0, import_chunk_VRBPCG3T.launchStaff)(context, input, {
-        verb: id,
-        staff,
-        cwd,
-        lineage: null,
-        isSynchronous: isWaiting,
-        words
-      });
-    }
-  };
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  makeStaffVerb
-});
-
-},
-"./chunk-FFWRADVC.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  endedDocument: () => endedDocument,
-  runNotes: () => runNotes,
-  tellEnded: () => tellEnded,
-  warningNote: () => warningNote
-});
-module.exports = stdin_exports;
-var import_chunk_MTTW2VXK = load("./chunk-MTTW2VXK.js");
-var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_2EVWEZQN = load("./chunk-2EVWEZQN.js");
-var import_chunk_GNFY26WC = load("./chunk-GNFY26WC.js");
-var import_chunk_L62PX7JA = load("./chunk-L62PX7JA.js");
-var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
-var import_chunk_PLTZEINK = load("./chunk-PLTZEINK.js");
-var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
-var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
-var import_chunk_QTNGPEPL = load("./chunk-QTNGPEPL.js");
-var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
 var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
-var import_chunk_7WBBYJDG = load("./chunk-7WBBYJDG.js");
-var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
-function runNotes({ spec, state, paths }) {
-  const run = spec?.run;
-  if (!run) return [];
-  const read = (0, import_chunk_527JQF7V.readJson)(paths.resultRecord);
-  const told = read.kind === "ok" && Array.isArray(read.value.result_paths) ? read.value.result_paths : [];
-  const results = told.filter(isResultNote);
-  return [
-    ...results.map((note) => `${note.required ? "success file" : "result path"}: ${(0, import_chunk_GNFY26WC.describeResult)(note)}`),
-    ...run.log ? [`log: ${(0, import_chunk_LXK2ZILE.plainText)(run.log)}`] : [],
-    ...run.identity ? [`task ${(0, import_chunk_LXK2ZILE.plainText)(run.identity)}: ${(0, import_chunk_2EVWEZQN.taskWords)(state)}`] : []
-  ];
+function concludeTimer(job, reconciled) {
+  if ((0, import_chunk_VBTKFLNU.finishStored)(job)) return;
+  const tree = { step: "none", ended: [], survivors: [] };
+  (0, import_chunk_VBTKFLNU.conclude)(job, { reason: reasonOf(job), exit: void 0, tree, reconciled });
 }
-function isResultNote(value) {
-  if (typeof value !== "object" || value === null) return false;
-  const { path, kind, size, link_to, trouble } = value;
-  const isText = (one) => one === null || typeof one === "string";
-  const isSize = size === null || typeof size === "number";
-  return typeof path === "string" && isSize && [kind, link_to, trouble].every(isText);
-}
-function workspaceNotes(view) {
-  const { spec, state, paths } = view;
-  if (!spec?.staff || !(0, import_chunk_QTNGPEPL.isEnded)(state)) return [];
-  const notes = isHeldBack(spec.staff) ? ["profile: restricted (nothing could be changed)"] : [];
-  const read = (0, import_chunk_527JQF7V.readJson)(paths.resultRecord);
-  const changes = read.kind === "ok" ? read.value.changes : void 0;
-  if (!(0, import_chunk_L62PX7JA.isChanges)(changes)) return notes;
-  notes.push(`workspace: ${(0, import_chunk_LXK2ZILE.plainText)((0, import_chunk_2EVWEZQN.summarizeChanges)(changes))}`);
-  if (!spec.worktree || read.kind !== "ok") return notes;
-  const { take_over: commands } = read.value.worktree ?? {};
-  notes.push(`its own worktree: ${spec.worktree.path} (branch ${spec.worktree.branch})`);
-  if (Array.isArray(commands)) {
-    for (const command of commands.slice(0, 10))
-      if (typeof command === "string") notes.push(`take over: ${(0, import_chunk_LXK2ZILE.plainText)(command)}`);
-  }
-  return notes;
-}
-function isHeldBack({ mode, profile }) {
-  return !(0, import_chunk_W7HED5VZ.isWriter)(profile) && (0, import_chunk_W7HED5VZ.isWriter)((0, import_chunk_W7HED5VZ.findMode)(mode)?.profile ?? "restricted");
-}
-function tellEnded(context, view) {
-  if (view.damage !== null) return tellDamaged(view);
-  const deliverable = (0, import_chunk_527JQF7V.readRange)(view.paths.result, 0, 64 * 1024 * 1024)?.bytes;
-  const notes = [header(view), ...runNotes(view), ...omittedNotes(view.state), ...workspaceNotes(view)];
-  for (const warning of view.state.warnings) notes.push(warningNote(warning));
-  if (!deliverable) notes.push(`warning: no result is stored; see ${view.paths.folder}`);
-  const bytes = deliverable ?? Buffer.alloc(0);
-  return {
-    code: (0, import_chunk_6PFAPK5K.exitCodeOf)(view.state.state),
-    out: context.isTerminal ? forTerminal(bytes) : bytes,
-    notes
-  };
-}
-function warningNote(warning) {
-  return `warning: ${(0, import_chunk_LXK2ZILE.plainText)(warning.message)}`;
-}
-function endedDocument(view) {
-  const times = { now: (0, import_chunk_Y5L6GQDB.isoNow)(), age_ms: (0, import_chunk_MTTW2VXK.ageOf)(view.state.created_at, (0, import_chunk_Y5L6GQDB.nowMs)()) };
-  if (view.damage !== null) return { ...view.state, ...times };
-  return { ...recordOf(view), ...whatIsThere(view.paths), ...times };
-}
-function forTerminal(bytes) {
-  const text = (0, import_chunk_LXK2ZILE.plainText)(bytes.toString("utf8"));
-  return text === "" || text.endsWith("\n") ? text : `${text}
-`;
-}
-function tellDamaged(view) {
-  const text = `# ${view.id}: state_damaged
-
-${view.state.error?.message}
-
-Nothing was deleted. What is there: ${view.paths.folder}
-`;
-  return {
-    code: (0, import_chunk_6PFAPK5K.exitCodeOf)(view.state.state),
-    out: text,
-    notes: [`see: ${import_chunk_PLTZEINK.nextCommands.doctor(view.id, view.spec?.state_option ?? [])}`]
-  };
-}
-function header(view) {
-  const { state, paths, spec } = view;
-  const facts = [
-    ...state.exit_code === null ? [] : [`exit code ${state.exit_code}`],
-    ...state.duration_ms === null ? [] : [(0, import_chunk_UNGYPAP3.formatDuration)(state.duration_ms)]
-  ];
-  const error = state.error && `${state.error.code}: ${(0, import_chunk_LXK2ZILE.plainText)(state.error.message).trimEnd().replace(/\.$/, "")}`;
-  const outcome = error ? `${state.state}, ${error}` : state.state;
-  const first = [outcome, facts.join(", ")].filter((part) => part !== "").join(error ? "; " : ", ");
-  const where = [`result: ${paths.result}`];
-  if (spec?.timer) where.unshift(`due: ${(0, import_chunk_LXK2ZILE.plainText)(spec.timer.due_at)}`);
-  if (spec?.kind === "run") where.push(`whole output: ${paths.output}`);
-  return [`${view.id}: ${first}`, ...where].join("\n");
-}
-function omittedNotes(state) {
-  return Object.entries(state.output ?? {}).filter(([, note]) => note.omitted > 0).map(
-    ([name, note]) => `${name}: ${note.exact ? "" : "about "}${note.omitted} of ${note.bytes} bytes (${(0, import_chunk_TFEMYLSK.formatSize)(note.omitted)}) are left out in the middle`
-  );
-}
-function recordOf({ paths, spec, state }) {
-  const stored = (0, import_chunk_527JQF7V.readText)(paths.resultRecord);
-  try {
-    if (stored !== void 0) return { ...JSON.parse(stored), state: state.state };
-  } catch {
-  }
-  return spec ? (0, import_chunk_2EVWEZQN.terminalRecord)(spec, paths, state) : state;
-}
-function whatIsThere(paths) {
-  const there = (file) => (0, import_chunk_7WBBYJDG.exists)(file) ? file : null;
-  return { result_path: there(paths.result), output_path: there(paths.output), error_path: there(paths.error) };
+function reasonOf({ paths, spec }) {
+  const due = Date.parse(spec.timer?.due_at ?? "");
+  const cancel = (0, import_chunk_QS5KU3DI.readCancel)(paths);
+  if ((0, import_chunk_Y5L6GQDB.nowMs)() < due) return "canceled";
+  return cancel && Date.parse(cancel.at) < due ? "canceled" : "due";
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
-  endedDocument,
-  runNotes,
-  tellEnded,
-  warningNote
+  concludeTimer
 });
 
 },
@@ -5342,6 +5963,76 @@ function oneLine(text) {
 });
 
 },
+"./chunk-FVPJNX74.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  isSettleable: () => isSettleable,
+  refresh: () => refresh,
+  refreshAttached: () => refreshAttached
+});
+module.exports = stdin_exports;
+var import_chunk_PZM7HB6W = load("./chunk-PZM7HB6W.js");
+var import_chunk_4ZCTLV6M = load("./chunk-4ZCTLV6M.js");
+var import_chunk_7WBBYJDG = load("./chunk-7WBBYJDG.js");
+var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
+var settled = ["over", "lost", "host_restarted", "never_started"];
+function isSettleable(condition) {
+  return settled.includes(condition);
+}
+var attachable = ["orphaned", "unclaimed"];
+async function refresh(root, id, isStrict = false) {
+  const view = await refreshRecord(root, id, isStrict);
+  if (owesNotice(view)) await (await Promise.resolve().then(() => load("./owed-notice-J6R5MMUJ.js"))).startOwedNotice(view);
+  return view;
+}
+function owesNotice({ spec, state, damage, paths }) {
+  return Boolean(spec?.notify) && damage === null && (0, import_chunk_PZM7HB6W.isEnded)(state) && !(0, import_chunk_7WBBYJDG.exists)(`${paths.notices}/end`);
+}
+async function refreshRecord(root, id, isStrict) {
+  const view = (0, import_chunk_PZM7HB6W.inspect)(root, id);
+  const condition = (0, import_chunk_PZM7HB6W.conditionOf)(view);
+  if (condition === "ended") dropMarker(view);
+  if (!isSettleable(condition)) return view;
+  const { settleJob } = await Promise.resolve().then(() => load("./settle-N2747PJG.js"));
+  await settleJob(view, (now2) => isSettleable((0, import_chunk_PZM7HB6W.conditionOf)(now2)), isStrict);
+  const now = (0, import_chunk_PZM7HB6W.inspect)(root, id);
+  return view.spec?.timer && (0, import_chunk_PZM7HB6W.conditionOf)(now) === "over" ? timerNotSettled(now) : now;
+}
+async function timerNotSettled(view) {
+  const { isOurs } = await Promise.resolve().then(() => load("./may-act-FJE52A5Z.js"));
+  if (await isOurs(view)) return view;
+  const damage = "spec.json was changed, or comes from another user or machine";
+  return { ...view, spec: null, damage, state: (0, import_chunk_PZM7HB6W.damagedState)(view.id, damage) };
+}
+async function refreshAttached(root, id) {
+  const view = await refresh(root, id, true);
+  const isDue = (now) => attachable.includes((0, import_chunk_PZM7HB6W.conditionOf)(now)) || isHung(now);
+  if (!isDue(view)) return view;
+  const { attachWorker } = await Promise.resolve().then(() => load("./attach-4R6WPU2S.js"));
+  await attachWorker(view, isDue);
+  return (0, import_chunk_PZM7HB6W.inspect)(root, id);
+}
+function dropMarker(view) {
+  if (!(0, import_chunk_7WBBYJDG.exists)(view.paths.marker)) return;
+  try {
+    (0, import_chunk_527JQF7V.removeFile)(view.paths.reserve);
+    (0, import_chunk_527JQF7V.removeFile)(view.paths.marker);
+  } catch {
+  }
+}
+function isHung(view) {
+  if ((0, import_chunk_PZM7HB6W.conditionOf)(view) !== "supervised" || view.isClaimed || view.worker !== null) return false;
+  return view.leaseAgeMs !== null && view.leaseAgeMs > 2 * import_chunk_4ZCTLV6M.leaseStaleMs;
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  isSettleable,
+  refresh,
+  refreshAttached
+});
+
+},
 "./chunk-GEPPUING.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
@@ -5363,109 +6054,6 @@ function quoteWords(words) {
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
   quoteWords
-});
-
-},
-"./chunk-GJXI2RRF.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  withLock: () => withLock
-});
-module.exports = stdin_exports;
-var import_chunk_BSO2ISIG = load("./chunk-BSO2ISIG.js");
-var import_chunk_UR2IO6BJ = load("./chunk-UR2IO6BJ.js");
-var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
-var import_chunk_7WBBYJDG = load("./chunk-7WBBYJDG.js");
-var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var import_node_fs = require("node:fs");
-var import_node_path = builtin("node:path");
-async function withLock(folder, fn, waitMs = import_chunk_UR2IO6BJ.lockWaitMs) {
-  const release2 = await take(folder, waitMs);
-  try {
-    return await fn();
-  } finally {
-    release2();
-  }
-}
-async function take(folder, waitMs) {
-  (0, import_chunk_527JQF7V.createFolder)(folder);
-  if ((0, import_chunk_7WBBYJDG.factsOf)(folder)?.kind !== "folder")
-    throw new import_chunk_NVPF5LEY.FaultError("state_unusable", `cannot use the lock ${folder}: it is no folder`);
-  const own = (0, import_chunk_BSO2ISIG.ownIdentity)();
-  const ticket = import_node_path.default.join(
-    folder,
-    `.${own.pid}-${own.start_token.replace(/\W/g, "")}-${Math.random().toString(36).slice(2)}`
-  );
-  (0, import_chunk_527JQF7V.writeFile)(ticket, JSON.stringify(own), { sync: false });
-  const until = (0, import_chunk_Y5L6GQDB.monotonicMs)() + waitMs;
-  try {
-    for (let pause = 2; ; pause = Math.min(pause * 2, 50)) {
-      const number = tryTake(folder, ticket);
-      if (number !== void 0) {
-        const held = import_node_path.default.join(folder, String(number));
-        return () => release(held);
-      }
-      if ((0, import_chunk_Y5L6GQDB.monotonicMs)() >= until)
-        throw new import_chunk_NVPF5LEY.FaultError("busy", `cannot take the lock ${folder}: it is held by ${holderText(folder)}`);
-      await (0, import_chunk_Y5L6GQDB.sleep)(pause);
-    }
-  } finally {
-    (0, import_chunk_527JQF7V.removeFile)(ticket);
-  }
-}
-function release(held) {
-  try {
-    (0, import_node_fs.renameSync)(held, `${held}.free`);
-  } catch (error) {
-    if ((0, import_chunk_NVPF5LEY.errnoOf)(error) !== "ENOENT") throw error;
-  }
-}
-function tryTake(folder, ticket) {
-  const top = highest(folder);
-  if (top.number > 0 && !top.free && !isAbandoned(import_node_path.default.join(folder, String(top.number)))) return void 0;
-  const number = top.number + 1;
-  const file = import_node_path.default.join(folder, String(number));
-  try {
-    (0, import_node_fs.linkSync)(ticket, file);
-  } catch (error) {
-    if ((0, import_chunk_NVPF5LEY.errnoOf)(error) === "EEXIST") return void 0;
-    throw error;
-  }
-  const now = highest(folder);
-  if (now.number !== number || now.free) {
-    (0, import_chunk_527JQF7V.removeFile)(file);
-    return void 0;
-  }
-  for (const name of (0, import_chunk_7WBBYJDG.listNames)(folder))
-    if (numberOf(name) > 0 && numberOf(name) < number) (0, import_chunk_527JQF7V.removeFile)(import_node_path.default.join(folder, name));
-  return number;
-}
-function highest(folder) {
-  const names = (0, import_chunk_7WBBYJDG.listNames)(folder);
-  const number = Math.max(0, ...names.map(numberOf));
-  return { number, free: number > 0 && names.includes(`${number}.free`) };
-}
-function numberOf(name) {
-  const match = /^(\d+)(?:\.free)?$/.exec(name);
-  return match ? Number(match[1]) : 0;
-}
-function isAbandoned(file) {
-  const read = (0, import_chunk_527JQF7V.readJson)(file);
-  if (read.kind === "missing") return false;
-  const liveness = read.kind === "ok" && (0, import_chunk_BSO2ISIG.isIdentity)(read.value) ? (0, import_chunk_BSO2ISIG.livenessOf)(read.value) : "unknown";
-  if (liveness !== "unknown") return liveness === "dead";
-  const facts = (0, import_chunk_7WBBYJDG.factsOf)(file);
-  return facts !== void 0 && (0, import_chunk_Y5L6GQDB.nowMs)() - facts.modifiedMs > 3 * import_chunk_UR2IO6BJ.leaseStaleMs;
-}
-function holderText(folder) {
-  const read = (0, import_chunk_527JQF7V.readJson)(import_node_path.default.join(folder, String(highest(folder).number)));
-  return read.kind === "ok" ? `process ${String(read.value.pid)}` : "another process";
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  withLock
 });
 
 },
@@ -5617,158 +6205,6 @@ function gitEnvironment(folder) {
 });
 
 },
-"./chunk-GNFY26WC.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  describeResult: () => describeResult,
-  missingFiles: () => missingFiles,
-  noteResults: () => noteResults
-});
-module.exports = stdin_exports;
-var import_chunk_ILJKJSAA = load("./chunk-ILJKJSAA.js");
-var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
-var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
-var import_chunk_UR2IO6BJ = load("./chunk-UR2IO6BJ.js");
-var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
-async function noteResults(run) {
-  const required = run.success_files ?? [];
-  const told = new Set(required.map(({ path }) => path));
-  const others = (run.result_baselines ?? []).filter(({ path }) => !told.has(path));
-  return Promise.all([...required.map((one) => noteOf(one, true)), ...others.map((one) => noteOf(one, false))]);
-}
-function missingFiles(run, notes) {
-  return (run.success_files ?? []).flatMap(({ path }) => {
-    const note = notes.find((one) => one.path === path);
-    if (!note) return [`${path} (not looked at)`];
-    return note.kind === "file" && note.changed ? [] : [`${path} (${reasonOf(note)})`];
-  });
-}
-function describeResult(note) {
-  const way = note.link_to === null ? note.path : `${note.path} -> ${note.link_to}`;
-  const size = note.size === null ? [] : [(0, import_chunk_TFEMYLSK.formatSize)(note.size)];
-  return (0, import_chunk_LXK2ZILE.plainText)(`${way}: ${[...size, wordOf(note)].join(", ")}`).replaceAll("\n", " ");
-}
-async function noteOf({ path, before }, required) {
-  const look = await (0, import_chunk_ILJKJSAA.lookBehindSoon)(path, import_chunk_UR2IO6BJ.pathLookMs);
-  const [now, trouble] = "found" in look ? [look.found, null] : [void 0, look.trouble];
-  return {
-    path,
-    required,
-    exists: now !== void 0,
-    existed: before !== null,
-    changed: now !== void 0 && isChanged(now, before),
-    kind: now?.kind ?? null,
-    size: now?.kind === "file" ? now.size : null,
-    mtime: now ? (0, import_chunk_Y5L6GQDB.isoOf)(now.modifiedMs) : null,
-    link_to: now?.linkTo ?? null,
-    trouble
-  };
-}
-function isChanged(now, before) {
-  return before === null || now.inode !== before.inode || now.modifiedMs !== before.modified_ms || now.kind === "file" && now.size !== before.size;
-}
-function reasonOf(note) {
-  return note.kind === null || note.kind === "file" ? wordOf(note) : `a ${wordsOf[note.kind]}, not a file`;
-}
-var wordsOf = { folder: "folder", other: "special file", file: "file" };
-function wordOf({ exists, existed, changed, trouble, kind }) {
-  if (trouble !== null) return `cannot be looked at (${trouble})`;
-  if (!exists) return existed ? "gone" : "missing";
-  const word = existed ? changed ? "changed" : "unchanged since the launch" : "new";
-  return kind === "file" ? word : `${wordsOf[kind ?? "other"]}, ${word}`;
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  describeResult,
-  missingFiles,
-  noteResults
-});
-
-},
-"./chunk-GOJRSYWP.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  findJob: () => findJob,
-  jobsFolder: () => jobsFolder,
-  listActive: () => listActive,
-  listJobs: () => listJobs,
-  requireWholeId: () => requireWholeId
-});
-module.exports = stdin_exports;
-var import_chunk_QTNGPEPL = load("./chunk-QTNGPEPL.js");
-var import_chunk_7V54BM6D = load("./chunk-7V54BM6D.js");
-var import_chunk_GEPPUING = load("./chunk-GEPPUING.js");
-var import_chunk_7WBBYJDG = load("./chunk-7WBBYJDG.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var import_node_path = builtin("node:path");
-function listJobs(root) {
-  return (0, import_chunk_7WBBYJDG.listNames)((0, import_chunk_7V54BM6D.rootPaths)(root).jobs).filter(import_chunk_QTNGPEPL.isId).sort(import_chunk_QTNGPEPL.compareIds).reverse();
-}
-function listActive(root) {
-  return (0, import_chunk_7WBBYJDG.listNames)((0, import_chunk_7V54BM6D.rootPaths)(root).active).filter(import_chunk_QTNGPEPL.isId).sort(import_chunk_QTNGPEPL.compareIds);
-}
-function findJob(root, text) {
-  const list = listCommand(root);
-  if (!(0, import_chunk_QTNGPEPL.isIdPrefix)(text)) {
-    throw new import_chunk_NVPF5LEY.FaultError(
-      "unknown_job",
-      `cannot take ${JSON.stringify(text)} as a job id: ids look like run-mik3x9ab-4f7q2z`,
-      list
-    );
-  }
-  const all = (0, import_chunk_7WBBYJDG.listNames)((0, import_chunk_7V54BM6D.rootPaths)(root.folder).jobs).filter(import_chunk_QTNGPEPL.isId);
-  if (all.includes(text)) return requireFolder(root, text);
-  const matches = all.filter((id) => id.startsWith(text));
-  if (matches.length === 1) return requireFolder(root, matches[0]);
-  if (matches.length === 0) throw unknownJob(root, text);
-  const shown = matches.sort(import_chunk_QTNGPEPL.compareIds).slice(-5).join(", ");
-  throw new import_chunk_NVPF5LEY.FaultError(
-    "ambiguous_id",
-    `cannot tell which job ${text} is: ${matches.length} jobs begin so, the newest are ${shown}`,
-    "give more of the id"
-  );
-}
-function requireWholeId(root, text) {
-  const id = findJob(root, text);
-  if (id === text) return id;
-  throw new import_chunk_NVPF5LEY.FaultError(
-    "ambiguous_id",
-    `cannot take the short id ${text}: this command needs the whole id`,
-    `the one job that begins so is ${id}`
-  );
-}
-function jobsFolder(root) {
-  return import_node_path.default.join(root, "jobs");
-}
-function requireFolder(root, id) {
-  const folder = import_node_path.default.join((0, import_chunk_7V54BM6D.rootPaths)(root.folder).jobs, id);
-  const facts = (0, import_chunk_7WBBYJDG.factsOf)(folder);
-  if (facts?.kind === "folder") return id;
-  if (!facts) throw unknownJob(root, id);
-  throw new import_chunk_NVPF5LEY.FaultError("state_unusable", `cannot use job ${id}: ${folder} is no folder of its own`);
-}
-function unknownJob(root, text) {
-  return new import_chunk_NVPF5LEY.FaultError(
-    "unknown_job",
-    `cannot find job ${text}: there is no such job in the state folder ${root.folder}`,
-    `${listCommand(root)}, or name another folder with --state-dir DIR`
-  );
-}
-function listCommand(root) {
-  return `list them with: ${(0, import_chunk_GEPPUING.quoteWords)([...(0, import_chunk_7V54BM6D.selfWords)(), "status", ...root.option])}`;
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  findJob,
-  jobsFolder,
-  listActive,
-  listJobs,
-  requireWholeId
-});
-
-},
 "./chunk-HDW3QKWP.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
@@ -5829,89 +6265,6 @@ function countDirty({ entries, rest }) {
 });
 
 },
-"./chunk-HYG5K6E7.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  openJournal: () => openJournal,
-  readEvents: () => readEvents
-});
-module.exports = stdin_exports;
-var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
-var import_chunk_UR2IO6BJ = load("./chunk-UR2IO6BJ.js");
-var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
-var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
-function openJournal(paths, job) {
-  const last = (0, import_chunk_527JQF7V.readRange)(paths.events, -1, 1);
-  if (last && last.size > 0 && last.bytes[0] !== 10) (0, import_chunk_527JQF7V.appendText)(paths.events, "\n");
-  let isTorn = false;
-  const owner = job.owner === null ? null : (0, import_chunk_LXK2ZILE.excerpt)(job.owner, 200);
-  const journal = {
-    seq: newestSeq(paths),
-    append(type, fields = {}) {
-      const event = { seq: journal.seq + 1, at: (0, import_chunk_Y5L6GQDB.isoNow)(), job: job.id, owner, type, ...fields };
-      let line = JSON.stringify(event);
-      if (Buffer.byteLength(line) > import_chunk_UR2IO6BJ.eventLineBytes) {
-        line = JSON.stringify({ seq: event.seq, at: event.at, job: job.id, owner, type, truncated: true });
-      }
-      const text = `${isTorn ? "\n" : ""}${line}
-`;
-      isTorn = true;
-      (0, import_chunk_527JQF7V.appendText)(paths.events, text);
-      isTorn = false;
-      journal.seq = event.seq;
-      return event;
-    }
-  };
-  return journal;
-}
-var chunk = 256 * 1024;
-function readEvents(paths, after, limit) {
-  let size = chunk;
-  for (; ; ) {
-    const part = (0, import_chunk_527JQF7V.readRange)(paths.events, -size, size);
-    if (!part) return { events: [], more: false, missed: false };
-    const isWhole = part.bytes.length >= part.size;
-    const events = parseEvents(part.bytes.toString("utf8"), isWhole);
-    const first = events[0]?.seq ?? 0;
-    if (!isWhole && (events.length === 0 || first > after + 1) && size < 64 * chunk) {
-      size *= 4;
-      continue;
-    }
-    const wanted = events.filter((event) => event.seq > after);
-    return { events: wanted.slice(0, limit), more: wanted.length > limit, missed: !isWhole && first > after + 1 };
-  }
-}
-function newestSeq(paths) {
-  for (let size = 2 * import_chunk_UR2IO6BJ.eventLineBytes; ; size *= 4) {
-    const part = (0, import_chunk_527JQF7V.readRange)(paths.events, -size, size);
-    if (!part) return 0;
-    const isWhole = part.bytes.length >= part.size;
-    const newest = parseEvents(part.bytes.toString("utf8"), isWhole).at(-1);
-    if (newest || isWhole || size > 64 * chunk) return newest?.seq ?? 0;
-  }
-}
-function parseEvents(text, isWhole) {
-  const lines = text.split("\n");
-  if (!isWhole) lines.shift();
-  const events = [];
-  for (const line of lines) {
-    if (line === "") continue;
-    try {
-      const value = JSON.parse(line);
-      if (typeof value === "object" && value !== null && typeof value.seq === "number") events.push(value);
-    } catch {
-    }
-  }
-  return events;
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  openJournal,
-  readEvents
-});
-
-},
 "./chunk-IHFJKMPW.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
@@ -5969,97 +6322,6 @@ function sizeText(facts) {
 });
 
 },
-"./chunk-IL767HAQ.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  prepareReview: () => prepareReview,
-  requireBase: () => requireBase
-});
-module.exports = stdin_exports;
-var import_chunk_HDW3QKWP = load("./chunk-HDW3QKWP.js");
-var import_chunk_GMIQWZOI = load("./chunk-GMIQWZOI.js");
-var import_chunk_XRZCSGQB = load("./chunk-XRZCSGQB.js");
-var import_chunk_GEPPUING = load("./chunk-GEPPUING.js");
-var import_chunk_UR2IO6BJ = load("./chunk-UR2IO6BJ.js");
-var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
-var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var patchBytes = 2 * 1024 * 1024;
-function prepareReview(staff, paths, before) {
-  const { git } = before;
-  const dirty = before.entries.filter(import_chunk_HDW3QKWP.isDirty);
-  if (!git) return ["There is no git repository here: look at the files that the task names."];
-  const range = rangeOf(staff, git.head, dirty.length > 0);
-  if (range === null) return ["There is no commit yet: everything here is new."];
-  const lines = [`${range.title}: ${(0, import_chunk_GEPPUING.quoteWords)(["git", ...range.command])}`];
-  const untracked = dirty.filter((entry) => entry.xy === "??").length;
-  if (range.isDirty && untracked > 0)
-    lines.push(`${untracked} new file(s) that git does not know yet are in no diff (marked ?? above): read them.`);
-  const patch = readPatch(git.root, range.command);
-  if (patch.kind === "text" && patch.bytes.length > 0) {
-    const fault = faultOf(() => (0, import_chunk_527JQF7V.writeFile)(paths.reviewDiff, patch.bytes));
-    lines.push(
-      fault === void 0 ? `The same as a patch, for when you cannot run git: ${paths.reviewDiff}` : `There is no patch file: it could not be written (${fault}).`
-    );
-  }
-  if (patch.kind === "none") lines.push(`There is no patch file: ${patch.reason}.`);
-  return lines;
-}
-function rangeOf(staff, head, isDirtyTree) {
-  if (staff.base)
-    return {
-      title: `Everything since ${staff.base.rev}, committed or not`,
-      command: ["diff", staff.base.commit],
-      isDirty: isDirtyTree
-    };
-  if (head === null) return null;
-  if (isDirtyTree) return { title: "The uncommitted changes", command: ["diff", "HEAD"], isDirty: true };
-  return { title: "The newest commit (nothing is uncommitted)", command: ["show", "HEAD"], isDirty: false };
-}
-function readPatch(root, command) {
-  const opened = (0, import_chunk_GMIQWZOI.openGit)(root, { until: (0, import_chunk_Y5L6GQDB.monotonicMs)() + import_chunk_UR2IO6BJ.captureBudgetMs });
-  if ("reason" in opened) return { kind: "none", reason: opened.reason };
-  const plain = ["--no-ext-diff", "--no-textconv", "--no-color"];
-  const answer = opened.git.run([command[0], ...plain, ...command.slice(1)], { limit: patchBytes });
-  return answer.ok ? { kind: "text", bytes: answer.bytes } : { kind: "none", reason: answer.reason };
-}
-function requireBase(cwd, rev) {
-  const root = (0, import_chunk_XRZCSGQB.findWorktree)(cwd);
-  const opened = root === void 0 ? { reason: "there is no git repository here" } : (0, import_chunk_GMIQWZOI.openGit)(root);
-  if ("reason" in opened) throw noBase(rev, opened.reason);
-  const { git } = opened;
-  const found = git.run(["rev-parse", "--verify", "--quiet", "--end-of-options", `${rev}^{commit}`]);
-  if (rev === "" || !found.ok) throw noBase(rev, "there is no such commit");
-  const commit = found.bytes.toString("latin1").trim();
-  const fork = git.run(["merge-base", commit, "HEAD"]);
-  if (!fork.ok) throw noBase(rev, "it has no history in common with HEAD");
-  return { rev, commit: fork.bytes.toString("latin1").trim() };
-}
-function noBase(rev, reason) {
-  return new import_chunk_NVPF5LEY.FaultError(
-    "preflight",
-    `cannot review since ${JSON.stringify(rev)}: ${reason}`,
-    "name a commit or branch of this repository with --base"
-  );
-}
-function faultOf(write) {
-  try {
-    write();
-    return void 0;
-  } catch (error) {
-    const code = (0, import_chunk_NVPF5LEY.errnoOf)(error);
-    if (code === void 0) throw error;
-    return code;
-  }
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  prepareReview,
-  requireBase
-});
-
-},
 "./chunk-ILJKJSAA.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
@@ -6110,6 +6372,175 @@ async function look(target) {
 0 && (module.exports = {
   fileFacts,
   lookBehindSoon
+});
+
+},
+"./chunk-IURAQTCE.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  findLatest: () => findLatest,
+  requireLatest: () => requireLatest
+});
+module.exports = stdin_exports;
+var import_chunk_CEZDF3D3 = load("./chunk-CEZDF3D3.js");
+var import_chunk_7V54BM6D = load("./chunk-7V54BM6D.js");
+var import_chunk_QS5KU3DI = load("./chunk-QS5KU3DI.js");
+var import_chunk_GEPPUING = load("./chunk-GEPPUING.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+function findLatest(root, owner, accept = () => true) {
+  for (const id of (0, import_chunk_CEZDF3D3.listJobs)(root)) {
+    const spec = (0, import_chunk_QS5KU3DI.readSpec)((0, import_chunk_7V54BM6D.jobPaths)(root, id));
+    if (spec.kind !== "ok") continue;
+    if (owner !== null && spec.value.owner !== owner) continue;
+    if (accept(id, spec.value)) return id;
+  }
+  return void 0;
+}
+function requireLatest(root, owner, what, accept) {
+  const id = findLatest(root.folder, owner, accept);
+  if (id !== void 0) return id;
+  const whose = owner === null ? "" : ` of owner ${owner}`;
+  throw new import_chunk_NVPF5LEY.FaultError(
+    "unknown_job",
+    `cannot find ${what}${whose} in the state folder ${root.folder}`,
+    (0, import_chunk_GEPPUING.quoteWords)([...(0, import_chunk_7V54BM6D.selfWords)(), "status", ...root.option])
+  );
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  findLatest,
+  requireLatest
+});
+
+},
+"./chunk-J5BDUURC.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  concludeAsked: () => concludeAsked
+});
+module.exports = stdin_exports;
+var import_chunk_VBTKFLNU = load("./chunk-VBTKFLNU.js");
+var import_chunk_N2ZXKKDS = load("./chunk-N2ZXKKDS.js");
+var import_chunk_LIUSFYG6 = load("./chunk-LIUSFYG6.js");
+var import_chunk_K6ZMEOB6 = load("./chunk-K6ZMEOB6.js");
+var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
+var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
+var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
+var import_chunk_4ZCTLV6M = load("./chunk-4ZCTLV6M.js");
+var import_chunk_4SRIOCFI = load("./chunk-4SRIOCFI.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+async function askTask(spec, tree, end) {
+  const { status_cmd: line, identity = null } = spec.run ?? {};
+  if (!line) return void 0;
+  const left = end.isStarted && !ownEnds.includes(end.reason) ? [leftWarning(end.reason, tree)] : [];
+  const answer = await ask(spec, line);
+  (0, import_chunk_LIUSFYG6.endProbes)(tree);
+  const read = readAnswer(answer, identity ?? "");
+  if (!("why" in read)) return { ...read, warnings: left };
+  const message = `how the task stands is not known: the status command ${read.why}`;
+  const warnings = [...left, { code: "task_unknown", message }];
+  return { task_status: "unknown", task_exit_code: "unknown", warnings };
+}
+var ownEnds = ["exited", "spawn_failed", "never_started"];
+async function ask(spec, line) {
+  const { cwd } = spec;
+  const environment = (0, import_chunk_4SRIOCFI.probeEnvironment)(spec);
+  try {
+    const shell = { program: "/bin/sh", args: ["-c", line], cwd, environment };
+    return await (0, import_chunk_K6ZMEOB6.runTool)({ ...shell, timeoutMs: import_chunk_4ZCTLV6M.taskStatusMs, limit: import_chunk_4ZCTLV6M.probeBytes });
+  } catch (error) {
+    return { how: "failed", code: null, reason: (0, import_chunk_NVPF5LEY.messageOf)(error), stdout: Buffer.alloc(0), stderr: Buffer.alloc(0) };
+  }
+}
+function readAnswer(answer, identity) {
+  const trouble = troubleOf(answer);
+  if (trouble !== void 0) return { why: trouble };
+  let told;
+  try {
+    told = JSON.parse(answer.stdout.toString("utf8"));
+  } catch {
+    return { why: "printed no JSON object" };
+  }
+  if (typeof told !== "object" || told === null || Array.isArray(told)) return { why: "printed no JSON object" };
+  const { identity: named, status, exit_code: code } = told;
+  if (typeof named !== "string" && !Number.isSafeInteger(named)) return { why: "names no task" };
+  if (String(named) !== identity) return { why: `names another task (${oneLine(String(named))})` };
+  if (typeof status !== "string" || oneLine(status) === "") return { why: "tells no status" };
+  return { task_status: oneLine(status), task_exit_code: Number.isSafeInteger(code) ? code : "unknown" };
+}
+function troubleOf({ how, code, reason, stderr }) {
+  switch (how) {
+    case "timeout":
+      return `gave no answer within ${(0, import_chunk_UNGYPAP3.formatDuration)(import_chunk_4ZCTLV6M.taskStatusMs)}`;
+    case "flooded":
+      return `printed more than ${(0, import_chunk_TFEMYLSK.formatSize)(import_chunk_4ZCTLV6M.probeBytes)}`;
+    case "failed":
+      return `could not be started (${oneLine(reason ?? "not known why")})`;
+    case "aborted":
+      return "was broken off";
+    case "exited":
+      if (code === 0) return void 0;
+      return `${code === null ? "was killed" : `exited with code ${code}`}${saidOf(stderr)}`;
+  }
+}
+function saidOf(stderr) {
+  const said = oneLine(stderr.toString("utf8"));
+  return said === "" ? "" : ` (${said})`;
+}
+function oneLine(text) {
+  return (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)(text).replace(/\s+/g, " ").trim(), Math.min(import_chunk_4ZCTLV6M.evidenceChars, import_chunk_4ZCTLV6M.excerptBytes));
+}
+function leftWarning(reason, tree) {
+  const left = (0, import_chunk_LIUSFYG6.findEscaped)(tree);
+  const named = left.slice(0, 10).map(({ pid, name }) => `${pid} (${oneLine(name)})`);
+  const more = left.length > named.length ? ` and ${left.length - named.length} more` : "";
+  const where = left.length > 0 ? `left alone: ${named.join(", ")}${more}` : "none of its processes was found here";
+  const message = `only the watching over the task has ended (${reason}); the task itself may live on; ${where}`;
+  return { code: "task_left", message };
+}
+async function concludeAsked(job, ending, tree) {
+  const { paths, spec } = job;
+  const { run } = spec;
+  if (!run) return (0, import_chunk_VBTKFLNU.conclude)(job, ending);
+  const nobody = { worker: null, shim: null, child: null };
+  const [results, ownLog, task] = await Promise.all([
+    (0, import_chunk_N2ZXKKDS.noteResults)(run),
+    run.log ? (0, import_chunk_VBTKFLNU.readOwnLog)(spec, run.log) : null,
+    askTask(spec, tree ?? (0, import_chunk_LIUSFYG6.treeOf)(spec, paths, nobody), { reason: ending.reason, isStarted: tree !== null })
+  ]);
+  return (0, import_chunk_VBTKFLNU.conclude)(job, { ...ending, results, ownLog, task });
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  concludeAsked
+});
+
+},
+"./chunk-JIH3SUWO.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  line: () => line,
+  smallFacts: () => smallFacts
+});
+module.exports = stdin_exports;
+var import_chunk_FSRL2ASG = load("./chunk-FSRL2ASG.js");
+var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
+var import_chunk_4ZCTLV6M = load("./chunk-4ZCTLV6M.js");
+function line(text) {
+  const characters = [...(0, import_chunk_FSRL2ASG.oneLine)((0, import_chunk_LXK2ZILE.plainText)(text.slice(0, 16 * import_chunk_4ZCTLV6M.evidenceChars)))];
+  return characters.length <= import_chunk_4ZCTLV6M.evidenceChars ? characters.join("") : `${characters.slice(0, import_chunk_4ZCTLV6M.evidenceChars - 1).join("")}\u2026`;
+}
+function smallFacts(facts) {
+  const plain = (0, import_chunk_LXK2ZILE.plainValue)(facts, import_chunk_4ZCTLV6M.excerptBytes);
+  return JSON.stringify(plain).length <= import_chunk_4ZCTLV6M.watchFactsBytes ? plain : { truncated: true };
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  line,
+  smallFacts
 });
 
 },
@@ -6274,1804 +6705,105 @@ function isAwaited(root, id) {
 });
 
 },
-"./chunk-KBHIJQHS.js": function (module, exports) {
+"./chunk-K6ZMEOB6.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  findRuns: () => findRuns,
-  judgeRollup: () => judgeRollup
+  runTool: () => runTool
 });
 module.exports = stdin_exports;
-var import_chunk_CMXDJKZ3 = load("./chunk-CMXDJKZ3.js");
-var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
-var import_chunk_UR2IO6BJ = load("./chunk-UR2IO6BJ.js");
-var classes = {
-  SUCCESS: "passed",
-  PASS: "passed",
-  SKIPPED: "skipped",
-  SKIPPING: "skipped",
-  NEUTRAL: "skipped",
-  FAILURE: "failed",
-  ERROR: "failed",
-  CANCELLED: "failed",
-  CANCEL: "failed",
-  TIMED_OUT: "failed",
-  STARTUP_FAILURE: "failed",
-  // A person must let it run.
-  ACTION_REQUIRED: "gated",
-  WAITING: "gated"
-};
-function classOf(word) {
-  const known = word.trim().toUpperCase().replace(/[ -]/g, "_");
-  if (Object.hasOwn(classes, known)) return classes[known];
-  return known.includes("FAIL") ? "failed" : "running";
-}
-function judgeRollup(checks, runs) {
-  const newest = newestRuns(runs);
-  const counted = countedChecks(checks, runs, newest);
-  const counts = { passed: 0, skipped: 0, failed: 0, gated: 0, running: 0 };
-  const failing = [];
-  const gating = [];
-  const count = (kind, item) => {
-    counts[kind] += 1;
-    if (kind === "failed") failing.push(item);
-    if (kind === "gated" && !gating.includes(item.name)) gating.push(item.name);
-  };
-  for (const check of counted) count(classOf(check.state), { ...nameOf(check), mark: check.link || check.name });
-  for (const run of newest) {
-    const kind = classOf(run.state);
-    const jobs = counted.filter((check) => (0, import_chunk_CMXDJKZ3.runIdOf)(check) === run.id).map(({ state }) => classOf(state));
-    if (isToldByJobs(kind, jobs)) continue;
-    count(kind, { name: run.workflow, link: run.link, mark: `${run.link || run.id} ${run.startedAt ?? ""}` });
-  }
-  return { word: wordOf(counts), counts, failing, gating, signature: signatureOf(failing) };
-}
-function newestRuns(runs) {
-  const newest = new Map();
-  for (const run of runs) {
-    const key = JSON.stringify([run.workflow, run.event]);
-    const known = newest.get(key);
-    if (!known || isNewer(run, known)) newest.set(key, run);
-  }
-  return [...newest.values()];
-}
-function isNewer(a, b) {
-  const difference = (a.createdAt ?? 0) - (b.createdAt ?? 0);
-  return difference === 0 ? a.id > b.id : difference > 0;
-}
-function countedChecks(checks, runs, newest) {
-  const replaced = new Set(runs.filter((run) => !newest.includes(run)).map(({ id }) => id));
-  const others = new Map();
-  const jobs = [];
-  for (const check of checks) {
-    const id = (0, import_chunk_CMXDJKZ3.runIdOf)(check);
-    if (id !== void 0) {
-      if (!replaced.has(id)) jobs.push(check);
-      continue;
-    }
-    const key = JSON.stringify([check.workflow, check.name]);
-    const known = others.get(key);
-    if (!known || (check.startedAt ?? 0) >= (known.startedAt ?? 0)) others.set(key, check);
-  }
-  return [...jobs, ...others.values()];
-}
-function isToldByJobs(kind, jobs) {
-  if (kind === "passed" || kind === "skipped") return jobs.length > 0;
-  if (kind === "running") return jobs.includes("running") || jobs.includes("gated");
-  return jobs.includes(kind);
-}
-function wordOf({ passed, failed, gated, running }) {
-  if (failed > 0) return "failing";
-  if (running + gated > 0) return "running";
-  return passed > 0 ? "passing" : "none";
-}
-function nameOf({ name, workflow, link }) {
-  return { name: workflow === "" || workflow === name ? name : `${workflow} / ${name}`, link };
-}
-function signatureOf(failing) {
-  if (failing.length === 0) return "";
-  const marks = failing.map(({ mark }) => mark).sort();
-  return (0, import_chunk_CTSRVJRC.toHex)((0, import_chunk_CTSRVJRC.sha256)(new TextEncoder().encode(marks.join("\n")))).slice(0, 12);
-}
-var runFields = "databaseId,name,workflowName,event,status,conclusion,createdAt,startedAt,url,headSha";
-async function findRuns(repo, head, tools, isFirst) {
-  return (0, import_chunk_CMXDJKZ3.shareGh)(tools, `runs ${repo}@${head}`, isFirst, async () => {
-    const words = ["run", "list", "--repo", repo, "--commit", head, "--limit", String(import_chunk_UR2IO6BJ.ghRuns), "--json", runFields];
-    const answer = await (0, import_chunk_CMXDJKZ3.askGh)(tools, words);
-    if (answer.kind !== "answer") return answer;
-    const rows = (0, import_chunk_CMXDJKZ3.rowsOf)(answer.value);
-    if (!rows) return (0, import_chunk_CMXDJKZ3.unexpected)("gh run list gave no list");
-    return { kind: "runs", runs: rows.filter(({ headSha }) => headSha === head).flatMap((row) => (0, import_chunk_CMXDJKZ3.readRun)(row) ?? []) };
-  });
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  findRuns,
-  judgeRollup
-});
-
-},
-"./chunk-L62PX7JA.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  compareWorkspace: () => compareWorkspace,
-  isChanges: () => isChanges,
-  isSnapshot: () => isSnapshot
-});
-module.exports = stdin_exports;
-var import_chunk_SPPB3QLC = load("./chunk-SPPB3QLC.js");
-var import_chunk_HDW3QKWP = load("./chunk-HDW3QKWP.js");
-var import_chunk_FSRL2ASG = load("./chunk-FSRL2ASG.js");
-var import_chunk_GMIQWZOI = load("./chunk-GMIQWZOI.js");
-var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
-var import_chunk_UR2IO6BJ = load("./chunk-UR2IO6BJ.js");
-var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
-var text = (value) => typeof value === "string";
-var flag = (value) => typeof value === "boolean";
-var count = (value) => Number.isSafeInteger(value) && value >= 0;
-var textOrNull = (value) => value === null || text(value);
-var commit = (value) => value === null || text(value) && /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/.test(value);
-var optional = (shape) => (value) => value === void 0 || shape(value);
-var nullOr = (shape) => (value) => value === null || shape(value);
-var oneOf = (...words) => (value) => words.includes(value);
-var list = (shape) => (value) => Array.isArray(value) && value.every(shape);
-var record = (shapes) => (value) => isRecord(value) && Object.entries(shapes).every(([name, shape]) => shape(value[name]));
-var allOf = (shape) => (value) => isRecord(value) && Object.values(value).every(shape);
-function isRecord(value) {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-var nameInside = (value) => text(value) && !`/${value}/`.includes("/../") && !value.startsWith("/");
-var entry = record({
-  path: nameInside,
-  xy: text,
-  head: textOrNull,
-  index: textOrNull,
-  tree_mode: textOrNull,
-  from: optional(nameInside),
-  mode: textOrNull,
-  content: textOrNull,
-  stat: textOrNull
-});
-var names = allOf((value) => value !== null && commit(value));
-var row = (length) => (value) => Array.isArray(value) && value.length === length && nameInside(value[0]) && value.every(text);
-var snapshot = record({
-  schema: oneOf(1),
-  cwd: text,
-  at: (value) => text(value) && Number.isFinite(Date.parse(value)),
-  git: nullOr(
-    record({
-      root: text,
-      hash: oneOf("sha1", "sha256"),
-      head: commit,
-      branch: textOrNull,
-      subject: textOrNull,
-      refs: nullOr(names),
-      refs_rest: nullOr(record({ count, digest: text })),
-      elsewhere: names
-    })
-  ),
-  reason: textOrNull,
-  exclude: list(text),
-  entries: list(entry),
-  rest: nullOr(record({ count, files: list(row(4)), digest: textOrNull })),
-  files: nullOr(list(row(3))),
-  exact: flag
-});
-var changes = record({
-  files: list(
-    record({
-      path: text,
-      change: oneOf("added", "modified", "deleted", "renamed"),
-      from: optional(text),
-      was_dirty: flag,
-      committed: flag
-    })
-  ),
-  file_count: count,
-  dirty_before: list(text),
-  dirty_before_count: count,
-  dirty_committed: list(text),
-  dirty_committed_count: count,
-  dirty_after: count,
-  commits: list(record({ sha: text, subject: text })),
-  commit_count: count,
-  head: record({ before: textOrNull, after: textOrNull, moved: oneOf("forward", "elsewhere", null) }),
-  branch: record({ before: textOrNull, after: textOrNull }),
-  refs_changed: list(text),
-  index_changed: flag,
-  beyond: list(text),
-  exact: flag,
-  unchanged: flag,
-  reason: textOrNull
-});
-function isSnapshot(value) {
-  return snapshot(value);
-}
-function isChanges(value) {
-  return changes(value);
-}
-var emptyTree = {
-  sha1: "4b825dc642cb6eb9a060e54bf8d69288fbee4904",
-  sha256: "6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321"
-};
-function readTreeChanges(git, hash, heads) {
-  const ask = (...renames) => git.run([
-    ...["diff-tree", "-r", "-z", "--raw", "--no-abbrev", "--no-ext-diff", "--no-textconv", ...renames],
-    ...[heads.before ?? emptyTree[hash], heads.after ?? emptyTree[hash], "--"]
-  ]);
-  const found = ask("-M", "-l1000");
-  const answer = found.ok ? found : ask("--no-renames");
-  return answer.ok ? parseRaw(answer.bytes) : void 0;
-}
-function parseRaw(bytes) {
-  const changes2 = new Map();
-  const items = bytes.toString("latin1").split("\0");
-  for (let at = 0; at < items.length; at += 1) {
-    const [, modes] = /^:(.*)$/.exec(items[at] ?? "") ?? [];
-    if (modes === void 0) continue;
-    const [oldMode = "", newMode = "", oldName = "", newName = "", letter = ""] = modes.split(" ");
-    const before = /^0*$/.test(oldMode) ? null : `${oldMode} ${oldName}`;
-    const after = /^0*$/.test(newMode) ? null : `${newMode} ${newName}`;
-    at += 1;
-    const name = (0, import_chunk_SPPB3QLC.nameOf)(items[at] ?? "");
-    if (!/^[RC]/.test(letter)) {
-      changes2.set(name, { before, after });
-      continue;
-    }
-    at += 1;
-    const target = (0, import_chunk_SPPB3QLC.nameOf)(items[at] ?? "");
-    if (letter.startsWith("R")) changes2.set(name, { before, after: null });
-    changes2.set(target, { before: null, after, ...letter.startsWith("R") ? { from: name } : {} });
-  }
-  return changes2;
-}
-function readMove(git, before, after) {
-  if (before === after) return null;
-  if (before === null) return "forward";
-  if (after === null) return "elsewhere";
-  return git.run(["merge-base", "--is-ancestor", before, after]).ok ? "forward" : "elsewhere";
-}
-var commitLimit = 20;
-function readNewCommits(git, before, after, tips) {
-  const refs = [...Object.values(before.refs ?? {}), ...Object.values(before.elsewhere)];
-  const known = new Set([before.head, ...refs].filter((name) => name !== null));
-  const fresh = [after.head, ...tips].filter((name) => name !== null && !known.has(name));
-  if (fresh.length === 0) return { commits: [], commit_count: 0 };
-  const input = `${[...new Set(fresh), ...[...known].map((name) => `^${name}`)].join("\n")}
-`;
-  const count2 = git.run(["rev-list", "--count", "--ignore-missing", "--stdin"], { input });
-  const listed2 = git.run(
-    [
-      ...["rev-list", `--max-count=${commitLimit}`, "--topo-order", "--ignore-missing"],
-      ...["--encoding=UTF-8", "--format=%s", "--stdin"]
-    ],
-    { input }
-  );
-  if (!count2.ok || !listed2.ok) return void 0;
-  const lines = listed2.bytes.toString("latin1").split("\n");
-  const commits = lines.flatMap(
-    (line, at) => at % 2 === 0 && line.startsWith("commit ") ? [{ sha: line.slice(7), subject: (0, import_chunk_SPPB3QLC.nameOf)(lines[at + 1] ?? "") }] : []
-  );
-  return { commits, commit_count: Number(count2.bytes.toString("latin1")) };
-}
-function comparePlain(before, after) {
-  const [known, now] = [filesOf(before), filesOf(after)];
-  const looker = (0, import_chunk_SPPB3QLC.makeLooker)(after.cwd);
-  const changes2 = [];
-  for (const path of [...new Set([...known.keys(), ...now.keys()])].sort()) {
-    const was = known.get(path) ?? null;
-    const is = now.get(path) ?? (after.exact ? null : lookNow(path));
-    if (was?.mode === is?.mode && was?.content === is?.content) continue;
-    const isOld = !was && !before.exact && (looker.look(path)?.changedMs ?? 0) < Date.parse(before.at) - 2e3;
-    if (!isOld) changes2.push({ path, was, is, was_dirty: false, committed: false });
-  }
-  return changes2;
-  function lookNow(path) {
-    const facts = looker.look(path);
-    return facts && facts.kind !== "folder" ? { mode: facts.mode, content: facts.stat } : null;
-  }
-}
-function compareUnasked(before) {
-  const looker = (0, import_chunk_SPPB3QLC.makeLooker)(before.git.root);
-  const paths = { changes: [], untouched: [], swallowed: [] };
-  for (const [path, entry2] of (0, import_chunk_HDW3QKWP.entriesOf)(before)) {
-    const facts = looker.look(path);
-    if (!(0, import_chunk_HDW3QKWP.isDirty)(entry2) || entry2.mode === "160000") continue;
-    const now = facts && facts.kind !== "folder" ? facts : null;
-    const isSame2 = now ? now.mode === entry2.mode && now.stat === entry2.stat : entry2.mode === null;
-    const sideOf2 = (side) => ({ mode: side.mode, content: side.stat });
-    const was = entry2.mode === null ? null : sideOf2({ mode: entry2.mode, stat: entry2.stat });
-    if (isSame2) paths.untouched.push(path);
-    else paths.changes.push({ path, was, is: now && sideOf2(now), was_dirty: true, committed: false });
-  }
-  return paths;
-}
-function filesOf({ files }) {
-  return new Map((files ?? []).map(([path, mode, stat]) => [path, { mode, content: stat }]));
-}
-var emptyBlobs = new Set([
-  "e69de29bb2d1d6434b8b29ae775ad8c2e48c5391",
-  "473a0f4c3be8a93681a267e3b1e9a7dcda1185436fe141f7749120a303721813"
-]);
-function pairRenames(changes2) {
-  const gone = new Map(changes2.filter(({ was, is }) => was && !is).map((change) => [change.path, change]));
-  const byContent = new Map();
-  for (const change of gone.values()) {
-    const key = change.was && contentKey(change.was);
-    if (key) byContent.set(key, [...byContent.get(key) ?? [], change]);
-  }
-  const taken = new Set();
-  const originOf = new Map();
-  const take = (change, origin) => {
-    if (!origin || taken.has(origin.path)) return;
-    taken.add(origin.path);
-    originOf.set(change.path, origin);
-  };
-  const fresh = changes2.filter(({ was, is }) => !was && is);
-  for (const change of fresh) if (change.from !== void 0) take(change, gone.get(change.from));
-  for (const change of fresh) {
-    const key = change.is && contentKey(change.is);
-    if (!key || originOf.has(change.path)) continue;
-    const free = (byContent.get(key) ?? []).filter(({ path }) => !taken.has(path));
-    const namesake = free.find(({ path }) => lastPart(path) === lastPart(change.path));
-    take(change, namesake ?? (emptyBlobs.has(change.is?.content ?? "") ? void 0 : free[0]));
-  }
-  return changes2.filter(({ path }) => !taken.has(path)).map(({ from: _, ...change }) => {
-    const origin = originOf.get(change.path);
-    if (!origin) return change;
-    return { ...change, from: origin.path, was_dirty: change.was_dirty || origin.was_dirty };
-  });
-}
-function contentKey({ mode, content }) {
-  return content === null ? null : `${mode.slice(0, 3)} ${content}`;
-}
-function lastPart(path) {
-  return path.slice(path.lastIndexOf("/") + 1);
-}
-function comparePaths(moments) {
-  const known = (0, import_chunk_HDW3QKWP.entriesOf)(moments.before);
-  const now = (0, import_chunk_HDW3QKWP.entriesOf)(moments.after);
-  const names2 = new Set([...known.keys(), ...now.keys(), ...moments.tree.keys()]);
-  const isHidden = makeHidden(moments, names2);
-  const changes2 = [];
-  const untouched = [];
-  const swallowed = [];
-  const isInMoved = makeInMoved(known, now);
-  for (const name of [...names2].sort()) {
-    const [b, a, t] = [known.get(name), now.get(name), moments.tree.get(name)];
-    const sides = b ? sinceDirty(name, b, a, moments) : a ? sinceClean(name, a, moments, isHidden) : inTree(t);
-    const was_dirty = b !== void 0 && b.xy !== "..";
-    if (sides && (sides.was || sides.is)) {
-      const from = a?.from ?? t?.from;
-      changes2.push({ path: name, ...sides, was_dirty, committed: t !== void 0, ...from ? { from } : {} });
-    } else if (was_dirty) (a === void 0 && (t || isInMoved(name)) ? swallowed : untouched).push(name);
-  }
-  return { changes: changes2, untouched, swallowed };
-}
-function makeInMoved(known, now) {
-  const moved = [...now.values()].filter(({ path, mode, content, head: head2 }) => {
-    const before = known.get(path);
-    return mode === "160000" && content !== (before ? before.content : head2?.split(" ")[1]);
-  }).map(({ path }) => `${path}/`);
-  return (name) => moved.some((folder) => name.startsWith(folder));
-}
-function sinceDirty(name, b, a, moments) {
-  const now = a ?? measureNow(name, b, moments);
-  return isSame(b, now) ? void 0 : { was: sideOf(b), is: sideOf(now) };
-}
-function measureNow(name, b, { looker, tree }) {
-  const facts = looker.look(name);
-  if (!facts) return import_chunk_SPPB3QLC.nothing;
-  if (facts.kind !== "folder") {
-    const algorithm = b.content?.length === 64 ? "sha256" : "sha1";
-    if (b.content === null && b.mode !== null) return { mode: facts.mode, content: null, stat: facts.stat };
-    return (0, import_chunk_SPPB3QLC.measureRaw)(looker, name, facts, algorithm);
-  }
-  const commit2 = (tree.get(name)?.after ?? b.head)?.split(" ")[1];
-  return b.mode === "160000" && commit2 !== void 0 ? { mode: "160000", content: commit2, stat: null } : import_chunk_SPPB3QLC.nothing;
-}
-function isSame(b, now) {
-  if (b.mode !== now.mode) return false;
-  if (b.mode === null) return true;
-  return b.content !== null && now.content !== null ? b.content === now.content : b.stat === now.stat;
-}
-function sinceClean(name, a, { tree, overlooked, before }, isHidden) {
-  const t = tree.get(name);
-  const base = a.xy === ".." ? overlooked.get(name) ?? null : t ? t.before : a.head;
-  const was = sideOfTree(base);
-  if (base === null) return a.mode === null || isHidden(a) ? void 0 : { was, is: sideOf(a) };
-  if ((0, import_chunk_HDW3QKWP.isCutOff)(before) && isHidden(a)) return void 0;
-  const isStaged2 = a.xy[1] === "." && a.xy !== ".." && a.index !== null && !a.index.startsWith("u");
-  const is = isStaged2 ? sideOfTree(a.index) : sideOf({ ...a, mode: (a.mode && a.tree_mode) ?? a.mode });
-  if (was && is && was.mode === is.mode && was.content === is.content) return void 0;
-  return { was, is };
-}
-function inTree(t) {
-  return t && { was: sideOfTree(t.before), is: sideOfTree(t.after) };
-}
-function makeHidden({ before, looker }, names2) {
-  const mayHide = (0, import_chunk_HDW3QKWP.isCutOff)(before) || [...names2].some((name) => /(?:^|\/)\.gitignore$/.test(name));
-  const margin = 2e3;
-  return (a) => mayHide && (looker.look(a.path)?.changedMs ?? Number.POSITIVE_INFINITY) < Date.parse(before.at) - margin;
-}
-function sideOf({ mode, content, stat }) {
-  return mode === null ? null : { mode, content: content ?? stat };
-}
-function sideOfTree(base) {
-  const [mode, content = null] = base?.split(" ") ?? [];
-  return mode === void 0 ? null : { mode, content };
-}
-var listed = { files: 200, dirty: 50, refs: 50, nameBytes: 1e3 };
-function compareWorkspace(before, after, { budgetMs = import_chunk_UR2IO6BJ.captureBudgetMs } = {}) {
-  if (!isSnapshot(before)) return untold("the record of the workspace at the start is damaged", null, null);
-  const { git, cwd, exclude } = before;
-  if (git === null) {
-    const now2 = after.git === null && after.cwd === cwd ? after : (0, import_chunk_SPPB3QLC.captureWorkspace)(cwd, { exclude, plain: true, budgetMs });
-    const changes2 = comparePlain(before, now2);
-    const exact = before.exact && now2.exact;
-    return finish({ ...nothingMoved(null, null), ...noPaths, changes: changes2, exact, reason: before.reason });
-  }
-  const isElsewhere = after.git ? after.git.root !== git.root : after.reason === import_chunk_SPPB3QLC.notInGit;
-  const now = isElsewhere ? (0, import_chunk_SPPB3QLC.captureWorkspace)(git.root, { exclude, budgetMs }) : after;
-  if (now.git?.root === git.root)
-    return compareGit({ ...before, git }, { ...now, git: now.git }, (0, import_chunk_Y5L6GQDB.monotonicMs)() + budgetMs);
-  const reason = now.reason ?? "the repository is gone";
-  return untold(reason, git, null, reason === import_chunk_SPPB3QLC.notInGit ? noPaths : compareUnasked({ ...before, git }));
-}
-function compareGit(before, after, until) {
-  const [was, is] = [before.git, after.git];
-  const opened = (0, import_chunk_GMIQWZOI.openGit)(is.root, { until });
-  if ("reason" in opened) return untold(opened.reason, was, is);
-  const { git } = opened;
-  const moved = readMove(git, was.head, is.head);
-  const tree = moved === null ? new Map() : readTreeChanges(git, is.hash, head(was, is));
-  const refs = (0, import_chunk_SPPB3QLC.compareRefs)(was, is);
-  const commits = readNewCommits(git, was, is, refs.tips);
-  const looker = (0, import_chunk_SPPB3QLC.makeLooker)(is.root, until);
-  const overlooked = newlyOverlooked(git, before, after);
-  const moments = { before, after, tree: tree ?? new Map(), looker, overlooked };
-  const isMore = before.rest?.digest !== after.rest?.digest && ((0, import_chunk_HDW3QKWP.isCutOff)(before) || (0, import_chunk_HDW3QKWP.isCutOff)(after));
-  const isKnown = tree !== void 0 && commits !== void 0 && refs.exact && (0, import_chunk_Y5L6GQDB.monotonicMs)() < until;
-  return finish({
-    ...nothingMoved(was, is),
-    ...comparePaths(moments),
-    dirty_after: (0, import_chunk_HDW3QKWP.countDirty)(after),
-    commits: commits?.commits ?? [],
-    commit_count: commits?.commit_count ?? 0,
-    head: { ...head(was, is), moved },
-    refs_changed: refs.changed,
-    index_changed: isIndexChanged(before, after, moments.tree),
-    exact: before.exact && after.exact && isKnown,
-    beyond: [
-      ...isMore ? [`uncommitted files beyond the first ${import_chunk_SPPB3QLC.limits.entries + import_chunk_SPPB3QLC.limits.brief}`] : [],
-      ...refs.isMore ? [`branches beyond the first ${import_chunk_SPPB3QLC.refLimits.names}`] : []
-    ],
-    reason: after.reason ?? before.reason
-  });
-}
-function head(was, is) {
-  return { before: was.head, after: is.head };
-}
-function newlyOverlooked(git, was, is) {
-  const known = (0, import_chunk_HDW3QKWP.entriesOf)(was);
-  const names2 = is.entries.filter(({ path, xy }) => xy === ".." && !known.has(path)).map(({ path }) => path);
-  if (names2.length === 0 || was.git.head === null) return new Map();
-  const answer = git.run(["ls-tree", "-r", "-z", "--full-tree", was.git.head]);
-  const wanted = new Set(names2);
-  const lines = answer.ok ? answer.bytes.toString("latin1").split("\0") : [];
-  return new Map(
-    lines.flatMap((line) => {
-      const [, mode, name, path = ""] = /^(\d+) \w+ ([0-9a-f]+)\t(.*)$/s.exec(line) ?? [];
-      return mode !== void 0 && wanted.has((0, import_chunk_SPPB3QLC.nameOf)(path)) ? [[(0, import_chunk_SPPB3QLC.nameOf)(path), `${mode} ${name}`]] : [];
-    })
-  );
-}
-function isIndexChanged(was, is, tree) {
-  const [known, now] = [(0, import_chunk_HDW3QKWP.entriesOf)(was), (0, import_chunk_HDW3QKWP.entriesOf)(is)];
-  const isCut = (0, import_chunk_HDW3QKWP.isCutOff)(was) || (0, import_chunk_HDW3QKWP.isCutOff)(is);
-  return [...new Set([...known.keys(), ...now.keys(), ...tree.keys()])].some((name) => {
-    const [b, a, t] = [known.get(name), now.get(name), tree.get(name)];
-    if (b?.xy === ".." || a?.xy === ".." || isCut && !(a && b)) return false;
-    if (b?.isBrief || a?.isBrief) return isStaged(b) !== isStaged(a);
-    const before = b ? b.index : t ? t.before : a?.head ?? null;
-    const after = a ? a.index : t ? t.after : b?.head ?? null;
-    return before !== after;
-  });
-}
-function isStaged(entry2) {
-  return entry2 !== void 0 && !/^[.?]/.test(entry2.xy);
-}
-var noPaths = { changes: [], untouched: [], swallowed: [] };
-function nothingMoved(was, is) {
-  return {
-    commits: [],
-    commit_count: 0,
-    dirty_after: 0,
-    head: { before: was?.head ?? null, after: is?.head ?? null, moved: null },
-    branch: { before: was?.branch ?? null, after: is?.branch ?? null },
-    refs_changed: [],
-    index_changed: false,
-    beyond: []
-  };
-}
-function untold(reason, was, is, paths = noPaths) {
-  const changes2 = finish({ ...nothingMoved(was, is), ...paths, exact: false, reason });
-  return { ...changes2, unchanged: false };
-}
-function finish({ changes: changes2, untouched, swallowed, ...rest }) {
-  const files = pairRenames(changes2);
-  const { head: head2, branch, commit_count, refs_changed, index_changed, beyond } = rest;
-  const isStill = head2.before === head2.after && branch.before === branch.after && !index_changed && beyond.length === 0;
-  return {
-    files: files.slice(0, listed.files).map(fileChange),
-    file_count: files.length,
-    dirty_before: untouched.slice(0, listed.dirty).map(shortName),
-    dirty_before_count: untouched.length,
-    dirty_committed: swallowed.slice(0, listed.dirty).map(shortName),
-    dirty_committed_count: swallowed.length,
-    ...rest,
-    refs_changed: refs_changed.slice(0, listed.refs).map(shortName),
-    unchanged: isStill && files.length === 0 && commit_count === 0 && refs_changed.length === 0
-  };
-}
-function fileChange({ path, was, is, from, was_dirty, committed }) {
-  const change = from !== void 0 ? "renamed" : !was ? "added" : !is ? "deleted" : "modified";
-  return {
-    path: shortName(path),
-    change,
-    ...from === void 0 ? {} : { from: shortName(from) },
-    was_dirty,
-    committed
-  };
-}
-function shortName(name) {
-  return (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_FSRL2ASG.readableName)(name), listed.nameBytes);
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  compareWorkspace,
-  isChanges,
-  isSnapshot
-});
-
-},
-"./chunk-LIUSFYG6.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  endProbes: () => endProbes,
-  findEscaped: () => findEscaped,
-  findProbes: () => findProbes,
-  findRows: () => findRows,
-  terminate: () => terminate,
-  treeOf: () => treeOf,
-  withBelow: () => withBelow
-});
-module.exports = stdin_exports;
-var import_chunk_U56C6E24 = load("./chunk-U56C6E24.js");
 var import_chunk_7LUFXQWN = load("./chunk-7LUFXQWN.js");
-var import_chunk_QS5KU3DI = load("./chunk-QS5KU3DI.js");
-var import_chunk_BSO2ISIG = load("./chunk-BSO2ISIG.js");
-var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
-var import_chunk_4SRIOCFI = load("./chunk-4SRIOCFI.js");
-var hasMarks = process.platform === "linux";
-function findMembers(tree) {
-  const rows = findRows(tree, (row) => !(0, import_chunk_BSO2ISIG.isDeadState)(row.state));
-  const probes = findProbes(rows);
-  return rows.map(({ pid, start, name, parent }) => ({
-    ...{ pid, start, name, parent },
-    ...probes.has(pid) ? { isProbe: true } : {}
-  }));
-}
-function findEscaped(tree) {
-  const within = new Set(findMembers(tree).map(({ pid }) => pid));
-  const isOurs = ({ pid, parent, isProbe }) => within.has(pid) || parent === process.pid || isProbe === true;
-  return findMembers({ ...tree, reach: "all", known: new Map() }).filter((one) => !isOurs(one));
-}
-function findRows(tree, isWanted) {
-  const rows = (0, import_chunk_BSO2ISIG.readProcesses)(tree.baseline).filter((row) => isWanted(row) && !(Number(row.start) < tree.since));
-  const marks = new Map();
-  const markOf = (pid) => {
-    if (!marks.has(pid)) marks.set(pid, (0, import_chunk_BSO2ISIG.readProcessVariable)(pid, import_chunk_4SRIOCFI.markVariable));
-    return marks.get(pid);
-  };
-  const counted = new Set(tree.counted());
-  const foreign = findForeign(rows, markOf, tree.mark);
-  const isForeign = (pid) => foreign.has(pid);
-  const inSession = (row) => row.session === tree.session || row.group === tree.session;
-  const isOurSession = tree.session !== null && rows.some((row) => inSession(row) && (!hasMarks || markOf(row.pid) === tree.mark));
-  if (tree.reach === "session")
-    return rows.filter((row) => isOurSession && inSession(row) && !isForeign(row.pid) && !isSpared(row, tree));
-  const members = new Map();
-  for (const row of rows) {
-    const isKnown = tree.known.get(row.pid) === row.start || counted.has(row.pid);
-    if (markOf(row.pid) === tree.mark || (isOurSession && inSession(row) || isKnown) && !isForeign(row.pid))
-      members.set(row.pid, row);
-  }
-  for (let grew = true; grew; ) {
-    grew = false;
-    for (const row of rows) {
-      if (members.has(row.pid) || !members.has(row.parent) || isForeign(row.pid)) continue;
-      members.set(row.pid, row);
-      grew = true;
-    }
-  }
-  const found = [...members.values()].filter((row) => !isSpared(row, tree));
-  for (const row of found) tree.known.set(row.pid, row.start);
-  return found;
-}
-function findProbes(rows) {
-  const isOne = (row) => {
-    if ((0, import_chunk_7LUFXQWN.isToolSession)(row.session)) return true;
-    const role = (0, import_chunk_BSO2ISIG.readProcessVariable)(row.pid, import_chunk_4SRIOCFI.roleVariable);
-    return role === "probe" || role === "worker" && row.parent === process.pid;
-  };
-  return withBelow(rows, new Set(rows.filter(isOne).map((row) => row.pid)));
-}
-function withBelow(rows, pids) {
-  for (let size = -1; size !== pids.size; ) {
-    size = pids.size;
-    for (const row of rows) if (pids.has(row.parent)) pids.add(row.pid);
-  }
-  return pids;
-}
-function findForeign(rows, markOf, mark) {
-  const foreign = new Set(rows.filter((row) => (markOf(row.pid) ?? mark) !== mark).map((row) => row.pid));
-  for (let size = -1; size !== foreign.size; ) {
-    size = foreign.size;
-    for (const row of rows) if (foreign.has(row.parent) && markOf(row.pid) !== mark) foreign.add(row.pid);
-  }
-  return foreign;
-}
-function isSpared(row, tree) {
-  return row.pid === process.pid || tree.spared.includes(row.pid);
-}
-async function terminate(tree, options) {
-  const report = { step: "none", ended: [], survivors: [] };
-  const seen = new Map();
-  const told = new Set();
-  const note = (members) => {
-    for (const member of members) seen.set(member.pid, member);
-    return members;
-  };
-  let left = note(findMembers(tree));
-  if (left.length === 0) return report;
-  report.step = "term";
-  const termUntil = (0, import_chunk_Y5L6GQDB.monotonicMs)() + options.graceMs;
-  for (let pause = 5; left.length > 0 && (0, import_chunk_Y5L6GQDB.monotonicMs)() < termUntil; pause = Math.min(pause * 2, 100)) {
-    for (const member of left) if (!told.has(member.pid) && signal(member, "SIGTERM")) told.add(member.pid);
-    await (0, import_chunk_Y5L6GQDB.sleep)(Math.min(pause, Math.max(1, termUntil - (0, import_chunk_Y5L6GQDB.monotonicMs)())));
-    left = note(stillThere(left, tree));
-  }
-  if (left.length > 0) {
-    report.step = "kill";
-    const killUntil = (0, import_chunk_Y5L6GQDB.monotonicMs)() + options.settleMs;
-    for (let pause = 5; left.length > 0 && (0, import_chunk_Y5L6GQDB.monotonicMs)() < killUntil; pause = Math.min(pause * 2, 200)) {
-      for (const member of left) signal(member, "SIGKILL");
-      await (0, import_chunk_Y5L6GQDB.sleep)(pause);
-      left = note(findMembers(tree));
-    }
-  }
-  report.survivors = left;
-  report.ended = [...seen.values()].filter(
-    (member) => !left.some((one) => one.pid === member.pid) && !isShimsOwn(member, tree) && !member.isProbe
-  );
-  return report;
-}
-function isShimsOwn(member, tree) {
-  return tree.child !== null && tree.session !== null && member.parent === tree.session && member.pid !== tree.child;
-}
-function endProbes(tree) {
-  for (const member of findMembers({ ...tree, reach: "all" })) if (member.isProbe) signal(member, "SIGKILL");
-}
-function stillThere(members, tree) {
-  const living = members.filter(isAlive);
-  return living.length > 0 ? living : findMembers(tree);
-}
-function isAlive(member) {
-  const row = (0, import_chunk_BSO2ISIG.readProcess)(member.pid);
-  return row !== void 0 && row.start === member.start && !(0, import_chunk_BSO2ISIG.isDeadState)(row.state);
-}
-function signal(member, name) {
-  if (!isAlive(member)) return false;
-  try {
-    process.kill(member.pid, name);
-    return true;
-  } catch {
-    return false;
-  }
-}
-function treeOf(spec, paths, who) {
-  const living = (identity) => identity && (0, import_chunk_BSO2ISIG.livenessOf)(identity) === "alive" ? [identity.pid] : [];
-  const cgroup = (0, import_chunk_QS5KU3DI.readWorker)(paths);
-  const folder = cgroup.kind === "ok" ? cgroup.value.cgroup ?? null : null;
-  const shim = who.shim && isHere(who.shim) ? who.shim : null;
-  const atShimPid = shim ? (0, import_chunk_BSO2ISIG.readProcess)(shim.pid) : void 0;
-  const isStranger = atShimPid !== void 0 && atShimPid.start !== shim?.start_token;
-  return {
-    mark: spec.mark,
-    // A launcher that detaches its task: what left the session is the task, and the job only watches over it.
-    reach: spec.run?.status_cmd ? "session" : "all",
-    session: shim && !isStranger ? shim.pid : null,
-    since: isHere(spec.launcher) ? Number(spec.launcher.start_token) || 0 : 0,
-    spared: [...living(who.worker), ...living(shim)],
-    baseline: who.baseline ?? null,
-    counted: () => (0, import_chunk_U56C6E24.listCgroup)(folder, spec.id),
-    child: who.child?.pid ?? null,
-    known: new Map()
-  };
-}
-function isHere(identity) {
-  return identity.boot_id === (0, import_chunk_BSO2ISIG.bootId)() && identity.pid_ns === (0, import_chunk_BSO2ISIG.pidNamespace)();
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  endProbes,
-  findEscaped,
-  findProbes,
-  findRows,
-  terminate,
-  treeOf,
-  withBelow
-});
-
-},
-"./chunk-LXK2ZILE.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  byteLength: () => byteLength,
-  excerpt: () => excerpt,
-  lastLines: () => lastLines,
-  plainText: () => plainText,
-  plainValue: () => plainValue,
-  tail: () => tail,
-  tailOfBytes: () => tailOfBytes
-});
-module.exports = stdin_exports;
-var encoder = new TextEncoder();
-var decoder = new TextDecoder();
-var escapeSequence = /\x1b(?:[\]PX^_][^\x07\x1b\x9c\n]*(?:\x07|\x1b\\|\x9c)?|\[[0-?]*[ -/]*[@-~]?|[ -/]*[0-~]?)|[\x90\x98\x9d-\x9f][^\x07\x1b\x90\x98\x9c-\x9f\n]*(?:\x07|\x1b\\|\x9c)|\x9b[0-?]*[ -/]*[@-~]?/g;
-function byteLength(text) {
-  return encoder.encode(text).length;
-}
-function plainText(text) {
-  return text.replaceAll("\r\n", "\n").replace(escapeSequence, "").replaceAll("\r", "\n").replace(/[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]/g, "");
-}
-function excerpt(text, limit) {
-  const bytes = encoder.encode(text);
-  if (bytes.length <= limit) return text;
-  if (limit < 3) return "";
-  let end = limit - 3;
-  while (end > 0 && isContinuation(bytes[end])) end -= 1;
-  return `${decoder.decode(bytes.subarray(0, end))}\u2026`;
-}
-function tail(text, limit) {
-  const bytes = encoder.encode(text);
-  if (bytes.length <= limit) return { text, truncated: false };
-  return { text: decoder.decode(tailOfBytes(bytes, limit)), truncated: true };
-}
-function tailOfBytes(bytes, limit) {
-  const start = Math.max(0, bytes.length - limit);
-  let skip = 0;
-  while (start > 0 && skip < 4 && isContinuation(bytes[start + skip])) skip += 1;
-  return bytes.subarray(start + (skip < 4 ? skip : 0));
-}
-function lastLines(bytes, count) {
-  let seen = 0;
-  for (let at = bytes.length - 2; at >= 0; at -= 1) {
-    if (bytes[at] !== 10) continue;
-    seen += 1;
-    if (seen === count) return bytes.subarray(at + 1);
-  }
-  return bytes;
-}
-function isContinuation(byte) {
-  return byte !== void 0 && (byte & 192) === 128;
-}
-function plainValue(value, limit) {
-  if (typeof value === "string") return excerpt(plainText(value), limit);
-  if (Array.isArray(value)) return value.map((inner) => plainValue(inner, limit));
-  if (typeof value !== "object" || value === null) return value;
-  return Object.fromEntries(
-    Object.entries(value).map(([name, inner]) => [plainValue(name, 80), plainValue(inner, limit)])
-  );
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  byteLength,
-  excerpt,
-  lastLines,
-  plainText,
-  plainValue,
-  tail,
-  tailOfBytes
-});
-
-},
-"./chunk-MSW7NNU6.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  isOurs: () => isOurs,
-  mayAct: () => mayAct
-});
-module.exports = stdin_exports;
-var import_chunk_DWN6ZA7R = load("./chunk-DWN6ZA7R.js");
-var import_chunk_QTNGPEPL = load("./chunk-QTNGPEPL.js");
-var import_chunk_BSO2ISIG = load("./chunk-BSO2ISIG.js");
-var import_chunk_7WBBYJDG = load("./chunk-7WBBYJDG.js");
-async function mayAct(view) {
-  if (!view.spec || !(0, import_chunk_7WBBYJDG.isWritable)(view.paths.folder)) return false;
-  if (view.spec.timer) return isOurs(view);
-  const namespace = view.worker?.worker.pid_ns ?? view.launch?.worker.pid_ns ?? view.spec.launcher.pid_ns;
-  const isHere = namespace === (0, import_chunk_BSO2ISIG.pidNamespace)() || view.isOtherBoot;
-  if (!isHere && (0, import_chunk_QTNGPEPL.conditionOf)(view) !== "lost") return false;
-  return isOurs(view);
-}
-async function isOurs({ spec }) {
-  return spec !== null && (0, import_chunk_DWN6ZA7R.isGenuine)(spec, knownKey());
-}
-function knownKey() {
-  try {
-    return (0, import_chunk_DWN6ZA7R.readKey)();
-  } catch {
-    return void 0;
-  }
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  isOurs,
-  mayAct
-});
-
-},
-"./chunk-MTTW2VXK.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  ageOf: () => ageOf,
-  instantOf: () => instantOf
-});
-module.exports = stdin_exports;
-var form = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?(?:Z|[+-]\d{2}:?\d{2})$/;
-function instantOf(value) {
-  if (typeof value !== "string" || !form.test(value)) return null;
-  const ms = Date.parse(value);
-  return Number.isNaN(ms) ? null : ms;
-}
-function ageOf(value, now) {
-  const at = instantOf(value);
-  return at === null ? null : Math.max(0, now - at);
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  ageOf,
-  instantOf
-});
-
-},
-"./chunk-NHLCVOMN.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  defaultBackend: () => defaultBackend,
-  knownBackends: () => knownBackends,
-  launchWarnings: () => launchWarnings,
-  makeStaffPart: () => makeStaffPart,
-  narrowProfile: () => narrowProfile,
-  narrowingText: () => narrowingText,
-  noNarrowing: () => noNarrowing,
-  policyFault: () => policyFault,
-  readNarrowing: () => readNarrowing,
-  readSettings: () => readSettings,
-  requireFreeConversation: () => requireFreeConversation,
-  tellVersion: () => tellVersion,
-  versionWarnings: () => versionWarnings
-});
-module.exports = stdin_exports;
-var import_chunk_TXVSPIEI = load("./chunk-TXVSPIEI.js");
-var import_chunk_7BL7UWXT = load("./chunk-7BL7UWXT.js");
-var import_chunk_U3U2QSST = load("./chunk-U3U2QSST.js");
-var import_chunk_Q6QDEQEC = load("./chunk-Q6QDEQEC.js");
-var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
-var import_chunk_GOJRSYWP = load("./chunk-GOJRSYWP.js");
-var import_chunk_PLTZEINK = load("./chunk-PLTZEINK.js");
-var import_chunk_7V54BM6D = load("./chunk-7V54BM6D.js");
-var import_chunk_QS5KU3DI = load("./chunk-QS5KU3DI.js");
-var import_chunk_AN2AMGQG = load("./chunk-AN2AMGQG.js");
-var import_chunk_XRZCSGQB = load("./chunk-XRZCSGQB.js");
-var import_chunk_4SRIOCFI = load("./chunk-4SRIOCFI.js");
-var import_chunk_7WBBYJDG = load("./chunk-7WBBYJDG.js");
-var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var import_node_path = builtin("node:path");
-var noNarrowing = { restrict: [], default_backend: {} };
-function readNarrowing(root, known2) {
-  const file = (0, import_chunk_7V54BM6D.rootPaths)(root).config;
-  const facts = (0, import_chunk_7WBBYJDG.factsOf)(file);
-  if (!facts) return noNarrowing;
-  if (facts.kind !== "file") throw refused(file, "it is no regular file");
-  if (facts.uid !== process.getuid?.() || (facts.mode & 18) !== 0)
-    throw refused(file, "others own it or may write it");
-  const read = (0, import_chunk_527JQF7V.readJson)(file);
-  if (read.kind !== "ok") throw refused(file, read.kind === "missing" ? "it is gone" : read.reason);
-  return parse(read.value, known2, file);
-}
-function narrowingText({ restrict, default_backend }) {
-  const isEmpty = restrict.length === 0 && Object.keys(default_backend).length === 0;
-  return isEmpty ? null : `${JSON.stringify({ restrict, default_backend }, null, 2)}
-`;
-}
-function narrowProfile(mode, profile, restrictions) {
-  const found = restrictions.find(({ restrict }) => restrict.includes(mode));
-  if (!found) return profile.asked ?? profile.fallback;
-  if (profile.asked === void 0 || profile.asked === "restricted") return "restricted";
-  throw new import_chunk_NVPF5LEY.FaultError(
-    "preflight",
-    `cannot use --profile ${profile.asked} for ${mode}: ${found.file} restricts this mode`,
-    `leave --profile away, or change "restrict" there (setup --restrict)`
-  );
-}
-function defaultBackend(mode, user, narrowing) {
-  const id = (0, import_chunk_W7HED5VZ.findMode)(mode)?.id;
-  const own = (id && user.default_backends?.[id]) ?? user.default_backend;
-  if (own !== void 0) return { name: own, from: "user" };
-  const name = id && narrowing.default_backend[id];
-  return name === void 0 ? void 0 : { name, from: "state" };
-}
-function parse(value, known2, file) {
-  const { restrict = [], default_backend = {}, ...rest } = value;
-  const [extra] = Object.keys(rest);
-  if (extra !== void 0) throw refused(file, `${JSON.stringify(extra)} is not known here`);
-  if (!Array.isArray(restrict)) throw refused(file, '"restrict" is no list of modes');
-  if (typeof default_backend !== "object" || default_backend === null || Array.isArray(default_backend))
-    throw refused(file, '"default_backend" is no object');
-  const backends2 = {};
-  for (const [mode, name] of Object.entries(default_backend)) {
-    if (typeof name !== "string" || !known2.includes(name))
-      throw refused(file, `backend ${JSON.stringify(name)} is not known; there are ${known2.join(", ")}`);
-    backends2[modeOf(mode, file)] = name;
-  }
-  return { restrict: [...new Set(restrict.map((mode) => modeOf(mode, file)))], default_backend: backends2 };
-}
-function modeOf(value, file) {
-  const mode = typeof value === "string" ? (0, import_chunk_W7HED5VZ.findMode)(value) : void 0;
-  if (mode) return mode.id;
-  throw refused(file, `mode ${JSON.stringify(value)} is not known; there are ${import_chunk_W7HED5VZ.modeIds.join(", ")}`);
-}
-function refused(file, reason) {
-  return new import_chunk_NVPF5LEY.FaultError(
-    "preflight",
-    `cannot use the config of the state folder ${file}: ${reason}`,
-    'mend or remove it; its form is {"restrict": ["review"], "default_backend": {"review": "codex"}}'
-  );
-}
-var policyBytes = 1024 * 1024;
-function checkProgram(backend, program) {
-  const version = tellVersion(backend, program);
-  if (version === null || backend.oldest === null || !(0, import_chunk_Q6QDEQEC.isOlder)(version, backend.oldest)) return { version };
-  throw new import_chunk_NVPF5LEY.FaultError(
-    "preflight",
-    `cannot use ${backend.title} ${version} (${program}): it is too old; needed: ${backend.oldest} or newer`,
-    `update it: ${backend.install}`
-  );
-}
-function versionWarnings({ backend: id, program, version }) {
-  const backend = (0, import_chunk_Q6QDEQEC.findBackend)(id);
-  if (!backend?.oldest || (version ?? null) !== null) return [];
-  const message = `cannot tell the version of ${backend.title} (${program}); needed: ${backend.oldest} or newer`;
-  return [{ code: "version_unknown", message }];
-}
-function tellVersion(backend, program) {
-  if (backend.oldest === null && backend.packages.length === 0) return null;
-  const version = (0, import_chunk_Q6QDEQEC.versionOf)(program, backend.packages);
-  if (version === null || backend.oldest === null || !(0, import_chunk_Q6QDEQEC.isOlder)(version, backend.oldest)) return version;
-  return (0, import_chunk_Q6QDEQEC.versionOf)(program, backend.packages, { isFresh: true });
-}
-function requirePolicy(backend, profile, cwd, version = null) {
-  const fault = policyFault(backend, profile, cwd, version);
-  if (fault === null) return;
-  throw new import_chunk_NVPF5LEY.FaultError(
-    "preflight",
-    `cannot use profile ${profile} with ${backend.title}: ${fault}`,
-    "change its settings, or name another backend or profile with --backend or --profile"
-  );
-}
-function policyFault(backend, profile, cwd, version = null) {
-  const policies = [...backend.policy ? [backend.policy] : [], ...backend.morePolicies ?? []];
-  for (const policy of policies) {
-    const fault = faultOf(policy, { profile, version }, cwd);
-    if (fault !== null) return fault;
-  }
-  return null;
-}
-function faultOf(policy, wanted, cwd) {
-  const home = import_chunk_4SRIOCFI.variables.home();
-  if (!policy.inWorkspace && home === void 0)
-    return `its settings ~/${policy.file} cannot be found: HOME is not set`;
-  for (const place of policy.inWorkspace ? placesOf(cwd) : [home]) {
-    const file = import_node_path.default.join(place, policy.file);
-    for (const one of policy.file.endsWith("/") ? filesIn(file) : [file]) {
-      const fault = fileFault(policy, wanted, one);
-      if (fault !== null) return fault;
-    }
-  }
-  return null;
-}
-function placesOf(cwd) {
-  return [...new Set([(0, import_chunk_XRZCSGQB.findWorktree)(cwd) ?? cwd, cwd])];
-}
-function filesIn(folder) {
-  return (0, import_chunk_7WBBYJDG.listNames)(folder).filter((name) => name.endsWith(".json")).map((name) => import_node_path.default.join(folder, name));
-}
-function fileFault(policy, { profile, version }, file) {
-  const read = readSettings(file);
-  if ("fault" in read) return `its settings ${file} ${read.fault}`;
-  if (read.text === null) return null;
-  try {
-    const fault = policy.findFault(read.text, profile, version);
-    return fault === null ? null : `${fault} (${file})`;
-  } catch {
-    return `its settings ${file} are not understood`;
-  }
-}
-function readSettings(file) {
-  try {
-    if (!(0, import_chunk_7WBBYJDG.factsOf)(file)) return { text: null };
-    const read = (0, import_chunk_527JQF7V.readRange)((0, import_chunk_7WBBYJDG.realPath)(file), 0, policyBytes);
-    if (!read) return { fault: "are no regular file" };
-    if (read.size > policyBytes) return { fault: `are too large (${read.size} bytes) to be checked` };
-    return { text: read.bytes.toString("utf8") };
-  } catch (error) {
-    return { fault: `cannot be read (${(0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "error"})` };
-  }
-}
-function makeStaffPart(words) {
-  const config = (0, import_chunk_TXVSPIEI.readUserConfig)();
-  const narrowing = readNarrowing(words.stateRoot, knownBackends(config));
-  const name = words.backend ?? defaultBackend(words.mode, config, narrowing)?.name;
-  const { backend, custom } = chooseBackend(name, config, words.cwd);
-  if (words.model !== null && words.model.trim() === "")
-    throw (0, import_chunk_NVPF5LEY.usageError)('cannot take --model "": it needs the name of a model');
-  const profile = narrowProfile(words.mode, { asked: words.profile, fallback: fallbackOf(words) }, [
-    { restrict: config.restrict ?? [], file: (0, import_chunk_7BL7UWXT.userConfigFile)() ?? "your config" },
-    { restrict: narrowing.restrict, file: (0, import_chunk_7V54BM6D.rootPaths)(words.stateRoot).config }
-  ]);
-  const terms = backend.profiles[profile];
-  if (terms === null) {
-    const can = Object.entries(backend.profiles).filter(([, one]) => one !== null).map(([one]) => one);
-    throw new import_chunk_NVPF5LEY.FaultError(
-      "preflight",
-      `cannot use profile ${profile} with backend ${custom?.name ?? backend.id}: it cannot be kept there; possible: ${can.join(", ")}`
-    );
-  }
-  const program = programOf(backend, custom, words.cwd);
-  const tooLong = custom?.prompt === "argument" ? (0, import_chunk_Q6QDEQEC.findArgumentFault)([words.prompt]) : null;
-  if (tooLong !== null)
-    throw new import_chunk_NVPF5LEY.FaultError(
-      "preflight",
-      `cannot give the task to backend ${custom?.name} as an argument: ${tooLong}`,
-      'set "prompt": "stdin" for it in your config'
-    );
-  const { version } = checkProgram(backend, program);
-  requirePolicy(backend, profile, words.cwd, version);
-  const { mode, model, prompt, resume } = words;
-  return {
-    mode,
-    backend: backend.id,
-    program,
-    version,
-    model,
-    profile,
-    adds: terms.adds,
-    brief: custom ? custom.brief ?? false : true,
-    prompt,
-    resume,
-    custom
-  };
-}
-function fallbackOf(words) {
-  return words.earlierProfile ?? (0, import_chunk_W7HED5VZ.findMode)(words.mode)?.profile ?? "restricted";
-}
-function launchWarnings(staff) {
-  return [...sandboxWarnings(staff), ...modelWarnings(staff)];
-}
-function modelWarnings({ model, custom }) {
-  if (model === null || !custom) return [];
-  return [
-    { code: "model_ignored", message: `${custom.name} is told no model: put ${model} into its "argv" in your config` }
-  ];
-}
-function sandboxWarnings(staff) {
-  const terms = (0, import_chunk_Q6QDEQEC.findBackend)(staff.backend)?.profiles[staff.profile];
-  if (staff.profile !== "standard" || terms?.sandbox !== false) return [];
-  const message = `${staff.backend} has no sandbox here: nothing but its own obedience keeps its writes inside the workspace`;
-  return [{ code: "no_sandbox", message }];
-}
-function chooseBackend(name, config, cwd) {
-  if (name === void 0) return { backend: onlyInstalled(config, cwd), custom: null };
-  const own = Object.hasOwn(config.backends, name) ? config.backends[name] : void 0;
-  const custom = (0, import_chunk_Q6QDEQEC.findBackend)("custom");
-  if (own && custom) return { backend: custom, custom: { name, ...own } };
-  const backend = (0, import_chunk_Q6QDEQEC.findBackend)(name);
-  if (backend && backend.id !== "custom") return { backend, custom: null };
-  throw (0, import_chunk_NVPF5LEY.usageError)(
-    `cannot use backend ${JSON.stringify(name)}: there are ${known(config)}`,
-    'your own programs go into "backends" of ~/.config/job-companion/config.json'
-  );
-}
-function onlyInstalled(config, cwd) {
-  const found = import_chunk_Q6QDEQEC.backends.filter(
-    (backend) => backend.programs.some((program) => (0, import_chunk_AN2AMGQG.findProgram)(program, cwd) !== void 0)
-  );
-  if (found.length === 1 && found[0]) return found[0];
-  const state = found.length === 0 ? "no agent CLI is on PATH" : `several are installed (${found.map((one) => one.id).join(", ")})`;
-  const next = found.length === 0 ? `install one of them; how, and what is there, shows: ${(0, import_chunk_PLTZEINK.nextCommand)([], "setup")}` : "name one with --backend NAME";
-  throw (0, import_chunk_NVPF5LEY.usageError)(`cannot choose a backend: ${state}; there are ${known(config)}`, next);
-}
-function knownBackends(config) {
-  return [...import_chunk_Q6QDEQEC.backends.map((backend) => backend.id).filter((id) => id !== "custom"), ...Object.keys(config.backends)];
-}
-function known(config) {
-  return knownBackends(config).join(", ") || "none";
-}
-function programOf(backend, custom, cwd) {
-  const names = custom ? [custom.argv[0]] : backend.programs;
-  for (const name of names) {
-    const program = (0, import_chunk_AN2AMGQG.findProgram)(name, cwd);
-    if (program !== void 0) return program;
-  }
-  throw new import_chunk_NVPF5LEY.FaultError(
-    "preflight",
-    `cannot find ${names.join(" or ")} for backend ${custom?.name ?? backend.id}: not on PATH (${import_chunk_4SRIOCFI.variables.searchPath() || "empty"})`,
-    `${custom ? 'mend "backends" of your config' : `install it (${backend.install})`}, or choose another with --backend`
-  );
-}
-function requireFreeConversation(root, backend, conversation) {
-  const { folder, option } = root;
-  for (const id of (0, import_chunk_GOJRSYWP.listActive)(folder)) {
-    const paths = (0, import_chunk_7V54BM6D.jobPaths)(folder, id);
-    const spec = (0, import_chunk_QS5KU3DI.readSpec)(paths);
-    if (spec.kind !== "ok" || spec.value.staff?.backend !== backend) continue;
-    const state = (0, import_chunk_QS5KU3DI.readState)(paths);
-    const uses = spec.value.staff.resume ?? (state.kind === "ok" ? state.value.conversation?.id : void 0);
-    if (uses !== conversation || (0, import_chunk_U3U2QSST.isOver)(folder, id)) continue;
-    throw new import_chunk_NVPF5LEY.FaultError(
-      "busy",
-      `cannot continue conversation ${conversation}: job ${id} is using it`,
-      import_chunk_PLTZEINK.nextCommands.wait(id, option)
-    );
-  }
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  defaultBackend,
-  knownBackends,
-  launchWarnings,
-  makeStaffPart,
-  narrowProfile,
-  narrowingText,
-  noNarrowing,
-  policyFault,
-  readNarrowing,
-  readSettings,
-  requireFreeConversation,
-  tellVersion,
-  versionWarnings
-});
-
-},
-"./chunk-NQPR54ZN.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  checkRoot: () => checkRoot,
-  ensureRoot: () => ensureRoot,
-  locateRoot: () => locateRoot,
-  requirePlace: () => requirePlace
-});
-module.exports = stdin_exports;
-var import_chunk_7V54BM6D = load("./chunk-7V54BM6D.js");
-var import_chunk_XRZCSGQB = load("./chunk-XRZCSGQB.js");
-var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
-var import_chunk_7WBBYJDG = load("./chunk-7WBBYJDG.js");
-var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var import_node_path = builtin("node:path");
-var folderName = ".job-state";
-var elsewhere = "use another place with --state-dir DIR or JOB_STATE_DIR";
-function locateRoot(given) {
-  const named = given.option ?? given.variable;
-  if (named !== void 0) {
-    if (named === "") throw new import_chunk_NVPF5LEY.FaultError("usage", 'cannot use --state-dir "": it needs the path of a folder');
-    const folder = import_node_path.default.resolve(given.cwd, named);
-    return { folder, option: ["--state-dir", folder] };
-  }
-  const worktree = (0, import_chunk_XRZCSGQB.findWorktree)(given.cwd);
-  if (worktree !== void 0) return { folder: import_node_path.default.join(worktree, folderName), option: [] };
-  for (let at = given.cwd; ; at = import_node_path.default.dirname(at)) {
-    const folder = import_node_path.default.join(at, folderName);
-    if ((0, import_chunk_7WBBYJDG.factsOf)(folder)?.uid === userId() && (0, import_chunk_7WBBYJDG.exists)((0, import_chunk_7V54BM6D.rootPaths)(folder).meta)) return { folder, option: [] };
-    if (at === import_node_path.default.dirname(at)) return { folder: import_node_path.default.join(given.cwd, folderName), option: [] };
-  }
-}
-function checkRoot(folder) {
-  const facts = lookAt(folder);
-  if (!facts) return false;
-  if (facts.kind === "link") throw unusable(folder, "it is a symbolic link");
-  if (facts.kind !== "folder") throw unusable(folder, "it is no folder");
-  if (facts.uid !== userId()) throw unusable(folder, `it belongs to user ${facts.uid}, not to us (${userId()})`);
-  if ((facts.mode & 18) !== 0)
-    throw unusable(folder, `others may write into it (mode ${(facts.mode & 511).toString(8)})`);
-  let names;
-  try {
-    names = (0, import_chunk_7WBBYJDG.listNames)(folder);
-  } catch (error) {
-    throw unusable(folder, `it cannot be read (${(0, import_chunk_NVPF5LEY.errnoOf)(error)})`);
-  }
-  if (names.every((name) => /^\.meta\.json\.\d+\.\d+\.tmp$/.test(name))) return false;
-  const meta = (0, import_chunk_527JQF7V.readJson)((0, import_chunk_7V54BM6D.rootPaths)(folder).meta);
-  if (meta.kind !== "ok" || meta.value.tool !== "job-companion")
-    throw unusable(folder, "it holds files but no meta.json of ours");
-  if (typeof meta.value.schema !== "number" || meta.value.schema > 1) {
-    throw unusable(folder, `a newer release wrote it (schema ${String(meta.value.schema)}, known: 1)`);
-  }
-  if ((0, import_chunk_XRZCSGQB.tracksAnything)(folder))
-    throw unusable(folder, "git tracks files in it, so a repository may have brought it along");
-  for (const name of ["active", "jobs", "once", "slots", "lock"]) {
-    const inner = (0, import_chunk_7WBBYJDG.factsOf)(import_node_path.default.join(folder, name));
-    if (inner && (inner.kind !== "folder" || inner.uid !== userId()))
-      throw unusable(folder, `its ${name} is no folder of ours`);
-  }
-  return true;
-}
-function requirePlace(folder) {
-  const parent = import_node_path.default.dirname(folder);
-  if ((0, import_chunk_7WBBYJDG.exists)(folder)) return;
-  if (!(0, import_chunk_7WBBYJDG.isFolder)(parent)) throw unusable(folder, `there is no folder ${parent}`);
-  const fault = (0, import_chunk_7WBBYJDG.writeFault)(parent);
-  if (fault !== void 0) throw unusable(folder, `${parent} is not writable (${fault})`);
-}
-function ensureRoot(folder) {
-  const fresh = `${folder}.new-${process.pid}`;
-  try {
-    if (checkRoot(folder) || (0, import_chunk_7WBBYJDG.exists)(folder)) {
-      const fault = (0, import_chunk_7WBBYJDG.writeFault)(folder);
-      if (fault !== void 0) throw unusable(folder, `it is not writable (${fault})`);
-      fill(folder);
-      return;
-    }
-    (0, import_chunk_527JQF7V.createFolder)(fresh);
-    fill(fresh);
-    if (!(0, import_chunk_7WBBYJDG.moveFolder)(fresh, folder)) (0, import_chunk_7WBBYJDG.removeTree)(fresh);
-    checkRoot(folder);
-  } catch (error) {
-    tryRemove(fresh);
-    if (error instanceof import_chunk_NVPF5LEY.FaultError) throw error;
-    throw unusable(folder, `it cannot be made or written (${(0, import_chunk_NVPF5LEY.errnoOf)(error) ?? String(error)})`);
-  }
-}
-function fill(folder) {
-  const paths = (0, import_chunk_7V54BM6D.rootPaths)(folder);
-  if (!(0, import_chunk_7WBBYJDG.exists)(paths.meta)) (0, import_chunk_527JQF7V.writeJson)(paths.meta, { schema: 1, tool: "job-companion", created_at: (0, import_chunk_Y5L6GQDB.isoNow)() });
-  if (!(0, import_chunk_7WBBYJDG.exists)(paths.ignore)) (0, import_chunk_527JQF7V.writeFile)(paths.ignore, "*\n", { sync: false });
-  for (const inner of [paths.active, paths.once, paths.slots, paths.jobs]) (0, import_chunk_527JQF7V.createFolder)(inner);
-}
-function tryRemove(folder) {
-  try {
-    (0, import_chunk_7WBBYJDG.removeTree)(folder);
-  } catch {
-  }
-}
-function lookAt(folder) {
-  try {
-    return (0, import_chunk_7WBBYJDG.factsOf)(folder);
-  } catch (error) {
-    throw unusable(folder, `it cannot be looked at (${(0, import_chunk_NVPF5LEY.errnoOf)(error)})`);
-  }
-}
-function unusable(folder, reason) {
-  return new import_chunk_NVPF5LEY.FaultError("state_unusable", `cannot use the state folder ${folder}: ${reason}`, elsewhere);
-}
-function userId() {
-  return process.getuid?.() ?? 0;
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  checkRoot,
-  ensureRoot,
-  locateRoot,
-  requirePlace
-});
-
-},
-"./chunk-NVPF5LEY.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  FaultError: () => FaultError,
-  errnoOf: () => errnoOf,
-  messageOf: () => messageOf,
-  usageError: () => usageError
-});
-module.exports = stdin_exports;
-var FaultError = class extends Error {
-  code;
-  next;
-  constructor(code, message, next = null) {
-    super(message);
-    this.name = "FaultError";
-    this.code = code;
-    this.next = next;
-  }
-};
-function usageError(message, next = null) {
-  return new FaultError("usage", message, next);
-}
-function errnoOf(error) {
-  if (typeof error !== "object" || error === null || !("code" in error)) return void 0;
-  return typeof error.code === "string" ? error.code : void 0;
-}
-function messageOf(error) {
-  return error instanceof Error ? error.message : String(error);
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  FaultError,
-  errnoOf,
-  messageOf,
-  usageError
-});
-
-},
-"./chunk-O5SXHXTI.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  holdFifo: () => holdFifo,
-  makeFifo: () => makeFifo,
-  watchFifo: () => watchFifo
-});
-module.exports = stdin_exports;
-var import_chunk_4SRIOCFI = load("./chunk-4SRIOCFI.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var import_node_fs = require("node:fs");
-var flags = import_node_fs.constants.O_NONBLOCK | import_node_fs.constants.O_NOFOLLOW;
-async function makeFifo(file) {
-  const { spawn } = await Promise.resolve().then(() => builtin("node:child_process"));
+var import_chunk_4ZCTLV6M = load("./chunk-4ZCTLV6M.js");
+var import_node_child_process = require("node:child_process");
+var script = 'trap : TERM PIPE; "$0" "$@" 3>&-; echo $? >&3; kill -s KILL -- -$$';
+function runTool(call) {
   return new Promise((resolve) => {
-    const maker = spawn("mkfifo", ["-m", "600", file], { env: (0, import_chunk_4SRIOCFI.toolEnvironment)(), stdio: "ignore" });
-    maker.once("error", () => resolve(isFifo(file)));
-    maker.once("exit", () => resolve(isFifo(file)));
+    const kept = {
+      stdout: collector(call.limit, () => end("flooded")),
+      stderr: collector(call.limit, () => end("flooded"))
+    };
+    let how = "exited";
+    let status = "";
+    let hasEnded = false;
+    let killer;
+    let holder;
+    const child = (0, import_node_child_process.spawn)("/bin/sh", ["-c", script, call.program, ...call.args], {
+      cwd: call.cwd,
+      env: call.environment,
+      detached: true,
+      stdio: [call.input === void 0 ? "ignore" : "pipe", "pipe", "pipe", "pipe"]
+    });
+    const forgetSession = (0, import_chunk_7LUFXQWN.noteToolSession)(child.pid);
+    const signalGroup = (name) => {
+      if (hasEnded || child.pid === void 0 || child.exitCode !== null || child.signalCode !== null) return;
+      try {
+        process.kill(-child.pid, name);
+      } catch {
+      }
+    };
+    const end = (reason) => {
+      if (how !== "exited" || hasEnded) return;
+      how = reason;
+      signalGroup("SIGTERM");
+      killer = setTimeout(() => signalGroup("SIGKILL"), import_chunk_4ZCTLV6M.toolGraceMs);
+    };
+    const onAbort = () => {
+      if (call.killOnAbort) signalGroup("SIGKILL");
+      end("aborted");
+    };
+    const clock = setTimeout(() => end("timeout"), call.timeoutMs);
+    const finish = (answer) => {
+      if (hasEnded) return;
+      hasEnded = true;
+      clearTimeout(clock);
+      clearTimeout(killer);
+      clearTimeout(holder);
+      call.signal?.removeEventListener("abort", onAbort);
+      forgetSession();
+      resolve({ ...answer, stdout: kept.stdout.bytes(), stderr: kept.stderr.bytes() });
+    };
+    call.signal?.addEventListener("abort", onAbort);
+    child.stdin?.on("error", () => void 0).end(call.input);
+    child.stdout?.on("data", kept.stdout.take);
+    child.stderr?.on("data", kept.stderr.take);
+    child.stdio[3]?.on("data", (bytes) => {
+      status += bytes.toString();
+    });
+    child.once("error", (error) => finish({ how: "failed", code: null, reason: error.message }));
+    const conclude = () => {
+      const code = how === "exited" && /^\d+\n$/.test(status) ? Number(status) : null;
+      finish({ how, code, reason: null });
+    };
+    child.once("close", conclude);
+    child.once("exit", () => {
+      holder = setTimeout(() => {
+        for (const stream of [child.stdout, child.stderr, child.stdio[3]]) stream?.destroy();
+        conclude();
+      }, import_chunk_4ZCTLV6M.toolGraceMs);
+    });
+    if (call.signal?.aborted) onAbort();
   });
 }
-function holdFifo(file) {
-  const fd = openFifo(file, import_node_fs.constants.O_RDWR);
-  if (fd === void 0) return void 0;
-  (0, import_node_fs.chmodSync)(file, 384);
-  return () => (0, import_node_fs.closeSync)(fd);
-}
-async function watchFifo(file, onEnd) {
-  const fd = openFifo(file, import_node_fs.constants.O_RDONLY);
-  if (fd === void 0) return void 0;
-  const { Socket } = await Promise.resolve().then(() => builtin("node:net"));
-  const socket = new Socket({ fd, readable: true, writable: false });
-  let done = false;
-  const end = () => {
-    if (!done) onEnd();
-    done = true;
-  };
-  socket.on("error", end).on("end", end).on("close", end);
-  socket.resume();
-  return () => {
-    done = true;
-    socket.destroy();
-  };
-}
-function openFifo(file, mode) {
-  let fd;
-  try {
-    fd = (0, import_node_fs.openSync)(file, mode | flags);
-  } catch (error) {
-    if (["ENOENT", "ENOTDIR", "ELOOP", "ENXIO", "EACCES", "EROFS", "EPERM"].includes((0, import_chunk_NVPF5LEY.errnoOf)(error) ?? ""))
-      return void 0;
-    throw error;
-  }
-  if ((0, import_node_fs.fstatSync)(fd).isFIFO()) return fd;
-  (0, import_node_fs.closeSync)(fd);
-  return void 0;
-}
-function isFifo(file) {
-  const fd = openFifo(file, import_node_fs.constants.O_RDONLY);
-  if (fd === void 0) return false;
-  (0, import_node_fs.closeSync)(fd);
-  return true;
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  holdFifo,
-  makeFifo,
-  watchFifo
-});
-
-},
-"./chunk-OVUU7GEF.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  addWorktree: () => addWorktree,
-  isDirtyTree: () => isDirtyTree,
-  planWorktree: () => planWorktree,
-  removeWorktree: () => removeWorktree,
-  takeOverCommands: () => takeOverCommands,
-  undoWorktree: () => undoWorktree,
-  worktreeWork: () => worktreeWork
-});
-module.exports = stdin_exports;
-var import_chunk_SPPB3QLC = load("./chunk-SPPB3QLC.js");
-var import_chunk_GMIQWZOI = load("./chunk-GMIQWZOI.js");
-var import_chunk_XRZCSGQB = load("./chunk-XRZCSGQB.js");
-var import_chunk_GEPPUING = load("./chunk-GEPPUING.js");
-var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
-var import_chunk_UR2IO6BJ = load("./chunk-UR2IO6BJ.js");
-var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
-var import_chunk_4SRIOCFI = load("./chunk-4SRIOCFI.js");
-var import_chunk_7WBBYJDG = load("./chunk-7WBBYJDG.js");
-var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var import_node_path = builtin("node:path");
-var import_node_path2 = builtin("node:path");
-function gitOf(note, terms) {
-  const opened = (0, import_chunk_GMIQWZOI.openGit)((0, import_chunk_7WBBYJDG.isFolder)(note.from) ? note.from : note.git_folder, terms);
-  return "git" in opened ? opened.git : void 0;
-}
-function headOf(folder) {
-  const opened = (0, import_chunk_GMIQWZOI.openGit)(folder);
-  return "git" in opened ? resolve(opened.git, "HEAD") : void 0;
-}
-function branchTip(note) {
-  const git = gitOf(note);
-  return git && resolve(git, `refs/heads/${note.branch}`);
-}
-function resolve(git, name) {
-  const answer = git.run(["rev-parse", "--verify", "--quiet", `${name}^{commit}`]);
-  return answer.ok ? answer.bytes.toString("latin1").trim() : void 0;
-}
-function count(git, revisions) {
-  const answer = git.run(["rev-list", "--count", ...revisions, "--"]);
-  return answer.ok ? Number(answer.bytes.toString("latin1")) : void 0;
-}
-function takeOverCommands(note, changes) {
-  const until = (0, import_chunk_Y5L6GQDB.monotonicMs)() + import_chunk_UR2IO6BJ.captureBudgetMs;
-  const opened = (0, import_chunk_GMIQWZOI.openGit)(note.path, { until });
-  const git = "git" in opened ? opened.git : gitOf(note, { until });
-  const tips = git ? tipsOf(git, note, changes, "git" in opened) : [];
-  const held = git ? unmerged(git, note, tips) : [];
-  const merge = (what) => (0, import_chunk_GEPPUING.quoteWords)(["git", "-C", note.from, "merge", what]);
-  if (changes.dirty_after === 0) return held.map(({ name }) => merge(name));
-  const inTree = (...words) => (0, import_chunk_GEPPUING.quoteWords)(["git", "-C", note.path, ...words]);
-  const own = changes.branch.after ?? `${note.branch}-work`;
-  return [
-    ...changes.branch.after === null ? [inTree("switch", "-c", own)] : [],
-    inTree("add", "--all"),
-    inTree("commit", "-m", `Work of ${import_node_path2.default.basename(note.path)}`),
-    merge(own),
-    ...held.filter(({ isHead }) => !isHead).map(({ name }) => merge(name))
-  ];
-}
-function tipsOf(git, note, changes, isTree) {
-  const branches = listBranches(git);
-  const head = isTree ? resolve(git, "HEAD") : void 0;
-  const current = isTree ? currentBranch(git) : void 0;
-  const made = isTree ? madeHere(git) : [];
-  const isMade = ({ name, commit }) => name === note.branch || (made.length > 0 ? made.includes(commit) : changes.refs_changed.includes(`refs/heads/${name}`));
-  const others = branches.filter((tip) => tip.name !== current && isMade(tip));
-  const own = others.filter(({ name }) => name === note.branch);
-  return [
-    ...head === void 0 ? [] : [{ name: current ?? head, commit: head, isHead: true }],
-    ...own,
-    ...others.filter((tip) => !own.includes(tip))
-  ];
-}
-function listBranches(git) {
-  const answer = git.run(["for-each-ref", "--format=%(objectname) %(refname:lstrip=2)", "refs/heads"]);
-  const lines = answer.ok ? answer.bytes.toString("latin1").split("\n") : [];
-  return lines.flatMap((line) => {
-    const [, commit, name] = /^([0-9a-f]{40,64}) (.+)$/.exec(line) ?? [];
-    if (commit === void 0 || name === void 0) return [];
-    return [{ name: isPlain(name) ? name : commit, commit, isHead: false }];
-  });
-}
-function isPlain(name) {
-  return /^[\x21-\x7e]+$/.test(name);
-}
-function currentBranch(git) {
-  const answer = git.run(["symbolic-ref", "--quiet", "--short", "HEAD"]);
-  const name = answer.ok ? answer.bytes.toString("latin1").trim() : "";
-  return isPlain(name) ? name : void 0;
-}
-function madeHere(git) {
-  const answer = git.run(["log", "--walk-reflogs", "--max-count=10000", "--format=%H %gs", "HEAD", "--"]);
-  const lines = answer.ok ? answer.bytes.toString("latin1").split("\n") : [];
-  return lines.flatMap((line) => {
-    const [, commit, words = ""] = /^([0-9a-f]{40,64}) (.*)$/.exec(line) ?? [];
-    return commit === void 0 || /^(?:checkout|reset|branch):/.test(words) ? [] : [commit];
-  });
-}
-function unmerged(git, note, tips) {
-  const known = [note.base, headOf(note.from)].filter((commit) => commit !== void 0);
-  return tips.filter(({ commit }, at) => {
-    if (tips.findIndex((tip) => tip.commit === commit) < at) return false;
-    const others = tips.map((tip) => tip.commit).filter((other) => other !== commit);
-    return (count(git, [commit, "--not", ...known, ...others]) ?? 1) > 0;
-  });
-}
-var checkoutMs = 10 * 6e4;
-var lookMs = 6e4;
-var tries = 3;
-function planWorktree(repoCwd, id) {
-  const at = (0, import_chunk_7WBBYJDG.realPath)(repoCwd);
-  const root = (0, import_chunk_XRZCSGQB.findWorktree)(at);
-  if (root === void 0) throw impossible(`${repoCwd} is not in a git work tree`);
-  const git = requireGit(root);
-  const top = ask(git, ["rev-parse", "--show-toplevel"]);
-  if (top !== root) throw impossible(`the work tree of ${root} is ${top}`);
-  const base = ask(git, ["rev-parse", "--verify", "--quiet", "HEAD^{commit}"], "there is no commit yet");
-  const folder = import_node_path.default.resolve(root, ask(git, ["rev-parse", "--git-common-dir"]));
-  const below = import_node_path.default.relative(root, at);
-  const isThere = below === "" || git.run(["rev-parse", "--verify", "--quiet", `${base}:${below}/`]).ok;
-  const place = import_node_path.default.join(placeFor(root, (0, import_chunk_7WBBYJDG.realPath)(folder)), id);
+function collector(limit, flooded) {
+  const chunks = [];
+  let size = 0;
   return {
-    path: place,
-    branch: `job-companion/${id}`,
-    base,
-    from: root,
-    git_folder: (0, import_chunk_7WBBYJDG.realPath)(folder),
-    cwd: isThere ? import_node_path.default.join(place, below) : place
+    take(bytes) {
+      const room = limit - size;
+      if (room > 0) chunks.push(bytes.subarray(0, room));
+      size += bytes.length;
+      if (size > limit) flooded();
+    },
+    bytes: () => Buffer.concat(chunks)
   };
-}
-function isDirtyTree(root) {
-  const opened = (0, import_chunk_GMIQWZOI.openGit)(root, { until: (0, import_chunk_Y5L6GQDB.monotonicMs)() + 2e3 });
-  if ("reason" in opened) return false;
-  const words = [
-    "status",
-    "--porcelain",
-    "-z",
-    "--untracked-files=normal",
-    "--no-renames",
-    "--ignore-submodules=dirty"
-  ];
-  const answer = opened.git.run(words, { limit: 64 * 1024 });
-  return answer.ok ? answer.bytes.length > 0 : answer.cut === "output";
-}
-function addWorktree(note) {
-  makeFolders(import_node_path.default.dirname(note.path));
-  if ((0, import_chunk_7WBBYJDG.exists)(note.path)) throw impossible(`${note.path} exists already`);
-  const git = requireGit(note.from);
-  const words = ["worktree", "add", "--quiet", "--no-checkout", "--no-track", "-b", note.branch, note.path, note.base];
-  for (let tried = 1; ; tried += 1) {
-    const answer = git.run(words, { timeoutMs: checkoutMs });
-    if (answer.ok) break;
-    undoWorktree(note);
-    if (tried === tries || !/\bcommondir|worktrees\//.test(answer.reason)) throw impossible(answer.reason);
-  }
-  const reason = checkOut(note);
-  if (reason === void 0) return;
-  git.run(["worktree", "remove", "--force", note.path]);
-  git.run(["update-ref", "-d", `refs/heads/${note.branch}`, note.base]);
-  throw impossible(reason);
-}
-function checkOut(note) {
-  const opened = (0, import_chunk_GMIQWZOI.openGit)(note.path);
-  if ("reason" in opened) return opened.reason;
-  const answer = opened.git.run(["reset", "--hard", "--quiet"], { timeoutMs: checkoutMs });
-  return answer.ok ? void 0 : answer.reason;
-}
-function undoWorktree(note) {
-  removeWorktree(note);
-}
-function worktreeWork(note) {
-  const isGone = !(0, import_chunk_7WBBYJDG.isFolder)(note.path);
-  const tips = [isGone ? void 0 : headOf(note.path), branchTip(note)].filter((tip) => tip !== void 0);
-  const uncommitted = isGone ? 0 : countUncommitted(note.path);
-  const git = tips.length === 0 ? void 0 : gitOf(note);
-  if (!git) return { uncommitted, commits: 0, isMerged: tips.length === 0, isGone };
-  const elsewhere = [`--exclude=${note.branch}`, "--branches", "--remotes", "--tags", "HEAD"];
-  const commits = count(git, [...tips, "--not", note.base]);
-  const lonely = count(git, [...tips, "--not", ...elsewhere]);
-  return { uncommitted, commits: commits ?? 1, isMerged: lonely === 0, isGone };
-}
-function removeWorktree(note) {
-  const work = worktreeWork(note);
-  if (work.uncommitted > 0 || !work.isMerged) return false;
-  const git = gitOf(note, { also: work.isGone ? [] : [note.path] });
-  if (!git) return work.isGone;
-  const tip = branchTip(note);
-  git.run(["worktree", "remove", note.path]);
-  if ((0, import_chunk_7WBBYJDG.exists)(note.path)) return false;
-  return tip === void 0 || git.run(["update-ref", "-d", `refs/heads/${note.branch}`, tip]).ok;
-}
-function impossible(reason) {
-  return new import_chunk_NVPF5LEY.FaultError("preflight", `cannot make a worktree for the job; ${reason}`, "go on without --worktree");
-}
-function requireGit(root) {
-  const opened = (0, import_chunk_GMIQWZOI.openGit)(root);
-  if ("reason" in opened) throw impossible(opened.reason);
-  return opened.git;
-}
-function ask(git, args, otherwise) {
-  const answer = git.run(args);
-  if (!answer.ok) throw impossible(otherwise ?? answer.reason);
-  return answer.bytes.toString("utf8").replace(/\n$/, "");
-}
-function placeFor(root, gitFolder) {
-  const own = (0, import_chunk_4SRIOCFI.dataFolder)();
-  if (own === void 0) throw impossible("there is no place for it: HOME and XDG_STATE_HOME are not set");
-  const hash = Buffer.from((0, import_chunk_CTSRVJRC.sha256)(Buffer.from(gitFolder))).toString("hex");
-  const name = import_node_path.default.basename(root).replace(/[^A-Za-z0-9._-]+/g, "-").slice(0, 40);
-  const place = realPlace(import_node_path.default.join(own, "worktrees", `${name}-${hash.slice(0, 8)}`));
-  const around = (0, import_chunk_XRZCSGQB.findWorktree)(place) ?? (`${place}/`.startsWith(`${gitFolder}/`) ? gitFolder : void 0);
-  if (around !== void 0)
-    throw impossible(`its place ${place} lies inside the repository ${around}; set XDG_STATE_HOME to a folder outside`);
-  return place;
-}
-function realPlace(folder) {
-  for (let at = folder; ; at = import_node_path.default.dirname(at)) {
-    if ((0, import_chunk_7WBBYJDG.isFolder)(at) || at === import_node_path.default.dirname(at)) return import_node_path.default.join((0, import_chunk_7WBBYJDG.realPath)(at), import_node_path.default.relative(at, folder));
-  }
-}
-function makeFolders(folder) {
-  if ((0, import_chunk_7WBBYJDG.isFolder)(folder)) return;
-  try {
-    makeFolders(import_node_path.default.dirname(folder));
-    (0, import_chunk_527JQF7V.createFolder)(folder);
-  } catch (error) {
-    if (error instanceof import_chunk_NVPF5LEY.FaultError) throw error;
-    throw impossible(`the folder ${folder} cannot be made (${(0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "error"})`);
-  }
-}
-function countUncommitted(folder) {
-  const { git, entries, rest } = (0, import_chunk_SPPB3QLC.captureWorkspace)(folder, { exclude: [], budgetMs: lookMs });
-  return git?.root === folder ? entries.length + (rest?.count ?? 0) : 1;
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
-  addWorktree,
-  isDirtyTree,
-  planWorktree,
-  removeWorktree,
-  takeOverCommands,
-  undoWorktree,
-  worktreeWork
+  runTool
 });
 
 },
-"./chunk-PATOMOAS.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  wakes: () => wakes
-});
-module.exports = stdin_exports;
-var wakes = ["terminal", "checkpoint", "attention", "handback", "news"];
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  wakes
-});
-
-},
-"./chunk-PLTZEINK.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  nextCommand: () => nextCommand,
-  nextCommands: () => nextCommands,
-  taskPlaceholder: () => taskPlaceholder
-});
-module.exports = stdin_exports;
-var import_chunk_7V54BM6D = load("./chunk-7V54BM6D.js");
-var import_chunk_GEPPUING = load("./chunk-GEPPUING.js");
-function nextCommand(option, ...words) {
-  return (0, import_chunk_GEPPUING.quoteWords)([...(0, import_chunk_7V54BM6D.selfWords)(), ...words, ...option]);
-}
-var taskPlaceholder = "<what to do next>";
-var nextCommands = {
-  wait: (id, option) => nextCommand(option, "wait", id, "--timeout", "10m"),
-  observe: (id, option) => nextCommand(option, "observe", id),
-  result: (id, option) => nextCommand(option, "result", id),
-  status: (option) => nextCommand(option, "status"),
-  cancel: (id, option) => nextCommand(option, "cancel", id),
-  restart: (id, option) => nextCommand(option, "restart", id),
-  doctor: (id, option) => nextCommand(option, "doctor", id),
-  continue: (id, option) => nextCommand(option, "continue", "--job", id, "--prompt", taskPlaceholder)
-};
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  nextCommand,
-  nextCommands,
-  taskPlaceholder
-});
-
-},
-"./chunk-PTVJ2AMD.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  onEachChange: () => onEachChange,
-  onNextChange: () => onNextChange,
-  onPathChange: () => onPathChange
-});
-module.exports = stdin_exports;
-var import_node_fs = require("node:fs");
-var import_node_path = builtin("node:path");
-function onNextChange(files, onChange) {
-  const watchers = [];
-  const stop = () => {
-    for (const watcher of watchers.splice(0)) watcher.close();
-  };
-  const fire = () => {
-    if (watchers.length === 0) return;
-    stop();
-    onChange();
-  };
-  for (const file of files) {
-    try {
-      const watcher = (0, import_node_fs.watch)(file, { persistent: false });
-      watchers.push(watcher);
-      watcher.on("change", fire).on("error", stop);
-    } catch {
-    }
-  }
-  return stop;
-}
-function onPathChange(target, onChange) {
-  const watchers = [];
-  const name = import_node_path.default.basename(target);
-  for (const [place, isFolder] of [
-    [import_node_path.default.dirname(target), true],
-    [target, false]
-  ]) {
-    try {
-      const watcher = (0, import_node_fs.watch)(place, { persistent: false }, (_event, changed) => {
-        if (!isFolder || changed === null || changed === name) onChange();
-      });
-      watchers.push(watcher);
-      watcher.on("error", () => watcher.close());
-    } catch {
-    }
-  }
-  return () => {
-    for (const watcher of watchers.splice(0)) watcher.close();
-  };
-}
-function onEachChange(target, onChange, onLost = () => void 0) {
-  let watcher;
-  const stop = () => {
-    watcher?.close();
-    watcher = void 0;
-  };
-  try {
-    watcher = (0, import_node_fs.watch)(target, { persistent: false });
-  } catch {
-    return void 0;
-  }
-  watcher.on("change", onChange).on("error", () => {
-    stop();
-    onLost();
-  });
-  return stop;
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  onEachChange,
-  onNextChange,
-  onPathChange
-});
-
-},
-"./chunk-Q6QDEQEC.js": function (module, exports) {
+"./chunk-KT5BXZ5F.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -8088,7 +6820,7 @@ __export(stdin_exports, {
 });
 module.exports = stdin_exports;
 var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
-var import_chunk_UR2IO6BJ = load("./chunk-UR2IO6BJ.js");
+var import_chunk_4ZCTLV6M = load("./chunk-4ZCTLV6M.js");
 var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
 var import_chunk_4SRIOCFI = load("./chunk-4SRIOCFI.js");
 var import_chunk_7WBBYJDG = load("./chunk-7WBBYJDG.js");
@@ -8131,8 +6863,8 @@ var keptTools = 20;
 function noteTool(reading, call, at) {
   const known = reading.tools.find((tool) => tool.key === call.key && tool.ended_at === null);
   const ended = call.status === "running" ? null : at;
-  const input = (0, import_chunk_LXK2ZILE.excerpt)(call.input ?? "", import_chunk_UR2IO6BJ.toolCallBytes);
-  const output = call.output == null ? null : (0, import_chunk_LXK2ZILE.excerpt)(call.output, import_chunk_UR2IO6BJ.toolCallBytes);
+  const input = (0, import_chunk_LXK2ZILE.excerpt)(call.input ?? "", import_chunk_4ZCTLV6M.toolCallBytes);
+  const output = call.output == null ? null : (0, import_chunk_LXK2ZILE.excerpt)(call.output, import_chunk_4ZCTLV6M.toolCallBytes);
   if (known) {
     known.status = call.status;
     known.output = output ?? known.output;
@@ -8157,7 +6889,7 @@ function noteTool(reading, call, at) {
   }
   if (call.status === "denied") {
     const what = known?.input || input;
-    noteDenial(reading, what ? `${call.name}: ${(0, import_chunk_LXK2ZILE.excerpt)(what, import_chunk_UR2IO6BJ.excerptBytes)}` : call.name);
+    noteDenial(reading, what ? `${call.name}: ${(0, import_chunk_LXK2ZILE.excerpt)(what, import_chunk_4ZCTLV6M.excerptBytes)}` : call.name);
   }
 }
 function noteDenial(reading, what) {
@@ -8583,7 +7315,7 @@ function readDenials(denials, reading) {
   for (const denial of Array.isArray(denials) ? denials.map(fieldsOf) : []) {
     const call = reading.tools.find((tool) => tool.key === textOf(denial.tool_use_id));
     if (call) call.status = "denied";
-    const what = (0, import_chunk_LXK2ZILE.excerpt)(inputText(denial.tool_input), import_chunk_UR2IO6BJ.excerptBytes);
+    const what = (0, import_chunk_LXK2ZILE.excerpt)(inputText(denial.tool_input), import_chunk_4ZCTLV6M.excerptBytes);
     noteDenial(reading, what ? `${textOf(denial.tool_name)}: ${what}` : textOf(denial.tool_name));
   }
 }
@@ -10181,187 +8913,1427 @@ function hostMarkers() {
 });
 
 },
-"./chunk-QS5KU3DI.js": function (module, exports) {
+"./chunk-LE64R7NX.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  outcomes: () => outcomes,
-  readCancel: () => readCancel,
-  readExit: () => readExit,
-  readLaunch: () => readLaunch,
-  readMark: () => readMark,
-  readReason: () => readReason,
-  readSpec: () => readSpec,
-  readState: () => readState,
-  readStoredState: () => readStoredState,
-  readWorker: () => readWorker,
-  writeState: () => writeState
+  attempt: () => attempt,
+  makeTools: () => makeTools
 });
 module.exports = stdin_exports;
-var import_chunk_BSO2ISIG = load("./chunk-BSO2ISIG.js");
+var import_chunk_O5SXHXTI = load("./chunk-O5SXHXTI.js");
+var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
+var import_chunk_FVPJNX74 = load("./chunk-FVPJNX74.js");
+var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
+var import_chunk_C7IKTBOQ = load("./chunk-C7IKTBOQ.js");
+var import_chunk_DWN6ZA7R = load("./chunk-DWN6ZA7R.js");
+var import_chunk_PZM7HB6W = load("./chunk-PZM7HB6W.js");
+var import_chunk_7V54BM6D = load("./chunk-7V54BM6D.js");
+var import_chunk_AN2AMGQG = load("./chunk-AN2AMGQG.js");
+var import_chunk_4ZCTLV6M = load("./chunk-4ZCTLV6M.js");
+var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
+var import_chunk_7WBBYJDG = load("./chunk-7WBBYJDG.js");
 var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
-var outcomes = ["done", "failed", "timed_out", "crashed", "canceled"];
-var states = ["queued", "starting", "running", "stopping", "done", "failed", "timed_out", "crashed", "canceled"];
-var kinds = ["staff", "run", "watch", "timer", "gate", "loop"];
-function readSpec(paths) {
-  return typed(paths.spec, (value) => {
-    if (typeof value.id !== "string" || paths.folder.split("/").at(-1) !== value.id)
-      return "its id is not that of its folder";
-    if (typeof value.kind !== "string" || !kinds.includes(value.kind)) return `unknown kind ${String(value.kind)}`;
-    if (typeof value.mark !== "string" || value.mark.length < 16) return "no mark";
-    for (const name of ["verb", "created_at", "engine", "cwd", "mac"])
-      if (typeof value[name] !== "string") return `no ${name}`;
-    for (const name of ["deadline_ms", "deadline_mono_ms", "kill_grace_ms", "max_output_bytes"]) {
-      if (typeof value[name] !== "number") return `no ${name}`;
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_node_path = builtin("node:path");
+async function shareAnswer(question) {
+  const userKey = usableKey(question.root);
+  if (userKey === void 0) return question.ask();
+  const file = import_node_path.default.join((0, import_chunk_7V54BM6D.rootPaths)(question.root).shared, `${(0, import_chunk_DWN6ZA7R.hashOf)(question.key).slice(0, 40)}.json`);
+  const began = (0, import_chunk_Y5L6GQDB.nowMs)();
+  const until = (0, import_chunk_Y5L6GQDB.monotonicMs)() + question.waitMs;
+  for (let pause = import_chunk_4ZCTLV6M.sharedLookMs[0]; ; pause = Math.min(pause * 2, import_chunk_4ZCTLV6M.sharedLookMs[1])) {
+    const known = await readAnswer(file, question, userKey, began);
+    if (known) return known;
+    let isOurs = false;
+    try {
+      return await (0, import_chunk_C7IKTBOQ.withLock)(
+        file.replace(/json$/, "lock"),
+        async () => {
+          isOurs = true;
+          return await readAnswer(file, question, userKey, began) ?? await askAndKeep(file, question, userKey);
+        },
+        0
+      );
+    } catch (error) {
+      if (isOurs) throw error;
+      if (!(error instanceof import_chunk_NVPF5LEY.FaultError) || error.code !== "busy") return question.ask();
+      if (question.signal?.aborted || (0, import_chunk_Y5L6GQDB.monotonicMs)() + pause > until) throw error;
     }
-    for (const name of ["owner", "label"])
-      if (value[name] !== null && typeof value[name] !== "string") return `${name} is no text`;
-    if (!(0, import_chunk_BSO2ISIG.isIdentity)(value.launcher)) return "no launcher identity";
-    if (!isAbsent(value.notify) && !isWords(value.notify)) return "a notifier of another form";
-    if (value.kind === "run" && (!isObject(value.run) || !isWords(value.run.argv))) return "no command";
-    if (value.kind === "watch" && (!isObject(value.watch) || typeof value.watch.condition !== "string"))
-      return "no condition";
-    if (value.kind === "timer") return timerFault(value.timer);
-    if (value.kind === "staff" && (!isObject(value.staff) || typeof value.staff.prompt !== "string")) return "no task";
+    await (0, import_chunk_Y5L6GQDB.sleep)(pause);
+  }
+}
+function usableKey(root) {
+  try {
+    const folder = (0, import_chunk_7V54BM6D.rootPaths)(root).shared;
+    (0, import_chunk_527JQF7V.createFolder)(folder);
+    const facts = (0, import_chunk_7WBBYJDG.factsOf)(folder);
+    const isOurs = facts?.kind === "folder" && facts.uid === process.getuid?.() && (facts.mode & 18) === 0;
+    return isOurs ? (0, import_chunk_DWN6ZA7R.readKey)() : void 0;
+  } catch {
     return void 0;
-  });
+  }
 }
-function timerFault(timer) {
-  if (!isObject(timer) || typeof timer.due_at !== "string" || !Number.isFinite(Date.parse(timer.due_at)))
-    return "no instant";
-  return typeof timer.message === "string" ? void 0 : "no message";
+async function readAnswer(file, question, userKey, began) {
+  const stored = parse(file);
+  if (!stored || stored.key !== question.key) return void 0;
+  const age = (0, import_chunk_Y5L6GQDB.nowMs)() - stored.at;
+  const isYoung = age < Math.min(stored.hold ?? question.maxAgeMs, import_chunk_4ZCTLV6M.sharedHoldMs);
+  if (age < 0 || !(isYoung || stored.at > began)) return void 0;
+  const { mac, ...rest } = stored;
+  return (0, import_chunk_DWN6ZA7R.sameMac)(await (0, import_chunk_DWN6ZA7R.macOfAnswer)(rest, userKey), mac) ? stored.value : void 0;
 }
-function readState(paths) {
-  const read = typed(paths.state, (value) => {
-    if (typeof value.state !== "string" || !states.includes(value.state)) return `unknown state ${String(value.state)}`;
-    if (typeof value.rev !== "number" || typeof value.seq !== "number") return "no rev or seq";
-    if (typeof value.created_at !== "string") return "no created_at";
-    if (value.warnings !== void 0 && !(Array.isArray(value.warnings) && value.warnings.every(isNotice)))
-      return "warnings of another form";
-    if (value.error !== void 0 && value.error !== null && !isNotice(value.error)) return "an error of another form";
-    for (const name of ["started_at", "ended_at", "signal"])
-      if (!isAbsent(value[name]) && typeof value[name] !== "string") return `${name} is no text`;
-    for (const name of ["duration_ms", "exit_code"])
-      if (!isAbsent(value[name]) && typeof value[name] !== "number") return `${name} is no number`;
-    const { conversation, output } = value;
-    if (conversation && (!isObject(conversation) || typeof conversation.id !== "string"))
-      return "a conversation of another form";
-    if (output && !isObject(output)) return "an output of another form";
+function parse(file) {
+  try {
+    const { key, at, hold, value, mac } = JSON.parse((0, import_chunk_527JQF7V.readText)(file, 2 * import_chunk_4ZCTLV6M.sharedBytes) ?? "null");
+    const isWhole = typeof at === "number" && (hold === null || typeof hold === "number") && typeof mac === "string";
+    return isWhole ? { key, at, hold, value, mac } : void 0;
+  } catch {
     return void 0;
-  });
-  if (read.kind !== "ok") return read;
-  const missing = { warnings: [], error: null, conversation: null, output: null, usage: null, reconciled: false };
-  return { kind: "ok", value: { ...missing, ...read.value } };
+  }
 }
-function readLaunch(paths) {
-  return typed(paths.launch, (value) => (0, import_chunk_BSO2ISIG.isIdentity)(value.worker) ? void 0 : "no identity of a worker");
+async function askAndKeep(file, question, key) {
+  const at = (0, import_chunk_Y5L6GQDB.nowMs)();
+  const value = await question.ask();
+  try {
+    const answer = value.holdMs === void 0 ? { key: question.key, at, hold: null, value } : { key: question.key, at: (0, import_chunk_Y5L6GQDB.nowMs)(), hold: value.holdMs, value };
+    const text = JSON.stringify(value);
+    if (text.length > import_chunk_4ZCTLV6M.sharedBytes || value.holdMs === 0) (0, import_chunk_527JQF7V.removeFile)(file);
+    else (0, import_chunk_527JQF7V.writeJson)(file, { ...answer, mac: await (0, import_chunk_DWN6ZA7R.macOfAnswer)(answer, key) }, { sync: false });
+    removeOld(import_node_path.default.dirname(file));
+  } catch {
+  }
+  return value;
 }
-function readWorker(paths) {
-  return typed(paths.worker, (value) => {
-    if (!(0, import_chunk_BSO2ISIG.isIdentity)(value.worker)) return "no identity of a worker";
-    const others = [value.shim, value.child].filter((one) => one !== null && one !== void 0);
-    return others.every(import_chunk_BSO2ISIG.isIdentity) ? void 0 : "a damaged identity";
-  });
+function removeOld(folder) {
+  for (const name of (0, import_chunk_7WBBYJDG.listNames)(folder)) {
+    const target = import_node_path.default.join(folder, name);
+    const facts = (0, import_chunk_7WBBYJDG.factsOf)(target);
+    if (!/^[0-9a-f]{40}\.(json|lock)$/.test(name) || !facts || (0, import_chunk_Y5L6GQDB.nowMs)() - facts.modifiedMs < import_chunk_4ZCTLV6M.sharedKeepMs) continue;
+    (0, import_chunk_7WBBYJDG.removeTree)(target);
+  }
 }
-function readExit(paths) {
-  const read = (0, import_chunk_527JQF7V.readJson)(paths.exit);
-  if (read.kind !== "ok" || !Number.isInteger(read.value.exit_code)) return void 0;
+function makeTools(place, leftMs, signal) {
+  const running = new Set();
+  const run = async (call) => {
+    const cwd = call.cwd ?? place.cwd;
+    if (!(0, import_chunk_7WBBYJDG.isFolder)(cwd)) return neverStarted(`the folder ${cwd} is gone`);
+    place.onRun?.();
+    const { runTool } = await Promise.resolve().then(() => load("./tool-7AMRERCX.js"));
+    return runTool({
+      program: call.program,
+      args: call.args,
+      cwd,
+      environment: { ...place.environment, ...call.environment },
+      ...call.input === void 0 ? {} : { input: call.input },
+      timeoutMs: Math.min(call.timeoutMs ?? leftMs(), leftMs()),
+      limit: call.limit ?? import_chunk_4ZCTLV6M.toolBytes,
+      signal
+    });
+  };
   return {
-    exit_code: Number(read.value.exit_code),
-    signaled: read.value.signaled === true,
-    spawn_failed: read.value.spawn_failed === true
+    run(call) {
+      const answer = run(call);
+      running.add(answer);
+      const forget = () => void running.delete(answer);
+      answer.then(forget, forget);
+      return answer;
+    },
+    find: import_chunk_AN2AMGQG.findTool,
+    cwd: place.cwd,
+    leftMs,
+    ...place.everyMs === void 0 ? {} : { everyMs: place.everyMs },
+    nowMs: import_chunk_Y5L6GQDB.nowMs,
+    signal,
+    job: (id) => standOf(place.root, id, place.everyMs !== void 0),
+    onJobEnd: (id, wake) => untilLetGo(place.root, id, wake),
+    shared: (key, maxAgeMs, ask) => place.everyMs === void 0 ? ask() : shareAnswer({ root: place.root, key, maxAgeMs, waitMs: leftMs(), signal, ask }),
+    idle: async () => void await Promise.allSettled(running)
   };
 }
-function readCancel(paths) {
-  const read = (0, import_chunk_527JQF7V.readJson)(paths.cancel);
-  if (read.kind !== "ok") return void 0;
-  const { by, owner, at, why } = read.value;
-  const text = (value) => typeof value === "string" ? value : null;
-  return { by: (0, import_chunk_BSO2ISIG.isIdentity)(by) ? by : null, owner: text(owner), at: text(at) ?? "unknown", why: text(why) };
+function neverStarted(reason) {
+  return { how: "failed", code: null, reason, stdout: Buffer.alloc(0), stderr: Buffer.alloc(0) };
 }
-function readReason(paths) {
-  return (0, import_chunk_527JQF7V.readText)(paths.reason, 64)?.trim() || void 0;
+async function standOf(root, id, mayAttach) {
+  let view = inspectSafely(root, id);
+  if (view === void 0) return void 0;
+  if (!(0, import_chunk_PZM7HB6W.isEnded)(view.state)) view = await (mayAttach ? import_chunk_FVPJNX74.refreshAttached : import_chunk_FVPJNX74.refresh)(root, id);
+  const { state } = view;
+  const error = state.error ? `${state.error.code}: ${state.error.message}` : null;
+  return { state: state.state, isEnded: (0, import_chunk_PZM7HB6W.isEnded)(state), code: (0, import_chunk_6PFAPK5K.exitCodeOf)(state.state), seq: state.seq, error };
 }
-function readMark(file, boot) {
-  const text = (0, import_chunk_527JQF7V.readText)(file, 4096);
-  if (!text?.endsWith("\n")) return void 0;
-  const row = (0, import_chunk_BSO2ISIG.parseStat)(text);
-  const [pid, ...start] = row ? [String(row.pid), row.start] : text.trim().split(" ");
-  const identity = { pid: Number(pid), start_token: start.join(" "), boot_id: boot.boot_id, pid_ns: boot.pid_ns };
-  return (0, import_chunk_BSO2ISIG.isIdentity)(identity) ? identity : void 0;
-}
-function readStoredState(paths, id) {
-  const read = (0, import_chunk_527JQF7V.readJson)(paths.resultRecord);
-  if (read.kind !== "ok" || read.value.id !== id || typeof read.value.rev !== "number" || typeof read.value.seq !== "number")
+function inspectSafely(root, id) {
+  try {
+    return (0, import_chunk_PZM7HB6W.inspect)(root, id);
+  } catch {
     return void 0;
-  return outcomes.includes(read.value.state) ? pickState(read.value) : void 0;
+  }
 }
-function pickState(record) {
-  const more = [
-    "kind",
-    "verb",
-    "owner",
-    "label",
-    "cwd",
-    "lineage",
-    "ended_by",
-    "ended_processes",
-    "survivors",
-    "mode",
-    "backend",
-    "model",
-    "profile",
-    "changes",
-    "worktree",
-    "findings",
-    "timer",
-    "result_paths",
-    "findings_error",
-    "result_path",
-    "output_path",
-    "error_path"
-  ];
-  return Object.fromEntries(Object.entries(record).filter(([name]) => !more.includes(name)));
+function untilLetGo(root, id, wake) {
+  let isStopped = false;
+  let close;
+  void (0, import_chunk_O5SXHXTI.watchFifo)((0, import_chunk_7V54BM6D.jobPaths)(root, id).leaseFifo, wake).then((found) => {
+    if (isStopped) found?.();
+    else close = found;
+  });
+  return () => {
+    isStopped = true;
+    close?.();
+  };
 }
-function writeState(paths, state, options = {}) {
-  (0, import_chunk_527JQF7V.writeJson)(paths.state, state, options);
+async function attempt(kind, input, cursor, terms) {
+  const until = (0, import_chunk_Y5L6GQDB.monotonicMs)() + terms.attemptMs;
+  const over = new AbortController();
+  const end = () => over.abort();
+  const tools = makeTools(terms.place, () => Math.max(1, until - (0, import_chunk_Y5L6GQDB.monotonicMs)()), over.signal);
+  const isOver = new Promise((resolve) => over.signal.addEventListener("abort", () => resolve("over")));
+  const clock = setTimeout(end, terms.attemptMs);
+  terms.signal.addEventListener("abort", end);
+  if (terms.signal.aborted) end();
+  try {
+    const answer = await Promise.race([isOver, look(kind, input, cursor, tools, terms)]);
+    if (answer !== "over") return answer;
+    await Promise.race([tools.idle(), (0, import_chunk_Y5L6GQDB.sleep)(import_chunk_4ZCTLV6M.toolGraceMs + import_chunk_4ZCTLV6M.killSettleMs)]);
+    if (terms.signal.aborted) return null;
+    const message = `no answer within ${(0, import_chunk_UNGYPAP3.formatDuration)(terms.attemptMs)}`;
+    return { kind: "trouble", cause: "timeout", message, retryAfterMs: null };
+  } finally {
+    clearTimeout(clock);
+    terms.signal.removeEventListener("abort", end);
+    end();
+  }
 }
-function typed(file, fault) {
-  const read = (0, import_chunk_527JQF7V.readJson)(file);
-  if (read.kind !== "ok") return read;
-  const name = file.split("/").at(-1);
-  const reason = fault(read.value);
-  return reason === void 0 ? { kind: "ok", value: read.value } : { kind: "damaged", reason: `${name}: ${reason}` };
+async function look(kind, input, cursor, tools, terms) {
+  try {
+    return await kind.look(input, tools, cursor);
+  } catch (error) {
+    terms.onThrown?.(error);
+    const message = `looking failed by an error of this program: ${(0, import_chunk_NVPF5LEY.messageOf)(error)}`;
+    return { kind: "trouble", cause: "failed", message, retryAfterMs: null };
+  }
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  attempt,
+  makeTools
+});
+
+},
+"./chunk-LIUSFYG6.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  endProbes: () => endProbes,
+  findEscaped: () => findEscaped,
+  findProbes: () => findProbes,
+  findRows: () => findRows,
+  terminate: () => terminate,
+  treeOf: () => treeOf,
+  withBelow: () => withBelow
+});
+module.exports = stdin_exports;
+var import_chunk_U56C6E24 = load("./chunk-U56C6E24.js");
+var import_chunk_7LUFXQWN = load("./chunk-7LUFXQWN.js");
+var import_chunk_QS5KU3DI = load("./chunk-QS5KU3DI.js");
+var import_chunk_BSO2ISIG = load("./chunk-BSO2ISIG.js");
+var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
+var import_chunk_4SRIOCFI = load("./chunk-4SRIOCFI.js");
+var hasMarks = process.platform === "linux";
+function findMembers(tree) {
+  const rows = findRows(tree, (row) => !(0, import_chunk_BSO2ISIG.isDeadState)(row.state));
+  const probes = findProbes(rows);
+  return rows.map(({ pid, start, name, parent }) => ({
+    ...{ pid, start, name, parent },
+    ...probes.has(pid) ? { isProbe: true } : {}
+  }));
+}
+function findEscaped(tree) {
+  const within = new Set(findMembers(tree).map(({ pid }) => pid));
+  const isOurs = ({ pid, parent, isProbe }) => within.has(pid) || parent === process.pid || isProbe === true;
+  return findMembers({ ...tree, reach: "all", known: new Map() }).filter((one) => !isOurs(one));
+}
+function findRows(tree, isWanted) {
+  const rows = (0, import_chunk_BSO2ISIG.readProcesses)(tree.baseline).filter((row) => isWanted(row) && !(Number(row.start) < tree.since));
+  const marks = new Map();
+  const markOf = (pid) => {
+    if (!marks.has(pid)) marks.set(pid, (0, import_chunk_BSO2ISIG.readProcessVariable)(pid, import_chunk_4SRIOCFI.markVariable));
+    return marks.get(pid);
+  };
+  const counted = new Set(tree.counted());
+  const foreign = findForeign(rows, markOf, tree.mark);
+  const isForeign = (pid) => foreign.has(pid);
+  const inSession = (row) => row.session === tree.session || row.group === tree.session;
+  const isOurSession = tree.session !== null && rows.some((row) => inSession(row) && (!hasMarks || markOf(row.pid) === tree.mark));
+  if (tree.reach === "session")
+    return rows.filter((row) => isOurSession && inSession(row) && !isForeign(row.pid) && !isSpared(row, tree));
+  const members = new Map();
+  for (const row of rows) {
+    const isKnown = tree.known.get(row.pid) === row.start || counted.has(row.pid);
+    if (markOf(row.pid) === tree.mark || (isOurSession && inSession(row) || isKnown) && !isForeign(row.pid))
+      members.set(row.pid, row);
+  }
+  for (let grew = true; grew; ) {
+    grew = false;
+    for (const row of rows) {
+      if (members.has(row.pid) || !members.has(row.parent) || isForeign(row.pid)) continue;
+      members.set(row.pid, row);
+      grew = true;
+    }
+  }
+  const found = [...members.values()].filter((row) => !isSpared(row, tree));
+  for (const row of found) tree.known.set(row.pid, row.start);
+  return found;
+}
+function findProbes(rows) {
+  const isOne = (row) => {
+    if ((0, import_chunk_7LUFXQWN.isToolSession)(row.session)) return true;
+    const role = (0, import_chunk_BSO2ISIG.readProcessVariable)(row.pid, import_chunk_4SRIOCFI.roleVariable);
+    return role === "probe" || role === "worker" && row.parent === process.pid;
+  };
+  return withBelow(rows, new Set(rows.filter(isOne).map((row) => row.pid)));
+}
+function withBelow(rows, pids) {
+  for (let size = -1; size !== pids.size; ) {
+    size = pids.size;
+    for (const row of rows) if (pids.has(row.parent)) pids.add(row.pid);
+  }
+  return pids;
+}
+function findForeign(rows, markOf, mark) {
+  const foreign = new Set(rows.filter((row) => (markOf(row.pid) ?? mark) !== mark).map((row) => row.pid));
+  for (let size = -1; size !== foreign.size; ) {
+    size = foreign.size;
+    for (const row of rows) if (foreign.has(row.parent) && markOf(row.pid) !== mark) foreign.add(row.pid);
+  }
+  return foreign;
+}
+function isSpared(row, tree) {
+  return row.pid === process.pid || tree.spared.includes(row.pid);
+}
+async function terminate(tree, options) {
+  const report = { step: "none", ended: [], survivors: [] };
+  const seen = new Map();
+  const told = new Set();
+  const note = (members) => {
+    for (const member of members) seen.set(member.pid, member);
+    return members;
+  };
+  let left = note(findMembers(tree));
+  if (left.length === 0) return report;
+  report.step = "term";
+  const termUntil = (0, import_chunk_Y5L6GQDB.monotonicMs)() + options.graceMs;
+  for (let pause = 5; left.length > 0 && (0, import_chunk_Y5L6GQDB.monotonicMs)() < termUntil; pause = Math.min(pause * 2, 100)) {
+    for (const member of left) if (!told.has(member.pid) && signal(member, "SIGTERM")) told.add(member.pid);
+    await (0, import_chunk_Y5L6GQDB.sleep)(Math.min(pause, Math.max(1, termUntil - (0, import_chunk_Y5L6GQDB.monotonicMs)())));
+    left = note(stillThere(left, tree));
+  }
+  if (left.length > 0) {
+    report.step = "kill";
+    const killUntil = (0, import_chunk_Y5L6GQDB.monotonicMs)() + options.settleMs;
+    for (let pause = 5; left.length > 0 && (0, import_chunk_Y5L6GQDB.monotonicMs)() < killUntil; pause = Math.min(pause * 2, 200)) {
+      for (const member of left) signal(member, "SIGKILL");
+      await (0, import_chunk_Y5L6GQDB.sleep)(pause);
+      left = note(findMembers(tree));
+    }
+  }
+  report.survivors = left;
+  report.ended = [...seen.values()].filter(
+    (member) => !left.some((one) => one.pid === member.pid) && !isShimsOwn(member, tree) && !member.isProbe
+  );
+  return report;
+}
+function isShimsOwn(member, tree) {
+  return tree.child !== null && tree.session !== null && member.parent === tree.session && member.pid !== tree.child;
+}
+function endProbes(tree) {
+  for (const member of findMembers({ ...tree, reach: "all" })) if (member.isProbe) signal(member, "SIGKILL");
+}
+function stillThere(members, tree) {
+  const living = members.filter(isAlive);
+  return living.length > 0 ? living : findMembers(tree);
+}
+function isAlive(member) {
+  const row = (0, import_chunk_BSO2ISIG.readProcess)(member.pid);
+  return row !== void 0 && row.start === member.start && !(0, import_chunk_BSO2ISIG.isDeadState)(row.state);
+}
+function signal(member, name) {
+  if (!isAlive(member)) return false;
+  try {
+    process.kill(member.pid, name);
+    return true;
+  } catch {
+    return false;
+  }
+}
+function treeOf(spec, paths, who) {
+  const living = (identity) => identity && (0, import_chunk_BSO2ISIG.livenessOf)(identity) === "alive" ? [identity.pid] : [];
+  const cgroup = (0, import_chunk_QS5KU3DI.readWorker)(paths);
+  const folder = cgroup.kind === "ok" ? cgroup.value.cgroup ?? null : null;
+  const shim = who.shim && isHere(who.shim) ? who.shim : null;
+  const atShimPid = shim ? (0, import_chunk_BSO2ISIG.readProcess)(shim.pid) : void 0;
+  const isStranger = atShimPid !== void 0 && atShimPid.start !== shim?.start_token;
+  return {
+    mark: spec.mark,
+    // A launcher that detaches its task: what left the session is the task, and the job only watches over it.
+    reach: spec.run?.status_cmd ? "session" : "all",
+    session: shim && !isStranger ? shim.pid : null,
+    since: isHere(spec.launcher) ? Number(spec.launcher.start_token) || 0 : 0,
+    spared: [...living(who.worker), ...living(shim)],
+    baseline: who.baseline ?? null,
+    counted: () => (0, import_chunk_U56C6E24.listCgroup)(folder, spec.id),
+    child: who.child?.pid ?? null,
+    known: new Map()
+  };
+}
+function isHere(identity) {
+  return identity.boot_id === (0, import_chunk_BSO2ISIG.bootId)() && identity.pid_ns === (0, import_chunk_BSO2ISIG.pidNamespace)();
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  endProbes,
+  findEscaped,
+  findProbes,
+  findRows,
+  terminate,
+  treeOf,
+  withBelow
+});
+
+},
+"./chunk-LOPJ3BLJ.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  observation: () => observation,
+  progressOf: () => progressOf,
+  staffFacts: () => staffFacts
+});
+module.exports = stdin_exports;
+var import_chunk_JLKATB45 = load("./chunk-JLKATB45.js");
+var import_chunk_R7FUNILK = load("./chunk-R7FUNILK.js");
+var import_chunk_MTTW2VXK = load("./chunk-MTTW2VXK.js");
+var import_chunk_4B6JPIGM = load("./chunk-4B6JPIGM.js");
+var import_chunk_PLTZEINK = load("./chunk-PLTZEINK.js");
+var import_chunk_D2VPCAZS = load("./chunk-D2VPCAZS.js");
+var import_chunk_PZM7HB6W = load("./chunk-PZM7HB6W.js");
+var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
+var import_chunk_4ZCTLV6M = load("./chunk-4ZCTLV6M.js");
+var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
+var import_chunk_7WBBYJDG = load("./chunk-7WBBYJDG.js");
+var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
+var eventBytes = 3 * 1024;
+function boundDocument(document, page) {
+  let kept = page?.events ?? [];
+  const make = () => {
+    if (!page) return document;
+    const isMore = page.isMore || kept.length < page.events.length;
+    if (document.next_seq !== void 0) return { ...document, events: kept };
+    return { ...document, events: kept, next_seq: kept.at(-1)?.seq ?? page.after, more: isMore };
+  };
+  const size = () => bytesOf(make());
+  while (size() > import_chunk_4ZCTLV6M.observeBytes && kept.length > 1) kept = kept.slice(0, -1);
+  if (size() > import_chunk_4ZCTLV6M.observeBytes && kept[0]) kept = [stumpOf(kept[0])];
+  const progress = document.progress;
+  for (let limit = import_chunk_4ZCTLV6M.textTailBytes; progress && size() > import_chunk_4ZCTLV6M.observeBytes && limit > 64; limit = Math.floor(limit / 2)) {
+    document.progress = { ...progress, text: (0, import_chunk_LXK2ZILE.tail)(progress.text ?? "", limit).text, text_truncated: true };
+  }
+  if (progress && size() > import_chunk_4ZCTLV6M.observeBytes) document.progress = { tools_truncated: true, text_truncated: true };
+  for (const name of ["files", "warnings", "label", "timer", "next", "error", "owner", "model"])
+    if (size() > import_chunk_4ZCTLV6M.observeBytes) delete document[name];
+  return make();
+}
+function boundEvent(event) {
+  return bytesOf(event) <= eventBytes ? event : stumpOf(event);
+}
+function stumpOf({ seq, at, job, owner, type }) {
+  return { seq, at, job, owner, type, truncated: true };
+}
+function bytesOf(value) {
+  return Buffer.byteLength(JSON.stringify(value)) + 1;
+}
+function progressOf(view) {
+  const { paths, spec } = view;
+  const [output, error] = [(0, import_chunk_7WBBYJDG.factsOf)(paths.output), (0, import_chunk_7WBBYJDG.factsOf)(paths.error)];
+  const newest = Math.max(
+    output && output.size > 0 ? output.modifiedMs : 0,
+    error && error.size > 0 ? error.modifiedMs : 0
+  );
+  const facts = {
+    stdout_bytes: output?.size ?? 0,
+    stderr_bytes: error?.size ?? 0,
+    last_output_at: newest > 0 ? (0, import_chunk_Y5L6GQDB.isoOf)(newest) : null,
+    last_output_age_ms: newest > 0 ? Math.max(0, Math.round((0, import_chunk_Y5L6GQDB.nowMs)() - newest)) : null
+  };
+  if (spec?.staff && !spec.staff.custom) {
+    const snapshot = (0, import_chunk_527JQF7V.readJson)(paths.snapshot);
+    return snapshot.kind === "ok" ? { ...facts, ...snapshot.value } : { ...facts, tools: [], text: "", text_truncated: false };
+  }
+  const bytes = (0, import_chunk_527JQF7V.readRange)(paths.output, -import_chunk_4ZCTLV6M.tailBytes, import_chunk_4ZCTLV6M.tailBytes)?.bytes ?? Buffer.alloc(0);
+  const latest = (0, import_chunk_LXK2ZILE.tail)((0, import_chunk_LXK2ZILE.plainText)(bytes.toString("utf8")), import_chunk_4ZCTLV6M.textTailBytes);
+  return { ...facts, text: latest.text, text_truncated: latest.truncated || (output?.size ?? 0) > import_chunk_4ZCTLV6M.tailBytes };
+}
+var recentEvents = 5;
+var eventsAtMost = 50;
+function observation(view, options) {
+  const { state, spec, paths } = view;
+  const condition = (0, import_chunk_PZM7HB6W.conditionOf)(view);
+  const { waited } = options;
+  const facts = {
+    id: view.id,
+    kind: spec?.kind ?? null,
+    verb: spec?.verb ?? null,
+    owner: spec?.owner ?? null,
+    label: spec?.label === null || spec?.label === void 0 ? null : (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)(spec.label), 120),
+    ...staffFacts(spec),
+    state: state.state,
+    ...(0, import_chunk_R7FUNILK.healthOf)(view, condition),
+    checkpoint: (0, import_chunk_R7FUNILK.checkpointOf)(state),
+    watch: (0, import_chunk_R7FUNILK.watchSeen)(view),
+    timer: (0, import_chunk_R7FUNILK.timerSeen)(view),
+    supervision: condition,
+    rev: state.rev,
+    now: (0, import_chunk_Y5L6GQDB.isoNow)(),
+    created_at: state.created_at,
+    started_at: state.started_at,
+    ended_at: state.ended_at,
+    duration_ms: state.duration_ms,
+    age_ms: (0, import_chunk_MTTW2VXK.ageOf)(state.created_at, (0, import_chunk_Y5L6GQDB.nowMs)()),
+    deadline_ms: spec?.deadline_ms ?? null,
+    exit_code: state.exit_code,
+    signal: state.signal,
+    error: state.error === null ? null : { ...state.error, message: (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)(state.error.message), 400) },
+    warnings: state.warnings.slice(0, 5).map((one) => ({ code: one.code, message: (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)(one.message), 200) })),
+    conversation: state.conversation,
+    collected: (0, import_chunk_JLKATB45.collectedBy)(view),
+    last_collected_seq: (0, import_chunk_JLKATB45.lastCollectedSeq)(view)
+  };
+  const next = nextFor(view, condition, options.root);
+  if (waited && next.wait !== void 0) next.wait = waited.next;
+  const progress = (0, import_chunk_PZM7HB6W.isEnded)(state) ? null : progressOf(view);
+  const document = {
+    ...waited ? headOf(waited) : {},
+    ...(0, import_chunk_LXK2ZILE.plainValue)(facts, longest),
+    files: filesOf(view),
+    next,
+    ...progress === null ? {} : { progress: (0, import_chunk_LXK2ZILE.plainValue)(progress, import_chunk_4ZCTLV6M.textTailBytes + 3) }
+  };
+  if (waited && waited.wake !== "soft_timeout") return boundDocument(document, null);
+  const after = options.afterSeq ?? Math.max(0, state.seq - recentEvents);
+  const journal = (0, import_chunk_D2VPCAZS.readEvents)(paths, after, eventsAtMost);
+  const events = journal.events.map((event) => (0, import_chunk_LXK2ZILE.plainValue)(event, 400));
+  return boundDocument(document, { events, isMore: journal.more, after });
+}
+var longest = 1024;
+function headOf({ wake, cursor }) {
+  if (wake === "soft_timeout") return { wake, ...cursor === void 0 ? {} : { next_seq: cursor } };
+  const event = boundEvent((0, import_chunk_LXK2ZILE.plainValue)(wake.event, 400));
+  return { wake: wake.wake, event, next_seq: wake.nextSeq, pending_events: wake.pending };
+}
+function staffFacts(spec) {
+  const { staff } = spec ?? {};
+  if (!staff) return { backend: null, profile: null, model: null };
+  const short = (text) => (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)(String(text)), 120);
+  return {
+    backend: short(staff.custom?.name ?? staff.backend),
+    profile: short(staff.profile),
+    model: staff.model ? short(staff.model) : null
+  };
+}
+function filesOf({ paths, state }) {
+  const files = {
+    result: paths.result,
+    output: paths.output,
+    error: paths.error,
+    events: paths.events,
+    worker_log: paths.workerLog
+  };
+  if (!(0, import_chunk_PZM7HB6W.isEnded)(state)) return files;
+  return Object.fromEntries(Object.entries(files).map(([name, file]) => [name, (0, import_chunk_7WBBYJDG.exists)(file) ? file : null]));
+}
+function nextFor(view, condition, root) {
+  if (condition === "damaged") return { doctor: import_chunk_PLTZEINK.nextCommands.doctor(view.id, root.option) };
+  if (!(0, import_chunk_PZM7HB6W.isEnded)(view.state))
+    return { wait: import_chunk_PLTZEINK.nextCommands.wait(view.id, root.option), cancel: import_chunk_PLTZEINK.nextCommands.cancel(view.id, root.option) };
+  const next = { result: import_chunk_PLTZEINK.nextCommands.result(view.id, root.option) };
+  if (view.state.state === "done") return next;
+  if ((0, import_chunk_4B6JPIGM.isContinuable)(view.paths, view.state)) next.continue = import_chunk_PLTZEINK.nextCommands.continue(view.id, root.option);
+  next.restart = import_chunk_PLTZEINK.nextCommands.restart(view.id, root.option);
+  return next;
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  observation,
+  progressOf,
+  staffFacts
+});
+
+},
+"./chunk-LXK2ZILE.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  byteLength: () => byteLength,
+  excerpt: () => excerpt,
+  lastLines: () => lastLines,
+  plainText: () => plainText,
+  plainValue: () => plainValue,
+  tail: () => tail,
+  tailOfBytes: () => tailOfBytes
+});
+module.exports = stdin_exports;
+var encoder = new TextEncoder();
+var decoder = new TextDecoder();
+var escapeSequence = /\x1b(?:[\]PX^_][^\x07\x1b\x9c\n]*(?:\x07|\x1b\\|\x9c)?|\[[0-?]*[ -/]*[@-~]?|[ -/]*[0-~]?)|[\x90\x98\x9d-\x9f][^\x07\x1b\x90\x98\x9c-\x9f\n]*(?:\x07|\x1b\\|\x9c)|\x9b[0-?]*[ -/]*[@-~]?/g;
+function byteLength(text) {
+  return encoder.encode(text).length;
+}
+function plainText(text) {
+  return text.replaceAll("\r\n", "\n").replace(escapeSequence, "").replaceAll("\r", "\n").replace(/[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]/g, "");
+}
+function excerpt(text, limit) {
+  const bytes = encoder.encode(text);
+  if (bytes.length <= limit) return text;
+  if (limit < 3) return "";
+  let end = limit - 3;
+  while (end > 0 && isContinuation(bytes[end])) end -= 1;
+  return `${decoder.decode(bytes.subarray(0, end))}\u2026`;
+}
+function tail(text, limit) {
+  const bytes = encoder.encode(text);
+  if (bytes.length <= limit) return { text, truncated: false };
+  return { text: decoder.decode(tailOfBytes(bytes, limit)), truncated: true };
+}
+function tailOfBytes(bytes, limit) {
+  const start = Math.max(0, bytes.length - limit);
+  let skip = 0;
+  while (start > 0 && skip < 4 && isContinuation(bytes[start + skip])) skip += 1;
+  return bytes.subarray(start + (skip < 4 ? skip : 0));
+}
+function lastLines(bytes, count) {
+  let seen = 0;
+  for (let at = bytes.length - 2; at >= 0; at -= 1) {
+    if (bytes[at] !== 10) continue;
+    seen += 1;
+    if (seen === count) return bytes.subarray(at + 1);
+  }
+  return bytes;
+}
+function isContinuation(byte) {
+  return byte !== void 0 && (byte & 192) === 128;
+}
+function plainValue(value, limit) {
+  if (typeof value === "string") return excerpt(plainText(value), limit);
+  if (Array.isArray(value)) return value.map((inner) => plainValue(inner, limit));
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, inner]) => [plainValue(name, 80), plainValue(inner, limit)])
+  );
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  byteLength,
+  excerpt,
+  lastLines,
+  plainText,
+  plainValue,
+  tail,
+  tailOfBytes
+});
+
+},
+"./chunk-M6DVLB5Y.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  askedProfile: () => askedProfile,
+  freshStaff: () => freshStaff,
+  launchStaff: () => launchStaff,
+  taskOf: () => taskOf
+});
+module.exports = stdin_exports;
+var import_chunk_42V3OV7L = load("./chunk-42V3OV7L.js");
+var import_chunk_E466YIJS = load("./chunk-E466YIJS.js");
+var import_chunk_V5PEBFV3 = load("./chunk-V5PEBFV3.js");
+var import_chunk_X5WNSVJC = load("./chunk-X5WNSVJC.js");
+var import_chunk_VPMDGPGT = load("./chunk-VPMDGPGT.js");
+var import_chunk_KT5BXZ5F = load("./chunk-KT5BXZ5F.js");
+var import_chunk_PLTZEINK = load("./chunk-PLTZEINK.js");
+var import_chunk_XRZCSGQB = load("./chunk-XRZCSGQB.js");
+var import_chunk_4ZCTLV6M = load("./chunk-4ZCTLV6M.js");
+var import_chunk_7WBBYJDG = load("./chunk-7WBBYJDG.js");
+var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_node_path = builtin("node:path");
+var sources = ["prompt", "prompt-file", "stdin"];
+async function taskOf(context, input) {
+  const given = sources.filter((name) => input.has(name));
+  if (given.length !== 1) {
+    const came = given.length === 0 ? "none was given" : `these came together: ${given.map((name) => `--${name}`).join(", ")}`;
+    throw (0, import_chunk_NVPF5LEY.usageError)(
+      `cannot tell the task: exactly one of --prompt TEXT, --prompt-file PATH and --stdin is needed; ${came}`
+    );
+  }
+  const text = input.text("prompt") ?? decode(given[0] === "stdin" ? await context.readStdin() : readTask(context, input.text("prompt-file")));
+  const size = Buffer.byteLength(text);
+  if (text.trim() === import_chunk_PLTZEINK.taskPlaceholder)
+    throw (0, import_chunk_NVPF5LEY.usageError)(
+      `cannot take ${JSON.stringify(import_chunk_PLTZEINK.taskPlaceholder)} as the task: it only shows where yours belongs`,
+      "put what the agent is to do in its place, or give it with --prompt-file PATH"
+    );
+  if (text.trim() === "") throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take an empty task from --${given[0]}`);
+  if (size > import_chunk_4ZCTLV6M.promptBytes) throw tooLong(size);
+  return text;
+}
+function tooLong(size) {
+  return (0, import_chunk_NVPF5LEY.usageError)(
+    `cannot take a task of ${size} bytes: at most ${import_chunk_4ZCTLV6M.promptBytes} (1 MiB) are allowed`,
+    "put the material into a file and name it in the task"
+  );
+}
+function readTask(context, name) {
+  const file = import_node_path.default.resolve(context.cwd, name);
+  try {
+    const real = (0, import_chunk_7WBBYJDG.realPath)(file);
+    const size = (0, import_chunk_7WBBYJDG.factsOf)(real)?.size ?? 0;
+    if (size > import_chunk_4ZCTLV6M.promptBytes) throw tooLong(size);
+    const read = (0, import_chunk_527JQF7V.readRange)(real, 0, size);
+    if (read) return read.bytes;
+  } catch (error) {
+    if (error instanceof import_chunk_NVPF5LEY.FaultError) throw error;
+    throw new import_chunk_NVPF5LEY.FaultError("preflight", `cannot read the task from ${file} (${(0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "error"})`);
+  }
+  throw new import_chunk_NVPF5LEY.FaultError(
+    "preflight",
+    `cannot read the task from ${file}: it is no regular file`,
+    "give the task with --stdin"
+  );
+}
+function decode(bytes) {
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    throw (0, import_chunk_NVPF5LEY.usageError)("cannot take the task: it is no UTF-8 text");
+  }
+}
+async function launchStaff(context, input, job) {
+  (0, import_chunk_V5PEBFV3.checkLaunchOptions)(input);
+  const root = context.root(input);
+  const request = {
+    kind: "staff",
+    verb: job.verb,
+    ...(0, import_chunk_V5PEBFV3.launchWords)(input),
+    notify: await (0, import_chunk_V5PEBFV3.notifyOf)(context, input, job.notify),
+    cwd: job.cwd,
+    deadlineMs: job.deadlineMs ?? input.durationOrDefault("timeout"),
+    killGraceMs: import_chunk_4ZCTLV6M.limits.staffKillGrace.default,
+    maxOutputBytes: import_chunk_4ZCTLV6M.limits.maxOutput.default,
+    firstOutputMs: job.firstOutputMs ?? input.duration("first-output") ?? null,
+    stallMs: job.stallMs ?? input.duration("stall-after") ?? null,
+    onStall: job.onStall ?? (0, import_chunk_V5PEBFV3.onStallOf)(input),
+    lineage: job.lineage,
+    run: null,
+    staff: job.staff,
+    worktree: job.worktree === void 0 ? worktreeOf(input) : job.worktree,
+    warnings: (0, import_chunk_42V3OV7L.launchWarnings)(job.staff),
+    words: job.words,
+    asksForLatest: job.asksForLatest ?? false,
+    credentials: (0, import_chunk_KT5BXZ5F.findBackend)(job.staff.backend)?.signIn.variables ?? []
+  };
+  await (0, import_chunk_VPMDGPGT.settleLost)(root.folder);
+  const admit = () => admitBeside(root, request, job.staff, { share: input.has("share"), isolate: job.worktree === void 0 });
+  const launched = await (0, import_chunk_X5WNSVJC.launch)(root, { ...request, admit });
+  if (launched.isNew) for (const warning of (0, import_chunk_42V3OV7L.versionWarnings)(job.staff)) context.tell(`note: ${warning.message}`);
+  if (request.worktree === "new" && launched.isNew) await tellDirty(context, job.cwd);
+  return (0, import_chunk_V5PEBFV3.tellLaunched)(context, input, root, launched, job.isSynchronous);
+}
+async function tellDirty(context, cwd) {
+  const { isDirtyTree } = await Promise.resolve().then(() => load("./worktree-IJP6SF3Q.js"));
+  const root = (0, import_chunk_XRZCSGQB.findWorktree)(cwd);
+  if (root !== void 0 && isDirtyTree(root))
+    context.tell(`note: what is uncommitted in ${root} is not in the worktree of this job`);
+}
+function worktreeOf(input) {
+  if (input.has("worktree") && input.has("share"))
+    throw (0, import_chunk_NVPF5LEY.usageError)("cannot take --worktree and --share together: a tree of its own is shared with nobody");
+  return input.has("worktree") ? "new" : null;
+}
+async function admitBeside(root, request, staff, may) {
+  if (staff.resume !== null) (0, import_chunk_42V3OV7L.requireFreeConversation)(root, staff.backend, staff.resume);
+  if (request.worktree === "new") return { warnings: [] };
+  const neighbours = await (0, import_chunk_VPMDGPGT.findNeighbours)(root, staff, request.cwd, may);
+  return {
+    warnings: neighbours.map((id) => (0, import_chunk_VPMDGPGT.neighbourWarning)(id, (0, import_chunk_VPMDGPGT.modeOf)(root.folder, id))),
+    told: (id) => (0, import_chunk_VPMDGPGT.tellNeighbours)(root.folder, neighbours, id)
+  };
+}
+function freshStaff(context, input, words) {
+  const part = (0, import_chunk_42V3OV7L.makeStaffPart)({
+    ...words,
+    stateRoot: context.root(input).folder,
+    backend: input.text("backend"),
+    model: input.text("model") ?? null,
+    profile: askedProfile(input),
+    resume: null
+  });
+  if (input.has("schema")) part.schema = true;
+  const base = input.text("base");
+  if (base !== void 0) part.base = (0, import_chunk_E466YIJS.requireBase)(words.cwd, base);
+  return part;
+}
+function askedProfile(input) {
+  return input.text("profile");
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  askedProfile,
+  freshStaff,
+  launchStaff,
+  taskOf
+});
+
+},
+"./chunk-MA5YRL2B.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  Progress: () => Progress,
+  agentSnapshot: () => agentSnapshot,
+  toolSnapshot: () => toolSnapshot
+});
+module.exports = stdin_exports;
+var import_chunk_D2VPCAZS = load("./chunk-D2VPCAZS.js");
+var import_chunk_PZM7HB6W = load("./chunk-PZM7HB6W.js");
+var import_chunk_QS5KU3DI = load("./chunk-QS5KU3DI.js");
+var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
+var import_chunk_4ZCTLV6M = load("./chunk-4ZCTLV6M.js");
+var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
+var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var table = {
+  queued: { claimed: "starting", started: "running", stop_asked: "stopping", concluded: "ended" },
+  starting: { claimed: "starting", started: "running", stop_asked: "stopping", concluded: "ended" },
+  // A replacement worker claims a running job: it stays what it was.
+  running: { claimed: "running", started: "running", stop_asked: "stopping", concluded: "ended" },
+  stopping: { claimed: "stopping", started: "stopping", stop_asked: "stopping", concluded: "ended" },
+  ended: { claimed: "ended", started: "ended", stop_asked: "ended", concluded: "ended" }
+};
+function transition(from, event) {
+  return table[from][event];
+}
+var snapshotPauseMs = 300;
+var Progress = class {
+  journal;
+  state;
+  claim;
+  lifecycle;
+  snapshotTimer;
+  makeSnapshot;
+  constructor(claim) {
+    this.claim = claim;
+    this.journal = (0, import_chunk_D2VPCAZS.openJournal)(claim.paths, claim.spec);
+    const read = (0, import_chunk_QS5KU3DI.readState)(claim.paths);
+    this.state = read.kind === "ok" ? read.value : (0, import_chunk_PZM7HB6W.earlyState)(claim.spec.id, claim.spec);
+    this.lifecycle = ["queued", "starting", "running", "stopping"].includes(this.state.state) ? this.state.state : "starting";
+    if (claim.generation > 1) this.tellWake();
+  }
+  /** A step of the lifecycle, with its event. *<>/
+  step(event, type, fields, change = {}) {
+    this.lifecycle = transition(this.lifecycle, event);
+    this.note(type, fields, { ...change, ...this.lifecycle === "ended" ? {} : { state: this.lifecycle } });
+  }
+  /** An event without a step. *<>/
+  note(type, fields, change = {}) {
+    this.append(type, fields);
+    this.state = { ...this.state, ...change, rev: this.state.rev + 1, seq: this.journal.seq };
+    const sync = change.conversation !== void 0 || type === "stopping";
+    this.unlessFull(() => (0, import_chunk_QS5KU3DI.writeState)(this.claim.paths, this.state, { sync }));
+  }
+  /** The state alone; for what is told by an event that follows. *<>/
+  change(change) {
+    this.state = { ...this.state, ...change, rev: this.state.rev + 1 };
+    this.unlessFull(() => (0, import_chunk_QS5KU3DI.writeState)(this.claim.paths, this.state, { sync: false }));
+  }
+  /** Write the snapshot soon; many calls become one write. *<>/
+  snapshot(make) {
+    this.makeSnapshot = make;
+    this.snapshotTimer ??= setTimeout(() => this.flush(), snapshotPauseMs);
+  }
+  flush() {
+    clearTimeout(this.snapshotTimer);
+    this.snapshotTimer = void 0;
+    const make = this.makeSnapshot;
+    this.makeSnapshot = void 0;
+    if (make) this.unlessFull(() => (0, import_chunk_527JQF7V.writeJson)(this.claim.paths.snapshot, { at: (0, import_chunk_Y5L6GQDB.isoNow)(), ...make() }, { sync: false }));
+  }
+  /** An event of less weight: no state is written for it. *<>/
+  append(type, fields) {
+    this.unlessFull(() => this.journal.append(type, fields));
+    this.state.seq = this.journal.seq;
+    if (fields.wake !== void 0) this.tellWake();
+  }
+  tellWake() {
+    this.claim.onWake?.((told) => this.append("notified", told));
+  }
+  /** On a full disk the job goes on; what is known stays in memory and is told at the end, from the space set aside. *<>/
+  unlessFull(write) {
+    try {
+      write();
+    } catch (error) {
+      if (!["ENOSPC", "EDQUOT"].includes((0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "")) throw error;
+    }
+  }
+};
+function agentSnapshot(reading) {
+  const latest = (0, import_chunk_LXK2ZILE.tail)((0, import_chunk_LXK2ZILE.plainText)(reading.answer || reading.text), import_chunk_4ZCTLV6M.textTailBytes);
+  return {
+    tools: reading.tools.slice(-import_chunk_4ZCTLV6M.toolCalls).map(toolSnapshot),
+    tool_count: reading.toolCount,
+    text: latest.text,
+    text_truncated: latest.truncated,
+    final: reading.final,
+    conversation_id: reading.conversationId,
+    model: reading.model
+  };
+}
+function toolSnapshot(call) {
+  const bounded = (text) => (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)(text).replace(/\s+/g, " ").trim(), import_chunk_4ZCTLV6M.excerptBytes);
+  return {
+    n: call.n,
+    name: (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)(call.name), 80),
+    input: bounded(call.input),
+    output: call.output === null ? null : bounded(call.output),
+    status: call.status,
+    started_at: call.started_at,
+    ended_at: call.ended_at
+  };
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  Progress,
+  agentSnapshot,
+  toolSnapshot
+});
+
+},
+"./chunk-MTTW2VXK.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  ageOf: () => ageOf,
+  instantOf: () => instantOf
+});
+module.exports = stdin_exports;
+var form = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?(?:Z|[+-]\d{2}:?\d{2})$/;
+function instantOf(value) {
+  if (typeof value !== "string" || !form.test(value)) return null;
+  const ms = Date.parse(value);
+  return Number.isNaN(ms) ? null : ms;
+}
+function ageOf(value, now) {
+  const at = instantOf(value);
+  return at === null ? null : Math.max(0, now - at);
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  ageOf,
+  instantOf
+});
+
+},
+"./chunk-N2ZXKKDS.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  describeResult: () => describeResult,
+  missingFiles: () => missingFiles,
+  noteResults: () => noteResults
+});
+module.exports = stdin_exports;
+var import_chunk_ILJKJSAA = load("./chunk-ILJKJSAA.js");
+var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
+var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
+var import_chunk_4ZCTLV6M = load("./chunk-4ZCTLV6M.js");
+var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
+async function noteResults(run) {
+  const required = run.success_files ?? [];
+  const told = new Set(required.map(({ path }) => path));
+  const others = (run.result_baselines ?? []).filter(({ path }) => !told.has(path));
+  return Promise.all([...required.map((one) => noteOf(one, true)), ...others.map((one) => noteOf(one, false))]);
+}
+function missingFiles(run, notes) {
+  return (run.success_files ?? []).flatMap(({ path }) => {
+    const note = notes.find((one) => one.path === path);
+    if (!note) return [`${path} (not looked at)`];
+    return note.kind === "file" && note.changed ? [] : [`${path} (${reasonOf(note)})`];
+  });
+}
+function describeResult(note) {
+  const way = note.link_to === null ? note.path : `${note.path} -> ${note.link_to}`;
+  const size = note.size === null ? [] : [(0, import_chunk_TFEMYLSK.formatSize)(note.size)];
+  return (0, import_chunk_LXK2ZILE.plainText)(`${way}: ${[...size, wordOf(note)].join(", ")}`).replaceAll("\n", " ");
+}
+async function noteOf({ path, before }, required) {
+  const look = await (0, import_chunk_ILJKJSAA.lookBehindSoon)(path, import_chunk_4ZCTLV6M.pathLookMs);
+  const [now, trouble] = "found" in look ? [look.found, null] : [void 0, look.trouble];
+  return {
+    path,
+    required,
+    exists: now !== void 0,
+    existed: before !== null,
+    changed: now !== void 0 && isChanged(now, before),
+    kind: now?.kind ?? null,
+    size: now?.kind === "file" ? now.size : null,
+    mtime: now ? (0, import_chunk_Y5L6GQDB.isoOf)(now.modifiedMs) : null,
+    link_to: now?.linkTo ?? null,
+    trouble
+  };
+}
+function isChanged(now, before) {
+  return before === null || now.inode !== before.inode || now.modifiedMs !== before.modified_ms || now.kind === "file" && now.size !== before.size;
+}
+function reasonOf(note) {
+  return note.kind === null || note.kind === "file" ? wordOf(note) : `a ${wordsOf[note.kind]}, not a file`;
+}
+var wordsOf = { folder: "folder", other: "special file", file: "file" };
+function wordOf({ exists, existed, changed, trouble, kind }) {
+  if (trouble !== null) return `cannot be looked at (${trouble})`;
+  if (!exists) return existed ? "gone" : "missing";
+  const word = existed ? changed ? "changed" : "unchanged since the launch" : "new";
+  return kind === "file" ? word : `${wordsOf[kind ?? "other"]}, ${word}`;
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  describeResult,
+  missingFiles,
+  noteResults
+});
+
+},
+"./chunk-NQPR54ZN.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  checkRoot: () => checkRoot,
+  ensureRoot: () => ensureRoot,
+  locateRoot: () => locateRoot,
+  requirePlace: () => requirePlace
+});
+module.exports = stdin_exports;
+var import_chunk_7V54BM6D = load("./chunk-7V54BM6D.js");
+var import_chunk_XRZCSGQB = load("./chunk-XRZCSGQB.js");
+var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
+var import_chunk_7WBBYJDG = load("./chunk-7WBBYJDG.js");
+var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_node_path = builtin("node:path");
+var folderName = ".job-state";
+var elsewhere = "use another place with --state-dir DIR or JOB_STATE_DIR";
+function locateRoot(given) {
+  const named = given.option ?? given.variable;
+  if (named !== void 0) {
+    if (named === "") throw new import_chunk_NVPF5LEY.FaultError("usage", 'cannot use --state-dir "": it needs the path of a folder');
+    const folder = import_node_path.default.resolve(given.cwd, named);
+    return { folder, option: ["--state-dir", folder] };
+  }
+  const worktree = (0, import_chunk_XRZCSGQB.findWorktree)(given.cwd);
+  if (worktree !== void 0) return { folder: import_node_path.default.join(worktree, folderName), option: [] };
+  for (let at = given.cwd; ; at = import_node_path.default.dirname(at)) {
+    const folder = import_node_path.default.join(at, folderName);
+    if ((0, import_chunk_7WBBYJDG.factsOf)(folder)?.uid === userId() && (0, import_chunk_7WBBYJDG.exists)((0, import_chunk_7V54BM6D.rootPaths)(folder).meta)) return { folder, option: [] };
+    if (at === import_node_path.default.dirname(at)) return { folder: import_node_path.default.join(given.cwd, folderName), option: [] };
+  }
+}
+function checkRoot(folder) {
+  const facts = lookAt(folder);
+  if (!facts) return false;
+  if (facts.kind === "link") throw unusable(folder, "it is a symbolic link");
+  if (facts.kind !== "folder") throw unusable(folder, "it is no folder");
+  if (facts.uid !== userId()) throw unusable(folder, `it belongs to user ${facts.uid}, not to us (${userId()})`);
+  if ((facts.mode & 18) !== 0)
+    throw unusable(folder, `others may write into it (mode ${(facts.mode & 511).toString(8)})`);
+  let names;
+  try {
+    names = (0, import_chunk_7WBBYJDG.listNames)(folder);
+  } catch (error) {
+    throw unusable(folder, `it cannot be read (${(0, import_chunk_NVPF5LEY.errnoOf)(error)})`);
+  }
+  if (names.every((name) => /^\.meta\.json\.\d+\.\d+\.tmp$/.test(name))) return false;
+  const meta = (0, import_chunk_527JQF7V.readJson)((0, import_chunk_7V54BM6D.rootPaths)(folder).meta);
+  if (meta.kind !== "ok" || meta.value.tool !== "job-companion")
+    throw unusable(folder, "it holds files but no meta.json of ours");
+  if (typeof meta.value.schema !== "number" || meta.value.schema > 1) {
+    throw unusable(folder, `a newer release wrote it (schema ${String(meta.value.schema)}, known: 1)`);
+  }
+  if ((0, import_chunk_XRZCSGQB.tracksAnything)(folder))
+    throw unusable(folder, "git tracks files in it, so a repository may have brought it along");
+  for (const name of ["active", "jobs", "once", "slots", "lock"]) {
+    const inner = (0, import_chunk_7WBBYJDG.factsOf)(import_node_path.default.join(folder, name));
+    if (inner && (inner.kind !== "folder" || inner.uid !== userId()))
+      throw unusable(folder, `its ${name} is no folder of ours`);
+  }
+  return true;
+}
+function requirePlace(folder) {
+  const parent = import_node_path.default.dirname(folder);
+  if ((0, import_chunk_7WBBYJDG.exists)(folder)) return;
+  if (!(0, import_chunk_7WBBYJDG.isFolder)(parent)) throw unusable(folder, `there is no folder ${parent}`);
+  const fault = (0, import_chunk_7WBBYJDG.writeFault)(parent);
+  if (fault !== void 0) throw unusable(folder, `${parent} is not writable (${fault})`);
+}
+function ensureRoot(folder) {
+  const fresh = `${folder}.new-${process.pid}`;
+  try {
+    if (checkRoot(folder) || (0, import_chunk_7WBBYJDG.exists)(folder)) {
+      const fault = (0, import_chunk_7WBBYJDG.writeFault)(folder);
+      if (fault !== void 0) throw unusable(folder, `it is not writable (${fault})`);
+      fill(folder);
+      return;
+    }
+    (0, import_chunk_527JQF7V.createFolder)(fresh);
+    fill(fresh);
+    if (!(0, import_chunk_7WBBYJDG.moveFolder)(fresh, folder)) (0, import_chunk_7WBBYJDG.removeTree)(fresh);
+    checkRoot(folder);
+  } catch (error) {
+    tryRemove(fresh);
+    if (error instanceof import_chunk_NVPF5LEY.FaultError) throw error;
+    throw unusable(folder, `it cannot be made or written (${(0, import_chunk_NVPF5LEY.errnoOf)(error) ?? String(error)})`);
+  }
+}
+function fill(folder) {
+  const paths = (0, import_chunk_7V54BM6D.rootPaths)(folder);
+  if (!(0, import_chunk_7WBBYJDG.exists)(paths.meta)) (0, import_chunk_527JQF7V.writeJson)(paths.meta, { schema: 1, tool: "job-companion", created_at: (0, import_chunk_Y5L6GQDB.isoNow)() });
+  if (!(0, import_chunk_7WBBYJDG.exists)(paths.ignore)) (0, import_chunk_527JQF7V.writeFile)(paths.ignore, "*\n", { sync: false });
+  for (const inner of [paths.active, paths.once, paths.slots, paths.jobs]) (0, import_chunk_527JQF7V.createFolder)(inner);
+}
+function tryRemove(folder) {
+  try {
+    (0, import_chunk_7WBBYJDG.removeTree)(folder);
+  } catch {
+  }
+}
+function lookAt(folder) {
+  try {
+    return (0, import_chunk_7WBBYJDG.factsOf)(folder);
+  } catch (error) {
+    throw unusable(folder, `it cannot be looked at (${(0, import_chunk_NVPF5LEY.errnoOf)(error)})`);
+  }
+}
+function unusable(folder, reason) {
+  return new import_chunk_NVPF5LEY.FaultError("state_unusable", `cannot use the state folder ${folder}: ${reason}`, elsewhere);
+}
+function userId() {
+  return process.getuid?.() ?? 0;
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  checkRoot,
+  ensureRoot,
+  locateRoot,
+  requirePlace
+});
+
+},
+"./chunk-NVPF5LEY.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  FaultError: () => FaultError,
+  errnoOf: () => errnoOf,
+  messageOf: () => messageOf,
+  usageError: () => usageError
+});
+module.exports = stdin_exports;
+var FaultError = class extends Error {
+  code;
+  next;
+  constructor(code, message, next = null) {
+    super(message);
+    this.name = "FaultError";
+    this.code = code;
+    this.next = next;
+  }
+};
+function usageError(message, next = null) {
+  return new FaultError("usage", message, next);
+}
+function errnoOf(error) {
+  if (typeof error !== "object" || error === null || !("code" in error)) return void 0;
+  return typeof error.code === "string" ? error.code : void 0;
+}
+function messageOf(error) {
+  return error instanceof Error ? error.message : String(error);
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  FaultError,
+  errnoOf,
+  messageOf,
+  usageError
+});
+
+},
+"./chunk-O5SXHXTI.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  holdFifo: () => holdFifo,
+  makeFifo: () => makeFifo,
+  watchFifo: () => watchFifo
+});
+module.exports = stdin_exports;
+var import_chunk_4SRIOCFI = load("./chunk-4SRIOCFI.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_node_fs = require("node:fs");
+var flags = import_node_fs.constants.O_NONBLOCK | import_node_fs.constants.O_NOFOLLOW;
+async function makeFifo(file) {
+  const { spawn } = await Promise.resolve().then(() => builtin("node:child_process"));
+  return new Promise((resolve) => {
+    const maker = spawn("mkfifo", ["-m", "600", file], { env: (0, import_chunk_4SRIOCFI.toolEnvironment)(), stdio: "ignore" });
+    maker.once("error", () => resolve(isFifo(file)));
+    maker.once("exit", () => resolve(isFifo(file)));
+  });
+}
+function holdFifo(file) {
+  const fd = openFifo(file, import_node_fs.constants.O_RDWR);
+  if (fd === void 0) return void 0;
+  (0, import_node_fs.chmodSync)(file, 384);
+  return () => (0, import_node_fs.closeSync)(fd);
+}
+async function watchFifo(file, onEnd) {
+  const fd = openFifo(file, import_node_fs.constants.O_RDONLY);
+  if (fd === void 0) return void 0;
+  const { Socket } = await Promise.resolve().then(() => builtin("node:net"));
+  const socket = new Socket({ fd, readable: true, writable: false });
+  let done = false;
+  const end = () => {
+    if (!done) onEnd();
+    done = true;
+  };
+  socket.on("error", end).on("end", end).on("close", end);
+  socket.resume();
+  return () => {
+    done = true;
+    socket.destroy();
+  };
+}
+function openFifo(file, mode) {
+  let fd;
+  try {
+    fd = (0, import_node_fs.openSync)(file, mode | flags);
+  } catch (error) {
+    if (["ENOENT", "ENOTDIR", "ELOOP", "ENXIO", "EACCES", "EROFS", "EPERM"].includes((0, import_chunk_NVPF5LEY.errnoOf)(error) ?? ""))
+      return void 0;
+    throw error;
+  }
+  if ((0, import_node_fs.fstatSync)(fd).isFIFO()) return fd;
+  (0, import_node_fs.closeSync)(fd);
+  return void 0;
+}
+function isFifo(file) {
+  const fd = openFifo(file, import_node_fs.constants.O_RDONLY);
+  if (fd === void 0) return false;
+  (0, import_node_fs.closeSync)(fd);
+  return true;
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  holdFifo,
+  makeFifo,
+  watchFifo
+});
+
+},
+"./chunk-ONHETQTA.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  lineOf: () => lineOf,
+  lineOfEvent: () => lineOfEvent,
+  terminalLine: () => terminalLine
+});
+module.exports = stdin_exports;
+var import_chunk_JIH3SUWO = load("./chunk-JIH3SUWO.js");
+var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
+var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
+var watchProtocol = "job-companion.watch/v1";
+function lineOf(parts) {
+  const { type, at = (0, import_chunk_Y5L6GQDB.isoNow)(), kind, id, verdict, word, evidence, facts, more = {} } = parts;
+  const own = { protocol: watchProtocol, type, at, kind, id, state: (0, import_chunk_JIH3SUWO.line)(word), verdict, evidence: (0, import_chunk_JIH3SUWO.line)(evidence) };
+  return { ...own, ...(0, import_chunk_JIH3SUWO.smallFacts)(facts), ...more, ...own };
+}
+function lineOfEvent(event, kind, isRepeat) {
+  const { at, job: id, seq } = event;
+  const text = (value) => typeof value === "string" ? value : "";
+  const base = { type: "status", at, kind, id, more: { seq } };
+  switch (event.type) {
+    case "news": {
+      const verdict = event.verdict === "met" || event.verdict === "failed" ? event.verdict : "pending";
+      if (verdict !== "pending" && !isRepeat) return void 0;
+      const facts = isObject(event.facts) ? event.facts : {};
+      return lineOf({ ...base, verdict, word: text(event.word), evidence: text(event.evidence), facts });
+    }
+    case "trouble": {
+      const facts = { cause: event.cause, in_a_row: event.in_a_row };
+      return lineOf({ ...base, verdict: "error", word: "trouble", evidence: text(event.message), facts });
+    }
+    case "recovered": {
+      const evidence = `looking works again after ${text(String(event.after))} failed attempt(s)`;
+      return lineOf({ ...base, verdict: "pending", word: "recovered", evidence, facts: { cause: event.cause } });
+    }
+    default:
+      return void 0;
+  }
+}
+function terminalLine(state, kind) {
+  const note = state.watch ?? null;
+  const [verdict, word] = endWords(state, note);
+  const isSeen = verdict === "met" || verdict === "failed";
+  const evidence = isSeen ? note?.evidence ?? "" : state.error?.message ?? note?.evidence ?? state.state;
+  const more = { outcome: state.state, exit: (0, import_chunk_6PFAPK5K.exitCodeOf)(state.state), error: state.error, seq: state.seq };
+  return lineOf({ type: "terminal", kind, id: state.id, verdict, word, evidence, facts: note?.facts ?? {}, more });
+}
+function endWords(state, note) {
+  if (state.state === "done") return ["met", note?.word ?? "met"];
+  if (state.state === "canceled") return ["canceled", "canceled"];
+  if (state.state === "timed_out") return ["expired", "expired"];
+  if (state.error?.code === "watch_failed") return ["failed", note?.word ?? "failed"];
+  return ["error", "error"];
 }
 function isObject(value) {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
-function isAbsent(value) {
-  return value === void 0 || value === null;
-}
-function isNotice(value) {
-  return isObject(value) && typeof value.code === "string" && typeof value.message === "string";
-}
-function isWords(value) {
-  return Array.isArray(value) && value.length > 0 && value.every((word) => typeof word === "string");
-}
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
-  outcomes,
-  readCancel,
-  readExit,
-  readLaunch,
-  readMark,
-  readReason,
-  readSpec,
-  readState,
-  readStoredState,
-  readWorker,
-  writeState
+  lineOf,
+  lineOfEvent,
+  terminalLine
 });
 
 },
-"./chunk-QTNGPEPL.js": function (module, exports) {
+"./chunk-PATOMOAS.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  wakes: () => wakes
+});
+module.exports = stdin_exports;
+var wakes = ["terminal", "checkpoint", "attention", "handback", "news"];
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  wakes
+});
+
+},
+"./chunk-PLTZEINK.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  nextCommand: () => nextCommand,
+  nextCommands: () => nextCommands,
+  taskPlaceholder: () => taskPlaceholder
+});
+module.exports = stdin_exports;
+var import_chunk_7V54BM6D = load("./chunk-7V54BM6D.js");
+var import_chunk_GEPPUING = load("./chunk-GEPPUING.js");
+function nextCommand(option, ...words) {
+  return (0, import_chunk_GEPPUING.quoteWords)([...(0, import_chunk_7V54BM6D.selfWords)(), ...words, ...option]);
+}
+var taskPlaceholder = "<what to do next>";
+var nextCommands = {
+  wait: (id, option) => nextCommand(option, "wait", id, "--timeout", "10m"),
+  observe: (id, option) => nextCommand(option, "observe", id),
+  result: (id, option) => nextCommand(option, "result", id),
+  status: (option) => nextCommand(option, "status"),
+  cancel: (id, option) => nextCommand(option, "cancel", id),
+  restart: (id, option) => nextCommand(option, "restart", id),
+  doctor: (id, option) => nextCommand(option, "doctor", id),
+  continue: (id, option) => nextCommand(option, "continue", "--job", id, "--prompt", taskPlaceholder)
+};
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  nextCommand,
+  nextCommands,
+  taskPlaceholder
+});
+
+},
+"./chunk-PTVJ2AMD.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  onEachChange: () => onEachChange,
+  onNextChange: () => onNextChange,
+  onPathChange: () => onPathChange
+});
+module.exports = stdin_exports;
+var import_node_fs = require("node:fs");
+var import_node_path = builtin("node:path");
+function onNextChange(files, onChange) {
+  const watchers = [];
+  const stop = () => {
+    for (const watcher of watchers.splice(0)) watcher.close();
+  };
+  const fire = () => {
+    if (watchers.length === 0) return;
+    stop();
+    onChange();
+  };
+  for (const file of files) {
+    try {
+      const watcher = (0, import_node_fs.watch)(file, { persistent: false });
+      watchers.push(watcher);
+      watcher.on("change", fire).on("error", stop);
+    } catch {
+    }
+  }
+  return stop;
+}
+function onPathChange(target, onChange) {
+  const watchers = [];
+  const name = import_node_path.default.basename(target);
+  for (const [place, isFolder] of [
+    [import_node_path.default.dirname(target), true],
+    [target, false]
+  ]) {
+    try {
+      const watcher = (0, import_node_fs.watch)(place, { persistent: false }, (_event, changed) => {
+        if (!isFolder || changed === null || changed === name) onChange();
+      });
+      watchers.push(watcher);
+      watcher.on("error", () => watcher.close());
+    } catch {
+    }
+  }
+  return () => {
+    for (const watcher of watchers.splice(0)) watcher.close();
+  };
+}
+function onEachChange(target, onChange, onLost = () => void 0) {
+  let watcher;
+  const stop = () => {
+    watcher?.close();
+    watcher = void 0;
+  };
+  try {
+    watcher = (0, import_node_fs.watch)(target, { persistent: false });
+  } catch {
+    return void 0;
+  }
+  watcher.on("change", onChange).on("error", () => {
+    stop();
+    onLost();
+  });
+  return stop;
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  onEachChange,
+  onNextChange,
+  onPathChange
+});
+
+},
+"./chunk-PZM7HB6W.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -10383,7 +10355,7 @@ module.exports = stdin_exports;
 var import_chunk_7V54BM6D = load("./chunk-7V54BM6D.js");
 var import_chunk_QS5KU3DI = load("./chunk-QS5KU3DI.js");
 var import_chunk_BSO2ISIG = load("./chunk-BSO2ISIG.js");
-var import_chunk_UR2IO6BJ = load("./chunk-UR2IO6BJ.js");
+var import_chunk_4ZCTLV6M = load("./chunk-4ZCTLV6M.js");
 var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
 var import_chunk_4SRIOCFI = load("./chunk-4SRIOCFI.js");
 var import_chunk_7WBBYJDG = load("./chunk-7WBBYJDG.js");
@@ -10561,11 +10533,11 @@ function conditionOfWatch(view, spec) {
 }
 function startingOf(view, spec) {
   const isLauncherAlive = (findEngine(spec.engine) ?? defaultEngine).alive(spec.launcher) === "alive";
-  return isLauncherAlive || ageOf(view.paths.spec) < import_chunk_UR2IO6BJ.startLimitMs ? "starting" : "never_started";
+  return isLauncherAlive || ageOf(view.paths.spec) < import_chunk_4ZCTLV6M.startLimitMs ? "starting" : "never_started";
 }
 function isLongOver(view) {
-  if (!view.spec || view.leaseAgeMs === null || view.leaseAgeMs < import_chunk_UR2IO6BJ.leaseStaleMs) return false;
-  const latest = Date.parse(view.spec.created_at) + view.spec.deadline_ms + view.spec.kill_grace_ms + import_chunk_UR2IO6BJ.unseenGraceMs;
+  if (!view.spec || view.leaseAgeMs === null || view.leaseAgeMs < import_chunk_4ZCTLV6M.leaseStaleMs) return false;
+  const latest = Date.parse(view.spec.created_at) + view.spec.deadline_ms + view.spec.kill_grace_ms + import_chunk_4ZCTLV6M.unseenGraceMs;
   return (0, import_chunk_Y5L6GQDB.nowMs)() > latest;
 }
 function ageOf(target) {
@@ -10605,264 +10577,47 @@ function presentIn(read) {
 });
 
 },
-"./chunk-RGUZ7R72.js": function (module, exports) {
+"./chunk-QNJQTYFM.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  folderOf: () => folderOf,
-  run: () => run
+  commandNames: () => commandNames,
+  loadCommand: () => loadCommand
 });
 module.exports = stdin_exports;
-var import_chunk_Z5GNYNB5 = load("./chunk-Z5GNYNB5.js");
-var import_chunk_VRHTY6Q3 = load("./chunk-VRHTY6Q3.js");
-var import_chunk_VHWQUSBQ = load("./chunk-VHWQUSBQ.js");
-var import_chunk_AMP4SAJC = load("./chunk-AMP4SAJC.js");
-var import_chunk_7V54BM6D = load("./chunk-7V54BM6D.js");
-var import_chunk_GEPPUING = load("./chunk-GEPPUING.js");
-var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
-var import_chunk_UR2IO6BJ = load("./chunk-UR2IO6BJ.js");
-var import_chunk_7WBBYJDG = load("./chunk-7WBBYJDG.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var import_node_path = builtin("node:path");
-var runOptions = {
-  timeout: {
-    kind: "duration",
-    value: "D",
-    range: import_chunk_UR2IO6BJ.limits.runTimeout,
-    help: "hard limit, counted from launch (default 24h, at most 30d)"
-  },
-  deadline: { kind: "duration", value: "D", range: import_chunk_UR2IO6BJ.limits.runTimeout, help: "the same as --timeout" },
-  "kill-after": {
-    kind: "duration",
-    value: "D",
-    range: import_chunk_UR2IO6BJ.limits.runKillGrace,
-    help: "time between TERM and KILL (default 30s)"
-  },
-  cwd: { kind: "text", value: "DIR", help: "folder to run in (default: here)" },
-  shell: { kind: "flag", help: "give the one word after -- to /bin/sh -c" },
-  pipefail: { kind: "flag", help: "with --shell: a pipe fails when any of its commands does" },
-  "success-exit": {
-    kind: "count",
-    value: "N",
-    range: { default: 0, min: 0, max: 255 },
-    help: "the exit code that means success (default 0)"
-  },
-  "success-file": {
-    kind: "list",
-    value: "PATH",
-    help: "success only when this file is new or changed at the end; may be repeated"
-  },
-  result: { kind: "list", value: "PATH", help: "file or folder to tell of at the end; may be repeated" },
-  log: { kind: "text", value: "PATH", help: "the command's own log; its last 50 lines are told on failure" },
-  expect: { kind: "duration", value: "D", range: import_chunk_UR2IO6BJ.limits.expect, help: "expected duration; later asks for attention" },
-  "checkpoint-every": {
-    kind: "duration",
-    value: "D",
-    range: import_chunk_UR2IO6BJ.limits.checkpoint,
-    help: "judge its progress at this interval (default 1h)"
-  },
-  "sample-every": {
-    kind: "duration",
-    value: "D",
-    range: import_chunk_UR2IO6BJ.limits.sample,
-    help: "look at its CPU, output and result paths this often (default 60s, at most the interval above)"
-  },
-  probe: { kind: "text", value: "LINE", help: "read-only shell line that prints its progress as one JSON object" },
-  "probe-timeout": { kind: "duration", value: "D", range: import_chunk_UR2IO6BJ.limits.probe, help: "bound of one probe (default 30s)" },
-  "first-output": {
-    kind: "duration",
-    value: "D",
-    range: import_chunk_UR2IO6BJ.limits.optInLimit,
-    help: "end it when nothing was printed by then"
-  },
-  "stall-after": {
-    kind: "duration",
-    value: "D",
-    range: import_chunk_UR2IO6BJ.limits.optInLimit,
-    help: "end it when nothing happened for that long: no output, no CPU, no change of a result path"
-  },
-  ...import_chunk_AMP4SAJC.onStallOption,
-  "status-cmd": {
-    kind: "text",
-    value: "LINE",
-    help: "for a launcher that detaches: shell line that prints {identity, status, exit_code}; asked once at the end"
-  },
-  identity: { kind: "text", value: "TEXT", help: "the task that --status-cmd must name" },
-  "max-output": {
-    kind: "size",
-    value: "SIZE",
-    range: import_chunk_UR2IO6BJ.limits.maxOutput,
-    help: "cap of each output file on disk (default 64M)"
-  },
-  "keep-children": { kind: "flag", help: "leave processes alone that the command left behind" },
-  ...import_chunk_AMP4SAJC.launchOptions
+var loaders = {
+  run: async () => (await Promise.resolve().then(() => load("./run-OJHRJ6UE.js"))).run,
+  watch: async () => (await Promise.resolve().then(() => load("./watch-OR77JJ2G.js"))).watch,
+  staffer: async () => (await Promise.resolve().then(() => load("./staffer-2UHUAQUU.js"))).staffer,
+  research: async () => (await Promise.resolve().then(() => load("./research-YOXRHS7S.js"))).research,
+  review: async () => (await Promise.resolve().then(() => load("./review-RGIXLU4D.js"))).review,
+  implement: async () => (await Promise.resolve().then(() => load("./implement-XPVNEFO4.js"))).implement,
+  ask: async () => (await Promise.resolve().then(() => load("./ask-YV67DTJG.js"))).ask,
+  timer: async () => (await Promise.resolve().then(() => load("./timer-4PD54PN4.js"))).timer,
+  wait: async () => (await Promise.resolve().then(() => load("./wait-LOWMV4EF.js"))).wait,
+  observe: async () => (await Promise.resolve().then(() => load("./observe-W6MTDH56.js"))).observe,
+  status: async () => (await Promise.resolve().then(() => load("./status-YHBHGC7Y.js"))).status,
+  result: async () => (await Promise.resolve().then(() => load("./result-26R4Q6RZ.js"))).result,
+  cancel: async () => (await Promise.resolve().then(() => load("./cancel-XL3JUYXJ.js"))).cancel,
+  continue: async () => (await Promise.resolve().then(() => load("./continue-ZJKTDP6L.js"))).continueCommand,
+  restart: async () => (await Promise.resolve().then(() => load("./restart-USCOPR2I.js"))).restart,
+  clean: async () => (await Promise.resolve().then(() => load("./clean-APIIQYLG.js"))).clean,
+  setup: async () => (await Promise.resolve().then(() => load("./setup-RUCKTABY.js"))).setup,
+  doctor: async () => (await Promise.resolve().then(() => load("./doctor-KIQUFY4X.js"))).doctor,
+  help: async () => (await Promise.resolve().then(() => load("./help-EZD4MB6Q.js"))).help
 };
-async function makeRunPart(input, cwd) {
-  checkTogether(input);
-  const [checkpointMs, log] = [input.durationOrDefault("checkpoint-every"), input.text("log")];
-  const part = {
-    success_exit: input.count("success-exit") ?? 0,
-    // A launcher that detaches itself leaves its task behind on purpose.
-    keep_children: input.has("keep-children") || input.has("status-cmd"),
-    ...(0, import_chunk_Z5GNYNB5.pathsBefore)({ results: input.texts("result"), successFiles: input.texts("success-file") }, cwd),
-    log: log === void 0 ? null : (0, import_chunk_Z5GNYNB5.requireLogPath)(log, cwd),
-    expect_ms: input.duration("expect") ?? null,
-    checkpoint_ms: checkpointMs,
-    sample_ms: Math.min(input.durationOrDefault("sample-every"), checkpointMs),
-    probe: lineOf(input, "probe"),
-    probe_ms: input.durationOrDefault("probe-timeout"),
-    status_cmd: lineOf(input, "status-cmd"),
-    identity: identityOf(input)
-  };
-  return { ...await (0, import_chunk_Z5GNYNB5.programOf)(input, cwd), ...part };
-}
-function checkTogether(input) {
-  const needs = [
-    ["pipefail", "shell"],
-    ["identity", "status-cmd"],
-    ["status-cmd", "identity"],
-    ["probe-timeout", "probe"]
-  ];
-  for (const [name, other] of needs)
-    if (input.has(name) && !input.has(other))
-      throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take --${name} without --${other}: ${whyTogether[name]}`, help());
-}
-var whyTogether = {
-  pipefail: "it is an option of that shell",
-  identity: "only that command can name the task",
-  "status-cmd": "its answer counts only for the task that you name",
-  "probe-timeout": "there is no probe to be bounded"
-};
-function lineOf(input, name) {
-  const line = input.text(name);
-  if (line === void 0) return null;
-  if (line.trim() === "") throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take an empty --${name}: allowed is one line for /bin/sh`, help());
-  requireSize(name, line, import_chunk_UR2IO6BJ.shellLineBytes);
-  return line;
-}
-function identityOf(input) {
-  const text = input.text("identity");
-  if (text === void 0) return null;
-  if (text.trim() === "" || /[\r\n]/.test(text))
-    throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take --identity ${JSON.stringify(text)}: allowed is one line that names one task`, help());
-  requireSize("identity", text, import_chunk_UR2IO6BJ.identityBytes);
-  return text;
-}
-function requireSize(name, text, limit) {
-  const size = (0, import_chunk_LXK2ZILE.byteLength)(text);
-  if (size > limit) throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take --${name} of ${size} bytes: at most ${limit} are allowed`, help());
-}
-function help() {
-  return (0, import_chunk_GEPPUING.quoteWords)([...(0, import_chunk_7V54BM6D.selfWords)(), "run", "--help"]);
-}
-var run = {
-  name: "run",
-  summary: "run a long command as a job",
-  form: "[options] -- COMMAND ARG...",
-  words: { min: 0, max: 0, rest: true },
-  options: runOptions,
-  notes: "The command gets no input and runs without a shell, exactly as it stands after --. It is never started twice.",
-  examples: [
-    "run -- make test",
-    "run --timeout 2h --once-key nightly -- python3 train.py --epochs 10",
-    "run --timeout 12h --success-file model.pt --log train.log -- python3 train.py",
-    "run --shell --pipefail -- 'make 2>&1 | tee build.log'"
-  ],
-  async run(context, input) {
-    const words = (0, import_chunk_VRHTY6Q3.onceWords)("run", input, (0, import_chunk_VRHTY6Q3.folderSaid)(context, input), null);
-    const repeated = await (0, import_chunk_VRHTY6Q3.repeatedLaunch)(context, input, words, false);
-    if (repeated) return repeated;
-    const cwd = folderOf(context, input);
-    const timeout = limitOf(input);
-    return (0, import_chunk_VHWQUSBQ.launchAndTell)(context, input, {
-      kind: "run",
-      verb: "run",
-      ...(0, import_chunk_VHWQUSBQ.launchWords)(input),
-      cwd,
-      deadlineMs: timeout,
-      killGraceMs: input.durationOrDefault("kill-after"),
-      maxOutputBytes: input.size("max-output") ?? import_chunk_UR2IO6BJ.limits.maxOutput.default,
-      firstOutputMs: input.duration("first-output") ?? null,
-      stallMs: input.duration("stall-after") ?? null,
-      lineage: null,
-      run: await makeRunPart(input, cwd),
-      onStall: (0, import_chunk_VHWQUSBQ.onStallOf)(input),
-      staff: null,
-      words
-    });
-  }
-};
-function limitOf(input) {
-  if (input.has("timeout") && input.has("deadline"))
-    throw (0, import_chunk_NVPF5LEY.usageError)("cannot take --timeout and --deadline together: they are the same");
-  return input.has("deadline") ? input.durationOrDefault("deadline") : input.durationOrDefault("timeout");
-}
-function folderOf(context, input) {
-  const folder = import_node_path.default.resolve(context.cwd, input.text("cwd") ?? ".");
-  if (!(0, import_chunk_7WBBYJDG.isFolder)(folder))
-    throw new import_chunk_NVPF5LEY.FaultError(
-      "preflight",
-      `cannot run in ${folder}: there is no such folder`,
-      "name an existing one with --cwd DIR"
-    );
-  return (0, import_chunk_7WBBYJDG.realPath)(folder);
+var commandNames = Object.keys(loaders);
+async function loadCommand(name) {
+  return Object.hasOwn(loaders, name) ? loaders[name]() : void 0;
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
-  folderOf,
-  run
+  commandNames,
+  loadCommand
 });
 
 },
-"./chunk-ROFUHZKL.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  matchAt: () => matchAt,
-  matchPattern: () => matchPattern,
-  parsePattern: () => parsePattern
-});
-module.exports = stdin_exports;
-var import_chunk_UR2IO6BJ = load("./chunk-UR2IO6BJ.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var patternFlags = "m";
-function parsePattern(text, option) {
-  if (text === "")
-    throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take ${option}: an empty pattern matches everything; give what to look for`);
-  try {
-    new RegExp(text, patternFlags);
-  } catch (error) {
-    const [, why] = /: ([^:]*)$/.exec((0, import_chunk_NVPF5LEY.messageOf)(error)) ?? [];
-    throw (0, import_chunk_NVPF5LEY.usageError)(
-      `cannot take ${option} ${JSON.stringify(text)}: it is no regular expression (${why ?? "it does not compile"}); allowed is what JavaScript's RegExp takes, without slashes`
-    );
-  }
-  return text;
-}
-async function matchPattern(pattern, text, limitMs = import_chunk_UR2IO6BJ.patternMs) {
-  const at = await matchAt(pattern, text, limitMs);
-  return at === "slow" ? at : at >= 0;
-}
-async function matchAt(pattern, text, limitMs = import_chunk_UR2IO6BJ.patternMs) {
-  const { runInNewContext } = await Promise.resolve().then(() => builtin("node:vm"));
-  try {
-    const words = { pattern, flags: patternFlags, text };
-    const at = runInNewContext("text.search(new RegExp(pattern, flags))", words, { timeout: limitMs });
-    return typeof at === "number" ? at : -1;
-  } catch (error) {
-    if ((0, import_chunk_NVPF5LEY.errnoOf)(error) === "ERR_SCRIPT_EXECUTION_TIMEOUT") return "slow";
-    throw error;
-  }
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  matchAt,
-  matchPattern,
-  parsePattern
-});
-
-},
-"./chunk-SPPB3QLC.js": function (module, exports) {
+"./chunk-QNMGI42V.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -10881,7 +10636,7 @@ var import_chunk_HDW3QKWP = load("./chunk-HDW3QKWP.js");
 var import_chunk_FSRL2ASG = load("./chunk-FSRL2ASG.js");
 var import_chunk_GMIQWZOI = load("./chunk-GMIQWZOI.js");
 var import_chunk_XRZCSGQB = load("./chunk-XRZCSGQB.js");
-var import_chunk_UR2IO6BJ = load("./chunk-UR2IO6BJ.js");
+var import_chunk_4ZCTLV6M = load("./chunk-4ZCTLV6M.js");
 var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
 var import_chunk_7WBBYJDG = load("./chunk-7WBBYJDG.js");
 var import_node_path = builtin("node:path");
@@ -11334,7 +11089,7 @@ var walkLimits = { entries: 2e4, ms: 3e3 };
 var notInGit = "not in a git work tree";
 function captureWorkspace(cwd, options) {
   const at = (0, import_chunk_Y5L6GQDB.isoNow)();
-  const { exclude, budgetMs = import_chunk_UR2IO6BJ.captureBudgetMs } = options;
+  const { exclude, budgetMs = import_chunk_4ZCTLV6M.captureBudgetMs } = options;
   const began = (0, import_chunk_Y5L6GQDB.monotonicMs)();
   const until = began + budgetMs;
   const folder = whole(cwd);
@@ -11381,126 +11136,566 @@ function whole(folder) {
 });
 
 },
-"./chunk-TD4WWBEP.js": function (module, exports) {
+"./chunk-QS5KU3DI.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  Progress: () => Progress,
-  agentSnapshot: () => agentSnapshot,
-  toolSnapshot: () => toolSnapshot
+  outcomes: () => outcomes,
+  readCancel: () => readCancel,
+  readExit: () => readExit,
+  readLaunch: () => readLaunch,
+  readMark: () => readMark,
+  readReason: () => readReason,
+  readSpec: () => readSpec,
+  readState: () => readState,
+  readStoredState: () => readStoredState,
+  readWorker: () => readWorker,
+  writeState: () => writeState
 });
 module.exports = stdin_exports;
-var import_chunk_HYG5K6E7 = load("./chunk-HYG5K6E7.js");
-var import_chunk_QTNGPEPL = load("./chunk-QTNGPEPL.js");
-var import_chunk_QS5KU3DI = load("./chunk-QS5KU3DI.js");
-var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
-var import_chunk_UR2IO6BJ = load("./chunk-UR2IO6BJ.js");
-var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
+var import_chunk_BSO2ISIG = load("./chunk-BSO2ISIG.js");
 var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var table = {
-  queued: { claimed: "starting", started: "running", stop_asked: "stopping", concluded: "ended" },
-  starting: { claimed: "starting", started: "running", stop_asked: "stopping", concluded: "ended" },
-  // A replacement worker claims a running job: it stays what it was.
-  running: { claimed: "running", started: "running", stop_asked: "stopping", concluded: "ended" },
-  stopping: { claimed: "stopping", started: "stopping", stop_asked: "stopping", concluded: "ended" },
-  ended: { claimed: "ended", started: "ended", stop_asked: "ended", concluded: "ended" }
-};
-function transition(from, event) {
-  return table[from][event];
-}
-var snapshotPauseMs = 300;
-var Progress = class {
-  journal;
-  state;
-  claim;
-  lifecycle;
-  snapshotTimer;
-  makeSnapshot;
-  constructor(claim) {
-    this.claim = claim;
-    this.journal = (0, import_chunk_HYG5K6E7.openJournal)(claim.paths, claim.spec);
-    const read = (0, import_chunk_QS5KU3DI.readState)(claim.paths);
-    this.state = read.kind === "ok" ? read.value : (0, import_chunk_QTNGPEPL.earlyState)(claim.spec.id, claim.spec);
-    this.lifecycle = ["queued", "starting", "running", "stopping"].includes(this.state.state) ? this.state.state : "starting";
-    if (claim.generation > 1) this.tellWake();
-  }
-  /** A step of the lifecycle, with its event. *<>/
-  step(event, type, fields, change = {}) {
-    this.lifecycle = transition(this.lifecycle, event);
-    this.note(type, fields, { ...change, ...this.lifecycle === "ended" ? {} : { state: this.lifecycle } });
-  }
-  /** An event without a step. *<>/
-  note(type, fields, change = {}) {
-    this.append(type, fields);
-    this.state = { ...this.state, ...change, rev: this.state.rev + 1, seq: this.journal.seq };
-    const sync = change.conversation !== void 0 || type === "stopping";
-    this.unlessFull(() => (0, import_chunk_QS5KU3DI.writeState)(this.claim.paths, this.state, { sync }));
-  }
-  /** The state alone; for what is told by an event that follows. *<>/
-  change(change) {
-    this.state = { ...this.state, ...change, rev: this.state.rev + 1 };
-    this.unlessFull(() => (0, import_chunk_QS5KU3DI.writeState)(this.claim.paths, this.state, { sync: false }));
-  }
-  /** Write the snapshot soon; many calls become one write. *<>/
-  snapshot(make) {
-    this.makeSnapshot = make;
-    this.snapshotTimer ??= setTimeout(() => this.flush(), snapshotPauseMs);
-  }
-  flush() {
-    clearTimeout(this.snapshotTimer);
-    this.snapshotTimer = void 0;
-    const make = this.makeSnapshot;
-    this.makeSnapshot = void 0;
-    if (make) this.unlessFull(() => (0, import_chunk_527JQF7V.writeJson)(this.claim.paths.snapshot, { at: (0, import_chunk_Y5L6GQDB.isoNow)(), ...make() }, { sync: false }));
-  }
-  /** An event of less weight: no state is written for it. *<>/
-  append(type, fields) {
-    this.unlessFull(() => this.journal.append(type, fields));
-    this.state.seq = this.journal.seq;
-    if (fields.wake !== void 0) this.tellWake();
-  }
-  tellWake() {
-    this.claim.onWake?.((told) => this.append("notified", told));
-  }
-  /** On a full disk the job goes on; what is known stays in memory and is told at the end, from the space set aside. *<>/
-  unlessFull(write) {
-    try {
-      write();
-    } catch (error) {
-      if (!["ENOSPC", "EDQUOT"].includes((0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "")) throw error;
+var outcomes = ["done", "failed", "timed_out", "crashed", "canceled"];
+var states = ["queued", "starting", "running", "stopping", "done", "failed", "timed_out", "crashed", "canceled"];
+var kinds = ["staff", "run", "watch", "timer", "gate", "loop"];
+function readSpec(paths) {
+  return typed(paths.spec, (value) => {
+    if (typeof value.id !== "string" || paths.folder.split("/").at(-1) !== value.id)
+      return "its id is not that of its folder";
+    if (typeof value.kind !== "string" || !kinds.includes(value.kind)) return `unknown kind ${String(value.kind)}`;
+    if (typeof value.mark !== "string" || value.mark.length < 16) return "no mark";
+    for (const name of ["verb", "created_at", "engine", "cwd", "mac"])
+      if (typeof value[name] !== "string") return `no ${name}`;
+    for (const name of ["deadline_ms", "deadline_mono_ms", "kill_grace_ms", "max_output_bytes"]) {
+      if (typeof value[name] !== "number") return `no ${name}`;
     }
-  }
-};
-function agentSnapshot(reading) {
-  const latest = (0, import_chunk_LXK2ZILE.tail)((0, import_chunk_LXK2ZILE.plainText)(reading.answer || reading.text), import_chunk_UR2IO6BJ.textTailBytes);
+    for (const name of ["owner", "label"])
+      if (value[name] !== null && typeof value[name] !== "string") return `${name} is no text`;
+    if (!(0, import_chunk_BSO2ISIG.isIdentity)(value.launcher)) return "no launcher identity";
+    if (!isAbsent(value.notify) && !isWords(value.notify)) return "a notifier of another form";
+    if (value.kind === "run" && (!isObject(value.run) || !isWords(value.run.argv))) return "no command";
+    if (value.kind === "watch" && (!isObject(value.watch) || typeof value.watch.condition !== "string"))
+      return "no condition";
+    if (value.kind === "timer") return timerFault(value.timer);
+    if (value.kind === "staff" && (!isObject(value.staff) || typeof value.staff.prompt !== "string")) return "no task";
+    return void 0;
+  });
+}
+function timerFault(timer) {
+  if (!isObject(timer) || typeof timer.due_at !== "string" || !Number.isFinite(Date.parse(timer.due_at)))
+    return "no instant";
+  return typeof timer.message === "string" ? void 0 : "no message";
+}
+function readState(paths) {
+  const read = typed(paths.state, (value) => {
+    if (typeof value.state !== "string" || !states.includes(value.state)) return `unknown state ${String(value.state)}`;
+    if (typeof value.rev !== "number" || typeof value.seq !== "number") return "no rev or seq";
+    if (typeof value.created_at !== "string") return "no created_at";
+    if (value.warnings !== void 0 && !(Array.isArray(value.warnings) && value.warnings.every(isNotice)))
+      return "warnings of another form";
+    if (value.error !== void 0 && value.error !== null && !isNotice(value.error)) return "an error of another form";
+    for (const name of ["started_at", "ended_at", "signal"])
+      if (!isAbsent(value[name]) && typeof value[name] !== "string") return `${name} is no text`;
+    for (const name of ["duration_ms", "exit_code"])
+      if (!isAbsent(value[name]) && typeof value[name] !== "number") return `${name} is no number`;
+    const { conversation, output } = value;
+    if (conversation && (!isObject(conversation) || typeof conversation.id !== "string"))
+      return "a conversation of another form";
+    if (output && !isObject(output)) return "an output of another form";
+    return void 0;
+  });
+  if (read.kind !== "ok") return read;
+  const missing = { warnings: [], error: null, conversation: null, output: null, usage: null, reconciled: false };
+  return { kind: "ok", value: { ...missing, ...read.value } };
+}
+function readLaunch(paths) {
+  return typed(paths.launch, (value) => (0, import_chunk_BSO2ISIG.isIdentity)(value.worker) ? void 0 : "no identity of a worker");
+}
+function readWorker(paths) {
+  return typed(paths.worker, (value) => {
+    if (!(0, import_chunk_BSO2ISIG.isIdentity)(value.worker)) return "no identity of a worker";
+    const others = [value.shim, value.child].filter((one) => one !== null && one !== void 0);
+    return others.every(import_chunk_BSO2ISIG.isIdentity) ? void 0 : "a damaged identity";
+  });
+}
+function readExit(paths) {
+  const read = (0, import_chunk_527JQF7V.readJson)(paths.exit);
+  if (read.kind !== "ok" || !Number.isInteger(read.value.exit_code)) return void 0;
   return {
-    tools: reading.tools.slice(-import_chunk_UR2IO6BJ.toolCalls).map(toolSnapshot),
-    tool_count: reading.toolCount,
-    text: latest.text,
-    text_truncated: latest.truncated,
-    final: reading.final,
-    conversation_id: reading.conversationId,
-    model: reading.model
+    exit_code: Number(read.value.exit_code),
+    signaled: read.value.signaled === true,
+    spawn_failed: read.value.spawn_failed === true
   };
 }
-function toolSnapshot(call) {
-  const bounded = (text) => (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)(text).replace(/\s+/g, " ").trim(), import_chunk_UR2IO6BJ.excerptBytes);
-  return {
-    n: call.n,
-    name: (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)(call.name), 80),
-    input: bounded(call.input),
-    output: call.output === null ? null : bounded(call.output),
-    status: call.status,
-    started_at: call.started_at,
-    ended_at: call.ended_at
-  };
+function readCancel(paths) {
+  const read = (0, import_chunk_527JQF7V.readJson)(paths.cancel);
+  if (read.kind !== "ok") return void 0;
+  const { by, owner, at, why } = read.value;
+  const text = (value) => typeof value === "string" ? value : null;
+  return { by: (0, import_chunk_BSO2ISIG.isIdentity)(by) ? by : null, owner: text(owner), at: text(at) ?? "unknown", why: text(why) };
+}
+function readReason(paths) {
+  return (0, import_chunk_527JQF7V.readText)(paths.reason, 64)?.trim() || void 0;
+}
+function readMark(file, boot) {
+  const text = (0, import_chunk_527JQF7V.readText)(file, 4096);
+  if (!text?.endsWith("\n")) return void 0;
+  const row = (0, import_chunk_BSO2ISIG.parseStat)(text);
+  const [pid, ...start] = row ? [String(row.pid), row.start] : text.trim().split(" ");
+  const identity = { pid: Number(pid), start_token: start.join(" "), boot_id: boot.boot_id, pid_ns: boot.pid_ns };
+  return (0, import_chunk_BSO2ISIG.isIdentity)(identity) ? identity : void 0;
+}
+function readStoredState(paths, id) {
+  const read = (0, import_chunk_527JQF7V.readJson)(paths.resultRecord);
+  if (read.kind !== "ok" || read.value.id !== id || typeof read.value.rev !== "number" || typeof read.value.seq !== "number")
+    return void 0;
+  return outcomes.includes(read.value.state) ? pickState(read.value) : void 0;
+}
+function pickState(record) {
+  const more = [
+    "kind",
+    "verb",
+    "owner",
+    "label",
+    "cwd",
+    "lineage",
+    "ended_by",
+    "ended_processes",
+    "survivors",
+    "mode",
+    "backend",
+    "model",
+    "profile",
+    "changes",
+    "worktree",
+    "findings",
+    "timer",
+    "result_paths",
+    "findings_error",
+    "result_path",
+    "output_path",
+    "error_path"
+  ];
+  return Object.fromEntries(Object.entries(record).filter(([name]) => !more.includes(name)));
+}
+function writeState(paths, state, options = {}) {
+  (0, import_chunk_527JQF7V.writeJson)(paths.state, state, options);
+}
+function typed(file, fault) {
+  const read = (0, import_chunk_527JQF7V.readJson)(file);
+  if (read.kind !== "ok") return read;
+  const name = file.split("/").at(-1);
+  const reason = fault(read.value);
+  return reason === void 0 ? { kind: "ok", value: read.value } : { kind: "damaged", reason: `${name}: ${reason}` };
+}
+function isObject(value) {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+function isAbsent(value) {
+  return value === void 0 || value === null;
+}
+function isNotice(value) {
+  return isObject(value) && typeof value.code === "string" && typeof value.message === "string";
+}
+function isWords(value) {
+  return Array.isArray(value) && value.length > 0 && value.every((word) => typeof word === "string");
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
-  Progress,
-  agentSnapshot,
-  toolSnapshot
+  outcomes,
+  readCancel,
+  readExit,
+  readLaunch,
+  readMark,
+  readReason,
+  readSpec,
+  readState,
+  readStoredState,
+  readWorker,
+  writeState
+});
+
+},
+"./chunk-R7FUNILK.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  checkpointOf: () => checkpointOf,
+  findStopped: () => findStopped,
+  healthOf: () => healthOf,
+  monitorAttention: () => monitorAttention,
+  timerSeen: () => timerSeen,
+  watchOf: () => watchOf,
+  watchSeen: () => watchSeen
+});
+module.exports = stdin_exports;
+var import_chunk_MTTW2VXK = load("./chunk-MTTW2VXK.js");
+var import_chunk_SSD3XVHH = load("./chunk-SSD3XVHH.js");
+var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
+var import_chunk_PZM7HB6W = load("./chunk-PZM7HB6W.js");
+var import_chunk_BSO2ISIG = load("./chunk-BSO2ISIG.js");
+var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
+var import_chunk_4ZCTLV6M = load("./chunk-4ZCTLV6M.js");
+var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
+var import_chunk_7WBBYJDG = load("./chunk-7WBBYJDG.js");
+var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
+var healths = ["progressing", "unknown", "attention"];
+var verdicts = ["pending", "met", "failed", "error"];
+var sentenceBytes = 400;
+var nameBytes = 120;
+function isHealth(value) {
+  return healths.includes(value);
+}
+function checkpointOf(state) {
+  const value = asObject(state.checkpoint);
+  const n = numberOf(value?.n);
+  if (!value || n === null || (0, import_chunk_MTTW2VXK.instantOf)(value.at) === null || !isHealth(value.state)) return null;
+  const kind = value.state === "attention" ? "task_attention" : null;
+  return {
+    n,
+    at: value.at,
+    elapsed_seconds: numberOf(value.elapsed_seconds) ?? 0,
+    state: value.state,
+    attention_kind: kind,
+    phase: textOf(value.phase, nameBytes),
+    completed: numberOf(value.completed),
+    total: numberOf(value.total),
+    eta_seconds: numberOf(value.eta_seconds),
+    reason: textOf(value.reason, sentenceBytes) ?? "",
+    fingerprint: textOf(value.fingerprint, nameBytes)
+  };
+}
+function watchOf(state) {
+  const value = asObject(state.watch);
+  if (!value || !verdicts.includes(value.verdict)) return null;
+  return {
+    verdict: value.verdict,
+    word: textOf(value.word, nameBytes) ?? "",
+    evidence: textOf(value.evidence, import_chunk_4ZCTLV6M.evidenceChars * 4) ?? "",
+    polls: numberOf(value.polls) ?? 0,
+    told: numberOf(value.told) ?? 0,
+    troubles: numberOf(value.troubles) ?? 0,
+    trouble: textOf(value.trouble, sentenceBytes)
+  };
+}
+function watchSeen({ spec, state, paths }) {
+  if (!spec?.watch) return null;
+  const { condition, words, every_ms } = spec.watch;
+  const seen = watchOf(state) ?? {
+    verdict: "pending",
+    word: "",
+    evidence: "",
+    polls: 0,
+    told: 0,
+    troubles: 0,
+    trouble: null
+  };
+  return {
+    condition: textOf(condition, nameBytes),
+    words: textOf(words, sentenceBytes),
+    every_ms: numberOf(every_ms),
+    ...seen,
+    polls: Math.max(seen.polls, pollsIn(paths))
+  };
+}
+function pollsIn({ cursor }) {
+  const read = (0, import_chunk_527JQF7V.readJson)(cursor);
+  return (read.kind === "ok" ? numberOf(asObject(read.value.note)?.polls) : null) ?? 0;
+}
+function timerSeen({ spec, state }) {
+  if (!spec?.timer) return null;
+  const { slot, ...facts } = (0, import_chunk_SSD3XVHH.timerFacts)(spec.timer);
+  const due = (0, import_chunk_MTTW2VXK.instantOf)(facts.due_at);
+  const rest = due === null || state.ended_at !== null ? null : Math.max(0, due - (0, import_chunk_Y5L6GQDB.nowMs)());
+  return { ...facts, due_at: due === null ? null : facts.due_at, due_in_ms: rest, slot: textOf(slot, nameBytes) };
+}
+function asObject(value) {
+  return typeof value === "object" && value !== null && !Array.isArray(value) ? value : void 0;
+}
+function textOf(value, limit) {
+  return typeof value === "string" ? (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)(value).replace(/\s+/g, " "), limit) : null;
+}
+function numberOf(value) {
+  return typeof value === "number" && Number.isFinite(value) ? value : null;
+}
+function healthOf(view, condition) {
+  const monitor = monitorAttention(view, condition);
+  if (monitor) return { health: "attention", attention_kind: "monitor_attention", reason: monitor.reason };
+  const { state, spec } = view;
+  if ((0, import_chunk_PZM7HB6W.isEnded)(state)) return { health: state.health, attention_kind: null };
+  const reason = reasonTold(view);
+  const told = reason === void 0 ? {} : { reason };
+  if (state.health === "attention") return { health: "attention", attention_kind: "task_attention", ...told };
+  if (spec?.staff && isMoving(view)) return { health: "progressing", attention_kind: null };
+  return { health: state.health, attention_kind: null, ...told };
+}
+function monitorAttention(view, condition) {
+  switch (condition) {
+    case "unclaimed":
+    case "orphaned":
+      return { cause: "worker_gone", reason: goneWords(view, condition) };
+    case "armed":
+      if (view.seen.worker !== "dead") return void 0;
+      return {
+        cause: "worker_gone",
+        reason: "its worker is gone; whoever looks first when it is due has the notifier told"
+      };
+    case "over":
+    case "lost":
+    case "host_restarted":
+    case "never_started":
+      return { cause: "end_unstored", reason: "it is over, and its end could not be stored from here" };
+    case "supervised":
+    case "unseen":
+      return stoppedWorker(view) ?? staleLease(view) ?? missingCheckpoint(view);
+    default:
+      return void 0;
+  }
+}
+function goneWords({ spec, launch, paths }, condition) {
+  if (spec?.kind === "watch")
+    return "the worker is gone and nobody looks at the condition; the next wait starts a new one";
+  if (condition === "orphaned")
+    return "the worker is gone; the command runs on under its shim, and the next wait attaches a new worker";
+  return `the worker died before it started the command (${launch?.generation ?? 1} tried); the next wait starts a new one; see ${paths.workerLog}`;
+}
+function stoppedWorker(view) {
+  const stopped = findStopped(view);
+  if (!stopped) return void 0;
+  const rest = view.spec?.kind === "watch" ? "nobody looks at the condition" : "the command itself may run on";
+  const reason = `the worker is stopped (SIGSTOP?), ${rest}; it goes on after: kill -CONT ${stopped.pid}`;
+  return { cause: "worker_stopped", reason };
+}
+function findStopped({ spec, worker, launch }) {
+  const engine = (0, import_chunk_PZM7HB6W.findEngine)(spec?.engine ?? "local") ?? import_chunk_PZM7HB6W.defaultEngine;
+  const [first, second] = [worker?.worker, launch?.worker];
+  if (first && engine.isStopped(first)) return first;
+  const isOther = second && !(first && (0, import_chunk_BSO2ISIG.sameIdentity)(first, second));
+  return isOther && engine.isStopped(second) ? second : void 0;
+}
+function staleLease({ leaseAgeMs }) {
+  if (leaseAgeMs === null || leaseAgeMs <= import_chunk_4ZCTLV6M.leaseStaleMs) return void 0;
+  const reason = `no sign of life of the worker for ${Math.round(leaseAgeMs / 1e3)} s`;
+  return { cause: "lease_stale", reason };
+}
+function missingCheckpoint(view) {
+  const { spec, state } = view;
+  const every = spec?.run?.checkpoint_ms;
+  if (!spec || typeof every !== "number" || !(every > 0) || state.state !== "running") return void 0;
+  const last = checkpointOf(state);
+  const since = (0, import_chunk_MTTW2VXK.instantOf)(last?.at) ?? (0, import_chunk_MTTW2VXK.instantOf)(state.started_at) ?? (0, import_chunk_MTTW2VXK.instantOf)(state.created_at);
+  if (since === null) return void 0;
+  const probe = spec.run?.probe ? spec.run.probe_ms ?? import_chunk_4ZCTLV6M.limits.probe.default : 0;
+  const patience = every + probe + import_chunk_4ZCTLV6M.checkpointGraceMs;
+  const ageMs = (0, import_chunk_Y5L6GQDB.nowMs)() - since;
+  if (ageMs <= patience || awakeSince(view, (last?.n ?? 0) * every) <= patience) return void 0;
+  const reason = `no checkpoint for ${(0, import_chunk_UNGYPAP3.formatDuration)(ageMs)}, one is due every ${(0, import_chunk_UNGYPAP3.formatDuration)(every)}; this says nothing of the command itself`;
+  return { cause: "checkpoint_missing", reason };
+}
+function awakeSince({ spec }, offsetMs) {
+  if (!spec || spec.launcher.boot_id !== (0, import_chunk_BSO2ISIG.bootId)()) return Number.POSITIVE_INFINITY;
+  return (0, import_chunk_Y5L6GQDB.monotonicMs)() - (spec.deadline_mono_ms - spec.deadline_ms + offsetMs);
+}
+function reasonTold({ state }) {
+  const checkpoint = checkpointOf(state);
+  if (checkpoint) return checkpoint.reason;
+  return watchOf(state)?.trouble ?? void 0;
+}
+function isMoving({ state, paths }) {
+  if (state.state !== "running") return false;
+  const output = (0, import_chunk_7WBBYJDG.factsOf)(paths.output);
+  return output !== void 0 && output.size > 0 && (0, import_chunk_Y5L6GQDB.nowMs)() - output.modifiedMs < import_chunk_4ZCTLV6M.progressingMs;
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  checkpointOf,
+  findStopped,
+  healthOf,
+  monitorAttention,
+  timerSeen,
+  watchOf,
+  watchSeen
+});
+
+},
+"./chunk-RIVP2RJN.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  common: () => common,
+  launchOptions: () => launchOptions,
+  onStallOption: () => onStallOption,
+  ownerOption: () => ownerOption,
+  staffOptions: () => staffOptions,
+  writerOptions: () => writerOptions
+});
+module.exports = stdin_exports;
+var import_chunk_4ZCTLV6M = load("./chunk-4ZCTLV6M.js");
+var common = {
+  "state-dir": {
+    kind: "text",
+    value: "DIR",
+    help: "state folder (default: .job-state of the worktree, or JOB_STATE_DIR)"
+  },
+  json: { kind: "flag", help: "print one JSON document" },
+  help: { kind: "flag", help: "show this help" }
+};
+var ownerOption = {
+  owner: {
+    kind: "text",
+    value: "NAME",
+    help: 'whose jobs; "latest" means the latest of this owner (default: JOB_OWNER)'
+  }
+};
+var launchOptions = {
+  owner: { kind: "text", value: "NAME", help: "who this job belongs to (default: JOB_OWNER)" },
+  label: { kind: "text", value: "TEXT", help: "a few words for people" },
+  "once-key": { kind: "text", value: "KEY", help: "the same key gives the same job, never a second execution" },
+  wait: { kind: "flag", help: "wait for the end and print the result, as `wait` does" },
+  notify: {
+    kind: "text",
+    value: "CMD",
+    help: "program (words, or a JSON array; no shell) that is told of the end and of each cause for attention; none for nobody"
+  },
+  "wait-timeout": {
+    kind: "duration",
+    value: "D",
+    range: import_chunk_4ZCTLV6M.limits.waitTimeout,
+    help: "patience of --wait (default: until the end)"
+  },
+  "id-only": { kind: "flag", help: "print the id and a newline, nothing else" },
+  ...common
+};
+var onStallOption = {
+  "on-stall": {
+    kind: "text",
+    value: "TEXT",
+    help: "what is to be done about a stall; repeated to whoever is told of one"
+  }
+};
+var staffOptions = {
+  prompt: { kind: "text", value: "TEXT", help: "the task; taken as it is, also when it begins with --" },
+  "prompt-file": { kind: "text", value: "PATH", help: "read the task from a file" },
+  stdin: { kind: "flag", help: "read the task from standard input" },
+  backend: {
+    kind: "text",
+    value: "NAME",
+    help: "which agent CLI (default: the one in your config, else the only one installed)"
+  },
+  model: { kind: "text", value: "NAME", help: "model, in the words of the agent CLI" },
+  profile: {
+    kind: "choice",
+    value: "P",
+    choices: ["restricted", "standard", "unrestricted"],
+    help: "what the agent may do: restricted, standard or unrestricted"
+  },
+  timeout: {
+    kind: "duration",
+    value: "D",
+    range: import_chunk_4ZCTLV6M.limits.staffTimeout,
+    help: "hard limit, counted from launch (default 60m, at most 120m)"
+  },
+  "first-output": {
+    kind: "duration",
+    value: "D",
+    range: import_chunk_4ZCTLV6M.limits.optInLimit,
+    help: "end it when nothing was printed by then"
+  },
+  "stall-after": {
+    kind: "duration",
+    value: "D",
+    range: import_chunk_4ZCTLV6M.limits.optInLimit,
+    help: "end it when nothing was printed for that long"
+  },
+  ...onStallOption
+};
+var writerOptions = {
+  worktree: { kind: "flag", help: "work in a git worktree of its own, outside this one" },
+  share: { kind: "flag", help: "accept another implement job in the same worktree" }
+};
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  common,
+  launchOptions,
+  onStallOption,
+  ownerOption,
+  staffOptions,
+  writerOptions
+});
+
+},
+"./chunk-RV6JIJ7B.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  matchAt: () => matchAt,
+  matchPattern: () => matchPattern,
+  parsePattern: () => parsePattern
+});
+module.exports = stdin_exports;
+var import_chunk_4ZCTLV6M = load("./chunk-4ZCTLV6M.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var patternFlags = "m";
+function parsePattern(text, option) {
+  if (text === "")
+    throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take ${option}: an empty pattern matches everything; give what to look for`);
+  try {
+    new RegExp(text, patternFlags);
+  } catch (error) {
+    const [, why] = /: ([^:]*)$/.exec((0, import_chunk_NVPF5LEY.messageOf)(error)) ?? [];
+    throw (0, import_chunk_NVPF5LEY.usageError)(
+      `cannot take ${option} ${JSON.stringify(text)}: it is no regular expression (${why ?? "it does not compile"}); allowed is what JavaScript's RegExp takes, without slashes`
+    );
+  }
+  return text;
+}
+async function matchPattern(pattern, text, limitMs = import_chunk_4ZCTLV6M.patternMs) {
+  const at = await matchAt(pattern, text, limitMs);
+  return at === "slow" ? at : at >= 0;
+}
+async function matchAt(pattern, text, limitMs = import_chunk_4ZCTLV6M.patternMs) {
+  const { runInNewContext } = await Promise.resolve().then(() => builtin("node:vm"));
+  try {
+    const words = { pattern, flags: patternFlags, text };
+    const at = runInNewContext("text.search(new RegExp(pattern, flags))", words, { timeout: limitMs });
+    return typeof at === "number" ? at : -1;
+  } catch (error) {
+    if ((0, import_chunk_NVPF5LEY.errnoOf)(error) === "ERR_SCRIPT_EXECUTION_TIMEOUT") return "slow";
+    throw error;
+  }
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  matchAt,
+  matchPattern,
+  parsePattern
+});
+
+},
+"./chunk-SSD3XVHH.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  dueWords: () => dueWords,
+  timerFacts: () => timerFacts
+});
+module.exports = stdin_exports;
+var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
+var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
+var import_chunk_4ZCTLV6M = load("./chunk-4ZCTLV6M.js");
+var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
+function timerFacts(timer) {
+  const { due_at, slot } = timer;
+  return { due_at, durable: true, slot, message: (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)(timer.message), import_chunk_4ZCTLV6M.excerptBytes) };
+}
+function dueWords({ due_at }) {
+  const rest = Date.parse(due_at) - (0, import_chunk_Y5L6GQDB.nowMs)();
+  return rest > 0 ? `${(0, import_chunk_LXK2ZILE.plainText)(due_at)}, in ${(0, import_chunk_UNGYPAP3.formatDuration)(Math.max(1e3, rest))}` : (0, import_chunk_LXK2ZILE.plainText)(due_at);
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  dueWords,
+  timerFacts
 });
 
 },
@@ -11537,249 +11732,35 @@ function formatSize(bytes) {
 });
 
 },
-"./chunk-THY2TUA2.js": function (module, exports) {
+"./chunk-TTVQIHCZ.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  waitAndTell: () => waitAndTell
+  loadWatch: () => loadWatch,
+  watchIds: () => watchIds
 });
 module.exports = stdin_exports;
-var import_chunk_FFWRADVC = load("./chunk-FFWRADVC.js");
-var import_chunk_WPHKUEM3 = load("./chunk-WPHKUEM3.js");
-var import_chunk_JXMXEQZY = load("./chunk-JXMXEQZY.js");
-var import_chunk_UHJTB4JR = load("./chunk-UHJTB4JR.js");
-var import_chunk_JLKATB45 = load("./chunk-JLKATB45.js");
-var import_chunk_7YDUTEN2 = load("./chunk-7YDUTEN2.js");
-var import_chunk_MTTW2VXK = load("./chunk-MTTW2VXK.js");
-var import_chunk_5AUWXA57 = load("./chunk-5AUWXA57.js");
-var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_PLTZEINK = load("./chunk-PLTZEINK.js");
-var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
-var import_chunk_QTNGPEPL = load("./chunk-QTNGPEPL.js");
-var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
-var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
-async function withFarewell(context, ids, again, wait) {
-  const release = (0, import_chunk_5AUWXA57.onInterrupt)((signal) => {
-    try {
-      context.live?.("");
-      context.tell(`${farewell(ids)}
-${again()}`);
-    } catch {
-    }
-    (0, import_chunk_5AUWXA57.endBySignal)(signal);
-  });
-  try {
-    return await wait();
-  } finally {
-    release();
-  }
-}
-function farewell(ids) {
-  if (ids.length === 1) return `job ${ids[0]} runs on; collect it with:`;
-  return `the ${ids.length} jobs run on; collect them with:`;
-}
-function renderBar(completed, total, width = 10) {
-  const share = shareOf(completed, total);
-  if (share === null) return null;
-  const filled = share >= 1 ? width : Math.min(width - 1, Math.max(share > 0 ? 1 : 0, Math.round(share * width)));
-  const percent = share >= 1 ? 100 : Math.min(99, Math.floor(share * 100));
-  return `[${"#".repeat(filled)}${"-".repeat(width - filled)}] ${String(percent).padStart(3)}%`;
-}
-function shareOf(completed, total) {
-  if (completed === null || total === null || !(total > 0) || !Number.isFinite(completed)) return null;
-  return Math.min(1, Math.max(0, completed / total));
-}
-var none = { bar: null, eta: null, note: null };
-function progressCells(view) {
-  const { spec, state } = view;
-  if ((0, import_chunk_QTNGPEPL.isEnded)(state)) return none;
-  if (spec?.timer) return { ...none, note: dueIn(spec.timer.due_at) };
-  const watch = spec?.watch ? (0, import_chunk_7YDUTEN2.watchOf)(state) : null;
-  if (watch) return { ...none, note: [watch.word, `${watch.polls} looks`].filter((word) => word !== "").join(", ") };
-  const checkpoint = (0, import_chunk_7YDUTEN2.checkpointOf)(state);
-  if (!checkpoint) return none;
-  const { completed, total, phase } = checkpoint;
-  return {
-    bar: renderBar(completed, total),
-    eta: etaOf(checkpoint.eta_seconds, checkpoint.at),
-    note: phase === null ? null : (0, import_chunk_LXK2ZILE.excerpt)(phase, 40)
-  };
-}
-function dueIn(dueAt) {
-  const due = (0, import_chunk_MTTW2VXK.instantOf)(dueAt);
-  if (due === null) return null;
-  const left = due - (0, import_chunk_Y5L6GQDB.nowMs)();
-  return left <= 0 ? "due" : `due in ${coarse(left)}`;
-}
-function etaOf(seconds, at) {
-  if (seconds === null || seconds < 0 || seconds > 10 * 365 * 86400) return null;
-  const left = seconds * 1e3 - Math.max(0, (0, import_chunk_Y5L6GQDB.nowMs)() - ((0, import_chunk_MTTW2VXK.instantOf)(at) ?? (0, import_chunk_Y5L6GQDB.nowMs)()));
-  return left <= 0 ? "any moment" : coarse(left);
-}
-function coarse(ms) {
-  const step = ms >= 2 * 864e5 ? 36e5 : ms >= 6e5 ? 6e4 : 1e3;
-  return (0, import_chunk_UNGYPAP3.formatDuration)(Math.max(1e3, Math.ceil(ms / step) * step));
-}
-function lineOf(view) {
-  const age = (0, import_chunk_MTTW2VXK.ageOf)(view.state.started_at, (0, import_chunk_Y5L6GQDB.nowMs)());
-  const { health } = (0, import_chunk_7YDUTEN2.healthOf)(view, (0, import_chunk_QTNGPEPL.conditionOf)(view));
-  const { bar, eta, note } = progressCells(view);
-  const parts = [
-    view.state.state,
-    // "unknown" is what can be said of most healthy jobs: not worth a word here.
-    ...health === "unknown" ? [] : [health],
-    age === null ? "not started" : (0, import_chunk_UNGYPAP3.formatDuration)(age),
-    ...bar === null ? [] : [bar],
-    ...eta === null ? [] : [`ETA ${eta}`],
-    ...note === null ? [] : [note]
-  ];
-  return `${view.id}: ${parts.join(", ")}`;
-}
-function waitAgain(root, ids, asked, moved = new Map()) {
-  const [first = ""] = ids;
-  const { until = [], cursors = new Map() } = asked;
-  if (until.length === 0 && ids.length === 1) return import_chunk_PLTZEINK.nextCommands.wait(first, root.option);
-  const words = ["wait", ...ids];
-  if (ids.length > 1) words.push(`--${asked.mode}`);
-  if (until.length > 0) words.push("--until", until.join(","));
-  for (const id of until.length > 0 ? ids : []) {
-    const seq = moved.get(id) ?? cursors.get(id)?.seq;
-    if (seq !== void 0) words.push("--after-seq", ids.length > 1 ? `${id}:${seq}` : String(seq));
-  }
-  const hasOwn = until.length > 0 && asked.timeoutAsked !== void 0;
-  words.push("--timeout", hasOwn ? (0, import_chunk_UNGYPAP3.formatDuration)(asked.timeoutAsked ?? 0) : "10m");
-  return (0, import_chunk_PLTZEINK.nextCommand)(root.option, ...words);
-}
-function tellWoken(root, views, woken, options) {
-  const view = views.find((one) => one.id === woken.id);
-  if (!view) throw new Error(`job ${woken.id} woke a wait that was not for it`);
-  const ids = views.map((one) => one.id);
-  const again = waitAgain(root, ids, options, new Map([[woken.id, woken.nextSeq]]));
-  const document = (0, import_chunk_WPHKUEM3.observation)(view, { afterSeq: null, root, waited: { wake: woken, next: again } });
-  const afterPrint = () => (0, import_chunk_JLKATB45.noteDelivered)(view, woken.nextSeq);
-  if (options.isJson) {
-    if (views.length === 1) return { code: import_chunk_6PFAPK5K.exitCodes.pending, afterPrint, json: document };
-    const pending = views.filter((one) => !(0, import_chunk_QTNGPEPL.isEnded)(one.state)).map((one) => one.id);
-    const head = { wake: woken.wake, id: woken.id, now: (0, import_chunk_Y5L6GQDB.isoNow)() };
-    return { code: import_chunk_6PFAPK5K.exitCodes.pending, afterPrint, json: { ...head, jobs: [document], pending, next: { wait: again } } };
-  }
-  const { seq } = woken.event;
-  const what = seq === null ? woken.wake : `${woken.wake} (event ${seq})`;
-  return {
-    code: import_chunk_6PFAPK5K.exitCodes.pending,
-    afterPrint,
-    out: `${JSON.stringify(document, null, 1)}
-${again}
-`,
-    notes: [`woken by ${what}; ${lineOf(view)}; wait on with the last line`]
-  };
-}
-function tellWaited(context, root, waited, options) {
-  const { views, woken } = waited;
-  const ended = views.filter((view) => (0, import_chunk_QTNGPEPL.isEnded)(view.state));
-  const isOver = options.mode === "any" ? ended.length > 0 : ended.length === views.length;
-  const reply = isOver || !woken ? tellAll(context, root, { ...waited, isOver }, options) : tellWoken(root, views, woken, options);
-  return { ...reply, notes: [...beyondNotes(waited), ...reply.notes ?? []] };
-}
-function tellAll(context, root, { views, isOver, beyond }, options) {
-  const ended = views.filter((view) => (0, import_chunk_QTNGPEPL.isEnded)(view.state));
-  const shown = isOver && options.mode === "any" ? firstOf(ended) : views;
-  const code = isOver ? (0, import_chunk_6PFAPK5K.exitCodeOfAll)(shown.map((view) => view.state.state)) : import_chunk_6PFAPK5K.exitCodes.pending;
-  const ids = views.map((view) => view.id);
-  const cursors = cursorsNow(options, beyond);
-  const again = waitAgain(root, ids, options, cursors);
-  const isOpted = (options.until ?? []).length > 0;
-  const afterPrint = () => {
-    for (const view of shown) if ((0, import_chunk_QTNGPEPL.isEnded)(view.state)) (0, import_chunk_JLKATB45.noteCollected)(view, "wait");
-  };
-  const picture = (view) => (0, import_chunk_WPHKUEM3.observation)(view, {
-    afterSeq: null,
-    root,
-    waited: { wake: "soft_timeout", next: again, cursor: isOpted ? cursors.get(view.id) ?? 0 : void 0 }
-  });
-  if (options.isJson) {
-    const documents = shown.map(
-      (view) => (0, import_chunk_QTNGPEPL.isEnded)(view.state) ? { wake: "terminal", ...(0, import_chunk_FFWRADVC.endedDocument)(view) } : picture(view)
-    );
-    if (views.length === 1) return { code, afterPrint, json: documents[0] };
-    const pending = views.filter((view) => !(0, import_chunk_QTNGPEPL.isEnded)(view.state)).map((view) => view.id);
-    const wake = isOver ? "terminal" : "soft_timeout";
-    const next = isOver ? {} : { next: { wait: again } };
-    return { code, afterPrint, json: { wake, now: (0, import_chunk_Y5L6GQDB.isoNow)(), jobs: documents, pending, ...next } };
-  }
-  const replies = shown.map((view) => (0, import_chunk_QTNGPEPL.isEnded)(view.state) ? (0, import_chunk_FFWRADVC.tellEnded)(context, view) : tellPending(view, picture));
-  const outs = replies.map((reply) => Buffer.from(reply.out ?? ""));
-  const out = shown.length === 1 ? outs[0] ?? Buffer.alloc(0) : joined(context, shown, outs);
-  return {
-    code,
-    afterPrint,
-    out: isOver ? out : Buffer.concat([out, Buffer.from(`${again}
-`)]),
-    notes: replies.flatMap((reply) => reply.notes ?? []).filter((note) => !options.told?.includes(note))
-  };
-}
-function joined(context, views, outs) {
-  const parts = views.flatMap((view, at) => {
-    const bytes = outs[at] ?? Buffer.alloc(0);
-    const head = context.isTerminal ? `${at === 0 ? "" : "\n"}== ${view.id}: ${view.state.state} ==
-` : "";
-    return [Buffer.from(head), bytes, Buffer.from(bytes.length === 0 || bytes.at(-1) === 10 ? "" : "\n")];
-  });
-  return Buffer.concat(parts);
-}
-function firstOf(views) {
-  const endOf = ({ state }) => (0, import_chunk_MTTW2VXK.instantOf)(state.ended_at) ?? Number.POSITIVE_INFINITY;
-  return [...views].sort((a, b) => endOf(a) - endOf(b)).slice(0, 1);
-}
-function tellPending(view, picture) {
-  return {
-    code: import_chunk_6PFAPK5K.exitCodes.pending,
-    out: `${JSON.stringify(picture(view), null, 1)}
-`,
-    notes: [`${view.id}: ${view.state.state}, not ended yet; wait again with the last line`]
-  };
-}
-function cursorsNow({ cursors = new Map() }, beyond) {
-  const now = new Map([...cursors].map(([id, { seq }]) => [id, seq]));
-  for (const { id, newest } of beyond) now.set(id, newest);
-  return now;
-}
-function beyondNotes({ beyond }) {
-  return beyond.map(
-    ({ id, given, newest }) => `warning: --after-seq ${given} is beyond the events of job ${id}, whose newest was ${newest}: taken as ${newest}`
-  );
-}
-async function waitAndTell(context, root, ids, options) {
-  const wait = () => (0, import_chunk_UHJTB4JR.waitForJobs)(root.folder, ids, {
-    ...options,
-    // A person who looks at the terminal gets one line that is renewed; everybody else silence, or the lines asked for.
-    heartbeatMs: options.heartbeatMs ?? (context.live ? 1e3 : null),
-    onHeartbeat: (seen) => {
-      const lines = seen.map((view) => lineOf(asOfNow(view)));
-      if (options.heartbeatMs !== null) for (const line of lines) context.tell(line);
-      else context.live?.(lines.join(" | "));
-    }
-  });
-  const again = () => waitAgain(root, ids, options);
-  const waited = await withFarewell(
-    context,
-    ids,
-    again,
-    () => (0, import_chunk_JXMXEQZY.withRegistration)(root.folder, ids, options.timeoutMs, wait)
-  );
-  if (options.heartbeatMs === null) context.live?.("");
-  return tellWaited(context, root, waited, options);
-}
-function asOfNow(view) {
-  try {
-    return (0, import_chunk_QTNGPEPL.isEnded)(view.state) ? view : (0, import_chunk_QTNGPEPL.inspect)(view.root, view.id);
-  } catch {
-    return view;
-  }
+var loaders = {
+  file: async () => (await Promise.resolve().then(() => load("./file-NGC3724Q.js"))).file,
+  dir: async () => (await Promise.resolve().then(() => load("./dir-ERI4NSFK.js"))).dir,
+  pid: async () => (await Promise.resolve().then(() => load("./pid-O3LUXIPR.js"))).pid,
+  job: async () => (await Promise.resolve().then(() => load("./job-QF4MQBQG.js"))).job,
+  git: async () => (await Promise.resolve().then(() => load("./git-RRUOSXK4.js"))).git,
+  cmd: async () => (await Promise.resolve().then(() => load("./cmd-OX3W7PPZ.js"))).cmd,
+  http: async () => (await Promise.resolve().then(() => load("./http-WZAU3DDD.js"))).http,
+  npm: async () => (await Promise.resolve().then(() => load("./npm-QYM3MHUB.js"))).npm,
+  ci: async () => (await Promise.resolve().then(() => load("./ci-4K2DANR5.js"))).ci,
+  pr: async () => (await Promise.resolve().then(() => load("./pr-224PIRUG.js"))).pr,
+  review: async () => (await Promise.resolve().then(() => load("./review-KHNFFO3H.js"))).review
+};
+var watchIds = Object.keys(loaders);
+async function loadWatch(id) {
+  return Object.hasOwn(loaders, id) ? loaders[id]() : void 0;
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
-  waitAndTell
+  loadWatch,
+  watchIds
 });
 
 },
@@ -13447,124 +13428,6 @@ function isPlainCheckpoint({ wake }) {
 });
 
 },
-"./chunk-U3U2QSST.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  findNeighbours: () => findNeighbours,
-  isOver: () => isOver,
-  modeOf: () => modeOf,
-  neighbourWarning: () => neighbourWarning,
-  neighbourWarnings: () => neighbourWarnings,
-  settleLost: () => settleLost,
-  tellNeighbours: () => tellNeighbours
-});
-module.exports = stdin_exports;
-var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
-var import_chunk_DN7HEL7L = load("./chunk-DN7HEL7L.js");
-var import_chunk_GOJRSYWP = load("./chunk-GOJRSYWP.js");
-var import_chunk_PLTZEINK = load("./chunk-PLTZEINK.js");
-var import_chunk_DWN6ZA7R = load("./chunk-DWN6ZA7R.js");
-var import_chunk_QTNGPEPL = load("./chunk-QTNGPEPL.js");
-var import_chunk_7V54BM6D = load("./chunk-7V54BM6D.js");
-var import_chunk_QS5KU3DI = load("./chunk-QS5KU3DI.js");
-var import_chunk_XRZCSGQB = load("./chunk-XRZCSGQB.js");
-var import_chunk_7WBBYJDG = load("./chunk-7WBBYJDG.js");
-var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-async function findNeighbours(root, staff, cwd, may) {
-  if (!(0, import_chunk_W7HED5VZ.isWriter)(staff.profile)) return [];
-  const place = placeOf(cwd);
-  const others = (await liveStaff(root.folder)).filter(
-    (spec) => (0, import_chunk_W7HED5VZ.isWriter)(spec.staff.profile) && overlaps(placeOf(spec.cwd), place)
-  );
-  const rival = others.find((spec) => spec.staff.mode === "implement");
-  if (rival && staff.mode === "implement" && !may.share) {
-    throw new import_chunk_NVPF5LEY.FaultError(
-      "busy",
-      `cannot start a second implement job in ${place.folder}: job ${rival.id} is writing there`,
-      `wait for it (${import_chunk_PLTZEINK.nextCommands.wait(rival.id, root.option)}), ${may.isolate ? "or give this one its own tree with --worktree, " : ""}or accept both with --share`
-    );
-  }
-  return others.map((spec) => spec.id);
-}
-function tellNeighbours(root, ids, own) {
-  for (const id of ids) {
-    try {
-      const folder = (0, import_chunk_7V54BM6D.jobPaths)(root, id).neighbours;
-      (0, import_chunk_527JQF7V.createFolder)(folder);
-      if ((0, import_chunk_7WBBYJDG.factsOf)(folder)?.kind !== "folder") continue;
-      (0, import_chunk_527JQF7V.createFile)(`${folder}/${own}`, "", { sync: false });
-    } catch {
-    }
-  }
-}
-function neighbourWarnings(root, paths) {
-  if ((0, import_chunk_7WBBYJDG.factsOf)(paths.neighbours)?.kind !== "folder") return [];
-  const ids = (0, import_chunk_7WBBYJDG.listNames)(paths.neighbours).filter(import_chunk_QTNGPEPL.isId).slice(0, 20);
-  return ids.map((id) => neighbourWarning(id, modeOf(root, id)));
-}
-function neighbourWarning(id, mode) {
-  const what = mode === void 0 ? "a job" : `${/^[aeiou]/.test(mode) ? "an" : "a"} ${mode} job`;
-  return { code: "two_writers", message: `${what}, ${id}, may write in the same worktree at the same time` };
-}
-function modeOf(root, id) {
-  const spec = (0, import_chunk_QS5KU3DI.readSpec)((0, import_chunk_7V54BM6D.jobPaths)(root, id));
-  return spec.kind === "ok" ? spec.value.staff?.mode : void 0;
-}
-async function settleLost(root) {
-  for (const id of (0, import_chunk_GOJRSYWP.listActive)(root)) await unlessGone(() => (0, import_chunk_DN7HEL7L.refresh)(root, id));
-}
-async function unlessGone(look) {
-  try {
-    return await look();
-  } catch (error) {
-    if (error instanceof import_chunk_NVPF5LEY.FaultError && error.code === "unknown_job") return void 0;
-    throw error;
-  }
-}
-async function liveStaff(root) {
-  const key = (0, import_chunk_DWN6ZA7R.readKey)();
-  const found = [];
-  for (const id of (0, import_chunk_GOJRSYWP.listActive)(root)) {
-    const spec = (0, import_chunk_QS5KU3DI.readSpec)((0, import_chunk_7V54BM6D.jobPaths)(root, id));
-    if (spec.kind !== "ok" || !spec.value.staff || !await (0, import_chunk_DWN6ZA7R.isGenuine)(spec.value, key) || isOver(root, id)) continue;
-    found.push({ ...spec.value, staff: spec.value.staff });
-  }
-  return found;
-}
-function isOver(root, id) {
-  let condition;
-  try {
-    condition = (0, import_chunk_QTNGPEPL.conditionOf)((0, import_chunk_QTNGPEPL.inspect)(root, id));
-  } catch (error) {
-    if (error instanceof import_chunk_NVPF5LEY.FaultError && error.code === "unknown_job") return true;
-    throw error;
-  }
-  return condition === "ended" || condition === "damaged" || (0, import_chunk_DN7HEL7L.isSettleable)(condition);
-}
-function placeOf(cwd) {
-  const real = (0, import_chunk_7WBBYJDG.isFolder)(cwd) ? (0, import_chunk_7WBBYJDG.realPath)(cwd) : cwd;
-  const worktree = (0, import_chunk_XRZCSGQB.findWorktree)(real);
-  return worktree === void 0 ? { folder: real, isWorktree: false } : { folder: worktree, isWorktree: true };
-}
-function overlaps(a, b) {
-  if (a.folder === b.folder) return true;
-  const isBelow = (inner, outer) => inner.folder.startsWith(`${outer.folder.replace(/\/$/, "")}/`);
-  return !a.isWorktree && !b.isWorktree && (isBelow(a, b) || isBelow(b, a));
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  findNeighbours,
-  isOver,
-  modeOf,
-  neighbourWarning,
-  neighbourWarnings,
-  settleLost,
-  tellNeighbours
-});
-
-},
 "./chunk-U56C6E24.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
@@ -13649,315 +13512,448 @@ function readOrEmpty(file) {
 });
 
 },
-"./chunk-UHJTB4JR.js": function (module, exports) {
+"./chunk-UAN3RUHQ.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  waitForJobs: () => waitForJobs
+  compareWorkspace: () => compareWorkspace,
+  isChanges: () => isChanges,
+  isSnapshot: () => isSnapshot
 });
 module.exports = stdin_exports;
-var import_chunk_7YDUTEN2 = load("./chunk-7YDUTEN2.js");
-var import_chunk_TYK6MYR7 = load("./chunk-TYK6MYR7.js");
-var import_chunk_MTTW2VXK = load("./chunk-MTTW2VXK.js");
-var import_chunk_O5SXHXTI = load("./chunk-O5SXHXTI.js");
-var import_chunk_PTVJ2AMD = load("./chunk-PTVJ2AMD.js");
-var import_chunk_DN7HEL7L = load("./chunk-DN7HEL7L.js");
-var import_chunk_QTNGPEPL = load("./chunk-QTNGPEPL.js");
-var import_chunk_7V54BM6D = load("./chunk-7V54BM6D.js");
-var import_chunk_BSO2ISIG = load("./chunk-BSO2ISIG.js");
-var import_chunk_UR2IO6BJ = load("./chunk-UR2IO6BJ.js");
+var import_chunk_QNMGI42V = load("./chunk-QNMGI42V.js");
+var import_chunk_HDW3QKWP = load("./chunk-HDW3QKWP.js");
+var import_chunk_FSRL2ASG = load("./chunk-FSRL2ASG.js");
+var import_chunk_GMIQWZOI = load("./chunk-GMIQWZOI.js");
+var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
+var import_chunk_4ZCTLV6M = load("./chunk-4ZCTLV6M.js");
 var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
-var import_chunk_7WBBYJDG = load("./chunk-7WBBYJDG.js");
-var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var longest = 2 ** 31 - 1;
-function makeNap(signal) {
-  const rung = new Set();
-  let wake = () => void 0;
-  return {
-    ring(why) {
-      rung.add(why);
-      wake(why);
-    },
-    async sleep(ms, deaf) {
-      const heard = () => [...rung].filter((why2) => why2 !== deaf);
-      if (heard().length === 0 && !signal.aborted) {
-        await new Promise((resolve) => {
-          const end = () => {
-            clearTimeout(timer);
-            signal.removeEventListener("abort", end);
-            wake = () => void 0;
-            resolve();
-          };
-          const timer = setTimeout(end, Math.min(ms, longest));
-          wake = (why2) => why2 === deaf ? void 0 : end();
-          signal.addEventListener("abort", end);
-        });
-      }
-      const why = heard();
-      for (const one of why) rung.delete(one);
-      return why;
-    }
-  };
+var text = (value) => typeof value === "string";
+var flag = (value) => typeof value === "boolean";
+var count = (value) => Number.isSafeInteger(value) && value >= 0;
+var textOrNull = (value) => value === null || text(value);
+var commit = (value) => value === null || text(value) && /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/.test(value);
+var optional = (shape) => (value) => value === void 0 || shape(value);
+var nullOr = (shape) => (value) => value === null || shape(value);
+var oneOf = (...words) => (value) => words.includes(value);
+var list = (shape) => (value) => Array.isArray(value) && value.every(shape);
+var record = (shapes) => (value) => isRecord(value) && Object.entries(shapes).every(([name, shape]) => shape(value[name]));
+var allOf = (shape) => (value) => isRecord(value) && Object.values(value).every(shape);
+function isRecord(value) {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
-var quickRounds = 50;
-var healthMs = 5e3;
-var journalPauseMs = 50;
-async function waitForOne(root, id, watch, told) {
-  const nap = makeNap(told.signal);
-  let woken = quickRounds;
-  for (let round = 0; ; round += 1, woken += 1) {
-    let view = await look(root, id);
-    if (view.damage !== null) await (0, import_chunk_Y5L6GQDB.sleep)(100);
-    if (!(0, import_chunk_7WBBYJDG.exists)(view.paths.folder)) throw vanishedError(view.paths.folder, id);
-    told.view(view);
-    if ((0, import_chunk_QTNGPEPL.isEnded)(view.state) || told.signal.aborted) return void 0;
-    if (told.until - (0, import_chunk_Y5L6GQDB.monotonicMs)() <= 0) return watch?.lookAtEvents() ?? watch?.lookAtHealth(view);
-    const closes = await subscribe(view, nap, watch);
-    try {
-      for (let isQuiet = true; isQuiet; ) {
-        view = await look(root, id);
-        told.view(view);
-        if ((0, import_chunk_QTNGPEPL.isEnded)(view.state) || told.signal.aborted || told.until - (0, import_chunk_Y5L6GQDB.monotonicMs)() <= 0) break;
-        const wake = watch?.lookAtEvents() ?? watch?.lookAtHealth(view);
-        if (wake) return await isOver(root, id, told) ? void 0 : wake;
-        const pause = woken < quickRounds ? 20 : pauseFor(view, closes, round, watch);
-        const seen = await rest(nap, Math.min(told.until - (0, import_chunk_Y5L6GQDB.monotonicMs)(), pause), view, watch, told.signal);
-        if (seen.wake) return await isOver(root, id, told) ? void 0 : seen.wake;
-        if (seen.why.includes("fifo")) woken = 0;
-        isQuiet = seen.why.length === 0 && pause > 1e3 && (0, import_chunk_7WBBYJDG.exists)(view.paths.folder);
-      }
-    } finally {
-      for (const close of Object.values(closes)) close?.();
-    }
-  }
+var nameInside = (value) => text(value) && !`/${value}/`.includes("/../") && !value.startsWith("/");
+var entry = record({
+  path: nameInside,
+  xy: text,
+  head: textOrNull,
+  index: textOrNull,
+  tree_mode: textOrNull,
+  from: optional(nameInside),
+  mode: textOrNull,
+  content: textOrNull,
+  stat: textOrNull
+});
+var names = allOf((value) => value !== null && commit(value));
+var row = (length) => (value) => Array.isArray(value) && value.length === length && nameInside(value[0]) && value.every(text);
+var snapshot = record({
+  schema: oneOf(1),
+  cwd: text,
+  at: (value) => text(value) && Number.isFinite(Date.parse(value)),
+  git: nullOr(
+    record({
+      root: text,
+      hash: oneOf("sha1", "sha256"),
+      head: commit,
+      branch: textOrNull,
+      subject: textOrNull,
+      refs: nullOr(names),
+      refs_rest: nullOr(record({ count, digest: text })),
+      elsewhere: names
+    })
+  ),
+  reason: textOrNull,
+  exclude: list(text),
+  entries: list(entry),
+  rest: nullOr(record({ count, files: list(row(4)), digest: textOrNull })),
+  files: nullOr(list(row(3))),
+  exact: flag
+});
+var changes = record({
+  files: list(
+    record({
+      path: text,
+      change: oneOf("added", "modified", "deleted", "renamed"),
+      from: optional(text),
+      was_dirty: flag,
+      committed: flag
+    })
+  ),
+  file_count: count,
+  dirty_before: list(text),
+  dirty_before_count: count,
+  dirty_committed: list(text),
+  dirty_committed_count: count,
+  dirty_after: count,
+  commits: list(record({ sha: text, subject: text })),
+  commit_count: count,
+  head: record({ before: textOrNull, after: textOrNull, moved: oneOf("forward", "elsewhere", null) }),
+  branch: record({ before: textOrNull, after: textOrNull }),
+  refs_changed: list(text),
+  index_changed: flag,
+  beyond: list(text),
+  exact: flag,
+  unchanged: flag,
+  reason: textOrNull
+});
+function isSnapshot(value) {
+  return snapshot(value);
 }
-async function subscribe(view, nap, watch) {
-  const isArmed = (0, import_chunk_QTNGPEPL.conditionOf)(view) === "armed";
-  const hasJournal = watch?.subscribe(() => nap.ring("journal"));
-  return {
-    fifo: await (0, import_chunk_O5SXHXTI.watchFifo)(view.paths.leaseFifo, () => nap.ring("fifo")),
-    folder: isArmed ? (0, import_chunk_PTVJ2AMD.onEachChange)(view.paths.folder, () => nap.ring("folder")) : void 0,
-    journal: hasJournal ? () => void 0 : void 0
-  };
+function isChanges(value) {
+  return changes(value);
 }
-async function rest(nap, ms, view, watch, signal) {
-  const until = (0, import_chunk_Y5L6GQDB.monotonicMs)() + ms;
-  for (; ; ) {
-    const left = Math.max(0, until - (0, import_chunk_Y5L6GQDB.monotonicMs)());
-    const why = await nap.sleep(watch?.isForHealth ? Math.min(left, healthMs) : left);
-    if (why.length === 0 && left > healthMs && !signal.aborted && !watch?.isHealthChanged(view)) continue;
-    const wake = why.includes("journal") ? watch?.lookAtEvents() : void 0;
-    if (wake) return { why, wake };
-    if (why.length !== 1 || why[0] !== "journal" || (0, import_chunk_Y5L6GQDB.monotonicMs)() >= until) return { why };
-    const more = await nap.sleep(Math.min(journalPauseMs, Math.max(0, until - (0, import_chunk_Y5L6GQDB.monotonicMs)())), "journal");
-    if (more.length > 0) return { why: more };
-  }
-}
-async function isOver(root, id, told) {
-  const view = await look(root, id);
-  told.view(view);
-  return (0, import_chunk_QTNGPEPL.isEnded)(view.state);
-}
-function pauseFor(view, { fifo, folder, journal }, round, watch) {
-  const soon = Math.min(20 * 1.25 ** round, 1e3);
-  switch ((0, import_chunk_QTNGPEPL.conditionOf)(view)) {
-    case "armed":
-      return Math.min(untilDue(view), folder ? 6e4 : 2e3);
-    case "supervised": {
-      const isHeld = view.worker !== null && view.launch !== null && (0, import_chunk_BSO2ISIG.sameIdentity)(view.worker.worker, view.launch.worker);
-      if (!isHeld) return soon;
-      const isTold = fifo && view.worker?.fifo && (!watch || journal);
-      return Math.min(isTold ? 15e3 : 1e3, untilDue(view) + import_chunk_QTNGPEPL.timerPatienceMs);
-    }
-    case "unseen":
-      return 1e3;
-    default:
-      return soon;
-  }
-}
-function untilDue({ spec }) {
-  const due = (0, import_chunk_MTTW2VXK.instantOf)(spec?.timer?.due_at);
-  return due === null ? Number.POSITIVE_INFINITY : Math.max(1, due - (0, import_chunk_Y5L6GQDB.nowMs)());
-}
-async function look(root, id) {
-  try {
-    return await (0, import_chunk_DN7HEL7L.refreshAttached)(root, id);
-  } catch (error) {
-    if (error instanceof import_chunk_NVPF5LEY.FaultError && error.code === "unknown_job") throw vanishedError((0, import_chunk_7V54BM6D.jobPaths)(root, id).folder, id);
-    throw error;
-  }
-}
-function vanishedError(folder, id) {
-  return new import_chunk_NVPF5LEY.FaultError("state_unusable", `cannot go on waiting for job ${id}: its folder ${folder} is gone`, null);
-}
-var chunkBytes = 256 * 1024;
-var atMostBytes = 64 * 1024 * 1024;
-var JournalScan = class {
-  file;
-  offset;
-  rest = Buffer.alloc(0);
-  /** What precedes the first line end is the end of a line that is not wanted. *<>/
-  isInside = false;
-  constructor(file) {
-    this.file = file;
-  }
-  /** Whole lines that were appended since the last call; a torn one is read again when its end is there. *<>/
-  read(tell) {
-    for (; ; ) {
-      const part = (0, import_chunk_527JQF7V.readRange)(this.file, this.offset ?? -atMostBytes, chunkBytes);
-      if (!part) return;
-      if (this.offset === void 0) {
-        this.offset = Math.max(0, part.size - atMostBytes);
-        this.isInside = this.offset > 0;
-      } else if (part.size < this.offset) {
-        this.reset();
-        continue;
-      }
-      if (part.bytes.length === 0) return;
-      this.offset += part.bytes.length;
-      this.take(part.bytes, tell);
-    }
-  }
-  reset() {
-    this.offset = 0;
-    this.rest = Buffer.alloc(0);
-    this.isInside = false;
-  }
-  take(bytes, tell) {
-    const text = this.rest.length === 0 ? bytes : Buffer.concat([this.rest, bytes]);
-    let from = 0;
-    for (let end = text.indexOf(10); end >= 0; end = text.indexOf(10, from)) {
-      if (!this.isInside) tellLine(text.toString("utf8", from, end), tell);
-      this.isInside = false;
-      from = end + 1;
-    }
-    this.rest = Buffer.from(text.subarray(from));
-    if (this.rest.length <= 2 * import_chunk_UR2IO6BJ.eventLineBytes) return;
-    this.rest = Buffer.alloc(0);
-    this.isInside = true;
-  }
+var emptyTree = {
+  sha1: "4b825dc642cb6eb9a060e54bf8d69288fbee4904",
+  sha256: "6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321"
 };
-function tellLine(line, tell) {
-  if (line === "") return;
-  try {
-    const value = JSON.parse(line);
-    if (typeof value === "object" && value !== null && typeof value.seq === "number")
-      tell(value);
-  } catch {
+function readTreeChanges(git, hash, heads) {
+  const ask = (...renames) => git.run([
+    ...["diff-tree", "-r", "-z", "--raw", "--no-abbrev", "--no-ext-diff", "--no-textconv", ...renames],
+    ...[heads.before ?? emptyTree[hash], heads.after ?? emptyTree[hash], "--"]
+  ]);
+  const found = ask("-M", "-l1000");
+  const answer = found.ok ? found : ask("--no-renames");
+  return answer.ok ? parseRaw(answer.bytes) : void 0;
+}
+function parseRaw(bytes) {
+  const changes2 = new Map();
+  const items = bytes.toString("latin1").split("\0");
+  for (let at = 0; at < items.length; at += 1) {
+    const [, modes] = /^:(.*)$/.exec(items[at] ?? "") ?? [];
+    if (modes === void 0) continue;
+    const [oldMode = "", newMode = "", oldName = "", newName = "", letter = ""] = modes.split(" ");
+    const before = /^0*$/.test(oldMode) ? null : `${oldMode} ${oldName}`;
+    const after = /^0*$/.test(newMode) ? null : `${newMode} ${newName}`;
+    at += 1;
+    const name = (0, import_chunk_QNMGI42V.nameOf)(items[at] ?? "");
+    if (!/^[RC]/.test(letter)) {
+      changes2.set(name, { before, after });
+      continue;
+    }
+    at += 1;
+    const target = (0, import_chunk_QNMGI42V.nameOf)(items[at] ?? "");
+    if (letter.startsWith("R")) changes2.set(name, { before, after: null });
+    changes2.set(target, { before: null, after, ...letter.startsWith("R") ? { from: name } : {} });
+  }
+  return changes2;
+}
+function readMove(git, before, after) {
+  if (before === after) return null;
+  if (before === null) return "forward";
+  if (after === null) return "elsewhere";
+  return git.run(["merge-base", "--is-ancestor", before, after]).ok ? "forward" : "elsewhere";
+}
+var commitLimit = 20;
+function readNewCommits(git, before, after, tips) {
+  const refs = [...Object.values(before.refs ?? {}), ...Object.values(before.elsewhere)];
+  const known = new Set([before.head, ...refs].filter((name) => name !== null));
+  const fresh = [after.head, ...tips].filter((name) => name !== null && !known.has(name));
+  if (fresh.length === 0) return { commits: [], commit_count: 0 };
+  const input = `${[...new Set(fresh), ...[...known].map((name) => `^${name}`)].join("\n")}
+`;
+  const count2 = git.run(["rev-list", "--count", "--ignore-missing", "--stdin"], { input });
+  const listed2 = git.run(
+    [
+      ...["rev-list", `--max-count=${commitLimit}`, "--topo-order", "--ignore-missing"],
+      ...["--encoding=UTF-8", "--format=%s", "--stdin"]
+    ],
+    { input }
+  );
+  if (!count2.ok || !listed2.ok) return void 0;
+  const lines = listed2.bytes.toString("latin1").split("\n");
+  const commits = lines.flatMap(
+    (line, at) => at % 2 === 0 && line.startsWith("commit ") ? [{ sha: line.slice(7), subject: (0, import_chunk_QNMGI42V.nameOf)(lines[at + 1] ?? "") }] : []
+  );
+  return { commits, commit_count: Number(count2.bytes.toString("latin1")) };
+}
+function comparePlain(before, after) {
+  const [known, now] = [filesOf(before), filesOf(after)];
+  const looker = (0, import_chunk_QNMGI42V.makeLooker)(after.cwd);
+  const changes2 = [];
+  for (const path of [...new Set([...known.keys(), ...now.keys()])].sort()) {
+    const was = known.get(path) ?? null;
+    const is = now.get(path) ?? (after.exact ? null : lookNow(path));
+    if (was?.mode === is?.mode && was?.content === is?.content) continue;
+    const isOld = !was && !before.exact && (looker.look(path)?.changedMs ?? 0) < Date.parse(before.at) - 2e3;
+    if (!isOld) changes2.push({ path, was, is, was_dirty: false, committed: false });
+  }
+  return changes2;
+  function lookNow(path) {
+    const facts = looker.look(path);
+    return facts && facts.kind !== "folder" ? { mode: facts.mode, content: facts.stat } : null;
   }
 }
-var WakeWatch = class {
-  /** The cursor, when it lies beyond all that was ever told: then it counts from the newest event on. *<>/
-  beyond = null;
-  paths;
-  wanted;
-  scan;
-  cursor;
-  choice;
-  newest = 0;
-  hasScanned = false;
-  /** The cause that held when the wait began and that its caller has heard of. *<>/
-  known;
-  hasLooked = false;
-  stop;
-  constructor(paths, wanted, cursor) {
-    this.paths = paths;
-    this.wanted = wanted;
-    this.cursor = cursor;
-    this.scan = new JournalScan(paths.events);
-    this.choice = new import_chunk_TYK6MYR7.WakeChoice(wanted, cursor.seq);
+function compareUnasked(before) {
+  const looker = (0, import_chunk_QNMGI42V.makeLooker)(before.git.root);
+  const paths = { changes: [], untouched: [], swallowed: [] };
+  for (const [path, entry2] of (0, import_chunk_HDW3QKWP.entriesOf)(before)) {
+    const facts = looker.look(path);
+    if (!(0, import_chunk_HDW3QKWP.isDirty)(entry2) || entry2.mode === "160000") continue;
+    const now = facts && facts.kind !== "folder" ? facts : null;
+    const isSame2 = now ? now.mode === entry2.mode && now.stat === entry2.stat : entry2.mode === null;
+    const sideOf2 = (side) => ({ mode: side.mode, content: side.stat });
+    const was = entry2.mode === null ? null : sideOf2({ mode: entry2.mode, stat: entry2.stat });
+    if (isSame2) paths.untouched.push(path);
+    else paths.changes.push({ path, was, is: now && sideOf2(now), was_dirty: true, committed: false });
   }
-  /** Attention that only a look at the processes shows comes without any sign. *<>/
-  get isForHealth() {
-    return this.wanted.includes("attention");
+  return paths;
+}
+function filesOf({ files }) {
+  return new Map((files ?? []).map(([path, mode, stat]) => [path, { mode, content: stat }]));
+}
+var emptyBlobs = new Set([
+  "e69de29bb2d1d6434b8b29ae775ad8c2e48c5391",
+  "473a0f4c3be8a93681a267e3b1e9a7dcda1185436fe141f7749120a303721813"
+]);
+function pairRenames(changes2) {
+  const gone = new Map(changes2.filter(({ was, is }) => was && !is).map((change) => [change.path, change]));
+  const byContent = new Map();
+  for (const change of gone.values()) {
+    const key = change.was && contentKey(change.was);
+    if (key) byContent.set(key, [...byContent.get(key) ?? [], change]);
   }
-  /** Call `ring` at each change of the journal. False when the system cannot tell of one. *<>/
-  subscribe(ring) {
-    this.stop ??= (0, import_chunk_PTVJ2AMD.onEachChange)(this.paths.events, ring, () => {
-      this.stop = void 0;
-    });
-    return this.stop !== void 0;
+  const taken = new Set();
+  const originOf = new Map();
+  const take = (change, origin) => {
+    if (!origin || taken.has(origin.path)) return;
+    taken.add(origin.path);
+    originOf.set(change.path, origin);
+  };
+  const fresh = changes2.filter(({ was, is }) => !was && is);
+  for (const change of fresh) if (change.from !== void 0) take(change, gone.get(change.from));
+  for (const change of fresh) {
+    const key = change.is && contentKey(change.is);
+    if (!key || originOf.has(change.path)) continue;
+    const free = (byContent.get(key) ?? []).filter(({ path }) => !taken.has(path));
+    const namesake = free.find(({ path }) => lastPart(path) === lastPart(change.path));
+    take(change, namesake ?? (emptyBlobs.has(change.is?.content ?? "") ? void 0 : free[0]));
   }
-  close() {
-    this.stop?.();
-    this.stop = void 0;
+  return changes2.filter(({ path }) => !taken.has(path)).map(({ from: _, ...change }) => {
+    const origin = originOf.get(change.path);
+    if (!origin) return change;
+    return { ...change, from: origin.path, was_dirty: change.was_dirty || origin.was_dirty };
+  });
+}
+function contentKey({ mode, content }) {
+  return content === null ? null : `${mode.slice(0, 3)} ${content}`;
+}
+function lastPart(path) {
+  return path.slice(path.lastIndexOf("/") + 1);
+}
+function comparePaths(moments) {
+  const known = (0, import_chunk_HDW3QKWP.entriesOf)(moments.before);
+  const now = (0, import_chunk_HDW3QKWP.entriesOf)(moments.after);
+  const names2 = new Set([...known.keys(), ...now.keys(), ...moments.tree.keys()]);
+  const isHidden = makeHidden(moments, names2);
+  const changes2 = [];
+  const untouched = [];
+  const swallowed = [];
+  const isInMoved = makeInMoved(known, now);
+  for (const name of [...names2].sort()) {
+    const [b, a, t] = [known.get(name), now.get(name), moments.tree.get(name)];
+    const sides = b ? sinceDirty(name, b, a, moments) : a ? sinceClean(name, a, moments, isHidden) : inTree(t);
+    const was_dirty = b !== void 0 && b.xy !== "..";
+    if (sides && (sides.was || sides.is)) {
+      const from = a?.from ?? t?.from;
+      changes2.push({ path: name, ...sides, was_dirty, committed: t !== void 0, ...from ? { from } : {} });
+    } else if (was_dirty) (a === void 0 && (t || isInMoved(name)) ? swallowed : untouched).push(name);
   }
-  /** A cheap look whether the next whole one would say something else: was the worker stopped, or continued? *<>/
-  isHealthChanged(view) {
-    return this.isForHealth && (0, import_chunk_7YDUTEN2.findStopped)(view) !== void 0 !== (this.known === "worker_stopped");
+  return { changes: changes2, untouched, swallowed };
+}
+function makeInMoved(known, now) {
+  const moved = [...now.values()].filter(({ path, mode, content, head: head2 }) => {
+    const before = known.get(path);
+    return mode === "160000" && content !== (before ? before.content : head2?.split(" ")[1]);
+  }).map(({ path }) => `${path}/`);
+  return (name) => moved.some((folder) => name.startsWith(folder));
+}
+function sinceDirty(name, b, a, moments) {
+  const now = a ?? measureNow(name, b, moments);
+  return isSame(b, now) ? void 0 : { was: sideOf(b), is: sideOf(now) };
+}
+function measureNow(name, b, { looker, tree }) {
+  const facts = looker.look(name);
+  if (!facts) return import_chunk_QNMGI42V.nothing;
+  if (facts.kind !== "folder") {
+    const algorithm = b.content?.length === 64 ? "sha256" : "sha1";
+    if (b.content === null && b.mode !== null) return { mode: facts.mode, content: null, stat: facts.stat };
+    return (0, import_chunk_QNMGI42V.measureRaw)(looker, name, facts, algorithm);
   }
-  /** What its worker wrote. *<>/
-  lookAtEvents() {
-    this.scan.read((event) => {
-      if ((0, import_chunk_TYK6MYR7.isNumbered)(event)) this.newest = Math.max(this.newest, event.seq);
-      this.choice.add(event);
-    });
-    if (!this.hasScanned && this.cursor.seq > this.newest) this.startAt(this.newest);
-    this.hasScanned = true;
-    const chosen = this.choice.chosen();
-    return chosen && { wake: chosen.wake, event: chosen.event, nextSeq: chosen.event.seq, pending: chosen.pending };
+  const commit2 = (tree.get(name)?.after ?? b.head)?.split(" ")[1];
+  return b.mode === "160000" && commit2 !== void 0 ? { mode: "160000", content: commit2, stat: null } : import_chunk_QNMGI42V.nothing;
+}
+function isSame(b, now) {
+  if (b.mode !== now.mode) return false;
+  if (b.mode === null) return true;
+  return b.content !== null && now.content !== null ? b.content === now.content : b.stat === now.stat;
+}
+function sinceClean(name, a, { tree, overlooked, before }, isHidden) {
+  const t = tree.get(name);
+  const base = a.xy === ".." ? overlooked.get(name) ?? null : t ? t.before : a.head;
+  const was = sideOfTree(base);
+  if (base === null) return a.mode === null || isHidden(a) ? void 0 : { was, is: sideOf(a) };
+  if ((0, import_chunk_HDW3QKWP.isCutOff)(before) && isHidden(a)) return void 0;
+  const isStaged2 = a.xy[1] === "." && a.xy !== ".." && a.index !== null && !a.index.startsWith("u");
+  const is = isStaged2 ? sideOfTree(a.index) : sideOf({ ...a, mode: (a.mode && a.tree_mode) ?? a.mode });
+  if (was && is && was.mode === is.mode && was.content === is.content) return void 0;
+  return { was, is };
+}
+function inTree(t) {
+  return t && { was: sideOfTree(t.before), is: sideOfTree(t.after) };
+}
+function makeHidden({ before, looker }, names2) {
+  const mayHide = (0, import_chunk_HDW3QKWP.isCutOff)(before) || [...names2].some((name) => /(?:^|\/)\.gitignore$/.test(name));
+  const margin = 2e3;
+  return (a) => mayHide && (looker.look(a.path)?.changedMs ?? Number.POSITIVE_INFINITY) < Date.parse(before.at) - margin;
+}
+function sideOf({ mode, content, stat }) {
+  return mode === null ? null : { mode, content: content ?? stat };
+}
+function sideOfTree(base) {
+  const [mode, content = null] = base?.split(" ") ?? [];
+  return mode === void 0 ? null : { mode, content };
+}
+var listed = { files: 200, dirty: 50, refs: 50, nameBytes: 1e3 };
+function compareWorkspace(before, after, { budgetMs = import_chunk_4ZCTLV6M.captureBudgetMs } = {}) {
+  if (!isSnapshot(before)) return untold("the record of the workspace at the start is damaged", null, null);
+  const { git, cwd, exclude } = before;
+  if (git === null) {
+    const now2 = after.git === null && after.cwd === cwd ? after : (0, import_chunk_QNMGI42V.captureWorkspace)(cwd, { exclude, plain: true, budgetMs });
+    const changes2 = comparePlain(before, now2);
+    const exact = before.exact && now2.exact;
+    return finish({ ...nothingMoved(null, null), ...noPaths, changes: changes2, exact, reason: before.reason });
   }
-  /** What only a reader sees. One that a caller has heard of wakes it again only after it was over, or for another cause. *<>/
-  lookAtHealth(view) {
-    if (!this.isForHealth) return void 0;
-    const seen = (0, import_chunk_7YDUTEN2.monitorAttention)(view, (0, import_chunk_QTNGPEPL.conditionOf)(view));
-    const isNew = seen !== void 0 && seen.cause !== this.known && (this.hasLooked || !this.cursor.isGiven);
-    this.known = seen?.cause;
-    this.hasLooked = true;
-    if (!seen || !isNew) return void 0;
-    const event = { seq: null, at: (0, import_chunk_Y5L6GQDB.isoNow)(), type: "monitor_attention", ...seen };
-    return { wake: "attention", event, nextSeq: this.beyond?.newest ?? this.cursor.seq, pending: 0 };
-  }
-  /** A cursor of another job would let the wait sleep through everything. *<>/
-  startAt(newest) {
-    this.beyond = { given: this.cursor.seq, newest };
-    this.choice = new import_chunk_TYK6MYR7.WakeChoice(this.wanted, newest);
-  }
-};
-async function waitForJobs(root, ids, options) {
-  const until = (0, import_chunk_Y5L6GQDB.monotonicMs)() + options.timeoutMs;
-  const views = new Map();
-  const watches = new Map();
-  const stop = new AbortController();
-  const beat = options.heartbeatMs === null ? void 0 : setInterval(() => options.onHeartbeat?.([...views.values()]), options.heartbeatMs);
-  let failure;
-  let woken = null;
-  let ended = 0;
-  await Promise.all(
-    ids.map(async (id) => {
-      const watch = options.until?.length ? makeWatch(root, id, options.until, options.cursors) : void 0;
-      if (watch) watches.set(id, watch);
-      const told = { view: (view2) => views.set(id, view2), signal: stop.signal, until };
-      try {
-        const wake = await waitForOne(root, id, watch, told);
-        if (wake) {
-          woken ??= { id, ...wake };
-          stop.abort();
-        }
-      } catch (error) {
-        failure ??= error;
-        stop.abort();
-        return;
-      } finally {
-        watch?.close();
-      }
-      const view = views.get(id);
-      if (view && (0, import_chunk_QTNGPEPL.isEnded)(view.state)) ended += 1;
-      if (options.mode === "any" && ended > 0) stop.abort();
+  const isElsewhere = after.git ? after.git.root !== git.root : after.reason === import_chunk_QNMGI42V.notInGit;
+  const now = isElsewhere ? (0, import_chunk_QNMGI42V.captureWorkspace)(git.root, { exclude, budgetMs }) : after;
+  if (now.git?.root === git.root)
+    return compareGit({ ...before, git }, { ...now, git: now.git }, (0, import_chunk_Y5L6GQDB.monotonicMs)() + budgetMs);
+  const reason = now.reason ?? "the repository is gone";
+  return untold(reason, git, null, reason === import_chunk_QNMGI42V.notInGit ? noPaths : compareUnasked({ ...before, git }));
+}
+function compareGit(before, after, until) {
+  const [was, is] = [before.git, after.git];
+  const opened = (0, import_chunk_GMIQWZOI.openGit)(is.root, { until });
+  if ("reason" in opened) return untold(opened.reason, was, is);
+  const { git } = opened;
+  const moved = readMove(git, was.head, is.head);
+  const tree = moved === null ? new Map() : readTreeChanges(git, is.hash, head(was, is));
+  const refs = (0, import_chunk_QNMGI42V.compareRefs)(was, is);
+  const commits = readNewCommits(git, was, is, refs.tips);
+  const looker = (0, import_chunk_QNMGI42V.makeLooker)(is.root, until);
+  const overlooked = newlyOverlooked(git, before, after);
+  const moments = { before, after, tree: tree ?? new Map(), looker, overlooked };
+  const isMore = before.rest?.digest !== after.rest?.digest && ((0, import_chunk_HDW3QKWP.isCutOff)(before) || (0, import_chunk_HDW3QKWP.isCutOff)(after));
+  const isKnown = tree !== void 0 && commits !== void 0 && refs.exact && (0, import_chunk_Y5L6GQDB.monotonicMs)() < until;
+  return finish({
+    ...nothingMoved(was, is),
+    ...comparePaths(moments),
+    dirty_after: (0, import_chunk_HDW3QKWP.countDirty)(after),
+    commits: commits?.commits ?? [],
+    commit_count: commits?.commit_count ?? 0,
+    head: { ...head(was, is), moved },
+    refs_changed: refs.changed,
+    index_changed: isIndexChanged(before, after, moments.tree),
+    exact: before.exact && after.exact && isKnown,
+    beyond: [
+      ...isMore ? [`uncommitted files beyond the first ${import_chunk_QNMGI42V.limits.entries + import_chunk_QNMGI42V.limits.brief}`] : [],
+      ...refs.isMore ? [`branches beyond the first ${import_chunk_QNMGI42V.refLimits.names}`] : []
+    ],
+    reason: after.reason ?? before.reason
+  });
+}
+function head(was, is) {
+  return { before: was.head, after: is.head };
+}
+function newlyOverlooked(git, was, is) {
+  const known = (0, import_chunk_HDW3QKWP.entriesOf)(was);
+  const names2 = is.entries.filter(({ path, xy }) => xy === ".." && !known.has(path)).map(({ path }) => path);
+  if (names2.length === 0 || was.git.head === null) return new Map();
+  const answer = git.run(["ls-tree", "-r", "-z", "--full-tree", was.git.head]);
+  const wanted = new Set(names2);
+  const lines = answer.ok ? answer.bytes.toString("latin1").split("\0") : [];
+  return new Map(
+    lines.flatMap((line) => {
+      const [, mode, name, path = ""] = /^(\d+) \w+ ([0-9a-f]+)\t(.*)$/s.exec(line) ?? [];
+      return mode !== void 0 && wanted.has((0, import_chunk_QNMGI42V.nameOf)(path)) ? [[(0, import_chunk_QNMGI42V.nameOf)(path), `${mode} ${name}`]] : [];
     })
   );
-  clearInterval(beat);
-  if (failure !== void 0) throw failure;
-  const beyond = [...watches].flatMap(([id, watch]) => watch.beyond ? [{ id, ...watch.beyond }] : []);
-  return { views: ids.flatMap((id) => views.get(id) ?? []), woken, beyond };
 }
-function makeWatch(root, id, until, cursors) {
-  return new WakeWatch((0, import_chunk_7V54BM6D.jobPaths)(root, id), until, cursors?.get(id) ?? { seq: 0, isGiven: false });
+function isIndexChanged(was, is, tree) {
+  const [known, now] = [(0, import_chunk_HDW3QKWP.entriesOf)(was), (0, import_chunk_HDW3QKWP.entriesOf)(is)];
+  const isCut = (0, import_chunk_HDW3QKWP.isCutOff)(was) || (0, import_chunk_HDW3QKWP.isCutOff)(is);
+  return [...new Set([...known.keys(), ...now.keys(), ...tree.keys()])].some((name) => {
+    const [b, a, t] = [known.get(name), now.get(name), tree.get(name)];
+    if (b?.xy === ".." || a?.xy === ".." || isCut && !(a && b)) return false;
+    if (b?.isBrief || a?.isBrief) return isStaged(b) !== isStaged(a);
+    const before = b ? b.index : t ? t.before : a?.head ?? null;
+    const after = a ? a.index : t ? t.after : b?.head ?? null;
+    return before !== after;
+  });
+}
+function isStaged(entry2) {
+  return entry2 !== void 0 && !/^[.?]/.test(entry2.xy);
+}
+var noPaths = { changes: [], untouched: [], swallowed: [] };
+function nothingMoved(was, is) {
+  return {
+    commits: [],
+    commit_count: 0,
+    dirty_after: 0,
+    head: { before: was?.head ?? null, after: is?.head ?? null, moved: null },
+    branch: { before: was?.branch ?? null, after: is?.branch ?? null },
+    refs_changed: [],
+    index_changed: false,
+    beyond: []
+  };
+}
+function untold(reason, was, is, paths = noPaths) {
+  const changes2 = finish({ ...nothingMoved(was, is), ...paths, exact: false, reason });
+  return { ...changes2, unchanged: false };
+}
+function finish({ changes: changes2, untouched, swallowed, ...rest }) {
+  const files = pairRenames(changes2);
+  const { head: head2, branch, commit_count, refs_changed, index_changed, beyond } = rest;
+  const isStill = head2.before === head2.after && branch.before === branch.after && !index_changed && beyond.length === 0;
+  return {
+    files: files.slice(0, listed.files).map(fileChange),
+    file_count: files.length,
+    dirty_before: untouched.slice(0, listed.dirty).map(shortName),
+    dirty_before_count: untouched.length,
+    dirty_committed: swallowed.slice(0, listed.dirty).map(shortName),
+    dirty_committed_count: swallowed.length,
+    ...rest,
+    refs_changed: refs_changed.slice(0, listed.refs).map(shortName),
+    unchanged: isStill && files.length === 0 && commit_count === 0 && refs_changed.length === 0
+  };
+}
+function fileChange({ path, was, is, from, was_dirty, committed }) {
+  const change = from !== void 0 ? "renamed" : !was ? "added" : !is ? "deleted" : "modified";
+  return {
+    path: shortName(path),
+    change,
+    ...from === void 0 ? {} : { from: shortName(from) },
+    was_dirty,
+    committed
+  };
+}
+function shortName(name) {
+  return (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_FSRL2ASG.readableName)(name), listed.nameBytes);
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
-  waitForJobs
+  compareWorkspace,
+  isChanges,
+  isSnapshot
 });
 
 },
@@ -14137,360 +14133,40 @@ function trim(value) {
 });
 
 },
-"./chunk-UOHFEQU5.js": function (module, exports) {
+"./chunk-UTRDIOBO.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  conversationOf: () => conversationOf,
-  earlierOf: () => earlierOf,
-  lineageOf: () => lineageOf,
-  requireFolder: () => requireFolder,
-  requireGenuine: () => requireGenuine,
-  requireSameFolder: () => requireSameFolder,
-  requireSpec: () => requireSpec
+  keepLease: () => keepLease,
+  makeTicker: () => makeTicker
 });
 module.exports = stdin_exports;
-var import_chunk_Q6QDEQEC = load("./chunk-Q6QDEQEC.js");
-var import_chunk_B4IAE3TR = load("./chunk-B4IAE3TR.js");
-var import_chunk_GOJRSYWP = load("./chunk-GOJRSYWP.js");
-var import_chunk_PLTZEINK = load("./chunk-PLTZEINK.js");
-var import_chunk_DWN6ZA7R = load("./chunk-DWN6ZA7R.js");
-var import_chunk_QTNGPEPL = load("./chunk-QTNGPEPL.js");
-var import_chunk_7V54BM6D = load("./chunk-7V54BM6D.js");
-var import_chunk_QS5KU3DI = load("./chunk-QS5KU3DI.js");
-var import_chunk_7WBBYJDG = load("./chunk-7WBBYJDG.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-function requireSpec(root, id) {
-  const read = (0, import_chunk_QS5KU3DI.readSpec)((0, import_chunk_7V54BM6D.jobPaths)(root.folder, id));
-  if (read.kind === "ok") return read.value;
-  const reason = read.kind === "damaged" ? read.reason : "its spec.json is missing";
-  throw new import_chunk_NVPF5LEY.FaultError("preflight", `cannot use job ${id}: ${reason}`);
+var import_chunk_WLPAU7FF = load("./chunk-WLPAU7FF.js");
+var import_chunk_4ZCTLV6M = load("./chunk-4ZCTLV6M.js");
+function makeTicker(claim, tick, everyMs = 1e3) {
+  const second = setInterval(tick, everyMs);
+  const release = keepLease(claim);
+  process.on("SIGURG", tick);
+  const first = setTimeout(tick, 0);
+  return () => {
+    clearInterval(second);
+    release();
+    clearTimeout(first);
+    process.off("SIGURG", tick);
+  };
 }
-async function requireGenuine(spec) {
-  if (await (0, import_chunk_DWN6ZA7R.isGenuine)(spec, (0, import_chunk_DWN6ZA7R.readKey)())) return;
-  throw new import_chunk_NVPF5LEY.FaultError(
-    "preflight",
-    `cannot start anything from job ${spec.id}: its spec.json was changed or comes from another user or machine`,
-    "launch it again in your own words"
-  );
-}
-function conversationOf(root, spec) {
-  const paths = (0, import_chunk_7V54BM6D.jobPaths)(root, spec.id);
-  const state = (0, import_chunk_QS5KU3DI.readState)(paths);
-  if (state.kind !== "ok" || (0, import_chunk_QTNGPEPL.isEnded)(state.value) && !(0, import_chunk_B4IAE3TR.isContinuable)(paths, state.value)) return null;
-  return state.value.conversation?.id ?? null;
-}
-function requireFolder(parent, verb, option) {
-  if ((0, import_chunk_7WBBYJDG.isFolder)(parent.cwd)) return parent.cwd;
-  const gone = parent.worktree ? `its worktree ${parent.worktree.path}` : `its folder ${parent.cwd}`;
-  throw new import_chunk_NVPF5LEY.FaultError(
-    "preflight",
-    `cannot ${verb} job ${parent.id}: ${gone} is gone`,
-    verb === "continue" ? `name another folder with --cwd DIR, or start the task afresh: ${import_chunk_PLTZEINK.nextCommands.restart(parent.id, option)}` : "launch the task again where it belongs now"
-  );
-}
-function requireSameFolder(parent, cwd, option) {
-  const backend = (0, import_chunk_Q6QDEQEC.findBackend)(parent.staff?.backend ?? "");
-  if (!backend || backend.resumesElsewhere || !backend.keepsConversation || cwd === parent.cwd) return;
-  throw new import_chunk_NVPF5LEY.FaultError(
-    "preflight",
-    `cannot continue job ${parent.id} in ${cwd}: ${backend.title} keeps its conversation for ${parent.cwd}`,
-    `leave --cwd away, or start the task afresh: ${import_chunk_PLTZEINK.nextCommands.restart(parent.id, option)}`
-  );
-}
-function earlierOf(root, backend, conversation) {
-  for (const id of (0, import_chunk_GOJRSYWP.listJobs)(root)) {
-    const paths = (0, import_chunk_7V54BM6D.jobPaths)(root, id);
-    const [spec, state] = [(0, import_chunk_QS5KU3DI.readSpec)(paths), (0, import_chunk_QS5KU3DI.readState)(paths)];
-    if (spec.kind !== "ok" || state.kind !== "ok" || spec.value.staff?.backend !== backend) continue;
-    if (state.value.conversation?.id !== conversation) continue;
-    const { usage_total = null, usage, error } = state.value;
-    const total = usage_total ?? (spec.value.staff.resume === null ? usage : null);
-    const before = spec.value.staff.earlier ?? null;
-    return { usage_total: total ?? before?.usage_total ?? null, error: error?.message ?? before?.error ?? null };
-  }
-  return null;
-}
-function lineageOf(parent, relation) {
-  return { relation, parent: parent.id, root: parent.lineage?.root ?? parent.id };
+function keepLease(claim) {
+  const lease = setInterval(() => (0, import_chunk_WLPAU7FF.renewLease)(claim.paths), import_chunk_4ZCTLV6M.leaseMs);
+  return () => clearInterval(lease);
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
-  conversationOf,
-  earlierOf,
-  lineageOf,
-  requireFolder,
-  requireGenuine,
-  requireSameFolder,
-  requireSpec
+  keepLease,
+  makeTicker
 });
 
 },
-"./chunk-UR2IO6BJ.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  armedTimers: () => armedTimers,
-  captureBudgetMs: () => captureBudgetMs,
-  checkpointGraceMs: () => checkpointGraceMs,
-  drainMs: () => drainMs,
-  eventLineBytes: () => eventLineBytes,
-  evidenceChars: () => evidenceChars,
-  excerptBytes: () => excerptBytes,
-  ghActivity: () => ghActivity,
-  ghActivitySlackMs: () => ghActivitySlackMs,
-  ghBytes: () => ghBytes,
-  ghCallMs: () => ghCallMs,
-  ghFreshMs: () => ghFreshMs,
-  ghFreshShare: () => ghFreshShare,
-  ghLimitedMs: () => ghLimitedMs,
-  ghNamedActivity: () => ghNamedActivity,
-  ghNamedChecks: () => ghNamedChecks,
-  ghPages: () => ghPages,
-  ghPausesMs: () => ghPausesMs,
-  ghRuns: () => ghRuns,
-  ghSeenIds: () => ghSeenIds,
-  httpBodyBytes: () => httpBodyBytes,
-  httpDigestBytes: () => httpDigestBytes,
-  httpHeaderBytes: () => httpHeaderBytes,
-  httpRedirects: () => httpRedirects,
-  identityBytes: () => identityBytes,
-  idleCpuShare: () => idleCpuShare,
-  killSettleMs: () => killSettleMs,
-  leaseMs: () => leaseMs,
-  leaseStaleMs: () => leaseStaleMs,
-  limits: () => limits,
-  lingerMs: () => lingerMs,
-  lockWaitMs: () => lockWaitMs,
-  notifyBytes: () => notifyBytes,
-  notifyFloodBytes: () => notifyFloodBytes,
-  notifyMs: () => notifyMs,
-  npmBytes: () => npmBytes,
-  observeBytes: () => observeBytes,
-  onStallBytes: () => onStallBytes,
-  orphanGraceMs: () => orphanGraceMs,
-  pathLookMs: () => pathLookMs,
-  patternMs: () => patternMs,
-  probeBytes: () => probeBytes,
-  progressingMs: () => progressingMs,
-  promptBytes: () => promptBytes,
-  promptReplacements: () => promptReplacements,
-  replaceWaitMs: () => replaceWaitMs,
-  resultPaths: () => resultPaths,
-  retryAfterMaxMs: () => retryAfterMaxMs,
-  sharedBytes: () => sharedBytes,
-  sharedHoldMs: () => sharedHoldMs,
-  sharedKeepMs: () => sharedKeepMs,
-  sharedLookMs: () => sharedLookMs,
-  shellLineBytes: () => shellLineBytes,
-  startLimitMs: () => startLimitMs,
-  streamLineBytes: () => streamLineBytes,
-  tailBytes: () => tailBytes,
-  tailLines: () => tailLines,
-  taskStatusMs: () => taskStatusMs,
-  textTailBytes: () => textTailBytes,
-  timerLookMs: () => timerLookMs,
-  timerMessageBytes: () => timerMessageBytes,
-  toolBytes: () => toolBytes,
-  toolCallBytes: () => toolCallBytes,
-  toolCalls: () => toolCalls,
-  toolGraceMs: () => toolGraceMs,
-  unchangedCheckpoints: () => unchangedCheckpoints,
-  unseenGraceMs: () => unseenGraceMs,
-  watchFactsBytes: () => watchFactsBytes,
-  watchNames: () => watchNames,
-  watchPauseMs: () => watchPauseMs,
-  watchRetry: () => watchRetry,
-  watchSaveMs: () => watchSaveMs,
-  watchTroubles: () => watchTroubles,
-  workerFailures: () => workerFailures
-});
-module.exports = stdin_exports;
-var second = 1e3;
-var minute = 60 * second;
-var hour = 60 * minute;
-var day = 24 * hour;
-var kib = 1024;
-var mib = 1024 * kib;
-var progressingMs = minute;
-var limits = {
-  staffTimeout: { default: hour, min: second, max: 2 * hour },
-  runTimeout: { default: day, min: 50, max: 30 * day },
-  waitTimeout: { default: 100 * second, min: 0, max: Number.MAX_SAFE_INTEGER },
-  heartbeat: { default: minute, min: second, max: day },
-  staffKillGrace: { default: 10 * second, min: 0, max: 5 * minute },
-  runKillGrace: { default: 30 * second, min: 0, max: 5 * minute },
-  optInLimit: { default: 5 * minute, min: second, max: 30 * day },
-  maxOutput: { default: 64 * mib, min: mib, max: 64 * 1024 * mib },
-  checkpoint: { default: hour, min: 100, max: 30 * day },
-  sample: { default: minute, min: 100, max: day },
-  probe: { default: 30 * second, min: 100, max: 5 * minute },
-  expect: { default: hour, min: 1, max: 365 * day },
-  watchFor: { default: hour, min: second, max: 365 * day },
-  watchEvery: { default: minute, min: second, max: day },
-  watchEveryRemote: { default: minute, min: 5 * second, max: day },
-  watchAttempt: { default: 30 * second, min: 100, max: 10 * minute },
-  watchCount: { default: 1, min: 1, max: 5e3 },
-  watchSize: { default: 1, min: 1, max: 2 ** 50 },
-  watchStable: { default: 10 * second, min: second, max: 30 * day },
-  noChecksGrace: { default: 5 * minute, min: 0, max: day },
-  watchTolerate: { default: 0, min: 0, max: 1e5 },
-  timer: { default: hour, min: second, max: 30 * day },
-  redraw: { default: second, min: second, max: hour },
-  cleanAge: { default: 14 * day, min: 0, max: 3650 * day }
-};
-var captureBudgetMs = 5 * second;
-var promptBytes = mib;
-var observeBytes = 8 * kib;
-var toolCalls = 5;
-var toolCallBytes = kib;
-var excerptBytes = 240;
-var textTailBytes = 1700;
-var tailLines = 50;
-var tailBytes = 8 * kib;
-var eventLineBytes = 64 * kib;
-var streamLineBytes = 32 * mib;
-var drainMs = 2 * second;
-var lingerMs = 10 * second;
-var killSettleMs = 10 * second;
-var orphanGraceMs = second;
-var leaseMs = 5 * second;
-var leaseStaleMs = 20 * second;
-var startLimitMs = 10 * second;
-var unseenGraceMs = minute;
-var lockWaitMs = 5 * second;
-var promptReplacements = 5;
-var workerFailures = 3;
-var unchangedCheckpoints = 2;
-var checkpointGraceMs = 5 * second;
-var probeBytes = 64 * kib;
-var shellLineBytes = 32 * kib;
-var resultPaths = 64;
-var pathLookMs = 5 * second;
-var onStallBytes = 4 * kib;
-var taskStatusMs = 30 * second;
-var identityBytes = kib;
-var idleCpuShare = 5e-3;
-var evidenceChars = 200;
-var watchTroubles = 10;
-var patternMs = 500;
-var httpBodyBytes = mib;
-var httpDigestBytes = 1024 * mib;
-var httpHeaderBytes = 32 * kib;
-var httpRedirects = 5;
-var retryAfterMaxMs = hour;
-var npmBytes = mib;
-var armedTimers = 64;
-var timerMessageBytes = 64 * kib;
-var timerLookMs = 30 * second;
-var replaceWaitMs = 2 * second;
-var watchRetry = { firstMs: 5 * second, mostMs: 5 * minute };
-var watchPauseMs = second;
-var watchNames = 5e3;
-var watchFactsBytes = 16 * kib;
-var watchSaveMs = minute;
-var toolBytes = mib;
-var notifyMs = 30 * second;
-var notifyBytes = kib;
-var notifyFloodBytes = mib;
-var toolGraceMs = second;
-var sharedBytes = 256 * kib;
-var sharedHoldMs = hour;
-var sharedKeepMs = day;
-var sharedLookMs = [50, 500];
-var ghCallMs = 30 * second;
-var ghPausesMs = [250, 500];
-var ghBytes = 16 * mib;
-var ghLimitedMs = minute;
-var ghFreshMs = second;
-var ghFreshShare = 0.9;
-var ghRuns = 100;
-var ghPages = 20;
-var ghActivity = 50;
-var ghSeenIds = 300;
-var ghActivitySlackMs = 10 * minute;
-var ghNamedChecks = 8;
-var ghNamedActivity = 10;
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  armedTimers,
-  captureBudgetMs,
-  checkpointGraceMs,
-  drainMs,
-  eventLineBytes,
-  evidenceChars,
-  excerptBytes,
-  ghActivity,
-  ghActivitySlackMs,
-  ghBytes,
-  ghCallMs,
-  ghFreshMs,
-  ghFreshShare,
-  ghLimitedMs,
-  ghNamedActivity,
-  ghNamedChecks,
-  ghPages,
-  ghPausesMs,
-  ghRuns,
-  ghSeenIds,
-  httpBodyBytes,
-  httpDigestBytes,
-  httpHeaderBytes,
-  httpRedirects,
-  identityBytes,
-  idleCpuShare,
-  killSettleMs,
-  leaseMs,
-  leaseStaleMs,
-  limits,
-  lingerMs,
-  lockWaitMs,
-  notifyBytes,
-  notifyFloodBytes,
-  notifyMs,
-  npmBytes,
-  observeBytes,
-  onStallBytes,
-  orphanGraceMs,
-  pathLookMs,
-  patternMs,
-  probeBytes,
-  progressingMs,
-  promptBytes,
-  promptReplacements,
-  replaceWaitMs,
-  resultPaths,
-  retryAfterMaxMs,
-  sharedBytes,
-  sharedHoldMs,
-  sharedKeepMs,
-  sharedLookMs,
-  shellLineBytes,
-  startLimitMs,
-  streamLineBytes,
-  tailBytes,
-  tailLines,
-  taskStatusMs,
-  textTailBytes,
-  timerLookMs,
-  timerMessageBytes,
-  toolBytes,
-  toolCallBytes,
-  toolCalls,
-  toolGraceMs,
-  unchangedCheckpoints,
-  unseenGraceMs,
-  watchFactsBytes,
-  watchNames,
-  watchPauseMs,
-  watchRetry,
-  watchSaveMs,
-  watchTroubles,
-  workerFailures
-});
-
-},
-"./chunk-VHWQUSBQ.js": function (module, exports) {
+"./chunk-V5PEBFV3.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -14502,17 +14178,17 @@ __export(stdin_exports, {
   tellLaunched: () => tellLaunched
 });
 module.exports = stdin_exports;
-var import_chunk_DZY4D4CM = load("./chunk-DZY4D4CM.js");
+var import_chunk_X5WNSVJC = load("./chunk-X5WNSVJC.js");
 var import_chunk_7BL7UWXT = load("./chunk-7BL7UWXT.js");
-var import_chunk_66BRJDYY = load("./chunk-66BRJDYY.js");
+var import_chunk_SSD3XVHH = load("./chunk-SSD3XVHH.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
 var import_chunk_PLTZEINK = load("./chunk-PLTZEINK.js");
-var import_chunk_QTNGPEPL = load("./chunk-QTNGPEPL.js");
+var import_chunk_PZM7HB6W = load("./chunk-PZM7HB6W.js");
 var import_chunk_7V54BM6D = load("./chunk-7V54BM6D.js");
 var import_chunk_QS5KU3DI = load("./chunk-QS5KU3DI.js");
 var import_chunk_AN2AMGQG = load("./chunk-AN2AMGQG.js");
 var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
-var import_chunk_UR2IO6BJ = load("./chunk-UR2IO6BJ.js");
+var import_chunk_4ZCTLV6M = load("./chunk-4ZCTLV6M.js");
 var import_chunk_4SRIOCFI = load("./chunk-4SRIOCFI.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_node_path = builtin("node:path");
@@ -14602,8 +14278,8 @@ function onStallOf(input) {
   if (text === void 0) return null;
   if (text.trim() === "") throw (0, import_chunk_NVPF5LEY.usageError)("cannot take an empty --on-stall: say what is to be done about a stall");
   const size = (0, import_chunk_LXK2ZILE.byteLength)(text);
-  if (size > import_chunk_UR2IO6BJ.onStallBytes)
-    throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take --on-stall of ${size} bytes: at most ${import_chunk_UR2IO6BJ.onStallBytes} are allowed`);
+  if (size > import_chunk_4ZCTLV6M.onStallBytes)
+    throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take --on-stall of ${size} bytes: at most ${import_chunk_4ZCTLV6M.onStallBytes} are allowed`);
   return text;
 }
 function checkLaunchOptions(input) {
@@ -14617,11 +14293,11 @@ async function launchAndTell(context, input, request, isSynchronous = false) {
   checkLaunchOptions(input);
   const root = context.root(input);
   const notify = await notifyOf(context, input, request.notify);
-  return tellLaunched(context, input, root, await (0, import_chunk_DZY4D4CM.launch)(root, { ...request, notify }), isSynchronous);
+  return tellLaunched(context, input, root, await (0, import_chunk_X5WNSVJC.launch)(root, { ...request, notify }), isSynchronous);
 }
 async function tellLaunched(context, input, root, launched, isSynchronous) {
   if (input.has("wait") || isSynchronous) {
-    const { waitAndTell } = await Promise.resolve().then(() => load("./collecting-J5GAYT3L.js"));
+    const { waitAndTell } = await Promise.resolve().then(() => load("./collecting-TUVRPC32.js"));
     const told = launched.isNew ? warningNotes(root, launched.id) : [];
     const collect = `collect: ${import_chunk_PLTZEINK.nextCommands.wait(launched.id, root.option)}`;
     for (const line of [jobLine(launched), collect, ...told]) context.tell(line);
@@ -14647,9 +14323,9 @@ function warningNotes(root, id) {
   return warningsOf(root, id).map((one) => `warning: ${(0, import_chunk_LXK2ZILE.plainText)(one.message)}`);
 }
 function timerOf(root, id) {
-  const { spec, state } = (0, import_chunk_QTNGPEPL.inspect)(root.folder, id);
+  const { spec, state } = (0, import_chunk_PZM7HB6W.inspect)(root.folder, id);
   if (!spec?.timer) return void 0;
-  return { facts: { state: state.state, ...(0, import_chunk_66BRJDYY.timerFacts)(spec.timer) }, line: `due:     ${(0, import_chunk_66BRJDYY.dueWords)(spec.timer)}` };
+  return { facts: { state: state.state, ...(0, import_chunk_SSD3XVHH.timerFacts)(spec.timer) }, line: `due:     ${(0, import_chunk_SSD3XVHH.dueWords)(spec.timer)}` };
 }
 function tellLaunch(root, launched, input) {
   const { id, isNew } = launched;
@@ -14700,249 +14376,433 @@ function tellLaunch(root, launched, input) {
 });
 
 },
-"./chunk-VRBPCG3T.js": function (module, exports) {
+"./chunk-VBTKFLNU.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  askedProfile: () => askedProfile,
-  freshStaff: () => freshStaff,
-  launchStaff: () => launchStaff,
-  taskOf: () => taskOf
+  conclude: () => conclude,
+  finishStored: () => finishStored,
+  readOwnLog: () => readOwnLog
 });
 module.exports = stdin_exports;
-var import_chunk_NHLCVOMN = load("./chunk-NHLCVOMN.js");
-var import_chunk_IL767HAQ = load("./chunk-IL767HAQ.js");
-var import_chunk_VHWQUSBQ = load("./chunk-VHWQUSBQ.js");
-var import_chunk_DZY4D4CM = load("./chunk-DZY4D4CM.js");
-var import_chunk_U3U2QSST = load("./chunk-U3U2QSST.js");
-var import_chunk_Q6QDEQEC = load("./chunk-Q6QDEQEC.js");
+var import_chunk_ECR5WE5Y = load("./chunk-ECR5WE5Y.js");
+var import_chunk_7ASKUOSF = load("./chunk-7ASKUOSF.js");
+var import_chunk_4SIIA6QD = load("./chunk-4SIIA6QD.js");
+var import_chunk_4B6JPIGM = load("./chunk-4B6JPIGM.js");
+var import_chunk_ILJKJSAA = load("./chunk-ILJKJSAA.js");
 var import_chunk_PLTZEINK = load("./chunk-PLTZEINK.js");
-var import_chunk_XRZCSGQB = load("./chunk-XRZCSGQB.js");
-var import_chunk_UR2IO6BJ = load("./chunk-UR2IO6BJ.js");
+var import_chunk_D2VPCAZS = load("./chunk-D2VPCAZS.js");
+var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
+var import_chunk_PZM7HB6W = load("./chunk-PZM7HB6W.js");
+var import_chunk_QS5KU3DI = load("./chunk-QS5KU3DI.js");
+var import_chunk_3ZQPBLY6 = load("./chunk-3ZQPBLY6.js");
+var import_chunk_GEPPUING = load("./chunk-GEPPUING.js");
+var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
+var import_chunk_4ZCTLV6M = load("./chunk-4ZCTLV6M.js");
 var import_chunk_7WBBYJDG = load("./chunk-7WBBYJDG.js");
 var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var import_node_path = builtin("node:path");
-var sources = ["prompt", "prompt-file", "stdin"];
-async function taskOf(context, input) {
-  const given = sources.filter((name) => input.has(name));
-  if (given.length !== 1) {
-    const came = given.length === 0 ? "none was given" : `these came together: ${given.map((name) => `--${name}`).join(", ")}`;
-    throw (0, import_chunk_NVPF5LEY.usageError)(
-      `cannot tell the task: exactly one of --prompt TEXT, --prompt-file PATH and --stdin is needed; ${came}`
-    );
-  }
-  const text = input.text("prompt") ?? decode(given[0] === "stdin" ? await context.readStdin() : readTask(context, input.text("prompt-file")));
-  const size = Buffer.byteLength(text);
-  if (text.trim() === import_chunk_PLTZEINK.taskPlaceholder)
-    throw (0, import_chunk_NVPF5LEY.usageError)(
-      `cannot take ${JSON.stringify(import_chunk_PLTZEINK.taskPlaceholder)} as the task: it only shows where yours belongs`,
-      "put what the agent is to do in its place, or give it with --prompt-file PATH"
-    );
-  if (text.trim() === "") throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take an empty task from --${given[0]}`);
-  if (size > import_chunk_UR2IO6BJ.promptBytes) throw tooLong(size);
-  return text;
-}
-function tooLong(size) {
-  return (0, import_chunk_NVPF5LEY.usageError)(
-    `cannot take a task of ${size} bytes: at most ${import_chunk_UR2IO6BJ.promptBytes} (1 MiB) are allowed`,
-    "put the material into a file and name it in the task"
-  );
-}
-function readTask(context, name) {
-  const file = import_node_path.default.resolve(context.cwd, name);
+async function readOwnLog(spec, path) {
+  const nothing = (note) => ({ path, tail: "", note });
+  const look = await (0, import_chunk_ILJKJSAA.lookBehindSoon)(path, import_chunk_4ZCTLV6M.pathLookMs);
+  if ("trouble" in look) return nothing(`it cannot be read (${look.trouble})`);
+  if (!look.found) return nothing("it is missing");
+  if (look.found.kind !== "file") return nothing("it is no regular file");
   try {
-    const real = (0, import_chunk_7WBBYJDG.realPath)(file);
-    const size = (0, import_chunk_7WBBYJDG.factsOf)(real)?.size ?? 0;
-    if (size > import_chunk_UR2IO6BJ.promptBytes) throw tooLong(size);
-    const read = (0, import_chunk_527JQF7V.readRange)(real, 0, size);
-    if (read) return read.bytes;
+    const tail2 = (0, import_chunk_7ASKUOSF.plainTail)((0, import_chunk_7WBBYJDG.realPath)(path));
+    if (tail2 === "") return nothing("it is empty");
+    const isOld = look.found.modifiedMs < Date.parse(spec.created_at);
+    return { path, tail: tail2, note: isOld ? "not written since the launch" : null };
   } catch (error) {
-    if (error instanceof import_chunk_NVPF5LEY.FaultError) throw error;
-    throw new import_chunk_NVPF5LEY.FaultError("preflight", `cannot read the task from ${file} (${(0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "error"})`);
+    return nothing(`it cannot be read (${(0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "error"})`);
   }
-  throw new import_chunk_NVPF5LEY.FaultError(
-    "preflight",
-    `cannot read the task from ${file}: it is no regular file`,
-    "give the task with --stdin"
-  );
 }
-function decode(bytes) {
+function ownLogSection({ path, tail: tail2, note }) {
+  const name = (0, import_chunk_7ASKUOSF.oneLine)(path);
+  if (tail2 === "") return { text: `The log ${name} tells nothing: ${note}.`, isWhole: false };
+  return { text: `## Last lines of ${name}${note === null ? "" : ` (${note})`}
+
+${tail2}`, isWhole: note === null };
+}
+function recovery(job, refused = []) {
+  const { spec, state, paths } = job;
+  const lines = ["## Going on", "", `Nothing is started again by itself.${lookFirst(job)}`];
+  if (spec.staff) lines.push(...remedies(spec, spec.staff, state), ...refusals(spec.staff, refused));
+  if ((0, import_chunk_4B6JPIGM.isContinuable)(paths, state))
+    lines.push(`Go on in the same conversation: ${import_chunk_PLTZEINK.nextCommands.continue(spec.id, spec.state_option)}`);
+  lines.push(`Start the same once more: ${import_chunk_PLTZEINK.nextCommands.restart(spec.id, spec.state_option)}`);
+  return lines.join("\n");
+}
+function lookFirst({ spec, state }) {
+  if (spec.kind === "watch") return "";
+  if (state.error?.code === "spawn_failed" || state.error?.code === "never_started") return "";
+  if (spec.run?.status_cmd)
+    return ` The task may live on, and a restart would start another: ask for it first: ${(0, import_chunk_GEPPUING.quoteWords)(["sh", "-c", (0, import_chunk_LXK2ZILE.plainText)(spec.run.status_cmd)])}`;
+  const git = spec.worktree ? (0, import_chunk_GEPPUING.quoteWords)(["git", "-C", spec.worktree.path]) : "git";
+  return ` Look at what was changed first: ${git} status, ${git} diff.`;
+}
+function remedies(spec, staff, state) {
+  const name = staff.custom?.name ?? staff.backend;
+  switch (state.error?.code) {
+    case "auth":
+      return [
+        `Sign in first: start ${staff.program} by hand, or set its key. Then try it out: ${(0, import_chunk_PLTZEINK.nextCommand)(spec.state_option, "doctor", "--backend", name)}`
+      ];
+    case "quota": {
+      const resets = state.error.resets ? ` (resets: ${(0, import_chunk_LXK2ZILE.plainText)(state.error.resets)})` : "";
+      return [
+        `The quota of ${name} is used up${resets}. The same with another CLI: ${(0, import_chunk_PLTZEINK.nextCommand)(spec.state_option, "restart", spec.id, "--backend", "OTHER")}`
+      ];
+    }
+    default:
+      return [];
+  }
+}
+function refusals(staff, refused) {
+  if (refused.length === 0) return [];
+  const wider = staff.profile === "restricted" ? "standard" : "unrestricted";
+  return [
+    `Refused to the agent (profile ${staff.profile}): ${refused.map(import_chunk_LXK2ZILE.plainText).join("; ")}. If it should be allowed: --profile ${wider} with one of the commands below.`
+  ];
+}
+function makeDeliverable(parts) {
+  const { spec, state, staff, paths, isPlain } = parts;
+  if (state.state !== "done") return makeReport(parts);
+  if (spec.timer) return spec.timer.message;
+  if (spec.watch) return `${state.watch?.evidence ?? spec.watch.words}
+`;
+  if (isPlain) return (0, import_chunk_527JQF7V.readRange)(paths.output, 0, Number.MAX_SAFE_INTEGER)?.bytes ?? "";
+  if (staff && staff.answer !== null) return staff.answer;
+  const output = (0, import_chunk_4SIIA6QD.readLogTail)(paths.output);
+  return output.length > 0 ? output : (0, import_chunk_4SIIA6QD.readLogTail)(paths.error);
+}
+function makeReport(parts) {
+  const { spec, state, staff } = parts;
+  if (spec.timer) return timerReport(parts, spec.timer);
+  const sections = [
+    `# ${spec.id}: ${state.state}${state.error ? ` (${state.error.code})` : ""}`,
+    reasonText(parts),
+    facts(parts).join("\n"),
+    progress(parts),
+    workspace(parts),
+    ...logSections(parts),
+    decided(parts),
+    recovery(parts, staff?.reading.denials)
+  ];
+  return `${sections.filter((section) => section !== "").join("\n\n")}
+`;
+}
+function timerReport({ spec, state, cancel }, timer) {
+  const lines = [
+    `# ${spec.id}: ${state.state}`,
+    "",
+    `Canceled${cancelWords(cancel)}. It was due at ${(0, import_chunk_LXK2ZILE.plainText)(timer.due_at)}.`,
+    ...timer.message === "" ? [] : ["", "## Its message", "", timer.message]
+  ];
+  return `${lines.join("\n")}
+`;
+}
+function cancelWords(cancel) {
+  const why = cancel?.why ? `: ${(0, import_chunk_LXK2ZILE.plainText)(cancel.why)}` : "";
+  const who = cancel ? ` by ${(0, import_chunk_LXK2ZILE.plainText)(cancel.owner ?? `process ${cancel.by?.pid ?? "unknown"}`)} at ${(0, import_chunk_LXK2ZILE.plainText)(cancel.at)}` : "";
+  return `${who}${why}`;
+}
+function reasonText({ state, cancel, tree }) {
+  if (state.state === "canceled") {
+    const step = {
+      none: "nothing was running any more",
+      term: "the tree ended on SIGTERM",
+      kill: "SIGKILL was needed"
+    }[tree.step];
+    return `Canceled${cancelWords(cancel)}. ${tree.ended.length} process(es) ended; ${step}.`;
+  }
+  const resets = state.error?.resets ? ` (resets: ${state.error.resets})` : "";
+  return `Reason: ${(0, import_chunk_LXK2ZILE.plainText)(state.error?.message ?? "not known")}${resets}`;
+}
+function facts(parts) {
+  const { spec, state, paths, tree } = parts;
+  const rows = [
+    ["Command", spec.run ? (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_GEPPUING.quoteWords)(spec.run.argv), 1e3) : null],
+    ["Condition", spec.watch ? (0, import_chunk_LXK2ZILE.plainText)(spec.watch.words) : null],
+    ["Seen last", spec.watch && state.watch ? seenLast(state.watch) : null],
+    ["Backend", spec.staff ? `${spec.staff.backend}, mode ${spec.staff.mode}, profile ${spec.staff.profile}` : null],
+    ["Task", spec.staff ? (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)(spec.staff.prompt).replace(/\s+/g, " "), import_chunk_4ZCTLV6M.excerptBytes) : null],
+    ["Folder", spec.cwd],
+    ["Exit code", state.exit_code === null ? null : String(state.exit_code)],
+    [
+      "Signal",
+      state.signal === null ? null : `${state.signal}${state.signal_certain ? "" : " (by the exit code; not certain)"}`
+    ],
+    ["Duration", state.duration_ms === null ? null : (0, import_chunk_UNGYPAP3.formatDuration)(state.duration_ms)],
+    ["Hard limit", (0, import_chunk_UNGYPAP3.formatDuration)(spec.deadline_ms)],
+    ...(0, import_chunk_7ASKUOSF.runFacts)(parts),
+    ["Conversation", state.conversation?.id ?? null],
+    [
+      "Survivors",
+      tree.survivors.length > 0 ? tree.survivors.map((one) => `${one.pid} (${one.name})`).join(", ") : null
+    ],
+    ["Warnings", state.warnings.length > 0 ? state.warnings.map((one) => (0, import_chunk_LXK2ZILE.plainText)(one.message)).join("; ") : null],
+    ["Whole output", spec.watch ? null : `${paths.output} and ${paths.error}`],
+    ["What was told", spec.watch ? paths.events : null]
+  ];
+  return rows.filter(([, value]) => value !== null).map(([name, value]) => `${name}: ${value}`);
+}
+function seenLast({ evidence, polls, troubles, trouble }) {
+  const failed = troubles > 0 ? `; the last ${troubles} failed: ${(0, import_chunk_LXK2ZILE.plainText)(trouble ?? "not known why")}` : "";
+  return `${(0, import_chunk_LXK2ZILE.plainText)(evidence)} (${polls} attempts${failed})`;
+}
+function progress({ staff }) {
+  if (!staff) return "";
+  const { reading } = staff;
+  const lines = [];
+  for (const call of reading.tools.slice(-5)) {
+    lines.push(`- ${call.name} ${(0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)(call.input).replace(/\s+/g, " "), import_chunk_4ZCTLV6M.excerptBytes)} [${call.status}]`);
+  }
+  const text = (0, import_chunk_LXK2ZILE.plainText)(reading.answer || reading.text).trim();
+  if (text !== "") lines.push("", ...(0, import_chunk_LXK2ZILE.tail)(text, import_chunk_4ZCTLV6M.textTailBytes).text.split("\n"));
+  return lines.length > 0 ? ["## Seen last (not a finished answer)", "", ...lines].join("\n") : "";
+}
+function workspace({ spec, staff }) {
+  if (!staff?.changes) return "";
+  const lines = ["## Workspace", "", (0, import_chunk_7ASKUOSF.describeChanges)(staff.changes)];
+  if (spec.worktree) {
+    lines.push("", `It worked in a worktree of its own, ${spec.worktree.path} (branch ${spec.worktree.branch}).`);
+    for (const command of (0, import_chunk_3ZQPBLY6.takeOverCommands)(spec.worktree, staff.changes)) lines.push(`    ${command}`);
+  }
+  return lines.join("\n");
+}
+function decided({ spec, state }) {
+  if (state.error?.code !== "stalled" || !spec.on_stall) return "";
+  return `## Decided at launch for a stall
+
+${(0, import_chunk_LXK2ZILE.plainText)(spec.on_stall).trim()}`;
+}
+function logSections({ spec, paths, ownLog }) {
+  if (spec.staff) return [(0, import_chunk_7ASKUOSF.logSection)("Last error output", paths.error)];
+  const own = ownLog === null ? void 0 : ownLogSection(ownLog);
+  return [
+    ...own ? [own.text] : [],
+    ...own?.isWhole ? [] : [(0, import_chunk_7ASKUOSF.logSection)("Last output", paths.output)],
+    (0, import_chunk_7ASKUOSF.logSection)("Last error output", paths.error)
+  ];
+}
+function conclude(job, ending) {
+  const { paths, spec } = job;
+  const read = (0, import_chunk_QS5KU3DI.readState)(paths);
+  const before = read.kind === "ok" ? read.value : (0, import_chunk_PZM7HB6W.earlyState)(spec.id, spec);
+  const journal = (0, import_chunk_D2VPCAZS.openJournal)(paths, spec);
+  if ((0, import_chunk_PZM7HB6W.isEnded)(before)) {
+    journal.append("late_evidence", { reason: ending.reason, exit_code: ending.exit?.exit_code ?? null });
+    return before;
+  }
+  const end = (0, import_chunk_ECR5WE5Y.makeEndState)(job, before, ending);
+  const { state } = end;
   try {
-    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
-  } catch {
-    throw (0, import_chunk_NVPF5LEY.usageError)("cannot take the task: it is no UTF-8 text");
+    withReserve(paths, () => publish(job, end, ending, journal));
+  } catch (error) {
+    if (!isFull(error)) throw error;
+    state.state = "failed";
+    state.error = {
+      code: "output_unstorable",
+      message: `the result cannot be stored: no space left in ${paths.folder}`
+    };
+    withReserve(paths, () => finish(paths, state));
+  }
+  return state;
+}
+function publish(job, { state, staff, results }, ending, journal) {
+  const { paths, spec } = job;
+  const cancel = (0, import_chunk_QS5KU3DI.readCancel)(paths);
+  (0, import_chunk_527JQF7V.writeFile)(
+    paths.result,
+    madeSafely(
+      state,
+      staff,
+      () => makeDeliverable({
+        spec,
+        paths,
+        state,
+        staff,
+        results,
+        ownLog: ending.ownLog ?? null,
+        tree: ending.tree,
+        cancel,
+        isPlain: (0, import_chunk_ECR5WE5Y.backendOf)(spec)?.answerFrom === "stdout"
+      })
+    )
+  );
+  (0, import_chunk_527JQF7V.writeJson)(paths.resultRecord, (0, import_chunk_7ASKUOSF.terminalRecord)(spec, paths, state, { tree: ending.tree, staff, results }), {
+    sync: false
+  });
+  if ((0, import_chunk_D2VPCAZS.readEvents)(paths, journal.seq - 1, 1).events[0]?.type !== "ended") {
+    const { exit_code, error, reconciled } = state;
+    journal.append("ended", { state: state.state, exit_code, error, reconciled });
+  }
+  state.seq = journal.seq;
+  finish(paths, state);
+  if ((0, import_chunk_7ASKUOSF.isTidy)(spec, state)) for (const file of [paths.output, paths.snapshot]) (0, import_chunk_527JQF7V.removeFile)(file);
+}
+function madeSafely(state, staff, make) {
+  try {
+    return make();
+  } catch (error) {
+    if (state.state === "done" && staff && staff.answer !== null) return staff.answer;
+    const reason = state.error ? `${state.error.code}: ${state.error.message}` : state.state;
+    return `# ${state.id}: ${state.state}
+
+${reason}
+
+The report could not be made: ${(0, import_chunk_NVPF5LEY.messageOf)(error)}
+`;
   }
 }
-async function launchStaff(context, input, job) {
-  (0, import_chunk_VHWQUSBQ.checkLaunchOptions)(input);
-  const root = context.root(input);
-  const request = {
-    kind: "staff",
-    verb: job.verb,
-    ...(0, import_chunk_VHWQUSBQ.launchWords)(input),
-    notify: await (0, import_chunk_VHWQUSBQ.notifyOf)(context, input, job.notify),
-    cwd: job.cwd,
-    deadlineMs: job.deadlineMs ?? input.durationOrDefault("timeout"),
-    killGraceMs: import_chunk_UR2IO6BJ.limits.staffKillGrace.default,
-    maxOutputBytes: import_chunk_UR2IO6BJ.limits.maxOutput.default,
-    firstOutputMs: job.firstOutputMs ?? input.duration("first-output") ?? null,
-    stallMs: job.stallMs ?? input.duration("stall-after") ?? null,
-    onStall: job.onStall ?? (0, import_chunk_VHWQUSBQ.onStallOf)(input),
-    lineage: job.lineage,
-    run: null,
-    staff: job.staff,
-    worktree: job.worktree === void 0 ? worktreeOf(input) : job.worktree,
-    warnings: (0, import_chunk_NHLCVOMN.launchWarnings)(job.staff),
-    words: job.words,
-    asksForLatest: job.asksForLatest ?? false,
-    credentials: (0, import_chunk_Q6QDEQEC.findBackend)(job.staff.backend)?.signIn.variables ?? []
-  };
-  await (0, import_chunk_U3U2QSST.settleLost)(root.folder);
-  const admit = () => admitBeside(root, request, job.staff, { share: input.has("share"), isolate: job.worktree === void 0 });
-  const launched = await (0, import_chunk_DZY4D4CM.launch)(root, { ...request, admit });
-  if (launched.isNew) for (const warning of (0, import_chunk_NHLCVOMN.versionWarnings)(job.staff)) context.tell(`note: ${warning.message}`);
-  if (request.worktree === "new" && launched.isNew) await tellDirty(context, job.cwd);
-  return (0, import_chunk_VHWQUSBQ.tellLaunched)(context, input, root, launched, job.isSynchronous);
+function finish(paths, state) {
+  (0, import_chunk_QS5KU3DI.writeState)(paths, state);
+  (0, import_chunk_527JQF7V.removeFile)(paths.marker);
+  const passing = [paths.reserve, paths.leaseFifo, paths.aliveFifo, paths.limitFifo];
+  const torn = (0, import_chunk_7WBBYJDG.listNames)(paths.folder).filter((name) => /^\..*\.tmp$/.test(name));
+  for (const file of [...passing, ...torn.map((name) => `${paths.folder}/${name}`)]) (0, import_chunk_527JQF7V.removeFile)(file);
 }
-async function tellDirty(context, cwd) {
-  const { isDirtyTree } = await Promise.resolve().then(() => load("./worktree-VOT5V36M.js"));
-  const root = (0, import_chunk_XRZCSGQB.findWorktree)(cwd);
-  if (root !== void 0 && isDirtyTree(root))
-    context.tell(`note: what is uncommitted in ${root} is not in the worktree of this job`);
+function finishStored(job) {
+  const stored = (0, import_chunk_QS5KU3DI.readStoredState)(job.paths, job.spec.id);
+  if (!stored) return false;
+  withReserve(job.paths, () => finish(job.paths, stored));
+  return true;
 }
-function worktreeOf(input) {
-  if (input.has("worktree") && input.has("share"))
-    throw (0, import_chunk_NVPF5LEY.usageError)("cannot take --worktree and --share together: a tree of its own is shared with nobody");
-  return input.has("worktree") ? "new" : null;
+function withReserve(paths, write) {
+  try {
+    write();
+  } catch (error) {
+    if (!isFull(error) || !(0, import_chunk_527JQF7V.removeFile)(paths.reserve)) throw error;
+    write();
+  }
 }
-async function admitBeside(root, request, staff, may) {
-  if (staff.resume !== null) (0, import_chunk_NHLCVOMN.requireFreeConversation)(root, staff.backend, staff.resume);
-  if (request.worktree === "new") return { warnings: [] };
-  const neighbours = await (0, import_chunk_U3U2QSST.findNeighbours)(root, staff, request.cwd, may);
-  return {
-    warnings: neighbours.map((id) => (0, import_chunk_U3U2QSST.neighbourWarning)(id, (0, import_chunk_U3U2QSST.modeOf)(root.folder, id))),
-    told: (id) => (0, import_chunk_U3U2QSST.tellNeighbours)(root.folder, neighbours, id)
-  };
-}
-function freshStaff(context, input, words) {
-  const part = (0, import_chunk_NHLCVOMN.makeStaffPart)({
-    ...words,
-    stateRoot: context.root(input).folder,
-    backend: input.text("backend"),
-    model: input.text("model") ?? null,
-    profile: askedProfile(input),
-    resume: null
-  });
-  if (input.has("schema")) part.schema = true;
-  const base = input.text("base");
-  if (base !== void 0) part.base = (0, import_chunk_IL767HAQ.requireBase)(words.cwd, base);
-  return part;
-}
-function askedProfile(input) {
-  return input.text("profile");
+function isFull(error) {
+  return ["ENOSPC", "EDQUOT"].includes((0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "");
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
-  askedProfile,
-  freshStaff,
-  launchStaff,
-  taskOf
+  conclude,
+  finishStored,
+  readOwnLog
 });
 
 },
-"./chunk-VRHTY6Q3.js": function (module, exports) {
+"./chunk-VPMDGPGT.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  folderSaid: () => folderSaid,
-  onceWords: () => onceWords,
-  repeatedLaunch: () => repeatedLaunch
+  findNeighbours: () => findNeighbours,
+  isOver: () => isOver,
+  modeOf: () => modeOf,
+  neighbourWarning: () => neighbourWarning,
+  neighbourWarnings: () => neighbourWarnings,
+  settleLost: () => settleLost,
+  tellNeighbours: () => tellNeighbours
 });
 module.exports = stdin_exports;
-var import_chunk_VHWQUSBQ = load("./chunk-VHWQUSBQ.js");
-var import_chunk_DZY4D4CM = load("./chunk-DZY4D4CM.js");
-var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
+var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
+var import_chunk_FVPJNX74 = load("./chunk-FVPJNX74.js");
+var import_chunk_CEZDF3D3 = load("./chunk-CEZDF3D3.js");
+var import_chunk_PLTZEINK = load("./chunk-PLTZEINK.js");
+var import_chunk_DWN6ZA7R = load("./chunk-DWN6ZA7R.js");
+var import_chunk_PZM7HB6W = load("./chunk-PZM7HB6W.js");
 var import_chunk_7V54BM6D = load("./chunk-7V54BM6D.js");
+var import_chunk_QS5KU3DI = load("./chunk-QS5KU3DI.js");
+var import_chunk_XRZCSGQB = load("./chunk-XRZCSGQB.js");
 var import_chunk_7WBBYJDG = load("./chunk-7WBBYJDG.js");
-var import_node_path = builtin("node:path");
-var passing = [
-  "owner",
-  "label",
-  "once-key",
-  "notify",
-  "json",
-  "id-only",
-  "wait",
-  "wait-timeout",
-  "foreground",
-  "state-dir",
-  "prompt-file",
-  "stdin"
-];
-function onceWords(verb, input, folder, task) {
-  const options = input.given().filter(([name]) => !passing.includes(name) && !["prompt", "cwd"].includes(name));
-  return JSON.stringify([verb, options.sort(), input.words, input.rest, folder, task]);
+var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+async function findNeighbours(root, staff, cwd, may) {
+  if (!(0, import_chunk_W7HED5VZ.isWriter)(staff.profile)) return [];
+  const place = placeOf(cwd);
+  const others = (await liveStaff(root.folder)).filter(
+    (spec) => (0, import_chunk_W7HED5VZ.isWriter)(spec.staff.profile) && overlaps(placeOf(spec.cwd), place)
+  );
+  const rival = others.find((spec) => spec.staff.mode === "implement");
+  if (rival && staff.mode === "implement" && !may.share) {
+    throw new import_chunk_NVPF5LEY.FaultError(
+      "busy",
+      `cannot start a second implement job in ${place.folder}: job ${rival.id} is writing there`,
+      `wait for it (${import_chunk_PLTZEINK.nextCommands.wait(rival.id, root.option)}), ${may.isolate ? "or give this one its own tree with --worktree, " : ""}or accept both with --share`
+    );
+  }
+  return others.map((spec) => spec.id);
 }
-function folderSaid(context, input) {
-  return import_node_path.default.resolve(context.cwd, input.text("cwd") ?? ".");
+function tellNeighbours(root, ids, own) {
+  for (const id of ids) {
+    try {
+      const folder = (0, import_chunk_7V54BM6D.jobPaths)(root, id).neighbours;
+      (0, import_chunk_527JQF7V.createFolder)(folder);
+      if ((0, import_chunk_7WBBYJDG.factsOf)(folder)?.kind !== "folder") continue;
+      (0, import_chunk_527JQF7V.createFile)(`${folder}/${own}`, "", { sync: false });
+    } catch {
+    }
+  }
 }
-async function repeatedLaunch(context, input, words, isSynchronous) {
-  const { onceKey } = (0, import_chunk_VHWQUSBQ.launchWords)(input);
-  if (onceKey === null) return void 0;
-  (0, import_chunk_VHWQUSBQ.checkLaunchOptions)(input);
-  const root = context.root(input);
-  const launched = await (0, import_chunk_DZY4D4CM.launchedBefore)(root, onceKey, words);
-  if (!launched) return void 0;
-  const { folder } = (0, import_chunk_7V54BM6D.jobPaths)(root.folder, launched.id);
-  return (0, import_chunk_7WBBYJDG.exists)(folder) ? (0, import_chunk_VHWQUSBQ.tellLaunched)(context, input, root, launched, isSynchronous) : tellCleaned(input, launched.id);
+function neighbourWarnings(root, paths) {
+  if ((0, import_chunk_7WBBYJDG.factsOf)(paths.neighbours)?.kind !== "folder") return [];
+  const ids = (0, import_chunk_7WBBYJDG.listNames)(paths.neighbours).filter(import_chunk_PZM7HB6W.isId).slice(0, 20);
+  return ids.map((id) => neighbourWarning(id, modeOf(root, id)));
 }
-function tellCleaned(input, id) {
-  const note = `job ${id} had this once-key; its record was removed by clean, and nothing was started`;
-  if (input.has("id-only")) return { code: import_chunk_6PFAPK5K.exitCodes.done, out: `${id}
-` };
-  if (input.has("json")) return { code: import_chunk_6PFAPK5K.exitCodes.done, json: { id, new: false, cleaned: true, next: {} } };
-  return { code: import_chunk_6PFAPK5K.exitCodes.done, out: `${note}
-` };
+function neighbourWarning(id, mode) {
+  const what = mode === void 0 ? "a job" : `${/^[aeiou]/.test(mode) ? "an" : "a"} ${mode} job`;
+  return { code: "two_writers", message: `${what}, ${id}, may write in the same worktree at the same time` };
+}
+function modeOf(root, id) {
+  const spec = (0, import_chunk_QS5KU3DI.readSpec)((0, import_chunk_7V54BM6D.jobPaths)(root, id));
+  return spec.kind === "ok" ? spec.value.staff?.mode : void 0;
+}
+async function settleLost(root) {
+  for (const id of (0, import_chunk_CEZDF3D3.listActive)(root)) await unlessGone(() => (0, import_chunk_FVPJNX74.refresh)(root, id));
+}
+async function unlessGone(look) {
+  try {
+    return await look();
+  } catch (error) {
+    if (error instanceof import_chunk_NVPF5LEY.FaultError && error.code === "unknown_job") return void 0;
+    throw error;
+  }
+}
+async function liveStaff(root) {
+  const key = (0, import_chunk_DWN6ZA7R.readKey)();
+  const found = [];
+  for (const id of (0, import_chunk_CEZDF3D3.listActive)(root)) {
+    const spec = (0, import_chunk_QS5KU3DI.readSpec)((0, import_chunk_7V54BM6D.jobPaths)(root, id));
+    if (spec.kind !== "ok" || !spec.value.staff || !await (0, import_chunk_DWN6ZA7R.isGenuine)(spec.value, key) || isOver(root, id)) continue;
+    found.push({ ...spec.value, staff: spec.value.staff });
+  }
+  return found;
+}
+function isOver(root, id) {
+  let condition;
+  try {
+    condition = (0, import_chunk_PZM7HB6W.conditionOf)((0, import_chunk_PZM7HB6W.inspect)(root, id));
+  } catch (error) {
+    if (error instanceof import_chunk_NVPF5LEY.FaultError && error.code === "unknown_job") return true;
+    throw error;
+  }
+  return condition === "ended" || condition === "damaged" || (0, import_chunk_FVPJNX74.isSettleable)(condition);
+}
+function placeOf(cwd) {
+  const real = (0, import_chunk_7WBBYJDG.isFolder)(cwd) ? (0, import_chunk_7WBBYJDG.realPath)(cwd) : cwd;
+  const worktree = (0, import_chunk_XRZCSGQB.findWorktree)(real);
+  return worktree === void 0 ? { folder: real, isWorktree: false } : { folder: worktree, isWorktree: true };
+}
+function overlaps(a, b) {
+  if (a.folder === b.folder) return true;
+  const isBelow = (inner, outer) => inner.folder.startsWith(`${outer.folder.replace(/\/$/, "")}/`);
+  return !a.isWorktree && !b.isWorktree && (isBelow(a, b) || isBelow(b, a));
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
-  folderSaid,
-  onceWords,
-  repeatedLaunch
-});
-
-},
-"./chunk-VXPMMMQ4.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  keepLease: () => keepLease,
-  makeTicker: () => makeTicker
-});
-module.exports = stdin_exports;
-var import_chunk_6FUXSXXW = load("./chunk-6FUXSXXW.js");
-var import_chunk_UR2IO6BJ = load("./chunk-UR2IO6BJ.js");
-function makeTicker(claim, tick, everyMs = 1e3) {
-  const second = setInterval(tick, everyMs);
-  const release = keepLease(claim);
-  process.on("SIGURG", tick);
-  const first = setTimeout(tick, 0);
-  return () => {
-    clearInterval(second);
-    release();
-    clearTimeout(first);
-    process.off("SIGURG", tick);
-  };
-}
-function keepLease(claim) {
-  const lease = setInterval(() => (0, import_chunk_6FUXSXXW.renewLease)(claim.paths), import_chunk_UR2IO6BJ.leaseMs);
-  return () => clearInterval(lease);
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  keepLease,
-  makeTicker
+  findNeighbours,
+  isOver,
+  modeOf,
+  neighbourWarning,
+  neighbourWarnings,
+  settleLost,
+  tellNeighbours
 });
 
 },
@@ -15036,171 +14896,488 @@ function isReader(mode, profile) {
 });
 
 },
-"./chunk-WPHKUEM3.js": function (module, exports) {
+"./chunk-WGC6Q7QN.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  observation: () => observation,
-  progressOf: () => progressOf,
-  staffFacts: () => staffFacts
+  conversationOf: () => conversationOf,
+  earlierOf: () => earlierOf,
+  lineageOf: () => lineageOf,
+  requireFolder: () => requireFolder,
+  requireGenuine: () => requireGenuine,
+  requireSameFolder: () => requireSameFolder,
+  requireSpec: () => requireSpec
 });
 module.exports = stdin_exports;
-var import_chunk_JLKATB45 = load("./chunk-JLKATB45.js");
-var import_chunk_7YDUTEN2 = load("./chunk-7YDUTEN2.js");
-var import_chunk_MTTW2VXK = load("./chunk-MTTW2VXK.js");
-var import_chunk_B4IAE3TR = load("./chunk-B4IAE3TR.js");
+var import_chunk_KT5BXZ5F = load("./chunk-KT5BXZ5F.js");
+var import_chunk_4B6JPIGM = load("./chunk-4B6JPIGM.js");
+var import_chunk_CEZDF3D3 = load("./chunk-CEZDF3D3.js");
 var import_chunk_PLTZEINK = load("./chunk-PLTZEINK.js");
-var import_chunk_HYG5K6E7 = load("./chunk-HYG5K6E7.js");
-var import_chunk_QTNGPEPL = load("./chunk-QTNGPEPL.js");
-var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
-var import_chunk_UR2IO6BJ = load("./chunk-UR2IO6BJ.js");
-var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
+var import_chunk_DWN6ZA7R = load("./chunk-DWN6ZA7R.js");
+var import_chunk_PZM7HB6W = load("./chunk-PZM7HB6W.js");
+var import_chunk_7V54BM6D = load("./chunk-7V54BM6D.js");
+var import_chunk_QS5KU3DI = load("./chunk-QS5KU3DI.js");
 var import_chunk_7WBBYJDG = load("./chunk-7WBBYJDG.js");
-var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
-var eventBytes = 3 * 1024;
-function boundDocument(document, page) {
-  let kept = page?.events ?? [];
-  const make = () => {
-    if (!page) return document;
-    const isMore = page.isMore || kept.length < page.events.length;
-    if (document.next_seq !== void 0) return { ...document, events: kept };
-    return { ...document, events: kept, next_seq: kept.at(-1)?.seq ?? page.after, more: isMore };
-  };
-  const size = () => bytesOf(make());
-  while (size() > import_chunk_UR2IO6BJ.observeBytes && kept.length > 1) kept = kept.slice(0, -1);
-  if (size() > import_chunk_UR2IO6BJ.observeBytes && kept[0]) kept = [stumpOf(kept[0])];
-  const progress = document.progress;
-  for (let limit = import_chunk_UR2IO6BJ.textTailBytes; progress && size() > import_chunk_UR2IO6BJ.observeBytes && limit > 64; limit = Math.floor(limit / 2)) {
-    document.progress = { ...progress, text: (0, import_chunk_LXK2ZILE.tail)(progress.text ?? "", limit).text, text_truncated: true };
-  }
-  if (progress && size() > import_chunk_UR2IO6BJ.observeBytes) document.progress = { tools_truncated: true, text_truncated: true };
-  for (const name of ["files", "warnings", "label", "timer", "next", "error", "owner", "model"])
-    if (size() > import_chunk_UR2IO6BJ.observeBytes) delete document[name];
-  return make();
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+function requireSpec(root, id) {
+  const read = (0, import_chunk_QS5KU3DI.readSpec)((0, import_chunk_7V54BM6D.jobPaths)(root.folder, id));
+  if (read.kind === "ok") return read.value;
+  const reason = read.kind === "damaged" ? read.reason : "its spec.json is missing";
+  throw new import_chunk_NVPF5LEY.FaultError("preflight", `cannot use job ${id}: ${reason}`);
 }
-function boundEvent(event) {
-  return bytesOf(event) <= eventBytes ? event : stumpOf(event);
-}
-function stumpOf({ seq, at, job, owner, type }) {
-  return { seq, at, job, owner, type, truncated: true };
-}
-function bytesOf(value) {
-  return Buffer.byteLength(JSON.stringify(value)) + 1;
-}
-function progressOf(view) {
-  const { paths, spec } = view;
-  const [output, error] = [(0, import_chunk_7WBBYJDG.factsOf)(paths.output), (0, import_chunk_7WBBYJDG.factsOf)(paths.error)];
-  const newest = Math.max(
-    output && output.size > 0 ? output.modifiedMs : 0,
-    error && error.size > 0 ? error.modifiedMs : 0
+async function requireGenuine(spec) {
+  if (await (0, import_chunk_DWN6ZA7R.isGenuine)(spec, (0, import_chunk_DWN6ZA7R.readKey)())) return;
+  throw new import_chunk_NVPF5LEY.FaultError(
+    "preflight",
+    `cannot start anything from job ${spec.id}: its spec.json was changed or comes from another user or machine`,
+    "launch it again in your own words"
   );
-  const facts = {
-    stdout_bytes: output?.size ?? 0,
-    stderr_bytes: error?.size ?? 0,
-    last_output_at: newest > 0 ? (0, import_chunk_Y5L6GQDB.isoOf)(newest) : null,
-    last_output_age_ms: newest > 0 ? Math.max(0, Math.round((0, import_chunk_Y5L6GQDB.nowMs)() - newest)) : null
-  };
-  if (spec?.staff && !spec.staff.custom) {
-    const snapshot = (0, import_chunk_527JQF7V.readJson)(paths.snapshot);
-    return snapshot.kind === "ok" ? { ...facts, ...snapshot.value } : { ...facts, tools: [], text: "", text_truncated: false };
+}
+function conversationOf(root, spec) {
+  const paths = (0, import_chunk_7V54BM6D.jobPaths)(root, spec.id);
+  const state = (0, import_chunk_QS5KU3DI.readState)(paths);
+  if (state.kind !== "ok" || (0, import_chunk_PZM7HB6W.isEnded)(state.value) && !(0, import_chunk_4B6JPIGM.isContinuable)(paths, state.value)) return null;
+  return state.value.conversation?.id ?? null;
+}
+function requireFolder(parent, verb, option) {
+  if ((0, import_chunk_7WBBYJDG.isFolder)(parent.cwd)) return parent.cwd;
+  const gone = parent.worktree ? `its worktree ${parent.worktree.path}` : `its folder ${parent.cwd}`;
+  throw new import_chunk_NVPF5LEY.FaultError(
+    "preflight",
+    `cannot ${verb} job ${parent.id}: ${gone} is gone`,
+    verb === "continue" ? `name another folder with --cwd DIR, or start the task afresh: ${import_chunk_PLTZEINK.nextCommands.restart(parent.id, option)}` : "launch the task again where it belongs now"
+  );
+}
+function requireSameFolder(parent, cwd, option) {
+  const backend = (0, import_chunk_KT5BXZ5F.findBackend)(parent.staff?.backend ?? "");
+  if (!backend || backend.resumesElsewhere || !backend.keepsConversation || cwd === parent.cwd) return;
+  throw new import_chunk_NVPF5LEY.FaultError(
+    "preflight",
+    `cannot continue job ${parent.id} in ${cwd}: ${backend.title} keeps its conversation for ${parent.cwd}`,
+    `leave --cwd away, or start the task afresh: ${import_chunk_PLTZEINK.nextCommands.restart(parent.id, option)}`
+  );
+}
+function earlierOf(root, backend, conversation) {
+  for (const id of (0, import_chunk_CEZDF3D3.listJobs)(root)) {
+    const paths = (0, import_chunk_7V54BM6D.jobPaths)(root, id);
+    const [spec, state] = [(0, import_chunk_QS5KU3DI.readSpec)(paths), (0, import_chunk_QS5KU3DI.readState)(paths)];
+    if (spec.kind !== "ok" || state.kind !== "ok" || spec.value.staff?.backend !== backend) continue;
+    if (state.value.conversation?.id !== conversation) continue;
+    const { usage_total = null, usage, error } = state.value;
+    const total = usage_total ?? (spec.value.staff.resume === null ? usage : null);
+    const before = spec.value.staff.earlier ?? null;
+    return { usage_total: total ?? before?.usage_total ?? null, error: error?.message ?? before?.error ?? null };
   }
-  const bytes = (0, import_chunk_527JQF7V.readRange)(paths.output, -import_chunk_UR2IO6BJ.tailBytes, import_chunk_UR2IO6BJ.tailBytes)?.bytes ?? Buffer.alloc(0);
-  const latest = (0, import_chunk_LXK2ZILE.tail)((0, import_chunk_LXK2ZILE.plainText)(bytes.toString("utf8")), import_chunk_UR2IO6BJ.textTailBytes);
-  return { ...facts, text: latest.text, text_truncated: latest.truncated || (output?.size ?? 0) > import_chunk_UR2IO6BJ.tailBytes };
+  return null;
 }
-var recentEvents = 5;
-var eventsAtMost = 50;
-function observation(view, options) {
-  const { state, spec, paths } = view;
-  const condition = (0, import_chunk_QTNGPEPL.conditionOf)(view);
-  const { waited } = options;
-  const facts = {
-    id: view.id,
-    kind: spec?.kind ?? null,
-    verb: spec?.verb ?? null,
-    owner: spec?.owner ?? null,
-    label: spec?.label === null || spec?.label === void 0 ? null : (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)(spec.label), 120),
-    ...staffFacts(spec),
-    state: state.state,
-    ...(0, import_chunk_7YDUTEN2.healthOf)(view, condition),
-    checkpoint: (0, import_chunk_7YDUTEN2.checkpointOf)(state),
-    watch: (0, import_chunk_7YDUTEN2.watchSeen)(view),
-    timer: (0, import_chunk_7YDUTEN2.timerSeen)(view),
-    supervision: condition,
-    rev: state.rev,
-    now: (0, import_chunk_Y5L6GQDB.isoNow)(),
-    created_at: state.created_at,
-    started_at: state.started_at,
-    ended_at: state.ended_at,
-    duration_ms: state.duration_ms,
-    age_ms: (0, import_chunk_MTTW2VXK.ageOf)(state.created_at, (0, import_chunk_Y5L6GQDB.nowMs)()),
-    deadline_ms: spec?.deadline_ms ?? null,
-    exit_code: state.exit_code,
-    signal: state.signal,
-    error: state.error === null ? null : { ...state.error, message: (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)(state.error.message), 400) },
-    warnings: state.warnings.slice(0, 5).map((one) => ({ code: one.code, message: (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)(one.message), 200) })),
-    conversation: state.conversation,
-    collected: (0, import_chunk_JLKATB45.collectedBy)(view),
-    last_collected_seq: (0, import_chunk_JLKATB45.lastCollectedSeq)(view)
-  };
-  const next = nextFor(view, condition, options.root);
-  if (waited && next.wait !== void 0) next.wait = waited.next;
-  const progress = (0, import_chunk_QTNGPEPL.isEnded)(state) ? null : progressOf(view);
-  const document = {
-    ...waited ? headOf(waited) : {},
-    ...(0, import_chunk_LXK2ZILE.plainValue)(facts, longest),
-    files: filesOf(view),
-    next,
-    ...progress === null ? {} : { progress: (0, import_chunk_LXK2ZILE.plainValue)(progress, import_chunk_UR2IO6BJ.textTailBytes + 3) }
-  };
-  if (waited && waited.wake !== "soft_timeout") return boundDocument(document, null);
-  const after = options.afterSeq ?? Math.max(0, state.seq - recentEvents);
-  const journal = (0, import_chunk_HYG5K6E7.readEvents)(paths, after, eventsAtMost);
-  const events = journal.events.map((event) => (0, import_chunk_LXK2ZILE.plainValue)(event, 400));
-  return boundDocument(document, { events, isMore: journal.more, after });
-}
-var longest = 1024;
-function headOf({ wake, cursor }) {
-  if (wake === "soft_timeout") return { wake, ...cursor === void 0 ? {} : { next_seq: cursor } };
-  const event = boundEvent((0, import_chunk_LXK2ZILE.plainValue)(wake.event, 400));
-  return { wake: wake.wake, event, next_seq: wake.nextSeq, pending_events: wake.pending };
-}
-function staffFacts(spec) {
-  const { staff } = spec ?? {};
-  if (!staff) return { backend: null, profile: null, model: null };
-  const short = (text) => (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)(String(text)), 120);
-  return {
-    backend: short(staff.custom?.name ?? staff.backend),
-    profile: short(staff.profile),
-    model: staff.model ? short(staff.model) : null
-  };
-}
-function filesOf({ paths, state }) {
-  const files = {
-    result: paths.result,
-    output: paths.output,
-    error: paths.error,
-    events: paths.events,
-    worker_log: paths.workerLog
-  };
-  if (!(0, import_chunk_QTNGPEPL.isEnded)(state)) return files;
-  return Object.fromEntries(Object.entries(files).map(([name, file]) => [name, (0, import_chunk_7WBBYJDG.exists)(file) ? file : null]));
-}
-function nextFor(view, condition, root) {
-  if (condition === "damaged") return { doctor: import_chunk_PLTZEINK.nextCommands.doctor(view.id, root.option) };
-  if (!(0, import_chunk_QTNGPEPL.isEnded)(view.state))
-    return { wait: import_chunk_PLTZEINK.nextCommands.wait(view.id, root.option), cancel: import_chunk_PLTZEINK.nextCommands.cancel(view.id, root.option) };
-  const next = { result: import_chunk_PLTZEINK.nextCommands.result(view.id, root.option) };
-  if (view.state.state === "done") return next;
-  if ((0, import_chunk_B4IAE3TR.isContinuable)(view.paths, view.state)) next.continue = import_chunk_PLTZEINK.nextCommands.continue(view.id, root.option);
-  next.restart = import_chunk_PLTZEINK.nextCommands.restart(view.id, root.option);
-  return next;
+function lineageOf(parent, relation) {
+  return { relation, parent: parent.id, root: parent.lineage?.root ?? parent.id };
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
-  observation,
-  progressOf,
-  staffFacts
+  conversationOf,
+  earlierOf,
+  lineageOf,
+  requireFolder,
+  requireGenuine,
+  requireSameFolder,
+  requireSpec
+});
+
+},
+"./chunk-WLPAU7FF.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  claimJob: () => claimJob,
+  renewLease: () => renewLease
+});
+module.exports = stdin_exports;
+var import_chunk_O5SXHXTI = load("./chunk-O5SXHXTI.js");
+var import_chunk_U56C6E24 = load("./chunk-U56C6E24.js");
+var import_chunk_C7IKTBOQ = load("./chunk-C7IKTBOQ.js");
+var import_chunk_DWN6ZA7R = load("./chunk-DWN6ZA7R.js");
+var import_chunk_PZM7HB6W = load("./chunk-PZM7HB6W.js");
+var import_chunk_7V54BM6D = load("./chunk-7V54BM6D.js");
+var import_chunk_QS5KU3DI = load("./chunk-QS5KU3DI.js");
+var import_chunk_BSO2ISIG = load("./chunk-BSO2ISIG.js");
+var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
+var import_chunk_7WBBYJDG = load("./chunk-7WBBYJDG.js");
+var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var reserveBytes = 32 * 1024;
+async function claimJob(root, id) {
+  const paths = (0, import_chunk_7V54BM6D.jobPaths)(root, id);
+  const read = (0, import_chunk_QS5KU3DI.readSpec)(paths);
+  if (read.kind !== "ok")
+    throw new Error(`cannot read the spec of job ${id}: ${read.kind === "damaged" ? read.reason : "it is missing"}`);
+  const spec = read.value;
+  if (!await (0, import_chunk_DWN6ZA7R.isGenuine)(spec, (0, import_chunk_DWN6ZA7R.readKey)()))
+    throw new Error(`refused: spec.json of job ${id} was not written by this user's launcher`);
+  const hasFifo = await (0, import_chunk_O5SXHXTI.makeFifo)(paths.leaseFifo);
+  return (0, import_chunk_C7IKTBOQ.withLock)(paths.lock, () => {
+    if ((0, import_chunk_PZM7HB6W.isEnded)((0, import_chunk_PZM7HB6W.inspect)(root, id).state)) return void 0;
+    const self = (0, import_chunk_BSO2ISIG.ownIdentity)();
+    const other = (0, import_chunk_QS5KU3DI.readWorker)(paths);
+    if (other.kind === "ok" && !(0, import_chunk_BSO2ISIG.sameIdentity)(other.value.worker, self) && (0, import_chunk_BSO2ISIG.livenessOf)(other.value.worker) === "alive")
+      return void 0;
+    const release = hasFifo && (0, import_chunk_O5SXHXTI.holdFifo)(paths.leaseFifo) || (() => void 0);
+    const known = other.kind === "ok" ? other.value : { shim: null, child: null, cgroup: null };
+    const cgroup = known.cgroup ?? ((0, import_chunk_7WBBYJDG.exists)(paths.started) || spec.run?.status_cmd ? null : (0, import_chunk_U56C6E24.makeCgroup)(id));
+    (0, import_chunk_527JQF7V.writeJson)(paths.lease, { worker: self }, { sync: false });
+    (0, import_chunk_527JQF7V.writeJson)(
+      paths.worker,
+      { worker: self, shim: known.shim, child: known.child, fifo: hasFifo, cgroup },
+      { sync: false }
+    );
+    setAside(paths);
+    const launch = (0, import_chunk_QS5KU3DI.readLaunch)(paths);
+    return {
+      root,
+      paths,
+      spec,
+      self,
+      generation: launch.kind === "ok" ? launch.value.generation : 1,
+      hasFifo,
+      cgroup,
+      release
+    };
+  });
+}
+function renewLease(paths) {
+  return (0, import_chunk_7WBBYJDG.touch)(paths.lease, (0, import_chunk_Y5L6GQDB.nowMs)());
+}
+function setAside(paths) {
+  try {
+    (0, import_chunk_527JQF7V.writeFile)(paths.reserve, new Uint8Array(reserveBytes).fill(32), { sync: false });
+  } catch (error) {
+    if (!["ENOSPC", "EDQUOT"].includes((0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "")) throw error;
+  }
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  claimJob,
+  renewLease
+});
+
+},
+"./chunk-X34TWZJC.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  isOurs: () => isOurs,
+  mayAct: () => mayAct
+});
+module.exports = stdin_exports;
+var import_chunk_DWN6ZA7R = load("./chunk-DWN6ZA7R.js");
+var import_chunk_PZM7HB6W = load("./chunk-PZM7HB6W.js");
+var import_chunk_BSO2ISIG = load("./chunk-BSO2ISIG.js");
+var import_chunk_7WBBYJDG = load("./chunk-7WBBYJDG.js");
+async function mayAct(view) {
+  if (!view.spec || !(0, import_chunk_7WBBYJDG.isWritable)(view.paths.folder)) return false;
+  if (view.spec.timer) return isOurs(view);
+  const namespace = view.worker?.worker.pid_ns ?? view.launch?.worker.pid_ns ?? view.spec.launcher.pid_ns;
+  const isHere = namespace === (0, import_chunk_BSO2ISIG.pidNamespace)() || view.isOtherBoot;
+  if (!isHere && (0, import_chunk_PZM7HB6W.conditionOf)(view) !== "lost") return false;
+  return isOurs(view);
+}
+async function isOurs({ spec }) {
+  return spec !== null && (0, import_chunk_DWN6ZA7R.isGenuine)(spec, knownKey());
+}
+function knownKey() {
+  try {
+    return (0, import_chunk_DWN6ZA7R.readKey)();
+  } catch {
+    return void 0;
+  }
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  isOurs,
+  mayAct
+});
+
+},
+"./chunk-X5WNSVJC.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  launch: () => launch,
+  launchedBefore: () => launchedBefore
+});
+module.exports = stdin_exports;
+var import_chunk_NQPR54ZN = load("./chunk-NQPR54ZN.js");
+var import_chunk_PLTZEINK = load("./chunk-PLTZEINK.js");
+var import_chunk_63FDXQKK = load("./chunk-63FDXQKK.js");
+var import_chunk_C7IKTBOQ = load("./chunk-C7IKTBOQ.js");
+var import_chunk_DWN6ZA7R = load("./chunk-DWN6ZA7R.js");
+var import_chunk_PZM7HB6W = load("./chunk-PZM7HB6W.js");
+var import_chunk_7V54BM6D = load("./chunk-7V54BM6D.js");
+var import_chunk_BSO2ISIG = load("./chunk-BSO2ISIG.js");
+var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
+var import_chunk_4ZCTLV6M = load("./chunk-4ZCTLV6M.js");
+var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
+var import_chunk_4SRIOCFI = load("./chunk-4SRIOCFI.js");
+var import_chunk_7WBBYJDG = load("./chunk-7WBBYJDG.js");
+var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_node_path = builtin("node:path");
+function isClaimed(root, key) {
+  return (0, import_chunk_7WBBYJDG.exists)(fileOf(root, key));
+}
+function fileOf(root, key) {
+  return import_node_path.default.join((0, import_chunk_7V54BM6D.rootPaths)(root).once, (0, import_chunk_DWN6ZA7R.hashOf)(key).slice(0, 40));
+}
+function claimOnce(root, key, claim) {
+  const file = fileOf(root, key);
+  if ((0, import_chunk_527JQF7V.createFile)(file, `${JSON.stringify(claim)}
+`)) return { isOurs: true, holder: claim };
+  return { isOurs: false, holder: requireClaim(file) };
+}
+function readClaim(root, key) {
+  return isClaimed(root, key) ? requireClaim(fileOf(root, key)) : void 0;
+}
+function requireClaim(file) {
+  const read = (0, import_chunk_527JQF7V.readJson)(file);
+  const holder = read.kind === "ok" ? read.value : void 0;
+  if (typeof holder?.id !== "string" || typeof holder.asked !== "string") {
+    throw new import_chunk_NVPF5LEY.FaultError(
+      "state_unusable",
+      `cannot read the once-key file ${file}: it is damaged`,
+      "remove that file if you are sure that the job never ran"
+    );
+  }
+  return holder;
+}
+function needsWorker(spec) {
+  return spec.kind !== "timer" || Boolean(spec.notify);
+}
+function writeArmed(spec, folder) {
+  const { id, owner, created_at, timer } = spec;
+  const event = { seq: 1, at: created_at, job: id, owner, type: "armed", due_at: timer?.due_at };
+  (0, import_chunk_527JQF7V.writeFile)(`${folder}/events.ndjson`, `${JSON.stringify(event)}
+`, { sync: false });
+  const state = { ...(0, import_chunk_PZM7HB6W.earlyState)(id, spec), state: "running", seq: 1, rev: 1, started_at: created_at };
+  (0, import_chunk_527JQF7V.writeJson)(`${folder}/state.json`, state);
+}
+function askedOf(request) {
+  const { kind, verb, cwd, deadlineMs, killGraceMs, maxOutputBytes, firstOutputMs, stallMs } = request;
+  if (request.timer)
+    return (0, import_chunk_DWN6ZA7R.hashOf)((0, import_chunk_DWN6ZA7R.canonical)({ kind, verb, timer: askedTimer(request.timer), lineage: request.lineage }));
+  const run = request.run ? askedRun(request.run) : null;
+  const base = { kind, verb, cwd, deadlineMs, killGraceMs, maxOutputBytes, firstOutputMs, stallMs, run };
+  const lineage = request.asksForLatest ? { relation: request.lineage?.relation } : request.lineage;
+  const worktree = request.worktree === "new" ? { worktree: "new" } : {};
+  const staff = request.staff ? askedStaff(request.staff) : null;
+  if (staff && request.asksForLatest) staff.resume = "latest";
+  return (0, import_chunk_DWN6ZA7R.hashOf)((0, import_chunk_DWN6ZA7R.canonical)({ ...base, lineage, staff, ...worktree, ...askedWaiting(request) }));
+}
+function askedRun({ success_files = [], result_baselines: _, ...run }) {
+  const files = success_files.map((one) => one.path);
+  const given = Object.entries({ ...run, success_files: files }).filter(
+    ([name, value]) => value !== null && value !== void 0 && !(Array.isArray(value) && value.length === 0) && value !== defaults[name]
+  );
+  return Object.fromEntries(given);
+}
+var defaults = {
+  checkpoint_ms: import_chunk_4ZCTLV6M.limits.checkpoint.default,
+  sample_ms: import_chunk_4ZCTLV6M.limits.sample.default,
+  probe_ms: import_chunk_4ZCTLV6M.limits.probe.default
+};
+function askedTimer({ due_at, delay_ms, message, slot }) {
+  return { message, slot, ...delay_ms === null ? { due_at } : { delay_ms } };
+}
+function askedWaiting({ watch, onStall }) {
+  const { start: _start, ...asked } = watch ?? {};
+  return { ...watch ? { watch: asked } : {}, ...onStall ? { on_stall: onStall } : {} };
+}
+function askedStaff(staff) {
+  const { mode, backend, program, model, profile, prompt, resume, custom, schema, base } = staff;
+  const { brief: _brief, ...definition } = custom ?? {};
+  return {
+    ...{ mode, backend, program, model, profile, prompt, resume },
+    custom: custom ? definition : null,
+    ...schema ? { schema } : {},
+    ...base ? { base: base.rev } : {}
+  };
+}
+async function finishClaim(root, claim) {
+  if (!(0, import_chunk_PZM7HB6W.isId)(claim.id))
+    throw new import_chunk_NVPF5LEY.FaultError(
+      "state_unusable",
+      `cannot use a once-key that names ${JSON.stringify(claim.id)}: that is no job id`
+    );
+  const paths = (0, import_chunk_7V54BM6D.jobPaths)(root, claim.id);
+  const stage = (0, import_chunk_7V54BM6D.stagePath)(root, claim.id);
+  const until = (0, import_chunk_Y5L6GQDB.monotonicMs)() + import_chunk_4ZCTLV6M.startLimitMs;
+  while (!(0, import_chunk_7WBBYJDG.exists)(paths.launch) && (0, import_chunk_Y5L6GQDB.monotonicMs)() < until) {
+    const isStaged = (0, import_chunk_7WBBYJDG.exists)(stage);
+    if (!(0, import_chunk_7WBBYJDG.exists)(paths.folder) && !isStaged) return;
+    if ((0, import_chunk_BSO2ISIG.livenessOf)(claim.launcher) === "dead") {
+      if (isStaged) (0, import_chunk_7WBBYJDG.moveFolder)(stage, paths.folder);
+      return;
+    }
+    await (0, import_chunk_Y5L6GQDB.sleep)(5);
+  }
+}
+var specBytes = 15 * 1024 * 1024;
+async function launch(root, request) {
+  if (!(0, import_chunk_NQPR54ZN.checkRoot)(root.folder)) (0, import_chunk_NQPR54ZN.requirePlace)(root.folder);
+  const stamp = makeStamp(request.verb);
+  const planned = isTaken(root, request) ? null : await planTree(request, stamp.id);
+  const key = (0, import_chunk_DWN6ZA7R.ensureKey)();
+  (0, import_chunk_NQPR54ZN.ensureRoot)(root.folder);
+  const publish = () => publishJob(root, request, { ...stamp, planned }, key);
+  const job = request.admit ? await (0, import_chunk_C7IKTBOQ.withLock)((0, import_chunk_7V54BM6D.rootPaths)(root.folder).lock, publish) : await publish();
+  if ("holder" in job) return takeOver(root, job.holder, request);
+  const { spec, paths } = job;
+  const worktree = request.worktree === "new" ? spec.worktree ?? null : null;
+  try {
+    if (worktree) (await Promise.resolve().then(() => load("./worktree-IJP6SF3Q.js"))).addWorktree(worktree);
+    if (needsWorker(spec)) await (0, import_chunk_63FDXQKK.startWorker)(root.folder, spec, { paths }, 1);
+  } catch (error) {
+    if (spec.once_key === null) undo(paths, (0, import_chunk_7V54BM6D.stagePath)(root.folder, spec.id));
+    if (worktree) (await Promise.resolve().then(() => load("./worktree-IJP6SF3Q.js"))).undoWorktree(worktree);
+    throw launchError(root, error);
+  }
+  return { id: spec.id, isNew: true };
+}
+async function publishJob(root, request, stamp, key) {
+  const admitted = isTaken(root, request) ? void 0 : await request.admit?.();
+  const warnings = [...request.warnings ?? [], ...admitted?.warnings ?? []];
+  const spec = await makeSpec(root, { ...request, warnings }, stamp, key);
+  const paths = (0, import_chunk_7V54BM6D.jobPaths)(root.folder, spec.id);
+  const stage = (0, import_chunk_7V54BM6D.stagePath)(root.folder, spec.id);
+  let isPromised = false;
+  try {
+    await Promise.all([stageJob(root, spec, stage), import_chunk_PZM7HB6W.defaultEngine.prepare()]);
+    const claim = request.onceKey === null ? null : claimOnce(root.folder, request.onceKey, claimOf(spec, request));
+    if (claim && !claim.isOurs) {
+      undo(paths, stage);
+      return { holder: claim.holder };
+    }
+    isPromised = claim !== null;
+    if (!(0, import_chunk_7WBBYJDG.moveFolder)(stage, paths.folder)) throw new import_chunk_NVPF5LEY.FaultError("state_unusable", `cannot move ${stage} into place`);
+    if (spec.timer) placeDurably(root.folder, paths);
+    admitted?.told?.(spec.id);
+    return { spec, paths };
+  } catch (error) {
+    if (isPromised) (0, import_chunk_7WBBYJDG.moveFolder)(stage, paths.folder);
+    else undo(paths, stage);
+    throw launchError(root, error);
+  }
+}
+function placeDurably(root, paths) {
+  (0, import_chunk_527JQF7V.syncFolder)(paths.folder);
+  (0, import_chunk_527JQF7V.syncFolder)((0, import_chunk_7V54BM6D.rootPaths)(root).jobs);
+}
+function makeStamp(verb) {
+  const createdMs = (0, import_chunk_Y5L6GQDB.nowMs)();
+  const random = (0, import_chunk_DWN6ZA7R.randomBytes)(22);
+  return { createdMs, random, id: (0, import_chunk_PZM7HB6W.makeId)(verb, createdMs, random) };
+}
+async function planTree(request, id) {
+  return request.worktree === "new" ? (await Promise.resolve().then(() => load("./worktree-IJP6SF3Q.js"))).planWorktree(request.cwd, id) : null;
+}
+function isTaken(root, { onceKey }) {
+  return onceKey !== null && isClaimed(root.folder, onceKey);
+}
+async function makeSpec(root, request, { createdMs, random, id, planned }, key) {
+  const {
+    deadlineMs,
+    killGraceMs,
+    maxOutputBytes,
+    firstOutputMs,
+    stallMs,
+    onStall = null,
+    onceKey,
+    admit: _admit,
+    credentials: _credentials,
+    asksForLatest: _latest,
+    words: _words,
+    worktree,
+    ...rest
+  } = request;
+  const { cwd = request.cwd, ...note } = planned ?? {};
+  const unsigned = {
+    schema: 1,
+    id,
+    ...rest,
+    cwd,
+    worktree: planned ? note : worktree === "new" ? null : worktree ?? null,
+    created_at: (0, import_chunk_Y5L6GQDB.isoOf)(createdMs),
+    once_key: onceKey,
+    engine: import_chunk_PZM7HB6W.defaultEngine.id,
+    state_option: root.option,
+    deadline_ms: deadlineMs,
+    deadline_mono_ms: (0, import_chunk_Y5L6GQDB.monotonicMs)() + deadlineMs,
+    kill_grace_ms: killGraceMs,
+    max_output_bytes: maxOutputBytes,
+    first_output_ms: firstOutputMs,
+    stall_ms: stallMs,
+    ...onStall === null ? {} : { on_stall: onStall },
+    mark: (0, import_chunk_CTSRVJRC.toHex)(random.subarray(6)),
+    launcher: (0, import_chunk_BSO2ISIG.ownIdentity)(),
+    environment: { digest: (0, import_chunk_DWN6ZA7R.environmentDigest)(key), credentials: (0, import_chunk_4SRIOCFI.credentialNames)(request.credentials) }
+  };
+  return { ...unsigned, mac: await (0, import_chunk_DWN6ZA7R.macOf)(unsigned, key) };
+}
+async function stageJob(root, spec, stage) {
+  (0, import_chunk_527JQF7V.createFolder)(stage);
+  const text = `${JSON.stringify(spec)}
+`;
+  if (text.length > specBytes)
+    throw new import_chunk_NVPF5LEY.FaultError(
+      "preflight",
+      `cannot store a request of ${text.length} bytes: at most ${specBytes} are allowed`
+    );
+  const isDurable = (0, import_chunk_527JQF7V.writeFileMeanwhile)(`${stage}/spec.json`, text);
+  (0, import_chunk_527JQF7V.createFolder)(`${stage}/waiters`);
+  if (spec.kind === "timer") writeArmed(spec, stage);
+  (0, import_chunk_527JQF7V.writeFile)((0, import_chunk_7V54BM6D.jobPaths)(root.folder, spec.id).marker, "", { sync: false });
+  await isDurable;
+}
+function claimOf(spec, request) {
+  const words = request.words === void 0 ? {} : { words: (0, import_chunk_DWN6ZA7R.hashOf)(request.words) };
+  return { id: spec.id, asked: askedOf(request), launcher: spec.launcher, ...words };
+}
+async function launchedBefore(root, key, words) {
+  if (!(0, import_chunk_NQPR54ZN.checkRoot)(root.folder)) return void 0;
+  const holder = readClaim(root.folder, key);
+  if (holder?.words !== (0, import_chunk_DWN6ZA7R.hashOf)(words)) return void 0;
+  await finishClaim(root.folder, holder);
+  return { id: holder.id, isNew: false };
+}
+async function takeOver(root, holder, request) {
+  await finishClaim(root.folder, holder);
+  if (holder.asked !== askedOf(request)) {
+    throw new import_chunk_NVPF5LEY.FaultError(
+      "preflight",
+      `cannot use --once-key ${JSON.stringify(request.onceKey)}: job ${holder.id} has this key and another request`,
+      `look at it with: ${import_chunk_PLTZEINK.nextCommands.observe(holder.id, root.option)}`
+    );
+  }
+  return { id: holder.id, isNew: false };
+}
+function undo(paths, stage) {
+  try {
+    for (const target of [stage, paths.folder, paths.marker]) (0, import_chunk_7WBBYJDG.removeTree)(target);
+  } catch {
+  }
+}
+function launchError(root, error) {
+  const code = (0, import_chunk_NVPF5LEY.errnoOf)(error);
+  if (error instanceof import_chunk_NVPF5LEY.FaultError || code === void 0) return error;
+  return new import_chunk_NVPF5LEY.FaultError(
+    "state_unusable",
+    `cannot write into the state folder ${root.folder} (${code})`,
+    "use another place with --state-dir DIR or JOB_STATE_DIR"
+  );
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  launch,
+  launchedBefore
 });
 
 },
@@ -15325,42 +15502,122 @@ function* indexNames(bytes, hashBytes) {
 });
 
 },
-"./chunk-XY5YSRYI.js": function (module, exports) {
+"./chunk-Y22QDQF3.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  findLatest: () => findLatest,
-  requireLatest: () => requireLatest
+  findRuns: () => findRuns,
+  judgeRollup: () => judgeRollup
 });
 module.exports = stdin_exports;
-var import_chunk_GOJRSYWP = load("./chunk-GOJRSYWP.js");
-var import_chunk_7V54BM6D = load("./chunk-7V54BM6D.js");
-var import_chunk_QS5KU3DI = load("./chunk-QS5KU3DI.js");
-var import_chunk_GEPPUING = load("./chunk-GEPPUING.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-function findLatest(root, owner, accept = () => true) {
-  for (const id of (0, import_chunk_GOJRSYWP.listJobs)(root)) {
-    const spec = (0, import_chunk_QS5KU3DI.readSpec)((0, import_chunk_7V54BM6D.jobPaths)(root, id));
-    if (spec.kind !== "ok") continue;
-    if (owner !== null && spec.value.owner !== owner) continue;
-    if (accept(id, spec.value)) return id;
-  }
-  return void 0;
+var import_chunk_72MLRREH = load("./chunk-72MLRREH.js");
+var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
+var import_chunk_4ZCTLV6M = load("./chunk-4ZCTLV6M.js");
+var classes = {
+  SUCCESS: "passed",
+  PASS: "passed",
+  SKIPPED: "skipped",
+  SKIPPING: "skipped",
+  NEUTRAL: "skipped",
+  FAILURE: "failed",
+  ERROR: "failed",
+  CANCELLED: "failed",
+  CANCEL: "failed",
+  TIMED_OUT: "failed",
+  STARTUP_FAILURE: "failed",
+  // A person must let it run.
+  ACTION_REQUIRED: "gated",
+  WAITING: "gated"
+};
+function classOf(word) {
+  const known = word.trim().toUpperCase().replace(/[ -]/g, "_");
+  if (Object.hasOwn(classes, known)) return classes[known];
+  return known.includes("FAIL") ? "failed" : "running";
 }
-function requireLatest(root, owner, what, accept) {
-  const id = findLatest(root.folder, owner, accept);
-  if (id !== void 0) return id;
-  const whose = owner === null ? "" : ` of owner ${owner}`;
-  throw new import_chunk_NVPF5LEY.FaultError(
-    "unknown_job",
-    `cannot find ${what}${whose} in the state folder ${root.folder}`,
-    (0, import_chunk_GEPPUING.quoteWords)([...(0, import_chunk_7V54BM6D.selfWords)(), "status", ...root.option])
-  );
+function judgeRollup(checks, runs) {
+  const newest = newestRuns(runs);
+  const counted = countedChecks(checks, runs, newest);
+  const counts = { passed: 0, skipped: 0, failed: 0, gated: 0, running: 0 };
+  const failing = [];
+  const gating = [];
+  const count = (kind, item) => {
+    counts[kind] += 1;
+    if (kind === "failed") failing.push(item);
+    if (kind === "gated" && !gating.includes(item.name)) gating.push(item.name);
+  };
+  for (const check of counted) count(classOf(check.state), { ...nameOf(check), mark: check.link || check.name });
+  for (const run of newest) {
+    const kind = classOf(run.state);
+    const jobs = counted.filter((check) => (0, import_chunk_72MLRREH.runIdOf)(check) === run.id).map(({ state }) => classOf(state));
+    if (isToldByJobs(kind, jobs)) continue;
+    count(kind, { name: run.workflow, link: run.link, mark: `${run.link || run.id} ${run.startedAt ?? ""}` });
+  }
+  const times = [...counted.map(({ startedAt }) => startedAt), ...newest.map(({ createdAt }) => createdAt)];
+  const newestAt = Math.max(0, ...times.map((at) => at ?? 0)) || null;
+  return { word: wordOf(counts), counts, failing, gating, signature: signatureOf(failing), newestAt };
+}
+function newestRuns(runs) {
+  const newest = new Map();
+  for (const run of runs) {
+    const key = JSON.stringify([run.workflow, run.event]);
+    const known = newest.get(key);
+    if (!known || isNewer(run, known)) newest.set(key, run);
+  }
+  return [...newest.values()];
+}
+function isNewer(a, b) {
+  const difference = (a.createdAt ?? 0) - (b.createdAt ?? 0);
+  return difference === 0 ? a.id > b.id : difference > 0;
+}
+function countedChecks(checks, runs, newest) {
+  const replaced = new Set(runs.filter((run) => !newest.includes(run)).map(({ id }) => id));
+  const others = new Map();
+  const jobs = [];
+  for (const check of checks) {
+    const id = (0, import_chunk_72MLRREH.runIdOf)(check);
+    if (id !== void 0) {
+      if (!replaced.has(id)) jobs.push(check);
+      continue;
+    }
+    const key = JSON.stringify([check.workflow, check.name]);
+    const known = others.get(key);
+    if (!known || (check.startedAt ?? 0) >= (known.startedAt ?? 0)) others.set(key, check);
+  }
+  return [...jobs, ...others.values()];
+}
+function isToldByJobs(kind, jobs) {
+  if (kind === "passed" || kind === "skipped") return jobs.length > 0;
+  if (kind === "running") return jobs.includes("running") || jobs.includes("gated");
+  return jobs.includes(kind);
+}
+function wordOf({ passed, failed, gated, running }) {
+  if (failed > 0) return "failing";
+  if (running + gated > 0) return "running";
+  return passed > 0 ? "passing" : "none";
+}
+function nameOf({ name, workflow, link }) {
+  return { name: workflow === "" || workflow === name ? name : `${workflow} / ${name}`, link };
+}
+function signatureOf(failing) {
+  if (failing.length === 0) return "";
+  const marks = failing.map(({ mark }) => mark).sort();
+  return (0, import_chunk_CTSRVJRC.toHex)((0, import_chunk_CTSRVJRC.sha256)(new TextEncoder().encode(marks.join("\n")))).slice(0, 12);
+}
+var runFields = "databaseId,name,workflowName,event,status,conclusion,createdAt,startedAt,url,headSha";
+async function findRuns(repo, head, tools, isFirst) {
+  return (0, import_chunk_72MLRREH.shareGh)(tools, `runs ${repo}@${head}`, isFirst, async () => {
+    const words = ["run", "list", "--repo", repo, "--commit", head, "--limit", String(import_chunk_4ZCTLV6M.ghRuns), "--json", runFields];
+    const answer = await (0, import_chunk_72MLRREH.askGh)(tools, words);
+    if (answer.kind !== "answer") return answer;
+    const rows = (0, import_chunk_72MLRREH.rowsOf)(answer.value);
+    if (!rows) return (0, import_chunk_72MLRREH.unexpected)("gh run list gave no list");
+    return { kind: "runs", runs: rows.filter(({ headSha }) => headSha === head).flatMap((row) => (0, import_chunk_72MLRREH.readRun)(row) ?? []) };
+  });
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
-  findLatest,
-  requireLatest
+  findRuns,
+  judgeRollup
 });
 
 },
@@ -15414,287 +15671,71 @@ function atMonotonic(atMs, fn) {
 });
 
 },
-"./chunk-Y7HO4OEO.js": function (module, exports) {
+"./chunk-YACN4COH.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  lineOf: () => lineOf,
-  lineOfEvent: () => lineOfEvent,
-  terminalLine: () => terminalLine
+  cancelJob: () => cancelJob
 });
 module.exports = stdin_exports;
-var import_chunk_ZGHLIJJD = load("./chunk-ZGHLIJJD.js");
-var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
-var watchProtocol = "job-companion.watch/v1";
-function lineOf(parts) {
-  const { type, at = (0, import_chunk_Y5L6GQDB.isoNow)(), kind, id, verdict, word, evidence, facts, more = {} } = parts;
-  const own = { protocol: watchProtocol, type, at, kind, id, state: (0, import_chunk_ZGHLIJJD.line)(word), verdict, evidence: (0, import_chunk_ZGHLIJJD.line)(evidence) };
-  return { ...own, ...(0, import_chunk_ZGHLIJJD.smallFacts)(facts), ...more, ...own };
-}
-function lineOfEvent(event, kind, isRepeat) {
-  const { at, job: id, seq } = event;
-  const text = (value) => typeof value === "string" ? value : "";
-  const base = { type: "status", at, kind, id, more: { seq } };
-  switch (event.type) {
-    case "news": {
-      const verdict = event.verdict === "met" || event.verdict === "failed" ? event.verdict : "pending";
-      if (verdict !== "pending" && !isRepeat) return void 0;
-      const facts = isObject(event.facts) ? event.facts : {};
-      return lineOf({ ...base, verdict, word: text(event.word), evidence: text(event.evidence), facts });
-    }
-    case "trouble": {
-      const facts = { cause: event.cause, in_a_row: event.in_a_row };
-      return lineOf({ ...base, verdict: "error", word: "trouble", evidence: text(event.message), facts });
-    }
-    case "recovered": {
-      const evidence = `looking works again after ${text(String(event.after))} failed attempt(s)`;
-      return lineOf({ ...base, verdict: "pending", word: "recovered", evidence, facts: { cause: event.cause } });
-    }
-    default:
-      return void 0;
-  }
-}
-function terminalLine(state, kind) {
-  const note = state.watch ?? null;
-  const [verdict, word] = endWords(state, note);
-  const isSeen = verdict === "met" || verdict === "failed";
-  const evidence = isSeen ? note?.evidence ?? "" : state.error?.message ?? note?.evidence ?? state.state;
-  const more = { outcome: state.state, exit: (0, import_chunk_6PFAPK5K.exitCodeOf)(state.state), error: state.error, seq: state.seq };
-  return lineOf({ type: "terminal", kind, id: state.id, verdict, word, evidence, facts: note?.facts ?? {}, more });
-}
-function endWords(state, note) {
-  if (state.state === "done") return ["met", note?.word ?? "met"];
-  if (state.state === "canceled") return ["canceled", "canceled"];
-  if (state.state === "timed_out") return ["expired", "expired"];
-  if (state.error?.code === "watch_failed") return ["failed", note?.word ?? "failed"];
-  return ["error", "error"];
-}
-function isObject(value) {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  lineOf,
-  lineOfEvent,
-  terminalLine
-});
-
-},
-"./chunk-YOZDSWDH.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  changesSince: () => changesSince,
-  historicalOf: () => historicalOf,
-  recordBefore: () => recordBefore
-});
-module.exports = stdin_exports;
-var import_chunk_E4Q33Z52 = load("./chunk-E4Q33Z52.js");
-var import_chunk_L62PX7JA = load("./chunk-L62PX7JA.js");
-var import_chunk_SPPB3QLC = load("./chunk-SPPB3QLC.js");
-var import_chunk_UR2IO6BJ = load("./chunk-UR2IO6BJ.js");
+var import_chunk_5W3LW6YN = load("./chunk-5W3LW6YN.js");
+var import_chunk_FVPJNX74 = load("./chunk-FVPJNX74.js");
+var import_chunk_PZM7HB6W = load("./chunk-PZM7HB6W.js");
+var import_chunk_BSO2ISIG = load("./chunk-BSO2ISIG.js");
+var import_chunk_4ZCTLV6M = load("./chunk-4ZCTLV6M.js");
 var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
 var import_chunk_7WBBYJDG = load("./chunk-7WBBYJDG.js");
 var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
-function recordBefore(spec, paths) {
-  const budgetMs = Math.max(100, Math.min(import_chunk_UR2IO6BJ.captureBudgetMs, (spec.deadline_mono_ms - (0, import_chunk_Y5L6GQDB.monotonicMs)()) / 2));
-  const snapshot = (0, import_chunk_SPPB3QLC.captureWorkspace)(spec.cwd, { exclude: [paths.root], budgetMs });
-  (0, import_chunk_527JQF7V.writeJson)(paths.workspace, snapshot, { sync: false });
-  return snapshot;
-}
-function readBefore(paths) {
-  const read = (0, import_chunk_527JQF7V.readJson)(paths.workspace);
-  return read.kind === "ok" && (0, import_chunk_L62PX7JA.isSnapshot)(read.value) ? read.value : void 0;
-}
-function changesSince(spec, paths, seen) {
-  if (spec.staff?.brief === void 0 || !(0, import_chunk_7WBBYJDG.exists)(paths.started)) return void 0;
-  const before = seen ?? readBefore(paths) ?? {};
-  return (0, import_chunk_L62PX7JA.compareWorkspace)(before, (0, import_chunk_SPPB3QLC.captureWorkspace)(spec.cwd, { exclude: [paths.root] }));
-}
-function historicalOf(paths) {
-  const before = readBefore(paths);
-  return before ? (0, import_chunk_E4Q33Z52.contextOf)(before) : null;
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  changesSince,
-  historicalOf,
-  recordBefore
-});
-
-},
-"./chunk-Z5GNYNB5.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  freshPaths: () => freshPaths,
-  pathsBefore: () => pathsBefore,
-  programOf: () => programOf,
-  requireLogPath: () => requireLogPath,
-  requireProgram: () => requireProgram
-});
-module.exports = stdin_exports;
-var import_chunk_AN2AMGQG = load("./chunk-AN2AMGQG.js");
-var import_chunk_UR2IO6BJ = load("./chunk-UR2IO6BJ.js");
-var import_chunk_4SRIOCFI = load("./chunk-4SRIOCFI.js");
-var import_chunk_7WBBYJDG = load("./chunk-7WBBYJDG.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var import_node_path = builtin("node:path");
-function pathsBefore(given, cwd) {
-  const results = listOf("result", given.results, cwd);
-  const files = listOf("success-file", given.successFiles, cwd);
-  return {
-    success_files: files.map((file) => baselineOf("success-file", file)),
-    result_paths: results,
-    result_baselines: results.map((file) => baselineOf("result", file))
-  };
+async function cancelJob(root, id, request, patienceMs) {
+  const before = await (0, import_chunk_FVPJNX74.refresh)(root, id);
+  if ((0, import_chunk_PZM7HB6W.isEnded)(before.state))
+    return { view: before, result: before.state.state === "canceled" ? "canceled" : "ended_before" };
+  askFor(before, `${JSON.stringify({ by: (0, import_chunk_BSO2ISIG.ownIdentity)(), owner: request.owner, at: (0, import_chunk_Y5L6GQDB.isoNow)(), why: request.why })}
+`);
+  nudge(before);
+  const timeoutMs = patienceMs ?? (before.spec?.kill_grace_ms ?? 0) + import_chunk_4ZCTLV6M.killSettleMs + 5e3 + askingMs(before);
+  const { views } = await (0, import_chunk_5W3LW6YN.waitForJobs)(root, [id], { mode: "all", timeoutMs, heartbeatMs: null });
+  const [view = before] = views;
+  if (view.state.state === "canceled") return { view, result: "canceled" };
+  return { view, result: (0, import_chunk_PZM7HB6W.isEnded)(view.state) ? "ended_before" : "requested" };
 }
-function freshPaths(run) {
-  const { success_files: files, result_paths: results } = run;
-  return {
-    ...files ? { success_files: files.map(({ path: file }) => baselineOf("success-file", file)) } : {},
-    ...results ? { result_baselines: results.map((file) => baselineOf("result", file)) } : {}
-  };
+function askingMs({ spec }) {
+  return spec?.run?.status_cmd ? import_chunk_4ZCTLV6M.taskStatusMs + import_chunk_4ZCTLV6M.toolGraceMs : 0;
 }
-function requireLogPath(text, cwd) {
-  const file = absolutePath("log", text, cwd);
-  lookAllowed("log", file);
-  return file;
-}
-function listOf(option, texts, cwd) {
-  if (texts.length > import_chunk_UR2IO6BJ.resultPaths)
-    throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take ${texts.length} times --${option}: at most ${import_chunk_UR2IO6BJ.resultPaths} are allowed`);
-  const files = texts.map((text) => absolutePath(option, text, cwd));
-  const twice = files.find((file, index) => files.indexOf(file) !== index);
-  if (twice !== void 0) throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take --${option} twice for ${twice}: name each path once`);
-  return files;
-}
-function absolutePath(option, text, cwd) {
-  if (text === "")
-    throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take --${option} "": allowed is a path, which counts from the job's folder`);
-  if (/[\0\r\n]/.test(text))
-    throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take --${option} ${JSON.stringify(text)}: a path may hold no line end and no NUL`);
-  if (option !== "result" && /\/\.{0,2}$/.test(text))
-    throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take --${option} ${JSON.stringify(text)}: it names a folder; name a file in it`);
-  return import_node_path.default.resolve(cwd, text);
-}
-function baselineOf(option, file) {
-  const now = lookAllowed(option, file);
-  return { path: file, before: now ? { size: now.size, modified_ms: now.modifiedMs, inode: now.inode } : null };
-}
-function lookAllowed(option, file) {
-  const now = look(option, file);
-  if (now?.kind === "folder" && option !== "result") throw refusal(option, file, "it is a folder", "name a file in it");
-  if (now?.kind === "other") throw refusal(option, file, "it is neither a file nor a folder");
-  if (now) return now;
-  for (let folder = import_node_path.default.dirname(file); ; folder = import_node_path.default.dirname(folder)) {
-    const kind = look(option, folder)?.kind;
-    if (kind === "folder") return void 0;
-    if (kind !== void 0) throw refusal(option, file, `${folder} is no folder`);
+function askFor({ paths }, text) {
+  for (let round = 1; ; round += 1) {
+    try {
+      (0, import_chunk_527JQF7V.createFile)(paths.cancel, text);
+      return;
+    } catch (error) {
+      if ((0, import_chunk_NVPF5LEY.errnoOf)(error) !== "ENOENT" || round === 3 || !(0, import_chunk_7WBBYJDG.exists)(paths.folder)) throw error;
+    }
   }
 }
-function look(option, file) {
-  try {
-    return (0, import_chunk_7WBBYJDG.lookBehind)(file);
-  } catch (error) {
-    throw refusal(option, file, `it cannot be looked at (${(0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "error"})`);
-  }
-}
-function refusal(option, file, why, next = "name another path") {
-  return new import_chunk_NVPF5LEY.FaultError("preflight", `cannot take --${option} ${file}: ${why}`, next);
-}
-async function programOf(input, cwd) {
-  const words = input.rest ?? [];
-  if (input.has("shell")) {
-    if (words.length !== 1)
-      throw (0, import_chunk_NVPF5LEY.usageError)(
-        `cannot take ${words.length} words with --shell: it needs the whole command line as one word after --`
-      );
-    return shellOf(words[0], input.has("pipefail"));
-  }
-  const program = requireProgram(words[0], cwd);
-  return { argv: [...words], program };
-}
-function requireProgram(name, cwd) {
-  const program = (0, import_chunk_AN2AMGQG.findProgram)(name, cwd);
-  if (program !== void 0) return program;
-  const where = name.includes("/") ? `no executable file of that name (looked from ${cwd})` : `it is not on PATH (${import_chunk_4SRIOCFI.variables.searchPath() || "empty"})`;
-  throw new import_chunk_NVPF5LEY.FaultError("preflight", `cannot run ${JSON.stringify(name)}: ${where}`, "give the path of the program");
-}
-async function shellOf(line, hasPipefail) {
-  if (!hasPipefail) return { argv: [sh, "-c", line], program: sh };
-  const program = findBash() ?? (await hasOption(sh) ? sh : void 0);
-  if (program !== void 0) return { argv: [program, "-o", "pipefail", "-c", line], program };
-  throw new import_chunk_NVPF5LEY.FaultError(
-    "preflight",
-    `cannot take --pipefail: there is no bash on PATH, and ${sh} has no such option`,
-    "install bash, or leave --pipefail away"
-  );
-}
-var sh = "/bin/sh";
-function findBash() {
-  const folders = import_chunk_4SRIOCFI.variables.searchPath().split(":");
-  const found = folders.filter((folder) => folder.startsWith("/")).map((folder) => (0, import_chunk_AN2AMGQG.findProgram)(`${folder}/bash`, "/"));
-  return found.find((file) => file !== void 0);
-}
-async function hasOption(program) {
-  const { runTool } = await Promise.resolve().then(() => load("./tool-U6CB5POW.js"));
-  const args = ["-o", "pipefail", "-c", ":"];
-  const environment = (0, import_chunk_4SRIOCFI.toolEnvironment)();
-  const timeoutMs = import_chunk_UR2IO6BJ.limits.probe.default;
-  const answer = await runTool({ program, args, cwd: "/", environment, timeoutMs, limit: import_chunk_UR2IO6BJ.probeBytes });
-  return answer.code === 0;
+function nudge(view) {
+  const engine = (0, import_chunk_PZM7HB6W.findEngine)(view.spec?.engine ?? "") ?? import_chunk_PZM7HB6W.defaultEngine;
+  for (const identity of [view.launch?.worker, view.worker?.worker]) if (identity) engine.signal(identity, "SIGURG");
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
-  freshPaths,
-  pathsBefore,
-  programOf,
-  requireLogPath,
-  requireProgram
+  cancelJob
 });
 
 },
-"./chunk-ZGHLIJJD.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  line: () => line,
-  smallFacts: () => smallFacts
-});
-module.exports = stdin_exports;
-var import_chunk_FSRL2ASG = load("./chunk-FSRL2ASG.js");
-var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
-var import_chunk_UR2IO6BJ = load("./chunk-UR2IO6BJ.js");
-function line(text) {
-  const characters = [...(0, import_chunk_FSRL2ASG.oneLine)((0, import_chunk_LXK2ZILE.plainText)(text.slice(0, 16 * import_chunk_UR2IO6BJ.evidenceChars)))];
-  return characters.length <= import_chunk_UR2IO6BJ.evidenceChars ? characters.join("") : `${characters.slice(0, import_chunk_UR2IO6BJ.evidenceChars - 1).join("")}\u2026`;
-}
-function smallFacts(facts) {
-  const plain = (0, import_chunk_LXK2ZILE.plainValue)(facts, import_chunk_UR2IO6BJ.excerptBytes);
-  return JSON.stringify(plain).length <= import_chunk_UR2IO6BJ.watchFactsBytes ? plain : { truncated: true };
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  line,
-  smallFacts
-});
-
-},
-"./ci-SGF6QJHL.js": function (module, exports) {
+"./ci-4K2DANR5.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   ci: () => ci
 });
 module.exports = stdin_exports;
-var import_chunk_KBHIJQHS = load("./chunk-KBHIJQHS.js");
-var import_chunk_CMXDJKZ3 = load("./chunk-CMXDJKZ3.js");
+var import_chunk_Y22QDQF3 = load("./chunk-Y22QDQF3.js");
+var import_chunk_72MLRREH = load("./chunk-72MLRREH.js");
 var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
 var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
 var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
-var import_chunk_UR2IO6BJ = load("./chunk-UR2IO6BJ.js");
+var import_chunk_4ZCTLV6M = load("./chunk-4ZCTLV6M.js");
 var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
 var import_chunk_4SRIOCFI = load("./chunk-4SRIOCFI.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
@@ -15721,12 +15762,17 @@ var query = `query ($owner: String!, $name: String!, $expression: String!, $afte
 async function findCommit(repo, expression, tools, cursor) {
   const known = repo ?? (typeof cursor?.repo === "string" ? cursor.repo : null) ?? await askRepository(tools);
   if (typeof known !== "string") return known;
-  return (0, import_chunk_CMXDJKZ3.shareGh)(tools, `commit ${known}@${expression}`, cursor === null, () => fetchCommit(known, expression, tools));
+  return (0, import_chunk_72MLRREH.shareGh)(
+    tools,
+    `commit ${known}@${expression}`,
+    (0, import_chunk_72MLRREH.wantsFresh)(cursor),
+    () => fetchCommit(known, expression, tools)
+  );
 }
 async function askRepository(tools) {
-  const answer = await (0, import_chunk_CMXDJKZ3.askGh)(tools, ["repo", "view", "--json", "url"]);
+  const answer = await (0, import_chunk_72MLRREH.askGh)(tools, ["repo", "view", "--json", "url"]);
   if (answer.kind !== "answer") return answer;
-  return (0, import_chunk_CMXDJKZ3.repositoryIn)((0, import_chunk_CMXDJKZ3.linkOf)((0, import_chunk_CMXDJKZ3.fieldsOf)(answer.value)?.url)) ?? (0, import_chunk_CMXDJKZ3.unexpected)("gh repo view gave no address");
+  return (0, import_chunk_72MLRREH.repositoryIn)((0, import_chunk_72MLRREH.linkOf)((0, import_chunk_72MLRREH.fieldsOf)(answer.value)?.url)) ?? (0, import_chunk_72MLRREH.unexpected)("gh repo view gave no address");
 }
 async function fetchCommit(repo, expression, tools) {
   const [name = "", owner = "", host] = repo.split("/").reverse();
@@ -15737,25 +15783,25 @@ async function fetchCommit(repo, expression, tools) {
   const checks = [];
   let head;
   let after;
-  for (let page = 0; page < import_chunk_UR2IO6BJ.ghPages; page += 1) {
-    const answer = await (0, import_chunk_CMXDJKZ3.askGh)(tools, after === void 0 ? words : [...words, "-f", `after=${after}`]);
+  for (let page = 0; page < import_chunk_4ZCTLV6M.ghPages; page += 1) {
+    const answer = await (0, import_chunk_72MLRREH.askGh)(tools, after === void 0 ? words : [...words, "-f", `after=${after}`]);
     if (answer.kind !== "answer") return answer;
-    const repository = (0, import_chunk_CMXDJKZ3.fieldsOf)((0, import_chunk_CMXDJKZ3.fieldsOf)((0, import_chunk_CMXDJKZ3.fieldsOf)(answer.value)?.data)?.repository);
-    if (repository?.object === void 0) return (0, import_chunk_CMXDJKZ3.unexpected)("gh api graphql gave no repository");
-    const oid = (0, import_chunk_CMXDJKZ3.shaOf)((0, import_chunk_CMXDJKZ3.fieldsOf)(repository.object)?.oid);
+    const repository = (0, import_chunk_72MLRREH.fieldsOf)((0, import_chunk_72MLRREH.fieldsOf)((0, import_chunk_72MLRREH.fieldsOf)(answer.value)?.data)?.repository);
+    if (repository?.object === void 0) return (0, import_chunk_72MLRREH.unexpected)("gh api graphql gave no repository");
+    const oid = (0, import_chunk_72MLRREH.shaOf)((0, import_chunk_72MLRREH.fieldsOf)(repository.object)?.oid);
     if (oid === void 0) return { kind: "commit", repo, head: null, checks: [] };
-    if (head !== void 0 && head !== oid) return (0, import_chunk_CMXDJKZ3.unexpected)("the branch moved meanwhile");
+    if (head !== void 0 && head !== oid) return (0, import_chunk_72MLRREH.unexpected)("the branch moved meanwhile");
     head = oid;
-    const contexts = (0, import_chunk_CMXDJKZ3.fieldsOf)((0, import_chunk_CMXDJKZ3.fieldsOf)((0, import_chunk_CMXDJKZ3.fieldsOf)(repository.object)?.statusCheckRollup)?.contexts);
-    checks.push(...((0, import_chunk_CMXDJKZ3.rowsOf)(contexts?.nodes) ?? []).map((row) => (0, import_chunk_CMXDJKZ3.readCheck)({ ...row, workflowName: workflowOf(row) })));
-    const pageInfo = (0, import_chunk_CMXDJKZ3.fieldsOf)(contexts?.pageInfo);
+    const contexts = (0, import_chunk_72MLRREH.fieldsOf)((0, import_chunk_72MLRREH.fieldsOf)((0, import_chunk_72MLRREH.fieldsOf)(repository.object)?.statusCheckRollup)?.contexts);
+    checks.push(...((0, import_chunk_72MLRREH.rowsOf)(contexts?.nodes) ?? []).map((row) => (0, import_chunk_72MLRREH.readCheck)({ ...row, workflowName: workflowOf(row) })));
+    const pageInfo = (0, import_chunk_72MLRREH.fieldsOf)(contexts?.pageInfo);
     if (pageInfo?.hasNextPage !== true || typeof pageInfo.endCursor !== "string") break;
     after = pageInfo.endCursor;
   }
   return { kind: "commit", repo, head: head ?? null, checks };
 }
 function workflowOf(row) {
-  return (0, import_chunk_CMXDJKZ3.fieldsOf)((0, import_chunk_CMXDJKZ3.fieldsOf)((0, import_chunk_CMXDJKZ3.fieldsOf)(row.checkSuite)?.workflowRun)?.workflow)?.name;
+  return (0, import_chunk_72MLRREH.fieldsOf)((0, import_chunk_72MLRREH.fieldsOf)((0, import_chunk_72MLRREH.fieldsOf)(row.checkSuite)?.workflowRun)?.workflow)?.name;
 }
 var ci = {
   id: "ci",
@@ -15763,13 +15809,13 @@ var ci = {
   form: "[PR]",
   words: { min: 0, max: 1 },
   options: {
-    ...import_chunk_CMXDJKZ3.targetOptions,
+    ...import_chunk_72MLRREH.targetOptions,
     sha: { kind: "text", value: "SHA", help: "this commit instead of a pull request" },
     ref: { kind: "text", value: "BRANCH", help: "the tip of this branch or tag instead of a pull request" },
     "no-checks-grace": {
       kind: "duration",
       value: "D",
-      range: import_chunk_UR2IO6BJ.limits.noChecksGrace,
+      range: import_chunk_4ZCTLV6M.limits.noChecksGrace,
       help: "how long a head may stay without checks before that is said (default 5m)"
     },
     "allow-none": { kind: "flag", help: "no checks, or only skipped ones, are enough after the grace" }
@@ -15777,22 +15823,22 @@ var ci = {
   examples: ["watch ci --pr 7 --for 2h", "watch ci --repo OWNER/REPO --ref main --for 1h --repeat"],
   isRemote: true,
   read(given) {
-    const graceMs = given.duration("no-checks-grace") ?? import_chunk_UR2IO6BJ.limits.noChecksGrace.default;
+    const graceMs = given.duration("no-checks-grace") ?? import_chunk_4ZCTLV6M.limits.noChecksGrace.default;
     const rest = { is_sha: given.has("sha"), grace_ms: graceMs, allow_none: given.has("allow-none") };
     const expression = readExpression(given);
-    const target = expression === null ? (0, import_chunk_CMXDJKZ3.readPull)(given, "ci") : { repo: (0, import_chunk_CMXDJKZ3.repositoryOf)(given), pr: null };
+    const target = expression === null ? (0, import_chunk_72MLRREH.readPull)(given, "ci") : { repo: (0, import_chunk_72MLRREH.repositoryOf)(given), pr: null };
     const input = { ...target, expression, ...rest };
     return { input: { ...input }, words: `checks of ${placeOf(input, input.repo)}` };
   },
   async look(input, tools, cursor) {
     const wanted = input;
     const found = await findHead(wanted, tools, cursor);
-    if ((0, import_chunk_CMXDJKZ3.isFailure)(found)) return found;
+    if ((0, import_chunk_72MLRREH.isFailure)(found)) return found;
     const isOther = wanted.is_sha && !found.head?.startsWith(wanted.expression ?? "");
     if (found.head === null || isOther) return notThere(wanted, found.repo, tools, cursor);
-    const runs = await (0, import_chunk_KBHIJQHS.findRuns)(found.repo, found.head, tools, cursor === null);
-    if ((0, import_chunk_CMXDJKZ3.isFailure)(runs)) return runs;
-    return judge(wanted, { ...found, head: found.head }, (0, import_chunk_KBHIJQHS.judgeRollup)(found.checks, runs.runs), tools, cursor);
+    const runs = await (0, import_chunk_Y22QDQF3.findRuns)(found.repo, found.head, tools, (0, import_chunk_72MLRREH.wantsFresh)(cursor));
+    if ((0, import_chunk_72MLRREH.isFailure)(runs)) return runs;
+    return judge(wanted, { ...found, head: found.head }, (0, import_chunk_Y22QDQF3.judgeRollup)(found.checks, runs.runs), tools, cursor);
   }
 };
 function readExpression(given) {
@@ -15808,52 +15854,52 @@ function readExpression(given) {
   return sha?.toLowerCase() ?? ref ?? null;
 }
 function findHead(wanted, tools, cursor) {
-  if (wanted.pr !== null) return (0, import_chunk_CMXDJKZ3.findPull)({ repo: wanted.repo, pr: wanted.pr }, tools, cursor);
+  if (wanted.pr !== null) return (0, import_chunk_72MLRREH.findPull)({ repo: wanted.repo, pr: wanted.pr }, tools, cursor);
   return findCommit(wanted.repo, wanted.expression ?? "", tools, cursor);
 }
 function judge(wanted, found, rollup, tools, cursor) {
   const { head, repo } = found;
   const state = found.kind === "pull" ? found.state : "open";
-  const nowMs = tools.nowMs();
-  const grace = { graceMs: wanted.grace_ms, since: (0, import_chunk_CMXDJKZ3.sinceOf)(cursor, head, nowMs), nowMs };
-  const checks = (0, import_chunk_CMXDJKZ3.checksWord)(rollup, grace);
-  const isNone = (0, import_chunk_CMXDJKZ3.isNoneForGood)(checks, grace);
-  const isOver = state === "closed" ? !["passed", "failed"].includes(checks) : state === "merged" && isNone;
+  const grace = (0, import_chunk_72MLRREH.graceOf)(wanted.grace_ms, head, tools, cursor);
+  const checks = (0, import_chunk_72MLRREH.checksWord)(rollup, grace);
+  const isNone = (0, import_chunk_72MLRREH.isNoneForGood)(checks, grace);
+  const isOver = state === "closed" ? !["passed", "settling", "failed"].includes(checks) : state === "merged" && isNone;
   const word = isOver && !(isNone && wanted.allow_none) ? state : checks;
   const verdict = word === "failed" || word === state ? "failed" : word === "passed" || isNone && wanted.allow_none ? "met" : "pending";
-  const moved = (0, import_chunk_CMXDJKZ3.movedFrom)(cursor, head);
+  const moved = (0, import_chunk_72MLRREH.movedFrom)(cursor, head);
   const notes = [
     state === "open" ? "" : `, ${state}`,
-    moved === null ? "" : `, head moved from ${(0, import_chunk_CMXDJKZ3.shortSha)(moved)}`
+    moved === null ? "" : `, head moved from ${(0, import_chunk_72MLRREH.shortSha)(moved)}`
   ];
-  const text = `${placeOf(wanted, repo)} ${(0, import_chunk_CMXDJKZ3.shortSha)(head)}: ${(0, import_chunk_CMXDJKZ3.checksWords)(rollup, grace)}`;
+  const text = `${placeOf(wanted, repo)} ${(0, import_chunk_72MLRREH.shortSha)(head)}: ${(0, import_chunk_72MLRREH.checksWords)(rollup, grace)}`;
   return {
     kind: "look",
     verdict,
     word,
-    evidence: (0, import_chunk_CMXDJKZ3.line)(`${text}${notes.join("")}`),
+    evidence: (0, import_chunk_72MLRREH.line)(`${text}${notes.join("")}`),
     key: [head, word, rollup.signature || "-", state].join(":"),
     facts: {
       repo,
       ...found.kind === "pull" ? { pr: found.number, url: found.url, pr_state: state } : { ref: wanted.expression },
       head,
       ...moved === null ? {} : { head_before: moved },
-      ...(0, import_chunk_CMXDJKZ3.checksFacts)(rollup)
+      ...(0, import_chunk_72MLRREH.checksFacts)(rollup)
     },
-    cursor: { repo, head, since: grace.since },
+    cursor: { repo, ...(0, import_chunk_72MLRREH.graceCursor)(rollup, grace, checks) },
+    ...checks === "settling" ? { againMs: import_chunk_4ZCTLV6M.ghSettleAgainMs } : {},
     isSettled: state !== "open" && verdict !== "pending",
     needsAttention: (word === "gated" || isNone) && verdict === "pending"
   };
 }
 function notThere(wanted, repo, tools, cursor) {
   const nowMs = tools.nowMs();
-  const since = (0, import_chunk_CMXDJKZ3.sinceOf)(cursor, "", nowMs);
+  const since = (0, import_chunk_72MLRREH.sinceOf)(cursor, "", nowMs);
   const isLate = nowMs - since >= wanted.grace_ms;
   return {
     kind: "look",
     verdict: "pending",
     word: "not_there",
-    evidence: (0, import_chunk_CMXDJKZ3.line)(`${placeOf(wanted, repo)}: GitHub has no such commit${isLate ? "" : " yet"}`),
+    evidence: (0, import_chunk_72MLRREH.line)(`${placeOf(wanted, repo)}: GitHub has no such commit${isLate ? "" : " yet"}`),
     key: `not_there:${isLate ? "late" : "yet"}`,
     facts: { repo, ref: wanted.expression },
     cursor: { repo, head: "", since },
@@ -15870,7 +15916,7 @@ function placeOf({ pr, expression }, repo) {
 });
 
 },
-"./clean-QBZFKANA.js": function (module, exports) {
+"./clean-APIIQYLG.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -15881,22 +15927,22 @@ var import_chunk_JXMXEQZY = load("./chunk-JXMXEQZY.js");
 var import_chunk_JLKATB45 = load("./chunk-JLKATB45.js");
 var import_chunk_TYK6MYR7 = load("./chunk-TYK6MYR7.js");
 var import_chunk_MTTW2VXK = load("./chunk-MTTW2VXK.js");
-var import_chunk_AMP4SAJC = load("./chunk-AMP4SAJC.js");
+var import_chunk_RIVP2RJN = load("./chunk-RIVP2RJN.js");
 var import_chunk_NQPR54ZN = load("./chunk-NQPR54ZN.js");
 var import_chunk_PATOMOAS = load("./chunk-PATOMOAS.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_DN7HEL7L = load("./chunk-DN7HEL7L.js");
-var import_chunk_GOJRSYWP = load("./chunk-GOJRSYWP.js");
+var import_chunk_FVPJNX74 = load("./chunk-FVPJNX74.js");
+var import_chunk_CEZDF3D3 = load("./chunk-CEZDF3D3.js");
 var import_chunk_PLTZEINK = load("./chunk-PLTZEINK.js");
-var import_chunk_GJXI2RRF = load("./chunk-GJXI2RRF.js");
+var import_chunk_C7IKTBOQ = load("./chunk-C7IKTBOQ.js");
 var import_chunk_DWN6ZA7R = load("./chunk-DWN6ZA7R.js");
-var import_chunk_QTNGPEPL = load("./chunk-QTNGPEPL.js");
+var import_chunk_PZM7HB6W = load("./chunk-PZM7HB6W.js");
 var import_chunk_7V54BM6D = load("./chunk-7V54BM6D.js");
 var import_chunk_QS5KU3DI = load("./chunk-QS5KU3DI.js");
 var import_chunk_AN2AMGQG = load("./chunk-AN2AMGQG.js");
 var import_chunk_BSO2ISIG = load("./chunk-BSO2ISIG.js");
-var import_chunk_OVUU7GEF = load("./chunk-OVUU7GEF.js");
-var import_chunk_SPPB3QLC = load("./chunk-SPPB3QLC.js");
+var import_chunk_3ZQPBLY6 = load("./chunk-3ZQPBLY6.js");
+var import_chunk_QNMGI42V = load("./chunk-QNMGI42V.js");
 var import_chunk_HDW3QKWP = load("./chunk-HDW3QKWP.js");
 var import_chunk_FSRL2ASG = load("./chunk-FSRL2ASG.js");
 var import_chunk_GMIQWZOI = load("./chunk-GMIQWZOI.js");
@@ -15904,7 +15950,7 @@ var import_chunk_XRZCSGQB = load("./chunk-XRZCSGQB.js");
 var import_chunk_GEPPUING = load("./chunk-GEPPUING.js");
 var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
 var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
-var import_chunk_UR2IO6BJ = load("./chunk-UR2IO6BJ.js");
+var import_chunk_4ZCTLV6M = load("./chunk-4ZCTLV6M.js");
 var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
 var import_chunk_4SRIOCFI = load("./chunk-4SRIOCFI.js");
 var import_chunk_7WBBYJDG = load("./chunk-7WBBYJDG.js");
@@ -15915,7 +15961,7 @@ var import_node_path = builtin("node:path");
 async function workIn(spec) {
   if (!spec?.worktree || !await (0, import_chunk_DWN6ZA7R.isGenuine)(spec, (0, import_chunk_DWN6ZA7R.readKey)())) return void 0;
   const { path: folder, branch } = spec.worktree;
-  const work = (0, import_chunk_OVUU7GEF.worktreeWork)(spec.worktree);
+  const work = (0, import_chunk_3ZQPBLY6.worktreeWork)(spec.worktree);
   if (work.isGone)
     return work.isMerged ? void 0 : `its worktree is gone, and its branch ${branch} holds ${work.commits} unmerged commit(s): merge it, or delete it with git branch -D`;
   if (work.uncommitted > 0) return `its worktree ${folder} holds ${work.uncommitted} uncommitted change(s)`;
@@ -15927,9 +15973,9 @@ async function jobsIn(folder) {
   if (!root.startsWith(`${folder}/`) || !(0, import_chunk_7WBBYJDG.exists)(root)) return void 0;
   try {
     if (!(0, import_chunk_NQPR54ZN.checkRoot)(root)) return void 0;
-    for (const id of new Set([...(0, import_chunk_GOJRSYWP.listActive)(root), ...(0, import_chunk_GOJRSYWP.listJobs)(root)])) {
+    for (const id of new Set([...(0, import_chunk_CEZDF3D3.listActive)(root), ...(0, import_chunk_CEZDF3D3.listJobs)(root)])) {
       if (!(0, import_chunk_7WBBYJDG.exists)((0, import_chunk_7V54BM6D.jobPaths)(root, id).folder)) continue;
-      const why = keeps(await (0, import_chunk_DN7HEL7L.refresh)(root, id));
+      const why = keeps(await (0, import_chunk_FVPJNX74.refresh)(root, id));
       if (why !== void 0) return `its worktree ${folder} has a job of its own, ${id}: ${why}`;
     }
     return void 0;
@@ -15939,7 +15985,7 @@ async function jobsIn(folder) {
 }
 function keeps(view) {
   if (view.damage !== null) return `its record is damaged (${view.damage})`;
-  if (!(0, import_chunk_QTNGPEPL.isEnded)(view.state)) return "it is live";
+  if (!(0, import_chunk_PZM7HB6W.isEnded)(view.state)) return "it is live";
   if (!(0, import_chunk_JLKATB45.isCollected)(view)) return "nobody has collected its result";
   const inner = view.spec?.worktree?.path;
   return inner !== void 0 && (0, import_chunk_7WBBYJDG.isFolder)(inner) ? `its worktree ${inner} is still there` : void 0;
@@ -15950,7 +15996,7 @@ async function freeWorktree(root, spec) {
   if (namers(root, worktree.path).some((id) => id !== spec.id)) return void 0;
   const why = await workIn(spec);
   if (why !== void 0) return why;
-  return (0, import_chunk_OVUU7GEF.removeWorktree)(worktree) ? void 0 : `git refuses to remove its worktree ${worktree.path}`;
+  return (0, import_chunk_3ZQPBLY6.removeWorktree)(worktree) ? void 0 : `git refuses to remove its worktree ${worktree.path}`;
 }
 async function worktreesOf(root, ids) {
   const found = new Map();
@@ -15963,7 +16009,7 @@ async function worktreesOf(root, ids) {
   return [...found.values()];
 }
 function namers(root, folder) {
-  return (0, import_chunk_GOJRSYWP.listJobs)(root).filter((id) => {
+  return (0, import_chunk_CEZDF3D3.listJobs)(root).filter((id) => {
     const spec = (0, import_chunk_QS5KU3DI.readSpec)((0, import_chunk_7V54BM6D.jobPaths)(root, id));
     return spec.kind === "ok" && spec.value.worktree?.path === folder;
   });
@@ -15972,10 +16018,10 @@ async function planClean(root, options) {
   const plan = { remove: [], keep: [], worktrees: [], debris: findDebris(root) };
   const ancestors = ancestorsOfLive(root);
   let finished = 0;
-  for (const id of (0, import_chunk_GOJRSYWP.listJobs)(root)) {
-    const view = await (0, import_chunk_DN7HEL7L.refresh)(root, id);
-    const why = !(0, import_chunk_QTNGPEPL.isEnded)(view.state) ? "it is live" : view.damage !== null ? `its record is damaged (${view.damage})` : (0, import_chunk_JXMXEQZY.isAwaited)(root, id) ? "somebody waits for it" : ancestors.has(id) ? "a live job descends from it" : !(0, import_chunk_JLKATB45.isCollected)(view) && !options.includeUncollected ? "nobody has collected its result" : void 0;
-    if ((0, import_chunk_QTNGPEPL.isEnded)(view.state)) finished += 1;
+  for (const id of (0, import_chunk_CEZDF3D3.listJobs)(root)) {
+    const view = await (0, import_chunk_FVPJNX74.refresh)(root, id);
+    const why = !(0, import_chunk_PZM7HB6W.isEnded)(view.state) ? "it is live" : view.damage !== null ? `its record is damaged (${view.damage})` : (0, import_chunk_JXMXEQZY.isAwaited)(root, id) ? "somebody waits for it" : ancestors.has(id) ? "a live job descends from it" : !(0, import_chunk_JLKATB45.isCollected)(view) && !options.includeUncollected ? "nobody has collected its result" : void 0;
+    if ((0, import_chunk_PZM7HB6W.isEnded)(view.state)) finished += 1;
     const ageMs = (0, import_chunk_Y5L6GQDB.nowMs)() - Date.parse(view.state.ended_at ?? view.state.created_at);
     const isDue = ageMs >= options.olderThanMs && finished > options.keep;
     const work = why === void 0 && isDue ? await workIn(view.spec) : void 0;
@@ -15993,7 +16039,7 @@ async function removeJobs(root, ids) {
     const why = spec.kind === "ok" ? await freeWorktree(root, spec.value) : void 0;
     if (why !== void 0) kept.push({ id, why });
     if (why !== void 0) continue;
-    const gone = import_node_path.default.join((0, import_chunk_GOJRSYWP.jobsFolder)(root), `.gone-${id}`);
+    const gone = import_node_path.default.join((0, import_chunk_CEZDF3D3.jobsFolder)(root), `.gone-${id}`);
     if (!(0, import_chunk_7WBBYJDG.moveFolder)((0, import_chunk_7V54BM6D.jobPaths)(root, id).folder, gone)) continue;
     (0, import_chunk_7WBBYJDG.removeTree)(gone);
     (0, import_chunk_7WBBYJDG.removeTree)((0, import_chunk_7V54BM6D.jobPaths)(root, id).marker);
@@ -16005,21 +16051,21 @@ function removeDebris(paths) {
   for (const target of paths) (0, import_chunk_7WBBYJDG.removeTree)(target);
 }
 function findDebris(root) {
-  const folder = (0, import_chunk_GOJRSYWP.jobsFolder)(root);
+  const folder = (0, import_chunk_CEZDF3D3.jobsFolder)(root);
   const half = (0, import_chunk_7WBBYJDG.listNames)(folder).filter((name) => /^\.(?:new|gone)-/.test(name) && isOld(import_node_path.default.join(folder, name)));
-  const markers = (0, import_chunk_GOJRSYWP.listActive)(root).filter(
+  const markers = (0, import_chunk_CEZDF3D3.listActive)(root).filter(
     (id) => !(0, import_chunk_7WBBYJDG.factsOf)((0, import_chunk_7V54BM6D.jobPaths)(root, id).folder) && isOld((0, import_chunk_7V54BM6D.jobPaths)(root, id).marker)
   );
   return [...half.map((name) => import_node_path.default.join(folder, name)), ...markers.map((id) => (0, import_chunk_7V54BM6D.jobPaths)(root, id).marker)];
 }
 function isOld(target) {
   const facts = (0, import_chunk_7WBBYJDG.factsOf)(target);
-  return facts !== void 0 && (0, import_chunk_Y5L6GQDB.nowMs)() - facts.modifiedMs > 6 * import_chunk_UR2IO6BJ.startLimitMs;
+  return facts !== void 0 && (0, import_chunk_Y5L6GQDB.nowMs)() - facts.modifiedMs > 6 * import_chunk_4ZCTLV6M.startLimitMs;
 }
 function ancestorsOfLive(root) {
   const result = new Set();
-  for (const id of (0, import_chunk_GOJRSYWP.listActive)(root)) {
-    for (let at = id; at !== void 0 && (0, import_chunk_QTNGPEPL.isId)(at); ) {
+  for (const id of (0, import_chunk_CEZDF3D3.listActive)(root)) {
+    for (let at = id; at !== void 0 && (0, import_chunk_PZM7HB6W.isId)(at); ) {
       const spec = (0, import_chunk_QS5KU3DI.readSpec)((0, import_chunk_7V54BM6D.jobPaths)(root, at));
       at = spec.kind === "ok" ? spec.value.lineage?.parent : void 0;
       if (at === void 0 || result.has(at)) break;
@@ -16037,7 +16083,7 @@ var clean = {
     "older-than": {
       kind: "duration",
       value: "D",
-      range: import_chunk_UR2IO6BJ.limits.cleanAge,
+      range: import_chunk_4ZCTLV6M.limits.cleanAge,
       help: "only jobs that ended at least this long ago (default 14d)"
     },
     keep: {
@@ -16047,7 +16093,7 @@ var clean = {
       help: "keep the newest N finished jobs in any case"
     },
     yes: { kind: "flag", help: "really remove" },
-    ...import_chunk_AMP4SAJC.common
+    ...import_chunk_RIVP2RJN.common
   },
   notes: "Never removes a live, awaited or uncollected job, nor one that a live job descends from. Once-keys stay. The worktree of a job (--worktree) goes with its record, and both stay while it holds uncommitted or unmerged work, or a job of its own.",
   examples: ["clean", "clean --older-than 3d --keep 20 --yes"],
@@ -16078,7 +16124,7 @@ var clean = {
       return { code: import_chunk_6PFAPK5K.exitCodes.done, out: `${lines.join("\n")}
 ` };
     }
-    const done = await (0, import_chunk_GJXI2RRF.withLock)((0, import_chunk_7V54BM6D.rootPaths)(root.folder).lock, async () => {
+    const done = await (0, import_chunk_C7IKTBOQ.withLock)((0, import_chunk_7V54BM6D.rootPaths)(root.folder).lock, async () => {
       const plan = await planClean(root.folder, options);
       removeDebris(plan.debris);
       const { kept, ...gone } = await removeJobs(root.folder, plan.remove);
@@ -16228,47 +16274,47 @@ function lastLine({ stdout, stderr }) {
 });
 
 },
-"./collecting-J5GAYT3L.js": function (module, exports) {
+"./collecting-TUVRPC32.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  waitAndTell: () => import_chunk_THY2TUA2.waitAndTell
+  waitAndTell: () => import_chunk_DQXIFAR3.waitAndTell
 });
 module.exports = stdin_exports;
-var import_chunk_THY2TUA2 = load("./chunk-THY2TUA2.js");
-var import_chunk_FFWRADVC = load("./chunk-FFWRADVC.js");
-var import_chunk_WPHKUEM3 = load("./chunk-WPHKUEM3.js");
+var import_chunk_DQXIFAR3 = load("./chunk-DQXIFAR3.js");
+var import_chunk_DQITNJZW = load("./chunk-DQITNJZW.js");
+var import_chunk_LOPJ3BLJ = load("./chunk-LOPJ3BLJ.js");
 var import_chunk_JXMXEQZY = load("./chunk-JXMXEQZY.js");
-var import_chunk_UHJTB4JR = load("./chunk-UHJTB4JR.js");
+var import_chunk_5W3LW6YN = load("./chunk-5W3LW6YN.js");
 var import_chunk_JLKATB45 = load("./chunk-JLKATB45.js");
-var import_chunk_7YDUTEN2 = load("./chunk-7YDUTEN2.js");
+var import_chunk_R7FUNILK = load("./chunk-R7FUNILK.js");
 var import_chunk_TYK6MYR7 = load("./chunk-TYK6MYR7.js");
 var import_chunk_MTTW2VXK = load("./chunk-MTTW2VXK.js");
 var import_chunk_5AUWXA57 = load("./chunk-5AUWXA57.js");
-var import_chunk_66BRJDYY = load("./chunk-66BRJDYY.js");
+var import_chunk_SSD3XVHH = load("./chunk-SSD3XVHH.js");
 var import_chunk_PATOMOAS = load("./chunk-PATOMOAS.js");
 var import_chunk_O5SXHXTI = load("./chunk-O5SXHXTI.js");
 var import_chunk_PTVJ2AMD = load("./chunk-PTVJ2AMD.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_2EVWEZQN = load("./chunk-2EVWEZQN.js");
-var import_chunk_GNFY26WC = load("./chunk-GNFY26WC.js");
-var import_chunk_3MNXMJX5 = load("./chunk-3MNXMJX5.js");
-var import_chunk_L62PX7JA = load("./chunk-L62PX7JA.js");
-var import_chunk_B4IAE3TR = load("./chunk-B4IAE3TR.js");
+var import_chunk_7ASKUOSF = load("./chunk-7ASKUOSF.js");
+var import_chunk_N2ZXKKDS = load("./chunk-N2ZXKKDS.js");
+var import_chunk_4SIIA6QD = load("./chunk-4SIIA6QD.js");
+var import_chunk_UAN3RUHQ = load("./chunk-UAN3RUHQ.js");
+var import_chunk_4B6JPIGM = load("./chunk-4B6JPIGM.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
-var import_chunk_DN7HEL7L = load("./chunk-DN7HEL7L.js");
+var import_chunk_FVPJNX74 = load("./chunk-FVPJNX74.js");
 var import_chunk_ILJKJSAA = load("./chunk-ILJKJSAA.js");
 var import_chunk_PLTZEINK = load("./chunk-PLTZEINK.js");
-var import_chunk_HYG5K6E7 = load("./chunk-HYG5K6E7.js");
+var import_chunk_D2VPCAZS = load("./chunk-D2VPCAZS.js");
 var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
 var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
-var import_chunk_QTNGPEPL = load("./chunk-QTNGPEPL.js");
+var import_chunk_PZM7HB6W = load("./chunk-PZM7HB6W.js");
 var import_chunk_7V54BM6D = load("./chunk-7V54BM6D.js");
 var import_chunk_QS5KU3DI = load("./chunk-QS5KU3DI.js");
 var import_chunk_AN2AMGQG = load("./chunk-AN2AMGQG.js");
 var import_chunk_BSO2ISIG = load("./chunk-BSO2ISIG.js");
-var import_chunk_OVUU7GEF = load("./chunk-OVUU7GEF.js");
-var import_chunk_SPPB3QLC = load("./chunk-SPPB3QLC.js");
+var import_chunk_3ZQPBLY6 = load("./chunk-3ZQPBLY6.js");
+var import_chunk_QNMGI42V = load("./chunk-QNMGI42V.js");
 var import_chunk_HDW3QKWP = load("./chunk-HDW3QKWP.js");
 var import_chunk_FSRL2ASG = load("./chunk-FSRL2ASG.js");
 var import_chunk_GMIQWZOI = load("./chunk-GMIQWZOI.js");
@@ -16276,7 +16322,7 @@ var import_chunk_XRZCSGQB = load("./chunk-XRZCSGQB.js");
 var import_chunk_GEPPUING = load("./chunk-GEPPUING.js");
 var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
 var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
-var import_chunk_UR2IO6BJ = load("./chunk-UR2IO6BJ.js");
+var import_chunk_4ZCTLV6M = load("./chunk-4ZCTLV6M.js");
 var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
 var import_chunk_4SRIOCFI = load("./chunk-4SRIOCFI.js");
 var import_chunk_7WBBYJDG = load("./chunk-7WBBYJDG.js");
@@ -16312,43 +16358,43 @@ var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 });
 
 },
-"./continue-UT5FLG3A.js": function (module, exports) {
+"./continue-ZJKTDP6L.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   continueCommand: () => continueCommand
 });
 module.exports = stdin_exports;
-var import_chunk_UOHFEQU5 = load("./chunk-UOHFEQU5.js");
-var import_chunk_VRBPCG3T = load("./chunk-VRBPCG3T.js");
-var import_chunk_NHLCVOMN = load("./chunk-NHLCVOMN.js");
-var import_chunk_XY5YSRYI = load("./chunk-XY5YSRYI.js");
-var import_chunk_IL767HAQ = load("./chunk-IL767HAQ.js");
+var import_chunk_WGC6Q7QN = load("./chunk-WGC6Q7QN.js");
+var import_chunk_M6DVLB5Y = load("./chunk-M6DVLB5Y.js");
+var import_chunk_42V3OV7L = load("./chunk-42V3OV7L.js");
+var import_chunk_IURAQTCE = load("./chunk-IURAQTCE.js");
+var import_chunk_E466YIJS = load("./chunk-E466YIJS.js");
 var import_chunk_TXVSPIEI = load("./chunk-TXVSPIEI.js");
-var import_chunk_RGUZ7R72 = load("./chunk-RGUZ7R72.js");
-var import_chunk_Z5GNYNB5 = load("./chunk-Z5GNYNB5.js");
-var import_chunk_VRHTY6Q3 = load("./chunk-VRHTY6Q3.js");
-var import_chunk_VHWQUSBQ = load("./chunk-VHWQUSBQ.js");
-var import_chunk_DZY4D4CM = load("./chunk-DZY4D4CM.js");
-var import_chunk_AMP4SAJC = load("./chunk-AMP4SAJC.js");
+var import_chunk_5JLPHALT = load("./chunk-5JLPHALT.js");
+var import_chunk_5JFWY2ML = load("./chunk-5JFWY2ML.js");
+var import_chunk_33ZUSG5U = load("./chunk-33ZUSG5U.js");
+var import_chunk_V5PEBFV3 = load("./chunk-V5PEBFV3.js");
+var import_chunk_X5WNSVJC = load("./chunk-X5WNSVJC.js");
+var import_chunk_RIVP2RJN = load("./chunk-RIVP2RJN.js");
 var import_chunk_NQPR54ZN = load("./chunk-NQPR54ZN.js");
 var import_chunk_7BL7UWXT = load("./chunk-7BL7UWXT.js");
-var import_chunk_66BRJDYY = load("./chunk-66BRJDYY.js");
+var import_chunk_SSD3XVHH = load("./chunk-SSD3XVHH.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
 var import_chunk_E4Q33Z52 = load("./chunk-E4Q33Z52.js");
-var import_chunk_U3U2QSST = load("./chunk-U3U2QSST.js");
-var import_chunk_Q6QDEQEC = load("./chunk-Q6QDEQEC.js");
-var import_chunk_B4IAE3TR = load("./chunk-B4IAE3TR.js");
+var import_chunk_VPMDGPGT = load("./chunk-VPMDGPGT.js");
+var import_chunk_KT5BXZ5F = load("./chunk-KT5BXZ5F.js");
+var import_chunk_4B6JPIGM = load("./chunk-4B6JPIGM.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
-var import_chunk_DN7HEL7L = load("./chunk-DN7HEL7L.js");
-var import_chunk_GOJRSYWP = load("./chunk-GOJRSYWP.js");
+var import_chunk_FVPJNX74 = load("./chunk-FVPJNX74.js");
+var import_chunk_CEZDF3D3 = load("./chunk-CEZDF3D3.js");
 var import_chunk_PLTZEINK = load("./chunk-PLTZEINK.js");
-var import_chunk_HYG5K6E7 = load("./chunk-HYG5K6E7.js");
+var import_chunk_D2VPCAZS = load("./chunk-D2VPCAZS.js");
 var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
-var import_chunk_AXCALZ7H = load("./chunk-AXCALZ7H.js");
-var import_chunk_GJXI2RRF = load("./chunk-GJXI2RRF.js");
+var import_chunk_63FDXQKK = load("./chunk-63FDXQKK.js");
+var import_chunk_C7IKTBOQ = load("./chunk-C7IKTBOQ.js");
 var import_chunk_DWN6ZA7R = load("./chunk-DWN6ZA7R.js");
-var import_chunk_QTNGPEPL = load("./chunk-QTNGPEPL.js");
+var import_chunk_PZM7HB6W = load("./chunk-PZM7HB6W.js");
 var import_chunk_7V54BM6D = load("./chunk-7V54BM6D.js");
 var import_chunk_QS5KU3DI = load("./chunk-QS5KU3DI.js");
 var import_chunk_AN2AMGQG = load("./chunk-AN2AMGQG.js");
@@ -16360,7 +16406,7 @@ var import_chunk_XRZCSGQB = load("./chunk-XRZCSGQB.js");
 var import_chunk_GEPPUING = load("./chunk-GEPPUING.js");
 var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
 var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
-var import_chunk_UR2IO6BJ = load("./chunk-UR2IO6BJ.js");
+var import_chunk_4ZCTLV6M = load("./chunk-4ZCTLV6M.js");
 var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
 var import_chunk_4SRIOCFI = load("./chunk-4SRIOCFI.js");
 var import_chunk_7WBBYJDG = load("./chunk-7WBBYJDG.js");
@@ -16375,24 +16421,24 @@ var continueCommand = {
   options: {
     job: { kind: "text", value: "ID", help: "the job whose conversation goes on (whole id)" },
     conversation: { kind: "text", value: "CID", help: "a conversation that a job of this worktree recorded" },
-    ...import_chunk_AMP4SAJC.staffOptions,
+    ...import_chunk_RIVP2RJN.staffOptions,
     cwd: { kind: "text", value: "DIR", help: "folder to work in (default: that of the earlier job)" },
-    share: import_chunk_AMP4SAJC.writerOptions.share,
-    ...import_chunk_AMP4SAJC.launchOptions
+    share: import_chunk_RIVP2RJN.writerOptions.share,
+    ...import_chunk_RIVP2RJN.launchOptions
   },
   notes: "Backend, mode, model, profile and folder are those of the earlier job unless given. The limit is a fresh one.",
   examples: ['continue --job staffer-mik3xa01-9c2k4d --prompt "Now add a test for it"', 'continue --prompt "Go on"'],
   async run(context, input) {
     const root = context.root(input);
     (0, import_chunk_NQPR54ZN.checkRoot)(root.folder);
-    const prompt = await (0, import_chunk_VRBPCG3T.taskOf)(context, input);
-    const words = (0, import_chunk_VRHTY6Q3.onceWords)("continue", input, input.has("cwd") ? (0, import_chunk_VRHTY6Q3.folderSaid)(context, input) : null, prompt);
-    const repeated = await (0, import_chunk_VRHTY6Q3.repeatedLaunch)(context, input, words, false);
+    const prompt = await (0, import_chunk_M6DVLB5Y.taskOf)(context, input);
+    const words = (0, import_chunk_33ZUSG5U.onceWords)("continue", input, input.has("cwd") ? (0, import_chunk_33ZUSG5U.folderSaid)(context, input) : null, prompt);
+    const repeated = await (0, import_chunk_33ZUSG5U.repeatedLaunch)(context, input, words, false);
     if (repeated) return repeated;
     const parent = parentOf(root, input);
-    await (0, import_chunk_UOHFEQU5.requireGenuine)(parent);
+    await (0, import_chunk_WGC6Q7QN.requireGenuine)(parent);
     const staff = parent.staff;
-    const resume = (0, import_chunk_UOHFEQU5.conversationOf)(root.folder, parent);
+    const resume = (0, import_chunk_WGC6Q7QN.conversationOf)(root.folder, parent);
     if (!staff || resume === null) {
       const why = staff ? "no conversation id was seen" : `a ${parent.kind} job keeps no conversation`;
       throw new import_chunk_NVPF5LEY.FaultError(
@@ -16401,14 +16447,14 @@ var continueCommand = {
         import_chunk_PLTZEINK.nextCommands.restart(parent.id, root.option)
       );
     }
-    const cwd = input.has("cwd") ? (0, import_chunk_RGUZ7R72.folderOf)(context, input) : (0, import_chunk_UOHFEQU5.requireFolder)(parent, "continue", root.option);
-    (0, import_chunk_UOHFEQU5.requireSameFolder)(parent, cwd, root.option);
-    const part = (0, import_chunk_NHLCVOMN.makeStaffPart)({
+    const cwd = input.has("cwd") ? (0, import_chunk_5JLPHALT.folderOf)(context, input) : (0, import_chunk_WGC6Q7QN.requireFolder)(parent, "continue", root.option);
+    (0, import_chunk_WGC6Q7QN.requireSameFolder)(parent, cwd, root.option);
+    const part = (0, import_chunk_42V3OV7L.makeStaffPart)({
       mode: staff.mode,
       stateRoot: root.folder,
       backend: input.text("backend") ?? staff.custom?.name ?? staff.backend,
       model: input.text("model") ?? staff.model,
-      profile: (0, import_chunk_VRBPCG3T.askedProfile)(input),
+      profile: (0, import_chunk_M6DVLB5Y.askedProfile)(input),
       earlierProfile: staff.profile,
       prompt,
       resume,
@@ -16423,14 +16469,14 @@ var continueCommand = {
     context.tell(
       `continues ${parent.id} (${staff.custom?.name ?? part.backend}, mode ${part.mode}, profile ${part.profile})`
     );
-    part.earlier = (0, import_chunk_UOHFEQU5.earlierOf)(root.folder, part.backend, resume);
+    part.earlier = (0, import_chunk_WGC6Q7QN.earlierOf)(root.folder, part.backend, resume);
     if (staff.schema) part.schema = true;
     if (staff.base) part.base = staff.base;
-    return (0, import_chunk_VRBPCG3T.launchStaff)(context, input, {
+    return (0, import_chunk_M6DVLB5Y.launchStaff)(context, input, {
       verb: parent.verb,
       staff: part,
       cwd,
-      lineage: (0, import_chunk_UOHFEQU5.lineageOf)(parent, "continue"),
+      lineage: (0, import_chunk_WGC6Q7QN.lineageOf)(parent, "continue"),
       isSynchronous: parent.verb === "ask" && !input.has("id-only"),
       words,
       asksForLatest: !input.has("job") && !input.has("conversation"),
@@ -16442,13 +16488,13 @@ function parentOf(root, input) {
   const [job, conversation] = [input.text("job"), input.text("conversation")];
   if (job !== void 0 && conversation !== void 0)
     throw (0, import_chunk_NVPF5LEY.usageError)("cannot take --job and --conversation together");
-  if (job !== void 0) return (0, import_chunk_UOHFEQU5.requireSpec)(root, (0, import_chunk_GOJRSYWP.requireWholeId)(root, job));
+  if (job !== void 0) return (0, import_chunk_WGC6Q7QN.requireSpec)(root, (0, import_chunk_CEZDF3D3.requireWholeId)(root, job));
   const owner = conversation === void 0 ? input.text("owner") ?? import_chunk_4SRIOCFI.variables.owner() ?? null : null;
-  const id = (0, import_chunk_XY5YSRYI.findLatest)(root.folder, owner, (_, spec) => {
-    const known = spec.staff ? (0, import_chunk_UOHFEQU5.conversationOf)(root.folder, spec) : null;
+  const id = (0, import_chunk_IURAQTCE.findLatest)(root.folder, owner, (_, spec) => {
+    const known = spec.staff ? (0, import_chunk_WGC6Q7QN.conversationOf)(root.folder, spec) : null;
     return conversation === void 0 ? known !== null : known === conversation;
   });
-  if (id !== void 0) return (0, import_chunk_UOHFEQU5.requireSpec)(root, id);
+  if (id !== void 0) return (0, import_chunk_WGC6Q7QN.requireSpec)(root, id);
   const what = conversation === void 0 ? "a conversation" : `conversation ${JSON.stringify(conversation)}`;
   const whose = owner === null ? "" : ` of owner ${owner}`;
   throw new import_chunk_NVPF5LEY.FaultError(
@@ -16463,7 +16509,7 @@ function parentOf(root, input) {
 });
 
 },
-"./dir-AZSE3J3G.js": function (module, exports) {
+"./dir-ERI4NSFK.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -16475,7 +16521,7 @@ var import_chunk_IHFJKMPW = load("./chunk-IHFJKMPW.js");
 var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
 var import_chunk_FSRL2ASG = load("./chunk-FSRL2ASG.js");
 var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
-var import_chunk_UR2IO6BJ = load("./chunk-UR2IO6BJ.js");
+var import_chunk_4ZCTLV6M = load("./chunk-4ZCTLV6M.js");
 var import_chunk_7WBBYJDG = load("./chunk-7WBBYJDG.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
@@ -16515,9 +16561,9 @@ var dir = {
     gone: { kind: "flag", help: "met when nothing is there" },
     changed: { kind: "flag", help: "met when a name came, went, or is another or a newer file than at the launch" },
     new: { kind: "text", value: "PATTERN", help: "met when a name like this ('*.json') came after the launch" },
-    count: { kind: "count", value: "N", range: import_chunk_UR2IO6BJ.limits.watchCount, help: "met when it has at least so many names" }
+    count: { kind: "count", value: "N", range: import_chunk_4ZCTLV6M.limits.watchCount, help: "met when it has at least so many names" }
   },
-  notes: `Names that begin with a dot count only for --changed, or when the pattern begins with one. A folder with more than ${import_chunk_UR2IO6BJ.watchNames} names is refused. A name is there before its content is: let whoever writes the file rename it into place, or watch the file itself with --stable.`,
+  notes: `Names that begin with a dot count only for --changed, or when the pattern begins with one. A folder with more than ${import_chunk_4ZCTLV6M.watchNames} names is refused. A name is there before its content is: let whoever writes the file rename it into place, or watch the file itself with --stable.`,
   examples: ["watch dir inbox --new '*.json' --for 1d", "watch dir shards --count 64 --for 6h --every 30s"],
   isRemote: false,
   read(given, { cwd }) {
@@ -16609,7 +16655,7 @@ function needsNames(ask) {
   return ask === "changed" || ask === "new" || ask === "count";
 }
 function namesOf(target) {
-  return (0, import_chunk_7WBBYJDG.listSome)(target, import_chunk_UR2IO6BJ.watchNames)?.sort();
+  return (0, import_chunk_7WBBYJDG.listSome)(target, import_chunk_4ZCTLV6M.watchNames)?.sort();
 }
 function requireNames(target) {
   try {
@@ -16623,7 +16669,7 @@ function matching(names, pattern) {
   return names.filter((text) => matchesGlob(pattern, text));
 }
 function tooMany(target) {
-  return `cannot watch what is in ${target}: it has more than ${import_chunk_UR2IO6BJ.watchNames} names`;
+  return `cannot watch what is in ${target}: it has more than ${import_chunk_4ZCTLV6M.watchNames} names`;
 }
 function contentSign(target, facts, names) {
   if (!facts) return "missing";
@@ -16649,14 +16695,14 @@ function digest(text) {
 });
 
 },
-"./dispatch-SHDIHMCM.js": function (module, exports) {
+"./dispatch-N6HHW7TR.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   dispatch: () => dispatch
 });
 module.exports = stdin_exports;
-var import_chunk_2MPOIJPJ = load("./chunk-2MPOIJPJ.js");
+var import_chunk_QNJQTYFM = load("./chunk-QNJQTYFM.js");
 var import_chunk_NQPR54ZN = load("./chunk-NQPR54ZN.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
 var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
@@ -16821,10 +16867,10 @@ async function dispatch(args, base, version) {
   if (word === "--version" || word === "version") return { code: import_chunk_6PFAPK5K.exitCodes.done, out: `${version}
 ` };
   const name = word === "--help" || word === "-h" ? "help" : word;
-  const loaded = await (0, import_chunk_2MPOIJPJ.loadCommand)(name);
+  const loaded = await (0, import_chunk_QNJQTYFM.loadCommand)(name);
   if (!loaded)
     throw (0, import_chunk_NVPF5LEY.usageError)(
-      `cannot run ${JSON.stringify(word)}: there is no such command; there are ${import_chunk_2MPOIJPJ.commandNames.join(", ")}`,
+      `cannot run ${JSON.stringify(word)}: there is no such command; there are ${import_chunk_QNJQTYFM.commandNames.join(", ")}`,
       (0, import_chunk_GEPPUING.quoteWords)([...(0, import_chunk_7V54BM6D.selfWords)(), "help"])
     );
   if (hasChangedWords(args)) {
@@ -16852,24 +16898,24 @@ async function help(command) {
 });
 
 },
-"./doctor-K3S63FWN.js": function (module, exports) {
+"./doctor-KIQUFY4X.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   doctor: () => doctor
 });
 module.exports = stdin_exports;
-var import_chunk_7YDUTEN2 = load("./chunk-7YDUTEN2.js");
+var import_chunk_R7FUNILK = load("./chunk-R7FUNILK.js");
 var import_chunk_MTTW2VXK = load("./chunk-MTTW2VXK.js");
-var import_chunk_AMP4SAJC = load("./chunk-AMP4SAJC.js");
+var import_chunk_RIVP2RJN = load("./chunk-RIVP2RJN.js");
 var import_chunk_NQPR54ZN = load("./chunk-NQPR54ZN.js");
-var import_chunk_66BRJDYY = load("./chunk-66BRJDYY.js");
+var import_chunk_SSD3XVHH = load("./chunk-SSD3XVHH.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_GOJRSYWP = load("./chunk-GOJRSYWP.js");
+var import_chunk_CEZDF3D3 = load("./chunk-CEZDF3D3.js");
 var import_chunk_PLTZEINK = load("./chunk-PLTZEINK.js");
 var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
 var import_chunk_DWN6ZA7R = load("./chunk-DWN6ZA7R.js");
-var import_chunk_QTNGPEPL = load("./chunk-QTNGPEPL.js");
+var import_chunk_PZM7HB6W = load("./chunk-PZM7HB6W.js");
 var import_chunk_7V54BM6D = load("./chunk-7V54BM6D.js");
 var import_chunk_QS5KU3DI = load("./chunk-QS5KU3DI.js");
 var import_chunk_AN2AMGQG = load("./chunk-AN2AMGQG.js");
@@ -16878,7 +16924,7 @@ var import_chunk_XRZCSGQB = load("./chunk-XRZCSGQB.js");
 var import_chunk_GEPPUING = load("./chunk-GEPPUING.js");
 var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
 var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
-var import_chunk_UR2IO6BJ = load("./chunk-UR2IO6BJ.js");
+var import_chunk_4ZCTLV6M = load("./chunk-4ZCTLV6M.js");
 var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
 var import_chunk_4SRIOCFI = load("./chunk-4SRIOCFI.js");
 var import_chunk_7WBBYJDG = load("./chunk-7WBBYJDG.js");
@@ -16890,12 +16936,12 @@ async function diagnose(root, id) {
     const next = (0, import_chunk_PLTZEINK.nextCommand)(root.option, "clean", "--yes");
     return { id, condition: "damaged", problem: "a marker of a live job without a job folder", next, facts: [] };
   }
-  const view = (0, import_chunk_QTNGPEPL.inspect)(root.folder, id);
-  const condition = (0, import_chunk_QTNGPEPL.conditionOf)(view);
+  const view = (0, import_chunk_PZM7HB6W.inspect)(root.folder, id);
+  const condition = (0, import_chunk_PZM7HB6W.conditionOf)(view);
   return { id, condition, ...await problemOf(root, view, condition), facts: factsOfJob(view) };
 }
 async function diagnoseAll(root) {
-  const ids = [...new Set([...(0, import_chunk_GOJRSYWP.listActive)(root.folder), ...(0, import_chunk_GOJRSYWP.listJobs)(root.folder)])];
+  const ids = [...new Set([...(0, import_chunk_CEZDF3D3.listActive)(root.folder), ...(0, import_chunk_CEZDF3D3.listJobs)(root.folder)])];
   const findings = [];
   for (const id of ids) findings.push(await diagnose(root, id));
   return findings.filter((finding) => finding.problem !== null);
@@ -16908,15 +16954,15 @@ async function problemOf(root, view, condition) {
       problem: `the record is damaged: ${damage}; nothing was deleted, output and result files are as they were`,
       next: import_chunk_PLTZEINK.nextCommands.status(root.option)
     };
-  if (spec && !(0, import_chunk_QTNGPEPL.isEnded)(view.state) && !await (0, import_chunk_DWN6ZA7R.isGenuine)(spec, (0, import_chunk_DWN6ZA7R.readKey)())) {
+  if (spec && !(0, import_chunk_PZM7HB6W.isEnded)(view.state) && !await (0, import_chunk_DWN6ZA7R.isGenuine)(spec, (0, import_chunk_DWN6ZA7R.readKey)())) {
     return {
       problem: "spec.json was changed or written by another user: nothing is started or signaled for this job",
       next: import_chunk_PLTZEINK.nextCommands.observe(id, root.option)
     };
   }
-  if (spec && !(0, import_chunk_QTNGPEPL.findEngine)(spec.engine))
+  if (spec && !(0, import_chunk_PZM7HB6W.findEngine)(spec.engine))
     return { problem: `it runs on the engine ${spec.engine}, which this release does not know`, next: null };
-  const health = (0, import_chunk_7YDUTEN2.healthOf)(view, condition);
+  const health = (0, import_chunk_R7FUNILK.healthOf)(view, condition);
   switch (condition) {
     case "orphaned":
     case "unclaimed":
@@ -16958,7 +17004,7 @@ var doctor = {
       value: "NAME",
       help: "one real round trip with this agent CLI, restricted, in an empty folder (calls its model once)"
     },
-    ...import_chunk_AMP4SAJC.common
+    ...import_chunk_RIVP2RJN.common
   },
   notes: "Exit codes: 0 nothing is wrong, 3 something is. Changes nothing. With --backend: 0 when a complete answer came within 2 minutes, 3 when not, with the reason in the words of the CLI; the CLI may keep that conversation in its own history.",
   examples: ["doctor", "doctor run-mik3x9ab-4f7q2z", "doctor --backend codex"],
@@ -16966,13 +17012,13 @@ var doctor = {
     const backend = input.text("backend");
     if (backend !== void 0) {
       if (input.words.length > 0) throw (0, import_chunk_NVPF5LEY.usageError)("cannot take a job ID and --backend together");
-      const { doctorBackend } = await Promise.resolve().then(() => load("./doctor-backend-YQI6KP4P.js"));
+      const { doctorBackend } = await Promise.resolve().then(() => load("./doctor-backend-QCGDNTLR.js"));
       return doctorBackend(context, backend, input.has("json"));
     }
     const root = context.root(input);
     const isThere = (0, import_chunk_NQPR54ZN.checkRoot)(root.folder);
     const word = input.words[0];
-    const findings = !isThere && word === void 0 ? [] : word === void 0 ? await diagnoseAll(root) : [await diagnose(root, (0, import_chunk_GOJRSYWP.findJob)(root, word))];
+    const findings = !isThere && word === void 0 ? [] : word === void 0 ? await diagnoseAll(root) : [await diagnose(root, (0, import_chunk_CEZDF3D3.findJob)(root, word))];
     const isWrong = findings.some((finding) => finding.problem !== null);
     const code = isWrong ? import_chunk_6PFAPK5K.exitCodes.unsuccessful : import_chunk_6PFAPK5K.exitCodes.done;
     if (input.has("json")) {
@@ -16994,55 +17040,55 @@ function tell(finding) {
 });
 
 },
-"./doctor-backend-YQI6KP4P.js": function (module, exports) {
+"./doctor-backend-QCGDNTLR.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   doctorBackend: () => doctorBackend
 });
 module.exports = stdin_exports;
-var import_chunk_DAN5YNTT = load("./chunk-DAN5YNTT.js");
+var import_chunk_3K4HQ4TL = load("./chunk-3K4HQ4TL.js");
 var import_chunk_XFBNWBRB = load("./chunk-XFBNWBRB.js");
-var import_chunk_NHLCVOMN = load("./chunk-NHLCVOMN.js");
+var import_chunk_42V3OV7L = load("./chunk-42V3OV7L.js");
 var import_chunk_TXVSPIEI = load("./chunk-TXVSPIEI.js");
-var import_chunk_4S7HUXHC = load("./chunk-4S7HUXHC.js");
-var import_chunk_UHJTB4JR = load("./chunk-UHJTB4JR.js");
-var import_chunk_7YDUTEN2 = load("./chunk-7YDUTEN2.js");
+var import_chunk_YACN4COH = load("./chunk-YACN4COH.js");
+var import_chunk_5W3LW6YN = load("./chunk-5W3LW6YN.js");
+var import_chunk_R7FUNILK = load("./chunk-R7FUNILK.js");
 var import_chunk_TYK6MYR7 = load("./chunk-TYK6MYR7.js");
 var import_chunk_MTTW2VXK = load("./chunk-MTTW2VXK.js");
 var import_chunk_5AUWXA57 = load("./chunk-5AUWXA57.js");
-var import_chunk_DZY4D4CM = load("./chunk-DZY4D4CM.js");
+var import_chunk_X5WNSVJC = load("./chunk-X5WNSVJC.js");
 var import_chunk_NQPR54ZN = load("./chunk-NQPR54ZN.js");
 var import_chunk_7BL7UWXT = load("./chunk-7BL7UWXT.js");
-var import_chunk_66BRJDYY = load("./chunk-66BRJDYY.js");
+var import_chunk_SSD3XVHH = load("./chunk-SSD3XVHH.js");
 var import_chunk_PATOMOAS = load("./chunk-PATOMOAS.js");
 var import_chunk_O5SXHXTI = load("./chunk-O5SXHXTI.js");
 var import_chunk_PTVJ2AMD = load("./chunk-PTVJ2AMD.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_DZ4PCETI = load("./chunk-DZ4PCETI.js");
-var import_chunk_YOZDSWDH = load("./chunk-YOZDSWDH.js");
+var import_chunk_ECR5WE5Y = load("./chunk-ECR5WE5Y.js");
+var import_chunk_4O3TU3OB = load("./chunk-4O3TU3OB.js");
 var import_chunk_E4Q33Z52 = load("./chunk-E4Q33Z52.js");
-var import_chunk_U3U2QSST = load("./chunk-U3U2QSST.js");
-var import_chunk_Q6QDEQEC = load("./chunk-Q6QDEQEC.js");
-var import_chunk_GNFY26WC = load("./chunk-GNFY26WC.js");
-var import_chunk_3MNXMJX5 = load("./chunk-3MNXMJX5.js");
-var import_chunk_L62PX7JA = load("./chunk-L62PX7JA.js");
+var import_chunk_VPMDGPGT = load("./chunk-VPMDGPGT.js");
+var import_chunk_KT5BXZ5F = load("./chunk-KT5BXZ5F.js");
+var import_chunk_N2ZXKKDS = load("./chunk-N2ZXKKDS.js");
+var import_chunk_4SIIA6QD = load("./chunk-4SIIA6QD.js");
+var import_chunk_UAN3RUHQ = load("./chunk-UAN3RUHQ.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
-var import_chunk_DN7HEL7L = load("./chunk-DN7HEL7L.js");
-var import_chunk_GOJRSYWP = load("./chunk-GOJRSYWP.js");
+var import_chunk_FVPJNX74 = load("./chunk-FVPJNX74.js");
+var import_chunk_CEZDF3D3 = load("./chunk-CEZDF3D3.js");
 var import_chunk_ILJKJSAA = load("./chunk-ILJKJSAA.js");
 var import_chunk_PLTZEINK = load("./chunk-PLTZEINK.js");
 var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
 var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
-var import_chunk_AXCALZ7H = load("./chunk-AXCALZ7H.js");
-var import_chunk_GJXI2RRF = load("./chunk-GJXI2RRF.js");
+var import_chunk_63FDXQKK = load("./chunk-63FDXQKK.js");
+var import_chunk_C7IKTBOQ = load("./chunk-C7IKTBOQ.js");
 var import_chunk_DWN6ZA7R = load("./chunk-DWN6ZA7R.js");
-var import_chunk_QTNGPEPL = load("./chunk-QTNGPEPL.js");
+var import_chunk_PZM7HB6W = load("./chunk-PZM7HB6W.js");
 var import_chunk_7V54BM6D = load("./chunk-7V54BM6D.js");
 var import_chunk_QS5KU3DI = load("./chunk-QS5KU3DI.js");
 var import_chunk_AN2AMGQG = load("./chunk-AN2AMGQG.js");
 var import_chunk_BSO2ISIG = load("./chunk-BSO2ISIG.js");
-var import_chunk_SPPB3QLC = load("./chunk-SPPB3QLC.js");
+var import_chunk_QNMGI42V = load("./chunk-QNMGI42V.js");
 var import_chunk_HDW3QKWP = load("./chunk-HDW3QKWP.js");
 var import_chunk_FSRL2ASG = load("./chunk-FSRL2ASG.js");
 var import_chunk_GMIQWZOI = load("./chunk-GMIQWZOI.js");
@@ -17050,7 +17096,7 @@ var import_chunk_XRZCSGQB = load("./chunk-XRZCSGQB.js");
 var import_chunk_GEPPUING = load("./chunk-GEPPUING.js");
 var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
 var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
-var import_chunk_UR2IO6BJ = load("./chunk-UR2IO6BJ.js");
+var import_chunk_4ZCTLV6M = load("./chunk-4ZCTLV6M.js");
 var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
 var import_chunk_4SRIOCFI = load("./chunk-4SRIOCFI.js");
 var import_chunk_7WBBYJDG = load("./chunk-7WBBYJDG.js");
@@ -17076,7 +17122,7 @@ var task = "Reply with the single word: ready";
 var answerBytes = 1024;
 async function roundTrip(name, onStart) {
   const isOwn = Object.hasOwn((0, import_chunk_TXVSPIEI.readUserConfig)().backends, name);
-  const canRestrict = !isOwn && (0, import_chunk_Q6QDEQEC.findBackend)(name)?.profiles.restricted !== null;
+  const canRestrict = !isOwn && (0, import_chunk_KT5BXZ5F.findBackend)(name)?.profiles.restricted !== null;
   const signals = (0, import_chunk_5AUWXA57.holdSignals)();
   try {
     const folder = makeTempFolder("job-companion-trial-");
@@ -17104,10 +17150,10 @@ async function requireQuiet(signals) {
 }
 function makePart(root, cwd, backend, profile) {
   const words = { mode: "ask", stateRoot: root.folder, model: null, prompt: task, resume: null };
-  return { ...(0, import_chunk_NHLCVOMN.makeStaffPart)({ ...words, backend, profile, cwd }), brief: false };
+  return { ...(0, import_chunk_42V3OV7L.makeStaffPart)({ ...words, backend, profile, cwd }), brief: false };
 }
 async function tryIn(root, cwd, part, signals) {
-  const { id } = await (0, import_chunk_DZY4D4CM.launch)(root, {
+  const { id } = await (0, import_chunk_X5WNSVJC.launch)(root, {
     kind: "staff",
     verb: "ask",
     owner: null,
@@ -17115,8 +17161,8 @@ async function tryIn(root, cwd, part, signals) {
     onceKey: null,
     cwd,
     deadlineMs: trialMs,
-    killGraceMs: import_chunk_UR2IO6BJ.limits.staffKillGrace.default,
-    maxOutputBytes: import_chunk_UR2IO6BJ.limits.maxOutput.min,
+    killGraceMs: import_chunk_4ZCTLV6M.limits.staffKillGrace.default,
+    maxOutputBytes: import_chunk_4ZCTLV6M.limits.maxOutput.min,
     firstOutputMs: null,
     stallMs: null,
     lineage: null,
@@ -17124,7 +17170,7 @@ async function tryIn(root, cwd, part, signals) {
     staff: part
   });
   const why = "doctor was interrupted";
-  signals.onEach(() => void (0, import_chunk_4S7HUXHC.cancelJob)(root.folder, id, { owner: null, why }).catch(() => void 0));
+  signals.onEach(() => void (0, import_chunk_YACN4COH.cancelJob)(root.folder, id, { owner: null, why }).catch(() => void 0));
   const { view, firstOutputMs } = await follow(root, id);
   const { state } = view;
   return {
@@ -17145,14 +17191,14 @@ async function follow(root, id) {
   const paths = (0, import_chunk_7V54BM6D.jobPaths)(root.folder, id);
   let firstOutputMs = null;
   const look = () => {
-    const started = (0, import_chunk_DZ4PCETI.startedAt)(paths);
+    const started = (0, import_chunk_ECR5WE5Y.startedAt)(paths);
     if (firstOutputMs !== null || started === null || !(0, import_chunk_7WBBYJDG.factsOf)(paths.output)?.size) return;
     firstOutputMs = Math.max(0, (0, import_chunk_Y5L6GQDB.nowMs)() - Date.parse(started));
   };
-  const patience = trialMs + 3 * import_chunk_UR2IO6BJ.limits.staffKillGrace.default;
+  const patience = trialMs + 3 * import_chunk_4ZCTLV6M.limits.staffKillGrace.default;
   const {
     views: [view]
-  } = await (0, import_chunk_UHJTB4JR.waitForJobs)(root.folder, [id], {
+  } = await (0, import_chunk_5W3LW6YN.waitForJobs)(root.folder, [id], {
     mode: "all",
     timeoutMs: patience,
     heartbeatMs: 50,
@@ -17175,8 +17221,8 @@ async function removeOrName(folder) {
   }
 }
 async function doctorBackend(context, name, isJson) {
-  const backend = (0, import_chunk_Q6QDEQEC.findBackend)(name);
-  const signIn = backend ? (0, import_chunk_DAN5YNTT.signInOf)(backend) : null;
+  const backend = (0, import_chunk_KT5BXZ5F.findBackend)(name);
+  const signIn = backend ? (0, import_chunk_3K4HQ4TL.signInOf)(backend) : null;
   try {
     const trip = await roundTrip(
       name,
@@ -17227,19 +17273,19 @@ function page(name, isReady, rows) {
 });
 
 },
-"./file-AZKG7T5C.js": function (module, exports) {
+"./file-NGC3724Q.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   file: () => file
 });
 module.exports = stdin_exports;
-var import_chunk_ROFUHZKL = load("./chunk-ROFUHZKL.js");
+var import_chunk_RV6JIJ7B = load("./chunk-RV6JIJ7B.js");
 var import_chunk_PTVJ2AMD = load("./chunk-PTVJ2AMD.js");
 var import_chunk_IHFJKMPW = load("./chunk-IHFJKMPW.js");
 var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
 var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
-var import_chunk_UR2IO6BJ = load("./chunk-UR2IO6BJ.js");
+var import_chunk_4ZCTLV6M = load("./chunk-4ZCTLV6M.js");
 var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
 var import_chunk_7WBBYJDG = load("./chunk-7WBBYJDG.js");
 var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
@@ -17301,7 +17347,7 @@ function lookForPattern(target, pattern, facts, tools, cursor) {
   return lookThrough(target, facts, tools, cursor, async (piece, isLast) => {
     const end = piece.lastIndexOf(10) + 1;
     const text = (isLast || end === 0 ? piece : piece.subarray(0, end)).toString("utf8");
-    const at = await (0, import_chunk_ROFUHZKL.matchAt)(pattern, text);
+    const at = await (0, import_chunk_RV6JIJ7B.matchAt)(pattern, text);
     if (at === "slow") return at;
     if (at >= 0) return { at: Buffer.byteLength(text.slice(0, at)) };
     return { done: piece.length - end > lineBytes ? piece.length : end };
@@ -17370,11 +17416,11 @@ var file = {
     changed: { kind: "flag", help: "met when it is not what it was at the launch (also when it appears or goes)" },
     contains: { kind: "text", value: "TEXT", help: "met when this text is in it" },
     matches: { kind: "text", value: "REGEX", help: "met when a line matches (JavaScript, without slashes)" },
-    "min-size": { kind: "size", value: "SIZE", range: import_chunk_UR2IO6BJ.limits.watchSize, help: "met when it is at least this large" },
+    "min-size": { kind: "size", value: "SIZE", range: import_chunk_4ZCTLV6M.limits.watchSize, help: "met when it is at least this large" },
     stable: {
       kind: "duration",
       value: "D",
-      range: import_chunk_UR2IO6BJ.limits.watchStable,
+      range: import_chunk_4ZCTLV6M.limits.watchStable,
       help: "met when it is there and nothing has written to it for so long"
     },
     sha256: { kind: "text", value: "HEX", help: "met when its content has this digest" }
@@ -17422,7 +17468,7 @@ function conditionIn(given) {
       if (text === "") throw (0, import_chunk_NVPF5LEY.usageError)('cannot take --contains "": every file has that; give the text to look for');
       return { ask, text };
     case "matches":
-      return { ask, pattern: (0, import_chunk_ROFUHZKL.parsePattern)(text, "--matches") };
+      return { ask, pattern: (0, import_chunk_RV6JIJ7B.parsePattern)(text, "--matches") };
     case "min-size":
       return { ask, bytes: given.size("min-size") };
     case "stable":
@@ -17663,16 +17709,16 @@ function open(root, timeMs) {
 });
 
 },
-"./help-ZW5CND5Y.js": function (module, exports) {
+"./help-EZD4MB6Q.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   help: () => help
 });
 module.exports = stdin_exports;
-var import_chunk_AMP4SAJC = load("./chunk-AMP4SAJC.js");
+var import_chunk_RIVP2RJN = load("./chunk-RIVP2RJN.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_UR2IO6BJ = load("./chunk-UR2IO6BJ.js");
+var import_chunk_4ZCTLV6M = load("./chunk-4ZCTLV6M.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 var help = {
@@ -17680,10 +17726,10 @@ var help = {
   summary: "this page, or the page of one command",
   form: "[COMMAND [KIND]]",
   words: { min: 0, max: 2 },
-  options: import_chunk_AMP4SAJC.common,
+  options: import_chunk_RIVP2RJN.common,
   examples: ["help", "help run", "help watch file"],
   async run(_context, input) {
-    const { commandNames, loadCommand } = await Promise.resolve().then(() => load("./registry-YWC3YQHA.js"));
+    const { commandNames, loadCommand } = await Promise.resolve().then(() => load("./registry-APXDBOET.js"));
     const { renderHelp } = await Promise.resolve().then(() => load("./usage-KTS4T74N.js"));
     const { labelled } = await Promise.resolve().then(() => load("./wrap-LTCIWAWY.js"));
     const [word, ...more] = input.words;
@@ -17717,7 +17763,7 @@ var foot = `Exit codes: 0 done, 2 not finished, 3 failed or timed out or crashed
 });
 
 },
-"./http-CVFMONXC.js": function (module, exports) {
+"./http-WZAU3DDD.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -17725,12 +17771,12 @@ __export(stdin_exports, {
 });
 module.exports = stdin_exports;
 var import_chunk_55JORUFF = load("./chunk-55JORUFF.js");
-var import_chunk_ROFUHZKL = load("./chunk-ROFUHZKL.js");
+var import_chunk_RV6JIJ7B = load("./chunk-RV6JIJ7B.js");
 var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
 var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
 var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
 var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
-var import_chunk_UR2IO6BJ = load("./chunk-UR2IO6BJ.js");
+var import_chunk_4ZCTLV6M = load("./chunk-4ZCTLV6M.js");
 var import_chunk_4SRIOCFI = load("./chunk-4SRIOCFI.js");
 var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
@@ -17877,7 +17923,7 @@ async function follow(call, signal, progress) {
       incoming.destroy();
       const next = nextUrl(url, location);
       if (seen.has(next.href)) throw new StrayError("it redirects in a circle");
-      if (redirects === import_chunk_UR2IO6BJ.httpRedirects) throw new StrayError(`it redirects more than ${import_chunk_UR2IO6BJ.httpRedirects} times`);
+      if (redirects === import_chunk_4ZCTLV6M.httpRedirects) throw new StrayError(`it redirects more than ${import_chunk_4ZCTLV6M.httpRedirects} times`);
       seen.add(next.href);
       wasDowngraded ||= url.protocol === "https:" && next.protocol === "http:";
       url = next;
@@ -17920,7 +17966,7 @@ async function open(url, headers, signal) {
     },
     // No agent: the connection is closed after the answer.
     agent: false,
-    maxHeaderSize: import_chunk_UR2IO6BJ.httpHeaderBytes,
+    maxHeaderSize: import_chunk_4ZCTLV6M.httpHeaderBytes,
     // Node's 250 ms for each address of a host are too short for a slow network.
     autoSelectFamilyAttemptTimeout: 1e3,
     signal,
@@ -18065,7 +18111,7 @@ async function judgeText(input, head, body) {
   let found;
   if (input.contains !== null && !text.includes(input.contains)) unmet.push(`no ${quote(input.contains)} in it`);
   if (input.matches !== null) {
-    const answer = await (0, import_chunk_ROFUHZKL.matchPattern)(input.matches, text);
+    const answer = await (0, import_chunk_RV6JIJ7B.matchPattern)(input.matches, text);
     if (answer === "slow")
       return { unmet, trouble: { cause: "failed", message: `${quote(input.matches)} takes too long on this body` } };
     if (!answer) unmet.push(`nothing in it matches ${quote(input.matches)}`);
@@ -18115,9 +18161,9 @@ function tellAnswer(url, head, size) {
   return withReason(`GET ${shownAddress(url)}: ${head.status}${told}${from}`);
 }
 function withReason(told, reason) {
-  if (!reason) return (0, import_chunk_LXK2ZILE.excerpt)(told, import_chunk_UR2IO6BJ.evidenceChars);
-  const rest = (0, import_chunk_LXK2ZILE.excerpt)(reason, import_chunk_UR2IO6BJ.evidenceChars / 2);
-  return `${(0, import_chunk_LXK2ZILE.excerpt)(told, import_chunk_UR2IO6BJ.evidenceChars - new TextEncoder().encode(rest).length - 2)}; ${rest}`;
+  if (!reason) return (0, import_chunk_LXK2ZILE.excerpt)(told, import_chunk_4ZCTLV6M.evidenceChars);
+  const rest = (0, import_chunk_LXK2ZILE.excerpt)(reason, import_chunk_4ZCTLV6M.evidenceChars / 2);
+  return `${(0, import_chunk_LXK2ZILE.excerpt)(told, import_chunk_4ZCTLV6M.evidenceChars - new TextEncoder().encode(rest).length - 2)}; ${rest}`;
 }
 function factsOf(head, { size, digest, value }) {
   const etag = head.headers.etag;
@@ -18179,7 +18225,7 @@ function parseHttp(given) {
     fail: statuses["fail-status"],
     pending: statuses["pending-status"],
     contains,
-    matches: pattern === void 0 ? null : (0, import_chunk_ROFUHZKL.parsePattern)(pattern, "--matches"),
+    matches: pattern === void 0 ? null : (0, import_chunk_RV6JIJ7B.parsePattern)(pattern, "--matches"),
     field: parseField(given.text("field")),
     sha256: parseDigest(given.text("sha256")),
     changed: given.has("changed"),
@@ -18248,13 +18294,13 @@ function retryAfterOf(header, nowMs) {
   if (header === void 0) return null;
   const text = header.trim();
   const wait = /^\d+$/.test(text) ? Number(text) * 1e3 : Date.parse(text) - nowMs;
-  return Number.isNaN(wait) ? null : Math.min(Math.max(0, wait), import_chunk_UR2IO6BJ.retryAfterMaxMs);
+  return Number.isNaN(wait) ? null : Math.min(Math.max(0, wait), import_chunk_4ZCTLV6M.retryAfterMaxMs);
 }
 function isNamed(input, status) {
   return [input.met ?? [], input.fail, input.pending].some((list) => matchesStatus(list, status));
 }
 function wantsOf(input, head, cursor) {
-  const isTooLong = Number(head.headers["content-length"]) > import_chunk_UR2IO6BJ.httpDigestBytes;
+  const isTooLong = Number(head.headers["content-length"]) > import_chunk_4ZCTLV6M.httpDigestBytes;
   return {
     text: isAccepted(input, head.status) && wantsText(input),
     digest: needsDigest(input, head) && !isTooLong && knownDigest(head, cursor, input.sha256) === null
@@ -18270,7 +18316,7 @@ async function judgeAnswer(input, { head, body }, { cursor, nowMs }) {
   if (text.trouble) return troubleOf(text.trouble.cause, withReason(told, text.trouble.message));
   const digest = body.sha256 ?? knownDigest(head, cursor, input.sha256);
   if (needsDigest(input, head) && digest === null)
-    return troubleOf("shape", withReason(told, `no digest is taken of more than ${(0, import_chunk_TFEMYLSK.formatSize)(import_chunk_UR2IO6BJ.httpDigestBytes)}`));
+    return troubleOf("shape", withReason(told, `no digest is taken of more than ${(0, import_chunk_TFEMYLSK.formatSize)(import_chunk_4ZCTLV6M.httpDigestBytes)}`));
   const change = input.changed ? changeOf(head, { isWhole: isWhole(input, status), digest, cursor }) : null;
   const unmet = [...text.unmet];
   if (isOk && input.sha256 !== null && digest !== input.sha256) unmet.push(`its sha256 is ${digest?.slice(0, 12)}...`);
@@ -18353,7 +18399,7 @@ var http = {
       isFinal: (status) => isNamed(input, status),
       plan: (head) => {
         const wants = wantsOf(input, head, cursor);
-        return { keep: wants.text ? import_chunk_UR2IO6BJ.httpBodyBytes : 0, digest: wants.digest ? import_chunk_UR2IO6BJ.httpDigestBytes : 0 };
+        return { keep: wants.text ? import_chunk_4ZCTLV6M.httpBodyBytes : 0, digest: wants.digest ? import_chunk_4ZCTLV6M.httpDigestBytes : 0 };
       }
     });
     if (answer.how === "failed") return troubleOf2(input, answer);
@@ -18379,40 +18425,40 @@ function troubleOf2(input, failure) {
 });
 
 },
-"./implement-2SJZX3HO.js": function (module, exports) {
+"./implement-XPVNEFO4.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   implement: () => implement
 });
 module.exports = stdin_exports;
-var import_chunk_FCI2EA2M = load("./chunk-FCI2EA2M.js");
-var import_chunk_VRBPCG3T = load("./chunk-VRBPCG3T.js");
-var import_chunk_NHLCVOMN = load("./chunk-NHLCVOMN.js");
-var import_chunk_IL767HAQ = load("./chunk-IL767HAQ.js");
+var import_chunk_DSRLXZGB = load("./chunk-DSRLXZGB.js");
+var import_chunk_M6DVLB5Y = load("./chunk-M6DVLB5Y.js");
+var import_chunk_42V3OV7L = load("./chunk-42V3OV7L.js");
+var import_chunk_E466YIJS = load("./chunk-E466YIJS.js");
 var import_chunk_TXVSPIEI = load("./chunk-TXVSPIEI.js");
-var import_chunk_RGUZ7R72 = load("./chunk-RGUZ7R72.js");
-var import_chunk_Z5GNYNB5 = load("./chunk-Z5GNYNB5.js");
-var import_chunk_VRHTY6Q3 = load("./chunk-VRHTY6Q3.js");
-var import_chunk_VHWQUSBQ = load("./chunk-VHWQUSBQ.js");
-var import_chunk_DZY4D4CM = load("./chunk-DZY4D4CM.js");
-var import_chunk_AMP4SAJC = load("./chunk-AMP4SAJC.js");
+var import_chunk_5JLPHALT = load("./chunk-5JLPHALT.js");
+var import_chunk_5JFWY2ML = load("./chunk-5JFWY2ML.js");
+var import_chunk_33ZUSG5U = load("./chunk-33ZUSG5U.js");
+var import_chunk_V5PEBFV3 = load("./chunk-V5PEBFV3.js");
+var import_chunk_X5WNSVJC = load("./chunk-X5WNSVJC.js");
+var import_chunk_RIVP2RJN = load("./chunk-RIVP2RJN.js");
 var import_chunk_NQPR54ZN = load("./chunk-NQPR54ZN.js");
 var import_chunk_7BL7UWXT = load("./chunk-7BL7UWXT.js");
-var import_chunk_66BRJDYY = load("./chunk-66BRJDYY.js");
+var import_chunk_SSD3XVHH = load("./chunk-SSD3XVHH.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
 var import_chunk_E4Q33Z52 = load("./chunk-E4Q33Z52.js");
-var import_chunk_U3U2QSST = load("./chunk-U3U2QSST.js");
-var import_chunk_Q6QDEQEC = load("./chunk-Q6QDEQEC.js");
+var import_chunk_VPMDGPGT = load("./chunk-VPMDGPGT.js");
+var import_chunk_KT5BXZ5F = load("./chunk-KT5BXZ5F.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
-var import_chunk_DN7HEL7L = load("./chunk-DN7HEL7L.js");
-var import_chunk_GOJRSYWP = load("./chunk-GOJRSYWP.js");
+var import_chunk_FVPJNX74 = load("./chunk-FVPJNX74.js");
+var import_chunk_CEZDF3D3 = load("./chunk-CEZDF3D3.js");
 var import_chunk_PLTZEINK = load("./chunk-PLTZEINK.js");
 var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
-var import_chunk_AXCALZ7H = load("./chunk-AXCALZ7H.js");
-var import_chunk_GJXI2RRF = load("./chunk-GJXI2RRF.js");
+var import_chunk_63FDXQKK = load("./chunk-63FDXQKK.js");
+var import_chunk_C7IKTBOQ = load("./chunk-C7IKTBOQ.js");
 var import_chunk_DWN6ZA7R = load("./chunk-DWN6ZA7R.js");
-var import_chunk_QTNGPEPL = load("./chunk-QTNGPEPL.js");
+var import_chunk_PZM7HB6W = load("./chunk-PZM7HB6W.js");
 var import_chunk_7V54BM6D = load("./chunk-7V54BM6D.js");
 var import_chunk_QS5KU3DI = load("./chunk-QS5KU3DI.js");
 var import_chunk_AN2AMGQG = load("./chunk-AN2AMGQG.js");
@@ -18424,14 +18470,14 @@ var import_chunk_XRZCSGQB = load("./chunk-XRZCSGQB.js");
 var import_chunk_GEPPUING = load("./chunk-GEPPUING.js");
 var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
 var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
-var import_chunk_UR2IO6BJ = load("./chunk-UR2IO6BJ.js");
+var import_chunk_4ZCTLV6M = load("./chunk-4ZCTLV6M.js");
 var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
 var import_chunk_4SRIOCFI = load("./chunk-4SRIOCFI.js");
 var import_chunk_7WBBYJDG = load("./chunk-7WBBYJDG.js");
 var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
-var implement = (0, import_chunk_FCI2EA2M.makeStaffVerb)({
+var implement = (0, import_chunk_DSRLXZGB.makeStaffVerb)({
   mode: "implement",
   notes: "A second implement job in the same worktree is refused unless it has --worktree or --share. The result says what was changed: files, commits, or that nothing was.",
   examples: [
@@ -18549,7 +18595,7 @@ var job = {
 });
 
 },
-"./judging-UV2LJQOI.js": function (module, exports) {
+"./judging-FESO3EPH.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -18559,8 +18605,8 @@ module.exports = stdin_exports;
 var import_chunk_LIUSFYG6 = load("./chunk-LIUSFYG6.js");
 var import_chunk_U56C6E24 = load("./chunk-U56C6E24.js");
 var import_chunk_ILJKJSAA = load("./chunk-ILJKJSAA.js");
-var import_chunk_HYG5K6E7 = load("./chunk-HYG5K6E7.js");
-var import_chunk_CE44IEC2 = load("./chunk-CE44IEC2.js");
+var import_chunk_D2VPCAZS = load("./chunk-D2VPCAZS.js");
+var import_chunk_K6ZMEOB6 = load("./chunk-K6ZMEOB6.js");
 var import_chunk_7LUFXQWN = load("./chunk-7LUFXQWN.js");
 var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
 var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
@@ -18568,7 +18614,7 @@ var import_chunk_QS5KU3DI = load("./chunk-QS5KU3DI.js");
 var import_chunk_BSO2ISIG = load("./chunk-BSO2ISIG.js");
 var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
 var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
-var import_chunk_UR2IO6BJ = load("./chunk-UR2IO6BJ.js");
+var import_chunk_4ZCTLV6M = load("./chunk-4ZCTLV6M.js");
 var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
 var import_chunk_4SRIOCFI = load("./chunk-4SRIOCFI.js");
 var import_chunk_7WBBYJDG = load("./chunk-7WBBYJDG.js");
@@ -18594,7 +18640,7 @@ function stillnessOf(window) {
   return { kind: descendants > 0 ? "waiting" : "dead", ...facts };
 }
 function isBusy(cpuMs, spanMs) {
-  return cpuMs !== null && cpuMs > 0 && cpuMs >= spanMs * import_chunk_UR2IO6BJ.idleCpuShare;
+  return cpuMs !== null && cpuMs > 0 && cpuMs >= spanMs * import_chunk_4ZCTLV6M.idleCpuShare;
 }
 function countDescendants(count) {
   return `${count === 0 ? "no" : count} descendant${count === 1 ? "" : "s"}`;
@@ -18702,7 +18748,7 @@ function judgeHealth(before, seen) {
   const troubles = seen.probe?.kind === "trouble" ? before.troubles + 1 : 0;
   const changes = changesOf(before, seen, reading);
   const isWhole = seen.activity.spanMs >= seen.everyMs / 2;
-  const window = [...before.window, seen.activity].slice(-import_chunk_UR2IO6BJ.unchangedCheckpoints);
+  const window = [...before.window, seen.activity].slice(-import_chunk_4ZCTLV6M.unchangedCheckpoints);
   const memory = {
     n: seen.n,
     since: changes.length > 0 ? seen.n : before.since,
@@ -18780,7 +18826,7 @@ function taskCauses({ probe, elapsedMs, expectMs }) {
 }
 function stillCauses(memory, stillness) {
   const { unchanged, probeUnchanged, probe, troubles, since } = memory;
-  if (unchanged < import_chunk_UR2IO6BJ.unchangedCheckpoints || troubles > 0 && troubles <= import_chunk_UR2IO6BJ.unchangedCheckpoints) return [];
+  if (unchanged < import_chunk_4ZCTLV6M.unchangedCheckpoints || troubles > 0 && troubles <= import_chunk_4ZCTLV6M.unchangedCheckpoints) return [];
   const name = `no_change@${since}`;
   const during = `for ${unchanged} checkpoints in a row`;
   switch (stillness.kind) {
@@ -18796,7 +18842,7 @@ function stillCauses(memory, stillness) {
         }
       ];
     default: {
-      if (troubles > 0 || probeUnchanged < import_chunk_UR2IO6BJ.unchangedCheckpoints) return [];
+      if (troubles > 0 || probeUnchanged < import_chunk_4ZCTLV6M.unchangedCheckpoints) return [];
       const at = probe?.completed === null || probe === null ? "" : ` (${countWords(probe)})`;
       const but = stillness.kind === "working" ? `, but it works (${stillness.words})` : "";
       return [{ names: [name], reason: `no observable change by the probe ${during}${at}${but}` }];
@@ -18888,7 +18934,7 @@ function readMemory(paths) {
   return { ...freshMemory, n, since: Math.min(n, countOf(value.since)), told: told.slice(0, 8) };
 }
 function newestTold(paths) {
-  const numbers = (0, import_chunk_HYG5K6E7.readEvents)(paths, 0, 1e5).events.flatMap(
+  const numbers = (0, import_chunk_D2VPCAZS.readEvents)(paths, 0, 1e5).events.flatMap(
     (event) => event.type === "checkpoint" ? countOf(event.n) : []
   );
   return Math.max(0, ...numbers);
@@ -18899,22 +18945,22 @@ function countOf(value) {
 function makeProbe({ spec }, tree) {
   const line = spec.run?.probe;
   if (!line) return null;
-  const timeoutMs = spec.run?.probe_ms ?? import_chunk_UR2IO6BJ.limits.probe.default;
+  const timeoutMs = spec.run?.probe_ms ?? import_chunk_4ZCTLV6M.limits.probe.default;
   return async (signal) => {
-    const end = await (0, import_chunk_CE44IEC2.runTool)({
+    const end = await (0, import_chunk_K6ZMEOB6.runTool)({
       program: "/bin/sh",
       args: ["-c", line],
       cwd: spec.cwd,
       environment: (0, import_chunk_4SRIOCFI.probeEnvironment)(spec),
       timeoutMs,
-      limit: import_chunk_UR2IO6BJ.probeBytes,
+      limit: import_chunk_4ZCTLV6M.probeBytes,
       signal,
       // The end of the job does not wait for it.
       killOnAbort: true
     });
     (0, import_chunk_LIUSFYG6.endProbes)(tree);
     const [stdout, stderr] = [end.stdout.toString("utf8"), end.stderr.toString("utf8")];
-    return parseProbe({ ...end, stdout, stderr }, { timeoutMs, bytes: import_chunk_UR2IO6BJ.probeBytes });
+    return parseProbe({ ...end, stdout, stderr }, { timeoutMs, bytes: import_chunk_4ZCTLV6M.probeBytes });
   };
 }
 var emptyBooks = { rows: new Map(), owed: new Map() };
@@ -19119,8 +19165,8 @@ function startJudging(claim, progress, child, run) {
   const isFirst = child.isOurs;
   if (!isFirst) (0, import_chunk_LIUSFYG6.endProbes)(tree);
   const launchMs = spec.deadline_mono_ms - spec.deadline_ms;
-  const everyMs = run.checkpoint_ms ?? import_chunk_UR2IO6BJ.limits.checkpoint.default;
-  const sampleMs = Math.min(run.sample_ms ?? import_chunk_UR2IO6BJ.limits.sample.default, everyMs);
+  const everyMs = run.checkpoint_ms ?? import_chunk_4ZCTLV6M.limits.checkpoint.default;
+  const sampleMs = Math.min(run.sample_ms ?? import_chunk_4ZCTLV6M.limits.sample.default, everyMs);
   const nowMs = clock.monotonicMs();
   const stall = spec.stall_ms === null ? void 0 : new StallWatch(spec.stall_ms, isFirst ? launchMs : nowMs);
   const onError = (error) => noteTrouble(claim, error);
@@ -19169,7 +19215,7 @@ function tell({ spec, paths }, progress, judgement, isReset) {
       task: (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)(spec.label ?? spec.id), 120),
       ...judged,
       ...isReset ? { baseline_reset: true } : {},
-      ...isAttention && spec.on_stall ? { on_stall: (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)(spec.on_stall), import_chunk_UR2IO6BJ.onStallBytes) } : {},
+      ...isAttention && spec.on_stall ? { on_stall: (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)(spec.on_stall), import_chunk_4ZCTLV6M.onStallBytes) } : {},
       wake: isNews ? ["checkpoint", "attention"] : ["checkpoint"]
     },
     { health: checkpoint.state, attention_kind: checkpoint.attention_kind, checkpoint }
@@ -19319,48 +19365,48 @@ function init(open, close) {
 var kleur_default = $;
 
 },
-"./main-74GVCE24.js": function (module, exports) {
+"./main-VQ5SQ5MV.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   runWorker: () => runWorker
 });
 module.exports = stdin_exports;
-var import_chunk_6FUXSXXW = load("./chunk-6FUXSXXW.js");
+var import_chunk_WLPAU7FF = load("./chunk-WLPAU7FF.js");
 var import_chunk_O5SXHXTI = load("./chunk-O5SXHXTI.js");
-var import_chunk_7GWMGPUI = load("./chunk-7GWMGPUI.js");
-var import_chunk_EXSFQDP7 = load("./chunk-EXSFQDP7.js");
-var import_chunk_DZ4PCETI = load("./chunk-DZ4PCETI.js");
-var import_chunk_YOZDSWDH = load("./chunk-YOZDSWDH.js");
+var import_chunk_J5BDUURC = load("./chunk-J5BDUURC.js");
+var import_chunk_VBTKFLNU = load("./chunk-VBTKFLNU.js");
+var import_chunk_ECR5WE5Y = load("./chunk-ECR5WE5Y.js");
+var import_chunk_4O3TU3OB = load("./chunk-4O3TU3OB.js");
 var import_chunk_E4Q33Z52 = load("./chunk-E4Q33Z52.js");
-var import_chunk_U3U2QSST = load("./chunk-U3U2QSST.js");
-var import_chunk_Q6QDEQEC = load("./chunk-Q6QDEQEC.js");
-var import_chunk_2EVWEZQN = load("./chunk-2EVWEZQN.js");
-var import_chunk_GNFY26WC = load("./chunk-GNFY26WC.js");
-var import_chunk_3MNXMJX5 = load("./chunk-3MNXMJX5.js");
-var import_chunk_L62PX7JA = load("./chunk-L62PX7JA.js");
-var import_chunk_B4IAE3TR = load("./chunk-B4IAE3TR.js");
+var import_chunk_VPMDGPGT = load("./chunk-VPMDGPGT.js");
+var import_chunk_KT5BXZ5F = load("./chunk-KT5BXZ5F.js");
+var import_chunk_7ASKUOSF = load("./chunk-7ASKUOSF.js");
+var import_chunk_N2ZXKKDS = load("./chunk-N2ZXKKDS.js");
+var import_chunk_4SIIA6QD = load("./chunk-4SIIA6QD.js");
+var import_chunk_UAN3RUHQ = load("./chunk-UAN3RUHQ.js");
+var import_chunk_4B6JPIGM = load("./chunk-4B6JPIGM.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
-var import_chunk_DN7HEL7L = load("./chunk-DN7HEL7L.js");
-var import_chunk_GOJRSYWP = load("./chunk-GOJRSYWP.js");
+var import_chunk_FVPJNX74 = load("./chunk-FVPJNX74.js");
+var import_chunk_CEZDF3D3 = load("./chunk-CEZDF3D3.js");
 var import_chunk_LIUSFYG6 = load("./chunk-LIUSFYG6.js");
 var import_chunk_U56C6E24 = load("./chunk-U56C6E24.js");
 var import_chunk_ILJKJSAA = load("./chunk-ILJKJSAA.js");
 var import_chunk_PLTZEINK = load("./chunk-PLTZEINK.js");
-var import_chunk_HYG5K6E7 = load("./chunk-HYG5K6E7.js");
-var import_chunk_CE44IEC2 = load("./chunk-CE44IEC2.js");
+var import_chunk_D2VPCAZS = load("./chunk-D2VPCAZS.js");
+var import_chunk_K6ZMEOB6 = load("./chunk-K6ZMEOB6.js");
 var import_chunk_7LUFXQWN = load("./chunk-7LUFXQWN.js");
 var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
 var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
-var import_chunk_GJXI2RRF = load("./chunk-GJXI2RRF.js");
+var import_chunk_C7IKTBOQ = load("./chunk-C7IKTBOQ.js");
 var import_chunk_DWN6ZA7R = load("./chunk-DWN6ZA7R.js");
-var import_chunk_QTNGPEPL = load("./chunk-QTNGPEPL.js");
+var import_chunk_PZM7HB6W = load("./chunk-PZM7HB6W.js");
 var import_chunk_7V54BM6D = load("./chunk-7V54BM6D.js");
 var import_chunk_QS5KU3DI = load("./chunk-QS5KU3DI.js");
 var import_chunk_AN2AMGQG = load("./chunk-AN2AMGQG.js");
 var import_chunk_BSO2ISIG = load("./chunk-BSO2ISIG.js");
-var import_chunk_OVUU7GEF = load("./chunk-OVUU7GEF.js");
-var import_chunk_SPPB3QLC = load("./chunk-SPPB3QLC.js");
+var import_chunk_3ZQPBLY6 = load("./chunk-3ZQPBLY6.js");
+var import_chunk_QNMGI42V = load("./chunk-QNMGI42V.js");
 var import_chunk_HDW3QKWP = load("./chunk-HDW3QKWP.js");
 var import_chunk_FSRL2ASG = load("./chunk-FSRL2ASG.js");
 var import_chunk_GMIQWZOI = load("./chunk-GMIQWZOI.js");
@@ -19368,7 +19414,7 @@ var import_chunk_XRZCSGQB = load("./chunk-XRZCSGQB.js");
 var import_chunk_GEPPUING = load("./chunk-GEPPUING.js");
 var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
 var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
-var import_chunk_UR2IO6BJ = load("./chunk-UR2IO6BJ.js");
+var import_chunk_4ZCTLV6M = load("./chunk-4ZCTLV6M.js");
 var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
 var import_chunk_4SRIOCFI = load("./chunk-4SRIOCFI.js");
 var import_chunk_7WBBYJDG = load("./chunk-7WBBYJDG.js");
@@ -19376,12 +19422,12 @@ var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 async function runWorker(root, id, log) {
-  if (!root.startsWith("/") || !(0, import_chunk_QTNGPEPL.isId)(id)) throw new Error("usage: _worker ROOT ID");
+  if (!root.startsWith("/") || !(0, import_chunk_PZM7HB6W.isId)(id)) throw new Error("usage: _worker ROOT ID");
   let claim;
   let notifier;
   let isDone = false;
   try {
-    claim = await (0, import_chunk_6FUXSXXW.claimJob)(root, id);
+    claim = await (0, import_chunk_WLPAU7FF.claimJob)(root, id);
     notifier = claim && await notifierOf(claim);
     if (claim) await Promise.race([look(claim, log), unexpected()]);
     isDone = true;
@@ -19399,22 +19445,22 @@ async function runWorker(root, id, log) {
 }
 async function notifierOf(claim) {
   if (!claim.spec.notify) return void 0;
-  const notifier = (await Promise.resolve().then(() => load("./notify-6RLAICIQ.js"))).makeNotifier(claim);
+  const notifier = (await Promise.resolve().then(() => load("./notify-7EVXHDFP.js"))).makeNotifier(claim);
   claim.onWake = notifier.wake;
   return notifier;
 }
 async function tellOwed(root, id) {
-  const { spec, state } = (0, import_chunk_QTNGPEPL.inspect)(root, id);
-  if (spec?.notify && (0, import_chunk_QTNGPEPL.isEnded)(state)) await (await Promise.resolve().then(() => load("./notify-6RLAICIQ.js"))).runNotify(root, id);
+  const { spec, state } = (0, import_chunk_PZM7HB6W.inspect)(root, id);
+  if (spec?.notify && (0, import_chunk_PZM7HB6W.isEnded)(state)) await (await Promise.resolve().then(() => load("./notify-7EVXHDFP.js"))).runNotify(root, id);
 }
 async function look(claim, log) {
   switch (claim.spec.kind) {
     case "watch":
-      return (await Promise.resolve().then(() => load("./run-watch-2YR4KESU.js"))).runWatch(claim, log);
+      return (await Promise.resolve().then(() => load("./run-watch-D3WWIJSX.js"))).runWatch(claim, log);
     case "timer":
-      return (await Promise.resolve().then(() => load("./run-timer-QR5JPRRC.js"))).runTimer(claim);
+      return (await Promise.resolve().then(() => load("./run-timer-LLOS3ZWC.js"))).runTimer(claim);
     default:
-      return (await Promise.resolve().then(() => load("./supervise-HLNE54DS.js"))).supervise(claim);
+      return (await Promise.resolve().then(() => load("./supervise-DURJNZ44.js"))).supervise(claim);
   }
 }
 function unexpected() {
@@ -19425,15 +19471,15 @@ function unexpected() {
 }
 async function giveUp(claim, message) {
   const { paths, spec, root } = claim;
-  (0, import_chunk_HYG5K6E7.openJournal)(paths, spec).append("worker_failed", { message });
-  const failures = (0, import_chunk_HYG5K6E7.readEvents)(paths, 0, 1e5).events.filter((event) => event.type === "worker_failed").length;
-  if (failures < import_chunk_UR2IO6BJ.workerFailures) return;
-  const view = (0, import_chunk_QTNGPEPL.inspect)(root, spec.id);
+  (0, import_chunk_D2VPCAZS.openJournal)(paths, spec).append("worker_failed", { message });
+  const failures = (0, import_chunk_D2VPCAZS.readEvents)(paths, 0, 1e5).events.filter((event) => event.type === "worker_failed").length;
+  if (failures < import_chunk_4ZCTLV6M.workerFailures) return;
+  const view = (0, import_chunk_PZM7HB6W.inspect)(root, spec.id);
   const tree = (0, import_chunk_LIUSFYG6.treeOf)(spec, paths, { worker: claim.self, shim: view.shim, child: view.child });
-  const ended = await (0, import_chunk_LIUSFYG6.terminate)(tree, { graceMs: import_chunk_UR2IO6BJ.orphanGraceMs, settleMs: import_chunk_UR2IO6BJ.killSettleMs });
+  const ended = await (0, import_chunk_LIUSFYG6.terminate)(tree, { graceMs: import_chunk_4ZCTLV6M.orphanGraceMs, settleMs: import_chunk_4ZCTLV6M.killSettleMs });
   const warnings = [{ code: "worker_failed", message: `the worker failed ${failures} times: ${message}` }];
   const ending = { reason: "worker_lost", exit: view.exit, tree: ended, reconciled: false, warnings };
-  await (0, import_chunk_7GWMGPUI.concludeAsked)(claim, ending, tree);
+  await (0, import_chunk_J5BDUURC.concludeAsked)(claim, ending, tree);
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
@@ -19441,23 +19487,23 @@ async function giveUp(claim, message) {
 });
 
 },
-"./may-act-DTLV2GEM.js": function (module, exports) {
+"./may-act-FJE52A5Z.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  isOurs: () => import_chunk_MSW7NNU6.isOurs,
-  mayAct: () => import_chunk_MSW7NNU6.mayAct
+  isOurs: () => import_chunk_X34TWZJC.isOurs,
+  mayAct: () => import_chunk_X34TWZJC.mayAct
 });
 module.exports = stdin_exports;
-var import_chunk_MSW7NNU6 = load("./chunk-MSW7NNU6.js");
+var import_chunk_X34TWZJC = load("./chunk-X34TWZJC.js");
 var import_chunk_DWN6ZA7R = load("./chunk-DWN6ZA7R.js");
-var import_chunk_QTNGPEPL = load("./chunk-QTNGPEPL.js");
+var import_chunk_PZM7HB6W = load("./chunk-PZM7HB6W.js");
 var import_chunk_7V54BM6D = load("./chunk-7V54BM6D.js");
 var import_chunk_QS5KU3DI = load("./chunk-QS5KU3DI.js");
 var import_chunk_AN2AMGQG = load("./chunk-AN2AMGQG.js");
 var import_chunk_BSO2ISIG = load("./chunk-BSO2ISIG.js");
 var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
-var import_chunk_UR2IO6BJ = load("./chunk-UR2IO6BJ.js");
+var import_chunk_4ZCTLV6M = load("./chunk-4ZCTLV6M.js");
 var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
 var import_chunk_4SRIOCFI = load("./chunk-4SRIOCFI.js");
 var import_chunk_7WBBYJDG = load("./chunk-7WBBYJDG.js");
@@ -19471,7 +19517,7 @@ var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 });
 
 },
-"./notify-6RLAICIQ.js": function (module, exports) {
+"./notify-7EVXHDFP.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -19480,12 +19526,12 @@ __export(stdin_exports, {
 });
 module.exports = stdin_exports;
 var import_chunk_PLTZEINK = load("./chunk-PLTZEINK.js");
-var import_chunk_HYG5K6E7 = load("./chunk-HYG5K6E7.js");
-var import_chunk_CE44IEC2 = load("./chunk-CE44IEC2.js");
+var import_chunk_D2VPCAZS = load("./chunk-D2VPCAZS.js");
+var import_chunk_K6ZMEOB6 = load("./chunk-K6ZMEOB6.js");
 var import_chunk_7LUFXQWN = load("./chunk-7LUFXQWN.js");
-var import_chunk_GJXI2RRF = load("./chunk-GJXI2RRF.js");
+var import_chunk_C7IKTBOQ = load("./chunk-C7IKTBOQ.js");
 var import_chunk_DWN6ZA7R = load("./chunk-DWN6ZA7R.js");
-var import_chunk_QTNGPEPL = load("./chunk-QTNGPEPL.js");
+var import_chunk_PZM7HB6W = load("./chunk-PZM7HB6W.js");
 var import_chunk_7V54BM6D = load("./chunk-7V54BM6D.js");
 var import_chunk_QS5KU3DI = load("./chunk-QS5KU3DI.js");
 var import_chunk_AN2AMGQG = load("./chunk-AN2AMGQG.js");
@@ -19493,7 +19539,7 @@ var import_chunk_BSO2ISIG = load("./chunk-BSO2ISIG.js");
 var import_chunk_GEPPUING = load("./chunk-GEPPUING.js");
 var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
 var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
-var import_chunk_UR2IO6BJ = load("./chunk-UR2IO6BJ.js");
+var import_chunk_4ZCTLV6M = load("./chunk-4ZCTLV6M.js");
 var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
 var import_chunk_4SRIOCFI = load("./chunk-4SRIOCFI.js");
 var import_chunk_7WBBYJDG = load("./chunk-7WBBYJDG.js");
@@ -19503,7 +19549,7 @@ var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 var script = `mkdir -m 700 "$0" 2>/dev/null || exit 121
 (umask 077; echo "$1" >"$0/by") 2>/dev/null
 shift
-({ sleep ${Math.ceil(import_chunk_UR2IO6BJ.notifyMs / 1e3) + 5}; kill -s KILL 0; } </dev/null >/dev/null 2>&1 &)
+({ sleep ${Math.ceil(import_chunk_4ZCTLV6M.notifyMs / 1e3) + 5}; kill -s KILL 0; } </dev/null >/dev/null 2>&1 &)
 exec "$@"`;
 function isTold(paths, key) {
   return (0, import_chunk_7WBBYJDG.factsOf)(`${paths.notices}/${key}`) !== void 0;
@@ -19515,22 +19561,22 @@ async function sendNotice(job, key, input) {
   if ((0, import_chunk_7WBBYJDG.factsOf)(paths.notices)?.kind !== "folder") return { is: "failed" };
   const claim = `${paths.notices}/${key}`;
   const word = (0, import_chunk_CTSRVJRC.toHex)((0, import_chunk_DWN6ZA7R.randomBytes)(8));
-  const answer = await (0, import_chunk_CE44IEC2.runTool)({
+  const answer = await (0, import_chunk_K6ZMEOB6.runTool)({
     program: "/bin/sh",
     args: ["-c", script, claim, word, ...spec.notify],
     cwd: (0, import_chunk_7WBBYJDG.isFolder)(spec.cwd) ? spec.cwd : "/",
     environment: (0, import_chunk_4SRIOCFI.notifierEnvironment)(spec.id),
     input: input(),
-    timeoutMs: import_chunk_UR2IO6BJ.notifyMs,
-    limit: import_chunk_UR2IO6BJ.notifyFloodBytes
+    timeoutMs: import_chunk_4ZCTLV6M.notifyMs,
+    limit: import_chunk_4ZCTLV6M.notifyFloodBytes
   });
   if ((0, import_chunk_527JQF7V.readText)(`${claim}/by`, 100)?.trim() !== word) return { is: (0, import_chunk_7WBBYJDG.exists)(claim) ? "taken" : "failed" };
   const printed = [answer.stdout, answer.stderr].map((bytes) => (0, import_chunk_LXK2ZILE.plainText)(bytes.toString("utf8")).trim());
-  const output = (0, import_chunk_LXK2ZILE.excerpt)([...printed, answer.reason ?? ""].filter((part) => part !== "").join("\n"), import_chunk_UR2IO6BJ.notifyBytes);
+  const output = (0, import_chunk_LXK2ZILE.excerpt)([...printed, answer.reason ?? ""].filter((part) => part !== "").join("\n"), import_chunk_4ZCTLV6M.notifyBytes);
   return { is: "told", fields: { key, code: answer.code, how: answer.how, output } };
 }
 function noticeDocument(root, id, event) {
-  const { spec, state, paths } = (0, import_chunk_QTNGPEPL.inspect)(root, id);
+  const { spec, state, paths } = (0, import_chunk_PZM7HB6W.inspect)(root, id);
   const option = spec?.state_option ?? [];
   const facts = {
     id,
@@ -19549,7 +19595,7 @@ function noticeDocument(root, id, event) {
   };
   const timer = spec?.timer ? { due_at: spec.timer.due_at, slot: spec.timer.slot, message: spec.timer.message } : void 0;
   return `${JSON.stringify({
-    ...(0, import_chunk_LXK2ZILE.plainValue)(facts, import_chunk_UR2IO6BJ.excerptBytes * 2),
+    ...(0, import_chunk_LXK2ZILE.plainValue)(facts, import_chunk_4ZCTLV6M.excerptBytes * 2),
     ...timer ? { timer } : {},
     // Paths and commands are ours and stay whole.
     result_path: paths.result,
@@ -19564,7 +19610,7 @@ function noticeDocument(root, id, event) {
 }
 function reasonOf(event, error) {
   if (typeof event.reason === "string") return event.reason;
-  return error ? (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)(error.message), import_chunk_UR2IO6BJ.excerptBytes * 2) : null;
+  return error ? (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)(error.message), import_chunk_4ZCTLV6M.excerptBytes * 2) : null;
 }
 function makeNotifier(job) {
   let round = Promise.resolve();
@@ -19581,20 +19627,20 @@ function makeNotifier(job) {
   };
 }
 async function runNotify(root, id) {
-  if (!root.startsWith("/") || !(0, import_chunk_QTNGPEPL.isId)(id)) throw new Error("usage: _notify ROOT ID");
-  const { paths, spec } = (0, import_chunk_QTNGPEPL.inspect)(root, id);
+  if (!root.startsWith("/") || !(0, import_chunk_PZM7HB6W.isId)(id)) throw new Error("usage: _notify ROOT ID");
+  const { paths, spec } = (0, import_chunk_PZM7HB6W.inspect)(root, id);
   if (!spec || !await (0, import_chunk_DWN6ZA7R.isGenuine)(spec, (0, import_chunk_DWN6ZA7R.readKey)())) return;
   await sendAll({ root, paths, spec }, 0, void 0);
 }
 async function sendAll(job, after, append) {
   let newest = after;
-  for (const event of (0, import_chunk_HYG5K6E7.readEvents)(job.paths, after, 1e6).events) {
+  for (const event of (0, import_chunk_D2VPCAZS.readEvents)(job.paths, after, 1e6).events) {
     newest = Math.max(newest, event.seq);
     if (Array.isArray(event.wake) && event.wake.some((wake) => wake === "attention" || wake === "news"))
       await sendOne(job, `event-${event.seq}`, event, append);
   }
-  if (!(0, import_chunk_QTNGPEPL.isEnded)((0, import_chunk_QTNGPEPL.inspect)(job.root, job.spec.id).state) || isTold(job.paths, "end")) return newest;
-  const ended = (0, import_chunk_HYG5K6E7.readEvents)(job.paths, 0, 1e6).events.findLast((event) => event.type === "ended");
+  if (!(0, import_chunk_PZM7HB6W.isEnded)((0, import_chunk_PZM7HB6W.inspect)(job.root, job.spec.id).state) || isTold(job.paths, "end")) return newest;
+  const ended = (0, import_chunk_D2VPCAZS.readEvents)(job.paths, 0, 1e6).events.findLast((event) => event.type === "ended");
   await sendOne(job, "end", ended ?? { type: "ended" }, append);
   return newest;
 }
@@ -19604,8 +19650,8 @@ async function sendOne(job, key, event, append) {
 }
 async function writeDown(job, fields, append) {
   try {
-    if (append && !(0, import_chunk_QTNGPEPL.isEnded)((0, import_chunk_QTNGPEPL.inspect)(job.root, job.spec.id).state)) return append(fields);
-    await (0, import_chunk_GJXI2RRF.withLock)(job.paths.lock, () => (0, import_chunk_HYG5K6E7.openJournal)(job.paths, job.spec).append("notified", fields));
+    if (append && !(0, import_chunk_PZM7HB6W.isEnded)((0, import_chunk_PZM7HB6W.inspect)(job.root, job.spec.id).state)) return append(fields);
+    await (0, import_chunk_C7IKTBOQ.withLock)(job.paths.lock, () => (0, import_chunk_D2VPCAZS.openJournal)(job.paths, job.spec).append("notified", fields));
   } catch (error) {
     if ((0, import_chunk_NVPF5LEY.errnoOf)(error) === void 0) throw error;
   }
@@ -19617,7 +19663,7 @@ async function writeDown(job, fields, append) {
 });
 
 },
-"./npm-7RW3WWCM.js": function (module, exports) {
+"./npm-QYM3MHUB.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -19626,7 +19672,7 @@ __export(stdin_exports, {
 module.exports = stdin_exports;
 var import_chunk_55JORUFF = load("./chunk-55JORUFF.js");
 var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
-var import_chunk_UR2IO6BJ = load("./chunk-UR2IO6BJ.js");
+var import_chunk_4ZCTLV6M = load("./chunk-4ZCTLV6M.js");
 var import_chunk_4SRIOCFI = load("./chunk-4SRIOCFI.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
@@ -19773,7 +19819,7 @@ var npm = {
       return { kind: "fault", cause: "tool_missing", message: (0, import_chunk_LXK2ZILE.excerpt)(message, 1e3) };
     }
     const answer = readAnswer(
-      await tools.run({ program, args: argumentsOf(input), limit: import_chunk_UR2IO6BJ.npmBytes, timeoutMs: (0, import_chunk_55JORUFF.timeOf)(tools) })
+      await tools.run({ program, args: argumentsOf(input), limit: import_chunk_4ZCTLV6M.npmBytes, timeoutMs: (0, import_chunk_55JORUFF.timeOf)(tools) })
     );
     return answer.kind === "found" ? lookOf(input, answer, cursor) : answer;
   }
@@ -19811,7 +19857,7 @@ function lookOf(input, found, cursor) {
     kind: "look",
     verdict: isMet ? "met" : "pending",
     word,
-    evidence: (0, import_chunk_LXK2ZILE.excerpt)(told, import_chunk_UR2IO6BJ.evidenceChars),
+    evidence: (0, import_chunk_LXK2ZILE.excerpt)(told, import_chunk_4ZCTLV6M.evidenceChars),
     // A change that was told and the look after it have the same key.
     key: input.changed ? version ?? "none" : `${word} ${version ?? ""}`,
     facts: { package: input.package, wanted: input.wanted, version, dist_tags: found.tags },
@@ -19828,31 +19874,31 @@ function isWanted(input, version) {
 });
 
 },
-"./observe-YRRPW5RM.js": function (module, exports) {
+"./observe-W6MTDH56.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   observe: () => observe
 });
 module.exports = stdin_exports;
-var import_chunk_XY5YSRYI = load("./chunk-XY5YSRYI.js");
-var import_chunk_WPHKUEM3 = load("./chunk-WPHKUEM3.js");
+var import_chunk_IURAQTCE = load("./chunk-IURAQTCE.js");
+var import_chunk_LOPJ3BLJ = load("./chunk-LOPJ3BLJ.js");
 var import_chunk_JLKATB45 = load("./chunk-JLKATB45.js");
-var import_chunk_7YDUTEN2 = load("./chunk-7YDUTEN2.js");
+var import_chunk_R7FUNILK = load("./chunk-R7FUNILK.js");
 var import_chunk_TYK6MYR7 = load("./chunk-TYK6MYR7.js");
 var import_chunk_MTTW2VXK = load("./chunk-MTTW2VXK.js");
-var import_chunk_AMP4SAJC = load("./chunk-AMP4SAJC.js");
+var import_chunk_RIVP2RJN = load("./chunk-RIVP2RJN.js");
 var import_chunk_NQPR54ZN = load("./chunk-NQPR54ZN.js");
-var import_chunk_66BRJDYY = load("./chunk-66BRJDYY.js");
+var import_chunk_SSD3XVHH = load("./chunk-SSD3XVHH.js");
 var import_chunk_PATOMOAS = load("./chunk-PATOMOAS.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_B4IAE3TR = load("./chunk-B4IAE3TR.js");
-var import_chunk_DN7HEL7L = load("./chunk-DN7HEL7L.js");
-var import_chunk_GOJRSYWP = load("./chunk-GOJRSYWP.js");
+var import_chunk_4B6JPIGM = load("./chunk-4B6JPIGM.js");
+var import_chunk_FVPJNX74 = load("./chunk-FVPJNX74.js");
+var import_chunk_CEZDF3D3 = load("./chunk-CEZDF3D3.js");
 var import_chunk_PLTZEINK = load("./chunk-PLTZEINK.js");
-var import_chunk_HYG5K6E7 = load("./chunk-HYG5K6E7.js");
+var import_chunk_D2VPCAZS = load("./chunk-D2VPCAZS.js");
 var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
-var import_chunk_QTNGPEPL = load("./chunk-QTNGPEPL.js");
+var import_chunk_PZM7HB6W = load("./chunk-PZM7HB6W.js");
 var import_chunk_7V54BM6D = load("./chunk-7V54BM6D.js");
 var import_chunk_QS5KU3DI = load("./chunk-QS5KU3DI.js");
 var import_chunk_AN2AMGQG = load("./chunk-AN2AMGQG.js");
@@ -19860,7 +19906,7 @@ var import_chunk_BSO2ISIG = load("./chunk-BSO2ISIG.js");
 var import_chunk_XRZCSGQB = load("./chunk-XRZCSGQB.js");
 var import_chunk_GEPPUING = load("./chunk-GEPPUING.js");
 var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
-var import_chunk_UR2IO6BJ = load("./chunk-UR2IO6BJ.js");
+var import_chunk_4ZCTLV6M = load("./chunk-4ZCTLV6M.js");
 var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
 var import_chunk_4SRIOCFI = load("./chunk-4SRIOCFI.js");
 var import_chunk_7WBBYJDG = load("./chunk-7WBBYJDG.js");
@@ -19879,8 +19925,8 @@ var observe = {
       range: { default: 0, min: 0, max: 2 ** 40 },
       help: "only events after number N (next_seq of an earlier look)"
     },
-    ...import_chunk_AMP4SAJC.ownerOption,
-    ...import_chunk_AMP4SAJC.common
+    ...import_chunk_RIVP2RJN.ownerOption,
+    ...import_chunk_RIVP2RJN.common
   },
   notes: "Exit codes as of wait: 0 says that the job is done, not that anybody has read its result.",
   examples: ["observe", "observe run-mik3x9ab-4f7q2z --after-seq 4"],
@@ -19888,11 +19934,11 @@ var observe = {
     const root = context.root(input);
     (0, import_chunk_NQPR54ZN.checkRoot)(root.folder);
     const owner = input.text("owner") ?? import_chunk_4SRIOCFI.variables.owner() ?? null;
-    const id = input.words[0] === void 0 ? (0, import_chunk_XY5YSRYI.requireLatest)(root, owner, "a job to observe") : (0, import_chunk_GOJRSYWP.findJob)(root, input.words[0]);
-    const view = await (0, import_chunk_DN7HEL7L.refresh)(root.folder, id);
+    const id = input.words[0] === void 0 ? (0, import_chunk_IURAQTCE.requireLatest)(root, owner, "a job to observe") : (0, import_chunk_CEZDF3D3.findJob)(root, input.words[0]);
+    const view = await (0, import_chunk_FVPJNX74.refresh)(root.folder, id);
     return {
       code: (0, import_chunk_6PFAPK5K.exitCodeOf)(view.state.state),
-      json: (0, import_chunk_WPHKUEM3.observation)(view, { afterSeq: input.count("after-seq") ?? null, root })
+      json: (0, import_chunk_LOPJ3BLJ.observation)(view, { afterSeq: input.count("after-seq") ?? null, root })
     };
   }
 };
@@ -19902,22 +19948,22 @@ var observe = {
 });
 
 },
-"./owed-notice-ATLMWIUO.js": function (module, exports) {
+"./owed-notice-J6R5MMUJ.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   startOwedNotice: () => startOwedNotice
 });
 module.exports = stdin_exports;
-var import_chunk_MSW7NNU6 = load("./chunk-MSW7NNU6.js");
+var import_chunk_X34TWZJC = load("./chunk-X34TWZJC.js");
 var import_chunk_DWN6ZA7R = load("./chunk-DWN6ZA7R.js");
-var import_chunk_QTNGPEPL = load("./chunk-QTNGPEPL.js");
+var import_chunk_PZM7HB6W = load("./chunk-PZM7HB6W.js");
 var import_chunk_7V54BM6D = load("./chunk-7V54BM6D.js");
 var import_chunk_QS5KU3DI = load("./chunk-QS5KU3DI.js");
 var import_chunk_AN2AMGQG = load("./chunk-AN2AMGQG.js");
 var import_chunk_BSO2ISIG = load("./chunk-BSO2ISIG.js");
 var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
-var import_chunk_UR2IO6BJ = load("./chunk-UR2IO6BJ.js");
+var import_chunk_4ZCTLV6M = load("./chunk-4ZCTLV6M.js");
 var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
 var import_chunk_4SRIOCFI = load("./chunk-4SRIOCFI.js");
 var import_chunk_7WBBYJDG = load("./chunk-7WBBYJDG.js");
@@ -19929,7 +19975,7 @@ async function startOwedNotice(view) {
   if (!spec || !(0, import_chunk_7WBBYJDG.isWritable)(paths.folder) || isWorkerLeft(view)) return;
   const { pid_ns, boot_id } = spec.launcher;
   if (pid_ns !== (0, import_chunk_BSO2ISIG.pidNamespace)() && boot_id === (0, import_chunk_BSO2ISIG.bootId)()) return;
-  if (!await (0, import_chunk_MSW7NNU6.isOurs)(view)) return;
+  if (!await (0, import_chunk_X34TWZJC.isOurs)(view)) return;
   try {
     const { spawnDetached } = await Promise.resolve().then(() => load("./spawn-GECXRNMD.js"));
     spawnDetached({
@@ -19943,7 +19989,7 @@ async function startOwedNotice(view) {
   }
 }
 function isWorkerLeft({ spec, paths }) {
-  const engine = (0, import_chunk_QTNGPEPL.findEngine)(spec?.engine ?? "") ?? import_chunk_QTNGPEPL.defaultEngine;
+  const engine = (0, import_chunk_PZM7HB6W.findEngine)(spec?.engine ?? "") ?? import_chunk_PZM7HB6W.defaultEngine;
   const [launch, worker] = [(0, import_chunk_QS5KU3DI.readLaunch)(paths), (0, import_chunk_QS5KU3DI.readWorker)(paths)];
   const known = [launch.kind === "ok" ? launch.value.worker : null, worker.kind === "ok" ? worker.value.worker : null];
   return known.some((identity) => identity !== null && engine.alive(identity) !== "dead");
@@ -20029,19 +20075,19 @@ function standing({ identity }) {
 });
 
 },
-"./pr-WGUMZZTN.js": function (module, exports) {
+"./pr-224PIRUG.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   pr: () => pr
 });
 module.exports = stdin_exports;
-var import_chunk_KBHIJQHS = load("./chunk-KBHIJQHS.js");
-var import_chunk_CMXDJKZ3 = load("./chunk-CMXDJKZ3.js");
+var import_chunk_Y22QDQF3 = load("./chunk-Y22QDQF3.js");
+var import_chunk_72MLRREH = load("./chunk-72MLRREH.js");
 var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
 var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
 var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
-var import_chunk_UR2IO6BJ = load("./chunk-UR2IO6BJ.js");
+var import_chunk_4ZCTLV6M = load("./chunk-4ZCTLV6M.js");
 var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
 var import_chunk_4SRIOCFI = load("./chunk-4SRIOCFI.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
@@ -20052,12 +20098,12 @@ var pr = {
   form: "[PR]",
   words: { min: 0, max: 1 },
   options: {
-    ...import_chunk_CMXDJKZ3.targetOptions,
+    ...import_chunk_72MLRREH.targetOptions,
     mergeable: { kind: "flag", help: "met as soon as it can be merged and its checks are green" },
     "no-checks-grace": {
       kind: "duration",
       value: "D",
-      range: import_chunk_UR2IO6BJ.limits.noChecksGrace,
+      range: import_chunk_4ZCTLV6M.limits.noChecksGrace,
       help: "how long a head may stay without checks before that is said (default 5m)"
     },
     "allow-none": {
@@ -20068,11 +20114,11 @@ var pr = {
   examples: ["watch pr --pr 7 --for 2d", "watch pr --pr 7 --for 2d --repeat", "watch pr --pr 7 --for 2h --mergeable"],
   isRemote: true,
   read(given) {
-    const target = (0, import_chunk_CMXDJKZ3.readPull)(given, "pr");
+    const target = (0, import_chunk_72MLRREH.readPull)(given, "pr");
     const input = {
       ...target,
       mergeable: given.has("mergeable"),
-      grace_ms: given.duration("no-checks-grace") ?? import_chunk_UR2IO6BJ.limits.noChecksGrace.default,
+      grace_ms: given.duration("no-checks-grace") ?? import_chunk_4ZCTLV6M.limits.noChecksGrace.default,
       allow_none: given.has("allow-none")
     };
     const until = input.mergeable ? "ready to merge" : "merged";
@@ -20080,36 +20126,36 @@ var pr = {
   },
   async look(input, tools, cursor) {
     const wanted = input;
-    const pull = await (0, import_chunk_CMXDJKZ3.findPull)(wanted, tools, cursor);
-    if ((0, import_chunk_CMXDJKZ3.isFailure)(pull)) return pull;
-    const runs = await (0, import_chunk_KBHIJQHS.findRuns)(pull.repo, pull.head, tools, cursor === null);
-    if ((0, import_chunk_CMXDJKZ3.isFailure)(runs)) return runs;
-    return judge(wanted, pull, (0, import_chunk_KBHIJQHS.judgeRollup)(pull.checks, runs.runs), tools, cursor);
+    const pull = await (0, import_chunk_72MLRREH.findPull)(wanted, tools, cursor);
+    if ((0, import_chunk_72MLRREH.isFailure)(pull)) return pull;
+    const runs = await (0, import_chunk_Y22QDQF3.findRuns)(pull.repo, pull.head, tools, (0, import_chunk_72MLRREH.wantsFresh)(cursor));
+    if ((0, import_chunk_72MLRREH.isFailure)(runs)) return runs;
+    return judge(wanted, pull, (0, import_chunk_Y22QDQF3.judgeRollup)(pull.checks, runs.runs), tools, cursor);
   }
 };
 function judge(wanted, pull, rollup, tools, cursor) {
   const { head, state } = pull;
-  const grace = { graceMs: wanted.grace_ms, since: (0, import_chunk_CMXDJKZ3.sinceOf)(cursor, head, tools.nowMs()), nowMs: tools.nowMs() };
-  const checks = (0, import_chunk_CMXDJKZ3.checksWord)(rollup, grace);
-  const isGreen = checks === "passed" || wanted.allow_none && (0, import_chunk_CMXDJKZ3.isNoneForGood)(checks, grace);
+  const grace = (0, import_chunk_72MLRREH.graceOf)(wanted.grace_ms, head, tools, cursor);
+  const checks = (0, import_chunk_72MLRREH.checksWord)(rollup, grace);
+  const isGreen = checks === "passed" || wanted.allow_none && (0, import_chunk_72MLRREH.isNoneForGood)(checks, grace);
   const merge = steadyMerge(pull, cursor);
   const isReady = wanted.mergeable && isGreen && merge === "mergeable";
-  const { fresh, seen } = (0, import_chunk_CMXDJKZ3.compareActivity)(pull.activity, (0, import_chunk_CMXDJKZ3.readSeen)(cursor), () => true);
+  const { fresh, seen } = (0, import_chunk_72MLRREH.compareActivity)(pull.activity, (0, import_chunk_72MLRREH.readSeen)(cursor), () => true);
   const obstacle = merge === "mergeable" ? isGreen ? "mergeable" : checks : merge;
-  const moved = (0, import_chunk_CMXDJKZ3.movedFrom)(cursor, head);
+  const moved = (0, import_chunk_72MLRREH.movedFrom)(cursor, head);
   const parts = [
     `#${pull.number} ${state}`,
     ...state === "open" ? [merge] : [],
     ...pull.decision === null ? [] : [pull.decision.replaceAll("_", " ")],
-    (0, import_chunk_CMXDJKZ3.checksWords)(rollup, grace),
-    ...fresh.length > 0 ? [(0, import_chunk_CMXDJKZ3.wordsOfActivity)(fresh)] : [],
-    ...moved === null ? [] : [`head moved from ${(0, import_chunk_CMXDJKZ3.shortSha)(moved)}`]
+    (0, import_chunk_72MLRREH.checksWords)(rollup, grace),
+    ...fresh.length > 0 ? [(0, import_chunk_72MLRREH.wordsOfActivity)(fresh)] : [],
+    ...moved === null ? [] : [`head moved from ${(0, import_chunk_72MLRREH.shortSha)(moved)}`]
   ];
   return {
     kind: "look",
     verdict: state === "merged" || state === "open" && isReady ? "met" : state === "closed" ? "failed" : "pending",
     word: state !== "open" ? state : wanted.mergeable ? obstacle : "open",
-    evidence: (0, import_chunk_CMXDJKZ3.line)(`${pull.repo}${parts.join(", ")}`),
+    evidence: (0, import_chunk_72MLRREH.line)(`${pull.repo}${parts.join(", ")}`),
     key: [state, head, merge, pull.decision, checks, rollup.signature || "-", seen.report].join(":"),
     facts: {
       repo: pull.repo,
@@ -20121,10 +20167,11 @@ function judge(wanted, pull, rollup, tools, cursor) {
       ...moved === null ? {} : { head_before: moved },
       merge: pull.merge,
       review: pull.decision,
-      ...(0, import_chunk_CMXDJKZ3.checksFacts)(rollup),
-      ...fresh.length > 0 ? (0, import_chunk_CMXDJKZ3.factsOfActivity)(fresh) : {}
+      ...(0, import_chunk_72MLRREH.checksFacts)(rollup),
+      ...fresh.length > 0 ? (0, import_chunk_72MLRREH.factsOfActivity)(fresh) : {}
     },
-    cursor: { repo: pull.repo, head, since: grace.since, merge, seen },
+    cursor: { repo: pull.repo, ...(0, import_chunk_72MLRREH.graceCursor)(rollup, grace, checks), merge, seen },
+    ...checks === "settling" ? { againMs: import_chunk_4ZCTLV6M.ghSettleAgainMs } : {},
     isSettled: state !== "open",
     needsAttention: state === "open" && wanted.mergeable && needsSomebody(merge, checks, isGreen)
   };
@@ -20143,15 +20190,15 @@ function steadyMerge({ merge, head }, cursor) {
 });
 
 },
-"./registry-YWC3YQHA.js": function (module, exports) {
+"./registry-APXDBOET.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  commandNames: () => import_chunk_2MPOIJPJ.commandNames,
-  loadCommand: () => import_chunk_2MPOIJPJ.loadCommand
+  commandNames: () => import_chunk_QNJQTYFM.commandNames,
+  loadCommand: () => import_chunk_QNJQTYFM.loadCommand
 });
 module.exports = stdin_exports;
-var import_chunk_2MPOIJPJ = load("./chunk-2MPOIJPJ.js");
+var import_chunk_QNJQTYFM = load("./chunk-QNJQTYFM.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
@@ -20160,40 +20207,40 @@ var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 });
 
 },
-"./research-F36HFGE3.js": function (module, exports) {
+"./research-YOXRHS7S.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   research: () => research
 });
 module.exports = stdin_exports;
-var import_chunk_FCI2EA2M = load("./chunk-FCI2EA2M.js");
-var import_chunk_VRBPCG3T = load("./chunk-VRBPCG3T.js");
-var import_chunk_NHLCVOMN = load("./chunk-NHLCVOMN.js");
-var import_chunk_IL767HAQ = load("./chunk-IL767HAQ.js");
+var import_chunk_DSRLXZGB = load("./chunk-DSRLXZGB.js");
+var import_chunk_M6DVLB5Y = load("./chunk-M6DVLB5Y.js");
+var import_chunk_42V3OV7L = load("./chunk-42V3OV7L.js");
+var import_chunk_E466YIJS = load("./chunk-E466YIJS.js");
 var import_chunk_TXVSPIEI = load("./chunk-TXVSPIEI.js");
-var import_chunk_RGUZ7R72 = load("./chunk-RGUZ7R72.js");
-var import_chunk_Z5GNYNB5 = load("./chunk-Z5GNYNB5.js");
-var import_chunk_VRHTY6Q3 = load("./chunk-VRHTY6Q3.js");
-var import_chunk_VHWQUSBQ = load("./chunk-VHWQUSBQ.js");
-var import_chunk_DZY4D4CM = load("./chunk-DZY4D4CM.js");
-var import_chunk_AMP4SAJC = load("./chunk-AMP4SAJC.js");
+var import_chunk_5JLPHALT = load("./chunk-5JLPHALT.js");
+var import_chunk_5JFWY2ML = load("./chunk-5JFWY2ML.js");
+var import_chunk_33ZUSG5U = load("./chunk-33ZUSG5U.js");
+var import_chunk_V5PEBFV3 = load("./chunk-V5PEBFV3.js");
+var import_chunk_X5WNSVJC = load("./chunk-X5WNSVJC.js");
+var import_chunk_RIVP2RJN = load("./chunk-RIVP2RJN.js");
 var import_chunk_NQPR54ZN = load("./chunk-NQPR54ZN.js");
 var import_chunk_7BL7UWXT = load("./chunk-7BL7UWXT.js");
-var import_chunk_66BRJDYY = load("./chunk-66BRJDYY.js");
+var import_chunk_SSD3XVHH = load("./chunk-SSD3XVHH.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
 var import_chunk_E4Q33Z52 = load("./chunk-E4Q33Z52.js");
-var import_chunk_U3U2QSST = load("./chunk-U3U2QSST.js");
-var import_chunk_Q6QDEQEC = load("./chunk-Q6QDEQEC.js");
+var import_chunk_VPMDGPGT = load("./chunk-VPMDGPGT.js");
+var import_chunk_KT5BXZ5F = load("./chunk-KT5BXZ5F.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
-var import_chunk_DN7HEL7L = load("./chunk-DN7HEL7L.js");
-var import_chunk_GOJRSYWP = load("./chunk-GOJRSYWP.js");
+var import_chunk_FVPJNX74 = load("./chunk-FVPJNX74.js");
+var import_chunk_CEZDF3D3 = load("./chunk-CEZDF3D3.js");
 var import_chunk_PLTZEINK = load("./chunk-PLTZEINK.js");
 var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
-var import_chunk_AXCALZ7H = load("./chunk-AXCALZ7H.js");
-var import_chunk_GJXI2RRF = load("./chunk-GJXI2RRF.js");
+var import_chunk_63FDXQKK = load("./chunk-63FDXQKK.js");
+var import_chunk_C7IKTBOQ = load("./chunk-C7IKTBOQ.js");
 var import_chunk_DWN6ZA7R = load("./chunk-DWN6ZA7R.js");
-var import_chunk_QTNGPEPL = load("./chunk-QTNGPEPL.js");
+var import_chunk_PZM7HB6W = load("./chunk-PZM7HB6W.js");
 var import_chunk_7V54BM6D = load("./chunk-7V54BM6D.js");
 var import_chunk_QS5KU3DI = load("./chunk-QS5KU3DI.js");
 var import_chunk_AN2AMGQG = load("./chunk-AN2AMGQG.js");
@@ -20205,14 +20252,14 @@ var import_chunk_XRZCSGQB = load("./chunk-XRZCSGQB.js");
 var import_chunk_GEPPUING = load("./chunk-GEPPUING.js");
 var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
 var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
-var import_chunk_UR2IO6BJ = load("./chunk-UR2IO6BJ.js");
+var import_chunk_4ZCTLV6M = load("./chunk-4ZCTLV6M.js");
 var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
 var import_chunk_4SRIOCFI = load("./chunk-4SRIOCFI.js");
 var import_chunk_7WBBYJDG = load("./chunk-7WBBYJDG.js");
 var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
-var research = (0, import_chunk_FCI2EA2M.makeStaffVerb)({
+var research = (0, import_chunk_DSRLXZGB.makeStaffVerb)({
   mode: "research",
   examples: ['research --backend gemini --prompt "Which call sites still use the old parser?"']
 });
@@ -20222,48 +20269,48 @@ var research = (0, import_chunk_FCI2EA2M.makeStaffVerb)({
 });
 
 },
-"./restart-XT5F7DXA.js": function (module, exports) {
+"./restart-USCOPR2I.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   restart: () => restart
 });
 module.exports = stdin_exports;
-var import_chunk_UOHFEQU5 = load("./chunk-UOHFEQU5.js");
-var import_chunk_VRBPCG3T = load("./chunk-VRBPCG3T.js");
-var import_chunk_NHLCVOMN = load("./chunk-NHLCVOMN.js");
-var import_chunk_IL767HAQ = load("./chunk-IL767HAQ.js");
+var import_chunk_WGC6Q7QN = load("./chunk-WGC6Q7QN.js");
+var import_chunk_M6DVLB5Y = load("./chunk-M6DVLB5Y.js");
+var import_chunk_42V3OV7L = load("./chunk-42V3OV7L.js");
+var import_chunk_E466YIJS = load("./chunk-E466YIJS.js");
 var import_chunk_TXVSPIEI = load("./chunk-TXVSPIEI.js");
-var import_chunk_Z5GNYNB5 = load("./chunk-Z5GNYNB5.js");
-var import_chunk_VRHTY6Q3 = load("./chunk-VRHTY6Q3.js");
-var import_chunk_VHWQUSBQ = load("./chunk-VHWQUSBQ.js");
-var import_chunk_DZY4D4CM = load("./chunk-DZY4D4CM.js");
-var import_chunk_AMP4SAJC = load("./chunk-AMP4SAJC.js");
+var import_chunk_5JFWY2ML = load("./chunk-5JFWY2ML.js");
+var import_chunk_33ZUSG5U = load("./chunk-33ZUSG5U.js");
+var import_chunk_V5PEBFV3 = load("./chunk-V5PEBFV3.js");
+var import_chunk_X5WNSVJC = load("./chunk-X5WNSVJC.js");
+var import_chunk_RIVP2RJN = load("./chunk-RIVP2RJN.js");
 var import_chunk_NQPR54ZN = load("./chunk-NQPR54ZN.js");
 var import_chunk_7BL7UWXT = load("./chunk-7BL7UWXT.js");
-var import_chunk_66BRJDYY = load("./chunk-66BRJDYY.js");
+var import_chunk_SSD3XVHH = load("./chunk-SSD3XVHH.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_YOZDSWDH = load("./chunk-YOZDSWDH.js");
+var import_chunk_4O3TU3OB = load("./chunk-4O3TU3OB.js");
 var import_chunk_E4Q33Z52 = load("./chunk-E4Q33Z52.js");
-var import_chunk_U3U2QSST = load("./chunk-U3U2QSST.js");
-var import_chunk_Q6QDEQEC = load("./chunk-Q6QDEQEC.js");
-var import_chunk_L62PX7JA = load("./chunk-L62PX7JA.js");
-var import_chunk_B4IAE3TR = load("./chunk-B4IAE3TR.js");
+var import_chunk_VPMDGPGT = load("./chunk-VPMDGPGT.js");
+var import_chunk_KT5BXZ5F = load("./chunk-KT5BXZ5F.js");
+var import_chunk_UAN3RUHQ = load("./chunk-UAN3RUHQ.js");
+var import_chunk_4B6JPIGM = load("./chunk-4B6JPIGM.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
-var import_chunk_DN7HEL7L = load("./chunk-DN7HEL7L.js");
-var import_chunk_GOJRSYWP = load("./chunk-GOJRSYWP.js");
+var import_chunk_FVPJNX74 = load("./chunk-FVPJNX74.js");
+var import_chunk_CEZDF3D3 = load("./chunk-CEZDF3D3.js");
 var import_chunk_PLTZEINK = load("./chunk-PLTZEINK.js");
-var import_chunk_HYG5K6E7 = load("./chunk-HYG5K6E7.js");
+var import_chunk_D2VPCAZS = load("./chunk-D2VPCAZS.js");
 var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
-var import_chunk_AXCALZ7H = load("./chunk-AXCALZ7H.js");
-var import_chunk_GJXI2RRF = load("./chunk-GJXI2RRF.js");
+var import_chunk_63FDXQKK = load("./chunk-63FDXQKK.js");
+var import_chunk_C7IKTBOQ = load("./chunk-C7IKTBOQ.js");
 var import_chunk_DWN6ZA7R = load("./chunk-DWN6ZA7R.js");
-var import_chunk_QTNGPEPL = load("./chunk-QTNGPEPL.js");
+var import_chunk_PZM7HB6W = load("./chunk-PZM7HB6W.js");
 var import_chunk_7V54BM6D = load("./chunk-7V54BM6D.js");
 var import_chunk_QS5KU3DI = load("./chunk-QS5KU3DI.js");
 var import_chunk_AN2AMGQG = load("./chunk-AN2AMGQG.js");
 var import_chunk_BSO2ISIG = load("./chunk-BSO2ISIG.js");
-var import_chunk_SPPB3QLC = load("./chunk-SPPB3QLC.js");
+var import_chunk_QNMGI42V = load("./chunk-QNMGI42V.js");
 var import_chunk_HDW3QKWP = load("./chunk-HDW3QKWP.js");
 var import_chunk_FSRL2ASG = load("./chunk-FSRL2ASG.js");
 var import_chunk_GMIQWZOI = load("./chunk-GMIQWZOI.js");
@@ -20271,7 +20318,7 @@ var import_chunk_XRZCSGQB = load("./chunk-XRZCSGQB.js");
 var import_chunk_GEPPUING = load("./chunk-GEPPUING.js");
 var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
 var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
-var import_chunk_UR2IO6BJ = load("./chunk-UR2IO6BJ.js");
+var import_chunk_4ZCTLV6M = load("./chunk-4ZCTLV6M.js");
 var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
 var import_chunk_4SRIOCFI = load("./chunk-4SRIOCFI.js");
 var import_chunk_7WBBYJDG = load("./chunk-7WBBYJDG.js");
@@ -20288,14 +20335,14 @@ var restart = {
     timeout: {
       kind: "duration",
       value: "D",
-      range: import_chunk_UR2IO6BJ.limits.runTimeout,
+      range: import_chunk_4ZCTLV6M.limits.runTimeout,
       help: "hard limit (default: a fresh one, 60m for staff, 24h for run, of a watch its own; staff at most 120m)"
     },
-    backend: { ...import_chunk_AMP4SAJC.staffOptions.backend, help: "another agent CLI (staff only)" },
-    model: import_chunk_AMP4SAJC.staffOptions.model,
-    profile: import_chunk_AMP4SAJC.staffOptions.profile,
-    share: import_chunk_AMP4SAJC.writerOptions.share,
-    ...import_chunk_AMP4SAJC.launchOptions
+    backend: { ...import_chunk_RIVP2RJN.staffOptions.backend, help: "another agent CLI (staff only)" },
+    model: import_chunk_RIVP2RJN.staffOptions.model,
+    profile: import_chunk_RIVP2RJN.staffOptions.profile,
+    share: import_chunk_RIVP2RJN.writerOptions.share,
+    ...import_chunk_RIVP2RJN.launchOptions
   },
   notes: "Refused while the earlier job still runs. The environment is that of this call.",
   examples: [
@@ -20306,14 +20353,14 @@ var restart = {
   async run(context, input) {
     const root = context.root(input);
     (0, import_chunk_NQPR54ZN.checkRoot)(root.folder);
-    const words = (0, import_chunk_VRHTY6Q3.onceWords)("restart", input, null, null);
-    const repeated = await (0, import_chunk_VRHTY6Q3.repeatedLaunch)(context, input, words, false);
+    const words = (0, import_chunk_33ZUSG5U.onceWords)("restart", input, null, null);
+    const repeated = await (0, import_chunk_33ZUSG5U.repeatedLaunch)(context, input, words, false);
     if (repeated) return repeated;
-    const id = (0, import_chunk_GOJRSYWP.requireWholeId)(root, input.words[0]);
-    const view = await (0, import_chunk_DN7HEL7L.refresh)(root.folder, id);
-    const spec = (0, import_chunk_UOHFEQU5.requireSpec)(root, id);
-    await (0, import_chunk_UOHFEQU5.requireGenuine)(spec);
-    if (!(0, import_chunk_QTNGPEPL.isEnded)(view.state))
+    const id = (0, import_chunk_CEZDF3D3.requireWholeId)(root, input.words[0]);
+    const view = await (0, import_chunk_FVPJNX74.refresh)(root.folder, id);
+    const spec = (0, import_chunk_WGC6Q7QN.requireSpec)(root, id);
+    await (0, import_chunk_WGC6Q7QN.requireGenuine)(spec);
+    if (!(0, import_chunk_PZM7HB6W.isEnded)(view.state))
       throw new import_chunk_NVPF5LEY.FaultError(
         "busy",
         `cannot restart job ${id}: it is ${view.state.state}`,
@@ -20321,32 +20368,32 @@ var restart = {
       );
     if (spec.timer) return againTimer(context, input, spec, spec.timer, words);
     if (spec.watch)
-      return (await Promise.resolve().then(() => load("./restart-watch-VTCNOCLY.js"))).againWatch(context, input, spec, spec.watch, root, words);
+      return (await Promise.resolve().then(() => load("./restart-watch-VU75WZDJ.js"))).againWatch(context, input, spec, spec.watch, root, words);
     return spec.staff ? again(context, input, spec, root, words) : againRun(context, input, spec, root, words);
   }
 };
 function againRun(context, input, spec, root, words) {
   for (const name of ["backend", "model", "profile"])
     if (input.has(name)) throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take --${name} for a ${spec.kind} job: it is for staff`);
-  (0, import_chunk_UOHFEQU5.requireFolder)(spec, "restart", root.option);
+  (0, import_chunk_WGC6Q7QN.requireFolder)(spec, "restart", root.option);
   const run = spec.run;
   if (!run) throw new import_chunk_NVPF5LEY.FaultError("preflight", `cannot restart job ${spec.id}: a ${spec.kind} job has no command`);
-  const program = (0, import_chunk_Z5GNYNB5.requireProgram)(run.argv[0], spec.cwd);
-  return (0, import_chunk_VHWQUSBQ.launchAndTell)(context, input, {
+  const program = (0, import_chunk_5JFWY2ML.requireProgram)(run.argv[0], spec.cwd);
+  return (0, import_chunk_V5PEBFV3.launchAndTell)(context, input, {
     kind: "run",
     verb: "run",
-    ...(0, import_chunk_VHWQUSBQ.launchWords)(input),
+    ...(0, import_chunk_V5PEBFV3.launchWords)(input),
     cwd: spec.cwd,
     deadlineMs: input.durationOrDefault("timeout"),
     killGraceMs: spec.kill_grace_ms,
     maxOutputBytes: spec.max_output_bytes,
     firstOutputMs: spec.first_output_ms,
     stallMs: spec.stall_ms,
-    lineage: (0, import_chunk_UOHFEQU5.lineageOf)(spec, "restart"),
+    lineage: (0, import_chunk_WGC6Q7QN.lineageOf)(spec, "restart"),
     notify: spec.notify ?? null,
     onStall: spec.on_stall ?? null,
     // What must be new or changed is so against what is there now.
-    run: { ...run, ...(0, import_chunk_Z5GNYNB5.freshPaths)(run), program },
+    run: { ...run, ...(0, import_chunk_5JFWY2ML.freshPaths)(run), program },
     staff: null,
     words
   });
@@ -20360,36 +20407,36 @@ async function againTimer(context, input, spec, earlier, words) {
       `cannot restart job ${spec.id}: it was armed for the instant ${earlier.due_at}, which does not come again`,
       "arm a new one with: timer at INSTANT, or timer in DELAY"
     );
-  const { launchTimer } = await Promise.resolve().then(() => load("./timer-YBWJJOOD.js"));
+  const { launchTimer } = await Promise.resolve().then(() => load("./timer-4PD54PN4.js"));
   const timer = { ...earlier, due_at: (0, import_chunk_Y5L6GQDB.isoOf)((0, import_chunk_Y5L6GQDB.nowMs)() + earlier.delay_ms) };
-  return launchTimer(context, input, { timer, lineage: (0, import_chunk_UOHFEQU5.lineageOf)(spec, "restart"), words, notify: spec.notify });
+  return launchTimer(context, input, { timer, lineage: (0, import_chunk_WGC6Q7QN.lineageOf)(spec, "restart"), words, notify: spec.notify });
 }
 function again(context, input, spec, root, words) {
   const staff = spec.staff;
   if (!staff) throw new import_chunk_NVPF5LEY.FaultError("preflight", `cannot restart job ${spec.id}: it has no task`);
-  const cwd = spec.worktree ? originOf(spec, spec.worktree) : (0, import_chunk_UOHFEQU5.requireFolder)(spec, "restart", root.option);
+  const cwd = spec.worktree ? originOf(spec, spec.worktree) : (0, import_chunk_WGC6Q7QN.requireFolder)(spec, "restart", root.option);
   const before = staff.custom?.name ?? staff.backend;
   const isElsewhere = input.has("backend") && input.text("backend") !== before;
-  const part = (0, import_chunk_NHLCVOMN.makeStaffPart)({
+  const part = (0, import_chunk_42V3OV7L.makeStaffPart)({
     mode: staff.mode,
     stateRoot: root.folder,
     backend: input.text("backend") ?? before,
     // A model's name belongs to its CLI.
     model: input.text("model") ?? (isElsewhere ? null : staff.model),
-    profile: (0, import_chunk_VRBPCG3T.askedProfile)(input),
+    profile: (0, import_chunk_M6DVLB5Y.askedProfile)(input),
     earlierProfile: staff.profile,
     prompt: staff.prompt,
     resume: null,
     cwd
   });
-  if (part.brief) part.historical = (0, import_chunk_YOZDSWDH.historicalOf)((0, import_chunk_7V54BM6D.jobPaths)(root.folder, spec.id)) ?? staff.historical ?? null;
+  if (part.brief) part.historical = (0, import_chunk_4O3TU3OB.historicalOf)((0, import_chunk_7V54BM6D.jobPaths)(root.folder, spec.id)) ?? staff.historical ?? null;
   if (staff.schema) part.schema = true;
   if (staff.base) part.base = staff.base;
-  return (0, import_chunk_VRBPCG3T.launchStaff)(context, input, {
+  return (0, import_chunk_M6DVLB5Y.launchStaff)(context, input, {
     verb: spec.verb,
     staff: part,
     cwd,
-    lineage: (0, import_chunk_UOHFEQU5.lineageOf)(spec, "restart"),
+    lineage: (0, import_chunk_WGC6Q7QN.lineageOf)(spec, "restart"),
     notify: spec.notify,
     isSynchronous: spec.verb === "ask" && !input.has("id-only"),
     worktree: spec.worktree ? "new" : null,
@@ -20407,7 +20454,7 @@ function originOf(spec, worktree) {
 }
 function staffLimit(input) {
   const text = input.text("timeout");
-  return text === void 0 ? import_chunk_UR2IO6BJ.limits.staffTimeout.default : (0, import_chunk_UNGYPAP3.parseDuration)(text, "--timeout", import_chunk_UR2IO6BJ.limits.staffTimeout);
+  return text === void 0 ? import_chunk_4ZCTLV6M.limits.staffTimeout.default : (0, import_chunk_UNGYPAP3.parseDuration)(text, "--timeout", import_chunk_4ZCTLV6M.limits.staffTimeout);
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
@@ -20415,31 +20462,31 @@ function staffLimit(input) {
 });
 
 },
-"./restart-watch-VTCNOCLY.js": function (module, exports) {
+"./restart-watch-VU75WZDJ.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   againWatch: () => againWatch
 });
 module.exports = stdin_exports;
-var import_chunk_UOHFEQU5 = load("./chunk-UOHFEQU5.js");
-var import_chunk_VHWQUSBQ = load("./chunk-VHWQUSBQ.js");
-var import_chunk_DZY4D4CM = load("./chunk-DZY4D4CM.js");
+var import_chunk_WGC6Q7QN = load("./chunk-WGC6Q7QN.js");
+var import_chunk_V5PEBFV3 = load("./chunk-V5PEBFV3.js");
+var import_chunk_X5WNSVJC = load("./chunk-X5WNSVJC.js");
 var import_chunk_NQPR54ZN = load("./chunk-NQPR54ZN.js");
 var import_chunk_7BL7UWXT = load("./chunk-7BL7UWXT.js");
-var import_chunk_66BRJDYY = load("./chunk-66BRJDYY.js");
-var import_chunk_26H3KB3I = load("./chunk-26H3KB3I.js");
+var import_chunk_SSD3XVHH = load("./chunk-SSD3XVHH.js");
+var import_chunk_TTVQIHCZ = load("./chunk-TTVQIHCZ.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_Q6QDEQEC = load("./chunk-Q6QDEQEC.js");
-var import_chunk_B4IAE3TR = load("./chunk-B4IAE3TR.js");
-var import_chunk_GOJRSYWP = load("./chunk-GOJRSYWP.js");
+var import_chunk_KT5BXZ5F = load("./chunk-KT5BXZ5F.js");
+var import_chunk_4B6JPIGM = load("./chunk-4B6JPIGM.js");
+var import_chunk_CEZDF3D3 = load("./chunk-CEZDF3D3.js");
 var import_chunk_PLTZEINK = load("./chunk-PLTZEINK.js");
-var import_chunk_HYG5K6E7 = load("./chunk-HYG5K6E7.js");
+var import_chunk_D2VPCAZS = load("./chunk-D2VPCAZS.js");
 var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
-var import_chunk_AXCALZ7H = load("./chunk-AXCALZ7H.js");
-var import_chunk_GJXI2RRF = load("./chunk-GJXI2RRF.js");
+var import_chunk_63FDXQKK = load("./chunk-63FDXQKK.js");
+var import_chunk_C7IKTBOQ = load("./chunk-C7IKTBOQ.js");
 var import_chunk_DWN6ZA7R = load("./chunk-DWN6ZA7R.js");
-var import_chunk_QTNGPEPL = load("./chunk-QTNGPEPL.js");
+var import_chunk_PZM7HB6W = load("./chunk-PZM7HB6W.js");
 var import_chunk_7V54BM6D = load("./chunk-7V54BM6D.js");
 var import_chunk_QS5KU3DI = load("./chunk-QS5KU3DI.js");
 var import_chunk_AN2AMGQG = load("./chunk-AN2AMGQG.js");
@@ -20448,7 +20495,7 @@ var import_chunk_XRZCSGQB = load("./chunk-XRZCSGQB.js");
 var import_chunk_GEPPUING = load("./chunk-GEPPUING.js");
 var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
 var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
-var import_chunk_UR2IO6BJ = load("./chunk-UR2IO6BJ.js");
+var import_chunk_4ZCTLV6M = load("./chunk-4ZCTLV6M.js");
 var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
 var import_chunk_4SRIOCFI = load("./chunk-4SRIOCFI.js");
 var import_chunk_7WBBYJDG = load("./chunk-7WBBYJDG.js");
@@ -20458,26 +20505,26 @@ var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 async function againWatch(context, input, spec, earlier, root, words) {
   for (const name of ["backend", "model", "profile", "share"])
     if (input.has(name)) throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take --${name} for a watch: it is for staff`);
-  const cwd = (0, import_chunk_UOHFEQU5.requireFolder)(spec, "restart", root.option);
-  const kind = await (0, import_chunk_26H3KB3I.loadWatch)(earlier.condition);
+  const cwd = (0, import_chunk_WGC6Q7QN.requireFolder)(spec, "restart", root.option);
+  const kind = await (0, import_chunk_TTVQIHCZ.loadWatch)(earlier.condition);
   if (!kind)
     throw new import_chunk_NVPF5LEY.FaultError(
       "preflight",
-      `cannot restart job ${spec.id}: there is no condition ${earlier.condition} here; there are ${import_chunk_26H3KB3I.watchIds.join(", ")}`
+      `cannot restart job ${spec.id}: there is no condition ${earlier.condition} here; there are ${import_chunk_TTVQIHCZ.watchIds.join(", ")}`
     );
   const { start: _start, ...part } = earlier;
   const timeout = input.text("timeout");
-  return (0, import_chunk_VHWQUSBQ.launchAndTell)(context, input, {
+  return (0, import_chunk_V5PEBFV3.launchAndTell)(context, input, {
     kind: "watch",
     verb: "watch",
-    ...(0, import_chunk_VHWQUSBQ.launchWords)(input),
+    ...(0, import_chunk_V5PEBFV3.launchWords)(input),
     cwd,
-    deadlineMs: timeout === void 0 ? spec.deadline_ms : (0, import_chunk_UNGYPAP3.parseDuration)(timeout, "--timeout", import_chunk_UR2IO6BJ.limits.watchFor),
+    deadlineMs: timeout === void 0 ? spec.deadline_ms : (0, import_chunk_UNGYPAP3.parseDuration)(timeout, "--timeout", import_chunk_4ZCTLV6M.limits.watchFor),
     killGraceMs: spec.kill_grace_ms,
     maxOutputBytes: spec.max_output_bytes,
     firstOutputMs: null,
     stallMs: null,
-    lineage: (0, import_chunk_UOHFEQU5.lineageOf)(spec, "restart"),
+    lineage: (0, import_chunk_WGC6Q7QN.lineageOf)(spec, "restart"),
     run: null,
     staff: null,
     watch: { ...part, ...kind.start ? { start: kind.start(part.input) } : {} },
@@ -20490,45 +20537,45 @@ async function againWatch(context, input, spec, earlier, root, words) {
 });
 
 },
-"./result-WAC4BJ6L.js": function (module, exports) {
+"./result-26R4Q6RZ.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   result: () => result
 });
 module.exports = stdin_exports;
-var import_chunk_XY5YSRYI = load("./chunk-XY5YSRYI.js");
-var import_chunk_FFWRADVC = load("./chunk-FFWRADVC.js");
-var import_chunk_WPHKUEM3 = load("./chunk-WPHKUEM3.js");
+var import_chunk_IURAQTCE = load("./chunk-IURAQTCE.js");
+var import_chunk_DQITNJZW = load("./chunk-DQITNJZW.js");
+var import_chunk_LOPJ3BLJ = load("./chunk-LOPJ3BLJ.js");
 var import_chunk_JLKATB45 = load("./chunk-JLKATB45.js");
-var import_chunk_7YDUTEN2 = load("./chunk-7YDUTEN2.js");
+var import_chunk_R7FUNILK = load("./chunk-R7FUNILK.js");
 var import_chunk_TYK6MYR7 = load("./chunk-TYK6MYR7.js");
 var import_chunk_MTTW2VXK = load("./chunk-MTTW2VXK.js");
-var import_chunk_AMP4SAJC = load("./chunk-AMP4SAJC.js");
+var import_chunk_RIVP2RJN = load("./chunk-RIVP2RJN.js");
 var import_chunk_NQPR54ZN = load("./chunk-NQPR54ZN.js");
-var import_chunk_66BRJDYY = load("./chunk-66BRJDYY.js");
+var import_chunk_SSD3XVHH = load("./chunk-SSD3XVHH.js");
 var import_chunk_PATOMOAS = load("./chunk-PATOMOAS.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_2EVWEZQN = load("./chunk-2EVWEZQN.js");
-var import_chunk_GNFY26WC = load("./chunk-GNFY26WC.js");
-var import_chunk_3MNXMJX5 = load("./chunk-3MNXMJX5.js");
-var import_chunk_L62PX7JA = load("./chunk-L62PX7JA.js");
-var import_chunk_B4IAE3TR = load("./chunk-B4IAE3TR.js");
+var import_chunk_7ASKUOSF = load("./chunk-7ASKUOSF.js");
+var import_chunk_N2ZXKKDS = load("./chunk-N2ZXKKDS.js");
+var import_chunk_4SIIA6QD = load("./chunk-4SIIA6QD.js");
+var import_chunk_UAN3RUHQ = load("./chunk-UAN3RUHQ.js");
+var import_chunk_4B6JPIGM = load("./chunk-4B6JPIGM.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
-var import_chunk_DN7HEL7L = load("./chunk-DN7HEL7L.js");
-var import_chunk_GOJRSYWP = load("./chunk-GOJRSYWP.js");
+var import_chunk_FVPJNX74 = load("./chunk-FVPJNX74.js");
+var import_chunk_CEZDF3D3 = load("./chunk-CEZDF3D3.js");
 var import_chunk_ILJKJSAA = load("./chunk-ILJKJSAA.js");
 var import_chunk_PLTZEINK = load("./chunk-PLTZEINK.js");
-var import_chunk_HYG5K6E7 = load("./chunk-HYG5K6E7.js");
+var import_chunk_D2VPCAZS = load("./chunk-D2VPCAZS.js");
 var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
 var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
-var import_chunk_QTNGPEPL = load("./chunk-QTNGPEPL.js");
+var import_chunk_PZM7HB6W = load("./chunk-PZM7HB6W.js");
 var import_chunk_7V54BM6D = load("./chunk-7V54BM6D.js");
 var import_chunk_QS5KU3DI = load("./chunk-QS5KU3DI.js");
 var import_chunk_AN2AMGQG = load("./chunk-AN2AMGQG.js");
 var import_chunk_BSO2ISIG = load("./chunk-BSO2ISIG.js");
-var import_chunk_OVUU7GEF = load("./chunk-OVUU7GEF.js");
-var import_chunk_SPPB3QLC = load("./chunk-SPPB3QLC.js");
+var import_chunk_3ZQPBLY6 = load("./chunk-3ZQPBLY6.js");
+var import_chunk_QNMGI42V = load("./chunk-QNMGI42V.js");
 var import_chunk_HDW3QKWP = load("./chunk-HDW3QKWP.js");
 var import_chunk_FSRL2ASG = load("./chunk-FSRL2ASG.js");
 var import_chunk_GMIQWZOI = load("./chunk-GMIQWZOI.js");
@@ -20536,7 +20583,7 @@ var import_chunk_XRZCSGQB = load("./chunk-XRZCSGQB.js");
 var import_chunk_GEPPUING = load("./chunk-GEPPUING.js");
 var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
 var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
-var import_chunk_UR2IO6BJ = load("./chunk-UR2IO6BJ.js");
+var import_chunk_4ZCTLV6M = load("./chunk-4ZCTLV6M.js");
 var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
 var import_chunk_4SRIOCFI = load("./chunk-4SRIOCFI.js");
 var import_chunk_7WBBYJDG = load("./chunk-7WBBYJDG.js");
@@ -20548,27 +20595,27 @@ var result = {
   summary: "print the stored result of a finished job again",
   form: "[ID]",
   words: { min: 0, max: 1 },
-  options: { ...import_chunk_AMP4SAJC.ownerOption, ...import_chunk_AMP4SAJC.common },
+  options: { ...import_chunk_RIVP2RJN.ownerOption, ...import_chunk_RIVP2RJN.common },
   notes: "Default: the latest finished job. Exit codes as of wait.",
   examples: ["result", "result run-mik3x9ab-4f7q2z --json"],
   async run(context, input) {
     const root = context.root(input);
     (0, import_chunk_NQPR54ZN.checkRoot)(root.folder);
     const owner = input.text("owner") ?? import_chunk_4SRIOCFI.variables.owner() ?? null;
-    const isFinished = (id2) => (0, import_chunk_QTNGPEPL.isEnded)((0, import_chunk_QTNGPEPL.inspect)(root.folder, id2).state);
-    const id = input.words[0] === void 0 ? (0, import_chunk_XY5YSRYI.requireLatest)(root, owner, "a finished job", isFinished) : (0, import_chunk_GOJRSYWP.findJob)(root, input.words[0]);
-    const view = await (0, import_chunk_DN7HEL7L.refresh)(root.folder, id, true);
-    if (!(0, import_chunk_QTNGPEPL.isEnded)(view.state)) {
+    const isFinished = (id2) => (0, import_chunk_PZM7HB6W.isEnded)((0, import_chunk_PZM7HB6W.inspect)(root.folder, id2).state);
+    const id = input.words[0] === void 0 ? (0, import_chunk_IURAQTCE.requireLatest)(root, owner, "a finished job", isFinished) : (0, import_chunk_CEZDF3D3.findJob)(root, input.words[0]);
+    const view = await (0, import_chunk_FVPJNX74.refresh)(root.folder, id, true);
+    if (!(0, import_chunk_PZM7HB6W.isEnded)(view.state)) {
       const wait = import_chunk_PLTZEINK.nextCommands.wait(id, root.option);
-      if (input.has("json")) return { code: import_chunk_6PFAPK5K.exitCodes.pending, json: (0, import_chunk_WPHKUEM3.observation)(view, { afterSeq: null, root }) };
+      if (input.has("json")) return { code: import_chunk_6PFAPK5K.exitCodes.pending, json: (0, import_chunk_LOPJ3BLJ.observation)(view, { afterSeq: null, root }) };
       return {
         code: import_chunk_6PFAPK5K.exitCodes.pending,
         notes: [`${id}: ${view.state.state}, there is no result yet; wait for it with:`, wait]
       };
     }
     const afterPrint = () => (0, import_chunk_JLKATB45.noteCollected)(view, "result");
-    const reply = (0, import_chunk_FFWRADVC.tellEnded)(context, view);
-    return input.has("json") ? { code: reply.code, json: (0, import_chunk_FFWRADVC.endedDocument)(view), afterPrint } : { ...reply, afterPrint };
+    const reply = (0, import_chunk_DQITNJZW.tellEnded)(context, view);
+    return input.has("json") ? { code: reply.code, json: (0, import_chunk_DQITNJZW.endedDocument)(view), afterPrint } : { ...reply, afterPrint };
   }
 };
 // Annotate the CommonJS export names for ESM import in node:
@@ -20577,40 +20624,111 @@ var result = {
 });
 
 },
-"./review-IJ4S4UMD.js": function (module, exports) {
+"./review-KHNFFO3H.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   review: () => review
 });
 module.exports = stdin_exports;
-var import_chunk_FCI2EA2M = load("./chunk-FCI2EA2M.js");
-var import_chunk_VRBPCG3T = load("./chunk-VRBPCG3T.js");
-var import_chunk_NHLCVOMN = load("./chunk-NHLCVOMN.js");
-var import_chunk_IL767HAQ = load("./chunk-IL767HAQ.js");
+var import_chunk_72MLRREH = load("./chunk-72MLRREH.js");
+var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
+var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
+var import_chunk_4ZCTLV6M = load("./chunk-4ZCTLV6M.js");
+var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
+var import_chunk_4SRIOCFI = load("./chunk-4SRIOCFI.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
+var review = {
+  id: "review",
+  summary: "a new review, approval or comment on a pull request on GitHub (through gh)",
+  form: "[PR]",
+  words: { min: 0, max: 1 },
+  options: {
+    ...import_chunk_72MLRREH.targetOptions,
+    by: { kind: "list", value: "LOGIN", help: "only what this account does (may be repeated)" }
+  },
+  examples: ["watch review --pr 7 --for 2d", "watch review OWNER/REPO#7 --for 7d --repeat"],
+  isRemote: true,
+  read(given) {
+    const target = (0, import_chunk_72MLRREH.readPull)(given, "review");
+    const by = given.texts("by").map((login) => login.replace(/^@/, "").toLowerCase());
+    const who = by.length === 0 ? "" : ` by ${by.join(", ")}`;
+    return { input: { ...target, by }, words: `reviews and comments${who} on ${target.repo ?? ""}#${target.pr}` };
+  },
+  async look(input, tools, cursor) {
+    const pr = Number(input.pr);
+    const repo = typeof input.repo === "string" ? input.repo : null;
+    const by = Array.isArray(input.by) ? input.by : [];
+    const pull = await (0, import_chunk_72MLRREH.findPull)({ repo, pr }, tools, cursor);
+    if ((0, import_chunk_72MLRREH.isFailure)(pull)) return pull;
+    const isWanted = ({ actor }) => by.length === 0 || by.some((login) => actor.toLowerCase().replace(/\[bot\]$/, "") === login.replace(/\[bot\]$/, ""));
+    const { fresh, seen } = (0, import_chunk_72MLRREH.compareActivity)(pull.activity, (0, import_chunk_72MLRREH.readSeen)(cursor), isWanted);
+    const { state } = pull;
+    const isNew = fresh.length > 0;
+    const ended = state === "open" ? "" : `, ${state}`;
+    const said = isNew ? (0, import_chunk_72MLRREH.wordsOfActivity)(fresh) : `${seen.ids.length} seen, nothing new`;
+    return {
+      kind: "look",
+      verdict: isNew || state === "merged" ? "met" : state === "closed" ? "failed" : "pending",
+      word: isNew ? "new-activity" : state === "open" ? "armed" : state,
+      evidence: (0, import_chunk_72MLRREH.line)(`${pull.repo}#${pr}: ${said}${ended}`),
+      // What was told stays told until there is something newer.
+      key: `${state}:${seen.report}`,
+      facts: {
+        repo: pull.repo,
+        pr,
+        url: pull.url,
+        pr_state: state,
+        review: pull.decision,
+        seen: seen.ids.length,
+        ...isNew ? (0, import_chunk_72MLRREH.factsOfActivity)(fresh) : {}
+      },
+      cursor: { repo: pull.repo, seen },
+      isSettled: state !== "open"
+    };
+  }
+};
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  review
+});
+
+},
+"./review-RGIXLU4D.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  review: () => review
+});
+module.exports = stdin_exports;
+var import_chunk_DSRLXZGB = load("./chunk-DSRLXZGB.js");
+var import_chunk_M6DVLB5Y = load("./chunk-M6DVLB5Y.js");
+var import_chunk_42V3OV7L = load("./chunk-42V3OV7L.js");
+var import_chunk_E466YIJS = load("./chunk-E466YIJS.js");
 var import_chunk_TXVSPIEI = load("./chunk-TXVSPIEI.js");
-var import_chunk_RGUZ7R72 = load("./chunk-RGUZ7R72.js");
-var import_chunk_Z5GNYNB5 = load("./chunk-Z5GNYNB5.js");
-var import_chunk_VRHTY6Q3 = load("./chunk-VRHTY6Q3.js");
-var import_chunk_VHWQUSBQ = load("./chunk-VHWQUSBQ.js");
-var import_chunk_DZY4D4CM = load("./chunk-DZY4D4CM.js");
-var import_chunk_AMP4SAJC = load("./chunk-AMP4SAJC.js");
+var import_chunk_5JLPHALT = load("./chunk-5JLPHALT.js");
+var import_chunk_5JFWY2ML = load("./chunk-5JFWY2ML.js");
+var import_chunk_33ZUSG5U = load("./chunk-33ZUSG5U.js");
+var import_chunk_V5PEBFV3 = load("./chunk-V5PEBFV3.js");
+var import_chunk_X5WNSVJC = load("./chunk-X5WNSVJC.js");
+var import_chunk_RIVP2RJN = load("./chunk-RIVP2RJN.js");
 var import_chunk_NQPR54ZN = load("./chunk-NQPR54ZN.js");
 var import_chunk_7BL7UWXT = load("./chunk-7BL7UWXT.js");
-var import_chunk_66BRJDYY = load("./chunk-66BRJDYY.js");
+var import_chunk_SSD3XVHH = load("./chunk-SSD3XVHH.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
 var import_chunk_E4Q33Z52 = load("./chunk-E4Q33Z52.js");
-var import_chunk_U3U2QSST = load("./chunk-U3U2QSST.js");
-var import_chunk_Q6QDEQEC = load("./chunk-Q6QDEQEC.js");
+var import_chunk_VPMDGPGT = load("./chunk-VPMDGPGT.js");
+var import_chunk_KT5BXZ5F = load("./chunk-KT5BXZ5F.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
-var import_chunk_DN7HEL7L = load("./chunk-DN7HEL7L.js");
-var import_chunk_GOJRSYWP = load("./chunk-GOJRSYWP.js");
+var import_chunk_FVPJNX74 = load("./chunk-FVPJNX74.js");
+var import_chunk_CEZDF3D3 = load("./chunk-CEZDF3D3.js");
 var import_chunk_PLTZEINK = load("./chunk-PLTZEINK.js");
 var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
-var import_chunk_AXCALZ7H = load("./chunk-AXCALZ7H.js");
-var import_chunk_GJXI2RRF = load("./chunk-GJXI2RRF.js");
+var import_chunk_63FDXQKK = load("./chunk-63FDXQKK.js");
+var import_chunk_C7IKTBOQ = load("./chunk-C7IKTBOQ.js");
 var import_chunk_DWN6ZA7R = load("./chunk-DWN6ZA7R.js");
-var import_chunk_QTNGPEPL = load("./chunk-QTNGPEPL.js");
+var import_chunk_PZM7HB6W = load("./chunk-PZM7HB6W.js");
 var import_chunk_7V54BM6D = load("./chunk-7V54BM6D.js");
 var import_chunk_QS5KU3DI = load("./chunk-QS5KU3DI.js");
 var import_chunk_AN2AMGQG = load("./chunk-AN2AMGQG.js");
@@ -20622,14 +20740,14 @@ var import_chunk_XRZCSGQB = load("./chunk-XRZCSGQB.js");
 var import_chunk_GEPPUING = load("./chunk-GEPPUING.js");
 var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
 var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
-var import_chunk_UR2IO6BJ = load("./chunk-UR2IO6BJ.js");
+var import_chunk_4ZCTLV6M = load("./chunk-4ZCTLV6M.js");
 var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
 var import_chunk_4SRIOCFI = load("./chunk-4SRIOCFI.js");
 var import_chunk_7WBBYJDG = load("./chunk-7WBBYJDG.js");
 var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
-var review = (0, import_chunk_FCI2EA2M.makeStaffVerb)({
+var review = (0, import_chunk_DSRLXZGB.makeStaffVerb)({
   mode: "review",
   options: {
     base: {
@@ -20650,101 +20768,30 @@ var review = (0, import_chunk_FCI2EA2M.makeStaffVerb)({
 });
 
 },
-"./review-WACK6RTS.js": function (module, exports) {
+"./run-OJHRJ6UE.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  review: () => review
+  folderOf: () => import_chunk_5JLPHALT.folderOf,
+  run: () => import_chunk_5JLPHALT.run
 });
 module.exports = stdin_exports;
-var import_chunk_CMXDJKZ3 = load("./chunk-CMXDJKZ3.js");
-var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
-var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
-var import_chunk_UR2IO6BJ = load("./chunk-UR2IO6BJ.js");
-var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
-var import_chunk_4SRIOCFI = load("./chunk-4SRIOCFI.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
-var review = {
-  id: "review",
-  summary: "a new review, approval or comment on a pull request on GitHub (through gh)",
-  form: "[PR]",
-  words: { min: 0, max: 1 },
-  options: {
-    ...import_chunk_CMXDJKZ3.targetOptions,
-    by: { kind: "list", value: "LOGIN", help: "only what this account does (may be repeated)" }
-  },
-  examples: ["watch review --pr 7 --for 2d", "watch review OWNER/REPO#7 --for 7d --repeat"],
-  isRemote: true,
-  read(given) {
-    const target = (0, import_chunk_CMXDJKZ3.readPull)(given, "review");
-    const by = given.texts("by").map((login) => login.replace(/^@/, "").toLowerCase());
-    const who = by.length === 0 ? "" : ` by ${by.join(", ")}`;
-    return { input: { ...target, by }, words: `reviews and comments${who} on ${target.repo ?? ""}#${target.pr}` };
-  },
-  async look(input, tools, cursor) {
-    const pr = Number(input.pr);
-    const repo = typeof input.repo === "string" ? input.repo : null;
-    const by = Array.isArray(input.by) ? input.by : [];
-    const pull = await (0, import_chunk_CMXDJKZ3.findPull)({ repo, pr }, tools, cursor);
-    if ((0, import_chunk_CMXDJKZ3.isFailure)(pull)) return pull;
-    const isWanted = ({ actor }) => by.length === 0 || by.some((login) => actor.toLowerCase().replace(/\[bot\]$/, "") === login.replace(/\[bot\]$/, ""));
-    const { fresh, seen } = (0, import_chunk_CMXDJKZ3.compareActivity)(pull.activity, (0, import_chunk_CMXDJKZ3.readSeen)(cursor), isWanted);
-    const { state } = pull;
-    const isNew = fresh.length > 0;
-    const ended = state === "open" ? "" : `, ${state}`;
-    const said = isNew ? (0, import_chunk_CMXDJKZ3.wordsOfActivity)(fresh) : `${seen.ids.length} seen, nothing new`;
-    return {
-      kind: "look",
-      verdict: isNew || state === "merged" ? "met" : state === "closed" ? "failed" : "pending",
-      word: isNew ? "new-activity" : state === "open" ? "armed" : state,
-      evidence: (0, import_chunk_CMXDJKZ3.line)(`${pull.repo}#${pr}: ${said}${ended}`),
-      // What was told stays told until there is something newer.
-      key: `${state}:${seen.report}`,
-      facts: {
-        repo: pull.repo,
-        pr,
-        url: pull.url,
-        pr_state: state,
-        review: pull.decision,
-        seen: seen.ids.length,
-        ...isNew ? (0, import_chunk_CMXDJKZ3.factsOfActivity)(fresh) : {}
-      },
-      cursor: { repo: pull.repo, seen },
-      isSettled: state !== "open"
-    };
-  }
-};
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  review
-});
-
-},
-"./run-V37HRZEJ.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  folderOf: () => import_chunk_RGUZ7R72.folderOf,
-  run: () => import_chunk_RGUZ7R72.run
-});
-module.exports = stdin_exports;
-var import_chunk_RGUZ7R72 = load("./chunk-RGUZ7R72.js");
-var import_chunk_Z5GNYNB5 = load("./chunk-Z5GNYNB5.js");
-var import_chunk_VRHTY6Q3 = load("./chunk-VRHTY6Q3.js");
-var import_chunk_VHWQUSBQ = load("./chunk-VHWQUSBQ.js");
-var import_chunk_DZY4D4CM = load("./chunk-DZY4D4CM.js");
-var import_chunk_AMP4SAJC = load("./chunk-AMP4SAJC.js");
+var import_chunk_5JLPHALT = load("./chunk-5JLPHALT.js");
+var import_chunk_5JFWY2ML = load("./chunk-5JFWY2ML.js");
+var import_chunk_33ZUSG5U = load("./chunk-33ZUSG5U.js");
+var import_chunk_V5PEBFV3 = load("./chunk-V5PEBFV3.js");
+var import_chunk_X5WNSVJC = load("./chunk-X5WNSVJC.js");
+var import_chunk_RIVP2RJN = load("./chunk-RIVP2RJN.js");
 var import_chunk_NQPR54ZN = load("./chunk-NQPR54ZN.js");
 var import_chunk_7BL7UWXT = load("./chunk-7BL7UWXT.js");
-var import_chunk_66BRJDYY = load("./chunk-66BRJDYY.js");
+var import_chunk_SSD3XVHH = load("./chunk-SSD3XVHH.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
 var import_chunk_PLTZEINK = load("./chunk-PLTZEINK.js");
 var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
-var import_chunk_AXCALZ7H = load("./chunk-AXCALZ7H.js");
-var import_chunk_GJXI2RRF = load("./chunk-GJXI2RRF.js");
+var import_chunk_63FDXQKK = load("./chunk-63FDXQKK.js");
+var import_chunk_C7IKTBOQ = load("./chunk-C7IKTBOQ.js");
 var import_chunk_DWN6ZA7R = load("./chunk-DWN6ZA7R.js");
-var import_chunk_QTNGPEPL = load("./chunk-QTNGPEPL.js");
+var import_chunk_PZM7HB6W = load("./chunk-PZM7HB6W.js");
 var import_chunk_7V54BM6D = load("./chunk-7V54BM6D.js");
 var import_chunk_QS5KU3DI = load("./chunk-QS5KU3DI.js");
 var import_chunk_AN2AMGQG = load("./chunk-AN2AMGQG.js");
@@ -20753,7 +20800,7 @@ var import_chunk_XRZCSGQB = load("./chunk-XRZCSGQB.js");
 var import_chunk_GEPPUING = load("./chunk-GEPPUING.js");
 var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
 var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
-var import_chunk_UR2IO6BJ = load("./chunk-UR2IO6BJ.js");
+var import_chunk_4ZCTLV6M = load("./chunk-4ZCTLV6M.js");
 var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
 var import_chunk_4SRIOCFI = load("./chunk-4SRIOCFI.js");
 var import_chunk_7WBBYJDG = load("./chunk-7WBBYJDG.js");
@@ -20767,46 +20814,46 @@ var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 });
 
 },
-"./run-timer-QR5JPRRC.js": function (module, exports) {
+"./run-timer-LLOS3ZWC.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   runTimer: () => runTimer
 });
 module.exports = stdin_exports;
-var import_chunk_VXPMMMQ4 = load("./chunk-VXPMMMQ4.js");
-var import_chunk_6FUXSXXW = load("./chunk-6FUXSXXW.js");
+var import_chunk_UTRDIOBO = load("./chunk-UTRDIOBO.js");
+var import_chunk_WLPAU7FF = load("./chunk-WLPAU7FF.js");
 var import_chunk_O5SXHXTI = load("./chunk-O5SXHXTI.js");
-var import_chunk_DYDG6FXR = load("./chunk-DYDG6FXR.js");
-var import_chunk_EXSFQDP7 = load("./chunk-EXSFQDP7.js");
-var import_chunk_DZ4PCETI = load("./chunk-DZ4PCETI.js");
-var import_chunk_YOZDSWDH = load("./chunk-YOZDSWDH.js");
+var import_chunk_F3KUIXAM = load("./chunk-F3KUIXAM.js");
+var import_chunk_VBTKFLNU = load("./chunk-VBTKFLNU.js");
+var import_chunk_ECR5WE5Y = load("./chunk-ECR5WE5Y.js");
+var import_chunk_4O3TU3OB = load("./chunk-4O3TU3OB.js");
 var import_chunk_E4Q33Z52 = load("./chunk-E4Q33Z52.js");
-var import_chunk_U3U2QSST = load("./chunk-U3U2QSST.js");
-var import_chunk_Q6QDEQEC = load("./chunk-Q6QDEQEC.js");
-var import_chunk_2EVWEZQN = load("./chunk-2EVWEZQN.js");
-var import_chunk_GNFY26WC = load("./chunk-GNFY26WC.js");
-var import_chunk_3MNXMJX5 = load("./chunk-3MNXMJX5.js");
-var import_chunk_L62PX7JA = load("./chunk-L62PX7JA.js");
-var import_chunk_B4IAE3TR = load("./chunk-B4IAE3TR.js");
+var import_chunk_VPMDGPGT = load("./chunk-VPMDGPGT.js");
+var import_chunk_KT5BXZ5F = load("./chunk-KT5BXZ5F.js");
+var import_chunk_7ASKUOSF = load("./chunk-7ASKUOSF.js");
+var import_chunk_N2ZXKKDS = load("./chunk-N2ZXKKDS.js");
+var import_chunk_4SIIA6QD = load("./chunk-4SIIA6QD.js");
+var import_chunk_UAN3RUHQ = load("./chunk-UAN3RUHQ.js");
+var import_chunk_4B6JPIGM = load("./chunk-4B6JPIGM.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
-var import_chunk_DN7HEL7L = load("./chunk-DN7HEL7L.js");
-var import_chunk_GOJRSYWP = load("./chunk-GOJRSYWP.js");
+var import_chunk_FVPJNX74 = load("./chunk-FVPJNX74.js");
+var import_chunk_CEZDF3D3 = load("./chunk-CEZDF3D3.js");
 var import_chunk_U56C6E24 = load("./chunk-U56C6E24.js");
 var import_chunk_ILJKJSAA = load("./chunk-ILJKJSAA.js");
 var import_chunk_PLTZEINK = load("./chunk-PLTZEINK.js");
-var import_chunk_HYG5K6E7 = load("./chunk-HYG5K6E7.js");
+var import_chunk_D2VPCAZS = load("./chunk-D2VPCAZS.js");
 var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
 var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
-var import_chunk_GJXI2RRF = load("./chunk-GJXI2RRF.js");
+var import_chunk_C7IKTBOQ = load("./chunk-C7IKTBOQ.js");
 var import_chunk_DWN6ZA7R = load("./chunk-DWN6ZA7R.js");
-var import_chunk_QTNGPEPL = load("./chunk-QTNGPEPL.js");
+var import_chunk_PZM7HB6W = load("./chunk-PZM7HB6W.js");
 var import_chunk_7V54BM6D = load("./chunk-7V54BM6D.js");
 var import_chunk_QS5KU3DI = load("./chunk-QS5KU3DI.js");
 var import_chunk_AN2AMGQG = load("./chunk-AN2AMGQG.js");
 var import_chunk_BSO2ISIG = load("./chunk-BSO2ISIG.js");
-var import_chunk_OVUU7GEF = load("./chunk-OVUU7GEF.js");
-var import_chunk_SPPB3QLC = load("./chunk-SPPB3QLC.js");
+var import_chunk_3ZQPBLY6 = load("./chunk-3ZQPBLY6.js");
+var import_chunk_QNMGI42V = load("./chunk-QNMGI42V.js");
 var import_chunk_HDW3QKWP = load("./chunk-HDW3QKWP.js");
 var import_chunk_FSRL2ASG = load("./chunk-FSRL2ASG.js");
 var import_chunk_GMIQWZOI = load("./chunk-GMIQWZOI.js");
@@ -20814,7 +20861,7 @@ var import_chunk_XRZCSGQB = load("./chunk-XRZCSGQB.js");
 var import_chunk_GEPPUING = load("./chunk-GEPPUING.js");
 var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
 var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
-var import_chunk_UR2IO6BJ = load("./chunk-UR2IO6BJ.js");
+var import_chunk_4ZCTLV6M = load("./chunk-4ZCTLV6M.js");
 var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
 var import_chunk_4SRIOCFI = load("./chunk-4SRIOCFI.js");
 var import_chunk_7WBBYJDG = load("./chunk-7WBBYJDG.js");
@@ -20824,11 +20871,11 @@ var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 var tickMs = 5e3;
 async function runTimer(claim) {
   const { paths, spec, generation, self } = claim;
-  const unlessEnded = (act) => (0, import_chunk_GJXI2RRF.withLock)(paths.lock, () => (0, import_chunk_QTNGPEPL.isEnded)((0, import_chunk_QTNGPEPL.inspect)(claim.root, spec.id).state) ? void 0 : act());
+  const unlessEnded = (act) => (0, import_chunk_C7IKTBOQ.withLock)(paths.lock, () => (0, import_chunk_PZM7HB6W.isEnded)((0, import_chunk_PZM7HB6W.inspect)(claim.root, spec.id).state) ? void 0 : act());
   const type = generation === 1 ? "claimed" : "worker_replaced";
-  await unlessEnded(() => void (0, import_chunk_HYG5K6E7.openJournal)(paths, spec).append(type, { worker: self.pid, generation }));
+  await unlessEnded(() => void (0, import_chunk_D2VPCAZS.openJournal)(paths, spec).append(type, { worker: self.pid, generation }));
   await untilOver(claim);
-  if ((0, import_chunk_7WBBYJDG.exists)(paths.folder)) await unlessEnded(() => (0, import_chunk_DYDG6FXR.concludeTimer)(claim, false));
+  if ((0, import_chunk_7WBBYJDG.exists)(paths.folder)) await unlessEnded(() => (0, import_chunk_F3KUIXAM.concludeTimer)(claim, false));
 }
 function untilOver(claim) {
   const { paths, spec } = claim;
@@ -20839,13 +20886,13 @@ function untilOver(claim) {
       clearTimeout(timer);
       const rest = due - (0, import_chunk_Y5L6GQDB.nowMs)();
       if (rest > 0 && (0, import_chunk_7WBBYJDG.exists)(paths.folder) && !(0, import_chunk_QS5KU3DI.readCancel)(paths)) {
-        timer = setTimeout(look, Math.min(rest, import_chunk_UR2IO6BJ.timerLookMs));
+        timer = setTimeout(look, Math.min(rest, import_chunk_4ZCTLV6M.timerLookMs));
         return;
       }
       stop();
       resolve();
     };
-    const stop = (0, import_chunk_VXPMMMQ4.makeTicker)(claim, look, tickMs);
+    const stop = (0, import_chunk_UTRDIOBO.makeTicker)(claim, look, tickMs);
   });
 }
 // Annotate the CommonJS export names for ESM import in node:
@@ -20854,52 +20901,52 @@ function untilOver(claim) {
 });
 
 },
-"./run-watch-2YR4KESU.js": function (module, exports) {
+"./run-watch-D3WWIJSX.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   runWatch: () => runWatch
 });
 module.exports = stdin_exports;
-var import_chunk_TD4WWBEP = load("./chunk-TD4WWBEP.js");
-var import_chunk_3PZ5IIEH = load("./chunk-3PZ5IIEH.js");
+var import_chunk_MA5YRL2B = load("./chunk-MA5YRL2B.js");
+var import_chunk_LE64R7NX = load("./chunk-LE64R7NX.js");
 var import_chunk_PATOMOAS = load("./chunk-PATOMOAS.js");
-var import_chunk_ZGHLIJJD = load("./chunk-ZGHLIJJD.js");
-var import_chunk_26H3KB3I = load("./chunk-26H3KB3I.js");
-var import_chunk_6FUXSXXW = load("./chunk-6FUXSXXW.js");
+var import_chunk_JIH3SUWO = load("./chunk-JIH3SUWO.js");
+var import_chunk_TTVQIHCZ = load("./chunk-TTVQIHCZ.js");
+var import_chunk_WLPAU7FF = load("./chunk-WLPAU7FF.js");
 var import_chunk_O5SXHXTI = load("./chunk-O5SXHXTI.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_EXSFQDP7 = load("./chunk-EXSFQDP7.js");
-var import_chunk_DZ4PCETI = load("./chunk-DZ4PCETI.js");
-var import_chunk_YOZDSWDH = load("./chunk-YOZDSWDH.js");
+var import_chunk_VBTKFLNU = load("./chunk-VBTKFLNU.js");
+var import_chunk_ECR5WE5Y = load("./chunk-ECR5WE5Y.js");
+var import_chunk_4O3TU3OB = load("./chunk-4O3TU3OB.js");
 var import_chunk_E4Q33Z52 = load("./chunk-E4Q33Z52.js");
-var import_chunk_U3U2QSST = load("./chunk-U3U2QSST.js");
-var import_chunk_Q6QDEQEC = load("./chunk-Q6QDEQEC.js");
-var import_chunk_2EVWEZQN = load("./chunk-2EVWEZQN.js");
-var import_chunk_GNFY26WC = load("./chunk-GNFY26WC.js");
-var import_chunk_3MNXMJX5 = load("./chunk-3MNXMJX5.js");
-var import_chunk_L62PX7JA = load("./chunk-L62PX7JA.js");
-var import_chunk_B4IAE3TR = load("./chunk-B4IAE3TR.js");
+var import_chunk_VPMDGPGT = load("./chunk-VPMDGPGT.js");
+var import_chunk_KT5BXZ5F = load("./chunk-KT5BXZ5F.js");
+var import_chunk_7ASKUOSF = load("./chunk-7ASKUOSF.js");
+var import_chunk_N2ZXKKDS = load("./chunk-N2ZXKKDS.js");
+var import_chunk_4SIIA6QD = load("./chunk-4SIIA6QD.js");
+var import_chunk_UAN3RUHQ = load("./chunk-UAN3RUHQ.js");
+var import_chunk_4B6JPIGM = load("./chunk-4B6JPIGM.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
-var import_chunk_DN7HEL7L = load("./chunk-DN7HEL7L.js");
-var import_chunk_GOJRSYWP = load("./chunk-GOJRSYWP.js");
+var import_chunk_FVPJNX74 = load("./chunk-FVPJNX74.js");
+var import_chunk_CEZDF3D3 = load("./chunk-CEZDF3D3.js");
 var import_chunk_LIUSFYG6 = load("./chunk-LIUSFYG6.js");
 var import_chunk_U56C6E24 = load("./chunk-U56C6E24.js");
 var import_chunk_ILJKJSAA = load("./chunk-ILJKJSAA.js");
 var import_chunk_PLTZEINK = load("./chunk-PLTZEINK.js");
-var import_chunk_HYG5K6E7 = load("./chunk-HYG5K6E7.js");
+var import_chunk_D2VPCAZS = load("./chunk-D2VPCAZS.js");
 var import_chunk_7LUFXQWN = load("./chunk-7LUFXQWN.js");
 var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
 var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
-var import_chunk_GJXI2RRF = load("./chunk-GJXI2RRF.js");
+var import_chunk_C7IKTBOQ = load("./chunk-C7IKTBOQ.js");
 var import_chunk_DWN6ZA7R = load("./chunk-DWN6ZA7R.js");
-var import_chunk_QTNGPEPL = load("./chunk-QTNGPEPL.js");
+var import_chunk_PZM7HB6W = load("./chunk-PZM7HB6W.js");
 var import_chunk_7V54BM6D = load("./chunk-7V54BM6D.js");
 var import_chunk_QS5KU3DI = load("./chunk-QS5KU3DI.js");
 var import_chunk_AN2AMGQG = load("./chunk-AN2AMGQG.js");
 var import_chunk_BSO2ISIG = load("./chunk-BSO2ISIG.js");
-var import_chunk_OVUU7GEF = load("./chunk-OVUU7GEF.js");
-var import_chunk_SPPB3QLC = load("./chunk-SPPB3QLC.js");
+var import_chunk_3ZQPBLY6 = load("./chunk-3ZQPBLY6.js");
+var import_chunk_QNMGI42V = load("./chunk-QNMGI42V.js");
 var import_chunk_HDW3QKWP = load("./chunk-HDW3QKWP.js");
 var import_chunk_FSRL2ASG = load("./chunk-FSRL2ASG.js");
 var import_chunk_GMIQWZOI = load("./chunk-GMIQWZOI.js");
@@ -20907,7 +20954,7 @@ var import_chunk_XRZCSGQB = load("./chunk-XRZCSGQB.js");
 var import_chunk_GEPPUING = load("./chunk-GEPPUING.js");
 var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
 var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
-var import_chunk_UR2IO6BJ = load("./chunk-UR2IO6BJ.js");
+var import_chunk_4ZCTLV6M = load("./chunk-4ZCTLV6M.js");
 var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
 var import_chunk_4SRIOCFI = load("./chunk-4SRIOCFI.js");
 var import_chunk_7WBBYJDG = load("./chunk-7WBBYJDG.js");
@@ -20973,9 +21020,9 @@ function foldLook(before, look, part) {
   const isNews = key !== before.key;
   const seen = {
     verdict: look.verdict,
-    word: (0, import_chunk_ZGHLIJJD.line)(look.word),
-    evidence: (0, import_chunk_ZGHLIJJD.line)(look.evidence),
-    facts: (0, import_chunk_ZGHLIJJD.smallFacts)(look.facts)
+    word: (0, import_chunk_JIH3SUWO.line)(look.word),
+    evidence: (0, import_chunk_JIH3SUWO.line)(look.evidence),
+    facts: (0, import_chunk_JIH3SUWO.smallFacts)(look.facts)
   };
   const first = before.key === null ? { first: true } : {};
   const wake = look.needsAttention ? ["news", "attention"] : ["news"];
@@ -20992,8 +21039,8 @@ function endOf(look, part, evidence) {
 }
 function foldTrouble(before, trouble, { tolerate }) {
   const troubles = before.note.troubles + 1;
-  const message = (0, import_chunk_ZGHLIJJD.line)(trouble.message);
-  const isLasting = troubles === import_chunk_UR2IO6BJ.watchTroubles;
+  const message = (0, import_chunk_JIH3SUWO.line)(trouble.message);
+  const isLasting = troubles === import_chunk_4ZCTLV6M.watchTroubles;
   const event = { type: "trouble", cause: trouble.cause, message, in_a_row: troubles };
   const events = isLasting ? [{ ...event, wake: ["attention"] }] : trouble.cause !== before.cause ? [event] : [];
   const note = { ...before.note, troubles, trouble: message };
@@ -21003,7 +21050,7 @@ function foldTrouble(before, trouble, { tolerate }) {
   return { ...told, end: { reason: "watch_error", detail: `${times} failed (--tolerate ${tolerate}): ${message}` } };
 }
 function foldFault(before, fault) {
-  const evidence = (0, import_chunk_ZGHLIJJD.line)(fault.message);
+  const evidence = (0, import_chunk_JIH3SUWO.line)(fault.message);
   const note = { ...before.note, verdict: "error", word: fault.cause, evidence, facts: {} };
   return { ...before, note, end: { reason: "watch_error", detail: evidence } };
 }
@@ -21013,7 +21060,7 @@ function tell(memory, events) {
   return { ...memory, telling, note: { ...memory.note, told: told + events.length } };
 }
 function shortKey(key) {
-  return key.length <= import_chunk_UR2IO6BJ.excerptBytes ? key : (0, import_chunk_DWN6ZA7R.hashOf)(key);
+  return key.length <= import_chunk_4ZCTLV6M.excerptBytes ? key : (0, import_chunk_DWN6ZA7R.hashOf)(key);
 }
 function pauseAfter(memory, answer, part, retry) {
   if (answer.kind === "look") return Math.min(part.every_ms, Math.max(1e3, answer.againMs ?? part.every_ms));
@@ -21038,7 +21085,7 @@ function readMemory(paths, start) {
   return { ...memory, key, telling: [], note: { ...memory.note, ...noteOf(news ?? {}), told: newest } };
 }
 function toldEvents(paths) {
-  const { events } = (0, import_chunk_HYG5K6E7.readEvents)(paths, 0, Number.MAX_SAFE_INTEGER);
+  const { events } = (0, import_chunk_D2VPCAZS.readEvents)(paths, 0, Number.MAX_SAFE_INTEGER);
   return events.filter((event) => isCount(event.n));
 }
 function memoryOf(value, start) {
@@ -21053,9 +21100,9 @@ function memoryOf(value, start) {
       polls: isCount(note.polls) ? note.polls : 0,
       told: isCount(note.told) ? note.told : 0,
       troubles: isCount(note.troubles) ? note.troubles : 0,
-      trouble: typeof note.trouble === "string" ? (0, import_chunk_ZGHLIJJD.line)(note.trouble) : null
+      trouble: typeof note.trouble === "string" ? (0, import_chunk_JIH3SUWO.line)(note.trouble) : null
     },
-    cause: typeof value.cause === "string" ? (0, import_chunk_ZGHLIJJD.line)(value.cause) : null,
+    cause: typeof value.cause === "string" ? (0, import_chunk_JIH3SUWO.line)(value.cause) : null,
     telling: Array.isArray(value.telling) ? value.telling.slice(0, 2).flatMap(tellingOf) : [],
     hasRun: value.hasRun === true,
     end: endOf2(value.end)
@@ -21072,9 +21119,9 @@ function noteOf(value) {
     return {};
   return {
     verdict,
-    word: (0, import_chunk_ZGHLIJJD.line)(word),
-    evidence: (0, import_chunk_ZGHLIJJD.line)(evidence),
-    facts: isObject(facts) ? (0, import_chunk_ZGHLIJJD.smallFacts)(facts) : {}
+    word: (0, import_chunk_JIH3SUWO.line)(word),
+    evidence: (0, import_chunk_JIH3SUWO.line)(evidence),
+    facts: isObject(facts) ? (0, import_chunk_JIH3SUWO.smallFacts)(facts) : {}
   };
 }
 function tellingOf(value) {
@@ -21088,13 +21135,13 @@ function tellingOf(value) {
   }
   if (type !== "trouble" && type !== "recovered") return [];
   const { cause, message, in_a_row, after } = value;
-  const rest = (0, import_chunk_LXK2ZILE.plainValue)({ cause, message, in_a_row, after }, 4 * import_chunk_UR2IO6BJ.evidenceChars);
+  const rest = (0, import_chunk_LXK2ZILE.plainValue)({ cause, message, in_a_row, after }, 4 * import_chunk_4ZCTLV6M.evidenceChars);
   return [{ n, type, ...rest, ...woken.wake.length > 0 ? woken : {} }];
 }
 function endOf2(value) {
   if (!isObject(value) || typeof value.detail !== "string") return null;
   const reason = ["met", "watch_failed", "watch_error"].find((one) => one === value.reason);
-  return reason ? { reason, detail: (0, import_chunk_ZGHLIJJD.line)(value.detail) } : null;
+  return reason ? { reason, detail: (0, import_chunk_JIH3SUWO.line)(value.detail) } : null;
 }
 function isObject(value) {
   return typeof value === "object" && value !== null && !Array.isArray(value);
@@ -21108,11 +21155,11 @@ function listenForStops({ paths, spec }, stop) {
     else if ((0, import_chunk_QS5KU3DI.readCancel)(paths)) stop("canceled");
   };
   const lease = setInterval(() => {
-    (0, import_chunk_6FUXSXXW.renewLease)(paths);
+    (0, import_chunk_WLPAU7FF.renewLease)(paths);
     look();
-  }, import_chunk_UR2IO6BJ.leaseMs);
+  }, import_chunk_4ZCTLV6M.leaseMs);
   process.on("SIGURG", look);
-  const bound = (0, import_chunk_QTNGPEPL.boundOf)(spec);
+  const bound = (0, import_chunk_PZM7HB6W.boundOf)(spec);
   const release = (0, import_chunk_Y5L6GQDB.atMonotonic)(bound, () => stop("hard_timeout"));
   look();
   if ((0, import_chunk_Y5L6GQDB.monotonicMs)() >= bound) stop("hard_timeout");
@@ -21127,8 +21174,8 @@ async function runWatch(claim, log) {
   const part = claim.spec.watch;
   const watching = new Watching(claim, part, log);
   watching.begin();
-  if (claim.generation > 1) await watching.sweep(import_chunk_UR2IO6BJ.toolGraceMs);
-  const kind = await (0, import_chunk_26H3KB3I.loadWatch)(part.condition);
+  if (claim.generation > 1) await watching.sweep(import_chunk_4ZCTLV6M.toolGraceMs);
+  const kind = await (0, import_chunk_TTVQIHCZ.loadWatch)(part.condition);
   const end = kind ? await watching.untilEnd(kind) : { reason: "watch_error", detail: `this release knows no condition ${part.condition}` };
   await watching.finish(end);
 }
@@ -21146,7 +21193,7 @@ var Watching = class {
     this.claim = claim;
     this.part = part;
     this.log = log;
-    this.progress = new import_chunk_TD4WWBEP.Progress(claim);
+    this.progress = new import_chunk_MA5YRL2B.Progress(claim);
     this.memory = readMemory(claim.paths, part.start ?? null);
   }
   /** Who looks after it now, and what an earlier worker knew and did not live to tell. *<>/
@@ -21182,7 +21229,7 @@ var Watching = class {
     const stopEarly = this.early(kind, signal, nap.wake);
     try {
       const begun = (0, import_chunk_Y5L6GQDB.monotonicMs)();
-      const answer = await (0, import_chunk_3PZ5IIEH.attempt)(kind, part.input, this.memory.cursor, {
+      const answer = await (0, import_chunk_LE64R7NX.attempt)(kind, part.input, this.memory.cursor, {
         place: this.place(),
         attemptMs: part.attempt_ms,
         signal,
@@ -21195,9 +21242,9 @@ var Watching = class {
       this.keep();
       if (this.memory.end) return;
       const done = (0, import_chunk_Y5L6GQDB.monotonicMs)();
-      const pause = pauseAfter(this.memory, answer, part, import_chunk_UR2IO6BJ.watchRetry);
-      const due = answer.kind === "look" ? Math.max(begun + pause, done + Math.min(part.every_ms, import_chunk_UR2IO6BJ.watchPauseMs)) : done + pause;
-      await nap.until(due, Math.max(import_chunk_UR2IO6BJ.watchPauseMs, 20 * (done - begun)));
+      const pause = pauseAfter(this.memory, answer, part, import_chunk_4ZCTLV6M.watchRetry);
+      const due = answer.kind === "look" ? Math.max(begun + pause, done + Math.min(part.every_ms, import_chunk_4ZCTLV6M.watchPauseMs)) : done + pause;
+      await nap.until(due, Math.max(import_chunk_4ZCTLV6M.watchPauseMs, 20 * (done - begun)));
     } finally {
       stopEarly();
     }
@@ -21208,7 +21255,7 @@ var Watching = class {
       return kind.early(
         this.part.input,
         wake,
-        (0, import_chunk_3PZ5IIEH.makeTools)(this.place(), () => this.part.attempt_ms, signal)
+        (0, import_chunk_LE64R7NX.makeTools)(this.place(), () => this.part.attempt_ms, signal)
       );
     } catch (error) {
       this.log(`cannot be woken early: ${String(error)}
@@ -21235,7 +21282,7 @@ var Watching = class {
   /** On disk before it is told; a look that changed nothing is counted now and then. *<>/
   keep() {
     const { telling, end, cursor, note } = this.memory;
-    const isDue = (0, import_chunk_Y5L6GQDB.monotonicMs)() - this.savedAt >= import_chunk_UR2IO6BJ.watchSaveMs;
+    const isDue = (0, import_chunk_Y5L6GQDB.monotonicMs)() - this.savedAt >= import_chunk_4ZCTLV6M.watchSaveMs;
     const what = JSON.stringify([cursor, note.troubles, note.told, end]);
     if (what !== this.saved || isDue) this.save();
     this.saved = what;
@@ -21252,14 +21299,14 @@ var Watching = class {
   /** What stands in the state. *<>/
   standing() {
     const { note } = this.memory;
-    if (note.troubles >= import_chunk_UR2IO6BJ.watchTroubles) return { watch: note, health: "attention", attention_kind: "task_attention" };
+    if (note.troubles >= import_chunk_4ZCTLV6M.watchTroubles) return { watch: note, health: "attention", attention_kind: "task_attention" };
     return { watch: note, health: "unknown", attention_kind: null };
   }
   /** What left the group of its program; the rest has ended with that. Only newer processes are looked at. *<>/
   async sweepAttempt() {
     const { baseline } = this;
     this.baseline = null;
-    if (baseline) await this.sweep(import_chunk_UR2IO6BJ.toolGraceMs, baseline);
+    if (baseline) await this.sweep(import_chunk_4ZCTLV6M.toolGraceMs, baseline);
   }
   /** What the attempts left behind. *<>/
   async sweep(graceMs, baseline = null) {
@@ -21267,18 +21314,18 @@ var Watching = class {
     const { paths, spec, self } = this.claim;
     return (0, import_chunk_LIUSFYG6.terminate)((0, import_chunk_LIUSFYG6.treeOf)(spec, paths, { worker: self, shim: null, child: null, baseline }), {
       graceMs,
-      settleMs: import_chunk_UR2IO6BJ.killSettleMs
+      settleMs: import_chunk_4ZCTLV6M.killSettleMs
     });
   }
   async finish({ reason, detail }) {
-    const tree = await this.sweep(import_chunk_UR2IO6BJ.drainMs);
+    const tree = await this.sweep(import_chunk_4ZCTLV6M.drainMs);
     if (reason === "state_vanished") return;
     const { progress, claim } = this;
     if (reason === "canceled") {
       progress.note("cancel_requested", { request: (0, import_chunk_QS5KU3DI.readCancel)(claim.paths) ?? null });
       progress.step("stop_asked", "stopping", { reason }, this.standing());
     } else progress.change(this.standing());
-    (0, import_chunk_EXSFQDP7.conclude)(claim, {
+    (0, import_chunk_VBTKFLNU.conclude)(claim, {
       reason,
       exit: void 0,
       tree,
@@ -21297,48 +21344,48 @@ function toldText(told, last) {
 });
 
 },
-"./settle-LCGN7IL6.js": function (module, exports) {
+"./settle-N2747PJG.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   settleJob: () => settleJob
 });
 module.exports = stdin_exports;
-var import_chunk_7GWMGPUI = load("./chunk-7GWMGPUI.js");
-var import_chunk_DYDG6FXR = load("./chunk-DYDG6FXR.js");
-var import_chunk_EXSFQDP7 = load("./chunk-EXSFQDP7.js");
-var import_chunk_DZ4PCETI = load("./chunk-DZ4PCETI.js");
-var import_chunk_YOZDSWDH = load("./chunk-YOZDSWDH.js");
+var import_chunk_J5BDUURC = load("./chunk-J5BDUURC.js");
+var import_chunk_F3KUIXAM = load("./chunk-F3KUIXAM.js");
+var import_chunk_VBTKFLNU = load("./chunk-VBTKFLNU.js");
+var import_chunk_ECR5WE5Y = load("./chunk-ECR5WE5Y.js");
+var import_chunk_4O3TU3OB = load("./chunk-4O3TU3OB.js");
 var import_chunk_E4Q33Z52 = load("./chunk-E4Q33Z52.js");
-var import_chunk_U3U2QSST = load("./chunk-U3U2QSST.js");
-var import_chunk_Q6QDEQEC = load("./chunk-Q6QDEQEC.js");
-var import_chunk_2EVWEZQN = load("./chunk-2EVWEZQN.js");
-var import_chunk_GNFY26WC = load("./chunk-GNFY26WC.js");
-var import_chunk_3MNXMJX5 = load("./chunk-3MNXMJX5.js");
-var import_chunk_L62PX7JA = load("./chunk-L62PX7JA.js");
-var import_chunk_B4IAE3TR = load("./chunk-B4IAE3TR.js");
+var import_chunk_VPMDGPGT = load("./chunk-VPMDGPGT.js");
+var import_chunk_KT5BXZ5F = load("./chunk-KT5BXZ5F.js");
+var import_chunk_7ASKUOSF = load("./chunk-7ASKUOSF.js");
+var import_chunk_N2ZXKKDS = load("./chunk-N2ZXKKDS.js");
+var import_chunk_4SIIA6QD = load("./chunk-4SIIA6QD.js");
+var import_chunk_UAN3RUHQ = load("./chunk-UAN3RUHQ.js");
+var import_chunk_4B6JPIGM = load("./chunk-4B6JPIGM.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
-var import_chunk_DN7HEL7L = load("./chunk-DN7HEL7L.js");
-var import_chunk_GOJRSYWP = load("./chunk-GOJRSYWP.js");
+var import_chunk_FVPJNX74 = load("./chunk-FVPJNX74.js");
+var import_chunk_CEZDF3D3 = load("./chunk-CEZDF3D3.js");
 var import_chunk_LIUSFYG6 = load("./chunk-LIUSFYG6.js");
 var import_chunk_U56C6E24 = load("./chunk-U56C6E24.js");
 var import_chunk_ILJKJSAA = load("./chunk-ILJKJSAA.js");
 var import_chunk_PLTZEINK = load("./chunk-PLTZEINK.js");
-var import_chunk_HYG5K6E7 = load("./chunk-HYG5K6E7.js");
-var import_chunk_CE44IEC2 = load("./chunk-CE44IEC2.js");
+var import_chunk_D2VPCAZS = load("./chunk-D2VPCAZS.js");
+var import_chunk_K6ZMEOB6 = load("./chunk-K6ZMEOB6.js");
 var import_chunk_7LUFXQWN = load("./chunk-7LUFXQWN.js");
 var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
 var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
-var import_chunk_GJXI2RRF = load("./chunk-GJXI2RRF.js");
-var import_chunk_MSW7NNU6 = load("./chunk-MSW7NNU6.js");
+var import_chunk_C7IKTBOQ = load("./chunk-C7IKTBOQ.js");
+var import_chunk_X34TWZJC = load("./chunk-X34TWZJC.js");
 var import_chunk_DWN6ZA7R = load("./chunk-DWN6ZA7R.js");
-var import_chunk_QTNGPEPL = load("./chunk-QTNGPEPL.js");
+var import_chunk_PZM7HB6W = load("./chunk-PZM7HB6W.js");
 var import_chunk_7V54BM6D = load("./chunk-7V54BM6D.js");
 var import_chunk_QS5KU3DI = load("./chunk-QS5KU3DI.js");
 var import_chunk_AN2AMGQG = load("./chunk-AN2AMGQG.js");
 var import_chunk_BSO2ISIG = load("./chunk-BSO2ISIG.js");
-var import_chunk_OVUU7GEF = load("./chunk-OVUU7GEF.js");
-var import_chunk_SPPB3QLC = load("./chunk-SPPB3QLC.js");
+var import_chunk_3ZQPBLY6 = load("./chunk-3ZQPBLY6.js");
+var import_chunk_QNMGI42V = load("./chunk-QNMGI42V.js");
 var import_chunk_HDW3QKWP = load("./chunk-HDW3QKWP.js");
 var import_chunk_FSRL2ASG = load("./chunk-FSRL2ASG.js");
 var import_chunk_GMIQWZOI = load("./chunk-GMIQWZOI.js");
@@ -21346,7 +21393,7 @@ var import_chunk_XRZCSGQB = load("./chunk-XRZCSGQB.js");
 var import_chunk_GEPPUING = load("./chunk-GEPPUING.js");
 var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
 var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
-var import_chunk_UR2IO6BJ = load("./chunk-UR2IO6BJ.js");
+var import_chunk_4ZCTLV6M = load("./chunk-4ZCTLV6M.js");
 var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
 var import_chunk_4SRIOCFI = load("./chunk-4SRIOCFI.js");
 var import_chunk_7WBBYJDG = load("./chunk-7WBBYJDG.js");
@@ -21354,9 +21401,9 @@ var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 async function settleJob(view, isDue, isStrict) {
-  if (!await (0, import_chunk_MSW7NNU6.mayAct)(view)) return;
-  const act = () => (0, import_chunk_GJXI2RRF.withLock)(view.paths.lock, async () => {
-    const now = (0, import_chunk_QTNGPEPL.inspect)(view.root, view.id);
+  if (!await (0, import_chunk_X34TWZJC.mayAct)(view)) return;
+  const act = () => (0, import_chunk_C7IKTBOQ.withLock)(view.paths.lock, async () => {
+    const now = (0, import_chunk_PZM7HB6W.inspect)(view.root, view.id);
     if (isDue(now)) await settle(now);
   });
   try {
@@ -21380,18 +21427,18 @@ function detailOf({ spec, state }) {
   return state.watch?.evidence ?? "nobody looked";
 }
 async function settle(view) {
-  const condition = (0, import_chunk_QTNGPEPL.conditionOf)(view);
+  const condition = (0, import_chunk_PZM7HB6W.conditionOf)(view);
   if (!view.spec) return;
-  if (view.spec.timer) return (0, import_chunk_DYDG6FXR.concludeTimer)({ paths: view.paths, spec: view.spec }, true);
-  if ((0, import_chunk_EXSFQDP7.finishStored)({ paths: view.paths, spec: view.spec })) {
+  if (view.spec.timer) return (0, import_chunk_F3KUIXAM.concludeTimer)({ paths: view.paths, spec: view.spec }, true);
+  if ((0, import_chunk_VBTKFLNU.finishStored)({ paths: view.paths, spec: view.spec })) {
     (0, import_chunk_U56C6E24.removeCgroup)(view.worker?.cgroup ?? (0, import_chunk_U56C6E24.findCgroup)(view.id), view.id);
     return;
   }
   const tree = (0, import_chunk_LIUSFYG6.treeOf)(view.spec, view.paths, { worker: null, shim: view.shim, child: view.child });
   const isOver = condition === "over" && view.reason === void 0 && view.spec.run?.keep_children;
-  const ended = isOver ? nothing : await (0, import_chunk_LIUSFYG6.terminate)(tree, { graceMs: condition === "over" ? import_chunk_UR2IO6BJ.drainMs : import_chunk_UR2IO6BJ.orphanGraceMs, settleMs: import_chunk_UR2IO6BJ.killSettleMs });
+  const ended = isOver ? nothing : await (0, import_chunk_LIUSFYG6.terminate)(tree, { graceMs: condition === "over" ? import_chunk_4ZCTLV6M.drainMs : import_chunk_4ZCTLV6M.orphanGraceMs, settleMs: import_chunk_4ZCTLV6M.killSettleMs });
   (0, import_chunk_U56C6E24.removeCgroup)(view.worker?.cgroup ?? (0, import_chunk_U56C6E24.findCgroup)(view.id), view.id);
-  await (0, import_chunk_7GWMGPUI.concludeAsked)(
+  await (0, import_chunk_J5BDUURC.concludeAsked)(
     { paths: view.paths, spec: view.spec },
     { reason: settledReason(view, condition), exit: view.exit, tree: ended, reconciled: true, detail: detailOf(view) },
     tree
@@ -21399,7 +21446,7 @@ async function settle(view) {
 }
 var nothing = { step: "none", ended: [], survivors: [] };
 function settledReason(view, condition) {
-  const told = (0, import_chunk_DZ4PCETI.parseReason)(view.reason);
+  const told = (0, import_chunk_ECR5WE5Y.parseReason)(view.reason);
   if (told) return told;
   if (condition === "over") return "exited";
   if (view.cancel) return "canceled";
@@ -21435,30 +21482,30 @@ function isOutOfReach(error) {
 });
 
 },
-"./setup-7NP33V7I.js": function (module, exports) {
+"./setup-RUCKTABY.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   setup: () => setup
 });
 module.exports = stdin_exports;
-var import_chunk_DAN5YNTT = load("./chunk-DAN5YNTT.js");
+var import_chunk_3K4HQ4TL = load("./chunk-3K4HQ4TL.js");
 var import_chunk_XFBNWBRB = load("./chunk-XFBNWBRB.js");
-var import_chunk_NHLCVOMN = load("./chunk-NHLCVOMN.js");
+var import_chunk_42V3OV7L = load("./chunk-42V3OV7L.js");
 var import_chunk_TXVSPIEI = load("./chunk-TXVSPIEI.js");
-var import_chunk_AMP4SAJC = load("./chunk-AMP4SAJC.js");
+var import_chunk_RIVP2RJN = load("./chunk-RIVP2RJN.js");
 var import_chunk_NQPR54ZN = load("./chunk-NQPR54ZN.js");
 var import_chunk_7BL7UWXT = load("./chunk-7BL7UWXT.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_U3U2QSST = load("./chunk-U3U2QSST.js");
-var import_chunk_Q6QDEQEC = load("./chunk-Q6QDEQEC.js");
+var import_chunk_VPMDGPGT = load("./chunk-VPMDGPGT.js");
+var import_chunk_KT5BXZ5F = load("./chunk-KT5BXZ5F.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
-var import_chunk_DN7HEL7L = load("./chunk-DN7HEL7L.js");
-var import_chunk_GOJRSYWP = load("./chunk-GOJRSYWP.js");
+var import_chunk_FVPJNX74 = load("./chunk-FVPJNX74.js");
+var import_chunk_CEZDF3D3 = load("./chunk-CEZDF3D3.js");
 var import_chunk_PLTZEINK = load("./chunk-PLTZEINK.js");
-var import_chunk_GJXI2RRF = load("./chunk-GJXI2RRF.js");
+var import_chunk_C7IKTBOQ = load("./chunk-C7IKTBOQ.js");
 var import_chunk_DWN6ZA7R = load("./chunk-DWN6ZA7R.js");
-var import_chunk_QTNGPEPL = load("./chunk-QTNGPEPL.js");
+var import_chunk_PZM7HB6W = load("./chunk-PZM7HB6W.js");
 var import_chunk_7V54BM6D = load("./chunk-7V54BM6D.js");
 var import_chunk_QS5KU3DI = load("./chunk-QS5KU3DI.js");
 var import_chunk_AN2AMGQG = load("./chunk-AN2AMGQG.js");
@@ -21467,7 +21514,7 @@ var import_chunk_XRZCSGQB = load("./chunk-XRZCSGQB.js");
 var import_chunk_GEPPUING = load("./chunk-GEPPUING.js");
 var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
 var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
-var import_chunk_UR2IO6BJ = load("./chunk-UR2IO6BJ.js");
+var import_chunk_4ZCTLV6M = load("./chunk-4ZCTLV6M.js");
 var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
 var import_chunk_4SRIOCFI = load("./chunk-4SRIOCFI.js");
 var import_chunk_7WBBYJDG = load("./chunk-7WBBYJDG.js");
@@ -21492,7 +21539,7 @@ function addReadRules(text, folder) {
 }
 function parse(text) {
   try {
-    return (0, import_chunk_Q6QDEQEC.parseSettings)(text);
+    return (0, import_chunk_KT5BXZ5F.parseSettings)(text);
   } catch {
     throw new Error("it is no JSON object");
   }
@@ -21505,7 +21552,7 @@ function planStateEdit(root, now, choices, user) {
   const edit = {
     file,
     before: (0, import_chunk_527JQF7V.readText)(file) ?? null,
-    after: (0, import_chunk_NHLCVOMN.narrowingText)({ restrict, default_backend }),
+    after: (0, import_chunk_42V3OV7L.narrowingText)({ restrict, default_backend }),
     followsLink: false,
     isState: true
   };
@@ -21516,7 +21563,7 @@ function planStateEdit(root, now, choices, user) {
 }
 function withEffect(change, wanted, user) {
   const mode = import_chunk_W7HED5VZ.modeIds.find((id) => change.startsWith(`default_backend.${id}: `));
-  const own = mode && (0, import_chunk_NHLCVOMN.defaultBackend)(mode, user, import_chunk_NHLCVOMN.noNarrowing)?.name;
+  const own = mode && (0, import_chunk_42V3OV7L.defaultBackend)(mode, user, import_chunk_42V3OV7L.noNarrowing)?.name;
   if (mode === void 0 || own === void 0 || wanted[mode] === void 0 || wanted[mode] === own) return change;
   return `${change} (has no effect here: your config says ${own})`;
 }
@@ -21546,14 +21593,14 @@ function planUserEdit(now, choices) {
   ]);
 }
 function planReadRules(folder) {
-  const policy = (0, import_chunk_Q6QDEQEC.findBackend)("agy")?.policy;
+  const policy = (0, import_chunk_KT5BXZ5F.findBackend)("agy")?.policy;
   const home = import_chunk_4SRIOCFI.variables.home();
   if (!policy) throw new Error("there is no backend agy with settings");
   if (home === void 0) throw new import_chunk_NVPF5LEY.FaultError("preflight", "cannot find the settings of agy: HOME is not set");
   const file = import_node_path.default.join(home, policy.file);
   const refused = (why) => new import_chunk_NVPF5LEY.FaultError("preflight", `cannot change the settings ${file}: ${why}`);
   if (!(0, import_chunk_7WBBYJDG.isFolder)(import_node_path.default.dirname(file))) throw refused("agy was never started here; start it once and sign in");
-  const read = (0, import_chunk_NHLCVOMN.readSettings)(file);
+  const read = (0, import_chunk_42V3OV7L.readSettings)(file);
   if ("fault" in read) throw refused(`they ${read.fault}`);
   let made;
   try {
@@ -21567,10 +21614,10 @@ function planReadRules(folder) {
 }
 async function applyEdits(root, edits) {
   const stamp = (0, import_chunk_Y5L6GQDB.isoNow)().replace(/[-:]|\.\d+/g, "");
-  const write = () => (0, import_chunk_Q6QDEQEC.applyAll)(edits, stamp);
+  const write = () => (0, import_chunk_KT5BXZ5F.applyAll)(edits, stamp);
   if (!edits.some((edit) => edit.isState)) return write();
   (0, import_chunk_NQPR54ZN.ensureRoot)(root.folder);
-  return (0, import_chunk_GJXI2RRF.withLock)((0, import_chunk_7V54BM6D.rootPaths)(root.folder).lock, write);
+  return (0, import_chunk_C7IKTBOQ.withLock)((0, import_chunk_7V54BM6D.rootPaths)(root.folder).lock, write);
 }
 function withModes(backends, modes2 = {}) {
   const all = Object.entries({ ...backends, ...modes2 }).filter(([, name]) => name !== null);
@@ -21595,7 +21642,7 @@ function modeRows(surveys, config, narrowing) {
   const installed = surveys.filter((one) => !one.custom && one.program !== null);
   const single = installed.length === 1 ? installed[0]?.backend : void 0;
   return Object.values(import_chunk_W7HED5VZ.modes).map(({ id, profile }) => {
-    const chosen = (0, import_chunk_NHLCVOMN.defaultBackend)(id, config, narrowing);
+    const chosen = (0, import_chunk_42V3OV7L.defaultBackend)(id, config, narrowing);
     const lists = { user: config.restrict ?? [], state: narrowing.restrict };
     const by = ["user", "state"].find((one) => lists[one].includes(id)) ?? null;
     const restrictions = Object.values(lists).map((restrict) => ({ restrict, file: "" }));
@@ -21605,7 +21652,7 @@ function modeRows(surveys, config, narrowing) {
       backend,
       backend_from: chosen?.from ?? (single === void 0 ? null : "only_installed"),
       usable: backend === null ? null : surveys.find((one) => one.backend === backend)?.usable ?? false,
-      profile: (0, import_chunk_NHLCVOMN.narrowProfile)(id, { asked: void 0, fallback: profile }, restrictions),
+      profile: (0, import_chunk_42V3OV7L.narrowProfile)(id, { asked: void 0, fallback: profile }, restrictions),
       restricted_by: by
     };
   });
@@ -21704,7 +21751,7 @@ var setup = {
       help: "with --backend agy: add rules to its settings that let a restricted run look around in this worktree"
     },
     apply: { kind: "flag", help: "really write; a copy of every changed file stays beside it" },
-    ...import_chunk_AMP4SAJC.common
+    ...import_chunk_RIVP2RJN.common
   },
   notes: 'The state folder can only narrow: its default counts where your own config leaves the choice open. No model is called: whether a sign-in is valid shows "doctor --backend NAME".\nExit codes: 0 shown or written, 1 refused.',
   examples: [
@@ -21716,13 +21763,13 @@ var setup = {
   async run(context, input) {
     const root = context.root(input);
     const config = (0, import_chunk_TXVSPIEI.readUserConfig)();
-    const known = (0, import_chunk_NHLCVOMN.knownBackends)(config);
+    const known = (0, import_chunk_42V3OV7L.knownBackends)(config);
     const only = input.text("backend");
     if (only !== void 0 && !known.includes(only)) throw unknownBackend("--backend", only, known);
     const choices = { restrict: restrictOf(input), defaults: defaultsOf(input, known) };
     checkTogether(input, choices);
     (0, import_chunk_NQPR54ZN.checkRoot)(root.folder);
-    const narrowing = (0, import_chunk_NHLCVOMN.readNarrowing)(root.folder, known);
+    const narrowing = (0, import_chunk_42V3OV7L.readNarrowing)(root.folder, known);
     const edits = [
       ...input.has("user") ? planUserEdit(config, choices) : planStateEdit(root, narrowing, choices, config),
       ...input.has("allow-reads") ? planReadRules((0, import_chunk_XRZCSGQB.findWorktree)(context.cwd) ?? context.cwd) : []
@@ -21730,8 +21777,8 @@ var setup = {
     const isApplied = input.has("apply");
     const copies = isApplied ? await applyEdits(root, edits) : [];
     const isChanged = isApplied && edits.length > 0;
-    const now = isChanged ? { config: (0, import_chunk_TXVSPIEI.readUserConfig)(), narrowing: (0, import_chunk_NHLCVOMN.readNarrowing)(root.folder, known) } : { config, narrowing };
-    const surveys = (0, import_chunk_DAN5YNTT.surveyBackends)(now.config, context.cwd);
+    const now = isChanged ? { config: (0, import_chunk_TXVSPIEI.readUserConfig)(), narrowing: (0, import_chunk_42V3OV7L.readNarrowing)(root.folder, known) } : { config, narrowing };
+    const surveys = (0, import_chunk_3K4HQ4TL.surveyBackends)(now.config, context.cwd);
     const page = {
       surveys: surveys.filter(({ backend }) => only === void 0 || backend === only),
       modes: modeRows(surveys, now.config, now.narrowing),
@@ -21809,40 +21856,40 @@ var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 });
 
 },
-"./staffer-3G3BTXLY.js": function (module, exports) {
+"./staffer-2UHUAQUU.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   staffer: () => staffer
 });
 module.exports = stdin_exports;
-var import_chunk_FCI2EA2M = load("./chunk-FCI2EA2M.js");
-var import_chunk_VRBPCG3T = load("./chunk-VRBPCG3T.js");
-var import_chunk_NHLCVOMN = load("./chunk-NHLCVOMN.js");
-var import_chunk_IL767HAQ = load("./chunk-IL767HAQ.js");
+var import_chunk_DSRLXZGB = load("./chunk-DSRLXZGB.js");
+var import_chunk_M6DVLB5Y = load("./chunk-M6DVLB5Y.js");
+var import_chunk_42V3OV7L = load("./chunk-42V3OV7L.js");
+var import_chunk_E466YIJS = load("./chunk-E466YIJS.js");
 var import_chunk_TXVSPIEI = load("./chunk-TXVSPIEI.js");
-var import_chunk_RGUZ7R72 = load("./chunk-RGUZ7R72.js");
-var import_chunk_Z5GNYNB5 = load("./chunk-Z5GNYNB5.js");
-var import_chunk_VRHTY6Q3 = load("./chunk-VRHTY6Q3.js");
-var import_chunk_VHWQUSBQ = load("./chunk-VHWQUSBQ.js");
-var import_chunk_DZY4D4CM = load("./chunk-DZY4D4CM.js");
-var import_chunk_AMP4SAJC = load("./chunk-AMP4SAJC.js");
+var import_chunk_5JLPHALT = load("./chunk-5JLPHALT.js");
+var import_chunk_5JFWY2ML = load("./chunk-5JFWY2ML.js");
+var import_chunk_33ZUSG5U = load("./chunk-33ZUSG5U.js");
+var import_chunk_V5PEBFV3 = load("./chunk-V5PEBFV3.js");
+var import_chunk_X5WNSVJC = load("./chunk-X5WNSVJC.js");
+var import_chunk_RIVP2RJN = load("./chunk-RIVP2RJN.js");
 var import_chunk_NQPR54ZN = load("./chunk-NQPR54ZN.js");
 var import_chunk_7BL7UWXT = load("./chunk-7BL7UWXT.js");
-var import_chunk_66BRJDYY = load("./chunk-66BRJDYY.js");
+var import_chunk_SSD3XVHH = load("./chunk-SSD3XVHH.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
 var import_chunk_E4Q33Z52 = load("./chunk-E4Q33Z52.js");
-var import_chunk_U3U2QSST = load("./chunk-U3U2QSST.js");
-var import_chunk_Q6QDEQEC = load("./chunk-Q6QDEQEC.js");
+var import_chunk_VPMDGPGT = load("./chunk-VPMDGPGT.js");
+var import_chunk_KT5BXZ5F = load("./chunk-KT5BXZ5F.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
-var import_chunk_DN7HEL7L = load("./chunk-DN7HEL7L.js");
-var import_chunk_GOJRSYWP = load("./chunk-GOJRSYWP.js");
+var import_chunk_FVPJNX74 = load("./chunk-FVPJNX74.js");
+var import_chunk_CEZDF3D3 = load("./chunk-CEZDF3D3.js");
 var import_chunk_PLTZEINK = load("./chunk-PLTZEINK.js");
 var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
-var import_chunk_AXCALZ7H = load("./chunk-AXCALZ7H.js");
-var import_chunk_GJXI2RRF = load("./chunk-GJXI2RRF.js");
+var import_chunk_63FDXQKK = load("./chunk-63FDXQKK.js");
+var import_chunk_C7IKTBOQ = load("./chunk-C7IKTBOQ.js");
 var import_chunk_DWN6ZA7R = load("./chunk-DWN6ZA7R.js");
-var import_chunk_QTNGPEPL = load("./chunk-QTNGPEPL.js");
+var import_chunk_PZM7HB6W = load("./chunk-PZM7HB6W.js");
 var import_chunk_7V54BM6D = load("./chunk-7V54BM6D.js");
 var import_chunk_QS5KU3DI = load("./chunk-QS5KU3DI.js");
 var import_chunk_AN2AMGQG = load("./chunk-AN2AMGQG.js");
@@ -21854,14 +21901,14 @@ var import_chunk_XRZCSGQB = load("./chunk-XRZCSGQB.js");
 var import_chunk_GEPPUING = load("./chunk-GEPPUING.js");
 var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
 var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
-var import_chunk_UR2IO6BJ = load("./chunk-UR2IO6BJ.js");
+var import_chunk_4ZCTLV6M = load("./chunk-4ZCTLV6M.js");
 var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
 var import_chunk_4SRIOCFI = load("./chunk-4SRIOCFI.js");
 var import_chunk_7WBBYJDG = load("./chunk-7WBBYJDG.js");
 var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
-var staffer = (0, import_chunk_FCI2EA2M.makeStaffVerb)({
+var staffer = (0, import_chunk_DSRLXZGB.makeStaffVerb)({
   mode: "staffer",
   examples: [
     'staffer --backend codex --prompt "Fix the failing test in src/parse.ts"',
@@ -21874,31 +21921,31 @@ var staffer = (0, import_chunk_FCI2EA2M.makeStaffVerb)({
 });
 
 },
-"./status-A3RE7TVU.js": function (module, exports) {
+"./status-YHBHGC7Y.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   status: () => status
 });
 module.exports = stdin_exports;
-var import_chunk_WPHKUEM3 = load("./chunk-WPHKUEM3.js");
+var import_chunk_LOPJ3BLJ = load("./chunk-LOPJ3BLJ.js");
 var import_chunk_JLKATB45 = load("./chunk-JLKATB45.js");
-var import_chunk_7YDUTEN2 = load("./chunk-7YDUTEN2.js");
+var import_chunk_R7FUNILK = load("./chunk-R7FUNILK.js");
 var import_chunk_TYK6MYR7 = load("./chunk-TYK6MYR7.js");
 var import_chunk_MTTW2VXK = load("./chunk-MTTW2VXK.js");
-var import_chunk_AMP4SAJC = load("./chunk-AMP4SAJC.js");
+var import_chunk_RIVP2RJN = load("./chunk-RIVP2RJN.js");
 var import_chunk_NQPR54ZN = load("./chunk-NQPR54ZN.js");
-var import_chunk_66BRJDYY = load("./chunk-66BRJDYY.js");
+var import_chunk_SSD3XVHH = load("./chunk-SSD3XVHH.js");
 var import_chunk_PATOMOAS = load("./chunk-PATOMOAS.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_3MNXMJX5 = load("./chunk-3MNXMJX5.js");
-var import_chunk_B4IAE3TR = load("./chunk-B4IAE3TR.js");
-var import_chunk_DN7HEL7L = load("./chunk-DN7HEL7L.js");
-var import_chunk_GOJRSYWP = load("./chunk-GOJRSYWP.js");
+var import_chunk_4SIIA6QD = load("./chunk-4SIIA6QD.js");
+var import_chunk_4B6JPIGM = load("./chunk-4B6JPIGM.js");
+var import_chunk_FVPJNX74 = load("./chunk-FVPJNX74.js");
+var import_chunk_CEZDF3D3 = load("./chunk-CEZDF3D3.js");
 var import_chunk_PLTZEINK = load("./chunk-PLTZEINK.js");
-var import_chunk_HYG5K6E7 = load("./chunk-HYG5K6E7.js");
+var import_chunk_D2VPCAZS = load("./chunk-D2VPCAZS.js");
 var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
-var import_chunk_QTNGPEPL = load("./chunk-QTNGPEPL.js");
+var import_chunk_PZM7HB6W = load("./chunk-PZM7HB6W.js");
 var import_chunk_7V54BM6D = load("./chunk-7V54BM6D.js");
 var import_chunk_QS5KU3DI = load("./chunk-QS5KU3DI.js");
 var import_chunk_AN2AMGQG = load("./chunk-AN2AMGQG.js");
@@ -21906,7 +21953,7 @@ var import_chunk_BSO2ISIG = load("./chunk-BSO2ISIG.js");
 var import_chunk_XRZCSGQB = load("./chunk-XRZCSGQB.js");
 var import_chunk_GEPPUING = load("./chunk-GEPPUING.js");
 var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
-var import_chunk_UR2IO6BJ = load("./chunk-UR2IO6BJ.js");
+var import_chunk_4ZCTLV6M = load("./chunk-4ZCTLV6M.js");
 var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
 var import_chunk_4SRIOCFI = load("./chunk-4SRIOCFI.js");
 var import_chunk_7WBBYJDG = load("./chunk-7WBBYJDG.js");
@@ -21914,11 +21961,11 @@ var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 async function listViews(root, options) {
-  const live = (0, import_chunk_GOJRSYWP.listActive)(root).filter((id) => (0, import_chunk_7WBBYJDG.exists)((0, import_chunk_7V54BM6D.jobPaths)(root, id).folder));
+  const live = (0, import_chunk_CEZDF3D3.listActive)(root).filter((id) => (0, import_chunk_7WBBYJDG.exists)((0, import_chunk_7V54BM6D.jobPaths)(root, id).folder));
   const views = [];
   for (const id of live) views.push(...await look(root, id));
   let left = options.recent;
-  for (const id of (0, import_chunk_GOJRSYWP.listJobs)(root)) {
+  for (const id of (0, import_chunk_CEZDF3D3.listJobs)(root)) {
     if (left === 0) break;
     if (live.includes(id)) continue;
     const [view] = await look(root, id);
@@ -21927,10 +21974,10 @@ async function listViews(root, options) {
     views.push(view);
     left -= 1;
   }
-  return views.filter((view) => isWanted(view.spec, options.owner)).sort((a, b) => Number((0, import_chunk_QTNGPEPL.isEnded)(a.state)) - Number((0, import_chunk_QTNGPEPL.isEnded)(b.state)) || (0, import_chunk_QTNGPEPL.compareIds)(b.id, a.id));
+  return views.filter((view) => isWanted(view.spec, options.owner)).sort((a, b) => Number((0, import_chunk_PZM7HB6W.isEnded)(a.state)) - Number((0, import_chunk_PZM7HB6W.isEnded)(b.state)) || (0, import_chunk_PZM7HB6W.compareIds)(b.id, a.id));
 }
 async function look(root, id) {
-  for (const how of [import_chunk_DN7HEL7L.refresh, import_chunk_QTNGPEPL.inspect]) {
+  for (const how of [import_chunk_FVPJNX74.refresh, import_chunk_PZM7HB6W.inspect]) {
     try {
       return [await how(root, id)];
     } catch {
@@ -21988,9 +22035,9 @@ async function tableOf(views, look2) {
   return lines.map((line, index) => paint(line, views[index - 1], color)).join("\n");
 }
 function rowOf(view) {
-  const { health } = (0, import_chunk_7YDUTEN2.healthOf)(view, (0, import_chunk_QTNGPEPL.conditionOf)(view));
-  const { backend, profile, model } = (0, import_chunk_WPHKUEM3.staffFacts)(view.spec);
-  const word = health === "attention" && !(0, import_chunk_QTNGPEPL.isEnded)(view.state) ? `${view.state.state}!` : view.state.state;
+  const { health } = (0, import_chunk_R7FUNILK.healthOf)(view, (0, import_chunk_PZM7HB6W.conditionOf)(view));
+  const { backend, profile, model } = (0, import_chunk_LOPJ3BLJ.staffFacts)(view.spec);
+  const word = health === "attention" && !(0, import_chunk_PZM7HB6W.isEnded)(view.state) ? `${view.state.state}!` : view.state.state;
   const cells = [word, timeOf(view), endedOf(view) ?? "-", ownerOf(view)];
   return [view.id, ...cells, ...[backend, profile, model].map((cell) => (0, import_chunk_LXK2ZILE.excerpt)(cell ?? "-", 24)), whatOf(view)];
 }
@@ -22001,7 +22048,7 @@ function timeOf({ state }) {
   return (0, import_chunk_UNGYPAP3.formatDuration)(state.duration_ms ?? Math.max(0, (0, import_chunk_Y5L6GQDB.nowMs)() - Date.parse(state.created_at)));
 }
 function endedOf({ state }) {
-  return (0, import_chunk_QTNGPEPL.isEnded)(state) && state.ended_at !== null ? `${(0, import_chunk_UNGYPAP3.formatAge)((0, import_chunk_Y5L6GQDB.nowMs)() - Date.parse(state.ended_at))} ago` : null;
+  return (0, import_chunk_PZM7HB6W.isEnded)(state) && state.ended_at !== null ? `${(0, import_chunk_UNGYPAP3.formatAge)((0, import_chunk_Y5L6GQDB.nowMs)() - Date.parse(state.ended_at))} ago` : null;
 }
 function ownerOf(view) {
   return (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)(view.spec?.owner ?? "-"), 16);
@@ -22018,18 +22065,18 @@ function pageOf(view, root) {
 }
 function factsOf(view, root) {
   const { state, spec } = view;
-  const seen = (0, import_chunk_WPHKUEM3.observation)(view, { afterSeq: null, root });
+  const seen = (0, import_chunk_LOPJ3BLJ.observation)(view, { afterSeq: null, root });
   const ended = endedOf(view);
   const lines = [
     ["id", view.id],
     ["state", state.state],
-    ["health", (0, import_chunk_QTNGPEPL.isEnded)(state) ? null : `${seen.health}${seen.reason ? ` (${seen.reason})` : ""}`],
+    ["health", (0, import_chunk_PZM7HB6W.isEnded)(state) ? null : `${seen.health}${seen.reason ? ` (${seen.reason})` : ""}`],
     ["error", state.error ? `${state.error.code}: ${(0, import_chunk_LXK2ZILE.plainText)(state.error.message)}` : null],
     ["exit code", state.exit_code === null ? null : String(state.exit_code)],
     ["time", `${timeOf(view)}${ended === null ? "" : `, ended ${ended}`}`],
     ["owner", spec?.owner ? ownerOf(view) : null],
     ["backend", agentOf(view)],
-    ["due", spec?.timer ? (0, import_chunk_66BRJDYY.dueWords)(spec.timer) : null],
+    ["due", spec?.timer ? (0, import_chunk_SSD3XVHH.dueWords)(spec.timer) : null],
     ["slot", spec?.timer?.slot ? (0, import_chunk_LXK2ZILE.plainText)(spec.timer.slot) : null],
     ["what", whatOf(view)],
     ["folder", spec?.cwd ? (0, import_chunk_LXK2ZILE.plainText)(spec.cwd) : null],
@@ -22040,19 +22087,19 @@ function factsOf(view, root) {
   return lines.filter(([, value]) => value !== null).map(([name, value]) => `${`${name}:`.padEnd(14)}${value}`).join("\n");
 }
 function agentOf({ spec }) {
-  const { backend, profile, model } = (0, import_chunk_WPHKUEM3.staffFacts)(spec);
+  const { backend, profile, model } = (0, import_chunk_LOPJ3BLJ.staffFacts)(spec);
   if (backend === null) return null;
   return [backend, `profile ${profile}`, ...model === null ? [] : [`model ${model}`]].join(", ");
 }
 function saidLast(view) {
   const { paths, spec, state } = view;
-  const tails = (...files) => files.map((file) => (0, import_chunk_LXK2ZILE.plainText)((0, import_chunk_3MNXMJX5.readLogTail)(file).toString("utf8")).trimEnd());
+  const tails = (...files) => files.map((file) => (0, import_chunk_LXK2ZILE.plainText)((0, import_chunk_4SIIA6QD.readLogTail)(file).toString("utf8")).trimEnd());
   if (!spec?.staff) return tails(paths.output, paths.error);
-  if ((0, import_chunk_QTNGPEPL.isEnded)(state)) return tails(paths.result);
+  if ((0, import_chunk_PZM7HB6W.isEnded)(state)) return tails(paths.result);
   return [...liveLines(view), ...tails(paths.error)];
 }
 function liveLines(view) {
-  const { tools, text } = (0, import_chunk_WPHKUEM3.progressOf)(view);
+  const { tools, text } = (0, import_chunk_LOPJ3BLJ.progressOf)(view);
   const calls = Array.isArray(tools) ? tools.map(callLine).filter((line) => line !== null) : [];
   return [calls.join("\n"), typeof text === "string" ? (0, import_chunk_LXK2ZILE.plainText)(text).trim() : ""];
 }
@@ -22075,15 +22122,15 @@ var status = {
       range: { default: 10, min: 0, max: 1e4 },
       help: "how many finished jobs to show (default 10)"
     },
-    ...import_chunk_AMP4SAJC.common
+    ...import_chunk_RIVP2RJN.common
   },
   examples: ["status", "status run-mik3x9ab-4f7q2z", "status --owner builder --json"],
   async run(context, input) {
     const root = context.root(input);
     const isThere = (0, import_chunk_NQPR54ZN.checkRoot)(root.folder);
     if (input.words[0] !== void 0) {
-      const view = await (0, import_chunk_DN7HEL7L.refresh)(root.folder, (0, import_chunk_GOJRSYWP.findJob)(root, input.words[0]));
-      return input.has("json") ? { code: (0, import_chunk_6PFAPK5K.exitCodeOf)(view.state.state), json: (0, import_chunk_WPHKUEM3.observation)(view, { afterSeq: null, root }) } : { code: (0, import_chunk_6PFAPK5K.exitCodeOf)(view.state.state), out: pageOf(view, root) };
+      const view = await (0, import_chunk_FVPJNX74.refresh)(root.folder, (0, import_chunk_CEZDF3D3.findJob)(root, input.words[0]));
+      return input.has("json") ? { code: (0, import_chunk_6PFAPK5K.exitCodeOf)(view.state.state), json: (0, import_chunk_LOPJ3BLJ.observation)(view, { afterSeq: null, root }) } : { code: (0, import_chunk_6PFAPK5K.exitCodeOf)(view.state.state), out: pageOf(view, root) };
     }
     const views = isThere ? await listViews(root.folder, { recent: input.count("recent") ?? 10, owner: input.text("owner") ?? null }) : [];
     if (input.has("json"))
@@ -22103,9 +22150,9 @@ function rowDocument(view) {
     verb: spec?.verb ?? null,
     owner: spec?.owner ? (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)(spec.owner), 200) : null,
     label: spec?.label ? (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)(spec.label), 200) : null,
-    ...(0, import_chunk_WPHKUEM3.staffFacts)(spec),
+    ...(0, import_chunk_LOPJ3BLJ.staffFacts)(spec),
     state: state.state,
-    ...(0, import_chunk_7YDUTEN2.healthOf)(view, (0, import_chunk_QTNGPEPL.conditionOf)(view)),
+    ...(0, import_chunk_R7FUNILK.healthOf)(view, (0, import_chunk_PZM7HB6W.conditionOf)(view)),
     created_at: state.created_at,
     ended_at: state.ended_at,
     duration_ms: state.duration_ms,
@@ -22120,53 +22167,53 @@ function rowDocument(view) {
 });
 
 },
-"./supervise-HLNE54DS.js": function (module, exports) {
+"./supervise-DURJNZ44.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   supervise: () => supervise
 });
 module.exports = stdin_exports;
-var import_chunk_IL767HAQ = load("./chunk-IL767HAQ.js");
-var import_chunk_TD4WWBEP = load("./chunk-TD4WWBEP.js");
-var import_chunk_VXPMMMQ4 = load("./chunk-VXPMMMQ4.js");
-var import_chunk_6FUXSXXW = load("./chunk-6FUXSXXW.js");
+var import_chunk_E466YIJS = load("./chunk-E466YIJS.js");
+var import_chunk_MA5YRL2B = load("./chunk-MA5YRL2B.js");
+var import_chunk_UTRDIOBO = load("./chunk-UTRDIOBO.js");
+var import_chunk_WLPAU7FF = load("./chunk-WLPAU7FF.js");
 var import_chunk_O5SXHXTI = load("./chunk-O5SXHXTI.js");
 var import_chunk_PTVJ2AMD = load("./chunk-PTVJ2AMD.js");
 var import_chunk_FNP5XAIJ = load("./chunk-FNP5XAIJ.js");
-var import_chunk_7GWMGPUI = load("./chunk-7GWMGPUI.js");
-var import_chunk_EXSFQDP7 = load("./chunk-EXSFQDP7.js");
-var import_chunk_DZ4PCETI = load("./chunk-DZ4PCETI.js");
-var import_chunk_YOZDSWDH = load("./chunk-YOZDSWDH.js");
+var import_chunk_J5BDUURC = load("./chunk-J5BDUURC.js");
+var import_chunk_VBTKFLNU = load("./chunk-VBTKFLNU.js");
+var import_chunk_ECR5WE5Y = load("./chunk-ECR5WE5Y.js");
+var import_chunk_4O3TU3OB = load("./chunk-4O3TU3OB.js");
 var import_chunk_E4Q33Z52 = load("./chunk-E4Q33Z52.js");
-var import_chunk_U3U2QSST = load("./chunk-U3U2QSST.js");
-var import_chunk_Q6QDEQEC = load("./chunk-Q6QDEQEC.js");
-var import_chunk_2EVWEZQN = load("./chunk-2EVWEZQN.js");
-var import_chunk_GNFY26WC = load("./chunk-GNFY26WC.js");
-var import_chunk_3MNXMJX5 = load("./chunk-3MNXMJX5.js");
-var import_chunk_L62PX7JA = load("./chunk-L62PX7JA.js");
-var import_chunk_B4IAE3TR = load("./chunk-B4IAE3TR.js");
+var import_chunk_VPMDGPGT = load("./chunk-VPMDGPGT.js");
+var import_chunk_KT5BXZ5F = load("./chunk-KT5BXZ5F.js");
+var import_chunk_7ASKUOSF = load("./chunk-7ASKUOSF.js");
+var import_chunk_N2ZXKKDS = load("./chunk-N2ZXKKDS.js");
+var import_chunk_4SIIA6QD = load("./chunk-4SIIA6QD.js");
+var import_chunk_UAN3RUHQ = load("./chunk-UAN3RUHQ.js");
+var import_chunk_4B6JPIGM = load("./chunk-4B6JPIGM.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
-var import_chunk_DN7HEL7L = load("./chunk-DN7HEL7L.js");
-var import_chunk_GOJRSYWP = load("./chunk-GOJRSYWP.js");
+var import_chunk_FVPJNX74 = load("./chunk-FVPJNX74.js");
+var import_chunk_CEZDF3D3 = load("./chunk-CEZDF3D3.js");
 var import_chunk_LIUSFYG6 = load("./chunk-LIUSFYG6.js");
 var import_chunk_U56C6E24 = load("./chunk-U56C6E24.js");
 var import_chunk_ILJKJSAA = load("./chunk-ILJKJSAA.js");
 var import_chunk_PLTZEINK = load("./chunk-PLTZEINK.js");
-var import_chunk_HYG5K6E7 = load("./chunk-HYG5K6E7.js");
-var import_chunk_CE44IEC2 = load("./chunk-CE44IEC2.js");
+var import_chunk_D2VPCAZS = load("./chunk-D2VPCAZS.js");
+var import_chunk_K6ZMEOB6 = load("./chunk-K6ZMEOB6.js");
 var import_chunk_7LUFXQWN = load("./chunk-7LUFXQWN.js");
 var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
 var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
-var import_chunk_GJXI2RRF = load("./chunk-GJXI2RRF.js");
+var import_chunk_C7IKTBOQ = load("./chunk-C7IKTBOQ.js");
 var import_chunk_DWN6ZA7R = load("./chunk-DWN6ZA7R.js");
-var import_chunk_QTNGPEPL = load("./chunk-QTNGPEPL.js");
+var import_chunk_PZM7HB6W = load("./chunk-PZM7HB6W.js");
 var import_chunk_7V54BM6D = load("./chunk-7V54BM6D.js");
 var import_chunk_QS5KU3DI = load("./chunk-QS5KU3DI.js");
 var import_chunk_AN2AMGQG = load("./chunk-AN2AMGQG.js");
 var import_chunk_BSO2ISIG = load("./chunk-BSO2ISIG.js");
-var import_chunk_OVUU7GEF = load("./chunk-OVUU7GEF.js");
-var import_chunk_SPPB3QLC = load("./chunk-SPPB3QLC.js");
+var import_chunk_3ZQPBLY6 = load("./chunk-3ZQPBLY6.js");
+var import_chunk_QNMGI42V = load("./chunk-QNMGI42V.js");
 var import_chunk_HDW3QKWP = load("./chunk-HDW3QKWP.js");
 var import_chunk_FSRL2ASG = load("./chunk-FSRL2ASG.js");
 var import_chunk_GMIQWZOI = load("./chunk-GMIQWZOI.js");
@@ -22174,7 +22221,7 @@ var import_chunk_XRZCSGQB = load("./chunk-XRZCSGQB.js");
 var import_chunk_GEPPUING = load("./chunk-GEPPUING.js");
 var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
 var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
-var import_chunk_UR2IO6BJ = load("./chunk-UR2IO6BJ.js");
+var import_chunk_4ZCTLV6M = load("./chunk-4ZCTLV6M.js");
 var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
 var import_chunk_4SRIOCFI = load("./chunk-4SRIOCFI.js");
 var import_chunk_7WBBYJDG = load("./chunk-7WBBYJDG.js");
@@ -22184,10 +22231,10 @@ var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 var import_node_child_process = require("node:child_process");
 function followAgent(claim, progress) {
   const { spec, paths } = claim;
-  const backend = (0, import_chunk_DZ4PCETI.backendOf)(spec);
+  const backend = (0, import_chunk_ECR5WE5Y.backendOf)(spec);
   if (!spec.staff || !backend) return void 0;
   const { staff } = spec;
-  const reading = (0, import_chunk_Q6QDEQEC.makeReading)();
+  const reading = (0, import_chunk_KT5BXZ5F.makeReading)();
   let isFinalTold = false;
   const told = lastToolTold(claim);
   const ended = new Set();
@@ -22200,25 +22247,25 @@ function followAgent(claim, progress) {
     for (const call of reading.tools) {
       if (call.n <= told || call.ended_at === null || ended.has(call.n)) continue;
       ended.add(call.n);
-      progress.append("tool", { tool: (0, import_chunk_TD4WWBEP.toolSnapshot)(call) });
+      progress.append("tool", { tool: (0, import_chunk_MA5YRL2B.toolSnapshot)(call) });
     }
     if (reading.final !== null && !isFinalTold) {
       isFinalTold = true;
       progress.note("final_answer", { final: reading.final });
     }
-    progress.snapshot(() => (0, import_chunk_TD4WWBEP.agentSnapshot)(reading));
+    progress.snapshot(() => (0, import_chunk_MA5YRL2B.agentSnapshot)(reading));
   };
   return {
     reading,
     sink: {
-      stdout: (line) => (0, import_chunk_DZ4PCETI.readSafely)(reading, () => backend.read(line, reading, (0, import_chunk_Y5L6GQDB.isoNow)())),
-      stderr: (line) => (0, import_chunk_DZ4PCETI.readSafely)(reading, () => backend.readError?.(line, reading, (0, import_chunk_Y5L6GQDB.isoNow)()))
+      stdout: (line) => (0, import_chunk_ECR5WE5Y.readSafely)(reading, () => backend.read(line, reading, (0, import_chunk_Y5L6GQDB.isoNow)())),
+      stderr: (line) => (0, import_chunk_ECR5WE5Y.readSafely)(reading, () => backend.readError?.(line, reading, (0, import_chunk_Y5L6GQDB.isoNow)()))
     },
     update
   };
   function lastToolTold({ generation }) {
     if (generation === 1) return 0;
-    const numbers = (0, import_chunk_HYG5K6E7.readEvents)(paths, 0, 1e5).events.flatMap((event) => {
+    const numbers = (0, import_chunk_D2VPCAZS.readEvents)(paths, 0, 1e5).events.flatMap((event) => {
       const tool = event.type === "tool" ? event.tool : void 0;
       return typeof tool?.n === "number" ? [tool.n] : [];
     });
@@ -22452,7 +22499,7 @@ async function untilMarked(claim, ended) {
   void ended.then(() => {
     isOver = true;
   });
-  const until = (0, import_chunk_Y5L6GQDB.monotonicMs)() + import_chunk_UR2IO6BJ.startLimitMs;
+  const until = (0, import_chunk_Y5L6GQDB.monotonicMs)() + import_chunk_4ZCTLV6M.startLimitMs;
   for (let pause = 4; !isOver && (0, import_chunk_Y5L6GQDB.monotonicMs)() < until && !(0, import_chunk_7WBBYJDG.exists)(paths.exit); pause = Math.min(pause * 2, 64)) {
     const shim = (0, import_chunk_QS5KU3DI.readMark)(paths.shimMark, claim.self);
     if (shim && (0, import_chunk_QS5KU3DI.readMark)(paths.childMark, claim.self)) return;
@@ -22563,7 +22610,7 @@ var Stream = class {
   cap;
   size = 0;
   offset = 0;
-  lines = new import_chunk_DZ4PCETI.LineSplitter();
+  lines = new import_chunk_ECR5WE5Y.LineSplitter();
   sink;
   constructor(file, capBytes, sink) {
     this.file = file;
@@ -22666,7 +22713,7 @@ function planChild(root, spec, paths, brief) {
       conversationId: null
     };
   }
-  const backend = (0, import_chunk_DZ4PCETI.backendOf)(spec);
+  const backend = (0, import_chunk_ECR5WE5Y.backendOf)(spec);
   if (!spec.staff || !backend) throw new Error(`cannot start job ${spec.id}: unknown backend ${spec.staff?.backend}`);
   const plan = backend.plan({ ...staffRequest(root, spec, paths), prompt: brief });
   if (plan.promptBy === "stdin") (0, import_chunk_527JQF7V.writeFile)(paths.prompt, plan.stdin);
@@ -22678,7 +22725,7 @@ function planChild(root, spec, paths, brief) {
     environment: (0, import_chunk_4SRIOCFI.childEnvironment)({
       ...own,
       add: plan.environment,
-      remove: [...(0, import_chunk_Q6QDEQEC.hostMarkers)(), ...import_chunk_GMIQWZOI.repositoryVariables, ...plan.remove]
+      remove: [...(0, import_chunk_KT5BXZ5F.hostMarkers)(), ...import_chunk_GMIQWZOI.repositoryVariables, ...plan.remove]
     }),
     input: plan.promptBy === "stdin" ? paths.prompt : "/dev/null",
     conversationId: plan.conversationId
@@ -22722,7 +22769,7 @@ function makeBrief(spec, facts) {
     list("Rules", [...mode.rules, ...commonRules(spec, facts)]),
     list("Your final message", [...mode.form, ...answerRules])
   ];
-  if (staff.schema) parts.push(import_chunk_DZ4PCETI.findingsForm);
+  if (staff.schema) parts.push(import_chunk_ECR5WE5Y.findingsForm);
   return `${parts.filter((part) => part !== "").join("\n\n")}
 `;
 }
@@ -22788,8 +22835,8 @@ function list(title, lines) {
 }
 function prepareStart(root, spec, paths) {
   if (!spec.staff) return { brief: "", before: void 0 };
-  const before = (0, import_chunk_YOZDSWDH.recordBefore)(spec, paths);
-  const review = spec.staff.mode === "review" ? (0, import_chunk_IL767HAQ.prepareReview)(spec.staff, paths, before) : [];
+  const before = (0, import_chunk_4O3TU3OB.recordBefore)(spec, paths);
+  const review = spec.staff.mode === "review" ? (0, import_chunk_E466YIJS.prepareReview)(spec.staff, paths, before) : [];
   return { brief: makeBrief(spec, { context: (0, import_chunk_E4Q33Z52.contextOf)(before), review, stateRoot: root }), before };
 }
 function makeDueLook(claim, follower, agent, stalled) {
@@ -22809,12 +22856,12 @@ function makeDueLook(claim, follower, agent, stalled) {
     if (detail !== void 0) return { reason: "stalled", detail };
     if (agent?.reading.waitsForSignIn) return { reason: "sign_in" };
     completeSince = agent?.reading.final ? completeSince ?? now : void 0;
-    return completeSince !== void 0 && now - completeSince > import_chunk_UR2IO6BJ.lingerMs ? { reason: "lingered" } : void 0;
+    return completeSince !== void 0 && now - completeSince > import_chunk_4ZCTLV6M.lingerMs ? { reason: "lingered" } : void 0;
   };
 }
 function claimReason(claim, reason) {
   const { paths } = claim;
-  if ((0, import_chunk_QS5KU3DI.readExit)(paths)) return (0, import_chunk_DZ4PCETI.parseReason)((0, import_chunk_QS5KU3DI.readReason)(paths));
+  if ((0, import_chunk_QS5KU3DI.readExit)(paths)) return (0, import_chunk_ECR5WE5Y.parseReason)((0, import_chunk_QS5KU3DI.readReason)(paths));
   let isOurs = false;
   try {
     isOurs = (0, import_chunk_527JQF7V.createFile)(paths.reason, `${reason}
@@ -22822,7 +22869,7 @@ function claimReason(claim, reason) {
   } catch {
     return reason;
   }
-  if (!isOurs) return (0, import_chunk_DZ4PCETI.parseReason)((0, import_chunk_QS5KU3DI.readReason)(paths)) ?? reason;
+  if (!isOurs) return (0, import_chunk_ECR5WE5Y.parseReason)((0, import_chunk_QS5KU3DI.readReason)(paths)) ?? reason;
   if (!(0, import_chunk_QS5KU3DI.readExit)(paths)) return reason;
   (0, import_chunk_527JQF7V.removeFile)(paths.reason);
   return void 0;
@@ -22832,8 +22879,8 @@ async function untilEnd(claim, progress, child, follower, agent) {
   const releases = [];
   try {
     return await new Promise((resolve) => {
-      void child.ended.then(() => resolve({ reason: (0, import_chunk_DZ4PCETI.parseReason)((0, import_chunk_QS5KU3DI.readReason)(paths)) ?? "exited" }));
-      const told = (0, import_chunk_QS5KU3DI.readExit)(paths) ? void 0 : (0, import_chunk_DZ4PCETI.parseReason)((0, import_chunk_QS5KU3DI.readReason)(paths));
+      void child.ended.then(() => resolve({ reason: (0, import_chunk_ECR5WE5Y.parseReason)((0, import_chunk_QS5KU3DI.readReason)(paths)) ?? "exited" }));
+      const told = (0, import_chunk_QS5KU3DI.readExit)(paths) ? void 0 : (0, import_chunk_ECR5WE5Y.parseReason)((0, import_chunk_QS5KU3DI.readReason)(paths));
       if (told !== void 0) resolve({ reason: told });
       let hasStopped = false;
       const stop = (wanted, detail) => {
@@ -22852,7 +22899,7 @@ async function untilEnd(claim, progress, child, follower, agent) {
         const due = findDue();
         if (due) stop(due.reason, due.detail);
       };
-      releases.push((0, import_chunk_VXPMMMQ4.makeTicker)(claim, tick));
+      releases.push((0, import_chunk_UTRDIOBO.makeTicker)(claim, tick));
     });
   } finally {
     for (const release of releases) release();
@@ -22863,7 +22910,7 @@ function startJudging(claim, progress, child) {
   let judging;
   let isOver = false;
   if (run)
-    void Promise.resolve().then(() => load("./judging-UV2LJQOI.js")).then((loaded) => {
+    void Promise.resolve().then(() => load("./judging-FESO3EPH.js")).then((loaded) => {
       if (!isOver) judging = loaded.startJudging(claim, progress, child, run);
     });
   return {
@@ -22877,7 +22924,7 @@ function startJudging(claim, progress, child) {
 function tellNewNeighbours({ root, paths, spec }, progress) {
   if (!spec.staff) return;
   const { warnings } = progress.state;
-  const fresh = (0, import_chunk_U3U2QSST.neighbourWarnings)(root, paths).filter(
+  const fresh = (0, import_chunk_VPMDGPGT.neighbourWarnings)(root, paths).filter(
     (one) => !warnings.some((known) => known.message === one.message)
   );
   if (fresh.length > 0) progress.note("two_writers", { warnings: fresh }, { warnings: [...warnings, ...fresh] });
@@ -22885,7 +22932,7 @@ function tellNewNeighbours({ root, paths, spec }, progress) {
 var nothing = { step: "none", ended: [], survivors: [] };
 async function supervise(claim) {
   const { paths, spec } = claim;
-  const progress = new import_chunk_TD4WWBEP.Progress(claim);
+  const progress = new import_chunk_MA5YRL2B.Progress(claim);
   const isClaimed = (0, import_chunk_7WBBYJDG.exists)(paths.started);
   await tellClaim(claim, progress, isClaimed);
   const early = isClaimed ? void 0 : reasonNotToStart(claim);
@@ -22908,7 +22955,7 @@ async function supervise(claim) {
   const agent = followAgent(claim, progress);
   const follower = new Follower(paths, spec.max_output_bytes, agent?.sink, () => agent?.update());
   const due = await untilEnd(claim, progress, child, follower, agent);
-  const release = (0, import_chunk_VXPMMMQ4.keepLease)(claim);
+  const release = (0, import_chunk_UTRDIOBO.keepLease)(claim);
   try {
     await end(claim, progress, { child, before, follower, agent, due });
   } finally {
@@ -22942,7 +22989,7 @@ async function end(claim, progress, parts) {
     before,
     warnings: progress.state.warnings
   };
-  await (0, import_chunk_7GWMGPUI.concludeAsked)(claim, ending, (0, import_chunk_LIUSFYG6.treeOf)(spec, paths, { worker: claim.self, ...child }));
+  await (0, import_chunk_J5BDUURC.concludeAsked)(claim, ending, (0, import_chunk_LIUSFYG6.treeOf)(spec, paths, { worker: claim.self, ...child }));
 }
 function reasonNotToStart({ paths, spec }) {
   if ((0, import_chunk_QS5KU3DI.readCancel)(paths)) return "canceled";
@@ -22950,7 +22997,7 @@ function reasonNotToStart({ paths, spec }) {
 }
 async function endUnstarted(claim, reason, detail) {
   const ending = { reason, exit: void 0, tree: nothing, reconciled: false };
-  await (0, import_chunk_7GWMGPUI.concludeAsked)(claim, detail === void 0 ? ending : { ...ending, detail }, null);
+  await (0, import_chunk_J5BDUURC.concludeAsked)(claim, detail === void 0 ? ending : { ...ending, detail }, null);
 }
 async function tryStart(claim, progress) {
   try {
@@ -22980,7 +23027,7 @@ async function stopTree(claim, child, progress, due) {
   if (reason === "canceled") progress.note("cancel_requested", { request: (0, import_chunk_QS5KU3DI.readCancel)(paths) ?? null });
   progress.step("stop_asked", "stopping", { reason, ...detail === void 0 ? {} : { seen: detail } });
   const report = await (0, import_chunk_LIUSFYG6.terminate)((0, import_chunk_LIUSFYG6.treeOf)(spec, paths, { worker: claim.self, ...child }), stopTimes(claim));
-  const until = (0, import_chunk_Y5L6GQDB.monotonicMs)() + import_chunk_UR2IO6BJ.killSettleMs;
+  const until = (0, import_chunk_Y5L6GQDB.monotonicMs)() + import_chunk_4ZCTLV6M.killSettleMs;
   let isGone = false;
   void child.ended.then(() => {
     isGone = true;
@@ -22991,16 +23038,16 @@ async function stopTree(claim, child, progress, due) {
 async function sweep(claim, child) {
   const { paths, spec } = claim;
   if (spec.run?.keep_children && (0, import_chunk_QS5KU3DI.readExit)(paths)) return nothing;
-  return (0, import_chunk_LIUSFYG6.terminate)((0, import_chunk_LIUSFYG6.treeOf)(spec, paths, { worker: claim.self, ...child }), { graceMs: import_chunk_UR2IO6BJ.drainMs, settleMs: import_chunk_UR2IO6BJ.killSettleMs });
+  return (0, import_chunk_LIUSFYG6.terminate)((0, import_chunk_LIUSFYG6.treeOf)(spec, paths, { worker: claim.self, ...child }), { graceMs: import_chunk_4ZCTLV6M.drainMs, settleMs: import_chunk_4ZCTLV6M.killSettleMs });
 }
 function stopTimes(claim) {
-  return { graceMs: claim.spec.kill_grace_ms, settleMs: import_chunk_UR2IO6BJ.killSettleMs };
+  return { graceMs: claim.spec.kill_grace_ms, settleMs: import_chunk_4ZCTLV6M.killSettleMs };
 }
 function tellStart(claim, progress, child) {
   if (progress.state.started_at !== null) return;
   const lost = (0, import_chunk_4SRIOCFI.uncarriableNames)();
   const fields = { child: child.child?.pid ?? null, ...lost.length > 0 ? { environment_names_lost: lost } : {} };
-  progress.step("started", "started", fields, { started_at: (0, import_chunk_DZ4PCETI.startedAt)(claim.paths) ?? (0, import_chunk_Y5L6GQDB.isoNow)() });
+  progress.step("started", "started", fields, { started_at: (0, import_chunk_ECR5WE5Y.startedAt)(claim.paths) ?? (0, import_chunk_Y5L6GQDB.isoNow)() });
 }
 async function tellClaim(claim, progress, isClaimed) {
   const { generation, self, spec } = claim;
@@ -23020,7 +23067,7 @@ async function tellClaim(claim, progress, isClaimed) {
 });
 
 },
-"./timer-YBWJJOOD.js": function (module, exports) {
+"./timer-4PD54PN4.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -23028,30 +23075,30 @@ __export(stdin_exports, {
   timer: () => timer
 });
 module.exports = stdin_exports;
-var import_chunk_4S7HUXHC = load("./chunk-4S7HUXHC.js");
-var import_chunk_UHJTB4JR = load("./chunk-UHJTB4JR.js");
-var import_chunk_7YDUTEN2 = load("./chunk-7YDUTEN2.js");
+var import_chunk_YACN4COH = load("./chunk-YACN4COH.js");
+var import_chunk_5W3LW6YN = load("./chunk-5W3LW6YN.js");
+var import_chunk_R7FUNILK = load("./chunk-R7FUNILK.js");
 var import_chunk_TYK6MYR7 = load("./chunk-TYK6MYR7.js");
 var import_chunk_MTTW2VXK = load("./chunk-MTTW2VXK.js");
-var import_chunk_VRHTY6Q3 = load("./chunk-VRHTY6Q3.js");
-var import_chunk_VHWQUSBQ = load("./chunk-VHWQUSBQ.js");
-var import_chunk_DZY4D4CM = load("./chunk-DZY4D4CM.js");
-var import_chunk_AMP4SAJC = load("./chunk-AMP4SAJC.js");
+var import_chunk_33ZUSG5U = load("./chunk-33ZUSG5U.js");
+var import_chunk_V5PEBFV3 = load("./chunk-V5PEBFV3.js");
+var import_chunk_X5WNSVJC = load("./chunk-X5WNSVJC.js");
+var import_chunk_RIVP2RJN = load("./chunk-RIVP2RJN.js");
 var import_chunk_NQPR54ZN = load("./chunk-NQPR54ZN.js");
 var import_chunk_7BL7UWXT = load("./chunk-7BL7UWXT.js");
-var import_chunk_66BRJDYY = load("./chunk-66BRJDYY.js");
+var import_chunk_SSD3XVHH = load("./chunk-SSD3XVHH.js");
 var import_chunk_PATOMOAS = load("./chunk-PATOMOAS.js");
 var import_chunk_O5SXHXTI = load("./chunk-O5SXHXTI.js");
 var import_chunk_PTVJ2AMD = load("./chunk-PTVJ2AMD.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_DN7HEL7L = load("./chunk-DN7HEL7L.js");
-var import_chunk_GOJRSYWP = load("./chunk-GOJRSYWP.js");
+var import_chunk_FVPJNX74 = load("./chunk-FVPJNX74.js");
+var import_chunk_CEZDF3D3 = load("./chunk-CEZDF3D3.js");
 var import_chunk_PLTZEINK = load("./chunk-PLTZEINK.js");
 var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
-var import_chunk_AXCALZ7H = load("./chunk-AXCALZ7H.js");
-var import_chunk_GJXI2RRF = load("./chunk-GJXI2RRF.js");
+var import_chunk_63FDXQKK = load("./chunk-63FDXQKK.js");
+var import_chunk_C7IKTBOQ = load("./chunk-C7IKTBOQ.js");
 var import_chunk_DWN6ZA7R = load("./chunk-DWN6ZA7R.js");
-var import_chunk_QTNGPEPL = load("./chunk-QTNGPEPL.js");
+var import_chunk_PZM7HB6W = load("./chunk-PZM7HB6W.js");
 var import_chunk_7V54BM6D = load("./chunk-7V54BM6D.js");
 var import_chunk_QS5KU3DI = load("./chunk-QS5KU3DI.js");
 var import_chunk_AN2AMGQG = load("./chunk-AN2AMGQG.js");
@@ -23060,7 +23107,7 @@ var import_chunk_XRZCSGQB = load("./chunk-XRZCSGQB.js");
 var import_chunk_GEPPUING = load("./chunk-GEPPUING.js");
 var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
 var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
-var import_chunk_UR2IO6BJ = load("./chunk-UR2IO6BJ.js");
+var import_chunk_4ZCTLV6M = load("./chunk-4ZCTLV6M.js");
 var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
 var import_chunk_4SRIOCFI = load("./chunk-4SRIOCFI.js");
 var import_chunk_7WBBYJDG = load("./chunk-7WBBYJDG.js");
@@ -23103,7 +23150,7 @@ function readSlot(root, slot) {
   if (facts.kind !== "file" || facts.uid !== process.getuid?.())
     throw new import_chunk_NVPF5LEY.FaultError("state_unusable", `cannot use the slot ${slot}: ${file} is no file of ours`, "remove it");
   const id = (0, import_chunk_527JQF7V.readText)(file, 100)?.trim() ?? "";
-  return (0, import_chunk_QTNGPEPL.isId)(id) ? id : void 0;
+  return (0, import_chunk_PZM7HB6W.isId)(id) ? id : void 0;
 }
 function writeSlot(root, slot, id) {
   (0, import_chunk_527JQF7V.writeFile)(fileOf(root, slot), `${id}
@@ -23116,10 +23163,10 @@ function admitTimer(root, slot) {
   let earlier = [];
   return {
     async admit() {
-      const timers = (0, import_chunk_GOJRSYWP.listActive)(root.folder).filter((id) => id.startsWith("timer-"));
+      const timers = (0, import_chunk_CEZDF3D3.listActive)(root.folder).filter((id) => id.startsWith("timer-"));
       earlier = slot === null ? [] : await inSlot(root.folder, slot, timers);
       const others = timers.filter((id) => !earlier.includes(id));
-      if (others.length >= import_chunk_UR2IO6BJ.armedTimers) await requireRoom(root, others);
+      if (others.length >= import_chunk_4ZCTLV6M.armedTimers) await requireRoom(root, others);
       return { warnings: [], told: (id) => slot === null ? void 0 : writeSlot(root.folder, slot, id) };
     },
     earlier: () => earlier
@@ -23129,7 +23176,7 @@ async function replaceTimers(root, earlier, by) {
   const replaced = [];
   for (const id of earlier) {
     const why = `replaced by ${by.id}`;
-    const { result } = await (0, import_chunk_4S7HUXHC.cancelJob)(root.folder, id, { owner: by.owner, why }, import_chunk_UR2IO6BJ.replaceWaitMs);
+    const { result } = await (0, import_chunk_YACN4COH.cancelJob)(root.folder, id, { owner: by.owner, why }, import_chunk_4ZCTLV6M.replaceWaitMs);
     if (result !== "ended_before") replaced.push(id);
   }
   return replaced;
@@ -23147,16 +23194,16 @@ async function requireRoom(root, timers) {
   const armed = [];
   for (const id of timers) if (await isArmed(root.folder, id)) armed.push(id);
   const [oldest] = armed;
-  if (oldest === void 0 || armed.length < import_chunk_UR2IO6BJ.armedTimers) return;
+  if (oldest === void 0 || armed.length < import_chunk_4ZCTLV6M.armedTimers) return;
   throw new import_chunk_NVPF5LEY.FaultError(
     "busy",
-    `cannot arm another timer: ${armed.length} are armed in ${root.folder}, and ${import_chunk_UR2IO6BJ.armedTimers} is the most`,
+    `cannot arm another timer: ${armed.length} are armed in ${root.folder}, and ${import_chunk_4ZCTLV6M.armedTimers} is the most`,
     `list them with ${import_chunk_PLTZEINK.nextCommands.status(root.option)}, and cancel one, for example the oldest: ${import_chunk_PLTZEINK.nextCommands.cancel(oldest, root.option)}`
   );
 }
 async function isArmed(root, id) {
   try {
-    return !(0, import_chunk_QTNGPEPL.isEnded)((await (0, import_chunk_DN7HEL7L.refresh)(root, id)).state);
+    return !(0, import_chunk_PZM7HB6W.isEnded)((await (0, import_chunk_FVPJNX74.refresh)(root, id)).state);
   } catch (error) {
     if (error instanceof import_chunk_NVPF5LEY.FaultError && error.code === "unknown_job") return false;
     throw error;
@@ -23165,7 +23212,7 @@ async function isArmed(root, id) {
 var options = {
   message: { kind: "text", value: "TEXT", help: "what `wait` prints when it is due, byte for byte (at most 64 KiB)" },
   slot: { kind: "text", value: "NAME", help: "replace the armed timer of this slot, if there is one" },
-  ...import_chunk_AMP4SAJC.launchOptions
+  ...import_chunk_RIVP2RJN.launchOptions
 };
 var notes = "The instant counts on the wall clock. It stands on disk: no process runs for it, and it outlives a restart of the machine. A due timer says that the time has come, not that anything is finished. At most 64 are armed in one state folder.";
 var timerIn = {
@@ -23177,7 +23224,7 @@ var timerIn = {
   notes: `DELAY: 1s to 30d, like 90s, 25m or 1h30m. ${notes}`,
   examples: ['timer in 25m --message "look at the build"', 'timer in 12h --slot backstop --message "give up"'],
   run: (context, input) => arm(context, input, "timer in", () => {
-    const delay = (0, import_chunk_UNGYPAP3.parseDuration)(input.words[0], "the delay", import_chunk_UR2IO6BJ.limits.timer);
+    const delay = (0, import_chunk_UNGYPAP3.parseDuration)(input.words[0], "the delay", import_chunk_4ZCTLV6M.limits.timer);
     return { due: (0, import_chunk_Y5L6GQDB.nowMs)() + delay, delay };
   })
 };
@@ -23217,14 +23264,14 @@ ${notes}`,
   }
 };
 async function arm(context, input, verb, when) {
-  const words = (0, import_chunk_VRHTY6Q3.onceWords)(verb, input, null, null);
-  const repeated = await (0, import_chunk_VRHTY6Q3.repeatedLaunch)(context, input, words, false);
+  const words = (0, import_chunk_33ZUSG5U.onceWords)(verb, input, null, null);
+  const repeated = await (0, import_chunk_33ZUSG5U.repeatedLaunch)(context, input, words, false);
   if (repeated) return repeated;
   const { due, delay } = when();
   const [message, slot] = [input.text("message") ?? "", input.text("slot")];
   const size = Buffer.byteLength(message);
-  if (size > import_chunk_UR2IO6BJ.timerMessageBytes)
-    throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take a --message of ${size} bytes: at most ${import_chunk_UR2IO6BJ.timerMessageBytes} are allowed`);
+  if (size > import_chunk_4ZCTLV6M.timerMessageBytes)
+    throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take a --message of ${size} bytes: at most ${import_chunk_4ZCTLV6M.timerMessageBytes} are allowed`);
   const part = {
     due_at: (0, import_chunk_Y5L6GQDB.isoOf)(due),
     delay_ms: delay,
@@ -23235,30 +23282,30 @@ async function arm(context, input, verb, when) {
   return launchTimer(context, input, { timer: part, lineage: null, words });
 }
 async function launchTimer(context, input, job) {
-  (0, import_chunk_VHWQUSBQ.checkLaunchOptions)(input);
+  (0, import_chunk_V5PEBFV3.checkLaunchOptions)(input);
   const root = context.root(input);
-  const said = (0, import_chunk_VHWQUSBQ.launchWords)(input);
+  const said = (0, import_chunk_V5PEBFV3.launchWords)(input);
   const { admit, earlier } = admitTimer(root, job.timer.slot);
-  const launched = await (0, import_chunk_DZY4D4CM.launch)(root, {
+  const launched = await (0, import_chunk_X5WNSVJC.launch)(root, {
     kind: "timer",
     verb: "timer",
     ...said,
     cwd: context.cwd,
     deadlineMs: job.timer.delay_ms ?? Math.max(0, Date.parse(job.timer.due_at) - (0, import_chunk_Y5L6GQDB.nowMs)()),
     killGraceMs: 0,
-    maxOutputBytes: import_chunk_UR2IO6BJ.limits.maxOutput.default,
+    maxOutputBytes: import_chunk_4ZCTLV6M.limits.maxOutput.default,
     firstOutputMs: null,
     stallMs: null,
     lineage: job.lineage,
     run: null,
     staff: null,
     timer: job.timer,
-    notify: await (0, import_chunk_VHWQUSBQ.notifyOf)(context, input, job.notify),
+    notify: await (0, import_chunk_V5PEBFV3.notifyOf)(context, input, job.notify),
     words: job.words,
     admit
   });
   const replaced = launched.isNew ? await replaceTimers(root, earlier(), { id: launched.id, owner: said.owner }) : [];
-  return (0, import_chunk_VHWQUSBQ.tellLaunched)(context, input, root, { ...launched, replaced }, false);
+  return (0, import_chunk_V5PEBFV3.tellLaunched)(context, input, root, { ...launched, replaced }, false);
 }
 function futureInstant(text) {
   const due = parseInstant(text);
@@ -23266,7 +23313,7 @@ function futureInstant(text) {
   const refused = (why) => new import_chunk_NVPF5LEY.FaultError("usage", `cannot arm a timer at ${text}: ${why}; the clock here says ${(0, import_chunk_Y5L6GQDB.isoOf)(now)}`, null);
   if (due <= now)
     throw refused(`that was ${now - due < 6e4 ? (0, import_chunk_UNGYPAP3.formatAge)(now - due) : (0, import_chunk_UNGYPAP3.formatDuration)(now - due)} ago`);
-  const { max } = import_chunk_UR2IO6BJ.limits.timer;
+  const { max } = import_chunk_4ZCTLV6M.limits.timer;
   if (due - now > max) throw refused(`that is in ${(0, import_chunk_UNGYPAP3.formatDuration)(due - now)}, and ${(0, import_chunk_UNGYPAP3.formatDuration)(max)} is the most`);
   return due;
 }
@@ -23277,16 +23324,16 @@ function futureInstant(text) {
 });
 
 },
-"./tool-U6CB5POW.js": function (module, exports) {
+"./tool-7AMRERCX.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  runTool: () => import_chunk_CE44IEC2.runTool
+  runTool: () => import_chunk_K6ZMEOB6.runTool
 });
 module.exports = stdin_exports;
-var import_chunk_CE44IEC2 = load("./chunk-CE44IEC2.js");
+var import_chunk_K6ZMEOB6 = load("./chunk-K6ZMEOB6.js");
 var import_chunk_7LUFXQWN = load("./chunk-7LUFXQWN.js");
-var import_chunk_UR2IO6BJ = load("./chunk-UR2IO6BJ.js");
+var import_chunk_4ZCTLV6M = load("./chunk-4ZCTLV6M.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
@@ -23328,51 +23375,51 @@ function renderHelp(command) {
 });
 
 },
-"./wait-GEP2PKDZ.js": function (module, exports) {
+"./wait-LOWMV4EF.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   wait: () => wait
 });
 module.exports = stdin_exports;
-var import_chunk_XY5YSRYI = load("./chunk-XY5YSRYI.js");
-var import_chunk_THY2TUA2 = load("./chunk-THY2TUA2.js");
-var import_chunk_FFWRADVC = load("./chunk-FFWRADVC.js");
-var import_chunk_WPHKUEM3 = load("./chunk-WPHKUEM3.js");
+var import_chunk_IURAQTCE = load("./chunk-IURAQTCE.js");
+var import_chunk_DQXIFAR3 = load("./chunk-DQXIFAR3.js");
+var import_chunk_DQITNJZW = load("./chunk-DQITNJZW.js");
+var import_chunk_LOPJ3BLJ = load("./chunk-LOPJ3BLJ.js");
 var import_chunk_JXMXEQZY = load("./chunk-JXMXEQZY.js");
-var import_chunk_UHJTB4JR = load("./chunk-UHJTB4JR.js");
+var import_chunk_5W3LW6YN = load("./chunk-5W3LW6YN.js");
 var import_chunk_JLKATB45 = load("./chunk-JLKATB45.js");
-var import_chunk_7YDUTEN2 = load("./chunk-7YDUTEN2.js");
+var import_chunk_R7FUNILK = load("./chunk-R7FUNILK.js");
 var import_chunk_TYK6MYR7 = load("./chunk-TYK6MYR7.js");
 var import_chunk_MTTW2VXK = load("./chunk-MTTW2VXK.js");
 var import_chunk_5AUWXA57 = load("./chunk-5AUWXA57.js");
-var import_chunk_AMP4SAJC = load("./chunk-AMP4SAJC.js");
+var import_chunk_RIVP2RJN = load("./chunk-RIVP2RJN.js");
 var import_chunk_NQPR54ZN = load("./chunk-NQPR54ZN.js");
-var import_chunk_66BRJDYY = load("./chunk-66BRJDYY.js");
+var import_chunk_SSD3XVHH = load("./chunk-SSD3XVHH.js");
 var import_chunk_PATOMOAS = load("./chunk-PATOMOAS.js");
 var import_chunk_O5SXHXTI = load("./chunk-O5SXHXTI.js");
 var import_chunk_PTVJ2AMD = load("./chunk-PTVJ2AMD.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_2EVWEZQN = load("./chunk-2EVWEZQN.js");
-var import_chunk_GNFY26WC = load("./chunk-GNFY26WC.js");
-var import_chunk_3MNXMJX5 = load("./chunk-3MNXMJX5.js");
-var import_chunk_L62PX7JA = load("./chunk-L62PX7JA.js");
-var import_chunk_B4IAE3TR = load("./chunk-B4IAE3TR.js");
+var import_chunk_7ASKUOSF = load("./chunk-7ASKUOSF.js");
+var import_chunk_N2ZXKKDS = load("./chunk-N2ZXKKDS.js");
+var import_chunk_4SIIA6QD = load("./chunk-4SIIA6QD.js");
+var import_chunk_UAN3RUHQ = load("./chunk-UAN3RUHQ.js");
+var import_chunk_4B6JPIGM = load("./chunk-4B6JPIGM.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
-var import_chunk_DN7HEL7L = load("./chunk-DN7HEL7L.js");
-var import_chunk_GOJRSYWP = load("./chunk-GOJRSYWP.js");
+var import_chunk_FVPJNX74 = load("./chunk-FVPJNX74.js");
+var import_chunk_CEZDF3D3 = load("./chunk-CEZDF3D3.js");
 var import_chunk_ILJKJSAA = load("./chunk-ILJKJSAA.js");
 var import_chunk_PLTZEINK = load("./chunk-PLTZEINK.js");
-var import_chunk_HYG5K6E7 = load("./chunk-HYG5K6E7.js");
+var import_chunk_D2VPCAZS = load("./chunk-D2VPCAZS.js");
 var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
 var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
-var import_chunk_QTNGPEPL = load("./chunk-QTNGPEPL.js");
+var import_chunk_PZM7HB6W = load("./chunk-PZM7HB6W.js");
 var import_chunk_7V54BM6D = load("./chunk-7V54BM6D.js");
 var import_chunk_QS5KU3DI = load("./chunk-QS5KU3DI.js");
 var import_chunk_AN2AMGQG = load("./chunk-AN2AMGQG.js");
 var import_chunk_BSO2ISIG = load("./chunk-BSO2ISIG.js");
-var import_chunk_OVUU7GEF = load("./chunk-OVUU7GEF.js");
-var import_chunk_SPPB3QLC = load("./chunk-SPPB3QLC.js");
+var import_chunk_3ZQPBLY6 = load("./chunk-3ZQPBLY6.js");
+var import_chunk_QNMGI42V = load("./chunk-QNMGI42V.js");
 var import_chunk_HDW3QKWP = load("./chunk-HDW3QKWP.js");
 var import_chunk_FSRL2ASG = load("./chunk-FSRL2ASG.js");
 var import_chunk_GMIQWZOI = load("./chunk-GMIQWZOI.js");
@@ -23380,7 +23427,7 @@ var import_chunk_XRZCSGQB = load("./chunk-XRZCSGQB.js");
 var import_chunk_GEPPUING = load("./chunk-GEPPUING.js");
 var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
 var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
-var import_chunk_UR2IO6BJ = load("./chunk-UR2IO6BJ.js");
+var import_chunk_4ZCTLV6M = load("./chunk-4ZCTLV6M.js");
 var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
 var import_chunk_4SRIOCFI = load("./chunk-4SRIOCFI.js");
 var import_chunk_7WBBYJDG = load("./chunk-7WBBYJDG.js");
@@ -23405,7 +23452,7 @@ function onlyOf(ids, text) {
   );
 }
 function jobOf(word, ids, root) {
-  const id = (0, import_chunk_GOJRSYWP.findJob)(root, word);
+  const id = (0, import_chunk_CEZDF3D3.findJob)(root, word);
   if (ids.includes(id)) return id;
   throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take --after-seq for job ${id}: this wait is for ${ids.join(", ")}`);
 }
@@ -23427,7 +23474,7 @@ var wait = {
     timeout: {
       kind: "duration",
       value: "D",
-      range: import_chunk_UR2IO6BJ.limits.waitTimeout,
+      range: import_chunk_4ZCTLV6M.limits.waitTimeout,
       help: "patience of this call (default 100s, no maximum); the job runs on"
     },
     until: {
@@ -23443,11 +23490,11 @@ var wait = {
     heartbeat: {
       kind: "duration",
       value: "D",
-      range: import_chunk_UR2IO6BJ.limits.heartbeat,
+      range: import_chunk_4ZCTLV6M.limits.heartbeat,
       help: "a line on stderr this often (default: silence)"
     },
-    ...import_chunk_AMP4SAJC.ownerOption,
-    ...import_chunk_AMP4SAJC.common
+    ...import_chunk_RIVP2RJN.ownerOption,
+    ...import_chunk_RIVP2RJN.common
   },
   notes: 'Without ids: the newest job, also when others are live (--all and --any take all that are live). Of several jobs each result stands below a line "== ID: STATE ==".\nWith --until, the first cause after the cursor ends the wait with code 2; the last line is the command that waits on. Nothing is consumed by reading.\nExit codes: 0 done, 2 not finished (patience is over, or woken), 3 failed, timed out or crashed, 4 canceled, 1 this command is at fault.\nKilling a wait (Ctrl-C too) never touches the job.',
   examples: [
@@ -23462,11 +23509,11 @@ var wait = {
     if (input.has("any") && input.has("all")) throw (0, import_chunk_NVPF5LEY.usageError)("cannot take --any and --all together");
     const until = (0, import_chunk_TYK6MYR7.parseUntil)(input.text("until") ?? "terminal");
     const owner = input.text("owner") ?? import_chunk_4SRIOCFI.variables.owner() ?? null;
-    const ids = input.words.length > 0 ? [...new Set(input.words.map((word) => (0, import_chunk_GOJRSYWP.findJob)(root, word)))] : liveOrLatest(root, owner, input.has("any") || input.has("all"));
+    const ids = input.words.length > 0 ? [...new Set(input.words.map((word) => (0, import_chunk_CEZDF3D3.findJob)(root, word)))] : liveOrLatest(root, owner, input.has("any") || input.has("all"));
     if (ids.length > 1 && !input.has("any") && !input.has("all")) {
       throw (0, import_chunk_NVPF5LEY.usageError)(`cannot wait for ${ids.length} jobs without saying how: add --any (the first) or --all`);
     }
-    return (0, import_chunk_THY2TUA2.waitAndTell)(context, root, ids, {
+    return (0, import_chunk_DQXIFAR3.waitAndTell)(context, root, ids, {
       mode: input.has("any") ? "any" : "all",
       until,
       cursors: parseCursors(input.texts("after-seq"), ids, root),
@@ -23482,8 +23529,8 @@ function liveOrLatest(root, owner, isMany) {
     const spec = (0, import_chunk_QS5KU3DI.readSpec)((0, import_chunk_7V54BM6D.jobPaths)(root.folder, id));
     return owner === null || spec.kind === "ok" && spec.value.owner === owner;
   };
-  const live = isMany ? (0, import_chunk_GOJRSYWP.listActive)(root.folder).filter((id) => (0, import_chunk_7WBBYJDG.exists)((0, import_chunk_7V54BM6D.jobPaths)(root.folder, id).folder) && isOurs(id)) : [];
-  return live.length > 0 ? live : [(0, import_chunk_XY5YSRYI.requireLatest)(root, owner, "a job to wait for")];
+  const live = isMany ? (0, import_chunk_CEZDF3D3.listActive)(root.folder).filter((id) => (0, import_chunk_7WBBYJDG.exists)((0, import_chunk_7V54BM6D.jobPaths)(root.folder, id).folder) && isOurs(id)) : [];
+  return live.length > 0 ? live : [(0, import_chunk_IURAQTCE.requireLatest)(root, owner, "a job to wait for")];
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
@@ -23491,29 +23538,29 @@ function liveOrLatest(root, owner, isMany) {
 });
 
 },
-"./watch-2TB7ZV2Z.js": function (module, exports) {
+"./watch-OR77JJ2G.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   watch: () => watch
 });
 module.exports = stdin_exports;
-var import_chunk_VRHTY6Q3 = load("./chunk-VRHTY6Q3.js");
-var import_chunk_VHWQUSBQ = load("./chunk-VHWQUSBQ.js");
-var import_chunk_DZY4D4CM = load("./chunk-DZY4D4CM.js");
-var import_chunk_AMP4SAJC = load("./chunk-AMP4SAJC.js");
+var import_chunk_33ZUSG5U = load("./chunk-33ZUSG5U.js");
+var import_chunk_V5PEBFV3 = load("./chunk-V5PEBFV3.js");
+var import_chunk_X5WNSVJC = load("./chunk-X5WNSVJC.js");
+var import_chunk_RIVP2RJN = load("./chunk-RIVP2RJN.js");
 var import_chunk_NQPR54ZN = load("./chunk-NQPR54ZN.js");
 var import_chunk_7BL7UWXT = load("./chunk-7BL7UWXT.js");
-var import_chunk_66BRJDYY = load("./chunk-66BRJDYY.js");
-var import_chunk_26H3KB3I = load("./chunk-26H3KB3I.js");
+var import_chunk_SSD3XVHH = load("./chunk-SSD3XVHH.js");
+var import_chunk_TTVQIHCZ = load("./chunk-TTVQIHCZ.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_GOJRSYWP = load("./chunk-GOJRSYWP.js");
+var import_chunk_CEZDF3D3 = load("./chunk-CEZDF3D3.js");
 var import_chunk_PLTZEINK = load("./chunk-PLTZEINK.js");
 var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
-var import_chunk_AXCALZ7H = load("./chunk-AXCALZ7H.js");
-var import_chunk_GJXI2RRF = load("./chunk-GJXI2RRF.js");
+var import_chunk_63FDXQKK = load("./chunk-63FDXQKK.js");
+var import_chunk_C7IKTBOQ = load("./chunk-C7IKTBOQ.js");
 var import_chunk_DWN6ZA7R = load("./chunk-DWN6ZA7R.js");
-var import_chunk_QTNGPEPL = load("./chunk-QTNGPEPL.js");
+var import_chunk_PZM7HB6W = load("./chunk-PZM7HB6W.js");
 var import_chunk_7V54BM6D = load("./chunk-7V54BM6D.js");
 var import_chunk_QS5KU3DI = load("./chunk-QS5KU3DI.js");
 var import_chunk_AN2AMGQG = load("./chunk-AN2AMGQG.js");
@@ -23522,7 +23569,7 @@ var import_chunk_XRZCSGQB = load("./chunk-XRZCSGQB.js");
 var import_chunk_GEPPUING = load("./chunk-GEPPUING.js");
 var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
 var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
-var import_chunk_UR2IO6BJ = load("./chunk-UR2IO6BJ.js");
+var import_chunk_4ZCTLV6M = load("./chunk-4ZCTLV6M.js");
 var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
 var import_chunk_4SRIOCFI = load("./chunk-4SRIOCFI.js");
 var import_chunk_7WBBYJDG = load("./chunk-7WBBYJDG.js");
@@ -23530,12 +23577,12 @@ var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 function watchOptions(isRemote) {
-  const every = isRemote ? import_chunk_UR2IO6BJ.limits.watchEveryRemote : import_chunk_UR2IO6BJ.limits.watchEvery;
+  const every = isRemote ? import_chunk_4ZCTLV6M.limits.watchEveryRemote : import_chunk_4ZCTLV6M.limits.watchEvery;
   return {
     for: {
       kind: "duration",
       value: "D",
-      range: import_chunk_UR2IO6BJ.limits.watchFor,
+      range: import_chunk_4ZCTLV6M.limits.watchFor,
       help: "how long it watches at most, counted from launch (1s to 365d); required, because nothing is watched for ever"
     },
     every: {
@@ -23547,19 +23594,19 @@ function watchOptions(isRemote) {
     "attempt-timeout": {
       kind: "duration",
       value: "D",
-      range: import_chunk_UR2IO6BJ.limits.watchAttempt,
+      range: import_chunk_4ZCTLV6M.limits.watchAttempt,
       help: "bound of one look as a whole (default 30s)"
     },
     tolerate: {
       kind: "count",
       value: "N",
-      range: import_chunk_UR2IO6BJ.limits.watchTolerate,
+      range: import_chunk_4ZCTLV6M.limits.watchTolerate,
       help: "so many looks in a row may fail (default: as many as --for has time for)"
     },
     once: { kind: "flag", help: "look once, now; no job: 0 it holds, 2 not yet, 3 it failed or cannot be looked at" },
     repeat: { kind: "flag", help: "tell every change until --for is over, instead of ending at the first verdict" },
     foreground: { kind: "flag", help: "stay, print one JSON line for each change, exit with the verdict" },
-    ...import_chunk_AMP4SAJC.launchOptions
+    ...import_chunk_RIVP2RJN.launchOptions
   };
 }
 var watch = {
@@ -23567,13 +23614,13 @@ var watch = {
   summary: "wait for a condition: a file, a page, a check, another job, ...",
   form: "KIND ... --for D [options]",
   words: { min: 1, max: 1 },
-  options: import_chunk_AMP4SAJC.common,
-  notes: `Kinds: ${import_chunk_26H3KB3I.watchIds.join(", ")}. Each has a page of its own: watch KIND --help.`,
+  options: import_chunk_RIVP2RJN.common,
+  notes: `Kinds: ${import_chunk_TTVQIHCZ.watchIds.join(", ")}. Each has a page of its own: watch KIND --help.`,
   examples: ["watch file build/out.tar --for 2h", "watch --help", "watch file --help"],
   async choose(args) {
     const [word, ...rest] = args;
     if (word === "--help" || word === "-h") return { command: await listed(), args };
-    const kind = word === void 0 ? void 0 : await (0, import_chunk_26H3KB3I.loadWatch)(word);
+    const kind = word === void 0 ? void 0 : await (0, import_chunk_TTVQIHCZ.loadWatch)(word);
     if (!kind) throw unknownKind(word);
     return { command: commandOf(kind, rest), args: rest };
   },
@@ -23582,8 +23629,8 @@ var watch = {
   }
 };
 async function listed() {
-  const kinds = await Promise.all(import_chunk_26H3KB3I.watchIds.map(import_chunk_26H3KB3I.loadWatch));
-  const width = Math.max(...import_chunk_26H3KB3I.watchIds.map((id) => id.length));
+  const kinds = await Promise.all(import_chunk_TTVQIHCZ.watchIds.map(import_chunk_TTVQIHCZ.loadWatch));
+  const width = Math.max(...import_chunk_TTVQIHCZ.watchIds.map((id) => id.length));
   const rows = kinds.flatMap((kind) => kind ? [`${kind.id.padEnd(width)}  ${kind.summary}`] : []);
   return {
     ...watch,
@@ -23595,7 +23642,7 @@ Each has a page of its own: watch KIND --help.`,
 }
 function unknownKind(word) {
   const came = word === void 0 ? "cannot watch without a condition" : word.startsWith("-") ? `cannot take ${word} there: what to watch comes first` : `cannot watch ${JSON.stringify(word)}: there is no such condition`;
-  return (0, import_chunk_NVPF5LEY.usageError)(`${came}; there are ${import_chunk_26H3KB3I.watchIds.join(", ")}`, (0, import_chunk_GEPPUING.quoteWords)([...(0, import_chunk_7V54BM6D.selfWords)(), "watch", "--help"]));
+  return (0, import_chunk_NVPF5LEY.usageError)(`${came}; there are ${import_chunk_TTVQIHCZ.watchIds.join(", ")}`, (0, import_chunk_GEPPUING.quoteWords)([...(0, import_chunk_7V54BM6D.selfWords)(), "watch", "--help"]));
 }
 function commandOf(kind, args) {
   return {
@@ -23612,29 +23659,29 @@ function commandOf(kind, args) {
 async function start(kind, args, context, input) {
   checkTogether(input);
   if (input.has("once"))
-    return (await Promise.resolve().then(() => load("./watch-once-V7RTGYFW.js"))).lookNow(context, kind, input, placeOf(context, input));
+    return (await Promise.resolve().then(() => load("./watch-once-A3VJNB5U.js"))).lookNow(context, kind, input, placeOf(context, input));
   if (!input.has("for")) throw missingBound(kind, args);
-  const words = (0, import_chunk_VRHTY6Q3.onceWords)(`watch ${kind.id}`, input, context.cwd, null);
+  const words = (0, import_chunk_33ZUSG5U.onceWords)(`watch ${kind.id}`, input, context.cwd, null);
   const isForeground = input.has("foreground");
-  const repeated = isForeground ? void 0 : await (0, import_chunk_VRHTY6Q3.repeatedLaunch)(context, input, words, false);
+  const repeated = isForeground ? void 0 : await (0, import_chunk_33ZUSG5U.repeatedLaunch)(context, input, words, false);
   if (repeated) return repeated;
   const root = context.root(input);
-  const launched = await (0, import_chunk_DZY4D4CM.launch)(root, {
+  const launched = await (0, import_chunk_X5WNSVJC.launch)(root, {
     ...requestOf(kind, context, input, words),
-    notify: await (0, import_chunk_VHWQUSBQ.notifyOf)(context, input, null)
+    notify: await (0, import_chunk_V5PEBFV3.notifyOf)(context, input, null)
   });
-  if (isForeground) return (await Promise.resolve().then(() => load("./watch-foreground-NX45H4ZL.js"))).follow(context, root, launched.id);
-  return (0, import_chunk_VHWQUSBQ.tellLaunched)(context, input, root, launched, false);
+  if (isForeground) return (await Promise.resolve().then(() => load("./watch-foreground-6ZTWNIZY.js"))).follow(context, root, launched.id);
+  return (0, import_chunk_V5PEBFV3.tellLaunched)(context, input, root, launched, false);
 }
 function requestOf(kind, context, input, words) {
   return {
     kind: "watch",
     verb: "watch",
-    ...(0, import_chunk_VHWQUSBQ.launchWords)(input),
+    ...(0, import_chunk_V5PEBFV3.launchWords)(input),
     cwd: (0, import_chunk_7WBBYJDG.realPath)(context.cwd),
     deadlineMs: input.durationOrDefault("for"),
-    killGraceMs: import_chunk_UR2IO6BJ.toolGraceMs,
-    maxOutputBytes: import_chunk_UR2IO6BJ.limits.maxOutput.default,
+    killGraceMs: import_chunk_4ZCTLV6M.toolGraceMs,
+    maxOutputBytes: import_chunk_4ZCTLV6M.limits.maxOutput.default,
     firstOutputMs: null,
     stallMs: null,
     lineage: null,
@@ -23664,7 +23711,7 @@ function placeOf(context, input) {
     isOnce: input.has("once"),
     jobId(text) {
       (0, import_chunk_NQPR54ZN.checkRoot)(root.folder);
-      return (0, import_chunk_GOJRSYWP.findJob)(root, text);
+      return (0, import_chunk_CEZDF3D3.findJob)(root, text);
     }
   };
 }
@@ -23688,7 +23735,7 @@ function checkTogether(input) {
   ];
   for (const [one, other] of pairs)
     if (input.has(one) && input.has(other)) throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take --${one} and --${other} together`);
-  (0, import_chunk_VHWQUSBQ.checkLaunchOptions)(input);
+  (0, import_chunk_V5PEBFV3.checkLaunchOptions)(input);
 }
 function missingBound(kind, args) {
   return (0, import_chunk_NVPF5LEY.usageError)(
@@ -23702,33 +23749,33 @@ function missingBound(kind, args) {
 });
 
 },
-"./watch-foreground-NX45H4ZL.js": function (module, exports) {
+"./watch-foreground-6ZTWNIZY.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   follow: () => follow
 });
 module.exports = stdin_exports;
-var import_chunk_4S7HUXHC = load("./chunk-4S7HUXHC.js");
+var import_chunk_YACN4COH = load("./chunk-YACN4COH.js");
 var import_chunk_JXMXEQZY = load("./chunk-JXMXEQZY.js");
-var import_chunk_UHJTB4JR = load("./chunk-UHJTB4JR.js");
+var import_chunk_5W3LW6YN = load("./chunk-5W3LW6YN.js");
 var import_chunk_JLKATB45 = load("./chunk-JLKATB45.js");
-var import_chunk_7YDUTEN2 = load("./chunk-7YDUTEN2.js");
+var import_chunk_R7FUNILK = load("./chunk-R7FUNILK.js");
 var import_chunk_TYK6MYR7 = load("./chunk-TYK6MYR7.js");
 var import_chunk_MTTW2VXK = load("./chunk-MTTW2VXK.js");
-var import_chunk_Y7HO4OEO = load("./chunk-Y7HO4OEO.js");
+var import_chunk_ONHETQTA = load("./chunk-ONHETQTA.js");
 var import_chunk_5AUWXA57 = load("./chunk-5AUWXA57.js");
-var import_chunk_66BRJDYY = load("./chunk-66BRJDYY.js");
+var import_chunk_SSD3XVHH = load("./chunk-SSD3XVHH.js");
 var import_chunk_PATOMOAS = load("./chunk-PATOMOAS.js");
-var import_chunk_ZGHLIJJD = load("./chunk-ZGHLIJJD.js");
+var import_chunk_JIH3SUWO = load("./chunk-JIH3SUWO.js");
 var import_chunk_O5SXHXTI = load("./chunk-O5SXHXTI.js");
 var import_chunk_PTVJ2AMD = load("./chunk-PTVJ2AMD.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_DN7HEL7L = load("./chunk-DN7HEL7L.js");
+var import_chunk_FVPJNX74 = load("./chunk-FVPJNX74.js");
 var import_chunk_PLTZEINK = load("./chunk-PLTZEINK.js");
-var import_chunk_HYG5K6E7 = load("./chunk-HYG5K6E7.js");
+var import_chunk_D2VPCAZS = load("./chunk-D2VPCAZS.js");
 var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
-var import_chunk_QTNGPEPL = load("./chunk-QTNGPEPL.js");
+var import_chunk_PZM7HB6W = load("./chunk-PZM7HB6W.js");
 var import_chunk_7V54BM6D = load("./chunk-7V54BM6D.js");
 var import_chunk_QS5KU3DI = load("./chunk-QS5KU3DI.js");
 var import_chunk_AN2AMGQG = load("./chunk-AN2AMGQG.js");
@@ -23736,7 +23783,7 @@ var import_chunk_BSO2ISIG = load("./chunk-BSO2ISIG.js");
 var import_chunk_FSRL2ASG = load("./chunk-FSRL2ASG.js");
 var import_chunk_GEPPUING = load("./chunk-GEPPUING.js");
 var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
-var import_chunk_UR2IO6BJ = load("./chunk-UR2IO6BJ.js");
+var import_chunk_4ZCTLV6M = load("./chunk-4ZCTLV6M.js");
 var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
 var import_chunk_4SRIOCFI = load("./chunk-4SRIOCFI.js");
 var import_chunk_7WBBYJDG = load("./chunk-7WBBYJDG.js");
@@ -23745,7 +23792,7 @@ var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 var lookMs = 2e3;
 async function follow(context, root, id) {
-  const { spec, paths } = (0, import_chunk_QTNGPEPL.inspect)(root.folder, id);
+  const { spec, paths } = (0, import_chunk_PZM7HB6W.inspect)(root.folder, id);
   const kind = spec?.watch?.condition ?? "unknown";
   context.tell(`job ${id} (Ctrl-C cancels it); collect: ${import_chunk_PLTZEINK.nextCommands.wait(id, root.option)}`);
   let after = 0;
@@ -23755,9 +23802,9 @@ async function follow(context, root, id) {
 `);
   };
   const drain = () => {
-    const { events } = (0, import_chunk_HYG5K6E7.readEvents)(paths, after, Number.MAX_SAFE_INTEGER);
+    const { events } = (0, import_chunk_D2VPCAZS.readEvents)(paths, after, Number.MAX_SAFE_INTEGER);
     for (const event of events) {
-      const line = (0, import_chunk_Y7HO4OEO.lineOfEvent)(event, kind, spec?.watch?.repeat === true);
+      const line = (0, import_chunk_ONHETQTA.lineOfEvent)(event, kind, spec?.watch?.repeat === true);
       if (line && isHeard) say(line);
       after = event.seq;
     }
@@ -23770,8 +23817,8 @@ async function follow(context, root, id) {
   if (view === void 0) return { code: import_chunk_6PFAPK5K.exitCodes.fault };
   drain();
   const code = (0, import_chunk_6PFAPK5K.exitCodeOf)(view.state.state);
-  if ((0, import_chunk_QTNGPEPL.isEnded)(view.state)) say((0, import_chunk_Y7HO4OEO.terminalLine)(view.state, kind));
-  if ((0, import_chunk_QTNGPEPL.isEnded)(view.state) && isHeard) (0, import_chunk_JLKATB45.noteCollected)(view, "wait");
+  if ((0, import_chunk_PZM7HB6W.isEnded)(view.state)) say((0, import_chunk_ONHETQTA.terminalLine)(view.state, kind));
+  if ((0, import_chunk_PZM7HB6W.isEnded)(view.state) && isHeard) (0, import_chunk_JLKATB45.noteCollected)(view, "wait");
   return { code };
 }
 function untilEnd(context, root, id, events, tell) {
@@ -23797,10 +23844,10 @@ function untilEnd(context, root, id, events, tell) {
       const release = (0, import_chunk_5AUWXA57.onInterrupt)((signal) => {
         context.tell(`${signal}: canceling job ${id}`);
         const request = { owner: import_chunk_4SRIOCFI.variables.owner() ?? null, why: `its foreground got ${signal}` };
-        (0, import_chunk_4S7HUXHC.cancelJob)(root.folder, id, request).then(({ view }) => end(view), reject);
+        (0, import_chunk_YACN4COH.cancelJob)(root.folder, id, request).then(({ view }) => end(view), reject);
       });
       look();
-      (0, import_chunk_UHJTB4JR.waitForJobs)(root.folder, [id], { mode: "all", timeoutMs: patience, heartbeatMs: null }).then(
+      (0, import_chunk_5W3LW6YN.waitForJobs)(root.folder, [id], { mode: "all", timeoutMs: patience, heartbeatMs: null }).then(
         ({ views }) => end(views[0]),
         reject
       );
@@ -23813,24 +23860,24 @@ function untilEnd(context, root, id, events, tell) {
 });
 
 },
-"./watch-once-V7RTGYFW.js": function (module, exports) {
+"./watch-once-A3VJNB5U.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   lookNow: () => lookNow
 });
 module.exports = stdin_exports;
-var import_chunk_Y7HO4OEO = load("./chunk-Y7HO4OEO.js");
+var import_chunk_ONHETQTA = load("./chunk-ONHETQTA.js");
 var import_chunk_5AUWXA57 = load("./chunk-5AUWXA57.js");
-var import_chunk_3PZ5IIEH = load("./chunk-3PZ5IIEH.js");
-var import_chunk_ZGHLIJJD = load("./chunk-ZGHLIJJD.js");
+var import_chunk_LE64R7NX = load("./chunk-LE64R7NX.js");
+var import_chunk_JIH3SUWO = load("./chunk-JIH3SUWO.js");
 var import_chunk_O5SXHXTI = load("./chunk-O5SXHXTI.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_DN7HEL7L = load("./chunk-DN7HEL7L.js");
+var import_chunk_FVPJNX74 = load("./chunk-FVPJNX74.js");
 var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
-var import_chunk_GJXI2RRF = load("./chunk-GJXI2RRF.js");
+var import_chunk_C7IKTBOQ = load("./chunk-C7IKTBOQ.js");
 var import_chunk_DWN6ZA7R = load("./chunk-DWN6ZA7R.js");
-var import_chunk_QTNGPEPL = load("./chunk-QTNGPEPL.js");
+var import_chunk_PZM7HB6W = load("./chunk-PZM7HB6W.js");
 var import_chunk_7V54BM6D = load("./chunk-7V54BM6D.js");
 var import_chunk_QS5KU3DI = load("./chunk-QS5KU3DI.js");
 var import_chunk_AN2AMGQG = load("./chunk-AN2AMGQG.js");
@@ -23838,7 +23885,7 @@ var import_chunk_BSO2ISIG = load("./chunk-BSO2ISIG.js");
 var import_chunk_FSRL2ASG = load("./chunk-FSRL2ASG.js");
 var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
 var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
-var import_chunk_UR2IO6BJ = load("./chunk-UR2IO6BJ.js");
+var import_chunk_4ZCTLV6M = load("./chunk-4ZCTLV6M.js");
 var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
 var import_chunk_4SRIOCFI = load("./chunk-4SRIOCFI.js");
 var import_chunk_7WBBYJDG = load("./chunk-7WBBYJDG.js");
@@ -23852,7 +23899,7 @@ async function lookNow(context, kind, input, place) {
   const release = (0, import_chunk_5AUWXA57.onInterrupt)(() => stop.abort());
   try {
     const start = kind.start?.(read.input) ?? null;
-    const answer = await (0, import_chunk_3PZ5IIEH.attempt)(kind, read.input, start, {
+    const answer = await (0, import_chunk_LE64R7NX.attempt)(kind, read.input, start, {
       place: { root: place.stateRoot, cwd: context.cwd, environment: (0, import_chunk_4SRIOCFI.callerEnvironment)() },
       attemptMs: input.durationOrDefault("attempt-timeout"),
       signal: stop.signal
@@ -23860,8 +23907,8 @@ async function lookNow(context, kind, input, place) {
     if (answer === null) return { code: import_chunk_6PFAPK5K.exitCodes.canceled };
     const seen = answer.kind === "look" ? { verdict: answer.verdict, word: answer.word, evidence: answer.evidence, facts: answer.facts } : { verdict: "error", word: answer.cause, evidence: answer.message, facts: {} };
     const code = answer.kind === "look" ? codes[answer.verdict] : import_chunk_6PFAPK5K.exitCodes.unsuccessful;
-    const json = (0, import_chunk_Y7HO4OEO.lineOf)({ type: "status", kind: kind.id, id: null, ...seen });
-    return { code, out: `${(0, import_chunk_ZGHLIJJD.line)(seen.evidence)}
+    const json = (0, import_chunk_ONHETQTA.lineOf)({ type: "status", kind: kind.id, id: null, ...seen });
+    return { code, out: `${(0, import_chunk_JIH3SUWO.line)(seen.evidence)}
 `, json: input.has("json") ? json : void 0 };
   } finally {
     release();
@@ -23873,21 +23920,21 @@ async function lookNow(context, kind, input, place) {
 });
 
 },
-"./worktree-VOT5V36M.js": function (module, exports) {
+"./worktree-IJP6SF3Q.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  addWorktree: () => import_chunk_OVUU7GEF.addWorktree,
-  isDirtyTree: () => import_chunk_OVUU7GEF.isDirtyTree,
-  planWorktree: () => import_chunk_OVUU7GEF.planWorktree,
-  removeWorktree: () => import_chunk_OVUU7GEF.removeWorktree,
-  takeOverCommands: () => import_chunk_OVUU7GEF.takeOverCommands,
-  undoWorktree: () => import_chunk_OVUU7GEF.undoWorktree,
-  worktreeWork: () => import_chunk_OVUU7GEF.worktreeWork
+  addWorktree: () => import_chunk_3ZQPBLY6.addWorktree,
+  isDirtyTree: () => import_chunk_3ZQPBLY6.isDirtyTree,
+  planWorktree: () => import_chunk_3ZQPBLY6.planWorktree,
+  removeWorktree: () => import_chunk_3ZQPBLY6.removeWorktree,
+  takeOverCommands: () => import_chunk_3ZQPBLY6.takeOverCommands,
+  undoWorktree: () => import_chunk_3ZQPBLY6.undoWorktree,
+  worktreeWork: () => import_chunk_3ZQPBLY6.worktreeWork
 });
 module.exports = stdin_exports;
-var import_chunk_OVUU7GEF = load("./chunk-OVUU7GEF.js");
-var import_chunk_SPPB3QLC = load("./chunk-SPPB3QLC.js");
+var import_chunk_3ZQPBLY6 = load("./chunk-3ZQPBLY6.js");
+var import_chunk_QNMGI42V = load("./chunk-QNMGI42V.js");
 var import_chunk_HDW3QKWP = load("./chunk-HDW3QKWP.js");
 var import_chunk_FSRL2ASG = load("./chunk-FSRL2ASG.js");
 var import_chunk_GMIQWZOI = load("./chunk-GMIQWZOI.js");
@@ -23895,7 +23942,7 @@ var import_chunk_XRZCSGQB = load("./chunk-XRZCSGQB.js");
 var import_chunk_GEPPUING = load("./chunk-GEPPUING.js");
 var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
 var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
-var import_chunk_UR2IO6BJ = load("./chunk-UR2IO6BJ.js");
+var import_chunk_4ZCTLV6M = load("./chunk-4ZCTLV6M.js");
 var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
 var import_chunk_4SRIOCFI = load("./chunk-4SRIOCFI.js");
 var import_chunk_7WBBYJDG = load("./chunk-7WBBYJDG.js");

@@ -89,6 +89,36 @@ test('a workflow that waits for approval holds a green rollup, is named, and ask
   assert.deepEqual(look?.facts.gating, ['Deploy now']);
 });
 
+test('green that has just begun is looked at once more, soon and freshly, before it passes', async (t) => {
+  const desk = makeDesk(t);
+  const startedAt = new Date(desk.nowMs - 10_000).toISOString();
+  const early = view({ statusCheckRollup: [status('cla', 'SUCCESS', startedAt)] });
+  const queued = workflowRun(1, 'queued', { createdAt: startedAt });
+  // As after a push: the first app is done before the workflows are there.
+  desk.play(
+    { view: early },
+    { view: early, runs: [queued] },
+    { view: early, runs: [workflowRun(1, 'success', { createdAt: startedAt })], times: 2 },
+  );
+  const looks = await follow(desk, ci, ['7', '--repo', 'octo/demo'], 4, 15_000);
+  assert.deepEqual(told(looks), ['pending settling', 'pending running', 'pending settling', 'met passed']);
+  assert.deepEqual(
+    looks.map(({ againMs }) => againMs),
+    [15_000, undefined, 15_000, undefined],
+  );
+  assert.match(looks[0]?.evidence ?? '', /1 passed; just begun, to be looked at once more$/);
+  // Where there is no next look, and where all began a minute ago, it is what it is.
+  const { everyMs: _none, ...once } = desk.tools();
+  assert.equal(asLook(await ci.look(read(ci, '7', '--repo', 'octo/demo'), once, null)).word, 'passed');
+});
+
+test('a clock that is behind that of GitHub delays a pass by one look only', async (t) => {
+  const desk = makeDesk(t);
+  const startedAt = new Date(desk.nowMs + 3_600_000).toISOString();
+  desk.play({ view: view({ statusCheckRollup: [job('unit', 'SUCCESS', { startedAt })] }) });
+  assert.deepEqual(told(await follow(desk, ci, ['7', '--repo', 'octo/demo'], 2)), ['pending settling', 'met passed']);
+});
+
 test('runs of another commit never count', async (t) => {
   const desk = makeDesk(t);
   desk.play({ view: passing, runs: [workflowRun(9, 'failure', { headSha: headB })], isUnfiltered: true });

@@ -74,6 +74,15 @@ test('a first look takes only what is a moment old, because something may just h
   assert.equal(office.calls().length, 2);
 });
 
+test("to see whether green stays green, another watch's answer will not do", async (t) => {
+  const office = makeOffice(t);
+  office.play({ view: red });
+  await office.look(ci);
+  t.mock.timers.tick(15_000);
+  await office.look(ci, {}, { head: 'x', since: 0, green: 'x 1 0' });
+  assert.equal(office.calls('pr view').length, 2);
+});
+
 test('a rate limit holds for all until its reset, and each is told what is left of it', async (t) => {
   const office = makeOffice(t);
   office.play({ fail: { stderr: 'HTTP 403: API rate limit exceeded. Retry-After: 600' } }, { view: red });

@@ -158,6 +158,9 @@ export const ghFreshMs = second;
 export const ghFreshShare = 0.9;
 export const ghRuns = 100;
 export const ghPages = 20;
+/** Green checks of which one began this lately are looked at once more, so long after: another app may not have begun yet. */
+export const ghSettleMs = minute;
+export const ghSettleAgainMs = 15 * second;
 /** Of reviews and of comments; ids that a watch remembers; how far back of its first look an unknown one is still new. */
 export const ghActivity = 50;
 export const ghSeenIds = 300;

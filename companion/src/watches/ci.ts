@@ -1,7 +1,7 @@
 // The checks of a pull request's head, of a commit, or of a branch: green, red, or not there yet. Green is what ran and passed, all of it, on the
 // exact head; what was only skipped is none. Red at the first failure.
 import { usageError } from '../core/errors.ts';
-import { limits } from '../core/limits.ts';
+import { ghSettleAgainMs, limits } from '../core/limits.ts';
 import type { Given } from '../core/option-table.ts';
 import { type Commit, findCommit } from './github/commit.ts';
 import type { Failure } from './github/failures.ts';
@@ -59,7 +59,7 @@ export const ci = {
     // A branch may have a name of hex digits.
     const isOther = wanted.is_sha && !found.head?.startsWith(wanted.expression ?? '');
     if (found.head === null || isOther) return notThere(wanted, found.repo, tools, cursor);
-    const runs = await findRuns(found.repo, found.head, tools, cursor === null);
+    const runs = await findRuns(found.repo, found.head, tools, say.wantsFresh(cursor));
     if (isFailure(runs)) return runs;
     return judge(wanted, { ...found, head: found.head }, judgeRollup(found.checks, runs.runs), tools, cursor);
   },
@@ -93,12 +93,11 @@ function judge(
 ): Look {
   const { head, repo } = found;
   const state = found.kind === 'pull' ? found.state : 'open';
-  const nowMs = tools.nowMs();
-  const grace = { graceMs: wanted.grace_ms, since: say.sinceOf(cursor, head, nowMs), nowMs };
+  const grace = say.graceOf(wanted.grace_ms, head, tools, cursor);
   const checks = say.checksWord(rollup, grace);
   const isNone = say.isNoneForGood(checks, grace);
   // Nobody lets a workflow of a closed pull request run, and its head gets no new checks: what has no verdict by then gets none.
-  const isOver = state === 'closed' ? !['passed', 'failed'].includes(checks) : state === 'merged' && isNone;
+  const isOver = state === 'closed' ? !['passed', 'settling', 'failed'].includes(checks) : state === 'merged' && isNone;
   const word = isOver && !(isNone && wanted.allow_none) ? state : checks;
   const verdict =
     word === 'failed' || word === state
@@ -125,7 +124,8 @@ function judge(
       ...(moved === null ? {} : { head_before: moved }),
       ...say.checksFacts(rollup),
     },
-    cursor: { repo, head, since: grace.since },
+    cursor: { repo, ...say.graceCursor(rollup, grace, checks) },
+    ...(checks === 'settling' ? { againMs: ghSettleAgainMs } : {}),
     isSettled: state !== 'open' && verdict !== 'pending',
     needsAttention: (word === 'gated' || isNone) && verdict === 'pending',
   };

@@ -1,6 +1,6 @@
 // A pull request until it is merged (met) or closed (failed), or with --mergeable until it can be merged and its checks are green. With --repeat
 // every change is told: checks, merge, reviews and comments, a new head.
-import { limits } from '../core/limits.ts';
+import { ghSettleAgainMs, limits } from '../core/limits.ts';
 import { compareActivity, factsOfActivity, readSeen, wordsOfActivity } from './github/activity.ts';
 import type { MergeWord } from './github/merge.ts';
 import { findPull, type Pull } from './github/pull.ts';
@@ -57,7 +57,7 @@ export const pr = {
     const wanted = input as unknown as PrInput;
     const pull = await findPull(wanted, tools, cursor);
     if (isFailure(pull)) return pull;
-    const runs = await findRuns(pull.repo, pull.head, tools, cursor === null);
+    const runs = await findRuns(pull.repo, pull.head, tools, say.wantsFresh(cursor));
     if (isFailure(runs)) return runs;
     return judge(wanted, pull, judgeRollup(pull.checks, runs.runs), tools, cursor);
   },
@@ -65,7 +65,7 @@ export const pr = {
 
 function judge(wanted: PrInput, pull: Pull, rollup: Rollup, tools: Tools, cursor: Cursor | null): Look {
   const { head, state } = pull;
-  const grace = { graceMs: wanted.grace_ms, since: say.sinceOf(cursor, head, tools.nowMs()), nowMs: tools.nowMs() };
+  const grace = say.graceOf(wanted.grace_ms, head, tools, cursor);
   const checks = say.checksWord(rollup, grace);
   const isGreen = checks === 'passed' || (wanted.allow_none && say.isNoneForGood(checks, grace));
   const merge = steadyMerge(pull, cursor);
@@ -100,7 +100,8 @@ function judge(wanted: PrInput, pull: Pull, rollup: Rollup, tools: Tools, cursor
       ...say.checksFacts(rollup),
       ...(fresh.length > 0 ? factsOfActivity(fresh) : {}),
     },
-    cursor: { repo: pull.repo, head, since: grace.since, merge, seen },
+    cursor: { repo: pull.repo, ...say.graceCursor(rollup, grace, checks), merge, seen },
+    ...(checks === 'settling' ? { againMs: ghSettleAgainMs } : {}),
     isSettled: state !== 'open',
     needsAttention: state === 'open' && wanted.mergeable && needsSomebody(merge, checks, isGreen),
   };

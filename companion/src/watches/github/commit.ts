@@ -6,6 +6,7 @@ import { askGh, unexpected } from './call.ts';
 import { type Check, readCheck } from './check.ts';
 import type { Failure } from './failures.ts';
 import { type Fields, fieldsOf, linkOf, rowsOf, shaOf } from './json.ts';
+import { wantsFresh } from './reading.ts';
 import { shareGh } from './share.ts';
 import { repositoryIn } from './target.ts';
 
@@ -46,7 +47,9 @@ export async function findCommit(
 ): Promise<Commit | Failure> {
   const known = repo ?? (typeof cursor?.repo === 'string' ? cursor.repo : null) ?? (await askRepository(tools));
   if (typeof known !== 'string') return known;
-  return shareGh(tools, `commit ${known}@${expression}`, cursor === null, () => fetchCommit(known, expression, tools));
+  return shareGh(tools, `commit ${known}@${expression}`, wantsFresh(cursor), () =>
+    fetchCommit(known, expression, tools),
+  );
 }
 
 async function askRepository(tools: Tools): Promise<string | Failure> {

@@ -7,6 +7,7 @@ import { type Check, readCheck } from './check.ts';
 import type { Failure } from './failures.ts';
 import { type Fields, fieldsOf, linkOf, rowsOf, shaOf, textOf } from './json.ts';
 import { type MergeWord, type PullState, type ReviewDecision, readDecision, readMerge, readState } from './merge.ts';
+import { wantsFresh } from './reading.ts';
 import { shareGh } from './share.ts';
 import { repositoryIn, type Target } from './target.ts';
 
@@ -31,7 +32,7 @@ const pullFields =
 export function findPull(target: Target, tools: Tools, cursor: Cursor | null): Promise<Pull | Failure> {
   const repo = target.repo ?? (typeof cursor?.repo === 'string' ? cursor.repo : null);
   const key = `pull ${repo ?? tools.cwd}#${target.pr}`;
-  return shareGh(tools, key, cursor === null, () => fetchPull({ ...target, repo }, tools));
+  return shareGh(tools, key, wantsFresh(cursor), () => fetchPull({ ...target, repo }, tools));
 }
 
 async function fetchPull(target: Target, tools: Tools): Promise<Pull | Failure> {

@@ -1,25 +1,63 @@
 // What a watch of checks says of one commit: its word, for how long nothing was reported, one line for people, and facts for programs.
 import { formatAge } from '../../core/duration.ts';
 import { excerpt } from '../../core/excerpt.ts';
-import { evidenceChars, ghNamedChecks } from '../../core/limits.ts';
-import type { Cursor } from '../watch.ts';
+import { evidenceChars, ghNamedChecks, ghSettleMs } from '../../core/limits.ts';
+import type { Cursor, Tools } from '../watch.ts';
 import type { Item, Rollup } from './rollup.ts';
 
-/** `not_yet`: nothing was reported, and the grace is not over. `none`: nothing ran, so nothing is green. */
-export type ChecksWord = 'not_yet' | 'none' | 'running' | 'gated' | 'passed' | 'failed';
+/**
+ * `not_yet`: nothing was reported, and the grace is not over. `none`: nothing ran, so nothing is green. `settling`: green, but only just
+ * begun; after a push the first app is done before the others begin.
+ */
+export type ChecksWord = 'not_yet' | 'none' | 'running' | 'gated' | 'settling' | 'passed' | 'failed';
 
 export interface Grace {
   graceMs: number;
   /** When this watch first saw this head. */
   since: number;
   nowMs: number;
+  /** What was green at the look before; null where there is no next look to wait for. */
+  greenBefore: string | null;
+  head: string;
+}
+
+export function graceOf(graceMs: number, head: string, tools: Tools, cursor: Cursor | null): Grace {
+  const nowMs = tools.nowMs();
+  const before = typeof cursor?.green === 'string' ? cursor.green : '';
+  return {
+    graceMs,
+    head,
+    nowMs,
+    since: sinceOf(cursor, head, nowMs),
+    greenBefore: tools.everyMs === undefined ? null : before,
+  };
 }
 
 export function checksWord(rollup: Rollup, grace: Grace): ChecksWord {
   if (rollup.word === 'failing') return 'failed';
-  if (rollup.word === 'passing') return 'passed';
+  if (rollup.word === 'passing') return isSettling(rollup, grace) ? 'settling' : 'passed';
   if (rollup.word === 'running') return rollup.counts.gated > 0 ? 'gated' : 'running';
   return rollup.counts.skipped === 0 && !isOver(grace) ? 'not_yet' : 'none';
+}
+
+function isSettling(rollup: Rollup, { nowMs, greenBefore, head }: Grace): boolean {
+  if (greenBefore === null || greenBefore === greenMark(rollup, head)) return false;
+  return rollup.newestAt !== null && nowMs - rollup.newestAt < ghSettleMs;
+}
+
+function greenMark({ counts }: Rollup, head: string): string {
+  return `${head} ${counts.passed} ${counts.skipped}`;
+}
+
+/** What the next look needs to know. */
+export function graceCursor(rollup: Rollup, grace: Grace, word: ChecksWord): Cursor {
+  const { head, since } = grace;
+  return word === 'settling' ? { head, since, green: greenMark(rollup, head) } : { head, since };
+}
+
+/** What another watch fetched will not do for a first look, nor to see whether it stays green. */
+export function wantsFresh(cursor: Cursor | null): boolean {
+  return cursor === null || cursor.green !== undefined;
 }
 
 /** Nothing ran, and it has been waited for: only now may that be what the caller allows. */
@@ -44,7 +82,8 @@ export function movedFrom(cursor: Cursor | null, head: string): string | null {
 }
 
 /** `2 failing: unit, lint; 3 running, 10 passed, 1 skipped`. */
-export function checksWords(rollup: Rollup, { nowMs, since }: Grace): string {
+export function checksWords(rollup: Rollup, grace: Grace): string {
+  const { nowMs, since } = grace;
   const { passed, skipped, failed, gated, running } = rollup.counts;
   const counts = (parts: [number, string][]): string =>
     parts.flatMap(([count, word]) => (count > 0 ? `${count} ${word}` : [])).join(', ');
@@ -56,6 +95,7 @@ export function checksWords(rollup: Rollup, { nowMs, since }: Grace): string {
   const after = rest === '' ? '' : `; ${rest}`;
   if (failed > 0) return `${failed} failing: ${namesOf(rollup.failing.map((item) => item.name))}${after}`;
   if (gated > 0) return `waiting for approval: ${namesOf(rollup.gating)}${after}`;
+  if (rollup.word === 'passing' && isSettling(rollup, grace)) return `${rest}; just begun, to be looked at once more`;
   if (rollup.word !== 'none') return rest;
   if (skipped > 0) return `nothing ran, ${skipped} skipped`;
   return `no checks reported in ${formatAge(nowMs - since)}`;

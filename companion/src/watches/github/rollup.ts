@@ -22,6 +22,8 @@ export interface Rollup {
   gating: string[];
   /** Of what fails: 12 hex digits, or empty. */
   signature: string;
+  /** When the newest of all this began; null: nobody said. */
+  newestAt: number | null;
 }
 
 export function judgeRollup(checks: readonly Check[], runs: readonly Run[]): Rollup {
@@ -42,7 +44,9 @@ export function judgeRollup(checks: readonly Check[], runs: readonly Run[]): Rol
     if (isToldByJobs(kind, jobs)) continue;
     count(kind, { name: run.workflow, link: run.link, mark: `${run.link || run.id} ${run.startedAt ?? ''}` });
   }
-  return { word: wordOf(counts), counts, failing, gating, signature: signatureOf(failing) };
+  const times = [...counted.map(({ startedAt }) => startedAt), ...newest.map(({ createdAt }) => createdAt)];
+  const newestAt = Math.max(0, ...times.map((at) => at ?? 0)) || null;
+  return { word: wordOf(counts), counts, failing, gating, signature: signatureOf(failing), newestAt };
 }
 
 /** By creation, then by number. */
