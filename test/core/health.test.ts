@@ -219,6 +219,12 @@ test('a wait that becomes a dead wait wakes again', () => {
   assert.equal(last(judged).fingerprint, 'dead_wait+no_change@0');
 });
 
+test('a change ends the episode: afterwards a dead wait is news again, also when a wait was told before it', () => {
+  const still = { activity: waiting };
+  const judged = judgeAll([{}, {}, { activity: moved }, still, still, {}, {}]);
+  assert.deepEqual(news(judged), [false, true, false, false, true, false, true]);
+});
+
 test('a failure in another phase is another cause; a probe that is well again ends the first', () => {
   const fails = (phase: string) => ({ probe: says({ status: 'failed', phase }), activity: busy });
   const judged = judgeAll([fails('a'), fails('a'), fails('b'), { probe: says({ phase: 'b' }) }, fails('b')]);

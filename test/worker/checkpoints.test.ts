@@ -222,6 +222,54 @@ test('once stopped it tells nothing any more, and breaks off the probe', async (
   assert.deepEqual([told, clock.armed], [[], 0]);
 });
 
+test('an interval that is closed after the end is told to nobody', async () => {
+  const { clock, world, told, end } = begin({ everyMs: 1000 });
+  let release: () => void = () => undefined;
+  world.answer = () =>
+    new Promise((resolve) => {
+      release = () => resolve({ kind: 'trouble', why: 'late' });
+    });
+  await clock.advance(1000);
+  end();
+  release();
+  await settled();
+  await settled();
+  assert.deepEqual([told, clock.armed], [[], 0]);
+});
+
+test('a timer that comes early brings no checkpoint before its time, and none twice', async () => {
+  const clock = new FakeClock();
+  const at = clock.at.bind(clock);
+  const asked = new Set<number>();
+  clock.at = (atMs, fn) => {
+    const isAgain = asked.has(atMs);
+    asked.add(atMs);
+    return at(isAgain ? atMs : atMs - 100, fn);
+  };
+  const told: Judgement[] = [];
+  const activity = {
+    spanMs: 1000,
+    cpuMs: 0,
+    hasOutput: false,
+    outputBytes: 0,
+    hasLog: false,
+    descendants: 0,
+    changed: [],
+  };
+  const stop = startCheckpoints({
+    ...{ clock, launchMs: clock.monotonicMs(), everyMs: 1000, expectMs: null, memory: freshMemory, probe: null },
+    take: () => Promise.resolve(activity),
+    tell: (judgement) => told.push(judgement),
+    onError: () => undefined,
+  });
+  await clock.advance(5000);
+  stop();
+  assert.deepEqual(
+    told.map(({ checkpoint }) => [checkpoint.n, checkpoint.elapsed_seconds]),
+    [1, 2, 3, 4, 5].map((n) => [n, n]),
+  );
+});
+
 test('an error of a judgement costs that checkpoint only', async () => {
   const { clock, world, numbers, errors, end } = begin({ everyMs: 1000 });
   world.answer = () => Promise.reject(new Error('no process'));
