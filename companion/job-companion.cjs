@@ -27,7 +27,7 @@ var __export = (target, all) => {
     __defProp(target, name, { get: all[name], enumerable: true });
 };
 var __toCommonJS = (mod) => __copyProps(__defProp({}, "__esModule", { value: true }), mod);
-const buildId = "244fba88ea2f95ae";
+const buildId = "f73f2429f9f30d70";
 // The beginning of the built file (companion/pack.mjs puts it there): compiles the parts and hands them out. What V8 made of the parts
 // is kept in the user's cache folder, one file for each command, so that the next start compiles nothing (Node 20: 5 ms of a
 // launch). Any trouble with the cache means a start without it. JOB_COMPANION_NO_CACHE=1 turns it off.
@@ -180,7 +180,7 @@ process.exitCode = import_chunk_6PFAPK5K.exitCodes.fault;
 async function main(args) {
   if (process.platform !== "linux") (await Promise.resolve().then(() => load("./install-ps-KOR5EU3S.js"))).installForMac();
   if (args[0] === "_worker") {
-    const { runWorker } = await Promise.resolve().then(() => load("./main-VQ5SQ5MV.js"));
+    const { runWorker } = await Promise.resolve().then(() => load("./main-E6GGAE5W.js"));
     const isDone = await runWorker(args[1] ?? "", args[2] ?? "", (text) => writeOut(2, text));
     process.exit(isDone ? 0 : 70);
   }
@@ -189,7 +189,7 @@ async function main(args) {
     await runNotify(args[1] ?? "", args[2] ?? "");
     process.exit(import_chunk_6PFAPK5K.exitCodes.done);
   }
-  const { dispatch } = await Promise.resolve().then(() => load("./dispatch-N6HHW7TR.js"));
+  const { dispatch } = await Promise.resolve().then(() => load("./dispatch-WQ3CK63A.js"));
   const reply = await dispatch(args, makeContext(), "0.1.0");
   const isTold = print(reply);
   process.exit(isTold ? reply.code : import_chunk_6PFAPK5K.exitCodes.fault);
@@ -10577,46 +10577,6 @@ function presentIn(read) {
 });
 
 },
-"./chunk-QNJQTYFM.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  commandNames: () => commandNames,
-  loadCommand: () => loadCommand
-});
-module.exports = stdin_exports;
-var loaders = {
-  run: async () => (await Promise.resolve().then(() => load("./run-OJHRJ6UE.js"))).run,
-  watch: async () => (await Promise.resolve().then(() => load("./watch-OR77JJ2G.js"))).watch,
-  staffer: async () => (await Promise.resolve().then(() => load("./staffer-2UHUAQUU.js"))).staffer,
-  research: async () => (await Promise.resolve().then(() => load("./research-YOXRHS7S.js"))).research,
-  review: async () => (await Promise.resolve().then(() => load("./review-RGIXLU4D.js"))).review,
-  implement: async () => (await Promise.resolve().then(() => load("./implement-XPVNEFO4.js"))).implement,
-  ask: async () => (await Promise.resolve().then(() => load("./ask-YV67DTJG.js"))).ask,
-  timer: async () => (await Promise.resolve().then(() => load("./timer-4PD54PN4.js"))).timer,
-  wait: async () => (await Promise.resolve().then(() => load("./wait-LOWMV4EF.js"))).wait,
-  observe: async () => (await Promise.resolve().then(() => load("./observe-W6MTDH56.js"))).observe,
-  status: async () => (await Promise.resolve().then(() => load("./status-YHBHGC7Y.js"))).status,
-  result: async () => (await Promise.resolve().then(() => load("./result-26R4Q6RZ.js"))).result,
-  cancel: async () => (await Promise.resolve().then(() => load("./cancel-XL3JUYXJ.js"))).cancel,
-  continue: async () => (await Promise.resolve().then(() => load("./continue-ZJKTDP6L.js"))).continueCommand,
-  restart: async () => (await Promise.resolve().then(() => load("./restart-USCOPR2I.js"))).restart,
-  clean: async () => (await Promise.resolve().then(() => load("./clean-APIIQYLG.js"))).clean,
-  setup: async () => (await Promise.resolve().then(() => load("./setup-RUCKTABY.js"))).setup,
-  doctor: async () => (await Promise.resolve().then(() => load("./doctor-KIQUFY4X.js"))).doctor,
-  help: async () => (await Promise.resolve().then(() => load("./help-EZD4MB6Q.js"))).help
-};
-var commandNames = Object.keys(loaders);
-async function loadCommand(name) {
-  return Object.hasOwn(loaders, name) ? loaders[name]() : void 0;
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  commandNames,
-  loadCommand
-});
-
-},
 "./chunk-QNMGI42V.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
@@ -11518,6 +11478,38 @@ function isMoving({ state, paths }) {
 });
 
 },
+"./chunk-RF3A437X.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  loadWatch: () => loadWatch,
+  watchIds: () => watchIds
+});
+module.exports = stdin_exports;
+var loaders = {
+  file: async () => (await Promise.resolve().then(() => load("./file-NGC3724Q.js"))).file,
+  dir: async () => (await Promise.resolve().then(() => load("./dir-ERI4NSFK.js"))).dir,
+  pid: async () => (await Promise.resolve().then(() => load("./pid-O3LUXIPR.js"))).pid,
+  job: async () => (await Promise.resolve().then(() => load("./job-QF4MQBQG.js"))).job,
+  git: async () => (await Promise.resolve().then(() => load("./git-RRUOSXK4.js"))).git,
+  cmd: async () => (await Promise.resolve().then(() => load("./cmd-OX3W7PPZ.js"))).cmd,
+  http: async () => (await Promise.resolve().then(() => load("./http-U2NG6FGD.js"))).http,
+  npm: async () => (await Promise.resolve().then(() => load("./npm-QYM3MHUB.js"))).npm,
+  ci: async () => (await Promise.resolve().then(() => load("./ci-4K2DANR5.js"))).ci,
+  pr: async () => (await Promise.resolve().then(() => load("./pr-224PIRUG.js"))).pr,
+  review: async () => (await Promise.resolve().then(() => load("./review-KHNFFO3H.js"))).review
+};
+var watchIds = Object.keys(loaders);
+async function loadWatch(id) {
+  return Object.hasOwn(loaders, id) ? loaders[id]() : void 0;
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  loadWatch,
+  watchIds
+});
+
+},
 "./chunk-RIVP2RJN.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
@@ -11699,6 +11691,46 @@ function dueWords({ due_at }) {
 });
 
 },
+"./chunk-SVQXQHQR.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  commandNames: () => commandNames,
+  loadCommand: () => loadCommand
+});
+module.exports = stdin_exports;
+var loaders = {
+  run: async () => (await Promise.resolve().then(() => load("./run-OJHRJ6UE.js"))).run,
+  watch: async () => (await Promise.resolve().then(() => load("./watch-BFSLVA3K.js"))).watch,
+  staffer: async () => (await Promise.resolve().then(() => load("./staffer-2UHUAQUU.js"))).staffer,
+  research: async () => (await Promise.resolve().then(() => load("./research-YOXRHS7S.js"))).research,
+  review: async () => (await Promise.resolve().then(() => load("./review-RGIXLU4D.js"))).review,
+  implement: async () => (await Promise.resolve().then(() => load("./implement-XPVNEFO4.js"))).implement,
+  ask: async () => (await Promise.resolve().then(() => load("./ask-YV67DTJG.js"))).ask,
+  timer: async () => (await Promise.resolve().then(() => load("./timer-4PD54PN4.js"))).timer,
+  wait: async () => (await Promise.resolve().then(() => load("./wait-LOWMV4EF.js"))).wait,
+  observe: async () => (await Promise.resolve().then(() => load("./observe-W6MTDH56.js"))).observe,
+  status: async () => (await Promise.resolve().then(() => load("./status-YHBHGC7Y.js"))).status,
+  result: async () => (await Promise.resolve().then(() => load("./result-26R4Q6RZ.js"))).result,
+  cancel: async () => (await Promise.resolve().then(() => load("./cancel-XL3JUYXJ.js"))).cancel,
+  continue: async () => (await Promise.resolve().then(() => load("./continue-ZJKTDP6L.js"))).continueCommand,
+  restart: async () => (await Promise.resolve().then(() => load("./restart-XXT2742L.js"))).restart,
+  clean: async () => (await Promise.resolve().then(() => load("./clean-APIIQYLG.js"))).clean,
+  setup: async () => (await Promise.resolve().then(() => load("./setup-RUCKTABY.js"))).setup,
+  doctor: async () => (await Promise.resolve().then(() => load("./doctor-KIQUFY4X.js"))).doctor,
+  help: async () => (await Promise.resolve().then(() => load("./help-FMQEOC3D.js"))).help
+};
+var commandNames = Object.keys(loaders);
+async function loadCommand(name) {
+  return Object.hasOwn(loaders, name) ? loaders[name]() : void 0;
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  commandNames,
+  loadCommand
+});
+
+},
 "./chunk-TFEMYLSK.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
@@ -11729,38 +11761,6 @@ function formatSize(bytes) {
 0 && (module.exports = {
   formatSize,
   parseSize
-});
-
-},
-"./chunk-TTVQIHCZ.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  loadWatch: () => loadWatch,
-  watchIds: () => watchIds
-});
-module.exports = stdin_exports;
-var loaders = {
-  file: async () => (await Promise.resolve().then(() => load("./file-NGC3724Q.js"))).file,
-  dir: async () => (await Promise.resolve().then(() => load("./dir-ERI4NSFK.js"))).dir,
-  pid: async () => (await Promise.resolve().then(() => load("./pid-O3LUXIPR.js"))).pid,
-  job: async () => (await Promise.resolve().then(() => load("./job-QF4MQBQG.js"))).job,
-  git: async () => (await Promise.resolve().then(() => load("./git-RRUOSXK4.js"))).git,
-  cmd: async () => (await Promise.resolve().then(() => load("./cmd-OX3W7PPZ.js"))).cmd,
-  http: async () => (await Promise.resolve().then(() => load("./http-WZAU3DDD.js"))).http,
-  npm: async () => (await Promise.resolve().then(() => load("./npm-QYM3MHUB.js"))).npm,
-  ci: async () => (await Promise.resolve().then(() => load("./ci-4K2DANR5.js"))).ci,
-  pr: async () => (await Promise.resolve().then(() => load("./pr-224PIRUG.js"))).pr,
-  review: async () => (await Promise.resolve().then(() => load("./review-KHNFFO3H.js"))).review
-};
-var watchIds = Object.keys(loaders);
-async function loadWatch(id) {
-  return Object.hasOwn(loaders, id) ? loaders[id]() : void 0;
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  loadWatch,
-  watchIds
 });
 
 },
@@ -16695,14 +16695,14 @@ function digest(text) {
 });
 
 },
-"./dispatch-N6HHW7TR.js": function (module, exports) {
+"./dispatch-WQ3CK63A.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   dispatch: () => dispatch
 });
 module.exports = stdin_exports;
-var import_chunk_QNJQTYFM = load("./chunk-QNJQTYFM.js");
+var import_chunk_SVQXQHQR = load("./chunk-SVQXQHQR.js");
 var import_chunk_NQPR54ZN = load("./chunk-NQPR54ZN.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
 var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
@@ -16867,10 +16867,10 @@ async function dispatch(args, base, version) {
   if (word === "--version" || word === "version") return { code: import_chunk_6PFAPK5K.exitCodes.done, out: `${version}
 ` };
   const name = word === "--help" || word === "-h" ? "help" : word;
-  const loaded = await (0, import_chunk_QNJQTYFM.loadCommand)(name);
+  const loaded = await (0, import_chunk_SVQXQHQR.loadCommand)(name);
   if (!loaded)
     throw (0, import_chunk_NVPF5LEY.usageError)(
-      `cannot run ${JSON.stringify(word)}: there is no such command; there are ${import_chunk_QNJQTYFM.commandNames.join(", ")}`,
+      `cannot run ${JSON.stringify(word)}: there is no such command; there are ${import_chunk_SVQXQHQR.commandNames.join(", ")}`,
       (0, import_chunk_GEPPUING.quoteWords)([...(0, import_chunk_7V54BM6D.selfWords)(), "help"])
     );
   if (hasChangedWords(args)) {
@@ -17709,7 +17709,7 @@ function open(root, timeMs) {
 });
 
 },
-"./help-EZD4MB6Q.js": function (module, exports) {
+"./help-FMQEOC3D.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -17729,7 +17729,7 @@ var help = {
   options: import_chunk_RIVP2RJN.common,
   examples: ["help", "help run", "help watch file"],
   async run(_context, input) {
-    const { commandNames, loadCommand } = await Promise.resolve().then(() => load("./registry-APXDBOET.js"));
+    const { commandNames, loadCommand } = await Promise.resolve().then(() => load("./registry-S5OFDYCG.js"));
     const { renderHelp } = await Promise.resolve().then(() => load("./usage-KTS4T74N.js"));
     const { labelled } = await Promise.resolve().then(() => load("./wrap-LTCIWAWY.js"));
     const [word, ...more] = input.words;
@@ -17763,7 +17763,7 @@ var foot = `Exit codes: 0 done, 2 not finished, 3 failed or timed out or crashed
 });
 
 },
-"./http-WZAU3DDD.js": function (module, exports) {
+"./http-U2NG6FGD.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -18170,7 +18170,7 @@ function factsOf(head, { size, digest, value }) {
   return {
     status: head.status,
     bytes: sizeOf(head, size),
-    type: typeOf(head),
+    content_type: typeOf(head),
     final_url: shownAddress(head.url),
     redirects: head.redirects,
     ...head.wasDowngraded ? { downgraded: true } : {},
@@ -19365,7 +19365,7 @@ function init(open, close) {
 var kleur_default = $;
 
 },
-"./main-VQ5SQ5MV.js": function (module, exports) {
+"./main-E6GGAE5W.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -19456,7 +19456,7 @@ async function tellOwed(root, id) {
 async function look(claim, log) {
   switch (claim.spec.kind) {
     case "watch":
-      return (await Promise.resolve().then(() => load("./run-watch-D3WWIJSX.js"))).runWatch(claim, log);
+      return (await Promise.resolve().then(() => load("./run-watch-Q25PEVLC.js"))).runWatch(claim, log);
     case "timer":
       return (await Promise.resolve().then(() => load("./run-timer-LLOS3ZWC.js"))).runTimer(claim);
     default:
@@ -20190,15 +20190,15 @@ function steadyMerge({ merge, head }, cursor) {
 });
 
 },
-"./registry-APXDBOET.js": function (module, exports) {
+"./registry-S5OFDYCG.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  commandNames: () => import_chunk_QNJQTYFM.commandNames,
-  loadCommand: () => import_chunk_QNJQTYFM.loadCommand
+  commandNames: () => import_chunk_SVQXQHQR.commandNames,
+  loadCommand: () => import_chunk_SVQXQHQR.loadCommand
 });
 module.exports = stdin_exports;
-var import_chunk_QNJQTYFM = load("./chunk-QNJQTYFM.js");
+var import_chunk_SVQXQHQR = load("./chunk-SVQXQHQR.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
@@ -20269,7 +20269,7 @@ var research = (0, import_chunk_DSRLXZGB.makeStaffVerb)({
 });
 
 },
-"./restart-USCOPR2I.js": function (module, exports) {
+"./restart-XXT2742L.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -20368,7 +20368,7 @@ var restart = {
       );
     if (spec.timer) return againTimer(context, input, spec, spec.timer, words);
     if (spec.watch)
-      return (await Promise.resolve().then(() => load("./restart-watch-VU75WZDJ.js"))).againWatch(context, input, spec, spec.watch, root, words);
+      return (await Promise.resolve().then(() => load("./restart-watch-V4GGUIBP.js"))).againWatch(context, input, spec, spec.watch, root, words);
     return spec.staff ? again(context, input, spec, root, words) : againRun(context, input, spec, root, words);
   }
 };
@@ -20462,7 +20462,7 @@ function staffLimit(input) {
 });
 
 },
-"./restart-watch-VU75WZDJ.js": function (module, exports) {
+"./restart-watch-V4GGUIBP.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -20475,7 +20475,7 @@ var import_chunk_X5WNSVJC = load("./chunk-X5WNSVJC.js");
 var import_chunk_NQPR54ZN = load("./chunk-NQPR54ZN.js");
 var import_chunk_7BL7UWXT = load("./chunk-7BL7UWXT.js");
 var import_chunk_SSD3XVHH = load("./chunk-SSD3XVHH.js");
-var import_chunk_TTVQIHCZ = load("./chunk-TTVQIHCZ.js");
+var import_chunk_RF3A437X = load("./chunk-RF3A437X.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
 var import_chunk_KT5BXZ5F = load("./chunk-KT5BXZ5F.js");
 var import_chunk_4B6JPIGM = load("./chunk-4B6JPIGM.js");
@@ -20506,11 +20506,11 @@ async function againWatch(context, input, spec, earlier, root, words) {
   for (const name of ["backend", "model", "profile", "share"])
     if (input.has(name)) throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take --${name} for a watch: it is for staff`);
   const cwd = (0, import_chunk_WGC6Q7QN.requireFolder)(spec, "restart", root.option);
-  const kind = await (0, import_chunk_TTVQIHCZ.loadWatch)(earlier.condition);
+  const kind = await (0, import_chunk_RF3A437X.loadWatch)(earlier.condition);
   if (!kind)
     throw new import_chunk_NVPF5LEY.FaultError(
       "preflight",
-      `cannot restart job ${spec.id}: there is no condition ${earlier.condition} here; there are ${import_chunk_TTVQIHCZ.watchIds.join(", ")}`
+      `cannot restart job ${spec.id}: there is no condition ${earlier.condition} here; there are ${import_chunk_RF3A437X.watchIds.join(", ")}`
     );
   const { start: _start, ...part } = earlier;
   const timeout = input.text("timeout");
@@ -20901,7 +20901,7 @@ function untilOver(claim) {
 });
 
 },
-"./run-watch-D3WWIJSX.js": function (module, exports) {
+"./run-watch-Q25PEVLC.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -20912,7 +20912,7 @@ var import_chunk_MA5YRL2B = load("./chunk-MA5YRL2B.js");
 var import_chunk_LE64R7NX = load("./chunk-LE64R7NX.js");
 var import_chunk_PATOMOAS = load("./chunk-PATOMOAS.js");
 var import_chunk_JIH3SUWO = load("./chunk-JIH3SUWO.js");
-var import_chunk_TTVQIHCZ = load("./chunk-TTVQIHCZ.js");
+var import_chunk_RF3A437X = load("./chunk-RF3A437X.js");
 var import_chunk_WLPAU7FF = load("./chunk-WLPAU7FF.js");
 var import_chunk_O5SXHXTI = load("./chunk-O5SXHXTI.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
@@ -21175,7 +21175,7 @@ async function runWatch(claim, log) {
   const watching = new Watching(claim, part, log);
   watching.begin();
   if (claim.generation > 1) await watching.sweep(import_chunk_4ZCTLV6M.toolGraceMs);
-  const kind = await (0, import_chunk_TTVQIHCZ.loadWatch)(part.condition);
+  const kind = await (0, import_chunk_RF3A437X.loadWatch)(part.condition);
   const end = kind ? await watching.untilEnd(kind) : { reason: "watch_error", detail: `this release knows no condition ${part.condition}` };
   await watching.finish(end);
 }
@@ -23538,7 +23538,7 @@ function liveOrLatest(root, owner, isMany) {
 });
 
 },
-"./watch-OR77JJ2G.js": function (module, exports) {
+"./watch-BFSLVA3K.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -23552,7 +23552,7 @@ var import_chunk_RIVP2RJN = load("./chunk-RIVP2RJN.js");
 var import_chunk_NQPR54ZN = load("./chunk-NQPR54ZN.js");
 var import_chunk_7BL7UWXT = load("./chunk-7BL7UWXT.js");
 var import_chunk_SSD3XVHH = load("./chunk-SSD3XVHH.js");
-var import_chunk_TTVQIHCZ = load("./chunk-TTVQIHCZ.js");
+var import_chunk_RF3A437X = load("./chunk-RF3A437X.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
 var import_chunk_CEZDF3D3 = load("./chunk-CEZDF3D3.js");
 var import_chunk_PLTZEINK = load("./chunk-PLTZEINK.js");
@@ -23615,12 +23615,12 @@ var watch = {
   form: "KIND ... --for D [options]",
   words: { min: 1, max: 1 },
   options: import_chunk_RIVP2RJN.common,
-  notes: `Kinds: ${import_chunk_TTVQIHCZ.watchIds.join(", ")}. Each has a page of its own: watch KIND --help.`,
+  notes: `Kinds: ${import_chunk_RF3A437X.watchIds.join(", ")}. Each has a page of its own: watch KIND --help.`,
   examples: ["watch file build/out.tar --for 2h", "watch --help", "watch file --help"],
   async choose(args) {
     const [word, ...rest] = args;
     if (word === "--help" || word === "-h") return { command: await listed(), args };
-    const kind = word === void 0 ? void 0 : await (0, import_chunk_TTVQIHCZ.loadWatch)(word);
+    const kind = word === void 0 ? void 0 : await (0, import_chunk_RF3A437X.loadWatch)(word);
     if (!kind) throw unknownKind(word);
     return { command: commandOf(kind, rest), args: rest };
   },
@@ -23629,8 +23629,8 @@ var watch = {
   }
 };
 async function listed() {
-  const kinds = await Promise.all(import_chunk_TTVQIHCZ.watchIds.map(import_chunk_TTVQIHCZ.loadWatch));
-  const width = Math.max(...import_chunk_TTVQIHCZ.watchIds.map((id) => id.length));
+  const kinds = await Promise.all(import_chunk_RF3A437X.watchIds.map(import_chunk_RF3A437X.loadWatch));
+  const width = Math.max(...import_chunk_RF3A437X.watchIds.map((id) => id.length));
   const rows = kinds.flatMap((kind) => kind ? [`${kind.id.padEnd(width)}  ${kind.summary}`] : []);
   return {
     ...watch,
@@ -23642,7 +23642,7 @@ Each has a page of its own: watch KIND --help.`,
 }
 function unknownKind(word) {
   const came = word === void 0 ? "cannot watch without a condition" : word.startsWith("-") ? `cannot take ${word} there: what to watch comes first` : `cannot watch ${JSON.stringify(word)}: there is no such condition`;
-  return (0, import_chunk_NVPF5LEY.usageError)(`${came}; there are ${import_chunk_TTVQIHCZ.watchIds.join(", ")}`, (0, import_chunk_GEPPUING.quoteWords)([...(0, import_chunk_7V54BM6D.selfWords)(), "watch", "--help"]));
+  return (0, import_chunk_NVPF5LEY.usageError)(`${came}; there are ${import_chunk_RF3A437X.watchIds.join(", ")}`, (0, import_chunk_GEPPUING.quoteWords)([...(0, import_chunk_7V54BM6D.selfWords)(), "watch", "--help"]));
 }
 function commandOf(kind, args) {
   return {

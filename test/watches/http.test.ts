@@ -272,6 +272,19 @@ test('--sha256 of more than a gibibyte is trouble before a byte is read', async 
   assert.match(answer.kind === 'trouble' ? answer.message : '', /; no digest is taken of more than 1\.0 GiB$/);
 });
 
+test('no fact has the name of a field that every line of a watch has', async (t) => {
+  const server = await serve(t);
+  const { facts } = await lookOnce(http, [`${server.origin}/json`, '--field', 'status=x']);
+  assert.deepEqual(facts, {
+    status: 200,
+    bytes: 61,
+    content_type: 'application/json',
+    final_url: `${server.origin}/json`,
+    redirects: 0,
+    value: 'building',
+  });
+});
+
 test('facts are small, plain, and show no query', async (t) => {
   const hostile = '\u009b31mred\u0085';
   const server = await serve(t, {

@@ -31,7 +31,7 @@ export function factsOf(
   return {
     status: head.status,
     bytes: sizeOf(head, size),
-    type: typeOf(head),
+    content_type: typeOf(head),
     final_url: shownAddress(head.url),
     redirects: head.redirects,
     ...(head.wasDowngraded ? { downgraded: true } : {}),
