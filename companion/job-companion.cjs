@@ -27,7 +27,7 @@ var __export = (target, all) => {
     __defProp(target, name, { get: all[name], enumerable: true });
 };
 var __toCommonJS = (mod) => __copyProps(__defProp({}, "__esModule", { value: true }), mod);
-const buildId = "f73f2429f9f30d70";
+const buildId = "05fa597b2ce12c73";
 // The beginning of the built file (companion/pack.mjs puts it there): compiles the parts and hands them out. What V8 made of the parts
 // is kept in the user's cache folder, one file for each command, so that the next start compiles nothing (Node 20: 5 ms of a
 // launch). Any trouble with the cache means a start without it. JOB_COMPANION_NO_CACHE=1 turns it off.
@@ -180,16 +180,16 @@ process.exitCode = import_chunk_6PFAPK5K.exitCodes.fault;
 async function main(args) {
   if (process.platform !== "linux") (await Promise.resolve().then(() => load("./install-ps-KOR5EU3S.js"))).installForMac();
   if (args[0] === "_worker") {
-    const { runWorker } = await Promise.resolve().then(() => load("./main-E6GGAE5W.js"));
+    const { runWorker } = await Promise.resolve().then(() => load("./main-IRBPSC2L.js"));
     const isDone = await runWorker(args[1] ?? "", args[2] ?? "", (text) => writeOut(2, text));
     process.exit(isDone ? 0 : 70);
   }
   if (args[0] === "_notify") {
-    const { runNotify } = await Promise.resolve().then(() => load("./notify-7EVXHDFP.js"));
+    const { runNotify } = await Promise.resolve().then(() => load("./notify-EOLYZTOD.js"));
     await runNotify(args[1] ?? "", args[2] ?? "");
     process.exit(import_chunk_6PFAPK5K.exitCodes.done);
   }
-  const { dispatch } = await Promise.resolve().then(() => load("./dispatch-WQ3CK63A.js"));
+  const { dispatch } = await Promise.resolve().then(() => load("./dispatch-O3ER27SU.js"));
   const reply = await dispatch(args, makeContext(), "0.1.0");
   const isTold = print(reply);
   process.exit(isTold ? reply.code : import_chunk_6PFAPK5K.exitCodes.fault);
@@ -280,39 +280,39 @@ function asFault(error) {
 
 function partsText() {/*
 (function (load, builtin, require, __create, __defProp, __getOwnPropDesc, __getOwnPropNames, __getProtoOf, __hasOwnProp, __copyProps, __toESM, __export, __toCommonJS) { return {
-"./ask-YV67DTJG.js": function (module, exports) {
+"./ask-BN7IDXQV.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   ask: () => ask
 });
 module.exports = stdin_exports;
-var import_chunk_DSRLXZGB = load("./chunk-DSRLXZGB.js");
-var import_chunk_M6DVLB5Y = load("./chunk-M6DVLB5Y.js");
-var import_chunk_42V3OV7L = load("./chunk-42V3OV7L.js");
+var import_chunk_JOHFEW2Z = load("./chunk-JOHFEW2Z.js");
+var import_chunk_AUCNTSSZ = load("./chunk-AUCNTSSZ.js");
+var import_chunk_4KRVTGP5 = load("./chunk-4KRVTGP5.js");
 var import_chunk_E466YIJS = load("./chunk-E466YIJS.js");
 var import_chunk_TXVSPIEI = load("./chunk-TXVSPIEI.js");
-var import_chunk_5JLPHALT = load("./chunk-5JLPHALT.js");
+var import_chunk_QNE4MKMG = load("./chunk-QNE4MKMG.js");
 var import_chunk_5JFWY2ML = load("./chunk-5JFWY2ML.js");
-var import_chunk_33ZUSG5U = load("./chunk-33ZUSG5U.js");
-var import_chunk_V5PEBFV3 = load("./chunk-V5PEBFV3.js");
-var import_chunk_X5WNSVJC = load("./chunk-X5WNSVJC.js");
+var import_chunk_XSNOZFDY = load("./chunk-XSNOZFDY.js");
+var import_chunk_ZKKB56AR = load("./chunk-ZKKB56AR.js");
+var import_chunk_CA3OXS5P = load("./chunk-CA3OXS5P.js");
 var import_chunk_RIVP2RJN = load("./chunk-RIVP2RJN.js");
 var import_chunk_NQPR54ZN = load("./chunk-NQPR54ZN.js");
 var import_chunk_7BL7UWXT = load("./chunk-7BL7UWXT.js");
 var import_chunk_SSD3XVHH = load("./chunk-SSD3XVHH.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
 var import_chunk_E4Q33Z52 = load("./chunk-E4Q33Z52.js");
-var import_chunk_VPMDGPGT = load("./chunk-VPMDGPGT.js");
+var import_chunk_A4TC7AHU = load("./chunk-A4TC7AHU.js");
 var import_chunk_KT5BXZ5F = load("./chunk-KT5BXZ5F.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
-var import_chunk_FVPJNX74 = load("./chunk-FVPJNX74.js");
+var import_chunk_FM6FAH5U = load("./chunk-FM6FAH5U.js");
 var import_chunk_CEZDF3D3 = load("./chunk-CEZDF3D3.js");
 var import_chunk_PLTZEINK = load("./chunk-PLTZEINK.js");
 var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
 var import_chunk_63FDXQKK = load("./chunk-63FDXQKK.js");
 var import_chunk_C7IKTBOQ = load("./chunk-C7IKTBOQ.js");
-var import_chunk_DWN6ZA7R = load("./chunk-DWN6ZA7R.js");
+var import_chunk_IJKEVNZ7 = load("./chunk-IJKEVNZ7.js");
 var import_chunk_PZM7HB6W = load("./chunk-PZM7HB6W.js");
 var import_chunk_7V54BM6D = load("./chunk-7V54BM6D.js");
 var import_chunk_QS5KU3DI = load("./chunk-QS5KU3DI.js");
@@ -332,7 +332,7 @@ var import_chunk_7WBBYJDG = load("./chunk-7WBBYJDG.js");
 var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
-var ask = (0, import_chunk_DSRLXZGB.makeStaffVerb)({
+var ask = (0, import_chunk_JOHFEW2Z.makeStaffVerb)({
   mode: "ask",
   isSynchronous: true,
   notes: "Exit codes as of wait. With --id-only it returns at once, as staffer does.",
@@ -344,7 +344,7 @@ var ask = (0, import_chunk_DSRLXZGB.makeStaffVerb)({
 });
 
 },
-"./attach-4R6WPU2S.js": function (module, exports) {
+"./attach-EYFPBE2V.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -353,8 +353,8 @@ __export(stdin_exports, {
 module.exports = stdin_exports;
 var import_chunk_63FDXQKK = load("./chunk-63FDXQKK.js");
 var import_chunk_C7IKTBOQ = load("./chunk-C7IKTBOQ.js");
-var import_chunk_X34TWZJC = load("./chunk-X34TWZJC.js");
-var import_chunk_DWN6ZA7R = load("./chunk-DWN6ZA7R.js");
+var import_chunk_PCXMAX3J = load("./chunk-PCXMAX3J.js");
+var import_chunk_IJKEVNZ7 = load("./chunk-IJKEVNZ7.js");
 var import_chunk_PZM7HB6W = load("./chunk-PZM7HB6W.js");
 var import_chunk_7V54BM6D = load("./chunk-7V54BM6D.js");
 var import_chunk_QS5KU3DI = load("./chunk-QS5KU3DI.js");
@@ -369,7 +369,7 @@ var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 async function attachWorker(view, isDue) {
-  if (!await (0, import_chunk_X34TWZJC.mayAct)(view)) return;
+  if (!await (0, import_chunk_PCXMAX3J.mayAct)(view)) return;
   try {
     await (0, import_chunk_C7IKTBOQ.withLock)(view.paths.lock, async () => {
       const now = (0, import_chunk_PZM7HB6W.inspect)(view.root, view.id);
@@ -394,7 +394,7 @@ async function attach(view) {
 });
 
 },
-"./cancel-XL3JUYXJ.js": function (module, exports) {
+"./cancel-EEVMWKTP.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -402,8 +402,8 @@ __export(stdin_exports, {
 });
 module.exports = stdin_exports;
 var import_chunk_DQITNJZW = load("./chunk-DQITNJZW.js");
-var import_chunk_YACN4COH = load("./chunk-YACN4COH.js");
-var import_chunk_5W3LW6YN = load("./chunk-5W3LW6YN.js");
+var import_chunk_D4DO65YA = load("./chunk-D4DO65YA.js");
+var import_chunk_PL5OPUIU = load("./chunk-PL5OPUIU.js");
 var import_chunk_R7FUNILK = load("./chunk-R7FUNILK.js");
 var import_chunk_TYK6MYR7 = load("./chunk-TYK6MYR7.js");
 var import_chunk_MTTW2VXK = load("./chunk-MTTW2VXK.js");
@@ -412,14 +412,14 @@ var import_chunk_NQPR54ZN = load("./chunk-NQPR54ZN.js");
 var import_chunk_SSD3XVHH = load("./chunk-SSD3XVHH.js");
 var import_chunk_PATOMOAS = load("./chunk-PATOMOAS.js");
 var import_chunk_O5SXHXTI = load("./chunk-O5SXHXTI.js");
-var import_chunk_PTVJ2AMD = load("./chunk-PTVJ2AMD.js");
+var import_chunk_B2GTHZX4 = load("./chunk-B2GTHZX4.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
 var import_chunk_7ASKUOSF = load("./chunk-7ASKUOSF.js");
 var import_chunk_N2ZXKKDS = load("./chunk-N2ZXKKDS.js");
 var import_chunk_4SIIA6QD = load("./chunk-4SIIA6QD.js");
 var import_chunk_UAN3RUHQ = load("./chunk-UAN3RUHQ.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
-var import_chunk_FVPJNX74 = load("./chunk-FVPJNX74.js");
+var import_chunk_FM6FAH5U = load("./chunk-FM6FAH5U.js");
 var import_chunk_CEZDF3D3 = load("./chunk-CEZDF3D3.js");
 var import_chunk_ILJKJSAA = load("./chunk-ILJKJSAA.js");
 var import_chunk_PLTZEINK = load("./chunk-PLTZEINK.js");
@@ -462,7 +462,7 @@ var cancel = {
     const root = context.root(input);
     (0, import_chunk_NQPR54ZN.checkRoot)(root.folder);
     const id = (0, import_chunk_CEZDF3D3.requireWholeId)(root, input.words[0]);
-    const reply = await (0, import_chunk_YACN4COH.cancelJob)(root.folder, id, {
+    const reply = await (0, import_chunk_D4DO65YA.cancelJob)(root.folder, id, {
       owner: input.text("owner") ?? import_chunk_4SRIOCFI.variables.owner() ?? null,
       why: input.text("why") ?? null
     });
@@ -505,145 +505,309 @@ function taskJson({ spec, state }) {
 });
 
 },
-"./chunk-33ZUSG5U.js": function (module, exports) {
+"./chunk-2QML2VCQ.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  folderSaid: () => folderSaid,
-  onceWords: () => onceWords,
-  repeatedLaunch: () => repeatedLaunch
+  waitAndTell: () => waitAndTell
 });
 module.exports = stdin_exports;
-var import_chunk_V5PEBFV3 = load("./chunk-V5PEBFV3.js");
-var import_chunk_X5WNSVJC = load("./chunk-X5WNSVJC.js");
+var import_chunk_DQITNJZW = load("./chunk-DQITNJZW.js");
+var import_chunk_LOPJ3BLJ = load("./chunk-LOPJ3BLJ.js");
+var import_chunk_JXMXEQZY = load("./chunk-JXMXEQZY.js");
+var import_chunk_PL5OPUIU = load("./chunk-PL5OPUIU.js");
+var import_chunk_JLKATB45 = load("./chunk-JLKATB45.js");
+var import_chunk_R7FUNILK = load("./chunk-R7FUNILK.js");
+var import_chunk_MTTW2VXK = load("./chunk-MTTW2VXK.js");
+var import_chunk_5AUWXA57 = load("./chunk-5AUWXA57.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_7V54BM6D = load("./chunk-7V54BM6D.js");
-var import_chunk_7WBBYJDG = load("./chunk-7WBBYJDG.js");
-var import_node_path = builtin("node:path");
-var passing = [
-  "owner",
-  "label",
-  "once-key",
-  "notify",
-  "json",
-  "id-only",
-  "wait",
-  "wait-timeout",
-  "foreground",
-  "state-dir",
-  "prompt-file",
-  "stdin"
-];
-function onceWords(verb, input, folder, task) {
-  const options = input.given().filter(([name]) => !passing.includes(name) && !["prompt", "cwd"].includes(name));
-  return JSON.stringify([verb, options.sort(), input.words, input.rest, folder, task]);
+var import_chunk_PLTZEINK = load("./chunk-PLTZEINK.js");
+var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
+var import_chunk_PZM7HB6W = load("./chunk-PZM7HB6W.js");
+var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
+var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
+async function withFarewell(context, ids, again, wait) {
+  const release = (0, import_chunk_5AUWXA57.onInterrupt)((signal) => {
+    try {
+      context.live?.("");
+      context.tell(`${farewell(ids)}
+${again()}`);
+    } catch {
+    }
+    (0, import_chunk_5AUWXA57.endBySignal)(signal);
+  });
+  try {
+    return await wait();
+  } finally {
+    release();
+  }
 }
-function folderSaid(context, input) {
-  return import_node_path.default.resolve(context.cwd, input.text("cwd") ?? ".");
+function farewell(ids) {
+  if (ids.length === 1) return `job ${ids[0]} runs on; collect it with:`;
+  return `the ${ids.length} jobs run on; collect them with:`;
 }
-async function repeatedLaunch(context, input, words, isSynchronous) {
-  const { onceKey } = (0, import_chunk_V5PEBFV3.launchWords)(input);
-  if (onceKey === null) return void 0;
-  (0, import_chunk_V5PEBFV3.checkLaunchOptions)(input);
-  const root = context.root(input);
-  const launched = await (0, import_chunk_X5WNSVJC.launchedBefore)(root, onceKey, words);
-  if (!launched) return void 0;
-  const { folder } = (0, import_chunk_7V54BM6D.jobPaths)(root.folder, launched.id);
-  return (0, import_chunk_7WBBYJDG.exists)(folder) ? (0, import_chunk_V5PEBFV3.tellLaunched)(context, input, root, launched, isSynchronous) : tellCleaned(input, launched.id);
+function renderBar(completed, total, width = 10) {
+  const share = shareOf(completed, total);
+  if (share === null) return null;
+  const filled = share >= 1 ? width : Math.min(width - 1, Math.max(share > 0 ? 1 : 0, Math.round(share * width)));
+  const percent = share >= 1 ? 100 : Math.min(99, Math.floor(share * 100));
+  return `[${"#".repeat(filled)}${"-".repeat(width - filled)}] ${String(percent).padStart(3)}%`;
 }
-function tellCleaned(input, id) {
-  const note = `job ${id} had this once-key; its record was removed by clean, and nothing was started`;
-  if (input.has("id-only")) return { code: import_chunk_6PFAPK5K.exitCodes.done, out: `${id}
-` };
-  if (input.has("json")) return { code: import_chunk_6PFAPK5K.exitCodes.done, json: { id, new: false, cleaned: true, next: {} } };
-  return { code: import_chunk_6PFAPK5K.exitCodes.done, out: `${note}
-` };
+function shareOf(completed, total) {
+  if (completed === null || total === null || !(total > 0) || !Number.isFinite(completed)) return null;
+  return Math.min(1, Math.max(0, completed / total));
+}
+var none = { bar: null, eta: null, note: null };
+function progressCells(view) {
+  const { spec, state } = view;
+  if ((0, import_chunk_PZM7HB6W.isEnded)(state)) return none;
+  if (spec?.timer) return { ...none, note: dueIn(spec.timer.due_at) };
+  const watch = spec?.watch ? (0, import_chunk_R7FUNILK.watchOf)(state) : null;
+  if (watch) return { ...none, note: [watch.word, `${watch.polls} looks`].filter((word) => word !== "").join(", ") };
+  const checkpoint = (0, import_chunk_R7FUNILK.checkpointOf)(state);
+  if (!checkpoint) return none;
+  const { completed, total, phase } = checkpoint;
+  return {
+    bar: renderBar(completed, total),
+    eta: etaOf(checkpoint.eta_seconds, checkpoint.at),
+    note: phase === null ? null : (0, import_chunk_LXK2ZILE.excerpt)(phase, 40)
+  };
+}
+function dueIn(dueAt) {
+  const due = (0, import_chunk_MTTW2VXK.instantOf)(dueAt);
+  if (due === null) return null;
+  const left = due - (0, import_chunk_Y5L6GQDB.nowMs)();
+  return left <= 0 ? "due" : `due in ${coarse(left)}`;
+}
+function etaOf(seconds, at) {
+  if (seconds === null || seconds < 0 || seconds > 10 * 365 * 86400) return null;
+  const left = seconds * 1e3 - Math.max(0, (0, import_chunk_Y5L6GQDB.nowMs)() - ((0, import_chunk_MTTW2VXK.instantOf)(at) ?? (0, import_chunk_Y5L6GQDB.nowMs)()));
+  return left <= 0 ? "any moment" : coarse(left);
+}
+function coarse(ms) {
+  const step = ms >= 2 * 864e5 ? 36e5 : ms >= 6e5 ? 6e4 : 1e3;
+  return (0, import_chunk_UNGYPAP3.formatDuration)(Math.max(1e3, Math.ceil(ms / step) * step));
+}
+function lineOf(view) {
+  const age = (0, import_chunk_MTTW2VXK.ageOf)(view.state.started_at, (0, import_chunk_Y5L6GQDB.nowMs)());
+  const { health } = (0, import_chunk_R7FUNILK.healthOf)(view, (0, import_chunk_PZM7HB6W.conditionOf)(view));
+  const { bar, eta, note } = progressCells(view);
+  const parts = [
+    view.state.state,
+    // "unknown" is what can be said of most healthy jobs: not worth a word here.
+    ...health === "unknown" ? [] : [health],
+    age === null ? "not started" : (0, import_chunk_UNGYPAP3.formatDuration)(age),
+    ...bar === null ? [] : [bar],
+    ...eta === null ? [] : [`ETA ${eta}`],
+    ...note === null ? [] : [note]
+  ];
+  return `${view.id}: ${parts.join(", ")}`;
+}
+function waitAgain(root, ids, asked, moved = new Map()) {
+  const [first = ""] = ids;
+  const { until = [], cursors = new Map() } = asked;
+  if (until.length === 0 && ids.length === 1) return import_chunk_PLTZEINK.nextCommands.wait(first, root.option);
+  const words = ["wait", ...ids];
+  if (ids.length > 1) words.push(`--${asked.mode}`);
+  if (until.length > 0) words.push("--until", until.join(","));
+  for (const id of until.length > 0 ? ids : []) {
+    const seq = moved.get(id) ?? cursors.get(id)?.seq;
+    if (seq !== void 0) words.push("--after-seq", ids.length > 1 ? `${id}:${seq}` : String(seq));
+  }
+  const hasOwn = until.length > 0 && asked.timeoutAsked !== void 0;
+  words.push("--timeout", hasOwn ? (0, import_chunk_UNGYPAP3.formatDuration)(asked.timeoutAsked ?? 0) : "10m");
+  return (0, import_chunk_PLTZEINK.nextCommand)(root.option, ...words);
+}
+function tellWoken(root, views, woken, options) {
+  const view = views.find((one) => one.id === woken.id);
+  if (!view) throw new Error(`job ${woken.id} woke a wait that was not for it`);
+  const ids = views.map((one) => one.id);
+  const again = waitAgain(root, ids, options, new Map([[woken.id, woken.nextSeq]]));
+  const document = (0, import_chunk_LOPJ3BLJ.observation)(view, { afterSeq: null, root, waited: { wake: woken, next: again } });
+  const afterPrint = () => (0, import_chunk_JLKATB45.noteDelivered)(view, woken.nextSeq);
+  if (options.isJson) {
+    if (views.length === 1) return { code: import_chunk_6PFAPK5K.exitCodes.pending, afterPrint, json: document };
+    const pending = views.filter((one) => !(0, import_chunk_PZM7HB6W.isEnded)(one.state)).map((one) => one.id);
+    const head = { wake: woken.wake, id: woken.id, now: (0, import_chunk_Y5L6GQDB.isoNow)() };
+    return { code: import_chunk_6PFAPK5K.exitCodes.pending, afterPrint, json: { ...head, jobs: [document], pending, next: { wait: again } } };
+  }
+  const { seq } = woken.event;
+  const what = seq === null ? woken.wake : `${woken.wake} (event ${seq})`;
+  return {
+    code: import_chunk_6PFAPK5K.exitCodes.pending,
+    afterPrint,
+    out: `${JSON.stringify(document, null, 1)}
+${again}
+`,
+    notes: [`woken by ${what}; ${lineOf(view)}; wait on with the last line`]
+  };
+}
+function tellWaited(context, root, waited, options) {
+  const { views, woken } = waited;
+  const ended = views.filter((view) => (0, import_chunk_PZM7HB6W.isEnded)(view.state));
+  const isOver = options.mode === "any" ? ended.length > 0 : ended.length === views.length;
+  const reply = isOver || !woken ? tellAll(context, root, { ...waited, isOver }, options) : tellWoken(root, views, woken, options);
+  return { ...reply, notes: [...beyondNotes(waited), ...reply.notes ?? []] };
+}
+function tellAll(context, root, { views, isOver, beyond }, options) {
+  const ended = views.filter((view) => (0, import_chunk_PZM7HB6W.isEnded)(view.state));
+  const shown = isOver && options.mode === "any" ? firstOf(ended) : views;
+  const code = isOver ? (0, import_chunk_6PFAPK5K.exitCodeOfAll)(shown.map((view) => view.state.state)) : import_chunk_6PFAPK5K.exitCodes.pending;
+  const ids = views.map((view) => view.id);
+  const cursors = cursorsNow(options, beyond);
+  const again = waitAgain(root, ids, options, cursors);
+  const isOpted = (options.until ?? []).length > 0;
+  const afterPrint = () => {
+    for (const view of shown) if ((0, import_chunk_PZM7HB6W.isEnded)(view.state)) (0, import_chunk_JLKATB45.noteCollected)(view, "wait");
+  };
+  const picture = (view) => (0, import_chunk_LOPJ3BLJ.observation)(view, {
+    afterSeq: null,
+    root,
+    waited: { wake: "soft_timeout", next: again, cursor: isOpted ? cursors.get(view.id) ?? 0 : void 0 }
+  });
+  if (options.isJson) {
+    const documents = shown.map(
+      (view) => (0, import_chunk_PZM7HB6W.isEnded)(view.state) ? { wake: "terminal", ...(0, import_chunk_DQITNJZW.endedDocument)(view) } : picture(view)
+    );
+    if (views.length === 1) return { code, afterPrint, json: documents[0] };
+    const pending = views.filter((view) => !(0, import_chunk_PZM7HB6W.isEnded)(view.state)).map((view) => view.id);
+    const wake = isOver ? "terminal" : "soft_timeout";
+    const next = isOver ? {} : { next: { wait: again } };
+    return { code, afterPrint, json: { wake, now: (0, import_chunk_Y5L6GQDB.isoNow)(), jobs: documents, pending, ...next } };
+  }
+  const replies = shown.map((view) => (0, import_chunk_PZM7HB6W.isEnded)(view.state) ? (0, import_chunk_DQITNJZW.tellEnded)(context, view) : tellPending(view, picture));
+  const outs = replies.map((reply) => Buffer.from(reply.out ?? ""));
+  const out = shown.length === 1 ? outs[0] ?? Buffer.alloc(0) : joined(context, shown, outs);
+  return {
+    code,
+    afterPrint,
+    out: isOver ? out : Buffer.concat([out, Buffer.from(`${again}
+`)]),
+    notes: replies.flatMap((reply) => reply.notes ?? []).filter((note) => !options.told?.includes(note))
+  };
+}
+function joined(context, views, outs) {
+  const parts = views.flatMap((view, at) => {
+    const bytes = outs[at] ?? Buffer.alloc(0);
+    const head = context.isTerminal ? `${at === 0 ? "" : "\n"}== ${view.id}: ${view.state.state} ==
+` : "";
+    return [Buffer.from(head), bytes, Buffer.from(bytes.length === 0 || bytes.at(-1) === 10 ? "" : "\n")];
+  });
+  return Buffer.concat(parts);
+}
+function firstOf(views) {
+  const endOf = ({ state }) => (0, import_chunk_MTTW2VXK.instantOf)(state.ended_at) ?? Number.POSITIVE_INFINITY;
+  return [...views].sort((a, b) => endOf(a) - endOf(b)).slice(0, 1);
+}
+function tellPending(view, picture) {
+  return {
+    code: import_chunk_6PFAPK5K.exitCodes.pending,
+    out: `${JSON.stringify(picture(view), null, 1)}
+`,
+    notes: [`${view.id}: ${view.state.state}, not ended yet; wait again with the last line`]
+  };
+}
+function cursorsNow({ cursors = new Map() }, beyond) {
+  const now = new Map([...cursors].map(([id, { seq }]) => [id, seq]));
+  for (const { id, newest } of beyond) now.set(id, newest);
+  return now;
+}
+function beyondNotes({ beyond }) {
+  return beyond.map(
+    ({ id, given, newest }) => `warning: --after-seq ${given} is beyond the events of job ${id}, whose newest was ${newest}: taken as ${newest}`
+  );
+}
+async function waitAndTell(context, root, ids, options) {
+  const wait = () => (0, import_chunk_PL5OPUIU.waitForJobs)(root.folder, ids, {
+    ...options,
+    // A person who looks at the terminal gets one line that is renewed; everybody else silence, or the lines asked for.
+    heartbeatMs: options.heartbeatMs ?? (context.live ? 1e3 : null),
+    onHeartbeat: (seen) => {
+      const lines = seen.map((view) => lineOf(asOfNow(view)));
+      if (options.heartbeatMs !== null) for (const line of lines) context.tell(line);
+      else context.live?.(lines.join(" | "));
+    }
+  });
+  const again = () => waitAgain(root, ids, options);
+  const waited = await withFarewell(
+    context,
+    ids,
+    again,
+    () => (0, import_chunk_JXMXEQZY.withRegistration)(root.folder, ids, options.timeoutMs, wait)
+  );
+  if (options.heartbeatMs === null) context.live?.("");
+  return tellWaited(context, root, waited, options);
+}
+function asOfNow(view) {
+  try {
+    return (0, import_chunk_PZM7HB6W.isEnded)(view.state) ? view : (0, import_chunk_PZM7HB6W.inspect)(view.root, view.id);
+  } catch {
+    return view;
+  }
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
-  folderSaid,
-  onceWords,
-  repeatedLaunch
+  waitAndTell
 });
 
 },
-"./chunk-3K4HQ4TL.js": function (module, exports) {
+"./chunk-2T3PQLLE.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  signInOf: () => signInOf,
-  surveyBackends: () => surveyBackends
+  keepLease: () => keepLease,
+  makeTicker: () => makeTicker
 });
 module.exports = stdin_exports;
-var import_chunk_42V3OV7L = load("./chunk-42V3OV7L.js");
-var import_chunk_KT5BXZ5F = load("./chunk-KT5BXZ5F.js");
-var import_chunk_AN2AMGQG = load("./chunk-AN2AMGQG.js");
-var import_chunk_4SRIOCFI = load("./chunk-4SRIOCFI.js");
-var import_chunk_7WBBYJDG = load("./chunk-7WBBYJDG.js");
-var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
-var import_node_path = builtin("node:path");
-var signBytes = 64 * 1024;
-var profileNames = ["restricted", "standard", "unrestricted"];
-function surveyBackends(config, cwd, only) {
-  const own = Object.entries(config.backends);
-  const found = import_chunk_KT5BXZ5F.backends.filter(({ id }) => id !== "custom" && (only === void 0 || id === only) && !Object.hasOwn(config.backends, id)).map((backend) => survey(backend, backend.id, backend.programs, cwd));
-  const custom = (0, import_chunk_KT5BXZ5F.findBackend)("custom");
-  const mine = own.filter(([name]) => only === void 0 || name === only).map(([name, { argv }]) => survey(custom, name, argv.slice(0, 1), cwd));
-  return [...found, ...mine];
-}
-function survey(backend, name, searched, cwd) {
-  const program = searched.map((one) => (0, import_chunk_AN2AMGQG.findProgram)(one, cwd)).find((one) => one !== void 0) ?? null;
-  const version = program === null ? null : (0, import_chunk_42V3OV7L.tellVersion)(backend, program);
-  const isTooOld = version !== null && backend.oldest !== null && (0, import_chunk_KT5BXZ5F.isOlder)(version, backend.oldest);
-  const faults = {};
-  for (const profile of profileNames) {
-    const fault = backend.profiles[profile] === null ? null : (0, import_chunk_42V3OV7L.policyFault)(backend, profile, cwd, version);
-    if (fault !== null) faults[profile] = fault;
-  }
-  const canKeep = profileNames.some((one) => backend.profiles[one] !== null && faults[one] === void 0);
-  return {
-    backend: name,
-    title: backend.title,
-    custom: backend.id === "custom",
-    searched,
-    program,
-    not_executable: program === null ? findBlocked(searched) : null,
-    version,
-    oldest: backend.oldest,
-    too_old: isTooOld,
-    sign_in: signInOf(backend),
-    profiles: backend.profiles,
-    faults,
-    install: backend.install,
-    usable: program !== null && !isTooOld && canKeep
+var import_chunk_LY7P5PXP = load("./chunk-LY7P5PXP.js");
+var import_chunk_4ZCTLV6M = load("./chunk-4ZCTLV6M.js");
+function makeTicker(claim, tick, everyMs = 1e3) {
+  const second = setInterval(tick, everyMs);
+  const release = keepLease(claim);
+  process.on("SIGURG", tick);
+  const first = setTimeout(tick, 0);
+  return () => {
+    clearInterval(second);
+    release();
+    clearTimeout(first);
+    process.off("SIGURG", tick);
   };
 }
-function signInOf({ signIn }) {
-  const home = import_chunk_4SRIOCFI.variables.home();
-  const files = signIn.files.filter((file) => home !== void 0 && holdsSomething(import_node_path.default.join(home, file)));
-  const found = { files, variables: signIn.variables.filter((name) => import_chunk_4SRIOCFI.variables.isSet(name)) };
-  if (signIn.files.length + signIn.variables.length === 0) return { state: "unknown", ...found };
-  return { state: found.files.length + found.variables.length > 0 ? "signs" : "no_signs", ...found };
-}
-function holdsSomething(file) {
-  if (!(0, import_chunk_7WBBYJDG.exists)(file)) return false;
-  try {
-    const text = (0, import_chunk_527JQF7V.readText)((0, import_chunk_7WBBYJDG.realPath)(file), signBytes)?.trim();
-    if (text === void 0) return true;
-    return text !== "" && !/^(?:null|\{\s*\}|\[\s*\])$/.test(text);
-  } catch {
-    return true;
-  }
-}
-function findBlocked(names) {
-  const folders = import_chunk_4SRIOCFI.variables.searchPath().split(":").filter(Boolean);
-  const files = names.filter((name) => !name.includes("/")).flatMap((name) => folders.map((folder) => import_node_path.default.join(folder, name)));
-  return files.find(import_chunk_7WBBYJDG.exists) ?? null;
+function keepLease(claim) {
+  const lease = setInterval(() => (0, import_chunk_LY7P5PXP.renewLease)(claim.paths), import_chunk_4ZCTLV6M.leaseMs);
+  return () => clearInterval(lease);
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
-  signInOf,
-  surveyBackends
+  keepLease,
+  makeTicker
+});
+
+},
+"./chunk-2TENXF37.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  concludeTimer: () => concludeTimer
+});
+module.exports = stdin_exports;
+var import_chunk_RW75DF76 = load("./chunk-RW75DF76.js");
+var import_chunk_QS5KU3DI = load("./chunk-QS5KU3DI.js");
+var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
+function concludeTimer(job, reconciled) {
+  if ((0, import_chunk_RW75DF76.finishStored)(job)) return;
+  const tree = { step: "none", ended: [], survivors: [] };
+  (0, import_chunk_RW75DF76.conclude)(job, { reason: reasonOf(job), exit: void 0, tree, reconciled });
+}
+function reasonOf({ paths, spec }) {
+  const due = Date.parse(spec.timer?.due_at ?? "");
+  const cancel = (0, import_chunk_QS5KU3DI.readCancel)(paths);
+  if ((0, import_chunk_Y5L6GQDB.nowMs)() < due) return "canceled";
+  return cancel && Date.parse(cancel.at) < due ? "canceled" : "due";
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  concludeTimer
 });
 
 },
@@ -898,7 +1062,26 @@ function countUncommitted(folder) {
 });
 
 },
-"./chunk-42V3OV7L.js": function (module, exports) {
+"./chunk-4B6JPIGM.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  isContinuable: () => isContinuable
+});
+module.exports = stdin_exports;
+var import_chunk_D2VPCAZS = load("./chunk-D2VPCAZS.js");
+function isContinuable(paths, state) {
+  if (!state.conversation || state.error?.code === "spawn_failed") return false;
+  if (state.output === null || state.output.stdout?.bytes > 0) return true;
+  return (0, import_chunk_D2VPCAZS.readEvents)(paths, 0, 1e3).events.some((event) => event.type === "conversation");
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  isContinuable
+});
+
+},
+"./chunk-4KRVTGP5.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -919,7 +1102,7 @@ __export(stdin_exports, {
 module.exports = stdin_exports;
 var import_chunk_TXVSPIEI = load("./chunk-TXVSPIEI.js");
 var import_chunk_7BL7UWXT = load("./chunk-7BL7UWXT.js");
-var import_chunk_VPMDGPGT = load("./chunk-VPMDGPGT.js");
+var import_chunk_A4TC7AHU = load("./chunk-A4TC7AHU.js");
 var import_chunk_KT5BXZ5F = load("./chunk-KT5BXZ5F.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
 var import_chunk_CEZDF3D3 = load("./chunk-CEZDF3D3.js");
@@ -1183,7 +1366,7 @@ function requireFreeConversation(root, backend, conversation) {
     if (spec.kind !== "ok" || spec.value.staff?.backend !== backend) continue;
     const state = (0, import_chunk_QS5KU3DI.readState)(paths);
     const uses = spec.value.staff.resume ?? (state.kind === "ok" ? state.value.conversation?.id : void 0);
-    if (uses !== conversation || (0, import_chunk_VPMDGPGT.isOver)(folder, id)) continue;
+    if (uses !== conversation || (0, import_chunk_A4TC7AHU.isOver)(folder, id)) continue;
     throw new import_chunk_NVPF5LEY.FaultError(
       "busy",
       `cannot continue conversation ${conversation}: job ${id} is using it`,
@@ -1206,25 +1389,6 @@ function requireFreeConversation(root, backend, conversation) {
   requireFreeConversation,
   tellVersion,
   versionWarnings
-});
-
-},
-"./chunk-4B6JPIGM.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  isContinuable: () => isContinuable
-});
-module.exports = stdin_exports;
-var import_chunk_D2VPCAZS = load("./chunk-D2VPCAZS.js");
-function isContinuable(paths, state) {
-  if (!state.conversation || state.error?.code === "spawn_failed") return false;
-  if (state.output === null || state.output.stdout?.bytes > 0) return true;
-  return (0, import_chunk_D2VPCAZS.readEvents)(paths, 0, 1e3).events.some((event) => event.type === "conversation");
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  isContinuable
 });
 
 },
@@ -1949,6 +2113,212 @@ function closeFile(fd) {
 });
 
 },
+"./chunk-54CAGYOH.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  attempt: () => attempt,
+  makeTools: () => makeTools
+});
+module.exports = stdin_exports;
+var import_chunk_O5SXHXTI = load("./chunk-O5SXHXTI.js");
+var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
+var import_chunk_FM6FAH5U = load("./chunk-FM6FAH5U.js");
+var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
+var import_chunk_C7IKTBOQ = load("./chunk-C7IKTBOQ.js");
+var import_chunk_IJKEVNZ7 = load("./chunk-IJKEVNZ7.js");
+var import_chunk_PZM7HB6W = load("./chunk-PZM7HB6W.js");
+var import_chunk_7V54BM6D = load("./chunk-7V54BM6D.js");
+var import_chunk_AN2AMGQG = load("./chunk-AN2AMGQG.js");
+var import_chunk_4ZCTLV6M = load("./chunk-4ZCTLV6M.js");
+var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
+var import_chunk_7WBBYJDG = load("./chunk-7WBBYJDG.js");
+var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_node_path = builtin("node:path");
+async function shareAnswer(question) {
+  const userKey = usableKey(question.root);
+  if (userKey === void 0) return question.ask();
+  const file = import_node_path.default.join((0, import_chunk_7V54BM6D.rootPaths)(question.root).shared, `${(0, import_chunk_IJKEVNZ7.hashOf)(question.key).slice(0, 40)}.json`);
+  const began = (0, import_chunk_Y5L6GQDB.nowMs)();
+  const until = (0, import_chunk_Y5L6GQDB.monotonicMs)() + question.waitMs;
+  for (let pause = import_chunk_4ZCTLV6M.sharedLookMs[0]; ; pause = Math.min(pause * 2, import_chunk_4ZCTLV6M.sharedLookMs[1])) {
+    const known = await readAnswer(file, question, userKey, began);
+    if (known) return known;
+    let isOurs = false;
+    try {
+      return await (0, import_chunk_C7IKTBOQ.withLock)(
+        file.replace(/json$/, "lock"),
+        async () => {
+          isOurs = true;
+          return await readAnswer(file, question, userKey, began) ?? await askAndKeep(file, question, userKey);
+        },
+        0
+      );
+    } catch (error) {
+      if (isOurs) throw error;
+      if (!(error instanceof import_chunk_NVPF5LEY.FaultError) || error.code !== "busy") return question.ask();
+      if (question.signal?.aborted || (0, import_chunk_Y5L6GQDB.monotonicMs)() + pause > until) throw error;
+    }
+    await (0, import_chunk_Y5L6GQDB.sleep)(pause);
+  }
+}
+function usableKey(root) {
+  try {
+    const folder = (0, import_chunk_7V54BM6D.rootPaths)(root).shared;
+    (0, import_chunk_527JQF7V.createFolder)(folder);
+    const facts = (0, import_chunk_7WBBYJDG.factsOf)(folder);
+    const isOurs = facts?.kind === "folder" && facts.uid === process.getuid?.() && (facts.mode & 18) === 0;
+    return isOurs ? (0, import_chunk_IJKEVNZ7.readKey)() : void 0;
+  } catch {
+    return void 0;
+  }
+}
+async function readAnswer(file, question, userKey, began) {
+  const stored = parse(file);
+  if (!stored || stored.key !== question.key) return void 0;
+  const age = (0, import_chunk_Y5L6GQDB.nowMs)() - stored.at;
+  const isYoung = age < Math.min(stored.hold ?? question.maxAgeMs, import_chunk_4ZCTLV6M.sharedHoldMs);
+  if (age < 0 || !(isYoung || stored.at > began)) return void 0;
+  const { mac, ...rest } = stored;
+  return (0, import_chunk_IJKEVNZ7.sameMac)(await (0, import_chunk_IJKEVNZ7.macOfAnswer)(rest, userKey), mac) ? stored.value : void 0;
+}
+function parse(file) {
+  try {
+    const { key, at, hold, value, mac } = JSON.parse((0, import_chunk_527JQF7V.readText)(file, 2 * import_chunk_4ZCTLV6M.sharedBytes) ?? "null");
+    const isWhole = typeof at === "number" && (hold === null || typeof hold === "number") && typeof mac === "string";
+    return isWhole ? { key, at, hold, value, mac } : void 0;
+  } catch {
+    return void 0;
+  }
+}
+async function askAndKeep(file, question, key) {
+  const at = (0, import_chunk_Y5L6GQDB.nowMs)();
+  const value = await question.ask();
+  try {
+    const answer = value.holdMs === void 0 ? { key: question.key, at, hold: null, value } : { key: question.key, at: (0, import_chunk_Y5L6GQDB.nowMs)(), hold: value.holdMs, value };
+    const text = JSON.stringify(value);
+    if (text.length > import_chunk_4ZCTLV6M.sharedBytes || value.holdMs === 0) (0, import_chunk_527JQF7V.removeFile)(file);
+    else (0, import_chunk_527JQF7V.writeJson)(file, { ...answer, mac: await (0, import_chunk_IJKEVNZ7.macOfAnswer)(answer, key) }, { sync: false });
+    removeOld(import_node_path.default.dirname(file));
+  } catch {
+  }
+  return value;
+}
+function removeOld(folder) {
+  for (const name of (0, import_chunk_7WBBYJDG.listNames)(folder)) {
+    const target = import_node_path.default.join(folder, name);
+    const facts = (0, import_chunk_7WBBYJDG.factsOf)(target);
+    if (!/^[0-9a-f]{40}\.(json|lock)$/.test(name) || !facts || (0, import_chunk_Y5L6GQDB.nowMs)() - facts.modifiedMs < import_chunk_4ZCTLV6M.sharedKeepMs) continue;
+    (0, import_chunk_7WBBYJDG.removeTree)(target);
+  }
+}
+function makeTools(place, leftMs, signal) {
+  const running = new Set();
+  const run = async (call) => {
+    const cwd = call.cwd ?? place.cwd;
+    if (!(0, import_chunk_7WBBYJDG.isFolder)(cwd)) return neverStarted(`the folder ${cwd} is gone`);
+    place.onRun?.();
+    const { runTool } = await Promise.resolve().then(() => load("./tool-7AMRERCX.js"));
+    return runTool({
+      program: call.program,
+      args: call.args,
+      cwd,
+      environment: { ...place.environment, ...call.environment },
+      ...call.input === void 0 ? {} : { input: call.input },
+      timeoutMs: Math.min(call.timeoutMs ?? leftMs(), leftMs()),
+      limit: call.limit ?? import_chunk_4ZCTLV6M.toolBytes,
+      signal
+    });
+  };
+  return {
+    run(call) {
+      const answer = run(call);
+      running.add(answer);
+      const forget = () => void running.delete(answer);
+      answer.then(forget, forget);
+      return answer;
+    },
+    find: import_chunk_AN2AMGQG.findTool,
+    cwd: place.cwd,
+    leftMs,
+    ...place.everyMs === void 0 ? {} : { everyMs: place.everyMs },
+    nowMs: import_chunk_Y5L6GQDB.nowMs,
+    signal,
+    job: (id) => standOf(place.root, id, place.everyMs !== void 0),
+    onJobEnd: (id, wake) => untilLetGo(place.root, id, wake),
+    shared: (key, maxAgeMs, ask) => place.everyMs === void 0 ? ask() : shareAnswer({ root: place.root, key, maxAgeMs, waitMs: leftMs(), signal, ask }),
+    idle: async () => void await Promise.allSettled(running)
+  };
+}
+function neverStarted(reason) {
+  return { how: "failed", code: null, reason, stdout: Buffer.alloc(0), stderr: Buffer.alloc(0) };
+}
+async function standOf(root, id, mayAttach) {
+  let view = inspectSafely(root, id);
+  if (view === void 0) return void 0;
+  if (!(0, import_chunk_PZM7HB6W.isEnded)(view.state)) view = await (mayAttach ? import_chunk_FM6FAH5U.refreshAttached : import_chunk_FM6FAH5U.refresh)(root, id);
+  const { state } = view;
+  const error = state.error ? `${state.error.code}: ${state.error.message}` : null;
+  return { state: state.state, isEnded: (0, import_chunk_PZM7HB6W.isEnded)(state), code: (0, import_chunk_6PFAPK5K.exitCodeOf)(state.state), seq: state.seq, error };
+}
+function inspectSafely(root, id) {
+  try {
+    return (0, import_chunk_PZM7HB6W.inspect)(root, id);
+  } catch {
+    return void 0;
+  }
+}
+function untilLetGo(root, id, wake) {
+  let isStopped = false;
+  let close;
+  void (0, import_chunk_O5SXHXTI.watchFifo)((0, import_chunk_7V54BM6D.jobPaths)(root, id).leaseFifo, wake).then((found) => {
+    if (isStopped) found?.();
+    else close = found;
+  });
+  return () => {
+    isStopped = true;
+    close?.();
+  };
+}
+async function attempt(kind, input, cursor, terms) {
+  const until = (0, import_chunk_Y5L6GQDB.monotonicMs)() + terms.attemptMs;
+  const over = new AbortController();
+  const end = () => over.abort();
+  const tools = makeTools(terms.place, () => Math.max(1, until - (0, import_chunk_Y5L6GQDB.monotonicMs)()), over.signal);
+  const isOver = new Promise((resolve) => over.signal.addEventListener("abort", () => resolve("over")));
+  const clock = setTimeout(end, terms.attemptMs);
+  terms.signal.addEventListener("abort", end);
+  if (terms.signal.aborted) end();
+  try {
+    const answer = await Promise.race([isOver, look(kind, input, cursor, tools, terms)]);
+    if (answer !== "over") return answer;
+    await Promise.race([tools.idle(), (0, import_chunk_Y5L6GQDB.sleep)(import_chunk_4ZCTLV6M.toolGraceMs + import_chunk_4ZCTLV6M.killSettleMs)]);
+    if (terms.signal.aborted) return null;
+    const message = `no answer within ${(0, import_chunk_UNGYPAP3.formatDuration)(terms.attemptMs)}`;
+    return { kind: "trouble", cause: "timeout", message, retryAfterMs: null };
+  } finally {
+    clearTimeout(clock);
+    terms.signal.removeEventListener("abort", end);
+    end();
+  }
+}
+async function look(kind, input, cursor, tools, terms) {
+  try {
+    return await kind.look(input, tools, cursor);
+  } catch (error) {
+    terms.onThrown?.(error);
+    const message = `looking failed by an error of this program: ${(0, import_chunk_NVPF5LEY.messageOf)(error)}`;
+    return { kind: "trouble", cause: "failed", message, retryAfterMs: null };
+  }
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  attempt,
+  makeTools
+});
+
+},
 "./chunk-55JORUFF.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
@@ -2159,527 +2529,6 @@ async function hasOption(program) {
 });
 
 },
-"./chunk-5JLPHALT.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  folderOf: () => folderOf,
-  run: () => run
-});
-module.exports = stdin_exports;
-var import_chunk_5JFWY2ML = load("./chunk-5JFWY2ML.js");
-var import_chunk_33ZUSG5U = load("./chunk-33ZUSG5U.js");
-var import_chunk_V5PEBFV3 = load("./chunk-V5PEBFV3.js");
-var import_chunk_RIVP2RJN = load("./chunk-RIVP2RJN.js");
-var import_chunk_7V54BM6D = load("./chunk-7V54BM6D.js");
-var import_chunk_GEPPUING = load("./chunk-GEPPUING.js");
-var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
-var import_chunk_4ZCTLV6M = load("./chunk-4ZCTLV6M.js");
-var import_chunk_7WBBYJDG = load("./chunk-7WBBYJDG.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var import_node_path = builtin("node:path");
-var runOptions = {
-  timeout: {
-    kind: "duration",
-    value: "D",
-    range: import_chunk_4ZCTLV6M.limits.runTimeout,
-    help: "hard limit, counted from launch (default 24h, at most 30d)"
-  },
-  deadline: { kind: "duration", value: "D", range: import_chunk_4ZCTLV6M.limits.runTimeout, help: "the same as --timeout" },
-  "kill-after": {
-    kind: "duration",
-    value: "D",
-    range: import_chunk_4ZCTLV6M.limits.runKillGrace,
-    help: "time between TERM and KILL (default 30s)"
-  },
-  cwd: { kind: "text", value: "DIR", help: "folder to run in (default: here)" },
-  shell: { kind: "flag", help: "give the one word after -- to /bin/sh -c" },
-  pipefail: { kind: "flag", help: "with --shell: a pipe fails when any of its commands does" },
-  "success-exit": {
-    kind: "count",
-    value: "N",
-    range: { default: 0, min: 0, max: 255 },
-    help: "the exit code that means success (default 0)"
-  },
-  "success-file": {
-    kind: "list",
-    value: "PATH",
-    help: "success only when this file is new or changed at the end; may be repeated"
-  },
-  result: { kind: "list", value: "PATH", help: "file or folder to tell of at the end; may be repeated" },
-  log: { kind: "text", value: "PATH", help: "the command's own log; its last 50 lines are told on failure" },
-  expect: { kind: "duration", value: "D", range: import_chunk_4ZCTLV6M.limits.expect, help: "expected duration; later asks for attention" },
-  "checkpoint-every": {
-    kind: "duration",
-    value: "D",
-    range: import_chunk_4ZCTLV6M.limits.checkpoint,
-    help: "judge its progress at this interval (default 1h)"
-  },
-  "sample-every": {
-    kind: "duration",
-    value: "D",
-    range: import_chunk_4ZCTLV6M.limits.sample,
-    help: "look at its CPU, output and result paths this often (default 60s, at most the interval above)"
-  },
-  probe: { kind: "text", value: "LINE", help: "read-only shell line that prints its progress as one JSON object" },
-  "probe-timeout": { kind: "duration", value: "D", range: import_chunk_4ZCTLV6M.limits.probe, help: "bound of one probe (default 30s)" },
-  "first-output": {
-    kind: "duration",
-    value: "D",
-    range: import_chunk_4ZCTLV6M.limits.optInLimit,
-    help: "end it when nothing was printed by then"
-  },
-  "stall-after": {
-    kind: "duration",
-    value: "D",
-    range: import_chunk_4ZCTLV6M.limits.optInLimit,
-    help: "end it when nothing happened for that long: no output, no CPU, no change of a result path"
-  },
-  ...import_chunk_RIVP2RJN.onStallOption,
-  "status-cmd": {
-    kind: "text",
-    value: "LINE",
-    help: "for a launcher that detaches: shell line that prints {identity, status, exit_code}; asked once at the end"
-  },
-  identity: { kind: "text", value: "TEXT", help: "the task that --status-cmd must name" },
-  "max-output": {
-    kind: "size",
-    value: "SIZE",
-    range: import_chunk_4ZCTLV6M.limits.maxOutput,
-    help: "cap of each output file on disk (default 64M)"
-  },
-  "keep-children": { kind: "flag", help: "leave processes alone that the command left behind" },
-  ...import_chunk_RIVP2RJN.launchOptions
-};
-async function makeRunPart(input, cwd) {
-  checkTogether(input);
-  const [checkpointMs, log] = [input.durationOrDefault("checkpoint-every"), input.text("log")];
-  const part = {
-    success_exit: input.count("success-exit") ?? 0,
-    // A launcher that detaches itself leaves its task behind on purpose.
-    keep_children: input.has("keep-children") || input.has("status-cmd"),
-    ...(0, import_chunk_5JFWY2ML.pathsBefore)({ results: input.texts("result"), successFiles: input.texts("success-file") }, cwd),
-    log: log === void 0 ? null : (0, import_chunk_5JFWY2ML.requireLogPath)(log, cwd),
-    expect_ms: input.duration("expect") ?? null,
-    checkpoint_ms: checkpointMs,
-    sample_ms: Math.min(input.durationOrDefault("sample-every"), checkpointMs),
-    probe: lineOf(input, "probe"),
-    probe_ms: input.durationOrDefault("probe-timeout"),
-    status_cmd: lineOf(input, "status-cmd"),
-    identity: identityOf(input)
-  };
-  return { ...await (0, import_chunk_5JFWY2ML.programOf)(input, cwd), ...part };
-}
-function checkTogether(input) {
-  const needs = [
-    ["pipefail", "shell"],
-    ["identity", "status-cmd"],
-    ["status-cmd", "identity"],
-    ["probe-timeout", "probe"]
-  ];
-  for (const [name, other] of needs)
-    if (input.has(name) && !input.has(other))
-      throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take --${name} without --${other}: ${whyTogether[name]}`, help());
-}
-var whyTogether = {
-  pipefail: "it is an option of that shell",
-  identity: "only that command can name the task",
-  "status-cmd": "its answer counts only for the task that you name",
-  "probe-timeout": "there is no probe to be bounded"
-};
-function lineOf(input, name) {
-  const line = input.text(name);
-  if (line === void 0) return null;
-  if (line.trim() === "") throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take an empty --${name}: allowed is one line for /bin/sh`, help());
-  requireSize(name, line, import_chunk_4ZCTLV6M.shellLineBytes);
-  return line;
-}
-function identityOf(input) {
-  const text = input.text("identity");
-  if (text === void 0) return null;
-  if (text.trim() === "" || /[\r\n]/.test(text))
-    throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take --identity ${JSON.stringify(text)}: allowed is one line that names one task`, help());
-  requireSize("identity", text, import_chunk_4ZCTLV6M.identityBytes);
-  return text;
-}
-function requireSize(name, text, limit) {
-  const size = (0, import_chunk_LXK2ZILE.byteLength)(text);
-  if (size > limit) throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take --${name} of ${size} bytes: at most ${limit} are allowed`, help());
-}
-function help() {
-  return (0, import_chunk_GEPPUING.quoteWords)([...(0, import_chunk_7V54BM6D.selfWords)(), "run", "--help"]);
-}
-var run = {
-  name: "run",
-  summary: "run a long command as a job",
-  form: "[options] -- COMMAND ARG...",
-  words: { min: 0, max: 0, rest: true },
-  options: runOptions,
-  notes: "The command gets no input and runs without a shell, exactly as it stands after --. It is never started twice.",
-  examples: [
-    "run -- make test",
-    "run --timeout 2h --once-key nightly -- python3 train.py --epochs 10",
-    "run --timeout 12h --success-file model.pt --log train.log -- python3 train.py",
-    "run --shell --pipefail -- 'make 2>&1 | tee build.log'"
-  ],
-  async run(context, input) {
-    const words = (0, import_chunk_33ZUSG5U.onceWords)("run", input, (0, import_chunk_33ZUSG5U.folderSaid)(context, input), null);
-    const repeated = await (0, import_chunk_33ZUSG5U.repeatedLaunch)(context, input, words, false);
-    if (repeated) return repeated;
-    const cwd = folderOf(context, input);
-    const timeout = limitOf(input);
-    return (0, import_chunk_V5PEBFV3.launchAndTell)(context, input, {
-      kind: "run",
-      verb: "run",
-      ...(0, import_chunk_V5PEBFV3.launchWords)(input),
-      cwd,
-      deadlineMs: timeout,
-      killGraceMs: input.durationOrDefault("kill-after"),
-      maxOutputBytes: input.size("max-output") ?? import_chunk_4ZCTLV6M.limits.maxOutput.default,
-      firstOutputMs: input.duration("first-output") ?? null,
-      stallMs: input.duration("stall-after") ?? null,
-      lineage: null,
-      run: await makeRunPart(input, cwd),
-      onStall: (0, import_chunk_V5PEBFV3.onStallOf)(input),
-      staff: null,
-      words
-    });
-  }
-};
-function limitOf(input) {
-  if (input.has("timeout") && input.has("deadline"))
-    throw (0, import_chunk_NVPF5LEY.usageError)("cannot take --timeout and --deadline together: they are the same");
-  return input.has("deadline") ? input.durationOrDefault("deadline") : input.durationOrDefault("timeout");
-}
-function folderOf(context, input) {
-  const folder = import_node_path.default.resolve(context.cwd, input.text("cwd") ?? ".");
-  if (!(0, import_chunk_7WBBYJDG.isFolder)(folder))
-    throw new import_chunk_NVPF5LEY.FaultError(
-      "preflight",
-      `cannot run in ${folder}: there is no such folder`,
-      "name an existing one with --cwd DIR"
-    );
-  return (0, import_chunk_7WBBYJDG.realPath)(folder);
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  folderOf,
-  run
-});
-
-},
-"./chunk-5W3LW6YN.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  waitForJobs: () => waitForJobs
-});
-module.exports = stdin_exports;
-var import_chunk_R7FUNILK = load("./chunk-R7FUNILK.js");
-var import_chunk_TYK6MYR7 = load("./chunk-TYK6MYR7.js");
-var import_chunk_MTTW2VXK = load("./chunk-MTTW2VXK.js");
-var import_chunk_O5SXHXTI = load("./chunk-O5SXHXTI.js");
-var import_chunk_PTVJ2AMD = load("./chunk-PTVJ2AMD.js");
-var import_chunk_FVPJNX74 = load("./chunk-FVPJNX74.js");
-var import_chunk_PZM7HB6W = load("./chunk-PZM7HB6W.js");
-var import_chunk_7V54BM6D = load("./chunk-7V54BM6D.js");
-var import_chunk_BSO2ISIG = load("./chunk-BSO2ISIG.js");
-var import_chunk_4ZCTLV6M = load("./chunk-4ZCTLV6M.js");
-var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
-var import_chunk_7WBBYJDG = load("./chunk-7WBBYJDG.js");
-var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var longest = 2 ** 31 - 1;
-function makeNap(signal) {
-  const rung = new Set();
-  let wake = () => void 0;
-  return {
-    ring(why) {
-      rung.add(why);
-      wake(why);
-    },
-    async sleep(ms, deaf) {
-      const heard = () => [...rung].filter((why2) => why2 !== deaf);
-      if (heard().length === 0 && !signal.aborted) {
-        await new Promise((resolve) => {
-          const end = () => {
-            clearTimeout(timer);
-            signal.removeEventListener("abort", end);
-            wake = () => void 0;
-            resolve();
-          };
-          const timer = setTimeout(end, Math.min(ms, longest));
-          wake = (why2) => why2 === deaf ? void 0 : end();
-          signal.addEventListener("abort", end);
-        });
-      }
-      const why = heard();
-      for (const one of why) rung.delete(one);
-      return why;
-    }
-  };
-}
-var quickRounds = 50;
-var healthMs = 5e3;
-var journalPauseMs = 50;
-async function waitForOne(root, id, watch, told) {
-  const nap = makeNap(told.signal);
-  let woken = quickRounds;
-  for (let round = 0; ; round += 1, woken += 1) {
-    let view = await look(root, id);
-    if (view.damage !== null) await (0, import_chunk_Y5L6GQDB.sleep)(100);
-    if (!(0, import_chunk_7WBBYJDG.exists)(view.paths.folder)) throw vanishedError(view.paths.folder, id);
-    told.view(view);
-    if ((0, import_chunk_PZM7HB6W.isEnded)(view.state) || told.signal.aborted) return void 0;
-    if (told.until - (0, import_chunk_Y5L6GQDB.monotonicMs)() <= 0) return watch?.lookAtEvents() ?? watch?.lookAtHealth(view);
-    const closes = await subscribe(view, nap, watch);
-    try {
-      for (let isQuiet = true; isQuiet; ) {
-        view = await look(root, id);
-        told.view(view);
-        if ((0, import_chunk_PZM7HB6W.isEnded)(view.state) || told.signal.aborted || told.until - (0, import_chunk_Y5L6GQDB.monotonicMs)() <= 0) break;
-        const wake = watch?.lookAtEvents() ?? watch?.lookAtHealth(view);
-        if (wake) return await isOver(root, id, told) ? void 0 : wake;
-        const pause = woken < quickRounds ? 20 : pauseFor(view, closes, round, watch);
-        const seen = await rest(nap, Math.min(told.until - (0, import_chunk_Y5L6GQDB.monotonicMs)(), pause), view, watch, told.signal);
-        if (seen.wake) return await isOver(root, id, told) ? void 0 : seen.wake;
-        if (seen.why.includes("fifo")) woken = 0;
-        isQuiet = seen.why.length === 0 && pause > 1e3 && (0, import_chunk_7WBBYJDG.exists)(view.paths.folder);
-      }
-    } finally {
-      for (const close of Object.values(closes)) close?.();
-    }
-  }
-}
-async function subscribe(view, nap, watch) {
-  const isArmed = (0, import_chunk_PZM7HB6W.conditionOf)(view) === "armed";
-  const hasJournal = watch?.subscribe(() => nap.ring("journal"));
-  return {
-    fifo: await (0, import_chunk_O5SXHXTI.watchFifo)(view.paths.leaseFifo, () => nap.ring("fifo")),
-    folder: isArmed ? (0, import_chunk_PTVJ2AMD.onEachChange)(view.paths.folder, () => nap.ring("folder")) : void 0,
-    journal: hasJournal ? () => void 0 : void 0
-  };
-}
-async function rest(nap, ms, view, watch, signal) {
-  const until = (0, import_chunk_Y5L6GQDB.monotonicMs)() + ms;
-  for (; ; ) {
-    const left = Math.max(0, until - (0, import_chunk_Y5L6GQDB.monotonicMs)());
-    const why = await nap.sleep(watch?.isForHealth ? Math.min(left, healthMs) : left);
-    if (why.length === 0 && left > healthMs && !signal.aborted && !watch?.isHealthChanged(view)) continue;
-    const wake = why.includes("journal") ? watch?.lookAtEvents() : void 0;
-    if (wake) return { why, wake };
-    if (why.length !== 1 || why[0] !== "journal" || (0, import_chunk_Y5L6GQDB.monotonicMs)() >= until) return { why };
-    const more = await nap.sleep(Math.min(journalPauseMs, Math.max(0, until - (0, import_chunk_Y5L6GQDB.monotonicMs)())), "journal");
-    if (more.length > 0) return { why: more };
-  }
-}
-async function isOver(root, id, told) {
-  const view = await look(root, id);
-  told.view(view);
-  return (0, import_chunk_PZM7HB6W.isEnded)(view.state);
-}
-function pauseFor(view, { fifo, folder, journal }, round, watch) {
-  const soon = Math.min(20 * 1.25 ** round, 1e3);
-  switch ((0, import_chunk_PZM7HB6W.conditionOf)(view)) {
-    case "armed":
-      return Math.min(untilDue(view), folder ? 6e4 : 2e3);
-    case "supervised": {
-      const isHeld = view.worker !== null && view.launch !== null && (0, import_chunk_BSO2ISIG.sameIdentity)(view.worker.worker, view.launch.worker);
-      if (!isHeld) return soon;
-      const isTold = fifo && view.worker?.fifo && (!watch || journal);
-      return Math.min(isTold ? 15e3 : 1e3, untilDue(view) + import_chunk_PZM7HB6W.timerPatienceMs);
-    }
-    case "unseen":
-      return 1e3;
-    default:
-      return soon;
-  }
-}
-function untilDue({ spec }) {
-  const due = (0, import_chunk_MTTW2VXK.instantOf)(spec?.timer?.due_at);
-  return due === null ? Number.POSITIVE_INFINITY : Math.max(1, due - (0, import_chunk_Y5L6GQDB.nowMs)());
-}
-async function look(root, id) {
-  try {
-    return await (0, import_chunk_FVPJNX74.refreshAttached)(root, id);
-  } catch (error) {
-    if (error instanceof import_chunk_NVPF5LEY.FaultError && error.code === "unknown_job") throw vanishedError((0, import_chunk_7V54BM6D.jobPaths)(root, id).folder, id);
-    throw error;
-  }
-}
-function vanishedError(folder, id) {
-  return new import_chunk_NVPF5LEY.FaultError("state_unusable", `cannot go on waiting for job ${id}: its folder ${folder} is gone`, null);
-}
-var chunkBytes = 256 * 1024;
-var atMostBytes = 64 * 1024 * 1024;
-var JournalScan = class {
-  file;
-  offset;
-  rest = Buffer.alloc(0);
-  /** What precedes the first line end is the end of a line that is not wanted. *<>/
-  isInside = false;
-  constructor(file) {
-    this.file = file;
-  }
-  /** Whole lines that were appended since the last call; a torn one is read again when its end is there. *<>/
-  read(tell) {
-    for (; ; ) {
-      const part = (0, import_chunk_527JQF7V.readRange)(this.file, this.offset ?? -atMostBytes, chunkBytes);
-      if (!part) return;
-      if (this.offset === void 0) {
-        this.offset = Math.max(0, part.size - atMostBytes);
-        this.isInside = this.offset > 0;
-      } else if (part.size < this.offset) {
-        this.reset();
-        continue;
-      }
-      if (part.bytes.length === 0) return;
-      this.offset += part.bytes.length;
-      this.take(part.bytes, tell);
-    }
-  }
-  reset() {
-    this.offset = 0;
-    this.rest = Buffer.alloc(0);
-    this.isInside = false;
-  }
-  take(bytes, tell) {
-    const text = this.rest.length === 0 ? bytes : Buffer.concat([this.rest, bytes]);
-    let from = 0;
-    for (let end = text.indexOf(10); end >= 0; end = text.indexOf(10, from)) {
-      if (!this.isInside) tellLine(text.toString("utf8", from, end), tell);
-      this.isInside = false;
-      from = end + 1;
-    }
-    this.rest = Buffer.from(text.subarray(from));
-    if (this.rest.length <= 2 * import_chunk_4ZCTLV6M.eventLineBytes) return;
-    this.rest = Buffer.alloc(0);
-    this.isInside = true;
-  }
-};
-function tellLine(line, tell) {
-  if (line === "") return;
-  try {
-    const value = JSON.parse(line);
-    if (typeof value === "object" && value !== null && typeof value.seq === "number")
-      tell(value);
-  } catch {
-  }
-}
-var WakeWatch = class {
-  /** The cursor, when it lies beyond all that was ever told: then it counts from the newest event on. *<>/
-  beyond = null;
-  paths;
-  wanted;
-  scan;
-  cursor;
-  choice;
-  newest = 0;
-  hasScanned = false;
-  /** The cause that held when the wait began and that its caller has heard of. *<>/
-  known;
-  hasLooked = false;
-  stop;
-  constructor(paths, wanted, cursor) {
-    this.paths = paths;
-    this.wanted = wanted;
-    this.cursor = cursor;
-    this.scan = new JournalScan(paths.events);
-    this.choice = new import_chunk_TYK6MYR7.WakeChoice(wanted, cursor.seq);
-  }
-  /** Attention that only a look at the processes shows comes without any sign. *<>/
-  get isForHealth() {
-    return this.wanted.includes("attention");
-  }
-  /** Call `ring` at each change of the journal. False when the system cannot tell of one. *<>/
-  subscribe(ring) {
-    this.stop ??= (0, import_chunk_PTVJ2AMD.onEachChange)(this.paths.events, ring, () => {
-      this.stop = void 0;
-    });
-    return this.stop !== void 0;
-  }
-  close() {
-    this.stop?.();
-    this.stop = void 0;
-  }
-  /** A cheap look whether the next whole one would say something else: was the worker stopped, or continued? *<>/
-  isHealthChanged(view) {
-    return this.isForHealth && (0, import_chunk_R7FUNILK.findStopped)(view) !== void 0 !== (this.known === "worker_stopped");
-  }
-  /** What its worker wrote. *<>/
-  lookAtEvents() {
-    this.scan.read((event) => {
-      if ((0, import_chunk_TYK6MYR7.isNumbered)(event)) this.newest = Math.max(this.newest, event.seq);
-      this.choice.add(event);
-    });
-    if (!this.hasScanned && this.cursor.seq > this.newest) this.startAt(this.newest);
-    this.hasScanned = true;
-    const chosen = this.choice.chosen();
-    return chosen && { wake: chosen.wake, event: chosen.event, nextSeq: chosen.event.seq, pending: chosen.pending };
-  }
-  /** What only a reader sees. One that a caller has heard of wakes it again only after it was over, or for another cause. *<>/
-  lookAtHealth(view) {
-    if (!this.isForHealth) return void 0;
-    const seen = (0, import_chunk_R7FUNILK.monitorAttention)(view, (0, import_chunk_PZM7HB6W.conditionOf)(view));
-    const isNew = seen !== void 0 && seen.cause !== this.known && (this.hasLooked || !this.cursor.isGiven);
-    this.known = seen?.cause;
-    this.hasLooked = true;
-    if (!seen || !isNew) return void 0;
-    const event = { seq: null, at: (0, import_chunk_Y5L6GQDB.isoNow)(), type: "monitor_attention", ...seen };
-    return { wake: "attention", event, nextSeq: this.beyond?.newest ?? this.cursor.seq, pending: 0 };
-  }
-  /** A cursor of another job would let the wait sleep through everything. *<>/
-  startAt(newest) {
-    this.beyond = { given: this.cursor.seq, newest };
-    this.choice = new import_chunk_TYK6MYR7.WakeChoice(this.wanted, newest);
-  }
-};
-async function waitForJobs(root, ids, options) {
-  const until = (0, import_chunk_Y5L6GQDB.monotonicMs)() + options.timeoutMs;
-  const views = new Map();
-  const watches = new Map();
-  const stop = new AbortController();
-  const beat = options.heartbeatMs === null ? void 0 : setInterval(() => options.onHeartbeat?.([...views.values()]), options.heartbeatMs);
-  let failure;
-  let woken = null;
-  let ended = 0;
-  await Promise.all(
-    ids.map(async (id) => {
-      const watch = options.until?.length ? makeWatch(root, id, options.until, options.cursors) : void 0;
-      if (watch) watches.set(id, watch);
-      const told = { view: (view2) => views.set(id, view2), signal: stop.signal, until };
-      try {
-        const wake = await waitForOne(root, id, watch, told);
-        if (wake) {
-          woken ??= { id, ...wake };
-          stop.abort();
-        }
-      } catch (error) {
-        failure ??= error;
-        stop.abort();
-        return;
-      } finally {
-        watch?.close();
-      }
-      const view = views.get(id);
-      if (view && (0, import_chunk_PZM7HB6W.isEnded)(view.state)) ended += 1;
-      if (options.mode === "any" && ended > 0) stop.abort();
-    })
-  );
-  clearInterval(beat);
-  if (failure !== void 0) throw failure;
-  const beyond = [...watches].flatMap(([id, watch]) => watch.beyond ? [{ id, ...watch.beyond }] : []);
-  return { views: ids.flatMap((id) => views.get(id) ?? []), woken, beyond };
-}
-function makeWatch(root, id, until, cursors) {
-  return new WakeWatch((0, import_chunk_7V54BM6D.jobPaths)(root, id), until, cursors?.get(id) ?? { seq: 0, isGiven: false });
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  waitForJobs
-});
-
-},
 "./chunk-63FDXQKK.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
@@ -2697,6 +2546,86 @@ async function startWorker(root, spec, job, generation) {
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
   startWorker
+});
+
+},
+"./chunk-6EHBWH6R.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  signInOf: () => signInOf,
+  surveyBackends: () => surveyBackends
+});
+module.exports = stdin_exports;
+var import_chunk_4KRVTGP5 = load("./chunk-4KRVTGP5.js");
+var import_chunk_KT5BXZ5F = load("./chunk-KT5BXZ5F.js");
+var import_chunk_AN2AMGQG = load("./chunk-AN2AMGQG.js");
+var import_chunk_4SRIOCFI = load("./chunk-4SRIOCFI.js");
+var import_chunk_7WBBYJDG = load("./chunk-7WBBYJDG.js");
+var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
+var import_node_path = builtin("node:path");
+var signBytes = 64 * 1024;
+var profileNames = ["restricted", "standard", "unrestricted"];
+function surveyBackends(config, cwd, only) {
+  const own = Object.entries(config.backends);
+  const found = import_chunk_KT5BXZ5F.backends.filter(({ id }) => id !== "custom" && (only === void 0 || id === only) && !Object.hasOwn(config.backends, id)).map((backend) => survey(backend, backend.id, backend.programs, cwd));
+  const custom = (0, import_chunk_KT5BXZ5F.findBackend)("custom");
+  const mine = own.filter(([name]) => only === void 0 || name === only).map(([name, { argv }]) => survey(custom, name, argv.slice(0, 1), cwd));
+  return [...found, ...mine];
+}
+function survey(backend, name, searched, cwd) {
+  const program = searched.map((one) => (0, import_chunk_AN2AMGQG.findProgram)(one, cwd)).find((one) => one !== void 0) ?? null;
+  const version = program === null ? null : (0, import_chunk_4KRVTGP5.tellVersion)(backend, program);
+  const isTooOld = version !== null && backend.oldest !== null && (0, import_chunk_KT5BXZ5F.isOlder)(version, backend.oldest);
+  const faults = {};
+  for (const profile of profileNames) {
+    const fault = backend.profiles[profile] === null ? null : (0, import_chunk_4KRVTGP5.policyFault)(backend, profile, cwd, version);
+    if (fault !== null) faults[profile] = fault;
+  }
+  const canKeep = profileNames.some((one) => backend.profiles[one] !== null && faults[one] === void 0);
+  return {
+    backend: name,
+    title: backend.title,
+    custom: backend.id === "custom",
+    searched,
+    program,
+    not_executable: program === null ? findBlocked(searched) : null,
+    version,
+    oldest: backend.oldest,
+    too_old: isTooOld,
+    sign_in: signInOf(backend),
+    profiles: backend.profiles,
+    faults,
+    install: backend.install,
+    usable: program !== null && !isTooOld && canKeep
+  };
+}
+function signInOf({ signIn }) {
+  const home = import_chunk_4SRIOCFI.variables.home();
+  const files = signIn.files.filter((file) => home !== void 0 && holdsSomething(import_node_path.default.join(home, file)));
+  const found = { files, variables: signIn.variables.filter((name) => import_chunk_4SRIOCFI.variables.isSet(name)) };
+  if (signIn.files.length + signIn.variables.length === 0) return { state: "unknown", ...found };
+  return { state: found.files.length + found.variables.length > 0 ? "signs" : "no_signs", ...found };
+}
+function holdsSomething(file) {
+  if (!(0, import_chunk_7WBBYJDG.exists)(file)) return false;
+  try {
+    const text = (0, import_chunk_527JQF7V.readText)((0, import_chunk_7WBBYJDG.realPath)(file), signBytes)?.trim();
+    if (text === void 0) return true;
+    return text !== "" && !/^(?:null|\{\s*\}|\[\s*\])$/.test(text);
+  } catch {
+    return true;
+  }
+}
+function findBlocked(names) {
+  const folders = import_chunk_4SRIOCFI.variables.searchPath().split(":").filter(Boolean);
+  const files = names.filter((name) => !name.includes("/")).flatMap((name) => folders.map((folder) => import_node_path.default.join(folder, name)));
+  return files.find(import_chunk_7WBBYJDG.exists) ?? null;
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  signInOf,
+  surveyBackends
 });
 
 },
@@ -3817,6 +3746,124 @@ function isAllowed(target, mode) {
 });
 
 },
+"./chunk-A4TC7AHU.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  findNeighbours: () => findNeighbours,
+  isOver: () => isOver,
+  modeOf: () => modeOf,
+  neighbourWarning: () => neighbourWarning,
+  neighbourWarnings: () => neighbourWarnings,
+  settleLost: () => settleLost,
+  tellNeighbours: () => tellNeighbours
+});
+module.exports = stdin_exports;
+var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
+var import_chunk_FM6FAH5U = load("./chunk-FM6FAH5U.js");
+var import_chunk_CEZDF3D3 = load("./chunk-CEZDF3D3.js");
+var import_chunk_PLTZEINK = load("./chunk-PLTZEINK.js");
+var import_chunk_IJKEVNZ7 = load("./chunk-IJKEVNZ7.js");
+var import_chunk_PZM7HB6W = load("./chunk-PZM7HB6W.js");
+var import_chunk_7V54BM6D = load("./chunk-7V54BM6D.js");
+var import_chunk_QS5KU3DI = load("./chunk-QS5KU3DI.js");
+var import_chunk_XRZCSGQB = load("./chunk-XRZCSGQB.js");
+var import_chunk_7WBBYJDG = load("./chunk-7WBBYJDG.js");
+var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+async function findNeighbours(root, staff, cwd, may) {
+  if (!(0, import_chunk_W7HED5VZ.isWriter)(staff.profile)) return [];
+  const place = placeOf(cwd);
+  const others = (await liveStaff(root.folder)).filter(
+    (spec) => (0, import_chunk_W7HED5VZ.isWriter)(spec.staff.profile) && overlaps(placeOf(spec.cwd), place)
+  );
+  const rival = others.find((spec) => spec.staff.mode === "implement");
+  if (rival && staff.mode === "implement" && !may.share) {
+    throw new import_chunk_NVPF5LEY.FaultError(
+      "busy",
+      `cannot start a second implement job in ${place.folder}: job ${rival.id} is writing there`,
+      `wait for it (${import_chunk_PLTZEINK.nextCommands.wait(rival.id, root.option)}), ${may.isolate ? "or give this one its own tree with --worktree, " : ""}or accept both with --share`
+    );
+  }
+  return others.map((spec) => spec.id);
+}
+function tellNeighbours(root, ids, own) {
+  for (const id of ids) {
+    try {
+      const folder = (0, import_chunk_7V54BM6D.jobPaths)(root, id).neighbours;
+      (0, import_chunk_527JQF7V.createFolder)(folder);
+      if ((0, import_chunk_7WBBYJDG.factsOf)(folder)?.kind !== "folder") continue;
+      (0, import_chunk_527JQF7V.createFile)(`${folder}/${own}`, "", { sync: false });
+    } catch {
+    }
+  }
+}
+function neighbourWarnings(root, paths) {
+  if ((0, import_chunk_7WBBYJDG.factsOf)(paths.neighbours)?.kind !== "folder") return [];
+  const ids = (0, import_chunk_7WBBYJDG.listNames)(paths.neighbours).filter(import_chunk_PZM7HB6W.isId).slice(0, 20);
+  return ids.map((id) => neighbourWarning(id, modeOf(root, id)));
+}
+function neighbourWarning(id, mode) {
+  const what = mode === void 0 ? "a job" : `${/^[aeiou]/.test(mode) ? "an" : "a"} ${mode} job`;
+  return { code: "two_writers", message: `${what}, ${id}, may write in the same worktree at the same time` };
+}
+function modeOf(root, id) {
+  const spec = (0, import_chunk_QS5KU3DI.readSpec)((0, import_chunk_7V54BM6D.jobPaths)(root, id));
+  return spec.kind === "ok" ? spec.value.staff?.mode : void 0;
+}
+async function settleLost(root) {
+  for (const id of (0, import_chunk_CEZDF3D3.listActive)(root)) await unlessGone(() => (0, import_chunk_FM6FAH5U.refresh)(root, id));
+}
+async function unlessGone(look) {
+  try {
+    return await look();
+  } catch (error) {
+    if (error instanceof import_chunk_NVPF5LEY.FaultError && error.code === "unknown_job") return void 0;
+    throw error;
+  }
+}
+async function liveStaff(root) {
+  const key = (0, import_chunk_IJKEVNZ7.readKey)();
+  const found = [];
+  for (const id of (0, import_chunk_CEZDF3D3.listActive)(root)) {
+    const spec = (0, import_chunk_QS5KU3DI.readSpec)((0, import_chunk_7V54BM6D.jobPaths)(root, id));
+    if (spec.kind !== "ok" || !spec.value.staff || !await (0, import_chunk_IJKEVNZ7.isGenuine)(spec.value, key) || isOver(root, id)) continue;
+    found.push({ ...spec.value, staff: spec.value.staff });
+  }
+  return found;
+}
+function isOver(root, id) {
+  let condition;
+  try {
+    condition = (0, import_chunk_PZM7HB6W.conditionOf)((0, import_chunk_PZM7HB6W.inspect)(root, id));
+  } catch (error) {
+    if (error instanceof import_chunk_NVPF5LEY.FaultError && error.code === "unknown_job") return true;
+    throw error;
+  }
+  return condition === "ended" || condition === "damaged" || (0, import_chunk_FM6FAH5U.isSettleable)(condition);
+}
+function placeOf(cwd) {
+  const real = (0, import_chunk_7WBBYJDG.isFolder)(cwd) ? (0, import_chunk_7WBBYJDG.realPath)(cwd) : cwd;
+  const worktree = (0, import_chunk_XRZCSGQB.findWorktree)(real);
+  return worktree === void 0 ? { folder: real, isWorktree: false } : { folder: worktree, isWorktree: true };
+}
+function overlaps(a, b) {
+  if (a.folder === b.folder) return true;
+  const isBelow = (inner, outer) => inner.folder.startsWith(`${outer.folder.replace(/\/$/, "")}/`);
+  return !a.isWorktree && !b.isWorktree && (isBelow(a, b) || isBelow(b, a));
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  findNeighbours,
+  isOver,
+  modeOf,
+  neighbourWarning,
+  neighbourWarnings,
+  settleLost,
+  tellNeighbours
+});
+
+},
 "./chunk-AN2AMGQG.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
@@ -3847,6 +3894,238 @@ function findTool(name) {
 0 && (module.exports = {
   findProgram,
   findTool
+});
+
+},
+"./chunk-AUCNTSSZ.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  askedProfile: () => askedProfile,
+  freshStaff: () => freshStaff,
+  launchStaff: () => launchStaff,
+  taskOf: () => taskOf
+});
+module.exports = stdin_exports;
+var import_chunk_4KRVTGP5 = load("./chunk-4KRVTGP5.js");
+var import_chunk_E466YIJS = load("./chunk-E466YIJS.js");
+var import_chunk_ZKKB56AR = load("./chunk-ZKKB56AR.js");
+var import_chunk_CA3OXS5P = load("./chunk-CA3OXS5P.js");
+var import_chunk_A4TC7AHU = load("./chunk-A4TC7AHU.js");
+var import_chunk_KT5BXZ5F = load("./chunk-KT5BXZ5F.js");
+var import_chunk_PLTZEINK = load("./chunk-PLTZEINK.js");
+var import_chunk_XRZCSGQB = load("./chunk-XRZCSGQB.js");
+var import_chunk_4ZCTLV6M = load("./chunk-4ZCTLV6M.js");
+var import_chunk_7WBBYJDG = load("./chunk-7WBBYJDG.js");
+var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_node_path = builtin("node:path");
+var sources = ["prompt", "prompt-file", "stdin"];
+async function taskOf(context, input) {
+  const given = sources.filter((name) => input.has(name));
+  if (given.length !== 1) {
+    const came = given.length === 0 ? "none was given" : `these came together: ${given.map((name) => `--${name}`).join(", ")}`;
+    throw (0, import_chunk_NVPF5LEY.usageError)(
+      `cannot tell the task: exactly one of --prompt TEXT, --prompt-file PATH and --stdin is needed; ${came}`
+    );
+  }
+  const text = input.text("prompt") ?? decode(given[0] === "stdin" ? await context.readStdin() : readTask(context, input.text("prompt-file")));
+  const size = Buffer.byteLength(text);
+  if (text.trim() === import_chunk_PLTZEINK.taskPlaceholder)
+    throw (0, import_chunk_NVPF5LEY.usageError)(
+      `cannot take ${JSON.stringify(import_chunk_PLTZEINK.taskPlaceholder)} as the task: it only shows where yours belongs`,
+      "put what the agent is to do in its place, or give it with --prompt-file PATH"
+    );
+  if (text.trim() === "") throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take an empty task from --${given[0]}`);
+  if (size > import_chunk_4ZCTLV6M.promptBytes) throw tooLong(size);
+  return text;
+}
+function tooLong(size) {
+  return (0, import_chunk_NVPF5LEY.usageError)(
+    `cannot take a task of ${size} bytes: at most ${import_chunk_4ZCTLV6M.promptBytes} (1 MiB) are allowed`,
+    "put the material into a file and name it in the task"
+  );
+}
+function readTask(context, name) {
+  const file = import_node_path.default.resolve(context.cwd, name);
+  try {
+    const real = (0, import_chunk_7WBBYJDG.realPath)(file);
+    const size = (0, import_chunk_7WBBYJDG.factsOf)(real)?.size ?? 0;
+    if (size > import_chunk_4ZCTLV6M.promptBytes) throw tooLong(size);
+    const read = (0, import_chunk_527JQF7V.readRange)(real, 0, size);
+    if (read) return read.bytes;
+  } catch (error) {
+    if (error instanceof import_chunk_NVPF5LEY.FaultError) throw error;
+    throw new import_chunk_NVPF5LEY.FaultError("preflight", `cannot read the task from ${file} (${(0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "error"})`);
+  }
+  throw new import_chunk_NVPF5LEY.FaultError(
+    "preflight",
+    `cannot read the task from ${file}: it is no regular file`,
+    "give the task with --stdin"
+  );
+}
+function decode(bytes) {
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    throw (0, import_chunk_NVPF5LEY.usageError)("cannot take the task: it is no UTF-8 text");
+  }
+}
+async function launchStaff(context, input, job) {
+  (0, import_chunk_ZKKB56AR.checkLaunchOptions)(input);
+  const root = context.root(input);
+  const request = {
+    kind: "staff",
+    verb: job.verb,
+    ...(0, import_chunk_ZKKB56AR.launchWords)(input),
+    notify: await (0, import_chunk_ZKKB56AR.notifyOf)(context, input, job.notify),
+    cwd: job.cwd,
+    deadlineMs: job.deadlineMs ?? input.durationOrDefault("timeout"),
+    killGraceMs: import_chunk_4ZCTLV6M.limits.staffKillGrace.default,
+    maxOutputBytes: import_chunk_4ZCTLV6M.limits.maxOutput.default,
+    firstOutputMs: job.firstOutputMs ?? input.duration("first-output") ?? null,
+    stallMs: job.stallMs ?? input.duration("stall-after") ?? null,
+    onStall: job.onStall ?? (0, import_chunk_ZKKB56AR.onStallOf)(input),
+    lineage: job.lineage,
+    run: null,
+    staff: job.staff,
+    worktree: job.worktree === void 0 ? worktreeOf(input) : job.worktree,
+    warnings: (0, import_chunk_4KRVTGP5.launchWarnings)(job.staff),
+    words: job.words,
+    asksForLatest: job.asksForLatest ?? false,
+    credentials: (0, import_chunk_KT5BXZ5F.findBackend)(job.staff.backend)?.signIn.variables ?? []
+  };
+  await (0, import_chunk_A4TC7AHU.settleLost)(root.folder);
+  const admit = () => admitBeside(root, request, job.staff, { share: input.has("share"), isolate: job.worktree === void 0 });
+  const launched = await (0, import_chunk_CA3OXS5P.launch)(root, { ...request, admit });
+  if (launched.isNew) for (const warning of (0, import_chunk_4KRVTGP5.versionWarnings)(job.staff)) context.tell(`note: ${warning.message}`);
+  if (request.worktree === "new" && launched.isNew) await tellDirty(context, job.cwd);
+  return (0, import_chunk_ZKKB56AR.tellLaunched)(context, input, root, launched, job.isSynchronous);
+}
+async function tellDirty(context, cwd) {
+  const { isDirtyTree } = await Promise.resolve().then(() => load("./worktree-IJP6SF3Q.js"));
+  const root = (0, import_chunk_XRZCSGQB.findWorktree)(cwd);
+  if (root !== void 0 && isDirtyTree(root))
+    context.tell(`note: what is uncommitted in ${root} is not in the worktree of this job`);
+}
+function worktreeOf(input) {
+  if (input.has("worktree") && input.has("share"))
+    throw (0, import_chunk_NVPF5LEY.usageError)("cannot take --worktree and --share together: a tree of its own is shared with nobody");
+  return input.has("worktree") ? "new" : null;
+}
+async function admitBeside(root, request, staff, may) {
+  if (staff.resume !== null) (0, import_chunk_4KRVTGP5.requireFreeConversation)(root, staff.backend, staff.resume);
+  if (request.worktree === "new") return { warnings: [] };
+  const neighbours = await (0, import_chunk_A4TC7AHU.findNeighbours)(root, staff, request.cwd, may);
+  return {
+    warnings: neighbours.map((id) => (0, import_chunk_A4TC7AHU.neighbourWarning)(id, (0, import_chunk_A4TC7AHU.modeOf)(root.folder, id))),
+    told: (id) => (0, import_chunk_A4TC7AHU.tellNeighbours)(root.folder, neighbours, id)
+  };
+}
+function freshStaff(context, input, words) {
+  const part = (0, import_chunk_4KRVTGP5.makeStaffPart)({
+    ...words,
+    stateRoot: context.root(input).folder,
+    backend: input.text("backend"),
+    model: input.text("model") ?? null,
+    profile: askedProfile(input),
+    resume: null
+  });
+  if (input.has("schema")) part.schema = true;
+  const base = input.text("base");
+  if (base !== void 0) part.base = (0, import_chunk_E466YIJS.requireBase)(words.cwd, base);
+  return part;
+}
+function askedProfile(input) {
+  return input.text("profile");
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  askedProfile,
+  freshStaff,
+  launchStaff,
+  taskOf
+});
+
+},
+"./chunk-B2GTHZX4.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  onEachChange: () => onEachChange,
+  onNextChange: () => onNextChange,
+  onPathChange: () => onPathChange
+});
+module.exports = stdin_exports;
+var import_chunk_7WBBYJDG = load("./chunk-7WBBYJDG.js");
+var import_node_fs = require("node:fs");
+var import_node_path = builtin("node:path");
+function onNextChange(files, onChange) {
+  const watchers = [];
+  const stop = () => {
+    for (const watcher of watchers.splice(0)) watcher.close();
+  };
+  const fire = () => {
+    if (watchers.length === 0) return;
+    stop();
+    onChange();
+  };
+  for (const file of files) {
+    try {
+      const watcher = (0, import_node_fs.watch)(file, { persistent: false });
+      watchers.push(watcher);
+      watcher.on("change", fire).on("error", stop);
+    } catch {
+    }
+  }
+  return stop;
+}
+var mostEvents = 1e3;
+function onPathChange(target, onChange) {
+  const watchers = [];
+  const name = import_node_path.default.basename(target);
+  let events = 0;
+  const stop = () => {
+    for (const watcher of watchers.splice(0)) watcher.close();
+  };
+  const listen = (place, isMeant) => {
+    try {
+      const watcher = (0, import_node_fs.watch)(place, { persistent: false }, (_event, changed) => {
+        events += 1;
+        if (isMeant(changed)) onChange();
+        if (events > mostEvents) stop();
+      });
+      watchers.push(watcher);
+      watcher.on("error", () => watcher.close());
+    } catch {
+    }
+  };
+  listen(target, () => true);
+  if (!(0, import_chunk_7WBBYJDG.isFolder)(target)) listen(import_node_path.default.dirname(target), (changed) => changed === null || changed === name);
+  return stop;
+}
+function onEachChange(target, onChange, onLost = () => void 0) {
+  let watcher;
+  const stop = () => {
+    watcher?.close();
+    watcher = void 0;
+  };
+  try {
+    watcher = (0, import_node_fs.watch)(target, { persistent: false });
+  } catch {
+    return void 0;
+  }
+  watcher.on("change", onChange).on("error", () => {
+    stop();
+    onLost();
+  });
+  return stop;
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  onEachChange,
+  onNextChange,
+  onPathChange
 });
 
 },
@@ -4158,6 +4437,289 @@ function holderText(folder) {
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
   withLock
+});
+
+},
+"./chunk-CA3OXS5P.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  launch: () => launch,
+  launchedBefore: () => launchedBefore
+});
+module.exports = stdin_exports;
+var import_chunk_NQPR54ZN = load("./chunk-NQPR54ZN.js");
+var import_chunk_PLTZEINK = load("./chunk-PLTZEINK.js");
+var import_chunk_63FDXQKK = load("./chunk-63FDXQKK.js");
+var import_chunk_C7IKTBOQ = load("./chunk-C7IKTBOQ.js");
+var import_chunk_IJKEVNZ7 = load("./chunk-IJKEVNZ7.js");
+var import_chunk_PZM7HB6W = load("./chunk-PZM7HB6W.js");
+var import_chunk_7V54BM6D = load("./chunk-7V54BM6D.js");
+var import_chunk_BSO2ISIG = load("./chunk-BSO2ISIG.js");
+var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
+var import_chunk_4ZCTLV6M = load("./chunk-4ZCTLV6M.js");
+var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
+var import_chunk_4SRIOCFI = load("./chunk-4SRIOCFI.js");
+var import_chunk_7WBBYJDG = load("./chunk-7WBBYJDG.js");
+var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_node_path = builtin("node:path");
+function isClaimed(root, key) {
+  return (0, import_chunk_7WBBYJDG.exists)(fileOf(root, key));
+}
+function fileOf(root, key) {
+  return import_node_path.default.join((0, import_chunk_7V54BM6D.rootPaths)(root).once, (0, import_chunk_IJKEVNZ7.hashOf)(key).slice(0, 40));
+}
+function claimOnce(root, key, claim) {
+  const file = fileOf(root, key);
+  if ((0, import_chunk_527JQF7V.createFile)(file, `${JSON.stringify(claim)}
+`)) return { isOurs: true, holder: claim };
+  return { isOurs: false, holder: requireClaim(file) };
+}
+function readClaim(root, key) {
+  return isClaimed(root, key) ? requireClaim(fileOf(root, key)) : void 0;
+}
+function requireClaim(file) {
+  const read = (0, import_chunk_527JQF7V.readJson)(file);
+  const holder = read.kind === "ok" ? read.value : void 0;
+  if (typeof holder?.id !== "string" || typeof holder.asked !== "string") {
+    throw new import_chunk_NVPF5LEY.FaultError(
+      "state_unusable",
+      `cannot read the once-key file ${file}: it is damaged`,
+      "remove that file if you are sure that the job never ran"
+    );
+  }
+  return holder;
+}
+function needsWorker(spec) {
+  return spec.kind !== "timer" || Boolean(spec.notify);
+}
+function writeArmed(spec, folder) {
+  const { id, owner, created_at, timer } = spec;
+  const event = { seq: 1, at: created_at, job: id, owner, type: "armed", due_at: timer?.due_at };
+  (0, import_chunk_527JQF7V.writeFile)(`${folder}/events.ndjson`, `${JSON.stringify(event)}
+`, { sync: false });
+  const state = { ...(0, import_chunk_PZM7HB6W.earlyState)(id, spec), state: "running", seq: 1, rev: 1, started_at: created_at };
+  (0, import_chunk_527JQF7V.writeJson)(`${folder}/state.json`, state);
+}
+function askedOf(request) {
+  const { kind, verb, cwd, deadlineMs, killGraceMs, maxOutputBytes, firstOutputMs, stallMs } = request;
+  if (request.timer)
+    return (0, import_chunk_IJKEVNZ7.hashOf)((0, import_chunk_IJKEVNZ7.canonical)({ kind, verb, timer: askedTimer(request.timer), lineage: request.lineage }));
+  const run = request.run ? askedRun(request.run) : null;
+  const base = { kind, verb, cwd, deadlineMs, killGraceMs, maxOutputBytes, firstOutputMs, stallMs, run };
+  const lineage = request.asksForLatest ? { relation: request.lineage?.relation } : request.lineage;
+  const worktree = request.worktree === "new" ? { worktree: "new" } : {};
+  const staff = request.staff ? askedStaff(request.staff) : null;
+  if (staff && request.asksForLatest) staff.resume = "latest";
+  return (0, import_chunk_IJKEVNZ7.hashOf)((0, import_chunk_IJKEVNZ7.canonical)({ ...base, lineage, staff, ...worktree, ...askedWaiting(request) }));
+}
+function askedRun({ success_files = [], result_baselines: _, ...run }) {
+  const files = success_files.map((one) => one.path);
+  const given = Object.entries({ ...run, success_files: files }).filter(
+    ([name, value]) => value !== null && value !== void 0 && !(Array.isArray(value) && value.length === 0) && value !== defaults[name]
+  );
+  return Object.fromEntries(given);
+}
+var defaults = {
+  checkpoint_ms: import_chunk_4ZCTLV6M.limits.checkpoint.default,
+  sample_ms: import_chunk_4ZCTLV6M.limits.sample.default,
+  probe_ms: import_chunk_4ZCTLV6M.limits.probe.default
+};
+function askedTimer({ due_at, delay_ms, message, slot }) {
+  return { message, slot, ...delay_ms === null ? { due_at } : { delay_ms } };
+}
+function askedWaiting({ watch, onStall }) {
+  const { start: _start, ...asked } = watch ?? {};
+  return { ...watch ? { watch: asked } : {}, ...onStall ? { on_stall: onStall } : {} };
+}
+function askedStaff(staff) {
+  const { mode, backend, program, model, profile, prompt, resume, custom, schema, base } = staff;
+  const { brief: _brief, ...definition } = custom ?? {};
+  return {
+    ...{ mode, backend, program, model, profile, prompt, resume },
+    custom: custom ? definition : null,
+    ...schema ? { schema } : {},
+    ...base ? { base: base.rev } : {}
+  };
+}
+async function finishClaim(root, claim) {
+  if (!(0, import_chunk_PZM7HB6W.isId)(claim.id))
+    throw new import_chunk_NVPF5LEY.FaultError(
+      "state_unusable",
+      `cannot use a once-key that names ${JSON.stringify(claim.id)}: that is no job id`
+    );
+  const paths = (0, import_chunk_7V54BM6D.jobPaths)(root, claim.id);
+  const stage = (0, import_chunk_7V54BM6D.stagePath)(root, claim.id);
+  const until = (0, import_chunk_Y5L6GQDB.monotonicMs)() + import_chunk_4ZCTLV6M.startLimitMs;
+  while (!(0, import_chunk_7WBBYJDG.exists)(paths.launch) && (0, import_chunk_Y5L6GQDB.monotonicMs)() < until) {
+    const isStaged = (0, import_chunk_7WBBYJDG.exists)(stage);
+    if (!(0, import_chunk_7WBBYJDG.exists)(paths.folder) && !isStaged) return;
+    if ((0, import_chunk_BSO2ISIG.livenessOf)(claim.launcher) === "dead") {
+      if (isStaged) (0, import_chunk_7WBBYJDG.moveFolder)(stage, paths.folder);
+      return;
+    }
+    await (0, import_chunk_Y5L6GQDB.sleep)(5);
+  }
+}
+var specBytes = 15 * 1024 * 1024;
+async function launch(root, request) {
+  if (!(0, import_chunk_NQPR54ZN.checkRoot)(root.folder)) (0, import_chunk_NQPR54ZN.requirePlace)(root.folder);
+  const stamp = makeStamp(request.verb);
+  const planned = isTaken(root, request) ? null : await planTree(request, stamp.id);
+  const key = (0, import_chunk_IJKEVNZ7.ensureKey)();
+  (0, import_chunk_NQPR54ZN.ensureRoot)(root.folder);
+  const publish = () => publishJob(root, request, { ...stamp, planned }, key);
+  const job = request.admit ? await (0, import_chunk_C7IKTBOQ.withLock)((0, import_chunk_7V54BM6D.rootPaths)(root.folder).lock, publish) : await publish();
+  if ("holder" in job) return takeOver(root, job.holder, request);
+  const { spec, paths } = job;
+  const worktree = request.worktree === "new" ? spec.worktree ?? null : null;
+  try {
+    if (worktree) (await Promise.resolve().then(() => load("./worktree-IJP6SF3Q.js"))).addWorktree(worktree);
+    if (needsWorker(spec)) await (0, import_chunk_63FDXQKK.startWorker)(root.folder, spec, { paths }, 1);
+  } catch (error) {
+    if (spec.once_key === null) undo(paths, (0, import_chunk_7V54BM6D.stagePath)(root.folder, spec.id));
+    if (worktree) (await Promise.resolve().then(() => load("./worktree-IJP6SF3Q.js"))).undoWorktree(worktree);
+    throw launchError(root, error);
+  }
+  return { id: spec.id, isNew: true };
+}
+async function publishJob(root, request, stamp, key) {
+  const admitted = isTaken(root, request) ? void 0 : await request.admit?.();
+  const warnings = [...request.warnings ?? [], ...admitted?.warnings ?? []];
+  const spec = await makeSpec(root, { ...request, warnings }, stamp, key);
+  const paths = (0, import_chunk_7V54BM6D.jobPaths)(root.folder, spec.id);
+  const stage = (0, import_chunk_7V54BM6D.stagePath)(root.folder, spec.id);
+  let isPromised = false;
+  try {
+    await Promise.all([stageJob(root, spec, stage), import_chunk_PZM7HB6W.defaultEngine.prepare()]);
+    const claim = request.onceKey === null ? null : claimOnce(root.folder, request.onceKey, claimOf(spec, request));
+    if (claim && !claim.isOurs) {
+      undo(paths, stage);
+      return { holder: claim.holder };
+    }
+    isPromised = claim !== null;
+    if (!(0, import_chunk_7WBBYJDG.moveFolder)(stage, paths.folder)) throw new import_chunk_NVPF5LEY.FaultError("state_unusable", `cannot move ${stage} into place`);
+    if (spec.timer) placeDurably(root.folder, paths);
+    admitted?.told?.(spec.id);
+    return { spec, paths };
+  } catch (error) {
+    if (isPromised) (0, import_chunk_7WBBYJDG.moveFolder)(stage, paths.folder);
+    else undo(paths, stage);
+    throw launchError(root, error);
+  }
+}
+function placeDurably(root, paths) {
+  (0, import_chunk_527JQF7V.syncFolder)(paths.folder);
+  (0, import_chunk_527JQF7V.syncFolder)((0, import_chunk_7V54BM6D.rootPaths)(root).jobs);
+}
+function makeStamp(verb) {
+  const createdMs = (0, import_chunk_Y5L6GQDB.nowMs)();
+  const random = (0, import_chunk_IJKEVNZ7.randomBytes)(22);
+  return { createdMs, random, id: (0, import_chunk_PZM7HB6W.makeId)(verb, createdMs, random) };
+}
+async function planTree(request, id) {
+  return request.worktree === "new" ? (await Promise.resolve().then(() => load("./worktree-IJP6SF3Q.js"))).planWorktree(request.cwd, id) : null;
+}
+function isTaken(root, { onceKey }) {
+  return onceKey !== null && isClaimed(root.folder, onceKey);
+}
+async function makeSpec(root, request, { createdMs, random, id, planned }, key) {
+  const {
+    deadlineMs,
+    killGraceMs,
+    maxOutputBytes,
+    firstOutputMs,
+    stallMs,
+    onStall = null,
+    onceKey,
+    admit: _admit,
+    credentials: _credentials,
+    asksForLatest: _latest,
+    words: _words,
+    worktree,
+    ...rest
+  } = request;
+  const { cwd = request.cwd, ...note } = planned ?? {};
+  const unsigned = {
+    schema: 1,
+    id,
+    ...rest,
+    cwd,
+    worktree: planned ? note : worktree === "new" ? null : worktree ?? null,
+    created_at: (0, import_chunk_Y5L6GQDB.isoOf)(createdMs),
+    once_key: onceKey,
+    engine: import_chunk_PZM7HB6W.defaultEngine.id,
+    state_option: root.option,
+    deadline_ms: deadlineMs,
+    deadline_mono_ms: (0, import_chunk_Y5L6GQDB.monotonicMs)() + deadlineMs,
+    kill_grace_ms: killGraceMs,
+    max_output_bytes: maxOutputBytes,
+    first_output_ms: firstOutputMs,
+    stall_ms: stallMs,
+    ...onStall === null ? {} : { on_stall: onStall },
+    mark: (0, import_chunk_CTSRVJRC.toHex)(random.subarray(6)),
+    launcher: (0, import_chunk_BSO2ISIG.ownIdentity)(),
+    environment: { digest: (0, import_chunk_IJKEVNZ7.environmentDigest)(key), credentials: (0, import_chunk_4SRIOCFI.credentialNames)(request.credentials) }
+  };
+  return { ...unsigned, mac: await (0, import_chunk_IJKEVNZ7.macOf)(unsigned, key) };
+}
+async function stageJob(root, spec, stage) {
+  (0, import_chunk_527JQF7V.createFolder)(stage);
+  const text = `${JSON.stringify(spec)}
+`;
+  if (text.length > specBytes)
+    throw new import_chunk_NVPF5LEY.FaultError(
+      "preflight",
+      `cannot store a request of ${text.length} bytes: at most ${specBytes} are allowed`
+    );
+  const isDurable = (0, import_chunk_527JQF7V.writeFileMeanwhile)(`${stage}/spec.json`, text);
+  (0, import_chunk_527JQF7V.createFolder)(`${stage}/waiters`);
+  if (spec.kind === "timer") writeArmed(spec, stage);
+  (0, import_chunk_527JQF7V.writeFile)((0, import_chunk_7V54BM6D.jobPaths)(root.folder, spec.id).marker, "", { sync: false });
+  await isDurable;
+}
+function claimOf(spec, request) {
+  const words = request.words === void 0 ? {} : { words: (0, import_chunk_IJKEVNZ7.hashOf)(request.words) };
+  return { id: spec.id, asked: askedOf(request), launcher: spec.launcher, ...words };
+}
+async function launchedBefore(root, key, words) {
+  if (!(0, import_chunk_NQPR54ZN.checkRoot)(root.folder)) return void 0;
+  const holder = readClaim(root.folder, key);
+  if (holder?.words !== (0, import_chunk_IJKEVNZ7.hashOf)(words)) return void 0;
+  await finishClaim(root.folder, holder);
+  return { id: holder.id, isNew: false };
+}
+async function takeOver(root, holder, request) {
+  await finishClaim(root.folder, holder);
+  if (holder.asked !== askedOf(request)) {
+    throw new import_chunk_NVPF5LEY.FaultError(
+      "preflight",
+      `cannot use --once-key ${JSON.stringify(request.onceKey)}: job ${holder.id} has this key and another request`,
+      `look at it with: ${import_chunk_PLTZEINK.nextCommands.observe(holder.id, root.option)}`
+    );
+  }
+  return { id: holder.id, isNew: false };
+}
+function undo(paths, stage) {
+  try {
+    for (const target of [stage, paths.folder, paths.marker]) (0, import_chunk_7WBBYJDG.removeTree)(target);
+  } catch {
+  }
+}
+function launchError(root, error) {
+  const code = (0, import_chunk_NVPF5LEY.errnoOf)(error);
+  if (error instanceof import_chunk_NVPF5LEY.FaultError || code === void 0) return error;
+  return new import_chunk_NVPF5LEY.FaultError(
+    "state_unusable",
+    `cannot write into the state folder ${root.folder} (${code})`,
+    "use another place with --state-dir DIR or JOB_STATE_DIR"
+  );
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  launch,
+  launchedBefore
 });
 
 },
@@ -4505,6 +5067,58 @@ function parseEvents(text, isWhole) {
 });
 
 },
+"./chunk-D4DO65YA.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  cancelJob: () => cancelJob
+});
+module.exports = stdin_exports;
+var import_chunk_PL5OPUIU = load("./chunk-PL5OPUIU.js");
+var import_chunk_FM6FAH5U = load("./chunk-FM6FAH5U.js");
+var import_chunk_PZM7HB6W = load("./chunk-PZM7HB6W.js");
+var import_chunk_BSO2ISIG = load("./chunk-BSO2ISIG.js");
+var import_chunk_4ZCTLV6M = load("./chunk-4ZCTLV6M.js");
+var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
+var import_chunk_7WBBYJDG = load("./chunk-7WBBYJDG.js");
+var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+async function cancelJob(root, id, request, patienceMs) {
+  const before = await (0, import_chunk_FM6FAH5U.refresh)(root, id);
+  if ((0, import_chunk_PZM7HB6W.isEnded)(before.state))
+    return { view: before, result: before.state.state === "canceled" ? "canceled" : "ended_before" };
+  askFor(before, `${JSON.stringify({ by: (0, import_chunk_BSO2ISIG.ownIdentity)(), owner: request.owner, at: (0, import_chunk_Y5L6GQDB.isoNow)(), why: request.why })}
+`);
+  nudge(before);
+  const timeoutMs = patienceMs ?? (before.spec?.kill_grace_ms ?? 0) + import_chunk_4ZCTLV6M.killSettleMs + 5e3 + askingMs(before);
+  const { views } = await (0, import_chunk_PL5OPUIU.waitForJobs)(root, [id], { mode: "all", timeoutMs, heartbeatMs: null });
+  const [view = before] = views;
+  if (view.state.state === "canceled") return { view, result: "canceled" };
+  return { view, result: (0, import_chunk_PZM7HB6W.isEnded)(view.state) ? "ended_before" : "requested" };
+}
+function askingMs({ spec }) {
+  return spec?.run?.status_cmd ? import_chunk_4ZCTLV6M.taskStatusMs + import_chunk_4ZCTLV6M.toolGraceMs : 0;
+}
+function askFor({ paths }, text) {
+  for (let round = 1; ; round += 1) {
+    try {
+      (0, import_chunk_527JQF7V.createFile)(paths.cancel, text);
+      return;
+    } catch (error) {
+      if ((0, import_chunk_NVPF5LEY.errnoOf)(error) !== "ENOENT" || round === 3 || !(0, import_chunk_7WBBYJDG.exists)(paths.folder)) throw error;
+    }
+  }
+}
+function nudge(view) {
+  const engine = (0, import_chunk_PZM7HB6W.findEngine)(view.spec?.engine ?? "") ?? import_chunk_PZM7HB6W.defaultEngine;
+  for (const identity of [view.launch?.worker, view.worker?.worker]) if (identity) engine.signal(identity, "SIGURG");
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  cancelJob
+});
+
+},
 "./chunk-DQITNJZW.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
@@ -4647,457 +5261,6 @@ function whatIsThere(paths) {
 });
 
 },
-"./chunk-DQXIFAR3.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  waitAndTell: () => waitAndTell
-});
-module.exports = stdin_exports;
-var import_chunk_DQITNJZW = load("./chunk-DQITNJZW.js");
-var import_chunk_LOPJ3BLJ = load("./chunk-LOPJ3BLJ.js");
-var import_chunk_JXMXEQZY = load("./chunk-JXMXEQZY.js");
-var import_chunk_5W3LW6YN = load("./chunk-5W3LW6YN.js");
-var import_chunk_JLKATB45 = load("./chunk-JLKATB45.js");
-var import_chunk_R7FUNILK = load("./chunk-R7FUNILK.js");
-var import_chunk_MTTW2VXK = load("./chunk-MTTW2VXK.js");
-var import_chunk_5AUWXA57 = load("./chunk-5AUWXA57.js");
-var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_PLTZEINK = load("./chunk-PLTZEINK.js");
-var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
-var import_chunk_PZM7HB6W = load("./chunk-PZM7HB6W.js");
-var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
-var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
-async function withFarewell(context, ids, again, wait) {
-  const release = (0, import_chunk_5AUWXA57.onInterrupt)((signal) => {
-    try {
-      context.live?.("");
-      context.tell(`${farewell(ids)}
-${again()}`);
-    } catch {
-    }
-    (0, import_chunk_5AUWXA57.endBySignal)(signal);
-  });
-  try {
-    return await wait();
-  } finally {
-    release();
-  }
-}
-function farewell(ids) {
-  if (ids.length === 1) return `job ${ids[0]} runs on; collect it with:`;
-  return `the ${ids.length} jobs run on; collect them with:`;
-}
-function renderBar(completed, total, width = 10) {
-  const share = shareOf(completed, total);
-  if (share === null) return null;
-  const filled = share >= 1 ? width : Math.min(width - 1, Math.max(share > 0 ? 1 : 0, Math.round(share * width)));
-  const percent = share >= 1 ? 100 : Math.min(99, Math.floor(share * 100));
-  return `[${"#".repeat(filled)}${"-".repeat(width - filled)}] ${String(percent).padStart(3)}%`;
-}
-function shareOf(completed, total) {
-  if (completed === null || total === null || !(total > 0) || !Number.isFinite(completed)) return null;
-  return Math.min(1, Math.max(0, completed / total));
-}
-var none = { bar: null, eta: null, note: null };
-function progressCells(view) {
-  const { spec, state } = view;
-  if ((0, import_chunk_PZM7HB6W.isEnded)(state)) return none;
-  if (spec?.timer) return { ...none, note: dueIn(spec.timer.due_at) };
-  const watch = spec?.watch ? (0, import_chunk_R7FUNILK.watchOf)(state) : null;
-  if (watch) return { ...none, note: [watch.word, `${watch.polls} looks`].filter((word) => word !== "").join(", ") };
-  const checkpoint = (0, import_chunk_R7FUNILK.checkpointOf)(state);
-  if (!checkpoint) return none;
-  const { completed, total, phase } = checkpoint;
-  return {
-    bar: renderBar(completed, total),
-    eta: etaOf(checkpoint.eta_seconds, checkpoint.at),
-    note: phase === null ? null : (0, import_chunk_LXK2ZILE.excerpt)(phase, 40)
-  };
-}
-function dueIn(dueAt) {
-  const due = (0, import_chunk_MTTW2VXK.instantOf)(dueAt);
-  if (due === null) return null;
-  const left = due - (0, import_chunk_Y5L6GQDB.nowMs)();
-  return left <= 0 ? "due" : `due in ${coarse(left)}`;
-}
-function etaOf(seconds, at) {
-  if (seconds === null || seconds < 0 || seconds > 10 * 365 * 86400) return null;
-  const left = seconds * 1e3 - Math.max(0, (0, import_chunk_Y5L6GQDB.nowMs)() - ((0, import_chunk_MTTW2VXK.instantOf)(at) ?? (0, import_chunk_Y5L6GQDB.nowMs)()));
-  return left <= 0 ? "any moment" : coarse(left);
-}
-function coarse(ms) {
-  const step = ms >= 2 * 864e5 ? 36e5 : ms >= 6e5 ? 6e4 : 1e3;
-  return (0, import_chunk_UNGYPAP3.formatDuration)(Math.max(1e3, Math.ceil(ms / step) * step));
-}
-function lineOf(view) {
-  const age = (0, import_chunk_MTTW2VXK.ageOf)(view.state.started_at, (0, import_chunk_Y5L6GQDB.nowMs)());
-  const { health } = (0, import_chunk_R7FUNILK.healthOf)(view, (0, import_chunk_PZM7HB6W.conditionOf)(view));
-  const { bar, eta, note } = progressCells(view);
-  const parts = [
-    view.state.state,
-    // "unknown" is what can be said of most healthy jobs: not worth a word here.
-    ...health === "unknown" ? [] : [health],
-    age === null ? "not started" : (0, import_chunk_UNGYPAP3.formatDuration)(age),
-    ...bar === null ? [] : [bar],
-    ...eta === null ? [] : [`ETA ${eta}`],
-    ...note === null ? [] : [note]
-  ];
-  return `${view.id}: ${parts.join(", ")}`;
-}
-function waitAgain(root, ids, asked, moved = new Map()) {
-  const [first = ""] = ids;
-  const { until = [], cursors = new Map() } = asked;
-  if (until.length === 0 && ids.length === 1) return import_chunk_PLTZEINK.nextCommands.wait(first, root.option);
-  const words = ["wait", ...ids];
-  if (ids.length > 1) words.push(`--${asked.mode}`);
-  if (until.length > 0) words.push("--until", until.join(","));
-  for (const id of until.length > 0 ? ids : []) {
-    const seq = moved.get(id) ?? cursors.get(id)?.seq;
-    if (seq !== void 0) words.push("--after-seq", ids.length > 1 ? `${id}:${seq}` : String(seq));
-  }
-  const hasOwn = until.length > 0 && asked.timeoutAsked !== void 0;
-  words.push("--timeout", hasOwn ? (0, import_chunk_UNGYPAP3.formatDuration)(asked.timeoutAsked ?? 0) : "10m");
-  return (0, import_chunk_PLTZEINK.nextCommand)(root.option, ...words);
-}
-function tellWoken(root, views, woken, options) {
-  const view = views.find((one) => one.id === woken.id);
-  if (!view) throw new Error(`job ${woken.id} woke a wait that was not for it`);
-  const ids = views.map((one) => one.id);
-  const again = waitAgain(root, ids, options, new Map([[woken.id, woken.nextSeq]]));
-  const document = (0, import_chunk_LOPJ3BLJ.observation)(view, { afterSeq: null, root, waited: { wake: woken, next: again } });
-  const afterPrint = () => (0, import_chunk_JLKATB45.noteDelivered)(view, woken.nextSeq);
-  if (options.isJson) {
-    if (views.length === 1) return { code: import_chunk_6PFAPK5K.exitCodes.pending, afterPrint, json: document };
-    const pending = views.filter((one) => !(0, import_chunk_PZM7HB6W.isEnded)(one.state)).map((one) => one.id);
-    const head = { wake: woken.wake, id: woken.id, now: (0, import_chunk_Y5L6GQDB.isoNow)() };
-    return { code: import_chunk_6PFAPK5K.exitCodes.pending, afterPrint, json: { ...head, jobs: [document], pending, next: { wait: again } } };
-  }
-  const { seq } = woken.event;
-  const what = seq === null ? woken.wake : `${woken.wake} (event ${seq})`;
-  return {
-    code: import_chunk_6PFAPK5K.exitCodes.pending,
-    afterPrint,
-    out: `${JSON.stringify(document, null, 1)}
-${again}
-`,
-    notes: [`woken by ${what}; ${lineOf(view)}; wait on with the last line`]
-  };
-}
-function tellWaited(context, root, waited, options) {
-  const { views, woken } = waited;
-  const ended = views.filter((view) => (0, import_chunk_PZM7HB6W.isEnded)(view.state));
-  const isOver = options.mode === "any" ? ended.length > 0 : ended.length === views.length;
-  const reply = isOver || !woken ? tellAll(context, root, { ...waited, isOver }, options) : tellWoken(root, views, woken, options);
-  return { ...reply, notes: [...beyondNotes(waited), ...reply.notes ?? []] };
-}
-function tellAll(context, root, { views, isOver, beyond }, options) {
-  const ended = views.filter((view) => (0, import_chunk_PZM7HB6W.isEnded)(view.state));
-  const shown = isOver && options.mode === "any" ? firstOf(ended) : views;
-  const code = isOver ? (0, import_chunk_6PFAPK5K.exitCodeOfAll)(shown.map((view) => view.state.state)) : import_chunk_6PFAPK5K.exitCodes.pending;
-  const ids = views.map((view) => view.id);
-  const cursors = cursorsNow(options, beyond);
-  const again = waitAgain(root, ids, options, cursors);
-  const isOpted = (options.until ?? []).length > 0;
-  const afterPrint = () => {
-    for (const view of shown) if ((0, import_chunk_PZM7HB6W.isEnded)(view.state)) (0, import_chunk_JLKATB45.noteCollected)(view, "wait");
-  };
-  const picture = (view) => (0, import_chunk_LOPJ3BLJ.observation)(view, {
-    afterSeq: null,
-    root,
-    waited: { wake: "soft_timeout", next: again, cursor: isOpted ? cursors.get(view.id) ?? 0 : void 0 }
-  });
-  if (options.isJson) {
-    const documents = shown.map(
-      (view) => (0, import_chunk_PZM7HB6W.isEnded)(view.state) ? { wake: "terminal", ...(0, import_chunk_DQITNJZW.endedDocument)(view) } : picture(view)
-    );
-    if (views.length === 1) return { code, afterPrint, json: documents[0] };
-    const pending = views.filter((view) => !(0, import_chunk_PZM7HB6W.isEnded)(view.state)).map((view) => view.id);
-    const wake = isOver ? "terminal" : "soft_timeout";
-    const next = isOver ? {} : { next: { wait: again } };
-    return { code, afterPrint, json: { wake, now: (0, import_chunk_Y5L6GQDB.isoNow)(), jobs: documents, pending, ...next } };
-  }
-  const replies = shown.map((view) => (0, import_chunk_PZM7HB6W.isEnded)(view.state) ? (0, import_chunk_DQITNJZW.tellEnded)(context, view) : tellPending(view, picture));
-  const outs = replies.map((reply) => Buffer.from(reply.out ?? ""));
-  const out = shown.length === 1 ? outs[0] ?? Buffer.alloc(0) : joined(context, shown, outs);
-  return {
-    code,
-    afterPrint,
-    out: isOver ? out : Buffer.concat([out, Buffer.from(`${again}
-`)]),
-    notes: replies.flatMap((reply) => reply.notes ?? []).filter((note) => !options.told?.includes(note))
-  };
-}
-function joined(context, views, outs) {
-  const parts = views.flatMap((view, at) => {
-    const bytes = outs[at] ?? Buffer.alloc(0);
-    const head = context.isTerminal ? `${at === 0 ? "" : "\n"}== ${view.id}: ${view.state.state} ==
-` : "";
-    return [Buffer.from(head), bytes, Buffer.from(bytes.length === 0 || bytes.at(-1) === 10 ? "" : "\n")];
-  });
-  return Buffer.concat(parts);
-}
-function firstOf(views) {
-  const endOf = ({ state }) => (0, import_chunk_MTTW2VXK.instantOf)(state.ended_at) ?? Number.POSITIVE_INFINITY;
-  return [...views].sort((a, b) => endOf(a) - endOf(b)).slice(0, 1);
-}
-function tellPending(view, picture) {
-  return {
-    code: import_chunk_6PFAPK5K.exitCodes.pending,
-    out: `${JSON.stringify(picture(view), null, 1)}
-`,
-    notes: [`${view.id}: ${view.state.state}, not ended yet; wait again with the last line`]
-  };
-}
-function cursorsNow({ cursors = new Map() }, beyond) {
-  const now = new Map([...cursors].map(([id, { seq }]) => [id, seq]));
-  for (const { id, newest } of beyond) now.set(id, newest);
-  return now;
-}
-function beyondNotes({ beyond }) {
-  return beyond.map(
-    ({ id, given, newest }) => `warning: --after-seq ${given} is beyond the events of job ${id}, whose newest was ${newest}: taken as ${newest}`
-  );
-}
-async function waitAndTell(context, root, ids, options) {
-  const wait = () => (0, import_chunk_5W3LW6YN.waitForJobs)(root.folder, ids, {
-    ...options,
-    // A person who looks at the terminal gets one line that is renewed; everybody else silence, or the lines asked for.
-    heartbeatMs: options.heartbeatMs ?? (context.live ? 1e3 : null),
-    onHeartbeat: (seen) => {
-      const lines = seen.map((view) => lineOf(asOfNow(view)));
-      if (options.heartbeatMs !== null) for (const line of lines) context.tell(line);
-      else context.live?.(lines.join(" | "));
-    }
-  });
-  const again = () => waitAgain(root, ids, options);
-  const waited = await withFarewell(
-    context,
-    ids,
-    again,
-    () => (0, import_chunk_JXMXEQZY.withRegistration)(root.folder, ids, options.timeoutMs, wait)
-  );
-  if (options.heartbeatMs === null) context.live?.("");
-  return tellWaited(context, root, waited, options);
-}
-function asOfNow(view) {
-  try {
-    return (0, import_chunk_PZM7HB6W.isEnded)(view.state) ? view : (0, import_chunk_PZM7HB6W.inspect)(view.root, view.id);
-  } catch {
-    return view;
-  }
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  waitAndTell
-});
-
-},
-"./chunk-DSRLXZGB.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  makeStaffVerb: () => makeStaffVerb
-});
-module.exports = stdin_exports;
-var import_chunk_M6DVLB5Y = load("./chunk-M6DVLB5Y.js");
-var import_chunk_5JLPHALT = load("./chunk-5JLPHALT.js");
-var import_chunk_33ZUSG5U = load("./chunk-33ZUSG5U.js");
-var import_chunk_RIVP2RJN = load("./chunk-RIVP2RJN.js");
-var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
-function makeStaffVerb({ mode: id, options = {}, notes, examples, isSynchronous = false }) {
-  const mode = import_chunk_W7HED5VZ.modes[id];
-  return {
-    name: id,
-    summary: mode.summary,
-    form: "(--prompt TEXT | --prompt-file PATH | --stdin) [options]",
-    words: { min: 0, max: 0 },
-    options: {
-      ...import_chunk_RIVP2RJN.staffOptions,
-      ...options,
-      cwd: { kind: "text", value: "DIR", help: "folder to work in (default: here)" },
-      ...import_chunk_RIVP2RJN.writerOptions,
-      ...import_chunk_RIVP2RJN.launchOptions
-    },
-    notes: [
-      `Default profile: ${mode.profile}. The task reaches the agent byte for byte, with the words of the mode around it.`,
-      notes
-    ].filter((line) => line !== void 0).join("\n"),
-    examples,
-    async run(context, input) {
-      const prompt = await (0, import_chunk_M6DVLB5Y.taskOf)(context, input);
-      const words = (0, import_chunk_33ZUSG5U.onceWords)(id, input, (0, import_chunk_33ZUSG5U.folderSaid)(context, input), prompt);
-      const isWaiting = isSynchronous && !input.has("id-only");
-      const repeated = await (0, import_chunk_33ZUSG5U.repeatedLaunch)(context, input, words, isWaiting);
-      if (repeated) return repeated;
-      const cwd = (0, import_chunk_5JLPHALT.folderOf)(context, input);
-      const staff = (0, import_chunk_M6DVLB5Y.freshStaff)(context, input, { mode: id, prompt, cwd });
-      return (0, import_chunk_M6DVLB5Y.launchStaff)(context, input, {
-        verb: id,
-        staff,
-        cwd,
-        lineage: null,
-        isSynchronous: isWaiting,
-        words
-      });
-    }
-  };
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  makeStaffVerb
-});
-
-},
-"./chunk-DWN6ZA7R.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  canonical: () => canonical,
-  ensureKey: () => ensureKey,
-  environmentDigest: () => environmentDigest,
-  hashOf: () => hashOf,
-  isGenuine: () => isGenuine,
-  macOf: () => macOf,
-  macOfAnswer: () => macOfAnswer,
-  randomBytes: () => randomBytes,
-  readKey: () => readKey,
-  sameMac: () => sameMac
-});
-module.exports = stdin_exports;
-var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
-var import_chunk_4SRIOCFI = load("./chunk-4SRIOCFI.js");
-var import_chunk_7WBBYJDG = load("./chunk-7WBBYJDG.js");
-var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var import_node_path = builtin("node:path");
-var import_node_fs = require("node:fs");
-function randomBytes(count) {
-  const bytes = new Uint8Array(count);
-  const fd = (0, import_node_fs.openSync)("/dev/urandom", "r");
-  try {
-    for (let done = 0; done < count; ) done += (0, import_node_fs.readSync)(fd, bytes, done, count - done, null);
-  } finally {
-    (0, import_node_fs.closeSync)(fd);
-  }
-  return bytes;
-}
-var longBytes = 64 * 1024;
-function readKey() {
-  const folder = (0, import_chunk_4SRIOCFI.configFolder)();
-  if (folder === void 0) return void 0;
-  const file = import_node_path.default.join(folder, "key");
-  const facts = lookAt(file);
-  if (!facts) return void 0;
-  const isPrivate = facts.kind === "file" && facts.uid === process.getuid?.() && (facts.mode & 63) === 0;
-  const key = isPrivate ? (0, import_chunk_527JQF7V.readText)(file, 1024)?.trim() : void 0;
-  if (key && /^[0-9a-f]{64}$/.test(key)) return key;
-  throw new import_chunk_NVPF5LEY.FaultError(
-    "preflight",
-    `cannot use the key ${file}: it must be a file of yours with mode 600 and 64 hex digits`
-  );
-}
-function lookAt(file) {
-  try {
-    return (0, import_chunk_7WBBYJDG.factsOf)(file);
-  } catch (error) {
-    throw new import_chunk_NVPF5LEY.FaultError(
-      "preflight",
-      `cannot read the key ${file} (${(0, import_chunk_NVPF5LEY.errnoOf)(error)})`,
-      "set XDG_CONFIG_HOME to a folder that you may use"
-    );
-  }
-}
-function ensureKey() {
-  const known = readKey();
-  if (known) return known;
-  const folder = (0, import_chunk_4SRIOCFI.configFolder)();
-  if (folder === void 0) {
-    throw new import_chunk_NVPF5LEY.FaultError(
-      "preflight",
-      "cannot find your config folder: neither HOME nor XDG_CONFIG_HOME is set",
-      "set HOME"
-    );
-  }
-  try {
-    makeFolders(folder);
-    (0, import_chunk_527JQF7V.createFile)(import_node_path.default.join(folder, "key"), `${(0, import_chunk_CTSRVJRC.toHex)(randomBytes(32))}
-`);
-  } catch (error) {
-    throw new import_chunk_NVPF5LEY.FaultError(
-      "preflight",
-      `cannot make the key in ${folder} (${(0, import_chunk_NVPF5LEY.errnoOf)(error)})`,
-      "set XDG_CONFIG_HOME to a folder that you may write"
-    );
-  }
-  return ensureKey();
-}
-function macOf(spec, key) {
-  return keyedDigest(key, canonical(spec));
-}
-async function isGenuine(spec, key) {
-  if (key === void 0) return false;
-  const { mac, ...rest } = spec;
-  return sameMac(await macOf(rest, key), mac);
-}
-function macOfAnswer(answer, key) {
-  return keyedDigest(key, `answer ${canonical(answer)}`);
-}
-function sameMac(expected, mac) {
-  let difference = expected.length ^ mac.length;
-  for (let at = 0; at < expected.length; at += 1) difference |= expected.charCodeAt(at) ^ mac.charCodeAt(at);
-  return difference === 0;
-}
-function environmentDigest(key) {
-  const text = key + (0, import_chunk_4SRIOCFI.comparableEnvironment)();
-  let high = 3735928559;
-  let low = 1103547991;
-  for (let at = 0; at < text.length; at += 1) {
-    const code = text.charCodeAt(at);
-    high = Math.imul(high ^ code, 2654435761);
-    low = Math.imul(low ^ code, 1597334677);
-  }
-  high = Math.imul(high ^ high >>> 16, 2246822507) ^ Math.imul(low ^ low >>> 13, 3266489909);
-  low = Math.imul(low ^ low >>> 16, 2246822507) ^ Math.imul(high ^ high >>> 13, 3266489909);
-  return (4294967296 * (2097151 & low) + (high >>> 0)).toString(16);
-}
-function hashOf(text) {
-  return (0, import_chunk_CTSRVJRC.toHex)((0, import_chunk_CTSRVJRC.sha256)(Buffer.from(text)));
-}
-function canonical(value) {
-  if (Array.isArray(value)) return `[${value.map(canonical).join(",")}]`;
-  if (typeof value === "object" && value !== null) {
-    const entries = Object.entries(value).sort(([a], [b]) => a < b ? -1 : 1);
-    return `{${entries.map(([name, inner]) => `${JSON.stringify(name)}:${canonical(inner)}`).join(",")}}`;
-  }
-  return JSON.stringify(value) ?? "null";
-}
-async function keyedDigest(key, text) {
-  const bytes = Buffer.from(text);
-  if (bytes.length <= longBytes) return (0, import_chunk_CTSRVJRC.toHex)((0, import_chunk_CTSRVJRC.hmacSha256)(Buffer.from(key), bytes));
-  const { createHmac } = await Promise.resolve().then(() => builtin("node:crypto"));
-  return createHmac("sha256", key).update(bytes).digest("hex");
-}
-function makeFolders(folder) {
-  if ((0, import_chunk_7WBBYJDG.factsOf)(folder)?.kind === "folder") return;
-  makeFolders(import_node_path.default.dirname(folder));
-  (0, import_chunk_527JQF7V.createFolder)(folder);
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  canonical,
-  ensureKey,
-  environmentDigest,
-  hashOf,
-  isGenuine,
-  macOf,
-  macOfAnswer,
-  randomBytes,
-  readKey,
-  sameMac
-});
-
-},
 "./chunk-E466YIJS.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
@@ -5229,599 +5392,105 @@ function dirtyLine({ xy, path, from }) {
 });
 
 },
-"./chunk-ECR5WE5Y.js": function (module, exports) {
+"./chunk-FKFC4SFY.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  LineSplitter: () => LineSplitter,
-  backendOf: () => backendOf,
-  findingsForm: () => findingsForm,
-  makeEndState: () => makeEndState,
-  parseReason: () => parseReason,
-  readSafely: () => readSafely,
-  startedAt: () => startedAt
+  loadWatch: () => loadWatch,
+  watchIds: () => watchIds
 });
 module.exports = stdin_exports;
-var import_chunk_4O3TU3OB = load("./chunk-4O3TU3OB.js");
-var import_chunk_VPMDGPGT = load("./chunk-VPMDGPGT.js");
-var import_chunk_KT5BXZ5F = load("./chunk-KT5BXZ5F.js");
-var import_chunk_N2ZXKKDS = load("./chunk-N2ZXKKDS.js");
-var import_chunk_4SIIA6QD = load("./chunk-4SIIA6QD.js");
-var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
-var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
-var import_chunk_FSRL2ASG = load("./chunk-FSRL2ASG.js");
-var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
-var import_chunk_4ZCTLV6M = load("./chunk-4ZCTLV6M.js");
-var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
-var import_chunk_7WBBYJDG = load("./chunk-7WBBYJDG.js");
-var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var import_node_os = require("node:os");
-var reasons = [
-  "exited",
-  "lingered",
-  "canceled",
-  "hard_timeout",
-  "first_output_timeout",
-  "stalled",
-  "sign_in",
-  "state_vanished",
-  "spawn_failed",
-  "never_started",
-  "worker_lost",
-  "host_restarted",
-  "met",
-  "watch_failed",
-  "watch_error",
-  "due"
-];
-function parseReason(text) {
-  return reasons.find((reason) => reason === text);
-}
-function judgeEnd(facts) {
-  if (facts.survivors.length > 0) {
-    return failed("failed", "survivors", `these processes outlived SIGKILL: ${facts.survivors.join(", ")}`);
-  }
-  switch (facts.reason) {
-    case "canceled":
-      return { outcome: "canceled", error: null };
-    case "met":
-    case "due":
-      return { outcome: "done", error: null };
-    case "watch_failed":
-      return failed("failed", "watch_failed", facts.detail ?? "the condition cannot hold any more");
-    case "watch_error":
-      return failed("failed", "watch_error", facts.detail ?? "the condition cannot be looked at");
-    case "exited":
-    case "lingered":
-      return judgeExit(facts);
-    case "hard_timeout":
-      if (isStaff(facts) && facts.staffError === null) return { outcome: "done", error: null };
-      if (facts.kind === "watch")
-        return failed("timed_out", "watch_expired", `the bound of ${facts.deadlineText} was reached${detailOf(facts)}`);
-      return failed("timed_out", "hard_timeout", `the hard limit of ${facts.deadlineText} was reached${told(facts)}`);
-    case "first_output_timeout":
-      return failed("failed", "first_output_timeout", "nothing was printed within --first-output");
-    case "stalled":
-      return failed("failed", "stalled", `nothing happened for the time given by --stall-after${detailOf(facts)}`);
-    case "sign_in":
-      return failed(
-        "failed",
-        "auth",
-        facts.staffError?.message ?? "the agent waits for a sign-in that nobody can give"
-      );
-    case "state_vanished":
-      return failed("crashed", "worker_lost", "the state folder vanished");
-    case "spawn_failed":
-      return failed("failed", "spawn_failed", `the program could not be started: ${facts.detail ?? "not known why"}`);
-    case "never_started":
-      return failed("failed", "never_started", "the launcher died before a worker existed");
-    case "worker_lost":
-      return failed(
-        "crashed",
-        "worker_lost",
-        "the processes that supervise the command were killed; how it ended is not known"
-      );
-    case "host_restarted":
-      return failed("crashed", "host_restarted", "the machine was restarted while the job ran");
-  }
-}
-function judgeExit(facts) {
-  const { exit } = facts;
-  if (exit?.spawn_failed)
-    return failed("failed", "spawn_failed", `the program could not be executed (exit code ${exit.exit_code})`);
-  if (isStaff(facts)) {
-    return facts.staffError ? { outcome: "failed", error: facts.staffError } : { outcome: "done", error: null };
-  }
-  if (!exit) return failed("crashed", "worker_lost", "how the command ended is not known");
-  if (exit.exit_code === facts.successExit) return judgeFiles(facts);
-  if (facts.signal !== null && exit.signaled) return failed("failed", "signal", signalMessage(facts.signal));
-  return failed("failed", "exit_nonzero", `the command exited with code ${exit.exit_code}`);
-}
-function judgeFiles({ missingFiles: missingFiles2 = [] }) {
-  if (missingFiles2.length === 0) return { outcome: "done", error: null };
-  const named = missingFiles2.slice(0, 3).join(", ");
-  const more = missingFiles2.length > 3 ? ` and ${missingFiles2.length - 3} more` : "";
-  return failed("failed", "artifact_missing", `neither new nor changed at the end: ${named}${more}`);
-}
-function isStaff({ kind }) {
-  return kind === "staff";
-}
-function detailOf({ detail }) {
-  return detail === void 0 ? "" : `; ${detail}`;
-}
-function told({ staffError }) {
-  const isWord = staffError && ["auth", "quota", "agent_error", "response_timeout"].includes(staffError.code);
-  return isWord ? `; the agent had told: ${staffError.message}` : "";
-}
-function signalMessage(signal) {
-  const hint = signal === "SIGKILL" ? " (not by us: often the kernel, when memory runs out)" : "";
-  return `the command was ended by ${signal}${hint}`;
-}
-function failed(outcome, code, message) {
-  return { outcome, error: { code, message } };
-}
-function signalOfExit(exitCode, table) {
-  if (exitCode <= 128 || exitCode > 192) return void 0;
-  const number = exitCode - 128;
-  const known = Object.entries(table).find(([, value]) => value === number);
-  return known ? known[0] : `SIG${number}`;
-}
-var signalNumbers = import_node_os.constants.signals;
-function judgeStaff(reading, ending, request) {
-  const answer = reading.answer !== null && reading.answer.trim() !== "" ? reading.answer : null;
-  const warnings = [...reading.warnings, ...denialWarnings(reading)];
-  const error = findError(reading, ending, request, answer);
-  if (error === null && request.reason === "lingered") {
-    warnings.push({
-      code: "ended_after_answer",
-      message: "the agent stayed alive after its final event and was ended"
-    });
-  }
-  if (error === null && request.reason === "hard_timeout") {
-    warnings.push({
-      code: "limit_after_answer",
-      message: "the hard limit struck after the complete answer had arrived"
-    });
-  }
-  return { answer, error, warnings };
-}
-function findError(reading, ending, request, answer) {
-  if (reading.failure) return reading.failure;
-  if (reading.final === "failure")
-    return { code: "agent_error", message: lastWords(ending) ?? "the agent reported a failure" };
-  if (request.reason === "exited" && ending.exitCode !== 0) return exitError(ending);
-  if (reading.final === null && (answer !== null || reading.denials.length === 0)) {
-    return { code: "no_final_answer", message: `the agent ended without a final event${quoted(lastWords(ending))}` };
-  }
-  if (request.resume !== null && request.keepsConversation && reading.conversationId !== request.resume) {
-    const got = reading.conversationId ?? "none";
-    return {
-      code: "conversation_mismatch",
-      message: `conversation ${request.resume} was asked for, the agent used ${got}`
-    };
-  }
-  if (answer !== null) return null;
-  if (reading.denials.length > 0) {
-    return {
-      code: "permission_denied",
-      message: `there is no final answer and these were refused: ${reading.denials.join(", ")}`
-    };
-  }
-  return { code: "no_final_answer", message: "the final answer is empty" };
-}
-function exitError(ending) {
-  const words = quoted(lastWords(ending));
-  if (ending.signal) return { code: "signal", message: `the agent was ended by ${ending.signal}${words}` };
-  return { code: "exit_nonzero", message: `the agent exited with code ${ending.exitCode}${words}` };
-}
-function denialWarnings(reading) {
-  return reading.denials.map((what) => ({ code: "permission_denied", message: `refused to the agent: ${what}` }));
-}
-function lastWords(ending) {
-  const lines = ending.stderrTail.split("\n").map((line) => line.trim());
-  return lines.filter((line) => line !== "").at(-1);
-}
-function quoted(words) {
-  return words === void 0 ? "" : `: ${words}`;
-}
-var severities = ["critical", "high", "medium", "low", "info"];
-var verdicts = ["approve", "changes_requested", "inconclusive"];
-var mostFindings = 500;
-var mostBytes = 1024 * 1024;
-var most = { summary: 1e4, title: 500, detail: 1e4, file: 4096, suggestion: 1e4 };
-var findingsForm = `Your final message must end with one JSON object in a \`\`\`json block, and nothing after it:
-{"verdict": "approve" | "changes_requested" | "inconclusive", "summary": "one paragraph", "findings": [{"severity": "critical" | "high" | "medium" | "low" | "info", "title": "one line", "detail": "what happens and when", "file": "path below the workspace, or null", "line": 12 or null, "suggestion": "how to mend it, or null"}]}
-No findings: an empty list.`;
-function parseFindings(answer) {
-  const text = jsonTextOf(answer);
-  if (text === void 0) return fault("the answer holds no JSON object");
-  const bytes = (0, import_chunk_LXK2ZILE.byteLength)(text);
-  if (bytes > mostBytes) return fault(`the findings have ${bytes} bytes; at most ${mostBytes}`);
-  let value;
-  try {
-    value = JSON.parse(text);
-  } catch (error) {
-    return fault(`its JSON does not parse: ${(0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)((0, import_chunk_NVPF5LEY.messageOf)(error)), 240)}`);
-  }
-  return readFindings(value);
-}
-function jsonTextOf(answer) {
-  const block = lastBlock(answer);
-  if (block !== void 0) return block;
-  const whole = answer.trim();
-  if (whole.startsWith("{")) return whole;
-  const begin = whole.lastIndexOf("\n{");
-  return begin >= 0 && whole.endsWith("}") ? whole.slice(begin + 1) : void 0;
-}
-function lastBlock(answer) {
-  let found;
-  let open;
-  for (let from = 0; from < answer.length; ) {
-    const newline = answer.indexOf("\n", from);
-    const end = newline < 0 ? answer.length : newline;
-    const next = end + 1;
-    const fence = fenceOf(answer.slice(from, end));
-    if (fence && open && fence.info === "" && fence.mark === open.mark && fence.length >= open.length) {
-      const text = isJson(open) || open.info === "" ? answer.slice(open.from, from).trim() : "";
-      if (text.startsWith("{")) found = text;
-      open = void 0;
-    } else if (fence && (!open || isJson(fence))) {
-      open = { ...fence, from: next };
-    }
-    from = next;
-  }
-  return found;
-}
-function fenceOf(line) {
-  const text = line.trim();
-  const [mark = ""] = text;
-  if (mark !== "`" && mark !== "~") return void 0;
-  let length = 0;
-  while (text[length] === mark) length += 1;
-  return length < 3 ? void 0 : { mark, length, info: text.slice(length).trim() };
-}
-function isJson({ info }) {
-  return /^json\w*$/i.test(info);
-}
-function readFindings(value) {
-  if (!isObject(value)) return fault("the JSON is no object");
-  const { verdict, summary, findings } = value;
-  if (!isOneOf(verdict, verdicts)) return fault(`verdict is ${show(verdict)}; allowed: ${verdicts.join(", ")}`);
-  const reason = textFault("summary", summary);
-  if (reason !== void 0 || typeof summary !== "string") return fault(reason ?? "summary is no text");
-  if (!Array.isArray(findings)) return fault("findings is no list");
-  if (findings.length > mostFindings) return fault(`${findings.length} findings; at most ${mostFindings}`);
-  const read = [];
-  for (const [n, one] of findings.entries()) {
-    const reason2 = findingFault(one);
-    if (reason2 !== void 0) return fault(`findings[${n}]: ${reason2}`);
-    const { severity, title, detail, file, line, suggestion } = one;
-    read.push({ severity, title, detail, file: file ?? null, line: line ?? null, suggestion: suggestion ?? null });
-  }
-  return { kind: "ok", value: { verdict, summary, findings: read } };
-}
-function findingFault(one) {
-  if (!isObject(one)) return "no object";
-  if (!isOneOf(one.severity, severities)) return `severity is ${show(one.severity)}; allowed: ${severities.join(", ")}`;
-  for (const name of ["title", "detail", "file", "suggestion"]) {
-    const value = one[name] ?? null;
-    if (value === null && (name === "file" || name === "suggestion")) continue;
-    const reason = textFault(name, value);
-    if (reason !== void 0) return reason;
-  }
-  const { line } = one;
-  if (line !== null && line !== void 0 && !(Number.isSafeInteger(line) && Number(line) > 0))
-    return `line is ${show(line)}; allowed: a number from 1 on, or null`;
-  return void 0;
-}
-function textFault(name, value) {
-  if (typeof value !== "string") return `${name} is no text`;
-  return value.length <= most[name] ? void 0 : `${name} has ${value.length} characters; at most ${most[name]}`;
-}
-function fault(reason) {
-  return { kind: "fault", reason };
-}
-function show(value) {
-  if (typeof value === "string") return `${JSON.stringify(value.slice(0, 60))}${value.length > 60 ? "..." : ""}`;
-  if (typeof value === "object" && value !== null) return Array.isArray(value) ? "a list" : "an object";
-  return value === void 0 ? "missing" : String(value);
-}
-function isObject(value) {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-function isOneOf(value, allowed) {
-  return allowed.some((one) => one === value);
-}
-var LineSplitter = class {
-  parts = [];
-  size = 0;
-  /** Lines that were longer than the bound. *<>/
-  dropped = 0;
-  decoder = new TextDecoder();
-  limit;
-  constructor(limit = import_chunk_4ZCTLV6M.streamLineBytes) {
-    this.limit = limit;
-  }
-  /** The lines that these bytes complete, without their newlines. *<>/
-  push(bytes) {
-    const lines = [];
-    let from = 0;
-    for (let at = bytes.indexOf(10); at >= 0; at = bytes.indexOf(10, from)) {
-      this.keep(bytes.subarray(from, at));
-      this.take(lines);
-      from = at + 1;
-    }
-    if (from < bytes.length) this.keep(new Uint8Array(bytes.subarray(from)));
-    return lines;
-  }
-  /** What stands after the last newline, once the stream has ended. *<>/
-  end() {
-    const lines = [];
-    if (this.size > 0) this.take(lines);
-    return lines;
-  }
-  keep(piece) {
-    this.size += piece.length;
-    if (this.size > this.limit) this.parts = [];
-    else if (piece.length > 0) this.parts.push(piece);
-  }
-  take(lines) {
-    if (this.size > this.limit) this.dropped += 1;
-    else lines.push(this.decoder.decode(this.parts.length === 1 ? this.parts[0] : join(this.parts, this.size)));
-    this.parts = [];
-    this.size = 0;
-  }
+var loaders = {
+  file: async () => (await Promise.resolve().then(() => load("./file-FQZOBK2K.js"))).file,
+  dir: async () => (await Promise.resolve().then(() => load("./dir-UB6XM27P.js"))).dir,
+  pid: async () => (await Promise.resolve().then(() => load("./pid-O3LUXIPR.js"))).pid,
+  job: async () => (await Promise.resolve().then(() => load("./job-QF4MQBQG.js"))).job,
+  git: async () => (await Promise.resolve().then(() => load("./git-KLKVHHNL.js"))).git,
+  cmd: async () => (await Promise.resolve().then(() => load("./cmd-OX3W7PPZ.js"))).cmd,
+  http: async () => (await Promise.resolve().then(() => load("./http-U2NG6FGD.js"))).http,
+  npm: async () => (await Promise.resolve().then(() => load("./npm-QYM3MHUB.js"))).npm,
+  ci: async () => (await Promise.resolve().then(() => load("./ci-4K2DANR5.js"))).ci,
+  pr: async () => (await Promise.resolve().then(() => load("./pr-224PIRUG.js"))).pr,
+  review: async () => (await Promise.resolve().then(() => load("./review-KHNFFO3H.js"))).review
 };
-function join(parts, size) {
-  const whole = new Uint8Array(size);
-  let at = 0;
-  for (const part of parts) {
-    whole.set(part, at);
-    at += part.length;
-  }
-  return whole;
-}
-var chunk = 1024 * 1024;
-function backendOf(spec) {
-  return spec.staff ? (0, import_chunk_KT5BXZ5F.findBackend)(spec.staff.backend) : void 0;
-}
-function replay(spec, paths) {
-  const reading = (0, import_chunk_KT5BXZ5F.makeReading)();
-  const backend = backendOf(spec);
-  if (!backend) return reading;
-  const at = (0, import_chunk_Y5L6GQDB.isoOf)((0, import_chunk_7WBBYJDG.factsOf)(paths.output)?.modifiedMs ?? 0);
-  eachLine(paths.output, (line) => readSafely(reading, () => backend.read(line, reading, at)));
-  if (backend.readError)
-    eachLine(paths.error, (line) => readSafely(reading, () => backend.readError?.(line, reading, at)));
-  return reading;
-}
-function readSafely(reading, read) {
-  try {
-    read();
-  } catch (error) {
-    (0, import_chunk_KT5BXZ5F.noteWarning)(reading, "backend_error", `the stream has something that could not be read: ${(0, import_chunk_NVPF5LEY.messageOf)(error)}`);
-  }
-}
-function closeReading(spec, paths, reading, exit) {
-  const backend = backendOf(spec);
-  const stderrTail = (0, import_chunk_527JQF7V.readRange)(paths.error, -import_chunk_4ZCTLV6M.tailBytes, import_chunk_4ZCTLV6M.tailBytes)?.bytes.toString("utf8") ?? "";
-  const ending = { exitCode: exit.code, signal: exit.signal, stderrTail, byItself: exit.byItself };
-  if (backend?.answerFrom === "stdout") reading.answer = (0, import_chunk_527JQF7V.readText)(paths.output, chunk) ?? "";
-  const asked = { resume: spec.staff?.resume ?? null, earlierError: spec.staff?.earlier?.error ?? null };
-  readSafely(reading, () => backend?.close?.(reading, ending, asked));
-  return ending;
-}
-function eachLine(file, fn) {
-  const lines = new LineSplitter();
-  for (let offset = 0; ; ) {
-    const part = (0, import_chunk_527JQF7V.readRange)(file, offset, chunk);
-    if (!part || part.bytes.length === 0) break;
-    for (const line of lines.push(part.bytes)) fn(line);
-    offset += part.bytes.length;
-  }
-  for (const line of lines.end()) fn(line);
-}
-function usageOf(told2, runsOn, resumed) {
-  if (told2 === null || !runsOn.tokens && !runsOn.cost) return { usage: told2, usage_total: null };
-  if (resumed === null) return { usage: told2, usage_total: told2 };
-  const { earlier } = resumed;
-  if (earlier === null) return { usage: runsOn.tokens ? null : withoutCost(told2), usage_total: told2 };
-  const less = (now, before) => now >= before ? now - before : now;
-  const usage = { ...told2 };
-  if (runsOn.tokens) {
-    usage.input_tokens = less(told2.input_tokens, earlier.input_tokens);
-    usage.output_tokens = less(told2.output_tokens, earlier.output_tokens);
-    usage.total_tokens = less(told2.total_tokens, earlier.total_tokens);
-  }
-  if (runsOn.cost && told2.cost_usd !== void 0) usage.cost_usd = rounded(less(told2.cost_usd, earlier.cost_usd ?? 0));
-  return { usage, usage_total: told2 };
-}
-function withoutCost({ cost_usd: _cost, ...tokens }) {
-  return tokens;
-}
-function rounded(dollars) {
-  return Math.round(dollars * 1e6) / 1e6;
-}
-function endStaff(job, seen, exit, stdout) {
-  const { paths, spec, staff } = job;
-  const backend = backendOf(spec);
-  const reading = seen.reading ?? replay(spec, paths);
-  const byItself = exit.reason === "exited";
-  const ending = closeReading(spec, paths, reading, { code: exit.code, signal: exit.signal, byItself });
-  const verdict = judgeStaff(reading, ending, {
-    resume: staff.resume,
-    reason: staffReason(exit.reason),
-    keepsConversation: backend?.keepsConversation ?? false
-  });
-  const { answer } = verdict;
-  const warnings = [...verdict.warnings];
-  const changes = safely(warnings, "what changed", () => (0, import_chunk_4O3TU3OB.changesSince)(spec, paths, seen.before)) ?? null;
-  warnings.push(...(0, import_chunk_VPMDGPGT.neighbourWarnings)(paths.root, paths), ...changeWarnings(staff, changes), ...finishWarnings(answer));
-  const resumed = staff.resume === null ? null : { earlier: staff.earlier?.usage_total ?? null };
-  const usage = usageOf(reading.usage, backend?.runsOn ?? { tokens: false, cost: false }, resumed);
-  const error = verdict.error ?? cutAnswer(spec, stdout);
-  const end = { reading, answer, error, warnings, changes, ...usage };
-  if (!staff.schema) return end;
-  const none = { findings: null, findings_error: "the answer could not be read" };
-  return { ...end, ...safely(warnings, "the findings", () => findingsOf(answer, warnings)) ?? none };
-}
-function staffReason(reason) {
-  return reason === "exited" || reason === "lingered" || reason === "hard_timeout" ? reason : "other";
-}
-function cutAnswer(spec, stdout) {
-  if (backendOf(spec)?.answerFrom !== "stdout" || !stdout || stdout.omitted === 0) return null;
-  const message = `the answer has ${stdout.bytes} bytes, of which ${stdout.omitted} in the middle could not be kept`;
-  return { code: "output_unstorable", message };
-}
-function safely(warnings, what, look) {
-  try {
-    return look();
-  } catch (error) {
-    warnings.push({ code: "not_told", message: `${what} could not be told: ${(0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_NVPF5LEY.messageOf)(error), 400)}` });
-    return void 0;
-  }
-}
-function finishWarnings(answer) {
-  if (answer === null || !/^\W{0,10}NOT FINISHED\b/.test(answer.slice(0, 200).trimStart())) return [];
-  const [first = ""] = answer.trimStart().split("\n", 1);
-  return [{ code: "not_finished", message: `the agent says that the task is not finished: ${(0, import_chunk_LXK2ZILE.excerpt)(first, 300)}` }];
-}
-function changeWarnings(staff, changes) {
-  if (!(0, import_chunk_W7HED5VZ.isReader)(staff.mode, staff.profile) || !changes || changes.unchanged) return [];
-  const isToldNothing = changes.file_count + changes.commit_count + changes.refs_changed.length === 0;
-  if (changes.reason !== null && isToldNothing)
-    return [{ code: "not_told", message: `it is not known whether the worktree changed: ${changes.reason}` }];
-  const what = [
-    ...changes.files.slice(0, 5).map((file) => (0, import_chunk_FSRL2ASG.showName)(file.path)),
-    ...changes.file_count > 5 ? [`and ${changes.file_count - 5} more`] : [],
-    ...changes.commit_count > 0 ? [`${changes.commit_count} commit(s)`] : [],
-    ...changes.refs_changed.slice(0, 3).map(import_chunk_FSRL2ASG.showName),
-    ...changes.index_changed && isToldNothing ? ["what is staged"] : [],
-    ...isToldNothing ? changes.beyond : []
-  ];
-  const message = `the ${staff.mode} job was to change nothing (profile ${staff.profile}), but the worktree changed while it ran: ${what.join(", ") || "more than could be looked at"}`;
-  return [{ code: "reader_changed", message }];
-}
-function findingsOf(answer, warnings) {
-  if (answer === null) return { findings: null, findings_error: "there is no final answer" };
-  const parsed = parseFindings(answer);
-  if (parsed.kind === "ok") return { findings: parsed.value, findings_error: null };
-  warnings.push({ code: "findings_unreadable", message: `the structured findings cannot be read: ${parsed.reason}` });
-  return { findings: null, findings_error: parsed.reason };
-}
-function makeEndState(job, before, ending) {
-  const { paths, spec } = job;
-  const { exit } = ending;
-  const signal = exit ? signalOfExit(exit.exit_code, signalNumbers) ?? null : null;
-  const warnings = [...ending.warnings ?? before.warnings];
-  const staff = spec.staff ? endStaff(
-    { paths, spec, staff: spec.staff },
-    { reading: ending.reading, before: ending.before },
-    { reason: ending.reason, code: exit?.exit_code ?? null, signal },
-    ending.omitted?.stdout ?? before.output?.stdout
-  ) : void 0;
-  for (const warning of staff?.warnings ?? [])
-    if (!warnings.some((known) => known.message === warning.message)) warnings.push(warning);
-  const results = ending.results ?? [];
-  const verdict = judgeEnd({
-    reason: ending.reason,
-    exit,
-    signal,
-    successExit: spec.run?.success_exit ?? 0,
-    staffError: staff?.error ?? null,
-    kind: spec.kind,
-    missingFiles: spec.run ? (0, import_chunk_N2ZXKKDS.missingFiles)(spec.run, results) : [],
-    survivors: ending.tree.survivors.map((one) => one.pid),
-    deadlineText: (0, import_chunk_UNGYPAP3.formatDuration)(spec.deadline_ms),
-    detail: ending.detail
-  });
-  const started = before.started_at ?? startedAt(paths);
-  const ended = timeOf(paths.exit) ?? dueOf(spec, ending) ?? (0, import_chunk_Y5L6GQDB.isoNow)();
-  const conversationId = staff?.reading.conversationId ?? null;
-  const state = {
-    ...before,
-    rev: before.rev + 1,
-    state: verdict.outcome,
-    health: before.health === "attention" ? "unknown" : before.health,
-    attention_kind: null,
-    started_at: started,
-    ended_at: ended,
-    duration_ms: Math.max(0, Date.parse(ended) - Date.parse(started ?? before.created_at)),
-    exit_code: exit?.exit_code ?? null,
-    signal,
-    signal_certain: signal === null ? null : Boolean(exit?.signaled) || ending.reason !== "exited" && ending.tree.step !== "none",
-    error: verdict.error,
-    warnings: [...warnings, ...leftoverWarnings(ending), ...ending.task?.warnings ?? []],
-    conversation: conversationId && spec.staff ? { backend: spec.staff.backend, id: conversationId } : before.conversation,
-    reconciled: ending.reconciled,
-    output: ending.omitted ?? before.output ?? (spec.run || spec.staff ? plainNotes(paths) : null),
-    usage: staff ? staff.usage : before.usage,
-    ...taskFields(spec, ending),
-    ...staff?.usage_total ? { usage_total: staff.usage_total } : {}
-  };
-  return { state, staff, results };
-}
-function taskFields({ run }, { task }) {
-  if (!run?.status_cmd) return {};
-  return { task_status: task?.task_status ?? "unknown", task_exit_code: task?.task_exit_code ?? "unknown" };
-}
-function leftoverWarnings(ending) {
-  if (ending.reason !== "exited" || ending.tree.ended.length === 0) return [];
-  const named = ending.tree.ended.slice(0, 5).map((one) => `${one.pid} (${one.name})`).join(", ");
-  const message = `${ending.tree.ended.length} left-over process(es) were ended after the command: ${named}`;
-  return [{ code: "leftovers_ended", message }];
-}
-function plainNotes(paths) {
-  const note = (file) => ({ bytes: (0, import_chunk_4SIIA6QD.logSize)(file), omitted: 0, exact: true });
-  return { stdout: note(paths.output), stderr: note(paths.error) };
-}
-function dueOf({ timer }, { reason }) {
-  return reason === "due" ? timer?.due_at : void 0;
-}
-function startedAt(paths) {
-  return timeOf(paths.childMark);
-}
-function timeOf(file) {
-  const facts = (0, import_chunk_7WBBYJDG.factsOf)(file);
-  return facts ? (0, import_chunk_Y5L6GQDB.isoOf)(facts.modifiedMs) : null;
+var watchIds = Object.keys(loaders);
+async function loadWatch(id) {
+  return Object.hasOwn(loaders, id) ? loaders[id]() : void 0;
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
-  LineSplitter,
-  backendOf,
-  findingsForm,
-  makeEndState,
-  parseReason,
-  readSafely,
-  startedAt
+  loadWatch,
+  watchIds
 });
 
 },
-"./chunk-F3KUIXAM.js": function (module, exports) {
+"./chunk-FM6FAH5U.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  concludeTimer: () => concludeTimer
+  isSettleable: () => isSettleable,
+  refresh: () => refresh,
+  refreshAttached: () => refreshAttached
 });
 module.exports = stdin_exports;
-var import_chunk_VBTKFLNU = load("./chunk-VBTKFLNU.js");
-var import_chunk_QS5KU3DI = load("./chunk-QS5KU3DI.js");
-var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
-function concludeTimer(job, reconciled) {
-  if ((0, import_chunk_VBTKFLNU.finishStored)(job)) return;
-  const tree = { step: "none", ended: [], survivors: [] };
-  (0, import_chunk_VBTKFLNU.conclude)(job, { reason: reasonOf(job), exit: void 0, tree, reconciled });
+var import_chunk_PZM7HB6W = load("./chunk-PZM7HB6W.js");
+var import_chunk_4ZCTLV6M = load("./chunk-4ZCTLV6M.js");
+var import_chunk_7WBBYJDG = load("./chunk-7WBBYJDG.js");
+var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
+var settled = ["over", "lost", "host_restarted", "never_started"];
+function isSettleable(condition) {
+  return settled.includes(condition);
 }
-function reasonOf({ paths, spec }) {
-  const due = Date.parse(spec.timer?.due_at ?? "");
-  const cancel = (0, import_chunk_QS5KU3DI.readCancel)(paths);
-  if ((0, import_chunk_Y5L6GQDB.nowMs)() < due) return "canceled";
-  return cancel && Date.parse(cancel.at) < due ? "canceled" : "due";
+var attachable = ["orphaned", "unclaimed"];
+async function refresh(root, id, isStrict = false) {
+  const view = await refreshRecord(root, id, isStrict);
+  if (owesNotice(view)) await (await Promise.resolve().then(() => load("./owed-notice-UP4GMCF7.js"))).startOwedNotice(view);
+  return view;
+}
+function owesNotice({ spec, state, damage, paths }) {
+  return Boolean(spec?.notify) && damage === null && (0, import_chunk_PZM7HB6W.isEnded)(state) && !(0, import_chunk_7WBBYJDG.exists)(`${paths.notices}/end`);
+}
+async function refreshRecord(root, id, isStrict) {
+  const view = (0, import_chunk_PZM7HB6W.inspect)(root, id);
+  const condition = (0, import_chunk_PZM7HB6W.conditionOf)(view);
+  if (condition === "ended") dropMarker(view);
+  if (!isSettleable(condition)) return view;
+  const { settleJob } = await Promise.resolve().then(() => load("./settle-T2UTGBK4.js"));
+  await settleJob(view, (now2) => isSettleable((0, import_chunk_PZM7HB6W.conditionOf)(now2)), isStrict);
+  const now = (0, import_chunk_PZM7HB6W.inspect)(root, id);
+  return view.spec?.timer && (0, import_chunk_PZM7HB6W.conditionOf)(now) === "over" ? timerNotSettled(now) : now;
+}
+async function timerNotSettled(view) {
+  const { isOurs } = await Promise.resolve().then(() => load("./may-act-FDELZJFM.js"));
+  if (await isOurs(view)) return view;
+  const damage = "spec.json was changed, or comes from another user or machine";
+  return { ...view, spec: null, damage, state: (0, import_chunk_PZM7HB6W.damagedState)(view.id, damage) };
+}
+async function refreshAttached(root, id) {
+  const view = await refresh(root, id, true);
+  const isDue = (now) => attachable.includes((0, import_chunk_PZM7HB6W.conditionOf)(now)) || isHung(now);
+  if (!isDue(view)) return view;
+  const { attachWorker } = await Promise.resolve().then(() => load("./attach-EYFPBE2V.js"));
+  await attachWorker(view, isDue);
+  return (0, import_chunk_PZM7HB6W.inspect)(root, id);
+}
+function dropMarker(view) {
+  if (!(0, import_chunk_7WBBYJDG.exists)(view.paths.marker)) return;
+  try {
+    (0, import_chunk_527JQF7V.removeFile)(view.paths.reserve);
+    (0, import_chunk_527JQF7V.removeFile)(view.paths.marker);
+  } catch {
+  }
+}
+function isHung(view) {
+  if ((0, import_chunk_PZM7HB6W.conditionOf)(view) !== "supervised" || view.isClaimed || view.worker !== null) return false;
+  return view.leaseAgeMs !== null && view.leaseAgeMs > 2 * import_chunk_4ZCTLV6M.leaseStaleMs;
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
-  concludeTimer
+  isSettleable,
+  refresh,
+  refreshAttached
 });
 
 },
@@ -5960,76 +5629,6 @@ function oneLine(text) {
   oneLine,
   readableName,
   showName
-});
-
-},
-"./chunk-FVPJNX74.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  isSettleable: () => isSettleable,
-  refresh: () => refresh,
-  refreshAttached: () => refreshAttached
-});
-module.exports = stdin_exports;
-var import_chunk_PZM7HB6W = load("./chunk-PZM7HB6W.js");
-var import_chunk_4ZCTLV6M = load("./chunk-4ZCTLV6M.js");
-var import_chunk_7WBBYJDG = load("./chunk-7WBBYJDG.js");
-var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
-var settled = ["over", "lost", "host_restarted", "never_started"];
-function isSettleable(condition) {
-  return settled.includes(condition);
-}
-var attachable = ["orphaned", "unclaimed"];
-async function refresh(root, id, isStrict = false) {
-  const view = await refreshRecord(root, id, isStrict);
-  if (owesNotice(view)) await (await Promise.resolve().then(() => load("./owed-notice-J6R5MMUJ.js"))).startOwedNotice(view);
-  return view;
-}
-function owesNotice({ spec, state, damage, paths }) {
-  return Boolean(spec?.notify) && damage === null && (0, import_chunk_PZM7HB6W.isEnded)(state) && !(0, import_chunk_7WBBYJDG.exists)(`${paths.notices}/end`);
-}
-async function refreshRecord(root, id, isStrict) {
-  const view = (0, import_chunk_PZM7HB6W.inspect)(root, id);
-  const condition = (0, import_chunk_PZM7HB6W.conditionOf)(view);
-  if (condition === "ended") dropMarker(view);
-  if (!isSettleable(condition)) return view;
-  const { settleJob } = await Promise.resolve().then(() => load("./settle-N2747PJG.js"));
-  await settleJob(view, (now2) => isSettleable((0, import_chunk_PZM7HB6W.conditionOf)(now2)), isStrict);
-  const now = (0, import_chunk_PZM7HB6W.inspect)(root, id);
-  return view.spec?.timer && (0, import_chunk_PZM7HB6W.conditionOf)(now) === "over" ? timerNotSettled(now) : now;
-}
-async function timerNotSettled(view) {
-  const { isOurs } = await Promise.resolve().then(() => load("./may-act-FJE52A5Z.js"));
-  if (await isOurs(view)) return view;
-  const damage = "spec.json was changed, or comes from another user or machine";
-  return { ...view, spec: null, damage, state: (0, import_chunk_PZM7HB6W.damagedState)(view.id, damage) };
-}
-async function refreshAttached(root, id) {
-  const view = await refresh(root, id, true);
-  const isDue = (now) => attachable.includes((0, import_chunk_PZM7HB6W.conditionOf)(now)) || isHung(now);
-  if (!isDue(view)) return view;
-  const { attachWorker } = await Promise.resolve().then(() => load("./attach-4R6WPU2S.js"));
-  await attachWorker(view, isDue);
-  return (0, import_chunk_PZM7HB6W.inspect)(root, id);
-}
-function dropMarker(view) {
-  if (!(0, import_chunk_7WBBYJDG.exists)(view.paths.marker)) return;
-  try {
-    (0, import_chunk_527JQF7V.removeFile)(view.paths.reserve);
-    (0, import_chunk_527JQF7V.removeFile)(view.paths.marker);
-  } catch {
-  }
-}
-function isHung(view) {
-  if ((0, import_chunk_PZM7HB6W.conditionOf)(view) !== "supervised" || view.isClaimed || view.worker !== null) return false;
-  return view.leaseAgeMs !== null && view.leaseAgeMs > 2 * import_chunk_4ZCTLV6M.leaseStaleMs;
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  isSettleable,
-  refresh,
-  refreshAttached
 });
 
 },
@@ -6322,6 +5921,157 @@ function sizeText(facts) {
 });
 
 },
+"./chunk-IJKEVNZ7.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  canonical: () => canonical,
+  ensureKey: () => ensureKey,
+  environmentDigest: () => environmentDigest,
+  hashOf: () => hashOf,
+  isGenuine: () => isGenuine,
+  macOf: () => macOf,
+  macOfAnswer: () => macOfAnswer,
+  randomBytes: () => randomBytes,
+  readKey: () => readKey,
+  sameMac: () => sameMac
+});
+module.exports = stdin_exports;
+var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
+var import_chunk_4SRIOCFI = load("./chunk-4SRIOCFI.js");
+var import_chunk_7WBBYJDG = load("./chunk-7WBBYJDG.js");
+var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_node_path = builtin("node:path");
+var import_node_fs = require("node:fs");
+function randomBytes(count) {
+  const bytes = new Uint8Array(count);
+  const fd = (0, import_node_fs.openSync)("/dev/urandom", "r");
+  try {
+    for (let done = 0; done < count; ) done += (0, import_node_fs.readSync)(fd, bytes, done, count - done, null);
+  } finally {
+    (0, import_node_fs.closeSync)(fd);
+  }
+  return bytes;
+}
+var longBytes = 64 * 1024;
+function readKey() {
+  const folder = (0, import_chunk_4SRIOCFI.configFolder)();
+  if (folder === void 0) return void 0;
+  const file = import_node_path.default.join(folder, "key");
+  const facts = lookAt(file);
+  if (!facts) return void 0;
+  const isPrivate = facts.kind === "file" && facts.uid === process.getuid?.() && (facts.mode & 63) === 0;
+  const key = isPrivate ? (0, import_chunk_527JQF7V.readText)(file, 1024)?.trim() : void 0;
+  if (key && /^[0-9a-f]{64}$/.test(key)) return key;
+  throw new import_chunk_NVPF5LEY.FaultError(
+    "preflight",
+    `cannot use the key ${file}: it must be a file of yours with mode 600 and 64 hex digits`
+  );
+}
+function lookAt(file) {
+  try {
+    return (0, import_chunk_7WBBYJDG.factsOf)(file);
+  } catch (error) {
+    throw new import_chunk_NVPF5LEY.FaultError(
+      "preflight",
+      `cannot read the key ${file} (${(0, import_chunk_NVPF5LEY.errnoOf)(error)})`,
+      "set XDG_CONFIG_HOME to a folder that you may use"
+    );
+  }
+}
+function ensureKey() {
+  const known = readKey();
+  if (known) return known;
+  const folder = (0, import_chunk_4SRIOCFI.configFolder)();
+  if (folder === void 0) {
+    throw new import_chunk_NVPF5LEY.FaultError(
+      "preflight",
+      "cannot find your config folder: neither HOME nor XDG_CONFIG_HOME is set",
+      "set HOME"
+    );
+  }
+  try {
+    makeFolders(folder);
+    (0, import_chunk_527JQF7V.createFile)(import_node_path.default.join(folder, "key"), `${(0, import_chunk_CTSRVJRC.toHex)(randomBytes(32))}
+`);
+  } catch (error) {
+    throw new import_chunk_NVPF5LEY.FaultError(
+      "preflight",
+      `cannot make the key in ${folder} (${(0, import_chunk_NVPF5LEY.errnoOf)(error)})`,
+      "set XDG_CONFIG_HOME to a folder that you may write"
+    );
+  }
+  return ensureKey();
+}
+function macOf(spec, key) {
+  return keyedDigest(key, canonical(spec));
+}
+async function isGenuine(spec, key) {
+  if (key === void 0) return false;
+  const { mac, ...rest } = spec;
+  return sameMac(await systemDigest(key, Buffer.from(canonical(rest))), mac);
+}
+function macOfAnswer(answer, key) {
+  return systemDigest(key, Buffer.from(`answer ${canonical(answer)}`));
+}
+function sameMac(expected, mac) {
+  let difference = expected.length ^ mac.length;
+  for (let at = 0; at < expected.length; at += 1) difference |= expected.charCodeAt(at) ^ mac.charCodeAt(at);
+  return difference === 0;
+}
+function environmentDigest(key) {
+  const text = key + (0, import_chunk_4SRIOCFI.comparableEnvironment)();
+  let high = 3735928559;
+  let low = 1103547991;
+  for (let at = 0; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    high = Math.imul(high ^ code, 2654435761);
+    low = Math.imul(low ^ code, 1597334677);
+  }
+  high = Math.imul(high ^ high >>> 16, 2246822507) ^ Math.imul(low ^ low >>> 13, 3266489909);
+  low = Math.imul(low ^ low >>> 16, 2246822507) ^ Math.imul(high ^ high >>> 13, 3266489909);
+  return (4294967296 * (2097151 & low) + (high >>> 0)).toString(16);
+}
+function hashOf(text) {
+  return (0, import_chunk_CTSRVJRC.toHex)((0, import_chunk_CTSRVJRC.sha256)(Buffer.from(text)));
+}
+function canonical(value) {
+  if (Array.isArray(value)) return `[${value.map(canonical).join(",")}]`;
+  if (typeof value === "object" && value !== null) {
+    const entries = Object.entries(value).sort(([a], [b]) => a < b ? -1 : 1);
+    return `{${entries.map(([name, inner]) => `${JSON.stringify(name)}:${canonical(inner)}`).join(",")}}`;
+  }
+  return JSON.stringify(value) ?? "null";
+}
+async function keyedDigest(key, text) {
+  const bytes = Buffer.from(text);
+  return bytes.length <= longBytes ? (0, import_chunk_CTSRVJRC.toHex)((0, import_chunk_CTSRVJRC.hmacSha256)(Buffer.from(key), bytes)) : systemDigest(key, bytes);
+}
+async function systemDigest(key, bytes) {
+  const { createHmac } = await Promise.resolve().then(() => builtin("node:crypto"));
+  return createHmac("sha256", key).update(bytes).digest("hex");
+}
+function makeFolders(folder) {
+  if ((0, import_chunk_7WBBYJDG.factsOf)(folder)?.kind === "folder") return;
+  makeFolders(import_node_path.default.dirname(folder));
+  (0, import_chunk_527JQF7V.createFolder)(folder);
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  canonical,
+  ensureKey,
+  environmentDigest,
+  hashOf,
+  isGenuine,
+  macOf,
+  macOfAnswer,
+  randomBytes,
+  readKey,
+  sameMac
+});
+
+},
 "./chunk-ILJKJSAA.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
@@ -6411,110 +6161,6 @@ function requireLatest(root, owner, what, accept) {
 0 && (module.exports = {
   findLatest,
   requireLatest
-});
-
-},
-"./chunk-J5BDUURC.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  concludeAsked: () => concludeAsked
-});
-module.exports = stdin_exports;
-var import_chunk_VBTKFLNU = load("./chunk-VBTKFLNU.js");
-var import_chunk_N2ZXKKDS = load("./chunk-N2ZXKKDS.js");
-var import_chunk_LIUSFYG6 = load("./chunk-LIUSFYG6.js");
-var import_chunk_K6ZMEOB6 = load("./chunk-K6ZMEOB6.js");
-var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
-var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
-var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
-var import_chunk_4ZCTLV6M = load("./chunk-4ZCTLV6M.js");
-var import_chunk_4SRIOCFI = load("./chunk-4SRIOCFI.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-async function askTask(spec, tree, end) {
-  const { status_cmd: line, identity = null } = spec.run ?? {};
-  if (!line) return void 0;
-  const left = end.isStarted && !ownEnds.includes(end.reason) ? [leftWarning(end.reason, tree)] : [];
-  const answer = await ask(spec, line);
-  (0, import_chunk_LIUSFYG6.endProbes)(tree);
-  const read = readAnswer(answer, identity ?? "");
-  if (!("why" in read)) return { ...read, warnings: left };
-  const message = `how the task stands is not known: the status command ${read.why}`;
-  const warnings = [...left, { code: "task_unknown", message }];
-  return { task_status: "unknown", task_exit_code: "unknown", warnings };
-}
-var ownEnds = ["exited", "spawn_failed", "never_started"];
-async function ask(spec, line) {
-  const { cwd } = spec;
-  const environment = (0, import_chunk_4SRIOCFI.probeEnvironment)(spec);
-  try {
-    const shell = { program: "/bin/sh", args: ["-c", line], cwd, environment };
-    return await (0, import_chunk_K6ZMEOB6.runTool)({ ...shell, timeoutMs: import_chunk_4ZCTLV6M.taskStatusMs, limit: import_chunk_4ZCTLV6M.probeBytes });
-  } catch (error) {
-    return { how: "failed", code: null, reason: (0, import_chunk_NVPF5LEY.messageOf)(error), stdout: Buffer.alloc(0), stderr: Buffer.alloc(0) };
-  }
-}
-function readAnswer(answer, identity) {
-  const trouble = troubleOf(answer);
-  if (trouble !== void 0) return { why: trouble };
-  let told;
-  try {
-    told = JSON.parse(answer.stdout.toString("utf8"));
-  } catch {
-    return { why: "printed no JSON object" };
-  }
-  if (typeof told !== "object" || told === null || Array.isArray(told)) return { why: "printed no JSON object" };
-  const { identity: named, status, exit_code: code } = told;
-  if (typeof named !== "string" && !Number.isSafeInteger(named)) return { why: "names no task" };
-  if (String(named) !== identity) return { why: `names another task (${oneLine(String(named))})` };
-  if (typeof status !== "string" || oneLine(status) === "") return { why: "tells no status" };
-  return { task_status: oneLine(status), task_exit_code: Number.isSafeInteger(code) ? code : "unknown" };
-}
-function troubleOf({ how, code, reason, stderr }) {
-  switch (how) {
-    case "timeout":
-      return `gave no answer within ${(0, import_chunk_UNGYPAP3.formatDuration)(import_chunk_4ZCTLV6M.taskStatusMs)}`;
-    case "flooded":
-      return `printed more than ${(0, import_chunk_TFEMYLSK.formatSize)(import_chunk_4ZCTLV6M.probeBytes)}`;
-    case "failed":
-      return `could not be started (${oneLine(reason ?? "not known why")})`;
-    case "aborted":
-      return "was broken off";
-    case "exited":
-      if (code === 0) return void 0;
-      return `${code === null ? "was killed" : `exited with code ${code}`}${saidOf(stderr)}`;
-  }
-}
-function saidOf(stderr) {
-  const said = oneLine(stderr.toString("utf8"));
-  return said === "" ? "" : ` (${said})`;
-}
-function oneLine(text) {
-  return (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)(text).replace(/\s+/g, " ").trim(), Math.min(import_chunk_4ZCTLV6M.evidenceChars, import_chunk_4ZCTLV6M.excerptBytes));
-}
-function leftWarning(reason, tree) {
-  const left = (0, import_chunk_LIUSFYG6.findEscaped)(tree);
-  const named = left.slice(0, 10).map(({ pid, name }) => `${pid} (${oneLine(name)})`);
-  const more = left.length > named.length ? ` and ${left.length - named.length} more` : "";
-  const where = left.length > 0 ? `left alone: ${named.join(", ")}${more}` : "none of its processes was found here";
-  const message = `only the watching over the task has ended (${reason}); the task itself may live on; ${where}`;
-  return { code: "task_left", message };
-}
-async function concludeAsked(job, ending, tree) {
-  const { paths, spec } = job;
-  const { run } = spec;
-  if (!run) return (0, import_chunk_VBTKFLNU.conclude)(job, ending);
-  const nobody = { worker: null, shim: null, child: null };
-  const [results, ownLog, task] = await Promise.all([
-    (0, import_chunk_N2ZXKKDS.noteResults)(run),
-    run.log ? (0, import_chunk_VBTKFLNU.readOwnLog)(spec, run.log) : null,
-    askTask(spec, tree ?? (0, import_chunk_LIUSFYG6.treeOf)(spec, paths, nobody), { reason: ending.reason, isStarted: tree !== null })
-  ]);
-  return (0, import_chunk_VBTKFLNU.conclude)(job, { ...ending, results, ownLog, task });
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  concludeAsked
 });
 
 },
@@ -6614,6 +6260,62 @@ function numberIn(file) {
 });
 
 },
+"./chunk-JOHFEW2Z.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  makeStaffVerb: () => makeStaffVerb
+});
+module.exports = stdin_exports;
+var import_chunk_AUCNTSSZ = load("./chunk-AUCNTSSZ.js");
+var import_chunk_QNE4MKMG = load("./chunk-QNE4MKMG.js");
+var import_chunk_XSNOZFDY = load("./chunk-XSNOZFDY.js");
+var import_chunk_RIVP2RJN = load("./chunk-RIVP2RJN.js");
+var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
+function makeStaffVerb({ mode: id, options = {}, notes, examples, isSynchronous = false }) {
+  const mode = import_chunk_W7HED5VZ.modes[id];
+  return {
+    name: id,
+    summary: mode.summary,
+    form: "(--prompt TEXT | --prompt-file PATH | --stdin) [options]",
+    words: { min: 0, max: 0 },
+    options: {
+      ...import_chunk_RIVP2RJN.staffOptions,
+      ...options,
+      cwd: { kind: "text", value: "DIR", help: "folder to work in (default: here)" },
+      ...import_chunk_RIVP2RJN.writerOptions,
+      ...import_chunk_RIVP2RJN.launchOptions
+    },
+    notes: [
+      `Default profile: ${mode.profile}. The task reaches the agent byte for byte, with the words of the mode around it.`,
+      notes
+    ].filter((line) => line !== void 0).join("\n"),
+    examples,
+    async run(context, input) {
+      const prompt = await (0, import_chunk_AUCNTSSZ.taskOf)(context, input);
+      const words = (0, import_chunk_XSNOZFDY.onceWords)(id, input, (0, import_chunk_XSNOZFDY.folderSaid)(context, input), prompt);
+      const isWaiting = isSynchronous && !input.has("id-only");
+      const repeated = await (0, import_chunk_XSNOZFDY.repeatedLaunch)(context, input, words, isWaiting);
+      if (repeated) return repeated;
+      const cwd = (0, import_chunk_QNE4MKMG.folderOf)(context, input);
+      const staff = (0, import_chunk_AUCNTSSZ.freshStaff)(context, input, { mode: id, prompt, cwd });
+      return (0, import_chunk_AUCNTSSZ.launchStaff)(context, input, {
+        verb: id,
+        staff,
+        cwd,
+        lineage: null,
+        isSynchronous: isWaiting,
+        words
+      });
+    }
+  };
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  makeStaffVerb
+});
+
+},
 "./chunk-JSBRDJBE.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
@@ -6702,6 +6404,110 @@ function isAwaited(root, id) {
 0 && (module.exports = {
   isAwaited,
   withRegistration
+});
+
+},
+"./chunk-JYFB33EX.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  concludeAsked: () => concludeAsked
+});
+module.exports = stdin_exports;
+var import_chunk_RW75DF76 = load("./chunk-RW75DF76.js");
+var import_chunk_N2ZXKKDS = load("./chunk-N2ZXKKDS.js");
+var import_chunk_LIUSFYG6 = load("./chunk-LIUSFYG6.js");
+var import_chunk_K6ZMEOB6 = load("./chunk-K6ZMEOB6.js");
+var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
+var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
+var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
+var import_chunk_4ZCTLV6M = load("./chunk-4ZCTLV6M.js");
+var import_chunk_4SRIOCFI = load("./chunk-4SRIOCFI.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+async function askTask(spec, tree, end) {
+  const { status_cmd: line, identity = null } = spec.run ?? {};
+  if (!line) return void 0;
+  const left = end.isStarted && !ownEnds.includes(end.reason) ? [leftWarning(end.reason, tree)] : [];
+  const answer = await ask(spec, line);
+  (0, import_chunk_LIUSFYG6.endProbes)(tree);
+  const read = readAnswer(answer, identity ?? "");
+  if (!("why" in read)) return { ...read, warnings: left };
+  const message = `how the task stands is not known: the status command ${read.why}`;
+  const warnings = [...left, { code: "task_unknown", message }];
+  return { task_status: "unknown", task_exit_code: "unknown", warnings };
+}
+var ownEnds = ["exited", "spawn_failed", "never_started"];
+async function ask(spec, line) {
+  const { cwd } = spec;
+  const environment = (0, import_chunk_4SRIOCFI.probeEnvironment)(spec);
+  try {
+    const shell = { program: "/bin/sh", args: ["-c", line], cwd, environment };
+    return await (0, import_chunk_K6ZMEOB6.runTool)({ ...shell, timeoutMs: import_chunk_4ZCTLV6M.taskStatusMs, limit: import_chunk_4ZCTLV6M.probeBytes });
+  } catch (error) {
+    return { how: "failed", code: null, reason: (0, import_chunk_NVPF5LEY.messageOf)(error), stdout: Buffer.alloc(0), stderr: Buffer.alloc(0) };
+  }
+}
+function readAnswer(answer, identity) {
+  const trouble = troubleOf(answer);
+  if (trouble !== void 0) return { why: trouble };
+  let told;
+  try {
+    told = JSON.parse(answer.stdout.toString("utf8"));
+  } catch {
+    return { why: "printed no JSON object" };
+  }
+  if (typeof told !== "object" || told === null || Array.isArray(told)) return { why: "printed no JSON object" };
+  const { identity: named, status, exit_code: code } = told;
+  if (typeof named !== "string" && !Number.isSafeInteger(named)) return { why: "names no task" };
+  if (String(named) !== identity) return { why: `names another task (${oneLine(String(named))})` };
+  if (typeof status !== "string" || oneLine(status) === "") return { why: "tells no status" };
+  return { task_status: oneLine(status), task_exit_code: Number.isSafeInteger(code) ? code : "unknown" };
+}
+function troubleOf({ how, code, reason, stderr }) {
+  switch (how) {
+    case "timeout":
+      return `gave no answer within ${(0, import_chunk_UNGYPAP3.formatDuration)(import_chunk_4ZCTLV6M.taskStatusMs)}`;
+    case "flooded":
+      return `printed more than ${(0, import_chunk_TFEMYLSK.formatSize)(import_chunk_4ZCTLV6M.probeBytes)}`;
+    case "failed":
+      return `could not be started (${oneLine(reason ?? "not known why")})`;
+    case "aborted":
+      return "was broken off";
+    case "exited":
+      if (code === 0) return void 0;
+      return `${code === null ? "was killed" : `exited with code ${code}`}${saidOf(stderr)}`;
+  }
+}
+function saidOf(stderr) {
+  const said = oneLine(stderr.toString("utf8"));
+  return said === "" ? "" : ` (${said})`;
+}
+function oneLine(text) {
+  return (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)(text).replace(/\s+/g, " ").trim(), Math.min(import_chunk_4ZCTLV6M.evidenceChars, import_chunk_4ZCTLV6M.excerptBytes));
+}
+function leftWarning(reason, tree) {
+  const left = (0, import_chunk_LIUSFYG6.findEscaped)(tree);
+  const named = left.slice(0, 10).map(({ pid, name }) => `${pid} (${oneLine(name)})`);
+  const more = left.length > named.length ? ` and ${left.length - named.length} more` : "";
+  const where = left.length > 0 ? `left alone: ${named.join(", ")}${more}` : "none of its processes was found here";
+  const message = `only the watching over the task has ended (${reason}); the task itself may live on; ${where}`;
+  return { code: "task_left", message };
+}
+async function concludeAsked(job, ending, tree) {
+  const { paths, spec } = job;
+  const { run } = spec;
+  if (!run) return (0, import_chunk_RW75DF76.conclude)(job, ending);
+  const nobody = { worker: null, shim: null, child: null };
+  const [results, ownLog, task] = await Promise.all([
+    (0, import_chunk_N2ZXKKDS.noteResults)(run),
+    run.log ? (0, import_chunk_RW75DF76.readOwnLog)(spec, run.log) : null,
+    askTask(spec, tree ?? (0, import_chunk_LIUSFYG6.treeOf)(spec, paths, nobody), { reason: ending.reason, isStarted: tree !== null })
+  ]);
+  return (0, import_chunk_RW75DF76.conclude)(job, { ...ending, results, ownLog, task });
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  concludeAsked
 });
 
 },
@@ -8913,212 +8719,6 @@ function hostMarkers() {
 });
 
 },
-"./chunk-LE64R7NX.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  attempt: () => attempt,
-  makeTools: () => makeTools
-});
-module.exports = stdin_exports;
-var import_chunk_O5SXHXTI = load("./chunk-O5SXHXTI.js");
-var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_FVPJNX74 = load("./chunk-FVPJNX74.js");
-var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
-var import_chunk_C7IKTBOQ = load("./chunk-C7IKTBOQ.js");
-var import_chunk_DWN6ZA7R = load("./chunk-DWN6ZA7R.js");
-var import_chunk_PZM7HB6W = load("./chunk-PZM7HB6W.js");
-var import_chunk_7V54BM6D = load("./chunk-7V54BM6D.js");
-var import_chunk_AN2AMGQG = load("./chunk-AN2AMGQG.js");
-var import_chunk_4ZCTLV6M = load("./chunk-4ZCTLV6M.js");
-var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
-var import_chunk_7WBBYJDG = load("./chunk-7WBBYJDG.js");
-var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var import_node_path = builtin("node:path");
-async function shareAnswer(question) {
-  const userKey = usableKey(question.root);
-  if (userKey === void 0) return question.ask();
-  const file = import_node_path.default.join((0, import_chunk_7V54BM6D.rootPaths)(question.root).shared, `${(0, import_chunk_DWN6ZA7R.hashOf)(question.key).slice(0, 40)}.json`);
-  const began = (0, import_chunk_Y5L6GQDB.nowMs)();
-  const until = (0, import_chunk_Y5L6GQDB.monotonicMs)() + question.waitMs;
-  for (let pause = import_chunk_4ZCTLV6M.sharedLookMs[0]; ; pause = Math.min(pause * 2, import_chunk_4ZCTLV6M.sharedLookMs[1])) {
-    const known = await readAnswer(file, question, userKey, began);
-    if (known) return known;
-    let isOurs = false;
-    try {
-      return await (0, import_chunk_C7IKTBOQ.withLock)(
-        file.replace(/json$/, "lock"),
-        async () => {
-          isOurs = true;
-          return await readAnswer(file, question, userKey, began) ?? await askAndKeep(file, question, userKey);
-        },
-        0
-      );
-    } catch (error) {
-      if (isOurs) throw error;
-      if (!(error instanceof import_chunk_NVPF5LEY.FaultError) || error.code !== "busy") return question.ask();
-      if (question.signal?.aborted || (0, import_chunk_Y5L6GQDB.monotonicMs)() + pause > until) throw error;
-    }
-    await (0, import_chunk_Y5L6GQDB.sleep)(pause);
-  }
-}
-function usableKey(root) {
-  try {
-    const folder = (0, import_chunk_7V54BM6D.rootPaths)(root).shared;
-    (0, import_chunk_527JQF7V.createFolder)(folder);
-    const facts = (0, import_chunk_7WBBYJDG.factsOf)(folder);
-    const isOurs = facts?.kind === "folder" && facts.uid === process.getuid?.() && (facts.mode & 18) === 0;
-    return isOurs ? (0, import_chunk_DWN6ZA7R.readKey)() : void 0;
-  } catch {
-    return void 0;
-  }
-}
-async function readAnswer(file, question, userKey, began) {
-  const stored = parse(file);
-  if (!stored || stored.key !== question.key) return void 0;
-  const age = (0, import_chunk_Y5L6GQDB.nowMs)() - stored.at;
-  const isYoung = age < Math.min(stored.hold ?? question.maxAgeMs, import_chunk_4ZCTLV6M.sharedHoldMs);
-  if (age < 0 || !(isYoung || stored.at > began)) return void 0;
-  const { mac, ...rest } = stored;
-  return (0, import_chunk_DWN6ZA7R.sameMac)(await (0, import_chunk_DWN6ZA7R.macOfAnswer)(rest, userKey), mac) ? stored.value : void 0;
-}
-function parse(file) {
-  try {
-    const { key, at, hold, value, mac } = JSON.parse((0, import_chunk_527JQF7V.readText)(file, 2 * import_chunk_4ZCTLV6M.sharedBytes) ?? "null");
-    const isWhole = typeof at === "number" && (hold === null || typeof hold === "number") && typeof mac === "string";
-    return isWhole ? { key, at, hold, value, mac } : void 0;
-  } catch {
-    return void 0;
-  }
-}
-async function askAndKeep(file, question, key) {
-  const at = (0, import_chunk_Y5L6GQDB.nowMs)();
-  const value = await question.ask();
-  try {
-    const answer = value.holdMs === void 0 ? { key: question.key, at, hold: null, value } : { key: question.key, at: (0, import_chunk_Y5L6GQDB.nowMs)(), hold: value.holdMs, value };
-    const text = JSON.stringify(value);
-    if (text.length > import_chunk_4ZCTLV6M.sharedBytes || value.holdMs === 0) (0, import_chunk_527JQF7V.removeFile)(file);
-    else (0, import_chunk_527JQF7V.writeJson)(file, { ...answer, mac: await (0, import_chunk_DWN6ZA7R.macOfAnswer)(answer, key) }, { sync: false });
-    removeOld(import_node_path.default.dirname(file));
-  } catch {
-  }
-  return value;
-}
-function removeOld(folder) {
-  for (const name of (0, import_chunk_7WBBYJDG.listNames)(folder)) {
-    const target = import_node_path.default.join(folder, name);
-    const facts = (0, import_chunk_7WBBYJDG.factsOf)(target);
-    if (!/^[0-9a-f]{40}\.(json|lock)$/.test(name) || !facts || (0, import_chunk_Y5L6GQDB.nowMs)() - facts.modifiedMs < import_chunk_4ZCTLV6M.sharedKeepMs) continue;
-    (0, import_chunk_7WBBYJDG.removeTree)(target);
-  }
-}
-function makeTools(place, leftMs, signal) {
-  const running = new Set();
-  const run = async (call) => {
-    const cwd = call.cwd ?? place.cwd;
-    if (!(0, import_chunk_7WBBYJDG.isFolder)(cwd)) return neverStarted(`the folder ${cwd} is gone`);
-    place.onRun?.();
-    const { runTool } = await Promise.resolve().then(() => load("./tool-7AMRERCX.js"));
-    return runTool({
-      program: call.program,
-      args: call.args,
-      cwd,
-      environment: { ...place.environment, ...call.environment },
-      ...call.input === void 0 ? {} : { input: call.input },
-      timeoutMs: Math.min(call.timeoutMs ?? leftMs(), leftMs()),
-      limit: call.limit ?? import_chunk_4ZCTLV6M.toolBytes,
-      signal
-    });
-  };
-  return {
-    run(call) {
-      const answer = run(call);
-      running.add(answer);
-      const forget = () => void running.delete(answer);
-      answer.then(forget, forget);
-      return answer;
-    },
-    find: import_chunk_AN2AMGQG.findTool,
-    cwd: place.cwd,
-    leftMs,
-    ...place.everyMs === void 0 ? {} : { everyMs: place.everyMs },
-    nowMs: import_chunk_Y5L6GQDB.nowMs,
-    signal,
-    job: (id) => standOf(place.root, id, place.everyMs !== void 0),
-    onJobEnd: (id, wake) => untilLetGo(place.root, id, wake),
-    shared: (key, maxAgeMs, ask) => place.everyMs === void 0 ? ask() : shareAnswer({ root: place.root, key, maxAgeMs, waitMs: leftMs(), signal, ask }),
-    idle: async () => void await Promise.allSettled(running)
-  };
-}
-function neverStarted(reason) {
-  return { how: "failed", code: null, reason, stdout: Buffer.alloc(0), stderr: Buffer.alloc(0) };
-}
-async function standOf(root, id, mayAttach) {
-  let view = inspectSafely(root, id);
-  if (view === void 0) return void 0;
-  if (!(0, import_chunk_PZM7HB6W.isEnded)(view.state)) view = await (mayAttach ? import_chunk_FVPJNX74.refreshAttached : import_chunk_FVPJNX74.refresh)(root, id);
-  const { state } = view;
-  const error = state.error ? `${state.error.code}: ${state.error.message}` : null;
-  return { state: state.state, isEnded: (0, import_chunk_PZM7HB6W.isEnded)(state), code: (0, import_chunk_6PFAPK5K.exitCodeOf)(state.state), seq: state.seq, error };
-}
-function inspectSafely(root, id) {
-  try {
-    return (0, import_chunk_PZM7HB6W.inspect)(root, id);
-  } catch {
-    return void 0;
-  }
-}
-function untilLetGo(root, id, wake) {
-  let isStopped = false;
-  let close;
-  void (0, import_chunk_O5SXHXTI.watchFifo)((0, import_chunk_7V54BM6D.jobPaths)(root, id).leaseFifo, wake).then((found) => {
-    if (isStopped) found?.();
-    else close = found;
-  });
-  return () => {
-    isStopped = true;
-    close?.();
-  };
-}
-async function attempt(kind, input, cursor, terms) {
-  const until = (0, import_chunk_Y5L6GQDB.monotonicMs)() + terms.attemptMs;
-  const over = new AbortController();
-  const end = () => over.abort();
-  const tools = makeTools(terms.place, () => Math.max(1, until - (0, import_chunk_Y5L6GQDB.monotonicMs)()), over.signal);
-  const isOver = new Promise((resolve) => over.signal.addEventListener("abort", () => resolve("over")));
-  const clock = setTimeout(end, terms.attemptMs);
-  terms.signal.addEventListener("abort", end);
-  if (terms.signal.aborted) end();
-  try {
-    const answer = await Promise.race([isOver, look(kind, input, cursor, tools, terms)]);
-    if (answer !== "over") return answer;
-    await Promise.race([tools.idle(), (0, import_chunk_Y5L6GQDB.sleep)(import_chunk_4ZCTLV6M.toolGraceMs + import_chunk_4ZCTLV6M.killSettleMs)]);
-    if (terms.signal.aborted) return null;
-    const message = `no answer within ${(0, import_chunk_UNGYPAP3.formatDuration)(terms.attemptMs)}`;
-    return { kind: "trouble", cause: "timeout", message, retryAfterMs: null };
-  } finally {
-    clearTimeout(clock);
-    terms.signal.removeEventListener("abort", end);
-    end();
-  }
-}
-async function look(kind, input, cursor, tools, terms) {
-  try {
-    return await kind.look(input, tools, cursor);
-  } catch (error) {
-    terms.onThrown?.(error);
-    const message = `looking failed by an error of this program: ${(0, import_chunk_NVPF5LEY.messageOf)(error)}`;
-    return { kind: "trouble", cause: "failed", message, retryAfterMs: null };
-  }
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  attempt,
-  makeTools
-});
-
-},
 "./chunk-LIUSFYG6.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
@@ -9541,154 +9141,79 @@ function plainValue(value, limit) {
 });
 
 },
-"./chunk-M6DVLB5Y.js": function (module, exports) {
+"./chunk-LY7P5PXP.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  askedProfile: () => askedProfile,
-  freshStaff: () => freshStaff,
-  launchStaff: () => launchStaff,
-  taskOf: () => taskOf
+  claimJob: () => claimJob,
+  renewLease: () => renewLease
 });
 module.exports = stdin_exports;
-var import_chunk_42V3OV7L = load("./chunk-42V3OV7L.js");
-var import_chunk_E466YIJS = load("./chunk-E466YIJS.js");
-var import_chunk_V5PEBFV3 = load("./chunk-V5PEBFV3.js");
-var import_chunk_X5WNSVJC = load("./chunk-X5WNSVJC.js");
-var import_chunk_VPMDGPGT = load("./chunk-VPMDGPGT.js");
-var import_chunk_KT5BXZ5F = load("./chunk-KT5BXZ5F.js");
-var import_chunk_PLTZEINK = load("./chunk-PLTZEINK.js");
-var import_chunk_XRZCSGQB = load("./chunk-XRZCSGQB.js");
-var import_chunk_4ZCTLV6M = load("./chunk-4ZCTLV6M.js");
+var import_chunk_O5SXHXTI = load("./chunk-O5SXHXTI.js");
+var import_chunk_U56C6E24 = load("./chunk-U56C6E24.js");
+var import_chunk_C7IKTBOQ = load("./chunk-C7IKTBOQ.js");
+var import_chunk_IJKEVNZ7 = load("./chunk-IJKEVNZ7.js");
+var import_chunk_PZM7HB6W = load("./chunk-PZM7HB6W.js");
+var import_chunk_7V54BM6D = load("./chunk-7V54BM6D.js");
+var import_chunk_QS5KU3DI = load("./chunk-QS5KU3DI.js");
+var import_chunk_BSO2ISIG = load("./chunk-BSO2ISIG.js");
+var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
 var import_chunk_7WBBYJDG = load("./chunk-7WBBYJDG.js");
 var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var import_node_path = builtin("node:path");
-var sources = ["prompt", "prompt-file", "stdin"];
-async function taskOf(context, input) {
-  const given = sources.filter((name) => input.has(name));
-  if (given.length !== 1) {
-    const came = given.length === 0 ? "none was given" : `these came together: ${given.map((name) => `--${name}`).join(", ")}`;
-    throw (0, import_chunk_NVPF5LEY.usageError)(
-      `cannot tell the task: exactly one of --prompt TEXT, --prompt-file PATH and --stdin is needed; ${came}`
+var reserveBytes = 32 * 1024;
+async function claimJob(root, id) {
+  const paths = (0, import_chunk_7V54BM6D.jobPaths)(root, id);
+  const read = (0, import_chunk_QS5KU3DI.readSpec)(paths);
+  if (read.kind !== "ok")
+    throw new Error(`cannot read the spec of job ${id}: ${read.kind === "damaged" ? read.reason : "it is missing"}`);
+  const spec = read.value;
+  if (!await (0, import_chunk_IJKEVNZ7.isGenuine)(spec, (0, import_chunk_IJKEVNZ7.readKey)()))
+    throw new Error(`refused: spec.json of job ${id} was not written by this user's launcher`);
+  const hasFifo = await (0, import_chunk_O5SXHXTI.makeFifo)(paths.leaseFifo);
+  return (0, import_chunk_C7IKTBOQ.withLock)(paths.lock, () => {
+    if ((0, import_chunk_PZM7HB6W.isEnded)((0, import_chunk_PZM7HB6W.inspect)(root, id).state)) return void 0;
+    const self = (0, import_chunk_BSO2ISIG.ownIdentity)();
+    const other = (0, import_chunk_QS5KU3DI.readWorker)(paths);
+    if (other.kind === "ok" && !(0, import_chunk_BSO2ISIG.sameIdentity)(other.value.worker, self) && (0, import_chunk_BSO2ISIG.livenessOf)(other.value.worker) === "alive")
+      return void 0;
+    const release = hasFifo && (0, import_chunk_O5SXHXTI.holdFifo)(paths.leaseFifo) || (() => void 0);
+    const known = other.kind === "ok" ? other.value : { shim: null, child: null, cgroup: null };
+    const cgroup = known.cgroup ?? ((0, import_chunk_7WBBYJDG.exists)(paths.started) || spec.run?.status_cmd ? null : (0, import_chunk_U56C6E24.makeCgroup)(id));
+    (0, import_chunk_527JQF7V.writeJson)(paths.lease, { worker: self }, { sync: false });
+    (0, import_chunk_527JQF7V.writeJson)(
+      paths.worker,
+      { worker: self, shim: known.shim, child: known.child, fifo: hasFifo, cgroup },
+      { sync: false }
     );
-  }
-  const text = input.text("prompt") ?? decode(given[0] === "stdin" ? await context.readStdin() : readTask(context, input.text("prompt-file")));
-  const size = Buffer.byteLength(text);
-  if (text.trim() === import_chunk_PLTZEINK.taskPlaceholder)
-    throw (0, import_chunk_NVPF5LEY.usageError)(
-      `cannot take ${JSON.stringify(import_chunk_PLTZEINK.taskPlaceholder)} as the task: it only shows where yours belongs`,
-      "put what the agent is to do in its place, or give it with --prompt-file PATH"
-    );
-  if (text.trim() === "") throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take an empty task from --${given[0]}`);
-  if (size > import_chunk_4ZCTLV6M.promptBytes) throw tooLong(size);
-  return text;
-}
-function tooLong(size) {
-  return (0, import_chunk_NVPF5LEY.usageError)(
-    `cannot take a task of ${size} bytes: at most ${import_chunk_4ZCTLV6M.promptBytes} (1 MiB) are allowed`,
-    "put the material into a file and name it in the task"
-  );
-}
-function readTask(context, name) {
-  const file = import_node_path.default.resolve(context.cwd, name);
-  try {
-    const real = (0, import_chunk_7WBBYJDG.realPath)(file);
-    const size = (0, import_chunk_7WBBYJDG.factsOf)(real)?.size ?? 0;
-    if (size > import_chunk_4ZCTLV6M.promptBytes) throw tooLong(size);
-    const read = (0, import_chunk_527JQF7V.readRange)(real, 0, size);
-    if (read) return read.bytes;
-  } catch (error) {
-    if (error instanceof import_chunk_NVPF5LEY.FaultError) throw error;
-    throw new import_chunk_NVPF5LEY.FaultError("preflight", `cannot read the task from ${file} (${(0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "error"})`);
-  }
-  throw new import_chunk_NVPF5LEY.FaultError(
-    "preflight",
-    `cannot read the task from ${file}: it is no regular file`,
-    "give the task with --stdin"
-  );
-}
-function decode(bytes) {
-  try {
-    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
-  } catch {
-    throw (0, import_chunk_NVPF5LEY.usageError)("cannot take the task: it is no UTF-8 text");
-  }
-}
-async function launchStaff(context, input, job) {
-  (0, import_chunk_V5PEBFV3.checkLaunchOptions)(input);
-  const root = context.root(input);
-  const request = {
-    kind: "staff",
-    verb: job.verb,
-    ...(0, import_chunk_V5PEBFV3.launchWords)(input),
-    notify: await (0, import_chunk_V5PEBFV3.notifyOf)(context, input, job.notify),
-    cwd: job.cwd,
-    deadlineMs: job.deadlineMs ?? input.durationOrDefault("timeout"),
-    killGraceMs: import_chunk_4ZCTLV6M.limits.staffKillGrace.default,
-    maxOutputBytes: import_chunk_4ZCTLV6M.limits.maxOutput.default,
-    firstOutputMs: job.firstOutputMs ?? input.duration("first-output") ?? null,
-    stallMs: job.stallMs ?? input.duration("stall-after") ?? null,
-    onStall: job.onStall ?? (0, import_chunk_V5PEBFV3.onStallOf)(input),
-    lineage: job.lineage,
-    run: null,
-    staff: job.staff,
-    worktree: job.worktree === void 0 ? worktreeOf(input) : job.worktree,
-    warnings: (0, import_chunk_42V3OV7L.launchWarnings)(job.staff),
-    words: job.words,
-    asksForLatest: job.asksForLatest ?? false,
-    credentials: (0, import_chunk_KT5BXZ5F.findBackend)(job.staff.backend)?.signIn.variables ?? []
-  };
-  await (0, import_chunk_VPMDGPGT.settleLost)(root.folder);
-  const admit = () => admitBeside(root, request, job.staff, { share: input.has("share"), isolate: job.worktree === void 0 });
-  const launched = await (0, import_chunk_X5WNSVJC.launch)(root, { ...request, admit });
-  if (launched.isNew) for (const warning of (0, import_chunk_42V3OV7L.versionWarnings)(job.staff)) context.tell(`note: ${warning.message}`);
-  if (request.worktree === "new" && launched.isNew) await tellDirty(context, job.cwd);
-  return (0, import_chunk_V5PEBFV3.tellLaunched)(context, input, root, launched, job.isSynchronous);
-}
-async function tellDirty(context, cwd) {
-  const { isDirtyTree } = await Promise.resolve().then(() => load("./worktree-IJP6SF3Q.js"));
-  const root = (0, import_chunk_XRZCSGQB.findWorktree)(cwd);
-  if (root !== void 0 && isDirtyTree(root))
-    context.tell(`note: what is uncommitted in ${root} is not in the worktree of this job`);
-}
-function worktreeOf(input) {
-  if (input.has("worktree") && input.has("share"))
-    throw (0, import_chunk_NVPF5LEY.usageError)("cannot take --worktree and --share together: a tree of its own is shared with nobody");
-  return input.has("worktree") ? "new" : null;
-}
-async function admitBeside(root, request, staff, may) {
-  if (staff.resume !== null) (0, import_chunk_42V3OV7L.requireFreeConversation)(root, staff.backend, staff.resume);
-  if (request.worktree === "new") return { warnings: [] };
-  const neighbours = await (0, import_chunk_VPMDGPGT.findNeighbours)(root, staff, request.cwd, may);
-  return {
-    warnings: neighbours.map((id) => (0, import_chunk_VPMDGPGT.neighbourWarning)(id, (0, import_chunk_VPMDGPGT.modeOf)(root.folder, id))),
-    told: (id) => (0, import_chunk_VPMDGPGT.tellNeighbours)(root.folder, neighbours, id)
-  };
-}
-function freshStaff(context, input, words) {
-  const part = (0, import_chunk_42V3OV7L.makeStaffPart)({
-    ...words,
-    stateRoot: context.root(input).folder,
-    backend: input.text("backend"),
-    model: input.text("model") ?? null,
-    profile: askedProfile(input),
-    resume: null
+    setAside(paths);
+    const launch = (0, import_chunk_QS5KU3DI.readLaunch)(paths);
+    return {
+      root,
+      paths,
+      spec,
+      self,
+      generation: launch.kind === "ok" ? launch.value.generation : 1,
+      hasFifo,
+      cgroup,
+      release
+    };
   });
-  if (input.has("schema")) part.schema = true;
-  const base = input.text("base");
-  if (base !== void 0) part.base = (0, import_chunk_E466YIJS.requireBase)(words.cwd, base);
-  return part;
 }
-function askedProfile(input) {
-  return input.text("profile");
+function renewLease(paths) {
+  return (0, import_chunk_7WBBYJDG.touch)(paths.lease, (0, import_chunk_Y5L6GQDB.nowMs)());
+}
+function setAside(paths) {
+  try {
+    (0, import_chunk_527JQF7V.writeFile)(paths.reserve, new Uint8Array(reserveBytes).fill(32), { sync: false });
+  } catch (error) {
+    if (!["ENOSPC", "EDQUOT"].includes((0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "")) throw error;
+  }
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
-  askedProfile,
-  freshStaff,
-  launchStaff,
-  taskOf
+  claimJob,
+  renewLease
 });
 
 },
@@ -10224,6 +9749,355 @@ var wakes = ["terminal", "checkpoint", "attention", "handback", "news"];
 });
 
 },
+"./chunk-PCXMAX3J.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  isOurs: () => isOurs,
+  mayAct: () => mayAct
+});
+module.exports = stdin_exports;
+var import_chunk_IJKEVNZ7 = load("./chunk-IJKEVNZ7.js");
+var import_chunk_PZM7HB6W = load("./chunk-PZM7HB6W.js");
+var import_chunk_BSO2ISIG = load("./chunk-BSO2ISIG.js");
+var import_chunk_7WBBYJDG = load("./chunk-7WBBYJDG.js");
+async function mayAct(view) {
+  if (!view.spec || !(0, import_chunk_7WBBYJDG.isWritable)(view.paths.folder)) return false;
+  if (view.spec.timer) return isOurs(view);
+  const namespace = view.worker?.worker.pid_ns ?? view.launch?.worker.pid_ns ?? view.spec.launcher.pid_ns;
+  const isHere = namespace === (0, import_chunk_BSO2ISIG.pidNamespace)() || view.isOtherBoot;
+  if (!isHere && (0, import_chunk_PZM7HB6W.conditionOf)(view) !== "lost") return false;
+  return isOurs(view);
+}
+async function isOurs({ spec }) {
+  return spec !== null && (0, import_chunk_IJKEVNZ7.isGenuine)(spec, knownKey());
+}
+function knownKey() {
+  try {
+    return (0, import_chunk_IJKEVNZ7.readKey)();
+  } catch {
+    return void 0;
+  }
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  isOurs,
+  mayAct
+});
+
+},
+"./chunk-PL5OPUIU.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  waitForJobs: () => waitForJobs
+});
+module.exports = stdin_exports;
+var import_chunk_R7FUNILK = load("./chunk-R7FUNILK.js");
+var import_chunk_TYK6MYR7 = load("./chunk-TYK6MYR7.js");
+var import_chunk_MTTW2VXK = load("./chunk-MTTW2VXK.js");
+var import_chunk_O5SXHXTI = load("./chunk-O5SXHXTI.js");
+var import_chunk_B2GTHZX4 = load("./chunk-B2GTHZX4.js");
+var import_chunk_FM6FAH5U = load("./chunk-FM6FAH5U.js");
+var import_chunk_PZM7HB6W = load("./chunk-PZM7HB6W.js");
+var import_chunk_7V54BM6D = load("./chunk-7V54BM6D.js");
+var import_chunk_BSO2ISIG = load("./chunk-BSO2ISIG.js");
+var import_chunk_4ZCTLV6M = load("./chunk-4ZCTLV6M.js");
+var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
+var import_chunk_7WBBYJDG = load("./chunk-7WBBYJDG.js");
+var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var longest = 2 ** 31 - 1;
+function makeNap(signal) {
+  const rung = new Set();
+  let wake = () => void 0;
+  return {
+    ring(why) {
+      rung.add(why);
+      wake(why);
+    },
+    async sleep(ms, deaf) {
+      const heard = () => [...rung].filter((why2) => why2 !== deaf);
+      if (heard().length === 0 && !signal.aborted) {
+        await new Promise((resolve) => {
+          const end = () => {
+            clearTimeout(timer);
+            signal.removeEventListener("abort", end);
+            wake = () => void 0;
+            resolve();
+          };
+          const timer = setTimeout(end, Math.min(ms, longest));
+          wake = (why2) => why2 === deaf ? void 0 : end();
+          signal.addEventListener("abort", end);
+        });
+      }
+      const why = heard();
+      for (const one of why) rung.delete(one);
+      return why;
+    }
+  };
+}
+var quickRounds = 50;
+var healthMs = 5e3;
+var journalPauseMs = 50;
+async function waitForOne(root, id, watch, told) {
+  const nap = makeNap(told.signal);
+  let woken = quickRounds;
+  for (let round = 0; ; round += 1, woken += 1) {
+    let view = await look(root, id);
+    if (view.damage !== null) await (0, import_chunk_Y5L6GQDB.sleep)(100);
+    if (!(0, import_chunk_7WBBYJDG.exists)(view.paths.folder)) throw vanishedError(view.paths.folder, id);
+    told.view(view);
+    if ((0, import_chunk_PZM7HB6W.isEnded)(view.state) || told.signal.aborted) return void 0;
+    if (told.until - (0, import_chunk_Y5L6GQDB.monotonicMs)() <= 0) return watch?.lookAtEvents() ?? watch?.lookAtHealth(view);
+    const closes = await subscribe(view, nap, watch);
+    try {
+      for (let isQuiet = true; isQuiet; ) {
+        view = await look(root, id);
+        told.view(view);
+        if ((0, import_chunk_PZM7HB6W.isEnded)(view.state) || told.signal.aborted || told.until - (0, import_chunk_Y5L6GQDB.monotonicMs)() <= 0) break;
+        const wake = watch?.lookAtEvents() ?? watch?.lookAtHealth(view);
+        if (wake) return await isOver(root, id, told) ? void 0 : wake;
+        const pause = woken < quickRounds ? 20 : pauseFor(view, closes, round, watch);
+        const seen = await rest(nap, Math.min(told.until - (0, import_chunk_Y5L6GQDB.monotonicMs)(), pause), view, watch, told.signal);
+        if (seen.wake) return await isOver(root, id, told) ? void 0 : seen.wake;
+        if (seen.why.includes("fifo")) woken = 0;
+        isQuiet = seen.why.length === 0 && pause > 1e3 && (0, import_chunk_7WBBYJDG.exists)(view.paths.folder);
+      }
+    } finally {
+      for (const close of Object.values(closes)) close?.();
+    }
+  }
+}
+async function subscribe(view, nap, watch) {
+  const isArmed = (0, import_chunk_PZM7HB6W.conditionOf)(view) === "armed";
+  const hasJournal = watch?.subscribe(() => nap.ring("journal"));
+  return {
+    fifo: await (0, import_chunk_O5SXHXTI.watchFifo)(view.paths.leaseFifo, () => nap.ring("fifo")),
+    folder: isArmed ? (0, import_chunk_B2GTHZX4.onEachChange)(view.paths.folder, () => nap.ring("folder")) : void 0,
+    journal: hasJournal ? () => void 0 : void 0
+  };
+}
+async function rest(nap, ms, view, watch, signal) {
+  const until = (0, import_chunk_Y5L6GQDB.monotonicMs)() + ms;
+  for (; ; ) {
+    const left = Math.max(0, until - (0, import_chunk_Y5L6GQDB.monotonicMs)());
+    const why = await nap.sleep(watch?.isForHealth ? Math.min(left, healthMs) : left);
+    if (why.length === 0 && left > healthMs && !signal.aborted && !watch?.isHealthChanged(view)) continue;
+    const wake = why.includes("journal") ? watch?.lookAtEvents() : void 0;
+    if (wake) return { why, wake };
+    if (why.length !== 1 || why[0] !== "journal" || (0, import_chunk_Y5L6GQDB.monotonicMs)() >= until) return { why };
+    const more = await nap.sleep(Math.min(journalPauseMs, Math.max(0, until - (0, import_chunk_Y5L6GQDB.monotonicMs)())), "journal");
+    if (more.length > 0) return { why: more };
+  }
+}
+async function isOver(root, id, told) {
+  const view = await look(root, id);
+  told.view(view);
+  return (0, import_chunk_PZM7HB6W.isEnded)(view.state);
+}
+function pauseFor(view, { fifo, folder, journal }, round, watch) {
+  const soon = Math.min(20 * 1.25 ** round, 1e3);
+  switch ((0, import_chunk_PZM7HB6W.conditionOf)(view)) {
+    case "armed":
+      return Math.min(untilDue(view), folder ? 6e4 : 2e3);
+    case "supervised": {
+      const isHeld = view.worker !== null && view.launch !== null && (0, import_chunk_BSO2ISIG.sameIdentity)(view.worker.worker, view.launch.worker);
+      if (!isHeld) return soon;
+      const isTold = fifo && view.worker?.fifo && (!watch || journal);
+      return Math.min(isTold ? 15e3 : 1e3, untilDue(view) + import_chunk_PZM7HB6W.timerPatienceMs);
+    }
+    case "unseen":
+      return 1e3;
+    default:
+      return soon;
+  }
+}
+function untilDue({ spec }) {
+  const due = (0, import_chunk_MTTW2VXK.instantOf)(spec?.timer?.due_at);
+  return due === null ? Number.POSITIVE_INFINITY : Math.max(1, due - (0, import_chunk_Y5L6GQDB.nowMs)());
+}
+async function look(root, id) {
+  try {
+    return await (0, import_chunk_FM6FAH5U.refreshAttached)(root, id);
+  } catch (error) {
+    if (error instanceof import_chunk_NVPF5LEY.FaultError && error.code === "unknown_job") throw vanishedError((0, import_chunk_7V54BM6D.jobPaths)(root, id).folder, id);
+    throw error;
+  }
+}
+function vanishedError(folder, id) {
+  return new import_chunk_NVPF5LEY.FaultError("state_unusable", `cannot go on waiting for job ${id}: its folder ${folder} is gone`, null);
+}
+var chunkBytes = 256 * 1024;
+var atMostBytes = 64 * 1024 * 1024;
+var JournalScan = class {
+  file;
+  offset;
+  rest = Buffer.alloc(0);
+  /** What precedes the first line end is the end of a line that is not wanted. *<>/
+  isInside = false;
+  constructor(file) {
+    this.file = file;
+  }
+  /** Whole lines that were appended since the last call; a torn one is read again when its end is there. *<>/
+  read(tell) {
+    for (; ; ) {
+      const part = (0, import_chunk_527JQF7V.readRange)(this.file, this.offset ?? -atMostBytes, chunkBytes);
+      if (!part) return;
+      if (this.offset === void 0) {
+        this.offset = Math.max(0, part.size - atMostBytes);
+        this.isInside = this.offset > 0;
+      } else if (part.size < this.offset) {
+        this.reset();
+        continue;
+      }
+      if (part.bytes.length === 0) return;
+      this.offset += part.bytes.length;
+      this.take(part.bytes, tell);
+    }
+  }
+  reset() {
+    this.offset = 0;
+    this.rest = Buffer.alloc(0);
+    this.isInside = false;
+  }
+  take(bytes, tell) {
+    const text = this.rest.length === 0 ? bytes : Buffer.concat([this.rest, bytes]);
+    let from = 0;
+    for (let end = text.indexOf(10); end >= 0; end = text.indexOf(10, from)) {
+      if (!this.isInside) tellLine(text.toString("utf8", from, end), tell);
+      this.isInside = false;
+      from = end + 1;
+    }
+    this.rest = Buffer.from(text.subarray(from));
+    if (this.rest.length <= 2 * import_chunk_4ZCTLV6M.eventLineBytes) return;
+    this.rest = Buffer.alloc(0);
+    this.isInside = true;
+  }
+};
+function tellLine(line, tell) {
+  if (line === "") return;
+  try {
+    const value = JSON.parse(line);
+    if (typeof value === "object" && value !== null && typeof value.seq === "number")
+      tell(value);
+  } catch {
+  }
+}
+var WakeWatch = class {
+  /** The cursor, when it lies beyond all that was ever told: then it counts from the newest event on. *<>/
+  beyond = null;
+  paths;
+  wanted;
+  scan;
+  cursor;
+  choice;
+  newest = 0;
+  hasScanned = false;
+  /** The cause that held when the wait began and that its caller has heard of. *<>/
+  known;
+  hasLooked = false;
+  stop;
+  constructor(paths, wanted, cursor) {
+    this.paths = paths;
+    this.wanted = wanted;
+    this.cursor = cursor;
+    this.scan = new JournalScan(paths.events);
+    this.choice = new import_chunk_TYK6MYR7.WakeChoice(wanted, cursor.seq);
+  }
+  /** Attention that only a look at the processes shows comes without any sign. *<>/
+  get isForHealth() {
+    return this.wanted.includes("attention");
+  }
+  /** Call `ring` at each change of the journal. False when the system cannot tell of one. *<>/
+  subscribe(ring) {
+    this.stop ??= (0, import_chunk_B2GTHZX4.onEachChange)(this.paths.events, ring, () => {
+      this.stop = void 0;
+    });
+    return this.stop !== void 0;
+  }
+  close() {
+    this.stop?.();
+    this.stop = void 0;
+  }
+  /** A cheap look whether the next whole one would say something else: was the worker stopped, or continued? *<>/
+  isHealthChanged(view) {
+    return this.isForHealth && (0, import_chunk_R7FUNILK.findStopped)(view) !== void 0 !== (this.known === "worker_stopped");
+  }
+  /** What its worker wrote. *<>/
+  lookAtEvents() {
+    this.scan.read((event) => {
+      if ((0, import_chunk_TYK6MYR7.isNumbered)(event)) this.newest = Math.max(this.newest, event.seq);
+      this.choice.add(event);
+    });
+    if (!this.hasScanned && this.cursor.seq > this.newest) this.startAt(this.newest);
+    this.hasScanned = true;
+    const chosen = this.choice.chosen();
+    return chosen && { wake: chosen.wake, event: chosen.event, nextSeq: chosen.event.seq, pending: chosen.pending };
+  }
+  /** What only a reader sees. One that a caller has heard of wakes it again only after it was over, or for another cause. *<>/
+  lookAtHealth(view) {
+    if (!this.isForHealth) return void 0;
+    const seen = (0, import_chunk_R7FUNILK.monitorAttention)(view, (0, import_chunk_PZM7HB6W.conditionOf)(view));
+    const isNew = seen !== void 0 && seen.cause !== this.known && (this.hasLooked || !this.cursor.isGiven);
+    this.known = seen?.cause;
+    this.hasLooked = true;
+    if (!seen || !isNew) return void 0;
+    const event = { seq: null, at: (0, import_chunk_Y5L6GQDB.isoNow)(), type: "monitor_attention", ...seen };
+    return { wake: "attention", event, nextSeq: this.beyond?.newest ?? this.cursor.seq, pending: 0 };
+  }
+  /** A cursor of another job would let the wait sleep through everything. *<>/
+  startAt(newest) {
+    this.beyond = { given: this.cursor.seq, newest };
+    this.choice = new import_chunk_TYK6MYR7.WakeChoice(this.wanted, newest);
+  }
+};
+async function waitForJobs(root, ids, options) {
+  const until = (0, import_chunk_Y5L6GQDB.monotonicMs)() + options.timeoutMs;
+  const views = new Map();
+  const watches = new Map();
+  const stop = new AbortController();
+  const beat = options.heartbeatMs === null ? void 0 : setInterval(() => options.onHeartbeat?.([...views.values()]), options.heartbeatMs);
+  let failure;
+  let woken = null;
+  let ended = 0;
+  await Promise.all(
+    ids.map(async (id) => {
+      const watch = options.until?.length ? makeWatch(root, id, options.until, options.cursors) : void 0;
+      if (watch) watches.set(id, watch);
+      const told = { view: (view2) => views.set(id, view2), signal: stop.signal, until };
+      try {
+        const wake = await waitForOne(root, id, watch, told);
+        if (wake) {
+          woken ??= { id, ...wake };
+          stop.abort();
+        }
+      } catch (error) {
+        failure ??= error;
+        stop.abort();
+        return;
+      } finally {
+        watch?.close();
+      }
+      const view = views.get(id);
+      if (view && (0, import_chunk_PZM7HB6W.isEnded)(view.state)) ended += 1;
+      if (options.mode === "any" && ended > 0) stop.abort();
+    })
+  );
+  clearInterval(beat);
+  if (failure !== void 0) throw failure;
+  const beyond = [...watches].flatMap(([id, watch]) => watch.beyond ? [{ id, ...watch.beyond }] : []);
+  return { views: ids.flatMap((id) => views.get(id) ?? []), woken, beyond };
+}
+function makeWatch(root, id, until, cursors) {
+  return new WakeWatch((0, import_chunk_7V54BM6D.jobPaths)(root, id), until, cursors?.get(id) ?? { seq: 0, isGiven: false });
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  waitForJobs
+});
+
+},
 "./chunk-PLTZEINK.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
@@ -10257,79 +10131,43 @@ var nextCommands = {
 });
 
 },
-"./chunk-PTVJ2AMD.js": function (module, exports) {
+"./chunk-POI7HBLD.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  onEachChange: () => onEachChange,
-  onNextChange: () => onNextChange,
-  onPathChange: () => onPathChange
+  commandNames: () => commandNames,
+  loadCommand: () => loadCommand
 });
 module.exports = stdin_exports;
-var import_node_fs = require("node:fs");
-var import_node_path = builtin("node:path");
-function onNextChange(files, onChange) {
-  const watchers = [];
-  const stop = () => {
-    for (const watcher of watchers.splice(0)) watcher.close();
-  };
-  const fire = () => {
-    if (watchers.length === 0) return;
-    stop();
-    onChange();
-  };
-  for (const file of files) {
-    try {
-      const watcher = (0, import_node_fs.watch)(file, { persistent: false });
-      watchers.push(watcher);
-      watcher.on("change", fire).on("error", stop);
-    } catch {
-    }
-  }
-  return stop;
-}
-function onPathChange(target, onChange) {
-  const watchers = [];
-  const name = import_node_path.default.basename(target);
-  for (const [place, isFolder] of [
-    [import_node_path.default.dirname(target), true],
-    [target, false]
-  ]) {
-    try {
-      const watcher = (0, import_node_fs.watch)(place, { persistent: false }, (_event, changed) => {
-        if (!isFolder || changed === null || changed === name) onChange();
-      });
-      watchers.push(watcher);
-      watcher.on("error", () => watcher.close());
-    } catch {
-    }
-  }
-  return () => {
-    for (const watcher of watchers.splice(0)) watcher.close();
-  };
-}
-function onEachChange(target, onChange, onLost = () => void 0) {
-  let watcher;
-  const stop = () => {
-    watcher?.close();
-    watcher = void 0;
-  };
-  try {
-    watcher = (0, import_node_fs.watch)(target, { persistent: false });
-  } catch {
-    return void 0;
-  }
-  watcher.on("change", onChange).on("error", () => {
-    stop();
-    onLost();
-  });
-  return stop;
+var loaders = {
+  run: async () => (await Promise.resolve().then(() => load("./run-VRCS45AK.js"))).run,
+  watch: async () => (await Promise.resolve().then(() => load("./watch-TTVN27LH.js"))).watch,
+  staffer: async () => (await Promise.resolve().then(() => load("./staffer-AUDKNYYF.js"))).staffer,
+  research: async () => (await Promise.resolve().then(() => load("./research-SZEHGIZT.js"))).research,
+  review: async () => (await Promise.resolve().then(() => load("./review-LDVB6Q6O.js"))).review,
+  implement: async () => (await Promise.resolve().then(() => load("./implement-EM25LTRP.js"))).implement,
+  ask: async () => (await Promise.resolve().then(() => load("./ask-BN7IDXQV.js"))).ask,
+  timer: async () => (await Promise.resolve().then(() => load("./timer-3POCKN4U.js"))).timer,
+  wait: async () => (await Promise.resolve().then(() => load("./wait-KLXQPUUQ.js"))).wait,
+  observe: async () => (await Promise.resolve().then(() => load("./observe-4YDPZXPU.js"))).observe,
+  status: async () => (await Promise.resolve().then(() => load("./status-XUPBV676.js"))).status,
+  result: async () => (await Promise.resolve().then(() => load("./result-VUP3T4A3.js"))).result,
+  cancel: async () => (await Promise.resolve().then(() => load("./cancel-EEVMWKTP.js"))).cancel,
+  continue: async () => (await Promise.resolve().then(() => load("./continue-6OEXNDXW.js"))).continueCommand,
+  restart: async () => (await Promise.resolve().then(() => load("./restart-TIOHL5I4.js"))).restart,
+  clean: async () => (await Promise.resolve().then(() => load("./clean-U5JMFZWQ.js"))).clean,
+  setup: async () => (await Promise.resolve().then(() => load("./setup-ONYI677L.js"))).setup,
+  doctor: async () => (await Promise.resolve().then(() => load("./doctor-AKMNVVZW.js"))).doctor,
+  help: async () => (await Promise.resolve().then(() => load("./help-R7RPYB5F.js"))).help
+};
+var commandNames = Object.keys(loaders);
+async function loadCommand(name) {
+  return Object.hasOwn(loaders, name) ? loaders[name]() : void 0;
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
-  onEachChange,
-  onNextChange,
-  onPathChange
+  commandNames,
+  loadCommand
 });
 
 },
@@ -10574,6 +10412,215 @@ function presentIn(read) {
   isIdPrefix,
   makeId,
   timerPatienceMs
+});
+
+},
+"./chunk-QNE4MKMG.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  folderOf: () => folderOf,
+  run: () => run
+});
+module.exports = stdin_exports;
+var import_chunk_5JFWY2ML = load("./chunk-5JFWY2ML.js");
+var import_chunk_XSNOZFDY = load("./chunk-XSNOZFDY.js");
+var import_chunk_ZKKB56AR = load("./chunk-ZKKB56AR.js");
+var import_chunk_RIVP2RJN = load("./chunk-RIVP2RJN.js");
+var import_chunk_7V54BM6D = load("./chunk-7V54BM6D.js");
+var import_chunk_GEPPUING = load("./chunk-GEPPUING.js");
+var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
+var import_chunk_4ZCTLV6M = load("./chunk-4ZCTLV6M.js");
+var import_chunk_7WBBYJDG = load("./chunk-7WBBYJDG.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_node_path = builtin("node:path");
+var runOptions = {
+  timeout: {
+    kind: "duration",
+    value: "D",
+    range: import_chunk_4ZCTLV6M.limits.runTimeout,
+    help: "hard limit, counted from launch (default 24h, at most 30d)"
+  },
+  deadline: { kind: "duration", value: "D", range: import_chunk_4ZCTLV6M.limits.runTimeout, help: "the same as --timeout" },
+  "kill-after": {
+    kind: "duration",
+    value: "D",
+    range: import_chunk_4ZCTLV6M.limits.runKillGrace,
+    help: "time between TERM and KILL (default 30s)"
+  },
+  cwd: { kind: "text", value: "DIR", help: "folder to run in (default: here)" },
+  shell: { kind: "flag", help: "give the one word after -- to /bin/sh -c" },
+  pipefail: { kind: "flag", help: "with --shell: a pipe fails when any of its commands does" },
+  "success-exit": {
+    kind: "count",
+    value: "N",
+    range: { default: 0, min: 0, max: 255 },
+    help: "the exit code that means success (default 0)"
+  },
+  "success-file": {
+    kind: "list",
+    value: "PATH",
+    help: "success only when this file is new or changed at the end; may be repeated"
+  },
+  result: { kind: "list", value: "PATH", help: "file or folder to tell of at the end; may be repeated" },
+  log: { kind: "text", value: "PATH", help: "the command's own log; its last 50 lines are told on failure" },
+  expect: { kind: "duration", value: "D", range: import_chunk_4ZCTLV6M.limits.expect, help: "expected duration; later asks for attention" },
+  "checkpoint-every": {
+    kind: "duration",
+    value: "D",
+    range: import_chunk_4ZCTLV6M.limits.checkpoint,
+    help: "judge its progress at this interval (default 1h)"
+  },
+  "sample-every": {
+    kind: "duration",
+    value: "D",
+    range: import_chunk_4ZCTLV6M.limits.sample,
+    help: "look at its CPU, output and result paths this often (default 60s, at most the interval above)"
+  },
+  probe: { kind: "text", value: "LINE", help: "read-only shell line that prints its progress as one JSON object" },
+  "probe-timeout": { kind: "duration", value: "D", range: import_chunk_4ZCTLV6M.limits.probe, help: "bound of one probe (default 30s)" },
+  "first-output": {
+    kind: "duration",
+    value: "D",
+    range: import_chunk_4ZCTLV6M.limits.optInLimit,
+    help: "end it when nothing was printed by then"
+  },
+  "stall-after": {
+    kind: "duration",
+    value: "D",
+    range: import_chunk_4ZCTLV6M.limits.optInLimit,
+    help: "end it when nothing happened for that long: no output, no CPU, no change of a result path"
+  },
+  ...import_chunk_RIVP2RJN.onStallOption,
+  "status-cmd": {
+    kind: "text",
+    value: "LINE",
+    help: "for a launcher that detaches: shell line that prints {identity, status, exit_code}; asked once at the end"
+  },
+  identity: { kind: "text", value: "TEXT", help: "the task that --status-cmd must name" },
+  "max-output": {
+    kind: "size",
+    value: "SIZE",
+    range: import_chunk_4ZCTLV6M.limits.maxOutput,
+    help: "cap of each output file on disk (default 64M)"
+  },
+  "keep-children": { kind: "flag", help: "leave processes alone that the command left behind" },
+  ...import_chunk_RIVP2RJN.launchOptions
+};
+async function makeRunPart(input, cwd) {
+  checkTogether(input);
+  const [checkpointMs, log] = [input.durationOrDefault("checkpoint-every"), input.text("log")];
+  const part = {
+    success_exit: input.count("success-exit") ?? 0,
+    // A launcher that detaches itself leaves its task behind on purpose.
+    keep_children: input.has("keep-children") || input.has("status-cmd"),
+    ...(0, import_chunk_5JFWY2ML.pathsBefore)({ results: input.texts("result"), successFiles: input.texts("success-file") }, cwd),
+    log: log === void 0 ? null : (0, import_chunk_5JFWY2ML.requireLogPath)(log, cwd),
+    expect_ms: input.duration("expect") ?? null,
+    checkpoint_ms: checkpointMs,
+    sample_ms: Math.min(input.durationOrDefault("sample-every"), checkpointMs),
+    probe: lineOf(input, "probe"),
+    probe_ms: input.durationOrDefault("probe-timeout"),
+    status_cmd: lineOf(input, "status-cmd"),
+    identity: identityOf(input)
+  };
+  return { ...await (0, import_chunk_5JFWY2ML.programOf)(input, cwd), ...part };
+}
+function checkTogether(input) {
+  const needs = [
+    ["pipefail", "shell"],
+    ["identity", "status-cmd"],
+    ["status-cmd", "identity"],
+    ["probe-timeout", "probe"]
+  ];
+  for (const [name, other] of needs)
+    if (input.has(name) && !input.has(other))
+      throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take --${name} without --${other}: ${whyTogether[name]}`, help());
+}
+var whyTogether = {
+  pipefail: "it is an option of that shell",
+  identity: "only that command can name the task",
+  "status-cmd": "its answer counts only for the task that you name",
+  "probe-timeout": "there is no probe to be bounded"
+};
+function lineOf(input, name) {
+  const line = input.text(name);
+  if (line === void 0) return null;
+  if (line.trim() === "") throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take an empty --${name}: allowed is one line for /bin/sh`, help());
+  requireSize(name, line, import_chunk_4ZCTLV6M.shellLineBytes);
+  return line;
+}
+function identityOf(input) {
+  const text = input.text("identity");
+  if (text === void 0) return null;
+  if (text.trim() === "" || /[\r\n]/.test(text))
+    throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take --identity ${JSON.stringify(text)}: allowed is one line that names one task`, help());
+  requireSize("identity", text, import_chunk_4ZCTLV6M.identityBytes);
+  return text;
+}
+function requireSize(name, text, limit) {
+  const size = (0, import_chunk_LXK2ZILE.byteLength)(text);
+  if (size > limit) throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take --${name} of ${size} bytes: at most ${limit} are allowed`, help());
+}
+function help() {
+  return (0, import_chunk_GEPPUING.quoteWords)([...(0, import_chunk_7V54BM6D.selfWords)(), "run", "--help"]);
+}
+var run = {
+  name: "run",
+  summary: "run a long command as a job",
+  form: "[options] -- COMMAND ARG...",
+  words: { min: 0, max: 0, rest: true },
+  options: runOptions,
+  notes: "The command gets no input and runs without a shell, exactly as it stands after --. It is never started twice.",
+  examples: [
+    "run -- make test",
+    "run --timeout 2h --once-key nightly -- python3 train.py --epochs 10",
+    "run --timeout 12h --success-file model.pt --log train.log -- python3 train.py",
+    "run --shell --pipefail -- 'make 2>&1 | tee build.log'"
+  ],
+  async run(context, input) {
+    const words = (0, import_chunk_XSNOZFDY.onceWords)("run", input, (0, import_chunk_XSNOZFDY.folderSaid)(context, input), null);
+    const repeated = await (0, import_chunk_XSNOZFDY.repeatedLaunch)(context, input, words, false);
+    if (repeated) return repeated;
+    const cwd = folderOf(context, input);
+    const timeout = limitOf(input);
+    return (0, import_chunk_ZKKB56AR.launchAndTell)(context, input, {
+      kind: "run",
+      verb: "run",
+      ...(0, import_chunk_ZKKB56AR.launchWords)(input),
+      cwd,
+      deadlineMs: timeout,
+      killGraceMs: input.durationOrDefault("kill-after"),
+      maxOutputBytes: input.size("max-output") ?? import_chunk_4ZCTLV6M.limits.maxOutput.default,
+      firstOutputMs: input.duration("first-output") ?? null,
+      stallMs: input.duration("stall-after") ?? null,
+      lineage: null,
+      run: await makeRunPart(input, cwd),
+      onStall: (0, import_chunk_ZKKB56AR.onStallOf)(input),
+      staff: null,
+      words
+    });
+  }
+};
+function limitOf(input) {
+  if (input.has("timeout") && input.has("deadline"))
+    throw (0, import_chunk_NVPF5LEY.usageError)("cannot take --timeout and --deadline together: they are the same");
+  return input.has("deadline") ? input.durationOrDefault("deadline") : input.durationOrDefault("timeout");
+}
+function folderOf(context, input) {
+  const folder = import_node_path.default.resolve(context.cwd, input.text("cwd") ?? ".");
+  if (!(0, import_chunk_7WBBYJDG.isFolder)(folder))
+    throw new import_chunk_NVPF5LEY.FaultError(
+      "preflight",
+      `cannot run in ${folder}: there is no such folder`,
+      "name an existing one with --cwd DIR"
+    );
+  return (0, import_chunk_7WBBYJDG.realPath)(folder);
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  folderOf,
+  run
 });
 
 },
@@ -11478,35 +11525,92 @@ function isMoving({ state, paths }) {
 });
 
 },
-"./chunk-RF3A437X.js": function (module, exports) {
+"./chunk-RGJQP3KW.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  loadWatch: () => loadWatch,
-  watchIds: () => watchIds
+  conversationOf: () => conversationOf,
+  earlierOf: () => earlierOf,
+  lineageOf: () => lineageOf,
+  requireFolder: () => requireFolder,
+  requireGenuine: () => requireGenuine,
+  requireSameFolder: () => requireSameFolder,
+  requireSpec: () => requireSpec
 });
 module.exports = stdin_exports;
-var loaders = {
-  file: async () => (await Promise.resolve().then(() => load("./file-NGC3724Q.js"))).file,
-  dir: async () => (await Promise.resolve().then(() => load("./dir-ERI4NSFK.js"))).dir,
-  pid: async () => (await Promise.resolve().then(() => load("./pid-O3LUXIPR.js"))).pid,
-  job: async () => (await Promise.resolve().then(() => load("./job-QF4MQBQG.js"))).job,
-  git: async () => (await Promise.resolve().then(() => load("./git-RRUOSXK4.js"))).git,
-  cmd: async () => (await Promise.resolve().then(() => load("./cmd-OX3W7PPZ.js"))).cmd,
-  http: async () => (await Promise.resolve().then(() => load("./http-U2NG6FGD.js"))).http,
-  npm: async () => (await Promise.resolve().then(() => load("./npm-QYM3MHUB.js"))).npm,
-  ci: async () => (await Promise.resolve().then(() => load("./ci-4K2DANR5.js"))).ci,
-  pr: async () => (await Promise.resolve().then(() => load("./pr-224PIRUG.js"))).pr,
-  review: async () => (await Promise.resolve().then(() => load("./review-KHNFFO3H.js"))).review
-};
-var watchIds = Object.keys(loaders);
-async function loadWatch(id) {
-  return Object.hasOwn(loaders, id) ? loaders[id]() : void 0;
+var import_chunk_KT5BXZ5F = load("./chunk-KT5BXZ5F.js");
+var import_chunk_4B6JPIGM = load("./chunk-4B6JPIGM.js");
+var import_chunk_CEZDF3D3 = load("./chunk-CEZDF3D3.js");
+var import_chunk_PLTZEINK = load("./chunk-PLTZEINK.js");
+var import_chunk_IJKEVNZ7 = load("./chunk-IJKEVNZ7.js");
+var import_chunk_PZM7HB6W = load("./chunk-PZM7HB6W.js");
+var import_chunk_7V54BM6D = load("./chunk-7V54BM6D.js");
+var import_chunk_QS5KU3DI = load("./chunk-QS5KU3DI.js");
+var import_chunk_7WBBYJDG = load("./chunk-7WBBYJDG.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+function requireSpec(root, id) {
+  const read = (0, import_chunk_QS5KU3DI.readSpec)((0, import_chunk_7V54BM6D.jobPaths)(root.folder, id));
+  if (read.kind === "ok") return read.value;
+  const reason = read.kind === "damaged" ? read.reason : "its spec.json is missing";
+  throw new import_chunk_NVPF5LEY.FaultError("preflight", `cannot use job ${id}: ${reason}`);
+}
+async function requireGenuine(spec) {
+  if (await (0, import_chunk_IJKEVNZ7.isGenuine)(spec, (0, import_chunk_IJKEVNZ7.readKey)())) return;
+  throw new import_chunk_NVPF5LEY.FaultError(
+    "preflight",
+    `cannot start anything from job ${spec.id}: its spec.json was changed or comes from another user or machine`,
+    "launch it again in your own words"
+  );
+}
+function conversationOf(root, spec) {
+  const paths = (0, import_chunk_7V54BM6D.jobPaths)(root, spec.id);
+  const state = (0, import_chunk_QS5KU3DI.readState)(paths);
+  if (state.kind !== "ok" || (0, import_chunk_PZM7HB6W.isEnded)(state.value) && !(0, import_chunk_4B6JPIGM.isContinuable)(paths, state.value)) return null;
+  return state.value.conversation?.id ?? null;
+}
+function requireFolder(parent, verb, option) {
+  if ((0, import_chunk_7WBBYJDG.isFolder)(parent.cwd)) return parent.cwd;
+  const gone = parent.worktree ? `its worktree ${parent.worktree.path}` : `its folder ${parent.cwd}`;
+  throw new import_chunk_NVPF5LEY.FaultError(
+    "preflight",
+    `cannot ${verb} job ${parent.id}: ${gone} is gone`,
+    verb === "continue" ? `name another folder with --cwd DIR, or start the task afresh: ${import_chunk_PLTZEINK.nextCommands.restart(parent.id, option)}` : "launch the task again where it belongs now"
+  );
+}
+function requireSameFolder(parent, cwd, option) {
+  const backend = (0, import_chunk_KT5BXZ5F.findBackend)(parent.staff?.backend ?? "");
+  if (!backend || backend.resumesElsewhere || !backend.keepsConversation || cwd === parent.cwd) return;
+  throw new import_chunk_NVPF5LEY.FaultError(
+    "preflight",
+    `cannot continue job ${parent.id} in ${cwd}: ${backend.title} keeps its conversation for ${parent.cwd}`,
+    `leave --cwd away, or start the task afresh: ${import_chunk_PLTZEINK.nextCommands.restart(parent.id, option)}`
+  );
+}
+function earlierOf(root, backend, conversation) {
+  for (const id of (0, import_chunk_CEZDF3D3.listJobs)(root)) {
+    const paths = (0, import_chunk_7V54BM6D.jobPaths)(root, id);
+    const [spec, state] = [(0, import_chunk_QS5KU3DI.readSpec)(paths), (0, import_chunk_QS5KU3DI.readState)(paths)];
+    if (spec.kind !== "ok" || state.kind !== "ok" || spec.value.staff?.backend !== backend) continue;
+    if (state.value.conversation?.id !== conversation) continue;
+    const { usage_total = null, usage, error } = state.value;
+    const total = usage_total ?? (spec.value.staff.resume === null ? usage : null);
+    const before = spec.value.staff.earlier ?? null;
+    return { usage_total: total ?? before?.usage_total ?? null, error: error?.message ?? before?.error ?? null };
+  }
+  return null;
+}
+function lineageOf(parent, relation) {
+  return { relation, parent: parent.id, root: parent.lineage?.root ?? parent.id };
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
-  loadWatch,
-  watchIds
+  conversationOf,
+  earlierOf,
+  lineageOf,
+  requireFolder,
+  requireGenuine,
+  requireSameFolder,
+  requireSpec
 });
 
 },
@@ -11616,6 +11720,575 @@ var writerOptions = {
 });
 
 },
+"./chunk-RNGMHIRZ.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  LineSplitter: () => LineSplitter,
+  backendOf: () => backendOf,
+  findingsForm: () => findingsForm,
+  makeEndState: () => makeEndState,
+  parseReason: () => parseReason,
+  readSafely: () => readSafely,
+  startedAt: () => startedAt
+});
+module.exports = stdin_exports;
+var import_chunk_4O3TU3OB = load("./chunk-4O3TU3OB.js");
+var import_chunk_A4TC7AHU = load("./chunk-A4TC7AHU.js");
+var import_chunk_KT5BXZ5F = load("./chunk-KT5BXZ5F.js");
+var import_chunk_N2ZXKKDS = load("./chunk-N2ZXKKDS.js");
+var import_chunk_4SIIA6QD = load("./chunk-4SIIA6QD.js");
+var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
+var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
+var import_chunk_FSRL2ASG = load("./chunk-FSRL2ASG.js");
+var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
+var import_chunk_4ZCTLV6M = load("./chunk-4ZCTLV6M.js");
+var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
+var import_chunk_7WBBYJDG = load("./chunk-7WBBYJDG.js");
+var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_node_os = require("node:os");
+var reasons = [
+  "exited",
+  "lingered",
+  "canceled",
+  "hard_timeout",
+  "first_output_timeout",
+  "stalled",
+  "sign_in",
+  "state_vanished",
+  "spawn_failed",
+  "never_started",
+  "worker_lost",
+  "host_restarted",
+  "met",
+  "watch_failed",
+  "watch_error",
+  "due"
+];
+function parseReason(text) {
+  return reasons.find((reason) => reason === text);
+}
+function judgeEnd(facts) {
+  if (facts.survivors.length > 0) {
+    return failed("failed", "survivors", `these processes outlived SIGKILL: ${facts.survivors.join(", ")}`);
+  }
+  switch (facts.reason) {
+    case "canceled":
+      return { outcome: "canceled", error: null };
+    case "met":
+    case "due":
+      return { outcome: "done", error: null };
+    case "watch_failed":
+      return failed("failed", "watch_failed", facts.detail ?? "the condition cannot hold any more");
+    case "watch_error":
+      return failed("failed", "watch_error", facts.detail ?? "the condition cannot be looked at");
+    case "exited":
+    case "lingered":
+      return judgeExit(facts);
+    case "hard_timeout":
+      if (isStaff(facts) && facts.staffError === null) return { outcome: "done", error: null };
+      if (facts.kind === "watch")
+        return failed("timed_out", "watch_expired", `the bound of ${facts.deadlineText} was reached${detailOf(facts)}`);
+      return failed("timed_out", "hard_timeout", `the hard limit of ${facts.deadlineText} was reached${told(facts)}`);
+    case "first_output_timeout":
+      return failed("failed", "first_output_timeout", "nothing was printed within --first-output");
+    case "stalled":
+      return failed("failed", "stalled", `nothing happened for the time given by --stall-after${detailOf(facts)}`);
+    case "sign_in":
+      return failed(
+        "failed",
+        "auth",
+        facts.staffError?.message ?? "the agent waits for a sign-in that nobody can give"
+      );
+    case "state_vanished":
+      return failed("crashed", "worker_lost", "the state folder vanished");
+    case "spawn_failed":
+      return failed("failed", "spawn_failed", `the program could not be started: ${facts.detail ?? "not known why"}`);
+    case "never_started":
+      return failed("failed", "never_started", "the launcher died before a worker existed");
+    case "worker_lost":
+      return failed(
+        "crashed",
+        "worker_lost",
+        "the processes that supervise the command were killed; how it ended is not known"
+      );
+    case "host_restarted":
+      return failed("crashed", "host_restarted", "the machine was restarted while the job ran");
+  }
+}
+function judgeExit(facts) {
+  const { exit } = facts;
+  if (exit?.spawn_failed)
+    return failed("failed", "spawn_failed", `the program could not be executed (exit code ${exit.exit_code})`);
+  if (isStaff(facts)) {
+    return facts.staffError ? { outcome: "failed", error: facts.staffError } : { outcome: "done", error: null };
+  }
+  if (!exit) return failed("crashed", "worker_lost", "how the command ended is not known");
+  if (exit.exit_code === facts.successExit) return judgeFiles(facts);
+  if (facts.signal !== null && exit.signaled) return failed("failed", "signal", signalMessage(facts.signal));
+  return failed("failed", "exit_nonzero", `the command exited with code ${exit.exit_code}`);
+}
+function judgeFiles({ missingFiles: missingFiles2 = [] }) {
+  if (missingFiles2.length === 0) return { outcome: "done", error: null };
+  const named = missingFiles2.slice(0, 3).join(", ");
+  const more = missingFiles2.length > 3 ? ` and ${missingFiles2.length - 3} more` : "";
+  return failed("failed", "artifact_missing", `neither new nor changed at the end: ${named}${more}`);
+}
+function isStaff({ kind }) {
+  return kind === "staff";
+}
+function detailOf({ detail }) {
+  return detail === void 0 ? "" : `; ${detail}`;
+}
+function told({ staffError }) {
+  const isWord = staffError && ["auth", "quota", "agent_error", "response_timeout"].includes(staffError.code);
+  return isWord ? `; the agent had told: ${staffError.message}` : "";
+}
+function signalMessage(signal) {
+  const hint = signal === "SIGKILL" ? " (not by us: often the kernel, when memory runs out)" : "";
+  return `the command was ended by ${signal}${hint}`;
+}
+function failed(outcome, code, message) {
+  return { outcome, error: { code, message } };
+}
+function signalOfExit(exitCode, table) {
+  if (exitCode <= 128 || exitCode > 192) return void 0;
+  const number = exitCode - 128;
+  const known = Object.entries(table).find(([, value]) => value === number);
+  return known ? known[0] : `SIG${number}`;
+}
+var signalNumbers = import_node_os.constants.signals;
+function judgeStaff(reading, ending, request) {
+  const answer = reading.answer !== null && reading.answer.trim() !== "" ? reading.answer : null;
+  const warnings = [...reading.warnings, ...denialWarnings(reading)];
+  const error = findError(reading, ending, request, answer);
+  if (error === null && request.reason === "lingered") {
+    warnings.push({
+      code: "ended_after_answer",
+      message: "the agent stayed alive after its final event and was ended"
+    });
+  }
+  if (error === null && request.reason === "hard_timeout") {
+    warnings.push({
+      code: "limit_after_answer",
+      message: "the hard limit struck after the complete answer had arrived"
+    });
+  }
+  return { answer, error, warnings };
+}
+function findError(reading, ending, request, answer) {
+  if (reading.failure) return reading.failure;
+  if (reading.final === "failure")
+    return { code: "agent_error", message: lastWords(ending) ?? "the agent reported a failure" };
+  if (request.reason === "exited" && ending.exitCode !== 0) return exitError(ending);
+  if (reading.final === null && (answer !== null || reading.denials.length === 0)) {
+    return { code: "no_final_answer", message: `the agent ended without a final event${quoted(lastWords(ending))}` };
+  }
+  if (request.resume !== null && request.keepsConversation && reading.conversationId !== request.resume) {
+    const got = reading.conversationId ?? "none";
+    return {
+      code: "conversation_mismatch",
+      message: `conversation ${request.resume} was asked for, the agent used ${got}`
+    };
+  }
+  if (answer !== null) return null;
+  if (reading.denials.length > 0) {
+    return {
+      code: "permission_denied",
+      message: `there is no final answer and these were refused: ${reading.denials.join(", ")}`
+    };
+  }
+  return { code: "no_final_answer", message: "the final answer is empty" };
+}
+function exitError(ending) {
+  const words = quoted(lastWords(ending));
+  if (ending.signal) return { code: "signal", message: `the agent was ended by ${ending.signal}${words}` };
+  return { code: "exit_nonzero", message: `the agent exited with code ${ending.exitCode}${words}` };
+}
+function denialWarnings(reading) {
+  return reading.denials.map((what) => ({ code: "permission_denied", message: `refused to the agent: ${what}` }));
+}
+function lastWords(ending) {
+  const lines = ending.stderrTail.split("\n").map((line) => line.trim());
+  return lines.filter((line) => line !== "").at(-1);
+}
+function quoted(words) {
+  return words === void 0 ? "" : `: ${words}`;
+}
+var severities = ["critical", "high", "medium", "low", "info"];
+var verdicts = ["approve", "changes_requested", "inconclusive"];
+var mostFindings = 500;
+var mostBytes = 1024 * 1024;
+var most = { summary: 1e4, title: 500, detail: 1e4, file: 4096, suggestion: 1e4 };
+var findingsForm = `Your final message must end with one JSON object in a \`\`\`json block, and nothing after it:
+{"verdict": "approve" | "changes_requested" | "inconclusive", "summary": "one paragraph", "findings": [{"severity": "critical" | "high" | "medium" | "low" | "info", "title": "one line", "detail": "what happens and when", "file": "path below the workspace, or null", "line": 12 or null, "suggestion": "how to mend it, or null"}]}
+No findings: an empty list.`;
+function parseFindings(answer) {
+  const text = jsonTextOf(answer);
+  if (text === void 0) return fault("the answer holds no JSON object");
+  const bytes = (0, import_chunk_LXK2ZILE.byteLength)(text);
+  if (bytes > mostBytes) return fault(`the findings have ${bytes} bytes; at most ${mostBytes}`);
+  let value;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    return fault(`its JSON does not parse: ${(0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)((0, import_chunk_NVPF5LEY.messageOf)(error)), 240)}`);
+  }
+  return readFindings(value);
+}
+function jsonTextOf(answer) {
+  const block = lastBlock(answer);
+  if (block !== void 0) return block;
+  const whole = answer.trim();
+  if (whole.startsWith("{")) return whole;
+  const begin = whole.lastIndexOf("\n{");
+  return begin >= 0 && whole.endsWith("}") ? whole.slice(begin + 1) : void 0;
+}
+function lastBlock(answer) {
+  let found;
+  let open;
+  for (let from = 0; from < answer.length; ) {
+    const newline = answer.indexOf("\n", from);
+    const end = newline < 0 ? answer.length : newline;
+    const next = end + 1;
+    const fence = fenceOf(answer.slice(from, end));
+    if (fence && open && fence.info === "" && fence.mark === open.mark && fence.length >= open.length) {
+      const text = isJson(open) || open.info === "" ? answer.slice(open.from, from).trim() : "";
+      if (text.startsWith("{")) found = text;
+      open = void 0;
+    } else if (fence && (!open || isJson(fence))) {
+      open = { ...fence, from: next };
+    }
+    from = next;
+  }
+  return found;
+}
+function fenceOf(line) {
+  const text = line.trim();
+  const [mark = ""] = text;
+  if (mark !== "`" && mark !== "~") return void 0;
+  let length = 0;
+  while (text[length] === mark) length += 1;
+  return length < 3 ? void 0 : { mark, length, info: text.slice(length).trim() };
+}
+function isJson({ info }) {
+  return /^json\w*$/i.test(info);
+}
+function readFindings(value) {
+  if (!isObject(value)) return fault("the JSON is no object");
+  const { verdict, summary, findings } = value;
+  if (!isOneOf(verdict, verdicts)) return fault(`verdict is ${show(verdict)}; allowed: ${verdicts.join(", ")}`);
+  const reason = textFault("summary", summary);
+  if (reason !== void 0 || typeof summary !== "string") return fault(reason ?? "summary is no text");
+  if (!Array.isArray(findings)) return fault("findings is no list");
+  if (findings.length > mostFindings) return fault(`${findings.length} findings; at most ${mostFindings}`);
+  const read = [];
+  for (const [n, one] of findings.entries()) {
+    const reason2 = findingFault(one);
+    if (reason2 !== void 0) return fault(`findings[${n}]: ${reason2}`);
+    const { severity, title, detail, file, line, suggestion } = one;
+    read.push({ severity, title, detail, file: file ?? null, line: line ?? null, suggestion: suggestion ?? null });
+  }
+  return { kind: "ok", value: { verdict, summary, findings: read } };
+}
+function findingFault(one) {
+  if (!isObject(one)) return "no object";
+  if (!isOneOf(one.severity, severities)) return `severity is ${show(one.severity)}; allowed: ${severities.join(", ")}`;
+  for (const name of ["title", "detail", "file", "suggestion"]) {
+    const value = one[name] ?? null;
+    if (value === null && (name === "file" || name === "suggestion")) continue;
+    const reason = textFault(name, value);
+    if (reason !== void 0) return reason;
+  }
+  const { line } = one;
+  if (line !== null && line !== void 0 && !(Number.isSafeInteger(line) && Number(line) > 0))
+    return `line is ${show(line)}; allowed: a number from 1 on, or null`;
+  return void 0;
+}
+function textFault(name, value) {
+  if (typeof value !== "string") return `${name} is no text`;
+  return value.length <= most[name] ? void 0 : `${name} has ${value.length} characters; at most ${most[name]}`;
+}
+function fault(reason) {
+  return { kind: "fault", reason };
+}
+function show(value) {
+  if (typeof value === "string") return `${JSON.stringify(value.slice(0, 60))}${value.length > 60 ? "..." : ""}`;
+  if (typeof value === "object" && value !== null) return Array.isArray(value) ? "a list" : "an object";
+  return value === void 0 ? "missing" : String(value);
+}
+function isObject(value) {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+function isOneOf(value, allowed) {
+  return allowed.some((one) => one === value);
+}
+var LineSplitter = class {
+  parts = [];
+  size = 0;
+  /** Lines that were longer than the bound. *<>/
+  dropped = 0;
+  decoder = new TextDecoder();
+  limit;
+  constructor(limit = import_chunk_4ZCTLV6M.streamLineBytes) {
+    this.limit = limit;
+  }
+  /** The lines that these bytes complete, without their newlines. *<>/
+  push(bytes) {
+    const lines = [];
+    let from = 0;
+    for (let at = bytes.indexOf(10); at >= 0; at = bytes.indexOf(10, from)) {
+      this.keep(bytes.subarray(from, at));
+      this.take(lines);
+      from = at + 1;
+    }
+    if (from < bytes.length) this.keep(new Uint8Array(bytes.subarray(from)));
+    return lines;
+  }
+  /** What stands after the last newline, once the stream has ended. *<>/
+  end() {
+    const lines = [];
+    if (this.size > 0) this.take(lines);
+    return lines;
+  }
+  keep(piece) {
+    this.size += piece.length;
+    if (this.size > this.limit) this.parts = [];
+    else if (piece.length > 0) this.parts.push(piece);
+  }
+  take(lines) {
+    if (this.size > this.limit) this.dropped += 1;
+    else lines.push(this.decoder.decode(this.parts.length === 1 ? this.parts[0] : join(this.parts, this.size)));
+    this.parts = [];
+    this.size = 0;
+  }
+};
+function join(parts, size) {
+  const whole = new Uint8Array(size);
+  let at = 0;
+  for (const part of parts) {
+    whole.set(part, at);
+    at += part.length;
+  }
+  return whole;
+}
+var chunk = 1024 * 1024;
+function backendOf(spec) {
+  return spec.staff ? (0, import_chunk_KT5BXZ5F.findBackend)(spec.staff.backend) : void 0;
+}
+function replay(spec, paths) {
+  const reading = (0, import_chunk_KT5BXZ5F.makeReading)();
+  const backend = backendOf(spec);
+  if (!backend) return reading;
+  const at = (0, import_chunk_Y5L6GQDB.isoOf)((0, import_chunk_7WBBYJDG.factsOf)(paths.output)?.modifiedMs ?? 0);
+  eachLine(paths.output, (line) => readSafely(reading, () => backend.read(line, reading, at)));
+  if (backend.readError)
+    eachLine(paths.error, (line) => readSafely(reading, () => backend.readError?.(line, reading, at)));
+  return reading;
+}
+function readSafely(reading, read) {
+  try {
+    read();
+  } catch (error) {
+    (0, import_chunk_KT5BXZ5F.noteWarning)(reading, "backend_error", `the stream has something that could not be read: ${(0, import_chunk_NVPF5LEY.messageOf)(error)}`);
+  }
+}
+function closeReading(spec, paths, reading, exit) {
+  const backend = backendOf(spec);
+  const stderrTail = (0, import_chunk_527JQF7V.readRange)(paths.error, -import_chunk_4ZCTLV6M.tailBytes, import_chunk_4ZCTLV6M.tailBytes)?.bytes.toString("utf8") ?? "";
+  const ending = { exitCode: exit.code, signal: exit.signal, stderrTail, byItself: exit.byItself };
+  if (backend?.answerFrom === "stdout") reading.answer = (0, import_chunk_527JQF7V.readText)(paths.output, chunk) ?? "";
+  const asked = { resume: spec.staff?.resume ?? null, earlierError: spec.staff?.earlier?.error ?? null };
+  readSafely(reading, () => backend?.close?.(reading, ending, asked));
+  return ending;
+}
+function eachLine(file, fn) {
+  const lines = new LineSplitter();
+  for (let offset = 0; ; ) {
+    const part = (0, import_chunk_527JQF7V.readRange)(file, offset, chunk);
+    if (!part || part.bytes.length === 0) break;
+    for (const line of lines.push(part.bytes)) fn(line);
+    offset += part.bytes.length;
+  }
+  for (const line of lines.end()) fn(line);
+}
+function usageOf(told2, runsOn, resumed) {
+  if (told2 === null || !runsOn.tokens && !runsOn.cost) return { usage: told2, usage_total: null };
+  if (resumed === null) return { usage: told2, usage_total: told2 };
+  const { earlier } = resumed;
+  if (earlier === null) return { usage: runsOn.tokens ? null : withoutCost(told2), usage_total: told2 };
+  const less = (now, before) => now >= before ? now - before : now;
+  const usage = { ...told2 };
+  if (runsOn.tokens) {
+    usage.input_tokens = less(told2.input_tokens, earlier.input_tokens);
+    usage.output_tokens = less(told2.output_tokens, earlier.output_tokens);
+    usage.total_tokens = less(told2.total_tokens, earlier.total_tokens);
+  }
+  if (runsOn.cost && told2.cost_usd !== void 0) usage.cost_usd = rounded(less(told2.cost_usd, earlier.cost_usd ?? 0));
+  return { usage, usage_total: told2 };
+}
+function withoutCost({ cost_usd: _cost, ...tokens }) {
+  return tokens;
+}
+function rounded(dollars) {
+  return Math.round(dollars * 1e6) / 1e6;
+}
+function endStaff(job, seen, exit, stdout) {
+  const { paths, spec, staff } = job;
+  const backend = backendOf(spec);
+  const reading = seen.reading ?? replay(spec, paths);
+  const byItself = exit.reason === "exited";
+  const ending = closeReading(spec, paths, reading, { code: exit.code, signal: exit.signal, byItself });
+  const verdict = judgeStaff(reading, ending, {
+    resume: staff.resume,
+    reason: staffReason(exit.reason),
+    keepsConversation: backend?.keepsConversation ?? false
+  });
+  const { answer } = verdict;
+  const warnings = [...verdict.warnings];
+  const changes = safely(warnings, "what changed", () => (0, import_chunk_4O3TU3OB.changesSince)(spec, paths, seen.before)) ?? null;
+  warnings.push(...(0, import_chunk_A4TC7AHU.neighbourWarnings)(paths.root, paths), ...changeWarnings(staff, changes), ...finishWarnings(answer));
+  const resumed = staff.resume === null ? null : { earlier: staff.earlier?.usage_total ?? null };
+  const usage = usageOf(reading.usage, backend?.runsOn ?? { tokens: false, cost: false }, resumed);
+  const error = verdict.error ?? cutAnswer(spec, stdout);
+  const end = { reading, answer, error, warnings, changes, ...usage };
+  if (!staff.schema) return end;
+  const none = { findings: null, findings_error: "the answer could not be read" };
+  return { ...end, ...safely(warnings, "the findings", () => findingsOf(answer, warnings)) ?? none };
+}
+function staffReason(reason) {
+  return reason === "exited" || reason === "lingered" || reason === "hard_timeout" ? reason : "other";
+}
+function cutAnswer(spec, stdout) {
+  if (backendOf(spec)?.answerFrom !== "stdout" || !stdout || stdout.omitted === 0) return null;
+  const message = `the answer has ${stdout.bytes} bytes, of which ${stdout.omitted} in the middle could not be kept`;
+  return { code: "output_unstorable", message };
+}
+function safely(warnings, what, look) {
+  try {
+    return look();
+  } catch (error) {
+    warnings.push({ code: "not_told", message: `${what} could not be told: ${(0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_NVPF5LEY.messageOf)(error), 400)}` });
+    return void 0;
+  }
+}
+function finishWarnings(answer) {
+  if (answer === null || !/^\W{0,10}NOT FINISHED\b/.test(answer.slice(0, 200).trimStart())) return [];
+  const [first = ""] = answer.trimStart().split("\n", 1);
+  return [{ code: "not_finished", message: `the agent says that the task is not finished: ${(0, import_chunk_LXK2ZILE.excerpt)(first, 300)}` }];
+}
+function changeWarnings(staff, changes) {
+  if (!(0, import_chunk_W7HED5VZ.isReader)(staff.mode, staff.profile) || !changes || changes.unchanged) return [];
+  const isToldNothing = changes.file_count + changes.commit_count + changes.refs_changed.length === 0;
+  if (changes.reason !== null && isToldNothing)
+    return [{ code: "not_told", message: `it is not known whether the worktree changed: ${changes.reason}` }];
+  const what = [
+    ...changes.files.slice(0, 5).map((file) => (0, import_chunk_FSRL2ASG.showName)(file.path)),
+    ...changes.file_count > 5 ? [`and ${changes.file_count - 5} more`] : [],
+    ...changes.commit_count > 0 ? [`${changes.commit_count} commit(s)`] : [],
+    ...changes.refs_changed.slice(0, 3).map(import_chunk_FSRL2ASG.showName),
+    ...changes.index_changed && isToldNothing ? ["what is staged"] : [],
+    ...isToldNothing ? changes.beyond : []
+  ];
+  const message = `the ${staff.mode} job was to change nothing (profile ${staff.profile}), but the worktree changed while it ran: ${what.join(", ") || "more than could be looked at"}`;
+  return [{ code: "reader_changed", message }];
+}
+function findingsOf(answer, warnings) {
+  if (answer === null) return { findings: null, findings_error: "there is no final answer" };
+  const parsed = parseFindings(answer);
+  if (parsed.kind === "ok") return { findings: parsed.value, findings_error: null };
+  warnings.push({ code: "findings_unreadable", message: `the structured findings cannot be read: ${parsed.reason}` });
+  return { findings: null, findings_error: parsed.reason };
+}
+function makeEndState(job, before, ending) {
+  const { paths, spec } = job;
+  const { exit } = ending;
+  const signal = exit ? signalOfExit(exit.exit_code, signalNumbers) ?? null : null;
+  const warnings = [...ending.warnings ?? before.warnings];
+  const staff = spec.staff ? endStaff(
+    { paths, spec, staff: spec.staff },
+    { reading: ending.reading, before: ending.before },
+    { reason: ending.reason, code: exit?.exit_code ?? null, signal },
+    ending.omitted?.stdout ?? before.output?.stdout
+  ) : void 0;
+  for (const warning of staff?.warnings ?? [])
+    if (!warnings.some((known) => known.message === warning.message)) warnings.push(warning);
+  const results = ending.results ?? [];
+  const verdict = judgeEnd({
+    reason: ending.reason,
+    exit,
+    signal,
+    successExit: spec.run?.success_exit ?? 0,
+    staffError: staff?.error ?? null,
+    kind: spec.kind,
+    missingFiles: spec.run ? (0, import_chunk_N2ZXKKDS.missingFiles)(spec.run, results) : [],
+    survivors: ending.tree.survivors.map((one) => one.pid),
+    deadlineText: (0, import_chunk_UNGYPAP3.formatDuration)(spec.deadline_ms),
+    detail: ending.detail
+  });
+  const started = before.started_at ?? startedAt(paths);
+  const ended = timeOf(paths.exit) ?? dueOf(spec, ending) ?? (0, import_chunk_Y5L6GQDB.isoNow)();
+  const conversationId = staff?.reading.conversationId ?? null;
+  const state = {
+    ...before,
+    rev: before.rev + 1,
+    state: verdict.outcome,
+    health: before.health === "attention" ? "unknown" : before.health,
+    attention_kind: null,
+    started_at: started,
+    ended_at: ended,
+    duration_ms: Math.max(0, Date.parse(ended) - Date.parse(started ?? before.created_at)),
+    exit_code: exit?.exit_code ?? null,
+    signal,
+    signal_certain: signal === null ? null : Boolean(exit?.signaled) || ending.reason !== "exited" && ending.tree.step !== "none",
+    error: verdict.error,
+    warnings: [...warnings, ...leftoverWarnings(ending), ...ending.task?.warnings ?? []],
+    conversation: conversationId && spec.staff ? { backend: spec.staff.backend, id: conversationId } : before.conversation,
+    reconciled: ending.reconciled,
+    output: ending.omitted ?? before.output ?? (spec.run || spec.staff ? plainNotes(paths) : null),
+    usage: staff ? staff.usage : before.usage,
+    ...taskFields(spec, ending),
+    ...staff?.usage_total ? { usage_total: staff.usage_total } : {}
+  };
+  return { state, staff, results };
+}
+function taskFields({ run }, { task }) {
+  if (!run?.status_cmd) return {};
+  return { task_status: task?.task_status ?? "unknown", task_exit_code: task?.task_exit_code ?? "unknown" };
+}
+function leftoverWarnings(ending) {
+  if (ending.reason !== "exited" || ending.tree.ended.length === 0) return [];
+  const named = ending.tree.ended.slice(0, 5).map((one) => `${one.pid} (${one.name})`).join(", ");
+  const message = `${ending.tree.ended.length} left-over process(es) were ended after the command: ${named}`;
+  return [{ code: "leftovers_ended", message }];
+}
+function plainNotes(paths) {
+  const note = (file) => ({ bytes: (0, import_chunk_4SIIA6QD.logSize)(file), omitted: 0, exact: true });
+  return { stdout: note(paths.output), stderr: note(paths.error) };
+}
+function dueOf({ timer }, { reason }) {
+  return reason === "due" ? timer?.due_at : void 0;
+}
+function startedAt(paths) {
+  return timeOf(paths.childMark);
+}
+function timeOf(file) {
+  const facts = (0, import_chunk_7WBBYJDG.factsOf)(file);
+  return facts ? (0, import_chunk_Y5L6GQDB.isoOf)(facts.modifiedMs) : null;
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  LineSplitter,
+  backendOf,
+  findingsForm,
+  makeEndState,
+  parseReason,
+  readSafely,
+  startedAt
+});
+
+},
 "./chunk-RV6JIJ7B.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
@@ -11664,6 +12337,318 @@ async function matchAt(pattern, text, limitMs = import_chunk_4ZCTLV6M.patternMs)
 });
 
 },
+"./chunk-RW75DF76.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  conclude: () => conclude,
+  finishStored: () => finishStored,
+  readOwnLog: () => readOwnLog
+});
+module.exports = stdin_exports;
+var import_chunk_RNGMHIRZ = load("./chunk-RNGMHIRZ.js");
+var import_chunk_7ASKUOSF = load("./chunk-7ASKUOSF.js");
+var import_chunk_4SIIA6QD = load("./chunk-4SIIA6QD.js");
+var import_chunk_4B6JPIGM = load("./chunk-4B6JPIGM.js");
+var import_chunk_ILJKJSAA = load("./chunk-ILJKJSAA.js");
+var import_chunk_PLTZEINK = load("./chunk-PLTZEINK.js");
+var import_chunk_D2VPCAZS = load("./chunk-D2VPCAZS.js");
+var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
+var import_chunk_PZM7HB6W = load("./chunk-PZM7HB6W.js");
+var import_chunk_QS5KU3DI = load("./chunk-QS5KU3DI.js");
+var import_chunk_3ZQPBLY6 = load("./chunk-3ZQPBLY6.js");
+var import_chunk_GEPPUING = load("./chunk-GEPPUING.js");
+var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
+var import_chunk_4ZCTLV6M = load("./chunk-4ZCTLV6M.js");
+var import_chunk_7WBBYJDG = load("./chunk-7WBBYJDG.js");
+var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+async function readOwnLog(spec, path) {
+  const nothing = (note) => ({ path, tail: "", note });
+  const look = await (0, import_chunk_ILJKJSAA.lookBehindSoon)(path, import_chunk_4ZCTLV6M.pathLookMs);
+  if ("trouble" in look) return nothing(`it cannot be read (${look.trouble})`);
+  if (!look.found) return nothing("it is missing");
+  if (look.found.kind !== "file") return nothing("it is no regular file");
+  try {
+    const tail2 = (0, import_chunk_7ASKUOSF.plainTail)((0, import_chunk_7WBBYJDG.realPath)(path));
+    if (tail2 === "") return nothing("it is empty");
+    const isOld = look.found.modifiedMs < Date.parse(spec.created_at);
+    return { path, tail: tail2, note: isOld ? "not written since the launch" : null };
+  } catch (error) {
+    return nothing(`it cannot be read (${(0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "error"})`);
+  }
+}
+function ownLogSection({ path, tail: tail2, note }) {
+  const name = (0, import_chunk_7ASKUOSF.oneLine)(path);
+  if (tail2 === "") return { text: `The log ${name} tells nothing: ${note}.`, isWhole: false };
+  return { text: `## Last lines of ${name}${note === null ? "" : ` (${note})`}
+
+${tail2}`, isWhole: note === null };
+}
+function recovery(job, refused = []) {
+  const { spec, state, paths } = job;
+  const lines = ["## Going on", "", `Nothing is started again by itself.${lookFirst(job)}`];
+  if (spec.staff) lines.push(...remedies(spec, spec.staff, state), ...refusals(spec.staff, refused));
+  if ((0, import_chunk_4B6JPIGM.isContinuable)(paths, state))
+    lines.push(`Go on in the same conversation: ${import_chunk_PLTZEINK.nextCommands.continue(spec.id, spec.state_option)}`);
+  lines.push(`Start the same once more: ${import_chunk_PLTZEINK.nextCommands.restart(spec.id, spec.state_option)}`);
+  return lines.join("\n");
+}
+function lookFirst({ spec, state }) {
+  if (spec.kind === "watch") return "";
+  if (state.error?.code === "spawn_failed" || state.error?.code === "never_started") return "";
+  if (spec.run?.status_cmd)
+    return ` The task may live on, and a restart would start another: ask for it first: ${(0, import_chunk_GEPPUING.quoteWords)(["sh", "-c", (0, import_chunk_LXK2ZILE.plainText)(spec.run.status_cmd)])}`;
+  const git = spec.worktree ? (0, import_chunk_GEPPUING.quoteWords)(["git", "-C", spec.worktree.path]) : "git";
+  return ` Look at what was changed first: ${git} status, ${git} diff.`;
+}
+function remedies(spec, staff, state) {
+  const name = staff.custom?.name ?? staff.backend;
+  switch (state.error?.code) {
+    case "auth":
+      return [
+        `Sign in first: start ${staff.program} by hand, or set its key. Then try it out: ${(0, import_chunk_PLTZEINK.nextCommand)(spec.state_option, "doctor", "--backend", name)}`
+      ];
+    case "quota": {
+      const resets = state.error.resets ? ` (resets: ${(0, import_chunk_LXK2ZILE.plainText)(state.error.resets)})` : "";
+      return [
+        `The quota of ${name} is used up${resets}. The same with another CLI: ${(0, import_chunk_PLTZEINK.nextCommand)(spec.state_option, "restart", spec.id, "--backend", "OTHER")}`
+      ];
+    }
+    default:
+      return [];
+  }
+}
+function refusals(staff, refused) {
+  if (refused.length === 0) return [];
+  const wider = staff.profile === "restricted" ? "standard" : "unrestricted";
+  return [
+    `Refused to the agent (profile ${staff.profile}): ${refused.map(import_chunk_LXK2ZILE.plainText).join("; ")}. If it should be allowed: --profile ${wider} with one of the commands below.`
+  ];
+}
+function makeDeliverable(parts) {
+  const { spec, state, staff, paths, isPlain } = parts;
+  if (state.state !== "done") return makeReport(parts);
+  if (spec.timer) return spec.timer.message;
+  if (spec.watch) return `${state.watch?.evidence ?? spec.watch.words}
+`;
+  if (isPlain) return (0, import_chunk_527JQF7V.readRange)(paths.output, 0, Number.MAX_SAFE_INTEGER)?.bytes ?? "";
+  if (staff && staff.answer !== null) return staff.answer;
+  const output = (0, import_chunk_4SIIA6QD.readLogTail)(paths.output);
+  return output.length > 0 ? output : (0, import_chunk_4SIIA6QD.readLogTail)(paths.error);
+}
+function makeReport(parts) {
+  const { spec, state, staff } = parts;
+  if (spec.timer) return timerReport(parts, spec.timer);
+  const sections = [
+    `# ${spec.id}: ${state.state}${state.error ? ` (${state.error.code})` : ""}`,
+    reasonText(parts),
+    facts(parts).join("\n"),
+    progress(parts),
+    workspace(parts),
+    ...logSections(parts),
+    decided(parts),
+    recovery(parts, staff?.reading.denials)
+  ];
+  return `${sections.filter((section) => section !== "").join("\n\n")}
+`;
+}
+function timerReport({ spec, state, cancel }, timer) {
+  const lines = [
+    `# ${spec.id}: ${state.state}`,
+    "",
+    `Canceled${cancelWords(cancel)}. It was due at ${(0, import_chunk_LXK2ZILE.plainText)(timer.due_at)}.`,
+    ...timer.message === "" ? [] : ["", "## Its message", "", timer.message]
+  ];
+  return `${lines.join("\n")}
+`;
+}
+function cancelWords(cancel) {
+  const why = cancel?.why ? `: ${(0, import_chunk_LXK2ZILE.plainText)(cancel.why)}` : "";
+  const who = cancel ? ` by ${(0, import_chunk_LXK2ZILE.plainText)(cancel.owner ?? `process ${cancel.by?.pid ?? "unknown"}`)} at ${(0, import_chunk_LXK2ZILE.plainText)(cancel.at)}` : "";
+  return `${who}${why}`;
+}
+function reasonText({ state, cancel, tree }) {
+  if (state.state === "canceled") {
+    const step = {
+      none: "nothing was running any more",
+      term: "the tree ended on SIGTERM",
+      kill: "SIGKILL was needed"
+    }[tree.step];
+    return `Canceled${cancelWords(cancel)}. ${tree.ended.length} process(es) ended; ${step}.`;
+  }
+  const resets = state.error?.resets ? ` (resets: ${state.error.resets})` : "";
+  return `Reason: ${(0, import_chunk_LXK2ZILE.plainText)(state.error?.message ?? "not known")}${resets}`;
+}
+function facts(parts) {
+  const { spec, state, paths, tree } = parts;
+  const rows = [
+    ["Command", spec.run ? (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_GEPPUING.quoteWords)(spec.run.argv), 1e3) : null],
+    ["Condition", spec.watch ? (0, import_chunk_LXK2ZILE.plainText)(spec.watch.words) : null],
+    ["Seen last", spec.watch && state.watch ? seenLast(state.watch) : null],
+    ["Backend", spec.staff ? `${spec.staff.backend}, mode ${spec.staff.mode}, profile ${spec.staff.profile}` : null],
+    ["Task", spec.staff ? (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)(spec.staff.prompt).replace(/\s+/g, " "), import_chunk_4ZCTLV6M.excerptBytes) : null],
+    ["Folder", spec.cwd],
+    ["Exit code", state.exit_code === null ? null : String(state.exit_code)],
+    [
+      "Signal",
+      state.signal === null ? null : `${state.signal}${state.signal_certain ? "" : " (by the exit code; not certain)"}`
+    ],
+    ["Duration", state.duration_ms === null ? null : (0, import_chunk_UNGYPAP3.formatDuration)(state.duration_ms)],
+    ["Hard limit", (0, import_chunk_UNGYPAP3.formatDuration)(spec.deadline_ms)],
+    ...(0, import_chunk_7ASKUOSF.runFacts)(parts),
+    ["Conversation", state.conversation?.id ?? null],
+    [
+      "Survivors",
+      tree.survivors.length > 0 ? tree.survivors.map((one) => `${one.pid} (${one.name})`).join(", ") : null
+    ],
+    ["Warnings", state.warnings.length > 0 ? state.warnings.map((one) => (0, import_chunk_LXK2ZILE.plainText)(one.message)).join("; ") : null],
+    ["Whole output", spec.watch ? null : `${paths.output} and ${paths.error}`],
+    ["What was told", spec.watch ? paths.events : null]
+  ];
+  return rows.filter(([, value]) => value !== null).map(([name, value]) => `${name}: ${value}`);
+}
+function seenLast({ evidence, polls, troubles, trouble }) {
+  const failed = troubles > 0 ? `; the last ${troubles} failed: ${(0, import_chunk_LXK2ZILE.plainText)(trouble ?? "not known why")}` : "";
+  return `${(0, import_chunk_LXK2ZILE.plainText)(evidence)} (${polls} attempts${failed})`;
+}
+function progress({ staff }) {
+  if (!staff) return "";
+  const { reading } = staff;
+  const lines = [];
+  for (const call of reading.tools.slice(-5)) {
+    lines.push(`- ${call.name} ${(0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)(call.input).replace(/\s+/g, " "), import_chunk_4ZCTLV6M.excerptBytes)} [${call.status}]`);
+  }
+  const text = (0, import_chunk_LXK2ZILE.plainText)(reading.answer || reading.text).trim();
+  if (text !== "") lines.push("", ...(0, import_chunk_LXK2ZILE.tail)(text, import_chunk_4ZCTLV6M.textTailBytes).text.split("\n"));
+  return lines.length > 0 ? ["## Seen last (not a finished answer)", "", ...lines].join("\n") : "";
+}
+function workspace({ spec, staff }) {
+  if (!staff?.changes) return "";
+  const lines = ["## Workspace", "", (0, import_chunk_7ASKUOSF.describeChanges)(staff.changes)];
+  if (spec.worktree) {
+    lines.push("", `It worked in a worktree of its own, ${spec.worktree.path} (branch ${spec.worktree.branch}).`);
+    for (const command of (0, import_chunk_3ZQPBLY6.takeOverCommands)(spec.worktree, staff.changes)) lines.push(`    ${command}`);
+  }
+  return lines.join("\n");
+}
+function decided({ spec, state }) {
+  if (state.error?.code !== "stalled" || !spec.on_stall) return "";
+  return `## Decided at launch for a stall
+
+${(0, import_chunk_LXK2ZILE.plainText)(spec.on_stall).trim()}`;
+}
+function logSections({ spec, paths, ownLog }) {
+  if (spec.staff) return [(0, import_chunk_7ASKUOSF.logSection)("Last error output", paths.error)];
+  const own = ownLog === null ? void 0 : ownLogSection(ownLog);
+  return [
+    ...own ? [own.text] : [],
+    ...own?.isWhole ? [] : [(0, import_chunk_7ASKUOSF.logSection)("Last output", paths.output)],
+    (0, import_chunk_7ASKUOSF.logSection)("Last error output", paths.error)
+  ];
+}
+function conclude(job, ending) {
+  const { paths, spec } = job;
+  const read = (0, import_chunk_QS5KU3DI.readState)(paths);
+  const before = read.kind === "ok" ? read.value : (0, import_chunk_PZM7HB6W.earlyState)(spec.id, spec);
+  const journal = (0, import_chunk_D2VPCAZS.openJournal)(paths, spec);
+  if ((0, import_chunk_PZM7HB6W.isEnded)(before)) {
+    journal.append("late_evidence", { reason: ending.reason, exit_code: ending.exit?.exit_code ?? null });
+    return before;
+  }
+  const end = (0, import_chunk_RNGMHIRZ.makeEndState)(job, before, ending);
+  const { state } = end;
+  try {
+    withReserve(paths, () => publish(job, end, ending, journal));
+  } catch (error) {
+    if (!isFull(error)) throw error;
+    state.state = "failed";
+    state.error = {
+      code: "output_unstorable",
+      message: `the result cannot be stored: no space left in ${paths.folder}`
+    };
+    withReserve(paths, () => finish(paths, state));
+  }
+  return state;
+}
+function publish(job, { state, staff, results }, ending, journal) {
+  const { paths, spec } = job;
+  const cancel = (0, import_chunk_QS5KU3DI.readCancel)(paths);
+  (0, import_chunk_527JQF7V.writeFile)(
+    paths.result,
+    madeSafely(
+      state,
+      staff,
+      () => makeDeliverable({
+        spec,
+        paths,
+        state,
+        staff,
+        results,
+        ownLog: ending.ownLog ?? null,
+        tree: ending.tree,
+        cancel,
+        isPlain: (0, import_chunk_RNGMHIRZ.backendOf)(spec)?.answerFrom === "stdout"
+      })
+    )
+  );
+  (0, import_chunk_527JQF7V.writeJson)(paths.resultRecord, (0, import_chunk_7ASKUOSF.terminalRecord)(spec, paths, state, { tree: ending.tree, staff, results }), {
+    sync: false
+  });
+  if ((0, import_chunk_D2VPCAZS.readEvents)(paths, journal.seq - 1, 1).events[0]?.type !== "ended") {
+    const { exit_code, error, reconciled } = state;
+    journal.append("ended", { state: state.state, exit_code, error, reconciled });
+  }
+  state.seq = journal.seq;
+  finish(paths, state);
+  if ((0, import_chunk_7ASKUOSF.isTidy)(spec, state)) for (const file of [paths.output, paths.snapshot]) (0, import_chunk_527JQF7V.removeFile)(file);
+}
+function madeSafely(state, staff, make) {
+  try {
+    return make();
+  } catch (error) {
+    if (state.state === "done" && staff && staff.answer !== null) return staff.answer;
+    const reason = state.error ? `${state.error.code}: ${state.error.message}` : state.state;
+    return `# ${state.id}: ${state.state}
+
+${reason}
+
+The report could not be made: ${(0, import_chunk_NVPF5LEY.messageOf)(error)}
+`;
+  }
+}
+function finish(paths, state) {
+  (0, import_chunk_QS5KU3DI.writeState)(paths, state);
+  (0, import_chunk_527JQF7V.removeFile)(paths.marker);
+  const passing = [paths.reserve, paths.leaseFifo, paths.aliveFifo, paths.limitFifo];
+  const torn = (0, import_chunk_7WBBYJDG.listNames)(paths.folder).filter((name) => /^\..*\.tmp$/.test(name));
+  for (const file of [...passing, ...torn.map((name) => `${paths.folder}/${name}`)]) (0, import_chunk_527JQF7V.removeFile)(file);
+}
+function finishStored(job) {
+  const stored = (0, import_chunk_QS5KU3DI.readStoredState)(job.paths, job.spec.id);
+  if (!stored) return false;
+  withReserve(job.paths, () => finish(job.paths, stored));
+  return true;
+}
+function withReserve(paths, write) {
+  try {
+    write();
+  } catch (error) {
+    if (!isFull(error) || !(0, import_chunk_527JQF7V.removeFile)(paths.reserve)) throw error;
+    write();
+  }
+}
+function isFull(error) {
+  return ["ENOSPC", "EDQUOT"].includes((0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "");
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  conclude,
+  finishStored,
+  readOwnLog
+});
+
+},
 "./chunk-SSD3XVHH.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
@@ -11688,46 +12673,6 @@ function dueWords({ due_at }) {
 0 && (module.exports = {
   dueWords,
   timerFacts
-});
-
-},
-"./chunk-SVQXQHQR.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  commandNames: () => commandNames,
-  loadCommand: () => loadCommand
-});
-module.exports = stdin_exports;
-var loaders = {
-  run: async () => (await Promise.resolve().then(() => load("./run-OJHRJ6UE.js"))).run,
-  watch: async () => (await Promise.resolve().then(() => load("./watch-BFSLVA3K.js"))).watch,
-  staffer: async () => (await Promise.resolve().then(() => load("./staffer-2UHUAQUU.js"))).staffer,
-  research: async () => (await Promise.resolve().then(() => load("./research-YOXRHS7S.js"))).research,
-  review: async () => (await Promise.resolve().then(() => load("./review-RGIXLU4D.js"))).review,
-  implement: async () => (await Promise.resolve().then(() => load("./implement-XPVNEFO4.js"))).implement,
-  ask: async () => (await Promise.resolve().then(() => load("./ask-YV67DTJG.js"))).ask,
-  timer: async () => (await Promise.resolve().then(() => load("./timer-4PD54PN4.js"))).timer,
-  wait: async () => (await Promise.resolve().then(() => load("./wait-LOWMV4EF.js"))).wait,
-  observe: async () => (await Promise.resolve().then(() => load("./observe-W6MTDH56.js"))).observe,
-  status: async () => (await Promise.resolve().then(() => load("./status-YHBHGC7Y.js"))).status,
-  result: async () => (await Promise.resolve().then(() => load("./result-26R4Q6RZ.js"))).result,
-  cancel: async () => (await Promise.resolve().then(() => load("./cancel-XL3JUYXJ.js"))).cancel,
-  continue: async () => (await Promise.resolve().then(() => load("./continue-ZJKTDP6L.js"))).continueCommand,
-  restart: async () => (await Promise.resolve().then(() => load("./restart-XXT2742L.js"))).restart,
-  clean: async () => (await Promise.resolve().then(() => load("./clean-APIIQYLG.js"))).clean,
-  setup: async () => (await Promise.resolve().then(() => load("./setup-RUCKTABY.js"))).setup,
-  doctor: async () => (await Promise.resolve().then(() => load("./doctor-KIQUFY4X.js"))).doctor,
-  help: async () => (await Promise.resolve().then(() => load("./help-FMQEOC3D.js"))).help
-};
-var commandNames = Object.keys(loaders);
-async function loadCommand(name) {
-  return Object.hasOwn(loaders, name) ? loaders[name]() : void 0;
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  commandNames,
-  loadCommand
 });
 
 },
@@ -14133,679 +15078,6 @@ function trim(value) {
 });
 
 },
-"./chunk-UTRDIOBO.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  keepLease: () => keepLease,
-  makeTicker: () => makeTicker
-});
-module.exports = stdin_exports;
-var import_chunk_WLPAU7FF = load("./chunk-WLPAU7FF.js");
-var import_chunk_4ZCTLV6M = load("./chunk-4ZCTLV6M.js");
-function makeTicker(claim, tick, everyMs = 1e3) {
-  const second = setInterval(tick, everyMs);
-  const release = keepLease(claim);
-  process.on("SIGURG", tick);
-  const first = setTimeout(tick, 0);
-  return () => {
-    clearInterval(second);
-    release();
-    clearTimeout(first);
-    process.off("SIGURG", tick);
-  };
-}
-function keepLease(claim) {
-  const lease = setInterval(() => (0, import_chunk_WLPAU7FF.renewLease)(claim.paths), import_chunk_4ZCTLV6M.leaseMs);
-  return () => clearInterval(lease);
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  keepLease,
-  makeTicker
-});
-
-},
-"./chunk-V5PEBFV3.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  checkLaunchOptions: () => checkLaunchOptions,
-  launchAndTell: () => launchAndTell,
-  launchWords: () => launchWords,
-  notifyOf: () => notifyOf,
-  onStallOf: () => onStallOf,
-  tellLaunched: () => tellLaunched
-});
-module.exports = stdin_exports;
-var import_chunk_X5WNSVJC = load("./chunk-X5WNSVJC.js");
-var import_chunk_7BL7UWXT = load("./chunk-7BL7UWXT.js");
-var import_chunk_SSD3XVHH = load("./chunk-SSD3XVHH.js");
-var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_PLTZEINK = load("./chunk-PLTZEINK.js");
-var import_chunk_PZM7HB6W = load("./chunk-PZM7HB6W.js");
-var import_chunk_7V54BM6D = load("./chunk-7V54BM6D.js");
-var import_chunk_QS5KU3DI = load("./chunk-QS5KU3DI.js");
-var import_chunk_AN2AMGQG = load("./chunk-AN2AMGQG.js");
-var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
-var import_chunk_4ZCTLV6M = load("./chunk-4ZCTLV6M.js");
-var import_chunk_4SRIOCFI = load("./chunk-4SRIOCFI.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var import_node_path = builtin("node:path");
-var operators = /^(?:\d*(?:>>?|<)|&&?|\|\|?|;|\d*>&\d+|&>)$/;
-function splitWords(text) {
-  const words = [];
-  let word = null;
-  let isPlain = true;
-  let quote = null;
-  for (let at = 0; at <= text.length; at += 1) {
-    const sign = text[at];
-    if (sign === void 0 && quote !== null) return { fault: `the quote ${quote} is not closed` };
-    if (quote === null && (sign === void 0 || /[ \t\n\r]/.test(sign))) {
-      if (word !== null && isPlain && operators.test(word))
-        return { fault: `no shell reads it, and ${word} means something only to a shell (sh -c '...' starts one)` };
-      if (word !== null) words.push(word);
-      [word, isPlain] = [null, true];
-      continue;
-    }
-    if (sign === quote) {
-      quote = null;
-      continue;
-    }
-    if (quote === null && (sign === '"' || sign === "'")) {
-      [quote, word, isPlain] = [sign, word ?? "", false];
-      continue;
-    }
-    const next = text[at + 1];
-    if (sign === "\\" && (quote === null || quote === '"' && /["\\$`\n]/.test(next ?? ""))) {
-      if (next === void 0) return { fault: "it ends with a backslash" };
-      word = `${word ?? ""}${next === "\n" ? "" : next}`;
-      isPlain = false;
-      at += 1;
-      continue;
-    }
-    word = `${word ?? ""}${sign}`;
-  }
-  return { words };
-}
-var allowed = "allowed: words like a shell splits them, or a JSON array of texts";
-function parseNotify(text) {
-  const refused = (why) => (0, import_chunk_NVPF5LEY.usageError)(`cannot take --notify ${JSON.stringify(text)}: ${why}; ${allowed}`);
-  const words = text.trimStart().startsWith("[") ? jsonWords(text) : splitWords(text);
-  if ("fault" in words) throw refused(words.fault);
-  if (words.words.length === 0 || words.words[0] === "") throw refused("it names no program");
-  return words.words;
-}
-function jsonWords(text) {
-  let value;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    return { fault: "it is no JSON" };
-  }
-  const isWords = Array.isArray(value) && value.every((word) => typeof word === "string" && !word.includes("\0"));
-  return isWords ? { words: value } : { fault: "it is no array of texts" };
-}
-async function notifyOf(context, input, inherited) {
-  const text = input.text("notify");
-  if (text === "none") return null;
-  if (text !== void 0) return resolved(parseNotify(text), "--notify", context.cwd);
-  if (inherited) return resolved(inherited, "the notifier of the earlier job", context.cwd);
-  if (!(0, import_chunk_7BL7UWXT.mayMention)("notify")) return null;
-  const { readUserConfig } = await Promise.resolve().then(() => load("./config-5MIMRAEL.js"));
-  const { notify } = readUserConfig();
-  return notify ? resolved(notify, `"notify" of ${(0, import_chunk_7BL7UWXT.userConfigFile)()}`, null) : null;
-}
-function resolved(words, source, cwd) {
-  const [name = "", ...args] = words;
-  const isRelative = name.includes("/") && !import_node_path.default.isAbsolute(name);
-  const program = cwd === null && isRelative ? void 0 : (0, import_chunk_AN2AMGQG.findProgram)(name, cwd ?? "/");
-  if (program !== void 0) return [program, ...args];
-  const where = !name.includes("/") ? `it is not on PATH (${import_chunk_4SRIOCFI.variables.searchPath() || "empty"})` : cwd === null && isRelative ? "it must be absolute or on PATH" : `no executable file of that name${isRelative ? ` (looked from ${cwd})` : ""}`;
-  throw new import_chunk_NVPF5LEY.FaultError(
-    "preflight",
-    `cannot use ${JSON.stringify(name)} as ${source}: ${where}`,
-    "give the path of the program"
-  );
-}
-function launchWords(input) {
-  const onceKey = input.text("once-key") ?? null;
-  if (onceKey === "") throw (0, import_chunk_NVPF5LEY.usageError)('cannot take --once-key "": a key needs at least one character');
-  return { owner: input.text("owner") ?? import_chunk_4SRIOCFI.variables.owner() ?? null, label: input.text("label") ?? null, onceKey };
-}
-function onStallOf(input) {
-  const text = input.text("on-stall");
-  if (text === void 0) return null;
-  if (text.trim() === "") throw (0, import_chunk_NVPF5LEY.usageError)("cannot take an empty --on-stall: say what is to be done about a stall");
-  const size = (0, import_chunk_LXK2ZILE.byteLength)(text);
-  if (size > import_chunk_4ZCTLV6M.onStallBytes)
-    throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take --on-stall of ${size} bytes: at most ${import_chunk_4ZCTLV6M.onStallBytes} are allowed`);
-  return text;
-}
-function checkLaunchOptions(input) {
-  if (input.has("wait-timeout") && !input.has("wait")) throw (0, import_chunk_NVPF5LEY.usageError)("cannot take --wait-timeout without --wait");
-  input.duration("wait-timeout");
-  for (const other of ["json", "wait"]) {
-    if (input.has("id-only") && input.has(other)) throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take --id-only and --${other} together`);
-  }
-}
-async function launchAndTell(context, input, request, isSynchronous = false) {
-  checkLaunchOptions(input);
-  const root = context.root(input);
-  const notify = await notifyOf(context, input, request.notify);
-  return tellLaunched(context, input, root, await (0, import_chunk_X5WNSVJC.launch)(root, { ...request, notify }), isSynchronous);
-}
-async function tellLaunched(context, input, root, launched, isSynchronous) {
-  if (input.has("wait") || isSynchronous) {
-    const { waitAndTell } = await Promise.resolve().then(() => load("./collecting-TUVRPC32.js"));
-    const told = launched.isNew ? warningNotes(root, launched.id) : [];
-    const collect = `collect: ${import_chunk_PLTZEINK.nextCommands.wait(launched.id, root.option)}`;
-    for (const line of [jobLine(launched), collect, ...told]) context.tell(line);
-    const timeoutMs = input.duration("wait-timeout") ?? Number.MAX_SAFE_INTEGER;
-    return waitAndTell(context, root, [launched.id], {
-      mode: "all",
-      timeoutMs,
-      heartbeatMs: null,
-      isJson: input.has("json"),
-      told
-    });
-  }
-  return tellLaunch(root, launched, input);
-}
-function jobLine({ id, isNew }) {
-  return `job ${id}${isNew ? "" : " (this once-key had it already; nothing was started)"}`;
-}
-function warningsOf(root, id) {
-  const spec = (0, import_chunk_QS5KU3DI.readSpec)((0, import_chunk_7V54BM6D.jobPaths)(root.folder, id));
-  return spec.kind === "ok" ? spec.value.warnings ?? [] : [];
-}
-function warningNotes(root, id) {
-  return warningsOf(root, id).map((one) => `warning: ${(0, import_chunk_LXK2ZILE.plainText)(one.message)}`);
-}
-function timerOf(root, id) {
-  const { spec, state } = (0, import_chunk_PZM7HB6W.inspect)(root.folder, id);
-  if (!spec?.timer) return void 0;
-  return { facts: { state: state.state, ...(0, import_chunk_SSD3XVHH.timerFacts)(spec.timer) }, line: `due:     ${(0, import_chunk_SSD3XVHH.dueWords)(spec.timer)}` };
-}
-function tellLaunch(root, launched, input) {
-  const { id, isNew } = launched;
-  const notes = warningNotes(root, id);
-  if (input.has("id-only")) return { code: import_chunk_6PFAPK5K.exitCodes.done, out: `${id}
-`, notes };
-  const paths = (0, import_chunk_7V54BM6D.jobPaths)(root.folder, id);
-  const commands = {
-    wait: import_chunk_PLTZEINK.nextCommands.wait(id, root.option),
-    observe: import_chunk_PLTZEINK.nextCommands.observe(id, root.option),
-    cancel: import_chunk_PLTZEINK.nextCommands.cancel(id, root.option)
-  };
-  const timer = timerOf(root, id);
-  if (input.has("json")) {
-    return {
-      code: import_chunk_6PFAPK5K.exitCodes.done,
-      json: {
-        id,
-        new: isNew,
-        ...timer ? { ...timer.facts, replaced: launched.replaced ?? [] } : {},
-        folder: paths.folder,
-        result_path: paths.result,
-        output_path: paths.output,
-        warnings: warningsOf(root, id),
-        next: commands
-      }
-    };
-  }
-  const lines = [
-    jobLine(launched),
-    ...timer ? [timer.line] : [],
-    ...(launched.replaced ?? []).map((earlier) => `replaced: ${earlier}`),
-    `collect: ${commands.wait}`,
-    `observe: ${commands.observe}`,
-    `result:  ${paths.result}`
-  ];
-  return { code: import_chunk_6PFAPK5K.exitCodes.done, out: `${lines.join("\n")}
-`, notes };
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  checkLaunchOptions,
-  launchAndTell,
-  launchWords,
-  notifyOf,
-  onStallOf,
-  tellLaunched
-});
-
-},
-"./chunk-VBTKFLNU.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  conclude: () => conclude,
-  finishStored: () => finishStored,
-  readOwnLog: () => readOwnLog
-});
-module.exports = stdin_exports;
-var import_chunk_ECR5WE5Y = load("./chunk-ECR5WE5Y.js");
-var import_chunk_7ASKUOSF = load("./chunk-7ASKUOSF.js");
-var import_chunk_4SIIA6QD = load("./chunk-4SIIA6QD.js");
-var import_chunk_4B6JPIGM = load("./chunk-4B6JPIGM.js");
-var import_chunk_ILJKJSAA = load("./chunk-ILJKJSAA.js");
-var import_chunk_PLTZEINK = load("./chunk-PLTZEINK.js");
-var import_chunk_D2VPCAZS = load("./chunk-D2VPCAZS.js");
-var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
-var import_chunk_PZM7HB6W = load("./chunk-PZM7HB6W.js");
-var import_chunk_QS5KU3DI = load("./chunk-QS5KU3DI.js");
-var import_chunk_3ZQPBLY6 = load("./chunk-3ZQPBLY6.js");
-var import_chunk_GEPPUING = load("./chunk-GEPPUING.js");
-var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
-var import_chunk_4ZCTLV6M = load("./chunk-4ZCTLV6M.js");
-var import_chunk_7WBBYJDG = load("./chunk-7WBBYJDG.js");
-var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-async function readOwnLog(spec, path) {
-  const nothing = (note) => ({ path, tail: "", note });
-  const look = await (0, import_chunk_ILJKJSAA.lookBehindSoon)(path, import_chunk_4ZCTLV6M.pathLookMs);
-  if ("trouble" in look) return nothing(`it cannot be read (${look.trouble})`);
-  if (!look.found) return nothing("it is missing");
-  if (look.found.kind !== "file") return nothing("it is no regular file");
-  try {
-    const tail2 = (0, import_chunk_7ASKUOSF.plainTail)((0, import_chunk_7WBBYJDG.realPath)(path));
-    if (tail2 === "") return nothing("it is empty");
-    const isOld = look.found.modifiedMs < Date.parse(spec.created_at);
-    return { path, tail: tail2, note: isOld ? "not written since the launch" : null };
-  } catch (error) {
-    return nothing(`it cannot be read (${(0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "error"})`);
-  }
-}
-function ownLogSection({ path, tail: tail2, note }) {
-  const name = (0, import_chunk_7ASKUOSF.oneLine)(path);
-  if (tail2 === "") return { text: `The log ${name} tells nothing: ${note}.`, isWhole: false };
-  return { text: `## Last lines of ${name}${note === null ? "" : ` (${note})`}
-
-${tail2}`, isWhole: note === null };
-}
-function recovery(job, refused = []) {
-  const { spec, state, paths } = job;
-  const lines = ["## Going on", "", `Nothing is started again by itself.${lookFirst(job)}`];
-  if (spec.staff) lines.push(...remedies(spec, spec.staff, state), ...refusals(spec.staff, refused));
-  if ((0, import_chunk_4B6JPIGM.isContinuable)(paths, state))
-    lines.push(`Go on in the same conversation: ${import_chunk_PLTZEINK.nextCommands.continue(spec.id, spec.state_option)}`);
-  lines.push(`Start the same once more: ${import_chunk_PLTZEINK.nextCommands.restart(spec.id, spec.state_option)}`);
-  return lines.join("\n");
-}
-function lookFirst({ spec, state }) {
-  if (spec.kind === "watch") return "";
-  if (state.error?.code === "spawn_failed" || state.error?.code === "never_started") return "";
-  if (spec.run?.status_cmd)
-    return ` The task may live on, and a restart would start another: ask for it first: ${(0, import_chunk_GEPPUING.quoteWords)(["sh", "-c", (0, import_chunk_LXK2ZILE.plainText)(spec.run.status_cmd)])}`;
-  const git = spec.worktree ? (0, import_chunk_GEPPUING.quoteWords)(["git", "-C", spec.worktree.path]) : "git";
-  return ` Look at what was changed first: ${git} status, ${git} diff.`;
-}
-function remedies(spec, staff, state) {
-  const name = staff.custom?.name ?? staff.backend;
-  switch (state.error?.code) {
-    case "auth":
-      return [
-        `Sign in first: start ${staff.program} by hand, or set its key. Then try it out: ${(0, import_chunk_PLTZEINK.nextCommand)(spec.state_option, "doctor", "--backend", name)}`
-      ];
-    case "quota": {
-      const resets = state.error.resets ? ` (resets: ${(0, import_chunk_LXK2ZILE.plainText)(state.error.resets)})` : "";
-      return [
-        `The quota of ${name} is used up${resets}. The same with another CLI: ${(0, import_chunk_PLTZEINK.nextCommand)(spec.state_option, "restart", spec.id, "--backend", "OTHER")}`
-      ];
-    }
-    default:
-      return [];
-  }
-}
-function refusals(staff, refused) {
-  if (refused.length === 0) return [];
-  const wider = staff.profile === "restricted" ? "standard" : "unrestricted";
-  return [
-    `Refused to the agent (profile ${staff.profile}): ${refused.map(import_chunk_LXK2ZILE.plainText).join("; ")}. If it should be allowed: --profile ${wider} with one of the commands below.`
-  ];
-}
-function makeDeliverable(parts) {
-  const { spec, state, staff, paths, isPlain } = parts;
-  if (state.state !== "done") return makeReport(parts);
-  if (spec.timer) return spec.timer.message;
-  if (spec.watch) return `${state.watch?.evidence ?? spec.watch.words}
-`;
-  if (isPlain) return (0, import_chunk_527JQF7V.readRange)(paths.output, 0, Number.MAX_SAFE_INTEGER)?.bytes ?? "";
-  if (staff && staff.answer !== null) return staff.answer;
-  const output = (0, import_chunk_4SIIA6QD.readLogTail)(paths.output);
-  return output.length > 0 ? output : (0, import_chunk_4SIIA6QD.readLogTail)(paths.error);
-}
-function makeReport(parts) {
-  const { spec, state, staff } = parts;
-  if (spec.timer) return timerReport(parts, spec.timer);
-  const sections = [
-    `# ${spec.id}: ${state.state}${state.error ? ` (${state.error.code})` : ""}`,
-    reasonText(parts),
-    facts(parts).join("\n"),
-    progress(parts),
-    workspace(parts),
-    ...logSections(parts),
-    decided(parts),
-    recovery(parts, staff?.reading.denials)
-  ];
-  return `${sections.filter((section) => section !== "").join("\n\n")}
-`;
-}
-function timerReport({ spec, state, cancel }, timer) {
-  const lines = [
-    `# ${spec.id}: ${state.state}`,
-    "",
-    `Canceled${cancelWords(cancel)}. It was due at ${(0, import_chunk_LXK2ZILE.plainText)(timer.due_at)}.`,
-    ...timer.message === "" ? [] : ["", "## Its message", "", timer.message]
-  ];
-  return `${lines.join("\n")}
-`;
-}
-function cancelWords(cancel) {
-  const why = cancel?.why ? `: ${(0, import_chunk_LXK2ZILE.plainText)(cancel.why)}` : "";
-  const who = cancel ? ` by ${(0, import_chunk_LXK2ZILE.plainText)(cancel.owner ?? `process ${cancel.by?.pid ?? "unknown"}`)} at ${(0, import_chunk_LXK2ZILE.plainText)(cancel.at)}` : "";
-  return `${who}${why}`;
-}
-function reasonText({ state, cancel, tree }) {
-  if (state.state === "canceled") {
-    const step = {
-      none: "nothing was running any more",
-      term: "the tree ended on SIGTERM",
-      kill: "SIGKILL was needed"
-    }[tree.step];
-    return `Canceled${cancelWords(cancel)}. ${tree.ended.length} process(es) ended; ${step}.`;
-  }
-  const resets = state.error?.resets ? ` (resets: ${state.error.resets})` : "";
-  return `Reason: ${(0, import_chunk_LXK2ZILE.plainText)(state.error?.message ?? "not known")}${resets}`;
-}
-function facts(parts) {
-  const { spec, state, paths, tree } = parts;
-  const rows = [
-    ["Command", spec.run ? (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_GEPPUING.quoteWords)(spec.run.argv), 1e3) : null],
-    ["Condition", spec.watch ? (0, import_chunk_LXK2ZILE.plainText)(spec.watch.words) : null],
-    ["Seen last", spec.watch && state.watch ? seenLast(state.watch) : null],
-    ["Backend", spec.staff ? `${spec.staff.backend}, mode ${spec.staff.mode}, profile ${spec.staff.profile}` : null],
-    ["Task", spec.staff ? (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)(spec.staff.prompt).replace(/\s+/g, " "), import_chunk_4ZCTLV6M.excerptBytes) : null],
-    ["Folder", spec.cwd],
-    ["Exit code", state.exit_code === null ? null : String(state.exit_code)],
-    [
-      "Signal",
-      state.signal === null ? null : `${state.signal}${state.signal_certain ? "" : " (by the exit code; not certain)"}`
-    ],
-    ["Duration", state.duration_ms === null ? null : (0, import_chunk_UNGYPAP3.formatDuration)(state.duration_ms)],
-    ["Hard limit", (0, import_chunk_UNGYPAP3.formatDuration)(spec.deadline_ms)],
-    ...(0, import_chunk_7ASKUOSF.runFacts)(parts),
-    ["Conversation", state.conversation?.id ?? null],
-    [
-      "Survivors",
-      tree.survivors.length > 0 ? tree.survivors.map((one) => `${one.pid} (${one.name})`).join(", ") : null
-    ],
-    ["Warnings", state.warnings.length > 0 ? state.warnings.map((one) => (0, import_chunk_LXK2ZILE.plainText)(one.message)).join("; ") : null],
-    ["Whole output", spec.watch ? null : `${paths.output} and ${paths.error}`],
-    ["What was told", spec.watch ? paths.events : null]
-  ];
-  return rows.filter(([, value]) => value !== null).map(([name, value]) => `${name}: ${value}`);
-}
-function seenLast({ evidence, polls, troubles, trouble }) {
-  const failed = troubles > 0 ? `; the last ${troubles} failed: ${(0, import_chunk_LXK2ZILE.plainText)(trouble ?? "not known why")}` : "";
-  return `${(0, import_chunk_LXK2ZILE.plainText)(evidence)} (${polls} attempts${failed})`;
-}
-function progress({ staff }) {
-  if (!staff) return "";
-  const { reading } = staff;
-  const lines = [];
-  for (const call of reading.tools.slice(-5)) {
-    lines.push(`- ${call.name} ${(0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)(call.input).replace(/\s+/g, " "), import_chunk_4ZCTLV6M.excerptBytes)} [${call.status}]`);
-  }
-  const text = (0, import_chunk_LXK2ZILE.plainText)(reading.answer || reading.text).trim();
-  if (text !== "") lines.push("", ...(0, import_chunk_LXK2ZILE.tail)(text, import_chunk_4ZCTLV6M.textTailBytes).text.split("\n"));
-  return lines.length > 0 ? ["## Seen last (not a finished answer)", "", ...lines].join("\n") : "";
-}
-function workspace({ spec, staff }) {
-  if (!staff?.changes) return "";
-  const lines = ["## Workspace", "", (0, import_chunk_7ASKUOSF.describeChanges)(staff.changes)];
-  if (spec.worktree) {
-    lines.push("", `It worked in a worktree of its own, ${spec.worktree.path} (branch ${spec.worktree.branch}).`);
-    for (const command of (0, import_chunk_3ZQPBLY6.takeOverCommands)(spec.worktree, staff.changes)) lines.push(`    ${command}`);
-  }
-  return lines.join("\n");
-}
-function decided({ spec, state }) {
-  if (state.error?.code !== "stalled" || !spec.on_stall) return "";
-  return `## Decided at launch for a stall
-
-${(0, import_chunk_LXK2ZILE.plainText)(spec.on_stall).trim()}`;
-}
-function logSections({ spec, paths, ownLog }) {
-  if (spec.staff) return [(0, import_chunk_7ASKUOSF.logSection)("Last error output", paths.error)];
-  const own = ownLog === null ? void 0 : ownLogSection(ownLog);
-  return [
-    ...own ? [own.text] : [],
-    ...own?.isWhole ? [] : [(0, import_chunk_7ASKUOSF.logSection)("Last output", paths.output)],
-    (0, import_chunk_7ASKUOSF.logSection)("Last error output", paths.error)
-  ];
-}
-function conclude(job, ending) {
-  const { paths, spec } = job;
-  const read = (0, import_chunk_QS5KU3DI.readState)(paths);
-  const before = read.kind === "ok" ? read.value : (0, import_chunk_PZM7HB6W.earlyState)(spec.id, spec);
-  const journal = (0, import_chunk_D2VPCAZS.openJournal)(paths, spec);
-  if ((0, import_chunk_PZM7HB6W.isEnded)(before)) {
-    journal.append("late_evidence", { reason: ending.reason, exit_code: ending.exit?.exit_code ?? null });
-    return before;
-  }
-  const end = (0, import_chunk_ECR5WE5Y.makeEndState)(job, before, ending);
-  const { state } = end;
-  try {
-    withReserve(paths, () => publish(job, end, ending, journal));
-  } catch (error) {
-    if (!isFull(error)) throw error;
-    state.state = "failed";
-    state.error = {
-      code: "output_unstorable",
-      message: `the result cannot be stored: no space left in ${paths.folder}`
-    };
-    withReserve(paths, () => finish(paths, state));
-  }
-  return state;
-}
-function publish(job, { state, staff, results }, ending, journal) {
-  const { paths, spec } = job;
-  const cancel = (0, import_chunk_QS5KU3DI.readCancel)(paths);
-  (0, import_chunk_527JQF7V.writeFile)(
-    paths.result,
-    madeSafely(
-      state,
-      staff,
-      () => makeDeliverable({
-        spec,
-        paths,
-        state,
-        staff,
-        results,
-        ownLog: ending.ownLog ?? null,
-        tree: ending.tree,
-        cancel,
-        isPlain: (0, import_chunk_ECR5WE5Y.backendOf)(spec)?.answerFrom === "stdout"
-      })
-    )
-  );
-  (0, import_chunk_527JQF7V.writeJson)(paths.resultRecord, (0, import_chunk_7ASKUOSF.terminalRecord)(spec, paths, state, { tree: ending.tree, staff, results }), {
-    sync: false
-  });
-  if ((0, import_chunk_D2VPCAZS.readEvents)(paths, journal.seq - 1, 1).events[0]?.type !== "ended") {
-    const { exit_code, error, reconciled } = state;
-    journal.append("ended", { state: state.state, exit_code, error, reconciled });
-  }
-  state.seq = journal.seq;
-  finish(paths, state);
-  if ((0, import_chunk_7ASKUOSF.isTidy)(spec, state)) for (const file of [paths.output, paths.snapshot]) (0, import_chunk_527JQF7V.removeFile)(file);
-}
-function madeSafely(state, staff, make) {
-  try {
-    return make();
-  } catch (error) {
-    if (state.state === "done" && staff && staff.answer !== null) return staff.answer;
-    const reason = state.error ? `${state.error.code}: ${state.error.message}` : state.state;
-    return `# ${state.id}: ${state.state}
-
-${reason}
-
-The report could not be made: ${(0, import_chunk_NVPF5LEY.messageOf)(error)}
-`;
-  }
-}
-function finish(paths, state) {
-  (0, import_chunk_QS5KU3DI.writeState)(paths, state);
-  (0, import_chunk_527JQF7V.removeFile)(paths.marker);
-  const passing = [paths.reserve, paths.leaseFifo, paths.aliveFifo, paths.limitFifo];
-  const torn = (0, import_chunk_7WBBYJDG.listNames)(paths.folder).filter((name) => /^\..*\.tmp$/.test(name));
-  for (const file of [...passing, ...torn.map((name) => `${paths.folder}/${name}`)]) (0, import_chunk_527JQF7V.removeFile)(file);
-}
-function finishStored(job) {
-  const stored = (0, import_chunk_QS5KU3DI.readStoredState)(job.paths, job.spec.id);
-  if (!stored) return false;
-  withReserve(job.paths, () => finish(job.paths, stored));
-  return true;
-}
-function withReserve(paths, write) {
-  try {
-    write();
-  } catch (error) {
-    if (!isFull(error) || !(0, import_chunk_527JQF7V.removeFile)(paths.reserve)) throw error;
-    write();
-  }
-}
-function isFull(error) {
-  return ["ENOSPC", "EDQUOT"].includes((0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "");
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  conclude,
-  finishStored,
-  readOwnLog
-});
-
-},
-"./chunk-VPMDGPGT.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  findNeighbours: () => findNeighbours,
-  isOver: () => isOver,
-  modeOf: () => modeOf,
-  neighbourWarning: () => neighbourWarning,
-  neighbourWarnings: () => neighbourWarnings,
-  settleLost: () => settleLost,
-  tellNeighbours: () => tellNeighbours
-});
-module.exports = stdin_exports;
-var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
-var import_chunk_FVPJNX74 = load("./chunk-FVPJNX74.js");
-var import_chunk_CEZDF3D3 = load("./chunk-CEZDF3D3.js");
-var import_chunk_PLTZEINK = load("./chunk-PLTZEINK.js");
-var import_chunk_DWN6ZA7R = load("./chunk-DWN6ZA7R.js");
-var import_chunk_PZM7HB6W = load("./chunk-PZM7HB6W.js");
-var import_chunk_7V54BM6D = load("./chunk-7V54BM6D.js");
-var import_chunk_QS5KU3DI = load("./chunk-QS5KU3DI.js");
-var import_chunk_XRZCSGQB = load("./chunk-XRZCSGQB.js");
-var import_chunk_7WBBYJDG = load("./chunk-7WBBYJDG.js");
-var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-async function findNeighbours(root, staff, cwd, may) {
-  if (!(0, import_chunk_W7HED5VZ.isWriter)(staff.profile)) return [];
-  const place = placeOf(cwd);
-  const others = (await liveStaff(root.folder)).filter(
-    (spec) => (0, import_chunk_W7HED5VZ.isWriter)(spec.staff.profile) && overlaps(placeOf(spec.cwd), place)
-  );
-  const rival = others.find((spec) => spec.staff.mode === "implement");
-  if (rival && staff.mode === "implement" && !may.share) {
-    throw new import_chunk_NVPF5LEY.FaultError(
-      "busy",
-      `cannot start a second implement job in ${place.folder}: job ${rival.id} is writing there`,
-      `wait for it (${import_chunk_PLTZEINK.nextCommands.wait(rival.id, root.option)}), ${may.isolate ? "or give this one its own tree with --worktree, " : ""}or accept both with --share`
-    );
-  }
-  return others.map((spec) => spec.id);
-}
-function tellNeighbours(root, ids, own) {
-  for (const id of ids) {
-    try {
-      const folder = (0, import_chunk_7V54BM6D.jobPaths)(root, id).neighbours;
-      (0, import_chunk_527JQF7V.createFolder)(folder);
-      if ((0, import_chunk_7WBBYJDG.factsOf)(folder)?.kind !== "folder") continue;
-      (0, import_chunk_527JQF7V.createFile)(`${folder}/${own}`, "", { sync: false });
-    } catch {
-    }
-  }
-}
-function neighbourWarnings(root, paths) {
-  if ((0, import_chunk_7WBBYJDG.factsOf)(paths.neighbours)?.kind !== "folder") return [];
-  const ids = (0, import_chunk_7WBBYJDG.listNames)(paths.neighbours).filter(import_chunk_PZM7HB6W.isId).slice(0, 20);
-  return ids.map((id) => neighbourWarning(id, modeOf(root, id)));
-}
-function neighbourWarning(id, mode) {
-  const what = mode === void 0 ? "a job" : `${/^[aeiou]/.test(mode) ? "an" : "a"} ${mode} job`;
-  return { code: "two_writers", message: `${what}, ${id}, may write in the same worktree at the same time` };
-}
-function modeOf(root, id) {
-  const spec = (0, import_chunk_QS5KU3DI.readSpec)((0, import_chunk_7V54BM6D.jobPaths)(root, id));
-  return spec.kind === "ok" ? spec.value.staff?.mode : void 0;
-}
-async function settleLost(root) {
-  for (const id of (0, import_chunk_CEZDF3D3.listActive)(root)) await unlessGone(() => (0, import_chunk_FVPJNX74.refresh)(root, id));
-}
-async function unlessGone(look) {
-  try {
-    return await look();
-  } catch (error) {
-    if (error instanceof import_chunk_NVPF5LEY.FaultError && error.code === "unknown_job") return void 0;
-    throw error;
-  }
-}
-async function liveStaff(root) {
-  const key = (0, import_chunk_DWN6ZA7R.readKey)();
-  const found = [];
-  for (const id of (0, import_chunk_CEZDF3D3.listActive)(root)) {
-    const spec = (0, import_chunk_QS5KU3DI.readSpec)((0, import_chunk_7V54BM6D.jobPaths)(root, id));
-    if (spec.kind !== "ok" || !spec.value.staff || !await (0, import_chunk_DWN6ZA7R.isGenuine)(spec.value, key) || isOver(root, id)) continue;
-    found.push({ ...spec.value, staff: spec.value.staff });
-  }
-  return found;
-}
-function isOver(root, id) {
-  let condition;
-  try {
-    condition = (0, import_chunk_PZM7HB6W.conditionOf)((0, import_chunk_PZM7HB6W.inspect)(root, id));
-  } catch (error) {
-    if (error instanceof import_chunk_NVPF5LEY.FaultError && error.code === "unknown_job") return true;
-    throw error;
-  }
-  return condition === "ended" || condition === "damaged" || (0, import_chunk_FVPJNX74.isSettleable)(condition);
-}
-function placeOf(cwd) {
-  const real = (0, import_chunk_7WBBYJDG.isFolder)(cwd) ? (0, import_chunk_7WBBYJDG.realPath)(cwd) : cwd;
-  const worktree = (0, import_chunk_XRZCSGQB.findWorktree)(real);
-  return worktree === void 0 ? { folder: real, isWorktree: false } : { folder: worktree, isWorktree: true };
-}
-function overlaps(a, b) {
-  if (a.folder === b.folder) return true;
-  const isBelow = (inner, outer) => inner.folder.startsWith(`${outer.folder.replace(/\/$/, "")}/`);
-  return !a.isWorktree && !b.isWorktree && (isBelow(a, b) || isBelow(b, a));
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  findNeighbours,
-  isOver,
-  modeOf,
-  neighbourWarning,
-  neighbourWarnings,
-  settleLost,
-  tellNeighbours
-});
-
-},
 "./chunk-W7HED5VZ.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
@@ -14893,491 +15165,6 @@ function isReader(mode, profile) {
   isWriter,
   modeIds,
   modes
-});
-
-},
-"./chunk-WGC6Q7QN.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  conversationOf: () => conversationOf,
-  earlierOf: () => earlierOf,
-  lineageOf: () => lineageOf,
-  requireFolder: () => requireFolder,
-  requireGenuine: () => requireGenuine,
-  requireSameFolder: () => requireSameFolder,
-  requireSpec: () => requireSpec
-});
-module.exports = stdin_exports;
-var import_chunk_KT5BXZ5F = load("./chunk-KT5BXZ5F.js");
-var import_chunk_4B6JPIGM = load("./chunk-4B6JPIGM.js");
-var import_chunk_CEZDF3D3 = load("./chunk-CEZDF3D3.js");
-var import_chunk_PLTZEINK = load("./chunk-PLTZEINK.js");
-var import_chunk_DWN6ZA7R = load("./chunk-DWN6ZA7R.js");
-var import_chunk_PZM7HB6W = load("./chunk-PZM7HB6W.js");
-var import_chunk_7V54BM6D = load("./chunk-7V54BM6D.js");
-var import_chunk_QS5KU3DI = load("./chunk-QS5KU3DI.js");
-var import_chunk_7WBBYJDG = load("./chunk-7WBBYJDG.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-function requireSpec(root, id) {
-  const read = (0, import_chunk_QS5KU3DI.readSpec)((0, import_chunk_7V54BM6D.jobPaths)(root.folder, id));
-  if (read.kind === "ok") return read.value;
-  const reason = read.kind === "damaged" ? read.reason : "its spec.json is missing";
-  throw new import_chunk_NVPF5LEY.FaultError("preflight", `cannot use job ${id}: ${reason}`);
-}
-async function requireGenuine(spec) {
-  if (await (0, import_chunk_DWN6ZA7R.isGenuine)(spec, (0, import_chunk_DWN6ZA7R.readKey)())) return;
-  throw new import_chunk_NVPF5LEY.FaultError(
-    "preflight",
-    `cannot start anything from job ${spec.id}: its spec.json was changed or comes from another user or machine`,
-    "launch it again in your own words"
-  );
-}
-function conversationOf(root, spec) {
-  const paths = (0, import_chunk_7V54BM6D.jobPaths)(root, spec.id);
-  const state = (0, import_chunk_QS5KU3DI.readState)(paths);
-  if (state.kind !== "ok" || (0, import_chunk_PZM7HB6W.isEnded)(state.value) && !(0, import_chunk_4B6JPIGM.isContinuable)(paths, state.value)) return null;
-  return state.value.conversation?.id ?? null;
-}
-function requireFolder(parent, verb, option) {
-  if ((0, import_chunk_7WBBYJDG.isFolder)(parent.cwd)) return parent.cwd;
-  const gone = parent.worktree ? `its worktree ${parent.worktree.path}` : `its folder ${parent.cwd}`;
-  throw new import_chunk_NVPF5LEY.FaultError(
-    "preflight",
-    `cannot ${verb} job ${parent.id}: ${gone} is gone`,
-    verb === "continue" ? `name another folder with --cwd DIR, or start the task afresh: ${import_chunk_PLTZEINK.nextCommands.restart(parent.id, option)}` : "launch the task again where it belongs now"
-  );
-}
-function requireSameFolder(parent, cwd, option) {
-  const backend = (0, import_chunk_KT5BXZ5F.findBackend)(parent.staff?.backend ?? "");
-  if (!backend || backend.resumesElsewhere || !backend.keepsConversation || cwd === parent.cwd) return;
-  throw new import_chunk_NVPF5LEY.FaultError(
-    "preflight",
-    `cannot continue job ${parent.id} in ${cwd}: ${backend.title} keeps its conversation for ${parent.cwd}`,
-    `leave --cwd away, or start the task afresh: ${import_chunk_PLTZEINK.nextCommands.restart(parent.id, option)}`
-  );
-}
-function earlierOf(root, backend, conversation) {
-  for (const id of (0, import_chunk_CEZDF3D3.listJobs)(root)) {
-    const paths = (0, import_chunk_7V54BM6D.jobPaths)(root, id);
-    const [spec, state] = [(0, import_chunk_QS5KU3DI.readSpec)(paths), (0, import_chunk_QS5KU3DI.readState)(paths)];
-    if (spec.kind !== "ok" || state.kind !== "ok" || spec.value.staff?.backend !== backend) continue;
-    if (state.value.conversation?.id !== conversation) continue;
-    const { usage_total = null, usage, error } = state.value;
-    const total = usage_total ?? (spec.value.staff.resume === null ? usage : null);
-    const before = spec.value.staff.earlier ?? null;
-    return { usage_total: total ?? before?.usage_total ?? null, error: error?.message ?? before?.error ?? null };
-  }
-  return null;
-}
-function lineageOf(parent, relation) {
-  return { relation, parent: parent.id, root: parent.lineage?.root ?? parent.id };
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  conversationOf,
-  earlierOf,
-  lineageOf,
-  requireFolder,
-  requireGenuine,
-  requireSameFolder,
-  requireSpec
-});
-
-},
-"./chunk-WLPAU7FF.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  claimJob: () => claimJob,
-  renewLease: () => renewLease
-});
-module.exports = stdin_exports;
-var import_chunk_O5SXHXTI = load("./chunk-O5SXHXTI.js");
-var import_chunk_U56C6E24 = load("./chunk-U56C6E24.js");
-var import_chunk_C7IKTBOQ = load("./chunk-C7IKTBOQ.js");
-var import_chunk_DWN6ZA7R = load("./chunk-DWN6ZA7R.js");
-var import_chunk_PZM7HB6W = load("./chunk-PZM7HB6W.js");
-var import_chunk_7V54BM6D = load("./chunk-7V54BM6D.js");
-var import_chunk_QS5KU3DI = load("./chunk-QS5KU3DI.js");
-var import_chunk_BSO2ISIG = load("./chunk-BSO2ISIG.js");
-var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
-var import_chunk_7WBBYJDG = load("./chunk-7WBBYJDG.js");
-var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var reserveBytes = 32 * 1024;
-async function claimJob(root, id) {
-  const paths = (0, import_chunk_7V54BM6D.jobPaths)(root, id);
-  const read = (0, import_chunk_QS5KU3DI.readSpec)(paths);
-  if (read.kind !== "ok")
-    throw new Error(`cannot read the spec of job ${id}: ${read.kind === "damaged" ? read.reason : "it is missing"}`);
-  const spec = read.value;
-  if (!await (0, import_chunk_DWN6ZA7R.isGenuine)(spec, (0, import_chunk_DWN6ZA7R.readKey)()))
-    throw new Error(`refused: spec.json of job ${id} was not written by this user's launcher`);
-  const hasFifo = await (0, import_chunk_O5SXHXTI.makeFifo)(paths.leaseFifo);
-  return (0, import_chunk_C7IKTBOQ.withLock)(paths.lock, () => {
-    if ((0, import_chunk_PZM7HB6W.isEnded)((0, import_chunk_PZM7HB6W.inspect)(root, id).state)) return void 0;
-    const self = (0, import_chunk_BSO2ISIG.ownIdentity)();
-    const other = (0, import_chunk_QS5KU3DI.readWorker)(paths);
-    if (other.kind === "ok" && !(0, import_chunk_BSO2ISIG.sameIdentity)(other.value.worker, self) && (0, import_chunk_BSO2ISIG.livenessOf)(other.value.worker) === "alive")
-      return void 0;
-    const release = hasFifo && (0, import_chunk_O5SXHXTI.holdFifo)(paths.leaseFifo) || (() => void 0);
-    const known = other.kind === "ok" ? other.value : { shim: null, child: null, cgroup: null };
-    const cgroup = known.cgroup ?? ((0, import_chunk_7WBBYJDG.exists)(paths.started) || spec.run?.status_cmd ? null : (0, import_chunk_U56C6E24.makeCgroup)(id));
-    (0, import_chunk_527JQF7V.writeJson)(paths.lease, { worker: self }, { sync: false });
-    (0, import_chunk_527JQF7V.writeJson)(
-      paths.worker,
-      { worker: self, shim: known.shim, child: known.child, fifo: hasFifo, cgroup },
-      { sync: false }
-    );
-    setAside(paths);
-    const launch = (0, import_chunk_QS5KU3DI.readLaunch)(paths);
-    return {
-      root,
-      paths,
-      spec,
-      self,
-      generation: launch.kind === "ok" ? launch.value.generation : 1,
-      hasFifo,
-      cgroup,
-      release
-    };
-  });
-}
-function renewLease(paths) {
-  return (0, import_chunk_7WBBYJDG.touch)(paths.lease, (0, import_chunk_Y5L6GQDB.nowMs)());
-}
-function setAside(paths) {
-  try {
-    (0, import_chunk_527JQF7V.writeFile)(paths.reserve, new Uint8Array(reserveBytes).fill(32), { sync: false });
-  } catch (error) {
-    if (!["ENOSPC", "EDQUOT"].includes((0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "")) throw error;
-  }
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  claimJob,
-  renewLease
-});
-
-},
-"./chunk-X34TWZJC.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  isOurs: () => isOurs,
-  mayAct: () => mayAct
-});
-module.exports = stdin_exports;
-var import_chunk_DWN6ZA7R = load("./chunk-DWN6ZA7R.js");
-var import_chunk_PZM7HB6W = load("./chunk-PZM7HB6W.js");
-var import_chunk_BSO2ISIG = load("./chunk-BSO2ISIG.js");
-var import_chunk_7WBBYJDG = load("./chunk-7WBBYJDG.js");
-async function mayAct(view) {
-  if (!view.spec || !(0, import_chunk_7WBBYJDG.isWritable)(view.paths.folder)) return false;
-  if (view.spec.timer) return isOurs(view);
-  const namespace = view.worker?.worker.pid_ns ?? view.launch?.worker.pid_ns ?? view.spec.launcher.pid_ns;
-  const isHere = namespace === (0, import_chunk_BSO2ISIG.pidNamespace)() || view.isOtherBoot;
-  if (!isHere && (0, import_chunk_PZM7HB6W.conditionOf)(view) !== "lost") return false;
-  return isOurs(view);
-}
-async function isOurs({ spec }) {
-  return spec !== null && (0, import_chunk_DWN6ZA7R.isGenuine)(spec, knownKey());
-}
-function knownKey() {
-  try {
-    return (0, import_chunk_DWN6ZA7R.readKey)();
-  } catch {
-    return void 0;
-  }
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  isOurs,
-  mayAct
-});
-
-},
-"./chunk-X5WNSVJC.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  launch: () => launch,
-  launchedBefore: () => launchedBefore
-});
-module.exports = stdin_exports;
-var import_chunk_NQPR54ZN = load("./chunk-NQPR54ZN.js");
-var import_chunk_PLTZEINK = load("./chunk-PLTZEINK.js");
-var import_chunk_63FDXQKK = load("./chunk-63FDXQKK.js");
-var import_chunk_C7IKTBOQ = load("./chunk-C7IKTBOQ.js");
-var import_chunk_DWN6ZA7R = load("./chunk-DWN6ZA7R.js");
-var import_chunk_PZM7HB6W = load("./chunk-PZM7HB6W.js");
-var import_chunk_7V54BM6D = load("./chunk-7V54BM6D.js");
-var import_chunk_BSO2ISIG = load("./chunk-BSO2ISIG.js");
-var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
-var import_chunk_4ZCTLV6M = load("./chunk-4ZCTLV6M.js");
-var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
-var import_chunk_4SRIOCFI = load("./chunk-4SRIOCFI.js");
-var import_chunk_7WBBYJDG = load("./chunk-7WBBYJDG.js");
-var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var import_node_path = builtin("node:path");
-function isClaimed(root, key) {
-  return (0, import_chunk_7WBBYJDG.exists)(fileOf(root, key));
-}
-function fileOf(root, key) {
-  return import_node_path.default.join((0, import_chunk_7V54BM6D.rootPaths)(root).once, (0, import_chunk_DWN6ZA7R.hashOf)(key).slice(0, 40));
-}
-function claimOnce(root, key, claim) {
-  const file = fileOf(root, key);
-  if ((0, import_chunk_527JQF7V.createFile)(file, `${JSON.stringify(claim)}
-`)) return { isOurs: true, holder: claim };
-  return { isOurs: false, holder: requireClaim(file) };
-}
-function readClaim(root, key) {
-  return isClaimed(root, key) ? requireClaim(fileOf(root, key)) : void 0;
-}
-function requireClaim(file) {
-  const read = (0, import_chunk_527JQF7V.readJson)(file);
-  const holder = read.kind === "ok" ? read.value : void 0;
-  if (typeof holder?.id !== "string" || typeof holder.asked !== "string") {
-    throw new import_chunk_NVPF5LEY.FaultError(
-      "state_unusable",
-      `cannot read the once-key file ${file}: it is damaged`,
-      "remove that file if you are sure that the job never ran"
-    );
-  }
-  return holder;
-}
-function needsWorker(spec) {
-  return spec.kind !== "timer" || Boolean(spec.notify);
-}
-function writeArmed(spec, folder) {
-  const { id, owner, created_at, timer } = spec;
-  const event = { seq: 1, at: created_at, job: id, owner, type: "armed", due_at: timer?.due_at };
-  (0, import_chunk_527JQF7V.writeFile)(`${folder}/events.ndjson`, `${JSON.stringify(event)}
-`, { sync: false });
-  const state = { ...(0, import_chunk_PZM7HB6W.earlyState)(id, spec), state: "running", seq: 1, rev: 1, started_at: created_at };
-  (0, import_chunk_527JQF7V.writeJson)(`${folder}/state.json`, state);
-}
-function askedOf(request) {
-  const { kind, verb, cwd, deadlineMs, killGraceMs, maxOutputBytes, firstOutputMs, stallMs } = request;
-  if (request.timer)
-    return (0, import_chunk_DWN6ZA7R.hashOf)((0, import_chunk_DWN6ZA7R.canonical)({ kind, verb, timer: askedTimer(request.timer), lineage: request.lineage }));
-  const run = request.run ? askedRun(request.run) : null;
-  const base = { kind, verb, cwd, deadlineMs, killGraceMs, maxOutputBytes, firstOutputMs, stallMs, run };
-  const lineage = request.asksForLatest ? { relation: request.lineage?.relation } : request.lineage;
-  const worktree = request.worktree === "new" ? { worktree: "new" } : {};
-  const staff = request.staff ? askedStaff(request.staff) : null;
-  if (staff && request.asksForLatest) staff.resume = "latest";
-  return (0, import_chunk_DWN6ZA7R.hashOf)((0, import_chunk_DWN6ZA7R.canonical)({ ...base, lineage, staff, ...worktree, ...askedWaiting(request) }));
-}
-function askedRun({ success_files = [], result_baselines: _, ...run }) {
-  const files = success_files.map((one) => one.path);
-  const given = Object.entries({ ...run, success_files: files }).filter(
-    ([name, value]) => value !== null && value !== void 0 && !(Array.isArray(value) && value.length === 0) && value !== defaults[name]
-  );
-  return Object.fromEntries(given);
-}
-var defaults = {
-  checkpoint_ms: import_chunk_4ZCTLV6M.limits.checkpoint.default,
-  sample_ms: import_chunk_4ZCTLV6M.limits.sample.default,
-  probe_ms: import_chunk_4ZCTLV6M.limits.probe.default
-};
-function askedTimer({ due_at, delay_ms, message, slot }) {
-  return { message, slot, ...delay_ms === null ? { due_at } : { delay_ms } };
-}
-function askedWaiting({ watch, onStall }) {
-  const { start: _start, ...asked } = watch ?? {};
-  return { ...watch ? { watch: asked } : {}, ...onStall ? { on_stall: onStall } : {} };
-}
-function askedStaff(staff) {
-  const { mode, backend, program, model, profile, prompt, resume, custom, schema, base } = staff;
-  const { brief: _brief, ...definition } = custom ?? {};
-  return {
-    ...{ mode, backend, program, model, profile, prompt, resume },
-    custom: custom ? definition : null,
-    ...schema ? { schema } : {},
-    ...base ? { base: base.rev } : {}
-  };
-}
-async function finishClaim(root, claim) {
-  if (!(0, import_chunk_PZM7HB6W.isId)(claim.id))
-    throw new import_chunk_NVPF5LEY.FaultError(
-      "state_unusable",
-      `cannot use a once-key that names ${JSON.stringify(claim.id)}: that is no job id`
-    );
-  const paths = (0, import_chunk_7V54BM6D.jobPaths)(root, claim.id);
-  const stage = (0, import_chunk_7V54BM6D.stagePath)(root, claim.id);
-  const until = (0, import_chunk_Y5L6GQDB.monotonicMs)() + import_chunk_4ZCTLV6M.startLimitMs;
-  while (!(0, import_chunk_7WBBYJDG.exists)(paths.launch) && (0, import_chunk_Y5L6GQDB.monotonicMs)() < until) {
-    const isStaged = (0, import_chunk_7WBBYJDG.exists)(stage);
-    if (!(0, import_chunk_7WBBYJDG.exists)(paths.folder) && !isStaged) return;
-    if ((0, import_chunk_BSO2ISIG.livenessOf)(claim.launcher) === "dead") {
-      if (isStaged) (0, import_chunk_7WBBYJDG.moveFolder)(stage, paths.folder);
-      return;
-    }
-    await (0, import_chunk_Y5L6GQDB.sleep)(5);
-  }
-}
-var specBytes = 15 * 1024 * 1024;
-async function launch(root, request) {
-  if (!(0, import_chunk_NQPR54ZN.checkRoot)(root.folder)) (0, import_chunk_NQPR54ZN.requirePlace)(root.folder);
-  const stamp = makeStamp(request.verb);
-  const planned = isTaken(root, request) ? null : await planTree(request, stamp.id);
-  const key = (0, import_chunk_DWN6ZA7R.ensureKey)();
-  (0, import_chunk_NQPR54ZN.ensureRoot)(root.folder);
-  const publish = () => publishJob(root, request, { ...stamp, planned }, key);
-  const job = request.admit ? await (0, import_chunk_C7IKTBOQ.withLock)((0, import_chunk_7V54BM6D.rootPaths)(root.folder).lock, publish) : await publish();
-  if ("holder" in job) return takeOver(root, job.holder, request);
-  const { spec, paths } = job;
-  const worktree = request.worktree === "new" ? spec.worktree ?? null : null;
-  try {
-    if (worktree) (await Promise.resolve().then(() => load("./worktree-IJP6SF3Q.js"))).addWorktree(worktree);
-    if (needsWorker(spec)) await (0, import_chunk_63FDXQKK.startWorker)(root.folder, spec, { paths }, 1);
-  } catch (error) {
-    if (spec.once_key === null) undo(paths, (0, import_chunk_7V54BM6D.stagePath)(root.folder, spec.id));
-    if (worktree) (await Promise.resolve().then(() => load("./worktree-IJP6SF3Q.js"))).undoWorktree(worktree);
-    throw launchError(root, error);
-  }
-  return { id: spec.id, isNew: true };
-}
-async function publishJob(root, request, stamp, key) {
-  const admitted = isTaken(root, request) ? void 0 : await request.admit?.();
-  const warnings = [...request.warnings ?? [], ...admitted?.warnings ?? []];
-  const spec = await makeSpec(root, { ...request, warnings }, stamp, key);
-  const paths = (0, import_chunk_7V54BM6D.jobPaths)(root.folder, spec.id);
-  const stage = (0, import_chunk_7V54BM6D.stagePath)(root.folder, spec.id);
-  let isPromised = false;
-  try {
-    await Promise.all([stageJob(root, spec, stage), import_chunk_PZM7HB6W.defaultEngine.prepare()]);
-    const claim = request.onceKey === null ? null : claimOnce(root.folder, request.onceKey, claimOf(spec, request));
-    if (claim && !claim.isOurs) {
-      undo(paths, stage);
-      return { holder: claim.holder };
-    }
-    isPromised = claim !== null;
-    if (!(0, import_chunk_7WBBYJDG.moveFolder)(stage, paths.folder)) throw new import_chunk_NVPF5LEY.FaultError("state_unusable", `cannot move ${stage} into place`);
-    if (spec.timer) placeDurably(root.folder, paths);
-    admitted?.told?.(spec.id);
-    return { spec, paths };
-  } catch (error) {
-    if (isPromised) (0, import_chunk_7WBBYJDG.moveFolder)(stage, paths.folder);
-    else undo(paths, stage);
-    throw launchError(root, error);
-  }
-}
-function placeDurably(root, paths) {
-  (0, import_chunk_527JQF7V.syncFolder)(paths.folder);
-  (0, import_chunk_527JQF7V.syncFolder)((0, import_chunk_7V54BM6D.rootPaths)(root).jobs);
-}
-function makeStamp(verb) {
-  const createdMs = (0, import_chunk_Y5L6GQDB.nowMs)();
-  const random = (0, import_chunk_DWN6ZA7R.randomBytes)(22);
-  return { createdMs, random, id: (0, import_chunk_PZM7HB6W.makeId)(verb, createdMs, random) };
-}
-async function planTree(request, id) {
-  return request.worktree === "new" ? (await Promise.resolve().then(() => load("./worktree-IJP6SF3Q.js"))).planWorktree(request.cwd, id) : null;
-}
-function isTaken(root, { onceKey }) {
-  return onceKey !== null && isClaimed(root.folder, onceKey);
-}
-async function makeSpec(root, request, { createdMs, random, id, planned }, key) {
-  const {
-    deadlineMs,
-    killGraceMs,
-    maxOutputBytes,
-    firstOutputMs,
-    stallMs,
-    onStall = null,
-    onceKey,
-    admit: _admit,
-    credentials: _credentials,
-    asksForLatest: _latest,
-    words: _words,
-    worktree,
-    ...rest
-  } = request;
-  const { cwd = request.cwd, ...note } = planned ?? {};
-  const unsigned = {
-    schema: 1,
-    id,
-    ...rest,
-    cwd,
-    worktree: planned ? note : worktree === "new" ? null : worktree ?? null,
-    created_at: (0, import_chunk_Y5L6GQDB.isoOf)(createdMs),
-    once_key: onceKey,
-    engine: import_chunk_PZM7HB6W.defaultEngine.id,
-    state_option: root.option,
-    deadline_ms: deadlineMs,
-    deadline_mono_ms: (0, import_chunk_Y5L6GQDB.monotonicMs)() + deadlineMs,
-    kill_grace_ms: killGraceMs,
-    max_output_bytes: maxOutputBytes,
-    first_output_ms: firstOutputMs,
-    stall_ms: stallMs,
-    ...onStall === null ? {} : { on_stall: onStall },
-    mark: (0, import_chunk_CTSRVJRC.toHex)(random.subarray(6)),
-    launcher: (0, import_chunk_BSO2ISIG.ownIdentity)(),
-    environment: { digest: (0, import_chunk_DWN6ZA7R.environmentDigest)(key), credentials: (0, import_chunk_4SRIOCFI.credentialNames)(request.credentials) }
-  };
-  return { ...unsigned, mac: await (0, import_chunk_DWN6ZA7R.macOf)(unsigned, key) };
-}
-async function stageJob(root, spec, stage) {
-  (0, import_chunk_527JQF7V.createFolder)(stage);
-  const text = `${JSON.stringify(spec)}
-`;
-  if (text.length > specBytes)
-    throw new import_chunk_NVPF5LEY.FaultError(
-      "preflight",
-      `cannot store a request of ${text.length} bytes: at most ${specBytes} are allowed`
-    );
-  const isDurable = (0, import_chunk_527JQF7V.writeFileMeanwhile)(`${stage}/spec.json`, text);
-  (0, import_chunk_527JQF7V.createFolder)(`${stage}/waiters`);
-  if (spec.kind === "timer") writeArmed(spec, stage);
-  (0, import_chunk_527JQF7V.writeFile)((0, import_chunk_7V54BM6D.jobPaths)(root.folder, spec.id).marker, "", { sync: false });
-  await isDurable;
-}
-function claimOf(spec, request) {
-  const words = request.words === void 0 ? {} : { words: (0, import_chunk_DWN6ZA7R.hashOf)(request.words) };
-  return { id: spec.id, asked: askedOf(request), launcher: spec.launcher, ...words };
-}
-async function launchedBefore(root, key, words) {
-  if (!(0, import_chunk_NQPR54ZN.checkRoot)(root.folder)) return void 0;
-  const holder = readClaim(root.folder, key);
-  if (holder?.words !== (0, import_chunk_DWN6ZA7R.hashOf)(words)) return void 0;
-  await finishClaim(root.folder, holder);
-  return { id: holder.id, isNew: false };
-}
-async function takeOver(root, holder, request) {
-  await finishClaim(root.folder, holder);
-  if (holder.asked !== askedOf(request)) {
-    throw new import_chunk_NVPF5LEY.FaultError(
-      "preflight",
-      `cannot use --once-key ${JSON.stringify(request.onceKey)}: job ${holder.id} has this key and another request`,
-      `look at it with: ${import_chunk_PLTZEINK.nextCommands.observe(holder.id, root.option)}`
-    );
-  }
-  return { id: holder.id, isNew: false };
-}
-function undo(paths, stage) {
-  try {
-    for (const target of [stage, paths.folder, paths.marker]) (0, import_chunk_7WBBYJDG.removeTree)(target);
-  } catch {
-  }
-}
-function launchError(root, error) {
-  const code = (0, import_chunk_NVPF5LEY.errnoOf)(error);
-  if (error instanceof import_chunk_NVPF5LEY.FaultError || code === void 0) return error;
-  return new import_chunk_NVPF5LEY.FaultError(
-    "state_unusable",
-    `cannot write into the state folder ${root.folder} (${code})`,
-    "use another place with --state-dir DIR or JOB_STATE_DIR"
-  );
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  launch,
-  launchedBefore
 });
 
 },
@@ -15499,6 +15286,68 @@ function* indexNames(bytes, hashBytes) {
 0 && (module.exports = {
   findWorktree,
   tracksAnything
+});
+
+},
+"./chunk-XSNOZFDY.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  folderSaid: () => folderSaid,
+  onceWords: () => onceWords,
+  repeatedLaunch: () => repeatedLaunch
+});
+module.exports = stdin_exports;
+var import_chunk_ZKKB56AR = load("./chunk-ZKKB56AR.js");
+var import_chunk_CA3OXS5P = load("./chunk-CA3OXS5P.js");
+var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
+var import_chunk_7V54BM6D = load("./chunk-7V54BM6D.js");
+var import_chunk_7WBBYJDG = load("./chunk-7WBBYJDG.js");
+var import_node_path = builtin("node:path");
+var passing = [
+  "owner",
+  "label",
+  "once-key",
+  "notify",
+  "json",
+  "id-only",
+  "wait",
+  "wait-timeout",
+  "foreground",
+  "state-dir",
+  "prompt-file",
+  "stdin"
+];
+function onceWords(verb, input, folder, task) {
+  const options = input.given().filter(([name]) => !passing.includes(name) && !["prompt", "cwd"].includes(name));
+  return JSON.stringify([verb, options.sort(), input.words, input.rest, folder, task]);
+}
+function folderSaid(context, input) {
+  return import_node_path.default.resolve(context.cwd, input.text("cwd") ?? ".");
+}
+async function repeatedLaunch(context, input, words, isSynchronous) {
+  const { onceKey } = (0, import_chunk_ZKKB56AR.launchWords)(input);
+  if (onceKey === null) return void 0;
+  (0, import_chunk_ZKKB56AR.checkLaunchOptions)(input);
+  const root = context.root(input);
+  const launched = await (0, import_chunk_CA3OXS5P.launchedBefore)(root, onceKey, words);
+  if (!launched) return void 0;
+  const { folder } = (0, import_chunk_7V54BM6D.jobPaths)(root.folder, launched.id);
+  return (0, import_chunk_7WBBYJDG.exists)(folder) ? (0, import_chunk_ZKKB56AR.tellLaunched)(context, input, root, launched, isSynchronous) : tellCleaned(input, launched.id);
+}
+function tellCleaned(input, id) {
+  const note = `job ${id} had this once-key; its record was removed by clean, and nothing was started`;
+  if (input.has("id-only")) return { code: import_chunk_6PFAPK5K.exitCodes.done, out: `${id}
+` };
+  if (input.has("json")) return { code: import_chunk_6PFAPK5K.exitCodes.done, json: { id, new: false, cleaned: true, next: {} } };
+  return { code: import_chunk_6PFAPK5K.exitCodes.done, out: `${note}
+` };
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  folderSaid,
+  onceWords,
+  repeatedLaunch
 });
 
 },
@@ -15671,55 +15520,213 @@ function atMonotonic(atMs, fn) {
 });
 
 },
-"./chunk-YACN4COH.js": function (module, exports) {
+"./chunk-ZKKB56AR.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  cancelJob: () => cancelJob
+  checkLaunchOptions: () => checkLaunchOptions,
+  launchAndTell: () => launchAndTell,
+  launchWords: () => launchWords,
+  notifyOf: () => notifyOf,
+  onStallOf: () => onStallOf,
+  tellLaunched: () => tellLaunched
 });
 module.exports = stdin_exports;
-var import_chunk_5W3LW6YN = load("./chunk-5W3LW6YN.js");
-var import_chunk_FVPJNX74 = load("./chunk-FVPJNX74.js");
+var import_chunk_CA3OXS5P = load("./chunk-CA3OXS5P.js");
+var import_chunk_7BL7UWXT = load("./chunk-7BL7UWXT.js");
+var import_chunk_SSD3XVHH = load("./chunk-SSD3XVHH.js");
+var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
+var import_chunk_PLTZEINK = load("./chunk-PLTZEINK.js");
 var import_chunk_PZM7HB6W = load("./chunk-PZM7HB6W.js");
-var import_chunk_BSO2ISIG = load("./chunk-BSO2ISIG.js");
+var import_chunk_7V54BM6D = load("./chunk-7V54BM6D.js");
+var import_chunk_QS5KU3DI = load("./chunk-QS5KU3DI.js");
+var import_chunk_AN2AMGQG = load("./chunk-AN2AMGQG.js");
+var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
 var import_chunk_4ZCTLV6M = load("./chunk-4ZCTLV6M.js");
-var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
-var import_chunk_7WBBYJDG = load("./chunk-7WBBYJDG.js");
-var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
+var import_chunk_4SRIOCFI = load("./chunk-4SRIOCFI.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-async function cancelJob(root, id, request, patienceMs) {
-  const before = await (0, import_chunk_FVPJNX74.refresh)(root, id);
-  if ((0, import_chunk_PZM7HB6W.isEnded)(before.state))
-    return { view: before, result: before.state.state === "canceled" ? "canceled" : "ended_before" };
-  askFor(before, `${JSON.stringify({ by: (0, import_chunk_BSO2ISIG.ownIdentity)(), owner: request.owner, at: (0, import_chunk_Y5L6GQDB.isoNow)(), why: request.why })}
-`);
-  nudge(before);
-  const timeoutMs = patienceMs ?? (before.spec?.kill_grace_ms ?? 0) + import_chunk_4ZCTLV6M.killSettleMs + 5e3 + askingMs(before);
-  const { views } = await (0, import_chunk_5W3LW6YN.waitForJobs)(root, [id], { mode: "all", timeoutMs, heartbeatMs: null });
-  const [view = before] = views;
-  if (view.state.state === "canceled") return { view, result: "canceled" };
-  return { view, result: (0, import_chunk_PZM7HB6W.isEnded)(view.state) ? "ended_before" : "requested" };
-}
-function askingMs({ spec }) {
-  return spec?.run?.status_cmd ? import_chunk_4ZCTLV6M.taskStatusMs + import_chunk_4ZCTLV6M.toolGraceMs : 0;
-}
-function askFor({ paths }, text) {
-  for (let round = 1; ; round += 1) {
-    try {
-      (0, import_chunk_527JQF7V.createFile)(paths.cancel, text);
-      return;
-    } catch (error) {
-      if ((0, import_chunk_NVPF5LEY.errnoOf)(error) !== "ENOENT" || round === 3 || !(0, import_chunk_7WBBYJDG.exists)(paths.folder)) throw error;
+var import_node_path = builtin("node:path");
+var operators = /^(?:\d*(?:>>?|<)|&&?|\|\|?|;|\d*>&\d+|&>)$/;
+function splitWords(text) {
+  const words = [];
+  let word = null;
+  let isPlain = true;
+  let quote = null;
+  for (let at = 0; at <= text.length; at += 1) {
+    const sign = text[at];
+    if (sign === void 0 && quote !== null) return { fault: `the quote ${quote} is not closed` };
+    if (quote === null && (sign === void 0 || /[ \t\n\r]/.test(sign))) {
+      if (word !== null && isPlain && operators.test(word))
+        return { fault: `no shell reads it, and ${word} means something only to a shell (sh -c '...' starts one)` };
+      if (word !== null) words.push(word);
+      [word, isPlain] = [null, true];
+      continue;
     }
+    if (sign === quote) {
+      quote = null;
+      continue;
+    }
+    if (quote === null && (sign === '"' || sign === "'")) {
+      [quote, word, isPlain] = [sign, word ?? "", false];
+      continue;
+    }
+    const next = text[at + 1];
+    if (sign === "\\" && (quote === null || quote === '"' && /["\\$`\n]/.test(next ?? ""))) {
+      if (next === void 0) return { fault: "it ends with a backslash" };
+      word = `${word ?? ""}${next === "\n" ? "" : next}`;
+      isPlain = false;
+      at += 1;
+      continue;
+    }
+    word = `${word ?? ""}${sign}`;
+  }
+  return { words };
+}
+var allowed = "allowed: words like a shell splits them, or a JSON array of texts";
+function parseNotify(text) {
+  const refused = (why) => (0, import_chunk_NVPF5LEY.usageError)(`cannot take --notify ${JSON.stringify(text)}: ${why}; ${allowed}`);
+  const words = text.trimStart().startsWith("[") ? jsonWords(text) : splitWords(text);
+  if ("fault" in words) throw refused(words.fault);
+  if (words.words.length === 0 || words.words[0] === "") throw refused("it names no program");
+  return words.words;
+}
+function jsonWords(text) {
+  let value;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return { fault: "it is no JSON" };
+  }
+  const isWords = Array.isArray(value) && value.every((word) => typeof word === "string" && !word.includes("\0"));
+  return isWords ? { words: value } : { fault: "it is no array of texts" };
+}
+async function notifyOf(context, input, inherited) {
+  const text = input.text("notify");
+  if (text === "none") return null;
+  if (text !== void 0) return resolved(parseNotify(text), "--notify", context.cwd);
+  if (inherited) return resolved(inherited, "the notifier of the earlier job", context.cwd);
+  if (!(0, import_chunk_7BL7UWXT.mayMention)("notify")) return null;
+  const { readUserConfig } = await Promise.resolve().then(() => load("./config-5MIMRAEL.js"));
+  const { notify } = readUserConfig();
+  return notify ? resolved(notify, `"notify" of ${(0, import_chunk_7BL7UWXT.userConfigFile)()}`, null) : null;
+}
+function resolved(words, source, cwd) {
+  const [name = "", ...args] = words;
+  const isRelative = name.includes("/") && !import_node_path.default.isAbsolute(name);
+  const program = cwd === null && isRelative ? void 0 : (0, import_chunk_AN2AMGQG.findProgram)(name, cwd ?? "/");
+  if (program !== void 0) return [program, ...args];
+  const where = !name.includes("/") ? `it is not on PATH (${import_chunk_4SRIOCFI.variables.searchPath() || "empty"})` : cwd === null && isRelative ? "it must be absolute or on PATH" : `no executable file of that name${isRelative ? ` (looked from ${cwd})` : ""}`;
+  throw new import_chunk_NVPF5LEY.FaultError(
+    "preflight",
+    `cannot use ${JSON.stringify(name)} as ${source}: ${where}`,
+    "give the path of the program"
+  );
+}
+function launchWords(input) {
+  const onceKey = input.text("once-key") ?? null;
+  if (onceKey === "") throw (0, import_chunk_NVPF5LEY.usageError)('cannot take --once-key "": a key needs at least one character');
+  return { owner: input.text("owner") ?? import_chunk_4SRIOCFI.variables.owner() ?? null, label: input.text("label") ?? null, onceKey };
+}
+function onStallOf(input) {
+  const text = input.text("on-stall");
+  if (text === void 0) return null;
+  if (text.trim() === "") throw (0, import_chunk_NVPF5LEY.usageError)("cannot take an empty --on-stall: say what is to be done about a stall");
+  const size = (0, import_chunk_LXK2ZILE.byteLength)(text);
+  if (size > import_chunk_4ZCTLV6M.onStallBytes)
+    throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take --on-stall of ${size} bytes: at most ${import_chunk_4ZCTLV6M.onStallBytes} are allowed`);
+  return text;
+}
+function checkLaunchOptions(input) {
+  if (input.has("wait-timeout") && !input.has("wait")) throw (0, import_chunk_NVPF5LEY.usageError)("cannot take --wait-timeout without --wait");
+  input.duration("wait-timeout");
+  for (const other of ["json", "wait"]) {
+    if (input.has("id-only") && input.has(other)) throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take --id-only and --${other} together`);
   }
 }
-function nudge(view) {
-  const engine = (0, import_chunk_PZM7HB6W.findEngine)(view.spec?.engine ?? "") ?? import_chunk_PZM7HB6W.defaultEngine;
-  for (const identity of [view.launch?.worker, view.worker?.worker]) if (identity) engine.signal(identity, "SIGURG");
+async function launchAndTell(context, input, request, isSynchronous = false) {
+  checkLaunchOptions(input);
+  const root = context.root(input);
+  const notify = await notifyOf(context, input, request.notify);
+  return tellLaunched(context, input, root, await (0, import_chunk_CA3OXS5P.launch)(root, { ...request, notify }), isSynchronous);
+}
+async function tellLaunched(context, input, root, launched, isSynchronous) {
+  if (input.has("wait") || isSynchronous) {
+    const { waitAndTell } = await Promise.resolve().then(() => load("./collecting-ELUDTRX2.js"));
+    const told = launched.isNew ? warningNotes(root, launched.id) : [];
+    const collect = `collect: ${import_chunk_PLTZEINK.nextCommands.wait(launched.id, root.option)}`;
+    for (const line of [jobLine(launched), collect, ...told]) context.tell(line);
+    const timeoutMs = input.duration("wait-timeout") ?? Number.MAX_SAFE_INTEGER;
+    return waitAndTell(context, root, [launched.id], {
+      mode: "all",
+      timeoutMs,
+      heartbeatMs: null,
+      isJson: input.has("json"),
+      told
+    });
+  }
+  return tellLaunch(root, launched, input);
+}
+function jobLine({ id, isNew }) {
+  return `job ${id}${isNew ? "" : " (this once-key had it already; nothing was started)"}`;
+}
+function warningsOf(root, id) {
+  const spec = (0, import_chunk_QS5KU3DI.readSpec)((0, import_chunk_7V54BM6D.jobPaths)(root.folder, id));
+  return spec.kind === "ok" ? spec.value.warnings ?? [] : [];
+}
+function warningNotes(root, id) {
+  return warningsOf(root, id).map((one) => `warning: ${(0, import_chunk_LXK2ZILE.plainText)(one.message)}`);
+}
+function timerOf(root, id) {
+  const { spec, state } = (0, import_chunk_PZM7HB6W.inspect)(root.folder, id);
+  if (!spec?.timer) return void 0;
+  return { facts: { state: state.state, ...(0, import_chunk_SSD3XVHH.timerFacts)(spec.timer) }, line: `due:     ${(0, import_chunk_SSD3XVHH.dueWords)(spec.timer)}` };
+}
+function tellLaunch(root, launched, input) {
+  const { id, isNew } = launched;
+  const notes = warningNotes(root, id);
+  if (input.has("id-only")) return { code: import_chunk_6PFAPK5K.exitCodes.done, out: `${id}
+`, notes };
+  const paths = (0, import_chunk_7V54BM6D.jobPaths)(root.folder, id);
+  const commands = {
+    wait: import_chunk_PLTZEINK.nextCommands.wait(id, root.option),
+    observe: import_chunk_PLTZEINK.nextCommands.observe(id, root.option),
+    cancel: import_chunk_PLTZEINK.nextCommands.cancel(id, root.option)
+  };
+  const timer = timerOf(root, id);
+  if (input.has("json")) {
+    return {
+      code: import_chunk_6PFAPK5K.exitCodes.done,
+      json: {
+        id,
+        new: isNew,
+        ...timer ? { ...timer.facts, replaced: launched.replaced ?? [] } : {},
+        folder: paths.folder,
+        result_path: paths.result,
+        output_path: paths.output,
+        warnings: warningsOf(root, id),
+        next: commands
+      }
+    };
+  }
+  const lines = [
+    jobLine(launched),
+    ...timer ? [timer.line] : [],
+    ...(launched.replaced ?? []).map((earlier) => `replaced: ${earlier}`),
+    `collect: ${commands.wait}`,
+    `observe: ${commands.observe}`,
+    `result:  ${paths.result}`
+  ];
+  return { code: import_chunk_6PFAPK5K.exitCodes.done, out: `${lines.join("\n")}
+`, notes };
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
-  cancelJob
+  checkLaunchOptions,
+  launchAndTell,
+  launchWords,
+  notifyOf,
+  onStallOf,
+  tellLaunched
 });
 
 },
@@ -15916,7 +15923,7 @@ function placeOf({ pr, expression }, repo) {
 });
 
 },
-"./clean-APIIQYLG.js": function (module, exports) {
+"./clean-U5JMFZWQ.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -15931,11 +15938,11 @@ var import_chunk_RIVP2RJN = load("./chunk-RIVP2RJN.js");
 var import_chunk_NQPR54ZN = load("./chunk-NQPR54ZN.js");
 var import_chunk_PATOMOAS = load("./chunk-PATOMOAS.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_FVPJNX74 = load("./chunk-FVPJNX74.js");
+var import_chunk_FM6FAH5U = load("./chunk-FM6FAH5U.js");
 var import_chunk_CEZDF3D3 = load("./chunk-CEZDF3D3.js");
 var import_chunk_PLTZEINK = load("./chunk-PLTZEINK.js");
 var import_chunk_C7IKTBOQ = load("./chunk-C7IKTBOQ.js");
-var import_chunk_DWN6ZA7R = load("./chunk-DWN6ZA7R.js");
+var import_chunk_IJKEVNZ7 = load("./chunk-IJKEVNZ7.js");
 var import_chunk_PZM7HB6W = load("./chunk-PZM7HB6W.js");
 var import_chunk_7V54BM6D = load("./chunk-7V54BM6D.js");
 var import_chunk_QS5KU3DI = load("./chunk-QS5KU3DI.js");
@@ -15959,7 +15966,7 @@ var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 var import_node_path = builtin("node:path");
 async function workIn(spec) {
-  if (!spec?.worktree || !await (0, import_chunk_DWN6ZA7R.isGenuine)(spec, (0, import_chunk_DWN6ZA7R.readKey)())) return void 0;
+  if (!spec?.worktree || !await (0, import_chunk_IJKEVNZ7.isGenuine)(spec, (0, import_chunk_IJKEVNZ7.readKey)())) return void 0;
   const { path: folder, branch } = spec.worktree;
   const work = (0, import_chunk_3ZQPBLY6.worktreeWork)(spec.worktree);
   if (work.isGone)
@@ -15975,7 +15982,7 @@ async function jobsIn(folder) {
     if (!(0, import_chunk_NQPR54ZN.checkRoot)(root)) return void 0;
     for (const id of new Set([...(0, import_chunk_CEZDF3D3.listActive)(root), ...(0, import_chunk_CEZDF3D3.listJobs)(root)])) {
       if (!(0, import_chunk_7WBBYJDG.exists)((0, import_chunk_7V54BM6D.jobPaths)(root, id).folder)) continue;
-      const why = keeps(await (0, import_chunk_FVPJNX74.refresh)(root, id));
+      const why = keeps(await (0, import_chunk_FM6FAH5U.refresh)(root, id));
       if (why !== void 0) return `its worktree ${folder} has a job of its own, ${id}: ${why}`;
     }
     return void 0;
@@ -15992,7 +15999,7 @@ function keeps(view) {
 }
 async function freeWorktree(root, spec) {
   const { worktree } = spec;
-  if (!worktree || !await (0, import_chunk_DWN6ZA7R.isGenuine)(spec, (0, import_chunk_DWN6ZA7R.readKey)())) return void 0;
+  if (!worktree || !await (0, import_chunk_IJKEVNZ7.isGenuine)(spec, (0, import_chunk_IJKEVNZ7.readKey)())) return void 0;
   if (namers(root, worktree.path).some((id) => id !== spec.id)) return void 0;
   const why = await workIn(spec);
   if (why !== void 0) return why;
@@ -16002,7 +16009,7 @@ async function worktreesOf(root, ids) {
   const found = new Map();
   for (const id of ids) {
     const spec = (0, import_chunk_QS5KU3DI.readSpec)((0, import_chunk_7V54BM6D.jobPaths)(root, id));
-    if (spec.kind !== "ok" || !spec.value.worktree || !await (0, import_chunk_DWN6ZA7R.isGenuine)(spec.value, (0, import_chunk_DWN6ZA7R.readKey)())) continue;
+    if (spec.kind !== "ok" || !spec.value.worktree || !await (0, import_chunk_IJKEVNZ7.isGenuine)(spec.value, (0, import_chunk_IJKEVNZ7.readKey)())) continue;
     const { path: path2, branch } = spec.value.worktree;
     if (namers(root, path2).every((one) => ids.includes(one))) found.set(path2, { id, path: path2, branch });
   }
@@ -16019,7 +16026,7 @@ async function planClean(root, options) {
   const ancestors = ancestorsOfLive(root);
   let finished = 0;
   for (const id of (0, import_chunk_CEZDF3D3.listJobs)(root)) {
-    const view = await (0, import_chunk_FVPJNX74.refresh)(root, id);
+    const view = await (0, import_chunk_FM6FAH5U.refresh)(root, id);
     const why = !(0, import_chunk_PZM7HB6W.isEnded)(view.state) ? "it is live" : view.damage !== null ? `its record is damaged (${view.damage})` : (0, import_chunk_JXMXEQZY.isAwaited)(root, id) ? "somebody waits for it" : ancestors.has(id) ? "a live job descends from it" : !(0, import_chunk_JLKATB45.isCollected)(view) && !options.includeUncollected ? "nobody has collected its result" : void 0;
     if ((0, import_chunk_PZM7HB6W.isEnded)(view.state)) finished += 1;
     const ageMs = (0, import_chunk_Y5L6GQDB.nowMs)() - Date.parse(view.state.ended_at ?? view.state.created_at);
@@ -16274,18 +16281,18 @@ function lastLine({ stdout, stderr }) {
 });
 
 },
-"./collecting-TUVRPC32.js": function (module, exports) {
+"./collecting-ELUDTRX2.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  waitAndTell: () => import_chunk_DQXIFAR3.waitAndTell
+  waitAndTell: () => import_chunk_2QML2VCQ.waitAndTell
 });
 module.exports = stdin_exports;
-var import_chunk_DQXIFAR3 = load("./chunk-DQXIFAR3.js");
+var import_chunk_2QML2VCQ = load("./chunk-2QML2VCQ.js");
 var import_chunk_DQITNJZW = load("./chunk-DQITNJZW.js");
 var import_chunk_LOPJ3BLJ = load("./chunk-LOPJ3BLJ.js");
 var import_chunk_JXMXEQZY = load("./chunk-JXMXEQZY.js");
-var import_chunk_5W3LW6YN = load("./chunk-5W3LW6YN.js");
+var import_chunk_PL5OPUIU = load("./chunk-PL5OPUIU.js");
 var import_chunk_JLKATB45 = load("./chunk-JLKATB45.js");
 var import_chunk_R7FUNILK = load("./chunk-R7FUNILK.js");
 var import_chunk_TYK6MYR7 = load("./chunk-TYK6MYR7.js");
@@ -16294,7 +16301,7 @@ var import_chunk_5AUWXA57 = load("./chunk-5AUWXA57.js");
 var import_chunk_SSD3XVHH = load("./chunk-SSD3XVHH.js");
 var import_chunk_PATOMOAS = load("./chunk-PATOMOAS.js");
 var import_chunk_O5SXHXTI = load("./chunk-O5SXHXTI.js");
-var import_chunk_PTVJ2AMD = load("./chunk-PTVJ2AMD.js");
+var import_chunk_B2GTHZX4 = load("./chunk-B2GTHZX4.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
 var import_chunk_7ASKUOSF = load("./chunk-7ASKUOSF.js");
 var import_chunk_N2ZXKKDS = load("./chunk-N2ZXKKDS.js");
@@ -16302,7 +16309,7 @@ var import_chunk_4SIIA6QD = load("./chunk-4SIIA6QD.js");
 var import_chunk_UAN3RUHQ = load("./chunk-UAN3RUHQ.js");
 var import_chunk_4B6JPIGM = load("./chunk-4B6JPIGM.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
-var import_chunk_FVPJNX74 = load("./chunk-FVPJNX74.js");
+var import_chunk_FM6FAH5U = load("./chunk-FM6FAH5U.js");
 var import_chunk_ILJKJSAA = load("./chunk-ILJKJSAA.js");
 var import_chunk_PLTZEINK = load("./chunk-PLTZEINK.js");
 var import_chunk_D2VPCAZS = load("./chunk-D2VPCAZS.js");
@@ -16358,42 +16365,42 @@ var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 });
 
 },
-"./continue-ZJKTDP6L.js": function (module, exports) {
+"./continue-6OEXNDXW.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   continueCommand: () => continueCommand
 });
 module.exports = stdin_exports;
-var import_chunk_WGC6Q7QN = load("./chunk-WGC6Q7QN.js");
-var import_chunk_M6DVLB5Y = load("./chunk-M6DVLB5Y.js");
-var import_chunk_42V3OV7L = load("./chunk-42V3OV7L.js");
+var import_chunk_RGJQP3KW = load("./chunk-RGJQP3KW.js");
+var import_chunk_AUCNTSSZ = load("./chunk-AUCNTSSZ.js");
+var import_chunk_4KRVTGP5 = load("./chunk-4KRVTGP5.js");
 var import_chunk_IURAQTCE = load("./chunk-IURAQTCE.js");
 var import_chunk_E466YIJS = load("./chunk-E466YIJS.js");
 var import_chunk_TXVSPIEI = load("./chunk-TXVSPIEI.js");
-var import_chunk_5JLPHALT = load("./chunk-5JLPHALT.js");
+var import_chunk_QNE4MKMG = load("./chunk-QNE4MKMG.js");
 var import_chunk_5JFWY2ML = load("./chunk-5JFWY2ML.js");
-var import_chunk_33ZUSG5U = load("./chunk-33ZUSG5U.js");
-var import_chunk_V5PEBFV3 = load("./chunk-V5PEBFV3.js");
-var import_chunk_X5WNSVJC = load("./chunk-X5WNSVJC.js");
+var import_chunk_XSNOZFDY = load("./chunk-XSNOZFDY.js");
+var import_chunk_ZKKB56AR = load("./chunk-ZKKB56AR.js");
+var import_chunk_CA3OXS5P = load("./chunk-CA3OXS5P.js");
 var import_chunk_RIVP2RJN = load("./chunk-RIVP2RJN.js");
 var import_chunk_NQPR54ZN = load("./chunk-NQPR54ZN.js");
 var import_chunk_7BL7UWXT = load("./chunk-7BL7UWXT.js");
 var import_chunk_SSD3XVHH = load("./chunk-SSD3XVHH.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
 var import_chunk_E4Q33Z52 = load("./chunk-E4Q33Z52.js");
-var import_chunk_VPMDGPGT = load("./chunk-VPMDGPGT.js");
+var import_chunk_A4TC7AHU = load("./chunk-A4TC7AHU.js");
 var import_chunk_KT5BXZ5F = load("./chunk-KT5BXZ5F.js");
 var import_chunk_4B6JPIGM = load("./chunk-4B6JPIGM.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
-var import_chunk_FVPJNX74 = load("./chunk-FVPJNX74.js");
+var import_chunk_FM6FAH5U = load("./chunk-FM6FAH5U.js");
 var import_chunk_CEZDF3D3 = load("./chunk-CEZDF3D3.js");
 var import_chunk_PLTZEINK = load("./chunk-PLTZEINK.js");
 var import_chunk_D2VPCAZS = load("./chunk-D2VPCAZS.js");
 var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
 var import_chunk_63FDXQKK = load("./chunk-63FDXQKK.js");
 var import_chunk_C7IKTBOQ = load("./chunk-C7IKTBOQ.js");
-var import_chunk_DWN6ZA7R = load("./chunk-DWN6ZA7R.js");
+var import_chunk_IJKEVNZ7 = load("./chunk-IJKEVNZ7.js");
 var import_chunk_PZM7HB6W = load("./chunk-PZM7HB6W.js");
 var import_chunk_7V54BM6D = load("./chunk-7V54BM6D.js");
 var import_chunk_QS5KU3DI = load("./chunk-QS5KU3DI.js");
@@ -16431,14 +16438,14 @@ var continueCommand = {
   async run(context, input) {
     const root = context.root(input);
     (0, import_chunk_NQPR54ZN.checkRoot)(root.folder);
-    const prompt = await (0, import_chunk_M6DVLB5Y.taskOf)(context, input);
-    const words = (0, import_chunk_33ZUSG5U.onceWords)("continue", input, input.has("cwd") ? (0, import_chunk_33ZUSG5U.folderSaid)(context, input) : null, prompt);
-    const repeated = await (0, import_chunk_33ZUSG5U.repeatedLaunch)(context, input, words, false);
+    const prompt = await (0, import_chunk_AUCNTSSZ.taskOf)(context, input);
+    const words = (0, import_chunk_XSNOZFDY.onceWords)("continue", input, input.has("cwd") ? (0, import_chunk_XSNOZFDY.folderSaid)(context, input) : null, prompt);
+    const repeated = await (0, import_chunk_XSNOZFDY.repeatedLaunch)(context, input, words, false);
     if (repeated) return repeated;
     const parent = parentOf(root, input);
-    await (0, import_chunk_WGC6Q7QN.requireGenuine)(parent);
+    await (0, import_chunk_RGJQP3KW.requireGenuine)(parent);
     const staff = parent.staff;
-    const resume = (0, import_chunk_WGC6Q7QN.conversationOf)(root.folder, parent);
+    const resume = (0, import_chunk_RGJQP3KW.conversationOf)(root.folder, parent);
     if (!staff || resume === null) {
       const why = staff ? "no conversation id was seen" : `a ${parent.kind} job keeps no conversation`;
       throw new import_chunk_NVPF5LEY.FaultError(
@@ -16447,14 +16454,14 @@ var continueCommand = {
         import_chunk_PLTZEINK.nextCommands.restart(parent.id, root.option)
       );
     }
-    const cwd = input.has("cwd") ? (0, import_chunk_5JLPHALT.folderOf)(context, input) : (0, import_chunk_WGC6Q7QN.requireFolder)(parent, "continue", root.option);
-    (0, import_chunk_WGC6Q7QN.requireSameFolder)(parent, cwd, root.option);
-    const part = (0, import_chunk_42V3OV7L.makeStaffPart)({
+    const cwd = input.has("cwd") ? (0, import_chunk_QNE4MKMG.folderOf)(context, input) : (0, import_chunk_RGJQP3KW.requireFolder)(parent, "continue", root.option);
+    (0, import_chunk_RGJQP3KW.requireSameFolder)(parent, cwd, root.option);
+    const part = (0, import_chunk_4KRVTGP5.makeStaffPart)({
       mode: staff.mode,
       stateRoot: root.folder,
       backend: input.text("backend") ?? staff.custom?.name ?? staff.backend,
       model: input.text("model") ?? staff.model,
-      profile: (0, import_chunk_M6DVLB5Y.askedProfile)(input),
+      profile: (0, import_chunk_AUCNTSSZ.askedProfile)(input),
       earlierProfile: staff.profile,
       prompt,
       resume,
@@ -16469,14 +16476,14 @@ var continueCommand = {
     context.tell(
       `continues ${parent.id} (${staff.custom?.name ?? part.backend}, mode ${part.mode}, profile ${part.profile})`
     );
-    part.earlier = (0, import_chunk_WGC6Q7QN.earlierOf)(root.folder, part.backend, resume);
+    part.earlier = (0, import_chunk_RGJQP3KW.earlierOf)(root.folder, part.backend, resume);
     if (staff.schema) part.schema = true;
     if (staff.base) part.base = staff.base;
-    return (0, import_chunk_M6DVLB5Y.launchStaff)(context, input, {
+    return (0, import_chunk_AUCNTSSZ.launchStaff)(context, input, {
       verb: parent.verb,
       staff: part,
       cwd,
-      lineage: (0, import_chunk_WGC6Q7QN.lineageOf)(parent, "continue"),
+      lineage: (0, import_chunk_RGJQP3KW.lineageOf)(parent, "continue"),
       isSynchronous: parent.verb === "ask" && !input.has("id-only"),
       words,
       asksForLatest: !input.has("job") && !input.has("conversation"),
@@ -16488,13 +16495,13 @@ function parentOf(root, input) {
   const [job, conversation] = [input.text("job"), input.text("conversation")];
   if (job !== void 0 && conversation !== void 0)
     throw (0, import_chunk_NVPF5LEY.usageError)("cannot take --job and --conversation together");
-  if (job !== void 0) return (0, import_chunk_WGC6Q7QN.requireSpec)(root, (0, import_chunk_CEZDF3D3.requireWholeId)(root, job));
+  if (job !== void 0) return (0, import_chunk_RGJQP3KW.requireSpec)(root, (0, import_chunk_CEZDF3D3.requireWholeId)(root, job));
   const owner = conversation === void 0 ? input.text("owner") ?? import_chunk_4SRIOCFI.variables.owner() ?? null : null;
   const id = (0, import_chunk_IURAQTCE.findLatest)(root.folder, owner, (_, spec) => {
-    const known = spec.staff ? (0, import_chunk_WGC6Q7QN.conversationOf)(root.folder, spec) : null;
+    const known = spec.staff ? (0, import_chunk_RGJQP3KW.conversationOf)(root.folder, spec) : null;
     return conversation === void 0 ? known !== null : known === conversation;
   });
-  if (id !== void 0) return (0, import_chunk_WGC6Q7QN.requireSpec)(root, id);
+  if (id !== void 0) return (0, import_chunk_RGJQP3KW.requireSpec)(root, id);
   const what = conversation === void 0 ? "a conversation" : `conversation ${JSON.stringify(conversation)}`;
   const whose = owner === null ? "" : ` of owner ${owner}`;
   throw new import_chunk_NVPF5LEY.FaultError(
@@ -16509,22 +16516,22 @@ function parentOf(root, input) {
 });
 
 },
-"./dir-ERI4NSFK.js": function (module, exports) {
+"./dir-UB6XM27P.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   dir: () => dir
 });
 module.exports = stdin_exports;
-var import_chunk_PTVJ2AMD = load("./chunk-PTVJ2AMD.js");
+var import_chunk_B2GTHZX4 = load("./chunk-B2GTHZX4.js");
 var import_chunk_IHFJKMPW = load("./chunk-IHFJKMPW.js");
 var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
 var import_chunk_FSRL2ASG = load("./chunk-FSRL2ASG.js");
-var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
 var import_chunk_4ZCTLV6M = load("./chunk-4ZCTLV6M.js");
 var import_chunk_7WBBYJDG = load("./chunk-7WBBYJDG.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
+var import_node_crypto = require("node:crypto");
 var import_node_path = builtin("node:path");
 function matchesGlob(pattern, text) {
   if (text.startsWith(".") && !pattern.startsWith(".")) return false;
@@ -16595,7 +16602,7 @@ var dir = {
       return (0, import_chunk_IHFJKMPW.unreachable)(target, error);
     }
   },
-  early: (input, wake) => (0, import_chunk_PTVJ2AMD.onPathChange)(String(input.path), wake)
+  early: (input, wake) => (0, import_chunk_B2GTHZX4.onPathChange)(String(input.path), wake)
 };
 function conditionIn(given) {
   const named = asked.filter((name) => given.has(name));
@@ -16687,7 +16694,7 @@ function short(text) {
   return digest(text).slice(0, 12);
 }
 function digest(text) {
-  return (0, import_chunk_CTSRVJRC.toHex)((0, import_chunk_CTSRVJRC.sha256)(new TextEncoder().encode(text))).slice(0, 40);
+  return (0, import_node_crypto.createHash)("sha256").update(text).digest("hex").slice(0, 40);
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
@@ -16695,14 +16702,14 @@ function digest(text) {
 });
 
 },
-"./dispatch-WQ3CK63A.js": function (module, exports) {
+"./dispatch-O3ER27SU.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   dispatch: () => dispatch
 });
 module.exports = stdin_exports;
-var import_chunk_SVQXQHQR = load("./chunk-SVQXQHQR.js");
+var import_chunk_POI7HBLD = load("./chunk-POI7HBLD.js");
 var import_chunk_NQPR54ZN = load("./chunk-NQPR54ZN.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
 var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
@@ -16867,10 +16874,10 @@ async function dispatch(args, base, version) {
   if (word === "--version" || word === "version") return { code: import_chunk_6PFAPK5K.exitCodes.done, out: `${version}
 ` };
   const name = word === "--help" || word === "-h" ? "help" : word;
-  const loaded = await (0, import_chunk_SVQXQHQR.loadCommand)(name);
+  const loaded = await (0, import_chunk_POI7HBLD.loadCommand)(name);
   if (!loaded)
     throw (0, import_chunk_NVPF5LEY.usageError)(
-      `cannot run ${JSON.stringify(word)}: there is no such command; there are ${import_chunk_SVQXQHQR.commandNames.join(", ")}`,
+      `cannot run ${JSON.stringify(word)}: there is no such command; there are ${import_chunk_POI7HBLD.commandNames.join(", ")}`,
       (0, import_chunk_GEPPUING.quoteWords)([...(0, import_chunk_7V54BM6D.selfWords)(), "help"])
     );
   if (hasChangedWords(args)) {
@@ -16898,7 +16905,7 @@ async function help(command) {
 });
 
 },
-"./doctor-KIQUFY4X.js": function (module, exports) {
+"./doctor-AKMNVVZW.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -16914,7 +16921,7 @@ var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
 var import_chunk_CEZDF3D3 = load("./chunk-CEZDF3D3.js");
 var import_chunk_PLTZEINK = load("./chunk-PLTZEINK.js");
 var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
-var import_chunk_DWN6ZA7R = load("./chunk-DWN6ZA7R.js");
+var import_chunk_IJKEVNZ7 = load("./chunk-IJKEVNZ7.js");
 var import_chunk_PZM7HB6W = load("./chunk-PZM7HB6W.js");
 var import_chunk_7V54BM6D = load("./chunk-7V54BM6D.js");
 var import_chunk_QS5KU3DI = load("./chunk-QS5KU3DI.js");
@@ -16954,7 +16961,7 @@ async function problemOf(root, view, condition) {
       problem: `the record is damaged: ${damage}; nothing was deleted, output and result files are as they were`,
       next: import_chunk_PLTZEINK.nextCommands.status(root.option)
     };
-  if (spec && !(0, import_chunk_PZM7HB6W.isEnded)(view.state) && !await (0, import_chunk_DWN6ZA7R.isGenuine)(spec, (0, import_chunk_DWN6ZA7R.readKey)())) {
+  if (spec && !(0, import_chunk_PZM7HB6W.isEnded)(view.state) && !await (0, import_chunk_IJKEVNZ7.isGenuine)(spec, (0, import_chunk_IJKEVNZ7.readKey)())) {
     return {
       problem: "spec.json was changed or written by another user: nothing is started or signaled for this job",
       next: import_chunk_PLTZEINK.nextCommands.observe(id, root.option)
@@ -17012,7 +17019,7 @@ var doctor = {
     const backend = input.text("backend");
     if (backend !== void 0) {
       if (input.words.length > 0) throw (0, import_chunk_NVPF5LEY.usageError)("cannot take a job ID and --backend together");
-      const { doctorBackend } = await Promise.resolve().then(() => load("./doctor-backend-QCGDNTLR.js"));
+      const { doctorBackend } = await Promise.resolve().then(() => load("./doctor-backend-CRHZDFF4.js"));
       return doctorBackend(context, backend, input.has("json"));
     }
     const root = context.root(input);
@@ -17040,41 +17047,41 @@ function tell(finding) {
 });
 
 },
-"./doctor-backend-QCGDNTLR.js": function (module, exports) {
+"./doctor-backend-CRHZDFF4.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   doctorBackend: () => doctorBackend
 });
 module.exports = stdin_exports;
-var import_chunk_3K4HQ4TL = load("./chunk-3K4HQ4TL.js");
+var import_chunk_6EHBWH6R = load("./chunk-6EHBWH6R.js");
 var import_chunk_XFBNWBRB = load("./chunk-XFBNWBRB.js");
-var import_chunk_42V3OV7L = load("./chunk-42V3OV7L.js");
+var import_chunk_4KRVTGP5 = load("./chunk-4KRVTGP5.js");
 var import_chunk_TXVSPIEI = load("./chunk-TXVSPIEI.js");
-var import_chunk_YACN4COH = load("./chunk-YACN4COH.js");
-var import_chunk_5W3LW6YN = load("./chunk-5W3LW6YN.js");
+var import_chunk_D4DO65YA = load("./chunk-D4DO65YA.js");
+var import_chunk_PL5OPUIU = load("./chunk-PL5OPUIU.js");
 var import_chunk_R7FUNILK = load("./chunk-R7FUNILK.js");
 var import_chunk_TYK6MYR7 = load("./chunk-TYK6MYR7.js");
 var import_chunk_MTTW2VXK = load("./chunk-MTTW2VXK.js");
 var import_chunk_5AUWXA57 = load("./chunk-5AUWXA57.js");
-var import_chunk_X5WNSVJC = load("./chunk-X5WNSVJC.js");
+var import_chunk_CA3OXS5P = load("./chunk-CA3OXS5P.js");
 var import_chunk_NQPR54ZN = load("./chunk-NQPR54ZN.js");
 var import_chunk_7BL7UWXT = load("./chunk-7BL7UWXT.js");
 var import_chunk_SSD3XVHH = load("./chunk-SSD3XVHH.js");
 var import_chunk_PATOMOAS = load("./chunk-PATOMOAS.js");
 var import_chunk_O5SXHXTI = load("./chunk-O5SXHXTI.js");
-var import_chunk_PTVJ2AMD = load("./chunk-PTVJ2AMD.js");
+var import_chunk_B2GTHZX4 = load("./chunk-B2GTHZX4.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_ECR5WE5Y = load("./chunk-ECR5WE5Y.js");
+var import_chunk_RNGMHIRZ = load("./chunk-RNGMHIRZ.js");
 var import_chunk_4O3TU3OB = load("./chunk-4O3TU3OB.js");
 var import_chunk_E4Q33Z52 = load("./chunk-E4Q33Z52.js");
-var import_chunk_VPMDGPGT = load("./chunk-VPMDGPGT.js");
+var import_chunk_A4TC7AHU = load("./chunk-A4TC7AHU.js");
 var import_chunk_KT5BXZ5F = load("./chunk-KT5BXZ5F.js");
 var import_chunk_N2ZXKKDS = load("./chunk-N2ZXKKDS.js");
 var import_chunk_4SIIA6QD = load("./chunk-4SIIA6QD.js");
 var import_chunk_UAN3RUHQ = load("./chunk-UAN3RUHQ.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
-var import_chunk_FVPJNX74 = load("./chunk-FVPJNX74.js");
+var import_chunk_FM6FAH5U = load("./chunk-FM6FAH5U.js");
 var import_chunk_CEZDF3D3 = load("./chunk-CEZDF3D3.js");
 var import_chunk_ILJKJSAA = load("./chunk-ILJKJSAA.js");
 var import_chunk_PLTZEINK = load("./chunk-PLTZEINK.js");
@@ -17082,7 +17089,7 @@ var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
 var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
 var import_chunk_63FDXQKK = load("./chunk-63FDXQKK.js");
 var import_chunk_C7IKTBOQ = load("./chunk-C7IKTBOQ.js");
-var import_chunk_DWN6ZA7R = load("./chunk-DWN6ZA7R.js");
+var import_chunk_IJKEVNZ7 = load("./chunk-IJKEVNZ7.js");
 var import_chunk_PZM7HB6W = load("./chunk-PZM7HB6W.js");
 var import_chunk_7V54BM6D = load("./chunk-7V54BM6D.js");
 var import_chunk_QS5KU3DI = load("./chunk-QS5KU3DI.js");
@@ -17150,10 +17157,10 @@ async function requireQuiet(signals) {
 }
 function makePart(root, cwd, backend, profile) {
   const words = { mode: "ask", stateRoot: root.folder, model: null, prompt: task, resume: null };
-  return { ...(0, import_chunk_42V3OV7L.makeStaffPart)({ ...words, backend, profile, cwd }), brief: false };
+  return { ...(0, import_chunk_4KRVTGP5.makeStaffPart)({ ...words, backend, profile, cwd }), brief: false };
 }
 async function tryIn(root, cwd, part, signals) {
-  const { id } = await (0, import_chunk_X5WNSVJC.launch)(root, {
+  const { id } = await (0, import_chunk_CA3OXS5P.launch)(root, {
     kind: "staff",
     verb: "ask",
     owner: null,
@@ -17170,7 +17177,7 @@ async function tryIn(root, cwd, part, signals) {
     staff: part
   });
   const why = "doctor was interrupted";
-  signals.onEach(() => void (0, import_chunk_YACN4COH.cancelJob)(root.folder, id, { owner: null, why }).catch(() => void 0));
+  signals.onEach(() => void (0, import_chunk_D4DO65YA.cancelJob)(root.folder, id, { owner: null, why }).catch(() => void 0));
   const { view, firstOutputMs } = await follow(root, id);
   const { state } = view;
   return {
@@ -17191,14 +17198,14 @@ async function follow(root, id) {
   const paths = (0, import_chunk_7V54BM6D.jobPaths)(root.folder, id);
   let firstOutputMs = null;
   const look = () => {
-    const started = (0, import_chunk_ECR5WE5Y.startedAt)(paths);
+    const started = (0, import_chunk_RNGMHIRZ.startedAt)(paths);
     if (firstOutputMs !== null || started === null || !(0, import_chunk_7WBBYJDG.factsOf)(paths.output)?.size) return;
     firstOutputMs = Math.max(0, (0, import_chunk_Y5L6GQDB.nowMs)() - Date.parse(started));
   };
   const patience = trialMs + 3 * import_chunk_4ZCTLV6M.limits.staffKillGrace.default;
   const {
     views: [view]
-  } = await (0, import_chunk_5W3LW6YN.waitForJobs)(root.folder, [id], {
+  } = await (0, import_chunk_PL5OPUIU.waitForJobs)(root.folder, [id], {
     mode: "all",
     timeoutMs: patience,
     heartbeatMs: 50,
@@ -17222,7 +17229,7 @@ async function removeOrName(folder) {
 }
 async function doctorBackend(context, name, isJson) {
   const backend = (0, import_chunk_KT5BXZ5F.findBackend)(name);
-  const signIn = backend ? (0, import_chunk_3K4HQ4TL.signInOf)(backend) : null;
+  const signIn = backend ? (0, import_chunk_6EHBWH6R.signInOf)(backend) : null;
   try {
     const trip = await roundTrip(
       name,
@@ -17273,7 +17280,7 @@ function page(name, isReady, rows) {
 });
 
 },
-"./file-NGC3724Q.js": function (module, exports) {
+"./file-FQZOBK2K.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -17281,7 +17288,7 @@ __export(stdin_exports, {
 });
 module.exports = stdin_exports;
 var import_chunk_RV6JIJ7B = load("./chunk-RV6JIJ7B.js");
-var import_chunk_PTVJ2AMD = load("./chunk-PTVJ2AMD.js");
+var import_chunk_B2GTHZX4 = load("./chunk-B2GTHZX4.js");
 var import_chunk_IHFJKMPW = load("./chunk-IHFJKMPW.js");
 var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
 var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
@@ -17455,7 +17462,7 @@ var file = {
     if (facts?.kind === "folder") return (0, import_chunk_IHFJKMPW.seen)("pending", "folder", `${target} is a folder, no file`);
     return lookAt(input, target, facts, tools, cursor ?? {});
   },
-  early: (input, wake) => (0, import_chunk_PTVJ2AMD.onPathChange)(String(input.path), wake)
+  early: (input, wake) => (0, import_chunk_B2GTHZX4.onPathChange)(String(input.path), wake)
 };
 function conditionIn(given) {
   const named = asked.filter((name) => given.has(name));
@@ -17538,14 +17545,14 @@ function lookForChange(target, facts, cursor) {
 });
 
 },
-"./git-RRUOSXK4.js": function (module, exports) {
+"./git-KLKVHHNL.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   git: () => git
 });
 module.exports = stdin_exports;
-var import_chunk_PTVJ2AMD = load("./chunk-PTVJ2AMD.js");
+var import_chunk_B2GTHZX4 = load("./chunk-B2GTHZX4.js");
 var import_chunk_IHFJKMPW = load("./chunk-IHFJKMPW.js");
 var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
 var import_chunk_AN2AMGQG = load("./chunk-AN2AMGQG.js");
@@ -17601,7 +17608,7 @@ var git = {
     const folder = import_node_path.default.join(String(input.root), ".git");
     if (!(0, import_chunk_7WBBYJDG.isFolder)(folder)) return () => void 0;
     const names = ["logs/HEAD", "packed-refs", "FETCH_HEAD", `refs/heads/${input.ref}`];
-    const stops = names.map((name) => (0, import_chunk_PTVJ2AMD.onPathChange)(import_node_path.default.join(folder, name), wake));
+    const stops = names.map((name) => (0, import_chunk_B2GTHZX4.onPathChange)(import_node_path.default.join(folder, name), wake));
     return () => {
       for (const stop of stops) stop();
     };
@@ -17709,7 +17716,7 @@ function open(root, timeMs) {
 });
 
 },
-"./help-FMQEOC3D.js": function (module, exports) {
+"./help-R7RPYB5F.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -17729,7 +17736,7 @@ var help = {
   options: import_chunk_RIVP2RJN.common,
   examples: ["help", "help run", "help watch file"],
   async run(_context, input) {
-    const { commandNames, loadCommand } = await Promise.resolve().then(() => load("./registry-S5OFDYCG.js"));
+    const { commandNames, loadCommand } = await Promise.resolve().then(() => load("./registry-EG5YK5PF.js"));
     const { renderHelp } = await Promise.resolve().then(() => load("./usage-KTS4T74N.js"));
     const { labelled } = await Promise.resolve().then(() => load("./wrap-LTCIWAWY.js"));
     const [word, ...more] = input.words;
@@ -18425,39 +18432,39 @@ function troubleOf2(input, failure) {
 });
 
 },
-"./implement-XPVNEFO4.js": function (module, exports) {
+"./implement-EM25LTRP.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   implement: () => implement
 });
 module.exports = stdin_exports;
-var import_chunk_DSRLXZGB = load("./chunk-DSRLXZGB.js");
-var import_chunk_M6DVLB5Y = load("./chunk-M6DVLB5Y.js");
-var import_chunk_42V3OV7L = load("./chunk-42V3OV7L.js");
+var import_chunk_JOHFEW2Z = load("./chunk-JOHFEW2Z.js");
+var import_chunk_AUCNTSSZ = load("./chunk-AUCNTSSZ.js");
+var import_chunk_4KRVTGP5 = load("./chunk-4KRVTGP5.js");
 var import_chunk_E466YIJS = load("./chunk-E466YIJS.js");
 var import_chunk_TXVSPIEI = load("./chunk-TXVSPIEI.js");
-var import_chunk_5JLPHALT = load("./chunk-5JLPHALT.js");
+var import_chunk_QNE4MKMG = load("./chunk-QNE4MKMG.js");
 var import_chunk_5JFWY2ML = load("./chunk-5JFWY2ML.js");
-var import_chunk_33ZUSG5U = load("./chunk-33ZUSG5U.js");
-var import_chunk_V5PEBFV3 = load("./chunk-V5PEBFV3.js");
-var import_chunk_X5WNSVJC = load("./chunk-X5WNSVJC.js");
+var import_chunk_XSNOZFDY = load("./chunk-XSNOZFDY.js");
+var import_chunk_ZKKB56AR = load("./chunk-ZKKB56AR.js");
+var import_chunk_CA3OXS5P = load("./chunk-CA3OXS5P.js");
 var import_chunk_RIVP2RJN = load("./chunk-RIVP2RJN.js");
 var import_chunk_NQPR54ZN = load("./chunk-NQPR54ZN.js");
 var import_chunk_7BL7UWXT = load("./chunk-7BL7UWXT.js");
 var import_chunk_SSD3XVHH = load("./chunk-SSD3XVHH.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
 var import_chunk_E4Q33Z52 = load("./chunk-E4Q33Z52.js");
-var import_chunk_VPMDGPGT = load("./chunk-VPMDGPGT.js");
+var import_chunk_A4TC7AHU = load("./chunk-A4TC7AHU.js");
 var import_chunk_KT5BXZ5F = load("./chunk-KT5BXZ5F.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
-var import_chunk_FVPJNX74 = load("./chunk-FVPJNX74.js");
+var import_chunk_FM6FAH5U = load("./chunk-FM6FAH5U.js");
 var import_chunk_CEZDF3D3 = load("./chunk-CEZDF3D3.js");
 var import_chunk_PLTZEINK = load("./chunk-PLTZEINK.js");
 var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
 var import_chunk_63FDXQKK = load("./chunk-63FDXQKK.js");
 var import_chunk_C7IKTBOQ = load("./chunk-C7IKTBOQ.js");
-var import_chunk_DWN6ZA7R = load("./chunk-DWN6ZA7R.js");
+var import_chunk_IJKEVNZ7 = load("./chunk-IJKEVNZ7.js");
 var import_chunk_PZM7HB6W = load("./chunk-PZM7HB6W.js");
 var import_chunk_7V54BM6D = load("./chunk-7V54BM6D.js");
 var import_chunk_QS5KU3DI = load("./chunk-QS5KU3DI.js");
@@ -18477,7 +18484,7 @@ var import_chunk_7WBBYJDG = load("./chunk-7WBBYJDG.js");
 var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
-var implement = (0, import_chunk_DSRLXZGB.makeStaffVerb)({
+var implement = (0, import_chunk_JOHFEW2Z.makeStaffVerb)({
   mode: "implement",
   notes: "A second implement job in the same worktree is refused unless it has --worktree or --share. The result says what was changed: files, commits, or that nothing was.",
   examples: [
@@ -19365,21 +19372,21 @@ function init(open, close) {
 var kleur_default = $;
 
 },
-"./main-E6GGAE5W.js": function (module, exports) {
+"./main-IRBPSC2L.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   runWorker: () => runWorker
 });
 module.exports = stdin_exports;
-var import_chunk_WLPAU7FF = load("./chunk-WLPAU7FF.js");
+var import_chunk_LY7P5PXP = load("./chunk-LY7P5PXP.js");
 var import_chunk_O5SXHXTI = load("./chunk-O5SXHXTI.js");
-var import_chunk_J5BDUURC = load("./chunk-J5BDUURC.js");
-var import_chunk_VBTKFLNU = load("./chunk-VBTKFLNU.js");
-var import_chunk_ECR5WE5Y = load("./chunk-ECR5WE5Y.js");
+var import_chunk_JYFB33EX = load("./chunk-JYFB33EX.js");
+var import_chunk_RW75DF76 = load("./chunk-RW75DF76.js");
+var import_chunk_RNGMHIRZ = load("./chunk-RNGMHIRZ.js");
 var import_chunk_4O3TU3OB = load("./chunk-4O3TU3OB.js");
 var import_chunk_E4Q33Z52 = load("./chunk-E4Q33Z52.js");
-var import_chunk_VPMDGPGT = load("./chunk-VPMDGPGT.js");
+var import_chunk_A4TC7AHU = load("./chunk-A4TC7AHU.js");
 var import_chunk_KT5BXZ5F = load("./chunk-KT5BXZ5F.js");
 var import_chunk_7ASKUOSF = load("./chunk-7ASKUOSF.js");
 var import_chunk_N2ZXKKDS = load("./chunk-N2ZXKKDS.js");
@@ -19387,7 +19394,7 @@ var import_chunk_4SIIA6QD = load("./chunk-4SIIA6QD.js");
 var import_chunk_UAN3RUHQ = load("./chunk-UAN3RUHQ.js");
 var import_chunk_4B6JPIGM = load("./chunk-4B6JPIGM.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
-var import_chunk_FVPJNX74 = load("./chunk-FVPJNX74.js");
+var import_chunk_FM6FAH5U = load("./chunk-FM6FAH5U.js");
 var import_chunk_CEZDF3D3 = load("./chunk-CEZDF3D3.js");
 var import_chunk_LIUSFYG6 = load("./chunk-LIUSFYG6.js");
 var import_chunk_U56C6E24 = load("./chunk-U56C6E24.js");
@@ -19399,7 +19406,7 @@ var import_chunk_7LUFXQWN = load("./chunk-7LUFXQWN.js");
 var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
 var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
 var import_chunk_C7IKTBOQ = load("./chunk-C7IKTBOQ.js");
-var import_chunk_DWN6ZA7R = load("./chunk-DWN6ZA7R.js");
+var import_chunk_IJKEVNZ7 = load("./chunk-IJKEVNZ7.js");
 var import_chunk_PZM7HB6W = load("./chunk-PZM7HB6W.js");
 var import_chunk_7V54BM6D = load("./chunk-7V54BM6D.js");
 var import_chunk_QS5KU3DI = load("./chunk-QS5KU3DI.js");
@@ -19427,7 +19434,7 @@ async function runWorker(root, id, log) {
   let notifier;
   let isDone = false;
   try {
-    claim = await (0, import_chunk_WLPAU7FF.claimJob)(root, id);
+    claim = await (0, import_chunk_LY7P5PXP.claimJob)(root, id);
     notifier = claim && await notifierOf(claim);
     if (claim) await Promise.race([look(claim, log), unexpected()]);
     isDone = true;
@@ -19445,22 +19452,22 @@ async function runWorker(root, id, log) {
 }
 async function notifierOf(claim) {
   if (!claim.spec.notify) return void 0;
-  const notifier = (await Promise.resolve().then(() => load("./notify-7EVXHDFP.js"))).makeNotifier(claim);
+  const notifier = (await Promise.resolve().then(() => load("./notify-EOLYZTOD.js"))).makeNotifier(claim);
   claim.onWake = notifier.wake;
   return notifier;
 }
 async function tellOwed(root, id) {
   const { spec, state } = (0, import_chunk_PZM7HB6W.inspect)(root, id);
-  if (spec?.notify && (0, import_chunk_PZM7HB6W.isEnded)(state)) await (await Promise.resolve().then(() => load("./notify-7EVXHDFP.js"))).runNotify(root, id);
+  if (spec?.notify && (0, import_chunk_PZM7HB6W.isEnded)(state)) await (await Promise.resolve().then(() => load("./notify-EOLYZTOD.js"))).runNotify(root, id);
 }
 async function look(claim, log) {
   switch (claim.spec.kind) {
     case "watch":
-      return (await Promise.resolve().then(() => load("./run-watch-Q25PEVLC.js"))).runWatch(claim, log);
+      return (await Promise.resolve().then(() => load("./run-watch-XHI74DCF.js"))).runWatch(claim, log);
     case "timer":
-      return (await Promise.resolve().then(() => load("./run-timer-LLOS3ZWC.js"))).runTimer(claim);
+      return (await Promise.resolve().then(() => load("./run-timer-PWJAQXFL.js"))).runTimer(claim);
     default:
-      return (await Promise.resolve().then(() => load("./supervise-DURJNZ44.js"))).supervise(claim);
+      return (await Promise.resolve().then(() => load("./supervise-ZGBIKO63.js"))).supervise(claim);
   }
 }
 function unexpected() {
@@ -19479,7 +19486,7 @@ async function giveUp(claim, message) {
   const ended = await (0, import_chunk_LIUSFYG6.terminate)(tree, { graceMs: import_chunk_4ZCTLV6M.orphanGraceMs, settleMs: import_chunk_4ZCTLV6M.killSettleMs });
   const warnings = [{ code: "worker_failed", message: `the worker failed ${failures} times: ${message}` }];
   const ending = { reason: "worker_lost", exit: view.exit, tree: ended, reconciled: false, warnings };
-  await (0, import_chunk_J5BDUURC.concludeAsked)(claim, ending, tree);
+  await (0, import_chunk_JYFB33EX.concludeAsked)(claim, ending, tree);
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
@@ -19487,16 +19494,16 @@ async function giveUp(claim, message) {
 });
 
 },
-"./may-act-FJE52A5Z.js": function (module, exports) {
+"./may-act-FDELZJFM.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  isOurs: () => import_chunk_X34TWZJC.isOurs,
-  mayAct: () => import_chunk_X34TWZJC.mayAct
+  isOurs: () => import_chunk_PCXMAX3J.isOurs,
+  mayAct: () => import_chunk_PCXMAX3J.mayAct
 });
 module.exports = stdin_exports;
-var import_chunk_X34TWZJC = load("./chunk-X34TWZJC.js");
-var import_chunk_DWN6ZA7R = load("./chunk-DWN6ZA7R.js");
+var import_chunk_PCXMAX3J = load("./chunk-PCXMAX3J.js");
+var import_chunk_IJKEVNZ7 = load("./chunk-IJKEVNZ7.js");
 var import_chunk_PZM7HB6W = load("./chunk-PZM7HB6W.js");
 var import_chunk_7V54BM6D = load("./chunk-7V54BM6D.js");
 var import_chunk_QS5KU3DI = load("./chunk-QS5KU3DI.js");
@@ -19517,7 +19524,7 @@ var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 });
 
 },
-"./notify-7EVXHDFP.js": function (module, exports) {
+"./notify-EOLYZTOD.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -19530,7 +19537,7 @@ var import_chunk_D2VPCAZS = load("./chunk-D2VPCAZS.js");
 var import_chunk_K6ZMEOB6 = load("./chunk-K6ZMEOB6.js");
 var import_chunk_7LUFXQWN = load("./chunk-7LUFXQWN.js");
 var import_chunk_C7IKTBOQ = load("./chunk-C7IKTBOQ.js");
-var import_chunk_DWN6ZA7R = load("./chunk-DWN6ZA7R.js");
+var import_chunk_IJKEVNZ7 = load("./chunk-IJKEVNZ7.js");
 var import_chunk_PZM7HB6W = load("./chunk-PZM7HB6W.js");
 var import_chunk_7V54BM6D = load("./chunk-7V54BM6D.js");
 var import_chunk_QS5KU3DI = load("./chunk-QS5KU3DI.js");
@@ -19560,7 +19567,7 @@ async function sendNotice(job, key, input) {
   (0, import_chunk_527JQF7V.createFolder)(paths.notices);
   if ((0, import_chunk_7WBBYJDG.factsOf)(paths.notices)?.kind !== "folder") return { is: "failed" };
   const claim = `${paths.notices}/${key}`;
-  const word = (0, import_chunk_CTSRVJRC.toHex)((0, import_chunk_DWN6ZA7R.randomBytes)(8));
+  const word = (0, import_chunk_CTSRVJRC.toHex)((0, import_chunk_IJKEVNZ7.randomBytes)(8));
   const answer = await (0, import_chunk_K6ZMEOB6.runTool)({
     program: "/bin/sh",
     args: ["-c", script, claim, word, ...spec.notify],
@@ -19629,7 +19636,7 @@ function makeNotifier(job) {
 async function runNotify(root, id) {
   if (!root.startsWith("/") || !(0, import_chunk_PZM7HB6W.isId)(id)) throw new Error("usage: _notify ROOT ID");
   const { paths, spec } = (0, import_chunk_PZM7HB6W.inspect)(root, id);
-  if (!spec || !await (0, import_chunk_DWN6ZA7R.isGenuine)(spec, (0, import_chunk_DWN6ZA7R.readKey)())) return;
+  if (!spec || !await (0, import_chunk_IJKEVNZ7.isGenuine)(spec, (0, import_chunk_IJKEVNZ7.readKey)())) return;
   await sendAll({ root, paths, spec }, 0, void 0);
 }
 async function sendAll(job, after, append) {
@@ -19874,7 +19881,7 @@ function isWanted(input, version) {
 });
 
 },
-"./observe-W6MTDH56.js": function (module, exports) {
+"./observe-4YDPZXPU.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -19893,7 +19900,7 @@ var import_chunk_SSD3XVHH = load("./chunk-SSD3XVHH.js");
 var import_chunk_PATOMOAS = load("./chunk-PATOMOAS.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
 var import_chunk_4B6JPIGM = load("./chunk-4B6JPIGM.js");
-var import_chunk_FVPJNX74 = load("./chunk-FVPJNX74.js");
+var import_chunk_FM6FAH5U = load("./chunk-FM6FAH5U.js");
 var import_chunk_CEZDF3D3 = load("./chunk-CEZDF3D3.js");
 var import_chunk_PLTZEINK = load("./chunk-PLTZEINK.js");
 var import_chunk_D2VPCAZS = load("./chunk-D2VPCAZS.js");
@@ -19935,7 +19942,7 @@ var observe = {
     (0, import_chunk_NQPR54ZN.checkRoot)(root.folder);
     const owner = input.text("owner") ?? import_chunk_4SRIOCFI.variables.owner() ?? null;
     const id = input.words[0] === void 0 ? (0, import_chunk_IURAQTCE.requireLatest)(root, owner, "a job to observe") : (0, import_chunk_CEZDF3D3.findJob)(root, input.words[0]);
-    const view = await (0, import_chunk_FVPJNX74.refresh)(root.folder, id);
+    const view = await (0, import_chunk_FM6FAH5U.refresh)(root.folder, id);
     return {
       code: (0, import_chunk_6PFAPK5K.exitCodeOf)(view.state.state),
       json: (0, import_chunk_LOPJ3BLJ.observation)(view, { afterSeq: input.count("after-seq") ?? null, root })
@@ -19948,15 +19955,15 @@ var observe = {
 });
 
 },
-"./owed-notice-J6R5MMUJ.js": function (module, exports) {
+"./owed-notice-UP4GMCF7.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   startOwedNotice: () => startOwedNotice
 });
 module.exports = stdin_exports;
-var import_chunk_X34TWZJC = load("./chunk-X34TWZJC.js");
-var import_chunk_DWN6ZA7R = load("./chunk-DWN6ZA7R.js");
+var import_chunk_PCXMAX3J = load("./chunk-PCXMAX3J.js");
+var import_chunk_IJKEVNZ7 = load("./chunk-IJKEVNZ7.js");
 var import_chunk_PZM7HB6W = load("./chunk-PZM7HB6W.js");
 var import_chunk_7V54BM6D = load("./chunk-7V54BM6D.js");
 var import_chunk_QS5KU3DI = load("./chunk-QS5KU3DI.js");
@@ -19975,7 +19982,7 @@ async function startOwedNotice(view) {
   if (!spec || !(0, import_chunk_7WBBYJDG.isWritable)(paths.folder) || isWorkerLeft(view)) return;
   const { pid_ns, boot_id } = spec.launcher;
   if (pid_ns !== (0, import_chunk_BSO2ISIG.pidNamespace)() && boot_id === (0, import_chunk_BSO2ISIG.bootId)()) return;
-  if (!await (0, import_chunk_X34TWZJC.isOurs)(view)) return;
+  if (!await (0, import_chunk_PCXMAX3J.isOurs)(view)) return;
   try {
     const { spawnDetached } = await Promise.resolve().then(() => load("./spawn-GECXRNMD.js"));
     spawnDetached({
@@ -20190,15 +20197,15 @@ function steadyMerge({ merge, head }, cursor) {
 });
 
 },
-"./registry-S5OFDYCG.js": function (module, exports) {
+"./registry-EG5YK5PF.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  commandNames: () => import_chunk_SVQXQHQR.commandNames,
-  loadCommand: () => import_chunk_SVQXQHQR.loadCommand
+  commandNames: () => import_chunk_POI7HBLD.commandNames,
+  loadCommand: () => import_chunk_POI7HBLD.loadCommand
 });
 module.exports = stdin_exports;
-var import_chunk_SVQXQHQR = load("./chunk-SVQXQHQR.js");
+var import_chunk_POI7HBLD = load("./chunk-POI7HBLD.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
@@ -20207,39 +20214,39 @@ var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 });
 
 },
-"./research-YOXRHS7S.js": function (module, exports) {
+"./research-SZEHGIZT.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   research: () => research
 });
 module.exports = stdin_exports;
-var import_chunk_DSRLXZGB = load("./chunk-DSRLXZGB.js");
-var import_chunk_M6DVLB5Y = load("./chunk-M6DVLB5Y.js");
-var import_chunk_42V3OV7L = load("./chunk-42V3OV7L.js");
+var import_chunk_JOHFEW2Z = load("./chunk-JOHFEW2Z.js");
+var import_chunk_AUCNTSSZ = load("./chunk-AUCNTSSZ.js");
+var import_chunk_4KRVTGP5 = load("./chunk-4KRVTGP5.js");
 var import_chunk_E466YIJS = load("./chunk-E466YIJS.js");
 var import_chunk_TXVSPIEI = load("./chunk-TXVSPIEI.js");
-var import_chunk_5JLPHALT = load("./chunk-5JLPHALT.js");
+var import_chunk_QNE4MKMG = load("./chunk-QNE4MKMG.js");
 var import_chunk_5JFWY2ML = load("./chunk-5JFWY2ML.js");
-var import_chunk_33ZUSG5U = load("./chunk-33ZUSG5U.js");
-var import_chunk_V5PEBFV3 = load("./chunk-V5PEBFV3.js");
-var import_chunk_X5WNSVJC = load("./chunk-X5WNSVJC.js");
+var import_chunk_XSNOZFDY = load("./chunk-XSNOZFDY.js");
+var import_chunk_ZKKB56AR = load("./chunk-ZKKB56AR.js");
+var import_chunk_CA3OXS5P = load("./chunk-CA3OXS5P.js");
 var import_chunk_RIVP2RJN = load("./chunk-RIVP2RJN.js");
 var import_chunk_NQPR54ZN = load("./chunk-NQPR54ZN.js");
 var import_chunk_7BL7UWXT = load("./chunk-7BL7UWXT.js");
 var import_chunk_SSD3XVHH = load("./chunk-SSD3XVHH.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
 var import_chunk_E4Q33Z52 = load("./chunk-E4Q33Z52.js");
-var import_chunk_VPMDGPGT = load("./chunk-VPMDGPGT.js");
+var import_chunk_A4TC7AHU = load("./chunk-A4TC7AHU.js");
 var import_chunk_KT5BXZ5F = load("./chunk-KT5BXZ5F.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
-var import_chunk_FVPJNX74 = load("./chunk-FVPJNX74.js");
+var import_chunk_FM6FAH5U = load("./chunk-FM6FAH5U.js");
 var import_chunk_CEZDF3D3 = load("./chunk-CEZDF3D3.js");
 var import_chunk_PLTZEINK = load("./chunk-PLTZEINK.js");
 var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
 var import_chunk_63FDXQKK = load("./chunk-63FDXQKK.js");
 var import_chunk_C7IKTBOQ = load("./chunk-C7IKTBOQ.js");
-var import_chunk_DWN6ZA7R = load("./chunk-DWN6ZA7R.js");
+var import_chunk_IJKEVNZ7 = load("./chunk-IJKEVNZ7.js");
 var import_chunk_PZM7HB6W = load("./chunk-PZM7HB6W.js");
 var import_chunk_7V54BM6D = load("./chunk-7V54BM6D.js");
 var import_chunk_QS5KU3DI = load("./chunk-QS5KU3DI.js");
@@ -20259,7 +20266,7 @@ var import_chunk_7WBBYJDG = load("./chunk-7WBBYJDG.js");
 var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
-var research = (0, import_chunk_DSRLXZGB.makeStaffVerb)({
+var research = (0, import_chunk_JOHFEW2Z.makeStaffVerb)({
   mode: "research",
   examples: ['research --backend gemini --prompt "Which call sites still use the old parser?"']
 });
@@ -20269,22 +20276,22 @@ var research = (0, import_chunk_DSRLXZGB.makeStaffVerb)({
 });
 
 },
-"./restart-XXT2742L.js": function (module, exports) {
+"./restart-TIOHL5I4.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   restart: () => restart
 });
 module.exports = stdin_exports;
-var import_chunk_WGC6Q7QN = load("./chunk-WGC6Q7QN.js");
-var import_chunk_M6DVLB5Y = load("./chunk-M6DVLB5Y.js");
-var import_chunk_42V3OV7L = load("./chunk-42V3OV7L.js");
+var import_chunk_RGJQP3KW = load("./chunk-RGJQP3KW.js");
+var import_chunk_AUCNTSSZ = load("./chunk-AUCNTSSZ.js");
+var import_chunk_4KRVTGP5 = load("./chunk-4KRVTGP5.js");
 var import_chunk_E466YIJS = load("./chunk-E466YIJS.js");
 var import_chunk_TXVSPIEI = load("./chunk-TXVSPIEI.js");
 var import_chunk_5JFWY2ML = load("./chunk-5JFWY2ML.js");
-var import_chunk_33ZUSG5U = load("./chunk-33ZUSG5U.js");
-var import_chunk_V5PEBFV3 = load("./chunk-V5PEBFV3.js");
-var import_chunk_X5WNSVJC = load("./chunk-X5WNSVJC.js");
+var import_chunk_XSNOZFDY = load("./chunk-XSNOZFDY.js");
+var import_chunk_ZKKB56AR = load("./chunk-ZKKB56AR.js");
+var import_chunk_CA3OXS5P = load("./chunk-CA3OXS5P.js");
 var import_chunk_RIVP2RJN = load("./chunk-RIVP2RJN.js");
 var import_chunk_NQPR54ZN = load("./chunk-NQPR54ZN.js");
 var import_chunk_7BL7UWXT = load("./chunk-7BL7UWXT.js");
@@ -20292,19 +20299,19 @@ var import_chunk_SSD3XVHH = load("./chunk-SSD3XVHH.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
 var import_chunk_4O3TU3OB = load("./chunk-4O3TU3OB.js");
 var import_chunk_E4Q33Z52 = load("./chunk-E4Q33Z52.js");
-var import_chunk_VPMDGPGT = load("./chunk-VPMDGPGT.js");
+var import_chunk_A4TC7AHU = load("./chunk-A4TC7AHU.js");
 var import_chunk_KT5BXZ5F = load("./chunk-KT5BXZ5F.js");
 var import_chunk_UAN3RUHQ = load("./chunk-UAN3RUHQ.js");
 var import_chunk_4B6JPIGM = load("./chunk-4B6JPIGM.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
-var import_chunk_FVPJNX74 = load("./chunk-FVPJNX74.js");
+var import_chunk_FM6FAH5U = load("./chunk-FM6FAH5U.js");
 var import_chunk_CEZDF3D3 = load("./chunk-CEZDF3D3.js");
 var import_chunk_PLTZEINK = load("./chunk-PLTZEINK.js");
 var import_chunk_D2VPCAZS = load("./chunk-D2VPCAZS.js");
 var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
 var import_chunk_63FDXQKK = load("./chunk-63FDXQKK.js");
 var import_chunk_C7IKTBOQ = load("./chunk-C7IKTBOQ.js");
-var import_chunk_DWN6ZA7R = load("./chunk-DWN6ZA7R.js");
+var import_chunk_IJKEVNZ7 = load("./chunk-IJKEVNZ7.js");
 var import_chunk_PZM7HB6W = load("./chunk-PZM7HB6W.js");
 var import_chunk_7V54BM6D = load("./chunk-7V54BM6D.js");
 var import_chunk_QS5KU3DI = load("./chunk-QS5KU3DI.js");
@@ -20353,13 +20360,13 @@ var restart = {
   async run(context, input) {
     const root = context.root(input);
     (0, import_chunk_NQPR54ZN.checkRoot)(root.folder);
-    const words = (0, import_chunk_33ZUSG5U.onceWords)("restart", input, null, null);
-    const repeated = await (0, import_chunk_33ZUSG5U.repeatedLaunch)(context, input, words, false);
+    const words = (0, import_chunk_XSNOZFDY.onceWords)("restart", input, null, null);
+    const repeated = await (0, import_chunk_XSNOZFDY.repeatedLaunch)(context, input, words, false);
     if (repeated) return repeated;
     const id = (0, import_chunk_CEZDF3D3.requireWholeId)(root, input.words[0]);
-    const view = await (0, import_chunk_FVPJNX74.refresh)(root.folder, id);
-    const spec = (0, import_chunk_WGC6Q7QN.requireSpec)(root, id);
-    await (0, import_chunk_WGC6Q7QN.requireGenuine)(spec);
+    const view = await (0, import_chunk_FM6FAH5U.refresh)(root.folder, id);
+    const spec = (0, import_chunk_RGJQP3KW.requireSpec)(root, id);
+    await (0, import_chunk_RGJQP3KW.requireGenuine)(spec);
     if (!(0, import_chunk_PZM7HB6W.isEnded)(view.state))
       throw new import_chunk_NVPF5LEY.FaultError(
         "busy",
@@ -20368,28 +20375,28 @@ var restart = {
       );
     if (spec.timer) return againTimer(context, input, spec, spec.timer, words);
     if (spec.watch)
-      return (await Promise.resolve().then(() => load("./restart-watch-V4GGUIBP.js"))).againWatch(context, input, spec, spec.watch, root, words);
+      return (await Promise.resolve().then(() => load("./restart-watch-A5VFAZGY.js"))).againWatch(context, input, spec, spec.watch, root, words);
     return spec.staff ? again(context, input, spec, root, words) : againRun(context, input, spec, root, words);
   }
 };
 function againRun(context, input, spec, root, words) {
   for (const name of ["backend", "model", "profile"])
     if (input.has(name)) throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take --${name} for a ${spec.kind} job: it is for staff`);
-  (0, import_chunk_WGC6Q7QN.requireFolder)(spec, "restart", root.option);
+  (0, import_chunk_RGJQP3KW.requireFolder)(spec, "restart", root.option);
   const run = spec.run;
   if (!run) throw new import_chunk_NVPF5LEY.FaultError("preflight", `cannot restart job ${spec.id}: a ${spec.kind} job has no command`);
   const program = (0, import_chunk_5JFWY2ML.requireProgram)(run.argv[0], spec.cwd);
-  return (0, import_chunk_V5PEBFV3.launchAndTell)(context, input, {
+  return (0, import_chunk_ZKKB56AR.launchAndTell)(context, input, {
     kind: "run",
     verb: "run",
-    ...(0, import_chunk_V5PEBFV3.launchWords)(input),
+    ...(0, import_chunk_ZKKB56AR.launchWords)(input),
     cwd: spec.cwd,
     deadlineMs: input.durationOrDefault("timeout"),
     killGraceMs: spec.kill_grace_ms,
     maxOutputBytes: spec.max_output_bytes,
     firstOutputMs: spec.first_output_ms,
     stallMs: spec.stall_ms,
-    lineage: (0, import_chunk_WGC6Q7QN.lineageOf)(spec, "restart"),
+    lineage: (0, import_chunk_RGJQP3KW.lineageOf)(spec, "restart"),
     notify: spec.notify ?? null,
     onStall: spec.on_stall ?? null,
     // What must be new or changed is so against what is there now.
@@ -20407,23 +20414,23 @@ async function againTimer(context, input, spec, earlier, words) {
       `cannot restart job ${spec.id}: it was armed for the instant ${earlier.due_at}, which does not come again`,
       "arm a new one with: timer at INSTANT, or timer in DELAY"
     );
-  const { launchTimer } = await Promise.resolve().then(() => load("./timer-4PD54PN4.js"));
+  const { launchTimer } = await Promise.resolve().then(() => load("./timer-3POCKN4U.js"));
   const timer = { ...earlier, due_at: (0, import_chunk_Y5L6GQDB.isoOf)((0, import_chunk_Y5L6GQDB.nowMs)() + earlier.delay_ms) };
-  return launchTimer(context, input, { timer, lineage: (0, import_chunk_WGC6Q7QN.lineageOf)(spec, "restart"), words, notify: spec.notify });
+  return launchTimer(context, input, { timer, lineage: (0, import_chunk_RGJQP3KW.lineageOf)(spec, "restart"), words, notify: spec.notify });
 }
 function again(context, input, spec, root, words) {
   const staff = spec.staff;
   if (!staff) throw new import_chunk_NVPF5LEY.FaultError("preflight", `cannot restart job ${spec.id}: it has no task`);
-  const cwd = spec.worktree ? originOf(spec, spec.worktree) : (0, import_chunk_WGC6Q7QN.requireFolder)(spec, "restart", root.option);
+  const cwd = spec.worktree ? originOf(spec, spec.worktree) : (0, import_chunk_RGJQP3KW.requireFolder)(spec, "restart", root.option);
   const before = staff.custom?.name ?? staff.backend;
   const isElsewhere = input.has("backend") && input.text("backend") !== before;
-  const part = (0, import_chunk_42V3OV7L.makeStaffPart)({
+  const part = (0, import_chunk_4KRVTGP5.makeStaffPart)({
     mode: staff.mode,
     stateRoot: root.folder,
     backend: input.text("backend") ?? before,
     // A model's name belongs to its CLI.
     model: input.text("model") ?? (isElsewhere ? null : staff.model),
-    profile: (0, import_chunk_M6DVLB5Y.askedProfile)(input),
+    profile: (0, import_chunk_AUCNTSSZ.askedProfile)(input),
     earlierProfile: staff.profile,
     prompt: staff.prompt,
     resume: null,
@@ -20432,11 +20439,11 @@ function again(context, input, spec, root, words) {
   if (part.brief) part.historical = (0, import_chunk_4O3TU3OB.historicalOf)((0, import_chunk_7V54BM6D.jobPaths)(root.folder, spec.id)) ?? staff.historical ?? null;
   if (staff.schema) part.schema = true;
   if (staff.base) part.base = staff.base;
-  return (0, import_chunk_M6DVLB5Y.launchStaff)(context, input, {
+  return (0, import_chunk_AUCNTSSZ.launchStaff)(context, input, {
     verb: spec.verb,
     staff: part,
     cwd,
-    lineage: (0, import_chunk_WGC6Q7QN.lineageOf)(spec, "restart"),
+    lineage: (0, import_chunk_RGJQP3KW.lineageOf)(spec, "restart"),
     notify: spec.notify,
     isSynchronous: spec.verb === "ask" && !input.has("id-only"),
     worktree: spec.worktree ? "new" : null,
@@ -20462,20 +20469,20 @@ function staffLimit(input) {
 });
 
 },
-"./restart-watch-V4GGUIBP.js": function (module, exports) {
+"./restart-watch-A5VFAZGY.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   againWatch: () => againWatch
 });
 module.exports = stdin_exports;
-var import_chunk_WGC6Q7QN = load("./chunk-WGC6Q7QN.js");
-var import_chunk_V5PEBFV3 = load("./chunk-V5PEBFV3.js");
-var import_chunk_X5WNSVJC = load("./chunk-X5WNSVJC.js");
+var import_chunk_RGJQP3KW = load("./chunk-RGJQP3KW.js");
+var import_chunk_ZKKB56AR = load("./chunk-ZKKB56AR.js");
+var import_chunk_CA3OXS5P = load("./chunk-CA3OXS5P.js");
 var import_chunk_NQPR54ZN = load("./chunk-NQPR54ZN.js");
 var import_chunk_7BL7UWXT = load("./chunk-7BL7UWXT.js");
 var import_chunk_SSD3XVHH = load("./chunk-SSD3XVHH.js");
-var import_chunk_RF3A437X = load("./chunk-RF3A437X.js");
+var import_chunk_FKFC4SFY = load("./chunk-FKFC4SFY.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
 var import_chunk_KT5BXZ5F = load("./chunk-KT5BXZ5F.js");
 var import_chunk_4B6JPIGM = load("./chunk-4B6JPIGM.js");
@@ -20485,7 +20492,7 @@ var import_chunk_D2VPCAZS = load("./chunk-D2VPCAZS.js");
 var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
 var import_chunk_63FDXQKK = load("./chunk-63FDXQKK.js");
 var import_chunk_C7IKTBOQ = load("./chunk-C7IKTBOQ.js");
-var import_chunk_DWN6ZA7R = load("./chunk-DWN6ZA7R.js");
+var import_chunk_IJKEVNZ7 = load("./chunk-IJKEVNZ7.js");
 var import_chunk_PZM7HB6W = load("./chunk-PZM7HB6W.js");
 var import_chunk_7V54BM6D = load("./chunk-7V54BM6D.js");
 var import_chunk_QS5KU3DI = load("./chunk-QS5KU3DI.js");
@@ -20505,26 +20512,26 @@ var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 async function againWatch(context, input, spec, earlier, root, words) {
   for (const name of ["backend", "model", "profile", "share"])
     if (input.has(name)) throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take --${name} for a watch: it is for staff`);
-  const cwd = (0, import_chunk_WGC6Q7QN.requireFolder)(spec, "restart", root.option);
-  const kind = await (0, import_chunk_RF3A437X.loadWatch)(earlier.condition);
+  const cwd = (0, import_chunk_RGJQP3KW.requireFolder)(spec, "restart", root.option);
+  const kind = await (0, import_chunk_FKFC4SFY.loadWatch)(earlier.condition);
   if (!kind)
     throw new import_chunk_NVPF5LEY.FaultError(
       "preflight",
-      `cannot restart job ${spec.id}: there is no condition ${earlier.condition} here; there are ${import_chunk_RF3A437X.watchIds.join(", ")}`
+      `cannot restart job ${spec.id}: there is no condition ${earlier.condition} here; there are ${import_chunk_FKFC4SFY.watchIds.join(", ")}`
     );
   const { start: _start, ...part } = earlier;
   const timeout = input.text("timeout");
-  return (0, import_chunk_V5PEBFV3.launchAndTell)(context, input, {
+  return (0, import_chunk_ZKKB56AR.launchAndTell)(context, input, {
     kind: "watch",
     verb: "watch",
-    ...(0, import_chunk_V5PEBFV3.launchWords)(input),
+    ...(0, import_chunk_ZKKB56AR.launchWords)(input),
     cwd,
     deadlineMs: timeout === void 0 ? spec.deadline_ms : (0, import_chunk_UNGYPAP3.parseDuration)(timeout, "--timeout", import_chunk_4ZCTLV6M.limits.watchFor),
     killGraceMs: spec.kill_grace_ms,
     maxOutputBytes: spec.max_output_bytes,
     firstOutputMs: null,
     stallMs: null,
-    lineage: (0, import_chunk_WGC6Q7QN.lineageOf)(spec, "restart"),
+    lineage: (0, import_chunk_RGJQP3KW.lineageOf)(spec, "restart"),
     run: null,
     staff: null,
     watch: { ...part, ...kind.start ? { start: kind.start(part.input) } : {} },
@@ -20537,7 +20544,7 @@ async function againWatch(context, input, spec, earlier, root, words) {
 });
 
 },
-"./result-26R4Q6RZ.js": function (module, exports) {
+"./result-VUP3T4A3.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -20562,7 +20569,7 @@ var import_chunk_4SIIA6QD = load("./chunk-4SIIA6QD.js");
 var import_chunk_UAN3RUHQ = load("./chunk-UAN3RUHQ.js");
 var import_chunk_4B6JPIGM = load("./chunk-4B6JPIGM.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
-var import_chunk_FVPJNX74 = load("./chunk-FVPJNX74.js");
+var import_chunk_FM6FAH5U = load("./chunk-FM6FAH5U.js");
 var import_chunk_CEZDF3D3 = load("./chunk-CEZDF3D3.js");
 var import_chunk_ILJKJSAA = load("./chunk-ILJKJSAA.js");
 var import_chunk_PLTZEINK = load("./chunk-PLTZEINK.js");
@@ -20604,7 +20611,7 @@ var result = {
     const owner = input.text("owner") ?? import_chunk_4SRIOCFI.variables.owner() ?? null;
     const isFinished = (id2) => (0, import_chunk_PZM7HB6W.isEnded)((0, import_chunk_PZM7HB6W.inspect)(root.folder, id2).state);
     const id = input.words[0] === void 0 ? (0, import_chunk_IURAQTCE.requireLatest)(root, owner, "a finished job", isFinished) : (0, import_chunk_CEZDF3D3.findJob)(root, input.words[0]);
-    const view = await (0, import_chunk_FVPJNX74.refresh)(root.folder, id, true);
+    const view = await (0, import_chunk_FM6FAH5U.refresh)(root.folder, id, true);
     if (!(0, import_chunk_PZM7HB6W.isEnded)(view.state)) {
       const wait = import_chunk_PLTZEINK.nextCommands.wait(id, root.option);
       if (input.has("json")) return { code: import_chunk_6PFAPK5K.exitCodes.pending, json: (0, import_chunk_LOPJ3BLJ.observation)(view, { afterSeq: null, root }) };
@@ -20695,39 +20702,39 @@ var review = {
 });
 
 },
-"./review-RGIXLU4D.js": function (module, exports) {
+"./review-LDVB6Q6O.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   review: () => review
 });
 module.exports = stdin_exports;
-var import_chunk_DSRLXZGB = load("./chunk-DSRLXZGB.js");
-var import_chunk_M6DVLB5Y = load("./chunk-M6DVLB5Y.js");
-var import_chunk_42V3OV7L = load("./chunk-42V3OV7L.js");
+var import_chunk_JOHFEW2Z = load("./chunk-JOHFEW2Z.js");
+var import_chunk_AUCNTSSZ = load("./chunk-AUCNTSSZ.js");
+var import_chunk_4KRVTGP5 = load("./chunk-4KRVTGP5.js");
 var import_chunk_E466YIJS = load("./chunk-E466YIJS.js");
 var import_chunk_TXVSPIEI = load("./chunk-TXVSPIEI.js");
-var import_chunk_5JLPHALT = load("./chunk-5JLPHALT.js");
+var import_chunk_QNE4MKMG = load("./chunk-QNE4MKMG.js");
 var import_chunk_5JFWY2ML = load("./chunk-5JFWY2ML.js");
-var import_chunk_33ZUSG5U = load("./chunk-33ZUSG5U.js");
-var import_chunk_V5PEBFV3 = load("./chunk-V5PEBFV3.js");
-var import_chunk_X5WNSVJC = load("./chunk-X5WNSVJC.js");
+var import_chunk_XSNOZFDY = load("./chunk-XSNOZFDY.js");
+var import_chunk_ZKKB56AR = load("./chunk-ZKKB56AR.js");
+var import_chunk_CA3OXS5P = load("./chunk-CA3OXS5P.js");
 var import_chunk_RIVP2RJN = load("./chunk-RIVP2RJN.js");
 var import_chunk_NQPR54ZN = load("./chunk-NQPR54ZN.js");
 var import_chunk_7BL7UWXT = load("./chunk-7BL7UWXT.js");
 var import_chunk_SSD3XVHH = load("./chunk-SSD3XVHH.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
 var import_chunk_E4Q33Z52 = load("./chunk-E4Q33Z52.js");
-var import_chunk_VPMDGPGT = load("./chunk-VPMDGPGT.js");
+var import_chunk_A4TC7AHU = load("./chunk-A4TC7AHU.js");
 var import_chunk_KT5BXZ5F = load("./chunk-KT5BXZ5F.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
-var import_chunk_FVPJNX74 = load("./chunk-FVPJNX74.js");
+var import_chunk_FM6FAH5U = load("./chunk-FM6FAH5U.js");
 var import_chunk_CEZDF3D3 = load("./chunk-CEZDF3D3.js");
 var import_chunk_PLTZEINK = load("./chunk-PLTZEINK.js");
 var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
 var import_chunk_63FDXQKK = load("./chunk-63FDXQKK.js");
 var import_chunk_C7IKTBOQ = load("./chunk-C7IKTBOQ.js");
-var import_chunk_DWN6ZA7R = load("./chunk-DWN6ZA7R.js");
+var import_chunk_IJKEVNZ7 = load("./chunk-IJKEVNZ7.js");
 var import_chunk_PZM7HB6W = load("./chunk-PZM7HB6W.js");
 var import_chunk_7V54BM6D = load("./chunk-7V54BM6D.js");
 var import_chunk_QS5KU3DI = load("./chunk-QS5KU3DI.js");
@@ -20747,7 +20754,7 @@ var import_chunk_7WBBYJDG = load("./chunk-7WBBYJDG.js");
 var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
-var review = (0, import_chunk_DSRLXZGB.makeStaffVerb)({
+var review = (0, import_chunk_JOHFEW2Z.makeStaffVerb)({
   mode: "review",
   options: {
     base: {
@@ -20768,19 +20775,19 @@ var review = (0, import_chunk_DSRLXZGB.makeStaffVerb)({
 });
 
 },
-"./run-OJHRJ6UE.js": function (module, exports) {
+"./run-VRCS45AK.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  folderOf: () => import_chunk_5JLPHALT.folderOf,
-  run: () => import_chunk_5JLPHALT.run
+  folderOf: () => import_chunk_QNE4MKMG.folderOf,
+  run: () => import_chunk_QNE4MKMG.run
 });
 module.exports = stdin_exports;
-var import_chunk_5JLPHALT = load("./chunk-5JLPHALT.js");
+var import_chunk_QNE4MKMG = load("./chunk-QNE4MKMG.js");
 var import_chunk_5JFWY2ML = load("./chunk-5JFWY2ML.js");
-var import_chunk_33ZUSG5U = load("./chunk-33ZUSG5U.js");
-var import_chunk_V5PEBFV3 = load("./chunk-V5PEBFV3.js");
-var import_chunk_X5WNSVJC = load("./chunk-X5WNSVJC.js");
+var import_chunk_XSNOZFDY = load("./chunk-XSNOZFDY.js");
+var import_chunk_ZKKB56AR = load("./chunk-ZKKB56AR.js");
+var import_chunk_CA3OXS5P = load("./chunk-CA3OXS5P.js");
 var import_chunk_RIVP2RJN = load("./chunk-RIVP2RJN.js");
 var import_chunk_NQPR54ZN = load("./chunk-NQPR54ZN.js");
 var import_chunk_7BL7UWXT = load("./chunk-7BL7UWXT.js");
@@ -20790,7 +20797,7 @@ var import_chunk_PLTZEINK = load("./chunk-PLTZEINK.js");
 var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
 var import_chunk_63FDXQKK = load("./chunk-63FDXQKK.js");
 var import_chunk_C7IKTBOQ = load("./chunk-C7IKTBOQ.js");
-var import_chunk_DWN6ZA7R = load("./chunk-DWN6ZA7R.js");
+var import_chunk_IJKEVNZ7 = load("./chunk-IJKEVNZ7.js");
 var import_chunk_PZM7HB6W = load("./chunk-PZM7HB6W.js");
 var import_chunk_7V54BM6D = load("./chunk-7V54BM6D.js");
 var import_chunk_QS5KU3DI = load("./chunk-QS5KU3DI.js");
@@ -20814,22 +20821,22 @@ var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 });
 
 },
-"./run-timer-LLOS3ZWC.js": function (module, exports) {
+"./run-timer-PWJAQXFL.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   runTimer: () => runTimer
 });
 module.exports = stdin_exports;
-var import_chunk_UTRDIOBO = load("./chunk-UTRDIOBO.js");
-var import_chunk_WLPAU7FF = load("./chunk-WLPAU7FF.js");
+var import_chunk_2T3PQLLE = load("./chunk-2T3PQLLE.js");
+var import_chunk_LY7P5PXP = load("./chunk-LY7P5PXP.js");
 var import_chunk_O5SXHXTI = load("./chunk-O5SXHXTI.js");
-var import_chunk_F3KUIXAM = load("./chunk-F3KUIXAM.js");
-var import_chunk_VBTKFLNU = load("./chunk-VBTKFLNU.js");
-var import_chunk_ECR5WE5Y = load("./chunk-ECR5WE5Y.js");
+var import_chunk_2TENXF37 = load("./chunk-2TENXF37.js");
+var import_chunk_RW75DF76 = load("./chunk-RW75DF76.js");
+var import_chunk_RNGMHIRZ = load("./chunk-RNGMHIRZ.js");
 var import_chunk_4O3TU3OB = load("./chunk-4O3TU3OB.js");
 var import_chunk_E4Q33Z52 = load("./chunk-E4Q33Z52.js");
-var import_chunk_VPMDGPGT = load("./chunk-VPMDGPGT.js");
+var import_chunk_A4TC7AHU = load("./chunk-A4TC7AHU.js");
 var import_chunk_KT5BXZ5F = load("./chunk-KT5BXZ5F.js");
 var import_chunk_7ASKUOSF = load("./chunk-7ASKUOSF.js");
 var import_chunk_N2ZXKKDS = load("./chunk-N2ZXKKDS.js");
@@ -20837,7 +20844,7 @@ var import_chunk_4SIIA6QD = load("./chunk-4SIIA6QD.js");
 var import_chunk_UAN3RUHQ = load("./chunk-UAN3RUHQ.js");
 var import_chunk_4B6JPIGM = load("./chunk-4B6JPIGM.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
-var import_chunk_FVPJNX74 = load("./chunk-FVPJNX74.js");
+var import_chunk_FM6FAH5U = load("./chunk-FM6FAH5U.js");
 var import_chunk_CEZDF3D3 = load("./chunk-CEZDF3D3.js");
 var import_chunk_U56C6E24 = load("./chunk-U56C6E24.js");
 var import_chunk_ILJKJSAA = load("./chunk-ILJKJSAA.js");
@@ -20846,7 +20853,7 @@ var import_chunk_D2VPCAZS = load("./chunk-D2VPCAZS.js");
 var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
 var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
 var import_chunk_C7IKTBOQ = load("./chunk-C7IKTBOQ.js");
-var import_chunk_DWN6ZA7R = load("./chunk-DWN6ZA7R.js");
+var import_chunk_IJKEVNZ7 = load("./chunk-IJKEVNZ7.js");
 var import_chunk_PZM7HB6W = load("./chunk-PZM7HB6W.js");
 var import_chunk_7V54BM6D = load("./chunk-7V54BM6D.js");
 var import_chunk_QS5KU3DI = load("./chunk-QS5KU3DI.js");
@@ -20875,7 +20882,7 @@ async function runTimer(claim) {
   const type = generation === 1 ? "claimed" : "worker_replaced";
   await unlessEnded(() => void (0, import_chunk_D2VPCAZS.openJournal)(paths, spec).append(type, { worker: self.pid, generation }));
   await untilOver(claim);
-  if ((0, import_chunk_7WBBYJDG.exists)(paths.folder)) await unlessEnded(() => (0, import_chunk_F3KUIXAM.concludeTimer)(claim, false));
+  if ((0, import_chunk_7WBBYJDG.exists)(paths.folder)) await unlessEnded(() => (0, import_chunk_2TENXF37.concludeTimer)(claim, false));
 }
 function untilOver(claim) {
   const { paths, spec } = claim;
@@ -20892,7 +20899,7 @@ function untilOver(claim) {
       stop();
       resolve();
     };
-    const stop = (0, import_chunk_UTRDIOBO.makeTicker)(claim, look, tickMs);
+    const stop = (0, import_chunk_2T3PQLLE.makeTicker)(claim, look, tickMs);
   });
 }
 // Annotate the CommonJS export names for ESM import in node:
@@ -20901,7 +20908,7 @@ function untilOver(claim) {
 });
 
 },
-"./run-watch-Q25PEVLC.js": function (module, exports) {
+"./run-watch-XHI74DCF.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -20909,18 +20916,18 @@ __export(stdin_exports, {
 });
 module.exports = stdin_exports;
 var import_chunk_MA5YRL2B = load("./chunk-MA5YRL2B.js");
-var import_chunk_LE64R7NX = load("./chunk-LE64R7NX.js");
+var import_chunk_54CAGYOH = load("./chunk-54CAGYOH.js");
 var import_chunk_PATOMOAS = load("./chunk-PATOMOAS.js");
 var import_chunk_JIH3SUWO = load("./chunk-JIH3SUWO.js");
-var import_chunk_RF3A437X = load("./chunk-RF3A437X.js");
-var import_chunk_WLPAU7FF = load("./chunk-WLPAU7FF.js");
+var import_chunk_FKFC4SFY = load("./chunk-FKFC4SFY.js");
+var import_chunk_LY7P5PXP = load("./chunk-LY7P5PXP.js");
 var import_chunk_O5SXHXTI = load("./chunk-O5SXHXTI.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_VBTKFLNU = load("./chunk-VBTKFLNU.js");
-var import_chunk_ECR5WE5Y = load("./chunk-ECR5WE5Y.js");
+var import_chunk_RW75DF76 = load("./chunk-RW75DF76.js");
+var import_chunk_RNGMHIRZ = load("./chunk-RNGMHIRZ.js");
 var import_chunk_4O3TU3OB = load("./chunk-4O3TU3OB.js");
 var import_chunk_E4Q33Z52 = load("./chunk-E4Q33Z52.js");
-var import_chunk_VPMDGPGT = load("./chunk-VPMDGPGT.js");
+var import_chunk_A4TC7AHU = load("./chunk-A4TC7AHU.js");
 var import_chunk_KT5BXZ5F = load("./chunk-KT5BXZ5F.js");
 var import_chunk_7ASKUOSF = load("./chunk-7ASKUOSF.js");
 var import_chunk_N2ZXKKDS = load("./chunk-N2ZXKKDS.js");
@@ -20928,7 +20935,7 @@ var import_chunk_4SIIA6QD = load("./chunk-4SIIA6QD.js");
 var import_chunk_UAN3RUHQ = load("./chunk-UAN3RUHQ.js");
 var import_chunk_4B6JPIGM = load("./chunk-4B6JPIGM.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
-var import_chunk_FVPJNX74 = load("./chunk-FVPJNX74.js");
+var import_chunk_FM6FAH5U = load("./chunk-FM6FAH5U.js");
 var import_chunk_CEZDF3D3 = load("./chunk-CEZDF3D3.js");
 var import_chunk_LIUSFYG6 = load("./chunk-LIUSFYG6.js");
 var import_chunk_U56C6E24 = load("./chunk-U56C6E24.js");
@@ -20939,7 +20946,7 @@ var import_chunk_7LUFXQWN = load("./chunk-7LUFXQWN.js");
 var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
 var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
 var import_chunk_C7IKTBOQ = load("./chunk-C7IKTBOQ.js");
-var import_chunk_DWN6ZA7R = load("./chunk-DWN6ZA7R.js");
+var import_chunk_IJKEVNZ7 = load("./chunk-IJKEVNZ7.js");
 var import_chunk_PZM7HB6W = load("./chunk-PZM7HB6W.js");
 var import_chunk_7V54BM6D = load("./chunk-7V54BM6D.js");
 var import_chunk_QS5KU3DI = load("./chunk-QS5KU3DI.js");
@@ -21060,7 +21067,7 @@ function tell(memory, events) {
   return { ...memory, telling, note: { ...memory.note, told: told + events.length } };
 }
 function shortKey(key) {
-  return key.length <= import_chunk_4ZCTLV6M.excerptBytes ? key : (0, import_chunk_DWN6ZA7R.hashOf)(key);
+  return key.length <= import_chunk_4ZCTLV6M.excerptBytes ? key : (0, import_chunk_IJKEVNZ7.hashOf)(key);
 }
 function pauseAfter(memory, answer, part, retry) {
   if (answer.kind === "look") return Math.min(part.every_ms, Math.max(1e3, answer.againMs ?? part.every_ms));
@@ -21155,7 +21162,7 @@ function listenForStops({ paths, spec }, stop) {
     else if ((0, import_chunk_QS5KU3DI.readCancel)(paths)) stop("canceled");
   };
   const lease = setInterval(() => {
-    (0, import_chunk_WLPAU7FF.renewLease)(paths);
+    (0, import_chunk_LY7P5PXP.renewLease)(paths);
     look();
   }, import_chunk_4ZCTLV6M.leaseMs);
   process.on("SIGURG", look);
@@ -21175,7 +21182,7 @@ async function runWatch(claim, log) {
   const watching = new Watching(claim, part, log);
   watching.begin();
   if (claim.generation > 1) await watching.sweep(import_chunk_4ZCTLV6M.toolGraceMs);
-  const kind = await (0, import_chunk_RF3A437X.loadWatch)(part.condition);
+  const kind = await (0, import_chunk_FKFC4SFY.loadWatch)(part.condition);
   const end = kind ? await watching.untilEnd(kind) : { reason: "watch_error", detail: `this release knows no condition ${part.condition}` };
   await watching.finish(end);
 }
@@ -21229,7 +21236,7 @@ var Watching = class {
     const stopEarly = this.early(kind, signal, nap.wake);
     try {
       const begun = (0, import_chunk_Y5L6GQDB.monotonicMs)();
-      const answer = await (0, import_chunk_LE64R7NX.attempt)(kind, part.input, this.memory.cursor, {
+      const answer = await (0, import_chunk_54CAGYOH.attempt)(kind, part.input, this.memory.cursor, {
         place: this.place(),
         attemptMs: part.attempt_ms,
         signal,
@@ -21255,7 +21262,7 @@ var Watching = class {
       return kind.early(
         this.part.input,
         wake,
-        (0, import_chunk_LE64R7NX.makeTools)(this.place(), () => this.part.attempt_ms, signal)
+        (0, import_chunk_54CAGYOH.makeTools)(this.place(), () => this.part.attempt_ms, signal)
       );
     } catch (error) {
       this.log(`cannot be woken early: ${String(error)}
@@ -21325,7 +21332,7 @@ var Watching = class {
       progress.note("cancel_requested", { request: (0, import_chunk_QS5KU3DI.readCancel)(claim.paths) ?? null });
       progress.step("stop_asked", "stopping", { reason }, this.standing());
     } else progress.change(this.standing());
-    (0, import_chunk_VBTKFLNU.conclude)(claim, {
+    (0, import_chunk_RW75DF76.conclude)(claim, {
       reason,
       exit: void 0,
       tree,
@@ -21344,20 +21351,20 @@ function toldText(told, last) {
 });
 
 },
-"./settle-N2747PJG.js": function (module, exports) {
+"./settle-T2UTGBK4.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   settleJob: () => settleJob
 });
 module.exports = stdin_exports;
-var import_chunk_J5BDUURC = load("./chunk-J5BDUURC.js");
-var import_chunk_F3KUIXAM = load("./chunk-F3KUIXAM.js");
-var import_chunk_VBTKFLNU = load("./chunk-VBTKFLNU.js");
-var import_chunk_ECR5WE5Y = load("./chunk-ECR5WE5Y.js");
+var import_chunk_JYFB33EX = load("./chunk-JYFB33EX.js");
+var import_chunk_2TENXF37 = load("./chunk-2TENXF37.js");
+var import_chunk_RW75DF76 = load("./chunk-RW75DF76.js");
+var import_chunk_RNGMHIRZ = load("./chunk-RNGMHIRZ.js");
 var import_chunk_4O3TU3OB = load("./chunk-4O3TU3OB.js");
 var import_chunk_E4Q33Z52 = load("./chunk-E4Q33Z52.js");
-var import_chunk_VPMDGPGT = load("./chunk-VPMDGPGT.js");
+var import_chunk_A4TC7AHU = load("./chunk-A4TC7AHU.js");
 var import_chunk_KT5BXZ5F = load("./chunk-KT5BXZ5F.js");
 var import_chunk_7ASKUOSF = load("./chunk-7ASKUOSF.js");
 var import_chunk_N2ZXKKDS = load("./chunk-N2ZXKKDS.js");
@@ -21365,7 +21372,7 @@ var import_chunk_4SIIA6QD = load("./chunk-4SIIA6QD.js");
 var import_chunk_UAN3RUHQ = load("./chunk-UAN3RUHQ.js");
 var import_chunk_4B6JPIGM = load("./chunk-4B6JPIGM.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
-var import_chunk_FVPJNX74 = load("./chunk-FVPJNX74.js");
+var import_chunk_FM6FAH5U = load("./chunk-FM6FAH5U.js");
 var import_chunk_CEZDF3D3 = load("./chunk-CEZDF3D3.js");
 var import_chunk_LIUSFYG6 = load("./chunk-LIUSFYG6.js");
 var import_chunk_U56C6E24 = load("./chunk-U56C6E24.js");
@@ -21377,8 +21384,8 @@ var import_chunk_7LUFXQWN = load("./chunk-7LUFXQWN.js");
 var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
 var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
 var import_chunk_C7IKTBOQ = load("./chunk-C7IKTBOQ.js");
-var import_chunk_X34TWZJC = load("./chunk-X34TWZJC.js");
-var import_chunk_DWN6ZA7R = load("./chunk-DWN6ZA7R.js");
+var import_chunk_PCXMAX3J = load("./chunk-PCXMAX3J.js");
+var import_chunk_IJKEVNZ7 = load("./chunk-IJKEVNZ7.js");
 var import_chunk_PZM7HB6W = load("./chunk-PZM7HB6W.js");
 var import_chunk_7V54BM6D = load("./chunk-7V54BM6D.js");
 var import_chunk_QS5KU3DI = load("./chunk-QS5KU3DI.js");
@@ -21401,7 +21408,7 @@ var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 async function settleJob(view, isDue, isStrict) {
-  if (!await (0, import_chunk_X34TWZJC.mayAct)(view)) return;
+  if (!await (0, import_chunk_PCXMAX3J.mayAct)(view)) return;
   const act = () => (0, import_chunk_C7IKTBOQ.withLock)(view.paths.lock, async () => {
     const now = (0, import_chunk_PZM7HB6W.inspect)(view.root, view.id);
     if (isDue(now)) await settle(now);
@@ -21429,8 +21436,8 @@ function detailOf({ spec, state }) {
 async function settle(view) {
   const condition = (0, import_chunk_PZM7HB6W.conditionOf)(view);
   if (!view.spec) return;
-  if (view.spec.timer) return (0, import_chunk_F3KUIXAM.concludeTimer)({ paths: view.paths, spec: view.spec }, true);
-  if ((0, import_chunk_VBTKFLNU.finishStored)({ paths: view.paths, spec: view.spec })) {
+  if (view.spec.timer) return (0, import_chunk_2TENXF37.concludeTimer)({ paths: view.paths, spec: view.spec }, true);
+  if ((0, import_chunk_RW75DF76.finishStored)({ paths: view.paths, spec: view.spec })) {
     (0, import_chunk_U56C6E24.removeCgroup)(view.worker?.cgroup ?? (0, import_chunk_U56C6E24.findCgroup)(view.id), view.id);
     return;
   }
@@ -21438,7 +21445,7 @@ async function settle(view) {
   const isOver = condition === "over" && view.reason === void 0 && view.spec.run?.keep_children;
   const ended = isOver ? nothing : await (0, import_chunk_LIUSFYG6.terminate)(tree, { graceMs: condition === "over" ? import_chunk_4ZCTLV6M.drainMs : import_chunk_4ZCTLV6M.orphanGraceMs, settleMs: import_chunk_4ZCTLV6M.killSettleMs });
   (0, import_chunk_U56C6E24.removeCgroup)(view.worker?.cgroup ?? (0, import_chunk_U56C6E24.findCgroup)(view.id), view.id);
-  await (0, import_chunk_J5BDUURC.concludeAsked)(
+  await (0, import_chunk_JYFB33EX.concludeAsked)(
     { paths: view.paths, spec: view.spec },
     { reason: settledReason(view, condition), exit: view.exit, tree: ended, reconciled: true, detail: detailOf(view) },
     tree
@@ -21446,7 +21453,7 @@ async function settle(view) {
 }
 var nothing = { step: "none", ended: [], survivors: [] };
 function settledReason(view, condition) {
-  const told = (0, import_chunk_ECR5WE5Y.parseReason)(view.reason);
+  const told = (0, import_chunk_RNGMHIRZ.parseReason)(view.reason);
   if (told) return told;
   if (condition === "over") return "exited";
   if (view.cancel) return "canceled";
@@ -21482,29 +21489,29 @@ function isOutOfReach(error) {
 });
 
 },
-"./setup-RUCKTABY.js": function (module, exports) {
+"./setup-ONYI677L.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   setup: () => setup
 });
 module.exports = stdin_exports;
-var import_chunk_3K4HQ4TL = load("./chunk-3K4HQ4TL.js");
+var import_chunk_6EHBWH6R = load("./chunk-6EHBWH6R.js");
 var import_chunk_XFBNWBRB = load("./chunk-XFBNWBRB.js");
-var import_chunk_42V3OV7L = load("./chunk-42V3OV7L.js");
+var import_chunk_4KRVTGP5 = load("./chunk-4KRVTGP5.js");
 var import_chunk_TXVSPIEI = load("./chunk-TXVSPIEI.js");
 var import_chunk_RIVP2RJN = load("./chunk-RIVP2RJN.js");
 var import_chunk_NQPR54ZN = load("./chunk-NQPR54ZN.js");
 var import_chunk_7BL7UWXT = load("./chunk-7BL7UWXT.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_VPMDGPGT = load("./chunk-VPMDGPGT.js");
+var import_chunk_A4TC7AHU = load("./chunk-A4TC7AHU.js");
 var import_chunk_KT5BXZ5F = load("./chunk-KT5BXZ5F.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
-var import_chunk_FVPJNX74 = load("./chunk-FVPJNX74.js");
+var import_chunk_FM6FAH5U = load("./chunk-FM6FAH5U.js");
 var import_chunk_CEZDF3D3 = load("./chunk-CEZDF3D3.js");
 var import_chunk_PLTZEINK = load("./chunk-PLTZEINK.js");
 var import_chunk_C7IKTBOQ = load("./chunk-C7IKTBOQ.js");
-var import_chunk_DWN6ZA7R = load("./chunk-DWN6ZA7R.js");
+var import_chunk_IJKEVNZ7 = load("./chunk-IJKEVNZ7.js");
 var import_chunk_PZM7HB6W = load("./chunk-PZM7HB6W.js");
 var import_chunk_7V54BM6D = load("./chunk-7V54BM6D.js");
 var import_chunk_QS5KU3DI = load("./chunk-QS5KU3DI.js");
@@ -21552,7 +21559,7 @@ function planStateEdit(root, now, choices, user) {
   const edit = {
     file,
     before: (0, import_chunk_527JQF7V.readText)(file) ?? null,
-    after: (0, import_chunk_42V3OV7L.narrowingText)({ restrict, default_backend }),
+    after: (0, import_chunk_4KRVTGP5.narrowingText)({ restrict, default_backend }),
     followsLink: false,
     isState: true
   };
@@ -21563,7 +21570,7 @@ function planStateEdit(root, now, choices, user) {
 }
 function withEffect(change, wanted, user) {
   const mode = import_chunk_W7HED5VZ.modeIds.find((id) => change.startsWith(`default_backend.${id}: `));
-  const own = mode && (0, import_chunk_42V3OV7L.defaultBackend)(mode, user, import_chunk_42V3OV7L.noNarrowing)?.name;
+  const own = mode && (0, import_chunk_4KRVTGP5.defaultBackend)(mode, user, import_chunk_4KRVTGP5.noNarrowing)?.name;
   if (mode === void 0 || own === void 0 || wanted[mode] === void 0 || wanted[mode] === own) return change;
   return `${change} (has no effect here: your config says ${own})`;
 }
@@ -21600,7 +21607,7 @@ function planReadRules(folder) {
   const file = import_node_path.default.join(home, policy.file);
   const refused = (why) => new import_chunk_NVPF5LEY.FaultError("preflight", `cannot change the settings ${file}: ${why}`);
   if (!(0, import_chunk_7WBBYJDG.isFolder)(import_node_path.default.dirname(file))) throw refused("agy was never started here; start it once and sign in");
-  const read = (0, import_chunk_42V3OV7L.readSettings)(file);
+  const read = (0, import_chunk_4KRVTGP5.readSettings)(file);
   if ("fault" in read) throw refused(`they ${read.fault}`);
   let made;
   try {
@@ -21642,7 +21649,7 @@ function modeRows(surveys, config, narrowing) {
   const installed = surveys.filter((one) => !one.custom && one.program !== null);
   const single = installed.length === 1 ? installed[0]?.backend : void 0;
   return Object.values(import_chunk_W7HED5VZ.modes).map(({ id, profile }) => {
-    const chosen = (0, import_chunk_42V3OV7L.defaultBackend)(id, config, narrowing);
+    const chosen = (0, import_chunk_4KRVTGP5.defaultBackend)(id, config, narrowing);
     const lists = { user: config.restrict ?? [], state: narrowing.restrict };
     const by = ["user", "state"].find((one) => lists[one].includes(id)) ?? null;
     const restrictions = Object.values(lists).map((restrict) => ({ restrict, file: "" }));
@@ -21652,7 +21659,7 @@ function modeRows(surveys, config, narrowing) {
       backend,
       backend_from: chosen?.from ?? (single === void 0 ? null : "only_installed"),
       usable: backend === null ? null : surveys.find((one) => one.backend === backend)?.usable ?? false,
-      profile: (0, import_chunk_42V3OV7L.narrowProfile)(id, { asked: void 0, fallback: profile }, restrictions),
+      profile: (0, import_chunk_4KRVTGP5.narrowProfile)(id, { asked: void 0, fallback: profile }, restrictions),
       restricted_by: by
     };
   });
@@ -21763,13 +21770,13 @@ var setup = {
   async run(context, input) {
     const root = context.root(input);
     const config = (0, import_chunk_TXVSPIEI.readUserConfig)();
-    const known = (0, import_chunk_42V3OV7L.knownBackends)(config);
+    const known = (0, import_chunk_4KRVTGP5.knownBackends)(config);
     const only = input.text("backend");
     if (only !== void 0 && !known.includes(only)) throw unknownBackend("--backend", only, known);
     const choices = { restrict: restrictOf(input), defaults: defaultsOf(input, known) };
     checkTogether(input, choices);
     (0, import_chunk_NQPR54ZN.checkRoot)(root.folder);
-    const narrowing = (0, import_chunk_42V3OV7L.readNarrowing)(root.folder, known);
+    const narrowing = (0, import_chunk_4KRVTGP5.readNarrowing)(root.folder, known);
     const edits = [
       ...input.has("user") ? planUserEdit(config, choices) : planStateEdit(root, narrowing, choices, config),
       ...input.has("allow-reads") ? planReadRules((0, import_chunk_XRZCSGQB.findWorktree)(context.cwd) ?? context.cwd) : []
@@ -21777,8 +21784,8 @@ var setup = {
     const isApplied = input.has("apply");
     const copies = isApplied ? await applyEdits(root, edits) : [];
     const isChanged = isApplied && edits.length > 0;
-    const now = isChanged ? { config: (0, import_chunk_TXVSPIEI.readUserConfig)(), narrowing: (0, import_chunk_42V3OV7L.readNarrowing)(root.folder, known) } : { config, narrowing };
-    const surveys = (0, import_chunk_3K4HQ4TL.surveyBackends)(now.config, context.cwd);
+    const now = isChanged ? { config: (0, import_chunk_TXVSPIEI.readUserConfig)(), narrowing: (0, import_chunk_4KRVTGP5.readNarrowing)(root.folder, known) } : { config, narrowing };
+    const surveys = (0, import_chunk_6EHBWH6R.surveyBackends)(now.config, context.cwd);
     const page = {
       surveys: surveys.filter(({ backend }) => only === void 0 || backend === only),
       modes: modeRows(surveys, now.config, now.narrowing),
@@ -21856,39 +21863,39 @@ var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 });
 
 },
-"./staffer-2UHUAQUU.js": function (module, exports) {
+"./staffer-AUDKNYYF.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   staffer: () => staffer
 });
 module.exports = stdin_exports;
-var import_chunk_DSRLXZGB = load("./chunk-DSRLXZGB.js");
-var import_chunk_M6DVLB5Y = load("./chunk-M6DVLB5Y.js");
-var import_chunk_42V3OV7L = load("./chunk-42V3OV7L.js");
+var import_chunk_JOHFEW2Z = load("./chunk-JOHFEW2Z.js");
+var import_chunk_AUCNTSSZ = load("./chunk-AUCNTSSZ.js");
+var import_chunk_4KRVTGP5 = load("./chunk-4KRVTGP5.js");
 var import_chunk_E466YIJS = load("./chunk-E466YIJS.js");
 var import_chunk_TXVSPIEI = load("./chunk-TXVSPIEI.js");
-var import_chunk_5JLPHALT = load("./chunk-5JLPHALT.js");
+var import_chunk_QNE4MKMG = load("./chunk-QNE4MKMG.js");
 var import_chunk_5JFWY2ML = load("./chunk-5JFWY2ML.js");
-var import_chunk_33ZUSG5U = load("./chunk-33ZUSG5U.js");
-var import_chunk_V5PEBFV3 = load("./chunk-V5PEBFV3.js");
-var import_chunk_X5WNSVJC = load("./chunk-X5WNSVJC.js");
+var import_chunk_XSNOZFDY = load("./chunk-XSNOZFDY.js");
+var import_chunk_ZKKB56AR = load("./chunk-ZKKB56AR.js");
+var import_chunk_CA3OXS5P = load("./chunk-CA3OXS5P.js");
 var import_chunk_RIVP2RJN = load("./chunk-RIVP2RJN.js");
 var import_chunk_NQPR54ZN = load("./chunk-NQPR54ZN.js");
 var import_chunk_7BL7UWXT = load("./chunk-7BL7UWXT.js");
 var import_chunk_SSD3XVHH = load("./chunk-SSD3XVHH.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
 var import_chunk_E4Q33Z52 = load("./chunk-E4Q33Z52.js");
-var import_chunk_VPMDGPGT = load("./chunk-VPMDGPGT.js");
+var import_chunk_A4TC7AHU = load("./chunk-A4TC7AHU.js");
 var import_chunk_KT5BXZ5F = load("./chunk-KT5BXZ5F.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
-var import_chunk_FVPJNX74 = load("./chunk-FVPJNX74.js");
+var import_chunk_FM6FAH5U = load("./chunk-FM6FAH5U.js");
 var import_chunk_CEZDF3D3 = load("./chunk-CEZDF3D3.js");
 var import_chunk_PLTZEINK = load("./chunk-PLTZEINK.js");
 var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
 var import_chunk_63FDXQKK = load("./chunk-63FDXQKK.js");
 var import_chunk_C7IKTBOQ = load("./chunk-C7IKTBOQ.js");
-var import_chunk_DWN6ZA7R = load("./chunk-DWN6ZA7R.js");
+var import_chunk_IJKEVNZ7 = load("./chunk-IJKEVNZ7.js");
 var import_chunk_PZM7HB6W = load("./chunk-PZM7HB6W.js");
 var import_chunk_7V54BM6D = load("./chunk-7V54BM6D.js");
 var import_chunk_QS5KU3DI = load("./chunk-QS5KU3DI.js");
@@ -21908,7 +21915,7 @@ var import_chunk_7WBBYJDG = load("./chunk-7WBBYJDG.js");
 var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
-var staffer = (0, import_chunk_DSRLXZGB.makeStaffVerb)({
+var staffer = (0, import_chunk_JOHFEW2Z.makeStaffVerb)({
   mode: "staffer",
   examples: [
     'staffer --backend codex --prompt "Fix the failing test in src/parse.ts"',
@@ -21921,7 +21928,7 @@ var staffer = (0, import_chunk_DSRLXZGB.makeStaffVerb)({
 });
 
 },
-"./status-YHBHGC7Y.js": function (module, exports) {
+"./status-XUPBV676.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -21940,7 +21947,7 @@ var import_chunk_PATOMOAS = load("./chunk-PATOMOAS.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
 var import_chunk_4SIIA6QD = load("./chunk-4SIIA6QD.js");
 var import_chunk_4B6JPIGM = load("./chunk-4B6JPIGM.js");
-var import_chunk_FVPJNX74 = load("./chunk-FVPJNX74.js");
+var import_chunk_FM6FAH5U = load("./chunk-FM6FAH5U.js");
 var import_chunk_CEZDF3D3 = load("./chunk-CEZDF3D3.js");
 var import_chunk_PLTZEINK = load("./chunk-PLTZEINK.js");
 var import_chunk_D2VPCAZS = load("./chunk-D2VPCAZS.js");
@@ -21977,7 +21984,7 @@ async function listViews(root, options) {
   return views.filter((view) => isWanted(view.spec, options.owner)).sort((a, b) => Number((0, import_chunk_PZM7HB6W.isEnded)(a.state)) - Number((0, import_chunk_PZM7HB6W.isEnded)(b.state)) || (0, import_chunk_PZM7HB6W.compareIds)(b.id, a.id));
 }
 async function look(root, id) {
-  for (const how of [import_chunk_FVPJNX74.refresh, import_chunk_PZM7HB6W.inspect]) {
+  for (const how of [import_chunk_FM6FAH5U.refresh, import_chunk_PZM7HB6W.inspect]) {
     try {
       return [await how(root, id)];
     } catch {
@@ -22129,7 +22136,7 @@ var status = {
     const root = context.root(input);
     const isThere = (0, import_chunk_NQPR54ZN.checkRoot)(root.folder);
     if (input.words[0] !== void 0) {
-      const view = await (0, import_chunk_FVPJNX74.refresh)(root.folder, (0, import_chunk_CEZDF3D3.findJob)(root, input.words[0]));
+      const view = await (0, import_chunk_FM6FAH5U.refresh)(root.folder, (0, import_chunk_CEZDF3D3.findJob)(root, input.words[0]));
       return input.has("json") ? { code: (0, import_chunk_6PFAPK5K.exitCodeOf)(view.state.state), json: (0, import_chunk_LOPJ3BLJ.observation)(view, { afterSeq: null, root }) } : { code: (0, import_chunk_6PFAPK5K.exitCodeOf)(view.state.state), out: pageOf(view, root) };
     }
     const views = isThere ? await listViews(root.folder, { recent: input.count("recent") ?? 10, owner: input.text("owner") ?? null }) : [];
@@ -22167,7 +22174,7 @@ function rowDocument(view) {
 });
 
 },
-"./supervise-DURJNZ44.js": function (module, exports) {
+"./supervise-ZGBIKO63.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -22176,17 +22183,17 @@ __export(stdin_exports, {
 module.exports = stdin_exports;
 var import_chunk_E466YIJS = load("./chunk-E466YIJS.js");
 var import_chunk_MA5YRL2B = load("./chunk-MA5YRL2B.js");
-var import_chunk_UTRDIOBO = load("./chunk-UTRDIOBO.js");
-var import_chunk_WLPAU7FF = load("./chunk-WLPAU7FF.js");
+var import_chunk_2T3PQLLE = load("./chunk-2T3PQLLE.js");
+var import_chunk_LY7P5PXP = load("./chunk-LY7P5PXP.js");
 var import_chunk_O5SXHXTI = load("./chunk-O5SXHXTI.js");
-var import_chunk_PTVJ2AMD = load("./chunk-PTVJ2AMD.js");
+var import_chunk_B2GTHZX4 = load("./chunk-B2GTHZX4.js");
 var import_chunk_FNP5XAIJ = load("./chunk-FNP5XAIJ.js");
-var import_chunk_J5BDUURC = load("./chunk-J5BDUURC.js");
-var import_chunk_VBTKFLNU = load("./chunk-VBTKFLNU.js");
-var import_chunk_ECR5WE5Y = load("./chunk-ECR5WE5Y.js");
+var import_chunk_JYFB33EX = load("./chunk-JYFB33EX.js");
+var import_chunk_RW75DF76 = load("./chunk-RW75DF76.js");
+var import_chunk_RNGMHIRZ = load("./chunk-RNGMHIRZ.js");
 var import_chunk_4O3TU3OB = load("./chunk-4O3TU3OB.js");
 var import_chunk_E4Q33Z52 = load("./chunk-E4Q33Z52.js");
-var import_chunk_VPMDGPGT = load("./chunk-VPMDGPGT.js");
+var import_chunk_A4TC7AHU = load("./chunk-A4TC7AHU.js");
 var import_chunk_KT5BXZ5F = load("./chunk-KT5BXZ5F.js");
 var import_chunk_7ASKUOSF = load("./chunk-7ASKUOSF.js");
 var import_chunk_N2ZXKKDS = load("./chunk-N2ZXKKDS.js");
@@ -22194,7 +22201,7 @@ var import_chunk_4SIIA6QD = load("./chunk-4SIIA6QD.js");
 var import_chunk_UAN3RUHQ = load("./chunk-UAN3RUHQ.js");
 var import_chunk_4B6JPIGM = load("./chunk-4B6JPIGM.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
-var import_chunk_FVPJNX74 = load("./chunk-FVPJNX74.js");
+var import_chunk_FM6FAH5U = load("./chunk-FM6FAH5U.js");
 var import_chunk_CEZDF3D3 = load("./chunk-CEZDF3D3.js");
 var import_chunk_LIUSFYG6 = load("./chunk-LIUSFYG6.js");
 var import_chunk_U56C6E24 = load("./chunk-U56C6E24.js");
@@ -22206,7 +22213,7 @@ var import_chunk_7LUFXQWN = load("./chunk-7LUFXQWN.js");
 var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
 var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
 var import_chunk_C7IKTBOQ = load("./chunk-C7IKTBOQ.js");
-var import_chunk_DWN6ZA7R = load("./chunk-DWN6ZA7R.js");
+var import_chunk_IJKEVNZ7 = load("./chunk-IJKEVNZ7.js");
 var import_chunk_PZM7HB6W = load("./chunk-PZM7HB6W.js");
 var import_chunk_7V54BM6D = load("./chunk-7V54BM6D.js");
 var import_chunk_QS5KU3DI = load("./chunk-QS5KU3DI.js");
@@ -22231,7 +22238,7 @@ var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 var import_node_child_process = require("node:child_process");
 function followAgent(claim, progress) {
   const { spec, paths } = claim;
-  const backend = (0, import_chunk_ECR5WE5Y.backendOf)(spec);
+  const backend = (0, import_chunk_RNGMHIRZ.backendOf)(spec);
   if (!spec.staff || !backend) return void 0;
   const { staff } = spec;
   const reading = (0, import_chunk_KT5BXZ5F.makeReading)();
@@ -22258,8 +22265,8 @@ function followAgent(claim, progress) {
   return {
     reading,
     sink: {
-      stdout: (line) => (0, import_chunk_ECR5WE5Y.readSafely)(reading, () => backend.read(line, reading, (0, import_chunk_Y5L6GQDB.isoNow)())),
-      stderr: (line) => (0, import_chunk_ECR5WE5Y.readSafely)(reading, () => backend.readError?.(line, reading, (0, import_chunk_Y5L6GQDB.isoNow)()))
+      stdout: (line) => (0, import_chunk_RNGMHIRZ.readSafely)(reading, () => backend.read(line, reading, (0, import_chunk_Y5L6GQDB.isoNow)())),
+      stderr: (line) => (0, import_chunk_RNGMHIRZ.readSafely)(reading, () => backend.readError?.(line, reading, (0, import_chunk_Y5L6GQDB.isoNow)()))
     },
     update
   };
@@ -22610,7 +22617,7 @@ var Stream = class {
   cap;
   size = 0;
   offset = 0;
-  lines = new import_chunk_ECR5WE5Y.LineSplitter();
+  lines = new import_chunk_RNGMHIRZ.LineSplitter();
   sink;
   constructor(file, capBytes, sink) {
     this.file = file;
@@ -22685,7 +22692,7 @@ var Follower = class {
     this.unwatch();
     if (this.pause < slowest) this.timer = setTimeout(() => this.step(), this.pause);
     else
-      this.unwatch = (0, import_chunk_PTVJ2AMD.onNextChange)(
+      this.unwatch = (0, import_chunk_B2GTHZX4.onNextChange)(
         this.streams.map((stream) => stream.file),
         () => this.step()
       );
@@ -22713,7 +22720,7 @@ function planChild(root, spec, paths, brief) {
       conversationId: null
     };
   }
-  const backend = (0, import_chunk_ECR5WE5Y.backendOf)(spec);
+  const backend = (0, import_chunk_RNGMHIRZ.backendOf)(spec);
   if (!spec.staff || !backend) throw new Error(`cannot start job ${spec.id}: unknown backend ${spec.staff?.backend}`);
   const plan = backend.plan({ ...staffRequest(root, spec, paths), prompt: brief });
   if (plan.promptBy === "stdin") (0, import_chunk_527JQF7V.writeFile)(paths.prompt, plan.stdin);
@@ -22769,7 +22776,7 @@ function makeBrief(spec, facts) {
     list("Rules", [...mode.rules, ...commonRules(spec, facts)]),
     list("Your final message", [...mode.form, ...answerRules])
   ];
-  if (staff.schema) parts.push(import_chunk_ECR5WE5Y.findingsForm);
+  if (staff.schema) parts.push(import_chunk_RNGMHIRZ.findingsForm);
   return `${parts.filter((part) => part !== "").join("\n\n")}
 `;
 }
@@ -22861,7 +22868,7 @@ function makeDueLook(claim, follower, agent, stalled) {
 }
 function claimReason(claim, reason) {
   const { paths } = claim;
-  if ((0, import_chunk_QS5KU3DI.readExit)(paths)) return (0, import_chunk_ECR5WE5Y.parseReason)((0, import_chunk_QS5KU3DI.readReason)(paths));
+  if ((0, import_chunk_QS5KU3DI.readExit)(paths)) return (0, import_chunk_RNGMHIRZ.parseReason)((0, import_chunk_QS5KU3DI.readReason)(paths));
   let isOurs = false;
   try {
     isOurs = (0, import_chunk_527JQF7V.createFile)(paths.reason, `${reason}
@@ -22869,7 +22876,7 @@ function claimReason(claim, reason) {
   } catch {
     return reason;
   }
-  if (!isOurs) return (0, import_chunk_ECR5WE5Y.parseReason)((0, import_chunk_QS5KU3DI.readReason)(paths)) ?? reason;
+  if (!isOurs) return (0, import_chunk_RNGMHIRZ.parseReason)((0, import_chunk_QS5KU3DI.readReason)(paths)) ?? reason;
   if (!(0, import_chunk_QS5KU3DI.readExit)(paths)) return reason;
   (0, import_chunk_527JQF7V.removeFile)(paths.reason);
   return void 0;
@@ -22879,8 +22886,8 @@ async function untilEnd(claim, progress, child, follower, agent) {
   const releases = [];
   try {
     return await new Promise((resolve) => {
-      void child.ended.then(() => resolve({ reason: (0, import_chunk_ECR5WE5Y.parseReason)((0, import_chunk_QS5KU3DI.readReason)(paths)) ?? "exited" }));
-      const told = (0, import_chunk_QS5KU3DI.readExit)(paths) ? void 0 : (0, import_chunk_ECR5WE5Y.parseReason)((0, import_chunk_QS5KU3DI.readReason)(paths));
+      void child.ended.then(() => resolve({ reason: (0, import_chunk_RNGMHIRZ.parseReason)((0, import_chunk_QS5KU3DI.readReason)(paths)) ?? "exited" }));
+      const told = (0, import_chunk_QS5KU3DI.readExit)(paths) ? void 0 : (0, import_chunk_RNGMHIRZ.parseReason)((0, import_chunk_QS5KU3DI.readReason)(paths));
       if (told !== void 0) resolve({ reason: told });
       let hasStopped = false;
       const stop = (wanted, detail) => {
@@ -22899,7 +22906,7 @@ async function untilEnd(claim, progress, child, follower, agent) {
         const due = findDue();
         if (due) stop(due.reason, due.detail);
       };
-      releases.push((0, import_chunk_UTRDIOBO.makeTicker)(claim, tick));
+      releases.push((0, import_chunk_2T3PQLLE.makeTicker)(claim, tick));
     });
   } finally {
     for (const release of releases) release();
@@ -22924,7 +22931,7 @@ function startJudging(claim, progress, child) {
 function tellNewNeighbours({ root, paths, spec }, progress) {
   if (!spec.staff) return;
   const { warnings } = progress.state;
-  const fresh = (0, import_chunk_VPMDGPGT.neighbourWarnings)(root, paths).filter(
+  const fresh = (0, import_chunk_A4TC7AHU.neighbourWarnings)(root, paths).filter(
     (one) => !warnings.some((known) => known.message === one.message)
   );
   if (fresh.length > 0) progress.note("two_writers", { warnings: fresh }, { warnings: [...warnings, ...fresh] });
@@ -22955,7 +22962,7 @@ async function supervise(claim) {
   const agent = followAgent(claim, progress);
   const follower = new Follower(paths, spec.max_output_bytes, agent?.sink, () => agent?.update());
   const due = await untilEnd(claim, progress, child, follower, agent);
-  const release = (0, import_chunk_UTRDIOBO.keepLease)(claim);
+  const release = (0, import_chunk_2T3PQLLE.keepLease)(claim);
   try {
     await end(claim, progress, { child, before, follower, agent, due });
   } finally {
@@ -22989,7 +22996,7 @@ async function end(claim, progress, parts) {
     before,
     warnings: progress.state.warnings
   };
-  await (0, import_chunk_J5BDUURC.concludeAsked)(claim, ending, (0, import_chunk_LIUSFYG6.treeOf)(spec, paths, { worker: claim.self, ...child }));
+  await (0, import_chunk_JYFB33EX.concludeAsked)(claim, ending, (0, import_chunk_LIUSFYG6.treeOf)(spec, paths, { worker: claim.self, ...child }));
 }
 function reasonNotToStart({ paths, spec }) {
   if ((0, import_chunk_QS5KU3DI.readCancel)(paths)) return "canceled";
@@ -22997,7 +23004,7 @@ function reasonNotToStart({ paths, spec }) {
 }
 async function endUnstarted(claim, reason, detail) {
   const ending = { reason, exit: void 0, tree: nothing, reconciled: false };
-  await (0, import_chunk_J5BDUURC.concludeAsked)(claim, detail === void 0 ? ending : { ...ending, detail }, null);
+  await (0, import_chunk_JYFB33EX.concludeAsked)(claim, detail === void 0 ? ending : { ...ending, detail }, null);
 }
 async function tryStart(claim, progress) {
   try {
@@ -23047,7 +23054,7 @@ function tellStart(claim, progress, child) {
   if (progress.state.started_at !== null) return;
   const lost = (0, import_chunk_4SRIOCFI.uncarriableNames)();
   const fields = { child: child.child?.pid ?? null, ...lost.length > 0 ? { environment_names_lost: lost } : {} };
-  progress.step("started", "started", fields, { started_at: (0, import_chunk_ECR5WE5Y.startedAt)(claim.paths) ?? (0, import_chunk_Y5L6GQDB.isoNow)() });
+  progress.step("started", "started", fields, { started_at: (0, import_chunk_RNGMHIRZ.startedAt)(claim.paths) ?? (0, import_chunk_Y5L6GQDB.isoNow)() });
 }
 async function tellClaim(claim, progress, isClaimed) {
   const { generation, self, spec } = claim;
@@ -23055,8 +23062,8 @@ async function tellClaim(claim, progress, isClaimed) {
     progress.step("claimed", "claimed", { worker: self.pid });
     return;
   }
-  const key = (0, import_chunk_DWN6ZA7R.readKey)();
-  const isChanged = !isClaimed && key !== void 0 && (0, import_chunk_DWN6ZA7R.environmentDigest)(key) !== spec.environment.digest;
+  const key = (0, import_chunk_IJKEVNZ7.readKey)();
+  const isChanged = !isClaimed && key !== void 0 && (0, import_chunk_IJKEVNZ7.environmentDigest)(key) !== spec.environment.digest;
   const message = "the worker was lost before the start, and its replacement has another environment than the launcher had";
   const warnings = isChanged ? [...progress.state.warnings, { code: "environment_changed", message }] : progress.state.warnings;
   progress.step("claimed", "worker_replaced", { worker: self.pid, generation, baseline_reset: true }, { warnings });
@@ -23067,7 +23074,7 @@ async function tellClaim(claim, progress, isClaimed) {
 });
 
 },
-"./timer-4PD54PN4.js": function (module, exports) {
+"./timer-3POCKN4U.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -23075,29 +23082,29 @@ __export(stdin_exports, {
   timer: () => timer
 });
 module.exports = stdin_exports;
-var import_chunk_YACN4COH = load("./chunk-YACN4COH.js");
-var import_chunk_5W3LW6YN = load("./chunk-5W3LW6YN.js");
+var import_chunk_D4DO65YA = load("./chunk-D4DO65YA.js");
+var import_chunk_PL5OPUIU = load("./chunk-PL5OPUIU.js");
 var import_chunk_R7FUNILK = load("./chunk-R7FUNILK.js");
 var import_chunk_TYK6MYR7 = load("./chunk-TYK6MYR7.js");
 var import_chunk_MTTW2VXK = load("./chunk-MTTW2VXK.js");
-var import_chunk_33ZUSG5U = load("./chunk-33ZUSG5U.js");
-var import_chunk_V5PEBFV3 = load("./chunk-V5PEBFV3.js");
-var import_chunk_X5WNSVJC = load("./chunk-X5WNSVJC.js");
+var import_chunk_XSNOZFDY = load("./chunk-XSNOZFDY.js");
+var import_chunk_ZKKB56AR = load("./chunk-ZKKB56AR.js");
+var import_chunk_CA3OXS5P = load("./chunk-CA3OXS5P.js");
 var import_chunk_RIVP2RJN = load("./chunk-RIVP2RJN.js");
 var import_chunk_NQPR54ZN = load("./chunk-NQPR54ZN.js");
 var import_chunk_7BL7UWXT = load("./chunk-7BL7UWXT.js");
 var import_chunk_SSD3XVHH = load("./chunk-SSD3XVHH.js");
 var import_chunk_PATOMOAS = load("./chunk-PATOMOAS.js");
 var import_chunk_O5SXHXTI = load("./chunk-O5SXHXTI.js");
-var import_chunk_PTVJ2AMD = load("./chunk-PTVJ2AMD.js");
+var import_chunk_B2GTHZX4 = load("./chunk-B2GTHZX4.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_FVPJNX74 = load("./chunk-FVPJNX74.js");
+var import_chunk_FM6FAH5U = load("./chunk-FM6FAH5U.js");
 var import_chunk_CEZDF3D3 = load("./chunk-CEZDF3D3.js");
 var import_chunk_PLTZEINK = load("./chunk-PLTZEINK.js");
 var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
 var import_chunk_63FDXQKK = load("./chunk-63FDXQKK.js");
 var import_chunk_C7IKTBOQ = load("./chunk-C7IKTBOQ.js");
-var import_chunk_DWN6ZA7R = load("./chunk-DWN6ZA7R.js");
+var import_chunk_IJKEVNZ7 = load("./chunk-IJKEVNZ7.js");
 var import_chunk_PZM7HB6W = load("./chunk-PZM7HB6W.js");
 var import_chunk_7V54BM6D = load("./chunk-7V54BM6D.js");
 var import_chunk_QS5KU3DI = load("./chunk-QS5KU3DI.js");
@@ -23176,7 +23183,7 @@ async function replaceTimers(root, earlier, by) {
   const replaced = [];
   for (const id of earlier) {
     const why = `replaced by ${by.id}`;
-    const { result } = await (0, import_chunk_YACN4COH.cancelJob)(root.folder, id, { owner: by.owner, why }, import_chunk_4ZCTLV6M.replaceWaitMs);
+    const { result } = await (0, import_chunk_D4DO65YA.cancelJob)(root.folder, id, { owner: by.owner, why }, import_chunk_4ZCTLV6M.replaceWaitMs);
     if (result !== "ended_before") replaced.push(id);
   }
   return replaced;
@@ -23203,7 +23210,7 @@ async function requireRoom(root, timers) {
 }
 async function isArmed(root, id) {
   try {
-    return !(0, import_chunk_PZM7HB6W.isEnded)((await (0, import_chunk_FVPJNX74.refresh)(root, id)).state);
+    return !(0, import_chunk_PZM7HB6W.isEnded)((await (0, import_chunk_FM6FAH5U.refresh)(root, id)).state);
   } catch (error) {
     if (error instanceof import_chunk_NVPF5LEY.FaultError && error.code === "unknown_job") return false;
     throw error;
@@ -23264,8 +23271,8 @@ ${notes}`,
   }
 };
 async function arm(context, input, verb, when) {
-  const words = (0, import_chunk_33ZUSG5U.onceWords)(verb, input, null, null);
-  const repeated = await (0, import_chunk_33ZUSG5U.repeatedLaunch)(context, input, words, false);
+  const words = (0, import_chunk_XSNOZFDY.onceWords)(verb, input, null, null);
+  const repeated = await (0, import_chunk_XSNOZFDY.repeatedLaunch)(context, input, words, false);
   if (repeated) return repeated;
   const { due, delay } = when();
   const [message, slot] = [input.text("message") ?? "", input.text("slot")];
@@ -23282,11 +23289,11 @@ async function arm(context, input, verb, when) {
   return launchTimer(context, input, { timer: part, lineage: null, words });
 }
 async function launchTimer(context, input, job) {
-  (0, import_chunk_V5PEBFV3.checkLaunchOptions)(input);
+  (0, import_chunk_ZKKB56AR.checkLaunchOptions)(input);
   const root = context.root(input);
-  const said = (0, import_chunk_V5PEBFV3.launchWords)(input);
+  const said = (0, import_chunk_ZKKB56AR.launchWords)(input);
   const { admit, earlier } = admitTimer(root, job.timer.slot);
-  const launched = await (0, import_chunk_X5WNSVJC.launch)(root, {
+  const launched = await (0, import_chunk_CA3OXS5P.launch)(root, {
     kind: "timer",
     verb: "timer",
     ...said,
@@ -23300,12 +23307,12 @@ async function launchTimer(context, input, job) {
     run: null,
     staff: null,
     timer: job.timer,
-    notify: await (0, import_chunk_V5PEBFV3.notifyOf)(context, input, job.notify),
+    notify: await (0, import_chunk_ZKKB56AR.notifyOf)(context, input, job.notify),
     words: job.words,
     admit
   });
   const replaced = launched.isNew ? await replaceTimers(root, earlier(), { id: launched.id, owner: said.owner }) : [];
-  return (0, import_chunk_V5PEBFV3.tellLaunched)(context, input, root, { ...launched, replaced }, false);
+  return (0, import_chunk_ZKKB56AR.tellLaunched)(context, input, root, { ...launched, replaced }, false);
 }
 function futureInstant(text) {
   const due = parseInstant(text);
@@ -23375,7 +23382,7 @@ function renderHelp(command) {
 });
 
 },
-"./wait-LOWMV4EF.js": function (module, exports) {
+"./wait-KLXQPUUQ.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -23383,11 +23390,11 @@ __export(stdin_exports, {
 });
 module.exports = stdin_exports;
 var import_chunk_IURAQTCE = load("./chunk-IURAQTCE.js");
-var import_chunk_DQXIFAR3 = load("./chunk-DQXIFAR3.js");
+var import_chunk_2QML2VCQ = load("./chunk-2QML2VCQ.js");
 var import_chunk_DQITNJZW = load("./chunk-DQITNJZW.js");
 var import_chunk_LOPJ3BLJ = load("./chunk-LOPJ3BLJ.js");
 var import_chunk_JXMXEQZY = load("./chunk-JXMXEQZY.js");
-var import_chunk_5W3LW6YN = load("./chunk-5W3LW6YN.js");
+var import_chunk_PL5OPUIU = load("./chunk-PL5OPUIU.js");
 var import_chunk_JLKATB45 = load("./chunk-JLKATB45.js");
 var import_chunk_R7FUNILK = load("./chunk-R7FUNILK.js");
 var import_chunk_TYK6MYR7 = load("./chunk-TYK6MYR7.js");
@@ -23398,7 +23405,7 @@ var import_chunk_NQPR54ZN = load("./chunk-NQPR54ZN.js");
 var import_chunk_SSD3XVHH = load("./chunk-SSD3XVHH.js");
 var import_chunk_PATOMOAS = load("./chunk-PATOMOAS.js");
 var import_chunk_O5SXHXTI = load("./chunk-O5SXHXTI.js");
-var import_chunk_PTVJ2AMD = load("./chunk-PTVJ2AMD.js");
+var import_chunk_B2GTHZX4 = load("./chunk-B2GTHZX4.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
 var import_chunk_7ASKUOSF = load("./chunk-7ASKUOSF.js");
 var import_chunk_N2ZXKKDS = load("./chunk-N2ZXKKDS.js");
@@ -23406,7 +23413,7 @@ var import_chunk_4SIIA6QD = load("./chunk-4SIIA6QD.js");
 var import_chunk_UAN3RUHQ = load("./chunk-UAN3RUHQ.js");
 var import_chunk_4B6JPIGM = load("./chunk-4B6JPIGM.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
-var import_chunk_FVPJNX74 = load("./chunk-FVPJNX74.js");
+var import_chunk_FM6FAH5U = load("./chunk-FM6FAH5U.js");
 var import_chunk_CEZDF3D3 = load("./chunk-CEZDF3D3.js");
 var import_chunk_ILJKJSAA = load("./chunk-ILJKJSAA.js");
 var import_chunk_PLTZEINK = load("./chunk-PLTZEINK.js");
@@ -23513,7 +23520,7 @@ var wait = {
     if (ids.length > 1 && !input.has("any") && !input.has("all")) {
       throw (0, import_chunk_NVPF5LEY.usageError)(`cannot wait for ${ids.length} jobs without saying how: add --any (the first) or --all`);
     }
-    return (0, import_chunk_DQXIFAR3.waitAndTell)(context, root, ids, {
+    return (0, import_chunk_2QML2VCQ.waitAndTell)(context, root, ids, {
       mode: input.has("any") ? "any" : "all",
       until,
       cursors: parseCursors(input.texts("after-seq"), ids, root),
@@ -23538,28 +23545,28 @@ function liveOrLatest(root, owner, isMany) {
 });
 
 },
-"./watch-BFSLVA3K.js": function (module, exports) {
+"./watch-TTVN27LH.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   watch: () => watch
 });
 module.exports = stdin_exports;
-var import_chunk_33ZUSG5U = load("./chunk-33ZUSG5U.js");
-var import_chunk_V5PEBFV3 = load("./chunk-V5PEBFV3.js");
-var import_chunk_X5WNSVJC = load("./chunk-X5WNSVJC.js");
+var import_chunk_XSNOZFDY = load("./chunk-XSNOZFDY.js");
+var import_chunk_ZKKB56AR = load("./chunk-ZKKB56AR.js");
+var import_chunk_CA3OXS5P = load("./chunk-CA3OXS5P.js");
 var import_chunk_RIVP2RJN = load("./chunk-RIVP2RJN.js");
 var import_chunk_NQPR54ZN = load("./chunk-NQPR54ZN.js");
 var import_chunk_7BL7UWXT = load("./chunk-7BL7UWXT.js");
 var import_chunk_SSD3XVHH = load("./chunk-SSD3XVHH.js");
-var import_chunk_RF3A437X = load("./chunk-RF3A437X.js");
+var import_chunk_FKFC4SFY = load("./chunk-FKFC4SFY.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
 var import_chunk_CEZDF3D3 = load("./chunk-CEZDF3D3.js");
 var import_chunk_PLTZEINK = load("./chunk-PLTZEINK.js");
 var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
 var import_chunk_63FDXQKK = load("./chunk-63FDXQKK.js");
 var import_chunk_C7IKTBOQ = load("./chunk-C7IKTBOQ.js");
-var import_chunk_DWN6ZA7R = load("./chunk-DWN6ZA7R.js");
+var import_chunk_IJKEVNZ7 = load("./chunk-IJKEVNZ7.js");
 var import_chunk_PZM7HB6W = load("./chunk-PZM7HB6W.js");
 var import_chunk_7V54BM6D = load("./chunk-7V54BM6D.js");
 var import_chunk_QS5KU3DI = load("./chunk-QS5KU3DI.js");
@@ -23615,12 +23622,12 @@ var watch = {
   form: "KIND ... --for D [options]",
   words: { min: 1, max: 1 },
   options: import_chunk_RIVP2RJN.common,
-  notes: `Kinds: ${import_chunk_RF3A437X.watchIds.join(", ")}. Each has a page of its own: watch KIND --help.`,
+  notes: `Kinds: ${import_chunk_FKFC4SFY.watchIds.join(", ")}. Each has a page of its own: watch KIND --help.`,
   examples: ["watch file build/out.tar --for 2h", "watch --help", "watch file --help"],
   async choose(args) {
     const [word, ...rest] = args;
     if (word === "--help" || word === "-h") return { command: await listed(), args };
-    const kind = word === void 0 ? void 0 : await (0, import_chunk_RF3A437X.loadWatch)(word);
+    const kind = word === void 0 ? void 0 : await (0, import_chunk_FKFC4SFY.loadWatch)(word);
     if (!kind) throw unknownKind(word);
     return { command: commandOf(kind, rest), args: rest };
   },
@@ -23629,8 +23636,8 @@ var watch = {
   }
 };
 async function listed() {
-  const kinds = await Promise.all(import_chunk_RF3A437X.watchIds.map(import_chunk_RF3A437X.loadWatch));
-  const width = Math.max(...import_chunk_RF3A437X.watchIds.map((id) => id.length));
+  const kinds = await Promise.all(import_chunk_FKFC4SFY.watchIds.map(import_chunk_FKFC4SFY.loadWatch));
+  const width = Math.max(...import_chunk_FKFC4SFY.watchIds.map((id) => id.length));
   const rows = kinds.flatMap((kind) => kind ? [`${kind.id.padEnd(width)}  ${kind.summary}`] : []);
   return {
     ...watch,
@@ -23642,7 +23649,7 @@ Each has a page of its own: watch KIND --help.`,
 }
 function unknownKind(word) {
   const came = word === void 0 ? "cannot watch without a condition" : word.startsWith("-") ? `cannot take ${word} there: what to watch comes first` : `cannot watch ${JSON.stringify(word)}: there is no such condition`;
-  return (0, import_chunk_NVPF5LEY.usageError)(`${came}; there are ${import_chunk_RF3A437X.watchIds.join(", ")}`, (0, import_chunk_GEPPUING.quoteWords)([...(0, import_chunk_7V54BM6D.selfWords)(), "watch", "--help"]));
+  return (0, import_chunk_NVPF5LEY.usageError)(`${came}; there are ${import_chunk_FKFC4SFY.watchIds.join(", ")}`, (0, import_chunk_GEPPUING.quoteWords)([...(0, import_chunk_7V54BM6D.selfWords)(), "watch", "--help"]));
 }
 function commandOf(kind, args) {
   return {
@@ -23659,25 +23666,25 @@ function commandOf(kind, args) {
 async function start(kind, args, context, input) {
   checkTogether(input);
   if (input.has("once"))
-    return (await Promise.resolve().then(() => load("./watch-once-A3VJNB5U.js"))).lookNow(context, kind, input, placeOf(context, input));
+    return (await Promise.resolve().then(() => load("./watch-once-HTFALQ5Y.js"))).lookNow(context, kind, input, placeOf(context, input));
   if (!input.has("for")) throw missingBound(kind, args);
-  const words = (0, import_chunk_33ZUSG5U.onceWords)(`watch ${kind.id}`, input, context.cwd, null);
+  const words = (0, import_chunk_XSNOZFDY.onceWords)(`watch ${kind.id}`, input, context.cwd, null);
   const isForeground = input.has("foreground");
-  const repeated = isForeground ? void 0 : await (0, import_chunk_33ZUSG5U.repeatedLaunch)(context, input, words, false);
+  const repeated = isForeground ? void 0 : await (0, import_chunk_XSNOZFDY.repeatedLaunch)(context, input, words, false);
   if (repeated) return repeated;
   const root = context.root(input);
-  const launched = await (0, import_chunk_X5WNSVJC.launch)(root, {
+  const launched = await (0, import_chunk_CA3OXS5P.launch)(root, {
     ...requestOf(kind, context, input, words),
-    notify: await (0, import_chunk_V5PEBFV3.notifyOf)(context, input, null)
+    notify: await (0, import_chunk_ZKKB56AR.notifyOf)(context, input, null)
   });
-  if (isForeground) return (await Promise.resolve().then(() => load("./watch-foreground-6ZTWNIZY.js"))).follow(context, root, launched.id);
-  return (0, import_chunk_V5PEBFV3.tellLaunched)(context, input, root, launched, false);
+  if (isForeground) return (await Promise.resolve().then(() => load("./watch-foreground-KKSAH4KA.js"))).follow(context, root, launched.id);
+  return (0, import_chunk_ZKKB56AR.tellLaunched)(context, input, root, launched, false);
 }
 function requestOf(kind, context, input, words) {
   return {
     kind: "watch",
     verb: "watch",
-    ...(0, import_chunk_V5PEBFV3.launchWords)(input),
+    ...(0, import_chunk_ZKKB56AR.launchWords)(input),
     cwd: (0, import_chunk_7WBBYJDG.realPath)(context.cwd),
     deadlineMs: input.durationOrDefault("for"),
     killGraceMs: import_chunk_4ZCTLV6M.toolGraceMs,
@@ -23735,7 +23742,7 @@ function checkTogether(input) {
   ];
   for (const [one, other] of pairs)
     if (input.has(one) && input.has(other)) throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take --${one} and --${other} together`);
-  (0, import_chunk_V5PEBFV3.checkLaunchOptions)(input);
+  (0, import_chunk_ZKKB56AR.checkLaunchOptions)(input);
 }
 function missingBound(kind, args) {
   return (0, import_chunk_NVPF5LEY.usageError)(
@@ -23749,16 +23756,16 @@ function missingBound(kind, args) {
 });
 
 },
-"./watch-foreground-6ZTWNIZY.js": function (module, exports) {
+"./watch-foreground-KKSAH4KA.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   follow: () => follow
 });
 module.exports = stdin_exports;
-var import_chunk_YACN4COH = load("./chunk-YACN4COH.js");
+var import_chunk_D4DO65YA = load("./chunk-D4DO65YA.js");
 var import_chunk_JXMXEQZY = load("./chunk-JXMXEQZY.js");
-var import_chunk_5W3LW6YN = load("./chunk-5W3LW6YN.js");
+var import_chunk_PL5OPUIU = load("./chunk-PL5OPUIU.js");
 var import_chunk_JLKATB45 = load("./chunk-JLKATB45.js");
 var import_chunk_R7FUNILK = load("./chunk-R7FUNILK.js");
 var import_chunk_TYK6MYR7 = load("./chunk-TYK6MYR7.js");
@@ -23769,9 +23776,9 @@ var import_chunk_SSD3XVHH = load("./chunk-SSD3XVHH.js");
 var import_chunk_PATOMOAS = load("./chunk-PATOMOAS.js");
 var import_chunk_JIH3SUWO = load("./chunk-JIH3SUWO.js");
 var import_chunk_O5SXHXTI = load("./chunk-O5SXHXTI.js");
-var import_chunk_PTVJ2AMD = load("./chunk-PTVJ2AMD.js");
+var import_chunk_B2GTHZX4 = load("./chunk-B2GTHZX4.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_FVPJNX74 = load("./chunk-FVPJNX74.js");
+var import_chunk_FM6FAH5U = load("./chunk-FM6FAH5U.js");
 var import_chunk_PLTZEINK = load("./chunk-PLTZEINK.js");
 var import_chunk_D2VPCAZS = load("./chunk-D2VPCAZS.js");
 var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
@@ -23831,7 +23838,7 @@ function untilEnd(context, root, id, events, tell) {
       let unwatch = () => void 0;
       const look = () => {
         unwatch();
-        unwatch = (0, import_chunk_PTVJ2AMD.onNextChange)([events], look);
+        unwatch = (0, import_chunk_B2GTHZX4.onNextChange)([events], look);
         if (!tell()) end(void 0);
       };
       const timer = setInterval(look, lookMs);
@@ -23844,10 +23851,10 @@ function untilEnd(context, root, id, events, tell) {
       const release = (0, import_chunk_5AUWXA57.onInterrupt)((signal) => {
         context.tell(`${signal}: canceling job ${id}`);
         const request = { owner: import_chunk_4SRIOCFI.variables.owner() ?? null, why: `its foreground got ${signal}` };
-        (0, import_chunk_YACN4COH.cancelJob)(root.folder, id, request).then(({ view }) => end(view), reject);
+        (0, import_chunk_D4DO65YA.cancelJob)(root.folder, id, request).then(({ view }) => end(view), reject);
       });
       look();
-      (0, import_chunk_5W3LW6YN.waitForJobs)(root.folder, [id], { mode: "all", timeoutMs: patience, heartbeatMs: null }).then(
+      (0, import_chunk_PL5OPUIU.waitForJobs)(root.folder, [id], { mode: "all", timeoutMs: patience, heartbeatMs: null }).then(
         ({ views }) => end(views[0]),
         reject
       );
@@ -23860,7 +23867,7 @@ function untilEnd(context, root, id, events, tell) {
 });
 
 },
-"./watch-once-A3VJNB5U.js": function (module, exports) {
+"./watch-once-HTFALQ5Y.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -23869,14 +23876,14 @@ __export(stdin_exports, {
 module.exports = stdin_exports;
 var import_chunk_ONHETQTA = load("./chunk-ONHETQTA.js");
 var import_chunk_5AUWXA57 = load("./chunk-5AUWXA57.js");
-var import_chunk_LE64R7NX = load("./chunk-LE64R7NX.js");
+var import_chunk_54CAGYOH = load("./chunk-54CAGYOH.js");
 var import_chunk_JIH3SUWO = load("./chunk-JIH3SUWO.js");
 var import_chunk_O5SXHXTI = load("./chunk-O5SXHXTI.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_FVPJNX74 = load("./chunk-FVPJNX74.js");
+var import_chunk_FM6FAH5U = load("./chunk-FM6FAH5U.js");
 var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
 var import_chunk_C7IKTBOQ = load("./chunk-C7IKTBOQ.js");
-var import_chunk_DWN6ZA7R = load("./chunk-DWN6ZA7R.js");
+var import_chunk_IJKEVNZ7 = load("./chunk-IJKEVNZ7.js");
 var import_chunk_PZM7HB6W = load("./chunk-PZM7HB6W.js");
 var import_chunk_7V54BM6D = load("./chunk-7V54BM6D.js");
 var import_chunk_QS5KU3DI = load("./chunk-QS5KU3DI.js");
@@ -23899,7 +23906,7 @@ async function lookNow(context, kind, input, place) {
   const release = (0, import_chunk_5AUWXA57.onInterrupt)(() => stop.abort());
   try {
     const start = kind.start?.(read.input) ?? null;
-    const answer = await (0, import_chunk_LE64R7NX.attempt)(kind, read.input, start, {
+    const answer = await (0, import_chunk_54CAGYOH.attempt)(kind, read.input, start, {
       place: { root: place.stateRoot, cwd: context.cwd, environment: (0, import_chunk_4SRIOCFI.callerEnvironment)() },
       attemptMs: input.durationOrDefault("attempt-timeout"),
       signal: stop.signal

@@ -1,6 +1,7 @@
 // Being told that a file changed, where the system can tell. Only a hint: whoever uses it also looks by itself now and then.
 import { type FSWatcher, watch } from 'node:fs';
 import path from 'node:path';
+import { isFolder } from './folders.ts';
 
 /** Call `onChange` once at the next change of one of the files. Returns a stop function. */
 export function onNextChange(files: readonly string[], onChange: () => void): () => void {
@@ -25,28 +26,37 @@ export function onNextChange(files: readonly string[], onChange: () => void): ()
   return stop;
 }
 
-/** Call `onChange` at each change of one path, also when it appears or goes. Returns a stop function. */
+/** A folder in which so much happens is not listened to any longer: hearing of it costs more than looking. */
+const mostEvents = 1000;
+
+/**
+ * Call `onChange` at changes of one path, also when it appears or goes. Of a folder these are the names in it. A hint as above, and for a
+ * while only: whoever wants more calls again. Returns a stop function.
+ */
 export function onPathChange(target: string, onChange: () => void): () => void {
   const watchers: FSWatcher[] = [];
   const name = path.basename(target);
-  // The folder tells of a file that comes, goes or is replaced; the file itself of what a link leads to.
-  for (const [place, isFolder] of [
-    [path.dirname(target), true],
-    [target, false],
-  ] as const) {
+  let events = 0;
+  const stop = (): void => {
+    for (const watcher of watchers.splice(0)) watcher.close();
+  };
+  const listen = (place: string, isMeant: (changed: string | null) => boolean): void => {
     try {
       const watcher = watch(place, { persistent: false }, (_event, changed) => {
-        if (!isFolder || changed === null || changed === name) onChange();
+        events += 1;
+        if (isMeant(changed)) onChange();
+        if (events > mostEvents) stop();
       });
       watchers.push(watcher);
       watcher.on('error', () => watcher.close());
     } catch {
       // As above.
     }
-  }
-  return () => {
-    for (const watcher of watchers.splice(0)) watcher.close();
   };
+  listen(target, () => true);
+  // The folder above tells of what comes, goes or is replaced; a folder that is there tells of its own end.
+  if (!isFolder(target)) listen(path.dirname(target), (changed) => changed === null || changed === name);
+  return stop;
 }
 
 /**

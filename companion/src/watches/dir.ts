@@ -1,12 +1,12 @@
 // A folder: there, gone, with something new in it, with so many names. One folder, not what lies below its folders, and at most some
 // thousands of names.
+import { createHash } from 'node:crypto';
 import path from 'node:path';
 import { oneLine } from '../core/byte-names.ts';
 import { errnoOf, FaultError, usageError } from '../core/errors.ts';
 import { matchesGlob } from '../core/glob.ts';
 import { limits, watchNames } from '../core/limits.ts';
 import type { Given } from '../core/option-table.ts';
-import { sha256, toHex } from '../core/sha256.ts';
 import { listSome, type TargetFacts, targetOf } from '../platform/folders.ts';
 import { onPathChange } from '../platform/watch-path.ts';
 import { requireReachable, seen, signOf, unreachable } from './local.ts';
@@ -176,5 +176,5 @@ function short(text: string): string {
 }
 
 function digest(text: string): string {
-  return toHex(sha256(new TextEncoder().encode(text))).slice(0, 40);
+  return createHash('sha256').update(text).digest('hex').slice(0, 40);
 }
