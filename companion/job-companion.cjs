@@ -27,7 +27,7 @@ var __export = (target, all) => {
     __defProp(target, name, { get: all[name], enumerable: true });
 };
 var __toCommonJS = (mod) => __copyProps(__defProp({}, "__esModule", { value: true }), mod);
-const buildId = "05fa597b2ce12c73";
+const buildId = "e2e57c5d8ba3bea4";
 // The beginning of the built file (companion/pack.mjs puts it there): compiles the parts and hands them out. What V8 made of the parts
 // is kept in the user's cache folder, one file for each command, so that the next start compiles nothing (Node 20: 5 ms of a
 // launch). Any trouble with the cache means a start without it. JOB_COMPANION_NO_CACHE=1 turns it off.
@@ -180,7 +180,7 @@ process.exitCode = import_chunk_6PFAPK5K.exitCodes.fault;
 async function main(args) {
   if (process.platform !== "linux") (await Promise.resolve().then(() => load("./install-ps-KOR5EU3S.js"))).installForMac();
   if (args[0] === "_worker") {
-    const { runWorker } = await Promise.resolve().then(() => load("./main-IRBPSC2L.js"));
+    const { runWorker } = await Promise.resolve().then(() => load("./main-KHMDI4HD.js"));
     const isDone = await runWorker(args[1] ?? "", args[2] ?? "", (text) => writeOut(2, text));
     process.exit(isDone ? 0 : 70);
   }
@@ -189,7 +189,7 @@ async function main(args) {
     await runNotify(args[1] ?? "", args[2] ?? "");
     process.exit(import_chunk_6PFAPK5K.exitCodes.done);
   }
-  const { dispatch } = await Promise.resolve().then(() => load("./dispatch-O3ER27SU.js"));
+  const { dispatch } = await Promise.resolve().then(() => load("./dispatch-FUG7OMMK.js"));
   const reply = await dispatch(args, makeContext(), "0.1.0");
   const isTold = print(reply);
   process.exit(isTold ? reply.code : import_chunk_6PFAPK5K.exitCodes.fault);
@@ -280,22 +280,22 @@ function asFault(error) {
 
 function partsText() {/*
 (function (load, builtin, require, __create, __defProp, __getOwnPropDesc, __getOwnPropNames, __getProtoOf, __hasOwnProp, __copyProps, __toESM, __export, __toCommonJS) { return {
-"./ask-BN7IDXQV.js": function (module, exports) {
+"./ask-A7W4N75M.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   ask: () => ask
 });
 module.exports = stdin_exports;
-var import_chunk_JOHFEW2Z = load("./chunk-JOHFEW2Z.js");
-var import_chunk_AUCNTSSZ = load("./chunk-AUCNTSSZ.js");
-var import_chunk_4KRVTGP5 = load("./chunk-4KRVTGP5.js");
+var import_chunk_LPGGWIYK = load("./chunk-LPGGWIYK.js");
+var import_chunk_3IR65A62 = load("./chunk-3IR65A62.js");
+var import_chunk_GXE6CPQV = load("./chunk-GXE6CPQV.js");
 var import_chunk_E466YIJS = load("./chunk-E466YIJS.js");
 var import_chunk_TXVSPIEI = load("./chunk-TXVSPIEI.js");
-var import_chunk_QNE4MKMG = load("./chunk-QNE4MKMG.js");
+var import_chunk_XVRLWQRW = load("./chunk-XVRLWQRW.js");
 var import_chunk_5JFWY2ML = load("./chunk-5JFWY2ML.js");
-var import_chunk_XSNOZFDY = load("./chunk-XSNOZFDY.js");
-var import_chunk_ZKKB56AR = load("./chunk-ZKKB56AR.js");
+var import_chunk_6WXBUBYI = load("./chunk-6WXBUBYI.js");
+var import_chunk_66FYAMFR = load("./chunk-66FYAMFR.js");
 var import_chunk_CA3OXS5P = load("./chunk-CA3OXS5P.js");
 var import_chunk_RIVP2RJN = load("./chunk-RIVP2RJN.js");
 var import_chunk_NQPR54ZN = load("./chunk-NQPR54ZN.js");
@@ -303,10 +303,10 @@ var import_chunk_7BL7UWXT = load("./chunk-7BL7UWXT.js");
 var import_chunk_SSD3XVHH = load("./chunk-SSD3XVHH.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
 var import_chunk_E4Q33Z52 = load("./chunk-E4Q33Z52.js");
-var import_chunk_A4TC7AHU = load("./chunk-A4TC7AHU.js");
+var import_chunk_ZXH4HYVE = load("./chunk-ZXH4HYVE.js");
 var import_chunk_KT5BXZ5F = load("./chunk-KT5BXZ5F.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
-var import_chunk_FM6FAH5U = load("./chunk-FM6FAH5U.js");
+var import_chunk_VN3ZKFAN = load("./chunk-VN3ZKFAN.js");
 var import_chunk_CEZDF3D3 = load("./chunk-CEZDF3D3.js");
 var import_chunk_PLTZEINK = load("./chunk-PLTZEINK.js");
 var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
@@ -332,7 +332,7 @@ var import_chunk_7WBBYJDG = load("./chunk-7WBBYJDG.js");
 var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
-var ask = (0, import_chunk_JOHFEW2Z.makeStaffVerb)({
+var ask = (0, import_chunk_LPGGWIYK.makeStaffVerb)({
   mode: "ask",
   isSynchronous: true,
   notes: "Exit codes as of wait. With --id-only it returns at once, as staffer does.",
@@ -394,16 +394,16 @@ async function attach(view) {
 });
 
 },
-"./cancel-EEVMWKTP.js": function (module, exports) {
+"./cancel-7ADAYKKL.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   cancel: () => cancel
 });
 module.exports = stdin_exports;
-var import_chunk_DQITNJZW = load("./chunk-DQITNJZW.js");
-var import_chunk_D4DO65YA = load("./chunk-D4DO65YA.js");
-var import_chunk_PL5OPUIU = load("./chunk-PL5OPUIU.js");
+var import_chunk_DKW3SDRA = load("./chunk-DKW3SDRA.js");
+var import_chunk_NK4NEZOA = load("./chunk-NK4NEZOA.js");
+var import_chunk_IH2OLGEK = load("./chunk-IH2OLGEK.js");
 var import_chunk_R7FUNILK = load("./chunk-R7FUNILK.js");
 var import_chunk_TYK6MYR7 = load("./chunk-TYK6MYR7.js");
 var import_chunk_MTTW2VXK = load("./chunk-MTTW2VXK.js");
@@ -414,12 +414,12 @@ var import_chunk_PATOMOAS = load("./chunk-PATOMOAS.js");
 var import_chunk_O5SXHXTI = load("./chunk-O5SXHXTI.js");
 var import_chunk_B2GTHZX4 = load("./chunk-B2GTHZX4.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_7ASKUOSF = load("./chunk-7ASKUOSF.js");
-var import_chunk_N2ZXKKDS = load("./chunk-N2ZXKKDS.js");
-var import_chunk_4SIIA6QD = load("./chunk-4SIIA6QD.js");
+var import_chunk_HICFLLTX = load("./chunk-HICFLLTX.js");
+var import_chunk_6WC2754Y = load("./chunk-6WC2754Y.js");
+var import_chunk_ZFFWRBAW = load("./chunk-ZFFWRBAW.js");
 var import_chunk_UAN3RUHQ = load("./chunk-UAN3RUHQ.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
-var import_chunk_FM6FAH5U = load("./chunk-FM6FAH5U.js");
+var import_chunk_VN3ZKFAN = load("./chunk-VN3ZKFAN.js");
 var import_chunk_CEZDF3D3 = load("./chunk-CEZDF3D3.js");
 var import_chunk_ILJKJSAA = load("./chunk-ILJKJSAA.js");
 var import_chunk_PLTZEINK = load("./chunk-PLTZEINK.js");
@@ -462,7 +462,7 @@ var cancel = {
     const root = context.root(input);
     (0, import_chunk_NQPR54ZN.checkRoot)(root.folder);
     const id = (0, import_chunk_CEZDF3D3.requireWholeId)(root, input.words[0]);
-    const reply = await (0, import_chunk_D4DO65YA.cancelJob)(root.folder, id, {
+    const reply = await (0, import_chunk_NK4NEZOA.cancelJob)(root.folder, id, {
       owner: input.text("owner") ?? import_chunk_4SRIOCFI.variables.owner() ?? null,
       why: input.text("why") ?? null
     });
@@ -493,7 +493,7 @@ ${import_chunk_PLTZEINK.nextCommands.observe(id, root.option)}
 };
 function taskNotes(view) {
   if (!view.spec?.run?.status_cmd) return [];
-  return [...(0, import_chunk_DQITNJZW.runNotes)(view), ...view.state.warnings.map(import_chunk_DQITNJZW.warningNote)];
+  return [...(0, import_chunk_DKW3SDRA.runNotes)(view), ...view.state.warnings.map(import_chunk_DKW3SDRA.warningNote)];
 }
 function taskJson({ spec, state }) {
   const { task_status, task_exit_code, warnings } = state;
@@ -502,252 +502,6 @@ function taskJson({ spec, state }) {
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
   cancel
-});
-
-},
-"./chunk-2QML2VCQ.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  waitAndTell: () => waitAndTell
-});
-module.exports = stdin_exports;
-var import_chunk_DQITNJZW = load("./chunk-DQITNJZW.js");
-var import_chunk_LOPJ3BLJ = load("./chunk-LOPJ3BLJ.js");
-var import_chunk_JXMXEQZY = load("./chunk-JXMXEQZY.js");
-var import_chunk_PL5OPUIU = load("./chunk-PL5OPUIU.js");
-var import_chunk_JLKATB45 = load("./chunk-JLKATB45.js");
-var import_chunk_R7FUNILK = load("./chunk-R7FUNILK.js");
-var import_chunk_MTTW2VXK = load("./chunk-MTTW2VXK.js");
-var import_chunk_5AUWXA57 = load("./chunk-5AUWXA57.js");
-var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_PLTZEINK = load("./chunk-PLTZEINK.js");
-var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
-var import_chunk_PZM7HB6W = load("./chunk-PZM7HB6W.js");
-var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
-var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
-async function withFarewell(context, ids, again, wait) {
-  const release = (0, import_chunk_5AUWXA57.onInterrupt)((signal) => {
-    try {
-      context.live?.("");
-      context.tell(`${farewell(ids)}
-${again()}`);
-    } catch {
-    }
-    (0, import_chunk_5AUWXA57.endBySignal)(signal);
-  });
-  try {
-    return await wait();
-  } finally {
-    release();
-  }
-}
-function farewell(ids) {
-  if (ids.length === 1) return `job ${ids[0]} runs on; collect it with:`;
-  return `the ${ids.length} jobs run on; collect them with:`;
-}
-function renderBar(completed, total, width = 10) {
-  const share = shareOf(completed, total);
-  if (share === null) return null;
-  const filled = share >= 1 ? width : Math.min(width - 1, Math.max(share > 0 ? 1 : 0, Math.round(share * width)));
-  const percent = share >= 1 ? 100 : Math.min(99, Math.floor(share * 100));
-  return `[${"#".repeat(filled)}${"-".repeat(width - filled)}] ${String(percent).padStart(3)}%`;
-}
-function shareOf(completed, total) {
-  if (completed === null || total === null || !(total > 0) || !Number.isFinite(completed)) return null;
-  return Math.min(1, Math.max(0, completed / total));
-}
-var none = { bar: null, eta: null, note: null };
-function progressCells(view) {
-  const { spec, state } = view;
-  if ((0, import_chunk_PZM7HB6W.isEnded)(state)) return none;
-  if (spec?.timer) return { ...none, note: dueIn(spec.timer.due_at) };
-  const watch = spec?.watch ? (0, import_chunk_R7FUNILK.watchOf)(state) : null;
-  if (watch) return { ...none, note: [watch.word, `${watch.polls} looks`].filter((word) => word !== "").join(", ") };
-  const checkpoint = (0, import_chunk_R7FUNILK.checkpointOf)(state);
-  if (!checkpoint) return none;
-  const { completed, total, phase } = checkpoint;
-  return {
-    bar: renderBar(completed, total),
-    eta: etaOf(checkpoint.eta_seconds, checkpoint.at),
-    note: phase === null ? null : (0, import_chunk_LXK2ZILE.excerpt)(phase, 40)
-  };
-}
-function dueIn(dueAt) {
-  const due = (0, import_chunk_MTTW2VXK.instantOf)(dueAt);
-  if (due === null) return null;
-  const left = due - (0, import_chunk_Y5L6GQDB.nowMs)();
-  return left <= 0 ? "due" : `due in ${coarse(left)}`;
-}
-function etaOf(seconds, at) {
-  if (seconds === null || seconds < 0 || seconds > 10 * 365 * 86400) return null;
-  const left = seconds * 1e3 - Math.max(0, (0, import_chunk_Y5L6GQDB.nowMs)() - ((0, import_chunk_MTTW2VXK.instantOf)(at) ?? (0, import_chunk_Y5L6GQDB.nowMs)()));
-  return left <= 0 ? "any moment" : coarse(left);
-}
-function coarse(ms) {
-  const step = ms >= 2 * 864e5 ? 36e5 : ms >= 6e5 ? 6e4 : 1e3;
-  return (0, import_chunk_UNGYPAP3.formatDuration)(Math.max(1e3, Math.ceil(ms / step) * step));
-}
-function lineOf(view) {
-  const age = (0, import_chunk_MTTW2VXK.ageOf)(view.state.started_at, (0, import_chunk_Y5L6GQDB.nowMs)());
-  const { health } = (0, import_chunk_R7FUNILK.healthOf)(view, (0, import_chunk_PZM7HB6W.conditionOf)(view));
-  const { bar, eta, note } = progressCells(view);
-  const parts = [
-    view.state.state,
-    // "unknown" is what can be said of most healthy jobs: not worth a word here.
-    ...health === "unknown" ? [] : [health],
-    age === null ? "not started" : (0, import_chunk_UNGYPAP3.formatDuration)(age),
-    ...bar === null ? [] : [bar],
-    ...eta === null ? [] : [`ETA ${eta}`],
-    ...note === null ? [] : [note]
-  ];
-  return `${view.id}: ${parts.join(", ")}`;
-}
-function waitAgain(root, ids, asked, moved = new Map()) {
-  const [first = ""] = ids;
-  const { until = [], cursors = new Map() } = asked;
-  if (until.length === 0 && ids.length === 1) return import_chunk_PLTZEINK.nextCommands.wait(first, root.option);
-  const words = ["wait", ...ids];
-  if (ids.length > 1) words.push(`--${asked.mode}`);
-  if (until.length > 0) words.push("--until", until.join(","));
-  for (const id of until.length > 0 ? ids : []) {
-    const seq = moved.get(id) ?? cursors.get(id)?.seq;
-    if (seq !== void 0) words.push("--after-seq", ids.length > 1 ? `${id}:${seq}` : String(seq));
-  }
-  const hasOwn = until.length > 0 && asked.timeoutAsked !== void 0;
-  words.push("--timeout", hasOwn ? (0, import_chunk_UNGYPAP3.formatDuration)(asked.timeoutAsked ?? 0) : "10m");
-  return (0, import_chunk_PLTZEINK.nextCommand)(root.option, ...words);
-}
-function tellWoken(root, views, woken, options) {
-  const view = views.find((one) => one.id === woken.id);
-  if (!view) throw new Error(`job ${woken.id} woke a wait that was not for it`);
-  const ids = views.map((one) => one.id);
-  const again = waitAgain(root, ids, options, new Map([[woken.id, woken.nextSeq]]));
-  const document = (0, import_chunk_LOPJ3BLJ.observation)(view, { afterSeq: null, root, waited: { wake: woken, next: again } });
-  const afterPrint = () => (0, import_chunk_JLKATB45.noteDelivered)(view, woken.nextSeq);
-  if (options.isJson) {
-    if (views.length === 1) return { code: import_chunk_6PFAPK5K.exitCodes.pending, afterPrint, json: document };
-    const pending = views.filter((one) => !(0, import_chunk_PZM7HB6W.isEnded)(one.state)).map((one) => one.id);
-    const head = { wake: woken.wake, id: woken.id, now: (0, import_chunk_Y5L6GQDB.isoNow)() };
-    return { code: import_chunk_6PFAPK5K.exitCodes.pending, afterPrint, json: { ...head, jobs: [document], pending, next: { wait: again } } };
-  }
-  const { seq } = woken.event;
-  const what = seq === null ? woken.wake : `${woken.wake} (event ${seq})`;
-  return {
-    code: import_chunk_6PFAPK5K.exitCodes.pending,
-    afterPrint,
-    out: `${JSON.stringify(document, null, 1)}
-${again}
-`,
-    notes: [`woken by ${what}; ${lineOf(view)}; wait on with the last line`]
-  };
-}
-function tellWaited(context, root, waited, options) {
-  const { views, woken } = waited;
-  const ended = views.filter((view) => (0, import_chunk_PZM7HB6W.isEnded)(view.state));
-  const isOver = options.mode === "any" ? ended.length > 0 : ended.length === views.length;
-  const reply = isOver || !woken ? tellAll(context, root, { ...waited, isOver }, options) : tellWoken(root, views, woken, options);
-  return { ...reply, notes: [...beyondNotes(waited), ...reply.notes ?? []] };
-}
-function tellAll(context, root, { views, isOver, beyond }, options) {
-  const ended = views.filter((view) => (0, import_chunk_PZM7HB6W.isEnded)(view.state));
-  const shown = isOver && options.mode === "any" ? firstOf(ended) : views;
-  const code = isOver ? (0, import_chunk_6PFAPK5K.exitCodeOfAll)(shown.map((view) => view.state.state)) : import_chunk_6PFAPK5K.exitCodes.pending;
-  const ids = views.map((view) => view.id);
-  const cursors = cursorsNow(options, beyond);
-  const again = waitAgain(root, ids, options, cursors);
-  const isOpted = (options.until ?? []).length > 0;
-  const afterPrint = () => {
-    for (const view of shown) if ((0, import_chunk_PZM7HB6W.isEnded)(view.state)) (0, import_chunk_JLKATB45.noteCollected)(view, "wait");
-  };
-  const picture = (view) => (0, import_chunk_LOPJ3BLJ.observation)(view, {
-    afterSeq: null,
-    root,
-    waited: { wake: "soft_timeout", next: again, cursor: isOpted ? cursors.get(view.id) ?? 0 : void 0 }
-  });
-  if (options.isJson) {
-    const documents = shown.map(
-      (view) => (0, import_chunk_PZM7HB6W.isEnded)(view.state) ? { wake: "terminal", ...(0, import_chunk_DQITNJZW.endedDocument)(view) } : picture(view)
-    );
-    if (views.length === 1) return { code, afterPrint, json: documents[0] };
-    const pending = views.filter((view) => !(0, import_chunk_PZM7HB6W.isEnded)(view.state)).map((view) => view.id);
-    const wake = isOver ? "terminal" : "soft_timeout";
-    const next = isOver ? {} : { next: { wait: again } };
-    return { code, afterPrint, json: { wake, now: (0, import_chunk_Y5L6GQDB.isoNow)(), jobs: documents, pending, ...next } };
-  }
-  const replies = shown.map((view) => (0, import_chunk_PZM7HB6W.isEnded)(view.state) ? (0, import_chunk_DQITNJZW.tellEnded)(context, view) : tellPending(view, picture));
-  const outs = replies.map((reply) => Buffer.from(reply.out ?? ""));
-  const out = shown.length === 1 ? outs[0] ?? Buffer.alloc(0) : joined(context, shown, outs);
-  return {
-    code,
-    afterPrint,
-    out: isOver ? out : Buffer.concat([out, Buffer.from(`${again}
-`)]),
-    notes: replies.flatMap((reply) => reply.notes ?? []).filter((note) => !options.told?.includes(note))
-  };
-}
-function joined(context, views, outs) {
-  const parts = views.flatMap((view, at) => {
-    const bytes = outs[at] ?? Buffer.alloc(0);
-    const head = context.isTerminal ? `${at === 0 ? "" : "\n"}== ${view.id}: ${view.state.state} ==
-` : "";
-    return [Buffer.from(head), bytes, Buffer.from(bytes.length === 0 || bytes.at(-1) === 10 ? "" : "\n")];
-  });
-  return Buffer.concat(parts);
-}
-function firstOf(views) {
-  const endOf = ({ state }) => (0, import_chunk_MTTW2VXK.instantOf)(state.ended_at) ?? Number.POSITIVE_INFINITY;
-  return [...views].sort((a, b) => endOf(a) - endOf(b)).slice(0, 1);
-}
-function tellPending(view, picture) {
-  return {
-    code: import_chunk_6PFAPK5K.exitCodes.pending,
-    out: `${JSON.stringify(picture(view), null, 1)}
-`,
-    notes: [`${view.id}: ${view.state.state}, not ended yet; wait again with the last line`]
-  };
-}
-function cursorsNow({ cursors = new Map() }, beyond) {
-  const now = new Map([...cursors].map(([id, { seq }]) => [id, seq]));
-  for (const { id, newest } of beyond) now.set(id, newest);
-  return now;
-}
-function beyondNotes({ beyond }) {
-  return beyond.map(
-    ({ id, given, newest }) => `warning: --after-seq ${given} is beyond the events of job ${id}, whose newest was ${newest}: taken as ${newest}`
-  );
-}
-async function waitAndTell(context, root, ids, options) {
-  const wait = () => (0, import_chunk_PL5OPUIU.waitForJobs)(root.folder, ids, {
-    ...options,
-    // A person who looks at the terminal gets one line that is renewed; everybody else silence, or the lines asked for.
-    heartbeatMs: options.heartbeatMs ?? (context.live ? 1e3 : null),
-    onHeartbeat: (seen) => {
-      const lines = seen.map((view) => lineOf(asOfNow(view)));
-      if (options.heartbeatMs !== null) for (const line of lines) context.tell(line);
-      else context.live?.(lines.join(" | "));
-    }
-  });
-  const again = () => waitAgain(root, ids, options);
-  const waited = await withFarewell(
-    context,
-    ids,
-    again,
-    () => (0, import_chunk_JXMXEQZY.withRegistration)(root.folder, ids, options.timeoutMs, wait)
-  );
-  if (options.heartbeatMs === null) context.live?.("");
-  return tellWaited(context, root, waited, options);
-}
-function asOfNow(view) {
-  try {
-    return (0, import_chunk_PZM7HB6W.isEnded)(view.state) ? view : (0, import_chunk_PZM7HB6W.inspect)(view.root, view.id);
-  } catch {
-    return view;
-  }
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  waitAndTell
 });
 
 },
@@ -784,30 +538,154 @@ function keepLease(claim) {
 });
 
 },
-"./chunk-2TENXF37.js": function (module, exports) {
+"./chunk-3IR65A62.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  concludeTimer: () => concludeTimer
+  askedProfile: () => askedProfile,
+  freshStaff: () => freshStaff,
+  launchStaff: () => launchStaff,
+  taskOf: () => taskOf
 });
 module.exports = stdin_exports;
-var import_chunk_RW75DF76 = load("./chunk-RW75DF76.js");
-var import_chunk_QS5KU3DI = load("./chunk-QS5KU3DI.js");
-var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
-function concludeTimer(job, reconciled) {
-  if ((0, import_chunk_RW75DF76.finishStored)(job)) return;
-  const tree = { step: "none", ended: [], survivors: [] };
-  (0, import_chunk_RW75DF76.conclude)(job, { reason: reasonOf(job), exit: void 0, tree, reconciled });
+var import_chunk_GXE6CPQV = load("./chunk-GXE6CPQV.js");
+var import_chunk_E466YIJS = load("./chunk-E466YIJS.js");
+var import_chunk_66FYAMFR = load("./chunk-66FYAMFR.js");
+var import_chunk_CA3OXS5P = load("./chunk-CA3OXS5P.js");
+var import_chunk_ZXH4HYVE = load("./chunk-ZXH4HYVE.js");
+var import_chunk_KT5BXZ5F = load("./chunk-KT5BXZ5F.js");
+var import_chunk_PLTZEINK = load("./chunk-PLTZEINK.js");
+var import_chunk_XRZCSGQB = load("./chunk-XRZCSGQB.js");
+var import_chunk_4ZCTLV6M = load("./chunk-4ZCTLV6M.js");
+var import_chunk_7WBBYJDG = load("./chunk-7WBBYJDG.js");
+var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_node_path = builtin("node:path");
+var sources = ["prompt", "prompt-file", "stdin"];
+async function taskOf(context, input) {
+  const given = sources.filter((name) => input.has(name));
+  if (given.length !== 1) {
+    const came = given.length === 0 ? "none was given" : `these came together: ${given.map((name) => `--${name}`).join(", ")}`;
+    throw (0, import_chunk_NVPF5LEY.usageError)(
+      `cannot tell the task: exactly one of --prompt TEXT, --prompt-file PATH and --stdin is needed; ${came}`
+    );
+  }
+  const text = input.text("prompt") ?? decode(given[0] === "stdin" ? await context.readStdin() : readTask(context, input.text("prompt-file")));
+  const size = Buffer.byteLength(text);
+  if (text.trim() === import_chunk_PLTZEINK.taskPlaceholder)
+    throw (0, import_chunk_NVPF5LEY.usageError)(
+      `cannot take ${JSON.stringify(import_chunk_PLTZEINK.taskPlaceholder)} as the task: it only shows where yours belongs`,
+      "put what the agent is to do in its place, or give it with --prompt-file PATH"
+    );
+  if (text.trim() === "") throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take an empty task from --${given[0]}`);
+  if (size > import_chunk_4ZCTLV6M.promptBytes) throw tooLong(size);
+  return text;
 }
-function reasonOf({ paths, spec }) {
-  const due = Date.parse(spec.timer?.due_at ?? "");
-  const cancel = (0, import_chunk_QS5KU3DI.readCancel)(paths);
-  if ((0, import_chunk_Y5L6GQDB.nowMs)() < due) return "canceled";
-  return cancel && Date.parse(cancel.at) < due ? "canceled" : "due";
+function tooLong(size) {
+  return (0, import_chunk_NVPF5LEY.usageError)(
+    `cannot take a task of ${size} bytes: at most ${import_chunk_4ZCTLV6M.promptBytes} (1 MiB) are allowed`,
+    "put the material into a file and name it in the task"
+  );
+}
+function readTask(context, name) {
+  const file = import_node_path.default.resolve(context.cwd, name);
+  try {
+    const real = (0, import_chunk_7WBBYJDG.realPath)(file);
+    const size = (0, import_chunk_7WBBYJDG.factsOf)(real)?.size ?? 0;
+    if (size > import_chunk_4ZCTLV6M.promptBytes) throw tooLong(size);
+    const read = (0, import_chunk_527JQF7V.readRange)(real, 0, size);
+    if (read) return read.bytes;
+  } catch (error) {
+    if (error instanceof import_chunk_NVPF5LEY.FaultError) throw error;
+    throw new import_chunk_NVPF5LEY.FaultError("preflight", `cannot read the task from ${file} (${(0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "error"})`);
+  }
+  throw new import_chunk_NVPF5LEY.FaultError(
+    "preflight",
+    `cannot read the task from ${file}: it is no regular file`,
+    "give the task with --stdin"
+  );
+}
+function decode(bytes) {
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    throw (0, import_chunk_NVPF5LEY.usageError)("cannot take the task: it is no UTF-8 text");
+  }
+}
+async function launchStaff(context, input, job) {
+  (0, import_chunk_66FYAMFR.checkLaunchOptions)(input);
+  const root = context.root(input);
+  const request = {
+    kind: "staff",
+    verb: job.verb,
+    ...(0, import_chunk_66FYAMFR.launchWords)(input),
+    notify: await (0, import_chunk_66FYAMFR.notifyOf)(context, input, job.notify),
+    cwd: job.cwd,
+    deadlineMs: job.deadlineMs ?? input.durationOrDefault("timeout"),
+    killGraceMs: import_chunk_4ZCTLV6M.limits.staffKillGrace.default,
+    maxOutputBytes: import_chunk_4ZCTLV6M.limits.maxOutput.default,
+    firstOutputMs: job.firstOutputMs ?? input.duration("first-output") ?? null,
+    stallMs: job.stallMs ?? input.duration("stall-after") ?? null,
+    onStall: job.onStall ?? (0, import_chunk_66FYAMFR.onStallOf)(input),
+    lineage: job.lineage,
+    run: null,
+    staff: job.staff,
+    worktree: job.worktree === void 0 ? worktreeOf(input) : job.worktree,
+    warnings: (0, import_chunk_GXE6CPQV.launchWarnings)(job.staff),
+    words: job.words,
+    asksForLatest: job.asksForLatest ?? false,
+    credentials: (0, import_chunk_KT5BXZ5F.findBackend)(job.staff.backend)?.signIn.variables ?? []
+  };
+  await (0, import_chunk_ZXH4HYVE.settleLost)(root.folder);
+  const admit = () => admitBeside(root, request, job.staff, { share: input.has("share"), isolate: job.worktree === void 0 });
+  const launched = await (0, import_chunk_CA3OXS5P.launch)(root, { ...request, admit });
+  if (launched.isNew) for (const warning of (0, import_chunk_GXE6CPQV.versionWarnings)(job.staff)) context.tell(`note: ${warning.message}`);
+  if (request.worktree === "new" && launched.isNew) await tellDirty(context, job.cwd);
+  return (0, import_chunk_66FYAMFR.tellLaunched)(context, input, root, launched, job.isSynchronous);
+}
+async function tellDirty(context, cwd) {
+  const { isDirtyTree } = await Promise.resolve().then(() => load("./worktree-IJP6SF3Q.js"));
+  const root = (0, import_chunk_XRZCSGQB.findWorktree)(cwd);
+  if (root !== void 0 && isDirtyTree(root))
+    context.tell(`note: what is uncommitted in ${root} is not in the worktree of this job`);
+}
+function worktreeOf(input) {
+  if (input.has("worktree") && input.has("share"))
+    throw (0, import_chunk_NVPF5LEY.usageError)("cannot take --worktree and --share together: a tree of its own is shared with nobody");
+  return input.has("worktree") ? "new" : null;
+}
+async function admitBeside(root, request, staff, may) {
+  if (staff.resume !== null) (0, import_chunk_GXE6CPQV.requireFreeConversation)(root, staff.backend, staff.resume);
+  if (request.worktree === "new") return { warnings: [] };
+  const neighbours = await (0, import_chunk_ZXH4HYVE.findNeighbours)(root, staff, request.cwd, may);
+  return {
+    warnings: neighbours.map((id) => (0, import_chunk_ZXH4HYVE.neighbourWarning)(id, (0, import_chunk_ZXH4HYVE.modeOf)(root.folder, id))),
+    told: (id) => (0, import_chunk_ZXH4HYVE.tellNeighbours)(root.folder, neighbours, id)
+  };
+}
+function freshStaff(context, input, words) {
+  const part = (0, import_chunk_GXE6CPQV.makeStaffPart)({
+    ...words,
+    stateRoot: context.root(input).folder,
+    backend: input.text("backend"),
+    model: input.text("model") ?? null,
+    profile: askedProfile(input),
+    resume: null
+  });
+  if (input.has("schema")) part.schema = true;
+  const base = input.text("base");
+  if (base !== void 0) part.base = (0, import_chunk_E466YIJS.requireBase)(words.cwd, base);
+  return part;
+}
+function askedProfile(input) {
+  return input.text("profile");
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
-  concludeTimer
+  askedProfile,
+  freshStaff,
+  launchStaff,
+  taskOf
 });
 
 },
@@ -1081,317 +959,6 @@ function isContinuable(paths, state) {
 });
 
 },
-"./chunk-4KRVTGP5.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  defaultBackend: () => defaultBackend,
-  knownBackends: () => knownBackends,
-  launchWarnings: () => launchWarnings,
-  makeStaffPart: () => makeStaffPart,
-  narrowProfile: () => narrowProfile,
-  narrowingText: () => narrowingText,
-  noNarrowing: () => noNarrowing,
-  policyFault: () => policyFault,
-  readNarrowing: () => readNarrowing,
-  readSettings: () => readSettings,
-  requireFreeConversation: () => requireFreeConversation,
-  tellVersion: () => tellVersion,
-  versionWarnings: () => versionWarnings
-});
-module.exports = stdin_exports;
-var import_chunk_TXVSPIEI = load("./chunk-TXVSPIEI.js");
-var import_chunk_7BL7UWXT = load("./chunk-7BL7UWXT.js");
-var import_chunk_A4TC7AHU = load("./chunk-A4TC7AHU.js");
-var import_chunk_KT5BXZ5F = load("./chunk-KT5BXZ5F.js");
-var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
-var import_chunk_CEZDF3D3 = load("./chunk-CEZDF3D3.js");
-var import_chunk_PLTZEINK = load("./chunk-PLTZEINK.js");
-var import_chunk_7V54BM6D = load("./chunk-7V54BM6D.js");
-var import_chunk_QS5KU3DI = load("./chunk-QS5KU3DI.js");
-var import_chunk_AN2AMGQG = load("./chunk-AN2AMGQG.js");
-var import_chunk_XRZCSGQB = load("./chunk-XRZCSGQB.js");
-var import_chunk_4SRIOCFI = load("./chunk-4SRIOCFI.js");
-var import_chunk_7WBBYJDG = load("./chunk-7WBBYJDG.js");
-var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var import_node_path = builtin("node:path");
-var noNarrowing = { restrict: [], default_backend: {} };
-function readNarrowing(root, known2) {
-  const file = (0, import_chunk_7V54BM6D.rootPaths)(root).config;
-  const facts = (0, import_chunk_7WBBYJDG.factsOf)(file);
-  if (!facts) return noNarrowing;
-  if (facts.kind !== "file") throw refused(file, "it is no regular file");
-  if (facts.uid !== process.getuid?.() || (facts.mode & 18) !== 0)
-    throw refused(file, "others own it or may write it");
-  const read = (0, import_chunk_527JQF7V.readJson)(file);
-  if (read.kind !== "ok") throw refused(file, read.kind === "missing" ? "it is gone" : read.reason);
-  return parse(read.value, known2, file);
-}
-function narrowingText({ restrict, default_backend }) {
-  const isEmpty = restrict.length === 0 && Object.keys(default_backend).length === 0;
-  return isEmpty ? null : `${JSON.stringify({ restrict, default_backend }, null, 2)}
-`;
-}
-function narrowProfile(mode, profile, restrictions) {
-  const found = restrictions.find(({ restrict }) => restrict.includes(mode));
-  if (!found) return profile.asked ?? profile.fallback;
-  if (profile.asked === void 0 || profile.asked === "restricted") return "restricted";
-  throw new import_chunk_NVPF5LEY.FaultError(
-    "preflight",
-    `cannot use --profile ${profile.asked} for ${mode}: ${found.file} restricts this mode`,
-    `leave --profile away, or change "restrict" there (setup --restrict)`
-  );
-}
-function defaultBackend(mode, user, narrowing) {
-  const id = (0, import_chunk_W7HED5VZ.findMode)(mode)?.id;
-  const own = (id && user.default_backends?.[id]) ?? user.default_backend;
-  if (own !== void 0) return { name: own, from: "user" };
-  const name = id && narrowing.default_backend[id];
-  return name === void 0 ? void 0 : { name, from: "state" };
-}
-function parse(value, known2, file) {
-  const { restrict = [], default_backend = {}, ...rest } = value;
-  const [extra] = Object.keys(rest);
-  if (extra !== void 0) throw refused(file, `${JSON.stringify(extra)} is not known here`);
-  if (!Array.isArray(restrict)) throw refused(file, '"restrict" is no list of modes');
-  if (typeof default_backend !== "object" || default_backend === null || Array.isArray(default_backend))
-    throw refused(file, '"default_backend" is no object');
-  const backends2 = {};
-  for (const [mode, name] of Object.entries(default_backend)) {
-    if (typeof name !== "string" || !known2.includes(name))
-      throw refused(file, `backend ${JSON.stringify(name)} is not known; there are ${known2.join(", ")}`);
-    backends2[modeOf(mode, file)] = name;
-  }
-  return { restrict: [...new Set(restrict.map((mode) => modeOf(mode, file)))], default_backend: backends2 };
-}
-function modeOf(value, file) {
-  const mode = typeof value === "string" ? (0, import_chunk_W7HED5VZ.findMode)(value) : void 0;
-  if (mode) return mode.id;
-  throw refused(file, `mode ${JSON.stringify(value)} is not known; there are ${import_chunk_W7HED5VZ.modeIds.join(", ")}`);
-}
-function refused(file, reason) {
-  return new import_chunk_NVPF5LEY.FaultError(
-    "preflight",
-    `cannot use the config of the state folder ${file}: ${reason}`,
-    'mend or remove it; its form is {"restrict": ["review"], "default_backend": {"review": "codex"}}'
-  );
-}
-var policyBytes = 1024 * 1024;
-function checkProgram(backend, program) {
-  const version = tellVersion(backend, program);
-  if (version === null || backend.oldest === null || !(0, import_chunk_KT5BXZ5F.isOlder)(version, backend.oldest)) return { version };
-  throw new import_chunk_NVPF5LEY.FaultError(
-    "preflight",
-    `cannot use ${backend.title} ${version} (${program}): it is too old; needed: ${backend.oldest} or newer`,
-    `update it: ${backend.install}`
-  );
-}
-function versionWarnings({ backend: id, program, version }) {
-  const backend = (0, import_chunk_KT5BXZ5F.findBackend)(id);
-  if (!backend?.oldest || (version ?? null) !== null) return [];
-  const message = `cannot tell the version of ${backend.title} (${program}); needed: ${backend.oldest} or newer`;
-  return [{ code: "version_unknown", message }];
-}
-function tellVersion(backend, program) {
-  if (backend.oldest === null && backend.packages.length === 0) return null;
-  const version = (0, import_chunk_KT5BXZ5F.versionOf)(program, backend.packages);
-  if (version === null || backend.oldest === null || !(0, import_chunk_KT5BXZ5F.isOlder)(version, backend.oldest)) return version;
-  return (0, import_chunk_KT5BXZ5F.versionOf)(program, backend.packages, { isFresh: true });
-}
-function requirePolicy(backend, profile, cwd, version = null) {
-  const fault = policyFault(backend, profile, cwd, version);
-  if (fault === null) return;
-  throw new import_chunk_NVPF5LEY.FaultError(
-    "preflight",
-    `cannot use profile ${profile} with ${backend.title}: ${fault}`,
-    "change its settings, or name another backend or profile with --backend or --profile"
-  );
-}
-function policyFault(backend, profile, cwd, version = null) {
-  const policies = [...backend.policy ? [backend.policy] : [], ...backend.morePolicies ?? []];
-  for (const policy of policies) {
-    const fault = faultOf(policy, { profile, version }, cwd);
-    if (fault !== null) return fault;
-  }
-  return null;
-}
-function faultOf(policy, wanted, cwd) {
-  const home = import_chunk_4SRIOCFI.variables.home();
-  if (!policy.inWorkspace && home === void 0)
-    return `its settings ~/${policy.file} cannot be found: HOME is not set`;
-  for (const place of policy.inWorkspace ? placesOf(cwd) : [home]) {
-    const file = import_node_path.default.join(place, policy.file);
-    for (const one of policy.file.endsWith("/") ? filesIn(file) : [file]) {
-      const fault = fileFault(policy, wanted, one);
-      if (fault !== null) return fault;
-    }
-  }
-  return null;
-}
-function placesOf(cwd) {
-  return [...new Set([(0, import_chunk_XRZCSGQB.findWorktree)(cwd) ?? cwd, cwd])];
-}
-function filesIn(folder) {
-  return (0, import_chunk_7WBBYJDG.listNames)(folder).filter((name) => name.endsWith(".json")).map((name) => import_node_path.default.join(folder, name));
-}
-function fileFault(policy, { profile, version }, file) {
-  const read = readSettings(file);
-  if ("fault" in read) return `its settings ${file} ${read.fault}`;
-  if (read.text === null) return null;
-  try {
-    const fault = policy.findFault(read.text, profile, version);
-    return fault === null ? null : `${fault} (${file})`;
-  } catch {
-    return `its settings ${file} are not understood`;
-  }
-}
-function readSettings(file) {
-  try {
-    if (!(0, import_chunk_7WBBYJDG.factsOf)(file)) return { text: null };
-    const read = (0, import_chunk_527JQF7V.readRange)((0, import_chunk_7WBBYJDG.realPath)(file), 0, policyBytes);
-    if (!read) return { fault: "are no regular file" };
-    if (read.size > policyBytes) return { fault: `are too large (${read.size} bytes) to be checked` };
-    return { text: read.bytes.toString("utf8") };
-  } catch (error) {
-    return { fault: `cannot be read (${(0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "error"})` };
-  }
-}
-function makeStaffPart(words) {
-  const config = (0, import_chunk_TXVSPIEI.readUserConfig)();
-  const narrowing = readNarrowing(words.stateRoot, knownBackends(config));
-  const name = words.backend ?? defaultBackend(words.mode, config, narrowing)?.name;
-  const { backend, custom } = chooseBackend(name, config, words.cwd);
-  if (words.model !== null && words.model.trim() === "")
-    throw (0, import_chunk_NVPF5LEY.usageError)('cannot take --model "": it needs the name of a model');
-  const profile = narrowProfile(words.mode, { asked: words.profile, fallback: fallbackOf(words) }, [
-    { restrict: config.restrict ?? [], file: (0, import_chunk_7BL7UWXT.userConfigFile)() ?? "your config" },
-    { restrict: narrowing.restrict, file: (0, import_chunk_7V54BM6D.rootPaths)(words.stateRoot).config }
-  ]);
-  const terms = backend.profiles[profile];
-  if (terms === null) {
-    const can = Object.entries(backend.profiles).filter(([, one]) => one !== null).map(([one]) => one);
-    throw new import_chunk_NVPF5LEY.FaultError(
-      "preflight",
-      `cannot use profile ${profile} with backend ${custom?.name ?? backend.id}: it cannot be kept there; possible: ${can.join(", ")}`
-    );
-  }
-  const program = programOf(backend, custom, words.cwd);
-  const tooLong = custom?.prompt === "argument" ? (0, import_chunk_KT5BXZ5F.findArgumentFault)([words.prompt]) : null;
-  if (tooLong !== null)
-    throw new import_chunk_NVPF5LEY.FaultError(
-      "preflight",
-      `cannot give the task to backend ${custom?.name} as an argument: ${tooLong}`,
-      'set "prompt": "stdin" for it in your config'
-    );
-  const { version } = checkProgram(backend, program);
-  requirePolicy(backend, profile, words.cwd, version);
-  const { mode, model, prompt, resume } = words;
-  return {
-    mode,
-    backend: backend.id,
-    program,
-    version,
-    model,
-    profile,
-    adds: terms.adds,
-    brief: custom ? custom.brief ?? false : true,
-    prompt,
-    resume,
-    custom
-  };
-}
-function fallbackOf(words) {
-  return words.earlierProfile ?? (0, import_chunk_W7HED5VZ.findMode)(words.mode)?.profile ?? "restricted";
-}
-function launchWarnings(staff) {
-  return [...sandboxWarnings(staff), ...modelWarnings(staff)];
-}
-function modelWarnings({ model, custom }) {
-  if (model === null || !custom) return [];
-  return [
-    { code: "model_ignored", message: `${custom.name} is told no model: put ${model} into its "argv" in your config` }
-  ];
-}
-function sandboxWarnings(staff) {
-  const terms = (0, import_chunk_KT5BXZ5F.findBackend)(staff.backend)?.profiles[staff.profile];
-  if (staff.profile !== "standard" || terms?.sandbox !== false) return [];
-  const message = `${staff.backend} has no sandbox here: nothing but its own obedience keeps its writes inside the workspace`;
-  return [{ code: "no_sandbox", message }];
-}
-function chooseBackend(name, config, cwd) {
-  if (name === void 0) return { backend: onlyInstalled(config, cwd), custom: null };
-  const own = Object.hasOwn(config.backends, name) ? config.backends[name] : void 0;
-  const custom = (0, import_chunk_KT5BXZ5F.findBackend)("custom");
-  if (own && custom) return { backend: custom, custom: { name, ...own } };
-  const backend = (0, import_chunk_KT5BXZ5F.findBackend)(name);
-  if (backend && backend.id !== "custom") return { backend, custom: null };
-  throw (0, import_chunk_NVPF5LEY.usageError)(
-    `cannot use backend ${JSON.stringify(name)}: there are ${known(config)}`,
-    'your own programs go into "backends" of ~/.config/job-companion/config.json'
-  );
-}
-function onlyInstalled(config, cwd) {
-  const found = import_chunk_KT5BXZ5F.backends.filter(
-    (backend) => backend.programs.some((program) => (0, import_chunk_AN2AMGQG.findProgram)(program, cwd) !== void 0)
-  );
-  if (found.length === 1 && found[0]) return found[0];
-  const state = found.length === 0 ? "no agent CLI is on PATH" : `several are installed (${found.map((one) => one.id).join(", ")})`;
-  const next = found.length === 0 ? `install one of them; how, and what is there, shows: ${(0, import_chunk_PLTZEINK.nextCommand)([], "setup")}` : "name one with --backend NAME";
-  throw (0, import_chunk_NVPF5LEY.usageError)(`cannot choose a backend: ${state}; there are ${known(config)}`, next);
-}
-function knownBackends(config) {
-  return [...import_chunk_KT5BXZ5F.backends.map((backend) => backend.id).filter((id) => id !== "custom"), ...Object.keys(config.backends)];
-}
-function known(config) {
-  return knownBackends(config).join(", ") || "none";
-}
-function programOf(backend, custom, cwd) {
-  const names = custom ? [custom.argv[0]] : backend.programs;
-  for (const name of names) {
-    const program = (0, import_chunk_AN2AMGQG.findProgram)(name, cwd);
-    if (program !== void 0) return program;
-  }
-  throw new import_chunk_NVPF5LEY.FaultError(
-    "preflight",
-    `cannot find ${names.join(" or ")} for backend ${custom?.name ?? backend.id}: not on PATH (${import_chunk_4SRIOCFI.variables.searchPath() || "empty"})`,
-    `${custom ? 'mend "backends" of your config' : `install it (${backend.install})`}, or choose another with --backend`
-  );
-}
-function requireFreeConversation(root, backend, conversation) {
-  const { folder, option } = root;
-  for (const id of (0, import_chunk_CEZDF3D3.listActive)(folder)) {
-    const paths = (0, import_chunk_7V54BM6D.jobPaths)(folder, id);
-    const spec = (0, import_chunk_QS5KU3DI.readSpec)(paths);
-    if (spec.kind !== "ok" || spec.value.staff?.backend !== backend) continue;
-    const state = (0, import_chunk_QS5KU3DI.readState)(paths);
-    const uses = spec.value.staff.resume ?? (state.kind === "ok" ? state.value.conversation?.id : void 0);
-    if (uses !== conversation || (0, import_chunk_A4TC7AHU.isOver)(folder, id)) continue;
-    throw new import_chunk_NVPF5LEY.FaultError(
-      "busy",
-      `cannot continue conversation ${conversation}: job ${id} is using it`,
-      import_chunk_PLTZEINK.nextCommands.wait(id, option)
-    );
-  }
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  defaultBackend,
-  knownBackends,
-  launchWarnings,
-  makeStaffPart,
-  narrowProfile,
-  narrowingText,
-  noNarrowing,
-  policyFault,
-  readNarrowing,
-  readSettings,
-  requireFreeConversation,
-  tellVersion,
-  versionWarnings
-});
-
-},
 "./chunk-4O3TU3OB.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
@@ -1432,33 +999,6 @@ function historicalOf(paths) {
   changesSince,
   historicalOf,
   recordBefore
-});
-
-},
-"./chunk-4SIIA6QD.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  logSize: () => logSize,
-  readLogTail: () => readLogTail
-});
-module.exports = stdin_exports;
-var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
-var import_chunk_4ZCTLV6M = load("./chunk-4ZCTLV6M.js");
-var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
-function readLogTail(file, limits = { lines: import_chunk_4ZCTLV6M.tailLines, bytes: import_chunk_4ZCTLV6M.tailBytes }) {
-  const part = (0, import_chunk_527JQF7V.readRange)(file, -(limits.bytes + 4), limits.bytes + 4);
-  if (!part) return Buffer.alloc(0);
-  const bounded = (0, import_chunk_LXK2ZILE.tailOfBytes)(part.bytes, limits.bytes);
-  return Buffer.from((0, import_chunk_LXK2ZILE.lastLines)(bounded, limits.lines));
-}
-function logSize(file) {
-  return (0, import_chunk_527JQF7V.readRange)(file, 0, 0)?.size ?? 0;
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  logSize,
-  readLogTail
 });
 
 },
@@ -2113,212 +1653,6 @@ function closeFile(fd) {
 });
 
 },
-"./chunk-54CAGYOH.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  attempt: () => attempt,
-  makeTools: () => makeTools
-});
-module.exports = stdin_exports;
-var import_chunk_O5SXHXTI = load("./chunk-O5SXHXTI.js");
-var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_FM6FAH5U = load("./chunk-FM6FAH5U.js");
-var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
-var import_chunk_C7IKTBOQ = load("./chunk-C7IKTBOQ.js");
-var import_chunk_IJKEVNZ7 = load("./chunk-IJKEVNZ7.js");
-var import_chunk_PZM7HB6W = load("./chunk-PZM7HB6W.js");
-var import_chunk_7V54BM6D = load("./chunk-7V54BM6D.js");
-var import_chunk_AN2AMGQG = load("./chunk-AN2AMGQG.js");
-var import_chunk_4ZCTLV6M = load("./chunk-4ZCTLV6M.js");
-var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
-var import_chunk_7WBBYJDG = load("./chunk-7WBBYJDG.js");
-var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var import_node_path = builtin("node:path");
-async function shareAnswer(question) {
-  const userKey = usableKey(question.root);
-  if (userKey === void 0) return question.ask();
-  const file = import_node_path.default.join((0, import_chunk_7V54BM6D.rootPaths)(question.root).shared, `${(0, import_chunk_IJKEVNZ7.hashOf)(question.key).slice(0, 40)}.json`);
-  const began = (0, import_chunk_Y5L6GQDB.nowMs)();
-  const until = (0, import_chunk_Y5L6GQDB.monotonicMs)() + question.waitMs;
-  for (let pause = import_chunk_4ZCTLV6M.sharedLookMs[0]; ; pause = Math.min(pause * 2, import_chunk_4ZCTLV6M.sharedLookMs[1])) {
-    const known = await readAnswer(file, question, userKey, began);
-    if (known) return known;
-    let isOurs = false;
-    try {
-      return await (0, import_chunk_C7IKTBOQ.withLock)(
-        file.replace(/json$/, "lock"),
-        async () => {
-          isOurs = true;
-          return await readAnswer(file, question, userKey, began) ?? await askAndKeep(file, question, userKey);
-        },
-        0
-      );
-    } catch (error) {
-      if (isOurs) throw error;
-      if (!(error instanceof import_chunk_NVPF5LEY.FaultError) || error.code !== "busy") return question.ask();
-      if (question.signal?.aborted || (0, import_chunk_Y5L6GQDB.monotonicMs)() + pause > until) throw error;
-    }
-    await (0, import_chunk_Y5L6GQDB.sleep)(pause);
-  }
-}
-function usableKey(root) {
-  try {
-    const folder = (0, import_chunk_7V54BM6D.rootPaths)(root).shared;
-    (0, import_chunk_527JQF7V.createFolder)(folder);
-    const facts = (0, import_chunk_7WBBYJDG.factsOf)(folder);
-    const isOurs = facts?.kind === "folder" && facts.uid === process.getuid?.() && (facts.mode & 18) === 0;
-    return isOurs ? (0, import_chunk_IJKEVNZ7.readKey)() : void 0;
-  } catch {
-    return void 0;
-  }
-}
-async function readAnswer(file, question, userKey, began) {
-  const stored = parse(file);
-  if (!stored || stored.key !== question.key) return void 0;
-  const age = (0, import_chunk_Y5L6GQDB.nowMs)() - stored.at;
-  const isYoung = age < Math.min(stored.hold ?? question.maxAgeMs, import_chunk_4ZCTLV6M.sharedHoldMs);
-  if (age < 0 || !(isYoung || stored.at > began)) return void 0;
-  const { mac, ...rest } = stored;
-  return (0, import_chunk_IJKEVNZ7.sameMac)(await (0, import_chunk_IJKEVNZ7.macOfAnswer)(rest, userKey), mac) ? stored.value : void 0;
-}
-function parse(file) {
-  try {
-    const { key, at, hold, value, mac } = JSON.parse((0, import_chunk_527JQF7V.readText)(file, 2 * import_chunk_4ZCTLV6M.sharedBytes) ?? "null");
-    const isWhole = typeof at === "number" && (hold === null || typeof hold === "number") && typeof mac === "string";
-    return isWhole ? { key, at, hold, value, mac } : void 0;
-  } catch {
-    return void 0;
-  }
-}
-async function askAndKeep(file, question, key) {
-  const at = (0, import_chunk_Y5L6GQDB.nowMs)();
-  const value = await question.ask();
-  try {
-    const answer = value.holdMs === void 0 ? { key: question.key, at, hold: null, value } : { key: question.key, at: (0, import_chunk_Y5L6GQDB.nowMs)(), hold: value.holdMs, value };
-    const text = JSON.stringify(value);
-    if (text.length > import_chunk_4ZCTLV6M.sharedBytes || value.holdMs === 0) (0, import_chunk_527JQF7V.removeFile)(file);
-    else (0, import_chunk_527JQF7V.writeJson)(file, { ...answer, mac: await (0, import_chunk_IJKEVNZ7.macOfAnswer)(answer, key) }, { sync: false });
-    removeOld(import_node_path.default.dirname(file));
-  } catch {
-  }
-  return value;
-}
-function removeOld(folder) {
-  for (const name of (0, import_chunk_7WBBYJDG.listNames)(folder)) {
-    const target = import_node_path.default.join(folder, name);
-    const facts = (0, import_chunk_7WBBYJDG.factsOf)(target);
-    if (!/^[0-9a-f]{40}\.(json|lock)$/.test(name) || !facts || (0, import_chunk_Y5L6GQDB.nowMs)() - facts.modifiedMs < import_chunk_4ZCTLV6M.sharedKeepMs) continue;
-    (0, import_chunk_7WBBYJDG.removeTree)(target);
-  }
-}
-function makeTools(place, leftMs, signal) {
-  const running = new Set();
-  const run = async (call) => {
-    const cwd = call.cwd ?? place.cwd;
-    if (!(0, import_chunk_7WBBYJDG.isFolder)(cwd)) return neverStarted(`the folder ${cwd} is gone`);
-    place.onRun?.();
-    const { runTool } = await Promise.resolve().then(() => load("./tool-7AMRERCX.js"));
-    return runTool({
-      program: call.program,
-      args: call.args,
-      cwd,
-      environment: { ...place.environment, ...call.environment },
-      ...call.input === void 0 ? {} : { input: call.input },
-      timeoutMs: Math.min(call.timeoutMs ?? leftMs(), leftMs()),
-      limit: call.limit ?? import_chunk_4ZCTLV6M.toolBytes,
-      signal
-    });
-  };
-  return {
-    run(call) {
-      const answer = run(call);
-      running.add(answer);
-      const forget = () => void running.delete(answer);
-      answer.then(forget, forget);
-      return answer;
-    },
-    find: import_chunk_AN2AMGQG.findTool,
-    cwd: place.cwd,
-    leftMs,
-    ...place.everyMs === void 0 ? {} : { everyMs: place.everyMs },
-    nowMs: import_chunk_Y5L6GQDB.nowMs,
-    signal,
-    job: (id) => standOf(place.root, id, place.everyMs !== void 0),
-    onJobEnd: (id, wake) => untilLetGo(place.root, id, wake),
-    shared: (key, maxAgeMs, ask) => place.everyMs === void 0 ? ask() : shareAnswer({ root: place.root, key, maxAgeMs, waitMs: leftMs(), signal, ask }),
-    idle: async () => void await Promise.allSettled(running)
-  };
-}
-function neverStarted(reason) {
-  return { how: "failed", code: null, reason, stdout: Buffer.alloc(0), stderr: Buffer.alloc(0) };
-}
-async function standOf(root, id, mayAttach) {
-  let view = inspectSafely(root, id);
-  if (view === void 0) return void 0;
-  if (!(0, import_chunk_PZM7HB6W.isEnded)(view.state)) view = await (mayAttach ? import_chunk_FM6FAH5U.refreshAttached : import_chunk_FM6FAH5U.refresh)(root, id);
-  const { state } = view;
-  const error = state.error ? `${state.error.code}: ${state.error.message}` : null;
-  return { state: state.state, isEnded: (0, import_chunk_PZM7HB6W.isEnded)(state), code: (0, import_chunk_6PFAPK5K.exitCodeOf)(state.state), seq: state.seq, error };
-}
-function inspectSafely(root, id) {
-  try {
-    return (0, import_chunk_PZM7HB6W.inspect)(root, id);
-  } catch {
-    return void 0;
-  }
-}
-function untilLetGo(root, id, wake) {
-  let isStopped = false;
-  let close;
-  void (0, import_chunk_O5SXHXTI.watchFifo)((0, import_chunk_7V54BM6D.jobPaths)(root, id).leaseFifo, wake).then((found) => {
-    if (isStopped) found?.();
-    else close = found;
-  });
-  return () => {
-    isStopped = true;
-    close?.();
-  };
-}
-async function attempt(kind, input, cursor, terms) {
-  const until = (0, import_chunk_Y5L6GQDB.monotonicMs)() + terms.attemptMs;
-  const over = new AbortController();
-  const end = () => over.abort();
-  const tools = makeTools(terms.place, () => Math.max(1, until - (0, import_chunk_Y5L6GQDB.monotonicMs)()), over.signal);
-  const isOver = new Promise((resolve) => over.signal.addEventListener("abort", () => resolve("over")));
-  const clock = setTimeout(end, terms.attemptMs);
-  terms.signal.addEventListener("abort", end);
-  if (terms.signal.aborted) end();
-  try {
-    const answer = await Promise.race([isOver, look(kind, input, cursor, tools, terms)]);
-    if (answer !== "over") return answer;
-    await Promise.race([tools.idle(), (0, import_chunk_Y5L6GQDB.sleep)(import_chunk_4ZCTLV6M.toolGraceMs + import_chunk_4ZCTLV6M.killSettleMs)]);
-    if (terms.signal.aborted) return null;
-    const message = `no answer within ${(0, import_chunk_UNGYPAP3.formatDuration)(terms.attemptMs)}`;
-    return { kind: "trouble", cause: "timeout", message, retryAfterMs: null };
-  } finally {
-    clearTimeout(clock);
-    terms.signal.removeEventListener("abort", end);
-    end();
-  }
-}
-async function look(kind, input, cursor, tools, terms) {
-  try {
-    return await kind.look(input, tools, cursor);
-  } catch (error) {
-    terms.onThrown?.(error);
-    const message = `looking failed by an error of this program: ${(0, import_chunk_NVPF5LEY.messageOf)(error)}`;
-    return { kind: "trouble", cause: "failed", message, retryAfterMs: null };
-  }
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  attempt,
-  makeTools
-});
-
-},
 "./chunk-55JORUFF.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
@@ -2549,83 +1883,213 @@ async function startWorker(root, spec, job, generation) {
 });
 
 },
-"./chunk-6EHBWH6R.js": function (module, exports) {
+"./chunk-66FYAMFR.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  signInOf: () => signInOf,
-  surveyBackends: () => surveyBackends
+  checkLaunchOptions: () => checkLaunchOptions,
+  launchAndTell: () => launchAndTell,
+  launchWords: () => launchWords,
+  notifyOf: () => notifyOf,
+  onStallOf: () => onStallOf,
+  tellLaunched: () => tellLaunched
 });
 module.exports = stdin_exports;
-var import_chunk_4KRVTGP5 = load("./chunk-4KRVTGP5.js");
-var import_chunk_KT5BXZ5F = load("./chunk-KT5BXZ5F.js");
+var import_chunk_CA3OXS5P = load("./chunk-CA3OXS5P.js");
+var import_chunk_7BL7UWXT = load("./chunk-7BL7UWXT.js");
+var import_chunk_SSD3XVHH = load("./chunk-SSD3XVHH.js");
+var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
+var import_chunk_PLTZEINK = load("./chunk-PLTZEINK.js");
+var import_chunk_PZM7HB6W = load("./chunk-PZM7HB6W.js");
+var import_chunk_7V54BM6D = load("./chunk-7V54BM6D.js");
+var import_chunk_QS5KU3DI = load("./chunk-QS5KU3DI.js");
 var import_chunk_AN2AMGQG = load("./chunk-AN2AMGQG.js");
+var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
+var import_chunk_4ZCTLV6M = load("./chunk-4ZCTLV6M.js");
 var import_chunk_4SRIOCFI = load("./chunk-4SRIOCFI.js");
-var import_chunk_7WBBYJDG = load("./chunk-7WBBYJDG.js");
-var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_node_path = builtin("node:path");
-var signBytes = 64 * 1024;
-var profileNames = ["restricted", "standard", "unrestricted"];
-function surveyBackends(config, cwd, only) {
-  const own = Object.entries(config.backends);
-  const found = import_chunk_KT5BXZ5F.backends.filter(({ id }) => id !== "custom" && (only === void 0 || id === only) && !Object.hasOwn(config.backends, id)).map((backend) => survey(backend, backend.id, backend.programs, cwd));
-  const custom = (0, import_chunk_KT5BXZ5F.findBackend)("custom");
-  const mine = own.filter(([name]) => only === void 0 || name === only).map(([name, { argv }]) => survey(custom, name, argv.slice(0, 1), cwd));
-  return [...found, ...mine];
-}
-function survey(backend, name, searched, cwd) {
-  const program = searched.map((one) => (0, import_chunk_AN2AMGQG.findProgram)(one, cwd)).find((one) => one !== void 0) ?? null;
-  const version = program === null ? null : (0, import_chunk_4KRVTGP5.tellVersion)(backend, program);
-  const isTooOld = version !== null && backend.oldest !== null && (0, import_chunk_KT5BXZ5F.isOlder)(version, backend.oldest);
-  const faults = {};
-  for (const profile of profileNames) {
-    const fault = backend.profiles[profile] === null ? null : (0, import_chunk_4KRVTGP5.policyFault)(backend, profile, cwd, version);
-    if (fault !== null) faults[profile] = fault;
+var operators = /^(?:\d*(?:>>?|<)|&&?|\|\|?|;|\d*>&\d+|&>)$/;
+function splitWords(text) {
+  const words = [];
+  let word = null;
+  let isPlain = true;
+  let quote = null;
+  for (let at = 0; at <= text.length; at += 1) {
+    const sign = text[at];
+    if (sign === void 0 && quote !== null) return { fault: `the quote ${quote} is not closed` };
+    if (quote === null && (sign === void 0 || /[ \t\n\r]/.test(sign))) {
+      if (word !== null && isPlain && operators.test(word))
+        return { fault: `no shell reads it, and ${word} means something only to a shell (sh -c '...' starts one)` };
+      if (word !== null) words.push(word);
+      [word, isPlain] = [null, true];
+      continue;
+    }
+    if (sign === quote) {
+      quote = null;
+      continue;
+    }
+    if (quote === null && (sign === '"' || sign === "'")) {
+      [quote, word, isPlain] = [sign, word ?? "", false];
+      continue;
+    }
+    const next = text[at + 1];
+    if (sign === "\\" && (quote === null || quote === '"' && /["\\$`\n]/.test(next ?? ""))) {
+      if (next === void 0) return { fault: "it ends with a backslash" };
+      word = `${word ?? ""}${next === "\n" ? "" : next}`;
+      isPlain = false;
+      at += 1;
+      continue;
+    }
+    word = `${word ?? ""}${sign}`;
   }
-  const canKeep = profileNames.some((one) => backend.profiles[one] !== null && faults[one] === void 0);
-  return {
-    backend: name,
-    title: backend.title,
-    custom: backend.id === "custom",
-    searched,
-    program,
-    not_executable: program === null ? findBlocked(searched) : null,
-    version,
-    oldest: backend.oldest,
-    too_old: isTooOld,
-    sign_in: signInOf(backend),
-    profiles: backend.profiles,
-    faults,
-    install: backend.install,
-    usable: program !== null && !isTooOld && canKeep
-  };
+  return { words };
 }
-function signInOf({ signIn }) {
-  const home = import_chunk_4SRIOCFI.variables.home();
-  const files = signIn.files.filter((file) => home !== void 0 && holdsSomething(import_node_path.default.join(home, file)));
-  const found = { files, variables: signIn.variables.filter((name) => import_chunk_4SRIOCFI.variables.isSet(name)) };
-  if (signIn.files.length + signIn.variables.length === 0) return { state: "unknown", ...found };
-  return { state: found.files.length + found.variables.length > 0 ? "signs" : "no_signs", ...found };
+var allowed = "allowed: words like a shell splits them, or a JSON array of texts";
+function parseNotify(text) {
+  const refused = (why) => (0, import_chunk_NVPF5LEY.usageError)(`cannot take --notify ${JSON.stringify(text)}: ${why}; ${allowed}`);
+  const words = text.trimStart().startsWith("[") ? jsonWords(text) : splitWords(text);
+  if ("fault" in words) throw refused(words.fault);
+  if (words.words.length === 0 || words.words[0] === "") throw refused("it names no program");
+  return words.words;
 }
-function holdsSomething(file) {
-  if (!(0, import_chunk_7WBBYJDG.exists)(file)) return false;
+function jsonWords(text) {
+  let value;
   try {
-    const text = (0, import_chunk_527JQF7V.readText)((0, import_chunk_7WBBYJDG.realPath)(file), signBytes)?.trim();
-    if (text === void 0) return true;
-    return text !== "" && !/^(?:null|\{\s*\}|\[\s*\])$/.test(text);
+    value = JSON.parse(text);
   } catch {
-    return true;
+    return { fault: "it is no JSON" };
+  }
+  const isWords = Array.isArray(value) && value.every((word) => typeof word === "string" && !word.includes("\0"));
+  return isWords ? { words: value } : { fault: "it is no array of texts" };
+}
+async function notifyOf(context, input, inherited) {
+  const text = input.text("notify");
+  if (text === "none") return null;
+  if (text !== void 0) return resolved(parseNotify(text), "--notify", context.cwd);
+  if (inherited) return resolved(inherited, "the notifier of the earlier job", context.cwd);
+  if (!(0, import_chunk_7BL7UWXT.mayMention)("notify")) return null;
+  const { readUserConfig } = await Promise.resolve().then(() => load("./config-5MIMRAEL.js"));
+  const { notify } = readUserConfig();
+  return notify ? resolved(notify, `"notify" of ${(0, import_chunk_7BL7UWXT.userConfigFile)()}`, null) : null;
+}
+function resolved(words, source, cwd) {
+  const [name = "", ...args] = words;
+  const isRelative = name.includes("/") && !import_node_path.default.isAbsolute(name);
+  const program = cwd === null && isRelative ? void 0 : (0, import_chunk_AN2AMGQG.findProgram)(name, cwd ?? "/");
+  if (program !== void 0) return [program, ...args];
+  const where = !name.includes("/") ? `it is not on PATH (${import_chunk_4SRIOCFI.variables.searchPath() || "empty"})` : cwd === null && isRelative ? "it must be absolute or on PATH" : `no executable file of that name${isRelative ? ` (looked from ${cwd})` : ""}`;
+  throw new import_chunk_NVPF5LEY.FaultError(
+    "preflight",
+    `cannot use ${JSON.stringify(name)} as ${source}: ${where}`,
+    "give the path of the program"
+  );
+}
+function launchWords(input) {
+  const onceKey = input.text("once-key") ?? null;
+  if (onceKey === "") throw (0, import_chunk_NVPF5LEY.usageError)('cannot take --once-key "": a key needs at least one character');
+  return { owner: input.text("owner") ?? import_chunk_4SRIOCFI.variables.owner() ?? null, label: input.text("label") ?? null, onceKey };
+}
+function onStallOf(input) {
+  const text = input.text("on-stall");
+  if (text === void 0) return null;
+  if (text.trim() === "") throw (0, import_chunk_NVPF5LEY.usageError)("cannot take an empty --on-stall: say what is to be done about a stall");
+  const size = (0, import_chunk_LXK2ZILE.byteLength)(text);
+  if (size > import_chunk_4ZCTLV6M.onStallBytes)
+    throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take --on-stall of ${size} bytes: at most ${import_chunk_4ZCTLV6M.onStallBytes} are allowed`);
+  return text;
+}
+function checkLaunchOptions(input) {
+  if (input.has("wait-timeout") && !input.has("wait")) throw (0, import_chunk_NVPF5LEY.usageError)("cannot take --wait-timeout without --wait");
+  input.duration("wait-timeout");
+  for (const other of ["json", "wait"]) {
+    if (input.has("id-only") && input.has(other)) throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take --id-only and --${other} together`);
   }
 }
-function findBlocked(names) {
-  const folders = import_chunk_4SRIOCFI.variables.searchPath().split(":").filter(Boolean);
-  const files = names.filter((name) => !name.includes("/")).flatMap((name) => folders.map((folder) => import_node_path.default.join(folder, name)));
-  return files.find(import_chunk_7WBBYJDG.exists) ?? null;
+async function launchAndTell(context, input, request, isSynchronous = false) {
+  checkLaunchOptions(input);
+  const root = context.root(input);
+  const notify = await notifyOf(context, input, request.notify);
+  return tellLaunched(context, input, root, await (0, import_chunk_CA3OXS5P.launch)(root, { ...request, notify }), isSynchronous);
+}
+async function tellLaunched(context, input, root, launched, isSynchronous) {
+  if (input.has("wait") || isSynchronous) {
+    const { waitAndTell } = await Promise.resolve().then(() => load("./collecting-OZ7LIRII.js"));
+    const told = launched.isNew ? warningNotes(root, launched.id) : [];
+    const collect = `collect: ${import_chunk_PLTZEINK.nextCommands.wait(launched.id, root.option)}`;
+    for (const line of [jobLine(launched), collect, ...told]) context.tell(line);
+    const timeoutMs = input.duration("wait-timeout") ?? Number.MAX_SAFE_INTEGER;
+    return waitAndTell(context, root, [launched.id], {
+      mode: "all",
+      timeoutMs,
+      heartbeatMs: null,
+      isJson: input.has("json"),
+      told
+    });
+  }
+  return tellLaunch(root, launched, input);
+}
+function jobLine({ id, isNew }) {
+  return `job ${id}${isNew ? "" : " (this once-key had it already; nothing was started)"}`;
+}
+function warningsOf(root, id) {
+  const spec = (0, import_chunk_QS5KU3DI.readSpec)((0, import_chunk_7V54BM6D.jobPaths)(root.folder, id));
+  return spec.kind === "ok" ? spec.value.warnings ?? [] : [];
+}
+function warningNotes(root, id) {
+  return warningsOf(root, id).map((one) => `warning: ${(0, import_chunk_LXK2ZILE.plainText)(one.message)}`);
+}
+function timerOf(root, id) {
+  const { spec, state } = (0, import_chunk_PZM7HB6W.inspect)(root.folder, id);
+  if (!spec?.timer) return void 0;
+  return { facts: { state: state.state, ...(0, import_chunk_SSD3XVHH.timerFacts)(spec.timer) }, line: `due:     ${(0, import_chunk_SSD3XVHH.dueWords)(spec.timer)}` };
+}
+function tellLaunch(root, launched, input) {
+  const { id, isNew } = launched;
+  const notes = warningNotes(root, id);
+  if (input.has("id-only")) return { code: import_chunk_6PFAPK5K.exitCodes.done, out: `${id}
+`, notes };
+  const paths = (0, import_chunk_7V54BM6D.jobPaths)(root.folder, id);
+  const commands = {
+    wait: import_chunk_PLTZEINK.nextCommands.wait(id, root.option),
+    observe: import_chunk_PLTZEINK.nextCommands.observe(id, root.option),
+    cancel: import_chunk_PLTZEINK.nextCommands.cancel(id, root.option)
+  };
+  const timer = timerOf(root, id);
+  if (input.has("json")) {
+    return {
+      code: import_chunk_6PFAPK5K.exitCodes.done,
+      json: {
+        id,
+        new: isNew,
+        ...timer ? { ...timer.facts, replaced: launched.replaced ?? [] } : {},
+        folder: paths.folder,
+        result_path: paths.result,
+        output_path: paths.output,
+        warnings: warningsOf(root, id),
+        next: commands
+      }
+    };
+  }
+  const lines = [
+    jobLine(launched),
+    ...timer ? [timer.line] : [],
+    ...(launched.replaced ?? []).map((earlier) => `replaced: ${earlier}`),
+    `collect: ${commands.wait}`,
+    `observe: ${commands.observe}`,
+    `result:  ${paths.result}`
+  ];
+  return { code: import_chunk_6PFAPK5K.exitCodes.done, out: `${lines.join("\n")}
+`, notes };
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
-  signInOf,
-  surveyBackends
+  checkLaunchOptions,
+  launchAndTell,
+  launchWords,
+  notifyOf,
+  onStallOf,
+  tellLaunched
 });
 
 },
@@ -2671,6 +2135,114 @@ function exitCodeOfAll(states) {
   exitCodeOf,
   exitCodeOfAll,
   exitCodes
+});
+
+},
+"./chunk-6WC2754Y.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  logSection: () => logSection,
+  oneLine: () => oneLine,
+  plainTail: () => plainTail,
+  runFacts: () => runFacts,
+  taskWords: () => taskWords
+});
+module.exports = stdin_exports;
+var import_chunk_ZFFWRBAW = load("./chunk-ZFFWRBAW.js");
+var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
+var import_chunk_4ZCTLV6M = load("./chunk-4ZCTLV6M.js");
+function runFacts(end) {
+  const { spec, state, results } = end;
+  return [
+    ...results.map((note) => [note.required ? "Success file" : "Result path", (0, import_chunk_ZFFWRBAW.describeResult)(note)]),
+    ["Task", spec.run?.identity ? `${oneLine(spec.run.identity)}: ${taskWords(state)}` : null]
+  ];
+}
+function taskWords({ task_status = "unknown", task_exit_code = "unknown" }) {
+  return `${oneLine(String(task_status))}, exit code ${oneLine(String(task_exit_code))}`;
+}
+function logSection(title, file) {
+  const text = plainTail(file);
+  return text === "" ? "" : `## ${title}
+
+${text}`;
+}
+function plainTail(file) {
+  return (0, import_chunk_LXK2ZILE.plainText)((0, import_chunk_ZFFWRBAW.readLogTail)(file).toString("utf8")).trimEnd();
+}
+function oneLine(text) {
+  return (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)(text).replace(/\s+/g, " ").trim(), import_chunk_4ZCTLV6M.excerptBytes);
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  logSection,
+  oneLine,
+  plainTail,
+  runFacts,
+  taskWords
+});
+
+},
+"./chunk-6WXBUBYI.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  folderSaid: () => folderSaid,
+  onceWords: () => onceWords,
+  repeatedLaunch: () => repeatedLaunch
+});
+module.exports = stdin_exports;
+var import_chunk_66FYAMFR = load("./chunk-66FYAMFR.js");
+var import_chunk_CA3OXS5P = load("./chunk-CA3OXS5P.js");
+var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
+var import_chunk_7V54BM6D = load("./chunk-7V54BM6D.js");
+var import_chunk_7WBBYJDG = load("./chunk-7WBBYJDG.js");
+var import_node_path = builtin("node:path");
+var passing = [
+  "owner",
+  "label",
+  "once-key",
+  "notify",
+  "json",
+  "id-only",
+  "wait",
+  "wait-timeout",
+  "foreground",
+  "state-dir",
+  "prompt-file",
+  "stdin"
+];
+function onceWords(verb, input, folder, task) {
+  const options = input.given().filter(([name]) => !passing.includes(name) && !["prompt", "cwd"].includes(name));
+  return JSON.stringify([verb, options.sort(), input.words, input.rest, folder, task]);
+}
+function folderSaid(context, input) {
+  return import_node_path.default.resolve(context.cwd, input.text("cwd") ?? ".");
+}
+async function repeatedLaunch(context, input, words, isSynchronous) {
+  const { onceKey } = (0, import_chunk_66FYAMFR.launchWords)(input);
+  if (onceKey === null) return void 0;
+  (0, import_chunk_66FYAMFR.checkLaunchOptions)(input);
+  const root = context.root(input);
+  const launched = await (0, import_chunk_CA3OXS5P.launchedBefore)(root, onceKey, words);
+  if (!launched) return void 0;
+  const { folder } = (0, import_chunk_7V54BM6D.jobPaths)(root.folder, launched.id);
+  return (0, import_chunk_7WBBYJDG.exists)(folder) ? (0, import_chunk_66FYAMFR.tellLaunched)(context, input, root, launched, isSynchronous) : tellCleaned(input, launched.id);
+}
+function tellCleaned(input, id) {
+  const note = `job ${id} had this once-key; its record was removed by clean, and nothing was started`;
+  if (input.has("id-only")) return { code: import_chunk_6PFAPK5K.exitCodes.done, out: `${id}
+` };
+  if (input.has("json")) return { code: import_chunk_6PFAPK5K.exitCodes.done, json: { id, new: false, cleaned: true, next: {} } };
+  return { code: import_chunk_6PFAPK5K.exitCodes.done, out: `${note}
+` };
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  folderSaid,
+  onceWords,
+  repeatedLaunch
 });
 
 },
@@ -3215,188 +2787,6 @@ async function askChecks({ repo, number }, tools) {
 });
 
 },
-"./chunk-7ASKUOSF.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  describeChanges: () => describeChanges,
-  isTidy: () => isTidy,
-  logSection: () => logSection,
-  oneLine: () => oneLine2,
-  plainTail: () => plainTail,
-  runFacts: () => runFacts,
-  summarizeChanges: () => summarizeChanges,
-  taskWords: () => taskWords,
-  terminalRecord: () => terminalRecord
-});
-module.exports = stdin_exports;
-var import_chunk_N2ZXKKDS = load("./chunk-N2ZXKKDS.js");
-var import_chunk_4SIIA6QD = load("./chunk-4SIIA6QD.js");
-var import_chunk_3ZQPBLY6 = load("./chunk-3ZQPBLY6.js");
-var import_chunk_QNMGI42V = load("./chunk-QNMGI42V.js");
-var import_chunk_FSRL2ASG = load("./chunk-FSRL2ASG.js");
-var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
-var import_chunk_4ZCTLV6M = load("./chunk-4ZCTLV6M.js");
-function runFacts(end) {
-  const { spec, state, results } = end;
-  return [
-    ...results.map((note) => [note.required ? "Success file" : "Result path", (0, import_chunk_N2ZXKKDS.describeResult)(note)]),
-    ["Task", spec.run?.identity ? `${oneLine2(spec.run.identity)}: ${taskWords(state)}` : null]
-  ];
-}
-function taskWords({ task_status = "unknown", task_exit_code = "unknown" }) {
-  return `${oneLine2(String(task_status))}, exit code ${oneLine2(String(task_exit_code))}`;
-}
-function logSection(title, file) {
-  const text = plainTail(file);
-  return text === "" ? "" : `## ${title}
-
-${text}`;
-}
-function plainTail(file) {
-  return (0, import_chunk_LXK2ZILE.plainText)((0, import_chunk_4SIIA6QD.readLogTail)(file).toString("utf8")).trimEnd();
-}
-function oneLine2(text) {
-  return (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)(text).replace(/\s+/g, " ").trim(), import_chunk_4ZCTLV6M.excerptBytes);
-}
-function terminalRecord(spec, paths, state, { tree, staff, results } = {}) {
-  return {
-    ...state,
-    kind: spec.kind,
-    verb: spec.verb,
-    owner: spec.owner,
-    label: spec.label,
-    cwd: spec.cwd,
-    lineage: spec.lineage,
-    ended_by: tree?.step ?? "none",
-    ended_processes: tree?.ended.slice(0, 50) ?? [],
-    survivors: tree?.survivors ?? [],
-    ...spec.staff ? wordsOf(spec.staff) : {},
-    ...staff ? staffRecord(spec, staff) : {},
-    // Null: how they were at the end is not known any more.
-    ...spec.run ? { result_paths: results ?? null } : {},
-    ...spec.timer ? { timer: spec.timer } : {},
-    result_path: paths.result,
-    output_path: isTidy(spec, state) ? null : paths.output,
-    error_path: paths.error
-  };
-}
-function staffRecord(spec, staff) {
-  const { changes } = staff;
-  return {
-    changes,
-    ...spec.worktree ? { worktree: { ...spec.worktree, take_over: changes ? (0, import_chunk_3ZQPBLY6.takeOverCommands)(spec.worktree, changes) : [] } } : {},
-    ..."findings" in staff ? { findings: staff.findings, findings_error: staff.findings_error } : {}
-  };
-}
-function wordsOf({ mode, backend, custom, model, profile }) {
-  return { mode, backend: custom?.name ?? backend, model, profile };
-}
-function isTidy(spec, state) {
-  return spec.kind === "staff" && state.state === "done" && state.warnings.length === 0;
-}
-var shown = { files: 30, commits: 10, dirty: 10, refs: 10, bytes: 200 };
-function summarizeChanges(changes) {
-  const named = namesOf(
-    changes.files.map(({ path }) => path),
-    changes.file_count
-  );
-  const files = changes.file_count === 0 ? noFiles(changes) : `${fileCount(changes)}${named}`;
-  const { reason, dirty_committed, dirty_committed_count } = changes;
-  const isPartial = reason !== null && reason !== import_chunk_QNMGI42V.notInGit;
-  return [
-    files,
-    ...otherChanges(changes, namesOf(dirty_committed, dirty_committed_count)),
-    ...isPartial ? [`not everything could be looked at (${(0, import_chunk_FSRL2ASG.oneLine)(reason)})`] : []
-  ].join(", ");
-}
-function describeChanges(changes) {
-  const { files, file_count, commits, commit_count, dirty_before, dirty_before_count } = changes;
-  const { dirty_committed, dirty_committed_count } = changes;
-  const moved = changes.refs_changed.filter((ref) => ref !== `refs/heads/${changes.branch.after}`);
-  const refs = moved.slice(0, shown.refs).map(code);
-  return [
-    `${sentence([file_count === 0 ? noFiles(changes) : fileCount(changes), ...otherChanges(changes)].join(", "))}.`,
-    ...section("", files.slice(0, shown.files).map(fileLine), file_count),
-    ...section("New commits:", commits.slice(0, shown.commits).map(commitLine), commit_count),
-    ...refs.length > 0 ? ["", `Branches and stash that moved: ${refs.join(", ")}${moved.length > refs.length ? ", ..." : ""}`] : [],
-    ...section(
-      "Uncommitted before, now committed as it was:",
-      dirty_committed.slice(0, shown.dirty).map((path) => `- ${code(path)}`),
-      dirty_committed_count
-    ),
-    ...section(
-      "Dirty before, and left as it was:",
-      dirty_before.slice(0, shown.dirty).map((path) => `- ${code(path)}`),
-      dirty_before_count
-    ),
-    ...changes.reason === null ? [] : ["", `Not everything could be looked at: ${(0, import_chunk_FSRL2ASG.oneLine)(changes.reason)}.`],
-    ...changes.exact || changes.reason?.includes("damaged") ? [] : ["", "A limit was reached: there may be more changes than these."]
-  ].join("\n");
-}
-function namesOf(paths, total) {
-  const named = paths.slice(0, 3).map((path) => (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_FSRL2ASG.showName)(path), shown.bytes));
-  return ` (${named.join(", ")}${total > named.length ? ", ..." : ""})`;
-}
-function noFiles({ exact, unchanged, reason }) {
-  if (exact) return "no files changed";
-  return unchanged || reason === null ? "no changed files were seen" : "it is unknown whether files changed";
-}
-function fileCount({ file_count }) {
-  return `${file_count} file${file_count === 1 ? "" : "s"} changed`;
-}
-function otherChanges(changes, swallowed = "") {
-  const { commit_count, head, branch, index_changed, file_count, refs_changed, beyond } = changes;
-  const { dirty_committed_count: kept } = changes;
-  const were = kept === 1 ? "file that was uncommitted before is" : "files that were uncommitted before are";
-  const branchMoved = branch.before !== branch.after;
-  return [
-    ...commit_count > 0 ? [`${commit_count} new commit${commit_count === 1 ? "" : "s"}`] : [],
-    ...branchMoved ? [`now on ${branch.after === null ? "no branch" : `branch ${code(branch.after)}`}`] : [],
-    ...head.moved === "elsewhere" ? ["HEAD was moved to another line of history"] : [],
-    ...head.moved === "forward" && commit_count === 0 ? ["HEAD was moved forward"] : [],
-    ...index_changed && file_count === 0 && commit_count === 0 ? ["what is staged changed"] : [],
-    ...refs_changed.length > 0 && head.moved === null && commit_count === 0 ? ["branches or the stash changed"] : [],
-    ...kept > 0 ? [`${kept} ${were} now committed${swallowed}`] : [],
-    ...beyond.length > 0 ? [`something changed among ${beyond.join(" and ")}`] : []
-  ];
-}
-function section(title, lines, total) {
-  if (lines.length === 0) return [];
-  const rest = total - lines.length;
-  return ["", ...title === "" ? [] : [title, ""], ...lines, ...rest > 0 ? [`- and ${rest} more`] : []];
-}
-function fileLine({ path, change, from, was_dirty, committed }) {
-  const notes = [...was_dirty ? ["was dirty before"] : [], ...committed ? ["committed"] : []];
-  const origin = from === void 0 ? "" : `${code(from)} -> `;
-  return `- ${change}: ${origin}${code(path)}${notes.length === 0 ? "" : ` (${notes.join(", ")})`}`;
-}
-function commitLine({ sha, subject }) {
-  return `- ${sha.slice(0, 12)} ${code((0, import_chunk_FSRL2ASG.oneLine)(subject))}`;
-}
-function code(text) {
-  const inner = (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_FSRL2ASG.showName)(text), shown.bytes);
-  const longest = Math.max(0, ...(inner.match(/`+/g) ?? []).map((run) => run.length));
-  const fence = "`".repeat(longest + 1);
-  return longest === 0 ? `\`${inner}\`` : `${fence} ${inner} ${fence}`;
-}
-function sentence(text) {
-  return text.charAt(0).toUpperCase() + text.slice(1);
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  describeChanges,
-  isTidy,
-  logSection,
-  oneLine,
-  plainTail,
-  runFacts,
-  summarizeChanges,
-  taskWords,
-  terminalRecord
-});
-
-},
 "./chunk-7BL7UWXT.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
@@ -3746,124 +3136,6 @@ function isAllowed(target, mode) {
 });
 
 },
-"./chunk-A4TC7AHU.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  findNeighbours: () => findNeighbours,
-  isOver: () => isOver,
-  modeOf: () => modeOf,
-  neighbourWarning: () => neighbourWarning,
-  neighbourWarnings: () => neighbourWarnings,
-  settleLost: () => settleLost,
-  tellNeighbours: () => tellNeighbours
-});
-module.exports = stdin_exports;
-var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
-var import_chunk_FM6FAH5U = load("./chunk-FM6FAH5U.js");
-var import_chunk_CEZDF3D3 = load("./chunk-CEZDF3D3.js");
-var import_chunk_PLTZEINK = load("./chunk-PLTZEINK.js");
-var import_chunk_IJKEVNZ7 = load("./chunk-IJKEVNZ7.js");
-var import_chunk_PZM7HB6W = load("./chunk-PZM7HB6W.js");
-var import_chunk_7V54BM6D = load("./chunk-7V54BM6D.js");
-var import_chunk_QS5KU3DI = load("./chunk-QS5KU3DI.js");
-var import_chunk_XRZCSGQB = load("./chunk-XRZCSGQB.js");
-var import_chunk_7WBBYJDG = load("./chunk-7WBBYJDG.js");
-var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-async function findNeighbours(root, staff, cwd, may) {
-  if (!(0, import_chunk_W7HED5VZ.isWriter)(staff.profile)) return [];
-  const place = placeOf(cwd);
-  const others = (await liveStaff(root.folder)).filter(
-    (spec) => (0, import_chunk_W7HED5VZ.isWriter)(spec.staff.profile) && overlaps(placeOf(spec.cwd), place)
-  );
-  const rival = others.find((spec) => spec.staff.mode === "implement");
-  if (rival && staff.mode === "implement" && !may.share) {
-    throw new import_chunk_NVPF5LEY.FaultError(
-      "busy",
-      `cannot start a second implement job in ${place.folder}: job ${rival.id} is writing there`,
-      `wait for it (${import_chunk_PLTZEINK.nextCommands.wait(rival.id, root.option)}), ${may.isolate ? "or give this one its own tree with --worktree, " : ""}or accept both with --share`
-    );
-  }
-  return others.map((spec) => spec.id);
-}
-function tellNeighbours(root, ids, own) {
-  for (const id of ids) {
-    try {
-      const folder = (0, import_chunk_7V54BM6D.jobPaths)(root, id).neighbours;
-      (0, import_chunk_527JQF7V.createFolder)(folder);
-      if ((0, import_chunk_7WBBYJDG.factsOf)(folder)?.kind !== "folder") continue;
-      (0, import_chunk_527JQF7V.createFile)(`${folder}/${own}`, "", { sync: false });
-    } catch {
-    }
-  }
-}
-function neighbourWarnings(root, paths) {
-  if ((0, import_chunk_7WBBYJDG.factsOf)(paths.neighbours)?.kind !== "folder") return [];
-  const ids = (0, import_chunk_7WBBYJDG.listNames)(paths.neighbours).filter(import_chunk_PZM7HB6W.isId).slice(0, 20);
-  return ids.map((id) => neighbourWarning(id, modeOf(root, id)));
-}
-function neighbourWarning(id, mode) {
-  const what = mode === void 0 ? "a job" : `${/^[aeiou]/.test(mode) ? "an" : "a"} ${mode} job`;
-  return { code: "two_writers", message: `${what}, ${id}, may write in the same worktree at the same time` };
-}
-function modeOf(root, id) {
-  const spec = (0, import_chunk_QS5KU3DI.readSpec)((0, import_chunk_7V54BM6D.jobPaths)(root, id));
-  return spec.kind === "ok" ? spec.value.staff?.mode : void 0;
-}
-async function settleLost(root) {
-  for (const id of (0, import_chunk_CEZDF3D3.listActive)(root)) await unlessGone(() => (0, import_chunk_FM6FAH5U.refresh)(root, id));
-}
-async function unlessGone(look) {
-  try {
-    return await look();
-  } catch (error) {
-    if (error instanceof import_chunk_NVPF5LEY.FaultError && error.code === "unknown_job") return void 0;
-    throw error;
-  }
-}
-async function liveStaff(root) {
-  const key = (0, import_chunk_IJKEVNZ7.readKey)();
-  const found = [];
-  for (const id of (0, import_chunk_CEZDF3D3.listActive)(root)) {
-    const spec = (0, import_chunk_QS5KU3DI.readSpec)((0, import_chunk_7V54BM6D.jobPaths)(root, id));
-    if (spec.kind !== "ok" || !spec.value.staff || !await (0, import_chunk_IJKEVNZ7.isGenuine)(spec.value, key) || isOver(root, id)) continue;
-    found.push({ ...spec.value, staff: spec.value.staff });
-  }
-  return found;
-}
-function isOver(root, id) {
-  let condition;
-  try {
-    condition = (0, import_chunk_PZM7HB6W.conditionOf)((0, import_chunk_PZM7HB6W.inspect)(root, id));
-  } catch (error) {
-    if (error instanceof import_chunk_NVPF5LEY.FaultError && error.code === "unknown_job") return true;
-    throw error;
-  }
-  return condition === "ended" || condition === "damaged" || (0, import_chunk_FM6FAH5U.isSettleable)(condition);
-}
-function placeOf(cwd) {
-  const real = (0, import_chunk_7WBBYJDG.isFolder)(cwd) ? (0, import_chunk_7WBBYJDG.realPath)(cwd) : cwd;
-  const worktree = (0, import_chunk_XRZCSGQB.findWorktree)(real);
-  return worktree === void 0 ? { folder: real, isWorktree: false } : { folder: worktree, isWorktree: true };
-}
-function overlaps(a, b) {
-  if (a.folder === b.folder) return true;
-  const isBelow = (inner, outer) => inner.folder.startsWith(`${outer.folder.replace(/\/$/, "")}/`);
-  return !a.isWorktree && !b.isWorktree && (isBelow(a, b) || isBelow(b, a));
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  findNeighbours,
-  isOver,
-  modeOf,
-  neighbourWarning,
-  neighbourWarnings,
-  settleLost,
-  tellNeighbours
-});
-
-},
 "./chunk-AN2AMGQG.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
@@ -3894,157 +3166,6 @@ function findTool(name) {
 0 && (module.exports = {
   findProgram,
   findTool
-});
-
-},
-"./chunk-AUCNTSSZ.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  askedProfile: () => askedProfile,
-  freshStaff: () => freshStaff,
-  launchStaff: () => launchStaff,
-  taskOf: () => taskOf
-});
-module.exports = stdin_exports;
-var import_chunk_4KRVTGP5 = load("./chunk-4KRVTGP5.js");
-var import_chunk_E466YIJS = load("./chunk-E466YIJS.js");
-var import_chunk_ZKKB56AR = load("./chunk-ZKKB56AR.js");
-var import_chunk_CA3OXS5P = load("./chunk-CA3OXS5P.js");
-var import_chunk_A4TC7AHU = load("./chunk-A4TC7AHU.js");
-var import_chunk_KT5BXZ5F = load("./chunk-KT5BXZ5F.js");
-var import_chunk_PLTZEINK = load("./chunk-PLTZEINK.js");
-var import_chunk_XRZCSGQB = load("./chunk-XRZCSGQB.js");
-var import_chunk_4ZCTLV6M = load("./chunk-4ZCTLV6M.js");
-var import_chunk_7WBBYJDG = load("./chunk-7WBBYJDG.js");
-var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var import_node_path = builtin("node:path");
-var sources = ["prompt", "prompt-file", "stdin"];
-async function taskOf(context, input) {
-  const given = sources.filter((name) => input.has(name));
-  if (given.length !== 1) {
-    const came = given.length === 0 ? "none was given" : `these came together: ${given.map((name) => `--${name}`).join(", ")}`;
-    throw (0, import_chunk_NVPF5LEY.usageError)(
-      `cannot tell the task: exactly one of --prompt TEXT, --prompt-file PATH and --stdin is needed; ${came}`
-    );
-  }
-  const text = input.text("prompt") ?? decode(given[0] === "stdin" ? await context.readStdin() : readTask(context, input.text("prompt-file")));
-  const size = Buffer.byteLength(text);
-  if (text.trim() === import_chunk_PLTZEINK.taskPlaceholder)
-    throw (0, import_chunk_NVPF5LEY.usageError)(
-      `cannot take ${JSON.stringify(import_chunk_PLTZEINK.taskPlaceholder)} as the task: it only shows where yours belongs`,
-      "put what the agent is to do in its place, or give it with --prompt-file PATH"
-    );
-  if (text.trim() === "") throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take an empty task from --${given[0]}`);
-  if (size > import_chunk_4ZCTLV6M.promptBytes) throw tooLong(size);
-  return text;
-}
-function tooLong(size) {
-  return (0, import_chunk_NVPF5LEY.usageError)(
-    `cannot take a task of ${size} bytes: at most ${import_chunk_4ZCTLV6M.promptBytes} (1 MiB) are allowed`,
-    "put the material into a file and name it in the task"
-  );
-}
-function readTask(context, name) {
-  const file = import_node_path.default.resolve(context.cwd, name);
-  try {
-    const real = (0, import_chunk_7WBBYJDG.realPath)(file);
-    const size = (0, import_chunk_7WBBYJDG.factsOf)(real)?.size ?? 0;
-    if (size > import_chunk_4ZCTLV6M.promptBytes) throw tooLong(size);
-    const read = (0, import_chunk_527JQF7V.readRange)(real, 0, size);
-    if (read) return read.bytes;
-  } catch (error) {
-    if (error instanceof import_chunk_NVPF5LEY.FaultError) throw error;
-    throw new import_chunk_NVPF5LEY.FaultError("preflight", `cannot read the task from ${file} (${(0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "error"})`);
-  }
-  throw new import_chunk_NVPF5LEY.FaultError(
-    "preflight",
-    `cannot read the task from ${file}: it is no regular file`,
-    "give the task with --stdin"
-  );
-}
-function decode(bytes) {
-  try {
-    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
-  } catch {
-    throw (0, import_chunk_NVPF5LEY.usageError)("cannot take the task: it is no UTF-8 text");
-  }
-}
-async function launchStaff(context, input, job) {
-  (0, import_chunk_ZKKB56AR.checkLaunchOptions)(input);
-  const root = context.root(input);
-  const request = {
-    kind: "staff",
-    verb: job.verb,
-    ...(0, import_chunk_ZKKB56AR.launchWords)(input),
-    notify: await (0, import_chunk_ZKKB56AR.notifyOf)(context, input, job.notify),
-    cwd: job.cwd,
-    deadlineMs: job.deadlineMs ?? input.durationOrDefault("timeout"),
-    killGraceMs: import_chunk_4ZCTLV6M.limits.staffKillGrace.default,
-    maxOutputBytes: import_chunk_4ZCTLV6M.limits.maxOutput.default,
-    firstOutputMs: job.firstOutputMs ?? input.duration("first-output") ?? null,
-    stallMs: job.stallMs ?? input.duration("stall-after") ?? null,
-    onStall: job.onStall ?? (0, import_chunk_ZKKB56AR.onStallOf)(input),
-    lineage: job.lineage,
-    run: null,
-    staff: job.staff,
-    worktree: job.worktree === void 0 ? worktreeOf(input) : job.worktree,
-    warnings: (0, import_chunk_4KRVTGP5.launchWarnings)(job.staff),
-    words: job.words,
-    asksForLatest: job.asksForLatest ?? false,
-    credentials: (0, import_chunk_KT5BXZ5F.findBackend)(job.staff.backend)?.signIn.variables ?? []
-  };
-  await (0, import_chunk_A4TC7AHU.settleLost)(root.folder);
-  const admit = () => admitBeside(root, request, job.staff, { share: input.has("share"), isolate: job.worktree === void 0 });
-  const launched = await (0, import_chunk_CA3OXS5P.launch)(root, { ...request, admit });
-  if (launched.isNew) for (const warning of (0, import_chunk_4KRVTGP5.versionWarnings)(job.staff)) context.tell(`note: ${warning.message}`);
-  if (request.worktree === "new" && launched.isNew) await tellDirty(context, job.cwd);
-  return (0, import_chunk_ZKKB56AR.tellLaunched)(context, input, root, launched, job.isSynchronous);
-}
-async function tellDirty(context, cwd) {
-  const { isDirtyTree } = await Promise.resolve().then(() => load("./worktree-IJP6SF3Q.js"));
-  const root = (0, import_chunk_XRZCSGQB.findWorktree)(cwd);
-  if (root !== void 0 && isDirtyTree(root))
-    context.tell(`note: what is uncommitted in ${root} is not in the worktree of this job`);
-}
-function worktreeOf(input) {
-  if (input.has("worktree") && input.has("share"))
-    throw (0, import_chunk_NVPF5LEY.usageError)("cannot take --worktree and --share together: a tree of its own is shared with nobody");
-  return input.has("worktree") ? "new" : null;
-}
-async function admitBeside(root, request, staff, may) {
-  if (staff.resume !== null) (0, import_chunk_4KRVTGP5.requireFreeConversation)(root, staff.backend, staff.resume);
-  if (request.worktree === "new") return { warnings: [] };
-  const neighbours = await (0, import_chunk_A4TC7AHU.findNeighbours)(root, staff, request.cwd, may);
-  return {
-    warnings: neighbours.map((id) => (0, import_chunk_A4TC7AHU.neighbourWarning)(id, (0, import_chunk_A4TC7AHU.modeOf)(root.folder, id))),
-    told: (id) => (0, import_chunk_A4TC7AHU.tellNeighbours)(root.folder, neighbours, id)
-  };
-}
-function freshStaff(context, input, words) {
-  const part = (0, import_chunk_4KRVTGP5.makeStaffPart)({
-    ...words,
-    stateRoot: context.root(input).folder,
-    backend: input.text("backend"),
-    model: input.text("model") ?? null,
-    profile: askedProfile(input),
-    resume: null
-  });
-  if (input.has("schema")) part.schema = true;
-  const base = input.text("base");
-  if (base !== void 0) part.base = (0, import_chunk_E466YIJS.requireBase)(words.cwd, base);
-  return part;
-}
-function askedProfile(input) {
-  return input.text("profile");
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  askedProfile,
-  freshStaff,
-  launchStaff,
-  taskOf
 });
 
 },
@@ -4334,6 +3455,86 @@ function link(target) {
   signalIdentity,
   takeBaseline,
   tickMs
+});
+
+},
+"./chunk-BWTAZ66V.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  signInOf: () => signInOf,
+  surveyBackends: () => surveyBackends
+});
+module.exports = stdin_exports;
+var import_chunk_GXE6CPQV = load("./chunk-GXE6CPQV.js");
+var import_chunk_KT5BXZ5F = load("./chunk-KT5BXZ5F.js");
+var import_chunk_AN2AMGQG = load("./chunk-AN2AMGQG.js");
+var import_chunk_4SRIOCFI = load("./chunk-4SRIOCFI.js");
+var import_chunk_7WBBYJDG = load("./chunk-7WBBYJDG.js");
+var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
+var import_node_path = builtin("node:path");
+var signBytes = 64 * 1024;
+var profileNames = ["restricted", "standard", "unrestricted"];
+function surveyBackends(config, cwd, only) {
+  const own = Object.entries(config.backends);
+  const found = import_chunk_KT5BXZ5F.backends.filter(({ id }) => id !== "custom" && (only === void 0 || id === only) && !Object.hasOwn(config.backends, id)).map((backend) => survey(backend, backend.id, backend.programs, cwd));
+  const custom = (0, import_chunk_KT5BXZ5F.findBackend)("custom");
+  const mine = own.filter(([name]) => only === void 0 || name === only).map(([name, { argv }]) => survey(custom, name, argv.slice(0, 1), cwd));
+  return [...found, ...mine];
+}
+function survey(backend, name, searched, cwd) {
+  const program = searched.map((one) => (0, import_chunk_AN2AMGQG.findProgram)(one, cwd)).find((one) => one !== void 0) ?? null;
+  const version = program === null ? null : (0, import_chunk_GXE6CPQV.tellVersion)(backend, program);
+  const isTooOld = version !== null && backend.oldest !== null && (0, import_chunk_KT5BXZ5F.isOlder)(version, backend.oldest);
+  const faults = {};
+  for (const profile of profileNames) {
+    const fault = backend.profiles[profile] === null ? null : (0, import_chunk_GXE6CPQV.policyFault)(backend, profile, cwd, version);
+    if (fault !== null) faults[profile] = fault;
+  }
+  const canKeep = profileNames.some((one) => backend.profiles[one] !== null && faults[one] === void 0);
+  return {
+    backend: name,
+    title: backend.title,
+    custom: backend.id === "custom",
+    searched,
+    program,
+    not_executable: program === null ? findBlocked(searched) : null,
+    version,
+    oldest: backend.oldest,
+    too_old: isTooOld,
+    sign_in: signInOf(backend),
+    profiles: backend.profiles,
+    faults,
+    install: backend.install,
+    usable: program !== null && !isTooOld && canKeep
+  };
+}
+function signInOf({ signIn }) {
+  const home = import_chunk_4SRIOCFI.variables.home();
+  const files = signIn.files.filter((file) => home !== void 0 && holdsSomething(import_node_path.default.join(home, file)));
+  const found = { files, variables: signIn.variables.filter((name) => import_chunk_4SRIOCFI.variables.isSet(name)) };
+  if (signIn.files.length + signIn.variables.length === 0) return { state: "unknown", ...found };
+  return { state: found.files.length + found.variables.length > 0 ? "signs" : "no_signs", ...found };
+}
+function holdsSomething(file) {
+  if (!(0, import_chunk_7WBBYJDG.exists)(file)) return false;
+  try {
+    const text = (0, import_chunk_527JQF7V.readText)((0, import_chunk_7WBBYJDG.realPath)(file), signBytes)?.trim();
+    if (text === void 0) return true;
+    return text !== "" && !/^(?:null|\{\s*\}|\[\s*\])$/.test(text);
+  } catch {
+    return true;
+  }
+}
+function findBlocked(names) {
+  const folders = import_chunk_4SRIOCFI.variables.searchPath().split(":").filter(Boolean);
+  const files = names.filter((name) => !name.includes("/")).flatMap((name) => folders.map((folder) => import_node_path.default.join(folder, name)));
+  return files.find(import_chunk_7WBBYJDG.exists) ?? null;
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  signInOf,
+  surveyBackends
 });
 
 },
@@ -4806,6 +4007,110 @@ function listCommand(root) {
 });
 
 },
+"./chunk-CRPTZAAM.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  concludeAsked: () => concludeAsked
+});
+module.exports = stdin_exports;
+var import_chunk_EQAHISIE = load("./chunk-EQAHISIE.js");
+var import_chunk_ZFFWRBAW = load("./chunk-ZFFWRBAW.js");
+var import_chunk_LIUSFYG6 = load("./chunk-LIUSFYG6.js");
+var import_chunk_K6ZMEOB6 = load("./chunk-K6ZMEOB6.js");
+var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
+var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
+var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
+var import_chunk_4ZCTLV6M = load("./chunk-4ZCTLV6M.js");
+var import_chunk_4SRIOCFI = load("./chunk-4SRIOCFI.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+async function askTask(spec, tree, end) {
+  const { status_cmd: line, identity = null } = spec.run ?? {};
+  if (!line) return void 0;
+  const left = end.isStarted && !ownEnds.includes(end.reason) ? [leftWarning(end.reason, tree)] : [];
+  const answer = await ask(spec, line);
+  (0, import_chunk_LIUSFYG6.endProbes)(tree);
+  const read = readAnswer(answer, identity ?? "");
+  if (!("why" in read)) return { ...read, warnings: left };
+  const message = `how the task stands is not known: the status command ${read.why}`;
+  const warnings = [...left, { code: "task_unknown", message }];
+  return { task_status: "unknown", task_exit_code: "unknown", warnings };
+}
+var ownEnds = ["exited", "spawn_failed", "never_started"];
+async function ask(spec, line) {
+  const { cwd } = spec;
+  const environment = (0, import_chunk_4SRIOCFI.probeEnvironment)(spec);
+  try {
+    const shell = { program: "/bin/sh", args: ["-c", line], cwd, environment };
+    return await (0, import_chunk_K6ZMEOB6.runTool)({ ...shell, timeoutMs: import_chunk_4ZCTLV6M.taskStatusMs, limit: import_chunk_4ZCTLV6M.probeBytes });
+  } catch (error) {
+    return { how: "failed", code: null, reason: (0, import_chunk_NVPF5LEY.messageOf)(error), stdout: Buffer.alloc(0), stderr: Buffer.alloc(0) };
+  }
+}
+function readAnswer(answer, identity) {
+  const trouble = troubleOf(answer);
+  if (trouble !== void 0) return { why: trouble };
+  let told;
+  try {
+    told = JSON.parse(answer.stdout.toString("utf8"));
+  } catch {
+    return { why: "printed no JSON object" };
+  }
+  if (typeof told !== "object" || told === null || Array.isArray(told)) return { why: "printed no JSON object" };
+  const { identity: named, status, exit_code: code } = told;
+  if (typeof named !== "string" && !Number.isSafeInteger(named)) return { why: "names no task" };
+  if (String(named) !== identity) return { why: `names another task (${oneLine(String(named))})` };
+  if (typeof status !== "string" || oneLine(status) === "") return { why: "tells no status" };
+  return { task_status: oneLine(status), task_exit_code: Number.isSafeInteger(code) ? code : "unknown" };
+}
+function troubleOf({ how, code, reason, stderr }) {
+  switch (how) {
+    case "timeout":
+      return `gave no answer within ${(0, import_chunk_UNGYPAP3.formatDuration)(import_chunk_4ZCTLV6M.taskStatusMs)}`;
+    case "flooded":
+      return `printed more than ${(0, import_chunk_TFEMYLSK.formatSize)(import_chunk_4ZCTLV6M.probeBytes)}`;
+    case "failed":
+      return `could not be started (${oneLine(reason ?? "not known why")})`;
+    case "aborted":
+      return "was broken off";
+    case "exited":
+      if (code === 0) return void 0;
+      return `${code === null ? "was killed" : `exited with code ${code}`}${saidOf(stderr)}`;
+  }
+}
+function saidOf(stderr) {
+  const said = oneLine(stderr.toString("utf8"));
+  return said === "" ? "" : ` (${said})`;
+}
+function oneLine(text) {
+  return (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)(text).replace(/\s+/g, " ").trim(), Math.min(import_chunk_4ZCTLV6M.evidenceChars, import_chunk_4ZCTLV6M.excerptBytes));
+}
+function leftWarning(reason, tree) {
+  const left = (0, import_chunk_LIUSFYG6.findEscaped)(tree);
+  const named = left.slice(0, 10).map(({ pid, name }) => `${pid} (${oneLine(name)})`);
+  const more = left.length > named.length ? ` and ${left.length - named.length} more` : "";
+  const where = left.length > 0 ? `left alone: ${named.join(", ")}${more}` : "none of its processes was found here";
+  const message = `only the watching over the task has ended (${reason}); the task itself may live on; ${where}`;
+  return { code: "task_left", message };
+}
+async function concludeAsked(job, ending, tree) {
+  const { paths, spec } = job;
+  const { run } = spec;
+  if (!run) return (0, import_chunk_EQAHISIE.conclude)(job, ending);
+  const nobody = { worker: null, shim: null, child: null };
+  const [results, ownLog, task] = await Promise.all([
+    (0, import_chunk_ZFFWRBAW.noteResults)(run),
+    run.log ? (0, import_chunk_EQAHISIE.readOwnLog)(spec, run.log) : null,
+    askTask(spec, tree ?? (0, import_chunk_LIUSFYG6.treeOf)(spec, paths, nobody), { reason: ending.reason, isStarted: tree !== null })
+  ]);
+  return (0, import_chunk_EQAHISIE.conclude)(job, { ...ending, results, ownLog, task });
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  concludeAsked
+});
+
+},
 "./chunk-CTSRVJRC.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
@@ -5067,59 +4372,7 @@ function parseEvents(text, isWhole) {
 });
 
 },
-"./chunk-D4DO65YA.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  cancelJob: () => cancelJob
-});
-module.exports = stdin_exports;
-var import_chunk_PL5OPUIU = load("./chunk-PL5OPUIU.js");
-var import_chunk_FM6FAH5U = load("./chunk-FM6FAH5U.js");
-var import_chunk_PZM7HB6W = load("./chunk-PZM7HB6W.js");
-var import_chunk_BSO2ISIG = load("./chunk-BSO2ISIG.js");
-var import_chunk_4ZCTLV6M = load("./chunk-4ZCTLV6M.js");
-var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
-var import_chunk_7WBBYJDG = load("./chunk-7WBBYJDG.js");
-var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-async function cancelJob(root, id, request, patienceMs) {
-  const before = await (0, import_chunk_FM6FAH5U.refresh)(root, id);
-  if ((0, import_chunk_PZM7HB6W.isEnded)(before.state))
-    return { view: before, result: before.state.state === "canceled" ? "canceled" : "ended_before" };
-  askFor(before, `${JSON.stringify({ by: (0, import_chunk_BSO2ISIG.ownIdentity)(), owner: request.owner, at: (0, import_chunk_Y5L6GQDB.isoNow)(), why: request.why })}
-`);
-  nudge(before);
-  const timeoutMs = patienceMs ?? (before.spec?.kill_grace_ms ?? 0) + import_chunk_4ZCTLV6M.killSettleMs + 5e3 + askingMs(before);
-  const { views } = await (0, import_chunk_PL5OPUIU.waitForJobs)(root, [id], { mode: "all", timeoutMs, heartbeatMs: null });
-  const [view = before] = views;
-  if (view.state.state === "canceled") return { view, result: "canceled" };
-  return { view, result: (0, import_chunk_PZM7HB6W.isEnded)(view.state) ? "ended_before" : "requested" };
-}
-function askingMs({ spec }) {
-  return spec?.run?.status_cmd ? import_chunk_4ZCTLV6M.taskStatusMs + import_chunk_4ZCTLV6M.toolGraceMs : 0;
-}
-function askFor({ paths }, text) {
-  for (let round = 1; ; round += 1) {
-    try {
-      (0, import_chunk_527JQF7V.createFile)(paths.cancel, text);
-      return;
-    } catch (error) {
-      if ((0, import_chunk_NVPF5LEY.errnoOf)(error) !== "ENOENT" || round === 3 || !(0, import_chunk_7WBBYJDG.exists)(paths.folder)) throw error;
-    }
-  }
-}
-function nudge(view) {
-  const engine = (0, import_chunk_PZM7HB6W.findEngine)(view.spec?.engine ?? "") ?? import_chunk_PZM7HB6W.defaultEngine;
-  for (const identity of [view.launch?.worker, view.worker?.worker]) if (identity) engine.signal(identity, "SIGURG");
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  cancelJob
-});
-
-},
-"./chunk-DQITNJZW.js": function (module, exports) {
+"./chunk-DKW3SDRA.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -5131,8 +4384,9 @@ __export(stdin_exports, {
 module.exports = stdin_exports;
 var import_chunk_MTTW2VXK = load("./chunk-MTTW2VXK.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_7ASKUOSF = load("./chunk-7ASKUOSF.js");
-var import_chunk_N2ZXKKDS = load("./chunk-N2ZXKKDS.js");
+var import_chunk_HICFLLTX = load("./chunk-HICFLLTX.js");
+var import_chunk_6WC2754Y = load("./chunk-6WC2754Y.js");
+var import_chunk_ZFFWRBAW = load("./chunk-ZFFWRBAW.js");
 var import_chunk_UAN3RUHQ = load("./chunk-UAN3RUHQ.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
 var import_chunk_PLTZEINK = load("./chunk-PLTZEINK.js");
@@ -5150,9 +4404,9 @@ function runNotes({ spec, state, paths }) {
   const told = read.kind === "ok" && Array.isArray(read.value.result_paths) ? read.value.result_paths : [];
   const results = told.filter(isResultNote);
   return [
-    ...results.map((note) => `${note.required ? "success file" : "result path"}: ${(0, import_chunk_N2ZXKKDS.describeResult)(note)}`),
+    ...results.map((note) => `${note.required ? "success file" : "result path"}: ${(0, import_chunk_ZFFWRBAW.describeResult)(note)}`),
     ...run.log ? [`log: ${(0, import_chunk_LXK2ZILE.plainText)(run.log)}`] : [],
-    ...run.identity ? [`task ${(0, import_chunk_LXK2ZILE.plainText)(run.identity)}: ${(0, import_chunk_7ASKUOSF.taskWords)(state)}`] : []
+    ...run.identity ? [`task ${(0, import_chunk_LXK2ZILE.plainText)(run.identity)}: ${(0, import_chunk_6WC2754Y.taskWords)(state)}`] : []
   ];
 }
 function isResultNote(value) {
@@ -5169,7 +4423,7 @@ function workspaceNotes(view) {
   const read = (0, import_chunk_527JQF7V.readJson)(paths.resultRecord);
   const changes = read.kind === "ok" ? read.value.changes : void 0;
   if (!(0, import_chunk_UAN3RUHQ.isChanges)(changes)) return notes;
-  notes.push(`workspace: ${(0, import_chunk_LXK2ZILE.plainText)((0, import_chunk_7ASKUOSF.summarizeChanges)(changes))}`);
+  notes.push(`workspace: ${(0, import_chunk_LXK2ZILE.plainText)((0, import_chunk_HICFLLTX.summarizeChanges)(changes))}`);
   if (!spec.worktree || read.kind !== "ok") return notes;
   const { take_over: commands } = read.value.worktree ?? {};
   notes.push(`its own worktree: ${spec.worktree.path} (branch ${spec.worktree.branch})`);
@@ -5246,7 +4500,7 @@ function recordOf({ paths, spec, state }) {
     if (stored !== void 0) return { ...JSON.parse(stored), state: state.state };
   } catch {
   }
-  return spec ? (0, import_chunk_7ASKUOSF.terminalRecord)(spec, paths, state) : state;
+  return spec ? (0, import_chunk_HICFLLTX.terminalRecord)(spec, paths, state) : state;
 }
 function whatIsThere(paths) {
   const there = (file) => (0, import_chunk_7WBBYJDG.exists)(file) ? file : null;
@@ -5392,6 +4646,319 @@ function dirtyLine({ xy, path, from }) {
 });
 
 },
+"./chunk-EQAHISIE.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  conclude: () => conclude,
+  finishStored: () => finishStored,
+  readOwnLog: () => readOwnLog
+});
+module.exports = stdin_exports;
+var import_chunk_JU4O6MZR = load("./chunk-JU4O6MZR.js");
+var import_chunk_HICFLLTX = load("./chunk-HICFLLTX.js");
+var import_chunk_6WC2754Y = load("./chunk-6WC2754Y.js");
+var import_chunk_ZFFWRBAW = load("./chunk-ZFFWRBAW.js");
+var import_chunk_4B6JPIGM = load("./chunk-4B6JPIGM.js");
+var import_chunk_ILJKJSAA = load("./chunk-ILJKJSAA.js");
+var import_chunk_PLTZEINK = load("./chunk-PLTZEINK.js");
+var import_chunk_D2VPCAZS = load("./chunk-D2VPCAZS.js");
+var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
+var import_chunk_PZM7HB6W = load("./chunk-PZM7HB6W.js");
+var import_chunk_QS5KU3DI = load("./chunk-QS5KU3DI.js");
+var import_chunk_3ZQPBLY6 = load("./chunk-3ZQPBLY6.js");
+var import_chunk_GEPPUING = load("./chunk-GEPPUING.js");
+var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
+var import_chunk_4ZCTLV6M = load("./chunk-4ZCTLV6M.js");
+var import_chunk_7WBBYJDG = load("./chunk-7WBBYJDG.js");
+var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+async function readOwnLog(spec, path) {
+  const nothing = (note) => ({ path, tail: "", note });
+  const look = await (0, import_chunk_ILJKJSAA.lookBehindSoon)(path, import_chunk_4ZCTLV6M.pathLookMs);
+  if ("trouble" in look) return nothing(`it cannot be read (${look.trouble})`);
+  if (!look.found) return nothing("it is missing");
+  if (look.found.kind !== "file") return nothing("it is no regular file");
+  try {
+    const tail2 = (0, import_chunk_6WC2754Y.plainTail)((0, import_chunk_7WBBYJDG.realPath)(path));
+    if (tail2 === "") return nothing("it is empty");
+    const isOld = look.found.modifiedMs < Date.parse(spec.created_at);
+    return { path, tail: tail2, note: isOld ? "not written since the launch" : null };
+  } catch (error) {
+    return nothing(`it cannot be read (${(0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "error"})`);
+  }
+}
+function ownLogSection({ path, tail: tail2, note }) {
+  const name = (0, import_chunk_6WC2754Y.oneLine)(path);
+  if (tail2 === "") return { text: `The log ${name} tells nothing: ${note}.`, isWhole: false };
+  return { text: `## Last lines of ${name}${note === null ? "" : ` (${note})`}
+
+${tail2}`, isWhole: note === null };
+}
+function recovery(job, refused = []) {
+  const { spec, state, paths } = job;
+  const lines = ["## Going on", "", `Nothing is started again by itself.${lookFirst(job)}`];
+  if (spec.staff) lines.push(...remedies(spec, spec.staff, state), ...refusals(spec.staff, refused));
+  if ((0, import_chunk_4B6JPIGM.isContinuable)(paths, state))
+    lines.push(`Go on in the same conversation: ${import_chunk_PLTZEINK.nextCommands.continue(spec.id, spec.state_option)}`);
+  lines.push(`Start the same once more: ${import_chunk_PLTZEINK.nextCommands.restart(spec.id, spec.state_option)}`);
+  return lines.join("\n");
+}
+function lookFirst({ spec, state }) {
+  if (spec.kind === "watch") return "";
+  if (state.error?.code === "spawn_failed" || state.error?.code === "never_started") return "";
+  if (spec.run?.status_cmd)
+    return ` The task may live on, and a restart would start another: ask for it first: ${(0, import_chunk_GEPPUING.quoteWords)(["sh", "-c", (0, import_chunk_LXK2ZILE.plainText)(spec.run.status_cmd)])}`;
+  const git = spec.worktree ? (0, import_chunk_GEPPUING.quoteWords)(["git", "-C", spec.worktree.path]) : "git";
+  return ` Look at what was changed first: ${git} status, ${git} diff.`;
+}
+function remedies(spec, staff, state) {
+  const name = staff.custom?.name ?? staff.backend;
+  switch (state.error?.code) {
+    case "auth":
+      return [
+        `Sign in first: start ${staff.program} by hand, or set its key. Then try it out: ${(0, import_chunk_PLTZEINK.nextCommand)(spec.state_option, "doctor", "--backend", name)}`
+      ];
+    case "quota": {
+      const resets = state.error.resets ? ` (resets: ${(0, import_chunk_LXK2ZILE.plainText)(state.error.resets)})` : "";
+      return [
+        `The quota of ${name} is used up${resets}. The same with another CLI: ${(0, import_chunk_PLTZEINK.nextCommand)(spec.state_option, "restart", spec.id, "--backend", "OTHER")}`
+      ];
+    }
+    default:
+      return [];
+  }
+}
+function refusals(staff, refused) {
+  if (refused.length === 0) return [];
+  const wider = staff.profile === "restricted" ? "standard" : "unrestricted";
+  return [
+    `Refused to the agent (profile ${staff.profile}): ${refused.map(import_chunk_LXK2ZILE.plainText).join("; ")}. If it should be allowed: --profile ${wider} with one of the commands below.`
+  ];
+}
+function makeDeliverable(parts) {
+  const { spec, state, staff, paths, isPlain } = parts;
+  if (state.state !== "done") return makeReport(parts);
+  if (spec.timer) return spec.timer.message;
+  if (spec.watch) return `${state.watch?.evidence ?? spec.watch.words}
+`;
+  if (isPlain) return (0, import_chunk_527JQF7V.readRange)(paths.output, 0, Number.MAX_SAFE_INTEGER)?.bytes ?? "";
+  if (staff && staff.answer !== null) return staff.answer;
+  const output = (0, import_chunk_ZFFWRBAW.readLogTail)(paths.output);
+  return output.length > 0 ? output : (0, import_chunk_ZFFWRBAW.readLogTail)(paths.error);
+}
+function makeReport(parts) {
+  const { spec, state, staff } = parts;
+  if (spec.timer) return timerReport(parts, spec.timer);
+  const sections = [
+    `# ${spec.id}: ${state.state}${state.error ? ` (${state.error.code})` : ""}`,
+    reasonText(parts),
+    facts(parts).join("\n"),
+    progress(parts),
+    workspace(parts),
+    ...logSections(parts),
+    decided(parts),
+    recovery(parts, staff?.reading.denials)
+  ];
+  return `${sections.filter((section) => section !== "").join("\n\n")}
+`;
+}
+function timerReport({ spec, state, cancel }, timer) {
+  const lines = [
+    `# ${spec.id}: ${state.state}`,
+    "",
+    `Canceled${cancelWords(cancel)}. It was due at ${(0, import_chunk_LXK2ZILE.plainText)(timer.due_at)}.`,
+    ...timer.message === "" ? [] : ["", "## Its message", "", timer.message]
+  ];
+  return `${lines.join("\n")}
+`;
+}
+function cancelWords(cancel) {
+  const why = cancel?.why ? `: ${(0, import_chunk_LXK2ZILE.plainText)(cancel.why)}` : "";
+  const who = cancel ? ` by ${(0, import_chunk_LXK2ZILE.plainText)(cancel.owner ?? `process ${cancel.by?.pid ?? "unknown"}`)} at ${(0, import_chunk_LXK2ZILE.plainText)(cancel.at)}` : "";
+  return `${who}${why}`;
+}
+function reasonText({ state, cancel, tree }) {
+  if (state.state === "canceled") {
+    const step = {
+      none: "nothing was running any more",
+      term: "the tree ended on SIGTERM",
+      kill: "SIGKILL was needed"
+    }[tree.step];
+    return `Canceled${cancelWords(cancel)}. ${tree.ended.length} process(es) ended; ${step}.`;
+  }
+  const resets = state.error?.resets ? ` (resets: ${state.error.resets})` : "";
+  return `Reason: ${(0, import_chunk_LXK2ZILE.plainText)(state.error?.message ?? "not known")}${resets}`;
+}
+function facts(parts) {
+  const { spec, state, paths, tree } = parts;
+  const rows = [
+    ["Command", spec.run ? (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_GEPPUING.quoteWords)(spec.run.argv), 1e3) : null],
+    ["Condition", spec.watch ? (0, import_chunk_LXK2ZILE.plainText)(spec.watch.words) : null],
+    ["Seen last", spec.watch && state.watch ? seenLast(state.watch) : null],
+    ["Backend", spec.staff ? `${spec.staff.backend}, mode ${spec.staff.mode}, profile ${spec.staff.profile}` : null],
+    ["Task", spec.staff ? (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)(spec.staff.prompt).replace(/\s+/g, " "), import_chunk_4ZCTLV6M.excerptBytes) : null],
+    ["Folder", spec.cwd],
+    ["Exit code", state.exit_code === null ? null : String(state.exit_code)],
+    [
+      "Signal",
+      state.signal === null ? null : `${state.signal}${state.signal_certain ? "" : " (by the exit code; not certain)"}`
+    ],
+    ["Duration", state.duration_ms === null ? null : (0, import_chunk_UNGYPAP3.formatDuration)(state.duration_ms)],
+    ["Hard limit", (0, import_chunk_UNGYPAP3.formatDuration)(spec.deadline_ms)],
+    ...(0, import_chunk_6WC2754Y.runFacts)(parts),
+    ["Conversation", state.conversation?.id ?? null],
+    [
+      "Survivors",
+      tree.survivors.length > 0 ? tree.survivors.map((one) => `${one.pid} (${one.name})`).join(", ") : null
+    ],
+    ["Warnings", state.warnings.length > 0 ? state.warnings.map((one) => (0, import_chunk_LXK2ZILE.plainText)(one.message)).join("; ") : null],
+    ["Whole output", spec.watch ? null : `${paths.output} and ${paths.error}`],
+    ["What was told", spec.watch ? paths.events : null]
+  ];
+  return rows.filter(([, value]) => value !== null).map(([name, value]) => `${name}: ${value}`);
+}
+function seenLast({ evidence, polls, troubles, trouble }) {
+  const failed = troubles > 0 ? `; the last ${troubles} failed: ${(0, import_chunk_LXK2ZILE.plainText)(trouble ?? "not known why")}` : "";
+  return `${(0, import_chunk_LXK2ZILE.plainText)(evidence)} (${polls} attempts${failed})`;
+}
+function progress({ staff }) {
+  if (!staff) return "";
+  const { reading } = staff;
+  const lines = [];
+  for (const call of reading.tools.slice(-5)) {
+    lines.push(`- ${call.name} ${(0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)(call.input).replace(/\s+/g, " "), import_chunk_4ZCTLV6M.excerptBytes)} [${call.status}]`);
+  }
+  const text = (0, import_chunk_LXK2ZILE.plainText)(reading.answer || reading.text).trim();
+  if (text !== "") lines.push("", ...(0, import_chunk_LXK2ZILE.tail)(text, import_chunk_4ZCTLV6M.textTailBytes).text.split("\n"));
+  return lines.length > 0 ? ["## Seen last (not a finished answer)", "", ...lines].join("\n") : "";
+}
+function workspace({ spec, staff }) {
+  if (!staff?.changes) return "";
+  const lines = ["## Workspace", "", (0, import_chunk_HICFLLTX.describeChanges)(staff.changes)];
+  if (spec.worktree) {
+    lines.push("", `It worked in a worktree of its own, ${spec.worktree.path} (branch ${spec.worktree.branch}).`);
+    for (const command of (0, import_chunk_3ZQPBLY6.takeOverCommands)(spec.worktree, staff.changes)) lines.push(`    ${command}`);
+  }
+  return lines.join("\n");
+}
+function decided({ spec, state }) {
+  if (state.error?.code !== "stalled" || !spec.on_stall) return "";
+  return `## Decided at launch for a stall
+
+${(0, import_chunk_LXK2ZILE.plainText)(spec.on_stall).trim()}`;
+}
+function logSections({ spec, paths, ownLog }) {
+  if (spec.staff) return [(0, import_chunk_6WC2754Y.logSection)("Last error output", paths.error)];
+  const own = ownLog === null ? void 0 : ownLogSection(ownLog);
+  return [
+    ...own ? [own.text] : [],
+    ...own?.isWhole ? [] : [(0, import_chunk_6WC2754Y.logSection)("Last output", paths.output)],
+    (0, import_chunk_6WC2754Y.logSection)("Last error output", paths.error)
+  ];
+}
+function conclude(job, ending) {
+  const { paths, spec } = job;
+  const read = (0, import_chunk_QS5KU3DI.readState)(paths);
+  const before = read.kind === "ok" ? read.value : (0, import_chunk_PZM7HB6W.earlyState)(spec.id, spec);
+  const journal = (0, import_chunk_D2VPCAZS.openJournal)(paths, spec);
+  if ((0, import_chunk_PZM7HB6W.isEnded)(before)) {
+    journal.append("late_evidence", { reason: ending.reason, exit_code: ending.exit?.exit_code ?? null });
+    return before;
+  }
+  const end = (0, import_chunk_JU4O6MZR.makeEndState)(job, before, ending);
+  const { state } = end;
+  try {
+    withReserve(paths, () => publish(job, end, ending, journal));
+  } catch (error) {
+    if (!isFull(error)) throw error;
+    state.state = "failed";
+    state.error = {
+      code: "output_unstorable",
+      message: `the result cannot be stored: no space left in ${paths.folder}`
+    };
+    withReserve(paths, () => finish(paths, state));
+  }
+  return state;
+}
+function publish(job, { state, staff, results }, ending, journal) {
+  const { paths, spec } = job;
+  const cancel = (0, import_chunk_QS5KU3DI.readCancel)(paths);
+  (0, import_chunk_527JQF7V.writeFile)(
+    paths.result,
+    madeSafely(
+      state,
+      staff,
+      () => makeDeliverable({
+        spec,
+        paths,
+        state,
+        staff,
+        results,
+        ownLog: ending.ownLog ?? null,
+        tree: ending.tree,
+        cancel,
+        isPlain: (0, import_chunk_JU4O6MZR.backendOf)(spec)?.answerFrom === "stdout"
+      })
+    )
+  );
+  (0, import_chunk_527JQF7V.writeJson)(paths.resultRecord, (0, import_chunk_HICFLLTX.terminalRecord)(spec, paths, state, { tree: ending.tree, staff, results }), {
+    sync: false
+  });
+  if ((0, import_chunk_D2VPCAZS.readEvents)(paths, journal.seq - 1, 1).events[0]?.type !== "ended") {
+    const { exit_code, error, reconciled } = state;
+    journal.append("ended", { state: state.state, exit_code, error, reconciled });
+  }
+  state.seq = journal.seq;
+  finish(paths, state);
+  if ((0, import_chunk_HICFLLTX.isTidy)(spec, state)) for (const file of [paths.output, paths.snapshot]) (0, import_chunk_527JQF7V.removeFile)(file);
+}
+function madeSafely(state, staff, make) {
+  try {
+    return make();
+  } catch (error) {
+    if (state.state === "done" && staff && staff.answer !== null) return staff.answer;
+    const reason = state.error ? `${state.error.code}: ${state.error.message}` : state.state;
+    return `# ${state.id}: ${state.state}
+
+${reason}
+
+The report could not be made: ${(0, import_chunk_NVPF5LEY.messageOf)(error)}
+`;
+  }
+}
+function finish(paths, state) {
+  (0, import_chunk_QS5KU3DI.writeState)(paths, state);
+  (0, import_chunk_527JQF7V.removeFile)(paths.marker);
+  const passing = [paths.reserve, paths.leaseFifo, paths.aliveFifo, paths.limitFifo];
+  const torn = (0, import_chunk_7WBBYJDG.listNames)(paths.folder).filter((name) => /^\..*\.tmp$/.test(name));
+  for (const file of [...passing, ...torn.map((name) => `${paths.folder}/${name}`)]) (0, import_chunk_527JQF7V.removeFile)(file);
+}
+function finishStored(job) {
+  const stored = (0, import_chunk_QS5KU3DI.readStoredState)(job.paths, job.spec.id);
+  if (!stored) return false;
+  withReserve(job.paths, () => finish(job.paths, stored));
+  return true;
+}
+function withReserve(paths, write) {
+  try {
+    write();
+  } catch (error) {
+    if (!isFull(error) || !(0, import_chunk_527JQF7V.removeFile)(paths.reserve)) throw error;
+    write();
+  }
+}
+function isFull(error) {
+  return ["ENOSPC", "EDQUOT"].includes((0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "");
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  conclude,
+  finishStored,
+  readOwnLog
+});
+
+},
 "./chunk-FKFC4SFY.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
@@ -5421,76 +4988,6 @@ async function loadWatch(id) {
 0 && (module.exports = {
   loadWatch,
   watchIds
-});
-
-},
-"./chunk-FM6FAH5U.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  isSettleable: () => isSettleable,
-  refresh: () => refresh,
-  refreshAttached: () => refreshAttached
-});
-module.exports = stdin_exports;
-var import_chunk_PZM7HB6W = load("./chunk-PZM7HB6W.js");
-var import_chunk_4ZCTLV6M = load("./chunk-4ZCTLV6M.js");
-var import_chunk_7WBBYJDG = load("./chunk-7WBBYJDG.js");
-var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
-var settled = ["over", "lost", "host_restarted", "never_started"];
-function isSettleable(condition) {
-  return settled.includes(condition);
-}
-var attachable = ["orphaned", "unclaimed"];
-async function refresh(root, id, isStrict = false) {
-  const view = await refreshRecord(root, id, isStrict);
-  if (owesNotice(view)) await (await Promise.resolve().then(() => load("./owed-notice-UP4GMCF7.js"))).startOwedNotice(view);
-  return view;
-}
-function owesNotice({ spec, state, damage, paths }) {
-  return Boolean(spec?.notify) && damage === null && (0, import_chunk_PZM7HB6W.isEnded)(state) && !(0, import_chunk_7WBBYJDG.exists)(`${paths.notices}/end`);
-}
-async function refreshRecord(root, id, isStrict) {
-  const view = (0, import_chunk_PZM7HB6W.inspect)(root, id);
-  const condition = (0, import_chunk_PZM7HB6W.conditionOf)(view);
-  if (condition === "ended") dropMarker(view);
-  if (!isSettleable(condition)) return view;
-  const { settleJob } = await Promise.resolve().then(() => load("./settle-T2UTGBK4.js"));
-  await settleJob(view, (now2) => isSettleable((0, import_chunk_PZM7HB6W.conditionOf)(now2)), isStrict);
-  const now = (0, import_chunk_PZM7HB6W.inspect)(root, id);
-  return view.spec?.timer && (0, import_chunk_PZM7HB6W.conditionOf)(now) === "over" ? timerNotSettled(now) : now;
-}
-async function timerNotSettled(view) {
-  const { isOurs } = await Promise.resolve().then(() => load("./may-act-FDELZJFM.js"));
-  if (await isOurs(view)) return view;
-  const damage = "spec.json was changed, or comes from another user or machine";
-  return { ...view, spec: null, damage, state: (0, import_chunk_PZM7HB6W.damagedState)(view.id, damage) };
-}
-async function refreshAttached(root, id) {
-  const view = await refresh(root, id, true);
-  const isDue = (now) => attachable.includes((0, import_chunk_PZM7HB6W.conditionOf)(now)) || isHung(now);
-  if (!isDue(view)) return view;
-  const { attachWorker } = await Promise.resolve().then(() => load("./attach-EYFPBE2V.js"));
-  await attachWorker(view, isDue);
-  return (0, import_chunk_PZM7HB6W.inspect)(root, id);
-}
-function dropMarker(view) {
-  if (!(0, import_chunk_7WBBYJDG.exists)(view.paths.marker)) return;
-  try {
-    (0, import_chunk_527JQF7V.removeFile)(view.paths.reserve);
-    (0, import_chunk_527JQF7V.removeFile)(view.paths.marker);
-  } catch {
-  }
-}
-function isHung(view) {
-  if ((0, import_chunk_PZM7HB6W.conditionOf)(view) !== "supervised" || view.isClaimed || view.worker !== null) return false;
-  return view.leaseAgeMs !== null && view.leaseAgeMs > 2 * import_chunk_4ZCTLV6M.leaseStaleMs;
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  isSettleable,
-  refresh,
-  refreshAttached
 });
 
 },
@@ -5804,6 +5301,317 @@ function gitEnvironment(folder) {
 });
 
 },
+"./chunk-GXE6CPQV.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  defaultBackend: () => defaultBackend,
+  knownBackends: () => knownBackends,
+  launchWarnings: () => launchWarnings,
+  makeStaffPart: () => makeStaffPart,
+  narrowProfile: () => narrowProfile,
+  narrowingText: () => narrowingText,
+  noNarrowing: () => noNarrowing,
+  policyFault: () => policyFault,
+  readNarrowing: () => readNarrowing,
+  readSettings: () => readSettings,
+  requireFreeConversation: () => requireFreeConversation,
+  tellVersion: () => tellVersion,
+  versionWarnings: () => versionWarnings
+});
+module.exports = stdin_exports;
+var import_chunk_TXVSPIEI = load("./chunk-TXVSPIEI.js");
+var import_chunk_7BL7UWXT = load("./chunk-7BL7UWXT.js");
+var import_chunk_ZXH4HYVE = load("./chunk-ZXH4HYVE.js");
+var import_chunk_KT5BXZ5F = load("./chunk-KT5BXZ5F.js");
+var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
+var import_chunk_CEZDF3D3 = load("./chunk-CEZDF3D3.js");
+var import_chunk_PLTZEINK = load("./chunk-PLTZEINK.js");
+var import_chunk_7V54BM6D = load("./chunk-7V54BM6D.js");
+var import_chunk_QS5KU3DI = load("./chunk-QS5KU3DI.js");
+var import_chunk_AN2AMGQG = load("./chunk-AN2AMGQG.js");
+var import_chunk_XRZCSGQB = load("./chunk-XRZCSGQB.js");
+var import_chunk_4SRIOCFI = load("./chunk-4SRIOCFI.js");
+var import_chunk_7WBBYJDG = load("./chunk-7WBBYJDG.js");
+var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_node_path = builtin("node:path");
+var noNarrowing = { restrict: [], default_backend: {} };
+function readNarrowing(root, known2) {
+  const file = (0, import_chunk_7V54BM6D.rootPaths)(root).config;
+  const facts = (0, import_chunk_7WBBYJDG.factsOf)(file);
+  if (!facts) return noNarrowing;
+  if (facts.kind !== "file") throw refused(file, "it is no regular file");
+  if (facts.uid !== process.getuid?.() || (facts.mode & 18) !== 0)
+    throw refused(file, "others own it or may write it");
+  const read = (0, import_chunk_527JQF7V.readJson)(file);
+  if (read.kind !== "ok") throw refused(file, read.kind === "missing" ? "it is gone" : read.reason);
+  return parse(read.value, known2, file);
+}
+function narrowingText({ restrict, default_backend }) {
+  const isEmpty = restrict.length === 0 && Object.keys(default_backend).length === 0;
+  return isEmpty ? null : `${JSON.stringify({ restrict, default_backend }, null, 2)}
+`;
+}
+function narrowProfile(mode, profile, restrictions) {
+  const found = restrictions.find(({ restrict }) => restrict.includes(mode));
+  if (!found) return profile.asked ?? profile.fallback;
+  if (profile.asked === void 0 || profile.asked === "restricted") return "restricted";
+  throw new import_chunk_NVPF5LEY.FaultError(
+    "preflight",
+    `cannot use --profile ${profile.asked} for ${mode}: ${found.file} restricts this mode`,
+    `leave --profile away, or change "restrict" there (setup --restrict)`
+  );
+}
+function defaultBackend(mode, user, narrowing) {
+  const id = (0, import_chunk_W7HED5VZ.findMode)(mode)?.id;
+  const own = (id && user.default_backends?.[id]) ?? user.default_backend;
+  if (own !== void 0) return { name: own, from: "user" };
+  const name = id && narrowing.default_backend[id];
+  return name === void 0 ? void 0 : { name, from: "state" };
+}
+function parse(value, known2, file) {
+  const { restrict = [], default_backend = {}, ...rest } = value;
+  const [extra] = Object.keys(rest);
+  if (extra !== void 0) throw refused(file, `${JSON.stringify(extra)} is not known here`);
+  if (!Array.isArray(restrict)) throw refused(file, '"restrict" is no list of modes');
+  if (typeof default_backend !== "object" || default_backend === null || Array.isArray(default_backend))
+    throw refused(file, '"default_backend" is no object');
+  const backends2 = {};
+  for (const [mode, name] of Object.entries(default_backend)) {
+    if (typeof name !== "string" || !known2.includes(name))
+      throw refused(file, `backend ${JSON.stringify(name)} is not known; there are ${known2.join(", ")}`);
+    backends2[modeOf(mode, file)] = name;
+  }
+  return { restrict: [...new Set(restrict.map((mode) => modeOf(mode, file)))], default_backend: backends2 };
+}
+function modeOf(value, file) {
+  const mode = typeof value === "string" ? (0, import_chunk_W7HED5VZ.findMode)(value) : void 0;
+  if (mode) return mode.id;
+  throw refused(file, `mode ${JSON.stringify(value)} is not known; there are ${import_chunk_W7HED5VZ.modeIds.join(", ")}`);
+}
+function refused(file, reason) {
+  return new import_chunk_NVPF5LEY.FaultError(
+    "preflight",
+    `cannot use the config of the state folder ${file}: ${reason}`,
+    'mend or remove it; its form is {"restrict": ["review"], "default_backend": {"review": "codex"}}'
+  );
+}
+var policyBytes = 1024 * 1024;
+function checkProgram(backend, program) {
+  const version = tellVersion(backend, program);
+  if (version === null || backend.oldest === null || !(0, import_chunk_KT5BXZ5F.isOlder)(version, backend.oldest)) return { version };
+  throw new import_chunk_NVPF5LEY.FaultError(
+    "preflight",
+    `cannot use ${backend.title} ${version} (${program}): it is too old; needed: ${backend.oldest} or newer`,
+    `update it: ${backend.install}`
+  );
+}
+function versionWarnings({ backend: id, program, version }) {
+  const backend = (0, import_chunk_KT5BXZ5F.findBackend)(id);
+  if (!backend?.oldest || (version ?? null) !== null) return [];
+  const message = `cannot tell the version of ${backend.title} (${program}); needed: ${backend.oldest} or newer`;
+  return [{ code: "version_unknown", message }];
+}
+function tellVersion(backend, program) {
+  if (backend.oldest === null && backend.packages.length === 0) return null;
+  const version = (0, import_chunk_KT5BXZ5F.versionOf)(program, backend.packages);
+  if (version === null || backend.oldest === null || !(0, import_chunk_KT5BXZ5F.isOlder)(version, backend.oldest)) return version;
+  return (0, import_chunk_KT5BXZ5F.versionOf)(program, backend.packages, { isFresh: true });
+}
+function requirePolicy(backend, profile, cwd, version = null) {
+  const fault = policyFault(backend, profile, cwd, version);
+  if (fault === null) return;
+  throw new import_chunk_NVPF5LEY.FaultError(
+    "preflight",
+    `cannot use profile ${profile} with ${backend.title}: ${fault}`,
+    "change its settings, or name another backend or profile with --backend or --profile"
+  );
+}
+function policyFault(backend, profile, cwd, version = null) {
+  const policies = [...backend.policy ? [backend.policy] : [], ...backend.morePolicies ?? []];
+  for (const policy of policies) {
+    const fault = faultOf(policy, { profile, version }, cwd);
+    if (fault !== null) return fault;
+  }
+  return null;
+}
+function faultOf(policy, wanted, cwd) {
+  const home = import_chunk_4SRIOCFI.variables.home();
+  if (!policy.inWorkspace && home === void 0)
+    return `its settings ~/${policy.file} cannot be found: HOME is not set`;
+  for (const place of policy.inWorkspace ? placesOf(cwd) : [home]) {
+    const file = import_node_path.default.join(place, policy.file);
+    for (const one of policy.file.endsWith("/") ? filesIn(file) : [file]) {
+      const fault = fileFault(policy, wanted, one);
+      if (fault !== null) return fault;
+    }
+  }
+  return null;
+}
+function placesOf(cwd) {
+  return [...new Set([(0, import_chunk_XRZCSGQB.findWorktree)(cwd) ?? cwd, cwd])];
+}
+function filesIn(folder) {
+  return (0, import_chunk_7WBBYJDG.listNames)(folder).filter((name) => name.endsWith(".json")).map((name) => import_node_path.default.join(folder, name));
+}
+function fileFault(policy, { profile, version }, file) {
+  const read = readSettings(file);
+  if ("fault" in read) return `its settings ${file} ${read.fault}`;
+  if (read.text === null) return null;
+  try {
+    const fault = policy.findFault(read.text, profile, version);
+    return fault === null ? null : `${fault} (${file})`;
+  } catch {
+    return `its settings ${file} are not understood`;
+  }
+}
+function readSettings(file) {
+  try {
+    if (!(0, import_chunk_7WBBYJDG.factsOf)(file)) return { text: null };
+    const read = (0, import_chunk_527JQF7V.readRange)((0, import_chunk_7WBBYJDG.realPath)(file), 0, policyBytes);
+    if (!read) return { fault: "are no regular file" };
+    if (read.size > policyBytes) return { fault: `are too large (${read.size} bytes) to be checked` };
+    return { text: read.bytes.toString("utf8") };
+  } catch (error) {
+    return { fault: `cannot be read (${(0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "error"})` };
+  }
+}
+function makeStaffPart(words) {
+  const config = (0, import_chunk_TXVSPIEI.readUserConfig)();
+  const narrowing = readNarrowing(words.stateRoot, knownBackends(config));
+  const name = words.backend ?? defaultBackend(words.mode, config, narrowing)?.name;
+  const { backend, custom } = chooseBackend(name, config, words.cwd);
+  if (words.model !== null && words.model.trim() === "")
+    throw (0, import_chunk_NVPF5LEY.usageError)('cannot take --model "": it needs the name of a model');
+  const profile = narrowProfile(words.mode, { asked: words.profile, fallback: fallbackOf(words) }, [
+    { restrict: config.restrict ?? [], file: (0, import_chunk_7BL7UWXT.userConfigFile)() ?? "your config" },
+    { restrict: narrowing.restrict, file: (0, import_chunk_7V54BM6D.rootPaths)(words.stateRoot).config }
+  ]);
+  const terms = backend.profiles[profile];
+  if (terms === null) {
+    const can = Object.entries(backend.profiles).filter(([, one]) => one !== null).map(([one]) => one);
+    throw new import_chunk_NVPF5LEY.FaultError(
+      "preflight",
+      `cannot use profile ${profile} with backend ${custom?.name ?? backend.id}: it cannot be kept there; possible: ${can.join(", ")}`
+    );
+  }
+  const program = programOf(backend, custom, words.cwd);
+  const tooLong = custom?.prompt === "argument" ? (0, import_chunk_KT5BXZ5F.findArgumentFault)([words.prompt]) : null;
+  if (tooLong !== null)
+    throw new import_chunk_NVPF5LEY.FaultError(
+      "preflight",
+      `cannot give the task to backend ${custom?.name} as an argument: ${tooLong}`,
+      'set "prompt": "stdin" for it in your config'
+    );
+  const { version } = checkProgram(backend, program);
+  requirePolicy(backend, profile, words.cwd, version);
+  const { mode, model, prompt, resume } = words;
+  return {
+    mode,
+    backend: backend.id,
+    program,
+    version,
+    model,
+    profile,
+    adds: terms.adds,
+    brief: custom ? custom.brief ?? false : true,
+    prompt,
+    resume,
+    custom
+  };
+}
+function fallbackOf(words) {
+  return words.earlierProfile ?? (0, import_chunk_W7HED5VZ.findMode)(words.mode)?.profile ?? "restricted";
+}
+function launchWarnings(staff) {
+  return [...sandboxWarnings(staff), ...modelWarnings(staff)];
+}
+function modelWarnings({ model, custom }) {
+  if (model === null || !custom) return [];
+  return [
+    { code: "model_ignored", message: `${custom.name} is told no model: put ${model} into its "argv" in your config` }
+  ];
+}
+function sandboxWarnings(staff) {
+  const terms = (0, import_chunk_KT5BXZ5F.findBackend)(staff.backend)?.profiles[staff.profile];
+  if (staff.profile !== "standard" || terms?.sandbox !== false) return [];
+  const message = `${staff.backend} has no sandbox here: nothing but its own obedience keeps its writes inside the workspace`;
+  return [{ code: "no_sandbox", message }];
+}
+function chooseBackend(name, config, cwd) {
+  if (name === void 0) return { backend: onlyInstalled(config, cwd), custom: null };
+  const own = Object.hasOwn(config.backends, name) ? config.backends[name] : void 0;
+  const custom = (0, import_chunk_KT5BXZ5F.findBackend)("custom");
+  if (own && custom) return { backend: custom, custom: { name, ...own } };
+  const backend = (0, import_chunk_KT5BXZ5F.findBackend)(name);
+  if (backend && backend.id !== "custom") return { backend, custom: null };
+  throw (0, import_chunk_NVPF5LEY.usageError)(
+    `cannot use backend ${JSON.stringify(name)}: there are ${known(config)}`,
+    'your own programs go into "backends" of ~/.config/job-companion/config.json'
+  );
+}
+function onlyInstalled(config, cwd) {
+  const found = import_chunk_KT5BXZ5F.backends.filter(
+    (backend) => backend.programs.some((program) => (0, import_chunk_AN2AMGQG.findProgram)(program, cwd) !== void 0)
+  );
+  if (found.length === 1 && found[0]) return found[0];
+  const state = found.length === 0 ? "no agent CLI is on PATH" : `several are installed (${found.map((one) => one.id).join(", ")})`;
+  const next = found.length === 0 ? `install one of them; how, and what is there, shows: ${(0, import_chunk_PLTZEINK.nextCommand)([], "setup")}` : "name one with --backend NAME";
+  throw (0, import_chunk_NVPF5LEY.usageError)(`cannot choose a backend: ${state}; there are ${known(config)}`, next);
+}
+function knownBackends(config) {
+  return [...import_chunk_KT5BXZ5F.backends.map((backend) => backend.id).filter((id) => id !== "custom"), ...Object.keys(config.backends)];
+}
+function known(config) {
+  return knownBackends(config).join(", ") || "none";
+}
+function programOf(backend, custom, cwd) {
+  const names = custom ? [custom.argv[0]] : backend.programs;
+  for (const name of names) {
+    const program = (0, import_chunk_AN2AMGQG.findProgram)(name, cwd);
+    if (program !== void 0) return program;
+  }
+  throw new import_chunk_NVPF5LEY.FaultError(
+    "preflight",
+    `cannot find ${names.join(" or ")} for backend ${custom?.name ?? backend.id}: not on PATH (${import_chunk_4SRIOCFI.variables.searchPath() || "empty"})`,
+    `${custom ? 'mend "backends" of your config' : `install it (${backend.install})`}, or choose another with --backend`
+  );
+}
+function requireFreeConversation(root, backend, conversation) {
+  const { folder, option } = root;
+  for (const id of (0, import_chunk_CEZDF3D3.listActive)(folder)) {
+    const paths = (0, import_chunk_7V54BM6D.jobPaths)(folder, id);
+    const spec = (0, import_chunk_QS5KU3DI.readSpec)(paths);
+    if (spec.kind !== "ok" || spec.value.staff?.backend !== backend) continue;
+    const state = (0, import_chunk_QS5KU3DI.readState)(paths);
+    const uses = spec.value.staff.resume ?? (state.kind === "ok" ? state.value.conversation?.id : void 0);
+    if (uses !== conversation || (0, import_chunk_ZXH4HYVE.isOver)(folder, id)) continue;
+    throw new import_chunk_NVPF5LEY.FaultError(
+      "busy",
+      `cannot continue conversation ${conversation}: job ${id} is using it`,
+      import_chunk_PLTZEINK.nextCommands.wait(id, option)
+    );
+  }
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  defaultBackend,
+  knownBackends,
+  launchWarnings,
+  makeStaffPart,
+  narrowProfile,
+  narrowingText,
+  noNarrowing,
+  policyFault,
+  readNarrowing,
+  readSettings,
+  requireFreeConversation,
+  tellVersion,
+  versionWarnings
+});
+
+},
 "./chunk-HDW3QKWP.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
@@ -5861,6 +5669,465 @@ function countDirty({ entries, rest }) {
   isCutOff,
   isDirty,
   makeRest
+});
+
+},
+"./chunk-HICFLLTX.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  describeChanges: () => describeChanges,
+  isTidy: () => isTidy,
+  summarizeChanges: () => summarizeChanges,
+  terminalRecord: () => terminalRecord
+});
+module.exports = stdin_exports;
+var import_chunk_3ZQPBLY6 = load("./chunk-3ZQPBLY6.js");
+var import_chunk_QNMGI42V = load("./chunk-QNMGI42V.js");
+var import_chunk_FSRL2ASG = load("./chunk-FSRL2ASG.js");
+var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
+function terminalRecord(spec, paths, state, { tree, staff, results } = {}) {
+  return {
+    ...state,
+    kind: spec.kind,
+    verb: spec.verb,
+    owner: spec.owner,
+    label: spec.label,
+    cwd: spec.cwd,
+    lineage: spec.lineage,
+    ended_by: tree?.step ?? "none",
+    ended_processes: tree?.ended.slice(0, 50) ?? [],
+    survivors: tree?.survivors ?? [],
+    ...spec.staff ? wordsOf(spec.staff) : {},
+    ...staff ? staffRecord(spec, staff) : {},
+    // Null: how they were at the end is not known any more.
+    ...spec.run ? { result_paths: results ?? null } : {},
+    ...spec.timer ? { timer: spec.timer } : {},
+    result_path: paths.result,
+    output_path: isTidy(spec, state) ? null : paths.output,
+    error_path: paths.error
+  };
+}
+function staffRecord(spec, staff) {
+  const { changes } = staff;
+  return {
+    changes,
+    ...spec.worktree ? { worktree: { ...spec.worktree, take_over: changes ? (0, import_chunk_3ZQPBLY6.takeOverCommands)(spec.worktree, changes) : [] } } : {},
+    ..."findings" in staff ? { findings: staff.findings, findings_error: staff.findings_error } : {}
+  };
+}
+function wordsOf({ mode, backend, custom, model, profile }) {
+  return { mode, backend: custom?.name ?? backend, model, profile };
+}
+function isTidy(spec, state) {
+  return spec.kind === "staff" && state.state === "done" && state.warnings.length === 0;
+}
+var shown = { files: 30, commits: 10, dirty: 10, refs: 10, bytes: 200 };
+function summarizeChanges(changes) {
+  const named = namesOf(
+    changes.files.map(({ path }) => path),
+    changes.file_count
+  );
+  const files = changes.file_count === 0 ? noFiles(changes) : `${fileCount(changes)}${named}`;
+  const { reason, dirty_committed, dirty_committed_count } = changes;
+  const isPartial = reason !== null && reason !== import_chunk_QNMGI42V.notInGit;
+  return [
+    files,
+    ...otherChanges(changes, namesOf(dirty_committed, dirty_committed_count)),
+    ...isPartial ? [`not everything could be looked at (${(0, import_chunk_FSRL2ASG.oneLine)(reason)})`] : []
+  ].join(", ");
+}
+function describeChanges(changes) {
+  const { files, file_count, commits, commit_count, dirty_before, dirty_before_count } = changes;
+  const { dirty_committed, dirty_committed_count } = changes;
+  const moved = changes.refs_changed.filter((ref) => ref !== `refs/heads/${changes.branch.after}`);
+  const refs = moved.slice(0, shown.refs).map(code);
+  return [
+    `${sentence([file_count === 0 ? noFiles(changes) : fileCount(changes), ...otherChanges(changes)].join(", "))}.`,
+    ...section("", files.slice(0, shown.files).map(fileLine), file_count),
+    ...section("New commits:", commits.slice(0, shown.commits).map(commitLine), commit_count),
+    ...refs.length > 0 ? ["", `Branches and stash that moved: ${refs.join(", ")}${moved.length > refs.length ? ", ..." : ""}`] : [],
+    ...section(
+      "Uncommitted before, now committed as it was:",
+      dirty_committed.slice(0, shown.dirty).map((path) => `- ${code(path)}`),
+      dirty_committed_count
+    ),
+    ...section(
+      "Dirty before, and left as it was:",
+      dirty_before.slice(0, shown.dirty).map((path) => `- ${code(path)}`),
+      dirty_before_count
+    ),
+    ...changes.reason === null ? [] : ["", `Not everything could be looked at: ${(0, import_chunk_FSRL2ASG.oneLine)(changes.reason)}.`],
+    ...changes.exact || changes.reason?.includes("damaged") ? [] : ["", "A limit was reached: there may be more changes than these."]
+  ].join("\n");
+}
+function namesOf(paths, total) {
+  const named = paths.slice(0, 3).map((path) => (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_FSRL2ASG.showName)(path), shown.bytes));
+  return ` (${named.join(", ")}${total > named.length ? ", ..." : ""})`;
+}
+function noFiles({ exact, unchanged, reason }) {
+  if (exact) return "no files changed";
+  return unchanged || reason === null ? "no changed files were seen" : "it is unknown whether files changed";
+}
+function fileCount({ file_count }) {
+  return `${file_count} file${file_count === 1 ? "" : "s"} changed`;
+}
+function otherChanges(changes, swallowed = "") {
+  const { commit_count, head, branch, index_changed, file_count, refs_changed, beyond } = changes;
+  const { dirty_committed_count: kept } = changes;
+  const were = kept === 1 ? "file that was uncommitted before is" : "files that were uncommitted before are";
+  const branchMoved = branch.before !== branch.after;
+  return [
+    ...commit_count > 0 ? [`${commit_count} new commit${commit_count === 1 ? "" : "s"}`] : [],
+    ...branchMoved ? [`now on ${branch.after === null ? "no branch" : `branch ${code(branch.after)}`}`] : [],
+    ...head.moved === "elsewhere" ? ["HEAD was moved to another line of history"] : [],
+    ...head.moved === "forward" && commit_count === 0 ? ["HEAD was moved forward"] : [],
+    ...index_changed && file_count === 0 && commit_count === 0 ? ["what is staged changed"] : [],
+    ...refs_changed.length > 0 && head.moved === null && commit_count === 0 ? ["branches or the stash changed"] : [],
+    ...kept > 0 ? [`${kept} ${were} now committed${swallowed}`] : [],
+    ...beyond.length > 0 ? [`something changed among ${beyond.join(" and ")}`] : []
+  ];
+}
+function section(title, lines, total) {
+  if (lines.length === 0) return [];
+  const rest = total - lines.length;
+  return ["", ...title === "" ? [] : [title, ""], ...lines, ...rest > 0 ? [`- and ${rest} more`] : []];
+}
+function fileLine({ path, change, from, was_dirty, committed }) {
+  const notes = [...was_dirty ? ["was dirty before"] : [], ...committed ? ["committed"] : []];
+  const origin = from === void 0 ? "" : `${code(from)} -> `;
+  return `- ${change}: ${origin}${code(path)}${notes.length === 0 ? "" : ` (${notes.join(", ")})`}`;
+}
+function commitLine({ sha, subject }) {
+  return `- ${sha.slice(0, 12)} ${code((0, import_chunk_FSRL2ASG.oneLine)(subject))}`;
+}
+function code(text) {
+  const inner = (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_FSRL2ASG.showName)(text), shown.bytes);
+  const longest = Math.max(0, ...(inner.match(/`+/g) ?? []).map((run) => run.length));
+  const fence = "`".repeat(longest + 1);
+  return longest === 0 ? `\`${inner}\`` : `${fence} ${inner} ${fence}`;
+}
+function sentence(text) {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  describeChanges,
+  isTidy,
+  summarizeChanges,
+  terminalRecord
+});
+
+},
+"./chunk-IH2OLGEK.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  waitForJobs: () => waitForJobs
+});
+module.exports = stdin_exports;
+var import_chunk_R7FUNILK = load("./chunk-R7FUNILK.js");
+var import_chunk_TYK6MYR7 = load("./chunk-TYK6MYR7.js");
+var import_chunk_MTTW2VXK = load("./chunk-MTTW2VXK.js");
+var import_chunk_O5SXHXTI = load("./chunk-O5SXHXTI.js");
+var import_chunk_B2GTHZX4 = load("./chunk-B2GTHZX4.js");
+var import_chunk_VN3ZKFAN = load("./chunk-VN3ZKFAN.js");
+var import_chunk_PZM7HB6W = load("./chunk-PZM7HB6W.js");
+var import_chunk_7V54BM6D = load("./chunk-7V54BM6D.js");
+var import_chunk_BSO2ISIG = load("./chunk-BSO2ISIG.js");
+var import_chunk_4ZCTLV6M = load("./chunk-4ZCTLV6M.js");
+var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
+var import_chunk_7WBBYJDG = load("./chunk-7WBBYJDG.js");
+var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var longest = 2 ** 31 - 1;
+function makeNap(signal) {
+  const rung = new Set();
+  let wake = () => void 0;
+  return {
+    ring(why) {
+      rung.add(why);
+      wake(why);
+    },
+    async sleep(ms, deaf) {
+      const heard = () => [...rung].filter((why2) => why2 !== deaf);
+      if (heard().length === 0 && !signal.aborted) {
+        await new Promise((resolve) => {
+          const end = () => {
+            clearTimeout(timer);
+            signal.removeEventListener("abort", end);
+            wake = () => void 0;
+            resolve();
+          };
+          const timer = setTimeout(end, Math.min(ms, longest));
+          wake = (why2) => why2 === deaf ? void 0 : end();
+          signal.addEventListener("abort", end);
+        });
+      }
+      const why = heard();
+      for (const one of why) rung.delete(one);
+      return why;
+    }
+  };
+}
+var quickRounds = 50;
+var healthMs = 5e3;
+var journalPauseMs = 50;
+async function waitForOne(root, id, watch, told) {
+  const nap = makeNap(told.signal);
+  let woken = quickRounds;
+  for (let round = 0; ; round += 1, woken += 1) {
+    let view = await look(root, id);
+    if (view.damage !== null) await (0, import_chunk_Y5L6GQDB.sleep)(100);
+    if (!(0, import_chunk_7WBBYJDG.exists)(view.paths.folder)) throw vanishedError(view.paths.folder, id);
+    told.view(view);
+    if ((0, import_chunk_PZM7HB6W.isEnded)(view.state) || told.signal.aborted) return void 0;
+    if (told.until - (0, import_chunk_Y5L6GQDB.monotonicMs)() <= 0) return watch?.lookAtEvents() ?? watch?.lookAtHealth(view);
+    const closes = await subscribe(view, nap, watch);
+    try {
+      for (let isQuiet = true; isQuiet; ) {
+        view = await look(root, id);
+        told.view(view);
+        if ((0, import_chunk_PZM7HB6W.isEnded)(view.state) || told.signal.aborted || told.until - (0, import_chunk_Y5L6GQDB.monotonicMs)() <= 0) break;
+        const wake = watch?.lookAtEvents() ?? watch?.lookAtHealth(view);
+        if (wake) return await isOver(root, id, told) ? void 0 : wake;
+        const pause = woken < quickRounds ? 20 : pauseFor(view, closes, round, watch);
+        const seen = await rest(nap, Math.min(told.until - (0, import_chunk_Y5L6GQDB.monotonicMs)(), pause), view, watch, told.signal);
+        if (seen.wake) return await isOver(root, id, told) ? void 0 : seen.wake;
+        if (seen.why.includes("fifo")) woken = 0;
+        isQuiet = seen.why.length === 0 && pause > 1e3 && (0, import_chunk_7WBBYJDG.exists)(view.paths.folder);
+      }
+    } finally {
+      for (const close of Object.values(closes)) close?.();
+    }
+  }
+}
+async function subscribe(view, nap, watch) {
+  const isArmed = (0, import_chunk_PZM7HB6W.conditionOf)(view) === "armed";
+  const hasJournal = watch?.subscribe(() => nap.ring("journal"));
+  return {
+    fifo: await (0, import_chunk_O5SXHXTI.watchFifo)(view.paths.leaseFifo, () => nap.ring("fifo")),
+    folder: isArmed ? (0, import_chunk_B2GTHZX4.onEachChange)(view.paths.folder, () => nap.ring("folder")) : void 0,
+    journal: hasJournal ? () => void 0 : void 0
+  };
+}
+async function rest(nap, ms, view, watch, signal) {
+  const until = (0, import_chunk_Y5L6GQDB.monotonicMs)() + ms;
+  for (; ; ) {
+    const left = Math.max(0, until - (0, import_chunk_Y5L6GQDB.monotonicMs)());
+    const why = await nap.sleep(watch?.isForHealth ? Math.min(left, healthMs) : left);
+    if (why.length === 0 && left > healthMs && !signal.aborted && !watch?.isHealthChanged(view)) continue;
+    const wake = why.includes("journal") ? watch?.lookAtEvents() : void 0;
+    if (wake) return { why, wake };
+    if (why.length !== 1 || why[0] !== "journal" || (0, import_chunk_Y5L6GQDB.monotonicMs)() >= until) return { why };
+    const more = await nap.sleep(Math.min(journalPauseMs, Math.max(0, until - (0, import_chunk_Y5L6GQDB.monotonicMs)())), "journal");
+    if (more.length > 0) return { why: more };
+  }
+}
+async function isOver(root, id, told) {
+  const view = await look(root, id);
+  told.view(view);
+  return (0, import_chunk_PZM7HB6W.isEnded)(view.state);
+}
+function pauseFor(view, { fifo, folder, journal }, round, watch) {
+  const soon = Math.min(20 * 1.25 ** round, 1e3);
+  switch ((0, import_chunk_PZM7HB6W.conditionOf)(view)) {
+    case "armed":
+      return Math.min(untilDue(view), folder ? 6e4 : 2e3);
+    case "supervised": {
+      const isHeld = view.worker !== null && view.launch !== null && (0, import_chunk_BSO2ISIG.sameIdentity)(view.worker.worker, view.launch.worker);
+      if (!isHeld) return soon;
+      const isTold = fifo && view.worker?.fifo && (!watch || journal);
+      return Math.min(isTold ? 15e3 : 1e3, untilDue(view) + import_chunk_PZM7HB6W.timerPatienceMs);
+    }
+    case "unseen":
+      return 1e3;
+    default:
+      return soon;
+  }
+}
+function untilDue({ spec }) {
+  const due = (0, import_chunk_MTTW2VXK.instantOf)(spec?.timer?.due_at);
+  return due === null ? Number.POSITIVE_INFINITY : Math.max(1, due - (0, import_chunk_Y5L6GQDB.nowMs)());
+}
+async function look(root, id) {
+  try {
+    return await (0, import_chunk_VN3ZKFAN.refreshAttached)(root, id);
+  } catch (error) {
+    if (error instanceof import_chunk_NVPF5LEY.FaultError && error.code === "unknown_job") throw vanishedError((0, import_chunk_7V54BM6D.jobPaths)(root, id).folder, id);
+    throw error;
+  }
+}
+function vanishedError(folder, id) {
+  return new import_chunk_NVPF5LEY.FaultError("state_unusable", `cannot go on waiting for job ${id}: its folder ${folder} is gone`, null);
+}
+var chunkBytes = 256 * 1024;
+var atMostBytes = 64 * 1024 * 1024;
+var JournalScan = class {
+  file;
+  offset;
+  rest = Buffer.alloc(0);
+  /** What precedes the first line end is the end of a line that is not wanted. *<>/
+  isInside = false;
+  constructor(file) {
+    this.file = file;
+  }
+  /** Whole lines that were appended since the last call; a torn one is read again when its end is there. *<>/
+  read(tell) {
+    for (; ; ) {
+      const part = (0, import_chunk_527JQF7V.readRange)(this.file, this.offset ?? -atMostBytes, chunkBytes);
+      if (!part) return;
+      if (this.offset === void 0) {
+        this.offset = Math.max(0, part.size - atMostBytes);
+        this.isInside = this.offset > 0;
+      } else if (part.size < this.offset) {
+        this.reset();
+        continue;
+      }
+      if (part.bytes.length === 0) return;
+      this.offset += part.bytes.length;
+      this.take(part.bytes, tell);
+    }
+  }
+  reset() {
+    this.offset = 0;
+    this.rest = Buffer.alloc(0);
+    this.isInside = false;
+  }
+  take(bytes, tell) {
+    const text = this.rest.length === 0 ? bytes : Buffer.concat([this.rest, bytes]);
+    let from = 0;
+    for (let end = text.indexOf(10); end >= 0; end = text.indexOf(10, from)) {
+      if (!this.isInside) tellLine(text.toString("utf8", from, end), tell);
+      this.isInside = false;
+      from = end + 1;
+    }
+    this.rest = Buffer.from(text.subarray(from));
+    if (this.rest.length <= 2 * import_chunk_4ZCTLV6M.eventLineBytes) return;
+    this.rest = Buffer.alloc(0);
+    this.isInside = true;
+  }
+};
+function tellLine(line, tell) {
+  if (line === "") return;
+  try {
+    const value = JSON.parse(line);
+    if (typeof value === "object" && value !== null && typeof value.seq === "number")
+      tell(value);
+  } catch {
+  }
+}
+var WakeWatch = class {
+  /** The cursor, when it lies beyond all that was ever told: then it counts from the newest event on. *<>/
+  beyond = null;
+  paths;
+  wanted;
+  scan;
+  cursor;
+  choice;
+  newest = 0;
+  hasScanned = false;
+  /** The cause that held when the wait began and that its caller has heard of. *<>/
+  known;
+  hasLooked = false;
+  stop;
+  constructor(paths, wanted, cursor) {
+    this.paths = paths;
+    this.wanted = wanted;
+    this.cursor = cursor;
+    this.scan = new JournalScan(paths.events);
+    this.choice = new import_chunk_TYK6MYR7.WakeChoice(wanted, cursor.seq);
+  }
+  /** Attention that only a look at the processes shows comes without any sign. *<>/
+  get isForHealth() {
+    return this.wanted.includes("attention");
+  }
+  /** Call `ring` at each change of the journal. False when the system cannot tell of one. *<>/
+  subscribe(ring) {
+    this.stop ??= (0, import_chunk_B2GTHZX4.onEachChange)(this.paths.events, ring, () => {
+      this.stop = void 0;
+    });
+    return this.stop !== void 0;
+  }
+  close() {
+    this.stop?.();
+    this.stop = void 0;
+  }
+  /** A cheap look whether the next whole one would say something else: was the worker stopped, or continued? *<>/
+  isHealthChanged(view) {
+    return this.isForHealth && (0, import_chunk_R7FUNILK.findStopped)(view) !== void 0 !== (this.known === "worker_stopped");
+  }
+  /** What its worker wrote. *<>/
+  lookAtEvents() {
+    this.scan.read((event) => {
+      if ((0, import_chunk_TYK6MYR7.isNumbered)(event)) this.newest = Math.max(this.newest, event.seq);
+      this.choice.add(event);
+    });
+    if (!this.hasScanned && this.cursor.seq > this.newest) this.startAt(this.newest);
+    this.hasScanned = true;
+    const chosen = this.choice.chosen();
+    return chosen && { wake: chosen.wake, event: chosen.event, nextSeq: chosen.event.seq, pending: chosen.pending };
+  }
+  /** What only a reader sees. One that a caller has heard of wakes it again only after it was over, or for another cause. *<>/
+  lookAtHealth(view) {
+    if (!this.isForHealth) return void 0;
+    const seen = (0, import_chunk_R7FUNILK.monitorAttention)(view, (0, import_chunk_PZM7HB6W.conditionOf)(view));
+    const isNew = seen !== void 0 && seen.cause !== this.known && (this.hasLooked || !this.cursor.isGiven);
+    this.known = seen?.cause;
+    this.hasLooked = true;
+    if (!seen || !isNew) return void 0;
+    const event = { seq: null, at: (0, import_chunk_Y5L6GQDB.isoNow)(), type: "monitor_attention", ...seen };
+    return { wake: "attention", event, nextSeq: this.beyond?.newest ?? this.cursor.seq, pending: 0 };
+  }
+  /** A cursor of another job would let the wait sleep through everything. *<>/
+  startAt(newest) {
+    this.beyond = { given: this.cursor.seq, newest };
+    this.choice = new import_chunk_TYK6MYR7.WakeChoice(this.wanted, newest);
+  }
+};
+async function waitForJobs(root, ids, options) {
+  const until = (0, import_chunk_Y5L6GQDB.monotonicMs)() + options.timeoutMs;
+  const views = new Map();
+  const watches = new Map();
+  const stop = new AbortController();
+  const beat = options.heartbeatMs === null ? void 0 : setInterval(() => options.onHeartbeat?.([...views.values()]), options.heartbeatMs);
+  let failure;
+  let woken = null;
+  let ended = 0;
+  await Promise.all(
+    ids.map(async (id) => {
+      const watch = options.until?.length ? makeWatch(root, id, options.until, options.cursors) : void 0;
+      if (watch) watches.set(id, watch);
+      const told = { view: (view2) => views.set(id, view2), signal: stop.signal, until };
+      try {
+        const wake = await waitForOne(root, id, watch, told);
+        if (wake) {
+          woken ??= { id, ...wake };
+          stop.abort();
+        }
+      } catch (error) {
+        failure ??= error;
+        stop.abort();
+        return;
+      } finally {
+        watch?.close();
+      }
+      const view = views.get(id);
+      if (view && (0, import_chunk_PZM7HB6W.isEnded)(view.state)) ended += 1;
+      if (options.mode === "any" && ended > 0) stop.abort();
+    })
+  );
+  clearInterval(beat);
+  if (failure !== void 0) throw failure;
+  const beyond = [...watches].flatMap(([id, watch]) => watch.beyond ? [{ id, ...watch.beyond }] : []);
+  return { views: ids.flatMap((id) => views.get(id) ?? []), woken, beyond };
+}
+function makeWatch(root, id, until, cursors) {
+  return new WakeWatch((0, import_chunk_7V54BM6D.jobPaths)(root, id), until, cursors?.get(id) ?? { seq: 0, isGiven: false });
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  waitForJobs
 });
 
 },
@@ -6125,6 +6392,212 @@ async function look(target) {
 });
 
 },
+"./chunk-ITTVPGT7.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  attempt: () => attempt,
+  makeTools: () => makeTools
+});
+module.exports = stdin_exports;
+var import_chunk_O5SXHXTI = load("./chunk-O5SXHXTI.js");
+var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
+var import_chunk_VN3ZKFAN = load("./chunk-VN3ZKFAN.js");
+var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
+var import_chunk_C7IKTBOQ = load("./chunk-C7IKTBOQ.js");
+var import_chunk_IJKEVNZ7 = load("./chunk-IJKEVNZ7.js");
+var import_chunk_PZM7HB6W = load("./chunk-PZM7HB6W.js");
+var import_chunk_7V54BM6D = load("./chunk-7V54BM6D.js");
+var import_chunk_AN2AMGQG = load("./chunk-AN2AMGQG.js");
+var import_chunk_4ZCTLV6M = load("./chunk-4ZCTLV6M.js");
+var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
+var import_chunk_7WBBYJDG = load("./chunk-7WBBYJDG.js");
+var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_node_path = builtin("node:path");
+async function shareAnswer(question) {
+  const userKey = usableKey(question.root);
+  if (userKey === void 0) return question.ask();
+  const file = import_node_path.default.join((0, import_chunk_7V54BM6D.rootPaths)(question.root).shared, `${(0, import_chunk_IJKEVNZ7.hashOf)(question.key).slice(0, 40)}.json`);
+  const began = (0, import_chunk_Y5L6GQDB.nowMs)();
+  const until = (0, import_chunk_Y5L6GQDB.monotonicMs)() + question.waitMs;
+  for (let pause = import_chunk_4ZCTLV6M.sharedLookMs[0]; ; pause = Math.min(pause * 2, import_chunk_4ZCTLV6M.sharedLookMs[1])) {
+    const known = await readAnswer(file, question, userKey, began);
+    if (known) return known;
+    let isOurs = false;
+    try {
+      return await (0, import_chunk_C7IKTBOQ.withLock)(
+        file.replace(/json$/, "lock"),
+        async () => {
+          isOurs = true;
+          return await readAnswer(file, question, userKey, began) ?? await askAndKeep(file, question, userKey);
+        },
+        0
+      );
+    } catch (error) {
+      if (isOurs) throw error;
+      if (!(error instanceof import_chunk_NVPF5LEY.FaultError) || error.code !== "busy") return question.ask();
+      if (question.signal?.aborted || (0, import_chunk_Y5L6GQDB.monotonicMs)() + pause > until) throw error;
+    }
+    await (0, import_chunk_Y5L6GQDB.sleep)(pause);
+  }
+}
+function usableKey(root) {
+  try {
+    const folder = (0, import_chunk_7V54BM6D.rootPaths)(root).shared;
+    (0, import_chunk_527JQF7V.createFolder)(folder);
+    const facts = (0, import_chunk_7WBBYJDG.factsOf)(folder);
+    const isOurs = facts?.kind === "folder" && facts.uid === process.getuid?.() && (facts.mode & 18) === 0;
+    return isOurs ? (0, import_chunk_IJKEVNZ7.readKey)() : void 0;
+  } catch {
+    return void 0;
+  }
+}
+async function readAnswer(file, question, userKey, began) {
+  const stored = parse(file);
+  if (!stored || stored.key !== question.key) return void 0;
+  const age = (0, import_chunk_Y5L6GQDB.nowMs)() - stored.at;
+  const isYoung = age < Math.min(stored.hold ?? question.maxAgeMs, import_chunk_4ZCTLV6M.sharedHoldMs);
+  if (age < 0 || !(isYoung || stored.at > began)) return void 0;
+  const { mac, ...rest } = stored;
+  return (0, import_chunk_IJKEVNZ7.sameMac)(await (0, import_chunk_IJKEVNZ7.macOfAnswer)(rest, userKey), mac) ? stored.value : void 0;
+}
+function parse(file) {
+  try {
+    const { key, at, hold, value, mac } = JSON.parse((0, import_chunk_527JQF7V.readText)(file, 2 * import_chunk_4ZCTLV6M.sharedBytes) ?? "null");
+    const isWhole = typeof at === "number" && (hold === null || typeof hold === "number") && typeof mac === "string";
+    return isWhole ? { key, at, hold, value, mac } : void 0;
+  } catch {
+    return void 0;
+  }
+}
+async function askAndKeep(file, question, key) {
+  const at = (0, import_chunk_Y5L6GQDB.nowMs)();
+  const value = await question.ask();
+  try {
+    const answer = value.holdMs === void 0 ? { key: question.key, at, hold: null, value } : { key: question.key, at: (0, import_chunk_Y5L6GQDB.nowMs)(), hold: value.holdMs, value };
+    const text = JSON.stringify(value);
+    if (text.length > import_chunk_4ZCTLV6M.sharedBytes || value.holdMs === 0) (0, import_chunk_527JQF7V.removeFile)(file);
+    else (0, import_chunk_527JQF7V.writeJson)(file, { ...answer, mac: await (0, import_chunk_IJKEVNZ7.macOfAnswer)(answer, key) }, { sync: false });
+    removeOld(import_node_path.default.dirname(file));
+  } catch {
+  }
+  return value;
+}
+function removeOld(folder) {
+  for (const name of (0, import_chunk_7WBBYJDG.listNames)(folder)) {
+    const target = import_node_path.default.join(folder, name);
+    const facts = (0, import_chunk_7WBBYJDG.factsOf)(target);
+    if (!/^[0-9a-f]{40}\.(json|lock)$/.test(name) || !facts || (0, import_chunk_Y5L6GQDB.nowMs)() - facts.modifiedMs < import_chunk_4ZCTLV6M.sharedKeepMs) continue;
+    (0, import_chunk_7WBBYJDG.removeTree)(target);
+  }
+}
+function makeTools(place, leftMs, signal) {
+  const running = new Set();
+  const run = async (call) => {
+    const cwd = call.cwd ?? place.cwd;
+    if (!(0, import_chunk_7WBBYJDG.isFolder)(cwd)) return neverStarted(`the folder ${cwd} is gone`);
+    place.onRun?.();
+    const { runTool } = await Promise.resolve().then(() => load("./tool-7AMRERCX.js"));
+    return runTool({
+      program: call.program,
+      args: call.args,
+      cwd,
+      environment: { ...place.environment, ...call.environment },
+      ...call.input === void 0 ? {} : { input: call.input },
+      timeoutMs: Math.min(call.timeoutMs ?? leftMs(), leftMs()),
+      limit: call.limit ?? import_chunk_4ZCTLV6M.toolBytes,
+      signal
+    });
+  };
+  return {
+    run(call) {
+      const answer = run(call);
+      running.add(answer);
+      const forget = () => void running.delete(answer);
+      answer.then(forget, forget);
+      return answer;
+    },
+    find: import_chunk_AN2AMGQG.findTool,
+    cwd: place.cwd,
+    leftMs,
+    ...place.everyMs === void 0 ? {} : { everyMs: place.everyMs },
+    nowMs: import_chunk_Y5L6GQDB.nowMs,
+    signal,
+    job: (id) => standOf(place.root, id, place.everyMs !== void 0),
+    onJobEnd: (id, wake) => untilLetGo(place.root, id, wake),
+    shared: (key, maxAgeMs, ask) => place.everyMs === void 0 ? ask() : shareAnswer({ root: place.root, key, maxAgeMs, waitMs: leftMs(), signal, ask }),
+    idle: async () => void await Promise.allSettled(running)
+  };
+}
+function neverStarted(reason) {
+  return { how: "failed", code: null, reason, stdout: Buffer.alloc(0), stderr: Buffer.alloc(0) };
+}
+async function standOf(root, id, mayAttach) {
+  let view = inspectSafely(root, id);
+  if (view === void 0) return void 0;
+  if (!(0, import_chunk_PZM7HB6W.isEnded)(view.state)) view = await (mayAttach ? import_chunk_VN3ZKFAN.refreshAttached : import_chunk_VN3ZKFAN.refresh)(root, id);
+  const { state } = view;
+  const error = state.error ? `${state.error.code}: ${state.error.message}` : null;
+  return { state: state.state, isEnded: (0, import_chunk_PZM7HB6W.isEnded)(state), code: (0, import_chunk_6PFAPK5K.exitCodeOf)(state.state), seq: state.seq, error };
+}
+function inspectSafely(root, id) {
+  try {
+    return (0, import_chunk_PZM7HB6W.inspect)(root, id);
+  } catch {
+    return void 0;
+  }
+}
+function untilLetGo(root, id, wake) {
+  let isStopped = false;
+  let close;
+  void (0, import_chunk_O5SXHXTI.watchFifo)((0, import_chunk_7V54BM6D.jobPaths)(root, id).leaseFifo, wake).then((found) => {
+    if (isStopped) found?.();
+    else close = found;
+  });
+  return () => {
+    isStopped = true;
+    close?.();
+  };
+}
+async function attempt(kind, input, cursor, terms) {
+  const until = (0, import_chunk_Y5L6GQDB.monotonicMs)() + terms.attemptMs;
+  const over = new AbortController();
+  const end = () => over.abort();
+  const tools = makeTools(terms.place, () => Math.max(1, until - (0, import_chunk_Y5L6GQDB.monotonicMs)()), over.signal);
+  const isOver = new Promise((resolve) => over.signal.addEventListener("abort", () => resolve("over")));
+  const clock = setTimeout(end, terms.attemptMs);
+  terms.signal.addEventListener("abort", end);
+  if (terms.signal.aborted) end();
+  try {
+    const answer = await Promise.race([isOver, look(kind, input, cursor, tools, terms)]);
+    if (answer !== "over") return answer;
+    await Promise.race([tools.idle(), (0, import_chunk_Y5L6GQDB.sleep)(import_chunk_4ZCTLV6M.toolGraceMs + import_chunk_4ZCTLV6M.killSettleMs)]);
+    if (terms.signal.aborted) return null;
+    const message = `no answer within ${(0, import_chunk_UNGYPAP3.formatDuration)(terms.attemptMs)}`;
+    return { kind: "trouble", cause: "timeout", message, retryAfterMs: null };
+  } finally {
+    clearTimeout(clock);
+    terms.signal.removeEventListener("abort", end);
+    end();
+  }
+}
+async function look(kind, input, cursor, tools, terms) {
+  try {
+    return await kind.look(input, tools, cursor);
+  } catch (error) {
+    terms.onThrown?.(error);
+    const message = `looking failed by an error of this program: ${(0, import_chunk_NVPF5LEY.messageOf)(error)}`;
+    return { kind: "trouble", cause: "failed", message, retryAfterMs: null };
+  }
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  attempt,
+  makeTools
+});
+
+},
 "./chunk-IURAQTCE.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
@@ -6260,62 +6733,6 @@ function numberIn(file) {
 });
 
 },
-"./chunk-JOHFEW2Z.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  makeStaffVerb: () => makeStaffVerb
-});
-module.exports = stdin_exports;
-var import_chunk_AUCNTSSZ = load("./chunk-AUCNTSSZ.js");
-var import_chunk_QNE4MKMG = load("./chunk-QNE4MKMG.js");
-var import_chunk_XSNOZFDY = load("./chunk-XSNOZFDY.js");
-var import_chunk_RIVP2RJN = load("./chunk-RIVP2RJN.js");
-var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
-function makeStaffVerb({ mode: id, options = {}, notes, examples, isSynchronous = false }) {
-  const mode = import_chunk_W7HED5VZ.modes[id];
-  return {
-    name: id,
-    summary: mode.summary,
-    form: "(--prompt TEXT | --prompt-file PATH | --stdin) [options]",
-    words: { min: 0, max: 0 },
-    options: {
-      ...import_chunk_RIVP2RJN.staffOptions,
-      ...options,
-      cwd: { kind: "text", value: "DIR", help: "folder to work in (default: here)" },
-      ...import_chunk_RIVP2RJN.writerOptions,
-      ...import_chunk_RIVP2RJN.launchOptions
-    },
-    notes: [
-      `Default profile: ${mode.profile}. The task reaches the agent byte for byte, with the words of the mode around it.`,
-      notes
-    ].filter((line) => line !== void 0).join("\n"),
-    examples,
-    async run(context, input) {
-      const prompt = await (0, import_chunk_AUCNTSSZ.taskOf)(context, input);
-      const words = (0, import_chunk_XSNOZFDY.onceWords)(id, input, (0, import_chunk_XSNOZFDY.folderSaid)(context, input), prompt);
-      const isWaiting = isSynchronous && !input.has("id-only");
-      const repeated = await (0, import_chunk_XSNOZFDY.repeatedLaunch)(context, input, words, isWaiting);
-      if (repeated) return repeated;
-      const cwd = (0, import_chunk_QNE4MKMG.folderOf)(context, input);
-      const staff = (0, import_chunk_AUCNTSSZ.freshStaff)(context, input, { mode: id, prompt, cwd });
-      return (0, import_chunk_AUCNTSSZ.launchStaff)(context, input, {
-        verb: id,
-        staff,
-        cwd,
-        lineage: null,
-        isSynchronous: isWaiting,
-        words
-      });
-    }
-  };
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  makeStaffVerb
-});
-
-},
 "./chunk-JSBRDJBE.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
@@ -6353,6 +6770,574 @@ var __toESM = (mod, isNodeMode, target) => (target = mod != null ? __create(__ge
 0 && (module.exports = {
   __commonJS,
   __toESM
+});
+
+},
+"./chunk-JU4O6MZR.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  LineSplitter: () => LineSplitter,
+  backendOf: () => backendOf,
+  findingsForm: () => findingsForm,
+  makeEndState: () => makeEndState,
+  parseReason: () => parseReason,
+  readSafely: () => readSafely,
+  startedAt: () => startedAt
+});
+module.exports = stdin_exports;
+var import_chunk_4O3TU3OB = load("./chunk-4O3TU3OB.js");
+var import_chunk_ZXH4HYVE = load("./chunk-ZXH4HYVE.js");
+var import_chunk_KT5BXZ5F = load("./chunk-KT5BXZ5F.js");
+var import_chunk_ZFFWRBAW = load("./chunk-ZFFWRBAW.js");
+var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
+var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
+var import_chunk_FSRL2ASG = load("./chunk-FSRL2ASG.js");
+var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
+var import_chunk_4ZCTLV6M = load("./chunk-4ZCTLV6M.js");
+var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
+var import_chunk_7WBBYJDG = load("./chunk-7WBBYJDG.js");
+var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_node_os = require("node:os");
+var reasons = [
+  "exited",
+  "lingered",
+  "canceled",
+  "hard_timeout",
+  "first_output_timeout",
+  "stalled",
+  "sign_in",
+  "state_vanished",
+  "spawn_failed",
+  "never_started",
+  "worker_lost",
+  "host_restarted",
+  "met",
+  "watch_failed",
+  "watch_error",
+  "due"
+];
+function parseReason(text) {
+  return reasons.find((reason) => reason === text);
+}
+function judgeEnd(facts) {
+  if (facts.survivors.length > 0) {
+    return failed("failed", "survivors", `these processes outlived SIGKILL: ${facts.survivors.join(", ")}`);
+  }
+  switch (facts.reason) {
+    case "canceled":
+      return { outcome: "canceled", error: null };
+    case "met":
+    case "due":
+      return { outcome: "done", error: null };
+    case "watch_failed":
+      return failed("failed", "watch_failed", facts.detail ?? "the condition cannot hold any more");
+    case "watch_error":
+      return failed("failed", "watch_error", facts.detail ?? "the condition cannot be looked at");
+    case "exited":
+    case "lingered":
+      return judgeExit(facts);
+    case "hard_timeout":
+      if (isStaff(facts) && facts.staffError === null) return { outcome: "done", error: null };
+      if (facts.kind === "watch")
+        return failed("timed_out", "watch_expired", `the bound of ${facts.deadlineText} was reached${detailOf(facts)}`);
+      return failed("timed_out", "hard_timeout", `the hard limit of ${facts.deadlineText} was reached${told(facts)}`);
+    case "first_output_timeout":
+      return failed("failed", "first_output_timeout", "nothing was printed within --first-output");
+    case "stalled":
+      return failed("failed", "stalled", `nothing happened for the time given by --stall-after${detailOf(facts)}`);
+    case "sign_in":
+      return failed(
+        "failed",
+        "auth",
+        facts.staffError?.message ?? "the agent waits for a sign-in that nobody can give"
+      );
+    case "state_vanished":
+      return failed("crashed", "worker_lost", "the state folder vanished");
+    case "spawn_failed":
+      return failed("failed", "spawn_failed", `the program could not be started: ${facts.detail ?? "not known why"}`);
+    case "never_started":
+      return failed("failed", "never_started", "the launcher died before a worker existed");
+    case "worker_lost":
+      return failed(
+        "crashed",
+        "worker_lost",
+        "the processes that supervise the command were killed; how it ended is not known"
+      );
+    case "host_restarted":
+      return failed("crashed", "host_restarted", "the machine was restarted while the job ran");
+  }
+}
+function judgeExit(facts) {
+  const { exit } = facts;
+  if (exit?.spawn_failed)
+    return failed("failed", "spawn_failed", `the program could not be executed (exit code ${exit.exit_code})`);
+  if (isStaff(facts)) {
+    return facts.staffError ? { outcome: "failed", error: facts.staffError } : { outcome: "done", error: null };
+  }
+  if (!exit) return failed("crashed", "worker_lost", "how the command ended is not known");
+  if (exit.exit_code === facts.successExit) return judgeFiles(facts);
+  if (facts.signal !== null && exit.signaled) return failed("failed", "signal", signalMessage(facts.signal));
+  return failed("failed", "exit_nonzero", `the command exited with code ${exit.exit_code}`);
+}
+function judgeFiles({ missingFiles: missingFiles2 = [] }) {
+  if (missingFiles2.length === 0) return { outcome: "done", error: null };
+  const named = missingFiles2.slice(0, 3).join(", ");
+  const more = missingFiles2.length > 3 ? ` and ${missingFiles2.length - 3} more` : "";
+  return failed("failed", "artifact_missing", `neither new nor changed at the end: ${named}${more}`);
+}
+function isStaff({ kind }) {
+  return kind === "staff";
+}
+function detailOf({ detail }) {
+  return detail === void 0 ? "" : `; ${detail}`;
+}
+function told({ staffError }) {
+  const isWord = staffError && ["auth", "quota", "agent_error", "response_timeout"].includes(staffError.code);
+  return isWord ? `; the agent had told: ${staffError.message}` : "";
+}
+function signalMessage(signal) {
+  const hint = signal === "SIGKILL" ? " (not by us: often the kernel, when memory runs out)" : "";
+  return `the command was ended by ${signal}${hint}`;
+}
+function failed(outcome, code, message) {
+  return { outcome, error: { code, message } };
+}
+function signalOfExit(exitCode, table) {
+  if (exitCode <= 128 || exitCode > 192) return void 0;
+  const number = exitCode - 128;
+  const known = Object.entries(table).find(([, value]) => value === number);
+  return known ? known[0] : `SIG${number}`;
+}
+var signalNumbers = import_node_os.constants.signals;
+function judgeStaff(reading, ending, request) {
+  const answer = reading.answer !== null && reading.answer.trim() !== "" ? reading.answer : null;
+  const warnings = [...reading.warnings, ...denialWarnings(reading)];
+  const error = findError(reading, ending, request, answer);
+  if (error === null && request.reason === "lingered") {
+    warnings.push({
+      code: "ended_after_answer",
+      message: "the agent stayed alive after its final event and was ended"
+    });
+  }
+  if (error === null && request.reason === "hard_timeout") {
+    warnings.push({
+      code: "limit_after_answer",
+      message: "the hard limit struck after the complete answer had arrived"
+    });
+  }
+  return { answer, error, warnings };
+}
+function findError(reading, ending, request, answer) {
+  if (reading.failure) return reading.failure;
+  if (reading.final === "failure")
+    return { code: "agent_error", message: lastWords(ending) ?? "the agent reported a failure" };
+  if (request.reason === "exited" && ending.exitCode !== 0) return exitError(ending);
+  if (reading.final === null && (answer !== null || reading.denials.length === 0)) {
+    return { code: "no_final_answer", message: `the agent ended without a final event${quoted(lastWords(ending))}` };
+  }
+  if (request.resume !== null && request.keepsConversation && reading.conversationId !== request.resume) {
+    const got = reading.conversationId ?? "none";
+    return {
+      code: "conversation_mismatch",
+      message: `conversation ${request.resume} was asked for, the agent used ${got}`
+    };
+  }
+  if (answer !== null) return null;
+  if (reading.denials.length > 0) {
+    return {
+      code: "permission_denied",
+      message: `there is no final answer and these were refused: ${reading.denials.join(", ")}`
+    };
+  }
+  return { code: "no_final_answer", message: "the final answer is empty" };
+}
+function exitError(ending) {
+  const words = quoted(lastWords(ending));
+  if (ending.signal) return { code: "signal", message: `the agent was ended by ${ending.signal}${words}` };
+  return { code: "exit_nonzero", message: `the agent exited with code ${ending.exitCode}${words}` };
+}
+function denialWarnings(reading) {
+  return reading.denials.map((what) => ({ code: "permission_denied", message: `refused to the agent: ${what}` }));
+}
+function lastWords(ending) {
+  const lines = ending.stderrTail.split("\n").map((line) => line.trim());
+  return lines.filter((line) => line !== "").at(-1);
+}
+function quoted(words) {
+  return words === void 0 ? "" : `: ${words}`;
+}
+var severities = ["critical", "high", "medium", "low", "info"];
+var verdicts = ["approve", "changes_requested", "inconclusive"];
+var mostFindings = 500;
+var mostBytes = 1024 * 1024;
+var most = { summary: 1e4, title: 500, detail: 1e4, file: 4096, suggestion: 1e4 };
+var findingsForm = `Your final message must end with one JSON object in a \`\`\`json block, and nothing after it:
+{"verdict": "approve" | "changes_requested" | "inconclusive", "summary": "one paragraph", "findings": [{"severity": "critical" | "high" | "medium" | "low" | "info", "title": "one line", "detail": "what happens and when", "file": "path below the workspace, or null", "line": 12 or null, "suggestion": "how to mend it, or null"}]}
+No findings: an empty list.`;
+function parseFindings(answer) {
+  const text = jsonTextOf(answer);
+  if (text === void 0) return fault("the answer holds no JSON object");
+  const bytes = (0, import_chunk_LXK2ZILE.byteLength)(text);
+  if (bytes > mostBytes) return fault(`the findings have ${bytes} bytes; at most ${mostBytes}`);
+  let value;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    return fault(`its JSON does not parse: ${(0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)((0, import_chunk_NVPF5LEY.messageOf)(error)), 240)}`);
+  }
+  return readFindings(value);
+}
+function jsonTextOf(answer) {
+  const block = lastBlock(answer);
+  if (block !== void 0) return block;
+  const whole = answer.trim();
+  if (whole.startsWith("{")) return whole;
+  const begin = whole.lastIndexOf("\n{");
+  return begin >= 0 && whole.endsWith("}") ? whole.slice(begin + 1) : void 0;
+}
+function lastBlock(answer) {
+  let found;
+  let open;
+  for (let from = 0; from < answer.length; ) {
+    const newline = answer.indexOf("\n", from);
+    const end = newline < 0 ? answer.length : newline;
+    const next = end + 1;
+    const fence = fenceOf(answer.slice(from, end));
+    if (fence && open && fence.info === "" && fence.mark === open.mark && fence.length >= open.length) {
+      const text = isJson(open) || open.info === "" ? answer.slice(open.from, from).trim() : "";
+      if (text.startsWith("{")) found = text;
+      open = void 0;
+    } else if (fence && (!open || isJson(fence))) {
+      open = { ...fence, from: next };
+    }
+    from = next;
+  }
+  return found;
+}
+function fenceOf(line) {
+  const text = line.trim();
+  const [mark = ""] = text;
+  if (mark !== "`" && mark !== "~") return void 0;
+  let length = 0;
+  while (text[length] === mark) length += 1;
+  return length < 3 ? void 0 : { mark, length, info: text.slice(length).trim() };
+}
+function isJson({ info }) {
+  return /^json\w*$/i.test(info);
+}
+function readFindings(value) {
+  if (!isObject(value)) return fault("the JSON is no object");
+  const { verdict, summary, findings } = value;
+  if (!isOneOf(verdict, verdicts)) return fault(`verdict is ${show(verdict)}; allowed: ${verdicts.join(", ")}`);
+  const reason = textFault("summary", summary);
+  if (reason !== void 0 || typeof summary !== "string") return fault(reason ?? "summary is no text");
+  if (!Array.isArray(findings)) return fault("findings is no list");
+  if (findings.length > mostFindings) return fault(`${findings.length} findings; at most ${mostFindings}`);
+  const read = [];
+  for (const [n, one] of findings.entries()) {
+    const reason2 = findingFault(one);
+    if (reason2 !== void 0) return fault(`findings[${n}]: ${reason2}`);
+    const { severity, title, detail, file, line, suggestion } = one;
+    read.push({ severity, title, detail, file: file ?? null, line: line ?? null, suggestion: suggestion ?? null });
+  }
+  return { kind: "ok", value: { verdict, summary, findings: read } };
+}
+function findingFault(one) {
+  if (!isObject(one)) return "no object";
+  if (!isOneOf(one.severity, severities)) return `severity is ${show(one.severity)}; allowed: ${severities.join(", ")}`;
+  for (const name of ["title", "detail", "file", "suggestion"]) {
+    const value = one[name] ?? null;
+    if (value === null && (name === "file" || name === "suggestion")) continue;
+    const reason = textFault(name, value);
+    if (reason !== void 0) return reason;
+  }
+  const { line } = one;
+  if (line !== null && line !== void 0 && !(Number.isSafeInteger(line) && Number(line) > 0))
+    return `line is ${show(line)}; allowed: a number from 1 on, or null`;
+  return void 0;
+}
+function textFault(name, value) {
+  if (typeof value !== "string") return `${name} is no text`;
+  return value.length <= most[name] ? void 0 : `${name} has ${value.length} characters; at most ${most[name]}`;
+}
+function fault(reason) {
+  return { kind: "fault", reason };
+}
+function show(value) {
+  if (typeof value === "string") return `${JSON.stringify(value.slice(0, 60))}${value.length > 60 ? "..." : ""}`;
+  if (typeof value === "object" && value !== null) return Array.isArray(value) ? "a list" : "an object";
+  return value === void 0 ? "missing" : String(value);
+}
+function isObject(value) {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+function isOneOf(value, allowed) {
+  return allowed.some((one) => one === value);
+}
+var LineSplitter = class {
+  parts = [];
+  size = 0;
+  /** Lines that were longer than the bound. *<>/
+  dropped = 0;
+  decoder = new TextDecoder();
+  limit;
+  constructor(limit = import_chunk_4ZCTLV6M.streamLineBytes) {
+    this.limit = limit;
+  }
+  /** The lines that these bytes complete, without their newlines. *<>/
+  push(bytes) {
+    const lines = [];
+    let from = 0;
+    for (let at = bytes.indexOf(10); at >= 0; at = bytes.indexOf(10, from)) {
+      this.keep(bytes.subarray(from, at));
+      this.take(lines);
+      from = at + 1;
+    }
+    if (from < bytes.length) this.keep(new Uint8Array(bytes.subarray(from)));
+    return lines;
+  }
+  /** What stands after the last newline, once the stream has ended. *<>/
+  end() {
+    const lines = [];
+    if (this.size > 0) this.take(lines);
+    return lines;
+  }
+  keep(piece) {
+    this.size += piece.length;
+    if (this.size > this.limit) this.parts = [];
+    else if (piece.length > 0) this.parts.push(piece);
+  }
+  take(lines) {
+    if (this.size > this.limit) this.dropped += 1;
+    else lines.push(this.decoder.decode(this.parts.length === 1 ? this.parts[0] : join(this.parts, this.size)));
+    this.parts = [];
+    this.size = 0;
+  }
+};
+function join(parts, size) {
+  const whole = new Uint8Array(size);
+  let at = 0;
+  for (const part of parts) {
+    whole.set(part, at);
+    at += part.length;
+  }
+  return whole;
+}
+var chunk = 1024 * 1024;
+function backendOf(spec) {
+  return spec.staff ? (0, import_chunk_KT5BXZ5F.findBackend)(spec.staff.backend) : void 0;
+}
+function replay(spec, paths) {
+  const reading = (0, import_chunk_KT5BXZ5F.makeReading)();
+  const backend = backendOf(spec);
+  if (!backend) return reading;
+  const at = (0, import_chunk_Y5L6GQDB.isoOf)((0, import_chunk_7WBBYJDG.factsOf)(paths.output)?.modifiedMs ?? 0);
+  eachLine(paths.output, (line) => readSafely(reading, () => backend.read(line, reading, at)));
+  if (backend.readError)
+    eachLine(paths.error, (line) => readSafely(reading, () => backend.readError?.(line, reading, at)));
+  return reading;
+}
+function readSafely(reading, read) {
+  try {
+    read();
+  } catch (error) {
+    (0, import_chunk_KT5BXZ5F.noteWarning)(reading, "backend_error", `the stream has something that could not be read: ${(0, import_chunk_NVPF5LEY.messageOf)(error)}`);
+  }
+}
+function closeReading(spec, paths, reading, exit) {
+  const backend = backendOf(spec);
+  const stderrTail = (0, import_chunk_527JQF7V.readRange)(paths.error, -import_chunk_4ZCTLV6M.tailBytes, import_chunk_4ZCTLV6M.tailBytes)?.bytes.toString("utf8") ?? "";
+  const ending = { exitCode: exit.code, signal: exit.signal, stderrTail, byItself: exit.byItself };
+  if (backend?.answerFrom === "stdout") reading.answer = (0, import_chunk_527JQF7V.readText)(paths.output, chunk) ?? "";
+  const asked = { resume: spec.staff?.resume ?? null, earlierError: spec.staff?.earlier?.error ?? null };
+  readSafely(reading, () => backend?.close?.(reading, ending, asked));
+  return ending;
+}
+function eachLine(file, fn) {
+  const lines = new LineSplitter();
+  for (let offset = 0; ; ) {
+    const part = (0, import_chunk_527JQF7V.readRange)(file, offset, chunk);
+    if (!part || part.bytes.length === 0) break;
+    for (const line of lines.push(part.bytes)) fn(line);
+    offset += part.bytes.length;
+  }
+  for (const line of lines.end()) fn(line);
+}
+function usageOf(told2, runsOn, resumed) {
+  if (told2 === null || !runsOn.tokens && !runsOn.cost) return { usage: told2, usage_total: null };
+  if (resumed === null) return { usage: told2, usage_total: told2 };
+  const { earlier } = resumed;
+  if (earlier === null) return { usage: runsOn.tokens ? null : withoutCost(told2), usage_total: told2 };
+  const less = (now, before) => now >= before ? now - before : now;
+  const usage = { ...told2 };
+  if (runsOn.tokens) {
+    usage.input_tokens = less(told2.input_tokens, earlier.input_tokens);
+    usage.output_tokens = less(told2.output_tokens, earlier.output_tokens);
+    usage.total_tokens = less(told2.total_tokens, earlier.total_tokens);
+  }
+  if (runsOn.cost && told2.cost_usd !== void 0) usage.cost_usd = rounded(less(told2.cost_usd, earlier.cost_usd ?? 0));
+  return { usage, usage_total: told2 };
+}
+function withoutCost({ cost_usd: _cost, ...tokens }) {
+  return tokens;
+}
+function rounded(dollars) {
+  return Math.round(dollars * 1e6) / 1e6;
+}
+function endStaff(job, seen, exit, stdout) {
+  const { paths, spec, staff } = job;
+  const backend = backendOf(spec);
+  const reading = seen.reading ?? replay(spec, paths);
+  const byItself = exit.reason === "exited";
+  const ending = closeReading(spec, paths, reading, { code: exit.code, signal: exit.signal, byItself });
+  const verdict = judgeStaff(reading, ending, {
+    resume: staff.resume,
+    reason: staffReason(exit.reason),
+    keepsConversation: backend?.keepsConversation ?? false
+  });
+  const { answer } = verdict;
+  const warnings = [...verdict.warnings];
+  const changes = safely(warnings, "what changed", () => (0, import_chunk_4O3TU3OB.changesSince)(spec, paths, seen.before)) ?? null;
+  warnings.push(...(0, import_chunk_ZXH4HYVE.neighbourWarnings)(paths.root, paths), ...changeWarnings(staff, changes), ...finishWarnings(answer));
+  const resumed = staff.resume === null ? null : { earlier: staff.earlier?.usage_total ?? null };
+  const usage = usageOf(reading.usage, backend?.runsOn ?? { tokens: false, cost: false }, resumed);
+  const error = verdict.error ?? cutAnswer(spec, stdout);
+  const end = { reading, answer, error, warnings, changes, ...usage };
+  if (!staff.schema) return end;
+  const none = { findings: null, findings_error: "the answer could not be read" };
+  return { ...end, ...safely(warnings, "the findings", () => findingsOf(answer, warnings)) ?? none };
+}
+function staffReason(reason) {
+  return reason === "exited" || reason === "lingered" || reason === "hard_timeout" ? reason : "other";
+}
+function cutAnswer(spec, stdout) {
+  if (backendOf(spec)?.answerFrom !== "stdout" || !stdout || stdout.omitted === 0) return null;
+  const message = `the answer has ${stdout.bytes} bytes, of which ${stdout.omitted} in the middle could not be kept`;
+  return { code: "output_unstorable", message };
+}
+function safely(warnings, what, look) {
+  try {
+    return look();
+  } catch (error) {
+    warnings.push({ code: "not_told", message: `${what} could not be told: ${(0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_NVPF5LEY.messageOf)(error), 400)}` });
+    return void 0;
+  }
+}
+function finishWarnings(answer) {
+  if (answer === null || !/^\W{0,10}NOT FINISHED\b/.test(answer.slice(0, 200).trimStart())) return [];
+  const [first = ""] = answer.trimStart().split("\n", 1);
+  return [{ code: "not_finished", message: `the agent says that the task is not finished: ${(0, import_chunk_LXK2ZILE.excerpt)(first, 300)}` }];
+}
+function changeWarnings(staff, changes) {
+  if (!(0, import_chunk_W7HED5VZ.isReader)(staff.mode, staff.profile) || !changes || changes.unchanged) return [];
+  const isToldNothing = changes.file_count + changes.commit_count + changes.refs_changed.length === 0;
+  if (changes.reason !== null && isToldNothing)
+    return [{ code: "not_told", message: `it is not known whether the worktree changed: ${changes.reason}` }];
+  const what = [
+    ...changes.files.slice(0, 5).map((file) => (0, import_chunk_FSRL2ASG.showName)(file.path)),
+    ...changes.file_count > 5 ? [`and ${changes.file_count - 5} more`] : [],
+    ...changes.commit_count > 0 ? [`${changes.commit_count} commit(s)`] : [],
+    ...changes.refs_changed.slice(0, 3).map(import_chunk_FSRL2ASG.showName),
+    ...changes.index_changed && isToldNothing ? ["what is staged"] : [],
+    ...isToldNothing ? changes.beyond : []
+  ];
+  const message = `the ${staff.mode} job was to change nothing (profile ${staff.profile}), but the worktree changed while it ran: ${what.join(", ") || "more than could be looked at"}`;
+  return [{ code: "reader_changed", message }];
+}
+function findingsOf(answer, warnings) {
+  if (answer === null) return { findings: null, findings_error: "there is no final answer" };
+  const parsed = parseFindings(answer);
+  if (parsed.kind === "ok") return { findings: parsed.value, findings_error: null };
+  warnings.push({ code: "findings_unreadable", message: `the structured findings cannot be read: ${parsed.reason}` });
+  return { findings: null, findings_error: parsed.reason };
+}
+function makeEndState(job, before, ending) {
+  const { paths, spec } = job;
+  const { exit } = ending;
+  const signal = exit ? signalOfExit(exit.exit_code, signalNumbers) ?? null : null;
+  const warnings = [...ending.warnings ?? before.warnings];
+  const staff = spec.staff ? endStaff(
+    { paths, spec, staff: spec.staff },
+    { reading: ending.reading, before: ending.before },
+    { reason: ending.reason, code: exit?.exit_code ?? null, signal },
+    ending.omitted?.stdout ?? before.output?.stdout
+  ) : void 0;
+  for (const warning of staff?.warnings ?? [])
+    if (!warnings.some((known) => known.message === warning.message)) warnings.push(warning);
+  const results = ending.results ?? [];
+  const verdict = judgeEnd({
+    reason: ending.reason,
+    exit,
+    signal,
+    successExit: spec.run?.success_exit ?? 0,
+    staffError: staff?.error ?? null,
+    kind: spec.kind,
+    missingFiles: spec.run ? (0, import_chunk_ZFFWRBAW.missingFiles)(spec.run, results) : [],
+    survivors: ending.tree.survivors.map((one) => one.pid),
+    deadlineText: (0, import_chunk_UNGYPAP3.formatDuration)(spec.deadline_ms),
+    detail: ending.detail
+  });
+  const started = before.started_at ?? startedAt(paths);
+  const ended = timeOf(paths.exit) ?? dueOf(spec, ending) ?? (0, import_chunk_Y5L6GQDB.isoNow)();
+  const conversationId = staff?.reading.conversationId ?? null;
+  const state = {
+    ...before,
+    rev: before.rev + 1,
+    state: verdict.outcome,
+    health: before.health === "attention" ? "unknown" : before.health,
+    attention_kind: null,
+    started_at: started,
+    ended_at: ended,
+    duration_ms: Math.max(0, Date.parse(ended) - Date.parse(started ?? before.created_at)),
+    exit_code: exit?.exit_code ?? null,
+    signal,
+    signal_certain: signal === null ? null : Boolean(exit?.signaled) || ending.reason !== "exited" && ending.tree.step !== "none",
+    error: verdict.error,
+    warnings: [...warnings, ...leftoverWarnings(ending), ...ending.task?.warnings ?? []],
+    conversation: conversationId && spec.staff ? { backend: spec.staff.backend, id: conversationId } : before.conversation,
+    reconciled: ending.reconciled,
+    output: ending.omitted ?? before.output ?? (spec.run || spec.staff ? plainNotes(paths) : null),
+    usage: staff ? staff.usage : before.usage,
+    ...taskFields(spec, ending),
+    ...staff?.usage_total ? { usage_total: staff.usage_total } : {}
+  };
+  return { state, staff, results };
+}
+function taskFields({ run }, { task }) {
+  if (!run?.status_cmd) return {};
+  return { task_status: task?.task_status ?? "unknown", task_exit_code: task?.task_exit_code ?? "unknown" };
+}
+function leftoverWarnings(ending) {
+  if (ending.reason !== "exited" || ending.tree.ended.length === 0) return [];
+  const named = ending.tree.ended.slice(0, 5).map((one) => `${one.pid} (${one.name})`).join(", ");
+  const message = `${ending.tree.ended.length} left-over process(es) were ended after the command: ${named}`;
+  return [{ code: "leftovers_ended", message }];
+}
+function plainNotes(paths) {
+  const note = (file) => ({ bytes: (0, import_chunk_ZFFWRBAW.logSize)(file), omitted: 0, exact: true });
+  return { stdout: note(paths.output), stderr: note(paths.error) };
+}
+function dueOf({ timer }, { reason }) {
+  return reason === "due" ? timer?.due_at : void 0;
+}
+function startedAt(paths) {
+  return timeOf(paths.childMark);
+}
+function timeOf(file) {
+  const facts = (0, import_chunk_7WBBYJDG.factsOf)(file);
+  return facts ? (0, import_chunk_Y5L6GQDB.isoOf)(facts.modifiedMs) : null;
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  LineSplitter,
+  backendOf,
+  findingsForm,
+  makeEndState,
+  parseReason,
+  readSafely,
+  startedAt
 });
 
 },
@@ -6404,110 +7389,6 @@ function isAwaited(root, id) {
 0 && (module.exports = {
   isAwaited,
   withRegistration
-});
-
-},
-"./chunk-JYFB33EX.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  concludeAsked: () => concludeAsked
-});
-module.exports = stdin_exports;
-var import_chunk_RW75DF76 = load("./chunk-RW75DF76.js");
-var import_chunk_N2ZXKKDS = load("./chunk-N2ZXKKDS.js");
-var import_chunk_LIUSFYG6 = load("./chunk-LIUSFYG6.js");
-var import_chunk_K6ZMEOB6 = load("./chunk-K6ZMEOB6.js");
-var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
-var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
-var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
-var import_chunk_4ZCTLV6M = load("./chunk-4ZCTLV6M.js");
-var import_chunk_4SRIOCFI = load("./chunk-4SRIOCFI.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-async function askTask(spec, tree, end) {
-  const { status_cmd: line, identity = null } = spec.run ?? {};
-  if (!line) return void 0;
-  const left = end.isStarted && !ownEnds.includes(end.reason) ? [leftWarning(end.reason, tree)] : [];
-  const answer = await ask(spec, line);
-  (0, import_chunk_LIUSFYG6.endProbes)(tree);
-  const read = readAnswer(answer, identity ?? "");
-  if (!("why" in read)) return { ...read, warnings: left };
-  const message = `how the task stands is not known: the status command ${read.why}`;
-  const warnings = [...left, { code: "task_unknown", message }];
-  return { task_status: "unknown", task_exit_code: "unknown", warnings };
-}
-var ownEnds = ["exited", "spawn_failed", "never_started"];
-async function ask(spec, line) {
-  const { cwd } = spec;
-  const environment = (0, import_chunk_4SRIOCFI.probeEnvironment)(spec);
-  try {
-    const shell = { program: "/bin/sh", args: ["-c", line], cwd, environment };
-    return await (0, import_chunk_K6ZMEOB6.runTool)({ ...shell, timeoutMs: import_chunk_4ZCTLV6M.taskStatusMs, limit: import_chunk_4ZCTLV6M.probeBytes });
-  } catch (error) {
-    return { how: "failed", code: null, reason: (0, import_chunk_NVPF5LEY.messageOf)(error), stdout: Buffer.alloc(0), stderr: Buffer.alloc(0) };
-  }
-}
-function readAnswer(answer, identity) {
-  const trouble = troubleOf(answer);
-  if (trouble !== void 0) return { why: trouble };
-  let told;
-  try {
-    told = JSON.parse(answer.stdout.toString("utf8"));
-  } catch {
-    return { why: "printed no JSON object" };
-  }
-  if (typeof told !== "object" || told === null || Array.isArray(told)) return { why: "printed no JSON object" };
-  const { identity: named, status, exit_code: code } = told;
-  if (typeof named !== "string" && !Number.isSafeInteger(named)) return { why: "names no task" };
-  if (String(named) !== identity) return { why: `names another task (${oneLine(String(named))})` };
-  if (typeof status !== "string" || oneLine(status) === "") return { why: "tells no status" };
-  return { task_status: oneLine(status), task_exit_code: Number.isSafeInteger(code) ? code : "unknown" };
-}
-function troubleOf({ how, code, reason, stderr }) {
-  switch (how) {
-    case "timeout":
-      return `gave no answer within ${(0, import_chunk_UNGYPAP3.formatDuration)(import_chunk_4ZCTLV6M.taskStatusMs)}`;
-    case "flooded":
-      return `printed more than ${(0, import_chunk_TFEMYLSK.formatSize)(import_chunk_4ZCTLV6M.probeBytes)}`;
-    case "failed":
-      return `could not be started (${oneLine(reason ?? "not known why")})`;
-    case "aborted":
-      return "was broken off";
-    case "exited":
-      if (code === 0) return void 0;
-      return `${code === null ? "was killed" : `exited with code ${code}`}${saidOf(stderr)}`;
-  }
-}
-function saidOf(stderr) {
-  const said = oneLine(stderr.toString("utf8"));
-  return said === "" ? "" : ` (${said})`;
-}
-function oneLine(text) {
-  return (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)(text).replace(/\s+/g, " ").trim(), Math.min(import_chunk_4ZCTLV6M.evidenceChars, import_chunk_4ZCTLV6M.excerptBytes));
-}
-function leftWarning(reason, tree) {
-  const left = (0, import_chunk_LIUSFYG6.findEscaped)(tree);
-  const named = left.slice(0, 10).map(({ pid, name }) => `${pid} (${oneLine(name)})`);
-  const more = left.length > named.length ? ` and ${left.length - named.length} more` : "";
-  const where = left.length > 0 ? `left alone: ${named.join(", ")}${more}` : "none of its processes was found here";
-  const message = `only the watching over the task has ended (${reason}); the task itself may live on; ${where}`;
-  return { code: "task_left", message };
-}
-async function concludeAsked(job, ending, tree) {
-  const { paths, spec } = job;
-  const { run } = spec;
-  if (!run) return (0, import_chunk_RW75DF76.conclude)(job, ending);
-  const nobody = { worker: null, shim: null, child: null };
-  const [results, ownLog, task] = await Promise.all([
-    (0, import_chunk_N2ZXKKDS.noteResults)(run),
-    run.log ? (0, import_chunk_RW75DF76.readOwnLog)(spec, run.log) : null,
-    askTask(spec, tree ?? (0, import_chunk_LIUSFYG6.treeOf)(spec, paths, nobody), { reason: ending.reason, isStarted: tree !== null })
-  ]);
-  return (0, import_chunk_RW75DF76.conclude)(job, { ...ending, results, ownLog, task });
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  concludeAsked
 });
 
 },
@@ -6606,6 +7487,252 @@ function collector(limit, flooded) {
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
   runTool
+});
+
+},
+"./chunk-KLM64KDE.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  waitAndTell: () => waitAndTell
+});
+module.exports = stdin_exports;
+var import_chunk_DKW3SDRA = load("./chunk-DKW3SDRA.js");
+var import_chunk_UMFHOCDC = load("./chunk-UMFHOCDC.js");
+var import_chunk_JXMXEQZY = load("./chunk-JXMXEQZY.js");
+var import_chunk_IH2OLGEK = load("./chunk-IH2OLGEK.js");
+var import_chunk_JLKATB45 = load("./chunk-JLKATB45.js");
+var import_chunk_R7FUNILK = load("./chunk-R7FUNILK.js");
+var import_chunk_MTTW2VXK = load("./chunk-MTTW2VXK.js");
+var import_chunk_5AUWXA57 = load("./chunk-5AUWXA57.js");
+var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
+var import_chunk_PLTZEINK = load("./chunk-PLTZEINK.js");
+var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
+var import_chunk_PZM7HB6W = load("./chunk-PZM7HB6W.js");
+var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
+var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
+async function withFarewell(context, ids, again, wait) {
+  const release = (0, import_chunk_5AUWXA57.onInterrupt)((signal) => {
+    try {
+      context.live?.("");
+      context.tell(`${farewell(ids)}
+${again()}`);
+    } catch {
+    }
+    (0, import_chunk_5AUWXA57.endBySignal)(signal);
+  });
+  try {
+    return await wait();
+  } finally {
+    release();
+  }
+}
+function farewell(ids) {
+  if (ids.length === 1) return `job ${ids[0]} runs on; collect it with:`;
+  return `the ${ids.length} jobs run on; collect them with:`;
+}
+function renderBar(completed, total, width = 10) {
+  const share = shareOf(completed, total);
+  if (share === null) return null;
+  const filled = share >= 1 ? width : Math.min(width - 1, Math.max(share > 0 ? 1 : 0, Math.round(share * width)));
+  const percent = share >= 1 ? 100 : Math.min(99, Math.floor(share * 100));
+  return `[${"#".repeat(filled)}${"-".repeat(width - filled)}] ${String(percent).padStart(3)}%`;
+}
+function shareOf(completed, total) {
+  if (completed === null || total === null || !(total > 0) || !Number.isFinite(completed)) return null;
+  return Math.min(1, Math.max(0, completed / total));
+}
+var none = { bar: null, eta: null, note: null };
+function progressCells(view) {
+  const { spec, state } = view;
+  if ((0, import_chunk_PZM7HB6W.isEnded)(state)) return none;
+  if (spec?.timer) return { ...none, note: dueIn(spec.timer.due_at) };
+  const watch = spec?.watch ? (0, import_chunk_R7FUNILK.watchOf)(state) : null;
+  if (watch) return { ...none, note: [watch.word, `${watch.polls} looks`].filter((word) => word !== "").join(", ") };
+  const checkpoint = (0, import_chunk_R7FUNILK.checkpointOf)(state);
+  if (!checkpoint) return none;
+  const { completed, total, phase } = checkpoint;
+  return {
+    bar: renderBar(completed, total),
+    eta: etaOf(checkpoint.eta_seconds, checkpoint.at),
+    note: phase === null ? null : (0, import_chunk_LXK2ZILE.excerpt)(phase, 40)
+  };
+}
+function dueIn(dueAt) {
+  const due = (0, import_chunk_MTTW2VXK.instantOf)(dueAt);
+  if (due === null) return null;
+  const left = due - (0, import_chunk_Y5L6GQDB.nowMs)();
+  return left <= 0 ? "due" : `due in ${coarse(left)}`;
+}
+function etaOf(seconds, at) {
+  if (seconds === null || seconds < 0 || seconds > 10 * 365 * 86400) return null;
+  const left = seconds * 1e3 - Math.max(0, (0, import_chunk_Y5L6GQDB.nowMs)() - ((0, import_chunk_MTTW2VXK.instantOf)(at) ?? (0, import_chunk_Y5L6GQDB.nowMs)()));
+  return left <= 0 ? "any moment" : coarse(left);
+}
+function coarse(ms) {
+  const step = ms >= 2 * 864e5 ? 36e5 : ms >= 6e5 ? 6e4 : 1e3;
+  return (0, import_chunk_UNGYPAP3.formatDuration)(Math.max(1e3, Math.ceil(ms / step) * step));
+}
+function lineOf(view) {
+  const age = (0, import_chunk_MTTW2VXK.ageOf)(view.state.started_at, (0, import_chunk_Y5L6GQDB.nowMs)());
+  const { health } = (0, import_chunk_R7FUNILK.healthOf)(view, (0, import_chunk_PZM7HB6W.conditionOf)(view));
+  const { bar, eta, note } = progressCells(view);
+  const parts = [
+    view.state.state,
+    // "unknown" is what can be said of most healthy jobs: not worth a word here.
+    ...health === "unknown" ? [] : [health],
+    age === null ? "not started" : (0, import_chunk_UNGYPAP3.formatDuration)(age),
+    ...bar === null ? [] : [bar],
+    ...eta === null ? [] : [`ETA ${eta}`],
+    ...note === null ? [] : [note]
+  ];
+  return `${view.id}: ${parts.join(", ")}`;
+}
+function waitAgain(root, ids, asked, moved = new Map()) {
+  const [first = ""] = ids;
+  const { until = [], cursors = new Map() } = asked;
+  if (until.length === 0 && ids.length === 1) return import_chunk_PLTZEINK.nextCommands.wait(first, root.option);
+  const words = ["wait", ...ids];
+  if (ids.length > 1) words.push(`--${asked.mode}`);
+  if (until.length > 0) words.push("--until", until.join(","));
+  for (const id of until.length > 0 ? ids : []) {
+    const seq = moved.get(id) ?? cursors.get(id)?.seq;
+    if (seq !== void 0) words.push("--after-seq", ids.length > 1 ? `${id}:${seq}` : String(seq));
+  }
+  const hasOwn = until.length > 0 && asked.timeoutAsked !== void 0;
+  words.push("--timeout", hasOwn ? (0, import_chunk_UNGYPAP3.formatDuration)(asked.timeoutAsked ?? 0) : "10m");
+  return (0, import_chunk_PLTZEINK.nextCommand)(root.option, ...words);
+}
+function tellWoken(root, views, woken, options) {
+  const view = views.find((one) => one.id === woken.id);
+  if (!view) throw new Error(`job ${woken.id} woke a wait that was not for it`);
+  const ids = views.map((one) => one.id);
+  const again = waitAgain(root, ids, options, new Map([[woken.id, woken.nextSeq]]));
+  const document = (0, import_chunk_UMFHOCDC.observation)(view, { afterSeq: null, root, waited: { wake: woken, next: again } });
+  const afterPrint = () => (0, import_chunk_JLKATB45.noteDelivered)(view, woken.nextSeq);
+  if (options.isJson) {
+    if (views.length === 1) return { code: import_chunk_6PFAPK5K.exitCodes.pending, afterPrint, json: document };
+    const pending = views.filter((one) => !(0, import_chunk_PZM7HB6W.isEnded)(one.state)).map((one) => one.id);
+    const head = { wake: woken.wake, id: woken.id, now: (0, import_chunk_Y5L6GQDB.isoNow)() };
+    return { code: import_chunk_6PFAPK5K.exitCodes.pending, afterPrint, json: { ...head, jobs: [document], pending, next: { wait: again } } };
+  }
+  const { seq } = woken.event;
+  const what = seq === null ? woken.wake : `${woken.wake} (event ${seq})`;
+  return {
+    code: import_chunk_6PFAPK5K.exitCodes.pending,
+    afterPrint,
+    out: `${JSON.stringify(document, null, 1)}
+${again}
+`,
+    notes: [`woken by ${what}; ${lineOf(view)}; wait on with the last line`]
+  };
+}
+function tellWaited(context, root, waited, options) {
+  const { views, woken } = waited;
+  const ended = views.filter((view) => (0, import_chunk_PZM7HB6W.isEnded)(view.state));
+  const isOver = options.mode === "any" ? ended.length > 0 : ended.length === views.length;
+  const reply = isOver || !woken ? tellAll(context, root, { ...waited, isOver }, options) : tellWoken(root, views, woken, options);
+  return { ...reply, notes: [...beyondNotes(waited), ...reply.notes ?? []] };
+}
+function tellAll(context, root, { views, isOver, beyond }, options) {
+  const ended = views.filter((view) => (0, import_chunk_PZM7HB6W.isEnded)(view.state));
+  const shown = isOver && options.mode === "any" ? firstOf(ended) : views;
+  const code = isOver ? (0, import_chunk_6PFAPK5K.exitCodeOfAll)(shown.map((view) => view.state.state)) : import_chunk_6PFAPK5K.exitCodes.pending;
+  const ids = views.map((view) => view.id);
+  const cursors = cursorsNow(options, beyond);
+  const again = waitAgain(root, ids, options, cursors);
+  const isOpted = (options.until ?? []).length > 0;
+  const afterPrint = () => {
+    for (const view of shown) if ((0, import_chunk_PZM7HB6W.isEnded)(view.state)) (0, import_chunk_JLKATB45.noteCollected)(view, "wait");
+  };
+  const picture = (view) => (0, import_chunk_UMFHOCDC.observation)(view, {
+    afterSeq: null,
+    root,
+    waited: { wake: "soft_timeout", next: again, cursor: isOpted ? cursors.get(view.id) ?? 0 : void 0 }
+  });
+  if (options.isJson) {
+    const documents = shown.map(
+      (view) => (0, import_chunk_PZM7HB6W.isEnded)(view.state) ? { wake: "terminal", ...(0, import_chunk_DKW3SDRA.endedDocument)(view) } : picture(view)
+    );
+    if (views.length === 1) return { code, afterPrint, json: documents[0] };
+    const pending = views.filter((view) => !(0, import_chunk_PZM7HB6W.isEnded)(view.state)).map((view) => view.id);
+    const wake = isOver ? "terminal" : "soft_timeout";
+    const next = isOver ? {} : { next: { wait: again } };
+    return { code, afterPrint, json: { wake, now: (0, import_chunk_Y5L6GQDB.isoNow)(), jobs: documents, pending, ...next } };
+  }
+  const replies = shown.map((view) => (0, import_chunk_PZM7HB6W.isEnded)(view.state) ? (0, import_chunk_DKW3SDRA.tellEnded)(context, view) : tellPending(view, picture));
+  const outs = replies.map((reply) => Buffer.from(reply.out ?? ""));
+  const out = shown.length === 1 ? outs[0] ?? Buffer.alloc(0) : joined(context, shown, outs);
+  return {
+    code,
+    afterPrint,
+    out: isOver ? out : Buffer.concat([out, Buffer.from(`${again}
+`)]),
+    notes: replies.flatMap((reply) => reply.notes ?? []).filter((note) => !options.told?.includes(note))
+  };
+}
+function joined(context, views, outs) {
+  const parts = views.flatMap((view, at) => {
+    const bytes = outs[at] ?? Buffer.alloc(0);
+    const head = context.isTerminal ? `${at === 0 ? "" : "\n"}== ${view.id}: ${view.state.state} ==
+` : "";
+    return [Buffer.from(head), bytes, Buffer.from(bytes.length === 0 || bytes.at(-1) === 10 ? "" : "\n")];
+  });
+  return Buffer.concat(parts);
+}
+function firstOf(views) {
+  const endOf = ({ state }) => (0, import_chunk_MTTW2VXK.instantOf)(state.ended_at) ?? Number.POSITIVE_INFINITY;
+  return [...views].sort((a, b) => endOf(a) - endOf(b)).slice(0, 1);
+}
+function tellPending(view, picture) {
+  return {
+    code: import_chunk_6PFAPK5K.exitCodes.pending,
+    out: `${JSON.stringify(picture(view), null, 1)}
+`,
+    notes: [`${view.id}: ${view.state.state}, not ended yet; wait again with the last line`]
+  };
+}
+function cursorsNow({ cursors = new Map() }, beyond) {
+  const now = new Map([...cursors].map(([id, { seq }]) => [id, seq]));
+  for (const { id, newest } of beyond) now.set(id, newest);
+  return now;
+}
+function beyondNotes({ beyond }) {
+  return beyond.map(
+    ({ id, given, newest }) => `warning: --after-seq ${given} is beyond the events of job ${id}, whose newest was ${newest}: taken as ${newest}`
+  );
+}
+async function waitAndTell(context, root, ids, options) {
+  const wait = () => (0, import_chunk_IH2OLGEK.waitForJobs)(root.folder, ids, {
+    ...options,
+    // A person who looks at the terminal gets one line that is renewed; everybody else silence, or the lines asked for.
+    heartbeatMs: options.heartbeatMs ?? (context.live ? 1e3 : null),
+    onHeartbeat: (seen) => {
+      const lines = seen.map((view) => lineOf(asOfNow(view)));
+      if (options.heartbeatMs !== null) for (const line of lines) context.tell(line);
+      else context.live?.(lines.join(" | "));
+    }
+  });
+  const again = () => waitAgain(root, ids, options);
+  const waited = await withFarewell(
+    context,
+    ids,
+    again,
+    () => (0, import_chunk_JXMXEQZY.withRegistration)(root.folder, ids, options.timeoutMs, wait)
+  );
+  if (options.heartbeatMs === null) context.live?.("");
+  return tellWaited(context, root, waited, options);
+}
+function asOfNow(view) {
+  try {
+    return (0, import_chunk_PZM7HB6W.isEnded)(view.state) ? view : (0, import_chunk_PZM7HB6W.inspect)(view.root, view.id);
+  } catch {
+    return view;
+  }
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  waitAndTell
 });
 
 },
@@ -8900,171 +10027,59 @@ function isHere(identity) {
 });
 
 },
-"./chunk-LOPJ3BLJ.js": function (module, exports) {
+"./chunk-LPGGWIYK.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  observation: () => observation,
-  progressOf: () => progressOf,
-  staffFacts: () => staffFacts
+  makeStaffVerb: () => makeStaffVerb
 });
 module.exports = stdin_exports;
-var import_chunk_JLKATB45 = load("./chunk-JLKATB45.js");
-var import_chunk_R7FUNILK = load("./chunk-R7FUNILK.js");
-var import_chunk_MTTW2VXK = load("./chunk-MTTW2VXK.js");
-var import_chunk_4B6JPIGM = load("./chunk-4B6JPIGM.js");
-var import_chunk_PLTZEINK = load("./chunk-PLTZEINK.js");
-var import_chunk_D2VPCAZS = load("./chunk-D2VPCAZS.js");
-var import_chunk_PZM7HB6W = load("./chunk-PZM7HB6W.js");
-var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
-var import_chunk_4ZCTLV6M = load("./chunk-4ZCTLV6M.js");
-var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
-var import_chunk_7WBBYJDG = load("./chunk-7WBBYJDG.js");
-var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
-var eventBytes = 3 * 1024;
-function boundDocument(document, page) {
-  let kept = page?.events ?? [];
-  const make = () => {
-    if (!page) return document;
-    const isMore = page.isMore || kept.length < page.events.length;
-    if (document.next_seq !== void 0) return { ...document, events: kept };
-    return { ...document, events: kept, next_seq: kept.at(-1)?.seq ?? page.after, more: isMore };
-  };
-  const size = () => bytesOf(make());
-  while (size() > import_chunk_4ZCTLV6M.observeBytes && kept.length > 1) kept = kept.slice(0, -1);
-  if (size() > import_chunk_4ZCTLV6M.observeBytes && kept[0]) kept = [stumpOf(kept[0])];
-  const progress = document.progress;
-  for (let limit = import_chunk_4ZCTLV6M.textTailBytes; progress && size() > import_chunk_4ZCTLV6M.observeBytes && limit > 64; limit = Math.floor(limit / 2)) {
-    document.progress = { ...progress, text: (0, import_chunk_LXK2ZILE.tail)(progress.text ?? "", limit).text, text_truncated: true };
-  }
-  if (progress && size() > import_chunk_4ZCTLV6M.observeBytes) document.progress = { tools_truncated: true, text_truncated: true };
-  for (const name of ["files", "warnings", "label", "timer", "next", "error", "owner", "model"])
-    if (size() > import_chunk_4ZCTLV6M.observeBytes) delete document[name];
-  return make();
-}
-function boundEvent(event) {
-  return bytesOf(event) <= eventBytes ? event : stumpOf(event);
-}
-function stumpOf({ seq, at, job, owner, type }) {
-  return { seq, at, job, owner, type, truncated: true };
-}
-function bytesOf(value) {
-  return Buffer.byteLength(JSON.stringify(value)) + 1;
-}
-function progressOf(view) {
-  const { paths, spec } = view;
-  const [output, error] = [(0, import_chunk_7WBBYJDG.factsOf)(paths.output), (0, import_chunk_7WBBYJDG.factsOf)(paths.error)];
-  const newest = Math.max(
-    output && output.size > 0 ? output.modifiedMs : 0,
-    error && error.size > 0 ? error.modifiedMs : 0
-  );
-  const facts = {
-    stdout_bytes: output?.size ?? 0,
-    stderr_bytes: error?.size ?? 0,
-    last_output_at: newest > 0 ? (0, import_chunk_Y5L6GQDB.isoOf)(newest) : null,
-    last_output_age_ms: newest > 0 ? Math.max(0, Math.round((0, import_chunk_Y5L6GQDB.nowMs)() - newest)) : null
-  };
-  if (spec?.staff && !spec.staff.custom) {
-    const snapshot = (0, import_chunk_527JQF7V.readJson)(paths.snapshot);
-    return snapshot.kind === "ok" ? { ...facts, ...snapshot.value } : { ...facts, tools: [], text: "", text_truncated: false };
-  }
-  const bytes = (0, import_chunk_527JQF7V.readRange)(paths.output, -import_chunk_4ZCTLV6M.tailBytes, import_chunk_4ZCTLV6M.tailBytes)?.bytes ?? Buffer.alloc(0);
-  const latest = (0, import_chunk_LXK2ZILE.tail)((0, import_chunk_LXK2ZILE.plainText)(bytes.toString("utf8")), import_chunk_4ZCTLV6M.textTailBytes);
-  return { ...facts, text: latest.text, text_truncated: latest.truncated || (output?.size ?? 0) > import_chunk_4ZCTLV6M.tailBytes };
-}
-var recentEvents = 5;
-var eventsAtMost = 50;
-function observation(view, options) {
-  const { state, spec, paths } = view;
-  const condition = (0, import_chunk_PZM7HB6W.conditionOf)(view);
-  const { waited } = options;
-  const facts = {
-    id: view.id,
-    kind: spec?.kind ?? null,
-    verb: spec?.verb ?? null,
-    owner: spec?.owner ?? null,
-    label: spec?.label === null || spec?.label === void 0 ? null : (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)(spec.label), 120),
-    ...staffFacts(spec),
-    state: state.state,
-    ...(0, import_chunk_R7FUNILK.healthOf)(view, condition),
-    checkpoint: (0, import_chunk_R7FUNILK.checkpointOf)(state),
-    watch: (0, import_chunk_R7FUNILK.watchSeen)(view),
-    timer: (0, import_chunk_R7FUNILK.timerSeen)(view),
-    supervision: condition,
-    rev: state.rev,
-    now: (0, import_chunk_Y5L6GQDB.isoNow)(),
-    created_at: state.created_at,
-    started_at: state.started_at,
-    ended_at: state.ended_at,
-    duration_ms: state.duration_ms,
-    age_ms: (0, import_chunk_MTTW2VXK.ageOf)(state.created_at, (0, import_chunk_Y5L6GQDB.nowMs)()),
-    deadline_ms: spec?.deadline_ms ?? null,
-    exit_code: state.exit_code,
-    signal: state.signal,
-    error: state.error === null ? null : { ...state.error, message: (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)(state.error.message), 400) },
-    warnings: state.warnings.slice(0, 5).map((one) => ({ code: one.code, message: (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)(one.message), 200) })),
-    conversation: state.conversation,
-    collected: (0, import_chunk_JLKATB45.collectedBy)(view),
-    last_collected_seq: (0, import_chunk_JLKATB45.lastCollectedSeq)(view)
-  };
-  const next = nextFor(view, condition, options.root);
-  if (waited && next.wait !== void 0) next.wait = waited.next;
-  const progress = (0, import_chunk_PZM7HB6W.isEnded)(state) ? null : progressOf(view);
-  const document = {
-    ...waited ? headOf(waited) : {},
-    ...(0, import_chunk_LXK2ZILE.plainValue)(facts, longest),
-    files: filesOf(view),
-    next,
-    ...progress === null ? {} : { progress: (0, import_chunk_LXK2ZILE.plainValue)(progress, import_chunk_4ZCTLV6M.textTailBytes + 3) }
-  };
-  if (waited && waited.wake !== "soft_timeout") return boundDocument(document, null);
-  const after = options.afterSeq ?? Math.max(0, state.seq - recentEvents);
-  const journal = (0, import_chunk_D2VPCAZS.readEvents)(paths, after, eventsAtMost);
-  const events = journal.events.map((event) => (0, import_chunk_LXK2ZILE.plainValue)(event, 400));
-  return boundDocument(document, { events, isMore: journal.more, after });
-}
-var longest = 1024;
-function headOf({ wake, cursor }) {
-  if (wake === "soft_timeout") return { wake, ...cursor === void 0 ? {} : { next_seq: cursor } };
-  const event = boundEvent((0, import_chunk_LXK2ZILE.plainValue)(wake.event, 400));
-  return { wake: wake.wake, event, next_seq: wake.nextSeq, pending_events: wake.pending };
-}
-function staffFacts(spec) {
-  const { staff } = spec ?? {};
-  if (!staff) return { backend: null, profile: null, model: null };
-  const short = (text) => (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)(String(text)), 120);
+var import_chunk_3IR65A62 = load("./chunk-3IR65A62.js");
+var import_chunk_XVRLWQRW = load("./chunk-XVRLWQRW.js");
+var import_chunk_6WXBUBYI = load("./chunk-6WXBUBYI.js");
+var import_chunk_RIVP2RJN = load("./chunk-RIVP2RJN.js");
+var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
+function makeStaffVerb({ mode: id, options = {}, notes, examples, isSynchronous = false }) {
+  const mode = import_chunk_W7HED5VZ.modes[id];
   return {
-    backend: short(staff.custom?.name ?? staff.backend),
-    profile: short(staff.profile),
-    model: staff.model ? short(staff.model) : null
+    name: id,
+    summary: mode.summary,
+    form: "(--prompt TEXT | --prompt-file PATH | --stdin) [options]",
+    words: { min: 0, max: 0 },
+    options: {
+      ...import_chunk_RIVP2RJN.staffOptions,
+      ...options,
+      cwd: { kind: "text", value: "DIR", help: "folder to work in (default: here)" },
+      ...import_chunk_RIVP2RJN.writerOptions,
+      ...import_chunk_RIVP2RJN.launchOptions
+    },
+    notes: [
+      `Default profile: ${mode.profile}. The task reaches the agent byte for byte, with the words of the mode around it.`,
+      notes
+    ].filter((line) => line !== void 0).join("\n"),
+    examples,
+    async run(context, input) {
+      const prompt = await (0, import_chunk_3IR65A62.taskOf)(context, input);
+      const words = (0, import_chunk_6WXBUBYI.onceWords)(id, input, (0, import_chunk_6WXBUBYI.folderSaid)(context, input), prompt);
+      const isWaiting = isSynchronous && !input.has("id-only");
+      const repeated = await (0, import_chunk_6WXBUBYI.repeatedLaunch)(context, input, words, isWaiting);
+      if (repeated) return repeated;
+      const cwd = (0, import_chunk_XVRLWQRW.folderOf)(context, input);
+      const staff = (0, import_chunk_3IR65A62.freshStaff)(context, input, { mode: id, prompt, cwd });
+      return (0, import_chunk_3IR65A62.launchStaff)(context, input, {
+        verb: id,
+        staff,
+        cwd,
+        lineage: null,
+        isSynchronous: isWaiting,
+        words
+      });
+    }
   };
-}
-function filesOf({ paths, state }) {
-  const files = {
-    result: paths.result,
-    output: paths.output,
-    error: paths.error,
-    events: paths.events,
-    worker_log: paths.workerLog
-  };
-  if (!(0, import_chunk_PZM7HB6W.isEnded)(state)) return files;
-  return Object.fromEntries(Object.entries(files).map(([name, file]) => [name, (0, import_chunk_7WBBYJDG.exists)(file) ? file : null]));
-}
-function nextFor(view, condition, root) {
-  if (condition === "damaged") return { doctor: import_chunk_PLTZEINK.nextCommands.doctor(view.id, root.option) };
-  if (!(0, import_chunk_PZM7HB6W.isEnded)(view.state))
-    return { wait: import_chunk_PLTZEINK.nextCommands.wait(view.id, root.option), cancel: import_chunk_PLTZEINK.nextCommands.cancel(view.id, root.option) };
-  const next = { result: import_chunk_PLTZEINK.nextCommands.result(view.id, root.option) };
-  if (view.state.state === "done") return next;
-  if ((0, import_chunk_4B6JPIGM.isContinuable)(view.paths, view.state)) next.continue = import_chunk_PLTZEINK.nextCommands.continue(view.id, root.option);
-  next.restart = import_chunk_PLTZEINK.nextCommands.restart(view.id, root.option);
-  return next;
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
-  observation,
-  progressOf,
-  staffFacts
+  makeStaffVerb
 });
 
 },
@@ -9365,72 +10380,55 @@ function ageOf(value, now) {
 });
 
 },
-"./chunk-N2ZXKKDS.js": function (module, exports) {
+"./chunk-NK4NEZOA.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  describeResult: () => describeResult,
-  missingFiles: () => missingFiles,
-  noteResults: () => noteResults
+  cancelJob: () => cancelJob
 });
 module.exports = stdin_exports;
-var import_chunk_ILJKJSAA = load("./chunk-ILJKJSAA.js");
-var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
-var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
+var import_chunk_IH2OLGEK = load("./chunk-IH2OLGEK.js");
+var import_chunk_VN3ZKFAN = load("./chunk-VN3ZKFAN.js");
+var import_chunk_PZM7HB6W = load("./chunk-PZM7HB6W.js");
+var import_chunk_BSO2ISIG = load("./chunk-BSO2ISIG.js");
 var import_chunk_4ZCTLV6M = load("./chunk-4ZCTLV6M.js");
 var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
-async function noteResults(run) {
-  const required = run.success_files ?? [];
-  const told = new Set(required.map(({ path }) => path));
-  const others = (run.result_baselines ?? []).filter(({ path }) => !told.has(path));
-  return Promise.all([...required.map((one) => noteOf(one, true)), ...others.map((one) => noteOf(one, false))]);
+var import_chunk_7WBBYJDG = load("./chunk-7WBBYJDG.js");
+var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+async function cancelJob(root, id, request, patienceMs) {
+  const before = await (0, import_chunk_VN3ZKFAN.refresh)(root, id);
+  if ((0, import_chunk_PZM7HB6W.isEnded)(before.state))
+    return { view: before, result: before.state.state === "canceled" ? "canceled" : "ended_before" };
+  askFor(before, `${JSON.stringify({ by: (0, import_chunk_BSO2ISIG.ownIdentity)(), owner: request.owner, at: (0, import_chunk_Y5L6GQDB.isoNow)(), why: request.why })}
+`);
+  nudge(before);
+  const timeoutMs = patienceMs ?? (before.spec?.kill_grace_ms ?? 0) + import_chunk_4ZCTLV6M.killSettleMs + 5e3 + askingMs(before);
+  const { views } = await (0, import_chunk_IH2OLGEK.waitForJobs)(root, [id], { mode: "all", timeoutMs, heartbeatMs: null });
+  const [view = before] = views;
+  if (view.state.state === "canceled") return { view, result: "canceled" };
+  return { view, result: (0, import_chunk_PZM7HB6W.isEnded)(view.state) ? "ended_before" : "requested" };
 }
-function missingFiles(run, notes) {
-  return (run.success_files ?? []).flatMap(({ path }) => {
-    const note = notes.find((one) => one.path === path);
-    if (!note) return [`${path} (not looked at)`];
-    return note.kind === "file" && note.changed ? [] : [`${path} (${reasonOf(note)})`];
-  });
+function askingMs({ spec }) {
+  return spec?.run?.status_cmd ? import_chunk_4ZCTLV6M.taskStatusMs + import_chunk_4ZCTLV6M.toolGraceMs : 0;
 }
-function describeResult(note) {
-  const way = note.link_to === null ? note.path : `${note.path} -> ${note.link_to}`;
-  const size = note.size === null ? [] : [(0, import_chunk_TFEMYLSK.formatSize)(note.size)];
-  return (0, import_chunk_LXK2ZILE.plainText)(`${way}: ${[...size, wordOf(note)].join(", ")}`).replaceAll("\n", " ");
+function askFor({ paths }, text) {
+  for (let round = 1; ; round += 1) {
+    try {
+      (0, import_chunk_527JQF7V.createFile)(paths.cancel, text);
+      return;
+    } catch (error) {
+      if ((0, import_chunk_NVPF5LEY.errnoOf)(error) !== "ENOENT" || round === 3 || !(0, import_chunk_7WBBYJDG.exists)(paths.folder)) throw error;
+    }
+  }
 }
-async function noteOf({ path, before }, required) {
-  const look = await (0, import_chunk_ILJKJSAA.lookBehindSoon)(path, import_chunk_4ZCTLV6M.pathLookMs);
-  const [now, trouble] = "found" in look ? [look.found, null] : [void 0, look.trouble];
-  return {
-    path,
-    required,
-    exists: now !== void 0,
-    existed: before !== null,
-    changed: now !== void 0 && isChanged(now, before),
-    kind: now?.kind ?? null,
-    size: now?.kind === "file" ? now.size : null,
-    mtime: now ? (0, import_chunk_Y5L6GQDB.isoOf)(now.modifiedMs) : null,
-    link_to: now?.linkTo ?? null,
-    trouble
-  };
-}
-function isChanged(now, before) {
-  return before === null || now.inode !== before.inode || now.modifiedMs !== before.modified_ms || now.kind === "file" && now.size !== before.size;
-}
-function reasonOf(note) {
-  return note.kind === null || note.kind === "file" ? wordOf(note) : `a ${wordsOf[note.kind]}, not a file`;
-}
-var wordsOf = { folder: "folder", other: "special file", file: "file" };
-function wordOf({ exists, existed, changed, trouble, kind }) {
-  if (trouble !== null) return `cannot be looked at (${trouble})`;
-  if (!exists) return existed ? "gone" : "missing";
-  const word = existed ? changed ? "changed" : "unchanged since the launch" : "new";
-  return kind === "file" ? word : `${wordsOf[kind ?? "other"]}, ${word}`;
+function nudge(view) {
+  const engine = (0, import_chunk_PZM7HB6W.findEngine)(view.spec?.engine ?? "") ?? import_chunk_PZM7HB6W.defaultEngine;
+  for (const identity of [view.launch?.worker, view.worker?.worker]) if (identity) engine.signal(identity, "SIGURG");
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
-  describeResult,
-  missingFiles,
-  noteResults
+  cancelJob
 });
 
 },
@@ -9668,6 +10666,46 @@ function isFifo(file) {
 });
 
 },
+"./chunk-OMZAYVNZ.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  commandNames: () => commandNames,
+  loadCommand: () => loadCommand
+});
+module.exports = stdin_exports;
+var loaders = {
+  run: async () => (await Promise.resolve().then(() => load("./run-OACM5INQ.js"))).run,
+  watch: async () => (await Promise.resolve().then(() => load("./watch-2UV6CI3F.js"))).watch,
+  staffer: async () => (await Promise.resolve().then(() => load("./staffer-Z45BZMEE.js"))).staffer,
+  research: async () => (await Promise.resolve().then(() => load("./research-Q3SPOBTM.js"))).research,
+  review: async () => (await Promise.resolve().then(() => load("./review-YJ3BHJW3.js"))).review,
+  implement: async () => (await Promise.resolve().then(() => load("./implement-ER5NJ53J.js"))).implement,
+  ask: async () => (await Promise.resolve().then(() => load("./ask-A7W4N75M.js"))).ask,
+  timer: async () => (await Promise.resolve().then(() => load("./timer-EAEATCEJ.js"))).timer,
+  wait: async () => (await Promise.resolve().then(() => load("./wait-2NIAHM6I.js"))).wait,
+  observe: async () => (await Promise.resolve().then(() => load("./observe-MLHQUNNI.js"))).observe,
+  status: async () => (await Promise.resolve().then(() => load("./status-2QTRR3OL.js"))).status,
+  result: async () => (await Promise.resolve().then(() => load("./result-UGSOG6ZT.js"))).result,
+  cancel: async () => (await Promise.resolve().then(() => load("./cancel-7ADAYKKL.js"))).cancel,
+  continue: async () => (await Promise.resolve().then(() => load("./continue-ZQ3Z53BL.js"))).continueCommand,
+  restart: async () => (await Promise.resolve().then(() => load("./restart-WZUF6QE4.js"))).restart,
+  clean: async () => (await Promise.resolve().then(() => load("./clean-R3BB6FSL.js"))).clean,
+  setup: async () => (await Promise.resolve().then(() => load("./setup-WW4NOVGT.js"))).setup,
+  doctor: async () => (await Promise.resolve().then(() => load("./doctor-HFQ3342T.js"))).doctor,
+  help: async () => (await Promise.resolve().then(() => load("./help-Y2ENMINF.js"))).help
+};
+var commandNames = Object.keys(loaders);
+async function loadCommand(name) {
+  return Object.hasOwn(loaders, name) ? loaders[name]() : void 0;
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  commandNames,
+  loadCommand
+});
+
+},
 "./chunk-ONHETQTA.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
@@ -9786,318 +10824,6 @@ function knownKey() {
 });
 
 },
-"./chunk-PL5OPUIU.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  waitForJobs: () => waitForJobs
-});
-module.exports = stdin_exports;
-var import_chunk_R7FUNILK = load("./chunk-R7FUNILK.js");
-var import_chunk_TYK6MYR7 = load("./chunk-TYK6MYR7.js");
-var import_chunk_MTTW2VXK = load("./chunk-MTTW2VXK.js");
-var import_chunk_O5SXHXTI = load("./chunk-O5SXHXTI.js");
-var import_chunk_B2GTHZX4 = load("./chunk-B2GTHZX4.js");
-var import_chunk_FM6FAH5U = load("./chunk-FM6FAH5U.js");
-var import_chunk_PZM7HB6W = load("./chunk-PZM7HB6W.js");
-var import_chunk_7V54BM6D = load("./chunk-7V54BM6D.js");
-var import_chunk_BSO2ISIG = load("./chunk-BSO2ISIG.js");
-var import_chunk_4ZCTLV6M = load("./chunk-4ZCTLV6M.js");
-var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
-var import_chunk_7WBBYJDG = load("./chunk-7WBBYJDG.js");
-var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var longest = 2 ** 31 - 1;
-function makeNap(signal) {
-  const rung = new Set();
-  let wake = () => void 0;
-  return {
-    ring(why) {
-      rung.add(why);
-      wake(why);
-    },
-    async sleep(ms, deaf) {
-      const heard = () => [...rung].filter((why2) => why2 !== deaf);
-      if (heard().length === 0 && !signal.aborted) {
-        await new Promise((resolve) => {
-          const end = () => {
-            clearTimeout(timer);
-            signal.removeEventListener("abort", end);
-            wake = () => void 0;
-            resolve();
-          };
-          const timer = setTimeout(end, Math.min(ms, longest));
-          wake = (why2) => why2 === deaf ? void 0 : end();
-          signal.addEventListener("abort", end);
-        });
-      }
-      const why = heard();
-      for (const one of why) rung.delete(one);
-      return why;
-    }
-  };
-}
-var quickRounds = 50;
-var healthMs = 5e3;
-var journalPauseMs = 50;
-async function waitForOne(root, id, watch, told) {
-  const nap = makeNap(told.signal);
-  let woken = quickRounds;
-  for (let round = 0; ; round += 1, woken += 1) {
-    let view = await look(root, id);
-    if (view.damage !== null) await (0, import_chunk_Y5L6GQDB.sleep)(100);
-    if (!(0, import_chunk_7WBBYJDG.exists)(view.paths.folder)) throw vanishedError(view.paths.folder, id);
-    told.view(view);
-    if ((0, import_chunk_PZM7HB6W.isEnded)(view.state) || told.signal.aborted) return void 0;
-    if (told.until - (0, import_chunk_Y5L6GQDB.monotonicMs)() <= 0) return watch?.lookAtEvents() ?? watch?.lookAtHealth(view);
-    const closes = await subscribe(view, nap, watch);
-    try {
-      for (let isQuiet = true; isQuiet; ) {
-        view = await look(root, id);
-        told.view(view);
-        if ((0, import_chunk_PZM7HB6W.isEnded)(view.state) || told.signal.aborted || told.until - (0, import_chunk_Y5L6GQDB.monotonicMs)() <= 0) break;
-        const wake = watch?.lookAtEvents() ?? watch?.lookAtHealth(view);
-        if (wake) return await isOver(root, id, told) ? void 0 : wake;
-        const pause = woken < quickRounds ? 20 : pauseFor(view, closes, round, watch);
-        const seen = await rest(nap, Math.min(told.until - (0, import_chunk_Y5L6GQDB.monotonicMs)(), pause), view, watch, told.signal);
-        if (seen.wake) return await isOver(root, id, told) ? void 0 : seen.wake;
-        if (seen.why.includes("fifo")) woken = 0;
-        isQuiet = seen.why.length === 0 && pause > 1e3 && (0, import_chunk_7WBBYJDG.exists)(view.paths.folder);
-      }
-    } finally {
-      for (const close of Object.values(closes)) close?.();
-    }
-  }
-}
-async function subscribe(view, nap, watch) {
-  const isArmed = (0, import_chunk_PZM7HB6W.conditionOf)(view) === "armed";
-  const hasJournal = watch?.subscribe(() => nap.ring("journal"));
-  return {
-    fifo: await (0, import_chunk_O5SXHXTI.watchFifo)(view.paths.leaseFifo, () => nap.ring("fifo")),
-    folder: isArmed ? (0, import_chunk_B2GTHZX4.onEachChange)(view.paths.folder, () => nap.ring("folder")) : void 0,
-    journal: hasJournal ? () => void 0 : void 0
-  };
-}
-async function rest(nap, ms, view, watch, signal) {
-  const until = (0, import_chunk_Y5L6GQDB.monotonicMs)() + ms;
-  for (; ; ) {
-    const left = Math.max(0, until - (0, import_chunk_Y5L6GQDB.monotonicMs)());
-    const why = await nap.sleep(watch?.isForHealth ? Math.min(left, healthMs) : left);
-    if (why.length === 0 && left > healthMs && !signal.aborted && !watch?.isHealthChanged(view)) continue;
-    const wake = why.includes("journal") ? watch?.lookAtEvents() : void 0;
-    if (wake) return { why, wake };
-    if (why.length !== 1 || why[0] !== "journal" || (0, import_chunk_Y5L6GQDB.monotonicMs)() >= until) return { why };
-    const more = await nap.sleep(Math.min(journalPauseMs, Math.max(0, until - (0, import_chunk_Y5L6GQDB.monotonicMs)())), "journal");
-    if (more.length > 0) return { why: more };
-  }
-}
-async function isOver(root, id, told) {
-  const view = await look(root, id);
-  told.view(view);
-  return (0, import_chunk_PZM7HB6W.isEnded)(view.state);
-}
-function pauseFor(view, { fifo, folder, journal }, round, watch) {
-  const soon = Math.min(20 * 1.25 ** round, 1e3);
-  switch ((0, import_chunk_PZM7HB6W.conditionOf)(view)) {
-    case "armed":
-      return Math.min(untilDue(view), folder ? 6e4 : 2e3);
-    case "supervised": {
-      const isHeld = view.worker !== null && view.launch !== null && (0, import_chunk_BSO2ISIG.sameIdentity)(view.worker.worker, view.launch.worker);
-      if (!isHeld) return soon;
-      const isTold = fifo && view.worker?.fifo && (!watch || journal);
-      return Math.min(isTold ? 15e3 : 1e3, untilDue(view) + import_chunk_PZM7HB6W.timerPatienceMs);
-    }
-    case "unseen":
-      return 1e3;
-    default:
-      return soon;
-  }
-}
-function untilDue({ spec }) {
-  const due = (0, import_chunk_MTTW2VXK.instantOf)(spec?.timer?.due_at);
-  return due === null ? Number.POSITIVE_INFINITY : Math.max(1, due - (0, import_chunk_Y5L6GQDB.nowMs)());
-}
-async function look(root, id) {
-  try {
-    return await (0, import_chunk_FM6FAH5U.refreshAttached)(root, id);
-  } catch (error) {
-    if (error instanceof import_chunk_NVPF5LEY.FaultError && error.code === "unknown_job") throw vanishedError((0, import_chunk_7V54BM6D.jobPaths)(root, id).folder, id);
-    throw error;
-  }
-}
-function vanishedError(folder, id) {
-  return new import_chunk_NVPF5LEY.FaultError("state_unusable", `cannot go on waiting for job ${id}: its folder ${folder} is gone`, null);
-}
-var chunkBytes = 256 * 1024;
-var atMostBytes = 64 * 1024 * 1024;
-var JournalScan = class {
-  file;
-  offset;
-  rest = Buffer.alloc(0);
-  /** What precedes the first line end is the end of a line that is not wanted. *<>/
-  isInside = false;
-  constructor(file) {
-    this.file = file;
-  }
-  /** Whole lines that were appended since the last call; a torn one is read again when its end is there. *<>/
-  read(tell) {
-    for (; ; ) {
-      const part = (0, import_chunk_527JQF7V.readRange)(this.file, this.offset ?? -atMostBytes, chunkBytes);
-      if (!part) return;
-      if (this.offset === void 0) {
-        this.offset = Math.max(0, part.size - atMostBytes);
-        this.isInside = this.offset > 0;
-      } else if (part.size < this.offset) {
-        this.reset();
-        continue;
-      }
-      if (part.bytes.length === 0) return;
-      this.offset += part.bytes.length;
-      this.take(part.bytes, tell);
-    }
-  }
-  reset() {
-    this.offset = 0;
-    this.rest = Buffer.alloc(0);
-    this.isInside = false;
-  }
-  take(bytes, tell) {
-    const text = this.rest.length === 0 ? bytes : Buffer.concat([this.rest, bytes]);
-    let from = 0;
-    for (let end = text.indexOf(10); end >= 0; end = text.indexOf(10, from)) {
-      if (!this.isInside) tellLine(text.toString("utf8", from, end), tell);
-      this.isInside = false;
-      from = end + 1;
-    }
-    this.rest = Buffer.from(text.subarray(from));
-    if (this.rest.length <= 2 * import_chunk_4ZCTLV6M.eventLineBytes) return;
-    this.rest = Buffer.alloc(0);
-    this.isInside = true;
-  }
-};
-function tellLine(line, tell) {
-  if (line === "") return;
-  try {
-    const value = JSON.parse(line);
-    if (typeof value === "object" && value !== null && typeof value.seq === "number")
-      tell(value);
-  } catch {
-  }
-}
-var WakeWatch = class {
-  /** The cursor, when it lies beyond all that was ever told: then it counts from the newest event on. *<>/
-  beyond = null;
-  paths;
-  wanted;
-  scan;
-  cursor;
-  choice;
-  newest = 0;
-  hasScanned = false;
-  /** The cause that held when the wait began and that its caller has heard of. *<>/
-  known;
-  hasLooked = false;
-  stop;
-  constructor(paths, wanted, cursor) {
-    this.paths = paths;
-    this.wanted = wanted;
-    this.cursor = cursor;
-    this.scan = new JournalScan(paths.events);
-    this.choice = new import_chunk_TYK6MYR7.WakeChoice(wanted, cursor.seq);
-  }
-  /** Attention that only a look at the processes shows comes without any sign. *<>/
-  get isForHealth() {
-    return this.wanted.includes("attention");
-  }
-  /** Call `ring` at each change of the journal. False when the system cannot tell of one. *<>/
-  subscribe(ring) {
-    this.stop ??= (0, import_chunk_B2GTHZX4.onEachChange)(this.paths.events, ring, () => {
-      this.stop = void 0;
-    });
-    return this.stop !== void 0;
-  }
-  close() {
-    this.stop?.();
-    this.stop = void 0;
-  }
-  /** A cheap look whether the next whole one would say something else: was the worker stopped, or continued? *<>/
-  isHealthChanged(view) {
-    return this.isForHealth && (0, import_chunk_R7FUNILK.findStopped)(view) !== void 0 !== (this.known === "worker_stopped");
-  }
-  /** What its worker wrote. *<>/
-  lookAtEvents() {
-    this.scan.read((event) => {
-      if ((0, import_chunk_TYK6MYR7.isNumbered)(event)) this.newest = Math.max(this.newest, event.seq);
-      this.choice.add(event);
-    });
-    if (!this.hasScanned && this.cursor.seq > this.newest) this.startAt(this.newest);
-    this.hasScanned = true;
-    const chosen = this.choice.chosen();
-    return chosen && { wake: chosen.wake, event: chosen.event, nextSeq: chosen.event.seq, pending: chosen.pending };
-  }
-  /** What only a reader sees. One that a caller has heard of wakes it again only after it was over, or for another cause. *<>/
-  lookAtHealth(view) {
-    if (!this.isForHealth) return void 0;
-    const seen = (0, import_chunk_R7FUNILK.monitorAttention)(view, (0, import_chunk_PZM7HB6W.conditionOf)(view));
-    const isNew = seen !== void 0 && seen.cause !== this.known && (this.hasLooked || !this.cursor.isGiven);
-    this.known = seen?.cause;
-    this.hasLooked = true;
-    if (!seen || !isNew) return void 0;
-    const event = { seq: null, at: (0, import_chunk_Y5L6GQDB.isoNow)(), type: "monitor_attention", ...seen };
-    return { wake: "attention", event, nextSeq: this.beyond?.newest ?? this.cursor.seq, pending: 0 };
-  }
-  /** A cursor of another job would let the wait sleep through everything. *<>/
-  startAt(newest) {
-    this.beyond = { given: this.cursor.seq, newest };
-    this.choice = new import_chunk_TYK6MYR7.WakeChoice(this.wanted, newest);
-  }
-};
-async function waitForJobs(root, ids, options) {
-  const until = (0, import_chunk_Y5L6GQDB.monotonicMs)() + options.timeoutMs;
-  const views = new Map();
-  const watches = new Map();
-  const stop = new AbortController();
-  const beat = options.heartbeatMs === null ? void 0 : setInterval(() => options.onHeartbeat?.([...views.values()]), options.heartbeatMs);
-  let failure;
-  let woken = null;
-  let ended = 0;
-  await Promise.all(
-    ids.map(async (id) => {
-      const watch = options.until?.length ? makeWatch(root, id, options.until, options.cursors) : void 0;
-      if (watch) watches.set(id, watch);
-      const told = { view: (view2) => views.set(id, view2), signal: stop.signal, until };
-      try {
-        const wake = await waitForOne(root, id, watch, told);
-        if (wake) {
-          woken ??= { id, ...wake };
-          stop.abort();
-        }
-      } catch (error) {
-        failure ??= error;
-        stop.abort();
-        return;
-      } finally {
-        watch?.close();
-      }
-      const view = views.get(id);
-      if (view && (0, import_chunk_PZM7HB6W.isEnded)(view.state)) ended += 1;
-      if (options.mode === "any" && ended > 0) stop.abort();
-    })
-  );
-  clearInterval(beat);
-  if (failure !== void 0) throw failure;
-  const beyond = [...watches].flatMap(([id, watch]) => watch.beyond ? [{ id, ...watch.beyond }] : []);
-  return { views: ids.flatMap((id) => views.get(id) ?? []), woken, beyond };
-}
-function makeWatch(root, id, until, cursors) {
-  return new WakeWatch((0, import_chunk_7V54BM6D.jobPaths)(root, id), until, cursors?.get(id) ?? { seq: 0, isGiven: false });
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  waitForJobs
-});
-
-},
 "./chunk-PLTZEINK.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
@@ -10128,46 +10854,6 @@ var nextCommands = {
   nextCommand,
   nextCommands,
   taskPlaceholder
-});
-
-},
-"./chunk-POI7HBLD.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  commandNames: () => commandNames,
-  loadCommand: () => loadCommand
-});
-module.exports = stdin_exports;
-var loaders = {
-  run: async () => (await Promise.resolve().then(() => load("./run-VRCS45AK.js"))).run,
-  watch: async () => (await Promise.resolve().then(() => load("./watch-TTVN27LH.js"))).watch,
-  staffer: async () => (await Promise.resolve().then(() => load("./staffer-AUDKNYYF.js"))).staffer,
-  research: async () => (await Promise.resolve().then(() => load("./research-SZEHGIZT.js"))).research,
-  review: async () => (await Promise.resolve().then(() => load("./review-LDVB6Q6O.js"))).review,
-  implement: async () => (await Promise.resolve().then(() => load("./implement-EM25LTRP.js"))).implement,
-  ask: async () => (await Promise.resolve().then(() => load("./ask-BN7IDXQV.js"))).ask,
-  timer: async () => (await Promise.resolve().then(() => load("./timer-3POCKN4U.js"))).timer,
-  wait: async () => (await Promise.resolve().then(() => load("./wait-KLXQPUUQ.js"))).wait,
-  observe: async () => (await Promise.resolve().then(() => load("./observe-4YDPZXPU.js"))).observe,
-  status: async () => (await Promise.resolve().then(() => load("./status-XUPBV676.js"))).status,
-  result: async () => (await Promise.resolve().then(() => load("./result-VUP3T4A3.js"))).result,
-  cancel: async () => (await Promise.resolve().then(() => load("./cancel-EEVMWKTP.js"))).cancel,
-  continue: async () => (await Promise.resolve().then(() => load("./continue-6OEXNDXW.js"))).continueCommand,
-  restart: async () => (await Promise.resolve().then(() => load("./restart-TIOHL5I4.js"))).restart,
-  clean: async () => (await Promise.resolve().then(() => load("./clean-U5JMFZWQ.js"))).clean,
-  setup: async () => (await Promise.resolve().then(() => load("./setup-ONYI677L.js"))).setup,
-  doctor: async () => (await Promise.resolve().then(() => load("./doctor-AKMNVVZW.js"))).doctor,
-  help: async () => (await Promise.resolve().then(() => load("./help-R7RPYB5F.js"))).help
-};
-var commandNames = Object.keys(loaders);
-async function loadCommand(name) {
-  return Object.hasOwn(loaders, name) ? loaders[name]() : void 0;
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  commandNames,
-  loadCommand
 });
 
 },
@@ -10412,215 +11098,6 @@ function presentIn(read) {
   isIdPrefix,
   makeId,
   timerPatienceMs
-});
-
-},
-"./chunk-QNE4MKMG.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  folderOf: () => folderOf,
-  run: () => run
-});
-module.exports = stdin_exports;
-var import_chunk_5JFWY2ML = load("./chunk-5JFWY2ML.js");
-var import_chunk_XSNOZFDY = load("./chunk-XSNOZFDY.js");
-var import_chunk_ZKKB56AR = load("./chunk-ZKKB56AR.js");
-var import_chunk_RIVP2RJN = load("./chunk-RIVP2RJN.js");
-var import_chunk_7V54BM6D = load("./chunk-7V54BM6D.js");
-var import_chunk_GEPPUING = load("./chunk-GEPPUING.js");
-var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
-var import_chunk_4ZCTLV6M = load("./chunk-4ZCTLV6M.js");
-var import_chunk_7WBBYJDG = load("./chunk-7WBBYJDG.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var import_node_path = builtin("node:path");
-var runOptions = {
-  timeout: {
-    kind: "duration",
-    value: "D",
-    range: import_chunk_4ZCTLV6M.limits.runTimeout,
-    help: "hard limit, counted from launch (default 24h, at most 30d)"
-  },
-  deadline: { kind: "duration", value: "D", range: import_chunk_4ZCTLV6M.limits.runTimeout, help: "the same as --timeout" },
-  "kill-after": {
-    kind: "duration",
-    value: "D",
-    range: import_chunk_4ZCTLV6M.limits.runKillGrace,
-    help: "time between TERM and KILL (default 30s)"
-  },
-  cwd: { kind: "text", value: "DIR", help: "folder to run in (default: here)" },
-  shell: { kind: "flag", help: "give the one word after -- to /bin/sh -c" },
-  pipefail: { kind: "flag", help: "with --shell: a pipe fails when any of its commands does" },
-  "success-exit": {
-    kind: "count",
-    value: "N",
-    range: { default: 0, min: 0, max: 255 },
-    help: "the exit code that means success (default 0)"
-  },
-  "success-file": {
-    kind: "list",
-    value: "PATH",
-    help: "success only when this file is new or changed at the end; may be repeated"
-  },
-  result: { kind: "list", value: "PATH", help: "file or folder to tell of at the end; may be repeated" },
-  log: { kind: "text", value: "PATH", help: "the command's own log; its last 50 lines are told on failure" },
-  expect: { kind: "duration", value: "D", range: import_chunk_4ZCTLV6M.limits.expect, help: "expected duration; later asks for attention" },
-  "checkpoint-every": {
-    kind: "duration",
-    value: "D",
-    range: import_chunk_4ZCTLV6M.limits.checkpoint,
-    help: "judge its progress at this interval (default 1h)"
-  },
-  "sample-every": {
-    kind: "duration",
-    value: "D",
-    range: import_chunk_4ZCTLV6M.limits.sample,
-    help: "look at its CPU, output and result paths this often (default 60s, at most the interval above)"
-  },
-  probe: { kind: "text", value: "LINE", help: "read-only shell line that prints its progress as one JSON object" },
-  "probe-timeout": { kind: "duration", value: "D", range: import_chunk_4ZCTLV6M.limits.probe, help: "bound of one probe (default 30s)" },
-  "first-output": {
-    kind: "duration",
-    value: "D",
-    range: import_chunk_4ZCTLV6M.limits.optInLimit,
-    help: "end it when nothing was printed by then"
-  },
-  "stall-after": {
-    kind: "duration",
-    value: "D",
-    range: import_chunk_4ZCTLV6M.limits.optInLimit,
-    help: "end it when nothing happened for that long: no output, no CPU, no change of a result path"
-  },
-  ...import_chunk_RIVP2RJN.onStallOption,
-  "status-cmd": {
-    kind: "text",
-    value: "LINE",
-    help: "for a launcher that detaches: shell line that prints {identity, status, exit_code}; asked once at the end"
-  },
-  identity: { kind: "text", value: "TEXT", help: "the task that --status-cmd must name" },
-  "max-output": {
-    kind: "size",
-    value: "SIZE",
-    range: import_chunk_4ZCTLV6M.limits.maxOutput,
-    help: "cap of each output file on disk (default 64M)"
-  },
-  "keep-children": { kind: "flag", help: "leave processes alone that the command left behind" },
-  ...import_chunk_RIVP2RJN.launchOptions
-};
-async function makeRunPart(input, cwd) {
-  checkTogether(input);
-  const [checkpointMs, log] = [input.durationOrDefault("checkpoint-every"), input.text("log")];
-  const part = {
-    success_exit: input.count("success-exit") ?? 0,
-    // A launcher that detaches itself leaves its task behind on purpose.
-    keep_children: input.has("keep-children") || input.has("status-cmd"),
-    ...(0, import_chunk_5JFWY2ML.pathsBefore)({ results: input.texts("result"), successFiles: input.texts("success-file") }, cwd),
-    log: log === void 0 ? null : (0, import_chunk_5JFWY2ML.requireLogPath)(log, cwd),
-    expect_ms: input.duration("expect") ?? null,
-    checkpoint_ms: checkpointMs,
-    sample_ms: Math.min(input.durationOrDefault("sample-every"), checkpointMs),
-    probe: lineOf(input, "probe"),
-    probe_ms: input.durationOrDefault("probe-timeout"),
-    status_cmd: lineOf(input, "status-cmd"),
-    identity: identityOf(input)
-  };
-  return { ...await (0, import_chunk_5JFWY2ML.programOf)(input, cwd), ...part };
-}
-function checkTogether(input) {
-  const needs = [
-    ["pipefail", "shell"],
-    ["identity", "status-cmd"],
-    ["status-cmd", "identity"],
-    ["probe-timeout", "probe"]
-  ];
-  for (const [name, other] of needs)
-    if (input.has(name) && !input.has(other))
-      throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take --${name} without --${other}: ${whyTogether[name]}`, help());
-}
-var whyTogether = {
-  pipefail: "it is an option of that shell",
-  identity: "only that command can name the task",
-  "status-cmd": "its answer counts only for the task that you name",
-  "probe-timeout": "there is no probe to be bounded"
-};
-function lineOf(input, name) {
-  const line = input.text(name);
-  if (line === void 0) return null;
-  if (line.trim() === "") throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take an empty --${name}: allowed is one line for /bin/sh`, help());
-  requireSize(name, line, import_chunk_4ZCTLV6M.shellLineBytes);
-  return line;
-}
-function identityOf(input) {
-  const text = input.text("identity");
-  if (text === void 0) return null;
-  if (text.trim() === "" || /[\r\n]/.test(text))
-    throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take --identity ${JSON.stringify(text)}: allowed is one line that names one task`, help());
-  requireSize("identity", text, import_chunk_4ZCTLV6M.identityBytes);
-  return text;
-}
-function requireSize(name, text, limit) {
-  const size = (0, import_chunk_LXK2ZILE.byteLength)(text);
-  if (size > limit) throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take --${name} of ${size} bytes: at most ${limit} are allowed`, help());
-}
-function help() {
-  return (0, import_chunk_GEPPUING.quoteWords)([...(0, import_chunk_7V54BM6D.selfWords)(), "run", "--help"]);
-}
-var run = {
-  name: "run",
-  summary: "run a long command as a job",
-  form: "[options] -- COMMAND ARG...",
-  words: { min: 0, max: 0, rest: true },
-  options: runOptions,
-  notes: "The command gets no input and runs without a shell, exactly as it stands after --. It is never started twice.",
-  examples: [
-    "run -- make test",
-    "run --timeout 2h --once-key nightly -- python3 train.py --epochs 10",
-    "run --timeout 12h --success-file model.pt --log train.log -- python3 train.py",
-    "run --shell --pipefail -- 'make 2>&1 | tee build.log'"
-  ],
-  async run(context, input) {
-    const words = (0, import_chunk_XSNOZFDY.onceWords)("run", input, (0, import_chunk_XSNOZFDY.folderSaid)(context, input), null);
-    const repeated = await (0, import_chunk_XSNOZFDY.repeatedLaunch)(context, input, words, false);
-    if (repeated) return repeated;
-    const cwd = folderOf(context, input);
-    const timeout = limitOf(input);
-    return (0, import_chunk_ZKKB56AR.launchAndTell)(context, input, {
-      kind: "run",
-      verb: "run",
-      ...(0, import_chunk_ZKKB56AR.launchWords)(input),
-      cwd,
-      deadlineMs: timeout,
-      killGraceMs: input.durationOrDefault("kill-after"),
-      maxOutputBytes: input.size("max-output") ?? import_chunk_4ZCTLV6M.limits.maxOutput.default,
-      firstOutputMs: input.duration("first-output") ?? null,
-      stallMs: input.duration("stall-after") ?? null,
-      lineage: null,
-      run: await makeRunPart(input, cwd),
-      onStall: (0, import_chunk_ZKKB56AR.onStallOf)(input),
-      staff: null,
-      words
-    });
-  }
-};
-function limitOf(input) {
-  if (input.has("timeout") && input.has("deadline"))
-    throw (0, import_chunk_NVPF5LEY.usageError)("cannot take --timeout and --deadline together: they are the same");
-  return input.has("deadline") ? input.durationOrDefault("deadline") : input.durationOrDefault("timeout");
-}
-function folderOf(context, input) {
-  const folder = import_node_path.default.resolve(context.cwd, input.text("cwd") ?? ".");
-  if (!(0, import_chunk_7WBBYJDG.isFolder)(folder))
-    throw new import_chunk_NVPF5LEY.FaultError(
-      "preflight",
-      `cannot run in ${folder}: there is no such folder`,
-      "name an existing one with --cwd DIR"
-    );
-  return (0, import_chunk_7WBBYJDG.realPath)(folder);
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  folderOf,
-  run
 });
 
 },
@@ -11720,575 +12197,6 @@ var writerOptions = {
 });
 
 },
-"./chunk-RNGMHIRZ.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  LineSplitter: () => LineSplitter,
-  backendOf: () => backendOf,
-  findingsForm: () => findingsForm,
-  makeEndState: () => makeEndState,
-  parseReason: () => parseReason,
-  readSafely: () => readSafely,
-  startedAt: () => startedAt
-});
-module.exports = stdin_exports;
-var import_chunk_4O3TU3OB = load("./chunk-4O3TU3OB.js");
-var import_chunk_A4TC7AHU = load("./chunk-A4TC7AHU.js");
-var import_chunk_KT5BXZ5F = load("./chunk-KT5BXZ5F.js");
-var import_chunk_N2ZXKKDS = load("./chunk-N2ZXKKDS.js");
-var import_chunk_4SIIA6QD = load("./chunk-4SIIA6QD.js");
-var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
-var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
-var import_chunk_FSRL2ASG = load("./chunk-FSRL2ASG.js");
-var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
-var import_chunk_4ZCTLV6M = load("./chunk-4ZCTLV6M.js");
-var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
-var import_chunk_7WBBYJDG = load("./chunk-7WBBYJDG.js");
-var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var import_node_os = require("node:os");
-var reasons = [
-  "exited",
-  "lingered",
-  "canceled",
-  "hard_timeout",
-  "first_output_timeout",
-  "stalled",
-  "sign_in",
-  "state_vanished",
-  "spawn_failed",
-  "never_started",
-  "worker_lost",
-  "host_restarted",
-  "met",
-  "watch_failed",
-  "watch_error",
-  "due"
-];
-function parseReason(text) {
-  return reasons.find((reason) => reason === text);
-}
-function judgeEnd(facts) {
-  if (facts.survivors.length > 0) {
-    return failed("failed", "survivors", `these processes outlived SIGKILL: ${facts.survivors.join(", ")}`);
-  }
-  switch (facts.reason) {
-    case "canceled":
-      return { outcome: "canceled", error: null };
-    case "met":
-    case "due":
-      return { outcome: "done", error: null };
-    case "watch_failed":
-      return failed("failed", "watch_failed", facts.detail ?? "the condition cannot hold any more");
-    case "watch_error":
-      return failed("failed", "watch_error", facts.detail ?? "the condition cannot be looked at");
-    case "exited":
-    case "lingered":
-      return judgeExit(facts);
-    case "hard_timeout":
-      if (isStaff(facts) && facts.staffError === null) return { outcome: "done", error: null };
-      if (facts.kind === "watch")
-        return failed("timed_out", "watch_expired", `the bound of ${facts.deadlineText} was reached${detailOf(facts)}`);
-      return failed("timed_out", "hard_timeout", `the hard limit of ${facts.deadlineText} was reached${told(facts)}`);
-    case "first_output_timeout":
-      return failed("failed", "first_output_timeout", "nothing was printed within --first-output");
-    case "stalled":
-      return failed("failed", "stalled", `nothing happened for the time given by --stall-after${detailOf(facts)}`);
-    case "sign_in":
-      return failed(
-        "failed",
-        "auth",
-        facts.staffError?.message ?? "the agent waits for a sign-in that nobody can give"
-      );
-    case "state_vanished":
-      return failed("crashed", "worker_lost", "the state folder vanished");
-    case "spawn_failed":
-      return failed("failed", "spawn_failed", `the program could not be started: ${facts.detail ?? "not known why"}`);
-    case "never_started":
-      return failed("failed", "never_started", "the launcher died before a worker existed");
-    case "worker_lost":
-      return failed(
-        "crashed",
-        "worker_lost",
-        "the processes that supervise the command were killed; how it ended is not known"
-      );
-    case "host_restarted":
-      return failed("crashed", "host_restarted", "the machine was restarted while the job ran");
-  }
-}
-function judgeExit(facts) {
-  const { exit } = facts;
-  if (exit?.spawn_failed)
-    return failed("failed", "spawn_failed", `the program could not be executed (exit code ${exit.exit_code})`);
-  if (isStaff(facts)) {
-    return facts.staffError ? { outcome: "failed", error: facts.staffError } : { outcome: "done", error: null };
-  }
-  if (!exit) return failed("crashed", "worker_lost", "how the command ended is not known");
-  if (exit.exit_code === facts.successExit) return judgeFiles(facts);
-  if (facts.signal !== null && exit.signaled) return failed("failed", "signal", signalMessage(facts.signal));
-  return failed("failed", "exit_nonzero", `the command exited with code ${exit.exit_code}`);
-}
-function judgeFiles({ missingFiles: missingFiles2 = [] }) {
-  if (missingFiles2.length === 0) return { outcome: "done", error: null };
-  const named = missingFiles2.slice(0, 3).join(", ");
-  const more = missingFiles2.length > 3 ? ` and ${missingFiles2.length - 3} more` : "";
-  return failed("failed", "artifact_missing", `neither new nor changed at the end: ${named}${more}`);
-}
-function isStaff({ kind }) {
-  return kind === "staff";
-}
-function detailOf({ detail }) {
-  return detail === void 0 ? "" : `; ${detail}`;
-}
-function told({ staffError }) {
-  const isWord = staffError && ["auth", "quota", "agent_error", "response_timeout"].includes(staffError.code);
-  return isWord ? `; the agent had told: ${staffError.message}` : "";
-}
-function signalMessage(signal) {
-  const hint = signal === "SIGKILL" ? " (not by us: often the kernel, when memory runs out)" : "";
-  return `the command was ended by ${signal}${hint}`;
-}
-function failed(outcome, code, message) {
-  return { outcome, error: { code, message } };
-}
-function signalOfExit(exitCode, table) {
-  if (exitCode <= 128 || exitCode > 192) return void 0;
-  const number = exitCode - 128;
-  const known = Object.entries(table).find(([, value]) => value === number);
-  return known ? known[0] : `SIG${number}`;
-}
-var signalNumbers = import_node_os.constants.signals;
-function judgeStaff(reading, ending, request) {
-  const answer = reading.answer !== null && reading.answer.trim() !== "" ? reading.answer : null;
-  const warnings = [...reading.warnings, ...denialWarnings(reading)];
-  const error = findError(reading, ending, request, answer);
-  if (error === null && request.reason === "lingered") {
-    warnings.push({
-      code: "ended_after_answer",
-      message: "the agent stayed alive after its final event and was ended"
-    });
-  }
-  if (error === null && request.reason === "hard_timeout") {
-    warnings.push({
-      code: "limit_after_answer",
-      message: "the hard limit struck after the complete answer had arrived"
-    });
-  }
-  return { answer, error, warnings };
-}
-function findError(reading, ending, request, answer) {
-  if (reading.failure) return reading.failure;
-  if (reading.final === "failure")
-    return { code: "agent_error", message: lastWords(ending) ?? "the agent reported a failure" };
-  if (request.reason === "exited" && ending.exitCode !== 0) return exitError(ending);
-  if (reading.final === null && (answer !== null || reading.denials.length === 0)) {
-    return { code: "no_final_answer", message: `the agent ended without a final event${quoted(lastWords(ending))}` };
-  }
-  if (request.resume !== null && request.keepsConversation && reading.conversationId !== request.resume) {
-    const got = reading.conversationId ?? "none";
-    return {
-      code: "conversation_mismatch",
-      message: `conversation ${request.resume} was asked for, the agent used ${got}`
-    };
-  }
-  if (answer !== null) return null;
-  if (reading.denials.length > 0) {
-    return {
-      code: "permission_denied",
-      message: `there is no final answer and these were refused: ${reading.denials.join(", ")}`
-    };
-  }
-  return { code: "no_final_answer", message: "the final answer is empty" };
-}
-function exitError(ending) {
-  const words = quoted(lastWords(ending));
-  if (ending.signal) return { code: "signal", message: `the agent was ended by ${ending.signal}${words}` };
-  return { code: "exit_nonzero", message: `the agent exited with code ${ending.exitCode}${words}` };
-}
-function denialWarnings(reading) {
-  return reading.denials.map((what) => ({ code: "permission_denied", message: `refused to the agent: ${what}` }));
-}
-function lastWords(ending) {
-  const lines = ending.stderrTail.split("\n").map((line) => line.trim());
-  return lines.filter((line) => line !== "").at(-1);
-}
-function quoted(words) {
-  return words === void 0 ? "" : `: ${words}`;
-}
-var severities = ["critical", "high", "medium", "low", "info"];
-var verdicts = ["approve", "changes_requested", "inconclusive"];
-var mostFindings = 500;
-var mostBytes = 1024 * 1024;
-var most = { summary: 1e4, title: 500, detail: 1e4, file: 4096, suggestion: 1e4 };
-var findingsForm = `Your final message must end with one JSON object in a \`\`\`json block, and nothing after it:
-{"verdict": "approve" | "changes_requested" | "inconclusive", "summary": "one paragraph", "findings": [{"severity": "critical" | "high" | "medium" | "low" | "info", "title": "one line", "detail": "what happens and when", "file": "path below the workspace, or null", "line": 12 or null, "suggestion": "how to mend it, or null"}]}
-No findings: an empty list.`;
-function parseFindings(answer) {
-  const text = jsonTextOf(answer);
-  if (text === void 0) return fault("the answer holds no JSON object");
-  const bytes = (0, import_chunk_LXK2ZILE.byteLength)(text);
-  if (bytes > mostBytes) return fault(`the findings have ${bytes} bytes; at most ${mostBytes}`);
-  let value;
-  try {
-    value = JSON.parse(text);
-  } catch (error) {
-    return fault(`its JSON does not parse: ${(0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)((0, import_chunk_NVPF5LEY.messageOf)(error)), 240)}`);
-  }
-  return readFindings(value);
-}
-function jsonTextOf(answer) {
-  const block = lastBlock(answer);
-  if (block !== void 0) return block;
-  const whole = answer.trim();
-  if (whole.startsWith("{")) return whole;
-  const begin = whole.lastIndexOf("\n{");
-  return begin >= 0 && whole.endsWith("}") ? whole.slice(begin + 1) : void 0;
-}
-function lastBlock(answer) {
-  let found;
-  let open;
-  for (let from = 0; from < answer.length; ) {
-    const newline = answer.indexOf("\n", from);
-    const end = newline < 0 ? answer.length : newline;
-    const next = end + 1;
-    const fence = fenceOf(answer.slice(from, end));
-    if (fence && open && fence.info === "" && fence.mark === open.mark && fence.length >= open.length) {
-      const text = isJson(open) || open.info === "" ? answer.slice(open.from, from).trim() : "";
-      if (text.startsWith("{")) found = text;
-      open = void 0;
-    } else if (fence && (!open || isJson(fence))) {
-      open = { ...fence, from: next };
-    }
-    from = next;
-  }
-  return found;
-}
-function fenceOf(line) {
-  const text = line.trim();
-  const [mark = ""] = text;
-  if (mark !== "`" && mark !== "~") return void 0;
-  let length = 0;
-  while (text[length] === mark) length += 1;
-  return length < 3 ? void 0 : { mark, length, info: text.slice(length).trim() };
-}
-function isJson({ info }) {
-  return /^json\w*$/i.test(info);
-}
-function readFindings(value) {
-  if (!isObject(value)) return fault("the JSON is no object");
-  const { verdict, summary, findings } = value;
-  if (!isOneOf(verdict, verdicts)) return fault(`verdict is ${show(verdict)}; allowed: ${verdicts.join(", ")}`);
-  const reason = textFault("summary", summary);
-  if (reason !== void 0 || typeof summary !== "string") return fault(reason ?? "summary is no text");
-  if (!Array.isArray(findings)) return fault("findings is no list");
-  if (findings.length > mostFindings) return fault(`${findings.length} findings; at most ${mostFindings}`);
-  const read = [];
-  for (const [n, one] of findings.entries()) {
-    const reason2 = findingFault(one);
-    if (reason2 !== void 0) return fault(`findings[${n}]: ${reason2}`);
-    const { severity, title, detail, file, line, suggestion } = one;
-    read.push({ severity, title, detail, file: file ?? null, line: line ?? null, suggestion: suggestion ?? null });
-  }
-  return { kind: "ok", value: { verdict, summary, findings: read } };
-}
-function findingFault(one) {
-  if (!isObject(one)) return "no object";
-  if (!isOneOf(one.severity, severities)) return `severity is ${show(one.severity)}; allowed: ${severities.join(", ")}`;
-  for (const name of ["title", "detail", "file", "suggestion"]) {
-    const value = one[name] ?? null;
-    if (value === null && (name === "file" || name === "suggestion")) continue;
-    const reason = textFault(name, value);
-    if (reason !== void 0) return reason;
-  }
-  const { line } = one;
-  if (line !== null && line !== void 0 && !(Number.isSafeInteger(line) && Number(line) > 0))
-    return `line is ${show(line)}; allowed: a number from 1 on, or null`;
-  return void 0;
-}
-function textFault(name, value) {
-  if (typeof value !== "string") return `${name} is no text`;
-  return value.length <= most[name] ? void 0 : `${name} has ${value.length} characters; at most ${most[name]}`;
-}
-function fault(reason) {
-  return { kind: "fault", reason };
-}
-function show(value) {
-  if (typeof value === "string") return `${JSON.stringify(value.slice(0, 60))}${value.length > 60 ? "..." : ""}`;
-  if (typeof value === "object" && value !== null) return Array.isArray(value) ? "a list" : "an object";
-  return value === void 0 ? "missing" : String(value);
-}
-function isObject(value) {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-function isOneOf(value, allowed) {
-  return allowed.some((one) => one === value);
-}
-var LineSplitter = class {
-  parts = [];
-  size = 0;
-  /** Lines that were longer than the bound. *<>/
-  dropped = 0;
-  decoder = new TextDecoder();
-  limit;
-  constructor(limit = import_chunk_4ZCTLV6M.streamLineBytes) {
-    this.limit = limit;
-  }
-  /** The lines that these bytes complete, without their newlines. *<>/
-  push(bytes) {
-    const lines = [];
-    let from = 0;
-    for (let at = bytes.indexOf(10); at >= 0; at = bytes.indexOf(10, from)) {
-      this.keep(bytes.subarray(from, at));
-      this.take(lines);
-      from = at + 1;
-    }
-    if (from < bytes.length) this.keep(new Uint8Array(bytes.subarray(from)));
-    return lines;
-  }
-  /** What stands after the last newline, once the stream has ended. *<>/
-  end() {
-    const lines = [];
-    if (this.size > 0) this.take(lines);
-    return lines;
-  }
-  keep(piece) {
-    this.size += piece.length;
-    if (this.size > this.limit) this.parts = [];
-    else if (piece.length > 0) this.parts.push(piece);
-  }
-  take(lines) {
-    if (this.size > this.limit) this.dropped += 1;
-    else lines.push(this.decoder.decode(this.parts.length === 1 ? this.parts[0] : join(this.parts, this.size)));
-    this.parts = [];
-    this.size = 0;
-  }
-};
-function join(parts, size) {
-  const whole = new Uint8Array(size);
-  let at = 0;
-  for (const part of parts) {
-    whole.set(part, at);
-    at += part.length;
-  }
-  return whole;
-}
-var chunk = 1024 * 1024;
-function backendOf(spec) {
-  return spec.staff ? (0, import_chunk_KT5BXZ5F.findBackend)(spec.staff.backend) : void 0;
-}
-function replay(spec, paths) {
-  const reading = (0, import_chunk_KT5BXZ5F.makeReading)();
-  const backend = backendOf(spec);
-  if (!backend) return reading;
-  const at = (0, import_chunk_Y5L6GQDB.isoOf)((0, import_chunk_7WBBYJDG.factsOf)(paths.output)?.modifiedMs ?? 0);
-  eachLine(paths.output, (line) => readSafely(reading, () => backend.read(line, reading, at)));
-  if (backend.readError)
-    eachLine(paths.error, (line) => readSafely(reading, () => backend.readError?.(line, reading, at)));
-  return reading;
-}
-function readSafely(reading, read) {
-  try {
-    read();
-  } catch (error) {
-    (0, import_chunk_KT5BXZ5F.noteWarning)(reading, "backend_error", `the stream has something that could not be read: ${(0, import_chunk_NVPF5LEY.messageOf)(error)}`);
-  }
-}
-function closeReading(spec, paths, reading, exit) {
-  const backend = backendOf(spec);
-  const stderrTail = (0, import_chunk_527JQF7V.readRange)(paths.error, -import_chunk_4ZCTLV6M.tailBytes, import_chunk_4ZCTLV6M.tailBytes)?.bytes.toString("utf8") ?? "";
-  const ending = { exitCode: exit.code, signal: exit.signal, stderrTail, byItself: exit.byItself };
-  if (backend?.answerFrom === "stdout") reading.answer = (0, import_chunk_527JQF7V.readText)(paths.output, chunk) ?? "";
-  const asked = { resume: spec.staff?.resume ?? null, earlierError: spec.staff?.earlier?.error ?? null };
-  readSafely(reading, () => backend?.close?.(reading, ending, asked));
-  return ending;
-}
-function eachLine(file, fn) {
-  const lines = new LineSplitter();
-  for (let offset = 0; ; ) {
-    const part = (0, import_chunk_527JQF7V.readRange)(file, offset, chunk);
-    if (!part || part.bytes.length === 0) break;
-    for (const line of lines.push(part.bytes)) fn(line);
-    offset += part.bytes.length;
-  }
-  for (const line of lines.end()) fn(line);
-}
-function usageOf(told2, runsOn, resumed) {
-  if (told2 === null || !runsOn.tokens && !runsOn.cost) return { usage: told2, usage_total: null };
-  if (resumed === null) return { usage: told2, usage_total: told2 };
-  const { earlier } = resumed;
-  if (earlier === null) return { usage: runsOn.tokens ? null : withoutCost(told2), usage_total: told2 };
-  const less = (now, before) => now >= before ? now - before : now;
-  const usage = { ...told2 };
-  if (runsOn.tokens) {
-    usage.input_tokens = less(told2.input_tokens, earlier.input_tokens);
-    usage.output_tokens = less(told2.output_tokens, earlier.output_tokens);
-    usage.total_tokens = less(told2.total_tokens, earlier.total_tokens);
-  }
-  if (runsOn.cost && told2.cost_usd !== void 0) usage.cost_usd = rounded(less(told2.cost_usd, earlier.cost_usd ?? 0));
-  return { usage, usage_total: told2 };
-}
-function withoutCost({ cost_usd: _cost, ...tokens }) {
-  return tokens;
-}
-function rounded(dollars) {
-  return Math.round(dollars * 1e6) / 1e6;
-}
-function endStaff(job, seen, exit, stdout) {
-  const { paths, spec, staff } = job;
-  const backend = backendOf(spec);
-  const reading = seen.reading ?? replay(spec, paths);
-  const byItself = exit.reason === "exited";
-  const ending = closeReading(spec, paths, reading, { code: exit.code, signal: exit.signal, byItself });
-  const verdict = judgeStaff(reading, ending, {
-    resume: staff.resume,
-    reason: staffReason(exit.reason),
-    keepsConversation: backend?.keepsConversation ?? false
-  });
-  const { answer } = verdict;
-  const warnings = [...verdict.warnings];
-  const changes = safely(warnings, "what changed", () => (0, import_chunk_4O3TU3OB.changesSince)(spec, paths, seen.before)) ?? null;
-  warnings.push(...(0, import_chunk_A4TC7AHU.neighbourWarnings)(paths.root, paths), ...changeWarnings(staff, changes), ...finishWarnings(answer));
-  const resumed = staff.resume === null ? null : { earlier: staff.earlier?.usage_total ?? null };
-  const usage = usageOf(reading.usage, backend?.runsOn ?? { tokens: false, cost: false }, resumed);
-  const error = verdict.error ?? cutAnswer(spec, stdout);
-  const end = { reading, answer, error, warnings, changes, ...usage };
-  if (!staff.schema) return end;
-  const none = { findings: null, findings_error: "the answer could not be read" };
-  return { ...end, ...safely(warnings, "the findings", () => findingsOf(answer, warnings)) ?? none };
-}
-function staffReason(reason) {
-  return reason === "exited" || reason === "lingered" || reason === "hard_timeout" ? reason : "other";
-}
-function cutAnswer(spec, stdout) {
-  if (backendOf(spec)?.answerFrom !== "stdout" || !stdout || stdout.omitted === 0) return null;
-  const message = `the answer has ${stdout.bytes} bytes, of which ${stdout.omitted} in the middle could not be kept`;
-  return { code: "output_unstorable", message };
-}
-function safely(warnings, what, look) {
-  try {
-    return look();
-  } catch (error) {
-    warnings.push({ code: "not_told", message: `${what} could not be told: ${(0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_NVPF5LEY.messageOf)(error), 400)}` });
-    return void 0;
-  }
-}
-function finishWarnings(answer) {
-  if (answer === null || !/^\W{0,10}NOT FINISHED\b/.test(answer.slice(0, 200).trimStart())) return [];
-  const [first = ""] = answer.trimStart().split("\n", 1);
-  return [{ code: "not_finished", message: `the agent says that the task is not finished: ${(0, import_chunk_LXK2ZILE.excerpt)(first, 300)}` }];
-}
-function changeWarnings(staff, changes) {
-  if (!(0, import_chunk_W7HED5VZ.isReader)(staff.mode, staff.profile) || !changes || changes.unchanged) return [];
-  const isToldNothing = changes.file_count + changes.commit_count + changes.refs_changed.length === 0;
-  if (changes.reason !== null && isToldNothing)
-    return [{ code: "not_told", message: `it is not known whether the worktree changed: ${changes.reason}` }];
-  const what = [
-    ...changes.files.slice(0, 5).map((file) => (0, import_chunk_FSRL2ASG.showName)(file.path)),
-    ...changes.file_count > 5 ? [`and ${changes.file_count - 5} more`] : [],
-    ...changes.commit_count > 0 ? [`${changes.commit_count} commit(s)`] : [],
-    ...changes.refs_changed.slice(0, 3).map(import_chunk_FSRL2ASG.showName),
-    ...changes.index_changed && isToldNothing ? ["what is staged"] : [],
-    ...isToldNothing ? changes.beyond : []
-  ];
-  const message = `the ${staff.mode} job was to change nothing (profile ${staff.profile}), but the worktree changed while it ran: ${what.join(", ") || "more than could be looked at"}`;
-  return [{ code: "reader_changed", message }];
-}
-function findingsOf(answer, warnings) {
-  if (answer === null) return { findings: null, findings_error: "there is no final answer" };
-  const parsed = parseFindings(answer);
-  if (parsed.kind === "ok") return { findings: parsed.value, findings_error: null };
-  warnings.push({ code: "findings_unreadable", message: `the structured findings cannot be read: ${parsed.reason}` });
-  return { findings: null, findings_error: parsed.reason };
-}
-function makeEndState(job, before, ending) {
-  const { paths, spec } = job;
-  const { exit } = ending;
-  const signal = exit ? signalOfExit(exit.exit_code, signalNumbers) ?? null : null;
-  const warnings = [...ending.warnings ?? before.warnings];
-  const staff = spec.staff ? endStaff(
-    { paths, spec, staff: spec.staff },
-    { reading: ending.reading, before: ending.before },
-    { reason: ending.reason, code: exit?.exit_code ?? null, signal },
-    ending.omitted?.stdout ?? before.output?.stdout
-  ) : void 0;
-  for (const warning of staff?.warnings ?? [])
-    if (!warnings.some((known) => known.message === warning.message)) warnings.push(warning);
-  const results = ending.results ?? [];
-  const verdict = judgeEnd({
-    reason: ending.reason,
-    exit,
-    signal,
-    successExit: spec.run?.success_exit ?? 0,
-    staffError: staff?.error ?? null,
-    kind: spec.kind,
-    missingFiles: spec.run ? (0, import_chunk_N2ZXKKDS.missingFiles)(spec.run, results) : [],
-    survivors: ending.tree.survivors.map((one) => one.pid),
-    deadlineText: (0, import_chunk_UNGYPAP3.formatDuration)(spec.deadline_ms),
-    detail: ending.detail
-  });
-  const started = before.started_at ?? startedAt(paths);
-  const ended = timeOf(paths.exit) ?? dueOf(spec, ending) ?? (0, import_chunk_Y5L6GQDB.isoNow)();
-  const conversationId = staff?.reading.conversationId ?? null;
-  const state = {
-    ...before,
-    rev: before.rev + 1,
-    state: verdict.outcome,
-    health: before.health === "attention" ? "unknown" : before.health,
-    attention_kind: null,
-    started_at: started,
-    ended_at: ended,
-    duration_ms: Math.max(0, Date.parse(ended) - Date.parse(started ?? before.created_at)),
-    exit_code: exit?.exit_code ?? null,
-    signal,
-    signal_certain: signal === null ? null : Boolean(exit?.signaled) || ending.reason !== "exited" && ending.tree.step !== "none",
-    error: verdict.error,
-    warnings: [...warnings, ...leftoverWarnings(ending), ...ending.task?.warnings ?? []],
-    conversation: conversationId && spec.staff ? { backend: spec.staff.backend, id: conversationId } : before.conversation,
-    reconciled: ending.reconciled,
-    output: ending.omitted ?? before.output ?? (spec.run || spec.staff ? plainNotes(paths) : null),
-    usage: staff ? staff.usage : before.usage,
-    ...taskFields(spec, ending),
-    ...staff?.usage_total ? { usage_total: staff.usage_total } : {}
-  };
-  return { state, staff, results };
-}
-function taskFields({ run }, { task }) {
-  if (!run?.status_cmd) return {};
-  return { task_status: task?.task_status ?? "unknown", task_exit_code: task?.task_exit_code ?? "unknown" };
-}
-function leftoverWarnings(ending) {
-  if (ending.reason !== "exited" || ending.tree.ended.length === 0) return [];
-  const named = ending.tree.ended.slice(0, 5).map((one) => `${one.pid} (${one.name})`).join(", ");
-  const message = `${ending.tree.ended.length} left-over process(es) were ended after the command: ${named}`;
-  return [{ code: "leftovers_ended", message }];
-}
-function plainNotes(paths) {
-  const note = (file) => ({ bytes: (0, import_chunk_4SIIA6QD.logSize)(file), omitted: 0, exact: true });
-  return { stdout: note(paths.output), stderr: note(paths.error) };
-}
-function dueOf({ timer }, { reason }) {
-  return reason === "due" ? timer?.due_at : void 0;
-}
-function startedAt(paths) {
-  return timeOf(paths.childMark);
-}
-function timeOf(file) {
-  const facts = (0, import_chunk_7WBBYJDG.factsOf)(file);
-  return facts ? (0, import_chunk_Y5L6GQDB.isoOf)(facts.modifiedMs) : null;
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  LineSplitter,
-  backendOf,
-  findingsForm,
-  makeEndState,
-  parseReason,
-  readSafely,
-  startedAt
-});
-
-},
 "./chunk-RV6JIJ7B.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
@@ -12337,315 +12245,30 @@ async function matchAt(pattern, text, limitMs = import_chunk_4ZCTLV6M.patternMs)
 });
 
 },
-"./chunk-RW75DF76.js": function (module, exports) {
+"./chunk-S56WK42W.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  conclude: () => conclude,
-  finishStored: () => finishStored,
-  readOwnLog: () => readOwnLog
+  concludeTimer: () => concludeTimer
 });
 module.exports = stdin_exports;
-var import_chunk_RNGMHIRZ = load("./chunk-RNGMHIRZ.js");
-var import_chunk_7ASKUOSF = load("./chunk-7ASKUOSF.js");
-var import_chunk_4SIIA6QD = load("./chunk-4SIIA6QD.js");
-var import_chunk_4B6JPIGM = load("./chunk-4B6JPIGM.js");
-var import_chunk_ILJKJSAA = load("./chunk-ILJKJSAA.js");
-var import_chunk_PLTZEINK = load("./chunk-PLTZEINK.js");
-var import_chunk_D2VPCAZS = load("./chunk-D2VPCAZS.js");
-var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
-var import_chunk_PZM7HB6W = load("./chunk-PZM7HB6W.js");
+var import_chunk_EQAHISIE = load("./chunk-EQAHISIE.js");
 var import_chunk_QS5KU3DI = load("./chunk-QS5KU3DI.js");
-var import_chunk_3ZQPBLY6 = load("./chunk-3ZQPBLY6.js");
-var import_chunk_GEPPUING = load("./chunk-GEPPUING.js");
-var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
-var import_chunk_4ZCTLV6M = load("./chunk-4ZCTLV6M.js");
-var import_chunk_7WBBYJDG = load("./chunk-7WBBYJDG.js");
-var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-async function readOwnLog(spec, path) {
-  const nothing = (note) => ({ path, tail: "", note });
-  const look = await (0, import_chunk_ILJKJSAA.lookBehindSoon)(path, import_chunk_4ZCTLV6M.pathLookMs);
-  if ("trouble" in look) return nothing(`it cannot be read (${look.trouble})`);
-  if (!look.found) return nothing("it is missing");
-  if (look.found.kind !== "file") return nothing("it is no regular file");
-  try {
-    const tail2 = (0, import_chunk_7ASKUOSF.plainTail)((0, import_chunk_7WBBYJDG.realPath)(path));
-    if (tail2 === "") return nothing("it is empty");
-    const isOld = look.found.modifiedMs < Date.parse(spec.created_at);
-    return { path, tail: tail2, note: isOld ? "not written since the launch" : null };
-  } catch (error) {
-    return nothing(`it cannot be read (${(0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "error"})`);
-  }
+var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
+function concludeTimer(job, reconciled) {
+  if ((0, import_chunk_EQAHISIE.finishStored)(job)) return;
+  const tree = { step: "none", ended: [], survivors: [] };
+  (0, import_chunk_EQAHISIE.conclude)(job, { reason: reasonOf(job), exit: void 0, tree, reconciled });
 }
-function ownLogSection({ path, tail: tail2, note }) {
-  const name = (0, import_chunk_7ASKUOSF.oneLine)(path);
-  if (tail2 === "") return { text: `The log ${name} tells nothing: ${note}.`, isWhole: false };
-  return { text: `## Last lines of ${name}${note === null ? "" : ` (${note})`}
-
-${tail2}`, isWhole: note === null };
-}
-function recovery(job, refused = []) {
-  const { spec, state, paths } = job;
-  const lines = ["## Going on", "", `Nothing is started again by itself.${lookFirst(job)}`];
-  if (spec.staff) lines.push(...remedies(spec, spec.staff, state), ...refusals(spec.staff, refused));
-  if ((0, import_chunk_4B6JPIGM.isContinuable)(paths, state))
-    lines.push(`Go on in the same conversation: ${import_chunk_PLTZEINK.nextCommands.continue(spec.id, spec.state_option)}`);
-  lines.push(`Start the same once more: ${import_chunk_PLTZEINK.nextCommands.restart(spec.id, spec.state_option)}`);
-  return lines.join("\n");
-}
-function lookFirst({ spec, state }) {
-  if (spec.kind === "watch") return "";
-  if (state.error?.code === "spawn_failed" || state.error?.code === "never_started") return "";
-  if (spec.run?.status_cmd)
-    return ` The task may live on, and a restart would start another: ask for it first: ${(0, import_chunk_GEPPUING.quoteWords)(["sh", "-c", (0, import_chunk_LXK2ZILE.plainText)(spec.run.status_cmd)])}`;
-  const git = spec.worktree ? (0, import_chunk_GEPPUING.quoteWords)(["git", "-C", spec.worktree.path]) : "git";
-  return ` Look at what was changed first: ${git} status, ${git} diff.`;
-}
-function remedies(spec, staff, state) {
-  const name = staff.custom?.name ?? staff.backend;
-  switch (state.error?.code) {
-    case "auth":
-      return [
-        `Sign in first: start ${staff.program} by hand, or set its key. Then try it out: ${(0, import_chunk_PLTZEINK.nextCommand)(spec.state_option, "doctor", "--backend", name)}`
-      ];
-    case "quota": {
-      const resets = state.error.resets ? ` (resets: ${(0, import_chunk_LXK2ZILE.plainText)(state.error.resets)})` : "";
-      return [
-        `The quota of ${name} is used up${resets}. The same with another CLI: ${(0, import_chunk_PLTZEINK.nextCommand)(spec.state_option, "restart", spec.id, "--backend", "OTHER")}`
-      ];
-    }
-    default:
-      return [];
-  }
-}
-function refusals(staff, refused) {
-  if (refused.length === 0) return [];
-  const wider = staff.profile === "restricted" ? "standard" : "unrestricted";
-  return [
-    `Refused to the agent (profile ${staff.profile}): ${refused.map(import_chunk_LXK2ZILE.plainText).join("; ")}. If it should be allowed: --profile ${wider} with one of the commands below.`
-  ];
-}
-function makeDeliverable(parts) {
-  const { spec, state, staff, paths, isPlain } = parts;
-  if (state.state !== "done") return makeReport(parts);
-  if (spec.timer) return spec.timer.message;
-  if (spec.watch) return `${state.watch?.evidence ?? spec.watch.words}
-`;
-  if (isPlain) return (0, import_chunk_527JQF7V.readRange)(paths.output, 0, Number.MAX_SAFE_INTEGER)?.bytes ?? "";
-  if (staff && staff.answer !== null) return staff.answer;
-  const output = (0, import_chunk_4SIIA6QD.readLogTail)(paths.output);
-  return output.length > 0 ? output : (0, import_chunk_4SIIA6QD.readLogTail)(paths.error);
-}
-function makeReport(parts) {
-  const { spec, state, staff } = parts;
-  if (spec.timer) return timerReport(parts, spec.timer);
-  const sections = [
-    `# ${spec.id}: ${state.state}${state.error ? ` (${state.error.code})` : ""}`,
-    reasonText(parts),
-    facts(parts).join("\n"),
-    progress(parts),
-    workspace(parts),
-    ...logSections(parts),
-    decided(parts),
-    recovery(parts, staff?.reading.denials)
-  ];
-  return `${sections.filter((section) => section !== "").join("\n\n")}
-`;
-}
-function timerReport({ spec, state, cancel }, timer) {
-  const lines = [
-    `# ${spec.id}: ${state.state}`,
-    "",
-    `Canceled${cancelWords(cancel)}. It was due at ${(0, import_chunk_LXK2ZILE.plainText)(timer.due_at)}.`,
-    ...timer.message === "" ? [] : ["", "## Its message", "", timer.message]
-  ];
-  return `${lines.join("\n")}
-`;
-}
-function cancelWords(cancel) {
-  const why = cancel?.why ? `: ${(0, import_chunk_LXK2ZILE.plainText)(cancel.why)}` : "";
-  const who = cancel ? ` by ${(0, import_chunk_LXK2ZILE.plainText)(cancel.owner ?? `process ${cancel.by?.pid ?? "unknown"}`)} at ${(0, import_chunk_LXK2ZILE.plainText)(cancel.at)}` : "";
-  return `${who}${why}`;
-}
-function reasonText({ state, cancel, tree }) {
-  if (state.state === "canceled") {
-    const step = {
-      none: "nothing was running any more",
-      term: "the tree ended on SIGTERM",
-      kill: "SIGKILL was needed"
-    }[tree.step];
-    return `Canceled${cancelWords(cancel)}. ${tree.ended.length} process(es) ended; ${step}.`;
-  }
-  const resets = state.error?.resets ? ` (resets: ${state.error.resets})` : "";
-  return `Reason: ${(0, import_chunk_LXK2ZILE.plainText)(state.error?.message ?? "not known")}${resets}`;
-}
-function facts(parts) {
-  const { spec, state, paths, tree } = parts;
-  const rows = [
-    ["Command", spec.run ? (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_GEPPUING.quoteWords)(spec.run.argv), 1e3) : null],
-    ["Condition", spec.watch ? (0, import_chunk_LXK2ZILE.plainText)(spec.watch.words) : null],
-    ["Seen last", spec.watch && state.watch ? seenLast(state.watch) : null],
-    ["Backend", spec.staff ? `${spec.staff.backend}, mode ${spec.staff.mode}, profile ${spec.staff.profile}` : null],
-    ["Task", spec.staff ? (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)(spec.staff.prompt).replace(/\s+/g, " "), import_chunk_4ZCTLV6M.excerptBytes) : null],
-    ["Folder", spec.cwd],
-    ["Exit code", state.exit_code === null ? null : String(state.exit_code)],
-    [
-      "Signal",
-      state.signal === null ? null : `${state.signal}${state.signal_certain ? "" : " (by the exit code; not certain)"}`
-    ],
-    ["Duration", state.duration_ms === null ? null : (0, import_chunk_UNGYPAP3.formatDuration)(state.duration_ms)],
-    ["Hard limit", (0, import_chunk_UNGYPAP3.formatDuration)(spec.deadline_ms)],
-    ...(0, import_chunk_7ASKUOSF.runFacts)(parts),
-    ["Conversation", state.conversation?.id ?? null],
-    [
-      "Survivors",
-      tree.survivors.length > 0 ? tree.survivors.map((one) => `${one.pid} (${one.name})`).join(", ") : null
-    ],
-    ["Warnings", state.warnings.length > 0 ? state.warnings.map((one) => (0, import_chunk_LXK2ZILE.plainText)(one.message)).join("; ") : null],
-    ["Whole output", spec.watch ? null : `${paths.output} and ${paths.error}`],
-    ["What was told", spec.watch ? paths.events : null]
-  ];
-  return rows.filter(([, value]) => value !== null).map(([name, value]) => `${name}: ${value}`);
-}
-function seenLast({ evidence, polls, troubles, trouble }) {
-  const failed = troubles > 0 ? `; the last ${troubles} failed: ${(0, import_chunk_LXK2ZILE.plainText)(trouble ?? "not known why")}` : "";
-  return `${(0, import_chunk_LXK2ZILE.plainText)(evidence)} (${polls} attempts${failed})`;
-}
-function progress({ staff }) {
-  if (!staff) return "";
-  const { reading } = staff;
-  const lines = [];
-  for (const call of reading.tools.slice(-5)) {
-    lines.push(`- ${call.name} ${(0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)(call.input).replace(/\s+/g, " "), import_chunk_4ZCTLV6M.excerptBytes)} [${call.status}]`);
-  }
-  const text = (0, import_chunk_LXK2ZILE.plainText)(reading.answer || reading.text).trim();
-  if (text !== "") lines.push("", ...(0, import_chunk_LXK2ZILE.tail)(text, import_chunk_4ZCTLV6M.textTailBytes).text.split("\n"));
-  return lines.length > 0 ? ["## Seen last (not a finished answer)", "", ...lines].join("\n") : "";
-}
-function workspace({ spec, staff }) {
-  if (!staff?.changes) return "";
-  const lines = ["## Workspace", "", (0, import_chunk_7ASKUOSF.describeChanges)(staff.changes)];
-  if (spec.worktree) {
-    lines.push("", `It worked in a worktree of its own, ${spec.worktree.path} (branch ${spec.worktree.branch}).`);
-    for (const command of (0, import_chunk_3ZQPBLY6.takeOverCommands)(spec.worktree, staff.changes)) lines.push(`    ${command}`);
-  }
-  return lines.join("\n");
-}
-function decided({ spec, state }) {
-  if (state.error?.code !== "stalled" || !spec.on_stall) return "";
-  return `## Decided at launch for a stall
-
-${(0, import_chunk_LXK2ZILE.plainText)(spec.on_stall).trim()}`;
-}
-function logSections({ spec, paths, ownLog }) {
-  if (spec.staff) return [(0, import_chunk_7ASKUOSF.logSection)("Last error output", paths.error)];
-  const own = ownLog === null ? void 0 : ownLogSection(ownLog);
-  return [
-    ...own ? [own.text] : [],
-    ...own?.isWhole ? [] : [(0, import_chunk_7ASKUOSF.logSection)("Last output", paths.output)],
-    (0, import_chunk_7ASKUOSF.logSection)("Last error output", paths.error)
-  ];
-}
-function conclude(job, ending) {
-  const { paths, spec } = job;
-  const read = (0, import_chunk_QS5KU3DI.readState)(paths);
-  const before = read.kind === "ok" ? read.value : (0, import_chunk_PZM7HB6W.earlyState)(spec.id, spec);
-  const journal = (0, import_chunk_D2VPCAZS.openJournal)(paths, spec);
-  if ((0, import_chunk_PZM7HB6W.isEnded)(before)) {
-    journal.append("late_evidence", { reason: ending.reason, exit_code: ending.exit?.exit_code ?? null });
-    return before;
-  }
-  const end = (0, import_chunk_RNGMHIRZ.makeEndState)(job, before, ending);
-  const { state } = end;
-  try {
-    withReserve(paths, () => publish(job, end, ending, journal));
-  } catch (error) {
-    if (!isFull(error)) throw error;
-    state.state = "failed";
-    state.error = {
-      code: "output_unstorable",
-      message: `the result cannot be stored: no space left in ${paths.folder}`
-    };
-    withReserve(paths, () => finish(paths, state));
-  }
-  return state;
-}
-function publish(job, { state, staff, results }, ending, journal) {
-  const { paths, spec } = job;
+function reasonOf({ paths, spec }) {
+  const due = Date.parse(spec.timer?.due_at ?? "");
   const cancel = (0, import_chunk_QS5KU3DI.readCancel)(paths);
-  (0, import_chunk_527JQF7V.writeFile)(
-    paths.result,
-    madeSafely(
-      state,
-      staff,
-      () => makeDeliverable({
-        spec,
-        paths,
-        state,
-        staff,
-        results,
-        ownLog: ending.ownLog ?? null,
-        tree: ending.tree,
-        cancel,
-        isPlain: (0, import_chunk_RNGMHIRZ.backendOf)(spec)?.answerFrom === "stdout"
-      })
-    )
-  );
-  (0, import_chunk_527JQF7V.writeJson)(paths.resultRecord, (0, import_chunk_7ASKUOSF.terminalRecord)(spec, paths, state, { tree: ending.tree, staff, results }), {
-    sync: false
-  });
-  if ((0, import_chunk_D2VPCAZS.readEvents)(paths, journal.seq - 1, 1).events[0]?.type !== "ended") {
-    const { exit_code, error, reconciled } = state;
-    journal.append("ended", { state: state.state, exit_code, error, reconciled });
-  }
-  state.seq = journal.seq;
-  finish(paths, state);
-  if ((0, import_chunk_7ASKUOSF.isTidy)(spec, state)) for (const file of [paths.output, paths.snapshot]) (0, import_chunk_527JQF7V.removeFile)(file);
-}
-function madeSafely(state, staff, make) {
-  try {
-    return make();
-  } catch (error) {
-    if (state.state === "done" && staff && staff.answer !== null) return staff.answer;
-    const reason = state.error ? `${state.error.code}: ${state.error.message}` : state.state;
-    return `# ${state.id}: ${state.state}
-
-${reason}
-
-The report could not be made: ${(0, import_chunk_NVPF5LEY.messageOf)(error)}
-`;
-  }
-}
-function finish(paths, state) {
-  (0, import_chunk_QS5KU3DI.writeState)(paths, state);
-  (0, import_chunk_527JQF7V.removeFile)(paths.marker);
-  const passing = [paths.reserve, paths.leaseFifo, paths.aliveFifo, paths.limitFifo];
-  const torn = (0, import_chunk_7WBBYJDG.listNames)(paths.folder).filter((name) => /^\..*\.tmp$/.test(name));
-  for (const file of [...passing, ...torn.map((name) => `${paths.folder}/${name}`)]) (0, import_chunk_527JQF7V.removeFile)(file);
-}
-function finishStored(job) {
-  const stored = (0, import_chunk_QS5KU3DI.readStoredState)(job.paths, job.spec.id);
-  if (!stored) return false;
-  withReserve(job.paths, () => finish(job.paths, stored));
-  return true;
-}
-function withReserve(paths, write) {
-  try {
-    write();
-  } catch (error) {
-    if (!isFull(error) || !(0, import_chunk_527JQF7V.removeFile)(paths.reserve)) throw error;
-    write();
-  }
-}
-function isFull(error) {
-  return ["ENOSPC", "EDQUOT"].includes((0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "");
+  if ((0, import_chunk_Y5L6GQDB.nowMs)() < due) return "canceled";
+  return cancel && Date.parse(cancel.at) < due ? "canceled" : "due";
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
-  conclude,
-  finishStored,
-  readOwnLog
+  concludeTimer
 });
 
 },
@@ -14902,6 +14525,176 @@ function shortName(name) {
 });
 
 },
+"./chunk-UMFHOCDC.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  observation: () => observation,
+  progressOf: () => progressOf,
+  staffFacts: () => staffFacts
+});
+module.exports = stdin_exports;
+var import_chunk_JLKATB45 = load("./chunk-JLKATB45.js");
+var import_chunk_R7FUNILK = load("./chunk-R7FUNILK.js");
+var import_chunk_MTTW2VXK = load("./chunk-MTTW2VXK.js");
+var import_chunk_4B6JPIGM = load("./chunk-4B6JPIGM.js");
+var import_chunk_PLTZEINK = load("./chunk-PLTZEINK.js");
+var import_chunk_D2VPCAZS = load("./chunk-D2VPCAZS.js");
+var import_chunk_PZM7HB6W = load("./chunk-PZM7HB6W.js");
+var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
+var import_chunk_4ZCTLV6M = load("./chunk-4ZCTLV6M.js");
+var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
+var import_chunk_7WBBYJDG = load("./chunk-7WBBYJDG.js");
+var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
+var eventBytes = 3 * 1024;
+function boundDocument(document, page) {
+  let kept = page?.events ?? [];
+  const make = () => {
+    if (!page) return document;
+    const isMore = page.isMore || kept.length < page.events.length;
+    if (document.next_seq !== void 0) return { ...document, events: kept };
+    return { ...document, events: kept, next_seq: kept.at(-1)?.seq ?? page.after, more: isMore };
+  };
+  const size = () => bytesOf(make());
+  while (size() > import_chunk_4ZCTLV6M.observeBytes && kept.length > 1) kept = kept.slice(0, -1);
+  if (size() > import_chunk_4ZCTLV6M.observeBytes && kept[0]) kept = [stumpOf(kept[0])];
+  const progress = document.progress;
+  for (let limit = import_chunk_4ZCTLV6M.textTailBytes; progress && size() > import_chunk_4ZCTLV6M.observeBytes && limit > 64; limit = Math.floor(limit / 2)) {
+    document.progress = { ...progress, text: (0, import_chunk_LXK2ZILE.tail)(progress.text ?? "", limit).text, text_truncated: true };
+  }
+  if (progress && size() > import_chunk_4ZCTLV6M.observeBytes) document.progress = { tools_truncated: true, text_truncated: true };
+  for (const name of ["files", "warnings", "label", "timer", "next", "error", "owner", "model"])
+    if (size() > import_chunk_4ZCTLV6M.observeBytes) delete document[name];
+  return make();
+}
+function boundEvent(event) {
+  return bytesOf(event) <= eventBytes ? event : stumpOf(event);
+}
+function stumpOf({ seq, at, job, owner, type }) {
+  return { seq, at, job, owner, type, truncated: true };
+}
+function bytesOf(value) {
+  return Buffer.byteLength(JSON.stringify(value)) + 1;
+}
+function progressOf(view) {
+  const { paths, spec } = view;
+  const [output, error] = [(0, import_chunk_7WBBYJDG.factsOf)(paths.output), (0, import_chunk_7WBBYJDG.factsOf)(paths.error)];
+  const newest = Math.max(
+    output && output.size > 0 ? output.modifiedMs : 0,
+    error && error.size > 0 ? error.modifiedMs : 0
+  );
+  const facts = {
+    stdout_bytes: output?.size ?? 0,
+    stderr_bytes: error?.size ?? 0,
+    last_output_at: newest > 0 ? (0, import_chunk_Y5L6GQDB.isoOf)(newest) : null,
+    last_output_age_ms: newest > 0 ? Math.max(0, Math.round((0, import_chunk_Y5L6GQDB.nowMs)() - newest)) : null
+  };
+  if (spec?.staff && !spec.staff.custom) {
+    const snapshot = (0, import_chunk_527JQF7V.readJson)(paths.snapshot);
+    return snapshot.kind === "ok" ? { ...facts, ...snapshot.value } : { ...facts, tools: [], text: "", text_truncated: false };
+  }
+  const bytes = (0, import_chunk_527JQF7V.readRange)(paths.output, -import_chunk_4ZCTLV6M.tailBytes, import_chunk_4ZCTLV6M.tailBytes)?.bytes ?? Buffer.alloc(0);
+  const latest = (0, import_chunk_LXK2ZILE.tail)((0, import_chunk_LXK2ZILE.plainText)(bytes.toString("utf8")), import_chunk_4ZCTLV6M.textTailBytes);
+  return { ...facts, text: latest.text, text_truncated: latest.truncated || (output?.size ?? 0) > import_chunk_4ZCTLV6M.tailBytes };
+}
+var recentEvents = 5;
+var eventsAtMost = 50;
+function observation(view, options) {
+  const { state, spec, paths } = view;
+  const condition = (0, import_chunk_PZM7HB6W.conditionOf)(view);
+  const { waited } = options;
+  const facts = {
+    id: view.id,
+    kind: spec?.kind ?? null,
+    verb: spec?.verb ?? null,
+    owner: spec?.owner ?? null,
+    label: spec?.label === null || spec?.label === void 0 ? null : (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)(spec.label), 120),
+    ...staffFacts(spec),
+    state: state.state,
+    ...(0, import_chunk_R7FUNILK.healthOf)(view, condition),
+    checkpoint: (0, import_chunk_R7FUNILK.checkpointOf)(state),
+    watch: (0, import_chunk_R7FUNILK.watchSeen)(view),
+    timer: (0, import_chunk_R7FUNILK.timerSeen)(view),
+    supervision: condition,
+    rev: state.rev,
+    now: (0, import_chunk_Y5L6GQDB.isoNow)(),
+    created_at: state.created_at,
+    started_at: state.started_at,
+    ended_at: state.ended_at,
+    duration_ms: state.duration_ms,
+    age_ms: (0, import_chunk_MTTW2VXK.ageOf)(state.created_at, (0, import_chunk_Y5L6GQDB.nowMs)()),
+    deadline_ms: spec?.deadline_ms ?? null,
+    exit_code: state.exit_code,
+    signal: state.signal,
+    // Of a detached task: its launcher's word.
+    ...state.task_status === void 0 ? {} : { task_status: state.task_status, task_exit_code: state.task_exit_code ?? "unknown" },
+    error: state.error === null ? null : { ...state.error, message: (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)(state.error.message), 400) },
+    warnings: state.warnings.slice(0, 5).map((one) => ({ code: one.code, message: (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)(one.message), 200) })),
+    conversation: state.conversation,
+    collected: (0, import_chunk_JLKATB45.collectedBy)(view),
+    last_collected_seq: (0, import_chunk_JLKATB45.lastCollectedSeq)(view)
+  };
+  const next = nextFor(view, condition, options.root);
+  if (waited && next.wait !== void 0) next.wait = waited.next;
+  const progress = (0, import_chunk_PZM7HB6W.isEnded)(state) ? null : progressOf(view);
+  const document = {
+    ...waited ? headOf(waited) : {},
+    ...(0, import_chunk_LXK2ZILE.plainValue)(facts, longest),
+    files: filesOf(view),
+    next,
+    ...progress === null ? {} : { progress: (0, import_chunk_LXK2ZILE.plainValue)(progress, import_chunk_4ZCTLV6M.textTailBytes + 3) }
+  };
+  if (waited && waited.wake !== "soft_timeout") return boundDocument(document, null);
+  const after = options.afterSeq ?? Math.max(0, state.seq - recentEvents);
+  const journal = (0, import_chunk_D2VPCAZS.readEvents)(paths, after, eventsAtMost);
+  const events = journal.events.map((event) => (0, import_chunk_LXK2ZILE.plainValue)(event, 400));
+  return boundDocument(document, { events, isMore: journal.more, after });
+}
+var longest = 1024;
+function headOf({ wake, cursor }) {
+  if (wake === "soft_timeout") return { wake, ...cursor === void 0 ? {} : { next_seq: cursor } };
+  const event = boundEvent((0, import_chunk_LXK2ZILE.plainValue)(wake.event, 400));
+  return { wake: wake.wake, event, next_seq: wake.nextSeq, pending_events: wake.pending };
+}
+function staffFacts(spec) {
+  const { staff } = spec ?? {};
+  if (!staff) return { backend: null, profile: null, model: null };
+  const short = (text) => (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)(String(text)), 120);
+  return {
+    backend: short(staff.custom?.name ?? staff.backend),
+    profile: short(staff.profile),
+    model: staff.model ? short(staff.model) : null
+  };
+}
+function filesOf({ paths, state }) {
+  const files = {
+    result: paths.result,
+    output: paths.output,
+    error: paths.error,
+    events: paths.events,
+    worker_log: paths.workerLog
+  };
+  if (!(0, import_chunk_PZM7HB6W.isEnded)(state)) return files;
+  return Object.fromEntries(Object.entries(files).map(([name, file]) => [name, (0, import_chunk_7WBBYJDG.exists)(file) ? file : null]));
+}
+function nextFor(view, condition, root) {
+  if (condition === "damaged") return { doctor: import_chunk_PLTZEINK.nextCommands.doctor(view.id, root.option) };
+  if (!(0, import_chunk_PZM7HB6W.isEnded)(view.state))
+    return { wait: import_chunk_PLTZEINK.nextCommands.wait(view.id, root.option), cancel: import_chunk_PLTZEINK.nextCommands.cancel(view.id, root.option) };
+  const next = { result: import_chunk_PLTZEINK.nextCommands.result(view.id, root.option) };
+  if (view.state.state === "done") return next;
+  if ((0, import_chunk_4B6JPIGM.isContinuable)(view.paths, view.state)) next.continue = import_chunk_PLTZEINK.nextCommands.continue(view.id, root.option);
+  next.restart = import_chunk_PLTZEINK.nextCommands.restart(view.id, root.option);
+  return next;
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  observation,
+  progressOf,
+  staffFacts
+});
+
+},
 "./chunk-UNGYPAP3.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
@@ -15075,6 +14868,76 @@ function trim(value) {
   formatAge,
   formatDuration,
   parseDuration
+});
+
+},
+"./chunk-VN3ZKFAN.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  isSettleable: () => isSettleable,
+  refresh: () => refresh,
+  refreshAttached: () => refreshAttached
+});
+module.exports = stdin_exports;
+var import_chunk_PZM7HB6W = load("./chunk-PZM7HB6W.js");
+var import_chunk_4ZCTLV6M = load("./chunk-4ZCTLV6M.js");
+var import_chunk_7WBBYJDG = load("./chunk-7WBBYJDG.js");
+var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
+var settled = ["over", "lost", "host_restarted", "never_started"];
+function isSettleable(condition) {
+  return settled.includes(condition);
+}
+var attachable = ["orphaned", "unclaimed"];
+async function refresh(root, id, isStrict = false) {
+  const view = await refreshRecord(root, id, isStrict);
+  if (owesNotice(view)) await (await Promise.resolve().then(() => load("./owed-notice-UP4GMCF7.js"))).startOwedNotice(view);
+  return view;
+}
+function owesNotice({ spec, state, damage, paths }) {
+  return Boolean(spec?.notify) && damage === null && (0, import_chunk_PZM7HB6W.isEnded)(state) && !(0, import_chunk_7WBBYJDG.exists)(`${paths.notices}/end`);
+}
+async function refreshRecord(root, id, isStrict) {
+  const view = (0, import_chunk_PZM7HB6W.inspect)(root, id);
+  const condition = (0, import_chunk_PZM7HB6W.conditionOf)(view);
+  if (condition === "ended") dropMarker(view);
+  if (!isSettleable(condition)) return view;
+  const { settleJob } = await Promise.resolve().then(() => load("./settle-XP5CSXHJ.js"));
+  await settleJob(view, (now2) => isSettleable((0, import_chunk_PZM7HB6W.conditionOf)(now2)), isStrict);
+  const now = (0, import_chunk_PZM7HB6W.inspect)(root, id);
+  return view.spec?.timer && (0, import_chunk_PZM7HB6W.conditionOf)(now) === "over" ? timerNotSettled(now) : now;
+}
+async function timerNotSettled(view) {
+  const { isOurs } = await Promise.resolve().then(() => load("./may-act-FDELZJFM.js"));
+  if (await isOurs(view)) return view;
+  const damage = "spec.json was changed, or comes from another user or machine";
+  return { ...view, spec: null, damage, state: (0, import_chunk_PZM7HB6W.damagedState)(view.id, damage) };
+}
+async function refreshAttached(root, id) {
+  const view = await refresh(root, id, true);
+  const isDue = (now) => attachable.includes((0, import_chunk_PZM7HB6W.conditionOf)(now)) || isHung(now);
+  if (!isDue(view)) return view;
+  const { attachWorker } = await Promise.resolve().then(() => load("./attach-EYFPBE2V.js"));
+  await attachWorker(view, isDue);
+  return (0, import_chunk_PZM7HB6W.inspect)(root, id);
+}
+function dropMarker(view) {
+  if (!(0, import_chunk_7WBBYJDG.exists)(view.paths.marker)) return;
+  try {
+    (0, import_chunk_527JQF7V.removeFile)(view.paths.reserve);
+    (0, import_chunk_527JQF7V.removeFile)(view.paths.marker);
+  } catch {
+  }
+}
+function isHung(view) {
+  if ((0, import_chunk_PZM7HB6W.conditionOf)(view) !== "supervised" || view.isClaimed || view.worker !== null) return false;
+  return view.leaseAgeMs !== null && view.leaseAgeMs > 2 * import_chunk_4ZCTLV6M.leaseStaleMs;
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  isSettleable,
+  refresh,
+  refreshAttached
 });
 
 },
@@ -15289,65 +15152,212 @@ function* indexNames(bytes, hashBytes) {
 });
 
 },
-"./chunk-XSNOZFDY.js": function (module, exports) {
+"./chunk-XVRLWQRW.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  folderSaid: () => folderSaid,
-  onceWords: () => onceWords,
-  repeatedLaunch: () => repeatedLaunch
+  folderOf: () => folderOf,
+  run: () => run
 });
 module.exports = stdin_exports;
-var import_chunk_ZKKB56AR = load("./chunk-ZKKB56AR.js");
-var import_chunk_CA3OXS5P = load("./chunk-CA3OXS5P.js");
-var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
+var import_chunk_5JFWY2ML = load("./chunk-5JFWY2ML.js");
+var import_chunk_6WXBUBYI = load("./chunk-6WXBUBYI.js");
+var import_chunk_66FYAMFR = load("./chunk-66FYAMFR.js");
+var import_chunk_RIVP2RJN = load("./chunk-RIVP2RJN.js");
 var import_chunk_7V54BM6D = load("./chunk-7V54BM6D.js");
+var import_chunk_GEPPUING = load("./chunk-GEPPUING.js");
+var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
+var import_chunk_4ZCTLV6M = load("./chunk-4ZCTLV6M.js");
 var import_chunk_7WBBYJDG = load("./chunk-7WBBYJDG.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_node_path = builtin("node:path");
-var passing = [
-  "owner",
-  "label",
-  "once-key",
-  "notify",
-  "json",
-  "id-only",
-  "wait",
-  "wait-timeout",
-  "foreground",
-  "state-dir",
-  "prompt-file",
-  "stdin"
-];
-function onceWords(verb, input, folder, task) {
-  const options = input.given().filter(([name]) => !passing.includes(name) && !["prompt", "cwd"].includes(name));
-  return JSON.stringify([verb, options.sort(), input.words, input.rest, folder, task]);
+var runOptions = {
+  timeout: {
+    kind: "duration",
+    value: "D",
+    range: import_chunk_4ZCTLV6M.limits.runTimeout,
+    help: "hard limit, counted from launch (default 24h, at most 30d)"
+  },
+  deadline: { kind: "duration", value: "D", range: import_chunk_4ZCTLV6M.limits.runTimeout, help: "the same as --timeout" },
+  "kill-after": {
+    kind: "duration",
+    value: "D",
+    range: import_chunk_4ZCTLV6M.limits.runKillGrace,
+    help: "time between TERM and KILL (default 30s)"
+  },
+  cwd: { kind: "text", value: "DIR", help: "folder to run in (default: here)" },
+  shell: { kind: "flag", help: "give the one word after -- to /bin/sh -c" },
+  pipefail: { kind: "flag", help: "with --shell: a pipe fails when any of its commands does" },
+  "success-exit": {
+    kind: "count",
+    value: "N",
+    range: { default: 0, min: 0, max: 255 },
+    help: "the exit code that means success (default 0)"
+  },
+  "success-file": {
+    kind: "list",
+    value: "PATH",
+    help: "success only when this file is new or changed at the end; may be repeated"
+  },
+  result: { kind: "list", value: "PATH", help: "file or folder to tell of at the end; may be repeated" },
+  log: { kind: "text", value: "PATH", help: "the command's own log; its last 50 lines are told on failure" },
+  expect: { kind: "duration", value: "D", range: import_chunk_4ZCTLV6M.limits.expect, help: "expected duration; later asks for attention" },
+  "checkpoint-every": {
+    kind: "duration",
+    value: "D",
+    range: import_chunk_4ZCTLV6M.limits.checkpoint,
+    help: "judge its progress at this interval (default 1h)"
+  },
+  "sample-every": {
+    kind: "duration",
+    value: "D",
+    range: import_chunk_4ZCTLV6M.limits.sample,
+    help: "look at its CPU, output and result paths this often (default 60s, at most the interval above)"
+  },
+  probe: { kind: "text", value: "LINE", help: "read-only shell line that prints its progress as one JSON object" },
+  "probe-timeout": { kind: "duration", value: "D", range: import_chunk_4ZCTLV6M.limits.probe, help: "bound of one probe (default 30s)" },
+  "first-output": {
+    kind: "duration",
+    value: "D",
+    range: import_chunk_4ZCTLV6M.limits.optInLimit,
+    help: "end it when nothing was printed by then"
+  },
+  "stall-after": {
+    kind: "duration",
+    value: "D",
+    range: import_chunk_4ZCTLV6M.limits.optInLimit,
+    help: "end it when nothing happened for that long: no output, no CPU, no change of a result path"
+  },
+  ...import_chunk_RIVP2RJN.onStallOption,
+  "status-cmd": {
+    kind: "text",
+    value: "LINE",
+    help: "for a launcher that detaches: shell line that prints {identity, status, exit_code}; asked once at the end"
+  },
+  identity: { kind: "text", value: "TEXT", help: "the task that --status-cmd must name" },
+  "max-output": {
+    kind: "size",
+    value: "SIZE",
+    range: import_chunk_4ZCTLV6M.limits.maxOutput,
+    help: "cap of each output file on disk (default 64M)"
+  },
+  "keep-children": { kind: "flag", help: "leave processes alone that the command left behind" },
+  ...import_chunk_RIVP2RJN.launchOptions
+};
+async function makeRunPart(input, cwd) {
+  checkTogether(input);
+  const [checkpointMs, log] = [input.durationOrDefault("checkpoint-every"), input.text("log")];
+  const part = {
+    success_exit: input.count("success-exit") ?? 0,
+    // A launcher that detaches itself leaves its task behind on purpose.
+    keep_children: input.has("keep-children") || input.has("status-cmd"),
+    ...(0, import_chunk_5JFWY2ML.pathsBefore)({ results: input.texts("result"), successFiles: input.texts("success-file") }, cwd),
+    log: log === void 0 ? null : (0, import_chunk_5JFWY2ML.requireLogPath)(log, cwd),
+    expect_ms: input.duration("expect") ?? null,
+    checkpoint_ms: checkpointMs,
+    sample_ms: Math.min(input.durationOrDefault("sample-every"), checkpointMs),
+    probe: lineOf(input, "probe"),
+    probe_ms: input.durationOrDefault("probe-timeout"),
+    status_cmd: lineOf(input, "status-cmd"),
+    identity: identityOf(input)
+  };
+  return { ...await (0, import_chunk_5JFWY2ML.programOf)(input, cwd), ...part };
 }
-function folderSaid(context, input) {
-  return import_node_path.default.resolve(context.cwd, input.text("cwd") ?? ".");
+function checkTogether(input) {
+  const needs = [
+    ["pipefail", "shell"],
+    ["identity", "status-cmd"],
+    ["status-cmd", "identity"],
+    ["probe-timeout", "probe"]
+  ];
+  for (const [name, other] of needs)
+    if (input.has(name) && !input.has(other))
+      throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take --${name} without --${other}: ${whyTogether[name]}`, help());
 }
-async function repeatedLaunch(context, input, words, isSynchronous) {
-  const { onceKey } = (0, import_chunk_ZKKB56AR.launchWords)(input);
-  if (onceKey === null) return void 0;
-  (0, import_chunk_ZKKB56AR.checkLaunchOptions)(input);
-  const root = context.root(input);
-  const launched = await (0, import_chunk_CA3OXS5P.launchedBefore)(root, onceKey, words);
-  if (!launched) return void 0;
-  const { folder } = (0, import_chunk_7V54BM6D.jobPaths)(root.folder, launched.id);
-  return (0, import_chunk_7WBBYJDG.exists)(folder) ? (0, import_chunk_ZKKB56AR.tellLaunched)(context, input, root, launched, isSynchronous) : tellCleaned(input, launched.id);
+var whyTogether = {
+  pipefail: "it is an option of that shell",
+  identity: "only that command can name the task",
+  "status-cmd": "its answer counts only for the task that you name",
+  "probe-timeout": "there is no probe to be bounded"
+};
+function lineOf(input, name) {
+  const line = input.text(name);
+  if (line === void 0) return null;
+  if (line.trim() === "") throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take an empty --${name}: allowed is one line for /bin/sh`, help());
+  requireSize(name, line, import_chunk_4ZCTLV6M.shellLineBytes);
+  return line;
 }
-function tellCleaned(input, id) {
-  const note = `job ${id} had this once-key; its record was removed by clean, and nothing was started`;
-  if (input.has("id-only")) return { code: import_chunk_6PFAPK5K.exitCodes.done, out: `${id}
-` };
-  if (input.has("json")) return { code: import_chunk_6PFAPK5K.exitCodes.done, json: { id, new: false, cleaned: true, next: {} } };
-  return { code: import_chunk_6PFAPK5K.exitCodes.done, out: `${note}
-` };
+function identityOf(input) {
+  const text = input.text("identity");
+  if (text === void 0) return null;
+  if (text.trim() === "" || /[\r\n]/.test(text))
+    throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take --identity ${JSON.stringify(text)}: allowed is one line that names one task`, help());
+  requireSize("identity", text, import_chunk_4ZCTLV6M.identityBytes);
+  return text;
+}
+function requireSize(name, text, limit) {
+  const size = (0, import_chunk_LXK2ZILE.byteLength)(text);
+  if (size > limit) throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take --${name} of ${size} bytes: at most ${limit} are allowed`, help());
+}
+function help() {
+  return (0, import_chunk_GEPPUING.quoteWords)([...(0, import_chunk_7V54BM6D.selfWords)(), "run", "--help"]);
+}
+var run = {
+  name: "run",
+  summary: "run a long command as a job",
+  form: "[options] -- COMMAND ARG...",
+  words: { min: 0, max: 0, rest: true },
+  options: runOptions,
+  notes: "The command gets no input and runs without a shell, exactly as it stands after --. It is never started twice.",
+  examples: [
+    "run -- make test",
+    "run --timeout 2h --once-key nightly -- python3 train.py --epochs 10",
+    "run --timeout 12h --success-file model.pt --log train.log -- python3 train.py",
+    "run --shell --pipefail -- 'make 2>&1 | tee build.log'"
+  ],
+  async run(context, input) {
+    const words = (0, import_chunk_6WXBUBYI.onceWords)("run", input, (0, import_chunk_6WXBUBYI.folderSaid)(context, input), null);
+    const repeated = await (0, import_chunk_6WXBUBYI.repeatedLaunch)(context, input, words, false);
+    if (repeated) return repeated;
+    const cwd = folderOf(context, input);
+    const timeout = limitOf(input);
+    return (0, import_chunk_66FYAMFR.launchAndTell)(context, input, {
+      kind: "run",
+      verb: "run",
+      ...(0, import_chunk_66FYAMFR.launchWords)(input),
+      cwd,
+      deadlineMs: timeout,
+      killGraceMs: input.durationOrDefault("kill-after"),
+      maxOutputBytes: input.size("max-output") ?? import_chunk_4ZCTLV6M.limits.maxOutput.default,
+      firstOutputMs: input.duration("first-output") ?? null,
+      stallMs: input.duration("stall-after") ?? null,
+      lineage: null,
+      run: await makeRunPart(input, cwd),
+      onStall: (0, import_chunk_66FYAMFR.onStallOf)(input),
+      staff: null,
+      words
+    });
+  }
+};
+function limitOf(input) {
+  if (input.has("timeout") && input.has("deadline"))
+    throw (0, import_chunk_NVPF5LEY.usageError)("cannot take --timeout and --deadline together: they are the same");
+  return input.has("deadline") ? input.durationOrDefault("deadline") : input.durationOrDefault("timeout");
+}
+function folderOf(context, input) {
+  const folder = import_node_path.default.resolve(context.cwd, input.text("cwd") ?? ".");
+  if (!(0, import_chunk_7WBBYJDG.isFolder)(folder))
+    throw new import_chunk_NVPF5LEY.FaultError(
+      "preflight",
+      `cannot run in ${folder}: there is no such folder`,
+      "name an existing one with --cwd DIR"
+    );
+  return (0, import_chunk_7WBBYJDG.realPath)(folder);
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
-  folderSaid,
-  onceWords,
-  repeatedLaunch
+  folderOf,
+  run
 });
 
 },
@@ -15520,213 +15530,204 @@ function atMonotonic(atMs, fn) {
 });
 
 },
-"./chunk-ZKKB56AR.js": function (module, exports) {
+"./chunk-ZFFWRBAW.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  checkLaunchOptions: () => checkLaunchOptions,
-  launchAndTell: () => launchAndTell,
-  launchWords: () => launchWords,
-  notifyOf: () => notifyOf,
-  onStallOf: () => onStallOf,
-  tellLaunched: () => tellLaunched
+  describeResult: () => describeResult,
+  logSize: () => logSize,
+  missingFiles: () => missingFiles,
+  noteResults: () => noteResults,
+  readLogTail: () => readLogTail
 });
 module.exports = stdin_exports;
-var import_chunk_CA3OXS5P = load("./chunk-CA3OXS5P.js");
-var import_chunk_7BL7UWXT = load("./chunk-7BL7UWXT.js");
-var import_chunk_SSD3XVHH = load("./chunk-SSD3XVHH.js");
-var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_PLTZEINK = load("./chunk-PLTZEINK.js");
-var import_chunk_PZM7HB6W = load("./chunk-PZM7HB6W.js");
-var import_chunk_7V54BM6D = load("./chunk-7V54BM6D.js");
-var import_chunk_QS5KU3DI = load("./chunk-QS5KU3DI.js");
-var import_chunk_AN2AMGQG = load("./chunk-AN2AMGQG.js");
+var import_chunk_ILJKJSAA = load("./chunk-ILJKJSAA.js");
+var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
 var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
 var import_chunk_4ZCTLV6M = load("./chunk-4ZCTLV6M.js");
-var import_chunk_4SRIOCFI = load("./chunk-4SRIOCFI.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var import_node_path = builtin("node:path");
-var operators = /^(?:\d*(?:>>?|<)|&&?|\|\|?|;|\d*>&\d+|&>)$/;
-function splitWords(text) {
-  const words = [];
-  let word = null;
-  let isPlain = true;
-  let quote = null;
-  for (let at = 0; at <= text.length; at += 1) {
-    const sign = text[at];
-    if (sign === void 0 && quote !== null) return { fault: `the quote ${quote} is not closed` };
-    if (quote === null && (sign === void 0 || /[ \t\n\r]/.test(sign))) {
-      if (word !== null && isPlain && operators.test(word))
-        return { fault: `no shell reads it, and ${word} means something only to a shell (sh -c '...' starts one)` };
-      if (word !== null) words.push(word);
-      [word, isPlain] = [null, true];
-      continue;
-    }
-    if (sign === quote) {
-      quote = null;
-      continue;
-    }
-    if (quote === null && (sign === '"' || sign === "'")) {
-      [quote, word, isPlain] = [sign, word ?? "", false];
-      continue;
-    }
-    const next = text[at + 1];
-    if (sign === "\\" && (quote === null || quote === '"' && /["\\$`\n]/.test(next ?? ""))) {
-      if (next === void 0) return { fault: "it ends with a backslash" };
-      word = `${word ?? ""}${next === "\n" ? "" : next}`;
-      isPlain = false;
-      at += 1;
-      continue;
-    }
-    word = `${word ?? ""}${sign}`;
-  }
-  return { words };
+var import_chunk_Y5L6GQDB = load("./chunk-Y5L6GQDB.js");
+var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
+async function noteResults(run) {
+  const required = run.success_files ?? [];
+  const told = new Set(required.map(({ path }) => path));
+  const others = (run.result_baselines ?? []).filter(({ path }) => !told.has(path));
+  return Promise.all([...required.map((one) => noteOf(one, true)), ...others.map((one) => noteOf(one, false))]);
 }
-var allowed = "allowed: words like a shell splits them, or a JSON array of texts";
-function parseNotify(text) {
-  const refused = (why) => (0, import_chunk_NVPF5LEY.usageError)(`cannot take --notify ${JSON.stringify(text)}: ${why}; ${allowed}`);
-  const words = text.trimStart().startsWith("[") ? jsonWords(text) : splitWords(text);
-  if ("fault" in words) throw refused(words.fault);
-  if (words.words.length === 0 || words.words[0] === "") throw refused("it names no program");
-  return words.words;
+function missingFiles(run, notes) {
+  return (run.success_files ?? []).flatMap(({ path }) => {
+    const note = notes.find((one) => one.path === path);
+    if (!note) return [`${path} (not looked at)`];
+    return note.kind === "file" && note.changed ? [] : [`${path} (${reasonOf(note)})`];
+  });
 }
-function jsonWords(text) {
-  let value;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    return { fault: "it is no JSON" };
-  }
-  const isWords = Array.isArray(value) && value.every((word) => typeof word === "string" && !word.includes("\0"));
-  return isWords ? { words: value } : { fault: "it is no array of texts" };
+function describeResult(note) {
+  const way = note.link_to === null ? note.path : `${note.path} -> ${note.link_to}`;
+  const size = note.size === null ? [] : [(0, import_chunk_TFEMYLSK.formatSize)(note.size)];
+  return (0, import_chunk_LXK2ZILE.plainText)(`${way}: ${[...size, wordOf(note)].join(", ")}`).replaceAll("\n", " ");
 }
-async function notifyOf(context, input, inherited) {
-  const text = input.text("notify");
-  if (text === "none") return null;
-  if (text !== void 0) return resolved(parseNotify(text), "--notify", context.cwd);
-  if (inherited) return resolved(inherited, "the notifier of the earlier job", context.cwd);
-  if (!(0, import_chunk_7BL7UWXT.mayMention)("notify")) return null;
-  const { readUserConfig } = await Promise.resolve().then(() => load("./config-5MIMRAEL.js"));
-  const { notify } = readUserConfig();
-  return notify ? resolved(notify, `"notify" of ${(0, import_chunk_7BL7UWXT.userConfigFile)()}`, null) : null;
-}
-function resolved(words, source, cwd) {
-  const [name = "", ...args] = words;
-  const isRelative = name.includes("/") && !import_node_path.default.isAbsolute(name);
-  const program = cwd === null && isRelative ? void 0 : (0, import_chunk_AN2AMGQG.findProgram)(name, cwd ?? "/");
-  if (program !== void 0) return [program, ...args];
-  const where = !name.includes("/") ? `it is not on PATH (${import_chunk_4SRIOCFI.variables.searchPath() || "empty"})` : cwd === null && isRelative ? "it must be absolute or on PATH" : `no executable file of that name${isRelative ? ` (looked from ${cwd})` : ""}`;
-  throw new import_chunk_NVPF5LEY.FaultError(
-    "preflight",
-    `cannot use ${JSON.stringify(name)} as ${source}: ${where}`,
-    "give the path of the program"
-  );
-}
-function launchWords(input) {
-  const onceKey = input.text("once-key") ?? null;
-  if (onceKey === "") throw (0, import_chunk_NVPF5LEY.usageError)('cannot take --once-key "": a key needs at least one character');
-  return { owner: input.text("owner") ?? import_chunk_4SRIOCFI.variables.owner() ?? null, label: input.text("label") ?? null, onceKey };
-}
-function onStallOf(input) {
-  const text = input.text("on-stall");
-  if (text === void 0) return null;
-  if (text.trim() === "") throw (0, import_chunk_NVPF5LEY.usageError)("cannot take an empty --on-stall: say what is to be done about a stall");
-  const size = (0, import_chunk_LXK2ZILE.byteLength)(text);
-  if (size > import_chunk_4ZCTLV6M.onStallBytes)
-    throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take --on-stall of ${size} bytes: at most ${import_chunk_4ZCTLV6M.onStallBytes} are allowed`);
-  return text;
-}
-function checkLaunchOptions(input) {
-  if (input.has("wait-timeout") && !input.has("wait")) throw (0, import_chunk_NVPF5LEY.usageError)("cannot take --wait-timeout without --wait");
-  input.duration("wait-timeout");
-  for (const other of ["json", "wait"]) {
-    if (input.has("id-only") && input.has(other)) throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take --id-only and --${other} together`);
-  }
-}
-async function launchAndTell(context, input, request, isSynchronous = false) {
-  checkLaunchOptions(input);
-  const root = context.root(input);
-  const notify = await notifyOf(context, input, request.notify);
-  return tellLaunched(context, input, root, await (0, import_chunk_CA3OXS5P.launch)(root, { ...request, notify }), isSynchronous);
-}
-async function tellLaunched(context, input, root, launched, isSynchronous) {
-  if (input.has("wait") || isSynchronous) {
-    const { waitAndTell } = await Promise.resolve().then(() => load("./collecting-ELUDTRX2.js"));
-    const told = launched.isNew ? warningNotes(root, launched.id) : [];
-    const collect = `collect: ${import_chunk_PLTZEINK.nextCommands.wait(launched.id, root.option)}`;
-    for (const line of [jobLine(launched), collect, ...told]) context.tell(line);
-    const timeoutMs = input.duration("wait-timeout") ?? Number.MAX_SAFE_INTEGER;
-    return waitAndTell(context, root, [launched.id], {
-      mode: "all",
-      timeoutMs,
-      heartbeatMs: null,
-      isJson: input.has("json"),
-      told
-    });
-  }
-  return tellLaunch(root, launched, input);
-}
-function jobLine({ id, isNew }) {
-  return `job ${id}${isNew ? "" : " (this once-key had it already; nothing was started)"}`;
-}
-function warningsOf(root, id) {
-  const spec = (0, import_chunk_QS5KU3DI.readSpec)((0, import_chunk_7V54BM6D.jobPaths)(root.folder, id));
-  return spec.kind === "ok" ? spec.value.warnings ?? [] : [];
-}
-function warningNotes(root, id) {
-  return warningsOf(root, id).map((one) => `warning: ${(0, import_chunk_LXK2ZILE.plainText)(one.message)}`);
-}
-function timerOf(root, id) {
-  const { spec, state } = (0, import_chunk_PZM7HB6W.inspect)(root.folder, id);
-  if (!spec?.timer) return void 0;
-  return { facts: { state: state.state, ...(0, import_chunk_SSD3XVHH.timerFacts)(spec.timer) }, line: `due:     ${(0, import_chunk_SSD3XVHH.dueWords)(spec.timer)}` };
-}
-function tellLaunch(root, launched, input) {
-  const { id, isNew } = launched;
-  const notes = warningNotes(root, id);
-  if (input.has("id-only")) return { code: import_chunk_6PFAPK5K.exitCodes.done, out: `${id}
-`, notes };
-  const paths = (0, import_chunk_7V54BM6D.jobPaths)(root.folder, id);
-  const commands = {
-    wait: import_chunk_PLTZEINK.nextCommands.wait(id, root.option),
-    observe: import_chunk_PLTZEINK.nextCommands.observe(id, root.option),
-    cancel: import_chunk_PLTZEINK.nextCommands.cancel(id, root.option)
+async function noteOf({ path, before }, required) {
+  const look = await (0, import_chunk_ILJKJSAA.lookBehindSoon)(path, import_chunk_4ZCTLV6M.pathLookMs);
+  const [now, trouble] = "found" in look ? [look.found, null] : [void 0, look.trouble];
+  return {
+    path,
+    required,
+    exists: now !== void 0,
+    existed: before !== null,
+    changed: now !== void 0 && isChanged(now, before),
+    kind: now?.kind ?? null,
+    size: now?.kind === "file" ? now.size : null,
+    mtime: now ? (0, import_chunk_Y5L6GQDB.isoOf)(now.modifiedMs) : null,
+    link_to: now?.linkTo ?? null,
+    trouble
   };
-  const timer = timerOf(root, id);
-  if (input.has("json")) {
-    return {
-      code: import_chunk_6PFAPK5K.exitCodes.done,
-      json: {
-        id,
-        new: isNew,
-        ...timer ? { ...timer.facts, replaced: launched.replaced ?? [] } : {},
-        folder: paths.folder,
-        result_path: paths.result,
-        output_path: paths.output,
-        warnings: warningsOf(root, id),
-        next: commands
-      }
-    };
-  }
-  const lines = [
-    jobLine(launched),
-    ...timer ? [timer.line] : [],
-    ...(launched.replaced ?? []).map((earlier) => `replaced: ${earlier}`),
-    `collect: ${commands.wait}`,
-    `observe: ${commands.observe}`,
-    `result:  ${paths.result}`
-  ];
-  return { code: import_chunk_6PFAPK5K.exitCodes.done, out: `${lines.join("\n")}
-`, notes };
+}
+function isChanged(now, before) {
+  return before === null || now.inode !== before.inode || now.modifiedMs !== before.modified_ms || now.kind === "file" && now.size !== before.size;
+}
+function reasonOf(note) {
+  return note.kind === null || note.kind === "file" ? wordOf(note) : `a ${wordsOf[note.kind]}, not a file`;
+}
+var wordsOf = { folder: "folder", other: "special file", file: "file" };
+function wordOf({ exists, existed, changed, trouble, kind }) {
+  if (trouble !== null) return `cannot be looked at (${trouble})`;
+  if (!exists) return existed ? "gone" : "missing";
+  const word = existed ? changed ? "changed" : "unchanged since the launch" : "new";
+  return kind === "file" ? word : `${wordsOf[kind ?? "other"]}, ${word}`;
+}
+function readLogTail(file, limits = { lines: import_chunk_4ZCTLV6M.tailLines, bytes: import_chunk_4ZCTLV6M.tailBytes }) {
+  const part = (0, import_chunk_527JQF7V.readRange)(file, -(limits.bytes + 4), limits.bytes + 4);
+  if (!part) return Buffer.alloc(0);
+  const bounded = (0, import_chunk_LXK2ZILE.tailOfBytes)(part.bytes, limits.bytes);
+  return Buffer.from((0, import_chunk_LXK2ZILE.lastLines)(bounded, limits.lines));
+}
+function logSize(file) {
+  return (0, import_chunk_527JQF7V.readRange)(file, 0, 0)?.size ?? 0;
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
-  checkLaunchOptions,
-  launchAndTell,
-  launchWords,
-  notifyOf,
-  onStallOf,
-  tellLaunched
+  describeResult,
+  logSize,
+  missingFiles,
+  noteResults,
+  readLogTail
+});
+
+},
+"./chunk-ZXH4HYVE.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  findNeighbours: () => findNeighbours,
+  isOver: () => isOver,
+  modeOf: () => modeOf,
+  neighbourWarning: () => neighbourWarning,
+  neighbourWarnings: () => neighbourWarnings,
+  settleLost: () => settleLost,
+  tellNeighbours: () => tellNeighbours
+});
+module.exports = stdin_exports;
+var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
+var import_chunk_VN3ZKFAN = load("./chunk-VN3ZKFAN.js");
+var import_chunk_CEZDF3D3 = load("./chunk-CEZDF3D3.js");
+var import_chunk_PLTZEINK = load("./chunk-PLTZEINK.js");
+var import_chunk_IJKEVNZ7 = load("./chunk-IJKEVNZ7.js");
+var import_chunk_PZM7HB6W = load("./chunk-PZM7HB6W.js");
+var import_chunk_7V54BM6D = load("./chunk-7V54BM6D.js");
+var import_chunk_QS5KU3DI = load("./chunk-QS5KU3DI.js");
+var import_chunk_XRZCSGQB = load("./chunk-XRZCSGQB.js");
+var import_chunk_7WBBYJDG = load("./chunk-7WBBYJDG.js");
+var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+async function findNeighbours(root, staff, cwd, may) {
+  if (!(0, import_chunk_W7HED5VZ.isWriter)(staff.profile)) return [];
+  const place = placeOf(cwd);
+  const others = (await liveStaff(root.folder)).filter(
+    (spec) => (0, import_chunk_W7HED5VZ.isWriter)(spec.staff.profile) && overlaps(placeOf(spec.cwd), place)
+  );
+  const rival = others.find((spec) => spec.staff.mode === "implement");
+  if (rival && staff.mode === "implement" && !may.share) {
+    throw new import_chunk_NVPF5LEY.FaultError(
+      "busy",
+      `cannot start a second implement job in ${place.folder}: job ${rival.id} is writing there`,
+      `wait for it (${import_chunk_PLTZEINK.nextCommands.wait(rival.id, root.option)}), ${may.isolate ? "or give this one its own tree with --worktree, " : ""}or accept both with --share`
+    );
+  }
+  return others.map((spec) => spec.id);
+}
+function tellNeighbours(root, ids, own) {
+  for (const id of ids) {
+    try {
+      const folder = (0, import_chunk_7V54BM6D.jobPaths)(root, id).neighbours;
+      (0, import_chunk_527JQF7V.createFolder)(folder);
+      if ((0, import_chunk_7WBBYJDG.factsOf)(folder)?.kind !== "folder") continue;
+      (0, import_chunk_527JQF7V.createFile)(`${folder}/${own}`, "", { sync: false });
+    } catch {
+    }
+  }
+}
+function neighbourWarnings(root, paths) {
+  if ((0, import_chunk_7WBBYJDG.factsOf)(paths.neighbours)?.kind !== "folder") return [];
+  const ids = (0, import_chunk_7WBBYJDG.listNames)(paths.neighbours).filter(import_chunk_PZM7HB6W.isId).slice(0, 20);
+  return ids.map((id) => neighbourWarning(id, modeOf(root, id)));
+}
+function neighbourWarning(id, mode) {
+  const what = mode === void 0 ? "a job" : `${/^[aeiou]/.test(mode) ? "an" : "a"} ${mode} job`;
+  return { code: "two_writers", message: `${what}, ${id}, may write in the same worktree at the same time` };
+}
+function modeOf(root, id) {
+  const spec = (0, import_chunk_QS5KU3DI.readSpec)((0, import_chunk_7V54BM6D.jobPaths)(root, id));
+  return spec.kind === "ok" ? spec.value.staff?.mode : void 0;
+}
+async function settleLost(root) {
+  for (const id of (0, import_chunk_CEZDF3D3.listActive)(root)) await unlessGone(() => (0, import_chunk_VN3ZKFAN.refresh)(root, id));
+}
+async function unlessGone(look) {
+  try {
+    return await look();
+  } catch (error) {
+    if (error instanceof import_chunk_NVPF5LEY.FaultError && error.code === "unknown_job") return void 0;
+    throw error;
+  }
+}
+async function liveStaff(root) {
+  const key = (0, import_chunk_IJKEVNZ7.readKey)();
+  const found = [];
+  for (const id of (0, import_chunk_CEZDF3D3.listActive)(root)) {
+    const spec = (0, import_chunk_QS5KU3DI.readSpec)((0, import_chunk_7V54BM6D.jobPaths)(root, id));
+    if (spec.kind !== "ok" || !spec.value.staff || !await (0, import_chunk_IJKEVNZ7.isGenuine)(spec.value, key) || isOver(root, id)) continue;
+    found.push({ ...spec.value, staff: spec.value.staff });
+  }
+  return found;
+}
+function isOver(root, id) {
+  let condition;
+  try {
+    condition = (0, import_chunk_PZM7HB6W.conditionOf)((0, import_chunk_PZM7HB6W.inspect)(root, id));
+  } catch (error) {
+    if (error instanceof import_chunk_NVPF5LEY.FaultError && error.code === "unknown_job") return true;
+    throw error;
+  }
+  return condition === "ended" || condition === "damaged" || (0, import_chunk_VN3ZKFAN.isSettleable)(condition);
+}
+function placeOf(cwd) {
+  const real = (0, import_chunk_7WBBYJDG.isFolder)(cwd) ? (0, import_chunk_7WBBYJDG.realPath)(cwd) : cwd;
+  const worktree = (0, import_chunk_XRZCSGQB.findWorktree)(real);
+  return worktree === void 0 ? { folder: real, isWorktree: false } : { folder: worktree, isWorktree: true };
+}
+function overlaps(a, b) {
+  if (a.folder === b.folder) return true;
+  const isBelow = (inner, outer) => inner.folder.startsWith(`${outer.folder.replace(/\/$/, "")}/`);
+  return !a.isWorktree && !b.isWorktree && (isBelow(a, b) || isBelow(b, a));
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  findNeighbours,
+  isOver,
+  modeOf,
+  neighbourWarning,
+  neighbourWarnings,
+  settleLost,
+  tellNeighbours
 });
 
 },
@@ -15923,7 +15924,7 @@ function placeOf({ pr, expression }, repo) {
 });
 
 },
-"./clean-U5JMFZWQ.js": function (module, exports) {
+"./clean-R3BB6FSL.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -15938,7 +15939,7 @@ var import_chunk_RIVP2RJN = load("./chunk-RIVP2RJN.js");
 var import_chunk_NQPR54ZN = load("./chunk-NQPR54ZN.js");
 var import_chunk_PATOMOAS = load("./chunk-PATOMOAS.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_FM6FAH5U = load("./chunk-FM6FAH5U.js");
+var import_chunk_VN3ZKFAN = load("./chunk-VN3ZKFAN.js");
 var import_chunk_CEZDF3D3 = load("./chunk-CEZDF3D3.js");
 var import_chunk_PLTZEINK = load("./chunk-PLTZEINK.js");
 var import_chunk_C7IKTBOQ = load("./chunk-C7IKTBOQ.js");
@@ -15982,7 +15983,7 @@ async function jobsIn(folder) {
     if (!(0, import_chunk_NQPR54ZN.checkRoot)(root)) return void 0;
     for (const id of new Set([...(0, import_chunk_CEZDF3D3.listActive)(root), ...(0, import_chunk_CEZDF3D3.listJobs)(root)])) {
       if (!(0, import_chunk_7WBBYJDG.exists)((0, import_chunk_7V54BM6D.jobPaths)(root, id).folder)) continue;
-      const why = keeps(await (0, import_chunk_FM6FAH5U.refresh)(root, id));
+      const why = keeps(await (0, import_chunk_VN3ZKFAN.refresh)(root, id));
       if (why !== void 0) return `its worktree ${folder} has a job of its own, ${id}: ${why}`;
     }
     return void 0;
@@ -16026,7 +16027,7 @@ async function planClean(root, options) {
   const ancestors = ancestorsOfLive(root);
   let finished = 0;
   for (const id of (0, import_chunk_CEZDF3D3.listJobs)(root)) {
-    const view = await (0, import_chunk_FM6FAH5U.refresh)(root, id);
+    const view = await (0, import_chunk_VN3ZKFAN.refresh)(root, id);
     const why = !(0, import_chunk_PZM7HB6W.isEnded)(view.state) ? "it is live" : view.damage !== null ? `its record is damaged (${view.damage})` : (0, import_chunk_JXMXEQZY.isAwaited)(root, id) ? "somebody waits for it" : ancestors.has(id) ? "a live job descends from it" : !(0, import_chunk_JLKATB45.isCollected)(view) && !options.includeUncollected ? "nobody has collected its result" : void 0;
     if ((0, import_chunk_PZM7HB6W.isEnded)(view.state)) finished += 1;
     const ageMs = (0, import_chunk_Y5L6GQDB.nowMs)() - Date.parse(view.state.ended_at ?? view.state.created_at);
@@ -16281,18 +16282,18 @@ function lastLine({ stdout, stderr }) {
 });
 
 },
-"./collecting-ELUDTRX2.js": function (module, exports) {
+"./collecting-OZ7LIRII.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  waitAndTell: () => import_chunk_2QML2VCQ.waitAndTell
+  waitAndTell: () => import_chunk_KLM64KDE.waitAndTell
 });
 module.exports = stdin_exports;
-var import_chunk_2QML2VCQ = load("./chunk-2QML2VCQ.js");
-var import_chunk_DQITNJZW = load("./chunk-DQITNJZW.js");
-var import_chunk_LOPJ3BLJ = load("./chunk-LOPJ3BLJ.js");
+var import_chunk_KLM64KDE = load("./chunk-KLM64KDE.js");
+var import_chunk_DKW3SDRA = load("./chunk-DKW3SDRA.js");
+var import_chunk_UMFHOCDC = load("./chunk-UMFHOCDC.js");
 var import_chunk_JXMXEQZY = load("./chunk-JXMXEQZY.js");
-var import_chunk_PL5OPUIU = load("./chunk-PL5OPUIU.js");
+var import_chunk_IH2OLGEK = load("./chunk-IH2OLGEK.js");
 var import_chunk_JLKATB45 = load("./chunk-JLKATB45.js");
 var import_chunk_R7FUNILK = load("./chunk-R7FUNILK.js");
 var import_chunk_TYK6MYR7 = load("./chunk-TYK6MYR7.js");
@@ -16303,13 +16304,13 @@ var import_chunk_PATOMOAS = load("./chunk-PATOMOAS.js");
 var import_chunk_O5SXHXTI = load("./chunk-O5SXHXTI.js");
 var import_chunk_B2GTHZX4 = load("./chunk-B2GTHZX4.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_7ASKUOSF = load("./chunk-7ASKUOSF.js");
-var import_chunk_N2ZXKKDS = load("./chunk-N2ZXKKDS.js");
-var import_chunk_4SIIA6QD = load("./chunk-4SIIA6QD.js");
+var import_chunk_HICFLLTX = load("./chunk-HICFLLTX.js");
+var import_chunk_6WC2754Y = load("./chunk-6WC2754Y.js");
+var import_chunk_ZFFWRBAW = load("./chunk-ZFFWRBAW.js");
 var import_chunk_UAN3RUHQ = load("./chunk-UAN3RUHQ.js");
 var import_chunk_4B6JPIGM = load("./chunk-4B6JPIGM.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
-var import_chunk_FM6FAH5U = load("./chunk-FM6FAH5U.js");
+var import_chunk_VN3ZKFAN = load("./chunk-VN3ZKFAN.js");
 var import_chunk_ILJKJSAA = load("./chunk-ILJKJSAA.js");
 var import_chunk_PLTZEINK = load("./chunk-PLTZEINK.js");
 var import_chunk_D2VPCAZS = load("./chunk-D2VPCAZS.js");
@@ -16365,7 +16366,7 @@ var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 });
 
 },
-"./continue-6OEXNDXW.js": function (module, exports) {
+"./continue-ZQ3Z53BL.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -16373,15 +16374,15 @@ __export(stdin_exports, {
 });
 module.exports = stdin_exports;
 var import_chunk_RGJQP3KW = load("./chunk-RGJQP3KW.js");
-var import_chunk_AUCNTSSZ = load("./chunk-AUCNTSSZ.js");
-var import_chunk_4KRVTGP5 = load("./chunk-4KRVTGP5.js");
+var import_chunk_3IR65A62 = load("./chunk-3IR65A62.js");
+var import_chunk_GXE6CPQV = load("./chunk-GXE6CPQV.js");
 var import_chunk_IURAQTCE = load("./chunk-IURAQTCE.js");
 var import_chunk_E466YIJS = load("./chunk-E466YIJS.js");
 var import_chunk_TXVSPIEI = load("./chunk-TXVSPIEI.js");
-var import_chunk_QNE4MKMG = load("./chunk-QNE4MKMG.js");
+var import_chunk_XVRLWQRW = load("./chunk-XVRLWQRW.js");
 var import_chunk_5JFWY2ML = load("./chunk-5JFWY2ML.js");
-var import_chunk_XSNOZFDY = load("./chunk-XSNOZFDY.js");
-var import_chunk_ZKKB56AR = load("./chunk-ZKKB56AR.js");
+var import_chunk_6WXBUBYI = load("./chunk-6WXBUBYI.js");
+var import_chunk_66FYAMFR = load("./chunk-66FYAMFR.js");
 var import_chunk_CA3OXS5P = load("./chunk-CA3OXS5P.js");
 var import_chunk_RIVP2RJN = load("./chunk-RIVP2RJN.js");
 var import_chunk_NQPR54ZN = load("./chunk-NQPR54ZN.js");
@@ -16389,11 +16390,11 @@ var import_chunk_7BL7UWXT = load("./chunk-7BL7UWXT.js");
 var import_chunk_SSD3XVHH = load("./chunk-SSD3XVHH.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
 var import_chunk_E4Q33Z52 = load("./chunk-E4Q33Z52.js");
-var import_chunk_A4TC7AHU = load("./chunk-A4TC7AHU.js");
+var import_chunk_ZXH4HYVE = load("./chunk-ZXH4HYVE.js");
 var import_chunk_KT5BXZ5F = load("./chunk-KT5BXZ5F.js");
 var import_chunk_4B6JPIGM = load("./chunk-4B6JPIGM.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
-var import_chunk_FM6FAH5U = load("./chunk-FM6FAH5U.js");
+var import_chunk_VN3ZKFAN = load("./chunk-VN3ZKFAN.js");
 var import_chunk_CEZDF3D3 = load("./chunk-CEZDF3D3.js");
 var import_chunk_PLTZEINK = load("./chunk-PLTZEINK.js");
 var import_chunk_D2VPCAZS = load("./chunk-D2VPCAZS.js");
@@ -16438,9 +16439,9 @@ var continueCommand = {
   async run(context, input) {
     const root = context.root(input);
     (0, import_chunk_NQPR54ZN.checkRoot)(root.folder);
-    const prompt = await (0, import_chunk_AUCNTSSZ.taskOf)(context, input);
-    const words = (0, import_chunk_XSNOZFDY.onceWords)("continue", input, input.has("cwd") ? (0, import_chunk_XSNOZFDY.folderSaid)(context, input) : null, prompt);
-    const repeated = await (0, import_chunk_XSNOZFDY.repeatedLaunch)(context, input, words, false);
+    const prompt = await (0, import_chunk_3IR65A62.taskOf)(context, input);
+    const words = (0, import_chunk_6WXBUBYI.onceWords)("continue", input, input.has("cwd") ? (0, import_chunk_6WXBUBYI.folderSaid)(context, input) : null, prompt);
+    const repeated = await (0, import_chunk_6WXBUBYI.repeatedLaunch)(context, input, words, false);
     if (repeated) return repeated;
     const parent = parentOf(root, input);
     await (0, import_chunk_RGJQP3KW.requireGenuine)(parent);
@@ -16454,14 +16455,14 @@ var continueCommand = {
         import_chunk_PLTZEINK.nextCommands.restart(parent.id, root.option)
       );
     }
-    const cwd = input.has("cwd") ? (0, import_chunk_QNE4MKMG.folderOf)(context, input) : (0, import_chunk_RGJQP3KW.requireFolder)(parent, "continue", root.option);
+    const cwd = input.has("cwd") ? (0, import_chunk_XVRLWQRW.folderOf)(context, input) : (0, import_chunk_RGJQP3KW.requireFolder)(parent, "continue", root.option);
     (0, import_chunk_RGJQP3KW.requireSameFolder)(parent, cwd, root.option);
-    const part = (0, import_chunk_4KRVTGP5.makeStaffPart)({
+    const part = (0, import_chunk_GXE6CPQV.makeStaffPart)({
       mode: staff.mode,
       stateRoot: root.folder,
       backend: input.text("backend") ?? staff.custom?.name ?? staff.backend,
       model: input.text("model") ?? staff.model,
-      profile: (0, import_chunk_AUCNTSSZ.askedProfile)(input),
+      profile: (0, import_chunk_3IR65A62.askedProfile)(input),
       earlierProfile: staff.profile,
       prompt,
       resume,
@@ -16479,7 +16480,7 @@ var continueCommand = {
     part.earlier = (0, import_chunk_RGJQP3KW.earlierOf)(root.folder, part.backend, resume);
     if (staff.schema) part.schema = true;
     if (staff.base) part.base = staff.base;
-    return (0, import_chunk_AUCNTSSZ.launchStaff)(context, input, {
+    return (0, import_chunk_3IR65A62.launchStaff)(context, input, {
       verb: parent.verb,
       staff: part,
       cwd,
@@ -16702,14 +16703,14 @@ function digest(text) {
 });
 
 },
-"./dispatch-O3ER27SU.js": function (module, exports) {
+"./dispatch-FUG7OMMK.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   dispatch: () => dispatch
 });
 module.exports = stdin_exports;
-var import_chunk_POI7HBLD = load("./chunk-POI7HBLD.js");
+var import_chunk_OMZAYVNZ = load("./chunk-OMZAYVNZ.js");
 var import_chunk_NQPR54ZN = load("./chunk-NQPR54ZN.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
 var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
@@ -16874,10 +16875,10 @@ async function dispatch(args, base, version) {
   if (word === "--version" || word === "version") return { code: import_chunk_6PFAPK5K.exitCodes.done, out: `${version}
 ` };
   const name = word === "--help" || word === "-h" ? "help" : word;
-  const loaded = await (0, import_chunk_POI7HBLD.loadCommand)(name);
+  const loaded = await (0, import_chunk_OMZAYVNZ.loadCommand)(name);
   if (!loaded)
     throw (0, import_chunk_NVPF5LEY.usageError)(
-      `cannot run ${JSON.stringify(word)}: there is no such command; there are ${import_chunk_POI7HBLD.commandNames.join(", ")}`,
+      `cannot run ${JSON.stringify(word)}: there is no such command; there are ${import_chunk_OMZAYVNZ.commandNames.join(", ")}`,
       (0, import_chunk_GEPPUING.quoteWords)([...(0, import_chunk_7V54BM6D.selfWords)(), "help"])
     );
   if (hasChangedWords(args)) {
@@ -16905,7 +16906,7 @@ async function help(command) {
 });
 
 },
-"./doctor-AKMNVVZW.js": function (module, exports) {
+"./doctor-HFQ3342T.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -17019,7 +17020,7 @@ var doctor = {
     const backend = input.text("backend");
     if (backend !== void 0) {
       if (input.words.length > 0) throw (0, import_chunk_NVPF5LEY.usageError)("cannot take a job ID and --backend together");
-      const { doctorBackend } = await Promise.resolve().then(() => load("./doctor-backend-CRHZDFF4.js"));
+      const { doctorBackend } = await Promise.resolve().then(() => load("./doctor-backend-OGZ6DZKD.js"));
       return doctorBackend(context, backend, input.has("json"));
     }
     const root = context.root(input);
@@ -17047,19 +17048,19 @@ function tell(finding) {
 });
 
 },
-"./doctor-backend-CRHZDFF4.js": function (module, exports) {
+"./doctor-backend-OGZ6DZKD.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   doctorBackend: () => doctorBackend
 });
 module.exports = stdin_exports;
-var import_chunk_6EHBWH6R = load("./chunk-6EHBWH6R.js");
+var import_chunk_BWTAZ66V = load("./chunk-BWTAZ66V.js");
 var import_chunk_XFBNWBRB = load("./chunk-XFBNWBRB.js");
-var import_chunk_4KRVTGP5 = load("./chunk-4KRVTGP5.js");
+var import_chunk_GXE6CPQV = load("./chunk-GXE6CPQV.js");
 var import_chunk_TXVSPIEI = load("./chunk-TXVSPIEI.js");
-var import_chunk_D4DO65YA = load("./chunk-D4DO65YA.js");
-var import_chunk_PL5OPUIU = load("./chunk-PL5OPUIU.js");
+var import_chunk_NK4NEZOA = load("./chunk-NK4NEZOA.js");
+var import_chunk_IH2OLGEK = load("./chunk-IH2OLGEK.js");
 var import_chunk_R7FUNILK = load("./chunk-R7FUNILK.js");
 var import_chunk_TYK6MYR7 = load("./chunk-TYK6MYR7.js");
 var import_chunk_MTTW2VXK = load("./chunk-MTTW2VXK.js");
@@ -17072,16 +17073,15 @@ var import_chunk_PATOMOAS = load("./chunk-PATOMOAS.js");
 var import_chunk_O5SXHXTI = load("./chunk-O5SXHXTI.js");
 var import_chunk_B2GTHZX4 = load("./chunk-B2GTHZX4.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_RNGMHIRZ = load("./chunk-RNGMHIRZ.js");
+var import_chunk_JU4O6MZR = load("./chunk-JU4O6MZR.js");
 var import_chunk_4O3TU3OB = load("./chunk-4O3TU3OB.js");
 var import_chunk_E4Q33Z52 = load("./chunk-E4Q33Z52.js");
-var import_chunk_A4TC7AHU = load("./chunk-A4TC7AHU.js");
+var import_chunk_ZXH4HYVE = load("./chunk-ZXH4HYVE.js");
 var import_chunk_KT5BXZ5F = load("./chunk-KT5BXZ5F.js");
-var import_chunk_N2ZXKKDS = load("./chunk-N2ZXKKDS.js");
-var import_chunk_4SIIA6QD = load("./chunk-4SIIA6QD.js");
+var import_chunk_ZFFWRBAW = load("./chunk-ZFFWRBAW.js");
 var import_chunk_UAN3RUHQ = load("./chunk-UAN3RUHQ.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
-var import_chunk_FM6FAH5U = load("./chunk-FM6FAH5U.js");
+var import_chunk_VN3ZKFAN = load("./chunk-VN3ZKFAN.js");
 var import_chunk_CEZDF3D3 = load("./chunk-CEZDF3D3.js");
 var import_chunk_ILJKJSAA = load("./chunk-ILJKJSAA.js");
 var import_chunk_PLTZEINK = load("./chunk-PLTZEINK.js");
@@ -17157,7 +17157,7 @@ async function requireQuiet(signals) {
 }
 function makePart(root, cwd, backend, profile) {
   const words = { mode: "ask", stateRoot: root.folder, model: null, prompt: task, resume: null };
-  return { ...(0, import_chunk_4KRVTGP5.makeStaffPart)({ ...words, backend, profile, cwd }), brief: false };
+  return { ...(0, import_chunk_GXE6CPQV.makeStaffPart)({ ...words, backend, profile, cwd }), brief: false };
 }
 async function tryIn(root, cwd, part, signals) {
   const { id } = await (0, import_chunk_CA3OXS5P.launch)(root, {
@@ -17177,7 +17177,7 @@ async function tryIn(root, cwd, part, signals) {
     staff: part
   });
   const why = "doctor was interrupted";
-  signals.onEach(() => void (0, import_chunk_D4DO65YA.cancelJob)(root.folder, id, { owner: null, why }).catch(() => void 0));
+  signals.onEach(() => void (0, import_chunk_NK4NEZOA.cancelJob)(root.folder, id, { owner: null, why }).catch(() => void 0));
   const { view, firstOutputMs } = await follow(root, id);
   const { state } = view;
   return {
@@ -17198,14 +17198,14 @@ async function follow(root, id) {
   const paths = (0, import_chunk_7V54BM6D.jobPaths)(root.folder, id);
   let firstOutputMs = null;
   const look = () => {
-    const started = (0, import_chunk_RNGMHIRZ.startedAt)(paths);
+    const started = (0, import_chunk_JU4O6MZR.startedAt)(paths);
     if (firstOutputMs !== null || started === null || !(0, import_chunk_7WBBYJDG.factsOf)(paths.output)?.size) return;
     firstOutputMs = Math.max(0, (0, import_chunk_Y5L6GQDB.nowMs)() - Date.parse(started));
   };
   const patience = trialMs + 3 * import_chunk_4ZCTLV6M.limits.staffKillGrace.default;
   const {
     views: [view]
-  } = await (0, import_chunk_PL5OPUIU.waitForJobs)(root.folder, [id], {
+  } = await (0, import_chunk_IH2OLGEK.waitForJobs)(root.folder, [id], {
     mode: "all",
     timeoutMs: patience,
     heartbeatMs: 50,
@@ -17229,7 +17229,7 @@ async function removeOrName(folder) {
 }
 async function doctorBackend(context, name, isJson) {
   const backend = (0, import_chunk_KT5BXZ5F.findBackend)(name);
-  const signIn = backend ? (0, import_chunk_6EHBWH6R.signInOf)(backend) : null;
+  const signIn = backend ? (0, import_chunk_BWTAZ66V.signInOf)(backend) : null;
   try {
     const trip = await roundTrip(
       name,
@@ -17716,7 +17716,7 @@ function open(root, timeMs) {
 });
 
 },
-"./help-R7RPYB5F.js": function (module, exports) {
+"./help-Y2ENMINF.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -17736,7 +17736,7 @@ var help = {
   options: import_chunk_RIVP2RJN.common,
   examples: ["help", "help run", "help watch file"],
   async run(_context, input) {
-    const { commandNames, loadCommand } = await Promise.resolve().then(() => load("./registry-EG5YK5PF.js"));
+    const { commandNames, loadCommand } = await Promise.resolve().then(() => load("./registry-YKQUML7Q.js"));
     const { renderHelp } = await Promise.resolve().then(() => load("./usage-KTS4T74N.js"));
     const { labelled } = await Promise.resolve().then(() => load("./wrap-LTCIWAWY.js"));
     const [word, ...more] = input.words;
@@ -18432,22 +18432,22 @@ function troubleOf2(input, failure) {
 });
 
 },
-"./implement-EM25LTRP.js": function (module, exports) {
+"./implement-ER5NJ53J.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   implement: () => implement
 });
 module.exports = stdin_exports;
-var import_chunk_JOHFEW2Z = load("./chunk-JOHFEW2Z.js");
-var import_chunk_AUCNTSSZ = load("./chunk-AUCNTSSZ.js");
-var import_chunk_4KRVTGP5 = load("./chunk-4KRVTGP5.js");
+var import_chunk_LPGGWIYK = load("./chunk-LPGGWIYK.js");
+var import_chunk_3IR65A62 = load("./chunk-3IR65A62.js");
+var import_chunk_GXE6CPQV = load("./chunk-GXE6CPQV.js");
 var import_chunk_E466YIJS = load("./chunk-E466YIJS.js");
 var import_chunk_TXVSPIEI = load("./chunk-TXVSPIEI.js");
-var import_chunk_QNE4MKMG = load("./chunk-QNE4MKMG.js");
+var import_chunk_XVRLWQRW = load("./chunk-XVRLWQRW.js");
 var import_chunk_5JFWY2ML = load("./chunk-5JFWY2ML.js");
-var import_chunk_XSNOZFDY = load("./chunk-XSNOZFDY.js");
-var import_chunk_ZKKB56AR = load("./chunk-ZKKB56AR.js");
+var import_chunk_6WXBUBYI = load("./chunk-6WXBUBYI.js");
+var import_chunk_66FYAMFR = load("./chunk-66FYAMFR.js");
 var import_chunk_CA3OXS5P = load("./chunk-CA3OXS5P.js");
 var import_chunk_RIVP2RJN = load("./chunk-RIVP2RJN.js");
 var import_chunk_NQPR54ZN = load("./chunk-NQPR54ZN.js");
@@ -18455,10 +18455,10 @@ var import_chunk_7BL7UWXT = load("./chunk-7BL7UWXT.js");
 var import_chunk_SSD3XVHH = load("./chunk-SSD3XVHH.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
 var import_chunk_E4Q33Z52 = load("./chunk-E4Q33Z52.js");
-var import_chunk_A4TC7AHU = load("./chunk-A4TC7AHU.js");
+var import_chunk_ZXH4HYVE = load("./chunk-ZXH4HYVE.js");
 var import_chunk_KT5BXZ5F = load("./chunk-KT5BXZ5F.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
-var import_chunk_FM6FAH5U = load("./chunk-FM6FAH5U.js");
+var import_chunk_VN3ZKFAN = load("./chunk-VN3ZKFAN.js");
 var import_chunk_CEZDF3D3 = load("./chunk-CEZDF3D3.js");
 var import_chunk_PLTZEINK = load("./chunk-PLTZEINK.js");
 var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
@@ -18484,7 +18484,7 @@ var import_chunk_7WBBYJDG = load("./chunk-7WBBYJDG.js");
 var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
-var implement = (0, import_chunk_JOHFEW2Z.makeStaffVerb)({
+var implement = (0, import_chunk_LPGGWIYK.makeStaffVerb)({
   mode: "implement",
   notes: "A second implement job in the same worktree is refused unless it has --worktree or --share. The result says what was changed: files, commits, or that nothing was.",
   examples: [
@@ -19372,7 +19372,7 @@ function init(open, close) {
 var kleur_default = $;
 
 },
-"./main-IRBPSC2L.js": function (module, exports) {
+"./main-KHMDI4HD.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -19381,20 +19381,20 @@ __export(stdin_exports, {
 module.exports = stdin_exports;
 var import_chunk_LY7P5PXP = load("./chunk-LY7P5PXP.js");
 var import_chunk_O5SXHXTI = load("./chunk-O5SXHXTI.js");
-var import_chunk_JYFB33EX = load("./chunk-JYFB33EX.js");
-var import_chunk_RW75DF76 = load("./chunk-RW75DF76.js");
-var import_chunk_RNGMHIRZ = load("./chunk-RNGMHIRZ.js");
+var import_chunk_CRPTZAAM = load("./chunk-CRPTZAAM.js");
+var import_chunk_EQAHISIE = load("./chunk-EQAHISIE.js");
+var import_chunk_JU4O6MZR = load("./chunk-JU4O6MZR.js");
 var import_chunk_4O3TU3OB = load("./chunk-4O3TU3OB.js");
 var import_chunk_E4Q33Z52 = load("./chunk-E4Q33Z52.js");
-var import_chunk_A4TC7AHU = load("./chunk-A4TC7AHU.js");
+var import_chunk_ZXH4HYVE = load("./chunk-ZXH4HYVE.js");
 var import_chunk_KT5BXZ5F = load("./chunk-KT5BXZ5F.js");
-var import_chunk_7ASKUOSF = load("./chunk-7ASKUOSF.js");
-var import_chunk_N2ZXKKDS = load("./chunk-N2ZXKKDS.js");
-var import_chunk_4SIIA6QD = load("./chunk-4SIIA6QD.js");
+var import_chunk_HICFLLTX = load("./chunk-HICFLLTX.js");
+var import_chunk_6WC2754Y = load("./chunk-6WC2754Y.js");
+var import_chunk_ZFFWRBAW = load("./chunk-ZFFWRBAW.js");
 var import_chunk_UAN3RUHQ = load("./chunk-UAN3RUHQ.js");
 var import_chunk_4B6JPIGM = load("./chunk-4B6JPIGM.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
-var import_chunk_FM6FAH5U = load("./chunk-FM6FAH5U.js");
+var import_chunk_VN3ZKFAN = load("./chunk-VN3ZKFAN.js");
 var import_chunk_CEZDF3D3 = load("./chunk-CEZDF3D3.js");
 var import_chunk_LIUSFYG6 = load("./chunk-LIUSFYG6.js");
 var import_chunk_U56C6E24 = load("./chunk-U56C6E24.js");
@@ -19463,11 +19463,11 @@ async function tellOwed(root, id) {
 async function look(claim, log) {
   switch (claim.spec.kind) {
     case "watch":
-      return (await Promise.resolve().then(() => load("./run-watch-XHI74DCF.js"))).runWatch(claim, log);
+      return (await Promise.resolve().then(() => load("./run-watch-ELI3ZJOL.js"))).runWatch(claim, log);
     case "timer":
-      return (await Promise.resolve().then(() => load("./run-timer-PWJAQXFL.js"))).runTimer(claim);
+      return (await Promise.resolve().then(() => load("./run-timer-2OSYA3R3.js"))).runTimer(claim);
     default:
-      return (await Promise.resolve().then(() => load("./supervise-ZGBIKO63.js"))).supervise(claim);
+      return (await Promise.resolve().then(() => load("./supervise-Z32VXTA5.js"))).supervise(claim);
   }
 }
 function unexpected() {
@@ -19486,7 +19486,7 @@ async function giveUp(claim, message) {
   const ended = await (0, import_chunk_LIUSFYG6.terminate)(tree, { graceMs: import_chunk_4ZCTLV6M.orphanGraceMs, settleMs: import_chunk_4ZCTLV6M.killSettleMs });
   const warnings = [{ code: "worker_failed", message: `the worker failed ${failures} times: ${message}` }];
   const ending = { reason: "worker_lost", exit: view.exit, tree: ended, reconciled: false, warnings };
-  await (0, import_chunk_JYFB33EX.concludeAsked)(claim, ending, tree);
+  await (0, import_chunk_CRPTZAAM.concludeAsked)(claim, ending, tree);
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
@@ -19881,7 +19881,7 @@ function isWanted(input, version) {
 });
 
 },
-"./observe-4YDPZXPU.js": function (module, exports) {
+"./observe-MLHQUNNI.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -19889,7 +19889,7 @@ __export(stdin_exports, {
 });
 module.exports = stdin_exports;
 var import_chunk_IURAQTCE = load("./chunk-IURAQTCE.js");
-var import_chunk_LOPJ3BLJ = load("./chunk-LOPJ3BLJ.js");
+var import_chunk_UMFHOCDC = load("./chunk-UMFHOCDC.js");
 var import_chunk_JLKATB45 = load("./chunk-JLKATB45.js");
 var import_chunk_R7FUNILK = load("./chunk-R7FUNILK.js");
 var import_chunk_TYK6MYR7 = load("./chunk-TYK6MYR7.js");
@@ -19900,7 +19900,7 @@ var import_chunk_SSD3XVHH = load("./chunk-SSD3XVHH.js");
 var import_chunk_PATOMOAS = load("./chunk-PATOMOAS.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
 var import_chunk_4B6JPIGM = load("./chunk-4B6JPIGM.js");
-var import_chunk_FM6FAH5U = load("./chunk-FM6FAH5U.js");
+var import_chunk_VN3ZKFAN = load("./chunk-VN3ZKFAN.js");
 var import_chunk_CEZDF3D3 = load("./chunk-CEZDF3D3.js");
 var import_chunk_PLTZEINK = load("./chunk-PLTZEINK.js");
 var import_chunk_D2VPCAZS = load("./chunk-D2VPCAZS.js");
@@ -19942,10 +19942,10 @@ var observe = {
     (0, import_chunk_NQPR54ZN.checkRoot)(root.folder);
     const owner = input.text("owner") ?? import_chunk_4SRIOCFI.variables.owner() ?? null;
     const id = input.words[0] === void 0 ? (0, import_chunk_IURAQTCE.requireLatest)(root, owner, "a job to observe") : (0, import_chunk_CEZDF3D3.findJob)(root, input.words[0]);
-    const view = await (0, import_chunk_FM6FAH5U.refresh)(root.folder, id);
+    const view = await (0, import_chunk_VN3ZKFAN.refresh)(root.folder, id);
     return {
       code: (0, import_chunk_6PFAPK5K.exitCodeOf)(view.state.state),
-      json: (0, import_chunk_LOPJ3BLJ.observation)(view, { afterSeq: input.count("after-seq") ?? null, root })
+      json: (0, import_chunk_UMFHOCDC.observation)(view, { afterSeq: input.count("after-seq") ?? null, root })
     };
   }
 };
@@ -20197,15 +20197,15 @@ function steadyMerge({ merge, head }, cursor) {
 });
 
 },
-"./registry-EG5YK5PF.js": function (module, exports) {
+"./registry-YKQUML7Q.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  commandNames: () => import_chunk_POI7HBLD.commandNames,
-  loadCommand: () => import_chunk_POI7HBLD.loadCommand
+  commandNames: () => import_chunk_OMZAYVNZ.commandNames,
+  loadCommand: () => import_chunk_OMZAYVNZ.loadCommand
 });
 module.exports = stdin_exports;
-var import_chunk_POI7HBLD = load("./chunk-POI7HBLD.js");
+var import_chunk_OMZAYVNZ = load("./chunk-OMZAYVNZ.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
@@ -20214,22 +20214,22 @@ var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 });
 
 },
-"./research-SZEHGIZT.js": function (module, exports) {
+"./research-Q3SPOBTM.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   research: () => research
 });
 module.exports = stdin_exports;
-var import_chunk_JOHFEW2Z = load("./chunk-JOHFEW2Z.js");
-var import_chunk_AUCNTSSZ = load("./chunk-AUCNTSSZ.js");
-var import_chunk_4KRVTGP5 = load("./chunk-4KRVTGP5.js");
+var import_chunk_LPGGWIYK = load("./chunk-LPGGWIYK.js");
+var import_chunk_3IR65A62 = load("./chunk-3IR65A62.js");
+var import_chunk_GXE6CPQV = load("./chunk-GXE6CPQV.js");
 var import_chunk_E466YIJS = load("./chunk-E466YIJS.js");
 var import_chunk_TXVSPIEI = load("./chunk-TXVSPIEI.js");
-var import_chunk_QNE4MKMG = load("./chunk-QNE4MKMG.js");
+var import_chunk_XVRLWQRW = load("./chunk-XVRLWQRW.js");
 var import_chunk_5JFWY2ML = load("./chunk-5JFWY2ML.js");
-var import_chunk_XSNOZFDY = load("./chunk-XSNOZFDY.js");
-var import_chunk_ZKKB56AR = load("./chunk-ZKKB56AR.js");
+var import_chunk_6WXBUBYI = load("./chunk-6WXBUBYI.js");
+var import_chunk_66FYAMFR = load("./chunk-66FYAMFR.js");
 var import_chunk_CA3OXS5P = load("./chunk-CA3OXS5P.js");
 var import_chunk_RIVP2RJN = load("./chunk-RIVP2RJN.js");
 var import_chunk_NQPR54ZN = load("./chunk-NQPR54ZN.js");
@@ -20237,10 +20237,10 @@ var import_chunk_7BL7UWXT = load("./chunk-7BL7UWXT.js");
 var import_chunk_SSD3XVHH = load("./chunk-SSD3XVHH.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
 var import_chunk_E4Q33Z52 = load("./chunk-E4Q33Z52.js");
-var import_chunk_A4TC7AHU = load("./chunk-A4TC7AHU.js");
+var import_chunk_ZXH4HYVE = load("./chunk-ZXH4HYVE.js");
 var import_chunk_KT5BXZ5F = load("./chunk-KT5BXZ5F.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
-var import_chunk_FM6FAH5U = load("./chunk-FM6FAH5U.js");
+var import_chunk_VN3ZKFAN = load("./chunk-VN3ZKFAN.js");
 var import_chunk_CEZDF3D3 = load("./chunk-CEZDF3D3.js");
 var import_chunk_PLTZEINK = load("./chunk-PLTZEINK.js");
 var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
@@ -20266,7 +20266,7 @@ var import_chunk_7WBBYJDG = load("./chunk-7WBBYJDG.js");
 var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
-var research = (0, import_chunk_JOHFEW2Z.makeStaffVerb)({
+var research = (0, import_chunk_LPGGWIYK.makeStaffVerb)({
   mode: "research",
   examples: ['research --backend gemini --prompt "Which call sites still use the old parser?"']
 });
@@ -20276,7 +20276,7 @@ var research = (0, import_chunk_JOHFEW2Z.makeStaffVerb)({
 });
 
 },
-"./restart-TIOHL5I4.js": function (module, exports) {
+"./restart-WZUF6QE4.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -20284,13 +20284,13 @@ __export(stdin_exports, {
 });
 module.exports = stdin_exports;
 var import_chunk_RGJQP3KW = load("./chunk-RGJQP3KW.js");
-var import_chunk_AUCNTSSZ = load("./chunk-AUCNTSSZ.js");
-var import_chunk_4KRVTGP5 = load("./chunk-4KRVTGP5.js");
+var import_chunk_3IR65A62 = load("./chunk-3IR65A62.js");
+var import_chunk_GXE6CPQV = load("./chunk-GXE6CPQV.js");
 var import_chunk_E466YIJS = load("./chunk-E466YIJS.js");
 var import_chunk_TXVSPIEI = load("./chunk-TXVSPIEI.js");
 var import_chunk_5JFWY2ML = load("./chunk-5JFWY2ML.js");
-var import_chunk_XSNOZFDY = load("./chunk-XSNOZFDY.js");
-var import_chunk_ZKKB56AR = load("./chunk-ZKKB56AR.js");
+var import_chunk_6WXBUBYI = load("./chunk-6WXBUBYI.js");
+var import_chunk_66FYAMFR = load("./chunk-66FYAMFR.js");
 var import_chunk_CA3OXS5P = load("./chunk-CA3OXS5P.js");
 var import_chunk_RIVP2RJN = load("./chunk-RIVP2RJN.js");
 var import_chunk_NQPR54ZN = load("./chunk-NQPR54ZN.js");
@@ -20299,12 +20299,12 @@ var import_chunk_SSD3XVHH = load("./chunk-SSD3XVHH.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
 var import_chunk_4O3TU3OB = load("./chunk-4O3TU3OB.js");
 var import_chunk_E4Q33Z52 = load("./chunk-E4Q33Z52.js");
-var import_chunk_A4TC7AHU = load("./chunk-A4TC7AHU.js");
+var import_chunk_ZXH4HYVE = load("./chunk-ZXH4HYVE.js");
 var import_chunk_KT5BXZ5F = load("./chunk-KT5BXZ5F.js");
 var import_chunk_UAN3RUHQ = load("./chunk-UAN3RUHQ.js");
 var import_chunk_4B6JPIGM = load("./chunk-4B6JPIGM.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
-var import_chunk_FM6FAH5U = load("./chunk-FM6FAH5U.js");
+var import_chunk_VN3ZKFAN = load("./chunk-VN3ZKFAN.js");
 var import_chunk_CEZDF3D3 = load("./chunk-CEZDF3D3.js");
 var import_chunk_PLTZEINK = load("./chunk-PLTZEINK.js");
 var import_chunk_D2VPCAZS = load("./chunk-D2VPCAZS.js");
@@ -20360,11 +20360,11 @@ var restart = {
   async run(context, input) {
     const root = context.root(input);
     (0, import_chunk_NQPR54ZN.checkRoot)(root.folder);
-    const words = (0, import_chunk_XSNOZFDY.onceWords)("restart", input, null, null);
-    const repeated = await (0, import_chunk_XSNOZFDY.repeatedLaunch)(context, input, words, false);
+    const words = (0, import_chunk_6WXBUBYI.onceWords)("restart", input, null, null);
+    const repeated = await (0, import_chunk_6WXBUBYI.repeatedLaunch)(context, input, words, false);
     if (repeated) return repeated;
     const id = (0, import_chunk_CEZDF3D3.requireWholeId)(root, input.words[0]);
-    const view = await (0, import_chunk_FM6FAH5U.refresh)(root.folder, id);
+    const view = await (0, import_chunk_VN3ZKFAN.refresh)(root.folder, id);
     const spec = (0, import_chunk_RGJQP3KW.requireSpec)(root, id);
     await (0, import_chunk_RGJQP3KW.requireGenuine)(spec);
     if (!(0, import_chunk_PZM7HB6W.isEnded)(view.state))
@@ -20375,7 +20375,7 @@ var restart = {
       );
     if (spec.timer) return againTimer(context, input, spec, spec.timer, words);
     if (spec.watch)
-      return (await Promise.resolve().then(() => load("./restart-watch-A5VFAZGY.js"))).againWatch(context, input, spec, spec.watch, root, words);
+      return (await Promise.resolve().then(() => load("./restart-watch-RB3ZB54N.js"))).againWatch(context, input, spec, spec.watch, root, words);
     return spec.staff ? again(context, input, spec, root, words) : againRun(context, input, spec, root, words);
   }
 };
@@ -20386,10 +20386,10 @@ function againRun(context, input, spec, root, words) {
   const run = spec.run;
   if (!run) throw new import_chunk_NVPF5LEY.FaultError("preflight", `cannot restart job ${spec.id}: a ${spec.kind} job has no command`);
   const program = (0, import_chunk_5JFWY2ML.requireProgram)(run.argv[0], spec.cwd);
-  return (0, import_chunk_ZKKB56AR.launchAndTell)(context, input, {
+  return (0, import_chunk_66FYAMFR.launchAndTell)(context, input, {
     kind: "run",
     verb: "run",
-    ...(0, import_chunk_ZKKB56AR.launchWords)(input),
+    ...(0, import_chunk_66FYAMFR.launchWords)(input),
     cwd: spec.cwd,
     deadlineMs: input.durationOrDefault("timeout"),
     killGraceMs: spec.kill_grace_ms,
@@ -20414,7 +20414,7 @@ async function againTimer(context, input, spec, earlier, words) {
       `cannot restart job ${spec.id}: it was armed for the instant ${earlier.due_at}, which does not come again`,
       "arm a new one with: timer at INSTANT, or timer in DELAY"
     );
-  const { launchTimer } = await Promise.resolve().then(() => load("./timer-3POCKN4U.js"));
+  const { launchTimer } = await Promise.resolve().then(() => load("./timer-EAEATCEJ.js"));
   const timer = { ...earlier, due_at: (0, import_chunk_Y5L6GQDB.isoOf)((0, import_chunk_Y5L6GQDB.nowMs)() + earlier.delay_ms) };
   return launchTimer(context, input, { timer, lineage: (0, import_chunk_RGJQP3KW.lineageOf)(spec, "restart"), words, notify: spec.notify });
 }
@@ -20424,13 +20424,13 @@ function again(context, input, spec, root, words) {
   const cwd = spec.worktree ? originOf(spec, spec.worktree) : (0, import_chunk_RGJQP3KW.requireFolder)(spec, "restart", root.option);
   const before = staff.custom?.name ?? staff.backend;
   const isElsewhere = input.has("backend") && input.text("backend") !== before;
-  const part = (0, import_chunk_4KRVTGP5.makeStaffPart)({
+  const part = (0, import_chunk_GXE6CPQV.makeStaffPart)({
     mode: staff.mode,
     stateRoot: root.folder,
     backend: input.text("backend") ?? before,
     // A model's name belongs to its CLI.
     model: input.text("model") ?? (isElsewhere ? null : staff.model),
-    profile: (0, import_chunk_AUCNTSSZ.askedProfile)(input),
+    profile: (0, import_chunk_3IR65A62.askedProfile)(input),
     earlierProfile: staff.profile,
     prompt: staff.prompt,
     resume: null,
@@ -20439,7 +20439,7 @@ function again(context, input, spec, root, words) {
   if (part.brief) part.historical = (0, import_chunk_4O3TU3OB.historicalOf)((0, import_chunk_7V54BM6D.jobPaths)(root.folder, spec.id)) ?? staff.historical ?? null;
   if (staff.schema) part.schema = true;
   if (staff.base) part.base = staff.base;
-  return (0, import_chunk_AUCNTSSZ.launchStaff)(context, input, {
+  return (0, import_chunk_3IR65A62.launchStaff)(context, input, {
     verb: spec.verb,
     staff: part,
     cwd,
@@ -20469,7 +20469,7 @@ function staffLimit(input) {
 });
 
 },
-"./restart-watch-A5VFAZGY.js": function (module, exports) {
+"./restart-watch-RB3ZB54N.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -20477,7 +20477,7 @@ __export(stdin_exports, {
 });
 module.exports = stdin_exports;
 var import_chunk_RGJQP3KW = load("./chunk-RGJQP3KW.js");
-var import_chunk_ZKKB56AR = load("./chunk-ZKKB56AR.js");
+var import_chunk_66FYAMFR = load("./chunk-66FYAMFR.js");
 var import_chunk_CA3OXS5P = load("./chunk-CA3OXS5P.js");
 var import_chunk_NQPR54ZN = load("./chunk-NQPR54ZN.js");
 var import_chunk_7BL7UWXT = load("./chunk-7BL7UWXT.js");
@@ -20521,10 +20521,10 @@ async function againWatch(context, input, spec, earlier, root, words) {
     );
   const { start: _start, ...part } = earlier;
   const timeout = input.text("timeout");
-  return (0, import_chunk_ZKKB56AR.launchAndTell)(context, input, {
+  return (0, import_chunk_66FYAMFR.launchAndTell)(context, input, {
     kind: "watch",
     verb: "watch",
-    ...(0, import_chunk_ZKKB56AR.launchWords)(input),
+    ...(0, import_chunk_66FYAMFR.launchWords)(input),
     cwd,
     deadlineMs: timeout === void 0 ? spec.deadline_ms : (0, import_chunk_UNGYPAP3.parseDuration)(timeout, "--timeout", import_chunk_4ZCTLV6M.limits.watchFor),
     killGraceMs: spec.kill_grace_ms,
@@ -20544,7 +20544,7 @@ async function againWatch(context, input, spec, earlier, root, words) {
 });
 
 },
-"./result-VUP3T4A3.js": function (module, exports) {
+"./result-UGSOG6ZT.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -20552,8 +20552,8 @@ __export(stdin_exports, {
 });
 module.exports = stdin_exports;
 var import_chunk_IURAQTCE = load("./chunk-IURAQTCE.js");
-var import_chunk_DQITNJZW = load("./chunk-DQITNJZW.js");
-var import_chunk_LOPJ3BLJ = load("./chunk-LOPJ3BLJ.js");
+var import_chunk_DKW3SDRA = load("./chunk-DKW3SDRA.js");
+var import_chunk_UMFHOCDC = load("./chunk-UMFHOCDC.js");
 var import_chunk_JLKATB45 = load("./chunk-JLKATB45.js");
 var import_chunk_R7FUNILK = load("./chunk-R7FUNILK.js");
 var import_chunk_TYK6MYR7 = load("./chunk-TYK6MYR7.js");
@@ -20563,13 +20563,13 @@ var import_chunk_NQPR54ZN = load("./chunk-NQPR54ZN.js");
 var import_chunk_SSD3XVHH = load("./chunk-SSD3XVHH.js");
 var import_chunk_PATOMOAS = load("./chunk-PATOMOAS.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_7ASKUOSF = load("./chunk-7ASKUOSF.js");
-var import_chunk_N2ZXKKDS = load("./chunk-N2ZXKKDS.js");
-var import_chunk_4SIIA6QD = load("./chunk-4SIIA6QD.js");
+var import_chunk_HICFLLTX = load("./chunk-HICFLLTX.js");
+var import_chunk_6WC2754Y = load("./chunk-6WC2754Y.js");
+var import_chunk_ZFFWRBAW = load("./chunk-ZFFWRBAW.js");
 var import_chunk_UAN3RUHQ = load("./chunk-UAN3RUHQ.js");
 var import_chunk_4B6JPIGM = load("./chunk-4B6JPIGM.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
-var import_chunk_FM6FAH5U = load("./chunk-FM6FAH5U.js");
+var import_chunk_VN3ZKFAN = load("./chunk-VN3ZKFAN.js");
 var import_chunk_CEZDF3D3 = load("./chunk-CEZDF3D3.js");
 var import_chunk_ILJKJSAA = load("./chunk-ILJKJSAA.js");
 var import_chunk_PLTZEINK = load("./chunk-PLTZEINK.js");
@@ -20611,18 +20611,18 @@ var result = {
     const owner = input.text("owner") ?? import_chunk_4SRIOCFI.variables.owner() ?? null;
     const isFinished = (id2) => (0, import_chunk_PZM7HB6W.isEnded)((0, import_chunk_PZM7HB6W.inspect)(root.folder, id2).state);
     const id = input.words[0] === void 0 ? (0, import_chunk_IURAQTCE.requireLatest)(root, owner, "a finished job", isFinished) : (0, import_chunk_CEZDF3D3.findJob)(root, input.words[0]);
-    const view = await (0, import_chunk_FM6FAH5U.refresh)(root.folder, id, true);
+    const view = await (0, import_chunk_VN3ZKFAN.refresh)(root.folder, id, true);
     if (!(0, import_chunk_PZM7HB6W.isEnded)(view.state)) {
       const wait = import_chunk_PLTZEINK.nextCommands.wait(id, root.option);
-      if (input.has("json")) return { code: import_chunk_6PFAPK5K.exitCodes.pending, json: (0, import_chunk_LOPJ3BLJ.observation)(view, { afterSeq: null, root }) };
+      if (input.has("json")) return { code: import_chunk_6PFAPK5K.exitCodes.pending, json: (0, import_chunk_UMFHOCDC.observation)(view, { afterSeq: null, root }) };
       return {
         code: import_chunk_6PFAPK5K.exitCodes.pending,
         notes: [`${id}: ${view.state.state}, there is no result yet; wait for it with:`, wait]
       };
     }
     const afterPrint = () => (0, import_chunk_JLKATB45.noteCollected)(view, "result");
-    const reply = (0, import_chunk_DQITNJZW.tellEnded)(context, view);
-    return input.has("json") ? { code: reply.code, json: (0, import_chunk_DQITNJZW.endedDocument)(view), afterPrint } : { ...reply, afterPrint };
+    const reply = (0, import_chunk_DKW3SDRA.tellEnded)(context, view);
+    return input.has("json") ? { code: reply.code, json: (0, import_chunk_DKW3SDRA.endedDocument)(view), afterPrint } : { ...reply, afterPrint };
   }
 };
 // Annotate the CommonJS export names for ESM import in node:
@@ -20702,22 +20702,22 @@ var review = {
 });
 
 },
-"./review-LDVB6Q6O.js": function (module, exports) {
+"./review-YJ3BHJW3.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   review: () => review
 });
 module.exports = stdin_exports;
-var import_chunk_JOHFEW2Z = load("./chunk-JOHFEW2Z.js");
-var import_chunk_AUCNTSSZ = load("./chunk-AUCNTSSZ.js");
-var import_chunk_4KRVTGP5 = load("./chunk-4KRVTGP5.js");
+var import_chunk_LPGGWIYK = load("./chunk-LPGGWIYK.js");
+var import_chunk_3IR65A62 = load("./chunk-3IR65A62.js");
+var import_chunk_GXE6CPQV = load("./chunk-GXE6CPQV.js");
 var import_chunk_E466YIJS = load("./chunk-E466YIJS.js");
 var import_chunk_TXVSPIEI = load("./chunk-TXVSPIEI.js");
-var import_chunk_QNE4MKMG = load("./chunk-QNE4MKMG.js");
+var import_chunk_XVRLWQRW = load("./chunk-XVRLWQRW.js");
 var import_chunk_5JFWY2ML = load("./chunk-5JFWY2ML.js");
-var import_chunk_XSNOZFDY = load("./chunk-XSNOZFDY.js");
-var import_chunk_ZKKB56AR = load("./chunk-ZKKB56AR.js");
+var import_chunk_6WXBUBYI = load("./chunk-6WXBUBYI.js");
+var import_chunk_66FYAMFR = load("./chunk-66FYAMFR.js");
 var import_chunk_CA3OXS5P = load("./chunk-CA3OXS5P.js");
 var import_chunk_RIVP2RJN = load("./chunk-RIVP2RJN.js");
 var import_chunk_NQPR54ZN = load("./chunk-NQPR54ZN.js");
@@ -20725,10 +20725,10 @@ var import_chunk_7BL7UWXT = load("./chunk-7BL7UWXT.js");
 var import_chunk_SSD3XVHH = load("./chunk-SSD3XVHH.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
 var import_chunk_E4Q33Z52 = load("./chunk-E4Q33Z52.js");
-var import_chunk_A4TC7AHU = load("./chunk-A4TC7AHU.js");
+var import_chunk_ZXH4HYVE = load("./chunk-ZXH4HYVE.js");
 var import_chunk_KT5BXZ5F = load("./chunk-KT5BXZ5F.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
-var import_chunk_FM6FAH5U = load("./chunk-FM6FAH5U.js");
+var import_chunk_VN3ZKFAN = load("./chunk-VN3ZKFAN.js");
 var import_chunk_CEZDF3D3 = load("./chunk-CEZDF3D3.js");
 var import_chunk_PLTZEINK = load("./chunk-PLTZEINK.js");
 var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
@@ -20754,7 +20754,7 @@ var import_chunk_7WBBYJDG = load("./chunk-7WBBYJDG.js");
 var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
-var review = (0, import_chunk_JOHFEW2Z.makeStaffVerb)({
+var review = (0, import_chunk_LPGGWIYK.makeStaffVerb)({
   mode: "review",
   options: {
     base: {
@@ -20775,18 +20775,18 @@ var review = (0, import_chunk_JOHFEW2Z.makeStaffVerb)({
 });
 
 },
-"./run-VRCS45AK.js": function (module, exports) {
+"./run-OACM5INQ.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  folderOf: () => import_chunk_QNE4MKMG.folderOf,
-  run: () => import_chunk_QNE4MKMG.run
+  folderOf: () => import_chunk_XVRLWQRW.folderOf,
+  run: () => import_chunk_XVRLWQRW.run
 });
 module.exports = stdin_exports;
-var import_chunk_QNE4MKMG = load("./chunk-QNE4MKMG.js");
+var import_chunk_XVRLWQRW = load("./chunk-XVRLWQRW.js");
 var import_chunk_5JFWY2ML = load("./chunk-5JFWY2ML.js");
-var import_chunk_XSNOZFDY = load("./chunk-XSNOZFDY.js");
-var import_chunk_ZKKB56AR = load("./chunk-ZKKB56AR.js");
+var import_chunk_6WXBUBYI = load("./chunk-6WXBUBYI.js");
+var import_chunk_66FYAMFR = load("./chunk-66FYAMFR.js");
 var import_chunk_CA3OXS5P = load("./chunk-CA3OXS5P.js");
 var import_chunk_RIVP2RJN = load("./chunk-RIVP2RJN.js");
 var import_chunk_NQPR54ZN = load("./chunk-NQPR54ZN.js");
@@ -20821,7 +20821,7 @@ var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 });
 
 },
-"./run-timer-PWJAQXFL.js": function (module, exports) {
+"./run-timer-2OSYA3R3.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -20831,20 +20831,20 @@ module.exports = stdin_exports;
 var import_chunk_2T3PQLLE = load("./chunk-2T3PQLLE.js");
 var import_chunk_LY7P5PXP = load("./chunk-LY7P5PXP.js");
 var import_chunk_O5SXHXTI = load("./chunk-O5SXHXTI.js");
-var import_chunk_2TENXF37 = load("./chunk-2TENXF37.js");
-var import_chunk_RW75DF76 = load("./chunk-RW75DF76.js");
-var import_chunk_RNGMHIRZ = load("./chunk-RNGMHIRZ.js");
+var import_chunk_S56WK42W = load("./chunk-S56WK42W.js");
+var import_chunk_EQAHISIE = load("./chunk-EQAHISIE.js");
+var import_chunk_JU4O6MZR = load("./chunk-JU4O6MZR.js");
 var import_chunk_4O3TU3OB = load("./chunk-4O3TU3OB.js");
 var import_chunk_E4Q33Z52 = load("./chunk-E4Q33Z52.js");
-var import_chunk_A4TC7AHU = load("./chunk-A4TC7AHU.js");
+var import_chunk_ZXH4HYVE = load("./chunk-ZXH4HYVE.js");
 var import_chunk_KT5BXZ5F = load("./chunk-KT5BXZ5F.js");
-var import_chunk_7ASKUOSF = load("./chunk-7ASKUOSF.js");
-var import_chunk_N2ZXKKDS = load("./chunk-N2ZXKKDS.js");
-var import_chunk_4SIIA6QD = load("./chunk-4SIIA6QD.js");
+var import_chunk_HICFLLTX = load("./chunk-HICFLLTX.js");
+var import_chunk_6WC2754Y = load("./chunk-6WC2754Y.js");
+var import_chunk_ZFFWRBAW = load("./chunk-ZFFWRBAW.js");
 var import_chunk_UAN3RUHQ = load("./chunk-UAN3RUHQ.js");
 var import_chunk_4B6JPIGM = load("./chunk-4B6JPIGM.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
-var import_chunk_FM6FAH5U = load("./chunk-FM6FAH5U.js");
+var import_chunk_VN3ZKFAN = load("./chunk-VN3ZKFAN.js");
 var import_chunk_CEZDF3D3 = load("./chunk-CEZDF3D3.js");
 var import_chunk_U56C6E24 = load("./chunk-U56C6E24.js");
 var import_chunk_ILJKJSAA = load("./chunk-ILJKJSAA.js");
@@ -20882,7 +20882,7 @@ async function runTimer(claim) {
   const type = generation === 1 ? "claimed" : "worker_replaced";
   await unlessEnded(() => void (0, import_chunk_D2VPCAZS.openJournal)(paths, spec).append(type, { worker: self.pid, generation }));
   await untilOver(claim);
-  if ((0, import_chunk_7WBBYJDG.exists)(paths.folder)) await unlessEnded(() => (0, import_chunk_2TENXF37.concludeTimer)(claim, false));
+  if ((0, import_chunk_7WBBYJDG.exists)(paths.folder)) await unlessEnded(() => (0, import_chunk_S56WK42W.concludeTimer)(claim, false));
 }
 function untilOver(claim) {
   const { paths, spec } = claim;
@@ -20908,7 +20908,7 @@ function untilOver(claim) {
 });
 
 },
-"./run-watch-XHI74DCF.js": function (module, exports) {
+"./run-watch-ELI3ZJOL.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -20916,26 +20916,26 @@ __export(stdin_exports, {
 });
 module.exports = stdin_exports;
 var import_chunk_MA5YRL2B = load("./chunk-MA5YRL2B.js");
-var import_chunk_54CAGYOH = load("./chunk-54CAGYOH.js");
+var import_chunk_ITTVPGT7 = load("./chunk-ITTVPGT7.js");
 var import_chunk_PATOMOAS = load("./chunk-PATOMOAS.js");
 var import_chunk_JIH3SUWO = load("./chunk-JIH3SUWO.js");
 var import_chunk_FKFC4SFY = load("./chunk-FKFC4SFY.js");
 var import_chunk_LY7P5PXP = load("./chunk-LY7P5PXP.js");
 var import_chunk_O5SXHXTI = load("./chunk-O5SXHXTI.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_RW75DF76 = load("./chunk-RW75DF76.js");
-var import_chunk_RNGMHIRZ = load("./chunk-RNGMHIRZ.js");
+var import_chunk_EQAHISIE = load("./chunk-EQAHISIE.js");
+var import_chunk_JU4O6MZR = load("./chunk-JU4O6MZR.js");
 var import_chunk_4O3TU3OB = load("./chunk-4O3TU3OB.js");
 var import_chunk_E4Q33Z52 = load("./chunk-E4Q33Z52.js");
-var import_chunk_A4TC7AHU = load("./chunk-A4TC7AHU.js");
+var import_chunk_ZXH4HYVE = load("./chunk-ZXH4HYVE.js");
 var import_chunk_KT5BXZ5F = load("./chunk-KT5BXZ5F.js");
-var import_chunk_7ASKUOSF = load("./chunk-7ASKUOSF.js");
-var import_chunk_N2ZXKKDS = load("./chunk-N2ZXKKDS.js");
-var import_chunk_4SIIA6QD = load("./chunk-4SIIA6QD.js");
+var import_chunk_HICFLLTX = load("./chunk-HICFLLTX.js");
+var import_chunk_6WC2754Y = load("./chunk-6WC2754Y.js");
+var import_chunk_ZFFWRBAW = load("./chunk-ZFFWRBAW.js");
 var import_chunk_UAN3RUHQ = load("./chunk-UAN3RUHQ.js");
 var import_chunk_4B6JPIGM = load("./chunk-4B6JPIGM.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
-var import_chunk_FM6FAH5U = load("./chunk-FM6FAH5U.js");
+var import_chunk_VN3ZKFAN = load("./chunk-VN3ZKFAN.js");
 var import_chunk_CEZDF3D3 = load("./chunk-CEZDF3D3.js");
 var import_chunk_LIUSFYG6 = load("./chunk-LIUSFYG6.js");
 var import_chunk_U56C6E24 = load("./chunk-U56C6E24.js");
@@ -21236,7 +21236,7 @@ var Watching = class {
     const stopEarly = this.early(kind, signal, nap.wake);
     try {
       const begun = (0, import_chunk_Y5L6GQDB.monotonicMs)();
-      const answer = await (0, import_chunk_54CAGYOH.attempt)(kind, part.input, this.memory.cursor, {
+      const answer = await (0, import_chunk_ITTVPGT7.attempt)(kind, part.input, this.memory.cursor, {
         place: this.place(),
         attemptMs: part.attempt_ms,
         signal,
@@ -21262,7 +21262,7 @@ var Watching = class {
       return kind.early(
         this.part.input,
         wake,
-        (0, import_chunk_54CAGYOH.makeTools)(this.place(), () => this.part.attempt_ms, signal)
+        (0, import_chunk_ITTVPGT7.makeTools)(this.place(), () => this.part.attempt_ms, signal)
       );
     } catch (error) {
       this.log(`cannot be woken early: ${String(error)}
@@ -21332,7 +21332,7 @@ var Watching = class {
       progress.note("cancel_requested", { request: (0, import_chunk_QS5KU3DI.readCancel)(claim.paths) ?? null });
       progress.step("stop_asked", "stopping", { reason }, this.standing());
     } else progress.change(this.standing());
-    (0, import_chunk_RW75DF76.conclude)(claim, {
+    (0, import_chunk_EQAHISIE.conclude)(claim, {
       reason,
       exit: void 0,
       tree,
@@ -21351,28 +21351,28 @@ function toldText(told, last) {
 });
 
 },
-"./settle-T2UTGBK4.js": function (module, exports) {
+"./settle-XP5CSXHJ.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   settleJob: () => settleJob
 });
 module.exports = stdin_exports;
-var import_chunk_JYFB33EX = load("./chunk-JYFB33EX.js");
-var import_chunk_2TENXF37 = load("./chunk-2TENXF37.js");
-var import_chunk_RW75DF76 = load("./chunk-RW75DF76.js");
-var import_chunk_RNGMHIRZ = load("./chunk-RNGMHIRZ.js");
+var import_chunk_CRPTZAAM = load("./chunk-CRPTZAAM.js");
+var import_chunk_S56WK42W = load("./chunk-S56WK42W.js");
+var import_chunk_EQAHISIE = load("./chunk-EQAHISIE.js");
+var import_chunk_JU4O6MZR = load("./chunk-JU4O6MZR.js");
 var import_chunk_4O3TU3OB = load("./chunk-4O3TU3OB.js");
 var import_chunk_E4Q33Z52 = load("./chunk-E4Q33Z52.js");
-var import_chunk_A4TC7AHU = load("./chunk-A4TC7AHU.js");
+var import_chunk_ZXH4HYVE = load("./chunk-ZXH4HYVE.js");
 var import_chunk_KT5BXZ5F = load("./chunk-KT5BXZ5F.js");
-var import_chunk_7ASKUOSF = load("./chunk-7ASKUOSF.js");
-var import_chunk_N2ZXKKDS = load("./chunk-N2ZXKKDS.js");
-var import_chunk_4SIIA6QD = load("./chunk-4SIIA6QD.js");
+var import_chunk_HICFLLTX = load("./chunk-HICFLLTX.js");
+var import_chunk_6WC2754Y = load("./chunk-6WC2754Y.js");
+var import_chunk_ZFFWRBAW = load("./chunk-ZFFWRBAW.js");
 var import_chunk_UAN3RUHQ = load("./chunk-UAN3RUHQ.js");
 var import_chunk_4B6JPIGM = load("./chunk-4B6JPIGM.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
-var import_chunk_FM6FAH5U = load("./chunk-FM6FAH5U.js");
+var import_chunk_VN3ZKFAN = load("./chunk-VN3ZKFAN.js");
 var import_chunk_CEZDF3D3 = load("./chunk-CEZDF3D3.js");
 var import_chunk_LIUSFYG6 = load("./chunk-LIUSFYG6.js");
 var import_chunk_U56C6E24 = load("./chunk-U56C6E24.js");
@@ -21436,8 +21436,8 @@ function detailOf({ spec, state }) {
 async function settle(view) {
   const condition = (0, import_chunk_PZM7HB6W.conditionOf)(view);
   if (!view.spec) return;
-  if (view.spec.timer) return (0, import_chunk_2TENXF37.concludeTimer)({ paths: view.paths, spec: view.spec }, true);
-  if ((0, import_chunk_RW75DF76.finishStored)({ paths: view.paths, spec: view.spec })) {
+  if (view.spec.timer) return (0, import_chunk_S56WK42W.concludeTimer)({ paths: view.paths, spec: view.spec }, true);
+  if ((0, import_chunk_EQAHISIE.finishStored)({ paths: view.paths, spec: view.spec })) {
     (0, import_chunk_U56C6E24.removeCgroup)(view.worker?.cgroup ?? (0, import_chunk_U56C6E24.findCgroup)(view.id), view.id);
     return;
   }
@@ -21445,7 +21445,7 @@ async function settle(view) {
   const isOver = condition === "over" && view.reason === void 0 && view.spec.run?.keep_children;
   const ended = isOver ? nothing : await (0, import_chunk_LIUSFYG6.terminate)(tree, { graceMs: condition === "over" ? import_chunk_4ZCTLV6M.drainMs : import_chunk_4ZCTLV6M.orphanGraceMs, settleMs: import_chunk_4ZCTLV6M.killSettleMs });
   (0, import_chunk_U56C6E24.removeCgroup)(view.worker?.cgroup ?? (0, import_chunk_U56C6E24.findCgroup)(view.id), view.id);
-  await (0, import_chunk_JYFB33EX.concludeAsked)(
+  await (0, import_chunk_CRPTZAAM.concludeAsked)(
     { paths: view.paths, spec: view.spec },
     { reason: settledReason(view, condition), exit: view.exit, tree: ended, reconciled: true, detail: detailOf(view) },
     tree
@@ -21453,7 +21453,7 @@ async function settle(view) {
 }
 var nothing = { step: "none", ended: [], survivors: [] };
 function settledReason(view, condition) {
-  const told = (0, import_chunk_RNGMHIRZ.parseReason)(view.reason);
+  const told = (0, import_chunk_JU4O6MZR.parseReason)(view.reason);
   if (told) return told;
   if (condition === "over") return "exited";
   if (view.cancel) return "canceled";
@@ -21489,25 +21489,25 @@ function isOutOfReach(error) {
 });
 
 },
-"./setup-ONYI677L.js": function (module, exports) {
+"./setup-WW4NOVGT.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   setup: () => setup
 });
 module.exports = stdin_exports;
-var import_chunk_6EHBWH6R = load("./chunk-6EHBWH6R.js");
+var import_chunk_BWTAZ66V = load("./chunk-BWTAZ66V.js");
 var import_chunk_XFBNWBRB = load("./chunk-XFBNWBRB.js");
-var import_chunk_4KRVTGP5 = load("./chunk-4KRVTGP5.js");
+var import_chunk_GXE6CPQV = load("./chunk-GXE6CPQV.js");
 var import_chunk_TXVSPIEI = load("./chunk-TXVSPIEI.js");
 var import_chunk_RIVP2RJN = load("./chunk-RIVP2RJN.js");
 var import_chunk_NQPR54ZN = load("./chunk-NQPR54ZN.js");
 var import_chunk_7BL7UWXT = load("./chunk-7BL7UWXT.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_A4TC7AHU = load("./chunk-A4TC7AHU.js");
+var import_chunk_ZXH4HYVE = load("./chunk-ZXH4HYVE.js");
 var import_chunk_KT5BXZ5F = load("./chunk-KT5BXZ5F.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
-var import_chunk_FM6FAH5U = load("./chunk-FM6FAH5U.js");
+var import_chunk_VN3ZKFAN = load("./chunk-VN3ZKFAN.js");
 var import_chunk_CEZDF3D3 = load("./chunk-CEZDF3D3.js");
 var import_chunk_PLTZEINK = load("./chunk-PLTZEINK.js");
 var import_chunk_C7IKTBOQ = load("./chunk-C7IKTBOQ.js");
@@ -21559,7 +21559,7 @@ function planStateEdit(root, now, choices, user) {
   const edit = {
     file,
     before: (0, import_chunk_527JQF7V.readText)(file) ?? null,
-    after: (0, import_chunk_4KRVTGP5.narrowingText)({ restrict, default_backend }),
+    after: (0, import_chunk_GXE6CPQV.narrowingText)({ restrict, default_backend }),
     followsLink: false,
     isState: true
   };
@@ -21570,7 +21570,7 @@ function planStateEdit(root, now, choices, user) {
 }
 function withEffect(change, wanted, user) {
   const mode = import_chunk_W7HED5VZ.modeIds.find((id) => change.startsWith(`default_backend.${id}: `));
-  const own = mode && (0, import_chunk_4KRVTGP5.defaultBackend)(mode, user, import_chunk_4KRVTGP5.noNarrowing)?.name;
+  const own = mode && (0, import_chunk_GXE6CPQV.defaultBackend)(mode, user, import_chunk_GXE6CPQV.noNarrowing)?.name;
   if (mode === void 0 || own === void 0 || wanted[mode] === void 0 || wanted[mode] === own) return change;
   return `${change} (has no effect here: your config says ${own})`;
 }
@@ -21607,7 +21607,7 @@ function planReadRules(folder) {
   const file = import_node_path.default.join(home, policy.file);
   const refused = (why) => new import_chunk_NVPF5LEY.FaultError("preflight", `cannot change the settings ${file}: ${why}`);
   if (!(0, import_chunk_7WBBYJDG.isFolder)(import_node_path.default.dirname(file))) throw refused("agy was never started here; start it once and sign in");
-  const read = (0, import_chunk_4KRVTGP5.readSettings)(file);
+  const read = (0, import_chunk_GXE6CPQV.readSettings)(file);
   if ("fault" in read) throw refused(`they ${read.fault}`);
   let made;
   try {
@@ -21649,7 +21649,7 @@ function modeRows(surveys, config, narrowing) {
   const installed = surveys.filter((one) => !one.custom && one.program !== null);
   const single = installed.length === 1 ? installed[0]?.backend : void 0;
   return Object.values(import_chunk_W7HED5VZ.modes).map(({ id, profile }) => {
-    const chosen = (0, import_chunk_4KRVTGP5.defaultBackend)(id, config, narrowing);
+    const chosen = (0, import_chunk_GXE6CPQV.defaultBackend)(id, config, narrowing);
     const lists = { user: config.restrict ?? [], state: narrowing.restrict };
     const by = ["user", "state"].find((one) => lists[one].includes(id)) ?? null;
     const restrictions = Object.values(lists).map((restrict) => ({ restrict, file: "" }));
@@ -21659,7 +21659,7 @@ function modeRows(surveys, config, narrowing) {
       backend,
       backend_from: chosen?.from ?? (single === void 0 ? null : "only_installed"),
       usable: backend === null ? null : surveys.find((one) => one.backend === backend)?.usable ?? false,
-      profile: (0, import_chunk_4KRVTGP5.narrowProfile)(id, { asked: void 0, fallback: profile }, restrictions),
+      profile: (0, import_chunk_GXE6CPQV.narrowProfile)(id, { asked: void 0, fallback: profile }, restrictions),
       restricted_by: by
     };
   });
@@ -21770,13 +21770,13 @@ var setup = {
   async run(context, input) {
     const root = context.root(input);
     const config = (0, import_chunk_TXVSPIEI.readUserConfig)();
-    const known = (0, import_chunk_4KRVTGP5.knownBackends)(config);
+    const known = (0, import_chunk_GXE6CPQV.knownBackends)(config);
     const only = input.text("backend");
     if (only !== void 0 && !known.includes(only)) throw unknownBackend("--backend", only, known);
     const choices = { restrict: restrictOf(input), defaults: defaultsOf(input, known) };
     checkTogether(input, choices);
     (0, import_chunk_NQPR54ZN.checkRoot)(root.folder);
-    const narrowing = (0, import_chunk_4KRVTGP5.readNarrowing)(root.folder, known);
+    const narrowing = (0, import_chunk_GXE6CPQV.readNarrowing)(root.folder, known);
     const edits = [
       ...input.has("user") ? planUserEdit(config, choices) : planStateEdit(root, narrowing, choices, config),
       ...input.has("allow-reads") ? planReadRules((0, import_chunk_XRZCSGQB.findWorktree)(context.cwd) ?? context.cwd) : []
@@ -21784,8 +21784,8 @@ var setup = {
     const isApplied = input.has("apply");
     const copies = isApplied ? await applyEdits(root, edits) : [];
     const isChanged = isApplied && edits.length > 0;
-    const now = isChanged ? { config: (0, import_chunk_TXVSPIEI.readUserConfig)(), narrowing: (0, import_chunk_4KRVTGP5.readNarrowing)(root.folder, known) } : { config, narrowing };
-    const surveys = (0, import_chunk_6EHBWH6R.surveyBackends)(now.config, context.cwd);
+    const now = isChanged ? { config: (0, import_chunk_TXVSPIEI.readUserConfig)(), narrowing: (0, import_chunk_GXE6CPQV.readNarrowing)(root.folder, known) } : { config, narrowing };
+    const surveys = (0, import_chunk_BWTAZ66V.surveyBackends)(now.config, context.cwd);
     const page = {
       surveys: surveys.filter(({ backend }) => only === void 0 || backend === only),
       modes: modeRows(surveys, now.config, now.narrowing),
@@ -21863,22 +21863,22 @@ var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 });
 
 },
-"./staffer-AUDKNYYF.js": function (module, exports) {
+"./staffer-Z45BZMEE.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   staffer: () => staffer
 });
 module.exports = stdin_exports;
-var import_chunk_JOHFEW2Z = load("./chunk-JOHFEW2Z.js");
-var import_chunk_AUCNTSSZ = load("./chunk-AUCNTSSZ.js");
-var import_chunk_4KRVTGP5 = load("./chunk-4KRVTGP5.js");
+var import_chunk_LPGGWIYK = load("./chunk-LPGGWIYK.js");
+var import_chunk_3IR65A62 = load("./chunk-3IR65A62.js");
+var import_chunk_GXE6CPQV = load("./chunk-GXE6CPQV.js");
 var import_chunk_E466YIJS = load("./chunk-E466YIJS.js");
 var import_chunk_TXVSPIEI = load("./chunk-TXVSPIEI.js");
-var import_chunk_QNE4MKMG = load("./chunk-QNE4MKMG.js");
+var import_chunk_XVRLWQRW = load("./chunk-XVRLWQRW.js");
 var import_chunk_5JFWY2ML = load("./chunk-5JFWY2ML.js");
-var import_chunk_XSNOZFDY = load("./chunk-XSNOZFDY.js");
-var import_chunk_ZKKB56AR = load("./chunk-ZKKB56AR.js");
+var import_chunk_6WXBUBYI = load("./chunk-6WXBUBYI.js");
+var import_chunk_66FYAMFR = load("./chunk-66FYAMFR.js");
 var import_chunk_CA3OXS5P = load("./chunk-CA3OXS5P.js");
 var import_chunk_RIVP2RJN = load("./chunk-RIVP2RJN.js");
 var import_chunk_NQPR54ZN = load("./chunk-NQPR54ZN.js");
@@ -21886,10 +21886,10 @@ var import_chunk_7BL7UWXT = load("./chunk-7BL7UWXT.js");
 var import_chunk_SSD3XVHH = load("./chunk-SSD3XVHH.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
 var import_chunk_E4Q33Z52 = load("./chunk-E4Q33Z52.js");
-var import_chunk_A4TC7AHU = load("./chunk-A4TC7AHU.js");
+var import_chunk_ZXH4HYVE = load("./chunk-ZXH4HYVE.js");
 var import_chunk_KT5BXZ5F = load("./chunk-KT5BXZ5F.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
-var import_chunk_FM6FAH5U = load("./chunk-FM6FAH5U.js");
+var import_chunk_VN3ZKFAN = load("./chunk-VN3ZKFAN.js");
 var import_chunk_CEZDF3D3 = load("./chunk-CEZDF3D3.js");
 var import_chunk_PLTZEINK = load("./chunk-PLTZEINK.js");
 var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
@@ -21915,7 +21915,7 @@ var import_chunk_7WBBYJDG = load("./chunk-7WBBYJDG.js");
 var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
-var staffer = (0, import_chunk_JOHFEW2Z.makeStaffVerb)({
+var staffer = (0, import_chunk_LPGGWIYK.makeStaffVerb)({
   mode: "staffer",
   examples: [
     'staffer --backend codex --prompt "Fix the failing test in src/parse.ts"',
@@ -21928,14 +21928,14 @@ var staffer = (0, import_chunk_JOHFEW2Z.makeStaffVerb)({
 });
 
 },
-"./status-XUPBV676.js": function (module, exports) {
+"./status-2QTRR3OL.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   status: () => status
 });
 module.exports = stdin_exports;
-var import_chunk_LOPJ3BLJ = load("./chunk-LOPJ3BLJ.js");
+var import_chunk_UMFHOCDC = load("./chunk-UMFHOCDC.js");
 var import_chunk_JLKATB45 = load("./chunk-JLKATB45.js");
 var import_chunk_R7FUNILK = load("./chunk-R7FUNILK.js");
 var import_chunk_TYK6MYR7 = load("./chunk-TYK6MYR7.js");
@@ -21945,13 +21945,16 @@ var import_chunk_NQPR54ZN = load("./chunk-NQPR54ZN.js");
 var import_chunk_SSD3XVHH = load("./chunk-SSD3XVHH.js");
 var import_chunk_PATOMOAS = load("./chunk-PATOMOAS.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_4SIIA6QD = load("./chunk-4SIIA6QD.js");
+var import_chunk_6WC2754Y = load("./chunk-6WC2754Y.js");
+var import_chunk_ZFFWRBAW = load("./chunk-ZFFWRBAW.js");
 var import_chunk_4B6JPIGM = load("./chunk-4B6JPIGM.js");
-var import_chunk_FM6FAH5U = load("./chunk-FM6FAH5U.js");
+var import_chunk_VN3ZKFAN = load("./chunk-VN3ZKFAN.js");
 var import_chunk_CEZDF3D3 = load("./chunk-CEZDF3D3.js");
+var import_chunk_ILJKJSAA = load("./chunk-ILJKJSAA.js");
 var import_chunk_PLTZEINK = load("./chunk-PLTZEINK.js");
 var import_chunk_D2VPCAZS = load("./chunk-D2VPCAZS.js");
 var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
+var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
 var import_chunk_PZM7HB6W = load("./chunk-PZM7HB6W.js");
 var import_chunk_7V54BM6D = load("./chunk-7V54BM6D.js");
 var import_chunk_QS5KU3DI = load("./chunk-QS5KU3DI.js");
@@ -21984,7 +21987,7 @@ async function listViews(root, options) {
   return views.filter((view) => isWanted(view.spec, options.owner)).sort((a, b) => Number((0, import_chunk_PZM7HB6W.isEnded)(a.state)) - Number((0, import_chunk_PZM7HB6W.isEnded)(b.state)) || (0, import_chunk_PZM7HB6W.compareIds)(b.id, a.id));
 }
 async function look(root, id) {
-  for (const how of [import_chunk_FM6FAH5U.refresh, import_chunk_PZM7HB6W.inspect]) {
+  for (const how of [import_chunk_VN3ZKFAN.refresh, import_chunk_PZM7HB6W.inspect]) {
     try {
       return [await how(root, id)];
     } catch {
@@ -22043,7 +22046,7 @@ async function tableOf(views, look2) {
 }
 function rowOf(view) {
   const { health } = (0, import_chunk_R7FUNILK.healthOf)(view, (0, import_chunk_PZM7HB6W.conditionOf)(view));
-  const { backend, profile, model } = (0, import_chunk_LOPJ3BLJ.staffFacts)(view.spec);
+  const { backend, profile, model } = (0, import_chunk_UMFHOCDC.staffFacts)(view.spec);
   const word = health === "attention" && !(0, import_chunk_PZM7HB6W.isEnded)(view.state) ? `${view.state.state}!` : view.state.state;
   const cells = [word, timeOf(view), endedOf(view) ?? "-", ownerOf(view)];
   return [view.id, ...cells, ...[backend, profile, model].map((cell) => (0, import_chunk_LXK2ZILE.excerpt)(cell ?? "-", 24)), whatOf(view)];
@@ -22072,7 +22075,7 @@ function pageOf(view, root) {
 }
 function factsOf(view, root) {
   const { state, spec } = view;
-  const seen = (0, import_chunk_LOPJ3BLJ.observation)(view, { afterSeq: null, root });
+  const seen = (0, import_chunk_UMFHOCDC.observation)(view, { afterSeq: null, root });
   const ended = endedOf(view);
   const lines = [
     ["id", view.id],
@@ -22080,6 +22083,7 @@ function factsOf(view, root) {
     ["health", (0, import_chunk_PZM7HB6W.isEnded)(state) ? null : `${seen.health}${seen.reason ? ` (${seen.reason})` : ""}`],
     ["error", state.error ? `${state.error.code}: ${(0, import_chunk_LXK2ZILE.plainText)(state.error.message)}` : null],
     ["exit code", state.exit_code === null ? null : String(state.exit_code)],
+    ["task", taskOf(view)],
     ["time", `${timeOf(view)}${ended === null ? "" : `, ended ${ended}`}`],
     ["owner", spec?.owner ? ownerOf(view) : null],
     ["backend", agentOf(view)],
@@ -22093,20 +22097,25 @@ function factsOf(view, root) {
   ];
   return lines.filter(([, value]) => value !== null).map(([name, value]) => `${`${name}:`.padEnd(14)}${value}`).join("\n");
 }
+function taskOf({ spec, state }) {
+  const identity = spec?.run?.identity;
+  if (!identity) return null;
+  return (0, import_chunk_PZM7HB6W.isEnded)(state) ? `${(0, import_chunk_6WC2754Y.oneLine)(identity)}: ${(0, import_chunk_6WC2754Y.taskWords)(state)}` : (0, import_chunk_6WC2754Y.oneLine)(identity);
+}
 function agentOf({ spec }) {
-  const { backend, profile, model } = (0, import_chunk_LOPJ3BLJ.staffFacts)(spec);
+  const { backend, profile, model } = (0, import_chunk_UMFHOCDC.staffFacts)(spec);
   if (backend === null) return null;
   return [backend, `profile ${profile}`, ...model === null ? [] : [`model ${model}`]].join(", ");
 }
 function saidLast(view) {
   const { paths, spec, state } = view;
-  const tails = (...files) => files.map((file) => (0, import_chunk_LXK2ZILE.plainText)((0, import_chunk_4SIIA6QD.readLogTail)(file).toString("utf8")).trimEnd());
+  const tails = (...files) => files.map((file) => (0, import_chunk_LXK2ZILE.plainText)((0, import_chunk_ZFFWRBAW.readLogTail)(file).toString("utf8")).trimEnd());
   if (!spec?.staff) return tails(paths.output, paths.error);
   if ((0, import_chunk_PZM7HB6W.isEnded)(state)) return tails(paths.result);
   return [...liveLines(view), ...tails(paths.error)];
 }
 function liveLines(view) {
-  const { tools, text } = (0, import_chunk_LOPJ3BLJ.progressOf)(view);
+  const { tools, text } = (0, import_chunk_UMFHOCDC.progressOf)(view);
   const calls = Array.isArray(tools) ? tools.map(callLine).filter((line) => line !== null) : [];
   return [calls.join("\n"), typeof text === "string" ? (0, import_chunk_LXK2ZILE.plainText)(text).trim() : ""];
 }
@@ -22136,8 +22145,8 @@ var status = {
     const root = context.root(input);
     const isThere = (0, import_chunk_NQPR54ZN.checkRoot)(root.folder);
     if (input.words[0] !== void 0) {
-      const view = await (0, import_chunk_FM6FAH5U.refresh)(root.folder, (0, import_chunk_CEZDF3D3.findJob)(root, input.words[0]));
-      return input.has("json") ? { code: (0, import_chunk_6PFAPK5K.exitCodeOf)(view.state.state), json: (0, import_chunk_LOPJ3BLJ.observation)(view, { afterSeq: null, root }) } : { code: (0, import_chunk_6PFAPK5K.exitCodeOf)(view.state.state), out: pageOf(view, root) };
+      const view = await (0, import_chunk_VN3ZKFAN.refresh)(root.folder, (0, import_chunk_CEZDF3D3.findJob)(root, input.words[0]));
+      return input.has("json") ? { code: (0, import_chunk_6PFAPK5K.exitCodeOf)(view.state.state), json: (0, import_chunk_UMFHOCDC.observation)(view, { afterSeq: null, root }) } : { code: (0, import_chunk_6PFAPK5K.exitCodeOf)(view.state.state), out: pageOf(view, root) };
     }
     const views = isThere ? await listViews(root.folder, { recent: input.count("recent") ?? 10, owner: input.text("owner") ?? null }) : [];
     if (input.has("json"))
@@ -22157,7 +22166,7 @@ function rowDocument(view) {
     verb: spec?.verb ?? null,
     owner: spec?.owner ? (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)(spec.owner), 200) : null,
     label: spec?.label ? (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)(spec.label), 200) : null,
-    ...(0, import_chunk_LOPJ3BLJ.staffFacts)(spec),
+    ...(0, import_chunk_UMFHOCDC.staffFacts)(spec),
     state: state.state,
     ...(0, import_chunk_R7FUNILK.healthOf)(view, (0, import_chunk_PZM7HB6W.conditionOf)(view)),
     created_at: state.created_at,
@@ -22174,7 +22183,7 @@ function rowDocument(view) {
 });
 
 },
-"./supervise-ZGBIKO63.js": function (module, exports) {
+"./supervise-Z32VXTA5.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -22188,20 +22197,20 @@ var import_chunk_LY7P5PXP = load("./chunk-LY7P5PXP.js");
 var import_chunk_O5SXHXTI = load("./chunk-O5SXHXTI.js");
 var import_chunk_B2GTHZX4 = load("./chunk-B2GTHZX4.js");
 var import_chunk_FNP5XAIJ = load("./chunk-FNP5XAIJ.js");
-var import_chunk_JYFB33EX = load("./chunk-JYFB33EX.js");
-var import_chunk_RW75DF76 = load("./chunk-RW75DF76.js");
-var import_chunk_RNGMHIRZ = load("./chunk-RNGMHIRZ.js");
+var import_chunk_CRPTZAAM = load("./chunk-CRPTZAAM.js");
+var import_chunk_EQAHISIE = load("./chunk-EQAHISIE.js");
+var import_chunk_JU4O6MZR = load("./chunk-JU4O6MZR.js");
 var import_chunk_4O3TU3OB = load("./chunk-4O3TU3OB.js");
 var import_chunk_E4Q33Z52 = load("./chunk-E4Q33Z52.js");
-var import_chunk_A4TC7AHU = load("./chunk-A4TC7AHU.js");
+var import_chunk_ZXH4HYVE = load("./chunk-ZXH4HYVE.js");
 var import_chunk_KT5BXZ5F = load("./chunk-KT5BXZ5F.js");
-var import_chunk_7ASKUOSF = load("./chunk-7ASKUOSF.js");
-var import_chunk_N2ZXKKDS = load("./chunk-N2ZXKKDS.js");
-var import_chunk_4SIIA6QD = load("./chunk-4SIIA6QD.js");
+var import_chunk_HICFLLTX = load("./chunk-HICFLLTX.js");
+var import_chunk_6WC2754Y = load("./chunk-6WC2754Y.js");
+var import_chunk_ZFFWRBAW = load("./chunk-ZFFWRBAW.js");
 var import_chunk_UAN3RUHQ = load("./chunk-UAN3RUHQ.js");
 var import_chunk_4B6JPIGM = load("./chunk-4B6JPIGM.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
-var import_chunk_FM6FAH5U = load("./chunk-FM6FAH5U.js");
+var import_chunk_VN3ZKFAN = load("./chunk-VN3ZKFAN.js");
 var import_chunk_CEZDF3D3 = load("./chunk-CEZDF3D3.js");
 var import_chunk_LIUSFYG6 = load("./chunk-LIUSFYG6.js");
 var import_chunk_U56C6E24 = load("./chunk-U56C6E24.js");
@@ -22238,7 +22247,7 @@ var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 var import_node_child_process = require("node:child_process");
 function followAgent(claim, progress) {
   const { spec, paths } = claim;
-  const backend = (0, import_chunk_RNGMHIRZ.backendOf)(spec);
+  const backend = (0, import_chunk_JU4O6MZR.backendOf)(spec);
   if (!spec.staff || !backend) return void 0;
   const { staff } = spec;
   const reading = (0, import_chunk_KT5BXZ5F.makeReading)();
@@ -22265,8 +22274,8 @@ function followAgent(claim, progress) {
   return {
     reading,
     sink: {
-      stdout: (line) => (0, import_chunk_RNGMHIRZ.readSafely)(reading, () => backend.read(line, reading, (0, import_chunk_Y5L6GQDB.isoNow)())),
-      stderr: (line) => (0, import_chunk_RNGMHIRZ.readSafely)(reading, () => backend.readError?.(line, reading, (0, import_chunk_Y5L6GQDB.isoNow)()))
+      stdout: (line) => (0, import_chunk_JU4O6MZR.readSafely)(reading, () => backend.read(line, reading, (0, import_chunk_Y5L6GQDB.isoNow)())),
+      stderr: (line) => (0, import_chunk_JU4O6MZR.readSafely)(reading, () => backend.readError?.(line, reading, (0, import_chunk_Y5L6GQDB.isoNow)()))
     },
     update
   };
@@ -22617,7 +22626,7 @@ var Stream = class {
   cap;
   size = 0;
   offset = 0;
-  lines = new import_chunk_RNGMHIRZ.LineSplitter();
+  lines = new import_chunk_JU4O6MZR.LineSplitter();
   sink;
   constructor(file, capBytes, sink) {
     this.file = file;
@@ -22720,7 +22729,7 @@ function planChild(root, spec, paths, brief) {
       conversationId: null
     };
   }
-  const backend = (0, import_chunk_RNGMHIRZ.backendOf)(spec);
+  const backend = (0, import_chunk_JU4O6MZR.backendOf)(spec);
   if (!spec.staff || !backend) throw new Error(`cannot start job ${spec.id}: unknown backend ${spec.staff?.backend}`);
   const plan = backend.plan({ ...staffRequest(root, spec, paths), prompt: brief });
   if (plan.promptBy === "stdin") (0, import_chunk_527JQF7V.writeFile)(paths.prompt, plan.stdin);
@@ -22776,7 +22785,7 @@ function makeBrief(spec, facts) {
     list("Rules", [...mode.rules, ...commonRules(spec, facts)]),
     list("Your final message", [...mode.form, ...answerRules])
   ];
-  if (staff.schema) parts.push(import_chunk_RNGMHIRZ.findingsForm);
+  if (staff.schema) parts.push(import_chunk_JU4O6MZR.findingsForm);
   return `${parts.filter((part) => part !== "").join("\n\n")}
 `;
 }
@@ -22868,7 +22877,7 @@ function makeDueLook(claim, follower, agent, stalled) {
 }
 function claimReason(claim, reason) {
   const { paths } = claim;
-  if ((0, import_chunk_QS5KU3DI.readExit)(paths)) return (0, import_chunk_RNGMHIRZ.parseReason)((0, import_chunk_QS5KU3DI.readReason)(paths));
+  if ((0, import_chunk_QS5KU3DI.readExit)(paths)) return (0, import_chunk_JU4O6MZR.parseReason)((0, import_chunk_QS5KU3DI.readReason)(paths));
   let isOurs = false;
   try {
     isOurs = (0, import_chunk_527JQF7V.createFile)(paths.reason, `${reason}
@@ -22876,7 +22885,7 @@ function claimReason(claim, reason) {
   } catch {
     return reason;
   }
-  if (!isOurs) return (0, import_chunk_RNGMHIRZ.parseReason)((0, import_chunk_QS5KU3DI.readReason)(paths)) ?? reason;
+  if (!isOurs) return (0, import_chunk_JU4O6MZR.parseReason)((0, import_chunk_QS5KU3DI.readReason)(paths)) ?? reason;
   if (!(0, import_chunk_QS5KU3DI.readExit)(paths)) return reason;
   (0, import_chunk_527JQF7V.removeFile)(paths.reason);
   return void 0;
@@ -22886,8 +22895,8 @@ async function untilEnd(claim, progress, child, follower, agent) {
   const releases = [];
   try {
     return await new Promise((resolve) => {
-      void child.ended.then(() => resolve({ reason: (0, import_chunk_RNGMHIRZ.parseReason)((0, import_chunk_QS5KU3DI.readReason)(paths)) ?? "exited" }));
-      const told = (0, import_chunk_QS5KU3DI.readExit)(paths) ? void 0 : (0, import_chunk_RNGMHIRZ.parseReason)((0, import_chunk_QS5KU3DI.readReason)(paths));
+      void child.ended.then(() => resolve({ reason: (0, import_chunk_JU4O6MZR.parseReason)((0, import_chunk_QS5KU3DI.readReason)(paths)) ?? "exited" }));
+      const told = (0, import_chunk_QS5KU3DI.readExit)(paths) ? void 0 : (0, import_chunk_JU4O6MZR.parseReason)((0, import_chunk_QS5KU3DI.readReason)(paths));
       if (told !== void 0) resolve({ reason: told });
       let hasStopped = false;
       const stop = (wanted, detail) => {
@@ -22931,7 +22940,7 @@ function startJudging(claim, progress, child) {
 function tellNewNeighbours({ root, paths, spec }, progress) {
   if (!spec.staff) return;
   const { warnings } = progress.state;
-  const fresh = (0, import_chunk_A4TC7AHU.neighbourWarnings)(root, paths).filter(
+  const fresh = (0, import_chunk_ZXH4HYVE.neighbourWarnings)(root, paths).filter(
     (one) => !warnings.some((known) => known.message === one.message)
   );
   if (fresh.length > 0) progress.note("two_writers", { warnings: fresh }, { warnings: [...warnings, ...fresh] });
@@ -22996,7 +23005,7 @@ async function end(claim, progress, parts) {
     before,
     warnings: progress.state.warnings
   };
-  await (0, import_chunk_JYFB33EX.concludeAsked)(claim, ending, (0, import_chunk_LIUSFYG6.treeOf)(spec, paths, { worker: claim.self, ...child }));
+  await (0, import_chunk_CRPTZAAM.concludeAsked)(claim, ending, (0, import_chunk_LIUSFYG6.treeOf)(spec, paths, { worker: claim.self, ...child }));
 }
 function reasonNotToStart({ paths, spec }) {
   if ((0, import_chunk_QS5KU3DI.readCancel)(paths)) return "canceled";
@@ -23004,7 +23013,7 @@ function reasonNotToStart({ paths, spec }) {
 }
 async function endUnstarted(claim, reason, detail) {
   const ending = { reason, exit: void 0, tree: nothing, reconciled: false };
-  await (0, import_chunk_JYFB33EX.concludeAsked)(claim, detail === void 0 ? ending : { ...ending, detail }, null);
+  await (0, import_chunk_CRPTZAAM.concludeAsked)(claim, detail === void 0 ? ending : { ...ending, detail }, null);
 }
 async function tryStart(claim, progress) {
   try {
@@ -23054,7 +23063,7 @@ function tellStart(claim, progress, child) {
   if (progress.state.started_at !== null) return;
   const lost = (0, import_chunk_4SRIOCFI.uncarriableNames)();
   const fields = { child: child.child?.pid ?? null, ...lost.length > 0 ? { environment_names_lost: lost } : {} };
-  progress.step("started", "started", fields, { started_at: (0, import_chunk_RNGMHIRZ.startedAt)(claim.paths) ?? (0, import_chunk_Y5L6GQDB.isoNow)() });
+  progress.step("started", "started", fields, { started_at: (0, import_chunk_JU4O6MZR.startedAt)(claim.paths) ?? (0, import_chunk_Y5L6GQDB.isoNow)() });
 }
 async function tellClaim(claim, progress, isClaimed) {
   const { generation, self, spec } = claim;
@@ -23074,7 +23083,7 @@ async function tellClaim(claim, progress, isClaimed) {
 });
 
 },
-"./timer-3POCKN4U.js": function (module, exports) {
+"./timer-EAEATCEJ.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -23082,13 +23091,13 @@ __export(stdin_exports, {
   timer: () => timer
 });
 module.exports = stdin_exports;
-var import_chunk_D4DO65YA = load("./chunk-D4DO65YA.js");
-var import_chunk_PL5OPUIU = load("./chunk-PL5OPUIU.js");
+var import_chunk_NK4NEZOA = load("./chunk-NK4NEZOA.js");
+var import_chunk_IH2OLGEK = load("./chunk-IH2OLGEK.js");
 var import_chunk_R7FUNILK = load("./chunk-R7FUNILK.js");
 var import_chunk_TYK6MYR7 = load("./chunk-TYK6MYR7.js");
 var import_chunk_MTTW2VXK = load("./chunk-MTTW2VXK.js");
-var import_chunk_XSNOZFDY = load("./chunk-XSNOZFDY.js");
-var import_chunk_ZKKB56AR = load("./chunk-ZKKB56AR.js");
+var import_chunk_6WXBUBYI = load("./chunk-6WXBUBYI.js");
+var import_chunk_66FYAMFR = load("./chunk-66FYAMFR.js");
 var import_chunk_CA3OXS5P = load("./chunk-CA3OXS5P.js");
 var import_chunk_RIVP2RJN = load("./chunk-RIVP2RJN.js");
 var import_chunk_NQPR54ZN = load("./chunk-NQPR54ZN.js");
@@ -23098,7 +23107,7 @@ var import_chunk_PATOMOAS = load("./chunk-PATOMOAS.js");
 var import_chunk_O5SXHXTI = load("./chunk-O5SXHXTI.js");
 var import_chunk_B2GTHZX4 = load("./chunk-B2GTHZX4.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_FM6FAH5U = load("./chunk-FM6FAH5U.js");
+var import_chunk_VN3ZKFAN = load("./chunk-VN3ZKFAN.js");
 var import_chunk_CEZDF3D3 = load("./chunk-CEZDF3D3.js");
 var import_chunk_PLTZEINK = load("./chunk-PLTZEINK.js");
 var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
@@ -23183,7 +23192,7 @@ async function replaceTimers(root, earlier, by) {
   const replaced = [];
   for (const id of earlier) {
     const why = `replaced by ${by.id}`;
-    const { result } = await (0, import_chunk_D4DO65YA.cancelJob)(root.folder, id, { owner: by.owner, why }, import_chunk_4ZCTLV6M.replaceWaitMs);
+    const { result } = await (0, import_chunk_NK4NEZOA.cancelJob)(root.folder, id, { owner: by.owner, why }, import_chunk_4ZCTLV6M.replaceWaitMs);
     if (result !== "ended_before") replaced.push(id);
   }
   return replaced;
@@ -23210,7 +23219,7 @@ async function requireRoom(root, timers) {
 }
 async function isArmed(root, id) {
   try {
-    return !(0, import_chunk_PZM7HB6W.isEnded)((await (0, import_chunk_FM6FAH5U.refresh)(root, id)).state);
+    return !(0, import_chunk_PZM7HB6W.isEnded)((await (0, import_chunk_VN3ZKFAN.refresh)(root, id)).state);
   } catch (error) {
     if (error instanceof import_chunk_NVPF5LEY.FaultError && error.code === "unknown_job") return false;
     throw error;
@@ -23271,8 +23280,8 @@ ${notes}`,
   }
 };
 async function arm(context, input, verb, when) {
-  const words = (0, import_chunk_XSNOZFDY.onceWords)(verb, input, null, null);
-  const repeated = await (0, import_chunk_XSNOZFDY.repeatedLaunch)(context, input, words, false);
+  const words = (0, import_chunk_6WXBUBYI.onceWords)(verb, input, null, null);
+  const repeated = await (0, import_chunk_6WXBUBYI.repeatedLaunch)(context, input, words, false);
   if (repeated) return repeated;
   const { due, delay } = when();
   const [message, slot] = [input.text("message") ?? "", input.text("slot")];
@@ -23289,9 +23298,9 @@ async function arm(context, input, verb, when) {
   return launchTimer(context, input, { timer: part, lineage: null, words });
 }
 async function launchTimer(context, input, job) {
-  (0, import_chunk_ZKKB56AR.checkLaunchOptions)(input);
+  (0, import_chunk_66FYAMFR.checkLaunchOptions)(input);
   const root = context.root(input);
-  const said = (0, import_chunk_ZKKB56AR.launchWords)(input);
+  const said = (0, import_chunk_66FYAMFR.launchWords)(input);
   const { admit, earlier } = admitTimer(root, job.timer.slot);
   const launched = await (0, import_chunk_CA3OXS5P.launch)(root, {
     kind: "timer",
@@ -23307,12 +23316,12 @@ async function launchTimer(context, input, job) {
     run: null,
     staff: null,
     timer: job.timer,
-    notify: await (0, import_chunk_ZKKB56AR.notifyOf)(context, input, job.notify),
+    notify: await (0, import_chunk_66FYAMFR.notifyOf)(context, input, job.notify),
     words: job.words,
     admit
   });
   const replaced = launched.isNew ? await replaceTimers(root, earlier(), { id: launched.id, owner: said.owner }) : [];
-  return (0, import_chunk_ZKKB56AR.tellLaunched)(context, input, root, { ...launched, replaced }, false);
+  return (0, import_chunk_66FYAMFR.tellLaunched)(context, input, root, { ...launched, replaced }, false);
 }
 function futureInstant(text) {
   const due = parseInstant(text);
@@ -23382,7 +23391,7 @@ function renderHelp(command) {
 });
 
 },
-"./wait-KLXQPUUQ.js": function (module, exports) {
+"./wait-2NIAHM6I.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -23390,11 +23399,11 @@ __export(stdin_exports, {
 });
 module.exports = stdin_exports;
 var import_chunk_IURAQTCE = load("./chunk-IURAQTCE.js");
-var import_chunk_2QML2VCQ = load("./chunk-2QML2VCQ.js");
-var import_chunk_DQITNJZW = load("./chunk-DQITNJZW.js");
-var import_chunk_LOPJ3BLJ = load("./chunk-LOPJ3BLJ.js");
+var import_chunk_KLM64KDE = load("./chunk-KLM64KDE.js");
+var import_chunk_DKW3SDRA = load("./chunk-DKW3SDRA.js");
+var import_chunk_UMFHOCDC = load("./chunk-UMFHOCDC.js");
 var import_chunk_JXMXEQZY = load("./chunk-JXMXEQZY.js");
-var import_chunk_PL5OPUIU = load("./chunk-PL5OPUIU.js");
+var import_chunk_IH2OLGEK = load("./chunk-IH2OLGEK.js");
 var import_chunk_JLKATB45 = load("./chunk-JLKATB45.js");
 var import_chunk_R7FUNILK = load("./chunk-R7FUNILK.js");
 var import_chunk_TYK6MYR7 = load("./chunk-TYK6MYR7.js");
@@ -23407,13 +23416,13 @@ var import_chunk_PATOMOAS = load("./chunk-PATOMOAS.js");
 var import_chunk_O5SXHXTI = load("./chunk-O5SXHXTI.js");
 var import_chunk_B2GTHZX4 = load("./chunk-B2GTHZX4.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_7ASKUOSF = load("./chunk-7ASKUOSF.js");
-var import_chunk_N2ZXKKDS = load("./chunk-N2ZXKKDS.js");
-var import_chunk_4SIIA6QD = load("./chunk-4SIIA6QD.js");
+var import_chunk_HICFLLTX = load("./chunk-HICFLLTX.js");
+var import_chunk_6WC2754Y = load("./chunk-6WC2754Y.js");
+var import_chunk_ZFFWRBAW = load("./chunk-ZFFWRBAW.js");
 var import_chunk_UAN3RUHQ = load("./chunk-UAN3RUHQ.js");
 var import_chunk_4B6JPIGM = load("./chunk-4B6JPIGM.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
-var import_chunk_FM6FAH5U = load("./chunk-FM6FAH5U.js");
+var import_chunk_VN3ZKFAN = load("./chunk-VN3ZKFAN.js");
 var import_chunk_CEZDF3D3 = load("./chunk-CEZDF3D3.js");
 var import_chunk_ILJKJSAA = load("./chunk-ILJKJSAA.js");
 var import_chunk_PLTZEINK = load("./chunk-PLTZEINK.js");
@@ -23520,7 +23529,7 @@ var wait = {
     if (ids.length > 1 && !input.has("any") && !input.has("all")) {
       throw (0, import_chunk_NVPF5LEY.usageError)(`cannot wait for ${ids.length} jobs without saying how: add --any (the first) or --all`);
     }
-    return (0, import_chunk_2QML2VCQ.waitAndTell)(context, root, ids, {
+    return (0, import_chunk_KLM64KDE.waitAndTell)(context, root, ids, {
       mode: input.has("any") ? "any" : "all",
       until,
       cursors: parseCursors(input.texts("after-seq"), ids, root),
@@ -23545,15 +23554,15 @@ function liveOrLatest(root, owner, isMany) {
 });
 
 },
-"./watch-TTVN27LH.js": function (module, exports) {
+"./watch-2UV6CI3F.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   watch: () => watch
 });
 module.exports = stdin_exports;
-var import_chunk_XSNOZFDY = load("./chunk-XSNOZFDY.js");
-var import_chunk_ZKKB56AR = load("./chunk-ZKKB56AR.js");
+var import_chunk_6WXBUBYI = load("./chunk-6WXBUBYI.js");
+var import_chunk_66FYAMFR = load("./chunk-66FYAMFR.js");
 var import_chunk_CA3OXS5P = load("./chunk-CA3OXS5P.js");
 var import_chunk_RIVP2RJN = load("./chunk-RIVP2RJN.js");
 var import_chunk_NQPR54ZN = load("./chunk-NQPR54ZN.js");
@@ -23666,25 +23675,25 @@ function commandOf(kind, args) {
 async function start(kind, args, context, input) {
   checkTogether(input);
   if (input.has("once"))
-    return (await Promise.resolve().then(() => load("./watch-once-HTFALQ5Y.js"))).lookNow(context, kind, input, placeOf(context, input));
+    return (await Promise.resolve().then(() => load("./watch-once-UWVAT6GY.js"))).lookNow(context, kind, input, placeOf(context, input));
   if (!input.has("for")) throw missingBound(kind, args);
-  const words = (0, import_chunk_XSNOZFDY.onceWords)(`watch ${kind.id}`, input, context.cwd, null);
+  const words = (0, import_chunk_6WXBUBYI.onceWords)(`watch ${kind.id}`, input, context.cwd, null);
   const isForeground = input.has("foreground");
-  const repeated = isForeground ? void 0 : await (0, import_chunk_XSNOZFDY.repeatedLaunch)(context, input, words, false);
+  const repeated = isForeground ? void 0 : await (0, import_chunk_6WXBUBYI.repeatedLaunch)(context, input, words, false);
   if (repeated) return repeated;
   const root = context.root(input);
   const launched = await (0, import_chunk_CA3OXS5P.launch)(root, {
     ...requestOf(kind, context, input, words),
-    notify: await (0, import_chunk_ZKKB56AR.notifyOf)(context, input, null)
+    notify: await (0, import_chunk_66FYAMFR.notifyOf)(context, input, null)
   });
-  if (isForeground) return (await Promise.resolve().then(() => load("./watch-foreground-KKSAH4KA.js"))).follow(context, root, launched.id);
-  return (0, import_chunk_ZKKB56AR.tellLaunched)(context, input, root, launched, false);
+  if (isForeground) return (await Promise.resolve().then(() => load("./watch-foreground-QFIKZB2O.js"))).follow(context, root, launched.id);
+  return (0, import_chunk_66FYAMFR.tellLaunched)(context, input, root, launched, false);
 }
 function requestOf(kind, context, input, words) {
   return {
     kind: "watch",
     verb: "watch",
-    ...(0, import_chunk_ZKKB56AR.launchWords)(input),
+    ...(0, import_chunk_66FYAMFR.launchWords)(input),
     cwd: (0, import_chunk_7WBBYJDG.realPath)(context.cwd),
     deadlineMs: input.durationOrDefault("for"),
     killGraceMs: import_chunk_4ZCTLV6M.toolGraceMs,
@@ -23742,7 +23751,7 @@ function checkTogether(input) {
   ];
   for (const [one, other] of pairs)
     if (input.has(one) && input.has(other)) throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take --${one} and --${other} together`);
-  (0, import_chunk_ZKKB56AR.checkLaunchOptions)(input);
+  (0, import_chunk_66FYAMFR.checkLaunchOptions)(input);
 }
 function missingBound(kind, args) {
   return (0, import_chunk_NVPF5LEY.usageError)(
@@ -23756,16 +23765,16 @@ function missingBound(kind, args) {
 });
 
 },
-"./watch-foreground-KKSAH4KA.js": function (module, exports) {
+"./watch-foreground-QFIKZB2O.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   follow: () => follow
 });
 module.exports = stdin_exports;
-var import_chunk_D4DO65YA = load("./chunk-D4DO65YA.js");
+var import_chunk_NK4NEZOA = load("./chunk-NK4NEZOA.js");
 var import_chunk_JXMXEQZY = load("./chunk-JXMXEQZY.js");
-var import_chunk_PL5OPUIU = load("./chunk-PL5OPUIU.js");
+var import_chunk_IH2OLGEK = load("./chunk-IH2OLGEK.js");
 var import_chunk_JLKATB45 = load("./chunk-JLKATB45.js");
 var import_chunk_R7FUNILK = load("./chunk-R7FUNILK.js");
 var import_chunk_TYK6MYR7 = load("./chunk-TYK6MYR7.js");
@@ -23778,7 +23787,7 @@ var import_chunk_JIH3SUWO = load("./chunk-JIH3SUWO.js");
 var import_chunk_O5SXHXTI = load("./chunk-O5SXHXTI.js");
 var import_chunk_B2GTHZX4 = load("./chunk-B2GTHZX4.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_FM6FAH5U = load("./chunk-FM6FAH5U.js");
+var import_chunk_VN3ZKFAN = load("./chunk-VN3ZKFAN.js");
 var import_chunk_PLTZEINK = load("./chunk-PLTZEINK.js");
 var import_chunk_D2VPCAZS = load("./chunk-D2VPCAZS.js");
 var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
@@ -23851,10 +23860,10 @@ function untilEnd(context, root, id, events, tell) {
       const release = (0, import_chunk_5AUWXA57.onInterrupt)((signal) => {
         context.tell(`${signal}: canceling job ${id}`);
         const request = { owner: import_chunk_4SRIOCFI.variables.owner() ?? null, why: `its foreground got ${signal}` };
-        (0, import_chunk_D4DO65YA.cancelJob)(root.folder, id, request).then(({ view }) => end(view), reject);
+        (0, import_chunk_NK4NEZOA.cancelJob)(root.folder, id, request).then(({ view }) => end(view), reject);
       });
       look();
-      (0, import_chunk_PL5OPUIU.waitForJobs)(root.folder, [id], { mode: "all", timeoutMs: patience, heartbeatMs: null }).then(
+      (0, import_chunk_IH2OLGEK.waitForJobs)(root.folder, [id], { mode: "all", timeoutMs: patience, heartbeatMs: null }).then(
         ({ views }) => end(views[0]),
         reject
       );
@@ -23867,7 +23876,7 @@ function untilEnd(context, root, id, events, tell) {
 });
 
 },
-"./watch-once-HTFALQ5Y.js": function (module, exports) {
+"./watch-once-UWVAT6GY.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -23876,11 +23885,11 @@ __export(stdin_exports, {
 module.exports = stdin_exports;
 var import_chunk_ONHETQTA = load("./chunk-ONHETQTA.js");
 var import_chunk_5AUWXA57 = load("./chunk-5AUWXA57.js");
-var import_chunk_54CAGYOH = load("./chunk-54CAGYOH.js");
+var import_chunk_ITTVPGT7 = load("./chunk-ITTVPGT7.js");
 var import_chunk_JIH3SUWO = load("./chunk-JIH3SUWO.js");
 var import_chunk_O5SXHXTI = load("./chunk-O5SXHXTI.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_FM6FAH5U = load("./chunk-FM6FAH5U.js");
+var import_chunk_VN3ZKFAN = load("./chunk-VN3ZKFAN.js");
 var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
 var import_chunk_C7IKTBOQ = load("./chunk-C7IKTBOQ.js");
 var import_chunk_IJKEVNZ7 = load("./chunk-IJKEVNZ7.js");
@@ -23906,7 +23915,7 @@ async function lookNow(context, kind, input, place) {
   const release = (0, import_chunk_5AUWXA57.onInterrupt)(() => stop.abort());
   try {
     const start = kind.start?.(read.input) ?? null;
-    const answer = await (0, import_chunk_54CAGYOH.attempt)(kind, read.input, start, {
+    const answer = await (0, import_chunk_ITTVPGT7.attempt)(kind, read.input, start, {
       place: { root: place.stateRoot, cwd: context.cwd, environment: (0, import_chunk_4SRIOCFI.callerEnvironment)() },
       attemptMs: input.durationOrDefault("attempt-timeout"),
       signal: stop.signal

@@ -17,11 +17,11 @@ test('an unknown command, option or word is refused with what there is', async (
   const workspace = makeWorkspace(t);
   const task = ['--prompt', 'x'];
   await refuseAll(workspace, [
-    [['frobnicate'], /no such command; there are run, staffer, research, review,/],
+    [['frobnicate'], /no such command; there are run, watch, staffer, research, review,/],
     [[''], /no such command/],
     [['constructor'], /no such command/],
     [['../run'], /no such command/],
-    [['help', 'frobnicate'], /there are run, staffer/],
+    [['help', 'frobnicate'], /there are run, watch/],
     [['run', '--frobnicate', '--', 'true'], /option --frobnicate: run knows --timeout/],
     [['run', '-t', '5s', '--', 'true'], /option -t: run knows --timeout/],
     [['run', '--timeout', '5s', '--timeout', '6s', '--', 'true'], /--timeout twice/],

@@ -49,6 +49,9 @@ test('at the hard limit only the watching ends: the task lives on, and the recor
   assert.match(stdout, /a restart would start another: ask for it first: sh -c /);
   const record = parseReply<JobState>(await run(workspace, ['result', job.id, '--json']));
   assert.deepEqual([record.task_status, record.task_exit_code], ['running', 'unknown']);
+  const observed = parseReply<JobState>(await run(workspace, ['observe', job.id]));
+  assert.deepEqual([observed.task_status, observed.task_exit_code], ['running', 'unknown']);
+  assert.match((await run(workspace, ['status', job.id])).stdout, /^task: +t1: running, exit code unknown$/m);
 });
 
 test('a cancel ends the watching, and says to whoever canceled that the task lives on', async (t) => {

@@ -3,6 +3,7 @@
 import { excerpt, plainText } from '../core/excerpt.ts';
 import { observation, staffFacts } from '../jobs/observation.ts';
 import { progressOf } from '../jobs/progress-seen.ts';
+import { oneLine, taskWords } from '../jobs/run-report.ts';
 import { dueWords } from '../jobs/timer-facts.ts';
 import { isEnded, type View } from '../jobs/view.ts';
 import type { StateRoot } from '../store/layout.ts';
@@ -27,6 +28,7 @@ function factsOf(view: View, root: StateRoot): string {
     ['health', isEnded(state) ? null : `${seen.health}${seen.reason ? ` (${seen.reason})` : ''}`],
     ['error', state.error ? `${state.error.code}: ${plainText(state.error.message)}` : null],
     ['exit code', state.exit_code === null ? null : String(state.exit_code)],
+    ['task', taskOf(view)],
     ['time', `${timeOf(view)}${ended === null ? '' : `, ended ${ended}`}`],
     ['owner', spec?.owner ? ownerOf(view) : null],
     ['backend', agentOf(view)],
@@ -42,6 +44,13 @@ function factsOf(view: View, root: StateRoot): string {
     .filter(([, value]) => value !== null)
     .map(([name, value]) => `${`${name}:`.padEnd(14)}${value}`)
     .join('\n');
+}
+
+/** Of a run under a launcher that detaches: the task that it watches over, and the launcher's word on it at the end. */
+function taskOf({ spec, state }: View): string | null {
+  const identity = spec?.run?.identity;
+  if (!identity) return null;
+  return isEnded(state) ? `${oneLine(identity)}: ${taskWords(state)}` : oneLine(identity);
 }
 
 function agentOf({ spec }: View): string | null {

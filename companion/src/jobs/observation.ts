@@ -57,6 +57,10 @@ export function observation(view: View, options: Observing): Record<string, unkn
     deadline_ms: spec?.deadline_ms ?? null,
     exit_code: state.exit_code,
     signal: state.signal,
+    // Of a detached task: its launcher's word.
+    ...(state.task_status === undefined
+      ? {}
+      : { task_status: state.task_status, task_exit_code: state.task_exit_code ?? 'unknown' }),
     error: state.error === null ? null : { ...state.error, message: excerpt(plainText(state.error.message), 400) },
     warnings: state.warnings
       .slice(0, 5)
