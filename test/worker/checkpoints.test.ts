@@ -47,6 +47,7 @@ class World {
 
 interface Options {
   everyMs?: number;
+  stride?: number;
   expectMs?: number | null;
   hasProbe?: boolean;
   memory?: HealthMemory;
@@ -72,7 +73,7 @@ function begin(options: Options = {}) {
     onError,
   });
   const stop = startCheckpoints({
-    ...{ clock, launchMs, everyMs, expectMs, memory, onError },
+    ...{ clock, launchMs, everyMs, expectMs, memory, onError, stride: options.stride },
     probe: hasProbe ? () => world.probe() : null,
     take: () => sampler.take(),
     tell: (judgement) => told.push(judgement),
@@ -309,4 +310,31 @@ test('a worker that comes in the interval of the last checkpoint tells nothing u
   await clock.advance(minute);
   end();
   assert.deepEqual(numbers(), [5]);
+});
+
+test('with two intervals it is judged at the long one while all goes well, and at the short one else and near the end', async () => {
+  const { clock, world, end, numbers } = begin({ everyMs: minute, stride: 5 });
+  const go = async (minutes: number, gain: number): Promise<void> => {
+    for (let m = 0; m < minutes; m += 1) {
+      world.completed += gain;
+      await clock.advance(minute);
+    }
+  };
+  await go(10, 10);
+  assert.deepEqual(numbers(), [5, 10]);
+  // It stands still: seen at 15, and looked at closely from there until it goes on.
+  await go(8, 0);
+  assert.deepEqual(numbers(), [5, 10, 15, 16, 17, 18]);
+  await go(5, 10);
+  assert.deepEqual(numbers().slice(6), [19, 20]);
+  world.completed = 890;
+  await go(5, 2);
+  // 896 at 25, 906 at 30: from 900 of 1000 on each minute.
+  await go(5, 2);
+  assert.deepEqual(numbers().slice(8), [25, 30, 31, 32, 33]);
+  // A pause misses many and is made up for once.
+  clock.skip(20 * minute);
+  await go(2, 0);
+  assert.deepEqual(numbers().slice(13), [53, 54, 55]);
+  end();
 });

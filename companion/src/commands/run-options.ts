@@ -35,10 +35,9 @@ export const runOptions = {
   log: { kind: 'text', value: 'PATH', help: "the command's own log; its last 50 lines are told on failure" },
   expect: { kind: 'duration', value: 'D', range: limits.expect, help: 'expected duration; later asks for attention' },
   'checkpoint-every': {
-    kind: 'duration',
+    kind: 'text',
     value: 'D',
-    range: limits.checkpoint,
-    help: 'judge its progress at this interval (default 1h)',
+    help: 'judge its progress at this interval (default 1h); auto or auto:D: every 5m (D), five times as often while nothing changes and from 90%',
   },
   'sample-every': {
     kind: 'duration',

@@ -1,8 +1,9 @@
 // What the options of `run` come to: checked together, paths made absolute, and the files that must change looked at as they are now.
+import { parseDuration } from '../core/duration.ts';
 import { usageError } from '../core/errors.ts';
 import { byteLength } from '../core/excerpt.ts';
 import type { RunPart } from '../core/job.ts';
-import { identityBytes, shellLineBytes } from '../core/limits.ts';
+import { autoShare, identityBytes, limits, shellLineBytes } from '../core/limits.ts';
 import { quoteWords } from '../core/shell-words.ts';
 import { pathsBefore, requireLogPath } from '../jobs/artifact-paths.ts';
 import { selfWords } from '../platform/self.ts';
@@ -11,7 +12,7 @@ import { programOf } from './run-program.ts';
 
 export async function makeRunPart(input: Parsed, cwd: string): Promise<RunPart> {
   checkTogether(input);
-  const [checkpointMs, log] = [input.durationOrDefault('checkpoint-every'), input.text('log')];
+  const [checkpoints, log] = [checkpointsOf(input.text('checkpoint-every')), input.text('log')];
   const part = {
     success_exit: input.count('success-exit') ?? 0,
     // A launcher that detaches itself leaves its task behind on purpose.
@@ -19,14 +20,29 @@ export async function makeRunPart(input: Parsed, cwd: string): Promise<RunPart> 
     ...pathsBefore({ results: input.texts('result'), successFiles: input.texts('success-file') }, cwd),
     log: log === undefined ? null : requireLogPath(log, cwd),
     expect_ms: input.duration('expect') ?? null,
-    checkpoint_ms: checkpointMs,
-    sample_ms: Math.min(input.durationOrDefault('sample-every'), checkpointMs),
+    ...checkpoints,
+    sample_ms: Math.min(
+      input.durationOrDefault('sample-every'),
+      checkpoints.checkpoint_fast_ms ?? checkpoints.checkpoint_ms,
+    ),
     probe: lineOf(input, 'probe'),
     probe_ms: input.durationOrDefault('probe-timeout'),
     status_cmd: lineOf(input, 'status-cmd'),
     identity: identityOf(input),
   };
   return { ...(await programOf(input, cwd)), ...part };
+}
+
+function checkpointsOf(text: string | undefined): { checkpoint_ms: number; checkpoint_fast_ms?: number } {
+  const { checkpoint, checkpointAuto } = limits;
+  if (text === undefined) return { checkpoint_ms: checkpoint.default };
+  const auto = /^auto(?::(.*))?$/s.exec(text);
+  if (!auto) return { checkpoint_ms: parseDuration(text, '--checkpoint-every', checkpoint) };
+  const long =
+    auto[1] === undefined ? checkpointAuto.default : parseDuration(auto[1], '--checkpoint-every auto', checkpointAuto);
+  // A whole number of times: all checkpoints lie on one grid.
+  const short = Math.ceil(long / autoShare);
+  return { checkpoint_ms: short * autoShare, checkpoint_fast_ms: short };
 }
 
 function checkTogether(input: Parsed): void {

@@ -26,6 +26,8 @@ export const limits = {
   optInLimit: { default: 5 * minute, min: second, max: 30 * day },
   maxOutput: { default: 64 * mib, min: mib, max: 64 * 1024 * mib },
   checkpoint: { default: hour, min: 100, max: 30 * day },
+  /** Of `--checkpoint-every auto`: the longer of its two intervals. */
+  checkpointAuto: { default: 5 * minute, min: 500, max: 30 * day },
   sample: { default: minute, min: 100, max: day },
   probe: { default: 30 * second, min: 100, max: 5 * minute },
   expect: { default: hour, min: 1, max: 365 * day },
@@ -85,6 +87,9 @@ export const workerFailures = 3;
 export const unchangedCheckpoints = 2;
 /** A checkpoint that is later than its interval, its probe's limit and this is called missing. */
 export const checkpointGraceMs = 5 * second;
+/** `--checkpoint-every auto`: so many short intervals make a long one, and from this part of the work on they are short. */
+export const autoShare = 5;
+export const autoNearEnd = 0.9;
 /** What a probe or a status command may print before it is ended. */
 export const probeBytes = 64 * kib;
 /** One shell line of the caller (probe, status command). */

@@ -17,6 +17,8 @@ export interface RunPart {
   /** Crossing it is a cause for attention, never for a stop. */
   expect_ms?: number | null;
   checkpoint_ms?: number;
+  /** With `--checkpoint-every auto`: the interval while nothing changes, and from 90 % on. */
+  checkpoint_fast_ms?: number;
   sample_ms?: number;
   /** One line for /bin/sh; reads only. */
   probe?: string | null;

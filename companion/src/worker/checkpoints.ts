@@ -2,6 +2,7 @@
 // longer than the interval, only the newest that was missed is made up for. Probes never overlap.
 import type { Activity } from '../core/activity.ts';
 import { type HealthMemory, type Judgement, judgeHealth } from '../core/health.ts';
+import { autoNearEnd } from '../core/limits.ts';
 import type { Probe } from './probe.ts';
 import type { Clock } from './sampler.ts';
 
@@ -9,6 +10,8 @@ export interface CheckpointOptions {
   clock: Clock;
   launchMs: number;
   everyMs: number;
+  /** So many intervals between two judgements while all goes well (default 1); one when it does not, and near the end. */
+  stride?: number;
   expectMs: number | null;
   memory: HealthMemory;
   probe: Probe | null;
@@ -20,18 +23,19 @@ export interface CheckpointOptions {
 
 /** Returns what stops it; a probe under way is broken off, and nothing is told any more. */
 export function startCheckpoints(options: CheckpointOptions): () => void {
-  const { clock, launchMs, everyMs, expectMs, onError } = options;
+  const { clock, launchMs, everyMs, expectMs, onError, stride = 1 } = options;
   const breakOff = new AbortController();
   let { memory } = options;
   let disarm: () => void = () => undefined;
+  let isClose = false;
 
   const dueNumber = (): number => Math.floor((clock.monotonicMs() - launchMs) / everyMs);
 
   const arm = (): void => {
     if (breakOff.signal.aborted) return;
-    const next = Math.max(memory.n, dueNumber()) + 1;
+    const next = memory.n + (isClose ? 1 : stride - (memory.n % stride));
     // One that was missed is made up for at once.
-    const atMs = dueNumber() > memory.n ? clock.monotonicMs() : launchMs + next * everyMs;
+    const atMs = dueNumber() >= next ? clock.monotonicMs() : launchMs + next * everyMs;
     disarm = clock.at(atMs, () => void judge().catch(onError).finally(arm));
   };
 
@@ -47,6 +51,7 @@ export function startCheckpoints(options: CheckpointOptions): () => void {
     const elapsedMs = clock.monotonicMs() - launchMs;
     const judgement = judgeHealth(before, { n, at: clock.iso(), elapsedMs, expectMs, everyMs, probe, activity });
     memory = judgement.memory;
+    isClose = wantsCloseLook(judgement);
     options.tell(judgement);
   };
 
@@ -55,4 +60,11 @@ export function startCheckpoints(options: CheckpointOptions): () => void {
     breakOff.abort();
     disarm();
   };
+}
+
+/** It stands still (as far as somebody said how far it is), somebody should look, or the end is near. */
+function wantsCloseLook({ checkpoint, memory }: Judgement): boolean {
+  const { state, completed, total } = checkpoint;
+  const isNearEnd = completed !== null && total !== null && total > 0 && completed >= autoNearEnd * total;
+  return state === 'attention' || memory.probeUnchanged > 0 || isNearEnd;
 }

@@ -40,7 +40,9 @@ export function startJudging(claim: Claim, progress: Progress, child: Child, run
   // What an earlier worker could not see to its end.
   if (!isFirst) endProbes(tree);
   const launchMs = spec.deadline_mono_ms - spec.deadline_ms;
-  const everyMs = run.checkpoint_ms ?? limits.checkpoint.default;
+  const longMs = run.checkpoint_ms ?? limits.checkpoint.default;
+  // All checkpoints lie on the grid of the shorter interval, where there are two.
+  const everyMs = run.checkpoint_fast_ms ?? longMs;
   const sampleMs = Math.min(run.sample_ms ?? limits.sample.default, everyMs);
   const nowMs = clock.monotonicMs();
   const stall = spec.stall_ms === null ? undefined : new StallWatch(spec.stall_ms, isFirst ? launchMs : nowMs);
@@ -60,6 +62,7 @@ export function startJudging(claim: Claim, progress: Progress, child: Child, run
     clock,
     launchMs,
     everyMs,
+    stride: Math.max(1, Math.round(longMs / everyMs)),
     expectMs: run.expect_ms ?? null,
     memory: isFirst ? freshMemory : readMemory(paths),
     probe: makeProbe(claim, tree),
