@@ -25,6 +25,13 @@ function untilCheckpoint(job: Job, what: string, isWanted: (told: Told) => boole
   return eventually(what, find, { limitMs: 30_000 });
 }
 
+/** Two checkpoints, from this one on, that are less than a long interval apart. */
+function untilClose(job: Job, from: number): Promise<unknown> {
+  const numbers = () => checkpointsOf(job).flatMap(({ n, seq }) => (seq >= from ? [n] : []));
+  const isClose = () => numbers().some((n, index) => n - (numbers()[index - 1] ?? 0) < 5);
+  return eventually('two close checkpoints', isClose, { limitMs: 30_000 });
+}
+
 /** The end of a held job, which its checkpoints cannot have changed. */
 async function release(workspace: Workspace, job: Job & { release(): void }): Promise<void> {
   job.release();
@@ -224,6 +231,29 @@ test('S0.69 each interval has one attempt, also when the probe fails', async (t)
   // The end may come between the last probe and its checkpoint.
   assert.ok(count === told.length || count === told.length + 1, `${count} probes for ${told.length} checkpoints`);
   assert.ok(told.every(({ state, reason }) => state !== 'progressing' && reason.length > 0));
+});
+
+test('S0.73 with auto, checkpoints come at the long interval, and five times as often when it stalls or nears its end', async (t) => {
+  const workspace = makeWorkspace(t);
+  const plain = await launch(workspace, ['--checkpoint-every', 'auto', '--', 'true']);
+  assert.equal(plain.json<Spec>('spec.json').run?.checkpoint_ms, 300_000);
+  // Advances at each look until somebody says where it stands.
+  const count =
+    'n=$(($(cat n 2>/dev/null || echo 0) + 1)); echo $n >n; cat stands 2>/dev/null || echo "{\\"completed\\":$n,\\"total\\":1000}"';
+  const job = await launchHeld(workspace, { options: ['--probe', count, '--checkpoint-every', 'auto:2500ms'] });
+  const steady = await untilCheckpoint(job, 'steady progress', ({ n }) => n >= 10);
+  // A busy machine may be late for one: then only the newest that is due is made up for.
+  const early = checkpointsOf(job).filter(({ seq }) => seq <= steady.seq);
+  assert.ok(early.length <= steady.n / 5, early.map(({ n }) => n).join(' '));
+  workspace.write('stands', '{"completed":500,"total":1000}');
+  const stalled = await untilCheckpoint(job, 'a stall', ({ state }) => state === 'attention', steady.seq);
+  await untilClose(job, stalled.seq);
+  workspace.write('stands', '{"completed":950,"total":1000}');
+  const late = await untilCheckpoint(job, 'the end to be near', ({ completed }) => completed === 950);
+  assert.equal(late.state, 'progressing');
+  await untilClose(job, late.seq);
+  await release(workspace, job);
+  assert.ok(job.has('result.md'));
 });
 
 test('S0.74 the first good probe of a replacement is the new baseline, and that checkpoint says so', async (t) => {

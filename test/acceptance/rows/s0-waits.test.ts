@@ -2,8 +2,9 @@
  * S0, waiting: what it costs, what wakes it, and what a reader says when the worker itself is in trouble.
  */
 import assert from 'node:assert/strict';
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import test from 'node:test';
+import type { Spec } from '../../../companion/src/core/job.ts';
 import { parseReply, run, start } from '../../helpers/companion.ts';
 import { eventually } from '../../helpers/eventually.ts';
 import { type Job, launchHeld } from '../../helpers/jobs.ts';
@@ -87,6 +88,68 @@ test('S0.42 a stopped worker is told by every reader as monitor_attention, and n
   const count = job.events('checkpoint').length;
   await eventually('the next checkpoint', () => job.events('checkpoint').length > count, { limitMs: 20_000 });
   assert.doesNotMatch(job.text('state.json') + job.text('events.ndjson'), /monitor_attention/);
+  job.release();
+  assert.equal((await run(workspace, ['wait', job.id])).code, 0);
+});
+
+test('S0.53 a wait that did not ask for checkpoints is silent through all of them', async (t) => {
+  const workspace = makeWorkspace(t);
+  const job = await launchHeld(workspace, { options: often });
+  const plain = start(workspace, ['wait', job.id]);
+  await untilAwaited(job);
+  const asked = await run(workspace, ['wait', job.id, '--until', 'checkpoint', '--timeout', '50s']);
+  assert.equal(asked.code, 2);
+  const count = job.events('checkpoint').length;
+  await eventually('two more', () => job.events('checkpoint').length >= count + 2, { limitMs: 20_000 });
+  assert.deepEqual([plain.stdout(), plain.stderr(), plain.child.exitCode], ['', '', null]);
+  job.release();
+  const { code } = await plain.promise;
+  assert.equal(code, 0);
+});
+
+test('S0.54 a cause of attention wakes once: with its cursor a wait sleeps on until another cause', async (t) => {
+  const workspace = makeWorkspace(t);
+  workspace.write('progress.json', '{"status":"failed","message":"first"}');
+  const job = await launchHeld(workspace, { options: ['--probe', 'cat progress.json', ...often] });
+  const until = (...words: string[]) => run(workspace, ['wait', job.id, '--json', '--until', 'attention', ...words]);
+  const first = await until('--timeout', '50s');
+  const { next_seq, event } = parseReply<{ next_seq: number; event?: unknown }>(first);
+  assert.equal(first.code, 2);
+  assert.ok(next_seq > 0, JSON.stringify(event));
+  const after = ['--after-seq', String(next_seq)];
+  const count = job.events('checkpoint').length;
+  const second = await until(...after, '--timeout', '2s');
+  assert.equal(second.code, 2);
+  await eventually('checkpoints of the same cause', () => job.events('checkpoint').length > count + 1);
+  // Nothing new woke it: its patience ran out.
+  const attentions = job.events('checkpoint').filter(({ wake }) => (wake as string[]).includes('attention'));
+  assert.equal(attentions.length, 1);
+  assert.ok(second.ms >= 1_900, `woken after ${second.ms} ms`);
+  // The same reader may ask again from the start: nothing was consumed.
+  assert.equal(parseReply<Seen>(await until('--timeout', '50s')).next_seq, next_seq);
+  job.release();
+  assert.equal((await run(workspace, ['wait', job.id])).code, 0);
+});
+
+test('S0.55 a checkpoint that does not come is the trouble of the worker, and a short wait is no miss', async (t) => {
+  const workspace = makeWorkspace(t);
+  const job = await launchHeld(workspace, { options: ['--checkpoint-every', '1h'] });
+  const short = await run(workspace, ['wait', job.id, '--timeout', '500ms']);
+  assert.equal(short.code, 2);
+  assert.doesNotMatch(short.stdout, /monitor_attention/);
+  // The worker goes by what it read at the start; for a reader an interval of 100 ms passes again and again.
+  const spec = job.json<Spec>('spec.json');
+  writeFileSync(job.path('spec.json'), JSON.stringify({ ...spec, run: { ...spec.run, checkpoint_ms: 100 } }));
+  const seen = await eventually(
+    'observe to miss a checkpoint',
+    async () => {
+      const one = await observe(workspace, job);
+      return one.attention_kind === 'monitor_attention' && one;
+    },
+    { limitMs: 40_000, everyMs: 200 },
+  );
+  assert.match(seen.reason ?? '', /no checkpoint for/);
+  assert.equal(seen.state, 'running');
   job.release();
   assert.equal((await run(workspace, ['wait', job.id])).code, 0);
 });

@@ -76,6 +76,19 @@ test('S1.15 a CI watch in the foreground is lines of JSON that end with the verd
   );
 });
 
+test('S1.22 checks of a pull request are watched until they are green or red', async (t) => {
+  const desk = makeDesk(t);
+  desk.play({ view: checks('SUCCESS', 'QUEUED') }, { view: checks('SUCCESS', 'SUCCESS') });
+  const green = await watch(desk, 'ci');
+  const waited = await run(desk, ['wait', green.id]);
+  assert.deepEqual([waited.code, green.state().state, green.state().watch?.word], [0, 'done', 'passed']);
+  desk.play({ view: checks('SUCCESS', 'FAILURE') });
+  const red = await watch(desk, 'ci');
+  const report = await run(desk, ['wait', red.id]);
+  assert.deepEqual([report.code, red.state().error?.code], [3, 'watch_failed']);
+  assert.match(report.stdout, /job-1/);
+});
+
 test('S1.23 a green check beside a run that waits for approval is pending', async (t) => {
   const desk = makeDesk(t);
   const runs = [workflowRun(1, 'success'), workflowRun(2, 'action_required', { workflowName: 'Deploy' })];

@@ -7,7 +7,7 @@ import { spawn } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'node:test';
-import { builtFile, run, start } from '../../helpers/companion.ts';
+import { builtFile, parseReply, run, start } from '../../helpers/companion.ts';
 import { eventually } from '../../helpers/eventually.ts';
 import { builtFiles, compareWithBuild } from '../../helpers/identity.ts';
 import { findJob, launch, launchHeld, makeHold, untilGone, untilHeld, untilPid } from '../../helpers/jobs.ts';
@@ -65,6 +65,16 @@ test('S1.19 a wait with a host-sized patience gives 2 when it expires, and print
   assert.equal((await long.promise).code, 0);
 });
 
+test('S1.26 status of a job names its log', async (t) => {
+  const workspace = makeWorkspace(t);
+  const job = await launchHeld(workspace);
+  const { code, stdout } = await run(workspace, ['status', job.id]);
+  assert.equal(code, 2);
+  assert.ok(stdout.includes(job.path('output.log')), stdout);
+  job.release();
+  assert.equal((await run(workspace, ['wait', job.id])).code, 0);
+});
+
 test('S1.28 a job runs on when the whole group of the session that started it is killed', async (t) => {
   const workspace = makeWorkspace(t);
   const hold = makeHold(workspace);
@@ -99,4 +109,34 @@ test('S1.42 there is one companion, it is what its sources make, and a copy of i
     stdio: 'ignore',
   });
   assert.equal(await new Promise((resolve) => copy.once('exit', resolve)), 0);
+});
+
+test('S1.51 what a job tells stays on disk, and each reader gets it from where it left off', async (t) => {
+  const workspace = makeWorkspace(t);
+  const options = ['--checkpoint-every', '300ms', '--sample-every', '300ms'];
+  const job = await launchHeld(workspace, { options });
+  const from = async (seq: number) => {
+    const words = ['wait', job.id, '--json', '--until', 'checkpoint', '--after-seq', String(seq), '--timeout', '50s'];
+    const result = await run(workspace, words);
+    assert.equal(result.code, 2);
+    return parseReply<{ next_seq: number }>(result).next_seq;
+  };
+  const first = await from(0);
+  const second = await from(first);
+  assert.ok(second > first);
+  // Another reader, from the start: nothing was taken away by the first.
+  const observed = parseReply<{ events: { seq: number; type: string }[] }>(
+    await run(workspace, ['observe', job.id, '--after-seq', '0']),
+  );
+  assert.deepEqual(
+    observed.events.slice(0, 2).map(({ seq }) => seq),
+    [1, 2],
+  );
+  const numbers = job.events().map(({ seq }) => seq);
+  assert.deepEqual(
+    numbers,
+    numbers.map((_, index) => index + 1),
+  );
+  job.release();
+  assert.equal((await run(workspace, ['wait', job.id])).code, 0);
 });
