@@ -109,24 +109,29 @@ test('S0.53 a wait that did not ask for checkpoints is silent through all of the
 
 test('S0.54 a cause of attention wakes once: with its cursor a wait sleeps on until another cause', async (t) => {
   const workspace = makeWorkspace(t);
-  workspace.write('progress.json', '{"status":"failed","message":"first"}');
-  const job = await launchHeld(workspace, { options: ['--probe', 'cat progress.json', ...often] });
-  const until = (...words: string[]) => run(workspace, ['wait', job.id, '--json', '--until', 'attention', ...words]);
+  // It advances at each look, so that being late is the only cause until the probe reports failure.
+  const count =
+    'n=$(($(cat n 2>/dev/null || echo 0) + 1)); echo $n >n; cat failed 2>/dev/null || echo "{\\"completed\\":$n}"';
+  const job = await launchHeld(workspace, { options: ['--expect', '1ms', '--probe', count, ...often] });
+  const until = async (...words: string[]) => {
+    const result = await run(workspace, ['wait', job.id, '--json', '--until', 'attention', ...words]);
+    assert.equal(result.code, 2);
+    return parseReply<Seen & { wake?: { seq: number } | string }>(result);
+  };
   const first = await until('--timeout', '50s');
-  const { next_seq, event } = parseReply<{ next_seq: number; event?: unknown }>(first);
-  assert.equal(first.code, 2);
-  assert.ok(next_seq > 0, JSON.stringify(event));
-  const after = ['--after-seq', String(next_seq)];
-  const count = job.events('checkpoint').length;
-  const second = await until(...after, '--timeout', '2s');
-  assert.equal(second.code, 2);
-  await eventually('checkpoints of the same cause', () => job.events('checkpoint').length > count + 1);
-  // Nothing new woke it: its patience ran out.
-  const attentions = job.events('checkpoint').filter(({ wake }) => (wake as string[]).includes('attention'));
-  assert.equal(attentions.length, 1);
-  assert.ok(second.ms >= 1_900, `woken after ${second.ms} ms`);
-  // The same reader may ask again from the start: nothing was consumed.
-  assert.equal(parseReply<Seen>(await until('--timeout', '50s')).next_seq, next_seq);
+  const seq = String(first.next_seq);
+  const attentions = () => job.events('checkpoint').filter(({ wake }) => (wake as string[]).includes('attention'));
+  assert.deepEqual([attentions().length, Number(seq) >= attentions()[0]!.seq], [1, true]);
+  const asleep = start(workspace, ['wait', job.id, '--json', '--until', 'attention', '--after-seq', seq]);
+  const told = job.events('checkpoint').length;
+  await eventually('the same cause twice more', () => job.events('checkpoint').length >= told + 2);
+  assert.deepEqual([asleep.child.exitCode, attentions().length], [null, 1]);
+  workspace.write('failed', '{"status":"failed"}');
+  assert.equal((await asleep.promise).code, 2);
+  assert.equal(attentions().length, 2);
+  assert.notEqual(attentions()[0]?.fingerprint, attentions()[1]?.fingerprint);
+  // Whoever asks from the start gets the first again: nothing was consumed.
+  assert.equal((await until('--after-seq', '0', '--timeout', '50s')).next_seq, first.next_seq);
   job.release();
   assert.equal((await run(workspace, ['wait', job.id])).code, 0);
 });
