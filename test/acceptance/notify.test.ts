@@ -4,7 +4,16 @@
  */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { chmodSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import test from 'node:test';
 import type { Spec } from '../../companion/src/core/job.ts';
@@ -166,6 +175,21 @@ test('a worker killed after it published and before it told: the next reader has
   await Promise.all(Array.from({ length: 20 }, () => run(workspace, ['observe', job.id])));
   await untilNotified(job);
   assert.equal(told.notices().length, 1);
+});
+
+test('twenty processes that would tell the same end at once tell it once', async (t) => {
+  const workspace = makeWorkspace(t);
+  const told = telling(workspace);
+  const job = await launchHeld(workspace, { options: told.option });
+  const worker = job.identity('worker');
+  symlinkSync(workspace.base, job.path('notices'));
+  job.release();
+  await eventually('the worker to have given up', () => !isAlive(worker));
+  execFileSync('rm', [job.path('notices')]);
+  const words = ['_notify', workspace.path('.job-state'), job.id];
+  const replies = await Promise.all(Array.from({ length: 20 }, () => run(workspace, words)));
+  assert.ok(replies.every(({ code, stdout }) => code === 0 && stdout === ''));
+  assert.deepEqual([told.notices().length, job.events('notified').length], [1, 1]);
 });
 
 test('a worker killed while its notifier runs: told once, and the notifier ends by itself', async (t) => {
@@ -395,8 +419,21 @@ test('a wait that is pending is let go before the notifier begins', async (t) =>
   const waiting = start(workspace, ['wait', job.id]);
   await eventually('the wait', () => existsSync(job.path('waiters')));
   job.release();
-  assert.equal((await waiting.promise).code, 0);
   await untilPid(`${told.file}.pid`);
+  // What a wait sleeps on is let go: not only would it look again in time.
+  const { pid } = job.identity('worker');
+  const open = existsSync('/proc/self/fd') ? readdirSync(`/proc/${pid}/fd`) : [];
+  const held = open.map((fd) => linkOf(`/proc/${pid}/fd/${fd}`));
+  assert.ok(!held.some((target) => target.includes('lease.fifo')), held.join(' '));
+  assert.equal((await waiting.promise).code, 0);
   writeFileSync(fifo, '\n');
   await untilNotified(job);
 });
+
+function linkOf(file: string): string {
+  try {
+    return readlinkSync(file);
+  } catch {
+    return '';
+  }
+}

@@ -146,6 +146,19 @@ test('a stopped worker holds no timer back: a reader settles it, and the worker 
   assert.equal(readFileSync(file, 'utf8').trim().split('\n').length, 1);
 });
 
+test('a cancel that comes after the instant changes nothing, also when nobody has written down the end yet', async (t) => {
+  const workspace = makeWorkspace(t);
+  const job = await arm(workspace, 'in', '1s', '--message', 'x', '--notify', '/bin/true');
+  const worker = job.identity('launched');
+  await eventually('the worker to have it', () => job.events('claimed').length === 1);
+  killByIdentity(worker, 'SIGSTOP');
+  await untilDue(job);
+  const late = await run(workspace, ['cancel', job.id]);
+  killByIdentity(worker, 'SIGCONT');
+  assert.deepEqual([late.code, job.state().state], [1, 'done'], late.stderr);
+  assert.deepEqual([(await run(workspace, ['wait', job.id])).stdout, job.events('ended').length], ['x', 1]);
+});
+
 test('readers say when the worker that should tell is gone', async (t) => {
   const workspace = makeWorkspace(t);
   const job = await arm(workspace, 'in', '1h', '--notify', '/bin/true');

@@ -8,8 +8,6 @@ import type { Warning } from '../core/job.ts';
 import { onStallBytes } from '../core/limits.ts';
 import { type JobRequest, type Launched, launch } from '../jobs/launch.ts';
 import { nextCommands } from '../jobs/next-commands.ts';
-import { dueWords, timerFacts } from '../jobs/timer-facts.ts';
-import { inspect } from '../jobs/view.ts';
 import { variables } from '../platform/env.ts';
 import { jobPaths, type StateRoot } from '../store/layout.ts';
 import { readSpec } from '../store/records.ts';
@@ -93,14 +91,22 @@ function warningNotes(root: StateRoot, id: string): string[] {
   return warningsOf(root, id).map((one) => `warning: ${plainText(one.message)}`);
 }
 
-/** Read back from the record: what stands there is what was armed. */
-function timerOf(root: StateRoot, id: string): { facts: Record<string, unknown>; line: string } | undefined {
+/** Read back from the record: what stands there is what was armed. Other launches pay nothing for it. */
+async function timerOf(
+  root: StateRoot,
+  id: string,
+): Promise<{ facts: Record<string, unknown>; line: string } | undefined> {
+  if (!id.startsWith('timer-')) return undefined;
+  const [{ inspect }, { dueWords, timerFacts }] = await Promise.all([
+    import('../jobs/view.ts'),
+    import('../jobs/timer-facts.ts'),
+  ]);
   const { spec, state } = inspect(root.folder, id);
   if (!spec?.timer) return undefined;
   return { facts: { state: state.state, ...timerFacts(spec.timer) }, line: `due:     ${dueWords(spec.timer)}` };
 }
 
-function tellLaunch(root: StateRoot, launched: Launched, input: Parsed): Reply {
+async function tellLaunch(root: StateRoot, launched: Launched, input: Parsed): Promise<Reply> {
   const { id, isNew } = launched;
   const notes = warningNotes(root, id);
   if (input.has('id-only')) return { code: exitCodes.done, out: `${id}\n`, notes };
@@ -110,7 +116,7 @@ function tellLaunch(root: StateRoot, launched: Launched, input: Parsed): Reply {
     observe: nextCommands.observe(id, root.option),
     cancel: nextCommands.cancel(id, root.option),
   };
-  const timer = timerOf(root, id);
+  const timer = await timerOf(root, id);
   if (input.has('json')) {
     return {
       code: exitCodes.done,
