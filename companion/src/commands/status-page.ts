@@ -1,5 +1,6 @@
 // The page of `status ID`: the facts, the next commands, and what the job said last. Of an agent that is its calls and its text, never
 // the events of its stream.
+import { formatDuration } from '../core/duration.ts';
 import { excerpt, plainText } from '../core/excerpt.ts';
 import { observation, staffFacts } from '../jobs/observation.ts';
 import { progressOf } from '../jobs/progress-seen.ts';
@@ -36,6 +37,9 @@ function factsOf(view: View, root: StateRoot): string {
     ['slot', spec?.timer?.slot ? plainText(spec.timer.slot) : null],
     ['what', whatOf(view)],
     ['folder', spec?.cwd ? plainText(spec.cwd) : null],
+    ['limit', limitOf(view)],
+    ['output', spec?.kind === 'run' ? view.paths.output : null],
+    ['log', spec?.run?.log ? plainText(spec.run.log) : null],
     ['conversation', state.conversation ? excerpt(plainText(state.conversation.id), 200) : null],
     ...state.warnings.map((one): [string, string] => ['warning', plainText(one.message)]),
     ...Object.entries(seen.next).map(([name, command]): [string, string] => [name, command]),
@@ -51,6 +55,12 @@ function taskOf({ spec, state }: View): string | null {
   const identity = spec?.run?.identity;
   if (!identity) return null;
   return isEnded(state) ? `${oneLine(identity)}: ${taskWords(state)}` : oneLine(identity);
+}
+
+/** A bounded wait can be told from a server that nobody ends. */
+function limitOf({ spec, state }: View): string | null {
+  if (!spec || spec.timer || isEnded(state) || typeof spec.deadline_ms !== 'number') return null;
+  return `${formatDuration(spec.deadline_ms)} from launch`;
 }
 
 function agentOf({ spec }: View): string | null {
