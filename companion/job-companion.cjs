@@ -27,7 +27,7 @@ var __export = (target, all) => {
     __defProp(target, name, { get: all[name], enumerable: true });
 };
 var __toCommonJS = (mod) => __copyProps(__defProp({}, "__esModule", { value: true }), mod);
-const buildId = "843775401f11b45b";
+const buildId = "0da18e9c9b551139";
 // The beginning of the built file (companion/pack.mjs puts it there): compiles the parts and hands them out. What V8 made of the parts
 // is kept in the user's cache folder, one file for each command, so that the next start compiles nothing (Node 20: 5 ms of a
 // launch). Any trouble with the cache means a start without it. JOB_COMPANION_NO_CACHE=1 turns it off.
@@ -189,7 +189,7 @@ async function main(args) {
     await runNotify(args[1] ?? "", args[2] ?? "");
     process.exit(import_chunk_6PFAPK5K.exitCodes.done);
   }
-  const { dispatch } = await Promise.resolve().then(() => load("./dispatch-VC4EQN3E.js"));
+  const { dispatch } = await Promise.resolve().then(() => load("./dispatch-HNLVQUMI.js"));
   const reply = await dispatch(args, makeContext(), "0.1.0");
   const isTold = print(reply);
   process.exit(isTold ? reply.code : import_chunk_6PFAPK5K.exitCodes.fault);
@@ -5726,46 +5726,6 @@ function countDirty({ entries, rest }) {
 });
 
 },
-"./chunk-HPKXYYGF.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  commandNames: () => commandNames,
-  loadCommand: () => loadCommand
-});
-module.exports = stdin_exports;
-var loaders = {
-  run: async () => (await Promise.resolve().then(() => load("./run-I7IHV32R.js"))).run,
-  watch: async () => (await Promise.resolve().then(() => load("./watch-VM75IX2U.js"))).watch,
-  staffer: async () => (await Promise.resolve().then(() => load("./staffer-G3OKTFY4.js"))).staffer,
-  research: async () => (await Promise.resolve().then(() => load("./research-ACBJWT5A.js"))).research,
-  review: async () => (await Promise.resolve().then(() => load("./review-EDFYG442.js"))).review,
-  implement: async () => (await Promise.resolve().then(() => load("./implement-PZEVRK35.js"))).implement,
-  ask: async () => (await Promise.resolve().then(() => load("./ask-NYKRT6KA.js"))).ask,
-  timer: async () => (await Promise.resolve().then(() => load("./timer-RPHYTXOU.js"))).timer,
-  wait: async () => (await Promise.resolve().then(() => load("./wait-55BA3FNP.js"))).wait,
-  observe: async () => (await Promise.resolve().then(() => load("./observe-H5WLF6VT.js"))).observe,
-  status: async () => (await Promise.resolve().then(() => load("./status-R5DKJMGD.js"))).status,
-  result: async () => (await Promise.resolve().then(() => load("./result-CBBDLI3F.js"))).result,
-  cancel: async () => (await Promise.resolve().then(() => load("./cancel-3G4PLB72.js"))).cancel,
-  continue: async () => (await Promise.resolve().then(() => load("./continue-VPWF6T56.js"))).continueCommand,
-  restart: async () => (await Promise.resolve().then(() => load("./restart-NPJS4JSZ.js"))).restart,
-  clean: async () => (await Promise.resolve().then(() => load("./clean-EBOKQY2Q.js"))).clean,
-  setup: async () => (await Promise.resolve().then(() => load("./setup-T6LIVIWG.js"))).setup,
-  doctor: async () => (await Promise.resolve().then(() => load("./doctor-LY2OFYME.js"))).doctor,
-  help: async () => (await Promise.resolve().then(() => load("./help-IU5FOBLC.js"))).help
-};
-var commandNames = Object.keys(loaders);
-async function loadCommand(name) {
-  return Object.hasOwn(loaders, name) ? loaders[name]() : void 0;
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  commandNames,
-  loadCommand
-});
-
-},
 "./chunk-IHFJKMPW.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
@@ -10132,6 +10092,46 @@ function parseEvents(text, isWhole) {
 0 && (module.exports = {
   openJournal,
   readEvents
+});
+
+},
+"./chunk-PJD4UNT2.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  commandNames: () => commandNames,
+  loadCommand: () => loadCommand
+});
+module.exports = stdin_exports;
+var loaders = {
+  run: async () => (await Promise.resolve().then(() => load("./run-I7IHV32R.js"))).run,
+  watch: async () => (await Promise.resolve().then(() => load("./watch-VM75IX2U.js"))).watch,
+  staffer: async () => (await Promise.resolve().then(() => load("./staffer-G3OKTFY4.js"))).staffer,
+  research: async () => (await Promise.resolve().then(() => load("./research-ACBJWT5A.js"))).research,
+  review: async () => (await Promise.resolve().then(() => load("./review-EDFYG442.js"))).review,
+  implement: async () => (await Promise.resolve().then(() => load("./implement-PZEVRK35.js"))).implement,
+  ask: async () => (await Promise.resolve().then(() => load("./ask-NYKRT6KA.js"))).ask,
+  timer: async () => (await Promise.resolve().then(() => load("./timer-RPHYTXOU.js"))).timer,
+  wait: async () => (await Promise.resolve().then(() => load("./wait-55BA3FNP.js"))).wait,
+  observe: async () => (await Promise.resolve().then(() => load("./observe-H5WLF6VT.js"))).observe,
+  status: async () => (await Promise.resolve().then(() => load("./status-RWJ7KFMS.js"))).status,
+  result: async () => (await Promise.resolve().then(() => load("./result-CBBDLI3F.js"))).result,
+  cancel: async () => (await Promise.resolve().then(() => load("./cancel-3G4PLB72.js"))).cancel,
+  continue: async () => (await Promise.resolve().then(() => load("./continue-VPWF6T56.js"))).continueCommand,
+  restart: async () => (await Promise.resolve().then(() => load("./restart-NPJS4JSZ.js"))).restart,
+  clean: async () => (await Promise.resolve().then(() => load("./clean-EBOKQY2Q.js"))).clean,
+  setup: async () => (await Promise.resolve().then(() => load("./setup-T6LIVIWG.js"))).setup,
+  doctor: async () => (await Promise.resolve().then(() => load("./doctor-LY2OFYME.js"))).doctor,
+  help: async () => (await Promise.resolve().then(() => load("./help-TO2YDI3T.js"))).help
+};
+var commandNames = Object.keys(loaders);
+async function loadCommand(name) {
+  return Object.hasOwn(loaders, name) ? loaders[name]() : void 0;
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  commandNames,
+  loadCommand
 });
 
 },
@@ -16750,14 +16750,14 @@ function digest(text) {
 });
 
 },
-"./dispatch-VC4EQN3E.js": function (module, exports) {
+"./dispatch-HNLVQUMI.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   dispatch: () => dispatch
 });
 module.exports = stdin_exports;
-var import_chunk_HPKXYYGF = load("./chunk-HPKXYYGF.js");
+var import_chunk_PJD4UNT2 = load("./chunk-PJD4UNT2.js");
 var import_chunk_H3HSIWJO = load("./chunk-H3HSIWJO.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
 var import_chunk_GEPPUING = load("./chunk-GEPPUING.js");
@@ -16922,10 +16922,10 @@ async function dispatch(args, base, version) {
   if (word === "--version" || word === "version") return { code: import_chunk_6PFAPK5K.exitCodes.done, out: `${version}
 ` };
   const name = word === "--help" || word === "-h" ? "help" : word;
-  const loaded = await (0, import_chunk_HPKXYYGF.loadCommand)(name);
+  const loaded = await (0, import_chunk_PJD4UNT2.loadCommand)(name);
   if (!loaded)
     throw (0, import_chunk_NVPF5LEY.usageError)(
-      `cannot run ${JSON.stringify(word)}: there is no such command; there are ${import_chunk_HPKXYYGF.commandNames.join(", ")}`,
+      `cannot run ${JSON.stringify(word)}: there is no such command; there are ${import_chunk_PJD4UNT2.commandNames.join(", ")}`,
       (0, import_chunk_GEPPUING.quoteWords)([...(0, import_chunk_7V54BM6D.selfWords)(), "help"])
     );
   if (hasChangedWords(args)) {
@@ -17765,7 +17765,7 @@ function open(root, timeMs) {
 });
 
 },
-"./help-IU5FOBLC.js": function (module, exports) {
+"./help-TO2YDI3T.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -17785,7 +17785,7 @@ var help = {
   options: import_chunk_PXCHVFX4.common,
   examples: ["help", "help run", "help watch file"],
   async run(_context, input) {
-    const { commandNames, loadCommand } = await Promise.resolve().then(() => load("./registry-2Y3VX5BY.js"));
+    const { commandNames, loadCommand } = await Promise.resolve().then(() => load("./registry-N4MNXAFL.js"));
     const { renderHelp } = await Promise.resolve().then(() => load("./usage-KTS4T74N.js"));
     const { labelled } = await Promise.resolve().then(() => load("./wrap-LTCIWAWY.js"));
     const [word, ...more] = input.words;
@@ -20260,15 +20260,15 @@ function steadyMerge({ merge, head }, cursor) {
 });
 
 },
-"./registry-2Y3VX5BY.js": function (module, exports) {
+"./registry-N4MNXAFL.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  commandNames: () => import_chunk_HPKXYYGF.commandNames,
-  loadCommand: () => import_chunk_HPKXYYGF.loadCommand
+  commandNames: () => import_chunk_PJD4UNT2.commandNames,
+  loadCommand: () => import_chunk_PJD4UNT2.loadCommand
 });
 module.exports = stdin_exports;
-var import_chunk_HPKXYYGF = load("./chunk-HPKXYYGF.js");
+var import_chunk_PJD4UNT2 = load("./chunk-PJD4UNT2.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
@@ -21995,7 +21995,7 @@ var staffer = (0, import_chunk_4GPDR4Q2.makeStaffVerb)({
 });
 
 },
-"./status-R5DKJMGD.js": function (module, exports) {
+"./status-RWJ7KFMS.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -22159,6 +22159,9 @@ function factsOf(view, root) {
     ["slot", spec?.timer?.slot ? (0, import_chunk_LXK2ZILE.plainText)(spec.timer.slot) : null],
     ["what", whatOf(view)],
     ["folder", spec?.cwd ? (0, import_chunk_LXK2ZILE.plainText)(spec.cwd) : null],
+    ["limit", limitOf(view)],
+    ["output", spec?.kind === "run" ? view.paths.output : null],
+    ["log", spec?.run?.log ? (0, import_chunk_LXK2ZILE.plainText)(spec.run.log) : null],
     ["conversation", state.conversation ? (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)(state.conversation.id), 200) : null],
     ...state.warnings.map((one) => ["warning", (0, import_chunk_LXK2ZILE.plainText)(one.message)]),
     ...Object.entries(seen.next).map(([name, command]) => [name, command])
@@ -22169,6 +22172,10 @@ function taskOf({ spec, state }) {
   const identity = spec?.run?.identity;
   if (!identity) return null;
   return (0, import_chunk_J2XAZSNL.isEnded)(state) ? `${(0, import_chunk_DJDH7N4O.oneLine)(identity)}: ${(0, import_chunk_DJDH7N4O.taskWords)(state)}` : (0, import_chunk_DJDH7N4O.oneLine)(identity);
+}
+function limitOf({ spec, state }) {
+  if (!spec || spec.timer || (0, import_chunk_J2XAZSNL.isEnded)(state) || typeof spec.deadline_ms !== "number") return null;
+  return `${(0, import_chunk_UNGYPAP3.formatDuration)(spec.deadline_ms)} from launch`;
 }
 function agentOf({ spec }) {
   const { backend, profile, model } = (0, import_chunk_JUNZ4UB6.staffFacts)(spec);

@@ -65,6 +65,16 @@ test('S1.19 a wait with a host-sized patience gives 2 when it expires, and print
   assert.equal((await long.promise).code, 0);
 });
 
+test('S1.26 status of a job names its log', async (t) => {
+  const workspace = makeWorkspace(t);
+  const job = await launchHeld(workspace);
+  const { code, stdout } = await run(workspace, ['status', job.id]);
+  assert.equal(code, 2);
+  assert.ok(stdout.includes(job.path('output.log')), stdout);
+  job.release();
+  assert.equal((await run(workspace, ['wait', job.id])).code, 0);
+});
+
 test('S1.28 a job runs on when the whole group of the session that started it is killed', async (t) => {
   const workspace = makeWorkspace(t);
   const hold = makeHold(workspace);

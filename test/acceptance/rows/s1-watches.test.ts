@@ -9,7 +9,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import test, { type TestContext } from 'node:test';
 import * as z from 'zod';
-import { run, start } from '../../helpers/companion.ts';
+import { parseReply, run, start } from '../../helpers/companion.ts';
 import { eventually } from '../../helpers/eventually.ts';
 import { findJob, type Job } from '../../helpers/jobs.ts';
 import { listJobs, untilQuiet } from '../../helpers/rows.ts';
@@ -53,6 +53,19 @@ async function serve(t: TestContext, answer: (path: string) => { status: number;
   t.after(() => server.close());
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
+
+test('S1.2 a watch without a bound is refused, and status tells the bound of the others', async (t) => {
+  const workspace = makeWorkspace(t);
+  const refused = await run(workspace, ['watch', 'file', 'x']);
+  assert.equal(refused.code, 1);
+  assert.match(refused.stderr, /--for/);
+  assert.deepEqual(listJobs(workspace), []);
+  const job = await watch(workspace, 'file', 'x', '--for', '37m');
+  const { stdout } = await run(workspace, ['status', job.id]);
+  assert.match(stdout, /37m/);
+  assert.equal(parseReply(await run(workspace, ['observe', job.id])).kind, 'watch');
+  assert.equal((await run(workspace, ['cancel', job.id])).code, 0);
+});
 
 test('S1.5 in the foreground each change is one line of JSON, and the exit code is the verdict', async (t) => {
   const workspace = makeWorkspace(t);

@@ -4,12 +4,7 @@
 import { makeSection } from './row.ts';
 
 export const s1 = makeSection('S1', [
-  [
-    'S1.2',
-    'P+L',
-    'a watch has a bound, so that it can be told from an endless server',
-    { comesWith: 'a part under way' },
-  ],
+  ['S1.2', 'P+L', 'a watch has a bound, so that it can be told from an endless server'],
   ['S1.5', 'P+L', 'a watch in the foreground prints one line per change'],
   ['S1.6', 'P', 'a timer needs no process of ours to come true'],
   ['S1.8', 'P+L', 'what a command leaves behind is ended and told'],
@@ -21,7 +16,7 @@ export const s1 = makeSection('S1', [
   ['S1.23', 'P', 'a gated run beside a green check is pending'],
   ['S1.24', 'P', 'a review watch wakes on anything new'],
   ['S1.25', 'P', 'a release is watched by the thing that proves it'],
-  ['S1.26', 'P', 'status names the log of a job', { comesWith: 'a part under way' }],
+  ['S1.26', 'P', 'status names the log of a job'],
   ['S1.28', 'P', 'a job outlives the session that started it'],
   ['S1.29', 'P', 'a timer outlives everything that ran when it was set'],
   ['S1.30', 'P', 'each line of a watch has a type, an instant and a kind'],
