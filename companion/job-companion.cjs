@@ -27,7 +27,7 @@ var __export = (target, all) => {
     __defProp(target, name, { get: all[name], enumerable: true });
 };
 var __toCommonJS = (mod) => __copyProps(__defProp({}, "__esModule", { value: true }), mod);
-const buildId = "c5613badf1f378b3";
+const buildId = "722882d6a0d3d69b";
 // The beginning of the built file (companion/pack.mjs puts it there): compiles the parts and hands them out. What V8 made of the parts
 // is kept in the user's cache folder, one file for each command, so that the next start compiles nothing (Node 20: 5 ms of a
 // launch). Any trouble with the cache means a start without it. JOB_COMPANION_NO_CACHE=1 turns it off.
@@ -129,10 +129,10 @@ try{const stat=(0,import_node_fs.fstatSync)(fd);if(!stat.isCharacterDevice()||is
 columns:1e3}}const stream=fd===1?process.stdout:process.stderr;return stream.isTTY?{isTerminal:true,columns:stream.columns||80}:{isTerminal:false,columns:1e3}}function isNullDevice(rdev){
 return rdev===((0,import_node_fs.statSync)("/dev/null",{throwIfNoEntry:false})?.rdev??-1)}var cell=new Int32Array(new SharedArrayBuffer(4));function pause(){Atomics.
 wait(cell,0,0,2)}process.exitCode=import_chunk_6PFAPK5K.exitCodes.fault;async function main(args){if(process.platform!=="linux")(await Promise.resolve().then(()=>load(
-"./install-ps-KOR5EU3S.js"))).installForMac();if(args[0]==="_worker"){const{runWorker}=await Promise.resolve().then(()=>load("./main-EXBH346U.js"));const isDone=await runWorker(
+"./install-ps-KOR5EU3S.js"))).installForMac();if(args[0]==="_worker"){const{runWorker}=await Promise.resolve().then(()=>load("./main-XXQBMEZX.js"));const isDone=await runWorker(
 args[1]??"",args[2]??"",text=>writeOut(2,text));process.exit(isDone?0:70)}if(args[0]==="_notify"){const{runNotify}=await Promise.resolve().then(()=>load("./noti\
-fy-UMA77EIH.js"));await runNotify(args[1]??"",args[2]??"");process.exit(import_chunk_6PFAPK5K.exitCodes.done)}const{dispatch}=await Promise.resolve().then(()=>load(
-"./dispatch-HNLVQUMI.js"));const reply=await dispatch(args,makeContext(),"0.1.0");const isTold=print(reply);process.exit(isTold?reply.code:import_chunk_6PFAPK5K.
+fy-BPVRA373.js"));await runNotify(args[1]??"",args[2]??"");process.exit(import_chunk_6PFAPK5K.exitCodes.done)}const{dispatch}=await Promise.resolve().then(()=>load(
+"./dispatch-3IKCEHOR.js"));const reply=await dispatch(args,makeContext(),"0.1.0");const isTold=print(reply);process.exit(isTold?reply.code:import_chunk_6PFAPK5K.
 exitCodes.fault)}function makeContext(){const terminal=terminalOf(1);return{cwd:currentFolder(),isTerminal:terminal.isTerminal,width:terminal.columns,readStdin,
 live:terminalOf(2).isTerminal?liveLine:null,say:text=>writeOut(1,text),tell:text=>writeOut(2,`${text}
 `)}}function liveLine(text){writeOut(2,`\r\x1B[K${cutToWidth(text,Math.max(20,terminalOf(2).columns-1))}`)}function currentFolder(){try{return process.cwd()}catch{
@@ -154,124 +154,333 @@ FaultError("state_unusable",`cannot go on: ${(0,import_chunk_NVPF5LEY.messageOf)
 
 function partsText() {/*
 (function (load, builtin, require, __create, __defProp, __getOwnPropDesc, __getOwnPropNames, __getProtoOf, __hasOwnProp, __copyProps, __toESM, __export, __toCommonJS) { return {
-"./ask-NYKRT6KA.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{ask:()=>ask});module.exports=stdin_exports;var import_chunk_4GPDR4Q2=load("./chunk-4GPDR4Q2.js");var import_chunk_Y5XW5T3P=load(
-"./chunk-Y5XW5T3P.js");var import_chunk_JYLMGGZ7=load("./chunk-JYLMGGZ7.js");var import_chunk_BQXOLI4B=load("./chunk-BQXOLI4B.js");var import_chunk_TXVSPIEI=load(
-"./chunk-TXVSPIEI.js");var import_chunk_E5HOHGVE=load("./chunk-E5HOHGVE.js");var import_chunk_Z4B2CRMO=load("./chunk-Z4B2CRMO.js");var import_chunk_AUI4JGQP=load(
-"./chunk-AUI4JGQP.js");var import_chunk_PXCHVFX4=load("./chunk-PXCHVFX4.js");var import_chunk_5KTIUTJS=load("./chunk-5KTIUTJS.js");var import_chunk_EVPAZTGT=load(
-"./chunk-EVPAZTGT.js");var import_chunk_H3HSIWJO=load("./chunk-H3HSIWJO.js");var import_chunk_7BL7UWXT=load("./chunk-7BL7UWXT.js");var import_chunk_6PFAPK5K=load(
-"./chunk-6PFAPK5K.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_FKQDY3HY=load("./chunk-FKQDY3HY.js");var import_chunk_IJGJYDYL=load(
-"./chunk-IJGJYDYL.js");var import_chunk_6UECBVPY=load("./chunk-6UECBVPY.js");var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");var import_chunk_KAD3KSYH=load(
-"./chunk-KAD3KSYH.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_K6KXH5TS=load("./chunk-K6KXH5TS.js");var import_chunk_GEPPUING=load(
+"./ask-XZ2ECXYJ.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{ask:()=>ask});module.exports=stdin_exports;var import_chunk_YN6XQMWS=load("./chunk-YN6XQMWS.js");var import_chunk_7SNP4IH3=load(
+"./chunk-7SNP4IH3.js");var import_chunk_J3WJMW2U=load("./chunk-J3WJMW2U.js");var import_chunk_LW5GIZZ6=load("./chunk-LW5GIZZ6.js");var import_chunk_TXVSPIEI=load(
+"./chunk-TXVSPIEI.js");var import_chunk_PDAIQMP5=load("./chunk-PDAIQMP5.js");var import_chunk_IOXPI5Z7=load("./chunk-IOXPI5Z7.js");var import_chunk_6SUWKJJ6=load(
+"./chunk-6SUWKJJ6.js");var import_chunk_QEOYU3AI=load("./chunk-QEOYU3AI.js");var import_chunk_VLVNKW4H=load("./chunk-VLVNKW4H.js");var import_chunk_ITYR72UF=load(
+"./chunk-ITYR72UF.js");var import_chunk_H3HSIWJO=load("./chunk-H3HSIWJO.js");var import_chunk_7BL7UWXT=load("./chunk-7BL7UWXT.js");var import_chunk_6PFAPK5K=load(
+"./chunk-6PFAPK5K.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_Z322XT3E=load("./chunk-Z322XT3E.js");var import_chunk_QELRQJ3H=load(
+"./chunk-QELRQJ3H.js");var import_chunk_6UECBVPY=load("./chunk-6UECBVPY.js");var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");var import_chunk_EC5M52DU=load(
+"./chunk-EC5M52DU.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_K6KXH5TS=load("./chunk-K6KXH5TS.js");var import_chunk_GEPPUING=load(
 "./chunk-GEPPUING.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_SDXWLLFG=load(
 "./chunk-SDXWLLFG.js");var import_chunk_XRZCSGQB=load("./chunk-XRZCSGQB.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_TP5XTHR4=load(
-"./chunk-TP5XTHR4.js");var import_chunk_5HEE7DWZ=load("./chunk-5HEE7DWZ.js");var import_chunk_IJKEVNZ7=load("./chunk-IJKEVNZ7.js");var import_chunk_CTSRVJRC=load(
-"./chunk-CTSRVJRC.js");var import_chunk_J2XAZSNL=load("./chunk-J2XAZSNL.js");var import_chunk_G6QBOL5X=load("./chunk-G6QBOL5X.js");var import_chunk_7V54BM6D=load(
-"./chunk-7V54BM6D.js");var import_chunk_QS5KU3DI=load("./chunk-QS5KU3DI.js");var import_chunk_PXAMA5OB=load("./chunk-PXAMA5OB.js");var import_chunk_AN2AMGQG=load(
+"./chunk-TP5XTHR4.js");var import_chunk_5HRROBHX=load("./chunk-5HRROBHX.js");var import_chunk_IJKEVNZ7=load("./chunk-IJKEVNZ7.js");var import_chunk_CTSRVJRC=load(
+"./chunk-CTSRVJRC.js");var import_chunk_YLQE6MZF=load("./chunk-YLQE6MZF.js");var import_chunk_G6QBOL5X=load("./chunk-G6QBOL5X.js");var import_chunk_7V54BM6D=load(
+"./chunk-7V54BM6D.js");var import_chunk_QS5KU3DI=load("./chunk-QS5KU3DI.js");var import_chunk_TBUNGZZA=load("./chunk-TBUNGZZA.js");var import_chunk_AN2AMGQG=load(
 "./chunk-AN2AMGQG.js");var import_chunk_4SRIOCFI=load("./chunk-4SRIOCFI.js");var import_chunk_Y5L6GQDB=load("./chunk-Y5L6GQDB.js");var import_chunk_BSO2ISIG=load(
 "./chunk-BSO2ISIG.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load(
-"./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var ask=(0,import_chunk_4GPDR4Q2.makeStaffVerb)({mode:"ask",isSynchronous:true,notes:"\
+"./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var ask=(0,import_chunk_YN6XQMWS.makeStaffVerb)({mode:"ask",isSynchronous:true,notes:"\
 Exit codes as of wait. With --id-only it returns at once, as staffer does.",examples:['ask --backend codex --prompt "What does this repository do?"']});
 
 },
-"./attach-AZZTTJFF.js": function (module, exports) {
+"./attach-ERXPKJFM.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{attachWorker:()=>attachWorker});module.exports=stdin_exports;var import_chunk_TP5XTHR4=load("./chunk-TP5XTHR4.js");
-var import_chunk_5HEE7DWZ=load("./chunk-5HEE7DWZ.js");var import_chunk_WSWL6WCR=load("./chunk-WSWL6WCR.js");var import_chunk_IJKEVNZ7=load("./chunk-IJKEVNZ7.js");
-var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_J2XAZSNL=load("./chunk-J2XAZSNL.js");var import_chunk_G6QBOL5X=load("./chunk-G6QBOL5X.js");
-var import_chunk_7V54BM6D=load("./chunk-7V54BM6D.js");var import_chunk_QS5KU3DI=load("./chunk-QS5KU3DI.js");var import_chunk_PXAMA5OB=load("./chunk-PXAMA5OB.js");
+var import_chunk_5HRROBHX=load("./chunk-5HRROBHX.js");var import_chunk_DWJ265ZM=load("./chunk-DWJ265ZM.js");var import_chunk_IJKEVNZ7=load("./chunk-IJKEVNZ7.js");
+var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_YLQE6MZF=load("./chunk-YLQE6MZF.js");var import_chunk_G6QBOL5X=load("./chunk-G6QBOL5X.js");
+var import_chunk_7V54BM6D=load("./chunk-7V54BM6D.js");var import_chunk_QS5KU3DI=load("./chunk-QS5KU3DI.js");var import_chunk_TBUNGZZA=load("./chunk-TBUNGZZA.js");
 var import_chunk_AN2AMGQG=load("./chunk-AN2AMGQG.js");var import_chunk_4SRIOCFI=load("./chunk-4SRIOCFI.js");var import_chunk_Y5L6GQDB=load("./chunk-Y5L6GQDB.js");
 var import_chunk_BSO2ISIG=load("./chunk-BSO2ISIG.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");
 var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");async function attachWorker(view,isDue){if(!await(0,
-import_chunk_WSWL6WCR.mayAct)(view))return;try{await(0,import_chunk_5HEE7DWZ.withLock)(view.paths.lock,async()=>{const now=(0,import_chunk_J2XAZSNL.inspect)(view.
+import_chunk_DWJ265ZM.mayAct)(view))return;try{await(0,import_chunk_5HRROBHX.withLock)(view.paths.lock,async()=>{const now=(0,import_chunk_YLQE6MZF.inspect)(view.
 root,view.id);if(isDue(now))await attach(now)})}catch(error){if(error instanceof import_chunk_NVPF5LEY.FaultError&&error.code!=="busy")throw error}}async function attach(view){
-if(!view.spec)return;const generation=(view.launch?.generation??1)+1;const pause=generation<=import_chunk_PXAMA5OB.promptReplacements?0:Math.min(6e4,1e3*2**(generation-
-import_chunk_PXAMA5OB.promptReplacements-1));const facts=(0,import_chunk_7WBBYJDG.factsOf)(view.paths.launch);if(facts&&(0,import_chunk_Y5L6GQDB.nowMs)()-facts.
+if(!view.spec)return;const generation=(view.launch?.generation??1)+1;const pause=generation<=import_chunk_TBUNGZZA.promptReplacements?0:Math.min(6e4,1e3*2**(generation-
+import_chunk_TBUNGZZA.promptReplacements-1));const facts=(0,import_chunk_7WBBYJDG.factsOf)(view.paths.launch);if(facts&&(0,import_chunk_Y5L6GQDB.nowMs)()-facts.
 modifiedMs<pause)return;if(view.launch)((0,import_chunk_G6QBOL5X.findEngine)(view.spec.engine)??import_chunk_G6QBOL5X.defaultEngine).signal(view.launch.worker,"\
 SIGKILL");await(0,import_chunk_TP5XTHR4.startWorker)(view.root,view.spec,view,generation)}
 
 },
-"./cancel-3G4PLB72.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{cancel:()=>cancel});module.exports=stdin_exports;var import_chunk_JWJCPP47=load("./chunk-JWJCPP47.js");var import_chunk_S7QPOU73=load(
-"./chunk-S7QPOU73.js");var import_chunk_WR55ZFD7=load("./chunk-WR55ZFD7.js");var import_chunk_TYK6MYR7=load("./chunk-TYK6MYR7.js");var import_chunk_DHS3Z2KZ=load(
-"./chunk-DHS3Z2KZ.js");var import_chunk_MTTW2VXK=load("./chunk-MTTW2VXK.js");var import_chunk_MEZEZM4Q=load("./chunk-MEZEZM4Q.js");var import_chunk_PXCHVFX4=load(
-"./chunk-PXCHVFX4.js");var import_chunk_H3HSIWJO=load("./chunk-H3HSIWJO.js");var import_chunk_PATOMOAS=load("./chunk-PATOMOAS.js");var import_chunk_O5SXHXTI=load(
+"./cancel-ZTD3EBDE.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{cancel:()=>cancel});module.exports=stdin_exports;var import_chunk_SRCDYFEW=load("./chunk-SRCDYFEW.js");var import_chunk_DVREEPHI=load(
+"./chunk-DVREEPHI.js");var import_chunk_2Y6BS352=load("./chunk-2Y6BS352.js");var import_chunk_TYK6MYR7=load("./chunk-TYK6MYR7.js");var import_chunk_SSYYH3OL=load(
+"./chunk-SSYYH3OL.js");var import_chunk_MTTW2VXK=load("./chunk-MTTW2VXK.js");var import_chunk_DEMB7JRN=load("./chunk-DEMB7JRN.js");var import_chunk_QEOYU3AI=load(
+"./chunk-QEOYU3AI.js");var import_chunk_H3HSIWJO=load("./chunk-H3HSIWJO.js");var import_chunk_PATOMOAS=load("./chunk-PATOMOAS.js");var import_chunk_O5SXHXTI=load(
 "./chunk-O5SXHXTI.js");var import_chunk_B2GTHZX4=load("./chunk-B2GTHZX4.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_6UECBVPY=load(
-"./chunk-6UECBVPY.js");var import_chunk_BYWF6XGB=load("./chunk-BYWF6XGB.js");var import_chunk_7OR5B4KP=load("./chunk-7OR5B4KP.js");var import_chunk_DJDH7N4O=load(
-"./chunk-DJDH7N4O.js");var import_chunk_3MFK6NSD=load("./chunk-3MFK6NSD.js");var import_chunk_ILJKJSAA=load("./chunk-ILJKJSAA.js");var import_chunk_W7HED5VZ=load(
-"./chunk-W7HED5VZ.js");var import_chunk_KAD3KSYH=load("./chunk-KAD3KSYH.js");var import_chunk_TQ4NRL4D=load("./chunk-TQ4NRL4D.js");var import_chunk_ZWLE7X3C=load(
-"./chunk-ZWLE7X3C.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_K6KXH5TS=load("./chunk-K6KXH5TS.js");var import_chunk_GEPPUING=load(
+"./chunk-6UECBVPY.js");var import_chunk_FRADS5QA=load("./chunk-FRADS5QA.js");var import_chunk_PNZ4KAIJ=load("./chunk-PNZ4KAIJ.js");var import_chunk_LK2TY22E=load(
+"./chunk-LK2TY22E.js");var import_chunk_32MBNAVH=load("./chunk-32MBNAVH.js");var import_chunk_ILJKJSAA=load("./chunk-ILJKJSAA.js");var import_chunk_W7HED5VZ=load(
+"./chunk-W7HED5VZ.js");var import_chunk_EC5M52DU=load("./chunk-EC5M52DU.js");var import_chunk_2JMYE5HS=load("./chunk-2JMYE5HS.js");var import_chunk_25L5C25M=load(
+"./chunk-25L5C25M.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_K6KXH5TS=load("./chunk-K6KXH5TS.js");var import_chunk_GEPPUING=load(
 "./chunk-GEPPUING.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_SDXWLLFG=load(
 "./chunk-SDXWLLFG.js");var import_chunk_XRZCSGQB=load("./chunk-XRZCSGQB.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_TFEMYLSK=load(
-"./chunk-TFEMYLSK.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_J2XAZSNL=load("./chunk-J2XAZSNL.js");var import_chunk_G6QBOL5X=load(
-"./chunk-G6QBOL5X.js");var import_chunk_7V54BM6D=load("./chunk-7V54BM6D.js");var import_chunk_QS5KU3DI=load("./chunk-QS5KU3DI.js");var import_chunk_PXAMA5OB=load(
-"./chunk-PXAMA5OB.js");var import_chunk_AN2AMGQG=load("./chunk-AN2AMGQG.js");var import_chunk_4SRIOCFI=load("./chunk-4SRIOCFI.js");var import_chunk_Y5L6GQDB=load(
+"./chunk-TFEMYLSK.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_YLQE6MZF=load("./chunk-YLQE6MZF.js");var import_chunk_G6QBOL5X=load(
+"./chunk-G6QBOL5X.js");var import_chunk_7V54BM6D=load("./chunk-7V54BM6D.js");var import_chunk_QS5KU3DI=load("./chunk-QS5KU3DI.js");var import_chunk_TBUNGZZA=load(
+"./chunk-TBUNGZZA.js");var import_chunk_AN2AMGQG=load("./chunk-AN2AMGQG.js");var import_chunk_4SRIOCFI=load("./chunk-4SRIOCFI.js");var import_chunk_Y5L6GQDB=load(
 "./chunk-Y5L6GQDB.js");var import_chunk_BSO2ISIG=load("./chunk-BSO2ISIG.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load(
 "./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var cancel={name:"cancel",summary:"\
 end a job and its whole process tree",form:"ID [--why TEXT]",words:{min:1,max:1},options:{why:{kind:"text",value:"TEXT",help:"kept in the record"},owner:{kind:"\
-text",value:"NAME",help:"who asks (default: JOB_OWNER)"},...import_chunk_PXCHVFX4.common},notes:"Exit codes: 0 canceled (also when it already was), 1 it had end\
+text",value:"NAME",help:"who asks (default: JOB_OWNER)"},...import_chunk_QEOYU3AI.common},notes:"Exit codes: 0 canceled (also when it already was), 1 it had end\
 ed otherwise, 2 asked for and not settled yet.",examples:["cancel run-mik3x9ab-4f7q2z",'cancel run-mik3x9ab-4f7q2z --why "wrong branch"'],async run(context,input){
 const root=context.root(input);(0,import_chunk_H3HSIWJO.checkRoot)(root.folder);const id=(0,import_chunk_6UECBVPY.requireWholeId)(root,input.words[0]);const reply=await(0,
-import_chunk_JWJCPP47.cancelJob)(root.folder,id,{owner:input.text("owner")??import_chunk_4SRIOCFI.variables.owner()??null,why:input.text("why")??null});const{state,
+import_chunk_SRCDYFEW.cancelJob)(root.folder,id,{owner:input.text("owner")??import_chunk_4SRIOCFI.variables.owner()??null,why:input.text("why")??null});const{state,
 paths}=reply.view;const json={id,result:reply.result,state:state.state,error:state.error,result_path:paths.result};if(reply.result==="canceled"){const out=`${id}\
 : canceled
 report: ${paths.result}
 `;return input.has("json")?{code:import_chunk_6PFAPK5K.exitCodes.done,json:{...json,...taskJson(reply.view)}}:{code:import_chunk_6PFAPK5K.exitCodes.done,out,notes:taskNotes(
-reply.view)}}if(reply.result==="ended_before"||(0,import_chunk_J2XAZSNL.isEnded)(state)){const cause=state.error?` (${state.error.code}: ${state.error.message})`:
+reply.view)}}if(reply.result==="ended_before"||(0,import_chunk_YLQE6MZF.isEnded)(state)){const cause=state.error?` (${state.error.code}: ${state.error.message})`:
 "";throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot cancel job ${id}: it ended as ${state.state}${cause}`,import_chunk_K6KXH5TS.nextCommands.result(
-id,root.option))}const health=(0,import_chunk_DHS3Z2KZ.healthOf)(reply.view,(0,import_chunk_J2XAZSNL.conditionOf)(reply.view));const worker=reply.view.launch?`;\
+id,root.option))}const health=(0,import_chunk_SSYYH3OL.healthOf)(reply.view,(0,import_chunk_YLQE6MZF.conditionOf)(reply.view));const worker=reply.view.launch?`;\
  its worker is process ${reply.view.launch.worker.pid}`:"";const why=`${health.reason?`; ${health.reason}`:""}${worker}`;const text=`${id}: the request is store\
 d, the job has not ended yet (${state.state}${why}); look again with:
 ${import_chunk_K6KXH5TS.nextCommands.observe(id,root.option)}
 `;return input.has("json")?{code:import_chunk_6PFAPK5K.exitCodes.pending,json}:{code:import_chunk_6PFAPK5K.exitCodes.pending,out:text}}};function taskNotes(view){
-if(!view.spec?.run?.status_cmd)return[];return[...(0,import_chunk_S7QPOU73.runNotes)(view),...view.state.warnings.map(import_chunk_S7QPOU73.warningNote)]}function taskJson({
+if(!view.spec?.run?.status_cmd)return[];return[...(0,import_chunk_DVREEPHI.runNotes)(view),...view.state.warnings.map(import_chunk_DVREEPHI.warningNote)]}function taskJson({
 spec,state}){const{task_status,task_exit_code,warnings}=state;return spec?.run?.status_cmd?{task_status,task_exit_code,warnings}:{}}
 
 },
-"./chunk-3MFK6NSD.js": function (module, exports) {
+"./chunk-25L5C25M.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{captureWorkspace:()=>captureWorkspace,compareRefs:()=>compareRefs,limits:()=>limits,makeLooker:()=>makeLooker,measureRaw:()=>measureRaw,
+nameOf:()=>nameOf,notInGit:()=>notInGit,nothing:()=>nothing,refLimits:()=>refLimits});module.exports=stdin_exports;var import_chunk_HDW3QKWP=load("./chunk-HDW3Q\
+KWP.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_SDXWLLFG=load("./chunk-SDXWLLFG.js");var import_chunk_XRZCSGQB=load("./chunk-XRZ\
+CSGQB.js");var import_chunk_TBUNGZZA=load("./chunk-TBUNGZZA.js");var import_chunk_Y5L6GQDB=load("./chunk-Y5L6GQDB.js");var import_chunk_7WBBYJDG=load("./chunk-7\
+WBBYJDG.js");var import_node_path=builtin("node:path");var import_node_crypto=require("node:crypto");var import_node_fs=require("node:fs");var import_node_path2=builtin(
+"node:path");var import_node_path3=builtin("node:path");var import_node_crypto2=require("node:crypto");function makeLooker(root,until=Number.POSITIVE_INFINITY){
+const real=new Map;const isRealFolder=folder=>{if(folder==="."||folder==="")return true;const known=real.get(folder);if(known!==void 0)return known;const found=isRealFolder(
+import_node_path2.default.posix.dirname(folder))&&statOf(place(root,folder))?.isDirectory()===true;real.set(folder,found);return found};return{look(name){if(!isRealFolder(
+import_node_path2.default.posix.dirname(name)))return null;const stat=statOf(place(root,name));return stat?factsFrom(stat):null},hash:(name,facts,algorithm)=>hashBlob(
+place(root,name),facts,algorithm,until)}}function place(root,name){return Buffer.concat([Buffer.from(root),Buffer.from("/"),(0,import_chunk_FSRL2ASG.encodeName)(
+name)])}function statOf(target){try{return(0,import_node_fs.lstatSync)(target,{bigint:true,throwIfNoEntry:false})}catch{return void 0}}function factsFrom(stat){
+const kind=stat.isFile()?"file":stat.isSymbolicLink()?"link":stat.isDirectory()?"folder":"other";const isProgram=(stat.mode&0o100n)!==0n;const modes={file:isProgram?
+"100755":"100644",link:"120000",folder:"040000",other:"000000"};return{kind,mode:modes[kind],size:Number(stat.size),stat:`${stat.size}:${stat.mtimeNs}:${stat.ino}`,
+changedMs:Number(stat.ctimeMs)}}var chunkBytes=1024*1024;function hashBlob(target,facts,algorithm,until){try{if(facts.kind==="link"){const bytes=(0,import_node_fs.
+readlinkSync)(target,{encoding:"buffer"});return(0,import_node_crypto.createHash)(algorithm).update(`blob ${bytes.length}\0`).update(bytes).digest("hex")}return facts.
+kind==="file"?hashFile(target,facts.size,algorithm,until):null}catch{return null}}function hashFile(target,size,algorithm,until){if((0,import_chunk_Y5L6GQDB.monotonicMs)()>
+until)return null;const hash=(0,import_node_crypto.createHash)(algorithm).update(`blob ${size}\0`);const fd=(0,import_node_fs.openSync)(target,import_node_fs.constants.
+O_RDONLY|import_node_fs.constants.O_NOFOLLOW|import_node_fs.constants.O_NONBLOCK);try{const chunk=Buffer.alloc(Math.min(chunkBytes,size));for(let left=size;left>
+0;){if(left<size&&(0,import_chunk_Y5L6GQDB.monotonicMs)()>until)return null;const got=(0,import_node_fs.readSync)(fd,chunk,0,Math.min(chunk.length,left),null);if(got===
+0)break;hash.update(chunk.subarray(0,got));left-=got}}finally{(0,import_node_fs.closeSync)(fd)}return hash.digest("hex")}function walkFolder(root,limits2){const found=new Map;
+const until=(0,import_chunk_Y5L6GQDB.monotonicMs)()+limits2.ms;const device=statOf(Buffer.from(root))?.dev;const left=new Set(limits2.exclude.map(folder=>import_node_path2.
+default.relative(root,folder)));const folders=[""];let isWhole=true;let seen=0;for(const folder of folders){for(const name of namesIn(place(root,folder||"."))){
+seen+=1;if(seen>limits2.entries||(0,import_chunk_Y5L6GQDB.monotonicMs)()>until)return{found,isWhole:false};const full=folder===""?name:`${folder}/${name}`;const stat=statOf(
+place(root,full));if(!stat||left.has(full))continue;if(!stat.isDirectory())found.set(full,factsFrom(stat));else if(stat.dev!==device)isWhole=false;else if(!limits2.
+skip.includes(name))folders.push(full)}}return{found,isWhole}}function namesIn(folder){try{return(0,import_node_fs.readdirSync)(folder,{encoding:"buffer"}).map(
+import_chunk_FSRL2ASG.decodeName).sort()}catch{return[]}}function parseStatus(bytes){const items=bytes.toString("latin1").split("\0");const found=new Map;const status={
+head:null,branch:null,lines:[]};for(let at=0;at<items.length;at+=1){const item=items[at]??"";if(item.startsWith("# "))readHeader(item,status);else if(item.startsWith(
+"1 "))add(found,ordinary(item));else if(item.startsWith("2 ")){at+=1;for(const line of renamed(item,items[at]??""))add(found,line)}else if(item.startsWith("u "))
+add(found,unmerged(item));else if(item.startsWith("? "))add(found,untracked(item))}status.lines=[...found.values()];return status}function nameOf(latin1){return/^[\x20-\x7e]*$/.
+test(latin1)?latin1:(0,import_chunk_FSRL2ASG.decodeName)(Buffer.from(latin1,"latin1"))}function readHeader(item,status){const[,key,...rest]=item.split(" ");const value=rest.
+join(" ");if(key==="branch.oid")status.head=/^[0-9a-f]+$/.test(value)?value:null;if(key==="branch.head")status.branch=value==="(detached)"?null:nameOf(value)}function ordinary(item){
+const[[,xy="",sub="",mH="",mI="",mW="",hH="",hI=""],name]=split(item,8);return{path:nameOf(name),xy,head:entry(mH,hH),index:xy===".A"?"expected":entry(mI,hI),tree_mode:present(
+mW),isNested:sub.startsWith("S")}}function renamed(item,origin){const[[,xy="",sub="",mH="",mI="",mW="",hH="",hI=""],name]=split(item,9);const from=nameOf(origin);
+const isStaged=xy[0]==="R"||xy[0]==="C";const isCopy=xy.includes("C");const there={path:nameOf(name),xy,head:null,index:isStaged?entry(mI,hI):"expected",tree_mode:present(
+mW),isNested:sub.startsWith("S"),...isCopy?{}:{from}};if(isCopy)return[there];const gone={path:from,xy:isStaged?"D.":".D",head:entry(mH,hH),index:isStaged?null:
+entry(mI,hI),tree_mode:null,isNested:false};return[there,gone]}function unmerged(item){const[[,xy="",sub="",m1,m2="",m3,mW="",h1,h2="",h3],name]=split(item,10);
+return{path:nameOf(name),xy,head:entry(m2,h2),index:`u ${m1} ${h1} ${m2} ${h2} ${m3} ${h3}`,tree_mode:present(mW),isNested:sub.startsWith("S")}}function untracked(item){
+const name=item.slice(2);const isNested=name.endsWith("/");return{path:nameOf(isNested?name.slice(0,-1):name),xy:"??",head:null,index:null,tree_mode:null,isNested}}
+function add(found,line){const known=found.get(line.path);if(!known)found.set(line.path,line);else if(line.xy==="??")Object.assign(known,{xy:`${known.xy[0]}?`,isNested:line.
+isNested});else Object.assign(known,line,{xy:known.xy==="??"?`${line.xy[0]}?`:line.xy})}function split(item,fields){const parts=item.split(" ");return[parts.slice(
+0,fields),parts.slice(fields).join(" ")]}function entry(mode,name){return present(mode)===null?null:`${mode} ${name}`}function present(mode){return/^0*$/.test(mode)?
+null:mode}var refLimits={names:500};function readRefs(git){const listed=listRefs(git);const all=listed&&withStash(git,listed);if(!all)return{refs:null,refs_rest:null,
+elsewhere:{}};const ours=all.filter(ref=>!ref.isElsewhere).sort((a,b)=>rank(a)-rank(b));const rest=ours.slice(refLimits.names);const stable=rest.filter(({name})=>!isOfJob(
+name)).map(({name,tip})=>`${name} ${tip}`);return{refs:recordOf(ours.slice(0,refLimits.names)),refs_rest:rest.length===0?null:{count:rest.length,digest:digestOf(
+stable.sort().join("\n"))},elsewhere:recordOf(all.filter(ref=>ref.isElsewhere).slice(0,refLimits.names))}}function rank({name,isHere}){if(isHere||name==="refs/s\
+tash")return 0;return isOfJob(name)?2:1}function isOfJob(name){return name.startsWith("refs/heads/job-companion/")}function listRefs(git){const ask=place2=>git.
+run(["for-each-ref",`--format=%(objectname)%00%(refname)%00%(HEAD)%00${place2}`,"refs/heads","refs/stash"]);for(const place2 of["%(worktreepath)","%(worktreepat\
+h)","%(worktreepath)",""]){const answer=ask(place2);if(answer.ok)return answer.bytes.toString("latin1").split("\n").flatMap(parseRef);if(answer.code===null)return void 0}
+return void 0}function withStash(git,all){const stash=all.find(({name:name2})=>name2==="refs/stash");if(!stash)return all;const answer=git.run(["rev-list","--ma\
+x-count=1","--format=%s",stash.tip,"--"]);const subject=answer.ok?answer.bytes.toString("latin1").split("\n")[1]??"":"";const[,branch=""]=/^(?:WIP on|On) ([^:]+): /.
+exec(subject)??[];const name=`refs/heads/${nameOf(branch)}`;const maker=all.find(ref=>ref.name===name);const isTheirs=maker?maker.isElsewhere||isOfJob(name)&&!maker.
+isHere:isOfJob(name);return all.map(ref=>ref===stash?{...ref,isElsewhere:isTheirs}:ref)}function parseRef(line){const[tip="",ref,mark,place2=""]=line.split("\0");
+if(!/^[0-9a-f]{40,64}$/.test(tip)||!ref)return[];const isHere=mark==="*";return[{name:nameOf(ref),tip,isHere,isElsewhere:!isHere&&place2!==""}]}function recordOf(refs){
+return Object.fromEntries(refs.map(({name,tip})=>[name,tip]))}function digestOf(text){return(0,import_node_crypto2.createHash)("sha256").update(text).digest("he\
+x").slice(0,32)}function compareRefs(was,is){if(was.refs===null||is.refs===null)return{changed:[],tips:[],isMore:false,exact:false};const[before,now]=[was.refs,
+is.refs];const isCut=was.refs_rest!==null||is.refs_rest!==null;const own=[was.branch,is.branch].map(branch=>`refs/heads/${branch}`);const isOurs=name=>!(name in
+was.elsewhere||name in is.elsewhere)&&(!isOfJob(name)||own.includes(name))&&(!isCut||name in before&&name in now);const names=[...new Set([...Object.keys(before),
+...Object.keys(now)])].filter(isOurs).sort();return{changed:names.filter(name=>before[name]!==now[name]),tips:names.flatMap(name=>name==="refs/stash"||now[name]===
+void 0?[]:[now[name]]),isMore:was.refs_rest?.digest!==is.refs_rest?.digest,exact:!isCut}}function openRepository(root,until){const opened=(0,import_chunk_SDXWLLFG.
+openGit)(root,{until});if("reason"in opened)return opened;const{git}=opened;const place2=placeOf(git);if(place2!==void 0)return{reason:place2};const status=readStatus(
+git,"--find-renames")??readStatus(git,"--no-renames");if(status===void 0||"reason"in status)return status??{reason:"git status failed"};const hash=git.setting("\
+extensions.objectformat")?.toLowerCase()==="sha256"?"sha256":"sha1";return{git,hash,status,overlooked:readOverlooked(git)}}function describeRepository({git,hash,
+status}){const{head,branch}=status;const refs=readRefs(git);const subject=head===null?null:readSubject(git);return{root:git.folder,hash,head,branch,subject,...refs}}
+function placeOf(git){if(git.setting("core.worktree")===void 0)return void 0;const answer=git.run(["rev-parse","--show-toplevel"]);if(!answer.ok)return answer.reason;
+const top=answer.bytes.toString("utf8").replace(/\n$/,"");return top===git.folder?void 0:`its work tree is elsewhere (core.worktree is ${top})`}function readStatus(git,renames){
+const answer=git.run([...["status","--porcelain=v2","-z","--branch","--no-ahead-behind","--untracked-files=all",renames],"--ignore-submodules=dirty"]);if(answer.
+ok)return parseStatus(answer.bytes);return renames==="--no-renames"||answer.code===null?{reason:answer.reason}:void 0}function readOverlooked(git){const answer=git.
+run(["ls-files","-v","-z"]);if(!answer.ok)return void 0;const names=[];const{bytes}=answer;for(let at=0;at<bytes.length;){const end=bytes.indexOf(0,at);if(end<0)
+break;const tag=bytes[at]??0;if(tag===83||tag>=97)names.push(nameOf(bytes.toString("latin1",at+2,end)));at=end+1}return names}function readSubject(git){const answer=git.
+run(["rev-list","--max-count=1","--encoding=UTF-8","--format=%s","HEAD","--"]);return answer.ok?nameOf(answer.bytes.toString("latin1").split("\n")[1]??""):null}
+var limits={entries:5e3,nameText:2*1024*1024,brief:5e4,briefText:6*1024*1024,hashedBytes:512*1024*1024,nested:20,overlooked:2e4};function collectEntries(outer,isExcluded,until){
+const{folder:root}=outer.git;const looker=makeLooker(root,until);const found=new Map;const wholeness={exact:true,nested:0};addRepository(outer,"",{root,looker,found,
+wholeness,until});const sorted=[...found].filter(([name])=>!isExcluded(name)).sort(([a],[b])=>a<b?-1:1);const room=roomFor(sorted.map(([name])=>name.length),{items:limits.
+entries,text:limits.nameText});const measure=makeMeasure(looker,wholeness);const entries=sorted.slice(0,room).map(([name,one])=>entryOf(name,one,measure(name,one)));
+const isLate=(0,import_chunk_Y5L6GQDB.monotonicMs)()>until;const brief=sorted.slice(room).map(([name,one])=>briefOf(name,one,looker));const briefRoom=roomFor(brief.
+map(one=>JSON.stringify(one).length+1),{items:limits.brief,text:limits.briefText});const beyond=brief.slice(briefRoom).map(([name,,,stat])=>[name,stat]);const rest=(0,
+import_chunk_HDW3QKWP.makeRest)(brief.slice(0,briefRoom),beyond);return{entries,rest,exact:wholeness.exact&&rest===null&&!isLate,isLate}}function roomFor(lengths,room){
+let text=0;const end=lengths.findIndex(length=>{text+=length;return text>room.text});return Math.min(room.items,end<0?lengths.length:end)}function briefOf(name,{
+line},looker){const facts=looker.look(name);if(!facts||facts.kind==="folder"&&!line.isNested)return[name,line.xy,"",""];return facts.kind==="folder"?[name,line.
+xy,"160000",""]:[name,line.xy,facts.mode,facts.stat]}function addRepository(repository,prefix,place2){const{hash,status,overlooked}=repository;const inner=new Set(
+submodulesOf(repository));for(const line of status.lines){place2.found.set(prefix+line.path,{line,hash,nestedHead:null});if(line.isNested)inner.add(line.path)}for(const name of presentOnes(
+overlooked,prefix,place2)){const line={path:name,xy:"..",head:null,index:null,tree_mode:null,isNested:false};if(!place2.found.has(prefix+name))place2.found.set(
+prefix+name,{line,hash,nestedHead:null})}for(const name of inner)addNested(prefix+name,place2)}function addNested(name,place2){const folder=import_node_path3.default.
+join(place2.root,name);if(place2.looker.look(name)?.kind!=="folder"||(0,import_chunk_XRZCSGQB.findWorktree)(folder)!==folder)return;place2.wholeness.nested+=1;const repository=place2.
+wholeness.nested>limits.nested?void 0:openRepository(folder,place2.until);if(!repository||"reason"in repository){place2.wholeness.exact=false;return}const known=place2.
+found.get(name);if(known)known.nestedHead=repository.status.head??"unborn";addRepository(repository,`${name}/`,place2)}function submodulesOf({git}){if((0,import_chunk_7WBBYJDG.
+factsOf)(import_node_path3.default.join(git.folder,".gitmodules"))?.kind!=="file")return[];const answer=git.run(["config","-z","-f",".gitmodules","--get-regexp",
+"^submodule\\..*\\.path$"]);const items=answer.ok?answer.bytes.toString("latin1").split("\0"):[];return items.map(item=>nameOf(item.slice(item.indexOf("\n")+1))).
+filter(name=>name!==""&&import_node_path3.default.posix.normalize(name)===name&&!/^\.\.?(?:\/|$)|^\//.test(name))}function presentOnes(names,prefix,{looker,wholeness}){
+if(!names||names.length>limits.overlooked)wholeness.exact=false;return(names??[]).slice(0,limits.overlooked).filter(name=>looker.look(prefix+name)!==null)}function makeMeasure(looker,wholeness){
+let bytes=0;return(name,{line,hash,nestedHead})=>{const facts=looker.look(name);if(!facts)return nothing;if(facts.kind==="folder"){return line.isNested?{mode:"1\
+60000",content:nestedHead,stat:null}:nothing}if(bytes+facts.size>limits.hashedBytes){wholeness.exact=false;return{mode:facts.mode,content:null,stat:facts.stat}}
+bytes+=facts.size;return measureRaw(looker,name,facts,hash)}}var nothing={mode:null,content:null,stat:null};function measureRaw(looker,name,facts,hash){return{mode:facts.
+mode,content:looker.hash(name,facts,hash),stat:facts.stat}}function entryOf(name,{line},raw){const{xy,head,index,tree_mode,from}=line;const prefix=name.slice(0,
+name.length-line.path.length);return{path:name,xy,head,index,tree_mode,...raw,...from===void 0?{}:{from:prefix+from}}}function excluder(root,folders){const inside=folders.
+map(folder=>import_node_path3.default.relative(root,resolved(folder))).filter(name=>name!==""&&name!==".."&&!name.startsWith("../"));return name=>inside.some(folder=>name===
+folder||name.startsWith(`${folder}/`))}function resolved(folder){try{return(0,import_chunk_7WBBYJDG.realPath)(folder)}catch{return folder}}var walkLimits={entries:2e4,
+ms:3e3};var notInGit="not in a git work tree";function captureWorkspace(cwd,options){const at=(0,import_chunk_Y5L6GQDB.isoNow)();const{exclude,budgetMs=import_chunk_TBUNGZZA.
+captureBudgetMs}=options;const began=(0,import_chunk_Y5L6GQDB.monotonicMs)();const until=began+budgetMs;const folder=whole(cwd);const base={schema:1,cwd,at,exclude};
+const root=folder===void 0?void 0:(0,import_chunk_XRZCSGQB.findWorktree)(folder);if(folder===void 0||root===void 0||options.plain){return{...base,...walk(folder??
+cwd,exclude,budgetMs),reason:notInGit}}const repository=openRepository(root,began+budgetMs*.7);if("reason"in repository)return{...base,...walk(folder,exclude,until-
+(0,import_chunk_Y5L6GQDB.monotonicMs)()),reason:repository.reason};const git=describeRepository(repository);const{isLate,...collected}=collectEntries(repository,
+excluder(root,exclude),until);const isUnknown=git.refs===null||repository.overlooked===void 0;const late=`the ${Math.round(budgetMs/100)/10} s for looking at it\
+ were used up`;const reason=isLate||isUnknown&&(0,import_chunk_Y5L6GQDB.monotonicMs)()>began+budgetMs*.7?late:null;return{...base,git,reason,...collected,files:null}}
+function walk(folder,exclude,leftMs){const resolved2=exclude.map(one=>whole(one)??import_node_path.default.resolve(one));const bounds={entries:walkLimits.entries,
+ms:Math.min(walkLimits.ms,leftMs)};const{found,isWhole}=walkFolder(folder,{exclude:resolved2,skip:["node_modules",".git"],...bounds});const files=[...found].map(
+([name,{mode,stat}])=>[name,mode,stat]);return{git:null,entries:[],rest:null,files:files.sort(([a],[b])=>a<b?-1:1),exact:isWhole}}function whole(folder){try{return(0,
+import_chunk_7WBBYJDG.realPath)(folder)}catch{return void 0}}
+
+},
+"./chunk-2JMYE5HS.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{addWorktree:()=>addWorktree,isDirtyTree:()=>isDirtyTree,planWorktree:()=>planWorktree,removeWorktree:()=>removeWorktree,
+takeOverCommands:()=>takeOverCommands,undoWorktree:()=>undoWorktree,worktreeWork:()=>worktreeWork});module.exports=stdin_exports;var import_chunk_25L5C25M=load(
+"./chunk-25L5C25M.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_SDXWLLFG=load("./chunk-SDXWLLFG.js");var import_chunk_XRZCSGQB=load(
+"./chunk-XRZCSGQB.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_TBUNGZZA=load("./chunk-TBUNGZZA.js");var import_chunk_4SRIOCFI=load(
+"./chunk-4SRIOCFI.js");var import_chunk_Y5L6GQDB=load("./chunk-Y5L6GQDB.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load(
+"./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_path=builtin("node:path");var import_node_path2=builtin("node:path");
+function gitOf(note,terms){const opened=(0,import_chunk_SDXWLLFG.openGit)((0,import_chunk_7WBBYJDG.isFolder)(note.from)?note.from:note.git_folder,terms);return"\
+git"in opened?opened.git:void 0}function headOf(folder){const opened=(0,import_chunk_SDXWLLFG.openGit)(folder);return"git"in opened?resolve(opened.git,"HEAD"):void 0}
+function branchTip(note){const git=gitOf(note);return git&&resolve(git,`refs/heads/${note.branch}`)}function resolve(git,name){const answer=git.run(["rev-parse",
+"--verify","--quiet",`${name}^{commit}`]);return answer.ok?answer.bytes.toString("latin1").trim():void 0}function count(git,revisions){const answer=git.run(["re\
+v-list","--count",...revisions,"--"]);return answer.ok?Number(answer.bytes.toString("latin1")):void 0}function takeOverCommands(note,changes){const until=(0,import_chunk_Y5L6GQDB.
+monotonicMs)()+import_chunk_TBUNGZZA.captureBudgetMs;const opened=(0,import_chunk_SDXWLLFG.openGit)(note.path,{until});const git="git"in opened?opened.git:gitOf(
+note,{until});const tips=git?tipsOf(git,note,changes,"git"in opened):[];const held=git?unmerged(git,note,tips):[];const merge=what=>(0,import_chunk_GEPPUING.quoteWords)(
+["git","-C",note.from,"merge",what]);if(changes.dirty_after===0)return held.map(({name})=>merge(name));const inTree=(...words)=>(0,import_chunk_GEPPUING.quoteWords)(
+["git","-C",note.path,...words]);const own=changes.branch.after??`${note.branch}-work`;return[...changes.branch.after===null?[inTree("switch","-c",own)]:[],inTree(
+"add","--all"),inTree("commit","-m",`Work of ${import_node_path2.default.basename(note.path)}`),merge(own),...held.filter(({isHead})=>!isHead).map(({name})=>merge(
+name))]}function tipsOf(git,note,changes,isTree){const branches=listBranches(git);const head=isTree?resolve(git,"HEAD"):void 0;const current=isTree?currentBranch(
+git):void 0;const made=isTree?madeHere(git):[];const isMade=({name,commit})=>name===note.branch||(made.length>0?made.includes(commit):changes.refs_changed.includes(
+`refs/heads/${name}`));const others=branches.filter(tip=>tip.name!==current&&isMade(tip));const own=others.filter(({name})=>name===note.branch);return[...head===
+void 0?[]:[{name:current??head,commit:head,isHead:true}],...own,...others.filter(tip=>!own.includes(tip))]}function listBranches(git){const answer=git.run(["for\
+-each-ref","--format=%(objectname) %(refname:lstrip=2)","refs/heads"]);const lines=answer.ok?answer.bytes.toString("latin1").split("\n"):[];return lines.flatMap(
+line=>{const[,commit,name]=/^([0-9a-f]{40,64}) (.+)$/.exec(line)??[];if(commit===void 0||name===void 0)return[];return[{name:isPlain(name)?name:commit,commit,isHead:false}]})}
+function isPlain(name){return/^[\x21-\x7e]+$/.test(name)}function currentBranch(git){const answer=git.run(["symbolic-ref","--quiet","--short","HEAD"]);const name=answer.
+ok?answer.bytes.toString("latin1").trim():"";return isPlain(name)?name:void 0}function madeHere(git){const answer=git.run(["log","--walk-reflogs","--max-count=1\
+0000","--format=%H %gs","HEAD","--"]);const lines=answer.ok?answer.bytes.toString("latin1").split("\n"):[];return lines.flatMap(line=>{const[,commit,words=""]=/^([0-9a-f]{40,64}) (.*)$/.
+exec(line)??[];return commit===void 0||/^(?:checkout|reset|branch):/.test(words)?[]:[commit]})}function unmerged(git,note,tips){const known=[note.base,headOf(note.
+from)].filter(commit=>commit!==void 0);return tips.filter(({commit},at)=>{if(tips.findIndex(tip=>tip.commit===commit)<at)return false;const others=tips.map(tip=>tip.
+commit).filter(other=>other!==commit);return(count(git,[commit,"--not",...known,...others])??1)>0})}var checkoutMs=10*6e4;var lookMs=6e4;var tries=3;function planWorktree(repoCwd,id){
+const at=(0,import_chunk_7WBBYJDG.realPath)(repoCwd);const root=(0,import_chunk_XRZCSGQB.findWorktree)(at);if(root===void 0)throw impossible(`${repoCwd} is not \
+in a git work tree`);const git=requireGit(root);const top=ask(git,["rev-parse","--show-toplevel"]);if(top!==root)throw impossible(`the work tree of ${root} is ${top}`);
+const base=ask(git,["rev-parse","--verify","--quiet","HEAD^{commit}"],"there is no commit yet");const folder=import_node_path.default.resolve(root,ask(git,["rev\
+-parse","--git-common-dir"]));const below=import_node_path.default.relative(root,at);const isThere=below===""||git.run(["rev-parse","--verify","--quiet",`${base}\
+:${below}/`]).ok;const place=import_node_path.default.join(placeFor(root,(0,import_chunk_7WBBYJDG.realPath)(folder)),id);return{path:place,branch:`job-companion\
+/${id}`,base,from:root,git_folder:(0,import_chunk_7WBBYJDG.realPath)(folder),cwd:isThere?import_node_path.default.join(place,below):place}}function isDirtyTree(root){
+const opened=(0,import_chunk_SDXWLLFG.openGit)(root,{until:(0,import_chunk_Y5L6GQDB.monotonicMs)()+2e3});if("reason"in opened)return false;const words=["status",
+"--porcelain","-z","--untracked-files=normal","--no-renames","--ignore-submodules=dirty"];const answer=opened.git.run(words,{limit:64*1024});return answer.ok?answer.
+bytes.length>0:answer.cut==="output"}function addWorktree(note){makeFolders(import_node_path.default.dirname(note.path));if((0,import_chunk_7WBBYJDG.exists)(note.
+path))throw impossible(`${note.path} exists already`);const git=requireGit(note.from);const words=["worktree","add","--quiet","--no-checkout","--no-track","-b",
+note.branch,note.path,note.base];for(let tried=1;;tried+=1){const answer=git.run(words,{timeoutMs:checkoutMs});if(answer.ok)break;undoWorktree(note);if(tried===
+tries||!/\bcommondir|worktrees\//.test(answer.reason))throw impossible(answer.reason)}const reason=checkOut(note);if(reason===void 0)return;git.run(["worktree",
+"remove","--force",note.path]);git.run(["update-ref","-d",`refs/heads/${note.branch}`,note.base]);throw impossible(reason)}function checkOut(note){const opened=(0,
+import_chunk_SDXWLLFG.openGit)(note.path);if("reason"in opened)return opened.reason;const answer=opened.git.run(["reset","--hard","--quiet"],{timeoutMs:checkoutMs});
+return answer.ok?void 0:answer.reason}function undoWorktree(note){removeWorktree(note)}function worktreeWork(note){const isGone=!(0,import_chunk_7WBBYJDG.isFolder)(
+note.path);const tips=[isGone?void 0:headOf(note.path),branchTip(note)].filter(tip=>tip!==void 0);const uncommitted=isGone?0:countUncommitted(note.path);const git=tips.
+length===0?void 0:gitOf(note);if(!git)return{uncommitted,commits:0,isMerged:tips.length===0,isGone};const elsewhere=[`--exclude=${note.branch}`,"--branches","--\
+remotes","--tags","HEAD"];const commits=count(git,[...tips,"--not",note.base]);const lonely=count(git,[...tips,"--not",...elsewhere]);return{uncommitted,commits:commits??
+1,isMerged:lonely===0,isGone}}function removeWorktree(note){const work=worktreeWork(note);if(work.uncommitted>0||!work.isMerged)return false;const git=gitOf(note,
+{also:work.isGone?[]:[note.path]});if(!git)return work.isGone;const tip=branchTip(note);git.run(["worktree","remove",note.path]);if((0,import_chunk_7WBBYJDG.exists)(
+note.path))return false;return tip===void 0||git.run(["update-ref","-d",`refs/heads/${note.branch}`,tip]).ok}function impossible(reason){return new import_chunk_NVPF5LEY.
+FaultError("preflight",`cannot make a worktree for the job; ${reason}`,"go on without --worktree")}function requireGit(root){const opened=(0,import_chunk_SDXWLLFG.
+openGit)(root);if("reason"in opened)throw impossible(opened.reason);return opened.git}function ask(git,args,otherwise){const answer=git.run(args);if(!answer.ok)
+throw impossible(otherwise??answer.reason);return answer.bytes.toString("utf8").replace(/\n$/,"")}function placeFor(root,gitFolder){const own=(0,import_chunk_4SRIOCFI.
+dataFolder)();if(own===void 0)throw impossible("there is no place for it: HOME and XDG_STATE_HOME are not set");const hash=Buffer.from((0,import_chunk_CTSRVJRC.
+sha256)(Buffer.from(gitFolder))).toString("hex");const name=import_node_path.default.basename(root).replace(/[^A-Za-z0-9._-]+/g,"-").slice(0,40);const place=realPlace(
+import_node_path.default.join(own,"worktrees",`${name}-${hash.slice(0,8)}`));const around=(0,import_chunk_XRZCSGQB.findWorktree)(place)??(`${place}/`.startsWith(
+`${gitFolder}/`)?gitFolder:void 0);if(around!==void 0)throw impossible(`its place ${place} lies inside the repository ${around}; set XDG_STATE_HOME to a folder \
+outside`);return place}function realPlace(folder){for(let at=folder;;at=import_node_path.default.dirname(at)){if((0,import_chunk_7WBBYJDG.isFolder)(at)||at===import_node_path.
+default.dirname(at))return import_node_path.default.join((0,import_chunk_7WBBYJDG.realPath)(at),import_node_path.default.relative(at,folder))}}function makeFolders(folder){
+if((0,import_chunk_7WBBYJDG.isFolder)(folder))return;try{makeFolders(import_node_path.default.dirname(folder));(0,import_chunk_527JQF7V.createFolder)(folder)}catch(error){
+if(error instanceof import_chunk_NVPF5LEY.FaultError)throw error;throw impossible(`the folder ${folder} cannot be made (${(0,import_chunk_NVPF5LEY.errnoOf)(error)??
+"error"})`)}}function countUncommitted(folder){const{git,entries,rest}=(0,import_chunk_25L5C25M.captureWorkspace)(folder,{exclude:[],budgetMs:lookMs});return git?.
+root===folder?entries.length+(rest?.count??0):1}
+
+},
+"./chunk-2Y6BS352.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{waitForJobs:()=>waitForJobs});module.exports=stdin_exports;var import_chunk_TYK6MYR7=load("./chunk-TYK6MYR7.js");var import_chunk_SSYYH3OL=load(
+"./chunk-SSYYH3OL.js");var import_chunk_MTTW2VXK=load("./chunk-MTTW2VXK.js");var import_chunk_O5SXHXTI=load("./chunk-O5SXHXTI.js");var import_chunk_B2GTHZX4=load(
+"./chunk-B2GTHZX4.js");var import_chunk_EC5M52DU=load("./chunk-EC5M52DU.js");var import_chunk_YLQE6MZF=load("./chunk-YLQE6MZF.js");var import_chunk_7V54BM6D=load(
+"./chunk-7V54BM6D.js");var import_chunk_TBUNGZZA=load("./chunk-TBUNGZZA.js");var import_chunk_Y5L6GQDB=load("./chunk-Y5L6GQDB.js");var import_chunk_BSO2ISIG=load(
+"./chunk-BSO2ISIG.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load(
+"./chunk-NVPF5LEY.js");var longest=2**31-1;function makeNap(signal){const rung=new Set;let wake=()=>void 0;return{ring(why){rung.add(why);wake(why)},async sleep(ms,deaf){
+const heard=()=>[...rung].filter(why2=>why2!==deaf);if(heard().length===0&&!signal.aborted){await new Promise(resolve=>{const end=()=>{clearTimeout(timer);signal.
+removeEventListener("abort",end);wake=()=>void 0;resolve()};const timer=setTimeout(end,Math.min(ms,longest));wake=why2=>why2===deaf?void 0:end();signal.addEventListener(
+"abort",end)})}const why=heard();for(const one of why)rung.delete(one);return why}}}var quickRounds=50;var healthMs=5e3;var journalPauseMs=50;async function waitForOne(root,id,watch,told){
+const nap=makeNap(told.signal);let woken=quickRounds;for(let round=0;;round+=1,woken+=1){let view=await look(root,id);if(view.damage!==null)await(0,import_chunk_Y5L6GQDB.
+sleep)(100);if(!(0,import_chunk_7WBBYJDG.exists)(view.paths.folder))throw vanishedError(view.paths.folder,id);told.view(view);if((0,import_chunk_YLQE6MZF.isEnded)(
+view.state)||told.signal.aborted)return void 0;if(told.until-(0,import_chunk_Y5L6GQDB.monotonicMs)()<=0)return watch?.lookAtEvents()??watch?.lookAtHealth(view);
+const closes=await subscribe(view,nap,watch);try{for(let isQuiet=true;isQuiet;){view=await look(root,id);told.view(view);if((0,import_chunk_YLQE6MZF.isEnded)(view.
+state)||told.signal.aborted||told.until-(0,import_chunk_Y5L6GQDB.monotonicMs)()<=0)break;const wake=watch?.lookAtEvents()??watch?.lookAtHealth(view);if(wake)return await isOver(
+root,id,told)?void 0:wake;const pause=woken<quickRounds?20:pauseFor(view,closes,round,watch);const seen=await rest(nap,Math.min(told.until-(0,import_chunk_Y5L6GQDB.
+monotonicMs)(),pause),view,watch,told.signal);if(seen.wake)return await isOver(root,id,told)?void 0:seen.wake;if(seen.why.includes("fifo"))woken=0;isQuiet=seen.
+why.length===0&&pause>1e3&&(0,import_chunk_7WBBYJDG.exists)(view.paths.folder)}}finally{for(const close of Object.values(closes))close?.()}}}async function subscribe(view,nap,watch){
+const isArmed=(0,import_chunk_YLQE6MZF.conditionOf)(view)==="armed";const hasJournal=watch?.subscribe(()=>nap.ring("journal"));return{fifo:await(0,import_chunk_O5SXHXTI.
+watchFifo)(view.paths.leaseFifo,()=>nap.ring("fifo")),folder:isArmed?(0,import_chunk_B2GTHZX4.onEachChange)(view.paths.folder,()=>nap.ring("folder")):void 0,journal:hasJournal?
+()=>void 0:void 0}}async function rest(nap,ms,view,watch,signal){const until=(0,import_chunk_Y5L6GQDB.monotonicMs)()+ms;for(;;){const left=Math.max(0,until-(0,import_chunk_Y5L6GQDB.
+monotonicMs)());const why=await nap.sleep(watch?.isForHealth?Math.min(left,healthMs):left);if(why.length===0&&left>healthMs&&!signal.aborted&&!watch?.isHealthChanged(
+view))continue;const wake=why.includes("journal")?watch?.lookAtEvents():void 0;if(wake)return{why,wake};if(why.length!==1||why[0]!=="journal"||(0,import_chunk_Y5L6GQDB.
+monotonicMs)()>=until)return{why};const more=await nap.sleep(Math.min(journalPauseMs,Math.max(0,until-(0,import_chunk_Y5L6GQDB.monotonicMs)())),"journal");if(more.
+length>0)return{why:more}}}async function isOver(root,id,told){const view=await look(root,id);told.view(view);return(0,import_chunk_YLQE6MZF.isEnded)(view.state)}
+function pauseFor(view,{fifo,folder,journal},round,watch){const soon=Math.min(20*1.25**round,1e3);switch((0,import_chunk_YLQE6MZF.conditionOf)(view)){case"armed":
+return Math.min(untilDue(view),folder?6e4:2e3);case"supervised":{const isHeld=view.worker!==null&&view.launch!==null&&(0,import_chunk_BSO2ISIG.sameIdentity)(view.
+worker.worker,view.launch.worker);if(!isHeld)return soon;const isTold=fifo&&view.worker?.fifo&&(!watch||journal);return Math.min(isTold?15e3:1e3,untilDue(view)+
+import_chunk_YLQE6MZF.timerPatienceMs)}case"unseen":return 1e3;default:return soon}}function untilDue({spec}){const due=(0,import_chunk_MTTW2VXK.instantOf)(spec?.
+timer?.due_at);return due===null?Number.POSITIVE_INFINITY:Math.max(1,due-(0,import_chunk_Y5L6GQDB.nowMs)())}async function look(root,id){try{return await(0,import_chunk_EC5M52DU.
+refreshAttached)(root,id)}catch(error){if(error instanceof import_chunk_NVPF5LEY.FaultError&&error.code==="unknown_job")throw vanishedError((0,import_chunk_7V54BM6D.
+jobPaths)(root,id).folder,id);throw error}}function vanishedError(folder,id){return new import_chunk_NVPF5LEY.FaultError("state_unusable",`cannot go on waiting \
+for job ${id}: its folder ${folder} is gone`,null)}var chunkBytes=256*1024;var atMostBytes=64*1024*1024;var JournalScan=class{file;offset;rest=Buffer.alloc(0);isInside=false;constructor(file){
+this.file=file}read(tell){for(;;){const part=(0,import_chunk_527JQF7V.readRange)(this.file,this.offset??-atMostBytes,chunkBytes);if(!part)return;if(this.offset===
+void 0){this.offset=Math.max(0,part.size-atMostBytes);this.isInside=this.offset>0}else if(part.size<this.offset){this.reset();continue}if(part.bytes.length===0)
+return;this.offset+=part.bytes.length;this.take(part.bytes,tell)}}reset(){this.offset=0;this.rest=Buffer.alloc(0);this.isInside=false}take(bytes,tell){const text=this.
+rest.length===0?bytes:Buffer.concat([this.rest,bytes]);let from=0;for(let end=text.indexOf(10);end>=0;end=text.indexOf(10,from)){if(!this.isInside)tellLine(text.
+toString("utf8",from,end),tell);this.isInside=false;from=end+1}this.rest=Buffer.from(text.subarray(from));if(this.rest.length<=2*import_chunk_TBUNGZZA.eventLineBytes)
+return;this.rest=Buffer.alloc(0);this.isInside=true}};function tellLine(line,tell){if(line==="")return;try{const value=JSON.parse(line);if(typeof value==="objec\
+t"&&value!==null&&typeof value.seq==="number")tell(value)}catch{}}var WakeWatch=class{beyond=null;paths;wanted;scan;cursor;choice;newest=0;hasScanned=false;known;hasLooked=false;stop;constructor(paths,wanted,cursor){
+this.paths=paths;this.wanted=wanted;this.cursor=cursor;this.scan=new JournalScan(paths.events);this.choice=new import_chunk_TYK6MYR7.WakeChoice(wanted,cursor.seq)}get isForHealth(){
+return this.wanted.includes("attention")}subscribe(ring){this.stop??=(0,import_chunk_B2GTHZX4.onEachChange)(this.paths.events,ring,()=>{this.stop=void 0});return this.
+stop!==void 0}close(){this.stop?.();this.stop=void 0}isHealthChanged(view){return this.isForHealth&&(0,import_chunk_SSYYH3OL.findStopped)(view)!==void 0!==(this.
+known==="worker_stopped")}lookAtEvents(){this.scan.read(event=>{if((0,import_chunk_TYK6MYR7.isNumbered)(event))this.newest=Math.max(this.newest,event.seq);this.
+choice.add(event)});if(!this.hasScanned&&this.cursor.seq>this.newest)this.startAt(this.newest);this.hasScanned=true;const chosen=this.choice.chosen();return chosen&&
+{wake:chosen.wake,event:chosen.event,nextSeq:chosen.event.seq,pending:chosen.pending}}lookAtHealth(view){if(!this.isForHealth)return void 0;const seen=(0,import_chunk_SSYYH3OL.
+monitorAttention)(view,(0,import_chunk_YLQE6MZF.conditionOf)(view));const isNew=seen!==void 0&&seen.cause!==this.known&&(this.hasLooked||!this.cursor.isGiven);this.
+known=seen?.cause;this.hasLooked=true;if(!seen||!isNew)return void 0;const event={seq:null,at:(0,import_chunk_Y5L6GQDB.isoNow)(),type:"monitor_attention",...seen};
+return{wake:"attention",event,nextSeq:this.beyond?.newest??this.cursor.seq,pending:0}}startAt(newest){this.beyond={given:this.cursor.seq,newest};this.choice=new import_chunk_TYK6MYR7.
+WakeChoice(this.wanted,newest)}};async function waitForJobs(root,ids,options){const until=(0,import_chunk_Y5L6GQDB.monotonicMs)()+options.timeoutMs;const views=new Map;
+const watches=new Map;const stop=new AbortController;const beat=options.heartbeatMs===null?void 0:setInterval(()=>options.onHeartbeat?.([...views.values()]),options.
+heartbeatMs);let failure;let woken=null;let ended=0;await Promise.all(ids.map(async id=>{const watch=options.until?.length?makeWatch(root,id,options.until,options.
+cursors):void 0;if(watch)watches.set(id,watch);const told={view:view2=>views.set(id,view2),signal:stop.signal,until};try{const wake=await waitForOne(root,id,watch,
+told);if(wake){woken??={id,...wake};stop.abort()}}catch(error){failure??=error;stop.abort();return}finally{watch?.close()}const view=views.get(id);if(view&&(0,import_chunk_YLQE6MZF.
+isEnded)(view.state))ended+=1;if(options.mode==="any"&&ended>0)stop.abort()}));clearInterval(beat);if(failure!==void 0)throw failure;const beyond=[...watches].flatMap(
+([id,watch])=>watch.beyond?[{id,...watch.beyond}]:[]);return{views:ids.flatMap(id=>views.get(id)??[]),woken,beyond}}function makeWatch(root,id,until,cursors){return new WakeWatch(
+(0,import_chunk_7V54BM6D.jobPaths)(root,id),until,cursors?.get(id)??{seq:0,isGiven:false})}
+
+},
+"./chunk-32MBNAVH.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{describeResult:()=>describeResult,logSize:()=>logSize,missingFiles:()=>missingFiles,noteResults:()=>noteResults,readLogTail:()=>readLogTail});
 module.exports=stdin_exports;var import_chunk_ILJKJSAA=load("./chunk-ILJKJSAA.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_TFEMYLSK=load(
-"./chunk-TFEMYLSK.js");var import_chunk_PXAMA5OB=load("./chunk-PXAMA5OB.js");var import_chunk_Y5L6GQDB=load("./chunk-Y5L6GQDB.js");var import_chunk_527JQF7V=load(
+"./chunk-TFEMYLSK.js");var import_chunk_TBUNGZZA=load("./chunk-TBUNGZZA.js");var import_chunk_Y5L6GQDB=load("./chunk-Y5L6GQDB.js");var import_chunk_527JQF7V=load(
 "./chunk-527JQF7V.js");async function noteResults(run){const required=run.success_files??[];const told=new Set(required.map(({path})=>path));const others=(run.result_baselines??
 []).filter(({path})=>!told.has(path));return Promise.all([...required.map(one=>noteOf(one,true)),...others.map(one=>noteOf(one,false))])}function missingFiles(run,notes){
 return(run.success_files??[]).flatMap(({path})=>{const note=notes.find(one=>one.path===path);if(!note)return[`${path} (not looked at)`];return note.kind==="file"&&
 note.changed?[]:[`${path} (${reasonOf(note)})`]})}function describeResult(note){const way=note.link_to===null?note.path:`${note.path} -> ${note.link_to}`;const size=note.
 size===null?[]:[(0,import_chunk_TFEMYLSK.formatSize)(note.size)];return(0,import_chunk_LXK2ZILE.plainText)(`${way}: ${[...size,wordOf(note)].join(", ")}`).replaceAll(
-"\n"," ")}async function noteOf({path,before},required){const look=await(0,import_chunk_ILJKJSAA.lookBehindSoon)(path,import_chunk_PXAMA5OB.pathLookMs);const[now,
+"\n"," ")}async function noteOf({path,before},required){const look=await(0,import_chunk_ILJKJSAA.lookBehindSoon)(path,import_chunk_TBUNGZZA.pathLookMs);const[now,
 trouble]="found"in look?[look.found,null]:[void 0,look.trouble];return{path,required,exists:now!==void 0,existed:before!==null,changed:now!==void 0&&isChanged(now,
 before),kind:now?.kind??null,size:now?.kind==="file"?now.size:null,mtime:now?(0,import_chunk_Y5L6GQDB.isoOf)(now.modifiedMs):null,link_to:now?.linkTo??null,trouble}}
 function isChanged(now,before){return before===null||now.inode!==before.inode||now.modifiedMs!==before.modified_ms||now.kind==="file"&&now.size!==before.size}function reasonOf(note){
 return note.kind===null||note.kind==="file"?wordOf(note):`a ${wordsOf[note.kind]}, not a file`}var wordsOf={folder:"folder",other:"special file",file:"file"};function wordOf({
 exists,existed,changed,trouble,kind}){if(trouble!==null)return`cannot be looked at (${trouble})`;if(!exists)return existed?"gone":"missing";const word=existed?changed?
-"changed":"unchanged since the launch":"new";return kind==="file"?word:`${wordsOf[kind??"other"]}, ${word}`}function readLogTail(file,limits={lines:import_chunk_PXAMA5OB.
-tailLines,bytes:import_chunk_PXAMA5OB.tailBytes}){const part=(0,import_chunk_527JQF7V.readRange)(file,-(limits.bytes+4),limits.bytes+4);if(!part)return Buffer.alloc(
+"changed":"unchanged since the launch":"new";return kind==="file"?word:`${wordsOf[kind??"other"]}, ${word}`}function readLogTail(file,limits={lines:import_chunk_TBUNGZZA.
+tailLines,bytes:import_chunk_TBUNGZZA.tailBytes}){const part=(0,import_chunk_527JQF7V.readRange)(file,-(limits.bytes+4),limits.bytes+4);if(!part)return Buffer.alloc(
 0);const bounded=(0,import_chunk_LXK2ZILE.tailOfBytes)(part.bytes,limits.bytes);return Buffer.from((0,import_chunk_LXK2ZILE.lastLines)(bounded,limits.lines))}function logSize(file){
 return(0,import_chunk_527JQF7V.readRange)(file,0,0)?.size??0}
-
-},
-"./chunk-3OXAQ5EQ.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{Progress:()=>Progress,agentSnapshot:()=>agentSnapshot,toolSnapshot:()=>toolSnapshot});module.exports=stdin_exports;
-var import_chunk_PG2JJUUN=load("./chunk-PG2JJUUN.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_G6QBOL5X=load("./chunk-G6QBOL5X.js");
-var import_chunk_QS5KU3DI=load("./chunk-QS5KU3DI.js");var import_chunk_PXAMA5OB=load("./chunk-PXAMA5OB.js");var import_chunk_Y5L6GQDB=load("./chunk-Y5L6GQDB.js");
-var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var table={queued:{claimed:"starting",started:"runni\
-ng",stop_asked:"stopping",concluded:"ended"},starting:{claimed:"starting",started:"running",stop_asked:"stopping",concluded:"ended"},running:{claimed:"running",
-started:"running",stop_asked:"stopping",concluded:"ended"},stopping:{claimed:"stopping",started:"stopping",stop_asked:"stopping",concluded:"ended"},ended:{claimed:"\
-ended",started:"ended",stop_asked:"ended",concluded:"ended"}};function transition(from,event){return table[from][event]}var snapshotPauseMs=300;var Progress=class{journal;state;claim;lifecycle;snapshotTimer;makeSnapshot;constructor(claim){
-this.claim=claim;this.journal=(0,import_chunk_PG2JJUUN.openJournal)(claim.paths,claim.spec);const read=(0,import_chunk_QS5KU3DI.readState)(claim.paths);this.state=
-read.kind==="ok"?read.value:(0,import_chunk_G6QBOL5X.earlyState)(claim.spec.id,claim.spec);this.lifecycle=["queued","starting","running","stopping"].includes(this.
-state.state)?this.state.state:"starting";if(claim.generation>1)this.tellWake()}step(event,type,fields,change={}){this.lifecycle=transition(this.lifecycle,event);
-this.note(type,fields,{...change,...this.lifecycle==="ended"?{}:{state:this.lifecycle}})}note(type,fields,change={}){this.append(type,fields);this.state={...this.
-state,...change,rev:this.state.rev+1,seq:this.journal.seq};const sync=change.conversation!==void 0||type==="stopping";this.unlessFull(()=>(0,import_chunk_QS5KU3DI.
-writeState)(this.claim.paths,this.state,{sync}))}change(change){this.state={...this.state,...change,rev:this.state.rev+1};this.unlessFull(()=>(0,import_chunk_QS5KU3DI.
-writeState)(this.claim.paths,this.state,{sync:false}))}snapshot(make){this.makeSnapshot=make;this.snapshotTimer??=setTimeout(()=>this.flush(),snapshotPauseMs)}flush(){
-clearTimeout(this.snapshotTimer);this.snapshotTimer=void 0;const make=this.makeSnapshot;this.makeSnapshot=void 0;if(make)this.unlessFull(()=>(0,import_chunk_527JQF7V.
-writeJson)(this.claim.paths.snapshot,{at:(0,import_chunk_Y5L6GQDB.isoNow)(),...make()},{sync:false}))}append(type,fields){this.unlessFull(()=>this.journal.append(
-type,fields));this.state.seq=this.journal.seq;if(fields.wake!==void 0)this.tellWake()}tellWake(){this.claim.onWake?.(told=>this.append("notified",told))}unlessFull(write){
-try{write()}catch(error){if(!["ENOSPC","EDQUOT"].includes((0,import_chunk_NVPF5LEY.errnoOf)(error)??""))throw error}}};function agentSnapshot(reading){const latest=(0,
-import_chunk_LXK2ZILE.tail)((0,import_chunk_LXK2ZILE.plainText)(reading.answer||reading.text),import_chunk_PXAMA5OB.textTailBytes);return{tools:reading.tools.slice(
--import_chunk_PXAMA5OB.toolCalls).map(toolSnapshot),tool_count:reading.toolCount,text:latest.text,text_truncated:latest.truncated,final:reading.final,conversation_id:reading.
-conversationId,model:reading.model}}function toolSnapshot(call){const bounded=text=>(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(text).
-replace(/\s+/g," ").trim(),import_chunk_PXAMA5OB.excerptBytes);return{n:call.n,name:(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(call.name),
-80),input:bounded(call.input),output:call.output===null?null:bounded(call.output),status:call.status,started_at:call.started_at,ended_at:call.ended_at}}
 
 },
 "./chunk-3YVOH7LJ.js": function (module, exports) {
@@ -287,17 +496,26 @@ readJson)(import_node_path.default.join(folder,name));return read.kind==="ok"&&(
 livenessOf)(read.value.waiter)!=="dead"})}
 
 },
-"./chunk-4GPDR4Q2.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{makeStaffVerb:()=>makeStaffVerb});module.exports=stdin_exports;var import_chunk_Y5XW5T3P=load("./chunk-Y5XW5T3P.js");
-var import_chunk_E5HOHGVE=load("./chunk-E5HOHGVE.js");var import_chunk_AUI4JGQP=load("./chunk-AUI4JGQP.js");var import_chunk_PXCHVFX4=load("./chunk-PXCHVFX4.js");
-var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");function makeStaffVerb({mode:id,options={},notes,examples,isSynchronous=false}){const mode=import_chunk_W7HED5VZ.
-modes[id];return{name:id,summary:mode.summary,form:"(--prompt TEXT | --prompt-file PATH | --stdin) [options]",words:{min:0,max:0},options:{...import_chunk_PXCHVFX4.
-staffOptions,...options,cwd:{kind:"text",value:"DIR",help:"folder to work in (default: here)"},...import_chunk_PXCHVFX4.writerOptions,...import_chunk_PXCHVFX4.launchOptions},
-notes:[`Default profile: ${mode.profile}. The task reaches the agent byte for byte, with the words of the mode around it.`,notes].filter(line=>line!==void 0).join(
-"\n"),examples,async run(context,input){const prompt=await(0,import_chunk_Y5XW5T3P.taskOf)(context,input);const words=(0,import_chunk_AUI4JGQP.onceWords)(id,input,
-(0,import_chunk_AUI4JGQP.folderSaid)(context,input),prompt);const isWaiting=isSynchronous&&!input.has("id-only");const repeated=await(0,import_chunk_AUI4JGQP.repeatedLaunch)(
-context,input,words,isWaiting);if(repeated)return repeated;const cwd=(0,import_chunk_E5HOHGVE.folderOf)(context,input);const staff=(0,import_chunk_Y5XW5T3P.freshStaff)(
-context,input,{mode:id,prompt,cwd});return(0,import_chunk_Y5XW5T3P.launchStaff)(context,input,{verb:id,staff,cwd,lineage:null,isSynchronous:isWaiting,words})}}}
+"./chunk-3ZHDD43O.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{signInOf:()=>signInOf,surveyBackends:()=>surveyBackends});module.exports=stdin_exports;var import_chunk_J3WJMW2U=load(
+"./chunk-J3WJMW2U.js");var import_chunk_QELRQJ3H=load("./chunk-QELRQJ3H.js");var import_chunk_AN2AMGQG=load("./chunk-AN2AMGQG.js");var import_chunk_4SRIOCFI=load(
+"./chunk-4SRIOCFI.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_node_path=builtin(
+"node:path");var signBytes=64*1024;var profileNames=["restricted","standard","unrestricted"];function surveyBackends(config,cwd,only){const own=Object.entries(config.
+backends);const found=import_chunk_QELRQJ3H.backends.filter(({id})=>id!=="custom"&&(only===void 0||id===only)&&!Object.hasOwn(config.backends,id)).map(backend=>survey(
+backend,backend.id,backend.programs,cwd));const custom=(0,import_chunk_QELRQJ3H.findBackend)("custom");const mine=own.filter(([name])=>only===void 0||name===only).
+map(([name,{argv}])=>survey(custom,name,argv.slice(0,1),cwd));return[...found,...mine]}function survey(backend,name,searched,cwd){const program=searched.map(one=>(0,
+import_chunk_AN2AMGQG.findProgram)(one,cwd)).find(one=>one!==void 0)??null;const version=program===null?null:(0,import_chunk_J3WJMW2U.tellVersion)(backend,program);
+const isTooOld=version!==null&&backend.oldest!==null&&(0,import_chunk_QELRQJ3H.isOlder)(version,backend.oldest);const faults={};for(const profile of profileNames){
+const fault=backend.profiles[profile]===null?null:(0,import_chunk_J3WJMW2U.policyFault)(backend,profile,cwd,version);if(fault!==null)faults[profile]=fault}const canKeep=profileNames.
+some(one=>backend.profiles[one]!==null&&faults[one]===void 0);return{backend:name,title:backend.title,custom:backend.id==="custom",searched,program,not_executable:program===
+null?findBlocked(searched):null,version,oldest:backend.oldest,too_old:isTooOld,sign_in:signInOf(backend),profiles:backend.profiles,faults,install:backend.install,
+usable:program!==null&&!isTooOld&&canKeep}}function signInOf({signIn}){const home=import_chunk_4SRIOCFI.variables.home();const files=signIn.files.filter(file=>home!==
+void 0&&holdsSomething(import_node_path.default.join(home,file)));const found={files,variables:signIn.variables.filter(name=>import_chunk_4SRIOCFI.variables.isSet(
+name))};if(signIn.files.length+signIn.variables.length===0)return{state:"unknown",...found};return{state:found.files.length+found.variables.length>0?"signs":"no\
+_signs",...found}}function holdsSomething(file){if(!(0,import_chunk_7WBBYJDG.exists)(file))return false;try{const text=(0,import_chunk_527JQF7V.readText)((0,import_chunk_7WBBYJDG.
+realPath)(file),signBytes)?.trim();if(text===void 0)return true;return text!==""&&!/^(?:null|\{\s*\}|\[\s*\])$/.test(text)}catch{return true}}function findBlocked(names){
+const folders=import_chunk_4SRIOCFI.variables.searchPath().split(":").filter(Boolean);const files=names.filter(name=>!name.includes("/")).flatMap(name=>folders.
+map(folder=>import_node_path.default.join(folder,name)));return files.find(import_chunk_7WBBYJDG.exists)??null}
 
 },
 "./chunk-4SRIOCFI.js": function (module, exports) {
@@ -328,36 +546,6 @@ delete given[alias];if(value!==void 0)given[name]=value}const names=Object.keys(
 join("\0")}var credentialName=/(?:^|_)(?:API_?KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?|ACCESS_KEY(?:_ID)?)$/i;function credentialNames(known=[]){return Object.
 keys(env).filter(name=>credentialName.test(name)||known.includes(name)).sort()}function uncarriableNames(){return Object.keys(env).filter(name=>!/^[A-Za-z_][A-Za-z0-9_]*$/.
 test(name)).sort()}function definedOnly(source){const result={};for(const[name,value]of Object.entries(source))if(value!==void 0)result[name]=value;return result}
-
-},
-"./chunk-4TCQLIBD.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{concludeAsked:()=>concludeAsked});module.exports=stdin_exports;var import_chunk_SQWPVPYE=load("./chunk-SQWPVPYE.js");
-var import_chunk_D5NADUV7=load("./chunk-D5NADUV7.js");var import_chunk_3MFK6NSD=load("./chunk-3MFK6NSD.js");var import_chunk_LZKP7K52=load("./chunk-LZKP7K52.js");
-var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");
-var import_chunk_PXAMA5OB=load("./chunk-PXAMA5OB.js");var import_chunk_4SRIOCFI=load("./chunk-4SRIOCFI.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");
-async function askTask(spec,tree,end){const{status_cmd:line,identity=null}=spec.run??{};if(!line)return void 0;const left=end.isStarted&&!ownEnds.includes(end.reason)?
-[leftWarning(end.reason,tree)]:[];const answer=await ask(spec,line);(0,import_chunk_SQWPVPYE.endProbes)(tree);const read=readAnswer(answer,identity??"");if(!("w\
-hy"in read))return{...read,warnings:left};const message=`how the task stands is not known: the status command ${read.why}`;const warnings=[...left,{code:"task_u\
-nknown",message}];return{task_status:"unknown",task_exit_code:"unknown",warnings}}var ownEnds=["exited","spawn_failed","never_started"];async function ask(spec,line){
-const{cwd}=spec;const environment=(0,import_chunk_4SRIOCFI.probeEnvironment)(spec);try{const shell={program:"/bin/sh",args:["-c",line],cwd,environment};return await(0,
-import_chunk_LZKP7K52.runTool)({...shell,timeoutMs:import_chunk_PXAMA5OB.taskStatusMs,limit:import_chunk_PXAMA5OB.probeBytes})}catch(error){return{how:"failed",
-code:null,reason:(0,import_chunk_NVPF5LEY.messageOf)(error),stdout:Buffer.alloc(0),stderr:Buffer.alloc(0)}}}function readAnswer(answer,identity){const trouble=troubleOf(
-answer);if(trouble!==void 0)return{why:trouble};let told;try{told=JSON.parse(answer.stdout.toString("utf8"))}catch{return{why:"printed no JSON object"}}if(typeof told!==
-"object"||told===null||Array.isArray(told))return{why:"printed no JSON object"};const{identity:named,status,exit_code:code}=told;if(typeof named!=="string"&&!Number.
-isSafeInteger(named))return{why:"names no task"};if(String(named)!==identity)return{why:`names another task (${oneLine(String(named))})`};if(typeof status!=="st\
-ring"||oneLine(status)==="")return{why:"tells no status"};return{task_status:oneLine(status),task_exit_code:Number.isSafeInteger(code)?code:"unknown"}}function troubleOf({
-how,code,reason,stderr}){switch(how){case"timeout":return`gave no answer within ${(0,import_chunk_UNGYPAP3.formatDuration)(import_chunk_PXAMA5OB.taskStatusMs)}`;case"\
-flooded":return`printed more than ${(0,import_chunk_TFEMYLSK.formatSize)(import_chunk_PXAMA5OB.probeBytes)}`;case"failed":return`could not be started (${oneLine(
-reason??"not known why")})`;case"aborted":return"was broken off";case"exited":if(code===0)return void 0;return`${code===null?"was killed":`exited with code ${code}`}${saidOf(
-stderr)}`}}function saidOf(stderr){const said=oneLine(stderr.toString("utf8"));return said===""?"":` (${said})`}function oneLine(text){return(0,import_chunk_LXK2ZILE.
-excerpt)((0,import_chunk_LXK2ZILE.plainText)(text).replace(/\s+/g," ").trim(),Math.min(import_chunk_PXAMA5OB.evidenceChars,import_chunk_PXAMA5OB.excerptBytes))}
-function leftWarning(reason,tree){const left=(0,import_chunk_SQWPVPYE.findEscaped)(tree);const named=left.slice(0,10).map(({pid,name})=>`${pid} (${oneLine(name)}\
-)`);const more=left.length>named.length?` and ${left.length-named.length} more`:"";const where=left.length>0?`left alone: ${named.join(", ")}${more}`:"none of i\
-ts processes was found here";const message=`only the watching over the task has ended (${reason}); the task itself may live on; ${where}`;return{code:"task_left",
-message}}async function concludeAsked(job,ending,tree){const{paths,spec}=job;const{run}=spec;if(!run)return(0,import_chunk_D5NADUV7.conclude)(job,ending);const nobody={
-worker:null,shim:null,child:null};const[results,ownLog,task]=await Promise.all([(0,import_chunk_3MFK6NSD.noteResults)(run),run.log?(0,import_chunk_D5NADUV7.readOwnLog)(
-spec,run.log):null,askTask(spec,tree??(0,import_chunk_SQWPVPYE.treeOf)(spec,paths,nobody),{reason:ending.reason,isStarted:tree!==null})]);return(0,import_chunk_D5NADUV7.
-conclude)(job,{...ending,results,ownLog,task})}
 
 },
 "./chunk-527JQF7V.js": function (module, exports) {
@@ -414,10 +602,10 @@ act()};for(const name of names)process.on(name,note);return{first:()=>new Promis
 release(){for(const name of names)process.off(name,note)}}}function endBySignal(signal){process.kill(process.pid,signal)}
 
 },
-"./chunk-5HEE7DWZ.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{withLock:()=>withLock});module.exports=stdin_exports;var import_chunk_PXAMA5OB=load("./chunk-PXAMA5OB.js");var import_chunk_Y5L6GQDB=load(
+"./chunk-5HRROBHX.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{withLock:()=>withLock});module.exports=stdin_exports;var import_chunk_TBUNGZZA=load("./chunk-TBUNGZZA.js");var import_chunk_Y5L6GQDB=load(
 "./chunk-Y5L6GQDB.js");var import_chunk_BSO2ISIG=load("./chunk-BSO2ISIG.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load(
-"./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_fs=require("node:fs");var import_node_path=builtin("node:path");async function withLock(folder,fn,waitMs=import_chunk_PXAMA5OB.
+"./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_fs=require("node:fs");var import_node_path=builtin("node:path");async function withLock(folder,fn,waitMs=import_chunk_TBUNGZZA.
 lockWaitMs){const release2=await take(folder,waitMs);try{return await fn()}finally{release2()}}async function take(folder,waitMs){(0,import_chunk_527JQF7V.createFolder)(
 folder);if((0,import_chunk_7WBBYJDG.factsOf)(folder)?.kind!=="folder")throw new import_chunk_NVPF5LEY.FaultError("state_unusable",`cannot use the lock ${folder}\
 : it is no folder`);const own=(0,import_chunk_BSO2ISIG.ownIdentity)();const ticket=import_node_path.default.join(folder,`.${own.pid}-${own.start_token.replace(/\W/g,
@@ -434,61 +622,194 @@ join(folder,name));return number}function highest(folder){const names=(0,import_
 return{number,free:number>0&&names.includes(`${number}.free`)}}function numberOf(name){const match=/^(\d+)(?:\.free)?$/.exec(name);return match?Number(match[1]):
 0}function isAbandoned(file){const read=(0,import_chunk_527JQF7V.readJson)(file);if(read.kind==="missing")return false;const liveness=read.kind==="ok"&&(0,import_chunk_BSO2ISIG.
 isIdentity)(read.value)?(0,import_chunk_BSO2ISIG.livenessOf)(read.value):"unknown";if(liveness!=="unknown")return liveness==="dead";const facts=(0,import_chunk_7WBBYJDG.
-factsOf)(file);return facts!==void 0&&(0,import_chunk_Y5L6GQDB.nowMs)()-facts.modifiedMs>3*import_chunk_PXAMA5OB.leaseStaleMs}function holderText(folder){const read=(0,
+factsOf)(file);return facts!==void 0&&(0,import_chunk_Y5L6GQDB.nowMs)()-facts.modifiedMs>3*import_chunk_TBUNGZZA.leaseStaleMs}function holderText(folder){const read=(0,
 import_chunk_527JQF7V.readJson)(import_node_path.default.join(folder,String(highest(folder).number)));return read.kind==="ok"?`process ${String(read.value.pid)}`:
 "another process"}
 
 },
-"./chunk-5KTIUTJS.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{checkLaunchOptions:()=>checkLaunchOptions,launchAndTell:()=>launchAndTell,launchWords:()=>launchWords,notifyOf:()=>notifyOf,
-onStallOf:()=>onStallOf,tellLaunched:()=>tellLaunched});module.exports=stdin_exports;var import_chunk_EVPAZTGT=load("./chunk-EVPAZTGT.js");var import_chunk_7BL7UWXT=load(
-"./chunk-7BL7UWXT.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_K6KXH5TS=load("./chunk-K6KXH5TS.js");var import_chunk_LXK2ZILE=load(
-"./chunk-LXK2ZILE.js");var import_chunk_7V54BM6D=load("./chunk-7V54BM6D.js");var import_chunk_QS5KU3DI=load("./chunk-QS5KU3DI.js");var import_chunk_PXAMA5OB=load(
-"./chunk-PXAMA5OB.js");var import_chunk_AN2AMGQG=load("./chunk-AN2AMGQG.js");var import_chunk_4SRIOCFI=load("./chunk-4SRIOCFI.js");var import_chunk_NVPF5LEY=load(
-"./chunk-NVPF5LEY.js");var import_node_path=builtin("node:path");var operators=/^(?:\d*(?:>>?|<)|&&?|\|\|?|;|\d*>&\d+|&>)$/;function splitWords(text){const words=[];
-let word=null;let isPlain=true;let quote=null;for(let at=0;at<=text.length;at+=1){const sign=text[at];if(sign===void 0&&quote!==null)return{fault:`the quote ${quote}\
- is not closed`};if(quote===null&&(sign===void 0||/[ \t\n\r]/.test(sign))){if(word!==null&&isPlain&&operators.test(word))return{fault:`no shell reads it, and ${word}\
- means something only to a shell (sh -c '...' starts one)`};if(word!==null)words.push(word);[word,isPlain]=[null,true];continue}if(sign===quote){quote=null;continue}
-if(quote===null&&(sign==='"'||sign==="'")){[quote,word,isPlain]=[sign,word??"",false];continue}const next=text[at+1];if(sign==="\\"&&(quote===null||quote==='"'&&
-/["\\$`\n]/.test(next??""))){if(next===void 0)return{fault:"it ends with a backslash"};word=`${word??""}${next==="\n"?"":next}`;isPlain=false;at+=1;continue}word=
-`${word??""}${sign}`}return{words}}var allowed="allowed: words like a shell splits them, or a JSON array of texts";function parseNotify(text){const refused=why=>(0,
-import_chunk_NVPF5LEY.usageError)(`cannot take --notify ${JSON.stringify(text)}: ${why}; ${allowed}`);const words=text.trimStart().startsWith("[")?jsonWords(text):
-splitWords(text);if("fault"in words)throw refused(words.fault);if(words.words.length===0||words.words[0]==="")throw refused("it names no program");return words.
-words}function jsonWords(text){let value;try{value=JSON.parse(text)}catch{return{fault:"it is no JSON"}}const isWords=Array.isArray(value)&&value.every(word=>typeof word===
-"string"&&!word.includes("\0"));return isWords?{words:value}:{fault:"it is no array of texts"}}async function notifyOf(context,input,inherited){const text=input.
-text("notify");if(text==="none")return null;if(text!==void 0)return resolved(parseNotify(text),"--notify",context.cwd);if(inherited)return resolved(inherited,"t\
-he notifier of the earlier job",context.cwd);if(!(0,import_chunk_7BL7UWXT.mayMention)("notify"))return null;const{readUserConfig}=await Promise.resolve().then(()=>load(
-"./config-5MIMRAEL.js"));const{notify}=readUserConfig();return notify?resolved(notify,`"notify" of ${(0,import_chunk_7BL7UWXT.userConfigFile)()}`,null):null}function resolved(words,source,cwd){
-const[name="",...args]=words;const isRelative=name.includes("/")&&!import_node_path.default.isAbsolute(name);const program=cwd===null&&isRelative?void 0:(0,import_chunk_AN2AMGQG.
-findProgram)(name,cwd??"/");if(program!==void 0)return[program,...args];const where=!name.includes("/")?`it is not on PATH (${import_chunk_4SRIOCFI.variables.searchPath()||
-"empty"})`:cwd===null&&isRelative?"it must be absolute or on PATH":`no executable file of that name${isRelative?` (looked from ${cwd})`:""}`;throw new import_chunk_NVPF5LEY.
-FaultError("preflight",`cannot use ${JSON.stringify(name)} as ${source}: ${where}`,"give the path of the program")}function launchWords(input){const onceKey=input.
-text("once-key")??null;if(onceKey==="")throw(0,import_chunk_NVPF5LEY.usageError)('cannot take --once-key "": a key needs at least one character');return{owner:input.
-text("owner")??import_chunk_4SRIOCFI.variables.owner()??null,label:input.text("label")??null,onceKey}}function onStallOf(input){const text=input.text("on-stall");
-if(text===void 0)return null;if(text.trim()==="")throw(0,import_chunk_NVPF5LEY.usageError)("cannot take an empty --on-stall: say what is to be done about a stal\
-l");const size=(0,import_chunk_LXK2ZILE.byteLength)(text);if(size>import_chunk_PXAMA5OB.onStallBytes)throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --on\
--stall of ${size} bytes: at most ${import_chunk_PXAMA5OB.onStallBytes} are allowed`);return text}function checkLaunchOptions(input){if(input.has("wait-timeout")&&
-!input.has("wait"))throw(0,import_chunk_NVPF5LEY.usageError)("cannot take --wait-timeout without --wait");input.duration("wait-timeout");for(const other of["jso\
-n","wait"]){if(input.has("id-only")&&input.has(other))throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --id-only and --${other} together`)}}async function launchAndTell(context,input,request,isSynchronous=false){
-checkLaunchOptions(input);const root=context.root(input);const notify=await notifyOf(context,input,request.notify);return tellLaunched(context,input,root,await(0,
-import_chunk_EVPAZTGT.launch)(root,{...request,notify}),isSynchronous)}async function tellLaunched(context,input,root,launched,isSynchronous){if(input.has("wait")||
-isSynchronous){const{waitAndTell}=await Promise.resolve().then(()=>load("./collecting-PW443IB3.js"));const told=launched.isNew?warningNotes(root,launched.id):[];
-const collect=`collect: ${import_chunk_K6KXH5TS.nextCommands.wait(launched.id,root.option)}`;for(const line of[jobLine(launched),collect,...told])context.tell(line);
-const timeoutMs=input.duration("wait-timeout")??Number.MAX_SAFE_INTEGER;return waitAndTell(context,root,[launched.id],{mode:"all",timeoutMs,heartbeatMs:null,isJson:input.
-has("json"),told})}return tellLaunch(root,launched,input)}function jobLine({id,isNew}){return`job ${id}${isNew?"":" (this once-key had it already; nothing was s\
-tarted)"}`}function warningsOf(root,id){const spec=(0,import_chunk_QS5KU3DI.readSpec)((0,import_chunk_7V54BM6D.jobPaths)(root.folder,id));return spec.kind==="ok"?
-spec.value.warnings??[]:[]}function warningNotes(root,id){return warningsOf(root,id).map(one=>`warning: ${(0,import_chunk_LXK2ZILE.plainText)(one.message)}`)}async function timerOf(root,id){
-if(!id.startsWith("timer-"))return void 0;const[{inspect},{dueWords,timerFacts}]=await Promise.all([Promise.resolve().then(()=>load("./view-BPS6HZQC.js")),Promise.
-resolve().then(()=>load("./timer-facts-HRZPCCI7.js"))]);const{spec,state}=inspect(root.folder,id);if(!spec?.timer)return void 0;return{facts:{state:state.state,
-...timerFacts(spec.timer)},line:`due:     ${dueWords(spec.timer)}`}}async function tellLaunch(root,launched,input){const{id,isNew}=launched;const notes=warningNotes(
-root,id);if(input.has("id-only"))return{code:import_chunk_6PFAPK5K.exitCodes.done,out:`${id}
-`,notes};const paths=(0,import_chunk_7V54BM6D.jobPaths)(root.folder,id);const commands={wait:import_chunk_K6KXH5TS.nextCommands.wait(id,root.option),observe:import_chunk_K6KXH5TS.
-nextCommands.observe(id,root.option),cancel:import_chunk_K6KXH5TS.nextCommands.cancel(id,root.option)};const timer=await timerOf(root,id);if(input.has("json")){
-return{code:import_chunk_6PFAPK5K.exitCodes.done,json:{id,new:isNew,...timer?{...timer.facts,replaced:launched.replaced??[]}:{},folder:paths.folder,result_path:paths.
-result,output_path:paths.output,warnings:warningsOf(root,id),next:commands}}}const lines=[jobLine(launched),...timer?[timer.line]:[],...(launched.replaced??[]).
-map(earlier=>`replaced: ${earlier}`),`collect: ${commands.wait}`,`observe: ${commands.observe}`,`result:  ${paths.result}`];return{code:import_chunk_6PFAPK5K.exitCodes.
-done,out:`${lines.join("\n")}
-`,notes}}
+"./chunk-5K7LHV5C.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{waitAndTell:()=>waitAndTell});module.exports=stdin_exports;var import_chunk_6PHWIPAU=load("./chunk-6PHWIPAU.js");var import_chunk_DVREEPHI=load(
+"./chunk-DVREEPHI.js");var import_chunk_3YVOH7LJ=load("./chunk-3YVOH7LJ.js");var import_chunk_SXPU6K4S=load("./chunk-SXPU6K4S.js");var import_chunk_2Y6BS352=load(
+"./chunk-2Y6BS352.js");var import_chunk_SSYYH3OL=load("./chunk-SSYYH3OL.js");var import_chunk_MTTW2VXK=load("./chunk-MTTW2VXK.js");var import_chunk_5AUWXA57=load(
+"./chunk-5AUWXA57.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_K6KXH5TS=load("./chunk-K6KXH5TS.js");var import_chunk_UNGYPAP3=load(
+"./chunk-UNGYPAP3.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_YLQE6MZF=load("./chunk-YLQE6MZF.js");var import_chunk_Y5L6GQDB=load(
+"./chunk-Y5L6GQDB.js");async function withFarewell(context,ids,again,wait){const release=(0,import_chunk_5AUWXA57.onInterrupt)(signal=>{try{context.live?.("");context.
+tell(`${farewell(ids)}
+${again()}`)}catch{}(0,import_chunk_5AUWXA57.endBySignal)(signal)});try{return await wait()}finally{release()}}function farewell(ids){if(ids.length===1)return`j\
+ob ${ids[0]} runs on; collect it with:`;return`the ${ids.length} jobs run on; collect them with:`}function renderBar(completed,total,width=10){const share=shareOf(
+completed,total);if(share===null)return null;const filled=share>=1?width:Math.min(width-1,Math.max(share>0?1:0,Math.round(share*width)));const percent=share>=1?
+100:Math.min(99,Math.floor(share*100));return`[${"#".repeat(filled)}${"-".repeat(width-filled)}] ${String(percent).padStart(3)}%`}function shareOf(completed,total){
+if(completed===null||total===null||!(total>0)||!Number.isFinite(completed))return null;return Math.min(1,Math.max(0,completed/total))}var none={bar:null,eta:null,
+note:null};function progressCells(view){const{spec,state}=view;if((0,import_chunk_YLQE6MZF.isEnded)(state))return none;if(spec?.timer)return{...none,note:dueIn(
+spec.timer.due_at)};const watch=spec?.watch?(0,import_chunk_SSYYH3OL.watchOf)(state):null;if(watch)return{...none,note:[watch.word,`${watch.polls} looks`].filter(
+word=>word!=="").join(", ")};const checkpoint=(0,import_chunk_SSYYH3OL.checkpointOf)(state);if(!checkpoint)return none;const{completed,total,phase}=checkpoint;return{
+bar:renderBar(completed,total),eta:etaOf(checkpoint.eta_seconds,checkpoint.at),note:phase===null?null:(0,import_chunk_LXK2ZILE.excerpt)(phase,40)}}function dueIn(dueAt){
+const due=(0,import_chunk_MTTW2VXK.instantOf)(dueAt);if(due===null)return null;const left=due-(0,import_chunk_Y5L6GQDB.nowMs)();return left<=0?"due":`due in ${coarse(
+left)}`}function etaOf(seconds,at){if(seconds===null||seconds<0||seconds>10*365*86400)return null;const left=seconds*1e3-Math.max(0,(0,import_chunk_Y5L6GQDB.nowMs)()-
+((0,import_chunk_MTTW2VXK.instantOf)(at)??(0,import_chunk_Y5L6GQDB.nowMs)()));return left<=0?"any moment":coarse(left)}function coarse(ms){const step=ms>=2*864e5?
+36e5:ms>=6e5?6e4:1e3;return(0,import_chunk_UNGYPAP3.formatDuration)(Math.max(1e3,Math.ceil(ms/step)*step))}function lineOf(view){const age=(0,import_chunk_MTTW2VXK.
+ageOf)(view.state.started_at,(0,import_chunk_Y5L6GQDB.nowMs)());const{health}=(0,import_chunk_SSYYH3OL.healthOf)(view,(0,import_chunk_YLQE6MZF.conditionOf)(view));
+const{bar,eta,note}=progressCells(view);const parts=[view.state.state,...health==="unknown"?[]:[health],age===null?"not started":(0,import_chunk_UNGYPAP3.formatDuration)(
+age),...bar===null?[]:[bar],...eta===null?[]:[`ETA ${eta}`],...note===null?[]:[note]];return`${view.id}: ${parts.join(", ")}`}function waitAgain(root,ids,asked,moved=new Map){
+const[first=""]=ids;const{until=[],cursors=new Map}=asked;if(until.length===0&&ids.length===1)return import_chunk_K6KXH5TS.nextCommands.wait(first,root.option);
+const words=["wait",...ids];if(ids.length>1)words.push(`--${asked.mode}`);if(until.length>0)words.push("--until",until.join(","));for(const id of until.length>0?
+ids:[]){const seq=moved.get(id)??cursors.get(id)?.seq;if(seq!==void 0)words.push("--after-seq",ids.length>1?`${id}:${seq}`:String(seq))}const hasOwn=until.length>
+0&&asked.timeoutAsked!==void 0;words.push("--timeout",hasOwn?(0,import_chunk_UNGYPAP3.formatDuration)(asked.timeoutAsked??0):"10m");return(0,import_chunk_K6KXH5TS.
+nextCommand)(root.option,...words)}function tellWoken(root,views,woken,options){const view=views.find(one=>one.id===woken.id);if(!view)throw new Error(`job ${woken.
+id} woke a wait that was not for it`);const ids=views.map(one=>one.id);const again=waitAgain(root,ids,options,new Map([[woken.id,woken.nextSeq]]));const document=(0,
+import_chunk_6PHWIPAU.observation)(view,{afterSeq:null,root,waited:{wake:woken,next:again}});const afterPrint=()=>(0,import_chunk_SXPU6K4S.noteDelivered)(view,woken.
+nextSeq);if(options.isJson){if(views.length===1)return{code:import_chunk_6PFAPK5K.exitCodes.pending,afterPrint,json:document};const pending=views.filter(one=>!(0,
+import_chunk_YLQE6MZF.isEnded)(one.state)).map(one=>one.id);const head={wake:woken.wake,id:woken.id,now:(0,import_chunk_Y5L6GQDB.isoNow)()};return{code:import_chunk_6PFAPK5K.
+exitCodes.pending,afterPrint,json:{...head,jobs:[document],pending,next:{wait:again}}}}const{seq}=woken.event;const what=seq===null?woken.wake:`${woken.wake} (e\
+vent ${seq})`;return{code:import_chunk_6PFAPK5K.exitCodes.pending,afterPrint,out:`${JSON.stringify(document,null,1)}
+${again}
+`,notes:[`woken by ${what}; ${lineOf(view)}; wait on with the last line`]}}function tellWaited(context,root,waited,options){const{views,woken}=waited;const ended=views.
+filter(view=>(0,import_chunk_YLQE6MZF.isEnded)(view.state));const isOver=options.mode==="any"?ended.length>0:ended.length===views.length;const reply=isOver||!woken?
+tellAll(context,root,{...waited,isOver},options):tellWoken(root,views,woken,options);return{...reply,notes:[...beyondNotes(waited),...reply.notes??[]]}}function tellAll(context,root,{
+views,isOver,beyond},options){const ended=views.filter(view=>(0,import_chunk_YLQE6MZF.isEnded)(view.state));const shown=isOver&&options.mode==="any"?firstOf(ended):
+views;const code=isOver?(0,import_chunk_6PFAPK5K.exitCodeOfAll)(shown.map(view=>view.state.state)):import_chunk_6PFAPK5K.exitCodes.pending;const ids=views.map(view=>view.
+id);const cursors=cursorsNow(options,beyond);const again=waitAgain(root,ids,options,cursors);const isOpted=(options.until??[]).length>0;const afterPrint=()=>{for(const view of shown)
+if((0,import_chunk_YLQE6MZF.isEnded)(view.state))(0,import_chunk_SXPU6K4S.noteCollected)(view,"wait")};const picture=view=>(0,import_chunk_6PHWIPAU.observation)(
+view,{afterSeq:null,root,waited:{wake:"soft_timeout",next:again,cursor:isOpted?cursors.get(view.id)??0:void 0}});if(options.isJson){const documents=shown.map(view=>(0,
+import_chunk_YLQE6MZF.isEnded)(view.state)?{wake:"terminal",...(0,import_chunk_DVREEPHI.endedDocument)(view)}:picture(view));if(views.length===1)return{code,afterPrint,
+json:documents[0]};const pending=views.filter(view=>!(0,import_chunk_YLQE6MZF.isEnded)(view.state)).map(view=>view.id);const wake=isOver?"terminal":"soft_timeou\
+t";const next=isOver?{}:{next:{wait:again}};return{code,afterPrint,json:{wake,now:(0,import_chunk_Y5L6GQDB.isoNow)(),jobs:documents,pending,...next}}}const replies=shown.
+map(view=>(0,import_chunk_YLQE6MZF.isEnded)(view.state)?(0,import_chunk_DVREEPHI.tellEnded)(context,view):tellPending(view,picture));const outs=replies.map(reply=>Buffer.
+from(reply.out??""));const out=shown.length===1?outs[0]??Buffer.alloc(0):joined(context,shown,outs);return{code,afterPrint,out:isOver?out:Buffer.concat([out,Buffer.
+from(`${again}
+`)]),notes:replies.flatMap(reply=>reply.notes??[]).filter(note=>!options.told?.includes(note))}}function joined(context,views,outs){const parts=views.flatMap((view,at)=>{
+const bytes=outs[at]??Buffer.alloc(0);const head=context.isTerminal?`${at===0?"":"\n"}== ${view.id}: ${view.state.state} ==
+`:"";return[Buffer.from(head),bytes,Buffer.from(bytes.length===0||bytes.at(-1)===10?"":"\n")]});return Buffer.concat(parts)}function firstOf(views){const endOf=({
+state})=>(0,import_chunk_MTTW2VXK.instantOf)(state.ended_at)??Number.POSITIVE_INFINITY;return[...views].sort((a,b)=>endOf(a)-endOf(b)).slice(0,1)}function tellPending(view,picture){
+return{code:import_chunk_6PFAPK5K.exitCodes.pending,out:`${JSON.stringify(picture(view),null,1)}
+`,notes:[`${view.id}: ${view.state.state}, not ended yet; wait again with the last line`]}}function cursorsNow({cursors=new Map},beyond){const now=new Map([...cursors].
+map(([id,{seq}])=>[id,seq]));for(const{id,newest}of beyond)now.set(id,newest);return now}function beyondNotes({beyond}){return beyond.map(({id,given,newest})=>`\
+warning: --after-seq ${given} is beyond the events of job ${id}, whose newest was ${newest}: taken as ${newest}`)}async function waitAndTell(context,root,ids,options){
+const wait=()=>(0,import_chunk_2Y6BS352.waitForJobs)(root.folder,ids,{...options,heartbeatMs:options.heartbeatMs??(context.live?1e3:null),onHeartbeat:seen=>{const lines=seen.
+map(view=>lineOf(asOfNow(view)));if(options.heartbeatMs!==null)for(const line of lines)context.tell(line);else context.live?.(lines.join(" | "))}});const again=()=>waitAgain(
+root,ids,options);const waited=await withFarewell(context,ids,again,()=>(0,import_chunk_3YVOH7LJ.withRegistration)(root.folder,ids,options.timeoutMs,wait));if(options.
+heartbeatMs===null)context.live?.("");return tellWaited(context,root,waited,options)}function asOfNow(view){try{return(0,import_chunk_YLQE6MZF.isEnded)(view.state)?
+view:(0,import_chunk_YLQE6MZF.inspect)(view.root,view.id)}catch{return view}}
+
+},
+"./chunk-6MHR253J.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{askGh:()=>askGh,checksFacts:()=>checksFacts,checksWord:()=>checksWord,checksWords:()=>checksWords,compareActivity:()=>compareActivity,
+factsOfActivity:()=>factsOfActivity,fieldsOf:()=>fieldsOf,findPull:()=>findPull,graceCursor:()=>graceCursor,graceOf:()=>graceOf,isFailure:()=>isFailure,isNoneForGood:()=>isNoneForGood,
+line:()=>line,linkOf:()=>linkOf,movedFrom:()=>movedFrom,readCheck:()=>readCheck,readPull:()=>readPull,readRun:()=>readRun,readSeen:()=>readSeen,repositoryIn:()=>repositoryIn,
+repositoryOf:()=>repositoryOf,rowsOf:()=>rowsOf,runIdOf:()=>runIdOf,shaOf:()=>shaOf,shareGh:()=>shareGh,shortSha:()=>shortSha,sinceOf:()=>sinceOf,targetOptions:()=>targetOptions,
+unexpected:()=>unexpected,wantsFresh:()=>wantsFresh,wordsOfActivity:()=>wordsOfActivity});module.exports=stdin_exports;var import_chunk_UNGYPAP3=load("./chunk-U\
+NGYPAP3.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_TBUNGZZA=load("./chunk-TBUNGZZA.js");var import_chunk_4SRIOCFI=load("./chunk\
+-4SRIOCFI.js");var import_chunk_Y5L6GQDB=load("./chunk-Y5L6GQDB.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");function graceOf(graceMs,head,tools,cursor){
+const nowMs=tools.nowMs();const before=typeof cursor?.green==="string"?cursor.green:"";return{graceMs,head,nowMs,since:sinceOf(cursor,head,nowMs),greenBefore:tools.
+everyMs===void 0?null:before}}function checksWord(rollup,grace){if(rollup.word==="failing")return"failed";if(rollup.word==="passing")return isSettling(rollup,grace)?
+"settling":"passed";if(rollup.word==="running")return rollup.counts.gated>0?"gated":"running";return rollup.counts.skipped===0&&!isOver(grace)?"not_yet":"none"}
+function isSettling(rollup,{nowMs,greenBefore,head}){if(greenBefore===null||greenBefore===greenMark(rollup,head))return false;return rollup.newestAt!==null&&nowMs-
+rollup.newestAt<import_chunk_TBUNGZZA.ghSettleMs}function greenMark({counts},head){return`${head} ${counts.passed} ${counts.skipped}`}function graceCursor(rollup,grace,word){
+const{head,since}=grace;return word==="settling"?{head,since,green:greenMark(rollup,head)}:{head,since}}function wantsFresh(cursor){return cursor===null||cursor.
+green!==void 0}function isNoneForGood(word,grace){return word==="none"&&isOver(grace)}function isOver({nowMs,since,graceMs}){return nowMs-since>=graceMs}function sinceOf(cursor,head,nowMs){
+const{head:known,since}=cursor??{};return known===head&&typeof since==="number"&&since<=nowMs?since:nowMs}function movedFrom(cursor,head){const before=cursor?.head;
+return typeof before==="string"&&before!==""&&before!==head?before:null}function checksWords(rollup,grace){const{nowMs,since}=grace;const{passed,skipped,failed,
+gated,running}=rollup.counts;const counts=parts=>parts.flatMap(([count,word])=>count>0?`${count} ${word}`:[]).join(", ");const rest=counts([[running,"running"],
+[passed,"passed"],[skipped,"skipped"]]);const after=rest===""?"":`; ${rest}`;if(failed>0)return`${failed} failing: ${namesOf(rollup.failing.map(item=>item.name))}${after}`;
+if(gated>0)return`waiting for approval: ${namesOf(rollup.gating)}${after}`;if(rollup.word==="passing"&&isSettling(rollup,grace))return`${rest}; just begun, to b\
+e looked at once more`;if(rollup.word!=="none")return rest;if(skipped>0)return`nothing ran, ${skipped} skipped`;return`no checks reported in ${(0,import_chunk_UNGYPAP3.
+formatAge)(nowMs-since)}`}function namesOf(names){const more=names.length-import_chunk_TBUNGZZA.ghNamedChecks;return`${names.slice(0,import_chunk_TBUNGZZA.ghNamedChecks).
+join(", ")}${more>0?` and ${more} more`:""}`}function checksFacts(rollup){const{passed,skipped,failed,gated,running}=rollup.counts;const named=({name,link})=>({
+name,link});return{checks:rollup.word,passed,failed,running,skipped,gated,failing:rollup.failing.slice(0,import_chunk_TBUNGZZA.ghNamedChecks).map(named),gating:rollup.
+gating.slice(0,import_chunk_TBUNGZZA.ghNamedChecks)}}function line(text){return(0,import_chunk_LXK2ZILE.excerpt)(text,import_chunk_TBUNGZZA.evidenceChars)}function shortSha(head){
+return head.slice(0,10)}async function shareGh(tools,key,isFresh,ask){const maxAgeMs=isFresh?0:(tools.everyMs??0)*import_chunk_TBUNGZZA.ghFreshShare;const held=async()=>{
+const found=await ask();if(!isFailure(found))return found;if(found.kind==="fault")return{...found,holdMs:0};if(found.cause!=="rate_limit")return{...found,holdMs:1e3};
+const waitMs=found.retryAfterMs??import_chunk_TBUNGZZA.ghLimitedMs;return{...found,holdMs:waitMs,untilMs:tools.nowMs()+waitMs}};try{const found=await tools.shared(
+`gh ${key}`,maxAgeMs,held);if(!isFailure(found))return found;const{holdMs:_hold,untilMs,...failure}=found;if(failure.kind==="fault"||untilMs===void 0)return failure;
+return{...failure,retryAfterMs:Math.max(0,untilMs-tools.nowMs())}}catch(error){if(!(error instanceof import_chunk_NVPF5LEY.FaultError)||error.code!=="busy")throw error;
+return{kind:"trouble",cause:"timeout",message:"another watch still asks GitHub for this",retryAfterMs:null}}}function isFailure(found){return"kind"in found&&(found.
+kind==="trouble"||found.kind==="fault")}var targetOptions={repo:{kind:"text",value:"OWNER/REPO",help:"repository, also HOST/OWNER/REPO (default: that of the fol\
+der)"},pr:{kind:"text",value:"N",help:"pull request: its number or address"}};var form="a number, OWNER/REPO#N, or the address https://HOST/OWNER/REPO/pull/N";function readPull(given,verb){
+const text=given.text("pr")??given.words[0];if(text===void 0)throw(0,import_chunk_NVPF5LEY.usageError)(`cannot watch ${verb} without a pull request: give --pr N`);
+if(given.has("pr")&&given.words.length>0)throw(0,import_chunk_NVPF5LEY.usageError)(`cannot watch ${verb} of both --pr ${text} and ${JSON.stringify(given.words[0])}\
+: name one`);const match=/^(?:https?:\/\/([^/]+)\/)?(?:([^/#]+\/[^/#]+)(?:\/pull\/|#)|#)?(\d{1,9})(?:\/[\w./-]*)?(?:[?#].*)?$/.exec(text);const[,host,named,number]=match??
+[];const isWhole=match&&Number(number)>0&&(host===void 0||named!==void 0);if(!isWhole)throw(0,import_chunk_NVPF5LEY.usageError)(`cannot watch ${verb} of ${JSON.
+stringify(text)}: allowed are ${form}`);const said=named===void 0?void 0:readRepository(host===void 0?named:`${host}/${named}`);const repo=repositoryOf(given);if(said!==
+void 0&&given.has("repo")&&!sameRepository(said,repo))throw(0,import_chunk_NVPF5LEY.usageError)(`cannot watch ${verb} of ${JSON.stringify(text)} with --repo ${repo}\
+: they name two repositories`);return{repo:said??repo,pr:Number(number)}}function repositoryOf(given){const text=given.text("repo")??import_chunk_4SRIOCFI.variables.
+githubRepository();return text===void 0?null:readRepository(text)}function readRepository(text){const parts=text.split("/");const[repo="",owner="",host]=[...parts].
+reverse();const isWhole=(parts.length===2||parts.length===3)&&/^[A-Za-z0-9_][A-Za-z0-9._-]{0,99}$/.test(owner)&&/^[A-Za-z0-9._][A-Za-z0-9._-]{0,99}$/.test(repo)&&
+!/^\.\.?$/.test(repo)&&(host===void 0||/^[A-Za-z0-9][A-Za-z0-9.-]*(?::\d{1,5})?$/.test(host));if(!isWhole)throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take\
+ the repository ${JSON.stringify(text)}: allowed are OWNER/REPO and HOST/OWNER/REPO`);const usual=import_chunk_4SRIOCFI.variables.githubHost()??"github.com";const where=(host??
+usual).toLowerCase();return where==="github.com"&&usual==="github.com"?`${owner}/${repo}`:`${where}/${owner}/${repo}`}function repositoryIn(link){const match=/^https?:\/\/([^/]+)\/([^/]+)\/([^/]+?)(?:\/.*)?$/.
+exec(link);if(!match)return void 0;try{const[,host,owner,repo]=match;return readRepository(`${host}/${owner}/${repo}`)}catch{return void 0}}function sameRepository(a,b){
+return a?.toLowerCase()===b?.toLowerCase()}function fieldsOf(value){return typeof value==="object"&&value!==null&&!Array.isArray(value)?value:void 0}function rowsOf(value){
+if(!Array.isArray(value))return void 0;return value.flatMap(row=>[fieldsOf(row)??[]].flat())}function textOf(value,limit=120){return typeof value==="string"?(0,
+import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(value).replace(/\s+/g," ").trim(),limit):""}function linkOf(value){return typeof value==="str\
+ing"&&/^https?:\/\/[!-~]{1,500}$/.test(value)?value:""}function shaOf(value){return typeof value==="string"&&/^[0-9a-f]{40}(?:[0-9a-f]{24})?$/.test(value)?value:
+void 0}function instantOf(value){const ms=typeof value==="string"?Date.parse(value):Number.NaN;return Number.isFinite(ms)&&ms>0?ms:null}function readActivity(row){
+const reviews=(rowsOf(row.reviews)??[]).filter(({state})=>textOf(state).toUpperCase()!=="PENDING").flatMap(found=>readOne("review",found,found.submittedAt));const comments=(rowsOf(
+row.comments)??[]).flatMap(found=>readOne("comment",found,found.createdAt));return[...newest(reviews,import_chunk_TBUNGZZA.ghActivity),...newest(comments,import_chunk_TBUNGZZA.
+ghActivity)]}function readOne(kind,row,at){const id=textOf(row.id);if(id==="")return[];const author=fieldsOf(row.author)??{};const login=textOf(author.login,60);
+const isBot=typeof author.is_bot==="boolean"?author.is_bot:login.endsWith("[bot]")||null;return[{id:`${kind}:${id}`,kind,actor:login||"ghost",is_bot:isBot,state:kind===
+"review"?textOf(row.state,40).toLowerCase()||null:null,at:instantOf(at),url:linkOf(row.url)||null}]}function newest(found,count){return found.sort((a,b)=>(a.at??
+0)-(b.at??0)).slice(-count)}function readSeen(cursor){const{ids,floor,report}=fieldsOf(cursor?.seen)??{};if(!Array.isArray(ids)||typeof report!=="number")return void 0;
+return{ids:ids.filter(id=>typeof id==="string"),floor:typeof floor==="number"?floor:null,report}}function compareActivity(found,seen,isWanted){const ids=found.map(
+({id})=>id);if(!seen){const last=Math.max(...found.map(({at})=>at??0));const floor=last>0?last-import_chunk_TBUNGZZA.ghActivitySlackMs:null;return{fresh:[],seen:{
+ids:ids.slice(-import_chunk_TBUNGZZA.ghSeenIds),floor,report:0}}}const known=new Set(seen.ids);const unknown=found.filter(({id})=>!known.has(id));const fresh=unknown.
+filter(one=>isWanted(one)&&(one.at??seen.floor??0)>=(seen.floor??0));const kept=[...seen.ids.filter(id=>!ids.includes(id)),...ids];const report=seen.report+(fresh.
+length>0?1:0);return{fresh,seen:{ids:kept.slice(-import_chunk_TBUNGZZA.ghSeenIds),floor:seen.floor,report}}}function factsOfActivity(fresh){const named=fresh.slice(
+-import_chunk_TBUNGZZA.ghNamedActivity);return{ids:named.map(({id})=>id),activity:named.map(one=>({...one,at:one.at===null?null:new Date(one.at).toISOString()})),
+more:fresh.length-named.length}}function wordsOfActivity(fresh){const one=({kind,state,actor})=>`${state??kind} by ${actor}`.replaceAll("_"," ");return`${fresh.
+length} new: ${fresh.slice(-import_chunk_TBUNGZZA.ghNamedActivity).map(one).join(", ")}`}var words=[[/rate limit|HTTP 429|submitted too quickly|abuse detection/i,
+"rate_limit","GitHub limits the rate"],[/not a git repository|no git remotes|none of the git remotes|determine base repo|no default remote repository/i,"refused",
+"gh finds no repository in this folder; name it with --repo OWNER/REPO"],[/unknown (?:flag|command|shorthand)|unknown JSON field/i,"refused","this gh is too old\
+; install a newer one"],[/HTTP 401|bad credentials|gh auth (?:login|refresh)|\bSAML\b|required scopes|resource not accessible|HTTP 403/i,"auth","GitHub refused \
+the login of gh"],[/could not resolve to a|HTTP 404|no pull requests? found/i,"not_found","GitHub does not have it, or not for this login"],[/HTTP 5\d\d|status code: 5\d\d|something went wrong/i,
+"server","GitHub fails"],[/i\/o timeout|deadline exceeded|handshake timeout|Client\.Timeout|timed? ?out/i,"timeout","GitHub did not answer in time"],[/error connecting|dial tcp|connection re(?:fused|set)|no such host|unreachable|\bEOF\b|proxyconnect|x509|githubstatus\.com/i,
+"network","GitHub cannot be reached"]];var faults=["auth","not_found","refused","tool_missing"];function failureOf(answer,tools){if(answer.how==="timeout")return trouble(
+"timeout","gh did not answer in time and was ended");if(answer.how==="flooded")return trouble("shape","gh printed too much and was ended");if(answer.how==="abor\
+ted")return trouble("failed","the look was called off");if(answer.how==="failed")return trouble("failed",`gh could not be started (${answer.reason})`);const said=wordsOf(
+answer);if(answer.code===126||answer.code===127)return fault("tool_missing",`gh cannot be executed: ${said}`);if(answer.code===4)return fault("auth",`gh is not \
+logged in: ${said}`);for(const[pattern,kind,says]of words){if(!pattern.test(said))continue;const message=`${says}: ${said}`;if(faults.includes(kind))return fault(
+kind,message);return trouble(kind,message,kind==="rate_limit"?waitOf(said,tools.nowMs()):null)}return trouble("failed",`gh failed with exit code ${answer.code}:\
+ ${said}`)}function wordsOf({stdout,stderr}){const text=stderr.length>0?stderr:stdout.subarray(0,2e3);return(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.
+plainText)(text.toString()).replace(/\s+/g," ").trim(),400)||"it said nothing"}function trouble(cause,message,retryAfterMs=null){return{kind:"trouble",cause,message,
+retryAfterMs}}function fault(cause,message){return{kind:"fault",cause,message}}function waitOf(said,nowMs){const seconds=/retry[- ]after\W{0,3}(\d{1,6})\b/i.exec(
+said)?.[1];if(seconds!==void 0)return Number(seconds)*1e3;const epoch=/reset\W{0,3}(\d{10})\b/i.exec(said)?.[1];if(epoch!==void 0)return Math.max(0,Number(epoch)*
+1e3-nowMs);const stamp=/\b(\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.\d+)?) ?(Z|UTC|[+-]\d\d:\d\d)/.exec(said);if(stamp)return Math.max(0,Date.parse(`${stamp[1]?.replace(
+" ","T")}${stamp[2]==="UTC"?"Z":stamp[2]}`)-nowMs);const[,count,unit=""]=/\bin (\d{1,5}) (second|minute|hour)/i.exec(said)??[];const sizes={second:1e3,minute:6e4,
+hour:36e5};return count===void 0?null:Number(count)*(sizes[unit.toLowerCase()]??1e3)}var quiet={GH_PAGER:"cat",PAGER:"cat",GH_PROMPT_DISABLED:"1",GH_NO_UPDATE_NOTIFIER:"\
+1",GH_SPINNER_DISABLED:"1",GH_DEBUG:"0",GH_FORCE_TTY:"",NO_COLOR:"1",CLICOLOR_FORCE:"0"};async function askGh(tools,args,codes=[0]){const program=tools.find("gh");
+if(program===void 0)return missing();for(let attempt=0;;attempt+=1){const result=judge(await call(tools,program,args),codes,tools);const pause=import_chunk_TBUNGZZA.
+ghPausesMs[attempt];const heals=result.kind==="trouble"&&result.cause!=="rate_limit";if(!heals||pause===void 0||tools.signal.aborted||tools.leftMs()<=pause)return timed(
+result,tools);await(0,import_chunk_Y5L6GQDB.sleep)(pause)}}function missing(){const message=`cannot find gh on PATH (${import_chunk_4SRIOCFI.variables.searchPath()||
+"empty"}); install GitHub's CLI and log in with gh auth login`;return{kind:"fault",cause:"tool_missing",message}}async function call(tools,program,args){const timeoutMs=Math.
+min(import_chunk_TBUNGZZA.ghCallMs,Math.max(1,tools.leftMs()));return tools.run({program,args,environment:quiet,limit:import_chunk_TBUNGZZA.ghBytes,timeoutMs})}
+function judge(answer,codes,tools){const isAnswer=answer.how==="exited"&&codes.includes(answer.code??-1);if(isAnswer){try{return{kind:"answer",value:JSON.parse(
+answer.stdout.toString())}}catch{if(answer.code===0)return unexpected("it printed no JSON")}}return failureOf(answer,tools)}function unexpected(what){return{kind:"\
+trouble",cause:"shape",message:`gh answered in an unexpected form: ${what}`,retryAfterMs:null}}async function timed(result,tools){if(result.kind!=="trouble"||result.
+cause!=="rate_limit"||result.retryAfterMs!==null)return result;const program=tools.find("gh");if(program===void 0||/secondary|quickly|abuse/i.test(result.message))
+return result;const answer=judge(await call(tools,program,["api","rate_limit"]),[0],tools);const resources=answer.kind==="answer"?fieldsOf(fieldsOf(answer.value)?.
+resources):void 0;const resets=Object.values(resources??{}).flatMap(row=>{const{remaining,reset}=fieldsOf(row)??{};return remaining===0&&typeof reset==="number"?
+[reset*1e3]:[]});return resets.length===0?result:{...result,retryAfterMs:Math.max(0,Math.max(...resets)-tools.nowMs())}}function readCheck(row){const status=textOf(
+row.status);const conclusion=textOf(row.conclusion);const ofRun=status.toUpperCase()==="COMPLETED"?conclusion:status;return{name:textOf(row.name)||textOf(row.context)||
+"unnamed",workflow:textOf(row.workflowName)||textOf(row.workflow),state:textOf(row.state)||ofRun||textOf(row.bucket),link:linkOf(row.detailsUrl)||linkOf(row.targetUrl)||
+linkOf(row.link),startedAt:instantOf(row.startedAt)??instantOf(row.createdAt)}}function readRun(row){if(typeof row.databaseId!=="number")return void 0;const status=textOf(
+row.status);return{id:row.databaseId,workflow:textOf(row.workflowName)||textOf(row.name)||"unnamed",event:textOf(row.event),state:status.toLowerCase()==="comple\
+ted"?textOf(row.conclusion):status,link:linkOf(row.url),createdAt:instantOf(row.createdAt),startedAt:instantOf(row.startedAt)}}function runIdOf({link}){const id=/\/actions\/runs\/(\d{1,15})(?:\/|$)/.
+exec(link)?.[1];return id===void 0?void 0:Number(id)}function readState(row){const word=textOf(row.state).toLowerCase();return word==="open"||word==="merged"||word===
+"closed"?word:void 0}function readMerge(row){const mergeable=textOf(row.mergeable).toUpperCase();const status=textOf(row.mergeStateStatus).toUpperCase();if(mergeable===
+"CONFLICTING"||status==="DIRTY")return"conflicting";if(mergeable!=="MERGEABLE")return"unknown";if(row.isDraft===true||["BLOCKED","BEHIND","DRAFT"].includes(status))
+return"blocked";return["","CLEAN","HAS_HOOKS","UNSTABLE"].includes(status)?"mergeable":"unknown"}function readDecision(row){const word=textOf(row.reviewDecision).
+toLowerCase();return word==="approved"||word==="changes_requested"||word==="review_required"?word:null}var pullFields="number,url,title,state,isDraft,mergeable,\
+mergeStateStatus,reviewDecision,headRefOid,headRefName,statusCheckRollup,reviews,comments";function findPull(target,tools,cursor){const repo=target.repo??(typeof cursor?.
+repo==="string"?cursor.repo:null);const key=`pull ${repo??tools.cwd}#${target.pr}`;return shareGh(tools,key,wantsFresh(cursor),()=>fetchPull({...target,repo},tools))}
+async function fetchPull(target,tools){const words2=fields=>[...["pr","view",String(target.pr)],...target.repo===null?[]:["--repo",target.repo],...["--json",fields]];
+for(let round=0;round<3;round+=1){const answer=await askGh(tools,words2(pullFields));if(answer.kind!=="answer")return answer;const row=fieldsOf(answer.value);const pull=row&&
+readPullRow(row,target);if(!pull)return unexpected("gh pr view lacks the state, the head or the address of the pull request");if(row.statusCheckRollup!==void 0)
+return pull;const checks=await askChecks(pull,tools);if(!Array.isArray(checks))return checks;const after=await askGh(tools,words2("headRefOid"));if(after.kind!==
+"answer")return after;if(fieldsOf(after.value)?.headRefOid===pull.head)return{...pull,checks}}return unexpected("the head moved again and again")}function readPullRow(row,target){
+const url=linkOf(row.url);const repo=target.repo??repositoryIn(url);const state=readState(row);const head=shaOf(row.headRefOid);if(repo===void 0||state===void 0||
+head===void 0)return void 0;return{kind:"pull",repo,number:target.pr,url,title:textOf(row.title),state,merge:readMerge(row),decision:readDecision(row),head,checks:(rowsOf(
+row.statusCheckRollup)??[]).map(readCheck),activity:readActivity(row)}}async function askChecks({repo,number},tools){const words2=["pr","checks",String(number),
+"--repo",repo,"--json","name,state,bucket,workflow,link"];const answer=await askGh(tools,words2,[0,1,8]);if(answer.kind!=="answer")return/no (?:checks|commit)/i.
+test(answer.message)?[]:answer;return rowsOf(answer.value)?.map(readCheck)??unexpected("gh pr checks gave no list")}
 
 },
 "./chunk-6PFAPK5K.js": function (module, exports) {
@@ -497,6 +818,70 @@ done:0,fault:1,pending:2,unsuccessful:3,canceled:4};var codeOfState={queued:exit
 pending,done:exitCodes.done,failed:exitCodes.unsuccessful,timed_out:exitCodes.unsuccessful,crashed:exitCodes.unsuccessful,canceled:exitCodes.canceled};function exitCodeOf(state){
 return codeOfState[state]}function exitCodeOfAll(states){const codes=states.map(exitCodeOf);for(const code of[exitCodes.pending,exitCodes.unsuccessful,exitCodes.
 canceled]){if(codes.includes(code))return code}return exitCodes.done}
+
+},
+"./chunk-6PHWIPAU.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{observation:()=>observation,progressOf:()=>progressOf,staffFacts:()=>staffFacts});module.exports=stdin_exports;var import_chunk_SXPU6K4S=load(
+"./chunk-SXPU6K4S.js");var import_chunk_SSYYH3OL=load("./chunk-SSYYH3OL.js");var import_chunk_MTTW2VXK=load("./chunk-MTTW2VXK.js");var import_chunk_SONH4MY5=load(
+"./chunk-SONH4MY5.js");var import_chunk_Z4HYFTZ4=load("./chunk-Z4HYFTZ4.js");var import_chunk_K6KXH5TS=load("./chunk-K6KXH5TS.js");var import_chunk_LXK2ZILE=load(
+"./chunk-LXK2ZILE.js");var import_chunk_YLQE6MZF=load("./chunk-YLQE6MZF.js");var import_chunk_TBUNGZZA=load("./chunk-TBUNGZZA.js");var import_chunk_Y5L6GQDB=load(
+"./chunk-Y5L6GQDB.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var eventBytes=3*1024;function boundDocument(document,page){
+let kept=page?.events??[];const make=()=>{if(!page)return document;const isMore=page.isMore||kept.length<page.events.length;if(document.next_seq!==void 0)return{
+...document,events:kept};return{...document,events:kept,next_seq:kept.at(-1)?.seq??page.after,more:isMore}};const size=()=>bytesOf(make());while(size()>import_chunk_TBUNGZZA.
+observeBytes&&kept.length>1)kept=kept.slice(0,-1);if(size()>import_chunk_TBUNGZZA.observeBytes&&kept[0])kept=[stumpOf(kept[0])];const progress=document.progress;
+for(let limit=import_chunk_TBUNGZZA.textTailBytes;progress&&size()>import_chunk_TBUNGZZA.observeBytes&&limit>64;limit=Math.floor(limit/2)){document.progress={...progress,
+text:(0,import_chunk_LXK2ZILE.tail)(progress.text??"",limit).text,text_truncated:true}}if(progress&&size()>import_chunk_TBUNGZZA.observeBytes)document.progress=
+{tools_truncated:true,text_truncated:true};for(const name of["files","warnings","label","timer","next","error","owner","model"])if(size()>import_chunk_TBUNGZZA.
+observeBytes)delete document[name];return make()}function boundEvent(event){return bytesOf(event)<=eventBytes?event:stumpOf(event)}function stumpOf({seq,at,job,
+owner,type}){return{seq,at,job,owner,type,truncated:true}}function bytesOf(value){return Buffer.byteLength(JSON.stringify(value))+1}function progressOf(view){const{
+paths,spec}=view;const[output,error]=[(0,import_chunk_7WBBYJDG.factsOf)(paths.output),(0,import_chunk_7WBBYJDG.factsOf)(paths.error)];const newest=Math.max(output&&
+output.size>0?output.modifiedMs:0,error&&error.size>0?error.modifiedMs:0);const facts={stdout_bytes:output?.size??0,stderr_bytes:error?.size??0,last_output_at:newest>
+0?(0,import_chunk_Y5L6GQDB.isoOf)(newest):null,last_output_age_ms:newest>0?Math.max(0,Math.round((0,import_chunk_Y5L6GQDB.nowMs)()-newest)):null};if(spec?.staff&&
+!spec.staff.custom){const snapshot=(0,import_chunk_527JQF7V.readJson)(paths.snapshot);return snapshot.kind==="ok"?{...facts,...snapshot.value}:{...facts,tools:[],
+text:"",text_truncated:false}}const bytes=(0,import_chunk_527JQF7V.readRange)(paths.output,-import_chunk_TBUNGZZA.tailBytes,import_chunk_TBUNGZZA.tailBytes)?.bytes??
+Buffer.alloc(0);const latest=(0,import_chunk_LXK2ZILE.tail)((0,import_chunk_LXK2ZILE.plainText)(bytes.toString("utf8")),import_chunk_TBUNGZZA.textTailBytes);return{
+...facts,text:latest.text,text_truncated:latest.truncated||(output?.size??0)>import_chunk_TBUNGZZA.tailBytes}}var recentEvents=5;var eventsAtMost=50;function observation(view,options){
+const{state,spec,paths}=view;const condition=(0,import_chunk_YLQE6MZF.conditionOf)(view);const{waited}=options;const facts={id:view.id,kind:spec?.kind??null,verb:spec?.
+verb??null,owner:spec?.owner??null,label:spec?.label===null||spec?.label===void 0?null:(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(spec.
+label),120),...staffFacts(spec),state:state.state,...(0,import_chunk_SSYYH3OL.healthOf)(view,condition),checkpoint:(0,import_chunk_SSYYH3OL.checkpointOf)(state),
+watch:(0,import_chunk_SSYYH3OL.watchSeen)(view),timer:(0,import_chunk_SSYYH3OL.timerSeen)(view),supervision:condition,rev:state.rev,now:(0,import_chunk_Y5L6GQDB.
+isoNow)(),created_at:state.created_at,started_at:state.started_at,ended_at:state.ended_at,duration_ms:state.duration_ms,age_ms:(0,import_chunk_MTTW2VXK.ageOf)(state.
+created_at,(0,import_chunk_Y5L6GQDB.nowMs)()),deadline_ms:spec?.deadline_ms??null,exit_code:state.exit_code,signal:state.signal,...state.task_status===void 0?{}:
+{task_status:state.task_status,task_exit_code:state.task_exit_code??"unknown"},error:state.error===null?null:{...state.error,message:(0,import_chunk_LXK2ZILE.excerpt)(
+(0,import_chunk_LXK2ZILE.plainText)(state.error.message),400)},warnings:state.warnings.slice(0,5).map(one=>({code:one.code,message:(0,import_chunk_LXK2ZILE.excerpt)(
+(0,import_chunk_LXK2ZILE.plainText)(one.message),200)})),conversation:state.conversation,collected:(0,import_chunk_SXPU6K4S.collectedBy)(view),last_collected_seq:(0,
+import_chunk_SXPU6K4S.lastCollectedSeq)(view)};const next=nextFor(view,condition,options.root);if(waited&&next.wait!==void 0)next.wait=waited.next;const progress=(0,
+import_chunk_YLQE6MZF.isEnded)(state)?null:progressOf(view);const document={...waited?headOf(waited):{},...(0,import_chunk_LXK2ZILE.plainValue)(facts,longest),files:filesOf(
+view),next,...progress===null?{}:{progress:(0,import_chunk_LXK2ZILE.plainValue)(progress,import_chunk_TBUNGZZA.textTailBytes+3)}};if(waited&&waited.wake!=="soft\
+_timeout")return boundDocument(document,null);const after=options.afterSeq??Math.max(0,state.seq-recentEvents);const journal=(0,import_chunk_Z4HYFTZ4.readEvents)(
+paths,after,eventsAtMost);const events=journal.events.map(event=>(0,import_chunk_LXK2ZILE.plainValue)(event,400));return boundDocument(document,{events,isMore:journal.
+more,after})}var longest=1024;function headOf({wake,cursor}){if(wake==="soft_timeout")return{wake,...cursor===void 0?{}:{next_seq:cursor}};const event=boundEvent(
+(0,import_chunk_LXK2ZILE.plainValue)(wake.event,400));return{wake:wake.wake,event,next_seq:wake.nextSeq,pending_events:wake.pending}}function staffFacts(spec){const{
+staff}=spec??{};if(!staff)return{backend:null,profile:null,model:null};const short=text=>(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(String(
+text)),120);return{backend:short(staff.custom?.name??staff.backend),profile:short(staff.profile),model:staff.model?short(staff.model):null}}function filesOf({paths,
+state}){const files={result:paths.result,output:paths.output,error:paths.error,events:paths.events,worker_log:paths.workerLog};if(!(0,import_chunk_YLQE6MZF.isEnded)(
+state))return files;return Object.fromEntries(Object.entries(files).map(([name,file])=>[name,(0,import_chunk_7WBBYJDG.exists)(file)?file:null]))}function nextFor(view,condition,root){
+if(condition==="damaged")return{doctor:import_chunk_K6KXH5TS.nextCommands.doctor(view.id,root.option)};if(!(0,import_chunk_YLQE6MZF.isEnded)(view.state))return{
+wait:import_chunk_K6KXH5TS.nextCommands.wait(view.id,root.option),cancel:import_chunk_K6KXH5TS.nextCommands.cancel(view.id,root.option)};const next={result:import_chunk_K6KXH5TS.
+nextCommands.result(view.id,root.option)};if(view.state.state==="done")return next;if((0,import_chunk_SONH4MY5.isContinuable)(view.paths,view.state))next.continue=
+import_chunk_K6KXH5TS.nextCommands.continue(view.id,root.option);next.restart=import_chunk_K6KXH5TS.nextCommands.restart(view.id,root.option);return next}
+
+},
+"./chunk-6SUWKJJ6.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{folderSaid:()=>folderSaid,onceWords:()=>onceWords,repeatedLaunch:()=>repeatedLaunch});module.exports=stdin_exports;
+var import_chunk_VLVNKW4H=load("./chunk-VLVNKW4H.js");var import_chunk_ITYR72UF=load("./chunk-ITYR72UF.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");
+var import_chunk_7V54BM6D=load("./chunk-7V54BM6D.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_node_path=builtin("node:path");var passing=[
+"owner","label","once-key","notify","json","id-only","wait","wait-timeout","foreground","state-dir","prompt-file","stdin"];function onceWords(verb,input,folder,task){
+const options=input.given().filter(([name])=>!passing.includes(name)&&!["prompt","cwd"].includes(name));return JSON.stringify([verb,options.sort(),input.words,input.
+rest,folder,task])}function folderSaid(context,input){return import_node_path.default.resolve(context.cwd,input.text("cwd")??".")}async function repeatedLaunch(context,input,words,isSynchronous){
+const{onceKey}=(0,import_chunk_VLVNKW4H.launchWords)(input);if(onceKey===null)return void 0;(0,import_chunk_VLVNKW4H.checkLaunchOptions)(input);const root=context.
+root(input);const launched=await(0,import_chunk_ITYR72UF.launchedBefore)(root,onceKey,words);if(!launched)return void 0;const{folder}=(0,import_chunk_7V54BM6D.jobPaths)(
+root.folder,launched.id);return(0,import_chunk_7WBBYJDG.exists)(folder)?(0,import_chunk_VLVNKW4H.tellLaunched)(context,input,root,launched,isSynchronous):tellCleaned(
+input,launched.id)}function tellCleaned(input,id){const note=`job ${id} had this once-key; its record was removed by clean, and nothing was started`;if(input.has(
+"id-only"))return{code:import_chunk_6PFAPK5K.exitCodes.done,out:`${id}
+`};if(input.has("json"))return{code:import_chunk_6PFAPK5K.exitCodes.done,json:{id,new:false,cleaned:true,next:{}}};return{code:import_chunk_6PFAPK5K.exitCodes.done,
+out:`${note}
+`}}
 
 },
 "./chunk-6UECBVPY.js": function (module, exports) {
@@ -520,18 +905,6 @@ return new import_chunk_NVPF5LEY.FaultError("unknown_job",`cannot find job ${tex
 selfWords)(),"status",...root.option])}`}
 
 },
-"./chunk-73GFGVV5.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{matchAt:()=>matchAt,matchPattern:()=>matchPattern,parsePattern:()=>parsePattern});module.exports=stdin_exports;var import_chunk_PXAMA5OB=load(
-"./chunk-PXAMA5OB.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var patternFlags="m";function parsePattern(text,option){if(text==="")throw(0,import_chunk_NVPF5LEY.
-usageError)(`cannot take ${option}: an empty pattern matches everything; give what to look for`);try{new RegExp(text,patternFlags)}catch(error){const[,why]=/: ([^:]*)$/.
-exec((0,import_chunk_NVPF5LEY.messageOf)(error))??[];throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take ${option} ${JSON.stringify(text)}: it is no regular \
-expression (${why??"it does not compile"}); allowed is what JavaScript's RegExp takes, without slashes`)}return text}async function matchPattern(pattern,text,limitMs=import_chunk_PXAMA5OB.
-patternMs){const at=await matchAt(pattern,text,limitMs);return at==="slow"?at:at>=0}async function matchAt(pattern,text,limitMs=import_chunk_PXAMA5OB.patternMs){
-const{runInNewContext}=await Promise.resolve().then(()=>builtin("node:vm"));try{const words={pattern,flags:patternFlags,text};const at=runInNewContext("text.sea\
-rch(new RegExp(pattern, flags))",words,{timeout:limitMs});return typeof at==="number"?at:-1}catch(error){if((0,import_chunk_NVPF5LEY.errnoOf)(error)==="ERR_SCRI\
-PT_EXECUTION_TIMEOUT")return"slow";throw error}}
-
-},
 "./chunk-7BL7UWXT.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{mayMention:()=>mayMention,userConfigFile:()=>userConfigFile});module.exports=stdin_exports;var import_chunk_4SRIOCFI=load(
 "./chunk-4SRIOCFI.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_node_path=builtin("node:path");function userConfigFile(){const folder=(0,
@@ -545,111 +918,75 @@ var lingerMs=1e3;function isToolSession(session){return sessions.has(session)}fu
 ()=>sessions.delete(pid),lingerMs).unref()}
 
 },
-"./chunk-7OR5B4KP.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{compareWorkspace:()=>compareWorkspace,isChanges:()=>isChanges,isSnapshot:()=>isSnapshot});module.exports=stdin_exports;
-var import_chunk_ZWLE7X3C=load("./chunk-ZWLE7X3C.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");
-var import_chunk_SDXWLLFG=load("./chunk-SDXWLLFG.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_PXAMA5OB=load("./chunk-PXAMA5OB.js");
-var import_chunk_Y5L6GQDB=load("./chunk-Y5L6GQDB.js");var text=value=>typeof value==="string";var flag=value=>typeof value==="boolean";var count=value=>Number.isSafeInteger(
-value)&&value>=0;var textOrNull=value=>value===null||text(value);var commit=value=>value===null||text(value)&&/^(?:[0-9a-f]{40}|[0-9a-f]{64})$/.test(value);var optional=shape=>value=>value===
-void 0||shape(value);var nullOr=shape=>value=>value===null||shape(value);var oneOf=(...words)=>value=>words.includes(value);var list=shape=>value=>Array.isArray(
-value)&&value.every(shape);var record=shapes=>value=>isRecord(value)&&Object.entries(shapes).every(([name,shape])=>shape(value[name]));var allOf=shape=>value=>isRecord(
-value)&&Object.values(value).every(shape);function isRecord(value){return typeof value==="object"&&value!==null&&!Array.isArray(value)}var nameInside=value=>text(
-value)&&!`/${value}/`.includes("/../")&&!value.startsWith("/");var entry=record({path:nameInside,xy:text,head:textOrNull,index:textOrNull,tree_mode:textOrNull,from:optional(
-nameInside),mode:textOrNull,content:textOrNull,stat:textOrNull});var names=allOf(value=>value!==null&&commit(value));var row=length=>value=>Array.isArray(value)&&
-value.length===length&&nameInside(value[0])&&value.every(text);var snapshot=record({schema:oneOf(1),cwd:text,at:value=>text(value)&&Number.isFinite(Date.parse(value)),
-git:nullOr(record({root:text,hash:oneOf("sha1","sha256"),head:commit,branch:textOrNull,subject:textOrNull,refs:nullOr(names),refs_rest:nullOr(record({count,digest:text})),
-elsewhere:names})),reason:textOrNull,exclude:list(text),entries:list(entry),rest:nullOr(record({count,files:list(row(4)),digest:textOrNull})),files:nullOr(list(
-row(3))),exact:flag});var changes=record({files:list(record({path:text,change:oneOf("added","modified","deleted","renamed"),from:optional(text),was_dirty:flag,committed:flag})),
-file_count:count,dirty_before:list(text),dirty_before_count:count,dirty_committed:list(text),dirty_committed_count:count,dirty_after:count,commits:list(record({
-sha:text,subject:text})),commit_count:count,head:record({before:textOrNull,after:textOrNull,moved:oneOf("forward","elsewhere",null)}),branch:record({before:textOrNull,
-after:textOrNull}),refs_changed:list(text),index_changed:flag,beyond:list(text),exact:flag,unchanged:flag,reason:textOrNull});function isSnapshot(value){return snapshot(
-value)}function isChanges(value){return changes(value)}var emptyTree={sha1:"4b825dc642cb6eb9a060e54bf8d69288fbee4904",sha256:"6ef19b41225c5369f1c104d45d8d85efa9\
-b057b53b14b4b9b939dd74decc5321"};function readTreeChanges(git,hash,heads){const ask=(...renames)=>git.run([...["diff-tree","-r","-z","--raw","--no-abbrev","--no\
--ext-diff","--no-textconv",...renames],...[heads.before??emptyTree[hash],heads.after??emptyTree[hash],"--"]]);const found=ask("-M","-l1000");const answer=found.
-ok?found:ask("--no-renames");return answer.ok?parseRaw(answer.bytes):void 0}function parseRaw(bytes){const changes2=new Map;const items=bytes.toString("latin1").
-split("\0");for(let at=0;at<items.length;at+=1){const[,modes]=/^:(.*)$/.exec(items[at]??"")??[];if(modes===void 0)continue;const[oldMode="",newMode="",oldName="",
-newName="",letter=""]=modes.split(" ");const before=/^0*$/.test(oldMode)?null:`${oldMode} ${oldName}`;const after=/^0*$/.test(newMode)?null:`${newMode} ${newName}`;
-at+=1;const name=(0,import_chunk_ZWLE7X3C.nameOf)(items[at]??"");if(!/^[RC]/.test(letter)){changes2.set(name,{before,after});continue}at+=1;const target=(0,import_chunk_ZWLE7X3C.
-nameOf)(items[at]??"");if(letter.startsWith("R"))changes2.set(name,{before,after:null});changes2.set(target,{before:null,after,...letter.startsWith("R")?{from:name}:
-{}})}return changes2}function readMove(git,before,after){if(before===after)return null;if(before===null)return"forward";if(after===null)return"elsewhere";return git.
-run(["merge-base","--is-ancestor",before,after]).ok?"forward":"elsewhere"}var commitLimit=20;function readNewCommits(git,before,after,tips){const refs=[...Object.
-values(before.refs??{}),...Object.values(before.elsewhere)];const known=new Set([before.head,...refs].filter(name=>name!==null));const fresh=[after.head,...tips].
-filter(name=>name!==null&&!known.has(name));if(fresh.length===0)return{commits:[],commit_count:0};const input=`${[...new Set(fresh),...[...known].map(name=>`^${name}`)].
-join("\n")}
-`;const count2=git.run(["rev-list","--count","--ignore-missing","--stdin"],{input});const listed2=git.run([...["rev-list",`--max-count=${commitLimit}`,"--topo-o\
-rder","--ignore-missing"],...["--encoding=UTF-8","--format=%s","--stdin"]],{input});if(!count2.ok||!listed2.ok)return void 0;const lines=listed2.bytes.toString(
-"latin1").split("\n");const commits=lines.flatMap((line,at)=>at%2===0&&line.startsWith("commit ")?[{sha:line.slice(7),subject:(0,import_chunk_ZWLE7X3C.nameOf)(lines[at+
-1]??"")}]:[]);return{commits,commit_count:Number(count2.bytes.toString("latin1"))}}function comparePlain(before,after){const[known,now]=[filesOf(before),filesOf(
-after)];const looker=(0,import_chunk_ZWLE7X3C.makeLooker)(after.cwd);const changes2=[];for(const path of[...new Set([...known.keys(),...now.keys()])].sort()){const was=known.
-get(path)??null;const is=now.get(path)??(after.exact?null:lookNow(path));if(was?.mode===is?.mode&&was?.content===is?.content)continue;const isOld=!was&&!before.
-exact&&(looker.look(path)?.changedMs??0)<Date.parse(before.at)-2e3;if(!isOld)changes2.push({path,was,is,was_dirty:false,committed:false})}return changes2;function lookNow(path){
-const facts=looker.look(path);return facts&&facts.kind!=="folder"?{mode:facts.mode,content:facts.stat}:null}}function compareUnasked(before){const looker=(0,import_chunk_ZWLE7X3C.
-makeLooker)(before.git.root);const paths={changes:[],untouched:[],swallowed:[]};for(const[path,entry2]of(0,import_chunk_HDW3QKWP.entriesOf)(before)){const facts=looker.
-look(path);if(!(0,import_chunk_HDW3QKWP.isDirty)(entry2)||entry2.mode==="160000")continue;const now=facts&&facts.kind!=="folder"?facts:null;const isSame2=now?now.
-mode===entry2.mode&&now.stat===entry2.stat:entry2.mode===null;const sideOf2=side=>({mode:side.mode,content:side.stat});const was=entry2.mode===null?null:sideOf2(
-{mode:entry2.mode,stat:entry2.stat});if(isSame2)paths.untouched.push(path);else paths.changes.push({path,was,is:now&&sideOf2(now),was_dirty:true,committed:false})}
-return paths}function filesOf({files}){return new Map((files??[]).map(([path,mode,stat])=>[path,{mode,content:stat}]))}var emptyBlobs=new Set(["e69de29bb2d1d643\
-4b8b29ae775ad8c2e48c5391","473a0f4c3be8a93681a267e3b1e9a7dcda1185436fe141f7749120a303721813"]);function pairRenames(changes2){const gone=new Map(changes2.filter(
-({was,is})=>was&&!is).map(change=>[change.path,change]));const byContent=new Map;for(const change of gone.values()){const key=change.was&&contentKey(change.was);
-if(key)byContent.set(key,[...byContent.get(key)??[],change])}const taken=new Set;const originOf=new Map;const take=(change,origin)=>{if(!origin||taken.has(origin.
-path))return;taken.add(origin.path);originOf.set(change.path,origin)};const fresh=changes2.filter(({was,is})=>!was&&is);for(const change of fresh)if(change.from!==
-void 0)take(change,gone.get(change.from));for(const change of fresh){const key=change.is&&contentKey(change.is);if(!key||originOf.has(change.path))continue;const free=(byContent.
-get(key)??[]).filter(({path})=>!taken.has(path));const namesake=free.find(({path})=>lastPart(path)===lastPart(change.path));take(change,namesake??(emptyBlobs.has(
-change.is?.content??"")?void 0:free[0]))}return changes2.filter(({path})=>!taken.has(path)).map(({from:_,...change})=>{const origin=originOf.get(change.path);if(!origin)
-return change;return{...change,from:origin.path,was_dirty:change.was_dirty||origin.was_dirty}})}function contentKey({mode,content}){return content===null?null:`${mode.
-slice(0,3)} ${content}`}function lastPart(path){return path.slice(path.lastIndexOf("/")+1)}function comparePaths(moments){const known=(0,import_chunk_HDW3QKWP.entriesOf)(
-moments.before);const now=(0,import_chunk_HDW3QKWP.entriesOf)(moments.after);const names2=new Set([...known.keys(),...now.keys(),...moments.tree.keys()]);const isHidden=makeHidden(
-moments,names2);const changes2=[];const untouched=[];const swallowed=[];const isInMoved=makeInMoved(known,now);for(const name of[...names2].sort()){const[b,a,t]=[
-known.get(name),now.get(name),moments.tree.get(name)];const sides=b?sinceDirty(name,b,a,moments):a?sinceClean(name,a,moments,isHidden):inTree(t);const was_dirty=b!==
-void 0&&b.xy!=="..";if(sides&&(sides.was||sides.is)){const from=a?.from??t?.from;changes2.push({path:name,...sides,was_dirty,committed:t!==void 0,...from?{from}:
-{}})}else if(was_dirty)(a===void 0&&(t||isInMoved(name))?swallowed:untouched).push(name)}return{changes:changes2,untouched,swallowed}}function makeInMoved(known,now){
-const moved=[...now.values()].filter(({path,mode,content,head:head2})=>{const before=known.get(path);return mode==="160000"&&content!==(before?before.content:head2?.
-split(" ")[1])}).map(({path})=>`${path}/`);return name=>moved.some(folder=>name.startsWith(folder))}function sinceDirty(name,b,a,moments){const now=a??measureNow(
-name,b,moments);return isSame(b,now)?void 0:{was:sideOf(b),is:sideOf(now)}}function measureNow(name,b,{looker,tree}){const facts=looker.look(name);if(!facts)return import_chunk_ZWLE7X3C.
-nothing;if(facts.kind!=="folder"){const algorithm=b.content?.length===64?"sha256":"sha1";if(b.content===null&&b.mode!==null)return{mode:facts.mode,content:null,
-stat:facts.stat};return(0,import_chunk_ZWLE7X3C.measureRaw)(looker,name,facts,algorithm)}const commit2=(tree.get(name)?.after??b.head)?.split(" ")[1];return b.mode===
-"160000"&&commit2!==void 0?{mode:"160000",content:commit2,stat:null}:import_chunk_ZWLE7X3C.nothing}function isSame(b,now){if(b.mode!==now.mode)return false;if(b.
-mode===null)return true;return b.content!==null&&now.content!==null?b.content===now.content:b.stat===now.stat}function sinceClean(name,a,{tree,overlooked,before},isHidden){
-const t=tree.get(name);const base=a.xy===".."?overlooked.get(name)??null:t?t.before:a.head;const was=sideOfTree(base);if(base===null)return a.mode===null||isHidden(
-a)?void 0:{was,is:sideOf(a)};if((0,import_chunk_HDW3QKWP.isCutOff)(before)&&isHidden(a))return void 0;const isStaged2=a.xy[1]==="."&&a.xy!==".."&&a.index!==null&&
-!a.index.startsWith("u");const is=isStaged2?sideOfTree(a.index):sideOf({...a,mode:(a.mode&&a.tree_mode)??a.mode});if(was&&is&&was.mode===is.mode&&was.content===
-is.content)return void 0;return{was,is}}function inTree(t){return t&&{was:sideOfTree(t.before),is:sideOfTree(t.after)}}function makeHidden({before,looker},names2){
-const mayHide=(0,import_chunk_HDW3QKWP.isCutOff)(before)||[...names2].some(name=>/(?:^|\/)\.gitignore$/.test(name));const margin=2e3;return a=>mayHide&&(looker.
-look(a.path)?.changedMs??Number.POSITIVE_INFINITY)<Date.parse(before.at)-margin}function sideOf({mode,content,stat}){return mode===null?null:{mode,content:content??
-stat}}function sideOfTree(base){const[mode,content=null]=base?.split(" ")??[];return mode===void 0?null:{mode,content}}var listed={files:200,dirty:50,refs:50,nameBytes:1e3};
-function compareWorkspace(before,after,{budgetMs=import_chunk_PXAMA5OB.captureBudgetMs}={}){if(!isSnapshot(before))return untold("the record of the workspace at\
- the start is damaged",null,null);const{git,cwd,exclude}=before;if(git===null){const now2=after.git===null&&after.cwd===cwd?after:(0,import_chunk_ZWLE7X3C.captureWorkspace)(
-cwd,{exclude,plain:true,budgetMs});const changes2=comparePlain(before,now2);const exact=before.exact&&now2.exact;return finish({...nothingMoved(null,null),...noPaths,
-changes:changes2,exact,reason:before.reason})}const isElsewhere=after.git?after.git.root!==git.root:after.reason===import_chunk_ZWLE7X3C.notInGit;const now=isElsewhere?
-(0,import_chunk_ZWLE7X3C.captureWorkspace)(git.root,{exclude,budgetMs}):after;if(now.git?.root===git.root)return compareGit({...before,git},{...now,git:now.git},
-(0,import_chunk_Y5L6GQDB.monotonicMs)()+budgetMs);const reason=now.reason??"the repository is gone";return untold(reason,git,null,reason===import_chunk_ZWLE7X3C.
-notInGit?noPaths:compareUnasked({...before,git}))}function compareGit(before,after,until){const[was,is]=[before.git,after.git];const opened=(0,import_chunk_SDXWLLFG.
-openGit)(is.root,{until});if("reason"in opened)return untold(opened.reason,was,is);const{git}=opened;const moved=readMove(git,was.head,is.head);const tree=moved===
-null?new Map:readTreeChanges(git,is.hash,head(was,is));const refs=(0,import_chunk_ZWLE7X3C.compareRefs)(was,is);const commits=readNewCommits(git,was,is,refs.tips);
-const looker=(0,import_chunk_ZWLE7X3C.makeLooker)(is.root,until);const overlooked=newlyOverlooked(git,before,after);const moments={before,after,tree:tree??new Map,
-looker,overlooked};const isMore=before.rest?.digest!==after.rest?.digest&&((0,import_chunk_HDW3QKWP.isCutOff)(before)||(0,import_chunk_HDW3QKWP.isCutOff)(after));
-const isKnown=tree!==void 0&&commits!==void 0&&refs.exact&&(0,import_chunk_Y5L6GQDB.monotonicMs)()<until;return finish({...nothingMoved(was,is),...comparePaths(
-moments),dirty_after:(0,import_chunk_HDW3QKWP.countDirty)(after),commits:commits?.commits??[],commit_count:commits?.commit_count??0,head:{...head(was,is),moved},
-refs_changed:refs.changed,index_changed:isIndexChanged(before,after,moments.tree),exact:before.exact&&after.exact&&isKnown,beyond:[...isMore?[`uncommitted files\
- beyond the first ${import_chunk_ZWLE7X3C.limits.entries+import_chunk_ZWLE7X3C.limits.brief}`]:[],...refs.isMore?[`branches beyond the first ${import_chunk_ZWLE7X3C.
-refLimits.names}`]:[]],reason:after.reason??before.reason})}function head(was,is){return{before:was.head,after:is.head}}function newlyOverlooked(git,was,is){const known=(0,
-import_chunk_HDW3QKWP.entriesOf)(was);const names2=is.entries.filter(({path,xy})=>xy===".."&&!known.has(path)).map(({path})=>path);if(names2.length===0||was.git.
-head===null)return new Map;const answer=git.run(["ls-tree","-r","-z","--full-tree",was.git.head]);const wanted=new Set(names2);const lines=answer.ok?answer.bytes.
-toString("latin1").split("\0"):[];return new Map(lines.flatMap(line=>{const[,mode,name,path=""]=/^(\d+) \w+ ([0-9a-f]+)\t(.*)$/s.exec(line)??[];return mode!==void 0&&
-wanted.has((0,import_chunk_ZWLE7X3C.nameOf)(path))?[[(0,import_chunk_ZWLE7X3C.nameOf)(path),`${mode} ${name}`]]:[]}))}function isIndexChanged(was,is,tree){const[
-known,now]=[(0,import_chunk_HDW3QKWP.entriesOf)(was),(0,import_chunk_HDW3QKWP.entriesOf)(is)];const isCut=(0,import_chunk_HDW3QKWP.isCutOff)(was)||(0,import_chunk_HDW3QKWP.
-isCutOff)(is);return[...new Set([...known.keys(),...now.keys(),...tree.keys()])].some(name=>{const[b,a,t]=[known.get(name),now.get(name),tree.get(name)];if(b?.xy===
-".."||a?.xy===".."||isCut&&!(a&&b))return false;if(b?.isBrief||a?.isBrief)return isStaged(b)!==isStaged(a);const before=b?b.index:t?t.before:a?.head??null;const after=a?
-a.index:t?t.after:b?.head??null;return before!==after})}function isStaged(entry2){return entry2!==void 0&&!/^[.?]/.test(entry2.xy)}var noPaths={changes:[],untouched:[],
-swallowed:[]};function nothingMoved(was,is){return{commits:[],commit_count:0,dirty_after:0,head:{before:was?.head??null,after:is?.head??null,moved:null},branch:{
-before:was?.branch??null,after:is?.branch??null},refs_changed:[],index_changed:false,beyond:[]}}function untold(reason,was,is,paths=noPaths){const changes2=finish(
-{...nothingMoved(was,is),...paths,exact:false,reason});return{...changes2,unchanged:false}}function finish({changes:changes2,untouched,swallowed,...rest}){const files=pairRenames(
-changes2);const{head:head2,branch,commit_count,refs_changed,index_changed,beyond}=rest;const isStill=head2.before===head2.after&&branch.before===branch.after&&!index_changed&&
-beyond.length===0;return{files:files.slice(0,listed.files).map(fileChange),file_count:files.length,dirty_before:untouched.slice(0,listed.dirty).map(shortName),dirty_before_count:untouched.
-length,dirty_committed:swallowed.slice(0,listed.dirty).map(shortName),dirty_committed_count:swallowed.length,...rest,refs_changed:refs_changed.slice(0,listed.refs).
-map(shortName),unchanged:isStill&&files.length===0&&commit_count===0&&refs_changed.length===0}}function fileChange({path,was,is,from,was_dirty,committed}){const change=from!==
-void 0?"renamed":!was?"added":!is?"deleted":"modified";return{path:shortName(path),change,...from===void 0?{}:{from:shortName(from)},was_dirty,committed}}function shortName(name){
-return(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_FSRL2ASG.readableName)(name),listed.nameBytes)}
+"./chunk-7P7XQGYI.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{concludeAsked:()=>concludeAsked});module.exports=stdin_exports;var import_chunk_SQWPVPYE=load("./chunk-SQWPVPYE.js");
+var import_chunk_S3IWHYDN=load("./chunk-S3IWHYDN.js");var import_chunk_32MBNAVH=load("./chunk-32MBNAVH.js");var import_chunk_OBGVDMGO=load("./chunk-OBGVDMGO.js");
+var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");
+var import_chunk_TBUNGZZA=load("./chunk-TBUNGZZA.js");var import_chunk_4SRIOCFI=load("./chunk-4SRIOCFI.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");
+async function askTask(spec,tree,end){const{status_cmd:line,identity=null}=spec.run??{};if(!line)return void 0;const left=end.isStarted&&!ownEnds.includes(end.reason)?
+[leftWarning(end.reason,tree)]:[];const answer=await ask(spec,line);(0,import_chunk_SQWPVPYE.endProbes)(tree);const read=readAnswer(answer,identity??"");if(!("w\
+hy"in read))return{...read,warnings:left};const message=`how the task stands is not known: the status command ${read.why}`;const warnings=[...left,{code:"task_u\
+nknown",message}];return{task_status:"unknown",task_exit_code:"unknown",warnings}}var ownEnds=["exited","spawn_failed","never_started"];async function ask(spec,line){
+const{cwd}=spec;const environment=(0,import_chunk_4SRIOCFI.probeEnvironment)(spec);try{const shell={program:"/bin/sh",args:["-c",line],cwd,environment};return await(0,
+import_chunk_OBGVDMGO.runTool)({...shell,timeoutMs:import_chunk_TBUNGZZA.taskStatusMs,limit:import_chunk_TBUNGZZA.probeBytes})}catch(error){return{how:"failed",
+code:null,reason:(0,import_chunk_NVPF5LEY.messageOf)(error),stdout:Buffer.alloc(0),stderr:Buffer.alloc(0)}}}function readAnswer(answer,identity){const trouble=troubleOf(
+answer);if(trouble!==void 0)return{why:trouble};let told;try{told=JSON.parse(answer.stdout.toString("utf8"))}catch{return{why:"printed no JSON object"}}if(typeof told!==
+"object"||told===null||Array.isArray(told))return{why:"printed no JSON object"};const{identity:named,status,exit_code:code}=told;if(typeof named!=="string"&&!Number.
+isSafeInteger(named))return{why:"names no task"};if(String(named)!==identity)return{why:`names another task (${oneLine(String(named))})`};if(typeof status!=="st\
+ring"||oneLine(status)==="")return{why:"tells no status"};return{task_status:oneLine(status),task_exit_code:Number.isSafeInteger(code)?code:"unknown"}}function troubleOf({
+how,code,reason,stderr}){switch(how){case"timeout":return`gave no answer within ${(0,import_chunk_UNGYPAP3.formatDuration)(import_chunk_TBUNGZZA.taskStatusMs)}`;case"\
+flooded":return`printed more than ${(0,import_chunk_TFEMYLSK.formatSize)(import_chunk_TBUNGZZA.probeBytes)}`;case"failed":return`could not be started (${oneLine(
+reason??"not known why")})`;case"aborted":return"was broken off";case"exited":if(code===0)return void 0;return`${code===null?"was killed":`exited with code ${code}`}${saidOf(
+stderr)}`}}function saidOf(stderr){const said=oneLine(stderr.toString("utf8"));return said===""?"":` (${said})`}function oneLine(text){return(0,import_chunk_LXK2ZILE.
+excerpt)((0,import_chunk_LXK2ZILE.plainText)(text).replace(/\s+/g," ").trim(),Math.min(import_chunk_TBUNGZZA.evidenceChars,import_chunk_TBUNGZZA.excerptBytes))}
+function leftWarning(reason,tree){const left=(0,import_chunk_SQWPVPYE.findEscaped)(tree);const named=left.slice(0,10).map(({pid,name})=>`${pid} (${oneLine(name)}\
+)`);const more=left.length>named.length?` and ${left.length-named.length} more`:"";const where=left.length>0?`left alone: ${named.join(", ")}${more}`:"none of i\
+ts processes was found here";const message=`only the watching over the task has ended (${reason}); the task itself may live on; ${where}`;return{code:"task_left",
+message}}async function concludeAsked(job,ending,tree){const{paths,spec}=job;const{run}=spec;if(!run)return(0,import_chunk_S3IWHYDN.conclude)(job,ending);const nobody={
+worker:null,shim:null,child:null};const[results,ownLog,task]=await Promise.all([(0,import_chunk_32MBNAVH.noteResults)(run),run.log?(0,import_chunk_S3IWHYDN.readOwnLog)(
+spec,run.log):null,askTask(spec,tree??(0,import_chunk_SQWPVPYE.treeOf)(spec,paths,nobody),{reason:ending.reason,isStarted:tree!==null})]);return(0,import_chunk_S3IWHYDN.
+conclude)(job,{...ending,results,ownLog,task})}
+
+},
+"./chunk-7SNP4IH3.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{askedProfile:()=>askedProfile,freshStaff:()=>freshStaff,launchStaff:()=>launchStaff,taskOf:()=>taskOf});module.exports=
+stdin_exports;var import_chunk_J3WJMW2U=load("./chunk-J3WJMW2U.js");var import_chunk_LW5GIZZ6=load("./chunk-LW5GIZZ6.js");var import_chunk_VLVNKW4H=load("./chun\
+k-VLVNKW4H.js");var import_chunk_ITYR72UF=load("./chunk-ITYR72UF.js");var import_chunk_Z322XT3E=load("./chunk-Z322XT3E.js");var import_chunk_QELRQJ3H=load("./ch\
+unk-QELRQJ3H.js");var import_chunk_K6KXH5TS=load("./chunk-K6KXH5TS.js");var import_chunk_XRZCSGQB=load("./chunk-XRZCSGQB.js");var import_chunk_TBUNGZZA=load("./\
+chunk-TBUNGZZA.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("\
+./chunk-NVPF5LEY.js");var import_node_path=builtin("node:path");var sources=["prompt","prompt-file","stdin"];async function taskOf(context,input){const given=sources.
+filter(name=>input.has(name));if(given.length!==1){const came=given.length===0?"none was given":`these came together: ${given.map(name=>`--${name}`).join(", ")}`;
+throw(0,import_chunk_NVPF5LEY.usageError)(`cannot tell the task: exactly one of --prompt TEXT, --prompt-file PATH and --stdin is needed; ${came}`)}const text=input.
+text("prompt")??decode(given[0]==="stdin"?await context.readStdin():readTask(context,input.text("prompt-file")));const size=Buffer.byteLength(text);if(text.trim()===
+import_chunk_K6KXH5TS.taskPlaceholder)throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take ${JSON.stringify(import_chunk_K6KXH5TS.taskPlaceholder)} as the tas\
+k: it only shows where yours belongs`,"put what the agent is to do in its place, or give it with --prompt-file PATH");if(text.trim()==="")throw(0,import_chunk_NVPF5LEY.
+usageError)(`cannot take an empty task from --${given[0]}`);if(size>import_chunk_TBUNGZZA.promptBytes)throw tooLong(size);return text}function tooLong(size){return(0,
+import_chunk_NVPF5LEY.usageError)(`cannot take a task of ${size} bytes: at most ${import_chunk_TBUNGZZA.promptBytes} (1 MiB) are allowed`,"put the material into\
+ a file and name it in the task")}function readTask(context,name){const file=import_node_path.default.resolve(context.cwd,name);try{const real=(0,import_chunk_7WBBYJDG.
+realPath)(file);const size=(0,import_chunk_7WBBYJDG.factsOf)(real)?.size??0;if(size>import_chunk_TBUNGZZA.promptBytes)throw tooLong(size);const read=(0,import_chunk_527JQF7V.
+readRange)(real,0,size);if(read)return read.bytes}catch(error){if(error instanceof import_chunk_NVPF5LEY.FaultError)throw error;throw new import_chunk_NVPF5LEY.
+FaultError("preflight",`cannot read the task from ${file} (${(0,import_chunk_NVPF5LEY.errnoOf)(error)??"error"})`)}throw new import_chunk_NVPF5LEY.FaultError("p\
+reflight",`cannot read the task from ${file}: it is no regular file`,"give the task with --stdin")}function decode(bytes){try{return new TextDecoder("utf-8",{fatal:true,
+ignoreBOM:true}).decode(bytes)}catch{throw(0,import_chunk_NVPF5LEY.usageError)("cannot take the task: it is no UTF-8 text")}}async function launchStaff(context,input,job){
+(0,import_chunk_VLVNKW4H.checkLaunchOptions)(input);const root=context.root(input);const request={kind:"staff",verb:job.verb,...(0,import_chunk_VLVNKW4H.launchWords)(
+input),notify:await(0,import_chunk_VLVNKW4H.notifyOf)(context,input,job.notify),cwd:job.cwd,deadlineMs:job.deadlineMs??input.durationOrDefault("timeout"),killGraceMs:import_chunk_TBUNGZZA.
+limits.staffKillGrace.default,maxOutputBytes:import_chunk_TBUNGZZA.limits.maxOutput.default,firstOutputMs:job.firstOutputMs??input.duration("first-output")??null,
+stallMs:job.stallMs??input.duration("stall-after")??null,onStall:job.onStall??(0,import_chunk_VLVNKW4H.onStallOf)(input),lineage:job.lineage,run:null,staff:job.
+staff,worktree:job.worktree===void 0?worktreeOf(input):job.worktree,warnings:(0,import_chunk_J3WJMW2U.launchWarnings)(job.staff),words:job.words,asksForLatest:job.
+asksForLatest??false,credentials:(0,import_chunk_QELRQJ3H.findBackend)(job.staff.backend)?.signIn.variables??[]};await(0,import_chunk_Z322XT3E.settleLost)(root.
+folder);const admit=()=>admitBeside(root,request,job.staff,{share:input.has("share"),isolate:job.worktree===void 0});const launched=await(0,import_chunk_ITYR72UF.
+launch)(root,{...request,admit});if(launched.isNew)for(const warning of(0,import_chunk_J3WJMW2U.versionWarnings)(job.staff))context.tell(`note: ${warning.message}`);
+if(request.worktree==="new"&&launched.isNew)await tellDirty(context,job.cwd);return(0,import_chunk_VLVNKW4H.tellLaunched)(context,input,root,launched,job.isSynchronous)}
+async function tellDirty(context,cwd){const{isDirtyTree}=await Promise.resolve().then(()=>load("./worktree-GECDJGXD.js"));const root=(0,import_chunk_XRZCSGQB.findWorktree)(
+cwd);if(root!==void 0&&isDirtyTree(root))context.tell(`note: what is uncommitted in ${root} is not in the worktree of this job`)}function worktreeOf(input){if(input.
+has("worktree")&&input.has("share"))throw(0,import_chunk_NVPF5LEY.usageError)("cannot take --worktree and --share together: a tree of its own is shared with nob\
+ody");return input.has("worktree")?"new":null}async function admitBeside(root,request,staff,may){if(staff.resume!==null)(0,import_chunk_J3WJMW2U.requireFreeConversation)(
+root,staff.backend,staff.resume);if(request.worktree==="new")return{warnings:[]};const neighbours=await(0,import_chunk_Z322XT3E.findNeighbours)(root,staff,request.
+cwd,may);return{warnings:neighbours.map(id=>(0,import_chunk_Z322XT3E.neighbourWarning)(id,(0,import_chunk_Z322XT3E.modeOf)(root.folder,id))),told:id=>(0,import_chunk_Z322XT3E.
+tellNeighbours)(root.folder,neighbours,id)}}function freshStaff(context,input,words){const part=(0,import_chunk_J3WJMW2U.makeStaffPart)({...words,stateRoot:context.
+root(input).folder,backend:input.text("backend"),model:input.text("model")??null,profile:askedProfile(input),resume:null});if(input.has("schema"))part.schema=true;
+const base=input.text("base");if(base!==void 0)part.base=(0,import_chunk_LW5GIZZ6.requireBase)(words.cwd,base);return part}function askedProfile(input){return input.
+text("profile")}
 
 },
 "./chunk-7V54BM6D.js": function (module, exports) {
@@ -707,23 +1044,6 @@ return void 0}function findTool(name){const folders=import_chunk_4SRIOCFI.variab
 isAbsolute(folder)).map(folder=>import_node_path.default.join(folder,name)).find(import_chunk_7WBBYJDG.isExecutable)}
 
 },
-"./chunk-AUI4JGQP.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{folderSaid:()=>folderSaid,onceWords:()=>onceWords,repeatedLaunch:()=>repeatedLaunch});module.exports=stdin_exports;
-var import_chunk_5KTIUTJS=load("./chunk-5KTIUTJS.js");var import_chunk_EVPAZTGT=load("./chunk-EVPAZTGT.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");
-var import_chunk_7V54BM6D=load("./chunk-7V54BM6D.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_node_path=builtin("node:path");var passing=[
-"owner","label","once-key","notify","json","id-only","wait","wait-timeout","foreground","state-dir","prompt-file","stdin"];function onceWords(verb,input,folder,task){
-const options=input.given().filter(([name])=>!passing.includes(name)&&!["prompt","cwd"].includes(name));return JSON.stringify([verb,options.sort(),input.words,input.
-rest,folder,task])}function folderSaid(context,input){return import_node_path.default.resolve(context.cwd,input.text("cwd")??".")}async function repeatedLaunch(context,input,words,isSynchronous){
-const{onceKey}=(0,import_chunk_5KTIUTJS.launchWords)(input);if(onceKey===null)return void 0;(0,import_chunk_5KTIUTJS.checkLaunchOptions)(input);const root=context.
-root(input);const launched=await(0,import_chunk_EVPAZTGT.launchedBefore)(root,onceKey,words);if(!launched)return void 0;const{folder}=(0,import_chunk_7V54BM6D.jobPaths)(
-root.folder,launched.id);return(0,import_chunk_7WBBYJDG.exists)(folder)?(0,import_chunk_5KTIUTJS.tellLaunched)(context,input,root,launched,isSynchronous):tellCleaned(
-input,launched.id)}function tellCleaned(input,id){const note=`job ${id} had this once-key; its record was removed by clean, and nothing was started`;if(input.has(
-"id-only"))return{code:import_chunk_6PFAPK5K.exitCodes.done,out:`${id}
-`};if(input.has("json"))return{code:import_chunk_6PFAPK5K.exitCodes.done,json:{id,new:false,cleaned:true,next:{}}};return{code:import_chunk_6PFAPK5K.exitCodes.done,
-out:`${note}
-`}}
-
-},
 "./chunk-B2GTHZX4.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{onEachChange:()=>onEachChange,onNextChange:()=>onNextChange,onPathChange:()=>onPathChange});module.exports=stdin_exports;
 var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_node_fs=require("node:fs");var import_node_path=builtin("node:path");function onNextChange(files,onChange){
@@ -735,31 +1055,6 @@ changed))onChange();if(events>mostEvents)stop()});watchers.push(watcher);watcher
 isFolder)(target))listen(import_node_path.default.dirname(target),changed=>changed===null||changed===name);return stop}function onEachChange(target,onChange,onLost=()=>void 0){
 let watcher;const stop=()=>{watcher?.close();watcher=void 0};try{watcher=(0,import_node_fs.watch)(target,{persistent:false})}catch{return void 0}watcher.on("cha\
 nge",onChange).on("error",()=>{stop();onLost()});return stop}
-
-},
-"./chunk-BQXOLI4B.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{prepareReview:()=>prepareReview,requireBase:()=>requireBase});module.exports=stdin_exports;var import_chunk_HDW3QKWP=load(
-"./chunk-HDW3QKWP.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_SDXWLLFG=load("./chunk-SDXWLLFG.js");var import_chunk_XRZCSGQB=load(
-"./chunk-XRZCSGQB.js");var import_chunk_PXAMA5OB=load("./chunk-PXAMA5OB.js");var import_chunk_Y5L6GQDB=load("./chunk-Y5L6GQDB.js");var import_chunk_527JQF7V=load(
-"./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var patchBytes=2*1024*1024;function prepareReview(staff,paths,before){const{git}=before;
-const dirty=before.entries.filter(import_chunk_HDW3QKWP.isDirty);if(!git)return["There is no git repository here: look at the files that the task names."];const range=rangeOf(
-staff,git.head,dirty.length>0);if(range===null)return["There is no commit yet: everything here is new."];const lines=[`${range.title}: ${(0,import_chunk_GEPPUING.
-quoteWords)(["git",...range.command])}`];const untracked=dirty.filter(entry=>entry.xy==="??").length;if(range.isDirty&&untracked>0)lines.push(`${untracked} new \
-file(s) that git does not know yet are in no diff (marked ?? above): read them.`);const patch=readPatch(git.root,range.command);if(patch.kind==="text"&&patch.bytes.
-length>0){const fault=faultOf(()=>(0,import_chunk_527JQF7V.writeFile)(paths.reviewDiff,patch.bytes));lines.push(fault===void 0?`The same as a patch, for when yo\
-u cannot run git: ${paths.reviewDiff}`:`There is no patch file: it could not be written (${fault}).`)}if(patch.kind==="none")lines.push(`There is no patch file:\
- ${patch.reason}.`);return lines}function rangeOf(staff,head,isDirtyTree){if(staff.base)return{title:`Everything since ${staff.base.rev}, committed or not`,command:[
-"diff",staff.base.commit],isDirty:isDirtyTree};if(head===null)return null;if(isDirtyTree)return{title:"The uncommitted changes",command:["diff","HEAD"],isDirty:true};
-return{title:"The newest commit (nothing is uncommitted)",command:["show","HEAD"],isDirty:false}}function readPatch(root,command){const opened=(0,import_chunk_SDXWLLFG.
-openGit)(root,{until:(0,import_chunk_Y5L6GQDB.monotonicMs)()+import_chunk_PXAMA5OB.captureBudgetMs});if("reason"in opened)return{kind:"none",reason:opened.reason};
-const plain=["--no-ext-diff","--no-textconv","--no-color"];const answer=opened.git.run([command[0],...plain,...command.slice(1)],{limit:patchBytes});return answer.
-ok?{kind:"text",bytes:answer.bytes}:{kind:"none",reason:answer.reason}}function requireBase(cwd,rev){const root=(0,import_chunk_XRZCSGQB.findWorktree)(cwd);const opened=root===
-void 0?{reason:"there is no git repository here"}:(0,import_chunk_SDXWLLFG.openGit)(root);if("reason"in opened)throw noBase(rev,opened.reason);const{git}=opened;
-const found=git.run(["rev-parse","--verify","--quiet","--end-of-options",`${rev}^{commit}`]);if(rev===""||!found.ok)throw noBase(rev,"there is no such commit");
-const commit=found.bytes.toString("latin1").trim();const fork=git.run(["merge-base",commit,"HEAD"]);if(!fork.ok)throw noBase(rev,"it has no history in common wi\
-th HEAD");return{rev,commit:fork.bytes.toString("latin1").trim()}}function noBase(rev,reason){return new import_chunk_NVPF5LEY.FaultError("preflight",`cannot re\
-view since ${JSON.stringify(rev)}: ${reason}`,"name a commit or branch of this repository with --base")}function faultOf(write){try{write();return void 0}catch(error){
-const code=(0,import_chunk_NVPF5LEY.errnoOf)(error);if(code===void 0)throw error;return code}}
 
 },
 "./chunk-BSO2ISIG.js": function (module, exports) {
@@ -797,18 +1092,201 @@ return(0,import_chunk_NVPF5LEY.errnoOf)(error)==="EPERM"}}function readBootId(){
 trim()}function link(target){try{return(0,import_node_fs3.readlinkSync)(target)}catch{return"none"}}
 
 },
-"./chunk-BYWF6XGB.js": function (module, exports) {
+"./chunk-CTSRVJRC.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{hmacSha256:()=>hmacSha256,sha256:()=>sha256,toHex:()=>toHex});module.exports=stdin_exports;var constants=new Uint32Array(
+[1116352408,1899447441,3049323471,3921009573,961987163,1508970993,2453635748,2870763221,3624381080,310598401,607225278,1426881987,1925078388,2162078206,2614888103,
+3248222580,3835390401,4022224774,264347078,604807628,770255983,1249150122,1555081692,1996064986,2554220882,2821834349,2952996808,3210313671,3336571891,3584528711,
+113926993,338241895,666307205,773529912,1294757372,1396182291,1695183700,1986661051,2177026350,2456956037,2730485921,2820302411,3259730800,3345764771,3516065817,
+3600352804,4094571909,275423344,430227734,506948616,659060556,883997877,958139571,1322822218,1537002063,1747873779,1955562222,2024104815,2227730452,2361852424,2428436474,
+2756734187,3204031479,3329325298]);var blockBytes=64;function sha256(data){const hash=new Uint32Array([1779033703,3144134277,1013904242,2773480762,1359893119,2600822924,
+528734635,1541459225]);const padded=new Uint8Array(Math.ceil((data.length+9)/blockBytes)*blockBytes);padded.set(data);padded[data.length]=128;const view=new DataView(
+padded.buffer);view.setUint32(padded.length-8,Math.floor(data.length/2**29));view.setUint32(padded.length-4,data.length<<3);const words=new Uint32Array(64);for(let at=0;at<
+padded.length;at+=blockBytes)mixBlock(hash,view,at,words);const digest=new Uint8Array(32);const out=new DataView(digest.buffer);hash.forEach((word,index)=>{out.
+setUint32(index*4,word)});return digest}function hmacSha256(key,data){const block=new Uint8Array(blockBytes);block.set(key.length>blockBytes?sha256(key):key);const inner=sha256(
+joined(block.map(byte=>byte^54),data));return sha256(joined(block.map(byte=>byte^92),inner))}function toHex(bytes){return Array.from(bytes,byte=>byte.toString(16).
+padStart(2,"0")).join("")}function joined(a,b){const whole=new Uint8Array(a.length+b.length);whole.set(a);whole.set(b,a.length);return whole}function mixBlock(hash,view,at,w){
+for(let i=0;i<16;i+=1)w[i]=view.getUint32(at+i*4);for(let i=16;i<64;i+=1){const x=w[i-15];const y=w[i-2];const s0=rotate(x,7)^rotate(x,18)^x>>>3;const s1=rotate(
+y,17)^rotate(y,19)^y>>>10;w[i]=w[i-16]+s0+w[i-7]+s1}let a=hash[0];let b=hash[1];let c=hash[2];let d=hash[3];let e=hash[4];let f=hash[5];let g=hash[6];let h=hash[7];
+for(let i=0;i<64;i+=1){const s1=(e>>>6|e<<26)^(e>>>11|e<<21)^(e>>>25|e<<7);const t1=h+s1+(e&f^~e&g)+constants[i]+w[i]|0;const s0=(a>>>2|a<<30)^(a>>>13|a<<19)^(a>>>
+22|a<<10);const t2=s0+(a&b^a&c^b&c)|0;h=g;g=f;f=e;e=d+t1|0;d=c;c=b;b=a;a=t1+t2|0}hash[0]=hash[0]+a;hash[1]=hash[1]+b;hash[2]=hash[2]+c;hash[3]=hash[3]+d;hash[4]=
+hash[4]+e;hash[5]=hash[5]+f;hash[6]=hash[6]+g;hash[7]=hash[7]+h}function rotate(word,bits){return word>>>bits|word<<32-bits}
+
+},
+"./chunk-CWRA5JPA.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{Progress:()=>Progress,agentSnapshot:()=>agentSnapshot,toolSnapshot:()=>toolSnapshot});module.exports=stdin_exports;
+var import_chunk_Z4HYFTZ4=load("./chunk-Z4HYFTZ4.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_G6QBOL5X=load("./chunk-G6QBOL5X.js");
+var import_chunk_QS5KU3DI=load("./chunk-QS5KU3DI.js");var import_chunk_TBUNGZZA=load("./chunk-TBUNGZZA.js");var import_chunk_Y5L6GQDB=load("./chunk-Y5L6GQDB.js");
+var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var table={queued:{claimed:"starting",started:"runni\
+ng",stop_asked:"stopping",concluded:"ended"},starting:{claimed:"starting",started:"running",stop_asked:"stopping",concluded:"ended"},running:{claimed:"running",
+started:"running",stop_asked:"stopping",concluded:"ended"},stopping:{claimed:"stopping",started:"stopping",stop_asked:"stopping",concluded:"ended"},ended:{claimed:"\
+ended",started:"ended",stop_asked:"ended",concluded:"ended"}};function transition(from,event){return table[from][event]}var snapshotPauseMs=300;var Progress=class{journal;state;claim;lifecycle;snapshotTimer;makeSnapshot;constructor(claim){
+this.claim=claim;this.journal=(0,import_chunk_Z4HYFTZ4.openJournal)(claim.paths,claim.spec);const read=(0,import_chunk_QS5KU3DI.readState)(claim.paths);this.state=
+read.kind==="ok"?read.value:(0,import_chunk_G6QBOL5X.earlyState)(claim.spec.id,claim.spec);this.lifecycle=["queued","starting","running","stopping"].includes(this.
+state.state)?this.state.state:"starting";if(claim.generation>1)this.tellWake()}step(event,type,fields,change={}){this.lifecycle=transition(this.lifecycle,event);
+this.note(type,fields,{...change,...this.lifecycle==="ended"?{}:{state:this.lifecycle}})}note(type,fields,change={}){this.append(type,fields);this.state={...this.
+state,...change,rev:this.state.rev+1,seq:this.journal.seq};const sync=change.conversation!==void 0||type==="stopping";this.unlessFull(()=>(0,import_chunk_QS5KU3DI.
+writeState)(this.claim.paths,this.state,{sync}))}change(change){this.state={...this.state,...change,rev:this.state.rev+1};this.unlessFull(()=>(0,import_chunk_QS5KU3DI.
+writeState)(this.claim.paths,this.state,{sync:false}))}snapshot(make){this.makeSnapshot=make;this.snapshotTimer??=setTimeout(()=>this.flush(),snapshotPauseMs)}flush(){
+clearTimeout(this.snapshotTimer);this.snapshotTimer=void 0;const make=this.makeSnapshot;this.makeSnapshot=void 0;if(make)this.unlessFull(()=>(0,import_chunk_527JQF7V.
+writeJson)(this.claim.paths.snapshot,{at:(0,import_chunk_Y5L6GQDB.isoNow)(),...make()},{sync:false}))}append(type,fields){this.unlessFull(()=>this.journal.append(
+type,fields));this.state.seq=this.journal.seq;if(fields.wake!==void 0)this.tellWake()}tellWake(){this.claim.onWake?.(told=>this.append("notified",told))}unlessFull(write){
+try{write()}catch(error){if(!["ENOSPC","EDQUOT"].includes((0,import_chunk_NVPF5LEY.errnoOf)(error)??""))throw error}}};function agentSnapshot(reading){const latest=(0,
+import_chunk_LXK2ZILE.tail)((0,import_chunk_LXK2ZILE.plainText)(reading.answer||reading.text),import_chunk_TBUNGZZA.textTailBytes);return{tools:reading.tools.slice(
+-import_chunk_TBUNGZZA.toolCalls).map(toolSnapshot),tool_count:reading.toolCount,text:latest.text,text_truncated:latest.truncated,final:reading.final,conversation_id:reading.
+conversationId,model:reading.model}}function toolSnapshot(call){const bounded=text=>(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(text).
+replace(/\s+/g," ").trim(),import_chunk_TBUNGZZA.excerptBytes);return{n:call.n,name:(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(call.name),
+80),input:bounded(call.input),output:call.output===null?null:bounded(call.output),status:call.status,started_at:call.started_at,ended_at:call.ended_at}}
+
+},
+"./chunk-DEMB7JRN.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{dueWords:()=>dueWords,timerFacts:()=>timerFacts});module.exports=stdin_exports;var import_chunk_UNGYPAP3=load("./ch\
+unk-UNGYPAP3.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_TBUNGZZA=load("./chunk-TBUNGZZA.js");var import_chunk_Y5L6GQDB=load("./\
+chunk-Y5L6GQDB.js");function timerFacts(timer){const{due_at,slot}=timer;return{due_at,durable:true,slot,message:(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.
+plainText)(timer.message),import_chunk_TBUNGZZA.excerptBytes)}}function dueWords({due_at}){const rest=Date.parse(due_at)-(0,import_chunk_Y5L6GQDB.nowMs)();return rest>
+0?`${(0,import_chunk_LXK2ZILE.plainText)(due_at)}, in ${(0,import_chunk_UNGYPAP3.formatDuration)(Math.max(1e3,rest))}`:(0,import_chunk_LXK2ZILE.plainText)(due_at)}
+
+},
+"./chunk-DVGFC3IV.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{changesSince:()=>changesSince,historicalOf:()=>historicalOf,recordBefore:()=>recordBefore});module.exports=stdin_exports;
+var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_PNZ4KAIJ=load("./chunk-PNZ4KAIJ.js");var import_chunk_25L5C25M=load("./chunk-25L5C25M.js");
+var import_chunk_TBUNGZZA=load("./chunk-TBUNGZZA.js");var import_chunk_Y5L6GQDB=load("./chunk-Y5L6GQDB.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");
+var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");function recordBefore(spec,paths){const budgetMs=Math.max(100,Math.min(import_chunk_TBUNGZZA.captureBudgetMs,
+(spec.deadline_mono_ms-(0,import_chunk_Y5L6GQDB.monotonicMs)())/2));const snapshot=(0,import_chunk_25L5C25M.captureWorkspace)(spec.cwd,{exclude:[paths.root],budgetMs});
+(0,import_chunk_527JQF7V.writeJson)(paths.workspace,snapshot,{sync:false});return snapshot}function readBefore(paths){const read=(0,import_chunk_527JQF7V.readJson)(
+paths.workspace);return read.kind==="ok"&&(0,import_chunk_PNZ4KAIJ.isSnapshot)(read.value)?read.value:void 0}function changesSince(spec,paths,seen){if(spec.staff?.
+brief===void 0||!(0,import_chunk_7WBBYJDG.exists)(paths.started))return void 0;const before=seen??readBefore(paths)??{};return(0,import_chunk_PNZ4KAIJ.compareWorkspace)(
+before,(0,import_chunk_25L5C25M.captureWorkspace)(spec.cwd,{exclude:[paths.root]}))}function historicalOf(paths){const before=readBefore(paths);return before?(0,
+import_chunk_E4Q33Z52.contextOf)(before):null}
+
+},
+"./chunk-DVREEPHI.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{endedDocument:()=>endedDocument,runNotes:()=>runNotes,tellEnded:()=>tellEnded,warningNote:()=>warningNote});module.
+exports=stdin_exports;var import_chunk_MTTW2VXK=load("./chunk-MTTW2VXK.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_FRADS5QA=load(
+"./chunk-FRADS5QA.js");var import_chunk_PNZ4KAIJ=load("./chunk-PNZ4KAIJ.js");var import_chunk_LK2TY22E=load("./chunk-LK2TY22E.js");var import_chunk_32MBNAVH=load(
+"./chunk-32MBNAVH.js");var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");var import_chunk_K6KXH5TS=load("./chunk-K6KXH5TS.js");var import_chunk_UNGYPAP3=load(
+"./chunk-UNGYPAP3.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_YLQE6MZF=load(
+"./chunk-YLQE6MZF.js");var import_chunk_Y5L6GQDB=load("./chunk-Y5L6GQDB.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load(
+"./chunk-527JQF7V.js");function runNotes({spec,state,paths}){const run=spec?.run;if(!run)return[];const read=(0,import_chunk_527JQF7V.readJson)(paths.resultRecord);
+const told=read.kind==="ok"&&Array.isArray(read.value.result_paths)?read.value.result_paths:[];const results=told.filter(isResultNote);return[...results.map(note=>`${note.
+required?"success file":"result path"}: ${(0,import_chunk_32MBNAVH.describeResult)(note)}`),...run.log?[`log: ${(0,import_chunk_LXK2ZILE.plainText)(run.log)}`]:
+[],...run.identity?[`task ${(0,import_chunk_LXK2ZILE.plainText)(run.identity)}: ${(0,import_chunk_LK2TY22E.taskWords)(state)}`]:[]]}function isResultNote(value){
+if(typeof value!=="object"||value===null)return false;const{path,kind,size,link_to,trouble}=value;const isText=one=>one===null||typeof one==="string";const isSize=size===
+null||typeof size==="number";return typeof path==="string"&&isSize&&[kind,link_to,trouble].every(isText)}function workspaceNotes(view){const{spec,state,paths}=view;
+if(!spec?.staff||!(0,import_chunk_YLQE6MZF.isEnded)(state))return[];const notes=isHeldBack(spec.staff)?["profile: restricted (nothing could be changed)"]:[];const read=(0,
+import_chunk_527JQF7V.readJson)(paths.resultRecord);const changes=read.kind==="ok"?read.value.changes:void 0;if(!(0,import_chunk_PNZ4KAIJ.isChanges)(changes))return notes;
+notes.push(`workspace: ${(0,import_chunk_LXK2ZILE.plainText)((0,import_chunk_FRADS5QA.summarizeChanges)(changes))}`);if(!spec.worktree||read.kind!=="ok")return notes;
+const{take_over:commands}=read.value.worktree??{};notes.push(`its own worktree: ${spec.worktree.path} (branch ${spec.worktree.branch})`);if(Array.isArray(commands)){
+for(const command of commands.slice(0,10))if(typeof command==="string")notes.push(`take over: ${(0,import_chunk_LXK2ZILE.plainText)(command)}`)}return notes}function isHeldBack({
+mode,profile}){return!(0,import_chunk_W7HED5VZ.isWriter)(profile)&&(0,import_chunk_W7HED5VZ.isWriter)((0,import_chunk_W7HED5VZ.findMode)(mode)?.profile??"restri\
+cted")}function tellEnded(context,view){if(view.damage!==null)return tellDamaged(view);const deliverable=(0,import_chunk_527JQF7V.readRange)(view.paths.result,0,
+64*1024*1024)?.bytes;const notes=[header(view),...runNotes(view),...omittedNotes(view.state),...workspaceNotes(view)];for(const warning of view.state.warnings)notes.
+push(warningNote(warning));if(!deliverable)notes.push(`warning: no result is stored; see ${view.paths.folder}`);const bytes=deliverable??Buffer.alloc(0);return{
+code:(0,import_chunk_6PFAPK5K.exitCodeOf)(view.state.state),out:context.isTerminal?forTerminal(bytes):bytes,notes}}function warningNote(warning){return`warning:\
+ ${(0,import_chunk_LXK2ZILE.plainText)(warning.message)}`}function endedDocument(view){const times={now:(0,import_chunk_Y5L6GQDB.isoNow)(),age_ms:(0,import_chunk_MTTW2VXK.
+ageOf)(view.state.created_at,(0,import_chunk_Y5L6GQDB.nowMs)())};if(view.damage!==null)return{...view.state,...times};return{...recordOf(view),...whatIsThere(view.
+paths),...times}}function forTerminal(bytes){const text=(0,import_chunk_LXK2ZILE.plainText)(bytes.toString("utf8"));return text===""||text.endsWith("\n")?text:`${text}\
+
+`}function tellDamaged(view){const text=`# ${view.id}: state_damaged
+
+${view.state.error?.message}
+
+Nothing was deleted. What is there: ${view.paths.folder}
+`;return{code:(0,import_chunk_6PFAPK5K.exitCodeOf)(view.state.state),out:text,notes:[`see: ${import_chunk_K6KXH5TS.nextCommands.doctor(view.id,view.spec?.state_option??
+[])}`]}}function header(view){const{state,paths,spec}=view;const facts=[...state.exit_code===null?[]:[`exit code ${state.exit_code}`],...state.duration_ms===null?
+[]:[(0,import_chunk_UNGYPAP3.formatDuration)(state.duration_ms)]];const error=state.error&&`${state.error.code}: ${(0,import_chunk_LXK2ZILE.plainText)(state.error.
+message).trimEnd().replace(/\.$/,"")}`;const outcome=error?`${state.state}, ${error}`:state.state;const first=[outcome,facts.join(", ")].filter(part=>part!=="").
+join(error?"; ":", ");const where=[`result: ${paths.result}`];if(spec?.timer)where.unshift(`due: ${(0,import_chunk_LXK2ZILE.plainText)(spec.timer.due_at)}`);if(spec?.
+kind==="run")where.push(`whole output: ${paths.output}`);return[`${view.id}: ${first}`,...where].join("\n")}function omittedNotes(state){return Object.entries(state.
+output??{}).filter(([,note])=>note.omitted>0).map(([name,note])=>`${name}: ${note.exact?"":"about "}${note.omitted} of ${note.bytes} bytes (${(0,import_chunk_TFEMYLSK.
+formatSize)(note.omitted)}) are left out in the middle`)}function recordOf({paths,spec,state}){const stored=(0,import_chunk_527JQF7V.readText)(paths.resultRecord);
+try{if(stored!==void 0)return{...JSON.parse(stored),state:state.state}}catch{}return spec?(0,import_chunk_FRADS5QA.terminalRecord)(spec,paths,state):state}function whatIsThere(paths){
+const there=file=>(0,import_chunk_7WBBYJDG.exists)(file)?file:null;return{result_path:there(paths.result),output_path:there(paths.output),error_path:there(paths.
+error)}}
+
+},
+"./chunk-DWJ265ZM.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{isOurs:()=>isOurs,mayAct:()=>mayAct});module.exports=stdin_exports;var import_chunk_IJKEVNZ7=load("./chunk-IJKEVNZ7\
+.js");var import_chunk_YLQE6MZF=load("./chunk-YLQE6MZF.js");var import_chunk_BSO2ISIG=load("./chunk-BSO2ISIG.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJ\
+DG.js");async function mayAct(view){if(!view.spec||!(0,import_chunk_7WBBYJDG.isWritable)(view.paths.folder))return false;if(view.spec.timer)return isOurs(view);
+const namespace=view.worker?.worker.pid_ns??view.launch?.worker.pid_ns??view.spec.launcher.pid_ns;const isHere=namespace===(0,import_chunk_BSO2ISIG.pidNamespace)()||
+view.isOtherBoot;if(!isHere&&(0,import_chunk_YLQE6MZF.conditionOf)(view)!=="lost")return false;return isOurs(view)}async function isOurs({spec}){return spec!==null&&
+(0,import_chunk_IJKEVNZ7.isGenuine)(spec,knownKey())}function knownKey(){try{return(0,import_chunk_IJKEVNZ7.readKey)()}catch{return void 0}}
+
+},
+"./chunk-E4Q33Z52.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{contextOf:()=>contextOf});module.exports=stdin_exports;var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load(
+"./chunk-FSRL2ASG.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var lines=50;var lineBytes=200;function contextOf(snapshot){const{cwd,at,git,entries}=snapshot;
+if(!git)return{cwd,at,git:null};const dirty=entries.filter(import_chunk_HDW3QKWP.isDirty);return{cwd,at,git:{root:git.root,branch:git.branch===null?null:(0,import_chunk_LXK2ZILE.
+excerpt)((0,import_chunk_FSRL2ASG.showName)(git.branch),lineBytes),head:git.head,subject:git.subject===null?null:(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_FSRL2ASG.
+oneLine)(git.subject),lineBytes),dirty:dirty.slice(0,lines).map(entry=>(0,import_chunk_LXK2ZILE.excerpt)(dirtyLine(entry),lineBytes)),dirty_count:(0,import_chunk_HDW3QKWP.
+countDirty)(snapshot)}}}function dirtyLine({xy,path,from}){const origin=from===void 0?"":`${(0,import_chunk_FSRL2ASG.showName)(from)} -> `;const letters=xy==="?\
+?"?xy:xy.replace("?",".").replaceAll("."," ");return`${letters} ${origin}${(0,import_chunk_FSRL2ASG.showName)(path)}`}
+
+},
+"./chunk-E5GRDJA2.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{findLatest:()=>findLatest,requireLatest:()=>requireLatest});module.exports=stdin_exports;var import_chunk_6UECBVPY=load(
+"./chunk-6UECBVPY.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_7V54BM6D=load("./chunk-7V54BM6D.js");var import_chunk_QS5KU3DI=load(
+"./chunk-QS5KU3DI.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");function findLatest(root,owner,accept=()=>true){for(const id of(0,import_chunk_6UECBVPY.
+listJobs)(root)){const spec=(0,import_chunk_QS5KU3DI.readSpec)((0,import_chunk_7V54BM6D.jobPaths)(root,id));if(spec.kind!=="ok")continue;if(owner!==null&&spec.value.
+owner!==owner)continue;if(accept(id,spec.value))return id}return void 0}function requireLatest(root,owner,what,accept){const id=findLatest(root.folder,owner,accept);
+if(id!==void 0)return id;const whose=owner===null?"":` of owner ${owner}`;throw new import_chunk_NVPF5LEY.FaultError("unknown_job",`cannot find ${what}${whose} \
+in the state folder ${root.folder}`,(0,import_chunk_GEPPUING.quoteWords)([...(0,import_chunk_7V54BM6D.selfWords)(),"status",...root.option]))}
+
+},
+"./chunk-EC5M52DU.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{isSettleable:()=>isSettleable,refresh:()=>refresh,refreshAttached:()=>refreshAttached});module.exports=stdin_exports;
+var import_chunk_YLQE6MZF=load("./chunk-YLQE6MZF.js");var import_chunk_G6QBOL5X=load("./chunk-G6QBOL5X.js");var import_chunk_TBUNGZZA=load("./chunk-TBUNGZZA.js");
+var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var settled=["over","lost","host_restarted","never_s\
+tarted"];function isSettleable(condition){return settled.includes(condition)}var attachable=["orphaned","unclaimed"];async function refresh(root,id,isStrict=false){
+const view=await refreshRecord(root,id,isStrict);if(owesNotice(view))await(await Promise.resolve().then(()=>load("./owed-notice-HAB5RPJS.js"))).startOwedNotice(
+view);return view}function owesNotice({spec,state,damage,paths}){return Boolean(spec?.notify)&&damage===null&&(0,import_chunk_YLQE6MZF.isEnded)(state)&&!(0,import_chunk_7WBBYJDG.
+exists)(`${paths.notices}/end`)}async function refreshRecord(root,id,isStrict){const view=(0,import_chunk_YLQE6MZF.inspect)(root,id);const condition=(0,import_chunk_YLQE6MZF.
+conditionOf)(view);if(condition==="ended")dropMarker(view);if(!isSettleable(condition))return view;const{settleJob}=await Promise.resolve().then(()=>load("./set\
+tle-FBR6TOH6.js"));await settleJob(view,now2=>isSettleable((0,import_chunk_YLQE6MZF.conditionOf)(now2)),isStrict);const now=(0,import_chunk_YLQE6MZF.inspect)(root,
+id);return view.spec?.timer&&(0,import_chunk_YLQE6MZF.conditionOf)(now)==="over"?timerNotSettled(now):now}async function timerNotSettled(view){const{isOurs}=await Promise.
+resolve().then(()=>load("./may-act-BVXRTQPG.js"));if(await isOurs(view))return view;const damage="spec.json was changed, or comes from another user or machine";
+return{...view,spec:null,damage,state:(0,import_chunk_G6QBOL5X.damagedState)(view.id,damage)}}async function refreshAttached(root,id){const view=await refresh(root,
+id,true);const isDue=now=>attachable.includes((0,import_chunk_YLQE6MZF.conditionOf)(now))||isHung(now);if(!isDue(view))return view;const{attachWorker}=await Promise.
+resolve().then(()=>load("./attach-ERXPKJFM.js"));await attachWorker(view,isDue);return(0,import_chunk_YLQE6MZF.inspect)(root,id)}function dropMarker(view){if(!(0,
+import_chunk_7WBBYJDG.exists)(view.paths.marker))return;try{(0,import_chunk_527JQF7V.removeFile)(view.paths.reserve);(0,import_chunk_527JQF7V.removeFile)(view.paths.
+marker)}catch{}}function isHung(view){if((0,import_chunk_YLQE6MZF.conditionOf)(view)!=="supervised"||view.isClaimed||view.worker!==null)return false;return view.
+leaseAgeMs!==null&&view.leaseAgeMs>2*import_chunk_TBUNGZZA.leaseStaleMs}
+
+},
+"./chunk-EXDJSDCT.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{matchAt:()=>matchAt,matchPattern:()=>matchPattern,parsePattern:()=>parsePattern});module.exports=stdin_exports;var import_chunk_TBUNGZZA=load(
+"./chunk-TBUNGZZA.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var patternFlags="m";function parsePattern(text,option){if(text==="")throw(0,import_chunk_NVPF5LEY.
+usageError)(`cannot take ${option}: an empty pattern matches everything; give what to look for`);try{new RegExp(text,patternFlags)}catch(error){const[,why]=/: ([^:]*)$/.
+exec((0,import_chunk_NVPF5LEY.messageOf)(error))??[];throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take ${option} ${JSON.stringify(text)}: it is no regular \
+expression (${why??"it does not compile"}); allowed is what JavaScript's RegExp takes, without slashes`)}return text}async function matchPattern(pattern,text,limitMs=import_chunk_TBUNGZZA.
+patternMs){const at=await matchAt(pattern,text,limitMs);return at==="slow"?at:at>=0}async function matchAt(pattern,text,limitMs=import_chunk_TBUNGZZA.patternMs){
+const{runInNewContext}=await Promise.resolve().then(()=>builtin("node:vm"));try{const words={pattern,flags:patternFlags,text};const at=runInNewContext("text.sea\
+rch(new RegExp(pattern, flags))",words,{timeout:limitMs});return typeof at==="number"?at:-1}catch(error){if((0,import_chunk_NVPF5LEY.errnoOf)(error)==="ERR_SCRI\
+PT_EXECUTION_TIMEOUT")return"slow";throw error}}
+
+},
+"./chunk-FNP5XAIJ.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{spawnDetached:()=>spawnDetached,spawnShim:()=>spawnShim});module.exports=stdin_exports;var import_chunk_527JQF7V=load(
+"./chunk-527JQF7V.js");var import_node_child_process=require("node:child_process");var import_node_fs=require("node:fs");function spawnDetached(start){const log=(0,
+import_chunk_527JQF7V.openAppend)(start.logFile);try{const child=(0,import_node_child_process.spawn)(start.program,start.args,{cwd:start.cwd,env:start.environment,
+detached:true,stdio:["ignore",log,log]});child.on("error",()=>void 0);child.unref();if(child.pid===void 0)throw new Error(`cannot start ${start.program}`);return child.
+pid}finally{(0,import_node_fs.closeSync)(log)}}function spawnShim(start,onEnd){return new Promise((resolve,reject)=>{const child=(0,import_node_child_process.spawn)(
+"/bin/sh",["-c",start.script,"job-companion-shim",...start.args],{cwd:start.cwd,env:start.environment,detached:true,stdio:"ignore"});child.once("error",reject);
+child.once("spawn",()=>resolve(child.pid??0));child.once("exit",onEnd)})}
+
+},
+"./chunk-FRADS5QA.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{describeChanges:()=>describeChanges,isTidy:()=>isTidy,summarizeChanges:()=>summarizeChanges,terminalRecord:()=>terminalRecord});
-module.exports=stdin_exports;var import_chunk_TQ4NRL4D=load("./chunk-TQ4NRL4D.js");var import_chunk_ZWLE7X3C=load("./chunk-ZWLE7X3C.js");var import_chunk_FSRL2ASG=load(
+module.exports=stdin_exports;var import_chunk_2JMYE5HS=load("./chunk-2JMYE5HS.js");var import_chunk_25L5C25M=load("./chunk-25L5C25M.js");var import_chunk_FSRL2ASG=load(
 "./chunk-FSRL2ASG.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");function terminalRecord(spec,paths,state,{tree,staff,results}={}){return{...state,kind:spec.
 kind,verb:spec.verb,owner:spec.owner,label:spec.label,cwd:spec.cwd,lineage:spec.lineage,ended_by:tree?.step??"none",ended_processes:tree?.ended.slice(0,50)??[],
 survivors:tree?.survivors??[],...spec.staff?wordsOf(spec.staff):{},...staff?staffRecord(spec,staff):{},...spec.run?{result_paths:results??null}:{},...spec.timer?
 {timer:spec.timer}:{},result_path:paths.result,output_path:isTidy(spec,state)?null:paths.output,error_path:paths.error}}function staffRecord(spec,staff){const{changes}=staff;
-return{changes,...spec.worktree?{worktree:{...spec.worktree,take_over:changes?(0,import_chunk_TQ4NRL4D.takeOverCommands)(spec.worktree,changes):[]}}:{},..."find\
+return{changes,...spec.worktree?{worktree:{...spec.worktree,take_over:changes?(0,import_chunk_2JMYE5HS.takeOverCommands)(spec.worktree,changes):[]}}:{},..."find\
 ings"in staff?{findings:staff.findings,findings_error:staff.findings_error}:{}}}function wordsOf({mode,backend,custom,model,profile}){return{mode,backend:custom?.
 name??backend,model,profile}}function isTidy(spec,state){return spec.kind==="staff"&&state.state==="done"&&state.warnings.length===0}var shown={files:30,commits:10,
 dirty:10,refs:10,bytes:200};function summarizeChanges(changes){const named=namesOf(changes.files.map(({path})=>path),changes.file_count);const files=changes.file_count===
-0?noFiles(changes):`${fileCount(changes)}${named}`;const{reason,dirty_committed,dirty_committed_count}=changes;const isPartial=reason!==null&&reason!==import_chunk_ZWLE7X3C.
+0?noFiles(changes):`${fileCount(changes)}${named}`;const{reason,dirty_committed,dirty_committed_count}=changes;const isPartial=reason!==null&&reason!==import_chunk_25L5C25M.
 notInGit;return[files,...otherChanges(changes,namesOf(dirty_committed,dirty_committed_count)),...isPartial?[`not everything could be looked at (${(0,import_chunk_FSRL2ASG.
 oneLine)(reason)})`]:[]].join(", ")}function describeChanges(changes){const{files,file_count,commits,commit_count,dirty_before,dirty_before_count}=changes;const{
 dirty_committed,dirty_committed_count}=changes;const moved=changes.refs_changed.filter(ref=>ref!==`refs/heads/${changes.branch.after}`);const refs=moved.slice(0,
@@ -835,451 +1313,6 @@ max(0,...(inner.match(/`+/g)??[]).map(run=>run.length));const fence="`".repeat(l
 return text.charAt(0).toUpperCase()+text.slice(1)}
 
 },
-"./chunk-C74BQGNP.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{waitAndTell:()=>waitAndTell});module.exports=stdin_exports;var import_chunk_JUNZ4UB6=load("./chunk-JUNZ4UB6.js");var import_chunk_S7QPOU73=load(
-"./chunk-S7QPOU73.js");var import_chunk_3YVOH7LJ=load("./chunk-3YVOH7LJ.js");var import_chunk_SXPU6K4S=load("./chunk-SXPU6K4S.js");var import_chunk_WR55ZFD7=load(
-"./chunk-WR55ZFD7.js");var import_chunk_DHS3Z2KZ=load("./chunk-DHS3Z2KZ.js");var import_chunk_MTTW2VXK=load("./chunk-MTTW2VXK.js");var import_chunk_5AUWXA57=load(
-"./chunk-5AUWXA57.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_K6KXH5TS=load("./chunk-K6KXH5TS.js");var import_chunk_UNGYPAP3=load(
-"./chunk-UNGYPAP3.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_J2XAZSNL=load("./chunk-J2XAZSNL.js");var import_chunk_Y5L6GQDB=load(
-"./chunk-Y5L6GQDB.js");async function withFarewell(context,ids,again,wait){const release=(0,import_chunk_5AUWXA57.onInterrupt)(signal=>{try{context.live?.("");context.
-tell(`${farewell(ids)}
-${again()}`)}catch{}(0,import_chunk_5AUWXA57.endBySignal)(signal)});try{return await wait()}finally{release()}}function farewell(ids){if(ids.length===1)return`j\
-ob ${ids[0]} runs on; collect it with:`;return`the ${ids.length} jobs run on; collect them with:`}function renderBar(completed,total,width=10){const share=shareOf(
-completed,total);if(share===null)return null;const filled=share>=1?width:Math.min(width-1,Math.max(share>0?1:0,Math.round(share*width)));const percent=share>=1?
-100:Math.min(99,Math.floor(share*100));return`[${"#".repeat(filled)}${"-".repeat(width-filled)}] ${String(percent).padStart(3)}%`}function shareOf(completed,total){
-if(completed===null||total===null||!(total>0)||!Number.isFinite(completed))return null;return Math.min(1,Math.max(0,completed/total))}var none={bar:null,eta:null,
-note:null};function progressCells(view){const{spec,state}=view;if((0,import_chunk_J2XAZSNL.isEnded)(state))return none;if(spec?.timer)return{...none,note:dueIn(
-spec.timer.due_at)};const watch=spec?.watch?(0,import_chunk_DHS3Z2KZ.watchOf)(state):null;if(watch)return{...none,note:[watch.word,`${watch.polls} looks`].filter(
-word=>word!=="").join(", ")};const checkpoint=(0,import_chunk_DHS3Z2KZ.checkpointOf)(state);if(!checkpoint)return none;const{completed,total,phase}=checkpoint;return{
-bar:renderBar(completed,total),eta:etaOf(checkpoint.eta_seconds,checkpoint.at),note:phase===null?null:(0,import_chunk_LXK2ZILE.excerpt)(phase,40)}}function dueIn(dueAt){
-const due=(0,import_chunk_MTTW2VXK.instantOf)(dueAt);if(due===null)return null;const left=due-(0,import_chunk_Y5L6GQDB.nowMs)();return left<=0?"due":`due in ${coarse(
-left)}`}function etaOf(seconds,at){if(seconds===null||seconds<0||seconds>10*365*86400)return null;const left=seconds*1e3-Math.max(0,(0,import_chunk_Y5L6GQDB.nowMs)()-
-((0,import_chunk_MTTW2VXK.instantOf)(at)??(0,import_chunk_Y5L6GQDB.nowMs)()));return left<=0?"any moment":coarse(left)}function coarse(ms){const step=ms>=2*864e5?
-36e5:ms>=6e5?6e4:1e3;return(0,import_chunk_UNGYPAP3.formatDuration)(Math.max(1e3,Math.ceil(ms/step)*step))}function lineOf(view){const age=(0,import_chunk_MTTW2VXK.
-ageOf)(view.state.started_at,(0,import_chunk_Y5L6GQDB.nowMs)());const{health}=(0,import_chunk_DHS3Z2KZ.healthOf)(view,(0,import_chunk_J2XAZSNL.conditionOf)(view));
-const{bar,eta,note}=progressCells(view);const parts=[view.state.state,...health==="unknown"?[]:[health],age===null?"not started":(0,import_chunk_UNGYPAP3.formatDuration)(
-age),...bar===null?[]:[bar],...eta===null?[]:[`ETA ${eta}`],...note===null?[]:[note]];return`${view.id}: ${parts.join(", ")}`}function waitAgain(root,ids,asked,moved=new Map){
-const[first=""]=ids;const{until=[],cursors=new Map}=asked;if(until.length===0&&ids.length===1)return import_chunk_K6KXH5TS.nextCommands.wait(first,root.option);
-const words=["wait",...ids];if(ids.length>1)words.push(`--${asked.mode}`);if(until.length>0)words.push("--until",until.join(","));for(const id of until.length>0?
-ids:[]){const seq=moved.get(id)??cursors.get(id)?.seq;if(seq!==void 0)words.push("--after-seq",ids.length>1?`${id}:${seq}`:String(seq))}const hasOwn=until.length>
-0&&asked.timeoutAsked!==void 0;words.push("--timeout",hasOwn?(0,import_chunk_UNGYPAP3.formatDuration)(asked.timeoutAsked??0):"10m");return(0,import_chunk_K6KXH5TS.
-nextCommand)(root.option,...words)}function tellWoken(root,views,woken,options){const view=views.find(one=>one.id===woken.id);if(!view)throw new Error(`job ${woken.
-id} woke a wait that was not for it`);const ids=views.map(one=>one.id);const again=waitAgain(root,ids,options,new Map([[woken.id,woken.nextSeq]]));const document=(0,
-import_chunk_JUNZ4UB6.observation)(view,{afterSeq:null,root,waited:{wake:woken,next:again}});const afterPrint=()=>(0,import_chunk_SXPU6K4S.noteDelivered)(view,woken.
-nextSeq);if(options.isJson){if(views.length===1)return{code:import_chunk_6PFAPK5K.exitCodes.pending,afterPrint,json:document};const pending=views.filter(one=>!(0,
-import_chunk_J2XAZSNL.isEnded)(one.state)).map(one=>one.id);const head={wake:woken.wake,id:woken.id,now:(0,import_chunk_Y5L6GQDB.isoNow)()};return{code:import_chunk_6PFAPK5K.
-exitCodes.pending,afterPrint,json:{...head,jobs:[document],pending,next:{wait:again}}}}const{seq}=woken.event;const what=seq===null?woken.wake:`${woken.wake} (e\
-vent ${seq})`;return{code:import_chunk_6PFAPK5K.exitCodes.pending,afterPrint,out:`${JSON.stringify(document,null,1)}
-${again}
-`,notes:[`woken by ${what}; ${lineOf(view)}; wait on with the last line`]}}function tellWaited(context,root,waited,options){const{views,woken}=waited;const ended=views.
-filter(view=>(0,import_chunk_J2XAZSNL.isEnded)(view.state));const isOver=options.mode==="any"?ended.length>0:ended.length===views.length;const reply=isOver||!woken?
-tellAll(context,root,{...waited,isOver},options):tellWoken(root,views,woken,options);return{...reply,notes:[...beyondNotes(waited),...reply.notes??[]]}}function tellAll(context,root,{
-views,isOver,beyond},options){const ended=views.filter(view=>(0,import_chunk_J2XAZSNL.isEnded)(view.state));const shown=isOver&&options.mode==="any"?firstOf(ended):
-views;const code=isOver?(0,import_chunk_6PFAPK5K.exitCodeOfAll)(shown.map(view=>view.state.state)):import_chunk_6PFAPK5K.exitCodes.pending;const ids=views.map(view=>view.
-id);const cursors=cursorsNow(options,beyond);const again=waitAgain(root,ids,options,cursors);const isOpted=(options.until??[]).length>0;const afterPrint=()=>{for(const view of shown)
-if((0,import_chunk_J2XAZSNL.isEnded)(view.state))(0,import_chunk_SXPU6K4S.noteCollected)(view,"wait")};const picture=view=>(0,import_chunk_JUNZ4UB6.observation)(
-view,{afterSeq:null,root,waited:{wake:"soft_timeout",next:again,cursor:isOpted?cursors.get(view.id)??0:void 0}});if(options.isJson){const documents=shown.map(view=>(0,
-import_chunk_J2XAZSNL.isEnded)(view.state)?{wake:"terminal",...(0,import_chunk_S7QPOU73.endedDocument)(view)}:picture(view));if(views.length===1)return{code,afterPrint,
-json:documents[0]};const pending=views.filter(view=>!(0,import_chunk_J2XAZSNL.isEnded)(view.state)).map(view=>view.id);const wake=isOver?"terminal":"soft_timeou\
-t";const next=isOver?{}:{next:{wait:again}};return{code,afterPrint,json:{wake,now:(0,import_chunk_Y5L6GQDB.isoNow)(),jobs:documents,pending,...next}}}const replies=shown.
-map(view=>(0,import_chunk_J2XAZSNL.isEnded)(view.state)?(0,import_chunk_S7QPOU73.tellEnded)(context,view):tellPending(view,picture));const outs=replies.map(reply=>Buffer.
-from(reply.out??""));const out=shown.length===1?outs[0]??Buffer.alloc(0):joined(context,shown,outs);return{code,afterPrint,out:isOver?out:Buffer.concat([out,Buffer.
-from(`${again}
-`)]),notes:replies.flatMap(reply=>reply.notes??[]).filter(note=>!options.told?.includes(note))}}function joined(context,views,outs){const parts=views.flatMap((view,at)=>{
-const bytes=outs[at]??Buffer.alloc(0);const head=context.isTerminal?`${at===0?"":"\n"}== ${view.id}: ${view.state.state} ==
-`:"";return[Buffer.from(head),bytes,Buffer.from(bytes.length===0||bytes.at(-1)===10?"":"\n")]});return Buffer.concat(parts)}function firstOf(views){const endOf=({
-state})=>(0,import_chunk_MTTW2VXK.instantOf)(state.ended_at)??Number.POSITIVE_INFINITY;return[...views].sort((a,b)=>endOf(a)-endOf(b)).slice(0,1)}function tellPending(view,picture){
-return{code:import_chunk_6PFAPK5K.exitCodes.pending,out:`${JSON.stringify(picture(view),null,1)}
-`,notes:[`${view.id}: ${view.state.state}, not ended yet; wait again with the last line`]}}function cursorsNow({cursors=new Map},beyond){const now=new Map([...cursors].
-map(([id,{seq}])=>[id,seq]));for(const{id,newest}of beyond)now.set(id,newest);return now}function beyondNotes({beyond}){return beyond.map(({id,given,newest})=>`\
-warning: --after-seq ${given} is beyond the events of job ${id}, whose newest was ${newest}: taken as ${newest}`)}async function waitAndTell(context,root,ids,options){
-const wait=()=>(0,import_chunk_WR55ZFD7.waitForJobs)(root.folder,ids,{...options,heartbeatMs:options.heartbeatMs??(context.live?1e3:null),onHeartbeat:seen=>{const lines=seen.
-map(view=>lineOf(asOfNow(view)));if(options.heartbeatMs!==null)for(const line of lines)context.tell(line);else context.live?.(lines.join(" | "))}});const again=()=>waitAgain(
-root,ids,options);const waited=await withFarewell(context,ids,again,()=>(0,import_chunk_3YVOH7LJ.withRegistration)(root.folder,ids,options.timeoutMs,wait));if(options.
-heartbeatMs===null)context.live?.("");return tellWaited(context,root,waited,options)}function asOfNow(view){try{return(0,import_chunk_J2XAZSNL.isEnded)(view.state)?
-view:(0,import_chunk_J2XAZSNL.inspect)(view.root,view.id)}catch{return view}}
-
-},
-"./chunk-CTSRVJRC.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{hmacSha256:()=>hmacSha256,sha256:()=>sha256,toHex:()=>toHex});module.exports=stdin_exports;var constants=new Uint32Array(
-[1116352408,1899447441,3049323471,3921009573,961987163,1508970993,2453635748,2870763221,3624381080,310598401,607225278,1426881987,1925078388,2162078206,2614888103,
-3248222580,3835390401,4022224774,264347078,604807628,770255983,1249150122,1555081692,1996064986,2554220882,2821834349,2952996808,3210313671,3336571891,3584528711,
-113926993,338241895,666307205,773529912,1294757372,1396182291,1695183700,1986661051,2177026350,2456956037,2730485921,2820302411,3259730800,3345764771,3516065817,
-3600352804,4094571909,275423344,430227734,506948616,659060556,883997877,958139571,1322822218,1537002063,1747873779,1955562222,2024104815,2227730452,2361852424,2428436474,
-2756734187,3204031479,3329325298]);var blockBytes=64;function sha256(data){const hash=new Uint32Array([1779033703,3144134277,1013904242,2773480762,1359893119,2600822924,
-528734635,1541459225]);const padded=new Uint8Array(Math.ceil((data.length+9)/blockBytes)*blockBytes);padded.set(data);padded[data.length]=128;const view=new DataView(
-padded.buffer);view.setUint32(padded.length-8,Math.floor(data.length/2**29));view.setUint32(padded.length-4,data.length<<3);const words=new Uint32Array(64);for(let at=0;at<
-padded.length;at+=blockBytes)mixBlock(hash,view,at,words);const digest=new Uint8Array(32);const out=new DataView(digest.buffer);hash.forEach((word,index)=>{out.
-setUint32(index*4,word)});return digest}function hmacSha256(key,data){const block=new Uint8Array(blockBytes);block.set(key.length>blockBytes?sha256(key):key);const inner=sha256(
-joined(block.map(byte=>byte^54),data));return sha256(joined(block.map(byte=>byte^92),inner))}function toHex(bytes){return Array.from(bytes,byte=>byte.toString(16).
-padStart(2,"0")).join("")}function joined(a,b){const whole=new Uint8Array(a.length+b.length);whole.set(a);whole.set(b,a.length);return whole}function mixBlock(hash,view,at,w){
-for(let i=0;i<16;i+=1)w[i]=view.getUint32(at+i*4);for(let i=16;i<64;i+=1){const x=w[i-15];const y=w[i-2];const s0=rotate(x,7)^rotate(x,18)^x>>>3;const s1=rotate(
-y,17)^rotate(y,19)^y>>>10;w[i]=w[i-16]+s0+w[i-7]+s1}let a=hash[0];let b=hash[1];let c=hash[2];let d=hash[3];let e=hash[4];let f=hash[5];let g=hash[6];let h=hash[7];
-for(let i=0;i<64;i+=1){const s1=(e>>>6|e<<26)^(e>>>11|e<<21)^(e>>>25|e<<7);const t1=h+s1+(e&f^~e&g)+constants[i]+w[i]|0;const s0=(a>>>2|a<<30)^(a>>>13|a<<19)^(a>>>
-22|a<<10);const t2=s0+(a&b^a&c^b&c)|0;h=g;g=f;f=e;e=d+t1|0;d=c;c=b;b=a;a=t1+t2|0}hash[0]=hash[0]+a;hash[1]=hash[1]+b;hash[2]=hash[2]+c;hash[3]=hash[3]+d;hash[4]=
-hash[4]+e;hash[5]=hash[5]+f;hash[6]=hash[6]+g;hash[7]=hash[7]+h}function rotate(word,bits){return word>>>bits|word<<32-bits}
-
-},
-"./chunk-D5NADUV7.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{conclude:()=>conclude,finishStored:()=>finishStored,readOwnLog:()=>readOwnLog});module.exports=stdin_exports;var import_chunk_U4AJ3ETA=load(
-"./chunk-U4AJ3ETA.js");var import_chunk_BYWF6XGB=load("./chunk-BYWF6XGB.js");var import_chunk_DJDH7N4O=load("./chunk-DJDH7N4O.js");var import_chunk_3MFK6NSD=load(
-"./chunk-3MFK6NSD.js");var import_chunk_LW5OI3NK=load("./chunk-LW5OI3NK.js");var import_chunk_ILJKJSAA=load("./chunk-ILJKJSAA.js");var import_chunk_TQ4NRL4D=load(
-"./chunk-TQ4NRL4D.js");var import_chunk_PG2JJUUN=load("./chunk-PG2JJUUN.js");var import_chunk_K6KXH5TS=load("./chunk-K6KXH5TS.js");var import_chunk_GEPPUING=load(
-"./chunk-GEPPUING.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_J2XAZSNL=load(
-"./chunk-J2XAZSNL.js");var import_chunk_G6QBOL5X=load("./chunk-G6QBOL5X.js");var import_chunk_QS5KU3DI=load("./chunk-QS5KU3DI.js");var import_chunk_PXAMA5OB=load(
-"./chunk-PXAMA5OB.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load(
-"./chunk-NVPF5LEY.js");async function readOwnLog(spec,path){const nothing=note=>({path,tail:"",note});const look=await(0,import_chunk_ILJKJSAA.lookBehindSoon)(path,
-import_chunk_PXAMA5OB.pathLookMs);if("trouble"in look)return nothing(`it cannot be read (${look.trouble})`);if(!look.found)return nothing("it is missing");if(look.
-found.kind!=="file")return nothing("it is no regular file");try{const tail2=(0,import_chunk_DJDH7N4O.plainTail)((0,import_chunk_7WBBYJDG.realPath)(path));if(tail2===
-"")return nothing("it is empty");const isOld=look.found.modifiedMs<Date.parse(spec.created_at);return{path,tail:tail2,note:isOld?"not written since the launch":
-null}}catch(error){return nothing(`it cannot be read (${(0,import_chunk_NVPF5LEY.errnoOf)(error)??"error"})`)}}function ownLogSection({path,tail:tail2,note}){const name=(0,
-import_chunk_DJDH7N4O.oneLine)(path);if(tail2==="")return{text:`The log ${name} tells nothing: ${note}.`,isWhole:false};return{text:`## Last lines of ${name}${note===
-null?"":` (${note})`}
-
-${tail2}`,isWhole:note===null}}function recovery(job,refused=[]){const{spec,state,paths}=job;const lines=["## Going on","",`Nothing is started again by itself.${lookFirst(
-job)}`];if(spec.staff)lines.push(...remedies(spec,spec.staff,state),...refusals(spec.staff,refused));if((0,import_chunk_LW5OI3NK.isContinuable)(paths,state))lines.
-push(`Go on in the same conversation: ${import_chunk_K6KXH5TS.nextCommands.continue(spec.id,spec.state_option)}`);lines.push(`Start the same once more: ${import_chunk_K6KXH5TS.
-nextCommands.restart(spec.id,spec.state_option)}`);return lines.join("\n")}function lookFirst({spec,state}){if(spec.kind==="watch")return"";if(state.error?.code===
-"spawn_failed"||state.error?.code==="never_started")return"";if(spec.run?.status_cmd)return` The task may live on, and a restart would start another: ask for it\
- first: ${(0,import_chunk_GEPPUING.quoteWords)(["sh","-c",(0,import_chunk_LXK2ZILE.plainText)(spec.run.status_cmd)])}`;const git=spec.worktree?(0,import_chunk_GEPPUING.
-quoteWords)(["git","-C",spec.worktree.path]):"git";return` Look at what was changed first: ${git} status, ${git} diff.`}function remedies(spec,staff,state){const name=staff.
-custom?.name??staff.backend;switch(state.error?.code){case"auth":return[`Sign in first: start ${staff.program} by hand, or set its key. Then try it out: ${(0,import_chunk_K6KXH5TS.
-nextCommand)(spec.state_option,"doctor","--backend",name)}`];case"quota":{const resets=state.error.resets?` (resets: ${(0,import_chunk_LXK2ZILE.plainText)(state.
-error.resets)})`:"";return[`The quota of ${name} is used up${resets}. The same with another CLI: ${(0,import_chunk_K6KXH5TS.nextCommand)(spec.state_option,"rest\
-art",spec.id,"--backend","OTHER")}`]}default:return[]}}function refusals(staff,refused){if(refused.length===0)return[];const wider=staff.profile==="restricted"?
-"standard":"unrestricted";return[`Refused to the agent (profile ${staff.profile}): ${refused.map(import_chunk_LXK2ZILE.plainText).join("; ")}. If it should be a\
-llowed: --profile ${wider} with one of the commands below.`]}function makeDeliverable(parts){const{spec,state,staff,paths,isPlain}=parts;if(state.state!=="done")
-return makeReport(parts);if(spec.timer)return spec.timer.message;if(spec.watch)return`${state.watch?.evidence??spec.watch.words}
-`;if(isPlain)return(0,import_chunk_527JQF7V.readRange)(paths.output,0,Number.MAX_SAFE_INTEGER)?.bytes??"";if(staff&&staff.answer!==null)return staff.answer;const output=(0,
-import_chunk_3MFK6NSD.readLogTail)(paths.output);return output.length>0?output:(0,import_chunk_3MFK6NSD.readLogTail)(paths.error)}function makeReport(parts){const{
-spec,state,staff}=parts;if(spec.timer)return timerReport(parts,spec.timer);const sections=[`# ${spec.id}: ${state.state}${state.error?` (${state.error.code})`:""}`,
-reasonText(parts),facts(parts).join("\n"),progress(parts),workspace(parts),...logSections(parts),decided(parts),recovery(parts,staff?.reading.denials)];return`${sections.
-filter(section=>section!=="").join("\n\n")}
-`}function timerReport({spec,state,cancel},timer){const lines=[`# ${spec.id}: ${state.state}`,"",`Canceled${cancelWords(cancel)}. It was due at ${(0,import_chunk_LXK2ZILE.
-plainText)(timer.due_at)}.`,...timer.message===""?[]:["","## Its message","",timer.message]];return`${lines.join("\n")}
-`}function cancelWords(cancel){const why=cancel?.why?`: ${(0,import_chunk_LXK2ZILE.plainText)(cancel.why)}`:"";const who=cancel?` by ${(0,import_chunk_LXK2ZILE.
-plainText)(cancel.owner??`process ${cancel.by?.pid??"unknown"}`)} at ${(0,import_chunk_LXK2ZILE.plainText)(cancel.at)}`:"";return`${who}${why}`}function reasonText({
-state,cancel,tree}){if(state.state==="canceled"){const step={none:"nothing was running any more",term:"the tree ended on SIGTERM",kill:"SIGKILL was needed"}[tree.
-step];return`Canceled${cancelWords(cancel)}. ${tree.ended.length} process(es) ended; ${step}.`}const resets=state.error?.resets?` (resets: ${state.error.resets}\
-)`:"";return`Reason: ${(0,import_chunk_LXK2ZILE.plainText)(state.error?.message??"not known")}${resets}`}function facts(parts){const{spec,state,paths,tree}=parts;
-const rows=[["Command",spec.run?(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_GEPPUING.quoteWords)(spec.run.argv),1e3):null],["Condition",spec.watch?(0,import_chunk_LXK2ZILE.
-plainText)(spec.watch.words):null],["Seen last",spec.watch&&state.watch?seenLast(state.watch):null],["Backend",spec.staff?`${spec.staff.backend}, mode ${spec.staff.
-mode}, profile ${spec.staff.profile}`:null],["Task",spec.staff?(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(spec.staff.prompt).replace(
-/\s+/g," "),import_chunk_PXAMA5OB.excerptBytes):null],["Folder",spec.cwd],["Exit code",state.exit_code===null?null:String(state.exit_code)],["Signal",state.signal===
-null?null:`${state.signal}${state.signal_certain?"":" (by the exit code; not certain)"}`],["Duration",state.duration_ms===null?null:(0,import_chunk_UNGYPAP3.formatDuration)(
-state.duration_ms)],["Hard limit",(0,import_chunk_UNGYPAP3.formatDuration)(spec.deadline_ms)],...(0,import_chunk_DJDH7N4O.runFacts)(parts),["Conversation",state.
-conversation?.id??null],["Survivors",tree.survivors.length>0?tree.survivors.map(one=>`${one.pid} (${one.name})`).join(", "):null],["Warnings",state.warnings.length>
-0?state.warnings.map(one=>(0,import_chunk_LXK2ZILE.plainText)(one.message)).join("; "):null],["Whole output",spec.watch?null:`${paths.output} and ${paths.error}`],
-["What was told",spec.watch?paths.events:null]];return rows.filter(([,value])=>value!==null).map(([name,value])=>`${name}: ${value}`)}function seenLast({evidence,
-polls,troubles,trouble}){const failed=troubles>0?`; the last ${troubles} failed: ${(0,import_chunk_LXK2ZILE.plainText)(trouble??"not known why")}`:"";return`${(0,
-import_chunk_LXK2ZILE.plainText)(evidence)} (${polls} attempts${failed})`}function progress({staff}){if(!staff)return"";const{reading}=staff;const lines=[];for(const call of reading.
-tools.slice(-5)){lines.push(`- ${call.name} ${(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(call.input).replace(/\s+/g," "),import_chunk_PXAMA5OB.
-excerptBytes)} [${call.status}]`)}const text=(0,import_chunk_LXK2ZILE.plainText)(reading.answer||reading.text).trim();if(text!=="")lines.push("",...(0,import_chunk_LXK2ZILE.
-tail)(text,import_chunk_PXAMA5OB.textTailBytes).text.split("\n"));return lines.length>0?["## Seen last (not a finished answer)","",...lines].join("\n"):""}function workspace({
-spec,staff}){if(!staff?.changes)return"";const lines=["## Workspace","",(0,import_chunk_BYWF6XGB.describeChanges)(staff.changes)];if(spec.worktree){lines.push("",
-`It worked in a worktree of its own, ${spec.worktree.path} (branch ${spec.worktree.branch}).`);for(const command of(0,import_chunk_TQ4NRL4D.takeOverCommands)(spec.
-worktree,staff.changes))lines.push(`    ${command}`)}return lines.join("\n")}function decided({spec,state}){if(state.error?.code!=="stalled"||!spec.on_stall)return"";
-return`## Decided at launch for a stall
-
-${(0,import_chunk_LXK2ZILE.plainText)(spec.on_stall).trim()}`}function logSections({spec,paths,ownLog}){if(spec.staff)return[(0,import_chunk_DJDH7N4O.logSection)(
-"Last error output",paths.error)];const own=ownLog===null?void 0:ownLogSection(ownLog);return[...own?[own.text]:[],...own?.isWhole?[]:[(0,import_chunk_DJDH7N4O.
-logSection)("Last output",paths.output)],(0,import_chunk_DJDH7N4O.logSection)("Last error output",paths.error)]}function conclude(job,ending){const{paths,spec}=job;
-const read=(0,import_chunk_QS5KU3DI.readState)(paths);const before=read.kind==="ok"?read.value:(0,import_chunk_G6QBOL5X.earlyState)(spec.id,spec);const journal=(0,
-import_chunk_PG2JJUUN.openJournal)(paths,spec);if((0,import_chunk_J2XAZSNL.isEnded)(before)){journal.append("late_evidence",{reason:ending.reason,exit_code:ending.
-exit?.exit_code??null});return before}const end=(0,import_chunk_U4AJ3ETA.makeEndState)(job,before,ending);const{state}=end;try{withReserve(paths,()=>publish(job,
-end,ending,journal))}catch(error){if(!isFull(error))throw error;state.state="failed";state.error={code:"output_unstorable",message:`the result cannot be stored:\
- no space left in ${paths.folder}`};withReserve(paths,()=>finish(paths,state))}return state}function publish(job,{state,staff,results},ending,journal){const{paths,
-spec}=job;const cancel=(0,import_chunk_QS5KU3DI.readCancel)(paths);(0,import_chunk_527JQF7V.writeFile)(paths.result,madeSafely(state,staff,()=>makeDeliverable({
-spec,paths,state,staff,results,ownLog:ending.ownLog??null,tree:ending.tree,cancel,isPlain:(0,import_chunk_U4AJ3ETA.backendOf)(spec)?.answerFrom==="stdout"})));(0,
-import_chunk_527JQF7V.writeJson)(paths.resultRecord,(0,import_chunk_BYWF6XGB.terminalRecord)(spec,paths,state,{tree:ending.tree,staff,results}),{sync:false});if((0,
-import_chunk_PG2JJUUN.readEvents)(paths,journal.seq-1,1).events[0]?.type!=="ended"){const{exit_code,error,reconciled}=state;journal.append("ended",{state:state.
-state,exit_code,error,reconciled})}state.seq=journal.seq;finish(paths,state);if((0,import_chunk_BYWF6XGB.isTidy)(spec,state))for(const file of[paths.output,paths.
-snapshot])(0,import_chunk_527JQF7V.removeFile)(file)}function madeSafely(state,staff,make){try{return make()}catch(error){if(state.state==="done"&&staff&&staff.
-answer!==null)return staff.answer;const reason=state.error?`${state.error.code}: ${state.error.message}`:state.state;return`# ${state.id}: ${state.state}
-
-${reason}
-
-The report could not be made: ${(0,import_chunk_NVPF5LEY.messageOf)(error)}
-`}}function finish(paths,state){(0,import_chunk_QS5KU3DI.writeState)(paths,state);(0,import_chunk_527JQF7V.removeFile)(paths.marker);const passing=[paths.reserve,
-paths.leaseFifo,paths.aliveFifo,paths.limitFifo];const torn=(0,import_chunk_7WBBYJDG.listNames)(paths.folder).filter(name=>/^\..*\.tmp$/.test(name));for(const file of[
-...passing,...torn.map(name=>`${paths.folder}/${name}`)])(0,import_chunk_527JQF7V.removeFile)(file)}function finishStored(job){const stored=(0,import_chunk_QS5KU3DI.
-readStoredState)(job.paths,job.spec.id);if(!stored)return false;withReserve(job.paths,()=>finish(job.paths,stored));return true}function withReserve(paths,write){
-try{write()}catch(error){if(!isFull(error)||!(0,import_chunk_527JQF7V.removeFile)(paths.reserve))throw error;write()}}function isFull(error){return["ENOSPC","ED\
-QUOT"].includes((0,import_chunk_NVPF5LEY.errnoOf)(error)??"")}
-
-},
-"./chunk-DHS3Z2KZ.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{checkpointOf:()=>checkpointOf,findStopped:()=>findStopped,healthOf:()=>healthOf,monitorAttention:()=>monitorAttention,
-timerSeen:()=>timerSeen,watchOf:()=>watchOf,watchSeen:()=>watchSeen});module.exports=stdin_exports;var import_chunk_MTTW2VXK=load("./chunk-MTTW2VXK.js");var import_chunk_MEZEZM4Q=load(
-"./chunk-MEZEZM4Q.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_J2XAZSNL=load(
-"./chunk-J2XAZSNL.js");var import_chunk_G6QBOL5X=load("./chunk-G6QBOL5X.js");var import_chunk_PXAMA5OB=load("./chunk-PXAMA5OB.js");var import_chunk_Y5L6GQDB=load(
-"./chunk-Y5L6GQDB.js");var import_chunk_BSO2ISIG=load("./chunk-BSO2ISIG.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load(
-"./chunk-527JQF7V.js");var healths=["progressing","unknown","attention"];var verdicts=["pending","met","failed","error"];var sentenceBytes=400;var nameBytes=120;
-function isHealth(value){return healths.includes(value)}function checkpointOf(state){const value=asObject(state.checkpoint);const n=numberOf(value?.n);if(!value||
-n===null||(0,import_chunk_MTTW2VXK.instantOf)(value.at)===null||!isHealth(value.state))return null;const kind=value.state==="attention"?"task_attention":null;return{
-n,at:value.at,elapsed_seconds:numberOf(value.elapsed_seconds)??0,state:value.state,attention_kind:kind,phase:textOf(value.phase,nameBytes),completed:numberOf(value.
-completed),total:numberOf(value.total),eta_seconds:numberOf(value.eta_seconds),reason:textOf(value.reason,sentenceBytes)??"",fingerprint:textOf(value.fingerprint,
-nameBytes)}}function watchOf(state){const value=asObject(state.watch);if(!value||!verdicts.includes(value.verdict))return null;return{verdict:value.verdict,word:textOf(
-value.word,nameBytes)??"",evidence:textOf(value.evidence,import_chunk_PXAMA5OB.evidenceChars*4)??"",polls:numberOf(value.polls)??0,told:numberOf(value.told)??0,
-troubles:numberOf(value.troubles)??0,trouble:textOf(value.trouble,sentenceBytes)}}function watchSeen({spec,state,paths}){if(!spec?.watch)return null;const{condition,
-words,every_ms}=spec.watch;const seen=watchOf(state)??{verdict:"pending",word:"",evidence:"",polls:0,told:0,troubles:0,trouble:null};return{condition:textOf(condition,
-nameBytes),words:textOf(words,sentenceBytes),every_ms:numberOf(every_ms),...seen,polls:Math.max(seen.polls,pollsIn(paths))}}function pollsIn({cursor}){const read=(0,
-import_chunk_527JQF7V.readJson)(cursor);return(read.kind==="ok"?numberOf(asObject(read.value.note)?.polls):null)??0}function timerSeen({spec,state}){if(!spec?.timer)
-return null;const{slot,...facts}=(0,import_chunk_MEZEZM4Q.timerFacts)(spec.timer);const due=(0,import_chunk_MTTW2VXK.instantOf)(facts.due_at);const rest=due===null||
-state.ended_at!==null?null:Math.max(0,due-(0,import_chunk_Y5L6GQDB.nowMs)());return{...facts,due_at:due===null?null:facts.due_at,due_in_ms:rest,slot:textOf(slot,
-nameBytes)}}function asObject(value){return typeof value==="object"&&value!==null&&!Array.isArray(value)?value:void 0}function textOf(value,limit){return typeof value===
-"string"?(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(value).replace(/\s+/g," "),limit):null}function numberOf(value){return typeof value===
-"number"&&Number.isFinite(value)?value:null}function healthOf(view,condition){const monitor=monitorAttention(view,condition);if(monitor)return{health:"attention",
-attention_kind:"monitor_attention",reason:monitor.reason};const{state,spec}=view;if((0,import_chunk_J2XAZSNL.isEnded)(state))return{health:state.health,attention_kind:null};
-const reason=reasonTold(view);const told=reason===void 0?{}:{reason};if(state.health==="attention")return{health:"attention",attention_kind:"task_attention",...told};
-if(spec?.staff&&isMoving(view))return{health:"progressing",attention_kind:null};return{health:state.health,attention_kind:null,...told}}function monitorAttention(view,condition){
-switch(condition){case"unclaimed":case"orphaned":return{cause:"worker_gone",reason:goneWords(view,condition)};case"armed":if(view.seen.worker!=="dead")return void 0;
-return{cause:"worker_gone",reason:"its worker is gone; whoever looks first when it is due has the notifier told"};case"over":case"lost":case"host_restarted":case"\
-never_started":return{cause:"end_unstored",reason:"it is over, and its end could not be stored from here"};case"supervised":case"unseen":return stoppedWorker(view)??
-staleLease(view)??missingCheckpoint(view);default:return void 0}}function goneWords({spec,launch,paths},condition){if(spec?.kind==="watch")return"the worker is \
-gone and nobody looks at the condition; the next wait starts a new one";if(condition==="orphaned")return"the worker is gone; the command runs on under its shim,\
- and the next wait attaches a new worker";return`the worker died before it started the command (${launch?.generation??1} tried); the next wait starts a new one;\
- see ${paths.workerLog}`}function stoppedWorker(view){const stopped=findStopped(view);if(!stopped)return void 0;const rest=view.spec?.kind==="watch"?"nobody loo\
-ks at the condition":"the command itself may run on";const reason=`the worker is stopped (SIGSTOP?), ${rest}; it goes on after: kill -CONT ${stopped.pid}`;return{
-cause:"worker_stopped",reason}}function findStopped({spec,worker,launch}){const engine=(0,import_chunk_G6QBOL5X.findEngine)(spec?.engine??"local")??import_chunk_G6QBOL5X.
-defaultEngine;const[first,second]=[worker?.worker,launch?.worker];if(first&&engine.isStopped(first))return first;const isOther=second&&!(first&&(0,import_chunk_BSO2ISIG.
-sameIdentity)(first,second));return isOther&&engine.isStopped(second)?second:void 0}function staleLease({leaseAgeMs}){if(leaseAgeMs===null||leaseAgeMs<=import_chunk_PXAMA5OB.
-leaseStaleMs)return void 0;const reason=`no sign of life of the worker for ${Math.round(leaseAgeMs/1e3)} s`;return{cause:"lease_stale",reason}}function missingCheckpoint(view){
-const{spec,state}=view;const every=spec?.run?.checkpoint_ms;if(!spec||typeof every!=="number"||!(every>0)||state.state!=="running")return void 0;const last=checkpointOf(
-state);const since=(0,import_chunk_MTTW2VXK.instantOf)(last?.at)??(0,import_chunk_MTTW2VXK.instantOf)(state.started_at)??(0,import_chunk_MTTW2VXK.instantOf)(state.
-created_at);if(since===null)return void 0;const probe=spec.run?.probe?spec.run.probe_ms??import_chunk_PXAMA5OB.limits.probe.default:0;const patience=every+probe+
-import_chunk_PXAMA5OB.checkpointGraceMs;const ageMs=(0,import_chunk_Y5L6GQDB.nowMs)()-since;if(ageMs<=patience||awakeSince(view,(last?.n??0)*every)<=patience)return void 0;
-const reason=`no checkpoint for ${(0,import_chunk_UNGYPAP3.formatDuration)(ageMs)}, one is due every ${(0,import_chunk_UNGYPAP3.formatDuration)(every)}; this sa\
-ys nothing of the command itself`;return{cause:"checkpoint_missing",reason}}function awakeSince({spec},offsetMs){if(!spec||spec.launcher.boot_id!==(0,import_chunk_BSO2ISIG.
-bootId)())return Number.POSITIVE_INFINITY;return(0,import_chunk_Y5L6GQDB.monotonicMs)()-(spec.deadline_mono_ms-spec.deadline_ms+offsetMs)}function reasonTold({state}){
-const checkpoint=checkpointOf(state);if(checkpoint)return checkpoint.reason;return watchOf(state)?.trouble??void 0}function isMoving({state,paths}){if(state.state!==
-"running")return false;const output=(0,import_chunk_7WBBYJDG.factsOf)(paths.output);return output!==void 0&&output.size>0&&(0,import_chunk_Y5L6GQDB.nowMs)()-output.
-modifiedMs<import_chunk_PXAMA5OB.progressingMs}
-
-},
-"./chunk-DJDH7N4O.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{logSection:()=>logSection,oneLine:()=>oneLine,plainTail:()=>plainTail,runFacts:()=>runFacts,taskWords:()=>taskWords});
-module.exports=stdin_exports;var import_chunk_3MFK6NSD=load("./chunk-3MFK6NSD.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_PXAMA5OB=load(
-"./chunk-PXAMA5OB.js");function runFacts(end){const{spec,state,results}=end;return[...results.map(note=>[note.required?"Success file":"Result path",(0,import_chunk_3MFK6NSD.
-describeResult)(note)]),["Task",spec.run?.identity?`${oneLine(spec.run.identity)}: ${taskWords(state)}`:null]]}function taskWords({task_status="unknown",task_exit_code="\
-unknown"}){return`${oneLine(String(task_status))}, exit code ${oneLine(String(task_exit_code))}`}function logSection(title,file){const text=plainTail(file);return text===
-""?"":`## ${title}
-
-${text}`}function plainTail(file){return(0,import_chunk_LXK2ZILE.plainText)((0,import_chunk_3MFK6NSD.readLogTail)(file).toString("utf8")).trimEnd()}function oneLine(text){
-return(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(text).replace(/\s+/g," ").trim(),import_chunk_PXAMA5OB.excerptBytes)}
-
-},
-"./chunk-DPOUFUQD.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{conversationOf:()=>conversationOf,earlierOf:()=>earlierOf,lineageOf:()=>lineageOf,requireFolder:()=>requireFolder,requireGenuine:()=>requireGenuine,
-requireSameFolder:()=>requireSameFolder,requireSpec:()=>requireSpec});module.exports=stdin_exports;var import_chunk_IJGJYDYL=load("./chunk-IJGJYDYL.js");var import_chunk_6UECBVPY=load(
-"./chunk-6UECBVPY.js");var import_chunk_LW5OI3NK=load("./chunk-LW5OI3NK.js");var import_chunk_K6KXH5TS=load("./chunk-K6KXH5TS.js");var import_chunk_IJKEVNZ7=load(
-"./chunk-IJKEVNZ7.js");var import_chunk_J2XAZSNL=load("./chunk-J2XAZSNL.js");var import_chunk_7V54BM6D=load("./chunk-7V54BM6D.js");var import_chunk_QS5KU3DI=load(
-"./chunk-QS5KU3DI.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");function requireSpec(root,id){
-const read=(0,import_chunk_QS5KU3DI.readSpec)((0,import_chunk_7V54BM6D.jobPaths)(root.folder,id));if(read.kind==="ok")return read.value;const reason=read.kind===
-"damaged"?read.reason:"its spec.json is missing";throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot use job ${id}: ${reason}`)}async function requireGenuine(spec){
-if(await(0,import_chunk_IJKEVNZ7.isGenuine)(spec,(0,import_chunk_IJKEVNZ7.readKey)()))return;throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot star\
-t anything from job ${spec.id}: its spec.json was changed or comes from another user or machine`,"launch it again in your own words")}function conversationOf(root,spec){
-const paths=(0,import_chunk_7V54BM6D.jobPaths)(root,spec.id);const state=(0,import_chunk_QS5KU3DI.readState)(paths);if(state.kind!=="ok"||(0,import_chunk_J2XAZSNL.
-isEnded)(state.value)&&!(0,import_chunk_LW5OI3NK.isContinuable)(paths,state.value))return null;return state.value.conversation?.id??null}function requireFolder(parent,verb,option){
-if((0,import_chunk_7WBBYJDG.isFolder)(parent.cwd))return parent.cwd;const gone=parent.worktree?`its worktree ${parent.worktree.path}`:`its folder ${parent.cwd}`;
-throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot ${verb} job ${parent.id}: ${gone} is gone`,verb==="continue"?`name another folder with --cwd DIR,\
- or start the task afresh: ${import_chunk_K6KXH5TS.nextCommands.restart(parent.id,option)}`:"launch the task again where it belongs now")}function requireSameFolder(parent,cwd,option){
-const backend=(0,import_chunk_IJGJYDYL.findBackend)(parent.staff?.backend??"");if(!backend||backend.resumesElsewhere||!backend.keepsConversation||cwd===parent.cwd)
-return;throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot continue job ${parent.id} in ${cwd}: ${backend.title} keeps its conversation for ${parent.
-cwd}`,`leave --cwd away, or start the task afresh: ${import_chunk_K6KXH5TS.nextCommands.restart(parent.id,option)}`)}function earlierOf(root,backend,conversation){
-for(const id of(0,import_chunk_6UECBVPY.listJobs)(root)){const paths=(0,import_chunk_7V54BM6D.jobPaths)(root,id);const[spec,state]=[(0,import_chunk_QS5KU3DI.readSpec)(
-paths),(0,import_chunk_QS5KU3DI.readState)(paths)];if(spec.kind!=="ok"||state.kind!=="ok"||spec.value.staff?.backend!==backend)continue;if(state.value.conversation?.
-id!==conversation)continue;const{usage_total=null,usage,error}=state.value;const total=usage_total??(spec.value.staff.resume===null?usage:null);const before=spec.
-value.staff.earlier??null;return{usage_total:total??before?.usage_total??null,error:error?.message??before?.error??null}}return null}function lineageOf(parent,relation){
-return{relation,parent:parent.id,root:parent.lineage?.root??parent.id}}
-
-},
-"./chunk-E4Q33Z52.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{contextOf:()=>contextOf});module.exports=stdin_exports;var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load(
-"./chunk-FSRL2ASG.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var lines=50;var lineBytes=200;function contextOf(snapshot){const{cwd,at,git,entries}=snapshot;
-if(!git)return{cwd,at,git:null};const dirty=entries.filter(import_chunk_HDW3QKWP.isDirty);return{cwd,at,git:{root:git.root,branch:git.branch===null?null:(0,import_chunk_LXK2ZILE.
-excerpt)((0,import_chunk_FSRL2ASG.showName)(git.branch),lineBytes),head:git.head,subject:git.subject===null?null:(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_FSRL2ASG.
-oneLine)(git.subject),lineBytes),dirty:dirty.slice(0,lines).map(entry=>(0,import_chunk_LXK2ZILE.excerpt)(dirtyLine(entry),lineBytes)),dirty_count:(0,import_chunk_HDW3QKWP.
-countDirty)(snapshot)}}}function dirtyLine({xy,path,from}){const origin=from===void 0?"":`${(0,import_chunk_FSRL2ASG.showName)(from)} -> `;const letters=xy==="?\
-?"?xy:xy.replace("?",".").replaceAll("."," ");return`${letters} ${origin}${(0,import_chunk_FSRL2ASG.showName)(path)}`}
-
-},
-"./chunk-E5GRDJA2.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{findLatest:()=>findLatest,requireLatest:()=>requireLatest});module.exports=stdin_exports;var import_chunk_6UECBVPY=load(
-"./chunk-6UECBVPY.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_7V54BM6D=load("./chunk-7V54BM6D.js");var import_chunk_QS5KU3DI=load(
-"./chunk-QS5KU3DI.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");function findLatest(root,owner,accept=()=>true){for(const id of(0,import_chunk_6UECBVPY.
-listJobs)(root)){const spec=(0,import_chunk_QS5KU3DI.readSpec)((0,import_chunk_7V54BM6D.jobPaths)(root,id));if(spec.kind!=="ok")continue;if(owner!==null&&spec.value.
-owner!==owner)continue;if(accept(id,spec.value))return id}return void 0}function requireLatest(root,owner,what,accept){const id=findLatest(root.folder,owner,accept);
-if(id!==void 0)return id;const whose=owner===null?"":` of owner ${owner}`;throw new import_chunk_NVPF5LEY.FaultError("unknown_job",`cannot find ${what}${whose} \
-in the state folder ${root.folder}`,(0,import_chunk_GEPPUING.quoteWords)([...(0,import_chunk_7V54BM6D.selfWords)(),"status",...root.option]))}
-
-},
-"./chunk-E5HOHGVE.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{folderOf:()=>folderOf,run:()=>run});module.exports=stdin_exports;var import_chunk_Z4B2CRMO=load("./chunk-Z4B2CRMO.j\
-s");var import_chunk_AUI4JGQP=load("./chunk-AUI4JGQP.js");var import_chunk_PXCHVFX4=load("./chunk-PXCHVFX4.js");var import_chunk_5KTIUTJS=load("./chunk-5KTIUTJS\
-.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZI\
-LE.js");var import_chunk_7V54BM6D=load("./chunk-7V54BM6D.js");var import_chunk_PXAMA5OB=load("./chunk-PXAMA5OB.js");var import_chunk_7WBBYJDG=load("./chunk-7WBB\
-YJDG.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_path=builtin("node:path");var runOptions={timeout:{kind:"duration",value:"D",range:import_chunk_PXAMA5OB.
-limits.runTimeout,help:"hard limit, counted from launch (default 24h, at most 30d)"},deadline:{kind:"duration",value:"D",range:import_chunk_PXAMA5OB.limits.runTimeout,
-help:"the same as --timeout"},"kill-after":{kind:"duration",value:"D",range:import_chunk_PXAMA5OB.limits.runKillGrace,help:"time between TERM and KILL (default \
-30s)"},cwd:{kind:"text",value:"DIR",help:"folder to run in (default: here)"},shell:{kind:"flag",help:"give the one word after -- to /bin/sh -c"},pipefail:{kind:"\
-flag",help:"with --shell: a pipe fails when any of its commands does"},"success-exit":{kind:"count",value:"N",range:{default:0,min:0,max:255},help:"the exit cod\
-e that means success (default 0)"},"success-file":{kind:"list",value:"PATH",help:"success only when this file is new or changed at the end; may be repeated"},result:{
-kind:"list",value:"PATH",help:"file or folder to tell of at the end; may be repeated"},log:{kind:"text",value:"PATH",help:"the command's own log; its last 50 li\
-nes are told on failure"},expect:{kind:"duration",value:"D",range:import_chunk_PXAMA5OB.limits.expect,help:"expected duration; later asks for attention"},"check\
-point-every":{kind:"text",value:"D",help:"judge its progress at this interval (default 1h); auto or auto:D: every 5m (D), five times as often while nothing chan\
-ges and from 90%"},"sample-every":{kind:"duration",value:"D",range:import_chunk_PXAMA5OB.limits.sample,help:"look at its CPU, output and result paths this often\
- (default 60s, at most the interval above)"},probe:{kind:"text",value:"LINE",help:"read-only shell line that prints its progress as one JSON object"},"probe-tim\
-eout":{kind:"duration",value:"D",range:import_chunk_PXAMA5OB.limits.probe,help:"bound of one probe (default 30s)"},"first-output":{kind:"duration",value:"D",range:import_chunk_PXAMA5OB.
-limits.optInLimit,help:"end it when nothing was printed by then"},"stall-after":{kind:"duration",value:"D",range:import_chunk_PXAMA5OB.limits.optInLimit,help:"e\
-nd it when nothing happened for that long: no output, no CPU, no change of a result path"},...import_chunk_PXCHVFX4.onStallOption,"status-cmd":{kind:"text",value:"\
-LINE",help:"for a launcher that detaches: shell line that prints {identity, status, exit_code}; asked once at the end"},identity:{kind:"text",value:"TEXT",help:"\
-the task that --status-cmd must name"},"max-output":{kind:"size",value:"SIZE",range:import_chunk_PXAMA5OB.limits.maxOutput,help:"cap of each output file on disk\
- (default 64M)"},"keep-children":{kind:"flag",help:"leave processes alone that the command left behind"},...import_chunk_PXCHVFX4.launchOptions};async function makeRunPart(input,cwd){
-checkTogether(input);const[checkpoints,log]=[checkpointsOf(input.text("checkpoint-every")),input.text("log")];const part={success_exit:input.count("success-exit")??
-0,keep_children:input.has("keep-children")||input.has("status-cmd"),...(0,import_chunk_Z4B2CRMO.pathsBefore)({results:input.texts("result"),successFiles:input.texts(
-"success-file")},cwd),log:log===void 0?null:(0,import_chunk_Z4B2CRMO.requireLogPath)(log,cwd),expect_ms:input.duration("expect")??null,...checkpoints,sample_ms:Math.
-min(input.durationOrDefault("sample-every"),checkpoints.checkpoint_fast_ms??checkpoints.checkpoint_ms),probe:lineOf(input,"probe"),probe_ms:input.durationOrDefault(
-"probe-timeout"),status_cmd:lineOf(input,"status-cmd"),identity:identityOf(input)};return{...await(0,import_chunk_Z4B2CRMO.programOf)(input,cwd),...part}}function checkpointsOf(text){
-const{checkpoint,checkpointAuto}=import_chunk_PXAMA5OB.limits;if(text===void 0)return{checkpoint_ms:checkpoint.default};const auto=/^auto(?::(.*))?$/s.exec(text);
-if(!auto)return{checkpoint_ms:(0,import_chunk_UNGYPAP3.parseDuration)(text,"--checkpoint-every",checkpoint)};const long=auto[1]===void 0?checkpointAuto.default:
-(0,import_chunk_UNGYPAP3.parseDuration)(auto[1],"--checkpoint-every auto",checkpointAuto);const short=Math.ceil(long/import_chunk_PXAMA5OB.autoShare);return{checkpoint_ms:short*
-import_chunk_PXAMA5OB.autoShare,checkpoint_fast_ms:short}}function checkTogether(input){const needs=[["pipefail","shell"],["identity","status-cmd"],["status-cmd",
-"identity"],["probe-timeout","probe"]];for(const[name,other]of needs)if(input.has(name)&&!input.has(other))throw(0,import_chunk_NVPF5LEY.usageError)(`cannot tak\
-e --${name} without --${other}: ${whyTogether[name]}`,help())}var whyTogether={pipefail:"it is an option of that shell",identity:"only that command can name the\
- task","status-cmd":"its answer counts only for the task that you name","probe-timeout":"there is no probe to be bounded"};function lineOf(input,name){const line=input.
-text(name);if(line===void 0)return null;if(line.trim()==="")throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take an empty --${name}: allowed is one line for /\
-bin/sh`,help());requireSize(name,line,import_chunk_PXAMA5OB.shellLineBytes);return line}function identityOf(input){const text=input.text("identity");if(text===void 0)
-return null;if(text.trim()===""||/[\r\n]/.test(text))throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --identity ${JSON.stringify(text)}: allowed is one l\
-ine that names one task`,help());requireSize("identity",text,import_chunk_PXAMA5OB.identityBytes);return text}function requireSize(name,text,limit){const size=(0,
-import_chunk_LXK2ZILE.byteLength)(text);if(size>limit)throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --${name} of ${size} bytes: at most ${limit} are al\
-lowed`,help())}function help(){return(0,import_chunk_GEPPUING.quoteWords)([...(0,import_chunk_7V54BM6D.selfWords)(),"run","--help"])}var run={name:"run",summary:"\
-run a long command as a job",form:"[options] -- COMMAND ARG...",words:{min:0,max:0,rest:true},options:runOptions,notes:"The command gets no input and runs witho\
-ut a shell, exactly as it stands after --. It is never started twice.",examples:["run -- make test","run --timeout 2h --once-key nightly -- python3 train.py --e\
-pochs 10","run --timeout 12h --success-file model.pt --log train.log -- python3 train.py","run --shell --pipefail -- 'make 2>&1 | tee build.log'"],async run(context,input){
-const words=(0,import_chunk_AUI4JGQP.onceWords)("run",input,(0,import_chunk_AUI4JGQP.folderSaid)(context,input),null);const repeated=await(0,import_chunk_AUI4JGQP.
-repeatedLaunch)(context,input,words,false);if(repeated)return repeated;const cwd=folderOf(context,input);const timeout=limitOf(input);return(0,import_chunk_5KTIUTJS.
-launchAndTell)(context,input,{kind:"run",verb:"run",...(0,import_chunk_5KTIUTJS.launchWords)(input),cwd,deadlineMs:timeout,killGraceMs:input.durationOrDefault("\
-kill-after"),maxOutputBytes:input.size("max-output")??import_chunk_PXAMA5OB.limits.maxOutput.default,firstOutputMs:input.duration("first-output")??null,stallMs:input.
-duration("stall-after")??null,lineage:null,run:await makeRunPart(input,cwd),onStall:(0,import_chunk_5KTIUTJS.onStallOf)(input),staff:null,words})}};function limitOf(input){
-if(input.has("timeout")&&input.has("deadline"))throw(0,import_chunk_NVPF5LEY.usageError)("cannot take --timeout and --deadline together: they are the same");return input.
-has("deadline")?input.durationOrDefault("deadline"):input.durationOrDefault("timeout")}function folderOf(context,input){const folder=import_node_path.default.resolve(
-context.cwd,input.text("cwd")??".");if(!(0,import_chunk_7WBBYJDG.isFolder)(folder))throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot run in ${folder}\
-: there is no such folder`,"name an existing one with --cwd DIR");return(0,import_chunk_7WBBYJDG.realPath)(folder)}
-
-},
-"./chunk-EVPAZTGT.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{launch:()=>launch,launchedBefore:()=>launchedBefore});module.exports=stdin_exports;var import_chunk_H3HSIWJO=load("\
-./chunk-H3HSIWJO.js");var import_chunk_K6KXH5TS=load("./chunk-K6KXH5TS.js");var import_chunk_TP5XTHR4=load("./chunk-TP5XTHR4.js");var import_chunk_5HEE7DWZ=load(
-"./chunk-5HEE7DWZ.js");var import_chunk_IJKEVNZ7=load("./chunk-IJKEVNZ7.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_G6QBOL5X=load(
-"./chunk-G6QBOL5X.js");var import_chunk_7V54BM6D=load("./chunk-7V54BM6D.js");var import_chunk_PXAMA5OB=load("./chunk-PXAMA5OB.js");var import_chunk_4SRIOCFI=load(
-"./chunk-4SRIOCFI.js");var import_chunk_Y5L6GQDB=load("./chunk-Y5L6GQDB.js");var import_chunk_BSO2ISIG=load("./chunk-BSO2ISIG.js");var import_chunk_7WBBYJDG=load(
-"./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_path=builtin(
-"node:path");function isClaimed(root,key){return(0,import_chunk_7WBBYJDG.exists)(fileOf(root,key))}function fileOf(root,key){return import_node_path.default.join(
-(0,import_chunk_7V54BM6D.rootPaths)(root).once,(0,import_chunk_IJKEVNZ7.hashOf)(key).slice(0,40))}function claimOnce(root,key,claim){const file=fileOf(root,key);
-if((0,import_chunk_527JQF7V.createFile)(file,`${JSON.stringify(claim)}
-`))return{isOurs:true,holder:claim};return{isOurs:false,holder:requireClaim(file)}}function readClaim(root,key){return isClaimed(root,key)?requireClaim(fileOf(root,
-key)):void 0}function requireClaim(file){const read=(0,import_chunk_527JQF7V.readJson)(file);const holder=read.kind==="ok"?read.value:void 0;if(typeof holder?.id!==
-"string"||typeof holder.asked!=="string"){throw new import_chunk_NVPF5LEY.FaultError("state_unusable",`cannot read the once-key file ${file}: it is damaged`,"re\
-move that file if you are sure that the job never ran")}return holder}function needsWorker(spec){return spec.kind!=="timer"||Boolean(spec.notify)}function writeArmed(spec,folder){
-const{id,owner,created_at,timer}=spec;const event={seq:1,at:created_at,job:id,owner,type:"armed",due_at:timer?.due_at};(0,import_chunk_527JQF7V.writeFile)(`${folder}\
-/events.ndjson`,`${JSON.stringify(event)}
-`,{sync:false});const state={...(0,import_chunk_G6QBOL5X.earlyState)(id,spec),state:"running",seq:1,rev:1,started_at:created_at};(0,import_chunk_527JQF7V.writeJson)(
-`${folder}/state.json`,state)}function askedOf(request){const{kind,verb,cwd,deadlineMs,killGraceMs,maxOutputBytes,firstOutputMs,stallMs}=request;if(request.timer)
-return(0,import_chunk_IJKEVNZ7.hashOf)((0,import_chunk_IJKEVNZ7.canonical)({kind,verb,timer:askedTimer(request.timer),lineage:request.lineage}));const run=request.
-run?askedRun(request.run):null;const base={kind,verb,cwd,deadlineMs,killGraceMs,maxOutputBytes,firstOutputMs,stallMs,run};const lineage=request.asksForLatest?{relation:request.
-lineage?.relation}:request.lineage;const worktree=request.worktree==="new"?{worktree:"new"}:{};const staff=request.staff?askedStaff(request.staff):null;if(staff&&
-request.asksForLatest)staff.resume="latest";return(0,import_chunk_IJKEVNZ7.hashOf)((0,import_chunk_IJKEVNZ7.canonical)({...base,lineage,staff,...worktree,...askedWaiting(
-request)}))}function askedRun({success_files=[],result_baselines:_,...run}){const files=success_files.map(one=>one.path);const given=Object.entries({...run,success_files:files}).
-filter(([name,value])=>value!==null&&value!==void 0&&!(Array.isArray(value)&&value.length===0)&&value!==defaults[name]);return Object.fromEntries(given)}var defaults={
-checkpoint_ms:import_chunk_PXAMA5OB.limits.checkpoint.default,sample_ms:import_chunk_PXAMA5OB.limits.sample.default,probe_ms:import_chunk_PXAMA5OB.limits.probe.
-default};function askedTimer({due_at,delay_ms,message,slot}){return{message,slot,...delay_ms===null?{due_at}:{delay_ms}}}function askedWaiting({watch,onStall}){
-const{start:_start,...asked}=watch??{};return{...watch?{watch:asked}:{},...onStall?{on_stall:onStall}:{}}}function askedStaff(staff){const{mode,backend,program,
-model,profile,prompt,resume,custom,schema,base}=staff;const{brief:_brief,...definition}=custom??{};return{...{mode,backend,program,model,profile,prompt,resume},
-custom:custom?definition:null,...schema?{schema}:{},...base?{base:base.rev}:{}}}async function finishClaim(root,claim){if(!(0,import_chunk_G6QBOL5X.isId)(claim.
-id))throw new import_chunk_NVPF5LEY.FaultError("state_unusable",`cannot use a once-key that names ${JSON.stringify(claim.id)}: that is no job id`);const paths=(0,
-import_chunk_7V54BM6D.jobPaths)(root,claim.id);const stage=(0,import_chunk_7V54BM6D.stagePath)(root,claim.id);const until=(0,import_chunk_Y5L6GQDB.monotonicMs)()+
-import_chunk_PXAMA5OB.startLimitMs;while(!(0,import_chunk_7WBBYJDG.exists)(paths.launch)&&(0,import_chunk_Y5L6GQDB.monotonicMs)()<until){const isStaged=(0,import_chunk_7WBBYJDG.
-exists)(stage);if(!(0,import_chunk_7WBBYJDG.exists)(paths.folder)&&!isStaged)return;if((0,import_chunk_BSO2ISIG.livenessOf)(claim.launcher)==="dead"){if(isStaged)
-(0,import_chunk_7WBBYJDG.moveFolder)(stage,paths.folder);return}await(0,import_chunk_Y5L6GQDB.sleep)(5)}}var specBytes=15*1024*1024;async function launch(root,request){
-if(!(0,import_chunk_H3HSIWJO.checkRoot)(root.folder))(0,import_chunk_H3HSIWJO.requirePlace)(root.folder);const stamp=makeStamp(request.verb);const planned=isTaken(
-root,request)?null:await planTree(request,stamp.id);const key=(0,import_chunk_IJKEVNZ7.ensureKey)();(0,import_chunk_H3HSIWJO.ensureRoot)(root.folder);const publish=()=>publishJob(
-root,request,{...stamp,planned},key);const job=request.admit?await(0,import_chunk_5HEE7DWZ.withLock)((0,import_chunk_7V54BM6D.rootPaths)(root.folder).lock,publish):
-await publish();if("holder"in job)return takeOver(root,job.holder,request);const{spec,paths}=job;const worktree=request.worktree==="new"?spec.worktree??null:null;
-try{if(worktree)(await Promise.resolve().then(()=>load("./worktree-CFSYDRCH.js"))).addWorktree(worktree);if(needsWorker(spec))await(0,import_chunk_TP5XTHR4.startWorker)(
-root.folder,spec,{paths},1)}catch(error){if(spec.once_key===null)undo(paths,(0,import_chunk_7V54BM6D.stagePath)(root.folder,spec.id));if(worktree)(await Promise.
-resolve().then(()=>load("./worktree-CFSYDRCH.js"))).undoWorktree(worktree);throw launchError(root,error)}return{id:spec.id,isNew:true}}async function publishJob(root,request,stamp,key){
-const admitted=isTaken(root,request)?void 0:await request.admit?.();const warnings=[...request.warnings??[],...admitted?.warnings??[]];const spec=await makeSpec(
-root,{...request,warnings},stamp,key);const paths=(0,import_chunk_7V54BM6D.jobPaths)(root.folder,spec.id);const stage=(0,import_chunk_7V54BM6D.stagePath)(root.folder,
-spec.id);let isPromised=false;try{await Promise.all([stageJob(root,spec,stage),import_chunk_G6QBOL5X.defaultEngine.prepare()]);const claim=request.onceKey===null?
-null:claimOnce(root.folder,request.onceKey,claimOf(spec,request));if(claim&&!claim.isOurs){undo(paths,stage);return{holder:claim.holder}}isPromised=claim!==null;
-if(!(0,import_chunk_7WBBYJDG.moveFolder)(stage,paths.folder))throw new import_chunk_NVPF5LEY.FaultError("state_unusable",`cannot move ${stage} into place`);if(spec.
-timer)placeDurably(root.folder,paths);admitted?.told?.(spec.id);return{spec,paths}}catch(error){if(isPromised)(0,import_chunk_7WBBYJDG.moveFolder)(stage,paths.folder);else
-undo(paths,stage);throw launchError(root,error)}}function placeDurably(root,paths){(0,import_chunk_527JQF7V.syncFolder)(paths.folder);(0,import_chunk_527JQF7V.syncFolder)(
-(0,import_chunk_7V54BM6D.rootPaths)(root).jobs)}function makeStamp(verb){const createdMs=(0,import_chunk_Y5L6GQDB.nowMs)();const random=(0,import_chunk_IJKEVNZ7.
-randomBytes)(22);return{createdMs,random,id:(0,import_chunk_G6QBOL5X.makeId)(verb,createdMs,random)}}async function planTree(request,id){return request.worktree===
-"new"?(await Promise.resolve().then(()=>load("./worktree-CFSYDRCH.js"))).planWorktree(request.cwd,id):null}function isTaken(root,{onceKey}){return onceKey!==null&&
-isClaimed(root.folder,onceKey)}async function makeSpec(root,request,{createdMs,random,id,planned},key){const{deadlineMs,killGraceMs,maxOutputBytes,firstOutputMs,
-stallMs,onStall=null,onceKey,admit:_admit,credentials:_credentials,asksForLatest:_latest,words:_words,worktree,...rest}=request;const{cwd=request.cwd,...note}=planned??
-{};const unsigned={schema:1,id,...rest,cwd,worktree:planned?note:worktree==="new"?null:worktree??null,created_at:(0,import_chunk_Y5L6GQDB.isoOf)(createdMs),once_key:onceKey,
-engine:import_chunk_G6QBOL5X.defaultEngine.id,state_option:root.option,deadline_ms:deadlineMs,deadline_mono_ms:(0,import_chunk_Y5L6GQDB.monotonicMs)()+deadlineMs,
-kill_grace_ms:killGraceMs,max_output_bytes:maxOutputBytes,first_output_ms:firstOutputMs,stall_ms:stallMs,...onStall===null?{}:{on_stall:onStall},mark:(0,import_chunk_CTSRVJRC.
-toHex)(random.subarray(6)),launcher:(0,import_chunk_BSO2ISIG.ownIdentity)(),environment:{digest:(0,import_chunk_IJKEVNZ7.environmentDigest)(key),credentials:(0,
-import_chunk_4SRIOCFI.credentialNames)(request.credentials)}};return{...unsigned,mac:await(0,import_chunk_IJKEVNZ7.macOf)(unsigned,key)}}async function stageJob(root,spec,stage){
-(0,import_chunk_527JQF7V.createFolder)(stage);const text=`${JSON.stringify(spec)}
-`;if(text.length>specBytes)throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot store a request of ${text.length} bytes: at most ${specBytes} are allo\
-wed`);const isDurable=(0,import_chunk_527JQF7V.writeFileMeanwhile)(`${stage}/spec.json`,text);(0,import_chunk_527JQF7V.createFolder)(`${stage}/waiters`);if(spec.
-kind==="timer")writeArmed(spec,stage);(0,import_chunk_527JQF7V.writeFile)((0,import_chunk_7V54BM6D.jobPaths)(root.folder,spec.id).marker,"",{sync:false});await isDurable}
-function claimOf(spec,request){const words=request.words===void 0?{}:{words:(0,import_chunk_IJKEVNZ7.hashOf)(request.words)};return{id:spec.id,asked:askedOf(request),
-launcher:spec.launcher,...words}}async function launchedBefore(root,key,words){if(!(0,import_chunk_H3HSIWJO.checkRoot)(root.folder))return void 0;const holder=readClaim(
-root.folder,key);if(holder?.words!==(0,import_chunk_IJKEVNZ7.hashOf)(words))return void 0;await finishClaim(root.folder,holder);return{id:holder.id,isNew:false}}
-async function takeOver(root,holder,request){await finishClaim(root.folder,holder);if(holder.asked!==askedOf(request)){throw new import_chunk_NVPF5LEY.FaultError(
-"preflight",`cannot use --once-key ${JSON.stringify(request.onceKey)}: job ${holder.id} has this key and another request`,`look at it with: ${import_chunk_K6KXH5TS.
-nextCommands.observe(holder.id,root.option)}`)}return{id:holder.id,isNew:false}}function undo(paths,stage){try{for(const target of[stage,paths.folder,paths.marker])
-(0,import_chunk_7WBBYJDG.removeTree)(target)}catch{}}function launchError(root,error){const code=(0,import_chunk_NVPF5LEY.errnoOf)(error);if(error instanceof import_chunk_NVPF5LEY.
-FaultError||code===void 0)return error;return new import_chunk_NVPF5LEY.FaultError("state_unusable",`cannot write into the state folder ${root.folder} (${code})`,
-"use another place with --state-dir DIR or JOB_STATE_DIR")}
-
-},
-"./chunk-FKQDY3HY.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{findNeighbours:()=>findNeighbours,isOver:()=>isOver,modeOf:()=>modeOf,neighbourWarning:()=>neighbourWarning,neighbourWarnings:()=>neighbourWarnings,
-settleLost:()=>settleLost,tellNeighbours:()=>tellNeighbours});module.exports=stdin_exports;var import_chunk_6UECBVPY=load("./chunk-6UECBVPY.js");var import_chunk_W7HED5VZ=load(
-"./chunk-W7HED5VZ.js");var import_chunk_KAD3KSYH=load("./chunk-KAD3KSYH.js");var import_chunk_K6KXH5TS=load("./chunk-K6KXH5TS.js");var import_chunk_XRZCSGQB=load(
-"./chunk-XRZCSGQB.js");var import_chunk_IJKEVNZ7=load("./chunk-IJKEVNZ7.js");var import_chunk_J2XAZSNL=load("./chunk-J2XAZSNL.js");var import_chunk_G6QBOL5X=load(
-"./chunk-G6QBOL5X.js");var import_chunk_7V54BM6D=load("./chunk-7V54BM6D.js");var import_chunk_QS5KU3DI=load("./chunk-QS5KU3DI.js");var import_chunk_7WBBYJDG=load(
-"./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");async function findNeighbours(root,staff,cwd,may){
-if(!(0,import_chunk_W7HED5VZ.isWriter)(staff.profile))return[];const place=placeOf(cwd);const others=(await liveStaff(root.folder)).filter(spec=>(0,import_chunk_W7HED5VZ.
-isWriter)(spec.staff.profile)&&overlaps(placeOf(spec.cwd),place));const rival=others.find(spec=>spec.staff.mode==="implement");if(rival&&staff.mode==="implement"&&
-!may.share){throw new import_chunk_NVPF5LEY.FaultError("busy",`cannot start a second implement job in ${place.folder}: job ${rival.id} is writing there`,`wait f\
-or it (${import_chunk_K6KXH5TS.nextCommands.wait(rival.id,root.option)}), ${may.isolate?"or give this one its own tree with --worktree, ":""}or accept both with\
- --share`)}return others.map(spec=>spec.id)}function tellNeighbours(root,ids,own){for(const id of ids){try{const folder=(0,import_chunk_7V54BM6D.jobPaths)(root,
-id).neighbours;(0,import_chunk_527JQF7V.createFolder)(folder);if((0,import_chunk_7WBBYJDG.factsOf)(folder)?.kind!=="folder")continue;(0,import_chunk_527JQF7V.createFile)(
-`${folder}/${own}`,"",{sync:false})}catch{}}}function neighbourWarnings(root,paths){if((0,import_chunk_7WBBYJDG.factsOf)(paths.neighbours)?.kind!=="folder")return[];
-const ids=(0,import_chunk_7WBBYJDG.listNames)(paths.neighbours).filter(import_chunk_G6QBOL5X.isId).slice(0,20);return ids.map(id=>neighbourWarning(id,modeOf(root,
-id)))}function neighbourWarning(id,mode){const what=mode===void 0?"a job":`${/^[aeiou]/.test(mode)?"an":"a"} ${mode} job`;return{code:"two_writers",message:`${what}\
-, ${id}, may write in the same worktree at the same time`}}function modeOf(root,id){const spec=(0,import_chunk_QS5KU3DI.readSpec)((0,import_chunk_7V54BM6D.jobPaths)(
-root,id));return spec.kind==="ok"?spec.value.staff?.mode:void 0}async function settleLost(root){for(const id of(0,import_chunk_6UECBVPY.listActive)(root))await unlessGone(
-()=>(0,import_chunk_KAD3KSYH.refresh)(root,id))}async function unlessGone(look){try{return await look()}catch(error){if(error instanceof import_chunk_NVPF5LEY.FaultError&&
-error.code==="unknown_job")return void 0;throw error}}async function liveStaff(root){const key=(0,import_chunk_IJKEVNZ7.readKey)();const found=[];for(const id of(0,
-import_chunk_6UECBVPY.listActive)(root)){const spec=(0,import_chunk_QS5KU3DI.readSpec)((0,import_chunk_7V54BM6D.jobPaths)(root,id));if(spec.kind!=="ok"||!spec.value.
-staff||!await(0,import_chunk_IJKEVNZ7.isGenuine)(spec.value,key)||isOver(root,id))continue;found.push({...spec.value,staff:spec.value.staff})}return found}function isOver(root,id){
-let condition;try{condition=(0,import_chunk_J2XAZSNL.conditionOf)((0,import_chunk_J2XAZSNL.inspect)(root,id))}catch(error){if(error instanceof import_chunk_NVPF5LEY.
-FaultError&&error.code==="unknown_job")return true;throw error}return condition==="ended"||condition==="damaged"||(0,import_chunk_KAD3KSYH.isSettleable)(condition)}
-function placeOf(cwd){const real=(0,import_chunk_7WBBYJDG.isFolder)(cwd)?(0,import_chunk_7WBBYJDG.realPath)(cwd):cwd;const worktree=(0,import_chunk_XRZCSGQB.findWorktree)(
-real);return worktree===void 0?{folder:real,isWorktree:false}:{folder:worktree,isWorktree:true}}function overlaps(a,b){if(a.folder===b.folder)return true;const isBelow=(inner,outer)=>inner.
-folder.startsWith(`${outer.folder.replace(/\/$/,"")}/`);return!a.isWorktree&&!b.isWorktree&&(isBelow(a,b)||isBelow(b,a))}
-
-},
-"./chunk-FNP5XAIJ.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{spawnDetached:()=>spawnDetached,spawnShim:()=>spawnShim});module.exports=stdin_exports;var import_chunk_527JQF7V=load(
-"./chunk-527JQF7V.js");var import_node_child_process=require("node:child_process");var import_node_fs=require("node:fs");function spawnDetached(start){const log=(0,
-import_chunk_527JQF7V.openAppend)(start.logFile);try{const child=(0,import_node_child_process.spawn)(start.program,start.args,{cwd:start.cwd,env:start.environment,
-detached:true,stdio:["ignore",log,log]});child.on("error",()=>void 0);child.unref();if(child.pid===void 0)throw new Error(`cannot start ${start.program}`);return child.
-pid}finally{(0,import_node_fs.closeSync)(log)}}function spawnShim(start,onEnd){return new Promise((resolve,reject)=>{const child=(0,import_node_child_process.spawn)(
-"/bin/sh",["-c",start.script,"job-companion-shim",...start.args],{cwd:start.cwd,env:start.environment,detached:true,stdio:"ignore"});child.once("error",reject);
-child.once("spawn",()=>resolve(child.pid??0));child.once("exit",onEnd)})}
-
-},
 "./chunk-FSRL2ASG.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{decodeName:()=>decodeName,encodeName:()=>encodeName,oneLine:()=>oneLine,readableName:()=>readableName,showName:()=>showName});
 module.exports=stdin_exports;var decoder=new TextDecoder("utf-8",{fatal:true,ignoreBOM:true});var encoder=new TextEncoder;function decodeName(bytes){try{return decoder.
@@ -1295,6 +1328,24 @@ const length=characterAt(bytes,at);if(length===0)text+=String.fromCharCode(56320
 1}return text}function characterAt(bytes,at){const first=bytes[at]??0;const length=first<128?1:first<194?0:first<224?2:first<240?3:first<245?4:0;if(length===0||
 at+length>bytes.length)return 0;try{decoder.decode(bytes.subarray(at,at+length));return length}catch{return 0}}function oneLine(text){return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]+/gu,
 " ").trim()}
+
+},
+"./chunk-G4RDOHPK.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{lineOf:()=>lineOf,lineOfEvent:()=>lineOfEvent,terminalLine:()=>terminalLine});module.exports=stdin_exports;var import_chunk_UOCDHMXX=load(
+"./chunk-UOCDHMXX.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_Y5L6GQDB=load("./chunk-Y5L6GQDB.js");var watchProtocol="job-compan\
+ion.watch/v1";function lineOf(parts){const{type,at=(0,import_chunk_Y5L6GQDB.isoNow)(),kind,id,verdict,word,evidence,facts,more={}}=parts;const own={protocol:watchProtocol,
+type,at,kind,id,state:(0,import_chunk_UOCDHMXX.line)(word),verdict,evidence:(0,import_chunk_UOCDHMXX.line)(evidence)};return{...own,...(0,import_chunk_UOCDHMXX.
+smallFacts)(facts),...more,...own}}function lineOfEvent(event,kind,isRepeat){const{at,job:id,seq}=event;const text=value=>typeof value==="string"?value:"";const base={
+type:"status",at,kind,id,more:{seq}};switch(event.type){case"news":{const verdict=event.verdict==="met"||event.verdict==="failed"?event.verdict:"pending";if(verdict!==
+"pending"&&!isRepeat)return void 0;const facts=isObject(event.facts)?event.facts:{};return lineOf({...base,verdict,word:text(event.word),evidence:text(event.evidence),
+facts})}case"trouble":{const facts={cause:event.cause,in_a_row:event.in_a_row};return lineOf({...base,verdict:"error",word:"trouble",evidence:text(event.message),
+facts})}case"recovered":{const evidence=`looking works again after ${text(String(event.after))} failed attempt(s)`;return lineOf({...base,verdict:"pending",word:"\
+recovered",evidence,facts:{cause:event.cause}})}default:return void 0}}function terminalLine(state,kind){const note=state.watch??null;const[verdict,word]=endWords(
+state,note);const isSeen=verdict==="met"||verdict==="failed";const evidence=isSeen?note?.evidence??"":state.error?.message??note?.evidence??state.state;const more={
+outcome:state.state,exit:(0,import_chunk_6PFAPK5K.exitCodeOf)(state.state),error:state.error,seq:state.seq};return lineOf({type:"terminal",kind,id:state.id,verdict,
+word,evidence,facts:note?.facts??{},more})}function endWords(state,note){if(state.state==="done")return["met",note?.word??"met"];if(state.state==="canceled")return[
+"canceled","canceled"];if(state.state==="timed_out")return["expired","expired"];if(state.error?.code==="watch_failed")return["failed",note?.word??"failed"];return[
+"error","error"]}function isObject(value){return typeof value==="object"&&value!==null&&!Array.isArray(value)}
 
 },
 "./chunk-G6QBOL5X.js": function (module, exports) {
@@ -1319,55 +1370,6 @@ var engines=[local];function findEngine(id){return engines.find(engine=>engine.i
 "use strict";var stdin_exports={};__export(stdin_exports,{quoteWords:()=>quoteWords});module.exports=stdin_exports;var plain=/^[A-Za-z0-9_@%+:,./=-]+$/;function quoteWord(word){
 if(plain.test(word))return word;return inQuotes(word)}function inQuotes(word){return`'${word.replaceAll("'",`'\\''`)}'`}function quoteWords(words){return words.
 map((word,index)=>index===0&&word.includes("=")?inQuotes(word):quoteWord(word)).join(" ")}
-
-},
-"./chunk-GZSMR3IM.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{attempt:()=>attempt,makeTools:()=>makeTools});module.exports=stdin_exports;var import_chunk_O5SXHXTI=load("./chunk-\
-O5SXHXTI.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_KAD3KSYH=load("./chunk-KAD3KSYH.js");var import_chunk_UNGYPAP3=load("./chun\
-k-UNGYPAP3.js");var import_chunk_5HEE7DWZ=load("./chunk-5HEE7DWZ.js");var import_chunk_IJKEVNZ7=load("./chunk-IJKEVNZ7.js");var import_chunk_J2XAZSNL=load("./ch\
-unk-J2XAZSNL.js");var import_chunk_7V54BM6D=load("./chunk-7V54BM6D.js");var import_chunk_PXAMA5OB=load("./chunk-PXAMA5OB.js");var import_chunk_AN2AMGQG=load("./\
-chunk-AN2AMGQG.js");var import_chunk_Y5L6GQDB=load("./chunk-Y5L6GQDB.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("\
-./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_path=builtin("node:path");async function shareAnswer(question){const userKey=usableKey(
-question.root);if(userKey===void 0)return question.ask();const file=import_node_path.default.join((0,import_chunk_7V54BM6D.rootPaths)(question.root).shared,`${(0,
-import_chunk_IJKEVNZ7.hashOf)(question.key).slice(0,40)}.json`);const began=(0,import_chunk_Y5L6GQDB.nowMs)();const until=(0,import_chunk_Y5L6GQDB.monotonicMs)()+
-question.waitMs;for(let pause=import_chunk_PXAMA5OB.sharedLookMs[0];;pause=Math.min(pause*2,import_chunk_PXAMA5OB.sharedLookMs[1])){const known=await readAnswer(
-file,question,userKey,began);if(known)return known;let isOurs=false;try{return await(0,import_chunk_5HEE7DWZ.withLock)(file.replace(/json$/,"lock"),async()=>{isOurs=
-true;return await readAnswer(file,question,userKey,began)??await askAndKeep(file,question,userKey)},0)}catch(error){if(isOurs)throw error;if(!(error instanceof import_chunk_NVPF5LEY.
-FaultError)||error.code!=="busy")return question.ask();if(question.signal?.aborted||(0,import_chunk_Y5L6GQDB.monotonicMs)()+pause>until)throw error}await(0,import_chunk_Y5L6GQDB.
-sleep)(pause)}}function usableKey(root){try{const folder=(0,import_chunk_7V54BM6D.rootPaths)(root).shared;(0,import_chunk_527JQF7V.createFolder)(folder);const facts=(0,
-import_chunk_7WBBYJDG.factsOf)(folder);const isOurs=facts?.kind==="folder"&&facts.uid===process.getuid?.()&&(facts.mode&18)===0;return isOurs?(0,import_chunk_IJKEVNZ7.
-readKey)():void 0}catch{return void 0}}async function readAnswer(file,question,userKey,began){const stored=parse(file);if(!stored||stored.key!==question.key)return void 0;
-const age=(0,import_chunk_Y5L6GQDB.nowMs)()-stored.at;const isYoung=age<Math.min(stored.hold??question.maxAgeMs,import_chunk_PXAMA5OB.sharedHoldMs);if(age<0||!(isYoung||
-stored.at>began))return void 0;const{mac,...rest}=stored;return(0,import_chunk_IJKEVNZ7.sameMac)(await(0,import_chunk_IJKEVNZ7.macOfAnswer)(rest,userKey),mac)?stored.
-value:void 0}function parse(file){try{const{key,at,hold,value,mac}=JSON.parse((0,import_chunk_527JQF7V.readText)(file,2*import_chunk_PXAMA5OB.sharedBytes)??"nul\
-l");const isWhole=typeof at==="number"&&(hold===null||typeof hold==="number")&&typeof mac==="string";return isWhole?{key,at,hold,value,mac}:void 0}catch{return void 0}}
-async function askAndKeep(file,question,key){const at=(0,import_chunk_Y5L6GQDB.nowMs)();const value=await question.ask();try{const answer=value.holdMs===void 0?
-{key:question.key,at,hold:null,value}:{key:question.key,at:(0,import_chunk_Y5L6GQDB.nowMs)(),hold:value.holdMs,value};const text=JSON.stringify(value);if(text.length>
-import_chunk_PXAMA5OB.sharedBytes||value.holdMs===0)(0,import_chunk_527JQF7V.removeFile)(file);else(0,import_chunk_527JQF7V.writeJson)(file,{...answer,mac:await(0,
-import_chunk_IJKEVNZ7.macOfAnswer)(answer,key)},{sync:false});removeOld(import_node_path.default.dirname(file))}catch{}return value}function removeOld(folder){for(const name of(0,
-import_chunk_7WBBYJDG.listNames)(folder)){const target=import_node_path.default.join(folder,name);const facts=(0,import_chunk_7WBBYJDG.factsOf)(target);if(!/^[0-9a-f]{40}\.(json|lock)$/.
-test(name)||!facts||(0,import_chunk_Y5L6GQDB.nowMs)()-facts.modifiedMs<import_chunk_PXAMA5OB.sharedKeepMs)continue;(0,import_chunk_7WBBYJDG.removeTree)(target)}}
-function makeTools(place,leftMs,signal){const running=new Set;const run=async call=>{const cwd=call.cwd??place.cwd;if(!(0,import_chunk_7WBBYJDG.isFolder)(cwd))return neverStarted(
-`the folder ${cwd} is gone`);place.onRun?.();const{runTool}=await Promise.resolve().then(()=>load("./tool-FTOXEEMB.js"));return runTool({program:call.program,args:call.
-args,cwd,environment:{...place.environment,...call.environment},...call.input===void 0?{}:{input:call.input},timeoutMs:Math.min(call.timeoutMs??leftMs(),leftMs()),
-limit:call.limit??import_chunk_PXAMA5OB.toolBytes,signal})};return{run(call){const answer=run(call);running.add(answer);const forget=()=>void running.delete(answer);
-answer.then(forget,forget);return answer},find:import_chunk_AN2AMGQG.findTool,cwd:place.cwd,leftMs,...place.everyMs===void 0?{}:{everyMs:place.everyMs},nowMs:import_chunk_Y5L6GQDB.
-nowMs,signal,job:id=>standOf(place.root,id,place.everyMs!==void 0),onJobEnd:(id,wake)=>untilLetGo(place.root,id,wake),shared:(key,maxAgeMs,ask)=>place.everyMs===
-void 0?ask():shareAnswer({root:place.root,key,maxAgeMs,waitMs:leftMs(),signal,ask}),idle:async()=>void await Promise.allSettled(running)}}function neverStarted(reason){
-return{how:"failed",code:null,reason,stdout:Buffer.alloc(0),stderr:Buffer.alloc(0)}}async function standOf(root,id,mayAttach){let view=inspectSafely(root,id);if(view===
-void 0)return void 0;if(!(0,import_chunk_J2XAZSNL.isEnded)(view.state))view=await(mayAttach?import_chunk_KAD3KSYH.refreshAttached:import_chunk_KAD3KSYH.refresh)(
-root,id);const{state}=view;const error=state.error?`${state.error.code}: ${state.error.message}`:null;return{state:state.state,isEnded:(0,import_chunk_J2XAZSNL.
-isEnded)(state),code:(0,import_chunk_6PFAPK5K.exitCodeOf)(state.state),seq:state.seq,error}}function inspectSafely(root,id){try{return(0,import_chunk_J2XAZSNL.inspect)(
-root,id)}catch{return void 0}}function untilLetGo(root,id,wake){let isStopped=false;let close;void(0,import_chunk_O5SXHXTI.watchFifo)((0,import_chunk_7V54BM6D.jobPaths)(
-root,id).leaseFifo,wake).then(found=>{if(isStopped)found?.();else close=found});return()=>{isStopped=true;close?.()}}async function attempt(kind,input,cursor,terms){
-const until=(0,import_chunk_Y5L6GQDB.monotonicMs)()+terms.attemptMs;const over=new AbortController;const end=()=>over.abort();const tools=makeTools(terms.place,
-()=>Math.max(1,until-(0,import_chunk_Y5L6GQDB.monotonicMs)()),over.signal);const isOver=new Promise(resolve=>over.signal.addEventListener("abort",()=>resolve("o\
-ver")));const clock=setTimeout(end,terms.attemptMs);terms.signal.addEventListener("abort",end);if(terms.signal.aborted)end();try{const answer=await Promise.race(
-[isOver,look(kind,input,cursor,tools,terms)]);if(answer!=="over")return answer;await Promise.race([tools.idle(),(0,import_chunk_Y5L6GQDB.sleep)(import_chunk_PXAMA5OB.
-toolGraceMs+import_chunk_PXAMA5OB.killSettleMs)]);if(terms.signal.aborted)return null;const message=`no answer within ${(0,import_chunk_UNGYPAP3.formatDuration)(
-terms.attemptMs)}`;return{kind:"trouble",cause:"timeout",message,retryAfterMs:null}}finally{clearTimeout(clock);terms.signal.removeEventListener("abort",end);end()}}
-async function look(kind,input,cursor,tools,terms){try{return await kind.look(input,tools,cursor)}catch(error){terms.onThrown?.(error);const message=`looking fa\
-iled by an error of this program: ${(0,import_chunk_NVPF5LEY.messageOf)(error)}`;return{kind:"trouble",cause:"failed",message,retryAfterMs:null}}}
 
 },
 "./chunk-H3HSIWJO.js": function (module, exports) {
@@ -1404,6 +1406,31 @@ errnoOf)(error)})`)}}function unusable(folder,reason){return new import_chunk_NV
 elsewhere)}function userId(){return process.getuid?.()??0}
 
 },
+"./chunk-H4SYZQJG.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{conversationOf:()=>conversationOf,earlierOf:()=>earlierOf,lineageOf:()=>lineageOf,requireFolder:()=>requireFolder,requireGenuine:()=>requireGenuine,
+requireSameFolder:()=>requireSameFolder,requireSpec:()=>requireSpec});module.exports=stdin_exports;var import_chunk_QELRQJ3H=load("./chunk-QELRQJ3H.js");var import_chunk_6UECBVPY=load(
+"./chunk-6UECBVPY.js");var import_chunk_SONH4MY5=load("./chunk-SONH4MY5.js");var import_chunk_K6KXH5TS=load("./chunk-K6KXH5TS.js");var import_chunk_IJKEVNZ7=load(
+"./chunk-IJKEVNZ7.js");var import_chunk_YLQE6MZF=load("./chunk-YLQE6MZF.js");var import_chunk_7V54BM6D=load("./chunk-7V54BM6D.js");var import_chunk_QS5KU3DI=load(
+"./chunk-QS5KU3DI.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");function requireSpec(root,id){
+const read=(0,import_chunk_QS5KU3DI.readSpec)((0,import_chunk_7V54BM6D.jobPaths)(root.folder,id));if(read.kind==="ok")return read.value;const reason=read.kind===
+"damaged"?read.reason:"its spec.json is missing";throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot use job ${id}: ${reason}`)}async function requireGenuine(spec){
+if(await(0,import_chunk_IJKEVNZ7.isGenuine)(spec,(0,import_chunk_IJKEVNZ7.readKey)()))return;throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot star\
+t anything from job ${spec.id}: its spec.json was changed or comes from another user or machine`,"launch it again in your own words")}function conversationOf(root,spec){
+const paths=(0,import_chunk_7V54BM6D.jobPaths)(root,spec.id);const state=(0,import_chunk_QS5KU3DI.readState)(paths);if(state.kind!=="ok"||(0,import_chunk_YLQE6MZF.
+isEnded)(state.value)&&!(0,import_chunk_SONH4MY5.isContinuable)(paths,state.value))return null;return state.value.conversation?.id??null}function requireFolder(parent,verb,option){
+if((0,import_chunk_7WBBYJDG.isFolder)(parent.cwd))return parent.cwd;const gone=parent.worktree?`its worktree ${parent.worktree.path}`:`its folder ${parent.cwd}`;
+throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot ${verb} job ${parent.id}: ${gone} is gone`,verb==="continue"?`name another folder with --cwd DIR,\
+ or start the task afresh: ${import_chunk_K6KXH5TS.nextCommands.restart(parent.id,option)}`:"launch the task again where it belongs now")}function requireSameFolder(parent,cwd,option){
+const backend=(0,import_chunk_QELRQJ3H.findBackend)(parent.staff?.backend??"");if(!backend||backend.resumesElsewhere||!backend.keepsConversation||cwd===parent.cwd)
+return;throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot continue job ${parent.id} in ${cwd}: ${backend.title} keeps its conversation for ${parent.
+cwd}`,`leave --cwd away, or start the task afresh: ${import_chunk_K6KXH5TS.nextCommands.restart(parent.id,option)}`)}function earlierOf(root,backend,conversation){
+for(const id of(0,import_chunk_6UECBVPY.listJobs)(root)){const paths=(0,import_chunk_7V54BM6D.jobPaths)(root,id);const[spec,state]=[(0,import_chunk_QS5KU3DI.readSpec)(
+paths),(0,import_chunk_QS5KU3DI.readState)(paths)];if(spec.kind!=="ok"||state.kind!=="ok"||spec.value.staff?.backend!==backend)continue;if(state.value.conversation?.
+id!==conversation)continue;const{usage_total=null,usage,error}=state.value;const total=usage_total??(spec.value.staff.resume===null?usage:null);const before=spec.
+value.staff.earlier??null;return{usage_total:total??before?.usage_total??null,error:error?.message??before?.error??null}}return null}function lineageOf(parent,relation){
+return{relation,parent:parent.id,root:parent.lineage?.root??parent.id}}
+
+},
 "./chunk-HDW3QKWP.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{countDirty:()=>countDirty,entriesOf:()=>entriesOf,isCutOff:()=>isCutOff,isDirty:()=>isDirty,makeRest:()=>makeRest});
 module.exports=stdin_exports;var import_node_crypto=require("node:crypto");function makeRest(files,beyond){const count=files.length+beyond.length;if(count===0)return null;
@@ -1428,10 +1455,588 @@ retryAfterMs:null}}function sizeFacts(facts){return facts?{bytes:facts.size}:{}}
 "missing"}function sizeText(facts){return facts?(0,import_chunk_TFEMYLSK.formatSize)(facts.size):"not there"}
 
 },
-"./chunk-IJGJYDYL.js": function (module, exports) {
+"./chunk-IJKEVNZ7.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{canonical:()=>canonical,ensureKey:()=>ensureKey,environmentDigest:()=>environmentDigest,hashOf:()=>hashOf,isGenuine:()=>isGenuine,
+macOf:()=>macOf,macOfAnswer:()=>macOfAnswer,randomBytes:()=>randomBytes,readKey:()=>readKey,sameMac:()=>sameMac});module.exports=stdin_exports;var import_chunk_CTSRVJRC=load(
+"./chunk-CTSRVJRC.js");var import_chunk_4SRIOCFI=load("./chunk-4SRIOCFI.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load(
+"./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_path=builtin("node:path");var import_node_fs=require("node:fs");function randomBytes(count){
+const bytes=new Uint8Array(count);const fd=(0,import_node_fs.openSync)("/dev/urandom","r");try{for(let done=0;done<count;)done+=(0,import_node_fs.readSync)(fd,bytes,
+done,count-done,null)}finally{(0,import_node_fs.closeSync)(fd)}return bytes}var longBytes=64*1024;function readKey(){const folder=(0,import_chunk_4SRIOCFI.configFolder)();
+if(folder===void 0)return void 0;const file=import_node_path.default.join(folder,"key");const facts=lookAt(file);if(!facts)return void 0;const isPrivate=facts.kind===
+"file"&&facts.uid===process.getuid?.()&&(facts.mode&63)===0;const key=isPrivate?(0,import_chunk_527JQF7V.readText)(file,1024)?.trim():void 0;if(key&&/^[0-9a-f]{64}$/.
+test(key))return key;throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot use the key ${file}: it must be a file of yours with mode 600 and 64 hex dig\
+its`)}function lookAt(file){try{return(0,import_chunk_7WBBYJDG.factsOf)(file)}catch(error){throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot read t\
+he key ${file} (${(0,import_chunk_NVPF5LEY.errnoOf)(error)})`,"set XDG_CONFIG_HOME to a folder that you may use")}}function ensureKey(){const known=readKey();if(known)
+return known;const folder=(0,import_chunk_4SRIOCFI.configFolder)();if(folder===void 0){throw new import_chunk_NVPF5LEY.FaultError("preflight","cannot find your \
+config folder: neither HOME nor XDG_CONFIG_HOME is set","set HOME")}try{makeFolders(folder);(0,import_chunk_527JQF7V.createFile)(import_node_path.default.join(folder,
+"key"),`${(0,import_chunk_CTSRVJRC.toHex)(randomBytes(32))}
+`)}catch(error){throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot make the key in ${folder} (${(0,import_chunk_NVPF5LEY.errnoOf)(error)})`,"set XDG\
+_CONFIG_HOME to a folder that you may write")}return ensureKey()}function macOf(spec,key){return keyedDigest(key,canonical(spec))}async function isGenuine(spec,key){
+if(key===void 0)return false;const{mac,...rest}=spec;return sameMac(await systemDigest(key,Buffer.from(canonical(rest))),mac)}function macOfAnswer(answer,key){return systemDigest(
+key,Buffer.from(`answer ${canonical(answer)}`))}function sameMac(expected,mac){let difference=expected.length^mac.length;for(let at=0;at<expected.length;at+=1)difference|=
+expected.charCodeAt(at)^mac.charCodeAt(at);return difference===0}function environmentDigest(key){const text=key+(0,import_chunk_4SRIOCFI.comparableEnvironment)();
+let high=3735928559;let low=1103547991;for(let at=0;at<text.length;at+=1){const code=text.charCodeAt(at);high=Math.imul(high^code,2654435761);low=Math.imul(low^
+code,1597334677)}high=Math.imul(high^high>>>16,2246822507)^Math.imul(low^low>>>13,3266489909);low=Math.imul(low^low>>>16,2246822507)^Math.imul(high^high>>>13,3266489909);
+return(4294967296*(2097151&low)+(high>>>0)).toString(16)}function hashOf(text){return(0,import_chunk_CTSRVJRC.toHex)((0,import_chunk_CTSRVJRC.sha256)(Buffer.from(
+text)))}function canonical(value){if(Array.isArray(value))return`[${value.map(canonical).join(",")}]`;if(typeof value==="object"&&value!==null){const entries=Object.
+entries(value).sort(([a],[b])=>a<b?-1:1);return`{${entries.map(([name,inner])=>`${JSON.stringify(name)}:${canonical(inner)}`).join(",")}}`}return JSON.stringify(
+value)??"null"}async function keyedDigest(key,text){const bytes=Buffer.from(text);return bytes.length<=longBytes?(0,import_chunk_CTSRVJRC.toHex)((0,import_chunk_CTSRVJRC.
+hmacSha256)(Buffer.from(key),bytes)):systemDigest(key,bytes)}async function systemDigest(key,bytes){const{createHmac}=await Promise.resolve().then(()=>builtin("\
+node:crypto"));return createHmac("sha256",key).update(bytes).digest("hex")}function makeFolders(folder){if((0,import_chunk_7WBBYJDG.factsOf)(folder)?.kind==="fo\
+lder")return;makeFolders(import_node_path.default.dirname(folder));(0,import_chunk_527JQF7V.createFolder)(folder)}
+
+},
+"./chunk-ILJKJSAA.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{fileFacts:()=>fileFacts,lookBehindSoon:()=>lookBehindSoon});module.exports=stdin_exports;var import_chunk_7WBBYJDG=load(
+"./chunk-7WBBYJDG.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_promises=require("node:fs/promises");async function fileFacts(target,timeoutMs){
+let timer;const late=new Promise(resolve=>{timer=setTimeout(()=>resolve(void 0),timeoutMs)});const looked=(0,import_promises.stat)(target).then(({size,mtimeMs,ino})=>({
+size,modified_ms:mtimeMs,inode:ino}),error=>["ENOENT","ENOTDIR"].includes((0,import_chunk_NVPF5LEY.errnoOf)(error)??"")?null:void 0);try{return await Promise.race(
+[looked,late])}finally{clearTimeout(timer)}}async function lookBehindSoon(target,timeoutMs){let timer;const late=new Promise(resolve=>{timer=setTimeout(()=>resolve(
+{trouble:"no answer"}),timeoutMs)});try{return await Promise.race([look(target),late])}finally{clearTimeout(timer)}}async function look(target){try{const[behind,
+itself]=[await(0,import_promises.stat)(target),await(0,import_promises.lstat)(target)];return{found:(0,import_chunk_7WBBYJDG.behindOf)(behind,itself.isSymbolicLink()?
+await(0,import_promises.realpath)(target):null)}}catch(error){const code=(0,import_chunk_NVPF5LEY.errnoOf)(error)??"error";return["ENOENT","ENOTDIR"].includes(code)?
+{found:void 0}:{trouble:code}}}
+
+},
+"./chunk-IOXPI5Z7.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{freshPaths:()=>freshPaths,pathsBefore:()=>pathsBefore,programOf:()=>programOf,requireLogPath:()=>requireLogPath,requireProgram:()=>requireProgram});
+module.exports=stdin_exports;var import_chunk_TBUNGZZA=load("./chunk-TBUNGZZA.js");var import_chunk_AN2AMGQG=load("./chunk-AN2AMGQG.js");var import_chunk_4SRIOCFI=load(
+"./chunk-4SRIOCFI.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_path=builtin(
+"node:path");function pathsBefore(given,cwd){const results=listOf("result",given.results,cwd);const files=listOf("success-file",given.successFiles,cwd);return{success_files:files.
+map(file=>baselineOf("success-file",file)),result_paths:results,result_baselines:results.map(file=>baselineOf("result",file))}}function freshPaths(run){const{success_files:files,
+result_paths:results}=run;return{...files?{success_files:files.map(({path:file})=>baselineOf("success-file",file))}:{},...results?{result_baselines:results.map(
+file=>baselineOf("result",file))}:{}}}function requireLogPath(text,cwd){const file=absolutePath("log",text,cwd);lookAllowed("log",file);return file}function listOf(option,texts,cwd){
+if(texts.length>import_chunk_TBUNGZZA.resultPaths)throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take ${texts.length} times --${option}: at most ${import_chunk_TBUNGZZA.
+resultPaths} are allowed`);const files=texts.map(text=>absolutePath(option,text,cwd));const twice=files.find((file,index)=>files.indexOf(file)!==index);if(twice!==
+void 0)throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --${option} twice for ${twice}: name each path once`);return files}function absolutePath(option,text,cwd){
+if(text==="")throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --${option} "": allowed is a path, which counts from the job's folder`);if(/[\0\r\n]/.test(text))
+throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --${option} ${JSON.stringify(text)}: a path may hold no line end and no NUL`);if(option!=="result"&&/\/\.{0,2}$/.
+test(text))throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --${option} ${JSON.stringify(text)}: it names a folder; name a file in it`);return import_node_path.
+default.resolve(cwd,text)}function baselineOf(option,file){const now=lookAllowed(option,file);return{path:file,before:now?{size:now.size,modified_ms:now.modifiedMs,
+inode:now.inode}:null}}function lookAllowed(option,file){const now=look(option,file);if(now?.kind==="folder"&&option!=="result")throw refusal(option,file,"it is\
+ a folder","name a file in it");if(now?.kind==="other")throw refusal(option,file,"it is neither a file nor a folder");if(now)return now;for(let folder=import_node_path.
+default.dirname(file);;folder=import_node_path.default.dirname(folder)){const kind=look(option,folder)?.kind;if(kind==="folder")return void 0;if(kind!==void 0)throw refusal(
+option,file,`${folder} is no folder`)}}function look(option,file){try{return(0,import_chunk_7WBBYJDG.lookBehind)(file)}catch(error){throw refusal(option,file,`i\
+t cannot be looked at (${(0,import_chunk_NVPF5LEY.errnoOf)(error)??"error"})`)}}function refusal(option,file,why,next="name another path"){return new import_chunk_NVPF5LEY.
+FaultError("preflight",`cannot take --${option} ${file}: ${why}`,next)}async function programOf(input,cwd){const words=input.rest??[];if(input.has("shell")){if(words.
+length!==1)throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take ${words.length} words with --shell: it needs the whole command line as one word after --`);return shellOf(
+words[0],input.has("pipefail"))}const program=requireProgram(words[0],cwd);return{argv:[...words],program}}function requireProgram(name,cwd){const program=(0,import_chunk_AN2AMGQG.
+findProgram)(name,cwd);if(program!==void 0)return program;const where=name.includes("/")?`no executable file of that name (looked from ${cwd})`:`it is not on PA\
+TH (${import_chunk_4SRIOCFI.variables.searchPath()||"empty"})`;throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot run ${JSON.stringify(name)}: ${where}`,
+"give the path of the program")}async function shellOf(line,hasPipefail){if(!hasPipefail)return{argv:[sh,"-c",line],program:sh};const program=findBash()??(await hasOption(
+sh)?sh:void 0);if(program!==void 0)return{argv:[program,"-o","pipefail","-c",line],program};throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot take \
+--pipefail: there is no bash on PATH, and ${sh} has no such option`,"install bash, or leave --pipefail away")}var sh="/bin/sh";function findBash(){const folders=import_chunk_4SRIOCFI.
+variables.searchPath().split(":");const found=folders.filter(folder=>folder.startsWith("/")).map(folder=>(0,import_chunk_AN2AMGQG.findProgram)(`${folder}/bash`,
+"/"));return found.find(file=>file!==void 0)}async function hasOption(program){const{runTool}=await Promise.resolve().then(()=>load("./tool-Z5SHPXVZ.js"));const args=[
+"-o","pipefail","-c",":"];const environment=(0,import_chunk_4SRIOCFI.toolEnvironment)();const timeoutMs=import_chunk_TBUNGZZA.limits.probe.default;const answer=await runTool(
+{program,args,cwd:"/",environment,timeoutMs,limit:import_chunk_TBUNGZZA.probeBytes});return answer.code===0}
+
+},
+"./chunk-ITYR72UF.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{launch:()=>launch,launchedBefore:()=>launchedBefore});module.exports=stdin_exports;var import_chunk_H3HSIWJO=load("\
+./chunk-H3HSIWJO.js");var import_chunk_K6KXH5TS=load("./chunk-K6KXH5TS.js");var import_chunk_TP5XTHR4=load("./chunk-TP5XTHR4.js");var import_chunk_5HRROBHX=load(
+"./chunk-5HRROBHX.js");var import_chunk_IJKEVNZ7=load("./chunk-IJKEVNZ7.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_G6QBOL5X=load(
+"./chunk-G6QBOL5X.js");var import_chunk_7V54BM6D=load("./chunk-7V54BM6D.js");var import_chunk_TBUNGZZA=load("./chunk-TBUNGZZA.js");var import_chunk_4SRIOCFI=load(
+"./chunk-4SRIOCFI.js");var import_chunk_Y5L6GQDB=load("./chunk-Y5L6GQDB.js");var import_chunk_BSO2ISIG=load("./chunk-BSO2ISIG.js");var import_chunk_7WBBYJDG=load(
+"./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_path=builtin(
+"node:path");function isClaimed(root,key){return(0,import_chunk_7WBBYJDG.exists)(fileOf(root,key))}function fileOf(root,key){return import_node_path.default.join(
+(0,import_chunk_7V54BM6D.rootPaths)(root).once,(0,import_chunk_IJKEVNZ7.hashOf)(key).slice(0,40))}function claimOnce(root,key,claim){const file=fileOf(root,key);
+if((0,import_chunk_527JQF7V.createFile)(file,`${JSON.stringify(claim)}
+`))return{isOurs:true,holder:claim};return{isOurs:false,holder:requireClaim(file)}}function readClaim(root,key){return isClaimed(root,key)?requireClaim(fileOf(root,
+key)):void 0}function requireClaim(file){const read=(0,import_chunk_527JQF7V.readJson)(file);const holder=read.kind==="ok"?read.value:void 0;if(typeof holder?.id!==
+"string"||typeof holder.asked!=="string"){throw new import_chunk_NVPF5LEY.FaultError("state_unusable",`cannot read the once-key file ${file}: it is damaged`,"re\
+move that file if you are sure that the job never ran")}return holder}function needsWorker(spec){return spec.kind!=="timer"||Boolean(spec.notify)}function writeArmed(spec,folder){
+const{id,owner,created_at,timer}=spec;const event={seq:1,at:created_at,job:id,owner,type:"armed",due_at:timer?.due_at};(0,import_chunk_527JQF7V.writeFile)(`${folder}\
+/events.ndjson`,`${JSON.stringify(event)}
+`,{sync:false});const state={...(0,import_chunk_G6QBOL5X.earlyState)(id,spec),state:"running",seq:1,rev:1,started_at:created_at};(0,import_chunk_527JQF7V.writeJson)(
+`${folder}/state.json`,state)}function askedOf(request){const{kind,verb,cwd,deadlineMs,killGraceMs,maxOutputBytes,firstOutputMs,stallMs}=request;if(request.timer)
+return(0,import_chunk_IJKEVNZ7.hashOf)((0,import_chunk_IJKEVNZ7.canonical)({kind,verb,timer:askedTimer(request.timer),lineage:request.lineage}));const run=request.
+run?askedRun(request.run):null;const base={kind,verb,cwd,deadlineMs,killGraceMs,maxOutputBytes,firstOutputMs,stallMs,run};const lineage=request.asksForLatest?{relation:request.
+lineage?.relation}:request.lineage;const worktree=request.worktree==="new"?{worktree:"new"}:{};const staff=request.staff?askedStaff(request.staff):null;if(staff&&
+request.asksForLatest)staff.resume="latest";return(0,import_chunk_IJKEVNZ7.hashOf)((0,import_chunk_IJKEVNZ7.canonical)({...base,lineage,staff,...worktree,...askedWaiting(
+request)}))}function askedRun({success_files=[],result_baselines:_,...run}){const files=success_files.map(one=>one.path);const given=Object.entries({...run,success_files:files}).
+filter(([name,value])=>value!==null&&value!==void 0&&!(Array.isArray(value)&&value.length===0)&&value!==defaults[name]);return Object.fromEntries(given)}var defaults={
+checkpoint_ms:import_chunk_TBUNGZZA.limits.checkpoint.default,sample_ms:import_chunk_TBUNGZZA.limits.sample.default,probe_ms:import_chunk_TBUNGZZA.limits.probe.
+default};function askedTimer({due_at,delay_ms,message,slot}){return{message,slot,...delay_ms===null?{due_at}:{delay_ms}}}function askedWaiting({watch,onStall}){
+const{start:_start,...asked}=watch??{};return{...watch?{watch:asked}:{},...onStall?{on_stall:onStall}:{}}}function askedStaff(staff){const{mode,backend,program,
+model,profile,prompt,resume,custom,schema,base}=staff;const{brief:_brief,...definition}=custom??{};return{...{mode,backend,program,model,profile,prompt,resume},
+custom:custom?definition:null,...schema?{schema}:{},...base?{base:base.rev}:{}}}async function finishClaim(root,claim){if(!(0,import_chunk_G6QBOL5X.isId)(claim.
+id))throw new import_chunk_NVPF5LEY.FaultError("state_unusable",`cannot use a once-key that names ${JSON.stringify(claim.id)}: that is no job id`);const paths=(0,
+import_chunk_7V54BM6D.jobPaths)(root,claim.id);const stage=(0,import_chunk_7V54BM6D.stagePath)(root,claim.id);const until=(0,import_chunk_Y5L6GQDB.monotonicMs)()+
+import_chunk_TBUNGZZA.startLimitMs;while(!(0,import_chunk_7WBBYJDG.exists)(paths.launch)&&(0,import_chunk_Y5L6GQDB.monotonicMs)()<until){const isStaged=(0,import_chunk_7WBBYJDG.
+exists)(stage);if(!(0,import_chunk_7WBBYJDG.exists)(paths.folder)&&!isStaged)return;if((0,import_chunk_BSO2ISIG.livenessOf)(claim.launcher)==="dead"){if(isStaged)
+(0,import_chunk_7WBBYJDG.moveFolder)(stage,paths.folder);return}await(0,import_chunk_Y5L6GQDB.sleep)(5)}}var specBytes=15*1024*1024;async function launch(root,request){
+if(!(0,import_chunk_H3HSIWJO.checkRoot)(root.folder))(0,import_chunk_H3HSIWJO.requirePlace)(root.folder);const stamp=makeStamp(request.verb);const planned=isTaken(
+root,request)?null:await planTree(request,stamp.id);const key=(0,import_chunk_IJKEVNZ7.ensureKey)();(0,import_chunk_H3HSIWJO.ensureRoot)(root.folder);const publish=()=>publishJob(
+root,request,{...stamp,planned},key);const job=request.admit?await(0,import_chunk_5HRROBHX.withLock)((0,import_chunk_7V54BM6D.rootPaths)(root.folder).lock,publish):
+await publish();if("holder"in job)return takeOver(root,job.holder,request);const{spec,paths}=job;const worktree=request.worktree==="new"?spec.worktree??null:null;
+try{if(worktree)(await Promise.resolve().then(()=>load("./worktree-GECDJGXD.js"))).addWorktree(worktree);if(needsWorker(spec))await(0,import_chunk_TP5XTHR4.startWorker)(
+root.folder,spec,{paths},1)}catch(error){if(spec.once_key===null)undo(paths,(0,import_chunk_7V54BM6D.stagePath)(root.folder,spec.id));if(worktree)(await Promise.
+resolve().then(()=>load("./worktree-GECDJGXD.js"))).undoWorktree(worktree);throw launchError(root,error)}return{id:spec.id,isNew:true}}async function publishJob(root,request,stamp,key){
+const admitted=isTaken(root,request)?void 0:await request.admit?.();const warnings=[...request.warnings??[],...admitted?.warnings??[]];const spec=await makeSpec(
+root,{...request,warnings},stamp,key);const paths=(0,import_chunk_7V54BM6D.jobPaths)(root.folder,spec.id);const stage=(0,import_chunk_7V54BM6D.stagePath)(root.folder,
+spec.id);let isPromised=false;try{await Promise.all([stageJob(root,spec,stage),import_chunk_G6QBOL5X.defaultEngine.prepare()]);const claim=request.onceKey===null?
+null:claimOnce(root.folder,request.onceKey,claimOf(spec,request));if(claim&&!claim.isOurs){undo(paths,stage);return{holder:claim.holder}}isPromised=claim!==null;
+if(!(0,import_chunk_7WBBYJDG.moveFolder)(stage,paths.folder))throw new import_chunk_NVPF5LEY.FaultError("state_unusable",`cannot move ${stage} into place`);if(spec.
+timer)placeDurably(root.folder,paths);admitted?.told?.(spec.id);return{spec,paths}}catch(error){if(isPromised)(0,import_chunk_7WBBYJDG.moveFolder)(stage,paths.folder);else
+undo(paths,stage);throw launchError(root,error)}}function placeDurably(root,paths){(0,import_chunk_527JQF7V.syncFolder)(paths.folder);(0,import_chunk_527JQF7V.syncFolder)(
+(0,import_chunk_7V54BM6D.rootPaths)(root).jobs)}function makeStamp(verb){const createdMs=(0,import_chunk_Y5L6GQDB.nowMs)();const random=(0,import_chunk_IJKEVNZ7.
+randomBytes)(22);return{createdMs,random,id:(0,import_chunk_G6QBOL5X.makeId)(verb,createdMs,random)}}async function planTree(request,id){return request.worktree===
+"new"?(await Promise.resolve().then(()=>load("./worktree-GECDJGXD.js"))).planWorktree(request.cwd,id):null}function isTaken(root,{onceKey}){return onceKey!==null&&
+isClaimed(root.folder,onceKey)}async function makeSpec(root,request,{createdMs,random,id,planned},key){const{deadlineMs,killGraceMs,maxOutputBytes,firstOutputMs,
+stallMs,onStall=null,onceKey,admit:_admit,credentials:_credentials,asksForLatest:_latest,words:_words,worktree,...rest}=request;const{cwd=request.cwd,...note}=planned??
+{};const unsigned={schema:1,id,...rest,cwd,worktree:planned?note:worktree==="new"?null:worktree??null,created_at:(0,import_chunk_Y5L6GQDB.isoOf)(createdMs),once_key:onceKey,
+engine:import_chunk_G6QBOL5X.defaultEngine.id,state_option:root.option,deadline_ms:deadlineMs,deadline_mono_ms:(0,import_chunk_Y5L6GQDB.monotonicMs)()+deadlineMs,
+kill_grace_ms:killGraceMs,max_output_bytes:maxOutputBytes,first_output_ms:firstOutputMs,stall_ms:stallMs,...onStall===null?{}:{on_stall:onStall},mark:(0,import_chunk_CTSRVJRC.
+toHex)(random.subarray(6)),launcher:(0,import_chunk_BSO2ISIG.ownIdentity)(),environment:{digest:(0,import_chunk_IJKEVNZ7.environmentDigest)(key),credentials:(0,
+import_chunk_4SRIOCFI.credentialNames)(request.credentials)}};return{...unsigned,mac:await(0,import_chunk_IJKEVNZ7.macOf)(unsigned,key)}}async function stageJob(root,spec,stage){
+(0,import_chunk_527JQF7V.createFolder)(stage);const text=`${JSON.stringify(spec)}
+`;if(text.length>specBytes)throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot store a request of ${text.length} bytes: at most ${specBytes} are allo\
+wed`);const isDurable=(0,import_chunk_527JQF7V.writeFileMeanwhile)(`${stage}/spec.json`,text);(0,import_chunk_527JQF7V.createFolder)(`${stage}/waiters`);if(spec.
+kind==="timer")writeArmed(spec,stage);(0,import_chunk_527JQF7V.writeFile)((0,import_chunk_7V54BM6D.jobPaths)(root.folder,spec.id).marker,"",{sync:false});await isDurable}
+function claimOf(spec,request){const words=request.words===void 0?{}:{words:(0,import_chunk_IJKEVNZ7.hashOf)(request.words)};return{id:spec.id,asked:askedOf(request),
+launcher:spec.launcher,...words}}async function launchedBefore(root,key,words){if(!(0,import_chunk_H3HSIWJO.checkRoot)(root.folder))return void 0;const holder=readClaim(
+root.folder,key);if(holder?.words!==(0,import_chunk_IJKEVNZ7.hashOf)(words))return void 0;await finishClaim(root.folder,holder);return{id:holder.id,isNew:false}}
+async function takeOver(root,holder,request){await finishClaim(root.folder,holder);if(holder.asked!==askedOf(request)){throw new import_chunk_NVPF5LEY.FaultError(
+"preflight",`cannot use --once-key ${JSON.stringify(request.onceKey)}: job ${holder.id} has this key and another request`,`look at it with: ${import_chunk_K6KXH5TS.
+nextCommands.observe(holder.id,root.option)}`)}return{id:holder.id,isNew:false}}function undo(paths,stage){try{for(const target of[stage,paths.folder,paths.marker])
+(0,import_chunk_7WBBYJDG.removeTree)(target)}catch{}}function launchError(root,error){const code=(0,import_chunk_NVPF5LEY.errnoOf)(error);if(error instanceof import_chunk_NVPF5LEY.
+FaultError||code===void 0)return error;return new import_chunk_NVPF5LEY.FaultError("state_unusable",`cannot write into the state folder ${root.folder} (${code})`,
+"use another place with --state-dir DIR or JOB_STATE_DIR")}
+
+},
+"./chunk-J3WJMW2U.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{defaultBackend:()=>defaultBackend,knownBackends:()=>knownBackends,launchWarnings:()=>launchWarnings,makeStaffPart:()=>makeStaffPart,
+narrowProfile:()=>narrowProfile,narrowingText:()=>narrowingText,noNarrowing:()=>noNarrowing,policyFault:()=>policyFault,readNarrowing:()=>readNarrowing,readSettings:()=>readSettings,
+requireFreeConversation:()=>requireFreeConversation,tellVersion:()=>tellVersion,versionWarnings:()=>versionWarnings});module.exports=stdin_exports;var import_chunk_TXVSPIEI=load(
+"./chunk-TXVSPIEI.js");var import_chunk_7BL7UWXT=load("./chunk-7BL7UWXT.js");var import_chunk_Z322XT3E=load("./chunk-Z322XT3E.js");var import_chunk_QELRQJ3H=load(
+"./chunk-QELRQJ3H.js");var import_chunk_6UECBVPY=load("./chunk-6UECBVPY.js");var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");var import_chunk_K6KXH5TS=load(
+"./chunk-K6KXH5TS.js");var import_chunk_XRZCSGQB=load("./chunk-XRZCSGQB.js");var import_chunk_7V54BM6D=load("./chunk-7V54BM6D.js");var import_chunk_QS5KU3DI=load(
+"./chunk-QS5KU3DI.js");var import_chunk_AN2AMGQG=load("./chunk-AN2AMGQG.js");var import_chunk_4SRIOCFI=load("./chunk-4SRIOCFI.js");var import_chunk_7WBBYJDG=load(
+"./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_path=builtin(
+"node:path");var noNarrowing={restrict:[],default_backend:{}};function readNarrowing(root,known2){const file=(0,import_chunk_7V54BM6D.rootPaths)(root).config;const facts=(0,
+import_chunk_7WBBYJDG.factsOf)(file);if(!facts)return noNarrowing;if(facts.kind!=="file")throw refused(file,"it is no regular file");if(facts.uid!==process.getuid?.()||
+(facts.mode&18)!==0)throw refused(file,"others own it or may write it");const read=(0,import_chunk_527JQF7V.readJson)(file);if(read.kind!=="ok")throw refused(file,
+read.kind==="missing"?"it is gone":read.reason);return parse(read.value,known2,file)}function narrowingText({restrict,default_backend}){const isEmpty=restrict.length===
+0&&Object.keys(default_backend).length===0;return isEmpty?null:`${JSON.stringify({restrict,default_backend},null,2)}
+`}function narrowProfile(mode,profile,restrictions){const found=restrictions.find(({restrict})=>restrict.includes(mode));if(!found)return profile.asked??profile.
+fallback;if(profile.asked===void 0||profile.asked==="restricted")return"restricted";throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot use --profile\
+ ${profile.asked} for ${mode}: ${found.file} restricts this mode`,`leave --profile away, or change "restrict" there (setup --restrict)`)}function defaultBackend(mode,user,narrowing){
+const id=(0,import_chunk_W7HED5VZ.findMode)(mode)?.id;const own=(id&&user.default_backends?.[id])??user.default_backend;if(own!==void 0)return{name:own,from:"us\
+er"};const name=id&&narrowing.default_backend[id];return name===void 0?void 0:{name,from:"state"}}function parse(value,known2,file){const{restrict=[],default_backend={},
+...rest}=value;const[extra]=Object.keys(rest);if(extra!==void 0)throw refused(file,`${JSON.stringify(extra)} is not known here`);if(!Array.isArray(restrict))throw refused(
+file,'"restrict" is no list of modes');if(typeof default_backend!=="object"||default_backend===null||Array.isArray(default_backend))throw refused(file,'"default\
+_backend" is no object');const backends2={};for(const[mode,name]of Object.entries(default_backend)){if(typeof name!=="string"||!known2.includes(name))throw refused(
+file,`backend ${JSON.stringify(name)} is not known; there are ${known2.join(", ")}`);backends2[modeOf(mode,file)]=name}return{restrict:[...new Set(restrict.map(
+mode=>modeOf(mode,file)))],default_backend:backends2}}function modeOf(value,file){const mode=typeof value==="string"?(0,import_chunk_W7HED5VZ.findMode)(value):void 0;
+if(mode)return mode.id;throw refused(file,`mode ${JSON.stringify(value)} is not known; there are ${import_chunk_W7HED5VZ.modeIds.join(", ")}`)}function refused(file,reason){
+return new import_chunk_NVPF5LEY.FaultError("preflight",`cannot use the config of the state folder ${file}: ${reason}`,'mend or remove it; its form is {"restric\
+t": ["review"], "default_backend": {"review": "codex"}}')}var policyBytes=1024*1024;function checkProgram(backend,program){const version=tellVersion(backend,program);
+if(version===null||backend.oldest===null||!(0,import_chunk_QELRQJ3H.isOlder)(version,backend.oldest))return{version};throw new import_chunk_NVPF5LEY.FaultError(
+"preflight",`cannot use ${backend.title} ${version} (${program}): it is too old; needed: ${backend.oldest} or newer`,`update it: ${backend.install}`)}function versionWarnings({
+backend:id,program,version}){const backend=(0,import_chunk_QELRQJ3H.findBackend)(id);if(!backend?.oldest||(version??null)!==null)return[];const message=`cannot \
+tell the version of ${backend.title} (${program}); needed: ${backend.oldest} or newer`;return[{code:"version_unknown",message}]}function tellVersion(backend,program){
+if(backend.oldest===null&&backend.packages.length===0)return null;const version=(0,import_chunk_QELRQJ3H.versionOf)(program,backend.packages);if(version===null||
+backend.oldest===null||!(0,import_chunk_QELRQJ3H.isOlder)(version,backend.oldest))return version;return(0,import_chunk_QELRQJ3H.versionOf)(program,backend.packages,
+{isFresh:true})}function requirePolicy(backend,profile,cwd,version=null){const fault=policyFault(backend,profile,cwd,version);if(fault===null)return;throw new import_chunk_NVPF5LEY.
+FaultError("preflight",`cannot use profile ${profile} with ${backend.title}: ${fault}`,"change its settings, or name another backend or profile with --backend o\
+r --profile")}function policyFault(backend,profile,cwd,version=null){const policies=[...backend.policy?[backend.policy]:[],...backend.morePolicies??[]];for(const policy of policies){
+const fault=faultOf(policy,{profile,version},cwd);if(fault!==null)return fault}return null}function faultOf(policy,wanted,cwd){const home=import_chunk_4SRIOCFI.
+variables.home();if(!policy.inWorkspace&&home===void 0)return`its settings ~/${policy.file} cannot be found: HOME is not set`;for(const place of policy.inWorkspace?
+placesOf(cwd):[home]){const file=import_node_path.default.join(place,policy.file);for(const one of policy.file.endsWith("/")?filesIn(file):[file]){const fault=fileFault(
+policy,wanted,one);if(fault!==null)return fault}}return null}function placesOf(cwd){return[...new Set([(0,import_chunk_XRZCSGQB.findWorktree)(cwd)??cwd,cwd])]}function filesIn(folder){
+return(0,import_chunk_7WBBYJDG.listNames)(folder).filter(name=>name.endsWith(".json")).map(name=>import_node_path.default.join(folder,name))}function fileFault(policy,{
+profile,version},file){const read=readSettings(file);if("fault"in read)return`its settings ${file} ${read.fault}`;if(read.text===null)return null;try{const fault=policy.
+findFault(read.text,profile,version);return fault===null?null:`${fault} (${file})`}catch{return`its settings ${file} are not understood`}}function readSettings(file){
+try{if(!(0,import_chunk_7WBBYJDG.factsOf)(file))return{text:null};const read=(0,import_chunk_527JQF7V.readRange)((0,import_chunk_7WBBYJDG.realPath)(file),0,policyBytes);
+if(!read)return{fault:"are no regular file"};if(read.size>policyBytes)return{fault:`are too large (${read.size} bytes) to be checked`};return{text:read.bytes.toString(
+"utf8")}}catch(error){return{fault:`cannot be read (${(0,import_chunk_NVPF5LEY.errnoOf)(error)??"error"})`}}}function makeStaffPart(words){const config=(0,import_chunk_TXVSPIEI.
+readUserConfig)();const narrowing=readNarrowing(words.stateRoot,knownBackends(config));const name=words.backend??defaultBackend(words.mode,config,narrowing)?.name;
+const{backend,custom}=chooseBackend(name,config,words.cwd);if(words.model!==null&&words.model.trim()==="")throw(0,import_chunk_NVPF5LEY.usageError)('cannot take\
+ --model "": it needs the name of a model');const profile=narrowProfile(words.mode,{asked:words.profile,fallback:fallbackOf(words)},[{restrict:config.restrict??
+[],file:(0,import_chunk_7BL7UWXT.userConfigFile)()??"your config"},{restrict:narrowing.restrict,file:(0,import_chunk_7V54BM6D.rootPaths)(words.stateRoot).config}]);
+const terms=backend.profiles[profile];if(terms===null){const can=Object.entries(backend.profiles).filter(([,one])=>one!==null).map(([one])=>one);throw new import_chunk_NVPF5LEY.
+FaultError("preflight",`cannot use profile ${profile} with backend ${custom?.name??backend.id}: it cannot be kept there; possible: ${can.join(", ")}`)}const program=programOf(
+backend,custom,words.cwd);const tooLong=custom?.prompt==="argument"?(0,import_chunk_QELRQJ3H.findArgumentFault)([words.prompt]):null;if(tooLong!==null)throw new import_chunk_NVPF5LEY.
+FaultError("preflight",`cannot give the task to backend ${custom?.name} as an argument: ${tooLong}`,'set "prompt": "stdin" for it in your config');const{version}=checkProgram(
+backend,program);requirePolicy(backend,profile,words.cwd,version);const{mode,model,prompt,resume}=words;return{mode,backend:backend.id,program,version,model,profile,
+adds:terms.adds,brief:custom?custom.brief??false:true,prompt,resume,custom}}function fallbackOf(words){return words.earlierProfile??(0,import_chunk_W7HED5VZ.findMode)(
+words.mode)?.profile??"restricted"}function launchWarnings(staff){return[...sandboxWarnings(staff),...modelWarnings(staff)]}function modelWarnings({model,custom}){
+if(model===null||!custom)return[];return[{code:"model_ignored",message:`${custom.name} is told no model: put ${model} into its "argv" in your config`}]}function sandboxWarnings(staff){
+const terms=(0,import_chunk_QELRQJ3H.findBackend)(staff.backend)?.profiles[staff.profile];if(staff.profile!=="standard"||terms?.sandbox!==false)return[];const message=`${staff.
+backend} has no sandbox here: nothing but its own obedience keeps its writes inside the workspace`;return[{code:"no_sandbox",message}]}function chooseBackend(name,config,cwd){
+if(name===void 0)return{backend:onlyInstalled(config,cwd),custom:null};const own=Object.hasOwn(config.backends,name)?config.backends[name]:void 0;const custom=(0,
+import_chunk_QELRQJ3H.findBackend)("custom");if(own&&custom)return{backend:custom,custom:{name,...own}};const backend=(0,import_chunk_QELRQJ3H.findBackend)(name);
+if(backend&&backend.id!=="custom")return{backend,custom:null};throw(0,import_chunk_NVPF5LEY.usageError)(`cannot use backend ${JSON.stringify(name)}: there are ${known(
+config)}`,'your own programs go into "backends" of ~/.config/job-companion/config.json')}function onlyInstalled(config,cwd){const found=import_chunk_QELRQJ3H.backends.
+filter(backend=>backend.programs.some(program=>(0,import_chunk_AN2AMGQG.findProgram)(program,cwd)!==void 0));if(found.length===1&&found[0])return found[0];const state=found.
+length===0?"no agent CLI is on PATH":`several are installed (${found.map(one=>one.id).join(", ")})`;const next=found.length===0?`install one of them; how, and w\
+hat is there, shows: ${(0,import_chunk_K6KXH5TS.nextCommand)([],"setup")}`:"name one with --backend NAME";throw(0,import_chunk_NVPF5LEY.usageError)(`cannot choo\
+se a backend: ${state}; there are ${known(config)}`,next)}function knownBackends(config){return[...import_chunk_QELRQJ3H.backends.map(backend=>backend.id).filter(
+id=>id!=="custom"),...Object.keys(config.backends)]}function known(config){return knownBackends(config).join(", ")||"none"}function programOf(backend,custom,cwd){
+const names=custom?[custom.argv[0]]:backend.programs;for(const name of names){const program=(0,import_chunk_AN2AMGQG.findProgram)(name,cwd);if(program!==void 0)
+return program}throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot find ${names.join(" or ")} for backend ${custom?.name??backend.id}: not on PATH (${import_chunk_4SRIOCFI.
+variables.searchPath()||"empty"})`,`${custom?'mend "backends" of your config':`install it (${backend.install})`}, or choose another with --backend`)}function requireFreeConversation(root,backend,conversation){
+const{folder,option}=root;for(const id of(0,import_chunk_6UECBVPY.listActive)(folder)){const paths=(0,import_chunk_7V54BM6D.jobPaths)(folder,id);const spec=(0,import_chunk_QS5KU3DI.
+readSpec)(paths);if(spec.kind!=="ok"||spec.value.staff?.backend!==backend)continue;const state=(0,import_chunk_QS5KU3DI.readState)(paths);const uses=spec.value.
+staff.resume??(state.kind==="ok"?state.value.conversation?.id:void 0);if(uses!==conversation||(0,import_chunk_Z322XT3E.isOver)(folder,id))continue;throw new import_chunk_NVPF5LEY.
+FaultError("busy",`cannot continue conversation ${conversation}: job ${id} is using it`,import_chunk_K6KXH5TS.nextCommands.wait(id,option))}}
+
+},
+"./chunk-J52SYSMV.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{claimJob:()=>claimJob,renewLease:()=>renewLease});module.exports=stdin_exports;var import_chunk_O5SXHXTI=load("./ch\
+unk-O5SXHXTI.js");var import_chunk_U56C6E24=load("./chunk-U56C6E24.js");var import_chunk_5HRROBHX=load("./chunk-5HRROBHX.js");var import_chunk_IJKEVNZ7=load("./\
+chunk-IJKEVNZ7.js");var import_chunk_YLQE6MZF=load("./chunk-YLQE6MZF.js");var import_chunk_7V54BM6D=load("./chunk-7V54BM6D.js");var import_chunk_QS5KU3DI=load("\
+./chunk-QS5KU3DI.js");var import_chunk_Y5L6GQDB=load("./chunk-Y5L6GQDB.js");var import_chunk_BSO2ISIG=load("./chunk-BSO2ISIG.js");var import_chunk_7WBBYJDG=load(
+"./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var reserveBytes=32*1024;async function claimJob(root,id){
+const paths=(0,import_chunk_7V54BM6D.jobPaths)(root,id);const read=(0,import_chunk_QS5KU3DI.readSpec)(paths);if(read.kind!=="ok")throw new Error(`cannot read th\
+e spec of job ${id}: ${read.kind==="damaged"?read.reason:"it is missing"}`);const spec=read.value;if(!await(0,import_chunk_IJKEVNZ7.isGenuine)(spec,(0,import_chunk_IJKEVNZ7.
+readKey)()))throw new Error(`refused: spec.json of job ${id} was not written by this user's launcher`);const hasFifo=await(0,import_chunk_O5SXHXTI.makeFifo)(paths.
+leaseFifo);return(0,import_chunk_5HRROBHX.withLock)(paths.lock,()=>{if((0,import_chunk_YLQE6MZF.isEnded)((0,import_chunk_YLQE6MZF.inspect)(root,id).state))return void 0;
+const self=(0,import_chunk_BSO2ISIG.ownIdentity)();const other=(0,import_chunk_QS5KU3DI.readWorker)(paths);if(other.kind==="ok"&&!(0,import_chunk_BSO2ISIG.sameIdentity)(
+other.value.worker,self)&&(0,import_chunk_BSO2ISIG.livenessOf)(other.value.worker)==="alive")return void 0;const release=hasFifo&&(0,import_chunk_O5SXHXTI.holdFifo)(
+paths.leaseFifo)||(()=>void 0);const known=other.kind==="ok"?other.value:{shim:null,child:null,cgroup:null};const cgroup=known.cgroup??((0,import_chunk_7WBBYJDG.
+exists)(paths.started)||spec.run?.status_cmd?null:(0,import_chunk_U56C6E24.makeCgroup)(id));(0,import_chunk_527JQF7V.writeJson)(paths.lease,{worker:self},{sync:false});
+(0,import_chunk_527JQF7V.writeJson)(paths.worker,{worker:self,shim:known.shim,child:known.child,fifo:hasFifo,cgroup},{sync:false});setAside(paths);const launch=(0,
+import_chunk_QS5KU3DI.readLaunch)(paths);return{root,paths,spec,self,generation:launch.kind==="ok"?launch.value.generation:1,hasFifo,cgroup,release}})}function renewLease(paths){
+return(0,import_chunk_7WBBYJDG.touch)(paths.lease,(0,import_chunk_Y5L6GQDB.nowMs)())}function setAside(paths){try{(0,import_chunk_527JQF7V.writeFile)(paths.reserve,
+new Uint8Array(reserveBytes).fill(32),{sync:false})}catch(error){if(!["ENOSPC","EDQUOT"].includes((0,import_chunk_NVPF5LEY.errnoOf)(error)??""))throw error}}
+
+},
+"./chunk-JSBRDJBE.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{__commonJS:()=>__commonJS,__toESM:()=>__toESM});module.exports=stdin_exports;var __create=Object.create;var __defProp2=Object.
+defineProperty;var __getOwnPropDesc2=Object.getOwnPropertyDescriptor;var __getOwnPropNames2=Object.getOwnPropertyNames;var __getProtoOf=Object.getPrototypeOf;var __hasOwnProp2=Object.
+prototype.hasOwnProperty;var __commonJS=(cb,mod)=>function __require(){return mod||(0,cb[__getOwnPropNames2(cb)[0]])((mod={exports:{}}).exports,mod),mod.exports};
+var __copyProps2=(to,from,except,desc)=>{if(from&&typeof from==="object"||typeof from==="function"){for(let key of __getOwnPropNames2(from))if(!__hasOwnProp2.call(
+to,key)&&key!==except)__defProp2(to,key,{get:()=>from[key],enumerable:!(desc=__getOwnPropDesc2(from,key))||desc.enumerable})}return to};var __toESM=(mod,isNodeMode,target)=>(target=
+mod!=null?__create(__getProtoOf(mod)):{},__copyProps2(isNodeMode||!mod||!mod.__esModule?__defProp2(target,"default",{value:mod,enumerable:true}):target,mod));
+
+},
+"./chunk-K6KXH5TS.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{nextCommand:()=>nextCommand,nextCommands:()=>nextCommands,taskPlaceholder:()=>taskPlaceholder});module.exports=stdin_exports;
+var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_7V54BM6D=load("./chunk-7V54BM6D.js");function nextCommand(option,...words){return(0,import_chunk_GEPPUING.
+quoteWords)([...(0,import_chunk_7V54BM6D.selfWords)(),...words,...option])}var taskPlaceholder="<what to do next>";var nextCommands={wait:(id,option)=>nextCommand(
+option,"wait",id,"--timeout","10m"),observe:(id,option)=>nextCommand(option,"observe",id),result:(id,option)=>nextCommand(option,"result",id),status:option=>nextCommand(
+option,"status"),cancel:(id,option)=>nextCommand(option,"cancel",id),restart:(id,option)=>nextCommand(option,"restart",id),doctor:(id,option)=>nextCommand(option,
+"doctor",id),continue:(id,option)=>nextCommand(option,"continue","--job",id,"--prompt",taskPlaceholder)};
+
+},
+"./chunk-KRUB55VL.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{findRuns:()=>findRuns,judgeRollup:()=>judgeRollup});module.exports=stdin_exports;var import_chunk_6MHR253J=load("./\
+chunk-6MHR253J.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_TBUNGZZA=load("./chunk-TBUNGZZA.js");var classes={SUCCESS:"passed",PASS:"\
+passed",SKIPPED:"skipped",SKIPPING:"skipped",NEUTRAL:"skipped",FAILURE:"failed",ERROR:"failed",CANCELLED:"failed",CANCEL:"failed",TIMED_OUT:"failed",STARTUP_FAILURE:"\
+failed",ACTION_REQUIRED:"gated",WAITING:"gated"};function classOf(word){const known=word.trim().toUpperCase().replace(/[ -]/g,"_");if(Object.hasOwn(classes,known))
+return classes[known];return known.includes("FAIL")?"failed":"running"}function judgeRollup(checks,runs){const newest=newestRuns(runs);const counted=countedChecks(
+checks,runs,newest);const counts={passed:0,skipped:0,failed:0,gated:0,running:0};const failing=[];const gating=[];const count=(kind,item)=>{counts[kind]+=1;if(kind===
+"failed")failing.push(item);if(kind==="gated"&&!gating.includes(item.name))gating.push(item.name)};for(const check of counted)count(classOf(check.state),{...nameOf(
+check),mark:check.link||check.name});for(const run of newest){const kind=classOf(run.state);const jobs=counted.filter(check=>(0,import_chunk_6MHR253J.runIdOf)(check)===
+run.id).map(({state})=>classOf(state));if(isToldByJobs(kind,jobs))continue;count(kind,{name:run.workflow,link:run.link,mark:`${run.link||run.id} ${run.startedAt??
+""}`})}const times=[...counted.map(({startedAt})=>startedAt),...newest.map(({createdAt})=>createdAt)];const newestAt=Math.max(0,...times.map(at=>at??0))||null;return{
+word:wordOf(counts),counts,failing,gating,signature:signatureOf(failing),newestAt}}function newestRuns(runs){const newest=new Map;for(const run of runs){const key=JSON.
+stringify([run.workflow,run.event]);const known=newest.get(key);if(!known||isNewer(run,known))newest.set(key,run)}return[...newest.values()]}function isNewer(a,b){
+const difference=(a.createdAt??0)-(b.createdAt??0);return difference===0?a.id>b.id:difference>0}function countedChecks(checks,runs,newest){const replaced=new Set(
+runs.filter(run=>!newest.includes(run)).map(({id})=>id));const others=new Map;const jobs=[];for(const check of checks){const id=(0,import_chunk_6MHR253J.runIdOf)(
+check);if(id!==void 0){if(!replaced.has(id))jobs.push(check);continue}const key=JSON.stringify([check.workflow,check.name]);const known=others.get(key);if(!known||
+(check.startedAt??0)>=(known.startedAt??0))others.set(key,check)}return[...jobs,...others.values()]}function isToldByJobs(kind,jobs){if(kind==="passed"||kind===
+"skipped")return jobs.length>0;if(kind==="running")return jobs.includes("running")||jobs.includes("gated");return jobs.includes(kind)}function wordOf({passed,failed,
+gated,running}){if(failed>0)return"failing";if(running+gated>0)return"running";return passed>0?"passing":"none"}function nameOf({name,workflow,link}){return{name:workflow===
+""||workflow===name?name:`${workflow} / ${name}`,link}}function signatureOf(failing){if(failing.length===0)return"";const marks=failing.map(({mark})=>mark).sort();
+return(0,import_chunk_CTSRVJRC.toHex)((0,import_chunk_CTSRVJRC.sha256)(new TextEncoder().encode(marks.join("\n")))).slice(0,12)}var runFields="databaseId,name,w\
+orkflowName,event,status,conclusion,createdAt,startedAt,url,headSha";async function findRuns(repo,head,tools,isFresh){return(0,import_chunk_6MHR253J.shareGh)(tools,
+`runs ${repo}@${head}`,isFresh,async()=>{const words=["run","list","--repo",repo,"--commit",head,"--limit",String(import_chunk_TBUNGZZA.ghRuns),"--json",runFields];
+const answer=await(0,import_chunk_6MHR253J.askGh)(tools,words);if(answer.kind!=="answer")return answer;const rows=(0,import_chunk_6MHR253J.rowsOf)(answer.value);
+if(!rows)return(0,import_chunk_6MHR253J.unexpected)("gh run list gave no list");return{kind:"runs",runs:rows.filter(({headSha})=>headSha===head).flatMap(row=>(0,
+import_chunk_6MHR253J.readRun)(row)??[])}})}
+
+},
+"./chunk-LK2TY22E.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{logSection:()=>logSection,oneLine:()=>oneLine,plainTail:()=>plainTail,runFacts:()=>runFacts,taskWords:()=>taskWords});
+module.exports=stdin_exports;var import_chunk_32MBNAVH=load("./chunk-32MBNAVH.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_TBUNGZZA=load(
+"./chunk-TBUNGZZA.js");function runFacts(end){const{spec,state,results}=end;return[...results.map(note=>[note.required?"Success file":"Result path",(0,import_chunk_32MBNAVH.
+describeResult)(note)]),["Task",spec.run?.identity?`${oneLine(spec.run.identity)}: ${taskWords(state)}`:null]]}function taskWords({task_status="unknown",task_exit_code="\
+unknown"}){return`${oneLine(String(task_status))}, exit code ${oneLine(String(task_exit_code))}`}function logSection(title,file){const text=plainTail(file);return text===
+""?"":`## ${title}
+
+${text}`}function plainTail(file){return(0,import_chunk_LXK2ZILE.plainText)((0,import_chunk_32MBNAVH.readLogTail)(file).toString("utf8")).trimEnd()}function oneLine(text){
+return(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(text).replace(/\s+/g," ").trim(),import_chunk_TBUNGZZA.excerptBytes)}
+
+},
+"./chunk-LW5GIZZ6.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{prepareReview:()=>prepareReview,requireBase:()=>requireBase});module.exports=stdin_exports;var import_chunk_HDW3QKWP=load(
+"./chunk-HDW3QKWP.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_SDXWLLFG=load("./chunk-SDXWLLFG.js");var import_chunk_XRZCSGQB=load(
+"./chunk-XRZCSGQB.js");var import_chunk_TBUNGZZA=load("./chunk-TBUNGZZA.js");var import_chunk_Y5L6GQDB=load("./chunk-Y5L6GQDB.js");var import_chunk_527JQF7V=load(
+"./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var patchBytes=2*1024*1024;function prepareReview(staff,paths,before){const{git}=before;
+const dirty=before.entries.filter(import_chunk_HDW3QKWP.isDirty);if(!git)return["There is no git repository here: look at the files that the task names."];const range=rangeOf(
+staff,git.head,dirty.length>0);if(range===null)return["There is no commit yet: everything here is new."];const lines=[`${range.title}: ${(0,import_chunk_GEPPUING.
+quoteWords)(["git",...range.command])}`];const untracked=dirty.filter(entry=>entry.xy==="??").length;if(range.isDirty&&untracked>0)lines.push(`${untracked} new \
+file(s) that git does not know yet are in no diff (marked ?? above): read them.`);const patch=readPatch(git.root,range.command);if(patch.kind==="text"&&patch.bytes.
+length>0){const fault=faultOf(()=>(0,import_chunk_527JQF7V.writeFile)(paths.reviewDiff,patch.bytes));lines.push(fault===void 0?`The same as a patch, for when yo\
+u cannot run git: ${paths.reviewDiff}`:`There is no patch file: it could not be written (${fault}).`)}if(patch.kind==="none")lines.push(`There is no patch file:\
+ ${patch.reason}.`);return lines}function rangeOf(staff,head,isDirtyTree){if(staff.base)return{title:`Everything since ${staff.base.rev}, committed or not`,command:[
+"diff",staff.base.commit],isDirty:isDirtyTree};if(head===null)return null;if(isDirtyTree)return{title:"The uncommitted changes",command:["diff","HEAD"],isDirty:true};
+return{title:"The newest commit (nothing is uncommitted)",command:["show","HEAD"],isDirty:false}}function readPatch(root,command){const opened=(0,import_chunk_SDXWLLFG.
+openGit)(root,{until:(0,import_chunk_Y5L6GQDB.monotonicMs)()+import_chunk_TBUNGZZA.captureBudgetMs});if("reason"in opened)return{kind:"none",reason:opened.reason};
+const plain=["--no-ext-diff","--no-textconv","--no-color"];const answer=opened.git.run([command[0],...plain,...command.slice(1)],{limit:patchBytes});return answer.
+ok?{kind:"text",bytes:answer.bytes}:{kind:"none",reason:answer.reason}}function requireBase(cwd,rev){const root=(0,import_chunk_XRZCSGQB.findWorktree)(cwd);const opened=root===
+void 0?{reason:"there is no git repository here"}:(0,import_chunk_SDXWLLFG.openGit)(root);if("reason"in opened)throw noBase(rev,opened.reason);const{git}=opened;
+const found=git.run(["rev-parse","--verify","--quiet","--end-of-options",`${rev}^{commit}`]);if(rev===""||!found.ok)throw noBase(rev,"there is no such commit");
+const commit=found.bytes.toString("latin1").trim();const fork=git.run(["merge-base",commit,"HEAD"]);if(!fork.ok)throw noBase(rev,"it has no history in common wi\
+th HEAD");return{rev,commit:fork.bytes.toString("latin1").trim()}}function noBase(rev,reason){return new import_chunk_NVPF5LEY.FaultError("preflight",`cannot re\
+view since ${JSON.stringify(rev)}: ${reason}`,"name a commit or branch of this repository with --base")}function faultOf(write){try{write();return void 0}catch(error){
+const code=(0,import_chunk_NVPF5LEY.errnoOf)(error);if(code===void 0)throw error;return code}}
+
+},
+"./chunk-LXK2ZILE.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{byteLength:()=>byteLength,excerpt:()=>excerpt,lastLines:()=>lastLines,plainText:()=>plainText,plainValue:()=>plainValue,
+tail:()=>tail,tailOfBytes:()=>tailOfBytes});module.exports=stdin_exports;var encoder=new TextEncoder;var decoder=new TextDecoder;var escapeSequence=/\x1b(?:[\]PX^_][^\x07\x1b\x9c\n]*(?:\x07|\x1b\\|\x9c)?|\[[0-?]*[ -/]*[@-~]?|[ -/]*[0-~]?)|[\x90\x98\x9d-\x9f][^\x07\x1b\x90\x98\x9c-\x9f\n]*(?:\x07|\x1b\\|\x9c)|\x9b[0-?]*[ -/]*[@-~]?/g;
+function byteLength(text){return encoder.encode(text).length}function plainText(text){return text.replaceAll("\r\n","\n").replace(escapeSequence,"").replaceAll(
+"\r","\n").replace(/[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]/g,"")}function excerpt(text,limit){const bytes=encoder.encode(text);if(bytes.length<=
+limit)return text;if(limit<3)return"";let end=limit-3;while(end>0&&isContinuation(bytes[end]))end-=1;return`${decoder.decode(bytes.subarray(0,end))}\u2026`}function tail(text,limit){
+const bytes=encoder.encode(text);if(bytes.length<=limit)return{text,truncated:false};return{text:decoder.decode(tailOfBytes(bytes,limit)),truncated:true}}function tailOfBytes(bytes,limit){
+const start=Math.max(0,bytes.length-limit);let skip=0;while(start>0&&skip<4&&isContinuation(bytes[start+skip]))skip+=1;return bytes.subarray(start+(skip<4?skip:
+0))}function lastLines(bytes,count){let seen=0;for(let at=bytes.length-2;at>=0;at-=1){if(bytes[at]!==10)continue;seen+=1;if(seen===count)return bytes.subarray(at+
+1)}return bytes}function isContinuation(byte){return byte!==void 0&&(byte&192)===128}function plainValue(value,limit){if(typeof value==="string")return excerpt(
+plainText(value),limit);if(Array.isArray(value))return value.map(inner=>plainValue(inner,limit));if(typeof value!=="object"||value===null)return value;return Object.
+fromEntries(Object.entries(value).map(([name,inner])=>[plainValue(name,80),plainValue(inner,limit)]))}
+
+},
+"./chunk-LZ22CA64.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{commandNames:()=>commandNames,loadCommand:()=>loadCommand});module.exports=stdin_exports;var loaders={run:async()=>(await Promise.
+resolve().then(()=>load("./run-OIZKZFJP.js"))).run,watch:async()=>(await Promise.resolve().then(()=>load("./watch-IBGBJ5CZ.js"))).watch,staffer:async()=>(await Promise.
+resolve().then(()=>load("./staffer-PSLAGWF2.js"))).staffer,research:async()=>(await Promise.resolve().then(()=>load("./research-PISBUCDR.js"))).research,review:async()=>(await Promise.
+resolve().then(()=>load("./review-E7KNE6FU.js"))).review,implement:async()=>(await Promise.resolve().then(()=>load("./implement-6SGPADA4.js"))).implement,ask:async()=>(await Promise.
+resolve().then(()=>load("./ask-XZ2ECXYJ.js"))).ask,timer:async()=>(await Promise.resolve().then(()=>load("./timer-TUPOKLJD.js"))).timer,wait:async()=>(await Promise.
+resolve().then(()=>load("./wait-23EBX7ZA.js"))).wait,observe:async()=>(await Promise.resolve().then(()=>load("./observe-LEFZTLTR.js"))).observe,status:async()=>(await Promise.
+resolve().then(()=>load("./status-3ZW5DB3D.js"))).status,result:async()=>(await Promise.resolve().then(()=>load("./result-FK7Y4IMH.js"))).result,cancel:async()=>(await Promise.
+resolve().then(()=>load("./cancel-ZTD3EBDE.js"))).cancel,continue:async()=>(await Promise.resolve().then(()=>load("./continue-QWDI3IQL.js"))).continueCommand,restart:async()=>(await Promise.
+resolve().then(()=>load("./restart-KJEFDPSF.js"))).restart,clean:async()=>(await Promise.resolve().then(()=>load("./clean-XBUKPJEV.js"))).clean,setup:async()=>(await Promise.
+resolve().then(()=>load("./setup-JFX3N5HI.js"))).setup,doctor:async()=>(await Promise.resolve().then(()=>load("./doctor-CN7Z2V22.js"))).doctor,help:async()=>(await Promise.
+resolve().then(()=>load("./help-J7K4JVXQ.js"))).help};var commandNames=Object.keys(loaders);async function loadCommand(name){return Object.hasOwn(loaders,name)?
+loaders[name]():void 0}
+
+},
+"./chunk-MTTW2VXK.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{ageOf:()=>ageOf,instantOf:()=>instantOf});module.exports=stdin_exports;var form=/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?(?:Z|[+-]\d{2}:?\d{2})$/;
+function instantOf(value){if(typeof value!=="string"||!form.test(value))return null;const ms=Date.parse(value);return Number.isNaN(ms)?null:ms}function ageOf(value,now){
+const at=instantOf(value);return at===null?null:Math.max(0,now-at)}
+
+},
+"./chunk-NVPF5LEY.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{FaultError:()=>FaultError,errnoOf:()=>errnoOf,messageOf:()=>messageOf,usageError:()=>usageError});module.exports=stdin_exports;
+var FaultError=class extends Error{code;next;constructor(code,message,next=null){super(message);this.name="FaultError";this.code=code;this.next=next}};function usageError(message,next=null){
+return new FaultError("usage",message,next)}function errnoOf(error){if(typeof error!=="object"||error===null||!("code"in error))return void 0;return typeof error.
+code==="string"?error.code:void 0}function messageOf(error){return error instanceof Error?error.message:String(error)}
+
+},
+"./chunk-O5SXHXTI.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{holdFifo:()=>holdFifo,makeFifo:()=>makeFifo,watchFifo:()=>watchFifo});module.exports=stdin_exports;var import_chunk_4SRIOCFI=load(
+"./chunk-4SRIOCFI.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_fs=require("node:fs");var flags=import_node_fs.constants.O_NONBLOCK|
+import_node_fs.constants.O_NOFOLLOW;async function makeFifo(file){const{spawn}=await Promise.resolve().then(()=>builtin("node:child_process"));return new Promise(
+resolve=>{const maker=spawn("mkfifo",["-m","600",file],{env:(0,import_chunk_4SRIOCFI.toolEnvironment)(),stdio:"ignore"});maker.once("error",()=>resolve(isFifo(file)));
+maker.once("exit",()=>resolve(isFifo(file)))})}function holdFifo(file){const fd=openFifo(file,import_node_fs.constants.O_RDWR);if(fd===void 0)return void 0;(0,import_node_fs.
+chmodSync)(file,384);return()=>(0,import_node_fs.closeSync)(fd)}async function watchFifo(file,onEnd){const fd=openFifo(file,import_node_fs.constants.O_RDONLY);if(fd===
+void 0)return void 0;const{Socket}=await Promise.resolve().then(()=>builtin("node:net"));const socket=new Socket({fd,readable:true,writable:false});let done=false;
+const end=()=>{if(!done)onEnd();done=true};socket.on("error",end).on("end",end).on("close",end);socket.resume();return()=>{done=true;socket.destroy()}}function openFifo(file,mode){
+let fd;try{fd=(0,import_node_fs.openSync)(file,mode|flags)}catch(error){if(["ENOENT","ENOTDIR","ELOOP","ENXIO","EACCES","EROFS","EPERM"].includes((0,import_chunk_NVPF5LEY.
+errnoOf)(error)??""))return void 0;throw error}if((0,import_node_fs.fstatSync)(fd).isFIFO())return fd;(0,import_node_fs.closeSync)(fd);return void 0}function isFifo(file){
+const fd=openFifo(file,import_node_fs.constants.O_RDONLY);if(fd===void 0)return false;(0,import_node_fs.closeSync)(fd);return true}
+
+},
+"./chunk-OBGVDMGO.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{runTool:()=>runTool});module.exports=stdin_exports;var import_chunk_7LUFXQWN=load("./chunk-7LUFXQWN.js");var import_chunk_TBUNGZZA=load(
+"./chunk-TBUNGZZA.js");var import_node_child_process=require("node:child_process");var script='trap : TERM PIPE; "$0" "$@" 3>&-; echo $? >&3; kill -s KILL -- -$\
+$';function runTool(call){return new Promise(resolve=>{const kept={stdout:collector(call.limit,()=>end("flooded")),stderr:collector(call.limit,()=>end("flooded"))};
+let how="exited";let status="";let hasEnded=false;let killer;let holder;const child=(0,import_node_child_process.spawn)("/bin/sh",["-c",script,call.program,...call.
+args],{cwd:call.cwd,env:call.environment,detached:true,stdio:[call.input===void 0?"ignore":"pipe","pipe","pipe","pipe"]});const forgetSession=(0,import_chunk_7LUFXQWN.
+noteToolSession)(child.pid);const signalGroup=name=>{if(hasEnded||child.pid===void 0||child.exitCode!==null||child.signalCode!==null)return;try{process.kill(-child.
+pid,name)}catch{}};const end=reason=>{if(how!=="exited"||hasEnded)return;how=reason;signalGroup("SIGTERM");killer=setTimeout(()=>signalGroup("SIGKILL"),import_chunk_TBUNGZZA.
+toolGraceMs)};const onAbort=()=>{if(call.killOnAbort)signalGroup("SIGKILL");end("aborted")};const clock=setTimeout(()=>end("timeout"),call.timeoutMs);const finish=answer=>{
+if(hasEnded)return;hasEnded=true;clearTimeout(clock);clearTimeout(killer);clearTimeout(holder);call.signal?.removeEventListener("abort",onAbort);forgetSession();
+resolve({...answer,stdout:kept.stdout.bytes(),stderr:kept.stderr.bytes()})};call.signal?.addEventListener("abort",onAbort);child.stdin?.on("error",()=>void 0).end(
+call.input);child.stdout?.on("data",kept.stdout.take);child.stderr?.on("data",kept.stderr.take);child.stdio[3]?.on("data",bytes=>{status+=bytes.toString()});child.
+once("error",error=>finish({how:"failed",code:null,reason:error.message}));const conclude=()=>{const code=how==="exited"&&/^\d+\n$/.test(status)?Number(status):
+null;finish({how,code,reason:null})};child.once("close",conclude);child.once("exit",()=>{holder=setTimeout(()=>{for(const stream of[child.stdout,child.stderr,child.
+stdio[3]])stream?.destroy();conclude()},import_chunk_TBUNGZZA.toolGraceMs)});if(call.signal?.aborted)onAbort()})}function collector(limit,flooded){const chunks=[];
+let size=0;return{take(bytes){const room=limit-size;if(room>0)chunks.push(bytes.subarray(0,room));size+=bytes.length;if(size>limit)flooded()},bytes:()=>Buffer.concat(
+chunks)}}
+
+},
+"./chunk-OOCUYPMF.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{keepLease:()=>keepLease,makeTicker:()=>makeTicker});module.exports=stdin_exports;var import_chunk_J52SYSMV=load("./\
+chunk-J52SYSMV.js");var import_chunk_TBUNGZZA=load("./chunk-TBUNGZZA.js");function makeTicker(claim,tick,everyMs=1e3){const second=setInterval(tick,everyMs);const release=keepLease(
+claim);process.on("SIGURG",tick);const first=setTimeout(tick,0);return()=>{clearInterval(second);release();clearTimeout(first);process.off("SIGURG",tick)}}function keepLease(claim){
+const lease=setInterval(()=>(0,import_chunk_J52SYSMV.renewLease)(claim.paths),import_chunk_TBUNGZZA.leaseMs);return()=>clearInterval(lease)}
+
+},
+"./chunk-PATOMOAS.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{wakes:()=>wakes});module.exports=stdin_exports;var wakes=["terminal","checkpoint","attention","handback","news"];
+
+},
+"./chunk-PDAIQMP5.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{folderOf:()=>folderOf,run:()=>run});module.exports=stdin_exports;var import_chunk_IOXPI5Z7=load("./chunk-IOXPI5Z7.j\
+s");var import_chunk_6SUWKJJ6=load("./chunk-6SUWKJJ6.js");var import_chunk_QEOYU3AI=load("./chunk-QEOYU3AI.js");var import_chunk_VLVNKW4H=load("./chunk-VLVNKW4H\
+.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZI\
+LE.js");var import_chunk_7V54BM6D=load("./chunk-7V54BM6D.js");var import_chunk_TBUNGZZA=load("./chunk-TBUNGZZA.js");var import_chunk_7WBBYJDG=load("./chunk-7WBB\
+YJDG.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_path=builtin("node:path");var runOptions={timeout:{kind:"duration",value:"D",range:import_chunk_TBUNGZZA.
+limits.runTimeout,help:"hard limit, counted from launch (default 24h, at most 30d)"},deadline:{kind:"duration",value:"D",range:import_chunk_TBUNGZZA.limits.runTimeout,
+help:"the same as --timeout"},"kill-after":{kind:"duration",value:"D",range:import_chunk_TBUNGZZA.limits.runKillGrace,help:"time between TERM and KILL (default \
+30s)"},cwd:{kind:"text",value:"DIR",help:"folder to run in (default: here)"},shell:{kind:"flag",help:"give the one word after -- to /bin/sh -c"},pipefail:{kind:"\
+flag",help:"with --shell: a pipe fails when any of its commands does"},"success-exit":{kind:"count",value:"N",range:{default:0,min:0,max:255},help:"the exit cod\
+e that means success (default 0)"},"success-file":{kind:"list",value:"PATH",help:"success only when this file is new or changed at the end; may be repeated"},result:{
+kind:"list",value:"PATH",help:"file or folder to tell of at the end; may be repeated"},log:{kind:"text",value:"PATH",help:"the command's own log; its last 50 li\
+nes are told on failure"},expect:{kind:"duration",value:"D",range:import_chunk_TBUNGZZA.limits.expect,help:"expected duration; later asks for attention"},"check\
+point-every":{kind:"text",value:"D",help:"judge its progress at this interval (default 1h); auto or auto:D: every 5m (D), five times as often while nothing chan\
+ges and from 90%"},"sample-every":{kind:"duration",value:"D",range:import_chunk_TBUNGZZA.limits.sample,help:"look at its CPU, output and result paths this often\
+ (default 60s, at most the interval above)"},probe:{kind:"text",value:"LINE",help:"read-only shell line that prints its progress as one JSON object"},"probe-tim\
+eout":{kind:"duration",value:"D",range:import_chunk_TBUNGZZA.limits.probe,help:"bound of one probe (default 30s)"},"first-output":{kind:"duration",value:"D",range:import_chunk_TBUNGZZA.
+limits.optInLimit,help:"end it when nothing was printed by then"},"stall-after":{kind:"duration",value:"D",range:import_chunk_TBUNGZZA.limits.optInLimit,help:"e\
+nd it when nothing happened for that long: no output, no CPU, no change of a result path"},...import_chunk_QEOYU3AI.onStallOption,"status-cmd":{kind:"text",value:"\
+LINE",help:"for a launcher that detaches: shell line that prints {identity, status, exit_code}; asked once at the end"},identity:{kind:"text",value:"TEXT",help:"\
+the task that --status-cmd must name"},"max-output":{kind:"size",value:"SIZE",range:import_chunk_TBUNGZZA.limits.maxOutput,help:"cap of each output file on disk\
+ (default 64M)"},"keep-children":{kind:"flag",help:"leave processes alone that the command left behind"},...import_chunk_QEOYU3AI.launchOptions};async function makeRunPart(input,cwd){
+checkTogether(input);const[checkpoints,log]=[checkpointsOf(input.text("checkpoint-every")),input.text("log")];const part={success_exit:input.count("success-exit")??
+0,keep_children:input.has("keep-children")||input.has("status-cmd"),...(0,import_chunk_IOXPI5Z7.pathsBefore)({results:input.texts("result"),successFiles:input.texts(
+"success-file")},cwd),log:log===void 0?null:(0,import_chunk_IOXPI5Z7.requireLogPath)(log,cwd),expect_ms:input.duration("expect")??null,...checkpoints,sample_ms:Math.
+min(input.durationOrDefault("sample-every"),checkpoints.checkpoint_fast_ms??checkpoints.checkpoint_ms),probe:lineOf(input,"probe"),probe_ms:input.durationOrDefault(
+"probe-timeout"),status_cmd:lineOf(input,"status-cmd"),identity:identityOf(input)};return{...await(0,import_chunk_IOXPI5Z7.programOf)(input,cwd),...part}}function checkpointsOf(text){
+const{checkpoint,checkpointAuto}=import_chunk_TBUNGZZA.limits;if(text===void 0)return{checkpoint_ms:checkpoint.default};const auto=/^auto(?::(.*))?$/s.exec(text);
+if(!auto)return{checkpoint_ms:(0,import_chunk_UNGYPAP3.parseDuration)(text,"--checkpoint-every",checkpoint)};const long=auto[1]===void 0?checkpointAuto.default:
+(0,import_chunk_UNGYPAP3.parseDuration)(auto[1],"--checkpoint-every auto",checkpointAuto);const short=Math.ceil(long/import_chunk_TBUNGZZA.autoShare);return{checkpoint_ms:short*
+import_chunk_TBUNGZZA.autoShare,checkpoint_fast_ms:short}}function checkTogether(input){const needs=[["pipefail","shell"],["identity","status-cmd"],["status-cmd",
+"identity"],["probe-timeout","probe"]];for(const[name,other]of needs)if(input.has(name)&&!input.has(other))throw(0,import_chunk_NVPF5LEY.usageError)(`cannot tak\
+e --${name} without --${other}: ${whyTogether[name]}`,help())}var whyTogether={pipefail:"it is an option of that shell",identity:"only that command can name the\
+ task","status-cmd":"its answer counts only for the task that you name","probe-timeout":"there is no probe to be bounded"};function lineOf(input,name){const line=input.
+text(name);if(line===void 0)return null;if(line.trim()==="")throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take an empty --${name}: allowed is one line for /\
+bin/sh`,help());requireSize(name,line,import_chunk_TBUNGZZA.shellLineBytes);return line}function identityOf(input){const text=input.text("identity");if(text===void 0)
+return null;if(text.trim()===""||/[\r\n]/.test(text))throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --identity ${JSON.stringify(text)}: allowed is one l\
+ine that names one task`,help());requireSize("identity",text,import_chunk_TBUNGZZA.identityBytes);return text}function requireSize(name,text,limit){const size=(0,
+import_chunk_LXK2ZILE.byteLength)(text);if(size>limit)throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --${name} of ${size} bytes: at most ${limit} are al\
+lowed`,help())}function help(){return(0,import_chunk_GEPPUING.quoteWords)([...(0,import_chunk_7V54BM6D.selfWords)(),"run","--help"])}var run={name:"run",summary:"\
+run a long command as a job",form:"[options] -- COMMAND ARG...",words:{min:0,max:0,rest:true},options:runOptions,notes:"The command gets no input and runs witho\
+ut a shell, exactly as it stands after --. It is never started twice.",examples:["run -- make test","run --timeout 2h --once-key nightly -- python3 train.py --e\
+pochs 10","run --timeout 12h --success-file model.pt --log train.log -- python3 train.py","run --shell --pipefail -- 'make 2>&1 | tee build.log'"],async run(context,input){
+const words=(0,import_chunk_6SUWKJJ6.onceWords)("run",input,(0,import_chunk_6SUWKJJ6.folderSaid)(context,input),null);const repeated=await(0,import_chunk_6SUWKJJ6.
+repeatedLaunch)(context,input,words,false);if(repeated)return repeated;const cwd=folderOf(context,input);const timeout=limitOf(input);return(0,import_chunk_VLVNKW4H.
+launchAndTell)(context,input,{kind:"run",verb:"run",...(0,import_chunk_VLVNKW4H.launchWords)(input),cwd,deadlineMs:timeout,killGraceMs:input.durationOrDefault("\
+kill-after"),maxOutputBytes:input.size("max-output")??import_chunk_TBUNGZZA.limits.maxOutput.default,firstOutputMs:input.duration("first-output")??null,stallMs:input.
+duration("stall-after")??null,lineage:null,run:await makeRunPart(input,cwd),onStall:(0,import_chunk_VLVNKW4H.onStallOf)(input),staff:null,words})}};function limitOf(input){
+if(input.has("timeout")&&input.has("deadline"))throw(0,import_chunk_NVPF5LEY.usageError)("cannot take --timeout and --deadline together: they are the same");return input.
+has("deadline")?input.durationOrDefault("deadline"):input.durationOrDefault("timeout")}function folderOf(context,input){const folder=import_node_path.default.resolve(
+context.cwd,input.text("cwd")??".");if(!(0,import_chunk_7WBBYJDG.isFolder)(folder))throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot run in ${folder}\
+: there is no such folder`,"name an existing one with --cwd DIR");return(0,import_chunk_7WBBYJDG.realPath)(folder)}
+
+},
+"./chunk-PNZ4KAIJ.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{compareWorkspace:()=>compareWorkspace,isChanges:()=>isChanges,isSnapshot:()=>isSnapshot});module.exports=stdin_exports;
+var import_chunk_25L5C25M=load("./chunk-25L5C25M.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");
+var import_chunk_SDXWLLFG=load("./chunk-SDXWLLFG.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_TBUNGZZA=load("./chunk-TBUNGZZA.js");
+var import_chunk_Y5L6GQDB=load("./chunk-Y5L6GQDB.js");var text=value=>typeof value==="string";var flag=value=>typeof value==="boolean";var count=value=>Number.isSafeInteger(
+value)&&value>=0;var textOrNull=value=>value===null||text(value);var commit=value=>value===null||text(value)&&/^(?:[0-9a-f]{40}|[0-9a-f]{64})$/.test(value);var optional=shape=>value=>value===
+void 0||shape(value);var nullOr=shape=>value=>value===null||shape(value);var oneOf=(...words)=>value=>words.includes(value);var list=shape=>value=>Array.isArray(
+value)&&value.every(shape);var record=shapes=>value=>isRecord(value)&&Object.entries(shapes).every(([name,shape])=>shape(value[name]));var allOf=shape=>value=>isRecord(
+value)&&Object.values(value).every(shape);function isRecord(value){return typeof value==="object"&&value!==null&&!Array.isArray(value)}var nameInside=value=>text(
+value)&&!`/${value}/`.includes("/../")&&!value.startsWith("/");var entry=record({path:nameInside,xy:text,head:textOrNull,index:textOrNull,tree_mode:textOrNull,from:optional(
+nameInside),mode:textOrNull,content:textOrNull,stat:textOrNull});var names=allOf(value=>value!==null&&commit(value));var row=length=>value=>Array.isArray(value)&&
+value.length===length&&nameInside(value[0])&&value.every(text);var snapshot=record({schema:oneOf(1),cwd:text,at:value=>text(value)&&Number.isFinite(Date.parse(value)),
+git:nullOr(record({root:text,hash:oneOf("sha1","sha256"),head:commit,branch:textOrNull,subject:textOrNull,refs:nullOr(names),refs_rest:nullOr(record({count,digest:text})),
+elsewhere:names})),reason:textOrNull,exclude:list(text),entries:list(entry),rest:nullOr(record({count,files:list(row(4)),digest:textOrNull})),files:nullOr(list(
+row(3))),exact:flag});var changes=record({files:list(record({path:text,change:oneOf("added","modified","deleted","renamed"),from:optional(text),was_dirty:flag,committed:flag})),
+file_count:count,dirty_before:list(text),dirty_before_count:count,dirty_committed:list(text),dirty_committed_count:count,dirty_after:count,commits:list(record({
+sha:text,subject:text})),commit_count:count,head:record({before:textOrNull,after:textOrNull,moved:oneOf("forward","elsewhere",null)}),branch:record({before:textOrNull,
+after:textOrNull}),refs_changed:list(text),index_changed:flag,beyond:list(text),exact:flag,unchanged:flag,reason:textOrNull});function isSnapshot(value){return snapshot(
+value)}function isChanges(value){return changes(value)}var emptyTree={sha1:"4b825dc642cb6eb9a060e54bf8d69288fbee4904",sha256:"6ef19b41225c5369f1c104d45d8d85efa9\
+b057b53b14b4b9b939dd74decc5321"};function readTreeChanges(git,hash,heads){const ask=(...renames)=>git.run([...["diff-tree","-r","-z","--raw","--no-abbrev","--no\
+-ext-diff","--no-textconv",...renames],...[heads.before??emptyTree[hash],heads.after??emptyTree[hash],"--"]]);const found=ask("-M","-l1000");const answer=found.
+ok?found:ask("--no-renames");return answer.ok?parseRaw(answer.bytes):void 0}function parseRaw(bytes){const changes2=new Map;const items=bytes.toString("latin1").
+split("\0");for(let at=0;at<items.length;at+=1){const[,modes]=/^:(.*)$/.exec(items[at]??"")??[];if(modes===void 0)continue;const[oldMode="",newMode="",oldName="",
+newName="",letter=""]=modes.split(" ");const before=/^0*$/.test(oldMode)?null:`${oldMode} ${oldName}`;const after=/^0*$/.test(newMode)?null:`${newMode} ${newName}`;
+at+=1;const name=(0,import_chunk_25L5C25M.nameOf)(items[at]??"");if(!/^[RC]/.test(letter)){changes2.set(name,{before,after});continue}at+=1;const target=(0,import_chunk_25L5C25M.
+nameOf)(items[at]??"");if(letter.startsWith("R"))changes2.set(name,{before,after:null});changes2.set(target,{before:null,after,...letter.startsWith("R")?{from:name}:
+{}})}return changes2}function readMove(git,before,after){if(before===after)return null;if(before===null)return"forward";if(after===null)return"elsewhere";return git.
+run(["merge-base","--is-ancestor",before,after]).ok?"forward":"elsewhere"}var commitLimit=20;function readNewCommits(git,before,after,tips){const refs=[...Object.
+values(before.refs??{}),...Object.values(before.elsewhere)];const known=new Set([before.head,...refs].filter(name=>name!==null));const fresh=[after.head,...tips].
+filter(name=>name!==null&&!known.has(name));if(fresh.length===0)return{commits:[],commit_count:0};const input=`${[...new Set(fresh),...[...known].map(name=>`^${name}`)].
+join("\n")}
+`;const count2=git.run(["rev-list","--count","--ignore-missing","--stdin"],{input});const listed2=git.run([...["rev-list",`--max-count=${commitLimit}`,"--topo-o\
+rder","--ignore-missing"],...["--encoding=UTF-8","--format=%s","--stdin"]],{input});if(!count2.ok||!listed2.ok)return void 0;const lines=listed2.bytes.toString(
+"latin1").split("\n");const commits=lines.flatMap((line,at)=>at%2===0&&line.startsWith("commit ")?[{sha:line.slice(7),subject:(0,import_chunk_25L5C25M.nameOf)(lines[at+
+1]??"")}]:[]);return{commits,commit_count:Number(count2.bytes.toString("latin1"))}}function comparePlain(before,after){const[known,now]=[filesOf(before),filesOf(
+after)];const looker=(0,import_chunk_25L5C25M.makeLooker)(after.cwd);const changes2=[];for(const path of[...new Set([...known.keys(),...now.keys()])].sort()){const was=known.
+get(path)??null;const is=now.get(path)??(after.exact?null:lookNow(path));if(was?.mode===is?.mode&&was?.content===is?.content)continue;const isOld=!was&&!before.
+exact&&(looker.look(path)?.changedMs??0)<Date.parse(before.at)-2e3;if(!isOld)changes2.push({path,was,is,was_dirty:false,committed:false})}return changes2;function lookNow(path){
+const facts=looker.look(path);return facts&&facts.kind!=="folder"?{mode:facts.mode,content:facts.stat}:null}}function compareUnasked(before){const looker=(0,import_chunk_25L5C25M.
+makeLooker)(before.git.root);const paths={changes:[],untouched:[],swallowed:[]};for(const[path,entry2]of(0,import_chunk_HDW3QKWP.entriesOf)(before)){const facts=looker.
+look(path);if(!(0,import_chunk_HDW3QKWP.isDirty)(entry2)||entry2.mode==="160000")continue;const now=facts&&facts.kind!=="folder"?facts:null;const isSame2=now?now.
+mode===entry2.mode&&now.stat===entry2.stat:entry2.mode===null;const sideOf2=side=>({mode:side.mode,content:side.stat});const was=entry2.mode===null?null:sideOf2(
+{mode:entry2.mode,stat:entry2.stat});if(isSame2)paths.untouched.push(path);else paths.changes.push({path,was,is:now&&sideOf2(now),was_dirty:true,committed:false})}
+return paths}function filesOf({files}){return new Map((files??[]).map(([path,mode,stat])=>[path,{mode,content:stat}]))}var emptyBlobs=new Set(["e69de29bb2d1d643\
+4b8b29ae775ad8c2e48c5391","473a0f4c3be8a93681a267e3b1e9a7dcda1185436fe141f7749120a303721813"]);function pairRenames(changes2){const gone=new Map(changes2.filter(
+({was,is})=>was&&!is).map(change=>[change.path,change]));const byContent=new Map;for(const change of gone.values()){const key=change.was&&contentKey(change.was);
+if(key)byContent.set(key,[...byContent.get(key)??[],change])}const taken=new Set;const originOf=new Map;const take=(change,origin)=>{if(!origin||taken.has(origin.
+path))return;taken.add(origin.path);originOf.set(change.path,origin)};const fresh=changes2.filter(({was,is})=>!was&&is);for(const change of fresh)if(change.from!==
+void 0)take(change,gone.get(change.from));for(const change of fresh){const key=change.is&&contentKey(change.is);if(!key||originOf.has(change.path))continue;const free=(byContent.
+get(key)??[]).filter(({path})=>!taken.has(path));const namesake=free.find(({path})=>lastPart(path)===lastPart(change.path));take(change,namesake??(emptyBlobs.has(
+change.is?.content??"")?void 0:free[0]))}return changes2.filter(({path})=>!taken.has(path)).map(({from:_,...change})=>{const origin=originOf.get(change.path);if(!origin)
+return change;return{...change,from:origin.path,was_dirty:change.was_dirty||origin.was_dirty}})}function contentKey({mode,content}){return content===null?null:`${mode.
+slice(0,3)} ${content}`}function lastPart(path){return path.slice(path.lastIndexOf("/")+1)}function comparePaths(moments){const known=(0,import_chunk_HDW3QKWP.entriesOf)(
+moments.before);const now=(0,import_chunk_HDW3QKWP.entriesOf)(moments.after);const names2=new Set([...known.keys(),...now.keys(),...moments.tree.keys()]);const isHidden=makeHidden(
+moments,names2);const changes2=[];const untouched=[];const swallowed=[];const isInMoved=makeInMoved(known,now);for(const name of[...names2].sort()){const[b,a,t]=[
+known.get(name),now.get(name),moments.tree.get(name)];const sides=b?sinceDirty(name,b,a,moments):a?sinceClean(name,a,moments,isHidden):inTree(t);const was_dirty=b!==
+void 0&&b.xy!=="..";if(sides&&(sides.was||sides.is)){const from=a?.from??t?.from;changes2.push({path:name,...sides,was_dirty,committed:t!==void 0,...from?{from}:
+{}})}else if(was_dirty)(a===void 0&&(t||isInMoved(name))?swallowed:untouched).push(name)}return{changes:changes2,untouched,swallowed}}function makeInMoved(known,now){
+const moved=[...now.values()].filter(({path,mode,content,head:head2})=>{const before=known.get(path);return mode==="160000"&&content!==(before?before.content:head2?.
+split(" ")[1])}).map(({path})=>`${path}/`);return name=>moved.some(folder=>name.startsWith(folder))}function sinceDirty(name,b,a,moments){const now=a??measureNow(
+name,b,moments);return isSame(b,now)?void 0:{was:sideOf(b),is:sideOf(now)}}function measureNow(name,b,{looker,tree}){const facts=looker.look(name);if(!facts)return import_chunk_25L5C25M.
+nothing;if(facts.kind!=="folder"){const algorithm=b.content?.length===64?"sha256":"sha1";if(b.content===null&&b.mode!==null)return{mode:facts.mode,content:null,
+stat:facts.stat};return(0,import_chunk_25L5C25M.measureRaw)(looker,name,facts,algorithm)}const commit2=(tree.get(name)?.after??b.head)?.split(" ")[1];return b.mode===
+"160000"&&commit2!==void 0?{mode:"160000",content:commit2,stat:null}:import_chunk_25L5C25M.nothing}function isSame(b,now){if(b.mode!==now.mode)return false;if(b.
+mode===null)return true;return b.content!==null&&now.content!==null?b.content===now.content:b.stat===now.stat}function sinceClean(name,a,{tree,overlooked,before},isHidden){
+const t=tree.get(name);const base=a.xy===".."?overlooked.get(name)??null:t?t.before:a.head;const was=sideOfTree(base);if(base===null)return a.mode===null||isHidden(
+a)?void 0:{was,is:sideOf(a)};if((0,import_chunk_HDW3QKWP.isCutOff)(before)&&isHidden(a))return void 0;const isStaged2=a.xy[1]==="."&&a.xy!==".."&&a.index!==null&&
+!a.index.startsWith("u");const is=isStaged2?sideOfTree(a.index):sideOf({...a,mode:(a.mode&&a.tree_mode)??a.mode});if(was&&is&&was.mode===is.mode&&was.content===
+is.content)return void 0;return{was,is}}function inTree(t){return t&&{was:sideOfTree(t.before),is:sideOfTree(t.after)}}function makeHidden({before,looker},names2){
+const mayHide=(0,import_chunk_HDW3QKWP.isCutOff)(before)||[...names2].some(name=>/(?:^|\/)\.gitignore$/.test(name));const margin=2e3;return a=>mayHide&&(looker.
+look(a.path)?.changedMs??Number.POSITIVE_INFINITY)<Date.parse(before.at)-margin}function sideOf({mode,content,stat}){return mode===null?null:{mode,content:content??
+stat}}function sideOfTree(base){const[mode,content=null]=base?.split(" ")??[];return mode===void 0?null:{mode,content}}var listed={files:200,dirty:50,refs:50,nameBytes:1e3};
+function compareWorkspace(before,after,{budgetMs=import_chunk_TBUNGZZA.captureBudgetMs}={}){if(!isSnapshot(before))return untold("the record of the workspace at\
+ the start is damaged",null,null);const{git,cwd,exclude}=before;if(git===null){const now2=after.git===null&&after.cwd===cwd?after:(0,import_chunk_25L5C25M.captureWorkspace)(
+cwd,{exclude,plain:true,budgetMs});const changes2=comparePlain(before,now2);const exact=before.exact&&now2.exact;return finish({...nothingMoved(null,null),...noPaths,
+changes:changes2,exact,reason:before.reason})}const isElsewhere=after.git?after.git.root!==git.root:after.reason===import_chunk_25L5C25M.notInGit;const now=isElsewhere?
+(0,import_chunk_25L5C25M.captureWorkspace)(git.root,{exclude,budgetMs}):after;if(now.git?.root===git.root)return compareGit({...before,git},{...now,git:now.git},
+(0,import_chunk_Y5L6GQDB.monotonicMs)()+budgetMs);const reason=now.reason??"the repository is gone";return untold(reason,git,null,reason===import_chunk_25L5C25M.
+notInGit?noPaths:compareUnasked({...before,git}))}function compareGit(before,after,until){const[was,is]=[before.git,after.git];const opened=(0,import_chunk_SDXWLLFG.
+openGit)(is.root,{until});if("reason"in opened)return untold(opened.reason,was,is);const{git}=opened;const moved=readMove(git,was.head,is.head);const tree=moved===
+null?new Map:readTreeChanges(git,is.hash,head(was,is));const refs=(0,import_chunk_25L5C25M.compareRefs)(was,is);const commits=readNewCommits(git,was,is,refs.tips);
+const looker=(0,import_chunk_25L5C25M.makeLooker)(is.root,until);const overlooked=newlyOverlooked(git,before,after);const moments={before,after,tree:tree??new Map,
+looker,overlooked};const isMore=before.rest?.digest!==after.rest?.digest&&((0,import_chunk_HDW3QKWP.isCutOff)(before)||(0,import_chunk_HDW3QKWP.isCutOff)(after));
+const isKnown=tree!==void 0&&commits!==void 0&&refs.exact&&(0,import_chunk_Y5L6GQDB.monotonicMs)()<until;return finish({...nothingMoved(was,is),...comparePaths(
+moments),dirty_after:(0,import_chunk_HDW3QKWP.countDirty)(after),commits:commits?.commits??[],commit_count:commits?.commit_count??0,head:{...head(was,is),moved},
+refs_changed:refs.changed,index_changed:isIndexChanged(before,after,moments.tree),exact:before.exact&&after.exact&&isKnown,beyond:[...isMore?[`uncommitted files\
+ beyond the first ${import_chunk_25L5C25M.limits.entries+import_chunk_25L5C25M.limits.brief}`]:[],...refs.isMore?[`branches beyond the first ${import_chunk_25L5C25M.
+refLimits.names}`]:[]],reason:after.reason??before.reason})}function head(was,is){return{before:was.head,after:is.head}}function newlyOverlooked(git,was,is){const known=(0,
+import_chunk_HDW3QKWP.entriesOf)(was);const names2=is.entries.filter(({path,xy})=>xy===".."&&!known.has(path)).map(({path})=>path);if(names2.length===0||was.git.
+head===null)return new Map;const answer=git.run(["ls-tree","-r","-z","--full-tree",was.git.head]);const wanted=new Set(names2);const lines=answer.ok?answer.bytes.
+toString("latin1").split("\0"):[];return new Map(lines.flatMap(line=>{const[,mode,name,path=""]=/^(\d+) \w+ ([0-9a-f]+)\t(.*)$/s.exec(line)??[];return mode!==void 0&&
+wanted.has((0,import_chunk_25L5C25M.nameOf)(path))?[[(0,import_chunk_25L5C25M.nameOf)(path),`${mode} ${name}`]]:[]}))}function isIndexChanged(was,is,tree){const[
+known,now]=[(0,import_chunk_HDW3QKWP.entriesOf)(was),(0,import_chunk_HDW3QKWP.entriesOf)(is)];const isCut=(0,import_chunk_HDW3QKWP.isCutOff)(was)||(0,import_chunk_HDW3QKWP.
+isCutOff)(is);return[...new Set([...known.keys(),...now.keys(),...tree.keys()])].some(name=>{const[b,a,t]=[known.get(name),now.get(name),tree.get(name)];if(b?.xy===
+".."||a?.xy===".."||isCut&&!(a&&b))return false;if(b?.isBrief||a?.isBrief)return isStaged(b)!==isStaged(a);const before=b?b.index:t?t.before:a?.head??null;const after=a?
+a.index:t?t.after:b?.head??null;return before!==after})}function isStaged(entry2){return entry2!==void 0&&!/^[.?]/.test(entry2.xy)}var noPaths={changes:[],untouched:[],
+swallowed:[]};function nothingMoved(was,is){return{commits:[],commit_count:0,dirty_after:0,head:{before:was?.head??null,after:is?.head??null,moved:null},branch:{
+before:was?.branch??null,after:is?.branch??null},refs_changed:[],index_changed:false,beyond:[]}}function untold(reason,was,is,paths=noPaths){const changes2=finish(
+{...nothingMoved(was,is),...paths,exact:false,reason});return{...changes2,unchanged:false}}function finish({changes:changes2,untouched,swallowed,...rest}){const files=pairRenames(
+changes2);const{head:head2,branch,commit_count,refs_changed,index_changed,beyond}=rest;const isStill=head2.before===head2.after&&branch.before===branch.after&&!index_changed&&
+beyond.length===0;return{files:files.slice(0,listed.files).map(fileChange),file_count:files.length,dirty_before:untouched.slice(0,listed.dirty).map(shortName),dirty_before_count:untouched.
+length,dirty_committed:swallowed.slice(0,listed.dirty).map(shortName),dirty_committed_count:swallowed.length,...rest,refs_changed:refs_changed.slice(0,listed.refs).
+map(shortName),unchanged:isStill&&files.length===0&&commit_count===0&&refs_changed.length===0}}function fileChange({path,was,is,from,was_dirty,committed}){const change=from!==
+void 0?"renamed":!was?"added":!is?"deleted":"modified";return{path:shortName(path),change,...from===void 0?{}:{from:shortName(from)},was_dirty,committed}}function shortName(name){
+return(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_FSRL2ASG.readableName)(name),listed.nameBytes)}
+
+},
+"./chunk-QELRQJ3H.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{applyAll:()=>applyAll,backends:()=>backends,findArgumentFault:()=>findArgumentFault,findBackend:()=>findBackend,hostMarkers:()=>hostMarkers,
 isOlder:()=>isOlder,makeReading:()=>makeReading,noteWarning:()=>noteWarning,parseSettings:()=>parseSettings,versionOf:()=>versionOf});module.exports=stdin_exports;
-var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_PXAMA5OB=load("./chunk-PXAMA5OB.js");var import_chunk_4SRIOCFI=load("./chunk-4SRIOCFI.js");
+var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_TBUNGZZA=load("./chunk-TBUNGZZA.js");var import_chunk_4SRIOCFI=load("./chunk-4SRIOCFI.js");
 var import_chunk_Y5L6GQDB=load("./chunk-Y5L6GQDB.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");
 var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_child_process=require("node:child_process");var import_node_path=builtin("node:path");var import_node_fs=require(
 "node:fs");var import_node_path2=builtin("node:path");var import_node_fs2=require("node:fs");var import_node_path3=builtin("node:path");function makeReading(){return{
@@ -1440,11 +2045,11 @@ var wordsBytes=2048;var keptNotes=20;function noteFailure(reading,code,message,r
 wordsBytes),...resets===void 0?{}:{resets}}}function noteWarning(reading,code,message){const words=(0,import_chunk_LXK2ZILE.excerpt)(message,wordsBytes);if(words===
 ""||reading.warnings.length>=keptNotes)return;if(!reading.warnings.some(known=>known.message===words))reading.warnings.push({code,message:words})}var keptTools=20;
 function noteTool(reading,call,at){const known=reading.tools.find(tool=>tool.key===call.key&&tool.ended_at===null);const ended=call.status==="running"?null:at;const input=(0,
-import_chunk_LXK2ZILE.excerpt)(call.input??"",import_chunk_PXAMA5OB.toolCallBytes);const output=call.output==null?null:(0,import_chunk_LXK2ZILE.excerpt)(call.output,
-import_chunk_PXAMA5OB.toolCallBytes);if(known){known.status=call.status;known.output=output??known.output;known.ended_at=ended;if(input)known.input=input}else{reading.
+import_chunk_LXK2ZILE.excerpt)(call.input??"",import_chunk_TBUNGZZA.toolCallBytes);const output=call.output==null?null:(0,import_chunk_LXK2ZILE.excerpt)(call.output,
+import_chunk_TBUNGZZA.toolCallBytes);if(known){known.status=call.status;known.output=output??known.output;known.ended_at=ended;if(input)known.input=input}else{reading.
 toolCount+=1;reading.tools.push({n:reading.toolCount,key:call.key,name:call.name,input,output,status:call.status,started_at:at,ended_at:ended});if(reading.tools.
 length>keptTools){const drop=reading.tools.findIndex(tool=>tool.ended_at!==null);reading.tools.splice(Math.max(0,drop),1)}}if(call.status==="denied"){const what=known?.
-input||input;noteDenial(reading,what?`${call.name}: ${(0,import_chunk_LXK2ZILE.excerpt)(what,import_chunk_PXAMA5OB.excerptBytes)}`:call.name)}}function noteDenial(reading,what){
+input||input;noteDenial(reading,what?`${call.name}: ${(0,import_chunk_LXK2ZILE.excerpt)(what,import_chunk_TBUNGZZA.excerptBytes)}`:call.name)}}function noteDenial(reading,what){
 if(!reading.denials.includes(what)&&reading.denials.length<keptNotes)reading.denials.push(what)}function parseLine(line,reading){if(line.trim()==="")return void 0;
 try{const value=JSON.parse(line);if(typeof value==="object"&&value!==null&&!Array.isArray(value))return value}catch{}reading.unparsedLines+=1;return void 0}function findArgumentFault(args){
 if(args.some(arg=>arg.includes("\0")))return"an argument holds a NUL character";const longest=Math.max(0,...args.map(import_chunk_LXK2ZILE.byteLength));return longest<
@@ -1543,7 +2148,7 @@ test(stateRoot);return["--permission-mode=acceptEdits","--allowedTools=Bash,WebF
 event.message),isOwn,reading,at);break;case"user":for(const block of blocksOf(event))if(block.type==="tool_result")readToolResult(block,reading,at);break;case"s\
 tream_event":if(isOwn)readDelta(fieldsOf(event.event),reading);break}}function readDenials(denials,reading){for(const denial of Array.isArray(denials)?denials.map(
 fieldsOf):[]){const call=reading.tools.find(tool=>tool.key===textOf(denial.tool_use_id));if(call)call.status="denied";const what=(0,import_chunk_LXK2ZILE.excerpt)(
-inputText(denial.tool_input),import_chunk_PXAMA5OB.excerptBytes);noteDenial(reading,what?`${textOf(denial.tool_name)}: ${what}`:textOf(denial.tool_name))}}function readDenial(event,reading,at){
+inputText(denial.tool_input),import_chunk_TBUNGZZA.excerptBytes);noteDenial(reading,what?`${textOf(denial.tool_name)}: ${what}`:textOf(denial.tool_name))}}function readDenial(event,reading,at){
 const key=textOf(event.tool_use_id);const call=reading.tools.find(tool=>tool.key===key&&tool.ended_at===null);noteTool(reading,{key,name:call?.name??textOf(event.
 tool_name),status:"denied"},at)}function errorWords2(ending,notice2){const lines=(0,import_chunk_LXK2ZILE.plainText)(ending.stderrTail).split("\n").map(line=>line.
 trim());return(lines.findLast(line=>line!==""&&!notice2.test(line))??"").replace(/^error:\s*<>/i,"")}function readInit(event,reading){reopen(reading);if(/^\w[\w-]{0,99}$/.
@@ -1879,600 +2484,22 @@ var backends=[agy,claude,codex,gemini,opencode,pi,qwen,copilot,cursor,custom];va
 find(backend=>backend.id===id)}function hostMarkers(){return backends.flatMap(backend=>[...backend.hostMarkers])}
 
 },
-"./chunk-IJKEVNZ7.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{canonical:()=>canonical,ensureKey:()=>ensureKey,environmentDigest:()=>environmentDigest,hashOf:()=>hashOf,isGenuine:()=>isGenuine,
-macOf:()=>macOf,macOfAnswer:()=>macOfAnswer,randomBytes:()=>randomBytes,readKey:()=>readKey,sameMac:()=>sameMac});module.exports=stdin_exports;var import_chunk_CTSRVJRC=load(
-"./chunk-CTSRVJRC.js");var import_chunk_4SRIOCFI=load("./chunk-4SRIOCFI.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load(
-"./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_path=builtin("node:path");var import_node_fs=require("node:fs");function randomBytes(count){
-const bytes=new Uint8Array(count);const fd=(0,import_node_fs.openSync)("/dev/urandom","r");try{for(let done=0;done<count;)done+=(0,import_node_fs.readSync)(fd,bytes,
-done,count-done,null)}finally{(0,import_node_fs.closeSync)(fd)}return bytes}var longBytes=64*1024;function readKey(){const folder=(0,import_chunk_4SRIOCFI.configFolder)();
-if(folder===void 0)return void 0;const file=import_node_path.default.join(folder,"key");const facts=lookAt(file);if(!facts)return void 0;const isPrivate=facts.kind===
-"file"&&facts.uid===process.getuid?.()&&(facts.mode&63)===0;const key=isPrivate?(0,import_chunk_527JQF7V.readText)(file,1024)?.trim():void 0;if(key&&/^[0-9a-f]{64}$/.
-test(key))return key;throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot use the key ${file}: it must be a file of yours with mode 600 and 64 hex dig\
-its`)}function lookAt(file){try{return(0,import_chunk_7WBBYJDG.factsOf)(file)}catch(error){throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot read t\
-he key ${file} (${(0,import_chunk_NVPF5LEY.errnoOf)(error)})`,"set XDG_CONFIG_HOME to a folder that you may use")}}function ensureKey(){const known=readKey();if(known)
-return known;const folder=(0,import_chunk_4SRIOCFI.configFolder)();if(folder===void 0){throw new import_chunk_NVPF5LEY.FaultError("preflight","cannot find your \
-config folder: neither HOME nor XDG_CONFIG_HOME is set","set HOME")}try{makeFolders(folder);(0,import_chunk_527JQF7V.createFile)(import_node_path.default.join(folder,
-"key"),`${(0,import_chunk_CTSRVJRC.toHex)(randomBytes(32))}
-`)}catch(error){throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot make the key in ${folder} (${(0,import_chunk_NVPF5LEY.errnoOf)(error)})`,"set XDG\
-_CONFIG_HOME to a folder that you may write")}return ensureKey()}function macOf(spec,key){return keyedDigest(key,canonical(spec))}async function isGenuine(spec,key){
-if(key===void 0)return false;const{mac,...rest}=spec;return sameMac(await systemDigest(key,Buffer.from(canonical(rest))),mac)}function macOfAnswer(answer,key){return systemDigest(
-key,Buffer.from(`answer ${canonical(answer)}`))}function sameMac(expected,mac){let difference=expected.length^mac.length;for(let at=0;at<expected.length;at+=1)difference|=
-expected.charCodeAt(at)^mac.charCodeAt(at);return difference===0}function environmentDigest(key){const text=key+(0,import_chunk_4SRIOCFI.comparableEnvironment)();
-let high=3735928559;let low=1103547991;for(let at=0;at<text.length;at+=1){const code=text.charCodeAt(at);high=Math.imul(high^code,2654435761);low=Math.imul(low^
-code,1597334677)}high=Math.imul(high^high>>>16,2246822507)^Math.imul(low^low>>>13,3266489909);low=Math.imul(low^low>>>16,2246822507)^Math.imul(high^high>>>13,3266489909);
-return(4294967296*(2097151&low)+(high>>>0)).toString(16)}function hashOf(text){return(0,import_chunk_CTSRVJRC.toHex)((0,import_chunk_CTSRVJRC.sha256)(Buffer.from(
-text)))}function canonical(value){if(Array.isArray(value))return`[${value.map(canonical).join(",")}]`;if(typeof value==="object"&&value!==null){const entries=Object.
-entries(value).sort(([a],[b])=>a<b?-1:1);return`{${entries.map(([name,inner])=>`${JSON.stringify(name)}:${canonical(inner)}`).join(",")}}`}return JSON.stringify(
-value)??"null"}async function keyedDigest(key,text){const bytes=Buffer.from(text);return bytes.length<=longBytes?(0,import_chunk_CTSRVJRC.toHex)((0,import_chunk_CTSRVJRC.
-hmacSha256)(Buffer.from(key),bytes)):systemDigest(key,bytes)}async function systemDigest(key,bytes){const{createHmac}=await Promise.resolve().then(()=>builtin("\
-node:crypto"));return createHmac("sha256",key).update(bytes).digest("hex")}function makeFolders(folder){if((0,import_chunk_7WBBYJDG.factsOf)(folder)?.kind==="fo\
-lder")return;makeFolders(import_node_path.default.dirname(folder));(0,import_chunk_527JQF7V.createFolder)(folder)}
-
-},
-"./chunk-ILJKJSAA.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{fileFacts:()=>fileFacts,lookBehindSoon:()=>lookBehindSoon});module.exports=stdin_exports;var import_chunk_7WBBYJDG=load(
-"./chunk-7WBBYJDG.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_promises=require("node:fs/promises");async function fileFacts(target,timeoutMs){
-let timer;const late=new Promise(resolve=>{timer=setTimeout(()=>resolve(void 0),timeoutMs)});const looked=(0,import_promises.stat)(target).then(({size,mtimeMs,ino})=>({
-size,modified_ms:mtimeMs,inode:ino}),error=>["ENOENT","ENOTDIR"].includes((0,import_chunk_NVPF5LEY.errnoOf)(error)??"")?null:void 0);try{return await Promise.race(
-[looked,late])}finally{clearTimeout(timer)}}async function lookBehindSoon(target,timeoutMs){let timer;const late=new Promise(resolve=>{timer=setTimeout(()=>resolve(
-{trouble:"no answer"}),timeoutMs)});try{return await Promise.race([look(target),late])}finally{clearTimeout(timer)}}async function look(target){try{const[behind,
-itself]=[await(0,import_promises.stat)(target),await(0,import_promises.lstat)(target)];return{found:(0,import_chunk_7WBBYJDG.behindOf)(behind,itself.isSymbolicLink()?
-await(0,import_promises.realpath)(target):null)}}catch(error){const code=(0,import_chunk_NVPF5LEY.errnoOf)(error)??"error";return["ENOENT","ENOTDIR"].includes(code)?
-{found:void 0}:{trouble:code}}}
-
-},
-"./chunk-J2XAZSNL.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{boundOf:()=>boundOf,conditionOf:()=>conditionOf,inspect:()=>inspect,isEnded:()=>isEnded,timerPatienceMs:()=>timerPatienceMs});
-module.exports=stdin_exports;var import_chunk_G6QBOL5X=load("./chunk-G6QBOL5X.js");var import_chunk_7V54BM6D=load("./chunk-7V54BM6D.js");var import_chunk_QS5KU3DI=load(
-"./chunk-QS5KU3DI.js");var import_chunk_PXAMA5OB=load("./chunk-PXAMA5OB.js");var import_chunk_Y5L6GQDB=load("./chunk-Y5L6GQDB.js");var import_chunk_BSO2ISIG=load(
-"./chunk-BSO2ISIG.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");function boundOf(spec){if(spec.
-launcher.boot_id===(0,import_chunk_BSO2ISIG.bootId)())return spec.deadline_mono_ms;return(0,import_chunk_Y5L6GQDB.monotonicMs)()+Date.parse(spec.created_at)+spec.
-deadline_ms-(0,import_chunk_Y5L6GQDB.nowMs)()}function isPastBound(spec){return(0,import_chunk_Y5L6GQDB.monotonicMs)()>=boundOf(spec)}function isEnded(state){return import_chunk_QS5KU3DI.
-outcomes.includes(state.state)}function inspect(root,id){const paths=(0,import_chunk_7V54BM6D.jobPaths)(root,id);const[state,spec]=[(0,import_chunk_QS5KU3DI.readState)(
-paths),(0,import_chunk_QS5KU3DI.readSpec)(paths)];if(spec.kind==="missing"&&!(0,import_chunk_7WBBYJDG.exists)(paths.folder))throw goneError(id,paths);const isOver=state.
-kind==="ok"&&isEnded(state.value);const who=isOver?nobody:whoIsThere(paths,spec);const damage=damageOf(spec,state,who.seen.worker);return{id,root,paths,spec:presentIn(
-spec),damage,state:damage===null?presentIn(state)??(0,import_chunk_G6QBOL5X.earlyState)(id,presentIn(spec)):(0,import_chunk_G6QBOL5X.damagedState)(id,damage),...who}}
-function goneError(id,paths){return new import_chunk_NVPF5LEY.FaultError("unknown_job",`cannot find job ${id} any more: its folder ${paths.folder} is gone`)}var nobody={
-launch:null,worker:null,shim:null,child:null,seen:{worker:"none",shim:"none"},isOtherBoot:false,isClaimed:false,exit:void 0,reason:void 0,cancel:void 0,leaseAgeMs:null};
-function whoIsThere(paths,spec){const launch=presentIn((0,import_chunk_QS5KU3DI.readLaunch)(paths));const worker=presentIn((0,import_chunk_QS5KU3DI.readWorker)(
-paths));const boot=worker?.worker??launch?.worker??null;const shim=worker?.shim??(boot?(0,import_chunk_QS5KU3DI.readMark)(paths.shimMark,boot):void 0)??null;const child=worker?.
-child??(boot?(0,import_chunk_QS5KU3DI.readMark)(paths.childMark,boot):void 0)??null;const engine=(0,import_chunk_G6QBOL5X.findEngine)(spec.kind==="ok"?spec.value.
-engine:"local")??import_chunk_G6QBOL5X.defaultEngine;const lease=(0,import_chunk_7WBBYJDG.factsOf)(paths.lease)??(0,import_chunk_7WBBYJDG.factsOf)(paths.launch);
-return{launch,worker,shim,child,seen:{worker:bestOf([launch?.worker,worker?.worker],engine.alive),shim:bestOf([shim],engine.alive)},isOtherBoot:(boot??(spec.kind===
-"ok"?spec.value.launcher:null))?.boot_id!==(0,import_chunk_BSO2ISIG.bootId)()&&(boot!==null||spec.kind==="ok"),isClaimed:(0,import_chunk_7WBBYJDG.exists)(paths.
-started),exit:(0,import_chunk_QS5KU3DI.readExit)(paths),reason:(0,import_chunk_QS5KU3DI.readReason)(paths),cancel:(0,import_chunk_QS5KU3DI.readCancel)(paths),leaseAgeMs:lease?
-Math.max(0,(0,import_chunk_Y5L6GQDB.nowMs)()-lease.modifiedMs):null}}function conditionOf(view){if(view.damage!==null)return"damaged";if(isEnded(view.state))return"\
-ended";const{worker,shim}=view.seen;if(view.spec?.timer)return conditionOfTimer(view,view.spec.timer);if(worker==="alive")return"supervised";if(!view.spec)return"\
-damaged";if(worker==="unknown")return isLongOver(view)?"lost":"unseen";if(view.spec.kind==="watch")return conditionOfWatch(view,view.spec);if(view.isOtherBoot)return view.
-exit?"over":"host_restarted";if(view.isClaimed){if(view.exit)return"over";if(shim==="alive")return"orphaned";if(shim==="unknown")return"unseen";return shim==="n\
-one"&&ageOf(view.paths.started)<1e3?"orphaned":"lost"}if(view.launch||view.worker)return"unclaimed";return startingOf(view,view.spec)}function conditionOfTimer(view,timer){
-const isAlive=view.seen.worker==="alive";if((0,import_chunk_Y5L6GQDB.nowMs)()>=Date.parse(timer.due_at)+(isAlive?timerPatienceMs:0))return"over";if(view.cancel&&
-!isAlive)return"over";return isAlive?"supervised":"armed"}var timerPatienceMs=2e3;function conditionOfWatch(view,spec){if(isPastBound(spec))return"lost";if(view.
-launch||view.worker)return"unclaimed";return startingOf(view,spec)}function startingOf(view,spec){const isLauncherAlive=((0,import_chunk_G6QBOL5X.findEngine)(spec.
-engine)??import_chunk_G6QBOL5X.defaultEngine).alive(spec.launcher)==="alive";return isLauncherAlive||ageOf(view.paths.spec)<import_chunk_PXAMA5OB.startLimitMs?"\
-starting":"never_started"}function isLongOver(view){if(!view.spec||view.leaseAgeMs===null||view.leaseAgeMs<import_chunk_PXAMA5OB.leaseStaleMs)return false;const latest=Date.
-parse(view.spec.created_at)+view.spec.deadline_ms+view.spec.kill_grace_ms+import_chunk_PXAMA5OB.unseenGraceMs;return(0,import_chunk_Y5L6GQDB.nowMs)()>latest}function ageOf(target){
-const facts=(0,import_chunk_7WBBYJDG.factsOf)(target);return facts?(0,import_chunk_Y5L6GQDB.nowMs)()-facts.modifiedMs:Number.POSITIVE_INFINITY}function bestOf(identities,alive){
-const seen=identities.filter(one=>one!==null&&one!==void 0).map(alive);for(const answer of["alive","unknown","dead"])if(seen.includes(answer))return answer;return"\
-none"}function damageOf(spec,state,worker){if(worker==="alive")return null;if(state.kind==="damaged")return state.reason;if(state.kind==="ok"&&isEnded(state.value))
-return null;if(spec.kind==="ok")return null;return spec.kind==="damaged"?spec.reason:"spec.json is missing"}function presentIn(read){return read.kind==="ok"?read.
-value:null}
-
-},
-"./chunk-J3L443GZ.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{signInOf:()=>signInOf,surveyBackends:()=>surveyBackends});module.exports=stdin_exports;var import_chunk_JYLMGGZ7=load(
-"./chunk-JYLMGGZ7.js");var import_chunk_IJGJYDYL=load("./chunk-IJGJYDYL.js");var import_chunk_AN2AMGQG=load("./chunk-AN2AMGQG.js");var import_chunk_4SRIOCFI=load(
-"./chunk-4SRIOCFI.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_node_path=builtin(
-"node:path");var signBytes=64*1024;var profileNames=["restricted","standard","unrestricted"];function surveyBackends(config,cwd,only){const own=Object.entries(config.
-backends);const found=import_chunk_IJGJYDYL.backends.filter(({id})=>id!=="custom"&&(only===void 0||id===only)&&!Object.hasOwn(config.backends,id)).map(backend=>survey(
-backend,backend.id,backend.programs,cwd));const custom=(0,import_chunk_IJGJYDYL.findBackend)("custom");const mine=own.filter(([name])=>only===void 0||name===only).
-map(([name,{argv}])=>survey(custom,name,argv.slice(0,1),cwd));return[...found,...mine]}function survey(backend,name,searched,cwd){const program=searched.map(one=>(0,
-import_chunk_AN2AMGQG.findProgram)(one,cwd)).find(one=>one!==void 0)??null;const version=program===null?null:(0,import_chunk_JYLMGGZ7.tellVersion)(backend,program);
-const isTooOld=version!==null&&backend.oldest!==null&&(0,import_chunk_IJGJYDYL.isOlder)(version,backend.oldest);const faults={};for(const profile of profileNames){
-const fault=backend.profiles[profile]===null?null:(0,import_chunk_JYLMGGZ7.policyFault)(backend,profile,cwd,version);if(fault!==null)faults[profile]=fault}const canKeep=profileNames.
-some(one=>backend.profiles[one]!==null&&faults[one]===void 0);return{backend:name,title:backend.title,custom:backend.id==="custom",searched,program,not_executable:program===
-null?findBlocked(searched):null,version,oldest:backend.oldest,too_old:isTooOld,sign_in:signInOf(backend),profiles:backend.profiles,faults,install:backend.install,
-usable:program!==null&&!isTooOld&&canKeep}}function signInOf({signIn}){const home=import_chunk_4SRIOCFI.variables.home();const files=signIn.files.filter(file=>home!==
-void 0&&holdsSomething(import_node_path.default.join(home,file)));const found={files,variables:signIn.variables.filter(name=>import_chunk_4SRIOCFI.variables.isSet(
-name))};if(signIn.files.length+signIn.variables.length===0)return{state:"unknown",...found};return{state:found.files.length+found.variables.length>0?"signs":"no\
-_signs",...found}}function holdsSomething(file){if(!(0,import_chunk_7WBBYJDG.exists)(file))return false;try{const text=(0,import_chunk_527JQF7V.readText)((0,import_chunk_7WBBYJDG.
-realPath)(file),signBytes)?.trim();if(text===void 0)return true;return text!==""&&!/^(?:null|\{\s*\}|\[\s*\])$/.test(text)}catch{return true}}function findBlocked(names){
-const folders=import_chunk_4SRIOCFI.variables.searchPath().split(":").filter(Boolean);const files=names.filter(name=>!name.includes("/")).flatMap(name=>folders.
-map(folder=>import_node_path.default.join(folder,name)));return files.find(import_chunk_7WBBYJDG.exists)??null}
-
-},
-"./chunk-JSBRDJBE.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{__commonJS:()=>__commonJS,__toESM:()=>__toESM});module.exports=stdin_exports;var __create=Object.create;var __defProp2=Object.
-defineProperty;var __getOwnPropDesc2=Object.getOwnPropertyDescriptor;var __getOwnPropNames2=Object.getOwnPropertyNames;var __getProtoOf=Object.getPrototypeOf;var __hasOwnProp2=Object.
-prototype.hasOwnProperty;var __commonJS=(cb,mod)=>function __require(){return mod||(0,cb[__getOwnPropNames2(cb)[0]])((mod={exports:{}}).exports,mod),mod.exports};
-var __copyProps2=(to,from,except,desc)=>{if(from&&typeof from==="object"||typeof from==="function"){for(let key of __getOwnPropNames2(from))if(!__hasOwnProp2.call(
-to,key)&&key!==except)__defProp2(to,key,{get:()=>from[key],enumerable:!(desc=__getOwnPropDesc2(from,key))||desc.enumerable})}return to};var __toESM=(mod,isNodeMode,target)=>(target=
-mod!=null?__create(__getProtoOf(mod)):{},__copyProps2(isNodeMode||!mod||!mod.__esModule?__defProp2(target,"default",{value:mod,enumerable:true}):target,mod));
-
-},
-"./chunk-JUNZ4UB6.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{observation:()=>observation,progressOf:()=>progressOf,staffFacts:()=>staffFacts});module.exports=stdin_exports;var import_chunk_SXPU6K4S=load(
-"./chunk-SXPU6K4S.js");var import_chunk_DHS3Z2KZ=load("./chunk-DHS3Z2KZ.js");var import_chunk_MTTW2VXK=load("./chunk-MTTW2VXK.js");var import_chunk_LW5OI3NK=load(
-"./chunk-LW5OI3NK.js");var import_chunk_PG2JJUUN=load("./chunk-PG2JJUUN.js");var import_chunk_K6KXH5TS=load("./chunk-K6KXH5TS.js");var import_chunk_LXK2ZILE=load(
-"./chunk-LXK2ZILE.js");var import_chunk_J2XAZSNL=load("./chunk-J2XAZSNL.js");var import_chunk_PXAMA5OB=load("./chunk-PXAMA5OB.js");var import_chunk_Y5L6GQDB=load(
-"./chunk-Y5L6GQDB.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var eventBytes=3*1024;function boundDocument(document,page){
-let kept=page?.events??[];const make=()=>{if(!page)return document;const isMore=page.isMore||kept.length<page.events.length;if(document.next_seq!==void 0)return{
-...document,events:kept};return{...document,events:kept,next_seq:kept.at(-1)?.seq??page.after,more:isMore}};const size=()=>bytesOf(make());while(size()>import_chunk_PXAMA5OB.
-observeBytes&&kept.length>1)kept=kept.slice(0,-1);if(size()>import_chunk_PXAMA5OB.observeBytes&&kept[0])kept=[stumpOf(kept[0])];const progress=document.progress;
-for(let limit=import_chunk_PXAMA5OB.textTailBytes;progress&&size()>import_chunk_PXAMA5OB.observeBytes&&limit>64;limit=Math.floor(limit/2)){document.progress={...progress,
-text:(0,import_chunk_LXK2ZILE.tail)(progress.text??"",limit).text,text_truncated:true}}if(progress&&size()>import_chunk_PXAMA5OB.observeBytes)document.progress=
-{tools_truncated:true,text_truncated:true};for(const name of["files","warnings","label","timer","next","error","owner","model"])if(size()>import_chunk_PXAMA5OB.
-observeBytes)delete document[name];return make()}function boundEvent(event){return bytesOf(event)<=eventBytes?event:stumpOf(event)}function stumpOf({seq,at,job,
-owner,type}){return{seq,at,job,owner,type,truncated:true}}function bytesOf(value){return Buffer.byteLength(JSON.stringify(value))+1}function progressOf(view){const{
-paths,spec}=view;const[output,error]=[(0,import_chunk_7WBBYJDG.factsOf)(paths.output),(0,import_chunk_7WBBYJDG.factsOf)(paths.error)];const newest=Math.max(output&&
-output.size>0?output.modifiedMs:0,error&&error.size>0?error.modifiedMs:0);const facts={stdout_bytes:output?.size??0,stderr_bytes:error?.size??0,last_output_at:newest>
-0?(0,import_chunk_Y5L6GQDB.isoOf)(newest):null,last_output_age_ms:newest>0?Math.max(0,Math.round((0,import_chunk_Y5L6GQDB.nowMs)()-newest)):null};if(spec?.staff&&
-!spec.staff.custom){const snapshot=(0,import_chunk_527JQF7V.readJson)(paths.snapshot);return snapshot.kind==="ok"?{...facts,...snapshot.value}:{...facts,tools:[],
-text:"",text_truncated:false}}const bytes=(0,import_chunk_527JQF7V.readRange)(paths.output,-import_chunk_PXAMA5OB.tailBytes,import_chunk_PXAMA5OB.tailBytes)?.bytes??
-Buffer.alloc(0);const latest=(0,import_chunk_LXK2ZILE.tail)((0,import_chunk_LXK2ZILE.plainText)(bytes.toString("utf8")),import_chunk_PXAMA5OB.textTailBytes);return{
-...facts,text:latest.text,text_truncated:latest.truncated||(output?.size??0)>import_chunk_PXAMA5OB.tailBytes}}var recentEvents=5;var eventsAtMost=50;function observation(view,options){
-const{state,spec,paths}=view;const condition=(0,import_chunk_J2XAZSNL.conditionOf)(view);const{waited}=options;const facts={id:view.id,kind:spec?.kind??null,verb:spec?.
-verb??null,owner:spec?.owner??null,label:spec?.label===null||spec?.label===void 0?null:(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(spec.
-label),120),...staffFacts(spec),state:state.state,...(0,import_chunk_DHS3Z2KZ.healthOf)(view,condition),checkpoint:(0,import_chunk_DHS3Z2KZ.checkpointOf)(state),
-watch:(0,import_chunk_DHS3Z2KZ.watchSeen)(view),timer:(0,import_chunk_DHS3Z2KZ.timerSeen)(view),supervision:condition,rev:state.rev,now:(0,import_chunk_Y5L6GQDB.
-isoNow)(),created_at:state.created_at,started_at:state.started_at,ended_at:state.ended_at,duration_ms:state.duration_ms,age_ms:(0,import_chunk_MTTW2VXK.ageOf)(state.
-created_at,(0,import_chunk_Y5L6GQDB.nowMs)()),deadline_ms:spec?.deadline_ms??null,exit_code:state.exit_code,signal:state.signal,...state.task_status===void 0?{}:
-{task_status:state.task_status,task_exit_code:state.task_exit_code??"unknown"},error:state.error===null?null:{...state.error,message:(0,import_chunk_LXK2ZILE.excerpt)(
-(0,import_chunk_LXK2ZILE.plainText)(state.error.message),400)},warnings:state.warnings.slice(0,5).map(one=>({code:one.code,message:(0,import_chunk_LXK2ZILE.excerpt)(
-(0,import_chunk_LXK2ZILE.plainText)(one.message),200)})),conversation:state.conversation,collected:(0,import_chunk_SXPU6K4S.collectedBy)(view),last_collected_seq:(0,
-import_chunk_SXPU6K4S.lastCollectedSeq)(view)};const next=nextFor(view,condition,options.root);if(waited&&next.wait!==void 0)next.wait=waited.next;const progress=(0,
-import_chunk_J2XAZSNL.isEnded)(state)?null:progressOf(view);const document={...waited?headOf(waited):{},...(0,import_chunk_LXK2ZILE.plainValue)(facts,longest),files:filesOf(
-view),next,...progress===null?{}:{progress:(0,import_chunk_LXK2ZILE.plainValue)(progress,import_chunk_PXAMA5OB.textTailBytes+3)}};if(waited&&waited.wake!=="soft\
-_timeout")return boundDocument(document,null);const after=options.afterSeq??Math.max(0,state.seq-recentEvents);const journal=(0,import_chunk_PG2JJUUN.readEvents)(
-paths,after,eventsAtMost);const events=journal.events.map(event=>(0,import_chunk_LXK2ZILE.plainValue)(event,400));return boundDocument(document,{events,isMore:journal.
-more,after})}var longest=1024;function headOf({wake,cursor}){if(wake==="soft_timeout")return{wake,...cursor===void 0?{}:{next_seq:cursor}};const event=boundEvent(
-(0,import_chunk_LXK2ZILE.plainValue)(wake.event,400));return{wake:wake.wake,event,next_seq:wake.nextSeq,pending_events:wake.pending}}function staffFacts(spec){const{
-staff}=spec??{};if(!staff)return{backend:null,profile:null,model:null};const short=text=>(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(String(
-text)),120);return{backend:short(staff.custom?.name??staff.backend),profile:short(staff.profile),model:staff.model?short(staff.model):null}}function filesOf({paths,
-state}){const files={result:paths.result,output:paths.output,error:paths.error,events:paths.events,worker_log:paths.workerLog};if(!(0,import_chunk_J2XAZSNL.isEnded)(
-state))return files;return Object.fromEntries(Object.entries(files).map(([name,file])=>[name,(0,import_chunk_7WBBYJDG.exists)(file)?file:null]))}function nextFor(view,condition,root){
-if(condition==="damaged")return{doctor:import_chunk_K6KXH5TS.nextCommands.doctor(view.id,root.option)};if(!(0,import_chunk_J2XAZSNL.isEnded)(view.state))return{
-wait:import_chunk_K6KXH5TS.nextCommands.wait(view.id,root.option),cancel:import_chunk_K6KXH5TS.nextCommands.cancel(view.id,root.option)};const next={result:import_chunk_K6KXH5TS.
-nextCommands.result(view.id,root.option)};if(view.state.state==="done")return next;if((0,import_chunk_LW5OI3NK.isContinuable)(view.paths,view.state))next.continue=
-import_chunk_K6KXH5TS.nextCommands.continue(view.id,root.option);next.restart=import_chunk_K6KXH5TS.nextCommands.restart(view.id,root.option);return next}
-
-},
-"./chunk-JWJCPP47.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{cancelJob:()=>cancelJob});module.exports=stdin_exports;var import_chunk_WR55ZFD7=load("./chunk-WR55ZFD7.js");var import_chunk_KAD3KSYH=load(
-"./chunk-KAD3KSYH.js");var import_chunk_J2XAZSNL=load("./chunk-J2XAZSNL.js");var import_chunk_G6QBOL5X=load("./chunk-G6QBOL5X.js");var import_chunk_PXAMA5OB=load(
-"./chunk-PXAMA5OB.js");var import_chunk_Y5L6GQDB=load("./chunk-Y5L6GQDB.js");var import_chunk_BSO2ISIG=load("./chunk-BSO2ISIG.js");var import_chunk_7WBBYJDG=load(
-"./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");async function cancelJob(root,id,request,patienceMs){
-const before=await(0,import_chunk_KAD3KSYH.refresh)(root,id);if((0,import_chunk_J2XAZSNL.isEnded)(before.state))return{view:before,result:before.state.state==="\
-canceled"?"canceled":"ended_before"};askFor(before,`${JSON.stringify({by:(0,import_chunk_BSO2ISIG.ownIdentity)(),owner:request.owner,at:(0,import_chunk_Y5L6GQDB.
-isoNow)(),why:request.why})}
-`);nudge(before);const timeoutMs=patienceMs??(before.spec?.kill_grace_ms??0)+import_chunk_PXAMA5OB.killSettleMs+5e3+askingMs(before);const{views}=await(0,import_chunk_WR55ZFD7.
-waitForJobs)(root,[id],{mode:"all",timeoutMs,heartbeatMs:null});const[view=before]=views;if(view.state.state==="canceled")return{view,result:"canceled"};return{
-view,result:(0,import_chunk_J2XAZSNL.isEnded)(view.state)?"ended_before":"requested"}}function askingMs({spec}){return spec?.run?.status_cmd?import_chunk_PXAMA5OB.
-taskStatusMs+import_chunk_PXAMA5OB.toolGraceMs:0}function askFor({paths},text){for(let round=1;;round+=1){try{(0,import_chunk_527JQF7V.createFile)(paths.cancel,
-text);return}catch(error){if((0,import_chunk_NVPF5LEY.errnoOf)(error)!=="ENOENT"||round===3||!(0,import_chunk_7WBBYJDG.exists)(paths.folder))throw error}}}function nudge(view){
-const engine=(0,import_chunk_G6QBOL5X.findEngine)(view.spec?.engine??"")??import_chunk_G6QBOL5X.defaultEngine;for(const identity of[view.launch?.worker,view.worker?.
-worker])if(identity)engine.signal(identity,"SIGURG")}
-
-},
-"./chunk-JYLMGGZ7.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{defaultBackend:()=>defaultBackend,knownBackends:()=>knownBackends,launchWarnings:()=>launchWarnings,makeStaffPart:()=>makeStaffPart,
-narrowProfile:()=>narrowProfile,narrowingText:()=>narrowingText,noNarrowing:()=>noNarrowing,policyFault:()=>policyFault,readNarrowing:()=>readNarrowing,readSettings:()=>readSettings,
-requireFreeConversation:()=>requireFreeConversation,tellVersion:()=>tellVersion,versionWarnings:()=>versionWarnings});module.exports=stdin_exports;var import_chunk_TXVSPIEI=load(
-"./chunk-TXVSPIEI.js");var import_chunk_7BL7UWXT=load("./chunk-7BL7UWXT.js");var import_chunk_FKQDY3HY=load("./chunk-FKQDY3HY.js");var import_chunk_IJGJYDYL=load(
-"./chunk-IJGJYDYL.js");var import_chunk_6UECBVPY=load("./chunk-6UECBVPY.js");var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");var import_chunk_K6KXH5TS=load(
-"./chunk-K6KXH5TS.js");var import_chunk_XRZCSGQB=load("./chunk-XRZCSGQB.js");var import_chunk_7V54BM6D=load("./chunk-7V54BM6D.js");var import_chunk_QS5KU3DI=load(
-"./chunk-QS5KU3DI.js");var import_chunk_AN2AMGQG=load("./chunk-AN2AMGQG.js");var import_chunk_4SRIOCFI=load("./chunk-4SRIOCFI.js");var import_chunk_7WBBYJDG=load(
-"./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_path=builtin(
-"node:path");var noNarrowing={restrict:[],default_backend:{}};function readNarrowing(root,known2){const file=(0,import_chunk_7V54BM6D.rootPaths)(root).config;const facts=(0,
-import_chunk_7WBBYJDG.factsOf)(file);if(!facts)return noNarrowing;if(facts.kind!=="file")throw refused(file,"it is no regular file");if(facts.uid!==process.getuid?.()||
-(facts.mode&18)!==0)throw refused(file,"others own it or may write it");const read=(0,import_chunk_527JQF7V.readJson)(file);if(read.kind!=="ok")throw refused(file,
-read.kind==="missing"?"it is gone":read.reason);return parse(read.value,known2,file)}function narrowingText({restrict,default_backend}){const isEmpty=restrict.length===
-0&&Object.keys(default_backend).length===0;return isEmpty?null:`${JSON.stringify({restrict,default_backend},null,2)}
-`}function narrowProfile(mode,profile,restrictions){const found=restrictions.find(({restrict})=>restrict.includes(mode));if(!found)return profile.asked??profile.
-fallback;if(profile.asked===void 0||profile.asked==="restricted")return"restricted";throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot use --profile\
- ${profile.asked} for ${mode}: ${found.file} restricts this mode`,`leave --profile away, or change "restrict" there (setup --restrict)`)}function defaultBackend(mode,user,narrowing){
-const id=(0,import_chunk_W7HED5VZ.findMode)(mode)?.id;const own=(id&&user.default_backends?.[id])??user.default_backend;if(own!==void 0)return{name:own,from:"us\
-er"};const name=id&&narrowing.default_backend[id];return name===void 0?void 0:{name,from:"state"}}function parse(value,known2,file){const{restrict=[],default_backend={},
-...rest}=value;const[extra]=Object.keys(rest);if(extra!==void 0)throw refused(file,`${JSON.stringify(extra)} is not known here`);if(!Array.isArray(restrict))throw refused(
-file,'"restrict" is no list of modes');if(typeof default_backend!=="object"||default_backend===null||Array.isArray(default_backend))throw refused(file,'"default\
-_backend" is no object');const backends2={};for(const[mode,name]of Object.entries(default_backend)){if(typeof name!=="string"||!known2.includes(name))throw refused(
-file,`backend ${JSON.stringify(name)} is not known; there are ${known2.join(", ")}`);backends2[modeOf(mode,file)]=name}return{restrict:[...new Set(restrict.map(
-mode=>modeOf(mode,file)))],default_backend:backends2}}function modeOf(value,file){const mode=typeof value==="string"?(0,import_chunk_W7HED5VZ.findMode)(value):void 0;
-if(mode)return mode.id;throw refused(file,`mode ${JSON.stringify(value)} is not known; there are ${import_chunk_W7HED5VZ.modeIds.join(", ")}`)}function refused(file,reason){
-return new import_chunk_NVPF5LEY.FaultError("preflight",`cannot use the config of the state folder ${file}: ${reason}`,'mend or remove it; its form is {"restric\
-t": ["review"], "default_backend": {"review": "codex"}}')}var policyBytes=1024*1024;function checkProgram(backend,program){const version=tellVersion(backend,program);
-if(version===null||backend.oldest===null||!(0,import_chunk_IJGJYDYL.isOlder)(version,backend.oldest))return{version};throw new import_chunk_NVPF5LEY.FaultError(
-"preflight",`cannot use ${backend.title} ${version} (${program}): it is too old; needed: ${backend.oldest} or newer`,`update it: ${backend.install}`)}function versionWarnings({
-backend:id,program,version}){const backend=(0,import_chunk_IJGJYDYL.findBackend)(id);if(!backend?.oldest||(version??null)!==null)return[];const message=`cannot \
-tell the version of ${backend.title} (${program}); needed: ${backend.oldest} or newer`;return[{code:"version_unknown",message}]}function tellVersion(backend,program){
-if(backend.oldest===null&&backend.packages.length===0)return null;const version=(0,import_chunk_IJGJYDYL.versionOf)(program,backend.packages);if(version===null||
-backend.oldest===null||!(0,import_chunk_IJGJYDYL.isOlder)(version,backend.oldest))return version;return(0,import_chunk_IJGJYDYL.versionOf)(program,backend.packages,
-{isFresh:true})}function requirePolicy(backend,profile,cwd,version=null){const fault=policyFault(backend,profile,cwd,version);if(fault===null)return;throw new import_chunk_NVPF5LEY.
-FaultError("preflight",`cannot use profile ${profile} with ${backend.title}: ${fault}`,"change its settings, or name another backend or profile with --backend o\
-r --profile")}function policyFault(backend,profile,cwd,version=null){const policies=[...backend.policy?[backend.policy]:[],...backend.morePolicies??[]];for(const policy of policies){
-const fault=faultOf(policy,{profile,version},cwd);if(fault!==null)return fault}return null}function faultOf(policy,wanted,cwd){const home=import_chunk_4SRIOCFI.
-variables.home();if(!policy.inWorkspace&&home===void 0)return`its settings ~/${policy.file} cannot be found: HOME is not set`;for(const place of policy.inWorkspace?
-placesOf(cwd):[home]){const file=import_node_path.default.join(place,policy.file);for(const one of policy.file.endsWith("/")?filesIn(file):[file]){const fault=fileFault(
-policy,wanted,one);if(fault!==null)return fault}}return null}function placesOf(cwd){return[...new Set([(0,import_chunk_XRZCSGQB.findWorktree)(cwd)??cwd,cwd])]}function filesIn(folder){
-return(0,import_chunk_7WBBYJDG.listNames)(folder).filter(name=>name.endsWith(".json")).map(name=>import_node_path.default.join(folder,name))}function fileFault(policy,{
-profile,version},file){const read=readSettings(file);if("fault"in read)return`its settings ${file} ${read.fault}`;if(read.text===null)return null;try{const fault=policy.
-findFault(read.text,profile,version);return fault===null?null:`${fault} (${file})`}catch{return`its settings ${file} are not understood`}}function readSettings(file){
-try{if(!(0,import_chunk_7WBBYJDG.factsOf)(file))return{text:null};const read=(0,import_chunk_527JQF7V.readRange)((0,import_chunk_7WBBYJDG.realPath)(file),0,policyBytes);
-if(!read)return{fault:"are no regular file"};if(read.size>policyBytes)return{fault:`are too large (${read.size} bytes) to be checked`};return{text:read.bytes.toString(
-"utf8")}}catch(error){return{fault:`cannot be read (${(0,import_chunk_NVPF5LEY.errnoOf)(error)??"error"})`}}}function makeStaffPart(words){const config=(0,import_chunk_TXVSPIEI.
-readUserConfig)();const narrowing=readNarrowing(words.stateRoot,knownBackends(config));const name=words.backend??defaultBackend(words.mode,config,narrowing)?.name;
-const{backend,custom}=chooseBackend(name,config,words.cwd);if(words.model!==null&&words.model.trim()==="")throw(0,import_chunk_NVPF5LEY.usageError)('cannot take\
- --model "": it needs the name of a model');const profile=narrowProfile(words.mode,{asked:words.profile,fallback:fallbackOf(words)},[{restrict:config.restrict??
-[],file:(0,import_chunk_7BL7UWXT.userConfigFile)()??"your config"},{restrict:narrowing.restrict,file:(0,import_chunk_7V54BM6D.rootPaths)(words.stateRoot).config}]);
-const terms=backend.profiles[profile];if(terms===null){const can=Object.entries(backend.profiles).filter(([,one])=>one!==null).map(([one])=>one);throw new import_chunk_NVPF5LEY.
-FaultError("preflight",`cannot use profile ${profile} with backend ${custom?.name??backend.id}: it cannot be kept there; possible: ${can.join(", ")}`)}const program=programOf(
-backend,custom,words.cwd);const tooLong=custom?.prompt==="argument"?(0,import_chunk_IJGJYDYL.findArgumentFault)([words.prompt]):null;if(tooLong!==null)throw new import_chunk_NVPF5LEY.
-FaultError("preflight",`cannot give the task to backend ${custom?.name} as an argument: ${tooLong}`,'set "prompt": "stdin" for it in your config');const{version}=checkProgram(
-backend,program);requirePolicy(backend,profile,words.cwd,version);const{mode,model,prompt,resume}=words;return{mode,backend:backend.id,program,version,model,profile,
-adds:terms.adds,brief:custom?custom.brief??false:true,prompt,resume,custom}}function fallbackOf(words){return words.earlierProfile??(0,import_chunk_W7HED5VZ.findMode)(
-words.mode)?.profile??"restricted"}function launchWarnings(staff){return[...sandboxWarnings(staff),...modelWarnings(staff)]}function modelWarnings({model,custom}){
-if(model===null||!custom)return[];return[{code:"model_ignored",message:`${custom.name} is told no model: put ${model} into its "argv" in your config`}]}function sandboxWarnings(staff){
-const terms=(0,import_chunk_IJGJYDYL.findBackend)(staff.backend)?.profiles[staff.profile];if(staff.profile!=="standard"||terms?.sandbox!==false)return[];const message=`${staff.
-backend} has no sandbox here: nothing but its own obedience keeps its writes inside the workspace`;return[{code:"no_sandbox",message}]}function chooseBackend(name,config,cwd){
-if(name===void 0)return{backend:onlyInstalled(config,cwd),custom:null};const own=Object.hasOwn(config.backends,name)?config.backends[name]:void 0;const custom=(0,
-import_chunk_IJGJYDYL.findBackend)("custom");if(own&&custom)return{backend:custom,custom:{name,...own}};const backend=(0,import_chunk_IJGJYDYL.findBackend)(name);
-if(backend&&backend.id!=="custom")return{backend,custom:null};throw(0,import_chunk_NVPF5LEY.usageError)(`cannot use backend ${JSON.stringify(name)}: there are ${known(
-config)}`,'your own programs go into "backends" of ~/.config/job-companion/config.json')}function onlyInstalled(config,cwd){const found=import_chunk_IJGJYDYL.backends.
-filter(backend=>backend.programs.some(program=>(0,import_chunk_AN2AMGQG.findProgram)(program,cwd)!==void 0));if(found.length===1&&found[0])return found[0];const state=found.
-length===0?"no agent CLI is on PATH":`several are installed (${found.map(one=>one.id).join(", ")})`;const next=found.length===0?`install one of them; how, and w\
-hat is there, shows: ${(0,import_chunk_K6KXH5TS.nextCommand)([],"setup")}`:"name one with --backend NAME";throw(0,import_chunk_NVPF5LEY.usageError)(`cannot choo\
-se a backend: ${state}; there are ${known(config)}`,next)}function knownBackends(config){return[...import_chunk_IJGJYDYL.backends.map(backend=>backend.id).filter(
-id=>id!=="custom"),...Object.keys(config.backends)]}function known(config){return knownBackends(config).join(", ")||"none"}function programOf(backend,custom,cwd){
-const names=custom?[custom.argv[0]]:backend.programs;for(const name of names){const program=(0,import_chunk_AN2AMGQG.findProgram)(name,cwd);if(program!==void 0)
-return program}throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot find ${names.join(" or ")} for backend ${custom?.name??backend.id}: not on PATH (${import_chunk_4SRIOCFI.
-variables.searchPath()||"empty"})`,`${custom?'mend "backends" of your config':`install it (${backend.install})`}, or choose another with --backend`)}function requireFreeConversation(root,backend,conversation){
-const{folder,option}=root;for(const id of(0,import_chunk_6UECBVPY.listActive)(folder)){const paths=(0,import_chunk_7V54BM6D.jobPaths)(folder,id);const spec=(0,import_chunk_QS5KU3DI.
-readSpec)(paths);if(spec.kind!=="ok"||spec.value.staff?.backend!==backend)continue;const state=(0,import_chunk_QS5KU3DI.readState)(paths);const uses=spec.value.
-staff.resume??(state.kind==="ok"?state.value.conversation?.id:void 0);if(uses!==conversation||(0,import_chunk_FKQDY3HY.isOver)(folder,id))continue;throw new import_chunk_NVPF5LEY.
-FaultError("busy",`cannot continue conversation ${conversation}: job ${id} is using it`,import_chunk_K6KXH5TS.nextCommands.wait(id,option))}}
-
-},
-"./chunk-K6KXH5TS.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{nextCommand:()=>nextCommand,nextCommands:()=>nextCommands,taskPlaceholder:()=>taskPlaceholder});module.exports=stdin_exports;
-var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_7V54BM6D=load("./chunk-7V54BM6D.js");function nextCommand(option,...words){return(0,import_chunk_GEPPUING.
-quoteWords)([...(0,import_chunk_7V54BM6D.selfWords)(),...words,...option])}var taskPlaceholder="<what to do next>";var nextCommands={wait:(id,option)=>nextCommand(
-option,"wait",id,"--timeout","10m"),observe:(id,option)=>nextCommand(option,"observe",id),result:(id,option)=>nextCommand(option,"result",id),status:option=>nextCommand(
-option,"status"),cancel:(id,option)=>nextCommand(option,"cancel",id),restart:(id,option)=>nextCommand(option,"restart",id),doctor:(id,option)=>nextCommand(option,
-"doctor",id),continue:(id,option)=>nextCommand(option,"continue","--job",id,"--prompt",taskPlaceholder)};
-
-},
-"./chunk-KAD3KSYH.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{isSettleable:()=>isSettleable,refresh:()=>refresh,refreshAttached:()=>refreshAttached});module.exports=stdin_exports;
-var import_chunk_J2XAZSNL=load("./chunk-J2XAZSNL.js");var import_chunk_G6QBOL5X=load("./chunk-G6QBOL5X.js");var import_chunk_PXAMA5OB=load("./chunk-PXAMA5OB.js");
-var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var settled=["over","lost","host_restarted","never_s\
-tarted"];function isSettleable(condition){return settled.includes(condition)}var attachable=["orphaned","unclaimed"];async function refresh(root,id,isStrict=false){
-const view=await refreshRecord(root,id,isStrict);if(owesNotice(view))await(await Promise.resolve().then(()=>load("./owed-notice-P25XBNCM.js"))).startOwedNotice(
-view);return view}function owesNotice({spec,state,damage,paths}){return Boolean(spec?.notify)&&damage===null&&(0,import_chunk_J2XAZSNL.isEnded)(state)&&!(0,import_chunk_7WBBYJDG.
-exists)(`${paths.notices}/end`)}async function refreshRecord(root,id,isStrict){const view=(0,import_chunk_J2XAZSNL.inspect)(root,id);const condition=(0,import_chunk_J2XAZSNL.
-conditionOf)(view);if(condition==="ended")dropMarker(view);if(!isSettleable(condition))return view;const{settleJob}=await Promise.resolve().then(()=>load("./set\
-tle-LWYSZJNI.js"));await settleJob(view,now2=>isSettleable((0,import_chunk_J2XAZSNL.conditionOf)(now2)),isStrict);const now=(0,import_chunk_J2XAZSNL.inspect)(root,
-id);return view.spec?.timer&&(0,import_chunk_J2XAZSNL.conditionOf)(now)==="over"?timerNotSettled(now):now}async function timerNotSettled(view){const{isOurs}=await Promise.
-resolve().then(()=>load("./may-act-UCHXWMBO.js"));if(await isOurs(view))return view;const damage="spec.json was changed, or comes from another user or machine";
-return{...view,spec:null,damage,state:(0,import_chunk_G6QBOL5X.damagedState)(view.id,damage)}}async function refreshAttached(root,id){const view=await refresh(root,
-id,true);const isDue=now=>attachable.includes((0,import_chunk_J2XAZSNL.conditionOf)(now))||isHung(now);if(!isDue(view))return view;const{attachWorker}=await Promise.
-resolve().then(()=>load("./attach-AZZTTJFF.js"));await attachWorker(view,isDue);return(0,import_chunk_J2XAZSNL.inspect)(root,id)}function dropMarker(view){if(!(0,
-import_chunk_7WBBYJDG.exists)(view.paths.marker))return;try{(0,import_chunk_527JQF7V.removeFile)(view.paths.reserve);(0,import_chunk_527JQF7V.removeFile)(view.paths.
-marker)}catch{}}function isHung(view){if((0,import_chunk_J2XAZSNL.conditionOf)(view)!=="supervised"||view.isClaimed||view.worker!==null)return false;return view.
-leaseAgeMs!==null&&view.leaseAgeMs>2*import_chunk_PXAMA5OB.leaseStaleMs}
-
-},
-"./chunk-KBKLFANM.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{line:()=>line,smallFacts:()=>smallFacts});module.exports=stdin_exports;var import_chunk_FSRL2ASG=load("./chunk-FSRL\
-2ASG.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_PXAMA5OB=load("./chunk-PXAMA5OB.js");function line(text){const characters=[...(0,
-import_chunk_FSRL2ASG.oneLine)((0,import_chunk_LXK2ZILE.plainText)(text.slice(0,16*import_chunk_PXAMA5OB.evidenceChars)))];return characters.length<=import_chunk_PXAMA5OB.
-evidenceChars?characters.join(""):`${characters.slice(0,import_chunk_PXAMA5OB.evidenceChars-1).join("")}\u2026`}function smallFacts(facts){const plain=(0,import_chunk_LXK2ZILE.
-plainValue)(facts,import_chunk_PXAMA5OB.excerptBytes);return JSON.stringify(plain).length<=import_chunk_PXAMA5OB.watchFactsBytes?plain:{truncated:true}}
-
-},
-"./chunk-KZICORNM.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{changesSince:()=>changesSince,historicalOf:()=>historicalOf,recordBefore:()=>recordBefore});module.exports=stdin_exports;
-var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_7OR5B4KP=load("./chunk-7OR5B4KP.js");var import_chunk_ZWLE7X3C=load("./chunk-ZWLE7X3C.js");
-var import_chunk_PXAMA5OB=load("./chunk-PXAMA5OB.js");var import_chunk_Y5L6GQDB=load("./chunk-Y5L6GQDB.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");
-var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");function recordBefore(spec,paths){const budgetMs=Math.max(100,Math.min(import_chunk_PXAMA5OB.captureBudgetMs,
-(spec.deadline_mono_ms-(0,import_chunk_Y5L6GQDB.monotonicMs)())/2));const snapshot=(0,import_chunk_ZWLE7X3C.captureWorkspace)(spec.cwd,{exclude:[paths.root],budgetMs});
-(0,import_chunk_527JQF7V.writeJson)(paths.workspace,snapshot,{sync:false});return snapshot}function readBefore(paths){const read=(0,import_chunk_527JQF7V.readJson)(
-paths.workspace);return read.kind==="ok"&&(0,import_chunk_7OR5B4KP.isSnapshot)(read.value)?read.value:void 0}function changesSince(spec,paths,seen){if(spec.staff?.
-brief===void 0||!(0,import_chunk_7WBBYJDG.exists)(paths.started))return void 0;const before=seen??readBefore(paths)??{};return(0,import_chunk_7OR5B4KP.compareWorkspace)(
-before,(0,import_chunk_ZWLE7X3C.captureWorkspace)(spec.cwd,{exclude:[paths.root]}))}function historicalOf(paths){const before=readBefore(paths);return before?(0,
-import_chunk_E4Q33Z52.contextOf)(before):null}
-
-},
-"./chunk-KZVMLKUB.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{concludeTimer:()=>concludeTimer});module.exports=stdin_exports;var import_chunk_D5NADUV7=load("./chunk-D5NADUV7.js");
-var import_chunk_QS5KU3DI=load("./chunk-QS5KU3DI.js");var import_chunk_Y5L6GQDB=load("./chunk-Y5L6GQDB.js");function concludeTimer(job,reconciled){if((0,import_chunk_D5NADUV7.
-finishStored)(job))return;const tree={step:"none",ended:[],survivors:[]};(0,import_chunk_D5NADUV7.conclude)(job,{reason:reasonOf(job),exit:void 0,tree,reconciled})}
-function reasonOf({paths,spec}){const due=Date.parse(spec.timer?.due_at??"");const cancel=(0,import_chunk_QS5KU3DI.readCancel)(paths);if((0,import_chunk_Y5L6GQDB.
-nowMs)()<due)return"canceled";return cancel&&Date.parse(cancel.at)<due?"canceled":"due"}
-
-},
-"./chunk-LW5OI3NK.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{isContinuable:()=>isContinuable});module.exports=stdin_exports;var import_chunk_PG2JJUUN=load("./chunk-PG2JJUUN.js");
-function isContinuable(paths,state){if(!state.conversation||state.error?.code==="spawn_failed")return false;if(state.output===null||state.output.stdout?.bytes>0)
-return true;return(0,import_chunk_PG2JJUUN.readEvents)(paths,0,1e3).events.some(event=>event.type==="conversation")}
-
-},
-"./chunk-LXK2ZILE.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{byteLength:()=>byteLength,excerpt:()=>excerpt,lastLines:()=>lastLines,plainText:()=>plainText,plainValue:()=>plainValue,
-tail:()=>tail,tailOfBytes:()=>tailOfBytes});module.exports=stdin_exports;var encoder=new TextEncoder;var decoder=new TextDecoder;var escapeSequence=/\x1b(?:[\]PX^_][^\x07\x1b\x9c\n]*(?:\x07|\x1b\\|\x9c)?|\[[0-?]*[ -/]*[@-~]?|[ -/]*[0-~]?)|[\x90\x98\x9d-\x9f][^\x07\x1b\x90\x98\x9c-\x9f\n]*(?:\x07|\x1b\\|\x9c)|\x9b[0-?]*[ -/]*[@-~]?/g;
-function byteLength(text){return encoder.encode(text).length}function plainText(text){return text.replaceAll("\r\n","\n").replace(escapeSequence,"").replaceAll(
-"\r","\n").replace(/[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]/g,"")}function excerpt(text,limit){const bytes=encoder.encode(text);if(bytes.length<=
-limit)return text;if(limit<3)return"";let end=limit-3;while(end>0&&isContinuation(bytes[end]))end-=1;return`${decoder.decode(bytes.subarray(0,end))}\u2026`}function tail(text,limit){
-const bytes=encoder.encode(text);if(bytes.length<=limit)return{text,truncated:false};return{text:decoder.decode(tailOfBytes(bytes,limit)),truncated:true}}function tailOfBytes(bytes,limit){
-const start=Math.max(0,bytes.length-limit);let skip=0;while(start>0&&skip<4&&isContinuation(bytes[start+skip]))skip+=1;return bytes.subarray(start+(skip<4?skip:
-0))}function lastLines(bytes,count){let seen=0;for(let at=bytes.length-2;at>=0;at-=1){if(bytes[at]!==10)continue;seen+=1;if(seen===count)return bytes.subarray(at+
-1)}return bytes}function isContinuation(byte){return byte!==void 0&&(byte&192)===128}function plainValue(value,limit){if(typeof value==="string")return excerpt(
-plainText(value),limit);if(Array.isArray(value))return value.map(inner=>plainValue(inner,limit));if(typeof value!=="object"||value===null)return value;return Object.
-fromEntries(Object.entries(value).map(([name,inner])=>[plainValue(name,80),plainValue(inner,limit)]))}
-
-},
-"./chunk-LZKP7K52.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{runTool:()=>runTool});module.exports=stdin_exports;var import_chunk_7LUFXQWN=load("./chunk-7LUFXQWN.js");var import_chunk_PXAMA5OB=load(
-"./chunk-PXAMA5OB.js");var import_node_child_process=require("node:child_process");var script='trap : TERM PIPE; "$0" "$@" 3>&-; echo $? >&3; kill -s KILL -- -$\
-$';function runTool(call){return new Promise(resolve=>{const kept={stdout:collector(call.limit,()=>end("flooded")),stderr:collector(call.limit,()=>end("flooded"))};
-let how="exited";let status="";let hasEnded=false;let killer;let holder;const child=(0,import_node_child_process.spawn)("/bin/sh",["-c",script,call.program,...call.
-args],{cwd:call.cwd,env:call.environment,detached:true,stdio:[call.input===void 0?"ignore":"pipe","pipe","pipe","pipe"]});const forgetSession=(0,import_chunk_7LUFXQWN.
-noteToolSession)(child.pid);const signalGroup=name=>{if(hasEnded||child.pid===void 0||child.exitCode!==null||child.signalCode!==null)return;try{process.kill(-child.
-pid,name)}catch{}};const end=reason=>{if(how!=="exited"||hasEnded)return;how=reason;signalGroup("SIGTERM");killer=setTimeout(()=>signalGroup("SIGKILL"),import_chunk_PXAMA5OB.
-toolGraceMs)};const onAbort=()=>{if(call.killOnAbort)signalGroup("SIGKILL");end("aborted")};const clock=setTimeout(()=>end("timeout"),call.timeoutMs);const finish=answer=>{
-if(hasEnded)return;hasEnded=true;clearTimeout(clock);clearTimeout(killer);clearTimeout(holder);call.signal?.removeEventListener("abort",onAbort);forgetSession();
-resolve({...answer,stdout:kept.stdout.bytes(),stderr:kept.stderr.bytes()})};call.signal?.addEventListener("abort",onAbort);child.stdin?.on("error",()=>void 0).end(
-call.input);child.stdout?.on("data",kept.stdout.take);child.stderr?.on("data",kept.stderr.take);child.stdio[3]?.on("data",bytes=>{status+=bytes.toString()});child.
-once("error",error=>finish({how:"failed",code:null,reason:error.message}));const conclude=()=>{const code=how==="exited"&&/^\d+\n$/.test(status)?Number(status):
-null;finish({how,code,reason:null})};child.once("close",conclude);child.once("exit",()=>{holder=setTimeout(()=>{for(const stream of[child.stdout,child.stderr,child.
-stdio[3]])stream?.destroy();conclude()},import_chunk_PXAMA5OB.toolGraceMs)});if(call.signal?.aborted)onAbort()})}function collector(limit,flooded){const chunks=[];
-let size=0;return{take(bytes){const room=limit-size;if(room>0)chunks.push(bytes.subarray(0,room));size+=bytes.length;if(size>limit)flooded()},bytes:()=>Buffer.concat(
-chunks)}}
-
-},
-"./chunk-MEZEZM4Q.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{dueWords:()=>dueWords,timerFacts:()=>timerFacts});module.exports=stdin_exports;var import_chunk_UNGYPAP3=load("./ch\
-unk-UNGYPAP3.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_PXAMA5OB=load("./chunk-PXAMA5OB.js");var import_chunk_Y5L6GQDB=load("./\
-chunk-Y5L6GQDB.js");function timerFacts(timer){const{due_at,slot}=timer;return{due_at,durable:true,slot,message:(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.
-plainText)(timer.message),import_chunk_PXAMA5OB.excerptBytes)}}function dueWords({due_at}){const rest=Date.parse(due_at)-(0,import_chunk_Y5L6GQDB.nowMs)();return rest>
-0?`${(0,import_chunk_LXK2ZILE.plainText)(due_at)}, in ${(0,import_chunk_UNGYPAP3.formatDuration)(Math.max(1e3,rest))}`:(0,import_chunk_LXK2ZILE.plainText)(due_at)}
-
-},
-"./chunk-MTTW2VXK.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{ageOf:()=>ageOf,instantOf:()=>instantOf});module.exports=stdin_exports;var form=/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?(?:Z|[+-]\d{2}:?\d{2})$/;
-function instantOf(value){if(typeof value!=="string"||!form.test(value))return null;const ms=Date.parse(value);return Number.isNaN(ms)?null:ms}function ageOf(value,now){
-const at=instantOf(value);return at===null?null:Math.max(0,now-at)}
-
-},
-"./chunk-NVPF5LEY.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{FaultError:()=>FaultError,errnoOf:()=>errnoOf,messageOf:()=>messageOf,usageError:()=>usageError});module.exports=stdin_exports;
-var FaultError=class extends Error{code;next;constructor(code,message,next=null){super(message);this.name="FaultError";this.code=code;this.next=next}};function usageError(message,next=null){
-return new FaultError("usage",message,next)}function errnoOf(error){if(typeof error!=="object"||error===null||!("code"in error))return void 0;return typeof error.
-code==="string"?error.code:void 0}function messageOf(error){return error instanceof Error?error.message:String(error)}
-
-},
-"./chunk-O5SXHXTI.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{holdFifo:()=>holdFifo,makeFifo:()=>makeFifo,watchFifo:()=>watchFifo});module.exports=stdin_exports;var import_chunk_4SRIOCFI=load(
-"./chunk-4SRIOCFI.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_fs=require("node:fs");var flags=import_node_fs.constants.O_NONBLOCK|
-import_node_fs.constants.O_NOFOLLOW;async function makeFifo(file){const{spawn}=await Promise.resolve().then(()=>builtin("node:child_process"));return new Promise(
-resolve=>{const maker=spawn("mkfifo",["-m","600",file],{env:(0,import_chunk_4SRIOCFI.toolEnvironment)(),stdio:"ignore"});maker.once("error",()=>resolve(isFifo(file)));
-maker.once("exit",()=>resolve(isFifo(file)))})}function holdFifo(file){const fd=openFifo(file,import_node_fs.constants.O_RDWR);if(fd===void 0)return void 0;(0,import_node_fs.
-chmodSync)(file,384);return()=>(0,import_node_fs.closeSync)(fd)}async function watchFifo(file,onEnd){const fd=openFifo(file,import_node_fs.constants.O_RDONLY);if(fd===
-void 0)return void 0;const{Socket}=await Promise.resolve().then(()=>builtin("node:net"));const socket=new Socket({fd,readable:true,writable:false});let done=false;
-const end=()=>{if(!done)onEnd();done=true};socket.on("error",end).on("end",end).on("close",end);socket.resume();return()=>{done=true;socket.destroy()}}function openFifo(file,mode){
-let fd;try{fd=(0,import_node_fs.openSync)(file,mode|flags)}catch(error){if(["ENOENT","ENOTDIR","ELOOP","ENXIO","EACCES","EROFS","EPERM"].includes((0,import_chunk_NVPF5LEY.
-errnoOf)(error)??""))return void 0;throw error}if((0,import_node_fs.fstatSync)(fd).isFIFO())return fd;(0,import_node_fs.closeSync)(fd);return void 0}function isFifo(file){
-const fd=openFifo(file,import_node_fs.constants.O_RDONLY);if(fd===void 0)return false;(0,import_node_fs.closeSync)(fd);return true}
-
-},
-"./chunk-OWOHN23R.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{askGh:()=>askGh,checksFacts:()=>checksFacts,checksWord:()=>checksWord,checksWords:()=>checksWords,compareActivity:()=>compareActivity,
-factsOfActivity:()=>factsOfActivity,fieldsOf:()=>fieldsOf,findPull:()=>findPull,graceCursor:()=>graceCursor,graceOf:()=>graceOf,isFailure:()=>isFailure,isNoneForGood:()=>isNoneForGood,
-line:()=>line,linkOf:()=>linkOf,movedFrom:()=>movedFrom,readCheck:()=>readCheck,readPull:()=>readPull,readRun:()=>readRun,readSeen:()=>readSeen,repositoryIn:()=>repositoryIn,
-repositoryOf:()=>repositoryOf,rowsOf:()=>rowsOf,runIdOf:()=>runIdOf,shaOf:()=>shaOf,shareGh:()=>shareGh,shortSha:()=>shortSha,sinceOf:()=>sinceOf,targetOptions:()=>targetOptions,
-unexpected:()=>unexpected,wantsFresh:()=>wantsFresh,wordsOfActivity:()=>wordsOfActivity});module.exports=stdin_exports;var import_chunk_UNGYPAP3=load("./chunk-U\
-NGYPAP3.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_PXAMA5OB=load("./chunk-PXAMA5OB.js");var import_chunk_4SRIOCFI=load("./chunk\
--4SRIOCFI.js");var import_chunk_Y5L6GQDB=load("./chunk-Y5L6GQDB.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");function graceOf(graceMs,head,tools,cursor){
-const nowMs=tools.nowMs();const before=typeof cursor?.green==="string"?cursor.green:"";return{graceMs,head,nowMs,since:sinceOf(cursor,head,nowMs),greenBefore:tools.
-everyMs===void 0?null:before}}function checksWord(rollup,grace){if(rollup.word==="failing")return"failed";if(rollup.word==="passing")return isSettling(rollup,grace)?
-"settling":"passed";if(rollup.word==="running")return rollup.counts.gated>0?"gated":"running";return rollup.counts.skipped===0&&!isOver(grace)?"not_yet":"none"}
-function isSettling(rollup,{nowMs,greenBefore,head}){if(greenBefore===null||greenBefore===greenMark(rollup,head))return false;return rollup.newestAt!==null&&nowMs-
-rollup.newestAt<import_chunk_PXAMA5OB.ghSettleMs}function greenMark({counts},head){return`${head} ${counts.passed} ${counts.skipped}`}function graceCursor(rollup,grace,word){
-const{head,since}=grace;return word==="settling"?{head,since,green:greenMark(rollup,head)}:{head,since}}function wantsFresh(cursor){return cursor===null||cursor.
-green!==void 0}function isNoneForGood(word,grace){return word==="none"&&isOver(grace)}function isOver({nowMs,since,graceMs}){return nowMs-since>=graceMs}function sinceOf(cursor,head,nowMs){
-const{head:known,since}=cursor??{};return known===head&&typeof since==="number"&&since<=nowMs?since:nowMs}function movedFrom(cursor,head){const before=cursor?.head;
-return typeof before==="string"&&before!==""&&before!==head?before:null}function checksWords(rollup,grace){const{nowMs,since}=grace;const{passed,skipped,failed,
-gated,running}=rollup.counts;const counts=parts=>parts.flatMap(([count,word])=>count>0?`${count} ${word}`:[]).join(", ");const rest=counts([[running,"running"],
-[passed,"passed"],[skipped,"skipped"]]);const after=rest===""?"":`; ${rest}`;if(failed>0)return`${failed} failing: ${namesOf(rollup.failing.map(item=>item.name))}${after}`;
-if(gated>0)return`waiting for approval: ${namesOf(rollup.gating)}${after}`;if(rollup.word==="passing"&&isSettling(rollup,grace))return`${rest}; just begun, to b\
-e looked at once more`;if(rollup.word!=="none")return rest;if(skipped>0)return`nothing ran, ${skipped} skipped`;return`no checks reported in ${(0,import_chunk_UNGYPAP3.
-formatAge)(nowMs-since)}`}function namesOf(names){const more=names.length-import_chunk_PXAMA5OB.ghNamedChecks;return`${names.slice(0,import_chunk_PXAMA5OB.ghNamedChecks).
-join(", ")}${more>0?` and ${more} more`:""}`}function checksFacts(rollup){const{passed,skipped,failed,gated,running}=rollup.counts;const named=({name,link})=>({
-name,link});return{checks:rollup.word,passed,failed,running,skipped,gated,failing:rollup.failing.slice(0,import_chunk_PXAMA5OB.ghNamedChecks).map(named),gating:rollup.
-gating.slice(0,import_chunk_PXAMA5OB.ghNamedChecks)}}function line(text){return(0,import_chunk_LXK2ZILE.excerpt)(text,import_chunk_PXAMA5OB.evidenceChars)}function shortSha(head){
-return head.slice(0,10)}async function shareGh(tools,key,isFirst,ask){const maxAgeMs=isFirst?import_chunk_PXAMA5OB.ghFreshMs:Math.max(import_chunk_PXAMA5OB.ghFreshMs,
-(tools.everyMs??0)*import_chunk_PXAMA5OB.ghFreshShare);const held=async()=>{const found=await ask();if(!isFailure(found))return found;if(found.kind==="fault")return{
-...found,holdMs:0};if(found.cause!=="rate_limit")return{...found,holdMs:1e3};const waitMs=found.retryAfterMs??import_chunk_PXAMA5OB.ghLimitedMs;return{...found,
-holdMs:waitMs,untilMs:tools.nowMs()+waitMs}};try{const found=await tools.shared(`gh ${key}`,maxAgeMs,held);if(!isFailure(found))return found;const{holdMs:_hold,
-untilMs,...failure}=found;if(failure.kind==="fault"||untilMs===void 0)return failure;return{...failure,retryAfterMs:Math.max(0,untilMs-tools.nowMs())}}catch(error){
-if(!(error instanceof import_chunk_NVPF5LEY.FaultError)||error.code!=="busy")throw error;return{kind:"trouble",cause:"timeout",message:"another watch still asks\
- GitHub for this",retryAfterMs:null}}}function isFailure(found){return"kind"in found&&(found.kind==="trouble"||found.kind==="fault")}var targetOptions={repo:{kind:"\
-text",value:"OWNER/REPO",help:"repository, also HOST/OWNER/REPO (default: that of the folder)"},pr:{kind:"text",value:"N",help:"pull request: its number or addr\
-ess"}};var form="a number, OWNER/REPO#N, or the address https://HOST/OWNER/REPO/pull/N";function readPull(given,verb){const text=given.text("pr")??given.words[0];
-if(text===void 0)throw(0,import_chunk_NVPF5LEY.usageError)(`cannot watch ${verb} without a pull request: give --pr N`);if(given.has("pr")&&given.words.length>0)
-throw(0,import_chunk_NVPF5LEY.usageError)(`cannot watch ${verb} of both --pr ${text} and ${JSON.stringify(given.words[0])}: name one`);const match=/^(?:https?:\/\/([^/]+)\/)?(?:([^/#]+\/[^/#]+)(?:\/pull\/|#)|#)?(\d{1,9})(?:\/[\w./-]*)?(?:[?#].*)?$/.
-exec(text);const[,host,named,number]=match??[];const isWhole=match&&Number(number)>0&&(host===void 0||named!==void 0);if(!isWhole)throw(0,import_chunk_NVPF5LEY.
-usageError)(`cannot watch ${verb} of ${JSON.stringify(text)}: allowed are ${form}`);const said=named===void 0?void 0:readRepository(host===void 0?named:`${host}\
-/${named}`);const repo=repositoryOf(given);if(said!==void 0&&given.has("repo")&&!sameRepository(said,repo))throw(0,import_chunk_NVPF5LEY.usageError)(`cannot wat\
-ch ${verb} of ${JSON.stringify(text)} with --repo ${repo}: they name two repositories`);return{repo:said??repo,pr:Number(number)}}function repositoryOf(given){const text=given.
-text("repo")??import_chunk_4SRIOCFI.variables.githubRepository();return text===void 0?null:readRepository(text)}function readRepository(text){const parts=text.split(
-"/");const[repo="",owner="",host]=[...parts].reverse();const isWhole=(parts.length===2||parts.length===3)&&/^[A-Za-z0-9_][A-Za-z0-9._-]{0,99}$/.test(owner)&&/^[A-Za-z0-9._][A-Za-z0-9._-]{0,99}$/.
-test(repo)&&!/^\.\.?$/.test(repo)&&(host===void 0||/^[A-Za-z0-9][A-Za-z0-9.-]*(?::\d{1,5})?$/.test(host));if(!isWhole)throw(0,import_chunk_NVPF5LEY.usageError)(
-`cannot take the repository ${JSON.stringify(text)}: allowed are OWNER/REPO and HOST/OWNER/REPO`);const usual=import_chunk_4SRIOCFI.variables.githubHost()??"git\
-hub.com";const where=(host??usual).toLowerCase();return where==="github.com"&&usual==="github.com"?`${owner}/${repo}`:`${where}/${owner}/${repo}`}function repositoryIn(link){
-const match=/^https?:\/\/([^/]+)\/([^/]+)\/([^/]+?)(?:\/.*)?$/.exec(link);if(!match)return void 0;try{const[,host,owner,repo]=match;return readRepository(`${host}\
-/${owner}/${repo}`)}catch{return void 0}}function sameRepository(a,b){return a?.toLowerCase()===b?.toLowerCase()}function fieldsOf(value){return typeof value===
-"object"&&value!==null&&!Array.isArray(value)?value:void 0}function rowsOf(value){if(!Array.isArray(value))return void 0;return value.flatMap(row=>[fieldsOf(row)??
-[]].flat())}function textOf(value,limit=120){return typeof value==="string"?(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(value).replace(
-/\s+/g," ").trim(),limit):""}function linkOf(value){return typeof value==="string"&&/^https?:\/\/[!-~]{1,500}$/.test(value)?value:""}function shaOf(value){return typeof value===
-"string"&&/^[0-9a-f]{40}(?:[0-9a-f]{24})?$/.test(value)?value:void 0}function instantOf(value){const ms=typeof value==="string"?Date.parse(value):Number.NaN;return Number.
-isFinite(ms)&&ms>0?ms:null}function readActivity(row){const reviews=(rowsOf(row.reviews)??[]).filter(({state})=>textOf(state).toUpperCase()!=="PENDING").flatMap(
-found=>readOne("review",found,found.submittedAt));const comments=(rowsOf(row.comments)??[]).flatMap(found=>readOne("comment",found,found.createdAt));return[...newest(
-reviews,import_chunk_PXAMA5OB.ghActivity),...newest(comments,import_chunk_PXAMA5OB.ghActivity)]}function readOne(kind,row,at){const id=textOf(row.id);if(id==="")
-return[];const author=fieldsOf(row.author)??{};const login=textOf(author.login,60);const isBot=typeof author.is_bot==="boolean"?author.is_bot:login.endsWith("[b\
-ot]")||null;return[{id:`${kind}:${id}`,kind,actor:login||"ghost",is_bot:isBot,state:kind==="review"?textOf(row.state,40).toLowerCase()||null:null,at:instantOf(at),
-url:linkOf(row.url)||null}]}function newest(found,count){return found.sort((a,b)=>(a.at??0)-(b.at??0)).slice(-count)}function readSeen(cursor){const{ids,floor,report}=fieldsOf(
-cursor?.seen)??{};if(!Array.isArray(ids)||typeof report!=="number")return void 0;return{ids:ids.filter(id=>typeof id==="string"),floor:typeof floor==="number"?floor:
-null,report}}function compareActivity(found,seen,isWanted){const ids=found.map(({id})=>id);if(!seen){const last=Math.max(...found.map(({at})=>at??0));const floor=last>
-0?last-import_chunk_PXAMA5OB.ghActivitySlackMs:null;return{fresh:[],seen:{ids:ids.slice(-import_chunk_PXAMA5OB.ghSeenIds),floor,report:0}}}const known=new Set(seen.
-ids);const unknown=found.filter(({id})=>!known.has(id));const fresh=unknown.filter(one=>isWanted(one)&&(one.at??seen.floor??0)>=(seen.floor??0));const kept=[...seen.
-ids.filter(id=>!ids.includes(id)),...ids];const report=seen.report+(fresh.length>0?1:0);return{fresh,seen:{ids:kept.slice(-import_chunk_PXAMA5OB.ghSeenIds),floor:seen.
-floor,report}}}function factsOfActivity(fresh){const named=fresh.slice(-import_chunk_PXAMA5OB.ghNamedActivity);return{ids:named.map(({id})=>id),activity:named.map(
-one=>({...one,at:one.at===null?null:new Date(one.at).toISOString()})),more:fresh.length-named.length}}function wordsOfActivity(fresh){const one=({kind,state,actor})=>`${state??
-kind} by ${actor}`.replaceAll("_"," ");return`${fresh.length} new: ${fresh.slice(-import_chunk_PXAMA5OB.ghNamedActivity).map(one).join(", ")}`}var words=[[/rate limit|HTTP 429|submitted too quickly|abuse detection/i,
-"rate_limit","GitHub limits the rate"],[/not a git repository|no git remotes|none of the git remotes|determine base repo|no default remote repository/i,"refused",
-"gh finds no repository in this folder; name it with --repo OWNER/REPO"],[/unknown (?:flag|command|shorthand)|unknown JSON field/i,"refused","this gh is too old\
-; install a newer one"],[/HTTP 401|bad credentials|gh auth (?:login|refresh)|\bSAML\b|required scopes|resource not accessible|HTTP 403/i,"auth","GitHub refused \
-the login of gh"],[/could not resolve to a|HTTP 404|no pull requests? found/i,"not_found","GitHub does not have it, or not for this login"],[/HTTP 5\d\d|status code: 5\d\d|something went wrong/i,
-"server","GitHub fails"],[/i\/o timeout|deadline exceeded|handshake timeout|Client\.Timeout|timed? ?out/i,"timeout","GitHub did not answer in time"],[/error connecting|dial tcp|connection re(?:fused|set)|no such host|unreachable|\bEOF\b|proxyconnect|x509|githubstatus\.com/i,
-"network","GitHub cannot be reached"]];var faults=["auth","not_found","refused","tool_missing"];function failureOf(answer,tools){if(answer.how==="timeout")return trouble(
-"timeout","gh did not answer in time and was ended");if(answer.how==="flooded")return trouble("shape","gh printed too much and was ended");if(answer.how==="abor\
-ted")return trouble("failed","the look was called off");if(answer.how==="failed")return trouble("failed",`gh could not be started (${answer.reason})`);const said=wordsOf(
-answer);if(answer.code===126||answer.code===127)return fault("tool_missing",`gh cannot be executed: ${said}`);if(answer.code===4)return fault("auth",`gh is not \
-logged in: ${said}`);for(const[pattern,kind,says]of words){if(!pattern.test(said))continue;const message=`${says}: ${said}`;if(faults.includes(kind))return fault(
-kind,message);return trouble(kind,message,kind==="rate_limit"?waitOf(said,tools.nowMs()):null)}return trouble("failed",`gh failed with exit code ${answer.code}:\
- ${said}`)}function wordsOf({stdout,stderr}){const text=stderr.length>0?stderr:stdout.subarray(0,2e3);return(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.
-plainText)(text.toString()).replace(/\s+/g," ").trim(),400)||"it said nothing"}function trouble(cause,message,retryAfterMs=null){return{kind:"trouble",cause,message,
-retryAfterMs}}function fault(cause,message){return{kind:"fault",cause,message}}function waitOf(said,nowMs){const seconds=/retry[- ]after\W{0,3}(\d{1,6})\b/i.exec(
-said)?.[1];if(seconds!==void 0)return Number(seconds)*1e3;const epoch=/reset\W{0,3}(\d{10})\b/i.exec(said)?.[1];if(epoch!==void 0)return Math.max(0,Number(epoch)*
-1e3-nowMs);const stamp=/\b(\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.\d+)?) ?(Z|UTC|[+-]\d\d:\d\d)/.exec(said);if(stamp)return Math.max(0,Date.parse(`${stamp[1]?.replace(
-" ","T")}${stamp[2]==="UTC"?"Z":stamp[2]}`)-nowMs);const[,count,unit=""]=/\bin (\d{1,5}) (second|minute|hour)/i.exec(said)??[];const sizes={second:1e3,minute:6e4,
-hour:36e5};return count===void 0?null:Number(count)*(sizes[unit.toLowerCase()]??1e3)}var quiet={GH_PAGER:"cat",PAGER:"cat",GH_PROMPT_DISABLED:"1",GH_NO_UPDATE_NOTIFIER:"\
-1",GH_SPINNER_DISABLED:"1",GH_DEBUG:"0",GH_FORCE_TTY:"",NO_COLOR:"1",CLICOLOR_FORCE:"0"};async function askGh(tools,args,codes=[0]){const program=tools.find("gh");
-if(program===void 0)return missing();for(let attempt=0;;attempt+=1){const result=judge(await call(tools,program,args),codes,tools);const pause=import_chunk_PXAMA5OB.
-ghPausesMs[attempt];const heals=result.kind==="trouble"&&result.cause!=="rate_limit";if(!heals||pause===void 0||tools.signal.aborted||tools.leftMs()<=pause)return timed(
-result,tools);await(0,import_chunk_Y5L6GQDB.sleep)(pause)}}function missing(){const message=`cannot find gh on PATH (${import_chunk_4SRIOCFI.variables.searchPath()||
-"empty"}); install GitHub's CLI and log in with gh auth login`;return{kind:"fault",cause:"tool_missing",message}}async function call(tools,program,args){const timeoutMs=Math.
-min(import_chunk_PXAMA5OB.ghCallMs,Math.max(1,tools.leftMs()));return tools.run({program,args,environment:quiet,limit:import_chunk_PXAMA5OB.ghBytes,timeoutMs})}
-function judge(answer,codes,tools){const isAnswer=answer.how==="exited"&&codes.includes(answer.code??-1);if(isAnswer){try{return{kind:"answer",value:JSON.parse(
-answer.stdout.toString())}}catch{if(answer.code===0)return unexpected("it printed no JSON")}}return failureOf(answer,tools)}function unexpected(what){return{kind:"\
-trouble",cause:"shape",message:`gh answered in an unexpected form: ${what}`,retryAfterMs:null}}async function timed(result,tools){if(result.kind!=="trouble"||result.
-cause!=="rate_limit"||result.retryAfterMs!==null)return result;const program=tools.find("gh");if(program===void 0||/secondary|quickly|abuse/i.test(result.message))
-return result;const answer=judge(await call(tools,program,["api","rate_limit"]),[0],tools);const resources=answer.kind==="answer"?fieldsOf(fieldsOf(answer.value)?.
-resources):void 0;const resets=Object.values(resources??{}).flatMap(row=>{const{remaining,reset}=fieldsOf(row)??{};return remaining===0&&typeof reset==="number"?
-[reset*1e3]:[]});return resets.length===0?result:{...result,retryAfterMs:Math.max(0,Math.max(...resets)-tools.nowMs())}}function readCheck(row){const status=textOf(
-row.status);const conclusion=textOf(row.conclusion);const ofRun=status.toUpperCase()==="COMPLETED"?conclusion:status;return{name:textOf(row.name)||textOf(row.context)||
-"unnamed",workflow:textOf(row.workflowName)||textOf(row.workflow),state:textOf(row.state)||ofRun||textOf(row.bucket),link:linkOf(row.detailsUrl)||linkOf(row.targetUrl)||
-linkOf(row.link),startedAt:instantOf(row.startedAt)??instantOf(row.createdAt)}}function readRun(row){if(typeof row.databaseId!=="number")return void 0;const status=textOf(
-row.status);return{id:row.databaseId,workflow:textOf(row.workflowName)||textOf(row.name)||"unnamed",event:textOf(row.event),state:status.toLowerCase()==="comple\
-ted"?textOf(row.conclusion):status,link:linkOf(row.url),createdAt:instantOf(row.createdAt),startedAt:instantOf(row.startedAt)}}function runIdOf({link}){const id=/\/actions\/runs\/(\d{1,15})(?:\/|$)/.
-exec(link)?.[1];return id===void 0?void 0:Number(id)}function readState(row){const word=textOf(row.state).toLowerCase();return word==="open"||word==="merged"||word===
-"closed"?word:void 0}function readMerge(row){const mergeable=textOf(row.mergeable).toUpperCase();const status=textOf(row.mergeStateStatus).toUpperCase();if(mergeable===
-"CONFLICTING"||status==="DIRTY")return"conflicting";if(mergeable!=="MERGEABLE")return"unknown";if(row.isDraft===true||["BLOCKED","BEHIND","DRAFT"].includes(status))
-return"blocked";return["","CLEAN","HAS_HOOKS","UNSTABLE"].includes(status)?"mergeable":"unknown"}function readDecision(row){const word=textOf(row.reviewDecision).
-toLowerCase();return word==="approved"||word==="changes_requested"||word==="review_required"?word:null}var pullFields="number,url,title,state,isDraft,mergeable,\
-mergeStateStatus,reviewDecision,headRefOid,headRefName,statusCheckRollup,reviews,comments";function findPull(target,tools,cursor){const repo=target.repo??(typeof cursor?.
-repo==="string"?cursor.repo:null);const key=`pull ${repo??tools.cwd}#${target.pr}`;return shareGh(tools,key,wantsFresh(cursor),()=>fetchPull({...target,repo},tools))}
-async function fetchPull(target,tools){const words2=fields=>[...["pr","view",String(target.pr)],...target.repo===null?[]:["--repo",target.repo],...["--json",fields]];
-for(let round=0;round<3;round+=1){const answer=await askGh(tools,words2(pullFields));if(answer.kind!=="answer")return answer;const row=fieldsOf(answer.value);const pull=row&&
-readPullRow(row,target);if(!pull)return unexpected("gh pr view lacks the state, the head or the address of the pull request");if(row.statusCheckRollup!==void 0)
-return pull;const checks=await askChecks(pull,tools);if(!Array.isArray(checks))return checks;const after=await askGh(tools,words2("headRefOid"));if(after.kind!==
-"answer")return after;if(fieldsOf(after.value)?.headRefOid===pull.head)return{...pull,checks}}return unexpected("the head moved again and again")}function readPullRow(row,target){
-const url=linkOf(row.url);const repo=target.repo??repositoryIn(url);const state=readState(row);const head=shaOf(row.headRefOid);if(repo===void 0||state===void 0||
-head===void 0)return void 0;return{kind:"pull",repo,number:target.pr,url,title:textOf(row.title),state,merge:readMerge(row),decision:readDecision(row),head,checks:(rowsOf(
-row.statusCheckRollup)??[]).map(readCheck),activity:readActivity(row)}}async function askChecks({repo,number},tools){const words2=["pr","checks",String(number),
-"--repo",repo,"--json","name,state,bucket,workflow,link"];const answer=await askGh(tools,words2,[0,1,8]);if(answer.kind!=="answer")return/no (?:checks|commit)/i.
-test(answer.message)?[]:answer;return rowsOf(answer.value)?.map(readCheck)??unexpected("gh pr checks gave no list")}
-
-},
-"./chunk-PATOMOAS.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{wakes:()=>wakes});module.exports=stdin_exports;var wakes=["terminal","checkpoint","attention","handback","news"];
-
-},
-"./chunk-PG2JJUUN.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{openJournal:()=>openJournal,readEvents:()=>readEvents});module.exports=stdin_exports;var import_chunk_LXK2ZILE=load(
-"./chunk-LXK2ZILE.js");var import_chunk_PXAMA5OB=load("./chunk-PXAMA5OB.js");var import_chunk_Y5L6GQDB=load("./chunk-Y5L6GQDB.js");var import_chunk_527JQF7V=load(
-"./chunk-527JQF7V.js");function openJournal(paths,job){const last=(0,import_chunk_527JQF7V.readRange)(paths.events,-1,1);if(last&&last.size>0&&last.bytes[0]!==10)
-(0,import_chunk_527JQF7V.appendText)(paths.events,"\n");let isTorn=false;const owner=job.owner===null?null:(0,import_chunk_LXK2ZILE.excerpt)(job.owner,200);const journal={
-seq:newestSeq(paths),append(type,fields={}){const event={seq:journal.seq+1,at:(0,import_chunk_Y5L6GQDB.isoNow)(),job:job.id,owner,type,...fields};let line=JSON.
-stringify(event);if(Buffer.byteLength(line)>import_chunk_PXAMA5OB.eventLineBytes){line=JSON.stringify({seq:event.seq,at:event.at,job:job.id,owner,type,truncated:true})}
-const text=`${isTorn?"\n":""}${line}
-`;isTorn=true;(0,import_chunk_527JQF7V.appendText)(paths.events,text);isTorn=false;journal.seq=event.seq;return event}};return journal}var chunk=256*1024;function readEvents(paths,after,limit){
-let size=chunk;for(;;){const part=(0,import_chunk_527JQF7V.readRange)(paths.events,-size,size);if(!part)return{events:[],more:false,missed:false};const isWhole=part.
-bytes.length>=part.size;const events=parseEvents(part.bytes.toString("utf8"),isWhole);const first=events[0]?.seq??0;if(!isWhole&&(events.length===0||first>after+
-1)&&size<64*chunk){size*=4;continue}const wanted=events.filter(event=>event.seq>after);return{events:wanted.slice(0,limit),more:wanted.length>limit,missed:!isWhole&&
-first>after+1}}}function newestSeq(paths){for(let size=2*import_chunk_PXAMA5OB.eventLineBytes;;size*=4){const part=(0,import_chunk_527JQF7V.readRange)(paths.events,
--size,size);if(!part)return 0;const isWhole=part.bytes.length>=part.size;const newest=parseEvents(part.bytes.toString("utf8"),isWhole).at(-1);if(newest||isWhole||
-size>64*chunk)return newest?.seq??0}}function parseEvents(text,isWhole){const lines=text.split("\n");if(!isWhole)lines.shift();const events=[];for(const line of lines){
-if(line==="")continue;try{const value=JSON.parse(line);if(typeof value==="object"&&value!==null&&typeof value.seq==="number")events.push(value)}catch{}}return events}
-
-},
-"./chunk-PJD4UNT2.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{commandNames:()=>commandNames,loadCommand:()=>loadCommand});module.exports=stdin_exports;var loaders={run:async()=>(await Promise.
-resolve().then(()=>load("./run-I7IHV32R.js"))).run,watch:async()=>(await Promise.resolve().then(()=>load("./watch-VM75IX2U.js"))).watch,staffer:async()=>(await Promise.
-resolve().then(()=>load("./staffer-G3OKTFY4.js"))).staffer,research:async()=>(await Promise.resolve().then(()=>load("./research-ACBJWT5A.js"))).research,review:async()=>(await Promise.
-resolve().then(()=>load("./review-EDFYG442.js"))).review,implement:async()=>(await Promise.resolve().then(()=>load("./implement-PZEVRK35.js"))).implement,ask:async()=>(await Promise.
-resolve().then(()=>load("./ask-NYKRT6KA.js"))).ask,timer:async()=>(await Promise.resolve().then(()=>load("./timer-RPHYTXOU.js"))).timer,wait:async()=>(await Promise.
-resolve().then(()=>load("./wait-55BA3FNP.js"))).wait,observe:async()=>(await Promise.resolve().then(()=>load("./observe-H5WLF6VT.js"))).observe,status:async()=>(await Promise.
-resolve().then(()=>load("./status-RWJ7KFMS.js"))).status,result:async()=>(await Promise.resolve().then(()=>load("./result-CBBDLI3F.js"))).result,cancel:async()=>(await Promise.
-resolve().then(()=>load("./cancel-3G4PLB72.js"))).cancel,continue:async()=>(await Promise.resolve().then(()=>load("./continue-VPWF6T56.js"))).continueCommand,restart:async()=>(await Promise.
-resolve().then(()=>load("./restart-NPJS4JSZ.js"))).restart,clean:async()=>(await Promise.resolve().then(()=>load("./clean-EBOKQY2Q.js"))).clean,setup:async()=>(await Promise.
-resolve().then(()=>load("./setup-T6LIVIWG.js"))).setup,doctor:async()=>(await Promise.resolve().then(()=>load("./doctor-LY2OFYME.js"))).doctor,help:async()=>(await Promise.
-resolve().then(()=>load("./help-TO2YDI3T.js"))).help};var commandNames=Object.keys(loaders);async function loadCommand(name){return Object.hasOwn(loaders,name)?
-loaders[name]():void 0}
-
-},
-"./chunk-PXAMA5OB.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{armedTimers:()=>armedTimers,autoNearEnd:()=>autoNearEnd,autoShare:()=>autoShare,captureBudgetMs:()=>captureBudgetMs,
-checkpointGraceMs:()=>checkpointGraceMs,drainMs:()=>drainMs,eventLineBytes:()=>eventLineBytes,evidenceChars:()=>evidenceChars,excerptBytes:()=>excerptBytes,ghActivity:()=>ghActivity,
-ghActivitySlackMs:()=>ghActivitySlackMs,ghBytes:()=>ghBytes,ghCallMs:()=>ghCallMs,ghFreshMs:()=>ghFreshMs,ghFreshShare:()=>ghFreshShare,ghLimitedMs:()=>ghLimitedMs,
-ghNamedActivity:()=>ghNamedActivity,ghNamedChecks:()=>ghNamedChecks,ghPages:()=>ghPages,ghPausesMs:()=>ghPausesMs,ghRuns:()=>ghRuns,ghSeenIds:()=>ghSeenIds,ghSettleAgainMs:()=>ghSettleAgainMs,
-ghSettleMs:()=>ghSettleMs,httpBodyBytes:()=>httpBodyBytes,httpDigestBytes:()=>httpDigestBytes,httpHeaderBytes:()=>httpHeaderBytes,httpRedirects:()=>httpRedirects,
-identityBytes:()=>identityBytes,idleCpuShare:()=>idleCpuShare,killSettleMs:()=>killSettleMs,leaseMs:()=>leaseMs,leaseStaleMs:()=>leaseStaleMs,limits:()=>limits,
-lingerMs:()=>lingerMs,lockWaitMs:()=>lockWaitMs,notifyBytes:()=>notifyBytes,notifyFloodBytes:()=>notifyFloodBytes,notifyMs:()=>notifyMs,npmBytes:()=>npmBytes,observeBytes:()=>observeBytes,
-onStallBytes:()=>onStallBytes,orphanGraceMs:()=>orphanGraceMs,pathLookMs:()=>pathLookMs,patternMs:()=>patternMs,probeBytes:()=>probeBytes,progressingMs:()=>progressingMs,
-promptBytes:()=>promptBytes,promptReplacements:()=>promptReplacements,replaceWaitMs:()=>replaceWaitMs,resultPaths:()=>resultPaths,retryAfterMaxMs:()=>retryAfterMaxMs,
-sharedBytes:()=>sharedBytes,sharedHoldMs:()=>sharedHoldMs,sharedKeepMs:()=>sharedKeepMs,sharedLookMs:()=>sharedLookMs,shellLineBytes:()=>shellLineBytes,startLimitMs:()=>startLimitMs,
-streamLineBytes:()=>streamLineBytes,tailBytes:()=>tailBytes,tailLines:()=>tailLines,taskStatusMs:()=>taskStatusMs,textTailBytes:()=>textTailBytes,timerLookMs:()=>timerLookMs,
-timerMessageBytes:()=>timerMessageBytes,toolBytes:()=>toolBytes,toolCallBytes:()=>toolCallBytes,toolCalls:()=>toolCalls,toolGraceMs:()=>toolGraceMs,unchangedCheckpoints:()=>unchangedCheckpoints,
-unseenGraceMs:()=>unseenGraceMs,watchFactsBytes:()=>watchFactsBytes,watchNames:()=>watchNames,watchPauseMs:()=>watchPauseMs,watchRetry:()=>watchRetry,watchSaveMs:()=>watchSaveMs,
-watchTroubles:()=>watchTroubles,workerFailures:()=>workerFailures});module.exports=stdin_exports;var second=1e3;var minute=60*second;var hour=60*minute;var day=24*
-hour;var kib=1024;var mib=1024*kib;var progressingMs=minute;var limits={staffTimeout:{default:hour,min:second,max:2*hour},runTimeout:{default:day,min:50,max:30*
-day},waitTimeout:{default:100*second,min:0,max:Number.MAX_SAFE_INTEGER},heartbeat:{default:minute,min:second,max:day},staffKillGrace:{default:10*second,min:0,max:5*
-minute},runKillGrace:{default:30*second,min:0,max:5*minute},optInLimit:{default:5*minute,min:second,max:30*day},maxOutput:{default:64*mib,min:mib,max:64*1024*mib},
-checkpoint:{default:hour,min:100,max:30*day},checkpointAuto:{default:5*minute,min:500,max:30*day},sample:{default:minute,min:100,max:day},probe:{default:30*second,
-min:100,max:5*minute},expect:{default:hour,min:1,max:365*day},watchFor:{default:hour,min:second,max:365*day},watchEvery:{default:minute,min:second,max:day},watchEveryRemote:{
-default:minute,min:5*second,max:day},watchAttempt:{default:30*second,min:100,max:10*minute},watchCount:{default:1,min:1,max:5e3},watchSize:{default:1,min:1,max:2**
-50},watchStable:{default:10*second,min:second,max:30*day},noChecksGrace:{default:5*minute,min:0,max:day},watchTolerate:{default:0,min:0,max:1e5},timer:{default:hour,
-min:second,max:30*day},redraw:{default:second,min:second,max:hour},cleanAge:{default:14*day,min:0,max:3650*day}};var captureBudgetMs=5*second;var promptBytes=mib;
-var observeBytes=8*kib;var toolCalls=5;var toolCallBytes=kib;var excerptBytes=240;var textTailBytes=1700;var tailLines=50;var tailBytes=8*kib;var eventLineBytes=64*
-kib;var streamLineBytes=32*mib;var drainMs=2*second;var lingerMs=10*second;var killSettleMs=10*second;var orphanGraceMs=second;var leaseMs=5*second;var leaseStaleMs=20*
-second;var startLimitMs=10*second;var unseenGraceMs=minute;var lockWaitMs=5*second;var promptReplacements=5;var workerFailures=3;var unchangedCheckpoints=2;var checkpointGraceMs=5*
-second;var autoShare=5;var autoNearEnd=.9;var probeBytes=64*kib;var shellLineBytes=32*kib;var resultPaths=64;var pathLookMs=5*second;var onStallBytes=4*kib;var taskStatusMs=30*
-second;var identityBytes=kib;var idleCpuShare=.005;var evidenceChars=200;var watchTroubles=10;var patternMs=500;var httpBodyBytes=mib;var httpDigestBytes=1024*mib;
-var httpHeaderBytes=32*kib;var httpRedirects=5;var retryAfterMaxMs=hour;var npmBytes=mib;var armedTimers=64;var timerMessageBytes=64*kib;var timerLookMs=30*second;
-var replaceWaitMs=2*second;var watchRetry={firstMs:5*second,mostMs:5*minute};var watchPauseMs=second;var watchNames=5e3;var watchFactsBytes=16*kib;var watchSaveMs=minute;
-var toolBytes=mib;var notifyMs=30*second;var notifyBytes=kib;var notifyFloodBytes=mib;var toolGraceMs=second;var sharedBytes=256*kib;var sharedHoldMs=hour;var sharedKeepMs=day;
-var sharedLookMs=[50,500];var ghCallMs=30*second;var ghPausesMs=[250,500];var ghBytes=16*mib;var ghLimitedMs=minute;var ghFreshMs=second;var ghFreshShare=.9;var ghRuns=100;
-var ghPages=20;var ghSettleMs=minute;var ghSettleAgainMs=15*second;var ghActivity=50;var ghSeenIds=300;var ghActivitySlackMs=10*minute;var ghNamedChecks=8;var ghNamedActivity=10;
-
-},
-"./chunk-PXCHVFX4.js": function (module, exports) {
+"./chunk-QEOYU3AI.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{common:()=>common,launchOptions:()=>launchOptions,onStallOption:()=>onStallOption,ownerOption:()=>ownerOption,staffOptions:()=>staffOptions,
-writerOptions:()=>writerOptions});module.exports=stdin_exports;var import_chunk_PXAMA5OB=load("./chunk-PXAMA5OB.js");var common={"state-dir":{kind:"text",value:"\
+writerOptions:()=>writerOptions});module.exports=stdin_exports;var import_chunk_TBUNGZZA=load("./chunk-TBUNGZZA.js");var common={"state-dir":{kind:"text",value:"\
 DIR",help:"state folder (default: .job-state of the worktree, or JOB_STATE_DIR)"},json:{kind:"flag",help:"print one JSON document"},help:{kind:"flag",help:"show\
  this help"}};var ownerOption={owner:{kind:"text",value:"NAME",help:'whose jobs; "latest" means the latest of this owner (default: JOB_OWNER)'}};var launchOptions={
 owner:{kind:"text",value:"NAME",help:"who this job belongs to (default: JOB_OWNER)"},label:{kind:"text",value:"TEXT",help:"a few words for people"},"once-key":{
 kind:"text",value:"KEY",help:"the same key gives the same job, never a second execution"},wait:{kind:"flag",help:"wait for the end and print the result, as `wai\
 t` does"},notify:{kind:"text",value:"CMD",help:"program (words, or a JSON array; no shell) that is told of the end and of each cause for attention; none for nob\
-ody"},"wait-timeout":{kind:"duration",value:"D",range:import_chunk_PXAMA5OB.limits.waitTimeout,help:"patience of --wait (default: until the end)"},"id-only":{kind:"\
+ody"},"wait-timeout":{kind:"duration",value:"D",range:import_chunk_TBUNGZZA.limits.waitTimeout,help:"patience of --wait (default: until the end)"},"id-only":{kind:"\
 flag",help:"print the id and a newline, nothing else"},...common};var onStallOption={"on-stall":{kind:"text",value:"TEXT",help:"what is to be done about a stall\
 ; repeated to whoever is told of one"}};var staffOptions={prompt:{kind:"text",value:"TEXT",help:"the task; taken as it is, also when it begins with --"},"prompt\
 -file":{kind:"text",value:"PATH",help:"read the task from a file"},stdin:{kind:"flag",help:"read the task from standard input"},backend:{kind:"text",value:"NAME",
 help:"which agent CLI (default: the one in your config, else the only one installed)"},model:{kind:"text",value:"NAME",help:"model, in the words of the agent CL\
 I"},profile:{kind:"choice",value:"P",choices:["restricted","standard","unrestricted"],help:"what the agent may do: restricted, standard or unrestricted"},timeout:{
-kind:"duration",value:"D",range:import_chunk_PXAMA5OB.limits.staffTimeout,help:"hard limit, counted from launch (default 60m, at most 120m)"},"first-output":{kind:"\
-duration",value:"D",range:import_chunk_PXAMA5OB.limits.optInLimit,help:"end it when nothing was printed by then"},"stall-after":{kind:"duration",value:"D",range:import_chunk_PXAMA5OB.
+kind:"duration",value:"D",range:import_chunk_TBUNGZZA.limits.staffTimeout,help:"hard limit, counted from launch (default 60m, at most 120m)"},"first-output":{kind:"\
+duration",value:"D",range:import_chunk_TBUNGZZA.limits.optInLimit,help:"end it when nothing was printed by then"},"stall-after":{kind:"duration",value:"D",range:import_chunk_TBUNGZZA.
 limits.optInLimit,help:"end it when nothing was printed for that long"},...onStallOption};var writerOptions={worktree:{kind:"flag",help:"work in a git worktree \
 of its own, outside this one"},share:{kind:"flag",help:"accept another implement job in the same worktree"}};
 
@@ -2519,77 +2546,151 @@ function isAbsent(value){return value===void 0||value===null}function isNotice(v
 "string"}function isWords(value){return Array.isArray(value)&&value.length>0&&value.every(word=>typeof word==="string")}
 
 },
-"./chunk-RZQHKZHW.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{lineOf:()=>lineOf,lineOfEvent:()=>lineOfEvent,terminalLine:()=>terminalLine});module.exports=stdin_exports;var import_chunk_KBKLFANM=load(
-"./chunk-KBKLFANM.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_Y5L6GQDB=load("./chunk-Y5L6GQDB.js");var watchProtocol="job-compan\
-ion.watch/v1";function lineOf(parts){const{type,at=(0,import_chunk_Y5L6GQDB.isoNow)(),kind,id,verdict,word,evidence,facts,more={}}=parts;const own={protocol:watchProtocol,
-type,at,kind,id,state:(0,import_chunk_KBKLFANM.line)(word),verdict,evidence:(0,import_chunk_KBKLFANM.line)(evidence)};return{...own,...(0,import_chunk_KBKLFANM.
-smallFacts)(facts),...more,...own}}function lineOfEvent(event,kind,isRepeat){const{at,job:id,seq}=event;const text=value=>typeof value==="string"?value:"";const base={
-type:"status",at,kind,id,more:{seq}};switch(event.type){case"news":{const verdict=event.verdict==="met"||event.verdict==="failed"?event.verdict:"pending";if(verdict!==
-"pending"&&!isRepeat)return void 0;const facts=isObject(event.facts)?event.facts:{};return lineOf({...base,verdict,word:text(event.word),evidence:text(event.evidence),
-facts})}case"trouble":{const facts={cause:event.cause,in_a_row:event.in_a_row};return lineOf({...base,verdict:"error",word:"trouble",evidence:text(event.message),
-facts})}case"recovered":{const evidence=`looking works again after ${text(String(event.after))} failed attempt(s)`;return lineOf({...base,verdict:"pending",word:"\
-recovered",evidence,facts:{cause:event.cause}})}default:return void 0}}function terminalLine(state,kind){const note=state.watch??null;const[verdict,word]=endWords(
-state,note);const isSeen=verdict==="met"||verdict==="failed";const evidence=isSeen?note?.evidence??"":state.error?.message??note?.evidence??state.state;const more={
-outcome:state.state,exit:(0,import_chunk_6PFAPK5K.exitCodeOf)(state.state),error:state.error,seq:state.seq};return lineOf({type:"terminal",kind,id:state.id,verdict,
-word,evidence,facts:note?.facts??{},more})}function endWords(state,note){if(state.state==="done")return["met",note?.word??"met"];if(state.state==="canceled")return[
-"canceled","canceled"];if(state.state==="timed_out")return["expired","expired"];if(state.error?.code==="watch_failed")return["failed",note?.word??"failed"];return[
-"error","error"]}function isObject(value){return typeof value==="object"&&value!==null&&!Array.isArray(value)}
-
-},
-"./chunk-S35UUQ5U.js": function (module, exports) {
+"./chunk-R7LLZYHJ.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{loadWatch:()=>loadWatch,watchIds:()=>watchIds});module.exports=stdin_exports;var loaders={file:async()=>(await Promise.
-resolve().then(()=>load("./file-ZSZSDQJT.js"))).file,dir:async()=>(await Promise.resolve().then(()=>load("./dir-CFCI6GBD.js"))).dir,pid:async()=>(await Promise.
+resolve().then(()=>load("./file-R75ZITV5.js"))).file,dir:async()=>(await Promise.resolve().then(()=>load("./dir-DN3NI6UH.js"))).dir,pid:async()=>(await Promise.
 resolve().then(()=>load("./pid-O3LUXIPR.js"))).pid,job:async()=>(await Promise.resolve().then(()=>load("./job-QF4MQBQG.js"))).job,git:async()=>(await Promise.resolve().
 then(()=>load("./git-N5W27PKD.js"))).git,cmd:async()=>(await Promise.resolve().then(()=>load("./cmd-IHMJZ5KY.js"))).cmd,http:async()=>(await Promise.resolve().then(
-()=>load("./http-75TKD4X4.js"))).http,npm:async()=>(await Promise.resolve().then(()=>load("./npm-EZXHYLEO.js"))).npm,ci:async()=>(await Promise.resolve().then(()=>load(
-"./ci-RA66K6UO.js"))).ci,pr:async()=>(await Promise.resolve().then(()=>load("./pr-H4KPJ6C2.js"))).pr,review:async()=>(await Promise.resolve().then(()=>load("./r\
-eview-XF2XZKBW.js"))).review};var watchIds=Object.keys(loaders);async function loadWatch(id){return Object.hasOwn(loaders,id)?loaders[id]():void 0}
+()=>load("./http-CNAEXGP2.js"))).http,npm:async()=>(await Promise.resolve().then(()=>load("./npm-6FQFR5IL.js"))).npm,ci:async()=>(await Promise.resolve().then(()=>load(
+"./ci-3OZNHRUQ.js"))).ci,pr:async()=>(await Promise.resolve().then(()=>load("./pr-PUFDRQEN.js"))).pr,review:async()=>(await Promise.resolve().then(()=>load("./r\
+eview-KSMMU5PD.js"))).review};var watchIds=Object.keys(loaders);async function loadWatch(id){return Object.hasOwn(loaders,id)?loaders[id]():void 0}
 
 },
-"./chunk-S7QPOU73.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{endedDocument:()=>endedDocument,runNotes:()=>runNotes,tellEnded:()=>tellEnded,warningNote:()=>warningNote});module.
-exports=stdin_exports;var import_chunk_MTTW2VXK=load("./chunk-MTTW2VXK.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_BYWF6XGB=load(
-"./chunk-BYWF6XGB.js");var import_chunk_7OR5B4KP=load("./chunk-7OR5B4KP.js");var import_chunk_DJDH7N4O=load("./chunk-DJDH7N4O.js");var import_chunk_3MFK6NSD=load(
-"./chunk-3MFK6NSD.js");var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");var import_chunk_K6KXH5TS=load("./chunk-K6KXH5TS.js");var import_chunk_UNGYPAP3=load(
-"./chunk-UNGYPAP3.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_J2XAZSNL=load(
-"./chunk-J2XAZSNL.js");var import_chunk_Y5L6GQDB=load("./chunk-Y5L6GQDB.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load(
-"./chunk-527JQF7V.js");function runNotes({spec,state,paths}){const run=spec?.run;if(!run)return[];const read=(0,import_chunk_527JQF7V.readJson)(paths.resultRecord);
-const told=read.kind==="ok"&&Array.isArray(read.value.result_paths)?read.value.result_paths:[];const results=told.filter(isResultNote);return[...results.map(note=>`${note.
-required?"success file":"result path"}: ${(0,import_chunk_3MFK6NSD.describeResult)(note)}`),...run.log?[`log: ${(0,import_chunk_LXK2ZILE.plainText)(run.log)}`]:
-[],...run.identity?[`task ${(0,import_chunk_LXK2ZILE.plainText)(run.identity)}: ${(0,import_chunk_DJDH7N4O.taskWords)(state)}`]:[]]}function isResultNote(value){
-if(typeof value!=="object"||value===null)return false;const{path,kind,size,link_to,trouble}=value;const isText=one=>one===null||typeof one==="string";const isSize=size===
-null||typeof size==="number";return typeof path==="string"&&isSize&&[kind,link_to,trouble].every(isText)}function workspaceNotes(view){const{spec,state,paths}=view;
-if(!spec?.staff||!(0,import_chunk_J2XAZSNL.isEnded)(state))return[];const notes=isHeldBack(spec.staff)?["profile: restricted (nothing could be changed)"]:[];const read=(0,
-import_chunk_527JQF7V.readJson)(paths.resultRecord);const changes=read.kind==="ok"?read.value.changes:void 0;if(!(0,import_chunk_7OR5B4KP.isChanges)(changes))return notes;
-notes.push(`workspace: ${(0,import_chunk_LXK2ZILE.plainText)((0,import_chunk_BYWF6XGB.summarizeChanges)(changes))}`);if(!spec.worktree||read.kind!=="ok")return notes;
-const{take_over:commands}=read.value.worktree??{};notes.push(`its own worktree: ${spec.worktree.path} (branch ${spec.worktree.branch})`);if(Array.isArray(commands)){
-for(const command of commands.slice(0,10))if(typeof command==="string")notes.push(`take over: ${(0,import_chunk_LXK2ZILE.plainText)(command)}`)}return notes}function isHeldBack({
-mode,profile}){return!(0,import_chunk_W7HED5VZ.isWriter)(profile)&&(0,import_chunk_W7HED5VZ.isWriter)((0,import_chunk_W7HED5VZ.findMode)(mode)?.profile??"restri\
-cted")}function tellEnded(context,view){if(view.damage!==null)return tellDamaged(view);const deliverable=(0,import_chunk_527JQF7V.readRange)(view.paths.result,0,
-64*1024*1024)?.bytes;const notes=[header(view),...runNotes(view),...omittedNotes(view.state),...workspaceNotes(view)];for(const warning of view.state.warnings)notes.
-push(warningNote(warning));if(!deliverable)notes.push(`warning: no result is stored; see ${view.paths.folder}`);const bytes=deliverable??Buffer.alloc(0);return{
-code:(0,import_chunk_6PFAPK5K.exitCodeOf)(view.state.state),out:context.isTerminal?forTerminal(bytes):bytes,notes}}function warningNote(warning){return`warning:\
- ${(0,import_chunk_LXK2ZILE.plainText)(warning.message)}`}function endedDocument(view){const times={now:(0,import_chunk_Y5L6GQDB.isoNow)(),age_ms:(0,import_chunk_MTTW2VXK.
-ageOf)(view.state.created_at,(0,import_chunk_Y5L6GQDB.nowMs)())};if(view.damage!==null)return{...view.state,...times};return{...recordOf(view),...whatIsThere(view.
-paths),...times}}function forTerminal(bytes){const text=(0,import_chunk_LXK2ZILE.plainText)(bytes.toString("utf8"));return text===""||text.endsWith("\n")?text:`${text}\
+"./chunk-S3IWHYDN.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{conclude:()=>conclude,finishStored:()=>finishStored,readOwnLog:()=>readOwnLog});module.exports=stdin_exports;var import_chunk_WDTZCSWR=load(
+"./chunk-WDTZCSWR.js");var import_chunk_FRADS5QA=load("./chunk-FRADS5QA.js");var import_chunk_LK2TY22E=load("./chunk-LK2TY22E.js");var import_chunk_32MBNAVH=load(
+"./chunk-32MBNAVH.js");var import_chunk_SONH4MY5=load("./chunk-SONH4MY5.js");var import_chunk_ILJKJSAA=load("./chunk-ILJKJSAA.js");var import_chunk_2JMYE5HS=load(
+"./chunk-2JMYE5HS.js");var import_chunk_Z4HYFTZ4=load("./chunk-Z4HYFTZ4.js");var import_chunk_K6KXH5TS=load("./chunk-K6KXH5TS.js");var import_chunk_GEPPUING=load(
+"./chunk-GEPPUING.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_YLQE6MZF=load(
+"./chunk-YLQE6MZF.js");var import_chunk_G6QBOL5X=load("./chunk-G6QBOL5X.js");var import_chunk_QS5KU3DI=load("./chunk-QS5KU3DI.js");var import_chunk_TBUNGZZA=load(
+"./chunk-TBUNGZZA.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load(
+"./chunk-NVPF5LEY.js");async function readOwnLog(spec,path){const nothing=note=>({path,tail:"",note});const look=await(0,import_chunk_ILJKJSAA.lookBehindSoon)(path,
+import_chunk_TBUNGZZA.pathLookMs);if("trouble"in look)return nothing(`it cannot be read (${look.trouble})`);if(!look.found)return nothing("it is missing");if(look.
+found.kind!=="file")return nothing("it is no regular file");try{const tail2=(0,import_chunk_LK2TY22E.plainTail)((0,import_chunk_7WBBYJDG.realPath)(path));if(tail2===
+"")return nothing("it is empty");const isOld=look.found.modifiedMs<Date.parse(spec.created_at);return{path,tail:tail2,note:isOld?"not written since the launch":
+null}}catch(error){return nothing(`it cannot be read (${(0,import_chunk_NVPF5LEY.errnoOf)(error)??"error"})`)}}function ownLogSection({path,tail:tail2,note}){const name=(0,
+import_chunk_LK2TY22E.oneLine)(path);if(tail2==="")return{text:`The log ${name} tells nothing: ${note}.`,isWhole:false};return{text:`## Last lines of ${name}${note===
+null?"":` (${note})`}
 
-`}function tellDamaged(view){const text=`# ${view.id}: state_damaged
+${tail2}`,isWhole:note===null}}function recovery(job,refused=[]){const{spec,state,paths}=job;const lines=["## Going on","",`Nothing is started again by itself.${lookFirst(
+job)}`];if(spec.staff)lines.push(...remedies(spec,spec.staff,state),...refusals(spec.staff,refused));if((0,import_chunk_SONH4MY5.isContinuable)(paths,state))lines.
+push(`Go on in the same conversation: ${import_chunk_K6KXH5TS.nextCommands.continue(spec.id,spec.state_option)}`);lines.push(`Start the same once more: ${import_chunk_K6KXH5TS.
+nextCommands.restart(spec.id,spec.state_option)}`);return lines.join("\n")}function lookFirst({spec,state}){if(spec.kind==="watch")return"";if(state.error?.code===
+"spawn_failed"||state.error?.code==="never_started")return"";if(spec.run?.status_cmd)return` The task may live on, and a restart would start another: ask for it\
+ first: ${(0,import_chunk_GEPPUING.quoteWords)(["sh","-c",(0,import_chunk_LXK2ZILE.plainText)(spec.run.status_cmd)])}`;const git=spec.worktree?(0,import_chunk_GEPPUING.
+quoteWords)(["git","-C",spec.worktree.path]):"git";return` Look at what was changed first: ${git} status, ${git} diff.`}function remedies(spec,staff,state){const name=staff.
+custom?.name??staff.backend;switch(state.error?.code){case"auth":return[`Sign in first: start ${staff.program} by hand, or set its key. Then try it out: ${(0,import_chunk_K6KXH5TS.
+nextCommand)(spec.state_option,"doctor","--backend",name)}`];case"quota":{const resets=state.error.resets?` (resets: ${(0,import_chunk_LXK2ZILE.plainText)(state.
+error.resets)})`:"";return[`The quota of ${name} is used up${resets}. The same with another CLI: ${(0,import_chunk_K6KXH5TS.nextCommand)(spec.state_option,"rest\
+art",spec.id,"--backend","OTHER")}`]}default:return[]}}function refusals(staff,refused){if(refused.length===0)return[];const wider=staff.profile==="restricted"?
+"standard":"unrestricted";return[`Refused to the agent (profile ${staff.profile}): ${refused.map(import_chunk_LXK2ZILE.plainText).join("; ")}. If it should be a\
+llowed: --profile ${wider} with one of the commands below.`]}function makeDeliverable(parts){const{spec,state,staff,paths,isPlain}=parts;if(state.state!=="done")
+return makeReport(parts);if(spec.timer)return spec.timer.message;if(spec.watch)return`${state.watch?.evidence??spec.watch.words}
+`;if(isPlain)return(0,import_chunk_527JQF7V.readRange)(paths.output,0,Number.MAX_SAFE_INTEGER)?.bytes??"";if(staff&&staff.answer!==null)return staff.answer;const output=(0,
+import_chunk_32MBNAVH.readLogTail)(paths.output);return output.length>0?output:(0,import_chunk_32MBNAVH.readLogTail)(paths.error)}function makeReport(parts){const{
+spec,state,staff}=parts;if(spec.timer)return timerReport(parts,spec.timer);const sections=[`# ${spec.id}: ${state.state}${state.error?` (${state.error.code})`:""}`,
+reasonText(parts),facts(parts).join("\n"),progress(parts),workspace(parts),...logSections(parts),decided(parts),recovery(parts,staff?.reading.denials)];return`${sections.
+filter(section=>section!=="").join("\n\n")}
+`}function timerReport({spec,state,cancel},timer){const lines=[`# ${spec.id}: ${state.state}`,"",`Canceled${cancelWords(cancel)}. It was due at ${(0,import_chunk_LXK2ZILE.
+plainText)(timer.due_at)}.`,...timer.message===""?[]:["","## Its message","",timer.message]];return`${lines.join("\n")}
+`}function cancelWords(cancel){const why=cancel?.why?`: ${(0,import_chunk_LXK2ZILE.plainText)(cancel.why)}`:"";const who=cancel?` by ${(0,import_chunk_LXK2ZILE.
+plainText)(cancel.owner??`process ${cancel.by?.pid??"unknown"}`)} at ${(0,import_chunk_LXK2ZILE.plainText)(cancel.at)}`:"";return`${who}${why}`}function reasonText({
+state,cancel,tree}){if(state.state==="canceled"){const step={none:"nothing was running any more",term:"the tree ended on SIGTERM",kill:"SIGKILL was needed"}[tree.
+step];return`Canceled${cancelWords(cancel)}. ${tree.ended.length} process(es) ended; ${step}.`}const resets=state.error?.resets?` (resets: ${state.error.resets}\
+)`:"";return`Reason: ${(0,import_chunk_LXK2ZILE.plainText)(state.error?.message??"not known")}${resets}`}function facts(parts){const{spec,state,paths,tree}=parts;
+const rows=[["Command",spec.run?(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_GEPPUING.quoteWords)(spec.run.argv),1e3):null],["Condition",spec.watch?(0,import_chunk_LXK2ZILE.
+plainText)(spec.watch.words):null],["Seen last",spec.watch&&state.watch?seenLast(state.watch):null],["Backend",spec.staff?`${spec.staff.backend}, mode ${spec.staff.
+mode}, profile ${spec.staff.profile}`:null],["Task",spec.staff?(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(spec.staff.prompt).replace(
+/\s+/g," "),import_chunk_TBUNGZZA.excerptBytes):null],["Folder",spec.cwd],["Exit code",state.exit_code===null?null:String(state.exit_code)],["Signal",state.signal===
+null?null:`${state.signal}${state.signal_certain?"":" (by the exit code; not certain)"}`],["Duration",state.duration_ms===null?null:(0,import_chunk_UNGYPAP3.formatDuration)(
+state.duration_ms)],["Hard limit",(0,import_chunk_UNGYPAP3.formatDuration)(spec.deadline_ms)],...(0,import_chunk_LK2TY22E.runFacts)(parts),["Conversation",state.
+conversation?.id??null],["Survivors",tree.survivors.length>0?tree.survivors.map(one=>`${one.pid} (${one.name})`).join(", "):null],["Warnings",state.warnings.length>
+0?state.warnings.map(one=>(0,import_chunk_LXK2ZILE.plainText)(one.message)).join("; "):null],["Whole output",spec.watch?null:`${paths.output} and ${paths.error}`],
+["What was told",spec.watch?paths.events:null]];return rows.filter(([,value])=>value!==null).map(([name,value])=>`${name}: ${value}`)}function seenLast({evidence,
+polls,troubles,trouble}){const failed=troubles>0?`; the last ${troubles} failed: ${(0,import_chunk_LXK2ZILE.plainText)(trouble??"not known why")}`:"";return`${(0,
+import_chunk_LXK2ZILE.plainText)(evidence)} (${polls} attempts${failed})`}function progress({staff}){if(!staff)return"";const{reading}=staff;const lines=[];for(const call of reading.
+tools.slice(-5)){lines.push(`- ${call.name} ${(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(call.input).replace(/\s+/g," "),import_chunk_TBUNGZZA.
+excerptBytes)} [${call.status}]`)}const text=(0,import_chunk_LXK2ZILE.plainText)(reading.answer||reading.text).trim();if(text!=="")lines.push("",...(0,import_chunk_LXK2ZILE.
+tail)(text,import_chunk_TBUNGZZA.textTailBytes).text.split("\n"));return lines.length>0?["## Seen last (not a finished answer)","",...lines].join("\n"):""}function workspace({
+spec,staff}){if(!staff?.changes)return"";const lines=["## Workspace","",(0,import_chunk_FRADS5QA.describeChanges)(staff.changes)];if(spec.worktree){lines.push("",
+`It worked in a worktree of its own, ${spec.worktree.path} (branch ${spec.worktree.branch}).`);for(const command of(0,import_chunk_2JMYE5HS.takeOverCommands)(spec.
+worktree,staff.changes))lines.push(`    ${command}`)}return lines.join("\n")}function decided({spec,state}){if(state.error?.code!=="stalled"||!spec.on_stall)return"";
+return`## Decided at launch for a stall
 
-${view.state.error?.message}
+${(0,import_chunk_LXK2ZILE.plainText)(spec.on_stall).trim()}`}function logSections({spec,paths,ownLog}){if(spec.staff)return[(0,import_chunk_LK2TY22E.logSection)(
+"Last error output",paths.error)];const own=ownLog===null?void 0:ownLogSection(ownLog);return[...own?[own.text]:[],...own?.isWhole?[]:[(0,import_chunk_LK2TY22E.
+logSection)("Last output",paths.output)],(0,import_chunk_LK2TY22E.logSection)("Last error output",paths.error)]}function conclude(job,ending){const{paths,spec}=job;
+const read=(0,import_chunk_QS5KU3DI.readState)(paths);const before=read.kind==="ok"?read.value:(0,import_chunk_G6QBOL5X.earlyState)(spec.id,spec);const journal=(0,
+import_chunk_Z4HYFTZ4.openJournal)(paths,spec);if((0,import_chunk_YLQE6MZF.isEnded)(before)){journal.append("late_evidence",{reason:ending.reason,exit_code:ending.
+exit?.exit_code??null});return before}const end=(0,import_chunk_WDTZCSWR.makeEndState)(job,before,ending);const{state}=end;try{withReserve(paths,()=>publish(job,
+end,ending,journal))}catch(error){if(!isFull(error))throw error;state.state="failed";state.error={code:"output_unstorable",message:`the result cannot be stored:\
+ no space left in ${paths.folder}`};withReserve(paths,()=>finish(paths,state))}return state}function publish(job,{state,staff,results},ending,journal){const{paths,
+spec}=job;const cancel=(0,import_chunk_QS5KU3DI.readCancel)(paths);(0,import_chunk_527JQF7V.writeFile)(paths.result,madeSafely(state,staff,()=>makeDeliverable({
+spec,paths,state,staff,results,ownLog:ending.ownLog??null,tree:ending.tree,cancel,isPlain:(0,import_chunk_WDTZCSWR.backendOf)(spec)?.answerFrom==="stdout"})));(0,
+import_chunk_527JQF7V.writeJson)(paths.resultRecord,(0,import_chunk_FRADS5QA.terminalRecord)(spec,paths,state,{tree:ending.tree,staff,results}),{sync:false});if((0,
+import_chunk_Z4HYFTZ4.readEvents)(paths,journal.seq-1,1).events[0]?.type!=="ended"){const{exit_code,error,reconciled}=state;journal.append("ended",{state:state.
+state,exit_code,error,reconciled})}state.seq=journal.seq;finish(paths,state);if((0,import_chunk_FRADS5QA.isTidy)(spec,state))for(const file of[paths.output,paths.
+snapshot])(0,import_chunk_527JQF7V.removeFile)(file)}function madeSafely(state,staff,make){try{return make()}catch(error){if(state.state==="done"&&staff&&staff.
+answer!==null)return staff.answer;const reason=state.error?`${state.error.code}: ${state.error.message}`:state.state;return`# ${state.id}: ${state.state}
 
-Nothing was deleted. What is there: ${view.paths.folder}
-`;return{code:(0,import_chunk_6PFAPK5K.exitCodeOf)(view.state.state),out:text,notes:[`see: ${import_chunk_K6KXH5TS.nextCommands.doctor(view.id,view.spec?.state_option??
-[])}`]}}function header(view){const{state,paths,spec}=view;const facts=[...state.exit_code===null?[]:[`exit code ${state.exit_code}`],...state.duration_ms===null?
-[]:[(0,import_chunk_UNGYPAP3.formatDuration)(state.duration_ms)]];const error=state.error&&`${state.error.code}: ${(0,import_chunk_LXK2ZILE.plainText)(state.error.
-message).trimEnd().replace(/\.$/,"")}`;const outcome=error?`${state.state}, ${error}`:state.state;const first=[outcome,facts.join(", ")].filter(part=>part!=="").
-join(error?"; ":", ");const where=[`result: ${paths.result}`];if(spec?.timer)where.unshift(`due: ${(0,import_chunk_LXK2ZILE.plainText)(spec.timer.due_at)}`);if(spec?.
-kind==="run")where.push(`whole output: ${paths.output}`);return[`${view.id}: ${first}`,...where].join("\n")}function omittedNotes(state){return Object.entries(state.
-output??{}).filter(([,note])=>note.omitted>0).map(([name,note])=>`${name}: ${note.exact?"":"about "}${note.omitted} of ${note.bytes} bytes (${(0,import_chunk_TFEMYLSK.
-formatSize)(note.omitted)}) are left out in the middle`)}function recordOf({paths,spec,state}){const stored=(0,import_chunk_527JQF7V.readText)(paths.resultRecord);
-try{if(stored!==void 0)return{...JSON.parse(stored),state:state.state}}catch{}return spec?(0,import_chunk_BYWF6XGB.terminalRecord)(spec,paths,state):state}function whatIsThere(paths){
-const there=file=>(0,import_chunk_7WBBYJDG.exists)(file)?file:null;return{result_path:there(paths.result),output_path:there(paths.output),error_path:there(paths.
-error)}}
+${reason}
+
+The report could not be made: ${(0,import_chunk_NVPF5LEY.messageOf)(error)}
+`}}function finish(paths,state){(0,import_chunk_QS5KU3DI.writeState)(paths,state);(0,import_chunk_527JQF7V.removeFile)(paths.marker);const passing=[paths.reserve,
+paths.leaseFifo,paths.aliveFifo,paths.limitFifo];const torn=(0,import_chunk_7WBBYJDG.listNames)(paths.folder).filter(name=>/^\..*\.tmp$/.test(name));for(const file of[
+...passing,...torn.map(name=>`${paths.folder}/${name}`)])(0,import_chunk_527JQF7V.removeFile)(file)}function finishStored(job){const stored=(0,import_chunk_QS5KU3DI.
+readStoredState)(job.paths,job.spec.id);if(!stored)return false;withReserve(job.paths,()=>finish(job.paths,stored));return true}function withReserve(paths,write){
+try{write()}catch(error){if(!isFull(error)||!(0,import_chunk_527JQF7V.removeFile)(paths.reserve))throw error;write()}}function isFull(error){return["ENOSPC","ED\
+QUOT"].includes((0,import_chunk_NVPF5LEY.errnoOf)(error)??"")}
+
+},
+"./chunk-S4AT73WV.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{attempt:()=>attempt,makeTools:()=>makeTools});module.exports=stdin_exports;var import_chunk_O5SXHXTI=load("./chunk-\
+O5SXHXTI.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_EC5M52DU=load("./chunk-EC5M52DU.js");var import_chunk_UNGYPAP3=load("./chun\
+k-UNGYPAP3.js");var import_chunk_5HRROBHX=load("./chunk-5HRROBHX.js");var import_chunk_IJKEVNZ7=load("./chunk-IJKEVNZ7.js");var import_chunk_YLQE6MZF=load("./ch\
+unk-YLQE6MZF.js");var import_chunk_7V54BM6D=load("./chunk-7V54BM6D.js");var import_chunk_TBUNGZZA=load("./chunk-TBUNGZZA.js");var import_chunk_AN2AMGQG=load("./\
+chunk-AN2AMGQG.js");var import_chunk_Y5L6GQDB=load("./chunk-Y5L6GQDB.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("\
+./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_path=builtin("node:path");async function shareAnswer(question){const userKey=usableKey(
+question.root);if(userKey===void 0)return question.ask();const file=import_node_path.default.join((0,import_chunk_7V54BM6D.rootPaths)(question.root).shared,`${(0,
+import_chunk_IJKEVNZ7.hashOf)(question.key).slice(0,40)}.json`);const began=(0,import_chunk_Y5L6GQDB.nowMs)();const until=(0,import_chunk_Y5L6GQDB.monotonicMs)()+
+question.waitMs;for(let pause=import_chunk_TBUNGZZA.sharedLookMs[0];;pause=Math.min(pause*2,import_chunk_TBUNGZZA.sharedLookMs[1])){const known=await readAnswer(
+file,question,userKey,began);if(known)return known;let isOurs=false;try{return await(0,import_chunk_5HRROBHX.withLock)(file.replace(/json$/,"lock"),async()=>{isOurs=
+true;return await readAnswer(file,question,userKey,began)??await askAndKeep(file,question,userKey)},0)}catch(error){if(isOurs)throw error;if(!(error instanceof import_chunk_NVPF5LEY.
+FaultError)||error.code!=="busy")return question.ask();if(question.signal?.aborted||(0,import_chunk_Y5L6GQDB.monotonicMs)()+pause>until)throw error}await(0,import_chunk_Y5L6GQDB.
+sleep)(pause)}}function usableKey(root){try{const folder=(0,import_chunk_7V54BM6D.rootPaths)(root).shared;(0,import_chunk_527JQF7V.createFolder)(folder);const facts=(0,
+import_chunk_7WBBYJDG.factsOf)(folder);const isOurs=facts?.kind==="folder"&&facts.uid===process.getuid?.()&&(facts.mode&18)===0;return isOurs?(0,import_chunk_IJKEVNZ7.
+readKey)():void 0}catch{return void 0}}async function readAnswer(file,question,userKey,began){const stored=parse(file);if(!stored||stored.key!==question.key)return void 0;
+const age=(0,import_chunk_Y5L6GQDB.nowMs)()-stored.at;const isYoung=age<Math.min(stored.hold??question.maxAgeMs,import_chunk_TBUNGZZA.sharedHoldMs);if(age<0||!(isYoung||
+stored.at>=began))return void 0;const{mac,...rest}=stored;return(0,import_chunk_IJKEVNZ7.sameMac)(await(0,import_chunk_IJKEVNZ7.macOfAnswer)(rest,userKey),mac)?
+stored.value:void 0}function parse(file){try{const{key,at,hold,value,mac}=JSON.parse((0,import_chunk_527JQF7V.readText)(file,2*import_chunk_TBUNGZZA.sharedBytes)??
+"null");const isWhole=typeof at==="number"&&(hold===null||typeof hold==="number")&&typeof mac==="string";return isWhole?{key,at,hold,value,mac}:void 0}catch{return void 0}}
+async function askAndKeep(file,question,key){const at=(0,import_chunk_Y5L6GQDB.nowMs)();const value=await question.ask();try{const answer=value.holdMs===void 0?
+{key:question.key,at,hold:null,value}:{key:question.key,at:(0,import_chunk_Y5L6GQDB.nowMs)(),hold:value.holdMs,value};const text=JSON.stringify(value);if(text.length>
+import_chunk_TBUNGZZA.sharedBytes||value.holdMs===0)(0,import_chunk_527JQF7V.removeFile)(file);else(0,import_chunk_527JQF7V.writeJson)(file,{...answer,mac:await(0,
+import_chunk_IJKEVNZ7.macOfAnswer)(answer,key)},{sync:false});removeOld(import_node_path.default.dirname(file))}catch{}return value}function removeOld(folder){for(const name of(0,
+import_chunk_7WBBYJDG.listNames)(folder)){const target=import_node_path.default.join(folder,name);const facts=(0,import_chunk_7WBBYJDG.factsOf)(target);if(!/^[0-9a-f]{40}\.(json|lock)$/.
+test(name)||!facts||(0,import_chunk_Y5L6GQDB.nowMs)()-facts.modifiedMs<import_chunk_TBUNGZZA.sharedKeepMs)continue;(0,import_chunk_7WBBYJDG.removeTree)(target)}}
+function makeTools(place,leftMs,signal){const running=new Set;const run=async call=>{const cwd=call.cwd??place.cwd;if(!(0,import_chunk_7WBBYJDG.isFolder)(cwd))return neverStarted(
+`the folder ${cwd} is gone`);place.onRun?.();const{runTool}=await Promise.resolve().then(()=>load("./tool-Z5SHPXVZ.js"));return runTool({program:call.program,args:call.
+args,cwd,environment:{...place.environment,...call.environment},...call.input===void 0?{}:{input:call.input},timeoutMs:Math.min(call.timeoutMs??leftMs(),leftMs()),
+limit:call.limit??import_chunk_TBUNGZZA.toolBytes,signal})};return{run(call){const answer=run(call);running.add(answer);const forget=()=>void running.delete(answer);
+answer.then(forget,forget);return answer},find:import_chunk_AN2AMGQG.findTool,cwd:place.cwd,leftMs,...place.everyMs===void 0?{}:{everyMs:place.everyMs},nowMs:import_chunk_Y5L6GQDB.
+nowMs,signal,job:id=>standOf(place.root,id,place.everyMs!==void 0),onJobEnd:(id,wake)=>untilLetGo(place.root,id,wake),shared:(key,maxAgeMs,ask)=>place.everyMs===
+void 0?ask():shareAnswer({root:place.root,key,maxAgeMs,waitMs:leftMs(),signal,ask}),idle:async()=>void await Promise.allSettled(running)}}function neverStarted(reason){
+return{how:"failed",code:null,reason,stdout:Buffer.alloc(0),stderr:Buffer.alloc(0)}}async function standOf(root,id,mayAttach){let view=inspectSafely(root,id);if(view===
+void 0)return void 0;if(!(0,import_chunk_YLQE6MZF.isEnded)(view.state))view=await(mayAttach?import_chunk_EC5M52DU.refreshAttached:import_chunk_EC5M52DU.refresh)(
+root,id);const{state}=view;const error=state.error?`${state.error.code}: ${state.error.message}`:null;return{state:state.state,isEnded:(0,import_chunk_YLQE6MZF.
+isEnded)(state),code:(0,import_chunk_6PFAPK5K.exitCodeOf)(state.state),seq:state.seq,error}}function inspectSafely(root,id){try{return(0,import_chunk_YLQE6MZF.inspect)(
+root,id)}catch{return void 0}}function untilLetGo(root,id,wake){let isStopped=false;let close;void(0,import_chunk_O5SXHXTI.watchFifo)((0,import_chunk_7V54BM6D.jobPaths)(
+root,id).leaseFifo,wake).then(found=>{if(isStopped)found?.();else close=found});return()=>{isStopped=true;close?.()}}async function attempt(kind,input,cursor,terms){
+const until=(0,import_chunk_Y5L6GQDB.monotonicMs)()+terms.attemptMs;const over=new AbortController;const end=()=>over.abort();const tools=makeTools(terms.place,
+()=>Math.max(1,until-(0,import_chunk_Y5L6GQDB.monotonicMs)()),over.signal);const isOver=new Promise(resolve=>over.signal.addEventListener("abort",()=>resolve("o\
+ver")));const clock=setTimeout(end,terms.attemptMs);terms.signal.addEventListener("abort",end);if(terms.signal.aborted)end();try{const answer=await Promise.race(
+[isOver,look(kind,input,cursor,tools,terms)]);if(answer!=="over")return answer;await Promise.race([tools.idle(),(0,import_chunk_Y5L6GQDB.sleep)(import_chunk_TBUNGZZA.
+toolGraceMs+import_chunk_TBUNGZZA.killSettleMs)]);if(terms.signal.aborted)return null;const message=`no answer within ${(0,import_chunk_UNGYPAP3.formatDuration)(
+terms.attemptMs)}`;return{kind:"trouble",cause:"timeout",message,retryAfterMs:null}}finally{clearTimeout(clock);terms.signal.removeEventListener("abort",end);end()}}
+async function look(kind,input,cursor,tools,terms){try{return await kind.look(input,tools,cursor)}catch(error){terms.onThrown?.(error);const message=`looking fa\
+iled by an error of this program: ${(0,import_chunk_NVPF5LEY.messageOf)(error)}`;return{kind:"trouble",cause:"failed",message,retryAfterMs:null}}}
 
 },
 "./chunk-SDXWLLFG.js": function (module, exports) {
@@ -2625,6 +2726,12 @@ time"};if(fault==="ENOBUFS")return{ok:false,code:null,reason:`${name} wrote more
 configFolder)();return{...(0,import_chunk_4SRIOCFI.toolEnvironment)(),PATH:absoluteSearchPath().join(":"),...home===void 0?{}:{HOME:home},...ours===void 0?{}:{XDG_CONFIG_HOME:import_node_path.
 default.dirname(ours)},GIT_OPTIONAL_LOCKS:"0",GIT_TERMINAL_PROMPT:"0",GIT_ASKPASS:"",GIT_NO_LAZY_FETCH:"1",GIT_ALLOW_PROTOCOL:"none",GIT_CEILING_DIRECTORIES:import_node_path.
 default.dirname(folder)}}
+
+},
+"./chunk-SONH4MY5.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{isContinuable:()=>isContinuable});module.exports=stdin_exports;var import_chunk_Z4HYFTZ4=load("./chunk-Z4HYFTZ4.js");
+function isContinuable(paths,state){if(!state.conversation||state.error?.code==="spawn_failed")return false;if(state.output===null||state.output.stdout?.bytes>0)
+return true;return(0,import_chunk_Z4HYFTZ4.readEvents)(paths,0,1e3).events.some(event=>event.type==="conversation")}
 
 },
 "./chunk-SQWPVPYE.js": function (module, exports) {
@@ -2668,11 +2775,70 @@ import_chunk_U56C6E24.listCgroup)(folder,spec.id),child:who.child?.pid??null,kno
 bootId)()&&identity.pid_ns===(0,import_chunk_BSO2ISIG.pidNamespace)()}
 
 },
-"./chunk-SWQKQVRU.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{keepLease:()=>keepLease,makeTicker:()=>makeTicker});module.exports=stdin_exports;var import_chunk_VNRCWBLM=load("./\
-chunk-VNRCWBLM.js");var import_chunk_PXAMA5OB=load("./chunk-PXAMA5OB.js");function makeTicker(claim,tick,everyMs=1e3){const second=setInterval(tick,everyMs);const release=keepLease(
-claim);process.on("SIGURG",tick);const first=setTimeout(tick,0);return()=>{clearInterval(second);release();clearTimeout(first);process.off("SIGURG",tick)}}function keepLease(claim){
-const lease=setInterval(()=>(0,import_chunk_VNRCWBLM.renewLease)(claim.paths),import_chunk_PXAMA5OB.leaseMs);return()=>clearInterval(lease)}
+"./chunk-SRCDYFEW.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{cancelJob:()=>cancelJob});module.exports=stdin_exports;var import_chunk_2Y6BS352=load("./chunk-2Y6BS352.js");var import_chunk_EC5M52DU=load(
+"./chunk-EC5M52DU.js");var import_chunk_YLQE6MZF=load("./chunk-YLQE6MZF.js");var import_chunk_G6QBOL5X=load("./chunk-G6QBOL5X.js");var import_chunk_TBUNGZZA=load(
+"./chunk-TBUNGZZA.js");var import_chunk_Y5L6GQDB=load("./chunk-Y5L6GQDB.js");var import_chunk_BSO2ISIG=load("./chunk-BSO2ISIG.js");var import_chunk_7WBBYJDG=load(
+"./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");async function cancelJob(root,id,request,patienceMs){
+const before=await(0,import_chunk_EC5M52DU.refresh)(root,id);if((0,import_chunk_YLQE6MZF.isEnded)(before.state))return{view:before,result:before.state.state==="\
+canceled"?"canceled":"ended_before"};askFor(before,`${JSON.stringify({by:(0,import_chunk_BSO2ISIG.ownIdentity)(),owner:request.owner,at:(0,import_chunk_Y5L6GQDB.
+isoNow)(),why:request.why})}
+`);nudge(before);const timeoutMs=patienceMs??(before.spec?.kill_grace_ms??0)+import_chunk_TBUNGZZA.killSettleMs+5e3+askingMs(before);const{views}=await(0,import_chunk_2Y6BS352.
+waitForJobs)(root,[id],{mode:"all",timeoutMs,heartbeatMs:null});const[view=before]=views;if(view.state.state==="canceled")return{view,result:"canceled"};return{
+view,result:(0,import_chunk_YLQE6MZF.isEnded)(view.state)?"ended_before":"requested"}}function askingMs({spec}){return spec?.run?.status_cmd?import_chunk_TBUNGZZA.
+taskStatusMs+import_chunk_TBUNGZZA.toolGraceMs:0}function askFor({paths},text){for(let round=1;;round+=1){try{(0,import_chunk_527JQF7V.createFile)(paths.cancel,
+text);return}catch(error){if((0,import_chunk_NVPF5LEY.errnoOf)(error)!=="ENOENT"||round===3||!(0,import_chunk_7WBBYJDG.exists)(paths.folder))throw error}}}function nudge(view){
+const engine=(0,import_chunk_G6QBOL5X.findEngine)(view.spec?.engine??"")??import_chunk_G6QBOL5X.defaultEngine;for(const identity of[view.launch?.worker,view.worker?.
+worker])if(identity)engine.signal(identity,"SIGURG")}
+
+},
+"./chunk-SSYYH3OL.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{checkpointOf:()=>checkpointOf,findStopped:()=>findStopped,healthOf:()=>healthOf,monitorAttention:()=>monitorAttention,
+timerSeen:()=>timerSeen,watchOf:()=>watchOf,watchSeen:()=>watchSeen});module.exports=stdin_exports;var import_chunk_MTTW2VXK=load("./chunk-MTTW2VXK.js");var import_chunk_DEMB7JRN=load(
+"./chunk-DEMB7JRN.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_YLQE6MZF=load(
+"./chunk-YLQE6MZF.js");var import_chunk_G6QBOL5X=load("./chunk-G6QBOL5X.js");var import_chunk_TBUNGZZA=load("./chunk-TBUNGZZA.js");var import_chunk_Y5L6GQDB=load(
+"./chunk-Y5L6GQDB.js");var import_chunk_BSO2ISIG=load("./chunk-BSO2ISIG.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load(
+"./chunk-527JQF7V.js");var healths=["progressing","unknown","attention"];var verdicts=["pending","met","failed","error"];var sentenceBytes=400;var nameBytes=120;
+function isHealth(value){return healths.includes(value)}function checkpointOf(state){const value=asObject(state.checkpoint);const n=numberOf(value?.n);if(!value||
+n===null||(0,import_chunk_MTTW2VXK.instantOf)(value.at)===null||!isHealth(value.state))return null;const kind=value.state==="attention"?"task_attention":null;return{
+n,at:value.at,elapsed_seconds:numberOf(value.elapsed_seconds)??0,state:value.state,attention_kind:kind,phase:textOf(value.phase,nameBytes),completed:numberOf(value.
+completed),total:numberOf(value.total),eta_seconds:numberOf(value.eta_seconds),reason:textOf(value.reason,sentenceBytes)??"",fingerprint:textOf(value.fingerprint,
+nameBytes)}}function watchOf(state){const value=asObject(state.watch);if(!value||!verdicts.includes(value.verdict))return null;return{verdict:value.verdict,word:textOf(
+value.word,nameBytes)??"",evidence:textOf(value.evidence,import_chunk_TBUNGZZA.evidenceChars*4)??"",polls:numberOf(value.polls)??0,told:numberOf(value.told)??0,
+troubles:numberOf(value.troubles)??0,trouble:textOf(value.trouble,sentenceBytes)}}function watchSeen({spec,state,paths}){if(!spec?.watch)return null;const{condition,
+words,every_ms}=spec.watch;const seen=watchOf(state)??{verdict:"pending",word:"",evidence:"",polls:0,told:0,troubles:0,trouble:null};return{condition:textOf(condition,
+nameBytes),words:textOf(words,sentenceBytes),every_ms:numberOf(every_ms),...seen,polls:Math.max(seen.polls,pollsIn(paths))}}function pollsIn({cursor}){const read=(0,
+import_chunk_527JQF7V.readJson)(cursor);return(read.kind==="ok"?numberOf(asObject(read.value.note)?.polls):null)??0}function timerSeen({spec,state}){if(!spec?.timer)
+return null;const{slot,...facts}=(0,import_chunk_DEMB7JRN.timerFacts)(spec.timer);const due=(0,import_chunk_MTTW2VXK.instantOf)(facts.due_at);const rest=due===null||
+state.ended_at!==null?null:Math.max(0,due-(0,import_chunk_Y5L6GQDB.nowMs)());return{...facts,due_at:due===null?null:facts.due_at,due_in_ms:rest,slot:textOf(slot,
+nameBytes)}}function asObject(value){return typeof value==="object"&&value!==null&&!Array.isArray(value)?value:void 0}function textOf(value,limit){return typeof value===
+"string"?(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(value).replace(/\s+/g," "),limit):null}function numberOf(value){return typeof value===
+"number"&&Number.isFinite(value)?value:null}function healthOf(view,condition){const monitor=monitorAttention(view,condition);if(monitor)return{health:"attention",
+attention_kind:"monitor_attention",reason:monitor.reason};const{state,spec}=view;if((0,import_chunk_YLQE6MZF.isEnded)(state))return{health:state.health,attention_kind:null};
+const reason=reasonTold(view);const told=reason===void 0?{}:{reason};if(state.health==="attention")return{health:"attention",attention_kind:"task_attention",...told};
+if(spec?.staff&&isMoving(view))return{health:"progressing",attention_kind:null};return{health:state.health,attention_kind:null,...told}}function monitorAttention(view,condition){
+switch(condition){case"unclaimed":case"orphaned":return{cause:"worker_gone",reason:goneWords(view,condition)};case"armed":if(view.seen.worker!=="dead")return void 0;
+return{cause:"worker_gone",reason:"its worker is gone; whoever looks first when it is due has the notifier told"};case"over":case"lost":case"host_restarted":case"\
+never_started":return{cause:"end_unstored",reason:"it is over, and its end could not be stored from here"};case"supervised":case"unseen":return stoppedWorker(view)??
+staleLease(view)??missingCheckpoint(view);default:return void 0}}function goneWords({spec,launch,paths},condition){if(spec?.kind==="watch")return"the worker is \
+gone and nobody looks at the condition; the next wait starts a new one";if(condition==="orphaned")return"the worker is gone; the command runs on under its shim,\
+ and the next wait attaches a new worker";return`the worker died before it started the command (${launch?.generation??1} tried); the next wait starts a new one;\
+ see ${paths.workerLog}`}function stoppedWorker(view){const stopped=findStopped(view);if(!stopped)return void 0;const rest=view.spec?.kind==="watch"?"nobody loo\
+ks at the condition":"the command itself may run on";const reason=`the worker is stopped (SIGSTOP?), ${rest}; it goes on after: kill -CONT ${stopped.pid}`;return{
+cause:"worker_stopped",reason}}function findStopped({spec,worker,launch}){const engine=(0,import_chunk_G6QBOL5X.findEngine)(spec?.engine??"local")??import_chunk_G6QBOL5X.
+defaultEngine;const[first,second]=[worker?.worker,launch?.worker];if(first&&engine.isStopped(first))return first;const isOther=second&&!(first&&(0,import_chunk_BSO2ISIG.
+sameIdentity)(first,second));return isOther&&engine.isStopped(second)?second:void 0}function staleLease({leaseAgeMs}){if(leaseAgeMs===null||leaseAgeMs<=import_chunk_TBUNGZZA.
+leaseStaleMs)return void 0;const reason=`no sign of life of the worker for ${Math.round(leaseAgeMs/1e3)} s`;return{cause:"lease_stale",reason}}function missingCheckpoint(view){
+const{spec,state}=view;const every=spec?.run?.checkpoint_ms;if(!spec||typeof every!=="number"||!(every>0)||state.state!=="running")return void 0;const last=checkpointOf(
+state);const since=(0,import_chunk_MTTW2VXK.instantOf)(last?.at)??(0,import_chunk_MTTW2VXK.instantOf)(state.started_at)??(0,import_chunk_MTTW2VXK.instantOf)(state.
+created_at);if(since===null)return void 0;const probe=spec.run?.probe?spec.run.probe_ms??import_chunk_TBUNGZZA.limits.probe.default:0;const patience=every+probe+
+import_chunk_TBUNGZZA.checkpointGraceMs;const ageMs=(0,import_chunk_Y5L6GQDB.nowMs)()-since;if(ageMs<=patience||awakeSince(view,(last?.n??0)*every)<=patience)return void 0;
+const reason=`no checkpoint for ${(0,import_chunk_UNGYPAP3.formatDuration)(ageMs)}, one is due every ${(0,import_chunk_UNGYPAP3.formatDuration)(every)}; this sa\
+ys nothing of the command itself`;return{cause:"checkpoint_missing",reason}}function awakeSince({spec},offsetMs){if(!spec||spec.launcher.boot_id!==(0,import_chunk_BSO2ISIG.
+bootId)())return Number.POSITIVE_INFINITY;return(0,import_chunk_Y5L6GQDB.monotonicMs)()-(spec.deadline_mono_ms-spec.deadline_ms+offsetMs)}function reasonTold({state}){
+const checkpoint=checkpointOf(state);if(checkpoint)return checkpoint.reason;return watchOf(state)?.trouble??void 0}function isMoving({state,paths}){if(state.state!==
+"running")return false;const output=(0,import_chunk_7WBBYJDG.factsOf)(paths.output);return output!==void 0&&output.size>0&&(0,import_chunk_Y5L6GQDB.nowMs)()-output.
+modifiedMs<import_chunk_TBUNGZZA.progressingMs}
 
 },
 "./chunk-SXPU6K4S.js": function (module, exports) {
@@ -2693,6 +2859,41 @@ readJson)(file);if(read.kind!=="ok"||typeof read.value.seq!=="number")return nul
 null}
 
 },
+"./chunk-TBUNGZZA.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{armedTimers:()=>armedTimers,autoNearEnd:()=>autoNearEnd,autoShare:()=>autoShare,captureBudgetMs:()=>captureBudgetMs,
+checkpointGraceMs:()=>checkpointGraceMs,drainMs:()=>drainMs,eventLineBytes:()=>eventLineBytes,evidenceChars:()=>evidenceChars,excerptBytes:()=>excerptBytes,ghActivity:()=>ghActivity,
+ghActivitySlackMs:()=>ghActivitySlackMs,ghBytes:()=>ghBytes,ghCallMs:()=>ghCallMs,ghFreshShare:()=>ghFreshShare,ghLimitedMs:()=>ghLimitedMs,ghNamedActivity:()=>ghNamedActivity,
+ghNamedChecks:()=>ghNamedChecks,ghPages:()=>ghPages,ghPausesMs:()=>ghPausesMs,ghRuns:()=>ghRuns,ghSeenIds:()=>ghSeenIds,ghSettleAgainMs:()=>ghSettleAgainMs,ghSettleMs:()=>ghSettleMs,
+httpBodyBytes:()=>httpBodyBytes,httpDigestBytes:()=>httpDigestBytes,httpHeaderBytes:()=>httpHeaderBytes,httpRedirects:()=>httpRedirects,identityBytes:()=>identityBytes,
+idleCpuShare:()=>idleCpuShare,killSettleMs:()=>killSettleMs,leaseMs:()=>leaseMs,leaseStaleMs:()=>leaseStaleMs,limits:()=>limits,lingerMs:()=>lingerMs,lockWaitMs:()=>lockWaitMs,
+notifyBytes:()=>notifyBytes,notifyFloodBytes:()=>notifyFloodBytes,notifyMs:()=>notifyMs,npmBytes:()=>npmBytes,observeBytes:()=>observeBytes,onStallBytes:()=>onStallBytes,
+orphanGraceMs:()=>orphanGraceMs,pathLookMs:()=>pathLookMs,patternMs:()=>patternMs,probeBytes:()=>probeBytes,progressingMs:()=>progressingMs,promptBytes:()=>promptBytes,
+promptReplacements:()=>promptReplacements,replaceWaitMs:()=>replaceWaitMs,resultPaths:()=>resultPaths,retryAfterMaxMs:()=>retryAfterMaxMs,sharedBytes:()=>sharedBytes,
+sharedHoldMs:()=>sharedHoldMs,sharedKeepMs:()=>sharedKeepMs,sharedLookMs:()=>sharedLookMs,shellLineBytes:()=>shellLineBytes,startLimitMs:()=>startLimitMs,streamLineBytes:()=>streamLineBytes,
+tailBytes:()=>tailBytes,tailLines:()=>tailLines,taskStatusMs:()=>taskStatusMs,textTailBytes:()=>textTailBytes,timerLookMs:()=>timerLookMs,timerMessageBytes:()=>timerMessageBytes,
+toolBytes:()=>toolBytes,toolCallBytes:()=>toolCallBytes,toolCalls:()=>toolCalls,toolGraceMs:()=>toolGraceMs,unchangedCheckpoints:()=>unchangedCheckpoints,unseenGraceMs:()=>unseenGraceMs,
+watchFactsBytes:()=>watchFactsBytes,watchNames:()=>watchNames,watchPauseMs:()=>watchPauseMs,watchRetry:()=>watchRetry,watchSaveMs:()=>watchSaveMs,watchTroubles:()=>watchTroubles,
+workerFailures:()=>workerFailures});module.exports=stdin_exports;var second=1e3;var minute=60*second;var hour=60*minute;var day=24*hour;var kib=1024;var mib=1024*
+kib;var progressingMs=minute;var limits={staffTimeout:{default:hour,min:second,max:2*hour},runTimeout:{default:day,min:50,max:30*day},waitTimeout:{default:100*second,
+min:0,max:Number.MAX_SAFE_INTEGER},heartbeat:{default:minute,min:second,max:day},staffKillGrace:{default:10*second,min:0,max:5*minute},runKillGrace:{default:30*
+second,min:0,max:5*minute},optInLimit:{default:5*minute,min:second,max:30*day},maxOutput:{default:64*mib,min:mib,max:64*1024*mib},checkpoint:{default:hour,min:100,
+max:30*day},checkpointAuto:{default:5*minute,min:500,max:30*day},sample:{default:minute,min:100,max:day},probe:{default:30*second,min:100,max:5*minute},expect:{
+default:hour,min:1,max:365*day},watchFor:{default:hour,min:second,max:365*day},watchEvery:{default:minute,min:second,max:day},watchEveryRemote:{default:minute,min:5*
+second,max:day},watchAttempt:{default:30*second,min:100,max:10*minute},watchCount:{default:1,min:1,max:5e3},watchSize:{default:1,min:1,max:2**50},watchStable:{default:10*
+second,min:second,max:30*day},noChecksGrace:{default:5*minute,min:0,max:day},watchTolerate:{default:0,min:0,max:1e5},timer:{default:hour,min:second,max:30*day},
+redraw:{default:second,min:second,max:hour},cleanAge:{default:14*day,min:0,max:3650*day}};var captureBudgetMs=5*second;var promptBytes=mib;var observeBytes=8*kib;
+var toolCalls=5;var toolCallBytes=kib;var excerptBytes=240;var textTailBytes=1700;var tailLines=50;var tailBytes=8*kib;var eventLineBytes=64*kib;var streamLineBytes=32*
+mib;var drainMs=2*second;var lingerMs=10*second;var killSettleMs=10*second;var orphanGraceMs=second;var leaseMs=5*second;var leaseStaleMs=20*second;var startLimitMs=10*
+second;var unseenGraceMs=minute;var lockWaitMs=5*second;var promptReplacements=5;var workerFailures=3;var unchangedCheckpoints=2;var checkpointGraceMs=5*second;
+var autoShare=5;var autoNearEnd=.9;var probeBytes=64*kib;var shellLineBytes=32*kib;var resultPaths=64;var pathLookMs=5*second;var onStallBytes=4*kib;var taskStatusMs=30*
+second;var identityBytes=kib;var idleCpuShare=.005;var evidenceChars=200;var watchTroubles=10;var patternMs=500;var httpBodyBytes=mib;var httpDigestBytes=1024*mib;
+var httpHeaderBytes=32*kib;var httpRedirects=5;var retryAfterMaxMs=hour;var npmBytes=mib;var armedTimers=64;var timerMessageBytes=64*kib;var timerLookMs=30*second;
+var replaceWaitMs=2*second;var watchRetry={firstMs:5*second,mostMs:5*minute};var watchPauseMs=second;var watchNames=5e3;var watchFactsBytes=16*kib;var watchSaveMs=minute;
+var toolBytes=mib;var notifyMs=30*second;var notifyBytes=kib;var notifyFloodBytes=mib;var toolGraceMs=second;var sharedBytes=256*kib;var sharedHoldMs=hour;var sharedKeepMs=day;
+var sharedLookMs=[50,500];var ghCallMs=30*second;var ghPausesMs=[250,500];var ghBytes=16*mib;var ghLimitedMs=minute;var ghFreshShare=.9;var ghRuns=100;var ghPages=20;
+var ghSettleMs=minute;var ghSettleAgainMs=15*second;var ghActivity=50;var ghSeenIds=300;var ghActivitySlackMs=10*minute;var ghNamedChecks=8;var ghNamedActivity=10;
+
+},
 "./chunk-TFEMYLSK.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{formatSize:()=>formatSize,parseSize:()=>parseSize});module.exports=stdin_exports;var import_chunk_NVPF5LEY=load("./\
 chunk-NVPF5LEY.js");var units={"":1,K:1024,M:1024**2,G:1024**3};function parseSize(text,option,range){const match=/^(\d+)([KMG]?)(?:i?B)?$/.exec(text);const value=match?
@@ -2707,71 +2908,6 @@ if(bytes<1024)return`${bytes} B`;if(bytes<1024**2)return`${(bytes/1024).toFixed(
 "./chunk-527JQF7V.js");async function startWorker(root,spec,job,generation){const engine=(0,import_chunk_G6QBOL5X.findEngine)(spec.engine)??import_chunk_G6QBOL5X.
 defaultEngine;const worker=await engine.start({stateRoot:root,id:spec.id,mark:spec.mark,logFile:job.paths.workerLog});(0,import_chunk_527JQF7V.writeJson)(job.paths.
 launch,{worker,generation},{sync:false})}
-
-},
-"./chunk-TQ4NRL4D.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{addWorktree:()=>addWorktree,isDirtyTree:()=>isDirtyTree,planWorktree:()=>planWorktree,removeWorktree:()=>removeWorktree,
-takeOverCommands:()=>takeOverCommands,undoWorktree:()=>undoWorktree,worktreeWork:()=>worktreeWork});module.exports=stdin_exports;var import_chunk_ZWLE7X3C=load(
-"./chunk-ZWLE7X3C.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_SDXWLLFG=load("./chunk-SDXWLLFG.js");var import_chunk_XRZCSGQB=load(
-"./chunk-XRZCSGQB.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_PXAMA5OB=load("./chunk-PXAMA5OB.js");var import_chunk_4SRIOCFI=load(
-"./chunk-4SRIOCFI.js");var import_chunk_Y5L6GQDB=load("./chunk-Y5L6GQDB.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load(
-"./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_path=builtin("node:path");var import_node_path2=builtin("node:path");
-function gitOf(note,terms){const opened=(0,import_chunk_SDXWLLFG.openGit)((0,import_chunk_7WBBYJDG.isFolder)(note.from)?note.from:note.git_folder,terms);return"\
-git"in opened?opened.git:void 0}function headOf(folder){const opened=(0,import_chunk_SDXWLLFG.openGit)(folder);return"git"in opened?resolve(opened.git,"HEAD"):void 0}
-function branchTip(note){const git=gitOf(note);return git&&resolve(git,`refs/heads/${note.branch}`)}function resolve(git,name){const answer=git.run(["rev-parse",
-"--verify","--quiet",`${name}^{commit}`]);return answer.ok?answer.bytes.toString("latin1").trim():void 0}function count(git,revisions){const answer=git.run(["re\
-v-list","--count",...revisions,"--"]);return answer.ok?Number(answer.bytes.toString("latin1")):void 0}function takeOverCommands(note,changes){const until=(0,import_chunk_Y5L6GQDB.
-monotonicMs)()+import_chunk_PXAMA5OB.captureBudgetMs;const opened=(0,import_chunk_SDXWLLFG.openGit)(note.path,{until});const git="git"in opened?opened.git:gitOf(
-note,{until});const tips=git?tipsOf(git,note,changes,"git"in opened):[];const held=git?unmerged(git,note,tips):[];const merge=what=>(0,import_chunk_GEPPUING.quoteWords)(
-["git","-C",note.from,"merge",what]);if(changes.dirty_after===0)return held.map(({name})=>merge(name));const inTree=(...words)=>(0,import_chunk_GEPPUING.quoteWords)(
-["git","-C",note.path,...words]);const own=changes.branch.after??`${note.branch}-work`;return[...changes.branch.after===null?[inTree("switch","-c",own)]:[],inTree(
-"add","--all"),inTree("commit","-m",`Work of ${import_node_path2.default.basename(note.path)}`),merge(own),...held.filter(({isHead})=>!isHead).map(({name})=>merge(
-name))]}function tipsOf(git,note,changes,isTree){const branches=listBranches(git);const head=isTree?resolve(git,"HEAD"):void 0;const current=isTree?currentBranch(
-git):void 0;const made=isTree?madeHere(git):[];const isMade=({name,commit})=>name===note.branch||(made.length>0?made.includes(commit):changes.refs_changed.includes(
-`refs/heads/${name}`));const others=branches.filter(tip=>tip.name!==current&&isMade(tip));const own=others.filter(({name})=>name===note.branch);return[...head===
-void 0?[]:[{name:current??head,commit:head,isHead:true}],...own,...others.filter(tip=>!own.includes(tip))]}function listBranches(git){const answer=git.run(["for\
--each-ref","--format=%(objectname) %(refname:lstrip=2)","refs/heads"]);const lines=answer.ok?answer.bytes.toString("latin1").split("\n"):[];return lines.flatMap(
-line=>{const[,commit,name]=/^([0-9a-f]{40,64}) (.+)$/.exec(line)??[];if(commit===void 0||name===void 0)return[];return[{name:isPlain(name)?name:commit,commit,isHead:false}]})}
-function isPlain(name){return/^[\x21-\x7e]+$/.test(name)}function currentBranch(git){const answer=git.run(["symbolic-ref","--quiet","--short","HEAD"]);const name=answer.
-ok?answer.bytes.toString("latin1").trim():"";return isPlain(name)?name:void 0}function madeHere(git){const answer=git.run(["log","--walk-reflogs","--max-count=1\
-0000","--format=%H %gs","HEAD","--"]);const lines=answer.ok?answer.bytes.toString("latin1").split("\n"):[];return lines.flatMap(line=>{const[,commit,words=""]=/^([0-9a-f]{40,64}) (.*)$/.
-exec(line)??[];return commit===void 0||/^(?:checkout|reset|branch):/.test(words)?[]:[commit]})}function unmerged(git,note,tips){const known=[note.base,headOf(note.
-from)].filter(commit=>commit!==void 0);return tips.filter(({commit},at)=>{if(tips.findIndex(tip=>tip.commit===commit)<at)return false;const others=tips.map(tip=>tip.
-commit).filter(other=>other!==commit);return(count(git,[commit,"--not",...known,...others])??1)>0})}var checkoutMs=10*6e4;var lookMs=6e4;var tries=3;function planWorktree(repoCwd,id){
-const at=(0,import_chunk_7WBBYJDG.realPath)(repoCwd);const root=(0,import_chunk_XRZCSGQB.findWorktree)(at);if(root===void 0)throw impossible(`${repoCwd} is not \
-in a git work tree`);const git=requireGit(root);const top=ask(git,["rev-parse","--show-toplevel"]);if(top!==root)throw impossible(`the work tree of ${root} is ${top}`);
-const base=ask(git,["rev-parse","--verify","--quiet","HEAD^{commit}"],"there is no commit yet");const folder=import_node_path.default.resolve(root,ask(git,["rev\
--parse","--git-common-dir"]));const below=import_node_path.default.relative(root,at);const isThere=below===""||git.run(["rev-parse","--verify","--quiet",`${base}\
-:${below}/`]).ok;const place=import_node_path.default.join(placeFor(root,(0,import_chunk_7WBBYJDG.realPath)(folder)),id);return{path:place,branch:`job-companion\
-/${id}`,base,from:root,git_folder:(0,import_chunk_7WBBYJDG.realPath)(folder),cwd:isThere?import_node_path.default.join(place,below):place}}function isDirtyTree(root){
-const opened=(0,import_chunk_SDXWLLFG.openGit)(root,{until:(0,import_chunk_Y5L6GQDB.monotonicMs)()+2e3});if("reason"in opened)return false;const words=["status",
-"--porcelain","-z","--untracked-files=normal","--no-renames","--ignore-submodules=dirty"];const answer=opened.git.run(words,{limit:64*1024});return answer.ok?answer.
-bytes.length>0:answer.cut==="output"}function addWorktree(note){makeFolders(import_node_path.default.dirname(note.path));if((0,import_chunk_7WBBYJDG.exists)(note.
-path))throw impossible(`${note.path} exists already`);const git=requireGit(note.from);const words=["worktree","add","--quiet","--no-checkout","--no-track","-b",
-note.branch,note.path,note.base];for(let tried=1;;tried+=1){const answer=git.run(words,{timeoutMs:checkoutMs});if(answer.ok)break;undoWorktree(note);if(tried===
-tries||!/\bcommondir|worktrees\//.test(answer.reason))throw impossible(answer.reason)}const reason=checkOut(note);if(reason===void 0)return;git.run(["worktree",
-"remove","--force",note.path]);git.run(["update-ref","-d",`refs/heads/${note.branch}`,note.base]);throw impossible(reason)}function checkOut(note){const opened=(0,
-import_chunk_SDXWLLFG.openGit)(note.path);if("reason"in opened)return opened.reason;const answer=opened.git.run(["reset","--hard","--quiet"],{timeoutMs:checkoutMs});
-return answer.ok?void 0:answer.reason}function undoWorktree(note){removeWorktree(note)}function worktreeWork(note){const isGone=!(0,import_chunk_7WBBYJDG.isFolder)(
-note.path);const tips=[isGone?void 0:headOf(note.path),branchTip(note)].filter(tip=>tip!==void 0);const uncommitted=isGone?0:countUncommitted(note.path);const git=tips.
-length===0?void 0:gitOf(note);if(!git)return{uncommitted,commits:0,isMerged:tips.length===0,isGone};const elsewhere=[`--exclude=${note.branch}`,"--branches","--\
-remotes","--tags","HEAD"];const commits=count(git,[...tips,"--not",note.base]);const lonely=count(git,[...tips,"--not",...elsewhere]);return{uncommitted,commits:commits??
-1,isMerged:lonely===0,isGone}}function removeWorktree(note){const work=worktreeWork(note);if(work.uncommitted>0||!work.isMerged)return false;const git=gitOf(note,
-{also:work.isGone?[]:[note.path]});if(!git)return work.isGone;const tip=branchTip(note);git.run(["worktree","remove",note.path]);if((0,import_chunk_7WBBYJDG.exists)(
-note.path))return false;return tip===void 0||git.run(["update-ref","-d",`refs/heads/${note.branch}`,tip]).ok}function impossible(reason){return new import_chunk_NVPF5LEY.
-FaultError("preflight",`cannot make a worktree for the job; ${reason}`,"go on without --worktree")}function requireGit(root){const opened=(0,import_chunk_SDXWLLFG.
-openGit)(root);if("reason"in opened)throw impossible(opened.reason);return opened.git}function ask(git,args,otherwise){const answer=git.run(args);if(!answer.ok)
-throw impossible(otherwise??answer.reason);return answer.bytes.toString("utf8").replace(/\n$/,"")}function placeFor(root,gitFolder){const own=(0,import_chunk_4SRIOCFI.
-dataFolder)();if(own===void 0)throw impossible("there is no place for it: HOME and XDG_STATE_HOME are not set");const hash=Buffer.from((0,import_chunk_CTSRVJRC.
-sha256)(Buffer.from(gitFolder))).toString("hex");const name=import_node_path.default.basename(root).replace(/[^A-Za-z0-9._-]+/g,"-").slice(0,40);const place=realPlace(
-import_node_path.default.join(own,"worktrees",`${name}-${hash.slice(0,8)}`));const around=(0,import_chunk_XRZCSGQB.findWorktree)(place)??(`${place}/`.startsWith(
-`${gitFolder}/`)?gitFolder:void 0);if(around!==void 0)throw impossible(`its place ${place} lies inside the repository ${around}; set XDG_STATE_HOME to a folder \
-outside`);return place}function realPlace(folder){for(let at=folder;;at=import_node_path.default.dirname(at)){if((0,import_chunk_7WBBYJDG.isFolder)(at)||at===import_node_path.
-default.dirname(at))return import_node_path.default.join((0,import_chunk_7WBBYJDG.realPath)(at),import_node_path.default.relative(at,folder))}}function makeFolders(folder){
-if((0,import_chunk_7WBBYJDG.isFolder)(folder))return;try{makeFolders(import_node_path.default.dirname(folder));(0,import_chunk_527JQF7V.createFolder)(folder)}catch(error){
-if(error instanceof import_chunk_NVPF5LEY.FaultError)throw error;throw impossible(`the folder ${folder} cannot be made (${(0,import_chunk_NVPF5LEY.errnoOf)(error)??
-"error"})`)}}function countUncommitted(folder){const{git,entries,rest}=(0,import_chunk_ZWLE7X3C.captureWorkspace)(folder,{exclude:[],budgetMs:lookMs});return git?.
-root===folder?entries.length+(rest?.count??0):1}
 
 },
 "./chunk-TXVSPIEI.js": function (module, exports) {
@@ -3006,12 +3142,137 @@ wake},wanted){if(!Array.isArray(wake))return void 0;return byUrgency.find(word=>
 isArray(wake)&&wake.every(word=>word==="checkpoint")}
 
 },
-"./chunk-U4AJ3ETA.js": function (module, exports) {
+"./chunk-U56C6E24.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{findCgroup:()=>findCgroup,listCgroup:()=>listCgroup,makeCgroup:()=>makeCgroup,removeCgroup:()=>removeCgroup});module.
+exports=stdin_exports;var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_fs=require("no\
+de:fs");var import_node_path=builtin("node:path");var prefix="job-companion-";function makeCgroup(id){const own=ownCgroup();if(own===void 0)return null;const folder=import_node_path.
+default.join(own,`${prefix}${id}`);try{(0,import_node_fs.mkdirSync)(folder);return folder}catch(error){return(0,import_chunk_NVPF5LEY.errnoOf)(error)==="EEXIST"?
+folder:null}}function findCgroup(id){const own=ownCgroup();const folder=own===void 0?null:import_node_path.default.join(own,`${prefix}${id}`);return folder!==null&&
+(0,import_chunk_7WBBYJDG.exists)(folder)?folder:null}function listCgroup(folder,id){if(folder===null||import_node_path.default.basename(folder)!==`${prefix}${id}`||
+!isBelowMount(folder))return[];return pidsIn(folder)}function removeCgroup(folder,id){if(folder===null||import_node_path.default.basename(folder)!==`${prefix}${id}`||
+!isBelowMount(folder))return;try{removeEmpty(folder);if(import_node_path.default.basename(import_node_path.default.dirname(folder)).startsWith(prefix))(0,import_node_fs.
+rmdirSync)(import_node_path.default.dirname(folder))}catch{}}function removeEmpty(folder){for(const name of(0,import_chunk_7WBBYJDG.listNames)(folder))if(!name.
+includes("."))removeEmpty(import_node_path.default.join(folder,name));(0,import_node_fs.rmdirSync)(folder)}function pidsIn(folder){const text=readOrEmpty(import_node_path.
+default.join(folder,"cgroup.procs"));const own=text.split("\n").map(Number).filter(pid=>pid>1);const inner=(0,import_chunk_7WBBYJDG.listNames)(folder).filter(name=>!name.
+startsWith(prefix)&&!/^(?:cgroup|cpu|memory|io|pids|cpuset|hugetlb|rdma|misc)\./.test(name));return[...own,...inner.flatMap(name=>pidsIn(import_node_path.default.
+join(folder,name)))]}function ownCgroup(){const mount=mountPoint();const line=readOrEmpty("/proc/self/cgroup").split("\n").find(one=>one.startsWith("0::"));return mount===
+void 0||line===void 0?void 0:import_node_path.default.join(mount,line.slice(3))}function mountPoint(){const line=readOrEmpty("/proc/self/mounts").split("\n").find(
+one=>one.split(" ")[2]==="cgroup2");return line?.split(" ")[1]}function isBelowMount(folder){const mount=mountPoint();return mount!==void 0&&import_node_path.default.
+resolve(folder)===folder&&folder.startsWith(`${mount}/`)}function readOrEmpty(file){try{return(0,import_node_fs.readFileSync)(file,"utf8")}catch{return""}}
+
+},
+"./chunk-UNGYPAP3.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{formatAge:()=>formatAge,formatDuration:()=>formatDuration,parseDuration:()=>parseDuration});module.exports=stdin_exports;
+var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var require_ms=(0,import_chunk_JSBRDJBE.__commonJS)(
+{"../../main/node_modules/ms/index.js"(exports2,module2){var s=1e3;var m=s*60;var h=m*60;var d=h*24;var w=d*7;var y=d*365.25;module2.exports=function(val,options){
+options=options||{};var type=typeof val;if(type==="string"&&val.length>0){return parse(val)}else if(type==="number"&&isFinite(val)){return options.long?fmtLong(
+val):fmtShort(val)}throw new Error("val is not a non-empty string or a valid number. val="+JSON.stringify(val))};function parse(str){str=String(str);if(str.length>
+100){return}var match=/^(-?(?:\d+)?\.?\d+) *(milliseconds?|msecs?|ms|seconds?|secs?|s|minutes?|mins?|m|hours?|hrs?|h|days?|d|weeks?|w|years?|yrs?|y)?$/i.exec(str);
+if(!match){return}var n=parseFloat(match[1]);var type=(match[2]||"ms").toLowerCase();switch(type){case"years":case"year":case"yrs":case"yr":case"y":return n*y;case"\
+weeks":case"week":case"w":return n*w;case"days":case"day":case"d":return n*d;case"hours":case"hour":case"hrs":case"hr":case"h":return n*h;case"minutes":case"min\
+ute":case"mins":case"min":case"m":return n*m;case"seconds":case"second":case"secs":case"sec":case"s":return n*s;case"milliseconds":case"millisecond":case"msecs":case"\
+msec":case"ms":return n;default:return void 0}}function fmtShort(ms2){var msAbs=Math.abs(ms2);if(msAbs>=d){return Math.round(ms2/d)+"d"}if(msAbs>=h){return Math.
+round(ms2/h)+"h"}if(msAbs>=m){return Math.round(ms2/m)+"m"}if(msAbs>=s){return Math.round(ms2/s)+"s"}return ms2+"ms"}function fmtLong(ms2){var msAbs=Math.abs(ms2);
+if(msAbs>=d){return plural(ms2,msAbs,d,"day")}if(msAbs>=h){return plural(ms2,msAbs,h,"hour")}if(msAbs>=m){return plural(ms2,msAbs,m,"minute")}if(msAbs>=s){return plural(
+ms2,msAbs,s,"second")}return ms2+" ms"}function plural(ms2,msAbs,n,name){var isPlural=msAbs>=n*1.5;return Math.round(ms2/n)+" "+name+(isPlural?"s":"")}}});var import_ms=(0,
+import_chunk_JSBRDJBE.__toESM)(require_ms(),1);var whole=/^(?:\d+(?:\.\d+)?(?:ms|s|m|h|d))+$/;var part=/(\d+(?:\.\d+)?)(ms|s|m|h|d)/g;function parseDuration(text,option,range){
+const upTo=range.max>=Number.MAX_SAFE_INTEGER?"on":`to ${formatDuration(range.max)}`;const allowed=`allowed: ${formatDuration(range.min)} ${upTo}, written like \
+90s, 10m, 1h30m or 250ms`;if(!whole.test(text))throw(0,import_chunk_NVPF5LEY.usageError)(`cannot read ${option}: ${JSON.stringify(text)} is no duration; ${allowed}`);
+let total=0;for(const[piece]of text.matchAll(part))total+=(0,import_ms.default)(piece);total=Math.round(total);if(!(total>=range.min&&total<=range.max)){throw(0,
+import_chunk_NVPF5LEY.usageError)(`cannot take ${option} ${text}: it is out of range; ${allowed}`)}return total}function formatDuration(value){if(value<1e3)return`${Math.
+round(value)}ms`;if(value<6e4)return`${trim(value/1e3)}s`;const units=[["d",864e5],["h",36e5],["m",6e4],["s",1e3]];let rest=Math.round(value/1e3)*1e3;let text="";
+for(const[unit,size]of units){if(unit==="d"&&rest<2*size)continue;const count=Math.floor(rest/size);rest-=count*size;if(count>0)text+=`${count}${unit}`}return text}
+function formatAge(value){const seconds=Math.max(0,Math.floor(value/1e3));if(seconds<60)return`${seconds}s`;if(seconds<3600)return`${Math.floor(seconds/60)}m`;return seconds<
+2*86400?`${Math.floor(seconds/3600)}h`:`${Math.floor(seconds/86400)}d`}function trim(value){return String(Math.floor(value*10)/10)}
+
+},
+"./chunk-UOCDHMXX.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{line:()=>line,smallFacts:()=>smallFacts});module.exports=stdin_exports;var import_chunk_FSRL2ASG=load("./chunk-FSRL\
+2ASG.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_TBUNGZZA=load("./chunk-TBUNGZZA.js");function line(text){const characters=[...(0,
+import_chunk_FSRL2ASG.oneLine)((0,import_chunk_LXK2ZILE.plainText)(text.slice(0,16*import_chunk_TBUNGZZA.evidenceChars)))];return characters.length<=import_chunk_TBUNGZZA.
+evidenceChars?characters.join(""):`${characters.slice(0,import_chunk_TBUNGZZA.evidenceChars-1).join("")}\u2026`}function smallFacts(facts){const plain=(0,import_chunk_LXK2ZILE.
+plainValue)(facts,import_chunk_TBUNGZZA.excerptBytes);return JSON.stringify(plain).length<=import_chunk_TBUNGZZA.watchFactsBytes?plain:{truncated:true}}
+
+},
+"./chunk-VLVNKW4H.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{checkLaunchOptions:()=>checkLaunchOptions,launchAndTell:()=>launchAndTell,launchWords:()=>launchWords,notifyOf:()=>notifyOf,
+onStallOf:()=>onStallOf,tellLaunched:()=>tellLaunched});module.exports=stdin_exports;var import_chunk_ITYR72UF=load("./chunk-ITYR72UF.js");var import_chunk_7BL7UWXT=load(
+"./chunk-7BL7UWXT.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_K6KXH5TS=load("./chunk-K6KXH5TS.js");var import_chunk_LXK2ZILE=load(
+"./chunk-LXK2ZILE.js");var import_chunk_7V54BM6D=load("./chunk-7V54BM6D.js");var import_chunk_QS5KU3DI=load("./chunk-QS5KU3DI.js");var import_chunk_TBUNGZZA=load(
+"./chunk-TBUNGZZA.js");var import_chunk_AN2AMGQG=load("./chunk-AN2AMGQG.js");var import_chunk_4SRIOCFI=load("./chunk-4SRIOCFI.js");var import_chunk_NVPF5LEY=load(
+"./chunk-NVPF5LEY.js");var import_node_path=builtin("node:path");var operators=/^(?:\d*(?:>>?|<)|&&?|\|\|?|;|\d*>&\d+|&>)$/;function splitWords(text){const words=[];
+let word=null;let isPlain=true;let quote=null;for(let at=0;at<=text.length;at+=1){const sign=text[at];if(sign===void 0&&quote!==null)return{fault:`the quote ${quote}\
+ is not closed`};if(quote===null&&(sign===void 0||/[ \t\n\r]/.test(sign))){if(word!==null&&isPlain&&operators.test(word))return{fault:`no shell reads it, and ${word}\
+ means something only to a shell (sh -c '...' starts one)`};if(word!==null)words.push(word);[word,isPlain]=[null,true];continue}if(sign===quote){quote=null;continue}
+if(quote===null&&(sign==='"'||sign==="'")){[quote,word,isPlain]=[sign,word??"",false];continue}const next=text[at+1];if(sign==="\\"&&(quote===null||quote==='"'&&
+/["\\$`\n]/.test(next??""))){if(next===void 0)return{fault:"it ends with a backslash"};word=`${word??""}${next==="\n"?"":next}`;isPlain=false;at+=1;continue}word=
+`${word??""}${sign}`}return{words}}var allowed="allowed: words like a shell splits them, or a JSON array of texts";function parseNotify(text){const refused=why=>(0,
+import_chunk_NVPF5LEY.usageError)(`cannot take --notify ${JSON.stringify(text)}: ${why}; ${allowed}`);const words=text.trimStart().startsWith("[")?jsonWords(text):
+splitWords(text);if("fault"in words)throw refused(words.fault);if(words.words.length===0||words.words[0]==="")throw refused("it names no program");return words.
+words}function jsonWords(text){let value;try{value=JSON.parse(text)}catch{return{fault:"it is no JSON"}}const isWords=Array.isArray(value)&&value.every(word=>typeof word===
+"string"&&!word.includes("\0"));return isWords?{words:value}:{fault:"it is no array of texts"}}async function notifyOf(context,input,inherited){const text=input.
+text("notify");if(text==="none")return null;if(text!==void 0)return resolved(parseNotify(text),"--notify",context.cwd);if(inherited)return resolved(inherited,"t\
+he notifier of the earlier job",context.cwd);if(!(0,import_chunk_7BL7UWXT.mayMention)("notify"))return null;const{readUserConfig}=await Promise.resolve().then(()=>load(
+"./config-5MIMRAEL.js"));const{notify}=readUserConfig();return notify?resolved(notify,`"notify" of ${(0,import_chunk_7BL7UWXT.userConfigFile)()}`,null):null}function resolved(words,source,cwd){
+const[name="",...args]=words;const isRelative=name.includes("/")&&!import_node_path.default.isAbsolute(name);const program=cwd===null&&isRelative?void 0:(0,import_chunk_AN2AMGQG.
+findProgram)(name,cwd??"/");if(program!==void 0)return[program,...args];const where=!name.includes("/")?`it is not on PATH (${import_chunk_4SRIOCFI.variables.searchPath()||
+"empty"})`:cwd===null&&isRelative?"it must be absolute or on PATH":`no executable file of that name${isRelative?` (looked from ${cwd})`:""}`;throw new import_chunk_NVPF5LEY.
+FaultError("preflight",`cannot use ${JSON.stringify(name)} as ${source}: ${where}`,"give the path of the program")}function launchWords(input){const onceKey=input.
+text("once-key")??null;if(onceKey==="")throw(0,import_chunk_NVPF5LEY.usageError)('cannot take --once-key "": a key needs at least one character');return{owner:input.
+text("owner")??import_chunk_4SRIOCFI.variables.owner()??null,label:input.text("label")??null,onceKey}}function onStallOf(input){const text=input.text("on-stall");
+if(text===void 0)return null;if(text.trim()==="")throw(0,import_chunk_NVPF5LEY.usageError)("cannot take an empty --on-stall: say what is to be done about a stal\
+l");const size=(0,import_chunk_LXK2ZILE.byteLength)(text);if(size>import_chunk_TBUNGZZA.onStallBytes)throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --on\
+-stall of ${size} bytes: at most ${import_chunk_TBUNGZZA.onStallBytes} are allowed`);return text}function checkLaunchOptions(input){if(input.has("wait-timeout")&&
+!input.has("wait"))throw(0,import_chunk_NVPF5LEY.usageError)("cannot take --wait-timeout without --wait");input.duration("wait-timeout");for(const other of["jso\
+n","wait"]){if(input.has("id-only")&&input.has(other))throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --id-only and --${other} together`)}}async function launchAndTell(context,input,request,isSynchronous=false){
+checkLaunchOptions(input);const root=context.root(input);const notify=await notifyOf(context,input,request.notify);return tellLaunched(context,input,root,await(0,
+import_chunk_ITYR72UF.launch)(root,{...request,notify}),isSynchronous)}async function tellLaunched(context,input,root,launched,isSynchronous){if(input.has("wait")||
+isSynchronous){const{waitAndTell}=await Promise.resolve().then(()=>load("./collecting-YYWGVSSW.js"));const told=launched.isNew?warningNotes(root,launched.id):[];
+const collect=`collect: ${import_chunk_K6KXH5TS.nextCommands.wait(launched.id,root.option)}`;for(const line of[jobLine(launched),collect,...told])context.tell(line);
+const timeoutMs=input.duration("wait-timeout")??Number.MAX_SAFE_INTEGER;return waitAndTell(context,root,[launched.id],{mode:"all",timeoutMs,heartbeatMs:null,isJson:input.
+has("json"),told})}return tellLaunch(root,launched,input)}function jobLine({id,isNew}){return`job ${id}${isNew?"":" (this once-key had it already; nothing was s\
+tarted)"}`}function warningsOf(root,id){const spec=(0,import_chunk_QS5KU3DI.readSpec)((0,import_chunk_7V54BM6D.jobPaths)(root.folder,id));return spec.kind==="ok"?
+spec.value.warnings??[]:[]}function warningNotes(root,id){return warningsOf(root,id).map(one=>`warning: ${(0,import_chunk_LXK2ZILE.plainText)(one.message)}`)}async function timerOf(root,id){
+if(!id.startsWith("timer-"))return void 0;const[{inspect},{dueWords,timerFacts}]=await Promise.all([Promise.resolve().then(()=>load("./view-FSOT52QJ.js")),Promise.
+resolve().then(()=>load("./timer-facts-K7M4EX62.js"))]);const{spec,state}=inspect(root.folder,id);if(!spec?.timer)return void 0;return{facts:{state:state.state,
+...timerFacts(spec.timer)},line:`due:     ${dueWords(spec.timer)}`}}async function tellLaunch(root,launched,input){const{id,isNew}=launched;const notes=warningNotes(
+root,id);if(input.has("id-only"))return{code:import_chunk_6PFAPK5K.exitCodes.done,out:`${id}
+`,notes};const paths=(0,import_chunk_7V54BM6D.jobPaths)(root.folder,id);const commands={wait:import_chunk_K6KXH5TS.nextCommands.wait(id,root.option),observe:import_chunk_K6KXH5TS.
+nextCommands.observe(id,root.option),cancel:import_chunk_K6KXH5TS.nextCommands.cancel(id,root.option)};const timer=await timerOf(root,id);if(input.has("json")){
+return{code:import_chunk_6PFAPK5K.exitCodes.done,json:{id,new:isNew,...timer?{...timer.facts,replaced:launched.replaced??[]}:{},folder:paths.folder,result_path:paths.
+result,output_path:paths.output,warnings:warningsOf(root,id),next:commands}}}const lines=[jobLine(launched),...timer?[timer.line]:[],...(launched.replaced??[]).
+map(earlier=>`replaced: ${earlier}`),`collect: ${commands.wait}`,`observe: ${commands.observe}`,`result:  ${paths.result}`];return{code:import_chunk_6PFAPK5K.exitCodes.
+done,out:`${lines.join("\n")}
+`,notes}}
+
+},
+"./chunk-W7HED5VZ.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{findMode:()=>findMode,isReader:()=>isReader,isWriter:()=>isWriter,modeIds:()=>modeIds,modes:()=>modes});module.exports=
+stdin_exports;var readOnly="Change nothing: no file, no commit, no setting, nothing on other machines. Reading and searching are what you are here for.";var evidence="\
+Give the place of every claim: path and line, command and its output, or address.";var modes={staffer:{id:"staffer",summary:"hand a task to an agent CLI as a jo\
+b",role:"You carry out a task for the caller on your own.",rules:["Do what the task asks, no more. Leave what was changed before you came as it is.","Commit or \
+push only if the task asks for it."],form:["What you did and found, what you changed (paths), how you checked it, and what is left open."],profile:"standard"},research:{
+id:"research",summary:"have a question looked into and answered with evidence, as a job",role:"You look into a question and answer it with evidence.",rules:[readOnly,
+evidence,"Keep what you saw apart from what you conclude, and say how sure you are."],form:["The answer first, in a few sentences; then the evidence for it; the\
+n what you could not find out."],profile:"restricted"},review:{id:"review",summary:"have changes reviewed by an agent CLI, as a job",role:"You review changes th\
+at somebody else made.",rules:[readOnly,evidence,"Look for what breaks: wrong results, lost data, security holes, races, missing cases, tests that cannot fail. \
+Matters of taste come last or not at all.","Report only what you have checked in the code. Say when you looked at something and found nothing."],form:["The verd\
+ict first, in one sentence; then the findings, the worst first, each with severity, path and line, what happens, and how to mend it; then what you did not look \
+at."],profile:"restricted"},implement:{id:"implement",summary:"have a change made in this worktree by an agent CLI, as a job",role:"You make a change in a code \
+base on your own.",rules:["Keep to the habits of the code base, and to the task: no side trips.","Leave what was changed before you came as it is, unless the ta\
+sk is about it.","Prove the change: run the tests or checks that belong to it, and say which you ran and how they ended. Never weaken a test to make it pass.","\
+Commit only if the task asks for it; never push."],form:["What you changed and why (paths), which checks you ran with their results, and what is left open."],profile:"\
+standard"},ask:{id:"ask",summary:"ask an agent CLI and print its answer (a recorded job)",role:"You answer a question.",rules:[readOnly],form:["The answer itsel\
+f, as short as the question allows."],profile:"restricted"}};var modeIds=Object.keys(modes);function findMode(id){return Object.hasOwn(modes,id)?modes[id]:void 0}
+function isWriter(profile){return profile!=="restricted"}function isReader(mode,profile){return!isWriter(profile)||findMode(mode)?.profile==="restricted"}
+
+},
+"./chunk-WDTZCSWR.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{LineSplitter:()=>LineSplitter,backendOf:()=>backendOf,findingsForm:()=>findingsForm,makeEndState:()=>makeEndState,parseReason:()=>parseReason,
-readSafely:()=>readSafely,startedAt:()=>startedAt});module.exports=stdin_exports;var import_chunk_KZICORNM=load("./chunk-KZICORNM.js");var import_chunk_FKQDY3HY=load(
-"./chunk-FKQDY3HY.js");var import_chunk_IJGJYDYL=load("./chunk-IJGJYDYL.js");var import_chunk_3MFK6NSD=load("./chunk-3MFK6NSD.js");var import_chunk_W7HED5VZ=load(
+readSafely:()=>readSafely,startedAt:()=>startedAt});module.exports=stdin_exports;var import_chunk_DVGFC3IV=load("./chunk-DVGFC3IV.js");var import_chunk_Z322XT3E=load(
+"./chunk-Z322XT3E.js");var import_chunk_QELRQJ3H=load("./chunk-QELRQJ3H.js");var import_chunk_32MBNAVH=load("./chunk-32MBNAVH.js");var import_chunk_W7HED5VZ=load(
 "./chunk-W7HED5VZ.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_LXK2ZILE=load(
-"./chunk-LXK2ZILE.js");var import_chunk_PXAMA5OB=load("./chunk-PXAMA5OB.js");var import_chunk_Y5L6GQDB=load("./chunk-Y5L6GQDB.js");var import_chunk_7WBBYJDG=load(
+"./chunk-LXK2ZILE.js");var import_chunk_TBUNGZZA=load("./chunk-TBUNGZZA.js");var import_chunk_Y5L6GQDB=load("./chunk-Y5L6GQDB.js");var import_chunk_7WBBYJDG=load(
 "./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_os=require("n\
 ode:os");var reasons=["exited","lingered","canceled","hard_timeout","first_output_timeout","stalled","sign_in","state_vanished","spawn_failed","never_started","\
 worker_lost","host_restarted","met","watch_failed","watch_error","due"];function parseReason(text){return reasons.find(reason=>reason===text)}function judgeEnd(facts){
@@ -3077,18 +3338,18 @@ return`line is ${show(line)}; allowed: a number from 1 on, or null`;return void 
  text`;return value.length<=most[name]?void 0:`${name} has ${value.length} characters; at most ${most[name]}`}function fault(reason){return{kind:"fault",reason}}
 function show(value){if(typeof value==="string")return`${JSON.stringify(value.slice(0,60))}${value.length>60?"...":""}`;if(typeof value==="object"&&value!==null)
 return Array.isArray(value)?"a list":"an object";return value===void 0?"missing":String(value)}function isObject(value){return typeof value==="object"&&value!==
-null&&!Array.isArray(value)}function isOneOf(value,allowed){return allowed.some(one=>one===value)}var LineSplitter=class{parts=[];size=0;dropped=0;decoder=new TextDecoder;limit;constructor(limit=import_chunk_PXAMA5OB.
+null&&!Array.isArray(value)}function isOneOf(value,allowed){return allowed.some(one=>one===value)}var LineSplitter=class{parts=[];size=0;dropped=0;decoder=new TextDecoder;limit;constructor(limit=import_chunk_TBUNGZZA.
 streamLineBytes){this.limit=limit}push(bytes){const lines=[];let from=0;for(let at=bytes.indexOf(10);at>=0;at=bytes.indexOf(10,from)){this.keep(bytes.subarray(from,
 at));this.take(lines);from=at+1}if(from<bytes.length)this.keep(new Uint8Array(bytes.subarray(from)));return lines}end(){const lines=[];if(this.size>0)this.take(
 lines);return lines}keep(piece){this.size+=piece.length;if(this.size>this.limit)this.parts=[];else if(piece.length>0)this.parts.push(piece)}take(lines){if(this.
 size>this.limit)this.dropped+=1;else lines.push(this.decoder.decode(this.parts.length===1?this.parts[0]:join(this.parts,this.size)));this.parts=[];this.size=0}};
 function join(parts,size){const whole=new Uint8Array(size);let at=0;for(const part of parts){whole.set(part,at);at+=part.length}return whole}var chunk=1024*1024;
-function backendOf(spec){return spec.staff?(0,import_chunk_IJGJYDYL.findBackend)(spec.staff.backend):void 0}function replay(spec,paths){const reading=(0,import_chunk_IJGJYDYL.
+function backendOf(spec){return spec.staff?(0,import_chunk_QELRQJ3H.findBackend)(spec.staff.backend):void 0}function replay(spec,paths){const reading=(0,import_chunk_QELRQJ3H.
 makeReading)();const backend=backendOf(spec);if(!backend)return reading;const at=(0,import_chunk_Y5L6GQDB.isoOf)((0,import_chunk_7WBBYJDG.factsOf)(paths.output)?.
 modifiedMs??0);eachLine(paths.output,line=>readSafely(reading,()=>backend.read(line,reading,at)));if(backend.readError)eachLine(paths.error,line=>readSafely(reading,
-()=>backend.readError?.(line,reading,at)));return reading}function readSafely(reading,read){try{read()}catch(error){(0,import_chunk_IJGJYDYL.noteWarning)(reading,
+()=>backend.readError?.(line,reading,at)));return reading}function readSafely(reading,read){try{read()}catch(error){(0,import_chunk_QELRQJ3H.noteWarning)(reading,
 "backend_error",`the stream has something that could not be read: ${(0,import_chunk_NVPF5LEY.messageOf)(error)}`)}}function closeReading(spec,paths,reading,exit){
-const backend=backendOf(spec);const stderrTail=(0,import_chunk_527JQF7V.readRange)(paths.error,-import_chunk_PXAMA5OB.tailBytes,import_chunk_PXAMA5OB.tailBytes)?.
+const backend=backendOf(spec);const stderrTail=(0,import_chunk_527JQF7V.readRange)(paths.error,-import_chunk_TBUNGZZA.tailBytes,import_chunk_TBUNGZZA.tailBytes)?.
 bytes.toString("utf8")??"";const ending={exitCode:exit.code,signal:exit.signal,stderrTail,byItself:exit.byItself};if(backend?.answerFrom==="stdout")reading.answer=
 (0,import_chunk_527JQF7V.readText)(paths.output,chunk)??"";const asked={resume:spec.staff?.resume??null,earlierError:spec.staff?.earlier?.error??null};readSafely(
 reading,()=>backend?.close?.(reading,ending,asked));return ending}function eachLine(file,fn){const lines=new LineSplitter;for(let offset=0;;){const part=(0,import_chunk_527JQF7V.
@@ -3101,8 +3362,8 @@ cost_usd,earlier.cost_usd??0));return{usage,usage_total:told2}}function withoutC
 round(dollars*1e6)/1e6}function endStaff(job,seen,exit,stdout){const{paths,spec,staff}=job;const backend=backendOf(spec);const reading=seen.reading??replay(spec,
 paths);const byItself=exit.reason==="exited";const ending=closeReading(spec,paths,reading,{code:exit.code,signal:exit.signal,byItself});const verdict=judgeStaff(
 reading,ending,{resume:staff.resume,reason:staffReason(exit.reason),keepsConversation:backend?.keepsConversation??false});const{answer}=verdict;const warnings=[
-...verdict.warnings];const changes=safely(warnings,"what changed",()=>(0,import_chunk_KZICORNM.changesSince)(spec,paths,seen.before))??null;warnings.push(...(0,
-import_chunk_FKQDY3HY.neighbourWarnings)(paths.root,paths),...changeWarnings(staff,changes),...finishWarnings(answer));const resumed=staff.resume===null?null:{earlier:staff.
+...verdict.warnings];const changes=safely(warnings,"what changed",()=>(0,import_chunk_DVGFC3IV.changesSince)(spec,paths,seen.before))??null;warnings.push(...(0,
+import_chunk_Z322XT3E.neighbourWarnings)(paths.root,paths),...changeWarnings(staff,changes),...finishWarnings(answer));const resumed=staff.resume===null?null:{earlier:staff.
 earlier?.usage_total??null};const usage=usageOf(reading.usage,backend?.runsOn??{tokens:false,cost:false},resumed);const error=verdict.error??cutAnswer(spec,stdout);
 const end={reading,answer,error,warnings,changes,...usage};if(!staff.schema)return end;const none={findings:null,findings_error:"the answer could not be read"};
 return{...end,...safely(warnings,"the findings",()=>findingsOf(answer,warnings))??none}}function staffReason(reason){return reason==="exited"||reason==="lingere\
@@ -3123,7 +3384,7 @@ reason}`});return{findings:null,findings_error:parsed.reason}}function makeEndSt
 signalOfExit(exit.exit_code,signalNumbers)??null:null;const warnings=[...ending.warnings??before.warnings];const staff=spec.staff?endStaff({paths,spec,staff:spec.
 staff},{reading:ending.reading,before:ending.before},{reason:ending.reason,code:exit?.exit_code??null,signal},ending.omitted?.stdout??before.output?.stdout):void 0;
 for(const warning of staff?.warnings??[])if(!warnings.some(known=>known.message===warning.message))warnings.push(warning);const results=ending.results??[];const verdict=judgeEnd(
-{reason:ending.reason,exit,signal,successExit:spec.run?.success_exit??0,staffError:staff?.error??null,kind:spec.kind,missingFiles:spec.run?(0,import_chunk_3MFK6NSD.
+{reason:ending.reason,exit,signal,successExit:spec.run?.success_exit??0,staffError:staff?.error??null,kind:spec.kind,missingFiles:spec.run?(0,import_chunk_32MBNAVH.
 missingFiles)(spec.run,results):[],survivors:ending.tree.survivors.map(one=>one.pid),deadlineText:(0,import_chunk_UNGYPAP3.formatDuration)(spec.deadline_ms),detail:ending.
 detail});const started=before.started_at??startedAt(paths);const ended=timeOf(paths.exit)??dueOf(spec,ending)??(0,import_chunk_Y5L6GQDB.isoNow)();const conversationId=staff?.
 reading.conversationId??null;const state={...before,rev:before.rev+1,state:verdict.outcome,health:before.health==="attention"?"unknown":before.health,attention_kind:null,
@@ -3134,162 +3395,9 @@ omitted??before.output??(spec.run||spec.staff?plainNotes(paths):null),usage:staf
 usage_total}:{}};return{state,staff,results}}function taskFields({run},{task}){if(!run?.status_cmd)return{};return{task_status:task?.task_status??"unknown",task_exit_code:task?.
 task_exit_code??"unknown"}}function leftoverWarnings(ending){if(ending.reason!=="exited"||ending.tree.ended.length===0)return[];const named=ending.tree.ended.slice(
 0,5).map(one=>`${one.pid} (${one.name})`).join(", ");const message=`${ending.tree.ended.length} left-over process(es) were ended after the command: ${named}`;return[
-{code:"leftovers_ended",message}]}function plainNotes(paths){const note=file=>({bytes:(0,import_chunk_3MFK6NSD.logSize)(file),omitted:0,exact:true});return{stdout:note(
+{code:"leftovers_ended",message}]}function plainNotes(paths){const note=file=>({bytes:(0,import_chunk_32MBNAVH.logSize)(file),omitted:0,exact:true});return{stdout:note(
 paths.output),stderr:note(paths.error)}}function dueOf({timer},{reason}){return reason==="due"?timer?.due_at:void 0}function startedAt(paths){return timeOf(paths.
 childMark)}function timeOf(file){const facts=(0,import_chunk_7WBBYJDG.factsOf)(file);return facts?(0,import_chunk_Y5L6GQDB.isoOf)(facts.modifiedMs):null}
-
-},
-"./chunk-U56C6E24.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{findCgroup:()=>findCgroup,listCgroup:()=>listCgroup,makeCgroup:()=>makeCgroup,removeCgroup:()=>removeCgroup});module.
-exports=stdin_exports;var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_fs=require("no\
-de:fs");var import_node_path=builtin("node:path");var prefix="job-companion-";function makeCgroup(id){const own=ownCgroup();if(own===void 0)return null;const folder=import_node_path.
-default.join(own,`${prefix}${id}`);try{(0,import_node_fs.mkdirSync)(folder);return folder}catch(error){return(0,import_chunk_NVPF5LEY.errnoOf)(error)==="EEXIST"?
-folder:null}}function findCgroup(id){const own=ownCgroup();const folder=own===void 0?null:import_node_path.default.join(own,`${prefix}${id}`);return folder!==null&&
-(0,import_chunk_7WBBYJDG.exists)(folder)?folder:null}function listCgroup(folder,id){if(folder===null||import_node_path.default.basename(folder)!==`${prefix}${id}`||
-!isBelowMount(folder))return[];return pidsIn(folder)}function removeCgroup(folder,id){if(folder===null||import_node_path.default.basename(folder)!==`${prefix}${id}`||
-!isBelowMount(folder))return;try{removeEmpty(folder);if(import_node_path.default.basename(import_node_path.default.dirname(folder)).startsWith(prefix))(0,import_node_fs.
-rmdirSync)(import_node_path.default.dirname(folder))}catch{}}function removeEmpty(folder){for(const name of(0,import_chunk_7WBBYJDG.listNames)(folder))if(!name.
-includes("."))removeEmpty(import_node_path.default.join(folder,name));(0,import_node_fs.rmdirSync)(folder)}function pidsIn(folder){const text=readOrEmpty(import_node_path.
-default.join(folder,"cgroup.procs"));const own=text.split("\n").map(Number).filter(pid=>pid>1);const inner=(0,import_chunk_7WBBYJDG.listNames)(folder).filter(name=>!name.
-startsWith(prefix)&&!/^(?:cgroup|cpu|memory|io|pids|cpuset|hugetlb|rdma|misc)\./.test(name));return[...own,...inner.flatMap(name=>pidsIn(import_node_path.default.
-join(folder,name)))]}function ownCgroup(){const mount=mountPoint();const line=readOrEmpty("/proc/self/cgroup").split("\n").find(one=>one.startsWith("0::"));return mount===
-void 0||line===void 0?void 0:import_node_path.default.join(mount,line.slice(3))}function mountPoint(){const line=readOrEmpty("/proc/self/mounts").split("\n").find(
-one=>one.split(" ")[2]==="cgroup2");return line?.split(" ")[1]}function isBelowMount(folder){const mount=mountPoint();return mount!==void 0&&import_node_path.default.
-resolve(folder)===folder&&folder.startsWith(`${mount}/`)}function readOrEmpty(file){try{return(0,import_node_fs.readFileSync)(file,"utf8")}catch{return""}}
-
-},
-"./chunk-UNGYPAP3.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{formatAge:()=>formatAge,formatDuration:()=>formatDuration,parseDuration:()=>parseDuration});module.exports=stdin_exports;
-var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var require_ms=(0,import_chunk_JSBRDJBE.__commonJS)(
-{"../../main/node_modules/ms/index.js"(exports2,module2){var s=1e3;var m=s*60;var h=m*60;var d=h*24;var w=d*7;var y=d*365.25;module2.exports=function(val,options){
-options=options||{};var type=typeof val;if(type==="string"&&val.length>0){return parse(val)}else if(type==="number"&&isFinite(val)){return options.long?fmtLong(
-val):fmtShort(val)}throw new Error("val is not a non-empty string or a valid number. val="+JSON.stringify(val))};function parse(str){str=String(str);if(str.length>
-100){return}var match=/^(-?(?:\d+)?\.?\d+) *(milliseconds?|msecs?|ms|seconds?|secs?|s|minutes?|mins?|m|hours?|hrs?|h|days?|d|weeks?|w|years?|yrs?|y)?$/i.exec(str);
-if(!match){return}var n=parseFloat(match[1]);var type=(match[2]||"ms").toLowerCase();switch(type){case"years":case"year":case"yrs":case"yr":case"y":return n*y;case"\
-weeks":case"week":case"w":return n*w;case"days":case"day":case"d":return n*d;case"hours":case"hour":case"hrs":case"hr":case"h":return n*h;case"minutes":case"min\
-ute":case"mins":case"min":case"m":return n*m;case"seconds":case"second":case"secs":case"sec":case"s":return n*s;case"milliseconds":case"millisecond":case"msecs":case"\
-msec":case"ms":return n;default:return void 0}}function fmtShort(ms2){var msAbs=Math.abs(ms2);if(msAbs>=d){return Math.round(ms2/d)+"d"}if(msAbs>=h){return Math.
-round(ms2/h)+"h"}if(msAbs>=m){return Math.round(ms2/m)+"m"}if(msAbs>=s){return Math.round(ms2/s)+"s"}return ms2+"ms"}function fmtLong(ms2){var msAbs=Math.abs(ms2);
-if(msAbs>=d){return plural(ms2,msAbs,d,"day")}if(msAbs>=h){return plural(ms2,msAbs,h,"hour")}if(msAbs>=m){return plural(ms2,msAbs,m,"minute")}if(msAbs>=s){return plural(
-ms2,msAbs,s,"second")}return ms2+" ms"}function plural(ms2,msAbs,n,name){var isPlural=msAbs>=n*1.5;return Math.round(ms2/n)+" "+name+(isPlural?"s":"")}}});var import_ms=(0,
-import_chunk_JSBRDJBE.__toESM)(require_ms(),1);var whole=/^(?:\d+(?:\.\d+)?(?:ms|s|m|h|d))+$/;var part=/(\d+(?:\.\d+)?)(ms|s|m|h|d)/g;function parseDuration(text,option,range){
-const upTo=range.max>=Number.MAX_SAFE_INTEGER?"on":`to ${formatDuration(range.max)}`;const allowed=`allowed: ${formatDuration(range.min)} ${upTo}, written like \
-90s, 10m, 1h30m or 250ms`;if(!whole.test(text))throw(0,import_chunk_NVPF5LEY.usageError)(`cannot read ${option}: ${JSON.stringify(text)} is no duration; ${allowed}`);
-let total=0;for(const[piece]of text.matchAll(part))total+=(0,import_ms.default)(piece);total=Math.round(total);if(!(total>=range.min&&total<=range.max)){throw(0,
-import_chunk_NVPF5LEY.usageError)(`cannot take ${option} ${text}: it is out of range; ${allowed}`)}return total}function formatDuration(value){if(value<1e3)return`${Math.
-round(value)}ms`;if(value<6e4)return`${trim(value/1e3)}s`;const units=[["d",864e5],["h",36e5],["m",6e4],["s",1e3]];let rest=Math.round(value/1e3)*1e3;let text="";
-for(const[unit,size]of units){if(unit==="d"&&rest<2*size)continue;const count=Math.floor(rest/size);rest-=count*size;if(count>0)text+=`${count}${unit}`}return text}
-function formatAge(value){const seconds=Math.max(0,Math.floor(value/1e3));if(seconds<60)return`${seconds}s`;if(seconds<3600)return`${Math.floor(seconds/60)}m`;return seconds<
-2*86400?`${Math.floor(seconds/3600)}h`:`${Math.floor(seconds/86400)}d`}function trim(value){return String(Math.floor(value*10)/10)}
-
-},
-"./chunk-VNRCWBLM.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{claimJob:()=>claimJob,renewLease:()=>renewLease});module.exports=stdin_exports;var import_chunk_O5SXHXTI=load("./ch\
-unk-O5SXHXTI.js");var import_chunk_U56C6E24=load("./chunk-U56C6E24.js");var import_chunk_5HEE7DWZ=load("./chunk-5HEE7DWZ.js");var import_chunk_IJKEVNZ7=load("./\
-chunk-IJKEVNZ7.js");var import_chunk_J2XAZSNL=load("./chunk-J2XAZSNL.js");var import_chunk_7V54BM6D=load("./chunk-7V54BM6D.js");var import_chunk_QS5KU3DI=load("\
-./chunk-QS5KU3DI.js");var import_chunk_Y5L6GQDB=load("./chunk-Y5L6GQDB.js");var import_chunk_BSO2ISIG=load("./chunk-BSO2ISIG.js");var import_chunk_7WBBYJDG=load(
-"./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var reserveBytes=32*1024;async function claimJob(root,id){
-const paths=(0,import_chunk_7V54BM6D.jobPaths)(root,id);const read=(0,import_chunk_QS5KU3DI.readSpec)(paths);if(read.kind!=="ok")throw new Error(`cannot read th\
-e spec of job ${id}: ${read.kind==="damaged"?read.reason:"it is missing"}`);const spec=read.value;if(!await(0,import_chunk_IJKEVNZ7.isGenuine)(spec,(0,import_chunk_IJKEVNZ7.
-readKey)()))throw new Error(`refused: spec.json of job ${id} was not written by this user's launcher`);const hasFifo=await(0,import_chunk_O5SXHXTI.makeFifo)(paths.
-leaseFifo);return(0,import_chunk_5HEE7DWZ.withLock)(paths.lock,()=>{if((0,import_chunk_J2XAZSNL.isEnded)((0,import_chunk_J2XAZSNL.inspect)(root,id).state))return void 0;
-const self=(0,import_chunk_BSO2ISIG.ownIdentity)();const other=(0,import_chunk_QS5KU3DI.readWorker)(paths);if(other.kind==="ok"&&!(0,import_chunk_BSO2ISIG.sameIdentity)(
-other.value.worker,self)&&(0,import_chunk_BSO2ISIG.livenessOf)(other.value.worker)==="alive")return void 0;const release=hasFifo&&(0,import_chunk_O5SXHXTI.holdFifo)(
-paths.leaseFifo)||(()=>void 0);const known=other.kind==="ok"?other.value:{shim:null,child:null,cgroup:null};const cgroup=known.cgroup??((0,import_chunk_7WBBYJDG.
-exists)(paths.started)||spec.run?.status_cmd?null:(0,import_chunk_U56C6E24.makeCgroup)(id));(0,import_chunk_527JQF7V.writeJson)(paths.lease,{worker:self},{sync:false});
-(0,import_chunk_527JQF7V.writeJson)(paths.worker,{worker:self,shim:known.shim,child:known.child,fifo:hasFifo,cgroup},{sync:false});setAside(paths);const launch=(0,
-import_chunk_QS5KU3DI.readLaunch)(paths);return{root,paths,spec,self,generation:launch.kind==="ok"?launch.value.generation:1,hasFifo,cgroup,release}})}function renewLease(paths){
-return(0,import_chunk_7WBBYJDG.touch)(paths.lease,(0,import_chunk_Y5L6GQDB.nowMs)())}function setAside(paths){try{(0,import_chunk_527JQF7V.writeFile)(paths.reserve,
-new Uint8Array(reserveBytes).fill(32),{sync:false})}catch(error){if(!["ENOSPC","EDQUOT"].includes((0,import_chunk_NVPF5LEY.errnoOf)(error)??""))throw error}}
-
-},
-"./chunk-W7HED5VZ.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{findMode:()=>findMode,isReader:()=>isReader,isWriter:()=>isWriter,modeIds:()=>modeIds,modes:()=>modes});module.exports=
-stdin_exports;var readOnly="Change nothing: no file, no commit, no setting, nothing on other machines. Reading and searching are what you are here for.";var evidence="\
-Give the place of every claim: path and line, command and its output, or address.";var modes={staffer:{id:"staffer",summary:"hand a task to an agent CLI as a jo\
-b",role:"You carry out a task for the caller on your own.",rules:["Do what the task asks, no more. Leave what was changed before you came as it is.","Commit or \
-push only if the task asks for it."],form:["What you did and found, what you changed (paths), how you checked it, and what is left open."],profile:"standard"},research:{
-id:"research",summary:"have a question looked into and answered with evidence, as a job",role:"You look into a question and answer it with evidence.",rules:[readOnly,
-evidence,"Keep what you saw apart from what you conclude, and say how sure you are."],form:["The answer first, in a few sentences; then the evidence for it; the\
-n what you could not find out."],profile:"restricted"},review:{id:"review",summary:"have changes reviewed by an agent CLI, as a job",role:"You review changes th\
-at somebody else made.",rules:[readOnly,evidence,"Look for what breaks: wrong results, lost data, security holes, races, missing cases, tests that cannot fail. \
-Matters of taste come last or not at all.","Report only what you have checked in the code. Say when you looked at something and found nothing."],form:["The verd\
-ict first, in one sentence; then the findings, the worst first, each with severity, path and line, what happens, and how to mend it; then what you did not look \
-at."],profile:"restricted"},implement:{id:"implement",summary:"have a change made in this worktree by an agent CLI, as a job",role:"You make a change in a code \
-base on your own.",rules:["Keep to the habits of the code base, and to the task: no side trips.","Leave what was changed before you came as it is, unless the ta\
-sk is about it.","Prove the change: run the tests or checks that belong to it, and say which you ran and how they ended. Never weaken a test to make it pass.","\
-Commit only if the task asks for it; never push."],form:["What you changed and why (paths), which checks you ran with their results, and what is left open."],profile:"\
-standard"},ask:{id:"ask",summary:"ask an agent CLI and print its answer (a recorded job)",role:"You answer a question.",rules:[readOnly],form:["The answer itsel\
-f, as short as the question allows."],profile:"restricted"}};var modeIds=Object.keys(modes);function findMode(id){return Object.hasOwn(modes,id)?modes[id]:void 0}
-function isWriter(profile){return profile!=="restricted"}function isReader(mode,profile){return!isWriter(profile)||findMode(mode)?.profile==="restricted"}
-
-},
-"./chunk-WR55ZFD7.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{waitForJobs:()=>waitForJobs});module.exports=stdin_exports;var import_chunk_TYK6MYR7=load("./chunk-TYK6MYR7.js");var import_chunk_DHS3Z2KZ=load(
-"./chunk-DHS3Z2KZ.js");var import_chunk_MTTW2VXK=load("./chunk-MTTW2VXK.js");var import_chunk_O5SXHXTI=load("./chunk-O5SXHXTI.js");var import_chunk_B2GTHZX4=load(
-"./chunk-B2GTHZX4.js");var import_chunk_KAD3KSYH=load("./chunk-KAD3KSYH.js");var import_chunk_J2XAZSNL=load("./chunk-J2XAZSNL.js");var import_chunk_7V54BM6D=load(
-"./chunk-7V54BM6D.js");var import_chunk_PXAMA5OB=load("./chunk-PXAMA5OB.js");var import_chunk_Y5L6GQDB=load("./chunk-Y5L6GQDB.js");var import_chunk_BSO2ISIG=load(
-"./chunk-BSO2ISIG.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load(
-"./chunk-NVPF5LEY.js");var longest=2**31-1;function makeNap(signal){const rung=new Set;let wake=()=>void 0;return{ring(why){rung.add(why);wake(why)},async sleep(ms,deaf){
-const heard=()=>[...rung].filter(why2=>why2!==deaf);if(heard().length===0&&!signal.aborted){await new Promise(resolve=>{const end=()=>{clearTimeout(timer);signal.
-removeEventListener("abort",end);wake=()=>void 0;resolve()};const timer=setTimeout(end,Math.min(ms,longest));wake=why2=>why2===deaf?void 0:end();signal.addEventListener(
-"abort",end)})}const why=heard();for(const one of why)rung.delete(one);return why}}}var quickRounds=50;var healthMs=5e3;var journalPauseMs=50;async function waitForOne(root,id,watch,told){
-const nap=makeNap(told.signal);let woken=quickRounds;for(let round=0;;round+=1,woken+=1){let view=await look(root,id);if(view.damage!==null)await(0,import_chunk_Y5L6GQDB.
-sleep)(100);if(!(0,import_chunk_7WBBYJDG.exists)(view.paths.folder))throw vanishedError(view.paths.folder,id);told.view(view);if((0,import_chunk_J2XAZSNL.isEnded)(
-view.state)||told.signal.aborted)return void 0;if(told.until-(0,import_chunk_Y5L6GQDB.monotonicMs)()<=0)return watch?.lookAtEvents()??watch?.lookAtHealth(view);
-const closes=await subscribe(view,nap,watch);try{for(let isQuiet=true;isQuiet;){view=await look(root,id);told.view(view);if((0,import_chunk_J2XAZSNL.isEnded)(view.
-state)||told.signal.aborted||told.until-(0,import_chunk_Y5L6GQDB.monotonicMs)()<=0)break;const wake=watch?.lookAtEvents()??watch?.lookAtHealth(view);if(wake)return await isOver(
-root,id,told)?void 0:wake;const pause=woken<quickRounds?20:pauseFor(view,closes,round,watch);const seen=await rest(nap,Math.min(told.until-(0,import_chunk_Y5L6GQDB.
-monotonicMs)(),pause),view,watch,told.signal);if(seen.wake)return await isOver(root,id,told)?void 0:seen.wake;if(seen.why.includes("fifo"))woken=0;isQuiet=seen.
-why.length===0&&pause>1e3&&(0,import_chunk_7WBBYJDG.exists)(view.paths.folder)}}finally{for(const close of Object.values(closes))close?.()}}}async function subscribe(view,nap,watch){
-const isArmed=(0,import_chunk_J2XAZSNL.conditionOf)(view)==="armed";const hasJournal=watch?.subscribe(()=>nap.ring("journal"));return{fifo:await(0,import_chunk_O5SXHXTI.
-watchFifo)(view.paths.leaseFifo,()=>nap.ring("fifo")),folder:isArmed?(0,import_chunk_B2GTHZX4.onEachChange)(view.paths.folder,()=>nap.ring("folder")):void 0,journal:hasJournal?
-()=>void 0:void 0}}async function rest(nap,ms,view,watch,signal){const until=(0,import_chunk_Y5L6GQDB.monotonicMs)()+ms;for(;;){const left=Math.max(0,until-(0,import_chunk_Y5L6GQDB.
-monotonicMs)());const why=await nap.sleep(watch?.isForHealth?Math.min(left,healthMs):left);if(why.length===0&&left>healthMs&&!signal.aborted&&!watch?.isHealthChanged(
-view))continue;const wake=why.includes("journal")?watch?.lookAtEvents():void 0;if(wake)return{why,wake};if(why.length!==1||why[0]!=="journal"||(0,import_chunk_Y5L6GQDB.
-monotonicMs)()>=until)return{why};const more=await nap.sleep(Math.min(journalPauseMs,Math.max(0,until-(0,import_chunk_Y5L6GQDB.monotonicMs)())),"journal");if(more.
-length>0)return{why:more}}}async function isOver(root,id,told){const view=await look(root,id);told.view(view);return(0,import_chunk_J2XAZSNL.isEnded)(view.state)}
-function pauseFor(view,{fifo,folder,journal},round,watch){const soon=Math.min(20*1.25**round,1e3);switch((0,import_chunk_J2XAZSNL.conditionOf)(view)){case"armed":
-return Math.min(untilDue(view),folder?6e4:2e3);case"supervised":{const isHeld=view.worker!==null&&view.launch!==null&&(0,import_chunk_BSO2ISIG.sameIdentity)(view.
-worker.worker,view.launch.worker);if(!isHeld)return soon;const isTold=fifo&&view.worker?.fifo&&(!watch||journal);return Math.min(isTold?15e3:1e3,untilDue(view)+
-import_chunk_J2XAZSNL.timerPatienceMs)}case"unseen":return 1e3;default:return soon}}function untilDue({spec}){const due=(0,import_chunk_MTTW2VXK.instantOf)(spec?.
-timer?.due_at);return due===null?Number.POSITIVE_INFINITY:Math.max(1,due-(0,import_chunk_Y5L6GQDB.nowMs)())}async function look(root,id){try{return await(0,import_chunk_KAD3KSYH.
-refreshAttached)(root,id)}catch(error){if(error instanceof import_chunk_NVPF5LEY.FaultError&&error.code==="unknown_job")throw vanishedError((0,import_chunk_7V54BM6D.
-jobPaths)(root,id).folder,id);throw error}}function vanishedError(folder,id){return new import_chunk_NVPF5LEY.FaultError("state_unusable",`cannot go on waiting \
-for job ${id}: its folder ${folder} is gone`,null)}var chunkBytes=256*1024;var atMostBytes=64*1024*1024;var JournalScan=class{file;offset;rest=Buffer.alloc(0);isInside=false;constructor(file){
-this.file=file}read(tell){for(;;){const part=(0,import_chunk_527JQF7V.readRange)(this.file,this.offset??-atMostBytes,chunkBytes);if(!part)return;if(this.offset===
-void 0){this.offset=Math.max(0,part.size-atMostBytes);this.isInside=this.offset>0}else if(part.size<this.offset){this.reset();continue}if(part.bytes.length===0)
-return;this.offset+=part.bytes.length;this.take(part.bytes,tell)}}reset(){this.offset=0;this.rest=Buffer.alloc(0);this.isInside=false}take(bytes,tell){const text=this.
-rest.length===0?bytes:Buffer.concat([this.rest,bytes]);let from=0;for(let end=text.indexOf(10);end>=0;end=text.indexOf(10,from)){if(!this.isInside)tellLine(text.
-toString("utf8",from,end),tell);this.isInside=false;from=end+1}this.rest=Buffer.from(text.subarray(from));if(this.rest.length<=2*import_chunk_PXAMA5OB.eventLineBytes)
-return;this.rest=Buffer.alloc(0);this.isInside=true}};function tellLine(line,tell){if(line==="")return;try{const value=JSON.parse(line);if(typeof value==="objec\
-t"&&value!==null&&typeof value.seq==="number")tell(value)}catch{}}var WakeWatch=class{beyond=null;paths;wanted;scan;cursor;choice;newest=0;hasScanned=false;known;hasLooked=false;stop;constructor(paths,wanted,cursor){
-this.paths=paths;this.wanted=wanted;this.cursor=cursor;this.scan=new JournalScan(paths.events);this.choice=new import_chunk_TYK6MYR7.WakeChoice(wanted,cursor.seq)}get isForHealth(){
-return this.wanted.includes("attention")}subscribe(ring){this.stop??=(0,import_chunk_B2GTHZX4.onEachChange)(this.paths.events,ring,()=>{this.stop=void 0});return this.
-stop!==void 0}close(){this.stop?.();this.stop=void 0}isHealthChanged(view){return this.isForHealth&&(0,import_chunk_DHS3Z2KZ.findStopped)(view)!==void 0!==(this.
-known==="worker_stopped")}lookAtEvents(){this.scan.read(event=>{if((0,import_chunk_TYK6MYR7.isNumbered)(event))this.newest=Math.max(this.newest,event.seq);this.
-choice.add(event)});if(!this.hasScanned&&this.cursor.seq>this.newest)this.startAt(this.newest);this.hasScanned=true;const chosen=this.choice.chosen();return chosen&&
-{wake:chosen.wake,event:chosen.event,nextSeq:chosen.event.seq,pending:chosen.pending}}lookAtHealth(view){if(!this.isForHealth)return void 0;const seen=(0,import_chunk_DHS3Z2KZ.
-monitorAttention)(view,(0,import_chunk_J2XAZSNL.conditionOf)(view));const isNew=seen!==void 0&&seen.cause!==this.known&&(this.hasLooked||!this.cursor.isGiven);this.
-known=seen?.cause;this.hasLooked=true;if(!seen||!isNew)return void 0;const event={seq:null,at:(0,import_chunk_Y5L6GQDB.isoNow)(),type:"monitor_attention",...seen};
-return{wake:"attention",event,nextSeq:this.beyond?.newest??this.cursor.seq,pending:0}}startAt(newest){this.beyond={given:this.cursor.seq,newest};this.choice=new import_chunk_TYK6MYR7.
-WakeChoice(this.wanted,newest)}};async function waitForJobs(root,ids,options){const until=(0,import_chunk_Y5L6GQDB.monotonicMs)()+options.timeoutMs;const views=new Map;
-const watches=new Map;const stop=new AbortController;const beat=options.heartbeatMs===null?void 0:setInterval(()=>options.onHeartbeat?.([...views.values()]),options.
-heartbeatMs);let failure;let woken=null;let ended=0;await Promise.all(ids.map(async id=>{const watch=options.until?.length?makeWatch(root,id,options.until,options.
-cursors):void 0;if(watch)watches.set(id,watch);const told={view:view2=>views.set(id,view2),signal:stop.signal,until};try{const wake=await waitForOne(root,id,watch,
-told);if(wake){woken??={id,...wake};stop.abort()}}catch(error){failure??=error;stop.abort();return}finally{watch?.close()}const view=views.get(id);if(view&&(0,import_chunk_J2XAZSNL.
-isEnded)(view.state))ended+=1;if(options.mode==="any"&&ended>0)stop.abort()}));clearInterval(beat);if(failure!==void 0)throw failure;const beyond=[...watches].flatMap(
-([id,watch])=>watch.beyond?[{id,...watch.beyond}]:[]);return{views:ids.flatMap(id=>views.get(id)??[]),woken,beyond}}function makeWatch(root,id,until,cursors){return new WakeWatch(
-(0,import_chunk_7V54BM6D.jobPaths)(root,id),until,cursors?.get(id)??{seq:0,isGiven:false})}
-
-},
-"./chunk-WSWL6WCR.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{isOurs:()=>isOurs,mayAct:()=>mayAct});module.exports=stdin_exports;var import_chunk_IJKEVNZ7=load("./chunk-IJKEVNZ7\
-.js");var import_chunk_J2XAZSNL=load("./chunk-J2XAZSNL.js");var import_chunk_BSO2ISIG=load("./chunk-BSO2ISIG.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJ\
-DG.js");async function mayAct(view){if(!view.spec||!(0,import_chunk_7WBBYJDG.isWritable)(view.paths.folder))return false;if(view.spec.timer)return isOurs(view);
-const namespace=view.worker?.worker.pid_ns??view.launch?.worker.pid_ns??view.spec.launcher.pid_ns;const isHere=namespace===(0,import_chunk_BSO2ISIG.pidNamespace)()||
-view.isOtherBoot;if(!isHere&&(0,import_chunk_J2XAZSNL.conditionOf)(view)!=="lost")return false;return isOurs(view)}async function isOurs({spec}){return spec!==null&&
-(0,import_chunk_IJKEVNZ7.isGenuine)(spec,knownKey())}function knownKey(){try{return(0,import_chunk_IJKEVNZ7.readKey)()}catch{return void 0}}
 
 },
 "./chunk-XFBNWBRB.js": function (module, exports) {
@@ -3297,34 +3405,6 @@ view.isOtherBoot;if(!isHere&&(0,import_chunk_J2XAZSNL.conditionOf)(view)!=="lost
 split(" ")){const last=lines.at(-1);if(last!==""&&last.length+1+word.length>width)lines.push(word);else lines[lines.length-1]=last===""?word:`${last} ${word}`}return lines}
 var usualWidth=14;function labelled(label,text,labelWidth=usualWidth){return text.split("\n").flatMap(line=>wrap(line,80-labelWidth-2)).map((line,at)=>`  ${(at===
 0?label:"").padEnd(labelWidth)}${line}`.trimEnd())}
-
-},
-"./chunk-XO65YYDJ.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{findRuns:()=>findRuns,judgeRollup:()=>judgeRollup});module.exports=stdin_exports;var import_chunk_OWOHN23R=load("./\
-chunk-OWOHN23R.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_PXAMA5OB=load("./chunk-PXAMA5OB.js");var classes={SUCCESS:"passed",PASS:"\
-passed",SKIPPED:"skipped",SKIPPING:"skipped",NEUTRAL:"skipped",FAILURE:"failed",ERROR:"failed",CANCELLED:"failed",CANCEL:"failed",TIMED_OUT:"failed",STARTUP_FAILURE:"\
-failed",ACTION_REQUIRED:"gated",WAITING:"gated"};function classOf(word){const known=word.trim().toUpperCase().replace(/[ -]/g,"_");if(Object.hasOwn(classes,known))
-return classes[known];return known.includes("FAIL")?"failed":"running"}function judgeRollup(checks,runs){const newest=newestRuns(runs);const counted=countedChecks(
-checks,runs,newest);const counts={passed:0,skipped:0,failed:0,gated:0,running:0};const failing=[];const gating=[];const count=(kind,item)=>{counts[kind]+=1;if(kind===
-"failed")failing.push(item);if(kind==="gated"&&!gating.includes(item.name))gating.push(item.name)};for(const check of counted)count(classOf(check.state),{...nameOf(
-check),mark:check.link||check.name});for(const run of newest){const kind=classOf(run.state);const jobs=counted.filter(check=>(0,import_chunk_OWOHN23R.runIdOf)(check)===
-run.id).map(({state})=>classOf(state));if(isToldByJobs(kind,jobs))continue;count(kind,{name:run.workflow,link:run.link,mark:`${run.link||run.id} ${run.startedAt??
-""}`})}const times=[...counted.map(({startedAt})=>startedAt),...newest.map(({createdAt})=>createdAt)];const newestAt=Math.max(0,...times.map(at=>at??0))||null;return{
-word:wordOf(counts),counts,failing,gating,signature:signatureOf(failing),newestAt}}function newestRuns(runs){const newest=new Map;for(const run of runs){const key=JSON.
-stringify([run.workflow,run.event]);const known=newest.get(key);if(!known||isNewer(run,known))newest.set(key,run)}return[...newest.values()]}function isNewer(a,b){
-const difference=(a.createdAt??0)-(b.createdAt??0);return difference===0?a.id>b.id:difference>0}function countedChecks(checks,runs,newest){const replaced=new Set(
-runs.filter(run=>!newest.includes(run)).map(({id})=>id));const others=new Map;const jobs=[];for(const check of checks){const id=(0,import_chunk_OWOHN23R.runIdOf)(
-check);if(id!==void 0){if(!replaced.has(id))jobs.push(check);continue}const key=JSON.stringify([check.workflow,check.name]);const known=others.get(key);if(!known||
-(check.startedAt??0)>=(known.startedAt??0))others.set(key,check)}return[...jobs,...others.values()]}function isToldByJobs(kind,jobs){if(kind==="passed"||kind===
-"skipped")return jobs.length>0;if(kind==="running")return jobs.includes("running")||jobs.includes("gated");return jobs.includes(kind)}function wordOf({passed,failed,
-gated,running}){if(failed>0)return"failing";if(running+gated>0)return"running";return passed>0?"passing":"none"}function nameOf({name,workflow,link}){return{name:workflow===
-""||workflow===name?name:`${workflow} / ${name}`,link}}function signatureOf(failing){if(failing.length===0)return"";const marks=failing.map(({mark})=>mark).sort();
-return(0,import_chunk_CTSRVJRC.toHex)((0,import_chunk_CTSRVJRC.sha256)(new TextEncoder().encode(marks.join("\n")))).slice(0,12)}var runFields="databaseId,name,w\
-orkflowName,event,status,conclusion,createdAt,startedAt,url,headSha";async function findRuns(repo,head,tools,isFirst){return(0,import_chunk_OWOHN23R.shareGh)(tools,
-`runs ${repo}@${head}`,isFirst,async()=>{const words=["run","list","--repo",repo,"--commit",head,"--limit",String(import_chunk_PXAMA5OB.ghRuns),"--json",runFields];
-const answer=await(0,import_chunk_OWOHN23R.askGh)(tools,words);if(answer.kind!=="answer")return answer;const rows=(0,import_chunk_OWOHN23R.rowsOf)(answer.value);
-if(!rows)return(0,import_chunk_OWOHN23R.unexpected)("gh run list gave no list");return{kind:"runs",runs:rows.filter(({headSha})=>headSha===head).flatMap(row=>(0,
-import_chunk_OWOHN23R.readRun)(row)??[])}})}
 
 },
 "./chunk-XRZCSGQB.js": function (module, exports) {
@@ -3356,196 +3436,116 @@ function monotonicMs(){return Number(process.hrtime.bigint()/1000000n)}function 
 check,Math.min(rest,longest))};const check=()=>monotonicMs()>=atMs?fn():arm();arm();return()=>clearTimeout(timer)}
 
 },
-"./chunk-Y5XW5T3P.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{askedProfile:()=>askedProfile,freshStaff:()=>freshStaff,launchStaff:()=>launchStaff,taskOf:()=>taskOf});module.exports=
-stdin_exports;var import_chunk_JYLMGGZ7=load("./chunk-JYLMGGZ7.js");var import_chunk_BQXOLI4B=load("./chunk-BQXOLI4B.js");var import_chunk_5KTIUTJS=load("./chun\
-k-5KTIUTJS.js");var import_chunk_EVPAZTGT=load("./chunk-EVPAZTGT.js");var import_chunk_FKQDY3HY=load("./chunk-FKQDY3HY.js");var import_chunk_IJGJYDYL=load("./ch\
-unk-IJGJYDYL.js");var import_chunk_K6KXH5TS=load("./chunk-K6KXH5TS.js");var import_chunk_XRZCSGQB=load("./chunk-XRZCSGQB.js");var import_chunk_PXAMA5OB=load("./\
-chunk-PXAMA5OB.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("\
-./chunk-NVPF5LEY.js");var import_node_path=builtin("node:path");var sources=["prompt","prompt-file","stdin"];async function taskOf(context,input){const given=sources.
-filter(name=>input.has(name));if(given.length!==1){const came=given.length===0?"none was given":`these came together: ${given.map(name=>`--${name}`).join(", ")}`;
-throw(0,import_chunk_NVPF5LEY.usageError)(`cannot tell the task: exactly one of --prompt TEXT, --prompt-file PATH and --stdin is needed; ${came}`)}const text=input.
-text("prompt")??decode(given[0]==="stdin"?await context.readStdin():readTask(context,input.text("prompt-file")));const size=Buffer.byteLength(text);if(text.trim()===
-import_chunk_K6KXH5TS.taskPlaceholder)throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take ${JSON.stringify(import_chunk_K6KXH5TS.taskPlaceholder)} as the tas\
-k: it only shows where yours belongs`,"put what the agent is to do in its place, or give it with --prompt-file PATH");if(text.trim()==="")throw(0,import_chunk_NVPF5LEY.
-usageError)(`cannot take an empty task from --${given[0]}`);if(size>import_chunk_PXAMA5OB.promptBytes)throw tooLong(size);return text}function tooLong(size){return(0,
-import_chunk_NVPF5LEY.usageError)(`cannot take a task of ${size} bytes: at most ${import_chunk_PXAMA5OB.promptBytes} (1 MiB) are allowed`,"put the material into\
- a file and name it in the task")}function readTask(context,name){const file=import_node_path.default.resolve(context.cwd,name);try{const real=(0,import_chunk_7WBBYJDG.
-realPath)(file);const size=(0,import_chunk_7WBBYJDG.factsOf)(real)?.size??0;if(size>import_chunk_PXAMA5OB.promptBytes)throw tooLong(size);const read=(0,import_chunk_527JQF7V.
-readRange)(real,0,size);if(read)return read.bytes}catch(error){if(error instanceof import_chunk_NVPF5LEY.FaultError)throw error;throw new import_chunk_NVPF5LEY.
-FaultError("preflight",`cannot read the task from ${file} (${(0,import_chunk_NVPF5LEY.errnoOf)(error)??"error"})`)}throw new import_chunk_NVPF5LEY.FaultError("p\
-reflight",`cannot read the task from ${file}: it is no regular file`,"give the task with --stdin")}function decode(bytes){try{return new TextDecoder("utf-8",{fatal:true,
-ignoreBOM:true}).decode(bytes)}catch{throw(0,import_chunk_NVPF5LEY.usageError)("cannot take the task: it is no UTF-8 text")}}async function launchStaff(context,input,job){
-(0,import_chunk_5KTIUTJS.checkLaunchOptions)(input);const root=context.root(input);const request={kind:"staff",verb:job.verb,...(0,import_chunk_5KTIUTJS.launchWords)(
-input),notify:await(0,import_chunk_5KTIUTJS.notifyOf)(context,input,job.notify),cwd:job.cwd,deadlineMs:job.deadlineMs??input.durationOrDefault("timeout"),killGraceMs:import_chunk_PXAMA5OB.
-limits.staffKillGrace.default,maxOutputBytes:import_chunk_PXAMA5OB.limits.maxOutput.default,firstOutputMs:job.firstOutputMs??input.duration("first-output")??null,
-stallMs:job.stallMs??input.duration("stall-after")??null,onStall:job.onStall??(0,import_chunk_5KTIUTJS.onStallOf)(input),lineage:job.lineage,run:null,staff:job.
-staff,worktree:job.worktree===void 0?worktreeOf(input):job.worktree,warnings:(0,import_chunk_JYLMGGZ7.launchWarnings)(job.staff),words:job.words,asksForLatest:job.
-asksForLatest??false,credentials:(0,import_chunk_IJGJYDYL.findBackend)(job.staff.backend)?.signIn.variables??[]};await(0,import_chunk_FKQDY3HY.settleLost)(root.
-folder);const admit=()=>admitBeside(root,request,job.staff,{share:input.has("share"),isolate:job.worktree===void 0});const launched=await(0,import_chunk_EVPAZTGT.
-launch)(root,{...request,admit});if(launched.isNew)for(const warning of(0,import_chunk_JYLMGGZ7.versionWarnings)(job.staff))context.tell(`note: ${warning.message}`);
-if(request.worktree==="new"&&launched.isNew)await tellDirty(context,job.cwd);return(0,import_chunk_5KTIUTJS.tellLaunched)(context,input,root,launched,job.isSynchronous)}
-async function tellDirty(context,cwd){const{isDirtyTree}=await Promise.resolve().then(()=>load("./worktree-CFSYDRCH.js"));const root=(0,import_chunk_XRZCSGQB.findWorktree)(
-cwd);if(root!==void 0&&isDirtyTree(root))context.tell(`note: what is uncommitted in ${root} is not in the worktree of this job`)}function worktreeOf(input){if(input.
-has("worktree")&&input.has("share"))throw(0,import_chunk_NVPF5LEY.usageError)("cannot take --worktree and --share together: a tree of its own is shared with nob\
-ody");return input.has("worktree")?"new":null}async function admitBeside(root,request,staff,may){if(staff.resume!==null)(0,import_chunk_JYLMGGZ7.requireFreeConversation)(
-root,staff.backend,staff.resume);if(request.worktree==="new")return{warnings:[]};const neighbours=await(0,import_chunk_FKQDY3HY.findNeighbours)(root,staff,request.
-cwd,may);return{warnings:neighbours.map(id=>(0,import_chunk_FKQDY3HY.neighbourWarning)(id,(0,import_chunk_FKQDY3HY.modeOf)(root.folder,id))),told:id=>(0,import_chunk_FKQDY3HY.
-tellNeighbours)(root.folder,neighbours,id)}}function freshStaff(context,input,words){const part=(0,import_chunk_JYLMGGZ7.makeStaffPart)({...words,stateRoot:context.
-root(input).folder,backend:input.text("backend"),model:input.text("model")??null,profile:askedProfile(input),resume:null});if(input.has("schema"))part.schema=true;
-const base=input.text("base");if(base!==void 0)part.base=(0,import_chunk_BQXOLI4B.requireBase)(words.cwd,base);return part}function askedProfile(input){return input.
-text("profile")}
+"./chunk-YKQE6U44.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{concludeTimer:()=>concludeTimer});module.exports=stdin_exports;var import_chunk_S3IWHYDN=load("./chunk-S3IWHYDN.js");
+var import_chunk_QS5KU3DI=load("./chunk-QS5KU3DI.js");var import_chunk_Y5L6GQDB=load("./chunk-Y5L6GQDB.js");function concludeTimer(job,reconciled){if((0,import_chunk_S3IWHYDN.
+finishStored)(job))return;const tree={step:"none",ended:[],survivors:[]};(0,import_chunk_S3IWHYDN.conclude)(job,{reason:reasonOf(job),exit:void 0,tree,reconciled})}
+function reasonOf({paths,spec}){const due=Date.parse(spec.timer?.due_at??"");const cancel=(0,import_chunk_QS5KU3DI.readCancel)(paths);if((0,import_chunk_Y5L6GQDB.
+nowMs)()<due)return"canceled";return cancel&&Date.parse(cancel.at)<due?"canceled":"due"}
 
 },
-"./chunk-Z4B2CRMO.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{freshPaths:()=>freshPaths,pathsBefore:()=>pathsBefore,programOf:()=>programOf,requireLogPath:()=>requireLogPath,requireProgram:()=>requireProgram});
-module.exports=stdin_exports;var import_chunk_PXAMA5OB=load("./chunk-PXAMA5OB.js");var import_chunk_AN2AMGQG=load("./chunk-AN2AMGQG.js");var import_chunk_4SRIOCFI=load(
-"./chunk-4SRIOCFI.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_path=builtin(
-"node:path");function pathsBefore(given,cwd){const results=listOf("result",given.results,cwd);const files=listOf("success-file",given.successFiles,cwd);return{success_files:files.
-map(file=>baselineOf("success-file",file)),result_paths:results,result_baselines:results.map(file=>baselineOf("result",file))}}function freshPaths(run){const{success_files:files,
-result_paths:results}=run;return{...files?{success_files:files.map(({path:file})=>baselineOf("success-file",file))}:{},...results?{result_baselines:results.map(
-file=>baselineOf("result",file))}:{}}}function requireLogPath(text,cwd){const file=absolutePath("log",text,cwd);lookAllowed("log",file);return file}function listOf(option,texts,cwd){
-if(texts.length>import_chunk_PXAMA5OB.resultPaths)throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take ${texts.length} times --${option}: at most ${import_chunk_PXAMA5OB.
-resultPaths} are allowed`);const files=texts.map(text=>absolutePath(option,text,cwd));const twice=files.find((file,index)=>files.indexOf(file)!==index);if(twice!==
-void 0)throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --${option} twice for ${twice}: name each path once`);return files}function absolutePath(option,text,cwd){
-if(text==="")throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --${option} "": allowed is a path, which counts from the job's folder`);if(/[\0\r\n]/.test(text))
-throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --${option} ${JSON.stringify(text)}: a path may hold no line end and no NUL`);if(option!=="result"&&/\/\.{0,2}$/.
-test(text))throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --${option} ${JSON.stringify(text)}: it names a folder; name a file in it`);return import_node_path.
-default.resolve(cwd,text)}function baselineOf(option,file){const now=lookAllowed(option,file);return{path:file,before:now?{size:now.size,modified_ms:now.modifiedMs,
-inode:now.inode}:null}}function lookAllowed(option,file){const now=look(option,file);if(now?.kind==="folder"&&option!=="result")throw refusal(option,file,"it is\
- a folder","name a file in it");if(now?.kind==="other")throw refusal(option,file,"it is neither a file nor a folder");if(now)return now;for(let folder=import_node_path.
-default.dirname(file);;folder=import_node_path.default.dirname(folder)){const kind=look(option,folder)?.kind;if(kind==="folder")return void 0;if(kind!==void 0)throw refusal(
-option,file,`${folder} is no folder`)}}function look(option,file){try{return(0,import_chunk_7WBBYJDG.lookBehind)(file)}catch(error){throw refusal(option,file,`i\
-t cannot be looked at (${(0,import_chunk_NVPF5LEY.errnoOf)(error)??"error"})`)}}function refusal(option,file,why,next="name another path"){return new import_chunk_NVPF5LEY.
-FaultError("preflight",`cannot take --${option} ${file}: ${why}`,next)}async function programOf(input,cwd){const words=input.rest??[];if(input.has("shell")){if(words.
-length!==1)throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take ${words.length} words with --shell: it needs the whole command line as one word after --`);return shellOf(
-words[0],input.has("pipefail"))}const program=requireProgram(words[0],cwd);return{argv:[...words],program}}function requireProgram(name,cwd){const program=(0,import_chunk_AN2AMGQG.
-findProgram)(name,cwd);if(program!==void 0)return program;const where=name.includes("/")?`no executable file of that name (looked from ${cwd})`:`it is not on PA\
-TH (${import_chunk_4SRIOCFI.variables.searchPath()||"empty"})`;throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot run ${JSON.stringify(name)}: ${where}`,
-"give the path of the program")}async function shellOf(line,hasPipefail){if(!hasPipefail)return{argv:[sh,"-c",line],program:sh};const program=findBash()??(await hasOption(
-sh)?sh:void 0);if(program!==void 0)return{argv:[program,"-o","pipefail","-c",line],program};throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot take \
---pipefail: there is no bash on PATH, and ${sh} has no such option`,"install bash, or leave --pipefail away")}var sh="/bin/sh";function findBash(){const folders=import_chunk_4SRIOCFI.
-variables.searchPath().split(":");const found=folders.filter(folder=>folder.startsWith("/")).map(folder=>(0,import_chunk_AN2AMGQG.findProgram)(`${folder}/bash`,
-"/"));return found.find(file=>file!==void 0)}async function hasOption(program){const{runTool}=await Promise.resolve().then(()=>load("./tool-FTOXEEMB.js"));const args=[
-"-o","pipefail","-c",":"];const environment=(0,import_chunk_4SRIOCFI.toolEnvironment)();const timeoutMs=import_chunk_PXAMA5OB.limits.probe.default;const answer=await runTool(
-{program,args,cwd:"/",environment,timeoutMs,limit:import_chunk_PXAMA5OB.probeBytes});return answer.code===0}
+"./chunk-YLQE6MZF.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{boundOf:()=>boundOf,conditionOf:()=>conditionOf,inspect:()=>inspect,isEnded:()=>isEnded,timerPatienceMs:()=>timerPatienceMs});
+module.exports=stdin_exports;var import_chunk_G6QBOL5X=load("./chunk-G6QBOL5X.js");var import_chunk_7V54BM6D=load("./chunk-7V54BM6D.js");var import_chunk_QS5KU3DI=load(
+"./chunk-QS5KU3DI.js");var import_chunk_TBUNGZZA=load("./chunk-TBUNGZZA.js");var import_chunk_Y5L6GQDB=load("./chunk-Y5L6GQDB.js");var import_chunk_BSO2ISIG=load(
+"./chunk-BSO2ISIG.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");function boundOf(spec){if(spec.
+launcher.boot_id===(0,import_chunk_BSO2ISIG.bootId)())return spec.deadline_mono_ms;return(0,import_chunk_Y5L6GQDB.monotonicMs)()+Date.parse(spec.created_at)+spec.
+deadline_ms-(0,import_chunk_Y5L6GQDB.nowMs)()}function isPastBound(spec){return(0,import_chunk_Y5L6GQDB.monotonicMs)()>=boundOf(spec)}function isEnded(state){return import_chunk_QS5KU3DI.
+outcomes.includes(state.state)}function inspect(root,id){const paths=(0,import_chunk_7V54BM6D.jobPaths)(root,id);const[state,spec]=[(0,import_chunk_QS5KU3DI.readState)(
+paths),(0,import_chunk_QS5KU3DI.readSpec)(paths)];if(spec.kind==="missing"&&!(0,import_chunk_7WBBYJDG.exists)(paths.folder))throw goneError(id,paths);const isOver=state.
+kind==="ok"&&isEnded(state.value);const who=isOver?nobody:whoIsThere(paths,spec);const damage=damageOf(spec,state,who.seen.worker);return{id,root,paths,spec:presentIn(
+spec),damage,state:damage===null?presentIn(state)??(0,import_chunk_G6QBOL5X.earlyState)(id,presentIn(spec)):(0,import_chunk_G6QBOL5X.damagedState)(id,damage),...who}}
+function goneError(id,paths){return new import_chunk_NVPF5LEY.FaultError("unknown_job",`cannot find job ${id} any more: its folder ${paths.folder} is gone`)}var nobody={
+launch:null,worker:null,shim:null,child:null,seen:{worker:"none",shim:"none"},isOtherBoot:false,isClaimed:false,exit:void 0,reason:void 0,cancel:void 0,leaseAgeMs:null};
+function whoIsThere(paths,spec){const launch=presentIn((0,import_chunk_QS5KU3DI.readLaunch)(paths));const worker=presentIn((0,import_chunk_QS5KU3DI.readWorker)(
+paths));const boot=worker?.worker??launch?.worker??null;const shim=worker?.shim??(boot?(0,import_chunk_QS5KU3DI.readMark)(paths.shimMark,boot):void 0)??null;const child=worker?.
+child??(boot?(0,import_chunk_QS5KU3DI.readMark)(paths.childMark,boot):void 0)??null;const engine=(0,import_chunk_G6QBOL5X.findEngine)(spec.kind==="ok"?spec.value.
+engine:"local")??import_chunk_G6QBOL5X.defaultEngine;const lease=(0,import_chunk_7WBBYJDG.factsOf)(paths.lease)??(0,import_chunk_7WBBYJDG.factsOf)(paths.launch);
+return{launch,worker,shim,child,seen:{worker:bestOf([launch?.worker,worker?.worker],engine.alive),shim:bestOf([shim],engine.alive)},isOtherBoot:(boot??(spec.kind===
+"ok"?spec.value.launcher:null))?.boot_id!==(0,import_chunk_BSO2ISIG.bootId)()&&(boot!==null||spec.kind==="ok"),isClaimed:(0,import_chunk_7WBBYJDG.exists)(paths.
+started),exit:(0,import_chunk_QS5KU3DI.readExit)(paths),reason:(0,import_chunk_QS5KU3DI.readReason)(paths),cancel:(0,import_chunk_QS5KU3DI.readCancel)(paths),leaseAgeMs:lease?
+Math.max(0,(0,import_chunk_Y5L6GQDB.nowMs)()-lease.modifiedMs):null}}function conditionOf(view){if(view.damage!==null)return"damaged";if(isEnded(view.state))return"\
+ended";const{worker,shim}=view.seen;if(view.spec?.timer)return conditionOfTimer(view,view.spec.timer);if(worker==="alive")return"supervised";if(!view.spec)return"\
+damaged";if(worker==="unknown")return isLongOver(view)?"lost":"unseen";if(view.spec.kind==="watch")return conditionOfWatch(view,view.spec);if(view.isOtherBoot)return view.
+exit?"over":"host_restarted";if(view.isClaimed){if(view.exit)return"over";if(shim==="alive")return"orphaned";if(shim==="unknown")return"unseen";return shim==="n\
+one"&&ageOf(view.paths.started)<1e3?"orphaned":"lost"}if(view.launch||view.worker)return"unclaimed";return startingOf(view,view.spec)}function conditionOfTimer(view,timer){
+const isAlive=view.seen.worker==="alive";if((0,import_chunk_Y5L6GQDB.nowMs)()>=Date.parse(timer.due_at)+(isAlive?timerPatienceMs:0))return"over";if(view.cancel&&
+!isAlive)return"over";return isAlive?"supervised":"armed"}var timerPatienceMs=2e3;function conditionOfWatch(view,spec){if(isPastBound(spec))return"lost";if(view.
+launch||view.worker)return"unclaimed";return startingOf(view,spec)}function startingOf(view,spec){const isLauncherAlive=((0,import_chunk_G6QBOL5X.findEngine)(spec.
+engine)??import_chunk_G6QBOL5X.defaultEngine).alive(spec.launcher)==="alive";return isLauncherAlive||ageOf(view.paths.spec)<import_chunk_TBUNGZZA.startLimitMs?"\
+starting":"never_started"}function isLongOver(view){if(!view.spec||view.leaseAgeMs===null||view.leaseAgeMs<import_chunk_TBUNGZZA.leaseStaleMs)return false;const latest=Date.
+parse(view.spec.created_at)+view.spec.deadline_ms+view.spec.kill_grace_ms+import_chunk_TBUNGZZA.unseenGraceMs;return(0,import_chunk_Y5L6GQDB.nowMs)()>latest}function ageOf(target){
+const facts=(0,import_chunk_7WBBYJDG.factsOf)(target);return facts?(0,import_chunk_Y5L6GQDB.nowMs)()-facts.modifiedMs:Number.POSITIVE_INFINITY}function bestOf(identities,alive){
+const seen=identities.filter(one=>one!==null&&one!==void 0).map(alive);for(const answer of["alive","unknown","dead"])if(seen.includes(answer))return answer;return"\
+none"}function damageOf(spec,state,worker){if(worker==="alive")return null;if(state.kind==="damaged")return state.reason;if(state.kind==="ok"&&isEnded(state.value))
+return null;if(spec.kind==="ok")return null;return spec.kind==="damaged"?spec.reason:"spec.json is missing"}function presentIn(read){return read.kind==="ok"?read.
+value:null}
 
 },
-"./chunk-ZWLE7X3C.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{captureWorkspace:()=>captureWorkspace,compareRefs:()=>compareRefs,limits:()=>limits,makeLooker:()=>makeLooker,measureRaw:()=>measureRaw,
-nameOf:()=>nameOf,notInGit:()=>notInGit,nothing:()=>nothing,refLimits:()=>refLimits});module.exports=stdin_exports;var import_chunk_HDW3QKWP=load("./chunk-HDW3Q\
-KWP.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_SDXWLLFG=load("./chunk-SDXWLLFG.js");var import_chunk_XRZCSGQB=load("./chunk-XRZ\
-CSGQB.js");var import_chunk_PXAMA5OB=load("./chunk-PXAMA5OB.js");var import_chunk_Y5L6GQDB=load("./chunk-Y5L6GQDB.js");var import_chunk_7WBBYJDG=load("./chunk-7\
-WBBYJDG.js");var import_node_path=builtin("node:path");var import_node_crypto=require("node:crypto");var import_node_fs=require("node:fs");var import_node_path2=builtin(
-"node:path");var import_node_path3=builtin("node:path");var import_node_crypto2=require("node:crypto");function makeLooker(root,until=Number.POSITIVE_INFINITY){
-const real=new Map;const isRealFolder=folder=>{if(folder==="."||folder==="")return true;const known=real.get(folder);if(known!==void 0)return known;const found=isRealFolder(
-import_node_path2.default.posix.dirname(folder))&&statOf(place(root,folder))?.isDirectory()===true;real.set(folder,found);return found};return{look(name){if(!isRealFolder(
-import_node_path2.default.posix.dirname(name)))return null;const stat=statOf(place(root,name));return stat?factsFrom(stat):null},hash:(name,facts,algorithm)=>hashBlob(
-place(root,name),facts,algorithm,until)}}function place(root,name){return Buffer.concat([Buffer.from(root),Buffer.from("/"),(0,import_chunk_FSRL2ASG.encodeName)(
-name)])}function statOf(target){try{return(0,import_node_fs.lstatSync)(target,{bigint:true,throwIfNoEntry:false})}catch{return void 0}}function factsFrom(stat){
-const kind=stat.isFile()?"file":stat.isSymbolicLink()?"link":stat.isDirectory()?"folder":"other";const isProgram=(stat.mode&0o100n)!==0n;const modes={file:isProgram?
-"100755":"100644",link:"120000",folder:"040000",other:"000000"};return{kind,mode:modes[kind],size:Number(stat.size),stat:`${stat.size}:${stat.mtimeNs}:${stat.ino}`,
-changedMs:Number(stat.ctimeMs)}}var chunkBytes=1024*1024;function hashBlob(target,facts,algorithm,until){try{if(facts.kind==="link"){const bytes=(0,import_node_fs.
-readlinkSync)(target,{encoding:"buffer"});return(0,import_node_crypto.createHash)(algorithm).update(`blob ${bytes.length}\0`).update(bytes).digest("hex")}return facts.
-kind==="file"?hashFile(target,facts.size,algorithm,until):null}catch{return null}}function hashFile(target,size,algorithm,until){if((0,import_chunk_Y5L6GQDB.monotonicMs)()>
-until)return null;const hash=(0,import_node_crypto.createHash)(algorithm).update(`blob ${size}\0`);const fd=(0,import_node_fs.openSync)(target,import_node_fs.constants.
-O_RDONLY|import_node_fs.constants.O_NOFOLLOW|import_node_fs.constants.O_NONBLOCK);try{const chunk=Buffer.alloc(Math.min(chunkBytes,size));for(let left=size;left>
-0;){if(left<size&&(0,import_chunk_Y5L6GQDB.monotonicMs)()>until)return null;const got=(0,import_node_fs.readSync)(fd,chunk,0,Math.min(chunk.length,left),null);if(got===
-0)break;hash.update(chunk.subarray(0,got));left-=got}}finally{(0,import_node_fs.closeSync)(fd)}return hash.digest("hex")}function walkFolder(root,limits2){const found=new Map;
-const until=(0,import_chunk_Y5L6GQDB.monotonicMs)()+limits2.ms;const device=statOf(Buffer.from(root))?.dev;const left=new Set(limits2.exclude.map(folder=>import_node_path2.
-default.relative(root,folder)));const folders=[""];let isWhole=true;let seen=0;for(const folder of folders){for(const name of namesIn(place(root,folder||"."))){
-seen+=1;if(seen>limits2.entries||(0,import_chunk_Y5L6GQDB.monotonicMs)()>until)return{found,isWhole:false};const full=folder===""?name:`${folder}/${name}`;const stat=statOf(
-place(root,full));if(!stat||left.has(full))continue;if(!stat.isDirectory())found.set(full,factsFrom(stat));else if(stat.dev!==device)isWhole=false;else if(!limits2.
-skip.includes(name))folders.push(full)}}return{found,isWhole}}function namesIn(folder){try{return(0,import_node_fs.readdirSync)(folder,{encoding:"buffer"}).map(
-import_chunk_FSRL2ASG.decodeName).sort()}catch{return[]}}function parseStatus(bytes){const items=bytes.toString("latin1").split("\0");const found=new Map;const status={
-head:null,branch:null,lines:[]};for(let at=0;at<items.length;at+=1){const item=items[at]??"";if(item.startsWith("# "))readHeader(item,status);else if(item.startsWith(
-"1 "))add(found,ordinary(item));else if(item.startsWith("2 ")){at+=1;for(const line of renamed(item,items[at]??""))add(found,line)}else if(item.startsWith("u "))
-add(found,unmerged(item));else if(item.startsWith("? "))add(found,untracked(item))}status.lines=[...found.values()];return status}function nameOf(latin1){return/^[\x20-\x7e]*$/.
-test(latin1)?latin1:(0,import_chunk_FSRL2ASG.decodeName)(Buffer.from(latin1,"latin1"))}function readHeader(item,status){const[,key,...rest]=item.split(" ");const value=rest.
-join(" ");if(key==="branch.oid")status.head=/^[0-9a-f]+$/.test(value)?value:null;if(key==="branch.head")status.branch=value==="(detached)"?null:nameOf(value)}function ordinary(item){
-const[[,xy="",sub="",mH="",mI="",mW="",hH="",hI=""],name]=split(item,8);return{path:nameOf(name),xy,head:entry(mH,hH),index:xy===".A"?"expected":entry(mI,hI),tree_mode:present(
-mW),isNested:sub.startsWith("S")}}function renamed(item,origin){const[[,xy="",sub="",mH="",mI="",mW="",hH="",hI=""],name]=split(item,9);const from=nameOf(origin);
-const isStaged=xy[0]==="R"||xy[0]==="C";const isCopy=xy.includes("C");const there={path:nameOf(name),xy,head:null,index:isStaged?entry(mI,hI):"expected",tree_mode:present(
-mW),isNested:sub.startsWith("S"),...isCopy?{}:{from}};if(isCopy)return[there];const gone={path:from,xy:isStaged?"D.":".D",head:entry(mH,hH),index:isStaged?null:
-entry(mI,hI),tree_mode:null,isNested:false};return[there,gone]}function unmerged(item){const[[,xy="",sub="",m1,m2="",m3,mW="",h1,h2="",h3],name]=split(item,10);
-return{path:nameOf(name),xy,head:entry(m2,h2),index:`u ${m1} ${h1} ${m2} ${h2} ${m3} ${h3}`,tree_mode:present(mW),isNested:sub.startsWith("S")}}function untracked(item){
-const name=item.slice(2);const isNested=name.endsWith("/");return{path:nameOf(isNested?name.slice(0,-1):name),xy:"??",head:null,index:null,tree_mode:null,isNested}}
-function add(found,line){const known=found.get(line.path);if(!known)found.set(line.path,line);else if(line.xy==="??")Object.assign(known,{xy:`${known.xy[0]}?`,isNested:line.
-isNested});else Object.assign(known,line,{xy:known.xy==="??"?`${line.xy[0]}?`:line.xy})}function split(item,fields){const parts=item.split(" ");return[parts.slice(
-0,fields),parts.slice(fields).join(" ")]}function entry(mode,name){return present(mode)===null?null:`${mode} ${name}`}function present(mode){return/^0*$/.test(mode)?
-null:mode}var refLimits={names:500};function readRefs(git){const listed=listRefs(git);const all=listed&&withStash(git,listed);if(!all)return{refs:null,refs_rest:null,
-elsewhere:{}};const ours=all.filter(ref=>!ref.isElsewhere).sort((a,b)=>rank(a)-rank(b));const rest=ours.slice(refLimits.names);const stable=rest.filter(({name})=>!isOfJob(
-name)).map(({name,tip})=>`${name} ${tip}`);return{refs:recordOf(ours.slice(0,refLimits.names)),refs_rest:rest.length===0?null:{count:rest.length,digest:digestOf(
-stable.sort().join("\n"))},elsewhere:recordOf(all.filter(ref=>ref.isElsewhere).slice(0,refLimits.names))}}function rank({name,isHere}){if(isHere||name==="refs/s\
-tash")return 0;return isOfJob(name)?2:1}function isOfJob(name){return name.startsWith("refs/heads/job-companion/")}function listRefs(git){const ask=place2=>git.
-run(["for-each-ref",`--format=%(objectname)%00%(refname)%00%(HEAD)%00${place2}`,"refs/heads","refs/stash"]);for(const place2 of["%(worktreepath)","%(worktreepat\
-h)","%(worktreepath)",""]){const answer=ask(place2);if(answer.ok)return answer.bytes.toString("latin1").split("\n").flatMap(parseRef);if(answer.code===null)return void 0}
-return void 0}function withStash(git,all){const stash=all.find(({name:name2})=>name2==="refs/stash");if(!stash)return all;const answer=git.run(["rev-list","--ma\
-x-count=1","--format=%s",stash.tip,"--"]);const subject=answer.ok?answer.bytes.toString("latin1").split("\n")[1]??"":"";const[,branch=""]=/^(?:WIP on|On) ([^:]+): /.
-exec(subject)??[];const name=`refs/heads/${nameOf(branch)}`;const maker=all.find(ref=>ref.name===name);const isTheirs=maker?maker.isElsewhere||isOfJob(name)&&!maker.
-isHere:isOfJob(name);return all.map(ref=>ref===stash?{...ref,isElsewhere:isTheirs}:ref)}function parseRef(line){const[tip="",ref,mark,place2=""]=line.split("\0");
-if(!/^[0-9a-f]{40,64}$/.test(tip)||!ref)return[];const isHere=mark==="*";return[{name:nameOf(ref),tip,isHere,isElsewhere:!isHere&&place2!==""}]}function recordOf(refs){
-return Object.fromEntries(refs.map(({name,tip})=>[name,tip]))}function digestOf(text){return(0,import_node_crypto2.createHash)("sha256").update(text).digest("he\
-x").slice(0,32)}function compareRefs(was,is){if(was.refs===null||is.refs===null)return{changed:[],tips:[],isMore:false,exact:false};const[before,now]=[was.refs,
-is.refs];const isCut=was.refs_rest!==null||is.refs_rest!==null;const own=[was.branch,is.branch].map(branch=>`refs/heads/${branch}`);const isOurs=name=>!(name in
-was.elsewhere||name in is.elsewhere)&&(!isOfJob(name)||own.includes(name))&&(!isCut||name in before&&name in now);const names=[...new Set([...Object.keys(before),
-...Object.keys(now)])].filter(isOurs).sort();return{changed:names.filter(name=>before[name]!==now[name]),tips:names.flatMap(name=>name==="refs/stash"||now[name]===
-void 0?[]:[now[name]]),isMore:was.refs_rest?.digest!==is.refs_rest?.digest,exact:!isCut}}function openRepository(root,until){const opened=(0,import_chunk_SDXWLLFG.
-openGit)(root,{until});if("reason"in opened)return opened;const{git}=opened;const place2=placeOf(git);if(place2!==void 0)return{reason:place2};const status=readStatus(
-git,"--find-renames")??readStatus(git,"--no-renames");if(status===void 0||"reason"in status)return status??{reason:"git status failed"};const hash=git.setting("\
-extensions.objectformat")?.toLowerCase()==="sha256"?"sha256":"sha1";return{git,hash,status,overlooked:readOverlooked(git)}}function describeRepository({git,hash,
-status}){const{head,branch}=status;const refs=readRefs(git);const subject=head===null?null:readSubject(git);return{root:git.folder,hash,head,branch,subject,...refs}}
-function placeOf(git){if(git.setting("core.worktree")===void 0)return void 0;const answer=git.run(["rev-parse","--show-toplevel"]);if(!answer.ok)return answer.reason;
-const top=answer.bytes.toString("utf8").replace(/\n$/,"");return top===git.folder?void 0:`its work tree is elsewhere (core.worktree is ${top})`}function readStatus(git,renames){
-const answer=git.run([...["status","--porcelain=v2","-z","--branch","--no-ahead-behind","--untracked-files=all",renames],"--ignore-submodules=dirty"]);if(answer.
-ok)return parseStatus(answer.bytes);return renames==="--no-renames"||answer.code===null?{reason:answer.reason}:void 0}function readOverlooked(git){const answer=git.
-run(["ls-files","-v","-z"]);if(!answer.ok)return void 0;const names=[];const{bytes}=answer;for(let at=0;at<bytes.length;){const end=bytes.indexOf(0,at);if(end<0)
-break;const tag=bytes[at]??0;if(tag===83||tag>=97)names.push(nameOf(bytes.toString("latin1",at+2,end)));at=end+1}return names}function readSubject(git){const answer=git.
-run(["rev-list","--max-count=1","--encoding=UTF-8","--format=%s","HEAD","--"]);return answer.ok?nameOf(answer.bytes.toString("latin1").split("\n")[1]??""):null}
-var limits={entries:5e3,nameText:2*1024*1024,brief:5e4,briefText:6*1024*1024,hashedBytes:512*1024*1024,nested:20,overlooked:2e4};function collectEntries(outer,isExcluded,until){
-const{folder:root}=outer.git;const looker=makeLooker(root,until);const found=new Map;const wholeness={exact:true,nested:0};addRepository(outer,"",{root,looker,found,
-wholeness,until});const sorted=[...found].filter(([name])=>!isExcluded(name)).sort(([a],[b])=>a<b?-1:1);const room=roomFor(sorted.map(([name])=>name.length),{items:limits.
-entries,text:limits.nameText});const measure=makeMeasure(looker,wholeness);const entries=sorted.slice(0,room).map(([name,one])=>entryOf(name,one,measure(name,one)));
-const isLate=(0,import_chunk_Y5L6GQDB.monotonicMs)()>until;const brief=sorted.slice(room).map(([name,one])=>briefOf(name,one,looker));const briefRoom=roomFor(brief.
-map(one=>JSON.stringify(one).length+1),{items:limits.brief,text:limits.briefText});const beyond=brief.slice(briefRoom).map(([name,,,stat])=>[name,stat]);const rest=(0,
-import_chunk_HDW3QKWP.makeRest)(brief.slice(0,briefRoom),beyond);return{entries,rest,exact:wholeness.exact&&rest===null&&!isLate,isLate}}function roomFor(lengths,room){
-let text=0;const end=lengths.findIndex(length=>{text+=length;return text>room.text});return Math.min(room.items,end<0?lengths.length:end)}function briefOf(name,{
-line},looker){const facts=looker.look(name);if(!facts||facts.kind==="folder"&&!line.isNested)return[name,line.xy,"",""];return facts.kind==="folder"?[name,line.
-xy,"160000",""]:[name,line.xy,facts.mode,facts.stat]}function addRepository(repository,prefix,place2){const{hash,status,overlooked}=repository;const inner=new Set(
-submodulesOf(repository));for(const line of status.lines){place2.found.set(prefix+line.path,{line,hash,nestedHead:null});if(line.isNested)inner.add(line.path)}for(const name of presentOnes(
-overlooked,prefix,place2)){const line={path:name,xy:"..",head:null,index:null,tree_mode:null,isNested:false};if(!place2.found.has(prefix+name))place2.found.set(
-prefix+name,{line,hash,nestedHead:null})}for(const name of inner)addNested(prefix+name,place2)}function addNested(name,place2){const folder=import_node_path3.default.
-join(place2.root,name);if(place2.looker.look(name)?.kind!=="folder"||(0,import_chunk_XRZCSGQB.findWorktree)(folder)!==folder)return;place2.wholeness.nested+=1;const repository=place2.
-wholeness.nested>limits.nested?void 0:openRepository(folder,place2.until);if(!repository||"reason"in repository){place2.wholeness.exact=false;return}const known=place2.
-found.get(name);if(known)known.nestedHead=repository.status.head??"unborn";addRepository(repository,`${name}/`,place2)}function submodulesOf({git}){if((0,import_chunk_7WBBYJDG.
-factsOf)(import_node_path3.default.join(git.folder,".gitmodules"))?.kind!=="file")return[];const answer=git.run(["config","-z","-f",".gitmodules","--get-regexp",
-"^submodule\\..*\\.path$"]);const items=answer.ok?answer.bytes.toString("latin1").split("\0"):[];return items.map(item=>nameOf(item.slice(item.indexOf("\n")+1))).
-filter(name=>name!==""&&import_node_path3.default.posix.normalize(name)===name&&!/^\.\.?(?:\/|$)|^\//.test(name))}function presentOnes(names,prefix,{looker,wholeness}){
-if(!names||names.length>limits.overlooked)wholeness.exact=false;return(names??[]).slice(0,limits.overlooked).filter(name=>looker.look(prefix+name)!==null)}function makeMeasure(looker,wholeness){
-let bytes=0;return(name,{line,hash,nestedHead})=>{const facts=looker.look(name);if(!facts)return nothing;if(facts.kind==="folder"){return line.isNested?{mode:"1\
-60000",content:nestedHead,stat:null}:nothing}if(bytes+facts.size>limits.hashedBytes){wholeness.exact=false;return{mode:facts.mode,content:null,stat:facts.stat}}
-bytes+=facts.size;return measureRaw(looker,name,facts,hash)}}var nothing={mode:null,content:null,stat:null};function measureRaw(looker,name,facts,hash){return{mode:facts.
-mode,content:looker.hash(name,facts,hash),stat:facts.stat}}function entryOf(name,{line},raw){const{xy,head,index,tree_mode,from}=line;const prefix=name.slice(0,
-name.length-line.path.length);return{path:name,xy,head,index,tree_mode,...raw,...from===void 0?{}:{from:prefix+from}}}function excluder(root,folders){const inside=folders.
-map(folder=>import_node_path3.default.relative(root,resolved(folder))).filter(name=>name!==""&&name!==".."&&!name.startsWith("../"));return name=>inside.some(folder=>name===
-folder||name.startsWith(`${folder}/`))}function resolved(folder){try{return(0,import_chunk_7WBBYJDG.realPath)(folder)}catch{return folder}}var walkLimits={entries:2e4,
-ms:3e3};var notInGit="not in a git work tree";function captureWorkspace(cwd,options){const at=(0,import_chunk_Y5L6GQDB.isoNow)();const{exclude,budgetMs=import_chunk_PXAMA5OB.
-captureBudgetMs}=options;const began=(0,import_chunk_Y5L6GQDB.monotonicMs)();const until=began+budgetMs;const folder=whole(cwd);const base={schema:1,cwd,at,exclude};
-const root=folder===void 0?void 0:(0,import_chunk_XRZCSGQB.findWorktree)(folder);if(folder===void 0||root===void 0||options.plain){return{...base,...walk(folder??
-cwd,exclude,budgetMs),reason:notInGit}}const repository=openRepository(root,began+budgetMs*.7);if("reason"in repository)return{...base,...walk(folder,exclude,until-
-(0,import_chunk_Y5L6GQDB.monotonicMs)()),reason:repository.reason};const git=describeRepository(repository);const{isLate,...collected}=collectEntries(repository,
-excluder(root,exclude),until);const isUnknown=git.refs===null||repository.overlooked===void 0;const late=`the ${Math.round(budgetMs/100)/10} s for looking at it\
- were used up`;const reason=isLate||isUnknown&&(0,import_chunk_Y5L6GQDB.monotonicMs)()>began+budgetMs*.7?late:null;return{...base,git,reason,...collected,files:null}}
-function walk(folder,exclude,leftMs){const resolved2=exclude.map(one=>whole(one)??import_node_path.default.resolve(one));const bounds={entries:walkLimits.entries,
-ms:Math.min(walkLimits.ms,leftMs)};const{found,isWhole}=walkFolder(folder,{exclude:resolved2,skip:["node_modules",".git"],...bounds});const files=[...found].map(
-([name,{mode,stat}])=>[name,mode,stat]);return{git:null,entries:[],rest:null,files:files.sort(([a],[b])=>a<b?-1:1),exact:isWhole}}function whole(folder){try{return(0,
-import_chunk_7WBBYJDG.realPath)(folder)}catch{return void 0}}
+"./chunk-YN6XQMWS.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{makeStaffVerb:()=>makeStaffVerb});module.exports=stdin_exports;var import_chunk_7SNP4IH3=load("./chunk-7SNP4IH3.js");
+var import_chunk_PDAIQMP5=load("./chunk-PDAIQMP5.js");var import_chunk_6SUWKJJ6=load("./chunk-6SUWKJJ6.js");var import_chunk_QEOYU3AI=load("./chunk-QEOYU3AI.js");
+var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");function makeStaffVerb({mode:id,options={},notes,examples,isSynchronous=false}){const mode=import_chunk_W7HED5VZ.
+modes[id];return{name:id,summary:mode.summary,form:"(--prompt TEXT | --prompt-file PATH | --stdin) [options]",words:{min:0,max:0},options:{...import_chunk_QEOYU3AI.
+staffOptions,...options,cwd:{kind:"text",value:"DIR",help:"folder to work in (default: here)"},...import_chunk_QEOYU3AI.writerOptions,...import_chunk_QEOYU3AI.launchOptions},
+notes:[`Default profile: ${mode.profile}. The task reaches the agent byte for byte, with the words of the mode around it.`,notes].filter(line=>line!==void 0).join(
+"\n"),examples,async run(context,input){const prompt=await(0,import_chunk_7SNP4IH3.taskOf)(context,input);const words=(0,import_chunk_6SUWKJJ6.onceWords)(id,input,
+(0,import_chunk_6SUWKJJ6.folderSaid)(context,input),prompt);const isWaiting=isSynchronous&&!input.has("id-only");const repeated=await(0,import_chunk_6SUWKJJ6.repeatedLaunch)(
+context,input,words,isWaiting);if(repeated)return repeated;const cwd=(0,import_chunk_PDAIQMP5.folderOf)(context,input);const staff=(0,import_chunk_7SNP4IH3.freshStaff)(
+context,input,{mode:id,prompt,cwd});return(0,import_chunk_7SNP4IH3.launchStaff)(context,input,{verb:id,staff,cwd,lineage:null,isSynchronous:isWaiting,words})}}}
 
 },
-"./ci-RA66K6UO.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{ci:()=>ci});module.exports=stdin_exports;var import_chunk_XO65YYDJ=load("./chunk-XO65YYDJ.js");var import_chunk_OWOHN23R=load(
-"./chunk-OWOHN23R.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_CTSRVJRC=load(
-"./chunk-CTSRVJRC.js");var import_chunk_PXAMA5OB=load("./chunk-PXAMA5OB.js");var import_chunk_4SRIOCFI=load("./chunk-4SRIOCFI.js");var import_chunk_Y5L6GQDB=load(
+"./chunk-Z322XT3E.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{findNeighbours:()=>findNeighbours,isOver:()=>isOver,modeOf:()=>modeOf,neighbourWarning:()=>neighbourWarning,neighbourWarnings:()=>neighbourWarnings,
+settleLost:()=>settleLost,tellNeighbours:()=>tellNeighbours});module.exports=stdin_exports;var import_chunk_6UECBVPY=load("./chunk-6UECBVPY.js");var import_chunk_W7HED5VZ=load(
+"./chunk-W7HED5VZ.js");var import_chunk_EC5M52DU=load("./chunk-EC5M52DU.js");var import_chunk_K6KXH5TS=load("./chunk-K6KXH5TS.js");var import_chunk_XRZCSGQB=load(
+"./chunk-XRZCSGQB.js");var import_chunk_IJKEVNZ7=load("./chunk-IJKEVNZ7.js");var import_chunk_YLQE6MZF=load("./chunk-YLQE6MZF.js");var import_chunk_G6QBOL5X=load(
+"./chunk-G6QBOL5X.js");var import_chunk_7V54BM6D=load("./chunk-7V54BM6D.js");var import_chunk_QS5KU3DI=load("./chunk-QS5KU3DI.js");var import_chunk_7WBBYJDG=load(
+"./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");async function findNeighbours(root,staff,cwd,may){
+if(!(0,import_chunk_W7HED5VZ.isWriter)(staff.profile))return[];const place=placeOf(cwd);const others=(await liveStaff(root.folder)).filter(spec=>(0,import_chunk_W7HED5VZ.
+isWriter)(spec.staff.profile)&&overlaps(placeOf(spec.cwd),place));const rival=others.find(spec=>spec.staff.mode==="implement");if(rival&&staff.mode==="implement"&&
+!may.share){throw new import_chunk_NVPF5LEY.FaultError("busy",`cannot start a second implement job in ${place.folder}: job ${rival.id} is writing there`,`wait f\
+or it (${import_chunk_K6KXH5TS.nextCommands.wait(rival.id,root.option)}), ${may.isolate?"or give this one its own tree with --worktree, ":""}or accept both with\
+ --share`)}return others.map(spec=>spec.id)}function tellNeighbours(root,ids,own){for(const id of ids){try{const folder=(0,import_chunk_7V54BM6D.jobPaths)(root,
+id).neighbours;(0,import_chunk_527JQF7V.createFolder)(folder);if((0,import_chunk_7WBBYJDG.factsOf)(folder)?.kind!=="folder")continue;(0,import_chunk_527JQF7V.createFile)(
+`${folder}/${own}`,"",{sync:false})}catch{}}}function neighbourWarnings(root,paths){if((0,import_chunk_7WBBYJDG.factsOf)(paths.neighbours)?.kind!=="folder")return[];
+const ids=(0,import_chunk_7WBBYJDG.listNames)(paths.neighbours).filter(import_chunk_G6QBOL5X.isId).slice(0,20);return ids.map(id=>neighbourWarning(id,modeOf(root,
+id)))}function neighbourWarning(id,mode){const what=mode===void 0?"a job":`${/^[aeiou]/.test(mode)?"an":"a"} ${mode} job`;return{code:"two_writers",message:`${what}\
+, ${id}, may write in the same worktree at the same time`}}function modeOf(root,id){const spec=(0,import_chunk_QS5KU3DI.readSpec)((0,import_chunk_7V54BM6D.jobPaths)(
+root,id));return spec.kind==="ok"?spec.value.staff?.mode:void 0}async function settleLost(root){for(const id of(0,import_chunk_6UECBVPY.listActive)(root))await unlessGone(
+()=>(0,import_chunk_EC5M52DU.refresh)(root,id))}async function unlessGone(look){try{return await look()}catch(error){if(error instanceof import_chunk_NVPF5LEY.FaultError&&
+error.code==="unknown_job")return void 0;throw error}}async function liveStaff(root){const key=(0,import_chunk_IJKEVNZ7.readKey)();const found=[];for(const id of(0,
+import_chunk_6UECBVPY.listActive)(root)){const spec=(0,import_chunk_QS5KU3DI.readSpec)((0,import_chunk_7V54BM6D.jobPaths)(root,id));if(spec.kind!=="ok"||!spec.value.
+staff||!await(0,import_chunk_IJKEVNZ7.isGenuine)(spec.value,key)||isOver(root,id))continue;found.push({...spec.value,staff:spec.value.staff})}return found}function isOver(root,id){
+let condition;try{condition=(0,import_chunk_YLQE6MZF.conditionOf)((0,import_chunk_YLQE6MZF.inspect)(root,id))}catch(error){if(error instanceof import_chunk_NVPF5LEY.
+FaultError&&error.code==="unknown_job")return true;throw error}return condition==="ended"||condition==="damaged"||(0,import_chunk_EC5M52DU.isSettleable)(condition)}
+function placeOf(cwd){const real=(0,import_chunk_7WBBYJDG.isFolder)(cwd)?(0,import_chunk_7WBBYJDG.realPath)(cwd):cwd;const worktree=(0,import_chunk_XRZCSGQB.findWorktree)(
+real);return worktree===void 0?{folder:real,isWorktree:false}:{folder:worktree,isWorktree:true}}function overlaps(a,b){if(a.folder===b.folder)return true;const isBelow=(inner,outer)=>inner.
+folder.startsWith(`${outer.folder.replace(/\/$/,"")}/`);return!a.isWorktree&&!b.isWorktree&&(isBelow(a,b)||isBelow(b,a))}
+
+},
+"./chunk-Z4HYFTZ4.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{openJournal:()=>openJournal,readEvents:()=>readEvents});module.exports=stdin_exports;var import_chunk_LXK2ZILE=load(
+"./chunk-LXK2ZILE.js");var import_chunk_TBUNGZZA=load("./chunk-TBUNGZZA.js");var import_chunk_Y5L6GQDB=load("./chunk-Y5L6GQDB.js");var import_chunk_527JQF7V=load(
+"./chunk-527JQF7V.js");function openJournal(paths,job){const last=(0,import_chunk_527JQF7V.readRange)(paths.events,-1,1);if(last&&last.size>0&&last.bytes[0]!==10)
+(0,import_chunk_527JQF7V.appendText)(paths.events,"\n");let isTorn=false;const owner=job.owner===null?null:(0,import_chunk_LXK2ZILE.excerpt)(job.owner,200);const journal={
+seq:newestSeq(paths),append(type,fields={}){const event={seq:journal.seq+1,at:(0,import_chunk_Y5L6GQDB.isoNow)(),job:job.id,owner,type,...fields};let line=JSON.
+stringify(event);if(Buffer.byteLength(line)>import_chunk_TBUNGZZA.eventLineBytes){line=JSON.stringify({seq:event.seq,at:event.at,job:job.id,owner,type,truncated:true})}
+const text=`${isTorn?"\n":""}${line}
+`;isTorn=true;(0,import_chunk_527JQF7V.appendText)(paths.events,text);isTorn=false;journal.seq=event.seq;return event}};return journal}var chunk=256*1024;function readEvents(paths,after,limit){
+let size=chunk;for(;;){const part=(0,import_chunk_527JQF7V.readRange)(paths.events,-size,size);if(!part)return{events:[],more:false,missed:false};const isWhole=part.
+bytes.length>=part.size;const events=parseEvents(part.bytes.toString("utf8"),isWhole);const first=events[0]?.seq??0;if(!isWhole&&(events.length===0||first>after+
+1)&&size<64*chunk){size*=4;continue}const wanted=events.filter(event=>event.seq>after);return{events:wanted.slice(0,limit),more:wanted.length>limit,missed:!isWhole&&
+first>after+1}}}function newestSeq(paths){for(let size=2*import_chunk_TBUNGZZA.eventLineBytes;;size*=4){const part=(0,import_chunk_527JQF7V.readRange)(paths.events,
+-size,size);if(!part)return 0;const isWhole=part.bytes.length>=part.size;const newest=parseEvents(part.bytes.toString("utf8"),isWhole).at(-1);if(newest||isWhole||
+size>64*chunk)return newest?.seq??0}}function parseEvents(text,isWhole){const lines=text.split("\n");if(!isWhole)lines.shift();const events=[];for(const line of lines){
+if(line==="")continue;try{const value=JSON.parse(line);if(typeof value==="object"&&value!==null&&typeof value.seq==="number")events.push(value)}catch{}}return events}
+
+},
+"./ci-3OZNHRUQ.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{ci:()=>ci});module.exports=stdin_exports;var import_chunk_KRUB55VL=load("./chunk-KRUB55VL.js");var import_chunk_6MHR253J=load(
+"./chunk-6MHR253J.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_CTSRVJRC=load(
+"./chunk-CTSRVJRC.js");var import_chunk_TBUNGZZA=load("./chunk-TBUNGZZA.js");var import_chunk_4SRIOCFI=load("./chunk-4SRIOCFI.js");var import_chunk_Y5L6GQDB=load(
 "./chunk-Y5L6GQDB.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var query=`query ($owner: Str\
 ing!, $name: String!, $expression: String!, $after: String) {
   repository(owner: $owner, name: $name) {
@@ -3566,89 +3566,89 @@ ing!, $name: String!, $expression: String!, $after: String) {
     }
   }
 }`;async function findCommit(repo,expression,tools,cursor){const known=repo??(typeof cursor?.repo==="string"?cursor.repo:null)??await askRepository(tools);if(typeof known!==
-"string")return known;return(0,import_chunk_OWOHN23R.shareGh)(tools,`commit ${known}@${expression}`,(0,import_chunk_OWOHN23R.wantsFresh)(cursor),()=>fetchCommit(
-known,expression,tools))}async function askRepository(tools){const answer=await(0,import_chunk_OWOHN23R.askGh)(tools,["repo","view","--json","url"]);if(answer.kind!==
-"answer")return answer;return(0,import_chunk_OWOHN23R.repositoryIn)((0,import_chunk_OWOHN23R.linkOf)((0,import_chunk_OWOHN23R.fieldsOf)(answer.value)?.url))??(0,
-import_chunk_OWOHN23R.unexpected)("gh repo view gave no address")}async function fetchCommit(repo,expression,tools){const[name="",owner="",host]=repo.split("/").
+"string")return known;return(0,import_chunk_6MHR253J.shareGh)(tools,`commit ${known}@${expression}`,(0,import_chunk_6MHR253J.wantsFresh)(cursor),()=>fetchCommit(
+known,expression,tools))}async function askRepository(tools){const answer=await(0,import_chunk_6MHR253J.askGh)(tools,["repo","view","--json","url"]);if(answer.kind!==
+"answer")return answer;return(0,import_chunk_6MHR253J.repositoryIn)((0,import_chunk_6MHR253J.linkOf)((0,import_chunk_6MHR253J.fieldsOf)(answer.value)?.url))??(0,
+import_chunk_6MHR253J.unexpected)("gh repo view gave no address")}async function fetchCommit(repo,expression,tools){const[name="",owner="",host]=repo.split("/").
 reverse();const words=[...["api","graphql",...host===void 0?[]:["--hostname",host],"-f",`query=${query}`],...["-f",`owner=${owner}`,"-f",`name=${name}`,"-f",`ex\
-pression=${expression}`]];const checks=[];let head;let after;for(let page=0;page<import_chunk_PXAMA5OB.ghPages;page+=1){const answer=await(0,import_chunk_OWOHN23R.
-askGh)(tools,after===void 0?words:[...words,"-f",`after=${after}`]);if(answer.kind!=="answer")return answer;const repository=(0,import_chunk_OWOHN23R.fieldsOf)(
-(0,import_chunk_OWOHN23R.fieldsOf)((0,import_chunk_OWOHN23R.fieldsOf)(answer.value)?.data)?.repository);if(repository?.object===void 0)return(0,import_chunk_OWOHN23R.
-unexpected)("gh api graphql gave no repository");const oid=(0,import_chunk_OWOHN23R.shaOf)((0,import_chunk_OWOHN23R.fieldsOf)(repository.object)?.oid);if(oid===
-void 0)return{kind:"commit",repo,head:null,checks:[]};if(head!==void 0&&head!==oid)return(0,import_chunk_OWOHN23R.unexpected)("the branch moved meanwhile");head=
-oid;const contexts=(0,import_chunk_OWOHN23R.fieldsOf)((0,import_chunk_OWOHN23R.fieldsOf)((0,import_chunk_OWOHN23R.fieldsOf)(repository.object)?.statusCheckRollup)?.
-contexts);checks.push(...((0,import_chunk_OWOHN23R.rowsOf)(contexts?.nodes)??[]).map(row=>(0,import_chunk_OWOHN23R.readCheck)({...row,workflowName:workflowOf(row)})));
-const pageInfo=(0,import_chunk_OWOHN23R.fieldsOf)(contexts?.pageInfo);if(pageInfo?.hasNextPage!==true||typeof pageInfo.endCursor!=="string")break;after=pageInfo.
-endCursor}return{kind:"commit",repo,head:head??null,checks}}function workflowOf(row){return(0,import_chunk_OWOHN23R.fieldsOf)((0,import_chunk_OWOHN23R.fieldsOf)(
-(0,import_chunk_OWOHN23R.fieldsOf)(row.checkSuite)?.workflowRun)?.workflow)?.name}var ci={id:"ci",summary:"the checks of a pull request, a commit or a branch on\
- GitHub (through gh)",form:"[PR]",words:{min:0,max:1},options:{...import_chunk_OWOHN23R.targetOptions,sha:{kind:"text",value:"SHA",help:"this commit instead of \
-a pull request"},ref:{kind:"text",value:"BRANCH",help:"the tip of this branch or tag instead of a pull request"},"no-checks-grace":{kind:"duration",value:"D",range:import_chunk_PXAMA5OB.
+pression=${expression}`]];const checks=[];let head;let after;for(let page=0;page<import_chunk_TBUNGZZA.ghPages;page+=1){const answer=await(0,import_chunk_6MHR253J.
+askGh)(tools,after===void 0?words:[...words,"-f",`after=${after}`]);if(answer.kind!=="answer")return answer;const repository=(0,import_chunk_6MHR253J.fieldsOf)(
+(0,import_chunk_6MHR253J.fieldsOf)((0,import_chunk_6MHR253J.fieldsOf)(answer.value)?.data)?.repository);if(repository?.object===void 0)return(0,import_chunk_6MHR253J.
+unexpected)("gh api graphql gave no repository");const oid=(0,import_chunk_6MHR253J.shaOf)((0,import_chunk_6MHR253J.fieldsOf)(repository.object)?.oid);if(oid===
+void 0)return{kind:"commit",repo,head:null,checks:[]};if(head!==void 0&&head!==oid)return(0,import_chunk_6MHR253J.unexpected)("the branch moved meanwhile");head=
+oid;const contexts=(0,import_chunk_6MHR253J.fieldsOf)((0,import_chunk_6MHR253J.fieldsOf)((0,import_chunk_6MHR253J.fieldsOf)(repository.object)?.statusCheckRollup)?.
+contexts);checks.push(...((0,import_chunk_6MHR253J.rowsOf)(contexts?.nodes)??[]).map(row=>(0,import_chunk_6MHR253J.readCheck)({...row,workflowName:workflowOf(row)})));
+const pageInfo=(0,import_chunk_6MHR253J.fieldsOf)(contexts?.pageInfo);if(pageInfo?.hasNextPage!==true||typeof pageInfo.endCursor!=="string")break;after=pageInfo.
+endCursor}return{kind:"commit",repo,head:head??null,checks}}function workflowOf(row){return(0,import_chunk_6MHR253J.fieldsOf)((0,import_chunk_6MHR253J.fieldsOf)(
+(0,import_chunk_6MHR253J.fieldsOf)(row.checkSuite)?.workflowRun)?.workflow)?.name}var ci={id:"ci",summary:"the checks of a pull request, a commit or a branch on\
+ GitHub (through gh)",form:"[PR]",words:{min:0,max:1},options:{...import_chunk_6MHR253J.targetOptions,sha:{kind:"text",value:"SHA",help:"this commit instead of \
+a pull request"},ref:{kind:"text",value:"BRANCH",help:"the tip of this branch or tag instead of a pull request"},"no-checks-grace":{kind:"duration",value:"D",range:import_chunk_TBUNGZZA.
 limits.noChecksGrace,help:"how long a head may stay without checks before that is said (default 5m)"},"allow-none":{kind:"flag",help:"no checks, or only skipped\
  ones, are enough after the grace"}},examples:["watch ci --pr 7 --for 2h","watch ci --repo OWNER/REPO --ref main --for 1h --repeat"],isRemote:true,read(given){const graceMs=given.
-duration("no-checks-grace")??import_chunk_PXAMA5OB.limits.noChecksGrace.default;const rest={is_sha:given.has("sha"),grace_ms:graceMs,allow_none:given.has("allow\
--none")};const expression=readExpression(given);const target=expression===null?(0,import_chunk_OWOHN23R.readPull)(given,"ci"):{repo:(0,import_chunk_OWOHN23R.repositoryOf)(
+duration("no-checks-grace")??import_chunk_TBUNGZZA.limits.noChecksGrace.default;const rest={is_sha:given.has("sha"),grace_ms:graceMs,allow_none:given.has("allow\
+-none")};const expression=readExpression(given);const target=expression===null?(0,import_chunk_6MHR253J.readPull)(given,"ci"):{repo:(0,import_chunk_6MHR253J.repositoryOf)(
 given),pr:null};const input={...target,expression,...rest};return{input:{...input},words:`checks of ${placeOf(input,input.repo)}`}},async look(input,tools,cursor){
-const wanted=input;const found=await findHead(wanted,tools,cursor);if((0,import_chunk_OWOHN23R.isFailure)(found))return found;const isOther=wanted.is_sha&&!found.
-head?.startsWith(wanted.expression??"");if(found.head===null||isOther)return notThere(wanted,found.repo,tools,cursor);const runs=await(0,import_chunk_XO65YYDJ.findRuns)(
-found.repo,found.head,tools,(0,import_chunk_OWOHN23R.wantsFresh)(cursor));if((0,import_chunk_OWOHN23R.isFailure)(runs))return runs;return judge(wanted,{...found,
-head:found.head},(0,import_chunk_XO65YYDJ.judgeRollup)(found.checks,runs.runs),tools,cursor)}};function readExpression(given){const sha=given.text("sha");const ref=given.
+const wanted=input;const found=await findHead(wanted,tools,cursor);if((0,import_chunk_6MHR253J.isFailure)(found))return found;const isOther=wanted.is_sha&&!found.
+head?.startsWith(wanted.expression??"");if(found.head===null||isOther)return notThere(wanted,found.repo,tools,cursor);const runs=await(0,import_chunk_KRUB55VL.findRuns)(
+found.repo,found.head,tools,(0,import_chunk_6MHR253J.wantsFresh)(cursor));if((0,import_chunk_6MHR253J.isFailure)(runs))return runs;return judge(wanted,{...found,
+head:found.head},(0,import_chunk_KRUB55VL.judgeRollup)(found.checks,runs.runs),tools,cursor)}};function readExpression(given){const sha=given.text("sha");const ref=given.
 text("ref");const said=["pr","sha","ref"].filter(option=>given.has(option));if(said.length+given.words.length>1)throw(0,import_chunk_NVPF5LEY.usageError)("canno\
 t watch ci of several things: give one of --pr N, --sha SHA and --ref BRANCH");if(sha!==void 0&&!/^[0-9a-f]{7,64}$/i.test(sha))throw(0,import_chunk_NVPF5LEY.usageError)(
 `cannot take --sha ${JSON.stringify(sha)}: allowed are 7 to 64 hex digits`);if(ref!==void 0&&!/^(?![-/.])[^\s~^:?*[\\\p{Cc}]{1,250}$/u.test(ref))throw(0,import_chunk_NVPF5LEY.
 usageError)(`cannot take --ref ${JSON.stringify(ref)}: it is no name of a branch or tag`);return sha?.toLowerCase()??ref??null}function findHead(wanted,tools,cursor){
-if(wanted.pr!==null)return(0,import_chunk_OWOHN23R.findPull)({repo:wanted.repo,pr:wanted.pr},tools,cursor);return findCommit(wanted.repo,wanted.expression??"",tools,
-cursor)}function judge(wanted,found,rollup,tools,cursor){const{head,repo}=found;const state=found.kind==="pull"?found.state:"open";const grace=(0,import_chunk_OWOHN23R.
-graceOf)(wanted.grace_ms,head,tools,cursor);const checks=(0,import_chunk_OWOHN23R.checksWord)(rollup,grace);const isNone=(0,import_chunk_OWOHN23R.isNoneForGood)(
+if(wanted.pr!==null)return(0,import_chunk_6MHR253J.findPull)({repo:wanted.repo,pr:wanted.pr},tools,cursor);return findCommit(wanted.repo,wanted.expression??"",tools,
+cursor)}function judge(wanted,found,rollup,tools,cursor){const{head,repo}=found;const state=found.kind==="pull"?found.state:"open";const grace=(0,import_chunk_6MHR253J.
+graceOf)(wanted.grace_ms,head,tools,cursor);const checks=(0,import_chunk_6MHR253J.checksWord)(rollup,grace);const isNone=(0,import_chunk_6MHR253J.isNoneForGood)(
 checks,grace);const isOver=state==="closed"?!["passed","settling","failed"].includes(checks):state==="merged"&&isNone;const word=isOver&&!(isNone&&wanted.allow_none)?
-state:checks;const verdict=word==="failed"||word===state?"failed":word==="passed"||isNone&&wanted.allow_none?"met":"pending";const moved=(0,import_chunk_OWOHN23R.
-movedFrom)(cursor,head);const notes=[state==="open"?"":`, ${state}`,moved===null?"":`, head moved from ${(0,import_chunk_OWOHN23R.shortSha)(moved)}`];const text=`${placeOf(
-wanted,repo)} ${(0,import_chunk_OWOHN23R.shortSha)(head)}: ${(0,import_chunk_OWOHN23R.checksWords)(rollup,grace)}`;return{kind:"look",verdict,word,evidence:(0,import_chunk_OWOHN23R.
+state:checks;const verdict=word==="failed"||word===state?"failed":word==="passed"||isNone&&wanted.allow_none?"met":"pending";const moved=(0,import_chunk_6MHR253J.
+movedFrom)(cursor,head);const notes=[state==="open"?"":`, ${state}`,moved===null?"":`, head moved from ${(0,import_chunk_6MHR253J.shortSha)(moved)}`];const text=`${placeOf(
+wanted,repo)} ${(0,import_chunk_6MHR253J.shortSha)(head)}: ${(0,import_chunk_6MHR253J.checksWords)(rollup,grace)}`;return{kind:"look",verdict,word,evidence:(0,import_chunk_6MHR253J.
 line)(`${text}${notes.join("")}`),key:[head,word,rollup.signature||"-",state].join(":"),facts:{repo,...found.kind==="pull"?{pr:found.number,url:found.url,pr_state:state}:
-{ref:wanted.expression},head,...moved===null?{}:{head_before:moved},...(0,import_chunk_OWOHN23R.checksFacts)(rollup)},cursor:{repo,...(0,import_chunk_OWOHN23R.graceCursor)(
-rollup,grace,checks)},...checks==="settling"?{againMs:import_chunk_PXAMA5OB.ghSettleAgainMs}:{},isSettled:state!=="open"&&verdict!=="pending",needsAttention:(word===
-"gated"||isNone)&&verdict==="pending"}}function notThere(wanted,repo,tools,cursor){const nowMs=tools.nowMs();const since=(0,import_chunk_OWOHN23R.sinceOf)(cursor,
-"",nowMs);const isLate=nowMs-since>=wanted.grace_ms;return{kind:"look",verdict:"pending",word:"not_there",evidence:(0,import_chunk_OWOHN23R.line)(`${placeOf(wanted,
+{ref:wanted.expression},head,...moved===null?{}:{head_before:moved},...(0,import_chunk_6MHR253J.checksFacts)(rollup)},cursor:{repo,...(0,import_chunk_6MHR253J.graceCursor)(
+rollup,grace,checks)},...checks==="settling"?{againMs:import_chunk_TBUNGZZA.ghSettleAgainMs}:{},isSettled:state!=="open"&&verdict!=="pending",needsAttention:(word===
+"gated"||isNone)&&verdict==="pending"}}function notThere(wanted,repo,tools,cursor){const nowMs=tools.nowMs();const since=(0,import_chunk_6MHR253J.sinceOf)(cursor,
+"",nowMs);const isLate=nowMs-since>=wanted.grace_ms;return{kind:"look",verdict:"pending",word:"not_there",evidence:(0,import_chunk_6MHR253J.line)(`${placeOf(wanted,
 repo)}: GitHub has no such commit${isLate?"":" yet"}`),key:`not_there:${isLate?"late":"yet"}`,facts:{repo,ref:wanted.expression},cursor:{repo,head:"",since},needsAttention:isLate}}
 function placeOf({pr,expression},repo){const what=pr===null?`@${/^[0-9a-f]{40}/.test(expression??"")?expression?.slice(0,10):expression}`:`#${pr}`;return`${repo??
 ""}${what}`}
 
 },
-"./clean-EBOKQY2Q.js": function (module, exports) {
+"./clean-XBUKPJEV.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{clean:()=>clean});module.exports=stdin_exports;var import_chunk_3YVOH7LJ=load("./chunk-3YVOH7LJ.js");var import_chunk_SXPU6K4S=load(
-"./chunk-SXPU6K4S.js");var import_chunk_TYK6MYR7=load("./chunk-TYK6MYR7.js");var import_chunk_MTTW2VXK=load("./chunk-MTTW2VXK.js");var import_chunk_PXCHVFX4=load(
-"./chunk-PXCHVFX4.js");var import_chunk_H3HSIWJO=load("./chunk-H3HSIWJO.js");var import_chunk_PATOMOAS=load("./chunk-PATOMOAS.js");var import_chunk_6PFAPK5K=load(
-"./chunk-6PFAPK5K.js");var import_chunk_6UECBVPY=load("./chunk-6UECBVPY.js");var import_chunk_KAD3KSYH=load("./chunk-KAD3KSYH.js");var import_chunk_TQ4NRL4D=load(
-"./chunk-TQ4NRL4D.js");var import_chunk_ZWLE7X3C=load("./chunk-ZWLE7X3C.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_K6KXH5TS=load(
+"./chunk-SXPU6K4S.js");var import_chunk_TYK6MYR7=load("./chunk-TYK6MYR7.js");var import_chunk_MTTW2VXK=load("./chunk-MTTW2VXK.js");var import_chunk_QEOYU3AI=load(
+"./chunk-QEOYU3AI.js");var import_chunk_H3HSIWJO=load("./chunk-H3HSIWJO.js");var import_chunk_PATOMOAS=load("./chunk-PATOMOAS.js");var import_chunk_6PFAPK5K=load(
+"./chunk-6PFAPK5K.js");var import_chunk_6UECBVPY=load("./chunk-6UECBVPY.js");var import_chunk_EC5M52DU=load("./chunk-EC5M52DU.js");var import_chunk_2JMYE5HS=load(
+"./chunk-2JMYE5HS.js");var import_chunk_25L5C25M=load("./chunk-25L5C25M.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_K6KXH5TS=load(
 "./chunk-K6KXH5TS.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_SDXWLLFG=load(
-"./chunk-SDXWLLFG.js");var import_chunk_XRZCSGQB=load("./chunk-XRZCSGQB.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_5HEE7DWZ=load(
-"./chunk-5HEE7DWZ.js");var import_chunk_IJKEVNZ7=load("./chunk-IJKEVNZ7.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_J2XAZSNL=load(
-"./chunk-J2XAZSNL.js");var import_chunk_G6QBOL5X=load("./chunk-G6QBOL5X.js");var import_chunk_7V54BM6D=load("./chunk-7V54BM6D.js");var import_chunk_QS5KU3DI=load(
-"./chunk-QS5KU3DI.js");var import_chunk_PXAMA5OB=load("./chunk-PXAMA5OB.js");var import_chunk_AN2AMGQG=load("./chunk-AN2AMGQG.js");var import_chunk_4SRIOCFI=load(
+"./chunk-SDXWLLFG.js");var import_chunk_XRZCSGQB=load("./chunk-XRZCSGQB.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_5HRROBHX=load(
+"./chunk-5HRROBHX.js");var import_chunk_IJKEVNZ7=load("./chunk-IJKEVNZ7.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_YLQE6MZF=load(
+"./chunk-YLQE6MZF.js");var import_chunk_G6QBOL5X=load("./chunk-G6QBOL5X.js");var import_chunk_7V54BM6D=load("./chunk-7V54BM6D.js");var import_chunk_QS5KU3DI=load(
+"./chunk-QS5KU3DI.js");var import_chunk_TBUNGZZA=load("./chunk-TBUNGZZA.js");var import_chunk_AN2AMGQG=load("./chunk-AN2AMGQG.js");var import_chunk_4SRIOCFI=load(
 "./chunk-4SRIOCFI.js");var import_chunk_Y5L6GQDB=load("./chunk-Y5L6GQDB.js");var import_chunk_BSO2ISIG=load("./chunk-BSO2ISIG.js");var import_chunk_7WBBYJDG=load(
 "./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load(
 "./chunk-JSBRDJBE.js");var import_node_path=builtin("node:path");async function workIn(spec){if(!spec?.worktree||!await(0,import_chunk_IJKEVNZ7.isGenuine)(spec,
-(0,import_chunk_IJKEVNZ7.readKey)()))return void 0;const{path:folder,branch}=spec.worktree;const work=(0,import_chunk_TQ4NRL4D.worktreeWork)(spec.worktree);if(work.
+(0,import_chunk_IJKEVNZ7.readKey)()))return void 0;const{path:folder,branch}=spec.worktree;const work=(0,import_chunk_2JMYE5HS.worktreeWork)(spec.worktree);if(work.
 isGone)return work.isMerged?void 0:`its worktree is gone, and its branch ${branch} holds ${work.commits} unmerged commit(s): merge it, or delete it with git bra\
 nch -D`;if(work.uncommitted>0)return`its worktree ${folder} holds ${work.uncommitted} uncommitted change(s)`;if(work.commits>0&&!work.isMerged)return`its worktr\
 ee ${folder} holds ${work.commits} unmerged commit(s)`;return jobsIn(folder)}async function jobsIn(folder){const{folder:root}=(0,import_chunk_H3HSIWJO.locateRoot)(
 {cwd:folder});if(!root.startsWith(`${folder}/`)||!(0,import_chunk_7WBBYJDG.exists)(root))return void 0;try{if(!(0,import_chunk_H3HSIWJO.checkRoot)(root))return void 0;
 for(const id of new Set([...(0,import_chunk_6UECBVPY.listActive)(root),...(0,import_chunk_6UECBVPY.listJobs)(root)])){if(!(0,import_chunk_7WBBYJDG.exists)((0,import_chunk_7V54BM6D.
-jobPaths)(root,id).folder))continue;const why=keeps(await(0,import_chunk_KAD3KSYH.refresh)(root,id));if(why!==void 0)return`its worktree ${folder} has a job of \
+jobPaths)(root,id).folder))continue;const why=keeps(await(0,import_chunk_EC5M52DU.refresh)(root,id));if(why!==void 0)return`its worktree ${folder} has a job of \
 its own, ${id}: ${why}`}return void 0}catch(error){return`its worktree ${folder} has a state folder that cannot be read (${error instanceof Error?error.message:
-"error"})`}}function keeps(view){if(view.damage!==null)return`its record is damaged (${view.damage})`;if(!(0,import_chunk_J2XAZSNL.isEnded)(view.state))return"i\
+"error"})`}}function keeps(view){if(view.damage!==null)return`its record is damaged (${view.damage})`;if(!(0,import_chunk_YLQE6MZF.isEnded)(view.state))return"i\
 t is live";if(!(0,import_chunk_SXPU6K4S.isCollected)(view))return"nobody has collected its result";const inner=view.spec?.worktree?.path;return inner!==void 0&&
 (0,import_chunk_7WBBYJDG.isFolder)(inner)?`its worktree ${inner} is still there`:void 0}async function freeWorktree(root,spec){const{worktree}=spec;if(!worktree||
 !await(0,import_chunk_IJKEVNZ7.isGenuine)(spec,(0,import_chunk_IJKEVNZ7.readKey)()))return void 0;if(namers(root,worktree.path).some(id=>id!==spec.id))return void 0;
-const why=await workIn(spec);if(why!==void 0)return why;return(0,import_chunk_TQ4NRL4D.removeWorktree)(worktree)?void 0:`git refuses to remove its worktree ${worktree.
+const why=await workIn(spec);if(why!==void 0)return why;return(0,import_chunk_2JMYE5HS.removeWorktree)(worktree)?void 0:`git refuses to remove its worktree ${worktree.
 path}`}async function worktreesOf(root,ids){const found=new Map;for(const id of ids){const spec=(0,import_chunk_QS5KU3DI.readSpec)((0,import_chunk_7V54BM6D.jobPaths)(
 root,id));if(spec.kind!=="ok"||!spec.value.worktree||!await(0,import_chunk_IJKEVNZ7.isGenuine)(spec.value,(0,import_chunk_IJKEVNZ7.readKey)()))continue;const{path:path2,
 branch}=spec.value.worktree;if(namers(root,path2).every(one=>ids.includes(one)))found.set(path2,{id,path:path2,branch})}return[...found.values()]}function namers(root,folder){
 return(0,import_chunk_6UECBVPY.listJobs)(root).filter(id=>{const spec=(0,import_chunk_QS5KU3DI.readSpec)((0,import_chunk_7V54BM6D.jobPaths)(root,id));return spec.
 kind==="ok"&&spec.value.worktree?.path===folder})}async function planClean(root,options){const plan={remove:[],keep:[],worktrees:[],debris:findDebris(root)};const ancestors=ancestorsOfLive(
-root);let finished=0;for(const id of(0,import_chunk_6UECBVPY.listJobs)(root)){const view=await(0,import_chunk_KAD3KSYH.refresh)(root,id);const why=!(0,import_chunk_J2XAZSNL.
+root);let finished=0;for(const id of(0,import_chunk_6UECBVPY.listJobs)(root)){const view=await(0,import_chunk_EC5M52DU.refresh)(root,id);const why=!(0,import_chunk_YLQE6MZF.
 isEnded)(view.state)?"it is live":view.damage!==null?`its record is damaged (${view.damage})`:(0,import_chunk_3YVOH7LJ.isAwaited)(root,id)?"somebody waits for i\
 t":ancestors.has(id)?"a live job descends from it":!(0,import_chunk_SXPU6K4S.isCollected)(view)&&!options.includeUncollected?"nobody has collected its result":void 0;
-if((0,import_chunk_J2XAZSNL.isEnded)(view.state))finished+=1;const ageMs=(0,import_chunk_Y5L6GQDB.nowMs)()-Date.parse(view.state.ended_at??view.state.created_at);
+if((0,import_chunk_YLQE6MZF.isEnded)(view.state))finished+=1;const ageMs=(0,import_chunk_Y5L6GQDB.nowMs)()-Date.parse(view.state.ended_at??view.state.created_at);
 const isDue=ageMs>=options.olderThanMs&&finished>options.keep;const work=why===void 0&&isDue?await workIn(view.spec):void 0;if(why!==void 0||work!==void 0)plan.
 keep.push({id,why:why??work});else if(isDue)plan.remove.push(id)}plan.worktrees=await worktreesOf(root,plan.remove);return plan}async function removeJobs(root,ids){
 const[removed,kept]=[[],[]];const planned=await worktreesOf(root,ids);for(const id of ids){const spec=(0,import_chunk_QS5KU3DI.readSpec)((0,import_chunk_7V54BM6D.
@@ -3660,12 +3660,12 @@ removeTree)(target)}function findDebris(root){const folder=(0,import_chunk_6UECB
 name=>/^\.(?:new|gone)-/.test(name)&&isOld(import_node_path.default.join(folder,name)));const markers=(0,import_chunk_6UECBVPY.listActive)(root).filter(id=>!(0,
 import_chunk_7WBBYJDG.factsOf)((0,import_chunk_7V54BM6D.jobPaths)(root,id).folder)&&isOld((0,import_chunk_7V54BM6D.jobPaths)(root,id).marker));return[...half.map(
 name=>import_node_path.default.join(folder,name)),...markers.map(id=>(0,import_chunk_7V54BM6D.jobPaths)(root,id).marker)]}function isOld(target){const facts=(0,
-import_chunk_7WBBYJDG.factsOf)(target);return facts!==void 0&&(0,import_chunk_Y5L6GQDB.nowMs)()-facts.modifiedMs>6*import_chunk_PXAMA5OB.startLimitMs}function ancestorsOfLive(root){
+import_chunk_7WBBYJDG.factsOf)(target);return facts!==void 0&&(0,import_chunk_Y5L6GQDB.nowMs)()-facts.modifiedMs>6*import_chunk_TBUNGZZA.startLimitMs}function ancestorsOfLive(root){
 const result=new Set;for(const id of(0,import_chunk_6UECBVPY.listActive)(root)){for(let at=id;at!==void 0&&(0,import_chunk_G6QBOL5X.isId)(at);){const spec=(0,import_chunk_QS5KU3DI.
 readSpec)((0,import_chunk_7V54BM6D.jobPaths)(root,at));at=spec.kind==="ok"?spec.value.lineage?.parent:void 0;if(at===void 0||result.has(at))break;result.add(at)}}
 return result}var clean={name:"clean",summary:"remove old job records (a dry run unless --yes)",form:"[--older-than D] [--keep N] [--yes]",words:{min:0,max:0},options:{
-"older-than":{kind:"duration",value:"D",range:import_chunk_PXAMA5OB.limits.cleanAge,help:"only jobs that ended at least this long ago (default 14d)"},keep:{kind:"\
-count",value:"N",range:{default:0,min:0,max:1e6},help:"keep the newest N finished jobs in any case"},yes:{kind:"flag",help:"really remove"},...import_chunk_PXCHVFX4.
+"older-than":{kind:"duration",value:"D",range:import_chunk_TBUNGZZA.limits.cleanAge,help:"only jobs that ended at least this long ago (default 14d)"},keep:{kind:"\
+count",value:"N",range:{default:0,min:0,max:1e6},help:"keep the newest N finished jobs in any case"},yes:{kind:"flag",help:"really remove"},...import_chunk_QEOYU3AI.
 common},notes:"Never removes a live, awaited or uncollected job, nor one that a live job descends from. Once-keys stay. The worktree of a job (--worktree) goes \
 with its record, and both stay while it holds uncommitted or unmerged work, or a job of its own.",examples:["clean","clean --older-than 3d --keep 20 --yes"],async run(context,input){
 const root=context.root(input);const none={state_folder:root.folder,removed:[],would_remove:[],worktrees:[],kept:[]};if(!(0,import_chunk_H3HSIWJO.checkRoot)(root.
@@ -3676,7 +3676,7 @@ root.folder,options);if(input.has("json"))return{code:import_chunk_6PFAPK5K.exit
 keep}};const lines=[...plan.remove.map(id=>`would remove ${id}${withTree(plan.worktrees,id)}`),...plan.keep.map(one=>`keeps ${one.id}: ${one.why}`),`${plan.remove.
 length} of these jobs would be removed; do it with:`,`${(0,import_chunk_K6KXH5TS.nextCommand)(root.option,"clean",...given(input),"--yes")}`];return{code:import_chunk_6PFAPK5K.
 exitCodes.done,out:`${lines.join("\n")}
-`}}const done=await(0,import_chunk_5HEE7DWZ.withLock)((0,import_chunk_7V54BM6D.rootPaths)(root.folder).lock,async()=>{const plan=await planClean(root.folder,options);
+`}}const done=await(0,import_chunk_5HRROBHX.withLock)((0,import_chunk_7V54BM6D.rootPaths)(root.folder).lock,async()=>{const plan=await planClean(root.folder,options);
 removeDebris(plan.debris);const{kept,...gone}=await removeJobs(root.folder,plan.remove);return{...gone,kept:[...plan.keep,...kept]}});if(input.has("json"))return{
 code:import_chunk_6PFAPK5K.exitCodes.done,json:{...none,...done}};return{code:import_chunk_6PFAPK5K.exitCodes.done,out:`${[...done.removed.map(id=>`removed ${id}${withTree(
 done.worktrees,id)}`),...done.kept.filter(one=>one.why.includes("worktree")).map(one=>`keeps ${one.id}: ${one.why}`),`${done.removed.length} removed`].join("\n")}\
@@ -3717,22 +3717,22 @@ for(const bytes of[stdout,stderr]){const line=(0,import_chunk_LXK2ZILE.plainText
 return line}return""}
 
 },
-"./collecting-PW443IB3.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{waitAndTell:()=>import_chunk_C74BQGNP.waitAndTell});module.exports=stdin_exports;var import_chunk_C74BQGNP=load("./\
-chunk-C74BQGNP.js");var import_chunk_JUNZ4UB6=load("./chunk-JUNZ4UB6.js");var import_chunk_S7QPOU73=load("./chunk-S7QPOU73.js");var import_chunk_3YVOH7LJ=load("\
-./chunk-3YVOH7LJ.js");var import_chunk_SXPU6K4S=load("./chunk-SXPU6K4S.js");var import_chunk_WR55ZFD7=load("./chunk-WR55ZFD7.js");var import_chunk_TYK6MYR7=load(
-"./chunk-TYK6MYR7.js");var import_chunk_DHS3Z2KZ=load("./chunk-DHS3Z2KZ.js");var import_chunk_MTTW2VXK=load("./chunk-MTTW2VXK.js");var import_chunk_MEZEZM4Q=load(
-"./chunk-MEZEZM4Q.js");var import_chunk_5AUWXA57=load("./chunk-5AUWXA57.js");var import_chunk_PATOMOAS=load("./chunk-PATOMOAS.js");var import_chunk_O5SXHXTI=load(
-"./chunk-O5SXHXTI.js");var import_chunk_B2GTHZX4=load("./chunk-B2GTHZX4.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_BYWF6XGB=load(
-"./chunk-BYWF6XGB.js");var import_chunk_7OR5B4KP=load("./chunk-7OR5B4KP.js");var import_chunk_DJDH7N4O=load("./chunk-DJDH7N4O.js");var import_chunk_3MFK6NSD=load(
-"./chunk-3MFK6NSD.js");var import_chunk_LW5OI3NK=load("./chunk-LW5OI3NK.js");var import_chunk_ILJKJSAA=load("./chunk-ILJKJSAA.js");var import_chunk_W7HED5VZ=load(
-"./chunk-W7HED5VZ.js");var import_chunk_KAD3KSYH=load("./chunk-KAD3KSYH.js");var import_chunk_TQ4NRL4D=load("./chunk-TQ4NRL4D.js");var import_chunk_ZWLE7X3C=load(
-"./chunk-ZWLE7X3C.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_PG2JJUUN=load("./chunk-PG2JJUUN.js");var import_chunk_K6KXH5TS=load(
+"./collecting-YYWGVSSW.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{waitAndTell:()=>import_chunk_5K7LHV5C.waitAndTell});module.exports=stdin_exports;var import_chunk_5K7LHV5C=load("./\
+chunk-5K7LHV5C.js");var import_chunk_6PHWIPAU=load("./chunk-6PHWIPAU.js");var import_chunk_DVREEPHI=load("./chunk-DVREEPHI.js");var import_chunk_3YVOH7LJ=load("\
+./chunk-3YVOH7LJ.js");var import_chunk_SXPU6K4S=load("./chunk-SXPU6K4S.js");var import_chunk_2Y6BS352=load("./chunk-2Y6BS352.js");var import_chunk_TYK6MYR7=load(
+"./chunk-TYK6MYR7.js");var import_chunk_SSYYH3OL=load("./chunk-SSYYH3OL.js");var import_chunk_MTTW2VXK=load("./chunk-MTTW2VXK.js");var import_chunk_DEMB7JRN=load(
+"./chunk-DEMB7JRN.js");var import_chunk_5AUWXA57=load("./chunk-5AUWXA57.js");var import_chunk_PATOMOAS=load("./chunk-PATOMOAS.js");var import_chunk_O5SXHXTI=load(
+"./chunk-O5SXHXTI.js");var import_chunk_B2GTHZX4=load("./chunk-B2GTHZX4.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_FRADS5QA=load(
+"./chunk-FRADS5QA.js");var import_chunk_PNZ4KAIJ=load("./chunk-PNZ4KAIJ.js");var import_chunk_LK2TY22E=load("./chunk-LK2TY22E.js");var import_chunk_32MBNAVH=load(
+"./chunk-32MBNAVH.js");var import_chunk_SONH4MY5=load("./chunk-SONH4MY5.js");var import_chunk_ILJKJSAA=load("./chunk-ILJKJSAA.js");var import_chunk_W7HED5VZ=load(
+"./chunk-W7HED5VZ.js");var import_chunk_EC5M52DU=load("./chunk-EC5M52DU.js");var import_chunk_2JMYE5HS=load("./chunk-2JMYE5HS.js");var import_chunk_25L5C25M=load(
+"./chunk-25L5C25M.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_Z4HYFTZ4=load("./chunk-Z4HYFTZ4.js");var import_chunk_K6KXH5TS=load(
 "./chunk-K6KXH5TS.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_FSRL2ASG=load(
 "./chunk-FSRL2ASG.js");var import_chunk_SDXWLLFG=load("./chunk-SDXWLLFG.js");var import_chunk_XRZCSGQB=load("./chunk-XRZCSGQB.js");var import_chunk_LXK2ZILE=load(
-"./chunk-LXK2ZILE.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_J2XAZSNL=load(
-"./chunk-J2XAZSNL.js");var import_chunk_G6QBOL5X=load("./chunk-G6QBOL5X.js");var import_chunk_7V54BM6D=load("./chunk-7V54BM6D.js");var import_chunk_QS5KU3DI=load(
-"./chunk-QS5KU3DI.js");var import_chunk_PXAMA5OB=load("./chunk-PXAMA5OB.js");var import_chunk_AN2AMGQG=load("./chunk-AN2AMGQG.js");var import_chunk_4SRIOCFI=load(
+"./chunk-LXK2ZILE.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_YLQE6MZF=load(
+"./chunk-YLQE6MZF.js");var import_chunk_G6QBOL5X=load("./chunk-G6QBOL5X.js");var import_chunk_7V54BM6D=load("./chunk-7V54BM6D.js");var import_chunk_QS5KU3DI=load(
+"./chunk-QS5KU3DI.js");var import_chunk_TBUNGZZA=load("./chunk-TBUNGZZA.js");var import_chunk_AN2AMGQG=load("./chunk-AN2AMGQG.js");var import_chunk_4SRIOCFI=load(
 "./chunk-4SRIOCFI.js");var import_chunk_Y5L6GQDB=load("./chunk-Y5L6GQDB.js");var import_chunk_BSO2ISIG=load("./chunk-BSO2ISIG.js");var import_chunk_7WBBYJDG=load(
 "./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load(
 "./chunk-JSBRDJBE.js");
@@ -3745,64 +3745,64 @@ exports=stdin_exports;var import_chunk_TXVSPIEI=load("./chunk-TXVSPIEI.js");var 
 "./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
 
 },
-"./continue-VPWF6T56.js": function (module, exports) {
+"./continue-QWDI3IQL.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{continueCommand:()=>continueCommand});module.exports=stdin_exports;var import_chunk_E5GRDJA2=load("./chunk-E5GRDJA2\
-.js");var import_chunk_DPOUFUQD=load("./chunk-DPOUFUQD.js");var import_chunk_Y5XW5T3P=load("./chunk-Y5XW5T3P.js");var import_chunk_JYLMGGZ7=load("./chunk-JYLMGG\
-Z7.js");var import_chunk_BQXOLI4B=load("./chunk-BQXOLI4B.js");var import_chunk_TXVSPIEI=load("./chunk-TXVSPIEI.js");var import_chunk_E5HOHGVE=load("./chunk-E5HO\
-HGVE.js");var import_chunk_Z4B2CRMO=load("./chunk-Z4B2CRMO.js");var import_chunk_AUI4JGQP=load("./chunk-AUI4JGQP.js");var import_chunk_PXCHVFX4=load("./chunk-PX\
-CHVFX4.js");var import_chunk_5KTIUTJS=load("./chunk-5KTIUTJS.js");var import_chunk_EVPAZTGT=load("./chunk-EVPAZTGT.js");var import_chunk_H3HSIWJO=load("./chunk-\
+.js");var import_chunk_H4SYZQJG=load("./chunk-H4SYZQJG.js");var import_chunk_7SNP4IH3=load("./chunk-7SNP4IH3.js");var import_chunk_J3WJMW2U=load("./chunk-J3WJMW\
+2U.js");var import_chunk_LW5GIZZ6=load("./chunk-LW5GIZZ6.js");var import_chunk_TXVSPIEI=load("./chunk-TXVSPIEI.js");var import_chunk_PDAIQMP5=load("./chunk-PDAI\
+QMP5.js");var import_chunk_IOXPI5Z7=load("./chunk-IOXPI5Z7.js");var import_chunk_6SUWKJJ6=load("./chunk-6SUWKJJ6.js");var import_chunk_QEOYU3AI=load("./chunk-QE\
+OYU3AI.js");var import_chunk_VLVNKW4H=load("./chunk-VLVNKW4H.js");var import_chunk_ITYR72UF=load("./chunk-ITYR72UF.js");var import_chunk_H3HSIWJO=load("./chunk-\
 H3HSIWJO.js");var import_chunk_7BL7UWXT=load("./chunk-7BL7UWXT.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_E4Q33Z52=load("./chun\
-k-E4Q33Z52.js");var import_chunk_FKQDY3HY=load("./chunk-FKQDY3HY.js");var import_chunk_IJGJYDYL=load("./chunk-IJGJYDYL.js");var import_chunk_6UECBVPY=load("./ch\
-unk-6UECBVPY.js");var import_chunk_LW5OI3NK=load("./chunk-LW5OI3NK.js");var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");var import_chunk_KAD3KSYH=load("./\
-chunk-KAD3KSYH.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_PG2JJUUN=load("./chunk-PG2JJUUN.js");var import_chunk_K6KXH5TS=load("\
+k-E4Q33Z52.js");var import_chunk_Z322XT3E=load("./chunk-Z322XT3E.js");var import_chunk_QELRQJ3H=load("./chunk-QELRQJ3H.js");var import_chunk_6UECBVPY=load("./ch\
+unk-6UECBVPY.js");var import_chunk_SONH4MY5=load("./chunk-SONH4MY5.js");var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");var import_chunk_EC5M52DU=load("./\
+chunk-EC5M52DU.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_Z4HYFTZ4=load("./chunk-Z4HYFTZ4.js");var import_chunk_K6KXH5TS=load("\
 ./chunk-K6KXH5TS.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_FSRL2ASG=load(
 "./chunk-FSRL2ASG.js");var import_chunk_SDXWLLFG=load("./chunk-SDXWLLFG.js");var import_chunk_XRZCSGQB=load("./chunk-XRZCSGQB.js");var import_chunk_LXK2ZILE=load(
-"./chunk-LXK2ZILE.js");var import_chunk_TP5XTHR4=load("./chunk-TP5XTHR4.js");var import_chunk_5HEE7DWZ=load("./chunk-5HEE7DWZ.js");var import_chunk_IJKEVNZ7=load(
-"./chunk-IJKEVNZ7.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_J2XAZSNL=load("./chunk-J2XAZSNL.js");var import_chunk_G6QBOL5X=load(
-"./chunk-G6QBOL5X.js");var import_chunk_7V54BM6D=load("./chunk-7V54BM6D.js");var import_chunk_QS5KU3DI=load("./chunk-QS5KU3DI.js");var import_chunk_PXAMA5OB=load(
-"./chunk-PXAMA5OB.js");var import_chunk_AN2AMGQG=load("./chunk-AN2AMGQG.js");var import_chunk_4SRIOCFI=load("./chunk-4SRIOCFI.js");var import_chunk_Y5L6GQDB=load(
+"./chunk-LXK2ZILE.js");var import_chunk_TP5XTHR4=load("./chunk-TP5XTHR4.js");var import_chunk_5HRROBHX=load("./chunk-5HRROBHX.js");var import_chunk_IJKEVNZ7=load(
+"./chunk-IJKEVNZ7.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_YLQE6MZF=load("./chunk-YLQE6MZF.js");var import_chunk_G6QBOL5X=load(
+"./chunk-G6QBOL5X.js");var import_chunk_7V54BM6D=load("./chunk-7V54BM6D.js");var import_chunk_QS5KU3DI=load("./chunk-QS5KU3DI.js");var import_chunk_TBUNGZZA=load(
+"./chunk-TBUNGZZA.js");var import_chunk_AN2AMGQG=load("./chunk-AN2AMGQG.js");var import_chunk_4SRIOCFI=load("./chunk-4SRIOCFI.js");var import_chunk_Y5L6GQDB=load(
 "./chunk-Y5L6GQDB.js");var import_chunk_BSO2ISIG=load("./chunk-BSO2ISIG.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load(
 "./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var continueCommand={name:"co\
 ntinue",summary:"go on in the conversation of an earlier staff job",form:"[--job ID | --conversation CID] (--prompt TEXT | --prompt-file PATH | --stdin) [option\
 s]",words:{min:0,max:0},options:{job:{kind:"text",value:"ID",help:"the job whose conversation goes on (whole id)"},conversation:{kind:"text",value:"CID",help:"a\
- conversation that a job of this worktree recorded"},...import_chunk_PXCHVFX4.staffOptions,cwd:{kind:"text",value:"DIR",help:"folder to work in (default: that o\
-f the earlier job)"},share:import_chunk_PXCHVFX4.writerOptions.share,...import_chunk_PXCHVFX4.launchOptions},notes:"Backend, mode, model, profile and folder are\
+ conversation that a job of this worktree recorded"},...import_chunk_QEOYU3AI.staffOptions,cwd:{kind:"text",value:"DIR",help:"folder to work in (default: that o\
+f the earlier job)"},share:import_chunk_QEOYU3AI.writerOptions.share,...import_chunk_QEOYU3AI.launchOptions},notes:"Backend, mode, model, profile and folder are\
  those of the earlier job unless given. The limit is a fresh one.",examples:['continue --job staffer-mik3xa01-9c2k4d --prompt "Now add a test for it"','continue\
- --prompt "Go on"'],async run(context,input){const root=context.root(input);(0,import_chunk_H3HSIWJO.checkRoot)(root.folder);const prompt=await(0,import_chunk_Y5XW5T3P.
-taskOf)(context,input);const words=(0,import_chunk_AUI4JGQP.onceWords)("continue",input,input.has("cwd")?(0,import_chunk_AUI4JGQP.folderSaid)(context,input):null,
-prompt);const repeated=await(0,import_chunk_AUI4JGQP.repeatedLaunch)(context,input,words,false);if(repeated)return repeated;const parent=parentOf(root,input);await(0,
-import_chunk_DPOUFUQD.requireGenuine)(parent);const staff=parent.staff;const resume=(0,import_chunk_DPOUFUQD.conversationOf)(root.folder,parent);if(!staff||resume===
+ --prompt "Go on"'],async run(context,input){const root=context.root(input);(0,import_chunk_H3HSIWJO.checkRoot)(root.folder);const prompt=await(0,import_chunk_7SNP4IH3.
+taskOf)(context,input);const words=(0,import_chunk_6SUWKJJ6.onceWords)("continue",input,input.has("cwd")?(0,import_chunk_6SUWKJJ6.folderSaid)(context,input):null,
+prompt);const repeated=await(0,import_chunk_6SUWKJJ6.repeatedLaunch)(context,input,words,false);if(repeated)return repeated;const parent=parentOf(root,input);await(0,
+import_chunk_H4SYZQJG.requireGenuine)(parent);const staff=parent.staff;const resume=(0,import_chunk_H4SYZQJG.conversationOf)(root.folder,parent);if(!staff||resume===
 null){const why=staff?"no conversation id was seen":`a ${parent.kind} job keeps no conversation`;throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot \
-continue job ${parent.id}: ${why}`,import_chunk_K6KXH5TS.nextCommands.restart(parent.id,root.option))}const cwd=input.has("cwd")?(0,import_chunk_E5HOHGVE.folderOf)(
-context,input):(0,import_chunk_DPOUFUQD.requireFolder)(parent,"continue",root.option);(0,import_chunk_DPOUFUQD.requireSameFolder)(parent,cwd,root.option);const part=(0,
-import_chunk_JYLMGGZ7.makeStaffPart)({mode:staff.mode,stateRoot:root.folder,backend:input.text("backend")??staff.custom?.name??staff.backend,model:input.text("m\
-odel")??staff.model,profile:(0,import_chunk_Y5XW5T3P.askedProfile)(input),earlierProfile:staff.profile,prompt,resume,cwd});if(part.backend!==staff.backend)throw new import_chunk_NVPF5LEY.
+continue job ${parent.id}: ${why}`,import_chunk_K6KXH5TS.nextCommands.restart(parent.id,root.option))}const cwd=input.has("cwd")?(0,import_chunk_PDAIQMP5.folderOf)(
+context,input):(0,import_chunk_H4SYZQJG.requireFolder)(parent,"continue",root.option);(0,import_chunk_H4SYZQJG.requireSameFolder)(parent,cwd,root.option);const part=(0,
+import_chunk_J3WJMW2U.makeStaffPart)({mode:staff.mode,stateRoot:root.folder,backend:input.text("backend")??staff.custom?.name??staff.backend,model:input.text("m\
+odel")??staff.model,profile:(0,import_chunk_7SNP4IH3.askedProfile)(input),earlierProfile:staff.profile,prompt,resume,cwd});if(part.backend!==staff.backend)throw new import_chunk_NVPF5LEY.
 FaultError("preflight",`cannot continue a conversation of ${staff.backend} with ${part.backend}`,import_chunk_K6KXH5TS.nextCommands.restart(parent.id,root.option));
-context.tell(`continues ${parent.id} (${staff.custom?.name??part.backend}, mode ${part.mode}, profile ${part.profile})`);part.earlier=(0,import_chunk_DPOUFUQD.earlierOf)(
-root.folder,part.backend,resume);if(staff.schema)part.schema=true;if(staff.base)part.base=staff.base;return(0,import_chunk_Y5XW5T3P.launchStaff)(context,input,{
-verb:parent.verb,staff:part,cwd,lineage:(0,import_chunk_DPOUFUQD.lineageOf)(parent,"continue"),isSynchronous:parent.verb==="ask"&&!input.has("id-only"),words,asksForLatest:!input.
+context.tell(`continues ${parent.id} (${staff.custom?.name??part.backend}, mode ${part.mode}, profile ${part.profile})`);part.earlier=(0,import_chunk_H4SYZQJG.earlierOf)(
+root.folder,part.backend,resume);if(staff.schema)part.schema=true;if(staff.base)part.base=staff.base;return(0,import_chunk_7SNP4IH3.launchStaff)(context,input,{
+verb:parent.verb,staff:part,cwd,lineage:(0,import_chunk_H4SYZQJG.lineageOf)(parent,"continue"),isSynchronous:parent.verb==="ask"&&!input.has("id-only"),words,asksForLatest:!input.
 has("job")&&!input.has("conversation"),worktree:input.has("cwd")?null:parent.worktree??null})}};function parentOf(root,input){const[job,conversation]=[input.text(
 "job"),input.text("conversation")];if(job!==void 0&&conversation!==void 0)throw(0,import_chunk_NVPF5LEY.usageError)("cannot take --job and --conversation togeth\
-er");if(job!==void 0)return(0,import_chunk_DPOUFUQD.requireSpec)(root,(0,import_chunk_6UECBVPY.requireWholeId)(root,job));const owner=conversation===void 0?input.
+er");if(job!==void 0)return(0,import_chunk_H4SYZQJG.requireSpec)(root,(0,import_chunk_6UECBVPY.requireWholeId)(root,job));const owner=conversation===void 0?input.
 text("owner")??import_chunk_4SRIOCFI.variables.owner()??null:null;const id=(0,import_chunk_E5GRDJA2.findLatest)(root.folder,owner,(_,spec)=>{const known=spec.staff?
-(0,import_chunk_DPOUFUQD.conversationOf)(root.folder,spec):null;return conversation===void 0?known!==null:known===conversation});if(id!==void 0)return(0,import_chunk_DPOUFUQD.
+(0,import_chunk_H4SYZQJG.conversationOf)(root.folder,spec):null;return conversation===void 0?known!==null:known===conversation});if(id!==void 0)return(0,import_chunk_H4SYZQJG.
 requireSpec)(root,id);const what=conversation===void 0?"a conversation":`conversation ${JSON.stringify(conversation)}`;const whose=owner===null?"":` of owner ${owner}`;
 throw new import_chunk_NVPF5LEY.FaultError("unknown_job",`cannot find ${what}: no job${whose} in ${root.folder} recorded one`,import_chunk_K6KXH5TS.nextCommands.
 status(root.option))}
 
 },
-"./dir-CFCI6GBD.js": function (module, exports) {
+"./dir-DN3NI6UH.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{dir:()=>dir});module.exports=stdin_exports;var import_chunk_B2GTHZX4=load("./chunk-B2GTHZX4.js");var import_chunk_IHFJKMPW=load(
-"./chunk-IHFJKMPW.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_PXAMA5OB=load(
-"./chunk-PXAMA5OB.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load(
+"./chunk-IHFJKMPW.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_TBUNGZZA=load(
+"./chunk-TBUNGZZA.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load(
 "./chunk-JSBRDJBE.js");var import_node_crypto=require("node:crypto");var import_node_path=builtin("node:path");function matchesGlob(pattern,text){if(text.startsWith(
 ".")&&!pattern.startsWith("."))return false;let at=0;let place=0;let star=-1;let mark=0;while(at<text.length){const sign=pattern[place];if(sign==="*"){star=place;
 mark=at;place+=1}else if(sign!==void 0&&(sign==="?"||sign===text[at])){place+=1;at+=1}else if(star>=0){mark+=1;at=mark;place=star+1}else return false}while(pattern[place]===
 "*")place+=1;return place===pattern.length}var asked=["exists","gone","changed","new","count"];var dir={id:"dir",summary:"a folder: there, gone, changed, or wit\
 h something new in it",form:"PATH",words:{min:1,max:1},options:{exists:{kind:"flag",help:"met when it is there (the default)"},gone:{kind:"flag",help:"met when \
 nothing is there"},changed:{kind:"flag",help:"met when a name came, went, or is another or a newer file than at the launch"},new:{kind:"text",value:"PATTERN",help:"\
-met when a name like this ('*.json') came after the launch"},count:{kind:"count",value:"N",range:import_chunk_PXAMA5OB.limits.watchCount,help:"met when it has a\
-t least so many names"}},notes:`Names that begin with a dot count only for --changed, or when the pattern begins with one. A folder with more than ${import_chunk_PXAMA5OB.
+met when a name like this ('*.json') came after the launch"},count:{kind:"count",value:"N",range:import_chunk_TBUNGZZA.limits.watchCount,help:"met when it has a\
+t least so many names"}},notes:`Names that begin with a dot count only for --changed, or when the pattern begins with one. A folder with more than ${import_chunk_TBUNGZZA.
 watchNames} names is refused. A name is there before its content is: let whoever writes the file rename it into place, or watch the file itself with --stable.`,
 examples:["watch dir inbox --new '*.json' --for 1d","watch dir shards --count 64 --for 6h --every 30s"],isRemote:false,read(given,{cwd}){const[word=""]=given.words;
 if(word==="")throw(0,import_chunk_NVPF5LEY.usageError)("cannot watch a folder without a name: give its path");const target=import_node_path.default.resolve(cwd,
@@ -3830,18 +3830,18 @@ const known=new Set(Array.isArray(cursor.known)?cursor.known:names.map(short));c
 cursor.found)?Number(cursor.found):0)+fresh.length;const more={facts:{new:fresh.slice(0,20),count:names.length},cursor:{known:names.map(short),found},key:`new-${found}`};
 if(fresh.length===0)return(0,import_chunk_IHFJKMPW.seen)("pending","nothing_new",`nothing new like ${pattern} in ${target}`,more);const rest=fresh.length>3?` an\
 d ${fresh.length-3} more`:"";return(0,import_chunk_IHFJKMPW.seen)("met","new",`new in ${target}: ${fresh.slice(0,3).map(import_chunk_FSRL2ASG.oneLine).join(", ")}${rest}`,
-more)}function needsNames(ask){return ask==="changed"||ask==="new"||ask==="count"}function namesOf(target){return(0,import_chunk_7WBBYJDG.listSome)(target,import_chunk_PXAMA5OB.
+more)}function needsNames(ask){return ask==="changed"||ask==="new"||ask==="count"}function namesOf(target){return(0,import_chunk_7WBBYJDG.listSome)(target,import_chunk_TBUNGZZA.
 watchNames)?.sort()}function requireNames(target){try{if(namesOf(target)!==void 0)return}catch(error){throw new import_chunk_NVPF5LEY.FaultError("preflight",`ca\
 nnot watch what is in ${target}: it cannot be read (${(0,import_chunk_NVPF5LEY.errnoOf)(error)})`)}throw(0,import_chunk_NVPF5LEY.usageError)(tooMany(target))}function matching(names,pattern){
-return names.filter(text=>matchesGlob(pattern,text))}function tooMany(target){return`cannot watch what is in ${target}: it has more than ${import_chunk_PXAMA5OB.
+return names.filter(text=>matchesGlob(pattern,text))}function tooMany(target){return`cannot watch what is in ${target}: it has more than ${import_chunk_TBUNGZZA.
 watchNames} names`}function contentSign(target,facts,names){if(!facts)return"missing";const rows=names.map(text=>`${text}\0${entrySign(import_node_path.default.
 join(target,text))}`);return digest(rows.join("\n"))}function entrySign(entry){try{return(0,import_chunk_IHFJKMPW.signOf)((0,import_chunk_7WBBYJDG.targetOf)(entry))}catch{
 return"closed"}}function short(text){return digest(text).slice(0,12)}function digest(text){return(0,import_node_crypto.createHash)("sha256").update(text).digest(
 "hex").slice(0,40)}
 
 },
-"./dispatch-HNLVQUMI.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{dispatch:()=>dispatch});module.exports=stdin_exports;var import_chunk_PJD4UNT2=load("./chunk-PJD4UNT2.js");var import_chunk_H3HSIWJO=load(
+"./dispatch-3IKCEHOR.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{dispatch:()=>dispatch});module.exports=stdin_exports;var import_chunk_LZ22CA64=load("./chunk-LZ22CA64.js");var import_chunk_H3HSIWJO=load(
 "./chunk-H3HSIWJO.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_UNGYPAP3=load(
 "./chunk-UNGYPAP3.js");var import_chunk_XRZCSGQB=load("./chunk-XRZCSGQB.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_7V54BM6D=load(
 "./chunk-7V54BM6D.js");var import_chunk_AN2AMGQG=load("./chunk-AN2AMGQG.js");var import_chunk_4SRIOCFI=load("./chunk-4SRIOCFI.js");var import_chunk_Y5L6GQDB=load(
@@ -3876,8 +3876,8 @@ usageError)(`cannot run ${command.name} without a command: the form is ${command
 keys(command.options).map(name=>`--${name}`).join(" ")}function helpOf(command){return(0,import_chunk_GEPPUING.quoteWords)([...(0,import_chunk_7V54BM6D.selfWords)(),
 ...command.name.split(" "),"--help"])}function rangeOf(row,name){if(!row?.range)throw new Error(`option ${name} has no range`);return row.range}async function dispatch(args,base,version){
 const[word="help",...rest]=args;if(word==="--version"||word==="version")return{code:import_chunk_6PFAPK5K.exitCodes.done,out:`${version}
-`};const name=word==="--help"||word==="-h"?"help":word;const loaded=await(0,import_chunk_PJD4UNT2.loadCommand)(name);if(!loaded)throw(0,import_chunk_NVPF5LEY.usageError)(
-`cannot run ${JSON.stringify(word)}: there is no such command; there are ${import_chunk_PJD4UNT2.commandNames.join(", ")}`,(0,import_chunk_GEPPUING.quoteWords)(
+`};const name=word==="--help"||word==="-h"?"help":word;const loaded=await(0,import_chunk_LZ22CA64.loadCommand)(name);if(!loaded)throw(0,import_chunk_NVPF5LEY.usageError)(
+`cannot run ${JSON.stringify(word)}: there is no such command; there are ${import_chunk_LZ22CA64.commandNames.join(", ")}`,(0,import_chunk_GEPPUING.quoteWords)(
 [...(0,import_chunk_7V54BM6D.selfWords)(),"help"]));if(hasChangedWords(args)){throw(0,import_chunk_NVPF5LEY.usageError)("cannot take a word that is no UTF-8 tex\
 t: it would arrive changed","give it in a file or through --shell with printf")}const{command,args:own}=await loaded.choose?.(rest)??{command:loaded,args:rest};
 const input=parseCommand(command,own);if(input.has("help"))return help(command);const context={...base,root:parsed=>(0,import_chunk_H3HSIWJO.locateRoot)({option:parsed.
@@ -3885,27 +3885,27 @@ text("state-dir"),variable:import_chunk_4SRIOCFI.variables.stateDir(),cwd:base.c
 resolve().then(()=>load("./usage-KTS4T74N.js"));return{code:import_chunk_6PFAPK5K.exitCodes.done,out:renderHelp(command)}}
 
 },
-"./doctor-LY2OFYME.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{doctor:()=>doctor});module.exports=stdin_exports;var import_chunk_DHS3Z2KZ=load("./chunk-DHS3Z2KZ.js");var import_chunk_MTTW2VXK=load(
-"./chunk-MTTW2VXK.js");var import_chunk_MEZEZM4Q=load("./chunk-MEZEZM4Q.js");var import_chunk_PXCHVFX4=load("./chunk-PXCHVFX4.js");var import_chunk_H3HSIWJO=load(
+"./doctor-CN7Z2V22.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{doctor:()=>doctor});module.exports=stdin_exports;var import_chunk_SSYYH3OL=load("./chunk-SSYYH3OL.js");var import_chunk_MTTW2VXK=load(
+"./chunk-MTTW2VXK.js");var import_chunk_DEMB7JRN=load("./chunk-DEMB7JRN.js");var import_chunk_QEOYU3AI=load("./chunk-QEOYU3AI.js");var import_chunk_H3HSIWJO=load(
 "./chunk-H3HSIWJO.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_6UECBVPY=load("./chunk-6UECBVPY.js");var import_chunk_K6KXH5TS=load(
 "./chunk-K6KXH5TS.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_XRZCSGQB=load(
 "./chunk-XRZCSGQB.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_IJKEVNZ7=load("./chunk-IJKEVNZ7.js");var import_chunk_CTSRVJRC=load(
-"./chunk-CTSRVJRC.js");var import_chunk_J2XAZSNL=load("./chunk-J2XAZSNL.js");var import_chunk_G6QBOL5X=load("./chunk-G6QBOL5X.js");var import_chunk_7V54BM6D=load(
-"./chunk-7V54BM6D.js");var import_chunk_QS5KU3DI=load("./chunk-QS5KU3DI.js");var import_chunk_PXAMA5OB=load("./chunk-PXAMA5OB.js");var import_chunk_AN2AMGQG=load(
+"./chunk-CTSRVJRC.js");var import_chunk_YLQE6MZF=load("./chunk-YLQE6MZF.js");var import_chunk_G6QBOL5X=load("./chunk-G6QBOL5X.js");var import_chunk_7V54BM6D=load(
+"./chunk-7V54BM6D.js");var import_chunk_QS5KU3DI=load("./chunk-QS5KU3DI.js");var import_chunk_TBUNGZZA=load("./chunk-TBUNGZZA.js");var import_chunk_AN2AMGQG=load(
 "./chunk-AN2AMGQG.js");var import_chunk_4SRIOCFI=load("./chunk-4SRIOCFI.js");var import_chunk_Y5L6GQDB=load("./chunk-Y5L6GQDB.js");var import_chunk_BSO2ISIG=load(
 "./chunk-BSO2ISIG.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load(
 "./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");async function diagnose(root,id){if(!(0,import_chunk_7WBBYJDG.exists)((0,import_chunk_7V54BM6D.
 jobPaths)(root.folder,id).folder)){const next=(0,import_chunk_K6KXH5TS.nextCommand)(root.option,"clean","--yes");return{id,condition:"damaged",problem:"a marker\
- of a live job without a job folder",next,facts:[]}}const view=(0,import_chunk_J2XAZSNL.inspect)(root.folder,id);const condition=(0,import_chunk_J2XAZSNL.conditionOf)(
+ of a live job without a job folder",next,facts:[]}}const view=(0,import_chunk_YLQE6MZF.inspect)(root.folder,id);const condition=(0,import_chunk_YLQE6MZF.conditionOf)(
 view);return{id,condition,...await problemOf(root,view,condition),facts:factsOfJob(view)}}async function diagnoseAll(root){const ids=[...new Set([...(0,import_chunk_6UECBVPY.
 listActive)(root.folder),...(0,import_chunk_6UECBVPY.listJobs)(root.folder)])];const findings=[];for(const id of ids)findings.push(await diagnose(root,id));return findings.
 filter(finding=>finding.problem!==null)}async function problemOf(root,view,condition){const{id,spec,damage}=view;const wait=import_chunk_K6KXH5TS.nextCommands.wait(
 id,root.option);if(condition==="damaged")return{problem:`the record is damaged: ${damage}; nothing was deleted, output and result files are as they were`,next:import_chunk_K6KXH5TS.
-nextCommands.status(root.option)};if(spec&&!(0,import_chunk_J2XAZSNL.isEnded)(view.state)&&!await(0,import_chunk_IJKEVNZ7.isGenuine)(spec,(0,import_chunk_IJKEVNZ7.
+nextCommands.status(root.option)};if(spec&&!(0,import_chunk_YLQE6MZF.isEnded)(view.state)&&!await(0,import_chunk_IJKEVNZ7.isGenuine)(spec,(0,import_chunk_IJKEVNZ7.
 readKey)())){return{problem:"spec.json was changed or written by another user: nothing is started or signaled for this job",next:import_chunk_K6KXH5TS.nextCommands.
 observe(id,root.option)}}if(spec&&!(0,import_chunk_G6QBOL5X.findEngine)(spec.engine))return{problem:`it runs on the engine ${spec.engine}, which this release do\
-es not know`,next:null};const health=(0,import_chunk_DHS3Z2KZ.healthOf)(view,condition);switch(condition){case"orphaned":case"unclaimed":return{problem:health.reason??
+es not know`,next:null};const health=(0,import_chunk_SSYYH3OL.healthOf)(view,condition);switch(condition){case"orphaned":case"unclaimed":return{problem:health.reason??
 condition,next:wait};case"over":case"lost":case"host_restarted":case"never_started":return{problem:`${condition}: the end is not published yet; the next reader \
 in the same place does it`,next:wait};case"supervised":case"unseen":return{problem:health.health==="attention"?health.reason??null:null,next:health.health==="at\
 tention"?import_chunk_K6KXH5TS.nextCommands.observe(id,root.option):null};default:return{problem:null,next:null}}}function factsOfJob(view){const facts=[`state ${view.
@@ -3913,11 +3913,11 @@ state.state}`,`worker ${view.seen.worker}`,`shim ${view.seen.shim}`];if(view.lau
 1} time(s)`);if(view.leaseAgeMs!==null)facts.push(`last sign of life ${Math.round(view.leaseAgeMs/1e3)} s ago`);if(view.exit)facts.push(`the command ended with \
 exit code ${view.exit.exit_code}`);if(view.isOtherBoot)facts.push("the machine was restarted since");return facts}var doctor={name:"doctor",summary:"explain a d\
 amaged, stuck or orphaned job; try out one agent CLI",form:"[ID | --backend NAME]",words:{min:0,max:1},options:{backend:{kind:"text",value:"NAME",help:"one real\
- round trip with this agent CLI, restricted, in an empty folder (calls its model once)"},...import_chunk_PXCHVFX4.common},notes:"Exit codes: 0 nothing is wrong,\
+ round trip with this agent CLI, restricted, in an empty folder (calls its model once)"},...import_chunk_QEOYU3AI.common},notes:"Exit codes: 0 nothing is wrong,\
  3 something is. Changes nothing. With --backend: 0 when a complete answer came within 2 minutes, 3 when not, with the reason in the words of the CLI; the CLI m\
 ay keep that conversation in its own history.",examples:["doctor","doctor run-mik3x9ab-4f7q2z","doctor --backend codex"],async run(context,input){const backend=input.
 text("backend");if(backend!==void 0){if(input.words.length>0)throw(0,import_chunk_NVPF5LEY.usageError)("cannot take a job ID and --backend together");const{doctorBackend}=await Promise.
-resolve().then(()=>load("./doctor-backend-5DCK2HNA.js"));return doctorBackend(context,backend,input.has("json"))}const root=context.root(input);const isThere=(0,
+resolve().then(()=>load("./doctor-backend-TPVTF5GT.js"));return doctorBackend(context,backend,input.has("json"))}const root=context.root(input);const isThere=(0,
 import_chunk_H3HSIWJO.checkRoot)(root.folder);const word=input.words[0];const findings=!isThere&&word===void 0?[]:word===void 0?await diagnoseAll(root):[await diagnose(
 root,(0,import_chunk_6UECBVPY.findJob)(root,word))];const isWrong=findings.some(finding=>finding.problem!==null);const code=isWrong?import_chunk_6PFAPK5K.exitCodes.
 unsuccessful:import_chunk_6PFAPK5K.exitCodes.done;if(input.has("json")){return{code,json:{state_folder:root.folder,boot_id:(0,import_chunk_BSO2ISIG.bootId)(),pid_namespace:(0,
@@ -3927,24 +3927,24 @@ import_chunk_BSO2ISIG.pidNamespace)(),findings}}}const text=findings.map(tell).j
 `  next: ${finding.next}`);return lines.join("\n")}
 
 },
-"./doctor-backend-5DCK2HNA.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{doctorBackend:()=>doctorBackend});module.exports=stdin_exports;var import_chunk_J3L443GZ=load("./chunk-J3L443GZ.js");
-var import_chunk_XFBNWBRB=load("./chunk-XFBNWBRB.js");var import_chunk_JYLMGGZ7=load("./chunk-JYLMGGZ7.js");var import_chunk_JWJCPP47=load("./chunk-JWJCPP47.js");
-var import_chunk_TXVSPIEI=load("./chunk-TXVSPIEI.js");var import_chunk_WR55ZFD7=load("./chunk-WR55ZFD7.js");var import_chunk_TYK6MYR7=load("./chunk-TYK6MYR7.js");
-var import_chunk_DHS3Z2KZ=load("./chunk-DHS3Z2KZ.js");var import_chunk_MTTW2VXK=load("./chunk-MTTW2VXK.js");var import_chunk_MEZEZM4Q=load("./chunk-MEZEZM4Q.js");
-var import_chunk_EVPAZTGT=load("./chunk-EVPAZTGT.js");var import_chunk_H3HSIWJO=load("./chunk-H3HSIWJO.js");var import_chunk_7BL7UWXT=load("./chunk-7BL7UWXT.js");
+"./doctor-backend-TPVTF5GT.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{doctorBackend:()=>doctorBackend});module.exports=stdin_exports;var import_chunk_3ZHDD43O=load("./chunk-3ZHDD43O.js");
+var import_chunk_XFBNWBRB=load("./chunk-XFBNWBRB.js");var import_chunk_J3WJMW2U=load("./chunk-J3WJMW2U.js");var import_chunk_SRCDYFEW=load("./chunk-SRCDYFEW.js");
+var import_chunk_TXVSPIEI=load("./chunk-TXVSPIEI.js");var import_chunk_2Y6BS352=load("./chunk-2Y6BS352.js");var import_chunk_TYK6MYR7=load("./chunk-TYK6MYR7.js");
+var import_chunk_SSYYH3OL=load("./chunk-SSYYH3OL.js");var import_chunk_MTTW2VXK=load("./chunk-MTTW2VXK.js");var import_chunk_DEMB7JRN=load("./chunk-DEMB7JRN.js");
+var import_chunk_ITYR72UF=load("./chunk-ITYR72UF.js");var import_chunk_H3HSIWJO=load("./chunk-H3HSIWJO.js");var import_chunk_7BL7UWXT=load("./chunk-7BL7UWXT.js");
 var import_chunk_5AUWXA57=load("./chunk-5AUWXA57.js");var import_chunk_PATOMOAS=load("./chunk-PATOMOAS.js");var import_chunk_O5SXHXTI=load("./chunk-O5SXHXTI.js");
-var import_chunk_B2GTHZX4=load("./chunk-B2GTHZX4.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_U4AJ3ETA=load("./chunk-U4AJ3ETA.js");
-var import_chunk_KZICORNM=load("./chunk-KZICORNM.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_FKQDY3HY=load("./chunk-FKQDY3HY.js");
-var import_chunk_IJGJYDYL=load("./chunk-IJGJYDYL.js");var import_chunk_6UECBVPY=load("./chunk-6UECBVPY.js");var import_chunk_7OR5B4KP=load("./chunk-7OR5B4KP.js");
-var import_chunk_3MFK6NSD=load("./chunk-3MFK6NSD.js");var import_chunk_ILJKJSAA=load("./chunk-ILJKJSAA.js");var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");
-var import_chunk_KAD3KSYH=load("./chunk-KAD3KSYH.js");var import_chunk_ZWLE7X3C=load("./chunk-ZWLE7X3C.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");
+var import_chunk_B2GTHZX4=load("./chunk-B2GTHZX4.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_WDTZCSWR=load("./chunk-WDTZCSWR.js");
+var import_chunk_DVGFC3IV=load("./chunk-DVGFC3IV.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_Z322XT3E=load("./chunk-Z322XT3E.js");
+var import_chunk_QELRQJ3H=load("./chunk-QELRQJ3H.js");var import_chunk_6UECBVPY=load("./chunk-6UECBVPY.js");var import_chunk_PNZ4KAIJ=load("./chunk-PNZ4KAIJ.js");
+var import_chunk_32MBNAVH=load("./chunk-32MBNAVH.js");var import_chunk_ILJKJSAA=load("./chunk-ILJKJSAA.js");var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");
+var import_chunk_EC5M52DU=load("./chunk-EC5M52DU.js");var import_chunk_25L5C25M=load("./chunk-25L5C25M.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");
 var import_chunk_K6KXH5TS=load("./chunk-K6KXH5TS.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");
 var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_SDXWLLFG=load("./chunk-SDXWLLFG.js");var import_chunk_XRZCSGQB=load("./chunk-XRZCSGQB.js");
 var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_TP5XTHR4=load("./chunk-TP5XTHR4.js");
-var import_chunk_5HEE7DWZ=load("./chunk-5HEE7DWZ.js");var import_chunk_IJKEVNZ7=load("./chunk-IJKEVNZ7.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");
-var import_chunk_J2XAZSNL=load("./chunk-J2XAZSNL.js");var import_chunk_G6QBOL5X=load("./chunk-G6QBOL5X.js");var import_chunk_7V54BM6D=load("./chunk-7V54BM6D.js");
-var import_chunk_QS5KU3DI=load("./chunk-QS5KU3DI.js");var import_chunk_PXAMA5OB=load("./chunk-PXAMA5OB.js");var import_chunk_AN2AMGQG=load("./chunk-AN2AMGQG.js");
+var import_chunk_5HRROBHX=load("./chunk-5HRROBHX.js");var import_chunk_IJKEVNZ7=load("./chunk-IJKEVNZ7.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");
+var import_chunk_YLQE6MZF=load("./chunk-YLQE6MZF.js");var import_chunk_G6QBOL5X=load("./chunk-G6QBOL5X.js");var import_chunk_7V54BM6D=load("./chunk-7V54BM6D.js");
+var import_chunk_QS5KU3DI=load("./chunk-QS5KU3DI.js");var import_chunk_TBUNGZZA=load("./chunk-TBUNGZZA.js");var import_chunk_AN2AMGQG=load("./chunk-AN2AMGQG.js");
 var import_chunk_4SRIOCFI=load("./chunk-4SRIOCFI.js");var import_chunk_Y5L6GQDB=load("./chunk-Y5L6GQDB.js");var import_chunk_BSO2ISIG=load("./chunk-BSO2ISIG.js");
 var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var import_node_path=builtin("node:path");var import_node_fs=require("node:fs");var import_node_os=require(
@@ -3952,27 +3952,27 @@ var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var import_node_path=built
 isFolder).map(import_chunk_7WBBYJDG.realPath);const place=places.find(folder=>(0,import_chunk_XRZCSGQB.findWorktree)(folder)===void 0);if(place!==void 0)return(0,
 import_node_fs.mkdtempSync)(import_node_path2.default.join(place,prefix));throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot find a folder outside g\
 it for a trial: ${places.join(", ")}`,"set TMPDIR to one")}var trialMs=12e4;var task="Reply with the single word: ready";var answerBytes=1024;async function roundTrip(name,onStart){
-const isOwn=Object.hasOwn((0,import_chunk_TXVSPIEI.readUserConfig)().backends,name);const canRestrict=!isOwn&&(0,import_chunk_IJGJYDYL.findBackend)(name)?.profiles.
+const isOwn=Object.hasOwn((0,import_chunk_TXVSPIEI.readUserConfig)().backends,name);const canRestrict=!isOwn&&(0,import_chunk_QELRQJ3H.findBackend)(name)?.profiles.
 restricted!==null;const signals=(0,import_chunk_5AUWXA57.holdSignals)();try{const folder=makeTempFolder("job-companion-trial-");let left=null;try{const[state,cwd]=[
 import_node_path.default.join(folder,"state"),import_node_path.default.join(folder,"empty")];(0,import_chunk_527JQF7V.createFolder)(cwd);const root={folder:state,
 option:["--state-dir",state]};const part=makePart(root,cwd,name,canRestrict?"restricted":"standard");await requireQuiet(signals);onStart();const trial=await tryIn(
 root,cwd,part,signals);left=await removeOrName(folder);return{...trial,left}}finally{if(left===null)await removeOrName(folder)}}finally{signals.release()}}async function requireQuiet(signals){
 const signal=await signals.first();if(signal!==null)throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot try it: interrupted by ${signal} before the s\
-tart`)}function makePart(root,cwd,backend,profile){const words={mode:"ask",stateRoot:root.folder,model:null,prompt:task,resume:null};return{...(0,import_chunk_JYLMGGZ7.
-makeStaffPart)({...words,backend,profile,cwd}),brief:false}}async function tryIn(root,cwd,part,signals){const{id}=await(0,import_chunk_EVPAZTGT.launch)(root,{kind:"\
-staff",verb:"ask",owner:null,label:"doctor",onceKey:null,cwd,deadlineMs:trialMs,killGraceMs:import_chunk_PXAMA5OB.limits.staffKillGrace.default,maxOutputBytes:import_chunk_PXAMA5OB.
-limits.maxOutput.min,firstOutputMs:null,stallMs:null,lineage:null,run:null,staff:part});const why="doctor was interrupted";signals.onEach(()=>void(0,import_chunk_JWJCPP47.
+tart`)}function makePart(root,cwd,backend,profile){const words={mode:"ask",stateRoot:root.folder,model:null,prompt:task,resume:null};return{...(0,import_chunk_J3WJMW2U.
+makeStaffPart)({...words,backend,profile,cwd}),brief:false}}async function tryIn(root,cwd,part,signals){const{id}=await(0,import_chunk_ITYR72UF.launch)(root,{kind:"\
+staff",verb:"ask",owner:null,label:"doctor",onceKey:null,cwd,deadlineMs:trialMs,killGraceMs:import_chunk_TBUNGZZA.limits.staffKillGrace.default,maxOutputBytes:import_chunk_TBUNGZZA.
+limits.maxOutput.min,firstOutputMs:null,stallMs:null,lineage:null,run:null,staff:part});const why="doctor was interrupted";signals.onEach(()=>void(0,import_chunk_SRCDYFEW.
 cancelJob)(root.folder,id,{owner:null,why}).catch(()=>void 0));const{view,firstOutputMs}=await follow(root,id);const{state}=view;return{program:part.program,version:part.
 version??null,profile:part.profile,adds:part.adds,state:state.state,error:state.error,warnings:state.warnings,first_output_ms:firstOutputMs,duration_ms:state.duration_ms,
 conversation_id:state.conversation?.id??null,answer:state.state==="done"?(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)((0,import_chunk_527JQF7V.
 readText)(view.paths.result)??""),answerBytes):null}}async function follow(root,id){const paths=(0,import_chunk_7V54BM6D.jobPaths)(root.folder,id);let firstOutputMs=null;
-const look=()=>{const started=(0,import_chunk_U4AJ3ETA.startedAt)(paths);if(firstOutputMs!==null||started===null||!(0,import_chunk_7WBBYJDG.factsOf)(paths.output)?.
-size)return;firstOutputMs=Math.max(0,(0,import_chunk_Y5L6GQDB.nowMs)()-Date.parse(started))};const patience=trialMs+3*import_chunk_PXAMA5OB.limits.staffKillGrace.
-default;const{views:[view]}=await(0,import_chunk_WR55ZFD7.waitForJobs)(root.folder,[id],{mode:"all",timeoutMs:patience,heartbeatMs:50,onHeartbeat:look});look();
+const look=()=>{const started=(0,import_chunk_WDTZCSWR.startedAt)(paths);if(firstOutputMs!==null||started===null||!(0,import_chunk_7WBBYJDG.factsOf)(paths.output)?.
+size)return;firstOutputMs=Math.max(0,(0,import_chunk_Y5L6GQDB.nowMs)()-Date.parse(started))};const patience=trialMs+3*import_chunk_TBUNGZZA.limits.staffKillGrace.
+default;const{views:[view]}=await(0,import_chunk_2Y6BS352.waitForJobs)(root.folder,[id],{mode:"all",timeoutMs:patience,heartbeatMs:50,onHeartbeat:look});look();
 if(!view)throw new import_chunk_NVPF5LEY.FaultError("internal",`cannot find job ${id} any more`);return{view,firstOutputMs}}async function removeOrName(folder){
 const until=(0,import_chunk_Y5L6GQDB.monotonicMs)()+2e3;for(;;){try{(0,import_chunk_7WBBYJDG.removeTree)(folder);return null}catch{if((0,import_chunk_Y5L6GQDB.monotonicMs)()>
-until)return folder;await(0,import_chunk_Y5L6GQDB.sleep)(20)}}}async function doctorBackend(context,name,isJson){const backend=(0,import_chunk_IJGJYDYL.findBackend)(
-name);const signIn=backend?(0,import_chunk_J3L443GZ.signInOf)(backend):null;try{const trip=await roundTrip(name,()=>context.tell(`asking ${name} for one word: o\
+until)return folder;await(0,import_chunk_Y5L6GQDB.sleep)(20)}}}async function doctorBackend(context,name,isJson){const backend=(0,import_chunk_QELRQJ3H.findBackend)(
+name);const signIn=backend?(0,import_chunk_3ZHDD43O.signInOf)(backend):null;try{const trip=await roundTrip(name,()=>context.tell(`asking ${name} for one word: o\
 ne small model call, at most 2 minutes`));const isReady=trip.state==="done";const code=isReady?import_chunk_6PFAPK5K.exitCodes.done:import_chunk_6PFAPK5K.exitCodes.
 unsuccessful;if(isJson)return{code,json:{backend:name,ready:isReady,sign_in:signIn,...trip}};return{code,out:page(name,isReady,[...rowsOf(trip,signIn),...verdictOf(
 trip)])}}catch(error){if(!(error instanceof import_chunk_NVPF5LEY.FaultError)||error.code!=="preflight")throw error;const code=import_chunk_6PFAPK5K.exitCodes.unsuccessful;
@@ -3988,10 +3988,10 @@ labelled)(label,(0,import_chunk_LXK2ZILE.plainText)(text)));return`${[`${name}: 
 `}
 
 },
-"./file-ZSZSDQJT.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{file:()=>file});module.exports=stdin_exports;var import_chunk_73GFGVV5=load("./chunk-73GFGVV5.js");var import_chunk_B2GTHZX4=load(
+"./file-R75ZITV5.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{file:()=>file});module.exports=stdin_exports;var import_chunk_EXDJSDCT=load("./chunk-EXDJSDCT.js");var import_chunk_B2GTHZX4=load(
 "./chunk-B2GTHZX4.js");var import_chunk_IHFJKMPW=load("./chunk-IHFJKMPW.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_TFEMYLSK=load(
-"./chunk-TFEMYLSK.js");var import_chunk_PXAMA5OB=load("./chunk-PXAMA5OB.js");var import_chunk_Y5L6GQDB=load("./chunk-Y5L6GQDB.js");var import_chunk_7WBBYJDG=load(
+"./chunk-TFEMYLSK.js");var import_chunk_TBUNGZZA=load("./chunk-TBUNGZZA.js");var import_chunk_Y5L6GQDB=load("./chunk-Y5L6GQDB.js");var import_chunk_7WBBYJDG=load(
 "./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load(
 "./chunk-JSBRDJBE.js");var import_node_path=builtin("node:path");var chunkBytes=1024*1024;function lookForStable(target,ms,facts,tools,cursor){const now=tools.nowMs();
 const sign=(0,import_chunk_IHFJKMPW.signOf)(facts);const isSame=cursor.sign===sign&&typeof cursor.since==="number"&&cursor.since<=now;const since=tools.everyMs===
@@ -4009,7 +4009,7 @@ bytes.length===0)break;hash.update(part.bytes);offset+=part.bytes.length;await(0
 var lineBytes=64*1024;var endBytes=32;var reserveMs=200;function lookForText(target,text,facts,tools,cursor){const wanted=Buffer.from(text);return lookThrough(target,
 facts,tools,cursor,async piece=>{const at=piece.indexOf(wanted);return at>=0?{at}:{done:Math.max(0,piece.length-wanted.length+1)}})}function lookForPattern(target,pattern,facts,tools,cursor){
 return lookThrough(target,facts,tools,cursor,async(piece,isLast)=>{const end=piece.lastIndexOf(10)+1;const text=(isLast||end===0?piece:piece.subarray(0,end)).toString(
-"utf8");const at=await(0,import_chunk_73GFGVV5.matchAt)(pattern,text);if(at==="slow")return at;if(at>=0)return{at:Buffer.byteLength(text.slice(0,at))};return{done:piece.
+"utf8");const at=await(0,import_chunk_EXDJSDCT.matchAt)(pattern,text);if(at==="slow")return at;if(at>=0)return{at:Buffer.byteLength(text.slice(0,at))};return{done:piece.
 length-end>lineBytes?piece.length:end}})}async function lookThrough(target,facts,tools,cursor,search){if(facts.kind!=="file")return{kind:"fault",cause:"refused",
 message:`cannot look into ${target}: it is no regular file`};try{const real=(0,import_chunk_7WBBYJDG.realPath)(target);let offset=startOf(real,facts,cursor);for(;;){
 const part=(0,import_chunk_527JQF7V.readRange)(real,offset,chunkBytes2);if(!part)return(0,import_chunk_IHFJKMPW.seen)("pending","missing",`${target} is not ther\
@@ -4028,8 +4028,8 @@ kind:"trouble",cause:"timeout",message,retryAfterMs:null}}var asked=["exists","g
 file",summary:"a file: there, gone, changed, finished, or with something in it",form:"PATH",words:{min:1,max:1},options:{exists:{kind:"flag",help:"met when it i\
 s there (the default)"},gone:{kind:"flag",help:"met when nothing is there"},changed:{kind:"flag",help:"met when it is not what it was at the launch (also when i\
 t appears or goes)"},contains:{kind:"text",value:"TEXT",help:"met when this text is in it"},matches:{kind:"text",value:"REGEX",help:"met when a line matches (Ja\
-vaScript, without slashes)"},"min-size":{kind:"size",value:"SIZE",range:import_chunk_PXAMA5OB.limits.watchSize,help:"met when it is at least this large"},stable:{
-kind:"duration",value:"D",range:import_chunk_PXAMA5OB.limits.watchStable,help:"met when it is there and nothing has written to it for so long"},sha256:{kind:"te\
+vaScript, without slashes)"},"min-size":{kind:"size",value:"SIZE",range:import_chunk_TBUNGZZA.limits.watchSize,help:"met when it is at least this large"},stable:{
+kind:"duration",value:"D",range:import_chunk_TBUNGZZA.limits.watchStable,help:"met when it is there and nothing has written to it for so long"},sha256:{kind:"te\
 xt",value:"HEX",help:"met when its content has this digest"}},notes:"Links are followed. At most one of the options; without one, --exists. Text and patterns ar\
 e looked for in the whole file at first and then in what was added; a pattern sees one line at a time (at most 64 KiB of it).",examples:["watch file build/out.t\
 ar --for 2h","watch file train.log --matches '^epoch 10 .*done' --for 12h --every 30s","watch file export.bin --stable 30s --for 1d"],isRemote:false,read(given,{
@@ -4042,7 +4042,7 @@ input.path);let facts;try{facts=(0,import_chunk_7WBBYJDG.targetOf)(target)}catch
 import_chunk_B2GTHZX4.onPathChange)(String(input.path),wake)};function conditionIn(given){const named=asked.filter(name=>given.has(name));if(named.length>1)throw(0,
 import_chunk_NVPF5LEY.usageError)(`cannot take ${named.map(name=>`--${name}`).join(" and ")} together: one condition a watch`);const ask=named[0]??"exists";const text=given.
 text(ask)??"";switch(ask){case"contains":if(text==="")throw(0,import_chunk_NVPF5LEY.usageError)('cannot take --contains "": every file has that; give the text t\
-o look for');return{ask,text};case"matches":return{ask,pattern:(0,import_chunk_73GFGVV5.parsePattern)(text,"--matches")};case"min-size":return{ask,bytes:given.size(
+o look for');return{ask,text};case"matches":return{ask,pattern:(0,import_chunk_EXDJSDCT.parsePattern)(text,"--matches")};case"min-size":return{ask,bytes:given.size(
 "min-size")};case"stable":return{ask,ms:given.duration("stable")};case"sha256":if(!/^[0-9a-f]{64}$/i.test(text))throw(0,import_chunk_NVPF5LEY.usageError)(`canno\
 t take --sha256 ${JSON.stringify(text)}: a digest has 64 characters of 0-9 and a-f`);return{ask,digest:text.toLowerCase()};default:return{ask}}}function textOf({
 ask,text,pattern,bytes,ms,digest}){switch(ask){case"contains":return`contains ${JSON.stringify(text)}`;case"matches":return`matches /${pattern}/`;case"min-size":
@@ -4110,12 +4110,12 @@ reason,retryAfterMs:null};const answer=opened.git.run(["rev-parse","--git-dir"])
 not_found",message:answer.reason};return{kind:"trouble",cause:"timeout",message:answer.reason,retryAfterMs:null}}
 
 },
-"./help-TO2YDI3T.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{help:()=>help});module.exports=stdin_exports;var import_chunk_PXCHVFX4=load("./chunk-PXCHVFX4.js");var import_chunk_6PFAPK5K=load(
-"./chunk-6PFAPK5K.js");var import_chunk_PXAMA5OB=load("./chunk-PXAMA5OB.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load(
-"./chunk-JSBRDJBE.js");var help={name:"help",summary:"this page, or the page of one command",form:"[COMMAND [KIND]]",words:{min:0,max:2},options:import_chunk_PXCHVFX4.
+"./help-J7K4JVXQ.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{help:()=>help});module.exports=stdin_exports;var import_chunk_QEOYU3AI=load("./chunk-QEOYU3AI.js");var import_chunk_6PFAPK5K=load(
+"./chunk-6PFAPK5K.js");var import_chunk_TBUNGZZA=load("./chunk-TBUNGZZA.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load(
+"./chunk-JSBRDJBE.js");var help={name:"help",summary:"this page, or the page of one command",form:"[COMMAND [KIND]]",words:{min:0,max:2},options:import_chunk_QEOYU3AI.
 common,examples:["help","help run","help watch file"],async run(_context,input){const{commandNames,loadCommand}=await Promise.resolve().then(()=>load("./registr\
-y-N4MNXAFL.js"));const{renderHelp}=await Promise.resolve().then(()=>load("./usage-KTS4T74N.js"));const{labelled}=await Promise.resolve().then(()=>load("./wrap-L\
+y-TWZZHDNS.js"));const{renderHelp}=await Promise.resolve().then(()=>load("./usage-KTS4T74N.js"));const{labelled}=await Promise.resolve().then(()=>load("./wrap-L\
 TCIWAWY.js"));const[word,...more]=input.words;if(word!==void 0){const command=await loadCommand(word);if(!command)throw(0,import_chunk_NVPF5LEY.usageError)(`can\
 not show help for ${JSON.stringify(word)}: there are ${commandNames.join(", ")}`);const chosen=await command.choose?.(more.length>0?more:["--help"]);if(more.length>
 0&&!chosen)throw(0,import_chunk_NVPF5LEY.usageError)(`cannot show help for ${JSON.stringify(more.join(" "))}: ${word} has one page`);return{code:import_chunk_6PFAPK5K.
@@ -4131,10 +4131,10 @@ go away, and come back for a result that is really there.
 "COMMAND --help" shows its options.`;
 
 },
-"./http-75TKD4X4.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{http:()=>http});module.exports=stdin_exports;var import_chunk_55JORUFF=load("./chunk-55JORUFF.js");var import_chunk_73GFGVV5=load(
-"./chunk-73GFGVV5.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_TFEMYLSK=load(
-"./chunk-TFEMYLSK.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_PXAMA5OB=load("./chunk-PXAMA5OB.js");var import_chunk_4SRIOCFI=load(
+"./http-CNAEXGP2.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{http:()=>http});module.exports=stdin_exports;var import_chunk_55JORUFF=load("./chunk-55JORUFF.js");var import_chunk_EXDJSDCT=load(
+"./chunk-EXDJSDCT.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_TFEMYLSK=load(
+"./chunk-TFEMYLSK.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_TBUNGZZA=load("./chunk-TBUNGZZA.js");var import_chunk_4SRIOCFI=load(
 "./chunk-4SRIOCFI.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load(
 "./chunk-JSBRDJBE.js");async function readBody(incoming,plan,tell){const limit=Math.max(plan.keep,plan.digest);const chunks=[];if(limit===0)return{bytes:Buffer.
 alloc(0),wasCut:true,sha256:null,size:null};const digest=plan.digest>0?(await Promise.resolve().then(()=>builtin("node:crypto"))).createHash("sha256"):null;let size=0;
@@ -4166,7 +4166,7 @@ stopped,timeoutMs:call.timeoutMs})}finally{clearTimeout(clock);call.signal?.remo
 const first=new URL(call.url);const seen=new Set([first.href]);let url=first;let wasDowngraded=false;for(let redirects=0;;redirects+=1){progress.url=url.href;const incoming=await open(
 url,url.origin===first.origin?call.headers:{},signal);const status=incoming.statusCode??0;const location=incoming.headers.location;if(location!==void 0&&redirectStatuses.
 has(status)&&!call.isFinal(status)){incoming.destroy();const next=nextUrl(url,location);if(seen.has(next.href))throw new StrayError("it redirects in a circle");
-if(redirects===import_chunk_PXAMA5OB.httpRedirects)throw new StrayError(`it redirects more than ${import_chunk_PXAMA5OB.httpRedirects} times`);seen.add(next.href);
+if(redirects===import_chunk_TBUNGZZA.httpRedirects)throw new StrayError(`it redirects more than ${import_chunk_TBUNGZZA.httpRedirects} times`);seen.add(next.href);
 wasDowngraded||=url.protocol==="https:"&&next.protocol==="http:";url=next;continue}progress.hasHead=true;const head={status,headers:incoming.headers,url,redirects,
 wasDowngraded};const body=await readBody(incoming,call.plan(head),bytes=>{progress.bytes=bytes});return{how:"answered",head,body}}}function nextUrl(from,location){
 let next;try{next=new URL(location,from)}catch{throw new StrayError("it redirects to something that is no address")}if(next.protocol!=="http:"&&next.protocol!==
@@ -4174,7 +4174,7 @@ let next;try{next=new URL(location,from)}catch{throw new StrayError("it redirect
  redirects to an address with a password in it");next.hash="";return next}async function open(url,headers,signal){const isSecure=url.protocol==="https:";const trust=isSecure?
 await extraTrust():void 0;const{request}=isSecure?await Promise.resolve().then(()=>builtin("node:https")):await Promise.resolve().then(()=>builtin("node:http"));
 const options={method:"GET",headers:{"user-agent":`job-companion/${"0.1.0"}`,accept:"*<>/*","accept-encoding":"identity","cache-control":"no-cache",...headers},agent:false,
-maxHeaderSize:import_chunk_PXAMA5OB.httpHeaderBytes,autoSelectFamilyAttemptTimeout:1e3,signal,...trust?{secureContext:trust}:{}};return new Promise((resolve,reject)=>{
+maxHeaderSize:import_chunk_TBUNGZZA.httpHeaderBytes,autoSelectFamilyAttemptTimeout:1e3,signal,...trust?{secureContext:trust}:{}};return new Promise((resolve,reject)=>{
 const sent=request(url,options);sent.once("response",incoming=>{incoming.on("error",()=>void 0);resolve(incoming)});sent.on("error",reject);sent.end()})}var longest=8192;
 var shownBytes=90;function parseAddress(text){const refuse=cause=>{throw(0,import_chunk_NVPF5LEY.usageError)(`cannot watch this address: ${cause}; allowed: http\
 ://HOST[:PORT]/PATH or https://...`)};if(!/^https?:\/\//i.test(text))refuse(`${JSON.stringify((0,import_chunk_LXK2ZILE.excerpt)(text,shownBytes))} does not begi\
@@ -4205,7 +4205,7 @@ null&&etag!==void 0?{etag,sha256:digest}:{}}}function strongTag({headers}){retur
 etag:void 0}var shownBytes2=60;async function judgeText(input,head,body){const encoding=head.headers["content-encoding"]??"identity";if(encoding!=="identity"){const message=`\
 the body is packed (${(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(encoding),20)}) although that was not asked for`;return{unmet:[],trouble:{
 cause:"shape",message}}}const text=decode(body.bytes,head.headers["content-type"]);const unmet=[];let found;if(input.contains!==null&&!text.includes(input.contains))
-unmet.push(`no ${quote(input.contains)} in it`);if(input.matches!==null){const answer=await(0,import_chunk_73GFGVV5.matchPattern)(input.matches,text);if(answer===
+unmet.push(`no ${quote(input.contains)} in it`);if(input.matches!==null){const answer=await(0,import_chunk_EXDJSDCT.matchPattern)(input.matches,text);if(answer===
 "slow")return{unmet,trouble:{cause:"failed",message:`${quote(input.matches)} takes too long on this body`}};if(!answer)unmet.push(`nothing in it matches ${quote(
 input.matches)}`)}if(input.field){const value=valueAt(text,input.field.keys);found=value.found;if(found!==input.field.value)unmet.push(value.fault??`${input.field.
 keys.join(".")} is ${shown(found??"")}`)}if(body.wasCut&&unmet[0]!==void 0)unmet[0]+=` (in the first ${(0,import_chunk_TFEMYLSK.formatSize)(body.bytes.length)})`;
@@ -4217,8 +4217,8 @@ excerpt)((0,import_chunk_LXK2ZILE.plainText)(text).replaceAll("\n"," "),shownByt
 text,shownBytes2))}function tellAnswer(url,head,size){const bytes=sizeOf(head,size);const details=[bytes===null?null:(0,import_chunk_TFEMYLSK.formatSize)(bytes),
 typeOf(head)].filter(part=>part!==null);const from=head.redirects>0?` at ${shownAddress(head.url)}${head.wasDowngraded?", over plain http":""}`:"";const told=details.
 length>0?` (${details.join(", ")})`:"";return withReason(`GET ${shownAddress(url)}: ${head.status}${told}${from}`)}function withReason(told,reason){if(!reason)return(0,
-import_chunk_LXK2ZILE.excerpt)(told,import_chunk_PXAMA5OB.evidenceChars);const rest=(0,import_chunk_LXK2ZILE.excerpt)(reason,import_chunk_PXAMA5OB.evidenceChars/
-2);return`${(0,import_chunk_LXK2ZILE.excerpt)(told,import_chunk_PXAMA5OB.evidenceChars-new TextEncoder().encode(rest).length-2)}; ${rest}`}function factsOf(head,{
+import_chunk_LXK2ZILE.excerpt)(told,import_chunk_TBUNGZZA.evidenceChars);const rest=(0,import_chunk_LXK2ZILE.excerpt)(reason,import_chunk_TBUNGZZA.evidenceChars/
+2);return`${(0,import_chunk_LXK2ZILE.excerpt)(told,import_chunk_TBUNGZZA.evidenceChars-new TextEncoder().encode(rest).length-2)}; ${rest}`}function factsOf(head,{
 size,digest,value}){const etag=head.headers.etag;return{status:head.status,bytes:sizeOf(head,size),content_type:typeOf(head),final_url:shownAddress(head.url),redirects:head.
 redirects,...head.wasDowngraded?{downgraded:true}:{},...etag?{etag:(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(etag),80)}:{},...digest?
 {sha256:digest}:{},...value===void 0?{}:{value}}}function sizeOf(head,read){const declared=head.headers["content-length"];return declared!==void 0&&/^\d{1,15}$/.
@@ -4233,7 +4233,7 @@ d this header with the value of an environment variable, which is never recorded
 status:parseStatuses(given,"status"),"fail-status":parseStatuses(given,"fail-status")??[],"pending-status":parseStatuses(given,"pending-status")??[]};requireApart(
 statuses);const contains=given.text("contains")??null;if(contains==="")throw(0,import_chunk_NVPF5LEY.usageError)("cannot take --contains: an empty text is in ev\
 ery answer; give what to look for");const pattern=given.text("matches");const input={url:url.href,met:statuses.status,fail:statuses["fail-status"],pending:statuses["\
-pending-status"],contains,matches:pattern===void 0?null:(0,import_chunk_73GFGVV5.parsePattern)(pattern,"--matches"),field:parseField(given.text("field")),sha256:parseDigest(
+pending-status"],contains,matches:pattern===void 0?null:(0,import_chunk_EXDJSDCT.parsePattern)(pattern,"--matches"),field:parseField(given.text("field")),sha256:parseDigest(
 given.text("sha256")),changed:given.has("changed"),headers:parseHeaders(given.texts("header"),given.texts("header-env"))};return{input,words:wordsOf2(input)}}function matchesStatus(list,status){
 return list.includes(String(status))||list.includes(`${Math.floor(status/100)}xx`)}function parseStatuses(given,option){const text=given.text(option);if(text===
 void 0)return null;const parts=text.split(",").map(part=>part.trim());const odd=parts.find(part=>!/^[2-5](?:\d\d|xx)$/.test(part));if(odd!==void 0){throw(0,import_chunk_NVPF5LEY.
@@ -4248,14 +4248,14 @@ HA-256`)}return digest}function wordsOf2(input){const conditions=[input.met&&`st
 contains)}`,input.matches!==null&&`matches ${JSON.stringify(input.matches)}`,input.field&&`field ${input.field.keys.join(".")}=${input.field.value}`,input.sha256&&
 `sha256 ${input.sha256.slice(0,12)}`,input.changed&&"changed"].filter(Boolean);const told=conditions.length>0?conditions.join(", "):"status 2xx";return`http ${shownAddress(
 input.url)} (${told})`}function retryAfterOf(header,nowMs){if(header===void 0)return null;const text=header.trim();const wait=/^\d+$/.test(text)?Number(text)*1e3:
-Date.parse(text)-nowMs;return Number.isNaN(wait)?null:Math.min(Math.max(0,wait),import_chunk_PXAMA5OB.retryAfterMaxMs)}function isNamed(input,status){return[input.
+Date.parse(text)-nowMs;return Number.isNaN(wait)?null:Math.min(Math.max(0,wait),import_chunk_TBUNGZZA.retryAfterMaxMs)}function isNamed(input,status){return[input.
 met??[],input.fail,input.pending].some(list=>matchesStatus(list,status))}function wantsOf(input,head,cursor){const isTooLong=Number(head.headers["content-length"])>
-import_chunk_PXAMA5OB.httpDigestBytes;return{text:isAccepted(input,head.status)&&wantsText(input),digest:needsDigest(input,head)&&!isTooLong&&knownDigest(head,cursor,
+import_chunk_TBUNGZZA.httpDigestBytes;return{text:isAccepted(input,head.status)&&wantsText(input),digest:needsDigest(input,head)&&!isTooLong&&knownDigest(head,cursor,
 input.sha256)===null}}async function judgeAnswer(input,{head,body},{cursor,nowMs}){const{status}=head;const told=tellAnswer(input.url,head,body.size);const refusal=isNamed(
 input,status)?void 0:refusalOf(head,told,nowMs);if(refusal)return refusal;const isOk=isAccepted(input,status);const text=isOk&&wantsText(input)?await judgeText(
 input,head,body):{unmet:[]};if(text.trouble)return troubleOf(text.trouble.cause,withReason(told,text.trouble.message));const digest=body.sha256??knownDigest(head,
 cursor,input.sha256);if(needsDigest(input,head)&&digest===null)return troubleOf("shape",withReason(told,`no digest is taken of more than ${(0,import_chunk_TFEMYLSK.
-formatSize)(import_chunk_PXAMA5OB.httpDigestBytes)}`));const change=input.changed?changeOf(head,{isWhole:isWhole(input,status),digest,cursor}):null;const unmet=[
+formatSize)(import_chunk_TBUNGZZA.httpDigestBytes)}`));const change=input.changed?changeOf(head,{isWhole:isWhole(input,status),digest,cursor}):null;const unmet=[
 ...text.unmet];if(isOk&&input.sha256!==null&&digest!==input.sha256)unmet.push(`its sha256 is ${digest?.slice(0,12)}...`);const isHeld=isOk&&unmet.length===0;const isMet=isHeld&&
 (change===null||change.word==="changed");const verdict=matchesStatus(input.fail,status)?"failed":isMet?"met":"pending";const found=[status,text.found,input.sha256===
 null?void 0:digest].filter(part=>part!==void 0);return{kind:"look",verdict,word:change?.word??String(status),evidence:withReason(told,isMet?metWords(input,text):
@@ -4275,29 +4275,29 @@ examples:["watch http https://example.org/health --for 30m","watch http https://
 org/app.tgz --sha256 HEX --for 6h"],isRemote:true,read(given,place){if(given.has("changed"))(0,import_chunk_55JORUFF.requireBaseline)(place);return parseHttp(given)},
 async look(plain,tools,cursor){const input=plain;const headers=headersOf(input.headers);if(typeof headers==="string")return{kind:"fault",cause:"auth",message:headers};
 const answer=await askHttp({url:input.url,headers,timeoutMs:(0,import_chunk_55JORUFF.timeOf)(tools),signal:tools.signal,isFinal:status=>isNamed(input,status),plan:head=>{
-const wants=wantsOf(input,head,cursor);return{keep:wants.text?import_chunk_PXAMA5OB.httpBodyBytes:0,digest:wants.digest?import_chunk_PXAMA5OB.httpDigestBytes:0}}});
+const wants=wantsOf(input,head,cursor);return{keep:wants.text?import_chunk_TBUNGZZA.httpBodyBytes:0,digest:wants.digest?import_chunk_TBUNGZZA.httpDigestBytes:0}}});
 if(answer.how==="failed")return troubleOf2(input,answer);return judgeAnswer(input,answer,{cursor,nowMs:tools.nowMs()})}};var causes={timeout:"timeout",aborted:"\
 failed",network:"network",certificate:"network",redirect:"server",shape:"shape"};function troubleOf2(input,failure){const message=`GET ${shownAddress(input.url)}\
 : ${failure.message}`;return{kind:"trouble",cause:causes[failure.cause],message,retryAfterMs:null}}
 
 },
-"./implement-PZEVRK35.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{implement:()=>implement});module.exports=stdin_exports;var import_chunk_4GPDR4Q2=load("./chunk-4GPDR4Q2.js");var import_chunk_Y5XW5T3P=load(
-"./chunk-Y5XW5T3P.js");var import_chunk_JYLMGGZ7=load("./chunk-JYLMGGZ7.js");var import_chunk_BQXOLI4B=load("./chunk-BQXOLI4B.js");var import_chunk_TXVSPIEI=load(
-"./chunk-TXVSPIEI.js");var import_chunk_E5HOHGVE=load("./chunk-E5HOHGVE.js");var import_chunk_Z4B2CRMO=load("./chunk-Z4B2CRMO.js");var import_chunk_AUI4JGQP=load(
-"./chunk-AUI4JGQP.js");var import_chunk_PXCHVFX4=load("./chunk-PXCHVFX4.js");var import_chunk_5KTIUTJS=load("./chunk-5KTIUTJS.js");var import_chunk_EVPAZTGT=load(
-"./chunk-EVPAZTGT.js");var import_chunk_H3HSIWJO=load("./chunk-H3HSIWJO.js");var import_chunk_7BL7UWXT=load("./chunk-7BL7UWXT.js");var import_chunk_6PFAPK5K=load(
-"./chunk-6PFAPK5K.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_FKQDY3HY=load("./chunk-FKQDY3HY.js");var import_chunk_IJGJYDYL=load(
-"./chunk-IJGJYDYL.js");var import_chunk_6UECBVPY=load("./chunk-6UECBVPY.js");var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");var import_chunk_KAD3KSYH=load(
-"./chunk-KAD3KSYH.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_K6KXH5TS=load("./chunk-K6KXH5TS.js");var import_chunk_GEPPUING=load(
+"./implement-6SGPADA4.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{implement:()=>implement});module.exports=stdin_exports;var import_chunk_YN6XQMWS=load("./chunk-YN6XQMWS.js");var import_chunk_7SNP4IH3=load(
+"./chunk-7SNP4IH3.js");var import_chunk_J3WJMW2U=load("./chunk-J3WJMW2U.js");var import_chunk_LW5GIZZ6=load("./chunk-LW5GIZZ6.js");var import_chunk_TXVSPIEI=load(
+"./chunk-TXVSPIEI.js");var import_chunk_PDAIQMP5=load("./chunk-PDAIQMP5.js");var import_chunk_IOXPI5Z7=load("./chunk-IOXPI5Z7.js");var import_chunk_6SUWKJJ6=load(
+"./chunk-6SUWKJJ6.js");var import_chunk_QEOYU3AI=load("./chunk-QEOYU3AI.js");var import_chunk_VLVNKW4H=load("./chunk-VLVNKW4H.js");var import_chunk_ITYR72UF=load(
+"./chunk-ITYR72UF.js");var import_chunk_H3HSIWJO=load("./chunk-H3HSIWJO.js");var import_chunk_7BL7UWXT=load("./chunk-7BL7UWXT.js");var import_chunk_6PFAPK5K=load(
+"./chunk-6PFAPK5K.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_Z322XT3E=load("./chunk-Z322XT3E.js");var import_chunk_QELRQJ3H=load(
+"./chunk-QELRQJ3H.js");var import_chunk_6UECBVPY=load("./chunk-6UECBVPY.js");var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");var import_chunk_EC5M52DU=load(
+"./chunk-EC5M52DU.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_K6KXH5TS=load("./chunk-K6KXH5TS.js");var import_chunk_GEPPUING=load(
 "./chunk-GEPPUING.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_SDXWLLFG=load(
 "./chunk-SDXWLLFG.js");var import_chunk_XRZCSGQB=load("./chunk-XRZCSGQB.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_TP5XTHR4=load(
-"./chunk-TP5XTHR4.js");var import_chunk_5HEE7DWZ=load("./chunk-5HEE7DWZ.js");var import_chunk_IJKEVNZ7=load("./chunk-IJKEVNZ7.js");var import_chunk_CTSRVJRC=load(
-"./chunk-CTSRVJRC.js");var import_chunk_J2XAZSNL=load("./chunk-J2XAZSNL.js");var import_chunk_G6QBOL5X=load("./chunk-G6QBOL5X.js");var import_chunk_7V54BM6D=load(
-"./chunk-7V54BM6D.js");var import_chunk_QS5KU3DI=load("./chunk-QS5KU3DI.js");var import_chunk_PXAMA5OB=load("./chunk-PXAMA5OB.js");var import_chunk_AN2AMGQG=load(
+"./chunk-TP5XTHR4.js");var import_chunk_5HRROBHX=load("./chunk-5HRROBHX.js");var import_chunk_IJKEVNZ7=load("./chunk-IJKEVNZ7.js");var import_chunk_CTSRVJRC=load(
+"./chunk-CTSRVJRC.js");var import_chunk_YLQE6MZF=load("./chunk-YLQE6MZF.js");var import_chunk_G6QBOL5X=load("./chunk-G6QBOL5X.js");var import_chunk_7V54BM6D=load(
+"./chunk-7V54BM6D.js");var import_chunk_QS5KU3DI=load("./chunk-QS5KU3DI.js");var import_chunk_TBUNGZZA=load("./chunk-TBUNGZZA.js");var import_chunk_AN2AMGQG=load(
 "./chunk-AN2AMGQG.js");var import_chunk_4SRIOCFI=load("./chunk-4SRIOCFI.js");var import_chunk_Y5L6GQDB=load("./chunk-Y5L6GQDB.js");var import_chunk_BSO2ISIG=load(
 "./chunk-BSO2ISIG.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load(
-"./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var implement=(0,import_chunk_4GPDR4Q2.makeStaffVerb)({mode:"implement",notes:"A se\
+"./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var implement=(0,import_chunk_YN6XQMWS.makeStaffVerb)({mode:"implement",notes:"A se\
 cond implement job in the same worktree is refused unless it has --worktree or --share. The result says what was changed: files, commits, or that nothing was.",
 examples:["implement --backend claude --prompt-file change.md --timeout 90m",'implement --worktree --prompt "Port src/io.ts to streams and commit it"']});
 
@@ -4327,12 +4327,12 @@ const evidence=`job ${id} is ${state}${error?` (${error})`:""}`;if(!stand.isEnde
 String(input.job),wake)};
 
 },
-"./judging-QLHQOT5H.js": function (module, exports) {
+"./judging-2DEQSOZY.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{startJudging:()=>startJudging});module.exports=stdin_exports;var import_chunk_SQWPVPYE=load("./chunk-SQWPVPYE.js");
-var import_chunk_U56C6E24=load("./chunk-U56C6E24.js");var import_chunk_ILJKJSAA=load("./chunk-ILJKJSAA.js");var import_chunk_PG2JJUUN=load("./chunk-PG2JJUUN.js");
-var import_chunk_LZKP7K52=load("./chunk-LZKP7K52.js");var import_chunk_7LUFXQWN=load("./chunk-7LUFXQWN.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");
+var import_chunk_U56C6E24=load("./chunk-U56C6E24.js");var import_chunk_ILJKJSAA=load("./chunk-ILJKJSAA.js");var import_chunk_Z4HYFTZ4=load("./chunk-Z4HYFTZ4.js");
+var import_chunk_OBGVDMGO=load("./chunk-OBGVDMGO.js");var import_chunk_7LUFXQWN=load("./chunk-7LUFXQWN.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");
 var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");
-var import_chunk_QS5KU3DI=load("./chunk-QS5KU3DI.js");var import_chunk_PXAMA5OB=load("./chunk-PXAMA5OB.js");var import_chunk_4SRIOCFI=load("./chunk-4SRIOCFI.js");
+var import_chunk_QS5KU3DI=load("./chunk-QS5KU3DI.js");var import_chunk_TBUNGZZA=load("./chunk-TBUNGZZA.js");var import_chunk_4SRIOCFI=load("./chunk-4SRIOCFI.js");
 var import_chunk_Y5L6GQDB=load("./chunk-Y5L6GQDB.js");var import_chunk_BSO2ISIG=load("./chunk-BSO2ISIG.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");
 var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
 function stillnessOf(window){const spanMs=sum(window.map(one=>one.spanMs));const cpuMs=window.some(one=>one.cpuMs===null)?null:sum(window.map(one=>one.cpuMs??0));
@@ -4340,7 +4340,7 @@ const hasOutput=window.some(one=>one.hasOutput);const hasLog=window.some(one=>on
 `${(0,import_chunk_TFEMYLSK.formatSize)(sum(window.map(one=>one.outputBytes)))} of output`:"no output";const figures=[cpuWords(cpuMs,spanMs),output,...hasLog?["\
 its log changed"]:[],countDescendants(descendants)].join(", ");const facts={descendants,words:figures};if(isBusy(cpuMs,spanMs)||hasOutput||hasLog)return{kind:"w\
 orking",...facts};if(cpuMs===null)return{kind:"unmeasured",...facts};return{kind:descendants>0?"waiting":"dead",...facts}}function isBusy(cpuMs,spanMs){return cpuMs!==
-null&&cpuMs>0&&cpuMs>=spanMs*import_chunk_PXAMA5OB.idleCpuShare}function countDescendants(count){return`${count===0?"no":count} descendant${count===1?"":"s"}`}function cpuWords(cpuMs,spanMs){
+null&&cpuMs>0&&cpuMs>=spanMs*import_chunk_TBUNGZZA.idleCpuShare}function countDescendants(count){return`${count===0?"no":count} descendant${count===1?"":"s"}`}function cpuWords(cpuMs,spanMs){
 if(cpuMs===null)return"CPU not known";if(cpuMs===0||spanMs<=0)return"no CPU";const percent=cpuMs/spanMs*100;return`${(0,import_chunk_UNGYPAP3.formatDuration)(cpuMs)}\
  of CPU (${percent<10?percent.toFixed(1):Math.round(percent)}%)`}function sum(numbers){return numbers.reduce((whole,one)=>whole+one,0)}var textBytes=120;var longestEta=100*
 365*86400;var failures=["failed","failure","error","errored","crashed"];function parseProbe(end,bounds){switch(end.how){case"timeout":return trouble(`took longe\
@@ -4361,7 +4361,7 @@ function plain(text){return(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK
 return value!==void 0&&value!==null}function trouble(what){return{kind:"trouble",why:`the probe ${what}`}}var freshMemory={n:0,since:0,told:[],unchanged:0,probeUnchanged:0,
 troubles:0,window:[],probe:null};var reasonBytes=600;function judgeHealth(before,seen){const reading=seen.probe?.kind==="ok"?seen.probe:null;const troubles=seen.
 probe?.kind==="trouble"?before.troubles+1:0;const changes=changesOf(before,seen,reading);const isWhole=seen.activity.spanMs>=seen.everyMs/2;const window=[...before.
-window,seen.activity].slice(-import_chunk_PXAMA5OB.unchangedCheckpoints);const memory={n:seen.n,since:changes.length>0?seen.n:before.since,told:[],unchanged:changes.
+window,seen.activity].slice(-import_chunk_TBUNGZZA.unchangedCheckpoints);const memory={n:seen.n,since:changes.length>0?seen.n:before.since,told:[],unchanged:changes.
 length>0?0:before.unchanged+(isWhole?1:0),probeUnchanged:changes.length>0?0:before.probeUnchanged+(isWhole&&isComparable(before.probe,reading)?1:0),troubles,window,
 probe:reading?newestOf(before.probe,reading,seen.elapsedMs):before.probe};const stillness=stillnessOf(window);const causes=[...stillCauses(memory,stillness),...taskCauses(
 seen)];const names=causes.flatMap(cause=>cause.names).sort();memory.told=[...new Set([...lastingOf(before.told,changes.length>0,seen.probe),...names])];const figures=stillness.
@@ -4381,10 +4381,10 @@ phase,completed:earlier.completed,total:earlier.total,elapsedMs:earlier.elapsedM
 `${status}\0${phase}`))).slice(0,8);const words=`status "${status}"${phase?`, phase "${phase}"`:""}${message?`, "${message}"`:""}`;causes.push({names:[`probe_fa\
 iled@${evidence}`],reason:`the probe reports failure (${words})`})}if(expectMs!==null&&elapsedMs>expectMs){const reason=`over the expected duration of ${(0,import_chunk_UNGYPAP3.
 formatDuration)(expectMs)}: it runs for ${(0,import_chunk_UNGYPAP3.formatDuration)(elapsedMs)}`;causes.push({names:["over_expected"],reason})}return causes}function stillCauses(memory,stillness){
-const{unchanged,probeUnchanged,probe,troubles,since}=memory;if(unchanged<import_chunk_PXAMA5OB.unchangedCheckpoints||troubles>0&&troubles<=import_chunk_PXAMA5OB.
+const{unchanged,probeUnchanged,probe,troubles,since}=memory;if(unchanged<import_chunk_TBUNGZZA.unchangedCheckpoints||troubles>0&&troubles<=import_chunk_TBUNGZZA.
 unchangedCheckpoints)return[];const name=`no_change@${since}`;const during=`for ${unchanged} checkpoints in a row`;switch(stillness.kind){case"dead":{const reason=`\
 dead_wait: ${during} no observable change, no CPU, no output and no descendant`;return[{names:["dead_wait",name],reason}]}case"waiting":return[{names:[name],reason:`\
-no observable change ${during}: it is asleep with ${countDescendants(stillness.descendants)}`}];default:{if(troubles>0||probeUnchanged<import_chunk_PXAMA5OB.unchangedCheckpoints)
+no observable change ${during}: it is asleep with ${countDescendants(stillness.descendants)}`}];default:{if(troubles>0||probeUnchanged<import_chunk_TBUNGZZA.unchangedCheckpoints)
 return[];const at=probe?.completed===null||probe===null?"":` (${countWords(probe)})`;const but=stillness.kind==="working"?`, but it works (${stillness.words})`:
 "";return[{names:[name],reason:`no observable change by the probe ${during}${at}${but}`}]}}}function evidenceWords(memory,before,{probe},figures){const hasGoneBack=probe?.
 kind==="ok"&&probe.completed!==null&&before.probe!==null&&before.probe.completed!==null&&probe.completed<before.probe.completed;if(hasGoneBack)return`completed \
@@ -4406,16 +4406,16 @@ n%stride);const atMs=dueNumber()>=next?clock2.monotonicMs():launchMs+next*everyM
 const n=dueNumber();if(n<=memory.n)return;const before=memory;memory={...memory,n};const probe=options.probe?await options.probe(breakOff.signal):null;const activity=await options.
 take();if(breakOff.signal.aborted)return;const elapsedMs=clock2.monotonicMs()-launchMs;const judgement=judgeHealth(before,{n,at:clock2.iso(),elapsedMs,expectMs,
 everyMs,probe,activity});memory=judgement.memory;isClose=wantsCloseLook(judgement);options.tell(judgement)};arm();return()=>{breakOff.abort();disarm()}}function wantsCloseLook({
-checkpoint,memory}){const{state,completed,total}=checkpoint;const isNearEnd=completed!==null&&total!==null&&total>0&&completed>=import_chunk_PXAMA5OB.autoNearEnd*
+checkpoint,memory}){const{state,completed,total}=checkpoint;const isNearEnd=completed!==null&&total!==null&&total>0&&completed>=import_chunk_TBUNGZZA.autoNearEnd*
 total;return state==="attention"||memory.probeUnchanged>0||isNearEnd}function rememberedOf({n,since,told}){return{kind:"checkpoint",n,since,told}}function readMemory(paths){
 const read=(0,import_chunk_527JQF7V.readJson)(paths.cursor);const value=read.kind==="ok"?read.value:{};const told=Array.isArray(value.told)?value.told.filter(one=>typeof one===
 "string"):[];const n=Math.max(countOf(value.n),newestTold(paths));return{...freshMemory,n,since:Math.min(n,countOf(value.since)),told:told.slice(0,8)}}function newestTold(paths){
-const numbers=(0,import_chunk_PG2JJUUN.readEvents)(paths,0,1e5).events.flatMap(event=>event.type==="checkpoint"?countOf(event.n):[]);return Math.max(0,...numbers)}
+const numbers=(0,import_chunk_Z4HYFTZ4.readEvents)(paths,0,1e5).events.flatMap(event=>event.type==="checkpoint"?countOf(event.n):[]);return Math.max(0,...numbers)}
 function countOf(value){return Number.isSafeInteger(value)&&Number(value)>0?Number(value):0}function makeProbe({spec},tree){const line=spec.run?.probe;if(!line)
-return null;const timeoutMs=spec.run?.probe_ms??import_chunk_PXAMA5OB.limits.probe.default;return async signal=>{const end=await(0,import_chunk_LZKP7K52.runTool)(
-{program:"/bin/sh",args:["-c",line],cwd:spec.cwd,environment:(0,import_chunk_4SRIOCFI.probeEnvironment)(spec),timeoutMs,limit:import_chunk_PXAMA5OB.probeBytes,signal,
+return null;const timeoutMs=spec.run?.probe_ms??import_chunk_TBUNGZZA.limits.probe.default;return async signal=>{const end=await(0,import_chunk_OBGVDMGO.runTool)(
+{program:"/bin/sh",args:["-c",line],cwd:spec.cwd,environment:(0,import_chunk_4SRIOCFI.probeEnvironment)(spec),timeoutMs,limit:import_chunk_TBUNGZZA.probeBytes,signal,
 killOnAbort:true});(0,import_chunk_SQWPVPYE.endProbes)(tree);const[stdout,stderr]=[end.stdout.toString("utf8"),end.stderr.toString("utf8")];return parseProbe({...end,
-stdout,stderr},{timeoutMs,bytes:import_chunk_PXAMA5OB.probeBytes})}}var emptyBooks={rows:new Map,owed:new Map};function cpuSince(before,now){const rows=new Map(
+stdout,stderr},{timeoutMs,bytes:import_chunk_TBUNGZZA.probeBytes})}}var emptyBooks={rows:new Map,owed:new Map};function cpuSince(before,now){const rows=new Map(
 now.map(row=>[row.pid,row]));const isThere2=({pid,start})=>rows.get(pid)?.start===start;const fresh=new Map;for(const row of before.rows.values()){if(isThere2(row))
 continue;const heir=heirOf(row);if(heir!==void 0)fresh.set(heir,(fresh.get(heir)??0)+row.ownMs+row.waitedMs)}let usedMs=0;const owed=new Map;for(const row of now){
 const earlier=before.rows.get(row.pid);const known=earlier?.start===row.start?earlier:void 0;usedMs+=Math.max(0,row.ownMs-(known?.ownMs??0));const came=Math.max(
@@ -4447,8 +4447,8 @@ spanMs))return void 0;const descendants=Math.max(0,...this.samples.map(({activit
  asleep`:"no descendant";return`for ${(0,import_chunk_UNGYPAP3.formatDuration)(quietMs)} nothing printed, no result path changed, ${cpuMs} ms of CPU, ${asleep}`}};
 var clock={monotonicMs:import_chunk_Y5L6GQDB.monotonicMs,at:import_chunk_Y5L6GQDB.atMonotonic,iso:import_chunk_Y5L6GQDB.isoNow};var lookMs=5e3;function startJudging(claim,progress,child,run){
 const{spec,paths}=claim;const tree=(0,import_chunk_SQWPVPYE.treeOf)(spec,paths,{worker:claim.self,...child});const isFirst=child.isOurs;if(!isFirst)(0,import_chunk_SQWPVPYE.
-endProbes)(tree);const launchMs=spec.deadline_mono_ms-spec.deadline_ms;const longMs=run.checkpoint_ms??import_chunk_PXAMA5OB.limits.checkpoint.default;const everyMs=run.
-checkpoint_fast_ms??longMs;const sampleMs=Math.min(run.sample_ms??import_chunk_PXAMA5OB.limits.sample.default,everyMs);const nowMs=clock.monotonicMs();const stall=spec.
+endProbes)(tree);const launchMs=spec.deadline_mono_ms-spec.deadline_ms;const longMs=run.checkpoint_ms??import_chunk_TBUNGZZA.limits.checkpoint.default;const everyMs=run.
+checkpoint_fast_ms??longMs;const sampleMs=Math.min(run.sample_ms??import_chunk_TBUNGZZA.limits.sample.default,everyMs);const nowMs=clock.monotonicMs();const stall=spec.
 stall_ms===null?void 0:new StallWatch(spec.stall_ms,isFirst?launchMs:nowMs);const onError=error=>noteTrouble(claim,error);const sampler=new Sampler({clock,everyMs:spec.
 stall_ms===null?sampleMs:Math.min(sampleMs,stallSampleMs(spec.stall_ms)),look:()=>lookAt(claim,tree,run),fromMs:isFirst?launchMs:nowMs,baseline:isFirst?baselineOf(
 run):null,...stall?{onSample:(activity,atMs)=>stall.add(activity,atMs)}:{},onError});let isReset=!isFirst;const stopCheckpoints=startCheckpoints({clock,launchMs,
@@ -4458,7 +4458,7 @@ memory.probe===null},onError});return{stalled:()=>stall?.stalled(),stop:()=>{sto
 const{checkpoint,memory,isNews}=judgement;const isAttention=checkpoint.state==="attention";(0,import_chunk_527JQF7V.writeJson)(paths.cursor,rememberedOf(memory),
 {sync:false});const{at:_,...judged}=checkpoint;progress.note("checkpoint",{message:"long_wait_checkpoint",task:(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.
 plainText)(spec.label??spec.id),120),...judged,...isReset?{baseline_reset:true}:{},...isAttention&&spec.on_stall?{on_stall:(0,import_chunk_LXK2ZILE.excerpt)((0,
-import_chunk_LXK2ZILE.plainText)(spec.on_stall),import_chunk_PXAMA5OB.onStallBytes)}:{},wake:isNews?["checkpoint","attention"]:["checkpoint"]},{health:checkpoint.
+import_chunk_LXK2ZILE.plainText)(spec.on_stall),import_chunk_TBUNGZZA.onStallBytes)}:{},wake:isNews?["checkpoint","attention"]:["checkpoint"]},{health:checkpoint.
 state,attention_kind:checkpoint.attention_kind,checkpoint})}function baselineOf(run){const known=[...run.success_files??[],...run.result_baselines??[]];return{results:new Map(
 known.map(({path,before})=>[path,before]))}}async function lookAt({paths},tree,run){const named=new Set([...(run.success_files??[]).map(one=>one.path),...run.result_paths??
 []]);const[log,...facts]=await Promise.all([run.log?(0,import_chunk_ILJKJSAA.fileFacts)(run.log,lookMs):void 0,...[...named].map(path=>(0,import_chunk_ILJKJSAA.
@@ -4487,97 +4487,97 @@ return function(txt){if(this!==void 0&&this.has!==void 0){!!~this.has.indexOf(op
 run(this.keys,txt+""):txt+""}return txt===void 0?chain([open],[blk]):$.enabled?run([blk],txt+""):txt+""}}var kleur_default=$;
 
 },
-"./main-EXBH346U.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{runWorker:()=>runWorker});module.exports=stdin_exports;var import_chunk_VNRCWBLM=load("./chunk-VNRCWBLM.js");var import_chunk_O5SXHXTI=load(
-"./chunk-O5SXHXTI.js");var import_chunk_4TCQLIBD=load("./chunk-4TCQLIBD.js");var import_chunk_SQWPVPYE=load("./chunk-SQWPVPYE.js");var import_chunk_D5NADUV7=load(
-"./chunk-D5NADUV7.js");var import_chunk_U4AJ3ETA=load("./chunk-U4AJ3ETA.js");var import_chunk_KZICORNM=load("./chunk-KZICORNM.js");var import_chunk_E4Q33Z52=load(
-"./chunk-E4Q33Z52.js");var import_chunk_FKQDY3HY=load("./chunk-FKQDY3HY.js");var import_chunk_IJGJYDYL=load("./chunk-IJGJYDYL.js");var import_chunk_6UECBVPY=load(
-"./chunk-6UECBVPY.js");var import_chunk_U56C6E24=load("./chunk-U56C6E24.js");var import_chunk_BYWF6XGB=load("./chunk-BYWF6XGB.js");var import_chunk_7OR5B4KP=load(
-"./chunk-7OR5B4KP.js");var import_chunk_DJDH7N4O=load("./chunk-DJDH7N4O.js");var import_chunk_3MFK6NSD=load("./chunk-3MFK6NSD.js");var import_chunk_LW5OI3NK=load(
-"./chunk-LW5OI3NK.js");var import_chunk_ILJKJSAA=load("./chunk-ILJKJSAA.js");var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");var import_chunk_KAD3KSYH=load(
-"./chunk-KAD3KSYH.js");var import_chunk_TQ4NRL4D=load("./chunk-TQ4NRL4D.js");var import_chunk_ZWLE7X3C=load("./chunk-ZWLE7X3C.js");var import_chunk_HDW3QKWP=load(
-"./chunk-HDW3QKWP.js");var import_chunk_PG2JJUUN=load("./chunk-PG2JJUUN.js");var import_chunk_K6KXH5TS=load("./chunk-K6KXH5TS.js");var import_chunk_GEPPUING=load(
-"./chunk-GEPPUING.js");var import_chunk_LZKP7K52=load("./chunk-LZKP7K52.js");var import_chunk_7LUFXQWN=load("./chunk-7LUFXQWN.js");var import_chunk_UNGYPAP3=load(
+"./main-XXQBMEZX.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{runWorker:()=>runWorker});module.exports=stdin_exports;var import_chunk_J52SYSMV=load("./chunk-J52SYSMV.js");var import_chunk_O5SXHXTI=load(
+"./chunk-O5SXHXTI.js");var import_chunk_7P7XQGYI=load("./chunk-7P7XQGYI.js");var import_chunk_SQWPVPYE=load("./chunk-SQWPVPYE.js");var import_chunk_S3IWHYDN=load(
+"./chunk-S3IWHYDN.js");var import_chunk_WDTZCSWR=load("./chunk-WDTZCSWR.js");var import_chunk_DVGFC3IV=load("./chunk-DVGFC3IV.js");var import_chunk_E4Q33Z52=load(
+"./chunk-E4Q33Z52.js");var import_chunk_Z322XT3E=load("./chunk-Z322XT3E.js");var import_chunk_QELRQJ3H=load("./chunk-QELRQJ3H.js");var import_chunk_6UECBVPY=load(
+"./chunk-6UECBVPY.js");var import_chunk_U56C6E24=load("./chunk-U56C6E24.js");var import_chunk_FRADS5QA=load("./chunk-FRADS5QA.js");var import_chunk_PNZ4KAIJ=load(
+"./chunk-PNZ4KAIJ.js");var import_chunk_LK2TY22E=load("./chunk-LK2TY22E.js");var import_chunk_32MBNAVH=load("./chunk-32MBNAVH.js");var import_chunk_SONH4MY5=load(
+"./chunk-SONH4MY5.js");var import_chunk_ILJKJSAA=load("./chunk-ILJKJSAA.js");var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");var import_chunk_EC5M52DU=load(
+"./chunk-EC5M52DU.js");var import_chunk_2JMYE5HS=load("./chunk-2JMYE5HS.js");var import_chunk_25L5C25M=load("./chunk-25L5C25M.js");var import_chunk_HDW3QKWP=load(
+"./chunk-HDW3QKWP.js");var import_chunk_Z4HYFTZ4=load("./chunk-Z4HYFTZ4.js");var import_chunk_K6KXH5TS=load("./chunk-K6KXH5TS.js");var import_chunk_GEPPUING=load(
+"./chunk-GEPPUING.js");var import_chunk_OBGVDMGO=load("./chunk-OBGVDMGO.js");var import_chunk_7LUFXQWN=load("./chunk-7LUFXQWN.js");var import_chunk_UNGYPAP3=load(
 "./chunk-UNGYPAP3.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_SDXWLLFG=load("./chunk-SDXWLLFG.js");var import_chunk_XRZCSGQB=load(
-"./chunk-XRZCSGQB.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_5HEE7DWZ=load(
-"./chunk-5HEE7DWZ.js");var import_chunk_IJKEVNZ7=load("./chunk-IJKEVNZ7.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_J2XAZSNL=load(
-"./chunk-J2XAZSNL.js");var import_chunk_G6QBOL5X=load("./chunk-G6QBOL5X.js");var import_chunk_7V54BM6D=load("./chunk-7V54BM6D.js");var import_chunk_QS5KU3DI=load(
-"./chunk-QS5KU3DI.js");var import_chunk_PXAMA5OB=load("./chunk-PXAMA5OB.js");var import_chunk_AN2AMGQG=load("./chunk-AN2AMGQG.js");var import_chunk_4SRIOCFI=load(
+"./chunk-XRZCSGQB.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_5HRROBHX=load(
+"./chunk-5HRROBHX.js");var import_chunk_IJKEVNZ7=load("./chunk-IJKEVNZ7.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_YLQE6MZF=load(
+"./chunk-YLQE6MZF.js");var import_chunk_G6QBOL5X=load("./chunk-G6QBOL5X.js");var import_chunk_7V54BM6D=load("./chunk-7V54BM6D.js");var import_chunk_QS5KU3DI=load(
+"./chunk-QS5KU3DI.js");var import_chunk_TBUNGZZA=load("./chunk-TBUNGZZA.js");var import_chunk_AN2AMGQG=load("./chunk-AN2AMGQG.js");var import_chunk_4SRIOCFI=load(
 "./chunk-4SRIOCFI.js");var import_chunk_Y5L6GQDB=load("./chunk-Y5L6GQDB.js");var import_chunk_BSO2ISIG=load("./chunk-BSO2ISIG.js");var import_chunk_7WBBYJDG=load(
 "./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load(
 "./chunk-JSBRDJBE.js");async function runWorker(root,id,log){if(!root.startsWith("/")||!(0,import_chunk_G6QBOL5X.isId)(id))throw new Error("usage: _worker ROOT \
-ID");let claim;let notifier;let isDone=false;try{claim=await(0,import_chunk_VNRCWBLM.claimJob)(root,id);notifier=claim&&await notifierOf(claim);if(claim)await Promise.
+ID");let claim;let notifier;let isDone=false;try{claim=await(0,import_chunk_J52SYSMV.claimJob)(root,id);notifier=claim&&await notifierOf(claim);if(claim)await Promise.
 race([look(claim,log),unexpected()]);isDone=true}catch(error){log(`${error instanceof Error?error.stack??error.message:String(error)}
 `);if(claim)await giveUp(claim,(0,import_chunk_NVPF5LEY.messageOf)(error))}finally{if(claim)(0,import_chunk_U56C6E24.removeCgroup)(claim.cgroup,id);claim?.release()}
 if(notifier)await notifier.finish();if(!claim)await tellOwed(root,id);return isDone}async function notifierOf(claim){if(!claim.spec.notify)return void 0;const notifier=(await Promise.
-resolve().then(()=>load("./notify-UMA77EIH.js"))).makeNotifier(claim);claim.onWake=notifier.wake;return notifier}async function tellOwed(root,id){const{spec,state}=(0,
-import_chunk_J2XAZSNL.inspect)(root,id);if(spec?.notify&&(0,import_chunk_J2XAZSNL.isEnded)(state))await(await Promise.resolve().then(()=>load("./notify-UMA77EIH\
-.js"))).runNotify(root,id)}async function look(claim,log){switch(claim.spec.kind){case"watch":return(await Promise.resolve().then(()=>load("./run-watch-U6EJJNMS\
-.js"))).runWatch(claim,log);case"timer":return(await Promise.resolve().then(()=>load("./run-timer-6W3B2E6X.js"))).runTimer(claim);default:return(await Promise.resolve().
-then(()=>load("./supervise-G6WFSBIY.js"))).supervise(claim)}}function unexpected(){return new Promise((_resolve,reject)=>{process.on("uncaughtException",reject);
-process.on("unhandledRejection",reject)})}async function giveUp(claim,message){const{paths,spec,root}=claim;(0,import_chunk_PG2JJUUN.openJournal)(paths,spec).append(
-"worker_failed",{message});const failures=(0,import_chunk_PG2JJUUN.readEvents)(paths,0,1e5).events.filter(event=>event.type==="worker_failed").length;if(failures<
-import_chunk_PXAMA5OB.workerFailures)return;const view=(0,import_chunk_J2XAZSNL.inspect)(root,spec.id);const tree=(0,import_chunk_SQWPVPYE.treeOf)(spec,paths,{worker:claim.
-self,shim:view.shim,child:view.child});const ended=await(0,import_chunk_SQWPVPYE.terminate)(tree,{graceMs:import_chunk_PXAMA5OB.orphanGraceMs,settleMs:import_chunk_PXAMA5OB.
+resolve().then(()=>load("./notify-BPVRA373.js"))).makeNotifier(claim);claim.onWake=notifier.wake;return notifier}async function tellOwed(root,id){const{spec,state}=(0,
+import_chunk_YLQE6MZF.inspect)(root,id);if(spec?.notify&&(0,import_chunk_YLQE6MZF.isEnded)(state))await(await Promise.resolve().then(()=>load("./notify-BPVRA373\
+.js"))).runNotify(root,id)}async function look(claim,log){switch(claim.spec.kind){case"watch":return(await Promise.resolve().then(()=>load("./run-watch-HIDRQRL4\
+.js"))).runWatch(claim,log);case"timer":return(await Promise.resolve().then(()=>load("./run-timer-ERSCZW4B.js"))).runTimer(claim);default:return(await Promise.resolve().
+then(()=>load("./supervise-XDX5CLIV.js"))).supervise(claim)}}function unexpected(){return new Promise((_resolve,reject)=>{process.on("uncaughtException",reject);
+process.on("unhandledRejection",reject)})}async function giveUp(claim,message){const{paths,spec,root}=claim;(0,import_chunk_Z4HYFTZ4.openJournal)(paths,spec).append(
+"worker_failed",{message});const failures=(0,import_chunk_Z4HYFTZ4.readEvents)(paths,0,1e5).events.filter(event=>event.type==="worker_failed").length;if(failures<
+import_chunk_TBUNGZZA.workerFailures)return;const view=(0,import_chunk_YLQE6MZF.inspect)(root,spec.id);const tree=(0,import_chunk_SQWPVPYE.treeOf)(spec,paths,{worker:claim.
+self,shim:view.shim,child:view.child});const ended=await(0,import_chunk_SQWPVPYE.terminate)(tree,{graceMs:import_chunk_TBUNGZZA.orphanGraceMs,settleMs:import_chunk_TBUNGZZA.
 killSettleMs});const warnings=[{code:"worker_failed",message:`the worker failed ${failures} times: ${message}`}];const ending={reason:"worker_lost",exit:view.exit,
-tree:ended,reconciled:false,warnings};await(0,import_chunk_4TCQLIBD.concludeAsked)(claim,ending,tree)}
+tree:ended,reconciled:false,warnings};await(0,import_chunk_7P7XQGYI.concludeAsked)(claim,ending,tree)}
 
 },
-"./may-act-UCHXWMBO.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{isOurs:()=>import_chunk_WSWL6WCR.isOurs,mayAct:()=>import_chunk_WSWL6WCR.mayAct});module.exports=stdin_exports;var import_chunk_WSWL6WCR=load(
-"./chunk-WSWL6WCR.js");var import_chunk_IJKEVNZ7=load("./chunk-IJKEVNZ7.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_J2XAZSNL=load(
-"./chunk-J2XAZSNL.js");var import_chunk_G6QBOL5X=load("./chunk-G6QBOL5X.js");var import_chunk_7V54BM6D=load("./chunk-7V54BM6D.js");var import_chunk_QS5KU3DI=load(
-"./chunk-QS5KU3DI.js");var import_chunk_PXAMA5OB=load("./chunk-PXAMA5OB.js");var import_chunk_AN2AMGQG=load("./chunk-AN2AMGQG.js");var import_chunk_4SRIOCFI=load(
+"./may-act-BVXRTQPG.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{isOurs:()=>import_chunk_DWJ265ZM.isOurs,mayAct:()=>import_chunk_DWJ265ZM.mayAct});module.exports=stdin_exports;var import_chunk_DWJ265ZM=load(
+"./chunk-DWJ265ZM.js");var import_chunk_IJKEVNZ7=load("./chunk-IJKEVNZ7.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_YLQE6MZF=load(
+"./chunk-YLQE6MZF.js");var import_chunk_G6QBOL5X=load("./chunk-G6QBOL5X.js");var import_chunk_7V54BM6D=load("./chunk-7V54BM6D.js");var import_chunk_QS5KU3DI=load(
+"./chunk-QS5KU3DI.js");var import_chunk_TBUNGZZA=load("./chunk-TBUNGZZA.js");var import_chunk_AN2AMGQG=load("./chunk-AN2AMGQG.js");var import_chunk_4SRIOCFI=load(
 "./chunk-4SRIOCFI.js");var import_chunk_Y5L6GQDB=load("./chunk-Y5L6GQDB.js");var import_chunk_BSO2ISIG=load("./chunk-BSO2ISIG.js");var import_chunk_7WBBYJDG=load(
 "./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load(
 "./chunk-JSBRDJBE.js");
 
 },
-"./notify-UMA77EIH.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{makeNotifier:()=>makeNotifier,runNotify:()=>runNotify});module.exports=stdin_exports;var import_chunk_PG2JJUUN=load(
-"./chunk-PG2JJUUN.js");var import_chunk_K6KXH5TS=load("./chunk-K6KXH5TS.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_LZKP7K52=load(
-"./chunk-LZKP7K52.js");var import_chunk_7LUFXQWN=load("./chunk-7LUFXQWN.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_5HEE7DWZ=load(
-"./chunk-5HEE7DWZ.js");var import_chunk_IJKEVNZ7=load("./chunk-IJKEVNZ7.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_J2XAZSNL=load(
-"./chunk-J2XAZSNL.js");var import_chunk_G6QBOL5X=load("./chunk-G6QBOL5X.js");var import_chunk_7V54BM6D=load("./chunk-7V54BM6D.js");var import_chunk_QS5KU3DI=load(
-"./chunk-QS5KU3DI.js");var import_chunk_PXAMA5OB=load("./chunk-PXAMA5OB.js");var import_chunk_AN2AMGQG=load("./chunk-AN2AMGQG.js");var import_chunk_4SRIOCFI=load(
+"./notify-BPVRA373.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{makeNotifier:()=>makeNotifier,runNotify:()=>runNotify});module.exports=stdin_exports;var import_chunk_Z4HYFTZ4=load(
+"./chunk-Z4HYFTZ4.js");var import_chunk_K6KXH5TS=load("./chunk-K6KXH5TS.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_OBGVDMGO=load(
+"./chunk-OBGVDMGO.js");var import_chunk_7LUFXQWN=load("./chunk-7LUFXQWN.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_5HRROBHX=load(
+"./chunk-5HRROBHX.js");var import_chunk_IJKEVNZ7=load("./chunk-IJKEVNZ7.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_YLQE6MZF=load(
+"./chunk-YLQE6MZF.js");var import_chunk_G6QBOL5X=load("./chunk-G6QBOL5X.js");var import_chunk_7V54BM6D=load("./chunk-7V54BM6D.js");var import_chunk_QS5KU3DI=load(
+"./chunk-QS5KU3DI.js");var import_chunk_TBUNGZZA=load("./chunk-TBUNGZZA.js");var import_chunk_AN2AMGQG=load("./chunk-AN2AMGQG.js");var import_chunk_4SRIOCFI=load(
 "./chunk-4SRIOCFI.js");var import_chunk_Y5L6GQDB=load("./chunk-Y5L6GQDB.js");var import_chunk_BSO2ISIG=load("./chunk-BSO2ISIG.js");var import_chunk_7WBBYJDG=load(
 "./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load(
 "./chunk-JSBRDJBE.js");var script=`mkdir -m 700 "$0" 2>/dev/null || exit 121
 (umask 077; echo "$1" >"$0/by") 2>/dev/null
 shift
-({ sleep ${Math.ceil(import_chunk_PXAMA5OB.notifyMs/1e3)+5}; kill -s KILL 0; } </dev/null >/dev/null 2>&1 &)
+({ sleep ${Math.ceil(import_chunk_TBUNGZZA.notifyMs/1e3)+5}; kill -s KILL 0; } </dev/null >/dev/null 2>&1 &)
 exec "$@"`;function isTold(paths,key){return(0,import_chunk_7WBBYJDG.factsOf)(`${paths.notices}/${key}`)!==void 0}async function sendNotice(job,key,input){const{
 paths,spec}=job;if(!spec.notify||isTold(paths,key))return{is:"taken"};(0,import_chunk_527JQF7V.createFolder)(paths.notices);if((0,import_chunk_7WBBYJDG.factsOf)(
 paths.notices)?.kind!=="folder")return{is:"failed"};const claim=`${paths.notices}/${key}`;const word=(0,import_chunk_CTSRVJRC.toHex)((0,import_chunk_IJKEVNZ7.randomBytes)(
-8));const answer=await(0,import_chunk_LZKP7K52.runTool)({program:"/bin/sh",args:["-c",script,claim,word,...spec.notify],cwd:(0,import_chunk_7WBBYJDG.isFolder)(spec.
-cwd)?spec.cwd:"/",environment:(0,import_chunk_4SRIOCFI.notifierEnvironment)(spec.id),input:input(),timeoutMs:import_chunk_PXAMA5OB.notifyMs,limit:import_chunk_PXAMA5OB.
+8));const answer=await(0,import_chunk_OBGVDMGO.runTool)({program:"/bin/sh",args:["-c",script,claim,word,...spec.notify],cwd:(0,import_chunk_7WBBYJDG.isFolder)(spec.
+cwd)?spec.cwd:"/",environment:(0,import_chunk_4SRIOCFI.notifierEnvironment)(spec.id),input:input(),timeoutMs:import_chunk_TBUNGZZA.notifyMs,limit:import_chunk_TBUNGZZA.
 notifyFloodBytes});if((0,import_chunk_527JQF7V.readText)(`${claim}/by`,100)?.trim()!==word)return{is:(0,import_chunk_7WBBYJDG.exists)(claim)?"taken":"failed"};const printed=[
 answer.stdout,answer.stderr].map(bytes=>(0,import_chunk_LXK2ZILE.plainText)(bytes.toString("utf8")).trim());const output=(0,import_chunk_LXK2ZILE.excerpt)([...printed,
-answer.reason??""].filter(part=>part!=="").join("\n"),import_chunk_PXAMA5OB.notifyBytes);return{is:"told",fields:{key,code:answer.code,how:answer.how,output}}}function noticeDocument(root,id,event){
-const{spec,state,paths}=(0,import_chunk_J2XAZSNL.inspect)(root,id);const option=spec?.state_option??[];const facts={id,kind:spec?.kind??null,verb:spec?.verb??null,
+answer.reason??""].filter(part=>part!=="").join("\n"),import_chunk_TBUNGZZA.notifyBytes);return{is:"told",fields:{key,code:answer.code,how:answer.how,output}}}function noticeDocument(root,id,event){
+const{spec,state,paths}=(0,import_chunk_YLQE6MZF.inspect)(root,id);const option=spec?.state_option??[];const facts={id,kind:spec?.kind??null,verb:spec?.verb??null,
 owner:spec?.owner??null,label:spec?.label??null,state:state.state,health:state.health,attention_kind:state.attention_kind,reason:reasonOf(event,state.error),exit_code:state.
 exit_code,error:state.error,warnings:state.warnings.slice(0,5),event:{...event,type:event.type,seq:event.seq??state.seq}};const timer=spec?.timer?{due_at:spec.timer.
-due_at,slot:spec.timer.slot,message:spec.timer.message}:void 0;return`${JSON.stringify({...(0,import_chunk_LXK2ZILE.plainValue)(facts,import_chunk_PXAMA5OB.excerptBytes*
+due_at,slot:spec.timer.slot,message:spec.timer.message}:void 0;return`${JSON.stringify({...(0,import_chunk_LXK2ZILE.plainValue)(facts,import_chunk_TBUNGZZA.excerptBytes*
 2),...timer?{timer}:{},result_path:paths.result,at:(0,import_chunk_Y5L6GQDB.isoNow)(),next:{wait:import_chunk_K6KXH5TS.nextCommands.wait(id,option),result:import_chunk_K6KXH5TS.
 nextCommands.result(id,option),observe:import_chunk_K6KXH5TS.nextCommands.observe(id,option)}})}
 `}function reasonOf(event,error){if(typeof event.reason==="string")return event.reason;return error?(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(
-error.message),import_chunk_PXAMA5OB.excerptBytes*2):null}function makeNotifier(job){let round=Promise.resolve();let after=0;const send=append=>{round=round.then(
+error.message),import_chunk_TBUNGZZA.excerptBytes*2):null}function makeNotifier(job){let round=Promise.resolve();let after=0;const send=append=>{round=round.then(
 async()=>{after=await sendAll(job,after,append)});return round};return{wake:append=>void send(append).catch(()=>void 0),finish:()=>send(void 0)}}async function runNotify(root,id){
-if(!root.startsWith("/")||!(0,import_chunk_G6QBOL5X.isId)(id))throw new Error("usage: _notify ROOT ID");const{paths,spec}=(0,import_chunk_J2XAZSNL.inspect)(root,
+if(!root.startsWith("/")||!(0,import_chunk_G6QBOL5X.isId)(id))throw new Error("usage: _notify ROOT ID");const{paths,spec}=(0,import_chunk_YLQE6MZF.inspect)(root,
 id);if(!spec||!await(0,import_chunk_IJKEVNZ7.isGenuine)(spec,(0,import_chunk_IJKEVNZ7.readKey)()))return;await sendAll({root,paths,spec},0,void 0)}async function sendAll(job,after,append){
-let newest=after;for(const event of(0,import_chunk_PG2JJUUN.readEvents)(job.paths,after,1e6).events){newest=Math.max(newest,event.seq);if(Array.isArray(event.wake)&&
-event.wake.some(wake=>wake==="attention"||wake==="news"))await sendOne(job,`event-${event.seq}`,event,append)}if(!(0,import_chunk_J2XAZSNL.isEnded)((0,import_chunk_J2XAZSNL.
-inspect)(job.root,job.spec.id).state)||isTold(job.paths,"end"))return newest;const ended=(0,import_chunk_PG2JJUUN.readEvents)(job.paths,0,1e6).events.findLast(event=>event.
+let newest=after;for(const event of(0,import_chunk_Z4HYFTZ4.readEvents)(job.paths,after,1e6).events){newest=Math.max(newest,event.seq);if(Array.isArray(event.wake)&&
+event.wake.some(wake=>wake==="attention"||wake==="news"))await sendOne(job,`event-${event.seq}`,event,append)}if(!(0,import_chunk_YLQE6MZF.isEnded)((0,import_chunk_YLQE6MZF.
+inspect)(job.root,job.spec.id).state)||isTold(job.paths,"end"))return newest;const ended=(0,import_chunk_Z4HYFTZ4.readEvents)(job.paths,0,1e6).events.findLast(event=>event.
 type==="ended");await sendOne(job,"end",ended??{type:"ended"},append);return newest}async function sendOne(job,key,event,append){const told=await sendNotice(job,
 key,()=>noticeDocument(job.root,job.spec.id,event));if(told.is==="told")await writeDown(job,told.fields,append)}async function writeDown(job,fields,append){try{
-if(append&&!(0,import_chunk_J2XAZSNL.isEnded)((0,import_chunk_J2XAZSNL.inspect)(job.root,job.spec.id).state))return append(fields);await(0,import_chunk_5HEE7DWZ.
-withLock)(job.paths.lock,()=>(0,import_chunk_PG2JJUUN.openJournal)(job.paths,job.spec).append("notified",fields))}catch(error){if((0,import_chunk_NVPF5LEY.errnoOf)(
+if(append&&!(0,import_chunk_YLQE6MZF.isEnded)((0,import_chunk_YLQE6MZF.inspect)(job.root,job.spec.id).state))return append(fields);await(0,import_chunk_5HRROBHX.
+withLock)(job.paths.lock,()=>(0,import_chunk_Z4HYFTZ4.openJournal)(job.paths,job.spec).append("notified",fields))}catch(error){if((0,import_chunk_NVPF5LEY.errnoOf)(
 error)===void 0)throw error}}
 
 },
-"./npm-EZXHYLEO.js": function (module, exports) {
+"./npm-6FQFR5IL.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{npm:()=>npm});module.exports=stdin_exports;var import_chunk_55JORUFF=load("./chunk-55JORUFF.js");var import_chunk_LXK2ZILE=load(
-"./chunk-LXK2ZILE.js");var import_chunk_PXAMA5OB=load("./chunk-PXAMA5OB.js");var import_chunk_4SRIOCFI=load("./chunk-4SRIOCFI.js");var import_chunk_NVPF5LEY=load(
+"./chunk-LXK2ZILE.js");var import_chunk_TBUNGZZA=load("./chunk-TBUNGZZA.js");var import_chunk_4SRIOCFI=load("./chunk-4SRIOCFI.js");var import_chunk_NVPF5LEY=load(
 "./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");function compareVersions(a,b){const[left,right]=[partsOf(a),partsOf(b)];const release=compareLists(
 left.release,right.release);if(release!==0)return release;if(left.pre.length===0||right.pre.length===0)return right.pre.length-left.pre.length;return compareLists(
 left.pre,right.pre)}function partsOf(version){const[,release="",pre=""]=/^([^-+]*)(?:-([^+]*))?/.exec(version)??[];return{release:release.split("."),pre:pre===""?
@@ -4617,7 +4617,7 @@ e is another one than at the first look"}},examples:["watch npm left-pad@1.3.0 -
 if(given.has("changed"))(0,import_chunk_55JORUFF.requireBaseline)(place);const input=parsePackage(given.words[0]??"",given.has("changed"));return{input,words:`n\
 pm ${specOf(input)} (${input.changed?"changed":"published"})`}},async look(plain,tools,cursor){const input=plain;const program=tools.find("npm");if(program===void 0){
 const message=`npm is not on PATH (${import_chunk_4SRIOCFI.variables.searchPath()})`;return{kind:"fault",cause:"tool_missing",message:(0,import_chunk_LXK2ZILE.excerpt)(
-message,1e3)}}const answer=readAnswer(await tools.run({program,args:argumentsOf(input),limit:import_chunk_PXAMA5OB.npmBytes,timeoutMs:(0,import_chunk_55JORUFF.timeOf)(
+message,1e3)}}const answer=readAnswer(await tools.run({program,args:argumentsOf(input),limit:import_chunk_TBUNGZZA.npmBytes,timeoutMs:(0,import_chunk_55JORUFF.timeOf)(
 tools)}));return answer.kind==="found"?lookOf(input,answer,cursor):answer}};function argumentsOf(input){const quiet=["--json","--no-update-notifier","--logs-max\
 =0","--fetch-retries=0","--loglevel=error","--no-color"];const fields=input.form==="range"?["name","version"]:["version","dist-tags"];return["view",...quiet,"--",
 specOf(input),...fields]}function lookOf(input,found,cursor){const isThere=found.version!==null&&isWanted(input,found.version);const version=isThere?found.version:
@@ -4626,42 +4626,42 @@ version!==null&&version!==baseline;const isMet=input.changed?isNew:isThere;const
 ged":"unchanged";const tags=Object.entries(found.tags).map(([tag,tagged])=>`${tag} is ${tagged}`);const details={missing:"not there yet",published:input.form===
 "version"?"published":`${version} is published`,armed:`${version} now`,changed:`${baseline??"nothing"} before, ${version} now`,unchanged:`still ${version}`}[word];
 const told=[`npm ${specOf(input)}: ${details}`,...input.form==="version"?tags:[]].join(", ");return{kind:"look",verdict:isMet?"met":"pending",word,evidence:(0,import_chunk_LXK2ZILE.
-excerpt)(told,import_chunk_PXAMA5OB.evidenceChars),key:input.changed?version??"none":`${word} ${version??""}`,facts:{package:input.package,wanted:input.wanted,version,
+excerpt)(told,import_chunk_TBUNGZZA.evidenceChars),key:input.changed?version??"none":`${word} ${version??""}`,facts:{package:input.package,wanted:input.wanted,version,
 dist_tags:found.tags},cursor:input.changed?{version:isMet||!isArmed?version:baseline}:{}}}function isWanted(input,version){return input.form!=="version"||version===
 input.wanted?.replace(/\+.*$/,"")}
 
 },
-"./observe-H5WLF6VT.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{observe:()=>observe});module.exports=stdin_exports;var import_chunk_E5GRDJA2=load("./chunk-E5GRDJA2.js");var import_chunk_JUNZ4UB6=load(
-"./chunk-JUNZ4UB6.js");var import_chunk_SXPU6K4S=load("./chunk-SXPU6K4S.js");var import_chunk_TYK6MYR7=load("./chunk-TYK6MYR7.js");var import_chunk_DHS3Z2KZ=load(
-"./chunk-DHS3Z2KZ.js");var import_chunk_MTTW2VXK=load("./chunk-MTTW2VXK.js");var import_chunk_MEZEZM4Q=load("./chunk-MEZEZM4Q.js");var import_chunk_PXCHVFX4=load(
-"./chunk-PXCHVFX4.js");var import_chunk_H3HSIWJO=load("./chunk-H3HSIWJO.js");var import_chunk_PATOMOAS=load("./chunk-PATOMOAS.js");var import_chunk_6PFAPK5K=load(
-"./chunk-6PFAPK5K.js");var import_chunk_6UECBVPY=load("./chunk-6UECBVPY.js");var import_chunk_LW5OI3NK=load("./chunk-LW5OI3NK.js");var import_chunk_KAD3KSYH=load(
-"./chunk-KAD3KSYH.js");var import_chunk_PG2JJUUN=load("./chunk-PG2JJUUN.js");var import_chunk_K6KXH5TS=load("./chunk-K6KXH5TS.js");var import_chunk_GEPPUING=load(
+"./observe-LEFZTLTR.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{observe:()=>observe});module.exports=stdin_exports;var import_chunk_E5GRDJA2=load("./chunk-E5GRDJA2.js");var import_chunk_6PHWIPAU=load(
+"./chunk-6PHWIPAU.js");var import_chunk_SXPU6K4S=load("./chunk-SXPU6K4S.js");var import_chunk_TYK6MYR7=load("./chunk-TYK6MYR7.js");var import_chunk_SSYYH3OL=load(
+"./chunk-SSYYH3OL.js");var import_chunk_MTTW2VXK=load("./chunk-MTTW2VXK.js");var import_chunk_DEMB7JRN=load("./chunk-DEMB7JRN.js");var import_chunk_QEOYU3AI=load(
+"./chunk-QEOYU3AI.js");var import_chunk_H3HSIWJO=load("./chunk-H3HSIWJO.js");var import_chunk_PATOMOAS=load("./chunk-PATOMOAS.js");var import_chunk_6PFAPK5K=load(
+"./chunk-6PFAPK5K.js");var import_chunk_6UECBVPY=load("./chunk-6UECBVPY.js");var import_chunk_SONH4MY5=load("./chunk-SONH4MY5.js");var import_chunk_EC5M52DU=load(
+"./chunk-EC5M52DU.js");var import_chunk_Z4HYFTZ4=load("./chunk-Z4HYFTZ4.js");var import_chunk_K6KXH5TS=load("./chunk-K6KXH5TS.js");var import_chunk_GEPPUING=load(
 "./chunk-GEPPUING.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_XRZCSGQB=load("./chunk-XRZCSGQB.js");var import_chunk_LXK2ZILE=load(
-"./chunk-LXK2ZILE.js");var import_chunk_J2XAZSNL=load("./chunk-J2XAZSNL.js");var import_chunk_G6QBOL5X=load("./chunk-G6QBOL5X.js");var import_chunk_7V54BM6D=load(
-"./chunk-7V54BM6D.js");var import_chunk_QS5KU3DI=load("./chunk-QS5KU3DI.js");var import_chunk_PXAMA5OB=load("./chunk-PXAMA5OB.js");var import_chunk_AN2AMGQG=load(
+"./chunk-LXK2ZILE.js");var import_chunk_YLQE6MZF=load("./chunk-YLQE6MZF.js");var import_chunk_G6QBOL5X=load("./chunk-G6QBOL5X.js");var import_chunk_7V54BM6D=load(
+"./chunk-7V54BM6D.js");var import_chunk_QS5KU3DI=load("./chunk-QS5KU3DI.js");var import_chunk_TBUNGZZA=load("./chunk-TBUNGZZA.js");var import_chunk_AN2AMGQG=load(
 "./chunk-AN2AMGQG.js");var import_chunk_4SRIOCFI=load("./chunk-4SRIOCFI.js");var import_chunk_Y5L6GQDB=load("./chunk-Y5L6GQDB.js");var import_chunk_BSO2ISIG=load(
 "./chunk-BSO2ISIG.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load(
 "./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var observe={name:"observe",summary:"look at a job: one bounded JSON document, noth\
 ing is consumed",form:"[ID] [--after-seq N]",words:{min:0,max:1},options:{"after-seq":{kind:"count",value:"N",range:{default:0,min:0,max:2**40},help:"only event\
-s after number N (next_seq of an earlier look)"},...import_chunk_PXCHVFX4.ownerOption,...import_chunk_PXCHVFX4.common},notes:"Exit codes as of wait: 0 says that\
+s after number N (next_seq of an earlier look)"},...import_chunk_QEOYU3AI.ownerOption,...import_chunk_QEOYU3AI.common},notes:"Exit codes as of wait: 0 says that\
  the job is done, not that anybody has read its result.",examples:["observe","observe run-mik3x9ab-4f7q2z --after-seq 4"],async run(context,input){const root=context.
 root(input);(0,import_chunk_H3HSIWJO.checkRoot)(root.folder);const owner=input.text("owner")??import_chunk_4SRIOCFI.variables.owner()??null;const id=input.words[0]===
-void 0?(0,import_chunk_E5GRDJA2.requireLatest)(root,owner,"a job to observe"):(0,import_chunk_6UECBVPY.findJob)(root,input.words[0]);const view=await(0,import_chunk_KAD3KSYH.
-refresh)(root.folder,id);return{code:(0,import_chunk_6PFAPK5K.exitCodeOf)(view.state.state),json:(0,import_chunk_JUNZ4UB6.observation)(view,{afterSeq:input.count(
+void 0?(0,import_chunk_E5GRDJA2.requireLatest)(root,owner,"a job to observe"):(0,import_chunk_6UECBVPY.findJob)(root,input.words[0]);const view=await(0,import_chunk_EC5M52DU.
+refresh)(root.folder,id);return{code:(0,import_chunk_6PFAPK5K.exitCodeOf)(view.state.state),json:(0,import_chunk_6PHWIPAU.observation)(view,{afterSeq:input.count(
 "after-seq")??null,root})}}};
 
 },
-"./owed-notice-P25XBNCM.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{startOwedNotice:()=>startOwedNotice});module.exports=stdin_exports;var import_chunk_WSWL6WCR=load("./chunk-WSWL6WCR\
-.js");var import_chunk_IJKEVNZ7=load("./chunk-IJKEVNZ7.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_J2XAZSNL=load("./chunk-J2XAZS\
-NL.js");var import_chunk_G6QBOL5X=load("./chunk-G6QBOL5X.js");var import_chunk_7V54BM6D=load("./chunk-7V54BM6D.js");var import_chunk_QS5KU3DI=load("./chunk-QS5K\
-U3DI.js");var import_chunk_PXAMA5OB=load("./chunk-PXAMA5OB.js");var import_chunk_AN2AMGQG=load("./chunk-AN2AMGQG.js");var import_chunk_4SRIOCFI=load("./chunk-4S\
+"./owed-notice-HAB5RPJS.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{startOwedNotice:()=>startOwedNotice});module.exports=stdin_exports;var import_chunk_DWJ265ZM=load("./chunk-DWJ265ZM\
+.js");var import_chunk_IJKEVNZ7=load("./chunk-IJKEVNZ7.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_YLQE6MZF=load("./chunk-YLQE6M\
+ZF.js");var import_chunk_G6QBOL5X=load("./chunk-G6QBOL5X.js");var import_chunk_7V54BM6D=load("./chunk-7V54BM6D.js");var import_chunk_QS5KU3DI=load("./chunk-QS5K\
+U3DI.js");var import_chunk_TBUNGZZA=load("./chunk-TBUNGZZA.js");var import_chunk_AN2AMGQG=load("./chunk-AN2AMGQG.js");var import_chunk_4SRIOCFI=load("./chunk-4S\
 RIOCFI.js");var import_chunk_Y5L6GQDB=load("./chunk-Y5L6GQDB.js");var import_chunk_BSO2ISIG=load("./chunk-BSO2ISIG.js");var import_chunk_7WBBYJDG=load("./chunk-\
 7WBBYJDG.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chun\
 k-JSBRDJBE.js");async function startOwedNotice(view){const{spec,paths}=view;if(!spec||!(0,import_chunk_7WBBYJDG.isWritable)(paths.folder)||isWorkerLeft(view))return;
-const{pid_ns,boot_id}=spec.launcher;if(pid_ns!==(0,import_chunk_BSO2ISIG.pidNamespace)()&&boot_id===(0,import_chunk_BSO2ISIG.bootId)())return;if(!await(0,import_chunk_WSWL6WCR.
+const{pid_ns,boot_id}=spec.launcher;if(pid_ns!==(0,import_chunk_BSO2ISIG.pidNamespace)()&&boot_id===(0,import_chunk_BSO2ISIG.bootId)())return;if(!await(0,import_chunk_DWJ265ZM.
 isOurs)(view))return;try{const{spawnDetached}=await Promise.resolve().then(()=>load("./spawn-GECXRNMD.js"));spawnDetached({program:process.execPath,args:["--no-\
 warnings",(0,import_chunk_7V54BM6D.companionFile)(),"_notify",view.root,view.id],cwd:"/",environment:(0,import_chunk_4SRIOCFI.apartEnvironment)(),logFile:paths.
 workerLog})}catch{}}function isWorkerLeft({spec,paths}){const engine=(0,import_chunk_G6QBOL5X.findEngine)(spec?.engine??"")??import_chunk_G6QBOL5X.defaultEngine;
@@ -4687,265 +4687,265 @@ const timer=setInterval(()=>{if(standing(input)==="dead")wake()},lookMs);return(
 isIdentity)(identity)?(0,import_chunk_BSO2ISIG.livenessOf)(identity):"dead"}
 
 },
-"./pr-H4KPJ6C2.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{pr:()=>pr});module.exports=stdin_exports;var import_chunk_XO65YYDJ=load("./chunk-XO65YYDJ.js");var import_chunk_OWOHN23R=load(
-"./chunk-OWOHN23R.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_CTSRVJRC=load(
-"./chunk-CTSRVJRC.js");var import_chunk_PXAMA5OB=load("./chunk-PXAMA5OB.js");var import_chunk_4SRIOCFI=load("./chunk-4SRIOCFI.js");var import_chunk_Y5L6GQDB=load(
+"./pr-PUFDRQEN.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{pr:()=>pr});module.exports=stdin_exports;var import_chunk_KRUB55VL=load("./chunk-KRUB55VL.js");var import_chunk_6MHR253J=load(
+"./chunk-6MHR253J.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_CTSRVJRC=load(
+"./chunk-CTSRVJRC.js");var import_chunk_TBUNGZZA=load("./chunk-TBUNGZZA.js");var import_chunk_4SRIOCFI=load("./chunk-4SRIOCFI.js");var import_chunk_Y5L6GQDB=load(
 "./chunk-Y5L6GQDB.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var pr={id:"pr",summary:"a pu\
-ll request on GitHub: merged, closed, ready to merge (through gh)",form:"[PR]",words:{min:0,max:1},options:{...import_chunk_OWOHN23R.targetOptions,mergeable:{kind:"\
-flag",help:"met as soon as it can be merged and its checks are green"},"no-checks-grace":{kind:"duration",value:"D",range:import_chunk_PXAMA5OB.limits.noChecksGrace,
+ll request on GitHub: merged, closed, ready to merge (through gh)",form:"[PR]",words:{min:0,max:1},options:{...import_chunk_6MHR253J.targetOptions,mergeable:{kind:"\
+flag",help:"met as soon as it can be merged and its checks are green"},"no-checks-grace":{kind:"duration",value:"D",range:import_chunk_TBUNGZZA.limits.noChecksGrace,
 help:"how long a head may stay without checks before that is said (default 5m)"},"allow-none":{kind:"flag",help:"with --mergeable: no checks, or only skipped on\
 es, are enough after the grace"}},examples:["watch pr --pr 7 --for 2d","watch pr --pr 7 --for 2d --repeat","watch pr --pr 7 --for 2h --mergeable"],isRemote:true,
-read(given){const target=(0,import_chunk_OWOHN23R.readPull)(given,"pr");const input={...target,mergeable:given.has("mergeable"),grace_ms:given.duration("no-chec\
-ks-grace")??import_chunk_PXAMA5OB.limits.noChecksGrace.default,allow_none:given.has("allow-none")};const until=input.mergeable?"ready to merge":"merged";return{
-input:{...input},words:`${target.repo??""}#${target.pr} ${until}`}},async look(input,tools,cursor){const wanted=input;const pull=await(0,import_chunk_OWOHN23R.findPull)(
-wanted,tools,cursor);if((0,import_chunk_OWOHN23R.isFailure)(pull))return pull;const runs=await(0,import_chunk_XO65YYDJ.findRuns)(pull.repo,pull.head,tools,(0,import_chunk_OWOHN23R.
-wantsFresh)(cursor));if((0,import_chunk_OWOHN23R.isFailure)(runs))return runs;return judge(wanted,pull,(0,import_chunk_XO65YYDJ.judgeRollup)(pull.checks,runs.runs),
-tools,cursor)}};function judge(wanted,pull,rollup,tools,cursor){const{head,state}=pull;const grace=(0,import_chunk_OWOHN23R.graceOf)(wanted.grace_ms,head,tools,
-cursor);const checks=(0,import_chunk_OWOHN23R.checksWord)(rollup,grace);const isGreen=checks==="passed"||wanted.allow_none&&(0,import_chunk_OWOHN23R.isNoneForGood)(
-checks,grace);const merge=steadyMerge(pull,cursor);const isReady=wanted.mergeable&&isGreen&&merge==="mergeable";const{fresh,seen}=(0,import_chunk_OWOHN23R.compareActivity)(
-pull.activity,(0,import_chunk_OWOHN23R.readSeen)(cursor),()=>true);const obstacle=merge==="mergeable"?isGreen?"mergeable":checks:merge;const moved=(0,import_chunk_OWOHN23R.
-movedFrom)(cursor,head);const parts=[`#${pull.number} ${state}`,...state==="open"?[merge]:[],...pull.decision===null?[]:[pull.decision.replaceAll("_"," ")],(0,import_chunk_OWOHN23R.
-checksWords)(rollup,grace),...fresh.length>0?[(0,import_chunk_OWOHN23R.wordsOfActivity)(fresh)]:[],...moved===null?[]:[`head moved from ${(0,import_chunk_OWOHN23R.
+read(given){const target=(0,import_chunk_6MHR253J.readPull)(given,"pr");const input={...target,mergeable:given.has("mergeable"),grace_ms:given.duration("no-chec\
+ks-grace")??import_chunk_TBUNGZZA.limits.noChecksGrace.default,allow_none:given.has("allow-none")};const until=input.mergeable?"ready to merge":"merged";return{
+input:{...input},words:`${target.repo??""}#${target.pr} ${until}`}},async look(input,tools,cursor){const wanted=input;const pull=await(0,import_chunk_6MHR253J.findPull)(
+wanted,tools,cursor);if((0,import_chunk_6MHR253J.isFailure)(pull))return pull;const runs=await(0,import_chunk_KRUB55VL.findRuns)(pull.repo,pull.head,tools,(0,import_chunk_6MHR253J.
+wantsFresh)(cursor));if((0,import_chunk_6MHR253J.isFailure)(runs))return runs;return judge(wanted,pull,(0,import_chunk_KRUB55VL.judgeRollup)(pull.checks,runs.runs),
+tools,cursor)}};function judge(wanted,pull,rollup,tools,cursor){const{head,state}=pull;const grace=(0,import_chunk_6MHR253J.graceOf)(wanted.grace_ms,head,tools,
+cursor);const checks=(0,import_chunk_6MHR253J.checksWord)(rollup,grace);const isGreen=checks==="passed"||wanted.allow_none&&(0,import_chunk_6MHR253J.isNoneForGood)(
+checks,grace);const merge=steadyMerge(pull,cursor);const isReady=wanted.mergeable&&isGreen&&merge==="mergeable";const{fresh,seen}=(0,import_chunk_6MHR253J.compareActivity)(
+pull.activity,(0,import_chunk_6MHR253J.readSeen)(cursor),()=>true);const obstacle=merge==="mergeable"?isGreen?"mergeable":checks:merge;const moved=(0,import_chunk_6MHR253J.
+movedFrom)(cursor,head);const parts=[`#${pull.number} ${state}`,...state==="open"?[merge]:[],...pull.decision===null?[]:[pull.decision.replaceAll("_"," ")],(0,import_chunk_6MHR253J.
+checksWords)(rollup,grace),...fresh.length>0?[(0,import_chunk_6MHR253J.wordsOfActivity)(fresh)]:[],...moved===null?[]:[`head moved from ${(0,import_chunk_6MHR253J.
 shortSha)(moved)}`]];return{kind:"look",verdict:state==="merged"||state==="open"&&isReady?"met":state==="closed"?"failed":"pending",word:state!=="open"?state:wanted.
-mergeable?obstacle:"open",evidence:(0,import_chunk_OWOHN23R.line)(`${pull.repo}${parts.join(", ")}`),key:[state,head,merge,pull.decision,checks,rollup.signature||
+mergeable?obstacle:"open",evidence:(0,import_chunk_6MHR253J.line)(`${pull.repo}${parts.join(", ")}`),key:[state,head,merge,pull.decision,checks,rollup.signature||
 "-",seen.report].join(":"),facts:{repo:pull.repo,pr:pull.number,url:pull.url,title:pull.title,pr_state:state,head,...moved===null?{}:{head_before:moved},merge:pull.
-merge,review:pull.decision,...(0,import_chunk_OWOHN23R.checksFacts)(rollup),...fresh.length>0?(0,import_chunk_OWOHN23R.factsOfActivity)(fresh):{}},cursor:{repo:pull.
-repo,...(0,import_chunk_OWOHN23R.graceCursor)(rollup,grace,checks),merge,seen},...checks==="settling"?{againMs:import_chunk_PXAMA5OB.ghSettleAgainMs}:{},isSettled:state!==
+merge,review:pull.decision,...(0,import_chunk_6MHR253J.checksFacts)(rollup),...fresh.length>0?(0,import_chunk_6MHR253J.factsOfActivity)(fresh):{}},cursor:{repo:pull.
+repo,...(0,import_chunk_6MHR253J.graceCursor)(rollup,grace,checks),merge,seen},...checks==="settling"?{againMs:import_chunk_TBUNGZZA.ghSettleAgainMs}:{},isSettled:state!==
 "open",needsAttention:state==="open"&&wanted.mergeable&&needsSomebody(merge,checks,isGreen)}}function needsSomebody(merge,checks,isGreen){return merge==="confli\
 cting"||!isGreen&&["failed","gated","none"].includes(checks)}function steadyMerge({merge,head},cursor){const before=cursor?.head===head?cursor.merge:void 0;const isKnown=before===
 "mergeable"||before==="conflicting"||before==="blocked";return merge==="unknown"&&isKnown?before:merge}
 
 },
-"./registry-N4MNXAFL.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{commandNames:()=>import_chunk_PJD4UNT2.commandNames,loadCommand:()=>import_chunk_PJD4UNT2.loadCommand});module.exports=
-stdin_exports;var import_chunk_PJD4UNT2=load("./chunk-PJD4UNT2.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
+"./registry-TWZZHDNS.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{commandNames:()=>import_chunk_LZ22CA64.commandNames,loadCommand:()=>import_chunk_LZ22CA64.loadCommand});module.exports=
+stdin_exports;var import_chunk_LZ22CA64=load("./chunk-LZ22CA64.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
 
 },
-"./research-ACBJWT5A.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{research:()=>research});module.exports=stdin_exports;var import_chunk_4GPDR4Q2=load("./chunk-4GPDR4Q2.js");var import_chunk_Y5XW5T3P=load(
-"./chunk-Y5XW5T3P.js");var import_chunk_JYLMGGZ7=load("./chunk-JYLMGGZ7.js");var import_chunk_BQXOLI4B=load("./chunk-BQXOLI4B.js");var import_chunk_TXVSPIEI=load(
-"./chunk-TXVSPIEI.js");var import_chunk_E5HOHGVE=load("./chunk-E5HOHGVE.js");var import_chunk_Z4B2CRMO=load("./chunk-Z4B2CRMO.js");var import_chunk_AUI4JGQP=load(
-"./chunk-AUI4JGQP.js");var import_chunk_PXCHVFX4=load("./chunk-PXCHVFX4.js");var import_chunk_5KTIUTJS=load("./chunk-5KTIUTJS.js");var import_chunk_EVPAZTGT=load(
-"./chunk-EVPAZTGT.js");var import_chunk_H3HSIWJO=load("./chunk-H3HSIWJO.js");var import_chunk_7BL7UWXT=load("./chunk-7BL7UWXT.js");var import_chunk_6PFAPK5K=load(
-"./chunk-6PFAPK5K.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_FKQDY3HY=load("./chunk-FKQDY3HY.js");var import_chunk_IJGJYDYL=load(
-"./chunk-IJGJYDYL.js");var import_chunk_6UECBVPY=load("./chunk-6UECBVPY.js");var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");var import_chunk_KAD3KSYH=load(
-"./chunk-KAD3KSYH.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_K6KXH5TS=load("./chunk-K6KXH5TS.js");var import_chunk_GEPPUING=load(
+"./research-PISBUCDR.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{research:()=>research});module.exports=stdin_exports;var import_chunk_YN6XQMWS=load("./chunk-YN6XQMWS.js");var import_chunk_7SNP4IH3=load(
+"./chunk-7SNP4IH3.js");var import_chunk_J3WJMW2U=load("./chunk-J3WJMW2U.js");var import_chunk_LW5GIZZ6=load("./chunk-LW5GIZZ6.js");var import_chunk_TXVSPIEI=load(
+"./chunk-TXVSPIEI.js");var import_chunk_PDAIQMP5=load("./chunk-PDAIQMP5.js");var import_chunk_IOXPI5Z7=load("./chunk-IOXPI5Z7.js");var import_chunk_6SUWKJJ6=load(
+"./chunk-6SUWKJJ6.js");var import_chunk_QEOYU3AI=load("./chunk-QEOYU3AI.js");var import_chunk_VLVNKW4H=load("./chunk-VLVNKW4H.js");var import_chunk_ITYR72UF=load(
+"./chunk-ITYR72UF.js");var import_chunk_H3HSIWJO=load("./chunk-H3HSIWJO.js");var import_chunk_7BL7UWXT=load("./chunk-7BL7UWXT.js");var import_chunk_6PFAPK5K=load(
+"./chunk-6PFAPK5K.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_Z322XT3E=load("./chunk-Z322XT3E.js");var import_chunk_QELRQJ3H=load(
+"./chunk-QELRQJ3H.js");var import_chunk_6UECBVPY=load("./chunk-6UECBVPY.js");var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");var import_chunk_EC5M52DU=load(
+"./chunk-EC5M52DU.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_K6KXH5TS=load("./chunk-K6KXH5TS.js");var import_chunk_GEPPUING=load(
 "./chunk-GEPPUING.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_SDXWLLFG=load(
 "./chunk-SDXWLLFG.js");var import_chunk_XRZCSGQB=load("./chunk-XRZCSGQB.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_TP5XTHR4=load(
-"./chunk-TP5XTHR4.js");var import_chunk_5HEE7DWZ=load("./chunk-5HEE7DWZ.js");var import_chunk_IJKEVNZ7=load("./chunk-IJKEVNZ7.js");var import_chunk_CTSRVJRC=load(
-"./chunk-CTSRVJRC.js");var import_chunk_J2XAZSNL=load("./chunk-J2XAZSNL.js");var import_chunk_G6QBOL5X=load("./chunk-G6QBOL5X.js");var import_chunk_7V54BM6D=load(
-"./chunk-7V54BM6D.js");var import_chunk_QS5KU3DI=load("./chunk-QS5KU3DI.js");var import_chunk_PXAMA5OB=load("./chunk-PXAMA5OB.js");var import_chunk_AN2AMGQG=load(
+"./chunk-TP5XTHR4.js");var import_chunk_5HRROBHX=load("./chunk-5HRROBHX.js");var import_chunk_IJKEVNZ7=load("./chunk-IJKEVNZ7.js");var import_chunk_CTSRVJRC=load(
+"./chunk-CTSRVJRC.js");var import_chunk_YLQE6MZF=load("./chunk-YLQE6MZF.js");var import_chunk_G6QBOL5X=load("./chunk-G6QBOL5X.js");var import_chunk_7V54BM6D=load(
+"./chunk-7V54BM6D.js");var import_chunk_QS5KU3DI=load("./chunk-QS5KU3DI.js");var import_chunk_TBUNGZZA=load("./chunk-TBUNGZZA.js");var import_chunk_AN2AMGQG=load(
 "./chunk-AN2AMGQG.js");var import_chunk_4SRIOCFI=load("./chunk-4SRIOCFI.js");var import_chunk_Y5L6GQDB=load("./chunk-Y5L6GQDB.js");var import_chunk_BSO2ISIG=load(
 "./chunk-BSO2ISIG.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load(
-"./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var research=(0,import_chunk_4GPDR4Q2.makeStaffVerb)({mode:"research",examples:['re\
+"./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var research=(0,import_chunk_YN6XQMWS.makeStaffVerb)({mode:"research",examples:['re\
 search --backend gemini --prompt "Which call sites still use the old parser?"']});
 
 },
-"./restart-NPJS4JSZ.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{restart:()=>restart});module.exports=stdin_exports;var import_chunk_DPOUFUQD=load("./chunk-DPOUFUQD.js");var import_chunk_Y5XW5T3P=load(
-"./chunk-Y5XW5T3P.js");var import_chunk_JYLMGGZ7=load("./chunk-JYLMGGZ7.js");var import_chunk_BQXOLI4B=load("./chunk-BQXOLI4B.js");var import_chunk_TXVSPIEI=load(
-"./chunk-TXVSPIEI.js");var import_chunk_Z4B2CRMO=load("./chunk-Z4B2CRMO.js");var import_chunk_AUI4JGQP=load("./chunk-AUI4JGQP.js");var import_chunk_PXCHVFX4=load(
-"./chunk-PXCHVFX4.js");var import_chunk_5KTIUTJS=load("./chunk-5KTIUTJS.js");var import_chunk_EVPAZTGT=load("./chunk-EVPAZTGT.js");var import_chunk_H3HSIWJO=load(
-"./chunk-H3HSIWJO.js");var import_chunk_7BL7UWXT=load("./chunk-7BL7UWXT.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_KZICORNM=load(
-"./chunk-KZICORNM.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_FKQDY3HY=load("./chunk-FKQDY3HY.js");var import_chunk_IJGJYDYL=load(
-"./chunk-IJGJYDYL.js");var import_chunk_6UECBVPY=load("./chunk-6UECBVPY.js");var import_chunk_7OR5B4KP=load("./chunk-7OR5B4KP.js");var import_chunk_LW5OI3NK=load(
-"./chunk-LW5OI3NK.js");var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");var import_chunk_KAD3KSYH=load("./chunk-KAD3KSYH.js");var import_chunk_ZWLE7X3C=load(
-"./chunk-ZWLE7X3C.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_PG2JJUUN=load("./chunk-PG2JJUUN.js");var import_chunk_K6KXH5TS=load(
+"./restart-KJEFDPSF.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{restart:()=>restart});module.exports=stdin_exports;var import_chunk_H4SYZQJG=load("./chunk-H4SYZQJG.js");var import_chunk_7SNP4IH3=load(
+"./chunk-7SNP4IH3.js");var import_chunk_J3WJMW2U=load("./chunk-J3WJMW2U.js");var import_chunk_LW5GIZZ6=load("./chunk-LW5GIZZ6.js");var import_chunk_TXVSPIEI=load(
+"./chunk-TXVSPIEI.js");var import_chunk_IOXPI5Z7=load("./chunk-IOXPI5Z7.js");var import_chunk_6SUWKJJ6=load("./chunk-6SUWKJJ6.js");var import_chunk_QEOYU3AI=load(
+"./chunk-QEOYU3AI.js");var import_chunk_VLVNKW4H=load("./chunk-VLVNKW4H.js");var import_chunk_ITYR72UF=load("./chunk-ITYR72UF.js");var import_chunk_H3HSIWJO=load(
+"./chunk-H3HSIWJO.js");var import_chunk_7BL7UWXT=load("./chunk-7BL7UWXT.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_DVGFC3IV=load(
+"./chunk-DVGFC3IV.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_Z322XT3E=load("./chunk-Z322XT3E.js");var import_chunk_QELRQJ3H=load(
+"./chunk-QELRQJ3H.js");var import_chunk_6UECBVPY=load("./chunk-6UECBVPY.js");var import_chunk_PNZ4KAIJ=load("./chunk-PNZ4KAIJ.js");var import_chunk_SONH4MY5=load(
+"./chunk-SONH4MY5.js");var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");var import_chunk_EC5M52DU=load("./chunk-EC5M52DU.js");var import_chunk_25L5C25M=load(
+"./chunk-25L5C25M.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_Z4HYFTZ4=load("./chunk-Z4HYFTZ4.js");var import_chunk_K6KXH5TS=load(
 "./chunk-K6KXH5TS.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_FSRL2ASG=load(
 "./chunk-FSRL2ASG.js");var import_chunk_SDXWLLFG=load("./chunk-SDXWLLFG.js");var import_chunk_XRZCSGQB=load("./chunk-XRZCSGQB.js");var import_chunk_LXK2ZILE=load(
-"./chunk-LXK2ZILE.js");var import_chunk_TP5XTHR4=load("./chunk-TP5XTHR4.js");var import_chunk_5HEE7DWZ=load("./chunk-5HEE7DWZ.js");var import_chunk_IJKEVNZ7=load(
-"./chunk-IJKEVNZ7.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_J2XAZSNL=load("./chunk-J2XAZSNL.js");var import_chunk_G6QBOL5X=load(
-"./chunk-G6QBOL5X.js");var import_chunk_7V54BM6D=load("./chunk-7V54BM6D.js");var import_chunk_QS5KU3DI=load("./chunk-QS5KU3DI.js");var import_chunk_PXAMA5OB=load(
-"./chunk-PXAMA5OB.js");var import_chunk_AN2AMGQG=load("./chunk-AN2AMGQG.js");var import_chunk_4SRIOCFI=load("./chunk-4SRIOCFI.js");var import_chunk_Y5L6GQDB=load(
+"./chunk-LXK2ZILE.js");var import_chunk_TP5XTHR4=load("./chunk-TP5XTHR4.js");var import_chunk_5HRROBHX=load("./chunk-5HRROBHX.js");var import_chunk_IJKEVNZ7=load(
+"./chunk-IJKEVNZ7.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_YLQE6MZF=load("./chunk-YLQE6MZF.js");var import_chunk_G6QBOL5X=load(
+"./chunk-G6QBOL5X.js");var import_chunk_7V54BM6D=load("./chunk-7V54BM6D.js");var import_chunk_QS5KU3DI=load("./chunk-QS5KU3DI.js");var import_chunk_TBUNGZZA=load(
+"./chunk-TBUNGZZA.js");var import_chunk_AN2AMGQG=load("./chunk-AN2AMGQG.js");var import_chunk_4SRIOCFI=load("./chunk-4SRIOCFI.js");var import_chunk_Y5L6GQDB=load(
 "./chunk-Y5L6GQDB.js");var import_chunk_BSO2ISIG=load("./chunk-BSO2ISIG.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load(
 "./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var import_node_path=builtin(
 "node:path");var restart={name:"restart",summary:"start the same task or command once more, as a new job",form:"ID [options]",words:{min:1,max:1},options:{timeout:{
-kind:"duration",value:"D",range:import_chunk_PXAMA5OB.limits.runTimeout,help:"hard limit (default: a fresh one, 60m for staff, 24h for run, of a watch its own; \
-staff at most 120m)"},backend:{...import_chunk_PXCHVFX4.staffOptions.backend,help:"another agent CLI (staff only)"},model:import_chunk_PXCHVFX4.staffOptions.model,
-profile:import_chunk_PXCHVFX4.staffOptions.profile,share:import_chunk_PXCHVFX4.writerOptions.share,...import_chunk_PXCHVFX4.launchOptions},notes:"Refused while \
+kind:"duration",value:"D",range:import_chunk_TBUNGZZA.limits.runTimeout,help:"hard limit (default: a fresh one, 60m for staff, 24h for run, of a watch its own; \
+staff at most 120m)"},backend:{...import_chunk_QEOYU3AI.staffOptions.backend,help:"another agent CLI (staff only)"},model:import_chunk_QEOYU3AI.staffOptions.model,
+profile:import_chunk_QEOYU3AI.staffOptions.profile,share:import_chunk_QEOYU3AI.writerOptions.share,...import_chunk_QEOYU3AI.launchOptions},notes:"Refused while \
 the earlier job still runs. The environment is that of this call.",examples:["restart run-mik3x9ab-4f7q2z","restart staffer-mik3xa01-9c2k4d --timeout 90m","rest\
 art staffer-mik3xa01-9c2k4d --backend codex"],async run(context,input){const root=context.root(input);(0,import_chunk_H3HSIWJO.checkRoot)(root.folder);const words=(0,
-import_chunk_AUI4JGQP.onceWords)("restart",input,null,null);const repeated=await(0,import_chunk_AUI4JGQP.repeatedLaunch)(context,input,words,false);if(repeated)
-return repeated;const id=(0,import_chunk_6UECBVPY.requireWholeId)(root,input.words[0]);const view=await(0,import_chunk_KAD3KSYH.refresh)(root.folder,id);const spec=(0,
-import_chunk_DPOUFUQD.requireSpec)(root,id);await(0,import_chunk_DPOUFUQD.requireGenuine)(spec);if(!(0,import_chunk_J2XAZSNL.isEnded)(view.state))throw new import_chunk_NVPF5LEY.
+import_chunk_6SUWKJJ6.onceWords)("restart",input,null,null);const repeated=await(0,import_chunk_6SUWKJJ6.repeatedLaunch)(context,input,words,false);if(repeated)
+return repeated;const id=(0,import_chunk_6UECBVPY.requireWholeId)(root,input.words[0]);const view=await(0,import_chunk_EC5M52DU.refresh)(root.folder,id);const spec=(0,
+import_chunk_H4SYZQJG.requireSpec)(root,id);await(0,import_chunk_H4SYZQJG.requireGenuine)(spec);if(!(0,import_chunk_YLQE6MZF.isEnded)(view.state))throw new import_chunk_NVPF5LEY.
 FaultError("busy",`cannot restart job ${id}: it is ${view.state.state}`,import_chunk_K6KXH5TS.nextCommands.cancel(id,root.option));if(spec.timer)return againTimer(
-context,input,spec,spec.timer,words);if(spec.watch)return(await Promise.resolve().then(()=>load("./restart-watch-RQ7WRKMT.js"))).againWatch(context,input,spec,spec.
+context,input,spec,spec.timer,words);if(spec.watch)return(await Promise.resolve().then(()=>load("./restart-watch-XJX3QQCU.js"))).againWatch(context,input,spec,spec.
 watch,root,words);return spec.staff?again(context,input,spec,root,words):againRun(context,input,spec,root,words)}};function againRun(context,input,spec,root,words){
 for(const name of["backend","model","profile"])if(input.has(name))throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --${name} for a ${spec.kind} job: it is\
- for staff`);(0,import_chunk_DPOUFUQD.requireFolder)(spec,"restart",root.option);const run=spec.run;if(!run)throw new import_chunk_NVPF5LEY.FaultError("prefligh\
-t",`cannot restart job ${spec.id}: a ${spec.kind} job has no command`);const program=(0,import_chunk_Z4B2CRMO.requireProgram)(run.argv[0],spec.cwd);return(0,import_chunk_5KTIUTJS.
-launchAndTell)(context,input,{kind:"run",verb:"run",...(0,import_chunk_5KTIUTJS.launchWords)(input),cwd:spec.cwd,deadlineMs:input.durationOrDefault("timeout"),killGraceMs:spec.
-kill_grace_ms,maxOutputBytes:spec.max_output_bytes,firstOutputMs:spec.first_output_ms,stallMs:spec.stall_ms,lineage:(0,import_chunk_DPOUFUQD.lineageOf)(spec,"re\
-start"),notify:spec.notify??null,onStall:spec.on_stall??null,run:{...run,...(0,import_chunk_Z4B2CRMO.freshPaths)(run),program},staff:null,words})}async function againTimer(context,input,spec,earlier,words){
+ for staff`);(0,import_chunk_H4SYZQJG.requireFolder)(spec,"restart",root.option);const run=spec.run;if(!run)throw new import_chunk_NVPF5LEY.FaultError("prefligh\
+t",`cannot restart job ${spec.id}: a ${spec.kind} job has no command`);const program=(0,import_chunk_IOXPI5Z7.requireProgram)(run.argv[0],spec.cwd);return(0,import_chunk_VLVNKW4H.
+launchAndTell)(context,input,{kind:"run",verb:"run",...(0,import_chunk_VLVNKW4H.launchWords)(input),cwd:spec.cwd,deadlineMs:input.durationOrDefault("timeout"),killGraceMs:spec.
+kill_grace_ms,maxOutputBytes:spec.max_output_bytes,firstOutputMs:spec.first_output_ms,stallMs:spec.stall_ms,lineage:(0,import_chunk_H4SYZQJG.lineageOf)(spec,"re\
+start"),notify:spec.notify??null,onStall:spec.on_stall??null,run:{...run,...(0,import_chunk_IOXPI5Z7.freshPaths)(run),program},staff:null,words})}async function againTimer(context,input,spec,earlier,words){
 for(const name of["backend","model","profile","timeout","share"])if(input.has(name))throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --${name} for a timer\
 : it has only its delay`);if(typeof earlier.delay_ms!=="number")throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot restart job ${spec.id}: it was ar\
 med for the instant ${earlier.due_at}, which does not come again`,"arm a new one with: timer at INSTANT, or timer in DELAY");const{launchTimer}=await Promise.resolve().
-then(()=>load("./timer-RPHYTXOU.js"));const timer={...earlier,due_at:(0,import_chunk_Y5L6GQDB.isoOf)((0,import_chunk_Y5L6GQDB.nowMs)()+earlier.delay_ms)};return launchTimer(
-context,input,{timer,lineage:(0,import_chunk_DPOUFUQD.lineageOf)(spec,"restart"),words,notify:spec.notify})}function again(context,input,spec,root,words){const staff=spec.
+then(()=>load("./timer-TUPOKLJD.js"));const timer={...earlier,due_at:(0,import_chunk_Y5L6GQDB.isoOf)((0,import_chunk_Y5L6GQDB.nowMs)()+earlier.delay_ms)};return launchTimer(
+context,input,{timer,lineage:(0,import_chunk_H4SYZQJG.lineageOf)(spec,"restart"),words,notify:spec.notify})}function again(context,input,spec,root,words){const staff=spec.
 staff;if(!staff)throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot restart job ${spec.id}: it has no task`);const cwd=spec.worktree?originOf(spec,spec.
-worktree):(0,import_chunk_DPOUFUQD.requireFolder)(spec,"restart",root.option);const before=staff.custom?.name??staff.backend;const isElsewhere=input.has("backen\
-d")&&input.text("backend")!==before;const part=(0,import_chunk_JYLMGGZ7.makeStaffPart)({mode:staff.mode,stateRoot:root.folder,backend:input.text("backend")??before,
-model:input.text("model")??(isElsewhere?null:staff.model),profile:(0,import_chunk_Y5XW5T3P.askedProfile)(input),earlierProfile:staff.profile,prompt:staff.prompt,
-resume:null,cwd});if(part.brief)part.historical=(0,import_chunk_KZICORNM.historicalOf)((0,import_chunk_7V54BM6D.jobPaths)(root.folder,spec.id))??staff.historical??
-null;if(staff.schema)part.schema=true;if(staff.base)part.base=staff.base;return(0,import_chunk_Y5XW5T3P.launchStaff)(context,input,{verb:spec.verb,staff:part,cwd,
-lineage:(0,import_chunk_DPOUFUQD.lineageOf)(spec,"restart"),notify:spec.notify,isSynchronous:spec.verb==="ask"&&!input.has("id-only"),worktree:spec.worktree?"ne\
+worktree):(0,import_chunk_H4SYZQJG.requireFolder)(spec,"restart",root.option);const before=staff.custom?.name??staff.backend;const isElsewhere=input.has("backen\
+d")&&input.text("backend")!==before;const part=(0,import_chunk_J3WJMW2U.makeStaffPart)({mode:staff.mode,stateRoot:root.folder,backend:input.text("backend")??before,
+model:input.text("model")??(isElsewhere?null:staff.model),profile:(0,import_chunk_7SNP4IH3.askedProfile)(input),earlierProfile:staff.profile,prompt:staff.prompt,
+resume:null,cwd});if(part.brief)part.historical=(0,import_chunk_DVGFC3IV.historicalOf)((0,import_chunk_7V54BM6D.jobPaths)(root.folder,spec.id))??staff.historical??
+null;if(staff.schema)part.schema=true;if(staff.base)part.base=staff.base;return(0,import_chunk_7SNP4IH3.launchStaff)(context,input,{verb:spec.verb,staff:part,cwd,
+lineage:(0,import_chunk_H4SYZQJG.lineageOf)(spec,"restart"),notify:spec.notify,isSynchronous:spec.verb==="ask"&&!input.has("id-only"),worktree:spec.worktree?"ne\
 w":null,words,deadlineMs:staffLimit(input),firstOutputMs:spec.first_output_ms,stallMs:spec.stall_ms,onStall:spec.on_stall??null})}function originOf(spec,worktree){
 const folder=import_node_path.default.join(worktree.from,import_node_path.default.relative(worktree.path,spec.cwd));if((0,import_chunk_7WBBYJDG.isFolder)(folder))
 return folder;throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot restart job ${spec.id}: the folder ${folder} is gone`)}function staffLimit(input){const text=input.
-text("timeout");return text===void 0?import_chunk_PXAMA5OB.limits.staffTimeout.default:(0,import_chunk_UNGYPAP3.parseDuration)(text,"--timeout",import_chunk_PXAMA5OB.
+text("timeout");return text===void 0?import_chunk_TBUNGZZA.limits.staffTimeout.default:(0,import_chunk_UNGYPAP3.parseDuration)(text,"--timeout",import_chunk_TBUNGZZA.
 limits.staffTimeout)}
 
 },
-"./restart-watch-RQ7WRKMT.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{againWatch:()=>againWatch});module.exports=stdin_exports;var import_chunk_DPOUFUQD=load("./chunk-DPOUFUQD.js");var import_chunk_5KTIUTJS=load(
-"./chunk-5KTIUTJS.js");var import_chunk_EVPAZTGT=load("./chunk-EVPAZTGT.js");var import_chunk_H3HSIWJO=load("./chunk-H3HSIWJO.js");var import_chunk_7BL7UWXT=load(
-"./chunk-7BL7UWXT.js");var import_chunk_S35UUQ5U=load("./chunk-S35UUQ5U.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_IJGJYDYL=load(
-"./chunk-IJGJYDYL.js");var import_chunk_6UECBVPY=load("./chunk-6UECBVPY.js");var import_chunk_LW5OI3NK=load("./chunk-LW5OI3NK.js");var import_chunk_PG2JJUUN=load(
-"./chunk-PG2JJUUN.js");var import_chunk_K6KXH5TS=load("./chunk-K6KXH5TS.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_UNGYPAP3=load(
+"./restart-watch-XJX3QQCU.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{againWatch:()=>againWatch});module.exports=stdin_exports;var import_chunk_H4SYZQJG=load("./chunk-H4SYZQJG.js");var import_chunk_VLVNKW4H=load(
+"./chunk-VLVNKW4H.js");var import_chunk_ITYR72UF=load("./chunk-ITYR72UF.js");var import_chunk_H3HSIWJO=load("./chunk-H3HSIWJO.js");var import_chunk_7BL7UWXT=load(
+"./chunk-7BL7UWXT.js");var import_chunk_R7LLZYHJ=load("./chunk-R7LLZYHJ.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_QELRQJ3H=load(
+"./chunk-QELRQJ3H.js");var import_chunk_6UECBVPY=load("./chunk-6UECBVPY.js");var import_chunk_SONH4MY5=load("./chunk-SONH4MY5.js");var import_chunk_Z4HYFTZ4=load(
+"./chunk-Z4HYFTZ4.js");var import_chunk_K6KXH5TS=load("./chunk-K6KXH5TS.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_UNGYPAP3=load(
 "./chunk-UNGYPAP3.js");var import_chunk_XRZCSGQB=load("./chunk-XRZCSGQB.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_TP5XTHR4=load(
-"./chunk-TP5XTHR4.js");var import_chunk_5HEE7DWZ=load("./chunk-5HEE7DWZ.js");var import_chunk_IJKEVNZ7=load("./chunk-IJKEVNZ7.js");var import_chunk_CTSRVJRC=load(
-"./chunk-CTSRVJRC.js");var import_chunk_J2XAZSNL=load("./chunk-J2XAZSNL.js");var import_chunk_G6QBOL5X=load("./chunk-G6QBOL5X.js");var import_chunk_7V54BM6D=load(
-"./chunk-7V54BM6D.js");var import_chunk_QS5KU3DI=load("./chunk-QS5KU3DI.js");var import_chunk_PXAMA5OB=load("./chunk-PXAMA5OB.js");var import_chunk_AN2AMGQG=load(
+"./chunk-TP5XTHR4.js");var import_chunk_5HRROBHX=load("./chunk-5HRROBHX.js");var import_chunk_IJKEVNZ7=load("./chunk-IJKEVNZ7.js");var import_chunk_CTSRVJRC=load(
+"./chunk-CTSRVJRC.js");var import_chunk_YLQE6MZF=load("./chunk-YLQE6MZF.js");var import_chunk_G6QBOL5X=load("./chunk-G6QBOL5X.js");var import_chunk_7V54BM6D=load(
+"./chunk-7V54BM6D.js");var import_chunk_QS5KU3DI=load("./chunk-QS5KU3DI.js");var import_chunk_TBUNGZZA=load("./chunk-TBUNGZZA.js");var import_chunk_AN2AMGQG=load(
 "./chunk-AN2AMGQG.js");var import_chunk_4SRIOCFI=load("./chunk-4SRIOCFI.js");var import_chunk_Y5L6GQDB=load("./chunk-Y5L6GQDB.js");var import_chunk_BSO2ISIG=load(
 "./chunk-BSO2ISIG.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load(
 "./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");async function againWatch(context,input,spec,earlier,root,words){for(const name of[
 "backend","model","profile","share"])if(input.has(name))throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --${name} for a watch: it is for staff`);const cwd=(0,
-import_chunk_DPOUFUQD.requireFolder)(spec,"restart",root.option);const kind=await(0,import_chunk_S35UUQ5U.loadWatch)(earlier.condition);if(!kind)throw new import_chunk_NVPF5LEY.
-FaultError("preflight",`cannot restart job ${spec.id}: there is no condition ${earlier.condition} here; there are ${import_chunk_S35UUQ5U.watchIds.join(", ")}`);
-const{start:_start,...part}=earlier;const timeout=input.text("timeout");return(0,import_chunk_5KTIUTJS.launchAndTell)(context,input,{kind:"watch",verb:"watch",...(0,
-import_chunk_5KTIUTJS.launchWords)(input),cwd,deadlineMs:timeout===void 0?spec.deadline_ms:(0,import_chunk_UNGYPAP3.parseDuration)(timeout,"--timeout",import_chunk_PXAMA5OB.
-limits.watchFor),killGraceMs:spec.kill_grace_ms,maxOutputBytes:spec.max_output_bytes,firstOutputMs:null,stallMs:null,lineage:(0,import_chunk_DPOUFUQD.lineageOf)(
+import_chunk_H4SYZQJG.requireFolder)(spec,"restart",root.option);const kind=await(0,import_chunk_R7LLZYHJ.loadWatch)(earlier.condition);if(!kind)throw new import_chunk_NVPF5LEY.
+FaultError("preflight",`cannot restart job ${spec.id}: there is no condition ${earlier.condition} here; there are ${import_chunk_R7LLZYHJ.watchIds.join(", ")}`);
+const{start:_start,...part}=earlier;const timeout=input.text("timeout");return(0,import_chunk_VLVNKW4H.launchAndTell)(context,input,{kind:"watch",verb:"watch",...(0,
+import_chunk_VLVNKW4H.launchWords)(input),cwd,deadlineMs:timeout===void 0?spec.deadline_ms:(0,import_chunk_UNGYPAP3.parseDuration)(timeout,"--timeout",import_chunk_TBUNGZZA.
+limits.watchFor),killGraceMs:spec.kill_grace_ms,maxOutputBytes:spec.max_output_bytes,firstOutputMs:null,stallMs:null,lineage:(0,import_chunk_H4SYZQJG.lineageOf)(
 spec,"restart"),run:null,staff:null,watch:{...part,...kind.start?{start:kind.start(part.input)}:{}},words})}
 
 },
-"./result-CBBDLI3F.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{result:()=>result});module.exports=stdin_exports;var import_chunk_E5GRDJA2=load("./chunk-E5GRDJA2.js");var import_chunk_JUNZ4UB6=load(
-"./chunk-JUNZ4UB6.js");var import_chunk_S7QPOU73=load("./chunk-S7QPOU73.js");var import_chunk_SXPU6K4S=load("./chunk-SXPU6K4S.js");var import_chunk_TYK6MYR7=load(
-"./chunk-TYK6MYR7.js");var import_chunk_DHS3Z2KZ=load("./chunk-DHS3Z2KZ.js");var import_chunk_MTTW2VXK=load("./chunk-MTTW2VXK.js");var import_chunk_MEZEZM4Q=load(
-"./chunk-MEZEZM4Q.js");var import_chunk_PXCHVFX4=load("./chunk-PXCHVFX4.js");var import_chunk_H3HSIWJO=load("./chunk-H3HSIWJO.js");var import_chunk_PATOMOAS=load(
-"./chunk-PATOMOAS.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_6UECBVPY=load("./chunk-6UECBVPY.js");var import_chunk_BYWF6XGB=load(
-"./chunk-BYWF6XGB.js");var import_chunk_7OR5B4KP=load("./chunk-7OR5B4KP.js");var import_chunk_DJDH7N4O=load("./chunk-DJDH7N4O.js");var import_chunk_3MFK6NSD=load(
-"./chunk-3MFK6NSD.js");var import_chunk_LW5OI3NK=load("./chunk-LW5OI3NK.js");var import_chunk_ILJKJSAA=load("./chunk-ILJKJSAA.js");var import_chunk_W7HED5VZ=load(
-"./chunk-W7HED5VZ.js");var import_chunk_KAD3KSYH=load("./chunk-KAD3KSYH.js");var import_chunk_TQ4NRL4D=load("./chunk-TQ4NRL4D.js");var import_chunk_ZWLE7X3C=load(
-"./chunk-ZWLE7X3C.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_PG2JJUUN=load("./chunk-PG2JJUUN.js");var import_chunk_K6KXH5TS=load(
+"./result-FK7Y4IMH.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{result:()=>result});module.exports=stdin_exports;var import_chunk_E5GRDJA2=load("./chunk-E5GRDJA2.js");var import_chunk_6PHWIPAU=load(
+"./chunk-6PHWIPAU.js");var import_chunk_DVREEPHI=load("./chunk-DVREEPHI.js");var import_chunk_SXPU6K4S=load("./chunk-SXPU6K4S.js");var import_chunk_TYK6MYR7=load(
+"./chunk-TYK6MYR7.js");var import_chunk_SSYYH3OL=load("./chunk-SSYYH3OL.js");var import_chunk_MTTW2VXK=load("./chunk-MTTW2VXK.js");var import_chunk_DEMB7JRN=load(
+"./chunk-DEMB7JRN.js");var import_chunk_QEOYU3AI=load("./chunk-QEOYU3AI.js");var import_chunk_H3HSIWJO=load("./chunk-H3HSIWJO.js");var import_chunk_PATOMOAS=load(
+"./chunk-PATOMOAS.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_6UECBVPY=load("./chunk-6UECBVPY.js");var import_chunk_FRADS5QA=load(
+"./chunk-FRADS5QA.js");var import_chunk_PNZ4KAIJ=load("./chunk-PNZ4KAIJ.js");var import_chunk_LK2TY22E=load("./chunk-LK2TY22E.js");var import_chunk_32MBNAVH=load(
+"./chunk-32MBNAVH.js");var import_chunk_SONH4MY5=load("./chunk-SONH4MY5.js");var import_chunk_ILJKJSAA=load("./chunk-ILJKJSAA.js");var import_chunk_W7HED5VZ=load(
+"./chunk-W7HED5VZ.js");var import_chunk_EC5M52DU=load("./chunk-EC5M52DU.js");var import_chunk_2JMYE5HS=load("./chunk-2JMYE5HS.js");var import_chunk_25L5C25M=load(
+"./chunk-25L5C25M.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_Z4HYFTZ4=load("./chunk-Z4HYFTZ4.js");var import_chunk_K6KXH5TS=load(
 "./chunk-K6KXH5TS.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_FSRL2ASG=load(
 "./chunk-FSRL2ASG.js");var import_chunk_SDXWLLFG=load("./chunk-SDXWLLFG.js");var import_chunk_XRZCSGQB=load("./chunk-XRZCSGQB.js");var import_chunk_LXK2ZILE=load(
-"./chunk-LXK2ZILE.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_J2XAZSNL=load(
-"./chunk-J2XAZSNL.js");var import_chunk_G6QBOL5X=load("./chunk-G6QBOL5X.js");var import_chunk_7V54BM6D=load("./chunk-7V54BM6D.js");var import_chunk_QS5KU3DI=load(
-"./chunk-QS5KU3DI.js");var import_chunk_PXAMA5OB=load("./chunk-PXAMA5OB.js");var import_chunk_AN2AMGQG=load("./chunk-AN2AMGQG.js");var import_chunk_4SRIOCFI=load(
+"./chunk-LXK2ZILE.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_YLQE6MZF=load(
+"./chunk-YLQE6MZF.js");var import_chunk_G6QBOL5X=load("./chunk-G6QBOL5X.js");var import_chunk_7V54BM6D=load("./chunk-7V54BM6D.js");var import_chunk_QS5KU3DI=load(
+"./chunk-QS5KU3DI.js");var import_chunk_TBUNGZZA=load("./chunk-TBUNGZZA.js");var import_chunk_AN2AMGQG=load("./chunk-AN2AMGQG.js");var import_chunk_4SRIOCFI=load(
 "./chunk-4SRIOCFI.js");var import_chunk_Y5L6GQDB=load("./chunk-Y5L6GQDB.js");var import_chunk_BSO2ISIG=load("./chunk-BSO2ISIG.js");var import_chunk_7WBBYJDG=load(
 "./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load(
-"./chunk-JSBRDJBE.js");var result={name:"result",summary:"print the stored result of a finished job again",form:"[ID]",words:{min:0,max:1},options:{...import_chunk_PXCHVFX4.
-ownerOption,...import_chunk_PXCHVFX4.common},notes:"Default: the latest finished job. Exit codes as of wait.",examples:["result","result run-mik3x9ab-4f7q2z --j\
+"./chunk-JSBRDJBE.js");var result={name:"result",summary:"print the stored result of a finished job again",form:"[ID]",words:{min:0,max:1},options:{...import_chunk_QEOYU3AI.
+ownerOption,...import_chunk_QEOYU3AI.common},notes:"Default: the latest finished job. Exit codes as of wait.",examples:["result","result run-mik3x9ab-4f7q2z --j\
 son"],async run(context,input){const root=context.root(input);(0,import_chunk_H3HSIWJO.checkRoot)(root.folder);const owner=input.text("owner")??import_chunk_4SRIOCFI.
-variables.owner()??null;const isFinished=id2=>(0,import_chunk_J2XAZSNL.isEnded)((0,import_chunk_J2XAZSNL.inspect)(root.folder,id2).state);const id=input.words[0]===
+variables.owner()??null;const isFinished=id2=>(0,import_chunk_YLQE6MZF.isEnded)((0,import_chunk_YLQE6MZF.inspect)(root.folder,id2).state);const id=input.words[0]===
 void 0?(0,import_chunk_E5GRDJA2.requireLatest)(root,owner,"a finished job",isFinished):(0,import_chunk_6UECBVPY.findJob)(root,input.words[0]);const view=await(0,
-import_chunk_KAD3KSYH.refresh)(root.folder,id,true);if(!(0,import_chunk_J2XAZSNL.isEnded)(view.state)){const wait=import_chunk_K6KXH5TS.nextCommands.wait(id,root.
-option);if(input.has("json"))return{code:import_chunk_6PFAPK5K.exitCodes.pending,json:(0,import_chunk_JUNZ4UB6.observation)(view,{afterSeq:null,root})};return{code:import_chunk_6PFAPK5K.
+import_chunk_EC5M52DU.refresh)(root.folder,id,true);if(!(0,import_chunk_YLQE6MZF.isEnded)(view.state)){const wait=import_chunk_K6KXH5TS.nextCommands.wait(id,root.
+option);if(input.has("json"))return{code:import_chunk_6PFAPK5K.exitCodes.pending,json:(0,import_chunk_6PHWIPAU.observation)(view,{afterSeq:null,root})};return{code:import_chunk_6PFAPK5K.
 exitCodes.pending,notes:[`${id}: ${view.state.state}, there is no result yet; wait for it with:`,wait]}}const afterPrint=()=>(0,import_chunk_SXPU6K4S.noteCollected)(
-view,"result");const reply=(0,import_chunk_S7QPOU73.tellEnded)(context,view);return input.has("json")?{code:reply.code,json:(0,import_chunk_S7QPOU73.endedDocument)(
+view,"result");const reply=(0,import_chunk_DVREEPHI.tellEnded)(context,view);return input.has("json")?{code:reply.code,json:(0,import_chunk_DVREEPHI.endedDocument)(
 view),afterPrint}:{...reply,afterPrint}}};
 
 },
-"./review-EDFYG442.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{review:()=>review});module.exports=stdin_exports;var import_chunk_4GPDR4Q2=load("./chunk-4GPDR4Q2.js");var import_chunk_Y5XW5T3P=load(
-"./chunk-Y5XW5T3P.js");var import_chunk_JYLMGGZ7=load("./chunk-JYLMGGZ7.js");var import_chunk_BQXOLI4B=load("./chunk-BQXOLI4B.js");var import_chunk_TXVSPIEI=load(
-"./chunk-TXVSPIEI.js");var import_chunk_E5HOHGVE=load("./chunk-E5HOHGVE.js");var import_chunk_Z4B2CRMO=load("./chunk-Z4B2CRMO.js");var import_chunk_AUI4JGQP=load(
-"./chunk-AUI4JGQP.js");var import_chunk_PXCHVFX4=load("./chunk-PXCHVFX4.js");var import_chunk_5KTIUTJS=load("./chunk-5KTIUTJS.js");var import_chunk_EVPAZTGT=load(
-"./chunk-EVPAZTGT.js");var import_chunk_H3HSIWJO=load("./chunk-H3HSIWJO.js");var import_chunk_7BL7UWXT=load("./chunk-7BL7UWXT.js");var import_chunk_6PFAPK5K=load(
-"./chunk-6PFAPK5K.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_FKQDY3HY=load("./chunk-FKQDY3HY.js");var import_chunk_IJGJYDYL=load(
-"./chunk-IJGJYDYL.js");var import_chunk_6UECBVPY=load("./chunk-6UECBVPY.js");var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");var import_chunk_KAD3KSYH=load(
-"./chunk-KAD3KSYH.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_K6KXH5TS=load("./chunk-K6KXH5TS.js");var import_chunk_GEPPUING=load(
+"./review-E7KNE6FU.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{review:()=>review});module.exports=stdin_exports;var import_chunk_YN6XQMWS=load("./chunk-YN6XQMWS.js");var import_chunk_7SNP4IH3=load(
+"./chunk-7SNP4IH3.js");var import_chunk_J3WJMW2U=load("./chunk-J3WJMW2U.js");var import_chunk_LW5GIZZ6=load("./chunk-LW5GIZZ6.js");var import_chunk_TXVSPIEI=load(
+"./chunk-TXVSPIEI.js");var import_chunk_PDAIQMP5=load("./chunk-PDAIQMP5.js");var import_chunk_IOXPI5Z7=load("./chunk-IOXPI5Z7.js");var import_chunk_6SUWKJJ6=load(
+"./chunk-6SUWKJJ6.js");var import_chunk_QEOYU3AI=load("./chunk-QEOYU3AI.js");var import_chunk_VLVNKW4H=load("./chunk-VLVNKW4H.js");var import_chunk_ITYR72UF=load(
+"./chunk-ITYR72UF.js");var import_chunk_H3HSIWJO=load("./chunk-H3HSIWJO.js");var import_chunk_7BL7UWXT=load("./chunk-7BL7UWXT.js");var import_chunk_6PFAPK5K=load(
+"./chunk-6PFAPK5K.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_Z322XT3E=load("./chunk-Z322XT3E.js");var import_chunk_QELRQJ3H=load(
+"./chunk-QELRQJ3H.js");var import_chunk_6UECBVPY=load("./chunk-6UECBVPY.js");var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");var import_chunk_EC5M52DU=load(
+"./chunk-EC5M52DU.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_K6KXH5TS=load("./chunk-K6KXH5TS.js");var import_chunk_GEPPUING=load(
 "./chunk-GEPPUING.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_SDXWLLFG=load(
 "./chunk-SDXWLLFG.js");var import_chunk_XRZCSGQB=load("./chunk-XRZCSGQB.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_TP5XTHR4=load(
-"./chunk-TP5XTHR4.js");var import_chunk_5HEE7DWZ=load("./chunk-5HEE7DWZ.js");var import_chunk_IJKEVNZ7=load("./chunk-IJKEVNZ7.js");var import_chunk_CTSRVJRC=load(
-"./chunk-CTSRVJRC.js");var import_chunk_J2XAZSNL=load("./chunk-J2XAZSNL.js");var import_chunk_G6QBOL5X=load("./chunk-G6QBOL5X.js");var import_chunk_7V54BM6D=load(
-"./chunk-7V54BM6D.js");var import_chunk_QS5KU3DI=load("./chunk-QS5KU3DI.js");var import_chunk_PXAMA5OB=load("./chunk-PXAMA5OB.js");var import_chunk_AN2AMGQG=load(
+"./chunk-TP5XTHR4.js");var import_chunk_5HRROBHX=load("./chunk-5HRROBHX.js");var import_chunk_IJKEVNZ7=load("./chunk-IJKEVNZ7.js");var import_chunk_CTSRVJRC=load(
+"./chunk-CTSRVJRC.js");var import_chunk_YLQE6MZF=load("./chunk-YLQE6MZF.js");var import_chunk_G6QBOL5X=load("./chunk-G6QBOL5X.js");var import_chunk_7V54BM6D=load(
+"./chunk-7V54BM6D.js");var import_chunk_QS5KU3DI=load("./chunk-QS5KU3DI.js");var import_chunk_TBUNGZZA=load("./chunk-TBUNGZZA.js");var import_chunk_AN2AMGQG=load(
 "./chunk-AN2AMGQG.js");var import_chunk_4SRIOCFI=load("./chunk-4SRIOCFI.js");var import_chunk_Y5L6GQDB=load("./chunk-Y5L6GQDB.js");var import_chunk_BSO2ISIG=load(
 "./chunk-BSO2ISIG.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load(
-"./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var review=(0,import_chunk_4GPDR4Q2.makeStaffVerb)({mode:"review",options:{base:{kind:"\
+"./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var review=(0,import_chunk_YN6XQMWS.makeStaffVerb)({mode:"review",options:{base:{kind:"\
 text",value:"REV",help:"review what changed since this commit (default: what is uncommitted, else the newest commit)"},schema:{kind:"flag",help:"ask for structu\
 red findings; `result --json` has them as `findings`"}},examples:['review --backend claude --prompt "Review the uncommitted changes"','review --base main --sche\
 ma --prompt "Look for lost updates"']});
 
 },
-"./review-XF2XZKBW.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{review:()=>review});module.exports=stdin_exports;var import_chunk_OWOHN23R=load("./chunk-OWOHN23R.js");var import_chunk_UNGYPAP3=load(
-"./chunk-UNGYPAP3.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_PXAMA5OB=load("./chunk-PXAMA5OB.js");var import_chunk_4SRIOCFI=load(
+"./review-KSMMU5PD.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{review:()=>review});module.exports=stdin_exports;var import_chunk_6MHR253J=load("./chunk-6MHR253J.js");var import_chunk_UNGYPAP3=load(
+"./chunk-UNGYPAP3.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_TBUNGZZA=load("./chunk-TBUNGZZA.js");var import_chunk_4SRIOCFI=load(
 "./chunk-4SRIOCFI.js");var import_chunk_Y5L6GQDB=load("./chunk-Y5L6GQDB.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load(
 "./chunk-JSBRDJBE.js");var review={id:"review",summary:"a new review, approval or comment on a pull request on GitHub (through gh)",form:"[PR]",words:{min:0,max:1},
-options:{...import_chunk_OWOHN23R.targetOptions,by:{kind:"list",value:"LOGIN",help:"only what this account does (may be repeated)"}},examples:["watch review --p\
-r 7 --for 2d","watch review OWNER/REPO#7 --for 7d --repeat"],isRemote:true,read(given){const target=(0,import_chunk_OWOHN23R.readPull)(given,"review");const by=given.
+options:{...import_chunk_6MHR253J.targetOptions,by:{kind:"list",value:"LOGIN",help:"only what this account does (may be repeated)"}},examples:["watch review --p\
+r 7 --for 2d","watch review OWNER/REPO#7 --for 7d --repeat"],isRemote:true,read(given){const target=(0,import_chunk_6MHR253J.readPull)(given,"review");const by=given.
 texts("by").map(login=>login.replace(/^@/,"").toLowerCase());const who=by.length===0?"":` by ${by.join(", ")}`;return{input:{...target,by},words:`reviews and co\
 mments${who} on ${target.repo??""}#${target.pr}`}},async look(input,tools,cursor){const pr=Number(input.pr);const repo=typeof input.repo==="string"?input.repo:null;
-const by=Array.isArray(input.by)?input.by:[];const pull=await(0,import_chunk_OWOHN23R.findPull)({repo,pr},tools,cursor);if((0,import_chunk_OWOHN23R.isFailure)(pull))
+const by=Array.isArray(input.by)?input.by:[];const pull=await(0,import_chunk_6MHR253J.findPull)({repo,pr},tools,cursor);if((0,import_chunk_6MHR253J.isFailure)(pull))
 return pull;const isWanted=({actor})=>by.length===0||by.some(login=>actor.toLowerCase().replace(/\[bot\]$/,"")===login.replace(/\[bot\]$/,""));const{fresh,seen}=(0,
-import_chunk_OWOHN23R.compareActivity)(pull.activity,(0,import_chunk_OWOHN23R.readSeen)(cursor),isWanted);const{state}=pull;const isNew=fresh.length>0;const ended=state===
-"open"?"":`, ${state}`;const said=isNew?(0,import_chunk_OWOHN23R.wordsOfActivity)(fresh):`${seen.ids.length} seen, nothing new`;return{kind:"look",verdict:isNew||
-state==="merged"?"met":state==="closed"?"failed":"pending",word:isNew?"new-activity":state==="open"?"armed":state,evidence:(0,import_chunk_OWOHN23R.line)(`${pull.
+import_chunk_6MHR253J.compareActivity)(pull.activity,(0,import_chunk_6MHR253J.readSeen)(cursor),isWanted);const{state}=pull;const isNew=fresh.length>0;const ended=state===
+"open"?"":`, ${state}`;const said=isNew?(0,import_chunk_6MHR253J.wordsOfActivity)(fresh):`${seen.ids.length} seen, nothing new`;return{kind:"look",verdict:isNew||
+state==="merged"?"met":state==="closed"?"failed":"pending",word:isNew?"new-activity":state==="open"?"armed":state,evidence:(0,import_chunk_6MHR253J.line)(`${pull.
 repo}#${pr}: ${said}${ended}`),key:`${state}:${seen.report}`,facts:{repo:pull.repo,pr,url:pull.url,pr_state:state,review:pull.decision,seen:seen.ids.length,...isNew?
-(0,import_chunk_OWOHN23R.factsOfActivity)(fresh):{}},cursor:{repo:pull.repo,seen},isSettled:state!=="open"}}};
+(0,import_chunk_6MHR253J.factsOfActivity)(fresh):{}},cursor:{repo:pull.repo,seen},isSettled:state!=="open"}}};
 
 },
-"./run-I7IHV32R.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{folderOf:()=>import_chunk_E5HOHGVE.folderOf,run:()=>import_chunk_E5HOHGVE.run});module.exports=stdin_exports;var import_chunk_E5HOHGVE=load(
-"./chunk-E5HOHGVE.js");var import_chunk_Z4B2CRMO=load("./chunk-Z4B2CRMO.js");var import_chunk_AUI4JGQP=load("./chunk-AUI4JGQP.js");var import_chunk_PXCHVFX4=load(
-"./chunk-PXCHVFX4.js");var import_chunk_5KTIUTJS=load("./chunk-5KTIUTJS.js");var import_chunk_EVPAZTGT=load("./chunk-EVPAZTGT.js");var import_chunk_H3HSIWJO=load(
+"./run-OIZKZFJP.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{folderOf:()=>import_chunk_PDAIQMP5.folderOf,run:()=>import_chunk_PDAIQMP5.run});module.exports=stdin_exports;var import_chunk_PDAIQMP5=load(
+"./chunk-PDAIQMP5.js");var import_chunk_IOXPI5Z7=load("./chunk-IOXPI5Z7.js");var import_chunk_6SUWKJJ6=load("./chunk-6SUWKJJ6.js");var import_chunk_QEOYU3AI=load(
+"./chunk-QEOYU3AI.js");var import_chunk_VLVNKW4H=load("./chunk-VLVNKW4H.js");var import_chunk_ITYR72UF=load("./chunk-ITYR72UF.js");var import_chunk_H3HSIWJO=load(
 "./chunk-H3HSIWJO.js");var import_chunk_7BL7UWXT=load("./chunk-7BL7UWXT.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_K6KXH5TS=load(
 "./chunk-K6KXH5TS.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_XRZCSGQB=load(
-"./chunk-XRZCSGQB.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_TP5XTHR4=load("./chunk-TP5XTHR4.js");var import_chunk_5HEE7DWZ=load(
-"./chunk-5HEE7DWZ.js");var import_chunk_IJKEVNZ7=load("./chunk-IJKEVNZ7.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_G6QBOL5X=load(
-"./chunk-G6QBOL5X.js");var import_chunk_7V54BM6D=load("./chunk-7V54BM6D.js");var import_chunk_QS5KU3DI=load("./chunk-QS5KU3DI.js");var import_chunk_PXAMA5OB=load(
-"./chunk-PXAMA5OB.js");var import_chunk_AN2AMGQG=load("./chunk-AN2AMGQG.js");var import_chunk_4SRIOCFI=load("./chunk-4SRIOCFI.js");var import_chunk_Y5L6GQDB=load(
+"./chunk-XRZCSGQB.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_TP5XTHR4=load("./chunk-TP5XTHR4.js");var import_chunk_5HRROBHX=load(
+"./chunk-5HRROBHX.js");var import_chunk_IJKEVNZ7=load("./chunk-IJKEVNZ7.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_G6QBOL5X=load(
+"./chunk-G6QBOL5X.js");var import_chunk_7V54BM6D=load("./chunk-7V54BM6D.js");var import_chunk_QS5KU3DI=load("./chunk-QS5KU3DI.js");var import_chunk_TBUNGZZA=load(
+"./chunk-TBUNGZZA.js");var import_chunk_AN2AMGQG=load("./chunk-AN2AMGQG.js");var import_chunk_4SRIOCFI=load("./chunk-4SRIOCFI.js");var import_chunk_Y5L6GQDB=load(
 "./chunk-Y5L6GQDB.js");var import_chunk_BSO2ISIG=load("./chunk-BSO2ISIG.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load(
 "./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
 
 },
-"./run-timer-6W3B2E6X.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{runTimer:()=>runTimer});module.exports=stdin_exports;var import_chunk_SWQKQVRU=load("./chunk-SWQKQVRU.js");var import_chunk_VNRCWBLM=load(
-"./chunk-VNRCWBLM.js");var import_chunk_O5SXHXTI=load("./chunk-O5SXHXTI.js");var import_chunk_KZVMLKUB=load("./chunk-KZVMLKUB.js");var import_chunk_D5NADUV7=load(
-"./chunk-D5NADUV7.js");var import_chunk_U4AJ3ETA=load("./chunk-U4AJ3ETA.js");var import_chunk_KZICORNM=load("./chunk-KZICORNM.js");var import_chunk_E4Q33Z52=load(
-"./chunk-E4Q33Z52.js");var import_chunk_FKQDY3HY=load("./chunk-FKQDY3HY.js");var import_chunk_IJGJYDYL=load("./chunk-IJGJYDYL.js");var import_chunk_6UECBVPY=load(
-"./chunk-6UECBVPY.js");var import_chunk_U56C6E24=load("./chunk-U56C6E24.js");var import_chunk_BYWF6XGB=load("./chunk-BYWF6XGB.js");var import_chunk_7OR5B4KP=load(
-"./chunk-7OR5B4KP.js");var import_chunk_DJDH7N4O=load("./chunk-DJDH7N4O.js");var import_chunk_3MFK6NSD=load("./chunk-3MFK6NSD.js");var import_chunk_LW5OI3NK=load(
-"./chunk-LW5OI3NK.js");var import_chunk_ILJKJSAA=load("./chunk-ILJKJSAA.js");var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");var import_chunk_KAD3KSYH=load(
-"./chunk-KAD3KSYH.js");var import_chunk_TQ4NRL4D=load("./chunk-TQ4NRL4D.js");var import_chunk_ZWLE7X3C=load("./chunk-ZWLE7X3C.js");var import_chunk_HDW3QKWP=load(
-"./chunk-HDW3QKWP.js");var import_chunk_PG2JJUUN=load("./chunk-PG2JJUUN.js");var import_chunk_K6KXH5TS=load("./chunk-K6KXH5TS.js");var import_chunk_GEPPUING=load(
+"./run-timer-ERSCZW4B.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{runTimer:()=>runTimer});module.exports=stdin_exports;var import_chunk_OOCUYPMF=load("./chunk-OOCUYPMF.js");var import_chunk_J52SYSMV=load(
+"./chunk-J52SYSMV.js");var import_chunk_O5SXHXTI=load("./chunk-O5SXHXTI.js");var import_chunk_YKQE6U44=load("./chunk-YKQE6U44.js");var import_chunk_S3IWHYDN=load(
+"./chunk-S3IWHYDN.js");var import_chunk_WDTZCSWR=load("./chunk-WDTZCSWR.js");var import_chunk_DVGFC3IV=load("./chunk-DVGFC3IV.js");var import_chunk_E4Q33Z52=load(
+"./chunk-E4Q33Z52.js");var import_chunk_Z322XT3E=load("./chunk-Z322XT3E.js");var import_chunk_QELRQJ3H=load("./chunk-QELRQJ3H.js");var import_chunk_6UECBVPY=load(
+"./chunk-6UECBVPY.js");var import_chunk_U56C6E24=load("./chunk-U56C6E24.js");var import_chunk_FRADS5QA=load("./chunk-FRADS5QA.js");var import_chunk_PNZ4KAIJ=load(
+"./chunk-PNZ4KAIJ.js");var import_chunk_LK2TY22E=load("./chunk-LK2TY22E.js");var import_chunk_32MBNAVH=load("./chunk-32MBNAVH.js");var import_chunk_SONH4MY5=load(
+"./chunk-SONH4MY5.js");var import_chunk_ILJKJSAA=load("./chunk-ILJKJSAA.js");var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");var import_chunk_EC5M52DU=load(
+"./chunk-EC5M52DU.js");var import_chunk_2JMYE5HS=load("./chunk-2JMYE5HS.js");var import_chunk_25L5C25M=load("./chunk-25L5C25M.js");var import_chunk_HDW3QKWP=load(
+"./chunk-HDW3QKWP.js");var import_chunk_Z4HYFTZ4=load("./chunk-Z4HYFTZ4.js");var import_chunk_K6KXH5TS=load("./chunk-K6KXH5TS.js");var import_chunk_GEPPUING=load(
 "./chunk-GEPPUING.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_SDXWLLFG=load(
 "./chunk-SDXWLLFG.js");var import_chunk_XRZCSGQB=load("./chunk-XRZCSGQB.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_TFEMYLSK=load(
-"./chunk-TFEMYLSK.js");var import_chunk_5HEE7DWZ=load("./chunk-5HEE7DWZ.js");var import_chunk_IJKEVNZ7=load("./chunk-IJKEVNZ7.js");var import_chunk_CTSRVJRC=load(
-"./chunk-CTSRVJRC.js");var import_chunk_J2XAZSNL=load("./chunk-J2XAZSNL.js");var import_chunk_G6QBOL5X=load("./chunk-G6QBOL5X.js");var import_chunk_7V54BM6D=load(
-"./chunk-7V54BM6D.js");var import_chunk_QS5KU3DI=load("./chunk-QS5KU3DI.js");var import_chunk_PXAMA5OB=load("./chunk-PXAMA5OB.js");var import_chunk_AN2AMGQG=load(
+"./chunk-TFEMYLSK.js");var import_chunk_5HRROBHX=load("./chunk-5HRROBHX.js");var import_chunk_IJKEVNZ7=load("./chunk-IJKEVNZ7.js");var import_chunk_CTSRVJRC=load(
+"./chunk-CTSRVJRC.js");var import_chunk_YLQE6MZF=load("./chunk-YLQE6MZF.js");var import_chunk_G6QBOL5X=load("./chunk-G6QBOL5X.js");var import_chunk_7V54BM6D=load(
+"./chunk-7V54BM6D.js");var import_chunk_QS5KU3DI=load("./chunk-QS5KU3DI.js");var import_chunk_TBUNGZZA=load("./chunk-TBUNGZZA.js");var import_chunk_AN2AMGQG=load(
 "./chunk-AN2AMGQG.js");var import_chunk_4SRIOCFI=load("./chunk-4SRIOCFI.js");var import_chunk_Y5L6GQDB=load("./chunk-Y5L6GQDB.js");var import_chunk_BSO2ISIG=load(
 "./chunk-BSO2ISIG.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load(
 "./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var tickMs=5e3;async function runTimer(claim){const{paths,spec,generation,self}=claim;
-const unlessEnded=act=>(0,import_chunk_5HEE7DWZ.withLock)(paths.lock,()=>(0,import_chunk_J2XAZSNL.isEnded)((0,import_chunk_J2XAZSNL.inspect)(claim.root,spec.id).
-state)?void 0:act());const type=generation===1?"claimed":"worker_replaced";await unlessEnded(()=>void(0,import_chunk_PG2JJUUN.openJournal)(paths,spec).append(type,
-{worker:self.pid,generation}));await untilOver(claim);if((0,import_chunk_7WBBYJDG.exists)(paths.folder))await unlessEnded(()=>(0,import_chunk_KZVMLKUB.concludeTimer)(
+const unlessEnded=act=>(0,import_chunk_5HRROBHX.withLock)(paths.lock,()=>(0,import_chunk_YLQE6MZF.isEnded)((0,import_chunk_YLQE6MZF.inspect)(claim.root,spec.id).
+state)?void 0:act());const type=generation===1?"claimed":"worker_replaced";await unlessEnded(()=>void(0,import_chunk_Z4HYFTZ4.openJournal)(paths,spec).append(type,
+{worker:self.pid,generation}));await untilOver(claim);if((0,import_chunk_7WBBYJDG.exists)(paths.folder))await unlessEnded(()=>(0,import_chunk_YKQE6U44.concludeTimer)(
 claim,false))}function untilOver(claim){const{paths,spec}=claim;const due=Date.parse(spec.timer?.due_at??"");return new Promise(resolve=>{let timer;const look=()=>{
 clearTimeout(timer);const rest=due-(0,import_chunk_Y5L6GQDB.nowMs)();if(rest>0&&(0,import_chunk_7WBBYJDG.exists)(paths.folder)&&!(0,import_chunk_QS5KU3DI.readCancel)(
-paths)){timer=setTimeout(look,Math.min(rest,import_chunk_PXAMA5OB.timerLookMs));return}stop();resolve()};const stop=(0,import_chunk_SWQKQVRU.makeTicker)(claim,look,
+paths)){timer=setTimeout(look,Math.min(rest,import_chunk_TBUNGZZA.timerLookMs));return}stop();resolve()};const stop=(0,import_chunk_OOCUYPMF.makeTicker)(claim,look,
 tickMs)})}
 
 },
-"./run-watch-U6EJJNMS.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{runWatch:()=>runWatch});module.exports=stdin_exports;var import_chunk_S35UUQ5U=load("./chunk-S35UUQ5U.js");var import_chunk_3OXAQ5EQ=load(
-"./chunk-3OXAQ5EQ.js");var import_chunk_PATOMOAS=load("./chunk-PATOMOAS.js");var import_chunk_GZSMR3IM=load("./chunk-GZSMR3IM.js");var import_chunk_KBKLFANM=load(
-"./chunk-KBKLFANM.js");var import_chunk_VNRCWBLM=load("./chunk-VNRCWBLM.js");var import_chunk_O5SXHXTI=load("./chunk-O5SXHXTI.js");var import_chunk_6PFAPK5K=load(
-"./chunk-6PFAPK5K.js");var import_chunk_SQWPVPYE=load("./chunk-SQWPVPYE.js");var import_chunk_D5NADUV7=load("./chunk-D5NADUV7.js");var import_chunk_U4AJ3ETA=load(
-"./chunk-U4AJ3ETA.js");var import_chunk_KZICORNM=load("./chunk-KZICORNM.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_FKQDY3HY=load(
-"./chunk-FKQDY3HY.js");var import_chunk_IJGJYDYL=load("./chunk-IJGJYDYL.js");var import_chunk_6UECBVPY=load("./chunk-6UECBVPY.js");var import_chunk_U56C6E24=load(
-"./chunk-U56C6E24.js");var import_chunk_BYWF6XGB=load("./chunk-BYWF6XGB.js");var import_chunk_7OR5B4KP=load("./chunk-7OR5B4KP.js");var import_chunk_DJDH7N4O=load(
-"./chunk-DJDH7N4O.js");var import_chunk_3MFK6NSD=load("./chunk-3MFK6NSD.js");var import_chunk_LW5OI3NK=load("./chunk-LW5OI3NK.js");var import_chunk_ILJKJSAA=load(
-"./chunk-ILJKJSAA.js");var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");var import_chunk_KAD3KSYH=load("./chunk-KAD3KSYH.js");var import_chunk_TQ4NRL4D=load(
-"./chunk-TQ4NRL4D.js");var import_chunk_ZWLE7X3C=load("./chunk-ZWLE7X3C.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_PG2JJUUN=load(
-"./chunk-PG2JJUUN.js");var import_chunk_K6KXH5TS=load("./chunk-K6KXH5TS.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_7LUFXQWN=load(
+"./run-watch-HIDRQRL4.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{runWatch:()=>runWatch});module.exports=stdin_exports;var import_chunk_R7LLZYHJ=load("./chunk-R7LLZYHJ.js");var import_chunk_CWRA5JPA=load(
+"./chunk-CWRA5JPA.js");var import_chunk_PATOMOAS=load("./chunk-PATOMOAS.js");var import_chunk_S4AT73WV=load("./chunk-S4AT73WV.js");var import_chunk_UOCDHMXX=load(
+"./chunk-UOCDHMXX.js");var import_chunk_J52SYSMV=load("./chunk-J52SYSMV.js");var import_chunk_O5SXHXTI=load("./chunk-O5SXHXTI.js");var import_chunk_6PFAPK5K=load(
+"./chunk-6PFAPK5K.js");var import_chunk_SQWPVPYE=load("./chunk-SQWPVPYE.js");var import_chunk_S3IWHYDN=load("./chunk-S3IWHYDN.js");var import_chunk_WDTZCSWR=load(
+"./chunk-WDTZCSWR.js");var import_chunk_DVGFC3IV=load("./chunk-DVGFC3IV.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_Z322XT3E=load(
+"./chunk-Z322XT3E.js");var import_chunk_QELRQJ3H=load("./chunk-QELRQJ3H.js");var import_chunk_6UECBVPY=load("./chunk-6UECBVPY.js");var import_chunk_U56C6E24=load(
+"./chunk-U56C6E24.js");var import_chunk_FRADS5QA=load("./chunk-FRADS5QA.js");var import_chunk_PNZ4KAIJ=load("./chunk-PNZ4KAIJ.js");var import_chunk_LK2TY22E=load(
+"./chunk-LK2TY22E.js");var import_chunk_32MBNAVH=load("./chunk-32MBNAVH.js");var import_chunk_SONH4MY5=load("./chunk-SONH4MY5.js");var import_chunk_ILJKJSAA=load(
+"./chunk-ILJKJSAA.js");var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");var import_chunk_EC5M52DU=load("./chunk-EC5M52DU.js");var import_chunk_2JMYE5HS=load(
+"./chunk-2JMYE5HS.js");var import_chunk_25L5C25M=load("./chunk-25L5C25M.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_Z4HYFTZ4=load(
+"./chunk-Z4HYFTZ4.js");var import_chunk_K6KXH5TS=load("./chunk-K6KXH5TS.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_7LUFXQWN=load(
 "./chunk-7LUFXQWN.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_SDXWLLFG=load(
 "./chunk-SDXWLLFG.js");var import_chunk_XRZCSGQB=load("./chunk-XRZCSGQB.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_TFEMYLSK=load(
-"./chunk-TFEMYLSK.js");var import_chunk_5HEE7DWZ=load("./chunk-5HEE7DWZ.js");var import_chunk_IJKEVNZ7=load("./chunk-IJKEVNZ7.js");var import_chunk_CTSRVJRC=load(
-"./chunk-CTSRVJRC.js");var import_chunk_J2XAZSNL=load("./chunk-J2XAZSNL.js");var import_chunk_G6QBOL5X=load("./chunk-G6QBOL5X.js");var import_chunk_7V54BM6D=load(
-"./chunk-7V54BM6D.js");var import_chunk_QS5KU3DI=load("./chunk-QS5KU3DI.js");var import_chunk_PXAMA5OB=load("./chunk-PXAMA5OB.js");var import_chunk_AN2AMGQG=load(
+"./chunk-TFEMYLSK.js");var import_chunk_5HRROBHX=load("./chunk-5HRROBHX.js");var import_chunk_IJKEVNZ7=load("./chunk-IJKEVNZ7.js");var import_chunk_CTSRVJRC=load(
+"./chunk-CTSRVJRC.js");var import_chunk_YLQE6MZF=load("./chunk-YLQE6MZF.js");var import_chunk_G6QBOL5X=load("./chunk-G6QBOL5X.js");var import_chunk_7V54BM6D=load(
+"./chunk-7V54BM6D.js");var import_chunk_QS5KU3DI=load("./chunk-QS5KU3DI.js");var import_chunk_TBUNGZZA=load("./chunk-TBUNGZZA.js");var import_chunk_AN2AMGQG=load(
 "./chunk-AN2AMGQG.js");var import_chunk_4SRIOCFI=load("./chunk-4SRIOCFI.js");var import_chunk_Y5L6GQDB=load("./chunk-Y5L6GQDB.js");var import_chunk_BSO2ISIG=load(
 "./chunk-BSO2ISIG.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load(
 "./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");function makeNap(signal){let isWoken=false;let onWake=()=>void 0;return{wake(){isWoken=
@@ -4956,19 +4956,19 @@ end))};if(isWoken)onWake()})}}function freshMemory(start){const note={verdict:"p
 trouble:null};return{cursor:start,key:null,note,cause:null,telling:[],hasRun:false,end:null}}function fold(before,answer,part){const polled={...before,telling:[],
 note:{...before.note,polls:before.note.polls+1}};switch(answer.kind){case"look":return foldLook(polled,answer,part);case"trouble":return foldTrouble(polled,answer,
 part);case"fault":return foldFault(polled,answer)}}function foldLook(before,look,part){const{troubles}=before.note;const recovered=troubles>0?[{type:"recovered",
-after:troubles,cause:before.cause}]:[];const key=shortKey(look.key);const isNews=key!==before.key;const seen={verdict:look.verdict,word:(0,import_chunk_KBKLFANM.
-line)(look.word),evidence:(0,import_chunk_KBKLFANM.line)(look.evidence),facts:(0,import_chunk_KBKLFANM.smallFacts)(look.facts)};const first=before.key===null?{first:true}:
+after:troubles,cause:before.cause}]:[];const key=shortKey(look.key);const isNews=key!==before.key;const seen={verdict:look.verdict,word:(0,import_chunk_UOCDHMXX.
+line)(look.word),evidence:(0,import_chunk_UOCDHMXX.line)(look.evidence),facts:(0,import_chunk_UOCDHMXX.smallFacts)(look.facts)};const first=before.key===null?{first:true}:
 {};const wake=look.needsAttention?["news","attention"]:["news"];const news=isNews?[{type:"news",...seen,key,...first,wake}]:[];const note={...before.note,...isNews?
 seen:{},troubles:0,trouble:null};const told=tell({...before,note,cursor:look.cursor,key,cause:null},[...recovered,...news]);return{...told,end:endOf(look,part,seen.
 evidence)}}function endOf(look,part,evidence){if(part.repeat&&look.isSettled)return{reason:look.verdict==="failed"?"watch_failed":"met",detail:evidence};if(part.
 repeat||look.verdict==="pending")return null;return{reason:look.verdict==="met"?"met":"watch_failed",detail:evidence}}function foldTrouble(before,trouble,{tolerate}){
-const troubles=before.note.troubles+1;const message=(0,import_chunk_KBKLFANM.line)(trouble.message);const isLasting=troubles===import_chunk_PXAMA5OB.watchTroubles;
+const troubles=before.note.troubles+1;const message=(0,import_chunk_UOCDHMXX.line)(trouble.message);const isLasting=troubles===import_chunk_TBUNGZZA.watchTroubles;
 const event={type:"trouble",cause:trouble.cause,message,in_a_row:troubles};const events=isLasting?[{...event,wake:["attention"]}]:trouble.cause!==before.cause?[
 event]:[];const note={...before.note,troubles,trouble:message};const told=tell({...before,note,cause:trouble.cause},events);if(tolerate===null||troubles<=tolerate)
 return told;const times=troubles===1?"an attempt":`${troubles} attempts in a row`;return{...told,end:{reason:"watch_error",detail:`${times} failed (--tolerate ${tolerate}\
-): ${message}`}}}function foldFault(before,fault){const evidence=(0,import_chunk_KBKLFANM.line)(fault.message);const note={...before.note,verdict:"error",word:fault.
+): ${message}`}}}function foldFault(before,fault){const evidence=(0,import_chunk_UOCDHMXX.line)(fault.message);const note={...before.note,verdict:"error",word:fault.
 cause,evidence,facts:{}};return{...before,note,end:{reason:"watch_error",detail:evidence}}}function tell(memory,events){const{told}=memory.note;const telling=events.
-map((event,at)=>({...event,n:told+at+1}));return{...memory,telling,note:{...memory.note,told:told+events.length}}}function shortKey(key){return key.length<=import_chunk_PXAMA5OB.
+map((event,at)=>({...event,n:told+at+1}));return{...memory,telling,note:{...memory.note,told:told+events.length}}}function shortKey(key){return key.length<=import_chunk_TBUNGZZA.
 excerptBytes?key:(0,import_chunk_IJKEVNZ7.hashOf)(key)}function pauseAfter(memory,answer,part,retry){if(answer.kind==="look")return Math.min(part.every_ms,Math.
 max(1e3,answer.againMs??part.every_ms));if(answer.kind==="fault")return 0;const first=Math.min(part.every_ms,retry.firstMs);const most=Math.max(part.every_ms,retry.
 mostMs);const doubled=Math.min(most,first*2**Math.min(30,memory.note.troubles-1));return Math.max(doubled,answer.retryAfterMs??0)}function writeMemory(paths,memory){
@@ -4976,90 +4976,90 @@ mostMs);const doubled=Math.min(most,first*2**Math.min(30,memory.note.troubles-1)
 paths.cursor);const memory=read.kind==="ok"?memoryOf(read.value,start):freshMemory(start);const told=toldEvents(paths);const newest=told.at(-1)?.n??0;const telling=memory.
 telling.filter(event=>event.n>newest);if(newest<=memory.note.told)return{...memory,telling};const news=told.findLast(event=>event.type==="news");const key=typeof news?.
 key==="string"?news.key:memory.key;return{...memory,key,telling:[],note:{...memory.note,...noteOf(news??{}),told:newest}}}function toldEvents(paths){const{events}=(0,
-import_chunk_PG2JJUUN.readEvents)(paths,0,Number.MAX_SAFE_INTEGER);return events.filter(event=>isCount(event.n))}function memoryOf(value,start){const fresh=freshMemory(
+import_chunk_Z4HYFTZ4.readEvents)(paths,0,Number.MAX_SAFE_INTEGER);return events.filter(event=>isCount(event.n))}function memoryOf(value,start){const fresh=freshMemory(
 start);const note=isObject(value.note)?value.note:{};return{cursor:isObject(value.cursor)&&hasShapeOf(value.cursor,start??{})?value.cursor:start,key:typeof value.
 key==="string"?value.key:null,note:{...fresh.note,...noteOf(note),polls:isCount(note.polls)?note.polls:0,told:isCount(note.told)?note.told:0,troubles:isCount(note.
-troubles)?note.troubles:0,trouble:typeof note.trouble==="string"?(0,import_chunk_KBKLFANM.line)(note.trouble):null},cause:typeof value.cause==="string"?(0,import_chunk_KBKLFANM.
+troubles)?note.troubles:0,trouble:typeof note.trouble==="string"?(0,import_chunk_UOCDHMXX.line)(note.trouble):null},cause:typeof value.cause==="string"?(0,import_chunk_UOCDHMXX.
 line)(value.cause):null,telling:Array.isArray(value.telling)?value.telling.slice(0,2).flatMap(tellingOf):[],hasRun:value.hasRun===true,end:endOf2(value.end)}}function hasShapeOf(cursor,start){
 const shape=value=>Array.isArray(value)?"list":typeof value;return Object.entries(start).every(([name,value])=>shape(cursor[name])===shape(value))}var verdicts=[
 "pending","met","failed","error"];function noteOf(value){const{verdict,word,evidence,facts}=value;if(!verdicts.includes(verdict)||typeof word!=="string"||typeof evidence!==
-"string")return{};return{verdict,word:(0,import_chunk_KBKLFANM.line)(word),evidence:(0,import_chunk_KBKLFANM.line)(evidence),facts:isObject(facts)?(0,import_chunk_KBKLFANM.
+"string")return{};return{verdict,word:(0,import_chunk_UOCDHMXX.line)(word),evidence:(0,import_chunk_UOCDHMXX.line)(evidence),facts:isObject(facts)?(0,import_chunk_UOCDHMXX.
 smallFacts)(facts):{}}}function tellingOf(value){if(!isObject(value)||!isCount(value.n))return[];const{n,type,wake,key,first}=value;const woken={wake:Array.isArray(
 wake)?wake.filter(one=>import_chunk_PATOMOAS.wakes.includes(one)):[]};if(type==="news"){const note=noteOf(value);if(typeof key!=="string"||note.verdict===void 0)
 return[];return[{n,type,...note,key,...first===true?{first}:{},...woken}]}if(type!=="trouble"&&type!=="recovered")return[];const{cause,message,in_a_row,after}=value;
-const rest=(0,import_chunk_LXK2ZILE.plainValue)({cause,message,in_a_row,after},4*import_chunk_PXAMA5OB.evidenceChars);return[{n,type,...rest,...woken.wake.length>
+const rest=(0,import_chunk_LXK2ZILE.plainValue)({cause,message,in_a_row,after},4*import_chunk_TBUNGZZA.evidenceChars);return[{n,type,...rest,...woken.wake.length>
 0?woken:{}}]}function endOf2(value){if(!isObject(value)||typeof value.detail!=="string")return null;const reason=["met","watch_failed","watch_error"].find(one=>one===
-value.reason);return reason?{reason,detail:(0,import_chunk_KBKLFANM.line)(value.detail)}:null}function isObject(value){return typeof value==="object"&&value!==null&&
+value.reason);return reason?{reason,detail:(0,import_chunk_UOCDHMXX.line)(value.detail)}:null}function isObject(value){return typeof value==="object"&&value!==null&&
 !Array.isArray(value)}function isCount(value){return typeof value==="number"&&Number.isSafeInteger(value)&&value>=0&&value<2**40}function listenForStops({paths,
 spec},stop){const look=()=>{if(!(0,import_chunk_7WBBYJDG.exists)(paths.folder))stop("state_vanished");else if((0,import_chunk_QS5KU3DI.readCancel)(paths))stop("\
-canceled")};const lease=setInterval(()=>{(0,import_chunk_VNRCWBLM.renewLease)(paths);look()},import_chunk_PXAMA5OB.leaseMs);process.on("SIGURG",look);const bound=(0,
-import_chunk_J2XAZSNL.boundOf)(spec);const release=(0,import_chunk_Y5L6GQDB.atMonotonic)(bound,()=>stop("hard_timeout"));look();if((0,import_chunk_Y5L6GQDB.monotonicMs)()>=
+canceled")};const lease=setInterval(()=>{(0,import_chunk_J52SYSMV.renewLease)(paths);look()},import_chunk_TBUNGZZA.leaseMs);process.on("SIGURG",look);const bound=(0,
+import_chunk_YLQE6MZF.boundOf)(spec);const release=(0,import_chunk_Y5L6GQDB.atMonotonic)(bound,()=>stop("hard_timeout"));look();if((0,import_chunk_Y5L6GQDB.monotonicMs)()>=
 bound)stop("hard_timeout");return()=>{release();clearInterval(lease);process.off("SIGURG",look)}}var nothing={step:"none",ended:[],survivors:[]};async function runWatch(claim,log){
-const part=claim.spec.watch;const watching=new Watching(claim,part,log);watching.begin();if(claim.generation>1)await watching.sweep(import_chunk_PXAMA5OB.toolGraceMs);
-const kind=await(0,import_chunk_S35UUQ5U.loadWatch)(part.condition);const end=kind?await watching.untilEnd(kind):{reason:"watch_error",detail:`this release know\
+const part=claim.spec.watch;const watching=new Watching(claim,part,log);watching.begin();if(claim.generation>1)await watching.sweep(import_chunk_TBUNGZZA.toolGraceMs);
+const kind=await(0,import_chunk_R7LLZYHJ.loadWatch)(part.condition);const end=kind?await watching.untilEnd(kind):{reason:"watch_error",detail:`this release know\
 s no condition ${part.condition}`};await watching.finish(end)}var Watching=class{claim;part;log;progress;memory;baseline=null;saved="";savedAt=0;constructor(claim,part,log){
-this.claim=claim;this.part=part;this.log=log;this.progress=new import_chunk_3OXAQ5EQ.Progress(claim);this.memory=readMemory(claim.paths,part.start??null)}begin(){
+this.claim=claim;this.part=part;this.log=log;this.progress=new import_chunk_CWRA5JPA.Progress(claim);this.memory=readMemory(claim.paths,part.start??null)}begin(){
 const{generation,self}=this.claim;if(generation===1)this.progress.step("claimed","claimed",{worker:self.pid});else this.progress.step("claimed","worker_replaced",
 {worker:self.pid,generation,baseline_reset:false});if(this.progress.state.started_at===null)this.progress.step("started","started",{},{started_at:(0,import_chunk_Y5L6GQDB.
 isoNow)()});if(this.memory.telling.length>0)this.tell();else if(generation>1)this.progress.change(this.standing())}async untilEnd(kind){const stop=new AbortController;
 let stopped;const release=listenForStops(this.claim,reason=>{stopped??=reason;stop.abort()});try{while(stopped===void 0&&this.memory.end===null)await this.round(
 kind,stop.signal);if(this.memory.end)return this.memory.end;const{note}=this.memory;const detail=note.trouble?`the last attempts failed: ${note.trouble}`:note.evidence;
 return{reason:stopped??"hard_timeout",detail:this.part.repeat?toldText(note.told,detail):detail}}finally{release()}}async round(kind,signal){const{part}=this;const nap=makeNap(
-signal);const stopEarly=this.early(kind,signal,nap.wake);try{const begun=(0,import_chunk_Y5L6GQDB.monotonicMs)();const answer=await(0,import_chunk_GZSMR3IM.attempt)(
+signal);const stopEarly=this.early(kind,signal,nap.wake);try{const begun=(0,import_chunk_Y5L6GQDB.monotonicMs)();const answer=await(0,import_chunk_S4AT73WV.attempt)(
 kind,part.input,this.memory.cursor,{place:this.place(),attemptMs:part.attempt_ms,signal,onThrown:error=>this.log(`${error instanceof Error?error.stack??error.message:
 String(error)}
 `)});await this.sweepAttempt();if(answer===null)return;this.memory=fold(this.memory,answer,part);this.keep();if(this.memory.end)return;const done=(0,import_chunk_Y5L6GQDB.
-monotonicMs)();const pause=pauseAfter(this.memory,answer,part,import_chunk_PXAMA5OB.watchRetry);const due=answer.kind==="look"?Math.max(begun+pause,done+Math.min(
-part.every_ms,import_chunk_PXAMA5OB.watchPauseMs)):done+pause;await nap.until(due,Math.max(import_chunk_PXAMA5OB.watchPauseMs,20*(done-begun)))}finally{stopEarly()}}early(kind,signal,wake){
-if(!kind.early)return()=>void 0;try{return kind.early(this.part.input,wake,(0,import_chunk_GZSMR3IM.makeTools)(this.place(),()=>this.part.attempt_ms,signal))}catch(error){
+monotonicMs)();const pause=pauseAfter(this.memory,answer,part,import_chunk_TBUNGZZA.watchRetry);const due=answer.kind==="look"?Math.max(begun+pause,done+Math.min(
+part.every_ms,import_chunk_TBUNGZZA.watchPauseMs)):done+pause;await nap.until(due,Math.max(import_chunk_TBUNGZZA.watchPauseMs,20*(done-begun)))}finally{stopEarly()}}early(kind,signal,wake){
+if(!kind.early)return()=>void 0;try{return kind.early(this.part.input,wake,(0,import_chunk_S4AT73WV.makeTools)(this.place(),()=>this.part.attempt_ms,signal))}catch(error){
 this.log(`cannot be woken early: ${String(error)}
 `);return()=>void 0}}place(){const{root,spec}=this.claim;const own={id:spec.id,cwd:spec.cwd,mark:spec.mark};return{root,everyMs:this.part.every_ms,cwd:spec.cwd,
 environment:(0,import_chunk_4SRIOCFI.childEnvironment)({...own,add:{},remove:[]}),onRun:()=>{this.baseline??=(0,import_chunk_BSO2ISIG.takeBaseline)();if(this.memory.
 hasRun)return;this.memory={...this.memory,hasRun:true};this.save()}}}keep(){const{telling,end,cursor,note}=this.memory;const isDue=(0,import_chunk_Y5L6GQDB.monotonicMs)()-
-this.savedAt>=import_chunk_PXAMA5OB.watchSaveMs;const what=JSON.stringify([cursor,note.troubles,note.told,end]);if(what!==this.saved||isDue)this.save();this.saved=
+this.savedAt>=import_chunk_TBUNGZZA.watchSaveMs;const what=JSON.stringify([cursor,note.troubles,note.told,end]);if(what!==this.saved||isDue)this.save();this.saved=
 what;if(telling.length>0)this.tell()}save(){this.progress.unlessFull(()=>writeMemory(this.claim.paths,this.memory));this.savedAt=(0,import_chunk_Y5L6GQDB.monotonicMs)()}tell(){
 for(const{type,...fields}of this.memory.telling)this.progress.note(type,fields,this.standing());this.memory={...this.memory,telling:[]}}standing(){const{note}=this.
-memory;if(note.troubles>=import_chunk_PXAMA5OB.watchTroubles)return{watch:note,health:"attention",attention_kind:"task_attention"};return{watch:note,health:"unk\
-nown",attention_kind:null}}async sweepAttempt(){const{baseline}=this;this.baseline=null;if(baseline)await this.sweep(import_chunk_PXAMA5OB.toolGraceMs,baseline)}async sweep(graceMs,baseline=null){
+memory;if(note.troubles>=import_chunk_TBUNGZZA.watchTroubles)return{watch:note,health:"attention",attention_kind:"task_attention"};return{watch:note,health:"unk\
+nown",attention_kind:null}}async sweepAttempt(){const{baseline}=this;this.baseline=null;if(baseline)await this.sweep(import_chunk_TBUNGZZA.toolGraceMs,baseline)}async sweep(graceMs,baseline=null){
 if(!this.memory.hasRun)return nothing;const{paths,spec,self}=this.claim;return(0,import_chunk_SQWPVPYE.terminate)((0,import_chunk_SQWPVPYE.treeOf)(spec,paths,{worker:self,
-shim:null,child:null,baseline}),{graceMs,settleMs:import_chunk_PXAMA5OB.killSettleMs})}async finish({reason,detail}){const tree=await this.sweep(import_chunk_PXAMA5OB.
+shim:null,child:null,baseline}),{graceMs,settleMs:import_chunk_TBUNGZZA.killSettleMs})}async finish({reason,detail}){const tree=await this.sweep(import_chunk_TBUNGZZA.
 drainMs);if(reason==="state_vanished")return;const{progress,claim}=this;if(reason==="canceled"){progress.note("cancel_requested",{request:(0,import_chunk_QS5KU3DI.
-readCancel)(claim.paths)??null});progress.step("stop_asked","stopping",{reason},this.standing())}else progress.change(this.standing());(0,import_chunk_D5NADUV7.
+readCancel)(claim.paths)??null});progress.step("stop_asked","stopping",{reason},this.standing())}else progress.change(this.standing());(0,import_chunk_S3IWHYDN.
 conclude)(claim,{reason,exit:void 0,tree,reconciled:false,warnings:progress.state.warnings,...detail===void 0?{}:{detail}})}};function toldText(told,last){return`\
 it was watched to its end as asked, ${told} change(s) told; the last: ${last}`}
 
 },
-"./settle-LWYSZJNI.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{settleJob:()=>settleJob});module.exports=stdin_exports;var import_chunk_4TCQLIBD=load("./chunk-4TCQLIBD.js");var import_chunk_SQWPVPYE=load(
-"./chunk-SQWPVPYE.js");var import_chunk_KZVMLKUB=load("./chunk-KZVMLKUB.js");var import_chunk_D5NADUV7=load("./chunk-D5NADUV7.js");var import_chunk_U4AJ3ETA=load(
-"./chunk-U4AJ3ETA.js");var import_chunk_KZICORNM=load("./chunk-KZICORNM.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_FKQDY3HY=load(
-"./chunk-FKQDY3HY.js");var import_chunk_IJGJYDYL=load("./chunk-IJGJYDYL.js");var import_chunk_6UECBVPY=load("./chunk-6UECBVPY.js");var import_chunk_U56C6E24=load(
-"./chunk-U56C6E24.js");var import_chunk_BYWF6XGB=load("./chunk-BYWF6XGB.js");var import_chunk_7OR5B4KP=load("./chunk-7OR5B4KP.js");var import_chunk_DJDH7N4O=load(
-"./chunk-DJDH7N4O.js");var import_chunk_3MFK6NSD=load("./chunk-3MFK6NSD.js");var import_chunk_LW5OI3NK=load("./chunk-LW5OI3NK.js");var import_chunk_ILJKJSAA=load(
-"./chunk-ILJKJSAA.js");var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");var import_chunk_KAD3KSYH=load("./chunk-KAD3KSYH.js");var import_chunk_TQ4NRL4D=load(
-"./chunk-TQ4NRL4D.js");var import_chunk_ZWLE7X3C=load("./chunk-ZWLE7X3C.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_PG2JJUUN=load(
-"./chunk-PG2JJUUN.js");var import_chunk_K6KXH5TS=load("./chunk-K6KXH5TS.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_LZKP7K52=load(
-"./chunk-LZKP7K52.js");var import_chunk_7LUFXQWN=load("./chunk-7LUFXQWN.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_FSRL2ASG=load(
+"./settle-FBR6TOH6.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{settleJob:()=>settleJob});module.exports=stdin_exports;var import_chunk_7P7XQGYI=load("./chunk-7P7XQGYI.js");var import_chunk_SQWPVPYE=load(
+"./chunk-SQWPVPYE.js");var import_chunk_YKQE6U44=load("./chunk-YKQE6U44.js");var import_chunk_S3IWHYDN=load("./chunk-S3IWHYDN.js");var import_chunk_WDTZCSWR=load(
+"./chunk-WDTZCSWR.js");var import_chunk_DVGFC3IV=load("./chunk-DVGFC3IV.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_Z322XT3E=load(
+"./chunk-Z322XT3E.js");var import_chunk_QELRQJ3H=load("./chunk-QELRQJ3H.js");var import_chunk_6UECBVPY=load("./chunk-6UECBVPY.js");var import_chunk_U56C6E24=load(
+"./chunk-U56C6E24.js");var import_chunk_FRADS5QA=load("./chunk-FRADS5QA.js");var import_chunk_PNZ4KAIJ=load("./chunk-PNZ4KAIJ.js");var import_chunk_LK2TY22E=load(
+"./chunk-LK2TY22E.js");var import_chunk_32MBNAVH=load("./chunk-32MBNAVH.js");var import_chunk_SONH4MY5=load("./chunk-SONH4MY5.js");var import_chunk_ILJKJSAA=load(
+"./chunk-ILJKJSAA.js");var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");var import_chunk_EC5M52DU=load("./chunk-EC5M52DU.js");var import_chunk_2JMYE5HS=load(
+"./chunk-2JMYE5HS.js");var import_chunk_25L5C25M=load("./chunk-25L5C25M.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_Z4HYFTZ4=load(
+"./chunk-Z4HYFTZ4.js");var import_chunk_K6KXH5TS=load("./chunk-K6KXH5TS.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_OBGVDMGO=load(
+"./chunk-OBGVDMGO.js");var import_chunk_7LUFXQWN=load("./chunk-7LUFXQWN.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_FSRL2ASG=load(
 "./chunk-FSRL2ASG.js");var import_chunk_SDXWLLFG=load("./chunk-SDXWLLFG.js");var import_chunk_XRZCSGQB=load("./chunk-XRZCSGQB.js");var import_chunk_LXK2ZILE=load(
-"./chunk-LXK2ZILE.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_5HEE7DWZ=load("./chunk-5HEE7DWZ.js");var import_chunk_WSWL6WCR=load(
-"./chunk-WSWL6WCR.js");var import_chunk_IJKEVNZ7=load("./chunk-IJKEVNZ7.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_J2XAZSNL=load(
-"./chunk-J2XAZSNL.js");var import_chunk_G6QBOL5X=load("./chunk-G6QBOL5X.js");var import_chunk_7V54BM6D=load("./chunk-7V54BM6D.js");var import_chunk_QS5KU3DI=load(
-"./chunk-QS5KU3DI.js");var import_chunk_PXAMA5OB=load("./chunk-PXAMA5OB.js");var import_chunk_AN2AMGQG=load("./chunk-AN2AMGQG.js");var import_chunk_4SRIOCFI=load(
+"./chunk-LXK2ZILE.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_5HRROBHX=load("./chunk-5HRROBHX.js");var import_chunk_DWJ265ZM=load(
+"./chunk-DWJ265ZM.js");var import_chunk_IJKEVNZ7=load("./chunk-IJKEVNZ7.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_YLQE6MZF=load(
+"./chunk-YLQE6MZF.js");var import_chunk_G6QBOL5X=load("./chunk-G6QBOL5X.js");var import_chunk_7V54BM6D=load("./chunk-7V54BM6D.js");var import_chunk_QS5KU3DI=load(
+"./chunk-QS5KU3DI.js");var import_chunk_TBUNGZZA=load("./chunk-TBUNGZZA.js");var import_chunk_AN2AMGQG=load("./chunk-AN2AMGQG.js");var import_chunk_4SRIOCFI=load(
 "./chunk-4SRIOCFI.js");var import_chunk_Y5L6GQDB=load("./chunk-Y5L6GQDB.js");var import_chunk_BSO2ISIG=load("./chunk-BSO2ISIG.js");var import_chunk_7WBBYJDG=load(
 "./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load(
-"./chunk-JSBRDJBE.js");async function settleJob(view,isDue,isStrict){if(!await(0,import_chunk_WSWL6WCR.mayAct)(view))return;const act=()=>(0,import_chunk_5HEE7DWZ.
-withLock)(view.paths.lock,async()=>{const now=(0,import_chunk_J2XAZSNL.inspect)(view.root,view.id);if(isDue(now))await settle(now)});try{await act()}catch(error){
+"./chunk-JSBRDJBE.js");async function settleJob(view,isDue,isStrict){if(!await(0,import_chunk_DWJ265ZM.mayAct)(view))return;const act=()=>(0,import_chunk_5HRROBHX.
+withLock)(view.paths.lock,async()=>{const now=(0,import_chunk_YLQE6MZF.inspect)(view.root,view.id);if(isDue(now))await settle(now)});try{await act()}catch(error){
 if(isFull(error))return settleFull(view,act,isStrict);if(!isOutOfReach(error)&&!isBusy(error))throw error}}async function settleFull(view,act,isStrict){(0,import_chunk_527JQF7V.
 removeFile)(view.paths.reserve);try{await act()}catch(error){if(!isFull(error))throw error;if(isStrict)throw fullError(view)}}function detailOf({spec,state}){if(spec?.
 kind!=="watch")return"the shell that was to start it ended before";return state.watch?.evidence??"nobody looked"}async function settle(view){const condition=(0,
-import_chunk_J2XAZSNL.conditionOf)(view);if(!view.spec)return;if(view.spec.timer)return(0,import_chunk_KZVMLKUB.concludeTimer)({paths:view.paths,spec:view.spec},
-true);if((0,import_chunk_D5NADUV7.finishStored)({paths:view.paths,spec:view.spec})){(0,import_chunk_U56C6E24.removeCgroup)(view.worker?.cgroup??(0,import_chunk_U56C6E24.
+import_chunk_YLQE6MZF.conditionOf)(view);if(!view.spec)return;if(view.spec.timer)return(0,import_chunk_YKQE6U44.concludeTimer)({paths:view.paths,spec:view.spec},
+true);if((0,import_chunk_S3IWHYDN.finishStored)({paths:view.paths,spec:view.spec})){(0,import_chunk_U56C6E24.removeCgroup)(view.worker?.cgroup??(0,import_chunk_U56C6E24.
 findCgroup)(view.id),view.id);return}const tree=(0,import_chunk_SQWPVPYE.treeOf)(view.spec,view.paths,{worker:null,shim:view.shim,child:view.child});const isOver=condition===
 "over"&&view.reason===void 0&&view.spec.run?.keep_children;const ended=isOver?nothing:await(0,import_chunk_SQWPVPYE.terminate)(tree,{graceMs:condition==="over"?
-import_chunk_PXAMA5OB.drainMs:import_chunk_PXAMA5OB.orphanGraceMs,settleMs:import_chunk_PXAMA5OB.killSettleMs});(0,import_chunk_U56C6E24.removeCgroup)(view.worker?.
-cgroup??(0,import_chunk_U56C6E24.findCgroup)(view.id),view.id);await(0,import_chunk_4TCQLIBD.concludeAsked)({paths:view.paths,spec:view.spec},{reason:settledReason(
+import_chunk_TBUNGZZA.drainMs:import_chunk_TBUNGZZA.orphanGraceMs,settleMs:import_chunk_TBUNGZZA.killSettleMs});(0,import_chunk_U56C6E24.removeCgroup)(view.worker?.
+cgroup??(0,import_chunk_U56C6E24.findCgroup)(view.id),view.id);await(0,import_chunk_7P7XQGYI.concludeAsked)({paths:view.paths,spec:view.spec},{reason:settledReason(
 view,condition),exit:view.exit,tree:ended,reconciled:true,detail:detailOf(view)},tree)}var nothing={step:"none",ended:[],survivors:[]};function settledReason(view,condition){
-const told=(0,import_chunk_U4AJ3ETA.parseReason)(view.reason);if(told)return told;if(condition==="over")return"exited";if(view.cancel)return"canceled";if(condition===
+const told=(0,import_chunk_WDTZCSWR.parseReason)(view.reason);if(told)return told;if(condition==="over")return"exited";if(view.cancel)return"canceled";if(condition===
 "never_started"||condition==="host_restarted")return condition;if(view.spec?.watch)return verdictTold(view.state.watch,view.spec.watch.repeat)??"hard_timeout";if(view.
 child===null)return"spawn_failed";return"worker_lost"}function verdictTold(note,isRepeat){if(isRepeat||!note)return void 0;return{met:"met",failed:"watch_failed",
 error:"watch_error",pending:void 0}[note.verdict]}function fullError(view){const code=view.exit?` (its command ended with exit code ${view.exit.exit_code})`:"";
@@ -5069,16 +5069,16 @@ OT"].includes((0,import_chunk_NVPF5LEY.errnoOf)(error)??"")}function isOutOfReac
 errnoOf)(error)??"")}
 
 },
-"./setup-T6LIVIWG.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{setup:()=>setup});module.exports=stdin_exports;var import_chunk_J3L443GZ=load("./chunk-J3L443GZ.js");var import_chunk_XFBNWBRB=load(
-"./chunk-XFBNWBRB.js");var import_chunk_JYLMGGZ7=load("./chunk-JYLMGGZ7.js");var import_chunk_TXVSPIEI=load("./chunk-TXVSPIEI.js");var import_chunk_PXCHVFX4=load(
-"./chunk-PXCHVFX4.js");var import_chunk_H3HSIWJO=load("./chunk-H3HSIWJO.js");var import_chunk_7BL7UWXT=load("./chunk-7BL7UWXT.js");var import_chunk_6PFAPK5K=load(
-"./chunk-6PFAPK5K.js");var import_chunk_FKQDY3HY=load("./chunk-FKQDY3HY.js");var import_chunk_IJGJYDYL=load("./chunk-IJGJYDYL.js");var import_chunk_6UECBVPY=load(
-"./chunk-6UECBVPY.js");var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");var import_chunk_KAD3KSYH=load("./chunk-KAD3KSYH.js");var import_chunk_K6KXH5TS=load(
+"./setup-JFX3N5HI.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{setup:()=>setup});module.exports=stdin_exports;var import_chunk_3ZHDD43O=load("./chunk-3ZHDD43O.js");var import_chunk_XFBNWBRB=load(
+"./chunk-XFBNWBRB.js");var import_chunk_J3WJMW2U=load("./chunk-J3WJMW2U.js");var import_chunk_TXVSPIEI=load("./chunk-TXVSPIEI.js");var import_chunk_QEOYU3AI=load(
+"./chunk-QEOYU3AI.js");var import_chunk_H3HSIWJO=load("./chunk-H3HSIWJO.js");var import_chunk_7BL7UWXT=load("./chunk-7BL7UWXT.js");var import_chunk_6PFAPK5K=load(
+"./chunk-6PFAPK5K.js");var import_chunk_Z322XT3E=load("./chunk-Z322XT3E.js");var import_chunk_QELRQJ3H=load("./chunk-QELRQJ3H.js");var import_chunk_6UECBVPY=load(
+"./chunk-6UECBVPY.js");var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");var import_chunk_EC5M52DU=load("./chunk-EC5M52DU.js");var import_chunk_K6KXH5TS=load(
 "./chunk-K6KXH5TS.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_XRZCSGQB=load("./chunk-XRZCSGQB.js");var import_chunk_LXK2ZILE=load(
-"./chunk-LXK2ZILE.js");var import_chunk_5HEE7DWZ=load("./chunk-5HEE7DWZ.js");var import_chunk_IJKEVNZ7=load("./chunk-IJKEVNZ7.js");var import_chunk_CTSRVJRC=load(
-"./chunk-CTSRVJRC.js");var import_chunk_J2XAZSNL=load("./chunk-J2XAZSNL.js");var import_chunk_G6QBOL5X=load("./chunk-G6QBOL5X.js");var import_chunk_7V54BM6D=load(
-"./chunk-7V54BM6D.js");var import_chunk_QS5KU3DI=load("./chunk-QS5KU3DI.js");var import_chunk_PXAMA5OB=load("./chunk-PXAMA5OB.js");var import_chunk_AN2AMGQG=load(
+"./chunk-LXK2ZILE.js");var import_chunk_5HRROBHX=load("./chunk-5HRROBHX.js");var import_chunk_IJKEVNZ7=load("./chunk-IJKEVNZ7.js");var import_chunk_CTSRVJRC=load(
+"./chunk-CTSRVJRC.js");var import_chunk_YLQE6MZF=load("./chunk-YLQE6MZF.js");var import_chunk_G6QBOL5X=load("./chunk-G6QBOL5X.js");var import_chunk_7V54BM6D=load(
+"./chunk-7V54BM6D.js");var import_chunk_QS5KU3DI=load("./chunk-QS5KU3DI.js");var import_chunk_TBUNGZZA=load("./chunk-TBUNGZZA.js");var import_chunk_AN2AMGQG=load(
 "./chunk-AN2AMGQG.js");var import_chunk_4SRIOCFI=load("./chunk-4SRIOCFI.js");var import_chunk_Y5L6GQDB=load("./chunk-Y5L6GQDB.js");var import_chunk_BSO2ISIG=load(
 "./chunk-BSO2ISIG.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load(
 "./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var import_node_path=builtin("node:path");var commands=["ls","cat","grep","git stat\
@@ -5087,13 +5087,13 @@ ule`);const settings=text===null?{}:parse(text);const permissions=settings.permi
 'its "permissions" is no object');const{allow=[]}=permissions;if(!Array.isArray(allow))throw new Error('its "permissions.allow" is no list');const wanted=[`read\
 _file(${folder})`,...commands.map(command=>`command(${command})`)];const added=wanted.filter(rule=>!allow.includes(rule));const changed={...settings,permissions:{
 ...permissions,allow:[...allow,...added]}};const indent=/^\s*\{\r?\n([ \t]+)"/.exec(text??"")?.[1]??2;return{text:`${JSON.stringify(changed,null,indent)}
-`,added}}function parse(text){try{return(0,import_chunk_IJGJYDYL.parseSettings)(text)}catch{throw new Error("it is no JSON object")}}function planStateEdit(root,now,choices,user){
+`,added}}function parse(text){try{return(0,import_chunk_QELRQJ3H.parseSettings)(text)}catch{throw new Error("it is no JSON object")}}function planStateEdit(root,now,choices,user){
 const{restrict=now.restrict,defaults}=choices;const general=defaults?.all===void 0?{}:Object.fromEntries(import_chunk_W7HED5VZ.modeIds.map(mode=>[mode,defaults.
 all]));const default_backend=withModes({...defaults?.clear?{}:now.default_backend,...general},defaults?.modes);const file=(0,import_chunk_7V54BM6D.rootPaths)(root.
-folder).config;const edit={file,before:(0,import_chunk_527JQF7V.readText)(file)??null,after:(0,import_chunk_JYLMGGZ7.narrowingText)({restrict,default_backend}),
+folder).config;const edit={file,before:(0,import_chunk_527JQF7V.readText)(file)??null,after:(0,import_chunk_J3WJMW2U.narrowingText)({restrict,default_backend}),
 followsLink:false,isState:true};return asEdit(edit,[["restrict",now.restrict,restrict],["default_backend",now.default_backend,default_backend]]).map(one=>({...one,
 changes:one.changes.map(change=>withEffect(change,default_backend,user))}))}function withEffect(change,wanted,user){const mode=import_chunk_W7HED5VZ.modeIds.find(
-id=>change.startsWith(`default_backend.${id}: `));const own=mode&&(0,import_chunk_JYLMGGZ7.defaultBackend)(mode,user,import_chunk_JYLMGGZ7.noNarrowing)?.name;if(mode===
+id=>change.startsWith(`default_backend.${id}: `));const own=mode&&(0,import_chunk_J3WJMW2U.defaultBackend)(mode,user,import_chunk_J3WJMW2U.noNarrowing)?.name;if(mode===
 void 0||own===void 0||wanted[mode]===void 0||wanted[mode]===own)return change;return`${change} (has no effect here: your config says ${own})`}function planUserEdit(now,choices){
 const file=(0,import_chunk_7BL7UWXT.userConfigFile)();if(file===void 0)throw new import_chunk_NVPF5LEY.FaultError("preflight","cannot find your config folder: n\
 either HOME nor XDG_CONFIG_HOME is set");const before=(0,import_chunk_527JQF7V.readText)(file)??null;const all=before===null?{}:JSON.parse(before);const{restrict=now.
@@ -5101,25 +5101,25 @@ restrict??[],defaults}=choices;const wanted={default_backend:defaults?.all??(def
 {}:now.default_backends??{},defaults?.modes),restrict};for(const[key,value]of Object.entries(wanted)){if(value===void 0||Object.keys(value).length===0)delete all[key];else
 all[key]=value}import_chunk_TXVSPIEI.userConfig.parse(all);const after=`${JSON.stringify(all,null,2)}
 `;return asEdit({file,before,after,followsLink:false,isState:false},[["default_backend",now.default_backend??null,wanted.default_backend??null],["default_backen\
-ds",now.default_backends??{},wanted.default_backends],["restrict",now.restrict??[],restrict]])}function planReadRules(folder){const policy=(0,import_chunk_IJGJYDYL.
+ds",now.default_backends??{},wanted.default_backends],["restrict",now.restrict??[],restrict]])}function planReadRules(folder){const policy=(0,import_chunk_QELRQJ3H.
 findBackend)("agy")?.policy;const home=import_chunk_4SRIOCFI.variables.home();if(!policy)throw new Error("there is no backend agy with settings");if(home===void 0)
 throw new import_chunk_NVPF5LEY.FaultError("preflight","cannot find the settings of agy: HOME is not set");const file=import_node_path.default.join(home,policy.
 file);const refused=why=>new import_chunk_NVPF5LEY.FaultError("preflight",`cannot change the settings ${file}: ${why}`);if(!(0,import_chunk_7WBBYJDG.isFolder)(import_node_path.
-default.dirname(file)))throw refused("agy was never started here; start it once and sign in");const read=(0,import_chunk_JYLMGGZ7.readSettings)(file);if("fault"in
+default.dirname(file)))throw refused("agy was never started here; start it once and sign in");const read=(0,import_chunk_J3WJMW2U.readSettings)(file);if("fault"in
 read)throw refused(`they ${read.fault}`);let made;try{made=addReadRules(read.text,folder)}catch(error){throw refused((0,import_chunk_NVPF5LEY.messageOf)(error))}
 if(made.added.length===0)return[];const changes=made.added.map(rule=>`permissions.allow: adds ${JSON.stringify(rule)}`);return[{file,before:read.text,after:made.
 text,followsLink:true,isState:false,changes}]}async function applyEdits(root,edits){const stamp=(0,import_chunk_Y5L6GQDB.isoNow)().replace(/[-:]|\.\d+/g,"");const write=()=>(0,
-import_chunk_IJGJYDYL.applyAll)(edits,stamp);if(!edits.some(edit=>edit.isState))return write();(0,import_chunk_H3HSIWJO.ensureRoot)(root.folder);return(0,import_chunk_5HEE7DWZ.
+import_chunk_QELRQJ3H.applyAll)(edits,stamp);if(!edits.some(edit=>edit.isState))return write();(0,import_chunk_H3HSIWJO.ensureRoot)(root.folder);return(0,import_chunk_5HRROBHX.
 withLock)((0,import_chunk_7V54BM6D.rootPaths)(root.folder).lock,write)}function withModes(backends,modes2={}){const all=Object.entries({...backends,...modes2}).
 filter(([,name])=>name!==null);return Object.fromEntries(all)}function asEdit(edit,keys){const changes=keys.flatMap(([key,before,after])=>tellChange(key,before,
 after));return changes.length===0?[]:[{...edit,changes}]}function tellChange(key,before,after){if(isObject(before)&&isObject(after)){const modes2=import_chunk_W7HED5VZ.
 modeIds.filter(mode=>Object.hasOwn(before,mode)||Object.hasOwn(after,mode));return modes2.flatMap(mode=>tellChange(`${key}.${mode}`,before[mode]??null,after[mode]??
 null))}const[old,fresh]=[before,after].map(value=>JSON.stringify(value));return old===fresh?[]:[`${key}: ${old} -> ${fresh}`]}function isObject(value){return typeof value===
 "object"&&value!==null&&!Array.isArray(value)}function modeRows(surveys,config,narrowing){const installed=surveys.filter(one=>!one.custom&&one.program!==null);const single=installed.
-length===1?installed[0]?.backend:void 0;return Object.values(import_chunk_W7HED5VZ.modes).map(({id,profile})=>{const chosen=(0,import_chunk_JYLMGGZ7.defaultBackend)(
+length===1?installed[0]?.backend:void 0;return Object.values(import_chunk_W7HED5VZ.modes).map(({id,profile})=>{const chosen=(0,import_chunk_J3WJMW2U.defaultBackend)(
 id,config,narrowing);const lists={user:config.restrict??[],state:narrowing.restrict};const by=["user","state"].find(one=>lists[one].includes(id))??null;const restrictions=Object.
 values(lists).map(restrict=>({restrict,file:""}));const backend=chosen?.name??single??null;return{mode:id,backend,backend_from:chosen?.from??(single===void 0?null:
-"only_installed"),usable:backend===null?null:surveys.find(one=>one.backend===backend)?.usable??false,profile:(0,import_chunk_JYLMGGZ7.narrowProfile)(id,{asked:void 0,
+"only_installed"),usable:backend===null?null:surveys.find(one=>one.backend===backend)?.usable??false,profile:(0,import_chunk_J3WJMW2U.narrowProfile)(id,{asked:void 0,
 fallback:profile},restrictions),restricted_by:by}})}function setupDocument({surveys,modes:modes2,edits,isApplied}){const changes=edits.map(({file,changes:changes2,
 copy})=>({file,changes:changes2,copy}));return{applied:isApplied,backends:surveys,modes:modes2,changes}}function setupPage({surveys,modes:modes2,edits,isApplied,
 isAsked}){const isAsOfNow=edits.length>0&&!isApplied;const parts=[...surveys.map(backendText),modesText(modes2,isAsOfNow)];if(isAsked)parts.push(editsText(edits,
@@ -5147,16 +5147,16 @@ const kept=before===null?[]:(0,import_chunk_XFBNWBRB.labelled)("copy",isApplied?
 text",value:"MODES",help:`modes that always run restricted, with commas (${import_chunk_W7HED5VZ.modeIds.join(", ")}), or none`},"default-backend":{kind:"text",
 value:"WORDS",help:"NAME for all modes, or MODE=NAME,...; none takes all away, MODE=none one"},user:{kind:"flag",help:"keep these choices in your own config, fo\
 r every worktree, not in the state folder"},"allow-reads":{kind:"flag",help:"with --backend agy: add rules to its settings that let a restricted run look around\
- in this worktree"},apply:{kind:"flag",help:"really write; a copy of every changed file stays beside it"},...import_chunk_PXCHVFX4.common},notes:'The state fold\
+ in this worktree"},apply:{kind:"flag",help:"really write; a copy of every changed file stays beside it"},...import_chunk_QEOYU3AI.common},notes:'The state fold\
 er can only narrow: its default counts where your own config leaves the choice open. No model is called: whether a sign-in is valid shows "doctor --backend NAME\
 ".\nExit codes: 0 shown or written, 1 refused.',examples:["setup","setup --restrict review,ask --apply","setup --default-backend codex,review=claude --user --ap\
 ply","setup --backend agy --allow-reads"],async run(context,input){const root=context.root(input);const config=(0,import_chunk_TXVSPIEI.readUserConfig)();const known=(0,
-import_chunk_JYLMGGZ7.knownBackends)(config);const only=input.text("backend");if(only!==void 0&&!known.includes(only))throw unknownBackend("--backend",only,known);
+import_chunk_J3WJMW2U.knownBackends)(config);const only=input.text("backend");if(only!==void 0&&!known.includes(only))throw unknownBackend("--backend",only,known);
 const choices={restrict:restrictOf(input),defaults:defaultsOf(input,known)};checkTogether(input,choices);(0,import_chunk_H3HSIWJO.checkRoot)(root.folder);const narrowing=(0,
-import_chunk_JYLMGGZ7.readNarrowing)(root.folder,known);const edits=[...input.has("user")?planUserEdit(config,choices):planStateEdit(root,narrowing,choices,config),
+import_chunk_J3WJMW2U.readNarrowing)(root.folder,known);const edits=[...input.has("user")?planUserEdit(config,choices):planStateEdit(root,narrowing,choices,config),
 ...input.has("allow-reads")?planReadRules((0,import_chunk_XRZCSGQB.findWorktree)(context.cwd)??context.cwd):[]];const isApplied=input.has("apply");const copies=isApplied?
-await applyEdits(root,edits):[];const isChanged=isApplied&&edits.length>0;const now=isChanged?{config:(0,import_chunk_TXVSPIEI.readUserConfig)(),narrowing:(0,import_chunk_JYLMGGZ7.
-readNarrowing)(root.folder,known)}:{config,narrowing};const surveys=(0,import_chunk_J3L443GZ.surveyBackends)(now.config,context.cwd);const page={surveys:surveys.
+await applyEdits(root,edits):[];const isChanged=isApplied&&edits.length>0;const now=isChanged?{config:(0,import_chunk_TXVSPIEI.readUserConfig)(),narrowing:(0,import_chunk_J3WJMW2U.
+readNarrowing)(root.folder,known)}:{config,narrowing};const surveys=(0,import_chunk_3ZHDD43O.surveyBackends)(now.config,context.cwd);const page={surveys:surveys.
 filter(({backend})=>only===void 0||backend===only),modes:modeRows(surveys,now.config,now.narrowing),edits:edits.map((edit,at)=>({...edit,copy:copies[at]??null})),
 isApplied,isAsked:wantsChange(input)};if(input.has("json"))return{code:import_chunk_6PFAPK5K.exitCodes.done,json:setupDocument(page)};return{code:import_chunk_6PFAPK5K.
 exitCodes.done,out:setupPage(page)}}};function wantsChange(input){return["restrict","default-backend","allow-reads"].some(name=>input.has(name))}function checkTogether(input,{
@@ -5179,45 +5179,45 @@ stdin_exports;var import_chunk_FNP5XAIJ=load("./chunk-FNP5XAIJ.js");var import_c
 k-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
 
 },
-"./staffer-G3OKTFY4.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{staffer:()=>staffer});module.exports=stdin_exports;var import_chunk_4GPDR4Q2=load("./chunk-4GPDR4Q2.js");var import_chunk_Y5XW5T3P=load(
-"./chunk-Y5XW5T3P.js");var import_chunk_JYLMGGZ7=load("./chunk-JYLMGGZ7.js");var import_chunk_BQXOLI4B=load("./chunk-BQXOLI4B.js");var import_chunk_TXVSPIEI=load(
-"./chunk-TXVSPIEI.js");var import_chunk_E5HOHGVE=load("./chunk-E5HOHGVE.js");var import_chunk_Z4B2CRMO=load("./chunk-Z4B2CRMO.js");var import_chunk_AUI4JGQP=load(
-"./chunk-AUI4JGQP.js");var import_chunk_PXCHVFX4=load("./chunk-PXCHVFX4.js");var import_chunk_5KTIUTJS=load("./chunk-5KTIUTJS.js");var import_chunk_EVPAZTGT=load(
-"./chunk-EVPAZTGT.js");var import_chunk_H3HSIWJO=load("./chunk-H3HSIWJO.js");var import_chunk_7BL7UWXT=load("./chunk-7BL7UWXT.js");var import_chunk_6PFAPK5K=load(
-"./chunk-6PFAPK5K.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_FKQDY3HY=load("./chunk-FKQDY3HY.js");var import_chunk_IJGJYDYL=load(
-"./chunk-IJGJYDYL.js");var import_chunk_6UECBVPY=load("./chunk-6UECBVPY.js");var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");var import_chunk_KAD3KSYH=load(
-"./chunk-KAD3KSYH.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_K6KXH5TS=load("./chunk-K6KXH5TS.js");var import_chunk_GEPPUING=load(
+"./staffer-PSLAGWF2.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{staffer:()=>staffer});module.exports=stdin_exports;var import_chunk_YN6XQMWS=load("./chunk-YN6XQMWS.js");var import_chunk_7SNP4IH3=load(
+"./chunk-7SNP4IH3.js");var import_chunk_J3WJMW2U=load("./chunk-J3WJMW2U.js");var import_chunk_LW5GIZZ6=load("./chunk-LW5GIZZ6.js");var import_chunk_TXVSPIEI=load(
+"./chunk-TXVSPIEI.js");var import_chunk_PDAIQMP5=load("./chunk-PDAIQMP5.js");var import_chunk_IOXPI5Z7=load("./chunk-IOXPI5Z7.js");var import_chunk_6SUWKJJ6=load(
+"./chunk-6SUWKJJ6.js");var import_chunk_QEOYU3AI=load("./chunk-QEOYU3AI.js");var import_chunk_VLVNKW4H=load("./chunk-VLVNKW4H.js");var import_chunk_ITYR72UF=load(
+"./chunk-ITYR72UF.js");var import_chunk_H3HSIWJO=load("./chunk-H3HSIWJO.js");var import_chunk_7BL7UWXT=load("./chunk-7BL7UWXT.js");var import_chunk_6PFAPK5K=load(
+"./chunk-6PFAPK5K.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_Z322XT3E=load("./chunk-Z322XT3E.js");var import_chunk_QELRQJ3H=load(
+"./chunk-QELRQJ3H.js");var import_chunk_6UECBVPY=load("./chunk-6UECBVPY.js");var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");var import_chunk_EC5M52DU=load(
+"./chunk-EC5M52DU.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_K6KXH5TS=load("./chunk-K6KXH5TS.js");var import_chunk_GEPPUING=load(
 "./chunk-GEPPUING.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_SDXWLLFG=load(
 "./chunk-SDXWLLFG.js");var import_chunk_XRZCSGQB=load("./chunk-XRZCSGQB.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_TP5XTHR4=load(
-"./chunk-TP5XTHR4.js");var import_chunk_5HEE7DWZ=load("./chunk-5HEE7DWZ.js");var import_chunk_IJKEVNZ7=load("./chunk-IJKEVNZ7.js");var import_chunk_CTSRVJRC=load(
-"./chunk-CTSRVJRC.js");var import_chunk_J2XAZSNL=load("./chunk-J2XAZSNL.js");var import_chunk_G6QBOL5X=load("./chunk-G6QBOL5X.js");var import_chunk_7V54BM6D=load(
-"./chunk-7V54BM6D.js");var import_chunk_QS5KU3DI=load("./chunk-QS5KU3DI.js");var import_chunk_PXAMA5OB=load("./chunk-PXAMA5OB.js");var import_chunk_AN2AMGQG=load(
+"./chunk-TP5XTHR4.js");var import_chunk_5HRROBHX=load("./chunk-5HRROBHX.js");var import_chunk_IJKEVNZ7=load("./chunk-IJKEVNZ7.js");var import_chunk_CTSRVJRC=load(
+"./chunk-CTSRVJRC.js");var import_chunk_YLQE6MZF=load("./chunk-YLQE6MZF.js");var import_chunk_G6QBOL5X=load("./chunk-G6QBOL5X.js");var import_chunk_7V54BM6D=load(
+"./chunk-7V54BM6D.js");var import_chunk_QS5KU3DI=load("./chunk-QS5KU3DI.js");var import_chunk_TBUNGZZA=load("./chunk-TBUNGZZA.js");var import_chunk_AN2AMGQG=load(
 "./chunk-AN2AMGQG.js");var import_chunk_4SRIOCFI=load("./chunk-4SRIOCFI.js");var import_chunk_Y5L6GQDB=load("./chunk-Y5L6GQDB.js");var import_chunk_BSO2ISIG=load(
 "./chunk-BSO2ISIG.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load(
-"./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var staffer=(0,import_chunk_4GPDR4Q2.makeStaffVerb)({mode:"staffer",examples:['staf\
+"./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var staffer=(0,import_chunk_YN6XQMWS.makeStaffVerb)({mode:"staffer",examples:['staf\
 fer --backend codex --prompt "Fix the failing test in src/parse.ts"',"staffer --prompt-file task.md --timeout 90m --once-key task-17"]});
 
 },
-"./status-RWJ7KFMS.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{status:()=>status});module.exports=stdin_exports;var import_chunk_JUNZ4UB6=load("./chunk-JUNZ4UB6.js");var import_chunk_SXPU6K4S=load(
-"./chunk-SXPU6K4S.js");var import_chunk_TYK6MYR7=load("./chunk-TYK6MYR7.js");var import_chunk_DHS3Z2KZ=load("./chunk-DHS3Z2KZ.js");var import_chunk_MTTW2VXK=load(
-"./chunk-MTTW2VXK.js");var import_chunk_MEZEZM4Q=load("./chunk-MEZEZM4Q.js");var import_chunk_PXCHVFX4=load("./chunk-PXCHVFX4.js");var import_chunk_H3HSIWJO=load(
+"./status-3ZW5DB3D.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{status:()=>status});module.exports=stdin_exports;var import_chunk_6PHWIPAU=load("./chunk-6PHWIPAU.js");var import_chunk_SXPU6K4S=load(
+"./chunk-SXPU6K4S.js");var import_chunk_TYK6MYR7=load("./chunk-TYK6MYR7.js");var import_chunk_SSYYH3OL=load("./chunk-SSYYH3OL.js");var import_chunk_MTTW2VXK=load(
+"./chunk-MTTW2VXK.js");var import_chunk_DEMB7JRN=load("./chunk-DEMB7JRN.js");var import_chunk_QEOYU3AI=load("./chunk-QEOYU3AI.js");var import_chunk_H3HSIWJO=load(
 "./chunk-H3HSIWJO.js");var import_chunk_PATOMOAS=load("./chunk-PATOMOAS.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_6UECBVPY=load(
-"./chunk-6UECBVPY.js");var import_chunk_DJDH7N4O=load("./chunk-DJDH7N4O.js");var import_chunk_3MFK6NSD=load("./chunk-3MFK6NSD.js");var import_chunk_LW5OI3NK=load(
-"./chunk-LW5OI3NK.js");var import_chunk_ILJKJSAA=load("./chunk-ILJKJSAA.js");var import_chunk_KAD3KSYH=load("./chunk-KAD3KSYH.js");var import_chunk_PG2JJUUN=load(
-"./chunk-PG2JJUUN.js");var import_chunk_K6KXH5TS=load("./chunk-K6KXH5TS.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_UNGYPAP3=load(
+"./chunk-6UECBVPY.js");var import_chunk_LK2TY22E=load("./chunk-LK2TY22E.js");var import_chunk_32MBNAVH=load("./chunk-32MBNAVH.js");var import_chunk_SONH4MY5=load(
+"./chunk-SONH4MY5.js");var import_chunk_ILJKJSAA=load("./chunk-ILJKJSAA.js");var import_chunk_EC5M52DU=load("./chunk-EC5M52DU.js");var import_chunk_Z4HYFTZ4=load(
+"./chunk-Z4HYFTZ4.js");var import_chunk_K6KXH5TS=load("./chunk-K6KXH5TS.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_UNGYPAP3=load(
 "./chunk-UNGYPAP3.js");var import_chunk_XRZCSGQB=load("./chunk-XRZCSGQB.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_TFEMYLSK=load(
-"./chunk-TFEMYLSK.js");var import_chunk_J2XAZSNL=load("./chunk-J2XAZSNL.js");var import_chunk_G6QBOL5X=load("./chunk-G6QBOL5X.js");var import_chunk_7V54BM6D=load(
-"./chunk-7V54BM6D.js");var import_chunk_QS5KU3DI=load("./chunk-QS5KU3DI.js");var import_chunk_PXAMA5OB=load("./chunk-PXAMA5OB.js");var import_chunk_AN2AMGQG=load(
+"./chunk-TFEMYLSK.js");var import_chunk_YLQE6MZF=load("./chunk-YLQE6MZF.js");var import_chunk_G6QBOL5X=load("./chunk-G6QBOL5X.js");var import_chunk_7V54BM6D=load(
+"./chunk-7V54BM6D.js");var import_chunk_QS5KU3DI=load("./chunk-QS5KU3DI.js");var import_chunk_TBUNGZZA=load("./chunk-TBUNGZZA.js");var import_chunk_AN2AMGQG=load(
 "./chunk-AN2AMGQG.js");var import_chunk_4SRIOCFI=load("./chunk-4SRIOCFI.js");var import_chunk_Y5L6GQDB=load("./chunk-Y5L6GQDB.js");var import_chunk_BSO2ISIG=load(
 "./chunk-BSO2ISIG.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load(
 "./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");async function listViews(root,options){const live=(0,import_chunk_6UECBVPY.listActive)(
 root).filter(id=>(0,import_chunk_7WBBYJDG.exists)((0,import_chunk_7V54BM6D.jobPaths)(root,id).folder));const views=[];for(const id of live)views.push(...await look(
 root,id));let left=options.recent;for(const id of(0,import_chunk_6UECBVPY.listJobs)(root)){if(left===0)break;if(live.includes(id))continue;const[view]=await look(
 root,id);if(!view)continue;if(!isWanted(view.spec,options.owner))continue;views.push(view);left-=1}return views.filter(view=>isWanted(view.spec,options.owner)).
-sort((a,b)=>Number((0,import_chunk_J2XAZSNL.isEnded)(a.state))-Number((0,import_chunk_J2XAZSNL.isEnded)(b.state))||(0,import_chunk_G6QBOL5X.compareIds)(b.id,a.id))}
-async function look(root,id){for(const how of[import_chunk_KAD3KSYH.refresh,import_chunk_J2XAZSNL.inspect]){try{return[await how(root,id)]}catch{}}return[]}function isWanted(spec,owner){
+sort((a,b)=>Number((0,import_chunk_YLQE6MZF.isEnded)(a.state))-Number((0,import_chunk_YLQE6MZF.isEnded)(b.state))||(0,import_chunk_G6QBOL5X.compareIds)(b.id,a.id))}
+async function look(root,id){for(const how of[import_chunk_EC5M52DU.refresh,import_chunk_YLQE6MZF.inspect]){try{return[await how(root,id)]}catch{}}return[]}function isWanted(spec,owner){
 return owner===null||spec?.owner===owner}async function makePaint(isOn){if(!isOn)return(_state,text)=>text;const{default:kleur}=await Promise.resolve().then(()=>load(
 "./kleur-OMCQTRCY.js"));kleur.enabled=true;return(state,text)=>{if(state==="done")return kleur.green(text);if(state==="failed"||state==="crashed"||state==="time\
 d_out")return kleur.red(text);return state==="canceled"?kleur.yellow(text):kleur.cyan(text)}}function renderTable({head:head2,rows},width){const all=[head2,...rows];
@@ -5230,41 +5230,41 @@ table);const last=Math.min(atMostLast,widths.at(-1)??0);return widths.slice(0,-1
 map((_,column)=>Math.max(...[head2,...rows].map(row=>(row[column]??"").length)))}var head=["ID","STATE","TIME","ENDED","OWNER","BACKEND","PROFILE","MODEL","WHAT"];
 var dispensable=["MODEL","PROFILE","OWNER","BACKEND","ENDED"];async function tableOf(views,look2){const color=await makePaint(look2.isColored);const table=fitTable(
 {head,rows:views.map(rowOf)},look2.width,dispensable);const lines=renderTable(table,look2.width).split("\n");return lines.map((line,index)=>paint(line,views[index-
-1],color)).join("\n")}function rowOf(view){const{health}=(0,import_chunk_DHS3Z2KZ.healthOf)(view,(0,import_chunk_J2XAZSNL.conditionOf)(view));const{backend,profile,
-model}=(0,import_chunk_JUNZ4UB6.staffFacts)(view.spec);const word=health==="attention"&&!(0,import_chunk_J2XAZSNL.isEnded)(view.state)?`${view.state.state}!`:view.
+1],color)).join("\n")}function rowOf(view){const{health}=(0,import_chunk_SSYYH3OL.healthOf)(view,(0,import_chunk_YLQE6MZF.conditionOf)(view));const{backend,profile,
+model}=(0,import_chunk_6PHWIPAU.staffFacts)(view.spec);const word=health==="attention"&&!(0,import_chunk_YLQE6MZF.isEnded)(view.state)?`${view.state.state}!`:view.
 state.state;const cells=[word,timeOf(view),endedOf(view)??"-",ownerOf(view)];return[view.id,...cells,...[backend,profile,model].map(cell=>(0,import_chunk_LXK2ZILE.
 excerpt)(cell??"-",24)),whatOf(view)]}function paint(line,view,color){return view?line.replace(` ${view.state.state}`,word=>color(view.state.state,word)):line}function timeOf({
 state}){return(0,import_chunk_UNGYPAP3.formatDuration)(state.duration_ms??Math.max(0,(0,import_chunk_Y5L6GQDB.nowMs)()-Date.parse(state.created_at)))}function endedOf({
-state}){return(0,import_chunk_J2XAZSNL.isEnded)(state)&&state.ended_at!==null?`${(0,import_chunk_UNGYPAP3.formatAge)((0,import_chunk_Y5L6GQDB.nowMs)()-Date.parse(
+state}){return(0,import_chunk_YLQE6MZF.isEnded)(state)&&state.ended_at!==null?`${(0,import_chunk_UNGYPAP3.formatAge)((0,import_chunk_Y5L6GQDB.nowMs)()-Date.parse(
 state.ended_at))} ago`:null}function ownerOf(view){return(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(view.spec?.owner??"-"),16)}function whatOf({
 spec,state}){const due=spec?.timer?`due ${spec.timer.due_at} ${spec.label??spec.timer.message}`.trimEnd():void 0;const text=due??spec?.label??(spec?.run?(0,import_chunk_GEPPUING.
 quoteWords)(spec.run.argv):spec?.staff?.prompt??state.error?.message??"");const cause=state.error?`[${state.error.code}] `:"";return(0,import_chunk_LXK2ZILE.excerpt)(
 `${cause}${(0,import_chunk_LXK2ZILE.plainText)(text).replace(/\s+/g," ")}`,200)}function pageOf(view,root){return`${[factsOf(view,root),...saidLast(view)].filter(
 part=>part!=="").join("\n\n")}
-`}function factsOf(view,root){const{state,spec}=view;const seen=(0,import_chunk_JUNZ4UB6.observation)(view,{afterSeq:null,root});const ended=endedOf(view);const lines=[
-["id",view.id],["state",state.state],["health",(0,import_chunk_J2XAZSNL.isEnded)(state)?null:`${seen.health}${seen.reason?` (${seen.reason})`:""}`],["error",state.
+`}function factsOf(view,root){const{state,spec}=view;const seen=(0,import_chunk_6PHWIPAU.observation)(view,{afterSeq:null,root});const ended=endedOf(view);const lines=[
+["id",view.id],["state",state.state],["health",(0,import_chunk_YLQE6MZF.isEnded)(state)?null:`${seen.health}${seen.reason?` (${seen.reason})`:""}`],["error",state.
 error?`${state.error.code}: ${(0,import_chunk_LXK2ZILE.plainText)(state.error.message)}`:null],["exit code",state.exit_code===null?null:String(state.exit_code)],
 ["task",taskOf(view)],["time",`${timeOf(view)}${ended===null?"":`, ended ${ended}`}`],["owner",spec?.owner?ownerOf(view):null],["backend",agentOf(view)],["due",
-spec?.timer?(0,import_chunk_MEZEZM4Q.dueWords)(spec.timer):null],["slot",spec?.timer?.slot?(0,import_chunk_LXK2ZILE.plainText)(spec.timer.slot):null],["what",whatOf(
+spec?.timer?(0,import_chunk_DEMB7JRN.dueWords)(spec.timer):null],["slot",spec?.timer?.slot?(0,import_chunk_LXK2ZILE.plainText)(spec.timer.slot):null],["what",whatOf(
 view)],["folder",spec?.cwd?(0,import_chunk_LXK2ZILE.plainText)(spec.cwd):null],["limit",limitOf(view)],["output",spec?.kind==="run"?view.paths.output:null],["lo\
 g",spec?.run?.log?(0,import_chunk_LXK2ZILE.plainText)(spec.run.log):null],["conversation",state.conversation?(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.
 plainText)(state.conversation.id),200):null],...state.warnings.map(one=>["warning",(0,import_chunk_LXK2ZILE.plainText)(one.message)]),...Object.entries(seen.next).
 map(([name,command])=>[name,command])];return lines.filter(([,value])=>value!==null).map(([name,value])=>`${`${name}:`.padEnd(14)}${value}`).join("\n")}function taskOf({
-spec,state}){const identity=spec?.run?.identity;if(!identity)return null;return(0,import_chunk_J2XAZSNL.isEnded)(state)?`${(0,import_chunk_DJDH7N4O.oneLine)(identity)}\
-: ${(0,import_chunk_DJDH7N4O.taskWords)(state)}`:(0,import_chunk_DJDH7N4O.oneLine)(identity)}function limitOf({spec,state}){if(!spec||spec.timer||(0,import_chunk_J2XAZSNL.
+spec,state}){const identity=spec?.run?.identity;if(!identity)return null;return(0,import_chunk_YLQE6MZF.isEnded)(state)?`${(0,import_chunk_LK2TY22E.oneLine)(identity)}\
+: ${(0,import_chunk_LK2TY22E.taskWords)(state)}`:(0,import_chunk_LK2TY22E.oneLine)(identity)}function limitOf({spec,state}){if(!spec||spec.timer||(0,import_chunk_YLQE6MZF.
 isEnded)(state)||typeof spec.deadline_ms!=="number")return null;return`${(0,import_chunk_UNGYPAP3.formatDuration)(spec.deadline_ms)} from launch`}function agentOf({
-spec}){const{backend,profile,model}=(0,import_chunk_JUNZ4UB6.staffFacts)(spec);if(backend===null)return null;return[backend,`profile ${profile}`,...model===null?
+spec}){const{backend,profile,model}=(0,import_chunk_6PHWIPAU.staffFacts)(spec);if(backend===null)return null;return[backend,`profile ${profile}`,...model===null?
 []:[`model ${model}`]].join(", ")}function saidLast(view){const{paths,spec,state}=view;const tails=(...files)=>files.map(file=>(0,import_chunk_LXK2ZILE.plainText)(
-(0,import_chunk_3MFK6NSD.readLogTail)(file).toString("utf8")).trimEnd());if(!spec?.staff)return tails(paths.output,paths.error);if((0,import_chunk_J2XAZSNL.isEnded)(
-state))return tails(paths.result);return[...liveLines(view),...tails(paths.error)]}function liveLines(view){const{tools,text}=(0,import_chunk_JUNZ4UB6.progressOf)(
+(0,import_chunk_32MBNAVH.readLogTail)(file).toString("utf8")).trimEnd());if(!spec?.staff)return tails(paths.output,paths.error);if((0,import_chunk_YLQE6MZF.isEnded)(
+state))return tails(paths.result);return[...liveLines(view),...tails(paths.error)]}function liveLines(view){const{tools,text}=(0,import_chunk_6PHWIPAU.progressOf)(
 view);const calls=Array.isArray(tools)?tools.map(callLine).filter(line=>line!==null):[];return[calls.join("\n"),typeof text==="string"?(0,import_chunk_LXK2ZILE.
 plainText)(text).trim():""]}function callLine(call){if(typeof call?.name!=="string")return null;const input=typeof call.input==="string"?` ${call.input}`:"";const status2=typeof call.
 status==="string"?` [${call.status}]`:"";return(0,import_chunk_LXK2ZILE.plainText)(`- ${call.name}${input}${status2}`).replace(/\s+/g," ")}var status={name:"sta\
 tus",summary:"table of live and recent jobs, or one job and what it said last",form:"[ID]",words:{min:0,max:1},options:{owner:{kind:"text",value:"NAME",help:"on\
 ly jobs of this owner (default: everybody)"},recent:{kind:"count",value:"N",range:{default:10,min:0,max:1e4},help:"how many finished jobs to show (default 10)"},
-...import_chunk_PXCHVFX4.common},examples:["status","status run-mik3x9ab-4f7q2z","status --owner builder --json"],async run(context,input){const root=context.root(
-input);const isThere=(0,import_chunk_H3HSIWJO.checkRoot)(root.folder);if(input.words[0]!==void 0){const view=await(0,import_chunk_KAD3KSYH.refresh)(root.folder,
-(0,import_chunk_6UECBVPY.findJob)(root,input.words[0]));return input.has("json")?{code:(0,import_chunk_6PFAPK5K.exitCodeOf)(view.state.state),json:(0,import_chunk_JUNZ4UB6.
+...import_chunk_QEOYU3AI.common},examples:["status","status run-mik3x9ab-4f7q2z","status --owner builder --json"],async run(context,input){const root=context.root(
+input);const isThere=(0,import_chunk_H3HSIWJO.checkRoot)(root.folder);if(input.words[0]!==void 0){const view=await(0,import_chunk_EC5M52DU.refresh)(root.folder,
+(0,import_chunk_6UECBVPY.findJob)(root,input.words[0]));return input.has("json")?{code:(0,import_chunk_6PFAPK5K.exitCodeOf)(view.state.state),json:(0,import_chunk_6PHWIPAU.
 observation)(view,{afterSeq:null,root})}:{code:(0,import_chunk_6PFAPK5K.exitCodeOf)(view.state.state),out:pageOf(view,root)}}const views=isThere?await listViews(
 root.folder,{recent:input.count("recent")??10,owner:input.text("owner")??null}):[];if(input.has("json"))return{code:import_chunk_6PFAPK5K.exitCodes.done,json:{state_folder:root.
 folder,jobs:views.map(rowDocument)}};if(views.length===0)return{code:import_chunk_6PFAPK5K.exitCodes.done,out:`no jobs in ${root.folder}
@@ -5272,39 +5272,39 @@ folder,jobs:views.map(rowDocument)}};if(views.length===0)return{code:import_chun
 views,look2)}
 `}}};function rowDocument(view){const{state,spec}=view;return{id:view.id,kind:spec?.kind??null,verb:spec?.verb??null,owner:spec?.owner?(0,import_chunk_LXK2ZILE.
 excerpt)((0,import_chunk_LXK2ZILE.plainText)(spec.owner),200):null,label:spec?.label?(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(spec.
-label),200):null,...(0,import_chunk_JUNZ4UB6.staffFacts)(spec),state:state.state,...(0,import_chunk_DHS3Z2KZ.healthOf)(view,(0,import_chunk_J2XAZSNL.conditionOf)(
+label),200):null,...(0,import_chunk_6PHWIPAU.staffFacts)(spec),state:state.state,...(0,import_chunk_SSYYH3OL.healthOf)(view,(0,import_chunk_YLQE6MZF.conditionOf)(
 view)),created_at:state.created_at,ended_at:state.ended_at,duration_ms:state.duration_ms,exit_code:state.exit_code,error:state.error,cwd:spec?.cwd??null}}
 
 },
-"./supervise-G6WFSBIY.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{supervise:()=>supervise});module.exports=stdin_exports;var import_chunk_BQXOLI4B=load("./chunk-BQXOLI4B.js");var import_chunk_3OXAQ5EQ=load(
-"./chunk-3OXAQ5EQ.js");var import_chunk_SWQKQVRU=load("./chunk-SWQKQVRU.js");var import_chunk_VNRCWBLM=load("./chunk-VNRCWBLM.js");var import_chunk_O5SXHXTI=load(
-"./chunk-O5SXHXTI.js");var import_chunk_B2GTHZX4=load("./chunk-B2GTHZX4.js");var import_chunk_FNP5XAIJ=load("./chunk-FNP5XAIJ.js");var import_chunk_4TCQLIBD=load(
-"./chunk-4TCQLIBD.js");var import_chunk_SQWPVPYE=load("./chunk-SQWPVPYE.js");var import_chunk_D5NADUV7=load("./chunk-D5NADUV7.js");var import_chunk_U4AJ3ETA=load(
-"./chunk-U4AJ3ETA.js");var import_chunk_KZICORNM=load("./chunk-KZICORNM.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_FKQDY3HY=load(
-"./chunk-FKQDY3HY.js");var import_chunk_IJGJYDYL=load("./chunk-IJGJYDYL.js");var import_chunk_6UECBVPY=load("./chunk-6UECBVPY.js");var import_chunk_U56C6E24=load(
-"./chunk-U56C6E24.js");var import_chunk_BYWF6XGB=load("./chunk-BYWF6XGB.js");var import_chunk_7OR5B4KP=load("./chunk-7OR5B4KP.js");var import_chunk_DJDH7N4O=load(
-"./chunk-DJDH7N4O.js");var import_chunk_3MFK6NSD=load("./chunk-3MFK6NSD.js");var import_chunk_LW5OI3NK=load("./chunk-LW5OI3NK.js");var import_chunk_ILJKJSAA=load(
-"./chunk-ILJKJSAA.js");var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");var import_chunk_KAD3KSYH=load("./chunk-KAD3KSYH.js");var import_chunk_TQ4NRL4D=load(
-"./chunk-TQ4NRL4D.js");var import_chunk_ZWLE7X3C=load("./chunk-ZWLE7X3C.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_PG2JJUUN=load(
-"./chunk-PG2JJUUN.js");var import_chunk_K6KXH5TS=load("./chunk-K6KXH5TS.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_LZKP7K52=load(
-"./chunk-LZKP7K52.js");var import_chunk_7LUFXQWN=load("./chunk-7LUFXQWN.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_FSRL2ASG=load(
+"./supervise-XDX5CLIV.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{supervise:()=>supervise});module.exports=stdin_exports;var import_chunk_LW5GIZZ6=load("./chunk-LW5GIZZ6.js");var import_chunk_CWRA5JPA=load(
+"./chunk-CWRA5JPA.js");var import_chunk_OOCUYPMF=load("./chunk-OOCUYPMF.js");var import_chunk_J52SYSMV=load("./chunk-J52SYSMV.js");var import_chunk_O5SXHXTI=load(
+"./chunk-O5SXHXTI.js");var import_chunk_B2GTHZX4=load("./chunk-B2GTHZX4.js");var import_chunk_FNP5XAIJ=load("./chunk-FNP5XAIJ.js");var import_chunk_7P7XQGYI=load(
+"./chunk-7P7XQGYI.js");var import_chunk_SQWPVPYE=load("./chunk-SQWPVPYE.js");var import_chunk_S3IWHYDN=load("./chunk-S3IWHYDN.js");var import_chunk_WDTZCSWR=load(
+"./chunk-WDTZCSWR.js");var import_chunk_DVGFC3IV=load("./chunk-DVGFC3IV.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_Z322XT3E=load(
+"./chunk-Z322XT3E.js");var import_chunk_QELRQJ3H=load("./chunk-QELRQJ3H.js");var import_chunk_6UECBVPY=load("./chunk-6UECBVPY.js");var import_chunk_U56C6E24=load(
+"./chunk-U56C6E24.js");var import_chunk_FRADS5QA=load("./chunk-FRADS5QA.js");var import_chunk_PNZ4KAIJ=load("./chunk-PNZ4KAIJ.js");var import_chunk_LK2TY22E=load(
+"./chunk-LK2TY22E.js");var import_chunk_32MBNAVH=load("./chunk-32MBNAVH.js");var import_chunk_SONH4MY5=load("./chunk-SONH4MY5.js");var import_chunk_ILJKJSAA=load(
+"./chunk-ILJKJSAA.js");var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");var import_chunk_EC5M52DU=load("./chunk-EC5M52DU.js");var import_chunk_2JMYE5HS=load(
+"./chunk-2JMYE5HS.js");var import_chunk_25L5C25M=load("./chunk-25L5C25M.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_Z4HYFTZ4=load(
+"./chunk-Z4HYFTZ4.js");var import_chunk_K6KXH5TS=load("./chunk-K6KXH5TS.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_OBGVDMGO=load(
+"./chunk-OBGVDMGO.js");var import_chunk_7LUFXQWN=load("./chunk-7LUFXQWN.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_FSRL2ASG=load(
 "./chunk-FSRL2ASG.js");var import_chunk_SDXWLLFG=load("./chunk-SDXWLLFG.js");var import_chunk_XRZCSGQB=load("./chunk-XRZCSGQB.js");var import_chunk_LXK2ZILE=load(
-"./chunk-LXK2ZILE.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_5HEE7DWZ=load("./chunk-5HEE7DWZ.js");var import_chunk_IJKEVNZ7=load(
-"./chunk-IJKEVNZ7.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_J2XAZSNL=load("./chunk-J2XAZSNL.js");var import_chunk_G6QBOL5X=load(
-"./chunk-G6QBOL5X.js");var import_chunk_7V54BM6D=load("./chunk-7V54BM6D.js");var import_chunk_QS5KU3DI=load("./chunk-QS5KU3DI.js");var import_chunk_PXAMA5OB=load(
-"./chunk-PXAMA5OB.js");var import_chunk_AN2AMGQG=load("./chunk-AN2AMGQG.js");var import_chunk_4SRIOCFI=load("./chunk-4SRIOCFI.js");var import_chunk_Y5L6GQDB=load(
+"./chunk-LXK2ZILE.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_5HRROBHX=load("./chunk-5HRROBHX.js");var import_chunk_IJKEVNZ7=load(
+"./chunk-IJKEVNZ7.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_YLQE6MZF=load("./chunk-YLQE6MZF.js");var import_chunk_G6QBOL5X=load(
+"./chunk-G6QBOL5X.js");var import_chunk_7V54BM6D=load("./chunk-7V54BM6D.js");var import_chunk_QS5KU3DI=load("./chunk-QS5KU3DI.js");var import_chunk_TBUNGZZA=load(
+"./chunk-TBUNGZZA.js");var import_chunk_AN2AMGQG=load("./chunk-AN2AMGQG.js");var import_chunk_4SRIOCFI=load("./chunk-4SRIOCFI.js");var import_chunk_Y5L6GQDB=load(
 "./chunk-Y5L6GQDB.js");var import_chunk_BSO2ISIG=load("./chunk-BSO2ISIG.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load(
 "./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var import_node_child_process=require(
-"node:child_process");function followAgent(claim,progress){const{spec,paths}=claim;const backend=(0,import_chunk_U4AJ3ETA.backendOf)(spec);if(!spec.staff||!backend)
-return void 0;const{staff}=spec;const reading=(0,import_chunk_IJGJYDYL.makeReading)();let isFinalTold=false;const told=lastToolTold(claim);const ended=new Set;const update=()=>{
+"node:child_process");function followAgent(claim,progress){const{spec,paths}=claim;const backend=(0,import_chunk_WDTZCSWR.backendOf)(spec);if(!spec.staff||!backend)
+return void 0;const{staff}=spec;const reading=(0,import_chunk_QELRQJ3H.makeReading)();let isFinalTold=false;const told=lastToolTold(claim);const ended=new Set;const update=()=>{
 const{conversationId}=reading;if(conversationId!==null&&progress.state.conversation?.id!==conversationId){const conversation={backend:staff.backend,id:conversationId};
 progress.note("conversation",{conversation,asked_for:staff.resume},{conversation})}for(const call of reading.tools){if(call.n<=told||call.ended_at===null||ended.
-has(call.n))continue;ended.add(call.n);progress.append("tool",{tool:(0,import_chunk_3OXAQ5EQ.toolSnapshot)(call)})}if(reading.final!==null&&!isFinalTold){isFinalTold=
-true;progress.note("final_answer",{final:reading.final})}progress.snapshot(()=>(0,import_chunk_3OXAQ5EQ.agentSnapshot)(reading))};return{reading,sink:{stdout:line=>(0,
-import_chunk_U4AJ3ETA.readSafely)(reading,()=>backend.read(line,reading,(0,import_chunk_Y5L6GQDB.isoNow)())),stderr:line=>(0,import_chunk_U4AJ3ETA.readSafely)(reading,
+has(call.n))continue;ended.add(call.n);progress.append("tool",{tool:(0,import_chunk_CWRA5JPA.toolSnapshot)(call)})}if(reading.final!==null&&!isFinalTold){isFinalTold=
+true;progress.note("final_answer",{final:reading.final})}progress.snapshot(()=>(0,import_chunk_CWRA5JPA.agentSnapshot)(reading))};return{reading,sink:{stdout:line=>(0,
+import_chunk_WDTZCSWR.readSafely)(reading,()=>backend.read(line,reading,(0,import_chunk_Y5L6GQDB.isoNow)())),stderr:line=>(0,import_chunk_WDTZCSWR.readSafely)(reading,
 ()=>backend.readError?.(line,reading,(0,import_chunk_Y5L6GQDB.isoNow)()))},update};function lastToolTold({generation}){if(generation===1)return 0;const numbers=(0,
-import_chunk_PG2JJUUN.readEvents)(paths,0,1e5).events.flatMap(event=>{const tool=event.type==="tool"?event.tool:void 0;return typeof tool?.n==="number"?[tool.n]:
+import_chunk_Z4HYFTZ4.readEvents)(paths,0,1e5).events.flatMap(event=>{const tool=event.type==="tool"?event.tool:void 0;return typeof tool?.n==="number"?[tool.n]:
 []});return Math.max(0,...numbers)}}var shim_default=`# The shim: parent of the child, leader of its session, about 1 MiB. It claims the one start, keeps the ch\
 ild's output on files,
 # enforces the hard limit even when no worker lives, and writes exit.json by rename when the child has ended.
@@ -5480,7 +5480,7 @@ paths.shimMark,claim.self)??null;const ended=new Promise(resolve=>{let close;con
 (0,import_chunk_BSO2ISIG.livenessOf)(shim)==="dead")done()};const timer=setInterval(look,1e3);void(0,import_chunk_O5SXHXTI.watchFifo)(paths.aliveFifo,()=>setTimeout(
 done,0)).then(stop=>{close=stop;look()})});return{shim,child:(0,import_chunk_QS5KU3DI.readMark)(paths.childMark,claim.self)??null,ended,baseline:null,isOurs:false}}
 async function untilMarked(claim,ended){const{paths}=claim;let isOver=false;void ended.then(()=>{isOver=true});const until=(0,import_chunk_Y5L6GQDB.monotonicMs)()+
-import_chunk_PXAMA5OB.startLimitMs;for(let pause=4;!isOver&&(0,import_chunk_Y5L6GQDB.monotonicMs)()<until&&!(0,import_chunk_7WBBYJDG.exists)(paths.exit);pause=Math.
+import_chunk_TBUNGZZA.startLimitMs;for(let pause=4;!isOver&&(0,import_chunk_Y5L6GQDB.monotonicMs)()<until&&!(0,import_chunk_7WBBYJDG.exists)(paths.exit);pause=Math.
 min(pause*2,64)){const shim=(0,import_chunk_QS5KU3DI.readMark)(paths.shimMark,claim.self);if(shim&&(0,import_chunk_QS5KU3DI.readMark)(paths.childMark,claim.self))
 return;if(shim&&(0,import_chunk_BSO2ISIG.livenessOf)(shim)==="dead")return;await(0,import_chunk_Y5L6GQDB.sleep)(pause)}}var canPunch;var carriedBytes=64*1024*1024;
 async function freeRange(file,from,to){if(canPunch!==false){canPunch=await punch(file,from,to-from);if(canPunch)return{how:"punched",to}}return cutMiddle(file,from,
@@ -5496,7 +5496,7 @@ size:size+this.removed,omitted:this.removed,exact:this.exact}}async trim(size){c
 this.file,from,to);if(result.how==="failed")return;if(result.how==="punched")this.removed=to-this.head;else{this.exact=false;this.removed+=result.to-from+(this.
 removed===0?page:0)}const about=this.exact?"":"about ";(0,import_chunk_527JQF7V.overwrite)(this.file,this.head,`
 [job-companion: ${about}${this.removed} bytes are left out here]
-`.padEnd(page-1," ").concat("\n"))}};function align(bytes){return Math.floor(bytes/page)*page}var fastest=10;var slowest=250;var chunk=1024*1024;var Stream=class{file;cap;size=0;offset=0;lines=new import_chunk_U4AJ3ETA.
+`.padEnd(page-1," ").concat("\n"))}};function align(bytes){return Math.floor(bytes/page)*page}var fastest=10;var slowest=250;var chunk=1024*1024;var Stream=class{file;cap;size=0;offset=0;lines=new import_chunk_WDTZCSWR.
 LineSplitter;sink;constructor(file,capBytes,sink){this.file=file;this.cap=new OutputCap(file,capBytes);this.sink=sink}look(){const size=(0,import_chunk_7WBBYJDG.
 factsOf)(this.file)?.size??0;const hasGrown=size!==this.size;this.size=size;this.offset=Math.min(this.offset,size);if(hasGrown&&this.sink)this.read();if(hasGrown)
 this.cap.check();return hasGrown}end(){this.look();if(this.sink)for(const line of this.lines.end())this.sink(line)}read(){for(;;){const part=(0,import_chunk_527JQF7V.
@@ -5511,10 +5511,10 @@ onNextChange)(this.streams.map(stream=>stream.file),()=>this.step())}scan(){let 
 if(!hasGrown)return false;this.pause=fastest;this.lastOutputMono=(0,import_chunk_Y5L6GQDB.monotonicMs)();this.lastOutputAt=(0,import_chunk_Y5L6GQDB.isoNow)();this.
 onOutput();return true}};function planChild(root,spec,paths,brief){const own={id:spec.id,cwd:spec.cwd,mark:spec.mark};if(spec.run){const environment2=(0,import_chunk_4SRIOCFI.
 childEnvironment)({...own,add:{},remove:[]});return{program:spec.run.program,args:spec.run.argv.slice(1),environment:environment2,input:"/dev/null",conversationId:null}}
-const backend=(0,import_chunk_U4AJ3ETA.backendOf)(spec);if(!spec.staff||!backend)throw new Error(`cannot start job ${spec.id}: unknown backend ${spec.staff?.backend}`);
+const backend=(0,import_chunk_WDTZCSWR.backendOf)(spec);if(!spec.staff||!backend)throw new Error(`cannot start job ${spec.id}: unknown backend ${spec.staff?.backend}`);
 const plan=backend.plan({...staffRequest(root,spec,paths),prompt:brief});if(plan.promptBy==="stdin")(0,import_chunk_527JQF7V.writeFile)(paths.prompt,plan.stdin);
 if(plan.promptBy==="file")(0,import_chunk_527JQF7V.writeFile)(paths.prompt,brief);if(plan.settings!==void 0)(0,import_chunk_527JQF7V.writeFile)(paths.settings,plan.
-settings);return{program:spec.staff.program,args:plan.args,environment:(0,import_chunk_4SRIOCFI.childEnvironment)({...own,add:plan.environment,remove:[...(0,import_chunk_IJGJYDYL.
+settings);return{program:spec.staff.program,args:plan.args,environment:(0,import_chunk_4SRIOCFI.childEnvironment)({...own,add:plan.environment,remove:[...(0,import_chunk_QELRQJ3H.
 hostMarkers)(),...import_chunk_SDXWLLFG.repositoryVariables,...plan.remove]}),input:plan.promptBy==="stdin"?paths.prompt:"/dev/null",conversationId:plan.conversationId}}
 function staffRequest(root,spec,paths){const staff=spec.staff;if(!staff)throw new Error(`job ${spec.id} is no staff job`);return{mode:staff.mode,prompt:staff.prompt,
 model:staff.model,version:staff.version??null,profile:staff.profile,resume:staff.resume,freshId:uuidOf(spec.mark),cwd:spec.cwd,deadlineMs:spec.deadline_ms,stateRoot:root,
@@ -5523,7 +5523,7 @@ slice(0,32).padEnd(32,"0");return`${hex.slice(0,8)}-${hex.slice(8,12)}-4${hex.sl
 const{staff}=spec;if(!staff)return"";const mode=(0,import_chunk_W7HED5VZ.findMode)(staff.mode);if(!staff.brief||!mode)return staff.prompt;const isFollowUp=staff.
 resume!==null;const parts=isFollowUp?[task(staff),environment(spec,facts),unattended(staff)]:[mode.role,task(staff),environment(spec,facts),staff.historical?historical(
 staff.historical):"",list("Rules",[...mode.rules,...commonRules(spec,facts)]),list("Your final message",[...mode.form,...answerRules])];if(staff.schema)parts.push(
-import_chunk_U4AJ3ETA.findingsForm);return`${parts.filter(part=>part!=="").join("\n\n")}
+import_chunk_WDTZCSWR.findingsForm);return`${parts.filter(part=>part!=="").join("\n\n")}
 `}function task(staff){return`<task>
 ${staff.prompt}
 </task>`}function commonRules(spec,facts){const rules=["Nobody can answer questions or grant permissions while you work. Decide, and say in the end what you ass\
@@ -5544,43 +5544,43 @@ line)}`).join("\n");return[...lines,`Uncommitted changes before you came (${git.
 ${shown}`]}function historical(context){return list("An earlier attempt started from here (historical: it no longer holds)",[`Folder: ${plainLine(context.cwd)}`,
 `Date: ${plainLine(context.at)}`,...gitLines(context)])}function plainLine(text){return(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(text).
 replace(/\s+/g," "),1e3)}function list(title,lines){return[`${title}:`,...lines.map(line=>`- ${line}`)].join("\n")}function prepareStart(root,spec,paths){if(!spec.
-staff)return{brief:"",before:void 0};const before=(0,import_chunk_KZICORNM.recordBefore)(spec,paths);const review=spec.staff.mode==="review"?(0,import_chunk_BQXOLI4B.
+staff)return{brief:"",before:void 0};const before=(0,import_chunk_DVGFC3IV.recordBefore)(spec,paths);const review=spec.staff.mode==="review"?(0,import_chunk_LW5GIZZ6.
 prepareReview)(spec.staff,paths,before):[];return{brief:makeBrief(spec,{context:(0,import_chunk_E4Q33Z52.contextOf)(before),review,stateRoot:root}),before}}function makeDueLook(claim,follower,agent,stalled){
 const{paths,spec}=claim;const begun=(0,import_chunk_Y5L6GQDB.monotonicMs)();let completeSince;return()=>{if(!(0,import_chunk_7WBBYJDG.exists)(paths.folder))return{
 reason:"state_vanished"};if((0,import_chunk_QS5KU3DI.readCancel)(paths))return{reason:"canceled"};const now=(0,import_chunk_Y5L6GQDB.monotonicMs)();const lastOutput=follower.
 lastOutputMono;if(spec.first_output_ms!==null&&lastOutput===null&&now-begun>spec.first_output_ms)return{reason:"first_output_timeout"};if(spec.staff&&spec.stall_ms!==
 null&&now-(lastOutput??begun)>spec.stall_ms)return{reason:"stalled"};const detail=stalled();if(detail!==void 0)return{reason:"stalled",detail};if(agent?.reading.
-waitsForSignIn)return{reason:"sign_in"};completeSince=agent?.reading.final?completeSince??now:void 0;return completeSince!==void 0&&now-completeSince>import_chunk_PXAMA5OB.
-lingerMs?{reason:"lingered"}:void 0}}function claimReason(claim,reason){const{paths}=claim;if((0,import_chunk_QS5KU3DI.readExit)(paths))return(0,import_chunk_U4AJ3ETA.
+waitsForSignIn)return{reason:"sign_in"};completeSince=agent?.reading.final?completeSince??now:void 0;return completeSince!==void 0&&now-completeSince>import_chunk_TBUNGZZA.
+lingerMs?{reason:"lingered"}:void 0}}function claimReason(claim,reason){const{paths}=claim;if((0,import_chunk_QS5KU3DI.readExit)(paths))return(0,import_chunk_WDTZCSWR.
 parseReason)((0,import_chunk_QS5KU3DI.readReason)(paths));let isOurs=false;try{isOurs=(0,import_chunk_527JQF7V.createFile)(paths.reason,`${reason}
-`,{sync:false})}catch{return reason}if(!isOurs)return(0,import_chunk_U4AJ3ETA.parseReason)((0,import_chunk_QS5KU3DI.readReason)(paths))??reason;if(!(0,import_chunk_QS5KU3DI.
+`,{sync:false})}catch{return reason}if(!isOurs)return(0,import_chunk_WDTZCSWR.parseReason)((0,import_chunk_QS5KU3DI.readReason)(paths))??reason;if(!(0,import_chunk_QS5KU3DI.
 readExit)(paths))return reason;(0,import_chunk_527JQF7V.removeFile)(paths.reason);return void 0}async function untilEnd(claim,progress,child,follower,agent){const{
-paths,spec}=claim;const releases=[];try{return await new Promise(resolve=>{void child.ended.then(()=>resolve({reason:(0,import_chunk_U4AJ3ETA.parseReason)((0,import_chunk_QS5KU3DI.
-readReason)(paths))??"exited"}));const told=(0,import_chunk_QS5KU3DI.readExit)(paths)?void 0:(0,import_chunk_U4AJ3ETA.parseReason)((0,import_chunk_QS5KU3DI.readReason)(
+paths,spec}=claim;const releases=[];try{return await new Promise(resolve=>{void child.ended.then(()=>resolve({reason:(0,import_chunk_WDTZCSWR.parseReason)((0,import_chunk_QS5KU3DI.
+readReason)(paths))??"exited"}));const told=(0,import_chunk_QS5KU3DI.readExit)(paths)?void 0:(0,import_chunk_WDTZCSWR.parseReason)((0,import_chunk_QS5KU3DI.readReason)(
 paths));if(told!==void 0)resolve({reason:told});let hasStopped=false;const stop=(wanted,detail)=>{if(hasStopped)return;hasStopped=true;const reason=wanted==="st\
 ate_vanished"?wanted:claimReason(claim,wanted);if(reason!==void 0)resolve(reason===wanted&&detail!==void 0?{reason,detail}:{reason})};releases.push((0,import_chunk_Y5L6GQDB.
 atMonotonic)(spec.deadline_mono_ms,()=>stop("hard_timeout")));const judging=startJudging(claim,progress,child);releases.push(judging.stop);const findDue=makeDueLook(
 claim,follower,agent,judging.stalled);const tick=()=>{follower.tick();tellNewNeighbours(claim,progress);const due=findDue();if(due)stop(due.reason,due.detail)};
-releases.push((0,import_chunk_SWQKQVRU.makeTicker)(claim,tick))})}finally{for(const release of releases)release()}}function startJudging(claim,progress,child){const{
-run}=claim.spec;let judging;let isOver=false;if(run)void Promise.resolve().then(()=>load("./judging-QLHQOT5H.js")).then(loaded=>{if(!isOver)judging=loaded.startJudging(
+releases.push((0,import_chunk_OOCUYPMF.makeTicker)(claim,tick))})}finally{for(const release of releases)release()}}function startJudging(claim,progress,child){const{
+run}=claim.spec;let judging;let isOver=false;if(run)void Promise.resolve().then(()=>load("./judging-2DEQSOZY.js")).then(loaded=>{if(!isOver)judging=loaded.startJudging(
 claim,progress,child,run)});return{stalled:()=>judging?.stalled(),stop:()=>{isOver=true;judging?.stop()}}}function tellNewNeighbours({root,paths,spec},progress){
-if(!spec.staff)return;const{warnings}=progress.state;const fresh=(0,import_chunk_FKQDY3HY.neighbourWarnings)(root,paths).filter(one=>!warnings.some(known=>known.
+if(!spec.staff)return;const{warnings}=progress.state;const fresh=(0,import_chunk_Z322XT3E.neighbourWarnings)(root,paths).filter(one=>!warnings.some(known=>known.
 message===one.message));if(fresh.length>0)progress.note("two_writers",{warnings:fresh},{warnings:[...warnings,...fresh]})}var nothing={step:"none",ended:[],survivors:[]};
-async function supervise(claim){const{paths,spec}=claim;const progress=new import_chunk_3OXAQ5EQ.Progress(claim);const isClaimed=(0,import_chunk_7WBBYJDG.exists)(
+async function supervise(claim){const{paths,spec}=claim;const progress=new import_chunk_CWRA5JPA.Progress(claim);const isClaimed=(0,import_chunk_7WBBYJDG.exists)(
 paths.started);await tellClaim(claim,progress,isClaimed);const early=isClaimed?void 0:reasonNotToStart(claim);if(early)return void await endUnstarted(claim,early);
 const begun=isClaimed?{child:await attachChild(claim),before:void 0}:await tryStart(claim,progress);if(!begun)return;const{child,before}=begun;(0,import_chunk_527JQF7V.
 writeJson)(paths.worker,{worker:claim.self,shim:child.shim,child:child.child,fifo:claim.hasFifo,cgroup:claim.cgroup},{sync:false});tellStart(claim,progress,child);
 const agent=followAgent(claim,progress);const follower=new Follower(paths,spec.max_output_bytes,agent?.sink,()=>agent?.update());const due=await untilEnd(claim,
-progress,child,follower,agent);const release=(0,import_chunk_SWQKQVRU.keepLease)(claim);try{await end(claim,progress,{child,before,follower,agent,due})}finally{
+progress,child,follower,agent);const release=(0,import_chunk_OOCUYPMF.keepLease)(claim);try{await end(claim,progress,{child,before,follower,agent,due})}finally{
 release()}}async function end(claim,progress,parts){const{paths,spec}=claim;const{child,before,follower,agent,due}=parts;const{reason,detail}=due;if(reason==="s\
 tate_vanished"){await(0,import_chunk_SQWPVPYE.terminate)((0,import_chunk_SQWPVPYE.treeOf)(spec,paths,{worker:claim.self,...child}),stopTimes(claim));(0,import_chunk_U56C6E24.
 removeCgroup)(claim.cgroup,spec.id);return}const ended=reason==="exited"?nothing:await stopTree(claim,child,progress,{reason,detail});const leftovers=await sweep(
 claim,child);const omitted=await follower.end();agent?.update();progress.flush();(0,import_chunk_U56C6E24.removeCgroup)(claim.cgroup,spec.id);const exit=(0,import_chunk_QS5KU3DI.
 readExit)(paths);const ending={detail,...lostReason(claim,child,reason,exit!==void 0),exit,tree:reason==="exited"?leftovers:{...ended,survivors:leftovers.survivors},
-reconciled:false,reading:agent?.reading,omitted,before,warnings:progress.state.warnings};await(0,import_chunk_4TCQLIBD.concludeAsked)(claim,ending,(0,import_chunk_SQWPVPYE.
+reconciled:false,reading:agent?.reading,omitted,before,warnings:progress.state.warnings};await(0,import_chunk_7P7XQGYI.concludeAsked)(claim,ending,(0,import_chunk_SQWPVPYE.
 treeOf)(spec,paths,{worker:claim.self,...child}))}function reasonNotToStart({paths,spec}){if((0,import_chunk_QS5KU3DI.readCancel)(paths))return"canceled";return(0,
 import_chunk_Y5L6GQDB.monotonicMs)()>=spec.deadline_mono_ms?"hard_timeout":void 0}async function endUnstarted(claim,reason,detail){const ending={reason,exit:void 0,
-tree:nothing,reconciled:false};await(0,import_chunk_4TCQLIBD.concludeAsked)(claim,detail===void 0?ending:{...ending,detail},null)}async function tryStart(claim,progress){
+tree:nothing,reconciled:false};await(0,import_chunk_7P7XQGYI.concludeAsked)(claim,detail===void 0?ending:{...ending,detail},null)}async function tryStart(claim,progress){
 try{const{brief,before}=prepareStart(claim.root,claim.spec,claim.paths);const late=reasonNotToStart(claim);if(late)return await endUnstarted(claim,late);const plan=planChild(
 claim.root,claim.spec,claim.paths,brief);if(plan.conversationId!==null&&claim.spec.staff){progress.state.conversation={backend:claim.spec.staff.backend,id:plan.
 conversationId}}return{child:await startChild(claim,plan),before}}catch(error){const code=(0,import_chunk_NVPF5LEY.errnoOf)(error);if(code===void 0)throw error;
@@ -5590,32 +5590,32 @@ null||(0,import_chunk_QS5KU3DI.readMark)(claim.paths.childMark,claim.self))retur
 paths.folder} could not be written`}}async function stopTree(claim,child,progress,due){const{paths,spec}=claim;const{reason,detail}=due;if(reason==="canceled")progress.
 note("cancel_requested",{request:(0,import_chunk_QS5KU3DI.readCancel)(paths)??null});progress.step("stop_asked","stopping",{reason,...detail===void 0?{}:{seen:detail}});
 const report=await(0,import_chunk_SQWPVPYE.terminate)((0,import_chunk_SQWPVPYE.treeOf)(spec,paths,{worker:claim.self,...child}),stopTimes(claim));const until=(0,
-import_chunk_Y5L6GQDB.monotonicMs)()+import_chunk_PXAMA5OB.killSettleMs;let isGone=false;void child.ended.then(()=>{isGone=true});while(!isGone&&report.survivors.
+import_chunk_Y5L6GQDB.monotonicMs)()+import_chunk_TBUNGZZA.killSettleMs;let isGone=false;void child.ended.then(()=>{isGone=true});while(!isGone&&report.survivors.
 length===0&&(0,import_chunk_Y5L6GQDB.monotonicMs)()<until)await(0,import_chunk_Y5L6GQDB.sleep)(5);return report}async function sweep(claim,child){const{paths,spec}=claim;
 if(spec.run?.keep_children&&(0,import_chunk_QS5KU3DI.readExit)(paths))return nothing;return(0,import_chunk_SQWPVPYE.terminate)((0,import_chunk_SQWPVPYE.treeOf)(
-spec,paths,{worker:claim.self,...child}),{graceMs:import_chunk_PXAMA5OB.drainMs,settleMs:import_chunk_PXAMA5OB.killSettleMs})}function stopTimes(claim){return{graceMs:claim.
-spec.kill_grace_ms,settleMs:import_chunk_PXAMA5OB.killSettleMs}}function tellStart(claim,progress,child){if(progress.state.started_at!==null)return;const lost=(0,
+spec,paths,{worker:claim.self,...child}),{graceMs:import_chunk_TBUNGZZA.drainMs,settleMs:import_chunk_TBUNGZZA.killSettleMs})}function stopTimes(claim){return{graceMs:claim.
+spec.kill_grace_ms,settleMs:import_chunk_TBUNGZZA.killSettleMs}}function tellStart(claim,progress,child){if(progress.state.started_at!==null)return;const lost=(0,
 import_chunk_4SRIOCFI.uncarriableNames)();const fields={child:child.child?.pid??null,...lost.length>0?{environment_names_lost:lost}:{}};progress.step("started",
-"started",fields,{started_at:(0,import_chunk_U4AJ3ETA.startedAt)(claim.paths)??(0,import_chunk_Y5L6GQDB.isoNow)()})}async function tellClaim(claim,progress,isClaimed){
+"started",fields,{started_at:(0,import_chunk_WDTZCSWR.startedAt)(claim.paths)??(0,import_chunk_Y5L6GQDB.isoNow)()})}async function tellClaim(claim,progress,isClaimed){
 const{generation,self,spec}=claim;if(generation===1){progress.step("claimed","claimed",{worker:self.pid});return}const key=(0,import_chunk_IJKEVNZ7.readKey)();const isChanged=!isClaimed&&
 key!==void 0&&(0,import_chunk_IJKEVNZ7.environmentDigest)(key)!==spec.environment.digest;const message="the worker was lost before the start, and its replacemen\
 t has another environment than the launcher had";const warnings=isChanged?[...progress.state.warnings,{code:"environment_changed",message}]:progress.state.warnings;
 progress.step("claimed","worker_replaced",{worker:self.pid,generation,baseline_reset:true},{warnings})}
 
 },
-"./timer-RPHYTXOU.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{launchTimer:()=>launchTimer,timer:()=>timer});module.exports=stdin_exports;var import_chunk_JWJCPP47=load("./chunk-\
-JWJCPP47.js");var import_chunk_WR55ZFD7=load("./chunk-WR55ZFD7.js");var import_chunk_TYK6MYR7=load("./chunk-TYK6MYR7.js");var import_chunk_DHS3Z2KZ=load("./chun\
-k-DHS3Z2KZ.js");var import_chunk_MTTW2VXK=load("./chunk-MTTW2VXK.js");var import_chunk_MEZEZM4Q=load("./chunk-MEZEZM4Q.js");var import_chunk_AUI4JGQP=load("./ch\
-unk-AUI4JGQP.js");var import_chunk_PXCHVFX4=load("./chunk-PXCHVFX4.js");var import_chunk_5KTIUTJS=load("./chunk-5KTIUTJS.js");var import_chunk_EVPAZTGT=load("./\
-chunk-EVPAZTGT.js");var import_chunk_H3HSIWJO=load("./chunk-H3HSIWJO.js");var import_chunk_7BL7UWXT=load("./chunk-7BL7UWXT.js");var import_chunk_PATOMOAS=load("\
+"./timer-TUPOKLJD.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{launchTimer:()=>launchTimer,timer:()=>timer});module.exports=stdin_exports;var import_chunk_SRCDYFEW=load("./chunk-\
+SRCDYFEW.js");var import_chunk_2Y6BS352=load("./chunk-2Y6BS352.js");var import_chunk_TYK6MYR7=load("./chunk-TYK6MYR7.js");var import_chunk_SSYYH3OL=load("./chun\
+k-SSYYH3OL.js");var import_chunk_MTTW2VXK=load("./chunk-MTTW2VXK.js");var import_chunk_DEMB7JRN=load("./chunk-DEMB7JRN.js");var import_chunk_6SUWKJJ6=load("./ch\
+unk-6SUWKJJ6.js");var import_chunk_QEOYU3AI=load("./chunk-QEOYU3AI.js");var import_chunk_VLVNKW4H=load("./chunk-VLVNKW4H.js");var import_chunk_ITYR72UF=load("./\
+chunk-ITYR72UF.js");var import_chunk_H3HSIWJO=load("./chunk-H3HSIWJO.js");var import_chunk_7BL7UWXT=load("./chunk-7BL7UWXT.js");var import_chunk_PATOMOAS=load("\
 ./chunk-PATOMOAS.js");var import_chunk_O5SXHXTI=load("./chunk-O5SXHXTI.js");var import_chunk_B2GTHZX4=load("./chunk-B2GTHZX4.js");var import_chunk_6PFAPK5K=load(
-"./chunk-6PFAPK5K.js");var import_chunk_6UECBVPY=load("./chunk-6UECBVPY.js");var import_chunk_KAD3KSYH=load("./chunk-KAD3KSYH.js");var import_chunk_K6KXH5TS=load(
+"./chunk-6PFAPK5K.js");var import_chunk_6UECBVPY=load("./chunk-6UECBVPY.js");var import_chunk_EC5M52DU=load("./chunk-EC5M52DU.js");var import_chunk_K6KXH5TS=load(
 "./chunk-K6KXH5TS.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_XRZCSGQB=load(
-"./chunk-XRZCSGQB.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_TP5XTHR4=load("./chunk-TP5XTHR4.js");var import_chunk_5HEE7DWZ=load(
-"./chunk-5HEE7DWZ.js");var import_chunk_IJKEVNZ7=load("./chunk-IJKEVNZ7.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_J2XAZSNL=load(
-"./chunk-J2XAZSNL.js");var import_chunk_G6QBOL5X=load("./chunk-G6QBOL5X.js");var import_chunk_7V54BM6D=load("./chunk-7V54BM6D.js");var import_chunk_QS5KU3DI=load(
-"./chunk-QS5KU3DI.js");var import_chunk_PXAMA5OB=load("./chunk-PXAMA5OB.js");var import_chunk_AN2AMGQG=load("./chunk-AN2AMGQG.js");var import_chunk_4SRIOCFI=load(
+"./chunk-XRZCSGQB.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_TP5XTHR4=load("./chunk-TP5XTHR4.js");var import_chunk_5HRROBHX=load(
+"./chunk-5HRROBHX.js");var import_chunk_IJKEVNZ7=load("./chunk-IJKEVNZ7.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_YLQE6MZF=load(
+"./chunk-YLQE6MZF.js");var import_chunk_G6QBOL5X=load("./chunk-G6QBOL5X.js");var import_chunk_7V54BM6D=load("./chunk-7V54BM6D.js");var import_chunk_QS5KU3DI=load(
+"./chunk-QS5KU3DI.js");var import_chunk_TBUNGZZA=load("./chunk-TBUNGZZA.js");var import_chunk_AN2AMGQG=load("./chunk-AN2AMGQG.js");var import_chunk_4SRIOCFI=load(
 "./chunk-4SRIOCFI.js");var import_chunk_Y5L6GQDB=load("./chunk-Y5L6GQDB.js");var import_chunk_BSO2ISIG=load("./chunk-BSO2ISIG.js");var import_chunk_7WBBYJDG=load(
 "./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load(
 "./chunk-JSBRDJBE.js");var import_node_path=builtin("node:path");var form=/^(\d{4})-(\d\d)-(\d\d)(?:[Tt ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,9}))?)?)?(?:([Zz])|([+-])(\d\d)(?::?(\d\d))?)?$/;
@@ -5634,23 +5634,23 @@ FaultError("state_unusable",`cannot use the slot ${slot}: ${file} is no file of 
 "";return(0,import_chunk_G6QBOL5X.isId)(id)?id:void 0}function writeSlot(root,slot,id){(0,import_chunk_527JQF7V.writeFile)(fileOf(root,slot),`${id}
 `)}function fileOf(root,slot){return import_node_path.default.join((0,import_chunk_7V54BM6D.rootPaths)(root).slots,slot)}function admitTimer(root,slot){let earlier=[];
 return{async admit(){const timers=(0,import_chunk_6UECBVPY.listActive)(root.folder).filter(id=>id.startsWith("timer-"));earlier=slot===null?[]:await inSlot(root.
-folder,slot,timers);const others=timers.filter(id=>!earlier.includes(id));if(others.length>=import_chunk_PXAMA5OB.armedTimers)await requireRoom(root,others);return{
+folder,slot,timers);const others=timers.filter(id=>!earlier.includes(id));if(others.length>=import_chunk_TBUNGZZA.armedTimers)await requireRoom(root,others);return{
 warnings:[],told:id=>slot===null?void 0:writeSlot(root.folder,slot,id)}},earlier:()=>earlier}}async function replaceTimers(root,earlier,by){const replaced=[];for(const id of earlier){
-const why=`replaced by ${by.id}`;const{result}=await(0,import_chunk_JWJCPP47.cancelJob)(root.folder,id,{owner:by.owner,why},import_chunk_PXAMA5OB.replaceWaitMs);
+const why=`replaced by ${by.id}`;const{result}=await(0,import_chunk_SRCDYFEW.cancelJob)(root.folder,id,{owner:by.owner,why},import_chunk_TBUNGZZA.replaceWaitMs);
 if(result!=="ended_before")replaced.push(id)}return replaced}async function inSlot(root,slot,timers){const named=readSlot(root,slot);const found=[];for(const id of new Set(
 [...timers,...named===void 0?[]:[named]])){const spec=(0,import_chunk_QS5KU3DI.readSpec)((0,import_chunk_7V54BM6D.jobPaths)(root,id));if(spec.kind==="ok"&&spec.
 value.timer?.slot===slot&&await isArmed(root,id))found.push(id)}return found}async function requireRoom(root,timers){const armed=[];for(const id of timers)if(await isArmed(
-root.folder,id))armed.push(id);const[oldest]=armed;if(oldest===void 0||armed.length<import_chunk_PXAMA5OB.armedTimers)return;throw new import_chunk_NVPF5LEY.FaultError(
-"busy",`cannot arm another timer: ${armed.length} are armed in ${root.folder}, and ${import_chunk_PXAMA5OB.armedTimers} is the most`,`list them with ${import_chunk_K6KXH5TS.
+root.folder,id))armed.push(id);const[oldest]=armed;if(oldest===void 0||armed.length<import_chunk_TBUNGZZA.armedTimers)return;throw new import_chunk_NVPF5LEY.FaultError(
+"busy",`cannot arm another timer: ${armed.length} are armed in ${root.folder}, and ${import_chunk_TBUNGZZA.armedTimers} is the most`,`list them with ${import_chunk_K6KXH5TS.
 nextCommands.status(root.option)}, and cancel one, for example the oldest: ${import_chunk_K6KXH5TS.nextCommands.cancel(oldest,root.option)}`)}async function isArmed(root,id){
-try{return!(0,import_chunk_J2XAZSNL.isEnded)((await(0,import_chunk_KAD3KSYH.refresh)(root,id)).state)}catch(error){if(error instanceof import_chunk_NVPF5LEY.FaultError&&
+try{return!(0,import_chunk_YLQE6MZF.isEnded)((await(0,import_chunk_EC5M52DU.refresh)(root,id)).state)}catch(error){if(error instanceof import_chunk_NVPF5LEY.FaultError&&
 error.code==="unknown_job")return false;throw error}}var options={message:{kind:"text",value:"TEXT",help:"what `wait` prints when it is due, byte for byte (at m\
-ost 64 KiB)"},slot:{kind:"text",value:"NAME",help:"replace the armed timer of this slot, if there is one"},...import_chunk_PXCHVFX4.launchOptions};var notes="Th\
+ost 64 KiB)"},slot:{kind:"text",value:"NAME",help:"replace the armed timer of this slot, if there is one"},...import_chunk_QEOYU3AI.launchOptions};var notes="Th\
 e instant counts on the wall clock. It stands on disk: no process runs for it, and it outlives a restart of the machine. A due timer says that the time has come\
 , not that anything is finished. At most 64 are armed in one state folder.";var timerIn={name:"timer in",summary:"a message after a delay",form:"DELAY [--messag\
 e TEXT] [options]",words:{min:1,max:1},options,notes:`DELAY: 1s to 30d, like 90s, 25m or 1h30m. ${notes}`,examples:['timer in 25m --message "look at the build"',
 'timer in 12h --slot backstop --message "give up"'],run:(context,input)=>arm(context,input,"timer in",()=>{const delay=(0,import_chunk_UNGYPAP3.parseDuration)(input.
-words[0],"the delay",import_chunk_PXAMA5OB.limits.timer);return{due:(0,import_chunk_Y5L6GQDB.nowMs)()+delay,delay}})};var timerAt={name:"timer at",summary:"a me\
+words[0],"the delay",import_chunk_TBUNGZZA.limits.timer);return{due:(0,import_chunk_Y5L6GQDB.nowMs)()+delay,delay}})};var timerAt={name:"timer at",summary:"a me\
 ssage at an instant",form:"INSTANT [--message TEXT] [options]",words:{min:1,max:1},options,notes:`INSTANT: ISO-8601 with Z or an offset, in the future, at most \
 30 days ahead. ${notes}`,examples:['timer at 2030-01-31T09:30:00Z --message "the window opens"',"timer at 2030-01-31T10:30+01:00"],run:(context,input)=>arm(context,
 input,"timer at",()=>({due:futureInstant(input.words[0]),delay:null}))};var timer={name:"timer",summary:"a message after a delay (timer in) or at an instant (ti\
@@ -5660,33 +5660,33 @@ ${notes}`,examples:[...timerIn.examples,...timerAt.examples],async choose(args){
 usageError)(`cannot arm a timer ${word} ${rest[0]}: it is negative`);if(word==="in")return{command:timerIn,args:rest};if(word==="at")return{command:timerAt,args:rest};
 if(word==="--help"||word==="-h")return{command:timer,args};const came=word===void 0?"without a word":JSON.stringify(word);throw(0,import_chunk_NVPF5LEY.usageError)(
 `cannot arm a timer ${came}: the forms are timer in DELAY and timer at INSTANT`,(0,import_chunk_GEPPUING.quoteWords)([...(0,import_chunk_7V54BM6D.selfWords)(),"\
-timer","--help"]))},run(){throw new Error("timer is timer in or timer at")}};async function arm(context,input,verb,when){const words=(0,import_chunk_AUI4JGQP.onceWords)(
-verb,input,null,null);const repeated=await(0,import_chunk_AUI4JGQP.repeatedLaunch)(context,input,words,false);if(repeated)return repeated;const{due,delay}=when();
-const[message,slot]=[input.text("message")??"",input.text("slot")];const size=Buffer.byteLength(message);if(size>import_chunk_PXAMA5OB.timerMessageBytes)throw(0,
-import_chunk_NVPF5LEY.usageError)(`cannot take a --message of ${size} bytes: at most ${import_chunk_PXAMA5OB.timerMessageBytes} are allowed`);const part={due_at:(0,
+timer","--help"]))},run(){throw new Error("timer is timer in or timer at")}};async function arm(context,input,verb,when){const words=(0,import_chunk_6SUWKJJ6.onceWords)(
+verb,input,null,null);const repeated=await(0,import_chunk_6SUWKJJ6.repeatedLaunch)(context,input,words,false);if(repeated)return repeated;const{due,delay}=when();
+const[message,slot]=[input.text("message")??"",input.text("slot")];const size=Buffer.byteLength(message);if(size>import_chunk_TBUNGZZA.timerMessageBytes)throw(0,
+import_chunk_NVPF5LEY.usageError)(`cannot take a --message of ${size} bytes: at most ${import_chunk_TBUNGZZA.timerMessageBytes} are allowed`);const part={due_at:(0,
 import_chunk_Y5L6GQDB.isoOf)(due),delay_ms:delay,message,slot:slot===void 0?null:requireSlotName(slot),durable:true};return launchTimer(context,input,{timer:part,
-lineage:null,words})}async function launchTimer(context,input,job){(0,import_chunk_5KTIUTJS.checkLaunchOptions)(input);const root=context.root(input);const said=(0,
-import_chunk_5KTIUTJS.launchWords)(input);const{admit,earlier}=admitTimer(root,job.timer.slot);const launched=await(0,import_chunk_EVPAZTGT.launch)(root,{kind:"\
+lineage:null,words})}async function launchTimer(context,input,job){(0,import_chunk_VLVNKW4H.checkLaunchOptions)(input);const root=context.root(input);const said=(0,
+import_chunk_VLVNKW4H.launchWords)(input);const{admit,earlier}=admitTimer(root,job.timer.slot);const launched=await(0,import_chunk_ITYR72UF.launch)(root,{kind:"\
 timer",verb:"timer",...said,cwd:context.cwd,deadlineMs:job.timer.delay_ms??Math.max(0,Date.parse(job.timer.due_at)-(0,import_chunk_Y5L6GQDB.nowMs)()),killGraceMs:0,
-maxOutputBytes:import_chunk_PXAMA5OB.limits.maxOutput.default,firstOutputMs:null,stallMs:null,lineage:job.lineage,run:null,staff:null,timer:job.timer,notify:await(0,
-import_chunk_5KTIUTJS.notifyOf)(context,input,job.notify),words:job.words,admit});const replaced=launched.isNew?await replaceTimers(root,earlier(),{id:launched.
-id,owner:said.owner}):[];return(0,import_chunk_5KTIUTJS.tellLaunched)(context,input,root,{...launched,replaced},false)}function futureInstant(text){const due=parseInstant(
+maxOutputBytes:import_chunk_TBUNGZZA.limits.maxOutput.default,firstOutputMs:null,stallMs:null,lineage:job.lineage,run:null,staff:null,timer:job.timer,notify:await(0,
+import_chunk_VLVNKW4H.notifyOf)(context,input,job.notify),words:job.words,admit});const replaced=launched.isNew?await replaceTimers(root,earlier(),{id:launched.
+id,owner:said.owner}):[];return(0,import_chunk_VLVNKW4H.tellLaunched)(context,input,root,{...launched,replaced},false)}function futureInstant(text){const due=parseInstant(
 text);const now=(0,import_chunk_Y5L6GQDB.nowMs)();const refused=why=>new import_chunk_NVPF5LEY.FaultError("usage",`cannot arm a timer at ${text}: ${why}; the cl\
 ock here says ${(0,import_chunk_Y5L6GQDB.isoOf)(now)}`,null);if(due<=now)throw refused(`that was ${now-due<6e4?(0,import_chunk_UNGYPAP3.formatAge)(now-due):(0,import_chunk_UNGYPAP3.
-formatDuration)(now-due)} ago`);const{max}=import_chunk_PXAMA5OB.limits.timer;if(due-now>max)throw refused(`that is in ${(0,import_chunk_UNGYPAP3.formatDuration)(
+formatDuration)(now-due)} ago`);const{max}=import_chunk_TBUNGZZA.limits.timer;if(due-now>max)throw refused(`that is in ${(0,import_chunk_UNGYPAP3.formatDuration)(
 due-now)}, and ${(0,import_chunk_UNGYPAP3.formatDuration)(max)} is the most`);return due}
 
 },
-"./timer-facts-HRZPCCI7.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{dueWords:()=>import_chunk_MEZEZM4Q.dueWords,timerFacts:()=>import_chunk_MEZEZM4Q.timerFacts});module.exports=stdin_exports;
-var import_chunk_MEZEZM4Q=load("./chunk-MEZEZM4Q.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");
-var import_chunk_PXAMA5OB=load("./chunk-PXAMA5OB.js");var import_chunk_Y5L6GQDB=load("./chunk-Y5L6GQDB.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");
+"./timer-facts-K7M4EX62.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{dueWords:()=>import_chunk_DEMB7JRN.dueWords,timerFacts:()=>import_chunk_DEMB7JRN.timerFacts});module.exports=stdin_exports;
+var import_chunk_DEMB7JRN=load("./chunk-DEMB7JRN.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");
+var import_chunk_TBUNGZZA=load("./chunk-TBUNGZZA.js");var import_chunk_Y5L6GQDB=load("./chunk-Y5L6GQDB.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
 
 },
-"./tool-FTOXEEMB.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{runTool:()=>import_chunk_LZKP7K52.runTool});module.exports=stdin_exports;var import_chunk_LZKP7K52=load("./chunk-LZ\
-KP7K52.js");var import_chunk_7LUFXQWN=load("./chunk-7LUFXQWN.js");var import_chunk_PXAMA5OB=load("./chunk-PXAMA5OB.js");var import_chunk_JSBRDJBE=load("./chunk-\
+"./tool-Z5SHPXVZ.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{runTool:()=>import_chunk_OBGVDMGO.runTool});module.exports=stdin_exports;var import_chunk_OBGVDMGO=load("./chunk-OB\
+GVDMGO.js");var import_chunk_7LUFXQWN=load("./chunk-7LUFXQWN.js");var import_chunk_TBUNGZZA=load("./chunk-TBUNGZZA.js");var import_chunk_JSBRDJBE=load("./chunk-\
 JSBRDJBE.js");
 
 },
@@ -5701,32 +5701,32 @@ panion ${example}`)].join("\n"));return`${parts.join("\n\n")}
 `}
 
 },
-"./view-BPS6HZQC.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{conditionOf:()=>import_chunk_J2XAZSNL.conditionOf,inspect:()=>import_chunk_J2XAZSNL.inspect,isEnded:()=>import_chunk_J2XAZSNL.
-isEnded,timerPatienceMs:()=>import_chunk_J2XAZSNL.timerPatienceMs});module.exports=stdin_exports;var import_chunk_J2XAZSNL=load("./chunk-J2XAZSNL.js");var import_chunk_G6QBOL5X=load(
-"./chunk-G6QBOL5X.js");var import_chunk_7V54BM6D=load("./chunk-7V54BM6D.js");var import_chunk_QS5KU3DI=load("./chunk-QS5KU3DI.js");var import_chunk_PXAMA5OB=load(
-"./chunk-PXAMA5OB.js");var import_chunk_AN2AMGQG=load("./chunk-AN2AMGQG.js");var import_chunk_4SRIOCFI=load("./chunk-4SRIOCFI.js");var import_chunk_Y5L6GQDB=load(
+"./view-FSOT52QJ.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{conditionOf:()=>import_chunk_YLQE6MZF.conditionOf,inspect:()=>import_chunk_YLQE6MZF.inspect,isEnded:()=>import_chunk_YLQE6MZF.
+isEnded,timerPatienceMs:()=>import_chunk_YLQE6MZF.timerPatienceMs});module.exports=stdin_exports;var import_chunk_YLQE6MZF=load("./chunk-YLQE6MZF.js");var import_chunk_G6QBOL5X=load(
+"./chunk-G6QBOL5X.js");var import_chunk_7V54BM6D=load("./chunk-7V54BM6D.js");var import_chunk_QS5KU3DI=load("./chunk-QS5KU3DI.js");var import_chunk_TBUNGZZA=load(
+"./chunk-TBUNGZZA.js");var import_chunk_AN2AMGQG=load("./chunk-AN2AMGQG.js");var import_chunk_4SRIOCFI=load("./chunk-4SRIOCFI.js");var import_chunk_Y5L6GQDB=load(
 "./chunk-Y5L6GQDB.js");var import_chunk_BSO2ISIG=load("./chunk-BSO2ISIG.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load(
 "./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
 
 },
-"./wait-55BA3FNP.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{wait:()=>wait});module.exports=stdin_exports;var import_chunk_E5GRDJA2=load("./chunk-E5GRDJA2.js");var import_chunk_C74BQGNP=load(
-"./chunk-C74BQGNP.js");var import_chunk_JUNZ4UB6=load("./chunk-JUNZ4UB6.js");var import_chunk_S7QPOU73=load("./chunk-S7QPOU73.js");var import_chunk_3YVOH7LJ=load(
-"./chunk-3YVOH7LJ.js");var import_chunk_SXPU6K4S=load("./chunk-SXPU6K4S.js");var import_chunk_WR55ZFD7=load("./chunk-WR55ZFD7.js");var import_chunk_TYK6MYR7=load(
-"./chunk-TYK6MYR7.js");var import_chunk_DHS3Z2KZ=load("./chunk-DHS3Z2KZ.js");var import_chunk_MTTW2VXK=load("./chunk-MTTW2VXK.js");var import_chunk_MEZEZM4Q=load(
-"./chunk-MEZEZM4Q.js");var import_chunk_PXCHVFX4=load("./chunk-PXCHVFX4.js");var import_chunk_H3HSIWJO=load("./chunk-H3HSIWJO.js");var import_chunk_5AUWXA57=load(
+"./wait-23EBX7ZA.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{wait:()=>wait});module.exports=stdin_exports;var import_chunk_E5GRDJA2=load("./chunk-E5GRDJA2.js");var import_chunk_5K7LHV5C=load(
+"./chunk-5K7LHV5C.js");var import_chunk_6PHWIPAU=load("./chunk-6PHWIPAU.js");var import_chunk_DVREEPHI=load("./chunk-DVREEPHI.js");var import_chunk_3YVOH7LJ=load(
+"./chunk-3YVOH7LJ.js");var import_chunk_SXPU6K4S=load("./chunk-SXPU6K4S.js");var import_chunk_2Y6BS352=load("./chunk-2Y6BS352.js");var import_chunk_TYK6MYR7=load(
+"./chunk-TYK6MYR7.js");var import_chunk_SSYYH3OL=load("./chunk-SSYYH3OL.js");var import_chunk_MTTW2VXK=load("./chunk-MTTW2VXK.js");var import_chunk_DEMB7JRN=load(
+"./chunk-DEMB7JRN.js");var import_chunk_QEOYU3AI=load("./chunk-QEOYU3AI.js");var import_chunk_H3HSIWJO=load("./chunk-H3HSIWJO.js");var import_chunk_5AUWXA57=load(
 "./chunk-5AUWXA57.js");var import_chunk_PATOMOAS=load("./chunk-PATOMOAS.js");var import_chunk_O5SXHXTI=load("./chunk-O5SXHXTI.js");var import_chunk_B2GTHZX4=load(
-"./chunk-B2GTHZX4.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_6UECBVPY=load("./chunk-6UECBVPY.js");var import_chunk_BYWF6XGB=load(
-"./chunk-BYWF6XGB.js");var import_chunk_7OR5B4KP=load("./chunk-7OR5B4KP.js");var import_chunk_DJDH7N4O=load("./chunk-DJDH7N4O.js");var import_chunk_3MFK6NSD=load(
-"./chunk-3MFK6NSD.js");var import_chunk_LW5OI3NK=load("./chunk-LW5OI3NK.js");var import_chunk_ILJKJSAA=load("./chunk-ILJKJSAA.js");var import_chunk_W7HED5VZ=load(
-"./chunk-W7HED5VZ.js");var import_chunk_KAD3KSYH=load("./chunk-KAD3KSYH.js");var import_chunk_TQ4NRL4D=load("./chunk-TQ4NRL4D.js");var import_chunk_ZWLE7X3C=load(
-"./chunk-ZWLE7X3C.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_PG2JJUUN=load("./chunk-PG2JJUUN.js");var import_chunk_K6KXH5TS=load(
+"./chunk-B2GTHZX4.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_6UECBVPY=load("./chunk-6UECBVPY.js");var import_chunk_FRADS5QA=load(
+"./chunk-FRADS5QA.js");var import_chunk_PNZ4KAIJ=load("./chunk-PNZ4KAIJ.js");var import_chunk_LK2TY22E=load("./chunk-LK2TY22E.js");var import_chunk_32MBNAVH=load(
+"./chunk-32MBNAVH.js");var import_chunk_SONH4MY5=load("./chunk-SONH4MY5.js");var import_chunk_ILJKJSAA=load("./chunk-ILJKJSAA.js");var import_chunk_W7HED5VZ=load(
+"./chunk-W7HED5VZ.js");var import_chunk_EC5M52DU=load("./chunk-EC5M52DU.js");var import_chunk_2JMYE5HS=load("./chunk-2JMYE5HS.js");var import_chunk_25L5C25M=load(
+"./chunk-25L5C25M.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_Z4HYFTZ4=load("./chunk-Z4HYFTZ4.js");var import_chunk_K6KXH5TS=load(
 "./chunk-K6KXH5TS.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_FSRL2ASG=load(
 "./chunk-FSRL2ASG.js");var import_chunk_SDXWLLFG=load("./chunk-SDXWLLFG.js");var import_chunk_XRZCSGQB=load("./chunk-XRZCSGQB.js");var import_chunk_LXK2ZILE=load(
-"./chunk-LXK2ZILE.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_J2XAZSNL=load(
-"./chunk-J2XAZSNL.js");var import_chunk_G6QBOL5X=load("./chunk-G6QBOL5X.js");var import_chunk_7V54BM6D=load("./chunk-7V54BM6D.js");var import_chunk_QS5KU3DI=load(
-"./chunk-QS5KU3DI.js");var import_chunk_PXAMA5OB=load("./chunk-PXAMA5OB.js");var import_chunk_AN2AMGQG=load("./chunk-AN2AMGQG.js");var import_chunk_4SRIOCFI=load(
+"./chunk-LXK2ZILE.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_YLQE6MZF=load(
+"./chunk-YLQE6MZF.js");var import_chunk_G6QBOL5X=load("./chunk-G6QBOL5X.js");var import_chunk_7V54BM6D=load("./chunk-7V54BM6D.js");var import_chunk_QS5KU3DI=load(
+"./chunk-QS5KU3DI.js");var import_chunk_TBUNGZZA=load("./chunk-TBUNGZZA.js");var import_chunk_AN2AMGQG=load("./chunk-AN2AMGQG.js");var import_chunk_4SRIOCFI=load(
 "./chunk-4SRIOCFI.js");var import_chunk_Y5L6GQDB=load("./chunk-Y5L6GQDB.js");var import_chunk_BSO2ISIG=load("./chunk-BSO2ISIG.js");var import_chunk_7WBBYJDG=load(
 "./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load(
 "./chunk-JSBRDJBE.js");function parseCursors(texts,ids,root){const cursors=new Map;for(const text of texts){const colon=text.lastIndexOf(":");const id=colon<0?onlyOf(
@@ -5739,10 +5739,10 @@ digits):Number.NaN;if(value<=import_chunk_TYK6MYR7.maxSeq)return value;throw(0,i
 : allowed are N or ID:N with a whole number from 0 to ${import_chunk_TYK6MYR7.maxSeq} (next_seq of an earlier wait)`)}var wait={name:"wait",summary:"block until\
  a job ends and print its result",form:"[ID...] [--any|--all] [--until CAUSES] [--after-seq N] [--timeout D]",words:{min:0,max:1e3},options:{any:{kind:"flag",help:"\
 return when the first has ended; without ids: of all live jobs"},all:{kind:"flag",help:"return when all have ended; without ids: all live jobs"},timeout:{kind:"\
-duration",value:"D",range:import_chunk_PXAMA5OB.limits.waitTimeout,help:"patience of this call (default 100s, no maximum); the job runs on"},until:{kind:"text",
+duration",value:"D",range:import_chunk_TBUNGZZA.limits.waitTimeout,help:"patience of this call (default 100s, no maximum); the job runs on"},until:{kind:"text",
 value:"CAUSES",help:"what else wakes it, with commas: checkpoint, attention, handback, news (the end, terminal, always does)"},"after-seq":{kind:"list",value:"N",
-help:"only events after number N wake: next_seq of an earlier wait; of several jobs ID:N, once for each"},heartbeat:{kind:"duration",value:"D",range:import_chunk_PXAMA5OB.
-limits.heartbeat,help:"a line on stderr this often (default: silence)"},...import_chunk_PXCHVFX4.ownerOption,...import_chunk_PXCHVFX4.common},notes:'Without ids\
+help:"only events after number N wake: next_seq of an earlier wait; of several jobs ID:N, once for each"},heartbeat:{kind:"duration",value:"D",range:import_chunk_TBUNGZZA.
+limits.heartbeat,help:"a line on stderr this often (default: silence)"},...import_chunk_QEOYU3AI.ownerOption,...import_chunk_QEOYU3AI.common},notes:'Without ids\
 : the newest job, also when others are live (--all and --any take all that are live). Of several jobs each result stands below a line "== ID: STATE ==".\nWith --\
 until, the first cause after the cursor ends the wait with code 2; the last line is the command that waits on. Nothing is consumed by reading.\nExit codes: 0 don\
 e, 2 not finished (patience is over, or woken), 3 failed, timed out or crashed, 4 canceled, 1 this command is at fault.\nKilling a wait (Ctrl-C too) never touche\
@@ -5751,7 +5751,7 @@ f7q2z --until attention --after-seq 12 --timeout 9m"],async run(context,input){c
 has("any")&&input.has("all"))throw(0,import_chunk_NVPF5LEY.usageError)("cannot take --any and --all together");const until=(0,import_chunk_TYK6MYR7.parseUntil)(
 input.text("until")??"terminal");const owner=input.text("owner")??import_chunk_4SRIOCFI.variables.owner()??null;const ids=input.words.length>0?[...new Set(input.
 words.map(word=>(0,import_chunk_6UECBVPY.findJob)(root,word)))]:liveOrLatest(root,owner,input.has("any")||input.has("all"));if(ids.length>1&&!input.has("any")&&
-!input.has("all")){throw(0,import_chunk_NVPF5LEY.usageError)(`cannot wait for ${ids.length} jobs without saying how: add --any (the first) or --all`)}return(0,import_chunk_C74BQGNP.
+!input.has("all")){throw(0,import_chunk_NVPF5LEY.usageError)(`cannot wait for ${ids.length} jobs without saying how: add --any (the first) or --all`)}return(0,import_chunk_5K7LHV5C.
 waitAndTell)(context,root,ids,{mode:input.has("any")?"any":"all",until,cursors:parseCursors(input.texts("after-seq"),ids,root),timeoutMs:input.durationOrDefault(
 "timeout"),timeoutAsked:input.duration("timeout"),heartbeatMs:input.duration("heartbeat")??null,isJson:input.has("json")})}};function liveOrLatest(root,owner,isMany){
 const isOurs=id=>{const spec=(0,import_chunk_QS5KU3DI.readSpec)((0,import_chunk_7V54BM6D.jobPaths)(root.folder,id));return owner===null||spec.kind==="ok"&&spec.
@@ -5759,111 +5759,111 @@ value.owner===owner};const live=isMany?(0,import_chunk_6UECBVPY.listActive)(root
 root.folder,id).folder)&&isOurs(id)):[];return live.length>0?live:[(0,import_chunk_E5GRDJA2.requireLatest)(root,owner,"a job to wait for")]}
 
 },
-"./watch-VM75IX2U.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{watch:()=>watch});module.exports=stdin_exports;var import_chunk_AUI4JGQP=load("./chunk-AUI4JGQP.js");var import_chunk_PXCHVFX4=load(
-"./chunk-PXCHVFX4.js");var import_chunk_5KTIUTJS=load("./chunk-5KTIUTJS.js");var import_chunk_EVPAZTGT=load("./chunk-EVPAZTGT.js");var import_chunk_H3HSIWJO=load(
-"./chunk-H3HSIWJO.js");var import_chunk_7BL7UWXT=load("./chunk-7BL7UWXT.js");var import_chunk_S35UUQ5U=load("./chunk-S35UUQ5U.js");var import_chunk_6PFAPK5K=load(
+"./watch-IBGBJ5CZ.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{watch:()=>watch});module.exports=stdin_exports;var import_chunk_6SUWKJJ6=load("./chunk-6SUWKJJ6.js");var import_chunk_QEOYU3AI=load(
+"./chunk-QEOYU3AI.js");var import_chunk_VLVNKW4H=load("./chunk-VLVNKW4H.js");var import_chunk_ITYR72UF=load("./chunk-ITYR72UF.js");var import_chunk_H3HSIWJO=load(
+"./chunk-H3HSIWJO.js");var import_chunk_7BL7UWXT=load("./chunk-7BL7UWXT.js");var import_chunk_R7LLZYHJ=load("./chunk-R7LLZYHJ.js");var import_chunk_6PFAPK5K=load(
 "./chunk-6PFAPK5K.js");var import_chunk_6UECBVPY=load("./chunk-6UECBVPY.js");var import_chunk_K6KXH5TS=load("./chunk-K6KXH5TS.js");var import_chunk_GEPPUING=load(
 "./chunk-GEPPUING.js");var import_chunk_XRZCSGQB=load("./chunk-XRZCSGQB.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_TP5XTHR4=load(
-"./chunk-TP5XTHR4.js");var import_chunk_5HEE7DWZ=load("./chunk-5HEE7DWZ.js");var import_chunk_IJKEVNZ7=load("./chunk-IJKEVNZ7.js");var import_chunk_CTSRVJRC=load(
+"./chunk-TP5XTHR4.js");var import_chunk_5HRROBHX=load("./chunk-5HRROBHX.js");var import_chunk_IJKEVNZ7=load("./chunk-IJKEVNZ7.js");var import_chunk_CTSRVJRC=load(
 "./chunk-CTSRVJRC.js");var import_chunk_G6QBOL5X=load("./chunk-G6QBOL5X.js");var import_chunk_7V54BM6D=load("./chunk-7V54BM6D.js");var import_chunk_QS5KU3DI=load(
-"./chunk-QS5KU3DI.js");var import_chunk_PXAMA5OB=load("./chunk-PXAMA5OB.js");var import_chunk_AN2AMGQG=load("./chunk-AN2AMGQG.js");var import_chunk_4SRIOCFI=load(
+"./chunk-QS5KU3DI.js");var import_chunk_TBUNGZZA=load("./chunk-TBUNGZZA.js");var import_chunk_AN2AMGQG=load("./chunk-AN2AMGQG.js");var import_chunk_4SRIOCFI=load(
 "./chunk-4SRIOCFI.js");var import_chunk_Y5L6GQDB=load("./chunk-Y5L6GQDB.js");var import_chunk_BSO2ISIG=load("./chunk-BSO2ISIG.js");var import_chunk_7WBBYJDG=load(
 "./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load(
-"./chunk-JSBRDJBE.js");function watchOptions(isRemote){const every=isRemote?import_chunk_PXAMA5OB.limits.watchEveryRemote:import_chunk_PXAMA5OB.limits.watchEvery;
-return{for:{kind:"duration",value:"D",range:import_chunk_PXAMA5OB.limits.watchFor,help:"how long it watches at most, counted from launch (1s to 365d); required,\
+"./chunk-JSBRDJBE.js");function watchOptions(isRemote){const every=isRemote?import_chunk_TBUNGZZA.limits.watchEveryRemote:import_chunk_TBUNGZZA.limits.watchEvery;
+return{for:{kind:"duration",value:"D",range:import_chunk_TBUNGZZA.limits.watchFor,help:"how long it watches at most, counted from launch (1s to 365d); required,\
  because nothing is watched for ever"},every:{kind:"duration",value:"D",range:every,help:`time between two looks (default 60s, at least ${every.min/1e3}s)`},"at\
-tempt-timeout":{kind:"duration",value:"D",range:import_chunk_PXAMA5OB.limits.watchAttempt,help:"bound of one look as a whole (default 30s)"},tolerate:{kind:"cou\
-nt",value:"N",range:import_chunk_PXAMA5OB.limits.watchTolerate,help:"so many looks in a row may fail (default: as many as --for has time for)"},once:{kind:"flag",
+tempt-timeout":{kind:"duration",value:"D",range:import_chunk_TBUNGZZA.limits.watchAttempt,help:"bound of one look as a whole (default 30s)"},tolerate:{kind:"cou\
+nt",value:"N",range:import_chunk_TBUNGZZA.limits.watchTolerate,help:"so many looks in a row may fail (default: as many as --for has time for)"},once:{kind:"flag",
 help:"look once, now; no job: 0 it holds, 2 not yet, 3 it failed or cannot be looked at"},repeat:{kind:"flag",help:"tell every change until --for is over, inste\
-ad of ending at the first verdict"},foreground:{kind:"flag",help:"stay, print one JSON line for each change, exit with the verdict"},...import_chunk_PXCHVFX4.launchOptions}}
-var watch={name:"watch",summary:"wait for a condition: a file, a page, a check, another job, ...",form:"KIND ... --for D [options]",words:{min:1,max:1},options:import_chunk_PXCHVFX4.
-common,notes:`Kinds: ${import_chunk_S35UUQ5U.watchIds.join(", ")}. Each has a page of its own: watch KIND --help.`,examples:["watch file build/out.tar --for 2h",
+ad of ending at the first verdict"},foreground:{kind:"flag",help:"stay, print one JSON line for each change, exit with the verdict"},...import_chunk_QEOYU3AI.launchOptions}}
+var watch={name:"watch",summary:"wait for a condition: a file, a page, a check, another job, ...",form:"KIND ... --for D [options]",words:{min:1,max:1},options:import_chunk_QEOYU3AI.
+common,notes:`Kinds: ${import_chunk_R7LLZYHJ.watchIds.join(", ")}. Each has a page of its own: watch KIND --help.`,examples:["watch file build/out.tar --for 2h",
 "watch --help","watch file --help"],async choose(args){const[word,...rest]=args;if(word==="--help"||word==="-h")return{command:await listed(),args};const kind=word===
-void 0?void 0:await(0,import_chunk_S35UUQ5U.loadWatch)(word);if(!kind)throw unknownKind(word);return{command:commandOf(kind,rest),args:rest}},async run(){throw unknownKind(
-void 0)}};async function listed(){const kinds=await Promise.all(import_chunk_S35UUQ5U.watchIds.map(import_chunk_S35UUQ5U.loadWatch));const width=Math.max(...import_chunk_S35UUQ5U.
+void 0?void 0:await(0,import_chunk_R7LLZYHJ.loadWatch)(word);if(!kind)throw unknownKind(word);return{command:commandOf(kind,rest),args:rest}},async run(){throw unknownKind(
+void 0)}};async function listed(){const kinds=await Promise.all(import_chunk_R7LLZYHJ.watchIds.map(import_chunk_R7LLZYHJ.loadWatch));const width=Math.max(...import_chunk_R7LLZYHJ.
 watchIds.map(id=>id.length));const rows=kinds.flatMap(kind=>kind?[`${kind.id.padEnd(width)}  ${kind.summary}`]:[]);return{...watch,notes:`${rows.join("\n")}
 
 Each has a page of its own: watch KIND --help.`,examples:kinds.flatMap(kind=>kind?.examples.slice(0,1)??[])}}function unknownKind(word){const came=word===void 0?
 "cannot watch without a condition":word.startsWith("-")?`cannot take ${word} there: what to watch comes first`:`cannot watch ${JSON.stringify(word)}: there is n\
-o such condition`;return(0,import_chunk_NVPF5LEY.usageError)(`${came}; there are ${import_chunk_S35UUQ5U.watchIds.join(", ")}`,(0,import_chunk_GEPPUING.quoteWords)(
+o such condition`;return(0,import_chunk_NVPF5LEY.usageError)(`${came}; there are ${import_chunk_R7LLZYHJ.watchIds.join(", ")}`,(0,import_chunk_GEPPUING.quoteWords)(
 [...(0,import_chunk_7V54BM6D.selfWords)(),"watch","--help"]))}function commandOf(kind,args){return{name:`watch ${kind.id}`,summary:kind.summary,form:`${kind.form}\
  --for D [options]`,words:kind.words,options:{...kind.options,...watchOptions(kind.isRemote)},...kind.notes===void 0?{}:{notes:kind.notes},examples:kind.examples,
 run:(context,input)=>start(kind,args,context,input)}}async function start(kind,args,context,input){checkTogether(input);if(input.has("once"))return(await Promise.
-resolve().then(()=>load("./watch-once-6W7P4ZSR.js"))).lookNow(context,kind,input,placeOf(context,input));if(!input.has("for"))throw missingBound(kind,args);const words=(0,
-import_chunk_AUI4JGQP.onceWords)(`watch ${kind.id}`,input,context.cwd,null);const isForeground=input.has("foreground");const repeated=isForeground?void 0:await(0,
-import_chunk_AUI4JGQP.repeatedLaunch)(context,input,words,false);if(repeated)return repeated;const root=context.root(input);const launched=await(0,import_chunk_EVPAZTGT.
-launch)(root,{...requestOf(kind,context,input,words),notify:await(0,import_chunk_5KTIUTJS.notifyOf)(context,input,null)});if(isForeground)return(await Promise.resolve().
-then(()=>load("./watch-foreground-P5XYHETO.js"))).follow(context,root,launched.id);return(0,import_chunk_5KTIUTJS.tellLaunched)(context,input,root,launched,false)}
-function requestOf(kind,context,input,words){return{kind:"watch",verb:"watch",...(0,import_chunk_5KTIUTJS.launchWords)(input),cwd:(0,import_chunk_7WBBYJDG.realPath)(
-context.cwd),deadlineMs:input.durationOrDefault("for"),killGraceMs:import_chunk_PXAMA5OB.toolGraceMs,maxOutputBytes:import_chunk_PXAMA5OB.limits.maxOutput.default,
+resolve().then(()=>load("./watch-once-JVHN6MIS.js"))).lookNow(context,kind,input,placeOf(context,input));if(!input.has("for"))throw missingBound(kind,args);const words=(0,
+import_chunk_6SUWKJJ6.onceWords)(`watch ${kind.id}`,input,context.cwd,null);const isForeground=input.has("foreground");const repeated=isForeground?void 0:await(0,
+import_chunk_6SUWKJJ6.repeatedLaunch)(context,input,words,false);if(repeated)return repeated;const root=context.root(input);const launched=await(0,import_chunk_ITYR72UF.
+launch)(root,{...requestOf(kind,context,input,words),notify:await(0,import_chunk_VLVNKW4H.notifyOf)(context,input,null)});if(isForeground)return(await Promise.resolve().
+then(()=>load("./watch-foreground-5ODK3573.js"))).follow(context,root,launched.id);return(0,import_chunk_VLVNKW4H.tellLaunched)(context,input,root,launched,false)}
+function requestOf(kind,context,input,words){return{kind:"watch",verb:"watch",...(0,import_chunk_VLVNKW4H.launchWords)(input),cwd:(0,import_chunk_7WBBYJDG.realPath)(
+context.cwd),deadlineMs:input.durationOrDefault("for"),killGraceMs:import_chunk_TBUNGZZA.toolGraceMs,maxOutputBytes:import_chunk_TBUNGZZA.limits.maxOutput.default,
 firstOutputMs:null,stallMs:null,lineage:null,run:null,staff:null,watch:partOf(kind,input,placeOf(context,input)),words}}function partOf(kind,input,place){const read=kind.
 read(input,place);return{condition:kind.id,...read,...kind.start?{start:kind.start(read.input)}:{},every_ms:input.durationOrDefault("every"),attempt_ms:input.durationOrDefault(
 "attempt-timeout"),tolerate:input.count("tolerate")??null,repeat:input.has("repeat")}}function placeOf(context,input){const root=context.root(input);return{cwd:context.
 cwd,stateRoot:root.folder,isOnce:input.has("once"),jobId(text){(0,import_chunk_H3HSIWJO.checkRoot)(root.folder);return(0,import_chunk_6UECBVPY.findJob)(root,text)}}}
 function checkTogether(input){const withoutJob=["for","every","tolerate","repeat","foreground","once-key","notify","label","wait","id-only"];const pairs=[...withoutJob.
 map(other=>["once",other]),["foreground","wait"],["foreground","id-only"]];for(const[one,other]of pairs)if(input.has(one)&&input.has(other))throw(0,import_chunk_NVPF5LEY.
-usageError)(`cannot take --${one} and --${other} together`);(0,import_chunk_5KTIUTJS.checkLaunchOptions)(input)}function missingBound(kind,args){return(0,import_chunk_NVPF5LEY.
+usageError)(`cannot take --${one} and --${other} together`);(0,import_chunk_VLVNKW4H.checkLaunchOptions)(input)}function missingBound(kind,args){return(0,import_chunk_NVPF5LEY.
 usageError)("cannot watch without a bound: say with --for D how long at most (1s to 365d)",(0,import_chunk_GEPPUING.quoteWords)([...(0,import_chunk_7V54BM6D.selfWords)(),
 "watch",kind.id,"--for","2h",...args]))}
 
 },
-"./watch-foreground-P5XYHETO.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{follow:()=>follow});module.exports=stdin_exports;var import_chunk_JWJCPP47=load("./chunk-JWJCPP47.js");var import_chunk_3YVOH7LJ=load(
-"./chunk-3YVOH7LJ.js");var import_chunk_SXPU6K4S=load("./chunk-SXPU6K4S.js");var import_chunk_WR55ZFD7=load("./chunk-WR55ZFD7.js");var import_chunk_TYK6MYR7=load(
-"./chunk-TYK6MYR7.js");var import_chunk_DHS3Z2KZ=load("./chunk-DHS3Z2KZ.js");var import_chunk_MTTW2VXK=load("./chunk-MTTW2VXK.js");var import_chunk_MEZEZM4Q=load(
-"./chunk-MEZEZM4Q.js");var import_chunk_RZQHKZHW=load("./chunk-RZQHKZHW.js");var import_chunk_5AUWXA57=load("./chunk-5AUWXA57.js");var import_chunk_PATOMOAS=load(
-"./chunk-PATOMOAS.js");var import_chunk_KBKLFANM=load("./chunk-KBKLFANM.js");var import_chunk_O5SXHXTI=load("./chunk-O5SXHXTI.js");var import_chunk_B2GTHZX4=load(
-"./chunk-B2GTHZX4.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_KAD3KSYH=load("./chunk-KAD3KSYH.js");var import_chunk_PG2JJUUN=load(
-"./chunk-PG2JJUUN.js");var import_chunk_K6KXH5TS=load("./chunk-K6KXH5TS.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_UNGYPAP3=load(
-"./chunk-UNGYPAP3.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_J2XAZSNL=load(
-"./chunk-J2XAZSNL.js");var import_chunk_G6QBOL5X=load("./chunk-G6QBOL5X.js");var import_chunk_7V54BM6D=load("./chunk-7V54BM6D.js");var import_chunk_QS5KU3DI=load(
-"./chunk-QS5KU3DI.js");var import_chunk_PXAMA5OB=load("./chunk-PXAMA5OB.js");var import_chunk_AN2AMGQG=load("./chunk-AN2AMGQG.js");var import_chunk_4SRIOCFI=load(
+"./watch-foreground-5ODK3573.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{follow:()=>follow});module.exports=stdin_exports;var import_chunk_SRCDYFEW=load("./chunk-SRCDYFEW.js");var import_chunk_3YVOH7LJ=load(
+"./chunk-3YVOH7LJ.js");var import_chunk_SXPU6K4S=load("./chunk-SXPU6K4S.js");var import_chunk_2Y6BS352=load("./chunk-2Y6BS352.js");var import_chunk_TYK6MYR7=load(
+"./chunk-TYK6MYR7.js");var import_chunk_SSYYH3OL=load("./chunk-SSYYH3OL.js");var import_chunk_MTTW2VXK=load("./chunk-MTTW2VXK.js");var import_chunk_DEMB7JRN=load(
+"./chunk-DEMB7JRN.js");var import_chunk_G4RDOHPK=load("./chunk-G4RDOHPK.js");var import_chunk_5AUWXA57=load("./chunk-5AUWXA57.js");var import_chunk_PATOMOAS=load(
+"./chunk-PATOMOAS.js");var import_chunk_UOCDHMXX=load("./chunk-UOCDHMXX.js");var import_chunk_O5SXHXTI=load("./chunk-O5SXHXTI.js");var import_chunk_B2GTHZX4=load(
+"./chunk-B2GTHZX4.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_EC5M52DU=load("./chunk-EC5M52DU.js");var import_chunk_Z4HYFTZ4=load(
+"./chunk-Z4HYFTZ4.js");var import_chunk_K6KXH5TS=load("./chunk-K6KXH5TS.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_UNGYPAP3=load(
+"./chunk-UNGYPAP3.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_YLQE6MZF=load(
+"./chunk-YLQE6MZF.js");var import_chunk_G6QBOL5X=load("./chunk-G6QBOL5X.js");var import_chunk_7V54BM6D=load("./chunk-7V54BM6D.js");var import_chunk_QS5KU3DI=load(
+"./chunk-QS5KU3DI.js");var import_chunk_TBUNGZZA=load("./chunk-TBUNGZZA.js");var import_chunk_AN2AMGQG=load("./chunk-AN2AMGQG.js");var import_chunk_4SRIOCFI=load(
 "./chunk-4SRIOCFI.js");var import_chunk_Y5L6GQDB=load("./chunk-Y5L6GQDB.js");var import_chunk_BSO2ISIG=load("./chunk-BSO2ISIG.js");var import_chunk_7WBBYJDG=load(
 "./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load(
-"./chunk-JSBRDJBE.js");var lookMs=2e3;async function follow(context,root,id){const{spec,paths}=(0,import_chunk_J2XAZSNL.inspect)(root.folder,id);const kind=spec?.
+"./chunk-JSBRDJBE.js");var lookMs=2e3;async function follow(context,root,id){const{spec,paths}=(0,import_chunk_YLQE6MZF.inspect)(root.folder,id);const kind=spec?.
 watch?.condition??"unknown";context.tell(`job ${id} (Ctrl-C cancels it); collect: ${import_chunk_K6KXH5TS.nextCommands.wait(id,root.option)}`);let after=0;let isHeard=true;
 const say=line=>{isHeard&&=context.say(`${JSON.stringify(line)}
-`)};const drain=()=>{const{events}=(0,import_chunk_PG2JJUUN.readEvents)(paths,after,Number.MAX_SAFE_INTEGER);for(const event of events){const line=(0,import_chunk_RZQHKZHW.
+`)};const drain=()=>{const{events}=(0,import_chunk_Z4HYFTZ4.readEvents)(paths,after,Number.MAX_SAFE_INTEGER);for(const event of events){const line=(0,import_chunk_G4RDOHPK.
 lineOfEvent)(event,kind,spec?.watch?.repeat===true);if(line&&isHeard)say(line);after=event.seq}};const ended=untilEnd(context,root,id,paths.events,()=>{drain();
 return isHeard});const view=await ended;if(view===void 0)return{code:import_chunk_6PFAPK5K.exitCodes.fault};drain();const code=(0,import_chunk_6PFAPK5K.exitCodeOf)(
-view.state.state);if((0,import_chunk_J2XAZSNL.isEnded)(view.state))say((0,import_chunk_RZQHKZHW.terminalLine)(view.state,kind));if((0,import_chunk_J2XAZSNL.isEnded)(
+view.state.state);if((0,import_chunk_YLQE6MZF.isEnded)(view.state))say((0,import_chunk_G4RDOHPK.terminalLine)(view.state,kind));if((0,import_chunk_YLQE6MZF.isEnded)(
 view.state)&&isHeard)(0,import_chunk_SXPU6K4S.noteCollected)(view,"wait");return{code}}function untilEnd(context,root,id,events,tell){const patience=Number.MAX_SAFE_INTEGER;
 return(0,import_chunk_3YVOH7LJ.withRegistration)(root.folder,[id],patience,()=>new Promise((resolve,reject)=>{let unwatch=()=>void 0;const look=()=>{unwatch();unwatch=
 (0,import_chunk_B2GTHZX4.onNextChange)([events],look);if(!tell())end(void 0)};const timer=setInterval(look,lookMs);const end=view=>{clearInterval(timer);unwatch();
 release();resolve(view)};const release=(0,import_chunk_5AUWXA57.onInterrupt)(signal=>{context.tell(`${signal}: canceling job ${id}`);const request={owner:import_chunk_4SRIOCFI.
-variables.owner()??null,why:`its foreground got ${signal}`};(0,import_chunk_JWJCPP47.cancelJob)(root.folder,id,request).then(({view})=>end(view),reject)});look();
-(0,import_chunk_WR55ZFD7.waitForJobs)(root.folder,[id],{mode:"all",timeoutMs:patience,heartbeatMs:null}).then(({views})=>end(views[0]),reject)}))}
+variables.owner()??null,why:`its foreground got ${signal}`};(0,import_chunk_SRCDYFEW.cancelJob)(root.folder,id,request).then(({view})=>end(view),reject)});look();
+(0,import_chunk_2Y6BS352.waitForJobs)(root.folder,[id],{mode:"all",timeoutMs:patience,heartbeatMs:null}).then(({views})=>end(views[0]),reject)}))}
 
 },
-"./watch-once-6W7P4ZSR.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{lookNow:()=>lookNow});module.exports=stdin_exports;var import_chunk_RZQHKZHW=load("./chunk-RZQHKZHW.js");var import_chunk_5AUWXA57=load(
-"./chunk-5AUWXA57.js");var import_chunk_GZSMR3IM=load("./chunk-GZSMR3IM.js");var import_chunk_KBKLFANM=load("./chunk-KBKLFANM.js");var import_chunk_O5SXHXTI=load(
-"./chunk-O5SXHXTI.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_KAD3KSYH=load("./chunk-KAD3KSYH.js");var import_chunk_UNGYPAP3=load(
-"./chunk-UNGYPAP3.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_5HEE7DWZ=load(
-"./chunk-5HEE7DWZ.js");var import_chunk_IJKEVNZ7=load("./chunk-IJKEVNZ7.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_J2XAZSNL=load(
-"./chunk-J2XAZSNL.js");var import_chunk_G6QBOL5X=load("./chunk-G6QBOL5X.js");var import_chunk_7V54BM6D=load("./chunk-7V54BM6D.js");var import_chunk_QS5KU3DI=load(
-"./chunk-QS5KU3DI.js");var import_chunk_PXAMA5OB=load("./chunk-PXAMA5OB.js");var import_chunk_AN2AMGQG=load("./chunk-AN2AMGQG.js");var import_chunk_4SRIOCFI=load(
+"./watch-once-JVHN6MIS.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{lookNow:()=>lookNow});module.exports=stdin_exports;var import_chunk_G4RDOHPK=load("./chunk-G4RDOHPK.js");var import_chunk_5AUWXA57=load(
+"./chunk-5AUWXA57.js");var import_chunk_S4AT73WV=load("./chunk-S4AT73WV.js");var import_chunk_UOCDHMXX=load("./chunk-UOCDHMXX.js");var import_chunk_O5SXHXTI=load(
+"./chunk-O5SXHXTI.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_EC5M52DU=load("./chunk-EC5M52DU.js");var import_chunk_UNGYPAP3=load(
+"./chunk-UNGYPAP3.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_5HRROBHX=load(
+"./chunk-5HRROBHX.js");var import_chunk_IJKEVNZ7=load("./chunk-IJKEVNZ7.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_YLQE6MZF=load(
+"./chunk-YLQE6MZF.js");var import_chunk_G6QBOL5X=load("./chunk-G6QBOL5X.js");var import_chunk_7V54BM6D=load("./chunk-7V54BM6D.js");var import_chunk_QS5KU3DI=load(
+"./chunk-QS5KU3DI.js");var import_chunk_TBUNGZZA=load("./chunk-TBUNGZZA.js");var import_chunk_AN2AMGQG=load("./chunk-AN2AMGQG.js");var import_chunk_4SRIOCFI=load(
 "./chunk-4SRIOCFI.js");var import_chunk_Y5L6GQDB=load("./chunk-Y5L6GQDB.js");var import_chunk_BSO2ISIG=load("./chunk-BSO2ISIG.js");var import_chunk_7WBBYJDG=load(
 "./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load(
 "./chunk-JSBRDJBE.js");var codes={met:import_chunk_6PFAPK5K.exitCodes.done,pending:import_chunk_6PFAPK5K.exitCodes.pending,failed:import_chunk_6PFAPK5K.exitCodes.
 unsuccessful};async function lookNow(context,kind,input,place){const read=kind.read(input,place);const stop=new AbortController;const release=(0,import_chunk_5AUWXA57.
-onInterrupt)(()=>stop.abort());try{const start=kind.start?.(read.input)??null;const answer=await(0,import_chunk_GZSMR3IM.attempt)(kind,read.input,start,{place:{
+onInterrupt)(()=>stop.abort());try{const start=kind.start?.(read.input)??null;const answer=await(0,import_chunk_S4AT73WV.attempt)(kind,read.input,start,{place:{
 root:place.stateRoot,cwd:context.cwd,environment:(0,import_chunk_4SRIOCFI.callerEnvironment)()},attemptMs:input.durationOrDefault("attempt-timeout"),signal:stop.
 signal});if(answer===null)return{code:import_chunk_6PFAPK5K.exitCodes.canceled};const seen=answer.kind==="look"?{verdict:answer.verdict,word:answer.word,evidence:answer.
 evidence,facts:answer.facts}:{verdict:"error",word:answer.cause,evidence:answer.message,facts:{}};const code=answer.kind==="look"?codes[answer.verdict]:import_chunk_6PFAPK5K.
-exitCodes.unsuccessful;const json=(0,import_chunk_RZQHKZHW.lineOf)({type:"status",kind:kind.id,id:null,...seen});return{code,out:`${(0,import_chunk_KBKLFANM.line)(
+exitCodes.unsuccessful;const json=(0,import_chunk_G4RDOHPK.lineOf)({type:"status",kind:kind.id,id:null,...seen});return{code,out:`${(0,import_chunk_UOCDHMXX.line)(
 seen.evidence)}
 `,json:input.has("json")?json:void 0}}finally{release()}}
 
 },
-"./worktree-CFSYDRCH.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{addWorktree:()=>import_chunk_TQ4NRL4D.addWorktree,isDirtyTree:()=>import_chunk_TQ4NRL4D.isDirtyTree,planWorktree:()=>import_chunk_TQ4NRL4D.
-planWorktree,removeWorktree:()=>import_chunk_TQ4NRL4D.removeWorktree,takeOverCommands:()=>import_chunk_TQ4NRL4D.takeOverCommands,undoWorktree:()=>import_chunk_TQ4NRL4D.
-undoWorktree,worktreeWork:()=>import_chunk_TQ4NRL4D.worktreeWork});module.exports=stdin_exports;var import_chunk_TQ4NRL4D=load("./chunk-TQ4NRL4D.js");var import_chunk_ZWLE7X3C=load(
-"./chunk-ZWLE7X3C.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_FSRL2ASG=load(
+"./worktree-GECDJGXD.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{addWorktree:()=>import_chunk_2JMYE5HS.addWorktree,isDirtyTree:()=>import_chunk_2JMYE5HS.isDirtyTree,planWorktree:()=>import_chunk_2JMYE5HS.
+planWorktree,removeWorktree:()=>import_chunk_2JMYE5HS.removeWorktree,takeOverCommands:()=>import_chunk_2JMYE5HS.takeOverCommands,undoWorktree:()=>import_chunk_2JMYE5HS.
+undoWorktree,worktreeWork:()=>import_chunk_2JMYE5HS.worktreeWork});module.exports=stdin_exports;var import_chunk_2JMYE5HS=load("./chunk-2JMYE5HS.js");var import_chunk_25L5C25M=load(
+"./chunk-25L5C25M.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_FSRL2ASG=load(
 "./chunk-FSRL2ASG.js");var import_chunk_SDXWLLFG=load("./chunk-SDXWLLFG.js");var import_chunk_XRZCSGQB=load("./chunk-XRZCSGQB.js");var import_chunk_LXK2ZILE=load(
-"./chunk-LXK2ZILE.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_PXAMA5OB=load("./chunk-PXAMA5OB.js");var import_chunk_4SRIOCFI=load(
+"./chunk-LXK2ZILE.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_TBUNGZZA=load("./chunk-TBUNGZZA.js");var import_chunk_4SRIOCFI=load(
 "./chunk-4SRIOCFI.js");var import_chunk_Y5L6GQDB=load("./chunk-Y5L6GQDB.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load(
 "./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
 

@@ -158,8 +158,7 @@ export const ghPausesMs = [250, 500] as const;
 export const ghBytes = 16 * mib;
 /** A rate limit whose end nobody said. */
 export const ghLimitedMs = minute;
-/** How old an answer of GitHub may be that another watch fetched: at the first look, and after that as a part of the interval. */
-export const ghFreshMs = second;
+/** How old an answer of GitHub may be that another watch fetched, as a part of the interval. */
 export const ghFreshShare = 0.9;
 export const ghRuns = 100;
 export const ghPages = 20;

@@ -87,7 +87,7 @@ async function readAnswer<T>(
   const age = nowMs() - stored.at;
   const isYoung = age < Math.min(stored.hold ?? question.maxAgeMs, sharedHoldMs);
   // What was asked after we came is as good as our own question: of twenty that come at once, at most two ask.
-  if (age < 0 || !(isYoung || stored.at > began)) return undefined;
+  if (age < 0 || !(isYoung || stored.at >= began)) return undefined;
   const { mac, ...rest } = stored;
   return sameMac(await macOfAnswer(rest, userKey), mac) ? (stored.value as T) : undefined;
 }

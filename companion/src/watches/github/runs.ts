@@ -15,8 +15,8 @@ export interface Runs {
 const runFields = 'databaseId,name,workflowName,event,status,conclusion,createdAt,startedAt,url,headSha';
 
 /** Those of exactly this commit. */
-export async function findRuns(repo: string, head: string, tools: Tools, isFirst: boolean): Promise<Runs | Failure> {
-  return shareGh<Runs>(tools, `runs ${repo}@${head}`, isFirst, async () => {
+export async function findRuns(repo: string, head: string, tools: Tools, isFresh: boolean): Promise<Runs | Failure> {
+  return shareGh<Runs>(tools, `runs ${repo}@${head}`, isFresh, async () => {
     const words = ['run', 'list', '--repo', repo, '--commit', head, '--limit', String(ghRuns), '--json', runFields];
     const answer = await askGh(tools, words);
     if (answer.kind !== 'answer') return answer;

@@ -1,19 +1,20 @@
 // One fetch for every watch of a state folder that wants the same, its failure included.
 import { FaultError } from '../../core/errors.ts';
-import { ghFreshMs, ghFreshShare, ghLimitedMs } from '../../core/limits.ts';
+import { ghFreshShare, ghLimitedMs } from '../../core/limits.ts';
 import type { Shareable, Tools } from '../watch.ts';
 import type { Failure } from './failures.ts';
 
 /** A shared rate limit stands for all until it is over; a fault is the asker's own (its login, its PATH); another trouble heals by asking again. */
 type Held<T> = (T | (Failure & { untilMs?: number })) & Shareable;
 
+/** `isFresh`: only what is asked from now on will do, because a push a moment ago must not be judged by its old head. */
 export async function shareGh<T extends object>(
   tools: Tools,
   key: string,
-  isFirst: boolean,
+  isFresh: boolean,
   ask: () => Promise<T | Failure>,
 ): Promise<T | Failure> {
-  const maxAgeMs = isFirst ? ghFreshMs : Math.max(ghFreshMs, (tools.everyMs ?? 0) * ghFreshShare);
+  const maxAgeMs = isFresh ? 0 : (tools.everyMs ?? 0) * ghFreshShare;
   const held = async (): Promise<Held<T>> => {
     const found = await ask();
     if (!isFailure(found)) return found;
