@@ -50,6 +50,7 @@ const specFaults: [change: Record<string, unknown>, reason: string][] = [
   [{ mark: 'short' }, 'no mark'],
   [{ verb: null }, 'no verb'],
   [{ created_at: 5 }, 'no created_at'],
+  [{ created_at: 'last Tuesday 5' }, 'created_at is no instant'],
   [{ engine: undefined }, 'no engine'],
   [{ cwd: undefined }, 'no cwd'],
   [{ mac: undefined }, 'no mac'],

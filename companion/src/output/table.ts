@@ -1,5 +1,7 @@
 // Columns for a terminal: as wide as needed, at most as wide as the screen; the last column takes the rest.
 
+import { cutToWidth, widthOf } from './width.ts';
+
 export interface Table {
   head: readonly string[];
   rows: readonly (readonly string[])[];
@@ -11,10 +13,10 @@ export function renderTable({ head, rows }: Table, width: number): string {
   return all
     .map((row) => {
       const line = row
-        .map((cell, column) => (column === row.length - 1 ? cell : cell.padEnd(widths[column] ?? 0)))
+        .map((cell, column) => (column === row.length - 1 ? cell : pad(cell, widths[column] ?? 0)))
         .join('  ')
         .trimEnd();
-      return line.length > width ? `${line.slice(0, Math.max(1, width - 1))}\u2026` : line;
+      return cutToWidth(line, Math.max(2, width));
     })
     .join('\n');
 }
@@ -45,5 +47,9 @@ function neededBy(table: Table, atMostLast: number): number {
 }
 
 function widthsOf({ head, rows }: Table): number[] {
-  return head.map((_, column) => Math.max(...[head, ...rows].map((row) => (row[column] ?? '').length)));
+  return head.map((_, column) => Math.max(...[head, ...rows].map((row) => widthOf(row[column] ?? ''))));
+}
+
+function pad(cell: string, width: number): string {
+  return cell + ' '.repeat(Math.max(0, width - widthOf(cell)));
 }

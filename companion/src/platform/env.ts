@@ -23,6 +23,8 @@ export const variables = {
   /** What GitHub's CLI takes a repository and a host from, where none are named. */
   githubRepository: (): string | undefined => env.GH_REPO || undefined,
   githubHost: (): string | undefined => env.GH_HOST || undefined,
+  /** A terminal that cannot move its cursor. */
+  isDumb: (): boolean => env.TERM === 'dumb',
   noColor: (): boolean => Boolean(env.NO_COLOR) || env.TERM === 'dumb',
   /** Is it there and not empty? Says nothing of its value. */
   isSet: (name: string): boolean => Boolean(env[name]),

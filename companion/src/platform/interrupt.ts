@@ -16,6 +16,12 @@ export function onInterrupt(fn: (signal: Interrupt) => void): () => void {
   return release;
 }
 
+/** Call `fn` each time this program goes on after it was stopped (Ctrl-Z). Returns a function that stops it. */
+export function onContinue(fn: () => void): () => void {
+  process.on('SIGCONT', fn);
+  return () => process.off('SIGCONT', fn);
+}
+
 /** Signals that are kept back until `release`, however many come. */
 export interface HeldSignals {
   /** The first one that came, or null; also one that came while this program was busy. */

@@ -19,18 +19,32 @@ export function writeOut(fd: 1 | 2, data: string | Uint8Array): boolean {
   return true;
 }
 
-/** Is a person's terminal at the other end? `columns` is 1000 elsewhere. */
-export function terminalOf(fd: 1 | 2): { isTerminal: boolean; columns: number } {
+export interface Terminal {
+  isTerminal: boolean;
+  columns: number;
+  rows: number;
+}
+
+const elsewhere: Terminal = { isTerminal: false, columns: 1000, rows: 1000 };
+
+/** Is a person's terminal at the other end, and how large is it now? `columns` and `rows` are 1000 elsewhere. */
+export function terminalOf(fd: 1 | 2): Terminal {
   try {
     const stat = fstatSync(fd);
-    if (!stat.isCharacterDevice() || isNullDevice(stat.rdev)) return { isTerminal: false, columns: 1000 };
+    if (!stat.isCharacterDevice() || isNullDevice(stat.rdev)) return elsewhere;
   } catch {
-    return { isTerminal: false, columns: 1000 };
+    return elsewhere;
   }
   // Only now: asking Node's own stream loads it.
   const stream = fd === 1 ? process.stdout : process.stderr;
-  // A terminal that does not know its width says 0.
-  return stream.isTTY ? { isTerminal: true, columns: stream.columns || 80 } : { isTerminal: false, columns: 1000 };
+  // A terminal that does not know its size says 0.
+  return stream.isTTY ? { isTerminal: true, columns: stream.columns || 80, rows: stream.rows || 24 } : elsewhere;
+}
+
+/** Call `fn` whenever the terminal of stdout gets another size. Returns a function that stops it. */
+export function onResize(fn: () => void): () => void {
+  process.stdout.on('resize', fn);
+  return () => process.stdout.off('resize', fn);
 }
 
 function isNullDevice(rdev: number): boolean {

@@ -4,6 +4,7 @@
 
 import type { ExitRecord, Identity, JobState, LaunchRecord, Spec, WorkerRecord } from '../core/job.ts';
 import { outcomes } from '../core/job.ts';
+import { instantOf } from '../core/recorded-time.ts';
 import { type Read, readJson, readText, writeJson } from '../platform/files.ts';
 import { isIdentity } from '../platform/identity.ts';
 import { parseStat } from '../platform/process-table.ts';
@@ -27,6 +28,7 @@ export function readSpec(paths: JobPaths): Read<Spec> {
     if (typeof value.mark !== 'string' || value.mark.length < 16) return 'no mark';
     for (const name of ['verb', 'created_at', 'engine', 'cwd', 'mac'])
       if (typeof value[name] !== 'string') return `no ${name}`;
+    if (instantOf(value.created_at) === null) return 'created_at is no instant';
     for (const name of ['deadline_ms', 'deadline_mono_ms', 'kill_grace_ms', 'max_output_bytes']) {
       if (typeof value[name] !== 'number') return `no ${name}`;
     }
@@ -54,11 +56,13 @@ export function readState(paths: JobPaths): Read<JobState> {
     if (typeof value.state !== 'string' || !states.includes(value.state)) return `unknown state ${String(value.state)}`;
     if (typeof value.rev !== 'number' || typeof value.seq !== 'number') return 'no rev or seq';
     if (typeof value.created_at !== 'string') return 'no created_at';
+    // A time that cannot be read is damage, never an age of "long ago".
+    for (const name of ['created_at', 'started_at', 'ended_at'])
+      if (!isAbsent(value[name]) && instantOf(value[name]) === null) return `${name} is no instant`;
     if (value.warnings !== undefined && !(Array.isArray(value.warnings) && value.warnings.every(isNotice)))
       return 'warnings of another form';
     if (value.error !== undefined && value.error !== null && !isNotice(value.error)) return 'an error of another form';
-    for (const name of ['started_at', 'ended_at', 'signal'])
-      if (!isAbsent(value[name]) && typeof value[name] !== 'string') return `${name} is no text`;
+    if (!isAbsent(value.signal) && typeof value.signal !== 'string') return 'signal is no text';
     for (const name of ['duration_ms', 'exit_code'])
       if (!isAbsent(value[name]) && typeof value[name] !== 'number') return `${name} is no number`;
     const { conversation, output } = value;
