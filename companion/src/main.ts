@@ -4,8 +4,10 @@
 import type { Context, Reply } from './commands/command.ts';
 import { errnoOf, FaultError, messageOf } from './core/errors.ts';
 import { exitCodes } from './core/exit-codes.ts';
+import { makeScreen, type Screen } from './output/screen.ts';
 import { cutToWidth } from './output/width.ts';
-import { terminalOf, writeOut } from './platform/output.ts';
+import { variables } from './platform/env.ts';
+import { onResize, terminalOf, writeOut } from './platform/output.ts';
 
 process.exitCode = exitCodes.fault;
 
@@ -35,10 +37,15 @@ function makeContext(): Omit<Context, 'root'> {
     isTerminal: terminal.isTerminal,
     width: terminal.columns,
     readStdin,
+    screen: terminal.isTerminal && !variables.isDumb() ? stdoutScreen() : null,
     live: terminalOf(2).isTerminal ? liveLine : null,
     say: (text) => writeOut(1, text),
     tell: (text) => writeOut(2, `${text}\n`),
   };
+}
+
+function stdoutScreen(): Screen {
+  return makeScreen({ size: () => terminalOf(1), write: (text) => writeOut(1, text), onResize });
 }
 
 /** Cut to the terminal as wide as it is now: a line that wraps could not be taken back. */

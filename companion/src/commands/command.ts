@@ -2,6 +2,7 @@
 // reply; it never prints and never exits.
 import type { ExitCode } from '../core/exit-codes.ts';
 import type { Parsable } from '../core/option-table.ts';
+import type { Screen } from '../output/screen.ts';
 import type { StateRoot } from '../store/layout.ts';
 import type { Parsed } from './parse.ts';
 
@@ -28,6 +29,8 @@ export interface Context {
   tell(text: string): void;
   /** One line that is replaced by the next; null where nobody looks at stderr. An empty text clears it. */
   live: ((text: string) => void) | null;
+  /** Where something is drawn again and again on stdout; null where no terminal is. */
+  screen: Screen | null;
   root(input: Parsed): StateRoot;
 }
 

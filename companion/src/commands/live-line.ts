@@ -14,7 +14,7 @@ export function lineOf(view: View): string {
     view.state.state,
     // "unknown" is what can be said of most healthy jobs: not worth a word here.
     ...(health === 'unknown' ? [] : [health]),
-    age === null ? 'not started' : formatDuration(age),
+    age === null ? 'not started' : formatDuration(age < 1000 ? age : Math.floor(age / 1000) * 1000),
     ...(bar === null ? [] : [bar]),
     ...(eta === null ? [] : [`ETA ${eta}`]),
     ...(note === null ? [] : [note]),

@@ -2,7 +2,7 @@
 import { formatDuration } from '../core/duration.ts';
 import { excerpt } from '../core/excerpt.ts';
 import { instantOf } from '../core/recorded-time.ts';
-import { checkpointOf, watchOf } from '../jobs/parts-seen.ts';
+import { checkpointOf, watchSeen } from '../jobs/parts-seen.ts';
 import { isEnded, type View } from '../jobs/view.ts';
 import { renderBar } from '../output/bar.ts';
 import { nowMs } from '../platform/clock.ts';
@@ -17,17 +17,17 @@ export interface ProgressCells {
 
 const none: ProgressCells = { bar: null, eta: null, note: null };
 
-export function progressCells(view: View): ProgressCells {
+export function progressCells(view: View, barWidth = 10): ProgressCells {
   const { spec, state } = view;
   if (isEnded(state)) return none;
   if (spec?.timer) return { ...none, note: dueIn(spec.timer.due_at) };
-  const watch = spec?.watch ? watchOf(state) : null;
-  if (watch) return { ...none, note: [watch.word, `${watch.polls} looks`].filter((word) => word !== '').join(', ') };
+  const watch = watchSeen(view) as { word: string; verdict: string } | null;
+  if (watch) return { ...none, note: watch.word || watch.verdict };
   const checkpoint = checkpointOf(state);
   if (!checkpoint) return none;
   const { completed, total, phase } = checkpoint;
   return {
-    bar: renderBar(completed, total),
+    bar: renderBar(completed, total, barWidth),
     eta: etaOf(checkpoint.eta_seconds, checkpoint.at),
     note: phase === null ? null : excerpt(phase, 40),
   };

@@ -7,9 +7,12 @@ import { progressOf } from '../jobs/progress-seen.ts';
 import { oneLine, taskWords } from '../jobs/run-report.ts';
 import { dueWords } from '../jobs/timer-facts.ts';
 import { isEnded, type View } from '../jobs/view.ts';
+import { isoNow } from '../platform/clock.ts';
 import type { StateRoot } from '../store/layout.ts';
 import { readLogTail } from '../store/output-log.ts';
-import { endedOf, ownerOf, timeOf, whatOf } from './status-table.ts';
+import { progressLine, watchLine } from './standing-lines.ts';
+import { endedOf, ownerOf, timeOf } from './status-table.ts';
+import { whatOf } from './status-what.ts';
 
 export function pageOf(view: View, root: StateRoot): string {
   return `${[factsOf(view, root), ...saidLast(view)].filter((part) => part !== '').join('\n\n')}\n`;
@@ -27,10 +30,13 @@ function factsOf(view: View, root: StateRoot): string {
     ['id', view.id],
     ['state', state.state],
     ['health', isEnded(state) ? null : `${seen.health}${seen.reason ? ` (${seen.reason})` : ''}`],
+    ['progress', isEnded(state) ? null : progressLine(view)],
+    ['watch', watchLine(view)],
     ['error', state.error ? `${state.error.code}: ${plainText(state.error.message)}` : null],
     ['exit code', state.exit_code === null ? null : String(state.exit_code)],
     ['task', taskOf(view)],
     ['time', `${timeOf(view)}${ended === null ? '' : `, ended ${ended}`}`],
+    ['now', isoNow()],
     ['owner', spec?.owner ? ownerOf(view) : null],
     ['backend', agentOf(view)],
     ['due', spec?.timer ? dueWords(spec.timer) : null],

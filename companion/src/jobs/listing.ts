@@ -11,24 +11,27 @@ import { inspect, isEnded, type View } from './view.ts';
 export async function listViews(root: string, options: { recent: number; owner: string | null }): Promise<View[]> {
   const live = listActive(root).filter((id) => exists(jobPaths(root, id).folder));
   const views: View[] = [];
-  for (const id of live) views.push(...(await look(root, id)));
+  for (const id of live) views.push(...(await tryView(root, id)));
   let left = options.recent;
   for (const id of listJobs(root)) {
     if (left === 0) break;
     if (live.includes(id)) continue;
-    const [view] = await look(root, id);
+    const [view] = await tryView(root, id);
     if (!view) continue;
-    if (!isWanted(view.spec, options.owner)) continue;
+    if (!isOwnedBy(view.spec, options.owner)) continue;
     views.push(view);
     left -= 1;
   }
-  return views
-    .filter((view) => isWanted(view.spec, options.owner))
-    .sort((a, b) => Number(isEnded(a.state)) - Number(isEnded(b.state)) || compareIds(b.id, a.id));
+  return views.filter((view) => isOwnedBy(view.spec, options.owner)).sort(byLife);
+}
+
+/** The live ones first, of each the newest first. */
+export function byLife(a: View, b: View): number {
+  return Number(isEnded(a.state)) - Number(isEnded(b.state)) || compareIds(b.id, a.id);
 }
 
 /** A job whose end cannot be stored, or that is being removed, must not hide the others. */
-async function look(root: string, id: string): Promise<View[]> {
+export async function tryView(root: string, id: string): Promise<View[]> {
   for (const how of [refresh, inspect]) {
     try {
       return [await how(root, id)];
@@ -39,6 +42,6 @@ async function look(root: string, id: string): Promise<View[]> {
   return [];
 }
 
-function isWanted(spec: Spec | null, owner: string | null): boolean {
+export function isOwnedBy(spec: Spec | null, owner: string | null): boolean {
   return owner === null || spec?.owner === owner;
 }

@@ -1,0 +1,26 @@
+// How a run or a watch stands, as lines of the page of one job.
+import { formatAge } from '../core/duration.ts';
+import { ageOf } from '../core/recorded-time.ts';
+import { checkpointOf, watchSeen } from '../jobs/parts-seen.ts';
+import type { View } from '../jobs/view.ts';
+import { nowMs } from '../platform/clock.ts';
+import { progressCells } from './progress-cells.ts';
+
+/** `[####------]  40%, 4 of 10, train, ETA 4m (checkpoint 3, 12s ago)`; null without a checkpoint. */
+export function progressLine(view: View): string | null {
+  const checkpoint = checkpointOf(view.state);
+  if (!checkpoint) return null;
+  const { completed, total, phase, n, at } = checkpoint;
+  const { bar, eta } = progressCells(view);
+  const count = completed === null ? null : total === null ? `${completed} done` : `${completed} of ${total}`;
+  const parts = [bar, count, phase, eta === null ? null : `ETA ${eta}`].filter((part) => part !== null);
+  const age = formatAge(ageOf(at, nowMs()) ?? 0);
+  return `${parts.length === 0 ? 'no numbers' : parts.join(', ')} (checkpoint ${n}, ${age} ago)`;
+}
+
+/** `open: 3 checks are running`; null for a job that is no watch. */
+export function watchLine(view: View): string | null {
+  const seen = watchSeen(view) as { word: string; verdict: string; evidence: string } | null;
+  if (!seen) return null;
+  return `${seen.word || seen.verdict}${seen.evidence === '' ? '' : `: ${seen.evidence}`}`;
+}

@@ -1,0 +1,37 @@
+// One row of `status --json`: short, with what stands beside the state.
+import { excerpt, plainText, plainValue } from '../core/excerpt.ts';
+import { ageOf } from '../core/recorded-time.ts';
+import { healthOf } from '../jobs/health-seen.ts';
+import { staffFacts } from '../jobs/observation.ts';
+import { checkpointOf, timerSeen, watchSeen } from '../jobs/parts-seen.ts';
+import { conditionOf, type View } from '../jobs/view.ts';
+import { nowMs } from '../platform/clock.ts';
+
+export function rowDocument(view: View): Record<string, unknown> {
+  const { state, spec } = view;
+  const { error } = state;
+  return {
+    id: view.id,
+    kind: spec?.kind ?? null,
+    verb: spec?.verb ?? null,
+    owner: spec?.owner ? excerpt(plainText(spec.owner), 200) : null,
+    label: spec?.label ? excerpt(plainText(spec.label), 200) : null,
+    ...staffFacts(spec),
+    state: state.state,
+    ...(plainValue(healthOf(view, conditionOf(view)), 400) as object),
+    checkpoint: pick(checkpointOf(state), ['n', 'at', 'phase', 'completed', 'total', 'eta_seconds']),
+    watch: pick(watchSeen(view), ['condition', 'words', 'verdict', 'word', 'polls']),
+    timer: pick(timerSeen(view), ['due_at', 'due_in_ms', 'slot']),
+    created_at: state.created_at,
+    ended_at: state.ended_at,
+    age_ms: ageOf(state.created_at, nowMs()),
+    duration_ms: state.duration_ms,
+    exit_code: state.exit_code,
+    error: error && { ...error, message: excerpt(plainText(error.message), 400) },
+    cwd: spec?.cwd ?? null,
+  };
+}
+
+function pick(value: object | null, names: readonly string[]): Record<string, unknown> | null {
+  return value && Object.fromEntries(Object.entries(value).filter(([name]) => names.includes(name)));
+}

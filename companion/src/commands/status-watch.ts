@@ -1,0 +1,121 @@
+// `status --watch`: the table again and again until no job lives. On a terminal it is drawn in place; elsewhere nothing is printed before
+// the end, and then the table once. Costs O(live): what has ended is not read again.
+import { type ExitCode, exitCodeOf, exitCodes } from '../core/exit-codes.ts';
+import { healthOf } from '../jobs/health-seen.ts';
+import { byLife, isOwnedBy, listViews, tryView } from '../jobs/listing.ts';
+import { makeNap } from '../jobs/nap.ts';
+import { conditionOf, isEnded, type View } from '../jobs/view.ts';
+import { isoNow } from '../platform/clock.ts';
+import { variables } from '../platform/env.ts';
+import { exists } from '../platform/folders.ts';
+import { endBySignal, onContinue, onInterrupt } from '../platform/interrupt.ts';
+import { listActive } from '../store/catalog.ts';
+import { jobPaths } from '../store/layout.ts';
+import type { Context, Reply } from './command.ts';
+import { tableOf } from './status-table.ts';
+
+export interface Watching {
+  root: string;
+  /** Only this job; null: all that live, and the recent ones. */
+  id: string | null;
+  owner: string | null;
+  recent: number;
+  everyMs: number;
+}
+
+const calmRounds = 10;
+
+export async function watchStatus(
+  context: Pick<Context, 'screen' | 'width' | 'isTerminal'>,
+  ask: Watching,
+): Promise<Reply> {
+  const { screen } = context;
+  const nap = makeNap<'resize'>(new AbortController().signal);
+  const jobs = new Jobs(ask);
+  const releases = screen
+    ? [
+        screen.onResize(() => nap.ring('resize')),
+        onContinue(() => screen.leave()),
+        // The terminal is as it was: only the table stays where it is.
+        onInterrupt(endBySignal),
+      ]
+    : [];
+  const isColored = context.isTerminal && !variables.noColor();
+  try {
+    for (let views = await jobs.first(); ; views = await jobs.next()) {
+      const isOver = views.every((view) => isEnded(view.state));
+      if (isOver) {
+        screen?.clear();
+        const width = screen?.size().columns ?? context.width;
+        const out = views.length === 0 ? `no jobs in ${ask.root}` : await tableOf(views, { width, isColored });
+        return { code: codeOf(ask, views), out: `${out}\n` };
+      }
+      screen?.draw(await pageOf(views, screen.size().columns - 1, isColored));
+      await nap.sleep(ask.everyMs);
+      // Nobody looks at a pipe: as long as the same jobs live, it is enough to look at them now and then.
+      for (let calm = 1; !screen && calm < calmRounds && jobs.isSame(); calm += 1) await nap.sleep(ask.everyMs);
+    }
+  } finally {
+    for (const release of releases) release();
+  }
+}
+
+function codeOf({ id }: Watching, [view]: View[]): ExitCode {
+  return id !== null && view ? exitCodeOf(view.state.state) : exitCodes.done;
+}
+
+async function pageOf(views: View[], width: number, isColored: boolean): Promise<string> {
+  const live = views.filter((view) => !isEnded(view.state));
+  const head = `${isoNow().slice(0, 19)}Z  ${live.length} live`;
+  const reasons = live.flatMap((view) => {
+    const { health, reason } = healthOf(view, conditionOf(view));
+    return health === 'attention' && reason ? [`! ${view.id}: ${reason}`] : [];
+  });
+  return [head, await tableOf(views, { width, isColored, isLive: true }), ...reasons].join('\n');
+}
+
+/** The rows: what lives, what ended meanwhile, and what had ended when we began. */
+class Jobs {
+  private readonly ask: Watching;
+  private readonly known = new Map<string, View>();
+
+  constructor(ask: Watching) {
+    this.ask = ask;
+  }
+
+  async first(): Promise<View[]> {
+    const { root, id, recent, owner } = this.ask;
+    const views = id === null ? await listViews(root, { recent, owner }) : await tryView(root, id);
+    for (const view of views) this.known.set(view.id, view);
+    return this.rows();
+  }
+
+  async next(): Promise<View[]> {
+    const { root, id, owner } = this.ask;
+    const fresh = id === null ? listActive(root).filter((one) => !this.known.has(one)) : [];
+    for (const one of fresh) await this.look(one);
+    for (const view of this.known.values()) if (!isEnded(view.state)) await this.look(view.id);
+    for (const view of this.known.values())
+      if (!isOwnedBy(view.spec, owner) || !exists(jobPaths(root, view.id).folder)) this.known.delete(view.id);
+    return this.rows();
+  }
+
+  /** By the markers alone. */
+  isSame(): boolean {
+    const live = [...this.known.values()].filter((view) => !isEnded(view.state)).map((view) => view.id);
+    const active = new Set(listActive(this.ask.root));
+    return (
+      live.every((id) => active.has(id)) && (this.ask.id !== null || [...active].every((id) => this.known.has(id)))
+    );
+  }
+
+  private async look(id: string): Promise<void> {
+    const [view] = await tryView(this.ask.root, id);
+    if (view) this.known.set(id, view);
+    else this.known.delete(id);
+  }
+
+  private rows(): View[] {
+    return [...this.known.values()].sort(byLife);
+  }
+}
