@@ -27,7 +27,7 @@ var __export = (target, all) => {
     __defProp(target, name, { get: all[name], enumerable: true });
 };
 var __toCommonJS = (mod) => __copyProps(__defProp({}, "__esModule", { value: true }), mod);
-const buildId = "52d856fa5cea6c59";
+const buildId = "ca016f1c5e076fe5";
 // The beginning of the built file (companion/pack.mjs puts it there): compiles the parts and hands them out. What V8 made of the parts
 // is kept in the user's cache folder, one file for each command, so that the next start compiles nothing (Node 20: 5 ms of a
 // launch). Any trouble with the cache means a start without it. JOB_COMPANION_NO_CACHE=1 turns it off.
@@ -133,8 +133,8 @@ fstatSync)(fd);if(!stat.isCharacterDevice()||isNullDevice(stat.rdev))return else
 isTTY?{isTerminal:true,columns:stream.columns||80,rows:stream.rows||24}:elsewhere}function onResize(fn){process.stdout.on("resize",fn);return()=>process.stdout.
 off("resize",fn)}function isNullDevice(rdev){return rdev===((0,import_node_fs.statSync)("/dev/null",{throwIfNoEntry:false})?.rdev??-1)}var cell=new Int32Array(new SharedArrayBuffer(
 4));function pause(){Atomics.wait(cell,0,0,2)}process.exitCode=import_chunk_6PFAPK5K.exitCodes.fault;async function main(args){if(process.platform!=="linux")(await Promise.
-resolve().then(()=>load("./install-ps-KOR5EU3S.js"))).installForMac();if(args[0]==="_worker"){const{runWorker}=await Promise.resolve().then(()=>load("./main-AO5\
-7QVNS.js"));const isDone=await runWorker(args[1]??"",args[2]??"",text=>writeOut(2,text));process.exit(isDone?0:70)}if(args[0]==="_notify"){const{runNotify}=await Promise.
+resolve().then(()=>load("./install-ps-KOR5EU3S.js"))).installForMac();if(args[0]==="_worker"){const{runWorker}=await Promise.resolve().then(()=>load("./main-MRL\
+2ELKB.js"));const isDone=await runWorker(args[1]??"",args[2]??"",text=>writeOut(2,text));process.exit(isDone?0:70)}if(args[0]==="_notify"){const{runNotify}=await Promise.
 resolve().then(()=>load("./notify-NQF6MJOU.js"));await runNotify(args[1]??"",args[2]??"");process.exit(import_chunk_6PFAPK5K.exitCodes.done)}const{dispatch}=await Promise.
 resolve().then(()=>load("./dispatch-IDPQO7G2.js"));const reply=await dispatch(args,makeContext(),"0.1.0");const isTold=print(reply);process.exit(isTold?reply.code:
 import_chunk_6PFAPK5K.exitCodes.fault)}function makeContext(){const terminal=terminalOf(1);return{cwd:currentFolder(),isTerminal:terminal.isTerminal,width:terminal.
@@ -4392,7 +4392,7 @@ const evidence=`job ${id} is ${state}${error?` (${error})`:""}`;if(!stand.isEnde
 String(input.job),wake)};
 
 },
-"./judging-TNZDJQ7W.js": function (module, exports) {
+"./judging-75BCK4YX.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{startJudging:()=>startJudging});module.exports=stdin_exports;var import_chunk_O4S3UR6E=load("./chunk-O4S3UR6E.js");
 var import_chunk_U56C6E24=load("./chunk-U56C6E24.js");var import_chunk_ILJKJSAA=load("./chunk-ILJKJSAA.js");var import_chunk_Z4HYFTZ4=load("./chunk-Z4HYFTZ4.js");
 var import_chunk_OBGVDMGO=load("./chunk-OBGVDMGO.js");var import_chunk_7LUFXQWN=load("./chunk-7LUFXQWN.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");
@@ -4472,25 +4472,26 @@ const n=dueNumber();if(n<=memory.n)return;const before=memory;memory={...memory,
 take();if(breakOff.signal.aborted)return;const elapsedMs=clock2.monotonicMs()-launchMs;const judgement=judgeHealth(before,{n,at:clock2.iso(),elapsedMs,expectMs,
 everyMs,probe,activity});memory=judgement.memory;isClose=wantsCloseLook(judgement);options.tell(judgement)};arm();return()=>{breakOff.abort();disarm()}}function wantsCloseLook({
 checkpoint,memory}){const{state,completed,total}=checkpoint;const isNearEnd=completed!==null&&total!==null&&total>0&&completed>=import_chunk_TBUNGZZA.autoNearEnd*
-total;return state==="attention"||memory.probeUnchanged>0||isNearEnd}function rememberedOf({n,since,told}){return{kind:"checkpoint",n,since,told}}function readMemory(paths){
-const read=(0,import_chunk_527JQF7V.readJson)(paths.cursor);const value=read.kind==="ok"?read.value:{};const told=Array.isArray(value.told)?value.told.filter(one=>typeof one===
-"string"):[];const n=Math.max(countOf(value.n),newestTold(paths));return{...freshMemory,n,since:Math.min(n,countOf(value.since)),told:told.slice(0,8)}}function newestTold(paths){
-const numbers=(0,import_chunk_Z4HYFTZ4.readEvents)(paths,0,1e5).events.flatMap(event=>event.type==="checkpoint"?countOf(event.n):[]);return Math.max(0,...numbers)}
-function countOf(value){return Number.isSafeInteger(value)&&Number(value)>0?Number(value):0}function makeProbe({spec},tree){const line=spec.run?.probe;if(!line)
-return null;const timeoutMs=spec.run?.probe_ms??import_chunk_TBUNGZZA.limits.probe.default;return async signal=>{const end=await(0,import_chunk_OBGVDMGO.runTool)(
-{program:"/bin/sh",args:["-c",line],cwd:spec.cwd,environment:(0,import_chunk_VBJYUCPQ.probeEnvironment)(spec),timeoutMs,limit:import_chunk_TBUNGZZA.probeBytes,signal,
-killOnAbort:true});(0,import_chunk_O4S3UR6E.endProbes)(tree);const[stdout,stderr]=[end.stdout.toString("utf8"),end.stderr.toString("utf8")];return parseProbe({...end,
-stdout,stderr},{timeoutMs,bytes:import_chunk_TBUNGZZA.probeBytes})}}var emptyBooks={rows:new Map,owed:new Map};function cpuSince(before,now){const rows=new Map(
-now.map(row=>[row.pid,row]));const isThere2=({pid,start})=>rows.get(pid)?.start===start;const fresh=new Map;for(const row of before.rows.values()){if(isThere2(row))
-continue;const heir=heirOf(row);if(heir!==void 0)fresh.set(heir,(fresh.get(heir)??0)+row.ownMs+row.waitedMs)}let usedMs=0;const owed=new Map;for(const row of now){
-const earlier=before.rows.get(row.pid);const known=earlier?.start===row.start?earlier:void 0;usedMs+=Math.max(0,row.ownMs-(known?.ownMs??0));const came=Math.max(
-0,row.waitedMs-(known?.waitedMs??0));const[old,due]=[known?before.owed.get(row.pid)??0:0,fresh.get(row.pid)??0];usedMs+=Math.max(0,came-old-due);const left=Math.
-min(due,Math.max(0,old+due-came));if(left>0)owed.set(row.pid,left)}return{usedMs,books:{rows,owed}};function heirOf(row){const seen=new Set;for(let parent=before.
-rows.get(row.parent);parent;parent=before.rows.get(parent.parent)){if(isThere2(parent))return parent.pid;if(seen.has(parent.pid))return void 0;seen.add(parent.pid)}
-return void 0}}var Sampler=class{options;books;sizes;results;log;lastMs;sum=nothing;pending;disarm=()=>void 0;isStopped=false;constructor(options){this.options=
-options;const{baseline}=options;this.books=baseline?emptyBooks:null;this.sizes=baseline?{stdout:0,stderr:0}:null;this.results=new Map(baseline?.results??[]);this.
-lastMs=options.fromMs;if(baseline)this.arm();else void this.sample().finally(()=>this.arm())}async take(){await this.pending;await this.sample();this.arm();const{
-sum:sum2}=this;this.sum=nothing;return sum2}stop(){this.isStopped=true;this.disarm()}arm(){this.disarm();if(this.isStopped)return;const{clock:clock2,everyMs}=this.
+total;return state==="attention"||memory.probeUnchanged>0||isNearEnd}function rememberedOf({n,since,told}){return{kind:"checkpoint",n,since,told}}function readMemory(paths,atMost){
+const read=(0,import_chunk_527JQF7V.readJson)(paths.cursor);const value=read.kind==="ok"?read.value:{};const event=newestTold(paths);const n=Math.min(atMost,Math.
+max(countOf(value.n),event.n));const told=countOf(value.n)===event.n?wordsOf(value.told):event.causes;return{...freshMemory,n,since:Math.min(n,countOf(value.since)),
+told:told.slice(0,mostCauses)}}var mostCauses=8;function newestTold(paths){const event=(0,import_chunk_Z4HYFTZ4.readEvents)(paths,0,1e5).events.findLast(({type,
+n})=>type==="checkpoint"&&countOf(n)>0);const fingerprint=event?.fingerprint;return{n:countOf(event?.n),causes:typeof fingerprint==="string"?fingerprint.split("\
++"):[]}}function wordsOf(value){return Array.isArray(value)?value.filter(one=>typeof one==="string"):[]}function countOf(value){return Number.isSafeInteger(value)&&
+Number(value)>0?Number(value):0}function makeProbe({spec},tree){const line=spec.run?.probe;if(!line)return null;const timeoutMs=spec.run?.probe_ms??import_chunk_TBUNGZZA.
+limits.probe.default;return async signal=>{const end=await(0,import_chunk_OBGVDMGO.runTool)({program:"/bin/sh",args:["-c",line],cwd:spec.cwd,environment:(0,import_chunk_VBJYUCPQ.
+probeEnvironment)(spec),timeoutMs,limit:import_chunk_TBUNGZZA.probeBytes,signal,killOnAbort:true});(0,import_chunk_O4S3UR6E.endProbes)(tree);const[stdout,stderr]=[
+end.stdout.toString("utf8"),end.stderr.toString("utf8")];return parseProbe({...end,stdout,stderr},{timeoutMs,bytes:import_chunk_TBUNGZZA.probeBytes})}}var emptyBooks={
+rows:new Map,owed:new Map};function cpuSince(before,now){const rows=new Map(now.map(row=>[row.pid,row]));const isThere2=({pid,start})=>rows.get(pid)?.start===start;
+const fresh=new Map;for(const row of before.rows.values()){if(isThere2(row))continue;const heir=heirOf(row);if(heir!==void 0)fresh.set(heir,(fresh.get(heir)??0)+
+row.ownMs+row.waitedMs)}let usedMs=0;const owed=new Map;for(const row of now){const earlier=before.rows.get(row.pid);const known=earlier?.start===row.start?earlier:
+void 0;usedMs+=Math.max(0,row.ownMs-(known?.ownMs??0));const came=Math.max(0,row.waitedMs-(known?.waitedMs??0));const[old,due]=[known?before.owed.get(row.pid)??
+0:0,fresh.get(row.pid)??0];usedMs+=Math.max(0,came-old-due);const left=Math.min(due,Math.max(0,old+due-came));if(left>0)owed.set(row.pid,left)}return{usedMs,books:{
+rows,owed}};function heirOf(row){const seen=new Set;for(let parent=before.rows.get(row.parent);parent;parent=before.rows.get(parent.parent)){if(isThere2(parent))
+return parent.pid;if(seen.has(parent.pid))return void 0;seen.add(parent.pid)}return void 0}}var Sampler=class{options;books;sizes;results;log;lastMs;sum=nothing;pending;disarm=()=>void 0;isStopped=false;constructor(options){
+this.options=options;const{baseline}=options;this.books=baseline?emptyBooks:null;this.sizes=baseline?{stdout:0,stderr:0}:null;this.results=new Map(baseline?.results??
+[]);this.lastMs=options.fromMs;if(baseline)this.arm();else void this.sample().finally(()=>this.arm())}async take(){await this.pending;await this.sample();this.arm();
+const{sum:sum2}=this;this.sum=nothing;return sum2}stop(){this.isStopped=true;this.disarm()}arm(){this.disarm();if(this.isStopped)return;const{clock:clock2,everyMs}=this.
 options;this.disarm=clock2.at(clock2.monotonicMs()+everyMs,()=>{void this.sample().finally(()=>this.arm())})}sample(){this.pending??=this.lookOnce().catch(this.
 options.onError).finally(()=>{this.pending=void 0});return this.pending}async lookOnce(){const look=await this.options.look();if(this.isStopped)return;const now=this.
 options.clock.monotonicMs();const activity={spanMs:Math.max(0,now-this.lastMs),...this.cpuOf(look),...this.outputOf(look),hasLog:look.log!==void 0&&this.log!==void 0&&
@@ -4517,20 +4518,20 @@ checkpoint_fast_ms??longMs;const sampleMs=Math.min(run.sample_ms??import_chunk_T
 stall_ms===null?void 0:new StallWatch(spec.stall_ms,isFirst?launchMs:nowMs);const onError=error=>noteTrouble(claim,error);const sampler=new Sampler({clock,everyMs:spec.
 stall_ms===null?sampleMs:Math.min(sampleMs,stallSampleMs(spec.stall_ms)),look:()=>lookAt(claim,tree,run),fromMs:isFirst?launchMs:nowMs,baseline:isFirst?baselineOf(
 run):null,...stall?{onSample:(activity,atMs)=>stall.add(activity,atMs)}:{},onError});let isReset=!isFirst;const stopCheckpoints=startCheckpoints({clock,launchMs,
-everyMs,stride:Math.max(1,Math.round(longMs/everyMs)),expectMs:run.expect_ms??null,memory:isFirst?freshMemory:readMemory(paths),probe:makeProbe(claim,tree),take:()=>sampler.
-take(),tell:judgement=>{if(!(0,import_chunk_7WBBYJDG.exists)(paths.folder))return;tell(claim,progress,judgement,isReset);isReset=isReset&&Boolean(run.probe)&&judgement.
-memory.probe===null},onError});return{stalled:()=>stall?.stalled(),stop:()=>{stopCheckpoints();sampler.stop()}}}function tell({spec,paths},progress,judgement,isReset){
-const{checkpoint,memory,isNews}=judgement;const isAttention=checkpoint.state==="attention";(0,import_chunk_527JQF7V.writeJson)(paths.cursor,rememberedOf(memory),
-{sync:false});const{at:_,...judged}=checkpoint;progress.note("checkpoint",{message:"long_wait_checkpoint",task:(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.
-plainText)(spec.label??spec.id),120),...judged,...isReset?{baseline_reset:true}:{},...isAttention&&spec.on_stall?{on_stall:(0,import_chunk_LXK2ZILE.excerpt)((0,
-import_chunk_LXK2ZILE.plainText)(spec.on_stall),import_chunk_TBUNGZZA.onStallBytes)}:{},wake:isNews?["checkpoint","attention"]:["checkpoint"]},{health:checkpoint.
-state,attention_kind:checkpoint.attention_kind,checkpoint})}function baselineOf(run){const known=[...run.success_files??[],...run.result_baselines??[]];return{results:new Map(
-known.map(({path,before})=>[path,before]))}}async function lookAt({paths},tree,run){const named=new Set([...(run.success_files??[]).map(one=>one.path),...run.result_paths??
-[]]);const[log,...facts]=await Promise.all([run.log?(0,import_chunk_ILJKJSAA.fileFacts)(run.log,lookMs):void 0,...[...named].map(path=>(0,import_chunk_ILJKJSAA.
-fileFacts)(path,lookMs))]);const results=new Map;for(const[index,path]of[...named].entries()){const known=facts[index];if(known!==void 0)results.set(path,known)}
-return{usage:measureTree(tree),stdout:(0,import_chunk_7WBBYJDG.factsOf)(paths.output)?.size??0,stderr:(0,import_chunk_7WBBYJDG.factsOf)(paths.error)?.size??0,results,
-log}}function noteTrouble({paths},error){try{if((0,import_chunk_7WBBYJDG.exists)(paths.folder))(0,import_chunk_527JQF7V.appendText)(paths.workerLog,`cannot judg\
-e: ${(0,import_chunk_LXK2ZILE.plainText)((0,import_chunk_NVPF5LEY.messageOf)(error))}
+everyMs,stride:Math.max(1,Math.round(longMs/everyMs)),expectMs:run.expect_ms??null,memory:isFirst?freshMemory:readMemory(paths,Math.floor((nowMs-launchMs)/everyMs)),
+probe:makeProbe(claim,tree),take:()=>sampler.take(),tell:judgement=>{if(!(0,import_chunk_7WBBYJDG.exists)(paths.folder))return;tell(claim,progress,judgement,isReset);
+isReset=isReset&&Boolean(run.probe)&&judgement.memory.probe===null},onError});return{stalled:()=>stall?.stalled(),stop:()=>{stopCheckpoints();sampler.stop()}}}function tell({
+spec,paths},progress,judgement,isReset){const{checkpoint,memory,isNews}=judgement;const isAttention=checkpoint.state==="attention";(0,import_chunk_527JQF7V.writeJson)(
+paths.cursor,rememberedOf(memory),{sync:false});const{at:_,...judged}=checkpoint;progress.note("checkpoint",{message:"long_wait_checkpoint",task:(0,import_chunk_LXK2ZILE.
+excerpt)((0,import_chunk_LXK2ZILE.plainText)(spec.label??spec.id),120),...judged,...isReset?{baseline_reset:true}:{},...isAttention&&spec.on_stall?{on_stall:(0,
+import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(spec.on_stall),import_chunk_TBUNGZZA.onStallBytes)}:{},wake:isNews?["checkpoint","attention"]:
+["checkpoint"]},{health:checkpoint.state,attention_kind:checkpoint.attention_kind,checkpoint})}function baselineOf(run){const known=[...run.success_files??[],...run.
+result_baselines??[]];return{results:new Map(known.map(({path,before})=>[path,before]))}}async function lookAt({paths},tree,run){const named=new Set([...(run.success_files??
+[]).map(one=>one.path),...run.result_paths??[]]);const[log,...facts]=await Promise.all([run.log?(0,import_chunk_ILJKJSAA.fileFacts)(run.log,lookMs):void 0,...[...named].
+map(path=>(0,import_chunk_ILJKJSAA.fileFacts)(path,lookMs))]);const results=new Map;for(const[index,path]of[...named].entries()){const known=facts[index];if(known!==
+void 0)results.set(path,known)}return{usage:measureTree(tree),stdout:(0,import_chunk_7WBBYJDG.factsOf)(paths.output)?.size??0,stderr:(0,import_chunk_7WBBYJDG.factsOf)(
+paths.error)?.size??0,results,log}}function noteTrouble({paths},error){try{if((0,import_chunk_7WBBYJDG.exists)(paths.folder))(0,import_chunk_527JQF7V.appendText)(
+paths.workerLog,`cannot judge: ${(0,import_chunk_LXK2ZILE.plainText)((0,import_chunk_NVPF5LEY.messageOf)(error))}
 `)}catch{}}
 
 },
@@ -4552,7 +4553,7 @@ return function(txt){if(this!==void 0&&this.has!==void 0){!!~this.has.indexOf(op
 run(this.keys,txt+""):txt+""}return txt===void 0?chain([open],[blk]):$.enabled?run([blk],txt+""):txt+""}}var kleur_default=$;
 
 },
-"./main-AO57QVNS.js": function (module, exports) {
+"./main-MRL2ELKB.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{runWorker:()=>runWorker});module.exports=stdin_exports;var import_chunk_46GA6MXK=load("./chunk-46GA6MXK.js");var import_chunk_IH5K6ZOB=load(
 "./chunk-IH5K6ZOB.js");var import_chunk_TLCVUSYN=load("./chunk-TLCVUSYN.js");var import_chunk_O4S3UR6E=load("./chunk-O4S3UR6E.js");var import_chunk_RFUW4FCC=load(
 "./chunk-RFUW4FCC.js");var import_chunk_6IR43WSA=load("./chunk-6IR43WSA.js");var import_chunk_LWVK2UVI=load("./chunk-LWVK2UVI.js");var import_chunk_E4Q33Z52=load(
@@ -4579,7 +4580,7 @@ resolve().then(()=>load("./notify-NQF6MJOU.js"))).makeNotifier(claim);claim.onWa
 import_chunk_PXQOXSMF.inspect)(root,id);if(spec?.notify&&(0,import_chunk_PXQOXSMF.isEnded)(state))await(await Promise.resolve().then(()=>load("./notify-NQF6MJOU\
 .js"))).runNotify(root,id)}async function look(claim,log){switch(claim.spec.kind){case"watch":return(await Promise.resolve().then(()=>load("./run-watch-NMVEQ5BF\
 .js"))).runWatch(claim,log);case"timer":return(await Promise.resolve().then(()=>load("./run-timer-YHERH5BR.js"))).runTimer(claim);default:return(await Promise.resolve().
-then(()=>load("./supervise-OTC7H6DV.js"))).supervise(claim)}}function unexpected(){return new Promise((_resolve,reject)=>{process.on("uncaughtException",reject);
+then(()=>load("./supervise-RMKP6U3I.js"))).supervise(claim)}}function unexpected(){return new Promise((_resolve,reject)=>{process.on("uncaughtException",reject);
 process.on("unhandledRejection",reject)})}async function giveUp(claim,message){const{paths,spec,root}=claim;(0,import_chunk_Z4HYFTZ4.openJournal)(paths,spec).append(
 "worker_failed",{message});const failures=(0,import_chunk_Z4HYFTZ4.readEvents)(paths,0,1e5).events.filter(event=>event.type==="worker_failed").length;if(failures<
 import_chunk_TBUNGZZA.workerFailures)return;const view=(0,import_chunk_PXQOXSMF.inspect)(root,spec.id);const tree=(0,import_chunk_O4S3UR6E.treeOf)(spec,paths,{worker:claim.
@@ -5364,7 +5365,7 @@ ask.id!==null||[...active].every(id=>this.known.has(id)))}async look(id){const[v
 set(id,view);else this.known.delete(id)}rows(){return[...this.known.values()].sort(import_chunk_BVISD7NS.byLife)}};
 
 },
-"./supervise-OTC7H6DV.js": function (module, exports) {
+"./supervise-RMKP6U3I.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{supervise:()=>supervise});module.exports=stdin_exports;var import_chunk_4MVOCR4H=load("./chunk-4MVOCR4H.js");var import_chunk_NVWR67ZT=load(
 "./chunk-NVWR67ZT.js");var import_chunk_R7REANHI=load("./chunk-R7REANHI.js");var import_chunk_46GA6MXK=load("./chunk-46GA6MXK.js");var import_chunk_IH5K6ZOB=load(
 "./chunk-IH5K6ZOB.js");var import_chunk_B2GTHZX4=load("./chunk-B2GTHZX4.js");var import_chunk_FNP5XAIJ=load("./chunk-FNP5XAIJ.js");var import_chunk_TLCVUSYN=load(
@@ -5650,7 +5651,7 @@ ate_vanished"?wanted:claimReason(claim,wanted);if(reason!==void 0)resolve(reason
 atMonotonic)(spec.deadline_mono_ms,()=>stop("hard_timeout")));const judging=startJudging(claim,progress,child);releases.push(judging.stop);const findDue=makeDueLook(
 claim,follower,agent,judging.stalled);const tick=()=>{follower.tick();tellNewNeighbours(claim,progress);const due=findDue();if(due)stop(due.reason,due.detail)};
 releases.push((0,import_chunk_R7REANHI.makeTicker)(claim,tick))})}finally{for(const release of releases)release()}}function startJudging(claim,progress,child){const{
-run}=claim.spec;let judging;let isOver=false;if(run)void Promise.resolve().then(()=>load("./judging-TNZDJQ7W.js")).then(loaded=>{if(!isOver)judging=loaded.startJudging(
+run}=claim.spec;let judging;let isOver=false;if(run)void Promise.resolve().then(()=>load("./judging-75BCK4YX.js")).then(loaded=>{if(!isOver)judging=loaded.startJudging(
 claim,progress,child,run)});return{stalled:()=>judging?.stalled(),stop:()=>{isOver=true;judging?.stop()}}}function tellNewNeighbours({root,paths,spec},progress){
 if(!spec.staff)return;const{warnings}=progress.state;const fresh=(0,import_chunk_VCUXSRXT.neighbourWarnings)(root,paths).filter(one=>!warnings.some(known=>known.
 message===one.message));if(fresh.length>0)progress.note("two_writers",{warnings:fresh},{warnings:[...warnings,...fresh]})}var nothing={step:"none",ended:[],survivors:[]};

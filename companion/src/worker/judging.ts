@@ -64,7 +64,7 @@ export function startJudging(claim: Claim, progress: Progress, child: Child, run
     everyMs,
     stride: Math.max(1, Math.round(longMs / everyMs)),
     expectMs: run.expect_ms ?? null,
-    memory: isFirst ? freshMemory : readMemory(paths),
+    memory: isFirst ? freshMemory : readMemory(paths, Math.floor((nowMs - launchMs) / everyMs)),
     probe: makeProbe(claim, tree),
     take: () => sampler.take(),
     tell: (judgement) => {
