@@ -43,7 +43,7 @@ const faults: [what: string, text: string, passed: number, detail: RegExp][] = [
   ['runs no test', "console.log('hello');", 0, /the file ran no test\nhello/],
   ['dies while it loads', "test('a', () => {}); throw new Error('at load');", 0, /ended with code 7[\s\S]*at load/],
   ['is killed', "test('a', () => process.kill(process.pid, 'SIGKILL'));", 0, /the process ended with SIGKILL/],
-  ['throws late', "test('a', () => {}); setTimeout(() => { throw new Error('late'); }, 50);", 1, /late/],
+  ['throws late', "test('a', () => {}).then(() => setTimeout(() => { throw new Error('late'); }, 50));", 1, /late/],
   ['does not end', "test('a', () => {}); setInterval(() => {}, 999);", 1, /not over after 10 s, killed/],
   ['exits before its tests', "test('a', () => {}); process.exit(0);", 0, /the file ran no test/],
 ];
