@@ -66,7 +66,7 @@ test('a pipe, a file and /dev/null are no terminals', (t) => {
   for (const stdout of ['pipe', openSync(workspace.path('file'), 'w'), openSync('/dev/null', 'w')] as const) {
     const told = workspace.path('told');
     execFileSync(process.execPath, [program, told], { env: workspace.env, stdio: ['ignore', stdout, 'inherit'] });
-    assert.deepEqual(JSON.parse(workspace.read('told')), { isTerminal: false, columns: 1000 });
+    assert.deepEqual(JSON.parse(workspace.read('told')), { isTerminal: false, columns: 1000, rows: 1000 });
     if (typeof stdout === 'number') closeSync(stdout);
   }
 });
