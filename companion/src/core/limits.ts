@@ -13,6 +13,8 @@ export interface Range {
   max: number;
 }
 
+/** So long after its event a state may be written; a worker that died in between never writes it. */
+export const stateLagMs = second;
 /** An agent that printed something this lately is called `progressing`. */
 export const progressingMs = minute;
 

@@ -12,6 +12,7 @@ import { jobPaths } from '../store/layout.ts';
 import { makeNap, type Nap } from './nap.ts';
 import { refreshAttached } from './reconcile.ts';
 import { conditionOf, isEnded, timerPatienceMs, type View } from './view.ts';
+import { viewAt } from './wake-standing.ts';
 import type { WakeSeen, WakeWatch } from './wake-watch.ts';
 
 export interface Told {
@@ -48,7 +49,10 @@ export async function waitForOne(
     if (!exists(view.paths.folder)) throw vanishedError(view.paths.folder, id);
     told.view(view);
     if (isEnded(view.state) || told.signal.aborted) return undefined;
-    if (told.until - monotonicMs() <= 0) return watch?.lookAtEvents() ?? watch?.lookAtHealth(view);
+    if (told.until - monotonicMs() <= 0) {
+      const wake = watch?.lookAtEvents() ?? watch?.lookAtHealth(view);
+      return wake && !(await isOver(root, id, wake, told)) ? wake : undefined;
+    }
 
     const closes = await subscribe(view, nap, watch);
     try {
@@ -59,11 +63,11 @@ export async function waitForOne(
         told.view(view);
         if (isEnded(view.state) || told.signal.aborted || told.until - monotonicMs() <= 0) break;
         const wake = watch?.lookAtEvents() ?? watch?.lookAtHealth(view);
-        if (wake) return (await isOver(root, id, told)) ? undefined : wake;
+        if (wake) return (await isOver(root, id, wake, told)) ? undefined : wake;
         // The FIFO may tell of a death some milliseconds before the process table does, and is then held by nobody.
         const pause = woken < quickRounds ? 20 : pauseFor(view, closes, round, watch);
         const seen = await rest(nap, Math.min(told.until - monotonicMs(), pause), view, watch, told.signal);
-        if (seen.wake) return (await isOver(root, id, told)) ? undefined : seen.wake;
+        if (seen.wake) return (await isOver(root, id, seen.wake, told)) ? undefined : seen.wake;
         if (seen.why.includes('fifo')) woken = 0;
         isQuiet = seen.why.length === 0 && pause > 1000 && exists(view.paths.folder);
       }
@@ -113,8 +117,8 @@ async function rest(
 }
 
 /** The end wins over whatever came before it; and who is woken gets the job as it is then. */
-async function isOver(root: string, id: string, told: Told): Promise<boolean> {
-  const view = await look(root, id);
+async function isOver(root: string, id: string, wake: WakeSeen, told: Told): Promise<boolean> {
+  const view = await viewAt(wake.event, () => look(root, id), told.signal);
   told.view(view);
   return isEnded(view.state);
 }
