@@ -27,7 +27,7 @@ var __export = (target, all) => {
     __defProp(target, name, { get: all[name], enumerable: true });
 };
 var __toCommonJS = (mod) => __copyProps(__defProp({}, "__esModule", { value: true }), mod);
-const buildId = "4702e00704992c91";
+const buildId = "2ffcda8c1ae4efb8";
 // The beginning of the built file (companion/pack.mjs puts it there): compiles the parts and hands them out. What V8 made of the parts
 // is kept in the user's cache folder, one file for each command, so that the next start compiles nothing (Node 20: 5 ms of a
 // launch). Any trouble with the cache means a start without it. JOB_COMPANION_NO_CACHE=1 turns it off.
@@ -133,8 +133,8 @@ fstatSync)(fd);if(!stat.isCharacterDevice()||isNullDevice(stat.rdev))return else
 isTTY?{isTerminal:true,columns:stream.columns||80,rows:stream.rows||24}:elsewhere}function onResize(fn){process.stdout.on("resize",fn);return()=>process.stdout.
 off("resize",fn)}function isNullDevice(rdev){return rdev===((0,import_node_fs.statSync)("/dev/null",{throwIfNoEntry:false})?.rdev??-1)}var cell=new Int32Array(new SharedArrayBuffer(
 4));function pause(){Atomics.wait(cell,0,0,2)}process.exitCode=import_chunk_6PFAPK5K.exitCodes.fault;async function main(args){if(process.platform!=="linux")(await Promise.
-resolve().then(()=>load("./install-ps-KOR5EU3S.js"))).installForMac();if(args[0]==="_worker"){const{runWorker}=await Promise.resolve().then(()=>load("./main-NEM\
-6JWM2.js"));const isDone=await runWorker(args[1]??"",args[2]??"",text=>writeOut(2,text));process.exit(isDone?0:70)}if(args[0]==="_notify"){const{runNotify}=await Promise.
+resolve().then(()=>load("./install-ps-KOR5EU3S.js"))).installForMac();if(args[0]==="_worker"){const{runWorker}=await Promise.resolve().then(()=>load("./main-X67\
+D6TKN.js"));const isDone=await runWorker(args[1]??"",args[2]??"",text=>writeOut(2,text));process.exit(isDone?0:70)}if(args[0]==="_notify"){const{runNotify}=await Promise.
 resolve().then(()=>load("./notify-A7CCXHVM.js"));await runNotify(args[1]??"",args[2]??"");process.exit(import_chunk_6PFAPK5K.exitCodes.done)}const{dispatch}=await Promise.
 resolve().then(()=>load("./dispatch-RUZNDXJ6.js"));const reply=await dispatch(args,makeContext(),"0.1.0");const isTold=print(reply);process.exit(isTold?reply.code:
 import_chunk_6PFAPK5K.exitCodes.fault)}function makeContext(){const terminal=terminalOf(1);return{cwd:currentFolder(),isTerminal:terminal.isTerminal,width:terminal.
@@ -4402,7 +4402,7 @@ const evidence=`job ${id} is ${state}${error?` (${error})`:""}`;if(!stand.isEnde
 String(input.job),wake)};
 
 },
-"./judging-IYWVZTIU.js": function (module, exports) {
+"./judging-7SOSF5SC.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{startJudging:()=>startJudging});module.exports=stdin_exports;var import_chunk_O4S3UR6E=load("./chunk-O4S3UR6E.js");
 var import_chunk_U56C6E24=load("./chunk-U56C6E24.js");var import_chunk_ILJKJSAA=load("./chunk-ILJKJSAA.js");var import_chunk_XLIUUZ7B=load("./chunk-XLIUUZ7B.js");
 var import_chunk_4LPECCUX=load("./chunk-4LPECCUX.js");var import_chunk_7LUFXQWN=load("./chunk-7LUFXQWN.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");
@@ -4418,37 +4418,43 @@ orking",...facts};if(cpuMs===null)return{kind:"unmeasured",...facts};return{kind
 null&&cpuMs>0&&cpuMs>=spanMs*import_chunk_KJ4WUN37.idleCpuShare}function countDescendants(count){return`${count===0?"no":count} descendant${count===1?"":"s"}`}function cpuWords(cpuMs,spanMs){
 if(cpuMs===null)return"CPU not known";if(cpuMs===0||spanMs<=0)return"no CPU";const percent=cpuMs/spanMs*100;return`${(0,import_chunk_UNGYPAP3.formatDuration)(cpuMs)}\
  of CPU (${percent<10?percent.toFixed(1):Math.round(percent)}%)`}function sum(numbers){return numbers.reduce((whole,one)=>whole+one,0)}var textBytes=120;var longestEta=100*
-365*86400;var failures=["failed","failure","error","errored","crashed"];function parseProbe(end,bounds){switch(end.how){case"timeout":return trouble(`took longe\
-r than ${(0,import_chunk_UNGYPAP3.formatDuration)(bounds.timeoutMs)}`);case"flooded":return trouble(`printed more than ${bounds.bytes} bytes`);case"aborted":return trouble(
-"was broken off");case"failed":return trouble(`could not be started: ${plain(end.reason??"not known why")}`);default:}if(end.code!==0){const said=plain(end.stderr);
-return trouble(`exited with code ${end.code??"unknown"}${said===""?"":`: ${said}`}`)}return parseText(end.stdout)}function saysFailure({status}){return failures.
-includes((status??"").toLowerCase())}function parseText(stdout){const text=stdout.trim();if(text==="")return trouble("printed nothing");let value;try{value=JSON.
-parse(text)}catch(error){return trouble(`printed no single JSON object: ${plain((0,import_chunk_NVPF5LEY.messageOf)(error))}`)}if(typeof value!=="object"||value===
-null||Array.isArray(value))return trouble("printed JSON that is no object");const given=value;for(const name of["status","phase","message"])if(isThere(given[name])&&
-typeof given[name]!=="string")return trouble(`printed a ${name} that is no text`);for(const name of["completed","total","eta_seconds"]){const fault=isThere(given[name])?
-numberFault(given[name]):void 0;if(fault!==void 0)return trouble(`printed ${name} as ${fault}`)}const[completed,total]=[numberOf(given.completed),numberOf(given.
-total)];const etaSeconds=numberOf(given.eta_seconds);if(completed!==null&&total!==null&&completed>total)return trouble(`printed completed ${completed} of ${total}`);
-if(etaSeconds!==null&&etaSeconds>longestEta)return trouble("printed eta_seconds as a number that is too large");return{kind:"ok",status:textOf(given.status),phase:textOf(
-given.phase),completed,total,etaSeconds:etaSeconds===null?null:Math.round(etaSeconds),message:textOf(given.message)}}function numberFault(value){if(typeof value!==
-"number")return"something that is no number";if(!Number.isFinite(value)||value>Number.MAX_SAFE_INTEGER)return"a number that is too large";return value<0?"a nega\
-tive number":void 0}function numberOf(value){return typeof value==="number"?value:null}function textOf(value){return typeof value==="string"&&plain(value)||null}
-function plain(text){return(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(text).replace(/\s+/g," ").trim(),textBytes)}function isThere(value){
-return value!==void 0&&value!==null}function trouble(what){return{kind:"trouble",why:`the probe ${what}`}}var freshMemory={n:0,since:0,told:[],unchanged:0,probeUnchanged:0,
-troubles:0,window:[],probe:null};var reasonBytes=600;function judgeHealth(before,seen){const reading=seen.probe?.kind==="ok"?seen.probe:null;const troubles=seen.
-probe?.kind==="trouble"?before.troubles+1:0;const changes=changesOf(before,seen,reading);const isWhole=seen.activity.spanMs>=seen.everyMs/2;const window=[...before.
-window,seen.activity].slice(-import_chunk_KJ4WUN37.unchangedCheckpoints);const memory={n:seen.n,since:changes.length>0?seen.n:before.since,told:[],unchanged:changes.
-length>0?0:before.unchanged+(isWhole?1:0),probeUnchanged:changes.length>0?0:before.probeUnchanged+(isWhole&&isComparable(before.probe,reading)?1:0),troubles,window,
-probe:reading?newestOf(before.probe,reading,seen.elapsedMs):before.probe};const stillness=stillnessOf(window);const causes=[...stillCauses(memory,stillness),...taskCauses(
-seen)];const names=causes.flatMap(cause=>cause.names).sort();memory.told=[...new Set([...lastingOf(before.told,changes.length>0,seen.probe),...names])];const figures=stillness.
-words;const reasons=[...causes.map(cause=>cause.reason),...changes];if(reasons.length===0)reasons.push(evidenceWords(memory,before,seen,figures));if(seen.probe?.
-kind==="trouble")reasons.push(seen.probe.why);if(reading?.message&&!saysFailure(reading))reasons.push(`the probe says "${reading.message}"`);const state=causes.
-length>0?"attention":changes.length>0?"progressing":"unknown";return{checkpoint:{n:seen.n,at:seen.at,elapsed_seconds:Math.max(0,Math.floor(seen.elapsedMs/1e3)),
-state,attention_kind:state==="attention"?"task_attention":null,phase:reading?.phase??null,completed:reading?.completed??null,total:reading?.total??null,eta_seconds:reading?.
-etaSeconds??estimate(before,seen,reading),reason:(0,import_chunk_LXK2ZILE.excerpt)(reasons.join("; "),reasonBytes),fingerprint:names.length>0?names.join("+"):null},
-memory,isNews:names.some(cause=>!before.told.includes(cause))}}function changesOf({probe:earlier},{activity},now){const changes=[];if(now&&earlier){if(now.completed!==
-null&&earlier.completed!==null&&now.completed>earlier.completed)changes.push(`completed went from ${earlier.completed} to ${countWords(now)}`);if(now.phase!==null&&
-earlier.phase!==null&&now.phase!==earlier.phase)changes.push(`the phase changed from "${earlier.phase}" to "${now.phase}"`)}if(activity.changed.length>0){const more=activity.
-changed.length>1?` and ${activity.changed.length-1} more`:"";changes.push(`${(0,import_chunk_LXK2ZILE.excerpt)(activity.changed[0],200)}${more} changed`)}return changes}
+365*86400;var fields=["status","phase","completed","total","eta_seconds","message"];var failures=["failed","failure","error","errored","crashed"];function parseProbe(end,bounds){
+switch(end.how){case"timeout":return trouble(`took longer than ${(0,import_chunk_UNGYPAP3.formatDuration)(bounds.timeoutMs)}`);case"flooded":return trouble(`pri\
+nted more than ${bounds.bytes} bytes`);case"aborted":return trouble("was broken off");case"failed":return trouble(`could not be started: ${plain(end.reason??"no\
+t known why")}`);default:}if(end.code!==0){const said=plain(end.stderr);return trouble(`exited with code ${end.code??"unknown"}${said===""?"":`: ${said}`}`)}return parseText(
+end.stdout)}function saysFailure({status}){return failures.includes((status??"").toLowerCase())}function parseText(stdout){const text=stdout.trim();if(text==="")
+return trouble("printed nothing");let value;try{value=JSON.parse(text)}catch(error){return trouble(`printed no single JSON object: ${plain((0,import_chunk_NVPF5LEY.
+messageOf)(error))}`)}if(typeof value!=="object"||value===null||Array.isArray(value))return trouble("printed JSON that is no object");const given=value;for(const name of[
+"status","phase","message"])if(isThere(given[name])&&typeof given[name]!=="string")return trouble(`printed a ${name} that is no text`);for(const name of["comple\
+ted","total","eta_seconds"]){const fault=isThere(given[name])?numberFault(given[name]):void 0;if(fault!==void 0)return trouble(`printed ${name} as ${fault}`)}const[
+completed,total]=[numberOf(given.completed),numberOf(given.total)];const etaSeconds=numberOf(given.eta_seconds);if(completed!==null&&total!==null&&completed>total)
+return trouble(`printed completed ${completed} of ${total}`);if(etaSeconds!==null&&etaSeconds>longestEta)return trouble("printed eta_seconds as a number that is\
+ too large");const reading={kind:"ok",status:textOf(given.status),phase:textOf(given.phase),completed,total,etaSeconds:etaSeconds===null?null:Math.round(etaSeconds),
+message:textOf(given.message)};return withVain(reading,Object.keys(given))}function withVain(reading,keys){const unknown=keys.filter(key=>!fields.includes(key));
+if(unknown.length>0&&unknown.length===keys.length)return trouble(`printed none of ${fields.join(", ")} (it has: ${namesOf(unknown)})`);const{status,phase,completed,
+total,etaSeconds,message}=reading;const also=unknown.length>0?` (it has also: ${namesOf(unknown)})`:"";if(completed===null&&total!==null){const what=`printed to\
+tal without completed${also}`;if(status===null&&phase===null&&etaSeconds===null&&message===null)return trouble(what);return{...reading,note:`the probe ${what}`}}
+if(completed===null&&phase===null&&etaSeconds===null&&also!=="")return{...reading,note:`the probe printed neither completed nor phase${also}`};return reading}function namesOf(keys){
+return plain(keys.slice(0,50).map(key=>plain(key)||'""').join(", "))}function numberFault(value){if(typeof value!=="number")return"something that is no number";
+if(!Number.isFinite(value)||value>Number.MAX_SAFE_INTEGER)return"a number that is too large";return value<0?"a negative number":void 0}function numberOf(value){
+return typeof value==="number"?value:null}function textOf(value){return typeof value==="string"&&plain(value)||null}function plain(text){return(0,import_chunk_LXK2ZILE.
+excerpt)((0,import_chunk_LXK2ZILE.plainText)(text).replace(/\s+/g," ").trim(),textBytes)}function isThere(value){return value!==void 0&&value!==null}function trouble(what){
+return{kind:"trouble",why:`the probe ${what}`}}var freshMemory={n:0,since:0,told:[],unchanged:0,probeUnchanged:0,troubles:0,window:[],probe:null};var reasonBytes=600;
+function judgeHealth(before,seen){const reading=seen.probe?.kind==="ok"?seen.probe:null;const troubles=seen.probe?.kind==="trouble"?before.troubles+1:0;const changes=changesOf(
+before,seen,reading);const isWhole=seen.activity.spanMs>=seen.everyMs/2;const window=[...before.window,seen.activity].slice(-import_chunk_KJ4WUN37.unchangedCheckpoints);
+const memory={n:seen.n,since:changes.length>0?seen.n:before.since,told:[],unchanged:changes.length>0?0:before.unchanged+(isWhole?1:0),probeUnchanged:changes.length>
+0?0:before.probeUnchanged+(isWhole&&isComparable(before.probe,reading)?1:0),troubles,window,probe:reading?newestOf(before.probe,reading,seen.elapsedMs):before.probe};
+const stillness=stillnessOf(window);const causes=[...stillCauses(memory,stillness),...taskCauses(seen)];const names=causes.flatMap(cause=>cause.names).sort();memory.
+told=[...new Set([...lastingOf(before.told,changes.length>0,seen.probe),...names])];const figures=stillness.words;const reasons=[...causes.map(cause=>cause.reason),
+...changes];if(reasons.length===0)reasons.push(evidenceWords(memory,before,seen,figures));if(seen.probe?.kind==="trouble")reasons.push(seen.probe.why);if(reading?.
+note)reasons.push(reading.note);if(reading?.message&&!saysFailure(reading))reasons.push(`the probe says "${reading.message}"`);const state=causes.length>0?"atte\
+ntion":changes.length>0?"progressing":"unknown";return{checkpoint:{n:seen.n,at:seen.at,elapsed_seconds:Math.max(0,Math.floor(seen.elapsedMs/1e3)),state,attention_kind:state===
+"attention"?"task_attention":null,phase:reading?.phase??null,completed:reading?.completed??null,total:reading?.total??null,eta_seconds:reading?.etaSeconds??estimate(
+before,seen,reading),reason:(0,import_chunk_LXK2ZILE.excerpt)(reasons.join("; "),reasonBytes),fingerprint:names.length>0?names.join("+"):null},memory,isNews:names.
+some(cause=>!before.told.includes(cause))}}function changesOf({probe:earlier},{activity},now){const changes=[];if(now&&earlier){if(now.completed!==null&&earlier.
+completed!==null&&now.completed>earlier.completed)changes.push(`completed went from ${earlier.completed} to ${countWords(now)}`);if(now.phase!==null&&earlier.phase!==
+null&&now.phase!==earlier.phase)changes.push(`the phase changed from "${earlier.phase}" to "${now.phase}"`)}if(activity.changed.length>0){const more=activity.changed.
+length>1?` and ${activity.changed.length-1} more`:"";changes.push(`${(0,import_chunk_LXK2ZILE.excerpt)(activity.changed[0],200)}${more} changed`)}return changes}
 function isComparable(earlier,now){if(!earlier||!now)return false;return now.completed!==null&&earlier.completed!==null||now.phase!==null&&earlier.phase!==null}
 function newestOf(earlier,now,elapsedMs){const phase=now.phase??earlier?.phase??null;if(now.completed!==null||!earlier)return{...now,phase,elapsedMs};return{...now,
 phase,completed:earlier.completed,total:earlier.total,elapsedMs:earlier.elapsedMs}}function taskCauses({probe,elapsedMs,expectMs}){const causes=[];if(probe?.kind===
@@ -4563,7 +4569,7 @@ return function(txt){if(this!==void 0&&this.has!==void 0){!!~this.has.indexOf(op
 run(this.keys,txt+""):txt+""}return txt===void 0?chain([open],[blk]):$.enabled?run([blk],txt+""):txt+""}}var kleur_default=$;
 
 },
-"./main-NEM6JWM2.js": function (module, exports) {
+"./main-X67D6TKN.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{runWorker:()=>runWorker});module.exports=stdin_exports;var import_chunk_5AOSR7OG=load("./chunk-5AOSR7OG.js");var import_chunk_IH5K6ZOB=load(
 "./chunk-IH5K6ZOB.js");var import_chunk_MWGOSQV4=load("./chunk-MWGOSQV4.js");var import_chunk_O4S3UR6E=load("./chunk-O4S3UR6E.js");var import_chunk_TVXY4KRC=load(
 "./chunk-TVXY4KRC.js");var import_chunk_JSOF4JY5=load("./chunk-JSOF4JY5.js");var import_chunk_FI647AEE=load("./chunk-FI647AEE.js");var import_chunk_E4Q33Z52=load(
@@ -4590,7 +4596,7 @@ resolve().then(()=>load("./notify-A7CCXHVM.js"))).makeNotifier(claim);claim.onWa
 import_chunk_BGBMC6QF.inspect)(root,id);if(spec?.notify&&(0,import_chunk_BGBMC6QF.isEnded)(state))await(await Promise.resolve().then(()=>load("./notify-A7CCXHVM\
 .js"))).runNotify(root,id)}async function look(claim,log){switch(claim.spec.kind){case"watch":return(await Promise.resolve().then(()=>load("./run-watch-55RTIJ5X\
 .js"))).runWatch(claim,log);case"timer":return(await Promise.resolve().then(()=>load("./run-timer-XQHXRRNE.js"))).runTimer(claim);default:return(await Promise.resolve().
-then(()=>load("./supervise-C52F46JH.js"))).supervise(claim)}}function unexpected(){return new Promise((_resolve,reject)=>{process.on("uncaughtException",reject);
+then(()=>load("./supervise-DLJEVJKU.js"))).supervise(claim)}}function unexpected(){return new Promise((_resolve,reject)=>{process.on("uncaughtException",reject);
 process.on("unhandledRejection",reject)})}async function giveUp(claim,message){const{paths,spec,root}=claim;(0,import_chunk_XLIUUZ7B.openJournal)(paths,spec).append(
 "worker_failed",{message});const failures=(0,import_chunk_XLIUUZ7B.readEvents)(paths,0,1e5).events.filter(event=>event.type==="worker_failed").length;if(failures<
 import_chunk_KJ4WUN37.workerFailures)return;const view=(0,import_chunk_BGBMC6QF.inspect)(root,spec.id);const tree=(0,import_chunk_O4S3UR6E.treeOf)(spec,paths,{worker:claim.
@@ -5375,7 +5381,7 @@ ask.id!==null||[...active].every(id=>this.known.has(id)))}async look(id){const[v
 set(id,view);else this.known.delete(id)}rows(){return[...this.known.values()].sort(import_chunk_GZX5PLZI.byLife)}};
 
 },
-"./supervise-C52F46JH.js": function (module, exports) {
+"./supervise-DLJEVJKU.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{supervise:()=>supervise});module.exports=stdin_exports;var import_chunk_TTFBOQUN=load("./chunk-TTFBOQUN.js");var import_chunk_HEVZTJYO=load(
 "./chunk-HEVZTJYO.js");var import_chunk_2JR2MVCJ=load("./chunk-2JR2MVCJ.js");var import_chunk_5AOSR7OG=load("./chunk-5AOSR7OG.js");var import_chunk_IH5K6ZOB=load(
 "./chunk-IH5K6ZOB.js");var import_chunk_B2GTHZX4=load("./chunk-B2GTHZX4.js");var import_chunk_FNP5XAIJ=load("./chunk-FNP5XAIJ.js");var import_chunk_MWGOSQV4=load(
@@ -5661,7 +5667,7 @@ ate_vanished"?wanted:claimReason(claim,wanted);if(reason!==void 0)resolve(reason
 atMonotonic)(spec.deadline_mono_ms,()=>stop("hard_timeout")));const judging=startJudging(claim,progress,child);releases.push(judging.stop);const findDue=makeDueLook(
 claim,follower,agent,judging.stalled);const tick=()=>{follower.tick();tellNewNeighbours(claim,progress);const due=findDue();if(due)stop(due.reason,due.detail)};
 releases.push((0,import_chunk_2JR2MVCJ.makeTicker)(claim,tick))})}finally{for(const release of releases)release()}}function startJudging(claim,progress,child){const{
-run}=claim.spec;let judging;let isOver=false;if(run)void Promise.resolve().then(()=>load("./judging-IYWVZTIU.js")).then(loaded=>{if(!isOver)judging=loaded.startJudging(
+run}=claim.spec;let judging;let isOver=false;if(run)void Promise.resolve().then(()=>load("./judging-7SOSF5SC.js")).then(loaded=>{if(!isOver)judging=loaded.startJudging(
 claim,progress,child,run)});return{stalled:()=>judging?.stalled(),stop:()=>{isOver=true;judging?.stop()}}}function tellNewNeighbours({root,paths,spec},progress){
 if(!spec.staff)return;const{warnings}=progress.state;const fresh=(0,import_chunk_4TYOKOYZ.neighbourWarnings)(root,paths).filter(one=>!warnings.some(known=>known.
 message===one.message));if(fresh.length>0)progress.note("two_writers",{warnings:fresh},{warnings:[...warnings,...fresh]})}var nothing={step:"none",ended:[],survivors:[]};

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import type { Activity } from '../../companion/src/core/activity.ts';
 import { freshMemory, type HealthMemory, type Judgement, judgeHealth } from '../../companion/src/core/health.ts';
-import type { ProbeAnswer, ProbeReading } from '../../companion/src/core/probe-answer.ts';
+import { type ProbeAnswer, type ProbeReading, parseProbe } from '../../companion/src/core/probe-answer.ts';
 
 const hour = 3_600_000;
 const asleep: Activity = {
@@ -165,6 +165,21 @@ test('row 5: trouble with the probe makes its checkpoint unknown and is named; o
   const files = judgeAll([{ probe: broken, activity: moved }]);
   assert.deepEqual(states(files), ['progressing']);
   assert.match(last(files).reason, /^\/w\/out\.bin changed; the probe took longer than 30s$/);
+});
+
+test('an answer in which nothing is known is trouble like any other: unknown twice, then it hides no dead wait', () => {
+  const bounds = { timeoutMs: 30_000, bytes: 65_536 };
+  const steps = [1, 2, 3].map((step) => ({
+    probe: parseProbe({ how: 'exited', code: 0, reason: null, stdout: JSON.stringify({ step }), stderr: '' }, bounds),
+  }));
+  const judged = judgeAll(steps);
+  assert.deepEqual(states(judged), ['unknown', 'unknown', 'attention']);
+  for (const { checkpoint } of judged) assert.match(checkpoint.reason, /; the probe printed none of .*it has: step\)$/);
+});
+
+test('what a good probe has in vain stands in the reason', () => {
+  const note = 'the probe printed total without completed';
+  assert.match(last(judgeAll([{ probe: says({ total: 10, phase: 'a', note }) }])).reason, new RegExp(`; ${note}$`));
 });
 
 test('a probe that is always in trouble does not hide a dead wait', () => {

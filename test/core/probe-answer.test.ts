@@ -25,10 +25,11 @@ test('one JSON object with every field is read, also over several lines', () => 
   });
 });
 
-test('every field is optional, null is none, and unknown ones are left alone', () => {
+test('every field is optional, null is none, and unknown ones beside known ones are left alone', () => {
   const none = { kind: 'ok', status: null, phase: null, completed: null, total: null, etaSeconds: null, message: null };
-  for (const text of ['{}', '{"phase":null,"completed":null}', '{"more":[1,{"a":2}]}', '{"phase":"","status":" "}'])
+  for (const text of ['{}', '{"phase":null,"completed":null}', '{"phase":"","status":" "}'])
     assert.deepEqual(say(text), none, text);
+  assert.deepEqual(say('{"completed":3,"more":[1,{"a":2}]}'), { ...none, completed: 3 });
 });
 
 for (const [stdout, why] of [
@@ -54,6 +55,14 @@ for (const [stdout, why] of [
   ['{"status":["failed"]}', /a status that is no text/],
   ['{"message":{}}', /a message that is no text/],
   ['{"completed":true}', /no number/],
+  [
+    '{"step":5,"epoch":2}',
+    /^the probe printed none of status, phase, completed, total, eta_seconds, message \(it has: step, epoch\)$/,
+  ],
+  ['{"Completed":5}', /none of status, .*\(it has: Completed\)$/],
+  ['{"total":10}', /^the probe printed total without completed$/],
+  ['{"total":10,"completed":null}', /^the probe printed total without completed$/],
+  ['{"total":10,"done":4}', /^the probe printed total without completed \(it has also: done\)$/],
 ] as const) {
   test(`a probe that prints ${JSON.stringify(stdout)} is of no use, and why is told`, () => {
     assert.match(whyOf({ stdout }), why);
@@ -83,8 +92,35 @@ test('text of a probe is plain, on one line and short', () => {
   assert.ok(Buffer.byteLength(whyOf({ stdout: '\x1b[2J'.repeat(9000) })) < 250);
 });
 
+test('what a usable answer has in vain is told: a total alone, and fields that nobody reads', () => {
+  const noteOf = (text: string) => {
+    const answer = say(text);
+    return answer.kind === 'ok' ? answer.note : answer;
+  };
+  assert.equal(noteOf('{"status":"failed","total":10}'), 'the probe printed total without completed');
+  assert.equal(
+    noteOf('{"status":"running","step":5}'),
+    'the probe printed neither completed nor phase (it has also: step)',
+  );
+  for (const text of [
+    '{"phase":"a","step":5}',
+    '{"completed":1,"step":5}',
+    '{"message":"m"}',
+    '{"eta_seconds":5,"x":1}',
+  ])
+    assert.equal(noteOf(text), undefined, text);
+});
+
+test('names of unknown fields are plain and bounded', () => {
+  const many = Object.fromEntries(Array.from({ length: 3000 }, (_, index) => [`\x1b[31mkey\n${index}`, index]));
+  const why = whyOf({ stdout: JSON.stringify(many) });
+  assert.match(why, /\(it has: key 0, key 1, .*…\)$/);
+  assert.ok(Buffer.byteLength(why) < 250);
+  assert.match(whyOf({ stdout: '{"":1}' }), /\(it has: ""\)$/);
+});
+
 test('deep nesting is read like everything else', () => {
-  assert.equal(say(`{"x":${'['.repeat(20_000)}${']'.repeat(20_000)}}`).kind, 'ok');
+  assert.equal(say(`{"completed":1,"x":${'['.repeat(20_000)}${']'.repeat(20_000)}}`).kind, 'ok');
 });
 
 test('a failure is told by its status only, whatever its case', () => {

@@ -84,6 +84,7 @@ export function judgeHealth(before: HealthMemory, seen: Seen): Judgement {
   const reasons = [...causes.map((cause) => cause.reason), ...changes];
   if (reasons.length === 0) reasons.push(evidenceWords(memory, before, seen, figures));
   if (seen.probe?.kind === 'trouble') reasons.push(seen.probe.why);
+  if (reading?.note) reasons.push(reading.note);
   if (reading?.message && !saysFailure(reading)) reasons.push(`the probe says "${reading.message}"`);
 
   const state = causes.length > 0 ? 'attention' : changes.length > 0 ? 'progressing' : 'unknown';

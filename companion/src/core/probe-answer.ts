@@ -12,6 +12,8 @@ export interface ProbeReading {
   total: number | null;
   etaSeconds: number | null;
   message: string | null;
+  /** What it printed in vain although the rest is of use: told, and no trouble. */
+  note?: string;
 }
 
 export type ProbeAnswer = ProbeReading | { kind: 'trouble'; why: string };
@@ -28,6 +30,7 @@ export interface ProbeEnd {
 const textBytes = 120;
 /** No estimate reaches further than this. */
 const longestEta = 100 * 365 * 86_400;
+const fields = ['status', 'phase', 'completed', 'total', 'eta_seconds', 'message'];
 const failures = ['failed', 'failure', 'error', 'errored', 'crashed'];
 
 export function parseProbe(end: ProbeEnd, bounds: { timeoutMs: number; bytes: number }): ProbeAnswer {
@@ -78,7 +81,7 @@ function parseText(stdout: string): ProbeAnswer {
     return trouble(`printed completed ${completed} of ${total}`);
   if (etaSeconds !== null && etaSeconds > longestEta)
     return trouble('printed eta_seconds as a number that is too large');
-  return {
+  const reading: ProbeReading = {
     kind: 'ok',
     status: textOf(given.status),
     phase: textOf(given.phase),
@@ -87,6 +90,34 @@ function parseText(stdout: string): ProbeAnswer {
     etaSeconds: etaSeconds === null ? null : Math.round(etaSeconds),
     message: textOf(given.message),
   };
+  return withVain(reading, Object.keys(given));
+}
+
+/** Somebody who prints `step` or `percent` believes to be heard. Where nothing else is of use, that is trouble; else it is told beside it. */
+function withVain(reading: ProbeReading, keys: readonly string[]): ProbeAnswer {
+  const unknown = keys.filter((key) => !fields.includes(key));
+  if (unknown.length > 0 && unknown.length === keys.length)
+    return trouble(`printed none of ${fields.join(', ')} (it has: ${namesOf(unknown)})`);
+  const { status, phase, completed, total, etaSeconds, message } = reading;
+  const also = unknown.length > 0 ? ` (it has also: ${namesOf(unknown)})` : '';
+  if (completed === null && total !== null) {
+    const what = `printed total without completed${also}`;
+    // A failure, a phase or an estimate counts all the same.
+    if (status === null && phase === null && etaSeconds === null && message === null) return trouble(what);
+    return { ...reading, note: `the probe ${what}` };
+  }
+  if (completed === null && phase === null && etaSeconds === null && also !== '')
+    return { ...reading, note: `the probe printed neither completed nor phase${also}` };
+  return reading;
+}
+
+function namesOf(keys: readonly string[]): string {
+  return plain(
+    keys
+      .slice(0, 50)
+      .map((key) => plain(key) || '""')
+      .join(', '),
+  );
 }
 
 function numberFault(value: unknown): string | undefined {
