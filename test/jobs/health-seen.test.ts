@@ -114,6 +114,10 @@ test('a checkpoint is missing after its interval, the probe limit and a grace; n
     null,
   );
   assert.equal(kindOf(judged(5 * minute + 20_000), { n: 4, at: ago(minute + 20_000) }), 'monitor_attention');
+  // With two intervals n counts the shorter one, and the longer one is what may pass.
+  const two = { checkpoint_ms: 2 * minute, checkpoint_fast_ms: minute / 2 };
+  assert.equal(kindOf(judged(5 * minute, two), { n: 8, at: ago(minute) }), null);
+  assert.equal(kindOf(judged(5 * minute, two), { n: 4, at: ago(3 * minute) }), 'monitor_attention');
   // Runs of an older release have none, and a job that is being stopped gets none any more.
   assert.equal(kindOf(judged(5 * minute, { checkpoint_ms: undefined as unknown as number }), null), null);
   const stopping = { spec: judged(5 * minute), state: running({ state: 'stopping' }), launch };

@@ -105,7 +105,8 @@ function missingCheckpoint(view: View): { cause: MonitorCause; reason: string } 
   const patience = every + probe + checkpointGraceMs;
   const ageMs = nowMs() - since;
   // A machine that slept an hour has missed none: the worker counts awake time, and so must who judges it.
-  if (ageMs <= patience || awakeSince(view, (last?.n ?? 0) * every) <= patience) return undefined;
+  if (ageMs <= patience || awakeSince(view, (last?.n ?? 0) * (spec.run?.checkpoint_fast_ms ?? every)) <= patience)
+    return undefined;
   const reason = `no checkpoint for ${formatDuration(ageMs)}, one is due every ${formatDuration(every)}; this says nothing of the command itself`;
   return { cause: 'checkpoint_missing', reason };
 }
