@@ -27,7 +27,7 @@ var __export = (target, all) => {
     __defProp(target, name, { get: all[name], enumerable: true });
 };
 var __toCommonJS = (mod) => __copyProps(__defProp({}, "__esModule", { value: true }), mod);
-const buildId = "2ffcda8c1ae4efb8";
+const buildId = "f5699697fe1e5c52";
 // The beginning of the built file (companion/pack.mjs puts it there): compiles the parts and hands them out. What V8 made of the parts
 // is kept in the user's cache folder, one file for each command, so that the next start compiles nothing (Node 20: 5 ms of a
 // launch). Any trouble with the cache means a start without it. JOB_COMPANION_NO_CACHE=1 turns it off.
@@ -136,7 +136,7 @@ off("resize",fn)}function isNullDevice(rdev){return rdev===((0,import_node_fs.st
 resolve().then(()=>load("./install-ps-KOR5EU3S.js"))).installForMac();if(args[0]==="_worker"){const{runWorker}=await Promise.resolve().then(()=>load("./main-X67\
 D6TKN.js"));const isDone=await runWorker(args[1]??"",args[2]??"",text=>writeOut(2,text));process.exit(isDone?0:70)}if(args[0]==="_notify"){const{runNotify}=await Promise.
 resolve().then(()=>load("./notify-A7CCXHVM.js"));await runNotify(args[1]??"",args[2]??"");process.exit(import_chunk_6PFAPK5K.exitCodes.done)}const{dispatch}=await Promise.
-resolve().then(()=>load("./dispatch-RUZNDXJ6.js"));const reply=await dispatch(args,makeContext(),"0.1.0");const isTold=print(reply);process.exit(isTold?reply.code:
+resolve().then(()=>load("./dispatch-ZPZUINEV.js"));const reply=await dispatch(args,makeContext(),"0.1.0");const isTold=print(reply);process.exit(isTold?reply.code:
 import_chunk_6PFAPK5K.exitCodes.fault)}function makeContext(){const terminal=terminalOf(1);return{cwd:currentFolder(),isTerminal:terminal.isTerminal,width:terminal.
 columns,readStdin,screen:terminal.isTerminal&&!import_chunk_VBJYUCPQ.variables.isDumb()?stdoutScreen():null,live:terminalOf(2).isTerminal?liveLine:null,say:text=>writeOut(
 1,text),tell:text=>writeOut(2,`${text}
@@ -159,11 +159,11 @@ FaultError("state_unusable",`cannot go on: ${(0,import_chunk_NVPF5LEY.messageOf)
 
 function partsText() {/*
 (function (load, builtin, require, __create, __defProp, __getOwnPropDesc, __getOwnPropNames, __getProtoOf, __hasOwnProp, __copyProps, __toESM, __export, __toCommonJS) { return {
-"./ask-VFIE4LMT.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{ask:()=>ask});module.exports=stdin_exports;var import_chunk_YDH3222L=load("./chunk-YDH3222L.js");var import_chunk_URVAGR7N=load(
-"./chunk-URVAGR7N.js");var import_chunk_SCS6S3PN=load("./chunk-SCS6S3PN.js");var import_chunk_TTFBOQUN=load("./chunk-TTFBOQUN.js");var import_chunk_6F4VMV4W=load(
-"./chunk-6F4VMV4W.js");var import_chunk_A66XTSVN=load("./chunk-A66XTSVN.js");var import_chunk_7WTQNSF5=load("./chunk-7WTQNSF5.js");var import_chunk_BSDJ43BD=load(
-"./chunk-BSDJ43BD.js");var import_chunk_NLJ6LRP6=load("./chunk-NLJ6LRP6.js");var import_chunk_IXGHQGP5=load("./chunk-IXGHQGP5.js");var import_chunk_CCVPRMQY=load(
+"./ask-SNB6YPCD.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{ask:()=>ask});module.exports=stdin_exports;var import_chunk_64BEPTI2=load("./chunk-64BEPTI2.js");var import_chunk_ZPZSGY2L=load(
+"./chunk-ZPZSGY2L.js");var import_chunk_SCS6S3PN=load("./chunk-SCS6S3PN.js");var import_chunk_TTFBOQUN=load("./chunk-TTFBOQUN.js");var import_chunk_6F4VMV4W=load(
+"./chunk-6F4VMV4W.js");var import_chunk_3UWBOJB3=load("./chunk-3UWBOJB3.js");var import_chunk_7WTQNSF5=load("./chunk-7WTQNSF5.js");var import_chunk_BSU7RUI4=load(
+"./chunk-BSU7RUI4.js");var import_chunk_R23DT4AI=load("./chunk-R23DT4AI.js");var import_chunk_IXGHQGP5=load("./chunk-IXGHQGP5.js");var import_chunk_CCVPRMQY=load(
 "./chunk-CCVPRMQY.js");var import_chunk_YAUTBWZI=load("./chunk-YAUTBWZI.js");var import_chunk_K4XBJGBM=load("./chunk-K4XBJGBM.js");var import_chunk_6PFAPK5K=load(
 "./chunk-6PFAPK5K.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_4TYOKOYZ=load("./chunk-4TYOKOYZ.js");var import_chunk_UQPFXLJC=load(
 "./chunk-UQPFXLJC.js");var import_chunk_ZY4EPTVP=load("./chunk-ZY4EPTVP.js");var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");var import_chunk_75QX5Y3O=load(
@@ -175,7 +175,7 @@ function partsText() {/*
 "./chunk-RSAECTKB.js");var import_chunk_OYSO2DVF=load("./chunk-OYSO2DVF.js");var import_chunk_KJ4WUN37=load("./chunk-KJ4WUN37.js");var import_chunk_55A4YUIJ=load(
 "./chunk-55A4YUIJ.js");var import_chunk_Y5L6GQDB=load("./chunk-Y5L6GQDB.js");var import_chunk_VBJYUCPQ=load("./chunk-VBJYUCPQ.js");var import_chunk_BSO2ISIG=load(
 "./chunk-BSO2ISIG.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load(
-"./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var ask=(0,import_chunk_YDH3222L.makeStaffVerb)({mode:"ask",isSynchronous:true,notes:"\
+"./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var ask=(0,import_chunk_64BEPTI2.makeStaffVerb)({mode:"ask",isSynchronous:true,notes:"\
 Exit codes as of wait. With --id-only it returns at once, as staffer does.",examples:['ask --backend codex --prompt "What does this repository do?"']});
 
 },
@@ -195,10 +195,10 @@ modifiedMs<pause)return;if(view.launch)((0,import_chunk_XUMWCHG3.findEngine)(vie
 SIGKILL");await(0,import_chunk_GH6Z3BUY.startWorker)(view.root,view.spec,view,generation)}
 
 },
-"./cancel-3FZUGPUM.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{cancel:()=>cancel});module.exports=stdin_exports;var import_chunk_DQYLYWIR=load("./chunk-DQYLYWIR.js");var import_chunk_ZCZJAE74=load(
-"./chunk-ZCZJAE74.js");var import_chunk_Z7KM54DL=load("./chunk-Z7KM54DL.js");var import_chunk_LUIVRIXY=load("./chunk-LUIVRIXY.js");var import_chunk_TYK6MYR7=load(
-"./chunk-TYK6MYR7.js");var import_chunk_LOASI4IE=load("./chunk-LOASI4IE.js");var import_chunk_YKVL2F37=load("./chunk-YKVL2F37.js");var import_chunk_CCVPRMQY=load(
+"./cancel-ROVLHJTE.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{cancel:()=>cancel});module.exports=stdin_exports;var import_chunk_P53N2HZ4=load("./chunk-P53N2HZ4.js");var import_chunk_ZCZJAE74=load(
+"./chunk-ZCZJAE74.js");var import_chunk_HNBJPPGC=load("./chunk-HNBJPPGC.js");var import_chunk_LUIVRIXY=load("./chunk-LUIVRIXY.js");var import_chunk_TYK6MYR7=load(
+"./chunk-TYK6MYR7.js");var import_chunk_5EYCCQXE=load("./chunk-5EYCCQXE.js");var import_chunk_YKVL2F37=load("./chunk-YKVL2F37.js");var import_chunk_CCVPRMQY=load(
 "./chunk-CCVPRMQY.js");var import_chunk_YAUTBWZI=load("./chunk-YAUTBWZI.js");var import_chunk_PATOMOAS=load("./chunk-PATOMOAS.js");var import_chunk_IH5K6ZOB=load(
 "./chunk-IH5K6ZOB.js");var import_chunk_B2GTHZX4=load("./chunk-B2GTHZX4.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_ZY4EPTVP=load(
 "./chunk-ZY4EPTVP.js");var import_chunk_WSVVSV3K=load("./chunk-WSVVSV3K.js");var import_chunk_NQIVJPTF=load("./chunk-NQIVJPTF.js");var import_chunk_6XM3GXBC=load(
@@ -216,14 +216,14 @@ end a job and its whole process tree",form:"ID [--why TEXT]",words:{min:1,max:1}
 text",value:"NAME",help:"who asks (default: JOB_OWNER)"},...import_chunk_CCVPRMQY.common},notes:"Exit codes: 0 canceled (also when it already was), 1 it had end\
 ed otherwise, 2 asked for and not settled yet.",examples:["cancel run-mik3x9ab-4f7q2z",'cancel run-mik3x9ab-4f7q2z --why "wrong branch"'],async run(context,input){
 const root=context.root(input);(0,import_chunk_YAUTBWZI.checkRoot)(root.folder);const id=(0,import_chunk_ZY4EPTVP.requireWholeId)(root,input.words[0]);const reply=await(0,
-import_chunk_DQYLYWIR.cancelJob)(root.folder,id,{owner:input.text("owner")??import_chunk_VBJYUCPQ.variables.owner()??null,why:input.text("why")??null});const{state,
+import_chunk_P53N2HZ4.cancelJob)(root.folder,id,{owner:input.text("owner")??import_chunk_VBJYUCPQ.variables.owner()??null,why:input.text("why")??null});const{state,
 paths}=reply.view;const json={id,result:reply.result,state:state.state,error:state.error,result_path:paths.result};if(reply.result==="canceled"){const out=`${id}\
 : canceled
 report: ${paths.result}
 `;return input.has("json")?{code:import_chunk_6PFAPK5K.exitCodes.done,json:{...json,...taskJson(reply.view)}}:{code:import_chunk_6PFAPK5K.exitCodes.done,out,notes:taskNotes(
 reply.view)}}if(reply.result==="ended_before"||(0,import_chunk_BGBMC6QF.isEnded)(state)){const cause=state.error?` (${state.error.code}: ${state.error.message})`:
 "";throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot cancel job ${id}: it ended as ${state.state}${cause}`,import_chunk_DFY3WLOV.nextCommands.result(
-id,root.option))}const health=(0,import_chunk_LOASI4IE.healthOf)(reply.view,(0,import_chunk_BGBMC6QF.conditionOf)(reply.view));const worker=reply.view.launch?`;\
+id,root.option))}const health=(0,import_chunk_5EYCCQXE.healthOf)(reply.view,(0,import_chunk_BGBMC6QF.conditionOf)(reply.view));const worker=reply.view.launch?`;\
  its worker is process ${reply.view.launch.worker.pid}`:"";const why=`${health.reason?`; ${health.reason}`:""}${worker}`;const text=`${id}: the request is store\
 d, the job has not ended yet (${state.state}${why}); look again with:
 ${import_chunk_DFY3WLOV.nextCommands.observe(id,root.option)}
@@ -255,6 +255,75 @@ null}
 chunk-5AOSR7OG.js");var import_chunk_KJ4WUN37=load("./chunk-KJ4WUN37.js");function makeTicker(claim,tick,everyMs=1e3){const second=setInterval(tick,everyMs);const release=keepLease(
 claim);process.on("SIGURG",tick);const first=setTimeout(tick,0);return()=>{clearInterval(second);release();clearTimeout(first);process.off("SIGURG",tick)}}function keepLease(claim){
 const lease=setInterval(()=>(0,import_chunk_5AOSR7OG.renewLease)(claim.paths),import_chunk_KJ4WUN37.leaseMs);return()=>clearInterval(lease)}
+
+},
+"./chunk-2N3GX7GX.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{commandNames:()=>commandNames,loadCommand:()=>loadCommand});module.exports=stdin_exports;var loaders={run:async()=>(await Promise.
+resolve().then(()=>load("./run-VE4UEZNC.js"))).run,watch:async()=>(await Promise.resolve().then(()=>load("./watch-LWSL3AWX.js"))).watch,staffer:async()=>(await Promise.
+resolve().then(()=>load("./staffer-SGJIELIA.js"))).staffer,research:async()=>(await Promise.resolve().then(()=>load("./research-K3AOIEBY.js"))).research,review:async()=>(await Promise.
+resolve().then(()=>load("./review-AVPUF2AM.js"))).review,implement:async()=>(await Promise.resolve().then(()=>load("./implement-OS2D6ZBA.js"))).implement,ask:async()=>(await Promise.
+resolve().then(()=>load("./ask-SNB6YPCD.js"))).ask,timer:async()=>(await Promise.resolve().then(()=>load("./timer-ALAKSBJK.js"))).timer,wait:async()=>(await Promise.
+resolve().then(()=>load("./wait-GDKK6Z52.js"))).wait,observe:async()=>(await Promise.resolve().then(()=>load("./observe-BTU5XNXT.js"))).observe,status:async()=>(await Promise.
+resolve().then(()=>load("./status-65FJBGB7.js"))).status,result:async()=>(await Promise.resolve().then(()=>load("./result-SZK3I6JI.js"))).result,cancel:async()=>(await Promise.
+resolve().then(()=>load("./cancel-ROVLHJTE.js"))).cancel,continue:async()=>(await Promise.resolve().then(()=>load("./continue-2CNGLD2G.js"))).continueCommand,restart:async()=>(await Promise.
+resolve().then(()=>load("./restart-Q2WV7ZK4.js"))).restart,clean:async()=>(await Promise.resolve().then(()=>load("./clean-EAM7LAYP.js"))).clean,setup:async()=>(await Promise.
+resolve().then(()=>load("./setup-TGUDAXXW.js"))).setup,doctor:async()=>(await Promise.resolve().then(()=>load("./doctor-EASQHIHE.js"))).doctor,help:async()=>(await Promise.
+resolve().then(()=>load("./help-77QC3MHO.js"))).help};var commandNames=Object.keys(loaders);async function loadCommand(name){return Object.hasOwn(loaders,name)?
+loaders[name]():void 0}
+
+},
+"./chunk-3UWBOJB3.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{folderOf:()=>folderOf,run:()=>run});module.exports=stdin_exports;var import_chunk_7WTQNSF5=load("./chunk-7WTQNSF5.j\
+s");var import_chunk_BSU7RUI4=load("./chunk-BSU7RUI4.js");var import_chunk_R23DT4AI=load("./chunk-R23DT4AI.js");var import_chunk_CCVPRMQY=load("./chunk-CCVPRMQY\
+.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZI\
+LE.js");var import_chunk_RSAECTKB=load("./chunk-RSAECTKB.js");var import_chunk_KJ4WUN37=load("./chunk-KJ4WUN37.js");var import_chunk_7WBBYJDG=load("./chunk-7WBB\
+YJDG.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_path=builtin("node:path");var runOptions={timeout:{kind:"duration",value:"D",range:import_chunk_KJ4WUN37.
+limits.runTimeout,help:"hard limit, counted from launch (default 24h, at most 30d)"},deadline:{kind:"duration",value:"D",range:import_chunk_KJ4WUN37.limits.runTimeout,
+help:"the same as --timeout"},"kill-after":{kind:"duration",value:"D",range:import_chunk_KJ4WUN37.limits.runKillGrace,help:"time between TERM and KILL (default \
+30s)"},cwd:{kind:"text",value:"DIR",help:"folder to run in (default: here)"},shell:{kind:"flag",help:"give the one word after -- to /bin/sh -c"},pipefail:{kind:"\
+flag",help:"with --shell: a pipe fails when any of its commands does"},"success-exit":{kind:"count",value:"N",range:{default:0,min:0,max:255},help:"the exit cod\
+e that means success (default 0)"},"success-file":{kind:"list",value:"PATH",help:"success only when this file is new or changed at the end; may be repeated"},result:{
+kind:"list",value:"PATH",help:"file or folder to tell of at the end; may be repeated"},log:{kind:"text",value:"PATH",help:"the command's own log; its last 50 li\
+nes are told on failure"},expect:{kind:"duration",value:"D",range:import_chunk_KJ4WUN37.limits.expect,help:"expected duration; later asks for attention"},"check\
+point-every":{kind:"text",value:"D",help:"judge its progress at this interval (default 1h); auto or auto:D: every 5m (D), five times as often while nothing chan\
+ges and from 90%"},"sample-every":{kind:"duration",value:"D",range:import_chunk_KJ4WUN37.limits.sample,help:"look at its CPU, output and result paths this often\
+ (default 60s, at most the interval above)"},probe:{kind:"text",value:"LINE",help:"read-only shell line that prints its progress as one JSON object"},"probe-tim\
+eout":{kind:"duration",value:"D",range:import_chunk_KJ4WUN37.limits.probe,help:"bound of one probe (default 30s)"},"first-output":{kind:"duration",value:"D",range:import_chunk_KJ4WUN37.
+limits.optInLimit,help:"end it when nothing was printed by then"},"stall-after":{kind:"duration",value:"D",range:import_chunk_KJ4WUN37.limits.optInLimit,help:"e\
+nd it when nothing happened for that long: no output, no CPU, no change of a result path"},...import_chunk_CCVPRMQY.onStallOption,"status-cmd":{kind:"text",value:"\
+LINE",help:"for a launcher that detaches: shell line that prints {identity, status, exit_code}; asked once at the end"},identity:{kind:"text",value:"TEXT",help:"\
+the task that --status-cmd must name"},"max-output":{kind:"size",value:"SIZE",range:import_chunk_KJ4WUN37.limits.maxOutput,help:"cap of each output file on disk\
+ (default 64M)"},"keep-children":{kind:"flag",help:"leave processes alone that the command left behind"},...import_chunk_CCVPRMQY.launchOptions};async function makeRunPart(input,cwd){
+checkTogether(input);const[checkpoints,log]=[checkpointsOf(input.text("checkpoint-every")),input.text("log")];const part={success_exit:input.count("success-exit")??
+0,keep_children:input.has("keep-children")||input.has("status-cmd"),...(0,import_chunk_7WTQNSF5.pathsBefore)({results:input.texts("result"),successFiles:input.texts(
+"success-file")},cwd),log:log===void 0?null:(0,import_chunk_7WTQNSF5.requireLogPath)(log,cwd),expect_ms:input.duration("expect")??null,...checkpoints,sample_ms:Math.
+min(input.durationOrDefault("sample-every"),checkpoints.checkpoint_fast_ms??checkpoints.checkpoint_ms),probe:lineOf(input,"probe"),probe_ms:input.durationOrDefault(
+"probe-timeout"),status_cmd:lineOf(input,"status-cmd"),identity:identityOf(input)};return{...await(0,import_chunk_7WTQNSF5.programOf)(input,cwd),...part}}function checkpointsOf(text){
+const{checkpoint,checkpointAuto}=import_chunk_KJ4WUN37.limits;if(text===void 0)return{checkpoint_ms:checkpoint.default};const auto=/^auto(?::(.*))?$/s.exec(text);
+if(!auto)return{checkpoint_ms:(0,import_chunk_UNGYPAP3.parseDuration)(text,"--checkpoint-every",checkpoint)};const long=auto[1]===void 0?checkpointAuto.default:
+(0,import_chunk_UNGYPAP3.parseDuration)(auto[1],"--checkpoint-every auto",checkpointAuto);const short=Math.ceil(long/import_chunk_KJ4WUN37.autoShare);return{checkpoint_ms:short*
+import_chunk_KJ4WUN37.autoShare,checkpoint_fast_ms:short}}function checkTogether(input){const needs=[["pipefail","shell"],["identity","status-cmd"],["status-cmd",
+"identity"],["probe-timeout","probe"]];for(const[name,other]of needs)if(input.has(name)&&!input.has(other))throw(0,import_chunk_NVPF5LEY.usageError)(`cannot tak\
+e --${name} without --${other}: ${whyTogether[name]}`,help())}var whyTogether={pipefail:"it is an option of that shell",identity:"only that command can name the\
+ task","status-cmd":"its answer counts only for the task that you name","probe-timeout":"there is no probe to be bounded"};function lineOf(input,name){const line=input.
+text(name);if(line===void 0)return null;if(line.trim()==="")throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take an empty --${name}: allowed is one line for /\
+bin/sh`,help());requireSize(name,line,import_chunk_KJ4WUN37.shellLineBytes);return line}function identityOf(input){const text=input.text("identity");if(text===void 0)
+return null;if(text.trim()===""||/[\r\n]/.test(text))throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --identity ${JSON.stringify(text)}: allowed is one l\
+ine that names one task`,help());requireSize("identity",text,import_chunk_KJ4WUN37.identityBytes);return text}function requireSize(name,text,limit){const size=(0,
+import_chunk_LXK2ZILE.byteLength)(text);if(size>limit)throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --${name} of ${size} bytes: at most ${limit} are al\
+lowed`,help())}function help(){return(0,import_chunk_GEPPUING.quoteWords)([...(0,import_chunk_RSAECTKB.selfWords)(),"run","--help"])}var run={name:"run",summary:"\
+run a long command as a job",form:"[options] -- COMMAND ARG...",words:{min:0,max:0,rest:true},options:runOptions,notes:"The command gets no input and runs witho\
+ut a shell, exactly as it stands after --. It is never started twice.",examples:["run -- make test","run --timeout 2h --once-key nightly -- python3 train.py --e\
+pochs 10","run --timeout 12h --success-file model.pt --log train.log -- python3 train.py","run --shell --pipefail -- 'make 2>&1 | tee build.log'"],async run(context,input){
+const words=(0,import_chunk_BSU7RUI4.onceWords)("run",input,(0,import_chunk_BSU7RUI4.folderSaid)(context,input),null);const repeated=await(0,import_chunk_BSU7RUI4.
+repeatedLaunch)(context,input,words,false);if(repeated)return repeated;const cwd=folderOf(context,input);const timeout=limitOf(input);return(0,import_chunk_R23DT4AI.
+launchAndTell)(context,input,{kind:"run",verb:"run",...(0,import_chunk_R23DT4AI.launchWords)(input),cwd,deadlineMs:timeout,killGraceMs:input.durationOrDefault("\
+kill-after"),maxOutputBytes:input.size("max-output")??import_chunk_KJ4WUN37.limits.maxOutput.default,firstOutputMs:input.duration("first-output")??null,stallMs:input.
+duration("stall-after")??null,lineage:null,run:await makeRunPart(input,cwd),onStall:(0,import_chunk_R23DT4AI.onStallOf)(input),staff:null,words})}};function limitOf(input){
+if(input.has("timeout")&&input.has("deadline"))throw(0,import_chunk_NVPF5LEY.usageError)("cannot take --timeout and --deadline together: they are the same");return input.
+has("deadline")?input.durationOrDefault("deadline"):input.durationOrDefault("timeout")}function folderOf(context,input){const folder=import_node_path.default.resolve(
+context.cwd,input.text("cwd")??".");if(!(0,import_chunk_7WBBYJDG.isFolder)(folder))throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot run in ${folder}\
+: there is no such folder`,"name an existing one with --cwd DIR");return(0,import_chunk_7WBBYJDG.realPath)(folder)}
 
 },
 "./chunk-4LPECCUX.js": function (module, exports) {
@@ -443,6 +512,68 @@ exists)(paths.started)||spec.run?.status_cmd?null:(0,import_chunk_U56C6E24.makeC
 import_chunk_OYSO2DVF.readLaunch)(paths);return{root,paths,spec,self,generation:launch.kind==="ok"?launch.value.generation:1,hasFifo,cgroup,release}})}function renewLease(paths){
 return(0,import_chunk_7WBBYJDG.touch)(paths.lease,(0,import_chunk_Y5L6GQDB.nowMs)())}function setAside(paths){try{(0,import_chunk_527JQF7V.writeFile)(paths.reserve,
 new Uint8Array(reserveBytes).fill(32),{sync:false})}catch(error){if(!["ENOSPC","EDQUOT"].includes((0,import_chunk_NVPF5LEY.errnoOf)(error)??""))throw error}}
+
+},
+"./chunk-5EYCCQXE.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{checkpointOf:()=>checkpointOf,findStopped:()=>findStopped,healthOf:()=>healthOf,monitorAttention:()=>monitorAttention,
+timerSeen:()=>timerSeen,watchOf:()=>watchOf,watchSeen:()=>watchSeen});module.exports=stdin_exports;var import_chunk_YKVL2F37=load("./chunk-YKVL2F37.js");var import_chunk_UNGYPAP3=load(
+"./chunk-UNGYPAP3.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_BGBMC6QF=load("./chunk-BGBMC6QF.js");var import_chunk_XUMWCHG3=load(
+"./chunk-XUMWCHG3.js");var import_chunk_OYSO2DVF=load("./chunk-OYSO2DVF.js");var import_chunk_KJ4WUN37=load("./chunk-KJ4WUN37.js");var import_chunk_Y5L6GQDB=load(
+"./chunk-Y5L6GQDB.js");var import_chunk_BSO2ISIG=load("./chunk-BSO2ISIG.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load(
+"./chunk-527JQF7V.js");var healths=["progressing","unknown","attention"];var verdicts=["pending","met","failed","error"];var sentenceBytes=400;var nameBytes=120;
+function isHealth(value){return healths.includes(value)}function checkpointOf(state){const value=asObject(state.checkpoint);const n=numberOf(value?.n);if(!value||
+n===null||(0,import_chunk_OYSO2DVF.instantOf)(value.at)===null||!isHealth(value.state))return null;const kind=value.state==="attention"?"task_attention":null;return{
+n,at:value.at,elapsed_seconds:numberOf(value.elapsed_seconds)??0,state:value.state,attention_kind:kind,phase:textOf(value.phase,nameBytes),completed:numberOf(value.
+completed),total:numberOf(value.total),eta_seconds:numberOf(value.eta_seconds),reason:textOf(value.reason,sentenceBytes)??"",fingerprint:textOf(value.fingerprint,
+nameBytes)}}function watchOf(state){const value=asObject(state.watch);if(!value||!verdicts.includes(value.verdict))return null;return{verdict:value.verdict,word:textOf(
+value.word,nameBytes)??"",evidence:textOf(value.evidence,import_chunk_KJ4WUN37.evidenceChars*4)??"",polls:numberOf(value.polls)??0,told:numberOf(value.told)??0,
+troubles:numberOf(value.troubles)??0,trouble:textOf(value.trouble,sentenceBytes)}}function watchSeen({spec,state,paths}){if(!spec?.watch)return null;const{condition,
+words,every_ms}=spec.watch;const seen=watchOf(state)??{verdict:"pending",word:"",evidence:"",polls:0,told:0,troubles:0,trouble:null};return{condition:textOf(condition,
+nameBytes),words:textOf(words,sentenceBytes),every_ms:numberOf(every_ms),...seen,polls:Math.max(seen.polls,pollsIn(paths))}}function pollsIn({cursor}){const read=(0,
+import_chunk_527JQF7V.readJson)(cursor);return(read.kind==="ok"?numberOf(asObject(read.value.note)?.polls):null)??0}function timerSeen({spec,state}){if(!spec?.timer)
+return null;const{slot,...facts}=(0,import_chunk_YKVL2F37.timerFacts)(spec.timer);const due=(0,import_chunk_OYSO2DVF.instantOf)(facts.due_at);const rest=due===null||
+state.ended_at!==null?null:Math.max(0,due-(0,import_chunk_Y5L6GQDB.nowMs)());return{...facts,due_at:due===null?null:facts.due_at,due_in_ms:rest,slot:textOf(slot,
+nameBytes)}}function asObject(value){return typeof value==="object"&&value!==null&&!Array.isArray(value)?value:void 0}function textOf(value,limit){return typeof value===
+"string"?(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(value).replace(/\s+/g," "),limit):null}function numberOf(value){return typeof value===
+"number"&&Number.isFinite(value)?value:null}function healthOf(view,condition){const monitor=monitorAttention(view,condition);if(monitor)return{health:"attention",
+attention_kind:"monitor_attention",reason:monitor.reason};const{state,spec}=view;if((0,import_chunk_BGBMC6QF.isEnded)(state))return{health:state.health,attention_kind:null};
+const reason=reasonTold(view);const told=reason===void 0?{}:{reason};if(state.health==="attention")return{health:"attention",attention_kind:"task_attention",...told};
+if(spec?.staff&&isMoving(view))return{health:"progressing",attention_kind:null};return{health:state.health,attention_kind:null,...told}}function monitorAttention(view,condition){
+switch(condition){case"unclaimed":case"orphaned":return{cause:"worker_gone",reason:goneWords(view,condition)};case"armed":if(view.seen.worker!=="dead")return void 0;
+return{cause:"worker_gone",reason:"its worker is gone; whoever looks first when it is due has the notifier told"};case"over":case"lost":case"host_restarted":case"\
+never_started":return{cause:"end_unstored",reason:"it is over, and its end could not be stored from here"};case"supervised":case"unseen":return stoppedWorker(view)??
+staleLease(view)??missingCheckpoint(view);default:return void 0}}function goneWords({spec,launch,paths},condition){if(spec?.kind==="watch")return"the worker is \
+gone and nobody looks at the condition; the next wait starts a new one";if(condition==="orphaned")return"the worker is gone; the command runs on under its shim,\
+ and the next wait attaches a new worker";return`the worker died before it started the command (${launch?.generation??1} tried); the next wait starts a new one;\
+ see ${paths.workerLog}`}function stoppedWorker(view){const stopped=findStopped(view);if(!stopped)return void 0;const rest=view.spec?.kind==="watch"?"nobody loo\
+ks at the condition":"the command itself may run on";const reason=`the worker is stopped (SIGSTOP?), ${rest}; it goes on after: kill -CONT ${stopped.pid}`;return{
+cause:"worker_stopped",reason}}function findStopped({spec,worker,launch}){const engine=(0,import_chunk_XUMWCHG3.findEngine)(spec?.engine??"local")??import_chunk_XUMWCHG3.
+defaultEngine;const[first,second]=[worker?.worker,launch?.worker];if(first&&engine.isStopped(first))return first;const isOther=second&&!(first&&(0,import_chunk_BSO2ISIG.
+sameIdentity)(first,second));return isOther&&engine.isStopped(second)?second:void 0}function staleLease({leaseAgeMs}){if(leaseAgeMs===null||leaseAgeMs<=import_chunk_KJ4WUN37.
+leaseStaleMs)return void 0;const reason=`no sign of life of the worker for ${Math.round(leaseAgeMs/1e3)} s`;return{cause:"lease_stale",reason}}function missingCheckpoint(view){
+const{spec,state}=view;const every=spec?.run?.checkpoint_ms;if(!spec||typeof every!=="number"||!(every>0)||state.state!=="running")return void 0;const last=checkpointOf(
+state);const since=(0,import_chunk_OYSO2DVF.instantOf)(last?.at)??(0,import_chunk_OYSO2DVF.instantOf)(state.started_at)??(0,import_chunk_OYSO2DVF.instantOf)(state.
+created_at);if(since===null)return void 0;const probe=spec.run?.probe?spec.run.probe_ms??import_chunk_KJ4WUN37.limits.probe.default:0;const patience=every+probe+
+import_chunk_KJ4WUN37.checkpointGraceMs;const ageMs=(0,import_chunk_Y5L6GQDB.nowMs)()-since;if(ageMs<=patience||awakeSince(view,(last?.n??0)*(spec.run?.checkpoint_fast_ms??
+every))<=patience)return void 0;const reason=`no checkpoint for ${(0,import_chunk_UNGYPAP3.formatDuration)(ageMs)}, one is due every ${(0,import_chunk_UNGYPAP3.
+formatDuration)(every)}; this says nothing of the command itself`;return{cause:"checkpoint_missing",reason}}function awakeSince({spec},offsetMs){if(!spec||spec.
+launcher.boot_id!==(0,import_chunk_BSO2ISIG.bootId)())return Number.POSITIVE_INFINITY;return(0,import_chunk_Y5L6GQDB.monotonicMs)()-(spec.deadline_mono_ms-spec.
+deadline_ms+offsetMs)}function reasonTold({state}){const checkpoint=checkpointOf(state);if(checkpoint)return checkpoint.reason;return watchOf(state)?.trouble??void 0}
+function isMoving({state,paths}){if(state.state!=="running")return false;const output=(0,import_chunk_7WBBYJDG.factsOf)(paths.output);return output!==void 0&&output.
+size>0&&(0,import_chunk_Y5L6GQDB.nowMs)()-output.modifiedMs<import_chunk_KJ4WUN37.progressingMs}
+
+},
+"./chunk-64BEPTI2.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{makeStaffVerb:()=>makeStaffVerb});module.exports=stdin_exports;var import_chunk_ZPZSGY2L=load("./chunk-ZPZSGY2L.js");
+var import_chunk_3UWBOJB3=load("./chunk-3UWBOJB3.js");var import_chunk_BSU7RUI4=load("./chunk-BSU7RUI4.js");var import_chunk_CCVPRMQY=load("./chunk-CCVPRMQY.js");
+var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");function makeStaffVerb({mode:id,options={},notes,examples,isSynchronous=false}){const mode=import_chunk_W7HED5VZ.
+modes[id];return{name:id,summary:mode.summary,form:"(--prompt TEXT | --prompt-file PATH | --stdin) [options]",words:{min:0,max:0},options:{...import_chunk_CCVPRMQY.
+staffOptions,...options,cwd:{kind:"text",value:"DIR",help:"folder to work in (default: here)"},...import_chunk_CCVPRMQY.writerOptions,...import_chunk_CCVPRMQY.launchOptions},
+notes:[`Default profile: ${mode.profile}. The task reaches the agent byte for byte, with the words of the mode around it.`,notes].filter(line=>line!==void 0).join(
+"\n"),examples,async run(context,input){const prompt=await(0,import_chunk_ZPZSGY2L.taskOf)(context,input);const words=(0,import_chunk_BSU7RUI4.onceWords)(id,input,
+(0,import_chunk_BSU7RUI4.folderSaid)(context,input),prompt);const isWaiting=isSynchronous&&!input.has("id-only");const repeated=await(0,import_chunk_BSU7RUI4.repeatedLaunch)(
+context,input,words,isWaiting);if(repeated)return repeated;const cwd=(0,import_chunk_3UWBOJB3.folderOf)(context,input);const staff=(0,import_chunk_ZPZSGY2L.freshStaff)(
+context,input,{mode:id,prompt,cwd});return(0,import_chunk_ZPZSGY2L.launchStaff)(context,input,{verb:id,staff,cwd,lineage:null,isSynchronous:isWaiting,words})}}}
 
 },
 "./chunk-6F4VMV4W.js": function (module, exports) {
@@ -834,58 +965,21 @@ variables.searchPath().split(":");const found=folders.filter(folder=>folder.star
 {program,args,cwd:"/",environment,timeoutMs,limit:import_chunk_KJ4WUN37.probeBytes});return answer.code===0}
 
 },
-"./chunk-A66XTSVN.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{folderOf:()=>folderOf,run:()=>run});module.exports=stdin_exports;var import_chunk_7WTQNSF5=load("./chunk-7WTQNSF5.j\
-s");var import_chunk_BSDJ43BD=load("./chunk-BSDJ43BD.js");var import_chunk_NLJ6LRP6=load("./chunk-NLJ6LRP6.js");var import_chunk_CCVPRMQY=load("./chunk-CCVPRMQY\
-.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZI\
-LE.js");var import_chunk_RSAECTKB=load("./chunk-RSAECTKB.js");var import_chunk_KJ4WUN37=load("./chunk-KJ4WUN37.js");var import_chunk_7WBBYJDG=load("./chunk-7WBB\
-YJDG.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_path=builtin("node:path");var runOptions={timeout:{kind:"duration",value:"D",range:import_chunk_KJ4WUN37.
-limits.runTimeout,help:"hard limit, counted from launch (default 24h, at most 30d)"},deadline:{kind:"duration",value:"D",range:import_chunk_KJ4WUN37.limits.runTimeout,
-help:"the same as --timeout"},"kill-after":{kind:"duration",value:"D",range:import_chunk_KJ4WUN37.limits.runKillGrace,help:"time between TERM and KILL (default \
-30s)"},cwd:{kind:"text",value:"DIR",help:"folder to run in (default: here)"},shell:{kind:"flag",help:"give the one word after -- to /bin/sh -c"},pipefail:{kind:"\
-flag",help:"with --shell: a pipe fails when any of its commands does"},"success-exit":{kind:"count",value:"N",range:{default:0,min:0,max:255},help:"the exit cod\
-e that means success (default 0)"},"success-file":{kind:"list",value:"PATH",help:"success only when this file is new or changed at the end; may be repeated"},result:{
-kind:"list",value:"PATH",help:"file or folder to tell of at the end; may be repeated"},log:{kind:"text",value:"PATH",help:"the command's own log; its last 50 li\
-nes are told on failure"},expect:{kind:"duration",value:"D",range:import_chunk_KJ4WUN37.limits.expect,help:"expected duration; later asks for attention"},"check\
-point-every":{kind:"text",value:"D",help:"judge its progress at this interval (default 1h); auto or auto:D: every 5m (D), five times as often while nothing chan\
-ges and from 90%"},"sample-every":{kind:"duration",value:"D",range:import_chunk_KJ4WUN37.limits.sample,help:"look at its CPU, output and result paths this often\
- (default 60s, at most the interval above)"},probe:{kind:"text",value:"LINE",help:"read-only shell line that prints its progress as one JSON object"},"probe-tim\
-eout":{kind:"duration",value:"D",range:import_chunk_KJ4WUN37.limits.probe,help:"bound of one probe (default 30s)"},"first-output":{kind:"duration",value:"D",range:import_chunk_KJ4WUN37.
-limits.optInLimit,help:"end it when nothing was printed by then"},"stall-after":{kind:"duration",value:"D",range:import_chunk_KJ4WUN37.limits.optInLimit,help:"e\
-nd it when nothing happened for that long: no output, no CPU, no change of a result path"},...import_chunk_CCVPRMQY.onStallOption,"status-cmd":{kind:"text",value:"\
-LINE",help:"for a launcher that detaches: shell line that prints {identity, status, exit_code}; asked once at the end"},identity:{kind:"text",value:"TEXT",help:"\
-the task that --status-cmd must name"},"max-output":{kind:"size",value:"SIZE",range:import_chunk_KJ4WUN37.limits.maxOutput,help:"cap of each output file on disk\
- (default 64M)"},"keep-children":{kind:"flag",help:"leave processes alone that the command left behind"},...import_chunk_CCVPRMQY.launchOptions};async function makeRunPart(input,cwd){
-checkTogether(input);const[checkpoints,log]=[checkpointsOf(input.text("checkpoint-every")),input.text("log")];const part={success_exit:input.count("success-exit")??
-0,keep_children:input.has("keep-children")||input.has("status-cmd"),...(0,import_chunk_7WTQNSF5.pathsBefore)({results:input.texts("result"),successFiles:input.texts(
-"success-file")},cwd),log:log===void 0?null:(0,import_chunk_7WTQNSF5.requireLogPath)(log,cwd),expect_ms:input.duration("expect")??null,...checkpoints,sample_ms:Math.
-min(input.durationOrDefault("sample-every"),checkpoints.checkpoint_fast_ms??checkpoints.checkpoint_ms),probe:lineOf(input,"probe"),probe_ms:input.durationOrDefault(
-"probe-timeout"),status_cmd:lineOf(input,"status-cmd"),identity:identityOf(input)};return{...await(0,import_chunk_7WTQNSF5.programOf)(input,cwd),...part}}function checkpointsOf(text){
-const{checkpoint,checkpointAuto}=import_chunk_KJ4WUN37.limits;if(text===void 0)return{checkpoint_ms:checkpoint.default};const auto=/^auto(?::(.*))?$/s.exec(text);
-if(!auto)return{checkpoint_ms:(0,import_chunk_UNGYPAP3.parseDuration)(text,"--checkpoint-every",checkpoint)};const long=auto[1]===void 0?checkpointAuto.default:
-(0,import_chunk_UNGYPAP3.parseDuration)(auto[1],"--checkpoint-every auto",checkpointAuto);const short=Math.ceil(long/import_chunk_KJ4WUN37.autoShare);return{checkpoint_ms:short*
-import_chunk_KJ4WUN37.autoShare,checkpoint_fast_ms:short}}function checkTogether(input){const needs=[["pipefail","shell"],["identity","status-cmd"],["status-cmd",
-"identity"],["probe-timeout","probe"]];for(const[name,other]of needs)if(input.has(name)&&!input.has(other))throw(0,import_chunk_NVPF5LEY.usageError)(`cannot tak\
-e --${name} without --${other}: ${whyTogether[name]}`,help())}var whyTogether={pipefail:"it is an option of that shell",identity:"only that command can name the\
- task","status-cmd":"its answer counts only for the task that you name","probe-timeout":"there is no probe to be bounded"};function lineOf(input,name){const line=input.
-text(name);if(line===void 0)return null;if(line.trim()==="")throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take an empty --${name}: allowed is one line for /\
-bin/sh`,help());requireSize(name,line,import_chunk_KJ4WUN37.shellLineBytes);return line}function identityOf(input){const text=input.text("identity");if(text===void 0)
-return null;if(text.trim()===""||/[\r\n]/.test(text))throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --identity ${JSON.stringify(text)}: allowed is one l\
-ine that names one task`,help());requireSize("identity",text,import_chunk_KJ4WUN37.identityBytes);return text}function requireSize(name,text,limit){const size=(0,
-import_chunk_LXK2ZILE.byteLength)(text);if(size>limit)throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --${name} of ${size} bytes: at most ${limit} are al\
-lowed`,help())}function help(){return(0,import_chunk_GEPPUING.quoteWords)([...(0,import_chunk_RSAECTKB.selfWords)(),"run","--help"])}var run={name:"run",summary:"\
-run a long command as a job",form:"[options] -- COMMAND ARG...",words:{min:0,max:0,rest:true},options:runOptions,notes:"The command gets no input and runs witho\
-ut a shell, exactly as it stands after --. It is never started twice.",examples:["run -- make test","run --timeout 2h --once-key nightly -- python3 train.py --e\
-pochs 10","run --timeout 12h --success-file model.pt --log train.log -- python3 train.py","run --shell --pipefail -- 'make 2>&1 | tee build.log'"],async run(context,input){
-const words=(0,import_chunk_BSDJ43BD.onceWords)("run",input,(0,import_chunk_BSDJ43BD.folderSaid)(context,input),null);const repeated=await(0,import_chunk_BSDJ43BD.
-repeatedLaunch)(context,input,words,false);if(repeated)return repeated;const cwd=folderOf(context,input);const timeout=limitOf(input);return(0,import_chunk_NLJ6LRP6.
-launchAndTell)(context,input,{kind:"run",verb:"run",...(0,import_chunk_NLJ6LRP6.launchWords)(input),cwd,deadlineMs:timeout,killGraceMs:input.durationOrDefault("\
-kill-after"),maxOutputBytes:input.size("max-output")??import_chunk_KJ4WUN37.limits.maxOutput.default,firstOutputMs:input.duration("first-output")??null,stallMs:input.
-duration("stall-after")??null,lineage:null,run:await makeRunPart(input,cwd),onStall:(0,import_chunk_NLJ6LRP6.onStallOf)(input),staff:null,words})}};function limitOf(input){
-if(input.has("timeout")&&input.has("deadline"))throw(0,import_chunk_NVPF5LEY.usageError)("cannot take --timeout and --deadline together: they are the same");return input.
-has("deadline")?input.durationOrDefault("deadline"):input.durationOrDefault("timeout")}function folderOf(context,input){const folder=import_node_path.default.resolve(
-context.cwd,input.text("cwd")??".");if(!(0,import_chunk_7WBBYJDG.isFolder)(folder))throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot run in ${folder}\
-: there is no such folder`,"name an existing one with --cwd DIR");return(0,import_chunk_7WBBYJDG.realPath)(folder)}
+"./chunk-ABHSHR5A.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{progressCells:()=>progressCells});module.exports=stdin_exports;var import_chunk_5EYCCQXE=load("./chunk-5EYCCQXE.js");
+var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_BGBMC6QF=load("./chunk-BGBMC6QF.js");
+var import_chunk_OYSO2DVF=load("./chunk-OYSO2DVF.js");var import_chunk_Y5L6GQDB=load("./chunk-Y5L6GQDB.js");function renderBar(completed,total,width=10){const share=shareOf(
+completed,total);if(share===null)return null;const filled=share>=1?width:Math.min(width-1,Math.max(share>0?1:0,Math.round(share*width)));const percent=share>=1?
+100:Math.min(99,Math.floor(share*100));return`[${"#".repeat(filled)}${"-".repeat(width-filled)}] ${String(percent).padStart(3)}%`}function shareOf(completed,total){
+if(completed===null||total===null||!(total>0)||!Number.isFinite(completed))return null;return Math.min(1,Math.max(0,completed/total))}var none={bar:null,eta:null,
+note:null};function progressCells(view,barWidth=10){const{spec,state}=view;if((0,import_chunk_BGBMC6QF.isEnded)(state))return none;if(spec?.timer)return{...none,
+note:dueIn(spec.timer.due_at)};const watch=(0,import_chunk_5EYCCQXE.watchSeen)(view);if(watch)return{...none,note:watch.word||watch.verdict};const checkpoint=(0,
+import_chunk_5EYCCQXE.checkpointOf)(state);if(!checkpoint)return none;const{completed,total,phase}=checkpoint;return{bar:renderBar(completed,total,barWidth),eta:etaOf(
+checkpoint.eta_seconds,checkpoint.at),note:phase===null?null:(0,import_chunk_LXK2ZILE.excerpt)(phase,40)}}function dueIn(dueAt){const due=(0,import_chunk_OYSO2DVF.
+instantOf)(dueAt);if(due===null)return null;const left=due-(0,import_chunk_Y5L6GQDB.nowMs)();return left<=0?"due":`due in ${coarse(left)}`}function etaOf(seconds,at){
+if(seconds===null||seconds<0||seconds>10*365*86400)return null;const left=seconds*1e3-Math.max(0,(0,import_chunk_Y5L6GQDB.nowMs)()-((0,import_chunk_OYSO2DVF.instantOf)(
+at)??(0,import_chunk_Y5L6GQDB.nowMs)()));return left<=0?"any moment":coarse(left)}function coarse(ms){const step=ms>=2*864e5?36e5:ms>=6e5?6e4:1e3;return(0,import_chunk_UNGYPAP3.
+formatDuration)(Math.max(1e3,Math.ceil(ms/step)*step))}
 
 },
 "./chunk-ARSY3X2H.js": function (module, exports) {
@@ -896,6 +990,53 @@ listJobs)(root)){const spec=(0,import_chunk_OYSO2DVF.readSpec)((0,import_chunk_R
 owner!==owner)continue;if(accept(id,spec.value))return id}return void 0}function requireLatest(root,owner,what,accept){const id=findLatest(root.folder,owner,accept);
 if(id!==void 0)return id;const whose=owner===null?"":` of owner ${owner}`;throw new import_chunk_NVPF5LEY.FaultError("unknown_job",`cannot find ${what}${whose} \
 in the state folder ${root.folder}`,(0,import_chunk_GEPPUING.quoteWords)([...(0,import_chunk_RSAECTKB.selfWords)(),"status",...root.option]))}
+
+},
+"./chunk-AX4E3IOY.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{observation:()=>observation,progressOf:()=>progressOf,staffFacts:()=>staffFacts});module.exports=stdin_exports;var import_chunk_2DUJTPB4=load(
+"./chunk-2DUJTPB4.js");var import_chunk_5EYCCQXE=load("./chunk-5EYCCQXE.js");var import_chunk_7IQJPVFM=load("./chunk-7IQJPVFM.js");var import_chunk_XLIUUZ7B=load(
+"./chunk-XLIUUZ7B.js");var import_chunk_DFY3WLOV=load("./chunk-DFY3WLOV.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_BGBMC6QF=load(
+"./chunk-BGBMC6QF.js");var import_chunk_OYSO2DVF=load("./chunk-OYSO2DVF.js");var import_chunk_KJ4WUN37=load("./chunk-KJ4WUN37.js");var import_chunk_Y5L6GQDB=load(
+"./chunk-Y5L6GQDB.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var eventBytes=3*1024;function boundDocument(document,page){
+let kept=page?.events??[];const make=()=>{if(!page)return document;const isMore=page.isMore||kept.length<page.events.length;if(document.next_seq!==void 0)return{
+...document,events:kept};return{...document,events:kept,next_seq:kept.at(-1)?.seq??page.after,more:isMore}};const size=()=>bytesOf(make());while(size()>import_chunk_KJ4WUN37.
+observeBytes&&kept.length>1)kept=kept.slice(0,-1);if(size()>import_chunk_KJ4WUN37.observeBytes&&kept[0])kept=[stumpOf(kept[0])];const progress=document.progress;
+for(let limit=import_chunk_KJ4WUN37.textTailBytes;progress&&size()>import_chunk_KJ4WUN37.observeBytes&&limit>64;limit=Math.floor(limit/2)){document.progress={...progress,
+text:(0,import_chunk_LXK2ZILE.tail)(progress.text??"",limit).text,text_truncated:true}}if(progress&&size()>import_chunk_KJ4WUN37.observeBytes)document.progress=
+{tools_truncated:true,text_truncated:true};for(const name of["files","warnings","label","timer","next","error","owner","model"])if(size()>import_chunk_KJ4WUN37.
+observeBytes)delete document[name];return make()}function boundEvent(event){return bytesOf(event)<=eventBytes?event:stumpOf(event)}function stumpOf({seq,at,job,
+owner,type}){return{seq,at,job,owner,type,truncated:true}}function bytesOf(value){return Buffer.byteLength(JSON.stringify(value))+1}function progressOf(view){const{
+paths,spec}=view;const[output,error]=[(0,import_chunk_7WBBYJDG.factsOf)(paths.output),(0,import_chunk_7WBBYJDG.factsOf)(paths.error)];const newest=Math.max(output&&
+output.size>0?output.modifiedMs:0,error&&error.size>0?error.modifiedMs:0);const facts={stdout_bytes:output?.size??0,stderr_bytes:error?.size??0,last_output_at:newest>
+0?(0,import_chunk_Y5L6GQDB.isoOf)(newest):null,last_output_age_ms:newest>0?Math.max(0,Math.round((0,import_chunk_Y5L6GQDB.nowMs)()-newest)):null};if(spec?.staff&&
+!spec.staff.custom){const snapshot=(0,import_chunk_527JQF7V.readJson)(paths.snapshot);return snapshot.kind==="ok"?{...facts,...snapshot.value}:{...facts,tools:[],
+text:"",text_truncated:false}}const bytes=(0,import_chunk_527JQF7V.readRange)(paths.output,-import_chunk_KJ4WUN37.tailBytes,import_chunk_KJ4WUN37.tailBytes)?.bytes??
+Buffer.alloc(0);const latest=(0,import_chunk_LXK2ZILE.tail)((0,import_chunk_LXK2ZILE.plainText)(bytes.toString("utf8")),import_chunk_KJ4WUN37.textTailBytes);return{
+...facts,text:latest.text,text_truncated:latest.truncated||(output?.size??0)>import_chunk_KJ4WUN37.tailBytes}}var recentEvents=5;var eventsAtMost=50;function observation(view,options){
+const{state,spec,paths}=view;const condition=(0,import_chunk_BGBMC6QF.conditionOf)(view);const{waited}=options;const facts={id:view.id,kind:spec?.kind??null,verb:spec?.
+verb??null,owner:spec?.owner??null,label:spec?.label===null||spec?.label===void 0?null:(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(spec.
+label),120),...staffFacts(spec),state:state.state,...(0,import_chunk_5EYCCQXE.healthOf)(view,condition),checkpoint:(0,import_chunk_5EYCCQXE.checkpointOf)(state),
+watch:(0,import_chunk_5EYCCQXE.watchSeen)(view),timer:(0,import_chunk_5EYCCQXE.timerSeen)(view),supervision:condition,rev:state.rev,now:(0,import_chunk_Y5L6GQDB.
+isoNow)(),created_at:state.created_at,started_at:state.started_at,ended_at:state.ended_at,duration_ms:state.duration_ms,age_ms:(0,import_chunk_OYSO2DVF.ageOf)(state.
+created_at,(0,import_chunk_Y5L6GQDB.nowMs)()),deadline_ms:spec?.deadline_ms??null,exit_code:state.exit_code,signal:state.signal,...state.task_status===void 0?{}:
+{task_status:state.task_status,task_exit_code:state.task_exit_code??"unknown"},error:state.error===null?null:{...state.error,message:(0,import_chunk_LXK2ZILE.excerpt)(
+(0,import_chunk_LXK2ZILE.plainText)(state.error.message),400)},warnings:state.warnings.slice(0,5).map(one=>({code:one.code,message:(0,import_chunk_LXK2ZILE.excerpt)(
+(0,import_chunk_LXK2ZILE.plainText)(one.message),200)})),conversation:state.conversation,collected:(0,import_chunk_2DUJTPB4.collectedBy)(view),last_collected_seq:(0,
+import_chunk_2DUJTPB4.lastCollectedSeq)(view)};const next=nextFor(view,condition,options.root);if(waited&&next.wait!==void 0)next.wait=waited.next;const progress=(0,
+import_chunk_BGBMC6QF.isEnded)(state)?null:progressOf(view);const document={...waited?headOf(waited):{},...(0,import_chunk_LXK2ZILE.plainValue)(facts,longest),files:filesOf(
+view),next,...progress===null?{}:{progress:(0,import_chunk_LXK2ZILE.plainValue)(progress,import_chunk_KJ4WUN37.textTailBytes+3)}};if(waited&&waited.wake!=="soft\
+_timeout")return boundDocument(document,null);const after=options.afterSeq??Math.max(0,state.seq-recentEvents);const journal=(0,import_chunk_XLIUUZ7B.readEvents)(
+paths,after,eventsAtMost);const events=journal.events.map(event=>(0,import_chunk_LXK2ZILE.plainValue)(event,400));return boundDocument(document,{events,isMore:journal.
+more,after})}var longest=1024;function headOf({wake,cursor}){if(wake==="soft_timeout")return{wake,...cursor===void 0?{}:{next_seq:cursor}};const event=boundEvent(
+(0,import_chunk_LXK2ZILE.plainValue)(wake.event,400));return{wake:wake.wake,event,next_seq:wake.nextSeq,pending_events:wake.pending}}function staffFacts(spec){const{
+staff}=spec??{};if(!staff)return{backend:null,profile:null,model:null};const short=text=>(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(String(
+text)),120);return{backend:short(staff.custom?.name??staff.backend),profile:short(staff.profile),model:staff.model?short(staff.model):null}}function filesOf({paths,
+state}){const files={result:paths.result,output:paths.output,error:paths.error,events:paths.events,worker_log:paths.workerLog};if(!(0,import_chunk_BGBMC6QF.isEnded)(
+state))return files;return Object.fromEntries(Object.entries(files).map(([name,file])=>[name,(0,import_chunk_7WBBYJDG.exists)(file)?file:null]))}function nextFor(view,condition,root){
+if(condition==="damaged")return{doctor:import_chunk_DFY3WLOV.nextCommands.doctor(view.id,root.option)};if(!(0,import_chunk_BGBMC6QF.isEnded)(view.state))return{
+wait:import_chunk_DFY3WLOV.nextCommands.wait(view.id,root.option),cancel:import_chunk_DFY3WLOV.nextCommands.cancel(view.id,root.option)};const next={result:import_chunk_DFY3WLOV.
+nextCommands.result(view.id,root.option)};if(view.state.state==="done")return next;if((0,import_chunk_7IQJPVFM.isContinuable)(view.paths,view.state))next.continue=
+import_chunk_DFY3WLOV.nextCommands.continue(view.id,root.option);next.restart=import_chunk_DFY3WLOV.nextCommands.restart(view.id,root.option);return next}
 
 },
 "./chunk-B2GTHZX4.js": function (module, exports) {
@@ -980,23 +1121,6 @@ node:crypto"));return createHmac("sha256",key).update(bytes).digest("hex")}funct
 lder")return;makeFolders(import_node_path.default.dirname(folder));(0,import_chunk_527JQF7V.createFolder)(folder)}
 
 },
-"./chunk-BSDJ43BD.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{folderSaid:()=>folderSaid,onceWords:()=>onceWords,repeatedLaunch:()=>repeatedLaunch});module.exports=stdin_exports;
-var import_chunk_NLJ6LRP6=load("./chunk-NLJ6LRP6.js");var import_chunk_IXGHQGP5=load("./chunk-IXGHQGP5.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");
-var import_chunk_RSAECTKB=load("./chunk-RSAECTKB.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_node_path=builtin("node:path");var passing=[
-"owner","label","once-key","notify","json","id-only","wait","wait-timeout","foreground","state-dir","prompt-file","stdin"];function onceWords(verb,input,folder,task){
-const options=input.given().filter(([name])=>!passing.includes(name)&&!["prompt","cwd"].includes(name));return JSON.stringify([verb,options.sort(),input.words,input.
-rest,folder,task])}function folderSaid(context,input){return import_node_path.default.resolve(context.cwd,input.text("cwd")??".")}async function repeatedLaunch(context,input,words,isSynchronous){
-const{onceKey}=(0,import_chunk_NLJ6LRP6.launchWords)(input);if(onceKey===null)return void 0;(0,import_chunk_NLJ6LRP6.checkLaunchOptions)(input);const root=context.
-root(input);const launched=await(0,import_chunk_IXGHQGP5.launchedBefore)(root,onceKey,words);if(!launched)return void 0;const{folder}=(0,import_chunk_RSAECTKB.jobPaths)(
-root.folder,launched.id);return(0,import_chunk_7WBBYJDG.exists)(folder)?(0,import_chunk_NLJ6LRP6.tellLaunched)(context,input,root,launched,isSynchronous):tellCleaned(
-input,launched.id)}function tellCleaned(input,id){const note=`job ${id} had this once-key; its record was removed by clean, and nothing was started`;if(input.has(
-"id-only"))return{code:import_chunk_6PFAPK5K.exitCodes.done,out:`${id}
-`};if(input.has("json"))return{code:import_chunk_6PFAPK5K.exitCodes.done,json:{id,new:false,cleaned:true,next:{}}};return{code:import_chunk_6PFAPK5K.exitCodes.done,
-out:`${note}
-`}}
-
-},
 "./chunk-BSO2ISIG.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{bootId:()=>bootId,hasCpu:()=>hasCpu,identityOf:()=>identityOf,installBootId:()=>installBootId,installPs:()=>installPs,
 isDeadState:()=>isDeadState,isIdentity:()=>isIdentity,isStopped:()=>isStopped,livenessOf:()=>livenessOf,ownIdentity:()=>ownIdentity,parseStat:()=>parseStat,pidNamespace:()=>pidNamespace,
@@ -1030,6 +1154,23 @@ function isIdentity(value){if(typeof value!=="object"||value===null)return false
 "alive")return false;try{process.kill(identity.pid,signal);return true}catch{return false}}function isHidden(pid){try{process.kill(pid,0);return false}catch(error){
 return(0,import_chunk_NVPF5LEY.errnoOf)(error)==="EPERM"}}function readBootId(){return(0,import_node_fs3.readFileSync)("/proc/sys/kernel/random/boot_id","latin1").
 trim()}function link(target){try{return(0,import_node_fs3.readlinkSync)(target)}catch{return"none"}}
+
+},
+"./chunk-BSU7RUI4.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{folderSaid:()=>folderSaid,onceWords:()=>onceWords,repeatedLaunch:()=>repeatedLaunch});module.exports=stdin_exports;
+var import_chunk_R23DT4AI=load("./chunk-R23DT4AI.js");var import_chunk_IXGHQGP5=load("./chunk-IXGHQGP5.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");
+var import_chunk_RSAECTKB=load("./chunk-RSAECTKB.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_node_path=builtin("node:path");var passing=[
+"owner","label","once-key","notify","json","id-only","wait","wait-timeout","foreground","state-dir","prompt-file","stdin"];function onceWords(verb,input,folder,task){
+const options=input.given().filter(([name])=>!passing.includes(name)&&!["prompt","cwd"].includes(name));return JSON.stringify([verb,options.sort(),input.words,input.
+rest,folder,task])}function folderSaid(context,input){return import_node_path.default.resolve(context.cwd,input.text("cwd")??".")}async function repeatedLaunch(context,input,words,isSynchronous){
+const{onceKey}=(0,import_chunk_R23DT4AI.launchWords)(input);if(onceKey===null)return void 0;(0,import_chunk_R23DT4AI.checkLaunchOptions)(input);const root=context.
+root(input);const launched=await(0,import_chunk_IXGHQGP5.launchedBefore)(root,onceKey,words);if(!launched)return void 0;const{folder}=(0,import_chunk_RSAECTKB.jobPaths)(
+root.folder,launched.id);return(0,import_chunk_7WBBYJDG.exists)(folder)?(0,import_chunk_R23DT4AI.tellLaunched)(context,input,root,launched,isSynchronous):tellCleaned(
+input,launched.id)}function tellCleaned(input,id){const note=`job ${id} had this once-key; its record was removed by clean, and nothing was started`;if(input.has(
+"id-only"))return{code:import_chunk_6PFAPK5K.exitCodes.done,out:`${id}
+`};if(input.has("json"))return{code:import_chunk_6PFAPK5K.exitCodes.done,json:{id,new:false,cleaned:true,next:{}}};return{code:import_chunk_6PFAPK5K.exitCodes.done,
+out:`${note}
+`}}
 
 },
 "./chunk-CCVPRMQY.js": function (module, exports) {
@@ -1103,23 +1244,6 @@ const folders=import_chunk_VBJYUCPQ.variables.searchPath().split(":").filter(Boo
 map(folder=>import_node_path.default.join(folder,name)));return files.find(import_chunk_7WBBYJDG.exists)??null}
 
 },
-"./chunk-DQYLYWIR.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{cancelJob:()=>cancelJob});module.exports=stdin_exports;var import_chunk_Z7KM54DL=load("./chunk-Z7KM54DL.js");var import_chunk_75QX5Y3O=load(
-"./chunk-75QX5Y3O.js");var import_chunk_BGBMC6QF=load("./chunk-BGBMC6QF.js");var import_chunk_XUMWCHG3=load("./chunk-XUMWCHG3.js");var import_chunk_KJ4WUN37=load(
-"./chunk-KJ4WUN37.js");var import_chunk_Y5L6GQDB=load("./chunk-Y5L6GQDB.js");var import_chunk_BSO2ISIG=load("./chunk-BSO2ISIG.js");var import_chunk_7WBBYJDG=load(
-"./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");async function cancelJob(root,id,request,patienceMs){
-const before=await(0,import_chunk_75QX5Y3O.refresh)(root,id);if((0,import_chunk_BGBMC6QF.isEnded)(before.state))return{view:before,result:before.state.state==="\
-canceled"?"canceled":"ended_before"};askFor(before,`${JSON.stringify({by:(0,import_chunk_BSO2ISIG.ownIdentity)(),owner:request.owner,at:(0,import_chunk_Y5L6GQDB.
-isoNow)(),why:request.why})}
-`);nudge(before);const timeoutMs=patienceMs??(before.spec?.kill_grace_ms??0)+import_chunk_KJ4WUN37.killSettleMs+5e3+askingMs(before);const{views}=await(0,import_chunk_Z7KM54DL.
-waitForJobs)(root,[id],{mode:"all",timeoutMs,heartbeatMs:null});const[view=before]=views;if(view.state.state==="canceled")return{view,result:"canceled"};return{
-view,result:(0,import_chunk_BGBMC6QF.isEnded)(view.state)?"ended_before":"requested"}}function askingMs({spec}){return spec?.run?.status_cmd?import_chunk_KJ4WUN37.
-taskStatusMs+import_chunk_KJ4WUN37.toolGraceMs:0}function askFor({paths},text){for(let round=1;;round+=1){try{(0,import_chunk_527JQF7V.createFile)(paths.cancel,
-text);return}catch(error){if((0,import_chunk_NVPF5LEY.errnoOf)(error)!=="ENOENT"||round===3||!(0,import_chunk_7WBBYJDG.exists)(paths.folder))throw error}}}function nudge(view){
-const engine=(0,import_chunk_XUMWCHG3.findEngine)(view.spec?.engine??"")??import_chunk_XUMWCHG3.defaultEngine;for(const identity of[view.launch?.worker,view.worker?.
-worker])if(identity)engine.signal(identity,"SIGURG")}
-
-},
 "./chunk-DYSFR35P.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{isAwaited:()=>isAwaited,withRegistration:()=>withRegistration});module.exports=stdin_exports;var import_chunk_RSAECTKB=load(
 "./chunk-RSAECTKB.js");var import_chunk_Y5L6GQDB=load("./chunk-Y5L6GQDB.js");var import_chunk_BSO2ISIG=load("./chunk-BSO2ISIG.js");var import_chunk_7WBBYJDG=load(
@@ -1141,53 +1265,6 @@ excerpt)((0,import_chunk_FSRL2ASG.showName)(git.branch),lineBytes),head:git.head
 oneLine)(git.subject),lineBytes),dirty:dirty.slice(0,lines).map(entry=>(0,import_chunk_LXK2ZILE.excerpt)(dirtyLine(entry),lineBytes)),dirty_count:(0,import_chunk_HDW3QKWP.
 countDirty)(snapshot)}}}function dirtyLine({xy,path,from}){const origin=from===void 0?"":`${(0,import_chunk_FSRL2ASG.showName)(from)} -> `;const letters=xy==="?\
 ?"?xy:xy.replace("?",".").replaceAll("."," ");return`${letters} ${origin}${(0,import_chunk_FSRL2ASG.showName)(path)}`}
-
-},
-"./chunk-ESTV66HR.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{observation:()=>observation,progressOf:()=>progressOf,staffFacts:()=>staffFacts});module.exports=stdin_exports;var import_chunk_2DUJTPB4=load(
-"./chunk-2DUJTPB4.js");var import_chunk_LOASI4IE=load("./chunk-LOASI4IE.js");var import_chunk_7IQJPVFM=load("./chunk-7IQJPVFM.js");var import_chunk_XLIUUZ7B=load(
-"./chunk-XLIUUZ7B.js");var import_chunk_DFY3WLOV=load("./chunk-DFY3WLOV.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_BGBMC6QF=load(
-"./chunk-BGBMC6QF.js");var import_chunk_OYSO2DVF=load("./chunk-OYSO2DVF.js");var import_chunk_KJ4WUN37=load("./chunk-KJ4WUN37.js");var import_chunk_Y5L6GQDB=load(
-"./chunk-Y5L6GQDB.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var eventBytes=3*1024;function boundDocument(document,page){
-let kept=page?.events??[];const make=()=>{if(!page)return document;const isMore=page.isMore||kept.length<page.events.length;if(document.next_seq!==void 0)return{
-...document,events:kept};return{...document,events:kept,next_seq:kept.at(-1)?.seq??page.after,more:isMore}};const size=()=>bytesOf(make());while(size()>import_chunk_KJ4WUN37.
-observeBytes&&kept.length>1)kept=kept.slice(0,-1);if(size()>import_chunk_KJ4WUN37.observeBytes&&kept[0])kept=[stumpOf(kept[0])];const progress=document.progress;
-for(let limit=import_chunk_KJ4WUN37.textTailBytes;progress&&size()>import_chunk_KJ4WUN37.observeBytes&&limit>64;limit=Math.floor(limit/2)){document.progress={...progress,
-text:(0,import_chunk_LXK2ZILE.tail)(progress.text??"",limit).text,text_truncated:true}}if(progress&&size()>import_chunk_KJ4WUN37.observeBytes)document.progress=
-{tools_truncated:true,text_truncated:true};for(const name of["files","warnings","label","timer","next","error","owner","model"])if(size()>import_chunk_KJ4WUN37.
-observeBytes)delete document[name];return make()}function boundEvent(event){return bytesOf(event)<=eventBytes?event:stumpOf(event)}function stumpOf({seq,at,job,
-owner,type}){return{seq,at,job,owner,type,truncated:true}}function bytesOf(value){return Buffer.byteLength(JSON.stringify(value))+1}function progressOf(view){const{
-paths,spec}=view;const[output,error]=[(0,import_chunk_7WBBYJDG.factsOf)(paths.output),(0,import_chunk_7WBBYJDG.factsOf)(paths.error)];const newest=Math.max(output&&
-output.size>0?output.modifiedMs:0,error&&error.size>0?error.modifiedMs:0);const facts={stdout_bytes:output?.size??0,stderr_bytes:error?.size??0,last_output_at:newest>
-0?(0,import_chunk_Y5L6GQDB.isoOf)(newest):null,last_output_age_ms:newest>0?Math.max(0,Math.round((0,import_chunk_Y5L6GQDB.nowMs)()-newest)):null};if(spec?.staff&&
-!spec.staff.custom){const snapshot=(0,import_chunk_527JQF7V.readJson)(paths.snapshot);return snapshot.kind==="ok"?{...facts,...snapshot.value}:{...facts,tools:[],
-text:"",text_truncated:false}}const bytes=(0,import_chunk_527JQF7V.readRange)(paths.output,-import_chunk_KJ4WUN37.tailBytes,import_chunk_KJ4WUN37.tailBytes)?.bytes??
-Buffer.alloc(0);const latest=(0,import_chunk_LXK2ZILE.tail)((0,import_chunk_LXK2ZILE.plainText)(bytes.toString("utf8")),import_chunk_KJ4WUN37.textTailBytes);return{
-...facts,text:latest.text,text_truncated:latest.truncated||(output?.size??0)>import_chunk_KJ4WUN37.tailBytes}}var recentEvents=5;var eventsAtMost=50;function observation(view,options){
-const{state,spec,paths}=view;const condition=(0,import_chunk_BGBMC6QF.conditionOf)(view);const{waited}=options;const facts={id:view.id,kind:spec?.kind??null,verb:spec?.
-verb??null,owner:spec?.owner??null,label:spec?.label===null||spec?.label===void 0?null:(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(spec.
-label),120),...staffFacts(spec),state:state.state,...(0,import_chunk_LOASI4IE.healthOf)(view,condition),checkpoint:(0,import_chunk_LOASI4IE.checkpointOf)(state),
-watch:(0,import_chunk_LOASI4IE.watchSeen)(view),timer:(0,import_chunk_LOASI4IE.timerSeen)(view),supervision:condition,rev:state.rev,now:(0,import_chunk_Y5L6GQDB.
-isoNow)(),created_at:state.created_at,started_at:state.started_at,ended_at:state.ended_at,duration_ms:state.duration_ms,age_ms:(0,import_chunk_OYSO2DVF.ageOf)(state.
-created_at,(0,import_chunk_Y5L6GQDB.nowMs)()),deadline_ms:spec?.deadline_ms??null,exit_code:state.exit_code,signal:state.signal,...state.task_status===void 0?{}:
-{task_status:state.task_status,task_exit_code:state.task_exit_code??"unknown"},error:state.error===null?null:{...state.error,message:(0,import_chunk_LXK2ZILE.excerpt)(
-(0,import_chunk_LXK2ZILE.plainText)(state.error.message),400)},warnings:state.warnings.slice(0,5).map(one=>({code:one.code,message:(0,import_chunk_LXK2ZILE.excerpt)(
-(0,import_chunk_LXK2ZILE.plainText)(one.message),200)})),conversation:state.conversation,collected:(0,import_chunk_2DUJTPB4.collectedBy)(view),last_collected_seq:(0,
-import_chunk_2DUJTPB4.lastCollectedSeq)(view)};const next=nextFor(view,condition,options.root);if(waited&&next.wait!==void 0)next.wait=waited.next;const progress=(0,
-import_chunk_BGBMC6QF.isEnded)(state)?null:progressOf(view);const document={...waited?headOf(waited):{},...(0,import_chunk_LXK2ZILE.plainValue)(facts,longest),files:filesOf(
-view),next,...progress===null?{}:{progress:(0,import_chunk_LXK2ZILE.plainValue)(progress,import_chunk_KJ4WUN37.textTailBytes+3)}};if(waited&&waited.wake!=="soft\
-_timeout")return boundDocument(document,null);const after=options.afterSeq??Math.max(0,state.seq-recentEvents);const journal=(0,import_chunk_XLIUUZ7B.readEvents)(
-paths,after,eventsAtMost);const events=journal.events.map(event=>(0,import_chunk_LXK2ZILE.plainValue)(event,400));return boundDocument(document,{events,isMore:journal.
-more,after})}var longest=1024;function headOf({wake,cursor}){if(wake==="soft_timeout")return{wake,...cursor===void 0?{}:{next_seq:cursor}};const event=boundEvent(
-(0,import_chunk_LXK2ZILE.plainValue)(wake.event,400));return{wake:wake.wake,event,next_seq:wake.nextSeq,pending_events:wake.pending}}function staffFacts(spec){const{
-staff}=spec??{};if(!staff)return{backend:null,profile:null,model:null};const short=text=>(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(String(
-text)),120);return{backend:short(staff.custom?.name??staff.backend),profile:short(staff.profile),model:staff.model?short(staff.model):null}}function filesOf({paths,
-state}){const files={result:paths.result,output:paths.output,error:paths.error,events:paths.events,worker_log:paths.workerLog};if(!(0,import_chunk_BGBMC6QF.isEnded)(
-state))return files;return Object.fromEntries(Object.entries(files).map(([name,file])=>[name,(0,import_chunk_7WBBYJDG.exists)(file)?file:null]))}function nextFor(view,condition,root){
-if(condition==="damaged")return{doctor:import_chunk_DFY3WLOV.nextCommands.doctor(view.id,root.option)};if(!(0,import_chunk_BGBMC6QF.isEnded)(view.state))return{
-wait:import_chunk_DFY3WLOV.nextCommands.wait(view.id,root.option),cancel:import_chunk_DFY3WLOV.nextCommands.cancel(view.id,root.option)};const next={result:import_chunk_DFY3WLOV.
-nextCommands.result(view.id,root.option)};if(view.state.state==="done")return next;if((0,import_chunk_7IQJPVFM.isContinuable)(view.paths,view.state))next.continue=
-import_chunk_DFY3WLOV.nextCommands.continue(view.id,root.option);next.restart=import_chunk_DFY3WLOV.nextCommands.restart(view.id,root.option);return next}
 
 },
 "./chunk-FI647AEE.js": function (module, exports) {
@@ -1277,51 +1354,6 @@ defaultEngine;const worker=await engine.start({stateRoot:root,id:spec.id,mark:sp
 launch,{worker,generation},{sync:false})}
 
 },
-"./chunk-GZX5PLZI.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{byLife:()=>byLife,endedOf:()=>endedOf,isOwnedBy:()=>isOwnedBy,listViews:()=>listViews,ownerOf:()=>ownerOf,tableOf:()=>tableOf,
-timeOf:()=>timeOf,tryView:()=>tryView,whatOf:()=>whatOf});module.exports=stdin_exports;var import_chunk_PKK3FNFF=load("./chunk-PKK3FNFF.js");var import_chunk_ESTV66HR=load(
-"./chunk-ESTV66HR.js");var import_chunk_LOASI4IE=load("./chunk-LOASI4IE.js");var import_chunk_UBGVSQG2=load("./chunk-UBGVSQG2.js");var import_chunk_ZY4EPTVP=load(
-"./chunk-ZY4EPTVP.js");var import_chunk_75QX5Y3O=load("./chunk-75QX5Y3O.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_UNGYPAP3=load(
-"./chunk-UNGYPAP3.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_BGBMC6QF=load("./chunk-BGBMC6QF.js");var import_chunk_XUMWCHG3=load(
-"./chunk-XUMWCHG3.js");var import_chunk_RSAECTKB=load("./chunk-RSAECTKB.js");var import_chunk_OYSO2DVF=load("./chunk-OYSO2DVF.js");var import_chunk_Y5L6GQDB=load(
-"./chunk-Y5L6GQDB.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");async function listViews(root,options){const live=(0,import_chunk_ZY4EPTVP.listActive)(
-root).filter(id=>(0,import_chunk_7WBBYJDG.exists)((0,import_chunk_RSAECTKB.jobPaths)(root,id).folder));const views=[];for(const id of live)views.push(...await tryView(
-root,id));let left=options.recent;for(const id of(0,import_chunk_ZY4EPTVP.listJobs)(root)){if(left===0)break;if(live.includes(id))continue;const[view]=await tryView(
-root,id);if(!view)continue;if(!isOwnedBy(view.spec,options.owner))continue;views.push(view);left-=1}return views.filter(view=>isOwnedBy(view.spec,options.owner)).
-sort(byLife)}function byLife(a,b){return Number((0,import_chunk_BGBMC6QF.isEnded)(a.state))-Number((0,import_chunk_BGBMC6QF.isEnded)(b.state))||(0,import_chunk_XUMWCHG3.
-compareIds)(b.id,a.id)}async function tryView(root,id){for(const how of[import_chunk_75QX5Y3O.refresh,import_chunk_BGBMC6QF.inspect]){try{return[await how(root,
-id)]}catch{}}return[]}function isOwnedBy(spec,owner){return owner===null||spec?.owner===owner}async function makePaint(isOn){if(!isOn)return(_state,text)=>text;
-const{default:kleur}=await Promise.resolve().then(()=>load("./kleur-OMCQTRCY.js"));kleur.enabled=true;return(state,text)=>{if(state==="done")return kleur.green(
-text);if(state==="failed"||state==="crashed"||state==="timed_out")return kleur.red(text);return state==="canceled"?kleur.yellow(text):kleur.cyan(text)}}function renderTable({
-head,rows},width){const all=[head,...rows];const widths=widthsOf({head,rows});return all.map(row=>{const line=row.map((cell,column)=>column===row.length-1?cell:
-pad(cell,widths[column]??0)).join("  ").trimEnd();return(0,import_chunk_UBGVSQG2.cutToWidth)(line,Math.max(2,width))}).join("\n")}var room=16;function fitTable(table,width,dispensable2){
-const isEmpty=name=>table.rows.every(row=>row[table.head.indexOf(name)]==="-");let fitted=table;for(const name of[...dispensable2.filter(isEmpty),...dispensable2.
-filter(one=>!isEmpty(one))]){if(neededBy(fitted,isEmpty(name)?Number.POSITIVE_INFINITY:room)<=width)continue;const at=fitted.head.indexOf(name);const without=row=>row.
-filter((_,column)=>column!==at);if(at>=0)fitted={head:without(fitted.head),rows:fitted.rows.map(without)}}return fitted}function neededBy(table,atMostLast){const widths=widthsOf(
-table);const last=Math.min(atMostLast,widths.at(-1)??0);return widths.slice(0,-1).reduce((sum,one)=>sum+one+2,last)}function widthsOf({head,rows}){return head.map(
-(_,column)=>Math.max(...[head,...rows].map(row=>(0,import_chunk_UBGVSQG2.widthOf)(row[column]??""))))}function pad(cell,width){return cell+" ".repeat(Math.max(0,
-width-(0,import_chunk_UBGVSQG2.widthOf)(cell)))}function whatOf(view){const{spec,state}=view;const cause=state.error?`[${state.error.code}] `:"";return(0,import_chunk_LXK2ZILE.
-excerpt)((0,import_chunk_LXK2ZILE.plainText)(`${cause}${standing(view)}${spec?.label??subjectOf(view)}`).replace(/\s+/g," ").trim(),200)}function subjectOf({spec,
-state}){if(spec?.run)return(0,import_chunk_GEPPUING.quoteWords)(spec.run.argv);if(spec?.watch)return String(spec.watch.words);if(spec?.timer)return String(spec.
-timer.message);return spec?.staff?.prompt??state.error?.message??""}function standing(view){if((0,import_chunk_BGBMC6QF.isEnded)(view.state)||!(view.spec?.timer||
-view.spec?.watch))return"";const{note}=(0,import_chunk_PKK3FNFF.progressCells)(view);if(note===null)return"";return view.spec.timer?`${note}: `:`[${note}] `}var plainHead=[
-"ID","STATE","TIME","PROGRESS","ETA","ENDED","OWNER","BACKEND","PROFILE","MODEL","WHAT"];var liveHead=["ID","STATE","HEALTH","TIME","PROGRESS","ETA","OWNER","WH\
-AT"];var dispensable=["MODEL","PROFILE","OWNER","BACKEND","ENDED","HEALTH","ETA","PROGRESS"];var optional=["PROGRESS","ETA"];var narrow=100;async function tableOf(views,look){
-const color=await makePaint(look.isColored);const cells=views.map(view=>cellsOf(view,look.width<narrow?6:10));const wanted=look.isLive?liveHead:plainHead;const head=wanted.
-filter(name=>!optional.includes(name)||cells.some(row=>row[name]!=="-"));const rows=cells.map(row=>head.map(name=>row[name]??"-"));const lines=renderTable(fitTable(
-{head,rows},look.width,dispensable),look.width).split("\n");return lines.map((line,index)=>paint(line,views[index-1],color)).join("\n")}function cellsOf(view,barWidth){
-const{health}=(0,import_chunk_LOASI4IE.healthOf)(view,(0,import_chunk_BGBMC6QF.conditionOf)(view));const{backend,profile,model}=(0,import_chunk_ESTV66HR.staffFacts)(
-view.spec);const{bar,eta,note}=(0,import_chunk_PKK3FNFF.progressCells)(view,barWidth);const isLive=!(0,import_chunk_BGBMC6QF.isEnded)(view.state);return{ID:view.
-id,STATE:health==="attention"&&isLive?`${view.state.state}!`:view.state.state,HEALTH:isLive?health:"-",TIME:timeOf(view),PROGRESS:bar??(view.spec?.run?(0,import_chunk_LXK2ZILE.
-excerpt)(note??"-",20):"-"),ETA:eta??"-",ENDED:endedOf(view)??"-",OWNER:ownerOf(view),BACKEND:(0,import_chunk_LXK2ZILE.excerpt)(backend??"-",24),PROFILE:(0,import_chunk_LXK2ZILE.
-excerpt)(profile??"-",24),MODEL:(0,import_chunk_LXK2ZILE.excerpt)(model??"-",24),WHAT:whatOf(view)}}function paint(line,view,color){return view?line.replace(` ${view.
-state.state}`,word=>color(view.state.state,word)):line}function timeOf({state}){if(state.duration_ms!==null)return(0,import_chunk_UNGYPAP3.formatDuration)(state.
-duration_ms);const age=(0,import_chunk_OYSO2DVF.ageOf)(state.created_at,(0,import_chunk_Y5L6GQDB.nowMs)())??0;return(0,import_chunk_UNGYPAP3.formatDuration)(age<
-1e3?age:Math.floor(age/1e3)*1e3)}function endedOf({state}){const age=(0,import_chunk_BGBMC6QF.isEnded)(state)?(0,import_chunk_OYSO2DVF.ageOf)(state.ended_at,(0,
-import_chunk_Y5L6GQDB.nowMs)()):null;return age===null?null:`${(0,import_chunk_UNGYPAP3.formatAge)(age)} ago`}function ownerOf(view){return(0,import_chunk_LXK2ZILE.
-excerpt)((0,import_chunk_LXK2ZILE.plainText)(view.spec?.owner??"-"),16)}
-
-},
 "./chunk-HDW3QKWP.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{countDirty:()=>countDirty,entriesOf:()=>entriesOf,isCutOff:()=>isCutOff,isDirty:()=>isDirty,makeRest:()=>makeRest});
 module.exports=stdin_exports;var import_node_crypto=require("node:crypto");function makeRest(files,beyond){const count=files.length+beyond.length;if(count===0)return null;
@@ -1369,6 +1401,127 @@ patternMs){const at=await matchAt(pattern,text,limitMs);return at==="slow"?at:at
 const{runInNewContext}=await Promise.resolve().then(()=>builtin("node:vm"));try{const words={pattern,flags:patternFlags,text};const at=runInNewContext("text.sea\
 rch(new RegExp(pattern, flags))",words,{timeout:limitMs});return typeof at==="number"?at:-1}catch(error){if((0,import_chunk_NVPF5LEY.errnoOf)(error)==="ERR_SCRI\
 PT_EXECUTION_TIMEOUT")return"slow";throw error}}
+
+},
+"./chunk-HMVJQ5EA.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{waitAndTell:()=>waitAndTell});module.exports=stdin_exports;var import_chunk_ABHSHR5A=load("./chunk-ABHSHR5A.js");var import_chunk_AX4E3IOY=load(
+"./chunk-AX4E3IOY.js");var import_chunk_ZCZJAE74=load("./chunk-ZCZJAE74.js");var import_chunk_DYSFR35P=load("./chunk-DYSFR35P.js");var import_chunk_2DUJTPB4=load(
+"./chunk-2DUJTPB4.js");var import_chunk_HNBJPPGC=load("./chunk-HNBJPPGC.js");var import_chunk_5EYCCQXE=load("./chunk-5EYCCQXE.js");var import_chunk_FKEDTWPK=load(
+"./chunk-FKEDTWPK.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_DFY3WLOV=load("./chunk-DFY3WLOV.js");var import_chunk_UNGYPAP3=load(
+"./chunk-UNGYPAP3.js");var import_chunk_BGBMC6QF=load("./chunk-BGBMC6QF.js");var import_chunk_OYSO2DVF=load("./chunk-OYSO2DVF.js");var import_chunk_Y5L6GQDB=load(
+"./chunk-Y5L6GQDB.js");async function withFarewell(context,ids,again,wait){const release=(0,import_chunk_FKEDTWPK.onInterrupt)(signal=>{try{context.live?.("");context.
+tell(`${farewell(ids)}
+${again()}`)}catch{}(0,import_chunk_FKEDTWPK.endBySignal)(signal)});try{return await wait()}finally{release()}}function farewell(ids){if(ids.length===1)return`j\
+ob ${ids[0]} runs on; collect it with:`;return`the ${ids.length} jobs run on; collect them with:`}function lineOf(view){const age=(0,import_chunk_OYSO2DVF.ageOf)(
+view.state.started_at,(0,import_chunk_Y5L6GQDB.nowMs)());const{health}=(0,import_chunk_5EYCCQXE.healthOf)(view,(0,import_chunk_BGBMC6QF.conditionOf)(view));const{
+bar,eta,note}=(0,import_chunk_ABHSHR5A.progressCells)(view);const parts=[view.state.state,...health==="unknown"?[]:[health],age===null?"not started":(0,import_chunk_UNGYPAP3.
+formatDuration)(age<1e3?age:Math.floor(age/1e3)*1e3),...bar===null?[]:[bar],...eta===null?[]:[`ETA ${eta}`],...note===null?[]:[note]];return`${view.id}: ${parts.
+join(", ")}`}function waitAgain(root,ids,asked,moved=new Map){const[first=""]=ids;const{until=[],cursors=new Map}=asked;if(until.length===0&&ids.length===1)return import_chunk_DFY3WLOV.
+nextCommands.wait(first,root.option);const words=["wait",...ids];if(ids.length>1)words.push(`--${asked.mode}`);if(until.length>0)words.push("--until",until.join(
+","));for(const id of until.length>0?ids:[]){const seq=moved.get(id)??cursors.get(id)?.seq;if(seq!==void 0)words.push("--after-seq",ids.length>1?`${id}:${seq}`:
+String(seq))}const hasOwn=until.length>0&&asked.timeoutAsked!==void 0;words.push("--timeout",hasOwn?(0,import_chunk_UNGYPAP3.formatDuration)(asked.timeoutAsked??
+0):"10m");return(0,import_chunk_DFY3WLOV.nextCommand)(root.option,...words)}function tellWoken(root,views,woken,options){const view=views.find(one=>one.id===woken.
+id);if(!view)throw new Error(`job ${woken.id} woke a wait that was not for it`);const ids=views.map(one=>one.id);const again=waitAgain(root,ids,options,new Map(
+[[woken.id,woken.nextSeq]]));const document=(0,import_chunk_AX4E3IOY.observation)(view,{afterSeq:null,root,waited:{wake:woken,next:again}});const afterPrint=()=>(0,
+import_chunk_2DUJTPB4.noteDelivered)(view,woken.nextSeq);if(options.isJson){if(views.length===1)return{code:import_chunk_6PFAPK5K.exitCodes.pending,afterPrint,json:document};
+const pending=views.filter(one=>!(0,import_chunk_BGBMC6QF.isEnded)(one.state)).map(one=>one.id);const head={wake:woken.wake,id:woken.id,now:(0,import_chunk_Y5L6GQDB.
+isoNow)()};return{code:import_chunk_6PFAPK5K.exitCodes.pending,afterPrint,json:{...head,jobs:[document],pending,next:{wait:again}}}}const{seq}=woken.event;const what=seq===
+null?woken.wake:`${woken.wake} (event ${seq})`;return{code:import_chunk_6PFAPK5K.exitCodes.pending,afterPrint,out:`${JSON.stringify(document,null,1)}
+${again}
+`,notes:[`woken by ${what}; ${lineOf(view)}; wait on with the last line`]}}function tellWaited(context,root,waited,options){const{views,woken}=waited;const ended=views.
+filter(view=>(0,import_chunk_BGBMC6QF.isEnded)(view.state));const isOver=options.mode==="any"?ended.length>0:ended.length===views.length;const reply=isOver||!woken?
+tellAll(context,root,{...waited,isOver},options):tellWoken(root,views,woken,options);return{...reply,notes:[...beyondNotes(waited),...reply.notes??[]]}}function tellAll(context,root,{
+views,isOver,beyond},options){const ended=views.filter(view=>(0,import_chunk_BGBMC6QF.isEnded)(view.state));const shown=isOver&&options.mode==="any"?firstOf(ended):
+views;const code=isOver?(0,import_chunk_6PFAPK5K.exitCodeOfAll)(shown.map(view=>view.state.state)):import_chunk_6PFAPK5K.exitCodes.pending;const ids=views.map(view=>view.
+id);const cursors=cursorsNow(options,beyond);const again=waitAgain(root,ids,options,cursors);const isOpted=(options.until??[]).length>0;const afterPrint=()=>{for(const view of shown)
+if((0,import_chunk_BGBMC6QF.isEnded)(view.state))(0,import_chunk_2DUJTPB4.noteCollected)(view,"wait")};const picture=view=>(0,import_chunk_AX4E3IOY.observation)(
+view,{afterSeq:null,root,waited:{wake:"soft_timeout",next:again,cursor:isOpted?cursors.get(view.id)??0:void 0}});if(options.isJson){const documents=shown.map(view=>(0,
+import_chunk_BGBMC6QF.isEnded)(view.state)?{wake:"terminal",...(0,import_chunk_ZCZJAE74.endedDocument)(view)}:picture(view));if(views.length===1)return{code,afterPrint,
+json:documents[0]};const pending=views.filter(view=>!(0,import_chunk_BGBMC6QF.isEnded)(view.state)).map(view=>view.id);const wake=isOver?"terminal":"soft_timeou\
+t";const next=isOver?{}:{next:{wait:again}};return{code,afterPrint,json:{wake,now:(0,import_chunk_Y5L6GQDB.isoNow)(),jobs:documents,pending,...next}}}const replies=shown.
+map(view=>(0,import_chunk_BGBMC6QF.isEnded)(view.state)?(0,import_chunk_ZCZJAE74.tellEnded)(context,view):tellPending(view,picture));const outs=replies.map(reply=>Buffer.
+from(reply.out??""));const out=shown.length===1?outs[0]??Buffer.alloc(0):joined(context,shown,outs);return{code,afterPrint,out:isOver?out:Buffer.concat([out,Buffer.
+from(`${again}
+`)]),notes:replies.flatMap(reply=>reply.notes??[]).filter(note=>!options.told?.includes(note))}}function joined(context,views,outs){const parts=views.flatMap((view,at)=>{
+const bytes=outs[at]??Buffer.alloc(0);const head=context.isTerminal?`${at===0?"":"\n"}== ${view.id}: ${view.state.state} ==
+`:"";return[Buffer.from(head),bytes,Buffer.from(bytes.length===0||bytes.at(-1)===10?"":"\n")]});return Buffer.concat(parts)}function firstOf(views){const endOf=({
+state})=>(0,import_chunk_OYSO2DVF.instantOf)(state.ended_at)??Number.POSITIVE_INFINITY;return[...views].sort((a,b)=>endOf(a)-endOf(b)).slice(0,1)}function tellPending(view,picture){
+return{code:import_chunk_6PFAPK5K.exitCodes.pending,out:`${JSON.stringify(picture(view),null,1)}
+`,notes:[`${view.id}: ${view.state.state}, not ended yet; wait again with the last line`]}}function cursorsNow({cursors=new Map},beyond){const now=new Map([...cursors].
+map(([id,{seq}])=>[id,seq]));for(const{id,newest}of beyond)now.set(id,newest);return now}function beyondNotes({beyond}){return beyond.map(({id,given,newest})=>`\
+warning: --after-seq ${given} is beyond the events of job ${id}, whose newest was ${newest}: taken as ${newest}`)}async function waitAndTell(context,root,ids,options){
+const wait=()=>(0,import_chunk_HNBJPPGC.waitForJobs)(root.folder,ids,{...options,heartbeatMs:options.heartbeatMs??(context.live?1e3:null),onHeartbeat:seen=>{const lines=seen.
+map(view=>lineOf(asOfNow(view)));if(options.heartbeatMs!==null)for(const line of lines)context.tell(line);else context.live?.(lines.join(" | "))}});const again=()=>waitAgain(
+root,ids,options);const waited=await withFarewell(context,ids,again,()=>(0,import_chunk_DYSFR35P.withRegistration)(root.folder,ids,options.timeoutMs,wait));if(options.
+heartbeatMs===null)context.live?.("");return tellWaited(context,root,waited,options)}function asOfNow(view){try{return(0,import_chunk_BGBMC6QF.isEnded)(view.state)?
+view:(0,import_chunk_BGBMC6QF.inspect)(view.root,view.id)}catch{return view}}
+
+},
+"./chunk-HNBJPPGC.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{waitForJobs:()=>waitForJobs});module.exports=stdin_exports;var import_chunk_LUIVRIXY=load("./chunk-LUIVRIXY.js");var import_chunk_TYK6MYR7=load(
+"./chunk-TYK6MYR7.js");var import_chunk_5EYCCQXE=load("./chunk-5EYCCQXE.js");var import_chunk_IH5K6ZOB=load("./chunk-IH5K6ZOB.js");var import_chunk_B2GTHZX4=load(
+"./chunk-B2GTHZX4.js");var import_chunk_75QX5Y3O=load("./chunk-75QX5Y3O.js");var import_chunk_BGBMC6QF=load("./chunk-BGBMC6QF.js");var import_chunk_RSAECTKB=load(
+"./chunk-RSAECTKB.js");var import_chunk_OYSO2DVF=load("./chunk-OYSO2DVF.js");var import_chunk_KJ4WUN37=load("./chunk-KJ4WUN37.js");var import_chunk_Y5L6GQDB=load(
+"./chunk-Y5L6GQDB.js");var import_chunk_BSO2ISIG=load("./chunk-BSO2ISIG.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load(
+"./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_events=require("node:events");var pauseMs=15;async function viewAt(event,look2,signal){
+const until=(0,import_chunk_Y5L6GQDB.monotonicMs)()+import_chunk_KJ4WUN37.stateLagMs;for(;;){const isLast=(0,import_chunk_Y5L6GQDB.monotonicMs)()>=until||signal.
+aborted;const view=await look2();if(event.seq===null||(0,import_chunk_BGBMC6QF.isEnded)(view.state)||view.state.seq>=event.seq)return view;if(isLast)return withEvent(
+view,event);await(0,import_chunk_Y5L6GQDB.sleep)(pauseMs)}}function withEvent(view,event){return{...view,state:{...view.state,...standingIn(event,view.state)}}}
+function standingIn(event,state){const{type,at,seq:_,job:__,owner:___,wake,...told}=event;const isAttention=Array.isArray(wake)&&wake.includes("attention");const alarm=isAttention?
+{health:"attention",attention_kind:"task_attention"}:{};if(type==="checkpoint"){const checkpoint=(0,import_chunk_5EYCCQXE.checkpointOf)({...state,checkpoint:{...told,
+at}});if(!checkpoint)return alarm;return{health:checkpoint.state,attention_kind:checkpoint.attention_kind,checkpoint}}const looked=lookIn(event);const note=looked&&
+(0,import_chunk_5EYCCQXE.watchOf)({...state,watch:{verdict:"pending",...state.watch,...looked}});if(!note)return alarm;const watch={...note,facts:{}};return isAttention&&
+type==="trouble"?{...alarm,watch}:{health:"unknown",attention_kind:null,watch}}function lookIn({type,verdict,word,evidence,message,in_a_row,n}){if(type==="news")
+return{verdict,word,evidence,told:n,troubles:0,trouble:null};if(type==="trouble")return{troubles:in_a_row,trouble:message,told:n};return void 0}var quickRounds=50;
+var healthMs=5e3;var journalPauseMs=50;async function waitForOne(root,id,watch,told){const nap=(0,import_chunk_LUIVRIXY.makeNap)(told.signal);let woken=quickRounds;
+for(let round=0;;round+=1,woken+=1){let view=await look(root,id);if(view.damage!==null)await(0,import_chunk_Y5L6GQDB.sleep)(100);if(!(0,import_chunk_7WBBYJDG.exists)(
+view.paths.folder))throw vanishedError(view.paths.folder,id);told.view(view);if((0,import_chunk_BGBMC6QF.isEnded)(view.state)||told.signal.aborted)return void 0;
+if(told.until-(0,import_chunk_Y5L6GQDB.monotonicMs)()<=0){const wake=watch?.lookAtEvents()??watch?.lookAtHealth(view);return wake&&!await isOver(root,id,wake,told)?
+wake:void 0}const closes=await subscribe(view,nap,watch);try{for(let isQuiet=true;isQuiet;){view=await look(root,id);told.view(view);if((0,import_chunk_BGBMC6QF.
+isEnded)(view.state)||told.signal.aborted||told.until-(0,import_chunk_Y5L6GQDB.monotonicMs)()<=0)break;const wake=watch?.lookAtEvents()??watch?.lookAtHealth(view);
+if(wake)return await isOver(root,id,wake,told)?void 0:wake;const pause=woken<quickRounds?20:pauseFor(view,closes,round,watch);const seen=await rest(nap,Math.min(
+told.until-(0,import_chunk_Y5L6GQDB.monotonicMs)(),pause),view,watch,told.signal);if(seen.wake)return await isOver(root,id,seen.wake,told)?void 0:seen.wake;if(seen.
+why.includes("fifo"))woken=0;isQuiet=seen.why.length===0&&pause>1e3&&(0,import_chunk_7WBBYJDG.exists)(view.paths.folder)}}finally{for(const close of Object.values(
+closes))close?.()}}}async function subscribe(view,nap,watch){const isArmed=(0,import_chunk_BGBMC6QF.conditionOf)(view)==="armed";const hasJournal=watch?.subscribe(
+()=>nap.ring("journal"));return{fifo:await(0,import_chunk_IH5K6ZOB.watchFifo)(view.paths.leaseFifo,()=>nap.ring("fifo")),folder:isArmed?(0,import_chunk_B2GTHZX4.
+onEachChange)(view.paths.folder,()=>nap.ring("folder")):void 0,journal:hasJournal?()=>void 0:void 0}}async function rest(nap,ms,view,watch,signal){const until=(0,
+import_chunk_Y5L6GQDB.monotonicMs)()+ms;for(;;){const left=Math.max(0,until-(0,import_chunk_Y5L6GQDB.monotonicMs)());const why=await nap.sleep(watch?.isForHealth?
+Math.min(left,healthMs):left);if(why.length===0&&left>healthMs&&!signal.aborted&&!watch?.isHealthChanged(view))continue;const wake=why.includes("journal")?watch?.
+lookAtEvents():void 0;if(wake)return{why,wake};if(why.length!==1||why[0]!=="journal"||(0,import_chunk_Y5L6GQDB.monotonicMs)()>=until)return{why};const more=await nap.
+sleep(Math.min(journalPauseMs,Math.max(0,until-(0,import_chunk_Y5L6GQDB.monotonicMs)())),"journal");if(more.length>0)return{why:more}}}async function isOver(root,id,wake,told){
+const view=await viewAt(wake.event,()=>look(root,id),told.signal);told.view(view);return(0,import_chunk_BGBMC6QF.isEnded)(view.state)}function pauseFor(view,{fifo,
+folder,journal},round,watch){const soon=Math.min(20*1.25**round,1e3);switch((0,import_chunk_BGBMC6QF.conditionOf)(view)){case"armed":return Math.min(untilDue(view),
+folder?6e4:2e3);case"supervised":{const isHeld=view.worker!==null&&view.launch!==null&&(0,import_chunk_BSO2ISIG.sameIdentity)(view.worker.worker,view.launch.worker);
+if(!isHeld)return soon;const isTold=fifo&&view.worker?.fifo&&(!watch||journal);return Math.min(isTold?15e3:1e3,untilDue(view)+import_chunk_BGBMC6QF.timerPatienceMs)}case"\
+unseen":return 1e3;default:return soon}}function untilDue({spec}){const due=(0,import_chunk_OYSO2DVF.instantOf)(spec?.timer?.due_at);return due===null?Number.POSITIVE_INFINITY:
+Math.max(1,due-(0,import_chunk_Y5L6GQDB.nowMs)())}async function look(root,id){try{return await(0,import_chunk_75QX5Y3O.refreshAttached)(root,id)}catch(error){if(error instanceof
+import_chunk_NVPF5LEY.FaultError&&error.code==="unknown_job")throw vanishedError((0,import_chunk_RSAECTKB.jobPaths)(root,id).folder,id);throw error}}function vanishedError(folder,id){
+return new import_chunk_NVPF5LEY.FaultError("state_unusable",`cannot go on waiting for job ${id}: its folder ${folder} is gone`,null)}var chunkBytes=256*1024;var atMostBytes=64*
+1024*1024;var JournalScan=class{file;offset;rest=Buffer.alloc(0);isInside=false;constructor(file){this.file=file}read(tell){for(;;){const part=(0,import_chunk_527JQF7V.
+readRange)(this.file,this.offset??-atMostBytes,chunkBytes);if(!part)return;if(this.offset===void 0){this.offset=Math.max(0,part.size-atMostBytes);this.isInside=
+this.offset>0}else if(part.size<this.offset){this.reset();continue}if(part.bytes.length===0)return;this.offset+=part.bytes.length;this.take(part.bytes,tell)}}reset(){
+this.offset=0;this.rest=Buffer.alloc(0);this.isInside=false}take(bytes,tell){const text=this.rest.length===0?bytes:Buffer.concat([this.rest,bytes]);let from=0;for(let end=text.
+indexOf(10);end>=0;end=text.indexOf(10,from)){if(!this.isInside)tellLine(text.toString("utf8",from,end),tell);this.isInside=false;from=end+1}this.rest=Buffer.from(
+text.subarray(from));if(this.rest.length<=2*import_chunk_KJ4WUN37.eventLineBytes)return;this.rest=Buffer.alloc(0);this.isInside=true}};function tellLine(line,tell){
+if(line==="")return;try{const value=JSON.parse(line);if(typeof value==="object"&&value!==null&&typeof value.seq==="number")tell(value)}catch{}}var WakeWatch=class{beyond=null;paths;wanted;scan;cursor;choice;newest=0;hasScanned=false;known;hasLooked=false;stop;constructor(paths,wanted,cursor){
+this.paths=paths;this.wanted=wanted;this.cursor=cursor;this.scan=new JournalScan(paths.events);this.choice=new import_chunk_TYK6MYR7.WakeChoice(wanted,cursor.seq)}get isForHealth(){
+return this.wanted.includes("attention")}subscribe(ring){this.stop??=(0,import_chunk_B2GTHZX4.onEachChange)(this.paths.events,ring,()=>{this.stop=void 0});return this.
+stop!==void 0}close(){this.stop?.();this.stop=void 0}isHealthChanged(view){return this.isForHealth&&(0,import_chunk_5EYCCQXE.findStopped)(view)!==void 0!==(this.
+known==="worker_stopped")}lookAtEvents(){this.scan.read(event=>{if((0,import_chunk_TYK6MYR7.isNumbered)(event))this.newest=Math.max(this.newest,event.seq);this.
+choice.add(event)});if(!this.hasScanned&&this.cursor.seq>this.newest)this.startAt(this.newest);this.hasScanned=true;const chosen=this.choice.chosen();return chosen&&
+{wake:chosen.wake,event:chosen.event,nextSeq:chosen.event.seq,pending:chosen.pending}}lookAtHealth(view){if(!this.isForHealth)return void 0;const seen=(0,import_chunk_5EYCCQXE.
+monitorAttention)(view,(0,import_chunk_BGBMC6QF.conditionOf)(view));const isNew=seen!==void 0&&seen.cause!==this.known&&(this.hasLooked||!this.cursor.isGiven);this.
+known=seen?.cause;this.hasLooked=true;if(!seen||!isNew)return void 0;const event={seq:null,at:(0,import_chunk_Y5L6GQDB.isoNow)(),type:"monitor_attention",...seen};
+return{wake:"attention",event,nextSeq:this.beyond?.newest??this.cursor.seq,pending:0}}startAt(newest){this.beyond={given:this.cursor.seq,newest};this.choice=new import_chunk_TYK6MYR7.
+WakeChoice(this.wanted,newest)}};async function waitForJobs(root,ids,options){const until=(0,import_chunk_Y5L6GQDB.monotonicMs)()+options.timeoutMs;const views=new Map;
+const watches=new Map;const stop=new AbortController;(0,import_node_events.setMaxListeners)(0,stop.signal);const beat=options.heartbeatMs===null?void 0:setInterval(
+()=>options.onHeartbeat?.([...views.values()]),options.heartbeatMs);let failure;let woken=null;let ended=0;await Promise.all(ids.map(async id=>{const watch=options.
+until?.length?makeWatch(root,id,options.until,options.cursors):void 0;if(watch)watches.set(id,watch);const told={view:view2=>views.set(id,view2),signal:stop.signal,
+until};try{const wake=await waitForOne(root,id,watch,told);if(wake){woken??={id,...wake};stop.abort()}}catch(error){failure??=error;stop.abort();return}finally{
+watch?.close()}const view=views.get(id);if(view&&(0,import_chunk_BGBMC6QF.isEnded)(view.state))ended+=1;if(options.mode==="any"&&ended>0)stop.abort()}));clearInterval(
+beat);if(failure!==void 0)throw failure;const beyond=[...watches].flatMap(([id,watch])=>watch.beyond?[{id,...watch.beyond}]:[]);return{views:ids.flatMap(id=>views.
+get(id)??[]),woken,beyond}}function makeWatch(root,id,until,cursors){return new WakeWatch((0,import_chunk_RSAECTKB.jobPaths)(root,id),until,cursors?.get(id)??{seq:0,
+isGiven:false})}
 
 },
 "./chunk-IH5K6ZOB.js": function (module, exports) {
@@ -1702,55 +1855,6 @@ var sharedLookMs=[50,500];var ghCallMs=30*second;var ghPausesMs=[250,500];var gh
 var ghSettleMs=minute;var ghSettleAgainMs=15*second;var ghActivity=50;var ghSeenIds=300;var ghActivitySlackMs=10*minute;var ghNamedChecks=8;var ghNamedActivity=10;
 
 },
-"./chunk-LOASI4IE.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{checkpointOf:()=>checkpointOf,findStopped:()=>findStopped,healthOf:()=>healthOf,monitorAttention:()=>monitorAttention,
-timerSeen:()=>timerSeen,watchOf:()=>watchOf,watchSeen:()=>watchSeen});module.exports=stdin_exports;var import_chunk_YKVL2F37=load("./chunk-YKVL2F37.js");var import_chunk_UNGYPAP3=load(
-"./chunk-UNGYPAP3.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_BGBMC6QF=load("./chunk-BGBMC6QF.js");var import_chunk_XUMWCHG3=load(
-"./chunk-XUMWCHG3.js");var import_chunk_OYSO2DVF=load("./chunk-OYSO2DVF.js");var import_chunk_KJ4WUN37=load("./chunk-KJ4WUN37.js");var import_chunk_Y5L6GQDB=load(
-"./chunk-Y5L6GQDB.js");var import_chunk_BSO2ISIG=load("./chunk-BSO2ISIG.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load(
-"./chunk-527JQF7V.js");var healths=["progressing","unknown","attention"];var verdicts=["pending","met","failed","error"];var sentenceBytes=400;var nameBytes=120;
-function isHealth(value){return healths.includes(value)}function checkpointOf(state){const value=asObject(state.checkpoint);const n=numberOf(value?.n);if(!value||
-n===null||(0,import_chunk_OYSO2DVF.instantOf)(value.at)===null||!isHealth(value.state))return null;const kind=value.state==="attention"?"task_attention":null;return{
-n,at:value.at,elapsed_seconds:numberOf(value.elapsed_seconds)??0,state:value.state,attention_kind:kind,phase:textOf(value.phase,nameBytes),completed:numberOf(value.
-completed),total:numberOf(value.total),eta_seconds:numberOf(value.eta_seconds),reason:textOf(value.reason,sentenceBytes)??"",fingerprint:textOf(value.fingerprint,
-nameBytes)}}function watchOf(state){const value=asObject(state.watch);if(!value||!verdicts.includes(value.verdict))return null;return{verdict:value.verdict,word:textOf(
-value.word,nameBytes)??"",evidence:textOf(value.evidence,import_chunk_KJ4WUN37.evidenceChars*4)??"",polls:numberOf(value.polls)??0,told:numberOf(value.told)??0,
-troubles:numberOf(value.troubles)??0,trouble:textOf(value.trouble,sentenceBytes)}}function watchSeen({spec,state,paths}){if(!spec?.watch)return null;const{condition,
-words,every_ms}=spec.watch;const seen=watchOf(state)??{verdict:"pending",word:"",evidence:"",polls:0,told:0,troubles:0,trouble:null};return{condition:textOf(condition,
-nameBytes),words:textOf(words,sentenceBytes),every_ms:numberOf(every_ms),...seen,polls:Math.max(seen.polls,pollsIn(paths))}}function pollsIn({cursor}){const read=(0,
-import_chunk_527JQF7V.readJson)(cursor);return(read.kind==="ok"?numberOf(asObject(read.value.note)?.polls):null)??0}function timerSeen({spec,state}){if(!spec?.timer)
-return null;const{slot,...facts}=(0,import_chunk_YKVL2F37.timerFacts)(spec.timer);const due=(0,import_chunk_OYSO2DVF.instantOf)(facts.due_at);const rest=due===null||
-state.ended_at!==null?null:Math.max(0,due-(0,import_chunk_Y5L6GQDB.nowMs)());return{...facts,due_at:due===null?null:facts.due_at,due_in_ms:rest,slot:textOf(slot,
-nameBytes)}}function asObject(value){return typeof value==="object"&&value!==null&&!Array.isArray(value)?value:void 0}function textOf(value,limit){return typeof value===
-"string"?(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(value).replace(/\s+/g," "),limit):null}function numberOf(value){return typeof value===
-"number"&&Number.isFinite(value)?value:null}function healthOf(view,condition){const monitor=monitorAttention(view,condition);if(monitor)return{health:"attention",
-attention_kind:"monitor_attention",reason:monitor.reason};const{state,spec}=view;if((0,import_chunk_BGBMC6QF.isEnded)(state))return{health:state.health,attention_kind:null};
-const reason=reasonTold(view);const told=reason===void 0?{}:{reason};if(state.health==="attention")return{health:"attention",attention_kind:"task_attention",...told};
-if(spec?.staff&&isMoving(view))return{health:"progressing",attention_kind:null};return{health:state.health,attention_kind:null,...told}}function monitorAttention(view,condition){
-switch(condition){case"unclaimed":case"orphaned":return{cause:"worker_gone",reason:goneWords(view,condition)};case"armed":if(view.seen.worker!=="dead")return void 0;
-return{cause:"worker_gone",reason:"its worker is gone; whoever looks first when it is due has the notifier told"};case"over":case"lost":case"host_restarted":case"\
-never_started":return{cause:"end_unstored",reason:"it is over, and its end could not be stored from here"};case"supervised":case"unseen":return stoppedWorker(view)??
-staleLease(view)??missingCheckpoint(view);default:return void 0}}function goneWords({spec,launch,paths},condition){if(spec?.kind==="watch")return"the worker is \
-gone and nobody looks at the condition; the next wait starts a new one";if(condition==="orphaned")return"the worker is gone; the command runs on under its shim,\
- and the next wait attaches a new worker";return`the worker died before it started the command (${launch?.generation??1} tried); the next wait starts a new one;\
- see ${paths.workerLog}`}function stoppedWorker(view){const stopped=findStopped(view);if(!stopped)return void 0;const rest=view.spec?.kind==="watch"?"nobody loo\
-ks at the condition":"the command itself may run on";const reason=`the worker is stopped (SIGSTOP?), ${rest}; it goes on after: kill -CONT ${stopped.pid}`;return{
-cause:"worker_stopped",reason}}function findStopped({spec,worker,launch}){const engine=(0,import_chunk_XUMWCHG3.findEngine)(spec?.engine??"local")??import_chunk_XUMWCHG3.
-defaultEngine;const[first,second]=[worker?.worker,launch?.worker];if(first&&engine.isStopped(first))return first;const isOther=second&&!(first&&(0,import_chunk_BSO2ISIG.
-sameIdentity)(first,second));return isOther&&engine.isStopped(second)?second:void 0}function staleLease({leaseAgeMs}){if(leaseAgeMs===null||leaseAgeMs<=import_chunk_KJ4WUN37.
-leaseStaleMs)return void 0;const reason=`no sign of life of the worker for ${Math.round(leaseAgeMs/1e3)} s`;return{cause:"lease_stale",reason}}function missingCheckpoint(view){
-const{spec,state}=view;const every=spec?.run?.checkpoint_ms;if(!spec||typeof every!=="number"||!(every>0)||state.state!=="running")return void 0;const last=checkpointOf(
-state);const since=(0,import_chunk_OYSO2DVF.instantOf)(last?.at)??(0,import_chunk_OYSO2DVF.instantOf)(state.started_at)??(0,import_chunk_OYSO2DVF.instantOf)(state.
-created_at);if(since===null)return void 0;const probe=spec.run?.probe?spec.run.probe_ms??import_chunk_KJ4WUN37.limits.probe.default:0;const patience=every+probe+
-import_chunk_KJ4WUN37.checkpointGraceMs;const ageMs=(0,import_chunk_Y5L6GQDB.nowMs)()-since;if(ageMs<=patience||awakeSince(view,(last?.n??0)*every)<=patience)return void 0;
-const reason=`no checkpoint for ${(0,import_chunk_UNGYPAP3.formatDuration)(ageMs)}, one is due every ${(0,import_chunk_UNGYPAP3.formatDuration)(every)}; this sa\
-ys nothing of the command itself`;return{cause:"checkpoint_missing",reason}}function awakeSince({spec},offsetMs){if(!spec||spec.launcher.boot_id!==(0,import_chunk_BSO2ISIG.
-bootId)())return Number.POSITIVE_INFINITY;return(0,import_chunk_Y5L6GQDB.monotonicMs)()-(spec.deadline_mono_ms-spec.deadline_ms+offsetMs)}function reasonTold({state}){
-const checkpoint=checkpointOf(state);if(checkpoint)return checkpoint.reason;return watchOf(state)?.trouble??void 0}function isMoving({state,paths}){if(state.state!==
-"running")return false;const output=(0,import_chunk_7WBBYJDG.factsOf)(paths.output);return output!==void 0&&output.size>0&&(0,import_chunk_Y5L6GQDB.nowMs)()-output.
-modifiedMs<import_chunk_KJ4WUN37.progressingMs}
-
-},
 "./chunk-LSH6FCMF.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{findRuns:()=>findRuns,judgeRollup:()=>judgeRollup});module.exports=stdin_exports;var import_chunk_RBCJCF44=load("./\
 chunk-RBCJCF44.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_KJ4WUN37=load("./chunk-KJ4WUN37.js");var classes={SUCCESS:"passed",PASS:"\
@@ -1837,112 +1941,6 @@ DG.js");async function mayAct(view){if(!view.spec||!(0,import_chunk_7WBBYJDG.isW
 const namespace=view.worker?.worker.pid_ns??view.launch?.worker.pid_ns??view.spec.launcher.pid_ns;const isHere=namespace===(0,import_chunk_BSO2ISIG.pidNamespace)()||
 view.isOtherBoot;if(!isHere&&(0,import_chunk_BGBMC6QF.conditionOf)(view)!=="lost")return false;return isOurs(view)}async function isOurs({spec}){return spec!==null&&
 (0,import_chunk_BJVD3YVK.isGenuine)(spec,knownKey())}function knownKey(){try{return(0,import_chunk_BJVD3YVK.readKey)()}catch{return void 0}}
-
-},
-"./chunk-NA5NMLVL.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{waitAndTell:()=>waitAndTell});module.exports=stdin_exports;var import_chunk_PKK3FNFF=load("./chunk-PKK3FNFF.js");var import_chunk_ESTV66HR=load(
-"./chunk-ESTV66HR.js");var import_chunk_ZCZJAE74=load("./chunk-ZCZJAE74.js");var import_chunk_DYSFR35P=load("./chunk-DYSFR35P.js");var import_chunk_2DUJTPB4=load(
-"./chunk-2DUJTPB4.js");var import_chunk_Z7KM54DL=load("./chunk-Z7KM54DL.js");var import_chunk_LOASI4IE=load("./chunk-LOASI4IE.js");var import_chunk_FKEDTWPK=load(
-"./chunk-FKEDTWPK.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_DFY3WLOV=load("./chunk-DFY3WLOV.js");var import_chunk_UNGYPAP3=load(
-"./chunk-UNGYPAP3.js");var import_chunk_BGBMC6QF=load("./chunk-BGBMC6QF.js");var import_chunk_OYSO2DVF=load("./chunk-OYSO2DVF.js");var import_chunk_Y5L6GQDB=load(
-"./chunk-Y5L6GQDB.js");async function withFarewell(context,ids,again,wait){const release=(0,import_chunk_FKEDTWPK.onInterrupt)(signal=>{try{context.live?.("");context.
-tell(`${farewell(ids)}
-${again()}`)}catch{}(0,import_chunk_FKEDTWPK.endBySignal)(signal)});try{return await wait()}finally{release()}}function farewell(ids){if(ids.length===1)return`j\
-ob ${ids[0]} runs on; collect it with:`;return`the ${ids.length} jobs run on; collect them with:`}function lineOf(view){const age=(0,import_chunk_OYSO2DVF.ageOf)(
-view.state.started_at,(0,import_chunk_Y5L6GQDB.nowMs)());const{health}=(0,import_chunk_LOASI4IE.healthOf)(view,(0,import_chunk_BGBMC6QF.conditionOf)(view));const{
-bar,eta,note}=(0,import_chunk_PKK3FNFF.progressCells)(view);const parts=[view.state.state,...health==="unknown"?[]:[health],age===null?"not started":(0,import_chunk_UNGYPAP3.
-formatDuration)(age<1e3?age:Math.floor(age/1e3)*1e3),...bar===null?[]:[bar],...eta===null?[]:[`ETA ${eta}`],...note===null?[]:[note]];return`${view.id}: ${parts.
-join(", ")}`}function waitAgain(root,ids,asked,moved=new Map){const[first=""]=ids;const{until=[],cursors=new Map}=asked;if(until.length===0&&ids.length===1)return import_chunk_DFY3WLOV.
-nextCommands.wait(first,root.option);const words=["wait",...ids];if(ids.length>1)words.push(`--${asked.mode}`);if(until.length>0)words.push("--until",until.join(
-","));for(const id of until.length>0?ids:[]){const seq=moved.get(id)??cursors.get(id)?.seq;if(seq!==void 0)words.push("--after-seq",ids.length>1?`${id}:${seq}`:
-String(seq))}const hasOwn=until.length>0&&asked.timeoutAsked!==void 0;words.push("--timeout",hasOwn?(0,import_chunk_UNGYPAP3.formatDuration)(asked.timeoutAsked??
-0):"10m");return(0,import_chunk_DFY3WLOV.nextCommand)(root.option,...words)}function tellWoken(root,views,woken,options){const view=views.find(one=>one.id===woken.
-id);if(!view)throw new Error(`job ${woken.id} woke a wait that was not for it`);const ids=views.map(one=>one.id);const again=waitAgain(root,ids,options,new Map(
-[[woken.id,woken.nextSeq]]));const document=(0,import_chunk_ESTV66HR.observation)(view,{afterSeq:null,root,waited:{wake:woken,next:again}});const afterPrint=()=>(0,
-import_chunk_2DUJTPB4.noteDelivered)(view,woken.nextSeq);if(options.isJson){if(views.length===1)return{code:import_chunk_6PFAPK5K.exitCodes.pending,afterPrint,json:document};
-const pending=views.filter(one=>!(0,import_chunk_BGBMC6QF.isEnded)(one.state)).map(one=>one.id);const head={wake:woken.wake,id:woken.id,now:(0,import_chunk_Y5L6GQDB.
-isoNow)()};return{code:import_chunk_6PFAPK5K.exitCodes.pending,afterPrint,json:{...head,jobs:[document],pending,next:{wait:again}}}}const{seq}=woken.event;const what=seq===
-null?woken.wake:`${woken.wake} (event ${seq})`;return{code:import_chunk_6PFAPK5K.exitCodes.pending,afterPrint,out:`${JSON.stringify(document,null,1)}
-${again}
-`,notes:[`woken by ${what}; ${lineOf(view)}; wait on with the last line`]}}function tellWaited(context,root,waited,options){const{views,woken}=waited;const ended=views.
-filter(view=>(0,import_chunk_BGBMC6QF.isEnded)(view.state));const isOver=options.mode==="any"?ended.length>0:ended.length===views.length;const reply=isOver||!woken?
-tellAll(context,root,{...waited,isOver},options):tellWoken(root,views,woken,options);return{...reply,notes:[...beyondNotes(waited),...reply.notes??[]]}}function tellAll(context,root,{
-views,isOver,beyond},options){const ended=views.filter(view=>(0,import_chunk_BGBMC6QF.isEnded)(view.state));const shown=isOver&&options.mode==="any"?firstOf(ended):
-views;const code=isOver?(0,import_chunk_6PFAPK5K.exitCodeOfAll)(shown.map(view=>view.state.state)):import_chunk_6PFAPK5K.exitCodes.pending;const ids=views.map(view=>view.
-id);const cursors=cursorsNow(options,beyond);const again=waitAgain(root,ids,options,cursors);const isOpted=(options.until??[]).length>0;const afterPrint=()=>{for(const view of shown)
-if((0,import_chunk_BGBMC6QF.isEnded)(view.state))(0,import_chunk_2DUJTPB4.noteCollected)(view,"wait")};const picture=view=>(0,import_chunk_ESTV66HR.observation)(
-view,{afterSeq:null,root,waited:{wake:"soft_timeout",next:again,cursor:isOpted?cursors.get(view.id)??0:void 0}});if(options.isJson){const documents=shown.map(view=>(0,
-import_chunk_BGBMC6QF.isEnded)(view.state)?{wake:"terminal",...(0,import_chunk_ZCZJAE74.endedDocument)(view)}:picture(view));if(views.length===1)return{code,afterPrint,
-json:documents[0]};const pending=views.filter(view=>!(0,import_chunk_BGBMC6QF.isEnded)(view.state)).map(view=>view.id);const wake=isOver?"terminal":"soft_timeou\
-t";const next=isOver?{}:{next:{wait:again}};return{code,afterPrint,json:{wake,now:(0,import_chunk_Y5L6GQDB.isoNow)(),jobs:documents,pending,...next}}}const replies=shown.
-map(view=>(0,import_chunk_BGBMC6QF.isEnded)(view.state)?(0,import_chunk_ZCZJAE74.tellEnded)(context,view):tellPending(view,picture));const outs=replies.map(reply=>Buffer.
-from(reply.out??""));const out=shown.length===1?outs[0]??Buffer.alloc(0):joined(context,shown,outs);return{code,afterPrint,out:isOver?out:Buffer.concat([out,Buffer.
-from(`${again}
-`)]),notes:replies.flatMap(reply=>reply.notes??[]).filter(note=>!options.told?.includes(note))}}function joined(context,views,outs){const parts=views.flatMap((view,at)=>{
-const bytes=outs[at]??Buffer.alloc(0);const head=context.isTerminal?`${at===0?"":"\n"}== ${view.id}: ${view.state.state} ==
-`:"";return[Buffer.from(head),bytes,Buffer.from(bytes.length===0||bytes.at(-1)===10?"":"\n")]});return Buffer.concat(parts)}function firstOf(views){const endOf=({
-state})=>(0,import_chunk_OYSO2DVF.instantOf)(state.ended_at)??Number.POSITIVE_INFINITY;return[...views].sort((a,b)=>endOf(a)-endOf(b)).slice(0,1)}function tellPending(view,picture){
-return{code:import_chunk_6PFAPK5K.exitCodes.pending,out:`${JSON.stringify(picture(view),null,1)}
-`,notes:[`${view.id}: ${view.state.state}, not ended yet; wait again with the last line`]}}function cursorsNow({cursors=new Map},beyond){const now=new Map([...cursors].
-map(([id,{seq}])=>[id,seq]));for(const{id,newest}of beyond)now.set(id,newest);return now}function beyondNotes({beyond}){return beyond.map(({id,given,newest})=>`\
-warning: --after-seq ${given} is beyond the events of job ${id}, whose newest was ${newest}: taken as ${newest}`)}async function waitAndTell(context,root,ids,options){
-const wait=()=>(0,import_chunk_Z7KM54DL.waitForJobs)(root.folder,ids,{...options,heartbeatMs:options.heartbeatMs??(context.live?1e3:null),onHeartbeat:seen=>{const lines=seen.
-map(view=>lineOf(asOfNow(view)));if(options.heartbeatMs!==null)for(const line of lines)context.tell(line);else context.live?.(lines.join(" | "))}});const again=()=>waitAgain(
-root,ids,options);const waited=await withFarewell(context,ids,again,()=>(0,import_chunk_DYSFR35P.withRegistration)(root.folder,ids,options.timeoutMs,wait));if(options.
-heartbeatMs===null)context.live?.("");return tellWaited(context,root,waited,options)}function asOfNow(view){try{return(0,import_chunk_BGBMC6QF.isEnded)(view.state)?
-view:(0,import_chunk_BGBMC6QF.inspect)(view.root,view.id)}catch{return view}}
-
-},
-"./chunk-NLJ6LRP6.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{checkLaunchOptions:()=>checkLaunchOptions,launchAndTell:()=>launchAndTell,launchWords:()=>launchWords,notifyOf:()=>notifyOf,
-onStallOf:()=>onStallOf,tellLaunched:()=>tellLaunched});module.exports=stdin_exports;var import_chunk_IXGHQGP5=load("./chunk-IXGHQGP5.js");var import_chunk_K4XBJGBM=load(
-"./chunk-K4XBJGBM.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_DFY3WLOV=load("./chunk-DFY3WLOV.js");var import_chunk_LXK2ZILE=load(
-"./chunk-LXK2ZILE.js");var import_chunk_RSAECTKB=load("./chunk-RSAECTKB.js");var import_chunk_OYSO2DVF=load("./chunk-OYSO2DVF.js");var import_chunk_KJ4WUN37=load(
-"./chunk-KJ4WUN37.js");var import_chunk_55A4YUIJ=load("./chunk-55A4YUIJ.js");var import_chunk_VBJYUCPQ=load("./chunk-VBJYUCPQ.js");var import_chunk_NVPF5LEY=load(
-"./chunk-NVPF5LEY.js");var import_node_path=builtin("node:path");var operators=/^(?:\d*(?:>>?|<)|&&?|\|\|?|;|\d*>&\d+|&>)$/;function splitWords(text){const words=[];
-let word=null;let isPlain=true;let quote=null;for(let at=0;at<=text.length;at+=1){const sign=text[at];if(sign===void 0&&quote!==null)return{fault:`the quote ${quote}\
- is not closed`};if(quote===null&&(sign===void 0||/[ \t\n\r]/.test(sign))){if(word!==null&&isPlain&&operators.test(word))return{fault:`no shell reads it, and ${word}\
- means something only to a shell (sh -c '...' starts one)`};if(word!==null)words.push(word);[word,isPlain]=[null,true];continue}if(sign===quote){quote=null;continue}
-if(quote===null&&(sign==='"'||sign==="'")){[quote,word,isPlain]=[sign,word??"",false];continue}const next=text[at+1];if(sign==="\\"&&(quote===null||quote==='"'&&
-/["\\$`\n]/.test(next??""))){if(next===void 0)return{fault:"it ends with a backslash"};word=`${word??""}${next==="\n"?"":next}`;isPlain=false;at+=1;continue}word=
-`${word??""}${sign}`}return{words}}var allowed="allowed: words like a shell splits them, or a JSON array of texts";function parseNotify(text){const refused=why=>(0,
-import_chunk_NVPF5LEY.usageError)(`cannot take --notify ${JSON.stringify(text)}: ${why}; ${allowed}`);const words=text.trimStart().startsWith("[")?jsonWords(text):
-splitWords(text);if("fault"in words)throw refused(words.fault);if(words.words.length===0||words.words[0]==="")throw refused("it names no program");return words.
-words}function jsonWords(text){let value;try{value=JSON.parse(text)}catch{return{fault:"it is no JSON"}}const isWords=Array.isArray(value)&&value.every(word=>typeof word===
-"string"&&!word.includes("\0"));return isWords?{words:value}:{fault:"it is no array of texts"}}async function notifyOf(context,input,inherited){const text=input.
-text("notify");if(text==="none")return null;if(text!==void 0)return resolved(parseNotify(text),"--notify",context.cwd);if(inherited)return resolved(inherited,"t\
-he notifier of the earlier job",context.cwd);if(!(0,import_chunk_K4XBJGBM.mayMention)("notify"))return null;const{readUserConfig}=await Promise.resolve().then(()=>load(
-"./config-GWL6P2D5.js"));const{notify}=readUserConfig();return notify?resolved(notify,`"notify" of ${(0,import_chunk_K4XBJGBM.userConfigFile)()}`,null):null}function resolved(words,source,cwd){
-const[name="",...args]=words;const isRelative=name.includes("/")&&!import_node_path.default.isAbsolute(name);const program=cwd===null&&isRelative?void 0:(0,import_chunk_55A4YUIJ.
-findProgram)(name,cwd??"/");if(program!==void 0)return[program,...args];const where=!name.includes("/")?`it is not on PATH (${import_chunk_VBJYUCPQ.variables.searchPath()||
-"empty"})`:cwd===null&&isRelative?"it must be absolute or on PATH":`no executable file of that name${isRelative?` (looked from ${cwd})`:""}`;throw new import_chunk_NVPF5LEY.
-FaultError("preflight",`cannot use ${JSON.stringify(name)} as ${source}: ${where}`,"give the path of the program")}function launchWords(input){const onceKey=input.
-text("once-key")??null;if(onceKey==="")throw(0,import_chunk_NVPF5LEY.usageError)('cannot take --once-key "": a key needs at least one character');return{owner:input.
-text("owner")??import_chunk_VBJYUCPQ.variables.owner()??null,label:input.text("label")??null,onceKey}}function onStallOf(input){const text=input.text("on-stall");
-if(text===void 0)return null;if(text.trim()==="")throw(0,import_chunk_NVPF5LEY.usageError)("cannot take an empty --on-stall: say what is to be done about a stal\
-l");const size=(0,import_chunk_LXK2ZILE.byteLength)(text);if(size>import_chunk_KJ4WUN37.onStallBytes)throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --on\
--stall of ${size} bytes: at most ${import_chunk_KJ4WUN37.onStallBytes} are allowed`);return text}function checkLaunchOptions(input){if(input.has("wait-timeout")&&
-!input.has("wait"))throw(0,import_chunk_NVPF5LEY.usageError)("cannot take --wait-timeout without --wait");input.duration("wait-timeout");for(const other of["jso\
-n","wait"]){if(input.has("id-only")&&input.has(other))throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --id-only and --${other} together`)}}async function launchAndTell(context,input,request,isSynchronous=false){
-checkLaunchOptions(input);const root=context.root(input);const notify=await notifyOf(context,input,request.notify);return tellLaunched(context,input,root,await(0,
-import_chunk_IXGHQGP5.launch)(root,{...request,notify}),isSynchronous)}async function tellLaunched(context,input,root,launched,isSynchronous){if(input.has("wait")||
-isSynchronous){const{waitAndTell}=await Promise.resolve().then(()=>load("./collecting-IWZPWE3W.js"));const told=launched.isNew?warningNotes(root,launched.id):[];
-const collect=`collect: ${import_chunk_DFY3WLOV.nextCommands.wait(launched.id,root.option)}`;for(const line of[jobLine(launched),collect,...told])context.tell(line);
-const timeoutMs=input.duration("wait-timeout")??Number.MAX_SAFE_INTEGER;return waitAndTell(context,root,[launched.id],{mode:"all",timeoutMs,heartbeatMs:null,isJson:input.
-has("json"),told})}return tellLaunch(root,launched,input)}function jobLine({id,isNew}){return`job ${id}${isNew?"":" (this once-key had it already; nothing was s\
-tarted)"}`}function warningsOf(root,id){const spec=(0,import_chunk_OYSO2DVF.readSpec)((0,import_chunk_RSAECTKB.jobPaths)(root.folder,id));return spec.kind==="ok"?
-spec.value.warnings??[]:[]}function warningNotes(root,id){return warningsOf(root,id).map(one=>`warning: ${(0,import_chunk_LXK2ZILE.plainText)(one.message)}`)}async function timerOf(root,id){
-if(!id.startsWith("timer-"))return void 0;const[{inspect},{dueWords,timerFacts}]=await Promise.all([Promise.resolve().then(()=>load("./view-HHMTUCMJ.js")),Promise.
-resolve().then(()=>load("./timer-facts-O77VQSSV.js"))]);const{spec,state}=inspect(root.folder,id);if(!spec?.timer)return void 0;return{facts:{state:state.state,
-...timerFacts(spec.timer)},line:`due:     ${dueWords(spec.timer)}`}}async function tellLaunch(root,launched,input){const{id,isNew}=launched;const notes=warningNotes(
-root,id);if(input.has("id-only"))return{code:import_chunk_6PFAPK5K.exitCodes.done,out:`${id}
-`,notes};const paths=(0,import_chunk_RSAECTKB.jobPaths)(root.folder,id);const commands={wait:import_chunk_DFY3WLOV.nextCommands.wait(id,root.option),observe:import_chunk_DFY3WLOV.
-nextCommands.observe(id,root.option),cancel:import_chunk_DFY3WLOV.nextCommands.cancel(id,root.option)};const timer=await timerOf(root,id);if(input.has("json")){
-return{code:import_chunk_6PFAPK5K.exitCodes.done,json:{id,new:isNew,...timer?{...timer.facts,replaced:launched.replaced??[]}:{},folder:paths.folder,result_path:paths.
-result,output_path:paths.output,warnings:warningsOf(root,id),next:commands}}}const lines=[jobLine(launched),...timer?[timer.line]:[],...(launched.replaced??[]).
-map(earlier=>`replaced: ${earlier}`),`collect: ${commands.wait}`,`observe: ${commands.observe}`,`result:  ${paths.result}`];return{code:import_chunk_6PFAPK5K.exitCodes.
-done,out:`${lines.join("\n")}
-`,notes}}
 
 },
 "./chunk-NQIVJPTF.js": function (module, exports) {
@@ -2145,25 +2143,77 @@ function isAbsent(value){return value===void 0||value===null}function isNotice(v
 "string"}function isWords(value){return Array.isArray(value)&&value.length>0&&value.every(word=>typeof word==="string")}
 
 },
+"./chunk-P53N2HZ4.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{cancelJob:()=>cancelJob});module.exports=stdin_exports;var import_chunk_HNBJPPGC=load("./chunk-HNBJPPGC.js");var import_chunk_75QX5Y3O=load(
+"./chunk-75QX5Y3O.js");var import_chunk_BGBMC6QF=load("./chunk-BGBMC6QF.js");var import_chunk_XUMWCHG3=load("./chunk-XUMWCHG3.js");var import_chunk_KJ4WUN37=load(
+"./chunk-KJ4WUN37.js");var import_chunk_Y5L6GQDB=load("./chunk-Y5L6GQDB.js");var import_chunk_BSO2ISIG=load("./chunk-BSO2ISIG.js");var import_chunk_7WBBYJDG=load(
+"./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");async function cancelJob(root,id,request,patienceMs){
+const before=await(0,import_chunk_75QX5Y3O.refresh)(root,id);if((0,import_chunk_BGBMC6QF.isEnded)(before.state))return{view:before,result:before.state.state==="\
+canceled"?"canceled":"ended_before"};askFor(before,`${JSON.stringify({by:(0,import_chunk_BSO2ISIG.ownIdentity)(),owner:request.owner,at:(0,import_chunk_Y5L6GQDB.
+isoNow)(),why:request.why})}
+`);nudge(before);const timeoutMs=patienceMs??(before.spec?.kill_grace_ms??0)+import_chunk_KJ4WUN37.killSettleMs+5e3+askingMs(before);const{views}=await(0,import_chunk_HNBJPPGC.
+waitForJobs)(root,[id],{mode:"all",timeoutMs,heartbeatMs:null});const[view=before]=views;if(view.state.state==="canceled")return{view,result:"canceled"};return{
+view,result:(0,import_chunk_BGBMC6QF.isEnded)(view.state)?"ended_before":"requested"}}function askingMs({spec}){return spec?.run?.status_cmd?import_chunk_KJ4WUN37.
+taskStatusMs+import_chunk_KJ4WUN37.toolGraceMs:0}function askFor({paths},text){for(let round=1;;round+=1){try{(0,import_chunk_527JQF7V.createFile)(paths.cancel,
+text);return}catch(error){if((0,import_chunk_NVPF5LEY.errnoOf)(error)!=="ENOENT"||round===3||!(0,import_chunk_7WBBYJDG.exists)(paths.folder))throw error}}}function nudge(view){
+const engine=(0,import_chunk_XUMWCHG3.findEngine)(view.spec?.engine??"")??import_chunk_XUMWCHG3.defaultEngine;for(const identity of[view.launch?.worker,view.worker?.
+worker])if(identity)engine.signal(identity,"SIGURG")}
+
+},
 "./chunk-PATOMOAS.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{wakes:()=>wakes});module.exports=stdin_exports;var wakes=["terminal","checkpoint","attention","handback","news"];
 
 },
-"./chunk-PKK3FNFF.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{progressCells:()=>progressCells});module.exports=stdin_exports;var import_chunk_LOASI4IE=load("./chunk-LOASI4IE.js");
-var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_BGBMC6QF=load("./chunk-BGBMC6QF.js");
-var import_chunk_OYSO2DVF=load("./chunk-OYSO2DVF.js");var import_chunk_Y5L6GQDB=load("./chunk-Y5L6GQDB.js");function renderBar(completed,total,width=10){const share=shareOf(
-completed,total);if(share===null)return null;const filled=share>=1?width:Math.min(width-1,Math.max(share>0?1:0,Math.round(share*width)));const percent=share>=1?
-100:Math.min(99,Math.floor(share*100));return`[${"#".repeat(filled)}${"-".repeat(width-filled)}] ${String(percent).padStart(3)}%`}function shareOf(completed,total){
-if(completed===null||total===null||!(total>0)||!Number.isFinite(completed))return null;return Math.min(1,Math.max(0,completed/total))}var none={bar:null,eta:null,
-note:null};function progressCells(view,barWidth=10){const{spec,state}=view;if((0,import_chunk_BGBMC6QF.isEnded)(state))return none;if(spec?.timer)return{...none,
-note:dueIn(spec.timer.due_at)};const watch=(0,import_chunk_LOASI4IE.watchSeen)(view);if(watch)return{...none,note:watch.word||watch.verdict};const checkpoint=(0,
-import_chunk_LOASI4IE.checkpointOf)(state);if(!checkpoint)return none;const{completed,total,phase}=checkpoint;return{bar:renderBar(completed,total,barWidth),eta:etaOf(
-checkpoint.eta_seconds,checkpoint.at),note:phase===null?null:(0,import_chunk_LXK2ZILE.excerpt)(phase,40)}}function dueIn(dueAt){const due=(0,import_chunk_OYSO2DVF.
-instantOf)(dueAt);if(due===null)return null;const left=due-(0,import_chunk_Y5L6GQDB.nowMs)();return left<=0?"due":`due in ${coarse(left)}`}function etaOf(seconds,at){
-if(seconds===null||seconds<0||seconds>10*365*86400)return null;const left=seconds*1e3-Math.max(0,(0,import_chunk_Y5L6GQDB.nowMs)()-((0,import_chunk_OYSO2DVF.instantOf)(
-at)??(0,import_chunk_Y5L6GQDB.nowMs)()));return left<=0?"any moment":coarse(left)}function coarse(ms){const step=ms>=2*864e5?36e5:ms>=6e5?6e4:1e3;return(0,import_chunk_UNGYPAP3.
-formatDuration)(Math.max(1e3,Math.ceil(ms/step)*step))}
+"./chunk-R23DT4AI.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{checkLaunchOptions:()=>checkLaunchOptions,launchAndTell:()=>launchAndTell,launchWords:()=>launchWords,notifyOf:()=>notifyOf,
+onStallOf:()=>onStallOf,tellLaunched:()=>tellLaunched});module.exports=stdin_exports;var import_chunk_IXGHQGP5=load("./chunk-IXGHQGP5.js");var import_chunk_K4XBJGBM=load(
+"./chunk-K4XBJGBM.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_DFY3WLOV=load("./chunk-DFY3WLOV.js");var import_chunk_LXK2ZILE=load(
+"./chunk-LXK2ZILE.js");var import_chunk_RSAECTKB=load("./chunk-RSAECTKB.js");var import_chunk_OYSO2DVF=load("./chunk-OYSO2DVF.js");var import_chunk_KJ4WUN37=load(
+"./chunk-KJ4WUN37.js");var import_chunk_55A4YUIJ=load("./chunk-55A4YUIJ.js");var import_chunk_VBJYUCPQ=load("./chunk-VBJYUCPQ.js");var import_chunk_NVPF5LEY=load(
+"./chunk-NVPF5LEY.js");var import_node_path=builtin("node:path");var operators=/^(?:\d*(?:>>?|<)|&&?|\|\|?|;|\d*>&\d+|&>)$/;function splitWords(text){const words=[];
+let word=null;let isPlain=true;let quote=null;for(let at=0;at<=text.length;at+=1){const sign=text[at];if(sign===void 0&&quote!==null)return{fault:`the quote ${quote}\
+ is not closed`};if(quote===null&&(sign===void 0||/[ \t\n\r]/.test(sign))){if(word!==null&&isPlain&&operators.test(word))return{fault:`no shell reads it, and ${word}\
+ means something only to a shell (sh -c '...' starts one)`};if(word!==null)words.push(word);[word,isPlain]=[null,true];continue}if(sign===quote){quote=null;continue}
+if(quote===null&&(sign==='"'||sign==="'")){[quote,word,isPlain]=[sign,word??"",false];continue}const next=text[at+1];if(sign==="\\"&&(quote===null||quote==='"'&&
+/["\\$`\n]/.test(next??""))){if(next===void 0)return{fault:"it ends with a backslash"};word=`${word??""}${next==="\n"?"":next}`;isPlain=false;at+=1;continue}word=
+`${word??""}${sign}`}return{words}}var allowed="allowed: words like a shell splits them, or a JSON array of texts";function parseNotify(text){const refused=why=>(0,
+import_chunk_NVPF5LEY.usageError)(`cannot take --notify ${JSON.stringify(text)}: ${why}; ${allowed}`);const words=text.trimStart().startsWith("[")?jsonWords(text):
+splitWords(text);if("fault"in words)throw refused(words.fault);if(words.words.length===0||words.words[0]==="")throw refused("it names no program");return words.
+words}function jsonWords(text){let value;try{value=JSON.parse(text)}catch{return{fault:"it is no JSON"}}const isWords=Array.isArray(value)&&value.every(word=>typeof word===
+"string"&&!word.includes("\0"));return isWords?{words:value}:{fault:"it is no array of texts"}}async function notifyOf(context,input,inherited){const text=input.
+text("notify");if(text==="none")return null;if(text!==void 0)return resolved(parseNotify(text),"--notify",context.cwd);if(inherited)return resolved(inherited,"t\
+he notifier of the earlier job",context.cwd);if(!(0,import_chunk_K4XBJGBM.mayMention)("notify"))return null;const{readUserConfig}=await Promise.resolve().then(()=>load(
+"./config-GWL6P2D5.js"));const{notify}=readUserConfig();return notify?resolved(notify,`"notify" of ${(0,import_chunk_K4XBJGBM.userConfigFile)()}`,null):null}function resolved(words,source,cwd){
+const[name="",...args]=words;const isRelative=name.includes("/")&&!import_node_path.default.isAbsolute(name);const program=cwd===null&&isRelative?void 0:(0,import_chunk_55A4YUIJ.
+findProgram)(name,cwd??"/");if(program!==void 0)return[program,...args];const where=!name.includes("/")?`it is not on PATH (${import_chunk_VBJYUCPQ.variables.searchPath()||
+"empty"})`:cwd===null&&isRelative?"it must be absolute or on PATH":`no executable file of that name${isRelative?` (looked from ${cwd})`:""}`;throw new import_chunk_NVPF5LEY.
+FaultError("preflight",`cannot use ${JSON.stringify(name)} as ${source}: ${where}`,"give the path of the program")}function launchWords(input){const onceKey=input.
+text("once-key")??null;if(onceKey==="")throw(0,import_chunk_NVPF5LEY.usageError)('cannot take --once-key "": a key needs at least one character');return{owner:input.
+text("owner")??import_chunk_VBJYUCPQ.variables.owner()??null,label:input.text("label")??null,onceKey}}function onStallOf(input){const text=input.text("on-stall");
+if(text===void 0)return null;if(text.trim()==="")throw(0,import_chunk_NVPF5LEY.usageError)("cannot take an empty --on-stall: say what is to be done about a stal\
+l");const size=(0,import_chunk_LXK2ZILE.byteLength)(text);if(size>import_chunk_KJ4WUN37.onStallBytes)throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --on\
+-stall of ${size} bytes: at most ${import_chunk_KJ4WUN37.onStallBytes} are allowed`);return text}function checkLaunchOptions(input){if(input.has("wait-timeout")&&
+!input.has("wait"))throw(0,import_chunk_NVPF5LEY.usageError)("cannot take --wait-timeout without --wait");input.duration("wait-timeout");for(const other of["jso\
+n","wait"]){if(input.has("id-only")&&input.has(other))throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --id-only and --${other} together`)}}async function launchAndTell(context,input,request,isSynchronous=false){
+checkLaunchOptions(input);const root=context.root(input);const notify=await notifyOf(context,input,request.notify);return tellLaunched(context,input,root,await(0,
+import_chunk_IXGHQGP5.launch)(root,{...request,notify}),isSynchronous)}async function tellLaunched(context,input,root,launched,isSynchronous){if(input.has("wait")||
+isSynchronous){const{waitAndTell}=await Promise.resolve().then(()=>load("./collecting-BVVCT76V.js"));const told=launched.isNew?warningNotes(root,launched.id):[];
+const collect=`collect: ${import_chunk_DFY3WLOV.nextCommands.wait(launched.id,root.option)}`;for(const line of[jobLine(launched),collect,...told])context.tell(line);
+const timeoutMs=input.duration("wait-timeout")??Number.MAX_SAFE_INTEGER;return waitAndTell(context,root,[launched.id],{mode:"all",timeoutMs,heartbeatMs:null,isJson:input.
+has("json"),told})}return tellLaunch(root,launched,input)}function jobLine({id,isNew}){return`job ${id}${isNew?"":" (this once-key had it already; nothing was s\
+tarted)"}`}function warningsOf(root,id){const spec=(0,import_chunk_OYSO2DVF.readSpec)((0,import_chunk_RSAECTKB.jobPaths)(root.folder,id));return spec.kind==="ok"?
+spec.value.warnings??[]:[]}function warningNotes(root,id){return warningsOf(root,id).map(one=>`warning: ${(0,import_chunk_LXK2ZILE.plainText)(one.message)}`)}async function timerOf(root,id){
+if(!id.startsWith("timer-"))return void 0;const[{inspect},{dueWords,timerFacts}]=await Promise.all([Promise.resolve().then(()=>load("./view-HHMTUCMJ.js")),Promise.
+resolve().then(()=>load("./timer-facts-O77VQSSV.js"))]);const{spec,state}=inspect(root.folder,id);if(!spec?.timer)return void 0;return{facts:{state:state.state,
+...timerFacts(spec.timer)},line:`due:     ${dueWords(spec.timer)}`}}async function tellLaunch(root,launched,input){const{id,isNew}=launched;const notes=warningNotes(
+root,id);if(input.has("id-only"))return{code:import_chunk_6PFAPK5K.exitCodes.done,out:`${id}
+`,notes};const paths=(0,import_chunk_RSAECTKB.jobPaths)(root.folder,id);const commands={wait:import_chunk_DFY3WLOV.nextCommands.wait(id,root.option),observe:import_chunk_DFY3WLOV.
+nextCommands.observe(id,root.option),cancel:import_chunk_DFY3WLOV.nextCommands.cancel(id,root.option)};const timer=await timerOf(root,id);if(input.has("json")){
+return{code:import_chunk_6PFAPK5K.exitCodes.done,json:{id,new:isNew,...timer?{...timer.facts,replaced:launched.replaced??[]}:{},folder:paths.folder,result_path:paths.
+result,output_path:paths.output,warnings:warningsOf(root,id),next:commands}}}const lines=[jobLine(launched),...timer?[timer.line]:[],...(launched.replaced??[]).
+map(earlier=>`replaced: ${earlier}`),`collect: ${commands.wait}`,`observe: ${commands.observe}`,`result:  ${paths.result}`];return{code:import_chunk_6PFAPK5K.exitCodes.
+done,out:`${lines.join("\n")}
+`,notes}}
 
 },
 "./chunk-RBCJCF44.js": function (module, exports) {
@@ -3165,47 +3215,6 @@ var backends=[agy,claude,codex,gemini,opencode,pi,qwen,copilot,cursor,custom];va
 find(backend=>backend.id===id)}function hostMarkers(){return backends.flatMap(backend=>[...backend.hostMarkers])}
 
 },
-"./chunk-URVAGR7N.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{askedProfile:()=>askedProfile,freshStaff:()=>freshStaff,launchStaff:()=>launchStaff,taskOf:()=>taskOf});module.exports=
-stdin_exports;var import_chunk_SCS6S3PN=load("./chunk-SCS6S3PN.js");var import_chunk_TTFBOQUN=load("./chunk-TTFBOQUN.js");var import_chunk_NLJ6LRP6=load("./chun\
-k-NLJ6LRP6.js");var import_chunk_IXGHQGP5=load("./chunk-IXGHQGP5.js");var import_chunk_4TYOKOYZ=load("./chunk-4TYOKOYZ.js");var import_chunk_UQPFXLJC=load("./ch\
-unk-UQPFXLJC.js");var import_chunk_DFY3WLOV=load("./chunk-DFY3WLOV.js");var import_chunk_XRZCSGQB=load("./chunk-XRZCSGQB.js");var import_chunk_KJ4WUN37=load("./\
-chunk-KJ4WUN37.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("\
-./chunk-NVPF5LEY.js");var import_node_path=builtin("node:path");var sources=["prompt","prompt-file","stdin"];async function taskOf(context,input){const given=sources.
-filter(name=>input.has(name));if(given.length!==1){const came=given.length===0?"none was given":`these came together: ${given.map(name=>`--${name}`).join(", ")}`;
-throw(0,import_chunk_NVPF5LEY.usageError)(`cannot tell the task: exactly one of --prompt TEXT, --prompt-file PATH and --stdin is needed; ${came}`)}const text=input.
-text("prompt")??decode(given[0]==="stdin"?await context.readStdin():readTask(context,input.text("prompt-file")));const size=Buffer.byteLength(text);if(text.trim()===
-import_chunk_DFY3WLOV.taskPlaceholder)throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take ${JSON.stringify(import_chunk_DFY3WLOV.taskPlaceholder)} as the tas\
-k: it only shows where yours belongs`,"put what the agent is to do in its place, or give it with --prompt-file PATH");if(text.trim()==="")throw(0,import_chunk_NVPF5LEY.
-usageError)(`cannot take an empty task from --${given[0]}`);if(size>import_chunk_KJ4WUN37.promptBytes)throw tooLong(size);return text}function tooLong(size){return(0,
-import_chunk_NVPF5LEY.usageError)(`cannot take a task of ${size} bytes: at most ${import_chunk_KJ4WUN37.promptBytes} (1 MiB) are allowed`,"put the material into\
- a file and name it in the task")}function readTask(context,name){const file=import_node_path.default.resolve(context.cwd,name);try{const real=(0,import_chunk_7WBBYJDG.
-realPath)(file);const size=(0,import_chunk_7WBBYJDG.factsOf)(real)?.size??0;if(size>import_chunk_KJ4WUN37.promptBytes)throw tooLong(size);const read=(0,import_chunk_527JQF7V.
-readRange)(real,0,size);if(read)return read.bytes}catch(error){if(error instanceof import_chunk_NVPF5LEY.FaultError)throw error;throw new import_chunk_NVPF5LEY.
-FaultError("preflight",`cannot read the task from ${file} (${(0,import_chunk_NVPF5LEY.errnoOf)(error)??"error"})`)}throw new import_chunk_NVPF5LEY.FaultError("p\
-reflight",`cannot read the task from ${file}: it is no regular file`,"give the task with --stdin")}function decode(bytes){try{return new TextDecoder("utf-8",{fatal:true,
-ignoreBOM:true}).decode(bytes)}catch{throw(0,import_chunk_NVPF5LEY.usageError)("cannot take the task: it is no UTF-8 text")}}async function launchStaff(context,input,job){
-(0,import_chunk_NLJ6LRP6.checkLaunchOptions)(input);const root=context.root(input);const request={kind:"staff",verb:job.verb,...(0,import_chunk_NLJ6LRP6.launchWords)(
-input),notify:await(0,import_chunk_NLJ6LRP6.notifyOf)(context,input,job.notify),cwd:job.cwd,deadlineMs:job.deadlineMs??input.durationOrDefault("timeout"),killGraceMs:import_chunk_KJ4WUN37.
-limits.staffKillGrace.default,maxOutputBytes:import_chunk_KJ4WUN37.limits.maxOutput.default,firstOutputMs:job.firstOutputMs??input.duration("first-output")??null,
-stallMs:job.stallMs??input.duration("stall-after")??null,onStall:job.onStall??(0,import_chunk_NLJ6LRP6.onStallOf)(input),lineage:job.lineage,run:null,staff:job.
-staff,worktree:job.worktree===void 0?worktreeOf(input):job.worktree,warnings:(0,import_chunk_SCS6S3PN.launchWarnings)(job.staff),words:job.words,asksForLatest:job.
-asksForLatest??false,credentials:(0,import_chunk_UQPFXLJC.findBackend)(job.staff.backend)?.signIn.variables??[]};await(0,import_chunk_4TYOKOYZ.settleLost)(root.
-folder);const admit=()=>admitBeside(root,request,job.staff,{share:input.has("share"),isolate:job.worktree===void 0});const launched=await(0,import_chunk_IXGHQGP5.
-launch)(root,{...request,admit});if(launched.isNew)for(const warning of(0,import_chunk_SCS6S3PN.versionWarnings)(job.staff))context.tell(`note: ${warning.message}`);
-if(request.worktree==="new"&&launched.isNew)await tellDirty(context,job.cwd);return(0,import_chunk_NLJ6LRP6.tellLaunched)(context,input,root,launched,job.isSynchronous)}
-async function tellDirty(context,cwd){const{isDirtyTree}=await Promise.resolve().then(()=>load("./worktree-ZBASK7NI.js"));const root=(0,import_chunk_XRZCSGQB.findWorktree)(
-cwd);if(root!==void 0&&isDirtyTree(root))context.tell(`note: what is uncommitted in ${root} is not in the worktree of this job`)}function worktreeOf(input){if(input.
-has("worktree")&&input.has("share"))throw(0,import_chunk_NVPF5LEY.usageError)("cannot take --worktree and --share together: a tree of its own is shared with nob\
-ody");return input.has("worktree")?"new":null}async function admitBeside(root,request,staff,may){if(staff.resume!==null)(0,import_chunk_SCS6S3PN.requireFreeConversation)(
-root,staff.backend,staff.resume);if(request.worktree==="new")return{warnings:[]};const neighbours=await(0,import_chunk_4TYOKOYZ.findNeighbours)(root,staff,request.
-cwd,may);return{warnings:neighbours.map(id=>(0,import_chunk_4TYOKOYZ.neighbourWarning)(id,(0,import_chunk_4TYOKOYZ.modeOf)(root.folder,id))),told:id=>(0,import_chunk_4TYOKOYZ.
-tellNeighbours)(root.folder,neighbours,id)}}function freshStaff(context,input,words){const part=(0,import_chunk_SCS6S3PN.makeStaffPart)({...words,stateRoot:context.
-root(input).folder,backend:input.text("backend"),model:input.text("model")??null,profile:askedProfile(input),resume:null});if(input.has("schema"))part.schema=true;
-const base=input.text("base");if(base!==void 0)part.base=(0,import_chunk_TTFBOQUN.requireBase)(words.cwd,base);return part}function askedProfile(input){return input.
-text("profile")}
-
-},
 "./chunk-VBJYUCPQ.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{apartEnvironment:()=>apartEnvironment,cacheFolder:()=>cacheFolder,callerEnvironment:()=>callerEnvironment,childEnvironment:()=>childEnvironment,
 comparableEnvironment:()=>comparableEnvironment,configFolder:()=>configFolder,credentialNames:()=>credentialNames,dataFolder:()=>dataFolder,markVariable:()=>markVariable,
@@ -3306,21 +3315,6 @@ then(()=>load("./git-VPJSUCTA.js"))).git,cmd:async()=>(await Promise.resolve().t
 eview-GMJZRINI.js"))).review};var watchIds=Object.keys(loaders);async function loadWatch(id){return Object.hasOwn(loaders,id)?loaders[id]():void 0}
 
 },
-"./chunk-XAJGWXPP.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{commandNames:()=>commandNames,loadCommand:()=>loadCommand});module.exports=stdin_exports;var loaders={run:async()=>(await Promise.
-resolve().then(()=>load("./run-RYFWXVLO.js"))).run,watch:async()=>(await Promise.resolve().then(()=>load("./watch-SFLEVWTC.js"))).watch,staffer:async()=>(await Promise.
-resolve().then(()=>load("./staffer-YZLTOP3V.js"))).staffer,research:async()=>(await Promise.resolve().then(()=>load("./research-HYNYBHNW.js"))).research,review:async()=>(await Promise.
-resolve().then(()=>load("./review-ICALP55M.js"))).review,implement:async()=>(await Promise.resolve().then(()=>load("./implement-LWBEXVXK.js"))).implement,ask:async()=>(await Promise.
-resolve().then(()=>load("./ask-VFIE4LMT.js"))).ask,timer:async()=>(await Promise.resolve().then(()=>load("./timer-3HWH7Y7L.js"))).timer,wait:async()=>(await Promise.
-resolve().then(()=>load("./wait-I7ILGSE4.js"))).wait,observe:async()=>(await Promise.resolve().then(()=>load("./observe-SPJHZBZ5.js"))).observe,status:async()=>(await Promise.
-resolve().then(()=>load("./status-NO6TGUBE.js"))).status,result:async()=>(await Promise.resolve().then(()=>load("./result-6BWJ2RFP.js"))).result,cancel:async()=>(await Promise.
-resolve().then(()=>load("./cancel-3FZUGPUM.js"))).cancel,continue:async()=>(await Promise.resolve().then(()=>load("./continue-Q4TYUXIV.js"))).continueCommand,restart:async()=>(await Promise.
-resolve().then(()=>load("./restart-PQ4P7Y5N.js"))).restart,clean:async()=>(await Promise.resolve().then(()=>load("./clean-EAM7LAYP.js"))).clean,setup:async()=>(await Promise.
-resolve().then(()=>load("./setup-TGUDAXXW.js"))).setup,doctor:async()=>(await Promise.resolve().then(()=>load("./doctor-KIFNDAUH.js"))).doctor,help:async()=>(await Promise.
-resolve().then(()=>load("./help-JS3N5WLO.js"))).help};var commandNames=Object.keys(loaders);async function loadCommand(name){return Object.hasOwn(loaders,name)?
-loaders[name]():void 0}
-
-},
 "./chunk-XFBNWBRB.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{labelled:()=>labelled,wrap:()=>wrap});module.exports=stdin_exports;function wrap(text,width){const lines=[""];for(const word of text.
 split(" ")){const last=lines.at(-1);if(last!==""&&last.length+1+word.length>width)lines.push(word);else lines[lines.length-1]=last===""?word:`${last} ${word}`}return lines}
@@ -3388,6 +3382,51 @@ readUInt16BE(at+head-2)&16384)!==0;at+=isExtended?head+2:head;let kept=0;if(vers
 end);at=version===4?end+1:start+(end-start+8&~7);yield name}}
 
 },
+"./chunk-XTKMQFHZ.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{byLife:()=>byLife,endedOf:()=>endedOf,isOwnedBy:()=>isOwnedBy,listViews:()=>listViews,ownerOf:()=>ownerOf,tableOf:()=>tableOf,
+timeOf:()=>timeOf,tryView:()=>tryView,whatOf:()=>whatOf});module.exports=stdin_exports;var import_chunk_ABHSHR5A=load("./chunk-ABHSHR5A.js");var import_chunk_AX4E3IOY=load(
+"./chunk-AX4E3IOY.js");var import_chunk_5EYCCQXE=load("./chunk-5EYCCQXE.js");var import_chunk_UBGVSQG2=load("./chunk-UBGVSQG2.js");var import_chunk_ZY4EPTVP=load(
+"./chunk-ZY4EPTVP.js");var import_chunk_75QX5Y3O=load("./chunk-75QX5Y3O.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_UNGYPAP3=load(
+"./chunk-UNGYPAP3.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_BGBMC6QF=load("./chunk-BGBMC6QF.js");var import_chunk_XUMWCHG3=load(
+"./chunk-XUMWCHG3.js");var import_chunk_RSAECTKB=load("./chunk-RSAECTKB.js");var import_chunk_OYSO2DVF=load("./chunk-OYSO2DVF.js");var import_chunk_Y5L6GQDB=load(
+"./chunk-Y5L6GQDB.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");async function listViews(root,options){const live=(0,import_chunk_ZY4EPTVP.listActive)(
+root).filter(id=>(0,import_chunk_7WBBYJDG.exists)((0,import_chunk_RSAECTKB.jobPaths)(root,id).folder));const views=[];for(const id of live)views.push(...await tryView(
+root,id));let left=options.recent;for(const id of(0,import_chunk_ZY4EPTVP.listJobs)(root)){if(left===0)break;if(live.includes(id))continue;const[view]=await tryView(
+root,id);if(!view)continue;if(!isOwnedBy(view.spec,options.owner))continue;views.push(view);left-=1}return views.filter(view=>isOwnedBy(view.spec,options.owner)).
+sort(byLife)}function byLife(a,b){return Number((0,import_chunk_BGBMC6QF.isEnded)(a.state))-Number((0,import_chunk_BGBMC6QF.isEnded)(b.state))||(0,import_chunk_XUMWCHG3.
+compareIds)(b.id,a.id)}async function tryView(root,id){for(const how of[import_chunk_75QX5Y3O.refresh,import_chunk_BGBMC6QF.inspect]){try{return[await how(root,
+id)]}catch{}}return[]}function isOwnedBy(spec,owner){return owner===null||spec?.owner===owner}async function makePaint(isOn){if(!isOn)return(_state,text)=>text;
+const{default:kleur}=await Promise.resolve().then(()=>load("./kleur-OMCQTRCY.js"));kleur.enabled=true;return(state,text)=>{if(state==="done")return kleur.green(
+text);if(state==="failed"||state==="crashed"||state==="timed_out")return kleur.red(text);return state==="canceled"?kleur.yellow(text):kleur.cyan(text)}}function renderTable({
+head,rows},width){const all=[head,...rows];const widths=widthsOf({head,rows});return all.map(row=>{const line=row.map((cell,column)=>column===row.length-1?cell:
+pad(cell,widths[column]??0)).join("  ").trimEnd();return(0,import_chunk_UBGVSQG2.cutToWidth)(line,Math.max(2,width))}).join("\n")}var room=16;function fitTable(table,width,dispensable2){
+const isEmpty=name=>table.rows.every(row=>row[table.head.indexOf(name)]==="-");let fitted=table;for(const name of[...dispensable2.filter(isEmpty),...dispensable2.
+filter(one=>!isEmpty(one))]){if(neededBy(fitted,isEmpty(name)?Number.POSITIVE_INFINITY:room)<=width)continue;const at=fitted.head.indexOf(name);const without=row=>row.
+filter((_,column)=>column!==at);if(at>=0)fitted={head:without(fitted.head),rows:fitted.rows.map(without)}}return fitted}function neededBy(table,atMostLast){const widths=widthsOf(
+table);const last=Math.min(atMostLast,widths.at(-1)??0);return widths.slice(0,-1).reduce((sum,one)=>sum+one+2,last)}function widthsOf({head,rows}){return head.map(
+(_,column)=>Math.max(...[head,...rows].map(row=>(0,import_chunk_UBGVSQG2.widthOf)(row[column]??""))))}function pad(cell,width){return cell+" ".repeat(Math.max(0,
+width-(0,import_chunk_UBGVSQG2.widthOf)(cell)))}function whatOf(view){const{spec,state}=view;const cause=state.error?`[${state.error.code}] `:"";return(0,import_chunk_LXK2ZILE.
+excerpt)((0,import_chunk_LXK2ZILE.plainText)(`${cause}${standing(view)}${spec?.label??subjectOf(view)}`).replace(/\s+/g," ").trim(),200)}function subjectOf({spec,
+state}){if(spec?.run)return(0,import_chunk_GEPPUING.quoteWords)(spec.run.argv);if(spec?.watch)return String(spec.watch.words);if(spec?.timer)return String(spec.
+timer.message);return spec?.staff?.prompt??state.error?.message??""}function standing(view){if((0,import_chunk_BGBMC6QF.isEnded)(view.state)||!(view.spec?.timer||
+view.spec?.watch))return"";const{note}=(0,import_chunk_ABHSHR5A.progressCells)(view);if(note===null)return"";return view.spec.timer?`${note}: `:`[${note}] `}var plainHead=[
+"ID","STATE","TIME","PROGRESS","ETA","ENDED","OWNER","BACKEND","PROFILE","MODEL","WHAT"];var liveHead=["ID","STATE","HEALTH","TIME","PROGRESS","ETA","OWNER","WH\
+AT"];var dispensable=["MODEL","PROFILE","OWNER","BACKEND","ENDED","HEALTH","ETA","PROGRESS"];var optional=["PROGRESS","ETA"];var narrow=100;async function tableOf(views,look){
+const color=await makePaint(look.isColored);const cells=views.map(view=>cellsOf(view,look.width<narrow?6:10));const wanted=look.isLive?liveHead:plainHead;const head=wanted.
+filter(name=>!optional.includes(name)||cells.some(row=>row[name]!=="-"));const rows=cells.map(row=>head.map(name=>row[name]??"-"));const lines=renderTable(fitTable(
+{head,rows},look.width,dispensable),look.width).split("\n");return lines.map((line,index)=>paint(line,views[index-1],color)).join("\n")}function cellsOf(view,barWidth){
+const{health}=(0,import_chunk_5EYCCQXE.healthOf)(view,(0,import_chunk_BGBMC6QF.conditionOf)(view));const{backend,profile,model}=(0,import_chunk_AX4E3IOY.staffFacts)(
+view.spec);const{bar,eta,note}=(0,import_chunk_ABHSHR5A.progressCells)(view,barWidth);const isLive=!(0,import_chunk_BGBMC6QF.isEnded)(view.state);return{ID:view.
+id,STATE:health==="attention"&&isLive?`${view.state.state}!`:view.state.state,HEALTH:isLive?health:"-",TIME:timeOf(view),PROGRESS:bar??(view.spec?.run?(0,import_chunk_LXK2ZILE.
+excerpt)(note??"-",20):"-"),ETA:eta??"-",ENDED:endedOf(view)??"-",OWNER:ownerOf(view),BACKEND:(0,import_chunk_LXK2ZILE.excerpt)(backend??"-",24),PROFILE:(0,import_chunk_LXK2ZILE.
+excerpt)(profile??"-",24),MODEL:(0,import_chunk_LXK2ZILE.excerpt)(model??"-",24),WHAT:whatOf(view)}}function paint(line,view,color){return view?line.replace(` ${view.
+state.state}`,word=>color(view.state.state,word)):line}function timeOf({state}){if(state.duration_ms!==null)return(0,import_chunk_UNGYPAP3.formatDuration)(state.
+duration_ms);const age=(0,import_chunk_OYSO2DVF.ageOf)(state.created_at,(0,import_chunk_Y5L6GQDB.nowMs)())??0;return(0,import_chunk_UNGYPAP3.formatDuration)(age<
+1e3?age:Math.floor(age/1e3)*1e3)}function endedOf({state}){const age=(0,import_chunk_BGBMC6QF.isEnded)(state)?(0,import_chunk_OYSO2DVF.ageOf)(state.ended_at,(0,
+import_chunk_Y5L6GQDB.nowMs)()):null;return age===null?null:`${(0,import_chunk_UNGYPAP3.formatAge)(age)} ago`}function ownerOf(view){return(0,import_chunk_LXK2ZILE.
+excerpt)((0,import_chunk_LXK2ZILE.plainText)(view.spec?.owner??"-"),16)}
+
+},
 "./chunk-XUMWCHG3.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{compareIds:()=>compareIds,damagedState:()=>damagedState,defaultEngine:()=>defaultEngine,earlyState:()=>earlyState,findEngine:()=>findEngine,
 isId:()=>isId,isIdPrefix:()=>isIdPrefix,makeId:()=>makeId});module.exports=stdin_exports;var import_chunk_RSAECTKB=load("./chunk-RSAECTKB.js");var import_chunk_Y5L6GQDB=load(
@@ -3448,19 +3487,6 @@ errnoOf)(error)})`)}}function unusable(folder,reason){return new import_chunk_NV
 elsewhere)}function userId(){return process.getuid?.()??0}
 
 },
-"./chunk-YDH3222L.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{makeStaffVerb:()=>makeStaffVerb});module.exports=stdin_exports;var import_chunk_URVAGR7N=load("./chunk-URVAGR7N.js");
-var import_chunk_A66XTSVN=load("./chunk-A66XTSVN.js");var import_chunk_BSDJ43BD=load("./chunk-BSDJ43BD.js");var import_chunk_CCVPRMQY=load("./chunk-CCVPRMQY.js");
-var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");function makeStaffVerb({mode:id,options={},notes,examples,isSynchronous=false}){const mode=import_chunk_W7HED5VZ.
-modes[id];return{name:id,summary:mode.summary,form:"(--prompt TEXT | --prompt-file PATH | --stdin) [options]",words:{min:0,max:0},options:{...import_chunk_CCVPRMQY.
-staffOptions,...options,cwd:{kind:"text",value:"DIR",help:"folder to work in (default: here)"},...import_chunk_CCVPRMQY.writerOptions,...import_chunk_CCVPRMQY.launchOptions},
-notes:[`Default profile: ${mode.profile}. The task reaches the agent byte for byte, with the words of the mode around it.`,notes].filter(line=>line!==void 0).join(
-"\n"),examples,async run(context,input){const prompt=await(0,import_chunk_URVAGR7N.taskOf)(context,input);const words=(0,import_chunk_BSDJ43BD.onceWords)(id,input,
-(0,import_chunk_BSDJ43BD.folderSaid)(context,input),prompt);const isWaiting=isSynchronous&&!input.has("id-only");const repeated=await(0,import_chunk_BSDJ43BD.repeatedLaunch)(
-context,input,words,isWaiting);if(repeated)return repeated;const cwd=(0,import_chunk_A66XTSVN.folderOf)(context,input);const staff=(0,import_chunk_URVAGR7N.freshStaff)(
-context,input,{mode:id,prompt,cwd});return(0,import_chunk_URVAGR7N.launchStaff)(context,input,{verb:id,staff,cwd,lineage:null,isSynchronous:isWaiting,words})}}}
-
-},
 "./chunk-YKVL2F37.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{dueWords:()=>dueWords,timerFacts:()=>timerFacts});module.exports=stdin_exports;var import_chunk_UNGYPAP3=load("./ch\
 unk-UNGYPAP3.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_KJ4WUN37=load("./chunk-KJ4WUN37.js");var import_chunk_Y5L6GQDB=load("./\
@@ -3485,72 +3511,6 @@ outcome:state.state,exit:(0,import_chunk_6PFAPK5K.exitCodeOf)(state.state),error
 word,evidence,facts:note?.facts??{},more})}function endWords(state,note){if(state.state==="done")return["met",note?.word??"met"];if(state.state==="canceled")return[
 "canceled","canceled"];if(state.state==="timed_out")return["expired","expired"];if(state.error?.code==="watch_failed")return["failed",note?.word??"failed"];return[
 "error","error"]}function isObject(value){return typeof value==="object"&&value!==null&&!Array.isArray(value)}
-
-},
-"./chunk-Z7KM54DL.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{waitForJobs:()=>waitForJobs});module.exports=stdin_exports;var import_chunk_LUIVRIXY=load("./chunk-LUIVRIXY.js");var import_chunk_TYK6MYR7=load(
-"./chunk-TYK6MYR7.js");var import_chunk_LOASI4IE=load("./chunk-LOASI4IE.js");var import_chunk_IH5K6ZOB=load("./chunk-IH5K6ZOB.js");var import_chunk_B2GTHZX4=load(
-"./chunk-B2GTHZX4.js");var import_chunk_75QX5Y3O=load("./chunk-75QX5Y3O.js");var import_chunk_BGBMC6QF=load("./chunk-BGBMC6QF.js");var import_chunk_RSAECTKB=load(
-"./chunk-RSAECTKB.js");var import_chunk_OYSO2DVF=load("./chunk-OYSO2DVF.js");var import_chunk_KJ4WUN37=load("./chunk-KJ4WUN37.js");var import_chunk_Y5L6GQDB=load(
-"./chunk-Y5L6GQDB.js");var import_chunk_BSO2ISIG=load("./chunk-BSO2ISIG.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load(
-"./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var pauseMs=15;async function viewAt(event,look2,signal){const until=(0,import_chunk_Y5L6GQDB.
-monotonicMs)()+import_chunk_KJ4WUN37.stateLagMs;for(;;){const isLast=(0,import_chunk_Y5L6GQDB.monotonicMs)()>=until||signal.aborted;const view=await look2();if(event.
-seq===null||(0,import_chunk_BGBMC6QF.isEnded)(view.state)||view.state.seq>=event.seq)return view;if(isLast)return withEvent(view,event);await(0,import_chunk_Y5L6GQDB.
-sleep)(pauseMs)}}function withEvent(view,event){return{...view,state:{...view.state,...standingIn(event,view.state)}}}function standingIn(event,state){const{type,
-at,seq:_,job:__,owner:___,wake,...told}=event;const isAttention=Array.isArray(wake)&&wake.includes("attention");const alarm=isAttention?{health:"attention",attention_kind:"\
-task_attention"}:{};if(type==="checkpoint"){const checkpoint=(0,import_chunk_LOASI4IE.checkpointOf)({...state,checkpoint:{...told,at}});if(!checkpoint)return alarm;
-return{health:checkpoint.state,attention_kind:checkpoint.attention_kind,checkpoint}}const looked=lookIn(event);const note=looked&&(0,import_chunk_LOASI4IE.watchOf)(
-{...state,watch:{verdict:"pending",...state.watch,...looked}});if(!note)return alarm;const watch={...note,facts:{}};return isAttention&&type==="trouble"?{...alarm,
-watch}:{health:"unknown",attention_kind:null,watch}}function lookIn({type,verdict,word,evidence,message,in_a_row,n}){if(type==="news")return{verdict,word,evidence,
-told:n,troubles:0,trouble:null};if(type==="trouble")return{troubles:in_a_row,trouble:message,told:n};return void 0}var quickRounds=50;var healthMs=5e3;var journalPauseMs=50;
-async function waitForOne(root,id,watch,told){const nap=(0,import_chunk_LUIVRIXY.makeNap)(told.signal);let woken=quickRounds;for(let round=0;;round+=1,woken+=1){
-let view=await look(root,id);if(view.damage!==null)await(0,import_chunk_Y5L6GQDB.sleep)(100);if(!(0,import_chunk_7WBBYJDG.exists)(view.paths.folder))throw vanishedError(
-view.paths.folder,id);told.view(view);if((0,import_chunk_BGBMC6QF.isEnded)(view.state)||told.signal.aborted)return void 0;if(told.until-(0,import_chunk_Y5L6GQDB.
-monotonicMs)()<=0){const wake=watch?.lookAtEvents()??watch?.lookAtHealth(view);return wake&&!await isOver(root,id,wake,told)?wake:void 0}const closes=await subscribe(
-view,nap,watch);try{for(let isQuiet=true;isQuiet;){view=await look(root,id);told.view(view);if((0,import_chunk_BGBMC6QF.isEnded)(view.state)||told.signal.aborted||
-told.until-(0,import_chunk_Y5L6GQDB.monotonicMs)()<=0)break;const wake=watch?.lookAtEvents()??watch?.lookAtHealth(view);if(wake)return await isOver(root,id,wake,
-told)?void 0:wake;const pause=woken<quickRounds?20:pauseFor(view,closes,round,watch);const seen=await rest(nap,Math.min(told.until-(0,import_chunk_Y5L6GQDB.monotonicMs)(),
-pause),view,watch,told.signal);if(seen.wake)return await isOver(root,id,seen.wake,told)?void 0:seen.wake;if(seen.why.includes("fifo"))woken=0;isQuiet=seen.why.length===
-0&&pause>1e3&&(0,import_chunk_7WBBYJDG.exists)(view.paths.folder)}}finally{for(const close of Object.values(closes))close?.()}}}async function subscribe(view,nap,watch){
-const isArmed=(0,import_chunk_BGBMC6QF.conditionOf)(view)==="armed";const hasJournal=watch?.subscribe(()=>nap.ring("journal"));return{fifo:await(0,import_chunk_IH5K6ZOB.
-watchFifo)(view.paths.leaseFifo,()=>nap.ring("fifo")),folder:isArmed?(0,import_chunk_B2GTHZX4.onEachChange)(view.paths.folder,()=>nap.ring("folder")):void 0,journal:hasJournal?
-()=>void 0:void 0}}async function rest(nap,ms,view,watch,signal){const until=(0,import_chunk_Y5L6GQDB.monotonicMs)()+ms;for(;;){const left=Math.max(0,until-(0,import_chunk_Y5L6GQDB.
-monotonicMs)());const why=await nap.sleep(watch?.isForHealth?Math.min(left,healthMs):left);if(why.length===0&&left>healthMs&&!signal.aborted&&!watch?.isHealthChanged(
-view))continue;const wake=why.includes("journal")?watch?.lookAtEvents():void 0;if(wake)return{why,wake};if(why.length!==1||why[0]!=="journal"||(0,import_chunk_Y5L6GQDB.
-monotonicMs)()>=until)return{why};const more=await nap.sleep(Math.min(journalPauseMs,Math.max(0,until-(0,import_chunk_Y5L6GQDB.monotonicMs)())),"journal");if(more.
-length>0)return{why:more}}}async function isOver(root,id,wake,told){const view=await viewAt(wake.event,()=>look(root,id),told.signal);told.view(view);return(0,import_chunk_BGBMC6QF.
-isEnded)(view.state)}function pauseFor(view,{fifo,folder,journal},round,watch){const soon=Math.min(20*1.25**round,1e3);switch((0,import_chunk_BGBMC6QF.conditionOf)(
-view)){case"armed":return Math.min(untilDue(view),folder?6e4:2e3);case"supervised":{const isHeld=view.worker!==null&&view.launch!==null&&(0,import_chunk_BSO2ISIG.
-sameIdentity)(view.worker.worker,view.launch.worker);if(!isHeld)return soon;const isTold=fifo&&view.worker?.fifo&&(!watch||journal);return Math.min(isTold?15e3:
-1e3,untilDue(view)+import_chunk_BGBMC6QF.timerPatienceMs)}case"unseen":return 1e3;default:return soon}}function untilDue({spec}){const due=(0,import_chunk_OYSO2DVF.
-instantOf)(spec?.timer?.due_at);return due===null?Number.POSITIVE_INFINITY:Math.max(1,due-(0,import_chunk_Y5L6GQDB.nowMs)())}async function look(root,id){try{return await(0,
-import_chunk_75QX5Y3O.refreshAttached)(root,id)}catch(error){if(error instanceof import_chunk_NVPF5LEY.FaultError&&error.code==="unknown_job")throw vanishedError(
-(0,import_chunk_RSAECTKB.jobPaths)(root,id).folder,id);throw error}}function vanishedError(folder,id){return new import_chunk_NVPF5LEY.FaultError("state_unusabl\
-e",`cannot go on waiting for job ${id}: its folder ${folder} is gone`,null)}var chunkBytes=256*1024;var atMostBytes=64*1024*1024;var JournalScan=class{file;offset;rest=Buffer.
-alloc(0);isInside=false;constructor(file){this.file=file}read(tell){for(;;){const part=(0,import_chunk_527JQF7V.readRange)(this.file,this.offset??-atMostBytes,chunkBytes);
-if(!part)return;if(this.offset===void 0){this.offset=Math.max(0,part.size-atMostBytes);this.isInside=this.offset>0}else if(part.size<this.offset){this.reset();continue}
-if(part.bytes.length===0)return;this.offset+=part.bytes.length;this.take(part.bytes,tell)}}reset(){this.offset=0;this.rest=Buffer.alloc(0);this.isInside=false}take(bytes,tell){
-const text=this.rest.length===0?bytes:Buffer.concat([this.rest,bytes]);let from=0;for(let end=text.indexOf(10);end>=0;end=text.indexOf(10,from)){if(!this.isInside)
-tellLine(text.toString("utf8",from,end),tell);this.isInside=false;from=end+1}this.rest=Buffer.from(text.subarray(from));if(this.rest.length<=2*import_chunk_KJ4WUN37.
-eventLineBytes)return;this.rest=Buffer.alloc(0);this.isInside=true}};function tellLine(line,tell){if(line==="")return;try{const value=JSON.parse(line);if(typeof value===
-"object"&&value!==null&&typeof value.seq==="number")tell(value)}catch{}}var WakeWatch=class{beyond=null;paths;wanted;scan;cursor;choice;newest=0;hasScanned=false;known;hasLooked=false;stop;constructor(paths,wanted,cursor){
-this.paths=paths;this.wanted=wanted;this.cursor=cursor;this.scan=new JournalScan(paths.events);this.choice=new import_chunk_TYK6MYR7.WakeChoice(wanted,cursor.seq)}get isForHealth(){
-return this.wanted.includes("attention")}subscribe(ring){this.stop??=(0,import_chunk_B2GTHZX4.onEachChange)(this.paths.events,ring,()=>{this.stop=void 0});return this.
-stop!==void 0}close(){this.stop?.();this.stop=void 0}isHealthChanged(view){return this.isForHealth&&(0,import_chunk_LOASI4IE.findStopped)(view)!==void 0!==(this.
-known==="worker_stopped")}lookAtEvents(){this.scan.read(event=>{if((0,import_chunk_TYK6MYR7.isNumbered)(event))this.newest=Math.max(this.newest,event.seq);this.
-choice.add(event)});if(!this.hasScanned&&this.cursor.seq>this.newest)this.startAt(this.newest);this.hasScanned=true;const chosen=this.choice.chosen();return chosen&&
-{wake:chosen.wake,event:chosen.event,nextSeq:chosen.event.seq,pending:chosen.pending}}lookAtHealth(view){if(!this.isForHealth)return void 0;const seen=(0,import_chunk_LOASI4IE.
-monitorAttention)(view,(0,import_chunk_BGBMC6QF.conditionOf)(view));const isNew=seen!==void 0&&seen.cause!==this.known&&(this.hasLooked||!this.cursor.isGiven);this.
-known=seen?.cause;this.hasLooked=true;if(!seen||!isNew)return void 0;const event={seq:null,at:(0,import_chunk_Y5L6GQDB.isoNow)(),type:"monitor_attention",...seen};
-return{wake:"attention",event,nextSeq:this.beyond?.newest??this.cursor.seq,pending:0}}startAt(newest){this.beyond={given:this.cursor.seq,newest};this.choice=new import_chunk_TYK6MYR7.
-WakeChoice(this.wanted,newest)}};async function waitForJobs(root,ids,options){const until=(0,import_chunk_Y5L6GQDB.monotonicMs)()+options.timeoutMs;const views=new Map;
-const watches=new Map;const stop=new AbortController;const beat=options.heartbeatMs===null?void 0:setInterval(()=>options.onHeartbeat?.([...views.values()]),options.
-heartbeatMs);let failure;let woken=null;let ended=0;await Promise.all(ids.map(async id=>{const watch=options.until?.length?makeWatch(root,id,options.until,options.
-cursors):void 0;if(watch)watches.set(id,watch);const told={view:view2=>views.set(id,view2),signal:stop.signal,until};try{const wake=await waitForOne(root,id,watch,
-told);if(wake){woken??={id,...wake};stop.abort()}}catch(error){failure??=error;stop.abort();return}finally{watch?.close()}const view=views.get(id);if(view&&(0,import_chunk_BGBMC6QF.
-isEnded)(view.state))ended+=1;if(options.mode==="any"&&ended>0)stop.abort()}));clearInterval(beat);if(failure!==void 0)throw failure;const beyond=[...watches].flatMap(
-([id,watch])=>watch.beyond?[{id,...watch.beyond}]:[]);return{views:ids.flatMap(id=>views.get(id)??[]),woken,beyond}}function makeWatch(root,id,until,cursors){return new WakeWatch(
-(0,import_chunk_RSAECTKB.jobPaths)(root,id),until,cursors?.get(id)??{seq:0,isGiven:false})}
 
 },
 "./chunk-ZCZJAE74.js": function (module, exports) {
@@ -3596,6 +3556,47 @@ formatSize)(note.omitted)}) are left out in the middle`)}function recordOf({path
 try{if(stored!==void 0)return{...JSON.parse(stored),state:state.state}}catch{}return spec?(0,import_chunk_WSVVSV3K.terminalRecord)(spec,paths,state):state}function whatIsThere(paths){
 const there=file=>(0,import_chunk_7WBBYJDG.exists)(file)?file:null;return{result_path:there(paths.result),output_path:there(paths.output),error_path:there(paths.
 error)}}
+
+},
+"./chunk-ZPZSGY2L.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{askedProfile:()=>askedProfile,freshStaff:()=>freshStaff,launchStaff:()=>launchStaff,taskOf:()=>taskOf});module.exports=
+stdin_exports;var import_chunk_SCS6S3PN=load("./chunk-SCS6S3PN.js");var import_chunk_TTFBOQUN=load("./chunk-TTFBOQUN.js");var import_chunk_R23DT4AI=load("./chun\
+k-R23DT4AI.js");var import_chunk_IXGHQGP5=load("./chunk-IXGHQGP5.js");var import_chunk_4TYOKOYZ=load("./chunk-4TYOKOYZ.js");var import_chunk_UQPFXLJC=load("./ch\
+unk-UQPFXLJC.js");var import_chunk_DFY3WLOV=load("./chunk-DFY3WLOV.js");var import_chunk_XRZCSGQB=load("./chunk-XRZCSGQB.js");var import_chunk_KJ4WUN37=load("./\
+chunk-KJ4WUN37.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("\
+./chunk-NVPF5LEY.js");var import_node_path=builtin("node:path");var sources=["prompt","prompt-file","stdin"];async function taskOf(context,input){const given=sources.
+filter(name=>input.has(name));if(given.length!==1){const came=given.length===0?"none was given":`these came together: ${given.map(name=>`--${name}`).join(", ")}`;
+throw(0,import_chunk_NVPF5LEY.usageError)(`cannot tell the task: exactly one of --prompt TEXT, --prompt-file PATH and --stdin is needed; ${came}`)}const text=input.
+text("prompt")??decode(given[0]==="stdin"?await context.readStdin():readTask(context,input.text("prompt-file")));const size=Buffer.byteLength(text);if(text.trim()===
+import_chunk_DFY3WLOV.taskPlaceholder)throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take ${JSON.stringify(import_chunk_DFY3WLOV.taskPlaceholder)} as the tas\
+k: it only shows where yours belongs`,"put what the agent is to do in its place, or give it with --prompt-file PATH");if(text.trim()==="")throw(0,import_chunk_NVPF5LEY.
+usageError)(`cannot take an empty task from --${given[0]}`);if(size>import_chunk_KJ4WUN37.promptBytes)throw tooLong(size);return text}function tooLong(size){return(0,
+import_chunk_NVPF5LEY.usageError)(`cannot take a task of ${size} bytes: at most ${import_chunk_KJ4WUN37.promptBytes} (1 MiB) are allowed`,"put the material into\
+ a file and name it in the task")}function readTask(context,name){const file=import_node_path.default.resolve(context.cwd,name);try{const real=(0,import_chunk_7WBBYJDG.
+realPath)(file);const size=(0,import_chunk_7WBBYJDG.factsOf)(real)?.size??0;if(size>import_chunk_KJ4WUN37.promptBytes)throw tooLong(size);const read=(0,import_chunk_527JQF7V.
+readRange)(real,0,size);if(read)return read.bytes}catch(error){if(error instanceof import_chunk_NVPF5LEY.FaultError)throw error;throw new import_chunk_NVPF5LEY.
+FaultError("preflight",`cannot read the task from ${file} (${(0,import_chunk_NVPF5LEY.errnoOf)(error)??"error"})`)}throw new import_chunk_NVPF5LEY.FaultError("p\
+reflight",`cannot read the task from ${file}: it is no regular file`,"give the task with --stdin")}function decode(bytes){try{return new TextDecoder("utf-8",{fatal:true,
+ignoreBOM:true}).decode(bytes)}catch{throw(0,import_chunk_NVPF5LEY.usageError)("cannot take the task: it is no UTF-8 text")}}async function launchStaff(context,input,job){
+(0,import_chunk_R23DT4AI.checkLaunchOptions)(input);const root=context.root(input);const request={kind:"staff",verb:job.verb,...(0,import_chunk_R23DT4AI.launchWords)(
+input),notify:await(0,import_chunk_R23DT4AI.notifyOf)(context,input,job.notify),cwd:job.cwd,deadlineMs:job.deadlineMs??input.durationOrDefault("timeout"),killGraceMs:import_chunk_KJ4WUN37.
+limits.staffKillGrace.default,maxOutputBytes:import_chunk_KJ4WUN37.limits.maxOutput.default,firstOutputMs:job.firstOutputMs??input.duration("first-output")??null,
+stallMs:job.stallMs??input.duration("stall-after")??null,onStall:job.onStall??(0,import_chunk_R23DT4AI.onStallOf)(input),lineage:job.lineage,run:null,staff:job.
+staff,worktree:job.worktree===void 0?worktreeOf(input):job.worktree,warnings:(0,import_chunk_SCS6S3PN.launchWarnings)(job.staff),words:job.words,asksForLatest:job.
+asksForLatest??false,credentials:(0,import_chunk_UQPFXLJC.findBackend)(job.staff.backend)?.signIn.variables??[]};await(0,import_chunk_4TYOKOYZ.settleLost)(root.
+folder);const admit=()=>admitBeside(root,request,job.staff,{share:input.has("share"),isolate:job.worktree===void 0});const launched=await(0,import_chunk_IXGHQGP5.
+launch)(root,{...request,admit});if(launched.isNew)for(const warning of(0,import_chunk_SCS6S3PN.versionWarnings)(job.staff))context.tell(`note: ${warning.message}`);
+if(request.worktree==="new"&&launched.isNew)await tellDirty(context,job.cwd);return(0,import_chunk_R23DT4AI.tellLaunched)(context,input,root,launched,job.isSynchronous)}
+async function tellDirty(context,cwd){const{isDirtyTree}=await Promise.resolve().then(()=>load("./worktree-ZBASK7NI.js"));const root=(0,import_chunk_XRZCSGQB.findWorktree)(
+cwd);if(root!==void 0&&isDirtyTree(root))context.tell(`note: what is uncommitted in ${root} is not in the worktree of this job`)}function worktreeOf(input){if(input.
+has("worktree")&&input.has("share"))throw(0,import_chunk_NVPF5LEY.usageError)("cannot take --worktree and --share together: a tree of its own is shared with nob\
+ody");return input.has("worktree")?"new":null}async function admitBeside(root,request,staff,may){if(staff.resume!==null)(0,import_chunk_SCS6S3PN.requireFreeConversation)(
+root,staff.backend,staff.resume);if(request.worktree==="new")return{warnings:[]};const neighbours=await(0,import_chunk_4TYOKOYZ.findNeighbours)(root,staff,request.
+cwd,may);return{warnings:neighbours.map(id=>(0,import_chunk_4TYOKOYZ.neighbourWarning)(id,(0,import_chunk_4TYOKOYZ.modeOf)(root.folder,id))),told:id=>(0,import_chunk_4TYOKOYZ.
+tellNeighbours)(root.folder,neighbours,id)}}function freshStaff(context,input,words){const part=(0,import_chunk_SCS6S3PN.makeStaffPart)({...words,stateRoot:context.
+root(input).folder,backend:input.text("backend"),model:input.text("model")??null,profile:askedProfile(input),resume:null});if(input.has("schema"))part.schema=true;
+const base=input.text("base");if(base!==void 0)part.base=(0,import_chunk_TTFBOQUN.requireBase)(words.cwd,base);return part}function askedProfile(input){return input.
+text("profile")}
 
 },
 "./chunk-ZY4EPTVP.js": function (module, exports) {
@@ -3793,12 +3794,12 @@ for(const bytes of[stdout,stderr]){const line=(0,import_chunk_LXK2ZILE.plainText
 return line}return""}
 
 },
-"./collecting-IWZPWE3W.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{waitAndTell:()=>import_chunk_NA5NMLVL.waitAndTell});module.exports=stdin_exports;var import_chunk_NA5NMLVL=load("./\
-chunk-NA5NMLVL.js");var import_chunk_PKK3FNFF=load("./chunk-PKK3FNFF.js");var import_chunk_ESTV66HR=load("./chunk-ESTV66HR.js");var import_chunk_ZCZJAE74=load("\
-./chunk-ZCZJAE74.js");var import_chunk_DYSFR35P=load("./chunk-DYSFR35P.js");var import_chunk_2DUJTPB4=load("./chunk-2DUJTPB4.js");var import_chunk_Z7KM54DL=load(
-"./chunk-Z7KM54DL.js");var import_chunk_LUIVRIXY=load("./chunk-LUIVRIXY.js");var import_chunk_TYK6MYR7=load("./chunk-TYK6MYR7.js");var import_chunk_LOASI4IE=load(
-"./chunk-LOASI4IE.js");var import_chunk_YKVL2F37=load("./chunk-YKVL2F37.js");var import_chunk_FKEDTWPK=load("./chunk-FKEDTWPK.js");var import_chunk_PATOMOAS=load(
+"./collecting-BVVCT76V.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{waitAndTell:()=>import_chunk_HMVJQ5EA.waitAndTell});module.exports=stdin_exports;var import_chunk_HMVJQ5EA=load("./\
+chunk-HMVJQ5EA.js");var import_chunk_ABHSHR5A=load("./chunk-ABHSHR5A.js");var import_chunk_AX4E3IOY=load("./chunk-AX4E3IOY.js");var import_chunk_ZCZJAE74=load("\
+./chunk-ZCZJAE74.js");var import_chunk_DYSFR35P=load("./chunk-DYSFR35P.js");var import_chunk_2DUJTPB4=load("./chunk-2DUJTPB4.js");var import_chunk_HNBJPPGC=load(
+"./chunk-HNBJPPGC.js");var import_chunk_LUIVRIXY=load("./chunk-LUIVRIXY.js");var import_chunk_TYK6MYR7=load("./chunk-TYK6MYR7.js");var import_chunk_5EYCCQXE=load(
+"./chunk-5EYCCQXE.js");var import_chunk_YKVL2F37=load("./chunk-YKVL2F37.js");var import_chunk_FKEDTWPK=load("./chunk-FKEDTWPK.js");var import_chunk_PATOMOAS=load(
 "./chunk-PATOMOAS.js");var import_chunk_IH5K6ZOB=load("./chunk-IH5K6ZOB.js");var import_chunk_B2GTHZX4=load("./chunk-B2GTHZX4.js");var import_chunk_6PFAPK5K=load(
 "./chunk-6PFAPK5K.js");var import_chunk_WSVVSV3K=load("./chunk-WSVVSV3K.js");var import_chunk_NQIVJPTF=load("./chunk-NQIVJPTF.js");var import_chunk_6XM3GXBC=load(
 "./chunk-6XM3GXBC.js");var import_chunk_XQBG5BPH=load("./chunk-XQBG5BPH.js");var import_chunk_7IQJPVFM=load("./chunk-7IQJPVFM.js");var import_chunk_ILJKJSAA=load(
@@ -3821,12 +3822,12 @@ exports=stdin_exports;var import_chunk_6F4VMV4W=load("./chunk-6F4VMV4W.js");var 
 "./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
 
 },
-"./continue-Q4TYUXIV.js": function (module, exports) {
+"./continue-2CNGLD2G.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{continueCommand:()=>continueCommand});module.exports=stdin_exports;var import_chunk_FPW6MWO7=load("./chunk-FPW6MWO7\
-.js");var import_chunk_ARSY3X2H=load("./chunk-ARSY3X2H.js");var import_chunk_URVAGR7N=load("./chunk-URVAGR7N.js");var import_chunk_SCS6S3PN=load("./chunk-SCS6S3\
-PN.js");var import_chunk_TTFBOQUN=load("./chunk-TTFBOQUN.js");var import_chunk_6F4VMV4W=load("./chunk-6F4VMV4W.js");var import_chunk_A66XTSVN=load("./chunk-A66X\
-TSVN.js");var import_chunk_7WTQNSF5=load("./chunk-7WTQNSF5.js");var import_chunk_BSDJ43BD=load("./chunk-BSDJ43BD.js");var import_chunk_NLJ6LRP6=load("./chunk-NL\
-J6LRP6.js");var import_chunk_IXGHQGP5=load("./chunk-IXGHQGP5.js");var import_chunk_CCVPRMQY=load("./chunk-CCVPRMQY.js");var import_chunk_YAUTBWZI=load("./chunk-\
+.js");var import_chunk_ARSY3X2H=load("./chunk-ARSY3X2H.js");var import_chunk_ZPZSGY2L=load("./chunk-ZPZSGY2L.js");var import_chunk_SCS6S3PN=load("./chunk-SCS6S3\
+PN.js");var import_chunk_TTFBOQUN=load("./chunk-TTFBOQUN.js");var import_chunk_6F4VMV4W=load("./chunk-6F4VMV4W.js");var import_chunk_3UWBOJB3=load("./chunk-3UWB\
+OJB3.js");var import_chunk_7WTQNSF5=load("./chunk-7WTQNSF5.js");var import_chunk_BSU7RUI4=load("./chunk-BSU7RUI4.js");var import_chunk_R23DT4AI=load("./chunk-R2\
+3DT4AI.js");var import_chunk_IXGHQGP5=load("./chunk-IXGHQGP5.js");var import_chunk_CCVPRMQY=load("./chunk-CCVPRMQY.js");var import_chunk_YAUTBWZI=load("./chunk-\
 YAUTBWZI.js");var import_chunk_K4XBJGBM=load("./chunk-K4XBJGBM.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_E4Q33Z52=load("./chun\
 k-E4Q33Z52.js");var import_chunk_4TYOKOYZ=load("./chunk-4TYOKOYZ.js");var import_chunk_UQPFXLJC=load("./chunk-UQPFXLJC.js");var import_chunk_ZY4EPTVP=load("./ch\
 unk-ZY4EPTVP.js");var import_chunk_7IQJPVFM=load("./chunk-7IQJPVFM.js");var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");var import_chunk_75QX5Y3O=load("./\
@@ -3844,18 +3845,18 @@ s]",words:{min:0,max:0},options:{job:{kind:"text",value:"ID",help:"the job whose
  conversation that a job of this worktree recorded"},...import_chunk_CCVPRMQY.staffOptions,cwd:{kind:"text",value:"DIR",help:"folder to work in (default: that o\
 f the earlier job)"},share:import_chunk_CCVPRMQY.writerOptions.share,...import_chunk_CCVPRMQY.launchOptions},notes:"Backend, mode, model, profile and folder are\
  those of the earlier job unless given. The limit is a fresh one.",examples:['continue --job staffer-mik3xa01-9c2k4d --prompt "Now add a test for it"','continue\
- --prompt "Go on"'],async run(context,input){const root=context.root(input);(0,import_chunk_YAUTBWZI.checkRoot)(root.folder);const prompt=await(0,import_chunk_URVAGR7N.
-taskOf)(context,input);const words=(0,import_chunk_BSDJ43BD.onceWords)("continue",input,input.has("cwd")?(0,import_chunk_BSDJ43BD.folderSaid)(context,input):null,
-prompt);const repeated=await(0,import_chunk_BSDJ43BD.repeatedLaunch)(context,input,words,false);if(repeated)return repeated;const parent=parentOf(root,input);await(0,
+ --prompt "Go on"'],async run(context,input){const root=context.root(input);(0,import_chunk_YAUTBWZI.checkRoot)(root.folder);const prompt=await(0,import_chunk_ZPZSGY2L.
+taskOf)(context,input);const words=(0,import_chunk_BSU7RUI4.onceWords)("continue",input,input.has("cwd")?(0,import_chunk_BSU7RUI4.folderSaid)(context,input):null,
+prompt);const repeated=await(0,import_chunk_BSU7RUI4.repeatedLaunch)(context,input,words,false);if(repeated)return repeated;const parent=parentOf(root,input);await(0,
 import_chunk_FPW6MWO7.requireGenuine)(parent);const staff=parent.staff;const resume=(0,import_chunk_FPW6MWO7.conversationOf)(root.folder,parent);if(!staff||resume===
 null){const why=staff?"no conversation id was seen":`a ${parent.kind} job keeps no conversation`;throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot \
-continue job ${parent.id}: ${why}`,import_chunk_DFY3WLOV.nextCommands.restart(parent.id,root.option))}const cwd=input.has("cwd")?(0,import_chunk_A66XTSVN.folderOf)(
+continue job ${parent.id}: ${why}`,import_chunk_DFY3WLOV.nextCommands.restart(parent.id,root.option))}const cwd=input.has("cwd")?(0,import_chunk_3UWBOJB3.folderOf)(
 context,input):(0,import_chunk_FPW6MWO7.requireFolder)(parent,"continue",root.option);(0,import_chunk_FPW6MWO7.requireSameFolder)(parent,cwd,root.option);const part=(0,
 import_chunk_SCS6S3PN.makeStaffPart)({mode:staff.mode,stateRoot:root.folder,backend:input.text("backend")??staff.custom?.name??staff.backend,model:input.text("m\
-odel")??staff.model,profile:(0,import_chunk_URVAGR7N.askedProfile)(input),earlierProfile:staff.profile,prompt,resume,cwd});if(part.backend!==staff.backend)throw new import_chunk_NVPF5LEY.
+odel")??staff.model,profile:(0,import_chunk_ZPZSGY2L.askedProfile)(input),earlierProfile:staff.profile,prompt,resume,cwd});if(part.backend!==staff.backend)throw new import_chunk_NVPF5LEY.
 FaultError("preflight",`cannot continue a conversation of ${staff.backend} with ${part.backend}`,import_chunk_DFY3WLOV.nextCommands.restart(parent.id,root.option));
 context.tell(`continues ${parent.id} (${staff.custom?.name??part.backend}, mode ${part.mode}, profile ${part.profile})`);part.earlier=(0,import_chunk_FPW6MWO7.earlierOf)(
-root.folder,part.backend,resume);if(staff.schema)part.schema=true;if(staff.base)part.base=staff.base;return(0,import_chunk_URVAGR7N.launchStaff)(context,input,{
+root.folder,part.backend,resume);if(staff.schema)part.schema=true;if(staff.base)part.base=staff.base;return(0,import_chunk_ZPZSGY2L.launchStaff)(context,input,{
 verb:parent.verb,staff:part,cwd,lineage:(0,import_chunk_FPW6MWO7.lineageOf)(parent,"continue"),isSynchronous:parent.verb==="ask"&&!input.has("id-only"),words,asksForLatest:!input.
 has("job")&&!input.has("conversation"),worktree:input.has("cwd")?null:parent.worktree??null})}};function parentOf(root,input){const[job,conversation]=[input.text(
 "job"),input.text("conversation")];if(job!==void 0&&conversation!==void 0)throw(0,import_chunk_NVPF5LEY.usageError)("cannot take --job and --conversation togeth\
@@ -3916,8 +3917,8 @@ return"closed"}}function short(text){return digest(text).slice(0,12)}function di
 "hex").slice(0,40)}
 
 },
-"./dispatch-RUZNDXJ6.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{dispatch:()=>dispatch});module.exports=stdin_exports;var import_chunk_XAJGWXPP=load("./chunk-XAJGWXPP.js");var import_chunk_YAUTBWZI=load(
+"./dispatch-ZPZUINEV.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{dispatch:()=>dispatch});module.exports=stdin_exports;var import_chunk_2N3GX7GX=load("./chunk-2N3GX7GX.js");var import_chunk_YAUTBWZI=load(
 "./chunk-YAUTBWZI.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_UNGYPAP3=load(
 "./chunk-UNGYPAP3.js");var import_chunk_XRZCSGQB=load("./chunk-XRZCSGQB.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_RSAECTKB=load(
 "./chunk-RSAECTKB.js");var import_chunk_55A4YUIJ=load("./chunk-55A4YUIJ.js");var import_chunk_Y5L6GQDB=load("./chunk-Y5L6GQDB.js");var import_chunk_VBJYUCPQ=load(
@@ -3952,8 +3953,8 @@ usageError)(`cannot run ${command.name} without a command: the form is ${command
 keys(command.options).map(name=>`--${name}`).join(" ")}function helpOf(command){return(0,import_chunk_GEPPUING.quoteWords)([...(0,import_chunk_RSAECTKB.selfWords)(),
 ...command.name.split(" "),"--help"])}function rangeOf(row,name){if(!row?.range)throw new Error(`option ${name} has no range`);return row.range}async function dispatch(args,base,version){
 const[word="help",...rest]=args;if(word==="--version"||word==="version")return{code:import_chunk_6PFAPK5K.exitCodes.done,out:`${version}
-`};const name=word==="--help"||word==="-h"?"help":word;const loaded=await(0,import_chunk_XAJGWXPP.loadCommand)(name);if(!loaded)throw(0,import_chunk_NVPF5LEY.usageError)(
-`cannot run ${JSON.stringify(word)}: there is no such command; there are ${import_chunk_XAJGWXPP.commandNames.join(", ")}`,(0,import_chunk_GEPPUING.quoteWords)(
+`};const name=word==="--help"||word==="-h"?"help":word;const loaded=await(0,import_chunk_2N3GX7GX.loadCommand)(name);if(!loaded)throw(0,import_chunk_NVPF5LEY.usageError)(
+`cannot run ${JSON.stringify(word)}: there is no such command; there are ${import_chunk_2N3GX7GX.commandNames.join(", ")}`,(0,import_chunk_GEPPUING.quoteWords)(
 [...(0,import_chunk_RSAECTKB.selfWords)(),"help"]));if(hasChangedWords(args)){throw(0,import_chunk_NVPF5LEY.usageError)("cannot take a word that is no UTF-8 tex\
 t: it would arrive changed","give it in a file or through --shell with printf")}const{command,args:own}=await loaded.choose?.(rest)??{command:loaded,args:rest};
 const input=parseCommand(command,own);if(input.has("help"))return help(command);const context={...base,root:parsed=>(0,import_chunk_YAUTBWZI.locateRoot)({option:parsed.
@@ -3961,8 +3962,8 @@ text("state-dir"),variable:import_chunk_VBJYUCPQ.variables.stateDir(),cwd:base.c
 resolve().then(()=>load("./usage-KTS4T74N.js"));return{code:import_chunk_6PFAPK5K.exitCodes.done,out:renderHelp(command)}}
 
 },
-"./doctor-KIFNDAUH.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{doctor:()=>doctor});module.exports=stdin_exports;var import_chunk_LOASI4IE=load("./chunk-LOASI4IE.js");var import_chunk_YKVL2F37=load(
+"./doctor-EASQHIHE.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{doctor:()=>doctor});module.exports=stdin_exports;var import_chunk_5EYCCQXE=load("./chunk-5EYCCQXE.js");var import_chunk_YKVL2F37=load(
 "./chunk-YKVL2F37.js");var import_chunk_CCVPRMQY=load("./chunk-CCVPRMQY.js");var import_chunk_YAUTBWZI=load("./chunk-YAUTBWZI.js");var import_chunk_6PFAPK5K=load(
 "./chunk-6PFAPK5K.js");var import_chunk_ZY4EPTVP=load("./chunk-ZY4EPTVP.js");var import_chunk_DFY3WLOV=load("./chunk-DFY3WLOV.js");var import_chunk_GEPPUING=load(
 "./chunk-GEPPUING.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_XRZCSGQB=load("./chunk-XRZCSGQB.js");var import_chunk_LXK2ZILE=load(
@@ -3981,7 +3982,7 @@ problem!==null)}async function problemOf(root,view,condition){const{id,spec,dama
 status(root.option)};if(spec&&!(0,import_chunk_BGBMC6QF.isEnded)(view.state)&&!await(0,import_chunk_BJVD3YVK.isGenuine)(spec,(0,import_chunk_BJVD3YVK.readKey)())){
 return{problem:"spec.json was changed or written by another user: nothing is started or signaled for this job",next:import_chunk_DFY3WLOV.nextCommands.observe(id,
 root.option)}}if(spec&&!(0,import_chunk_XUMWCHG3.findEngine)(spec.engine))return{problem:`it runs on the engine ${spec.engine}, which this release does not know`,
-next:null};const health=(0,import_chunk_LOASI4IE.healthOf)(view,condition);switch(condition){case"orphaned":case"unclaimed":return{problem:health.reason??condition,
+next:null};const health=(0,import_chunk_5EYCCQXE.healthOf)(view,condition);switch(condition){case"orphaned":case"unclaimed":return{problem:health.reason??condition,
 next:wait};case"over":case"lost":case"host_restarted":case"never_started":return{problem:`${condition}: the end is not published yet; the next reader in the sam\
 e place does it`,next:wait};case"supervised":case"unseen":return{problem:health.health==="attention"?health.reason??null:null,next:health.health==="attention"?import_chunk_DFY3WLOV.
 nextCommands.observe(id,root.option):null};default:return{problem:null,next:null}}}function factsOfJob(view){const facts=[`state ${view.state.state}`,`worker ${view.
@@ -3993,7 +3994,7 @@ stricted, in an empty folder (calls its model once)"},...import_chunk_CCVPRMQY.c
 ith --backend: 0 when a complete answer came within 2 minutes, 3 when not, with the reason in the words of the CLI; the CLI may keep that conversation in its ow\
 n history.",examples:["doctor","doctor run-mik3x9ab-4f7q2z","doctor --backend codex"],async run(context,input){const backend=input.text("backend");if(backend!==
 void 0){if(input.words.length>0)throw(0,import_chunk_NVPF5LEY.usageError)("cannot take a job ID and --backend together");const{doctorBackend}=await Promise.resolve().
-then(()=>load("./doctor-backend-IOBKBMEY.js"));return doctorBackend(context,backend,input.has("json"))}const root=context.root(input);const isThere=(0,import_chunk_YAUTBWZI.
+then(()=>load("./doctor-backend-4K2A56FI.js"));return doctorBackend(context,backend,input.has("json"))}const root=context.root(input);const isThere=(0,import_chunk_YAUTBWZI.
 checkRoot)(root.folder);const word=input.words[0];const findings=!isThere&&word===void 0?[]:word===void 0?await diagnoseAll(root):[await diagnose(root,(0,import_chunk_ZY4EPTVP.
 findJob)(root,word))];const isWrong=findings.some(finding=>finding.problem!==null);const code=isWrong?import_chunk_6PFAPK5K.exitCodes.unsuccessful:import_chunk_6PFAPK5K.
 exitCodes.done;if(input.has("json")){return{code,json:{state_folder:root.folder,boot_id:(0,import_chunk_BSO2ISIG.bootId)(),pid_namespace:(0,import_chunk_BSO2ISIG.
@@ -4002,11 +4003,11 @@ pidNamespace)(),findings}}}const text=findings.map(tell).join("\n");return{code,
 `  next: ${finding.next}`);return lines.join("\n")}
 
 },
-"./doctor-backend-IOBKBMEY.js": function (module, exports) {
+"./doctor-backend-4K2A56FI.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{doctorBackend:()=>doctorBackend});module.exports=stdin_exports;var import_chunk_DJXSGMWH=load("./chunk-DJXSGMWH.js");
-var import_chunk_XFBNWBRB=load("./chunk-XFBNWBRB.js");var import_chunk_SCS6S3PN=load("./chunk-SCS6S3PN.js");var import_chunk_DQYLYWIR=load("./chunk-DQYLYWIR.js");
-var import_chunk_6F4VMV4W=load("./chunk-6F4VMV4W.js");var import_chunk_Z7KM54DL=load("./chunk-Z7KM54DL.js");var import_chunk_LUIVRIXY=load("./chunk-LUIVRIXY.js");
-var import_chunk_TYK6MYR7=load("./chunk-TYK6MYR7.js");var import_chunk_LOASI4IE=load("./chunk-LOASI4IE.js");var import_chunk_YKVL2F37=load("./chunk-YKVL2F37.js");
+var import_chunk_XFBNWBRB=load("./chunk-XFBNWBRB.js");var import_chunk_SCS6S3PN=load("./chunk-SCS6S3PN.js");var import_chunk_P53N2HZ4=load("./chunk-P53N2HZ4.js");
+var import_chunk_6F4VMV4W=load("./chunk-6F4VMV4W.js");var import_chunk_HNBJPPGC=load("./chunk-HNBJPPGC.js");var import_chunk_LUIVRIXY=load("./chunk-LUIVRIXY.js");
+var import_chunk_TYK6MYR7=load("./chunk-TYK6MYR7.js");var import_chunk_5EYCCQXE=load("./chunk-5EYCCQXE.js");var import_chunk_YKVL2F37=load("./chunk-YKVL2F37.js");
 var import_chunk_IXGHQGP5=load("./chunk-IXGHQGP5.js");var import_chunk_YAUTBWZI=load("./chunk-YAUTBWZI.js");var import_chunk_K4XBJGBM=load("./chunk-K4XBJGBM.js");
 var import_chunk_FKEDTWPK=load("./chunk-FKEDTWPK.js");var import_chunk_PATOMOAS=load("./chunk-PATOMOAS.js");var import_chunk_IH5K6ZOB=load("./chunk-IH5K6ZOB.js");
 var import_chunk_B2GTHZX4=load("./chunk-B2GTHZX4.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_JSOF4JY5=load("./chunk-JSOF4JY5.js");
@@ -4036,14 +4037,14 @@ const signal=await signals.first();if(signal!==null)throw new import_chunk_NVPF5
 tart`)}function makePart(root,cwd,backend,profile){const words={mode:"ask",stateRoot:root.folder,model:null,prompt:task,resume:null};return{...(0,import_chunk_SCS6S3PN.
 makeStaffPart)({...words,backend,profile,cwd}),brief:false}}async function tryIn(root,cwd,part,signals){const{id}=await(0,import_chunk_IXGHQGP5.launch)(root,{kind:"\
 staff",verb:"ask",owner:null,label:"doctor",onceKey:null,cwd,deadlineMs:trialMs,killGraceMs:import_chunk_KJ4WUN37.limits.staffKillGrace.default,maxOutputBytes:import_chunk_KJ4WUN37.
-limits.maxOutput.min,firstOutputMs:null,stallMs:null,lineage:null,run:null,staff:part});const why="doctor was interrupted";signals.onEach(()=>void(0,import_chunk_DQYLYWIR.
+limits.maxOutput.min,firstOutputMs:null,stallMs:null,lineage:null,run:null,staff:part});const why="doctor was interrupted";signals.onEach(()=>void(0,import_chunk_P53N2HZ4.
 cancelJob)(root.folder,id,{owner:null,why}).catch(()=>void 0));const{view,firstOutputMs}=await follow(root,id);const{state}=view;return{program:part.program,version:part.
 version??null,profile:part.profile,adds:part.adds,state:state.state,error:state.error,warnings:state.warnings,first_output_ms:firstOutputMs,duration_ms:state.duration_ms,
 conversation_id:state.conversation?.id??null,answer:state.state==="done"?(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)((0,import_chunk_527JQF7V.
 readText)(view.paths.result)??""),answerBytes):null}}async function follow(root,id){const paths=(0,import_chunk_RSAECTKB.jobPaths)(root.folder,id);let firstOutputMs=null;
 const look=()=>{const started=(0,import_chunk_JSOF4JY5.startedAt)(paths);if(firstOutputMs!==null||started===null||!(0,import_chunk_7WBBYJDG.factsOf)(paths.output)?.
 size)return;firstOutputMs=Math.max(0,(0,import_chunk_Y5L6GQDB.nowMs)()-Date.parse(started))};const patience=trialMs+3*import_chunk_KJ4WUN37.limits.staffKillGrace.
-default;const{views:[view]}=await(0,import_chunk_Z7KM54DL.waitForJobs)(root.folder,[id],{mode:"all",timeoutMs:patience,heartbeatMs:50,onHeartbeat:look});look();
+default;const{views:[view]}=await(0,import_chunk_HNBJPPGC.waitForJobs)(root.folder,[id],{mode:"all",timeoutMs:patience,heartbeatMs:50,onHeartbeat:look});look();
 if(!view)throw new import_chunk_NVPF5LEY.FaultError("internal",`cannot find job ${id} any more`);return{view,firstOutputMs}}async function removeOrName(folder){
 const until=(0,import_chunk_Y5L6GQDB.monotonicMs)()+2e3;for(;;){try{(0,import_chunk_7WBBYJDG.removeTree)(folder);return null}catch{if((0,import_chunk_Y5L6GQDB.monotonicMs)()>
 until)return folder;await(0,import_chunk_Y5L6GQDB.sleep)(20)}}}async function doctorBackend(context,name,isJson){const backend=(0,import_chunk_UQPFXLJC.findBackend)(
@@ -4185,12 +4186,12 @@ reason,retryAfterMs:null};const answer=opened.git.run(["rev-parse","--git-dir"])
 not_found",message:answer.reason};return{kind:"trouble",cause:"timeout",message:answer.reason,retryAfterMs:null}}
 
 },
-"./help-JS3N5WLO.js": function (module, exports) {
+"./help-77QC3MHO.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{help:()=>help});module.exports=stdin_exports;var import_chunk_CCVPRMQY=load("./chunk-CCVPRMQY.js");var import_chunk_6PFAPK5K=load(
 "./chunk-6PFAPK5K.js");var import_chunk_KJ4WUN37=load("./chunk-KJ4WUN37.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load(
 "./chunk-JSBRDJBE.js");var help={name:"help",summary:"this page, or the page of one command",form:"[COMMAND [KIND]]",words:{min:0,max:2},options:import_chunk_CCVPRMQY.
 common,examples:["help","help run","help watch file"],async run(_context,input){const{commandNames,loadCommand}=await Promise.resolve().then(()=>load("./registr\
-y-T4UA7HH4.js"));const{renderHelp}=await Promise.resolve().then(()=>load("./usage-KTS4T74N.js"));const{labelled}=await Promise.resolve().then(()=>load("./wrap-L\
+y-YDXKTC34.js"));const{renderHelp}=await Promise.resolve().then(()=>load("./usage-KTS4T74N.js"));const{labelled}=await Promise.resolve().then(()=>load("./wrap-L\
 TCIWAWY.js"));const[word,...more]=input.words;if(word!==void 0){const command=await loadCommand(word);if(!command)throw(0,import_chunk_NVPF5LEY.usageError)(`can\
 not show help for ${JSON.stringify(word)}: there are ${commandNames.join(", ")}`);const chosen=await command.choose?.(more.length>0?more:["--help"]);if(more.length>
 0&&!chosen)throw(0,import_chunk_NVPF5LEY.usageError)(`cannot show help for ${JSON.stringify(more.join(" "))}: ${word} has one page`);return{code:import_chunk_6PFAPK5K.
@@ -4356,11 +4357,11 @@ failed",network:"network",certificate:"network",redirect:"server",shape:"shape"}
 : ${failure.message}`;return{kind:"trouble",cause:causes[failure.cause],message,retryAfterMs:null}}
 
 },
-"./implement-LWBEXVXK.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{implement:()=>implement});module.exports=stdin_exports;var import_chunk_YDH3222L=load("./chunk-YDH3222L.js");var import_chunk_URVAGR7N=load(
-"./chunk-URVAGR7N.js");var import_chunk_SCS6S3PN=load("./chunk-SCS6S3PN.js");var import_chunk_TTFBOQUN=load("./chunk-TTFBOQUN.js");var import_chunk_6F4VMV4W=load(
-"./chunk-6F4VMV4W.js");var import_chunk_A66XTSVN=load("./chunk-A66XTSVN.js");var import_chunk_7WTQNSF5=load("./chunk-7WTQNSF5.js");var import_chunk_BSDJ43BD=load(
-"./chunk-BSDJ43BD.js");var import_chunk_NLJ6LRP6=load("./chunk-NLJ6LRP6.js");var import_chunk_IXGHQGP5=load("./chunk-IXGHQGP5.js");var import_chunk_CCVPRMQY=load(
+"./implement-OS2D6ZBA.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{implement:()=>implement});module.exports=stdin_exports;var import_chunk_64BEPTI2=load("./chunk-64BEPTI2.js");var import_chunk_ZPZSGY2L=load(
+"./chunk-ZPZSGY2L.js");var import_chunk_SCS6S3PN=load("./chunk-SCS6S3PN.js");var import_chunk_TTFBOQUN=load("./chunk-TTFBOQUN.js");var import_chunk_6F4VMV4W=load(
+"./chunk-6F4VMV4W.js");var import_chunk_3UWBOJB3=load("./chunk-3UWBOJB3.js");var import_chunk_7WTQNSF5=load("./chunk-7WTQNSF5.js");var import_chunk_BSU7RUI4=load(
+"./chunk-BSU7RUI4.js");var import_chunk_R23DT4AI=load("./chunk-R23DT4AI.js");var import_chunk_IXGHQGP5=load("./chunk-IXGHQGP5.js");var import_chunk_CCVPRMQY=load(
 "./chunk-CCVPRMQY.js");var import_chunk_YAUTBWZI=load("./chunk-YAUTBWZI.js");var import_chunk_K4XBJGBM=load("./chunk-K4XBJGBM.js");var import_chunk_6PFAPK5K=load(
 "./chunk-6PFAPK5K.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_4TYOKOYZ=load("./chunk-4TYOKOYZ.js");var import_chunk_UQPFXLJC=load(
 "./chunk-UQPFXLJC.js");var import_chunk_ZY4EPTVP=load("./chunk-ZY4EPTVP.js");var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");var import_chunk_75QX5Y3O=load(
@@ -4372,7 +4373,7 @@ failed",network:"network",certificate:"network",redirect:"server",shape:"shape"}
 "./chunk-RSAECTKB.js");var import_chunk_OYSO2DVF=load("./chunk-OYSO2DVF.js");var import_chunk_KJ4WUN37=load("./chunk-KJ4WUN37.js");var import_chunk_55A4YUIJ=load(
 "./chunk-55A4YUIJ.js");var import_chunk_Y5L6GQDB=load("./chunk-Y5L6GQDB.js");var import_chunk_VBJYUCPQ=load("./chunk-VBJYUCPQ.js");var import_chunk_BSO2ISIG=load(
 "./chunk-BSO2ISIG.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load(
-"./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var implement=(0,import_chunk_YDH3222L.makeStaffVerb)({mode:"implement",notes:"A se\
+"./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var implement=(0,import_chunk_64BEPTI2.makeStaffVerb)({mode:"implement",notes:"A se\
 cond implement job in the same worktree is refused unless it has --worktree or --share. The result says what was changed: files, commits, or that nothing was.",
 examples:["implement --backend claude --prompt-file change.md --timeout 90m",'implement --worktree --prompt "Port src/io.ts to streams and commit it"']});
 
@@ -4713,10 +4714,10 @@ dist_tags:found.tags},cursor:input.changed?{version:isMet||!isArmed?version:base
 input.wanted?.replace(/\+.*$/,"")}
 
 },
-"./observe-SPJHZBZ5.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{observe:()=>observe});module.exports=stdin_exports;var import_chunk_ARSY3X2H=load("./chunk-ARSY3X2H.js");var import_chunk_ESTV66HR=load(
-"./chunk-ESTV66HR.js");var import_chunk_2DUJTPB4=load("./chunk-2DUJTPB4.js");var import_chunk_TYK6MYR7=load("./chunk-TYK6MYR7.js");var import_chunk_LOASI4IE=load(
-"./chunk-LOASI4IE.js");var import_chunk_YKVL2F37=load("./chunk-YKVL2F37.js");var import_chunk_CCVPRMQY=load("./chunk-CCVPRMQY.js");var import_chunk_YAUTBWZI=load(
+"./observe-BTU5XNXT.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{observe:()=>observe});module.exports=stdin_exports;var import_chunk_ARSY3X2H=load("./chunk-ARSY3X2H.js");var import_chunk_AX4E3IOY=load(
+"./chunk-AX4E3IOY.js");var import_chunk_2DUJTPB4=load("./chunk-2DUJTPB4.js");var import_chunk_TYK6MYR7=load("./chunk-TYK6MYR7.js");var import_chunk_5EYCCQXE=load(
+"./chunk-5EYCCQXE.js");var import_chunk_YKVL2F37=load("./chunk-YKVL2F37.js");var import_chunk_CCVPRMQY=load("./chunk-CCVPRMQY.js");var import_chunk_YAUTBWZI=load(
 "./chunk-YAUTBWZI.js");var import_chunk_PATOMOAS=load("./chunk-PATOMOAS.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_ZY4EPTVP=load(
 "./chunk-ZY4EPTVP.js");var import_chunk_7IQJPVFM=load("./chunk-7IQJPVFM.js");var import_chunk_75QX5Y3O=load("./chunk-75QX5Y3O.js");var import_chunk_XLIUUZ7B=load(
 "./chunk-XLIUUZ7B.js");var import_chunk_DFY3WLOV=load("./chunk-DFY3WLOV.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_UNGYPAP3=load(
@@ -4731,7 +4732,7 @@ ownerOption,...import_chunk_CCVPRMQY.common},notes:"Exit codes as of wait: 0 say
 e","observe run-mik3x9ab-4f7q2z --after-seq 4"],async run(context,input){const root=context.root(input);(0,import_chunk_YAUTBWZI.checkRoot)(root.folder);const owner=input.
 text("owner")??import_chunk_VBJYUCPQ.variables.owner()??null;const id=input.words[0]===void 0?(0,import_chunk_ARSY3X2H.requireLatest)(root,owner,"a job to obser\
 ve"):(0,import_chunk_ZY4EPTVP.findJob)(root,input.words[0]);const view=await(0,import_chunk_75QX5Y3O.refresh)(root.folder,id);return{code:(0,import_chunk_6PFAPK5K.
-exitCodeOf)(view.state.state),json:(0,import_chunk_ESTV66HR.observation)(view,{afterSeq:input.count("after-seq")??null,root})}}};
+exitCodeOf)(view.state.state),json:(0,import_chunk_AX4E3IOY.observation)(view,{afterSeq:input.count("after-seq")??null,root})}}};
 
 },
 "./owed-notice-G7XJXNR6.js": function (module, exports) {
@@ -4798,16 +4799,16 @@ cting"||!isGreen&&["failed","gated","none"].includes(checks)}function steadyMerg
 "mergeable"||before==="conflicting"||before==="blocked";return merge==="unknown"&&isKnown?before:merge}
 
 },
-"./registry-T4UA7HH4.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{commandNames:()=>import_chunk_XAJGWXPP.commandNames,loadCommand:()=>import_chunk_XAJGWXPP.loadCommand});module.exports=
-stdin_exports;var import_chunk_XAJGWXPP=load("./chunk-XAJGWXPP.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
+"./registry-YDXKTC34.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{commandNames:()=>import_chunk_2N3GX7GX.commandNames,loadCommand:()=>import_chunk_2N3GX7GX.loadCommand});module.exports=
+stdin_exports;var import_chunk_2N3GX7GX=load("./chunk-2N3GX7GX.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
 
 },
-"./research-HYNYBHNW.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{research:()=>research});module.exports=stdin_exports;var import_chunk_YDH3222L=load("./chunk-YDH3222L.js");var import_chunk_URVAGR7N=load(
-"./chunk-URVAGR7N.js");var import_chunk_SCS6S3PN=load("./chunk-SCS6S3PN.js");var import_chunk_TTFBOQUN=load("./chunk-TTFBOQUN.js");var import_chunk_6F4VMV4W=load(
-"./chunk-6F4VMV4W.js");var import_chunk_A66XTSVN=load("./chunk-A66XTSVN.js");var import_chunk_7WTQNSF5=load("./chunk-7WTQNSF5.js");var import_chunk_BSDJ43BD=load(
-"./chunk-BSDJ43BD.js");var import_chunk_NLJ6LRP6=load("./chunk-NLJ6LRP6.js");var import_chunk_IXGHQGP5=load("./chunk-IXGHQGP5.js");var import_chunk_CCVPRMQY=load(
+"./research-K3AOIEBY.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{research:()=>research});module.exports=stdin_exports;var import_chunk_64BEPTI2=load("./chunk-64BEPTI2.js");var import_chunk_ZPZSGY2L=load(
+"./chunk-ZPZSGY2L.js");var import_chunk_SCS6S3PN=load("./chunk-SCS6S3PN.js");var import_chunk_TTFBOQUN=load("./chunk-TTFBOQUN.js");var import_chunk_6F4VMV4W=load(
+"./chunk-6F4VMV4W.js");var import_chunk_3UWBOJB3=load("./chunk-3UWBOJB3.js");var import_chunk_7WTQNSF5=load("./chunk-7WTQNSF5.js");var import_chunk_BSU7RUI4=load(
+"./chunk-BSU7RUI4.js");var import_chunk_R23DT4AI=load("./chunk-R23DT4AI.js");var import_chunk_IXGHQGP5=load("./chunk-IXGHQGP5.js");var import_chunk_CCVPRMQY=load(
 "./chunk-CCVPRMQY.js");var import_chunk_YAUTBWZI=load("./chunk-YAUTBWZI.js");var import_chunk_K4XBJGBM=load("./chunk-K4XBJGBM.js");var import_chunk_6PFAPK5K=load(
 "./chunk-6PFAPK5K.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_4TYOKOYZ=load("./chunk-4TYOKOYZ.js");var import_chunk_UQPFXLJC=load(
 "./chunk-UQPFXLJC.js");var import_chunk_ZY4EPTVP=load("./chunk-ZY4EPTVP.js");var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");var import_chunk_75QX5Y3O=load(
@@ -4819,15 +4820,15 @@ stdin_exports;var import_chunk_XAJGWXPP=load("./chunk-XAJGWXPP.js");var import_c
 "./chunk-RSAECTKB.js");var import_chunk_OYSO2DVF=load("./chunk-OYSO2DVF.js");var import_chunk_KJ4WUN37=load("./chunk-KJ4WUN37.js");var import_chunk_55A4YUIJ=load(
 "./chunk-55A4YUIJ.js");var import_chunk_Y5L6GQDB=load("./chunk-Y5L6GQDB.js");var import_chunk_VBJYUCPQ=load("./chunk-VBJYUCPQ.js");var import_chunk_BSO2ISIG=load(
 "./chunk-BSO2ISIG.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load(
-"./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var research=(0,import_chunk_YDH3222L.makeStaffVerb)({mode:"research",examples:['re\
+"./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var research=(0,import_chunk_64BEPTI2.makeStaffVerb)({mode:"research",examples:['re\
 search --backend gemini --prompt "Which call sites still use the old parser?"']});
 
 },
-"./restart-PQ4P7Y5N.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{restart:()=>restart});module.exports=stdin_exports;var import_chunk_FPW6MWO7=load("./chunk-FPW6MWO7.js");var import_chunk_URVAGR7N=load(
-"./chunk-URVAGR7N.js");var import_chunk_SCS6S3PN=load("./chunk-SCS6S3PN.js");var import_chunk_TTFBOQUN=load("./chunk-TTFBOQUN.js");var import_chunk_6F4VMV4W=load(
-"./chunk-6F4VMV4W.js");var import_chunk_7WTQNSF5=load("./chunk-7WTQNSF5.js");var import_chunk_BSDJ43BD=load("./chunk-BSDJ43BD.js");var import_chunk_NLJ6LRP6=load(
-"./chunk-NLJ6LRP6.js");var import_chunk_IXGHQGP5=load("./chunk-IXGHQGP5.js");var import_chunk_CCVPRMQY=load("./chunk-CCVPRMQY.js");var import_chunk_YAUTBWZI=load(
+"./restart-Q2WV7ZK4.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{restart:()=>restart});module.exports=stdin_exports;var import_chunk_FPW6MWO7=load("./chunk-FPW6MWO7.js");var import_chunk_ZPZSGY2L=load(
+"./chunk-ZPZSGY2L.js");var import_chunk_SCS6S3PN=load("./chunk-SCS6S3PN.js");var import_chunk_TTFBOQUN=load("./chunk-TTFBOQUN.js");var import_chunk_6F4VMV4W=load(
+"./chunk-6F4VMV4W.js");var import_chunk_7WTQNSF5=load("./chunk-7WTQNSF5.js");var import_chunk_BSU7RUI4=load("./chunk-BSU7RUI4.js");var import_chunk_R23DT4AI=load(
+"./chunk-R23DT4AI.js");var import_chunk_IXGHQGP5=load("./chunk-IXGHQGP5.js");var import_chunk_CCVPRMQY=load("./chunk-CCVPRMQY.js");var import_chunk_YAUTBWZI=load(
 "./chunk-YAUTBWZI.js");var import_chunk_K4XBJGBM=load("./chunk-K4XBJGBM.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_FI647AEE=load(
 "./chunk-FI647AEE.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_4TYOKOYZ=load("./chunk-4TYOKOYZ.js");var import_chunk_UQPFXLJC=load(
 "./chunk-UQPFXLJC.js");var import_chunk_ZY4EPTVP=load("./chunk-ZY4EPTVP.js");var import_chunk_NQIVJPTF=load("./chunk-NQIVJPTF.js");var import_chunk_7IQJPVFM=load(
@@ -4847,29 +4848,29 @@ staff at most 120m)"},backend:{...import_chunk_CCVPRMQY.staffOptions.backend,hel
 profile:import_chunk_CCVPRMQY.staffOptions.profile,share:import_chunk_CCVPRMQY.writerOptions.share,...import_chunk_CCVPRMQY.launchOptions},notes:"Refused while \
 the earlier job still runs. The environment is that of this call.",examples:["restart run-mik3x9ab-4f7q2z","restart staffer-mik3xa01-9c2k4d --timeout 90m","rest\
 art staffer-mik3xa01-9c2k4d --backend codex"],async run(context,input){const root=context.root(input);(0,import_chunk_YAUTBWZI.checkRoot)(root.folder);const words=(0,
-import_chunk_BSDJ43BD.onceWords)("restart",input,null,null);const repeated=await(0,import_chunk_BSDJ43BD.repeatedLaunch)(context,input,words,false);if(repeated)
+import_chunk_BSU7RUI4.onceWords)("restart",input,null,null);const repeated=await(0,import_chunk_BSU7RUI4.repeatedLaunch)(context,input,words,false);if(repeated)
 return repeated;const id=(0,import_chunk_ZY4EPTVP.requireWholeId)(root,input.words[0]);const view=await(0,import_chunk_75QX5Y3O.refresh)(root.folder,id);const spec=(0,
 import_chunk_FPW6MWO7.requireSpec)(root,id);await(0,import_chunk_FPW6MWO7.requireGenuine)(spec);if(!(0,import_chunk_BGBMC6QF.isEnded)(view.state))throw new import_chunk_NVPF5LEY.
 FaultError("busy",`cannot restart job ${id}: it is ${view.state.state}`,import_chunk_DFY3WLOV.nextCommands.cancel(id,root.option));if(spec.timer)return againTimer(
-context,input,spec,spec.timer,words);if(spec.watch)return(await Promise.resolve().then(()=>load("./restart-watch-RMXRCJEM.js"))).againWatch(context,input,spec,spec.
+context,input,spec,spec.timer,words);if(spec.watch)return(await Promise.resolve().then(()=>load("./restart-watch-2DQQNJI3.js"))).againWatch(context,input,spec,spec.
 watch,root,words);return spec.staff?again(context,input,spec,root,words):againRun(context,input,spec,root,words)}};function againRun(context,input,spec,root,words){
 for(const name of["backend","model","profile"])if(input.has(name))throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --${name} for a ${spec.kind} job: it is\
  for staff`);(0,import_chunk_FPW6MWO7.requireFolder)(spec,"restart",root.option);const run=spec.run;if(!run)throw new import_chunk_NVPF5LEY.FaultError("prefligh\
-t",`cannot restart job ${spec.id}: a ${spec.kind} job has no command`);const program=(0,import_chunk_7WTQNSF5.requireProgram)(run.argv[0],spec.cwd);return(0,import_chunk_NLJ6LRP6.
-launchAndTell)(context,input,{kind:"run",verb:"run",...(0,import_chunk_NLJ6LRP6.launchWords)(input),cwd:spec.cwd,deadlineMs:input.durationOrDefault("timeout"),killGraceMs:spec.
+t",`cannot restart job ${spec.id}: a ${spec.kind} job has no command`);const program=(0,import_chunk_7WTQNSF5.requireProgram)(run.argv[0],spec.cwd);return(0,import_chunk_R23DT4AI.
+launchAndTell)(context,input,{kind:"run",verb:"run",...(0,import_chunk_R23DT4AI.launchWords)(input),cwd:spec.cwd,deadlineMs:input.durationOrDefault("timeout"),killGraceMs:spec.
 kill_grace_ms,maxOutputBytes:spec.max_output_bytes,firstOutputMs:spec.first_output_ms,stallMs:spec.stall_ms,lineage:(0,import_chunk_FPW6MWO7.lineageOf)(spec,"re\
 start"),notify:spec.notify??null,onStall:spec.on_stall??null,run:{...run,...(0,import_chunk_7WTQNSF5.freshPaths)(run),program},staff:null,words})}async function againTimer(context,input,spec,earlier,words){
 for(const name of["backend","model","profile","timeout","share"])if(input.has(name))throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --${name} for a timer\
 : it has only its delay`);if(typeof earlier.delay_ms!=="number")throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot restart job ${spec.id}: it was ar\
 med for the instant ${earlier.due_at}, which does not come again`,"arm a new one with: timer at INSTANT, or timer in DELAY");const{launchTimer}=await Promise.resolve().
-then(()=>load("./timer-3HWH7Y7L.js"));const timer={...earlier,due_at:(0,import_chunk_Y5L6GQDB.isoOf)((0,import_chunk_Y5L6GQDB.nowMs)()+earlier.delay_ms)};return launchTimer(
+then(()=>load("./timer-ALAKSBJK.js"));const timer={...earlier,due_at:(0,import_chunk_Y5L6GQDB.isoOf)((0,import_chunk_Y5L6GQDB.nowMs)()+earlier.delay_ms)};return launchTimer(
 context,input,{timer,lineage:(0,import_chunk_FPW6MWO7.lineageOf)(spec,"restart"),words,notify:spec.notify})}function again(context,input,spec,root,words){const staff=spec.
 staff;if(!staff)throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot restart job ${spec.id}: it has no task`);const cwd=spec.worktree?originOf(spec,spec.
 worktree):(0,import_chunk_FPW6MWO7.requireFolder)(spec,"restart",root.option);const before=staff.custom?.name??staff.backend;const isElsewhere=input.has("backen\
 d")&&input.text("backend")!==before;const part=(0,import_chunk_SCS6S3PN.makeStaffPart)({mode:staff.mode,stateRoot:root.folder,backend:input.text("backend")??before,
-model:input.text("model")??(isElsewhere?null:staff.model),profile:(0,import_chunk_URVAGR7N.askedProfile)(input),earlierProfile:staff.profile,prompt:staff.prompt,
+model:input.text("model")??(isElsewhere?null:staff.model),profile:(0,import_chunk_ZPZSGY2L.askedProfile)(input),earlierProfile:staff.profile,prompt:staff.prompt,
 resume:null,cwd});if(part.brief)part.historical=(0,import_chunk_FI647AEE.historicalOf)((0,import_chunk_RSAECTKB.jobPaths)(root.folder,spec.id))??staff.historical??
-null;if(staff.schema)part.schema=true;if(staff.base)part.base=staff.base;return(0,import_chunk_URVAGR7N.launchStaff)(context,input,{verb:spec.verb,staff:part,cwd,
+null;if(staff.schema)part.schema=true;if(staff.base)part.base=staff.base;return(0,import_chunk_ZPZSGY2L.launchStaff)(context,input,{verb:spec.verb,staff:part,cwd,
 lineage:(0,import_chunk_FPW6MWO7.lineageOf)(spec,"restart"),notify:spec.notify,isSynchronous:spec.verb==="ask"&&!input.has("id-only"),worktree:spec.worktree?"ne\
 w":null,words,deadlineMs:staffLimit(input),firstOutputMs:spec.first_output_ms,stallMs:spec.stall_ms,onStall:spec.on_stall??null})}function originOf(spec,worktree){
 const folder=import_node_path.default.join(worktree.from,import_node_path.default.relative(worktree.path,spec.cwd));if((0,import_chunk_7WBBYJDG.isFolder)(folder))
@@ -4878,9 +4879,9 @@ text("timeout");return text===void 0?import_chunk_KJ4WUN37.limits.staffTimeout.d
 limits.staffTimeout)}
 
 },
-"./restart-watch-RMXRCJEM.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{againWatch:()=>againWatch});module.exports=stdin_exports;var import_chunk_FPW6MWO7=load("./chunk-FPW6MWO7.js");var import_chunk_NLJ6LRP6=load(
-"./chunk-NLJ6LRP6.js");var import_chunk_IXGHQGP5=load("./chunk-IXGHQGP5.js");var import_chunk_YAUTBWZI=load("./chunk-YAUTBWZI.js");var import_chunk_K4XBJGBM=load(
+"./restart-watch-2DQQNJI3.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{againWatch:()=>againWatch});module.exports=stdin_exports;var import_chunk_FPW6MWO7=load("./chunk-FPW6MWO7.js");var import_chunk_R23DT4AI=load(
+"./chunk-R23DT4AI.js");var import_chunk_IXGHQGP5=load("./chunk-IXGHQGP5.js");var import_chunk_YAUTBWZI=load("./chunk-YAUTBWZI.js");var import_chunk_K4XBJGBM=load(
 "./chunk-K4XBJGBM.js");var import_chunk_X2T2FLJL=load("./chunk-X2T2FLJL.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_UQPFXLJC=load(
 "./chunk-UQPFXLJC.js");var import_chunk_ZY4EPTVP=load("./chunk-ZY4EPTVP.js");var import_chunk_7IQJPVFM=load("./chunk-7IQJPVFM.js");var import_chunk_XLIUUZ7B=load(
 "./chunk-XLIUUZ7B.js");var import_chunk_DFY3WLOV=load("./chunk-DFY3WLOV.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_UNGYPAP3=load(
@@ -4894,16 +4895,16 @@ limits.staffTimeout)}
 "backend","model","profile","share"])if(input.has(name))throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --${name} for a watch: it is for staff`);const cwd=(0,
 import_chunk_FPW6MWO7.requireFolder)(spec,"restart",root.option);const kind=await(0,import_chunk_X2T2FLJL.loadWatch)(earlier.condition);if(!kind)throw new import_chunk_NVPF5LEY.
 FaultError("preflight",`cannot restart job ${spec.id}: there is no condition ${earlier.condition} here; there are ${import_chunk_X2T2FLJL.watchIds.join(", ")}`);
-const{start:_start,...part}=earlier;const timeout=input.text("timeout");return(0,import_chunk_NLJ6LRP6.launchAndTell)(context,input,{kind:"watch",verb:"watch",...(0,
-import_chunk_NLJ6LRP6.launchWords)(input),cwd,deadlineMs:timeout===void 0?spec.deadline_ms:(0,import_chunk_UNGYPAP3.parseDuration)(timeout,"--timeout",import_chunk_KJ4WUN37.
+const{start:_start,...part}=earlier;const timeout=input.text("timeout");return(0,import_chunk_R23DT4AI.launchAndTell)(context,input,{kind:"watch",verb:"watch",...(0,
+import_chunk_R23DT4AI.launchWords)(input),cwd,deadlineMs:timeout===void 0?spec.deadline_ms:(0,import_chunk_UNGYPAP3.parseDuration)(timeout,"--timeout",import_chunk_KJ4WUN37.
 limits.watchFor),killGraceMs:spec.kill_grace_ms,maxOutputBytes:spec.max_output_bytes,firstOutputMs:null,stallMs:null,lineage:(0,import_chunk_FPW6MWO7.lineageOf)(
 spec,"restart"),run:null,staff:null,watch:{...part,...kind.start?{start:kind.start(part.input)}:{}},words})}
 
 },
-"./result-6BWJ2RFP.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{result:()=>result});module.exports=stdin_exports;var import_chunk_ARSY3X2H=load("./chunk-ARSY3X2H.js");var import_chunk_ESTV66HR=load(
-"./chunk-ESTV66HR.js");var import_chunk_ZCZJAE74=load("./chunk-ZCZJAE74.js");var import_chunk_2DUJTPB4=load("./chunk-2DUJTPB4.js");var import_chunk_TYK6MYR7=load(
-"./chunk-TYK6MYR7.js");var import_chunk_LOASI4IE=load("./chunk-LOASI4IE.js");var import_chunk_YKVL2F37=load("./chunk-YKVL2F37.js");var import_chunk_CCVPRMQY=load(
+"./result-SZK3I6JI.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{result:()=>result});module.exports=stdin_exports;var import_chunk_ARSY3X2H=load("./chunk-ARSY3X2H.js");var import_chunk_AX4E3IOY=load(
+"./chunk-AX4E3IOY.js");var import_chunk_ZCZJAE74=load("./chunk-ZCZJAE74.js");var import_chunk_2DUJTPB4=load("./chunk-2DUJTPB4.js");var import_chunk_TYK6MYR7=load(
+"./chunk-TYK6MYR7.js");var import_chunk_5EYCCQXE=load("./chunk-5EYCCQXE.js");var import_chunk_YKVL2F37=load("./chunk-YKVL2F37.js");var import_chunk_CCVPRMQY=load(
 "./chunk-CCVPRMQY.js");var import_chunk_YAUTBWZI=load("./chunk-YAUTBWZI.js");var import_chunk_PATOMOAS=load("./chunk-PATOMOAS.js");var import_chunk_6PFAPK5K=load(
 "./chunk-6PFAPK5K.js");var import_chunk_ZY4EPTVP=load("./chunk-ZY4EPTVP.js");var import_chunk_WSVVSV3K=load("./chunk-WSVVSV3K.js");var import_chunk_NQIVJPTF=load(
 "./chunk-NQIVJPTF.js");var import_chunk_6XM3GXBC=load("./chunk-6XM3GXBC.js");var import_chunk_XQBG5BPH=load("./chunk-XQBG5BPH.js");var import_chunk_7IQJPVFM=load(
@@ -4923,9 +4924,31 @@ root(input);(0,import_chunk_YAUTBWZI.checkRoot)(root.folder);const owner=input.t
 import_chunk_BGBMC6QF.isEnded)((0,import_chunk_BGBMC6QF.inspect)(root.folder,id2).state);const id=input.words[0]===void 0?(0,import_chunk_ARSY3X2H.requireLatest)(
 root,owner,"a finished job",isFinished):(0,import_chunk_ZY4EPTVP.findJob)(root,input.words[0]);const view=await(0,import_chunk_75QX5Y3O.refresh)(root.folder,id,
 true);if(!(0,import_chunk_BGBMC6QF.isEnded)(view.state)){const wait=import_chunk_DFY3WLOV.nextCommands.wait(id,root.option);if(input.has("json"))return{code:import_chunk_6PFAPK5K.
-exitCodes.pending,json:(0,import_chunk_ESTV66HR.observation)(view,{afterSeq:null,root})};return{code:import_chunk_6PFAPK5K.exitCodes.pending,notes:[`${id}: ${view.
+exitCodes.pending,json:(0,import_chunk_AX4E3IOY.observation)(view,{afterSeq:null,root})};return{code:import_chunk_6PFAPK5K.exitCodes.pending,notes:[`${id}: ${view.
 state.state}, there is no result yet; wait for it with:`,wait]}}const afterPrint=()=>(0,import_chunk_2DUJTPB4.noteCollected)(view,"result");const reply=(0,import_chunk_ZCZJAE74.
 tellEnded)(context,view);return input.has("json")?{code:reply.code,json:(0,import_chunk_ZCZJAE74.endedDocument)(view),afterPrint}:{...reply,afterPrint}}};
+
+},
+"./review-AVPUF2AM.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{review:()=>review});module.exports=stdin_exports;var import_chunk_64BEPTI2=load("./chunk-64BEPTI2.js");var import_chunk_ZPZSGY2L=load(
+"./chunk-ZPZSGY2L.js");var import_chunk_SCS6S3PN=load("./chunk-SCS6S3PN.js");var import_chunk_TTFBOQUN=load("./chunk-TTFBOQUN.js");var import_chunk_6F4VMV4W=load(
+"./chunk-6F4VMV4W.js");var import_chunk_3UWBOJB3=load("./chunk-3UWBOJB3.js");var import_chunk_7WTQNSF5=load("./chunk-7WTQNSF5.js");var import_chunk_BSU7RUI4=load(
+"./chunk-BSU7RUI4.js");var import_chunk_R23DT4AI=load("./chunk-R23DT4AI.js");var import_chunk_IXGHQGP5=load("./chunk-IXGHQGP5.js");var import_chunk_CCVPRMQY=load(
+"./chunk-CCVPRMQY.js");var import_chunk_YAUTBWZI=load("./chunk-YAUTBWZI.js");var import_chunk_K4XBJGBM=load("./chunk-K4XBJGBM.js");var import_chunk_6PFAPK5K=load(
+"./chunk-6PFAPK5K.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_4TYOKOYZ=load("./chunk-4TYOKOYZ.js");var import_chunk_UQPFXLJC=load(
+"./chunk-UQPFXLJC.js");var import_chunk_ZY4EPTVP=load("./chunk-ZY4EPTVP.js");var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");var import_chunk_75QX5Y3O=load(
+"./chunk-75QX5Y3O.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_DFY3WLOV=load("./chunk-DFY3WLOV.js");var import_chunk_GEPPUING=load(
+"./chunk-GEPPUING.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_IXQIV2GL=load(
+"./chunk-IXQIV2GL.js");var import_chunk_XRZCSGQB=load("./chunk-XRZCSGQB.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_GH6Z3BUY=load(
+"./chunk-GH6Z3BUY.js");var import_chunk_UAGWACI7=load("./chunk-UAGWACI7.js");var import_chunk_BJVD3YVK=load("./chunk-BJVD3YVK.js");var import_chunk_CTSRVJRC=load(
+"./chunk-CTSRVJRC.js");var import_chunk_BGBMC6QF=load("./chunk-BGBMC6QF.js");var import_chunk_XUMWCHG3=load("./chunk-XUMWCHG3.js");var import_chunk_RSAECTKB=load(
+"./chunk-RSAECTKB.js");var import_chunk_OYSO2DVF=load("./chunk-OYSO2DVF.js");var import_chunk_KJ4WUN37=load("./chunk-KJ4WUN37.js");var import_chunk_55A4YUIJ=load(
+"./chunk-55A4YUIJ.js");var import_chunk_Y5L6GQDB=load("./chunk-Y5L6GQDB.js");var import_chunk_VBJYUCPQ=load("./chunk-VBJYUCPQ.js");var import_chunk_BSO2ISIG=load(
+"./chunk-BSO2ISIG.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load(
+"./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var review=(0,import_chunk_64BEPTI2.makeStaffVerb)({mode:"review",options:{base:{kind:"\
+text",value:"REV",help:"review what changed since this commit (default: what is uncommitted, else the newest commit)"},schema:{kind:"flag",help:"ask for structu\
+red findings; `result --json` has them as `findings`"}},examples:['review --backend claude --prompt "Review the uncommitted changes"','review --base main --sche\
+ma --prompt "Look for lost updates"']});
 
 },
 "./review-GMJZRINI.js": function (module, exports) {
@@ -4946,32 +4969,10 @@ repo}#${pr}: ${said}${ended}`),key:`${state}:${seen.report}`,facts:{repo:pull.re
 (0,import_chunk_RBCJCF44.factsOfActivity)(fresh):{}},cursor:{repo:pull.repo,seen},isSettled:state!=="open"}}};
 
 },
-"./review-ICALP55M.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{review:()=>review});module.exports=stdin_exports;var import_chunk_YDH3222L=load("./chunk-YDH3222L.js");var import_chunk_URVAGR7N=load(
-"./chunk-URVAGR7N.js");var import_chunk_SCS6S3PN=load("./chunk-SCS6S3PN.js");var import_chunk_TTFBOQUN=load("./chunk-TTFBOQUN.js");var import_chunk_6F4VMV4W=load(
-"./chunk-6F4VMV4W.js");var import_chunk_A66XTSVN=load("./chunk-A66XTSVN.js");var import_chunk_7WTQNSF5=load("./chunk-7WTQNSF5.js");var import_chunk_BSDJ43BD=load(
-"./chunk-BSDJ43BD.js");var import_chunk_NLJ6LRP6=load("./chunk-NLJ6LRP6.js");var import_chunk_IXGHQGP5=load("./chunk-IXGHQGP5.js");var import_chunk_CCVPRMQY=load(
-"./chunk-CCVPRMQY.js");var import_chunk_YAUTBWZI=load("./chunk-YAUTBWZI.js");var import_chunk_K4XBJGBM=load("./chunk-K4XBJGBM.js");var import_chunk_6PFAPK5K=load(
-"./chunk-6PFAPK5K.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_4TYOKOYZ=load("./chunk-4TYOKOYZ.js");var import_chunk_UQPFXLJC=load(
-"./chunk-UQPFXLJC.js");var import_chunk_ZY4EPTVP=load("./chunk-ZY4EPTVP.js");var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");var import_chunk_75QX5Y3O=load(
-"./chunk-75QX5Y3O.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_DFY3WLOV=load("./chunk-DFY3WLOV.js");var import_chunk_GEPPUING=load(
-"./chunk-GEPPUING.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_IXQIV2GL=load(
-"./chunk-IXQIV2GL.js");var import_chunk_XRZCSGQB=load("./chunk-XRZCSGQB.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_GH6Z3BUY=load(
-"./chunk-GH6Z3BUY.js");var import_chunk_UAGWACI7=load("./chunk-UAGWACI7.js");var import_chunk_BJVD3YVK=load("./chunk-BJVD3YVK.js");var import_chunk_CTSRVJRC=load(
-"./chunk-CTSRVJRC.js");var import_chunk_BGBMC6QF=load("./chunk-BGBMC6QF.js");var import_chunk_XUMWCHG3=load("./chunk-XUMWCHG3.js");var import_chunk_RSAECTKB=load(
-"./chunk-RSAECTKB.js");var import_chunk_OYSO2DVF=load("./chunk-OYSO2DVF.js");var import_chunk_KJ4WUN37=load("./chunk-KJ4WUN37.js");var import_chunk_55A4YUIJ=load(
-"./chunk-55A4YUIJ.js");var import_chunk_Y5L6GQDB=load("./chunk-Y5L6GQDB.js");var import_chunk_VBJYUCPQ=load("./chunk-VBJYUCPQ.js");var import_chunk_BSO2ISIG=load(
-"./chunk-BSO2ISIG.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load(
-"./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var review=(0,import_chunk_YDH3222L.makeStaffVerb)({mode:"review",options:{base:{kind:"\
-text",value:"REV",help:"review what changed since this commit (default: what is uncommitted, else the newest commit)"},schema:{kind:"flag",help:"ask for structu\
-red findings; `result --json` has them as `findings`"}},examples:['review --backend claude --prompt "Review the uncommitted changes"','review --base main --sche\
-ma --prompt "Look for lost updates"']});
-
-},
-"./run-RYFWXVLO.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{folderOf:()=>import_chunk_A66XTSVN.folderOf,run:()=>import_chunk_A66XTSVN.run});module.exports=stdin_exports;var import_chunk_A66XTSVN=load(
-"./chunk-A66XTSVN.js");var import_chunk_7WTQNSF5=load("./chunk-7WTQNSF5.js");var import_chunk_BSDJ43BD=load("./chunk-BSDJ43BD.js");var import_chunk_NLJ6LRP6=load(
-"./chunk-NLJ6LRP6.js");var import_chunk_IXGHQGP5=load("./chunk-IXGHQGP5.js");var import_chunk_CCVPRMQY=load("./chunk-CCVPRMQY.js");var import_chunk_YAUTBWZI=load(
+"./run-VE4UEZNC.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{folderOf:()=>import_chunk_3UWBOJB3.folderOf,run:()=>import_chunk_3UWBOJB3.run});module.exports=stdin_exports;var import_chunk_3UWBOJB3=load(
+"./chunk-3UWBOJB3.js");var import_chunk_7WTQNSF5=load("./chunk-7WTQNSF5.js");var import_chunk_BSU7RUI4=load("./chunk-BSU7RUI4.js");var import_chunk_R23DT4AI=load(
+"./chunk-R23DT4AI.js");var import_chunk_IXGHQGP5=load("./chunk-IXGHQGP5.js");var import_chunk_CCVPRMQY=load("./chunk-CCVPRMQY.js");var import_chunk_YAUTBWZI=load(
 "./chunk-YAUTBWZI.js");var import_chunk_K4XBJGBM=load("./chunk-K4XBJGBM.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_DFY3WLOV=load(
 "./chunk-DFY3WLOV.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_XRZCSGQB=load(
 "./chunk-XRZCSGQB.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_GH6Z3BUY=load("./chunk-GH6Z3BUY.js");var import_chunk_UAGWACI7=load(
@@ -5259,11 +5260,11 @@ stdin_exports;var import_chunk_FNP5XAIJ=load("./chunk-FNP5XAIJ.js");var import_c
 k-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
 
 },
-"./staffer-YZLTOP3V.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{staffer:()=>staffer});module.exports=stdin_exports;var import_chunk_YDH3222L=load("./chunk-YDH3222L.js");var import_chunk_URVAGR7N=load(
-"./chunk-URVAGR7N.js");var import_chunk_SCS6S3PN=load("./chunk-SCS6S3PN.js");var import_chunk_TTFBOQUN=load("./chunk-TTFBOQUN.js");var import_chunk_6F4VMV4W=load(
-"./chunk-6F4VMV4W.js");var import_chunk_A66XTSVN=load("./chunk-A66XTSVN.js");var import_chunk_7WTQNSF5=load("./chunk-7WTQNSF5.js");var import_chunk_BSDJ43BD=load(
-"./chunk-BSDJ43BD.js");var import_chunk_NLJ6LRP6=load("./chunk-NLJ6LRP6.js");var import_chunk_IXGHQGP5=load("./chunk-IXGHQGP5.js");var import_chunk_CCVPRMQY=load(
+"./staffer-SGJIELIA.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{staffer:()=>staffer});module.exports=stdin_exports;var import_chunk_64BEPTI2=load("./chunk-64BEPTI2.js");var import_chunk_ZPZSGY2L=load(
+"./chunk-ZPZSGY2L.js");var import_chunk_SCS6S3PN=load("./chunk-SCS6S3PN.js");var import_chunk_TTFBOQUN=load("./chunk-TTFBOQUN.js");var import_chunk_6F4VMV4W=load(
+"./chunk-6F4VMV4W.js");var import_chunk_3UWBOJB3=load("./chunk-3UWBOJB3.js");var import_chunk_7WTQNSF5=load("./chunk-7WTQNSF5.js");var import_chunk_BSU7RUI4=load(
+"./chunk-BSU7RUI4.js");var import_chunk_R23DT4AI=load("./chunk-R23DT4AI.js");var import_chunk_IXGHQGP5=load("./chunk-IXGHQGP5.js");var import_chunk_CCVPRMQY=load(
 "./chunk-CCVPRMQY.js");var import_chunk_YAUTBWZI=load("./chunk-YAUTBWZI.js");var import_chunk_K4XBJGBM=load("./chunk-K4XBJGBM.js");var import_chunk_6PFAPK5K=load(
 "./chunk-6PFAPK5K.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_4TYOKOYZ=load("./chunk-4TYOKOYZ.js");var import_chunk_UQPFXLJC=load(
 "./chunk-UQPFXLJC.js");var import_chunk_ZY4EPTVP=load("./chunk-ZY4EPTVP.js");var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");var import_chunk_75QX5Y3O=load(
@@ -5275,14 +5276,14 @@ k-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
 "./chunk-RSAECTKB.js");var import_chunk_OYSO2DVF=load("./chunk-OYSO2DVF.js");var import_chunk_KJ4WUN37=load("./chunk-KJ4WUN37.js");var import_chunk_55A4YUIJ=load(
 "./chunk-55A4YUIJ.js");var import_chunk_Y5L6GQDB=load("./chunk-Y5L6GQDB.js");var import_chunk_VBJYUCPQ=load("./chunk-VBJYUCPQ.js");var import_chunk_BSO2ISIG=load(
 "./chunk-BSO2ISIG.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load(
-"./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var staffer=(0,import_chunk_YDH3222L.makeStaffVerb)({mode:"staffer",examples:['staf\
+"./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var staffer=(0,import_chunk_64BEPTI2.makeStaffVerb)({mode:"staffer",examples:['staf\
 fer --backend codex --prompt "Fix the failing test in src/parse.ts"',"staffer --prompt-file task.md --timeout 90m --once-key task-17"]});
 
 },
-"./status-NO6TGUBE.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{status:()=>status});module.exports=stdin_exports;var import_chunk_GZX5PLZI=load("./chunk-GZX5PLZI.js");var import_chunk_PKK3FNFF=load(
-"./chunk-PKK3FNFF.js");var import_chunk_ESTV66HR=load("./chunk-ESTV66HR.js");var import_chunk_2DUJTPB4=load("./chunk-2DUJTPB4.js");var import_chunk_TYK6MYR7=load(
-"./chunk-TYK6MYR7.js");var import_chunk_LOASI4IE=load("./chunk-LOASI4IE.js");var import_chunk_YKVL2F37=load("./chunk-YKVL2F37.js");var import_chunk_CCVPRMQY=load(
+"./status-65FJBGB7.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{status:()=>status});module.exports=stdin_exports;var import_chunk_XTKMQFHZ=load("./chunk-XTKMQFHZ.js");var import_chunk_ABHSHR5A=load(
+"./chunk-ABHSHR5A.js");var import_chunk_AX4E3IOY=load("./chunk-AX4E3IOY.js");var import_chunk_2DUJTPB4=load("./chunk-2DUJTPB4.js");var import_chunk_TYK6MYR7=load(
+"./chunk-TYK6MYR7.js");var import_chunk_5EYCCQXE=load("./chunk-5EYCCQXE.js");var import_chunk_YKVL2F37=load("./chunk-YKVL2F37.js");var import_chunk_CCVPRMQY=load(
 "./chunk-CCVPRMQY.js");var import_chunk_YAUTBWZI=load("./chunk-YAUTBWZI.js");var import_chunk_PATOMOAS=load("./chunk-PATOMOAS.js");var import_chunk_UBGVSQG2=load(
 "./chunk-UBGVSQG2.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_ZY4EPTVP=load("./chunk-ZY4EPTVP.js");var import_chunk_6XM3GXBC=load(
 "./chunk-6XM3GXBC.js");var import_chunk_XQBG5BPH=load("./chunk-XQBG5BPH.js");var import_chunk_7IQJPVFM=load("./chunk-7IQJPVFM.js");var import_chunk_ILJKJSAA=load(
@@ -5293,38 +5294,38 @@ fer --backend codex --prompt "Fix the failing test in src/parse.ts"',"staffer --
 "./chunk-OYSO2DVF.js");var import_chunk_KJ4WUN37=load("./chunk-KJ4WUN37.js");var import_chunk_55A4YUIJ=load("./chunk-55A4YUIJ.js");var import_chunk_Y5L6GQDB=load(
 "./chunk-Y5L6GQDB.js");var import_chunk_VBJYUCPQ=load("./chunk-VBJYUCPQ.js");var import_chunk_BSO2ISIG=load("./chunk-BSO2ISIG.js");var import_chunk_7WBBYJDG=load(
 "./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load(
-"./chunk-JSBRDJBE.js");function progressLine(view){const checkpoint=(0,import_chunk_LOASI4IE.checkpointOf)(view.state);if(!checkpoint)return null;const{completed,
-total,phase,n,at}=checkpoint;const{bar,eta}=(0,import_chunk_PKK3FNFF.progressCells)(view);const count=completed===null?null:total===null?`${completed} done`:`${completed}\
+"./chunk-JSBRDJBE.js");function progressLine(view){const checkpoint=(0,import_chunk_5EYCCQXE.checkpointOf)(view.state);if(!checkpoint)return null;const{completed,
+total,phase,n,at}=checkpoint;const{bar,eta}=(0,import_chunk_ABHSHR5A.progressCells)(view);const count=completed===null?null:total===null?`${completed} done`:`${completed}\
  of ${total}`;const parts=[bar,count,phase,eta===null?null:`ETA ${eta}`].filter(part=>part!==null);const age=(0,import_chunk_UNGYPAP3.formatAge)((0,import_chunk_OYSO2DVF.
 ageOf)(at,(0,import_chunk_Y5L6GQDB.nowMs)())??0);return`${parts.length===0?"no numbers":parts.join(", ")} (checkpoint ${n}, ${age} ago)`}function watchLine(view){
-const seen=(0,import_chunk_LOASI4IE.watchSeen)(view);if(!seen)return null;return`${seen.word||seen.verdict}${seen.evidence===""?"":`: ${seen.evidence}`}`}function pageOf(view,root){
+const seen=(0,import_chunk_5EYCCQXE.watchSeen)(view);if(!seen)return null;return`${seen.word||seen.verdict}${seen.evidence===""?"":`: ${seen.evidence}`}`}function pageOf(view,root){
 return`${[factsOf(view,root),...saidLast(view)].filter(part=>part!=="").join("\n\n")}
-`}function factsOf(view,root){const{state,spec}=view;const seen=(0,import_chunk_ESTV66HR.observation)(view,{afterSeq:null,root});const ended=(0,import_chunk_GZX5PLZI.
+`}function factsOf(view,root){const{state,spec}=view;const seen=(0,import_chunk_AX4E3IOY.observation)(view,{afterSeq:null,root});const ended=(0,import_chunk_XTKMQFHZ.
 endedOf)(view);const lines=[["id",view.id],["state",state.state],["health",(0,import_chunk_BGBMC6QF.isEnded)(state)?null:`${seen.health}${seen.reason?` (${seen.
 reason})`:""}`],["progress",(0,import_chunk_BGBMC6QF.isEnded)(state)?null:progressLine(view)],["watch",watchLine(view)],["error",state.error?`${state.error.code}\
 : ${(0,import_chunk_LXK2ZILE.plainText)(state.error.message)}`:null],["exit code",state.exit_code===null?null:String(state.exit_code)],["task",taskOf(view)],["t\
-ime",`${(0,import_chunk_GZX5PLZI.timeOf)(view)}${ended===null?"":`, ended ${ended}`}`],["now",(0,import_chunk_Y5L6GQDB.isoNow)()],["owner",spec?.owner?(0,import_chunk_GZX5PLZI.
+ime",`${(0,import_chunk_XTKMQFHZ.timeOf)(view)}${ended===null?"":`, ended ${ended}`}`],["now",(0,import_chunk_Y5L6GQDB.isoNow)()],["owner",spec?.owner?(0,import_chunk_XTKMQFHZ.
 ownerOf)(view):null],["backend",agentOf(view)],["due",spec?.timer?(0,import_chunk_YKVL2F37.dueWords)(spec.timer):null],["slot",spec?.timer?.slot?(0,import_chunk_LXK2ZILE.
-plainText)(spec.timer.slot):null],["what",(0,import_chunk_GZX5PLZI.whatOf)(view)],["folder",spec?.cwd?(0,import_chunk_LXK2ZILE.plainText)(spec.cwd):null],["limi\
+plainText)(spec.timer.slot):null],["what",(0,import_chunk_XTKMQFHZ.whatOf)(view)],["folder",spec?.cwd?(0,import_chunk_LXK2ZILE.plainText)(spec.cwd):null],["limi\
 t",limitOf(view)],["output",spec?.kind==="run"?view.paths.output:null],["log",spec?.run?.log?(0,import_chunk_LXK2ZILE.plainText)(spec.run.log):null],["conversat\
 ion",state.conversation?(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(state.conversation.id),200):null],...state.warnings.map(one=>["war\
 ning",(0,import_chunk_LXK2ZILE.plainText)(one.message)]),...Object.entries(seen.next).map(([name,command])=>[name,command])];return lines.filter(([,value])=>value!==
 null).map(([name,value])=>`${`${name}:`.padEnd(14)}${value}`).join("\n")}function taskOf({spec,state}){const identity=spec?.run?.identity;if(!identity)return null;
 return(0,import_chunk_BGBMC6QF.isEnded)(state)?`${(0,import_chunk_6XM3GXBC.oneLine)(identity)}: ${(0,import_chunk_6XM3GXBC.taskWords)(state)}`:(0,import_chunk_6XM3GXBC.
 oneLine)(identity)}function limitOf({spec,state}){if(!spec||spec.timer||(0,import_chunk_BGBMC6QF.isEnded)(state)||typeof spec.deadline_ms!=="number")return null;
-return`${(0,import_chunk_UNGYPAP3.formatDuration)(spec.deadline_ms)} from launch`}function agentOf({spec}){const{backend,profile,model}=(0,import_chunk_ESTV66HR.
+return`${(0,import_chunk_UNGYPAP3.formatDuration)(spec.deadline_ms)} from launch`}function agentOf({spec}){const{backend,profile,model}=(0,import_chunk_AX4E3IOY.
 staffFacts)(spec);if(backend===null)return null;return[backend,`profile ${profile}`,...model===null?[]:[`model ${model}`]].join(", ")}function saidLast(view){const{
 paths,spec,state}=view;const tails=(...files)=>files.map(file=>(0,import_chunk_LXK2ZILE.plainText)((0,import_chunk_XQBG5BPH.readLogTail)(file).toString("utf8")).
 trimEnd());if(!spec?.staff)return tails(paths.output,paths.error);if((0,import_chunk_BGBMC6QF.isEnded)(state))return tails(paths.result);return[...liveLines(view),
-...tails(paths.error)]}function liveLines(view){const{tools,text}=(0,import_chunk_ESTV66HR.progressOf)(view);const calls=Array.isArray(tools)?tools.map(callLine).
+...tails(paths.error)]}function liveLines(view){const{tools,text}=(0,import_chunk_AX4E3IOY.progressOf)(view);const calls=Array.isArray(tools)?tools.map(callLine).
 filter(line=>line!==null):[];return[calls.join("\n"),typeof text==="string"?(0,import_chunk_LXK2ZILE.plainText)(text).trim():""]}function callLine(call){if(typeof call?.
 name!=="string")return null;const input=typeof call.input==="string"?` ${call.input}`:"";const status2=typeof call.status==="string"?` [${call.status}]`:"";return(0,
 import_chunk_LXK2ZILE.plainText)(`- ${call.name}${input}${status2}`).replace(/\s+/g," ")}function rowDocument(view){const{state,spec}=view;const{error}=state;return{
 id:view.id,kind:spec?.kind??null,verb:spec?.verb??null,owner:spec?.owner?(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(spec.owner),200):
-null,label:spec?.label?(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(spec.label),200):null,...(0,import_chunk_ESTV66HR.staffFacts)(spec),
-state:state.state,...(0,import_chunk_LXK2ZILE.plainValue)((0,import_chunk_LOASI4IE.healthOf)(view,(0,import_chunk_BGBMC6QF.conditionOf)(view)),400),checkpoint:pick(
-(0,import_chunk_LOASI4IE.checkpointOf)(state),["n","at","phase","completed","total","eta_seconds"]),watch:pick((0,import_chunk_LOASI4IE.watchSeen)(view),["condi\
-tion","words","verdict","word","polls"]),timer:pick((0,import_chunk_LOASI4IE.timerSeen)(view),["due_at","due_in_ms","slot"]),created_at:state.created_at,ended_at:state.
+null,label:spec?.label?(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(spec.label),200):null,...(0,import_chunk_AX4E3IOY.staffFacts)(spec),
+state:state.state,...(0,import_chunk_LXK2ZILE.plainValue)((0,import_chunk_5EYCCQXE.healthOf)(view,(0,import_chunk_BGBMC6QF.conditionOf)(view)),400),checkpoint:pick(
+(0,import_chunk_5EYCCQXE.checkpointOf)(state),["n","at","phase","completed","total","eta_seconds"]),watch:pick((0,import_chunk_5EYCCQXE.watchSeen)(view),["condi\
+tion","words","verdict","word","polls"]),timer:pick((0,import_chunk_5EYCCQXE.timerSeen)(view),["due_at","due_in_ms","slot"]),created_at:state.created_at,ended_at:state.
 ended_at,age_ms:(0,import_chunk_OYSO2DVF.ageOf)(state.created_at,(0,import_chunk_Y5L6GQDB.nowMs)()),duration_ms:state.duration_ms,exit_code:state.exit_code,error:error&&
 {...error,message:(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(error.message),400)},cwd:spec?.cwd??null}}function pick(value,names){return value&&
 Object.fromEntries(Object.entries(value).filter(([name])=>names.includes(name)))}var status={name:"status",summary:"table of live and recent jobs, or one job an\
@@ -5335,22 +5336,22 @@ ult 1s)"},...import_chunk_CCVPRMQY.common},examples:["status","status --watch","
 const root=context.root(input);const isThere=(0,import_chunk_YAUTBWZI.checkRoot)(root.folder);if(input.has("every")&&!input.has("watch"))throw(0,import_chunk_NVPF5LEY.
 usageError)("cannot take --every without --watch");if(input.has("watch"))return watchIt(context,root,input);if(input.words[0]!==void 0){const view=await(0,import_chunk_75QX5Y3O.
 refresh)(root.folder,(0,import_chunk_ZY4EPTVP.findJob)(root,input.words[0]));return input.has("json")?{code:(0,import_chunk_6PFAPK5K.exitCodeOf)(view.state.state),
-json:(0,import_chunk_ESTV66HR.observation)(view,{afterSeq:null,root})}:{code:(0,import_chunk_6PFAPK5K.exitCodeOf)(view.state.state),out:pageOf(view,root)}}const views=isThere?
-await(0,import_chunk_GZX5PLZI.listViews)(root.folder,{recent:input.count("recent")??10,owner:input.text("owner")??null}):[];if(input.has("json"))return{code:import_chunk_6PFAPK5K.
+json:(0,import_chunk_AX4E3IOY.observation)(view,{afterSeq:null,root})}:{code:(0,import_chunk_6PFAPK5K.exitCodeOf)(view.state.state),out:pageOf(view,root)}}const views=isThere?
+await(0,import_chunk_XTKMQFHZ.listViews)(root.folder,{recent:input.count("recent")??10,owner:input.text("owner")??null}):[];if(input.has("json"))return{code:import_chunk_6PFAPK5K.
 exitCodes.done,json:{state_folder:root.folder,now:(0,import_chunk_Y5L6GQDB.isoNow)(),jobs:views.map(rowDocument)}};if(views.length===0)return{code:import_chunk_6PFAPK5K.
 exitCodes.done,out:`no jobs in ${root.folder}
 `};const look={width:context.width,isColored:context.isTerminal&&!import_chunk_VBJYUCPQ.variables.noColor()};return{code:import_chunk_6PFAPK5K.exitCodes.done,out:`${await(0,
-import_chunk_GZX5PLZI.tableOf)(views,look)}
+import_chunk_XTKMQFHZ.tableOf)(views,look)}
 `}}};async function watchIt(context,root,input){if(input.has("json"))throw(0,import_chunk_NVPF5LEY.usageError)("cannot take --watch and --json together: one is \
-for people, the other for programs");const[word]=input.words;const{watchStatus}=await Promise.resolve().then(()=>load("./status-watch-F5QYNI4C.js"));return watchStatus(
+for people, the other for programs");const[word]=input.words;const{watchStatus}=await Promise.resolve().then(()=>load("./status-watch-DUIPB442.js"));return watchStatus(
 context,{root:root.folder,id:word===void 0?null:(0,import_chunk_ZY4EPTVP.findJob)(root,word),owner:input.text("owner")??null,recent:input.count("recent")??10,everyMs:input.
 durationOrDefault("every")})}
 
 },
-"./status-watch-F5QYNI4C.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{watchStatus:()=>watchStatus});module.exports=stdin_exports;var import_chunk_GZX5PLZI=load("./chunk-GZX5PLZI.js");var import_chunk_PKK3FNFF=load(
-"./chunk-PKK3FNFF.js");var import_chunk_ESTV66HR=load("./chunk-ESTV66HR.js");var import_chunk_2DUJTPB4=load("./chunk-2DUJTPB4.js");var import_chunk_LUIVRIXY=load(
-"./chunk-LUIVRIXY.js");var import_chunk_TYK6MYR7=load("./chunk-TYK6MYR7.js");var import_chunk_LOASI4IE=load("./chunk-LOASI4IE.js");var import_chunk_YKVL2F37=load(
+"./status-watch-DUIPB442.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{watchStatus:()=>watchStatus});module.exports=stdin_exports;var import_chunk_XTKMQFHZ=load("./chunk-XTKMQFHZ.js");var import_chunk_ABHSHR5A=load(
+"./chunk-ABHSHR5A.js");var import_chunk_AX4E3IOY=load("./chunk-AX4E3IOY.js");var import_chunk_2DUJTPB4=load("./chunk-2DUJTPB4.js");var import_chunk_LUIVRIXY=load(
+"./chunk-LUIVRIXY.js");var import_chunk_TYK6MYR7=load("./chunk-TYK6MYR7.js");var import_chunk_5EYCCQXE=load("./chunk-5EYCCQXE.js");var import_chunk_YKVL2F37=load(
 "./chunk-YKVL2F37.js");var import_chunk_FKEDTWPK=load("./chunk-FKEDTWPK.js");var import_chunk_PATOMOAS=load("./chunk-PATOMOAS.js");var import_chunk_UBGVSQG2=load(
 "./chunk-UBGVSQG2.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_ZY4EPTVP=load("./chunk-ZY4EPTVP.js");var import_chunk_7IQJPVFM=load(
 "./chunk-7IQJPVFM.js");var import_chunk_75QX5Y3O=load("./chunk-75QX5Y3O.js");var import_chunk_XLIUUZ7B=load("./chunk-XLIUUZ7B.js");var import_chunk_DFY3WLOV=load(
@@ -5362,23 +5363,24 @@ durationOrDefault("every")})}
 "./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var calmRounds=10;async function watchStatus(context,ask){const{screen}=context;const nap=(0,
 import_chunk_LUIVRIXY.makeNap)(new AbortController().signal);const jobs=new Jobs(ask);const releases=screen?[screen.onResize(()=>nap.ring("resize")),(0,import_chunk_FKEDTWPK.
 onContinue)(()=>screen.leave()),(0,import_chunk_FKEDTWPK.onInterrupt)(import_chunk_FKEDTWPK.endBySignal)]:[];const isColored=context.isTerminal&&!import_chunk_VBJYUCPQ.
-variables.noColor();try{for(let views=await jobs.first();;views=await jobs.next()){const isOver=views.every(view=>(0,import_chunk_BGBMC6QF.isEnded)(view.state));
-if(isOver){screen?.clear();const width=screen?.size().columns??context.width;const out=views.length===0?`no jobs in ${ask.root}`:await(0,import_chunk_GZX5PLZI.tableOf)(
-views,{width,isColored});return{code:codeOf(ask,views),out:`${out}
+variables.noColor();try{for(let views=await jobs.again();;views=await jobs.next()){if(areEnded(views))views=await jobs.again();if(ask.id!==null&&views.length===
+0)(0,import_chunk_BGBMC6QF.inspect)(ask.root,ask.id);if(areEnded(views)){screen?.clear();const width=screen?.size().columns??context.width;const out=views.length===
+0?`no jobs in ${ask.root}`:await(0,import_chunk_XTKMQFHZ.tableOf)(views,{width,isColored});return{code:codeOf(ask,views),out:`${out}
 `}}screen?.draw(await pageOf(views,screen.size().columns-1,isColored));await nap.sleep(ask.everyMs);for(let calm=1;!screen&&calm<calmRounds&&jobs.isSame();calm+=
-1)await nap.sleep(ask.everyMs)}}finally{for(const release of releases)release()}}function codeOf({id},[view]){return id!==null&&view?(0,import_chunk_6PFAPK5K.exitCodeOf)(
-view.state.state):import_chunk_6PFAPK5K.exitCodes.done}async function pageOf(views,width,isColored){const live=views.filter(view=>!(0,import_chunk_BGBMC6QF.isEnded)(
-view.state));const head=`${(0,import_chunk_Y5L6GQDB.isoNow)().slice(0,19)}Z  ${live.length} live`;const reasons=live.flatMap(view=>{const{health,reason}=(0,import_chunk_LOASI4IE.
-healthOf)(view,(0,import_chunk_BGBMC6QF.conditionOf)(view));return health==="attention"&&reason?[`! ${view.id}: ${reason}`]:[]});return[head,await(0,import_chunk_GZX5PLZI.
-tableOf)(views,{width,isColored,isLive:true}),...reasons].join("\n")}var Jobs=class{ask;known=new Map;constructor(ask){this.ask=ask}async first(){const{root,id,
-recent,owner}=this.ask;const views=id===null?await(0,import_chunk_GZX5PLZI.listViews)(root,{recent,owner}):await(0,import_chunk_GZX5PLZI.tryView)(root,id);for(const view of views)
-this.known.set(view.id,view);return this.rows()}async next(){const{root,id,owner}=this.ask;const fresh=id===null?(0,import_chunk_ZY4EPTVP.listActive)(root).filter(
-one=>!this.known.has(one)):[];for(const one of fresh)await this.look(one);for(const view of this.known.values())if(!(0,import_chunk_BGBMC6QF.isEnded)(view.state))
-await this.look(view.id);for(const view of this.known.values())if(!(0,import_chunk_GZX5PLZI.isOwnedBy)(view.spec,owner)||!(0,import_chunk_7WBBYJDG.exists)((0,import_chunk_RSAECTKB.
+1)await nap.sleep(ask.everyMs)}}finally{for(const release of releases)release()}}function areEnded(views){return views.every(view=>(0,import_chunk_BGBMC6QF.isEnded)(
+view.state))}function codeOf({id},[view]){return id!==null&&view?(0,import_chunk_6PFAPK5K.exitCodeOf)(view.state.state):import_chunk_6PFAPK5K.exitCodes.done}async function pageOf(views,width,isColored){
+const live=views.filter(view=>!(0,import_chunk_BGBMC6QF.isEnded)(view.state));const head=`${(0,import_chunk_Y5L6GQDB.isoNow)().slice(0,19)}Z  ${live.length} liv\
+e`;const reasons=live.flatMap(view=>{const{health,reason}=(0,import_chunk_5EYCCQXE.healthOf)(view,(0,import_chunk_BGBMC6QF.conditionOf)(view));return health==="\
+attention"&&reason?[`! ${view.id}: ${reason}`]:[]});return[head,await(0,import_chunk_XTKMQFHZ.tableOf)(views,{width,isColored,isLive:true}),...reasons].join("\n")}
+var Jobs=class{ask;known=new Map;constructor(ask){this.ask=ask}async again(){const{root,id,owner}=this.ask;const recent=Math.max(this.ask.recent,this.known.size);
+const views=id===null?await(0,import_chunk_XTKMQFHZ.listViews)(root,{recent,owner}):await(0,import_chunk_XTKMQFHZ.tryView)(root,id);for(const view of views)this.
+known.set(view.id,view);return this.rows()}async next(){const{root,id,owner}=this.ask;const fresh=id===null?(0,import_chunk_ZY4EPTVP.listActive)(root).filter(one=>!this.
+known.has(one)):[];for(const one of fresh)await this.look(one);for(const view of this.known.values())if(!(0,import_chunk_BGBMC6QF.isEnded)(view.state))await this.
+look(view.id);for(const view of this.known.values())if(!(0,import_chunk_XTKMQFHZ.isOwnedBy)(view.spec,owner)||!(0,import_chunk_7WBBYJDG.exists)((0,import_chunk_RSAECTKB.
 jobPaths)(root,view.id).folder))this.known.delete(view.id);return this.rows()}isSame(){const live=[...this.known.values()].filter(view=>!(0,import_chunk_BGBMC6QF.
 isEnded)(view.state)).map(view=>view.id);const active=new Set((0,import_chunk_ZY4EPTVP.listActive)(this.ask.root));return live.every(id=>active.has(id))&&(this.
-ask.id!==null||[...active].every(id=>this.known.has(id)))}async look(id){const[view]=await(0,import_chunk_GZX5PLZI.tryView)(this.ask.root,id);if(view)this.known.
-set(id,view);else this.known.delete(id)}rows(){return[...this.known.values()].sort(import_chunk_GZX5PLZI.byLife)}};
+ask.id!==null||[...active].every(id=>this.known.has(id)))}async look(id){const[view]=await(0,import_chunk_XTKMQFHZ.tryView)(this.ask.root,id);if(view)this.known.
+set(id,view);else this.known.delete(id)}rows(){return[...this.known.values()].sort(import_chunk_XTKMQFHZ.byLife)}};
 
 },
 "./supervise-DLJEVJKU.js": function (module, exports) {
@@ -5708,11 +5710,11 @@ t has another environment than the launcher had";const warnings=isChanged?[...pr
 progress.step("claimed","worker_replaced",{worker:self.pid,generation,baseline_reset:true},{warnings})}
 
 },
-"./timer-3HWH7Y7L.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{launchTimer:()=>launchTimer,timer:()=>timer});module.exports=stdin_exports;var import_chunk_DQYLYWIR=load("./chunk-\
-DQYLYWIR.js");var import_chunk_Z7KM54DL=load("./chunk-Z7KM54DL.js");var import_chunk_LUIVRIXY=load("./chunk-LUIVRIXY.js");var import_chunk_TYK6MYR7=load("./chun\
-k-TYK6MYR7.js");var import_chunk_LOASI4IE=load("./chunk-LOASI4IE.js");var import_chunk_YKVL2F37=load("./chunk-YKVL2F37.js");var import_chunk_BSDJ43BD=load("./ch\
-unk-BSDJ43BD.js");var import_chunk_NLJ6LRP6=load("./chunk-NLJ6LRP6.js");var import_chunk_IXGHQGP5=load("./chunk-IXGHQGP5.js");var import_chunk_CCVPRMQY=load("./\
+"./timer-ALAKSBJK.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{launchTimer:()=>launchTimer,timer:()=>timer});module.exports=stdin_exports;var import_chunk_P53N2HZ4=load("./chunk-\
+P53N2HZ4.js");var import_chunk_HNBJPPGC=load("./chunk-HNBJPPGC.js");var import_chunk_LUIVRIXY=load("./chunk-LUIVRIXY.js");var import_chunk_TYK6MYR7=load("./chun\
+k-TYK6MYR7.js");var import_chunk_5EYCCQXE=load("./chunk-5EYCCQXE.js");var import_chunk_YKVL2F37=load("./chunk-YKVL2F37.js");var import_chunk_BSU7RUI4=load("./ch\
+unk-BSU7RUI4.js");var import_chunk_R23DT4AI=load("./chunk-R23DT4AI.js");var import_chunk_IXGHQGP5=load("./chunk-IXGHQGP5.js");var import_chunk_CCVPRMQY=load("./\
 chunk-CCVPRMQY.js");var import_chunk_YAUTBWZI=load("./chunk-YAUTBWZI.js");var import_chunk_K4XBJGBM=load("./chunk-K4XBJGBM.js");var import_chunk_PATOMOAS=load("\
 ./chunk-PATOMOAS.js");var import_chunk_IH5K6ZOB=load("./chunk-IH5K6ZOB.js");var import_chunk_B2GTHZX4=load("./chunk-B2GTHZX4.js");var import_chunk_6PFAPK5K=load(
 "./chunk-6PFAPK5K.js");var import_chunk_ZY4EPTVP=load("./chunk-ZY4EPTVP.js");var import_chunk_75QX5Y3O=load("./chunk-75QX5Y3O.js");var import_chunk_DFY3WLOV=load(
@@ -5741,7 +5743,7 @@ FaultError("state_unusable",`cannot use the slot ${slot}: ${file} is no file of 
 return{async admit(){const timers=(0,import_chunk_ZY4EPTVP.listActive)(root.folder).filter(id=>id.startsWith("timer-"));earlier=slot===null?[]:await inSlot(root.
 folder,slot,timers);const others=timers.filter(id=>!earlier.includes(id));if(others.length>=import_chunk_KJ4WUN37.armedTimers)await requireRoom(root,others);return{
 warnings:[],told:id=>slot===null?void 0:writeSlot(root.folder,slot,id)}},earlier:()=>earlier}}async function replaceTimers(root,earlier,by){const replaced=[];for(const id of earlier){
-const why=`replaced by ${by.id}`;const{result}=await(0,import_chunk_DQYLYWIR.cancelJob)(root.folder,id,{owner:by.owner,why},import_chunk_KJ4WUN37.replaceWaitMs);
+const why=`replaced by ${by.id}`;const{result}=await(0,import_chunk_P53N2HZ4.cancelJob)(root.folder,id,{owner:by.owner,why},import_chunk_KJ4WUN37.replaceWaitMs);
 if(result!=="ended_before")replaced.push(id)}return replaced}async function inSlot(root,slot,timers){const named=readSlot(root,slot);const found=[];for(const id of new Set(
 [...timers,...named===void 0?[]:[named]])){const spec=(0,import_chunk_OYSO2DVF.readSpec)((0,import_chunk_RSAECTKB.jobPaths)(root,id));if(spec.kind==="ok"&&spec.
 value.timer?.slot===slot&&await isArmed(root,id))found.push(id)}return found}async function requireRoom(root,timers){const armed=[];for(const id of timers)if(await isArmed(
@@ -5765,17 +5767,17 @@ ${notes}`,examples:[...timerIn.examples,...timerAt.examples],async choose(args){
 usageError)(`cannot arm a timer ${word} ${rest[0]}: it is negative`);if(word==="in")return{command:timerIn,args:rest};if(word==="at")return{command:timerAt,args:rest};
 if(word==="--help"||word==="-h")return{command:timer,args};const came=word===void 0?"without a word":JSON.stringify(word);throw(0,import_chunk_NVPF5LEY.usageError)(
 `cannot arm a timer ${came}: the forms are timer in DELAY and timer at INSTANT`,(0,import_chunk_GEPPUING.quoteWords)([...(0,import_chunk_RSAECTKB.selfWords)(),"\
-timer","--help"]))},run(){throw new Error("timer is timer in or timer at")}};async function arm(context,input,verb,when){const words=(0,import_chunk_BSDJ43BD.onceWords)(
-verb,input,null,null);const repeated=await(0,import_chunk_BSDJ43BD.repeatedLaunch)(context,input,words,false);if(repeated)return repeated;const{due,delay}=when();
+timer","--help"]))},run(){throw new Error("timer is timer in or timer at")}};async function arm(context,input,verb,when){const words=(0,import_chunk_BSU7RUI4.onceWords)(
+verb,input,null,null);const repeated=await(0,import_chunk_BSU7RUI4.repeatedLaunch)(context,input,words,false);if(repeated)return repeated;const{due,delay}=when();
 const[message,slot]=[input.text("message")??"",input.text("slot")];const size=Buffer.byteLength(message);if(size>import_chunk_KJ4WUN37.timerMessageBytes)throw(0,
 import_chunk_NVPF5LEY.usageError)(`cannot take a --message of ${size} bytes: at most ${import_chunk_KJ4WUN37.timerMessageBytes} are allowed`);const part={due_at:(0,
 import_chunk_Y5L6GQDB.isoOf)(due),delay_ms:delay,message,slot:slot===void 0?null:requireSlotName(slot),durable:true};return launchTimer(context,input,{timer:part,
-lineage:null,words})}async function launchTimer(context,input,job){(0,import_chunk_NLJ6LRP6.checkLaunchOptions)(input);const root=context.root(input);const said=(0,
-import_chunk_NLJ6LRP6.launchWords)(input);const{admit,earlier}=admitTimer(root,job.timer.slot);const launched=await(0,import_chunk_IXGHQGP5.launch)(root,{kind:"\
+lineage:null,words})}async function launchTimer(context,input,job){(0,import_chunk_R23DT4AI.checkLaunchOptions)(input);const root=context.root(input);const said=(0,
+import_chunk_R23DT4AI.launchWords)(input);const{admit,earlier}=admitTimer(root,job.timer.slot);const launched=await(0,import_chunk_IXGHQGP5.launch)(root,{kind:"\
 timer",verb:"timer",...said,cwd:context.cwd,deadlineMs:job.timer.delay_ms??Math.max(0,Date.parse(job.timer.due_at)-(0,import_chunk_Y5L6GQDB.nowMs)()),killGraceMs:0,
 maxOutputBytes:import_chunk_KJ4WUN37.limits.maxOutput.default,firstOutputMs:null,stallMs:null,lineage:job.lineage,run:null,staff:null,timer:job.timer,notify:await(0,
-import_chunk_NLJ6LRP6.notifyOf)(context,input,job.notify),words:job.words,admit});const replaced=launched.isNew?await replaceTimers(root,earlier(),{id:launched.
-id,owner:said.owner}):[];return(0,import_chunk_NLJ6LRP6.tellLaunched)(context,input,root,{...launched,replaced},false)}function futureInstant(text){const due=parseInstant(
+import_chunk_R23DT4AI.notifyOf)(context,input,job.notify),words:job.words,admit});const replaced=launched.isNew?await replaceTimers(root,earlier(),{id:launched.
+id,owner:said.owner}):[];return(0,import_chunk_R23DT4AI.tellLaunched)(context,input,root,{...launched,replaced},false)}function futureInstant(text){const due=parseInstant(
 text);const now=(0,import_chunk_Y5L6GQDB.nowMs)();const refused=why=>new import_chunk_NVPF5LEY.FaultError("usage",`cannot arm a timer at ${text}: ${why}; the cl\
 ock here says ${(0,import_chunk_Y5L6GQDB.isoOf)(now)}`,null);if(due<=now)throw refused(`that was ${now-due<6e4?(0,import_chunk_UNGYPAP3.formatAge)(now-due):(0,import_chunk_UNGYPAP3.
 formatDuration)(now-due)} ago`);const{max}=import_chunk_KJ4WUN37.limits.timer;if(due-now>max)throw refused(`that is in ${(0,import_chunk_UNGYPAP3.formatDuration)(
@@ -5815,12 +5817,12 @@ isEnded,timerPatienceMs:()=>import_chunk_BGBMC6QF.timerPatienceMs});module.expor
 "./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
 
 },
-"./wait-I7ILGSE4.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{wait:()=>wait});module.exports=stdin_exports;var import_chunk_ARSY3X2H=load("./chunk-ARSY3X2H.js");var import_chunk_NA5NMLVL=load(
-"./chunk-NA5NMLVL.js");var import_chunk_PKK3FNFF=load("./chunk-PKK3FNFF.js");var import_chunk_ESTV66HR=load("./chunk-ESTV66HR.js");var import_chunk_ZCZJAE74=load(
-"./chunk-ZCZJAE74.js");var import_chunk_DYSFR35P=load("./chunk-DYSFR35P.js");var import_chunk_2DUJTPB4=load("./chunk-2DUJTPB4.js");var import_chunk_Z7KM54DL=load(
-"./chunk-Z7KM54DL.js");var import_chunk_LUIVRIXY=load("./chunk-LUIVRIXY.js");var import_chunk_TYK6MYR7=load("./chunk-TYK6MYR7.js");var import_chunk_LOASI4IE=load(
-"./chunk-LOASI4IE.js");var import_chunk_YKVL2F37=load("./chunk-YKVL2F37.js");var import_chunk_CCVPRMQY=load("./chunk-CCVPRMQY.js");var import_chunk_YAUTBWZI=load(
+"./wait-GDKK6Z52.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{wait:()=>wait});module.exports=stdin_exports;var import_chunk_ARSY3X2H=load("./chunk-ARSY3X2H.js");var import_chunk_HMVJQ5EA=load(
+"./chunk-HMVJQ5EA.js");var import_chunk_ABHSHR5A=load("./chunk-ABHSHR5A.js");var import_chunk_AX4E3IOY=load("./chunk-AX4E3IOY.js");var import_chunk_ZCZJAE74=load(
+"./chunk-ZCZJAE74.js");var import_chunk_DYSFR35P=load("./chunk-DYSFR35P.js");var import_chunk_2DUJTPB4=load("./chunk-2DUJTPB4.js");var import_chunk_HNBJPPGC=load(
+"./chunk-HNBJPPGC.js");var import_chunk_LUIVRIXY=load("./chunk-LUIVRIXY.js");var import_chunk_TYK6MYR7=load("./chunk-TYK6MYR7.js");var import_chunk_5EYCCQXE=load(
+"./chunk-5EYCCQXE.js");var import_chunk_YKVL2F37=load("./chunk-YKVL2F37.js");var import_chunk_CCVPRMQY=load("./chunk-CCVPRMQY.js");var import_chunk_YAUTBWZI=load(
 "./chunk-YAUTBWZI.js");var import_chunk_FKEDTWPK=load("./chunk-FKEDTWPK.js");var import_chunk_PATOMOAS=load("./chunk-PATOMOAS.js");var import_chunk_IH5K6ZOB=load(
 "./chunk-IH5K6ZOB.js");var import_chunk_B2GTHZX4=load("./chunk-B2GTHZX4.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_ZY4EPTVP=load(
 "./chunk-ZY4EPTVP.js");var import_chunk_WSVVSV3K=load("./chunk-WSVVSV3K.js");var import_chunk_NQIVJPTF=load("./chunk-NQIVJPTF.js");var import_chunk_6XM3GXBC=load(
@@ -5857,7 +5859,7 @@ xa01-9c2k4d --any --timeout 1h","wait run-mik3x9ab-4f7q2z --until attention --af
 gether");const until=(0,import_chunk_TYK6MYR7.parseUntil)(input.text("until")??"terminal");const owner=input.text("owner")??import_chunk_VBJYUCPQ.variables.owner()??
 null;const ids=input.words.length>0?[...new Set(input.words.map(word=>(0,import_chunk_ZY4EPTVP.findJob)(root,word)))]:liveOrLatest(root,owner,input.has("any")||
 input.has("all"));if(ids.length>1&&!input.has("any")&&!input.has("all")){throw(0,import_chunk_NVPF5LEY.usageError)(`cannot wait for ${ids.length} jobs without s\
-aying how: add --any (the first) or --all`)}return(0,import_chunk_NA5NMLVL.waitAndTell)(context,root,ids,{mode:input.has("any")?"any":"all",until,cursors:parseCursors(
+aying how: add --any (the first) or --all`)}return(0,import_chunk_HMVJQ5EA.waitAndTell)(context,root,ids,{mode:input.has("any")?"any":"all",until,cursors:parseCursors(
 input.texts("after-seq"),ids,root),timeoutMs:input.durationOrDefault("timeout"),timeoutAsked:input.duration("timeout"),heartbeatMs:input.duration("heartbeat")??
 null,isJson:input.has("json")})}};function liveOrLatest(root,owner,isMany){const isOurs=id=>{const spec=(0,import_chunk_OYSO2DVF.readSpec)((0,import_chunk_RSAECTKB.
 jobPaths)(root.folder,id));return owner===null||spec.kind==="ok"&&spec.value.owner===owner};const live=isMany?(0,import_chunk_ZY4EPTVP.listActive)(root.folder).
@@ -5865,9 +5867,9 @@ filter(id=>(0,import_chunk_7WBBYJDG.exists)((0,import_chunk_RSAECTKB.jobPaths)(r
 requireLatest)(root,owner,"a job to wait for")]}
 
 },
-"./watch-SFLEVWTC.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{watch:()=>watch});module.exports=stdin_exports;var import_chunk_BSDJ43BD=load("./chunk-BSDJ43BD.js");var import_chunk_NLJ6LRP6=load(
-"./chunk-NLJ6LRP6.js");var import_chunk_IXGHQGP5=load("./chunk-IXGHQGP5.js");var import_chunk_CCVPRMQY=load("./chunk-CCVPRMQY.js");var import_chunk_YAUTBWZI=load(
+"./watch-LWSL3AWX.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{watch:()=>watch});module.exports=stdin_exports;var import_chunk_BSU7RUI4=load("./chunk-BSU7RUI4.js");var import_chunk_R23DT4AI=load(
+"./chunk-R23DT4AI.js");var import_chunk_IXGHQGP5=load("./chunk-IXGHQGP5.js");var import_chunk_CCVPRMQY=load("./chunk-CCVPRMQY.js");var import_chunk_YAUTBWZI=load(
 "./chunk-YAUTBWZI.js");var import_chunk_K4XBJGBM=load("./chunk-K4XBJGBM.js");var import_chunk_X2T2FLJL=load("./chunk-X2T2FLJL.js");var import_chunk_6PFAPK5K=load(
 "./chunk-6PFAPK5K.js");var import_chunk_ZY4EPTVP=load("./chunk-ZY4EPTVP.js");var import_chunk_DFY3WLOV=load("./chunk-DFY3WLOV.js");var import_chunk_GEPPUING=load(
 "./chunk-GEPPUING.js");var import_chunk_XRZCSGQB=load("./chunk-XRZCSGQB.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_GH6Z3BUY=load(
@@ -5897,11 +5899,11 @@ o such condition`;return(0,import_chunk_NVPF5LEY.usageError)(`${came}; there are
  --for D [options]`,words:kind.words,options:{...kind.options,...watchOptions(kind.isRemote)},...kind.notes===void 0?{}:{notes:kind.notes},examples:kind.examples,
 run:(context,input)=>start(kind,args,context,input)}}async function start(kind,args,context,input){checkTogether(input);if(input.has("once"))return(await Promise.
 resolve().then(()=>load("./watch-once-J4AJHEJH.js"))).lookNow(context,kind,input,placeOf(context,input));if(!input.has("for"))throw missingBound(kind,args);const words=(0,
-import_chunk_BSDJ43BD.onceWords)(`watch ${kind.id}`,input,context.cwd,null);const isForeground=input.has("foreground");const repeated=isForeground?void 0:await(0,
-import_chunk_BSDJ43BD.repeatedLaunch)(context,input,words,false);if(repeated)return repeated;const root=context.root(input);const launched=await(0,import_chunk_IXGHQGP5.
-launch)(root,{...requestOf(kind,context,input,words),notify:await(0,import_chunk_NLJ6LRP6.notifyOf)(context,input,null)});if(isForeground)return(await Promise.resolve().
-then(()=>load("./watch-foreground-7XQXWYWD.js"))).follow(context,root,launched.id);return(0,import_chunk_NLJ6LRP6.tellLaunched)(context,input,root,launched,false)}
-function requestOf(kind,context,input,words){return{kind:"watch",verb:"watch",...(0,import_chunk_NLJ6LRP6.launchWords)(input),cwd:(0,import_chunk_7WBBYJDG.realPath)(
+import_chunk_BSU7RUI4.onceWords)(`watch ${kind.id}`,input,context.cwd,null);const isForeground=input.has("foreground");const repeated=isForeground?void 0:await(0,
+import_chunk_BSU7RUI4.repeatedLaunch)(context,input,words,false);if(repeated)return repeated;const root=context.root(input);const launched=await(0,import_chunk_IXGHQGP5.
+launch)(root,{...requestOf(kind,context,input,words),notify:await(0,import_chunk_R23DT4AI.notifyOf)(context,input,null)});if(isForeground)return(await Promise.resolve().
+then(()=>load("./watch-foreground-N4LCQSBN.js"))).follow(context,root,launched.id);return(0,import_chunk_R23DT4AI.tellLaunched)(context,input,root,launched,false)}
+function requestOf(kind,context,input,words){return{kind:"watch",verb:"watch",...(0,import_chunk_R23DT4AI.launchWords)(input),cwd:(0,import_chunk_7WBBYJDG.realPath)(
 context.cwd),deadlineMs:input.durationOrDefault("for"),killGraceMs:import_chunk_KJ4WUN37.toolGraceMs,maxOutputBytes:import_chunk_KJ4WUN37.limits.maxOutput.default,
 firstOutputMs:null,stallMs:null,lineage:null,run:null,staff:null,watch:partOf(kind,input,placeOf(context,input)),words}}function partOf(kind,input,place){const read=kind.
 read(input,place);return{condition:kind.id,...read,...kind.start?{start:kind.start(read.input)}:{},every_ms:input.durationOrDefault("every"),attempt_ms:input.durationOrDefault(
@@ -5909,15 +5911,15 @@ read(input,place);return{condition:kind.id,...read,...kind.start?{start:kind.sta
 cwd,stateRoot:root.folder,isOnce:input.has("once"),jobId(text){(0,import_chunk_YAUTBWZI.checkRoot)(root.folder);return(0,import_chunk_ZY4EPTVP.findJob)(root,text)}}}
 function checkTogether(input){const withoutJob=["for","every","tolerate","repeat","foreground","once-key","notify","label","wait","id-only"];const pairs=[...withoutJob.
 map(other=>["once",other]),["foreground","wait"],["foreground","id-only"]];for(const[one,other]of pairs)if(input.has(one)&&input.has(other))throw(0,import_chunk_NVPF5LEY.
-usageError)(`cannot take --${one} and --${other} together`);(0,import_chunk_NLJ6LRP6.checkLaunchOptions)(input)}function missingBound(kind,args){return(0,import_chunk_NVPF5LEY.
+usageError)(`cannot take --${one} and --${other} together`);(0,import_chunk_R23DT4AI.checkLaunchOptions)(input)}function missingBound(kind,args){return(0,import_chunk_NVPF5LEY.
 usageError)("cannot watch without a bound: say with --for D how long at most (1s to 365d)",(0,import_chunk_GEPPUING.quoteWords)([...(0,import_chunk_RSAECTKB.selfWords)(),
 "watch",kind.id,"--for","2h",...args]))}
 
 },
-"./watch-foreground-7XQXWYWD.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{follow:()=>follow});module.exports=stdin_exports;var import_chunk_DQYLYWIR=load("./chunk-DQYLYWIR.js");var import_chunk_DYSFR35P=load(
-"./chunk-DYSFR35P.js");var import_chunk_2DUJTPB4=load("./chunk-2DUJTPB4.js");var import_chunk_Z7KM54DL=load("./chunk-Z7KM54DL.js");var import_chunk_LUIVRIXY=load(
-"./chunk-LUIVRIXY.js");var import_chunk_TYK6MYR7=load("./chunk-TYK6MYR7.js");var import_chunk_LOASI4IE=load("./chunk-LOASI4IE.js");var import_chunk_YKVL2F37=load(
+"./watch-foreground-N4LCQSBN.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{follow:()=>follow});module.exports=stdin_exports;var import_chunk_P53N2HZ4=load("./chunk-P53N2HZ4.js");var import_chunk_DYSFR35P=load(
+"./chunk-DYSFR35P.js");var import_chunk_2DUJTPB4=load("./chunk-2DUJTPB4.js");var import_chunk_HNBJPPGC=load("./chunk-HNBJPPGC.js");var import_chunk_LUIVRIXY=load(
+"./chunk-LUIVRIXY.js");var import_chunk_TYK6MYR7=load("./chunk-TYK6MYR7.js");var import_chunk_5EYCCQXE=load("./chunk-5EYCCQXE.js");var import_chunk_YKVL2F37=load(
 "./chunk-YKVL2F37.js");var import_chunk_YYC62GPF=load("./chunk-YYC62GPF.js");var import_chunk_FKEDTWPK=load("./chunk-FKEDTWPK.js");var import_chunk_PATOMOAS=load(
 "./chunk-PATOMOAS.js");var import_chunk_7F3MQR4L=load("./chunk-7F3MQR4L.js");var import_chunk_IH5K6ZOB=load("./chunk-IH5K6ZOB.js");var import_chunk_B2GTHZX4=load(
 "./chunk-B2GTHZX4.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_75QX5Y3O=load("./chunk-75QX5Y3O.js");var import_chunk_XLIUUZ7B=load(
@@ -5938,8 +5940,8 @@ view.state)&&isHeard)(0,import_chunk_2DUJTPB4.noteCollected)(view,"wait");return
 return(0,import_chunk_DYSFR35P.withRegistration)(root.folder,[id],patience,()=>new Promise((resolve,reject)=>{let unwatch=()=>void 0;const look=()=>{unwatch();unwatch=
 (0,import_chunk_B2GTHZX4.onNextChange)([events],look);if(!tell())end(void 0)};const timer=setInterval(look,lookMs);const end=view=>{clearInterval(timer);unwatch();
 release();resolve(view)};const release=(0,import_chunk_FKEDTWPK.onInterrupt)(signal=>{context.tell(`${signal}: canceling job ${id}`);const request={owner:import_chunk_VBJYUCPQ.
-variables.owner()??null,why:`its foreground got ${signal}`};(0,import_chunk_DQYLYWIR.cancelJob)(root.folder,id,request).then(({view})=>end(view),reject)});look();
-(0,import_chunk_Z7KM54DL.waitForJobs)(root.folder,[id],{mode:"all",timeoutMs:patience,heartbeatMs:null}).then(({views})=>end(views[0]),reject)}))}
+variables.owner()??null,why:`its foreground got ${signal}`};(0,import_chunk_P53N2HZ4.cancelJob)(root.folder,id,request).then(({view})=>end(view),reject)});look();
+(0,import_chunk_HNBJPPGC.waitForJobs)(root.folder,[id],{mode:"all",timeoutMs:patience,heartbeatMs:null}).then(({views})=>end(views[0]),reject)}))}
 
 },
 "./watch-once-J4AJHEJH.js": function (module, exports) {

@@ -95,6 +95,8 @@ test('on a terminal it is drawn again in the same place, no line reaches the edg
   );
   job.release();
   assert.equal(await seen.promise, 0);
+  // What was drawn is taken away first: the last table stands alone.
+  assert.match(seen.output(), /\r\x1b\[\d+A\x1b\[JID /);
   const end = seen.output().split('\x1b[J').at(-1) ?? '';
   assert.match(linesOf(end).join('\n'), new RegExp(`^ID +STATE +TIME.*\n${job.id} +done`));
 });

@@ -4,7 +4,7 @@ import { type ExitCode, exitCodeOf, exitCodes } from '../core/exit-codes.ts';
 import { healthOf } from '../jobs/health-seen.ts';
 import { byLife, isOwnedBy, listViews, tryView } from '../jobs/listing.ts';
 import { makeNap } from '../jobs/nap.ts';
-import { conditionOf, isEnded, type View } from '../jobs/view.ts';
+import { conditionOf, inspect, isEnded, type View } from '../jobs/view.ts';
 import { isoNow } from '../platform/clock.ts';
 import { variables } from '../platform/env.ts';
 import { exists } from '../platform/folders.ts';
@@ -42,9 +42,12 @@ export async function watchStatus(
     : [];
   const isColored = context.isTerminal && !variables.noColor();
   try {
-    for (let views = await jobs.first(); ; views = await jobs.next()) {
-      const isOver = views.every((view) => isEnded(view.state));
-      if (isOver) {
+    for (let views = await jobs.again(); ; views = await jobs.next()) {
+      // What began and ended between two looks is seen only by looking at all once more.
+      if (areEnded(views)) views = await jobs.again();
+      // Its folder is gone: said as everywhere.
+      if (ask.id !== null && views.length === 0) inspect(ask.root, ask.id);
+      if (areEnded(views)) {
         screen?.clear();
         const width = screen?.size().columns ?? context.width;
         const out = views.length === 0 ? `no jobs in ${ask.root}` : await tableOf(views, { width, isColored });
@@ -58,6 +61,10 @@ export async function watchStatus(
   } finally {
     for (const release of releases) release();
   }
+}
+
+function areEnded(views: View[]): boolean {
+  return views.every((view) => isEnded(view.state));
 }
 
 function codeOf({ id }: Watching, [view]: View[]): ExitCode {
@@ -83,8 +90,10 @@ class Jobs {
     this.ask = ask;
   }
 
-  async first(): Promise<View[]> {
-    const { root, id, recent, owner } = this.ask;
+  /** As `status` would show them now, and none that we have shown is missing for being older. */
+  async again(): Promise<View[]> {
+    const { root, id, owner } = this.ask;
+    const recent = Math.max(this.ask.recent, this.known.size);
     const views = id === null ? await listViews(root, { recent, owner }) : await tryView(root, id);
     for (const view of views) this.known.set(view.id, view);
     return this.rows();

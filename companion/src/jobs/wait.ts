@@ -1,5 +1,6 @@
 // Waiting for jobs: for the end of one or all, or for what else a caller asked to be woken by. A wait holds nothing and changes nothing
 // but what reconcile.ts allows; killing it harms no job.
+import { setMaxListeners } from 'node:events';
 import type { Wanted } from '../core/wakes.ts';
 import { monotonicMs } from '../platform/clock.ts';
 import { jobPaths } from '../store/layout.ts';
@@ -34,6 +35,8 @@ export async function waitForJobs(root: string, ids: readonly string[], options:
   const views = new Map<string, View>();
   const watches = new Map<string, WakeWatch>();
   const stop = new AbortController();
+  // Each job listens to it: many are no leak, and Node's warning of one would end the silence of a wait.
+  setMaxListeners(0, stop.signal);
   const beat =
     options.heartbeatMs === null
       ? undefined
