@@ -4,7 +4,7 @@ import { type UserConfig, userConfig } from '../core/config.ts';
 import { errnoOf, FaultError } from '../core/errors.ts';
 import { jsonFault } from '../core/json-fault.ts';
 import { readText } from '../platform/files.ts';
-import { factsOf } from '../platform/folders.ts';
+import { factsOf, type PathFacts } from '../platform/folders.ts';
 import { userConfigFile } from './user-config-file.ts';
 
 export { userConfigFile } from './user-config-file.ts';
@@ -12,7 +12,7 @@ export { userConfigFile } from './user-config-file.ts';
 /** The user's config; empty when there is none. A file that cannot be trusted or read is refused, never skipped. */
 export function readUserConfig(): UserConfig {
   const file = userConfigFile();
-  const facts = file === undefined ? undefined : factsOf(file);
+  const facts = file === undefined ? undefined : lookAt(file);
   if (file === undefined || !facts) return { backends: {} };
   if (facts.kind === 'file' && (facts.uid !== process.getuid?.() || (facts.mode & 0o022) !== 0)) {
     throw refused(file, 'others own it or may write it');
@@ -26,6 +26,14 @@ export function readUserConfig(): UserConfig {
   throw refused(file, `${issue?.path.join('.') || 'it'}: ${issue?.message ?? 'wrong form'}`);
 }
 
+function lookAt(file: string): PathFacts | undefined {
+  try {
+    return factsOf(file);
+  } catch (error) {
+    throw refused(file, `it cannot be read (${errnoOf(error)})`, 'set XDG_CONFIG_HOME to a folder that you may use');
+  }
+}
+
 function readWhole(file: string): string {
   let text: string | undefined;
   try {
@@ -37,10 +45,9 @@ function readWhole(file: string): string {
   return text;
 }
 
-function refused(file: string, reason: string): FaultError {
-  return new FaultError(
-    'preflight',
-    `cannot use the config ${file}: ${reason}`,
-    'the form is {"backends": {"NAME": {"argv": ["PROGRAM", "ARG"], "prompt": "stdin"}}}',
-  );
+function refused(file: string, reason: string, next = form): FaultError {
+  return new FaultError('preflight', `cannot use the config ${file}: ${reason}`, next);
 }
+
+const form =
+  'the form is {"backends": {"NAME": {"argv": ["PROGRAM", "ARG"], "prompt": "stdin"}}, "notify": ["PROGRAM"]}';
