@@ -5,6 +5,7 @@ import { formatDuration } from './duration.ts';
 import { excerpt } from './excerpt.ts';
 import type { Checkpoint } from './health-words.ts';
 import { unchangedCheckpoints } from './limits.ts';
+import { type Pace, paceAfter, secondsLeft } from './pace.ts';
 import { type ProbeAnswer, type ProbeReading, saysFailure } from './probe-answer.ts';
 import { sha256, toHex } from './sha256.ts';
 
@@ -23,7 +24,8 @@ export interface HealthMemory {
   troubles: number;
   /** The newest intervals. */
   window: readonly Activity[];
-  probe: (ProbeReading & { elapsedMs: number }) | null;
+  probe: ProbeReading | null;
+  pace: Pace | null;
 }
 
 export const freshMemory: HealthMemory = {
@@ -35,6 +37,7 @@ export const freshMemory: HealthMemory = {
   troubles: 0,
   window: [],
   probe: null,
+  pace: null,
 };
 
 export interface Seen {
@@ -73,7 +76,8 @@ export function judgeHealth(before: HealthMemory, seen: Seen): Judgement {
       changes.length > 0 ? 0 : before.probeUnchanged + (isWhole && isComparable(before.probe, reading) ? 1 : 0),
     troubles,
     window,
-    probe: reading ? newestOf(before.probe, reading, seen.elapsedMs) : before.probe,
+    probe: reading ? newestOf(before.probe, reading) : before.probe,
+    pace: reading ? paceAfter(before.pace, reading, seen.elapsedMs) : before.pace,
   };
   const stillness = stillnessOf(window);
   const causes = [...stillCauses(memory, stillness), ...taskCauses(seen)];
@@ -81,11 +85,14 @@ export function judgeHealth(before: HealthMemory, seen: Seen): Judgement {
   memory.told = [...new Set([...lastingOf(before.told, changes.length > 0, seen.probe), ...names])];
 
   const figures = stillness.words;
-  const reasons = [...causes.map((cause) => cause.reason), ...changes];
+  const reasons = causes.map((cause) => cause.reason);
+  if (causes.length === 0) reasons.push(...changes);
   if (reasons.length === 0) reasons.push(evidenceWords(memory, before, seen, figures));
   if (seen.probe?.kind === 'trouble') reasons.push(seen.probe.why);
   if (reading?.note) reasons.push(reading.note);
   if (reading?.message && !saysFailure(reading)) reasons.push(`the probe says "${reading.message}"`);
+  // The causes come first; that it went on all the same is said behind them.
+  const meanwhile = causes.length > 0 && changes.length > 0 ? ` (meanwhile: ${changes.join('; ')})` : '';
 
   const state = causes.length > 0 ? 'attention' : changes.length > 0 ? 'progressing' : 'unknown';
   return {
@@ -98,8 +105,8 @@ export function judgeHealth(before: HealthMemory, seen: Seen): Judgement {
       phase: reading?.phase ?? null,
       completed: reading?.completed ?? null,
       total: reading?.total ?? null,
-      eta_seconds: reading?.etaSeconds ?? estimate(before, seen, reading),
-      reason: excerpt(reasons.join('; '), reasonBytes),
+      eta_seconds: reading?.etaSeconds ?? secondsLeft(memory.pace, reading, seen.elapsedMs),
+      reason: excerpt(`${reasons.join('; ')}${meanwhile}`, reasonBytes),
       fingerprint: names.length > 0 ? names.join('+') : null,
     },
     memory,
@@ -129,10 +136,10 @@ function isComparable(earlier: ProbeReading | null, now: ProbeReading | null): b
 }
 
 /** What a later answer is compared with: an answer that leaves something out leaves the older word on it. */
-function newestOf(earlier: HealthMemory['probe'], now: ProbeReading, elapsedMs: number): HealthMemory['probe'] {
+function newestOf(earlier: ProbeReading | null, now: ProbeReading): ProbeReading {
   const phase = now.phase ?? earlier?.phase ?? null;
-  if (now.completed !== null || !earlier) return { ...now, phase, elapsedMs };
-  return { ...now, phase, completed: earlier.completed, total: earlier.total, elapsedMs: earlier.elapsedMs };
+  if (now.completed !== null || !earlier) return { ...now, phase };
+  return { ...now, phase, completed: earlier.completed, total: earlier.total };
 }
 
 interface Cause {
@@ -205,16 +212,6 @@ function lastingOf(told: readonly string[], hasChanged: boolean, probe: ProbeAns
     if (cause.startsWith('probe_failed@')) return !isWell;
     return cause === 'over_expected' || !hasChanged;
   });
-}
-
-/** From two checkpoints between which `completed` advanced: never negative, never endless. */
-function estimate({ probe: earlier }: HealthMemory, { elapsedMs }: Seen, now: ProbeReading | null): number | null {
-  if (!now || !earlier || now.completed === null || now.total === null || earlier.completed === null) return null;
-  const [gain, span] = [now.completed - earlier.completed, elapsedMs - earlier.elapsedMs];
-  // Another phase with another total counts something else.
-  if (gain <= 0 || span <= 0 || (now.phase !== earlier.phase && now.total !== earlier.total)) return null;
-  const eta = Math.round((((now.total - now.completed) / gain) * span) / 1000);
-  return Number.isSafeInteger(eta) && eta >= 0 ? eta : null;
 }
 
 function countWords({ completed, total }: ProbeReading): string {

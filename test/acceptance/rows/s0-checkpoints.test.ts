@@ -165,7 +165,7 @@ test('S0.43 the remaining time is that of the probe, or comes from two advancing
   // 10 in each second or so: what is left takes about a thousand times as long as the interval.
   for (const [before, after] of [
     [first!, second!],
-    [second!, third!],
+    [first!, third!],
   ] as const) {
     const seconds = (Date.parse(after.at) - Date.parse(before.at)) / 1000;
     const expected = (seconds * (10_000 - after.completed!)) / (after.completed! - before.completed!);
