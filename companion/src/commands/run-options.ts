@@ -37,7 +37,7 @@ export const runOptions = {
   'checkpoint-every': {
     kind: 'text',
     value: 'D',
-    help: 'judge its progress at this interval (default 1h); auto or auto:D: every 5m (D), five times as often while nothing changes and from 90%',
+    help: 'judge its progress at this interval (default 1h); a hang is told after about two, so for a night take 10m to 30m or auto; auto or auto:D: every 5m (D), five times as often while nothing changes and from 90%',
   },
   'sample-every': {
     kind: 'duration',
@@ -45,7 +45,11 @@ export const runOptions = {
     range: limits.sample,
     help: 'look at its CPU, output and result paths this often (default 60s, at most the interval above)',
   },
-  probe: { kind: 'text', value: 'LINE', help: 'read-only shell line that prints its progress as one JSON object' },
+  probe: {
+    kind: 'text',
+    value: 'LINE',
+    help: 'read-only shell line that prints its progress as one JSON object: completed, total, phase, status, eta_seconds, message (all optional, no other names)',
+  },
   'probe-timeout': { kind: 'duration', value: 'D', range: limits.probe, help: 'bound of one probe (default 30s)' },
   'first-output': {
     kind: 'duration',
