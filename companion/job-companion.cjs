@@ -27,7 +27,7 @@ var __export = (target, all) => {
     __defProp(target, name, { get: all[name], enumerable: true });
 };
 var __toCommonJS = (mod) => __copyProps(__defProp({}, "__esModule", { value: true }), mod);
-const buildId = "f5699697fe1e5c52";
+const buildId = "4293f11d7b0fc2c5";
 // The beginning of the built file (companion/pack.mjs puts it there): compiles the parts and hands them out. What V8 made of the parts
 // is kept in the user's cache folder, one file for each command, so that the next start compiles nothing (Node 20: 5 ms of a
 // launch). Any trouble with the cache means a start without it. JOB_COMPANION_NO_CACHE=1 turns it off.
@@ -133,10 +133,10 @@ fstatSync)(fd);if(!stat.isCharacterDevice()||isNullDevice(stat.rdev))return else
 isTTY?{isTerminal:true,columns:stream.columns||80,rows:stream.rows||24}:elsewhere}function onResize(fn){process.stdout.on("resize",fn);return()=>process.stdout.
 off("resize",fn)}function isNullDevice(rdev){return rdev===((0,import_node_fs.statSync)("/dev/null",{throwIfNoEntry:false})?.rdev??-1)}var cell=new Int32Array(new SharedArrayBuffer(
 4));function pause(){Atomics.wait(cell,0,0,2)}process.exitCode=import_chunk_6PFAPK5K.exitCodes.fault;async function main(args){if(process.platform!=="linux")(await Promise.
-resolve().then(()=>load("./install-ps-KOR5EU3S.js"))).installForMac();if(args[0]==="_worker"){const{runWorker}=await Promise.resolve().then(()=>load("./main-X67\
-D6TKN.js"));const isDone=await runWorker(args[1]??"",args[2]??"",text=>writeOut(2,text));process.exit(isDone?0:70)}if(args[0]==="_notify"){const{runNotify}=await Promise.
+resolve().then(()=>load("./install-ps-KOR5EU3S.js"))).installForMac();if(args[0]==="_worker"){const{runWorker}=await Promise.resolve().then(()=>load("./main-DC5\
+EQWH7.js"));const isDone=await runWorker(args[1]??"",args[2]??"",text=>writeOut(2,text));process.exit(isDone?0:70)}if(args[0]==="_notify"){const{runNotify}=await Promise.
 resolve().then(()=>load("./notify-A7CCXHVM.js"));await runNotify(args[1]??"",args[2]??"");process.exit(import_chunk_6PFAPK5K.exitCodes.done)}const{dispatch}=await Promise.
-resolve().then(()=>load("./dispatch-ZPZUINEV.js"));const reply=await dispatch(args,makeContext(),"0.1.0");const isTold=print(reply);process.exit(isTold?reply.code:
+resolve().then(()=>load("./dispatch-7RWNZ764.js"));const reply=await dispatch(args,makeContext(),"0.1.0");const isTold=print(reply);process.exit(isTold?reply.code:
 import_chunk_6PFAPK5K.exitCodes.fault)}function makeContext(){const terminal=terminalOf(1);return{cwd:currentFolder(),isTerminal:terminal.isTerminal,width:terminal.
 columns,readStdin,screen:terminal.isTerminal&&!import_chunk_VBJYUCPQ.variables.isDumb()?stdoutScreen():null,live:terminalOf(2).isTerminal?liveLine:null,say:text=>writeOut(
 1,text),tell:text=>writeOut(2,`${text}
@@ -159,11 +159,11 @@ FaultError("state_unusable",`cannot go on: ${(0,import_chunk_NVPF5LEY.messageOf)
 
 function partsText() {/*
 (function (load, builtin, require, __create, __defProp, __getOwnPropDesc, __getOwnPropNames, __getProtoOf, __hasOwnProp, __copyProps, __toESM, __export, __toCommonJS) { return {
-"./ask-SNB6YPCD.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{ask:()=>ask});module.exports=stdin_exports;var import_chunk_64BEPTI2=load("./chunk-64BEPTI2.js");var import_chunk_ZPZSGY2L=load(
-"./chunk-ZPZSGY2L.js");var import_chunk_SCS6S3PN=load("./chunk-SCS6S3PN.js");var import_chunk_TTFBOQUN=load("./chunk-TTFBOQUN.js");var import_chunk_6F4VMV4W=load(
-"./chunk-6F4VMV4W.js");var import_chunk_3UWBOJB3=load("./chunk-3UWBOJB3.js");var import_chunk_7WTQNSF5=load("./chunk-7WTQNSF5.js");var import_chunk_BSU7RUI4=load(
-"./chunk-BSU7RUI4.js");var import_chunk_R23DT4AI=load("./chunk-R23DT4AI.js");var import_chunk_IXGHQGP5=load("./chunk-IXGHQGP5.js");var import_chunk_CCVPRMQY=load(
+"./ask-SVUDYPM6.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{ask:()=>ask});module.exports=stdin_exports;var import_chunk_UVRKC2JZ=load("./chunk-UVRKC2JZ.js");var import_chunk_2QSYH5MG=load(
+"./chunk-2QSYH5MG.js");var import_chunk_H7MFKA5Q=load("./chunk-H7MFKA5Q.js");var import_chunk_TTFBOQUN=load("./chunk-TTFBOQUN.js");var import_chunk_5ZVUNFQ7=load(
+"./chunk-5ZVUNFQ7.js");var import_chunk_AVTZAAO2=load("./chunk-AVTZAAO2.js");var import_chunk_7WTQNSF5=load("./chunk-7WTQNSF5.js");var import_chunk_NYS4EJYT=load(
+"./chunk-NYS4EJYT.js");var import_chunk_S2AZQGK3=load("./chunk-S2AZQGK3.js");var import_chunk_IXGHQGP5=load("./chunk-IXGHQGP5.js");var import_chunk_CCVPRMQY=load(
 "./chunk-CCVPRMQY.js");var import_chunk_YAUTBWZI=load("./chunk-YAUTBWZI.js");var import_chunk_K4XBJGBM=load("./chunk-K4XBJGBM.js");var import_chunk_6PFAPK5K=load(
 "./chunk-6PFAPK5K.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_4TYOKOYZ=load("./chunk-4TYOKOYZ.js");var import_chunk_UQPFXLJC=load(
 "./chunk-UQPFXLJC.js");var import_chunk_ZY4EPTVP=load("./chunk-ZY4EPTVP.js");var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");var import_chunk_75QX5Y3O=load(
@@ -175,7 +175,7 @@ function partsText() {/*
 "./chunk-RSAECTKB.js");var import_chunk_OYSO2DVF=load("./chunk-OYSO2DVF.js");var import_chunk_KJ4WUN37=load("./chunk-KJ4WUN37.js");var import_chunk_55A4YUIJ=load(
 "./chunk-55A4YUIJ.js");var import_chunk_Y5L6GQDB=load("./chunk-Y5L6GQDB.js");var import_chunk_VBJYUCPQ=load("./chunk-VBJYUCPQ.js");var import_chunk_BSO2ISIG=load(
 "./chunk-BSO2ISIG.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load(
-"./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var ask=(0,import_chunk_64BEPTI2.makeStaffVerb)({mode:"ask",isSynchronous:true,notes:"\
+"./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var ask=(0,import_chunk_UVRKC2JZ.makeStaffVerb)({mode:"ask",isSynchronous:true,notes:"\
 Exit codes as of wait. With --id-only it returns at once, as staffer does.",examples:['ask --backend codex --prompt "What does this repository do?"']});
 
 },
@@ -257,73 +257,60 @@ claim);process.on("SIGURG",tick);const first=setTimeout(tick,0);return()=>{clear
 const lease=setInterval(()=>(0,import_chunk_5AOSR7OG.renewLease)(claim.paths),import_chunk_KJ4WUN37.leaseMs);return()=>clearInterval(lease)}
 
 },
-"./chunk-2N3GX7GX.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{commandNames:()=>commandNames,loadCommand:()=>loadCommand});module.exports=stdin_exports;var loaders={run:async()=>(await Promise.
-resolve().then(()=>load("./run-VE4UEZNC.js"))).run,watch:async()=>(await Promise.resolve().then(()=>load("./watch-LWSL3AWX.js"))).watch,staffer:async()=>(await Promise.
-resolve().then(()=>load("./staffer-SGJIELIA.js"))).staffer,research:async()=>(await Promise.resolve().then(()=>load("./research-K3AOIEBY.js"))).research,review:async()=>(await Promise.
-resolve().then(()=>load("./review-AVPUF2AM.js"))).review,implement:async()=>(await Promise.resolve().then(()=>load("./implement-OS2D6ZBA.js"))).implement,ask:async()=>(await Promise.
-resolve().then(()=>load("./ask-SNB6YPCD.js"))).ask,timer:async()=>(await Promise.resolve().then(()=>load("./timer-ALAKSBJK.js"))).timer,wait:async()=>(await Promise.
-resolve().then(()=>load("./wait-GDKK6Z52.js"))).wait,observe:async()=>(await Promise.resolve().then(()=>load("./observe-BTU5XNXT.js"))).observe,status:async()=>(await Promise.
-resolve().then(()=>load("./status-65FJBGB7.js"))).status,result:async()=>(await Promise.resolve().then(()=>load("./result-SZK3I6JI.js"))).result,cancel:async()=>(await Promise.
-resolve().then(()=>load("./cancel-ROVLHJTE.js"))).cancel,continue:async()=>(await Promise.resolve().then(()=>load("./continue-2CNGLD2G.js"))).continueCommand,restart:async()=>(await Promise.
-resolve().then(()=>load("./restart-Q2WV7ZK4.js"))).restart,clean:async()=>(await Promise.resolve().then(()=>load("./clean-EAM7LAYP.js"))).clean,setup:async()=>(await Promise.
-resolve().then(()=>load("./setup-TGUDAXXW.js"))).setup,doctor:async()=>(await Promise.resolve().then(()=>load("./doctor-EASQHIHE.js"))).doctor,help:async()=>(await Promise.
-resolve().then(()=>load("./help-77QC3MHO.js"))).help};var commandNames=Object.keys(loaders);async function loadCommand(name){return Object.hasOwn(loaders,name)?
-loaders[name]():void 0}
+"./chunk-2QSYH5MG.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{askedProfile:()=>askedProfile,freshStaff:()=>freshStaff,launchStaff:()=>launchStaff,taskOf:()=>taskOf});module.exports=
+stdin_exports;var import_chunk_H7MFKA5Q=load("./chunk-H7MFKA5Q.js");var import_chunk_TTFBOQUN=load("./chunk-TTFBOQUN.js");var import_chunk_S2AZQGK3=load("./chun\
+k-S2AZQGK3.js");var import_chunk_IXGHQGP5=load("./chunk-IXGHQGP5.js");var import_chunk_4TYOKOYZ=load("./chunk-4TYOKOYZ.js");var import_chunk_UQPFXLJC=load("./ch\
+unk-UQPFXLJC.js");var import_chunk_DFY3WLOV=load("./chunk-DFY3WLOV.js");var import_chunk_XRZCSGQB=load("./chunk-XRZCSGQB.js");var import_chunk_KJ4WUN37=load("./\
+chunk-KJ4WUN37.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("\
+./chunk-NVPF5LEY.js");var import_node_path=builtin("node:path");var sources=["prompt","prompt-file","stdin"];async function taskOf(context,input){const given=sources.
+filter(name=>input.has(name));if(given.length!==1){const came=given.length===0?"none was given":`these came together: ${given.map(name=>`--${name}`).join(", ")}`;
+throw(0,import_chunk_NVPF5LEY.usageError)(`cannot tell the task: exactly one of --prompt TEXT, --prompt-file PATH and --stdin is needed; ${came}`)}const text=input.
+text("prompt")??decode(given[0]==="stdin"?await context.readStdin():readTask(context,input.text("prompt-file")));const size=Buffer.byteLength(text);if(text.trim()===
+import_chunk_DFY3WLOV.taskPlaceholder)throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take ${JSON.stringify(import_chunk_DFY3WLOV.taskPlaceholder)} as the tas\
+k: it only shows where yours belongs`,"put what the agent is to do in its place, or give it with --prompt-file PATH");if(text.trim()==="")throw(0,import_chunk_NVPF5LEY.
+usageError)(`cannot take an empty task from --${given[0]}`);if(size>import_chunk_KJ4WUN37.promptBytes)throw tooLong(size);return text}function tooLong(size){return(0,
+import_chunk_NVPF5LEY.usageError)(`cannot take a task of ${size} bytes: at most ${import_chunk_KJ4WUN37.promptBytes} (1 MiB) are allowed`,"put the material into\
+ a file and name it in the task")}function readTask(context,name){const file=import_node_path.default.resolve(context.cwd,name);try{const real=(0,import_chunk_7WBBYJDG.
+realPath)(file);const size=(0,import_chunk_7WBBYJDG.factsOf)(real)?.size??0;if(size>import_chunk_KJ4WUN37.promptBytes)throw tooLong(size);const read=(0,import_chunk_527JQF7V.
+readRange)(real,0,size);if(read)return read.bytes}catch(error){if(error instanceof import_chunk_NVPF5LEY.FaultError)throw error;throw new import_chunk_NVPF5LEY.
+FaultError("preflight",`cannot read the task from ${file} (${(0,import_chunk_NVPF5LEY.errnoOf)(error)??"error"})`)}throw new import_chunk_NVPF5LEY.FaultError("p\
+reflight",`cannot read the task from ${file}: it is no regular file`,"give the task with --stdin")}function decode(bytes){try{return new TextDecoder("utf-8",{fatal:true,
+ignoreBOM:true}).decode(bytes)}catch{throw(0,import_chunk_NVPF5LEY.usageError)("cannot take the task: it is no UTF-8 text")}}async function launchStaff(context,input,job){
+(0,import_chunk_S2AZQGK3.checkLaunchOptions)(input);const root=context.root(input);const request={kind:"staff",verb:job.verb,...(0,import_chunk_S2AZQGK3.launchWords)(
+input),notify:await(0,import_chunk_S2AZQGK3.notifyOf)(context,input,job.notify),cwd:job.cwd,deadlineMs:job.deadlineMs??input.durationOrDefault("timeout"),killGraceMs:import_chunk_KJ4WUN37.
+limits.staffKillGrace.default,maxOutputBytes:import_chunk_KJ4WUN37.limits.maxOutput.default,firstOutputMs:job.firstOutputMs??input.duration("first-output")??null,
+stallMs:job.stallMs??input.duration("stall-after")??null,onStall:job.onStall??(0,import_chunk_S2AZQGK3.onStallOf)(input),lineage:job.lineage,run:null,staff:job.
+staff,worktree:job.worktree===void 0?worktreeOf(input):job.worktree,warnings:(0,import_chunk_H7MFKA5Q.launchWarnings)(job.staff),words:job.words,asksForLatest:job.
+asksForLatest??false,credentials:(0,import_chunk_UQPFXLJC.findBackend)(job.staff.backend)?.signIn.variables??[]};await(0,import_chunk_4TYOKOYZ.settleLost)(root.
+folder);const admit=()=>admitBeside(root,request,job.staff,{share:input.has("share"),isolate:job.worktree===void 0});const launched=await(0,import_chunk_IXGHQGP5.
+launch)(root,{...request,admit});if(launched.isNew)for(const warning of(0,import_chunk_H7MFKA5Q.versionWarnings)(job.staff))context.tell(`note: ${warning.message}`);
+if(request.worktree==="new"&&launched.isNew)await tellDirty(context,job.cwd);return(0,import_chunk_S2AZQGK3.tellLaunched)(context,input,root,launched,job.isSynchronous)}
+async function tellDirty(context,cwd){const{isDirtyTree}=await Promise.resolve().then(()=>load("./worktree-ZBASK7NI.js"));const root=(0,import_chunk_XRZCSGQB.findWorktree)(
+cwd);if(root!==void 0&&isDirtyTree(root))context.tell(`note: what is uncommitted in ${root} is not in the worktree of this job`)}function worktreeOf(input){if(input.
+has("worktree")&&input.has("share"))throw(0,import_chunk_NVPF5LEY.usageError)("cannot take --worktree and --share together: a tree of its own is shared with nob\
+ody");return input.has("worktree")?"new":null}async function admitBeside(root,request,staff,may){if(staff.resume!==null)(0,import_chunk_H7MFKA5Q.requireFreeConversation)(
+root,staff.backend,staff.resume);if(request.worktree==="new")return{warnings:[]};const neighbours=await(0,import_chunk_4TYOKOYZ.findNeighbours)(root,staff,request.
+cwd,may);return{warnings:neighbours.map(id=>(0,import_chunk_4TYOKOYZ.neighbourWarning)(id,(0,import_chunk_4TYOKOYZ.modeOf)(root.folder,id))),told:id=>(0,import_chunk_4TYOKOYZ.
+tellNeighbours)(root.folder,neighbours,id)}}function freshStaff(context,input,words){const part=(0,import_chunk_H7MFKA5Q.makeStaffPart)({...words,stateRoot:context.
+root(input).folder,backend:input.text("backend"),model:input.text("model")??null,profile:askedProfile(input),resume:null});if(input.has("schema"))part.schema=true;
+const base=input.text("base");if(base!==void 0)part.base=(0,import_chunk_TTFBOQUN.requireBase)(words.cwd,base);return part}function askedProfile(input){return input.
+text("profile")}
 
 },
-"./chunk-3UWBOJB3.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{folderOf:()=>folderOf,run:()=>run});module.exports=stdin_exports;var import_chunk_7WTQNSF5=load("./chunk-7WTQNSF5.j\
-s");var import_chunk_BSU7RUI4=load("./chunk-BSU7RUI4.js");var import_chunk_R23DT4AI=load("./chunk-R23DT4AI.js");var import_chunk_CCVPRMQY=load("./chunk-CCVPRMQY\
-.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZI\
-LE.js");var import_chunk_RSAECTKB=load("./chunk-RSAECTKB.js");var import_chunk_KJ4WUN37=load("./chunk-KJ4WUN37.js");var import_chunk_7WBBYJDG=load("./chunk-7WBB\
-YJDG.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_path=builtin("node:path");var runOptions={timeout:{kind:"duration",value:"D",range:import_chunk_KJ4WUN37.
-limits.runTimeout,help:"hard limit, counted from launch (default 24h, at most 30d)"},deadline:{kind:"duration",value:"D",range:import_chunk_KJ4WUN37.limits.runTimeout,
-help:"the same as --timeout"},"kill-after":{kind:"duration",value:"D",range:import_chunk_KJ4WUN37.limits.runKillGrace,help:"time between TERM and KILL (default \
-30s)"},cwd:{kind:"text",value:"DIR",help:"folder to run in (default: here)"},shell:{kind:"flag",help:"give the one word after -- to /bin/sh -c"},pipefail:{kind:"\
-flag",help:"with --shell: a pipe fails when any of its commands does"},"success-exit":{kind:"count",value:"N",range:{default:0,min:0,max:255},help:"the exit cod\
-e that means success (default 0)"},"success-file":{kind:"list",value:"PATH",help:"success only when this file is new or changed at the end; may be repeated"},result:{
-kind:"list",value:"PATH",help:"file or folder to tell of at the end; may be repeated"},log:{kind:"text",value:"PATH",help:"the command's own log; its last 50 li\
-nes are told on failure"},expect:{kind:"duration",value:"D",range:import_chunk_KJ4WUN37.limits.expect,help:"expected duration; later asks for attention"},"check\
-point-every":{kind:"text",value:"D",help:"judge its progress at this interval (default 1h); auto or auto:D: every 5m (D), five times as often while nothing chan\
-ges and from 90%"},"sample-every":{kind:"duration",value:"D",range:import_chunk_KJ4WUN37.limits.sample,help:"look at its CPU, output and result paths this often\
- (default 60s, at most the interval above)"},probe:{kind:"text",value:"LINE",help:"read-only shell line that prints its progress as one JSON object"},"probe-tim\
-eout":{kind:"duration",value:"D",range:import_chunk_KJ4WUN37.limits.probe,help:"bound of one probe (default 30s)"},"first-output":{kind:"duration",value:"D",range:import_chunk_KJ4WUN37.
-limits.optInLimit,help:"end it when nothing was printed by then"},"stall-after":{kind:"duration",value:"D",range:import_chunk_KJ4WUN37.limits.optInLimit,help:"e\
-nd it when nothing happened for that long: no output, no CPU, no change of a result path"},...import_chunk_CCVPRMQY.onStallOption,"status-cmd":{kind:"text",value:"\
-LINE",help:"for a launcher that detaches: shell line that prints {identity, status, exit_code}; asked once at the end"},identity:{kind:"text",value:"TEXT",help:"\
-the task that --status-cmd must name"},"max-output":{kind:"size",value:"SIZE",range:import_chunk_KJ4WUN37.limits.maxOutput,help:"cap of each output file on disk\
- (default 64M)"},"keep-children":{kind:"flag",help:"leave processes alone that the command left behind"},...import_chunk_CCVPRMQY.launchOptions};async function makeRunPart(input,cwd){
-checkTogether(input);const[checkpoints,log]=[checkpointsOf(input.text("checkpoint-every")),input.text("log")];const part={success_exit:input.count("success-exit")??
-0,keep_children:input.has("keep-children")||input.has("status-cmd"),...(0,import_chunk_7WTQNSF5.pathsBefore)({results:input.texts("result"),successFiles:input.texts(
-"success-file")},cwd),log:log===void 0?null:(0,import_chunk_7WTQNSF5.requireLogPath)(log,cwd),expect_ms:input.duration("expect")??null,...checkpoints,sample_ms:Math.
-min(input.durationOrDefault("sample-every"),checkpoints.checkpoint_fast_ms??checkpoints.checkpoint_ms),probe:lineOf(input,"probe"),probe_ms:input.durationOrDefault(
-"probe-timeout"),status_cmd:lineOf(input,"status-cmd"),identity:identityOf(input)};return{...await(0,import_chunk_7WTQNSF5.programOf)(input,cwd),...part}}function checkpointsOf(text){
-const{checkpoint,checkpointAuto}=import_chunk_KJ4WUN37.limits;if(text===void 0)return{checkpoint_ms:checkpoint.default};const auto=/^auto(?::(.*))?$/s.exec(text);
-if(!auto)return{checkpoint_ms:(0,import_chunk_UNGYPAP3.parseDuration)(text,"--checkpoint-every",checkpoint)};const long=auto[1]===void 0?checkpointAuto.default:
-(0,import_chunk_UNGYPAP3.parseDuration)(auto[1],"--checkpoint-every auto",checkpointAuto);const short=Math.ceil(long/import_chunk_KJ4WUN37.autoShare);return{checkpoint_ms:short*
-import_chunk_KJ4WUN37.autoShare,checkpoint_fast_ms:short}}function checkTogether(input){const needs=[["pipefail","shell"],["identity","status-cmd"],["status-cmd",
-"identity"],["probe-timeout","probe"]];for(const[name,other]of needs)if(input.has(name)&&!input.has(other))throw(0,import_chunk_NVPF5LEY.usageError)(`cannot tak\
-e --${name} without --${other}: ${whyTogether[name]}`,help())}var whyTogether={pipefail:"it is an option of that shell",identity:"only that command can name the\
- task","status-cmd":"its answer counts only for the task that you name","probe-timeout":"there is no probe to be bounded"};function lineOf(input,name){const line=input.
-text(name);if(line===void 0)return null;if(line.trim()==="")throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take an empty --${name}: allowed is one line for /\
-bin/sh`,help());requireSize(name,line,import_chunk_KJ4WUN37.shellLineBytes);return line}function identityOf(input){const text=input.text("identity");if(text===void 0)
-return null;if(text.trim()===""||/[\r\n]/.test(text))throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --identity ${JSON.stringify(text)}: allowed is one l\
-ine that names one task`,help());requireSize("identity",text,import_chunk_KJ4WUN37.identityBytes);return text}function requireSize(name,text,limit){const size=(0,
-import_chunk_LXK2ZILE.byteLength)(text);if(size>limit)throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --${name} of ${size} bytes: at most ${limit} are al\
-lowed`,help())}function help(){return(0,import_chunk_GEPPUING.quoteWords)([...(0,import_chunk_RSAECTKB.selfWords)(),"run","--help"])}var run={name:"run",summary:"\
-run a long command as a job",form:"[options] -- COMMAND ARG...",words:{min:0,max:0,rest:true},options:runOptions,notes:"The command gets no input and runs witho\
-ut a shell, exactly as it stands after --. It is never started twice.",examples:["run -- make test","run --timeout 2h --once-key nightly -- python3 train.py --e\
-pochs 10","run --timeout 12h --success-file model.pt --log train.log -- python3 train.py","run --shell --pipefail -- 'make 2>&1 | tee build.log'"],async run(context,input){
-const words=(0,import_chunk_BSU7RUI4.onceWords)("run",input,(0,import_chunk_BSU7RUI4.folderSaid)(context,input),null);const repeated=await(0,import_chunk_BSU7RUI4.
-repeatedLaunch)(context,input,words,false);if(repeated)return repeated;const cwd=folderOf(context,input);const timeout=limitOf(input);return(0,import_chunk_R23DT4AI.
-launchAndTell)(context,input,{kind:"run",verb:"run",...(0,import_chunk_R23DT4AI.launchWords)(input),cwd,deadlineMs:timeout,killGraceMs:input.durationOrDefault("\
-kill-after"),maxOutputBytes:input.size("max-output")??import_chunk_KJ4WUN37.limits.maxOutput.default,firstOutputMs:input.duration("first-output")??null,stallMs:input.
-duration("stall-after")??null,lineage:null,run:await makeRunPart(input,cwd),onStall:(0,import_chunk_R23DT4AI.onStallOf)(input),staff:null,words})}};function limitOf(input){
-if(input.has("timeout")&&input.has("deadline"))throw(0,import_chunk_NVPF5LEY.usageError)("cannot take --timeout and --deadline together: they are the same");return input.
-has("deadline")?input.durationOrDefault("deadline"):input.durationOrDefault("timeout")}function folderOf(context,input){const folder=import_node_path.default.resolve(
-context.cwd,input.text("cwd")??".");if(!(0,import_chunk_7WBBYJDG.isFolder)(folder))throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot run in ${folder}\
-: there is no such folder`,"name an existing one with --cwd DIR");return(0,import_chunk_7WBBYJDG.realPath)(folder)}
+"./chunk-3RRMPE4N.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{commandNames:()=>commandNames,loadCommand:()=>loadCommand});module.exports=stdin_exports;var loaders={run:async()=>(await Promise.
+resolve().then(()=>load("./run-ZXSQY7AF.js"))).run,watch:async()=>(await Promise.resolve().then(()=>load("./watch-FKT36Q4H.js"))).watch,staffer:async()=>(await Promise.
+resolve().then(()=>load("./staffer-HSTOXW7O.js"))).staffer,research:async()=>(await Promise.resolve().then(()=>load("./research-HZTVR6FN.js"))).research,review:async()=>(await Promise.
+resolve().then(()=>load("./review-KIF5YOLD.js"))).review,implement:async()=>(await Promise.resolve().then(()=>load("./implement-EXKJAGN2.js"))).implement,ask:async()=>(await Promise.
+resolve().then(()=>load("./ask-SVUDYPM6.js"))).ask,timer:async()=>(await Promise.resolve().then(()=>load("./timer-3I2ZCENU.js"))).timer,wait:async()=>(await Promise.
+resolve().then(()=>load("./wait-GDKK6Z52.js"))).wait,observe:async()=>(await Promise.resolve().then(()=>load("./observe-BTU5XNXT.js"))).observe,status:async()=>(await Promise.
+resolve().then(()=>load("./status-65FJBGB7.js"))).status,result:async()=>(await Promise.resolve().then(()=>load("./result-SZK3I6JI.js"))).result,cancel:async()=>(await Promise.
+resolve().then(()=>load("./cancel-ROVLHJTE.js"))).cancel,continue:async()=>(await Promise.resolve().then(()=>load("./continue-TIXNCLED.js"))).continueCommand,restart:async()=>(await Promise.
+resolve().then(()=>load("./restart-IVMZFJVB.js"))).restart,clean:async()=>(await Promise.resolve().then(()=>load("./clean-EAM7LAYP.js"))).clean,setup:async()=>(await Promise.
+resolve().then(()=>load("./setup-4KW3YMP6.js"))).setup,doctor:async()=>(await Promise.resolve().then(()=>load("./doctor-4BNOON3U.js"))).doctor,help:async()=>(await Promise.
+resolve().then(()=>load("./help-SYI6O5S5.js"))).help};var commandNames=Object.keys(loaders);async function loadCommand(name){return Object.hasOwn(loaders,name)?
+loaders[name]():void 0}
 
 },
 "./chunk-4LPECCUX.js": function (module, exports) {
@@ -563,20 +550,7 @@ function isMoving({state,paths}){if(state.state!=="running")return false;const o
 size>0&&(0,import_chunk_Y5L6GQDB.nowMs)()-output.modifiedMs<import_chunk_KJ4WUN37.progressingMs}
 
 },
-"./chunk-64BEPTI2.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{makeStaffVerb:()=>makeStaffVerb});module.exports=stdin_exports;var import_chunk_ZPZSGY2L=load("./chunk-ZPZSGY2L.js");
-var import_chunk_3UWBOJB3=load("./chunk-3UWBOJB3.js");var import_chunk_BSU7RUI4=load("./chunk-BSU7RUI4.js");var import_chunk_CCVPRMQY=load("./chunk-CCVPRMQY.js");
-var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");function makeStaffVerb({mode:id,options={},notes,examples,isSynchronous=false}){const mode=import_chunk_W7HED5VZ.
-modes[id];return{name:id,summary:mode.summary,form:"(--prompt TEXT | --prompt-file PATH | --stdin) [options]",words:{min:0,max:0},options:{...import_chunk_CCVPRMQY.
-staffOptions,...options,cwd:{kind:"text",value:"DIR",help:"folder to work in (default: here)"},...import_chunk_CCVPRMQY.writerOptions,...import_chunk_CCVPRMQY.launchOptions},
-notes:[`Default profile: ${mode.profile}. The task reaches the agent byte for byte, with the words of the mode around it.`,notes].filter(line=>line!==void 0).join(
-"\n"),examples,async run(context,input){const prompt=await(0,import_chunk_ZPZSGY2L.taskOf)(context,input);const words=(0,import_chunk_BSU7RUI4.onceWords)(id,input,
-(0,import_chunk_BSU7RUI4.folderSaid)(context,input),prompt);const isWaiting=isSynchronous&&!input.has("id-only");const repeated=await(0,import_chunk_BSU7RUI4.repeatedLaunch)(
-context,input,words,isWaiting);if(repeated)return repeated;const cwd=(0,import_chunk_3UWBOJB3.folderOf)(context,input);const staff=(0,import_chunk_ZPZSGY2L.freshStaff)(
-context,input,{mode:id,prompt,cwd});return(0,import_chunk_ZPZSGY2L.launchStaff)(context,input,{verb:id,staff,cwd,lineage:null,isSynchronous:isWaiting,words})}}}
-
-},
-"./chunk-6F4VMV4W.js": function (module, exports) {
+"./chunk-5ZVUNFQ7.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{readUserConfig:()=>readUserConfig,userConfig:()=>userConfig});module.exports=stdin_exports;var import_chunk_K4XBJGBM=load(
 "./chunk-K4XBJGBM.js");var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load(
 "./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");function getEnumValues(entries){const numericValues=Object.values(entries).filter(v=>typeof v===
@@ -786,13 +760,15 @@ void 0?findEnd(text):Number(told);const before=text.slice(0,at).split("\n");cons
 e ${before.length}, column ${(before.at(-1)??"").length+1})`}function parseFault(text){try{JSON.parse(text);return null}catch(error){return(0,import_chunk_NVPF5LEY.
 messageOf)(error)}}function findEnd(text){let[fine,wrong]=[0,text.length+1];while(wrong-fine>1){const middle=Math.floor((fine+wrong)/2);if(parseFault(text.slice(
 0,middle))?.startsWith("Unexpected token"))wrong=middle;else fine=middle}return fine}function readUserConfig(){const file=(0,import_chunk_K4XBJGBM.userConfigFile)();
-const facts=file===void 0?void 0:(0,import_chunk_7WBBYJDG.factsOf)(file);if(file===void 0||!facts)return{backends:{}};if(facts.kind==="file"&&(facts.uid!==process.
-getuid?.()||(facts.mode&18)!==0)){throw refused(file,"others own it or may write it")}const text=readWhole(file);const fault=jsonFault(text);if(fault!==null)throw refused(
-file,`it is no JSON: ${fault}`);const parsed=userConfig.safeParse(JSON.parse(text));if(parsed.success)return parsed.data;const issue2=parsed.error.issues[0];throw refused(
-file,`${issue2?.path.join(".")||"it"}: ${issue2?.message??"wrong form"}`)}function readWhole(file){let text;try{text=(0,import_chunk_527JQF7V.readText)(file)}catch(error){
-throw refused(file,`it cannot be read (${(0,import_chunk_NVPF5LEY.errnoOf)(error)??"error"})`)}if(text===void 0)throw refused(file,"it is no regular file");return text}
-function refused(file,reason){return new import_chunk_NVPF5LEY.FaultError("preflight",`cannot use the config ${file}: ${reason}`,'the form is {"backends": {"NAM\
-E": {"argv": ["PROGRAM", "ARG"], "prompt": "stdin"}}}')}
+const facts=file===void 0?void 0:lookAt(file);if(file===void 0||!facts)return{backends:{}};if(facts.kind==="file"&&(facts.uid!==process.getuid?.()||(facts.mode&
+18)!==0)){throw refused(file,"others own it or may write it")}const text=readWhole(file);const fault=jsonFault(text);if(fault!==null)throw refused(file,`it is n\
+o JSON: ${fault}`);const parsed=userConfig.safeParse(JSON.parse(text));if(parsed.success)return parsed.data;const issue2=parsed.error.issues[0];throw refused(file,
+`${issue2?.path.join(".")||"it"}: ${issue2?.message??"wrong form"}`)}function lookAt(file){try{return(0,import_chunk_7WBBYJDG.factsOf)(file)}catch(error){throw refused(
+file,`it cannot be read (${(0,import_chunk_NVPF5LEY.errnoOf)(error)})`,"set XDG_CONFIG_HOME to a folder that you may use")}}function readWhole(file){let text;try{
+text=(0,import_chunk_527JQF7V.readText)(file)}catch(error){throw refused(file,`it cannot be read (${(0,import_chunk_NVPF5LEY.errnoOf)(error)??"error"})`)}if(text===
+void 0)throw refused(file,"it is no regular file");return text}function refused(file,reason,next=form){return new import_chunk_NVPF5LEY.FaultError("preflight",`\
+cannot use the config ${file}: ${reason}`,next)}var form='the form is {"backends": {"NAME": {"argv": ["PROGRAM", "ARG"], "prompt": "stdin"}}, "notify": ["PROGRA\
+M"]}';
 
 },
 "./chunk-6PFAPK5K.js": function (module, exports) {
@@ -992,6 +968,61 @@ if(id!==void 0)return id;const whose=owner===null?"":` of owner ${owner}`;throw 
 in the state folder ${root.folder}`,(0,import_chunk_GEPPUING.quoteWords)([...(0,import_chunk_RSAECTKB.selfWords)(),"status",...root.option]))}
 
 },
+"./chunk-AVTZAAO2.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{folderOf:()=>folderOf,run:()=>run});module.exports=stdin_exports;var import_chunk_7WTQNSF5=load("./chunk-7WTQNSF5.j\
+s");var import_chunk_NYS4EJYT=load("./chunk-NYS4EJYT.js");var import_chunk_S2AZQGK3=load("./chunk-S2AZQGK3.js");var import_chunk_CCVPRMQY=load("./chunk-CCVPRMQY\
+.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZI\
+LE.js");var import_chunk_RSAECTKB=load("./chunk-RSAECTKB.js");var import_chunk_KJ4WUN37=load("./chunk-KJ4WUN37.js");var import_chunk_7WBBYJDG=load("./chunk-7WBB\
+YJDG.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_path=builtin("node:path");var runOptions={timeout:{kind:"duration",value:"D",range:import_chunk_KJ4WUN37.
+limits.runTimeout,help:"hard limit, counted from launch (default 24h, at most 30d)"},deadline:{kind:"duration",value:"D",range:import_chunk_KJ4WUN37.limits.runTimeout,
+help:"the same as --timeout"},"kill-after":{kind:"duration",value:"D",range:import_chunk_KJ4WUN37.limits.runKillGrace,help:"time between TERM and KILL (default \
+30s)"},cwd:{kind:"text",value:"DIR",help:"folder to run in (default: here)"},shell:{kind:"flag",help:"give the one word after -- to /bin/sh -c"},pipefail:{kind:"\
+flag",help:"with --shell: a pipe fails when any of its commands does"},"success-exit":{kind:"count",value:"N",range:{default:0,min:0,max:255},help:"the exit cod\
+e that means success (default 0)"},"success-file":{kind:"list",value:"PATH",help:"success only when this file is new or changed at the end; may be repeated"},result:{
+kind:"list",value:"PATH",help:"file or folder to tell of at the end; may be repeated"},log:{kind:"text",value:"PATH",help:"the command's own log; its last 50 li\
+nes are told on failure"},expect:{kind:"duration",value:"D",range:import_chunk_KJ4WUN37.limits.expect,help:"expected duration; later asks for attention"},"check\
+point-every":{kind:"text",value:"D",help:"judge its progress at this interval (default 1h); a hang is told after about two, so for a night take 10m to 30m or au\
+to; auto or auto:D: every 5m (D), five times as often while nothing changes and from 90%"},"sample-every":{kind:"duration",value:"D",range:import_chunk_KJ4WUN37.
+limits.sample,help:"look at its CPU, output and result paths this often (default 60s, at most the interval above)"},probe:{kind:"text",value:"LINE",help:"read-o\
+nly shell line that prints its progress as one JSON object: completed, total, phase, status, eta_seconds, message (all optional, no other names)"},"probe-timeou\
+t":{kind:"duration",value:"D",range:import_chunk_KJ4WUN37.limits.probe,help:"bound of one probe (default 30s)"},"first-output":{kind:"duration",value:"D",range:import_chunk_KJ4WUN37.
+limits.optInLimit,help:"end it when nothing was printed by then"},"stall-after":{kind:"duration",value:"D",range:import_chunk_KJ4WUN37.limits.optInLimit,help:"e\
+nd it when nothing happened for that long: no output, no CPU, no change of a result path"},...import_chunk_CCVPRMQY.onStallOption,"status-cmd":{kind:"text",value:"\
+LINE",help:"for a launcher that detaches: shell line that prints {identity, status, exit_code}; asked once at the end"},identity:{kind:"text",value:"TEXT",help:"\
+the task that --status-cmd must name"},"max-output":{kind:"size",value:"SIZE",range:import_chunk_KJ4WUN37.limits.maxOutput,help:"cap of each output file on disk\
+ (default 64M)"},"keep-children":{kind:"flag",help:"leave processes alone that the command left behind"},...import_chunk_CCVPRMQY.launchOptions};async function makeRunPart(input,cwd){
+checkTogether(input);const[checkpoints,log]=[checkpointsOf(input.text("checkpoint-every")),input.text("log")];const part={success_exit:input.count("success-exit")??
+0,keep_children:input.has("keep-children")||input.has("status-cmd"),...(0,import_chunk_7WTQNSF5.pathsBefore)({results:input.texts("result"),successFiles:input.texts(
+"success-file")},cwd),log:log===void 0?null:(0,import_chunk_7WTQNSF5.requireLogPath)(log,cwd),expect_ms:input.duration("expect")??null,...checkpoints,sample_ms:Math.
+min(input.durationOrDefault("sample-every"),checkpoints.checkpoint_fast_ms??checkpoints.checkpoint_ms),probe:lineOf(input,"probe"),probe_ms:input.durationOrDefault(
+"probe-timeout"),status_cmd:lineOf(input,"status-cmd"),identity:identityOf(input)};return{...await(0,import_chunk_7WTQNSF5.programOf)(input,cwd),...part}}function checkpointsOf(text){
+const{checkpoint,checkpointAuto}=import_chunk_KJ4WUN37.limits;if(text===void 0)return{checkpoint_ms:checkpoint.default};const auto=/^auto(?::(.*))?$/s.exec(text);
+if(!auto)return{checkpoint_ms:(0,import_chunk_UNGYPAP3.parseDuration)(text,"--checkpoint-every",checkpoint)};const long=auto[1]===void 0?checkpointAuto.default:
+(0,import_chunk_UNGYPAP3.parseDuration)(auto[1],"--checkpoint-every auto",checkpointAuto);const short=Math.ceil(long/import_chunk_KJ4WUN37.autoShare);return{checkpoint_ms:short*
+import_chunk_KJ4WUN37.autoShare,checkpoint_fast_ms:short}}function checkTogether(input){const needs=[["pipefail","shell"],["identity","status-cmd"],["status-cmd",
+"identity"],["probe-timeout","probe"]];for(const[name,other]of needs)if(input.has(name)&&!input.has(other))throw(0,import_chunk_NVPF5LEY.usageError)(`cannot tak\
+e --${name} without --${other}: ${whyTogether[name]}`,help())}var whyTogether={pipefail:"it is an option of that shell",identity:"only that command can name the\
+ task","status-cmd":"its answer counts only for the task that you name","probe-timeout":"there is no probe to be bounded"};function lineOf(input,name){const line=input.
+text(name);if(line===void 0)return null;if(line.trim()==="")throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take an empty --${name}: allowed is one line for /\
+bin/sh`,help());requireSize(name,line,import_chunk_KJ4WUN37.shellLineBytes);return line}function identityOf(input){const text=input.text("identity");if(text===void 0)
+return null;if(text.trim()===""||/[\r\n]/.test(text))throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --identity ${JSON.stringify(text)}: allowed is one l\
+ine that names one task`,help());requireSize("identity",text,import_chunk_KJ4WUN37.identityBytes);return text}function requireSize(name,text,limit){const size=(0,
+import_chunk_LXK2ZILE.byteLength)(text);if(size>limit)throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --${name} of ${size} bytes: at most ${limit} are al\
+lowed`,help())}function help(){return(0,import_chunk_GEPPUING.quoteWords)([...(0,import_chunk_RSAECTKB.selfWords)(),"run","--help"])}var run={name:"run",summary:"\
+run a long command as a job",form:"[options] -- COMMAND ARG...",words:{min:0,max:0,rest:true},options:runOptions,notes:"The command gets no input and runs witho\
+ut a shell, exactly as it stands after --. It is never started twice.",examples:["run -- make test","run --timeout 2h --once-key nightly -- python3 train.py --e\
+pochs 10","run --timeout 12h --success-file model.pt --log train.log -- python3 train.py","run --shell --pipefail -- 'make 2>&1 | tee build.log'"],async run(context,input){
+const words=(0,import_chunk_NYS4EJYT.onceWords)("run",input,(0,import_chunk_NYS4EJYT.folderSaid)(context,input),null);const repeated=await(0,import_chunk_NYS4EJYT.
+repeatedLaunch)(context,input,words,false);if(repeated)return repeated;const cwd=folderOf(context,input);const timeout=limitOf(input);return(0,import_chunk_S2AZQGK3.
+launchAndTell)(context,input,{kind:"run",verb:"run",...(0,import_chunk_S2AZQGK3.launchWords)(input),cwd,deadlineMs:timeout,killGraceMs:input.durationOrDefault("\
+kill-after"),maxOutputBytes:input.size("max-output")??import_chunk_KJ4WUN37.limits.maxOutput.default,firstOutputMs:input.duration("first-output")??null,stallMs:input.
+duration("stall-after")??null,lineage:null,run:await makeRunPart(input,cwd),onStall:(0,import_chunk_S2AZQGK3.onStallOf)(input),staff:null,words})}};function limitOf(input){
+if(input.has("timeout")&&input.has("deadline"))throw(0,import_chunk_NVPF5LEY.usageError)("cannot take --timeout and --deadline together: they are the same");return input.
+has("deadline")?input.durationOrDefault("deadline"):input.durationOrDefault("timeout")}function folderOf(context,input){const folder=import_node_path.default.resolve(
+context.cwd,input.text("cwd")??".");if(!(0,import_chunk_7WBBYJDG.isFolder)(folder))throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot run in ${folder}\
+: there is no such folder`,"name an existing one with --cwd DIR");return(0,import_chunk_7WBBYJDG.realPath)(folder)}
+
+},
 "./chunk-AX4E3IOY.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{observation:()=>observation,progressOf:()=>progressOf,staffFacts:()=>staffFacts});module.exports=stdin_exports;var import_chunk_2DUJTPB4=load(
 "./chunk-2DUJTPB4.js");var import_chunk_5EYCCQXE=load("./chunk-5EYCCQXE.js");var import_chunk_7IQJPVFM=load("./chunk-7IQJPVFM.js");var import_chunk_XLIUUZ7B=load(
@@ -1156,23 +1187,6 @@ return(0,import_chunk_NVPF5LEY.errnoOf)(error)==="EPERM"}}function readBootId(){
 trim()}function link(target){try{return(0,import_node_fs3.readlinkSync)(target)}catch{return"none"}}
 
 },
-"./chunk-BSU7RUI4.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{folderSaid:()=>folderSaid,onceWords:()=>onceWords,repeatedLaunch:()=>repeatedLaunch});module.exports=stdin_exports;
-var import_chunk_R23DT4AI=load("./chunk-R23DT4AI.js");var import_chunk_IXGHQGP5=load("./chunk-IXGHQGP5.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");
-var import_chunk_RSAECTKB=load("./chunk-RSAECTKB.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_node_path=builtin("node:path");var passing=[
-"owner","label","once-key","notify","json","id-only","wait","wait-timeout","foreground","state-dir","prompt-file","stdin"];function onceWords(verb,input,folder,task){
-const options=input.given().filter(([name])=>!passing.includes(name)&&!["prompt","cwd"].includes(name));return JSON.stringify([verb,options.sort(),input.words,input.
-rest,folder,task])}function folderSaid(context,input){return import_node_path.default.resolve(context.cwd,input.text("cwd")??".")}async function repeatedLaunch(context,input,words,isSynchronous){
-const{onceKey}=(0,import_chunk_R23DT4AI.launchWords)(input);if(onceKey===null)return void 0;(0,import_chunk_R23DT4AI.checkLaunchOptions)(input);const root=context.
-root(input);const launched=await(0,import_chunk_IXGHQGP5.launchedBefore)(root,onceKey,words);if(!launched)return void 0;const{folder}=(0,import_chunk_RSAECTKB.jobPaths)(
-root.folder,launched.id);return(0,import_chunk_7WBBYJDG.exists)(folder)?(0,import_chunk_R23DT4AI.tellLaunched)(context,input,root,launched,isSynchronous):tellCleaned(
-input,launched.id)}function tellCleaned(input,id){const note=`job ${id} had this once-key; its record was removed by clean, and nothing was started`;if(input.has(
-"id-only"))return{code:import_chunk_6PFAPK5K.exitCodes.done,out:`${id}
-`};if(input.has("json"))return{code:import_chunk_6PFAPK5K.exitCodes.done,json:{id,new:false,cleaned:true,next:{}}};return{code:import_chunk_6PFAPK5K.exitCodes.done,
-out:`${note}
-`}}
-
-},
 "./chunk-CCVPRMQY.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{common:()=>common,launchOptions:()=>launchOptions,onStallOption:()=>onStallOption,ownerOption:()=>ownerOption,staffOptions:()=>staffOptions,
 writerOptions:()=>writerOptions});module.exports=stdin_exports;var import_chunk_KJ4WUN37=load("./chunk-KJ4WUN37.js");var common={"state-dir":{kind:"text",value:"\
@@ -1220,28 +1234,6 @@ quoteWords)([...(0,import_chunk_RSAECTKB.selfWords)(),...words,...option])}var t
 option,"wait",id,"--timeout","10m"),observe:(id,option)=>nextCommand(option,"observe",id),result:(id,option)=>nextCommand(option,"result",id),status:option=>nextCommand(
 option,"status"),cancel:(id,option)=>nextCommand(option,"cancel",id),restart:(id,option)=>nextCommand(option,"restart",id),doctor:(id,option)=>nextCommand(option,
 "doctor",id),continue:(id,option)=>nextCommand(option,"continue","--job",id,"--prompt",taskPlaceholder)};
-
-},
-"./chunk-DJXSGMWH.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{signInOf:()=>signInOf,surveyBackends:()=>surveyBackends});module.exports=stdin_exports;var import_chunk_SCS6S3PN=load(
-"./chunk-SCS6S3PN.js");var import_chunk_UQPFXLJC=load("./chunk-UQPFXLJC.js");var import_chunk_55A4YUIJ=load("./chunk-55A4YUIJ.js");var import_chunk_VBJYUCPQ=load(
-"./chunk-VBJYUCPQ.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_node_path=builtin(
-"node:path");var signBytes=64*1024;var profileNames=["restricted","standard","unrestricted"];function surveyBackends(config,cwd,only){const own=Object.entries(config.
-backends);const found=import_chunk_UQPFXLJC.backends.filter(({id})=>id!=="custom"&&(only===void 0||id===only)&&!Object.hasOwn(config.backends,id)).map(backend=>survey(
-backend,backend.id,backend.programs,cwd));const custom=(0,import_chunk_UQPFXLJC.findBackend)("custom");const mine=own.filter(([name])=>only===void 0||name===only).
-map(([name,{argv}])=>survey(custom,name,argv.slice(0,1),cwd));return[...found,...mine]}function survey(backend,name,searched,cwd){const program=searched.map(one=>(0,
-import_chunk_55A4YUIJ.findProgram)(one,cwd)).find(one=>one!==void 0)??null;const version=program===null?null:(0,import_chunk_SCS6S3PN.tellVersion)(backend,program);
-const isTooOld=version!==null&&backend.oldest!==null&&(0,import_chunk_UQPFXLJC.isOlder)(version,backend.oldest);const faults={};for(const profile of profileNames){
-const fault=backend.profiles[profile]===null?null:(0,import_chunk_SCS6S3PN.policyFault)(backend,profile,cwd,version);if(fault!==null)faults[profile]=fault}const canKeep=profileNames.
-some(one=>backend.profiles[one]!==null&&faults[one]===void 0);return{backend:name,title:backend.title,custom:backend.id==="custom",searched,program,not_executable:program===
-null?findBlocked(searched):null,version,oldest:backend.oldest,too_old:isTooOld,sign_in:signInOf(backend),profiles:backend.profiles,faults,install:backend.install,
-usable:program!==null&&!isTooOld&&canKeep}}function signInOf({signIn}){const home=import_chunk_VBJYUCPQ.variables.home();const files=signIn.files.filter(file=>home!==
-void 0&&holdsSomething(import_node_path.default.join(home,file)));const found={files,variables:signIn.variables.filter(name=>import_chunk_VBJYUCPQ.variables.isSet(
-name))};if(signIn.files.length+signIn.variables.length===0)return{state:"unknown",...found};return{state:found.files.length+found.variables.length>0?"signs":"no\
-_signs",...found}}function holdsSomething(file){if(!(0,import_chunk_7WBBYJDG.exists)(file))return false;try{const text=(0,import_chunk_527JQF7V.readText)((0,import_chunk_7WBBYJDG.
-realPath)(file),signBytes)?.trim();if(text===void 0)return true;return text!==""&&!/^(?:null|\{\s*\}|\[\s*\])$/.test(text)}catch{return true}}function findBlocked(names){
-const folders=import_chunk_VBJYUCPQ.variables.searchPath().split(":").filter(Boolean);const files=names.filter(name=>!name.includes("/")).flatMap(name=>folders.
-map(folder=>import_node_path.default.join(folder,name)));return files.find(import_chunk_7WBBYJDG.exists)??null}
 
 },
 "./chunk-DYSFR35P.js": function (module, exports) {
@@ -1352,6 +1344,84 @@ map((word,index)=>index===0&&word.includes("=")?inQuotes(word):quoteWord(word)).
 "./chunk-527JQF7V.js");async function startWorker(root,spec,job,generation){const engine=(0,import_chunk_XUMWCHG3.findEngine)(spec.engine)??import_chunk_XUMWCHG3.
 defaultEngine;const worker=await engine.start({stateRoot:root,id:spec.id,mark:spec.mark,logFile:job.paths.workerLog});(0,import_chunk_527JQF7V.writeJson)(job.paths.
 launch,{worker,generation},{sync:false})}
+
+},
+"./chunk-H7MFKA5Q.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{defaultBackend:()=>defaultBackend,knownBackends:()=>knownBackends,launchWarnings:()=>launchWarnings,makeStaffPart:()=>makeStaffPart,
+narrowProfile:()=>narrowProfile,narrowingText:()=>narrowingText,noNarrowing:()=>noNarrowing,policyFault:()=>policyFault,readNarrowing:()=>readNarrowing,readSettings:()=>readSettings,
+requireFreeConversation:()=>requireFreeConversation,tellVersion:()=>tellVersion,versionWarnings:()=>versionWarnings});module.exports=stdin_exports;var import_chunk_5ZVUNFQ7=load(
+"./chunk-5ZVUNFQ7.js");var import_chunk_K4XBJGBM=load("./chunk-K4XBJGBM.js");var import_chunk_4TYOKOYZ=load("./chunk-4TYOKOYZ.js");var import_chunk_UQPFXLJC=load(
+"./chunk-UQPFXLJC.js");var import_chunk_ZY4EPTVP=load("./chunk-ZY4EPTVP.js");var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");var import_chunk_DFY3WLOV=load(
+"./chunk-DFY3WLOV.js");var import_chunk_XRZCSGQB=load("./chunk-XRZCSGQB.js");var import_chunk_RSAECTKB=load("./chunk-RSAECTKB.js");var import_chunk_OYSO2DVF=load(
+"./chunk-OYSO2DVF.js");var import_chunk_55A4YUIJ=load("./chunk-55A4YUIJ.js");var import_chunk_VBJYUCPQ=load("./chunk-VBJYUCPQ.js");var import_chunk_7WBBYJDG=load(
+"./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_path=builtin(
+"node:path");var noNarrowing={restrict:[],default_backend:{}};function readNarrowing(root,known2){const file=(0,import_chunk_RSAECTKB.rootPaths)(root).config;const facts=(0,
+import_chunk_7WBBYJDG.factsOf)(file);if(!facts)return noNarrowing;if(facts.kind!=="file")throw refused(file,"it is no regular file");if(facts.uid!==process.getuid?.()||
+(facts.mode&18)!==0)throw refused(file,"others own it or may write it");const read=(0,import_chunk_527JQF7V.readJson)(file);if(read.kind!=="ok")throw refused(file,
+read.kind==="missing"?"it is gone":read.reason);return parse(read.value,known2,file)}function narrowingText({restrict,default_backend}){const isEmpty=restrict.length===
+0&&Object.keys(default_backend).length===0;return isEmpty?null:`${JSON.stringify({restrict,default_backend},null,2)}
+`}function narrowProfile(mode,profile,restrictions){const found=restrictions.find(({restrict})=>restrict.includes(mode));if(!found)return profile.asked??profile.
+fallback;if(profile.asked===void 0||profile.asked==="restricted")return"restricted";throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot use --profile\
+ ${profile.asked} for ${mode}: ${found.file} restricts this mode`,`leave --profile away, or change "restrict" there (setup --restrict)`)}function defaultBackend(mode,user,narrowing){
+const id=(0,import_chunk_W7HED5VZ.findMode)(mode)?.id;const own=(id&&user.default_backends?.[id])??user.default_backend;if(own!==void 0)return{name:own,from:"us\
+er"};const name=id&&narrowing.default_backend[id];return name===void 0?void 0:{name,from:"state"}}function parse(value,known2,file){const{restrict=[],default_backend={},
+...rest}=value;const[extra]=Object.keys(rest);if(extra!==void 0)throw refused(file,`${JSON.stringify(extra)} is not known here`);if(!Array.isArray(restrict))throw refused(
+file,'"restrict" is no list of modes');if(typeof default_backend!=="object"||default_backend===null||Array.isArray(default_backend))throw refused(file,'"default\
+_backend" is no object');const backends2={};for(const[mode,name]of Object.entries(default_backend)){if(typeof name!=="string"||!known2.includes(name))throw refused(
+file,`backend ${JSON.stringify(name)} is not known; there are ${known2.join(", ")}`);backends2[modeOf(mode,file)]=name}return{restrict:[...new Set(restrict.map(
+mode=>modeOf(mode,file)))],default_backend:backends2}}function modeOf(value,file){const mode=typeof value==="string"?(0,import_chunk_W7HED5VZ.findMode)(value):void 0;
+if(mode)return mode.id;throw refused(file,`mode ${JSON.stringify(value)} is not known; there are ${import_chunk_W7HED5VZ.modeIds.join(", ")}`)}function refused(file,reason){
+return new import_chunk_NVPF5LEY.FaultError("preflight",`cannot use the config of the state folder ${file}: ${reason}`,'mend or remove it; its form is {"restric\
+t": ["review"], "default_backend": {"review": "codex"}}')}var policyBytes=1024*1024;function checkProgram(backend,program){const version=tellVersion(backend,program);
+if(version===null||backend.oldest===null||!(0,import_chunk_UQPFXLJC.isOlder)(version,backend.oldest))return{version};throw new import_chunk_NVPF5LEY.FaultError(
+"preflight",`cannot use ${backend.title} ${version} (${program}): it is too old; needed: ${backend.oldest} or newer`,`update it: ${backend.install}`)}function versionWarnings({
+backend:id,program,version}){const backend=(0,import_chunk_UQPFXLJC.findBackend)(id);if(!backend?.oldest||(version??null)!==null)return[];const message=`cannot \
+tell the version of ${backend.title} (${program}); needed: ${backend.oldest} or newer`;return[{code:"version_unknown",message}]}function tellVersion(backend,program){
+if(backend.oldest===null&&backend.packages.length===0)return null;const version=(0,import_chunk_UQPFXLJC.versionOf)(program,backend.packages);if(version===null||
+backend.oldest===null||!(0,import_chunk_UQPFXLJC.isOlder)(version,backend.oldest))return version;return(0,import_chunk_UQPFXLJC.versionOf)(program,backend.packages,
+{isFresh:true})}function requirePolicy(backend,profile,cwd,version=null){const fault=policyFault(backend,profile,cwd,version);if(fault===null)return;throw new import_chunk_NVPF5LEY.
+FaultError("preflight",`cannot use profile ${profile} with ${backend.title}: ${fault}`,"change its settings, or name another backend or profile with --backend o\
+r --profile")}function policyFault(backend,profile,cwd,version=null){const policies=[...backend.policy?[backend.policy]:[],...backend.morePolicies??[]];for(const policy of policies){
+const fault=faultOf(policy,{profile,version},cwd);if(fault!==null)return fault}return null}function faultOf(policy,wanted,cwd){const home=import_chunk_VBJYUCPQ.
+variables.home();if(!policy.inWorkspace&&home===void 0)return`its settings ~/${policy.file} cannot be found: HOME is not set`;for(const place of policy.inWorkspace?
+placesOf(cwd):[home]){const file=import_node_path.default.join(place,policy.file);for(const one of policy.file.endsWith("/")?filesIn(file):[file]){const fault=fileFault(
+policy,wanted,one);if(fault!==null)return fault}}return null}function placesOf(cwd){return[...new Set([(0,import_chunk_XRZCSGQB.findWorktree)(cwd)??cwd,cwd])]}function filesIn(folder){
+return(0,import_chunk_7WBBYJDG.listNames)(folder).filter(name=>name.endsWith(".json")).map(name=>import_node_path.default.join(folder,name))}function fileFault(policy,{
+profile,version},file){const read=readSettings(file);if("fault"in read)return`its settings ${file} ${read.fault}`;if(read.text===null)return null;try{const fault=policy.
+findFault(read.text,profile,version);return fault===null?null:`${fault} (${file})`}catch{return`its settings ${file} are not understood`}}function readSettings(file){
+try{if(!(0,import_chunk_7WBBYJDG.factsOf)(file))return{text:null};const read=(0,import_chunk_527JQF7V.readRange)((0,import_chunk_7WBBYJDG.realPath)(file),0,policyBytes);
+if(!read)return{fault:"are no regular file"};if(read.size>policyBytes)return{fault:`are too large (${read.size} bytes) to be checked`};return{text:read.bytes.toString(
+"utf8")}}catch(error){return{fault:`cannot be read (${(0,import_chunk_NVPF5LEY.errnoOf)(error)??"error"})`}}}function makeStaffPart(words){const config=(0,import_chunk_5ZVUNFQ7.
+readUserConfig)();const narrowing=readNarrowing(words.stateRoot,knownBackends(config));const name=words.backend??defaultBackend(words.mode,config,narrowing)?.name;
+const{backend,custom}=chooseBackend(name,config,words.cwd);if(words.model!==null&&words.model.trim()==="")throw(0,import_chunk_NVPF5LEY.usageError)('cannot take\
+ --model "": it needs the name of a model');const profile=narrowProfile(words.mode,{asked:words.profile,fallback:fallbackOf(words)},[{restrict:config.restrict??
+[],file:(0,import_chunk_K4XBJGBM.userConfigFile)()??"your config"},{restrict:narrowing.restrict,file:(0,import_chunk_RSAECTKB.rootPaths)(words.stateRoot).config}]);
+const terms=backend.profiles[profile];if(terms===null){const can=Object.entries(backend.profiles).filter(([,one])=>one!==null).map(([one])=>one);throw new import_chunk_NVPF5LEY.
+FaultError("preflight",`cannot use profile ${profile} with backend ${custom?.name??backend.id}: it cannot be kept there; possible: ${can.join(", ")}`)}const program=programOf(
+backend,custom,words.cwd);const tooLong=custom?.prompt==="argument"?(0,import_chunk_UQPFXLJC.findArgumentFault)([words.prompt]):null;if(tooLong!==null)throw new import_chunk_NVPF5LEY.
+FaultError("preflight",`cannot give the task to backend ${custom?.name} as an argument: ${tooLong}`,'set "prompt": "stdin" for it in your config');const{version}=checkProgram(
+backend,program);requirePolicy(backend,profile,words.cwd,version);const{mode,model,prompt,resume}=words;return{mode,backend:backend.id,program,version,model,profile,
+adds:terms.adds,brief:custom?custom.brief??false:true,prompt,resume,custom}}function fallbackOf(words){return words.earlierProfile??(0,import_chunk_W7HED5VZ.findMode)(
+words.mode)?.profile??"restricted"}function launchWarnings(staff){return[...sandboxWarnings(staff),...modelWarnings(staff)]}function modelWarnings({model,custom}){
+if(model===null||!custom)return[];return[{code:"model_ignored",message:`${custom.name} is told no model: put ${model} into its "argv" in your config`}]}function sandboxWarnings(staff){
+const terms=(0,import_chunk_UQPFXLJC.findBackend)(staff.backend)?.profiles[staff.profile];if(staff.profile!=="standard"||terms?.sandbox!==false)return[];const message=`${staff.
+backend} has no sandbox here: nothing but its own obedience keeps its writes inside the workspace`;return[{code:"no_sandbox",message}]}function chooseBackend(name,config,cwd){
+if(name===void 0)return{backend:onlyInstalled(config,cwd),custom:null};const own=Object.hasOwn(config.backends,name)?config.backends[name]:void 0;const custom=(0,
+import_chunk_UQPFXLJC.findBackend)("custom");if(own&&custom)return{backend:custom,custom:{name,...own}};const backend=(0,import_chunk_UQPFXLJC.findBackend)(name);
+if(backend&&backend.id!=="custom")return{backend,custom:null};throw(0,import_chunk_NVPF5LEY.usageError)(`cannot use backend ${JSON.stringify(name)}: there are ${known(
+config)}`,'your own programs go into "backends" of ~/.config/job-companion/config.json')}function onlyInstalled(config,cwd){const found=import_chunk_UQPFXLJC.backends.
+filter(backend=>backend.programs.some(program=>(0,import_chunk_55A4YUIJ.findProgram)(program,cwd)!==void 0));if(found.length===1&&found[0])return found[0];const state=found.
+length===0?"no agent CLI is on PATH":`several are installed (${found.map(one=>one.id).join(", ")})`;const next=found.length===0?`install one of them; how, and w\
+hat is there, shows: ${(0,import_chunk_DFY3WLOV.nextCommand)([],"setup")}`:"name one with --backend NAME";throw(0,import_chunk_NVPF5LEY.usageError)(`cannot choo\
+se a backend: ${state}; there are ${known(config)}`,next)}function knownBackends(config){return[...import_chunk_UQPFXLJC.backends.map(backend=>backend.id).filter(
+id=>id!=="custom"),...Object.keys(config.backends)]}function known(config){return knownBackends(config).join(", ")||"none"}function programOf(backend,custom,cwd){
+const names=custom?[custom.argv[0]]:backend.programs;for(const name of names){const program=(0,import_chunk_55A4YUIJ.findProgram)(name,cwd);if(program!==void 0)
+return program}throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot find ${names.join(" or ")} for backend ${custom?.name??backend.id}: not on PATH (${import_chunk_VBJYUCPQ.
+variables.searchPath()||"empty"})`,`${custom?'mend "backends" of your config':`install it (${backend.install})`}, or choose another with --backend`)}function requireFreeConversation(root,backend,conversation){
+const{folder,option}=root;for(const id of(0,import_chunk_ZY4EPTVP.listActive)(folder)){const paths=(0,import_chunk_RSAECTKB.jobPaths)(folder,id);const spec=(0,import_chunk_OYSO2DVF.
+readSpec)(paths);if(spec.kind!=="ok"||spec.value.staff?.backend!==backend)continue;const state=(0,import_chunk_OYSO2DVF.readState)(paths);const uses=spec.value.
+staff.resume??(state.kind==="ok"?state.value.conversation?.id:void 0);if(uses!==conversation||(0,import_chunk_4TYOKOYZ.isOver)(folder,id))continue;throw new import_chunk_NVPF5LEY.
+FaultError("busy",`cannot continue conversation ${conversation}: job ${id} is using it`,import_chunk_DFY3WLOV.nextCommands.wait(id,option))}}
 
 },
 "./chunk-HDW3QKWP.js": function (module, exports) {
@@ -2057,6 +2127,23 @@ return new FaultError("usage",message,next)}function errnoOf(error){if(typeof er
 code==="string"?error.code:void 0}function messageOf(error){return error instanceof Error?error.message:String(error)}
 
 },
+"./chunk-NYS4EJYT.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{folderSaid:()=>folderSaid,onceWords:()=>onceWords,repeatedLaunch:()=>repeatedLaunch});module.exports=stdin_exports;
+var import_chunk_S2AZQGK3=load("./chunk-S2AZQGK3.js");var import_chunk_IXGHQGP5=load("./chunk-IXGHQGP5.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");
+var import_chunk_RSAECTKB=load("./chunk-RSAECTKB.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_node_path=builtin("node:path");var passing=[
+"owner","label","once-key","notify","json","id-only","wait","wait-timeout","foreground","state-dir","prompt-file","stdin"];function onceWords(verb,input,folder,task){
+const options=input.given().filter(([name])=>!passing.includes(name)&&!["prompt","cwd"].includes(name));return JSON.stringify([verb,options.sort(),input.words,input.
+rest,folder,task])}function folderSaid(context,input){return import_node_path.default.resolve(context.cwd,input.text("cwd")??".")}async function repeatedLaunch(context,input,words,isSynchronous){
+const{onceKey}=(0,import_chunk_S2AZQGK3.launchWords)(input);if(onceKey===null)return void 0;(0,import_chunk_S2AZQGK3.checkLaunchOptions)(input);const root=context.
+root(input);const launched=await(0,import_chunk_IXGHQGP5.launchedBefore)(root,onceKey,words);if(!launched)return void 0;const{folder}=(0,import_chunk_RSAECTKB.jobPaths)(
+root.folder,launched.id);return(0,import_chunk_7WBBYJDG.exists)(folder)?(0,import_chunk_S2AZQGK3.tellLaunched)(context,input,root,launched,isSynchronous):tellCleaned(
+input,launched.id)}function tellCleaned(input,id){const note=`job ${id} had this once-key; its record was removed by clean, and nothing was started`;if(input.has(
+"id-only"))return{code:import_chunk_6PFAPK5K.exitCodes.done,out:`${id}
+`};if(input.has("json"))return{code:import_chunk_6PFAPK5K.exitCodes.done,json:{id,new:false,cleaned:true,next:{}}};return{code:import_chunk_6PFAPK5K.exitCodes.done,
+out:`${note}
+`}}
+
+},
 "./chunk-O4S3UR6E.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{endProbes:()=>endProbes,findEscaped:()=>findEscaped,findProbes:()=>findProbes,findRows:()=>findRows,terminate:()=>terminate,
 treeOf:()=>treeOf,withBelow:()=>withBelow});module.exports=stdin_exports;var import_chunk_U56C6E24=load("./chunk-U56C6E24.js");var import_chunk_7LUFXQWN=load(".\
@@ -2162,58 +2249,6 @@ worker])if(identity)engine.signal(identity,"SIGURG")}
 },
 "./chunk-PATOMOAS.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{wakes:()=>wakes});module.exports=stdin_exports;var wakes=["terminal","checkpoint","attention","handback","news"];
-
-},
-"./chunk-R23DT4AI.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{checkLaunchOptions:()=>checkLaunchOptions,launchAndTell:()=>launchAndTell,launchWords:()=>launchWords,notifyOf:()=>notifyOf,
-onStallOf:()=>onStallOf,tellLaunched:()=>tellLaunched});module.exports=stdin_exports;var import_chunk_IXGHQGP5=load("./chunk-IXGHQGP5.js");var import_chunk_K4XBJGBM=load(
-"./chunk-K4XBJGBM.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_DFY3WLOV=load("./chunk-DFY3WLOV.js");var import_chunk_LXK2ZILE=load(
-"./chunk-LXK2ZILE.js");var import_chunk_RSAECTKB=load("./chunk-RSAECTKB.js");var import_chunk_OYSO2DVF=load("./chunk-OYSO2DVF.js");var import_chunk_KJ4WUN37=load(
-"./chunk-KJ4WUN37.js");var import_chunk_55A4YUIJ=load("./chunk-55A4YUIJ.js");var import_chunk_VBJYUCPQ=load("./chunk-VBJYUCPQ.js");var import_chunk_NVPF5LEY=load(
-"./chunk-NVPF5LEY.js");var import_node_path=builtin("node:path");var operators=/^(?:\d*(?:>>?|<)|&&?|\|\|?|;|\d*>&\d+|&>)$/;function splitWords(text){const words=[];
-let word=null;let isPlain=true;let quote=null;for(let at=0;at<=text.length;at+=1){const sign=text[at];if(sign===void 0&&quote!==null)return{fault:`the quote ${quote}\
- is not closed`};if(quote===null&&(sign===void 0||/[ \t\n\r]/.test(sign))){if(word!==null&&isPlain&&operators.test(word))return{fault:`no shell reads it, and ${word}\
- means something only to a shell (sh -c '...' starts one)`};if(word!==null)words.push(word);[word,isPlain]=[null,true];continue}if(sign===quote){quote=null;continue}
-if(quote===null&&(sign==='"'||sign==="'")){[quote,word,isPlain]=[sign,word??"",false];continue}const next=text[at+1];if(sign==="\\"&&(quote===null||quote==='"'&&
-/["\\$`\n]/.test(next??""))){if(next===void 0)return{fault:"it ends with a backslash"};word=`${word??""}${next==="\n"?"":next}`;isPlain=false;at+=1;continue}word=
-`${word??""}${sign}`}return{words}}var allowed="allowed: words like a shell splits them, or a JSON array of texts";function parseNotify(text){const refused=why=>(0,
-import_chunk_NVPF5LEY.usageError)(`cannot take --notify ${JSON.stringify(text)}: ${why}; ${allowed}`);const words=text.trimStart().startsWith("[")?jsonWords(text):
-splitWords(text);if("fault"in words)throw refused(words.fault);if(words.words.length===0||words.words[0]==="")throw refused("it names no program");return words.
-words}function jsonWords(text){let value;try{value=JSON.parse(text)}catch{return{fault:"it is no JSON"}}const isWords=Array.isArray(value)&&value.every(word=>typeof word===
-"string"&&!word.includes("\0"));return isWords?{words:value}:{fault:"it is no array of texts"}}async function notifyOf(context,input,inherited){const text=input.
-text("notify");if(text==="none")return null;if(text!==void 0)return resolved(parseNotify(text),"--notify",context.cwd);if(inherited)return resolved(inherited,"t\
-he notifier of the earlier job",context.cwd);if(!(0,import_chunk_K4XBJGBM.mayMention)("notify"))return null;const{readUserConfig}=await Promise.resolve().then(()=>load(
-"./config-GWL6P2D5.js"));const{notify}=readUserConfig();return notify?resolved(notify,`"notify" of ${(0,import_chunk_K4XBJGBM.userConfigFile)()}`,null):null}function resolved(words,source,cwd){
-const[name="",...args]=words;const isRelative=name.includes("/")&&!import_node_path.default.isAbsolute(name);const program=cwd===null&&isRelative?void 0:(0,import_chunk_55A4YUIJ.
-findProgram)(name,cwd??"/");if(program!==void 0)return[program,...args];const where=!name.includes("/")?`it is not on PATH (${import_chunk_VBJYUCPQ.variables.searchPath()||
-"empty"})`:cwd===null&&isRelative?"it must be absolute or on PATH":`no executable file of that name${isRelative?` (looked from ${cwd})`:""}`;throw new import_chunk_NVPF5LEY.
-FaultError("preflight",`cannot use ${JSON.stringify(name)} as ${source}: ${where}`,"give the path of the program")}function launchWords(input){const onceKey=input.
-text("once-key")??null;if(onceKey==="")throw(0,import_chunk_NVPF5LEY.usageError)('cannot take --once-key "": a key needs at least one character');return{owner:input.
-text("owner")??import_chunk_VBJYUCPQ.variables.owner()??null,label:input.text("label")??null,onceKey}}function onStallOf(input){const text=input.text("on-stall");
-if(text===void 0)return null;if(text.trim()==="")throw(0,import_chunk_NVPF5LEY.usageError)("cannot take an empty --on-stall: say what is to be done about a stal\
-l");const size=(0,import_chunk_LXK2ZILE.byteLength)(text);if(size>import_chunk_KJ4WUN37.onStallBytes)throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --on\
--stall of ${size} bytes: at most ${import_chunk_KJ4WUN37.onStallBytes} are allowed`);return text}function checkLaunchOptions(input){if(input.has("wait-timeout")&&
-!input.has("wait"))throw(0,import_chunk_NVPF5LEY.usageError)("cannot take --wait-timeout without --wait");input.duration("wait-timeout");for(const other of["jso\
-n","wait"]){if(input.has("id-only")&&input.has(other))throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --id-only and --${other} together`)}}async function launchAndTell(context,input,request,isSynchronous=false){
-checkLaunchOptions(input);const root=context.root(input);const notify=await notifyOf(context,input,request.notify);return tellLaunched(context,input,root,await(0,
-import_chunk_IXGHQGP5.launch)(root,{...request,notify}),isSynchronous)}async function tellLaunched(context,input,root,launched,isSynchronous){if(input.has("wait")||
-isSynchronous){const{waitAndTell}=await Promise.resolve().then(()=>load("./collecting-BVVCT76V.js"));const told=launched.isNew?warningNotes(root,launched.id):[];
-const collect=`collect: ${import_chunk_DFY3WLOV.nextCommands.wait(launched.id,root.option)}`;for(const line of[jobLine(launched),collect,...told])context.tell(line);
-const timeoutMs=input.duration("wait-timeout")??Number.MAX_SAFE_INTEGER;return waitAndTell(context,root,[launched.id],{mode:"all",timeoutMs,heartbeatMs:null,isJson:input.
-has("json"),told})}return tellLaunch(root,launched,input)}function jobLine({id,isNew}){return`job ${id}${isNew?"":" (this once-key had it already; nothing was s\
-tarted)"}`}function warningsOf(root,id){const spec=(0,import_chunk_OYSO2DVF.readSpec)((0,import_chunk_RSAECTKB.jobPaths)(root.folder,id));return spec.kind==="ok"?
-spec.value.warnings??[]:[]}function warningNotes(root,id){return warningsOf(root,id).map(one=>`warning: ${(0,import_chunk_LXK2ZILE.plainText)(one.message)}`)}async function timerOf(root,id){
-if(!id.startsWith("timer-"))return void 0;const[{inspect},{dueWords,timerFacts}]=await Promise.all([Promise.resolve().then(()=>load("./view-HHMTUCMJ.js")),Promise.
-resolve().then(()=>load("./timer-facts-O77VQSSV.js"))]);const{spec,state}=inspect(root.folder,id);if(!spec?.timer)return void 0;return{facts:{state:state.state,
-...timerFacts(spec.timer)},line:`due:     ${dueWords(spec.timer)}`}}async function tellLaunch(root,launched,input){const{id,isNew}=launched;const notes=warningNotes(
-root,id);if(input.has("id-only"))return{code:import_chunk_6PFAPK5K.exitCodes.done,out:`${id}
-`,notes};const paths=(0,import_chunk_RSAECTKB.jobPaths)(root.folder,id);const commands={wait:import_chunk_DFY3WLOV.nextCommands.wait(id,root.option),observe:import_chunk_DFY3WLOV.
-nextCommands.observe(id,root.option),cancel:import_chunk_DFY3WLOV.nextCommands.cancel(id,root.option)};const timer=await timerOf(root,id);if(input.has("json")){
-return{code:import_chunk_6PFAPK5K.exitCodes.done,json:{id,new:isNew,...timer?{...timer.facts,replaced:launched.replaced??[]}:{},folder:paths.folder,result_path:paths.
-result,output_path:paths.output,warnings:warningsOf(root,id),next:commands}}}const lines=[jobLine(launched),...timer?[timer.line]:[],...(launched.replaced??[]).
-map(earlier=>`replaced: ${earlier}`),`collect: ${commands.wait}`,`observe: ${commands.observe}`,`result:  ${paths.result}`];return{code:import_chunk_6PFAPK5K.exitCodes.
-done,out:`${lines.join("\n")}
-`,notes}}
 
 },
 "./chunk-RBCJCF44.js": function (module, exports) {
@@ -2355,82 +2390,78 @@ cancel:at("cancel.json"),waiters:at("waiters"),collected:at("collected.json"),lo
 return import_node_path2.default.join(root,"jobs",`.new-${id}`)}
 
 },
-"./chunk-SCS6S3PN.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{defaultBackend:()=>defaultBackend,knownBackends:()=>knownBackends,launchWarnings:()=>launchWarnings,makeStaffPart:()=>makeStaffPart,
-narrowProfile:()=>narrowProfile,narrowingText:()=>narrowingText,noNarrowing:()=>noNarrowing,policyFault:()=>policyFault,readNarrowing:()=>readNarrowing,readSettings:()=>readSettings,
-requireFreeConversation:()=>requireFreeConversation,tellVersion:()=>tellVersion,versionWarnings:()=>versionWarnings});module.exports=stdin_exports;var import_chunk_6F4VMV4W=load(
-"./chunk-6F4VMV4W.js");var import_chunk_K4XBJGBM=load("./chunk-K4XBJGBM.js");var import_chunk_4TYOKOYZ=load("./chunk-4TYOKOYZ.js");var import_chunk_UQPFXLJC=load(
-"./chunk-UQPFXLJC.js");var import_chunk_ZY4EPTVP=load("./chunk-ZY4EPTVP.js");var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");var import_chunk_DFY3WLOV=load(
-"./chunk-DFY3WLOV.js");var import_chunk_XRZCSGQB=load("./chunk-XRZCSGQB.js");var import_chunk_RSAECTKB=load("./chunk-RSAECTKB.js");var import_chunk_OYSO2DVF=load(
-"./chunk-OYSO2DVF.js");var import_chunk_55A4YUIJ=load("./chunk-55A4YUIJ.js");var import_chunk_VBJYUCPQ=load("./chunk-VBJYUCPQ.js");var import_chunk_7WBBYJDG=load(
-"./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_path=builtin(
-"node:path");var noNarrowing={restrict:[],default_backend:{}};function readNarrowing(root,known2){const file=(0,import_chunk_RSAECTKB.rootPaths)(root).config;const facts=(0,
-import_chunk_7WBBYJDG.factsOf)(file);if(!facts)return noNarrowing;if(facts.kind!=="file")throw refused(file,"it is no regular file");if(facts.uid!==process.getuid?.()||
-(facts.mode&18)!==0)throw refused(file,"others own it or may write it");const read=(0,import_chunk_527JQF7V.readJson)(file);if(read.kind!=="ok")throw refused(file,
-read.kind==="missing"?"it is gone":read.reason);return parse(read.value,known2,file)}function narrowingText({restrict,default_backend}){const isEmpty=restrict.length===
-0&&Object.keys(default_backend).length===0;return isEmpty?null:`${JSON.stringify({restrict,default_backend},null,2)}
-`}function narrowProfile(mode,profile,restrictions){const found=restrictions.find(({restrict})=>restrict.includes(mode));if(!found)return profile.asked??profile.
-fallback;if(profile.asked===void 0||profile.asked==="restricted")return"restricted";throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot use --profile\
- ${profile.asked} for ${mode}: ${found.file} restricts this mode`,`leave --profile away, or change "restrict" there (setup --restrict)`)}function defaultBackend(mode,user,narrowing){
-const id=(0,import_chunk_W7HED5VZ.findMode)(mode)?.id;const own=(id&&user.default_backends?.[id])??user.default_backend;if(own!==void 0)return{name:own,from:"us\
-er"};const name=id&&narrowing.default_backend[id];return name===void 0?void 0:{name,from:"state"}}function parse(value,known2,file){const{restrict=[],default_backend={},
-...rest}=value;const[extra]=Object.keys(rest);if(extra!==void 0)throw refused(file,`${JSON.stringify(extra)} is not known here`);if(!Array.isArray(restrict))throw refused(
-file,'"restrict" is no list of modes');if(typeof default_backend!=="object"||default_backend===null||Array.isArray(default_backend))throw refused(file,'"default\
-_backend" is no object');const backends2={};for(const[mode,name]of Object.entries(default_backend)){if(typeof name!=="string"||!known2.includes(name))throw refused(
-file,`backend ${JSON.stringify(name)} is not known; there are ${known2.join(", ")}`);backends2[modeOf(mode,file)]=name}return{restrict:[...new Set(restrict.map(
-mode=>modeOf(mode,file)))],default_backend:backends2}}function modeOf(value,file){const mode=typeof value==="string"?(0,import_chunk_W7HED5VZ.findMode)(value):void 0;
-if(mode)return mode.id;throw refused(file,`mode ${JSON.stringify(value)} is not known; there are ${import_chunk_W7HED5VZ.modeIds.join(", ")}`)}function refused(file,reason){
-return new import_chunk_NVPF5LEY.FaultError("preflight",`cannot use the config of the state folder ${file}: ${reason}`,'mend or remove it; its form is {"restric\
-t": ["review"], "default_backend": {"review": "codex"}}')}var policyBytes=1024*1024;function checkProgram(backend,program){const version=tellVersion(backend,program);
-if(version===null||backend.oldest===null||!(0,import_chunk_UQPFXLJC.isOlder)(version,backend.oldest))return{version};throw new import_chunk_NVPF5LEY.FaultError(
-"preflight",`cannot use ${backend.title} ${version} (${program}): it is too old; needed: ${backend.oldest} or newer`,`update it: ${backend.install}`)}function versionWarnings({
-backend:id,program,version}){const backend=(0,import_chunk_UQPFXLJC.findBackend)(id);if(!backend?.oldest||(version??null)!==null)return[];const message=`cannot \
-tell the version of ${backend.title} (${program}); needed: ${backend.oldest} or newer`;return[{code:"version_unknown",message}]}function tellVersion(backend,program){
-if(backend.oldest===null&&backend.packages.length===0)return null;const version=(0,import_chunk_UQPFXLJC.versionOf)(program,backend.packages);if(version===null||
-backend.oldest===null||!(0,import_chunk_UQPFXLJC.isOlder)(version,backend.oldest))return version;return(0,import_chunk_UQPFXLJC.versionOf)(program,backend.packages,
-{isFresh:true})}function requirePolicy(backend,profile,cwd,version=null){const fault=policyFault(backend,profile,cwd,version);if(fault===null)return;throw new import_chunk_NVPF5LEY.
-FaultError("preflight",`cannot use profile ${profile} with ${backend.title}: ${fault}`,"change its settings, or name another backend or profile with --backend o\
-r --profile")}function policyFault(backend,profile,cwd,version=null){const policies=[...backend.policy?[backend.policy]:[],...backend.morePolicies??[]];for(const policy of policies){
-const fault=faultOf(policy,{profile,version},cwd);if(fault!==null)return fault}return null}function faultOf(policy,wanted,cwd){const home=import_chunk_VBJYUCPQ.
-variables.home();if(!policy.inWorkspace&&home===void 0)return`its settings ~/${policy.file} cannot be found: HOME is not set`;for(const place of policy.inWorkspace?
-placesOf(cwd):[home]){const file=import_node_path.default.join(place,policy.file);for(const one of policy.file.endsWith("/")?filesIn(file):[file]){const fault=fileFault(
-policy,wanted,one);if(fault!==null)return fault}}return null}function placesOf(cwd){return[...new Set([(0,import_chunk_XRZCSGQB.findWorktree)(cwd)??cwd,cwd])]}function filesIn(folder){
-return(0,import_chunk_7WBBYJDG.listNames)(folder).filter(name=>name.endsWith(".json")).map(name=>import_node_path.default.join(folder,name))}function fileFault(policy,{
-profile,version},file){const read=readSettings(file);if("fault"in read)return`its settings ${file} ${read.fault}`;if(read.text===null)return null;try{const fault=policy.
-findFault(read.text,profile,version);return fault===null?null:`${fault} (${file})`}catch{return`its settings ${file} are not understood`}}function readSettings(file){
-try{if(!(0,import_chunk_7WBBYJDG.factsOf)(file))return{text:null};const read=(0,import_chunk_527JQF7V.readRange)((0,import_chunk_7WBBYJDG.realPath)(file),0,policyBytes);
-if(!read)return{fault:"are no regular file"};if(read.size>policyBytes)return{fault:`are too large (${read.size} bytes) to be checked`};return{text:read.bytes.toString(
-"utf8")}}catch(error){return{fault:`cannot be read (${(0,import_chunk_NVPF5LEY.errnoOf)(error)??"error"})`}}}function makeStaffPart(words){const config=(0,import_chunk_6F4VMV4W.
-readUserConfig)();const narrowing=readNarrowing(words.stateRoot,knownBackends(config));const name=words.backend??defaultBackend(words.mode,config,narrowing)?.name;
-const{backend,custom}=chooseBackend(name,config,words.cwd);if(words.model!==null&&words.model.trim()==="")throw(0,import_chunk_NVPF5LEY.usageError)('cannot take\
- --model "": it needs the name of a model');const profile=narrowProfile(words.mode,{asked:words.profile,fallback:fallbackOf(words)},[{restrict:config.restrict??
-[],file:(0,import_chunk_K4XBJGBM.userConfigFile)()??"your config"},{restrict:narrowing.restrict,file:(0,import_chunk_RSAECTKB.rootPaths)(words.stateRoot).config}]);
-const terms=backend.profiles[profile];if(terms===null){const can=Object.entries(backend.profiles).filter(([,one])=>one!==null).map(([one])=>one);throw new import_chunk_NVPF5LEY.
-FaultError("preflight",`cannot use profile ${profile} with backend ${custom?.name??backend.id}: it cannot be kept there; possible: ${can.join(", ")}`)}const program=programOf(
-backend,custom,words.cwd);const tooLong=custom?.prompt==="argument"?(0,import_chunk_UQPFXLJC.findArgumentFault)([words.prompt]):null;if(tooLong!==null)throw new import_chunk_NVPF5LEY.
-FaultError("preflight",`cannot give the task to backend ${custom?.name} as an argument: ${tooLong}`,'set "prompt": "stdin" for it in your config');const{version}=checkProgram(
-backend,program);requirePolicy(backend,profile,words.cwd,version);const{mode,model,prompt,resume}=words;return{mode,backend:backend.id,program,version,model,profile,
-adds:terms.adds,brief:custom?custom.brief??false:true,prompt,resume,custom}}function fallbackOf(words){return words.earlierProfile??(0,import_chunk_W7HED5VZ.findMode)(
-words.mode)?.profile??"restricted"}function launchWarnings(staff){return[...sandboxWarnings(staff),...modelWarnings(staff)]}function modelWarnings({model,custom}){
-if(model===null||!custom)return[];return[{code:"model_ignored",message:`${custom.name} is told no model: put ${model} into its "argv" in your config`}]}function sandboxWarnings(staff){
-const terms=(0,import_chunk_UQPFXLJC.findBackend)(staff.backend)?.profiles[staff.profile];if(staff.profile!=="standard"||terms?.sandbox!==false)return[];const message=`${staff.
-backend} has no sandbox here: nothing but its own obedience keeps its writes inside the workspace`;return[{code:"no_sandbox",message}]}function chooseBackend(name,config,cwd){
-if(name===void 0)return{backend:onlyInstalled(config,cwd),custom:null};const own=Object.hasOwn(config.backends,name)?config.backends[name]:void 0;const custom=(0,
-import_chunk_UQPFXLJC.findBackend)("custom");if(own&&custom)return{backend:custom,custom:{name,...own}};const backend=(0,import_chunk_UQPFXLJC.findBackend)(name);
-if(backend&&backend.id!=="custom")return{backend,custom:null};throw(0,import_chunk_NVPF5LEY.usageError)(`cannot use backend ${JSON.stringify(name)}: there are ${known(
-config)}`,'your own programs go into "backends" of ~/.config/job-companion/config.json')}function onlyInstalled(config,cwd){const found=import_chunk_UQPFXLJC.backends.
-filter(backend=>backend.programs.some(program=>(0,import_chunk_55A4YUIJ.findProgram)(program,cwd)!==void 0));if(found.length===1&&found[0])return found[0];const state=found.
-length===0?"no agent CLI is on PATH":`several are installed (${found.map(one=>one.id).join(", ")})`;const next=found.length===0?`install one of them; how, and w\
-hat is there, shows: ${(0,import_chunk_DFY3WLOV.nextCommand)([],"setup")}`:"name one with --backend NAME";throw(0,import_chunk_NVPF5LEY.usageError)(`cannot choo\
-se a backend: ${state}; there are ${known(config)}`,next)}function knownBackends(config){return[...import_chunk_UQPFXLJC.backends.map(backend=>backend.id).filter(
-id=>id!=="custom"),...Object.keys(config.backends)]}function known(config){return knownBackends(config).join(", ")||"none"}function programOf(backend,custom,cwd){
-const names=custom?[custom.argv[0]]:backend.programs;for(const name of names){const program=(0,import_chunk_55A4YUIJ.findProgram)(name,cwd);if(program!==void 0)
-return program}throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot find ${names.join(" or ")} for backend ${custom?.name??backend.id}: not on PATH (${import_chunk_VBJYUCPQ.
-variables.searchPath()||"empty"})`,`${custom?'mend "backends" of your config':`install it (${backend.install})`}, or choose another with --backend`)}function requireFreeConversation(root,backend,conversation){
-const{folder,option}=root;for(const id of(0,import_chunk_ZY4EPTVP.listActive)(folder)){const paths=(0,import_chunk_RSAECTKB.jobPaths)(folder,id);const spec=(0,import_chunk_OYSO2DVF.
-readSpec)(paths);if(spec.kind!=="ok"||spec.value.staff?.backend!==backend)continue;const state=(0,import_chunk_OYSO2DVF.readState)(paths);const uses=spec.value.
-staff.resume??(state.kind==="ok"?state.value.conversation?.id:void 0);if(uses!==conversation||(0,import_chunk_4TYOKOYZ.isOver)(folder,id))continue;throw new import_chunk_NVPF5LEY.
-FaultError("busy",`cannot continue conversation ${conversation}: job ${id} is using it`,import_chunk_DFY3WLOV.nextCommands.wait(id,option))}}
+"./chunk-S2AZQGK3.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{checkLaunchOptions:()=>checkLaunchOptions,launchAndTell:()=>launchAndTell,launchWords:()=>launchWords,notifyOf:()=>notifyOf,
+onStallOf:()=>onStallOf,tellLaunched:()=>tellLaunched});module.exports=stdin_exports;var import_chunk_IXGHQGP5=load("./chunk-IXGHQGP5.js");var import_chunk_K4XBJGBM=load(
+"./chunk-K4XBJGBM.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_DFY3WLOV=load("./chunk-DFY3WLOV.js");var import_chunk_LXK2ZILE=load(
+"./chunk-LXK2ZILE.js");var import_chunk_RSAECTKB=load("./chunk-RSAECTKB.js");var import_chunk_OYSO2DVF=load("./chunk-OYSO2DVF.js");var import_chunk_KJ4WUN37=load(
+"./chunk-KJ4WUN37.js");var import_chunk_55A4YUIJ=load("./chunk-55A4YUIJ.js");var import_chunk_VBJYUCPQ=load("./chunk-VBJYUCPQ.js");var import_chunk_NVPF5LEY=load(
+"./chunk-NVPF5LEY.js");var import_node_path=builtin("node:path");var operators=/^(?:\d*(?:>>?|<)|&&?|\|\|?|;|\d*>&\d+|&>)$/;function splitWords(text){const words=[];
+let word=null;let isPlain=true;let quote=null;for(let at=0;at<=text.length;at+=1){const sign=text[at];if(sign===void 0&&quote!==null)return{fault:`the quote ${quote}\
+ is not closed`};if(quote===null&&(sign===void 0||/[ \t\n\r]/.test(sign))){if(word!==null&&isPlain&&operators.test(word))return{fault:`no shell reads it, and ${word}\
+ means something only to a shell (sh -c '...' starts one)`};if(word!==null)words.push(word);[word,isPlain]=[null,true];continue}if(sign===quote){quote=null;continue}
+if(quote===null&&(sign==='"'||sign==="'")){[quote,word,isPlain]=[sign,word??"",false];continue}const next=text[at+1];if(sign==="\\"&&(quote===null||quote==='"'&&
+/["\\$`\n]/.test(next??""))){if(next===void 0)return{fault:"it ends with a backslash"};word=`${word??""}${next==="\n"?"":next}`;isPlain=false;at+=1;continue}word=
+`${word??""}${sign}`}return{words}}var allowed="allowed: words like a shell splits them, or a JSON array of texts";function parseNotify(text){const refused=why=>(0,
+import_chunk_NVPF5LEY.usageError)(`cannot take --notify ${JSON.stringify(text)}: ${why}; ${allowed}`);const words=text.trimStart().startsWith("[")?jsonWords(text):
+splitWords(text);if("fault"in words)throw refused(words.fault);if(words.words.length===0||words.words[0]==="")throw refused("it names no program");return words.
+words}function jsonWords(text){let value;try{value=JSON.parse(text)}catch{return{fault:"it is no JSON"}}const isWords=Array.isArray(value)&&value.every(word=>typeof word===
+"string"&&!word.includes("\0"));return isWords?{words:value}:{fault:"it is no array of texts"}}async function notifyOf(context,input,inherited){const text=input.
+text("notify");if(text==="none")return null;if(text!==void 0)return resolved(parseNotify(text),"--notify",context.cwd);if(inherited)return resolved(inherited,"t\
+he notifier of the earlier job",context.cwd);if(!(0,import_chunk_K4XBJGBM.mayMention)("notify"))return null;const{readUserConfig}=await Promise.resolve().then(()=>load(
+"./config-ZRULFGL6.js"));const{notify}=readUserConfig();return notify?resolved(notify,`"notify" of ${(0,import_chunk_K4XBJGBM.userConfigFile)()}`,null):null}function resolved(words,source,cwd){
+const[name="",...args]=words;const isRelative=name.includes("/")&&!import_node_path.default.isAbsolute(name);const program=cwd===null&&isRelative?void 0:(0,import_chunk_55A4YUIJ.
+findProgram)(name,cwd??"/");if(program!==void 0)return[program,...args];const where=!name.includes("/")?`it is not on PATH (${import_chunk_VBJYUCPQ.variables.searchPath()||
+"empty"})`:cwd===null&&isRelative?"it must be absolute or on PATH":`no executable file of that name${isRelative?` (looked from ${cwd})`:""}`;throw new import_chunk_NVPF5LEY.
+FaultError("preflight",`cannot use ${JSON.stringify(name)} as ${source}: ${where}`,"give the path of the program")}function launchWords(input){const onceKey=input.
+text("once-key")??null;if(onceKey==="")throw(0,import_chunk_NVPF5LEY.usageError)('cannot take --once-key "": a key needs at least one character');return{owner:input.
+text("owner")??import_chunk_VBJYUCPQ.variables.owner()??null,label:input.text("label")??null,onceKey}}function onStallOf(input){const text=input.text("on-stall");
+if(text===void 0)return null;if(text.trim()==="")throw(0,import_chunk_NVPF5LEY.usageError)("cannot take an empty --on-stall: say what is to be done about a stal\
+l");const size=(0,import_chunk_LXK2ZILE.byteLength)(text);if(size>import_chunk_KJ4WUN37.onStallBytes)throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --on\
+-stall of ${size} bytes: at most ${import_chunk_KJ4WUN37.onStallBytes} are allowed`);return text}function checkLaunchOptions(input){if(input.has("wait-timeout")&&
+!input.has("wait"))throw(0,import_chunk_NVPF5LEY.usageError)("cannot take --wait-timeout without --wait");input.duration("wait-timeout");for(const other of["jso\
+n","wait"]){if(input.has("id-only")&&input.has(other))throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --id-only and --${other} together`)}}async function launchAndTell(context,input,request,isSynchronous=false){
+checkLaunchOptions(input);const root=context.root(input);const notify=await notifyOf(context,input,request.notify);return tellLaunched(context,input,root,await(0,
+import_chunk_IXGHQGP5.launch)(root,{...request,notify}),isSynchronous)}async function tellLaunched(context,input,root,launched,isSynchronous){if(input.has("wait")||
+isSynchronous){const{waitAndTell}=await Promise.resolve().then(()=>load("./collecting-BVVCT76V.js"));const told=launched.isNew?warningNotes(root,launched.id):[];
+const collect=`collect: ${import_chunk_DFY3WLOV.nextCommands.wait(launched.id,root.option)}`;for(const line of[jobLine(launched),collect,...told])context.tell(line);
+const timeoutMs=input.duration("wait-timeout")??Number.MAX_SAFE_INTEGER;return waitAndTell(context,root,[launched.id],{mode:"all",timeoutMs,heartbeatMs:null,isJson:input.
+has("json"),told})}return tellLaunch(root,launched,input)}function jobLine({id,isNew}){return`job ${id}${isNew?"":" (this once-key had it already; nothing was s\
+tarted)"}`}function warningsOf(root,id){const spec=(0,import_chunk_OYSO2DVF.readSpec)((0,import_chunk_RSAECTKB.jobPaths)(root.folder,id));return spec.kind==="ok"?
+spec.value.warnings??[]:[]}function warningNotes(root,id){return warningsOf(root,id).map(one=>`warning: ${(0,import_chunk_LXK2ZILE.plainText)(one.message)}`)}async function timerOf(root,id){
+if(!id.startsWith("timer-"))return void 0;const[{inspect},{dueWords,timerFacts}]=await Promise.all([Promise.resolve().then(()=>load("./view-HHMTUCMJ.js")),Promise.
+resolve().then(()=>load("./timer-facts-O77VQSSV.js"))]);const{spec,state}=inspect(root.folder,id);if(!spec?.timer)return void 0;return{facts:{state:state.state,
+...timerFacts(spec.timer)},line:`due:     ${dueWords(spec.timer)}`}}async function tellLaunch(root,launched,input){const{id,isNew}=launched;const notes=warningNotes(
+root,id);if(input.has("id-only"))return{code:import_chunk_6PFAPK5K.exitCodes.done,out:`${id}
+`,notes};const paths=(0,import_chunk_RSAECTKB.jobPaths)(root.folder,id);const commands={wait:import_chunk_DFY3WLOV.nextCommands.wait(id,root.option),observe:import_chunk_DFY3WLOV.
+nextCommands.observe(id,root.option),cancel:import_chunk_DFY3WLOV.nextCommands.cancel(id,root.option)};const timer=await timerOf(root,id);if(input.has("json")){
+return{code:import_chunk_6PFAPK5K.exitCodes.done,json:{id,new:isNew,...timer?{...timer.facts,replaced:launched.replaced??[]}:{},folder:paths.folder,result_path:paths.
+result,output_path:paths.output,warnings:warningsOf(root,id),next:commands}}}const lines=[jobLine(launched),...timer?[timer.line]:[],...(launched.replaced??[]).
+map(earlier=>`replaced: ${earlier}`),`collect: ${commands.wait}`,`observe: ${commands.observe}`,`result:  ${paths.result}`];return{code:import_chunk_6PFAPK5K.exitCodes.
+done,out:`${lines.join("\n")}
+`,notes}}
+
+},
+"./chunk-S3BENQZW.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{signInOf:()=>signInOf,surveyBackends:()=>surveyBackends});module.exports=stdin_exports;var import_chunk_H7MFKA5Q=load(
+"./chunk-H7MFKA5Q.js");var import_chunk_UQPFXLJC=load("./chunk-UQPFXLJC.js");var import_chunk_55A4YUIJ=load("./chunk-55A4YUIJ.js");var import_chunk_VBJYUCPQ=load(
+"./chunk-VBJYUCPQ.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_node_path=builtin(
+"node:path");var signBytes=64*1024;var profileNames=["restricted","standard","unrestricted"];function surveyBackends(config,cwd,only){const own=Object.entries(config.
+backends);const found=import_chunk_UQPFXLJC.backends.filter(({id})=>id!=="custom"&&(only===void 0||id===only)&&!Object.hasOwn(config.backends,id)).map(backend=>survey(
+backend,backend.id,backend.programs,cwd));const custom=(0,import_chunk_UQPFXLJC.findBackend)("custom");const mine=own.filter(([name])=>only===void 0||name===only).
+map(([name,{argv}])=>survey(custom,name,argv.slice(0,1),cwd));return[...found,...mine]}function survey(backend,name,searched,cwd){const program=searched.map(one=>(0,
+import_chunk_55A4YUIJ.findProgram)(one,cwd)).find(one=>one!==void 0)??null;const version=program===null?null:(0,import_chunk_H7MFKA5Q.tellVersion)(backend,program);
+const isTooOld=version!==null&&backend.oldest!==null&&(0,import_chunk_UQPFXLJC.isOlder)(version,backend.oldest);const faults={};for(const profile of profileNames){
+const fault=backend.profiles[profile]===null?null:(0,import_chunk_H7MFKA5Q.policyFault)(backend,profile,cwd,version);if(fault!==null)faults[profile]=fault}const canKeep=profileNames.
+some(one=>backend.profiles[one]!==null&&faults[one]===void 0);return{backend:name,title:backend.title,custom:backend.id==="custom",searched,program,not_executable:program===
+null?findBlocked(searched):null,version,oldest:backend.oldest,too_old:isTooOld,sign_in:signInOf(backend),profiles:backend.profiles,faults,install:backend.install,
+usable:program!==null&&!isTooOld&&canKeep}}function signInOf({signIn}){const home=import_chunk_VBJYUCPQ.variables.home();const files=signIn.files.filter(file=>home!==
+void 0&&holdsSomething(import_node_path.default.join(home,file)));const found={files,variables:signIn.variables.filter(name=>import_chunk_VBJYUCPQ.variables.isSet(
+name))};if(signIn.files.length+signIn.variables.length===0)return{state:"unknown",...found};return{state:found.files.length+found.variables.length>0?"signs":"no\
+_signs",...found}}function holdsSomething(file){if(!(0,import_chunk_7WBBYJDG.exists)(file))return false;try{const text=(0,import_chunk_527JQF7V.readText)((0,import_chunk_7WBBYJDG.
+realPath)(file),signBytes)?.trim();if(text===void 0)return true;return text!==""&&!/^(?:null|\{\s*\}|\[\s*\])$/.test(text)}catch{return true}}function findBlocked(names){
+const folders=import_chunk_VBJYUCPQ.variables.searchPath().split(":").filter(Boolean);const files=names.filter(name=>!name.includes("/")).flatMap(name=>folders.
+map(folder=>import_node_path.default.join(folder,name)));return files.find(import_chunk_7WBBYJDG.exists)??null}
 
 },
 "./chunk-TFEMYLSK.js": function (module, exports) {
@@ -3215,6 +3246,19 @@ var backends=[agy,claude,codex,gemini,opencode,pi,qwen,copilot,cursor,custom];va
 find(backend=>backend.id===id)}function hostMarkers(){return backends.flatMap(backend=>[...backend.hostMarkers])}
 
 },
+"./chunk-UVRKC2JZ.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{makeStaffVerb:()=>makeStaffVerb});module.exports=stdin_exports;var import_chunk_2QSYH5MG=load("./chunk-2QSYH5MG.js");
+var import_chunk_AVTZAAO2=load("./chunk-AVTZAAO2.js");var import_chunk_NYS4EJYT=load("./chunk-NYS4EJYT.js");var import_chunk_CCVPRMQY=load("./chunk-CCVPRMQY.js");
+var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");function makeStaffVerb({mode:id,options={},notes,examples,isSynchronous=false}){const mode=import_chunk_W7HED5VZ.
+modes[id];return{name:id,summary:mode.summary,form:"(--prompt TEXT | --prompt-file PATH | --stdin) [options]",words:{min:0,max:0},options:{...import_chunk_CCVPRMQY.
+staffOptions,...options,cwd:{kind:"text",value:"DIR",help:"folder to work in (default: here)"},...import_chunk_CCVPRMQY.writerOptions,...import_chunk_CCVPRMQY.launchOptions},
+notes:[`Default profile: ${mode.profile}. The task reaches the agent byte for byte, with the words of the mode around it.`,notes].filter(line=>line!==void 0).join(
+"\n"),examples,async run(context,input){const prompt=await(0,import_chunk_2QSYH5MG.taskOf)(context,input);const words=(0,import_chunk_NYS4EJYT.onceWords)(id,input,
+(0,import_chunk_NYS4EJYT.folderSaid)(context,input),prompt);const isWaiting=isSynchronous&&!input.has("id-only");const repeated=await(0,import_chunk_NYS4EJYT.repeatedLaunch)(
+context,input,words,isWaiting);if(repeated)return repeated;const cwd=(0,import_chunk_AVTZAAO2.folderOf)(context,input);const staff=(0,import_chunk_2QSYH5MG.freshStaff)(
+context,input,{mode:id,prompt,cwd});return(0,import_chunk_2QSYH5MG.launchStaff)(context,input,{verb:id,staff,cwd,lineage:null,isSynchronous:isWaiting,words})}}}
+
+},
 "./chunk-VBJYUCPQ.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{apartEnvironment:()=>apartEnvironment,cacheFolder:()=>cacheFolder,callerEnvironment:()=>callerEnvironment,childEnvironment:()=>childEnvironment,
 comparableEnvironment:()=>comparableEnvironment,configFolder:()=>configFolder,credentialNames:()=>credentialNames,dataFolder:()=>dataFolder,markVariable:()=>markVariable,
@@ -3558,47 +3602,6 @@ const there=file=>(0,import_chunk_7WBBYJDG.exists)(file)?file:null;return{result
 error)}}
 
 },
-"./chunk-ZPZSGY2L.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{askedProfile:()=>askedProfile,freshStaff:()=>freshStaff,launchStaff:()=>launchStaff,taskOf:()=>taskOf});module.exports=
-stdin_exports;var import_chunk_SCS6S3PN=load("./chunk-SCS6S3PN.js");var import_chunk_TTFBOQUN=load("./chunk-TTFBOQUN.js");var import_chunk_R23DT4AI=load("./chun\
-k-R23DT4AI.js");var import_chunk_IXGHQGP5=load("./chunk-IXGHQGP5.js");var import_chunk_4TYOKOYZ=load("./chunk-4TYOKOYZ.js");var import_chunk_UQPFXLJC=load("./ch\
-unk-UQPFXLJC.js");var import_chunk_DFY3WLOV=load("./chunk-DFY3WLOV.js");var import_chunk_XRZCSGQB=load("./chunk-XRZCSGQB.js");var import_chunk_KJ4WUN37=load("./\
-chunk-KJ4WUN37.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("\
-./chunk-NVPF5LEY.js");var import_node_path=builtin("node:path");var sources=["prompt","prompt-file","stdin"];async function taskOf(context,input){const given=sources.
-filter(name=>input.has(name));if(given.length!==1){const came=given.length===0?"none was given":`these came together: ${given.map(name=>`--${name}`).join(", ")}`;
-throw(0,import_chunk_NVPF5LEY.usageError)(`cannot tell the task: exactly one of --prompt TEXT, --prompt-file PATH and --stdin is needed; ${came}`)}const text=input.
-text("prompt")??decode(given[0]==="stdin"?await context.readStdin():readTask(context,input.text("prompt-file")));const size=Buffer.byteLength(text);if(text.trim()===
-import_chunk_DFY3WLOV.taskPlaceholder)throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take ${JSON.stringify(import_chunk_DFY3WLOV.taskPlaceholder)} as the tas\
-k: it only shows where yours belongs`,"put what the agent is to do in its place, or give it with --prompt-file PATH");if(text.trim()==="")throw(0,import_chunk_NVPF5LEY.
-usageError)(`cannot take an empty task from --${given[0]}`);if(size>import_chunk_KJ4WUN37.promptBytes)throw tooLong(size);return text}function tooLong(size){return(0,
-import_chunk_NVPF5LEY.usageError)(`cannot take a task of ${size} bytes: at most ${import_chunk_KJ4WUN37.promptBytes} (1 MiB) are allowed`,"put the material into\
- a file and name it in the task")}function readTask(context,name){const file=import_node_path.default.resolve(context.cwd,name);try{const real=(0,import_chunk_7WBBYJDG.
-realPath)(file);const size=(0,import_chunk_7WBBYJDG.factsOf)(real)?.size??0;if(size>import_chunk_KJ4WUN37.promptBytes)throw tooLong(size);const read=(0,import_chunk_527JQF7V.
-readRange)(real,0,size);if(read)return read.bytes}catch(error){if(error instanceof import_chunk_NVPF5LEY.FaultError)throw error;throw new import_chunk_NVPF5LEY.
-FaultError("preflight",`cannot read the task from ${file} (${(0,import_chunk_NVPF5LEY.errnoOf)(error)??"error"})`)}throw new import_chunk_NVPF5LEY.FaultError("p\
-reflight",`cannot read the task from ${file}: it is no regular file`,"give the task with --stdin")}function decode(bytes){try{return new TextDecoder("utf-8",{fatal:true,
-ignoreBOM:true}).decode(bytes)}catch{throw(0,import_chunk_NVPF5LEY.usageError)("cannot take the task: it is no UTF-8 text")}}async function launchStaff(context,input,job){
-(0,import_chunk_R23DT4AI.checkLaunchOptions)(input);const root=context.root(input);const request={kind:"staff",verb:job.verb,...(0,import_chunk_R23DT4AI.launchWords)(
-input),notify:await(0,import_chunk_R23DT4AI.notifyOf)(context,input,job.notify),cwd:job.cwd,deadlineMs:job.deadlineMs??input.durationOrDefault("timeout"),killGraceMs:import_chunk_KJ4WUN37.
-limits.staffKillGrace.default,maxOutputBytes:import_chunk_KJ4WUN37.limits.maxOutput.default,firstOutputMs:job.firstOutputMs??input.duration("first-output")??null,
-stallMs:job.stallMs??input.duration("stall-after")??null,onStall:job.onStall??(0,import_chunk_R23DT4AI.onStallOf)(input),lineage:job.lineage,run:null,staff:job.
-staff,worktree:job.worktree===void 0?worktreeOf(input):job.worktree,warnings:(0,import_chunk_SCS6S3PN.launchWarnings)(job.staff),words:job.words,asksForLatest:job.
-asksForLatest??false,credentials:(0,import_chunk_UQPFXLJC.findBackend)(job.staff.backend)?.signIn.variables??[]};await(0,import_chunk_4TYOKOYZ.settleLost)(root.
-folder);const admit=()=>admitBeside(root,request,job.staff,{share:input.has("share"),isolate:job.worktree===void 0});const launched=await(0,import_chunk_IXGHQGP5.
-launch)(root,{...request,admit});if(launched.isNew)for(const warning of(0,import_chunk_SCS6S3PN.versionWarnings)(job.staff))context.tell(`note: ${warning.message}`);
-if(request.worktree==="new"&&launched.isNew)await tellDirty(context,job.cwd);return(0,import_chunk_R23DT4AI.tellLaunched)(context,input,root,launched,job.isSynchronous)}
-async function tellDirty(context,cwd){const{isDirtyTree}=await Promise.resolve().then(()=>load("./worktree-ZBASK7NI.js"));const root=(0,import_chunk_XRZCSGQB.findWorktree)(
-cwd);if(root!==void 0&&isDirtyTree(root))context.tell(`note: what is uncommitted in ${root} is not in the worktree of this job`)}function worktreeOf(input){if(input.
-has("worktree")&&input.has("share"))throw(0,import_chunk_NVPF5LEY.usageError)("cannot take --worktree and --share together: a tree of its own is shared with nob\
-ody");return input.has("worktree")?"new":null}async function admitBeside(root,request,staff,may){if(staff.resume!==null)(0,import_chunk_SCS6S3PN.requireFreeConversation)(
-root,staff.backend,staff.resume);if(request.worktree==="new")return{warnings:[]};const neighbours=await(0,import_chunk_4TYOKOYZ.findNeighbours)(root,staff,request.
-cwd,may);return{warnings:neighbours.map(id=>(0,import_chunk_4TYOKOYZ.neighbourWarning)(id,(0,import_chunk_4TYOKOYZ.modeOf)(root.folder,id))),told:id=>(0,import_chunk_4TYOKOYZ.
-tellNeighbours)(root.folder,neighbours,id)}}function freshStaff(context,input,words){const part=(0,import_chunk_SCS6S3PN.makeStaffPart)({...words,stateRoot:context.
-root(input).folder,backend:input.text("backend"),model:input.text("model")??null,profile:askedProfile(input),resume:null});if(input.has("schema"))part.schema=true;
-const base=input.text("base");if(base!==void 0)part.base=(0,import_chunk_TTFBOQUN.requireBase)(words.cwd,base);return part}function askedProfile(input){return input.
-text("profile")}
-
-},
 "./chunk-ZY4EPTVP.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{findJob:()=>findJob,jobsFolder:()=>jobsFolder,listActive:()=>listActive,listJobs:()=>listJobs,requireWholeId:()=>requireWholeId});
 module.exports=stdin_exports;var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_XUMWCHG3=load("./chunk-XUMWCHG3.js");var import_chunk_RSAECTKB=load(
@@ -3815,19 +3818,19 @@ chunk-HMVJQ5EA.js");var import_chunk_ABHSHR5A=load("./chunk-ABHSHR5A.js");var im
 "./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
 
 },
-"./config-GWL6P2D5.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{readUserConfig:()=>import_chunk_6F4VMV4W.readUserConfig,userConfigFile:()=>import_chunk_K4XBJGBM.userConfigFile});module.
-exports=stdin_exports;var import_chunk_6F4VMV4W=load("./chunk-6F4VMV4W.js");var import_chunk_K4XBJGBM=load("./chunk-K4XBJGBM.js");var import_chunk_W7HED5VZ=load(
+"./config-ZRULFGL6.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{readUserConfig:()=>import_chunk_5ZVUNFQ7.readUserConfig,userConfigFile:()=>import_chunk_K4XBJGBM.userConfigFile});module.
+exports=stdin_exports;var import_chunk_5ZVUNFQ7=load("./chunk-5ZVUNFQ7.js");var import_chunk_K4XBJGBM=load("./chunk-K4XBJGBM.js");var import_chunk_W7HED5VZ=load(
 "./chunk-W7HED5VZ.js");var import_chunk_VBJYUCPQ=load("./chunk-VBJYUCPQ.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load(
 "./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
 
 },
-"./continue-2CNGLD2G.js": function (module, exports) {
+"./continue-TIXNCLED.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{continueCommand:()=>continueCommand});module.exports=stdin_exports;var import_chunk_FPW6MWO7=load("./chunk-FPW6MWO7\
-.js");var import_chunk_ARSY3X2H=load("./chunk-ARSY3X2H.js");var import_chunk_ZPZSGY2L=load("./chunk-ZPZSGY2L.js");var import_chunk_SCS6S3PN=load("./chunk-SCS6S3\
-PN.js");var import_chunk_TTFBOQUN=load("./chunk-TTFBOQUN.js");var import_chunk_6F4VMV4W=load("./chunk-6F4VMV4W.js");var import_chunk_3UWBOJB3=load("./chunk-3UWB\
-OJB3.js");var import_chunk_7WTQNSF5=load("./chunk-7WTQNSF5.js");var import_chunk_BSU7RUI4=load("./chunk-BSU7RUI4.js");var import_chunk_R23DT4AI=load("./chunk-R2\
-3DT4AI.js");var import_chunk_IXGHQGP5=load("./chunk-IXGHQGP5.js");var import_chunk_CCVPRMQY=load("./chunk-CCVPRMQY.js");var import_chunk_YAUTBWZI=load("./chunk-\
+.js");var import_chunk_ARSY3X2H=load("./chunk-ARSY3X2H.js");var import_chunk_2QSYH5MG=load("./chunk-2QSYH5MG.js");var import_chunk_H7MFKA5Q=load("./chunk-H7MFKA\
+5Q.js");var import_chunk_TTFBOQUN=load("./chunk-TTFBOQUN.js");var import_chunk_5ZVUNFQ7=load("./chunk-5ZVUNFQ7.js");var import_chunk_AVTZAAO2=load("./chunk-AVTZ\
+AAO2.js");var import_chunk_7WTQNSF5=load("./chunk-7WTQNSF5.js");var import_chunk_NYS4EJYT=load("./chunk-NYS4EJYT.js");var import_chunk_S2AZQGK3=load("./chunk-S2\
+AZQGK3.js");var import_chunk_IXGHQGP5=load("./chunk-IXGHQGP5.js");var import_chunk_CCVPRMQY=load("./chunk-CCVPRMQY.js");var import_chunk_YAUTBWZI=load("./chunk-\
 YAUTBWZI.js");var import_chunk_K4XBJGBM=load("./chunk-K4XBJGBM.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_E4Q33Z52=load("./chun\
 k-E4Q33Z52.js");var import_chunk_4TYOKOYZ=load("./chunk-4TYOKOYZ.js");var import_chunk_UQPFXLJC=load("./chunk-UQPFXLJC.js");var import_chunk_ZY4EPTVP=load("./ch\
 unk-ZY4EPTVP.js");var import_chunk_7IQJPVFM=load("./chunk-7IQJPVFM.js");var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");var import_chunk_75QX5Y3O=load("./\
@@ -3845,18 +3848,18 @@ s]",words:{min:0,max:0},options:{job:{kind:"text",value:"ID",help:"the job whose
  conversation that a job of this worktree recorded"},...import_chunk_CCVPRMQY.staffOptions,cwd:{kind:"text",value:"DIR",help:"folder to work in (default: that o\
 f the earlier job)"},share:import_chunk_CCVPRMQY.writerOptions.share,...import_chunk_CCVPRMQY.launchOptions},notes:"Backend, mode, model, profile and folder are\
  those of the earlier job unless given. The limit is a fresh one.",examples:['continue --job staffer-mik3xa01-9c2k4d --prompt "Now add a test for it"','continue\
- --prompt "Go on"'],async run(context,input){const root=context.root(input);(0,import_chunk_YAUTBWZI.checkRoot)(root.folder);const prompt=await(0,import_chunk_ZPZSGY2L.
-taskOf)(context,input);const words=(0,import_chunk_BSU7RUI4.onceWords)("continue",input,input.has("cwd")?(0,import_chunk_BSU7RUI4.folderSaid)(context,input):null,
-prompt);const repeated=await(0,import_chunk_BSU7RUI4.repeatedLaunch)(context,input,words,false);if(repeated)return repeated;const parent=parentOf(root,input);await(0,
+ --prompt "Go on"'],async run(context,input){const root=context.root(input);(0,import_chunk_YAUTBWZI.checkRoot)(root.folder);const prompt=await(0,import_chunk_2QSYH5MG.
+taskOf)(context,input);const words=(0,import_chunk_NYS4EJYT.onceWords)("continue",input,input.has("cwd")?(0,import_chunk_NYS4EJYT.folderSaid)(context,input):null,
+prompt);const repeated=await(0,import_chunk_NYS4EJYT.repeatedLaunch)(context,input,words,false);if(repeated)return repeated;const parent=parentOf(root,input);await(0,
 import_chunk_FPW6MWO7.requireGenuine)(parent);const staff=parent.staff;const resume=(0,import_chunk_FPW6MWO7.conversationOf)(root.folder,parent);if(!staff||resume===
 null){const why=staff?"no conversation id was seen":`a ${parent.kind} job keeps no conversation`;throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot \
-continue job ${parent.id}: ${why}`,import_chunk_DFY3WLOV.nextCommands.restart(parent.id,root.option))}const cwd=input.has("cwd")?(0,import_chunk_3UWBOJB3.folderOf)(
+continue job ${parent.id}: ${why}`,import_chunk_DFY3WLOV.nextCommands.restart(parent.id,root.option))}const cwd=input.has("cwd")?(0,import_chunk_AVTZAAO2.folderOf)(
 context,input):(0,import_chunk_FPW6MWO7.requireFolder)(parent,"continue",root.option);(0,import_chunk_FPW6MWO7.requireSameFolder)(parent,cwd,root.option);const part=(0,
-import_chunk_SCS6S3PN.makeStaffPart)({mode:staff.mode,stateRoot:root.folder,backend:input.text("backend")??staff.custom?.name??staff.backend,model:input.text("m\
-odel")??staff.model,profile:(0,import_chunk_ZPZSGY2L.askedProfile)(input),earlierProfile:staff.profile,prompt,resume,cwd});if(part.backend!==staff.backend)throw new import_chunk_NVPF5LEY.
+import_chunk_H7MFKA5Q.makeStaffPart)({mode:staff.mode,stateRoot:root.folder,backend:input.text("backend")??staff.custom?.name??staff.backend,model:input.text("m\
+odel")??staff.model,profile:(0,import_chunk_2QSYH5MG.askedProfile)(input),earlierProfile:staff.profile,prompt,resume,cwd});if(part.backend!==staff.backend)throw new import_chunk_NVPF5LEY.
 FaultError("preflight",`cannot continue a conversation of ${staff.backend} with ${part.backend}`,import_chunk_DFY3WLOV.nextCommands.restart(parent.id,root.option));
 context.tell(`continues ${parent.id} (${staff.custom?.name??part.backend}, mode ${part.mode}, profile ${part.profile})`);part.earlier=(0,import_chunk_FPW6MWO7.earlierOf)(
-root.folder,part.backend,resume);if(staff.schema)part.schema=true;if(staff.base)part.base=staff.base;return(0,import_chunk_ZPZSGY2L.launchStaff)(context,input,{
+root.folder,part.backend,resume);if(staff.schema)part.schema=true;if(staff.base)part.base=staff.base;return(0,import_chunk_2QSYH5MG.launchStaff)(context,input,{
 verb:parent.verb,staff:part,cwd,lineage:(0,import_chunk_FPW6MWO7.lineageOf)(parent,"continue"),isSynchronous:parent.verb==="ask"&&!input.has("id-only"),words,asksForLatest:!input.
 has("job")&&!input.has("conversation"),worktree:input.has("cwd")?null:parent.worktree??null})}};function parentOf(root,input){const[job,conversation]=[input.text(
 "job"),input.text("conversation")];if(job!==void 0&&conversation!==void 0)throw(0,import_chunk_NVPF5LEY.usageError)("cannot take --job and --conversation togeth\
@@ -3917,8 +3920,8 @@ return"closed"}}function short(text){return digest(text).slice(0,12)}function di
 "hex").slice(0,40)}
 
 },
-"./dispatch-ZPZUINEV.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{dispatch:()=>dispatch});module.exports=stdin_exports;var import_chunk_2N3GX7GX=load("./chunk-2N3GX7GX.js");var import_chunk_YAUTBWZI=load(
+"./dispatch-7RWNZ764.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{dispatch:()=>dispatch});module.exports=stdin_exports;var import_chunk_3RRMPE4N=load("./chunk-3RRMPE4N.js");var import_chunk_YAUTBWZI=load(
 "./chunk-YAUTBWZI.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_UNGYPAP3=load(
 "./chunk-UNGYPAP3.js");var import_chunk_XRZCSGQB=load("./chunk-XRZCSGQB.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_RSAECTKB=load(
 "./chunk-RSAECTKB.js");var import_chunk_55A4YUIJ=load("./chunk-55A4YUIJ.js");var import_chunk_Y5L6GQDB=load("./chunk-Y5L6GQDB.js");var import_chunk_VBJYUCPQ=load(
@@ -3953,8 +3956,8 @@ usageError)(`cannot run ${command.name} without a command: the form is ${command
 keys(command.options).map(name=>`--${name}`).join(" ")}function helpOf(command){return(0,import_chunk_GEPPUING.quoteWords)([...(0,import_chunk_RSAECTKB.selfWords)(),
 ...command.name.split(" "),"--help"])}function rangeOf(row,name){if(!row?.range)throw new Error(`option ${name} has no range`);return row.range}async function dispatch(args,base,version){
 const[word="help",...rest]=args;if(word==="--version"||word==="version")return{code:import_chunk_6PFAPK5K.exitCodes.done,out:`${version}
-`};const name=word==="--help"||word==="-h"?"help":word;const loaded=await(0,import_chunk_2N3GX7GX.loadCommand)(name);if(!loaded)throw(0,import_chunk_NVPF5LEY.usageError)(
-`cannot run ${JSON.stringify(word)}: there is no such command; there are ${import_chunk_2N3GX7GX.commandNames.join(", ")}`,(0,import_chunk_GEPPUING.quoteWords)(
+`};const name=word==="--help"||word==="-h"?"help":word;const loaded=await(0,import_chunk_3RRMPE4N.loadCommand)(name);if(!loaded)throw(0,import_chunk_NVPF5LEY.usageError)(
+`cannot run ${JSON.stringify(word)}: there is no such command; there are ${import_chunk_3RRMPE4N.commandNames.join(", ")}`,(0,import_chunk_GEPPUING.quoteWords)(
 [...(0,import_chunk_RSAECTKB.selfWords)(),"help"]));if(hasChangedWords(args)){throw(0,import_chunk_NVPF5LEY.usageError)("cannot take a word that is no UTF-8 tex\
 t: it would arrive changed","give it in a file or through --shell with printf")}const{command,args:own}=await loaded.choose?.(rest)??{command:loaded,args:rest};
 const input=parseCommand(command,own);if(input.has("help"))return help(command);const context={...base,root:parsed=>(0,import_chunk_YAUTBWZI.locateRoot)({option:parsed.
@@ -3962,7 +3965,7 @@ text("state-dir"),variable:import_chunk_VBJYUCPQ.variables.stateDir(),cwd:base.c
 resolve().then(()=>load("./usage-KTS4T74N.js"));return{code:import_chunk_6PFAPK5K.exitCodes.done,out:renderHelp(command)}}
 
 },
-"./doctor-EASQHIHE.js": function (module, exports) {
+"./doctor-4BNOON3U.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{doctor:()=>doctor});module.exports=stdin_exports;var import_chunk_5EYCCQXE=load("./chunk-5EYCCQXE.js");var import_chunk_YKVL2F37=load(
 "./chunk-YKVL2F37.js");var import_chunk_CCVPRMQY=load("./chunk-CCVPRMQY.js");var import_chunk_YAUTBWZI=load("./chunk-YAUTBWZI.js");var import_chunk_6PFAPK5K=load(
 "./chunk-6PFAPK5K.js");var import_chunk_ZY4EPTVP=load("./chunk-ZY4EPTVP.js");var import_chunk_DFY3WLOV=load("./chunk-DFY3WLOV.js");var import_chunk_GEPPUING=load(
@@ -3994,7 +3997,7 @@ stricted, in an empty folder (calls its model once)"},...import_chunk_CCVPRMQY.c
 ith --backend: 0 when a complete answer came within 2 minutes, 3 when not, with the reason in the words of the CLI; the CLI may keep that conversation in its ow\
 n history.",examples:["doctor","doctor run-mik3x9ab-4f7q2z","doctor --backend codex"],async run(context,input){const backend=input.text("backend");if(backend!==
 void 0){if(input.words.length>0)throw(0,import_chunk_NVPF5LEY.usageError)("cannot take a job ID and --backend together");const{doctorBackend}=await Promise.resolve().
-then(()=>load("./doctor-backend-4K2A56FI.js"));return doctorBackend(context,backend,input.has("json"))}const root=context.root(input);const isThere=(0,import_chunk_YAUTBWZI.
+then(()=>load("./doctor-backend-IPQY2PVB.js"));return doctorBackend(context,backend,input.has("json"))}const root=context.root(input);const isThere=(0,import_chunk_YAUTBWZI.
 checkRoot)(root.folder);const word=input.words[0];const findings=!isThere&&word===void 0?[]:word===void 0?await diagnoseAll(root):[await diagnose(root,(0,import_chunk_ZY4EPTVP.
 findJob)(root,word))];const isWrong=findings.some(finding=>finding.problem!==null);const code=isWrong?import_chunk_6PFAPK5K.exitCodes.unsuccessful:import_chunk_6PFAPK5K.
 exitCodes.done;if(input.has("json")){return{code,json:{state_folder:root.folder,boot_id:(0,import_chunk_BSO2ISIG.bootId)(),pid_namespace:(0,import_chunk_BSO2ISIG.
@@ -4003,10 +4006,10 @@ pidNamespace)(),findings}}}const text=findings.map(tell).join("\n");return{code,
 `  next: ${finding.next}`);return lines.join("\n")}
 
 },
-"./doctor-backend-4K2A56FI.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{doctorBackend:()=>doctorBackend});module.exports=stdin_exports;var import_chunk_DJXSGMWH=load("./chunk-DJXSGMWH.js");
-var import_chunk_XFBNWBRB=load("./chunk-XFBNWBRB.js");var import_chunk_SCS6S3PN=load("./chunk-SCS6S3PN.js");var import_chunk_P53N2HZ4=load("./chunk-P53N2HZ4.js");
-var import_chunk_6F4VMV4W=load("./chunk-6F4VMV4W.js");var import_chunk_HNBJPPGC=load("./chunk-HNBJPPGC.js");var import_chunk_LUIVRIXY=load("./chunk-LUIVRIXY.js");
+"./doctor-backend-IPQY2PVB.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{doctorBackend:()=>doctorBackend});module.exports=stdin_exports;var import_chunk_S3BENQZW=load("./chunk-S3BENQZW.js");
+var import_chunk_XFBNWBRB=load("./chunk-XFBNWBRB.js");var import_chunk_H7MFKA5Q=load("./chunk-H7MFKA5Q.js");var import_chunk_P53N2HZ4=load("./chunk-P53N2HZ4.js");
+var import_chunk_5ZVUNFQ7=load("./chunk-5ZVUNFQ7.js");var import_chunk_HNBJPPGC=load("./chunk-HNBJPPGC.js");var import_chunk_LUIVRIXY=load("./chunk-LUIVRIXY.js");
 var import_chunk_TYK6MYR7=load("./chunk-TYK6MYR7.js");var import_chunk_5EYCCQXE=load("./chunk-5EYCCQXE.js");var import_chunk_YKVL2F37=load("./chunk-YKVL2F37.js");
 var import_chunk_IXGHQGP5=load("./chunk-IXGHQGP5.js");var import_chunk_YAUTBWZI=load("./chunk-YAUTBWZI.js");var import_chunk_K4XBJGBM=load("./chunk-K4XBJGBM.js");
 var import_chunk_FKEDTWPK=load("./chunk-FKEDTWPK.js");var import_chunk_PATOMOAS=load("./chunk-PATOMOAS.js");var import_chunk_IH5K6ZOB=load("./chunk-IH5K6ZOB.js");
@@ -4028,13 +4031,13 @@ var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var import_node_path=built
 isFolder).map(import_chunk_7WBBYJDG.realPath);const place=places.find(folder=>(0,import_chunk_XRZCSGQB.findWorktree)(folder)===void 0);if(place!==void 0)return(0,
 import_node_fs.mkdtempSync)(import_node_path2.default.join(place,prefix));throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot find a folder outside g\
 it for a trial: ${places.join(", ")}`,"set TMPDIR to one")}var trialMs=12e4;var task="Reply with the single word: ready";var answerBytes=1024;async function roundTrip(name,onStart){
-const isOwn=Object.hasOwn((0,import_chunk_6F4VMV4W.readUserConfig)().backends,name);const canRestrict=!isOwn&&(0,import_chunk_UQPFXLJC.findBackend)(name)?.profiles.
+const isOwn=Object.hasOwn((0,import_chunk_5ZVUNFQ7.readUserConfig)().backends,name);const canRestrict=!isOwn&&(0,import_chunk_UQPFXLJC.findBackend)(name)?.profiles.
 restricted!==null;const signals=(0,import_chunk_FKEDTWPK.holdSignals)();try{const folder=makeTempFolder("job-companion-trial-");let left=null;try{const[state,cwd]=[
 import_node_path.default.join(folder,"state"),import_node_path.default.join(folder,"empty")];(0,import_chunk_527JQF7V.createFolder)(cwd);const root={folder:state,
 option:["--state-dir",state]};const part=makePart(root,cwd,name,canRestrict?"restricted":"standard");await requireQuiet(signals);onStart();const trial=await tryIn(
 root,cwd,part,signals);left=await removeOrName(folder);return{...trial,left}}finally{if(left===null)await removeOrName(folder)}}finally{signals.release()}}async function requireQuiet(signals){
 const signal=await signals.first();if(signal!==null)throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot try it: interrupted by ${signal} before the s\
-tart`)}function makePart(root,cwd,backend,profile){const words={mode:"ask",stateRoot:root.folder,model:null,prompt:task,resume:null};return{...(0,import_chunk_SCS6S3PN.
+tart`)}function makePart(root,cwd,backend,profile){const words={mode:"ask",stateRoot:root.folder,model:null,prompt:task,resume:null};return{...(0,import_chunk_H7MFKA5Q.
 makeStaffPart)({...words,backend,profile,cwd}),brief:false}}async function tryIn(root,cwd,part,signals){const{id}=await(0,import_chunk_IXGHQGP5.launch)(root,{kind:"\
 staff",verb:"ask",owner:null,label:"doctor",onceKey:null,cwd,deadlineMs:trialMs,killGraceMs:import_chunk_KJ4WUN37.limits.staffKillGrace.default,maxOutputBytes:import_chunk_KJ4WUN37.
 limits.maxOutput.min,firstOutputMs:null,stallMs:null,lineage:null,run:null,staff:part});const why="doctor was interrupted";signals.onEach(()=>void(0,import_chunk_P53N2HZ4.
@@ -4048,7 +4051,7 @@ default;const{views:[view]}=await(0,import_chunk_HNBJPPGC.waitForJobs)(root.fold
 if(!view)throw new import_chunk_NVPF5LEY.FaultError("internal",`cannot find job ${id} any more`);return{view,firstOutputMs}}async function removeOrName(folder){
 const until=(0,import_chunk_Y5L6GQDB.monotonicMs)()+2e3;for(;;){try{(0,import_chunk_7WBBYJDG.removeTree)(folder);return null}catch{if((0,import_chunk_Y5L6GQDB.monotonicMs)()>
 until)return folder;await(0,import_chunk_Y5L6GQDB.sleep)(20)}}}async function doctorBackend(context,name,isJson){const backend=(0,import_chunk_UQPFXLJC.findBackend)(
-name);const signIn=backend?(0,import_chunk_DJXSGMWH.signInOf)(backend):null;try{const trip=await roundTrip(name,()=>context.tell(`asking ${name} for one word: o\
+name);const signIn=backend?(0,import_chunk_S3BENQZW.signInOf)(backend):null;try{const trip=await roundTrip(name,()=>context.tell(`asking ${name} for one word: o\
 ne small model call, at most 2 minutes`));const isReady=trip.state==="done";const code=isReady?import_chunk_6PFAPK5K.exitCodes.done:import_chunk_6PFAPK5K.exitCodes.
 unsuccessful;if(isJson)return{code,json:{backend:name,ready:isReady,sign_in:signIn,...trip}};return{code,out:page(name,isReady,[...rowsOf(trip,signIn),...verdictOf(
 trip)])}}catch(error){if(!(error instanceof import_chunk_NVPF5LEY.FaultError)||error.code!=="preflight")throw error;const code=import_chunk_6PFAPK5K.exitCodes.unsuccessful;
@@ -4186,12 +4189,12 @@ reason,retryAfterMs:null};const answer=opened.git.run(["rev-parse","--git-dir"])
 not_found",message:answer.reason};return{kind:"trouble",cause:"timeout",message:answer.reason,retryAfterMs:null}}
 
 },
-"./help-77QC3MHO.js": function (module, exports) {
+"./help-SYI6O5S5.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{help:()=>help});module.exports=stdin_exports;var import_chunk_CCVPRMQY=load("./chunk-CCVPRMQY.js");var import_chunk_6PFAPK5K=load(
 "./chunk-6PFAPK5K.js");var import_chunk_KJ4WUN37=load("./chunk-KJ4WUN37.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load(
 "./chunk-JSBRDJBE.js");var help={name:"help",summary:"this page, or the page of one command",form:"[COMMAND [KIND]]",words:{min:0,max:2},options:import_chunk_CCVPRMQY.
 common,examples:["help","help run","help watch file"],async run(_context,input){const{commandNames,loadCommand}=await Promise.resolve().then(()=>load("./registr\
-y-YDXKTC34.js"));const{renderHelp}=await Promise.resolve().then(()=>load("./usage-KTS4T74N.js"));const{labelled}=await Promise.resolve().then(()=>load("./wrap-L\
+y-TOR7PMT5.js"));const{renderHelp}=await Promise.resolve().then(()=>load("./usage-KTS4T74N.js"));const{labelled}=await Promise.resolve().then(()=>load("./wrap-L\
 TCIWAWY.js"));const[word,...more]=input.words;if(word!==void 0){const command=await loadCommand(word);if(!command)throw(0,import_chunk_NVPF5LEY.usageError)(`can\
 not show help for ${JSON.stringify(word)}: there are ${commandNames.join(", ")}`);const chosen=await command.choose?.(more.length>0?more:["--help"]);if(more.length>
 0&&!chosen)throw(0,import_chunk_NVPF5LEY.usageError)(`cannot show help for ${JSON.stringify(more.join(" "))}: ${word} has one page`);return{code:import_chunk_6PFAPK5K.
@@ -4357,11 +4360,11 @@ failed",network:"network",certificate:"network",redirect:"server",shape:"shape"}
 : ${failure.message}`;return{kind:"trouble",cause:causes[failure.cause],message,retryAfterMs:null}}
 
 },
-"./implement-OS2D6ZBA.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{implement:()=>implement});module.exports=stdin_exports;var import_chunk_64BEPTI2=load("./chunk-64BEPTI2.js");var import_chunk_ZPZSGY2L=load(
-"./chunk-ZPZSGY2L.js");var import_chunk_SCS6S3PN=load("./chunk-SCS6S3PN.js");var import_chunk_TTFBOQUN=load("./chunk-TTFBOQUN.js");var import_chunk_6F4VMV4W=load(
-"./chunk-6F4VMV4W.js");var import_chunk_3UWBOJB3=load("./chunk-3UWBOJB3.js");var import_chunk_7WTQNSF5=load("./chunk-7WTQNSF5.js");var import_chunk_BSU7RUI4=load(
-"./chunk-BSU7RUI4.js");var import_chunk_R23DT4AI=load("./chunk-R23DT4AI.js");var import_chunk_IXGHQGP5=load("./chunk-IXGHQGP5.js");var import_chunk_CCVPRMQY=load(
+"./implement-EXKJAGN2.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{implement:()=>implement});module.exports=stdin_exports;var import_chunk_UVRKC2JZ=load("./chunk-UVRKC2JZ.js");var import_chunk_2QSYH5MG=load(
+"./chunk-2QSYH5MG.js");var import_chunk_H7MFKA5Q=load("./chunk-H7MFKA5Q.js");var import_chunk_TTFBOQUN=load("./chunk-TTFBOQUN.js");var import_chunk_5ZVUNFQ7=load(
+"./chunk-5ZVUNFQ7.js");var import_chunk_AVTZAAO2=load("./chunk-AVTZAAO2.js");var import_chunk_7WTQNSF5=load("./chunk-7WTQNSF5.js");var import_chunk_NYS4EJYT=load(
+"./chunk-NYS4EJYT.js");var import_chunk_S2AZQGK3=load("./chunk-S2AZQGK3.js");var import_chunk_IXGHQGP5=load("./chunk-IXGHQGP5.js");var import_chunk_CCVPRMQY=load(
 "./chunk-CCVPRMQY.js");var import_chunk_YAUTBWZI=load("./chunk-YAUTBWZI.js");var import_chunk_K4XBJGBM=load("./chunk-K4XBJGBM.js");var import_chunk_6PFAPK5K=load(
 "./chunk-6PFAPK5K.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_4TYOKOYZ=load("./chunk-4TYOKOYZ.js");var import_chunk_UQPFXLJC=load(
 "./chunk-UQPFXLJC.js");var import_chunk_ZY4EPTVP=load("./chunk-ZY4EPTVP.js");var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");var import_chunk_75QX5Y3O=load(
@@ -4373,7 +4376,7 @@ failed",network:"network",certificate:"network",redirect:"server",shape:"shape"}
 "./chunk-RSAECTKB.js");var import_chunk_OYSO2DVF=load("./chunk-OYSO2DVF.js");var import_chunk_KJ4WUN37=load("./chunk-KJ4WUN37.js");var import_chunk_55A4YUIJ=load(
 "./chunk-55A4YUIJ.js");var import_chunk_Y5L6GQDB=load("./chunk-Y5L6GQDB.js");var import_chunk_VBJYUCPQ=load("./chunk-VBJYUCPQ.js");var import_chunk_BSO2ISIG=load(
 "./chunk-BSO2ISIG.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load(
-"./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var implement=(0,import_chunk_64BEPTI2.makeStaffVerb)({mode:"implement",notes:"A se\
+"./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var implement=(0,import_chunk_UVRKC2JZ.makeStaffVerb)({mode:"implement",notes:"A se\
 cond implement job in the same worktree is refused unless it has --worktree or --share. The result says what was changed: files, commits, or that nothing was.",
 examples:["implement --backend claude --prompt-file change.md --timeout 90m",'implement --worktree --prompt "Port src/io.ts to streams and commit it"']});
 
@@ -4403,7 +4406,7 @@ const evidence=`job ${id} is ${state}${error?` (${error})`:""}`;if(!stand.isEnde
 String(input.job),wake)};
 
 },
-"./judging-7SOSF5SC.js": function (module, exports) {
+"./judging-BX53AFRI.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{startJudging:()=>startJudging});module.exports=stdin_exports;var import_chunk_O4S3UR6E=load("./chunk-O4S3UR6E.js");
 var import_chunk_U56C6E24=load("./chunk-U56C6E24.js");var import_chunk_ILJKJSAA=load("./chunk-ILJKJSAA.js");var import_chunk_XLIUUZ7B=load("./chunk-XLIUUZ7B.js");
 var import_chunk_4LPECCUX=load("./chunk-4LPECCUX.js");var import_chunk_7LUFXQWN=load("./chunk-7LUFXQWN.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");
@@ -4418,65 +4421,76 @@ its log changed"]:[],countDescendants(descendants)].join(", ");const facts={desc
 orking",...facts};if(cpuMs===null)return{kind:"unmeasured",...facts};return{kind:descendants>0?"waiting":"dead",...facts}}function isBusy(cpuMs,spanMs){return cpuMs!==
 null&&cpuMs>0&&cpuMs>=spanMs*import_chunk_KJ4WUN37.idleCpuShare}function countDescendants(count){return`${count===0?"no":count} descendant${count===1?"":"s"}`}function cpuWords(cpuMs,spanMs){
 if(cpuMs===null)return"CPU not known";if(cpuMs===0||spanMs<=0)return"no CPU";const percent=cpuMs/spanMs*100;return`${(0,import_chunk_UNGYPAP3.formatDuration)(cpuMs)}\
- of CPU (${percent<10?percent.toFixed(1):Math.round(percent)}%)`}function sum(numbers){return numbers.reduce((whole,one)=>whole+one,0)}var textBytes=120;var longestEta=100*
-365*86400;var fields=["status","phase","completed","total","eta_seconds","message"];var failures=["failed","failure","error","errored","crashed"];function parseProbe(end,bounds){
-switch(end.how){case"timeout":return trouble(`took longer than ${(0,import_chunk_UNGYPAP3.formatDuration)(bounds.timeoutMs)}`);case"flooded":return trouble(`pri\
-nted more than ${bounds.bytes} bytes`);case"aborted":return trouble("was broken off");case"failed":return trouble(`could not be started: ${plain(end.reason??"no\
-t known why")}`);default:}if(end.code!==0){const said=plain(end.stderr);return trouble(`exited with code ${end.code??"unknown"}${said===""?"":`: ${said}`}`)}return parseText(
-end.stdout)}function saysFailure({status}){return failures.includes((status??"").toLowerCase())}function parseText(stdout){const text=stdout.trim();if(text==="")
-return trouble("printed nothing");let value;try{value=JSON.parse(text)}catch(error){return trouble(`printed no single JSON object: ${plain((0,import_chunk_NVPF5LEY.
-messageOf)(error))}`)}if(typeof value!=="object"||value===null||Array.isArray(value))return trouble("printed JSON that is no object");const given=value;for(const name of[
-"status","phase","message"])if(isThere(given[name])&&typeof given[name]!=="string")return trouble(`printed a ${name} that is no text`);for(const name of["comple\
-ted","total","eta_seconds"]){const fault=isThere(given[name])?numberFault(given[name]):void 0;if(fault!==void 0)return trouble(`printed ${name} as ${fault}`)}const[
-completed,total]=[numberOf(given.completed),numberOf(given.total)];const etaSeconds=numberOf(given.eta_seconds);if(completed!==null&&total!==null&&completed>total)
-return trouble(`printed completed ${completed} of ${total}`);if(etaSeconds!==null&&etaSeconds>longestEta)return trouble("printed eta_seconds as a number that is\
- too large");const reading={kind:"ok",status:textOf(given.status),phase:textOf(given.phase),completed,total,etaSeconds:etaSeconds===null?null:Math.round(etaSeconds),
-message:textOf(given.message)};return withVain(reading,Object.keys(given))}function withVain(reading,keys){const unknown=keys.filter(key=>!fields.includes(key));
-if(unknown.length>0&&unknown.length===keys.length)return trouble(`printed none of ${fields.join(", ")} (it has: ${namesOf(unknown)})`);const{status,phase,completed,
-total,etaSeconds,message}=reading;const also=unknown.length>0?` (it has also: ${namesOf(unknown)})`:"";if(completed===null&&total!==null){const what=`printed to\
-tal without completed${also}`;if(status===null&&phase===null&&etaSeconds===null&&message===null)return trouble(what);return{...reading,note:`the probe ${what}`}}
-if(completed===null&&phase===null&&etaSeconds===null&&also!=="")return{...reading,note:`the probe printed neither completed nor phase${also}`};return reading}function namesOf(keys){
-return plain(keys.slice(0,50).map(key=>plain(key)||'""').join(", "))}function numberFault(value){if(typeof value!=="number")return"something that is no number";
-if(!Number.isFinite(value)||value>Number.MAX_SAFE_INTEGER)return"a number that is too large";return value<0?"a negative number":void 0}function numberOf(value){
-return typeof value==="number"?value:null}function textOf(value){return typeof value==="string"&&plain(value)||null}function plain(text){return(0,import_chunk_LXK2ZILE.
-excerpt)((0,import_chunk_LXK2ZILE.plainText)(text).replace(/\s+/g," ").trim(),textBytes)}function isThere(value){return value!==void 0&&value!==null}function trouble(what){
-return{kind:"trouble",why:`the probe ${what}`}}var freshMemory={n:0,since:0,told:[],unchanged:0,probeUnchanged:0,troubles:0,window:[],probe:null};var reasonBytes=600;
-function judgeHealth(before,seen){const reading=seen.probe?.kind==="ok"?seen.probe:null;const troubles=seen.probe?.kind==="trouble"?before.troubles+1:0;const changes=changesOf(
-before,seen,reading);const isWhole=seen.activity.spanMs>=seen.everyMs/2;const window=[...before.window,seen.activity].slice(-import_chunk_KJ4WUN37.unchangedCheckpoints);
-const memory={n:seen.n,since:changes.length>0?seen.n:before.since,told:[],unchanged:changes.length>0?0:before.unchanged+(isWhole?1:0),probeUnchanged:changes.length>
-0?0:before.probeUnchanged+(isWhole&&isComparable(before.probe,reading)?1:0),troubles,window,probe:reading?newestOf(before.probe,reading,seen.elapsedMs):before.probe};
-const stillness=stillnessOf(window);const causes=[...stillCauses(memory,stillness),...taskCauses(seen)];const names=causes.flatMap(cause=>cause.names).sort();memory.
-told=[...new Set([...lastingOf(before.told,changes.length>0,seen.probe),...names])];const figures=stillness.words;const reasons=[...causes.map(cause=>cause.reason),
-...changes];if(reasons.length===0)reasons.push(evidenceWords(memory,before,seen,figures));if(seen.probe?.kind==="trouble")reasons.push(seen.probe.why);if(reading?.
-note)reasons.push(reading.note);if(reading?.message&&!saysFailure(reading))reasons.push(`the probe says "${reading.message}"`);const state=causes.length>0?"atte\
-ntion":changes.length>0?"progressing":"unknown";return{checkpoint:{n:seen.n,at:seen.at,elapsed_seconds:Math.max(0,Math.floor(seen.elapsedMs/1e3)),state,attention_kind:state===
-"attention"?"task_attention":null,phase:reading?.phase??null,completed:reading?.completed??null,total:reading?.total??null,eta_seconds:reading?.etaSeconds??estimate(
-before,seen,reading),reason:(0,import_chunk_LXK2ZILE.excerpt)(reasons.join("; "),reasonBytes),fingerprint:names.length>0?names.join("+"):null},memory,isNews:names.
-some(cause=>!before.told.includes(cause))}}function changesOf({probe:earlier},{activity},now){const changes=[];if(now&&earlier){if(now.completed!==null&&earlier.
-completed!==null&&now.completed>earlier.completed)changes.push(`completed went from ${earlier.completed} to ${countWords(now)}`);if(now.phase!==null&&earlier.phase!==
-null&&now.phase!==earlier.phase)changes.push(`the phase changed from "${earlier.phase}" to "${now.phase}"`)}if(activity.changed.length>0){const more=activity.changed.
-length>1?` and ${activity.changed.length-1} more`:"";changes.push(`${(0,import_chunk_LXK2ZILE.excerpt)(activity.changed[0],200)}${more} changed`)}return changes}
-function isComparable(earlier,now){if(!earlier||!now)return false;return now.completed!==null&&earlier.completed!==null||now.phase!==null&&earlier.phase!==null}
-function newestOf(earlier,now,elapsedMs){const phase=now.phase??earlier?.phase??null;if(now.completed!==null||!earlier)return{...now,phase,elapsedMs};return{...now,
-phase,completed:earlier.completed,total:earlier.total,elapsedMs:earlier.elapsedMs}}function taskCauses({probe,elapsedMs,expectMs}){const causes=[];if(probe?.kind===
-"ok"&&saysFailure(probe)){const{status,phase,message}=probe;const evidence=(0,import_chunk_CTSRVJRC.toHex)((0,import_chunk_CTSRVJRC.sha256)(new TextEncoder().encode(
-`${status}\0${phase}`))).slice(0,8);const words=`status "${status}"${phase?`, phase "${phase}"`:""}${message?`, "${message}"`:""}`;causes.push({names:[`probe_fa\
-iled@${evidence}`],reason:`the probe reports failure (${words})`})}if(expectMs!==null&&elapsedMs>expectMs){const reason=`over the expected duration of ${(0,import_chunk_UNGYPAP3.
-formatDuration)(expectMs)}: it runs for ${(0,import_chunk_UNGYPAP3.formatDuration)(elapsedMs)}`;causes.push({names:["over_expected"],reason})}return causes}function stillCauses(memory,stillness){
-const{unchanged,probeUnchanged,probe,troubles,since}=memory;if(unchanged<import_chunk_KJ4WUN37.unchangedCheckpoints||troubles>0&&troubles<=import_chunk_KJ4WUN37.
-unchangedCheckpoints)return[];const name=`no_change@${since}`;const during=`for ${unchanged} checkpoints in a row`;switch(stillness.kind){case"dead":{const reason=`\
-dead_wait: ${during} no observable change, no CPU, no output and no descendant`;return[{names:["dead_wait",name],reason}]}case"waiting":return[{names:[name],reason:`\
-no observable change ${during}: it is asleep with ${countDescendants(stillness.descendants)}`}];default:{if(troubles>0||probeUnchanged<import_chunk_KJ4WUN37.unchangedCheckpoints)
-return[];const at=probe?.completed===null||probe===null?"":` (${countWords(probe)})`;const but=stillness.kind==="working"?`, but it works (${stillness.words})`:
-"";return[{names:[name],reason:`no observable change by the probe ${during}${at}${but}`}]}}}function evidenceWords(memory,before,{probe},figures){const hasGoneBack=probe?.
-kind==="ok"&&probe.completed!==null&&before.probe!==null&&before.probe.completed!==null&&probe.completed<before.probe.completed;if(hasGoneBack)return`completed \
-went back from ${before.probe?.completed} to ${probe.completed} (${figures})`;if(probe?.kind==="ok"&&!before.probe&&probe.completed!==null)return`not enough evi\
-dence: first answer of the probe, ${countWords(probe)} (${figures})`;const during=memory.unchanged>1?`no observable change for ${memory.unchanged} checkpoints, `:
-"";return`not enough evidence: ${during}${figures}`}function lastingOf(told,hasChanged,probe){const isWell=probe?.kind==="ok"&&!saysFailure(probe);return told.filter(
-cause=>{if(cause.startsWith("probe_failed@"))return!isWell;return cause==="over_expected"||!hasChanged})}function estimate({probe:earlier},{elapsedMs},now){if(!now||
-!earlier||now.completed===null||now.total===null||earlier.completed===null)return null;const[gain,span]=[now.completed-earlier.completed,elapsedMs-earlier.elapsedMs];
-if(gain<=0||span<=0||now.phase!==earlier.phase&&now.total!==earlier.total)return null;const eta=Math.round((now.total-now.completed)/gain*span/1e3);return Number.
-isSafeInteger(eta)&&eta>=0?eta:null}function countWords({completed,total}){return total===null?`${completed}`:`${completed} of ${total}`}function measureTree(tree){
+ of CPU (${percent<10?percent.toFixed(1):Math.round(percent)}%)`}function sum(numbers){return numbers.reduce((whole,one)=>whole+one,0)}var mostAdvances=24;var fewAdvances=4;
+var tolerance=.2;var haltShare=2;function paceAfter(before,now,atMs){if(now.completed===null)return before;const point={atMs,completed:now.completed};const newest=before?.
+points.at(-1);const phase=now.phase??before?.phase??null;const total=now.total??before?.total??null;const next=points2=>({phase,total,points:points2,stillMs:atMs});
+if(!before||!newest||point.completed<newest.completed)return next([point]);const{points,stillMs}=before;if(before.total!==null&&total!==before.total){const isSameCount=phase===
+before.phase&&point.completed>newest.completed;return next(isSameCount?[newest,point]:[point])}if(point.completed===newest.completed)return next(points.length===
+1?[point]:points);if(wasHalted(points,stillMs))return next([{...newest,atMs:stillMs},point]);return next(trimmed([...points,point]))}function secondsLeft(pace,now,atMs){
+if(!pace||!now||now.completed===null||now.total===null)return null;if(pace.points.length<2||pace.points.at(-1)?.atMs!==atMs)return null;const rate=rateOf(pace.points);
+const left=Math.round((now.total-now.completed)/rate/1e3);return rate>0&&Number.isFinite(rate)&&Number.isSafeInteger(left)&&left>=0?left:null}function wasHalted(points,stillMs){
+if(points.length<3)return false;const gaps=points.slice(1).map(({atMs},index)=>atMs-points[index].atMs);return stillMs-points.at(-1).atMs>haltShare*Math.max(...gaps)}
+function trimmed(points){const long=points.slice(-mostAdvances-1);const few=points.slice(-fewAdvances-1);const[first,last]=[few[0],few.at(-1)];const expected=rateOf(
+long)*(last.atMs-first.atMs);const isSteady=Math.abs(last.completed-first.completed-expected)<=1+tolerance*expected;return isSteady?long:few}function rateOf(points){
+const middle=of=>points.reduce((sum2,point)=>sum2+of(point)/points.length,0);const[atMs,completed]=[middle(point=>point.atMs),middle(point=>point.completed)];let[
+product,square]=[0,0];for(const point of points){product+=(point.atMs-atMs)*(point.completed-completed);square+=(point.atMs-atMs)**2}return product/square}var textBytes=120;
+var longestEta=100*365*86400;var fields=["status","phase","completed","total","eta_seconds","message"];var failures=["failed","failure","error","errored","crash\
+ed"];function parseProbe(end,bounds){switch(end.how){case"timeout":return trouble(`took longer than ${(0,import_chunk_UNGYPAP3.formatDuration)(bounds.timeoutMs)}`);case"\
+flooded":return trouble(`printed more than ${bounds.bytes} bytes`);case"aborted":return trouble("was broken off");case"failed":return trouble(`could not be star\
+ted: ${plain(end.reason??"not known why")}`);default:}if(end.code!==0){const said=plain(end.stderr);return trouble(`exited with code ${end.code??"unknown"}${said===
+""?"":`: ${said}`}`)}return parseText(end.stdout)}function saysFailure({status}){return failures.includes((status??"").toLowerCase())}function parseText(stdout){
+const text=stdout.trim();if(text==="")return trouble("printed nothing");let value;try{value=JSON.parse(text)}catch(error){return trouble(`printed no single JSON\
+ object: ${plain((0,import_chunk_NVPF5LEY.messageOf)(error))}`)}if(typeof value!=="object"||value===null||Array.isArray(value))return trouble("printed JSON that\
+ is no object");const given=value;for(const name of["status","phase","message"])if(isThere(given[name])&&typeof given[name]!=="string")return trouble(`printed a\
+ ${name} that is no text`);for(const name of["completed","total","eta_seconds"]){const fault=isThere(given[name])?numberFault(given[name]):void 0;if(fault!==void 0)
+return trouble(`printed ${name} as ${fault}`)}const[completed,total]=[numberOf(given.completed),numberOf(given.total)];const etaSeconds=numberOf(given.eta_seconds);
+if(completed!==null&&total!==null&&completed>total)return trouble(`printed completed ${completed} of ${total}`);if(etaSeconds!==null&&etaSeconds>longestEta)return trouble(
+"printed eta_seconds as a number that is too large");const reading={kind:"ok",status:textOf(given.status),phase:textOf(given.phase),completed,total,etaSeconds:etaSeconds===
+null?null:Math.round(etaSeconds),message:textOf(given.message)};return withVain(reading,Object.keys(given))}function withVain(reading,keys){const unknown=keys.filter(
+key=>!fields.includes(key));if(unknown.length>0&&unknown.length===keys.length)return trouble(`printed none of ${fields.join(", ")} (it has: ${namesOf(unknown)})`);
+const{status,phase,completed,total,etaSeconds,message}=reading;const also=unknown.length>0?` (it has also: ${namesOf(unknown)})`:"";if(completed===null&&total!==
+null){const what=`printed total without completed${also}`;if(status===null&&phase===null&&etaSeconds===null&&message===null)return trouble(what);return{...reading,
+note:`the probe ${what}`}}if(completed===null&&phase===null&&etaSeconds===null&&also!=="")return{...reading,note:`the probe printed neither completed nor phase${also}`};
+return reading}function namesOf(keys){return plain(keys.slice(0,50).map(key=>plain(key)||'""').join(", "))}function numberFault(value){if(typeof value!=="number")
+return"something that is no number";if(!Number.isFinite(value)||value>Number.MAX_SAFE_INTEGER)return"a number that is too large";return value<0?"a negative numb\
+er":void 0}function numberOf(value){return typeof value==="number"?value:null}function textOf(value){return typeof value==="string"&&plain(value)||null}function plain(text){
+return(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(text).replace(/\s+/g," ").trim(),textBytes)}function isThere(value){return value!==void 0&&
+value!==null}function trouble(what){return{kind:"trouble",why:`the probe ${what}`}}var freshMemory={n:0,since:0,told:[],unchanged:0,probeUnchanged:0,troubles:0,
+window:[],probe:null,pace:null};var reasonBytes=600;function judgeHealth(before,seen){const reading=seen.probe?.kind==="ok"?seen.probe:null;const troubles=seen.
+probe?.kind==="trouble"?before.troubles+1:0;const changes=changesOf(before,seen,reading);const isWhole=seen.activity.spanMs>=seen.everyMs/2;const window=[...before.
+window,seen.activity].slice(-import_chunk_KJ4WUN37.unchangedCheckpoints);const memory={n:seen.n,since:changes.length>0?seen.n:before.since,told:[],unchanged:changes.
+length>0?0:before.unchanged+(isWhole?1:0),probeUnchanged:changes.length>0?0:before.probeUnchanged+(isWhole&&isComparable(before.probe,reading)?1:0),troubles,window,
+probe:reading?newestOf(before.probe,reading):before.probe,pace:reading?paceAfter(before.pace,reading,seen.elapsedMs):before.pace};const stillness=stillnessOf(window);
+const causes=[...stillCauses(memory,stillness),...taskCauses(seen)];const names=causes.flatMap(cause=>cause.names).sort();memory.told=[...new Set([...lastingOf(
+before.told,changes.length>0,seen.probe),...names])];const figures=stillness.words;const reasons=causes.map(cause=>cause.reason);if(causes.length===0)reasons.push(
+...changes);if(reasons.length===0)reasons.push(evidenceWords(memory,before,seen,figures));if(seen.probe?.kind==="trouble")reasons.push(seen.probe.why);if(reading?.
+note)reasons.push(reading.note);if(reading?.message&&!saysFailure(reading))reasons.push(`the probe says "${reading.message}"`);const meanwhile=causes.length>0&&
+changes.length>0?` (meanwhile: ${changes.join("; ")})`:"";const state=causes.length>0?"attention":changes.length>0?"progressing":"unknown";return{checkpoint:{n:seen.
+n,at:seen.at,elapsed_seconds:Math.max(0,Math.floor(seen.elapsedMs/1e3)),state,attention_kind:state==="attention"?"task_attention":null,phase:reading?.phase??null,
+completed:reading?.completed??null,total:reading?.total??null,eta_seconds:reading?.etaSeconds??secondsLeft(memory.pace,reading,seen.elapsedMs),reason:(0,import_chunk_LXK2ZILE.
+excerpt)(`${reasons.join("; ")}${meanwhile}`,reasonBytes),fingerprint:names.length>0?names.join("+"):null},memory,isNews:names.some(cause=>!before.told.includes(
+cause))}}function changesOf({probe:earlier},{activity},now){const changes=[];if(now&&earlier){if(now.completed!==null&&earlier.completed!==null&&now.completed>earlier.
+completed)changes.push(`completed went from ${earlier.completed} to ${countWords(now)}`);if(now.phase!==null&&earlier.phase!==null&&now.phase!==earlier.phase)changes.
+push(`the phase changed from "${earlier.phase}" to "${now.phase}"`)}if(activity.changed.length>0){const more=activity.changed.length>1?` and ${activity.changed.
+length-1} more`:"";changes.push(`${(0,import_chunk_LXK2ZILE.excerpt)(activity.changed[0],200)}${more} changed`)}return changes}function isComparable(earlier,now){
+if(!earlier||!now)return false;return now.completed!==null&&earlier.completed!==null||now.phase!==null&&earlier.phase!==null}function newestOf(earlier,now){const phase=now.
+phase??earlier?.phase??null;if(now.completed!==null||!earlier)return{...now,phase};return{...now,phase,completed:earlier.completed,total:earlier.total}}function taskCauses({
+probe,elapsedMs,expectMs}){const causes=[];if(probe?.kind==="ok"&&saysFailure(probe)){const{status,phase,message}=probe;const evidence=(0,import_chunk_CTSRVJRC.
+toHex)((0,import_chunk_CTSRVJRC.sha256)(new TextEncoder().encode(`${status}\0${phase}`))).slice(0,8);const words=`status "${status}"${phase?`, phase "${phase}"`:
+""}${message?`, "${message}"`:""}`;causes.push({names:[`probe_failed@${evidence}`],reason:`the probe reports failure (${words})`})}if(expectMs!==null&&elapsedMs>
+expectMs){const reason=`over the expected duration of ${(0,import_chunk_UNGYPAP3.formatDuration)(expectMs)}: it runs for ${(0,import_chunk_UNGYPAP3.formatDuration)(
+elapsedMs)}`;causes.push({names:["over_expected"],reason})}return causes}function stillCauses(memory,stillness){const{unchanged,probeUnchanged,probe,troubles,since}=memory;
+if(unchanged<import_chunk_KJ4WUN37.unchangedCheckpoints||troubles>0&&troubles<=import_chunk_KJ4WUN37.unchangedCheckpoints)return[];const name=`no_change@${since}`;
+const during=`for ${unchanged} checkpoints in a row`;switch(stillness.kind){case"dead":{const reason=`dead_wait: ${during} no observable change, no CPU, no outp\
+ut and no descendant`;return[{names:["dead_wait",name],reason}]}case"waiting":return[{names:[name],reason:`no observable change ${during}: it is asleep with ${countDescendants(
+stillness.descendants)}`}];default:{if(troubles>0||probeUnchanged<import_chunk_KJ4WUN37.unchangedCheckpoints)return[];const at=probe?.completed===null||probe===
+null?"":` (${countWords(probe)})`;const but=stillness.kind==="working"?`, but it works (${stillness.words})`:"";return[{names:[name],reason:`no observable chang\
+e by the probe ${during}${at}${but}`}]}}}function evidenceWords(memory,before,{probe},figures){const hasGoneBack=probe?.kind==="ok"&&probe.completed!==null&&before.
+probe!==null&&before.probe.completed!==null&&probe.completed<before.probe.completed;if(hasGoneBack)return`completed went back from ${before.probe?.completed} to\
+ ${probe.completed} (${figures})`;if(probe?.kind==="ok"&&!before.probe&&probe.completed!==null)return`not enough evidence: first answer of the probe, ${countWords(
+probe)} (${figures})`;const during=memory.unchanged>1?`no observable change for ${memory.unchanged} checkpoints, `:"";return`not enough evidence: ${during}${figures}`}
+function lastingOf(told,hasChanged,probe){const isWell=probe?.kind==="ok"&&!saysFailure(probe);return told.filter(cause=>{if(cause.startsWith("probe_failed@"))return!isWell;
+return cause==="over_expected"||!hasChanged})}function countWords({completed,total}){return total===null?`${completed}`:`${completed} of ${total}`}function measureTree(tree){
 const rows=(0,import_chunk_O4S3UR6E.findRows)({...tree,reach:"all"},()=>true);tree.known=new Map(rows.map(row=>[row.pid,row.start]));const others=(0,import_chunk_O4S3UR6E.
 findProbes)(rows);for(const pid of(0,import_chunk_O4S3UR6E.withBelow)(rows,new Set(rows.filter(row=>isShimsOwn(row,tree)).map(row=>row.pid))))others.add(pid);const own=rows.
 filter(row=>!others.has(row.pid));return{cpu:import_chunk_BSO2ISIG.hasCpu?own.map(cpuRowOf):null,descendants:own.filter(row=>row.pid!==tree.child&&!(0,import_chunk_BSO2ISIG.
@@ -4570,7 +4584,7 @@ return function(txt){if(this!==void 0&&this.has!==void 0){!!~this.has.indexOf(op
 run(this.keys,txt+""):txt+""}return txt===void 0?chain([open],[blk]):$.enabled?run([blk],txt+""):txt+""}}var kleur_default=$;
 
 },
-"./main-X67D6TKN.js": function (module, exports) {
+"./main-DC5EQWH7.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{runWorker:()=>runWorker});module.exports=stdin_exports;var import_chunk_5AOSR7OG=load("./chunk-5AOSR7OG.js");var import_chunk_IH5K6ZOB=load(
 "./chunk-IH5K6ZOB.js");var import_chunk_MWGOSQV4=load("./chunk-MWGOSQV4.js");var import_chunk_O4S3UR6E=load("./chunk-O4S3UR6E.js");var import_chunk_TVXY4KRC=load(
 "./chunk-TVXY4KRC.js");var import_chunk_JSOF4JY5=load("./chunk-JSOF4JY5.js");var import_chunk_FI647AEE=load("./chunk-FI647AEE.js");var import_chunk_E4Q33Z52=load(
@@ -4597,7 +4611,7 @@ resolve().then(()=>load("./notify-A7CCXHVM.js"))).makeNotifier(claim);claim.onWa
 import_chunk_BGBMC6QF.inspect)(root,id);if(spec?.notify&&(0,import_chunk_BGBMC6QF.isEnded)(state))await(await Promise.resolve().then(()=>load("./notify-A7CCXHVM\
 .js"))).runNotify(root,id)}async function look(claim,log){switch(claim.spec.kind){case"watch":return(await Promise.resolve().then(()=>load("./run-watch-55RTIJ5X\
 .js"))).runWatch(claim,log);case"timer":return(await Promise.resolve().then(()=>load("./run-timer-XQHXRRNE.js"))).runTimer(claim);default:return(await Promise.resolve().
-then(()=>load("./supervise-DLJEVJKU.js"))).supervise(claim)}}function unexpected(){return new Promise((_resolve,reject)=>{process.on("uncaughtException",reject);
+then(()=>load("./supervise-7SQW5BPD.js"))).supervise(claim)}}function unexpected(){return new Promise((_resolve,reject)=>{process.on("uncaughtException",reject);
 process.on("unhandledRejection",reject)})}async function giveUp(claim,message){const{paths,spec,root}=claim;(0,import_chunk_XLIUUZ7B.openJournal)(paths,spec).append(
 "worker_failed",{message});const failures=(0,import_chunk_XLIUUZ7B.readEvents)(paths,0,1e5).events.filter(event=>event.type==="worker_failed").length;if(failures<
 import_chunk_KJ4WUN37.workerFailures)return;const view=(0,import_chunk_BGBMC6QF.inspect)(root,spec.id);const tree=(0,import_chunk_O4S3UR6E.treeOf)(spec,paths,{worker:claim.
@@ -4799,16 +4813,16 @@ cting"||!isGreen&&["failed","gated","none"].includes(checks)}function steadyMerg
 "mergeable"||before==="conflicting"||before==="blocked";return merge==="unknown"&&isKnown?before:merge}
 
 },
-"./registry-YDXKTC34.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{commandNames:()=>import_chunk_2N3GX7GX.commandNames,loadCommand:()=>import_chunk_2N3GX7GX.loadCommand});module.exports=
-stdin_exports;var import_chunk_2N3GX7GX=load("./chunk-2N3GX7GX.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
+"./registry-TOR7PMT5.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{commandNames:()=>import_chunk_3RRMPE4N.commandNames,loadCommand:()=>import_chunk_3RRMPE4N.loadCommand});module.exports=
+stdin_exports;var import_chunk_3RRMPE4N=load("./chunk-3RRMPE4N.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
 
 },
-"./research-K3AOIEBY.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{research:()=>research});module.exports=stdin_exports;var import_chunk_64BEPTI2=load("./chunk-64BEPTI2.js");var import_chunk_ZPZSGY2L=load(
-"./chunk-ZPZSGY2L.js");var import_chunk_SCS6S3PN=load("./chunk-SCS6S3PN.js");var import_chunk_TTFBOQUN=load("./chunk-TTFBOQUN.js");var import_chunk_6F4VMV4W=load(
-"./chunk-6F4VMV4W.js");var import_chunk_3UWBOJB3=load("./chunk-3UWBOJB3.js");var import_chunk_7WTQNSF5=load("./chunk-7WTQNSF5.js");var import_chunk_BSU7RUI4=load(
-"./chunk-BSU7RUI4.js");var import_chunk_R23DT4AI=load("./chunk-R23DT4AI.js");var import_chunk_IXGHQGP5=load("./chunk-IXGHQGP5.js");var import_chunk_CCVPRMQY=load(
+"./research-HZTVR6FN.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{research:()=>research});module.exports=stdin_exports;var import_chunk_UVRKC2JZ=load("./chunk-UVRKC2JZ.js");var import_chunk_2QSYH5MG=load(
+"./chunk-2QSYH5MG.js");var import_chunk_H7MFKA5Q=load("./chunk-H7MFKA5Q.js");var import_chunk_TTFBOQUN=load("./chunk-TTFBOQUN.js");var import_chunk_5ZVUNFQ7=load(
+"./chunk-5ZVUNFQ7.js");var import_chunk_AVTZAAO2=load("./chunk-AVTZAAO2.js");var import_chunk_7WTQNSF5=load("./chunk-7WTQNSF5.js");var import_chunk_NYS4EJYT=load(
+"./chunk-NYS4EJYT.js");var import_chunk_S2AZQGK3=load("./chunk-S2AZQGK3.js");var import_chunk_IXGHQGP5=load("./chunk-IXGHQGP5.js");var import_chunk_CCVPRMQY=load(
 "./chunk-CCVPRMQY.js");var import_chunk_YAUTBWZI=load("./chunk-YAUTBWZI.js");var import_chunk_K4XBJGBM=load("./chunk-K4XBJGBM.js");var import_chunk_6PFAPK5K=load(
 "./chunk-6PFAPK5K.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_4TYOKOYZ=load("./chunk-4TYOKOYZ.js");var import_chunk_UQPFXLJC=load(
 "./chunk-UQPFXLJC.js");var import_chunk_ZY4EPTVP=load("./chunk-ZY4EPTVP.js");var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");var import_chunk_75QX5Y3O=load(
@@ -4820,15 +4834,15 @@ stdin_exports;var import_chunk_2N3GX7GX=load("./chunk-2N3GX7GX.js");var import_c
 "./chunk-RSAECTKB.js");var import_chunk_OYSO2DVF=load("./chunk-OYSO2DVF.js");var import_chunk_KJ4WUN37=load("./chunk-KJ4WUN37.js");var import_chunk_55A4YUIJ=load(
 "./chunk-55A4YUIJ.js");var import_chunk_Y5L6GQDB=load("./chunk-Y5L6GQDB.js");var import_chunk_VBJYUCPQ=load("./chunk-VBJYUCPQ.js");var import_chunk_BSO2ISIG=load(
 "./chunk-BSO2ISIG.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load(
-"./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var research=(0,import_chunk_64BEPTI2.makeStaffVerb)({mode:"research",examples:['re\
+"./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var research=(0,import_chunk_UVRKC2JZ.makeStaffVerb)({mode:"research",examples:['re\
 search --backend gemini --prompt "Which call sites still use the old parser?"']});
 
 },
-"./restart-Q2WV7ZK4.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{restart:()=>restart});module.exports=stdin_exports;var import_chunk_FPW6MWO7=load("./chunk-FPW6MWO7.js");var import_chunk_ZPZSGY2L=load(
-"./chunk-ZPZSGY2L.js");var import_chunk_SCS6S3PN=load("./chunk-SCS6S3PN.js");var import_chunk_TTFBOQUN=load("./chunk-TTFBOQUN.js");var import_chunk_6F4VMV4W=load(
-"./chunk-6F4VMV4W.js");var import_chunk_7WTQNSF5=load("./chunk-7WTQNSF5.js");var import_chunk_BSU7RUI4=load("./chunk-BSU7RUI4.js");var import_chunk_R23DT4AI=load(
-"./chunk-R23DT4AI.js");var import_chunk_IXGHQGP5=load("./chunk-IXGHQGP5.js");var import_chunk_CCVPRMQY=load("./chunk-CCVPRMQY.js");var import_chunk_YAUTBWZI=load(
+"./restart-IVMZFJVB.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{restart:()=>restart});module.exports=stdin_exports;var import_chunk_FPW6MWO7=load("./chunk-FPW6MWO7.js");var import_chunk_2QSYH5MG=load(
+"./chunk-2QSYH5MG.js");var import_chunk_H7MFKA5Q=load("./chunk-H7MFKA5Q.js");var import_chunk_TTFBOQUN=load("./chunk-TTFBOQUN.js");var import_chunk_5ZVUNFQ7=load(
+"./chunk-5ZVUNFQ7.js");var import_chunk_7WTQNSF5=load("./chunk-7WTQNSF5.js");var import_chunk_NYS4EJYT=load("./chunk-NYS4EJYT.js");var import_chunk_S2AZQGK3=load(
+"./chunk-S2AZQGK3.js");var import_chunk_IXGHQGP5=load("./chunk-IXGHQGP5.js");var import_chunk_CCVPRMQY=load("./chunk-CCVPRMQY.js");var import_chunk_YAUTBWZI=load(
 "./chunk-YAUTBWZI.js");var import_chunk_K4XBJGBM=load("./chunk-K4XBJGBM.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_FI647AEE=load(
 "./chunk-FI647AEE.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_4TYOKOYZ=load("./chunk-4TYOKOYZ.js");var import_chunk_UQPFXLJC=load(
 "./chunk-UQPFXLJC.js");var import_chunk_ZY4EPTVP=load("./chunk-ZY4EPTVP.js");var import_chunk_NQIVJPTF=load("./chunk-NQIVJPTF.js");var import_chunk_7IQJPVFM=load(
@@ -4848,29 +4862,29 @@ staff at most 120m)"},backend:{...import_chunk_CCVPRMQY.staffOptions.backend,hel
 profile:import_chunk_CCVPRMQY.staffOptions.profile,share:import_chunk_CCVPRMQY.writerOptions.share,...import_chunk_CCVPRMQY.launchOptions},notes:"Refused while \
 the earlier job still runs. The environment is that of this call.",examples:["restart run-mik3x9ab-4f7q2z","restart staffer-mik3xa01-9c2k4d --timeout 90m","rest\
 art staffer-mik3xa01-9c2k4d --backend codex"],async run(context,input){const root=context.root(input);(0,import_chunk_YAUTBWZI.checkRoot)(root.folder);const words=(0,
-import_chunk_BSU7RUI4.onceWords)("restart",input,null,null);const repeated=await(0,import_chunk_BSU7RUI4.repeatedLaunch)(context,input,words,false);if(repeated)
+import_chunk_NYS4EJYT.onceWords)("restart",input,null,null);const repeated=await(0,import_chunk_NYS4EJYT.repeatedLaunch)(context,input,words,false);if(repeated)
 return repeated;const id=(0,import_chunk_ZY4EPTVP.requireWholeId)(root,input.words[0]);const view=await(0,import_chunk_75QX5Y3O.refresh)(root.folder,id);const spec=(0,
 import_chunk_FPW6MWO7.requireSpec)(root,id);await(0,import_chunk_FPW6MWO7.requireGenuine)(spec);if(!(0,import_chunk_BGBMC6QF.isEnded)(view.state))throw new import_chunk_NVPF5LEY.
 FaultError("busy",`cannot restart job ${id}: it is ${view.state.state}`,import_chunk_DFY3WLOV.nextCommands.cancel(id,root.option));if(spec.timer)return againTimer(
-context,input,spec,spec.timer,words);if(spec.watch)return(await Promise.resolve().then(()=>load("./restart-watch-2DQQNJI3.js"))).againWatch(context,input,spec,spec.
+context,input,spec,spec.timer,words);if(spec.watch)return(await Promise.resolve().then(()=>load("./restart-watch-EGESXBDN.js"))).againWatch(context,input,spec,spec.
 watch,root,words);return spec.staff?again(context,input,spec,root,words):againRun(context,input,spec,root,words)}};function againRun(context,input,spec,root,words){
 for(const name of["backend","model","profile"])if(input.has(name))throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --${name} for a ${spec.kind} job: it is\
  for staff`);(0,import_chunk_FPW6MWO7.requireFolder)(spec,"restart",root.option);const run=spec.run;if(!run)throw new import_chunk_NVPF5LEY.FaultError("prefligh\
-t",`cannot restart job ${spec.id}: a ${spec.kind} job has no command`);const program=(0,import_chunk_7WTQNSF5.requireProgram)(run.argv[0],spec.cwd);return(0,import_chunk_R23DT4AI.
-launchAndTell)(context,input,{kind:"run",verb:"run",...(0,import_chunk_R23DT4AI.launchWords)(input),cwd:spec.cwd,deadlineMs:input.durationOrDefault("timeout"),killGraceMs:spec.
+t",`cannot restart job ${spec.id}: a ${spec.kind} job has no command`);const program=(0,import_chunk_7WTQNSF5.requireProgram)(run.argv[0],spec.cwd);return(0,import_chunk_S2AZQGK3.
+launchAndTell)(context,input,{kind:"run",verb:"run",...(0,import_chunk_S2AZQGK3.launchWords)(input),cwd:spec.cwd,deadlineMs:input.durationOrDefault("timeout"),killGraceMs:spec.
 kill_grace_ms,maxOutputBytes:spec.max_output_bytes,firstOutputMs:spec.first_output_ms,stallMs:spec.stall_ms,lineage:(0,import_chunk_FPW6MWO7.lineageOf)(spec,"re\
 start"),notify:spec.notify??null,onStall:spec.on_stall??null,run:{...run,...(0,import_chunk_7WTQNSF5.freshPaths)(run),program},staff:null,words})}async function againTimer(context,input,spec,earlier,words){
 for(const name of["backend","model","profile","timeout","share"])if(input.has(name))throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --${name} for a timer\
 : it has only its delay`);if(typeof earlier.delay_ms!=="number")throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot restart job ${spec.id}: it was ar\
 med for the instant ${earlier.due_at}, which does not come again`,"arm a new one with: timer at INSTANT, or timer in DELAY");const{launchTimer}=await Promise.resolve().
-then(()=>load("./timer-ALAKSBJK.js"));const timer={...earlier,due_at:(0,import_chunk_Y5L6GQDB.isoOf)((0,import_chunk_Y5L6GQDB.nowMs)()+earlier.delay_ms)};return launchTimer(
+then(()=>load("./timer-3I2ZCENU.js"));const timer={...earlier,due_at:(0,import_chunk_Y5L6GQDB.isoOf)((0,import_chunk_Y5L6GQDB.nowMs)()+earlier.delay_ms)};return launchTimer(
 context,input,{timer,lineage:(0,import_chunk_FPW6MWO7.lineageOf)(spec,"restart"),words,notify:spec.notify})}function again(context,input,spec,root,words){const staff=spec.
 staff;if(!staff)throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot restart job ${spec.id}: it has no task`);const cwd=spec.worktree?originOf(spec,spec.
 worktree):(0,import_chunk_FPW6MWO7.requireFolder)(spec,"restart",root.option);const before=staff.custom?.name??staff.backend;const isElsewhere=input.has("backen\
-d")&&input.text("backend")!==before;const part=(0,import_chunk_SCS6S3PN.makeStaffPart)({mode:staff.mode,stateRoot:root.folder,backend:input.text("backend")??before,
-model:input.text("model")??(isElsewhere?null:staff.model),profile:(0,import_chunk_ZPZSGY2L.askedProfile)(input),earlierProfile:staff.profile,prompt:staff.prompt,
+d")&&input.text("backend")!==before;const part=(0,import_chunk_H7MFKA5Q.makeStaffPart)({mode:staff.mode,stateRoot:root.folder,backend:input.text("backend")??before,
+model:input.text("model")??(isElsewhere?null:staff.model),profile:(0,import_chunk_2QSYH5MG.askedProfile)(input),earlierProfile:staff.profile,prompt:staff.prompt,
 resume:null,cwd});if(part.brief)part.historical=(0,import_chunk_FI647AEE.historicalOf)((0,import_chunk_RSAECTKB.jobPaths)(root.folder,spec.id))??staff.historical??
-null;if(staff.schema)part.schema=true;if(staff.base)part.base=staff.base;return(0,import_chunk_ZPZSGY2L.launchStaff)(context,input,{verb:spec.verb,staff:part,cwd,
+null;if(staff.schema)part.schema=true;if(staff.base)part.base=staff.base;return(0,import_chunk_2QSYH5MG.launchStaff)(context,input,{verb:spec.verb,staff:part,cwd,
 lineage:(0,import_chunk_FPW6MWO7.lineageOf)(spec,"restart"),notify:spec.notify,isSynchronous:spec.verb==="ask"&&!input.has("id-only"),worktree:spec.worktree?"ne\
 w":null,words,deadlineMs:staffLimit(input),firstOutputMs:spec.first_output_ms,stallMs:spec.stall_ms,onStall:spec.on_stall??null})}function originOf(spec,worktree){
 const folder=import_node_path.default.join(worktree.from,import_node_path.default.relative(worktree.path,spec.cwd));if((0,import_chunk_7WBBYJDG.isFolder)(folder))
@@ -4879,9 +4893,9 @@ text("timeout");return text===void 0?import_chunk_KJ4WUN37.limits.staffTimeout.d
 limits.staffTimeout)}
 
 },
-"./restart-watch-2DQQNJI3.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{againWatch:()=>againWatch});module.exports=stdin_exports;var import_chunk_FPW6MWO7=load("./chunk-FPW6MWO7.js");var import_chunk_R23DT4AI=load(
-"./chunk-R23DT4AI.js");var import_chunk_IXGHQGP5=load("./chunk-IXGHQGP5.js");var import_chunk_YAUTBWZI=load("./chunk-YAUTBWZI.js");var import_chunk_K4XBJGBM=load(
+"./restart-watch-EGESXBDN.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{againWatch:()=>againWatch});module.exports=stdin_exports;var import_chunk_FPW6MWO7=load("./chunk-FPW6MWO7.js");var import_chunk_S2AZQGK3=load(
+"./chunk-S2AZQGK3.js");var import_chunk_IXGHQGP5=load("./chunk-IXGHQGP5.js");var import_chunk_YAUTBWZI=load("./chunk-YAUTBWZI.js");var import_chunk_K4XBJGBM=load(
 "./chunk-K4XBJGBM.js");var import_chunk_X2T2FLJL=load("./chunk-X2T2FLJL.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_UQPFXLJC=load(
 "./chunk-UQPFXLJC.js");var import_chunk_ZY4EPTVP=load("./chunk-ZY4EPTVP.js");var import_chunk_7IQJPVFM=load("./chunk-7IQJPVFM.js");var import_chunk_XLIUUZ7B=load(
 "./chunk-XLIUUZ7B.js");var import_chunk_DFY3WLOV=load("./chunk-DFY3WLOV.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_UNGYPAP3=load(
@@ -4895,8 +4909,8 @@ limits.staffTimeout)}
 "backend","model","profile","share"])if(input.has(name))throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --${name} for a watch: it is for staff`);const cwd=(0,
 import_chunk_FPW6MWO7.requireFolder)(spec,"restart",root.option);const kind=await(0,import_chunk_X2T2FLJL.loadWatch)(earlier.condition);if(!kind)throw new import_chunk_NVPF5LEY.
 FaultError("preflight",`cannot restart job ${spec.id}: there is no condition ${earlier.condition} here; there are ${import_chunk_X2T2FLJL.watchIds.join(", ")}`);
-const{start:_start,...part}=earlier;const timeout=input.text("timeout");return(0,import_chunk_R23DT4AI.launchAndTell)(context,input,{kind:"watch",verb:"watch",...(0,
-import_chunk_R23DT4AI.launchWords)(input),cwd,deadlineMs:timeout===void 0?spec.deadline_ms:(0,import_chunk_UNGYPAP3.parseDuration)(timeout,"--timeout",import_chunk_KJ4WUN37.
+const{start:_start,...part}=earlier;const timeout=input.text("timeout");return(0,import_chunk_S2AZQGK3.launchAndTell)(context,input,{kind:"watch",verb:"watch",...(0,
+import_chunk_S2AZQGK3.launchWords)(input),cwd,deadlineMs:timeout===void 0?spec.deadline_ms:(0,import_chunk_UNGYPAP3.parseDuration)(timeout,"--timeout",import_chunk_KJ4WUN37.
 limits.watchFor),killGraceMs:spec.kill_grace_ms,maxOutputBytes:spec.max_output_bytes,firstOutputMs:null,stallMs:null,lineage:(0,import_chunk_FPW6MWO7.lineageOf)(
 spec,"restart"),run:null,staff:null,watch:{...part,...kind.start?{start:kind.start(part.input)}:{}},words})}
 
@@ -4929,28 +4943,6 @@ state.state}, there is no result yet; wait for it with:`,wait]}}const afterPrint
 tellEnded)(context,view);return input.has("json")?{code:reply.code,json:(0,import_chunk_ZCZJAE74.endedDocument)(view),afterPrint}:{...reply,afterPrint}}};
 
 },
-"./review-AVPUF2AM.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{review:()=>review});module.exports=stdin_exports;var import_chunk_64BEPTI2=load("./chunk-64BEPTI2.js");var import_chunk_ZPZSGY2L=load(
-"./chunk-ZPZSGY2L.js");var import_chunk_SCS6S3PN=load("./chunk-SCS6S3PN.js");var import_chunk_TTFBOQUN=load("./chunk-TTFBOQUN.js");var import_chunk_6F4VMV4W=load(
-"./chunk-6F4VMV4W.js");var import_chunk_3UWBOJB3=load("./chunk-3UWBOJB3.js");var import_chunk_7WTQNSF5=load("./chunk-7WTQNSF5.js");var import_chunk_BSU7RUI4=load(
-"./chunk-BSU7RUI4.js");var import_chunk_R23DT4AI=load("./chunk-R23DT4AI.js");var import_chunk_IXGHQGP5=load("./chunk-IXGHQGP5.js");var import_chunk_CCVPRMQY=load(
-"./chunk-CCVPRMQY.js");var import_chunk_YAUTBWZI=load("./chunk-YAUTBWZI.js");var import_chunk_K4XBJGBM=load("./chunk-K4XBJGBM.js");var import_chunk_6PFAPK5K=load(
-"./chunk-6PFAPK5K.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_4TYOKOYZ=load("./chunk-4TYOKOYZ.js");var import_chunk_UQPFXLJC=load(
-"./chunk-UQPFXLJC.js");var import_chunk_ZY4EPTVP=load("./chunk-ZY4EPTVP.js");var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");var import_chunk_75QX5Y3O=load(
-"./chunk-75QX5Y3O.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_DFY3WLOV=load("./chunk-DFY3WLOV.js");var import_chunk_GEPPUING=load(
-"./chunk-GEPPUING.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_IXQIV2GL=load(
-"./chunk-IXQIV2GL.js");var import_chunk_XRZCSGQB=load("./chunk-XRZCSGQB.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_GH6Z3BUY=load(
-"./chunk-GH6Z3BUY.js");var import_chunk_UAGWACI7=load("./chunk-UAGWACI7.js");var import_chunk_BJVD3YVK=load("./chunk-BJVD3YVK.js");var import_chunk_CTSRVJRC=load(
-"./chunk-CTSRVJRC.js");var import_chunk_BGBMC6QF=load("./chunk-BGBMC6QF.js");var import_chunk_XUMWCHG3=load("./chunk-XUMWCHG3.js");var import_chunk_RSAECTKB=load(
-"./chunk-RSAECTKB.js");var import_chunk_OYSO2DVF=load("./chunk-OYSO2DVF.js");var import_chunk_KJ4WUN37=load("./chunk-KJ4WUN37.js");var import_chunk_55A4YUIJ=load(
-"./chunk-55A4YUIJ.js");var import_chunk_Y5L6GQDB=load("./chunk-Y5L6GQDB.js");var import_chunk_VBJYUCPQ=load("./chunk-VBJYUCPQ.js");var import_chunk_BSO2ISIG=load(
-"./chunk-BSO2ISIG.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load(
-"./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var review=(0,import_chunk_64BEPTI2.makeStaffVerb)({mode:"review",options:{base:{kind:"\
-text",value:"REV",help:"review what changed since this commit (default: what is uncommitted, else the newest commit)"},schema:{kind:"flag",help:"ask for structu\
-red findings; `result --json` has them as `findings`"}},examples:['review --backend claude --prompt "Review the uncommitted changes"','review --base main --sche\
-ma --prompt "Look for lost updates"']});
-
-},
 "./review-GMJZRINI.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{review:()=>review});module.exports=stdin_exports;var import_chunk_RBCJCF44=load("./chunk-RBCJCF44.js");var import_chunk_UNGYPAP3=load(
 "./chunk-UNGYPAP3.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_KJ4WUN37=load("./chunk-KJ4WUN37.js");var import_chunk_Y5L6GQDB=load(
@@ -4969,10 +4961,32 @@ repo}#${pr}: ${said}${ended}`),key:`${state}:${seen.report}`,facts:{repo:pull.re
 (0,import_chunk_RBCJCF44.factsOfActivity)(fresh):{}},cursor:{repo:pull.repo,seen},isSettled:state!=="open"}}};
 
 },
-"./run-VE4UEZNC.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{folderOf:()=>import_chunk_3UWBOJB3.folderOf,run:()=>import_chunk_3UWBOJB3.run});module.exports=stdin_exports;var import_chunk_3UWBOJB3=load(
-"./chunk-3UWBOJB3.js");var import_chunk_7WTQNSF5=load("./chunk-7WTQNSF5.js");var import_chunk_BSU7RUI4=load("./chunk-BSU7RUI4.js");var import_chunk_R23DT4AI=load(
-"./chunk-R23DT4AI.js");var import_chunk_IXGHQGP5=load("./chunk-IXGHQGP5.js");var import_chunk_CCVPRMQY=load("./chunk-CCVPRMQY.js");var import_chunk_YAUTBWZI=load(
+"./review-KIF5YOLD.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{review:()=>review});module.exports=stdin_exports;var import_chunk_UVRKC2JZ=load("./chunk-UVRKC2JZ.js");var import_chunk_2QSYH5MG=load(
+"./chunk-2QSYH5MG.js");var import_chunk_H7MFKA5Q=load("./chunk-H7MFKA5Q.js");var import_chunk_TTFBOQUN=load("./chunk-TTFBOQUN.js");var import_chunk_5ZVUNFQ7=load(
+"./chunk-5ZVUNFQ7.js");var import_chunk_AVTZAAO2=load("./chunk-AVTZAAO2.js");var import_chunk_7WTQNSF5=load("./chunk-7WTQNSF5.js");var import_chunk_NYS4EJYT=load(
+"./chunk-NYS4EJYT.js");var import_chunk_S2AZQGK3=load("./chunk-S2AZQGK3.js");var import_chunk_IXGHQGP5=load("./chunk-IXGHQGP5.js");var import_chunk_CCVPRMQY=load(
+"./chunk-CCVPRMQY.js");var import_chunk_YAUTBWZI=load("./chunk-YAUTBWZI.js");var import_chunk_K4XBJGBM=load("./chunk-K4XBJGBM.js");var import_chunk_6PFAPK5K=load(
+"./chunk-6PFAPK5K.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_4TYOKOYZ=load("./chunk-4TYOKOYZ.js");var import_chunk_UQPFXLJC=load(
+"./chunk-UQPFXLJC.js");var import_chunk_ZY4EPTVP=load("./chunk-ZY4EPTVP.js");var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");var import_chunk_75QX5Y3O=load(
+"./chunk-75QX5Y3O.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_DFY3WLOV=load("./chunk-DFY3WLOV.js");var import_chunk_GEPPUING=load(
+"./chunk-GEPPUING.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_IXQIV2GL=load(
+"./chunk-IXQIV2GL.js");var import_chunk_XRZCSGQB=load("./chunk-XRZCSGQB.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_GH6Z3BUY=load(
+"./chunk-GH6Z3BUY.js");var import_chunk_UAGWACI7=load("./chunk-UAGWACI7.js");var import_chunk_BJVD3YVK=load("./chunk-BJVD3YVK.js");var import_chunk_CTSRVJRC=load(
+"./chunk-CTSRVJRC.js");var import_chunk_BGBMC6QF=load("./chunk-BGBMC6QF.js");var import_chunk_XUMWCHG3=load("./chunk-XUMWCHG3.js");var import_chunk_RSAECTKB=load(
+"./chunk-RSAECTKB.js");var import_chunk_OYSO2DVF=load("./chunk-OYSO2DVF.js");var import_chunk_KJ4WUN37=load("./chunk-KJ4WUN37.js");var import_chunk_55A4YUIJ=load(
+"./chunk-55A4YUIJ.js");var import_chunk_Y5L6GQDB=load("./chunk-Y5L6GQDB.js");var import_chunk_VBJYUCPQ=load("./chunk-VBJYUCPQ.js");var import_chunk_BSO2ISIG=load(
+"./chunk-BSO2ISIG.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load(
+"./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var review=(0,import_chunk_UVRKC2JZ.makeStaffVerb)({mode:"review",options:{base:{kind:"\
+text",value:"REV",help:"review what changed since this commit (default: what is uncommitted, else the newest commit)"},schema:{kind:"flag",help:"ask for structu\
+red findings; `result --json` has them as `findings`"}},examples:['review --backend claude --prompt "Review the uncommitted changes"','review --base main --sche\
+ma --prompt "Look for lost updates"']});
+
+},
+"./run-ZXSQY7AF.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{folderOf:()=>import_chunk_AVTZAAO2.folderOf,run:()=>import_chunk_AVTZAAO2.run});module.exports=stdin_exports;var import_chunk_AVTZAAO2=load(
+"./chunk-AVTZAAO2.js");var import_chunk_7WTQNSF5=load("./chunk-7WTQNSF5.js");var import_chunk_NYS4EJYT=load("./chunk-NYS4EJYT.js");var import_chunk_S2AZQGK3=load(
+"./chunk-S2AZQGK3.js");var import_chunk_IXGHQGP5=load("./chunk-IXGHQGP5.js");var import_chunk_CCVPRMQY=load("./chunk-CCVPRMQY.js");var import_chunk_YAUTBWZI=load(
 "./chunk-YAUTBWZI.js");var import_chunk_K4XBJGBM=load("./chunk-K4XBJGBM.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_DFY3WLOV=load(
 "./chunk-DFY3WLOV.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_XRZCSGQB=load(
 "./chunk-XRZCSGQB.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_GH6Z3BUY=load("./chunk-GH6Z3BUY.js");var import_chunk_UAGWACI7=load(
@@ -5150,9 +5164,9 @@ OT"].includes((0,import_chunk_NVPF5LEY.errnoOf)(error)??"")}function isOutOfReac
 errnoOf)(error)??"")}
 
 },
-"./setup-TGUDAXXW.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{setup:()=>setup});module.exports=stdin_exports;var import_chunk_DJXSGMWH=load("./chunk-DJXSGMWH.js");var import_chunk_XFBNWBRB=load(
-"./chunk-XFBNWBRB.js");var import_chunk_SCS6S3PN=load("./chunk-SCS6S3PN.js");var import_chunk_6F4VMV4W=load("./chunk-6F4VMV4W.js");var import_chunk_CCVPRMQY=load(
+"./setup-4KW3YMP6.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{setup:()=>setup});module.exports=stdin_exports;var import_chunk_S3BENQZW=load("./chunk-S3BENQZW.js");var import_chunk_XFBNWBRB=load(
+"./chunk-XFBNWBRB.js");var import_chunk_H7MFKA5Q=load("./chunk-H7MFKA5Q.js");var import_chunk_5ZVUNFQ7=load("./chunk-5ZVUNFQ7.js");var import_chunk_CCVPRMQY=load(
 "./chunk-CCVPRMQY.js");var import_chunk_YAUTBWZI=load("./chunk-YAUTBWZI.js");var import_chunk_K4XBJGBM=load("./chunk-K4XBJGBM.js");var import_chunk_6PFAPK5K=load(
 "./chunk-6PFAPK5K.js");var import_chunk_4TYOKOYZ=load("./chunk-4TYOKOYZ.js");var import_chunk_UQPFXLJC=load("./chunk-UQPFXLJC.js");var import_chunk_ZY4EPTVP=load(
 "./chunk-ZY4EPTVP.js");var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");var import_chunk_75QX5Y3O=load("./chunk-75QX5Y3O.js");var import_chunk_DFY3WLOV=load(
@@ -5171,22 +5185,22 @@ _file(${folder})`,...commands.map(command=>`command(${command})`)];const added=w
 `,added}}function parse(text){try{return(0,import_chunk_UQPFXLJC.parseSettings)(text)}catch{throw new Error("it is no JSON object")}}function planStateEdit(root,now,choices,user){
 const{restrict=now.restrict,defaults}=choices;const general=defaults?.all===void 0?{}:Object.fromEntries(import_chunk_W7HED5VZ.modeIds.map(mode=>[mode,defaults.
 all]));const default_backend=withModes({...defaults?.clear?{}:now.default_backend,...general},defaults?.modes);const file=(0,import_chunk_RSAECTKB.rootPaths)(root.
-folder).config;const edit={file,before:(0,import_chunk_527JQF7V.readText)(file)??null,after:(0,import_chunk_SCS6S3PN.narrowingText)({restrict,default_backend}),
+folder).config;const edit={file,before:(0,import_chunk_527JQF7V.readText)(file)??null,after:(0,import_chunk_H7MFKA5Q.narrowingText)({restrict,default_backend}),
 followsLink:false,isState:true};return asEdit(edit,[["restrict",now.restrict,restrict],["default_backend",now.default_backend,default_backend]]).map(one=>({...one,
 changes:one.changes.map(change=>withEffect(change,default_backend,user))}))}function withEffect(change,wanted,user){const mode=import_chunk_W7HED5VZ.modeIds.find(
-id=>change.startsWith(`default_backend.${id}: `));const own=mode&&(0,import_chunk_SCS6S3PN.defaultBackend)(mode,user,import_chunk_SCS6S3PN.noNarrowing)?.name;if(mode===
+id=>change.startsWith(`default_backend.${id}: `));const own=mode&&(0,import_chunk_H7MFKA5Q.defaultBackend)(mode,user,import_chunk_H7MFKA5Q.noNarrowing)?.name;if(mode===
 void 0||own===void 0||wanted[mode]===void 0||wanted[mode]===own)return change;return`${change} (has no effect here: your config says ${own})`}function planUserEdit(now,choices){
 const file=(0,import_chunk_K4XBJGBM.userConfigFile)();if(file===void 0)throw new import_chunk_NVPF5LEY.FaultError("preflight","cannot find your config folder: n\
 either HOME nor XDG_CONFIG_HOME is set");const before=(0,import_chunk_527JQF7V.readText)(file)??null;const all=before===null?{}:JSON.parse(before);const{restrict=now.
 restrict??[],defaults}=choices;const wanted={default_backend:defaults?.all??(defaults?.clear?void 0:now.default_backend),default_backends:withModes(defaults?.clear?
 {}:now.default_backends??{},defaults?.modes),restrict};for(const[key,value]of Object.entries(wanted)){if(value===void 0||Object.keys(value).length===0)delete all[key];else
-all[key]=value}import_chunk_6F4VMV4W.userConfig.parse(all);const after=`${JSON.stringify(all,null,2)}
+all[key]=value}import_chunk_5ZVUNFQ7.userConfig.parse(all);const after=`${JSON.stringify(all,null,2)}
 `;return asEdit({file,before,after,followsLink:false,isState:false},[["default_backend",now.default_backend??null,wanted.default_backend??null],["default_backen\
 ds",now.default_backends??{},wanted.default_backends],["restrict",now.restrict??[],restrict]])}function planReadRules(folder){const policy=(0,import_chunk_UQPFXLJC.
 findBackend)("agy")?.policy;const home=import_chunk_VBJYUCPQ.variables.home();if(!policy)throw new Error("there is no backend agy with settings");if(home===void 0)
 throw new import_chunk_NVPF5LEY.FaultError("preflight","cannot find the settings of agy: HOME is not set");const file=import_node_path.default.join(home,policy.
 file);const refused=why=>new import_chunk_NVPF5LEY.FaultError("preflight",`cannot change the settings ${file}: ${why}`);if(!(0,import_chunk_7WBBYJDG.isFolder)(import_node_path.
-default.dirname(file)))throw refused("agy was never started here; start it once and sign in");const read=(0,import_chunk_SCS6S3PN.readSettings)(file);if("fault"in
+default.dirname(file)))throw refused("agy was never started here; start it once and sign in");const read=(0,import_chunk_H7MFKA5Q.readSettings)(file);if("fault"in
 read)throw refused(`they ${read.fault}`);let made;try{made=addReadRules(read.text,folder)}catch(error){throw refused((0,import_chunk_NVPF5LEY.messageOf)(error))}
 if(made.added.length===0)return[];const changes=made.added.map(rule=>`permissions.allow: adds ${JSON.stringify(rule)}`);return[{file,before:read.text,after:made.
 text,followsLink:true,isState:false,changes}]}async function applyEdits(root,edits){const stamp=(0,import_chunk_Y5L6GQDB.isoNow)().replace(/[-:]|\.\d+/g,"");const write=()=>(0,
@@ -5197,10 +5211,10 @@ after));return changes.length===0?[]:[{...edit,changes}]}function tellChange(key
 modeIds.filter(mode=>Object.hasOwn(before,mode)||Object.hasOwn(after,mode));return modes2.flatMap(mode=>tellChange(`${key}.${mode}`,before[mode]??null,after[mode]??
 null))}const[old,fresh]=[before,after].map(value=>JSON.stringify(value));return old===fresh?[]:[`${key}: ${old} -> ${fresh}`]}function isObject(value){return typeof value===
 "object"&&value!==null&&!Array.isArray(value)}function modeRows(surveys,config,narrowing){const installed=surveys.filter(one=>!one.custom&&one.program!==null);const single=installed.
-length===1?installed[0]?.backend:void 0;return Object.values(import_chunk_W7HED5VZ.modes).map(({id,profile})=>{const chosen=(0,import_chunk_SCS6S3PN.defaultBackend)(
+length===1?installed[0]?.backend:void 0;return Object.values(import_chunk_W7HED5VZ.modes).map(({id,profile})=>{const chosen=(0,import_chunk_H7MFKA5Q.defaultBackend)(
 id,config,narrowing);const lists={user:config.restrict??[],state:narrowing.restrict};const by=["user","state"].find(one=>lists[one].includes(id))??null;const restrictions=Object.
 values(lists).map(restrict=>({restrict,file:""}));const backend=chosen?.name??single??null;return{mode:id,backend,backend_from:chosen?.from??(single===void 0?null:
-"only_installed"),usable:backend===null?null:surveys.find(one=>one.backend===backend)?.usable??false,profile:(0,import_chunk_SCS6S3PN.narrowProfile)(id,{asked:void 0,
+"only_installed"),usable:backend===null?null:surveys.find(one=>one.backend===backend)?.usable??false,profile:(0,import_chunk_H7MFKA5Q.narrowProfile)(id,{asked:void 0,
 fallback:profile},restrictions),restricted_by:by}})}function setupDocument({surveys,modes:modes2,edits,isApplied}){const changes=edits.map(({file,changes:changes2,
 copy})=>({file,changes:changes2,copy}));return{applied:isApplied,backends:surveys,modes:modes2,changes}}function setupPage({surveys,modes:modes2,edits,isApplied,
 isAsked}){const isAsOfNow=edits.length>0&&!isApplied;const parts=[...surveys.map(backendText),modesText(modes2,isAsOfNow)];if(isAsked)parts.push(editsText(edits,
@@ -5231,13 +5245,13 @@ r every worktree, not in the state folder"},"allow-reads":{kind:"flag",help:"wit
  in this worktree"},apply:{kind:"flag",help:"really write; a copy of every changed file stays beside it"},...import_chunk_CCVPRMQY.common},notes:'The state fold\
 er can only narrow: its default counts where your own config leaves the choice open. No model is called: whether a sign-in is valid shows "doctor --backend NAME\
 ".\nExit codes: 0 shown or written, 1 refused.',examples:["setup","setup --restrict review,ask --apply","setup --default-backend codex,review=claude --user --ap\
-ply","setup --backend agy --allow-reads"],async run(context,input){const root=context.root(input);const config=(0,import_chunk_6F4VMV4W.readUserConfig)();const known=(0,
-import_chunk_SCS6S3PN.knownBackends)(config);const only=input.text("backend");if(only!==void 0&&!known.includes(only))throw unknownBackend("--backend",only,known);
+ply","setup --backend agy --allow-reads"],async run(context,input){const root=context.root(input);const config=(0,import_chunk_5ZVUNFQ7.readUserConfig)();const known=(0,
+import_chunk_H7MFKA5Q.knownBackends)(config);const only=input.text("backend");if(only!==void 0&&!known.includes(only))throw unknownBackend("--backend",only,known);
 const choices={restrict:restrictOf(input),defaults:defaultsOf(input,known)};checkTogether(input,choices);(0,import_chunk_YAUTBWZI.checkRoot)(root.folder);const narrowing=(0,
-import_chunk_SCS6S3PN.readNarrowing)(root.folder,known);const edits=[...input.has("user")?planUserEdit(config,choices):planStateEdit(root,narrowing,choices,config),
+import_chunk_H7MFKA5Q.readNarrowing)(root.folder,known);const edits=[...input.has("user")?planUserEdit(config,choices):planStateEdit(root,narrowing,choices,config),
 ...input.has("allow-reads")?planReadRules((0,import_chunk_XRZCSGQB.findWorktree)(context.cwd)??context.cwd):[]];const isApplied=input.has("apply");const copies=isApplied?
-await applyEdits(root,edits):[];const isChanged=isApplied&&edits.length>0;const now=isChanged?{config:(0,import_chunk_6F4VMV4W.readUserConfig)(),narrowing:(0,import_chunk_SCS6S3PN.
-readNarrowing)(root.folder,known)}:{config,narrowing};const surveys=(0,import_chunk_DJXSGMWH.surveyBackends)(now.config,context.cwd);const page={surveys:surveys.
+await applyEdits(root,edits):[];const isChanged=isApplied&&edits.length>0;const now=isChanged?{config:(0,import_chunk_5ZVUNFQ7.readUserConfig)(),narrowing:(0,import_chunk_H7MFKA5Q.
+readNarrowing)(root.folder,known)}:{config,narrowing};const surveys=(0,import_chunk_S3BENQZW.surveyBackends)(now.config,context.cwd);const page={surveys:surveys.
 filter(({backend})=>only===void 0||backend===only),modes:modeRows(surveys,now.config,now.narrowing),edits:edits.map((edit,at)=>({...edit,copy:copies[at]??null})),
 isApplied,isAsked:wantsChange(input)};if(input.has("json"))return{code:import_chunk_6PFAPK5K.exitCodes.done,json:setupDocument(page)};return{code:import_chunk_6PFAPK5K.
 exitCodes.done,out:setupPage(page)}}};function wantsChange(input){return["restrict","default-backend","allow-reads"].some(name=>input.has(name))}function checkTogether(input,{
@@ -5260,11 +5274,11 @@ stdin_exports;var import_chunk_FNP5XAIJ=load("./chunk-FNP5XAIJ.js");var import_c
 k-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
 
 },
-"./staffer-SGJIELIA.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{staffer:()=>staffer});module.exports=stdin_exports;var import_chunk_64BEPTI2=load("./chunk-64BEPTI2.js");var import_chunk_ZPZSGY2L=load(
-"./chunk-ZPZSGY2L.js");var import_chunk_SCS6S3PN=load("./chunk-SCS6S3PN.js");var import_chunk_TTFBOQUN=load("./chunk-TTFBOQUN.js");var import_chunk_6F4VMV4W=load(
-"./chunk-6F4VMV4W.js");var import_chunk_3UWBOJB3=load("./chunk-3UWBOJB3.js");var import_chunk_7WTQNSF5=load("./chunk-7WTQNSF5.js");var import_chunk_BSU7RUI4=load(
-"./chunk-BSU7RUI4.js");var import_chunk_R23DT4AI=load("./chunk-R23DT4AI.js");var import_chunk_IXGHQGP5=load("./chunk-IXGHQGP5.js");var import_chunk_CCVPRMQY=load(
+"./staffer-HSTOXW7O.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{staffer:()=>staffer});module.exports=stdin_exports;var import_chunk_UVRKC2JZ=load("./chunk-UVRKC2JZ.js");var import_chunk_2QSYH5MG=load(
+"./chunk-2QSYH5MG.js");var import_chunk_H7MFKA5Q=load("./chunk-H7MFKA5Q.js");var import_chunk_TTFBOQUN=load("./chunk-TTFBOQUN.js");var import_chunk_5ZVUNFQ7=load(
+"./chunk-5ZVUNFQ7.js");var import_chunk_AVTZAAO2=load("./chunk-AVTZAAO2.js");var import_chunk_7WTQNSF5=load("./chunk-7WTQNSF5.js");var import_chunk_NYS4EJYT=load(
+"./chunk-NYS4EJYT.js");var import_chunk_S2AZQGK3=load("./chunk-S2AZQGK3.js");var import_chunk_IXGHQGP5=load("./chunk-IXGHQGP5.js");var import_chunk_CCVPRMQY=load(
 "./chunk-CCVPRMQY.js");var import_chunk_YAUTBWZI=load("./chunk-YAUTBWZI.js");var import_chunk_K4XBJGBM=load("./chunk-K4XBJGBM.js");var import_chunk_6PFAPK5K=load(
 "./chunk-6PFAPK5K.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_4TYOKOYZ=load("./chunk-4TYOKOYZ.js");var import_chunk_UQPFXLJC=load(
 "./chunk-UQPFXLJC.js");var import_chunk_ZY4EPTVP=load("./chunk-ZY4EPTVP.js");var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");var import_chunk_75QX5Y3O=load(
@@ -5276,7 +5290,7 @@ k-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
 "./chunk-RSAECTKB.js");var import_chunk_OYSO2DVF=load("./chunk-OYSO2DVF.js");var import_chunk_KJ4WUN37=load("./chunk-KJ4WUN37.js");var import_chunk_55A4YUIJ=load(
 "./chunk-55A4YUIJ.js");var import_chunk_Y5L6GQDB=load("./chunk-Y5L6GQDB.js");var import_chunk_VBJYUCPQ=load("./chunk-VBJYUCPQ.js");var import_chunk_BSO2ISIG=load(
 "./chunk-BSO2ISIG.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load(
-"./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var staffer=(0,import_chunk_64BEPTI2.makeStaffVerb)({mode:"staffer",examples:['staf\
+"./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var staffer=(0,import_chunk_UVRKC2JZ.makeStaffVerb)({mode:"staffer",examples:['staf\
 fer --backend codex --prompt "Fix the failing test in src/parse.ts"',"staffer --prompt-file task.md --timeout 90m --once-key task-17"]});
 
 },
@@ -5383,7 +5397,7 @@ ask.id!==null||[...active].every(id=>this.known.has(id)))}async look(id){const[v
 set(id,view);else this.known.delete(id)}rows(){return[...this.known.values()].sort(import_chunk_XTKMQFHZ.byLife)}};
 
 },
-"./supervise-DLJEVJKU.js": function (module, exports) {
+"./supervise-7SQW5BPD.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{supervise:()=>supervise});module.exports=stdin_exports;var import_chunk_TTFBOQUN=load("./chunk-TTFBOQUN.js");var import_chunk_HEVZTJYO=load(
 "./chunk-HEVZTJYO.js");var import_chunk_2JR2MVCJ=load("./chunk-2JR2MVCJ.js");var import_chunk_5AOSR7OG=load("./chunk-5AOSR7OG.js");var import_chunk_IH5K6ZOB=load(
 "./chunk-IH5K6ZOB.js");var import_chunk_B2GTHZX4=load("./chunk-B2GTHZX4.js");var import_chunk_FNP5XAIJ=load("./chunk-FNP5XAIJ.js");var import_chunk_MWGOSQV4=load(
@@ -5669,7 +5683,7 @@ ate_vanished"?wanted:claimReason(claim,wanted);if(reason!==void 0)resolve(reason
 atMonotonic)(spec.deadline_mono_ms,()=>stop("hard_timeout")));const judging=startJudging(claim,progress,child);releases.push(judging.stop);const findDue=makeDueLook(
 claim,follower,agent,judging.stalled);const tick=()=>{follower.tick();tellNewNeighbours(claim,progress);const due=findDue();if(due)stop(due.reason,due.detail)};
 releases.push((0,import_chunk_2JR2MVCJ.makeTicker)(claim,tick))})}finally{for(const release of releases)release()}}function startJudging(claim,progress,child){const{
-run}=claim.spec;let judging;let isOver=false;if(run)void Promise.resolve().then(()=>load("./judging-7SOSF5SC.js")).then(loaded=>{if(!isOver)judging=loaded.startJudging(
+run}=claim.spec;let judging;let isOver=false;if(run)void Promise.resolve().then(()=>load("./judging-BX53AFRI.js")).then(loaded=>{if(!isOver)judging=loaded.startJudging(
 claim,progress,child,run)});return{stalled:()=>judging?.stalled(),stop:()=>{isOver=true;judging?.stop()}}}function tellNewNeighbours({root,paths,spec},progress){
 if(!spec.staff)return;const{warnings}=progress.state;const fresh=(0,import_chunk_4TYOKOYZ.neighbourWarnings)(root,paths).filter(one=>!warnings.some(known=>known.
 message===one.message));if(fresh.length>0)progress.note("two_writers",{warnings:fresh},{warnings:[...warnings,...fresh]})}var nothing={step:"none",ended:[],survivors:[]};
@@ -5710,11 +5724,11 @@ t has another environment than the launcher had";const warnings=isChanged?[...pr
 progress.step("claimed","worker_replaced",{worker:self.pid,generation,baseline_reset:true},{warnings})}
 
 },
-"./timer-ALAKSBJK.js": function (module, exports) {
+"./timer-3I2ZCENU.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{launchTimer:()=>launchTimer,timer:()=>timer});module.exports=stdin_exports;var import_chunk_P53N2HZ4=load("./chunk-\
 P53N2HZ4.js");var import_chunk_HNBJPPGC=load("./chunk-HNBJPPGC.js");var import_chunk_LUIVRIXY=load("./chunk-LUIVRIXY.js");var import_chunk_TYK6MYR7=load("./chun\
-k-TYK6MYR7.js");var import_chunk_5EYCCQXE=load("./chunk-5EYCCQXE.js");var import_chunk_YKVL2F37=load("./chunk-YKVL2F37.js");var import_chunk_BSU7RUI4=load("./ch\
-unk-BSU7RUI4.js");var import_chunk_R23DT4AI=load("./chunk-R23DT4AI.js");var import_chunk_IXGHQGP5=load("./chunk-IXGHQGP5.js");var import_chunk_CCVPRMQY=load("./\
+k-TYK6MYR7.js");var import_chunk_5EYCCQXE=load("./chunk-5EYCCQXE.js");var import_chunk_YKVL2F37=load("./chunk-YKVL2F37.js");var import_chunk_NYS4EJYT=load("./ch\
+unk-NYS4EJYT.js");var import_chunk_S2AZQGK3=load("./chunk-S2AZQGK3.js");var import_chunk_IXGHQGP5=load("./chunk-IXGHQGP5.js");var import_chunk_CCVPRMQY=load("./\
 chunk-CCVPRMQY.js");var import_chunk_YAUTBWZI=load("./chunk-YAUTBWZI.js");var import_chunk_K4XBJGBM=load("./chunk-K4XBJGBM.js");var import_chunk_PATOMOAS=load("\
 ./chunk-PATOMOAS.js");var import_chunk_IH5K6ZOB=load("./chunk-IH5K6ZOB.js");var import_chunk_B2GTHZX4=load("./chunk-B2GTHZX4.js");var import_chunk_6PFAPK5K=load(
 "./chunk-6PFAPK5K.js");var import_chunk_ZY4EPTVP=load("./chunk-ZY4EPTVP.js");var import_chunk_75QX5Y3O=load("./chunk-75QX5Y3O.js");var import_chunk_DFY3WLOV=load(
@@ -5767,17 +5781,17 @@ ${notes}`,examples:[...timerIn.examples,...timerAt.examples],async choose(args){
 usageError)(`cannot arm a timer ${word} ${rest[0]}: it is negative`);if(word==="in")return{command:timerIn,args:rest};if(word==="at")return{command:timerAt,args:rest};
 if(word==="--help"||word==="-h")return{command:timer,args};const came=word===void 0?"without a word":JSON.stringify(word);throw(0,import_chunk_NVPF5LEY.usageError)(
 `cannot arm a timer ${came}: the forms are timer in DELAY and timer at INSTANT`,(0,import_chunk_GEPPUING.quoteWords)([...(0,import_chunk_RSAECTKB.selfWords)(),"\
-timer","--help"]))},run(){throw new Error("timer is timer in or timer at")}};async function arm(context,input,verb,when){const words=(0,import_chunk_BSU7RUI4.onceWords)(
-verb,input,null,null);const repeated=await(0,import_chunk_BSU7RUI4.repeatedLaunch)(context,input,words,false);if(repeated)return repeated;const{due,delay}=when();
+timer","--help"]))},run(){throw new Error("timer is timer in or timer at")}};async function arm(context,input,verb,when){const words=(0,import_chunk_NYS4EJYT.onceWords)(
+verb,input,null,null);const repeated=await(0,import_chunk_NYS4EJYT.repeatedLaunch)(context,input,words,false);if(repeated)return repeated;const{due,delay}=when();
 const[message,slot]=[input.text("message")??"",input.text("slot")];const size=Buffer.byteLength(message);if(size>import_chunk_KJ4WUN37.timerMessageBytes)throw(0,
 import_chunk_NVPF5LEY.usageError)(`cannot take a --message of ${size} bytes: at most ${import_chunk_KJ4WUN37.timerMessageBytes} are allowed`);const part={due_at:(0,
 import_chunk_Y5L6GQDB.isoOf)(due),delay_ms:delay,message,slot:slot===void 0?null:requireSlotName(slot),durable:true};return launchTimer(context,input,{timer:part,
-lineage:null,words})}async function launchTimer(context,input,job){(0,import_chunk_R23DT4AI.checkLaunchOptions)(input);const root=context.root(input);const said=(0,
-import_chunk_R23DT4AI.launchWords)(input);const{admit,earlier}=admitTimer(root,job.timer.slot);const launched=await(0,import_chunk_IXGHQGP5.launch)(root,{kind:"\
+lineage:null,words})}async function launchTimer(context,input,job){(0,import_chunk_S2AZQGK3.checkLaunchOptions)(input);const root=context.root(input);const said=(0,
+import_chunk_S2AZQGK3.launchWords)(input);const{admit,earlier}=admitTimer(root,job.timer.slot);const launched=await(0,import_chunk_IXGHQGP5.launch)(root,{kind:"\
 timer",verb:"timer",...said,cwd:context.cwd,deadlineMs:job.timer.delay_ms??Math.max(0,Date.parse(job.timer.due_at)-(0,import_chunk_Y5L6GQDB.nowMs)()),killGraceMs:0,
 maxOutputBytes:import_chunk_KJ4WUN37.limits.maxOutput.default,firstOutputMs:null,stallMs:null,lineage:job.lineage,run:null,staff:null,timer:job.timer,notify:await(0,
-import_chunk_R23DT4AI.notifyOf)(context,input,job.notify),words:job.words,admit});const replaced=launched.isNew?await replaceTimers(root,earlier(),{id:launched.
-id,owner:said.owner}):[];return(0,import_chunk_R23DT4AI.tellLaunched)(context,input,root,{...launched,replaced},false)}function futureInstant(text){const due=parseInstant(
+import_chunk_S2AZQGK3.notifyOf)(context,input,job.notify),words:job.words,admit});const replaced=launched.isNew?await replaceTimers(root,earlier(),{id:launched.
+id,owner:said.owner}):[];return(0,import_chunk_S2AZQGK3.tellLaunched)(context,input,root,{...launched,replaced},false)}function futureInstant(text){const due=parseInstant(
 text);const now=(0,import_chunk_Y5L6GQDB.nowMs)();const refused=why=>new import_chunk_NVPF5LEY.FaultError("usage",`cannot arm a timer at ${text}: ${why}; the cl\
 ock here says ${(0,import_chunk_Y5L6GQDB.isoOf)(now)}`,null);if(due<=now)throw refused(`that was ${now-due<6e4?(0,import_chunk_UNGYPAP3.formatAge)(now-due):(0,import_chunk_UNGYPAP3.
 formatDuration)(now-due)} ago`);const{max}=import_chunk_KJ4WUN37.limits.timer;if(due-now>max)throw refused(`that is in ${(0,import_chunk_UNGYPAP3.formatDuration)(
@@ -5867,9 +5881,9 @@ filter(id=>(0,import_chunk_7WBBYJDG.exists)((0,import_chunk_RSAECTKB.jobPaths)(r
 requireLatest)(root,owner,"a job to wait for")]}
 
 },
-"./watch-LWSL3AWX.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{watch:()=>watch});module.exports=stdin_exports;var import_chunk_BSU7RUI4=load("./chunk-BSU7RUI4.js");var import_chunk_R23DT4AI=load(
-"./chunk-R23DT4AI.js");var import_chunk_IXGHQGP5=load("./chunk-IXGHQGP5.js");var import_chunk_CCVPRMQY=load("./chunk-CCVPRMQY.js");var import_chunk_YAUTBWZI=load(
+"./watch-FKT36Q4H.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{watch:()=>watch});module.exports=stdin_exports;var import_chunk_NYS4EJYT=load("./chunk-NYS4EJYT.js");var import_chunk_S2AZQGK3=load(
+"./chunk-S2AZQGK3.js");var import_chunk_IXGHQGP5=load("./chunk-IXGHQGP5.js");var import_chunk_CCVPRMQY=load("./chunk-CCVPRMQY.js");var import_chunk_YAUTBWZI=load(
 "./chunk-YAUTBWZI.js");var import_chunk_K4XBJGBM=load("./chunk-K4XBJGBM.js");var import_chunk_X2T2FLJL=load("./chunk-X2T2FLJL.js");var import_chunk_6PFAPK5K=load(
 "./chunk-6PFAPK5K.js");var import_chunk_ZY4EPTVP=load("./chunk-ZY4EPTVP.js");var import_chunk_DFY3WLOV=load("./chunk-DFY3WLOV.js");var import_chunk_GEPPUING=load(
 "./chunk-GEPPUING.js");var import_chunk_XRZCSGQB=load("./chunk-XRZCSGQB.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_GH6Z3BUY=load(
@@ -5899,11 +5913,11 @@ o such condition`;return(0,import_chunk_NVPF5LEY.usageError)(`${came}; there are
  --for D [options]`,words:kind.words,options:{...kind.options,...watchOptions(kind.isRemote)},...kind.notes===void 0?{}:{notes:kind.notes},examples:kind.examples,
 run:(context,input)=>start(kind,args,context,input)}}async function start(kind,args,context,input){checkTogether(input);if(input.has("once"))return(await Promise.
 resolve().then(()=>load("./watch-once-J4AJHEJH.js"))).lookNow(context,kind,input,placeOf(context,input));if(!input.has("for"))throw missingBound(kind,args);const words=(0,
-import_chunk_BSU7RUI4.onceWords)(`watch ${kind.id}`,input,context.cwd,null);const isForeground=input.has("foreground");const repeated=isForeground?void 0:await(0,
-import_chunk_BSU7RUI4.repeatedLaunch)(context,input,words,false);if(repeated)return repeated;const root=context.root(input);const launched=await(0,import_chunk_IXGHQGP5.
-launch)(root,{...requestOf(kind,context,input,words),notify:await(0,import_chunk_R23DT4AI.notifyOf)(context,input,null)});if(isForeground)return(await Promise.resolve().
-then(()=>load("./watch-foreground-N4LCQSBN.js"))).follow(context,root,launched.id);return(0,import_chunk_R23DT4AI.tellLaunched)(context,input,root,launched,false)}
-function requestOf(kind,context,input,words){return{kind:"watch",verb:"watch",...(0,import_chunk_R23DT4AI.launchWords)(input),cwd:(0,import_chunk_7WBBYJDG.realPath)(
+import_chunk_NYS4EJYT.onceWords)(`watch ${kind.id}`,input,context.cwd,null);const isForeground=input.has("foreground");const repeated=isForeground?void 0:await(0,
+import_chunk_NYS4EJYT.repeatedLaunch)(context,input,words,false);if(repeated)return repeated;const root=context.root(input);const launched=await(0,import_chunk_IXGHQGP5.
+launch)(root,{...requestOf(kind,context,input,words),notify:await(0,import_chunk_S2AZQGK3.notifyOf)(context,input,null)});if(isForeground)return(await Promise.resolve().
+then(()=>load("./watch-foreground-N4LCQSBN.js"))).follow(context,root,launched.id);return(0,import_chunk_S2AZQGK3.tellLaunched)(context,input,root,launched,false)}
+function requestOf(kind,context,input,words){return{kind:"watch",verb:"watch",...(0,import_chunk_S2AZQGK3.launchWords)(input),cwd:(0,import_chunk_7WBBYJDG.realPath)(
 context.cwd),deadlineMs:input.durationOrDefault("for"),killGraceMs:import_chunk_KJ4WUN37.toolGraceMs,maxOutputBytes:import_chunk_KJ4WUN37.limits.maxOutput.default,
 firstOutputMs:null,stallMs:null,lineage:null,run:null,staff:null,watch:partOf(kind,input,placeOf(context,input)),words}}function partOf(kind,input,place){const read=kind.
 read(input,place);return{condition:kind.id,...read,...kind.start?{start:kind.start(read.input)}:{},every_ms:input.durationOrDefault("every"),attempt_ms:input.durationOrDefault(
@@ -5911,7 +5925,7 @@ read(input,place);return{condition:kind.id,...read,...kind.start?{start:kind.sta
 cwd,stateRoot:root.folder,isOnce:input.has("once"),jobId(text){(0,import_chunk_YAUTBWZI.checkRoot)(root.folder);return(0,import_chunk_ZY4EPTVP.findJob)(root,text)}}}
 function checkTogether(input){const withoutJob=["for","every","tolerate","repeat","foreground","once-key","notify","label","wait","id-only"];const pairs=[...withoutJob.
 map(other=>["once",other]),["foreground","wait"],["foreground","id-only"]];for(const[one,other]of pairs)if(input.has(one)&&input.has(other))throw(0,import_chunk_NVPF5LEY.
-usageError)(`cannot take --${one} and --${other} together`);(0,import_chunk_R23DT4AI.checkLaunchOptions)(input)}function missingBound(kind,args){return(0,import_chunk_NVPF5LEY.
+usageError)(`cannot take --${one} and --${other} together`);(0,import_chunk_S2AZQGK3.checkLaunchOptions)(input)}function missingBound(kind,args){return(0,import_chunk_NVPF5LEY.
 usageError)("cannot watch without a bound: say with --for D how long at most (1s to 365d)",(0,import_chunk_GEPPUING.quoteWords)([...(0,import_chunk_RSAECTKB.selfWords)(),
 "watch",kind.id,"--for","2h",...args]))}
 

@@ -257,3 +257,24 @@ async function collect(workspace: Workspace, options: string[], script: string) 
   const record = parseReply<Record>(await run(workspace, ['result', job.id, '--json']));
   return { ...waited, record, job };
 }
+
+test('a restart and a second launch with the same key keep --checkpoint-every auto', async (t) => {
+  const workspace = makeWorkspace(t);
+  const words = ['run', '--once-key', 'night', '--checkpoint-every', 'auto:10m', '--id-only', '--', 'true'];
+  const first = findJob(workspace, (await run(workspace, words)).stdout.trim());
+  assert.equal((await run(workspace, ['wait', first.id])).code, 0);
+  assert.equal((await run(workspace, words)).stdout.trim(), first.id);
+  const other = await run(
+    workspace,
+    words.map((word) => (word === 'auto:10m' ? '10m' : word)),
+  );
+  assert.notEqual(other.code, 0, other.stdout);
+  const second = findJob(workspace, (await run(workspace, ['restart', first.id, '--id-only'])).stdout.trim());
+  assert.equal((await run(workspace, ['wait', second.id])).code, 0);
+  for (const job of [first, second]) {
+    const { checkpoint_ms, checkpoint_fast_ms } = job.json<{
+      run: { checkpoint_ms: number; checkpoint_fast_ms: number };
+    }>('spec.json').run;
+    assert.deepEqual([checkpoint_ms, checkpoint_fast_ms], [600_000, 120_000]);
+  }
+});
