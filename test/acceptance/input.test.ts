@@ -43,8 +43,9 @@ test('an unknown command, option or word is refused with what there is', async (
     [['staffer', '--backend', 'constructor', ...task], /backend "constructor"/],
     [['staffer', '--profile', 'root', ...task], /--profile "root": allowed are restricted, standard, unrestricted/],
     [['status', 'run-a', 'run-b'], /"run-b": the form is status \[ID\]/],
-    [['cancel'], /without more words: the form is cancel ID/],
-    [['restart'], /without more words: the form is restart ID/],
+    [['cancel'], /cancel: ID is missing; the form is cancel ID/],
+    [['restart'], /restart: ID is missing; the form is restart ID/],
+    [['watch', 'file', '--for', '1m'], /watch file: PATH is missing; the form is watch file PATH --for D/],
     [['wait', '--any', '--all'], /--any and --all together/],
     [['continue', '--job', 'run-a', '--conversation', 'c', ...task], /--job and --conversation together/],
   ]);

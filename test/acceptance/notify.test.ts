@@ -353,6 +353,10 @@ test('news of a watch are told one by one while it runs, and a notifier is not e
   await eventually('the first news', () => told.notices().length > 0, { limitMs: 30_000 });
   const first = await untilPid(`${told.file}.pid`);
   assert.equal(told.notices()[0]?.event.type, 'news');
+  // Whoever gets it may stand anywhere.
+  const root = workspace.path('.job-state');
+  for (const command of Object.values(told.notices()[0]?.next ?? {}))
+    assert.ok(command.endsWith(` --state-dir ${root}`), command);
   assert.equal((await run(workspace, ['cancel', job.id])).code, 0);
   assert.ok(isAlive(first), 'the sweep at the end of the job must not touch it');
   writeFileSync(fifo, '\n');

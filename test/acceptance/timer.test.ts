@@ -242,7 +242,12 @@ test('restart arms the same delay again; an instant does not come again, and a t
   assert.deepEqual([lineage?.relation, lineage?.parent], ['restart', job.id]);
   assert.equal((await run(workspace, ['wait', next.id])).stdout, 'again');
   const at = await arm(workspace, 'at', new Date(Date.now() + 3_600_000).toISOString());
+  const goOn = async (id: string) => (await run(workspace, ['continue', '--job', id, '--prompt', 'go on'])).stderr;
+  // No command is named that cannot work.
+  assert.match(await goOn(at.id), new RegExp(`\ntry: .* wait ${at.id} --timeout 10m\n$`));
   assert.equal((await run(workspace, ['cancel', at.id])).code, 0);
+  assert.doesNotMatch(await goOn(at.id), /try:/);
+  assert.match(await goOn(job.id), new RegExp(`\ntry: .* restart ${job.id}\n$`));
   const refused = await run(workspace, ['restart', at.id]);
   assert.equal(refused.code, 1);
   assert.match(refused.stderr, /does not come again/);

@@ -158,12 +158,12 @@ test('a foreground that is killed leaves the job to go on', async (t) => {
   assert.equal((await run(workspace, ['wait', job.id])).code, 0);
 });
 
-test('a reader that goes away leaves the job to go on, and the foreground leaves without a word', async (t) => {
+test('a reader that goes away leaves the job to go on, and the foreground says so and leaves', async (t) => {
   const workspace = makeWorkspace(t);
   const oracle = makeOracle(workspace, 'exit 1');
   const words = ['watch', 'cmd', '--foreground', '--repeat', '--every', '1s', '--for', '1h', '--', oracle.program];
   const child = spawn(testNode(), [builtFile, ...words], { cwd: workspace.dir, env: workspace.env });
-  const ended = new Promise((resolve) => child.once('exit', (code, signal) => resolve([code, signal])));
+  const ended = new Promise((resolve) => child.once('close', (code, signal) => resolve([code, signal])));
   let stderr = '';
   child.stderr.on('data', (bytes: Buffer) => {
     stderr += bytes.toString();
@@ -171,8 +171,9 @@ test('a reader that goes away leaves the job to go on, and the foreground leaves
   await new Promise((resolve) => child.stdout.once('data', resolve));
   child.stdout.destroy();
   oracle.answer('exit 0');
-  assert.deepEqual(await ended, [1, null]);
-  const [, id = ''] = /^job (\S+) .*\n$/.exec(stderr) ?? [];
+  assert.deepEqual(await ended, [2, null]);
+  const [, id = ''] =
+    /^job (\S+) .*\nthe reader is gone; job \1 runs on; collect: .* wait \1 --timeout 10m\n$/.exec(stderr) ?? [];
   const job = findJob(workspace, id);
   assert.equal(job.state().state, 'running');
   assert.equal((await run(workspace, ['cancel', job.id])).code, 0);

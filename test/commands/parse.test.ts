@@ -190,7 +190,7 @@ test('values of a kind are checked when they are read, before anything is done',
 
 test('too many words, or too few, are refused with the form', () => {
   assert.equal(refusal(show, 'a', 'b', 'c d', '--json').message, 'cannot take "c d": the form is show ID [OTHER]');
-  assert.equal(refusal(show).message, 'cannot run show without more words: the form is show ID [OTHER]');
+  assert.equal(refusal(show).message, 'cannot run show: ID is missing; the form is show ID [OTHER]');
   assert.equal(refusal(show, 'a', 'b', '--', '--c').message, 'cannot take "--c": the form is show ID [OTHER]');
   assert.match(refusal(show).next ?? '', / show --help$/);
 });

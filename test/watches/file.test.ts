@@ -220,7 +220,9 @@ test('a size is reached', async (t) => {
   writeFileSync(join(cwd, 'x'), 'x'.repeat(2_047));
   assert.deepEqual(seen(await next()), ['pending', 'small']);
   appendFileSync(join(cwd, 'x'), 'x');
-  assert.deepEqual(seen(await next()), ['met', 'large']);
+  const met = await next();
+  assert.deepEqual(seen(met), ['met', 'large']);
+  assert.ok(met.kind === 'look' && met.evidence.endsWith('/x has 2.0 KiB, at least 2.0 KiB'));
 });
 
 test('stable: from the first look that saw it so, and anew after each change', async (t) => {

@@ -12,7 +12,9 @@ import {
   requireSpec,
 } from '../jobs/lineage.ts';
 import { nextCommands } from '../jobs/next-commands.ts';
+import { refresh } from '../jobs/reconcile.ts';
 import { makeStaffPart } from '../jobs/staff-request.ts';
+import { isEnded } from '../jobs/view.ts';
 import { variables } from '../platform/env.ts';
 import { requireWholeId } from '../store/catalog.ts';
 import type { StateRoot } from '../store/layout.ts';
@@ -40,7 +42,7 @@ export const continueCommand: Command = {
   },
   notes:
     'Backend, mode, model, profile and folder are those of the earlier job unless given. The limit is a fresh one.',
-  examples: ['continue --job staffer-mik3xa01-9c2k4d --prompt "Now add a test for it"', 'continue --prompt "Go on"'],
+  examples: ['continue --job staffer-mik3xa01-9c2k4d --prompt "Add a test for it"', 'continue --prompt "Go on"'],
 
   async run(context, input) {
     const root = context.root(input);
@@ -55,11 +57,7 @@ export const continueCommand: Command = {
     const resume = conversationOf(root.folder, parent);
     if (!staff || resume === null) {
       const why = staff ? 'no conversation id was seen' : `a ${parent.kind} job keeps no conversation`;
-      throw new FaultError(
-        'preflight',
-        `cannot continue job ${parent.id}: ${why}`,
-        nextCommands.restart(parent.id, root.option),
-      );
+      throw new FaultError('preflight', `cannot continue job ${parent.id}: ${why}`, await instead(root, parent));
     }
     const cwd = input.has('cwd') ? folderOf(context, input) : requireFolder(parent, 'continue', root.option);
     requireSameFolder(parent, cwd, root.option);
@@ -98,6 +96,15 @@ export const continueCommand: Command = {
     });
   },
 };
+
+/** What can be done with a job that has no conversation to go on in. */
+async function instead(root: StateRoot, parent: Spec): Promise<string | null> {
+  const { state } = await refresh(root.folder, parent.id);
+  if (!isEnded(state)) return nextCommands.wait(parent.id, root.option);
+  // An instant does not come again.
+  if (parent.timer && parent.timer.delay_ms === null) return null;
+  return nextCommands.restart(parent.id, root.option);
+}
 
 function parentOf(root: StateRoot, input: Parsed): Spec {
   const [job, conversation] = [input.text('job'), input.text('conversation')];

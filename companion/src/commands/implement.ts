@@ -7,6 +7,6 @@ export const implement = makeStaffVerb({
     'A second implement job in the same worktree is refused unless it has --worktree or --share. The result says what was changed: files, commits, or that nothing was.',
   examples: [
     'implement --backend claude --prompt-file change.md --timeout 90m',
-    'implement --worktree --prompt "Port src/io.ts to streams and commit it"',
+    'implement --worktree --prompt "Port io.ts to streams; commit it"',
   ],
 });

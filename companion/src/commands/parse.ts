@@ -146,7 +146,7 @@ function checkWords(command: Parsable, words: string[], rest: string[] | null): 
   }
   if (words.length < command.words.min)
     throw usageError(
-      `cannot run ${command.name} without more words: the form is ${command.name} ${command.form}`,
+      `cannot run ${command.name}: ${missingWord(command, words.length)} is missing; the form is ${command.name} ${command.form}`,
       helpOf(command),
     );
   if (command.words.rest === true && (rest === null || rest.length === 0)) {
@@ -155,6 +155,11 @@ function checkWords(command: Parsable, words: string[], rest: string[] | null): 
       helpOf(command),
     );
   }
+}
+
+/** As the form calls it. */
+function missingWord({ form }: Parsable, at: number): string {
+  return /^[A-Z][A-Z/@#]*/.exec(form.split(' ')[at] ?? '')?.[0] ?? 'a word';
 }
 
 function optionNames(command: Parsable): string {

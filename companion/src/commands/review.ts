@@ -12,7 +12,7 @@ export const review = makeStaffVerb({
     schema: { kind: 'flag', help: 'ask for structured findings; `result --json` has them as `findings`' },
   },
   examples: [
-    'review --backend claude --prompt "Review the uncommitted changes"',
+    'review --backend claude --prompt "Review what is uncommitted"',
     'review --base main --schema --prompt "Look for lost updates"',
   ],
 });

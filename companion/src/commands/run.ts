@@ -21,8 +21,8 @@ export const run: Command = {
     'The command gets no input and runs without a shell, exactly as it stands after --. It is never started twice.',
   examples: [
     'run -- make test',
-    'run --timeout 2h --once-key nightly -- python3 train.py --epochs 10',
-    'run --timeout 12h --success-file model.pt --log train.log -- python3 train.py',
+    'run --timeout 2h --once-key nightly -- python3 train.py',
+    'run --success-file model.pt --log train.log -- python3 train.py',
     "run --shell --pipefail -- 'make 2>&1 | tee build.log'",
   ],
 

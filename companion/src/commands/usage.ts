@@ -11,7 +11,11 @@ export function renderHelp(command: Command): string {
   const options = rows.map(
     ([left, right]) => `  ${left.padEnd(width)}${wrap(right, 78 - width - 2).join(`\n  ${' '.repeat(width)}`)}`,
   );
-  const parts = [`${command.name} ${command.form}`, `${command.summary}`, ['Options:', ...options].join('\n')];
+  const parts = [
+    wrap(`${command.name} ${command.form}`, 76).join('\n    '),
+    `${command.summary}`,
+    ['Options:', ...options].join('\n'),
+  ];
   if (command.notes)
     parts.push(
       command.notes

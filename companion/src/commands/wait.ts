@@ -52,8 +52,8 @@ export const wait: Command = {
   examples: [
     'wait',
     'wait run-mik3x9ab-4f7q2z --timeout 10m',
-    'wait run-mik3x9ab-4f7q2z staffer-mik3xa01-9c2k4d --any --timeout 1h',
-    'wait run-mik3x9ab-4f7q2z --until attention --after-seq 12 --timeout 9m',
+    'wait run-mik3x9ab-4f7q2z run-mik3xa01-9c2k4d --any --timeout 1h',
+    'wait run-mik3x9ab-4f7q2z --until attention --after-seq 12',
   ],
 
   async run(context, input) {

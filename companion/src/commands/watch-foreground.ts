@@ -41,7 +41,10 @@ export async function follow(context: Context, root: StateRoot, id: string): Pro
   });
   const view = await ended;
   // Nobody reads any more: the job goes on, and whoever started this learns that it was not followed to its end.
-  if (view === undefined) return { code: exitCodes.fault };
+  if (view === undefined) {
+    const collect = nextCommands.wait(id, root.option);
+    return { code: exitCodes.pending, notes: [`the reader is gone; job ${id} runs on; collect: ${collect}`] };
+  }
   drain();
   const code: ExitCode = exitCodeOf(view.state.state);
   if (isEnded(view.state)) say(terminalLine(view.state, kind));

@@ -30,8 +30,8 @@ export const cmd = {
   notes:
     'Every other exit code means: not yet. The last line that it prints is the evidence. It is run once at each interval, without input and without a shell, and must only look: the job has no other record of what it does. What it leaves behind is ended.',
   examples: [
-    'watch cmd --for 7h --every 60s -- /usr/bin/test -e /mnt/share/ready',
-    'watch cmd --met-exit 0 --fail-exit 2 --for 1d -- /opt/bin/queue-state 4711',
+    'watch cmd --for 7h -- /usr/bin/test -e /mnt/share/ready',
+    'watch cmd --fail-exit 2 --for 1d -- /opt/bin/queue-state 4711',
   ],
   isRemote: false,
 

@@ -41,7 +41,7 @@ export const file = {
     'Links are followed. At most one of the options; without one, --exists. Text and patterns are looked for in the whole file at first and then in what was added; a pattern sees one line at a time (at most 64 KiB of it).',
   examples: [
     'watch file build/out.tar --for 2h',
-    "watch file train.log --matches '^epoch 10 .*done' --for 12h --every 30s",
+    "watch file train.log --matches '^epoch 10 .*done' --for 12h",
     'watch file export.bin --stable 30s --for 1d',
   ],
   isRemote: false,
@@ -144,7 +144,8 @@ function lookAt(
       return lookForDigest(target, String(input.digest), facts, tools, cursor);
     case 'min-size': {
       const isMet = facts.size >= Number(input.bytes);
-      const evidence = `${target} has ${sizeText(facts)} of ${formatSize(Number(input.bytes))}`;
+      const [size, wanted] = [sizeText(facts), formatSize(Number(input.bytes))];
+      const evidence = `${target} has ${size}${isMet ? ', at least' : ' of'} ${wanted}`;
       return seen(isMet ? 'met' : 'pending', isMet ? 'large' : 'small', evidence, more);
     }
     default:

@@ -9,7 +9,8 @@ import { isoNow } from '../platform/clock.ts';
 
 export function noticeDocument(root: string, id: string, event: Partial<JobEvent> & { type: string }): string {
   const { spec, state, paths } = inspect(root, id);
-  const option = spec?.state_option ?? [];
+  // Whoever gets it may stand anywhere.
+  const option = ['--state-dir', root];
   const facts = {
     id,
     kind: spec?.kind ?? null,
