@@ -31,6 +31,13 @@ test('an unknown command, option or word is refused with what there is', async (
     [['run'], /without a command: the form is run \[options\] -- COMMAND/],
     [['run', '--'], /without a command/],
     [['run', 'echo', 'hi'], /"echo" "hi": the form is run .*\ntry: put -- before the command/],
+    [['run', '--', '--timeout', '10m', 'sleep', '1'], /options go before --\ntry: .* run --timeout 10m -- sleep 1\n/],
+    [['run', '--', '--frobnicate'], /options go before --\ntry: .* run --help\n/],
+    [
+      ['watch', 'cmd', '--fail-exit', '2', '--', '/bin/true', 'x', '--for', '1h'],
+      /without a bound: .*options go before --: .*\ntry: .* watch cmd --fail-exit 2 --for 1h -- \/bin\/true x\n/,
+    ],
+    [['watch', 'cmd', '--', '/bin/true', '--x'], /bound: [^;]*\ntry: .* watch cmd --for 2h -- \/bin\/true --x\n/],
     [['run', '--shell', '--', 'echo', 'hi'], /2 words with --shell/],
     [['run', '--wait-timeout', '5s', '--', 'true'], /--wait-timeout without --wait/],
     [['run', '--id-only', '--wait', '--', 'true'], /--id-only and --wait together/],

@@ -56,3 +56,20 @@ test('--wait and ask with a once-key that had its job already say so', async (t)
     assert.deepEqual([second.code, second.stdout], [0, first.stdout]);
   }
 });
+
+test('an --expect that can never be told is a warning of the record, not a refusal', async (t) => {
+  const workspace = makeWorkspace(t);
+  const launchOf = async (...options: string[]) => {
+    const reply = await run(workspace, ['run', ...options, '--json', '--', 'true']);
+    return parseReply<{ id: string; warnings: { code: string; message: string }[] }>(reply);
+  };
+  const late = await launchOf('--expect', '2h', '--timeout', '1h');
+  assert.deepEqual(
+    late.warnings.map(({ code }) => code),
+    ['expect_beyond_limit'],
+  );
+  assert.match(late.warnings[0]?.message ?? '', /--expect 2h is not below the hard limit of 1h/);
+  const early = await launchOf('--expect', '30m', '--timeout', '1h');
+  assert.deepEqual(early.warnings, []);
+  assert.equal((await run(workspace, ['wait', '--all', late.id, early.id])).code, 0);
+});

@@ -38,7 +38,7 @@ interface Notice {
   id: string;
   kind: string;
   state: string;
-  event: { type: string; seq: number };
+  event: { type: string; seq: number; first?: boolean };
   next: { wait: string; result: string; observe: string };
   timer?: { message: string };
   [field: string]: unknown;
@@ -349,10 +349,13 @@ test('news of a watch are told one by one while it runs, and a notifier is not e
   const launched = await run(workspace, words);
   assert.equal(launched.code, 0, launched.stderr);
   const job = findJob(workspace, launched.stdout.trim());
+  await eventually('the first look', () => job.has('events.ndjson') && job.events('news').length > 0, {
+    limitMs: 30_000,
+  });
   workspace.write('seen.txt', 'x');
   await eventually('the first news', () => told.notices().length > 0, { limitMs: 30_000 });
   const first = await untilPid(`${told.file}.pid`);
-  assert.equal(told.notices()[0]?.event.type, 'news');
+  assert.deepEqual([told.notices()[0]?.event.type, told.notices()[0]?.event.first], ['news', undefined]);
   // Whoever gets it may stand anywhere.
   const root = workspace.path('.job-state');
   for (const command of Object.values(told.notices()[0]?.next ?? {}))
@@ -364,7 +367,8 @@ test('news of a watch are told one by one while it runs, and a notifier is not e
     limitMs: 30_000,
   });
   writeFileSync(fifo, '\n');
-  const news = job.events('news').length;
+  // How things are at first is no news for anybody.
+  const news = job.events('news').length - 1;
   await untilNotified(job, news + 1);
   const keys = job.events('notified').map(({ key }) => key);
   assert.deepEqual(new Set(keys).size, keys.length);

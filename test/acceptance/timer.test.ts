@@ -261,6 +261,7 @@ test('bad input is refused in one sentence and nothing is made', async (t) => {
   const cases: [words: string[], why: RegExp][] = [
     [['at', '2020-01-01T00:00:00Z'], /that was \d+d.* ago; the clock here says 20/],
     [['at', '2099-01-01T00:00:00Z'], /30d is the most/],
+    [['at', '2099-01-01T00:00:00Z'], /and an hour from now is \d{4}-\d\d-\d\dT\d\d:\d\d:00Z\n/],
     [['at', '2099-01-01T00:00:00'], /says no Z and no offset/],
     [['at', '2099-02-30T00:00:00Z'], /no such day/],
     [['in', '5'], /no duration/],

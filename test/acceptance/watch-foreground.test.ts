@@ -124,6 +124,9 @@ test('with --repeat a verdict is a status line, and trouble is told', async (t) 
       ['terminal', 'expired', 'expired'],
     ],
   );
+  const last = linesOf(stdout).at(-1);
+  assert.deepEqual([last?.changes, last?.watched_to_end], [0, true]);
+  assert.match(last?.evidence ?? '', /watched to its end as asked, nothing changed/);
 });
 
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {

@@ -29,7 +29,7 @@ test('a watch ends when its condition is met: wait prints the evidence, the reco
   assert.deepEqual(
     job.events('news').map(({ first, wake }) => [first, wake]),
     [
-      [true, ['news']],
+      [true, undefined],
       [undefined, ['news']],
     ],
   );
@@ -141,8 +141,20 @@ test('--repeat tells every change until the bound', async (t) => {
   assert.deepEqual(newsOf(job), ['pending', 'met', 'pending']);
   assert.match(
     job.state().error?.message ?? '',
-    /the bound of 20s was reached; it was watched to its end as asked, 3 /,
+    /the bound of 20s was reached; it was watched to its end as asked, 2 changes told; the last: exit code 3/,
   );
+  const { stdout } = await run(workspace, ['result', job.id]);
+  assert.match(
+    stdout,
+    /\n## Going on\n\nIt was watched to its end, as asked: nothing failed\. To watch on .* restart /,
+  );
+  const { watch, state, error } = parseReply<{
+    watch: Record<string, unknown>;
+    state: string;
+    error: { code: string };
+  }>(await run(workspace, ['result', job.id, '--json']));
+  assert.deepEqual([state, error.code], ['timed_out', 'watch_expired']);
+  assert.deepEqual([watch.changes, watch.watched_to_end], [2, true]);
 });
 
 test('a change between the launch and the first look is not lost', async (t) => {

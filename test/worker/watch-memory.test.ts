@@ -57,12 +57,12 @@ test('the first look is news and says so; the same key is silent; another one is
     facts: {},
     key: 'red',
     first: true,
-    wake: ['news'],
   });
   const second = fold(first, look('pending', 'red', { evidence: 'other words' }), part);
   assert.deepEqual(second.telling, []);
   const third = fold(second, look('pending', 'blue'), part);
   assert.deepEqual([types(third), third.telling[0]?.first, third.telling[0]?.n], [['news'], undefined, 2]);
+  assert.deepEqual([first.note.changes, third.note.changes, third.telling[0]?.wake], [0, 1, ['news']]);
   assert.deepEqual([third.note.polls, third.note.told, third.cursor], [3, 2, { word: 'blue' }]);
 });
 
@@ -117,7 +117,9 @@ test('ten failed attempts in a row ask for attention, once', () => {
 
 test('news that ask for attention wake those who wait for it', () => {
   const memory = fold(freshMemory(null), look('pending', 'red', { needsAttention: true }), part);
-  assert.deepEqual(memory.telling[0]?.wake, ['news', 'attention']);
+  assert.deepEqual(memory.telling[0]?.wake, ['attention'], 'the first look is no change');
+  const later = fold(memory, look('pending', 'blue', { needsAttention: true }), part);
+  assert.deepEqual(later.telling[0]?.wake, ['news', 'attention']);
 });
 
 test('more failures in a row than tolerated end it; a look in between starts the count again', () => {

@@ -42,7 +42,7 @@ export const continueCommand: Command = {
   },
   notes:
     'Backend, mode, model, profile and folder are those of the earlier job unless given. The limit is a fresh one.',
-  examples: ['continue --job staffer-mik3xa01-9c2k4d --prompt "Add a test for it"', 'continue --prompt "Go on"'],
+  examples: ['continue --job staffer-mik3xa01-9c2k4d --prompt "Add a test"', 'continue --prompt "Go on"'],
 
   async run(context, input) {
     const root = context.root(input);

@@ -3,5 +3,5 @@ import { makeStaffVerb } from './staff-verb.ts';
 
 export const research = makeStaffVerb({
   mode: 'research',
-  examples: ['research --backend gemini --prompt "Who still calls the old parser?"'],
+  examples: ['research --backend gemini --prompt "Who still calls parseOld?"'],
 });

@@ -22,6 +22,7 @@ import { launchAndTell, launchWords } from './launching.ts';
 import { onceWords, repeatedLaunch } from './once-words.ts';
 import { launchOptions, staffOptions, writerOptions } from './options.ts';
 import type { Parsed } from './parse.ts';
+import { limitWarnings } from './run-part.ts';
 import { requireProgram } from './run-program.ts';
 import { askedProfile, launchStaff } from './staffing.ts';
 
@@ -80,12 +81,13 @@ function againRun(context: Context, input: Parsed, spec: Spec, root: StateRoot, 
   const run = spec.run;
   if (!run) throw new FaultError('preflight', `cannot restart job ${spec.id}: a ${spec.kind} job has no command`);
   const program = requireProgram(run.argv[0] as string, spec.cwd);
+  const deadlineMs = input.durationOrDefault('timeout');
   return launchAndTell(context, input, {
     kind: 'run',
     verb: 'run',
     ...launchWords(input),
     cwd: spec.cwd,
-    deadlineMs: input.durationOrDefault('timeout'),
+    deadlineMs,
     killGraceMs: spec.kill_grace_ms,
     maxOutputBytes: spec.max_output_bytes,
     firstOutputMs: spec.first_output_ms,
@@ -95,6 +97,7 @@ function againRun(context: Context, input: Parsed, spec: Spec, root: StateRoot, 
     onStall: spec.on_stall ?? null,
     // What must be new or changed is so against what is there now.
     run: { ...run, ...freshPaths(run), program },
+    warnings: limitWarnings(run, deadlineMs),
     staff: null,
     words,
   });

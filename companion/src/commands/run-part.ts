@@ -1,8 +1,8 @@
 // What the options of `run` come to: checked together, paths made absolute, and the files that must change looked at as they are now.
-import { parseDuration } from '../core/duration.ts';
+import { formatDuration, parseDuration } from '../core/duration.ts';
 import { usageError } from '../core/errors.ts';
 import { byteLength } from '../core/excerpt.ts';
-import type { RunPart } from '../core/job.ts';
+import type { RunPart, Warning } from '../core/job.ts';
 import { autoShare, identityBytes, limits, shellLineBytes } from '../core/limits.ts';
 import { quoteWords } from '../core/shell-words.ts';
 import { pathsBefore, requireLogPath } from '../jobs/artifact-paths.ts';
@@ -31,6 +31,13 @@ export async function makeRunPart(input: Parsed, cwd: string): Promise<RunPart> 
     identity: identityOf(input),
   };
   return { ...(await programOf(input, cwd)), ...part };
+}
+
+/** What can be meant, and can never be told. */
+export function limitWarnings({ expect_ms }: RunPart, deadlineMs: number): Warning[] {
+  if (typeof expect_ms !== 'number' || expect_ms < deadlineMs) return [];
+  const message = `--expect ${formatDuration(expect_ms)} is not below the hard limit of ${formatDuration(deadlineMs)}: the job is ended before it can be called late`;
+  return [{ code: 'expect_beyond_limit', message }];
 }
 
 function checkpointsOf(text: string | undefined): { checkpoint_ms: number; checkpoint_fast_ms?: number } {

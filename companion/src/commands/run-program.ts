@@ -2,14 +2,19 @@
 import { FaultError, usageError } from '../core/errors.ts';
 import type { RunPart } from '../core/job.ts';
 import { limits, probeBytes } from '../core/limits.ts';
+import { quoteWords } from '../core/shell-words.ts';
 import { toolEnvironment, variables } from '../platform/env.ts';
+import { selfWords } from '../platform/self.ts';
 import { findProgram } from '../platform/which.ts';
+import { misplacedIn } from './misplaced.ts';
 import type { Parsed } from './parse.ts';
+import { runOptions } from './run-options.ts';
 
 type Program = Pick<RunPart, 'argv' | 'program'>;
 
 export async function programOf(input: Parsed, cwd: string): Promise<Program> {
   const words = input.rest ?? [];
+  checkFirst(words);
   if (input.has('shell')) {
     if (words.length !== 1)
       throw usageError(
@@ -19,6 +24,19 @@ export async function programOf(input: Parsed, cwd: string): Promise<Program> {
   }
   const program = requireProgram(words[0] as string, cwd);
   return { argv: [...words], program };
+}
+
+/** No program is called like that; an option of ours that stands behind `--` is. */
+function checkFirst(words: readonly string[]): void {
+  const [first = ''] = words;
+  if (!first.startsWith('--')) return;
+  const misplaced = misplacedIn(runOptions, words);
+  throw usageError(
+    `cannot run ${JSON.stringify(first)} as a program: options go before --`,
+    misplaced && misplaced.program.length > 0
+      ? quoteWords([...selfWords(), 'run', ...misplaced.options, '--', ...misplaced.program])
+      : quoteWords([...selfWords(), 'run', '--help']),
+  );
 }
 
 export function requireProgram(name: string, cwd: string): string {

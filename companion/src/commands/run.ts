@@ -9,7 +9,7 @@ import { launchAndTell, launchWords, onStallOf } from './launching.ts';
 import { folderSaid, onceWords, repeatedLaunch } from './once-words.ts';
 import type { Parsed } from './parse.ts';
 import { runOptions } from './run-options.ts';
-import { makeRunPart } from './run-part.ts';
+import { limitWarnings, makeRunPart } from './run-part.ts';
 
 export const run: Command = {
   name: 'run',
@@ -32,6 +32,7 @@ export const run: Command = {
     if (repeated) return repeated;
     const cwd = folderOf(context, input);
     const timeout = limitOf(input);
+    const part = await makeRunPart(input, cwd);
     return launchAndTell(context, input, {
       kind: 'run',
       verb: 'run',
@@ -43,7 +44,8 @@ export const run: Command = {
       firstOutputMs: input.duration('first-output') ?? null,
       stallMs: input.duration('stall-after') ?? null,
       lineage: null,
-      run: await makeRunPart(input, cwd),
+      run: part,
+      warnings: limitWarnings(part, timeout),
       onStall: onStallOf(input),
       staff: null,
       words,

@@ -1,7 +1,7 @@
 // `timer in DELAY` and `timer at INSTANT`: a message to whoever waits, at an instant that stands on disk. Nothing of ours runs meanwhile.
 import { formatAge, formatDuration, parseDuration } from '../core/duration.ts';
 import { FaultError, usageError } from '../core/errors.ts';
-import { parseInstant } from '../core/instant.ts';
+import { exampleInstant, parseInstant } from '../core/instant.ts';
 import type { Lineage, TimerPart } from '../core/job.ts';
 import { limits, timerMessageBytes } from '../core/limits.ts';
 import { quoteWords } from '../core/shell-words.ts';
@@ -48,8 +48,8 @@ const timerAt: Command = {
   form: 'INSTANT [--message TEXT] [options]',
   words: { min: 1, max: 1 },
   options,
-  notes: `INSTANT: ISO-8601 with Z or an offset, in the future, at most 30 days ahead. ${notes}`,
-  examples: ['timer at 2030-01-31T09:30:00Z --message "the window opens"', 'timer at 2030-01-31T10:30+01:00'],
+  notes: `INSTANT: YYYY-MM-DDThh:mm:ss with Z or an offset like +01:00, in the future, at most 30 days ahead (the example's date is GNU date). ${notes}`,
+  examples: [`timer at "$(date -u -d '+1 hour' +%FT%TZ)" --message "go on"`],
   run: (context, input) =>
     arm(context, input, 'timer at', () => ({ due: futureInstant(input.words[0] as string), delay: null })),
 };
@@ -139,10 +139,14 @@ export async function launchTimer(
 
 /** A past instant once armed nothing and stalled its caller for hours: how far off it is must be told. */
 function futureInstant(text: string): number {
-  const due = parseInstant(text);
   const now = nowMs();
+  const due = parseInstant(text, now);
   const refused = (why: string) =>
-    new FaultError('usage', `cannot arm a timer at ${text}: ${why}; the clock here says ${isoOf(now)}`, null);
+    new FaultError(
+      'usage',
+      `cannot arm a timer at ${text}: ${why}; the clock here says ${isoOf(now)}, and an hour from now is ${exampleInstant(now)}`,
+      null,
+    );
   if (due <= now)
     throw refused(`that was ${now - due < 60_000 ? formatAge(now - due) : formatDuration(now - due)} ago`);
   const { max } = limits.timer;

@@ -14,6 +14,7 @@ import { loadWatch, watchIds } from '../watches/registry.ts';
 import type { Place, Watch } from '../watches/watch.ts';
 import type { Command, Context, Reply } from './command.ts';
 import { checkLaunchOptions, launchWords, tellLaunched } from './launching.ts';
+import { misplacedIn } from './misplaced.ts';
 import { notifyOf } from './notifying.ts';
 import { onceWords, repeatedLaunch } from './once-words.ts';
 import { common } from './options.ts';
@@ -68,7 +69,7 @@ function commandOf(kind: Watch, args: readonly string[]): Command {
   return {
     name: `watch ${kind.id}`,
     summary: kind.summary,
-    form: `${kind.form} --for D [options]`,
+    form: formOf(kind),
     words: kind.words,
     options: { ...kind.options, ...watchOptions(kind.isRemote) },
     ...(kind.notes === undefined ? {} : { notes: kind.notes }),
@@ -77,11 +78,16 @@ function commandOf(kind: Watch, args: readonly string[]): Command {
   };
 }
 
+/** What follows `--` belongs to the program: our options stand before it. */
+function formOf({ form }: Watch): string {
+  return form.startsWith('-- ') ? `--for D [options] ${form}` : `${form} --for D [options]`;
+}
+
 async function start(kind: Watch, args: readonly string[], context: Context, input: Parsed): Promise<Reply> {
   checkTogether(input);
   if (input.has('once'))
     return (await import('./watch-once.ts')).lookNow(context, kind, input, placeOf(context, input));
-  if (!input.has('for')) throw missingBound(kind, args);
+  if (!input.has('for')) throw missingBound(kind, args, input);
   const words = onceWords(`watch ${kind.id}`, input, context.cwd, null);
   const isForeground = input.has('foreground');
   const repeated = isForeground ? undefined : await repeatedLaunch(context, input, words, false);
@@ -164,9 +170,15 @@ function checkTogether(input: Parsed): void {
   checkLaunchOptions(input);
 }
 
-function missingBound(kind: Watch, args: readonly string[]): Error {
+function missingBound(kind: Watch, args: readonly string[], input: Parsed): Error {
+  const rest = input.rest ?? [];
+  const misplaced = misplacedIn({ ...kind.options, ...watchOptions(kind.isRemote) }, rest);
+  const own = misplaced ? args.slice(0, args.length - rest.length - 1) : args;
+  const moved = misplaced ? [...misplaced.options, '--', ...misplaced.program] : [];
+  const bound = misplaced?.options.some((word) => /^--for(=|$)/.test(word)) ? [] : ['--for', '2h'];
+  const why = misplaced ? `; options go before --: ${quoteWords(misplaced.options)} would go to the program` : '';
   return usageError(
-    'cannot watch without a bound: say with --for D how long at most (1s to 365d)',
-    quoteWords([...selfWords(), 'watch', kind.id, '--for', '2h', ...args]),
+    `cannot watch without a bound: say with --for D how long at most (1s to 365d)${why}`,
+    quoteWords([...selfWords(), 'watch', kind.id, ...bound, ...own, ...moved]),
   );
 }

@@ -4,10 +4,16 @@ import { usageError } from './errors.ts';
 
 const form =
   /^(\d{4})-(\d\d)-(\d\d)(?:[Tt ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,9}))?)?)?(?:([Zz])|([+-])(\d\d)(?::?(\d\d))?)?$/;
-const allowed = 'allowed are instants like 2030-01-31T09:30:00Z or 2030-01-31T10:30+01:00';
 
-/** ms since 1970; a fraction of a ms counts up, so that nothing happens before its instant. Throws 'usage'. */
-export function parseInstant(text: string): number {
+/** An hour from `now` on: an example that is right whenever it is read. */
+export function exampleInstant(now: number): string {
+  return new Date(Math.ceil(now / 60_000 + 60) * 60_000).toISOString().replace('.000Z', 'Z');
+}
+
+/** ms since 1970; a fraction of a ms counts up, so that nothing happens before its instant. Throws 'usage'; `now` is for its example. */
+export function parseInstant(text: string, now: number): number {
+  const example = exampleInstant(now);
+  const allowed = `allowed are instants like ${example} or ${example.replace('Z', '+00:00')}`;
   const refused = (why: string) => usageError(`cannot read the instant ${JSON.stringify(text)}: ${why}; ${allowed}`);
   const parts = form.exec(text);
   if (!parts) throw refused('it is no ISO-8601 instant');

@@ -32,6 +32,10 @@ export interface WatchNote {
   polls: number;
   /** Things told so far. */
   told: number;
+  /** Changes told: news after the first look. Older records do not have it. */
+  changes?: number;
+  /** `--repeat` that came to its bound: nothing failed. */
+  watched_to_end?: true;
   /** Failed attempts in a row up to now, and why the newest failed. */
   troubles: number;
   trouble: string | null;

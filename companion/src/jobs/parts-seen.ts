@@ -51,6 +51,8 @@ export function watchOf(state: JobState): Omit<WatchNote, 'facts'> | null {
     evidence: textOf(value.evidence, evidenceChars * 4) ?? '',
     polls: numberOf(value.polls) ?? 0,
     told: numberOf(value.told) ?? 0,
+    ...(numberOf(value.changes) === null ? {} : { changes: numberOf(value.changes) as number }),
+    ...(value.watched_to_end === true ? { watched_to_end: true as const } : {}),
     troubles: numberOf(value.troubles) ?? 0,
     trouble: textOf(value.trouble, sentenceBytes),
   };

@@ -12,11 +12,14 @@ export function recovery(
   refused: readonly string[] | undefined = [],
 ): string {
   const { spec, state, paths } = job;
+  const again = nextCommands.restart(spec.id, spec.state_option);
+  if (state.watch?.watched_to_end)
+    return `## Going on\n\nIt was watched to its end, as asked: nothing failed. To watch on for as long again: ${again}`;
   const lines = ['## Going on', '', `Nothing is started again by itself.${lookFirst(job)}`];
   if (spec.staff) lines.push(...remedies(spec, spec.staff, state), ...refusals(spec.staff, refused));
   if (isContinuable(paths, state))
     lines.push(`Go on in the same conversation: ${nextCommands.continue(spec.id, spec.state_option)}`);
-  lines.push(`Start the same once more: ${nextCommands.restart(spec.id, spec.state_option)}`);
+  lines.push(`Start the same once more: ${again}`);
   return lines.join('\n');
 }
 

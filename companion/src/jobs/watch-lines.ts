@@ -59,7 +59,9 @@ export function terminalLine(state: JobState, kind: string): Record<string, unkn
   const [verdict, word] = endWords(state, note);
   const isSeen = verdict === 'met' || verdict === 'failed';
   const evidence = isSeen ? (note?.evidence ?? '') : (state.error?.message ?? note?.evidence ?? state.state);
-  const more = { outcome: state.state, exit: exitCodeOf(state.state), error: state.error, seq: state.seq };
+  const toEnd = note?.watched_to_end === true ? { watched_to_end: true } : {};
+  const seen = { changes: note?.changes ?? 0, ...toEnd };
+  const more = { outcome: state.state, exit: exitCodeOf(state.state), error: state.error, ...seen, seq: state.seq };
   return lineOf({ type: 'terminal', kind, id: state.id, verdict, word, evidence, facts: note?.facts ?? {}, more });
 }
 

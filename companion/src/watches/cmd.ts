@@ -17,7 +17,7 @@ const unusable = [126, 127];
 export const cmd = {
   id: 'cmd',
   summary: 'a command that says so by its exit code',
-  form: '[--met-exit N] [--fail-exit N] -- /ABSOLUTE/TOOL ARG...',
+  form: '-- /ABSOLUTE/TOOL ARG...',
   words: { min: 0, max: 0, rest: true },
   options: {
     'met-exit': { kind: 'list', value: 'N', help: 'exit code that means: it holds (default 0; may be repeated)' },

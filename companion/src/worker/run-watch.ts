@@ -17,6 +17,7 @@ import { conclude } from '../jobs/conclude.ts';
 import { treeOf } from '../jobs/tree.ts';
 import { attempt } from '../jobs/watch-attempt.ts';
 import { makeTools, type ToolPlace } from '../jobs/watch-tools.ts';
+import { toEndText } from '../jobs/watch-words.ts';
 import { isoNow, monotonicMs } from '../platform/clock.ts';
 import { childEnvironment } from '../platform/env.ts';
 import { type PidBaseline, takeBaseline } from '../platform/pid-baseline.ts';
@@ -94,7 +95,10 @@ class Watching {
       if (this.memory.end) return this.memory.end;
       const { note } = this.memory;
       const detail = note.trouble ? `the last attempts failed: ${note.trouble}` : note.evidence;
-      return { reason: stopped ?? 'hard_timeout', detail: this.part.repeat ? toldText(note.told, detail) : detail };
+      const reason = stopped ?? 'hard_timeout';
+      if (reason !== 'hard_timeout' || !this.part.repeat || this.memory.key === null) return { reason, detail };
+      this.memory = { ...this.memory, note: { ...note, watched_to_end: true } };
+      return { reason, detail: toEndText(note, detail) };
     } finally {
       release();
     }
@@ -222,8 +226,4 @@ class Watching {
       ...(detail === undefined ? {} : { detail }),
     });
   }
-}
-
-function toldText(told: number, last: string): string {
-  return `it was watched to its end as asked, ${told} change(s) told; the last: ${last}`;
 }

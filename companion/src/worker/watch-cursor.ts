@@ -29,7 +29,8 @@ export function readMemory(paths: JobPaths, start: Cursor | null): Memory {
   // The file is older than the journal (the machine lost power), or gone: what was told last counts.
   const news = told.findLast((event) => event.type === 'news');
   const key = typeof news?.key === 'string' ? news.key : memory.key;
-  return { ...memory, key, telling: [], note: { ...memory.note, ...noteOf(news ?? {}), told: newest } };
+  const changes = told.filter((event) => event.type === 'news' && event.first !== true).length;
+  return { ...memory, key, telling: [], note: { ...memory.note, ...noteOf(news ?? {}), told: newest, changes } };
 }
 
 /** The newest of what was told; everything after it is of another kind. */
@@ -49,6 +50,7 @@ function memoryOf(value: Record<string, unknown>, start: Cursor | null): Memory 
       ...noteOf(note),
       polls: isCount(note.polls) ? note.polls : 0,
       told: isCount(note.told) ? note.told : 0,
+      changes: isCount(note.changes) ? note.changes : 0,
       troubles: isCount(note.troubles) ? note.troubles : 0,
       trouble: typeof note.trouble === 'string' ? line(note.trouble) : null,
     },
@@ -82,7 +84,8 @@ function noteOf(value: Record<string, unknown>): Partial<WatchNote> {
 function tellingOf(value: unknown): Telling[] {
   if (!isObject(value) || !isCount(value.n)) return [];
   const { n, type, wake, key, first } = value;
-  const woken = { wake: Array.isArray(wake) ? wake.filter((one): one is Wake => wakes.includes(one)) : [] };
+  const known = Array.isArray(wake) ? wake.filter((one): one is Wake => wakes.includes(one)) : [];
+  const woken = known.length > 0 ? { wake: known } : {};
   if (type === 'news') {
     const note = noteOf(value);
     if (typeof key !== 'string' || note.verdict === undefined) return [];
@@ -91,7 +94,7 @@ function tellingOf(value: unknown): Telling[] {
   if (type !== 'trouble' && type !== 'recovered') return [];
   const { cause, message, in_a_row, after } = value;
   const rest = plainValue({ cause, message, in_a_row, after }, 4 * evidenceChars) as Record<string, unknown>;
-  return [{ n, type, ...rest, ...(woken.wake.length > 0 ? woken : {}) }];
+  return [{ n, type, ...rest, ...woken }];
 }
 
 function endOf(value: unknown): WatchEnd | null {

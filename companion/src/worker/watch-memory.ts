@@ -44,6 +44,7 @@ export function freshMemory(start: Cursor | null): Memory {
     facts: {},
     polls: 0,
     told: 0,
+    changes: 0,
     troubles: 0,
     trouble: null,
   };
@@ -74,9 +75,13 @@ function foldLook(before: Memory, look: Look, part: WatchPart): Memory {
     facts: smallFacts(look.facts),
   };
   const first = before.key === null ? { first: true } : {};
-  const wake: Wake[] = look.needsAttention ? ['news', 'attention'] : ['news'];
-  const news = isNews ? [{ type: 'news' as const, ...seen, key, ...first, wake }] : [];
-  const note = { ...before.note, ...(isNews ? seen : {}), troubles: 0, trouble: null };
+  // How things are at first is no change: it wakes nobody, unless somebody should look.
+  const isFirst = before.key === null;
+  const wake: Wake[] = [...(isFirst ? [] : ['news' as const]), ...(look.needsAttention ? ['attention' as const] : [])];
+  const woken = wake.length > 0 ? { wake } : {};
+  const news = isNews ? [{ type: 'news' as const, ...seen, key, ...first, ...woken }] : [];
+  const changes = (before.note.changes ?? 0) + (isNews && !isFirst ? 1 : 0);
+  const note = { ...before.note, ...(isNews ? seen : {}), changes, troubles: 0, trouble: null };
   const told = tell({ ...before, note, cursor: look.cursor, key, cause: null }, [...recovered, ...news]);
   return { ...told, end: endOf(look, part, seen.evidence) };
 }
