@@ -122,6 +122,20 @@ test('what an attempt of a killed worker left is ended by the next one', async (
   assert.equal(isAlive(left), false);
 });
 
+test('what a killed worker left is ended though cursor.json is lost: also what ignores TERM and left its group', async (t) => {
+  const workspace = makeWorkspace(t);
+  const [inside, outside] = [workspace.path('inside'), workspace.path('outside')];
+  const hang = (file: string) => `sh -c 'echo $$ >${file}.new; mv ${file}.new ${file}; exec sleep 600'`;
+  const oracle = makeOracle(workspace, `trap '' TERM; setsid ${hang(outside)} & ${hang(inside)}`);
+  const job = await launchWatch(workspace, ['cmd', '--for', '1h', '--attempt-timeout', '10m', '--', oracle.program]);
+  const left = [await untilPid(inside), await untilPid(outside)];
+  await killWorker(job);
+  writeFileSync(job.path('cursor.json'), '{}');
+  assert.equal((await run(workspace, ['cancel', job.id])).code, 0);
+  assert.equal(job.state().state, 'canceled');
+  assert.deepEqual(left.map(isAlive), [false, false]);
+});
+
 test('cancel of a watch whose worker is lost', async (t) => {
   const workspace = makeWorkspace(t);
   const job = await launchWatch(workspace, ['file', 'never', '--for', '1h']);

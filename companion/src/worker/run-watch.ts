@@ -44,7 +44,7 @@ export async function runWatch(claim: Claim, log: WorkerLog): Promise<void> {
   const part = claim.spec.watch as WatchPart;
   const watching = new Watching(claim, part, log);
   watching.begin();
-  // A worker that was killed in the middle of an attempt has left its programs.
+  // A worker that was killed in the middle of an attempt has left its programs; if cursor.json is lost, nothing says so.
   if (claim.generation > 1) await watching.sweep(toolGraceMs);
   const kind = await loadWatch(part.condition);
   const end = kind
@@ -199,10 +199,10 @@ class Watching {
     if (baseline) await this.sweep(toolGraceMs, baseline);
   }
 
-  /** What the attempts left behind. */
+  /** What the attempts left behind; of those of an earlier worker only cursor.json could tell, and that may be lost. */
   async sweep(graceMs: number, baseline: PidBaseline | null = null): Promise<TerminateReport> {
-    if (!this.memory.hasRun) return nothing;
-    const { paths, spec, self } = this.claim;
+    const { paths, spec, self, generation } = this.claim;
+    if (generation === 1 && !this.memory.hasRun) return nothing;
     return terminate(treeOf(spec, paths, { worker: self, shim: null, child: null, baseline }), {
       graceMs,
       settleMs: killSettleMs,
