@@ -310,3 +310,28 @@ test('the duration is that of the command, and never negative', (t) => {
   assert.equal(conclude(other.job, normal).duration_ms, 0);
   assert.ok(existsSync(paths.exit));
 });
+
+test('the verdict of a watch is the one its worker ends with, whatever state.json could still take in', (t) => {
+  const input = { condition: 'file', input: {}, words: 'file fe', every_ms: 1000, attempt_ms: 1000 };
+  const { job, paths } = makeRunning(t, {
+    kind: 'watch',
+    run: null,
+    watch: { ...input, tolerate: null, repeat: false },
+  });
+  const note = {
+    word: 'missing',
+    evidence: 'fe is not there',
+    facts: {},
+    polls: 1,
+    told: 1,
+    troubles: 0,
+    trouble: null,
+  };
+  const before = { ...note, verdict: 'pending' as const };
+  writeFileSync(paths.state, JSON.stringify(makeState({ seq: 2, watch: before })));
+  const seen = { ...note, verdict: 'met' as const, word: 'exists', evidence: 'fe exists', polls: 2, told: 2 };
+  const ending = { reason: 'met', exit: undefined, tree: nothing, reconciled: false, detail: seen.evidence } as const;
+  conclude(job, { ...ending, watch: seen });
+  assert.deepEqual(stateOf(paths).watch, seen);
+  assert.equal(text(paths.result), 'fe exists\n');
+});

@@ -222,6 +222,7 @@ class Watching {
       exit: undefined,
       tree,
       reconciled: false,
+      watch: this.memory.note,
       warnings: progress.state.warnings,
       ...(detail === undefined ? {} : { detail }),
     });
