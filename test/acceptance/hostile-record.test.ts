@@ -22,6 +22,7 @@ import { builtFile, type RunResult, run, start } from '../helpers/companion.ts';
 import { eventually } from '../helpers/eventually.ts';
 import { type Identity, isAlive, killByIdentity, readIdentity } from '../helpers/process.ts';
 import { testNode } from '../helpers/test-node.ts';
+import { launchWatch, untilTold } from '../helpers/watches.ts';
 import { makeWorkspace, type Workspace } from '../helpers/workspace.ts';
 
 test('restart and continue refuse a spec that was changed, and run nothing', async (t) => {
@@ -94,6 +95,64 @@ test('a replacement worker refuses a spec that was changed: nothing is started, 
   writeFileSync(spec, text);
   assert.equal((await run(workspace, ['wait', id])).code, 4);
   assert.equal(isAlive(child), false);
+});
+
+test('a watch whose spec was changed and whose worker is gone is damaged, within its bound and after it', async (t) => {
+  const workspace = makeWorkspace(t);
+  const job = await launchWatch(workspace, ['file', 'pn7', '--for', '1h']);
+  await untilTold(job);
+  await kill(job.identity('worker'));
+  const spec = job.path('spec.json');
+  const [text, state] = [spec, job.path('state.json')].map((file) => readFileSync(file, 'utf8'));
+  const forged = text?.replaceAll('pn7', 'pn8') ?? '';
+  for (const [what, changed] of [
+    ['within', forged],
+    [
+      'after',
+      forged
+        .replace(/"created_at":"20../, '"created_at":"2001')
+        .replace(/"deadline_mono_ms":\d+/, '"deadline_mono_ms":1'),
+    ],
+  ] as const) {
+    writeFileSync(spec, changed);
+    for (const args of [
+      ['wait', job.id, '--timeout', '2s'],
+      ['status', job.id],
+      ['cancel', job.id],
+    ]) {
+      const { code, stdout, stderr } = await run(workspace, args);
+      const expected = args[0] === 'cancel' ? 1 : 3;
+      assert.equal(code, expected, `${what}: ${args[0]}: ${stdout}${stderr}`);
+    }
+    assert.match((await run(workspace, ['result', job.id])).stdout, /state_damaged/);
+    // The word of a reader; and another's key decides nothing.
+    assert.equal(readFileSync(job.path('state.json'), 'utf8'), state);
+    const nokey = { HOME: workspace.path('nohome'), XDG_CONFIG_HOME: workspace.path('nohome') };
+    assert.equal((await run(workspace, ['status', job.id], { env: nokey })).code, 2);
+  }
+  writeFileSync(spec, text ?? '');
+  workspace.write('pn7', 'x');
+  assert.equal((await run(workspace, ['wait', job.id])).code, 0);
+});
+
+test('a run whose spec was changed and of which nothing lives is damaged', async (t) => {
+  const workspace = makeWorkspace(t);
+  const id = await launch(workspace, 'sleep', '600');
+  const worker = await runningWorker(workspace, id);
+  const child = identityIn(jobFile(workspace, id, 'worker.json'), 'child');
+  const shim = identityIn(jobFile(workspace, id, 'worker.json'), 'shim');
+  await kill(worker);
+  // With its guard, which is in its group.
+  process.kill(-shim.pid, 'SIGKILL');
+  for (const one of [shim, child]) await kill(one);
+  const spec = jobFile(workspace, id, 'spec.json');
+  writeFileSync(spec, readFileSync(spec, 'utf8').replace('"sleep","600"', '"sleep","601"'));
+  for (const args of [
+    ['wait', id, '--timeout', '2s'],
+    ['status', id],
+    ['result', id],
+  ])
+    assert.equal((await run(workspace, args)).code, 3, args[0]);
 });
 
 test('a custom program in the config of the repository is never run', async (t) => {

@@ -20,6 +20,13 @@ export async function isOurs({ spec }: View): Promise<boolean> {
   return spec !== null && isGenuine(spec, knownKey());
 }
 
+/** Did somebody else write its spec? Without a key that can be read nobody knows; of a timer that counts as a yes: nothing else ends it. */
+export async function isForged({ spec }: View): Promise<boolean> {
+  const key = knownKey();
+  if (!spec || (key === undefined && !spec.timer)) return false;
+  return !(await isGenuine(spec, key));
+}
+
 /** A config folder that we may not read is no reason to refuse a look at a job. */
 function knownKey(): string | undefined {
   try {

@@ -33,17 +33,20 @@ async function refreshRecord(root: string, id: string, isStrict: boolean): Promi
   const view = inspect(root, id);
   const condition = conditionOf(view);
   if (condition === 'ended') dropMarker(view);
-  if (!isSettleable(condition)) return view;
+  if (!isSettleable(condition)) return condition === 'unclaimed' ? unlessForged(view) : view;
   const { settleJob } = await import('./settle.ts');
   await settleJob(view, (now) => isSettleable(conditionOf(now)), isStrict);
   const now = inspect(root, id);
-  return view.spec?.timer && conditionOf(now) === 'over' ? timerNotSettled(now) : now;
+  return nobodyComes.includes(conditionOf(now)) ? unlessForged(now) : now;
 }
 
-/** Nobody else will come to settle it: that its record cannot be trusted must be seen, or its caller waits for ever. */
-async function timerNotSettled(view: View): Promise<View> {
-  const { isOurs } = await import('./may-act.ts');
-  if (await isOurs(view)) return view;
+/** Nothing of it lives, and who comes next comes only to its own launcher's spec. */
+const nobodyComes: readonly Condition[] = [...settled, 'unclaimed'];
+
+/** That a record cannot be trusted must be seen, or its caller waits for ever: nobody will settle it, or take it over. */
+async function unlessForged(view: View): Promise<View> {
+  const { isForged } = await import('./may-act.ts');
+  if (!(await isForged(view))) return view;
   const damage = 'spec.json was changed, or comes from another user or machine';
   return { ...view, spec: null, damage, state: damagedState(view.id, damage) };
 }
@@ -51,6 +54,7 @@ async function timerNotSettled(view: View): Promise<View> {
 /** As `refresh`, and a lost worker is replaced. For `wait` and `cancel`. */
 export async function refreshAttached(root: string, id: string): Promise<View> {
   const view = await refresh(root, id, true);
+  if (view.damage !== null) return view;
   const isDue = (now: View): boolean => attachable.includes(conditionOf(now)) || isHung(now);
   if (!isDue(view)) return view;
   const { attachWorker } = await import('./attach.ts');
