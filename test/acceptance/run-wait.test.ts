@@ -170,7 +170,7 @@ test('wait whose patience is over gives 2, the progress on stdout, and a last li
   const picture = JSON.parse(rest.reverse().join('\n')) as Document & { progress: { text: string } };
   assert.deepEqual([picture.id, picture.state, picture.progress.text.trim()], [job.id, 'running', 'seen so far']);
   assert.equal(next, picture.next.wait);
-  assert.match(stderr, new RegExp(`^${job.id}: running, not ended yet`));
+  assert.match(stderr, new RegExp(`^${job.id}: running, .*; not ended yet`));
   hold.release();
   const output = execFileSync('sh', ['-c', next!], { cwd: workspace.dir, env: workspace.env, encoding: 'utf8' });
   assert.equal(output, 'seen so far\n');

@@ -27,6 +27,18 @@ test('the oldest cause comes before any plain checkpoint, and the further ones a
   assert.deepEqual(choose(events, ['checkpoint']), [4, 'checkpoint', 2]);
 });
 
+test('older plain checkpoints that are passed over are counted', () => {
+  const skipped = (events: JobEvent[], wanted: Wanted[]) => {
+    const choice = new WakeChoice(wanted, 0);
+    for (const one of events) choice.add(one);
+    return choice.chosen()?.skipped;
+  };
+  const events = [event(3, ...plain!), event(4, ...plain!), event(5, ...plain!)];
+  assert.equal(skipped(events, ['checkpoint']), 2);
+  assert.equal(skipped([...events, event(6, ...cause!), event(7, ...plain!)], ['checkpoint', 'attention']), 3);
+  assert.equal(skipped([event(3, 'news'), ...events], ['news']), 0);
+});
+
 test('a cursor goes through all causes one by one, and ends', () => {
   const events = [
     event(1, 'news'),

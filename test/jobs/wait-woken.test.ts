@@ -88,7 +88,7 @@ test('with --any the end of one job comes before the wake of another', async (t)
   );
   const views = [inspect(root, jobId), inspect(root, otherId)];
   const seen = { seq: 2, at: 'x', job: jobId, owner: null, type: 'news' as const };
-  const woken = { id: jobId, wake: 'news' as const, event: seen, nextSeq: 2, pending: 0 };
+  const woken = { id: jobId, wake: 'news' as const, event: seen, nextSeq: 2, pending: 0, skipped: 0 };
   const tell = (mode: 'any' | 'all') => {
     const reply = tellWaited(context, { folder: root, option: [] }, { views, woken, beyond: [] }, { ...options, mode });
     const { wake, jobs } = reply.json as { wake: string; jobs: { id: string }[] };

@@ -14,6 +14,7 @@ import { readRange, readText } from '../platform/files.ts';
 import { exists } from '../platform/folders.ts';
 import type { JobPaths } from '../store/layout.ts';
 import type { Context, Reply } from './command.ts';
+import { noticeNotes } from './notice-notes.ts';
 import { runNotes } from './run-notes.ts';
 import { workspaceNotes } from './workspace-notes.ts';
 
@@ -22,6 +23,7 @@ export function tellEnded(context: Pick<Context, 'isTerminal'>, view: View): Rep
   if (view.damage !== null) return tellDamaged(view);
   const deliverable = readRange(view.paths.result, 0, 64 * 1024 * 1024)?.bytes;
   const notes = [header(view), ...runNotes(view), ...omittedNotes(view.state), ...workspaceNotes(view)];
+  notes.push(...noticeNotes(view));
   for (const warning of view.state.warnings) notes.push(warningNote(warning));
   if (!deliverable) notes.push(`warning: no result is stored; see ${view.paths.folder}`);
   const bytes = deliverable ?? Buffer.alloc(0);

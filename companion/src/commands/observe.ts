@@ -1,6 +1,6 @@
 // `observe [ID]`: a bounded look, one JSON document in every state; changes nothing, delivers nothing.
 import { exitCodeOf } from '../core/exit-codes.ts';
-import { requireLatest } from '../jobs/latest.ts';
+import { requireNewest } from '../jobs/latest.ts';
 import { observation } from '../jobs/observation.ts';
 import { refresh } from '../jobs/reconcile.ts';
 import { variables } from '../platform/env.ts';
@@ -24,7 +24,8 @@ export const observe: Command = {
     ...ownerOption,
     ...common,
   },
-  notes: 'Exit codes as of wait: 0 says that the job is done, not that anybody has read its result.',
+  notes:
+    'Default: the newest job; a live timer is not taken for it while another job is live. Exit codes as of wait: 0 says that the job is done, not that anybody has read its result.',
   examples: ['observe', 'observe run-mik3x9ab-4f7q2z --after-seq 4'],
 
   async run(context, input) {
@@ -32,7 +33,7 @@ export const observe: Command = {
     checkRoot(root.folder);
     const owner = input.text('owner') ?? variables.owner() ?? null;
     const id =
-      input.words[0] === undefined ? requireLatest(root, owner, 'a job to observe') : findJob(root, input.words[0]);
+      input.words[0] === undefined ? requireNewest(root, owner, 'a job to observe').id : findJob(root, input.words[0]);
     const view = await refresh(root.folder, id);
     return {
       code: exitCodeOf(view.state.state),

@@ -2,6 +2,7 @@
 // the events of its stream.
 import { formatDuration } from '../core/duration.ts';
 import { excerpt, plainText } from '../core/excerpt.ts';
+import { failedNotice } from '../jobs/notice-seen.ts';
 import { observation, staffFacts } from '../jobs/observation.ts';
 import { progressOf } from '../jobs/progress-seen.ts';
 import { oneLine, taskWords } from '../jobs/run-report.ts';
@@ -30,8 +31,10 @@ function factsOf(view: View, root: StateRoot): string {
     ['id', view.id],
     ['state', state.state],
     ['health', isEnded(state) ? null : `${seen.health}${seen.reason ? ` (${seen.reason})` : ''}`],
+    ['on stall', onStallOf(view, seen.health)],
     ['progress', isEnded(state) ? null : progressLine(view)],
     ['watch', watchLine(view)],
+    ['notify', failedNotice(view)],
     ['error', state.error ? `${state.error.code}: ${plainText(state.error.message)}` : null],
     ['exit code', state.exit_code === null ? null : String(state.exit_code)],
     ['task', taskOf(view)],
@@ -61,6 +64,12 @@ function taskOf({ spec, state }: View): string | null {
   const identity = spec?.run?.identity;
   if (!identity) return null;
   return isEnded(state) ? `${oneLine(identity)}: ${taskWords(state)}` : oneLine(identity);
+}
+
+/** What was decided at launch, as long as it is wanted. */
+function onStallOf({ spec, state }: View, health: string): string | null {
+  if (isEnded(state) || health !== 'attention' || !spec?.on_stall) return null;
+  return excerpt(plainText(spec.on_stall).replace(/\s+/g, ' ').trim(), 1024);
 }
 
 /** A bounded wait can be told from a server that nobody ends. */

@@ -33,11 +33,12 @@ export const status: Command = {
     },
     watch: {
       kind: 'flag',
-      help: 'draw it again and again until no job lives; on a pipe: print it once, then',
+      help: 'draw it again and again until no job lives; on a pipe: print it once, when no job is live any more',
     },
     every: { kind: 'duration', value: 'D', range: limits.redraw, help: 'with --watch: how often (default 1s)' },
     ...common,
   },
+  notes: 'A state with "!" (running!) means that the job needs attention; status ID says why.',
   examples: ['status', 'status --watch', 'status run-mik3x9ab-4f7q2z', 'status --owner builder --json'],
 
   async run(context, input) {

@@ -2,7 +2,7 @@
 import { usageError } from '../core/errors.ts';
 import { limits } from '../core/limits.ts';
 import { parseUntil } from '../core/wakes.ts';
-import { requireLatest } from '../jobs/latest.ts';
+import { requireNewest } from '../jobs/latest.ts';
 import { variables } from '../platform/env.ts';
 import { exists } from '../platform/folders.ts';
 import { findJob, listActive } from '../store/catalog.ts';
@@ -10,7 +10,7 @@ import { jobPaths, type StateRoot } from '../store/layout.ts';
 import { readSpec } from '../store/records.ts';
 import { checkRoot } from '../store/root.ts';
 import { waitAndTell } from './collecting.ts';
-import type { Command } from './command.ts';
+import type { Command, Context } from './command.ts';
 import { parseCursors } from './cursors.ts';
 import { common, ownerOption } from './options.ts';
 
@@ -48,7 +48,7 @@ export const wait: Command = {
     ...common,
   },
   notes:
-    'Without ids: the newest job, also when others are live (--all and --any take all that are live). Of several jobs each result stands below a line "== ID: STATE ==".\nWith --until, the first cause after the cursor ends the wait with code 2; the last line is the command that waits on. Nothing is consumed by reading.\nExit codes: 0 done, 2 not finished (patience is over, or woken), 3 failed, timed out or crashed, 4 canceled, 1 this command is at fault.\nKilling a wait (Ctrl-C too) never touches the job.',
+    'Without ids: the newest job, also when others are live (--all and --any take all that are live). A live timer is not taken for it while another job is live. The results of several jobs come one after the other; on a terminal each stands below a line "== ID: STATE ==".\nWith --until, the first cause after the cursor ends the wait with code 2; the last line is the command that waits on. Nothing is consumed by reading. Older checkpoints are folded into the newest (skipped in the document says how many); attention and news never are: each wakes, the oldest first.\nExit codes: 0 done, 2 not finished (patience is over, or woken), 3 failed, timed out or crashed, 4 canceled, 1 this command is at fault.\nKilling a wait (Ctrl-C too) never touches the job.',
   examples: [
     'wait',
     'wait run-mik3x9ab-4f7q2z --timeout 10m',
@@ -65,7 +65,7 @@ export const wait: Command = {
     const ids =
       input.words.length > 0
         ? [...new Set(input.words.map((word) => findJob(root, word)))]
-        : liveOrLatest(root, owner, input.has('any') || input.has('all'));
+        : liveOrLatest(context, root, owner, input.has('any') || input.has('all'));
     if (ids.length > 1 && !input.has('any') && !input.has('all')) {
       throw usageError(`cannot wait for ${ids.length} jobs without saying how: add --any (the first) or --all`);
     }
@@ -82,7 +82,7 @@ export const wait: Command = {
 };
 
 /** With --any or --all and no ids: every live job (of this owner, when one is named). */
-function liveOrLatest(root: StateRoot, owner: string | null, isMany: boolean): string[] {
+function liveOrLatest(context: Context, root: StateRoot, owner: string | null, isMany: boolean): string[] {
   const isOurs = (id: string): boolean => {
     const spec = readSpec(jobPaths(root.folder, id));
     return owner === null || (spec.kind === 'ok' && spec.value.owner === owner);
@@ -90,5 +90,11 @@ function liveOrLatest(root: StateRoot, owner: string | null, isMany: boolean): s
   const live = isMany
     ? listActive(root.folder).filter((id) => exists(jobPaths(root.folder, id).folder) && isOurs(id))
     : [];
-  return live.length > 0 ? live : [requireLatest(root, owner, 'a job to wait for')];
+  if (live.length > 0) return live;
+  const newest = requireNewest(root, owner, 'a job to wait for');
+  if (newest.live.length > 1 && newest.live.includes(newest.id)) {
+    const aside = newest.isPastTimer ? ' (timers aside)' : '';
+    context.tell(`waiting for ${newest.id}, the newest of ${newest.live.length} live jobs${aside}`);
+  }
+  return [newest.id];
 }

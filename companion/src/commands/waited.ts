@@ -10,6 +10,9 @@ import { isoNow } from '../platform/clock.ts';
 import type { StateRoot } from '../store/layout.ts';
 import type { Context, Reply } from './command.ts';
 import { endedDocument, tellEnded } from './ended.ts';
+import { lineOf } from './live-line.ts';
+import { noticeNotes } from './notice-notes.ts';
+import { pictureText } from './picture.ts';
 import { type Collecting, waitAgain } from './wait-again.ts';
 import { tellWoken } from './woken.ts';
 
@@ -19,7 +22,9 @@ export function tellWaited(context: Context, root: StateRoot, waited: Waited, op
   const isOver = options.mode === 'any' ? ended.length > 0 : ended.length === views.length;
   // The end wins over whatever else there is to tell.
   const reply =
-    isOver || !woken ? tellAll(context, root, { ...waited, isOver }, options) : tellWoken(root, views, woken, options);
+    isOver || !woken
+      ? tellAll(context, root, { ...waited, isOver }, options)
+      : tellWoken(context, root, views, woken, options);
   return { ...reply, notes: [...beyondNotes(waited), ...(reply.notes ?? [])] };
 }
 
@@ -55,7 +60,9 @@ function tellAll(
     const next = isOver ? {} : { next: { wait: again } };
     return { code, afterPrint, json: { wake, now: isoNow(), jobs: documents, pending, ...next } };
   }
-  const replies = shown.map((view) => (isEnded(view.state) ? tellEnded(context, view) : tellPending(view, picture)));
+  const replies = shown.map((view) =>
+    isEnded(view.state) ? tellEnded(context, view) : tellPending(context, view, root, picture(view)),
+  );
   const outs = replies.map((reply) => Buffer.from(reply.out ?? ''));
   const out = shown.length === 1 ? (outs[0] ?? Buffer.alloc(0)) : joined(context, shown, outs);
   return {
@@ -86,11 +93,11 @@ function firstOf(views: View[]): View[] {
 }
 
 /** Patience is over: the snapshot is what this call delivers. */
-function tellPending(view: View, picture: (view: View) => unknown): Reply {
+function tellPending(context: Context, view: View, root: StateRoot, document: Record<string, unknown>): Reply {
   return {
     code: exitCodes.pending,
-    out: `${JSON.stringify(picture(view), null, 1)}\n`,
-    notes: [`${view.id}: ${view.state.state}, not ended yet; wait again with the last line`],
+    out: pictureText(context, view, root, document),
+    notes: [`${lineOf(view)}; not ended yet, wait again with the last line`, ...noticeNotes(view)],
   };
 }
 

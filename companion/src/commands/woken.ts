@@ -1,4 +1,5 @@
 // What a wait tells that was woken before the end: the job as it is, first of all what woke it; then the exact command that waits on.
+import { excerpt, plainText } from '../core/excerpt.ts';
 import { exitCodes } from '../core/exit-codes.ts';
 import { noteDelivered } from '../jobs/collected.ts';
 import { observation } from '../jobs/observation.ts';
@@ -6,11 +7,14 @@ import { isEnded, type View } from '../jobs/view.ts';
 import type { Waited } from '../jobs/wait.ts';
 import { isoNow } from '../platform/clock.ts';
 import type { StateRoot } from '../store/layout.ts';
-import type { Reply } from './command.ts';
+import type { Context, Reply } from './command.ts';
 import { lineOf } from './live-line.ts';
+import { noticeNotes } from './notice-notes.ts';
+import { pictureText } from './picture.ts';
 import { type Collecting, waitAgain } from './wait-again.ts';
 
 export function tellWoken(
+  context: Pick<Context, 'isTerminal'>,
   root: StateRoot,
   views: View[],
   woken: NonNullable<Waited['woken']>,
@@ -33,7 +37,29 @@ export function tellWoken(
   return {
     code: exitCodes.pending,
     afterPrint,
-    out: `${JSON.stringify(document, null, 1)}\n${again}\n`,
-    notes: [`woken by ${what}; ${lineOf(view)}; wait on with the last line`],
+    out: `${pictureText(context, view, root, document)}${again}\n`,
+    notes: [
+      `woken by ${what}; ${lineOf(view)}; wait on with the last line`,
+      ...whyLines(woken.event),
+      ...noticeNotes(view),
+    ],
   };
+}
+
+/** In words, for whoever does not read the document. */
+function whyLines(event: NonNullable<Waited['woken']>['event']): string[] {
+  const { reason, message, evidence, word, on_stall } = event as Record<string, unknown>;
+  const why = [reason, event.type === 'checkpoint' ? undefined : message, evidence, word].find(isText);
+  return [
+    ...(isText(why) ? [`reason: ${lineFrom(why, 400)}`] : []),
+    ...(isText(on_stall) ? [`on stall: ${lineFrom(on_stall, 1024)}`] : []),
+  ];
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string' && value.trim() !== '';
+}
+
+function lineFrom(text: string, limit: number): string {
+  return excerpt(plainText(text).replace(/\s+/g, ' ').trim(), limit);
 }

@@ -25,6 +25,8 @@ export interface Chosen {
   wake: Wanted;
   /** So many further ones that match come after it. */
   pending: number;
+  /** So many older plain checkpoints it stands for. */
+  skipped: number;
 }
 
 /** Takes events in the order of the journal and keeps only what it may need. */
@@ -34,6 +36,7 @@ export class WakeChoice {
   private cause: JobEvent | undefined;
   private newest: JobEvent | undefined;
   private later = 0;
+  private plain = 0;
 
   constructor(wanted: readonly Wanted[], after: number) {
     this.wanted = wanted;
@@ -43,14 +46,18 @@ export class WakeChoice {
   add(event: JobEvent): void {
     if (!isNumbered(event) || event.seq <= this.after || wordOf(event, this.wanted) === undefined) return;
     if (this.cause !== undefined) this.later += 1;
-    else if (isPlainCheckpoint(event)) this.newest = event;
-    else this.cause = event;
+    else if (isPlainCheckpoint(event)) {
+      this.newest = event;
+      this.plain += 1;
+    } else this.cause = event;
   }
 
   chosen(): Chosen | undefined {
     const event = this.cause ?? this.newest;
     const wake = event && wordOf(event, this.wanted);
-    return event && wake && { event, wake, pending: this.cause === undefined ? 0 : this.later };
+    if (!event || !wake) return undefined;
+    const isCause = this.cause !== undefined;
+    return { event, wake, pending: isCause ? this.later : 0, skipped: isCause ? this.plain : this.plain - 1 };
   }
 }
 

@@ -6,6 +6,7 @@ import { jobPaths, type StateRoot } from '../store/layout.ts';
 import { isGenuine, readKey } from '../store/mac.ts';
 import { healthOf } from './health-seen.ts';
 import { nextCommand, nextCommands } from './next-commands.ts';
+import { failedNotice } from './notice-seen.ts';
 import { type Condition, conditionOf, inspect, isEnded, type View } from './view.ts';
 
 export interface Finding {
@@ -85,6 +86,8 @@ function factsOfJob(view: View): string[] {
   if (view.launch && view.launch.generation > 1) facts.push(`worker replaced ${view.launch.generation - 1} time(s)`);
   if (view.leaseAgeMs !== null) facts.push(`last sign of life ${Math.round(view.leaseAgeMs / 1000)} s ago`);
   if (view.exit) facts.push(`the command ended with exit code ${view.exit.exit_code}`);
+  const notice = failedNotice(view);
+  if (notice !== null) facts.push(`notifier ${notice}`);
   if (view.isOtherBoot) facts.push('the machine was restarted since');
   return facts;
 }

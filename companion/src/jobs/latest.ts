@@ -4,7 +4,7 @@ import { FaultError } from '../core/errors.ts';
 import type { Spec } from '../core/job.ts';
 import { quoteWords } from '../core/shell-words.ts';
 import { selfWords } from '../platform/self.ts';
-import { listJobs } from '../store/catalog.ts';
+import { listActive, listJobs, noFolderFault } from '../store/catalog.ts';
 import { jobPaths, type StateRoot } from '../store/layout.ts';
 import { readSpec } from '../store/records.ts';
 
@@ -22,6 +22,30 @@ export function findLatest(
   return undefined;
 }
 
+export interface Newest {
+  id: string;
+  /** All that live, of this owner when one is named. */
+  live: string[];
+  /** A live timer is newer, and was passed over. */
+  isPastTimer: boolean;
+}
+
+/** The one to look after: a timer that was set to look after another job must not hide that job. */
+export function requireNewest(root: StateRoot, owner: string | null, what: string): Newest {
+  const id = requireLatest(root, owner, what);
+  const specOf = (one: string): Spec | null => {
+    const read = readSpec(jobPaths(root.folder, one));
+    return read.kind === 'ok' ? read.value : null;
+  };
+  const live = listActive(root.folder).filter((one) => {
+    const spec = specOf(one);
+    return spec !== null && (owner === null || spec.owner === owner);
+  });
+  if (!live.includes(id) || specOf(id)?.kind !== 'timer') return { id, live, isPastTimer: false };
+  const other = live.findLast((one) => specOf(one)?.kind !== 'timer');
+  return other === undefined ? { id, live, isPastTimer: false } : { id: other, live, isPastTimer: true };
+}
+
 export function requireLatest(
   root: StateRoot,
   owner: string | null,
@@ -30,6 +54,8 @@ export function requireLatest(
 ): string {
   const id = findLatest(root.folder, owner, accept);
   if (id !== undefined) return id;
+  const fault = noFolderFault(root, what);
+  if (fault) throw fault;
   const whose = owner === null ? '' : ` of owner ${owner}`;
   throw new FaultError(
     'unknown_job',

@@ -95,7 +95,7 @@ const longest = 1024;
 function headOf({ wake, cursor }: NonNullable<Observing['waited']>): Record<string, unknown> {
   if (wake === 'soft_timeout') return { wake, ...(cursor === undefined ? {} : { next_seq: cursor }) };
   const event = boundEvent(plainValue(wake.event, 400) as JobEvent);
-  return { wake: wake.wake, event, next_seq: wake.nextSeq, pending_events: wake.pending };
+  return { wake: wake.wake, event, next_seq: wake.nextSeq, pending_events: wake.pending, skipped: wake.skipped };
 }
 
 /** Which agent, with which rights and model. Null for a job without one. */

@@ -21,6 +21,8 @@ export interface WakeSeen {
   event: JobEvent | { seq: null; at: string; type: 'monitor_attention'; cause: string; reason: string };
   nextSeq: number;
   pending: number;
+  /** Older plain checkpoints that were passed over. */
+  skipped: number;
 }
 
 export class WakeWatch {
@@ -78,7 +80,7 @@ export class WakeWatch {
     if (!this.hasScanned && this.cursor.seq > this.newest) this.startAt(this.newest);
     this.hasScanned = true;
     const chosen = this.choice.chosen();
-    return chosen && { wake: chosen.wake, event: chosen.event, nextSeq: chosen.event.seq, pending: chosen.pending };
+    return chosen && { ...chosen, nextSeq: chosen.event.seq };
   }
 
   /** What only a reader sees. One that a caller has heard of wakes it again only after it was over, or for another cause. */
@@ -90,7 +92,7 @@ export class WakeWatch {
     this.hasLooked = true;
     if (!seen || !isNew) return undefined;
     const event = { seq: null, at: isoNow(), type: 'monitor_attention' as const, ...seen };
-    return { wake: 'attention', event, nextSeq: this.beyond?.newest ?? this.cursor.seq, pending: 0 };
+    return { wake: 'attention', event, nextSeq: this.beyond?.newest ?? this.cursor.seq, pending: 0, skipped: 0 };
   }
 
   /** A cursor of another job would let the wait sleep through everything. */

@@ -64,7 +64,19 @@ function requireFolder(root: StateRoot, id: string): string {
   throw new FaultError('state_unusable', `cannot use job ${id}: ${folder} is no folder of its own`);
 }
 
+/** Nobody ever started a job here: most likely it was started in another worktree. */
+export function noFolderFault(root: StateRoot, what: string): FaultError | undefined {
+  if (factsOf(root.folder)) return undefined;
+  return new FaultError(
+    'unknown_job',
+    `cannot find ${what}: there is no state folder ${root.folder}`,
+    'go to the worktree where it was started (the state of jobs lies per worktree), or name the folder with --state-dir DIR',
+  );
+}
+
 function unknownJob(root: StateRoot, text: string): FaultError {
+  const fault = noFolderFault(root, `job ${text}`);
+  if (fault) return fault;
   return new FaultError(
     'unknown_job',
     `cannot find job ${text}: there is no such job in the state folder ${root.folder}`,

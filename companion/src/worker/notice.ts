@@ -56,7 +56,15 @@ export async function sendNotice(
     limit: notifyFloodBytes,
   });
   if (readText(`${claim}/by`, 100)?.trim() !== word) return { is: exists(claim) ? 'taken' : 'failed' };
-  const printed = [answer.stdout, answer.stderr].map((bytes) => plainText(bytes.toString('utf8')).trim());
+  const printed = [answer.stdout, answer.stderr].map((bytes) =>
+    plainText(withoutUs(bytes.toString('utf8'), claim)).trim(),
+  );
   const output = excerpt([...printed, answer.reason ?? ''].filter((part) => part !== '').join('\n'), notifyBytes);
   return { is: 'told', fields: { key, code: answer.code, how: answer.how, output } };
+}
+
+/** A program that cannot be started: the shell says so in the name of our claim, which is nobody's business. */
+function withoutUs(text: string, claim: string): string {
+  const [first = '', ...rest] = text.split(`${claim}: `);
+  return first + rest.map((part) => part.replace(/^(?:line )?\d+: (?:exec: )?/, '')).join('');
 }
