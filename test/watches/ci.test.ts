@@ -235,6 +235,24 @@ test('a commit is looked up with all its checks, page after page, and its runs',
   assert.ok(desk.calls()[1]?.args.includes('after=next'));
 });
 
+for (const [what, contexts] of [
+  ['a further page without a cursor', { pageInfo: { hasNextPage: true, endCursor: null }, nodes: [] }],
+  ['more pages than are read', { pageInfo: { hasNextPage: true, endCursor: 'more' }, nodes: [] }],
+  ['no list of checks', { pageInfo: { hasNextPage: false, endCursor: null }, nodes: null }],
+  ['a check that is hidden', { pageInfo: { hasNextPage: false, endCursor: null }, nodes: [null] }],
+  ['no word about further pages', { nodes: [] }],
+] as const) {
+  test(`a commit with ${what} has no verdict from the part that was read`, async (t) => {
+    const desk = makeDesk(t);
+    const { workflowName: _name, ...node } = job('unit', 'SUCCESS');
+    const nodes = contexts.nodes === null ? null : [node, ...contexts.nodes];
+    desk.play({ commit: { oid: headA, statusCheckRollup: { contexts: { ...contexts, nodes } } } });
+    const input = read(ci, '--sha', headA, '--repo', 'octo/demo');
+    const found = await ci.look(input, desk.tools(), null);
+    assert.deepEqual([found.kind, 'cause' in found && found.cause], ['trouble', 'shape']);
+  });
+}
+
 test('a branch without --repo: gh names the repository once; what is not pushed yet is not there, and said after the grace', async (t) => {
   const desk = makeDesk(t);
   desk.play({ commit: null, times: 3 }, { commit: { oid: headA, statusCheckRollup: null } });

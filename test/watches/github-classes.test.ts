@@ -5,7 +5,7 @@ import { readCheck, readRun } from '../../companion/src/watches/github/check.ts'
 import { classOf, isPending } from '../../companion/src/watches/github/check-words.ts';
 import { readDecision, readMerge, readState } from '../../companion/src/watches/github/merge.ts';
 import { judgeRollup } from '../../companion/src/watches/github/rollup.ts';
-import { job, status, workflowRun } from './github-desk.ts';
+import { appRun, job, status, workflowRun } from './github-desk.ts';
 
 const successes = ['SUCCESS', 'SKIPPED', 'NEUTRAL', 'PASS', 'success', 'Pass'];
 const failures = [
@@ -119,6 +119,80 @@ test('a newer report of another app under the same name replaces the older one',
   const old = status('coverage', 'FAILURE', '2025-06-01T10:00:00Z');
   assert.equal(rollupOf([old, status('coverage', 'SUCCESS')], []).word, 'passing');
   assert.equal(rollupOf([status('coverage', 'SUCCESS'), old], []).word, 'passing');
+});
+
+const later = '2025-06-01T11:30:00Z';
+
+test('two workflow files of one name replace nothing of each other, neither the runs nor their jobs', () => {
+  const red = workflowRun(1, 'failure', { workflowDatabaseId: 11 });
+  const green = workflowRun(2, 'success', { workflowDatabaseId: 12, createdAt: later });
+  assert.equal(rollupOf([], [red, green]).word, 'failing');
+  const jobs = [job('unit', 'FAILURE', { run: 1 }), job('unit', 'SUCCESS', { run: 2, startedAt: later })];
+  assert.deepEqual(rollupOf(jobs, [green, red]).counts, { passed: 1, skipped: 0, failed: 1, gated: 0, running: 0 });
+  const again = workflowRun(3, 'success', { workflowDatabaseId: 11, createdAt: later });
+  assert.equal(rollupOf(jobs, [green, red, again]).word, 'passing');
+});
+
+test('runs without the id of their file are told apart by name', () => {
+  const bare = { workflowDatabaseId: undefined };
+  const [old, young] = [workflowRun(1, 'failure', bare), workflowRun(2, 'success', { ...bare, createdAt: later })];
+  assert.equal(rollupOf([], [old, young]).word, 'passing');
+});
+
+const apart: [what: string, older: object, newer: object, word: string][] = [
+  [
+    'a red status under a newer check run',
+    status('build', 'FAILURE'),
+    appRun('build', 'SUCCESS', 'https://ci.example/build', later),
+    'failing',
+  ],
+  [
+    'a pending status under a newer check run',
+    status('build', 'PENDING'),
+    appRun('build', 'SUCCESS', 'https://ci.example/build', later),
+    'running',
+  ],
+  [
+    'check runs of two apps',
+    appRun('build', 'FAILURE', 'https://one.example/1'),
+    appRun('build', 'SUCCESS', 'https://two.example/1', later),
+    'failing',
+  ],
+  [
+    'check runs at two addresses of one host',
+    appRun('build', 'FAILURE', 'https://github.com/octo/demo/runs/1'),
+    appRun('build', 'SUCCESS', 'https://github.com/octo/demo/runs/2', later),
+    'failing',
+  ],
+  ['check runs without an address', appRun('build', 'FAILURE', ''), appRun('build', 'SUCCESS', '', later), 'failing'],
+  ['two reports of the same start', status('build', 'FAILURE'), status('build', 'SUCCESS'), 'failing'],
+  [
+    'a start that nobody told',
+    status('build', 'SUCCESS'),
+    { ...status('build', 'PENDING'), startedAt: undefined },
+    'running',
+  ],
+  [
+    'a newer report of the same app at the same address',
+    appRun('build', 'FAILURE', 'https://one.example/1?a'),
+    appRun('build', 'SUCCESS', 'https://one.example/1?b', later),
+    'passing',
+  ],
+];
+
+for (const [what, older, newer, word] of apart) {
+  test(`${what}: ${word}`, () => {
+    assert.equal(rollupOf([older, newer], []).word, word);
+    assert.equal(rollupOf([newer, older], []).word, word);
+  });
+}
+
+test('what only links to a replaced run is no job of it', () => {
+  const runs = [workflowRun(1, 'failure'), workflowRun(2, 'success', { createdAt: later })];
+  const linked = { ...status('deploy', 'FAILURE'), targetUrl: 'https://github.com/octo/demo/actions/runs/1' };
+  assert.equal(rollupOf([linked], runs).word, 'failing');
+  const foreign = appRun('scan', 'FAILURE', 'https://scan.example/actions/runs/1/job/2');
+  assert.equal(rollupOf([foreign], runs).word, 'failing');
 });
 
 test('S1.49: gated workflows are named', () => {

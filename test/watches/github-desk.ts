@@ -168,12 +168,26 @@ export function status(context: string, state: string, startedAt = '2025-06-01T1
   return { __typename: 'StatusContext', context, state, targetUrl: `https://ci.example/${context}`, startedAt };
 }
 
+/** A check run of another app. */
+export function appRun(name: string, word: string, detailsUrl: string, startedAt = '2025-06-01T11:00:00Z') {
+  return { ...job(name, word, { workflow: '', startedAt }), detailsUrl };
+}
+
+const workflows: unknown[] = [];
+
+/** One file per name, where the test does not say otherwise. */
+function workflowId(named: unknown): number {
+  if (!workflows.includes(named)) workflows.push(named);
+  return 100 + workflows.indexOf(named);
+}
+
 /** As `gh run list` tells it. */
 export function workflowRun(id: number, word: string, change: Record<string, unknown> = {}) {
   const isOver = !['queued', 'in_progress', 'waiting', 'pending', 'requested'].includes(word);
   return {
     databaseId: id,
     name: 'CI',
+    workflowDatabaseId: workflowId(change.workflowName ?? 'CI'),
     workflowName: 'CI',
     event: 'pull_request',
     status: isOver ? 'completed' : word,

@@ -115,6 +115,8 @@ test('no answer, half an answer and an answer of another form are trouble', asyn
 });
 
 const now = Date.parse('2025-06-01T12:00:00Z');
+const support =
+  'API rate limit exceeded for user ID 1. If you reach out to GitHub Support, please include the request ID A1:2B and';
 const limited: [what: string, step: Step, waitMs: number | null, calls: string[]][] = [
   [
     'that says how long',
@@ -144,6 +146,61 @@ const limited: [what: string, step: Step, waitMs: number | null, calls: string[]
       },
     },
     1_200_000,
+    ['pr view', 'api rate_limit'],
+  ],
+  [
+    'whose only stamp is that of the request',
+    {
+      fail: { stderr: `${support} timestamp 2025-06-01 12:00:01 UTC. (HTTP 403)` },
+      limits: { core: { limit: 5000, remaining: 0, reset: now / 1000 + 1200 } },
+    },
+    1_200_000,
+    ['pr view', 'api rate_limit'],
+  ],
+  [
+    'of the secondary kind with the stamp of the request',
+    {
+      fail: {
+        stderr: `HTTP 403: You have exceeded a secondary rate limit. ${support} timestamp 2025-06-01 12:00:09 UTC`,
+      },
+    },
+    60_000,
+    ['pr view'],
+  ],
+  [
+    'that is over already by its words',
+    { fail: { stderr: 'HTTP 429: rate limit, resets at 2025-06-01 11:59:00 UTC' } },
+    60_000,
+    ['pr view', 'api rate_limit'],
+  ],
+  [
+    'that says zero',
+    { fail: { stderr: 'HTTP 403: API rate limit exceeded. Retry-After: 0' } },
+    60_000,
+    ['pr view', 'api rate_limit'],
+  ],
+  [
+    'whose reset has passed by the answer of gh too',
+    {
+      fail: { stderr: 'GraphQL: API rate limit exceeded for user ID 1. (HTTP 403)' },
+      limits: { core: { limit: 5000, remaining: 0, reset: now / 1000 - 5 } },
+    },
+    60_000,
+    ['pr view', 'api rate_limit'],
+  ],
+  [
+    'with a reset of next year',
+    { fail: { stderr: 'HTTP 429: rate limit, until 2026-06-01T12:00:00Z' } },
+    3_900_000,
+    ['pr view'],
+  ],
+  [
+    'whose reset gh tells too late, by a clock that is wrong',
+    {
+      fail: { stderr: 'GraphQL: API rate limit exceeded for user ID 1. (HTTP 403)' },
+      limits: { core: { limit: 5000, remaining: 0, reset: now / 1000 + 90_000 } },
+    },
+    3_900_000,
     ['pr view', 'api rate_limit'],
   ],
   [

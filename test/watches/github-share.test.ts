@@ -98,6 +98,20 @@ test('a rate limit holds for all until its reset, and each is told what is left 
   assert.equal((await office.look(ci)).kind, 'look');
 });
 
+for (const stderr of [
+  'HTTP 403: API rate limit exceeded. Retry-After: 0',
+  'HTTP 429: rate limit, resets at 2025-06-01 11:00:00 UTC',
+]) {
+  test(`twenty watches ask once a minute: ${stderr}`, async (t) => {
+    const office = makeOffice(t);
+    office.play({ fail: { stderr } }, { view: red });
+    for (let round = 0; round < 20; round += 1) await office.look(round % 2 === 0 ? ci : review);
+    assert.equal(office.calls('pr view').length, 1);
+    t.mock.timers.tick(60_000);
+    assert.equal((await office.look(ci)).kind, 'look');
+  });
+}
+
 test('another trouble stands for a second only, so that a retry asks again, and a fault for nobody else', async (t) => {
   const office = makeOffice(t);
   office.play(

@@ -160,6 +160,8 @@ export const ghPausesMs = [250, 500] as const;
 export const ghBytes = 16 * mib;
 /** A rate limit whose end nobody said. */
 export const ghLimitedMs = minute;
+/** A later end than this is not believed. */
+export const ghResetMs = 65 * minute;
 /** How old an answer of GitHub may be that another watch fetched, as a part of the interval. */
 export const ghFreshShare = 0.9;
 export const ghRuns = 100;

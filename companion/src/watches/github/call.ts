@@ -5,7 +5,7 @@ import { sleep } from '../../platform/clock.ts';
 import { type Environment, variables } from '../../platform/env.ts';
 import type { ToolAnswer } from '../../platform/tool.ts';
 import type { Fault, Tools, Trouble } from '../watch.ts';
-import { type Failure, failureOf } from './failures.ts';
+import { type Failure, failureOf, untilReset } from './failures.ts';
 import { fieldsOf } from './json.ts';
 
 export interface Answer {
@@ -76,9 +76,10 @@ async function timed(result: Answer | Failure, tools: Tools): Promise<Answer | F
   if (program === undefined || /secondary|quickly|abuse/i.test(result.message)) return result;
   const answer = judge(await call(tools, program, ['api', 'rate_limit']), [0], tools);
   const resources = answer.kind === 'answer' ? fieldsOf(fieldsOf(answer.value)?.resources) : undefined;
-  const resets = Object.values(resources ?? {}).flatMap((row) => {
+  const waits = Object.values(resources ?? {}).flatMap((row) => {
     const { remaining, reset } = fieldsOf(row) ?? {};
-    return remaining === 0 && typeof reset === 'number' ? [reset * 1000] : [];
+    const waitMs = typeof reset === 'number' ? untilReset(reset * 1000 - tools.nowMs()) : null;
+    return remaining === 0 && waitMs !== null ? [waitMs] : [];
   });
-  return resets.length === 0 ? result : { ...result, retryAfterMs: Math.max(0, Math.max(...resets) - tools.nowMs()) };
+  return waits.length === 0 ? result : { ...result, retryAfterMs: Math.max(...waits) };
 }

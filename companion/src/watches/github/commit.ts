@@ -27,6 +27,7 @@ const query = `query ($owner: String!, $name: String!, $expression: String!, $af
           contexts(first: 100, after: $after) {
             pageInfo { hasNextPage endCursor }
             nodes {
+              __typename
               ... on CheckRun { name status conclusion detailsUrl startedAt
                 checkSuite { workflowRun { workflow { name } } } }
               ... on StatusContext { context state targetUrl createdAt }
@@ -77,15 +78,28 @@ async function fetchCommit(repo: string, expression: string, tools: Tools): Prom
     // The branch moved between two pages: what was read belongs to another commit.
     if (head !== undefined && head !== oid) return unexpected('the branch moved meanwhile');
     head = oid;
-    const contexts = fieldsOf(fieldsOf(fieldsOf(repository.object)?.statusCheckRollup)?.contexts);
-    checks.push(...(rowsOf(contexts?.nodes) ?? []).map((row) => readCheck({ ...row, workflowName: workflowOf(row) })));
-    const pageInfo = fieldsOf(contexts?.pageInfo);
-    if (pageInfo?.hasNextPage !== true || typeof pageInfo.endCursor !== 'string') break;
-    after = pageInfo.endCursor;
+    const rollup = fieldsOf(fieldsOf(repository.object)?.statusCheckRollup);
+    // Nothing was reported; on a later page something was.
+    if (!rollup && after === undefined) return { kind: 'commit', repo, head, checks };
+    const contexts = fieldsOf(rollup?.contexts);
+    const rows = rowsOf(contexts?.nodes);
+    // A check that this login may not see comes as null.
+    if (!rows || rows.length !== listLength(contexts?.nodes)) return unexpected('a part of the checks is missing');
+    checks.push(...rows.map((row) => readCheck({ ...row, workflowName: workflowOf(row) })));
+    const { hasNextPage, endCursor } = fieldsOf(contexts?.pageInfo) ?? {};
+    if (hasNextPage === false) return { kind: 'commit', repo, head, checks };
+    // No verdict from a part.
+    if (hasNextPage !== true || typeof endCursor !== 'string')
+      return unexpected('the next page of the checks has no name');
+    after = endCursor;
   }
-  return { kind: 'commit', repo, head: head ?? null, checks };
+  return unexpected(`more than ${ghPages} pages of checks`);
 }
 
 function workflowOf(row: Fields): unknown {
   return fieldsOf(fieldsOf(fieldsOf(row.checkSuite)?.workflowRun)?.workflow)?.name;
+}
+
+function listLength(value: unknown): number {
+  return Array.isArray(value) ? value.length : 0;
 }

@@ -1,6 +1,7 @@
 // Why `gh` gave no answer, from its exit and its own words: never to be had (a fault), or worth another try (trouble). gh has exit code 4 for a
 // missing login and 1 for all else, so the words decide; those of GitHub come through as `HTTP 502: ...` or `GraphQL: ...`.
 import { excerpt, plainText } from '../../core/excerpt.ts';
+import { ghResetMs } from '../../core/limits.ts';
 import type { ToolAnswer } from '../../platform/tool.ts';
 import type { Fault, Tools, Trouble } from '../watch.ts';
 
@@ -72,16 +73,24 @@ function fault(cause: Fault['cause'], message: string): Fault {
   return { kind: 'fault', cause, message };
 }
 
+/** So long until a limit ends, from what somebody said; null: no instant to come was said. A primary limit resets within an hour. */
+export function untilReset(waitMs: number): number | null {
+  return waitMs > 0 ? Math.min(waitMs, ghResetMs) : null;
+}
+
 /** How long to wait, where the words tell it. */
 function waitOf(said: string, nowMs: number): number | null {
-  const seconds = /retry[- ]after\W{0,3}(\d{1,6})\b/i.exec(said)?.[1];
-  if (seconds !== undefined) return Number(seconds) * 1000;
-  const epoch = /reset\W{0,3}(\d{10})\b/i.exec(said)?.[1];
-  if (epoch !== undefined) return Math.max(0, Number(epoch) * 1000 - nowMs);
-  const stamp = /\b(\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.\d+)?) ?(Z|UTC|[+-]\d\d:\d\d)/.exec(said);
-  if (stamp)
-    return Math.max(0, Date.parse(`${stamp[1]?.replace(' ', 'T')}${stamp[2] === 'UTC' ? 'Z' : stamp[2]}`) - nowMs);
+  const seconds = /retry[- ]after\W{0,3}(\d{1,6})(?![\d-])/i.exec(said)?.[1];
+  if (seconds !== undefined) return untilReset(Number(seconds) * 1000);
+  const epoch = /resets?(?: at)?\W{0,3}(\d{10})\b/i.exec(said)?.[1];
+  if (epoch !== undefined) return untilReset(Number(epoch) * 1000 - nowMs);
+  // A stamp alone is that of the request: GitHub names it for its support.
+  const [, date, time, zone] = stamp.exec(said) ?? [];
+  if (date !== undefined) return untilReset(Date.parse(`${date}T${time}${zone === 'UTC' ? 'Z' : zone}`) - nowMs);
   const [, count, unit = ''] = /\bin (\d{1,5}) (second|minute|hour)/i.exec(said) ?? [];
   const sizes: Record<string, number> = { second: 1000, minute: 60_000, hour: 3_600_000 };
-  return count === undefined ? null : Number(count) * (sizes[unit.toLowerCase()] ?? 1000);
+  return count === undefined ? null : untilReset(Number(count) * (sizes[unit.toLowerCase()] ?? 1000));
 }
+
+const stamp =
+  /\b(?:resets?|until|retry[- ]after|try again)\b(?: (?:at|on|time|after))?\W{0,3}(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d:\d\d(?:\.\d+)?) ?(Z|UTC|[+-]\d\d:\d\d)/i;

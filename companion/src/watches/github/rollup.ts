@@ -1,7 +1,8 @@
 // All checks and all workflow runs of one commit, to one reading. The checks alone are not enough: a workflow that waits for approval has none,
-// and the next jobs of a running one are not there yet. Of the runs of one workflow for one event only the newest counts, with its jobs.
+// and the next jobs of a running one are not there yet. Of the runs of one workflow file for one event only the newest counts, with its jobs;
+// a name alone never says that two are the same, because what is dropped here may be what is red.
 import { sha256, toHex } from '../../core/sha256.ts';
-import { type Check, type Run, runIdOf } from './check.ts';
+import { type Check, isJob, isJobOf, type Run } from './check.ts';
 import { type CheckClass, classOf } from './check-words.ts';
 
 /** `none`: nothing ran, which is not `passing`. */
@@ -40,7 +41,7 @@ export function judgeRollup(checks: readonly Check[], runs: readonly Run[]): Rol
   for (const check of counted) count(classOf(check.state), { ...nameOf(check), mark: check.link || check.name });
   for (const run of newest) {
     const kind = classOf(run.state);
-    const jobs = counted.filter((check) => runIdOf(check) === run.id).map(({ state }) => classOf(state));
+    const jobs = counted.filter((check) => isJobOf(check, run)).map(({ state }) => classOf(state));
     if (isToldByJobs(kind, jobs)) continue;
     count(kind, { name: run.workflow, link: run.link, mark: `${run.link || run.id} ${run.startedAt ?? ''}` });
   }
@@ -53,7 +54,7 @@ export function judgeRollup(checks: readonly Check[], runs: readonly Run[]): Rol
 export function newestRuns(runs: readonly Run[]): Run[] {
   const newest = new Map<string, Run>();
   for (const run of runs) {
-    const key = JSON.stringify([run.workflow, run.event]);
+    const key = JSON.stringify([run.workflowId ?? run.workflow, run.event]);
     const known = newest.get(key);
     if (!known || isNewer(run, known)) newest.set(key, run);
   }
@@ -65,23 +66,41 @@ function isNewer(a: Run, b: Run): boolean {
   return difference === 0 ? a.id > b.id : difference > 0;
 }
 
-/** Without the jobs of runs that a newer one replaced, and without older reports of other apps under the same name. */
+/** Without the jobs of runs that a newer one replaced, and without older reports of the same other app; in doubt all count. */
 function countedChecks(checks: readonly Check[], runs: readonly Run[], newest: readonly Run[]): Check[] {
-  const replaced = new Set(runs.filter((run) => !newest.includes(run)).map(({ id }) => id));
-  const others = new Map<string, Check>();
-  const jobs: Check[] = [];
+  const replaced = runs.filter((run) => !newest.includes(run));
+  const reports = new Map<string, Check>();
+  const counted: Check[] = [];
   for (const check of checks) {
-    const id = runIdOf(check);
-    if (id !== undefined) {
-      if (!replaced.has(id)) jobs.push(check);
+    if (replaced.some((run) => isJobOf(check, run))) continue;
+    const key = reportKey(check);
+    if (key === undefined) {
+      counted.push(check);
       continue;
     }
-    const key = JSON.stringify([check.workflow, check.name]);
-    const known = others.get(key);
-    if (!known || (check.startedAt ?? 0) >= (known.startedAt ?? 0)) others.set(key, check);
+    const known = reports.get(key);
+    if (!known || replaces(check, known)) reports.set(key, check);
   }
-  return [...jobs, ...others.values()];
+  return [...counted, ...reports.values()];
 }
+
+/** The same for two reports of the same thing; undefined: nothing can be told to be the same as this. */
+function reportKey(check: Check): string | undefined {
+  const { isStatus, workflow, name, link } = check;
+  // GitHub keeps one status of a context, whoever set it.
+  if (isStatus) return JSON.stringify(['status', name]);
+  if (isJob(check) || link === '') return undefined;
+  return JSON.stringify(['run', workflow, name, link.replace(/[?#].*$/, '')]);
+}
+
+/** The later one; where the times do not tell, the worse one. */
+function replaces(check: Check, known: Check): boolean {
+  if (check.startedAt !== null && known.startedAt !== null && check.startedAt !== known.startedAt)
+    return check.startedAt > known.startedAt;
+  return badness.indexOf(classOf(check.state)) > badness.indexOf(classOf(known.state));
+}
+
+const badness: readonly CheckClass[] = ['passed', 'skipped', 'running', 'gated', 'failed'];
 
 /** Does a job say already what the run as a whole says? */
 function isToldByJobs(kind: CheckClass, jobs: readonly CheckClass[]): boolean {

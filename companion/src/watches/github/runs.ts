@@ -12,7 +12,8 @@ export interface Runs {
   runs: Run[];
 }
 
-const runFields = 'databaseId,name,workflowName,event,status,conclusion,createdAt,startedAt,url,headSha';
+const runFields =
+  'databaseId,name,workflowDatabaseId,workflowName,event,status,conclusion,createdAt,startedAt,url,headSha';
 
 /** Those of exactly this commit. */
 export async function findRuns(repo: string, head: string, tools: Tools, isFresh: boolean): Promise<Runs | Failure> {

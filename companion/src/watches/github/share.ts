@@ -20,7 +20,7 @@ export async function shareGh<T extends object>(
     if (!isFailure(found)) return found;
     if (found.kind === 'fault') return { ...found, holdMs: 0 };
     if (found.cause !== 'rate_limit') return { ...found, holdMs: 1000 };
-    const waitMs = found.retryAfterMs ?? ghLimitedMs;
+    const waitMs = found.retryAfterMs || ghLimitedMs;
     return { ...found, holdMs: waitMs, untilMs: tools.nowMs() + waitMs };
   };
   try {
