@@ -27,7 +27,7 @@ var __export = (target, all) => {
     __defProp(target, name, { get: all[name], enumerable: true });
 };
 var __toCommonJS = (mod) => __copyProps(__defProp({}, "__esModule", { value: true }), mod);
-const buildId = "cc5b6c3a07c56383";
+const buildId = "ae56234f22a6a100";
 // The beginning of the built file (companion/pack.mjs puts it there): compiles the parts and hands them out. What V8 made of the parts
 // is kept in the user's cache folder, one file for each command, so that the next start compiles nothing (Node 20: 5 ms of a
 // launch). Any trouble with the cache means a start without it. JOB_COMPANION_NO_CACHE=1 turns it off.
@@ -133,10 +133,10 @@ fstatSync)(fd);if(!stat.isCharacterDevice()||isNullDevice(stat.rdev))return else
 isTTY?{isTerminal:true,columns:stream.columns||80,rows:stream.rows||24}:elsewhere}function onResize(fn){process.stdout.on("resize",fn);return()=>process.stdout.
 off("resize",fn)}function isNullDevice(rdev){return rdev===((0,import_node_fs.statSync)("/dev/null",{throwIfNoEntry:false})?.rdev??-1)}var cell=new Int32Array(new SharedArrayBuffer(
 4));function pause(){Atomics.wait(cell,0,0,2)}process.exitCode=import_chunk_6PFAPK5K.exitCodes.fault;async function main(args){if(process.platform!=="linux")(await Promise.
-resolve().then(()=>load("./install-ps-KOR5EU3S.js"))).installForMac();if(args[0]==="_worker"){const{runWorker}=await Promise.resolve().then(()=>load("./main-AG4\
-MPZS4.js"));const isDone=await runWorker(args[1]??"",args[2]??"",text=>writeOut(2,text));process.exit(isDone?0:70)}if(args[0]==="_notify"){const{runNotify}=await Promise.
+resolve().then(()=>load("./install-ps-KOR5EU3S.js"))).installForMac();if(args[0]==="_worker"){const{runWorker}=await Promise.resolve().then(()=>load("./main-LLD\
+BFVSE.js"));const isDone=await runWorker(args[1]??"",args[2]??"",text=>writeOut(2,text));process.exit(isDone?0:70)}if(args[0]==="_notify"){const{runNotify}=await Promise.
 resolve().then(()=>load("./notify-XNREADQ3.js"));await runNotify(args[1]??"",args[2]??"");process.exit(import_chunk_6PFAPK5K.exitCodes.done)}const{dispatch}=await Promise.
-resolve().then(()=>load("./dispatch-B6WYQD4C.js"));const reply=await dispatch(args,makeContext(),"0.1.0");const isTold=print(reply);process.exit(isTold?reply.code:
+resolve().then(()=>load("./dispatch-EH5OCTEX.js"));const reply=await dispatch(args,makeContext(),"0.1.0");const isTold=print(reply);process.exit(isTold?reply.code:
 import_chunk_6PFAPK5K.exitCodes.fault)}function makeContext(){const terminal=terminalOf(1);return{cwd:currentFolder(),isTerminal:terminal.isTerminal,width:terminal.
 columns,readStdin,screen:terminal.isTerminal&&!import_chunk_VBJYUCPQ.variables.isDumb()?stdoutScreen():null,live:terminalOf(2).isTerminal?liveLine:null,say:text=>writeOut(
 1,text),tell:text=>writeOut(2,`${text}
@@ -378,16 +378,6 @@ paths.leaseFifo,paths.aliveFifo,paths.limitFifo];const torn=(0,import_chunk_7WBB
 readStoredState)(job.paths,job.spec.id);if(!stored)return false;withReserve(job.paths,()=>finish(job.paths,stored));return true}function withReserve(paths,write){
 try{write()}catch(error){if(!isFull(error)||!(0,import_chunk_527JQF7V.removeFile)(paths.reserve))throw error;write()}}function isFull(error){return["ENOSPC","ED\
 QUOT"].includes((0,import_chunk_NVPF5LEY.errnoOf)(error)??"")}
-
-},
-"./chunk-4YGBF65Z.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{loadWatch:()=>loadWatch,watchIds:()=>watchIds});module.exports=stdin_exports;var loaders={file:async()=>(await Promise.
-resolve().then(()=>load("./file-H3G6IFHN.js"))).file,dir:async()=>(await Promise.resolve().then(()=>load("./dir-NB6AVWGF.js"))).dir,pid:async()=>(await Promise.
-resolve().then(()=>load("./pid-O3LUXIPR.js"))).pid,job:async()=>(await Promise.resolve().then(()=>load("./job-QF4MQBQG.js"))).job,git:async()=>(await Promise.resolve().
-then(()=>load("./git-VPJSUCTA.js"))).git,cmd:async()=>(await Promise.resolve().then(()=>load("./cmd-LCAH6HYI.js"))).cmd,http:async()=>(await Promise.resolve().then(
-()=>load("./http-PGXFKSM7.js"))).http,npm:async()=>(await Promise.resolve().then(()=>load("./npm-FRMXT5DF.js"))).npm,ci:async()=>(await Promise.resolve().then(()=>load(
-"./ci-ETWPE2UM.js"))).ci,pr:async()=>(await Promise.resolve().then(()=>load("./pr-DTHFGACA.js"))).pr,review:async()=>(await Promise.resolve().then(()=>load("./r\
-eview-NTHUVLBB.js"))).review};var watchIds=Object.keys(loaders);async function loadWatch(id){return Object.hasOwn(loaders,id)?loaders[id]():void 0}
 
 },
 "./chunk-527JQF7V.js": function (module, exports) {
@@ -936,6 +926,21 @@ function isIdentity(value){if(typeof value!=="object"||value===null)return false
 "alive")return false;try{process.kill(identity.pid,signal);return true}catch{return false}}function isHidden(pid){try{process.kill(pid,0);return false}catch(error){
 return(0,import_chunk_NVPF5LEY.errnoOf)(error)==="EPERM"}}function readBootId(){return(0,import_node_fs3.readFileSync)("/proc/sys/kernel/random/boot_id","latin1").
 trim()}function link(target){try{return(0,import_node_fs3.readlinkSync)(target)}catch{return"none"}}
+
+},
+"./chunk-C2LKVJIY.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{commandNames:()=>commandNames,loadCommand:()=>loadCommand});module.exports=stdin_exports;var loaders={run:async()=>(await Promise.
+resolve().then(()=>load("./run-R5DVHBP6.js"))).run,watch:async()=>(await Promise.resolve().then(()=>load("./watch-HBF5RG2X.js"))).watch,staffer:async()=>(await Promise.
+resolve().then(()=>load("./staffer-O6IQ7GBM.js"))).staffer,research:async()=>(await Promise.resolve().then(()=>load("./research-NG2EGOXC.js"))).research,review:async()=>(await Promise.
+resolve().then(()=>load("./review-QDRLCMBS.js"))).review,implement:async()=>(await Promise.resolve().then(()=>load("./implement-KXZ2QENG.js"))).implement,ask:async()=>(await Promise.
+resolve().then(()=>load("./ask-T6NQXRSS.js"))).ask,timer:async()=>(await Promise.resolve().then(()=>load("./timer-KDAXW7HA.js"))).timer,wait:async()=>(await Promise.
+resolve().then(()=>load("./wait-WZHJXFS5.js"))).wait,observe:async()=>(await Promise.resolve().then(()=>load("./observe-WM2FP3LN.js"))).observe,status:async()=>(await Promise.
+resolve().then(()=>load("./status-R5VCS7DE.js"))).status,result:async()=>(await Promise.resolve().then(()=>load("./result-NQCLJENY.js"))).result,cancel:async()=>(await Promise.
+resolve().then(()=>load("./cancel-H7BQAX3I.js"))).cancel,continue:async()=>(await Promise.resolve().then(()=>load("./continue-3UKCL322.js"))).continueCommand,restart:async()=>(await Promise.
+resolve().then(()=>load("./restart-METW3D66.js"))).restart,clean:async()=>(await Promise.resolve().then(()=>load("./clean-CB7LSEAC.js"))).clean,setup:async()=>(await Promise.
+resolve().then(()=>load("./setup-ZEBNOBWF.js"))).setup,doctor:async()=>(await Promise.resolve().then(()=>load("./doctor-UTHZ7RLU.js"))).doctor,help:async()=>(await Promise.
+resolve().then(()=>load("./help-DYGLI5GI.js"))).help};var commandNames=Object.keys(loaders);async function loadCommand(name){return Object.hasOwn(loaders,name)?
+loaders[name]():void 0}
 
 },
 "./chunk-CAKGJKOS.js": function (module, exports) {
@@ -1552,6 +1557,16 @@ events}=(0,import_chunk_RGS2FWBV.readEvents)(paths,Math.max(0,state.seq-eventsBa
 hasFailed(newest)?wordsOf(newest):null}function hasFailed({how,code}){return how!=="exited"||code!==0}function wordsOf({key,how,code,output}){const what=how==="\
 exited"?`code ${String(code)}`:String(how);const said=typeof output==="string"&&output.trim()!==""?`, ${output}`:"";return`failed (${(0,import_chunk_LXK2ZILE.excerpt)(
 (0,import_chunk_LXK2ZILE.plainText)(`${String(key)}: ${what}${said}`).replace(/\s+/g," ").trim(),300)})`}
+
+},
+"./chunk-GUR2RQ3M.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{loadWatch:()=>loadWatch,watchIds:()=>watchIds});module.exports=stdin_exports;var loaders={file:async()=>(await Promise.
+resolve().then(()=>load("./file-H3G6IFHN.js"))).file,dir:async()=>(await Promise.resolve().then(()=>load("./dir-NB6AVWGF.js"))).dir,pid:async()=>(await Promise.
+resolve().then(()=>load("./pid-O3LUXIPR.js"))).pid,job:async()=>(await Promise.resolve().then(()=>load("./job-QF4MQBQG.js"))).job,git:async()=>(await Promise.resolve().
+then(()=>load("./git-VPJSUCTA.js"))).git,cmd:async()=>(await Promise.resolve().then(()=>load("./cmd-LCAH6HYI.js"))).cmd,http:async()=>(await Promise.resolve().then(
+()=>load("./http-5ZFKB2EN.js"))).http,npm:async()=>(await Promise.resolve().then(()=>load("./npm-FRMXT5DF.js"))).npm,ci:async()=>(await Promise.resolve().then(()=>load(
+"./ci-ETWPE2UM.js"))).ci,pr:async()=>(await Promise.resolve().then(()=>load("./pr-DTHFGACA.js"))).pr,review:async()=>(await Promise.resolve().then(()=>load("./r\
+eview-NTHUVLBB.js"))).review};var watchIds=Object.keys(loaders);async function loadWatch(id){return Object.hasOwn(loaders,id)?loaders[id]():void 0}
 
 },
 "./chunk-HDW3QKWP.js": function (module, exports) {
@@ -3584,21 +3599,6 @@ errnoOf)(error)})`)}}function unusable(folder,reason){return new import_chunk_NV
 elsewhere)}function userId(){return process.getuid?.()??0}
 
 },
-"./chunk-YHOMOMLG.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{commandNames:()=>commandNames,loadCommand:()=>loadCommand});module.exports=stdin_exports;var loaders={run:async()=>(await Promise.
-resolve().then(()=>load("./run-R5DVHBP6.js"))).run,watch:async()=>(await Promise.resolve().then(()=>load("./watch-ZTRJE26W.js"))).watch,staffer:async()=>(await Promise.
-resolve().then(()=>load("./staffer-O6IQ7GBM.js"))).staffer,research:async()=>(await Promise.resolve().then(()=>load("./research-NG2EGOXC.js"))).research,review:async()=>(await Promise.
-resolve().then(()=>load("./review-QDRLCMBS.js"))).review,implement:async()=>(await Promise.resolve().then(()=>load("./implement-KXZ2QENG.js"))).implement,ask:async()=>(await Promise.
-resolve().then(()=>load("./ask-T6NQXRSS.js"))).ask,timer:async()=>(await Promise.resolve().then(()=>load("./timer-KDAXW7HA.js"))).timer,wait:async()=>(await Promise.
-resolve().then(()=>load("./wait-WZHJXFS5.js"))).wait,observe:async()=>(await Promise.resolve().then(()=>load("./observe-WM2FP3LN.js"))).observe,status:async()=>(await Promise.
-resolve().then(()=>load("./status-R5VCS7DE.js"))).status,result:async()=>(await Promise.resolve().then(()=>load("./result-NQCLJENY.js"))).result,cancel:async()=>(await Promise.
-resolve().then(()=>load("./cancel-H7BQAX3I.js"))).cancel,continue:async()=>(await Promise.resolve().then(()=>load("./continue-3UKCL322.js"))).continueCommand,restart:async()=>(await Promise.
-resolve().then(()=>load("./restart-RTJRNM5C.js"))).restart,clean:async()=>(await Promise.resolve().then(()=>load("./clean-CB7LSEAC.js"))).clean,setup:async()=>(await Promise.
-resolve().then(()=>load("./setup-ZEBNOBWF.js"))).setup,doctor:async()=>(await Promise.resolve().then(()=>load("./doctor-UTHZ7RLU.js"))).doctor,help:async()=>(await Promise.
-resolve().then(()=>load("./help-B2AUYWUH.js"))).help};var commandNames=Object.keys(loaders);async function loadCommand(name){return Object.hasOwn(loaders,name)?
-loaders[name]():void 0}
-
-},
 "./chunk-Z4RGNWQU.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{compareWorkspace:()=>compareWorkspace,isChanges:()=>isChanges,isSnapshot:()=>isSnapshot});module.exports=stdin_exports;
 var import_chunk_CJ74I6F3=load("./chunk-CJ74I6F3.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");
@@ -4016,8 +4016,8 @@ return"closed"}}function short(text){return digest(text).slice(0,12)}function di
 "hex").slice(0,40)}
 
 },
-"./dispatch-B6WYQD4C.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{dispatch:()=>dispatch});module.exports=stdin_exports;var import_chunk_YHOMOMLG=load("./chunk-YHOMOMLG.js");var import_chunk_YAUTBWZI=load(
+"./dispatch-EH5OCTEX.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{dispatch:()=>dispatch});module.exports=stdin_exports;var import_chunk_C2LKVJIY=load("./chunk-C2LKVJIY.js");var import_chunk_YAUTBWZI=load(
 "./chunk-YAUTBWZI.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_UNGYPAP3=load(
 "./chunk-UNGYPAP3.js");var import_chunk_XRZCSGQB=load("./chunk-XRZCSGQB.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_RSAECTKB=load(
 "./chunk-RSAECTKB.js");var import_chunk_55A4YUIJ=load("./chunk-55A4YUIJ.js");var import_chunk_Y5L6GQDB=load("./chunk-Y5L6GQDB.js");var import_chunk_VBJYUCPQ=load(
@@ -4053,8 +4053,8 @@ form},at){return/^[A-Z][A-Z/@#]*<>/.exec(form.split(" ")[at]??"")?.[0]??"a word"
 join(" ")}function helpOf(command){return(0,import_chunk_GEPPUING.quoteWords)([...(0,import_chunk_RSAECTKB.selfWords)(),...command.name.split(" "),"--help"])}function rangeOf(row,name){
 if(!row?.range)throw new Error(`option ${name} has no range`);return row.range}async function dispatch(args,base,version){const[word="help",...rest]=args;if(word===
 "--version"||word==="version")return{code:import_chunk_6PFAPK5K.exitCodes.done,out:`${version}
-`};const name=word==="--help"||word==="-h"?"help":word;const loaded=await(0,import_chunk_YHOMOMLG.loadCommand)(name);if(!loaded)throw(0,import_chunk_NVPF5LEY.usageError)(
-`cannot run ${JSON.stringify(word)}: there is no such command; there are ${import_chunk_YHOMOMLG.commandNames.join(", ")}`,(0,import_chunk_GEPPUING.quoteWords)(
+`};const name=word==="--help"||word==="-h"?"help":word;const loaded=await(0,import_chunk_C2LKVJIY.loadCommand)(name);if(!loaded)throw(0,import_chunk_NVPF5LEY.usageError)(
+`cannot run ${JSON.stringify(word)}: there is no such command; there are ${import_chunk_C2LKVJIY.commandNames.join(", ")}`,(0,import_chunk_GEPPUING.quoteWords)(
 [...(0,import_chunk_RSAECTKB.selfWords)(),"help"]));if(hasChangedWords(args)){throw(0,import_chunk_NVPF5LEY.usageError)("cannot take a word that is no UTF-8 tex\
 t: it would arrive changed","give it in a file or through --shell with printf")}const{command,args:own}=await loaded.choose?.(rest)??{command:loaded,args:rest};
 const input=parseCommand(command,own);if(input.has("help"))return help(command);const context={...base,root:parsed=>(0,import_chunk_YAUTBWZI.locateRoot)({option:parsed.
@@ -4288,12 +4288,12 @@ reason,retryAfterMs:null};const answer=opened.git.run(["rev-parse","--git-dir"])
 not_found",message:answer.reason};return{kind:"trouble",cause:"timeout",message:answer.reason,retryAfterMs:null}}
 
 },
-"./help-B2AUYWUH.js": function (module, exports) {
+"./help-DYGLI5GI.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{help:()=>help});module.exports=stdin_exports;var import_chunk_L76FAXVI=load("./chunk-L76FAXVI.js");var import_chunk_6PFAPK5K=load(
 "./chunk-6PFAPK5K.js");var import_chunk_UNWLYFWA=load("./chunk-UNWLYFWA.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load(
 "./chunk-JSBRDJBE.js");var help={name:"help",summary:"this page, or the page of one command",form:"[COMMAND [KIND]]",words:{min:0,max:2},options:import_chunk_L76FAXVI.
 common,examples:["help","help run","help watch file"],async run(_context,input){const{commandNames,loadCommand}=await Promise.resolve().then(()=>load("./registr\
-y-PDBLLH6W.js"));const{renderHelp}=await Promise.resolve().then(()=>load("./usage-UHIHGAI3.js"));const{labelled}=await Promise.resolve().then(()=>load("./wrap-L\
+y-GCIYGQX5.js"));const{renderHelp}=await Promise.resolve().then(()=>load("./usage-UHIHGAI3.js"));const{labelled}=await Promise.resolve().then(()=>load("./wrap-L\
 TCIWAWY.js"));const[word,...more]=input.words;if(word!==void 0){const command=await loadCommand(word);if(!command)throw(0,import_chunk_NVPF5LEY.usageError)(`can\
 not show help for ${JSON.stringify(word)}: there are ${commandNames.join(", ")}`);const chosen=await command.choose?.(more.length>0?more:["--help"]);if(more.length>
 0&&!chosen)throw(0,import_chunk_NVPF5LEY.usageError)(`cannot show help for ${JSON.stringify(more.join(" "))}: ${word} has one page`);return{code:import_chunk_6PFAPK5K.
@@ -4309,7 +4309,7 @@ go away, and come back for a result that is really there.
 "COMMAND --help" shows its options.`;
 
 },
-"./http-PGXFKSM7.js": function (module, exports) {
+"./http-5ZFKB2EN.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{http:()=>http});module.exports=stdin_exports;var import_chunk_55JORUFF=load("./chunk-55JORUFF.js");var import_chunk_T5FIBUJX=load(
 "./chunk-T5FIBUJX.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_TFEMYLSK=load(
 "./chunk-TFEMYLSK.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_UNWLYFWA=load("./chunk-UNWLYFWA.js");var import_chunk_VBJYUCPQ=load(
@@ -4449,14 +4449,14 @@ sha256!==null&&isAccepted(input,head.status)}function isWhole(input,status){retu
 return status>=200&&status<300}function troubleOf(cause,message,retryAfterMs=null){return{kind:"trouble",cause,message,retryAfterMs}}function metWords(input,text){
 if(input.field)return`${input.field.keys.join(".")} is ${text.found}`;if(input.sha256)return`its sha256 is ${input.sha256.slice(0,12)}...`;return input.changed?
 "changed":void 0}var http={id:"http",summary:"an http or https address: its status, its text, its digest, or a change",form:"URL",words:{min:1,max:1},options:httpOptions,
-examples:["watch http https://example.org/health --for 30m","watch http https://example.org/status --field state=ready --for 1h","watch http https://example.org\
-/app.tgz --sha256 HEX --for 6h"],isRemote:true,read(given,place){if(given.has("changed"))(0,import_chunk_55JORUFF.requireBaseline)(place);return parseHttp(given)},
-async look(plain,tools,cursor){const input=plain;const headers=headersOf(input.headers);if(typeof headers==="string")return{kind:"fault",cause:"auth",message:headers};
-const answer=await askHttp({url:input.url,headers,timeoutMs:(0,import_chunk_55JORUFF.timeOf)(tools),signal:tools.signal,isFinal:status=>isNamed(input,status),plan:head=>{
-const wants=wantsOf(input,head,cursor);return{keep:wants.text?import_chunk_UNWLYFWA.httpBodyBytes:0,digest:wants.digest?import_chunk_UNWLYFWA.httpDigestBytes:0}}});
-if(answer.how==="failed")return troubleOf2(input,answer);return judgeAnswer(input,answer,{cursor,nowMs:tools.nowMs()})}};var causes={timeout:"timeout",aborted:"\
-failed",network:"network",certificate:"network",redirect:"server",shape:"shape"};function troubleOf2(input,failure){const message=`GET ${shownAddress(input.url)}\
-: ${failure.message}`;return{kind:"trouble",cause:causes[failure.cause],message,retryAfterMs:null}}
+examples:["watch http https://example.org/health --for 30m","watch http https://example.org/v2 --field state=ready --for 1h","watch http https://example.org/app\
+.tgz --sha256 HEX --for 6h"],isRemote:true,read(given,place){if(given.has("changed"))(0,import_chunk_55JORUFF.requireBaseline)(place);return parseHttp(given)},async look(plain,tools,cursor){
+const input=plain;const headers=headersOf(input.headers);if(typeof headers==="string")return{kind:"fault",cause:"auth",message:headers};const answer=await askHttp(
+{url:input.url,headers,timeoutMs:(0,import_chunk_55JORUFF.timeOf)(tools),signal:tools.signal,isFinal:status=>isNamed(input,status),plan:head=>{const wants=wantsOf(
+input,head,cursor);return{keep:wants.text?import_chunk_UNWLYFWA.httpBodyBytes:0,digest:wants.digest?import_chunk_UNWLYFWA.httpDigestBytes:0}}});if(answer.how===
+"failed")return troubleOf2(input,answer);return judgeAnswer(input,answer,{cursor,nowMs:tools.nowMs()})}};var causes={timeout:"timeout",aborted:"failed",network:"\
+network",certificate:"network",redirect:"server",shape:"shape"};function troubleOf2(input,failure){const message=`GET ${shownAddress(input.url)}: ${failure.message}`;
+return{kind:"trouble",cause:causes[failure.cause],message,retryAfterMs:null}}
 
 },
 "./implement-KXZ2QENG.js": function (module, exports) {
@@ -4684,7 +4684,7 @@ return function(txt){if(this!==void 0&&this.has!==void 0){!!~this.has.indexOf(op
 run(this.keys,txt+""):txt+""}return txt===void 0?chain([open],[blk]):$.enabled?run([blk],txt+""):txt+""}}var kleur_default=$;
 
 },
-"./main-AG4MPZS4.js": function (module, exports) {
+"./main-LLDBFVSE.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{runWorker:()=>runWorker});module.exports=stdin_exports;var import_chunk_2ZMZR3QW=load("./chunk-2ZMZR3QW.js");var import_chunk_IH5K6ZOB=load(
 "./chunk-IH5K6ZOB.js");var import_chunk_UJO7EHLS=load("./chunk-UJO7EHLS.js");var import_chunk_O4S3UR6E=load("./chunk-O4S3UR6E.js");var import_chunk_4Q2IFVOZ=load(
 "./chunk-4Q2IFVOZ.js");var import_chunk_M6AIMZTJ=load("./chunk-M6AIMZTJ.js");var import_chunk_LZLDJ5RC=load("./chunk-LZLDJ5RC.js");var import_chunk_E4Q33Z52=load(
@@ -4709,7 +4709,7 @@ race([look(claim,log),unexpected()]);isDone=true}catch(error){log(`${error insta
 if(notifier)await notifier.finish();if(!claim)await tellOwed(root,id);return isDone}async function notifierOf(claim){if(!claim.spec.notify)return void 0;const notifier=(await Promise.
 resolve().then(()=>load("./notify-XNREADQ3.js"))).makeNotifier(claim);claim.onWake=notifier.wake;return notifier}async function tellOwed(root,id){const{spec,state}=(0,
 import_chunk_ER3MQ2ZD.inspect)(root,id);if(spec?.notify&&(0,import_chunk_ER3MQ2ZD.isEnded)(state))await(await Promise.resolve().then(()=>load("./notify-XNREADQ3\
-.js"))).runNotify(root,id)}async function look(claim,log){switch(claim.spec.kind){case"watch":return(await Promise.resolve().then(()=>load("./run-watch-GDYH7ZWY\
+.js"))).runNotify(root,id)}async function look(claim,log){switch(claim.spec.kind){case"watch":return(await Promise.resolve().then(()=>load("./run-watch-VDTXZXTA\
 .js"))).runWatch(claim,log);case"timer":return(await Promise.resolve().then(()=>load("./run-timer-Q2UQG7CA.js"))).runTimer(claim);default:return(await Promise.resolve().
 then(()=>load("./supervise-FRN2NFVS.js"))).supervise(claim)}}function unexpected(){return new Promise((_resolve,reject)=>{process.on("uncaughtException",reject);
 process.on("unhandledRejection",reject)})}async function giveUp(claim,message){const{paths,spec,root}=claim;(0,import_chunk_RGS2FWBV.openJournal)(paths,spec).append(
@@ -4915,9 +4915,9 @@ cting"||!isGreen&&["failed","gated","none"].includes(checks)}function steadyMerg
 "mergeable"||before==="conflicting"||before==="blocked";return merge==="unknown"&&isKnown?before:merge}
 
 },
-"./registry-PDBLLH6W.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{commandNames:()=>import_chunk_YHOMOMLG.commandNames,loadCommand:()=>import_chunk_YHOMOMLG.loadCommand});module.exports=
-stdin_exports;var import_chunk_YHOMOMLG=load("./chunk-YHOMOMLG.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
+"./registry-GCIYGQX5.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{commandNames:()=>import_chunk_C2LKVJIY.commandNames,loadCommand:()=>import_chunk_C2LKVJIY.loadCommand});module.exports=
+stdin_exports;var import_chunk_C2LKVJIY=load("./chunk-C2LKVJIY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
 
 },
 "./research-NG2EGOXC.js": function (module, exports) {
@@ -4940,7 +4940,7 @@ stdin_exports;var import_chunk_YHOMOMLG=load("./chunk-YHOMOMLG.js");var import_c
 makeStaffVerb)({mode:"research",examples:['research --backend gemini --prompt "Who still calls parseOld?"']});
 
 },
-"./restart-RTJRNM5C.js": function (module, exports) {
+"./restart-METW3D66.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{restart:()=>restart});module.exports=stdin_exports;var import_chunk_HHIJYDLI=load("./chunk-HHIJYDLI.js");var import_chunk_NVHWBVZT=load(
 "./chunk-NVHWBVZT.js");var import_chunk_COFLXE7J=load("./chunk-COFLXE7J.js");var import_chunk_PPLVBG35=load("./chunk-PPLVBG35.js");var import_chunk_5ZVUNFQ7=load(
 "./chunk-5ZVUNFQ7.js");var import_chunk_G72W4775=load("./chunk-G72W4775.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_4LJ4JPBD=load(
@@ -4969,7 +4969,7 @@ context,input,words,false);if(repeated)return repeated;const id=(0,import_chunk_
 refresh)(root.folder,id);const spec=(0,import_chunk_HHIJYDLI.requireSpec)(root,id);await(0,import_chunk_HHIJYDLI.requireGenuine)(spec);if(!(0,import_chunk_ER3MQ2ZD.
 isEnded)(view.state))throw new import_chunk_NVPF5LEY.FaultError("busy",`cannot restart job ${id}: it is ${view.state.state}`,import_chunk_DFY3WLOV.nextCommands.
 cancel(id,root.option));if(spec.timer)return againTimer(context,input,spec,spec.timer,words);if(spec.watch)return(await Promise.resolve().then(()=>load("./resta\
-rt-watch-2O5S3DN2.js"))).againWatch(context,input,spec,spec.watch,root,words);return spec.staff?again(context,input,spec,root,words):againRun(context,input,spec,
+rt-watch-GWO5K7WF.js"))).againWatch(context,input,spec,spec.watch,root,words);return spec.staff?again(context,input,spec,root,words):againRun(context,input,spec,
 root,words)}};function againRun(context,input,spec,root,words){for(const name of["backend","model","profile"])if(input.has(name))throw(0,import_chunk_NVPF5LEY.usageError)(
 `cannot take --${name} for a ${spec.kind} job: it is for staff`);(0,import_chunk_HHIJYDLI.requireFolder)(spec,"restart",root.option);const run=spec.run;if(!run)
 throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot restart job ${spec.id}: a ${spec.kind} job has no command`);const program=(0,import_chunk_G72W4775.
@@ -4996,10 +4996,10 @@ text("timeout");return text===void 0?import_chunk_UNWLYFWA.limits.staffTimeout.d
 limits.staffTimeout)}
 
 },
-"./restart-watch-2O5S3DN2.js": function (module, exports) {
+"./restart-watch-GWO5K7WF.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{againWatch:()=>againWatch});module.exports=stdin_exports;var import_chunk_HHIJYDLI=load("./chunk-HHIJYDLI.js");var import_chunk_EW53HMWY=load(
 "./chunk-EW53HMWY.js");var import_chunk_NDLZGJF4=load("./chunk-NDLZGJF4.js");var import_chunk_YAUTBWZI=load("./chunk-YAUTBWZI.js");var import_chunk_K4XBJGBM=load(
-"./chunk-K4XBJGBM.js");var import_chunk_4YGBF65Z=load("./chunk-4YGBF65Z.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_JH5ETT6M=load(
+"./chunk-K4XBJGBM.js");var import_chunk_GUR2RQ3M=load("./chunk-GUR2RQ3M.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_JH5ETT6M=load(
 "./chunk-JH5ETT6M.js");var import_chunk_NM4KW5RY=load("./chunk-NM4KW5RY.js");var import_chunk_OJTQHGJM=load("./chunk-OJTQHGJM.js");var import_chunk_RGS2FWBV=load(
 "./chunk-RGS2FWBV.js");var import_chunk_DFY3WLOV=load("./chunk-DFY3WLOV.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_UNGYPAP3=load(
 "./chunk-UNGYPAP3.js");var import_chunk_XRZCSGQB=load("./chunk-XRZCSGQB.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_GH6Z3BUY=load(
@@ -5010,8 +5010,8 @@ limits.staffTimeout)}
 "./chunk-BSO2ISIG.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load(
 "./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");async function againWatch(context,input,spec,earlier,root,words){for(const name of[
 "backend","model","profile","share"])if(input.has(name))throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --${name} for a watch: it is for staff`);const cwd=(0,
-import_chunk_HHIJYDLI.requireFolder)(spec,"restart",root.option);const kind=await(0,import_chunk_4YGBF65Z.loadWatch)(earlier.condition);if(!kind)throw new import_chunk_NVPF5LEY.
-FaultError("preflight",`cannot restart job ${spec.id}: there is no condition ${earlier.condition} here; there are ${import_chunk_4YGBF65Z.watchIds.join(", ")}`);
+import_chunk_HHIJYDLI.requireFolder)(spec,"restart",root.option);const kind=await(0,import_chunk_GUR2RQ3M.loadWatch)(earlier.condition);if(!kind)throw new import_chunk_NVPF5LEY.
+FaultError("preflight",`cannot restart job ${spec.id}: there is no condition ${earlier.condition} here; there are ${import_chunk_GUR2RQ3M.watchIds.join(", ")}`);
 const{start:_start,...part}=earlier;const timeout=input.text("timeout");return(0,import_chunk_EW53HMWY.launchAndTell)(context,input,{kind:"watch",verb:"watch",...(0,
 import_chunk_EW53HMWY.launchWords)(input),cwd,deadlineMs:timeout===void 0?spec.deadline_ms:(0,import_chunk_UNGYPAP3.parseDuration)(timeout,"--timeout",import_chunk_UNWLYFWA.
 limits.watchFor),killGraceMs:spec.kill_grace_ms,maxOutputBytes:spec.max_output_bytes,firstOutputMs:null,stallMs:null,lineage:(0,import_chunk_HHIJYDLI.lineageOf)(
@@ -5129,9 +5129,9 @@ paths)){timer=setTimeout(look,Math.min(rest,import_chunk_UNWLYFWA.timerLookMs));
 tickMs)})}
 
 },
-"./run-watch-GDYH7ZWY.js": function (module, exports) {
+"./run-watch-VDTXZXTA.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{runWatch:()=>runWatch});module.exports=stdin_exports;var import_chunk_5NF3B3TO=load("./chunk-5NF3B3TO.js");var import_chunk_CAKGJKOS=load(
-"./chunk-CAKGJKOS.js");var import_chunk_4YGBF65Z=load("./chunk-4YGBF65Z.js");var import_chunk_D644HDN5=load("./chunk-D644HDN5.js");var import_chunk_PATOMOAS=load(
+"./chunk-CAKGJKOS.js");var import_chunk_GUR2RQ3M=load("./chunk-GUR2RQ3M.js");var import_chunk_D644HDN5=load("./chunk-D644HDN5.js");var import_chunk_PATOMOAS=load(
 "./chunk-PATOMOAS.js");var import_chunk_2ZMZR3QW=load("./chunk-2ZMZR3QW.js");var import_chunk_IH5K6ZOB=load("./chunk-IH5K6ZOB.js");var import_chunk_6PFAPK5K=load(
 "./chunk-6PFAPK5K.js");var import_chunk_O4S3UR6E=load("./chunk-O4S3UR6E.js");var import_chunk_4Q2IFVOZ=load("./chunk-4Q2IFVOZ.js");var import_chunk_M6AIMZTJ=load(
 "./chunk-M6AIMZTJ.js");var import_chunk_LZLDJ5RC=load("./chunk-LZLDJ5RC.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_EWHQA4AW=load(
@@ -5197,7 +5197,7 @@ folder))stop("state_vanished");else if((0,import_chunk_OYSO2DVF.readCancel)(path
 paths);look()},import_chunk_UNWLYFWA.leaseMs);process.on("SIGURG",look);const bound=(0,import_chunk_ER3MQ2ZD.boundOf)(spec);const release=(0,import_chunk_Y5L6GQDB.
 atMonotonic)(bound,()=>stop("hard_timeout"));look();if((0,import_chunk_Y5L6GQDB.monotonicMs)()>=bound)stop("hard_timeout");return()=>{release();clearInterval(lease);
 process.off("SIGURG",look)}}var nothing={step:"none",ended:[],survivors:[]};async function runWatch(claim,log){const part=claim.spec.watch;const watching=new Watching(
-claim,part,log);watching.begin();if(claim.generation>1)await watching.sweep(import_chunk_UNWLYFWA.toolGraceMs);const kind=await(0,import_chunk_4YGBF65Z.loadWatch)(
+claim,part,log);watching.begin();if(claim.generation>1)await watching.sweep(import_chunk_UNWLYFWA.toolGraceMs);const kind=await(0,import_chunk_GUR2RQ3M.loadWatch)(
 part.condition);const end=kind?await watching.untilEnd(kind):{reason:"watch_error",detail:`this release knows no condition ${part.condition}`};await watching.finish(
 end)}var Watching=class{claim;part;log;progress;memory;baseline=null;saved="";savedAt=0;constructor(claim,part,log){this.claim=claim;this.part=part;this.log=log;
 this.progress=new import_chunk_D644HDN5.Progress(claim);this.memory=readMemory(claim.paths,part.start??null)}begin(){const{generation,self}=this.claim;if(generation===
@@ -5968,11 +5968,11 @@ folder)&&isOurs(id)):[];if(live.length>0)return live;const newest=(0,import_chun
  live jobs${aside}`)}return[newest.id]}
 
 },
-"./watch-ZTRJE26W.js": function (module, exports) {
+"./watch-HBF5RG2X.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{watch:()=>watch});module.exports=stdin_exports;var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_4LJ4JPBD=load(
 "./chunk-4LJ4JPBD.js");var import_chunk_EW53HMWY=load("./chunk-EW53HMWY.js");var import_chunk_NDLZGJF4=load("./chunk-NDLZGJF4.js");var import_chunk_L76FAXVI=load(
-"./chunk-L76FAXVI.js");var import_chunk_YAUTBWZI=load("./chunk-YAUTBWZI.js");var import_chunk_K4XBJGBM=load("./chunk-K4XBJGBM.js");var import_chunk_4YGBF65Z=load(
-"./chunk-4YGBF65Z.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_NM4KW5RY=load("./chunk-NM4KW5RY.js");var import_chunk_DFY3WLOV=load(
+"./chunk-L76FAXVI.js");var import_chunk_YAUTBWZI=load("./chunk-YAUTBWZI.js");var import_chunk_K4XBJGBM=load("./chunk-K4XBJGBM.js");var import_chunk_GUR2RQ3M=load(
+"./chunk-GUR2RQ3M.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_NM4KW5RY=load("./chunk-NM4KW5RY.js");var import_chunk_DFY3WLOV=load(
 "./chunk-DFY3WLOV.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_XRZCSGQB=load("./chunk-XRZCSGQB.js");var import_chunk_LXK2ZILE=load(
 "./chunk-LXK2ZILE.js");var import_chunk_GH6Z3BUY=load("./chunk-GH6Z3BUY.js");var import_chunk_TPL5RJS6=load("./chunk-TPL5RJS6.js");var import_chunk_BJVD3YVK=load(
 "./chunk-BJVD3YVK.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_XUMWCHG3=load("./chunk-XUMWCHG3.js");var import_chunk_RSAECTKB=load(
@@ -5987,16 +5987,16 @@ hole (default 30s)"},tolerate:{kind:"count",value:"N",range:import_chunk_UNWLYFW
 s --for has time for)"},once:{kind:"flag",help:"look once, now; no job: 0 it holds, 2 not yet, 3 it failed or cannot be looked at"},repeat:{kind:"flag",help:"te\
 ll every change until --for is over, instead of ending at the first verdict"},foreground:{kind:"flag",help:"stay, print one JSON line for each change, exit with\
  the verdict"},...import_chunk_L76FAXVI.launchOptions}}var watch={name:"watch",summary:"wait for a condition: a file, a page, a check, another job, ...",form:"K\
-IND ... --for D [options]",words:{min:1,max:1},options:import_chunk_L76FAXVI.common,notes:`Kinds: ${import_chunk_4YGBF65Z.watchIds.join(", ")}. Each has a page \
+IND ... --for D [options]",words:{min:1,max:1},options:import_chunk_L76FAXVI.common,notes:`Kinds: ${import_chunk_GUR2RQ3M.watchIds.join(", ")}. Each has a page \
 of its own: watch KIND --help.`,examples:["watch file build/out.tar --for 2h","watch --help","watch file --help"],async choose(args){const[word,...rest]=args;if(word===
-"--help"||word==="-h")return{command:await listed(),args};const kind=word===void 0?void 0:await(0,import_chunk_4YGBF65Z.loadWatch)(word);if(!kind)throw unknownKind(
-word);return{command:commandOf(kind,rest),args:rest}},async run(){throw unknownKind(void 0)}};async function listed(){const kinds=await Promise.all(import_chunk_4YGBF65Z.
-watchIds.map(import_chunk_4YGBF65Z.loadWatch));const width=Math.max(...import_chunk_4YGBF65Z.watchIds.map(id=>id.length));const rows=kinds.flatMap(kind=>kind?[`${kind.
+"--help"||word==="-h")return{command:await listed(),args};const kind=word===void 0?void 0:await(0,import_chunk_GUR2RQ3M.loadWatch)(word);if(!kind)throw unknownKind(
+word);return{command:commandOf(kind,rest),args:rest}},async run(){throw unknownKind(void 0)}};async function listed(){const kinds=await Promise.all(import_chunk_GUR2RQ3M.
+watchIds.map(import_chunk_GUR2RQ3M.loadWatch));const width=Math.max(...import_chunk_GUR2RQ3M.watchIds.map(id=>id.length));const rows=kinds.flatMap(kind=>kind?[`${kind.
 id.padEnd(width)}  ${kind.summary}`]:[]);return{...watch,notes:`${rows.join("\n")}
 
 Each has a page of its own: watch KIND --help.`,examples:kinds.flatMap(kind=>kind?.examples.slice(0,1)??[])}}function unknownKind(word){const came=word===void 0?
 "cannot watch without a condition":word.startsWith("-")?`cannot take ${word} there: what to watch comes first`:`cannot watch ${JSON.stringify(word)}: there is n\
-o such condition`;return(0,import_chunk_NVPF5LEY.usageError)(`${came}; there are ${import_chunk_4YGBF65Z.watchIds.join(", ")}`,(0,import_chunk_GEPPUING.quoteWords)(
+o such condition`;return(0,import_chunk_NVPF5LEY.usageError)(`${came}; there are ${import_chunk_GUR2RQ3M.watchIds.join(", ")}`,(0,import_chunk_GEPPUING.quoteWords)(
 [...(0,import_chunk_RSAECTKB.selfWords)(),"watch","--help"]))}function commandOf(kind,args){return{name:`watch ${kind.id}`,summary:kind.summary,form:formOf(kind),
 words:kind.words,options:{...kind.options,...watchOptions(kind.isRemote)},...kind.notes===void 0?{}:{notes:kind.notes},examples:kind.examples,run:(context,input)=>start(
 kind,args,context,input)}}function formOf({form}){return form.startsWith("-- ")?`--for D [options] ${form}`:`${form} --for D [options]`}async function start(kind,args,context,input){

@@ -17,7 +17,7 @@ export const http = {
   options: httpOptions,
   examples: [
     'watch http https://example.org/health --for 30m',
-    'watch http https://example.org/status --field state=ready --for 1h',
+    'watch http https://example.org/v2 --field state=ready --for 1h',
     'watch http https://example.org/app.tgz --sha256 HEX --for 6h',
   ],
   isRemote: true,
