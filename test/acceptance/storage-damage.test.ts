@@ -259,7 +259,7 @@ test('a cache of compiled code that was damaged on disk costs nothing but time',
     ['result', id],
   ];
   // How long ago it ended is another text with every second.
-  const said = (stdout: string | undefined) => stdout?.replace(/ended \d+s ago/, 'ended');
+  const said = (stdout: string | undefined) => stdout?.replace(/ended \d+[smh] ago/, 'ended');
   const good = [];
   for (const args of readers) good.push(await run(workspace, args));
   const folder = join(workspace.home, '.cache/job-companion');
