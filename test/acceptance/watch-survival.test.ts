@@ -163,6 +163,20 @@ test('a watch whose worker was lost before the bound is watch_expired after it, 
   assert.equal(job.state().reconciled, true);
 });
 
+test('a verdict that stands in the state is the end, also when the bound passes before anybody looks', async (t) => {
+  const workspace = makeWorkspace(t);
+  const job = await launchWatch(workspace, ['file', 'never', '--for', '4s']);
+  await untilTold(job);
+  await killWorker(job);
+  const state = job.state();
+  const watch = { ...state.watch, verdict: 'met', word: 'exists', evidence: 'it was there' };
+  writeFileSync(job.path('state.json'), JSON.stringify({ ...state, watch }));
+  const started = Date.now();
+  await eventually('the bound to pass', () => Date.now() - started > 4_100);
+  const { code, stdout } = await run(workspace, ['result', job.id]);
+  assert.deepEqual([code, stdout, job.launch().generation], [0, 'it was there\n', 1]);
+});
+
 test('after a restart of the machine a replacement goes on', async (t) => {
   const workspace = makeWorkspace(t);
   if (!canUnshareMounts()) return t.skip('needs the right to make a mount namespace');
