@@ -1,9 +1,10 @@
 /** A watch outlives its worker and the machine: whoever comes next goes on from the cursor, tells nothing twice and loses nothing. */
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
-import { existsSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'node:test';
+import { macOfAnswer } from '../../companion/src/store/mac.ts';
 import { builtFile, run, start } from '../helpers/companion.ts';
 import { eventually } from '../helpers/eventually.ts';
 import { type Job, killNow, untilPid } from '../helpers/jobs.ts';
@@ -78,15 +79,34 @@ test('news that a worker wrote down and did not live to tell are told by the nex
   await waiting.promise;
 });
 
-test('a verdict that was written down is the end, whatever the next worker would see', async (t) => {
-  const workspace = makeWorkspace(t);
-  const job = await launchWatch(workspace, ['file', 'out', '--for', '1h']);
-  await untilTold(job);
-  await killWorker(job);
-  const memory = job.json<object>('cursor.json');
-  writeFileSync(job.path('cursor.json'), JSON.stringify({ ...memory, end: { reason: 'met', detail: 'it was there' } }));
-  assert.equal((await run(workspace, ['wait', job.id])).code, 0);
-});
+for (const bound of ['1h', '6s']) {
+  test(`a verdict that was written down with its MAC is the end, a forged one is none (bound ${bound})`, async (t) => {
+    const workspace = makeWorkspace(t);
+    const jobs = [];
+    for (const file of ['a', 'b']) jobs.push(await launchWatch(workspace, ['file', file, '--for', bound]));
+    const userKey = readFileSync(join(workspace.home, '.config/job-companion/key'), 'utf8').trim();
+    for (const [at, job] of jobs.entries()) {
+      await untilTold(job);
+      await killWorker(job);
+      const memory = job.json<{ note: object }>('cursor.json');
+      const note = { ...memory.note, verdict: 'met', word: 'exists', evidence: 'it was there' };
+      const end = { reason: 'met', detail: 'it was there' };
+      const answer = { what: 'verdict', id: job.id, end: JSON.stringify(end), note: JSON.stringify(note) };
+      const seal = await macOfAnswer(answer, at === 0 ? userKey : 'f'.repeat(64));
+      writeFileSync(job.path('cursor.json'), JSON.stringify({ ...memory, note, end, seal }));
+      writeFileSync(job.path('state.json'), JSON.stringify({ ...job.state(), watch: note }));
+    }
+    const [ours, forged] = jobs as [Job, Job];
+    if (bound !== '1h')
+      await eventually('the bound', async () => (await run(workspace, ['status', forged.id])).code !== 2, {
+        limitMs: 30_000,
+      });
+    const real = await run(workspace, ['wait', ours.id]);
+    assert.deepEqual([real.code, real.stdout], [0, 'it was there\n']);
+    assert.equal((await run(workspace, ['wait', forged.id, '--timeout', '3s'])).code, bound === '1h' ? 2 : 3);
+    await run(workspace, ['cancel', forged.id]);
+  });
+}
 
 for (const [what, text] of [
   ['no JSON', '{"note": '],

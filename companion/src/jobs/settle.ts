@@ -1,6 +1,5 @@
 // Publishing the end of a job that nobody supervises any more: what is left of its tree is ended, and the files say how it ended.
 import { errnoOf, FaultError } from '../core/errors.ts';
-import type { WatchNote } from '../core/job.ts';
 import { drainMs, killSettleMs, orphanGraceMs } from '../core/limits.ts';
 import { type EndReason, parseReason } from '../core/outcome.ts';
 import { findCgroup, removeCgroup } from '../platform/cgroup.ts';
@@ -13,6 +12,7 @@ import { mayAct } from './may-act.ts';
 import { concludeTimer } from './timer-end.ts';
 import { treeOf } from './tree.ts';
 import { type Condition, conditionOf, inspect, type View } from './view.ts';
+import { storedVerdict } from './watch-verdict.ts';
 
 /** `isDue` is asked again under the lock. `isStrict`: a disk without room for the end is an error, not just bad luck. */
 export async function settleJob(view: View, isDue: (now: View) => boolean, isStrict: boolean): Promise<void> {
@@ -62,9 +62,18 @@ async function settle(view: View): Promise<void> {
     ? nothing
     : await terminate(tree, { graceMs: condition === 'over' ? drainMs : orphanGraceMs, settleMs: killSettleMs });
   removeCgroup(view.worker?.cgroup ?? findCgroup(view.id), view.id);
+  // A watch whose worker was killed after its verdict and before its end.
+  const stored = view.spec.watch ? await storedVerdict(view.paths, view.id) : undefined;
   await concludeAsked(
     { paths: view.paths, spec: view.spec },
-    { reason: settledReason(view, condition), exit: view.exit, tree: ended, reconciled: true, detail: detailOf(view) },
+    {
+      reason: stored?.end.reason ?? settledReason(view, condition),
+      exit: view.exit,
+      tree: ended,
+      reconciled: true,
+      detail: stored?.end.detail ?? detailOf(view),
+      ...(stored ? { watch: stored.note } : {}),
+    },
     tree,
   );
 }
@@ -73,23 +82,15 @@ const nothing = { step: 'none' as const, ended: [], survivors: [] };
 
 /** What was written before the first signal comes first; then what is on disk; a request alone counts when nothing else is known. */
 function settledReason(view: View, condition: Condition): EndReason {
-  const told = parseReason(view.reason);
+  const told = view.spec?.watch ? undefined : parseReason(view.reason);
   if (told) return told;
   if (condition === 'over') return 'exited';
   if (view.cancel) return 'canceled';
   if (condition === 'never_started' || condition === 'host_restarted') return condition;
-  if (view.spec?.watch) return verdictTold(view.state.watch, view.spec.watch.repeat) ?? 'hard_timeout';
+  if (view.spec?.watch) return 'hard_timeout';
   // The child writes its mark just before the program begins.
   if (view.child === null) return 'spawn_failed';
   return 'worker_lost';
-}
-
-/** A watch whose worker was killed after its verdict and before its end. */
-function verdictTold(note: WatchNote | null | undefined, isRepeat: boolean): EndReason | undefined {
-  if (isRepeat || !note) return undefined;
-  return { met: 'met' as const, failed: 'watch_failed' as const, error: 'watch_error' as const, pending: undefined }[
-    note.verdict
-  ];
 }
 
 function fullError(view: View): FaultError {

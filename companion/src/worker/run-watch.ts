@@ -17,6 +17,7 @@ import { conclude } from '../jobs/conclude.ts';
 import { treeOf } from '../jobs/tree.ts';
 import { attempt } from '../jobs/watch-attempt.ts';
 import { makeTools, type ToolPlace } from '../jobs/watch-tools.ts';
+import { sealVerdict, storedVerdict, type WatchEnd } from '../jobs/watch-verdict.ts';
 import { toEndText } from '../jobs/watch-words.ts';
 import { isoNow, monotonicMs } from '../platform/clock.ts';
 import { childEnvironment } from '../platform/env.ts';
@@ -30,7 +31,7 @@ import type { WorkerLog } from './main.ts';
 import { makeNap } from './nap.ts';
 import { Progress } from './progress.ts';
 import { readMemory, writeMemory } from './watch-cursor.ts';
-import { fold, type Memory, pauseAfter, type WatchEnd } from './watch-memory.ts';
+import { fold, type Memory, pauseAfter } from './watch-memory.ts';
 import { listenForStops, type Stop } from './watch-stops.ts';
 
 interface End {
@@ -43,7 +44,7 @@ const nothing: TerminateReport = { step: 'none', ended: [], survivors: [] };
 export async function runWatch(claim: Claim, log: WorkerLog): Promise<void> {
   const part = claim.spec.watch as WatchPart;
   const watching = new Watching(claim, part, log);
-  watching.begin();
+  await watching.begin();
   // A worker that was killed in the middle of an attempt has left its programs; if cursor.json is lost, nothing says so.
   if (claim.generation > 1) await watching.sweep(toolGraceMs);
   const kind = await loadWatch(part.condition);
@@ -73,8 +74,10 @@ class Watching {
   }
 
   /** Who looks after it now, and what an earlier worker knew and did not live to tell. */
-  begin(): void {
-    const { generation, self } = this.claim;
+  async begin(): Promise<void> {
+    const { generation, self, paths, spec } = this.claim;
+    const stored = generation > 1 ? await storedVerdict(paths, spec.id) : undefined;
+    if (stored) this.memory = { ...this.memory, ...stored };
     if (generation === 1) this.progress.step('claimed', 'claimed', { worker: self.pid });
     else this.progress.step('claimed', 'worker_replaced', { worker: self.pid, generation, baseline_reset: false });
     if (this.progress.state.started_at === null) this.progress.step('started', 'started', {}, { started_at: isoNow() });
@@ -121,6 +124,7 @@ class Watching {
       await this.sweepAttempt();
       if (answer === null) return;
       this.memory = fold(this.memory, answer, part);
+      await this.seal();
       this.keep();
       if (this.memory.end) return;
       const done = monotonicMs();
@@ -163,6 +167,12 @@ class Watching {
         this.save();
       },
     };
+  }
+
+  /** So that whoever finds the verdict knows that it is ours. */
+  private async seal(): Promise<void> {
+    const { end, note } = this.memory;
+    if (end) this.memory = { ...this.memory, seal: await sealVerdict(this.claim.spec.id, end, note) };
   }
 
   /** On disk before it is told; a look that changed nothing is counted now and then. */

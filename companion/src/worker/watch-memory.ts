@@ -2,9 +2,9 @@
 // stands in cursor.json (watch-cursor.ts), so that the next worker goes on as if nothing had happened.
 import type { Wake } from '../core/events.ts';
 import { excerptBytes, watchTroubles } from '../core/limits.ts';
-import type { EndReason } from '../core/outcome.ts';
 import type { WatchNote, WatchPart } from '../core/waiting.ts';
 import type { Answer } from '../jobs/watch-attempt.ts';
+import type { WatchEnd } from '../jobs/watch-verdict.ts';
 import { line, smallFacts } from '../jobs/watch-words.ts';
 import { hashOf } from '../store/mac.ts';
 import type { Cursor, Fault, Look, Trouble } from '../watches/watch.ts';
@@ -15,11 +15,6 @@ export interface Telling {
   type: 'news' | 'trouble' | 'recovered';
   wake?: Wake[];
   [field: string]: unknown;
-}
-
-export interface WatchEnd {
-  reason: Extract<EndReason, 'met' | 'watch_failed' | 'watch_error'>;
-  detail: string;
 }
 
 export interface Memory {
@@ -34,6 +29,8 @@ export interface Memory {
   /** Programs were started: at the end there may be something left of them. */
   hasRun: boolean;
   end: WatchEnd | null;
+  /** Of the end (jobs/watch-verdict.ts). */
+  seal: string | null;
 }
 
 export function freshMemory(start: Cursor | null): Memory {
@@ -48,7 +45,7 @@ export function freshMemory(start: Cursor | null): Memory {
     troubles: 0,
     trouble: null,
   };
-  return { cursor: start, key: null, note, cause: null, telling: [], hasRun: false, end: null };
+  return { cursor: start, key: null, note, cause: null, telling: [], hasRun: false, end: null, seal: null };
 }
 
 export function fold(before: Memory, answer: Answer, part: WatchPart): Memory {
