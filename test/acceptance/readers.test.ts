@@ -366,7 +366,7 @@ test('a job is found from a subfolder, and from anywhere by --state-dir and JOB_
   assert.equal((await run(workspace, ['result', id], { ...outside, env })).stdout, `${cwd}\n`);
   const lost = await run(workspace, ['wait', id], outside);
   assert.equal(lost.code, 1);
-  const words = `cannot find job ${id}: there is no such job in the state folder ${workspace.base}/.job-state\ntry: .*--state-dir DIR`;
+  const words = `cannot find job ${id}: there is no state folder ${workspace.base}/.job-state\ntry: .*--state-dir DIR`;
   assert.match(lost.stderr, new RegExp(words));
   assert.equal(existsSync(join(workspace.base, '.job-state')), false);
 });
