@@ -27,7 +27,7 @@ var __export = (target, all) => {
     __defProp(target, name, { get: all[name], enumerable: true });
 };
 var __toCommonJS = (mod) => __copyProps(__defProp({}, "__esModule", { value: true }), mod);
-const buildId = "b9c907bfd810f3ff";
+const buildId = "3b10de901ca15ef8";
 // The beginning of the built file (companion/pack.mjs puts it there): compiles the parts and hands them out. What V8 made of the parts
 // is kept in the user's cache folder, one file for each command, so that the next start compiles nothing (Node 20: 5 ms of a
 // launch). Any trouble with the cache means a start without it. JOB_COMPANION_NO_CACHE=1 turns it off.
@@ -133,10 +133,10 @@ fstatSync)(fd);if(!stat.isCharacterDevice()||isNullDevice(stat.rdev))return else
 isTTY?{isTerminal:true,columns:stream.columns||80,rows:stream.rows||24}:elsewhere}function onResize(fn){process.stdout.on("resize",fn);return()=>process.stdout.
 off("resize",fn)}function isNullDevice(rdev){return rdev===((0,import_node_fs.statSync)("/dev/null",{throwIfNoEntry:false})?.rdev??-1)}var cell=new Int32Array(new SharedArrayBuffer(
 4));function pause(){Atomics.wait(cell,0,0,2)}process.exitCode=import_chunk_6PFAPK5K.exitCodes.fault;async function main(args){if(process.platform!=="linux")(await Promise.
-resolve().then(()=>load("./install-ps-KOR5EU3S.js"))).installForMac();if(args[0]==="_worker"){const{runWorker}=await Promise.resolve().then(()=>load("./main-NYK\
-UWXV3.js"));const isDone=await runWorker(args[1]??"",args[2]??"",text=>writeOut(2,text));process.exit(isDone?0:70)}if(args[0]==="_notify"){const{runNotify}=await Promise.
-resolve().then(()=>load("./notify-XNREADQ3.js"));await runNotify(args[1]??"",args[2]??"");process.exit(import_chunk_6PFAPK5K.exitCodes.done)}const{dispatch}=await Promise.
-resolve().then(()=>load("./dispatch-6ILQNS5Z.js"));const reply=await dispatch(args,makeContext(),"0.1.0");const isTold=print(reply);process.exit(isTold?reply.code:
+resolve().then(()=>load("./install-ps-KOR5EU3S.js"))).installForMac();if(args[0]==="_worker"){const{runWorker}=await Promise.resolve().then(()=>load("./main-BKN\
+IPHVS.js"));const isDone=await runWorker(args[1]??"",args[2]??"",text=>writeOut(2,text));process.exit(isDone?0:70)}if(args[0]==="_notify"){const{runNotify}=await Promise.
+resolve().then(()=>load("./notify-5QBLS7YX.js"));await runNotify(args[1]??"",args[2]??"");process.exit(import_chunk_6PFAPK5K.exitCodes.done)}const{dispatch}=await Promise.
+resolve().then(()=>load("./dispatch-PCN36VEV.js"));const reply=await dispatch(args,makeContext(),"0.1.0");const isTold=print(reply);process.exit(isTold?reply.code:
 import_chunk_6PFAPK5K.exitCodes.fault)}function makeContext(){const terminal=terminalOf(1);return{cwd:currentFolder(),isTerminal:terminal.isTerminal,width:terminal.
 columns,readStdin,screen:terminal.isTerminal&&!import_chunk_VBJYUCPQ.variables.isDumb()?stdoutScreen():null,live:terminalOf(2).isTerminal?liveLine:null,say:text=>writeOut(
 1,text),tell:text=>writeOut(2,`${text}
@@ -159,15 +159,15 @@ FaultError("state_unusable",`cannot go on: ${(0,import_chunk_NVPF5LEY.messageOf)
 
 function partsText() {/*
 (function (load, builtin, require, __create, __defProp, __getOwnPropDesc, __getOwnPropNames, __getProtoOf, __hasOwnProp, __copyProps, __toESM, __export, __toCommonJS) { return {
-"./ask-ECM4Q2ZE.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{ask:()=>ask});module.exports=stdin_exports;var import_chunk_NCTJIVOJ=load("./chunk-NCTJIVOJ.js");var import_chunk_3ERYHNAR=load(
-"./chunk-3ERYHNAR.js");var import_chunk_4FLT4IJW=load("./chunk-4FLT4IJW.js");var import_chunk_PPLVBG35=load("./chunk-PPLVBG35.js");var import_chunk_5ZVUNFQ7=load(
-"./chunk-5ZVUNFQ7.js");var import_chunk_YASVSTXR=load("./chunk-YASVSTXR.js");var import_chunk_G72W4775=load("./chunk-G72W4775.js");var import_chunk_LVXJVB3Z=load(
-"./chunk-LVXJVB3Z.js");var import_chunk_TD3LF673=load("./chunk-TD3LF673.js");var import_chunk_CEJQDP2H=load("./chunk-CEJQDP2H.js");var import_chunk_NDLZGJF4=load(
+"./ask-EMCVSK2Y.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{ask:()=>ask});module.exports=stdin_exports;var import_chunk_U5ZHYHNF=load("./chunk-U5ZHYHNF.js");var import_chunk_NTAPVMMY=load(
+"./chunk-NTAPVMMY.js");var import_chunk_VKC274CY=load("./chunk-VKC274CY.js");var import_chunk_PPLVBG35=load("./chunk-PPLVBG35.js");var import_chunk_5ZVUNFQ7=load(
+"./chunk-5ZVUNFQ7.js");var import_chunk_EPPYWNI7=load("./chunk-EPPYWNI7.js");var import_chunk_G72W4775=load("./chunk-G72W4775.js");var import_chunk_LVXJVB3Z=load(
+"./chunk-LVXJVB3Z.js");var import_chunk_TZSNQ27I=load("./chunk-TZSNQ27I.js");var import_chunk_J5S6ATOH=load("./chunk-J5S6ATOH.js");var import_chunk_NDLZGJF4=load(
 "./chunk-NDLZGJF4.js");var import_chunk_L76FAXVI=load("./chunk-L76FAXVI.js");var import_chunk_YAUTBWZI=load("./chunk-YAUTBWZI.js");var import_chunk_K4XBJGBM=load(
-"./chunk-K4XBJGBM.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_RPY2L2GB=load(
-"./chunk-RPY2L2GB.js");var import_chunk_JH5ETT6M=load("./chunk-JH5ETT6M.js");var import_chunk_NM4KW5RY=load("./chunk-NM4KW5RY.js");var import_chunk_SNCAF6X6=load(
-"./chunk-SNCAF6X6.js");var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_DFY3WLOV=load(
+"./chunk-K4XBJGBM.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_NMDBMK7D=load(
+"./chunk-NMDBMK7D.js");var import_chunk_JH5ETT6M=load("./chunk-JH5ETT6M.js");var import_chunk_NM4KW5RY=load("./chunk-NM4KW5RY.js");var import_chunk_HBYH2LAO=load(
+"./chunk-HBYH2LAO.js");var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_DFY3WLOV=load(
 "./chunk-DFY3WLOV.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_FSRL2ASG=load(
 "./chunk-FSRL2ASG.js");var import_chunk_IXQIV2GL=load("./chunk-IXQIV2GL.js");var import_chunk_XRZCSGQB=load("./chunk-XRZCSGQB.js");var import_chunk_LXK2ZILE=load(
 "./chunk-LXK2ZILE.js");var import_chunk_GH6Z3BUY=load("./chunk-GH6Z3BUY.js");var import_chunk_TPL5RJS6=load("./chunk-TPL5RJS6.js");var import_chunk_BJVD3YVK=load(
@@ -175,7 +175,7 @@ function partsText() {/*
 "./chunk-XUMWCHG3.js");var import_chunk_RSAECTKB=load("./chunk-RSAECTKB.js");var import_chunk_OYSO2DVF=load("./chunk-OYSO2DVF.js");var import_chunk_UNWLYFWA=load(
 "./chunk-UNWLYFWA.js");var import_chunk_55A4YUIJ=load("./chunk-55A4YUIJ.js");var import_chunk_Y5L6GQDB=load("./chunk-Y5L6GQDB.js");var import_chunk_VBJYUCPQ=load(
 "./chunk-VBJYUCPQ.js");var import_chunk_BSO2ISIG=load("./chunk-BSO2ISIG.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load(
-"./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var ask=(0,import_chunk_NCTJIVOJ.
+"./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var ask=(0,import_chunk_U5ZHYHNF.
 makeStaffVerb)({mode:"ask",isSynchronous:true,notes:"Exit codes as of wait. With --id-only it returns at once, as staffer does.",examples:['ask --backend codex \
 --prompt "What does this repository do?"']});
 
@@ -196,17 +196,17 @@ modifiedMs<pause)return;if(view.launch)((0,import_chunk_XUMWCHG3.findEngine)(vie
 SIGKILL");await(0,import_chunk_GH6Z3BUY.startWorker)(view.root,view.spec,view,generation)}
 
 },
-"./cancel-7KKGXVY7.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{cancel:()=>cancel});module.exports=stdin_exports;var import_chunk_GXR44V6V=load("./chunk-GXR44V6V.js");var import_chunk_L5WUD7PS=load(
-"./chunk-L5WUD7PS.js");var import_chunk_GL7PPFM7=load("./chunk-GL7PPFM7.js");var import_chunk_FPZJDWTF=load("./chunk-FPZJDWTF.js");var import_chunk_LUIVRIXY=load(
-"./chunk-LUIVRIXY.js");var import_chunk_RLBURDLB=load("./chunk-RLBURDLB.js");var import_chunk_OIGBCF3K=load("./chunk-OIGBCF3K.js");var import_chunk_SZ7SYDR5=load(
-"./chunk-SZ7SYDR5.js");var import_chunk_L76FAXVI=load("./chunk-L76FAXVI.js");var import_chunk_YAUTBWZI=load("./chunk-YAUTBWZI.js");var import_chunk_PATOMOAS=load(
-"./chunk-PATOMOAS.js");var import_chunk_IH5K6ZOB=load("./chunk-IH5K6ZOB.js");var import_chunk_B2GTHZX4=load("./chunk-B2GTHZX4.js");var import_chunk_6PFAPK5K=load(
-"./chunk-6PFAPK5K.js");var import_chunk_NM4KW5RY=load("./chunk-NM4KW5RY.js");var import_chunk_P2ISOPV5=load("./chunk-P2ISOPV5.js");var import_chunk_Z4RGNWQU=load(
-"./chunk-Z4RGNWQU.js");var import_chunk_QDGG2LTG=load("./chunk-QDGG2LTG.js");var import_chunk_5WQSECMS=load("./chunk-5WQSECMS.js");var import_chunk_SNCAF6X6=load(
-"./chunk-SNCAF6X6.js");var import_chunk_ILJKJSAA=load("./chunk-ILJKJSAA.js");var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");var import_chunk_G3QJQVPZ=load(
-"./chunk-G3QJQVPZ.js");var import_chunk_CJ74I6F3=load("./chunk-CJ74I6F3.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_RGS2FWBV=load(
-"./chunk-RGS2FWBV.js");var import_chunk_DFY3WLOV=load("./chunk-DFY3WLOV.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_UNGYPAP3=load(
+"./cancel-MYQTNNAP.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{cancel:()=>cancel});module.exports=stdin_exports;var import_chunk_Q5ED2SGW=load("./chunk-Q5ED2SGW.js");var import_chunk_4CHCCQN7=load(
+"./chunk-4CHCCQN7.js");var import_chunk_BXSONOR3=load("./chunk-BXSONOR3.js");var import_chunk_C3JXGELQ=load("./chunk-C3JXGELQ.js");var import_chunk_LUIVRIXY=load(
+"./chunk-LUIVRIXY.js");var import_chunk_OIGBCF3K=load("./chunk-OIGBCF3K.js");var import_chunk_SZ7SYDR5=load("./chunk-SZ7SYDR5.js");var import_chunk_L76FAXVI=load(
+"./chunk-L76FAXVI.js");var import_chunk_YAUTBWZI=load("./chunk-YAUTBWZI.js");var import_chunk_IH5K6ZOB=load("./chunk-IH5K6ZOB.js");var import_chunk_B2GTHZX4=load(
+"./chunk-B2GTHZX4.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_NM4KW5RY=load("./chunk-NM4KW5RY.js");var import_chunk_P2ISOPV5=load(
+"./chunk-P2ISOPV5.js");var import_chunk_Z4RGNWQU=load("./chunk-Z4RGNWQU.js");var import_chunk_QDGG2LTG=load("./chunk-QDGG2LTG.js");var import_chunk_5WQSECMS=load(
+"./chunk-5WQSECMS.js");var import_chunk_HBYH2LAO=load("./chunk-HBYH2LAO.js");var import_chunk_ILJKJSAA=load("./chunk-ILJKJSAA.js");var import_chunk_W7HED5VZ=load(
+"./chunk-W7HED5VZ.js");var import_chunk_G3QJQVPZ=load("./chunk-G3QJQVPZ.js");var import_chunk_CJ74I6F3=load("./chunk-CJ74I6F3.js");var import_chunk_HDW3QKWP=load(
+"./chunk-HDW3QKWP.js");var import_chunk_THMK3AAK=load("./chunk-THMK3AAK.js");var import_chunk_K7ECP4AX=load("./chunk-K7ECP4AX.js");var import_chunk_ILRLY4JU=load(
+"./chunk-ILRLY4JU.js");var import_chunk_DFY3WLOV=load("./chunk-DFY3WLOV.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_UNGYPAP3=load(
 "./chunk-UNGYPAP3.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_IXQIV2GL=load("./chunk-IXQIV2GL.js");var import_chunk_XRZCSGQB=load(
 "./chunk-XRZCSGQB.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_CTSRVJRC=load(
 "./chunk-CTSRVJRC.js");var import_chunk_ER3MQ2ZD=load("./chunk-ER3MQ2ZD.js");var import_chunk_XUMWCHG3=load("./chunk-XUMWCHG3.js");var import_chunk_RSAECTKB=load(
@@ -217,7 +217,7 @@ SIGKILL");await(0,import_chunk_GH6Z3BUY.startWorker)(view.root,view.spec,view,ge
 --why TEXT]",words:{min:1,max:1},options:{why:{kind:"text",value:"TEXT",help:"kept in the record"},owner:{kind:"text",value:"NAME",help:"who asks (default: JOB_\
 OWNER)"},...import_chunk_L76FAXVI.common},notes:"Exit codes: 0 canceled (also when it already was), 1 it had ended otherwise, 2 asked for and not settled yet.",
 examples:["cancel run-mik3x9ab-4f7q2z",'cancel run-mik3x9ab-4f7q2z --why "wrong branch"'],async run(context,input){const root=context.root(input);(0,import_chunk_YAUTBWZI.
-checkRoot)(root.folder);const id=(0,import_chunk_NM4KW5RY.requireWholeId)(root,input.words[0]);const reply=await(0,import_chunk_GXR44V6V.cancelJob)(root.folder,
+checkRoot)(root.folder);const id=(0,import_chunk_NM4KW5RY.requireWholeId)(root,input.words[0]);const reply=await(0,import_chunk_Q5ED2SGW.cancelJob)(root.folder,
 id,{owner:input.text("owner")??import_chunk_VBJYUCPQ.variables.owner()??null,why:input.text("why")??null});const{state,paths}=reply.view;const json={id,result:reply.
 result,state:state.state,error:state.error,result_path:paths.result};if(reply.result==="canceled"){const out=`${id}: canceled
 report: ${paths.result}
@@ -229,7 +229,7 @@ id,root.option))}const health=(0,import_chunk_OIGBCF3K.healthOf)(reply.view,(0,i
 d, the job has not ended yet (${state.state}${why}); look again with:
 ${import_chunk_DFY3WLOV.nextCommands.observe(id,root.option)}
 `;return input.has("json")?{code:import_chunk_6PFAPK5K.exitCodes.pending,json}:{code:import_chunk_6PFAPK5K.exitCodes.pending,out:text}}};function taskNotes(view){
-if(!view.spec?.run?.status_cmd)return[];return[...(0,import_chunk_L5WUD7PS.runNotes)(view),...view.state.warnings.map(import_chunk_L5WUD7PS.warningNote)]}function taskJson({
+if(!view.spec?.run?.status_cmd)return[];return[...(0,import_chunk_4CHCCQN7.runNotes)(view),...view.state.warnings.map(import_chunk_4CHCCQN7.warningNote)]}function taskJson({
 spec,state}){const{task_status,task_exit_code,warnings}=state;return spec?.run?.status_cmd?{task_status,task_exit_code,warnings}:{}}
 
 },
@@ -272,47 +272,6 @@ let size=0;return{take(bytes){const room=limit-size;if(room>0)chunks.push(bytes.
 chunks)}}
 
 },
-"./chunk-3ERYHNAR.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{askedProfile:()=>askedProfile,freshStaff:()=>freshStaff,launchStaff:()=>launchStaff,taskOf:()=>taskOf});module.exports=
-stdin_exports;var import_chunk_4FLT4IJW=load("./chunk-4FLT4IJW.js");var import_chunk_PPLVBG35=load("./chunk-PPLVBG35.js");var import_chunk_CEJQDP2H=load("./chun\
-k-CEJQDP2H.js");var import_chunk_NDLZGJF4=load("./chunk-NDLZGJF4.js");var import_chunk_RPY2L2GB=load("./chunk-RPY2L2GB.js");var import_chunk_JH5ETT6M=load("./ch\
-unk-JH5ETT6M.js");var import_chunk_DFY3WLOV=load("./chunk-DFY3WLOV.js");var import_chunk_XRZCSGQB=load("./chunk-XRZCSGQB.js");var import_chunk_UNWLYFWA=load("./\
-chunk-UNWLYFWA.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("\
-./chunk-NVPF5LEY.js");var import_node_path=builtin("node:path");var sources=["prompt","prompt-file","stdin"];async function taskOf(context,input){const given=sources.
-filter(name=>input.has(name));if(given.length!==1){const came=given.length===0?"none was given":`these came together: ${given.map(name=>`--${name}`).join(", ")}`;
-throw(0,import_chunk_NVPF5LEY.usageError)(`cannot tell the task: exactly one of --prompt TEXT, --prompt-file PATH and --stdin is needed; ${came}`)}const text=input.
-text("prompt")??decode(given[0]==="stdin"?await context.readStdin():readTask(context,input.text("prompt-file")));const size=Buffer.byteLength(text);if(text.trim()===
-import_chunk_DFY3WLOV.taskPlaceholder)throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take ${JSON.stringify(import_chunk_DFY3WLOV.taskPlaceholder)} as the tas\
-k: it only shows where yours belongs`,"put what the agent is to do in its place, or give it with --prompt-file PATH");if(text.trim()==="")throw(0,import_chunk_NVPF5LEY.
-usageError)(`cannot take an empty task from --${given[0]}`);if(size>import_chunk_UNWLYFWA.promptBytes)throw tooLong(size);return text}function tooLong(size){return(0,
-import_chunk_NVPF5LEY.usageError)(`cannot take a task of ${size} bytes: at most ${import_chunk_UNWLYFWA.promptBytes} (1 MiB) are allowed`,"put the material into\
- a file and name it in the task")}function readTask(context,name){const file=import_node_path.default.resolve(context.cwd,name);try{const real=(0,import_chunk_7WBBYJDG.
-realPath)(file);const size=(0,import_chunk_7WBBYJDG.factsOf)(real)?.size??0;if(size>import_chunk_UNWLYFWA.promptBytes)throw tooLong(size);const read=(0,import_chunk_527JQF7V.
-readRange)(real,0,size);if(read)return read.bytes}catch(error){if(error instanceof import_chunk_NVPF5LEY.FaultError)throw error;throw new import_chunk_NVPF5LEY.
-FaultError("preflight",`cannot read the task from ${file} (${(0,import_chunk_NVPF5LEY.errnoOf)(error)??"error"})`)}throw new import_chunk_NVPF5LEY.FaultError("p\
-reflight",`cannot read the task from ${file}: it is no regular file`,"give the task with --stdin")}function decode(bytes){try{return new TextDecoder("utf-8",{fatal:true,
-ignoreBOM:true}).decode(bytes)}catch{throw(0,import_chunk_NVPF5LEY.usageError)("cannot take the task: it is no UTF-8 text")}}async function launchStaff(context,input,job){
-(0,import_chunk_CEJQDP2H.checkLaunchOptions)(input);const root=context.root(input);const request={kind:"staff",verb:job.verb,...(0,import_chunk_CEJQDP2H.launchWords)(
-input),notify:await(0,import_chunk_CEJQDP2H.notifyOf)(context,input,job.notify),cwd:job.cwd,deadlineMs:job.deadlineMs??input.durationOrDefault("timeout"),killGraceMs:import_chunk_UNWLYFWA.
-limits.staffKillGrace.default,maxOutputBytes:import_chunk_UNWLYFWA.limits.maxOutput.default,firstOutputMs:job.firstOutputMs??input.duration("first-output")??null,
-stallMs:job.stallMs??input.duration("stall-after")??null,onStall:job.onStall??(0,import_chunk_CEJQDP2H.onStallOf)(input),lineage:job.lineage,run:null,staff:job.
-staff,worktree:job.worktree===void 0?worktreeOf(input):job.worktree,warnings:(0,import_chunk_4FLT4IJW.launchWarnings)(job.staff),words:job.words,asksForLatest:job.
-asksForLatest??false,credentials:(0,import_chunk_JH5ETT6M.findBackend)(job.staff.backend)?.signIn.variables??[]};await(0,import_chunk_RPY2L2GB.settleLost)(root.
-folder);const admit=()=>admitBeside(root,request,job.staff,{share:input.has("share"),isolate:job.worktree===void 0});const launched=await(0,import_chunk_NDLZGJF4.
-launch)(root,{...request,admit});if(launched.isNew)for(const warning of(0,import_chunk_4FLT4IJW.versionWarnings)(job.staff))context.tell(`note: ${warning.message}`);
-if(request.worktree==="new"&&launched.isNew)await tellDirty(context,job.cwd);return(0,import_chunk_CEJQDP2H.tellLaunched)(context,input,root,launched,job.isSynchronous)}
-async function tellDirty(context,cwd){const{isDirtyTree}=await Promise.resolve().then(()=>load("./worktree-M6KJXYII.js"));const root=(0,import_chunk_XRZCSGQB.findWorktree)(
-cwd);if(root!==void 0&&isDirtyTree(root))context.tell(`note: what is uncommitted in ${root} is not in the worktree of this job`)}function worktreeOf(input){if(input.
-has("worktree")&&input.has("share"))throw(0,import_chunk_NVPF5LEY.usageError)("cannot take --worktree and --share together: a tree of its own is shared with nob\
-ody");return input.has("worktree")?"new":null}async function admitBeside(root,request,staff,may){if(staff.resume!==null)(0,import_chunk_4FLT4IJW.requireFreeConversation)(
-root,staff.backend,staff.resume);if(request.worktree==="new")return{warnings:[]};const neighbours=await(0,import_chunk_RPY2L2GB.findNeighbours)(root,staff,request.
-cwd,may);return{warnings:neighbours.map(id=>(0,import_chunk_RPY2L2GB.neighbourWarning)(id,(0,import_chunk_RPY2L2GB.modeOf)(root.folder,id))),told:id=>(0,import_chunk_RPY2L2GB.
-tellNeighbours)(root.folder,neighbours,id)}}function freshStaff(context,input,words){const part=(0,import_chunk_4FLT4IJW.makeStaffPart)({...words,stateRoot:context.
-root(input).folder,backend:input.text("backend"),model:input.text("model")??null,profile:askedProfile(input),resume:null});if(input.has("schema"))part.schema=true;
-const base=input.text("base");if(base!==void 0)part.base=(0,import_chunk_PPLVBG35.requireBase)(words.cwd,base);return part}function askedProfile(input){return input.
-text("profile")}
-
-},
 "./chunk-3IQCTW6N.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{sealVerdict:()=>sealVerdict,storedVerdict:()=>storedVerdict});module.exports=stdin_exports;var import_chunk_BJVD3YVK=load(
 "./chunk-BJVD3YVK.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");async function sealVerdict(id,end,note){try{const key=(0,import_chunk_BJVD3YVK.readKey)();
@@ -322,82 +281,97 @@ if(!end||!note||typeof seal!=="string")return void 0;const expected=await sealVe
 seal)?{end,note}:void 0}
 
 },
-"./chunk-4FLT4IJW.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{defaultBackend:()=>defaultBackend,knownBackends:()=>knownBackends,launchWarnings:()=>launchWarnings,makeStaffPart:()=>makeStaffPart,
-narrowProfile:()=>narrowProfile,narrowingText:()=>narrowingText,noNarrowing:()=>noNarrowing,policyFault:()=>policyFault,readNarrowing:()=>readNarrowing,readSettings:()=>readSettings,
-requireFreeConversation:()=>requireFreeConversation,tellVersion:()=>tellVersion,versionWarnings:()=>versionWarnings});module.exports=stdin_exports;var import_chunk_5ZVUNFQ7=load(
-"./chunk-5ZVUNFQ7.js");var import_chunk_K4XBJGBM=load("./chunk-K4XBJGBM.js");var import_chunk_RPY2L2GB=load("./chunk-RPY2L2GB.js");var import_chunk_JH5ETT6M=load(
-"./chunk-JH5ETT6M.js");var import_chunk_NM4KW5RY=load("./chunk-NM4KW5RY.js");var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");var import_chunk_DFY3WLOV=load(
-"./chunk-DFY3WLOV.js");var import_chunk_XRZCSGQB=load("./chunk-XRZCSGQB.js");var import_chunk_RSAECTKB=load("./chunk-RSAECTKB.js");var import_chunk_OYSO2DVF=load(
-"./chunk-OYSO2DVF.js");var import_chunk_55A4YUIJ=load("./chunk-55A4YUIJ.js");var import_chunk_VBJYUCPQ=load("./chunk-VBJYUCPQ.js");var import_chunk_7WBBYJDG=load(
-"./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_path=builtin(
-"node:path");var noNarrowing={restrict:[],default_backend:{}};function readNarrowing(root,known2){const file=(0,import_chunk_RSAECTKB.rootPaths)(root).config;const facts=(0,
-import_chunk_7WBBYJDG.factsOf)(file);if(!facts)return noNarrowing;if(facts.kind!=="file")throw refused(file,"it is no regular file");if(facts.uid!==process.getuid?.()||
-(facts.mode&18)!==0)throw refused(file,"others own it or may write it");const read=(0,import_chunk_527JQF7V.readJson)(file);if(read.kind!=="ok")throw refused(file,
-read.kind==="missing"?"it is gone":read.reason);return parse(read.value,known2,file)}function narrowingText({restrict,default_backend}){const isEmpty=restrict.length===
-0&&Object.keys(default_backend).length===0;return isEmpty?null:`${JSON.stringify({restrict,default_backend},null,2)}
-`}function narrowProfile(mode,profile,restrictions){const found=restrictions.find(({restrict})=>restrict.includes(mode));if(!found)return profile.asked??profile.
-fallback;if(profile.asked===void 0||profile.asked==="restricted")return"restricted";throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot use --profile\
- ${profile.asked} for ${mode}: ${found.file} restricts this mode`,`leave --profile away, or change "restrict" there (setup --restrict)`)}function defaultBackend(mode,user,narrowing){
-const id=(0,import_chunk_W7HED5VZ.findMode)(mode)?.id;const own=(id&&user.default_backends?.[id])??user.default_backend;if(own!==void 0)return{name:own,from:"us\
-er"};const name=id&&narrowing.default_backend[id];return name===void 0?void 0:{name,from:"state"}}function parse(value,known2,file){const{restrict=[],default_backend={},
-...rest}=value;const[extra]=Object.keys(rest);if(extra!==void 0)throw refused(file,`${JSON.stringify(extra)} is not known here`);if(!Array.isArray(restrict))throw refused(
-file,'"restrict" is no list of modes');if(typeof default_backend!=="object"||default_backend===null||Array.isArray(default_backend))throw refused(file,'"default\
-_backend" is no object');const backends2={};for(const[mode,name]of Object.entries(default_backend)){if(typeof name!=="string"||!known2.includes(name))throw refused(
-file,`backend ${JSON.stringify(name)} is not known; there are ${known2.join(", ")}`);backends2[modeOf(mode,file)]=name}return{restrict:[...new Set(restrict.map(
-mode=>modeOf(mode,file)))],default_backend:backends2}}function modeOf(value,file){const mode=typeof value==="string"?(0,import_chunk_W7HED5VZ.findMode)(value):void 0;
-if(mode)return mode.id;throw refused(file,`mode ${JSON.stringify(value)} is not known; there are ${import_chunk_W7HED5VZ.modeIds.join(", ")}`)}function refused(file,reason){
-return new import_chunk_NVPF5LEY.FaultError("preflight",`cannot use the config of the state folder ${file}: ${reason}`,'mend or remove it; its form is {"restric\
-t": ["review"], "default_backend": {"review": "codex"}}')}var policyBytes=1024*1024;function checkProgram(backend,program){const version=tellVersion(backend,program);
-if(version===null||backend.oldest===null||!(0,import_chunk_JH5ETT6M.isOlder)(version,backend.oldest))return{version};throw new import_chunk_NVPF5LEY.FaultError(
-"preflight",`cannot use ${backend.title} ${version} (${program}): it is too old; needed: ${backend.oldest} or newer`,`update it: ${backend.install}`)}function versionWarnings({
-backend:id,program,version}){const backend=(0,import_chunk_JH5ETT6M.findBackend)(id);if(!backend?.oldest||(version??null)!==null)return[];const message=`cannot \
-tell the version of ${backend.title} (${program}); needed: ${backend.oldest} or newer`;return[{code:"version_unknown",message}]}function tellVersion(backend,program){
-if(backend.oldest===null&&backend.packages.length===0)return null;const version=(0,import_chunk_JH5ETT6M.versionOf)(program,backend.packages);if(version===null||
-backend.oldest===null||!(0,import_chunk_JH5ETT6M.isOlder)(version,backend.oldest))return version;return(0,import_chunk_JH5ETT6M.versionOf)(program,backend.packages,
-{isFresh:true})}function requirePolicy(backend,profile,cwd,version=null){const fault=policyFault(backend,profile,cwd,version);if(fault===null)return;throw new import_chunk_NVPF5LEY.
-FaultError("preflight",`cannot use profile ${profile} with ${backend.title}: ${fault}`,"change its settings, or name another backend or profile with --backend o\
-r --profile")}function policyFault(backend,profile,cwd,version=null){const policies=[...backend.policy?[backend.policy]:[],...backend.morePolicies??[]];for(const policy of policies){
-const fault=faultOf(policy,{profile,version},cwd);if(fault!==null)return fault}return null}function faultOf(policy,wanted,cwd){const home=import_chunk_VBJYUCPQ.
-variables.home();if(!policy.inWorkspace&&home===void 0)return`its settings ~/${policy.file} cannot be found: HOME is not set`;for(const place of policy.inWorkspace?
-placesOf(cwd):[home]){const file=import_node_path.default.join(place,policy.file);for(const one of policy.file.endsWith("/")?filesIn(file):[file]){const fault=fileFault(
-policy,wanted,one);if(fault!==null)return fault}}return null}function placesOf(cwd){return[...new Set([(0,import_chunk_XRZCSGQB.findWorktree)(cwd)??cwd,cwd])]}function filesIn(folder){
-return(0,import_chunk_7WBBYJDG.listNames)(folder).filter(name=>name.endsWith(".json")).map(name=>import_node_path.default.join(folder,name))}function fileFault(policy,{
-profile,version},file){const read=readSettings(file);if("fault"in read)return`its settings ${file} ${read.fault}`;if(read.text===null)return null;try{const fault=policy.
-findFault(read.text,profile,version);return fault===null?null:`${fault} (${file})`}catch{return`its settings ${file} are not understood`}}function readSettings(file){
-try{if(!(0,import_chunk_7WBBYJDG.factsOf)(file))return{text:null};const read=(0,import_chunk_527JQF7V.readRange)((0,import_chunk_7WBBYJDG.realPath)(file),0,policyBytes);
-if(!read)return{fault:"are no regular file"};if(read.size>policyBytes)return{fault:`are too large (${read.size} bytes) to be checked`};return{text:read.bytes.toString(
-"utf8")}}catch(error){return{fault:`cannot be read (${(0,import_chunk_NVPF5LEY.errnoOf)(error)??"error"})`}}}function makeStaffPart(words){const config=(0,import_chunk_5ZVUNFQ7.
-readUserConfig)();const narrowing=readNarrowing(words.stateRoot,knownBackends(config));const name=words.backend??defaultBackend(words.mode,config,narrowing)?.name;
-const{backend,custom}=chooseBackend(name,config,words.cwd);if(words.model!==null&&words.model.trim()==="")throw(0,import_chunk_NVPF5LEY.usageError)('cannot take\
- --model "": it needs the name of a model');const profile=narrowProfile(words.mode,{asked:words.profile,fallback:fallbackOf(words)},[{restrict:config.restrict??
-[],file:(0,import_chunk_K4XBJGBM.userConfigFile)()??"your config"},{restrict:narrowing.restrict,file:(0,import_chunk_RSAECTKB.rootPaths)(words.stateRoot).config}]);
-const terms=backend.profiles[profile];if(terms===null){const can=Object.entries(backend.profiles).filter(([,one])=>one!==null).map(([one])=>one);throw new import_chunk_NVPF5LEY.
-FaultError("preflight",`cannot use profile ${profile} with backend ${custom?.name??backend.id}: it cannot be kept there; possible: ${can.join(", ")}`)}const program=programOf(
-backend,custom,words.cwd);const tooLong=custom?.prompt==="argument"?(0,import_chunk_JH5ETT6M.findArgumentFault)([words.prompt]):null;if(tooLong!==null)throw new import_chunk_NVPF5LEY.
-FaultError("preflight",`cannot give the task to backend ${custom?.name} as an argument: ${tooLong}`,'set "prompt": "stdin" for it in your config');const{version}=checkProgram(
-backend,program);requirePolicy(backend,profile,words.cwd,version);const{mode,model,prompt,resume}=words;return{mode,backend:backend.id,program,version,model,profile,
-adds:terms.adds,brief:custom?custom.brief??false:true,prompt,resume,custom}}function fallbackOf(words){return words.earlierProfile??(0,import_chunk_W7HED5VZ.findMode)(
-words.mode)?.profile??"restricted"}function launchWarnings(staff){return[...sandboxWarnings(staff),...modelWarnings(staff)]}function modelWarnings({model,custom}){
-if(model===null||!custom)return[];return[{code:"model_ignored",message:`${custom.name} is told no model: put ${model} into its "argv" in your config`}]}function sandboxWarnings(staff){
-const terms=(0,import_chunk_JH5ETT6M.findBackend)(staff.backend)?.profiles[staff.profile];if(staff.profile!=="standard"||terms?.sandbox!==false)return[];const message=`${staff.
-backend} has no sandbox here: nothing but its own obedience keeps its writes inside the workspace`;return[{code:"no_sandbox",message}]}function chooseBackend(name,config,cwd){
-if(name===void 0)return{backend:onlyInstalled(config,cwd),custom:null};const own=Object.hasOwn(config.backends,name)?config.backends[name]:void 0;const custom=(0,
-import_chunk_JH5ETT6M.findBackend)("custom");if(own&&custom)return{backend:custom,custom:{name,...own}};const backend=(0,import_chunk_JH5ETT6M.findBackend)(name);
-if(backend&&backend.id!=="custom")return{backend,custom:null};throw(0,import_chunk_NVPF5LEY.usageError)(`cannot use backend ${JSON.stringify(name)}: there are ${known(
-config)}`,'your own programs go into "backends" of ~/.config/job-companion/config.json')}function onlyInstalled(config,cwd){const found=import_chunk_JH5ETT6M.backends.
-filter(backend=>backend.programs.some(program=>(0,import_chunk_55A4YUIJ.findProgram)(program,cwd)!==void 0));if(found.length===1&&found[0])return found[0];const state=found.
-length===0?"no agent CLI is on PATH":`several are installed (${found.map(one=>one.id).join(", ")})`;const next=found.length===0?`install one of them; how, and w\
-hat is there, shows: ${(0,import_chunk_DFY3WLOV.nextCommand)([],"setup")}`:"name one with --backend NAME";throw(0,import_chunk_NVPF5LEY.usageError)(`cannot choo\
-se a backend: ${state}; there are ${known(config)}`,next)}function knownBackends(config){return[...import_chunk_JH5ETT6M.backends.map(backend=>backend.id).filter(
-id=>id!=="custom"),...Object.keys(config.backends)]}function known(config){return knownBackends(config).join(", ")||"none"}function programOf(backend,custom,cwd){
-const names=custom?[custom.argv[0]]:backend.programs;for(const name of names){const program=(0,import_chunk_55A4YUIJ.findProgram)(name,cwd);if(program!==void 0)
-return program}throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot find ${names.join(" or ")} for backend ${custom?.name??backend.id}: not on PATH (${import_chunk_VBJYUCPQ.
-variables.searchPath()||"empty"})`,`${custom?'mend "backends" of your config':`install it (${backend.install})`}, or choose another with --backend`)}function requireFreeConversation(root,backend,conversation){
-const{folder,option}=root;for(const id of(0,import_chunk_NM4KW5RY.listActive)(folder)){const paths=(0,import_chunk_RSAECTKB.jobPaths)(folder,id);const spec=(0,import_chunk_OYSO2DVF.
-readSpec)(paths);if(spec.kind!=="ok"||spec.value.staff?.backend!==backend)continue;const state=(0,import_chunk_OYSO2DVF.readState)(paths);const uses=spec.value.
-staff.resume??(state.kind==="ok"?state.value.conversation?.id:void 0);if(uses!==conversation||(0,import_chunk_RPY2L2GB.isOver)(folder,id))continue;throw new import_chunk_NVPF5LEY.
-FaultError("busy",`cannot continue conversation ${conversation}: job ${id} is using it`,import_chunk_DFY3WLOV.nextCommands.wait(id,option))}}
+"./chunk-4CHCCQN7.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{endedDocument:()=>endedDocument,noticeNotes:()=>noticeNotes,runNotes:()=>runNotes,tellEnded:()=>tellEnded,warningNote:()=>warningNote});
+module.exports=stdin_exports;var import_chunk_BXSONOR3=load("./chunk-BXSONOR3.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_P2ISOPV5=load(
+"./chunk-P2ISOPV5.js");var import_chunk_Z4RGNWQU=load("./chunk-Z4RGNWQU.js");var import_chunk_QDGG2LTG=load("./chunk-QDGG2LTG.js");var import_chunk_5WQSECMS=load(
+"./chunk-5WQSECMS.js");var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");var import_chunk_DFY3WLOV=load("./chunk-DFY3WLOV.js");var import_chunk_UNGYPAP3=load(
+"./chunk-UNGYPAP3.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_ER3MQ2ZD=load(
+"./chunk-ER3MQ2ZD.js");var import_chunk_OYSO2DVF=load("./chunk-OYSO2DVF.js");var import_chunk_Y5L6GQDB=load("./chunk-Y5L6GQDB.js");var import_chunk_7WBBYJDG=load(
+"./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");function runNotes({spec,state,paths}){const run=spec?.run;if(!run)return[];const read=(0,
+import_chunk_527JQF7V.readJson)(paths.resultRecord);const told=read.kind==="ok"&&Array.isArray(read.value.result_paths)?read.value.result_paths:[];const results=told.
+filter(isResultNote);return[...results.map(note=>`${note.required?"success file":"result path"}: ${(0,import_chunk_5WQSECMS.describeResult)(note)}`),...run.log?
+[`log: ${(0,import_chunk_LXK2ZILE.plainText)(run.log)}`]:[],...run.identity?[`task ${(0,import_chunk_LXK2ZILE.plainText)(run.identity)}: ${(0,import_chunk_QDGG2LTG.
+taskWords)(state)}`]:[]]}function isResultNote(value){if(typeof value!=="object"||value===null)return false;const{path,kind,size,link_to,trouble}=value;const isText=one=>one===
+null||typeof one==="string";const isSize=size===null||typeof size==="number";return typeof path==="string"&&isSize&&[kind,link_to,trouble].every(isText)}function noticeNotes(view){
+const failed=(0,import_chunk_BXSONOR3.failedNotice)(view);return failed===null?[]:[`notify: ${failed}`]}function workspaceNotes(view){const{spec,state,paths}=view;
+if(!spec?.staff||!(0,import_chunk_ER3MQ2ZD.isEnded)(state))return[];const notes=isHeldBack(spec.staff)?["profile: restricted (nothing could be changed)"]:[];const read=(0,
+import_chunk_527JQF7V.readJson)(paths.resultRecord);const changes=read.kind==="ok"?read.value.changes:void 0;if(!(0,import_chunk_Z4RGNWQU.isChanges)(changes))return notes;
+notes.push(`workspace: ${(0,import_chunk_LXK2ZILE.plainText)((0,import_chunk_P2ISOPV5.summarizeChanges)(changes))}`);if(!spec.worktree||read.kind!=="ok")return notes;
+const{take_over:commands}=read.value.worktree??{};notes.push(`its own worktree: ${spec.worktree.path} (branch ${spec.worktree.branch})`);if(Array.isArray(commands)){
+for(const command of commands.slice(0,10))if(typeof command==="string")notes.push(`take over: ${(0,import_chunk_LXK2ZILE.plainText)(command)}`)}return notes}function isHeldBack({
+mode,profile}){return!(0,import_chunk_W7HED5VZ.isWriter)(profile)&&(0,import_chunk_W7HED5VZ.isWriter)((0,import_chunk_W7HED5VZ.findMode)(mode)?.profile??"restri\
+cted")}function tellEnded(context,view){if(view.damage!==null)return tellDamaged(view);const deliverable=(0,import_chunk_527JQF7V.readRange)(view.paths.result,0,
+64*1024*1024)?.bytes;const notes=[header(view),...runNotes(view),...omittedNotes(view.state),...workspaceNotes(view)];notes.push(...noticeNotes(view));for(const warning of view.
+state.warnings)notes.push(warningNote(warning));if(!deliverable)notes.push(`warning: no result is stored; see ${view.paths.folder}`);const bytes=deliverable??Buffer.
+alloc(0);return{code:(0,import_chunk_6PFAPK5K.exitCodeOf)(view.state.state),out:context.isTerminal?forTerminal(bytes):bytes,notes}}function warningNote(warning){
+return`warning: ${(0,import_chunk_LXK2ZILE.plainText)(warning.message)}`}function endedDocument(view){const times={now:(0,import_chunk_Y5L6GQDB.isoNow)(),age_ms:(0,
+import_chunk_OYSO2DVF.ageOf)(view.state.created_at,(0,import_chunk_Y5L6GQDB.nowMs)())};if(view.damage!==null)return{...view.state,...times};return{...recordOf(view),
+...whatIsThere(view.paths),...times}}function forTerminal(bytes){const text=(0,import_chunk_LXK2ZILE.plainText)(bytes.toString("utf8"));return text===""||text.endsWith(
+"\n")?text:`${text}
+`}function tellDamaged(view){const text=`# ${view.id}: state_damaged
+
+${view.state.error?.message}
+
+Nothing was deleted. What is there: ${view.paths.folder}
+`;return{code:(0,import_chunk_6PFAPK5K.exitCodeOf)(view.state.state),out:text,notes:[`see: ${import_chunk_DFY3WLOV.nextCommands.doctor(view.id,view.spec?.state_option??
+[])}`]}}function header(view){const{state,paths,spec}=view;const facts=[...state.exit_code===null?[]:[`exit code ${state.exit_code}`],...state.duration_ms===null?
+[]:[(0,import_chunk_UNGYPAP3.formatDuration)(state.duration_ms)]];const error=state.error&&`${state.error.code}: ${(0,import_chunk_LXK2ZILE.plainText)(state.error.
+message).trimEnd().replace(/\.$/,"")}`;const outcome=error?`${state.state}, ${error}`:state.state;const first=[outcome,facts.join(", ")].filter(part=>part!=="").
+join(error?"; ":", ");const where=[`result: ${paths.result}`];if(spec?.timer)where.unshift(`due: ${(0,import_chunk_LXK2ZILE.plainText)(spec.timer.due_at)}`);if(spec?.
+kind==="run")where.push(`whole output: ${paths.output}`);return[`${view.id}: ${first}`,...where].join("\n")}function omittedNotes(state){return Object.entries(state.
+output??{}).filter(([,note])=>note.omitted>0).map(([name,note])=>`${name}: ${note.exact?"":"about "}${note.omitted} of ${note.bytes} bytes (${(0,import_chunk_TFEMYLSK.
+formatSize)(note.omitted)}) are left out in the middle`)}function recordOf({paths,spec,state}){const stored=(0,import_chunk_527JQF7V.readText)(paths.resultRecord);
+try{if(stored!==void 0)return{...JSON.parse(stored),state:state.state}}catch{}return spec?(0,import_chunk_P2ISOPV5.terminalRecord)(spec,paths,state):state}function whatIsThere(paths){
+const there=file=>(0,import_chunk_7WBBYJDG.exists)(file)?file:null;return{result_path:there(paths.result),output_path:there(paths.output),error_path:there(paths.
+error)}}
+
+},
+"./chunk-4THIVH2P.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{endedOf:()=>endedOf,ownerOf:()=>ownerOf,progressCells:()=>progressCells,tableOf:()=>tableOf,timeOf:()=>timeOf,whatOf:()=>whatOf});
+module.exports=stdin_exports;var import_chunk_TESABYF3=load("./chunk-TESABYF3.js");var import_chunk_OIGBCF3K=load("./chunk-OIGBCF3K.js");var import_chunk_UBGVSQG2=load(
+"./chunk-UBGVSQG2.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_LXK2ZILE=load(
+"./chunk-LXK2ZILE.js");var import_chunk_ER3MQ2ZD=load("./chunk-ER3MQ2ZD.js");var import_chunk_OYSO2DVF=load("./chunk-OYSO2DVF.js");var import_chunk_Y5L6GQDB=load(
+"./chunk-Y5L6GQDB.js");async function makePaint(isOn){if(!isOn)return(_state,text)=>text;const{default:kleur}=await Promise.resolve().then(()=>load("./kleur-OMC\
+QTRCY.js"));kleur.enabled=true;return(state,text)=>{if(state==="done")return kleur.green(text);if(state==="failed"||state==="crashed"||state==="timed_out")return kleur.
+red(text);return state==="canceled"?kleur.yellow(text):kleur.cyan(text)}}function renderTable({head,rows},width){const all=[head,...rows];const widths=widthsOf(
+{head,rows});return all.map(row=>{const line=row.map((cell,column)=>column===row.length-1?cell:pad(cell,widths[column]??0)).join("  ").trimEnd();return(0,import_chunk_UBGVSQG2.
+cutToWidth)(line,Math.max(2,width))}).join("\n")}var room=16;function fitTable(table,width,dispensable2){const isEmpty=name=>table.rows.every(row=>row[table.head.
+indexOf(name)]==="-");let fitted=table;for(const name of[...dispensable2.filter(isEmpty),...dispensable2.filter(one=>!isEmpty(one))]){if(neededBy(fitted,isEmpty(
+name)?Number.POSITIVE_INFINITY:room)<=width)continue;const at=fitted.head.indexOf(name);const without=row=>row.filter((_,column)=>column!==at);if(at>=0)fitted={
+head:without(fitted.head),rows:fitted.rows.map(without)}}return fitted}function neededBy(table,atMostLast){const widths=widthsOf(table);const last=Math.min(atMostLast,
+widths.at(-1)??0);return widths.slice(0,-1).reduce((sum,one)=>sum+one+2,last)}function widthsOf({head,rows}){return head.map((_,column)=>Math.max(...[head,...rows].
+map(row=>(0,import_chunk_UBGVSQG2.widthOf)(row[column]??""))))}function pad(cell,width){return cell+" ".repeat(Math.max(0,width-(0,import_chunk_UBGVSQG2.widthOf)(
+cell)))}function renderBar(completed,total,width=10){const share=shareOf(completed,total);if(share===null)return null;const filled=share>=1?width:Math.min(width-
+1,Math.max(share>0?1:0,Math.round(share*width)));const percent=share>=1?100:Math.min(99,Math.floor(share*100));return`[${"#".repeat(filled)}${"-".repeat(width-filled)}\
+] ${String(percent).padStart(3)}%`}function shareOf(completed,total){if(completed===null||total===null||!(total>0)||!Number.isFinite(completed))return null;return Math.
+min(1,Math.max(0,completed/total))}var none={bar:null,eta:null,note:null};function progressCells(view,barWidth=10){const{spec,state}=view;if((0,import_chunk_ER3MQ2ZD.
+isEnded)(state))return none;if(spec?.timer)return{...none,note:dueIn(spec.timer.due_at)};const watch=(0,import_chunk_OIGBCF3K.watchSeen)(view);if(watch)return{...none,
+note:watch.word||watch.verdict};const checkpoint=(0,import_chunk_OIGBCF3K.checkpointOf)(state);if(!checkpoint)return none;const{completed,total,phase}=checkpoint;
+return{bar:renderBar(completed,total,barWidth),eta:etaOf(checkpoint.eta_seconds,checkpoint.at),note:phase===null?null:(0,import_chunk_LXK2ZILE.excerpt)(phase,40)}}
+function dueIn(dueAt){const due=(0,import_chunk_OYSO2DVF.instantOf)(dueAt);if(due===null)return null;const left=due-(0,import_chunk_Y5L6GQDB.nowMs)();return left<=
+0?"due":`due in ${coarse(left)}`}function etaOf(seconds,at){if(seconds===null||seconds<0||seconds>10*365*86400)return null;const left=seconds*1e3-Math.max(0,(0,
+import_chunk_Y5L6GQDB.nowMs)()-((0,import_chunk_OYSO2DVF.instantOf)(at)??(0,import_chunk_Y5L6GQDB.nowMs)()));return left<=0?"any moment":coarse(left)}function coarse(ms){
+const step=ms>=2*864e5?36e5:ms>=6e5?6e4:1e3;return(0,import_chunk_UNGYPAP3.formatDuration)(Math.max(1e3,Math.ceil(ms/step)*step))}function whatOf(view){const{spec,
+state}=view;const cause=state.error?`[${state.error.code}] `:"";return(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(`${cause}${standing(
+view)}${spec?.label??subjectOf(view)}`).replace(/\s+/g," ").trim(),200)}function subjectOf({spec,state}){if(spec?.run)return(0,import_chunk_GEPPUING.quoteWords)(
+spec.run.argv);if(spec?.watch)return String(spec.watch.words);if(spec?.timer)return String(spec.timer.message);return spec?.staff?.prompt??state.error?.message??
+""}function standing(view){if((0,import_chunk_ER3MQ2ZD.isEnded)(view.state)||!(view.spec?.timer||view.spec?.watch))return"";const{note}=progressCells(view);if(note===
+null)return"";return view.spec.timer?`${note}: `:`[${note}] `}var plainHead=["ID","STATE","TIME","PROGRESS","ETA","ENDED","OWNER","BACKEND","PROFILE","MODEL","W\
+HAT"];var liveHead=["ID","STATE","HEALTH","TIME","PROGRESS","ETA","OWNER","WHAT"];var dispensable=["MODEL","PROFILE","OWNER","BACKEND","ENDED","HEALTH","ETA","P\
+ROGRESS"];var optional=["PROGRESS","ETA"];var narrow=100;async function tableOf(views,look){const color=await makePaint(look.isColored);const cells=views.map(view=>cellsOf(
+view,look.width<narrow?6:10));const wanted=look.isLive?liveHead:plainHead;const head=wanted.filter(name=>!optional.includes(name)||cells.some(row=>row[name]!=="\
+-"));const rows=cells.map(row=>head.map(name=>row[name]??"-"));const lines=renderTable(fitTable({head,rows},look.width,dispensable),look.width).split("\n");return lines.
+map((line,index)=>paint(line,views[index-1],color)).join("\n")}function cellsOf(view,barWidth){const{health}=(0,import_chunk_OIGBCF3K.healthOf)(view,(0,import_chunk_ER3MQ2ZD.
+conditionOf)(view));const{backend,profile,model}=(0,import_chunk_TESABYF3.staffFacts)(view.spec);const{bar,eta,note}=progressCells(view,barWidth);const isLive=!(0,
+import_chunk_ER3MQ2ZD.isEnded)(view.state);return{ID:view.id,STATE:health==="attention"&&isLive?`${view.state.state}!`:view.state.state,HEALTH:isLive?health:"-",
+TIME:timeOf(view),PROGRESS:bar??(view.spec?.run?(0,import_chunk_LXK2ZILE.excerpt)(note??"-",20):"-"),ETA:eta??"-",ENDED:endedOf(view)??"-",OWNER:ownerOf(view),BACKEND:(0,
+import_chunk_LXK2ZILE.excerpt)(backend??"-",24),PROFILE:(0,import_chunk_LXK2ZILE.excerpt)(profile??"-",24),MODEL:(0,import_chunk_LXK2ZILE.excerpt)(model??"-",24),
+WHAT:whatOf(view)}}function paint(line,view,color){return view?line.replace(` ${view.state.state}`,word=>color(view.state.state,word)):line}function timeOf({state}){
+if(state.duration_ms!==null)return(0,import_chunk_UNGYPAP3.formatDuration)(state.duration_ms);const age=(0,import_chunk_OYSO2DVF.ageOf)(state.created_at,(0,import_chunk_Y5L6GQDB.
+nowMs)())??0;return(0,import_chunk_UNGYPAP3.formatDuration)(age<1e3?age:Math.floor(age/1e3)*1e3)}function endedOf({state}){const age=(0,import_chunk_ER3MQ2ZD.isEnded)(
+state)?(0,import_chunk_OYSO2DVF.ageOf)(state.ended_at,(0,import_chunk_Y5L6GQDB.nowMs)()):null;return age===null?null:`${(0,import_chunk_UNGYPAP3.formatAge)(age)}\
+ ago`}function ownerOf(view){return(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(view.spec?.owner??"-"),16)}
 
 },
 "./chunk-527JQF7V.js": function (module, exports) {
@@ -453,6 +427,97 @@ isAbsolute(folder)).map(folder=>import_node_path.default.join(folder,name)).find
 "./chunk-NVPF5LEY.js");function timeOf(tools){const left=tools.leftMs();return Math.max(1,Math.floor(left-Math.min(100,left/20)))}function requireBaseline(place){
 if(!place.isOnce)return;throw(0,import_chunk_NVPF5LEY.usageError)("cannot take --changed with --once: a single look has nothing to compare with; give --for D in\
 stead")}
+
+},
+"./chunk-5QPJPXAU.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{conclude:()=>conclude,finishStored:()=>finishStored,readOwnLog:()=>readOwnLog});module.exports=stdin_exports;var import_chunk_FYIM6Y37=load(
+"./chunk-FYIM6Y37.js");var import_chunk_P2ISOPV5=load("./chunk-P2ISOPV5.js");var import_chunk_QDGG2LTG=load("./chunk-QDGG2LTG.js");var import_chunk_5WQSECMS=load(
+"./chunk-5WQSECMS.js");var import_chunk_RCJX4V26=load("./chunk-RCJX4V26.js");var import_chunk_ILJKJSAA=load("./chunk-ILJKJSAA.js");var import_chunk_G3QJQVPZ=load(
+"./chunk-G3QJQVPZ.js");var import_chunk_THMK3AAK=load("./chunk-THMK3AAK.js");var import_chunk_DFY3WLOV=load("./chunk-DFY3WLOV.js");var import_chunk_GEPPUING=load(
+"./chunk-GEPPUING.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_ER3MQ2ZD=load(
+"./chunk-ER3MQ2ZD.js");var import_chunk_XUMWCHG3=load("./chunk-XUMWCHG3.js");var import_chunk_OYSO2DVF=load("./chunk-OYSO2DVF.js");var import_chunk_UNWLYFWA=load(
+"./chunk-UNWLYFWA.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load(
+"./chunk-NVPF5LEY.js");async function readOwnLog(spec,path){const nothing=note=>({path,tail:"",note});const look=await(0,import_chunk_ILJKJSAA.lookBehindSoon)(path,
+import_chunk_UNWLYFWA.pathLookMs);if("trouble"in look)return nothing(`it cannot be read (${look.trouble})`);if(!look.found)return nothing("it is missing");if(look.
+found.kind!=="file")return nothing("it is no regular file");try{const tail2=(0,import_chunk_QDGG2LTG.plainTail)((0,import_chunk_7WBBYJDG.realPath)(path));if(tail2===
+"")return nothing("it is empty");const isOld=look.found.modifiedMs<Date.parse(spec.created_at);return{path,tail:tail2,note:isOld?"not written since the launch":
+null}}catch(error){return nothing(`it cannot be read (${(0,import_chunk_NVPF5LEY.errnoOf)(error)??"error"})`)}}function ownLogSection({path,tail:tail2,note}){const name=(0,
+import_chunk_QDGG2LTG.oneLine)(path);if(tail2==="")return{text:`The log ${name} tells nothing: ${note}.`,isWhole:false};return{text:`## Last lines of ${name}${note===
+null?"":` (${note})`}
+
+${tail2}`,isWhole:note===null}}function recovery(job,refused=[]){const{spec,state,paths}=job;const again=import_chunk_DFY3WLOV.nextCommands.restart(spec.id,spec.
+state_option);if(state.watch?.watched_to_end)return`## Going on
+
+It was watched to its end, as asked: nothing failed. To watch on for as long again: ${again}`;const lines=["## Going on","",`Nothing is started again by itself.${lookFirst(
+job)}`];if(spec.staff)lines.push(...remedies(spec,spec.staff,state),...refusals(spec.staff,refused));if((0,import_chunk_RCJX4V26.isContinuable)(paths,state))lines.
+push(`Go on in the same conversation: ${import_chunk_DFY3WLOV.nextCommands.continue(spec.id,spec.state_option)}`);lines.push(`Start the same once more: ${again}`);
+return lines.join("\n")}function lookFirst({spec,state}){if(spec.kind==="watch")return"";if(state.error?.code==="spawn_failed"||state.error?.code==="never_start\
+ed")return"";if(spec.run?.status_cmd)return` The task may live on, and a restart would start another: ask for it first: ${(0,import_chunk_GEPPUING.quoteWords)([
+"sh","-c",(0,import_chunk_LXK2ZILE.plainText)(spec.run.status_cmd)])}`;const git=spec.worktree?(0,import_chunk_GEPPUING.quoteWords)(["git","-C",spec.worktree.path]):
+"git";return` Look at what was changed first: ${git} status, ${git} diff.`}function remedies(spec,staff,state){const name=staff.custom?.name??staff.backend;switch(state.
+error?.code){case"auth":return[`Sign in first: start ${staff.program} by hand, or set its key. Then try it out: ${(0,import_chunk_DFY3WLOV.nextCommand)(spec.state_option,
+"doctor","--backend",name)}`];case"quota":{const resets=state.error.resets?` (resets: ${(0,import_chunk_LXK2ZILE.plainText)(state.error.resets)})`:"";return[`Th\
+e quota of ${name} is used up${resets}. The same with another CLI: ${(0,import_chunk_DFY3WLOV.nextCommand)(spec.state_option,"restart",spec.id,"--backend","OTHE\
+R")}`]}default:return[]}}function refusals(staff,refused){if(refused.length===0)return[];const wider=staff.profile==="restricted"?"standard":"unrestricted";return[
+`Refused to the agent (profile ${staff.profile}): ${refused.map(import_chunk_LXK2ZILE.plainText).join("; ")}. If it should be allowed: --profile ${wider} with o\
+ne of the commands below.`]}function makeDeliverable(parts){const{spec,state,staff,paths,isPlain}=parts;if(state.state!=="done")return makeReport(parts);if(spec.
+timer)return spec.timer.message;if(spec.watch)return`${state.watch?.evidence??spec.watch.words}
+`;if(isPlain)return(0,import_chunk_527JQF7V.readRange)(paths.output,0,Number.MAX_SAFE_INTEGER)?.bytes??"";if(staff&&staff.answer!==null)return staff.answer;const output=(0,
+import_chunk_5WQSECMS.readLogTail)(paths.output);return output.length>0?output:(0,import_chunk_5WQSECMS.readLogTail)(paths.error)}function makeReport(parts){const{
+spec,state,staff}=parts;if(spec.timer)return timerReport(parts,spec.timer);const sections=[`# ${spec.id}: ${state.state}${state.error?` (${state.error.code})`:""}`,
+reasonText(parts),facts(parts).join("\n"),progress(parts),workspace(parts),...logSections(parts),decided(parts),recovery(parts,staff?.reading.denials)];return`${sections.
+filter(section=>section!=="").join("\n\n")}
+`}function timerReport({spec,state,cancel},timer){const lines=[`# ${spec.id}: ${state.state}`,"",`Canceled${cancelWords(cancel)}. It was due at ${(0,import_chunk_LXK2ZILE.
+plainText)(timer.due_at)}.`,...timer.message===""?[]:["","## Its message","",timer.message]];return`${lines.join("\n")}
+`}function cancelWords(cancel){const why=cancel?.why?`: ${(0,import_chunk_LXK2ZILE.plainText)(cancel.why)}`:"";const who=cancel?` by ${(0,import_chunk_LXK2ZILE.
+plainText)(cancel.owner??`process ${cancel.by?.pid??"unknown"}`)} at ${(0,import_chunk_LXK2ZILE.plainText)(cancel.at)}`:"";return`${who}${why}`}function reasonText({
+state,cancel,tree}){if(state.state==="canceled"){const step={none:"nothing was running any more",term:"the tree ended on SIGTERM",kill:"SIGKILL was needed"}[tree.
+step];return`Canceled${cancelWords(cancel)}. ${tree.ended.length} process(es) ended; ${step}.`}const resets=state.error?.resets?` (resets: ${state.error.resets}\
+)`:"";return`Reason: ${(0,import_chunk_LXK2ZILE.plainText)(state.error?.message??"not known")}${resets}`}function facts(parts){const{spec,state,paths,tree}=parts;
+const rows=[["Command",spec.run?(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_GEPPUING.quoteWords)(spec.run.argv),1e3):null],["Condition",spec.watch?(0,import_chunk_LXK2ZILE.
+plainText)(spec.watch.words):null],["Seen last",spec.watch&&state.watch?seenLast(state.watch):null],["Backend",spec.staff?`${spec.staff.backend}, mode ${spec.staff.
+mode}, profile ${spec.staff.profile}`:null],["Task",spec.staff?(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(spec.staff.prompt).replace(
+/\s+/g," "),import_chunk_UNWLYFWA.excerptBytes):null],["Folder",spec.cwd],["Exit code",state.exit_code===null?null:String(state.exit_code)],["Signal",state.signal===
+null?null:`${state.signal}${state.signal_certain?"":" (by the exit code; not certain)"}`],["Duration",state.duration_ms===null?null:(0,import_chunk_UNGYPAP3.formatDuration)(
+state.duration_ms)],["Hard limit",(0,import_chunk_UNGYPAP3.formatDuration)(spec.deadline_ms)],...(0,import_chunk_QDGG2LTG.runFacts)(parts),["Conversation",state.
+conversation?.id??null],["Survivors",tree.survivors.length>0?tree.survivors.map(one=>`${one.pid} (${one.name})`).join(", "):null],["Warnings",state.warnings.length>
+0?state.warnings.map(one=>(0,import_chunk_LXK2ZILE.plainText)(one.message)).join("; "):null],["Whole output",spec.watch?null:`${paths.output} and ${paths.error}`],
+["What was told",spec.watch?paths.events:null]];return rows.filter(([,value])=>value!==null).map(([name,value])=>`${name}: ${value}`)}function seenLast({evidence,
+polls,troubles,trouble}){const failed=troubles>0?`; the last ${troubles} failed: ${(0,import_chunk_LXK2ZILE.plainText)(trouble??"not known why")}`:"";return`${(0,
+import_chunk_LXK2ZILE.plainText)(evidence)} (${polls} attempts${failed})`}function progress({staff}){if(!staff)return"";const{reading}=staff;const lines=[];for(const call of reading.
+tools.slice(-5)){lines.push(`- ${call.name} ${(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(call.input).replace(/\s+/g," "),import_chunk_UNWLYFWA.
+excerptBytes)} [${call.status}]`)}const text=(0,import_chunk_LXK2ZILE.plainText)(reading.answer||reading.text).trim();if(text!=="")lines.push("",...(0,import_chunk_LXK2ZILE.
+tail)(text,import_chunk_UNWLYFWA.textTailBytes).text.split("\n"));return lines.length>0?["## Seen last (not a finished answer)","",...lines].join("\n"):""}function workspace({
+spec,staff}){if(!staff?.changes)return"";const lines=["## Workspace","",(0,import_chunk_P2ISOPV5.describeChanges)(staff.changes)];if(spec.worktree){lines.push("",
+`It worked in a worktree of its own, ${spec.worktree.path} (branch ${spec.worktree.branch}).`);for(const command of(0,import_chunk_G3QJQVPZ.takeOverCommands)(spec.
+worktree,staff.changes))lines.push(`    ${command}`)}return lines.join("\n")}function decided({spec,state}){if(state.error?.code!=="stalled"||!spec.on_stall)return"";
+return`## Decided at launch for a stall
+
+${(0,import_chunk_LXK2ZILE.plainText)(spec.on_stall).trim()}`}function logSections({spec,paths,ownLog}){if(spec.staff)return[(0,import_chunk_QDGG2LTG.logSection)(
+"Last error output",paths.error)];const own=ownLog===null?void 0:ownLogSection(ownLog);return[...own?[own.text]:[],...own?.isWhole?[]:[(0,import_chunk_QDGG2LTG.
+logSection)("Last output",paths.output)],(0,import_chunk_QDGG2LTG.logSection)("Last error output",paths.error)]}function conclude(job,ending){const{paths,spec}=job;
+const read=(0,import_chunk_OYSO2DVF.readState)(paths);const before=read.kind==="ok"?read.value:(0,import_chunk_XUMWCHG3.earlyState)(spec.id,spec);const journal=(0,
+import_chunk_THMK3AAK.openJournal)(paths,spec);if((0,import_chunk_ER3MQ2ZD.isEnded)(before)){journal.append("late_evidence",{reason:ending.reason,exit_code:ending.
+exit?.exit_code??null});return before}const end=(0,import_chunk_FYIM6Y37.makeEndState)(job,before,ending);const{state}=end;try{withReserve(paths,()=>publish(job,
+end,ending,journal))}catch(error){if(!isFull(error))throw error;state.state="failed";state.error={code:"output_unstorable",message:`the result cannot be stored:\
+ no space left in ${paths.folder}`};withReserve(paths,()=>finish(paths,state))}return state}function publish(job,{state,staff,results},ending,journal){const{paths,
+spec}=job;const cancel=(0,import_chunk_OYSO2DVF.readCancel)(paths);(0,import_chunk_527JQF7V.writeFile)(paths.result,madeSafely(state,staff,()=>makeDeliverable({
+spec,paths,state,staff,results,ownLog:ending.ownLog??null,tree:ending.tree,cancel,isPlain:(0,import_chunk_FYIM6Y37.backendOf)(spec)?.answerFrom==="stdout"})));(0,
+import_chunk_527JQF7V.writeJson)(paths.resultRecord,(0,import_chunk_P2ISOPV5.terminalRecord)(spec,paths,state,{tree:ending.tree,staff,results}),{sync:false});if((0,
+import_chunk_THMK3AAK.readEvents)(paths,journal.seq-1,1).events[0]?.type!=="ended"){const{exit_code,error,reconciled}=state;journal.append("ended",{state:state.
+state,exit_code,error,reconciled})}state.seq=journal.seq;finish(paths,state);if((0,import_chunk_P2ISOPV5.isTidy)(spec,state))for(const file of[paths.output,paths.
+snapshot])(0,import_chunk_527JQF7V.removeFile)(file)}function madeSafely(state,staff,make){try{return make()}catch(error){if(state.state==="done"&&staff&&staff.
+answer!==null)return staff.answer;const reason=state.error?`${state.error.code}: ${state.error.message}`:state.state;return`# ${state.id}: ${state.state}
+
+${reason}
+
+The report could not be made: ${(0,import_chunk_NVPF5LEY.messageOf)(error)}
+`}}function finish(paths,state){(0,import_chunk_OYSO2DVF.writeState)(paths,state);(0,import_chunk_527JQF7V.removeFile)(paths.marker);const passing=[paths.reserve,
+paths.leaseFifo,paths.aliveFifo,paths.limitFifo];const torn=(0,import_chunk_7WBBYJDG.listNames)(paths.folder).filter(name=>/^\..*\.tmp$/.test(name));for(const file of[
+...passing,...torn.map(name=>`${paths.folder}/${name}`)])(0,import_chunk_527JQF7V.removeFile)(file)}function finishStored(job){const stored=(0,import_chunk_OYSO2DVF.
+readStoredState)(job.paths,job.spec.id);if(!stored)return false;withReserve(job.paths,()=>finish(job.paths,stored));return true}function withReserve(paths,write){
+try{write()}catch(error){if(!isFull(error)||!(0,import_chunk_527JQF7V.removeFile)(paths.reserve))throw error;write()}}function isFull(error){return["ENOSPC","ED\
+QUOT"].includes((0,import_chunk_NVPF5LEY.errnoOf)(error)??"")}
 
 },
 "./chunk-5WQSECMS.js": function (module, exports) {
@@ -711,36 +776,6 @@ var lingerMs=1e3;function isToolSession(session){return sessions.has(session)}fu
 ()=>sessions.delete(pid),lingerMs).unref()}
 
 },
-"./chunk-7P6YVAXQ.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{concludeAsked:()=>concludeAsked});module.exports=stdin_exports;var import_chunk_O4S3UR6E=load("./chunk-O4S3UR6E.js");
-var import_chunk_JFKPKYVA=load("./chunk-JFKPKYVA.js");var import_chunk_5WQSECMS=load("./chunk-5WQSECMS.js");var import_chunk_33RR3S3O=load("./chunk-33RR3S3O.js");
-var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");
-var import_chunk_UNWLYFWA=load("./chunk-UNWLYFWA.js");var import_chunk_VBJYUCPQ=load("./chunk-VBJYUCPQ.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");
-async function askTask(spec,tree,end){const{status_cmd:line,identity=null}=spec.run??{};if(!line)return void 0;const left=end.isStarted&&!ownEnds.includes(end.reason)?
-[leftWarning(end.reason,tree)]:[];const answer=await ask(spec,line);(0,import_chunk_O4S3UR6E.endProbes)(tree);const read=readAnswer(answer,identity??"");if(!("w\
-hy"in read))return{...read,warnings:left};const message=`how the task stands is not known: the status command ${read.why}`;const warnings=[...left,{code:"task_u\
-nknown",message}];return{task_status:"unknown",task_exit_code:"unknown",warnings}}var ownEnds=["exited","spawn_failed","never_started"];async function ask(spec,line){
-const{cwd}=spec;const environment=(0,import_chunk_VBJYUCPQ.probeEnvironment)(spec);try{const shell={program:"/bin/sh",args:["-c",line],cwd,environment};return await(0,
-import_chunk_33RR3S3O.runTool)({...shell,timeoutMs:import_chunk_UNWLYFWA.taskStatusMs,limit:import_chunk_UNWLYFWA.probeBytes})}catch(error){return{how:"failed",
-code:null,reason:(0,import_chunk_NVPF5LEY.messageOf)(error),stdout:Buffer.alloc(0),stderr:Buffer.alloc(0)}}}function readAnswer(answer,identity){const trouble=troubleOf(
-answer);if(trouble!==void 0)return{why:trouble};let told;try{told=JSON.parse(answer.stdout.toString("utf8"))}catch{return{why:"printed no JSON object"}}if(typeof told!==
-"object"||told===null||Array.isArray(told))return{why:"printed no JSON object"};const{identity:named,status,exit_code:code}=told;if(typeof named!=="string"&&!Number.
-isSafeInteger(named))return{why:"names no task"};if(String(named)!==identity)return{why:`names another task (${oneLine(String(named))})`};if(typeof status!=="st\
-ring"||oneLine(status)==="")return{why:"tells no status"};return{task_status:oneLine(status),task_exit_code:Number.isSafeInteger(code)?code:"unknown"}}function troubleOf({
-how,code,reason,stderr}){switch(how){case"timeout":return`gave no answer within ${(0,import_chunk_UNGYPAP3.formatDuration)(import_chunk_UNWLYFWA.taskStatusMs)}`;case"\
-flooded":return`printed more than ${(0,import_chunk_TFEMYLSK.formatSize)(import_chunk_UNWLYFWA.probeBytes)}`;case"failed":return`could not be started (${oneLine(
-reason??"not known why")})`;case"aborted":return"was broken off";case"exited":if(code===0)return void 0;return`${code===null?"was killed":`exited with code ${code}`}${saidOf(
-stderr)}`}}function saidOf(stderr){const said=oneLine(stderr.toString("utf8"));return said===""?"":` (${said})`}function oneLine(text){return(0,import_chunk_LXK2ZILE.
-excerpt)((0,import_chunk_LXK2ZILE.plainText)(text).replace(/\s+/g," ").trim(),Math.min(import_chunk_UNWLYFWA.evidenceChars,import_chunk_UNWLYFWA.excerptBytes))}
-function leftWarning(reason,tree){const left=(0,import_chunk_O4S3UR6E.findEscaped)(tree);const named=left.slice(0,10).map(({pid,name})=>`${pid} (${oneLine(name)}\
-)`);const more=left.length>named.length?` and ${left.length-named.length} more`:"";const where=left.length>0?`left alone: ${named.join(", ")}${more}`:"none of i\
-ts processes was found here";const message=`only the watching over the task has ended (${reason}); the task itself may live on; ${where}`;return{code:"task_left",
-message}}async function concludeAsked(job,ending,tree){const{paths,spec}=job;const{run}=spec;if(!run)return(0,import_chunk_JFKPKYVA.conclude)(job,ending);const nobody={
-worker:null,shim:null,child:null};const[results,ownLog,task]=await Promise.all([(0,import_chunk_5WQSECMS.noteResults)(run),run.log?(0,import_chunk_JFKPKYVA.readOwnLog)(
-spec,run.log):null,askTask(spec,tree??(0,import_chunk_O4S3UR6E.treeOf)(spec,paths,nobody),{reason:ending.reason,isStarted:tree!==null})]);return(0,import_chunk_JFKPKYVA.
-conclude)(job,{...ending,results,ownLog,task})}
-
-},
 "./chunk-7WBBYJDG.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{behindOf:()=>behindOf,cutFile:()=>cutFile,exists:()=>exists,factsOf:()=>factsOf,isExecutable:()=>isExecutable,isFile:()=>isFile,
 isFolder:()=>isFolder,isWritable:()=>isWritable,listNames:()=>listNames,listSome:()=>listSome,lookBehind:()=>lookBehind,moveFolder:()=>moveFolder,realPath:()=>realPath,
@@ -766,6 +801,36 @@ realpathSync)(target)}function moveFolder(from,to){try{(0,import_node_fs.renameS
 function touch(file,atMs){try{(0,import_node_fs.utimesSync)(file,atMs/1e3,atMs/1e3);return true}catch(error){if(["ENOENT","ENOTDIR"].includes((0,import_chunk_NVPF5LEY.
 errnoOf)(error)??""))return false;throw error}}function cutFile(file,length){(0,import_node_fs.truncateSync)(file,length)}function isAllowed(target,mode){try{(0,
 import_node_fs.accessSync)(target,mode);return true}catch{return false}}
+
+},
+"./chunk-AKMXSWQJ.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{concludeAsked:()=>concludeAsked});module.exports=stdin_exports;var import_chunk_O4S3UR6E=load("./chunk-O4S3UR6E.js");
+var import_chunk_5QPJPXAU=load("./chunk-5QPJPXAU.js");var import_chunk_5WQSECMS=load("./chunk-5WQSECMS.js");var import_chunk_33RR3S3O=load("./chunk-33RR3S3O.js");
+var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");
+var import_chunk_UNWLYFWA=load("./chunk-UNWLYFWA.js");var import_chunk_VBJYUCPQ=load("./chunk-VBJYUCPQ.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");
+async function askTask(spec,tree,end){const{status_cmd:line,identity=null}=spec.run??{};if(!line)return void 0;const left=end.isStarted&&!ownEnds.includes(end.reason)?
+[leftWarning(end.reason,tree)]:[];const answer=await ask(spec,line);(0,import_chunk_O4S3UR6E.endProbes)(tree);const read=readAnswer(answer,identity??"");if(!("w\
+hy"in read))return{...read,warnings:left};const message=`how the task stands is not known: the status command ${read.why}`;const warnings=[...left,{code:"task_u\
+nknown",message}];return{task_status:"unknown",task_exit_code:"unknown",warnings}}var ownEnds=["exited","spawn_failed","never_started"];async function ask(spec,line){
+const{cwd}=spec;const environment=(0,import_chunk_VBJYUCPQ.probeEnvironment)(spec);try{const shell={program:"/bin/sh",args:["-c",line],cwd,environment};return await(0,
+import_chunk_33RR3S3O.runTool)({...shell,timeoutMs:import_chunk_UNWLYFWA.taskStatusMs,limit:import_chunk_UNWLYFWA.probeBytes})}catch(error){return{how:"failed",
+code:null,reason:(0,import_chunk_NVPF5LEY.messageOf)(error),stdout:Buffer.alloc(0),stderr:Buffer.alloc(0)}}}function readAnswer(answer,identity){const trouble=troubleOf(
+answer);if(trouble!==void 0)return{why:trouble};let told;try{told=JSON.parse(answer.stdout.toString("utf8"))}catch{return{why:"printed no JSON object"}}if(typeof told!==
+"object"||told===null||Array.isArray(told))return{why:"printed no JSON object"};const{identity:named,status,exit_code:code}=told;if(typeof named!=="string"&&!Number.
+isSafeInteger(named))return{why:"names no task"};if(String(named)!==identity)return{why:`names another task (${oneLine(String(named))})`};if(typeof status!=="st\
+ring"||oneLine(status)==="")return{why:"tells no status"};return{task_status:oneLine(status),task_exit_code:Number.isSafeInteger(code)?code:"unknown"}}function troubleOf({
+how,code,reason,stderr}){switch(how){case"timeout":return`gave no answer within ${(0,import_chunk_UNGYPAP3.formatDuration)(import_chunk_UNWLYFWA.taskStatusMs)}`;case"\
+flooded":return`printed more than ${(0,import_chunk_TFEMYLSK.formatSize)(import_chunk_UNWLYFWA.probeBytes)}`;case"failed":return`could not be started (${oneLine(
+reason??"not known why")})`;case"aborted":return"was broken off";case"exited":if(code===0)return void 0;return`${code===null?"was killed":`exited with code ${code}`}${saidOf(
+stderr)}`}}function saidOf(stderr){const said=oneLine(stderr.toString("utf8"));return said===""?"":` (${said})`}function oneLine(text){return(0,import_chunk_LXK2ZILE.
+excerpt)((0,import_chunk_LXK2ZILE.plainText)(text).replace(/\s+/g," ").trim(),Math.min(import_chunk_UNWLYFWA.evidenceChars,import_chunk_UNWLYFWA.excerptBytes))}
+function leftWarning(reason,tree){const left=(0,import_chunk_O4S3UR6E.findEscaped)(tree);const named=left.slice(0,10).map(({pid,name})=>`${pid} (${oneLine(name)}\
+)`);const more=left.length>named.length?` and ${left.length-named.length} more`:"";const where=left.length>0?`left alone: ${named.join(", ")}${more}`:"none of i\
+ts processes was found here";const message=`only the watching over the task has ended (${reason}); the task itself may live on; ${where}`;return{code:"task_left",
+message}}async function concludeAsked(job,ending,tree){const{paths,spec}=job;const{run}=spec;if(!run)return(0,import_chunk_5QPJPXAU.conclude)(job,ending);const nobody={
+worker:null,shim:null,child:null};const[results,ownLog,task]=await Promise.all([(0,import_chunk_5WQSECMS.noteResults)(run),run.log?(0,import_chunk_5QPJPXAU.readOwnLog)(
+spec,run.log):null,askTask(spec,tree??(0,import_chunk_O4S3UR6E.treeOf)(spec,paths,nobody),{reason:ending.reason,isStarted:tree!==null})]);return(0,import_chunk_5QPJPXAU.
+conclude)(job,{...ending,results,ownLog,task})}
 
 },
 "./chunk-B2GTHZX4.js": function (module, exports) {
@@ -812,71 +877,6 @@ node:crypto"));return createHmac("sha256",key).update(bytes).digest("hex")}funct
 lder")return;makeFolders(import_node_path.default.dirname(folder));(0,import_chunk_527JQF7V.createFolder)(folder)}
 
 },
-"./chunk-BL7CDS4W.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{observation:()=>observation,progressOf:()=>progressOf,staffFacts:()=>staffFacts});module.exports=stdin_exports;var import_chunk_BRK3XRC6=load(
-"./chunk-BRK3XRC6.js");var import_chunk_OIGBCF3K=load("./chunk-OIGBCF3K.js");var import_chunk_OJTQHGJM=load("./chunk-OJTQHGJM.js");var import_chunk_RGS2FWBV=load(
-"./chunk-RGS2FWBV.js");var import_chunk_DFY3WLOV=load("./chunk-DFY3WLOV.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_ER3MQ2ZD=load(
-"./chunk-ER3MQ2ZD.js");var import_chunk_OYSO2DVF=load("./chunk-OYSO2DVF.js");var import_chunk_UNWLYFWA=load("./chunk-UNWLYFWA.js");var import_chunk_Y5L6GQDB=load(
-"./chunk-Y5L6GQDB.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var eventBytes=3*1024;function boundDocument(document,page){
-let kept=page?.events??[];const make=()=>{if(!page)return document;const isMore=page.isMore||kept.length<page.events.length;if(document.next_seq!==void 0)return{
-...document,events:kept};return{...document,events:kept,next_seq:kept.at(-1)?.seq??page.after,more:isMore}};const size=()=>bytesOf(make());while(size()>import_chunk_UNWLYFWA.
-observeBytes&&kept.length>1)kept=kept.slice(0,-1);if(size()>import_chunk_UNWLYFWA.observeBytes&&kept[0])kept=[stumpOf(kept[0])];const progress=document.progress;
-for(let limit=import_chunk_UNWLYFWA.textTailBytes;progress&&size()>import_chunk_UNWLYFWA.observeBytes&&limit>64;limit=Math.floor(limit/2)){document.progress={...progress,
-text:(0,import_chunk_LXK2ZILE.tail)(progress.text??"",limit).text,text_truncated:true}}if(progress&&size()>import_chunk_UNWLYFWA.observeBytes)document.progress=
-{tools_truncated:true,text_truncated:true};for(const name of["files","warnings","label","timer","next","error","owner","model"])if(size()>import_chunk_UNWLYFWA.
-observeBytes)delete document[name];return make()}function boundEvent(event){return bytesOf(event)<=eventBytes?event:stumpOf(event)}function stumpOf({seq,at,job,
-owner,type}){return{seq,at,job,owner,type,truncated:true}}function bytesOf(value){return Buffer.byteLength(JSON.stringify(value))+1}function progressOf(view){const{
-paths,spec}=view;const[output,error]=[(0,import_chunk_7WBBYJDG.factsOf)(paths.output),(0,import_chunk_7WBBYJDG.factsOf)(paths.error)];const newest=Math.max(output&&
-output.size>0?output.modifiedMs:0,error&&error.size>0?error.modifiedMs:0);const facts={stdout_bytes:output?.size??0,stderr_bytes:error?.size??0,last_output_at:newest>
-0?(0,import_chunk_Y5L6GQDB.isoOf)(newest):null,last_output_age_ms:newest>0?Math.max(0,Math.round((0,import_chunk_Y5L6GQDB.nowMs)()-newest)):null};if(spec?.staff&&
-!spec.staff.custom){const snapshot=(0,import_chunk_527JQF7V.readJson)(paths.snapshot);return snapshot.kind==="ok"?{...facts,...snapshot.value}:{...facts,tools:[],
-text:"",text_truncated:false}}const bytes=(0,import_chunk_527JQF7V.readRange)(paths.output,-import_chunk_UNWLYFWA.tailBytes,import_chunk_UNWLYFWA.tailBytes)?.bytes??
-Buffer.alloc(0);const latest=(0,import_chunk_LXK2ZILE.tail)((0,import_chunk_LXK2ZILE.plainText)(bytes.toString("utf8")),import_chunk_UNWLYFWA.textTailBytes);return{
-...facts,text:latest.text,text_truncated:latest.truncated||(output?.size??0)>import_chunk_UNWLYFWA.tailBytes}}var recentEvents=5;var eventsAtMost=50;function observation(view,options){
-const{state,spec,paths}=view;const condition=(0,import_chunk_ER3MQ2ZD.conditionOf)(view);const{waited}=options;const facts={id:view.id,kind:spec?.kind??null,verb:spec?.
-verb??null,owner:spec?.owner??null,label:spec?.label===null||spec?.label===void 0?null:(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(spec.
-label),120),...staffFacts(spec),state:state.state,...(0,import_chunk_OIGBCF3K.healthOf)(view,condition),checkpoint:(0,import_chunk_OIGBCF3K.checkpointOf)(state),
-watch:(0,import_chunk_OIGBCF3K.watchSeen)(view),timer:(0,import_chunk_OIGBCF3K.timerSeen)(view),supervision:condition,rev:state.rev,now:(0,import_chunk_Y5L6GQDB.
-isoNow)(),created_at:state.created_at,started_at:state.started_at,ended_at:state.ended_at,duration_ms:state.duration_ms,age_ms:(0,import_chunk_OYSO2DVF.ageOf)(state.
-created_at,(0,import_chunk_Y5L6GQDB.nowMs)()),deadline_ms:spec?.deadline_ms??null,exit_code:state.exit_code,signal:state.signal,...state.task_status===void 0?{}:
-{task_status:state.task_status,task_exit_code:state.task_exit_code??"unknown"},error:state.error===null?null:{...state.error,message:(0,import_chunk_LXK2ZILE.excerpt)(
-(0,import_chunk_LXK2ZILE.plainText)(state.error.message),400)},warnings:state.warnings.slice(0,5).map(one=>({code:one.code,message:(0,import_chunk_LXK2ZILE.excerpt)(
-(0,import_chunk_LXK2ZILE.plainText)(one.message),200)})),conversation:state.conversation,collected:(0,import_chunk_BRK3XRC6.collectedBy)(view),last_collected_seq:(0,
-import_chunk_BRK3XRC6.lastCollectedSeq)(view)};const next=nextFor(view,condition,options.root);if(waited&&next.wait!==void 0)next.wait=waited.next;const progress=(0,
-import_chunk_ER3MQ2ZD.isEnded)(state)?null:progressOf(view);const document={...waited?headOf(waited):{},...(0,import_chunk_LXK2ZILE.plainValue)(facts,longest),files:filesOf(
-view),next,...progress===null?{}:{progress:(0,import_chunk_LXK2ZILE.plainValue)(progress,import_chunk_UNWLYFWA.textTailBytes+3)}};if(waited&&waited.wake!=="soft\
-_timeout")return boundDocument(document,null);const after=options.afterSeq??Math.max(0,state.seq-recentEvents);const journal=(0,import_chunk_RGS2FWBV.readEvents)(
-paths,after,eventsAtMost);const events=journal.events.map(event=>(0,import_chunk_LXK2ZILE.plainValue)(event,400));return boundDocument(document,{events,isMore:journal.
-more,after})}var longest=1024;function headOf({wake,cursor}){if(wake==="soft_timeout")return{wake,...cursor===void 0?{}:{next_seq:cursor}};const event=boundEvent(
-(0,import_chunk_LXK2ZILE.plainValue)(wake.event,400));return{wake:wake.wake,event,next_seq:wake.nextSeq,pending_events:wake.pending,skipped:wake.skipped}}function staffFacts(spec){
-const{staff}=spec??{};if(!staff)return{backend:null,profile:null,model:null};const short=text=>(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(
-String(text)),120);return{backend:short(staff.custom?.name??staff.backend),profile:short(staff.profile),model:staff.model?short(staff.model):null}}function filesOf({
-paths,state}){const files={result:paths.result,output:paths.output,error:paths.error,events:paths.events,worker_log:paths.workerLog};if(!(0,import_chunk_ER3MQ2ZD.
-isEnded)(state))return files;return Object.fromEntries(Object.entries(files).map(([name,file])=>[name,(0,import_chunk_7WBBYJDG.exists)(file)?file:null]))}function nextFor(view,condition,root){
-if(condition==="damaged")return{doctor:import_chunk_DFY3WLOV.nextCommands.doctor(view.id,root.option)};if(!(0,import_chunk_ER3MQ2ZD.isEnded)(view.state))return{
-wait:import_chunk_DFY3WLOV.nextCommands.wait(view.id,root.option),cancel:import_chunk_DFY3WLOV.nextCommands.cancel(view.id,root.option)};const next={result:import_chunk_DFY3WLOV.
-nextCommands.result(view.id,root.option)};if(view.state.state==="done")return next;if((0,import_chunk_OJTQHGJM.isContinuable)(view.paths,view.state))next.continue=
-import_chunk_DFY3WLOV.nextCommands.continue(view.id,root.option);next.restart=import_chunk_DFY3WLOV.nextCommands.restart(view.id,root.option);return next}
-
-},
-"./chunk-BRK3XRC6.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{collectedBy:()=>collectedBy,isCollected:()=>isCollected,lastCollectedSeq:()=>lastCollectedSeq,noteCollected:()=>noteCollected,
-noteDelivered:()=>noteDelivered});module.exports=stdin_exports;var import_chunk_RLBURDLB=load("./chunk-RLBURDLB.js");var import_chunk_OYSO2DVF=load("./chunk-OYS\
-O2DVF.js");var import_chunk_Y5L6GQDB=load("./chunk-Y5L6GQDB.js");var import_chunk_VBJYUCPQ=load("./chunk-VBJYUCPQ.js");var import_chunk_7WBBYJDG=load("./chunk-7\
-WBBYJDG.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_node_path=builtin("node:path");function noteCollected(view,by){if(view.damage!==null||
-isCollected(view))return;try{const note={by,pid:process.pid,owner:import_chunk_VBJYUCPQ.variables.owner()??null,at:(0,import_chunk_Y5L6GQDB.isoNow)(),seq:view.state.
-seq};(0,import_chunk_527JQF7V.createFile)(view.paths.collected,`${JSON.stringify(note)}
-`,{sync:false})}catch{}}function isCollected(view){return(0,import_chunk_7WBBYJDG.exists)(view.paths.collected)}function noteDelivered(view,seq){try{if((0,import_chunk_7WBBYJDG.
-factsOf)(view.paths.waiters)?.kind!=="folder"||seq<=(deliveredSeq(view.paths)??0))return;const note={seq,pid:process.pid,owner:import_chunk_VBJYUCPQ.variables.owner()??
-null,at:(0,import_chunk_Y5L6GQDB.isoNow)()};(0,import_chunk_527JQF7V.writeJson)(deliveredFile(view.paths),note,{sync:false})}catch{}}function collectedBy({paths}){
-const read=(0,import_chunk_527JQF7V.readJson)(paths.collected);if(read.kind==="missing")return null;const{by,owner,at}=read.kind==="ok"?read.value:{};const text=value=>typeof value===
-"string"?value:null;return{by:text(by),owner:text(owner),at:(0,import_chunk_OYSO2DVF.instantOf)(at)===null?null:at}}function lastCollectedSeq({paths}){const seqs=[
-numberIn(paths.collected),deliveredSeq(paths)].filter(seq=>seq!==null);return seqs.length===0?null:Math.max(...seqs)}function deliveredFile(paths){return import_node_path.
-default.join(paths.waiters,"delivered.json")}function deliveredSeq(paths){return numberIn(deliveredFile(paths))}function numberIn(file){const read=(0,import_chunk_527JQF7V.
-readJson)(file);if(read.kind!=="ok"||typeof read.value.seq!=="number")return null;return(0,import_chunk_RLBURDLB.isNumbered)({seq:read.value.seq})?read.value.seq:
-null}
-
-},
 "./chunk-BSO2ISIG.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{bootId:()=>bootId,hasCpu:()=>hasCpu,identityOf:()=>identityOf,installBootId:()=>installBootId,installPs:()=>installPs,
 isDeadState:()=>isDeadState,isIdentity:()=>isIdentity,isStopped:()=>isStopped,livenessOf:()=>livenessOf,ownIdentity:()=>ownIdentity,parseStat:()=>parseStat,pidNamespace:()=>pidNamespace,
@@ -912,26 +912,73 @@ return(0,import_chunk_NVPF5LEY.errnoOf)(error)==="EPERM"}}function readBootId(){
 trim()}function link(target){try{return(0,import_node_fs3.readlinkSync)(target)}catch{return"none"}}
 
 },
-"./chunk-BWSMN7PA.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{signInOf:()=>signInOf,surveyBackends:()=>surveyBackends});module.exports=stdin_exports;var import_chunk_4FLT4IJW=load(
-"./chunk-4FLT4IJW.js");var import_chunk_JH5ETT6M=load("./chunk-JH5ETT6M.js");var import_chunk_55A4YUIJ=load("./chunk-55A4YUIJ.js");var import_chunk_VBJYUCPQ=load(
-"./chunk-VBJYUCPQ.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_node_path=builtin(
-"node:path");var signBytes=64*1024;var profileNames=["restricted","standard","unrestricted"];function surveyBackends(config,cwd,only){const own=Object.entries(config.
-backends);const found=import_chunk_JH5ETT6M.backends.filter(({id})=>id!=="custom"&&(only===void 0||id===only)&&!Object.hasOwn(config.backends,id)).map(backend=>survey(
-backend,backend.id,backend.programs,cwd));const custom=(0,import_chunk_JH5ETT6M.findBackend)("custom");const mine=own.filter(([name])=>only===void 0||name===only).
-map(([name,{argv}])=>survey(custom,name,argv.slice(0,1),cwd));return[...found,...mine]}function survey(backend,name,searched,cwd){const program=searched.map(one=>(0,
-import_chunk_55A4YUIJ.findProgram)(one,cwd)).find(one=>one!==void 0)??null;const version=program===null?null:(0,import_chunk_4FLT4IJW.tellVersion)(backend,program);
-const isTooOld=version!==null&&backend.oldest!==null&&(0,import_chunk_JH5ETT6M.isOlder)(version,backend.oldest);const faults={};for(const profile of profileNames){
-const fault=backend.profiles[profile]===null?null:(0,import_chunk_4FLT4IJW.policyFault)(backend,profile,cwd,version);if(fault!==null)faults[profile]=fault}const canKeep=profileNames.
-some(one=>backend.profiles[one]!==null&&faults[one]===void 0);return{backend:name,title:backend.title,custom:backend.id==="custom",searched,program,not_executable:program===
-null?findBlocked(searched):null,version,oldest:backend.oldest,too_old:isTooOld,sign_in:signInOf(backend),profiles:backend.profiles,faults,install:backend.install,
-usable:program!==null&&!isTooOld&&canKeep}}function signInOf({signIn}){const home=import_chunk_VBJYUCPQ.variables.home();const files=signIn.files.filter(file=>home!==
-void 0&&holdsSomething(import_node_path.default.join(home,file)));const found={files,variables:signIn.variables.filter(name=>import_chunk_VBJYUCPQ.variables.isSet(
-name))};if(signIn.files.length+signIn.variables.length===0)return{state:"unknown",...found};return{state:found.files.length+found.variables.length>0?"signs":"no\
-_signs",...found}}function holdsSomething(file){if(!(0,import_chunk_7WBBYJDG.exists)(file))return false;try{const text=(0,import_chunk_527JQF7V.readText)((0,import_chunk_7WBBYJDG.
-realPath)(file),signBytes)?.trim();if(text===void 0)return true;return text!==""&&!/^(?:null|\{\s*\}|\[\s*\])$/.test(text)}catch{return true}}function findBlocked(names){
-const folders=import_chunk_VBJYUCPQ.variables.searchPath().split(":").filter(Boolean);const files=names.filter(name=>!name.includes("/")).flatMap(name=>folders.
-map(folder=>import_node_path.default.join(folder,name)));return files.find(import_chunk_7WBBYJDG.exists)??null}
+"./chunk-BXSONOR3.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{failedNotice:()=>failedNotice});module.exports=stdin_exports;var import_chunk_THMK3AAK=load("./chunk-THMK3AAK.js");
+var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var eventsBack=50;var atMost=1e6;function failedNotice({spec,state,paths}){if(!spec?.notify)return null;const{
+events}=(0,import_chunk_THMK3AAK.readEvents)(paths,Math.max(0,state.seq-eventsBack),atMost);const newest=events.findLast(event=>event.type==="notified");return newest&&
+hasFailed(newest)?wordsOf(newest):null}function hasFailed({how,code}){return how!=="exited"||code!==0}function wordsOf({key,how,code,output}){const what=how==="\
+exited"?`code ${String(code)}`:String(how);const said=typeof output==="string"&&output.trim()!==""?`, ${output}`:"";return`failed (${(0,import_chunk_LXK2ZILE.excerpt)(
+(0,import_chunk_LXK2ZILE.plainText)(`${String(key)}: ${what}${said}`).replace(/\s+/g," ").trim(),300)})`}
+
+},
+"./chunk-C3JXGELQ.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{waitForJobs:()=>waitForJobs});module.exports=stdin_exports;var import_chunk_LUIVRIXY=load("./chunk-LUIVRIXY.js");var import_chunk_OIGBCF3K=load(
+"./chunk-OIGBCF3K.js");var import_chunk_IH5K6ZOB=load("./chunk-IH5K6ZOB.js");var import_chunk_B2GTHZX4=load("./chunk-B2GTHZX4.js");var import_chunk_HBYH2LAO=load(
+"./chunk-HBYH2LAO.js");var import_chunk_K7ECP4AX=load("./chunk-K7ECP4AX.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_ER3MQ2ZD=load(
+"./chunk-ER3MQ2ZD.js");var import_chunk_RSAECTKB=load("./chunk-RSAECTKB.js");var import_chunk_OYSO2DVF=load("./chunk-OYSO2DVF.js");var import_chunk_UNWLYFWA=load(
+"./chunk-UNWLYFWA.js");var import_chunk_Y5L6GQDB=load("./chunk-Y5L6GQDB.js");var import_chunk_BSO2ISIG=load("./chunk-BSO2ISIG.js");var import_chunk_7WBBYJDG=load(
+"./chunk-7WBBYJDG.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_events=require("node:events");var pauseMs=15;async function viewAt(event,look2,signal){
+const until=(0,import_chunk_Y5L6GQDB.monotonicMs)()+import_chunk_UNWLYFWA.stateLagMs;for(;;){const isLast=(0,import_chunk_Y5L6GQDB.monotonicMs)()>=until||signal.
+aborted;const view=await look2();if(event.seq===null||(0,import_chunk_ER3MQ2ZD.isEnded)(view.state)||view.state.seq>=event.seq)return view;if(isLast)return withEvent(
+view,event);await(0,import_chunk_Y5L6GQDB.sleep)(pauseMs)}}function withEvent(view,event){return{...view,state:{...view.state,...standingIn(event,view.state)}}}
+function standingIn(event,state){const{type,at,seq:_,job:__,owner:___,wake,...told}=event;const isAttention=Array.isArray(wake)&&wake.includes("attention");const alarm=isAttention?
+{health:"attention",attention_kind:"task_attention"}:{};if(type==="checkpoint"){const checkpoint=(0,import_chunk_OIGBCF3K.checkpointOf)({...state,checkpoint:{...told,
+at}});if(!checkpoint)return alarm;return{health:checkpoint.state,attention_kind:checkpoint.attention_kind,checkpoint}}const looked=lookIn(event);const note=looked&&
+(0,import_chunk_OIGBCF3K.watchOf)({...state,watch:{verdict:"pending",...state.watch,...looked}});if(!note)return alarm;const watch={...note,facts:{}};return isAttention&&
+type==="trouble"?{...alarm,watch}:{health:"unknown",attention_kind:null,watch}}function lookIn({type,verdict,word,evidence,message,in_a_row,n}){if(type==="news")
+return{verdict,word,evidence,told:n,troubles:0,trouble:null};if(type==="trouble")return{troubles:in_a_row,trouble:message,told:n};return void 0}var quickRounds=50;
+var healthMs=5e3;var journalPauseMs=50;async function waitForOne(root,id,watch,told){const nap=(0,import_chunk_LUIVRIXY.makeNap)(told.signal);let woken=quickRounds;
+for(let round=0;;round+=1,woken+=1){let view=await look(root,id);if(view.damage!==null)await(0,import_chunk_Y5L6GQDB.sleep)(100);if(!(0,import_chunk_7WBBYJDG.exists)(
+view.paths.folder))throw vanishedError(view.paths.folder,id);told.view(view);if((0,import_chunk_ER3MQ2ZD.isEnded)(view.state)||told.signal.aborted)return void 0;
+if(told.until-(0,import_chunk_Y5L6GQDB.monotonicMs)()<=0){const wake=watch?.lookAtEvents()??watch?.lookAtHealth(view);return wake&&!await isOver(root,id,wake,told)?
+wake:void 0}const closes=await subscribe(view,nap,watch);try{for(let isQuiet=true;isQuiet;){view=await look(root,id);told.view(view);if((0,import_chunk_ER3MQ2ZD.
+isEnded)(view.state)||told.signal.aborted||told.until-(0,import_chunk_Y5L6GQDB.monotonicMs)()<=0)break;const wake=watch?.lookAtEvents()??watch?.lookAtHealth(view);
+if(wake)return await isOver(root,id,wake,told)?void 0:wake;const pause=woken<quickRounds?20:pauseFor(view,closes,round,watch);const seen=await rest(nap,Math.min(
+told.until-(0,import_chunk_Y5L6GQDB.monotonicMs)(),pause),view,watch,told.signal);if(seen.wake)return await isOver(root,id,seen.wake,told)?void 0:seen.wake;if(seen.
+why.includes("fifo"))woken=0;isQuiet=seen.why.length===0&&pause>1e3&&(0,import_chunk_7WBBYJDG.exists)(view.paths.folder)}}finally{for(const close of Object.values(
+closes))close?.()}}}async function subscribe(view,nap,watch){const isArmed=(0,import_chunk_ER3MQ2ZD.conditionOf)(view)==="armed";const hasJournal=watch?.subscribe(
+()=>nap.ring("journal"));return{fifo:await(0,import_chunk_IH5K6ZOB.watchFifo)(view.paths.leaseFifo,()=>nap.ring("fifo")),folder:isArmed?(0,import_chunk_B2GTHZX4.
+onEachChange)(view.paths.folder,()=>nap.ring("folder")):void 0,journal:hasJournal?()=>void 0:void 0}}async function rest(nap,ms,view,watch,signal){const until=(0,
+import_chunk_Y5L6GQDB.monotonicMs)()+ms;for(;;){const left=Math.max(0,until-(0,import_chunk_Y5L6GQDB.monotonicMs)());const why=await nap.sleep(watch?.isForHealth?
+Math.min(left,healthMs):left);if(why.length===0&&left>healthMs&&!signal.aborted&&!watch?.isHealthChanged(view))continue;const wake=why.includes("journal")?watch?.
+lookAtEvents():void 0;if(wake)return{why,wake};if(why.length!==1||why[0]!=="journal"||(0,import_chunk_Y5L6GQDB.monotonicMs)()>=until)return{why};const more=await nap.
+sleep(Math.min(journalPauseMs,Math.max(0,until-(0,import_chunk_Y5L6GQDB.monotonicMs)())),"journal");if(more.length>0)return{why:more}}}async function isOver(root,id,wake,told){
+const view=await viewAt(wake.event,()=>look(root,id),told.signal);told.view(view);return(0,import_chunk_ER3MQ2ZD.isEnded)(view.state)}function pauseFor(view,{fifo,
+folder,journal},round,watch){const soon=Math.min(20*1.25**round,1e3);switch((0,import_chunk_ER3MQ2ZD.conditionOf)(view)){case"armed":return Math.min(untilDue(view),
+folder?6e4:2e3);case"supervised":{const isHeld=view.worker!==null&&view.launch!==null&&(0,import_chunk_BSO2ISIG.sameIdentity)(view.worker.worker,view.launch.worker);
+if(!isHeld)return soon;const isTold=fifo&&view.worker?.fifo&&(!watch||journal);return Math.min(isTold?15e3:1e3,untilDue(view)+import_chunk_ER3MQ2ZD.timerPatienceMs)}case"\
+unseen":return 1e3;default:return soon}}function untilDue({spec}){const due=(0,import_chunk_OYSO2DVF.instantOf)(spec?.timer?.due_at);return due===null?Number.POSITIVE_INFINITY:
+Math.max(1,due-(0,import_chunk_Y5L6GQDB.nowMs)())}async function look(root,id){try{return await(0,import_chunk_HBYH2LAO.refreshAttached)(root,id)}catch(error){if(error instanceof
+import_chunk_NVPF5LEY.FaultError&&error.code==="unknown_job")throw vanishedError((0,import_chunk_RSAECTKB.jobPaths)(root,id).folder,id);throw error}}function vanishedError(folder,id){
+return new import_chunk_NVPF5LEY.FaultError("state_unusable",`cannot go on waiting for job ${id}: its folder ${folder} is gone`,null)}var WakeWatch=class{beyond=null;paths;wanted;scan;cursor;choice;newest=0;hasScanned=false;known;hasLooked=false;stop;constructor(paths,wanted,cursor){
+this.paths=paths;this.wanted=wanted;this.cursor=cursor;this.scan=new import_chunk_K7ECP4AX.JournalScan(paths.events);this.choice=new import_chunk_ILRLY4JU.WakeChoice(
+wanted,cursor.seq)}get isForHealth(){return this.wanted.includes("attention")}subscribe(ring){this.stop??=(0,import_chunk_B2GTHZX4.onEachChange)(this.paths.events,
+ring,()=>{this.stop=void 0});return this.stop!==void 0}close(){this.stop?.();this.stop=void 0}isHealthChanged(view){return this.isForHealth&&(0,import_chunk_OIGBCF3K.
+findStopped)(view)!==void 0!==(this.known==="worker_stopped")}lookAtEvents(){this.scan.read(event=>{if((0,import_chunk_ILRLY4JU.isNumbered)(event))this.newest=Math.
+max(this.newest,event.seq);this.choice.add(event)});if(!this.hasScanned&&this.cursor.seq>this.newest)this.startAt(this.newest);this.hasScanned=true;const chosen=this.
+choice.chosen();return chosen&&{...chosen,nextSeq:chosen.event.seq}}lookAtHealth(view){if(!this.isForHealth)return void 0;const seen=(0,import_chunk_OIGBCF3K.monitorAttention)(
+view,(0,import_chunk_ER3MQ2ZD.conditionOf)(view));const isNew=seen!==void 0&&seen.cause!==this.known&&(this.hasLooked||!this.cursor.isGiven);this.known=seen?.cause;
+this.hasLooked=true;if(!seen||!isNew)return void 0;const event={seq:null,at:(0,import_chunk_Y5L6GQDB.isoNow)(),type:"monitor_attention",...seen};return{wake:"at\
+tention",event,nextSeq:this.beyond?.newest??this.cursor.seq,pending:0,skipped:0}}startAt(newest){this.beyond={given:this.cursor.seq,newest};this.choice=new import_chunk_ILRLY4JU.
+WakeChoice(this.wanted,newest)}};async function waitForJobs(root,ids,options){const until=(0,import_chunk_Y5L6GQDB.monotonicMs)()+options.timeoutMs;const views=new Map;
+const watches=new Map;const stop=new AbortController;(0,import_node_events.setMaxListeners)(0,stop.signal);const beat=options.heartbeatMs===null?void 0:setInterval(
+()=>options.onHeartbeat?.([...views.values()]),options.heartbeatMs);let failure;let woken=null;let ended=0;await Promise.all(ids.map(async id=>{const watch=options.
+until?.length?makeWatch(root,id,options.until,options.cursors):void 0;if(watch)watches.set(id,watch);const told={view:view2=>views.set(id,view2),signal:stop.signal,
+until};try{const wake=await waitForOne(root,id,watch,told);if(wake){woken??={id,...wake};stop.abort()}}catch(error){failure??=error;stop.abort();return}finally{
+watch?.close()}const view=views.get(id);if(view&&(0,import_chunk_ER3MQ2ZD.isEnded)(view.state))ended+=1;if(options.mode==="any"&&ended>0)stop.abort()}));clearInterval(
+beat);if(failure!==void 0)throw failure;const beyond=[...watches].flatMap(([id,watch])=>watch.beyond?[{id,...watch.beyond}]:[]);return{views:ids.flatMap(id=>views.
+get(id)??[]),woken,beyond}}function makeWatch(root,id,until,cursors){return new WakeWatch((0,import_chunk_RSAECTKB.jobPaths)(root,id),until,cursors?.get(id)??{seq:0,
+isGiven:false})}
 
 },
 "./chunk-CAKGJKOS.js": function (module, exports) {
@@ -942,58 +989,6 @@ evidenceChars?characters.join(""):`${characters.slice(0,import_chunk_UNWLYFWA.ev
 plainValue)(facts,import_chunk_UNWLYFWA.excerptBytes);return JSON.stringify(plain).length<=import_chunk_UNWLYFWA.watchFactsBytes?plain:{truncated:true}}function toEndText({
 changes=0},last){const told=changes===0?"nothing changed":`${changes} change${changes===1?"":"s"} told`;return`it was watched to its end as asked, ${told}; the \
 last: ${last}`}
-
-},
-"./chunk-CEJQDP2H.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{checkLaunchOptions:()=>checkLaunchOptions,launchAndTell:()=>launchAndTell,launchWords:()=>launchWords,notifyOf:()=>notifyOf,
-onStallOf:()=>onStallOf,tellLaunched:()=>tellLaunched});module.exports=stdin_exports;var import_chunk_NDLZGJF4=load("./chunk-NDLZGJF4.js");var import_chunk_K4XBJGBM=load(
-"./chunk-K4XBJGBM.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_DFY3WLOV=load("./chunk-DFY3WLOV.js");var import_chunk_LXK2ZILE=load(
-"./chunk-LXK2ZILE.js");var import_chunk_RSAECTKB=load("./chunk-RSAECTKB.js");var import_chunk_OYSO2DVF=load("./chunk-OYSO2DVF.js");var import_chunk_UNWLYFWA=load(
-"./chunk-UNWLYFWA.js");var import_chunk_55A4YUIJ=load("./chunk-55A4YUIJ.js");var import_chunk_VBJYUCPQ=load("./chunk-VBJYUCPQ.js");var import_chunk_NVPF5LEY=load(
-"./chunk-NVPF5LEY.js");var import_node_path=builtin("node:path");var operators=/^(?:\d*(?:>>?|<)|&&?|\|\|?|;|\d*>&\d+|&>)$/;function splitWords(text){const words=[];
-let word=null;let isPlain=true;let quote=null;for(let at=0;at<=text.length;at+=1){const sign=text[at];if(sign===void 0&&quote!==null)return{fault:`the quote ${quote}\
- is not closed`};if(quote===null&&(sign===void 0||/[ \t\n\r]/.test(sign))){if(word!==null&&isPlain&&operators.test(word))return{fault:`no shell reads it, and ${word}\
- means something only to a shell (sh -c '...' starts one)`};if(word!==null)words.push(word);[word,isPlain]=[null,true];continue}if(sign===quote){quote=null;continue}
-if(quote===null&&(sign==='"'||sign==="'")){[quote,word,isPlain]=[sign,word??"",false];continue}const next=text[at+1];if(sign==="\\"&&(quote===null||quote==='"'&&
-/["\\$`\n]/.test(next??""))){if(next===void 0)return{fault:"it ends with a backslash"};word=`${word??""}${next==="\n"?"":next}`;isPlain=false;at+=1;continue}word=
-`${word??""}${sign}`}return{words}}var allowed="allowed: words like a shell splits them, or a JSON array of texts";function parseNotify(text){const refused=why=>(0,
-import_chunk_NVPF5LEY.usageError)(`cannot take --notify ${JSON.stringify(text)}: ${why}; ${allowed}`);const words=text.trimStart().startsWith("[")?jsonWords(text):
-splitWords(text);if("fault"in words)throw refused(words.fault);if(words.words.length===0||words.words[0]==="")throw refused("it names no program");return words.
-words}function jsonWords(text){let value;try{value=JSON.parse(text)}catch{return{fault:"it is no JSON"}}const isWords=Array.isArray(value)&&value.every(word=>typeof word===
-"string"&&!word.includes("\0"));return isWords?{words:value}:{fault:"it is no array of texts"}}async function notifyOf(context,input,inherited){const text=input.
-text("notify");if(text==="none")return null;if(text!==void 0)return resolved(parseNotify(text),"--notify",context.cwd);if(inherited)return resolved(inherited,"t\
-he notifier of the earlier job",context.cwd);if(!(0,import_chunk_K4XBJGBM.mayMention)("notify"))return null;const{readUserConfig}=await Promise.resolve().then(()=>load(
-"./config-ZRULFGL6.js"));const{notify}=readUserConfig();return notify?resolved(notify,`"notify" of ${(0,import_chunk_K4XBJGBM.userConfigFile)()}`,null):null}function resolved(words,source,cwd){
-const[name="",...args]=words;const isRelative=name.includes("/")&&!import_node_path.default.isAbsolute(name);const program=cwd===null&&isRelative?void 0:(0,import_chunk_55A4YUIJ.
-findProgram)(name,cwd??"/");if(program!==void 0)return[program,...args];const where=!name.includes("/")?`it is not on PATH (${import_chunk_VBJYUCPQ.variables.searchPath()||
-"empty"})`:cwd===null&&isRelative?"it must be absolute or on PATH":`no executable file of that name${isRelative?` (looked from ${cwd})`:""}`;throw new import_chunk_NVPF5LEY.
-FaultError("preflight",`cannot use ${JSON.stringify(name)} as ${source}: ${where}`,"give the path of the program")}function launchWords(input){const onceKey=input.
-text("once-key")??null;if(onceKey==="")throw(0,import_chunk_NVPF5LEY.usageError)('cannot take --once-key "": a key needs at least one character');return{owner:input.
-text("owner")??import_chunk_VBJYUCPQ.variables.owner()??null,label:input.text("label")??null,onceKey}}function onStallOf(input){const text=input.text("on-stall");
-if(text===void 0)return null;if(text.trim()==="")throw(0,import_chunk_NVPF5LEY.usageError)("cannot take an empty --on-stall: say what is to be done about a stal\
-l");const size=(0,import_chunk_LXK2ZILE.byteLength)(text);if(size>import_chunk_UNWLYFWA.onStallBytes)throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --on\
--stall of ${size} bytes: at most ${import_chunk_UNWLYFWA.onStallBytes} are allowed`);return text}function checkLaunchOptions(input){if(input.has("wait-timeout")&&
-!input.has("wait"))throw(0,import_chunk_NVPF5LEY.usageError)("cannot take --wait-timeout without --wait");input.duration("wait-timeout");for(const other of["jso\
-n","wait"]){if(input.has("id-only")&&input.has(other))throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --id-only and --${other} together`)}}async function launchAndTell(context,input,request,isSynchronous=false){
-checkLaunchOptions(input);const root=context.root(input);const notify=await notifyOf(context,input,request.notify);return tellLaunched(context,input,root,await(0,
-import_chunk_NDLZGJF4.launch)(root,{...request,notify}),isSynchronous)}async function tellLaunched(context,input,root,launched,isSynchronous){if(input.has("wait")||
-isSynchronous){const{waitAndTell}=await Promise.resolve().then(()=>load("./collecting-CNW34CDW.js"));const told=launched.isNew?warningNotes(root,launched.id):[];
-const collect=`collect: ${import_chunk_DFY3WLOV.nextCommands.wait(launched.id,root.option)}`;for(const line of[jobLine(launched),collect,...told])context.tell(line);
-const timeoutMs=input.duration("wait-timeout")??Number.MAX_SAFE_INTEGER;return waitAndTell(context,root,[launched.id],{mode:"all",timeoutMs,heartbeatMs:null,isJson:input.
-has("json"),told})}return tellLaunch(root,launched,input)}function jobLine({id,isNew}){return`job ${id}${isNew?"":" (this once-key had it already; nothing was s\
-tarted)"}`}function warningsOf(root,id){const spec=(0,import_chunk_OYSO2DVF.readSpec)((0,import_chunk_RSAECTKB.jobPaths)(root.folder,id));return spec.kind==="ok"?
-spec.value.warnings??[]:[]}function warningNotes(root,id){return warningsOf(root,id).map(one=>`warning: ${(0,import_chunk_LXK2ZILE.plainText)(one.message)}`)}async function timerOf(root,id){
-if(!id.startsWith("timer-"))return void 0;const[{inspect},{dueWords,timerFacts}]=await Promise.all([Promise.resolve().then(()=>load("./view-LCYHZ6EI.js")),Promise.
-resolve().then(()=>load("./timer-facts-YN5NGH5S.js"))]);const{spec,state}=inspect(root.folder,id);if(!spec?.timer)return void 0;return{facts:{state:state.state,
-...timerFacts(spec.timer)},line:`due:     ${dueWords(spec.timer)}`}}async function tellLaunch(root,launched,input){const{id,isNew}=launched;const notes=warningNotes(
-root,id);if(input.has("id-only"))return{code:import_chunk_6PFAPK5K.exitCodes.done,out:`${id}
-`,notes};const paths=(0,import_chunk_RSAECTKB.jobPaths)(root.folder,id);const commands={wait:import_chunk_DFY3WLOV.nextCommands.wait(id,root.option),observe:import_chunk_DFY3WLOV.
-nextCommands.observe(id,root.option),cancel:import_chunk_DFY3WLOV.nextCommands.cancel(id,root.option)};const timer=await timerOf(root,id);if(input.has("json")){
-return{code:import_chunk_6PFAPK5K.exitCodes.done,json:{id,new:isNew,...timer?{...timer.facts,replaced:launched.replaced??[]}:{},folder:paths.folder,result_path:paths.
-result,output_path:paths.output,warnings:warningsOf(root,id),next:commands}}}const lines=[jobLine(launched),...timer?[timer.line]:[],...(launched.replaced??[]).
-map(earlier=>`replaced: ${earlier}`),`collect: ${commands.wait}`,`observe: ${commands.observe}`,`result:  ${paths.result}`];return{code:import_chunk_6PFAPK5K.exitCodes.
-done,out:`${lines.join("\n")}
-`,notes}}
 
 },
 "./chunk-CJ74I6F3.js": function (module, exports) {
@@ -1107,21 +1102,6 @@ ms:Math.min(walkLimits.ms,leftMs)};const{found,isWhole}=walkFolder(folder,{exclu
 import_chunk_7WBBYJDG.realPath)(folder)}catch{return void 0}}
 
 },
-"./chunk-CPBQ7YFS.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{commandNames:()=>commandNames,loadCommand:()=>loadCommand});module.exports=stdin_exports;var loaders={run:async()=>(await Promise.
-resolve().then(()=>load("./run-F53PM6ML.js"))).run,watch:async()=>(await Promise.resolve().then(()=>load("./watch-6SN77VM2.js"))).watch,staffer:async()=>(await Promise.
-resolve().then(()=>load("./staffer-M7IXYPPC.js"))).staffer,research:async()=>(await Promise.resolve().then(()=>load("./research-5OZOX4IW.js"))).research,review:async()=>(await Promise.
-resolve().then(()=>load("./review-UDXNA7KQ.js"))).review,implement:async()=>(await Promise.resolve().then(()=>load("./implement-KUGA72OD.js"))).implement,ask:async()=>(await Promise.
-resolve().then(()=>load("./ask-ECM4Q2ZE.js"))).ask,timer:async()=>(await Promise.resolve().then(()=>load("./timer-I4VBMHON.js"))).timer,wait:async()=>(await Promise.
-resolve().then(()=>load("./wait-HFRNEY5O.js"))).wait,observe:async()=>(await Promise.resolve().then(()=>load("./observe-HIQUMHBU.js"))).observe,status:async()=>(await Promise.
-resolve().then(()=>load("./status-6J3F2PZM.js"))).status,result:async()=>(await Promise.resolve().then(()=>load("./result-HYO7DBLL.js"))).result,cancel:async()=>(await Promise.
-resolve().then(()=>load("./cancel-7KKGXVY7.js"))).cancel,continue:async()=>(await Promise.resolve().then(()=>load("./continue-BNRWWBHI.js"))).continueCommand,restart:async()=>(await Promise.
-resolve().then(()=>load("./restart-P4DKOYUR.js"))).restart,clean:async()=>(await Promise.resolve().then(()=>load("./clean-3FMWEHYR.js"))).clean,setup:async()=>(await Promise.
-resolve().then(()=>load("./setup-QLJ4HO5N.js"))).setup,doctor:async()=>(await Promise.resolve().then(()=>load("./doctor-JB6V2M5V.js"))).doctor,help:async()=>(await Promise.
-resolve().then(()=>load("./help-2XYAQ73L.js"))).help};var commandNames=Object.keys(loaders);async function loadCommand(name){return Object.hasOwn(loaders,name)?
-loaders[name]():void 0}
-
-},
 "./chunk-CTSRVJRC.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{hmacSha256:()=>hmacSha256,sha256:()=>sha256,toHex:()=>toHex});module.exports=stdin_exports;var constants=new Uint32Array(
 [1116352408,1899447441,3049323471,3921009573,961987163,1508970993,2453635748,2870763221,3624381080,310598401,607225278,1426881987,1925078388,2162078206,2614888103,
@@ -1140,45 +1120,6 @@ y,17)^rotate(y,19)^y>>>10;w[i]=w[i-16]+s0+w[i-7]+s1}let a=hash[0];let b=hash[1];
 for(let i=0;i<64;i+=1){const s1=(e>>>6|e<<26)^(e>>>11|e<<21)^(e>>>25|e<<7);const t1=h+s1+(e&f^~e&g)+constants[i]+w[i]|0;const s0=(a>>>2|a<<30)^(a>>>13|a<<19)^(a>>>
 22|a<<10);const t2=s0+(a&b^a&c^b&c)|0;h=g;g=f;f=e;e=d+t1|0;d=c;c=b;b=a;a=t1+t2|0}hash[0]=hash[0]+a;hash[1]=hash[1]+b;hash[2]=hash[2]+c;hash[3]=hash[3]+d;hash[4]=
 hash[4]+e;hash[5]=hash[5]+f;hash[6]=hash[6]+g;hash[7]=hash[7]+h}function rotate(word,bits){return word>>>bits|word<<32-bits}
-
-},
-"./chunk-D644HDN5.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{Progress:()=>Progress,agentSnapshot:()=>agentSnapshot,toolSnapshot:()=>toolSnapshot});module.exports=stdin_exports;
-var import_chunk_RGS2FWBV=load("./chunk-RGS2FWBV.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_XUMWCHG3=load("./chunk-XUMWCHG3.js");
-var import_chunk_OYSO2DVF=load("./chunk-OYSO2DVF.js");var import_chunk_UNWLYFWA=load("./chunk-UNWLYFWA.js");var import_chunk_Y5L6GQDB=load("./chunk-Y5L6GQDB.js");
-var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var table={queued:{claimed:"starting",started:"runni\
-ng",stop_asked:"stopping",concluded:"ended"},starting:{claimed:"starting",started:"running",stop_asked:"stopping",concluded:"ended"},running:{claimed:"running",
-started:"running",stop_asked:"stopping",concluded:"ended"},stopping:{claimed:"stopping",started:"stopping",stop_asked:"stopping",concluded:"ended"},ended:{claimed:"\
-ended",started:"ended",stop_asked:"ended",concluded:"ended"}};function transition(from,event){return table[from][event]}var snapshotPauseMs=300;var Progress=class{journal;state;claim;lifecycle;snapshotTimer;makeSnapshot;constructor(claim){
-this.claim=claim;this.journal=(0,import_chunk_RGS2FWBV.openJournal)(claim.paths,claim.spec);const read=(0,import_chunk_OYSO2DVF.readState)(claim.paths);this.state=
-read.kind==="ok"?read.value:(0,import_chunk_XUMWCHG3.earlyState)(claim.spec.id,claim.spec);this.lifecycle=["queued","starting","running","stopping"].includes(this.
-state.state)?this.state.state:"starting";if(claim.generation>1)this.tellWake()}step(event,type,fields,change={}){this.lifecycle=transition(this.lifecycle,event);
-this.note(type,fields,{...change,...this.lifecycle==="ended"?{}:{state:this.lifecycle}})}note(type,fields,change={}){this.append(type,fields);this.state={...this.
-state,...change,rev:this.state.rev+1,seq:this.journal.seq};const sync=change.conversation!==void 0||type==="stopping";this.unlessFull(()=>(0,import_chunk_OYSO2DVF.
-writeState)(this.claim.paths,this.state,{sync}))}change(change){this.state={...this.state,...change,rev:this.state.rev+1};this.unlessFull(()=>(0,import_chunk_OYSO2DVF.
-writeState)(this.claim.paths,this.state,{sync:false}))}snapshot(make){this.makeSnapshot=make;this.snapshotTimer??=setTimeout(()=>this.flush(),snapshotPauseMs)}flush(){
-clearTimeout(this.snapshotTimer);this.snapshotTimer=void 0;const make=this.makeSnapshot;this.makeSnapshot=void 0;if(make)this.unlessFull(()=>(0,import_chunk_527JQF7V.
-writeJson)(this.claim.paths.snapshot,{at:(0,import_chunk_Y5L6GQDB.isoNow)(),...make()},{sync:false}))}append(type,fields){this.unlessFull(()=>this.journal.append(
-type,fields));this.state.seq=this.journal.seq;if(fields.wake!==void 0)this.tellWake()}tellWake(){this.claim.onWake?.(told=>this.append("notified",told))}unlessFull(write){
-try{write()}catch(error){if(!["ENOSPC","EDQUOT"].includes((0,import_chunk_NVPF5LEY.errnoOf)(error)??""))throw error}}};function agentSnapshot(reading){const latest=(0,
-import_chunk_LXK2ZILE.tail)((0,import_chunk_LXK2ZILE.plainText)(reading.answer||reading.text),import_chunk_UNWLYFWA.textTailBytes);return{tools:reading.tools.slice(
--import_chunk_UNWLYFWA.toolCalls).map(toolSnapshot),tool_count:reading.toolCount,text:latest.text,text_truncated:latest.truncated,final:reading.final,conversation_id:reading.
-conversationId,model:reading.model}}function toolSnapshot(call){const bounded=text=>(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(text).
-replace(/\s+/g," ").trim(),import_chunk_UNWLYFWA.excerptBytes);return{n:call.n,name:(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(call.name),
-80),input:bounded(call.input),output:call.output===null?null:bounded(call.output),status:call.status,started_at:call.started_at,ended_at:call.ended_at}}
-
-},
-"./chunk-DEBTB4RH.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{byLife:()=>byLife,isOwnedBy:()=>isOwnedBy,listViews:()=>listViews,tryView:()=>tryView});module.exports=stdin_exports;
-var import_chunk_NM4KW5RY=load("./chunk-NM4KW5RY.js");var import_chunk_SNCAF6X6=load("./chunk-SNCAF6X6.js");var import_chunk_ER3MQ2ZD=load("./chunk-ER3MQ2ZD.js");
-var import_chunk_XUMWCHG3=load("./chunk-XUMWCHG3.js");var import_chunk_RSAECTKB=load("./chunk-RSAECTKB.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");
-async function listViews(root,options){const live=(0,import_chunk_NM4KW5RY.listActive)(root).filter(id=>(0,import_chunk_7WBBYJDG.exists)((0,import_chunk_RSAECTKB.
-jobPaths)(root,id).folder));const views=[];for(const id of live)views.push(...await tryView(root,id));let left=options.recent;for(const id of(0,import_chunk_NM4KW5RY.
-listJobs)(root)){if(left===0)break;if(live.includes(id))continue;const[view]=await tryView(root,id);if(!view)continue;if(!isOwnedBy(view.spec,options.owner))continue;
-views.push(view);left-=1}return views.filter(view=>isOwnedBy(view.spec,options.owner)).sort(byLife)}function byLife(a,b){return Number((0,import_chunk_ER3MQ2ZD.
-isEnded)(a.state))-Number((0,import_chunk_ER3MQ2ZD.isEnded)(b.state))||(0,import_chunk_XUMWCHG3.compareIds)(b.id,a.id)}async function tryView(root,id){for(const how of[
-import_chunk_SNCAF6X6.refresh,import_chunk_ER3MQ2ZD.inspect]){try{return[await how(root,id)]}catch{}}return[]}function isOwnedBy(spec,owner){return owner===null||
-spec?.owner===owner}
 
 },
 "./chunk-DFY3WLOV.js": function (module, exports) {
@@ -1211,6 +1152,25 @@ excerpt)((0,import_chunk_FSRL2ASG.showName)(git.branch),lineBytes),head:git.head
 oneLine)(git.subject),lineBytes),dirty:dirty.slice(0,lines).map(entry=>(0,import_chunk_LXK2ZILE.excerpt)(dirtyLine(entry),lineBytes)),dirty_count:(0,import_chunk_HDW3QKWP.
 countDirty)(snapshot)}}}function dirtyLine({xy,path,from}){const origin=from===void 0?"":`${(0,import_chunk_FSRL2ASG.showName)(from)} -> `;const letters=xy==="?\
 ?"?xy:xy.replace("?",".").replaceAll("."," ");return`${letters} ${origin}${(0,import_chunk_FSRL2ASG.showName)(path)}`}
+
+},
+"./chunk-EPPYWNI7.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{folderOf:()=>folderOf,run:()=>run});module.exports=stdin_exports;var import_chunk_G72W4775=load("./chunk-G72W4775.j\
+s");var import_chunk_TZSNQ27I=load("./chunk-TZSNQ27I.js");var import_chunk_J5S6ATOH=load("./chunk-J5S6ATOH.js");var import_chunk_UNWLYFWA=load("./chunk-UNWLYFWA\
+.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_path=builtin("node:path");var run={
+name:"run",summary:"run a long command as a job",form:"[options] -- COMMAND ARG...",words:{min:0,max:0,rest:true},options:import_chunk_G72W4775.runOptions,notes:"\
+The command gets no input and runs without a shell, exactly as it stands after --. It is never started twice.",examples:["run -- make test","run --timeout 2h --\
+once-key nightly -- python3 train.py","run --success-file model.pt --log train.log -- python3 train.py","run --shell --pipefail -- 'make 2>&1 | tee build.log'"],
+async run(context,input){const words=(0,import_chunk_TZSNQ27I.onceWords)("run",input,(0,import_chunk_TZSNQ27I.folderSaid)(context,input),null);const repeated=await(0,
+import_chunk_TZSNQ27I.repeatedLaunch)(context,input,words,false);if(repeated)return repeated;const cwd=folderOf(context,input);const timeout=limitOf(input);const part=await(0,
+import_chunk_G72W4775.makeRunPart)(input,cwd);return(0,import_chunk_J5S6ATOH.launchAndTell)(context,input,{kind:"run",verb:"run",...(0,import_chunk_J5S6ATOH.launchWords)(
+input),cwd,deadlineMs:timeout,killGraceMs:input.durationOrDefault("kill-after"),maxOutputBytes:input.size("max-output")??import_chunk_UNWLYFWA.limits.maxOutput.
+default,firstOutputMs:input.duration("first-output")??null,stallMs:input.duration("stall-after")??null,lineage:null,run:part,warnings:(0,import_chunk_G72W4775.limitWarnings)(
+part,timeout),onStall:(0,import_chunk_J5S6ATOH.onStallOf)(input),staff:null,words})}};function limitOf(input){if(input.has("timeout")&&input.has("deadline"))throw(0,
+import_chunk_NVPF5LEY.usageError)("cannot take --timeout and --deadline together: they are the same");return input.has("deadline")?input.durationOrDefault("dead\
+line"):input.durationOrDefault("timeout")}function folderOf(context,input){const folder=import_node_path.default.resolve(context.cwd,input.text("cwd")??".");if(!(0,
+import_chunk_7WBBYJDG.isFolder)(folder))throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot run in ${folder}: there is no such folder`,"name an exist\
+ing one with --cwd DIR");return(0,import_chunk_7WBBYJDG.realPath)(folder)}
 
 },
 "./chunk-ER3MQ2ZD.js": function (module, exports) {
@@ -1251,6 +1211,31 @@ return null;if(spec.kind==="ok")return null;return spec.kind==="damaged"?spec.re
 value:null}
 
 },
+"./chunk-EZU4HZDO.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{conversationOf:()=>conversationOf,earlierOf:()=>earlierOf,lineageOf:()=>lineageOf,requireFolder:()=>requireFolder,requireGenuine:()=>requireGenuine,
+requireSameFolder:()=>requireSameFolder,requireSpec:()=>requireSpec});module.exports=stdin_exports;var import_chunk_JH5ETT6M=load("./chunk-JH5ETT6M.js");var import_chunk_NM4KW5RY=load(
+"./chunk-NM4KW5RY.js");var import_chunk_RCJX4V26=load("./chunk-RCJX4V26.js");var import_chunk_DFY3WLOV=load("./chunk-DFY3WLOV.js");var import_chunk_BJVD3YVK=load(
+"./chunk-BJVD3YVK.js");var import_chunk_ER3MQ2ZD=load("./chunk-ER3MQ2ZD.js");var import_chunk_RSAECTKB=load("./chunk-RSAECTKB.js");var import_chunk_OYSO2DVF=load(
+"./chunk-OYSO2DVF.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");function requireSpec(root,id){
+const read=(0,import_chunk_OYSO2DVF.readSpec)((0,import_chunk_RSAECTKB.jobPaths)(root.folder,id));if(read.kind==="ok")return read.value;const reason=read.kind===
+"damaged"?read.reason:"its spec.json is missing";throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot use job ${id}: ${reason}`)}async function requireGenuine(spec){
+if(await(0,import_chunk_BJVD3YVK.isGenuine)(spec,(0,import_chunk_BJVD3YVK.readKey)()))return;throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot star\
+t anything from job ${spec.id}: its spec.json was changed or comes from another user or machine`,"launch it again in your own words")}function conversationOf(root,spec){
+const paths=(0,import_chunk_RSAECTKB.jobPaths)(root,spec.id);const state=(0,import_chunk_OYSO2DVF.readState)(paths);if(state.kind!=="ok"||(0,import_chunk_ER3MQ2ZD.
+isEnded)(state.value)&&!(0,import_chunk_RCJX4V26.isContinuable)(paths,state.value))return null;return state.value.conversation?.id??null}function requireFolder(parent,verb,option){
+if((0,import_chunk_7WBBYJDG.isFolder)(parent.cwd))return parent.cwd;const gone=parent.worktree?`its worktree ${parent.worktree.path}`:`its folder ${parent.cwd}`;
+throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot ${verb} job ${parent.id}: ${gone} is gone`,verb==="continue"?`name another folder with --cwd DIR,\
+ or start the task afresh: ${import_chunk_DFY3WLOV.nextCommands.restart(parent.id,option)}`:"launch the task again where it belongs now")}function requireSameFolder(parent,cwd,option){
+const backend=(0,import_chunk_JH5ETT6M.findBackend)(parent.staff?.backend??"");if(!backend||backend.resumesElsewhere||!backend.keepsConversation||cwd===parent.cwd)
+return;throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot continue job ${parent.id} in ${cwd}: ${backend.title} keeps its conversation for ${parent.
+cwd}`,`leave --cwd away, or start the task afresh: ${import_chunk_DFY3WLOV.nextCommands.restart(parent.id,option)}`)}function earlierOf(root,backend,conversation){
+for(const id of(0,import_chunk_NM4KW5RY.listJobs)(root)){const paths=(0,import_chunk_RSAECTKB.jobPaths)(root,id);const[spec,state]=[(0,import_chunk_OYSO2DVF.readSpec)(
+paths),(0,import_chunk_OYSO2DVF.readState)(paths)];if(spec.kind!=="ok"||state.kind!=="ok"||spec.value.staff?.backend!==backend)continue;if(state.value.conversation?.
+id!==conversation)continue;const{usage_total=null,usage,error}=state.value;const total=usage_total??(spec.value.staff.resume===null?usage:null);const before=spec.
+value.staff.earlier??null;return{usage_total:total??before?.usage_total??null,error:error?.message??before?.error??null}}return null}function lineageOf(parent,relation){
+return{relation,parent:parent.id,root:parent.lineage?.root??parent.id}}
+
+},
 "./chunk-FKEDTWPK.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{endBySignal:()=>endBySignal,holdSignals:()=>holdSignals,onContinue:()=>onContinue,onInterrupt:()=>onInterrupt});module.
 exports=stdin_exports;var names=["SIGINT","SIGTERM","SIGHUP"];function onInterrupt(fn){const release=()=>{for(const name of names)process.off(name,act)};const act=signal=>{
@@ -1289,72 +1274,6 @@ if(state.state==="done")return["met",note?.word??"met"];if(state.state==="cancel
 bject"&&value!==null&&!Array.isArray(value)}
 
 },
-"./chunk-FPZJDWTF.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{waitForJobs:()=>waitForJobs});module.exports=stdin_exports;var import_chunk_LUIVRIXY=load("./chunk-LUIVRIXY.js");var import_chunk_RLBURDLB=load(
-"./chunk-RLBURDLB.js");var import_chunk_OIGBCF3K=load("./chunk-OIGBCF3K.js");var import_chunk_IH5K6ZOB=load("./chunk-IH5K6ZOB.js");var import_chunk_B2GTHZX4=load(
-"./chunk-B2GTHZX4.js");var import_chunk_SNCAF6X6=load("./chunk-SNCAF6X6.js");var import_chunk_ER3MQ2ZD=load("./chunk-ER3MQ2ZD.js");var import_chunk_RSAECTKB=load(
-"./chunk-RSAECTKB.js");var import_chunk_OYSO2DVF=load("./chunk-OYSO2DVF.js");var import_chunk_UNWLYFWA=load("./chunk-UNWLYFWA.js");var import_chunk_Y5L6GQDB=load(
-"./chunk-Y5L6GQDB.js");var import_chunk_BSO2ISIG=load("./chunk-BSO2ISIG.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load(
-"./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_events=require("node:events");var pauseMs=15;async function viewAt(event,look2,signal){
-const until=(0,import_chunk_Y5L6GQDB.monotonicMs)()+import_chunk_UNWLYFWA.stateLagMs;for(;;){const isLast=(0,import_chunk_Y5L6GQDB.monotonicMs)()>=until||signal.
-aborted;const view=await look2();if(event.seq===null||(0,import_chunk_ER3MQ2ZD.isEnded)(view.state)||view.state.seq>=event.seq)return view;if(isLast)return withEvent(
-view,event);await(0,import_chunk_Y5L6GQDB.sleep)(pauseMs)}}function withEvent(view,event){return{...view,state:{...view.state,...standingIn(event,view.state)}}}
-function standingIn(event,state){const{type,at,seq:_,job:__,owner:___,wake,...told}=event;const isAttention=Array.isArray(wake)&&wake.includes("attention");const alarm=isAttention?
-{health:"attention",attention_kind:"task_attention"}:{};if(type==="checkpoint"){const checkpoint=(0,import_chunk_OIGBCF3K.checkpointOf)({...state,checkpoint:{...told,
-at}});if(!checkpoint)return alarm;return{health:checkpoint.state,attention_kind:checkpoint.attention_kind,checkpoint}}const looked=lookIn(event);const note=looked&&
-(0,import_chunk_OIGBCF3K.watchOf)({...state,watch:{verdict:"pending",...state.watch,...looked}});if(!note)return alarm;const watch={...note,facts:{}};return isAttention&&
-type==="trouble"?{...alarm,watch}:{health:"unknown",attention_kind:null,watch}}function lookIn({type,verdict,word,evidence,message,in_a_row,n}){if(type==="news")
-return{verdict,word,evidence,told:n,troubles:0,trouble:null};if(type==="trouble")return{troubles:in_a_row,trouble:message,told:n};return void 0}var quickRounds=50;
-var healthMs=5e3;var journalPauseMs=50;async function waitForOne(root,id,watch,told){const nap=(0,import_chunk_LUIVRIXY.makeNap)(told.signal);let woken=quickRounds;
-for(let round=0;;round+=1,woken+=1){let view=await look(root,id);if(view.damage!==null)await(0,import_chunk_Y5L6GQDB.sleep)(100);if(!(0,import_chunk_7WBBYJDG.exists)(
-view.paths.folder))throw vanishedError(view.paths.folder,id);told.view(view);if((0,import_chunk_ER3MQ2ZD.isEnded)(view.state)||told.signal.aborted)return void 0;
-if(told.until-(0,import_chunk_Y5L6GQDB.monotonicMs)()<=0){const wake=watch?.lookAtEvents()??watch?.lookAtHealth(view);return wake&&!await isOver(root,id,wake,told)?
-wake:void 0}const closes=await subscribe(view,nap,watch);try{for(let isQuiet=true;isQuiet;){view=await look(root,id);told.view(view);if((0,import_chunk_ER3MQ2ZD.
-isEnded)(view.state)||told.signal.aborted||told.until-(0,import_chunk_Y5L6GQDB.monotonicMs)()<=0)break;const wake=watch?.lookAtEvents()??watch?.lookAtHealth(view);
-if(wake)return await isOver(root,id,wake,told)?void 0:wake;const pause=woken<quickRounds?20:pauseFor(view,closes,round,watch);const seen=await rest(nap,Math.min(
-told.until-(0,import_chunk_Y5L6GQDB.monotonicMs)(),pause),view,watch,told.signal);if(seen.wake)return await isOver(root,id,seen.wake,told)?void 0:seen.wake;if(seen.
-why.includes("fifo"))woken=0;isQuiet=seen.why.length===0&&pause>1e3&&(0,import_chunk_7WBBYJDG.exists)(view.paths.folder)}}finally{for(const close of Object.values(
-closes))close?.()}}}async function subscribe(view,nap,watch){const isArmed=(0,import_chunk_ER3MQ2ZD.conditionOf)(view)==="armed";const hasJournal=watch?.subscribe(
-()=>nap.ring("journal"));return{fifo:await(0,import_chunk_IH5K6ZOB.watchFifo)(view.paths.leaseFifo,()=>nap.ring("fifo")),folder:isArmed?(0,import_chunk_B2GTHZX4.
-onEachChange)(view.paths.folder,()=>nap.ring("folder")):void 0,journal:hasJournal?()=>void 0:void 0}}async function rest(nap,ms,view,watch,signal){const until=(0,
-import_chunk_Y5L6GQDB.monotonicMs)()+ms;for(;;){const left=Math.max(0,until-(0,import_chunk_Y5L6GQDB.monotonicMs)());const why=await nap.sleep(watch?.isForHealth?
-Math.min(left,healthMs):left);if(why.length===0&&left>healthMs&&!signal.aborted&&!watch?.isHealthChanged(view))continue;const wake=why.includes("journal")?watch?.
-lookAtEvents():void 0;if(wake)return{why,wake};if(why.length!==1||why[0]!=="journal"||(0,import_chunk_Y5L6GQDB.monotonicMs)()>=until)return{why};const more=await nap.
-sleep(Math.min(journalPauseMs,Math.max(0,until-(0,import_chunk_Y5L6GQDB.monotonicMs)())),"journal");if(more.length>0)return{why:more}}}async function isOver(root,id,wake,told){
-const view=await viewAt(wake.event,()=>look(root,id),told.signal);told.view(view);return(0,import_chunk_ER3MQ2ZD.isEnded)(view.state)}function pauseFor(view,{fifo,
-folder,journal},round,watch){const soon=Math.min(20*1.25**round,1e3);switch((0,import_chunk_ER3MQ2ZD.conditionOf)(view)){case"armed":return Math.min(untilDue(view),
-folder?6e4:2e3);case"supervised":{const isHeld=view.worker!==null&&view.launch!==null&&(0,import_chunk_BSO2ISIG.sameIdentity)(view.worker.worker,view.launch.worker);
-if(!isHeld)return soon;const isTold=fifo&&view.worker?.fifo&&(!watch||journal);return Math.min(isTold?15e3:1e3,untilDue(view)+import_chunk_ER3MQ2ZD.timerPatienceMs)}case"\
-unseen":return 1e3;default:return soon}}function untilDue({spec}){const due=(0,import_chunk_OYSO2DVF.instantOf)(spec?.timer?.due_at);return due===null?Number.POSITIVE_INFINITY:
-Math.max(1,due-(0,import_chunk_Y5L6GQDB.nowMs)())}async function look(root,id){try{return await(0,import_chunk_SNCAF6X6.refreshAttached)(root,id)}catch(error){if(error instanceof
-import_chunk_NVPF5LEY.FaultError&&error.code==="unknown_job")throw vanishedError((0,import_chunk_RSAECTKB.jobPaths)(root,id).folder,id);throw error}}function vanishedError(folder,id){
-return new import_chunk_NVPF5LEY.FaultError("state_unusable",`cannot go on waiting for job ${id}: its folder ${folder} is gone`,null)}var chunkBytes=256*1024;var atMostBytes=64*
-1024*1024;var JournalScan=class{file;offset;rest=Buffer.alloc(0);isInside=false;constructor(file){this.file=file}read(tell){for(;;){const part=(0,import_chunk_527JQF7V.
-readRange)(this.file,this.offset??-atMostBytes,chunkBytes);if(!part)return;if(this.offset===void 0){this.offset=Math.max(0,part.size-atMostBytes);this.isInside=
-this.offset>0}else if(part.size<this.offset){this.reset();continue}if(part.bytes.length===0)return;this.offset+=part.bytes.length;this.take(part.bytes,tell)}}reset(){
-this.offset=0;this.rest=Buffer.alloc(0);this.isInside=false}take(bytes,tell){const text=this.rest.length===0?bytes:Buffer.concat([this.rest,bytes]);let from=0;for(let end=text.
-indexOf(10);end>=0;end=text.indexOf(10,from)){if(!this.isInside)tellLine(text.toString("utf8",from,end),tell);this.isInside=false;from=end+1}this.rest=Buffer.from(
-text.subarray(from));if(this.rest.length<=2*import_chunk_UNWLYFWA.eventLineBytes)return;this.rest=Buffer.alloc(0);this.isInside=true}};function tellLine(line,tell){
-if(line==="")return;try{const value=JSON.parse(line);if(typeof value==="object"&&value!==null&&typeof value.seq==="number")tell(value)}catch{}}var WakeWatch=class{beyond=null;paths;wanted;scan;cursor;choice;newest=0;hasScanned=false;known;hasLooked=false;stop;constructor(paths,wanted,cursor){
-this.paths=paths;this.wanted=wanted;this.cursor=cursor;this.scan=new JournalScan(paths.events);this.choice=new import_chunk_RLBURDLB.WakeChoice(wanted,cursor.seq)}get isForHealth(){
-return this.wanted.includes("attention")}subscribe(ring){this.stop??=(0,import_chunk_B2GTHZX4.onEachChange)(this.paths.events,ring,()=>{this.stop=void 0});return this.
-stop!==void 0}close(){this.stop?.();this.stop=void 0}isHealthChanged(view){return this.isForHealth&&(0,import_chunk_OIGBCF3K.findStopped)(view)!==void 0!==(this.
-known==="worker_stopped")}lookAtEvents(){this.scan.read(event=>{if((0,import_chunk_RLBURDLB.isNumbered)(event))this.newest=Math.max(this.newest,event.seq);this.
-choice.add(event)});if(!this.hasScanned&&this.cursor.seq>this.newest)this.startAt(this.newest);this.hasScanned=true;const chosen=this.choice.chosen();return chosen&&
-{...chosen,nextSeq:chosen.event.seq}}lookAtHealth(view){if(!this.isForHealth)return void 0;const seen=(0,import_chunk_OIGBCF3K.monitorAttention)(view,(0,import_chunk_ER3MQ2ZD.
-conditionOf)(view));const isNew=seen!==void 0&&seen.cause!==this.known&&(this.hasLooked||!this.cursor.isGiven);this.known=seen?.cause;this.hasLooked=true;if(!seen||
-!isNew)return void 0;const event={seq:null,at:(0,import_chunk_Y5L6GQDB.isoNow)(),type:"monitor_attention",...seen};return{wake:"attention",event,nextSeq:this.beyond?.
-newest??this.cursor.seq,pending:0,skipped:0}}startAt(newest){this.beyond={given:this.cursor.seq,newest};this.choice=new import_chunk_RLBURDLB.WakeChoice(this.wanted,
-newest)}};async function waitForJobs(root,ids,options){const until=(0,import_chunk_Y5L6GQDB.monotonicMs)()+options.timeoutMs;const views=new Map;const watches=new Map;
-const stop=new AbortController;(0,import_node_events.setMaxListeners)(0,stop.signal);const beat=options.heartbeatMs===null?void 0:setInterval(()=>options.onHeartbeat?.(
-[...views.values()]),options.heartbeatMs);let failure;let woken=null;let ended=0;await Promise.all(ids.map(async id=>{const watch=options.until?.length?makeWatch(
-root,id,options.until,options.cursors):void 0;if(watch)watches.set(id,watch);const told={view:view2=>views.set(id,view2),signal:stop.signal,until};try{const wake=await waitForOne(
-root,id,watch,told);if(wake){woken??={id,...wake};stop.abort()}}catch(error){failure??=error;stop.abort();return}finally{watch?.close()}const view=views.get(id);
-if(view&&(0,import_chunk_ER3MQ2ZD.isEnded)(view.state))ended+=1;if(options.mode==="any"&&ended>0)stop.abort()}));clearInterval(beat);if(failure!==void 0)throw failure;
-const beyond=[...watches].flatMap(([id,watch])=>watch.beyond?[{id,...watch.beyond}]:[]);return{views:ids.flatMap(id=>views.get(id)??[]),woken,beyond}}function makeWatch(root,id,until,cursors){
-return new WakeWatch((0,import_chunk_RSAECTKB.jobPaths)(root,id),until,cursors?.get(id)??{seq:0,isGiven:false})}
-
-},
 "./chunk-FSRL2ASG.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{decodeName:()=>decodeName,encodeName:()=>encodeName,oneLine:()=>oneLine,readableName:()=>readableName,showName:()=>showName});
 module.exports=stdin_exports;var decoder=new TextDecoder("utf-8",{fatal:true,ignoreBOM:true});var encoder=new TextEncoder;function decodeName(bytes){try{return decoder.
@@ -1370,6 +1289,140 @@ const length=characterAt(bytes,at);if(length===0)text+=String.fromCharCode(56320
 1}return text}function characterAt(bytes,at){const first=bytes[at]??0;const length=first<128?1:first<194?0:first<224?2:first<240?3:first<245?4:0;if(length===0||
 at+length>bytes.length)return 0;try{decoder.decode(bytes.subarray(at,at+length));return length}catch{return 0}}function oneLine(text){return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]+/gu,
 " ").trim()}
+
+},
+"./chunk-FYIM6Y37.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{LineSplitter:()=>LineSplitter,backendOf:()=>backendOf,findingsForm:()=>findingsForm,makeEndState:()=>makeEndState,parseReason:()=>parseReason,
+readSafely:()=>readSafely,startedAt:()=>startedAt});module.exports=stdin_exports;var import_chunk_LZLDJ5RC=load("./chunk-LZLDJ5RC.js");var import_chunk_NMDBMK7D=load(
+"./chunk-NMDBMK7D.js");var import_chunk_JH5ETT6M=load("./chunk-JH5ETT6M.js");var import_chunk_5WQSECMS=load("./chunk-5WQSECMS.js");var import_chunk_W7HED5VZ=load(
+"./chunk-W7HED5VZ.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_LXK2ZILE=load(
+"./chunk-LXK2ZILE.js");var import_chunk_UNWLYFWA=load("./chunk-UNWLYFWA.js");var import_chunk_Y5L6GQDB=load("./chunk-Y5L6GQDB.js");var import_chunk_7WBBYJDG=load(
+"./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_os=require("n\
+ode:os");var reasons=["exited","lingered","canceled","hard_timeout","first_output_timeout","stalled","sign_in","state_vanished","spawn_failed","never_started","\
+worker_lost","host_restarted","met","watch_failed","watch_error","due"];function parseReason(text){return reasons.find(reason=>reason===text)}function judgeEnd(facts){
+if(facts.survivors.length>0){return failed("failed","survivors",`these processes outlived SIGKILL: ${facts.survivors.join(", ")}`)}switch(facts.reason){case"can\
+celed":return{outcome:"canceled",error:null};case"met":case"due":return{outcome:"done",error:null};case"watch_failed":return failed("failed","watch_failed",facts.
+detail??"the condition cannot hold any more");case"watch_error":return failed("failed","watch_error",facts.detail??"the condition cannot be looked at");case"exi\
+ted":case"lingered":return judgeExit(facts);case"hard_timeout":if(isStaff(facts)&&facts.staffError===null)return{outcome:"done",error:null};if(facts.kind==="wat\
+ch")return failed("timed_out","watch_expired",`the bound of ${facts.deadlineText} was reached${detailOf(facts)}`);return failed("timed_out","hard_timeout",`the \
+hard limit of ${facts.deadlineText} was reached${told(facts)}`);case"first_output_timeout":return failed("failed","first_output_timeout","nothing was printed wi\
+thin --first-output");case"stalled":return failed("failed","stalled",`nothing happened for the time given by --stall-after${detailOf(facts)}`);case"sign_in":return failed(
+"failed","auth",facts.staffError?.message??"the agent waits for a sign-in that nobody can give");case"state_vanished":return failed("crashed","worker_lost","the\
+ state folder vanished");case"spawn_failed":return failed("failed","spawn_failed",`the program could not be started: ${facts.detail??"not known why"}`);case"nev\
+er_started":return failed("failed","never_started","the launcher died before a worker existed");case"worker_lost":return failed("crashed","worker_lost","the pro\
+cesses that supervise the command were killed; how it ended is not known");case"host_restarted":return failed("crashed","host_restarted","the machine was restar\
+ted while the job ran")}}function judgeExit(facts){const{exit}=facts;if(exit?.spawn_failed)return failed("failed","spawn_failed",`the program could not be execu\
+ted (exit code ${exit.exit_code})`);if(isStaff(facts)){return facts.staffError?{outcome:"failed",error:facts.staffError}:{outcome:"done",error:null}}if(!exit)return failed(
+"crashed","worker_lost","how the command ended is not known");if(exit.exit_code===facts.successExit)return judgeFiles(facts);if(facts.signal!==null&&exit.signaled)
+return failed("failed","signal",signalMessage(facts.signal));return failed("failed","exit_nonzero",`the command exited with code ${exit.exit_code}`)}function judgeFiles({
+missingFiles:missingFiles2=[]}){if(missingFiles2.length===0)return{outcome:"done",error:null};const named=missingFiles2.slice(0,3).join(", ");const more=missingFiles2.
+length>3?` and ${missingFiles2.length-3} more`:"";return failed("failed","artifact_missing",`neither new nor changed at the end: ${named}${more}`)}function isStaff({
+kind}){return kind==="staff"}function detailOf({detail}){return detail===void 0?"":`; ${detail}`}function told({staffError}){const isWord=staffError&&["auth","q\
+uota","agent_error","response_timeout"].includes(staffError.code);return isWord?`; the agent had told: ${staffError.message}`:""}function signalMessage(signal){
+const hint=signal==="SIGKILL"?" (not by us: often the kernel, when memory runs out)":"";return`the command was ended by ${signal}${hint}`}function failed(outcome,code,message){
+return{outcome,error:{code,message}}}function signalOfExit(exitCode,table){if(exitCode<=128||exitCode>192)return void 0;const number=exitCode-128;const known=Object.
+entries(table).find(([,value])=>value===number);return known?known[0]:`SIG${number}`}var signalNumbers=import_node_os.constants.signals;function judgeStaff(reading,ending,request){
+const answer=reading.answer!==null&&reading.answer.trim()!==""?reading.answer:null;const warnings=[...reading.warnings,...denialWarnings(reading)];const error=findError(
+reading,ending,request,answer);if(error===null&&request.reason==="lingered"){warnings.push({code:"ended_after_answer",message:"the agent stayed alive after its \
+final event and was ended"})}if(error===null&&request.reason==="hard_timeout"){warnings.push({code:"limit_after_answer",message:"the hard limit struck after the\
+ complete answer had arrived"})}return{answer,error,warnings}}function findError(reading,ending,request,answer){if(reading.failure)return reading.failure;if(reading.
+final==="failure")return{code:"agent_error",message:lastWords(ending)??"the agent reported a failure"};if(request.reason==="exited"&&ending.exitCode!==0)return exitError(
+ending);if(reading.final===null&&(answer!==null||reading.denials.length===0)){return{code:"no_final_answer",message:`the agent ended without a final event${quoted(
+lastWords(ending))}`}}if(request.resume!==null&&request.keepsConversation&&reading.conversationId!==request.resume){const got=reading.conversationId??"none";return{
+code:"conversation_mismatch",message:`conversation ${request.resume} was asked for, the agent used ${got}`}}if(answer!==null)return null;if(reading.denials.length>
+0){return{code:"permission_denied",message:`there is no final answer and these were refused: ${reading.denials.join(", ")}`}}return{code:"no_final_answer",message:"\
+the final answer is empty"}}function exitError(ending){const words=quoted(lastWords(ending));if(ending.signal)return{code:"signal",message:`the agent was ended \
+by ${ending.signal}${words}`};return{code:"exit_nonzero",message:`the agent exited with code ${ending.exitCode}${words}`}}function denialWarnings(reading){return reading.
+denials.map(what=>({code:"permission_denied",message:`refused to the agent: ${what}`}))}function lastWords(ending){const lines=ending.stderrTail.split("\n").map(
+line=>line.trim());return lines.filter(line=>line!=="").at(-1)}function quoted(words){return words===void 0?"":`: ${words}`}var severities=["critical","high","m\
+edium","low","info"];var verdicts=["approve","changes_requested","inconclusive"];var mostFindings=500;var mostBytes=1024*1024;var most={summary:1e4,title:500,detail:1e4,
+file:4096,suggestion:1e4};var findingsForm=`Your final message must end with one JSON object in a \`\`\`json block, and nothing after it:
+{"verdict": "approve" | "changes_requested" | "inconclusive", "summary": "one paragraph", "findings": [{"severity": "critical" | "high" | "medium" | "low" | "in\
+fo", "title": "one line", "detail": "what happens and when", "file": "path below the workspace, or null", "line": 12 or null, "suggestion": "how to mend it, or \
+null"}]}
+No findings: an empty list.`;function parseFindings(answer){const text=jsonTextOf(answer);if(text===void 0)return fault("the answer holds no JSON object");const bytes=(0,
+import_chunk_LXK2ZILE.byteLength)(text);if(bytes>mostBytes)return fault(`the findings have ${bytes} bytes; at most ${mostBytes}`);let value;try{value=JSON.parse(
+text)}catch(error){return fault(`its JSON does not parse: ${(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)((0,import_chunk_NVPF5LEY.messageOf)(
+error)),240)}`)}return readFindings(value)}function jsonTextOf(answer){const block=lastBlock(answer);if(block!==void 0)return block;const whole=answer.trim();if(whole.
+startsWith("{"))return whole;const begin=whole.lastIndexOf("\n{");return begin>=0&&whole.endsWith("}")?whole.slice(begin+1):void 0}function lastBlock(answer){let found;
+let open;for(let from=0;from<answer.length;){const newline=answer.indexOf("\n",from);const end=newline<0?answer.length:newline;const next=end+1;const fence=fenceOf(
+answer.slice(from,end));if(fence&&open&&fence.info===""&&fence.mark===open.mark&&fence.length>=open.length){const text=isJson(open)||open.info===""?answer.slice(
+open.from,from).trim():"";if(text.startsWith("{"))found=text;open=void 0}else if(fence&&(!open||isJson(fence))){open={...fence,from:next}}from=next}return found}
+function fenceOf(line){const text=line.trim();const[mark=""]=text;if(mark!=="`"&&mark!=="~")return void 0;let length=0;while(text[length]===mark)length+=1;return length<
+3?void 0:{mark,length,info:text.slice(length).trim()}}function isJson({info}){return/^json\w*$/i.test(info)}function readFindings(value){if(!isObject(value))return fault(
+"the JSON is no object");const{verdict,summary,findings}=value;if(!isOneOf(verdict,verdicts))return fault(`verdict is ${show(verdict)}; allowed: ${verdicts.join(
+", ")}`);const reason=textFault("summary",summary);if(reason!==void 0||typeof summary!=="string")return fault(reason??"summary is no text");if(!Array.isArray(findings))
+return fault("findings is no list");if(findings.length>mostFindings)return fault(`${findings.length} findings; at most ${mostFindings}`);const read=[];for(const[
+n,one]of findings.entries()){const reason2=findingFault(one);if(reason2!==void 0)return fault(`findings[${n}]: ${reason2}`);const{severity,title,detail,file,line,
+suggestion}=one;read.push({severity,title,detail,file:file??null,line:line??null,suggestion:suggestion??null})}return{kind:"ok",value:{verdict,summary,findings:read}}}
+function findingFault(one){if(!isObject(one))return"no object";if(!isOneOf(one.severity,severities))return`severity is ${show(one.severity)}; allowed: ${severities.
+join(", ")}`;for(const name of["title","detail","file","suggestion"]){const value=one[name]??null;if(value===null&&(name==="file"||name==="suggestion"))continue;
+const reason=textFault(name,value);if(reason!==void 0)return reason}const{line}=one;if(line!==null&&line!==void 0&&!(Number.isSafeInteger(line)&&Number(line)>0))
+return`line is ${show(line)}; allowed: a number from 1 on, or null`;return void 0}function textFault(name,value){if(typeof value!=="string")return`${name} is no\
+ text`;return value.length<=most[name]?void 0:`${name} has ${value.length} characters; at most ${most[name]}`}function fault(reason){return{kind:"fault",reason}}
+function show(value){if(typeof value==="string")return`${JSON.stringify(value.slice(0,60))}${value.length>60?"...":""}`;if(typeof value==="object"&&value!==null)
+return Array.isArray(value)?"a list":"an object";return value===void 0?"missing":String(value)}function isObject(value){return typeof value==="object"&&value!==
+null&&!Array.isArray(value)}function isOneOf(value,allowed){return allowed.some(one=>one===value)}var LineSplitter=class{parts=[];size=0;dropped=0;decoder=new TextDecoder;limit;constructor(limit=import_chunk_UNWLYFWA.
+streamLineBytes){this.limit=limit}push(bytes){const lines=[];let from=0;for(let at=bytes.indexOf(10);at>=0;at=bytes.indexOf(10,from)){this.keep(bytes.subarray(from,
+at));this.take(lines);from=at+1}if(from<bytes.length)this.keep(new Uint8Array(bytes.subarray(from)));return lines}end(){const lines=[];if(this.size>0)this.take(
+lines);return lines}keep(piece){this.size+=piece.length;if(this.size>this.limit)this.parts=[];else if(piece.length>0)this.parts.push(piece)}take(lines){if(this.
+size>this.limit)this.dropped+=1;else lines.push(this.decoder.decode(this.parts.length===1?this.parts[0]:join(this.parts,this.size)));this.parts=[];this.size=0}};
+function join(parts,size){const whole=new Uint8Array(size);let at=0;for(const part of parts){whole.set(part,at);at+=part.length}return whole}var chunk=1024*1024;
+function backendOf(spec){return spec.staff?(0,import_chunk_JH5ETT6M.findBackend)(spec.staff.backend):void 0}function replay(spec,paths){const reading=(0,import_chunk_JH5ETT6M.
+makeReading)();const backend=backendOf(spec);if(!backend)return reading;const at=(0,import_chunk_Y5L6GQDB.isoOf)((0,import_chunk_7WBBYJDG.factsOf)(paths.output)?.
+modifiedMs??0);eachLine(paths.output,line=>readSafely(reading,()=>backend.read(line,reading,at)));if(backend.readError)eachLine(paths.error,line=>readSafely(reading,
+()=>backend.readError?.(line,reading,at)));return reading}function readSafely(reading,read){try{read()}catch(error){(0,import_chunk_JH5ETT6M.noteWarning)(reading,
+"backend_error",`the stream has something that could not be read: ${(0,import_chunk_NVPF5LEY.messageOf)(error)}`)}}function closeReading(spec,paths,reading,exit){
+const backend=backendOf(spec);const stderrTail=(0,import_chunk_527JQF7V.readRange)(paths.error,-import_chunk_UNWLYFWA.tailBytes,import_chunk_UNWLYFWA.tailBytes)?.
+bytes.toString("utf8")??"";const ending={exitCode:exit.code,signal:exit.signal,stderrTail,byItself:exit.byItself};if(backend?.answerFrom==="stdout")reading.answer=
+(0,import_chunk_527JQF7V.readText)(paths.output,chunk)??"";const asked={resume:spec.staff?.resume??null,earlierError:spec.staff?.earlier?.error??null};readSafely(
+reading,()=>backend?.close?.(reading,ending,asked));return ending}function eachLine(file,fn){const lines=new LineSplitter;for(let offset=0;;){const part=(0,import_chunk_527JQF7V.
+readRange)(file,offset,chunk);if(!part||part.bytes.length===0)break;for(const line of lines.push(part.bytes))fn(line);offset+=part.bytes.length}for(const line of lines.
+end())fn(line)}function usageOf(told2,runsOn,resumed){if(told2===null||!runsOn.tokens&&!runsOn.cost)return{usage:told2,usage_total:null};if(resumed===null)return{
+usage:told2,usage_total:told2};const{earlier}=resumed;if(earlier===null)return{usage:runsOn.tokens?null:withoutCost(told2),usage_total:told2};const less=(now,before)=>now>=
+before?now-before:now;const usage={...told2};if(runsOn.tokens){usage.input_tokens=less(told2.input_tokens,earlier.input_tokens);usage.output_tokens=less(told2.output_tokens,
+earlier.output_tokens);usage.total_tokens=less(told2.total_tokens,earlier.total_tokens)}if(runsOn.cost&&told2.cost_usd!==void 0)usage.cost_usd=rounded(less(told2.
+cost_usd,earlier.cost_usd??0));return{usage,usage_total:told2}}function withoutCost({cost_usd:_cost,...tokens}){return tokens}function rounded(dollars){return Math.
+round(dollars*1e6)/1e6}function endStaff(job,seen,exit,stdout){const{paths,spec,staff}=job;const backend=backendOf(spec);const reading=seen.reading??replay(spec,
+paths);const byItself=exit.reason==="exited";const ending=closeReading(spec,paths,reading,{code:exit.code,signal:exit.signal,byItself});const verdict=judgeStaff(
+reading,ending,{resume:staff.resume,reason:staffReason(exit.reason),keepsConversation:backend?.keepsConversation??false});const{answer}=verdict;const warnings=[
+...verdict.warnings];const changes=safely(warnings,"what changed",()=>(0,import_chunk_LZLDJ5RC.changesSince)(spec,paths,seen.before))??null;warnings.push(...(0,
+import_chunk_NMDBMK7D.neighbourWarnings)(paths.root,paths),...changeWarnings(staff,changes),...finishWarnings(answer));const resumed=staff.resume===null?null:{earlier:staff.
+earlier?.usage_total??null};const usage=usageOf(reading.usage,backend?.runsOn??{tokens:false,cost:false},resumed);const error=verdict.error??cutAnswer(spec,stdout);
+const end={reading,answer,error,warnings,changes,...usage};if(!staff.schema)return end;const none={findings:null,findings_error:"the answer could not be read"};
+return{...end,...safely(warnings,"the findings",()=>findingsOf(answer,warnings))??none}}function staffReason(reason){return reason==="exited"||reason==="lingere\
+d"||reason==="hard_timeout"?reason:"other"}function cutAnswer(spec,stdout){if(backendOf(spec)?.answerFrom!=="stdout"||!stdout||stdout.omitted===0)return null;const message=`\
+the answer has ${stdout.bytes} bytes, of which ${stdout.omitted} in the middle could not be kept`;return{code:"output_unstorable",message}}function safely(warnings,what,look){
+try{return look()}catch(error){warnings.push({code:"not_told",message:`${what} could not be told: ${(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_NVPF5LEY.messageOf)(
+error),400)}`});return void 0}}function finishWarnings(answer){if(answer===null||!/^\W{0,10}NOT FINISHED\b/.test(answer.slice(0,200).trimStart()))return[];const[
+first=""]=answer.trimStart().split("\n",1);return[{code:"not_finished",message:`the agent says that the task is not finished: ${(0,import_chunk_LXK2ZILE.excerpt)(
+first,300)}`}]}function changeWarnings(staff,changes){if(!(0,import_chunk_W7HED5VZ.isReader)(staff.mode,staff.profile)||!changes||changes.unchanged)return[];const isToldNothing=changes.
+file_count+changes.commit_count+changes.refs_changed.length===0;if(changes.reason!==null&&isToldNothing)return[{code:"not_told",message:`it is not known whether\
+ the worktree changed: ${changes.reason}`}];const what=[...changes.files.slice(0,5).map(file=>(0,import_chunk_FSRL2ASG.showName)(file.path)),...changes.file_count>
+5?[`and ${changes.file_count-5} more`]:[],...changes.commit_count>0?[`${changes.commit_count} commit(s)`]:[],...changes.refs_changed.slice(0,3).map(import_chunk_FSRL2ASG.
+showName),...changes.index_changed&&isToldNothing?["what is staged"]:[],...isToldNothing?changes.beyond:[]];const message=`the ${staff.mode} job was to change n\
+othing (profile ${staff.profile}), but the worktree changed while it ran: ${what.join(", ")||"more than could be looked at"}`;return[{code:"reader_changed",message}]}
+function findingsOf(answer,warnings){if(answer===null)return{findings:null,findings_error:"there is no final answer"};const parsed=parseFindings(answer);if(parsed.
+kind==="ok")return{findings:parsed.value,findings_error:null};warnings.push({code:"findings_unreadable",message:`the structured findings cannot be read: ${parsed.
+reason}`});return{findings:null,findings_error:parsed.reason}}function makeEndState(job,before,ending){const{paths,spec}=job;const{exit}=ending;const signal=exit?
+signalOfExit(exit.exit_code,signalNumbers)??null:null;const warnings=[...ending.warnings??before.warnings];const staff=spec.staff?endStaff({paths,spec,staff:spec.
+staff},{reading:ending.reading,before:ending.before},{reason:ending.reason,code:exit?.exit_code??null,signal},ending.omitted?.stdout??before.output?.stdout):void 0;
+for(const warning of staff?.warnings??[])if(!warnings.some(known=>known.message===warning.message))warnings.push(warning);const results=ending.results??[];const verdict=judgeEnd(
+{reason:ending.reason,exit,signal,successExit:spec.run?.success_exit??0,staffError:staff?.error??null,kind:spec.kind,missingFiles:spec.run?(0,import_chunk_5WQSECMS.
+missingFiles)(spec.run,results):[],survivors:ending.tree.survivors.map(one=>one.pid),deadlineText:(0,import_chunk_UNGYPAP3.formatDuration)(spec.deadline_ms),detail:ending.
+detail});const started=before.started_at??startedAt(paths);const ended=timeOf(paths.exit)??dueOf(spec,ending)??(0,import_chunk_Y5L6GQDB.isoNow)();const conversationId=staff?.
+reading.conversationId??null;const state={...before,rev:before.rev+1,state:verdict.outcome,health:before.health==="attention"?"unknown":before.health,attention_kind:null,
+started_at:started,ended_at:ended,duration_ms:Math.max(0,Date.parse(ended)-Date.parse(started??before.created_at)),exit_code:exit?.exit_code??null,signal,signal_certain:signal===
+null?null:Boolean(exit?.signaled)||ending.reason!=="exited"&&ending.tree.step!=="none",error:verdict.error,warnings:[...warnings,...leftoverWarnings(ending),...ending.
+task?.warnings??[]],conversation:conversationId&&spec.staff?{backend:spec.staff.backend,id:conversationId}:before.conversation,reconciled:ending.reconciled,output:ending.
+omitted??before.output??(spec.run||spec.staff?plainNotes(paths):null),usage:staff?staff.usage:before.usage,...ending.watch?{watch:ending.watch}:{},...taskFields(
+spec,ending),...staff?.usage_total?{usage_total:staff.usage_total}:{}};return{state,staff,results}}function taskFields({run},{task}){if(!run?.status_cmd)return{};
+return{task_status:task?.task_status??"unknown",task_exit_code:task?.task_exit_code??"unknown"}}function leftoverWarnings(ending){if(ending.reason!=="exited"||ending.
+tree.ended.length===0)return[];const named=ending.tree.ended.slice(0,5).map(one=>`${one.pid} (${one.name})`).join(", ");const message=`${ending.tree.ended.length}\
+ left-over process(es) were ended after the command: ${named}`;return[{code:"leftovers_ended",message}]}function plainNotes(paths){const note=file=>({bytes:(0,import_chunk_5WQSECMS.
+logSize)(file),omitted:0,exact:true});return{stdout:note(paths.output),stderr:note(paths.error)}}function dueOf({timer},{reason}){return reason==="due"?timer?.due_at:
+void 0}function startedAt(paths){return timeOf(paths.childMark)}function timeOf(file){const facts=(0,import_chunk_7WBBYJDG.factsOf)(file);return facts?(0,import_chunk_Y5L6GQDB.
+isoOf)(facts.modifiedMs):null}
 
 },
 "./chunk-G3QJQVPZ.js": function (module, exports) {
@@ -1528,15 +1581,6 @@ defaultEngine;const worker=await engine.start({stateRoot:root,id:spec.id,mark:sp
 launch,{worker,generation},{sync:false})}
 
 },
-"./chunk-GL7PPFM7.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{failedNotice:()=>failedNotice});module.exports=stdin_exports;var import_chunk_RGS2FWBV=load("./chunk-RGS2FWBV.js");
-var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var eventsBack=50;var atMost=1e6;function failedNotice({spec,state,paths}){if(!spec?.notify)return null;const{
-events}=(0,import_chunk_RGS2FWBV.readEvents)(paths,Math.max(0,state.seq-eventsBack),atMost);const newest=events.findLast(event=>event.type==="notified");return newest&&
-hasFailed(newest)?wordsOf(newest):null}function hasFailed({how,code}){return how!=="exited"||code!==0}function wordsOf({key,how,code,output}){const what=how==="\
-exited"?`code ${String(code)}`:String(how);const said=typeof output==="string"&&output.trim()!==""?`, ${output}`:"";return`failed (${(0,import_chunk_LXK2ZILE.excerpt)(
-(0,import_chunk_LXK2ZILE.plainText)(`${String(key)}: ${what}${said}`).replace(/\s+/g," ").trim(),300)})`}
-
-},
 "./chunk-GUR2RQ3M.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{loadWatch:()=>loadWatch,watchIds:()=>watchIds});module.exports=stdin_exports;var loaders={file:async()=>(await Promise.
 resolve().then(()=>load("./file-H3G6IFHN.js"))).file,dir:async()=>(await Promise.resolve().then(()=>load("./dir-NB6AVWGF.js"))).dir,pid:async()=>(await Promise.
@@ -1547,21 +1591,24 @@ then(()=>load("./git-VPJSUCTA.js"))).git,cmd:async()=>(await Promise.resolve().t
 eview-NTHUVLBB.js"))).review};var watchIds=Object.keys(loaders);async function loadWatch(id){return Object.hasOwn(loaders,id)?loaders[id]():void 0}
 
 },
-"./chunk-GXR44V6V.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{cancelJob:()=>cancelJob});module.exports=stdin_exports;var import_chunk_FPZJDWTF=load("./chunk-FPZJDWTF.js");var import_chunk_SNCAF6X6=load(
-"./chunk-SNCAF6X6.js");var import_chunk_ER3MQ2ZD=load("./chunk-ER3MQ2ZD.js");var import_chunk_XUMWCHG3=load("./chunk-XUMWCHG3.js");var import_chunk_UNWLYFWA=load(
-"./chunk-UNWLYFWA.js");var import_chunk_Y5L6GQDB=load("./chunk-Y5L6GQDB.js");var import_chunk_BSO2ISIG=load("./chunk-BSO2ISIG.js");var import_chunk_7WBBYJDG=load(
-"./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");async function cancelJob(root,id,request,patienceMs){
-const before=await(0,import_chunk_SNCAF6X6.refresh)(root,id);if((0,import_chunk_ER3MQ2ZD.isEnded)(before.state))return{view:before,result:before.state.state==="\
-canceled"?"canceled":"ended_before"};askFor(before,`${JSON.stringify({by:(0,import_chunk_BSO2ISIG.ownIdentity)(),owner:request.owner,at:(0,import_chunk_Y5L6GQDB.
-isoNow)(),why:request.why})}
-`);nudge(before);const timeoutMs=patienceMs??(before.spec?.kill_grace_ms??0)+import_chunk_UNWLYFWA.killSettleMs+5e3+askingMs(before);const{views}=await(0,import_chunk_FPZJDWTF.
-waitForJobs)(root,[id],{mode:"all",timeoutMs,heartbeatMs:null});const[view=before]=views;if(view.state.state==="canceled")return{view,result:"canceled"};return{
-view,result:(0,import_chunk_ER3MQ2ZD.isEnded)(view.state)?"ended_before":"requested"}}function askingMs({spec}){return spec?.run?.status_cmd?import_chunk_UNWLYFWA.
-taskStatusMs+import_chunk_UNWLYFWA.toolGraceMs:0}function askFor({paths},text){for(let round=1;;round+=1){try{(0,import_chunk_527JQF7V.createFile)(paths.cancel,
-text);return}catch(error){if((0,import_chunk_NVPF5LEY.errnoOf)(error)!=="ENOENT"||round===3||!(0,import_chunk_7WBBYJDG.exists)(paths.folder))throw error}}}function nudge(view){
-const engine=(0,import_chunk_XUMWCHG3.findEngine)(view.spec?.engine??"")??import_chunk_XUMWCHG3.defaultEngine;for(const identity of[view.launch?.worker,view.worker?.
-worker])if(identity)engine.signal(identity,"SIGURG")}
+"./chunk-HBYH2LAO.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{isSettleable:()=>isSettleable,refresh:()=>refresh,refreshAttached:()=>refreshAttached});module.exports=stdin_exports;
+var import_chunk_ER3MQ2ZD=load("./chunk-ER3MQ2ZD.js");var import_chunk_XUMWCHG3=load("./chunk-XUMWCHG3.js");var import_chunk_UNWLYFWA=load("./chunk-UNWLYFWA.js");
+var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var settled=["over","lost","host_restarted","never_s\
+tarted"];function isSettleable(condition){return settled.includes(condition)}var attachable=["orphaned","unclaimed"];async function refresh(root,id,isStrict=false){
+const view=await refreshRecord(root,id,isStrict);if(owesNotice(view))await(await Promise.resolve().then(()=>load("./owed-notice-ARSM3FYI.js"))).startOwedNotice(
+view);return view}function owesNotice({spec,state,damage,paths}){return Boolean(spec?.notify)&&damage===null&&(0,import_chunk_ER3MQ2ZD.isEnded)(state)&&!(0,import_chunk_7WBBYJDG.
+exists)(`${paths.notices}/end`)}async function refreshRecord(root,id,isStrict){const view=(0,import_chunk_ER3MQ2ZD.inspect)(root,id);const condition=(0,import_chunk_ER3MQ2ZD.
+conditionOf)(view);if(condition==="ended")dropMarker(view);if(!isSettleable(condition))return condition==="unclaimed"?unlessForged(view):view;const{settleJob}=await Promise.
+resolve().then(()=>load("./settle-6NO474SK.js"));await settleJob(view,now2=>isSettleable((0,import_chunk_ER3MQ2ZD.conditionOf)(now2)),isStrict);const now=(0,import_chunk_ER3MQ2ZD.
+inspect)(root,id);return nobodyComes.includes((0,import_chunk_ER3MQ2ZD.conditionOf)(now))?unlessForged(now):now}var nobodyComes=[...settled,"unclaimed"];async function unlessForged(view){
+const{isForged}=await Promise.resolve().then(()=>load("./may-act-KAPX2UGA.js"));if(!await isForged(view))return view;const damage="spec.json was changed, or com\
+es from another user or machine";return{...view,spec:null,damage,state:(0,import_chunk_XUMWCHG3.damagedState)(view.id,damage)}}async function refreshAttached(root,id){
+const view=await refresh(root,id,true);if(view.damage!==null)return view;const isDue=now=>attachable.includes((0,import_chunk_ER3MQ2ZD.conditionOf)(now))||isHung(
+now);if(!isDue(view))return view;const{attachWorker}=await Promise.resolve().then(()=>load("./attach-H3VMWA5Y.js"));await attachWorker(view,isDue);return(0,import_chunk_ER3MQ2ZD.
+inspect)(root,id)}function dropMarker(view){if(!(0,import_chunk_7WBBYJDG.exists)(view.paths.marker))return;try{(0,import_chunk_527JQF7V.removeFile)(view.paths.reserve);
+(0,import_chunk_527JQF7V.removeFile)(view.paths.marker)}catch{}}function isHung(view){if((0,import_chunk_ER3MQ2ZD.conditionOf)(view)!=="supervised"||view.isClaimed||
+view.worker!==null)return false;return view.leaseAgeMs!==null&&view.leaseAgeMs>2*import_chunk_UNWLYFWA.leaseStaleMs}
 
 },
 "./chunk-HDW3QKWP.js": function (module, exports) {
@@ -1573,31 +1620,6 @@ value)).digest("hex").slice(0,32)}function entriesOf({entries,rest}){const known
 100644"} ?`:null,index:null,tree_mode:null,mode:mode||null,content:null,stat:stat||null,isBrief:true}}function isCutOff({rest}){return rest!==null&&rest.digest!==
 null}function isDirty(entry){return entry.xy!==".."}function countDirty({entries,rest}){const brief=rest?.files??[];const unnamed=(rest?.count??0)-brief.length;
 return entries.filter(isDirty).length+brief.filter(([,xy])=>isDirty({xy})).length+unnamed}
-
-},
-"./chunk-HHIJYDLI.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{conversationOf:()=>conversationOf,earlierOf:()=>earlierOf,lineageOf:()=>lineageOf,requireFolder:()=>requireFolder,requireGenuine:()=>requireGenuine,
-requireSameFolder:()=>requireSameFolder,requireSpec:()=>requireSpec});module.exports=stdin_exports;var import_chunk_JH5ETT6M=load("./chunk-JH5ETT6M.js");var import_chunk_NM4KW5RY=load(
-"./chunk-NM4KW5RY.js");var import_chunk_OJTQHGJM=load("./chunk-OJTQHGJM.js");var import_chunk_DFY3WLOV=load("./chunk-DFY3WLOV.js");var import_chunk_BJVD3YVK=load(
-"./chunk-BJVD3YVK.js");var import_chunk_ER3MQ2ZD=load("./chunk-ER3MQ2ZD.js");var import_chunk_RSAECTKB=load("./chunk-RSAECTKB.js");var import_chunk_OYSO2DVF=load(
-"./chunk-OYSO2DVF.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");function requireSpec(root,id){
-const read=(0,import_chunk_OYSO2DVF.readSpec)((0,import_chunk_RSAECTKB.jobPaths)(root.folder,id));if(read.kind==="ok")return read.value;const reason=read.kind===
-"damaged"?read.reason:"its spec.json is missing";throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot use job ${id}: ${reason}`)}async function requireGenuine(spec){
-if(await(0,import_chunk_BJVD3YVK.isGenuine)(spec,(0,import_chunk_BJVD3YVK.readKey)()))return;throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot star\
-t anything from job ${spec.id}: its spec.json was changed or comes from another user or machine`,"launch it again in your own words")}function conversationOf(root,spec){
-const paths=(0,import_chunk_RSAECTKB.jobPaths)(root,spec.id);const state=(0,import_chunk_OYSO2DVF.readState)(paths);if(state.kind!=="ok"||(0,import_chunk_ER3MQ2ZD.
-isEnded)(state.value)&&!(0,import_chunk_OJTQHGJM.isContinuable)(paths,state.value))return null;return state.value.conversation?.id??null}function requireFolder(parent,verb,option){
-if((0,import_chunk_7WBBYJDG.isFolder)(parent.cwd))return parent.cwd;const gone=parent.worktree?`its worktree ${parent.worktree.path}`:`its folder ${parent.cwd}`;
-throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot ${verb} job ${parent.id}: ${gone} is gone`,verb==="continue"?`name another folder with --cwd DIR,\
- or start the task afresh: ${import_chunk_DFY3WLOV.nextCommands.restart(parent.id,option)}`:"launch the task again where it belongs now")}function requireSameFolder(parent,cwd,option){
-const backend=(0,import_chunk_JH5ETT6M.findBackend)(parent.staff?.backend??"");if(!backend||backend.resumesElsewhere||!backend.keepsConversation||cwd===parent.cwd)
-return;throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot continue job ${parent.id} in ${cwd}: ${backend.title} keeps its conversation for ${parent.
-cwd}`,`leave --cwd away, or start the task afresh: ${import_chunk_DFY3WLOV.nextCommands.restart(parent.id,option)}`)}function earlierOf(root,backend,conversation){
-for(const id of(0,import_chunk_NM4KW5RY.listJobs)(root)){const paths=(0,import_chunk_RSAECTKB.jobPaths)(root,id);const[spec,state]=[(0,import_chunk_OYSO2DVF.readSpec)(
-paths),(0,import_chunk_OYSO2DVF.readState)(paths)];if(spec.kind!=="ok"||state.kind!=="ok"||spec.value.staff?.backend!==backend)continue;if(state.value.conversation?.
-id!==conversation)continue;const{usage_total=null,usage,error}=state.value;const total=usage_total??(spec.value.staff.resume===null?usage:null);const before=spec.
-value.staff.earlier??null;return{usage_total:total??before?.usage_total??null,error:error?.message??before?.error??null}}return null}function lineageOf(parent,relation){
-return{relation,parent:parent.id,root:parent.lineage?.root??parent.id}}
 
 },
 "./chunk-IH5K6ZOB.js": function (module, exports) {
@@ -1639,6 +1661,19 @@ await(0,import_promises.realpath)(target):null)}}catch(error){const code=(0,impo
 {found:void 0}:{trouble:code}}}
 
 },
+"./chunk-ILRLY4JU.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{WakeChoice:()=>WakeChoice,isNumbered:()=>isNumbered,maxSeq:()=>maxSeq,parseUntil:()=>parseUntil,wakes:()=>wakes});module.
+exports=stdin_exports;var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var wakes=["terminal","checkpoint","attention","handback","news"];var maxSeq=2**40;function parseUntil(text){
+const words=text.split(",");const unknown=words.find(word=>!wakes.includes(word));if(unknown!==void 0)throw(0,import_chunk_NVPF5LEY.usageError)(`cannot wait unt\
+il ${JSON.stringify(unknown)}: allowed are ${wakes.join(", ")}, with commas between`);return[...new Set(words)].filter(word=>word!=="terminal")}var WakeChoice=class{wanted;after;cause;newest;later=0;plain=0;constructor(wanted,after){
+this.wanted=wanted;this.after=after}add(event){if(!isNumbered(event)||event.seq<=this.after||wordOf(event,this.wanted)===void 0)return;if(this.cause!==void 0)this.
+later+=1;else if(isPlainCheckpoint(event)){this.newest=event;this.plain+=1}else this.cause=event}chosen(){const event=this.cause??this.newest;const wake=event&&
+wordOf(event,this.wanted);if(!event||!wake)return void 0;const isCause=this.cause!==void 0;return{event,wake,pending:isCause?this.later:0,skipped:isCause?this.plain:
+this.plain-1}}};function isNumbered({seq}){return Number.isSafeInteger(seq)&&seq>=0&&seq<=maxSeq}var byUrgency=["attention","handback","news","checkpoint"];function wordOf({
+wake},wanted){if(!Array.isArray(wake))return void 0;return byUrgency.find(word=>wanted.includes(word)&&wake.includes(word))}function isPlainCheckpoint({wake}){return Array.
+isArray(wake)&&wake.every(word=>word==="checkpoint")}
+
+},
 "./chunk-IXQIV2GL.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{openGit:()=>openGit,repositoryVariables:()=>repositoryVariables});module.exports=stdin_exports;var import_chunk_LXK2ZILE=load(
 "./chunk-LXK2ZILE.js");var import_chunk_Y5L6GQDB=load("./chunk-Y5L6GQDB.js");var import_chunk_VBJYUCPQ=load("./chunk-VBJYUCPQ.js");var import_chunk_7WBBYJDG=load(
@@ -1674,95 +1709,56 @@ default.dirname(ours)},GIT_OPTIONAL_LOCKS:"0",GIT_TERMINAL_PROMPT:"0",GIT_ASKPAS
 default.dirname(folder)}}
 
 },
-"./chunk-JFKPKYVA.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{conclude:()=>conclude,finishStored:()=>finishStored,readOwnLog:()=>readOwnLog});module.exports=stdin_exports;var import_chunk_OJVMGXOE=load(
-"./chunk-OJVMGXOE.js");var import_chunk_P2ISOPV5=load("./chunk-P2ISOPV5.js");var import_chunk_QDGG2LTG=load("./chunk-QDGG2LTG.js");var import_chunk_5WQSECMS=load(
-"./chunk-5WQSECMS.js");var import_chunk_OJTQHGJM=load("./chunk-OJTQHGJM.js");var import_chunk_ILJKJSAA=load("./chunk-ILJKJSAA.js");var import_chunk_G3QJQVPZ=load(
-"./chunk-G3QJQVPZ.js");var import_chunk_RGS2FWBV=load("./chunk-RGS2FWBV.js");var import_chunk_DFY3WLOV=load("./chunk-DFY3WLOV.js");var import_chunk_GEPPUING=load(
-"./chunk-GEPPUING.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_ER3MQ2ZD=load(
-"./chunk-ER3MQ2ZD.js");var import_chunk_XUMWCHG3=load("./chunk-XUMWCHG3.js");var import_chunk_OYSO2DVF=load("./chunk-OYSO2DVF.js");var import_chunk_UNWLYFWA=load(
-"./chunk-UNWLYFWA.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load(
-"./chunk-NVPF5LEY.js");async function readOwnLog(spec,path){const nothing=note=>({path,tail:"",note});const look=await(0,import_chunk_ILJKJSAA.lookBehindSoon)(path,
-import_chunk_UNWLYFWA.pathLookMs);if("trouble"in look)return nothing(`it cannot be read (${look.trouble})`);if(!look.found)return nothing("it is missing");if(look.
-found.kind!=="file")return nothing("it is no regular file");try{const tail2=(0,import_chunk_QDGG2LTG.plainTail)((0,import_chunk_7WBBYJDG.realPath)(path));if(tail2===
-"")return nothing("it is empty");const isOld=look.found.modifiedMs<Date.parse(spec.created_at);return{path,tail:tail2,note:isOld?"not written since the launch":
-null}}catch(error){return nothing(`it cannot be read (${(0,import_chunk_NVPF5LEY.errnoOf)(error)??"error"})`)}}function ownLogSection({path,tail:tail2,note}){const name=(0,
-import_chunk_QDGG2LTG.oneLine)(path);if(tail2==="")return{text:`The log ${name} tells nothing: ${note}.`,isWhole:false};return{text:`## Last lines of ${name}${note===
-null?"":` (${note})`}
-
-${tail2}`,isWhole:note===null}}function recovery(job,refused=[]){const{spec,state,paths}=job;const again=import_chunk_DFY3WLOV.nextCommands.restart(spec.id,spec.
-state_option);if(state.watch?.watched_to_end)return`## Going on
-
-It was watched to its end, as asked: nothing failed. To watch on for as long again: ${again}`;const lines=["## Going on","",`Nothing is started again by itself.${lookFirst(
-job)}`];if(spec.staff)lines.push(...remedies(spec,spec.staff,state),...refusals(spec.staff,refused));if((0,import_chunk_OJTQHGJM.isContinuable)(paths,state))lines.
-push(`Go on in the same conversation: ${import_chunk_DFY3WLOV.nextCommands.continue(spec.id,spec.state_option)}`);lines.push(`Start the same once more: ${again}`);
-return lines.join("\n")}function lookFirst({spec,state}){if(spec.kind==="watch")return"";if(state.error?.code==="spawn_failed"||state.error?.code==="never_start\
-ed")return"";if(spec.run?.status_cmd)return` The task may live on, and a restart would start another: ask for it first: ${(0,import_chunk_GEPPUING.quoteWords)([
-"sh","-c",(0,import_chunk_LXK2ZILE.plainText)(spec.run.status_cmd)])}`;const git=spec.worktree?(0,import_chunk_GEPPUING.quoteWords)(["git","-C",spec.worktree.path]):
-"git";return` Look at what was changed first: ${git} status, ${git} diff.`}function remedies(spec,staff,state){const name=staff.custom?.name??staff.backend;switch(state.
-error?.code){case"auth":return[`Sign in first: start ${staff.program} by hand, or set its key. Then try it out: ${(0,import_chunk_DFY3WLOV.nextCommand)(spec.state_option,
-"doctor","--backend",name)}`];case"quota":{const resets=state.error.resets?` (resets: ${(0,import_chunk_LXK2ZILE.plainText)(state.error.resets)})`:"";return[`Th\
-e quota of ${name} is used up${resets}. The same with another CLI: ${(0,import_chunk_DFY3WLOV.nextCommand)(spec.state_option,"restart",spec.id,"--backend","OTHE\
-R")}`]}default:return[]}}function refusals(staff,refused){if(refused.length===0)return[];const wider=staff.profile==="restricted"?"standard":"unrestricted";return[
-`Refused to the agent (profile ${staff.profile}): ${refused.map(import_chunk_LXK2ZILE.plainText).join("; ")}. If it should be allowed: --profile ${wider} with o\
-ne of the commands below.`]}function makeDeliverable(parts){const{spec,state,staff,paths,isPlain}=parts;if(state.state!=="done")return makeReport(parts);if(spec.
-timer)return spec.timer.message;if(spec.watch)return`${state.watch?.evidence??spec.watch.words}
-`;if(isPlain)return(0,import_chunk_527JQF7V.readRange)(paths.output,0,Number.MAX_SAFE_INTEGER)?.bytes??"";if(staff&&staff.answer!==null)return staff.answer;const output=(0,
-import_chunk_5WQSECMS.readLogTail)(paths.output);return output.length>0?output:(0,import_chunk_5WQSECMS.readLogTail)(paths.error)}function makeReport(parts){const{
-spec,state,staff}=parts;if(spec.timer)return timerReport(parts,spec.timer);const sections=[`# ${spec.id}: ${state.state}${state.error?` (${state.error.code})`:""}`,
-reasonText(parts),facts(parts).join("\n"),progress(parts),workspace(parts),...logSections(parts),decided(parts),recovery(parts,staff?.reading.denials)];return`${sections.
-filter(section=>section!=="").join("\n\n")}
-`}function timerReport({spec,state,cancel},timer){const lines=[`# ${spec.id}: ${state.state}`,"",`Canceled${cancelWords(cancel)}. It was due at ${(0,import_chunk_LXK2ZILE.
-plainText)(timer.due_at)}.`,...timer.message===""?[]:["","## Its message","",timer.message]];return`${lines.join("\n")}
-`}function cancelWords(cancel){const why=cancel?.why?`: ${(0,import_chunk_LXK2ZILE.plainText)(cancel.why)}`:"";const who=cancel?` by ${(0,import_chunk_LXK2ZILE.
-plainText)(cancel.owner??`process ${cancel.by?.pid??"unknown"}`)} at ${(0,import_chunk_LXK2ZILE.plainText)(cancel.at)}`:"";return`${who}${why}`}function reasonText({
-state,cancel,tree}){if(state.state==="canceled"){const step={none:"nothing was running any more",term:"the tree ended on SIGTERM",kill:"SIGKILL was needed"}[tree.
-step];return`Canceled${cancelWords(cancel)}. ${tree.ended.length} process(es) ended; ${step}.`}const resets=state.error?.resets?` (resets: ${state.error.resets}\
-)`:"";return`Reason: ${(0,import_chunk_LXK2ZILE.plainText)(state.error?.message??"not known")}${resets}`}function facts(parts){const{spec,state,paths,tree}=parts;
-const rows=[["Command",spec.run?(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_GEPPUING.quoteWords)(spec.run.argv),1e3):null],["Condition",spec.watch?(0,import_chunk_LXK2ZILE.
-plainText)(spec.watch.words):null],["Seen last",spec.watch&&state.watch?seenLast(state.watch):null],["Backend",spec.staff?`${spec.staff.backend}, mode ${spec.staff.
-mode}, profile ${spec.staff.profile}`:null],["Task",spec.staff?(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(spec.staff.prompt).replace(
-/\s+/g," "),import_chunk_UNWLYFWA.excerptBytes):null],["Folder",spec.cwd],["Exit code",state.exit_code===null?null:String(state.exit_code)],["Signal",state.signal===
-null?null:`${state.signal}${state.signal_certain?"":" (by the exit code; not certain)"}`],["Duration",state.duration_ms===null?null:(0,import_chunk_UNGYPAP3.formatDuration)(
-state.duration_ms)],["Hard limit",(0,import_chunk_UNGYPAP3.formatDuration)(spec.deadline_ms)],...(0,import_chunk_QDGG2LTG.runFacts)(parts),["Conversation",state.
-conversation?.id??null],["Survivors",tree.survivors.length>0?tree.survivors.map(one=>`${one.pid} (${one.name})`).join(", "):null],["Warnings",state.warnings.length>
-0?state.warnings.map(one=>(0,import_chunk_LXK2ZILE.plainText)(one.message)).join("; "):null],["Whole output",spec.watch?null:`${paths.output} and ${paths.error}`],
-["What was told",spec.watch?paths.events:null]];return rows.filter(([,value])=>value!==null).map(([name,value])=>`${name}: ${value}`)}function seenLast({evidence,
-polls,troubles,trouble}){const failed=troubles>0?`; the last ${troubles} failed: ${(0,import_chunk_LXK2ZILE.plainText)(trouble??"not known why")}`:"";return`${(0,
-import_chunk_LXK2ZILE.plainText)(evidence)} (${polls} attempts${failed})`}function progress({staff}){if(!staff)return"";const{reading}=staff;const lines=[];for(const call of reading.
-tools.slice(-5)){lines.push(`- ${call.name} ${(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(call.input).replace(/\s+/g," "),import_chunk_UNWLYFWA.
-excerptBytes)} [${call.status}]`)}const text=(0,import_chunk_LXK2ZILE.plainText)(reading.answer||reading.text).trim();if(text!=="")lines.push("",...(0,import_chunk_LXK2ZILE.
-tail)(text,import_chunk_UNWLYFWA.textTailBytes).text.split("\n"));return lines.length>0?["## Seen last (not a finished answer)","",...lines].join("\n"):""}function workspace({
-spec,staff}){if(!staff?.changes)return"";const lines=["## Workspace","",(0,import_chunk_P2ISOPV5.describeChanges)(staff.changes)];if(spec.worktree){lines.push("",
-`It worked in a worktree of its own, ${spec.worktree.path} (branch ${spec.worktree.branch}).`);for(const command of(0,import_chunk_G3QJQVPZ.takeOverCommands)(spec.
-worktree,staff.changes))lines.push(`    ${command}`)}return lines.join("\n")}function decided({spec,state}){if(state.error?.code!=="stalled"||!spec.on_stall)return"";
-return`## Decided at launch for a stall
-
-${(0,import_chunk_LXK2ZILE.plainText)(spec.on_stall).trim()}`}function logSections({spec,paths,ownLog}){if(spec.staff)return[(0,import_chunk_QDGG2LTG.logSection)(
-"Last error output",paths.error)];const own=ownLog===null?void 0:ownLogSection(ownLog);return[...own?[own.text]:[],...own?.isWhole?[]:[(0,import_chunk_QDGG2LTG.
-logSection)("Last output",paths.output)],(0,import_chunk_QDGG2LTG.logSection)("Last error output",paths.error)]}function conclude(job,ending){const{paths,spec}=job;
-const read=(0,import_chunk_OYSO2DVF.readState)(paths);const before=read.kind==="ok"?read.value:(0,import_chunk_XUMWCHG3.earlyState)(spec.id,spec);const journal=(0,
-import_chunk_RGS2FWBV.openJournal)(paths,spec);if((0,import_chunk_ER3MQ2ZD.isEnded)(before)){journal.append("late_evidence",{reason:ending.reason,exit_code:ending.
-exit?.exit_code??null});return before}const end=(0,import_chunk_OJVMGXOE.makeEndState)(job,before,ending);const{state}=end;try{withReserve(paths,()=>publish(job,
-end,ending,journal))}catch(error){if(!isFull(error))throw error;state.state="failed";state.error={code:"output_unstorable",message:`the result cannot be stored:\
- no space left in ${paths.folder}`};withReserve(paths,()=>finish(paths,state))}return state}function publish(job,{state,staff,results},ending,journal){const{paths,
-spec}=job;const cancel=(0,import_chunk_OYSO2DVF.readCancel)(paths);(0,import_chunk_527JQF7V.writeFile)(paths.result,madeSafely(state,staff,()=>makeDeliverable({
-spec,paths,state,staff,results,ownLog:ending.ownLog??null,tree:ending.tree,cancel,isPlain:(0,import_chunk_OJVMGXOE.backendOf)(spec)?.answerFrom==="stdout"})));(0,
-import_chunk_527JQF7V.writeJson)(paths.resultRecord,(0,import_chunk_P2ISOPV5.terminalRecord)(spec,paths,state,{tree:ending.tree,staff,results}),{sync:false});if((0,
-import_chunk_RGS2FWBV.readEvents)(paths,journal.seq-1,1).events[0]?.type!=="ended"){const{exit_code,error,reconciled}=state;journal.append("ended",{state:state.
-state,exit_code,error,reconciled})}state.seq=journal.seq;finish(paths,state);if((0,import_chunk_P2ISOPV5.isTidy)(spec,state))for(const file of[paths.output,paths.
-snapshot])(0,import_chunk_527JQF7V.removeFile)(file)}function madeSafely(state,staff,make){try{return make()}catch(error){if(state.state==="done"&&staff&&staff.
-answer!==null)return staff.answer;const reason=state.error?`${state.error.code}: ${state.error.message}`:state.state;return`# ${state.id}: ${state.state}
-
-${reason}
-
-The report could not be made: ${(0,import_chunk_NVPF5LEY.messageOf)(error)}
-`}}function finish(paths,state){(0,import_chunk_OYSO2DVF.writeState)(paths,state);(0,import_chunk_527JQF7V.removeFile)(paths.marker);const passing=[paths.reserve,
-paths.leaseFifo,paths.aliveFifo,paths.limitFifo];const torn=(0,import_chunk_7WBBYJDG.listNames)(paths.folder).filter(name=>/^\..*\.tmp$/.test(name));for(const file of[
-...passing,...torn.map(name=>`${paths.folder}/${name}`)])(0,import_chunk_527JQF7V.removeFile)(file)}function finishStored(job){const stored=(0,import_chunk_OYSO2DVF.
-readStoredState)(job.paths,job.spec.id);if(!stored)return false;withReserve(job.paths,()=>finish(job.paths,stored));return true}function withReserve(paths,write){
-try{write()}catch(error){if(!isFull(error)||!(0,import_chunk_527JQF7V.removeFile)(paths.reserve))throw error;write()}}function isFull(error){return["ENOSPC","ED\
-QUOT"].includes((0,import_chunk_NVPF5LEY.errnoOf)(error)??"")}
+"./chunk-J5S6ATOH.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{checkLaunchOptions:()=>checkLaunchOptions,launchAndTell:()=>launchAndTell,launchWords:()=>launchWords,notifyOf:()=>notifyOf,
+onStallOf:()=>onStallOf,tellLaunched:()=>tellLaunched});module.exports=stdin_exports;var import_chunk_NDLZGJF4=load("./chunk-NDLZGJF4.js");var import_chunk_K4XBJGBM=load(
+"./chunk-K4XBJGBM.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_DFY3WLOV=load("./chunk-DFY3WLOV.js");var import_chunk_LXK2ZILE=load(
+"./chunk-LXK2ZILE.js");var import_chunk_RSAECTKB=load("./chunk-RSAECTKB.js");var import_chunk_OYSO2DVF=load("./chunk-OYSO2DVF.js");var import_chunk_UNWLYFWA=load(
+"./chunk-UNWLYFWA.js");var import_chunk_55A4YUIJ=load("./chunk-55A4YUIJ.js");var import_chunk_VBJYUCPQ=load("./chunk-VBJYUCPQ.js");var import_chunk_NVPF5LEY=load(
+"./chunk-NVPF5LEY.js");var import_node_path=builtin("node:path");var operators=/^(?:\d*(?:>>?|<)|&&?|\|\|?|;|\d*>&\d+|&>)$/;function splitWords(text){const words=[];
+let word=null;let isPlain=true;let quote=null;for(let at=0;at<=text.length;at+=1){const sign=text[at];if(sign===void 0&&quote!==null)return{fault:`the quote ${quote}\
+ is not closed`};if(quote===null&&(sign===void 0||/[ \t\n\r]/.test(sign))){if(word!==null&&isPlain&&operators.test(word))return{fault:`no shell reads it, and ${word}\
+ means something only to a shell (sh -c '...' starts one)`};if(word!==null)words.push(word);[word,isPlain]=[null,true];continue}if(sign===quote){quote=null;continue}
+if(quote===null&&(sign==='"'||sign==="'")){[quote,word,isPlain]=[sign,word??"",false];continue}const next=text[at+1];if(sign==="\\"&&(quote===null||quote==='"'&&
+/["\\$`\n]/.test(next??""))){if(next===void 0)return{fault:"it ends with a backslash"};word=`${word??""}${next==="\n"?"":next}`;isPlain=false;at+=1;continue}word=
+`${word??""}${sign}`}return{words}}var allowed="allowed: words like a shell splits them, or a JSON array of texts";function parseNotify(text){const refused=why=>(0,
+import_chunk_NVPF5LEY.usageError)(`cannot take --notify ${JSON.stringify(text)}: ${why}; ${allowed}`);const words=text.trimStart().startsWith("[")?jsonWords(text):
+splitWords(text);if("fault"in words)throw refused(words.fault);if(words.words.length===0||words.words[0]==="")throw refused("it names no program");return words.
+words}function jsonWords(text){let value;try{value=JSON.parse(text)}catch{return{fault:"it is no JSON"}}const isWords=Array.isArray(value)&&value.every(word=>typeof word===
+"string"&&!word.includes("\0"));return isWords?{words:value}:{fault:"it is no array of texts"}}async function notifyOf(context,input,inherited){const text=input.
+text("notify");if(text==="none")return null;if(text!==void 0)return resolved(parseNotify(text),"--notify",context.cwd);if(inherited)return resolved(inherited,"t\
+he notifier of the earlier job",context.cwd);if(!(0,import_chunk_K4XBJGBM.mayMention)("notify"))return null;const{readUserConfig}=await Promise.resolve().then(()=>load(
+"./config-ZRULFGL6.js"));const{notify}=readUserConfig();return notify?resolved(notify,`"notify" of ${(0,import_chunk_K4XBJGBM.userConfigFile)()}`,null):null}function resolved(words,source,cwd){
+const[name="",...args]=words;const isRelative=name.includes("/")&&!import_node_path.default.isAbsolute(name);const program=cwd===null&&isRelative?void 0:(0,import_chunk_55A4YUIJ.
+findProgram)(name,cwd??"/");if(program!==void 0)return[program,...args];const where=!name.includes("/")?`it is not on PATH (${import_chunk_VBJYUCPQ.variables.searchPath()||
+"empty"})`:cwd===null&&isRelative?"it must be absolute or on PATH":`no executable file of that name${isRelative?` (looked from ${cwd})`:""}`;throw new import_chunk_NVPF5LEY.
+FaultError("preflight",`cannot use ${JSON.stringify(name)} as ${source}: ${where}`,"give the path of the program")}function launchWords(input){const onceKey=input.
+text("once-key")??null;if(onceKey==="")throw(0,import_chunk_NVPF5LEY.usageError)('cannot take --once-key "": a key needs at least one character');return{owner:input.
+text("owner")??import_chunk_VBJYUCPQ.variables.owner()??null,label:input.text("label")??null,onceKey}}function onStallOf(input){const text=input.text("on-stall");
+if(text===void 0)return null;if(text.trim()==="")throw(0,import_chunk_NVPF5LEY.usageError)("cannot take an empty --on-stall: say what is to be done about a stal\
+l");const size=(0,import_chunk_LXK2ZILE.byteLength)(text);if(size>import_chunk_UNWLYFWA.onStallBytes)throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --on\
+-stall of ${size} bytes: at most ${import_chunk_UNWLYFWA.onStallBytes} are allowed`);return text}function checkLaunchOptions(input){if(input.has("wait-timeout")&&
+!input.has("wait"))throw(0,import_chunk_NVPF5LEY.usageError)("cannot take --wait-timeout without --wait");input.duration("wait-timeout");for(const other of["jso\
+n","wait"]){if(input.has("id-only")&&input.has(other))throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --id-only and --${other} together`)}}async function launchAndTell(context,input,request,isSynchronous=false){
+checkLaunchOptions(input);const root=context.root(input);const notify=await notifyOf(context,input,request.notify);return tellLaunched(context,input,root,await(0,
+import_chunk_NDLZGJF4.launch)(root,{...request,notify}),isSynchronous)}async function tellLaunched(context,input,root,launched,isSynchronous){if(input.has("wait")||
+isSynchronous){const{waitAndTell}=await Promise.resolve().then(()=>load("./collecting-W2WT24OS.js"));const told=launched.isNew?warningNotes(root,launched.id):[];
+const collect=`collect: ${import_chunk_DFY3WLOV.nextCommands.wait(launched.id,root.option)}`;for(const line of[jobLine(launched),collect,...told])context.tell(line);
+const timeoutMs=input.duration("wait-timeout")??Number.MAX_SAFE_INTEGER;return waitAndTell(context,root,[launched.id],{mode:"all",timeoutMs,heartbeatMs:null,isJson:input.
+has("json"),told})}return tellLaunch(root,launched,input)}function jobLine({id,isNew}){return`job ${id}${isNew?"":" (this once-key had it already; nothing was s\
+tarted)"}`}function warningsOf(root,id){const spec=(0,import_chunk_OYSO2DVF.readSpec)((0,import_chunk_RSAECTKB.jobPaths)(root.folder,id));return spec.kind==="ok"?
+spec.value.warnings??[]:[]}function warningNotes(root,id){return warningsOf(root,id).map(one=>`warning: ${(0,import_chunk_LXK2ZILE.plainText)(one.message)}`)}async function timerOf(root,id){
+if(!id.startsWith("timer-"))return void 0;const[{inspect},{dueWords,timerFacts}]=await Promise.all([Promise.resolve().then(()=>load("./view-LCYHZ6EI.js")),Promise.
+resolve().then(()=>load("./timer-facts-YN5NGH5S.js"))]);const{spec,state}=inspect(root.folder,id);if(!spec?.timer)return void 0;return{facts:{state:state.state,
+...timerFacts(spec.timer)},line:`due:     ${dueWords(spec.timer)}`}}async function tellLaunch(root,launched,input){const{id,isNew}=launched;const notes=warningNotes(
+root,id);if(input.has("id-only"))return{code:import_chunk_6PFAPK5K.exitCodes.done,out:`${id}
+`,notes};const paths=(0,import_chunk_RSAECTKB.jobPaths)(root.folder,id);const commands={wait:import_chunk_DFY3WLOV.nextCommands.wait(id,root.option),observe:import_chunk_DFY3WLOV.
+nextCommands.observe(id,root.option),cancel:import_chunk_DFY3WLOV.nextCommands.cancel(id,root.option)};const timer=await timerOf(root,id);if(input.has("json")){
+return{code:import_chunk_6PFAPK5K.exitCodes.done,json:{id,new:isNew,...timer?{...timer.facts,replaced:launched.replaced??[]}:{},folder:paths.folder,result_path:paths.
+result,output_path:paths.output,warnings:warningsOf(root,id),next:commands}}}const lines=[jobLine(launched),...timer?[timer.line]:[],...(launched.replaced??[]).
+map(earlier=>`replaced: ${earlier}`),`collect: ${commands.wait}`,`observe: ${commands.observe}`,`result:  ${paths.result}`];return{code:import_chunk_6PFAPK5K.exitCodes.
+done,out:`${lines.join("\n")}
+`,notes}}
 
 },
 "./chunk-JH5ETT6M.js": function (module, exports) {
@@ -2240,14 +2236,6 @@ to,key)&&key!==except)__defProp2(to,key,{get:()=>from[key],enumerable:!(desc=__g
 mod!=null?__create(__getProtoOf(mod)):{},__copyProps2(isNodeMode||!mod||!mod.__esModule?__defProp2(target,"default",{value:mod,enumerable:true}):target,mod));
 
 },
-"./chunk-JSFSBUUD.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{concludeTimer:()=>concludeTimer});module.exports=stdin_exports;var import_chunk_JFKPKYVA=load("./chunk-JFKPKYVA.js");
-var import_chunk_OYSO2DVF=load("./chunk-OYSO2DVF.js");var import_chunk_Y5L6GQDB=load("./chunk-Y5L6GQDB.js");function concludeTimer(job,reconciled){if((0,import_chunk_JFKPKYVA.
-finishStored)(job))return;const tree={step:"none",ended:[],survivors:[]};(0,import_chunk_JFKPKYVA.conclude)(job,{reason:reasonOf(job),exit:void 0,tree,reconciled})}
-function reasonOf({paths,spec}){const due=Date.parse(spec.timer?.due_at??"");const cancel=(0,import_chunk_OYSO2DVF.readCancel)(paths);if((0,import_chunk_Y5L6GQDB.
-nowMs)()<due)return"canceled";return cancel&&Date.parse(cancel.at)<due?"canceled":"due"}
-
-},
 "./chunk-K4XBJGBM.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{mayMention:()=>mayMention,userConfigFile:()=>userConfigFile});module.exports=stdin_exports;var import_chunk_VBJYUCPQ=load(
 "./chunk-VBJYUCPQ.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_node_path=builtin("node:path");function userConfigFile(){const folder=(0,
@@ -2255,50 +2243,65 @@ import_chunk_VBJYUCPQ.configFolder)();return folder===void 0?void 0:import_node_
 try{return file!==void 0&&((0,import_chunk_527JQF7V.readText)(file)??"").includes(`"${field}"`)}catch{return true}}
 
 },
-"./chunk-L5WUD7PS.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{endedDocument:()=>endedDocument,noticeNotes:()=>noticeNotes,runNotes:()=>runNotes,tellEnded:()=>tellEnded,warningNote:()=>warningNote});
-module.exports=stdin_exports;var import_chunk_GL7PPFM7=load("./chunk-GL7PPFM7.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_P2ISOPV5=load(
-"./chunk-P2ISOPV5.js");var import_chunk_Z4RGNWQU=load("./chunk-Z4RGNWQU.js");var import_chunk_QDGG2LTG=load("./chunk-QDGG2LTG.js");var import_chunk_5WQSECMS=load(
-"./chunk-5WQSECMS.js");var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");var import_chunk_DFY3WLOV=load("./chunk-DFY3WLOV.js");var import_chunk_UNGYPAP3=load(
-"./chunk-UNGYPAP3.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_ER3MQ2ZD=load(
-"./chunk-ER3MQ2ZD.js");var import_chunk_OYSO2DVF=load("./chunk-OYSO2DVF.js");var import_chunk_Y5L6GQDB=load("./chunk-Y5L6GQDB.js");var import_chunk_7WBBYJDG=load(
-"./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");function runNotes({spec,state,paths}){const run=spec?.run;if(!run)return[];const read=(0,
-import_chunk_527JQF7V.readJson)(paths.resultRecord);const told=read.kind==="ok"&&Array.isArray(read.value.result_paths)?read.value.result_paths:[];const results=told.
-filter(isResultNote);return[...results.map(note=>`${note.required?"success file":"result path"}: ${(0,import_chunk_5WQSECMS.describeResult)(note)}`),...run.log?
-[`log: ${(0,import_chunk_LXK2ZILE.plainText)(run.log)}`]:[],...run.identity?[`task ${(0,import_chunk_LXK2ZILE.plainText)(run.identity)}: ${(0,import_chunk_QDGG2LTG.
-taskWords)(state)}`]:[]]}function isResultNote(value){if(typeof value!=="object"||value===null)return false;const{path,kind,size,link_to,trouble}=value;const isText=one=>one===
-null||typeof one==="string";const isSize=size===null||typeof size==="number";return typeof path==="string"&&isSize&&[kind,link_to,trouble].every(isText)}function noticeNotes(view){
-const failed=(0,import_chunk_GL7PPFM7.failedNotice)(view);return failed===null?[]:[`notify: ${failed}`]}function workspaceNotes(view){const{spec,state,paths}=view;
-if(!spec?.staff||!(0,import_chunk_ER3MQ2ZD.isEnded)(state))return[];const notes=isHeldBack(spec.staff)?["profile: restricted (nothing could be changed)"]:[];const read=(0,
-import_chunk_527JQF7V.readJson)(paths.resultRecord);const changes=read.kind==="ok"?read.value.changes:void 0;if(!(0,import_chunk_Z4RGNWQU.isChanges)(changes))return notes;
-notes.push(`workspace: ${(0,import_chunk_LXK2ZILE.plainText)((0,import_chunk_P2ISOPV5.summarizeChanges)(changes))}`);if(!spec.worktree||read.kind!=="ok")return notes;
-const{take_over:commands}=read.value.worktree??{};notes.push(`its own worktree: ${spec.worktree.path} (branch ${spec.worktree.branch})`);if(Array.isArray(commands)){
-for(const command of commands.slice(0,10))if(typeof command==="string")notes.push(`take over: ${(0,import_chunk_LXK2ZILE.plainText)(command)}`)}return notes}function isHeldBack({
-mode,profile}){return!(0,import_chunk_W7HED5VZ.isWriter)(profile)&&(0,import_chunk_W7HED5VZ.isWriter)((0,import_chunk_W7HED5VZ.findMode)(mode)?.profile??"restri\
-cted")}function tellEnded(context,view){if(view.damage!==null)return tellDamaged(view);const deliverable=(0,import_chunk_527JQF7V.readRange)(view.paths.result,0,
-64*1024*1024)?.bytes;const notes=[header(view),...runNotes(view),...omittedNotes(view.state),...workspaceNotes(view)];notes.push(...noticeNotes(view));for(const warning of view.
-state.warnings)notes.push(warningNote(warning));if(!deliverable)notes.push(`warning: no result is stored; see ${view.paths.folder}`);const bytes=deliverable??Buffer.
-alloc(0);return{code:(0,import_chunk_6PFAPK5K.exitCodeOf)(view.state.state),out:context.isTerminal?forTerminal(bytes):bytes,notes}}function warningNote(warning){
-return`warning: ${(0,import_chunk_LXK2ZILE.plainText)(warning.message)}`}function endedDocument(view){const times={now:(0,import_chunk_Y5L6GQDB.isoNow)(),age_ms:(0,
-import_chunk_OYSO2DVF.ageOf)(view.state.created_at,(0,import_chunk_Y5L6GQDB.nowMs)())};if(view.damage!==null)return{...view.state,...times};return{...recordOf(view),
-...whatIsThere(view.paths),...times}}function forTerminal(bytes){const text=(0,import_chunk_LXK2ZILE.plainText)(bytes.toString("utf8"));return text===""||text.endsWith(
-"\n")?text:`${text}
-`}function tellDamaged(view){const text=`# ${view.id}: state_damaged
+"./chunk-K7ECP4AX.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{JournalScan:()=>JournalScan,eventsIn:()=>eventsIn});module.exports=stdin_exports;var import_chunk_ILRLY4JU=load("./\
+chunk-ILRLY4JU.js");var import_chunk_UNWLYFWA=load("./chunk-UNWLYFWA.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var shortestLine=40;var EventChain=class{last;greatestBase;skipped=0;constructor(offset){
+this.greatestBase=offset===0?import_chunk_ILRLY4JU.maxSeq/2:Math.ceil(offset/shortestLine)+1}take(line){const event=eventIn(line);if(event&&this.isNext(event.seq)){
+this.last=event.seq;this.skipped=0;return event}this.skipped+=1;return void 0}pass(){this.skipped+=1}isNext(seq){if(this.last===void 0)return seq<=this.greatestBase;
+return seq>this.last&&seq<=this.last+1+this.skipped}};function eventsIn(text,offset){const lines=text.split("\n").filter(line=>line!=="");if(offset>0)dropStrayBase(
+lines);const chain=new EventChain(offset);return lines.flatMap(line=>chain.take(line)??[])}function dropStrayBase(lines){const found=[];for(const[at,line]of lines.
+entries()){const event=eventIn(line);if(!event)continue;found.push({at,seq:event.seq});const[one,two]=found.slice(-2);if(!one||!two)continue;if(two.seq>one.seq&&
+two.seq<=one.seq+two.at-one.at){lines.splice(0,one.at);return}}}function eventIn(line){try{const value=JSON.parse(line);if(typeof value!=="object"||value===null)
+return void 0;const{seq}=value;return Number.isSafeInteger(seq)&&seq>0&&seq<=import_chunk_ILRLY4JU.maxSeq?value:void 0}catch{return void 0}}var chunkBytes=256*1024;
+var atMostBytes=64*1024*1024;var JournalScan=class{file;offset;rest=Buffer.alloc(0);isInside=false;chain=new EventChain(0);constructor(file){this.file=file}get isTorn(){
+return this.isInside||this.rest.length>0}read(tell){for(;;){const part=(0,import_chunk_527JQF7V.readRange)(this.file,this.offset??-atMostBytes,chunkBytes);if(!part)
+return;if(this.offset===void 0){this.offset=Math.max(0,part.size-atMostBytes);this.isInside=this.offset>0;this.chain=new EventChain(this.offset)}else if(part.size<
+this.offset){this.reset();continue}if(part.bytes.length===0)return;this.offset+=part.bytes.length;this.take(part.bytes,tell)}}reset(){this.offset=0;this.rest=Buffer.
+alloc(0);this.isInside=false;this.chain=new EventChain(0)}take(bytes,tell){const text=this.rest.length===0?bytes:Buffer.concat([this.rest,bytes]);let from=0;for(let end=text.
+indexOf(10);end>=0;end=text.indexOf(10,from)){const event=!this.isInside&&end>from?this.chain.take(text.toString("utf8",from,end)):void 0;if(event)tell(event);if(this.
+isInside)this.chain.pass();this.isInside=false;from=end+1}this.rest=Buffer.from(text.subarray(from));if(this.rest.length<=2*import_chunk_UNWLYFWA.eventLineBytes)
+return;this.rest=Buffer.alloc(0);this.isInside=true}};
 
-${view.state.error?.message}
+},
+"./chunk-KQ6CXMOJ.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{Progress:()=>Progress,agentSnapshot:()=>agentSnapshot,toolSnapshot:()=>toolSnapshot});module.exports=stdin_exports;
+var import_chunk_THMK3AAK=load("./chunk-THMK3AAK.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_XUMWCHG3=load("./chunk-XUMWCHG3.js");
+var import_chunk_OYSO2DVF=load("./chunk-OYSO2DVF.js");var import_chunk_UNWLYFWA=load("./chunk-UNWLYFWA.js");var import_chunk_Y5L6GQDB=load("./chunk-Y5L6GQDB.js");
+var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var table={queued:{claimed:"starting",started:"runni\
+ng",stop_asked:"stopping",concluded:"ended"},starting:{claimed:"starting",started:"running",stop_asked:"stopping",concluded:"ended"},running:{claimed:"running",
+started:"running",stop_asked:"stopping",concluded:"ended"},stopping:{claimed:"stopping",started:"stopping",stop_asked:"stopping",concluded:"ended"},ended:{claimed:"\
+ended",started:"ended",stop_asked:"ended",concluded:"ended"}};function transition(from,event){return table[from][event]}var snapshotPauseMs=300;var Progress=class{journal;state;claim;lifecycle;snapshotTimer;makeSnapshot;constructor(claim){
+this.claim=claim;this.journal=(0,import_chunk_THMK3AAK.openJournal)(claim.paths,claim.spec);const read=(0,import_chunk_OYSO2DVF.readState)(claim.paths);this.state=
+read.kind==="ok"?read.value:(0,import_chunk_XUMWCHG3.earlyState)(claim.spec.id,claim.spec);this.lifecycle=["queued","starting","running","stopping"].includes(this.
+state.state)?this.state.state:"starting";if(claim.generation>1)this.tellWake()}step(event,type,fields,change={}){this.lifecycle=transition(this.lifecycle,event);
+this.note(type,fields,{...change,...this.lifecycle==="ended"?{}:{state:this.lifecycle}})}note(type,fields,change={}){this.append(type,fields);this.state={...this.
+state,...change,rev:this.state.rev+1,seq:this.journal.seq};const sync=change.conversation!==void 0||type==="stopping";this.unlessFull(()=>(0,import_chunk_OYSO2DVF.
+writeState)(this.claim.paths,this.state,{sync}))}change(change){this.state={...this.state,...change,rev:this.state.rev+1};this.unlessFull(()=>(0,import_chunk_OYSO2DVF.
+writeState)(this.claim.paths,this.state,{sync:false}))}snapshot(make){this.makeSnapshot=make;this.snapshotTimer??=setTimeout(()=>this.flush(),snapshotPauseMs)}flush(){
+clearTimeout(this.snapshotTimer);this.snapshotTimer=void 0;const make=this.makeSnapshot;this.makeSnapshot=void 0;if(make)this.unlessFull(()=>(0,import_chunk_527JQF7V.
+writeJson)(this.claim.paths.snapshot,{at:(0,import_chunk_Y5L6GQDB.isoNow)(),...make()},{sync:false}))}append(type,fields){this.unlessFull(()=>this.journal.append(
+type,fields));this.state.seq=this.journal.seq;if(fields.wake!==void 0)this.tellWake()}tellWake(){this.claim.onWake?.(told=>this.append("notified",told))}unlessFull(write){
+try{write()}catch(error){if(!["ENOSPC","EDQUOT"].includes((0,import_chunk_NVPF5LEY.errnoOf)(error)??""))throw error}}};function agentSnapshot(reading){const latest=(0,
+import_chunk_LXK2ZILE.tail)((0,import_chunk_LXK2ZILE.plainText)(reading.answer||reading.text),import_chunk_UNWLYFWA.textTailBytes);return{tools:reading.tools.slice(
+-import_chunk_UNWLYFWA.toolCalls).map(toolSnapshot),tool_count:reading.toolCount,text:latest.text,text_truncated:latest.truncated,final:reading.final,conversation_id:reading.
+conversationId,model:reading.model}}function toolSnapshot(call){const bounded=text=>(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(text).
+replace(/\s+/g," ").trim(),import_chunk_UNWLYFWA.excerptBytes);return{n:call.n,name:(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(call.name),
+80),input:bounded(call.input),output:call.output===null?null:bounded(call.output),status:call.status,started_at:call.started_at,ended_at:call.ended_at}}
 
-Nothing was deleted. What is there: ${view.paths.folder}
-`;return{code:(0,import_chunk_6PFAPK5K.exitCodeOf)(view.state.state),out:text,notes:[`see: ${import_chunk_DFY3WLOV.nextCommands.doctor(view.id,view.spec?.state_option??
-[])}`]}}function header(view){const{state,paths,spec}=view;const facts=[...state.exit_code===null?[]:[`exit code ${state.exit_code}`],...state.duration_ms===null?
-[]:[(0,import_chunk_UNGYPAP3.formatDuration)(state.duration_ms)]];const error=state.error&&`${state.error.code}: ${(0,import_chunk_LXK2ZILE.plainText)(state.error.
-message).trimEnd().replace(/\.$/,"")}`;const outcome=error?`${state.state}, ${error}`:state.state;const first=[outcome,facts.join(", ")].filter(part=>part!=="").
-join(error?"; ":", ");const where=[`result: ${paths.result}`];if(spec?.timer)where.unshift(`due: ${(0,import_chunk_LXK2ZILE.plainText)(spec.timer.due_at)}`);if(spec?.
-kind==="run")where.push(`whole output: ${paths.output}`);return[`${view.id}: ${first}`,...where].join("\n")}function omittedNotes(state){return Object.entries(state.
-output??{}).filter(([,note])=>note.omitted>0).map(([name,note])=>`${name}: ${note.exact?"":"about "}${note.omitted} of ${note.bytes} bytes (${(0,import_chunk_TFEMYLSK.
-formatSize)(note.omitted)}) are left out in the middle`)}function recordOf({paths,spec,state}){const stored=(0,import_chunk_527JQF7V.readText)(paths.resultRecord);
-try{if(stored!==void 0)return{...JSON.parse(stored),state:state.state}}catch{}return spec?(0,import_chunk_P2ISOPV5.terminalRecord)(spec,paths,state):state}function whatIsThere(paths){
-const there=file=>(0,import_chunk_7WBBYJDG.exists)(file)?file:null;return{result_path:there(paths.result),output_path:there(paths.output),error_path:there(paths.
-error)}}
+},
+"./chunk-KZLIN5MV.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{commandNames:()=>commandNames,loadCommand:()=>loadCommand});module.exports=stdin_exports;var loaders={run:async()=>(await Promise.
+resolve().then(()=>load("./run-KPIGBVDL.js"))).run,watch:async()=>(await Promise.resolve().then(()=>load("./watch-IMIQ3JAV.js"))).watch,staffer:async()=>(await Promise.
+resolve().then(()=>load("./staffer-ELDTYCI5.js"))).staffer,research:async()=>(await Promise.resolve().then(()=>load("./research-KCG2S6GW.js"))).research,review:async()=>(await Promise.
+resolve().then(()=>load("./review-Y7AWZV2U.js"))).review,implement:async()=>(await Promise.resolve().then(()=>load("./implement-A3T4QTAK.js"))).implement,ask:async()=>(await Promise.
+resolve().then(()=>load("./ask-EMCVSK2Y.js"))).ask,timer:async()=>(await Promise.resolve().then(()=>load("./timer-SFWCW2DS.js"))).timer,wait:async()=>(await Promise.
+resolve().then(()=>load("./wait-2S7LT3JG.js"))).wait,observe:async()=>(await Promise.resolve().then(()=>load("./observe-BSZ7LE2I.js"))).observe,status:async()=>(await Promise.
+resolve().then(()=>load("./status-ZTVY5FZU.js"))).status,result:async()=>(await Promise.resolve().then(()=>load("./result-BRA44AYH.js"))).result,cancel:async()=>(await Promise.
+resolve().then(()=>load("./cancel-MYQTNNAP.js"))).cancel,continue:async()=>(await Promise.resolve().then(()=>load("./continue-CLJ32HV2.js"))).continueCommand,restart:async()=>(await Promise.
+resolve().then(()=>load("./restart-ZXDRB43M.js"))).restart,clean:async()=>(await Promise.resolve().then(()=>load("./clean-3O3RQLAG.js"))).clean,setup:async()=>(await Promise.
+resolve().then(()=>load("./setup-KEKLISQT.js"))).setup,doctor:async()=>(await Promise.resolve().then(()=>load("./doctor-G3OWJSNJ.js"))).doctor,help:async()=>(await Promise.
+resolve().then(()=>load("./help-B3VGTA6G.js"))).help};var commandNames=Object.keys(loaders);async function loadCommand(name){return Object.hasOwn(loaders,name)?
+loaders[name]():void 0}
 
 },
 "./chunk-L76FAXVI.js": function (module, exports) {
@@ -2486,19 +2489,6 @@ before,(0,import_chunk_CJ74I6F3.captureWorkspace)(spec.cwd,{exclude:[paths.root]
 import_chunk_E4Q33Z52.contextOf)(before):null}
 
 },
-"./chunk-NCTJIVOJ.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{makeStaffVerb:()=>makeStaffVerb});module.exports=stdin_exports;var import_chunk_3ERYHNAR=load("./chunk-3ERYHNAR.js");
-var import_chunk_YASVSTXR=load("./chunk-YASVSTXR.js");var import_chunk_TD3LF673=load("./chunk-TD3LF673.js");var import_chunk_L76FAXVI=load("./chunk-L76FAXVI.js");
-var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");function makeStaffVerb({mode:id,options={},notes,examples,isSynchronous=false}){const mode=import_chunk_W7HED5VZ.
-modes[id];return{name:id,summary:mode.summary,form:"(--prompt TEXT | --prompt-file PATH | --stdin) [options]",words:{min:0,max:0},options:{...import_chunk_L76FAXVI.
-staffOptions,...options,cwd:{kind:"text",value:"DIR",help:"folder to work in (default: here)"},...import_chunk_L76FAXVI.writerOptions,...import_chunk_L76FAXVI.launchOptions},
-notes:[`Default profile: ${mode.profile}. The task reaches the agent byte for byte, with the words of the mode around it.`,notes].filter(line=>line!==void 0).join(
-"\n"),examples,async run(context,input){const prompt=await(0,import_chunk_3ERYHNAR.taskOf)(context,input);const words=(0,import_chunk_TD3LF673.onceWords)(id,input,
-(0,import_chunk_TD3LF673.folderSaid)(context,input),prompt);const isWaiting=isSynchronous&&!input.has("id-only");const repeated=await(0,import_chunk_TD3LF673.repeatedLaunch)(
-context,input,words,isWaiting);if(repeated)return repeated;const cwd=(0,import_chunk_YASVSTXR.folderOf)(context,input);const staff=(0,import_chunk_3ERYHNAR.freshStaff)(
-context,input,{mode:id,prompt,cwd});return(0,import_chunk_3ERYHNAR.launchStaff)(context,input,{verb:id,staff,cwd,lineage:null,isSynchronous:isWaiting,words})}}}
-
-},
 "./chunk-NDLZGJF4.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{launch:()=>launch,launchedBefore:()=>launchedBefore});module.exports=stdin_exports;var import_chunk_YAUTBWZI=load("\
 ./chunk-YAUTBWZI.js");var import_chunk_DFY3WLOV=load("./chunk-DFY3WLOV.js");var import_chunk_GH6Z3BUY=load("./chunk-GH6Z3BUY.js");var import_chunk_TPL5RJS6=load(
@@ -2596,11 +2586,99 @@ FaultError("unknown_job",`cannot find job ${text}: there is no such job in the s
 option])}`}
 
 },
+"./chunk-NMDBMK7D.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{findNeighbours:()=>findNeighbours,isOver:()=>isOver,modeOf:()=>modeOf,neighbourWarning:()=>neighbourWarning,neighbourWarnings:()=>neighbourWarnings,
+settleLost:()=>settleLost,tellNeighbours:()=>tellNeighbours});module.exports=stdin_exports;var import_chunk_NM4KW5RY=load("./chunk-NM4KW5RY.js");var import_chunk_HBYH2LAO=load(
+"./chunk-HBYH2LAO.js");var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");var import_chunk_DFY3WLOV=load("./chunk-DFY3WLOV.js");var import_chunk_XRZCSGQB=load(
+"./chunk-XRZCSGQB.js");var import_chunk_BJVD3YVK=load("./chunk-BJVD3YVK.js");var import_chunk_ER3MQ2ZD=load("./chunk-ER3MQ2ZD.js");var import_chunk_XUMWCHG3=load(
+"./chunk-XUMWCHG3.js");var import_chunk_RSAECTKB=load("./chunk-RSAECTKB.js");var import_chunk_OYSO2DVF=load("./chunk-OYSO2DVF.js");var import_chunk_7WBBYJDG=load(
+"./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");async function findNeighbours(root,staff,cwd,may){
+if(!(0,import_chunk_W7HED5VZ.isWriter)(staff.profile))return[];const place=placeOf(cwd);const others=(await liveStaff(root.folder)).filter(spec=>(0,import_chunk_W7HED5VZ.
+isWriter)(spec.staff.profile)&&overlaps(placeOf(spec.cwd),place));const rival=others.find(spec=>spec.staff.mode==="implement");if(rival&&staff.mode==="implement"&&
+!may.share){throw new import_chunk_NVPF5LEY.FaultError("busy",`cannot start a second implement job in ${place.folder}: job ${rival.id} is writing there`,`wait f\
+or it (${import_chunk_DFY3WLOV.nextCommands.wait(rival.id,root.option)}), ${may.isolate?"or give this one its own tree with --worktree, ":""}or accept both with\
+ --share`)}return others.map(spec=>spec.id)}function tellNeighbours(root,ids,own){for(const id of ids){try{const folder=(0,import_chunk_RSAECTKB.jobPaths)(root,
+id).neighbours;(0,import_chunk_527JQF7V.createFolder)(folder);if((0,import_chunk_7WBBYJDG.factsOf)(folder)?.kind!=="folder")continue;(0,import_chunk_527JQF7V.createFile)(
+`${folder}/${own}`,"",{sync:false})}catch{}}}function neighbourWarnings(root,paths){if((0,import_chunk_7WBBYJDG.factsOf)(paths.neighbours)?.kind!=="folder")return[];
+const ids=(0,import_chunk_7WBBYJDG.listNames)(paths.neighbours).filter(import_chunk_XUMWCHG3.isId).slice(0,20);return ids.map(id=>neighbourWarning(id,modeOf(root,
+id)))}function neighbourWarning(id,mode){const what=mode===void 0?"a job":`${/^[aeiou]/.test(mode)?"an":"a"} ${mode} job`;return{code:"two_writers",message:`${what}\
+, ${id}, may write in the same worktree at the same time`}}function modeOf(root,id){const spec=(0,import_chunk_OYSO2DVF.readSpec)((0,import_chunk_RSAECTKB.jobPaths)(
+root,id));return spec.kind==="ok"?spec.value.staff?.mode:void 0}async function settleLost(root){for(const id of(0,import_chunk_NM4KW5RY.listActive)(root))await unlessGone(
+()=>(0,import_chunk_HBYH2LAO.refresh)(root,id))}async function unlessGone(look){try{return await look()}catch(error){if(error instanceof import_chunk_NVPF5LEY.FaultError&&
+error.code==="unknown_job")return void 0;throw error}}async function liveStaff(root){const key=(0,import_chunk_BJVD3YVK.readKey)();const found=[];for(const id of(0,
+import_chunk_NM4KW5RY.listActive)(root)){const spec=(0,import_chunk_OYSO2DVF.readSpec)((0,import_chunk_RSAECTKB.jobPaths)(root,id));if(spec.kind!=="ok"||!spec.value.
+staff||!await(0,import_chunk_BJVD3YVK.isGenuine)(spec.value,key)||isOver(root,id))continue;found.push({...spec.value,staff:spec.value.staff})}return found}function isOver(root,id){
+let condition;try{condition=(0,import_chunk_ER3MQ2ZD.conditionOf)((0,import_chunk_ER3MQ2ZD.inspect)(root,id))}catch(error){if(error instanceof import_chunk_NVPF5LEY.
+FaultError&&error.code==="unknown_job")return true;throw error}return condition==="ended"||condition==="damaged"||(0,import_chunk_HBYH2LAO.isSettleable)(condition)}
+function placeOf(cwd){const real=(0,import_chunk_7WBBYJDG.isFolder)(cwd)?(0,import_chunk_7WBBYJDG.realPath)(cwd):cwd;const worktree=(0,import_chunk_XRZCSGQB.findWorktree)(
+real);return worktree===void 0?{folder:real,isWorktree:false}:{folder:worktree,isWorktree:true}}function overlaps(a,b){if(a.folder===b.folder)return true;const isBelow=(inner,outer)=>inner.
+folder.startsWith(`${outer.folder.replace(/\/$/,"")}/`);return!a.isWorktree&&!b.isWorktree&&(isBelow(a,b)||isBelow(b,a))}
+
+},
+"./chunk-NTAPVMMY.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{askedProfile:()=>askedProfile,freshStaff:()=>freshStaff,launchStaff:()=>launchStaff,taskOf:()=>taskOf});module.exports=
+stdin_exports;var import_chunk_VKC274CY=load("./chunk-VKC274CY.js");var import_chunk_PPLVBG35=load("./chunk-PPLVBG35.js");var import_chunk_J5S6ATOH=load("./chun\
+k-J5S6ATOH.js");var import_chunk_NDLZGJF4=load("./chunk-NDLZGJF4.js");var import_chunk_NMDBMK7D=load("./chunk-NMDBMK7D.js");var import_chunk_JH5ETT6M=load("./ch\
+unk-JH5ETT6M.js");var import_chunk_DFY3WLOV=load("./chunk-DFY3WLOV.js");var import_chunk_XRZCSGQB=load("./chunk-XRZCSGQB.js");var import_chunk_UNWLYFWA=load("./\
+chunk-UNWLYFWA.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("\
+./chunk-NVPF5LEY.js");var import_node_path=builtin("node:path");var sources=["prompt","prompt-file","stdin"];async function taskOf(context,input){const given=sources.
+filter(name=>input.has(name));if(given.length!==1){const came=given.length===0?"none was given":`these came together: ${given.map(name=>`--${name}`).join(", ")}`;
+throw(0,import_chunk_NVPF5LEY.usageError)(`cannot tell the task: exactly one of --prompt TEXT, --prompt-file PATH and --stdin is needed; ${came}`)}const text=input.
+text("prompt")??decode(given[0]==="stdin"?await context.readStdin():readTask(context,input.text("prompt-file")));const size=Buffer.byteLength(text);if(text.trim()===
+import_chunk_DFY3WLOV.taskPlaceholder)throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take ${JSON.stringify(import_chunk_DFY3WLOV.taskPlaceholder)} as the tas\
+k: it only shows where yours belongs`,"put what the agent is to do in its place, or give it with --prompt-file PATH");if(text.trim()==="")throw(0,import_chunk_NVPF5LEY.
+usageError)(`cannot take an empty task from --${given[0]}`);if(size>import_chunk_UNWLYFWA.promptBytes)throw tooLong(size);return text}function tooLong(size){return(0,
+import_chunk_NVPF5LEY.usageError)(`cannot take a task of ${size} bytes: at most ${import_chunk_UNWLYFWA.promptBytes} (1 MiB) are allowed`,"put the material into\
+ a file and name it in the task")}function readTask(context,name){const file=import_node_path.default.resolve(context.cwd,name);try{const real=(0,import_chunk_7WBBYJDG.
+realPath)(file);const size=(0,import_chunk_7WBBYJDG.factsOf)(real)?.size??0;if(size>import_chunk_UNWLYFWA.promptBytes)throw tooLong(size);const read=(0,import_chunk_527JQF7V.
+readRange)(real,0,size);if(read)return read.bytes}catch(error){if(error instanceof import_chunk_NVPF5LEY.FaultError)throw error;throw new import_chunk_NVPF5LEY.
+FaultError("preflight",`cannot read the task from ${file} (${(0,import_chunk_NVPF5LEY.errnoOf)(error)??"error"})`)}throw new import_chunk_NVPF5LEY.FaultError("p\
+reflight",`cannot read the task from ${file}: it is no regular file`,"give the task with --stdin")}function decode(bytes){try{return new TextDecoder("utf-8",{fatal:true,
+ignoreBOM:true}).decode(bytes)}catch{throw(0,import_chunk_NVPF5LEY.usageError)("cannot take the task: it is no UTF-8 text")}}async function launchStaff(context,input,job){
+(0,import_chunk_J5S6ATOH.checkLaunchOptions)(input);const root=context.root(input);const request={kind:"staff",verb:job.verb,...(0,import_chunk_J5S6ATOH.launchWords)(
+input),notify:await(0,import_chunk_J5S6ATOH.notifyOf)(context,input,job.notify),cwd:job.cwd,deadlineMs:job.deadlineMs??input.durationOrDefault("timeout"),killGraceMs:import_chunk_UNWLYFWA.
+limits.staffKillGrace.default,maxOutputBytes:import_chunk_UNWLYFWA.limits.maxOutput.default,firstOutputMs:job.firstOutputMs??input.duration("first-output")??null,
+stallMs:job.stallMs??input.duration("stall-after")??null,onStall:job.onStall??(0,import_chunk_J5S6ATOH.onStallOf)(input),lineage:job.lineage,run:null,staff:job.
+staff,worktree:job.worktree===void 0?worktreeOf(input):job.worktree,warnings:(0,import_chunk_VKC274CY.launchWarnings)(job.staff),words:job.words,asksForLatest:job.
+asksForLatest??false,credentials:(0,import_chunk_JH5ETT6M.findBackend)(job.staff.backend)?.signIn.variables??[]};await(0,import_chunk_NMDBMK7D.settleLost)(root.
+folder);const admit=()=>admitBeside(root,request,job.staff,{share:input.has("share"),isolate:job.worktree===void 0});const launched=await(0,import_chunk_NDLZGJF4.
+launch)(root,{...request,admit});if(launched.isNew)for(const warning of(0,import_chunk_VKC274CY.versionWarnings)(job.staff))context.tell(`note: ${warning.message}`);
+if(request.worktree==="new"&&launched.isNew)await tellDirty(context,job.cwd);return(0,import_chunk_J5S6ATOH.tellLaunched)(context,input,root,launched,job.isSynchronous)}
+async function tellDirty(context,cwd){const{isDirtyTree}=await Promise.resolve().then(()=>load("./worktree-M6KJXYII.js"));const root=(0,import_chunk_XRZCSGQB.findWorktree)(
+cwd);if(root!==void 0&&isDirtyTree(root))context.tell(`note: what is uncommitted in ${root} is not in the worktree of this job`)}function worktreeOf(input){if(input.
+has("worktree")&&input.has("share"))throw(0,import_chunk_NVPF5LEY.usageError)("cannot take --worktree and --share together: a tree of its own is shared with nob\
+ody");return input.has("worktree")?"new":null}async function admitBeside(root,request,staff,may){if(staff.resume!==null)(0,import_chunk_VKC274CY.requireFreeConversation)(
+root,staff.backend,staff.resume);if(request.worktree==="new")return{warnings:[]};const neighbours=await(0,import_chunk_NMDBMK7D.findNeighbours)(root,staff,request.
+cwd,may);return{warnings:neighbours.map(id=>(0,import_chunk_NMDBMK7D.neighbourWarning)(id,(0,import_chunk_NMDBMK7D.modeOf)(root.folder,id))),told:id=>(0,import_chunk_NMDBMK7D.
+tellNeighbours)(root.folder,neighbours,id)}}function freshStaff(context,input,words){const part=(0,import_chunk_VKC274CY.makeStaffPart)({...words,stateRoot:context.
+root(input).folder,backend:input.text("backend"),model:input.text("model")??null,profile:askedProfile(input),resume:null});if(input.has("schema"))part.schema=true;
+const base=input.text("base");if(base!==void 0)part.base=(0,import_chunk_PPLVBG35.requireBase)(words.cwd,base);return part}function askedProfile(input){return input.
+text("profile")}
+
+},
 "./chunk-NVPF5LEY.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{FaultError:()=>FaultError,errnoOf:()=>errnoOf,messageOf:()=>messageOf,usageError:()=>usageError});module.exports=stdin_exports;
 var FaultError=class extends Error{code;next;constructor(code,message,next=null){super(message);this.name="FaultError";this.code=code;this.next=next}};function usageError(message,next=null){
 return new FaultError("usage",message,next)}function errnoOf(error){if(typeof error!=="object"||error===null||!("code"in error))return void 0;return typeof error.
 code==="string"?error.code:void 0}function messageOf(error){return error instanceof Error?error.message:String(error)}
+
+},
+"./chunk-NWMRLGD5.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{collectedBy:()=>collectedBy,isCollected:()=>isCollected,lastCollectedSeq:()=>lastCollectedSeq,noteCollected:()=>noteCollected,
+noteDelivered:()=>noteDelivered});module.exports=stdin_exports;var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_OYSO2DVF=load("./chunk-OYS\
+O2DVF.js");var import_chunk_Y5L6GQDB=load("./chunk-Y5L6GQDB.js");var import_chunk_VBJYUCPQ=load("./chunk-VBJYUCPQ.js");var import_chunk_7WBBYJDG=load("./chunk-7\
+WBBYJDG.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_node_path=builtin("node:path");function noteCollected(view,by){if(view.damage!==null||
+isCollected(view))return;try{const note={by,pid:process.pid,owner:import_chunk_VBJYUCPQ.variables.owner()??null,at:(0,import_chunk_Y5L6GQDB.isoNow)(),seq:view.state.
+seq};(0,import_chunk_527JQF7V.createFile)(view.paths.collected,`${JSON.stringify(note)}
+`,{sync:false})}catch{}}function isCollected(view){return(0,import_chunk_7WBBYJDG.exists)(view.paths.collected)}function noteDelivered(view,seq){try{if((0,import_chunk_7WBBYJDG.
+factsOf)(view.paths.waiters)?.kind!=="folder"||seq<=(deliveredSeq(view.paths)??0))return;const note={seq,pid:process.pid,owner:import_chunk_VBJYUCPQ.variables.owner()??
+null,at:(0,import_chunk_Y5L6GQDB.isoNow)()};(0,import_chunk_527JQF7V.writeJson)(deliveredFile(view.paths),note,{sync:false})}catch{}}function collectedBy({paths}){
+const read=(0,import_chunk_527JQF7V.readJson)(paths.collected);if(read.kind==="missing")return null;const{by,owner,at}=read.kind==="ok"?read.value:{};const text=value=>typeof value===
+"string"?value:null;return{by:text(by),owner:text(owner),at:(0,import_chunk_OYSO2DVF.instantOf)(at)===null?null:at}}function lastCollectedSeq({paths}){const seqs=[
+numberIn(paths.collected),deliveredSeq(paths)].filter(seq=>seq!==null);return seqs.length===0?null:Math.max(...seqs)}function deliveredFile(paths){return import_node_path.
+default.join(paths.waiters,"delivered.json")}function deliveredSeq(paths){return numberIn(deliveredFile(paths))}function numberIn(file){const read=(0,import_chunk_527JQF7V.
+readJson)(file);if(read.kind!=="ok"||typeof read.value.seq!=="number")return null;return(0,import_chunk_ILRLY4JU.isNumbered)({seq:read.value.seq})?read.value.seq:
+null}
 
 },
 "./chunk-O4S3UR6E.js": function (module, exports) {
@@ -2694,146 +2772,6 @@ function isMoving({state,paths}){if(state.state!=="running")return false;const o
 size>0&&(0,import_chunk_Y5L6GQDB.nowMs)()-output.modifiedMs<import_chunk_UNWLYFWA.progressingMs}
 
 },
-"./chunk-OJTQHGJM.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{isContinuable:()=>isContinuable});module.exports=stdin_exports;var import_chunk_RGS2FWBV=load("./chunk-RGS2FWBV.js");
-function isContinuable(paths,state){if(!state.conversation||state.error?.code==="spawn_failed")return false;if(state.output===null||state.output.stdout?.bytes>0)
-return true;return(0,import_chunk_RGS2FWBV.readEvents)(paths,0,1e3).events.some(event=>event.type==="conversation")}
-
-},
-"./chunk-OJVMGXOE.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{LineSplitter:()=>LineSplitter,backendOf:()=>backendOf,findingsForm:()=>findingsForm,makeEndState:()=>makeEndState,parseReason:()=>parseReason,
-readSafely:()=>readSafely,startedAt:()=>startedAt});module.exports=stdin_exports;var import_chunk_LZLDJ5RC=load("./chunk-LZLDJ5RC.js");var import_chunk_RPY2L2GB=load(
-"./chunk-RPY2L2GB.js");var import_chunk_JH5ETT6M=load("./chunk-JH5ETT6M.js");var import_chunk_5WQSECMS=load("./chunk-5WQSECMS.js");var import_chunk_W7HED5VZ=load(
-"./chunk-W7HED5VZ.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_LXK2ZILE=load(
-"./chunk-LXK2ZILE.js");var import_chunk_UNWLYFWA=load("./chunk-UNWLYFWA.js");var import_chunk_Y5L6GQDB=load("./chunk-Y5L6GQDB.js");var import_chunk_7WBBYJDG=load(
-"./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_os=require("n\
-ode:os");var reasons=["exited","lingered","canceled","hard_timeout","first_output_timeout","stalled","sign_in","state_vanished","spawn_failed","never_started","\
-worker_lost","host_restarted","met","watch_failed","watch_error","due"];function parseReason(text){return reasons.find(reason=>reason===text)}function judgeEnd(facts){
-if(facts.survivors.length>0){return failed("failed","survivors",`these processes outlived SIGKILL: ${facts.survivors.join(", ")}`)}switch(facts.reason){case"can\
-celed":return{outcome:"canceled",error:null};case"met":case"due":return{outcome:"done",error:null};case"watch_failed":return failed("failed","watch_failed",facts.
-detail??"the condition cannot hold any more");case"watch_error":return failed("failed","watch_error",facts.detail??"the condition cannot be looked at");case"exi\
-ted":case"lingered":return judgeExit(facts);case"hard_timeout":if(isStaff(facts)&&facts.staffError===null)return{outcome:"done",error:null};if(facts.kind==="wat\
-ch")return failed("timed_out","watch_expired",`the bound of ${facts.deadlineText} was reached${detailOf(facts)}`);return failed("timed_out","hard_timeout",`the \
-hard limit of ${facts.deadlineText} was reached${told(facts)}`);case"first_output_timeout":return failed("failed","first_output_timeout","nothing was printed wi\
-thin --first-output");case"stalled":return failed("failed","stalled",`nothing happened for the time given by --stall-after${detailOf(facts)}`);case"sign_in":return failed(
-"failed","auth",facts.staffError?.message??"the agent waits for a sign-in that nobody can give");case"state_vanished":return failed("crashed","worker_lost","the\
- state folder vanished");case"spawn_failed":return failed("failed","spawn_failed",`the program could not be started: ${facts.detail??"not known why"}`);case"nev\
-er_started":return failed("failed","never_started","the launcher died before a worker existed");case"worker_lost":return failed("crashed","worker_lost","the pro\
-cesses that supervise the command were killed; how it ended is not known");case"host_restarted":return failed("crashed","host_restarted","the machine was restar\
-ted while the job ran")}}function judgeExit(facts){const{exit}=facts;if(exit?.spawn_failed)return failed("failed","spawn_failed",`the program could not be execu\
-ted (exit code ${exit.exit_code})`);if(isStaff(facts)){return facts.staffError?{outcome:"failed",error:facts.staffError}:{outcome:"done",error:null}}if(!exit)return failed(
-"crashed","worker_lost","how the command ended is not known");if(exit.exit_code===facts.successExit)return judgeFiles(facts);if(facts.signal!==null&&exit.signaled)
-return failed("failed","signal",signalMessage(facts.signal));return failed("failed","exit_nonzero",`the command exited with code ${exit.exit_code}`)}function judgeFiles({
-missingFiles:missingFiles2=[]}){if(missingFiles2.length===0)return{outcome:"done",error:null};const named=missingFiles2.slice(0,3).join(", ");const more=missingFiles2.
-length>3?` and ${missingFiles2.length-3} more`:"";return failed("failed","artifact_missing",`neither new nor changed at the end: ${named}${more}`)}function isStaff({
-kind}){return kind==="staff"}function detailOf({detail}){return detail===void 0?"":`; ${detail}`}function told({staffError}){const isWord=staffError&&["auth","q\
-uota","agent_error","response_timeout"].includes(staffError.code);return isWord?`; the agent had told: ${staffError.message}`:""}function signalMessage(signal){
-const hint=signal==="SIGKILL"?" (not by us: often the kernel, when memory runs out)":"";return`the command was ended by ${signal}${hint}`}function failed(outcome,code,message){
-return{outcome,error:{code,message}}}function signalOfExit(exitCode,table){if(exitCode<=128||exitCode>192)return void 0;const number=exitCode-128;const known=Object.
-entries(table).find(([,value])=>value===number);return known?known[0]:`SIG${number}`}var signalNumbers=import_node_os.constants.signals;function judgeStaff(reading,ending,request){
-const answer=reading.answer!==null&&reading.answer.trim()!==""?reading.answer:null;const warnings=[...reading.warnings,...denialWarnings(reading)];const error=findError(
-reading,ending,request,answer);if(error===null&&request.reason==="lingered"){warnings.push({code:"ended_after_answer",message:"the agent stayed alive after its \
-final event and was ended"})}if(error===null&&request.reason==="hard_timeout"){warnings.push({code:"limit_after_answer",message:"the hard limit struck after the\
- complete answer had arrived"})}return{answer,error,warnings}}function findError(reading,ending,request,answer){if(reading.failure)return reading.failure;if(reading.
-final==="failure")return{code:"agent_error",message:lastWords(ending)??"the agent reported a failure"};if(request.reason==="exited"&&ending.exitCode!==0)return exitError(
-ending);if(reading.final===null&&(answer!==null||reading.denials.length===0)){return{code:"no_final_answer",message:`the agent ended without a final event${quoted(
-lastWords(ending))}`}}if(request.resume!==null&&request.keepsConversation&&reading.conversationId!==request.resume){const got=reading.conversationId??"none";return{
-code:"conversation_mismatch",message:`conversation ${request.resume} was asked for, the agent used ${got}`}}if(answer!==null)return null;if(reading.denials.length>
-0){return{code:"permission_denied",message:`there is no final answer and these were refused: ${reading.denials.join(", ")}`}}return{code:"no_final_answer",message:"\
-the final answer is empty"}}function exitError(ending){const words=quoted(lastWords(ending));if(ending.signal)return{code:"signal",message:`the agent was ended \
-by ${ending.signal}${words}`};return{code:"exit_nonzero",message:`the agent exited with code ${ending.exitCode}${words}`}}function denialWarnings(reading){return reading.
-denials.map(what=>({code:"permission_denied",message:`refused to the agent: ${what}`}))}function lastWords(ending){const lines=ending.stderrTail.split("\n").map(
-line=>line.trim());return lines.filter(line=>line!=="").at(-1)}function quoted(words){return words===void 0?"":`: ${words}`}var severities=["critical","high","m\
-edium","low","info"];var verdicts=["approve","changes_requested","inconclusive"];var mostFindings=500;var mostBytes=1024*1024;var most={summary:1e4,title:500,detail:1e4,
-file:4096,suggestion:1e4};var findingsForm=`Your final message must end with one JSON object in a \`\`\`json block, and nothing after it:
-{"verdict": "approve" | "changes_requested" | "inconclusive", "summary": "one paragraph", "findings": [{"severity": "critical" | "high" | "medium" | "low" | "in\
-fo", "title": "one line", "detail": "what happens and when", "file": "path below the workspace, or null", "line": 12 or null, "suggestion": "how to mend it, or \
-null"}]}
-No findings: an empty list.`;function parseFindings(answer){const text=jsonTextOf(answer);if(text===void 0)return fault("the answer holds no JSON object");const bytes=(0,
-import_chunk_LXK2ZILE.byteLength)(text);if(bytes>mostBytes)return fault(`the findings have ${bytes} bytes; at most ${mostBytes}`);let value;try{value=JSON.parse(
-text)}catch(error){return fault(`its JSON does not parse: ${(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)((0,import_chunk_NVPF5LEY.messageOf)(
-error)),240)}`)}return readFindings(value)}function jsonTextOf(answer){const block=lastBlock(answer);if(block!==void 0)return block;const whole=answer.trim();if(whole.
-startsWith("{"))return whole;const begin=whole.lastIndexOf("\n{");return begin>=0&&whole.endsWith("}")?whole.slice(begin+1):void 0}function lastBlock(answer){let found;
-let open;for(let from=0;from<answer.length;){const newline=answer.indexOf("\n",from);const end=newline<0?answer.length:newline;const next=end+1;const fence=fenceOf(
-answer.slice(from,end));if(fence&&open&&fence.info===""&&fence.mark===open.mark&&fence.length>=open.length){const text=isJson(open)||open.info===""?answer.slice(
-open.from,from).trim():"";if(text.startsWith("{"))found=text;open=void 0}else if(fence&&(!open||isJson(fence))){open={...fence,from:next}}from=next}return found}
-function fenceOf(line){const text=line.trim();const[mark=""]=text;if(mark!=="`"&&mark!=="~")return void 0;let length=0;while(text[length]===mark)length+=1;return length<
-3?void 0:{mark,length,info:text.slice(length).trim()}}function isJson({info}){return/^json\w*$/i.test(info)}function readFindings(value){if(!isObject(value))return fault(
-"the JSON is no object");const{verdict,summary,findings}=value;if(!isOneOf(verdict,verdicts))return fault(`verdict is ${show(verdict)}; allowed: ${verdicts.join(
-", ")}`);const reason=textFault("summary",summary);if(reason!==void 0||typeof summary!=="string")return fault(reason??"summary is no text");if(!Array.isArray(findings))
-return fault("findings is no list");if(findings.length>mostFindings)return fault(`${findings.length} findings; at most ${mostFindings}`);const read=[];for(const[
-n,one]of findings.entries()){const reason2=findingFault(one);if(reason2!==void 0)return fault(`findings[${n}]: ${reason2}`);const{severity,title,detail,file,line,
-suggestion}=one;read.push({severity,title,detail,file:file??null,line:line??null,suggestion:suggestion??null})}return{kind:"ok",value:{verdict,summary,findings:read}}}
-function findingFault(one){if(!isObject(one))return"no object";if(!isOneOf(one.severity,severities))return`severity is ${show(one.severity)}; allowed: ${severities.
-join(", ")}`;for(const name of["title","detail","file","suggestion"]){const value=one[name]??null;if(value===null&&(name==="file"||name==="suggestion"))continue;
-const reason=textFault(name,value);if(reason!==void 0)return reason}const{line}=one;if(line!==null&&line!==void 0&&!(Number.isSafeInteger(line)&&Number(line)>0))
-return`line is ${show(line)}; allowed: a number from 1 on, or null`;return void 0}function textFault(name,value){if(typeof value!=="string")return`${name} is no\
- text`;return value.length<=most[name]?void 0:`${name} has ${value.length} characters; at most ${most[name]}`}function fault(reason){return{kind:"fault",reason}}
-function show(value){if(typeof value==="string")return`${JSON.stringify(value.slice(0,60))}${value.length>60?"...":""}`;if(typeof value==="object"&&value!==null)
-return Array.isArray(value)?"a list":"an object";return value===void 0?"missing":String(value)}function isObject(value){return typeof value==="object"&&value!==
-null&&!Array.isArray(value)}function isOneOf(value,allowed){return allowed.some(one=>one===value)}var LineSplitter=class{parts=[];size=0;dropped=0;decoder=new TextDecoder;limit;constructor(limit=import_chunk_UNWLYFWA.
-streamLineBytes){this.limit=limit}push(bytes){const lines=[];let from=0;for(let at=bytes.indexOf(10);at>=0;at=bytes.indexOf(10,from)){this.keep(bytes.subarray(from,
-at));this.take(lines);from=at+1}if(from<bytes.length)this.keep(new Uint8Array(bytes.subarray(from)));return lines}end(){const lines=[];if(this.size>0)this.take(
-lines);return lines}keep(piece){this.size+=piece.length;if(this.size>this.limit)this.parts=[];else if(piece.length>0)this.parts.push(piece)}take(lines){if(this.
-size>this.limit)this.dropped+=1;else lines.push(this.decoder.decode(this.parts.length===1?this.parts[0]:join(this.parts,this.size)));this.parts=[];this.size=0}};
-function join(parts,size){const whole=new Uint8Array(size);let at=0;for(const part of parts){whole.set(part,at);at+=part.length}return whole}var chunk=1024*1024;
-function backendOf(spec){return spec.staff?(0,import_chunk_JH5ETT6M.findBackend)(spec.staff.backend):void 0}function replay(spec,paths){const reading=(0,import_chunk_JH5ETT6M.
-makeReading)();const backend=backendOf(spec);if(!backend)return reading;const at=(0,import_chunk_Y5L6GQDB.isoOf)((0,import_chunk_7WBBYJDG.factsOf)(paths.output)?.
-modifiedMs??0);eachLine(paths.output,line=>readSafely(reading,()=>backend.read(line,reading,at)));if(backend.readError)eachLine(paths.error,line=>readSafely(reading,
-()=>backend.readError?.(line,reading,at)));return reading}function readSafely(reading,read){try{read()}catch(error){(0,import_chunk_JH5ETT6M.noteWarning)(reading,
-"backend_error",`the stream has something that could not be read: ${(0,import_chunk_NVPF5LEY.messageOf)(error)}`)}}function closeReading(spec,paths,reading,exit){
-const backend=backendOf(spec);const stderrTail=(0,import_chunk_527JQF7V.readRange)(paths.error,-import_chunk_UNWLYFWA.tailBytes,import_chunk_UNWLYFWA.tailBytes)?.
-bytes.toString("utf8")??"";const ending={exitCode:exit.code,signal:exit.signal,stderrTail,byItself:exit.byItself};if(backend?.answerFrom==="stdout")reading.answer=
-(0,import_chunk_527JQF7V.readText)(paths.output,chunk)??"";const asked={resume:spec.staff?.resume??null,earlierError:spec.staff?.earlier?.error??null};readSafely(
-reading,()=>backend?.close?.(reading,ending,asked));return ending}function eachLine(file,fn){const lines=new LineSplitter;for(let offset=0;;){const part=(0,import_chunk_527JQF7V.
-readRange)(file,offset,chunk);if(!part||part.bytes.length===0)break;for(const line of lines.push(part.bytes))fn(line);offset+=part.bytes.length}for(const line of lines.
-end())fn(line)}function usageOf(told2,runsOn,resumed){if(told2===null||!runsOn.tokens&&!runsOn.cost)return{usage:told2,usage_total:null};if(resumed===null)return{
-usage:told2,usage_total:told2};const{earlier}=resumed;if(earlier===null)return{usage:runsOn.tokens?null:withoutCost(told2),usage_total:told2};const less=(now,before)=>now>=
-before?now-before:now;const usage={...told2};if(runsOn.tokens){usage.input_tokens=less(told2.input_tokens,earlier.input_tokens);usage.output_tokens=less(told2.output_tokens,
-earlier.output_tokens);usage.total_tokens=less(told2.total_tokens,earlier.total_tokens)}if(runsOn.cost&&told2.cost_usd!==void 0)usage.cost_usd=rounded(less(told2.
-cost_usd,earlier.cost_usd??0));return{usage,usage_total:told2}}function withoutCost({cost_usd:_cost,...tokens}){return tokens}function rounded(dollars){return Math.
-round(dollars*1e6)/1e6}function endStaff(job,seen,exit,stdout){const{paths,spec,staff}=job;const backend=backendOf(spec);const reading=seen.reading??replay(spec,
-paths);const byItself=exit.reason==="exited";const ending=closeReading(spec,paths,reading,{code:exit.code,signal:exit.signal,byItself});const verdict=judgeStaff(
-reading,ending,{resume:staff.resume,reason:staffReason(exit.reason),keepsConversation:backend?.keepsConversation??false});const{answer}=verdict;const warnings=[
-...verdict.warnings];const changes=safely(warnings,"what changed",()=>(0,import_chunk_LZLDJ5RC.changesSince)(spec,paths,seen.before))??null;warnings.push(...(0,
-import_chunk_RPY2L2GB.neighbourWarnings)(paths.root,paths),...changeWarnings(staff,changes),...finishWarnings(answer));const resumed=staff.resume===null?null:{earlier:staff.
-earlier?.usage_total??null};const usage=usageOf(reading.usage,backend?.runsOn??{tokens:false,cost:false},resumed);const error=verdict.error??cutAnswer(spec,stdout);
-const end={reading,answer,error,warnings,changes,...usage};if(!staff.schema)return end;const none={findings:null,findings_error:"the answer could not be read"};
-return{...end,...safely(warnings,"the findings",()=>findingsOf(answer,warnings))??none}}function staffReason(reason){return reason==="exited"||reason==="lingere\
-d"||reason==="hard_timeout"?reason:"other"}function cutAnswer(spec,stdout){if(backendOf(spec)?.answerFrom!=="stdout"||!stdout||stdout.omitted===0)return null;const message=`\
-the answer has ${stdout.bytes} bytes, of which ${stdout.omitted} in the middle could not be kept`;return{code:"output_unstorable",message}}function safely(warnings,what,look){
-try{return look()}catch(error){warnings.push({code:"not_told",message:`${what} could not be told: ${(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_NVPF5LEY.messageOf)(
-error),400)}`});return void 0}}function finishWarnings(answer){if(answer===null||!/^\W{0,10}NOT FINISHED\b/.test(answer.slice(0,200).trimStart()))return[];const[
-first=""]=answer.trimStart().split("\n",1);return[{code:"not_finished",message:`the agent says that the task is not finished: ${(0,import_chunk_LXK2ZILE.excerpt)(
-first,300)}`}]}function changeWarnings(staff,changes){if(!(0,import_chunk_W7HED5VZ.isReader)(staff.mode,staff.profile)||!changes||changes.unchanged)return[];const isToldNothing=changes.
-file_count+changes.commit_count+changes.refs_changed.length===0;if(changes.reason!==null&&isToldNothing)return[{code:"not_told",message:`it is not known whether\
- the worktree changed: ${changes.reason}`}];const what=[...changes.files.slice(0,5).map(file=>(0,import_chunk_FSRL2ASG.showName)(file.path)),...changes.file_count>
-5?[`and ${changes.file_count-5} more`]:[],...changes.commit_count>0?[`${changes.commit_count} commit(s)`]:[],...changes.refs_changed.slice(0,3).map(import_chunk_FSRL2ASG.
-showName),...changes.index_changed&&isToldNothing?["what is staged"]:[],...isToldNothing?changes.beyond:[]];const message=`the ${staff.mode} job was to change n\
-othing (profile ${staff.profile}), but the worktree changed while it ran: ${what.join(", ")||"more than could be looked at"}`;return[{code:"reader_changed",message}]}
-function findingsOf(answer,warnings){if(answer===null)return{findings:null,findings_error:"there is no final answer"};const parsed=parseFindings(answer);if(parsed.
-kind==="ok")return{findings:parsed.value,findings_error:null};warnings.push({code:"findings_unreadable",message:`the structured findings cannot be read: ${parsed.
-reason}`});return{findings:null,findings_error:parsed.reason}}function makeEndState(job,before,ending){const{paths,spec}=job;const{exit}=ending;const signal=exit?
-signalOfExit(exit.exit_code,signalNumbers)??null:null;const warnings=[...ending.warnings??before.warnings];const staff=spec.staff?endStaff({paths,spec,staff:spec.
-staff},{reading:ending.reading,before:ending.before},{reason:ending.reason,code:exit?.exit_code??null,signal},ending.omitted?.stdout??before.output?.stdout):void 0;
-for(const warning of staff?.warnings??[])if(!warnings.some(known=>known.message===warning.message))warnings.push(warning);const results=ending.results??[];const verdict=judgeEnd(
-{reason:ending.reason,exit,signal,successExit:spec.run?.success_exit??0,staffError:staff?.error??null,kind:spec.kind,missingFiles:spec.run?(0,import_chunk_5WQSECMS.
-missingFiles)(spec.run,results):[],survivors:ending.tree.survivors.map(one=>one.pid),deadlineText:(0,import_chunk_UNGYPAP3.formatDuration)(spec.deadline_ms),detail:ending.
-detail});const started=before.started_at??startedAt(paths);const ended=timeOf(paths.exit)??dueOf(spec,ending)??(0,import_chunk_Y5L6GQDB.isoNow)();const conversationId=staff?.
-reading.conversationId??null;const state={...before,rev:before.rev+1,state:verdict.outcome,health:before.health==="attention"?"unknown":before.health,attention_kind:null,
-started_at:started,ended_at:ended,duration_ms:Math.max(0,Date.parse(ended)-Date.parse(started??before.created_at)),exit_code:exit?.exit_code??null,signal,signal_certain:signal===
-null?null:Boolean(exit?.signaled)||ending.reason!=="exited"&&ending.tree.step!=="none",error:verdict.error,warnings:[...warnings,...leftoverWarnings(ending),...ending.
-task?.warnings??[]],conversation:conversationId&&spec.staff?{backend:spec.staff.backend,id:conversationId}:before.conversation,reconciled:ending.reconciled,output:ending.
-omitted??before.output??(spec.run||spec.staff?plainNotes(paths):null),usage:staff?staff.usage:before.usage,...ending.watch?{watch:ending.watch}:{},...taskFields(
-spec,ending),...staff?.usage_total?{usage_total:staff.usage_total}:{}};return{state,staff,results}}function taskFields({run},{task}){if(!run?.status_cmd)return{};
-return{task_status:task?.task_status??"unknown",task_exit_code:task?.task_exit_code??"unknown"}}function leftoverWarnings(ending){if(ending.reason!=="exited"||ending.
-tree.ended.length===0)return[];const named=ending.tree.ended.slice(0,5).map(one=>`${one.pid} (${one.name})`).join(", ");const message=`${ending.tree.ended.length}\
- left-over process(es) were ended after the command: ${named}`;return[{code:"leftovers_ended",message}]}function plainNotes(paths){const note=file=>({bytes:(0,import_chunk_5WQSECMS.
-logSize)(file),omitted:0,exact:true});return{stdout:note(paths.output),stderr:note(paths.error)}}function dueOf({timer},{reason}){return reason==="due"?timer?.due_at:
-void 0}function startedAt(paths){return timeOf(paths.childMark)}function timeOf(file){const facts=(0,import_chunk_7WBBYJDG.factsOf)(file);return facts?(0,import_chunk_Y5L6GQDB.
-isoOf)(facts.modifiedMs):null}
-
-},
 "./chunk-OYSO2DVF.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{ageOf:()=>ageOf,instantOf:()=>instantOf,outcomes:()=>outcomes,readCancel:()=>readCancel,readExit:()=>readExit,readLaunch:()=>readLaunch,
 readMark:()=>readMark,readReason:()=>readReason,readSpec:()=>readSpec,readState:()=>readState,readStoredState:()=>readStoredState,readWorker:()=>readWorker,writeState:()=>writeState});
@@ -2917,10 +2855,6 @@ max(0,...(inner.match(/`+/g)??[]).map(run=>run.length));const fence="`".repeat(l
 return text.charAt(0).toUpperCase()+text.slice(1)}
 
 },
-"./chunk-PATOMOAS.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{wakes:()=>wakes});module.exports=stdin_exports;var wakes=["terminal","checkpoint","attention","handback","news"];
-
-},
 "./chunk-PPLVBG35.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{prepareReview:()=>prepareReview,requireBase:()=>requireBase});module.exports=stdin_exports;var import_chunk_HDW3QKWP=load(
 "./chunk-HDW3QKWP.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_IXQIV2GL=load("./chunk-IXQIV2GL.js");var import_chunk_XRZCSGQB=load(
@@ -2946,6 +2880,23 @@ view since ${JSON.stringify(rev)}: ${reason}`,"name a commit or branch of this r
 const code=(0,import_chunk_NVPF5LEY.errnoOf)(error);if(code===void 0)throw error;return code}}
 
 },
+"./chunk-Q5ED2SGW.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{cancelJob:()=>cancelJob});module.exports=stdin_exports;var import_chunk_C3JXGELQ=load("./chunk-C3JXGELQ.js");var import_chunk_HBYH2LAO=load(
+"./chunk-HBYH2LAO.js");var import_chunk_ER3MQ2ZD=load("./chunk-ER3MQ2ZD.js");var import_chunk_XUMWCHG3=load("./chunk-XUMWCHG3.js");var import_chunk_UNWLYFWA=load(
+"./chunk-UNWLYFWA.js");var import_chunk_Y5L6GQDB=load("./chunk-Y5L6GQDB.js");var import_chunk_BSO2ISIG=load("./chunk-BSO2ISIG.js");var import_chunk_7WBBYJDG=load(
+"./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");async function cancelJob(root,id,request,patienceMs){
+const before=await(0,import_chunk_HBYH2LAO.refresh)(root,id);if((0,import_chunk_ER3MQ2ZD.isEnded)(before.state))return{view:before,result:before.state.state==="\
+canceled"?"canceled":"ended_before"};askFor(before,`${JSON.stringify({by:(0,import_chunk_BSO2ISIG.ownIdentity)(),owner:request.owner,at:(0,import_chunk_Y5L6GQDB.
+isoNow)(),why:request.why})}
+`);nudge(before);const timeoutMs=patienceMs??(before.spec?.kill_grace_ms??0)+import_chunk_UNWLYFWA.killSettleMs+5e3+askingMs(before);const{views}=await(0,import_chunk_C3JXGELQ.
+waitForJobs)(root,[id],{mode:"all",timeoutMs,heartbeatMs:null});const[view=before]=views;if(view.state.state==="canceled")return{view,result:"canceled"};return{
+view,result:(0,import_chunk_ER3MQ2ZD.isEnded)(view.state)?"ended_before":"requested"}}function askingMs({spec}){return spec?.run?.status_cmd?import_chunk_UNWLYFWA.
+taskStatusMs+import_chunk_UNWLYFWA.toolGraceMs:0}function askFor({paths},text){for(let round=1;;round+=1){try{(0,import_chunk_527JQF7V.createFile)(paths.cancel,
+text);return}catch(error){if((0,import_chunk_NVPF5LEY.errnoOf)(error)!=="ENOENT"||round===3||!(0,import_chunk_7WBBYJDG.exists)(paths.folder))throw error}}}function nudge(view){
+const engine=(0,import_chunk_XUMWCHG3.findEngine)(view.spec?.engine??"")??import_chunk_XUMWCHG3.defaultEngine;for(const identity of[view.launch?.worker,view.worker?.
+worker])if(identity)engine.signal(identity,"SIGURG")}
+
+},
 "./chunk-QDGG2LTG.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{logSection:()=>logSection,oneLine:()=>oneLine,plainTail:()=>plainTail,runFacts:()=>runFacts,taskWords:()=>taskWords});
 module.exports=stdin_exports;var import_chunk_5WQSECMS=load("./chunk-5WQSECMS.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_UNWLYFWA=load(
@@ -2958,100 +2909,23 @@ ${text}`}function plainTail(file){return(0,import_chunk_LXK2ZILE.plainText)((0,i
 return(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(text).replace(/\s+/g," ").trim(),import_chunk_UNWLYFWA.excerptBytes)}
 
 },
-"./chunk-QV3OYLXA.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{pageOf:()=>pageOf});module.exports=stdin_exports;var import_chunk_VSEXVTFQ=load("./chunk-VSEXVTFQ.js");var import_chunk_BL7CDS4W=load(
-"./chunk-BL7CDS4W.js");var import_chunk_GL7PPFM7=load("./chunk-GL7PPFM7.js");var import_chunk_OIGBCF3K=load("./chunk-OIGBCF3K.js");var import_chunk_SZ7SYDR5=load(
-"./chunk-SZ7SYDR5.js");var import_chunk_QDGG2LTG=load("./chunk-QDGG2LTG.js");var import_chunk_5WQSECMS=load("./chunk-5WQSECMS.js");var import_chunk_UNGYPAP3=load(
-"./chunk-UNGYPAP3.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_ER3MQ2ZD=load("./chunk-ER3MQ2ZD.js");var import_chunk_OYSO2DVF=load(
-"./chunk-OYSO2DVF.js");var import_chunk_Y5L6GQDB=load("./chunk-Y5L6GQDB.js");function progressLine(view){const checkpoint=(0,import_chunk_OIGBCF3K.checkpointOf)(
-view.state);if(!checkpoint)return null;const{completed,total,phase,n,at}=checkpoint;const{bar,eta}=(0,import_chunk_VSEXVTFQ.progressCells)(view);const count=completed===
-null?null:total===null?`${completed} done`:`${completed} of ${total}`;const parts=[bar,count,phase,eta===null?null:`ETA ${eta}`].filter(part=>part!==null);const age=(0,
-import_chunk_UNGYPAP3.formatAge)((0,import_chunk_OYSO2DVF.ageOf)(at,(0,import_chunk_Y5L6GQDB.nowMs)())??0);return`${parts.length===0?"no numbers":parts.join(", ")}\
- (checkpoint ${n}, ${age} ago)`}function watchLine(view){const seen=(0,import_chunk_OIGBCF3K.watchSeen)(view);if(!seen)return null;return`${seen.word||seen.verdict}${seen.
-evidence===""?"":`: ${seen.evidence}`}`}function pageOf(view,root){return`${[factsOf(view,root),...saidLast(view)].filter(part=>part!=="").join("\n\n")}
-`}function factsOf(view,root){const{state,spec}=view;const seen=(0,import_chunk_BL7CDS4W.observation)(view,{afterSeq:null,root});const ended=(0,import_chunk_VSEXVTFQ.
-endedOf)(view);const lines=[["id",view.id],["state",state.state],["health",(0,import_chunk_ER3MQ2ZD.isEnded)(state)?null:`${seen.health}${seen.reason?` (${seen.
-reason})`:""}`],["on stall",onStallOf(view,seen.health)],["progress",(0,import_chunk_ER3MQ2ZD.isEnded)(state)?null:progressLine(view)],["watch",watchLine(view)],
-["notify",(0,import_chunk_GL7PPFM7.failedNotice)(view)],["error",state.error?`${state.error.code}: ${(0,import_chunk_LXK2ZILE.plainText)(state.error.message)}`:
-null],["exit code",state.exit_code===null?null:String(state.exit_code)],["task",taskOf(view)],["time",`${(0,import_chunk_VSEXVTFQ.timeOf)(view)}${ended===null?"":
-`, ended ${ended}`}`],["now",(0,import_chunk_Y5L6GQDB.isoNow)()],["owner",spec?.owner?(0,import_chunk_VSEXVTFQ.ownerOf)(view):null],["backend",agentOf(view)],["\
-due",spec?.timer?(0,import_chunk_SZ7SYDR5.dueWords)(spec.timer):null],["slot",spec?.timer?.slot?(0,import_chunk_LXK2ZILE.plainText)(spec.timer.slot):null],["wha\
-t",(0,import_chunk_VSEXVTFQ.whatOf)(view)],["folder",spec?.cwd?(0,import_chunk_LXK2ZILE.plainText)(spec.cwd):null],["limit",limitOf(view)],["output",spec?.kind===
-"run"?view.paths.output:null],["log",spec?.run?.log?(0,import_chunk_LXK2ZILE.plainText)(spec.run.log):null],["conversation",state.conversation?(0,import_chunk_LXK2ZILE.
-excerpt)((0,import_chunk_LXK2ZILE.plainText)(state.conversation.id),200):null],...state.warnings.map(one=>["warning",(0,import_chunk_LXK2ZILE.plainText)(one.message)]),
-...Object.entries(seen.next).map(([name,command])=>[name,command])];return lines.filter(([,value])=>value!==null).map(([name,value])=>`${`${name}:`.padEnd(14)}${value}`).
-join("\n")}function taskOf({spec,state}){const identity=spec?.run?.identity;if(!identity)return null;return(0,import_chunk_ER3MQ2ZD.isEnded)(state)?`${(0,import_chunk_QDGG2LTG.
-oneLine)(identity)}: ${(0,import_chunk_QDGG2LTG.taskWords)(state)}`:(0,import_chunk_QDGG2LTG.oneLine)(identity)}function onStallOf({spec,state},health){if((0,import_chunk_ER3MQ2ZD.
-isEnded)(state)||health!=="attention"||!spec?.on_stall)return null;return(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(spec.on_stall).replace(
-/\s+/g," ").trim(),1024)}function limitOf({spec,state}){if(!spec||spec.timer||(0,import_chunk_ER3MQ2ZD.isEnded)(state)||typeof spec.deadline_ms!=="number")return null;
-return`${(0,import_chunk_UNGYPAP3.formatDuration)(spec.deadline_ms)} from launch`}function agentOf({spec}){const{backend,profile,model}=(0,import_chunk_BL7CDS4W.
-staffFacts)(spec);if(backend===null)return null;return[backend,`profile ${profile}`,...model===null?[]:[`model ${model}`]].join(", ")}function saidLast(view){const{
-paths,spec,state}=view;const tails=(...files)=>files.map(file=>(0,import_chunk_LXK2ZILE.plainText)((0,import_chunk_5WQSECMS.readLogTail)(file).toString("utf8")).
-trimEnd());if(!spec?.staff)return tails(paths.output,paths.error);if((0,import_chunk_ER3MQ2ZD.isEnded)(state))return tails(paths.result);return[...liveLines(view),
-...tails(paths.error)]}function liveLines(view){const{tools,text}=(0,import_chunk_BL7CDS4W.progressOf)(view);const calls=Array.isArray(tools)?tools.map(callLine).
-filter(line=>line!==null):[];return[calls.join("\n"),typeof text==="string"?(0,import_chunk_LXK2ZILE.plainText)(text).trim():""]}function callLine(call){if(typeof call?.
-name!=="string")return null;const input=typeof call.input==="string"?` ${call.input}`:"";const status=typeof call.status==="string"?` [${call.status}]`:"";return(0,
-import_chunk_LXK2ZILE.plainText)(`- ${call.name}${input}${status}`).replace(/\s+/g," ")}
+"./chunk-QJ4OY3C3.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{byLife:()=>byLife,isOwnedBy:()=>isOwnedBy,listViews:()=>listViews,tryView:()=>tryView});module.exports=stdin_exports;
+var import_chunk_NM4KW5RY=load("./chunk-NM4KW5RY.js");var import_chunk_HBYH2LAO=load("./chunk-HBYH2LAO.js");var import_chunk_ER3MQ2ZD=load("./chunk-ER3MQ2ZD.js");
+var import_chunk_XUMWCHG3=load("./chunk-XUMWCHG3.js");var import_chunk_RSAECTKB=load("./chunk-RSAECTKB.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");
+async function listViews(root,options){const live=(0,import_chunk_NM4KW5RY.listActive)(root).filter(id=>(0,import_chunk_7WBBYJDG.exists)((0,import_chunk_RSAECTKB.
+jobPaths)(root,id).folder));const views=[];for(const id of live)views.push(...await tryView(root,id));let left=options.recent;for(const id of(0,import_chunk_NM4KW5RY.
+listJobs)(root)){if(left===0)break;if(live.includes(id))continue;const[view]=await tryView(root,id);if(!view)continue;if(!isOwnedBy(view.spec,options.owner))continue;
+views.push(view);left-=1}return views.filter(view=>isOwnedBy(view.spec,options.owner)).sort(byLife)}function byLife(a,b){return Number((0,import_chunk_ER3MQ2ZD.
+isEnded)(a.state))-Number((0,import_chunk_ER3MQ2ZD.isEnded)(b.state))||(0,import_chunk_XUMWCHG3.compareIds)(b.id,a.id)}async function tryView(root,id){for(const how of[
+import_chunk_HBYH2LAO.refresh,import_chunk_ER3MQ2ZD.inspect]){try{return[await how(root,id)]}catch{}}return[]}function isOwnedBy(spec,owner){return owner===null||
+spec?.owner===owner}
 
 },
-"./chunk-RGS2FWBV.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{openJournal:()=>openJournal,readEvents:()=>readEvents});module.exports=stdin_exports;var import_chunk_LXK2ZILE=load(
-"./chunk-LXK2ZILE.js");var import_chunk_UNWLYFWA=load("./chunk-UNWLYFWA.js");var import_chunk_Y5L6GQDB=load("./chunk-Y5L6GQDB.js");var import_chunk_527JQF7V=load(
-"./chunk-527JQF7V.js");function openJournal(paths,job){const last=(0,import_chunk_527JQF7V.readRange)(paths.events,-1,1);if(last&&last.size>0&&last.bytes[0]!==10)
-(0,import_chunk_527JQF7V.appendText)(paths.events,"\n");let isTorn=false;const owner=job.owner===null?null:(0,import_chunk_LXK2ZILE.excerpt)(job.owner,200);const journal={
-seq:newestSeq(paths),append(type,fields={}){const event={seq:journal.seq+1,at:(0,import_chunk_Y5L6GQDB.isoNow)(),job:job.id,owner,type,...fields};let line=JSON.
-stringify(event);if(Buffer.byteLength(line)>import_chunk_UNWLYFWA.eventLineBytes){line=JSON.stringify({seq:event.seq,at:event.at,job:job.id,owner,type,truncated:true})}
-const text=`${isTorn?"\n":""}${line}
-`;isTorn=true;(0,import_chunk_527JQF7V.appendText)(paths.events,text);isTorn=false;journal.seq=event.seq;return event}};return journal}var chunk=256*1024;function readEvents(paths,after,limit){
-let size=chunk;for(;;){const part=(0,import_chunk_527JQF7V.readRange)(paths.events,-size,size);if(!part)return{events:[],more:false,missed:false};const isWhole=part.
-bytes.length>=part.size;const events=parseEvents(part.bytes.toString("utf8"),isWhole);const first=events[0]?.seq??0;if(!isWhole&&(events.length===0||first>after+
-1)&&size<64*chunk){size*=4;continue}const wanted=events.filter(event=>event.seq>after);return{events:wanted.slice(0,limit),more:wanted.length>limit,missed:!isWhole&&
-first>after+1}}}function newestSeq(paths){for(let size=2*import_chunk_UNWLYFWA.eventLineBytes;;size*=4){const part=(0,import_chunk_527JQF7V.readRange)(paths.events,
--size,size);if(!part)return 0;const isWhole=part.bytes.length>=part.size;const newest=parseEvents(part.bytes.toString("utf8"),isWhole).at(-1);if(newest||isWhole||
-size>64*chunk)return newest?.seq??0}}function parseEvents(text,isWhole){const lines=text.split("\n");if(!isWhole)lines.shift();const events=[];for(const line of lines){
-if(line==="")continue;try{const value=JSON.parse(line);if(typeof value==="object"&&value!==null&&typeof value.seq==="number")events.push(value)}catch{}}return events}
-
-},
-"./chunk-RLBURDLB.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{WakeChoice:()=>WakeChoice,isNumbered:()=>isNumbered,maxSeq:()=>maxSeq,parseUntil:()=>parseUntil});module.exports=stdin_exports;
-var import_chunk_PATOMOAS=load("./chunk-PATOMOAS.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var maxSeq=2**40;function parseUntil(text){const words=text.
-split(",");const unknown=words.find(word=>!import_chunk_PATOMOAS.wakes.includes(word));if(unknown!==void 0)throw(0,import_chunk_NVPF5LEY.usageError)(`cannot wai\
-t until ${JSON.stringify(unknown)}: allowed are ${import_chunk_PATOMOAS.wakes.join(", ")}, with commas between`);return[...new Set(words)].filter(word=>word!=="\
-terminal")}var WakeChoice=class{wanted;after;cause;newest;later=0;plain=0;constructor(wanted,after){this.wanted=wanted;this.after=after}add(event){if(!isNumbered(
-event)||event.seq<=this.after||wordOf(event,this.wanted)===void 0)return;if(this.cause!==void 0)this.later+=1;else if(isPlainCheckpoint(event)){this.newest=event;
-this.plain+=1}else this.cause=event}chosen(){const event=this.cause??this.newest;const wake=event&&wordOf(event,this.wanted);if(!event||!wake)return void 0;const isCause=this.
-cause!==void 0;return{event,wake,pending:isCause?this.later:0,skipped:isCause?this.plain:this.plain-1}}};function isNumbered({seq}){return Number.isSafeInteger(
-seq)&&seq>=0&&seq<=maxSeq}var byUrgency=["attention","handback","news","checkpoint"];function wordOf({wake},wanted){if(!Array.isArray(wake))return void 0;return byUrgency.
-find(word=>wanted.includes(word)&&wake.includes(word))}function isPlainCheckpoint({wake}){return Array.isArray(wake)&&wake.every(word=>word==="checkpoint")}
-
-},
-"./chunk-RPY2L2GB.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{findNeighbours:()=>findNeighbours,isOver:()=>isOver,modeOf:()=>modeOf,neighbourWarning:()=>neighbourWarning,neighbourWarnings:()=>neighbourWarnings,
-settleLost:()=>settleLost,tellNeighbours:()=>tellNeighbours});module.exports=stdin_exports;var import_chunk_NM4KW5RY=load("./chunk-NM4KW5RY.js");var import_chunk_SNCAF6X6=load(
-"./chunk-SNCAF6X6.js");var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");var import_chunk_DFY3WLOV=load("./chunk-DFY3WLOV.js");var import_chunk_XRZCSGQB=load(
-"./chunk-XRZCSGQB.js");var import_chunk_BJVD3YVK=load("./chunk-BJVD3YVK.js");var import_chunk_ER3MQ2ZD=load("./chunk-ER3MQ2ZD.js");var import_chunk_XUMWCHG3=load(
-"./chunk-XUMWCHG3.js");var import_chunk_RSAECTKB=load("./chunk-RSAECTKB.js");var import_chunk_OYSO2DVF=load("./chunk-OYSO2DVF.js");var import_chunk_7WBBYJDG=load(
-"./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");async function findNeighbours(root,staff,cwd,may){
-if(!(0,import_chunk_W7HED5VZ.isWriter)(staff.profile))return[];const place=placeOf(cwd);const others=(await liveStaff(root.folder)).filter(spec=>(0,import_chunk_W7HED5VZ.
-isWriter)(spec.staff.profile)&&overlaps(placeOf(spec.cwd),place));const rival=others.find(spec=>spec.staff.mode==="implement");if(rival&&staff.mode==="implement"&&
-!may.share){throw new import_chunk_NVPF5LEY.FaultError("busy",`cannot start a second implement job in ${place.folder}: job ${rival.id} is writing there`,`wait f\
-or it (${import_chunk_DFY3WLOV.nextCommands.wait(rival.id,root.option)}), ${may.isolate?"or give this one its own tree with --worktree, ":""}or accept both with\
- --share`)}return others.map(spec=>spec.id)}function tellNeighbours(root,ids,own){for(const id of ids){try{const folder=(0,import_chunk_RSAECTKB.jobPaths)(root,
-id).neighbours;(0,import_chunk_527JQF7V.createFolder)(folder);if((0,import_chunk_7WBBYJDG.factsOf)(folder)?.kind!=="folder")continue;(0,import_chunk_527JQF7V.createFile)(
-`${folder}/${own}`,"",{sync:false})}catch{}}}function neighbourWarnings(root,paths){if((0,import_chunk_7WBBYJDG.factsOf)(paths.neighbours)?.kind!=="folder")return[];
-const ids=(0,import_chunk_7WBBYJDG.listNames)(paths.neighbours).filter(import_chunk_XUMWCHG3.isId).slice(0,20);return ids.map(id=>neighbourWarning(id,modeOf(root,
-id)))}function neighbourWarning(id,mode){const what=mode===void 0?"a job":`${/^[aeiou]/.test(mode)?"an":"a"} ${mode} job`;return{code:"two_writers",message:`${what}\
-, ${id}, may write in the same worktree at the same time`}}function modeOf(root,id){const spec=(0,import_chunk_OYSO2DVF.readSpec)((0,import_chunk_RSAECTKB.jobPaths)(
-root,id));return spec.kind==="ok"?spec.value.staff?.mode:void 0}async function settleLost(root){for(const id of(0,import_chunk_NM4KW5RY.listActive)(root))await unlessGone(
-()=>(0,import_chunk_SNCAF6X6.refresh)(root,id))}async function unlessGone(look){try{return await look()}catch(error){if(error instanceof import_chunk_NVPF5LEY.FaultError&&
-error.code==="unknown_job")return void 0;throw error}}async function liveStaff(root){const key=(0,import_chunk_BJVD3YVK.readKey)();const found=[];for(const id of(0,
-import_chunk_NM4KW5RY.listActive)(root)){const spec=(0,import_chunk_OYSO2DVF.readSpec)((0,import_chunk_RSAECTKB.jobPaths)(root,id));if(spec.kind!=="ok"||!spec.value.
-staff||!await(0,import_chunk_BJVD3YVK.isGenuine)(spec.value,key)||isOver(root,id))continue;found.push({...spec.value,staff:spec.value.staff})}return found}function isOver(root,id){
-let condition;try{condition=(0,import_chunk_ER3MQ2ZD.conditionOf)((0,import_chunk_ER3MQ2ZD.inspect)(root,id))}catch(error){if(error instanceof import_chunk_NVPF5LEY.
-FaultError&&error.code==="unknown_job")return true;throw error}return condition==="ended"||condition==="damaged"||(0,import_chunk_SNCAF6X6.isSettleable)(condition)}
-function placeOf(cwd){const real=(0,import_chunk_7WBBYJDG.isFolder)(cwd)?(0,import_chunk_7WBBYJDG.realPath)(cwd):cwd;const worktree=(0,import_chunk_XRZCSGQB.findWorktree)(
-real);return worktree===void 0?{folder:real,isWorktree:false}:{folder:worktree,isWorktree:true}}function overlaps(a,b){if(a.folder===b.folder)return true;const isBelow=(inner,outer)=>inner.
-folder.startsWith(`${outer.folder.replace(/\/$/,"")}/`);return!a.isWorktree&&!b.isWorktree&&(isBelow(a,b)||isBelow(b,a))}
+"./chunk-RCJX4V26.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{isContinuable:()=>isContinuable});module.exports=stdin_exports;var import_chunk_THMK3AAK=load("./chunk-THMK3AAK.js");
+function isContinuable(paths,state){if(!state.conversation||state.error?.code==="spawn_failed")return false;if(state.output===null||state.output.stdout?.bytes>0)
+return true;return(0,import_chunk_THMK3AAK.readEvents)(paths,0,1e3).events.some(event=>event.type==="conversation")}
 
 },
 "./chunk-RSAECTKB.js": function (module, exports) {
@@ -3104,26 +2978,6 @@ answer.value);if(!rows)return(0,import_chunk_LMLQXG4R.unexpected)("gh run list g
 row=>(0,import_chunk_LMLQXG4R.readRun)(row)??[])}})}
 
 },
-"./chunk-SNCAF6X6.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{isSettleable:()=>isSettleable,refresh:()=>refresh,refreshAttached:()=>refreshAttached});module.exports=stdin_exports;
-var import_chunk_ER3MQ2ZD=load("./chunk-ER3MQ2ZD.js");var import_chunk_XUMWCHG3=load("./chunk-XUMWCHG3.js");var import_chunk_UNWLYFWA=load("./chunk-UNWLYFWA.js");
-var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var settled=["over","lost","host_restarted","never_s\
-tarted"];function isSettleable(condition){return settled.includes(condition)}var attachable=["orphaned","unclaimed"];async function refresh(root,id,isStrict=false){
-const view=await refreshRecord(root,id,isStrict);if(owesNotice(view))await(await Promise.resolve().then(()=>load("./owed-notice-ARSM3FYI.js"))).startOwedNotice(
-view);return view}function owesNotice({spec,state,damage,paths}){return Boolean(spec?.notify)&&damage===null&&(0,import_chunk_ER3MQ2ZD.isEnded)(state)&&!(0,import_chunk_7WBBYJDG.
-exists)(`${paths.notices}/end`)}async function refreshRecord(root,id,isStrict){const view=(0,import_chunk_ER3MQ2ZD.inspect)(root,id);const condition=(0,import_chunk_ER3MQ2ZD.
-conditionOf)(view);if(condition==="ended")dropMarker(view);if(!isSettleable(condition))return condition==="unclaimed"?unlessForged(view):view;const{settleJob}=await Promise.
-resolve().then(()=>load("./settle-ZGYSTI4W.js"));await settleJob(view,now2=>isSettleable((0,import_chunk_ER3MQ2ZD.conditionOf)(now2)),isStrict);const now=(0,import_chunk_ER3MQ2ZD.
-inspect)(root,id);return nobodyComes.includes((0,import_chunk_ER3MQ2ZD.conditionOf)(now))?unlessForged(now):now}var nobodyComes=[...settled,"unclaimed"];async function unlessForged(view){
-const{isForged}=await Promise.resolve().then(()=>load("./may-act-KAPX2UGA.js"));if(!await isForged(view))return view;const damage="spec.json was changed, or com\
-es from another user or machine";return{...view,spec:null,damage,state:(0,import_chunk_XUMWCHG3.damagedState)(view.id,damage)}}async function refreshAttached(root,id){
-const view=await refresh(root,id,true);if(view.damage!==null)return view;const isDue=now=>attachable.includes((0,import_chunk_ER3MQ2ZD.conditionOf)(now))||isHung(
-now);if(!isDue(view))return view;const{attachWorker}=await Promise.resolve().then(()=>load("./attach-H3VMWA5Y.js"));await attachWorker(view,isDue);return(0,import_chunk_ER3MQ2ZD.
-inspect)(root,id)}function dropMarker(view){if(!(0,import_chunk_7WBBYJDG.exists)(view.paths.marker))return;try{(0,import_chunk_527JQF7V.removeFile)(view.paths.reserve);
-(0,import_chunk_527JQF7V.removeFile)(view.paths.marker)}catch{}}function isHung(view){if((0,import_chunk_ER3MQ2ZD.conditionOf)(view)!=="supervised"||view.isClaimed||
-view.worker!==null)return false;return view.leaseAgeMs!==null&&view.leaseAgeMs>2*import_chunk_UNWLYFWA.leaseStaleMs}
-
-},
 "./chunk-SZ7SYDR5.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{dueWords:()=>dueWords,timerFacts:()=>timerFacts});module.exports=stdin_exports;var import_chunk_UNGYPAP3=load("./ch\
 unk-UNGYPAP3.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_UNWLYFWA=load("./chunk-UNWLYFWA.js");var import_chunk_Y5L6GQDB=load("./\
@@ -3144,21 +2998,51 @@ rch(new RegExp(pattern, flags))",words,{timeout:limitMs});return typeof at==="nu
 PT_EXECUTION_TIMEOUT")return"slow";throw error}}
 
 },
-"./chunk-TD3LF673.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{folderSaid:()=>folderSaid,onceWords:()=>onceWords,repeatedLaunch:()=>repeatedLaunch});module.exports=stdin_exports;
-var import_chunk_CEJQDP2H=load("./chunk-CEJQDP2H.js");var import_chunk_NDLZGJF4=load("./chunk-NDLZGJF4.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");
-var import_chunk_RSAECTKB=load("./chunk-RSAECTKB.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_node_path=builtin("node:path");var passing=[
-"owner","label","once-key","notify","json","id-only","wait","wait-timeout","foreground","state-dir","prompt-file","stdin"];function onceWords(verb,input,folder,task){
-const options=input.given().filter(([name])=>!passing.includes(name)&&!["prompt","cwd"].includes(name));return JSON.stringify([verb,options.sort(),input.words,input.
-rest,folder,task])}function folderSaid(context,input){return import_node_path.default.resolve(context.cwd,input.text("cwd")??".")}async function repeatedLaunch(context,input,words,isSynchronous){
-const{onceKey}=(0,import_chunk_CEJQDP2H.launchWords)(input);if(onceKey===null)return void 0;(0,import_chunk_CEJQDP2H.checkLaunchOptions)(input);const root=context.
-root(input);const launched=await(0,import_chunk_NDLZGJF4.launchedBefore)(root,onceKey,words);if(!launched)return void 0;const{folder}=(0,import_chunk_RSAECTKB.jobPaths)(
-root.folder,launched.id);return(0,import_chunk_7WBBYJDG.exists)(folder)?(0,import_chunk_CEJQDP2H.tellLaunched)(context,input,root,launched,isSynchronous):tellCleaned(
-input,launched.id)}function tellCleaned(input,id){const note=`job ${id} had this once-key; its record was removed by clean, and nothing was started`;if(input.has(
-"id-only"))return{code:import_chunk_6PFAPK5K.exitCodes.done,out:`${id}
-`};if(input.has("json"))return{code:import_chunk_6PFAPK5K.exitCodes.done,json:{id,new:false,cleaned:true,next:{}}};return{code:import_chunk_6PFAPK5K.exitCodes.done,
-out:`${note}
-`}}
+"./chunk-TESABYF3.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{observation:()=>observation,progressOf:()=>progressOf,staffFacts:()=>staffFacts});module.exports=stdin_exports;var import_chunk_NWMRLGD5=load(
+"./chunk-NWMRLGD5.js");var import_chunk_OIGBCF3K=load("./chunk-OIGBCF3K.js");var import_chunk_RCJX4V26=load("./chunk-RCJX4V26.js");var import_chunk_THMK3AAK=load(
+"./chunk-THMK3AAK.js");var import_chunk_DFY3WLOV=load("./chunk-DFY3WLOV.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_ER3MQ2ZD=load(
+"./chunk-ER3MQ2ZD.js");var import_chunk_OYSO2DVF=load("./chunk-OYSO2DVF.js");var import_chunk_UNWLYFWA=load("./chunk-UNWLYFWA.js");var import_chunk_Y5L6GQDB=load(
+"./chunk-Y5L6GQDB.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var eventBytes=3*1024;function boundDocument(document,page){
+let kept=page?.events??[];const make=()=>{if(!page)return document;const isMore=page.isMore||kept.length<page.events.length;if(document.next_seq!==void 0)return{
+...document,events:kept};return{...document,events:kept,next_seq:kept.at(-1)?.seq??page.after,more:isMore}};const size=()=>bytesOf(make());while(size()>import_chunk_UNWLYFWA.
+observeBytes&&kept.length>1)kept=kept.slice(0,-1);if(size()>import_chunk_UNWLYFWA.observeBytes&&kept[0])kept=[stumpOf(kept[0])];const progress=document.progress;
+for(let limit=import_chunk_UNWLYFWA.textTailBytes;progress&&size()>import_chunk_UNWLYFWA.observeBytes&&limit>64;limit=Math.floor(limit/2)){document.progress={...progress,
+text:(0,import_chunk_LXK2ZILE.tail)(progress.text??"",limit).text,text_truncated:true}}if(progress&&size()>import_chunk_UNWLYFWA.observeBytes)document.progress=
+{tools_truncated:true,text_truncated:true};for(const name of["files","warnings","label","timer","next","error","owner","model"])if(size()>import_chunk_UNWLYFWA.
+observeBytes)delete document[name];return make()}function boundEvent(event){return bytesOf(event)<=eventBytes?event:stumpOf(event)}function stumpOf({seq,at,job,
+owner,type}){return{seq,at,job,owner,type,truncated:true}}function bytesOf(value){return Buffer.byteLength(JSON.stringify(value))+1}function progressOf(view){const{
+paths,spec}=view;const[output,error]=[(0,import_chunk_7WBBYJDG.factsOf)(paths.output),(0,import_chunk_7WBBYJDG.factsOf)(paths.error)];const newest=Math.max(output&&
+output.size>0?output.modifiedMs:0,error&&error.size>0?error.modifiedMs:0);const facts={stdout_bytes:output?.size??0,stderr_bytes:error?.size??0,last_output_at:newest>
+0?(0,import_chunk_Y5L6GQDB.isoOf)(newest):null,last_output_age_ms:newest>0?Math.max(0,Math.round((0,import_chunk_Y5L6GQDB.nowMs)()-newest)):null};if(spec?.staff&&
+!spec.staff.custom){const snapshot=(0,import_chunk_527JQF7V.readJson)(paths.snapshot);return snapshot.kind==="ok"?{...facts,...snapshot.value}:{...facts,tools:[],
+text:"",text_truncated:false}}const bytes=(0,import_chunk_527JQF7V.readRange)(paths.output,-import_chunk_UNWLYFWA.tailBytes,import_chunk_UNWLYFWA.tailBytes)?.bytes??
+Buffer.alloc(0);const latest=(0,import_chunk_LXK2ZILE.tail)((0,import_chunk_LXK2ZILE.plainText)(bytes.toString("utf8")),import_chunk_UNWLYFWA.textTailBytes);return{
+...facts,text:latest.text,text_truncated:latest.truncated||(output?.size??0)>import_chunk_UNWLYFWA.tailBytes}}var recentEvents=5;var eventsAtMost=50;function observation(view,options){
+const{state,spec,paths}=view;const condition=(0,import_chunk_ER3MQ2ZD.conditionOf)(view);const{waited}=options;const facts={id:view.id,kind:spec?.kind??null,verb:spec?.
+verb??null,owner:spec?.owner??null,label:spec?.label===null||spec?.label===void 0?null:(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(spec.
+label),120),...staffFacts(spec),state:state.state,...(0,import_chunk_OIGBCF3K.healthOf)(view,condition),checkpoint:(0,import_chunk_OIGBCF3K.checkpointOf)(state),
+watch:(0,import_chunk_OIGBCF3K.watchSeen)(view),timer:(0,import_chunk_OIGBCF3K.timerSeen)(view),supervision:condition,rev:state.rev,now:(0,import_chunk_Y5L6GQDB.
+isoNow)(),created_at:state.created_at,started_at:state.started_at,ended_at:state.ended_at,duration_ms:state.duration_ms,age_ms:(0,import_chunk_OYSO2DVF.ageOf)(state.
+created_at,(0,import_chunk_Y5L6GQDB.nowMs)()),deadline_ms:spec?.deadline_ms??null,exit_code:state.exit_code,signal:state.signal,...state.task_status===void 0?{}:
+{task_status:state.task_status,task_exit_code:state.task_exit_code??"unknown"},error:state.error===null?null:{...state.error,message:(0,import_chunk_LXK2ZILE.excerpt)(
+(0,import_chunk_LXK2ZILE.plainText)(state.error.message),400)},warnings:state.warnings.slice(0,5).map(one=>({code:one.code,message:(0,import_chunk_LXK2ZILE.excerpt)(
+(0,import_chunk_LXK2ZILE.plainText)(one.message),200)})),conversation:state.conversation,collected:(0,import_chunk_NWMRLGD5.collectedBy)(view),last_collected_seq:(0,
+import_chunk_NWMRLGD5.lastCollectedSeq)(view)};const next=nextFor(view,condition,options.root);if(waited&&next.wait!==void 0)next.wait=waited.next;const progress=(0,
+import_chunk_ER3MQ2ZD.isEnded)(state)?null:progressOf(view);const document={...waited?headOf(waited):{},...(0,import_chunk_LXK2ZILE.plainValue)(facts,longest),files:filesOf(
+view),next,...progress===null?{}:{progress:(0,import_chunk_LXK2ZILE.plainValue)(progress,import_chunk_UNWLYFWA.textTailBytes+3)}};if(waited&&waited.wake!=="soft\
+_timeout")return boundDocument(document,null);const after=options.afterSeq??Math.max(0,state.seq-recentEvents);const journal=(0,import_chunk_THMK3AAK.readEvents)(
+paths,after,eventsAtMost);const events=journal.events.map(event=>(0,import_chunk_LXK2ZILE.plainValue)(event,400));return boundDocument(document,{events,isMore:journal.
+more,after})}var longest=1024;function headOf({wake,cursor}){if(wake==="soft_timeout")return{wake,...cursor===void 0?{}:{next_seq:cursor}};const event=boundEvent(
+(0,import_chunk_LXK2ZILE.plainValue)(wake.event,400));return{wake:wake.wake,event,next_seq:wake.nextSeq,pending_events:wake.pending,skipped:wake.skipped}}function staffFacts(spec){
+const{staff}=spec??{};if(!staff)return{backend:null,profile:null,model:null};const short=text=>(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(
+String(text)),120);return{backend:short(staff.custom?.name??staff.backend),profile:short(staff.profile),model:staff.model?short(staff.model):null}}function filesOf({
+paths,state}){const files={result:paths.result,output:paths.output,error:paths.error,events:paths.events,worker_log:paths.workerLog};if(!(0,import_chunk_ER3MQ2ZD.
+isEnded)(state))return files;return Object.fromEntries(Object.entries(files).map(([name,file])=>[name,(0,import_chunk_7WBBYJDG.exists)(file)?file:null]))}function nextFor(view,condition,root){
+if(condition==="damaged")return{doctor:import_chunk_DFY3WLOV.nextCommands.doctor(view.id,root.option)};if(!(0,import_chunk_ER3MQ2ZD.isEnded)(view.state))return{
+wait:import_chunk_DFY3WLOV.nextCommands.wait(view.id,root.option),cancel:import_chunk_DFY3WLOV.nextCommands.cancel(view.id,root.option)};const next={result:import_chunk_DFY3WLOV.
+nextCommands.result(view.id,root.option)};if(view.state.state==="done")return next;if((0,import_chunk_RCJX4V26.isContinuable)(view.paths,view.state))next.continue=
+import_chunk_DFY3WLOV.nextCommands.continue(view.id,root.option);next.restart=import_chunk_DFY3WLOV.nextCommands.restart(view.id,root.option);return next}
 
 },
 "./chunk-TFEMYLSK.js": function (module, exports) {
@@ -3170,64 +3054,21 @@ if(bytes<1024)return`${bytes} B`;if(bytes<1024**2)return`${(bytes/1024).toFixed(
 1024**3).toFixed(1)} GiB`}
 
 },
-"./chunk-TH4VDZXL.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{waitAndTell:()=>waitAndTell});module.exports=stdin_exports;var import_chunk_QV3OYLXA=load("./chunk-QV3OYLXA.js");var import_chunk_VSEXVTFQ=load(
-"./chunk-VSEXVTFQ.js");var import_chunk_BL7CDS4W=load("./chunk-BL7CDS4W.js");var import_chunk_L5WUD7PS=load("./chunk-L5WUD7PS.js");var import_chunk_DYSFR35P=load(
-"./chunk-DYSFR35P.js");var import_chunk_BRK3XRC6=load("./chunk-BRK3XRC6.js");var import_chunk_FPZJDWTF=load("./chunk-FPZJDWTF.js");var import_chunk_OIGBCF3K=load(
-"./chunk-OIGBCF3K.js");var import_chunk_FKEDTWPK=load("./chunk-FKEDTWPK.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_DFY3WLOV=load(
-"./chunk-DFY3WLOV.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_ER3MQ2ZD=load(
-"./chunk-ER3MQ2ZD.js");var import_chunk_OYSO2DVF=load("./chunk-OYSO2DVF.js");var import_chunk_Y5L6GQDB=load("./chunk-Y5L6GQDB.js");async function withFarewell(context,ids,again,wait){
-const release=(0,import_chunk_FKEDTWPK.onInterrupt)(signal=>{try{context.live?.("");context.tell(`${farewell(ids)}
-${again()}`)}catch{}(0,import_chunk_FKEDTWPK.endBySignal)(signal)});try{return await wait()}finally{release()}}function farewell(ids){if(ids.length===1)return`j\
-ob ${ids[0]} runs on; collect it with:`;return`the ${ids.length} jobs run on; collect them with:`}function lineOf(view){const age=(0,import_chunk_OYSO2DVF.ageOf)(
-view.state.started_at,(0,import_chunk_Y5L6GQDB.nowMs)());const{health}=(0,import_chunk_OIGBCF3K.healthOf)(view,(0,import_chunk_ER3MQ2ZD.conditionOf)(view));const{
-bar,eta,note}=(0,import_chunk_VSEXVTFQ.progressCells)(view);const parts=[view.state.state,...health==="unknown"?[]:[health],age===null?"not started":(0,import_chunk_UNGYPAP3.
-formatDuration)(age<1e3?age:Math.floor(age/1e3)*1e3),...bar===null?[]:[bar],...eta===null?[]:[`ETA ${eta}`],...note===null?[]:[note]];return`${view.id}: ${parts.
-join(", ")}`}function waitAgain(root,ids,asked,moved=new Map){const[first=""]=ids;const{until=[],cursors=new Map}=asked;if(until.length===0&&ids.length===1)return import_chunk_DFY3WLOV.
-nextCommands.wait(first,root.option);const words=["wait",...ids];if(ids.length>1)words.push(`--${asked.mode}`);if(until.length>0)words.push("--until",until.join(
-","));for(const id of until.length>0?ids:[]){const seq=moved.get(id)??cursors.get(id)?.seq;if(seq!==void 0)words.push("--after-seq",ids.length>1?`${id}:${seq}`:
-String(seq))}const hasOwn=until.length>0&&asked.timeoutAsked!==void 0;words.push("--timeout",hasOwn?(0,import_chunk_UNGYPAP3.formatDuration)(asked.timeoutAsked??
-0):"10m");return(0,import_chunk_DFY3WLOV.nextCommand)(root.option,...words)}function pictureText({isTerminal},view,root,document){return isTerminal?(0,import_chunk_QV3OYLXA.
-pageOf)(view,root):`${JSON.stringify(withoutEmpty(document),null,1)}
-`}function withoutEmpty(value){const kept=Object.entries(value).flatMap(([name,inner])=>{if(inner===null||Array.isArray(inner)&&inner.length===0)return[];const isPart=typeof inner===
-"object"&&!Array.isArray(inner)&&name!=="event";return[[name,isPart?withoutEmpty(inner):inner]]});return Object.fromEntries(kept)}function tellWoken(context,root,views,woken,options){
-const view=views.find(one=>one.id===woken.id);if(!view)throw new Error(`job ${woken.id} woke a wait that was not for it`);const ids=views.map(one=>one.id);const again=waitAgain(
-root,ids,options,new Map([[woken.id,woken.nextSeq]]));const document=(0,import_chunk_BL7CDS4W.observation)(view,{afterSeq:null,root,waited:{wake:woken,next:again}});
-const afterPrint=()=>(0,import_chunk_BRK3XRC6.noteDelivered)(view,woken.nextSeq);if(options.isJson){if(views.length===1)return{code:import_chunk_6PFAPK5K.exitCodes.
-pending,afterPrint,json:document};const pending=views.filter(one=>!(0,import_chunk_ER3MQ2ZD.isEnded)(one.state)).map(one=>one.id);const head={wake:woken.wake,id:woken.
-id,now:(0,import_chunk_Y5L6GQDB.isoNow)()};return{code:import_chunk_6PFAPK5K.exitCodes.pending,afterPrint,json:{...head,jobs:[document],pending,next:{wait:again}}}}
-const{seq}=woken.event;const what=seq===null?woken.wake:`${woken.wake} (event ${seq})`;return{code:import_chunk_6PFAPK5K.exitCodes.pending,afterPrint,out:`${pictureText(
-context,view,root,document)}${again}
-`,notes:[`woken by ${what}; ${lineOf(view)}; wait on with the last line`,...whyLines(woken.event),...(0,import_chunk_L5WUD7PS.noticeNotes)(view)]}}function whyLines(event){
-const{reason,message,evidence,word,on_stall}=event;const why=[reason,event.type==="checkpoint"?void 0:message,evidence,word].find(isText);return[...isText(why)?
-[`reason: ${lineFrom(why,400)}`]:[],...isText(on_stall)?[`on stall: ${lineFrom(on_stall,1024)}`]:[]]}function isText(value){return typeof value==="string"&&value.
-trim()!==""}function lineFrom(text,limit){return(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(text).replace(/\s+/g," ").trim(),limit)}function tellWaited(context,root,waited,options){
-const{views,woken}=waited;const ended=views.filter(view=>(0,import_chunk_ER3MQ2ZD.isEnded)(view.state));const isOver=options.mode==="any"?ended.length>0:ended.length===
-views.length;const reply=isOver||!woken?tellAll(context,root,{...waited,isOver},options):tellWoken(context,root,views,woken,options);return{...reply,notes:[...beyondNotes(
-waited),...reply.notes??[]]}}function tellAll(context,root,{views,isOver,beyond},options){const ended=views.filter(view=>(0,import_chunk_ER3MQ2ZD.isEnded)(view.
-state));const shown=isOver&&options.mode==="any"?firstOf(ended):views;const code=isOver?(0,import_chunk_6PFAPK5K.exitCodeOfAll)(shown.map(view=>view.state.state)):
-import_chunk_6PFAPK5K.exitCodes.pending;const ids=views.map(view=>view.id);const cursors=cursorsNow(options,beyond);const again=waitAgain(root,ids,options,cursors);
-const isOpted=(options.until??[]).length>0;const afterPrint=()=>{for(const view of shown)if((0,import_chunk_ER3MQ2ZD.isEnded)(view.state))(0,import_chunk_BRK3XRC6.
-noteCollected)(view,"wait")};const picture=view=>(0,import_chunk_BL7CDS4W.observation)(view,{afterSeq:null,root,waited:{wake:"soft_timeout",next:again,cursor:isOpted?
-cursors.get(view.id)??0:void 0}});if(options.isJson){const documents=shown.map(view=>(0,import_chunk_ER3MQ2ZD.isEnded)(view.state)?{wake:"terminal",...(0,import_chunk_L5WUD7PS.
-endedDocument)(view)}:picture(view));if(views.length===1)return{code,afterPrint,json:documents[0]};const pending=views.filter(view=>!(0,import_chunk_ER3MQ2ZD.isEnded)(
-view.state)).map(view=>view.id);const wake=isOver?"terminal":"soft_timeout";const next=isOver?{}:{next:{wait:again}};return{code,afterPrint,json:{wake,now:(0,import_chunk_Y5L6GQDB.
-isoNow)(),jobs:documents,pending,...next}}}const replies=shown.map(view=>(0,import_chunk_ER3MQ2ZD.isEnded)(view.state)?(0,import_chunk_L5WUD7PS.tellEnded)(context,
-view):tellPending(context,view,root,picture(view)));const outs=replies.map(reply=>Buffer.from(reply.out??""));const out=shown.length===1?outs[0]??Buffer.alloc(0):
-joined(context,shown,outs);return{code,afterPrint,out:isOver?out:Buffer.concat([out,Buffer.from(`${again}
-`)]),notes:replies.flatMap(reply=>reply.notes??[]).filter(note=>!options.told?.includes(note))}}function joined(context,views,outs){const parts=views.flatMap((view,at)=>{
-const bytes=outs[at]??Buffer.alloc(0);const head=context.isTerminal?`${at===0?"":"\n"}== ${view.id}: ${view.state.state} ==
-`:"";return[Buffer.from(head),bytes,Buffer.from(bytes.length===0||bytes.at(-1)===10?"":"\n")]});return Buffer.concat(parts)}function firstOf(views){const endOf=({
-state})=>(0,import_chunk_OYSO2DVF.instantOf)(state.ended_at)??Number.POSITIVE_INFINITY;return[...views].sort((a,b)=>endOf(a)-endOf(b)).slice(0,1)}function tellPending(context,view,root,document){
-return{code:import_chunk_6PFAPK5K.exitCodes.pending,out:pictureText(context,view,root,document),notes:[`${lineOf(view)}; not ended yet, wait again with the last\
- line`,...(0,import_chunk_L5WUD7PS.noticeNotes)(view)]}}function cursorsNow({cursors=new Map},beyond){const now=new Map([...cursors].map(([id,{seq}])=>[id,seq]));
-for(const{id,newest}of beyond)now.set(id,newest);return now}function beyondNotes({beyond}){return beyond.map(({id,given,newest})=>`warning: --after-seq ${given}\
- is beyond the events of job ${id}, whose newest was ${newest}: taken as ${newest}`)}async function waitAndTell(context,root,ids,options){const wait=()=>(0,import_chunk_FPZJDWTF.
-waitForJobs)(root.folder,ids,{...options,heartbeatMs:options.heartbeatMs??(context.live?1e3:null),onHeartbeat:seen=>{const lines=seen.map(view=>lineOf(asOfNow(view)));
-if(options.heartbeatMs!==null)for(const line of lines)context.tell(line);else context.live?.(lines.join(" | "))}});const again=()=>waitAgain(root,ids,options);const waited=await withFarewell(
-context,ids,again,()=>(0,import_chunk_DYSFR35P.withRegistration)(root.folder,ids,options.timeoutMs,wait));if(options.heartbeatMs===null)context.live?.("");return tellWaited(
-context,root,waited,options)}function asOfNow(view){try{return(0,import_chunk_ER3MQ2ZD.isEnded)(view.state)?view:(0,import_chunk_ER3MQ2ZD.inspect)(view.root,view.
-id)}catch{return view}}
+"./chunk-THMK3AAK.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{openJournal:()=>openJournal,readEvents:()=>readEvents});module.exports=stdin_exports;var import_chunk_K7ECP4AX=load(
+"./chunk-K7ECP4AX.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_UNWLYFWA=load("./chunk-UNWLYFWA.js");var import_chunk_Y5L6GQDB=load(
+"./chunk-Y5L6GQDB.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");function openJournal(paths,job){const owner=job.owner===null?null:(0,import_chunk_LXK2ZILE.
+excerpt)(job.owner,200);const scan=new import_chunk_K7ECP4AX.JournalScan(paths.events);const look=()=>{const go=event=>{journal.seq=event.seq};scan.read(go);if(!scan.
+isTorn)return;(0,import_chunk_527JQF7V.appendText)(paths.events,"\n");scan.read(go)};const write=(type,fields)=>{const event={seq:journal.seq+1,at:(0,import_chunk_Y5L6GQDB.
+isoNow)(),job:job.id,owner,type,...fields};let line=JSON.stringify(event);if(Buffer.byteLength(line)>import_chunk_UNWLYFWA.eventLineBytes){line=JSON.stringify({
+seq:event.seq,at:event.at,job:job.id,owner,type,truncated:true})}(0,import_chunk_527JQF7V.appendText)(paths.events,`${line}
+`);return event};const journal={seq:0,append(type,fields={}){for(let round=1;;round+=1){look();const event=write(type,fields);let isTold=false;scan.read(seen=>{
+journal.seq=seen.seq;isTold||=seen.seq===event.seq&&seen.at===event.at&&seen.type===type&&seen.job===job.id});if(isTold||round===appendRounds)return event}}};look();
+return journal}var appendRounds=3;var chunk=256*1024;function readEvents(paths,after,limit){let size=chunk;for(;;){const part=(0,import_chunk_527JQF7V.readRange)(
+paths.events,-size,size);if(!part)return{events:[],more:false,missed:false};const isWhole=part.bytes.length>=part.size;const events=eventsOf(part);const first=events[0]?.
+seq??0;if(!isWhole&&(events.length===0||first>after+1)&&size<64*chunk){size*=4;continue}const wanted=events.filter(event=>event.seq>after);return{events:wanted.
+slice(0,limit),more:wanted.length>limit,missed:!isWhole&&first>after+1}}}function eventsOf({bytes,size}){const offset=size-bytes.length;const from=offset===0?0:
+bytes.indexOf(10)+1;return offset>0&&from===0?[]:(0,import_chunk_K7ECP4AX.eventsIn)(bytes.toString("utf8",from),offset+from)}
 
 },
 "./chunk-TPL5RJS6.js": function (module, exports) {
@@ -3255,6 +3096,23 @@ import_chunk_527JQF7V.readJson)(import_node_path.default.join(folder,String(high
 "another process"}
 
 },
+"./chunk-TZSNQ27I.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{folderSaid:()=>folderSaid,onceWords:()=>onceWords,repeatedLaunch:()=>repeatedLaunch});module.exports=stdin_exports;
+var import_chunk_J5S6ATOH=load("./chunk-J5S6ATOH.js");var import_chunk_NDLZGJF4=load("./chunk-NDLZGJF4.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");
+var import_chunk_RSAECTKB=load("./chunk-RSAECTKB.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_node_path=builtin("node:path");var passing=[
+"owner","label","once-key","notify","json","id-only","wait","wait-timeout","foreground","state-dir","prompt-file","stdin"];function onceWords(verb,input,folder,task){
+const options=input.given().filter(([name])=>!passing.includes(name)&&!["prompt","cwd"].includes(name));return JSON.stringify([verb,options.sort(),input.words,input.
+rest,folder,task])}function folderSaid(context,input){return import_node_path.default.resolve(context.cwd,input.text("cwd")??".")}async function repeatedLaunch(context,input,words,isSynchronous){
+const{onceKey}=(0,import_chunk_J5S6ATOH.launchWords)(input);if(onceKey===null)return void 0;(0,import_chunk_J5S6ATOH.checkLaunchOptions)(input);const root=context.
+root(input);const launched=await(0,import_chunk_NDLZGJF4.launchedBefore)(root,onceKey,words);if(!launched)return void 0;const{folder}=(0,import_chunk_RSAECTKB.jobPaths)(
+root.folder,launched.id);return(0,import_chunk_7WBBYJDG.exists)(folder)?(0,import_chunk_J5S6ATOH.tellLaunched)(context,input,root,launched,isSynchronous):tellCleaned(
+input,launched.id)}function tellCleaned(input,id){const note=`job ${id} had this once-key; its record was removed by clean, and nothing was started`;if(input.has(
+"id-only"))return{code:import_chunk_6PFAPK5K.exitCodes.done,out:`${id}
+`};if(input.has("json"))return{code:import_chunk_6PFAPK5K.exitCodes.done,json:{id,new:false,cleaned:true,next:{}}};return{code:import_chunk_6PFAPK5K.exitCodes.done,
+out:`${note}
+`}}
+
+},
 "./chunk-U56C6E24.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{findCgroup:()=>findCgroup,listCgroup:()=>listCgroup,makeCgroup:()=>makeCgroup,removeCgroup:()=>removeCgroup});module.
 exports=stdin_exports;var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_fs=require("no\
@@ -3274,12 +3132,47 @@ one=>one.split(" ")[2]==="cgroup2");return line?.split(" ")[1]}function isBelowM
 resolve(folder)===folder&&folder.startsWith(`${mount}/`)}function readOrEmpty(file){try{return(0,import_node_fs.readFileSync)(file,"utf8")}catch{return""}}
 
 },
+"./chunk-U5ZHYHNF.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{makeStaffVerb:()=>makeStaffVerb});module.exports=stdin_exports;var import_chunk_NTAPVMMY=load("./chunk-NTAPVMMY.js");
+var import_chunk_EPPYWNI7=load("./chunk-EPPYWNI7.js");var import_chunk_TZSNQ27I=load("./chunk-TZSNQ27I.js");var import_chunk_L76FAXVI=load("./chunk-L76FAXVI.js");
+var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");function makeStaffVerb({mode:id,options={},notes,examples,isSynchronous=false}){const mode=import_chunk_W7HED5VZ.
+modes[id];return{name:id,summary:mode.summary,form:"(--prompt TEXT | --prompt-file PATH | --stdin) [options]",words:{min:0,max:0},options:{...import_chunk_L76FAXVI.
+staffOptions,...options,cwd:{kind:"text",value:"DIR",help:"folder to work in (default: here)"},...import_chunk_L76FAXVI.writerOptions,...import_chunk_L76FAXVI.launchOptions},
+notes:[`Default profile: ${mode.profile}. The task reaches the agent byte for byte, with the words of the mode around it.`,notes].filter(line=>line!==void 0).join(
+"\n"),examples,async run(context,input){const prompt=await(0,import_chunk_NTAPVMMY.taskOf)(context,input);const words=(0,import_chunk_TZSNQ27I.onceWords)(id,input,
+(0,import_chunk_TZSNQ27I.folderSaid)(context,input),prompt);const isWaiting=isSynchronous&&!input.has("id-only");const repeated=await(0,import_chunk_TZSNQ27I.repeatedLaunch)(
+context,input,words,isWaiting);if(repeated)return repeated;const cwd=(0,import_chunk_EPPYWNI7.folderOf)(context,input);const staff=(0,import_chunk_NTAPVMMY.freshStaff)(
+context,input,{mode:id,prompt,cwd});return(0,import_chunk_NTAPVMMY.launchStaff)(context,input,{verb:id,staff,cwd,lineage:null,isSynchronous:isWaiting,words})}}}
+
+},
 "./chunk-UBGVSQG2.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{cutToWidth:()=>cutToWidth,widthOf:()=>widthOf});module.exports=stdin_exports;function widthOf(text){let width=0;for(const char of text)
 width+=columnsOf(char);return width}function cutToWidth(text,columns){if(widthOf(text)<=columns)return text;let kept="";let width=0;for(const char of text){width+=
 columnsOf(char);if(width>columns-1)break;kept+=char}return`${kept}\u2026`}var wide=new RegExp("[\\u1100-\\u115f\\u2e80-\\u303e\\u3041-\\ua4cf\\ua960-\\ua97f\\uac00-\\ud7a\
 3\\uf900-\\ufaff\\ufe30-\\ufe6f\\uff00-\\uff60\\uffe0-\\uffe6]|\\p{Emoji_Presentation}|[\\u{20000}-\\u{3fffd}]","u");function columnsOf(char){if(char<"\u0300")return 1;
 if(/[\p{Mn}\p{Me}\p{Cf}]/u.test(char))return 0;return wide.test(char)?2:1}
+
+},
+"./chunk-UDEDY7CY.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{signInOf:()=>signInOf,surveyBackends:()=>surveyBackends});module.exports=stdin_exports;var import_chunk_VKC274CY=load(
+"./chunk-VKC274CY.js");var import_chunk_JH5ETT6M=load("./chunk-JH5ETT6M.js");var import_chunk_55A4YUIJ=load("./chunk-55A4YUIJ.js");var import_chunk_VBJYUCPQ=load(
+"./chunk-VBJYUCPQ.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_node_path=builtin(
+"node:path");var signBytes=64*1024;var profileNames=["restricted","standard","unrestricted"];function surveyBackends(config,cwd,only){const own=Object.entries(config.
+backends);const found=import_chunk_JH5ETT6M.backends.filter(({id})=>id!=="custom"&&(only===void 0||id===only)&&!Object.hasOwn(config.backends,id)).map(backend=>survey(
+backend,backend.id,backend.programs,cwd));const custom=(0,import_chunk_JH5ETT6M.findBackend)("custom");const mine=own.filter(([name])=>only===void 0||name===only).
+map(([name,{argv}])=>survey(custom,name,argv.slice(0,1),cwd));return[...found,...mine]}function survey(backend,name,searched,cwd){const program=searched.map(one=>(0,
+import_chunk_55A4YUIJ.findProgram)(one,cwd)).find(one=>one!==void 0)??null;const version=program===null?null:(0,import_chunk_VKC274CY.tellVersion)(backend,program);
+const isTooOld=version!==null&&backend.oldest!==null&&(0,import_chunk_JH5ETT6M.isOlder)(version,backend.oldest);const faults={};for(const profile of profileNames){
+const fault=backend.profiles[profile]===null?null:(0,import_chunk_VKC274CY.policyFault)(backend,profile,cwd,version);if(fault!==null)faults[profile]=fault}const canKeep=profileNames.
+some(one=>backend.profiles[one]!==null&&faults[one]===void 0);return{backend:name,title:backend.title,custom:backend.id==="custom",searched,program,not_executable:program===
+null?findBlocked(searched):null,version,oldest:backend.oldest,too_old:isTooOld,sign_in:signInOf(backend),profiles:backend.profiles,faults,install:backend.install,
+usable:program!==null&&!isTooOld&&canKeep}}function signInOf({signIn}){const home=import_chunk_VBJYUCPQ.variables.home();const files=signIn.files.filter(file=>home!==
+void 0&&holdsSomething(import_node_path.default.join(home,file)));const found={files,variables:signIn.variables.filter(name=>import_chunk_VBJYUCPQ.variables.isSet(
+name))};if(signIn.files.length+signIn.variables.length===0)return{state:"unknown",...found};return{state:found.files.length+found.variables.length>0?"signs":"no\
+_signs",...found}}function holdsSomething(file){if(!(0,import_chunk_7WBBYJDG.exists)(file))return false;try{const text=(0,import_chunk_527JQF7V.readText)((0,import_chunk_7WBBYJDG.
+realPath)(file),signBytes)?.trim();if(text===void 0)return true;return text!==""&&!/^(?:null|\{\s*\}|\[\s*\])$/.test(text)}catch{return true}}function findBlocked(names){
+const folders=import_chunk_VBJYUCPQ.variables.searchPath().split(":").filter(Boolean);const files=names.filter(name=>!name.includes("/")).flatMap(name=>folders.
+map(folder=>import_node_path.default.join(folder,name)));return files.find(import_chunk_7WBBYJDG.exists)??null}
 
 },
 "./chunk-UNGYPAP3.js": function (module, exports) {
@@ -3374,51 +3267,131 @@ keys(env).filter(name=>!/^[A-Za-z_][A-Za-z0-9_]*$/.test(name)).sort()}function d
 if(value!==void 0)result[name]=value;return result}
 
 },
-"./chunk-VSEXVTFQ.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{endedOf:()=>endedOf,ownerOf:()=>ownerOf,progressCells:()=>progressCells,tableOf:()=>tableOf,timeOf:()=>timeOf,whatOf:()=>whatOf});
-module.exports=stdin_exports;var import_chunk_BL7CDS4W=load("./chunk-BL7CDS4W.js");var import_chunk_OIGBCF3K=load("./chunk-OIGBCF3K.js");var import_chunk_UBGVSQG2=load(
-"./chunk-UBGVSQG2.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_LXK2ZILE=load(
-"./chunk-LXK2ZILE.js");var import_chunk_ER3MQ2ZD=load("./chunk-ER3MQ2ZD.js");var import_chunk_OYSO2DVF=load("./chunk-OYSO2DVF.js");var import_chunk_Y5L6GQDB=load(
-"./chunk-Y5L6GQDB.js");async function makePaint(isOn){if(!isOn)return(_state,text)=>text;const{default:kleur}=await Promise.resolve().then(()=>load("./kleur-OMC\
-QTRCY.js"));kleur.enabled=true;return(state,text)=>{if(state==="done")return kleur.green(text);if(state==="failed"||state==="crashed"||state==="timed_out")return kleur.
-red(text);return state==="canceled"?kleur.yellow(text):kleur.cyan(text)}}function renderTable({head,rows},width){const all=[head,...rows];const widths=widthsOf(
-{head,rows});return all.map(row=>{const line=row.map((cell,column)=>column===row.length-1?cell:pad(cell,widths[column]??0)).join("  ").trimEnd();return(0,import_chunk_UBGVSQG2.
-cutToWidth)(line,Math.max(2,width))}).join("\n")}var room=16;function fitTable(table,width,dispensable2){const isEmpty=name=>table.rows.every(row=>row[table.head.
-indexOf(name)]==="-");let fitted=table;for(const name of[...dispensable2.filter(isEmpty),...dispensable2.filter(one=>!isEmpty(one))]){if(neededBy(fitted,isEmpty(
-name)?Number.POSITIVE_INFINITY:room)<=width)continue;const at=fitted.head.indexOf(name);const without=row=>row.filter((_,column)=>column!==at);if(at>=0)fitted={
-head:without(fitted.head),rows:fitted.rows.map(without)}}return fitted}function neededBy(table,atMostLast){const widths=widthsOf(table);const last=Math.min(atMostLast,
-widths.at(-1)??0);return widths.slice(0,-1).reduce((sum,one)=>sum+one+2,last)}function widthsOf({head,rows}){return head.map((_,column)=>Math.max(...[head,...rows].
-map(row=>(0,import_chunk_UBGVSQG2.widthOf)(row[column]??""))))}function pad(cell,width){return cell+" ".repeat(Math.max(0,width-(0,import_chunk_UBGVSQG2.widthOf)(
-cell)))}function renderBar(completed,total,width=10){const share=shareOf(completed,total);if(share===null)return null;const filled=share>=1?width:Math.min(width-
-1,Math.max(share>0?1:0,Math.round(share*width)));const percent=share>=1?100:Math.min(99,Math.floor(share*100));return`[${"#".repeat(filled)}${"-".repeat(width-filled)}\
-] ${String(percent).padStart(3)}%`}function shareOf(completed,total){if(completed===null||total===null||!(total>0)||!Number.isFinite(completed))return null;return Math.
-min(1,Math.max(0,completed/total))}var none={bar:null,eta:null,note:null};function progressCells(view,barWidth=10){const{spec,state}=view;if((0,import_chunk_ER3MQ2ZD.
-isEnded)(state))return none;if(spec?.timer)return{...none,note:dueIn(spec.timer.due_at)};const watch=(0,import_chunk_OIGBCF3K.watchSeen)(view);if(watch)return{...none,
-note:watch.word||watch.verdict};const checkpoint=(0,import_chunk_OIGBCF3K.checkpointOf)(state);if(!checkpoint)return none;const{completed,total,phase}=checkpoint;
-return{bar:renderBar(completed,total,barWidth),eta:etaOf(checkpoint.eta_seconds,checkpoint.at),note:phase===null?null:(0,import_chunk_LXK2ZILE.excerpt)(phase,40)}}
-function dueIn(dueAt){const due=(0,import_chunk_OYSO2DVF.instantOf)(dueAt);if(due===null)return null;const left=due-(0,import_chunk_Y5L6GQDB.nowMs)();return left<=
-0?"due":`due in ${coarse(left)}`}function etaOf(seconds,at){if(seconds===null||seconds<0||seconds>10*365*86400)return null;const left=seconds*1e3-Math.max(0,(0,
-import_chunk_Y5L6GQDB.nowMs)()-((0,import_chunk_OYSO2DVF.instantOf)(at)??(0,import_chunk_Y5L6GQDB.nowMs)()));return left<=0?"any moment":coarse(left)}function coarse(ms){
-const step=ms>=2*864e5?36e5:ms>=6e5?6e4:1e3;return(0,import_chunk_UNGYPAP3.formatDuration)(Math.max(1e3,Math.ceil(ms/step)*step))}function whatOf(view){const{spec,
-state}=view;const cause=state.error?`[${state.error.code}] `:"";return(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(`${cause}${standing(
-view)}${spec?.label??subjectOf(view)}`).replace(/\s+/g," ").trim(),200)}function subjectOf({spec,state}){if(spec?.run)return(0,import_chunk_GEPPUING.quoteWords)(
-spec.run.argv);if(spec?.watch)return String(spec.watch.words);if(spec?.timer)return String(spec.timer.message);return spec?.staff?.prompt??state.error?.message??
-""}function standing(view){if((0,import_chunk_ER3MQ2ZD.isEnded)(view.state)||!(view.spec?.timer||view.spec?.watch))return"";const{note}=progressCells(view);if(note===
-null)return"";return view.spec.timer?`${note}: `:`[${note}] `}var plainHead=["ID","STATE","TIME","PROGRESS","ETA","ENDED","OWNER","BACKEND","PROFILE","MODEL","W\
-HAT"];var liveHead=["ID","STATE","HEALTH","TIME","PROGRESS","ETA","OWNER","WHAT"];var dispensable=["MODEL","PROFILE","OWNER","BACKEND","ENDED","HEALTH","ETA","P\
-ROGRESS"];var optional=["PROGRESS","ETA"];var narrow=100;async function tableOf(views,look){const color=await makePaint(look.isColored);const cells=views.map(view=>cellsOf(
-view,look.width<narrow?6:10));const wanted=look.isLive?liveHead:plainHead;const head=wanted.filter(name=>!optional.includes(name)||cells.some(row=>row[name]!=="\
--"));const rows=cells.map(row=>head.map(name=>row[name]??"-"));const lines=renderTable(fitTable({head,rows},look.width,dispensable),look.width).split("\n");return lines.
-map((line,index)=>paint(line,views[index-1],color)).join("\n")}function cellsOf(view,barWidth){const{health}=(0,import_chunk_OIGBCF3K.healthOf)(view,(0,import_chunk_ER3MQ2ZD.
-conditionOf)(view));const{backend,profile,model}=(0,import_chunk_BL7CDS4W.staffFacts)(view.spec);const{bar,eta,note}=progressCells(view,barWidth);const isLive=!(0,
-import_chunk_ER3MQ2ZD.isEnded)(view.state);return{ID:view.id,STATE:health==="attention"&&isLive?`${view.state.state}!`:view.state.state,HEALTH:isLive?health:"-",
-TIME:timeOf(view),PROGRESS:bar??(view.spec?.run?(0,import_chunk_LXK2ZILE.excerpt)(note??"-",20):"-"),ETA:eta??"-",ENDED:endedOf(view)??"-",OWNER:ownerOf(view),BACKEND:(0,
-import_chunk_LXK2ZILE.excerpt)(backend??"-",24),PROFILE:(0,import_chunk_LXK2ZILE.excerpt)(profile??"-",24),MODEL:(0,import_chunk_LXK2ZILE.excerpt)(model??"-",24),
-WHAT:whatOf(view)}}function paint(line,view,color){return view?line.replace(` ${view.state.state}`,word=>color(view.state.state,word)):line}function timeOf({state}){
-if(state.duration_ms!==null)return(0,import_chunk_UNGYPAP3.formatDuration)(state.duration_ms);const age=(0,import_chunk_OYSO2DVF.ageOf)(state.created_at,(0,import_chunk_Y5L6GQDB.
-nowMs)())??0;return(0,import_chunk_UNGYPAP3.formatDuration)(age<1e3?age:Math.floor(age/1e3)*1e3)}function endedOf({state}){const age=(0,import_chunk_ER3MQ2ZD.isEnded)(
-state)?(0,import_chunk_OYSO2DVF.ageOf)(state.ended_at,(0,import_chunk_Y5L6GQDB.nowMs)()):null;return age===null?null:`${(0,import_chunk_UNGYPAP3.formatAge)(age)}\
- ago`}function ownerOf(view){return(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(view.spec?.owner??"-"),16)}
+"./chunk-VIXF6LWY.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{attempt:()=>attempt,makeTools:()=>makeTools});module.exports=stdin_exports;var import_chunk_IH5K6ZOB=load("./chunk-\
+IH5K6ZOB.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_HBYH2LAO=load("./chunk-HBYH2LAO.js");var import_chunk_UNGYPAP3=load("./chun\
+k-UNGYPAP3.js");var import_chunk_TPL5RJS6=load("./chunk-TPL5RJS6.js");var import_chunk_BJVD3YVK=load("./chunk-BJVD3YVK.js");var import_chunk_ER3MQ2ZD=load("./ch\
+unk-ER3MQ2ZD.js");var import_chunk_RSAECTKB=load("./chunk-RSAECTKB.js");var import_chunk_UNWLYFWA=load("./chunk-UNWLYFWA.js");var import_chunk_55A4YUIJ=load("./\
+chunk-55A4YUIJ.js");var import_chunk_Y5L6GQDB=load("./chunk-Y5L6GQDB.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("\
+./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_path=builtin("node:path");async function shareAnswer(question){const userKey=usableKey(
+question.root);if(userKey===void 0)return question.ask();const file=import_node_path.default.join((0,import_chunk_RSAECTKB.rootPaths)(question.root).shared,`${(0,
+import_chunk_BJVD3YVK.hashOf)(question.key).slice(0,40)}.json`);const began=(0,import_chunk_Y5L6GQDB.nowMs)();const until=(0,import_chunk_Y5L6GQDB.monotonicMs)()+
+question.waitMs;for(let pause=import_chunk_UNWLYFWA.sharedLookMs[0];;pause=Math.min(pause*2,import_chunk_UNWLYFWA.sharedLookMs[1])){const known=await readAnswer(
+file,question,userKey,began);if(known)return known;let isOurs=false;try{return await(0,import_chunk_TPL5RJS6.withLock)(file.replace(/json$/,"lock"),async()=>{isOurs=
+true;return await readAnswer(file,question,userKey,began)??await askAndKeep(file,question,userKey)},0)}catch(error){if(isOurs)throw error;if(!(error instanceof import_chunk_NVPF5LEY.
+FaultError)||error.code!=="busy")return question.ask();if(question.signal?.aborted||(0,import_chunk_Y5L6GQDB.monotonicMs)()+pause>until)throw error}await(0,import_chunk_Y5L6GQDB.
+sleep)(pause)}}function usableKey(root){try{const folder=(0,import_chunk_RSAECTKB.rootPaths)(root).shared;(0,import_chunk_527JQF7V.createFolder)(folder);const facts=(0,
+import_chunk_7WBBYJDG.factsOf)(folder);const isOurs=facts?.kind==="folder"&&facts.uid===process.getuid?.()&&(facts.mode&18)===0;return isOurs?(0,import_chunk_BJVD3YVK.
+readKey)():void 0}catch{return void 0}}async function readAnswer(file,question,userKey,began){const stored=parse(file);if(!stored||stored.key!==question.key)return void 0;
+const age=(0,import_chunk_Y5L6GQDB.nowMs)()-stored.at;const isYoung=age<Math.min(stored.hold??question.maxAgeMs,import_chunk_UNWLYFWA.sharedHoldMs);if(age<0||!(isYoung||
+stored.at>=began))return void 0;const{mac,...rest}=stored;return(0,import_chunk_BJVD3YVK.sameMac)(await(0,import_chunk_BJVD3YVK.macOfAnswer)(rest,userKey),mac)?
+stored.value:void 0}function parse(file){try{const{key,at,hold,value,mac}=JSON.parse((0,import_chunk_527JQF7V.readText)(file,2*import_chunk_UNWLYFWA.sharedBytes)??
+"null");const isWhole=typeof at==="number"&&(hold===null||typeof hold==="number")&&typeof mac==="string";return isWhole?{key,at,hold,value,mac}:void 0}catch{return void 0}}
+async function askAndKeep(file,question,key){const at=(0,import_chunk_Y5L6GQDB.nowMs)();const value=await question.ask();try{const answer=value.holdMs===void 0?
+{key:question.key,at,hold:null,value}:{key:question.key,at:(0,import_chunk_Y5L6GQDB.nowMs)(),hold:value.holdMs,value};const text=JSON.stringify(value);if(text.length>
+import_chunk_UNWLYFWA.sharedBytes||value.holdMs===0)(0,import_chunk_527JQF7V.removeFile)(file);else(0,import_chunk_527JQF7V.writeJson)(file,{...answer,mac:await(0,
+import_chunk_BJVD3YVK.macOfAnswer)(answer,key)},{sync:false});removeOld(import_node_path.default.dirname(file))}catch{}return value}function removeOld(folder){for(const name of(0,
+import_chunk_7WBBYJDG.listNames)(folder)){const target=import_node_path.default.join(folder,name);const facts=(0,import_chunk_7WBBYJDG.factsOf)(target);if(!/^[0-9a-f]{40}\.(json|lock)$/.
+test(name)||!facts||(0,import_chunk_Y5L6GQDB.nowMs)()-facts.modifiedMs<import_chunk_UNWLYFWA.sharedKeepMs)continue;(0,import_chunk_7WBBYJDG.removeTree)(target)}}
+function makeTools(place,leftMs,signal){const running=new Set;const run=async call=>{const cwd=call.cwd??place.cwd;if(!(0,import_chunk_7WBBYJDG.isFolder)(cwd))return neverStarted(
+`the folder ${cwd} is gone`);place.onRun?.();const{runTool}=await Promise.resolve().then(()=>load("./tool-FBFVFPGG.js"));return runTool({program:call.program,args:call.
+args,cwd,environment:{...place.environment,...call.environment},...call.input===void 0?{}:{input:call.input},timeoutMs:Math.min(call.timeoutMs??leftMs(),leftMs()),
+limit:call.limit??import_chunk_UNWLYFWA.toolBytes,signal})};return{run(call){const answer=run(call);running.add(answer);const forget=()=>void running.delete(answer);
+answer.then(forget,forget);return answer},find:import_chunk_55A4YUIJ.findTool,cwd:place.cwd,leftMs,...place.everyMs===void 0?{}:{everyMs:place.everyMs},nowMs:import_chunk_Y5L6GQDB.
+nowMs,signal,job:id=>standOf(place.root,id,place.everyMs!==void 0),onJobEnd:(id,wake)=>untilLetGo(place.root,id,wake),shared:(key,maxAgeMs,ask)=>place.everyMs===
+void 0?ask():shareAnswer({root:place.root,key,maxAgeMs,waitMs:leftMs(),signal,ask}),idle:async()=>void await Promise.allSettled(running)}}function neverStarted(reason){
+return{how:"failed",code:null,reason,stdout:Buffer.alloc(0),stderr:Buffer.alloc(0)}}async function standOf(root,id,mayAttach){let view=inspectSafely(root,id);if(view===
+void 0)return void 0;if(!(0,import_chunk_ER3MQ2ZD.isEnded)(view.state))view=await(mayAttach?import_chunk_HBYH2LAO.refreshAttached:import_chunk_HBYH2LAO.refresh)(
+root,id);const{state}=view;const error=state.error?`${state.error.code}: ${state.error.message}`:null;return{state:state.state,isEnded:(0,import_chunk_ER3MQ2ZD.
+isEnded)(state),code:(0,import_chunk_6PFAPK5K.exitCodeOf)(state.state),seq:state.seq,error}}function inspectSafely(root,id){try{return(0,import_chunk_ER3MQ2ZD.inspect)(
+root,id)}catch{return void 0}}function untilLetGo(root,id,wake){let isStopped=false;let close;void(0,import_chunk_IH5K6ZOB.watchFifo)((0,import_chunk_RSAECTKB.jobPaths)(
+root,id).leaseFifo,wake).then(found=>{if(isStopped)found?.();else close=found});return()=>{isStopped=true;close?.()}}async function attempt(kind,input,cursor,terms){
+const until=(0,import_chunk_Y5L6GQDB.monotonicMs)()+terms.attemptMs;const over=new AbortController;const end=()=>over.abort();const tools=makeTools(terms.place,
+()=>Math.max(1,until-(0,import_chunk_Y5L6GQDB.monotonicMs)()),over.signal);const isOver=new Promise(resolve=>over.signal.addEventListener("abort",()=>resolve("o\
+ver")));const clock=setTimeout(end,terms.attemptMs);terms.signal.addEventListener("abort",end);if(terms.signal.aborted)end();try{const answer=await Promise.race(
+[isOver,look(kind,input,cursor,tools,terms)]);if(answer!=="over")return answer;await Promise.race([tools.idle(),(0,import_chunk_Y5L6GQDB.sleep)(import_chunk_UNWLYFWA.
+toolGraceMs+import_chunk_UNWLYFWA.killSettleMs)]);if(terms.signal.aborted)return null;const message=`no answer within ${(0,import_chunk_UNGYPAP3.formatDuration)(
+terms.attemptMs)}`;return{kind:"trouble",cause:"timeout",message,retryAfterMs:null}}finally{clearTimeout(clock);terms.signal.removeEventListener("abort",end);end()}}
+async function look(kind,input,cursor,tools,terms){try{return await kind.look(input,tools,cursor)}catch(error){terms.onThrown?.(error);const message=`looking fa\
+iled by an error of this program: ${(0,import_chunk_NVPF5LEY.messageOf)(error)}`;return{kind:"trouble",cause:"failed",message,retryAfterMs:null}}}
+
+},
+"./chunk-VKC274CY.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{defaultBackend:()=>defaultBackend,knownBackends:()=>knownBackends,launchWarnings:()=>launchWarnings,makeStaffPart:()=>makeStaffPart,
+narrowProfile:()=>narrowProfile,narrowingText:()=>narrowingText,noNarrowing:()=>noNarrowing,policyFault:()=>policyFault,readNarrowing:()=>readNarrowing,readSettings:()=>readSettings,
+requireFreeConversation:()=>requireFreeConversation,tellVersion:()=>tellVersion,versionWarnings:()=>versionWarnings});module.exports=stdin_exports;var import_chunk_5ZVUNFQ7=load(
+"./chunk-5ZVUNFQ7.js");var import_chunk_K4XBJGBM=load("./chunk-K4XBJGBM.js");var import_chunk_NMDBMK7D=load("./chunk-NMDBMK7D.js");var import_chunk_JH5ETT6M=load(
+"./chunk-JH5ETT6M.js");var import_chunk_NM4KW5RY=load("./chunk-NM4KW5RY.js");var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");var import_chunk_DFY3WLOV=load(
+"./chunk-DFY3WLOV.js");var import_chunk_XRZCSGQB=load("./chunk-XRZCSGQB.js");var import_chunk_RSAECTKB=load("./chunk-RSAECTKB.js");var import_chunk_OYSO2DVF=load(
+"./chunk-OYSO2DVF.js");var import_chunk_55A4YUIJ=load("./chunk-55A4YUIJ.js");var import_chunk_VBJYUCPQ=load("./chunk-VBJYUCPQ.js");var import_chunk_7WBBYJDG=load(
+"./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_path=builtin(
+"node:path");var noNarrowing={restrict:[],default_backend:{}};function readNarrowing(root,known2){const file=(0,import_chunk_RSAECTKB.rootPaths)(root).config;const facts=(0,
+import_chunk_7WBBYJDG.factsOf)(file);if(!facts)return noNarrowing;if(facts.kind!=="file")throw refused(file,"it is no regular file");if(facts.uid!==process.getuid?.()||
+(facts.mode&18)!==0)throw refused(file,"others own it or may write it");const read=(0,import_chunk_527JQF7V.readJson)(file);if(read.kind!=="ok")throw refused(file,
+read.kind==="missing"?"it is gone":read.reason);return parse(read.value,known2,file)}function narrowingText({restrict,default_backend}){const isEmpty=restrict.length===
+0&&Object.keys(default_backend).length===0;return isEmpty?null:`${JSON.stringify({restrict,default_backend},null,2)}
+`}function narrowProfile(mode,profile,restrictions){const found=restrictions.find(({restrict})=>restrict.includes(mode));if(!found)return profile.asked??profile.
+fallback;if(profile.asked===void 0||profile.asked==="restricted")return"restricted";throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot use --profile\
+ ${profile.asked} for ${mode}: ${found.file} restricts this mode`,`leave --profile away, or change "restrict" there (setup --restrict)`)}function defaultBackend(mode,user,narrowing){
+const id=(0,import_chunk_W7HED5VZ.findMode)(mode)?.id;const own=(id&&user.default_backends?.[id])??user.default_backend;if(own!==void 0)return{name:own,from:"us\
+er"};const name=id&&narrowing.default_backend[id];return name===void 0?void 0:{name,from:"state"}}function parse(value,known2,file){const{restrict=[],default_backend={},
+...rest}=value;const[extra]=Object.keys(rest);if(extra!==void 0)throw refused(file,`${JSON.stringify(extra)} is not known here`);if(!Array.isArray(restrict))throw refused(
+file,'"restrict" is no list of modes');if(typeof default_backend!=="object"||default_backend===null||Array.isArray(default_backend))throw refused(file,'"default\
+_backend" is no object');const backends2={};for(const[mode,name]of Object.entries(default_backend)){if(typeof name!=="string"||!known2.includes(name))throw refused(
+file,`backend ${JSON.stringify(name)} is not known; there are ${known2.join(", ")}`);backends2[modeOf(mode,file)]=name}return{restrict:[...new Set(restrict.map(
+mode=>modeOf(mode,file)))],default_backend:backends2}}function modeOf(value,file){const mode=typeof value==="string"?(0,import_chunk_W7HED5VZ.findMode)(value):void 0;
+if(mode)return mode.id;throw refused(file,`mode ${JSON.stringify(value)} is not known; there are ${import_chunk_W7HED5VZ.modeIds.join(", ")}`)}function refused(file,reason){
+return new import_chunk_NVPF5LEY.FaultError("preflight",`cannot use the config of the state folder ${file}: ${reason}`,'mend or remove it; its form is {"restric\
+t": ["review"], "default_backend": {"review": "codex"}}')}var policyBytes=1024*1024;function checkProgram(backend,program){const version=tellVersion(backend,program);
+if(version===null||backend.oldest===null||!(0,import_chunk_JH5ETT6M.isOlder)(version,backend.oldest))return{version};throw new import_chunk_NVPF5LEY.FaultError(
+"preflight",`cannot use ${backend.title} ${version} (${program}): it is too old; needed: ${backend.oldest} or newer`,`update it: ${backend.install}`)}function versionWarnings({
+backend:id,program,version}){const backend=(0,import_chunk_JH5ETT6M.findBackend)(id);if(!backend?.oldest||(version??null)!==null)return[];const message=`cannot \
+tell the version of ${backend.title} (${program}); needed: ${backend.oldest} or newer`;return[{code:"version_unknown",message}]}function tellVersion(backend,program){
+if(backend.oldest===null&&backend.packages.length===0)return null;const version=(0,import_chunk_JH5ETT6M.versionOf)(program,backend.packages);if(version===null||
+backend.oldest===null||!(0,import_chunk_JH5ETT6M.isOlder)(version,backend.oldest))return version;return(0,import_chunk_JH5ETT6M.versionOf)(program,backend.packages,
+{isFresh:true})}function requirePolicy(backend,profile,cwd,version=null){const fault=policyFault(backend,profile,cwd,version);if(fault===null)return;throw new import_chunk_NVPF5LEY.
+FaultError("preflight",`cannot use profile ${profile} with ${backend.title}: ${fault}`,"change its settings, or name another backend or profile with --backend o\
+r --profile")}function policyFault(backend,profile,cwd,version=null){const policies=[...backend.policy?[backend.policy]:[],...backend.morePolicies??[]];for(const policy of policies){
+const fault=faultOf(policy,{profile,version},cwd);if(fault!==null)return fault}return null}function faultOf(policy,wanted,cwd){const home=import_chunk_VBJYUCPQ.
+variables.home();if(!policy.inWorkspace&&home===void 0)return`its settings ~/${policy.file} cannot be found: HOME is not set`;for(const place of policy.inWorkspace?
+placesOf(cwd):[home]){const file=import_node_path.default.join(place,policy.file);for(const one of policy.file.endsWith("/")?filesIn(file):[file]){const fault=fileFault(
+policy,wanted,one);if(fault!==null)return fault}}return null}function placesOf(cwd){return[...new Set([(0,import_chunk_XRZCSGQB.findWorktree)(cwd)??cwd,cwd])]}function filesIn(folder){
+return(0,import_chunk_7WBBYJDG.listNames)(folder).filter(name=>name.endsWith(".json")).map(name=>import_node_path.default.join(folder,name))}function fileFault(policy,{
+profile,version},file){const read=readSettings(file);if("fault"in read)return`its settings ${file} ${read.fault}`;if(read.text===null)return null;try{const fault=policy.
+findFault(read.text,profile,version);return fault===null?null:`${fault} (${file})`}catch{return`its settings ${file} are not understood`}}function readSettings(file){
+try{if(!(0,import_chunk_7WBBYJDG.factsOf)(file))return{text:null};const read=(0,import_chunk_527JQF7V.readRange)((0,import_chunk_7WBBYJDG.realPath)(file),0,policyBytes);
+if(!read)return{fault:"are no regular file"};if(read.size>policyBytes)return{fault:`are too large (${read.size} bytes) to be checked`};return{text:read.bytes.toString(
+"utf8")}}catch(error){return{fault:`cannot be read (${(0,import_chunk_NVPF5LEY.errnoOf)(error)??"error"})`}}}function makeStaffPart(words){const config=(0,import_chunk_5ZVUNFQ7.
+readUserConfig)();const narrowing=readNarrowing(words.stateRoot,knownBackends(config));const name=words.backend??defaultBackend(words.mode,config,narrowing)?.name;
+const{backend,custom}=chooseBackend(name,config,words.cwd);if(words.model!==null&&words.model.trim()==="")throw(0,import_chunk_NVPF5LEY.usageError)('cannot take\
+ --model "": it needs the name of a model');const profile=narrowProfile(words.mode,{asked:words.profile,fallback:fallbackOf(words)},[{restrict:config.restrict??
+[],file:(0,import_chunk_K4XBJGBM.userConfigFile)()??"your config"},{restrict:narrowing.restrict,file:(0,import_chunk_RSAECTKB.rootPaths)(words.stateRoot).config}]);
+const terms=backend.profiles[profile];if(terms===null){const can=Object.entries(backend.profiles).filter(([,one])=>one!==null).map(([one])=>one);throw new import_chunk_NVPF5LEY.
+FaultError("preflight",`cannot use profile ${profile} with backend ${custom?.name??backend.id}: it cannot be kept there; possible: ${can.join(", ")}`)}const program=programOf(
+backend,custom,words.cwd);const tooLong=custom?.prompt==="argument"?(0,import_chunk_JH5ETT6M.findArgumentFault)([words.prompt]):null;if(tooLong!==null)throw new import_chunk_NVPF5LEY.
+FaultError("preflight",`cannot give the task to backend ${custom?.name} as an argument: ${tooLong}`,'set "prompt": "stdin" for it in your config');const{version}=checkProgram(
+backend,program);requirePolicy(backend,profile,words.cwd,version);const{mode,model,prompt,resume}=words;return{mode,backend:backend.id,program,version,model,profile,
+adds:terms.adds,brief:custom?custom.brief??false:true,prompt,resume,custom}}function fallbackOf(words){return words.earlierProfile??(0,import_chunk_W7HED5VZ.findMode)(
+words.mode)?.profile??"restricted"}function launchWarnings(staff){return[...sandboxWarnings(staff),...modelWarnings(staff)]}function modelWarnings({model,custom}){
+if(model===null||!custom)return[];return[{code:"model_ignored",message:`${custom.name} is told no model: put ${model} into its "argv" in your config`}]}function sandboxWarnings(staff){
+const terms=(0,import_chunk_JH5ETT6M.findBackend)(staff.backend)?.profiles[staff.profile];if(staff.profile!=="standard"||terms?.sandbox!==false)return[];const message=`${staff.
+backend} has no sandbox here: nothing but its own obedience keeps its writes inside the workspace`;return[{code:"no_sandbox",message}]}function chooseBackend(name,config,cwd){
+if(name===void 0)return{backend:onlyInstalled(config,cwd),custom:null};const own=Object.hasOwn(config.backends,name)?config.backends[name]:void 0;const custom=(0,
+import_chunk_JH5ETT6M.findBackend)("custom");if(own&&custom)return{backend:custom,custom:{name,...own}};const backend=(0,import_chunk_JH5ETT6M.findBackend)(name);
+if(backend&&backend.id!=="custom")return{backend,custom:null};throw(0,import_chunk_NVPF5LEY.usageError)(`cannot use backend ${JSON.stringify(name)}: there are ${known(
+config)}`,'your own programs go into "backends" of ~/.config/job-companion/config.json')}function onlyInstalled(config,cwd){const found=import_chunk_JH5ETT6M.backends.
+filter(backend=>backend.programs.some(program=>(0,import_chunk_55A4YUIJ.findProgram)(program,cwd)!==void 0));if(found.length===1&&found[0])return found[0];const state=found.
+length===0?"no agent CLI is on PATH":`several are installed (${found.map(one=>one.id).join(", ")})`;const next=found.length===0?`install one of them; how, and w\
+hat is there, shows: ${(0,import_chunk_DFY3WLOV.nextCommand)([],"setup")}`:"name one with --backend NAME";throw(0,import_chunk_NVPF5LEY.usageError)(`cannot choo\
+se a backend: ${state}; there are ${known(config)}`,next)}function knownBackends(config){return[...import_chunk_JH5ETT6M.backends.map(backend=>backend.id).filter(
+id=>id!=="custom"),...Object.keys(config.backends)]}function known(config){return knownBackends(config).join(", ")||"none"}function programOf(backend,custom,cwd){
+const names=custom?[custom.argv[0]]:backend.programs;for(const name of names){const program=(0,import_chunk_55A4YUIJ.findProgram)(name,cwd);if(program!==void 0)
+return program}throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot find ${names.join(" or ")} for backend ${custom?.name??backend.id}: not on PATH (${import_chunk_VBJYUCPQ.
+variables.searchPath()||"empty"})`,`${custom?'mend "backends" of your config':`install it (${backend.install})`}, or choose another with --backend`)}function requireFreeConversation(root,backend,conversation){
+const{folder,option}=root;for(const id of(0,import_chunk_NM4KW5RY.listActive)(folder)){const paths=(0,import_chunk_RSAECTKB.jobPaths)(folder,id);const spec=(0,import_chunk_OYSO2DVF.
+readSpec)(paths);if(spec.kind!=="ok"||spec.value.staff?.backend!==backend)continue;const state=(0,import_chunk_OYSO2DVF.readState)(paths);const uses=spec.value.
+staff.resume??(state.kind==="ok"?state.value.conversation?.id:void 0);if(uses!==conversation||(0,import_chunk_NMDBMK7D.isOver)(folder,id))continue;throw new import_chunk_NVPF5LEY.
+FaultError("busy",`cannot continue conversation ${conversation}: job ${id} is using it`,import_chunk_DFY3WLOV.nextCommands.wait(id,option))}}
 
 },
 "./chunk-W7HED5VZ.js": function (module, exports) {
@@ -3450,6 +3423,66 @@ view);const namespace=view.worker?.worker.pid_ns??view.launch?.worker.pid_ns??vi
 view.isOtherBoot;if(!isHere&&(0,import_chunk_ER3MQ2ZD.conditionOf)(view)!=="lost")return false;return isOurs(view)}async function isOurs({spec}){return spec!==null&&
 (0,import_chunk_BJVD3YVK.isGenuine)(spec,knownKey())}async function isForged({spec}){const key=knownKey();if(!spec||key===void 0&&!spec.timer)return false;return!await(0,
 import_chunk_BJVD3YVK.isGenuine)(spec,key)}function knownKey(){try{return(0,import_chunk_BJVD3YVK.readKey)()}catch{return void 0}}
+
+},
+"./chunk-WYEOQAHT.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{waitAndTell:()=>waitAndTell});module.exports=stdin_exports;var import_chunk_Z5MKREF3=load("./chunk-Z5MKREF3.js");var import_chunk_4THIVH2P=load(
+"./chunk-4THIVH2P.js");var import_chunk_TESABYF3=load("./chunk-TESABYF3.js");var import_chunk_4CHCCQN7=load("./chunk-4CHCCQN7.js");var import_chunk_DYSFR35P=load(
+"./chunk-DYSFR35P.js");var import_chunk_NWMRLGD5=load("./chunk-NWMRLGD5.js");var import_chunk_C3JXGELQ=load("./chunk-C3JXGELQ.js");var import_chunk_OIGBCF3K=load(
+"./chunk-OIGBCF3K.js");var import_chunk_FKEDTWPK=load("./chunk-FKEDTWPK.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_DFY3WLOV=load(
+"./chunk-DFY3WLOV.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_ER3MQ2ZD=load(
+"./chunk-ER3MQ2ZD.js");var import_chunk_OYSO2DVF=load("./chunk-OYSO2DVF.js");var import_chunk_Y5L6GQDB=load("./chunk-Y5L6GQDB.js");async function withFarewell(context,ids,again,wait){
+const release=(0,import_chunk_FKEDTWPK.onInterrupt)(signal=>{try{context.live?.("");context.tell(`${farewell(ids)}
+${again()}`)}catch{}(0,import_chunk_FKEDTWPK.endBySignal)(signal)});try{return await wait()}finally{release()}}function farewell(ids){if(ids.length===1)return`j\
+ob ${ids[0]} runs on; collect it with:`;return`the ${ids.length} jobs run on; collect them with:`}function lineOf(view){const age=(0,import_chunk_OYSO2DVF.ageOf)(
+view.state.started_at,(0,import_chunk_Y5L6GQDB.nowMs)());const{health}=(0,import_chunk_OIGBCF3K.healthOf)(view,(0,import_chunk_ER3MQ2ZD.conditionOf)(view));const{
+bar,eta,note}=(0,import_chunk_4THIVH2P.progressCells)(view);const parts=[view.state.state,...health==="unknown"?[]:[health],age===null?"not started":(0,import_chunk_UNGYPAP3.
+formatDuration)(age<1e3?age:Math.floor(age/1e3)*1e3),...bar===null?[]:[bar],...eta===null?[]:[`ETA ${eta}`],...note===null?[]:[note]];return`${view.id}: ${parts.
+join(", ")}`}function waitAgain(root,ids,asked,moved=new Map){const[first=""]=ids;const{until=[],cursors=new Map}=asked;if(until.length===0&&ids.length===1)return import_chunk_DFY3WLOV.
+nextCommands.wait(first,root.option);const words=["wait",...ids];if(ids.length>1)words.push(`--${asked.mode}`);if(until.length>0)words.push("--until",until.join(
+","));for(const id of until.length>0?ids:[]){const seq=moved.get(id)??cursors.get(id)?.seq;if(seq!==void 0)words.push("--after-seq",ids.length>1?`${id}:${seq}`:
+String(seq))}const hasOwn=until.length>0&&asked.timeoutAsked!==void 0;words.push("--timeout",hasOwn?(0,import_chunk_UNGYPAP3.formatDuration)(asked.timeoutAsked??
+0):"10m");return(0,import_chunk_DFY3WLOV.nextCommand)(root.option,...words)}function pictureText({isTerminal},view,root,document){return isTerminal?(0,import_chunk_Z5MKREF3.
+pageOf)(view,root):`${JSON.stringify(withoutEmpty(document),null,1)}
+`}function withoutEmpty(value){const kept=Object.entries(value).flatMap(([name,inner])=>{if(inner===null||Array.isArray(inner)&&inner.length===0)return[];const isPart=typeof inner===
+"object"&&!Array.isArray(inner)&&name!=="event";return[[name,isPart?withoutEmpty(inner):inner]]});return Object.fromEntries(kept)}function tellWoken(context,root,views,woken,options){
+const view=views.find(one=>one.id===woken.id);if(!view)throw new Error(`job ${woken.id} woke a wait that was not for it`);const ids=views.map(one=>one.id);const again=waitAgain(
+root,ids,options,new Map([[woken.id,woken.nextSeq]]));const document=(0,import_chunk_TESABYF3.observation)(view,{afterSeq:null,root,waited:{wake:woken,next:again}});
+const afterPrint=()=>(0,import_chunk_NWMRLGD5.noteDelivered)(view,woken.nextSeq);if(options.isJson){if(views.length===1)return{code:import_chunk_6PFAPK5K.exitCodes.
+pending,afterPrint,json:document};const pending=views.filter(one=>!(0,import_chunk_ER3MQ2ZD.isEnded)(one.state)).map(one=>one.id);const head={wake:woken.wake,id:woken.
+id,now:(0,import_chunk_Y5L6GQDB.isoNow)()};return{code:import_chunk_6PFAPK5K.exitCodes.pending,afterPrint,json:{...head,jobs:[document],pending,next:{wait:again}}}}
+const{seq}=woken.event;const what=seq===null?woken.wake:`${woken.wake} (event ${seq})`;return{code:import_chunk_6PFAPK5K.exitCodes.pending,afterPrint,out:`${pictureText(
+context,view,root,document)}${again}
+`,notes:[`woken by ${what}; ${lineOf(view)}; wait on with the last line`,...whyLines(woken.event),...(0,import_chunk_4CHCCQN7.noticeNotes)(view)]}}function whyLines(event){
+const{reason,message,evidence,word,on_stall}=event;const why=[reason,event.type==="checkpoint"?void 0:message,evidence,word].find(isText);return[...isText(why)?
+[`reason: ${lineFrom(why,400)}`]:[],...isText(on_stall)?[`on stall: ${lineFrom(on_stall,1024)}`]:[]]}function isText(value){return typeof value==="string"&&value.
+trim()!==""}function lineFrom(text,limit){return(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(text).replace(/\s+/g," ").trim(),limit)}function tellWaited(context,root,waited,options){
+const{views,woken}=waited;const ended=views.filter(view=>(0,import_chunk_ER3MQ2ZD.isEnded)(view.state));const isOver=options.mode==="any"?ended.length>0:ended.length===
+views.length;const reply=isOver||!woken?tellAll(context,root,{...waited,isOver},options):tellWoken(context,root,views,woken,options);return{...reply,notes:[...beyondNotes(
+waited),...reply.notes??[]]}}function tellAll(context,root,{views,isOver,beyond},options){const ended=views.filter(view=>(0,import_chunk_ER3MQ2ZD.isEnded)(view.
+state));const shown=isOver&&options.mode==="any"?firstOf(ended):views;const code=isOver?(0,import_chunk_6PFAPK5K.exitCodeOfAll)(shown.map(view=>view.state.state)):
+import_chunk_6PFAPK5K.exitCodes.pending;const ids=views.map(view=>view.id);const cursors=cursorsNow(options,beyond);const again=waitAgain(root,ids,options,cursors);
+const isOpted=(options.until??[]).length>0;const afterPrint=()=>{for(const view of shown)if((0,import_chunk_ER3MQ2ZD.isEnded)(view.state))(0,import_chunk_NWMRLGD5.
+noteCollected)(view,"wait")};const picture=view=>(0,import_chunk_TESABYF3.observation)(view,{afterSeq:null,root,waited:{wake:"soft_timeout",next:again,cursor:isOpted?
+cursors.get(view.id)??0:void 0}});if(options.isJson){const documents=shown.map(view=>(0,import_chunk_ER3MQ2ZD.isEnded)(view.state)?{wake:"terminal",...(0,import_chunk_4CHCCQN7.
+endedDocument)(view)}:picture(view));if(views.length===1)return{code,afterPrint,json:documents[0]};const pending=views.filter(view=>!(0,import_chunk_ER3MQ2ZD.isEnded)(
+view.state)).map(view=>view.id);const wake=isOver?"terminal":"soft_timeout";const next=isOver?{}:{next:{wait:again}};return{code,afterPrint,json:{wake,now:(0,import_chunk_Y5L6GQDB.
+isoNow)(),jobs:documents,pending,...next}}}const replies=shown.map(view=>(0,import_chunk_ER3MQ2ZD.isEnded)(view.state)?(0,import_chunk_4CHCCQN7.tellEnded)(context,
+view):tellPending(context,view,root,picture(view)));const outs=replies.map(reply=>Buffer.from(reply.out??""));const out=shown.length===1?outs[0]??Buffer.alloc(0):
+joined(context,shown,outs);return{code,afterPrint,out:isOver?out:Buffer.concat([out,Buffer.from(`${again}
+`)]),notes:replies.flatMap(reply=>reply.notes??[]).filter(note=>!options.told?.includes(note))}}function joined(context,views,outs){const parts=views.flatMap((view,at)=>{
+const bytes=outs[at]??Buffer.alloc(0);const head=context.isTerminal?`${at===0?"":"\n"}== ${view.id}: ${view.state.state} ==
+`:"";return[Buffer.from(head),bytes,Buffer.from(bytes.length===0||bytes.at(-1)===10?"":"\n")]});return Buffer.concat(parts)}function firstOf(views){const endOf=({
+state})=>(0,import_chunk_OYSO2DVF.instantOf)(state.ended_at)??Number.POSITIVE_INFINITY;return[...views].sort((a,b)=>endOf(a)-endOf(b)).slice(0,1)}function tellPending(context,view,root,document){
+return{code:import_chunk_6PFAPK5K.exitCodes.pending,out:pictureText(context,view,root,document),notes:[`${lineOf(view)}; not ended yet, wait again with the last\
+ line`,...(0,import_chunk_4CHCCQN7.noticeNotes)(view)]}}function cursorsNow({cursors=new Map},beyond){const now=new Map([...cursors].map(([id,{seq}])=>[id,seq]));
+for(const{id,newest}of beyond)now.set(id,newest);return now}function beyondNotes({beyond}){return beyond.map(({id,given,newest})=>`warning: --after-seq ${given}\
+ is beyond the events of job ${id}, whose newest was ${newest}: taken as ${newest}`)}async function waitAndTell(context,root,ids,options){const wait=()=>(0,import_chunk_C3JXGELQ.
+waitForJobs)(root.folder,ids,{...options,heartbeatMs:options.heartbeatMs??(context.live?1e3:null),onHeartbeat:seen=>{const lines=seen.map(view=>lineOf(asOfNow(view)));
+if(options.heartbeatMs!==null)for(const line of lines)context.tell(line);else context.live?.(lines.join(" | "))}});const again=()=>waitAgain(root,ids,options);const waited=await withFarewell(
+context,ids,again,()=>(0,import_chunk_DYSFR35P.withRegistration)(root.folder,ids,options.timeoutMs,wait));if(options.heartbeatMs===null)context.live?.("");return tellWaited(
+context,root,waited,options)}function asOfNow(view){try{return(0,import_chunk_ER3MQ2ZD.isEnded)(view.state)?view:(0,import_chunk_ER3MQ2ZD.inspect)(view.root,view.
+id)}catch{return view}}
 
 },
 "./chunk-XFBNWBRB.js": function (module, exports) {
@@ -3506,25 +3539,6 @@ function monotonicMs(){return Number(process.hrtime.bigint()/1000000n)}function 
 check,Math.min(rest,longest))};const check=()=>monotonicMs()>=atMs?fn():arm();arm();return()=>clearTimeout(timer)}
 
 },
-"./chunk-YASVSTXR.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{folderOf:()=>folderOf,run:()=>run});module.exports=stdin_exports;var import_chunk_G72W4775=load("./chunk-G72W4775.j\
-s");var import_chunk_TD3LF673=load("./chunk-TD3LF673.js");var import_chunk_CEJQDP2H=load("./chunk-CEJQDP2H.js");var import_chunk_UNWLYFWA=load("./chunk-UNWLYFWA\
-.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_path=builtin("node:path");var run={
-name:"run",summary:"run a long command as a job",form:"[options] -- COMMAND ARG...",words:{min:0,max:0,rest:true},options:import_chunk_G72W4775.runOptions,notes:"\
-The command gets no input and runs without a shell, exactly as it stands after --. It is never started twice.",examples:["run -- make test","run --timeout 2h --\
-once-key nightly -- python3 train.py","run --success-file model.pt --log train.log -- python3 train.py","run --shell --pipefail -- 'make 2>&1 | tee build.log'"],
-async run(context,input){const words=(0,import_chunk_TD3LF673.onceWords)("run",input,(0,import_chunk_TD3LF673.folderSaid)(context,input),null);const repeated=await(0,
-import_chunk_TD3LF673.repeatedLaunch)(context,input,words,false);if(repeated)return repeated;const cwd=folderOf(context,input);const timeout=limitOf(input);const part=await(0,
-import_chunk_G72W4775.makeRunPart)(input,cwd);return(0,import_chunk_CEJQDP2H.launchAndTell)(context,input,{kind:"run",verb:"run",...(0,import_chunk_CEJQDP2H.launchWords)(
-input),cwd,deadlineMs:timeout,killGraceMs:input.durationOrDefault("kill-after"),maxOutputBytes:input.size("max-output")??import_chunk_UNWLYFWA.limits.maxOutput.
-default,firstOutputMs:input.duration("first-output")??null,stallMs:input.duration("stall-after")??null,lineage:null,run:part,warnings:(0,import_chunk_G72W4775.limitWarnings)(
-part,timeout),onStall:(0,import_chunk_CEJQDP2H.onStallOf)(input),staff:null,words})}};function limitOf(input){if(input.has("timeout")&&input.has("deadline"))throw(0,
-import_chunk_NVPF5LEY.usageError)("cannot take --timeout and --deadline together: they are the same");return input.has("deadline")?input.durationOrDefault("dead\
-line"):input.durationOrDefault("timeout")}function folderOf(context,input){const folder=import_node_path.default.resolve(context.cwd,input.text("cwd")??".");if(!(0,
-import_chunk_7WBBYJDG.isFolder)(folder))throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot run in ${folder}: there is no such folder`,"name an exist\
-ing one with --cwd DIR");return(0,import_chunk_7WBBYJDG.realPath)(folder)}
-
-},
 "./chunk-YAUTBWZI.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{checkRoot:()=>checkRoot,ensureRoot:()=>ensureRoot,locateRoot:()=>locateRoot,requirePlace:()=>requirePlace});module.
 exports=stdin_exports;var import_chunk_XRZCSGQB=load("./chunk-XRZCSGQB.js");var import_chunk_RSAECTKB=load("./chunk-RSAECTKB.js");var import_chunk_Y5L6GQDB=load(
@@ -3557,55 +3571,6 @@ paths.active,paths.once,paths.slots,paths.jobs])(0,import_chunk_527JQF7V.createF
 folder)}catch{}}function lookAt(folder){try{return(0,import_chunk_7WBBYJDG.factsOf)(folder)}catch(error){throw unusable(folder,`it cannot be looked at (${(0,import_chunk_NVPF5LEY.
 errnoOf)(error)})`)}}function unusable(folder,reason){return new import_chunk_NVPF5LEY.FaultError("state_unusable",`cannot use the state folder ${folder}: ${reason}`,
 elsewhere)}function userId(){return process.getuid?.()??0}
-
-},
-"./chunk-Z4PKUQ4J.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{attempt:()=>attempt,makeTools:()=>makeTools});module.exports=stdin_exports;var import_chunk_IH5K6ZOB=load("./chunk-\
-IH5K6ZOB.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_SNCAF6X6=load("./chunk-SNCAF6X6.js");var import_chunk_UNGYPAP3=load("./chun\
-k-UNGYPAP3.js");var import_chunk_TPL5RJS6=load("./chunk-TPL5RJS6.js");var import_chunk_BJVD3YVK=load("./chunk-BJVD3YVK.js");var import_chunk_ER3MQ2ZD=load("./ch\
-unk-ER3MQ2ZD.js");var import_chunk_RSAECTKB=load("./chunk-RSAECTKB.js");var import_chunk_UNWLYFWA=load("./chunk-UNWLYFWA.js");var import_chunk_55A4YUIJ=load("./\
-chunk-55A4YUIJ.js");var import_chunk_Y5L6GQDB=load("./chunk-Y5L6GQDB.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("\
-./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_path=builtin("node:path");async function shareAnswer(question){const userKey=usableKey(
-question.root);if(userKey===void 0)return question.ask();const file=import_node_path.default.join((0,import_chunk_RSAECTKB.rootPaths)(question.root).shared,`${(0,
-import_chunk_BJVD3YVK.hashOf)(question.key).slice(0,40)}.json`);const began=(0,import_chunk_Y5L6GQDB.nowMs)();const until=(0,import_chunk_Y5L6GQDB.monotonicMs)()+
-question.waitMs;for(let pause=import_chunk_UNWLYFWA.sharedLookMs[0];;pause=Math.min(pause*2,import_chunk_UNWLYFWA.sharedLookMs[1])){const known=await readAnswer(
-file,question,userKey,began);if(known)return known;let isOurs=false;try{return await(0,import_chunk_TPL5RJS6.withLock)(file.replace(/json$/,"lock"),async()=>{isOurs=
-true;return await readAnswer(file,question,userKey,began)??await askAndKeep(file,question,userKey)},0)}catch(error){if(isOurs)throw error;if(!(error instanceof import_chunk_NVPF5LEY.
-FaultError)||error.code!=="busy")return question.ask();if(question.signal?.aborted||(0,import_chunk_Y5L6GQDB.monotonicMs)()+pause>until)throw error}await(0,import_chunk_Y5L6GQDB.
-sleep)(pause)}}function usableKey(root){try{const folder=(0,import_chunk_RSAECTKB.rootPaths)(root).shared;(0,import_chunk_527JQF7V.createFolder)(folder);const facts=(0,
-import_chunk_7WBBYJDG.factsOf)(folder);const isOurs=facts?.kind==="folder"&&facts.uid===process.getuid?.()&&(facts.mode&18)===0;return isOurs?(0,import_chunk_BJVD3YVK.
-readKey)():void 0}catch{return void 0}}async function readAnswer(file,question,userKey,began){const stored=parse(file);if(!stored||stored.key!==question.key)return void 0;
-const age=(0,import_chunk_Y5L6GQDB.nowMs)()-stored.at;const isYoung=age<Math.min(stored.hold??question.maxAgeMs,import_chunk_UNWLYFWA.sharedHoldMs);if(age<0||!(isYoung||
-stored.at>=began))return void 0;const{mac,...rest}=stored;return(0,import_chunk_BJVD3YVK.sameMac)(await(0,import_chunk_BJVD3YVK.macOfAnswer)(rest,userKey),mac)?
-stored.value:void 0}function parse(file){try{const{key,at,hold,value,mac}=JSON.parse((0,import_chunk_527JQF7V.readText)(file,2*import_chunk_UNWLYFWA.sharedBytes)??
-"null");const isWhole=typeof at==="number"&&(hold===null||typeof hold==="number")&&typeof mac==="string";return isWhole?{key,at,hold,value,mac}:void 0}catch{return void 0}}
-async function askAndKeep(file,question,key){const at=(0,import_chunk_Y5L6GQDB.nowMs)();const value=await question.ask();try{const answer=value.holdMs===void 0?
-{key:question.key,at,hold:null,value}:{key:question.key,at:(0,import_chunk_Y5L6GQDB.nowMs)(),hold:value.holdMs,value};const text=JSON.stringify(value);if(text.length>
-import_chunk_UNWLYFWA.sharedBytes||value.holdMs===0)(0,import_chunk_527JQF7V.removeFile)(file);else(0,import_chunk_527JQF7V.writeJson)(file,{...answer,mac:await(0,
-import_chunk_BJVD3YVK.macOfAnswer)(answer,key)},{sync:false});removeOld(import_node_path.default.dirname(file))}catch{}return value}function removeOld(folder){for(const name of(0,
-import_chunk_7WBBYJDG.listNames)(folder)){const target=import_node_path.default.join(folder,name);const facts=(0,import_chunk_7WBBYJDG.factsOf)(target);if(!/^[0-9a-f]{40}\.(json|lock)$/.
-test(name)||!facts||(0,import_chunk_Y5L6GQDB.nowMs)()-facts.modifiedMs<import_chunk_UNWLYFWA.sharedKeepMs)continue;(0,import_chunk_7WBBYJDG.removeTree)(target)}}
-function makeTools(place,leftMs,signal){const running=new Set;const run=async call=>{const cwd=call.cwd??place.cwd;if(!(0,import_chunk_7WBBYJDG.isFolder)(cwd))return neverStarted(
-`the folder ${cwd} is gone`);place.onRun?.();const{runTool}=await Promise.resolve().then(()=>load("./tool-FBFVFPGG.js"));return runTool({program:call.program,args:call.
-args,cwd,environment:{...place.environment,...call.environment},...call.input===void 0?{}:{input:call.input},timeoutMs:Math.min(call.timeoutMs??leftMs(),leftMs()),
-limit:call.limit??import_chunk_UNWLYFWA.toolBytes,signal})};return{run(call){const answer=run(call);running.add(answer);const forget=()=>void running.delete(answer);
-answer.then(forget,forget);return answer},find:import_chunk_55A4YUIJ.findTool,cwd:place.cwd,leftMs,...place.everyMs===void 0?{}:{everyMs:place.everyMs},nowMs:import_chunk_Y5L6GQDB.
-nowMs,signal,job:id=>standOf(place.root,id,place.everyMs!==void 0),onJobEnd:(id,wake)=>untilLetGo(place.root,id,wake),shared:(key,maxAgeMs,ask)=>place.everyMs===
-void 0?ask():shareAnswer({root:place.root,key,maxAgeMs,waitMs:leftMs(),signal,ask}),idle:async()=>void await Promise.allSettled(running)}}function neverStarted(reason){
-return{how:"failed",code:null,reason,stdout:Buffer.alloc(0),stderr:Buffer.alloc(0)}}async function standOf(root,id,mayAttach){let view=inspectSafely(root,id);if(view===
-void 0)return void 0;if(!(0,import_chunk_ER3MQ2ZD.isEnded)(view.state))view=await(mayAttach?import_chunk_SNCAF6X6.refreshAttached:import_chunk_SNCAF6X6.refresh)(
-root,id);const{state}=view;const error=state.error?`${state.error.code}: ${state.error.message}`:null;return{state:state.state,isEnded:(0,import_chunk_ER3MQ2ZD.
-isEnded)(state),code:(0,import_chunk_6PFAPK5K.exitCodeOf)(state.state),seq:state.seq,error}}function inspectSafely(root,id){try{return(0,import_chunk_ER3MQ2ZD.inspect)(
-root,id)}catch{return void 0}}function untilLetGo(root,id,wake){let isStopped=false;let close;void(0,import_chunk_IH5K6ZOB.watchFifo)((0,import_chunk_RSAECTKB.jobPaths)(
-root,id).leaseFifo,wake).then(found=>{if(isStopped)found?.();else close=found});return()=>{isStopped=true;close?.()}}async function attempt(kind,input,cursor,terms){
-const until=(0,import_chunk_Y5L6GQDB.monotonicMs)()+terms.attemptMs;const over=new AbortController;const end=()=>over.abort();const tools=makeTools(terms.place,
-()=>Math.max(1,until-(0,import_chunk_Y5L6GQDB.monotonicMs)()),over.signal);const isOver=new Promise(resolve=>over.signal.addEventListener("abort",()=>resolve("o\
-ver")));const clock=setTimeout(end,terms.attemptMs);terms.signal.addEventListener("abort",end);if(terms.signal.aborted)end();try{const answer=await Promise.race(
-[isOver,look(kind,input,cursor,tools,terms)]);if(answer!=="over")return answer;await Promise.race([tools.idle(),(0,import_chunk_Y5L6GQDB.sleep)(import_chunk_UNWLYFWA.
-toolGraceMs+import_chunk_UNWLYFWA.killSettleMs)]);if(terms.signal.aborted)return null;const message=`no answer within ${(0,import_chunk_UNGYPAP3.formatDuration)(
-terms.attemptMs)}`;return{kind:"trouble",cause:"timeout",message,retryAfterMs:null}}finally{clearTimeout(clock);terms.signal.removeEventListener("abort",end);end()}}
-async function look(kind,input,cursor,tools,terms){try{return await kind.look(input,tools,cursor)}catch(error){terms.onThrown?.(error);const message=`looking fa\
-iled by an error of this program: ${(0,import_chunk_NVPF5LEY.messageOf)(error)}`;return{kind:"trouble",cause:"failed",message,retryAfterMs:null}}}
 
 },
 "./chunk-Z4RGNWQU.js": function (module, exports) {
@@ -3715,6 +3680,50 @@ void 0?"renamed":!was?"added":!is?"deleted":"modified";return{path:shortName(pat
 return(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_FSRL2ASG.readableName)(name),listed.nameBytes)}
 
 },
+"./chunk-Z5MKREF3.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{pageOf:()=>pageOf});module.exports=stdin_exports;var import_chunk_4THIVH2P=load("./chunk-4THIVH2P.js");var import_chunk_TESABYF3=load(
+"./chunk-TESABYF3.js");var import_chunk_BXSONOR3=load("./chunk-BXSONOR3.js");var import_chunk_OIGBCF3K=load("./chunk-OIGBCF3K.js");var import_chunk_SZ7SYDR5=load(
+"./chunk-SZ7SYDR5.js");var import_chunk_QDGG2LTG=load("./chunk-QDGG2LTG.js");var import_chunk_5WQSECMS=load("./chunk-5WQSECMS.js");var import_chunk_UNGYPAP3=load(
+"./chunk-UNGYPAP3.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_ER3MQ2ZD=load("./chunk-ER3MQ2ZD.js");var import_chunk_OYSO2DVF=load(
+"./chunk-OYSO2DVF.js");var import_chunk_Y5L6GQDB=load("./chunk-Y5L6GQDB.js");function progressLine(view){const checkpoint=(0,import_chunk_OIGBCF3K.checkpointOf)(
+view.state);if(!checkpoint)return null;const{completed,total,phase,n,at}=checkpoint;const{bar,eta}=(0,import_chunk_4THIVH2P.progressCells)(view);const count=completed===
+null?null:total===null?`${completed} done`:`${completed} of ${total}`;const parts=[bar,count,phase,eta===null?null:`ETA ${eta}`].filter(part=>part!==null);const age=(0,
+import_chunk_UNGYPAP3.formatAge)((0,import_chunk_OYSO2DVF.ageOf)(at,(0,import_chunk_Y5L6GQDB.nowMs)())??0);return`${parts.length===0?"no numbers":parts.join(", ")}\
+ (checkpoint ${n}, ${age} ago)`}function watchLine(view){const seen=(0,import_chunk_OIGBCF3K.watchSeen)(view);if(!seen)return null;return`${seen.word||seen.verdict}${seen.
+evidence===""?"":`: ${seen.evidence}`}`}function pageOf(view,root){return`${[factsOf(view,root),...saidLast(view)].filter(part=>part!=="").join("\n\n")}
+`}function factsOf(view,root){const{state,spec}=view;const seen=(0,import_chunk_TESABYF3.observation)(view,{afterSeq:null,root});const ended=(0,import_chunk_4THIVH2P.
+endedOf)(view);const lines=[["id",view.id],["state",state.state],["health",(0,import_chunk_ER3MQ2ZD.isEnded)(state)?null:`${seen.health}${seen.reason?` (${seen.
+reason})`:""}`],["on stall",onStallOf(view,seen.health)],["progress",(0,import_chunk_ER3MQ2ZD.isEnded)(state)?null:progressLine(view)],["watch",watchLine(view)],
+["notify",(0,import_chunk_BXSONOR3.failedNotice)(view)],["error",state.error?`${state.error.code}: ${(0,import_chunk_LXK2ZILE.plainText)(state.error.message)}`:
+null],["exit code",state.exit_code===null?null:String(state.exit_code)],["task",taskOf(view)],["time",`${(0,import_chunk_4THIVH2P.timeOf)(view)}${ended===null?"":
+`, ended ${ended}`}`],["now",(0,import_chunk_Y5L6GQDB.isoNow)()],["owner",spec?.owner?(0,import_chunk_4THIVH2P.ownerOf)(view):null],["backend",agentOf(view)],["\
+due",spec?.timer?(0,import_chunk_SZ7SYDR5.dueWords)(spec.timer):null],["slot",spec?.timer?.slot?(0,import_chunk_LXK2ZILE.plainText)(spec.timer.slot):null],["wha\
+t",(0,import_chunk_4THIVH2P.whatOf)(view)],["folder",spec?.cwd?(0,import_chunk_LXK2ZILE.plainText)(spec.cwd):null],["limit",limitOf(view)],["output",spec?.kind===
+"run"?view.paths.output:null],["log",spec?.run?.log?(0,import_chunk_LXK2ZILE.plainText)(spec.run.log):null],["conversation",state.conversation?(0,import_chunk_LXK2ZILE.
+excerpt)((0,import_chunk_LXK2ZILE.plainText)(state.conversation.id),200):null],...state.warnings.map(one=>["warning",(0,import_chunk_LXK2ZILE.plainText)(one.message)]),
+...Object.entries(seen.next).map(([name,command])=>[name,command])];return lines.filter(([,value])=>value!==null).map(([name,value])=>`${`${name}:`.padEnd(14)}${value}`).
+join("\n")}function taskOf({spec,state}){const identity=spec?.run?.identity;if(!identity)return null;return(0,import_chunk_ER3MQ2ZD.isEnded)(state)?`${(0,import_chunk_QDGG2LTG.
+oneLine)(identity)}: ${(0,import_chunk_QDGG2LTG.taskWords)(state)}`:(0,import_chunk_QDGG2LTG.oneLine)(identity)}function onStallOf({spec,state},health){if((0,import_chunk_ER3MQ2ZD.
+isEnded)(state)||health!=="attention"||!spec?.on_stall)return null;return(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(spec.on_stall).replace(
+/\s+/g," ").trim(),1024)}function limitOf({spec,state}){if(!spec||spec.timer||(0,import_chunk_ER3MQ2ZD.isEnded)(state)||typeof spec.deadline_ms!=="number")return null;
+return`${(0,import_chunk_UNGYPAP3.formatDuration)(spec.deadline_ms)} from launch`}function agentOf({spec}){const{backend,profile,model}=(0,import_chunk_TESABYF3.
+staffFacts)(spec);if(backend===null)return null;return[backend,`profile ${profile}`,...model===null?[]:[`model ${model}`]].join(", ")}function saidLast(view){const{
+paths,spec,state}=view;const tails=(...files)=>files.map(file=>(0,import_chunk_LXK2ZILE.plainText)((0,import_chunk_5WQSECMS.readLogTail)(file).toString("utf8")).
+trimEnd());if(!spec?.staff)return tails(paths.output,paths.error);if((0,import_chunk_ER3MQ2ZD.isEnded)(state))return tails(paths.result);return[...liveLines(view),
+...tails(paths.error)]}function liveLines(view){const{tools,text}=(0,import_chunk_TESABYF3.progressOf)(view);const calls=Array.isArray(tools)?tools.map(callLine).
+filter(line=>line!==null):[];return[calls.join("\n"),typeof text==="string"?(0,import_chunk_LXK2ZILE.plainText)(text).trim():""]}function callLine(call){if(typeof call?.
+name!=="string")return null;const input=typeof call.input==="string"?` ${call.input}`:"";const status=typeof call.status==="string"?` [${call.status}]`:"";return(0,
+import_chunk_LXK2ZILE.plainText)(`- ${call.name}${input}${status}`).replace(/\s+/g," ")}
+
+},
+"./chunk-ZFHZ3VRR.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{concludeTimer:()=>concludeTimer});module.exports=stdin_exports;var import_chunk_5QPJPXAU=load("./chunk-5QPJPXAU.js");
+var import_chunk_OYSO2DVF=load("./chunk-OYSO2DVF.js");var import_chunk_Y5L6GQDB=load("./chunk-Y5L6GQDB.js");function concludeTimer(job,reconciled){if((0,import_chunk_5QPJPXAU.
+finishStored)(job))return;const tree={step:"none",ended:[],survivors:[]};(0,import_chunk_5QPJPXAU.conclude)(job,{reason:reasonOf(job),exit:void 0,tree,reconciled})}
+function reasonOf({paths,spec}){const due=Date.parse(spec.timer?.due_at??"");const cancel=(0,import_chunk_OYSO2DVF.readCancel)(paths);if((0,import_chunk_Y5L6GQDB.
+nowMs)()<due)return"canceled";return cancel&&Date.parse(cancel.at)<due?"canceled":"due"}
+
+},
 "./chunk-ZMHFMS2X.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{keepLease:()=>keepLease,makeTicker:()=>makeTicker});module.exports=stdin_exports;var import_chunk_2ZMZR3QW=load("./\
 chunk-2ZMZR3QW.js");var import_chunk_UNWLYFWA=load("./chunk-UNWLYFWA.js");function makeTicker(claim,tick,everyMs=1e3){const second=setInterval(tick,everyMs);const release=keepLease(
@@ -3797,63 +3806,63 @@ function placeOf({pr,expression},repo){const what=pr===null?`@${/^[0-9a-f]{40}/.
 ""}${what}`}
 
 },
-"./clean-3FMWEHYR.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{clean:()=>clean});module.exports=stdin_exports;var import_chunk_DYSFR35P=load("./chunk-DYSFR35P.js");var import_chunk_BRK3XRC6=load(
-"./chunk-BRK3XRC6.js");var import_chunk_RLBURDLB=load("./chunk-RLBURDLB.js");var import_chunk_L76FAXVI=load("./chunk-L76FAXVI.js");var import_chunk_YAUTBWZI=load(
-"./chunk-YAUTBWZI.js");var import_chunk_PATOMOAS=load("./chunk-PATOMOAS.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_NM4KW5RY=load(
-"./chunk-NM4KW5RY.js");var import_chunk_SNCAF6X6=load("./chunk-SNCAF6X6.js");var import_chunk_G3QJQVPZ=load("./chunk-G3QJQVPZ.js");var import_chunk_CJ74I6F3=load(
-"./chunk-CJ74I6F3.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_DFY3WLOV=load("./chunk-DFY3WLOV.js");var import_chunk_GEPPUING=load(
-"./chunk-GEPPUING.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_IXQIV2GL=load("./chunk-IXQIV2GL.js");var import_chunk_XRZCSGQB=load(
-"./chunk-XRZCSGQB.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_TPL5RJS6=load("./chunk-TPL5RJS6.js");var import_chunk_BJVD3YVK=load(
-"./chunk-BJVD3YVK.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_ER3MQ2ZD=load("./chunk-ER3MQ2ZD.js");var import_chunk_XUMWCHG3=load(
-"./chunk-XUMWCHG3.js");var import_chunk_RSAECTKB=load("./chunk-RSAECTKB.js");var import_chunk_OYSO2DVF=load("./chunk-OYSO2DVF.js");var import_chunk_UNWLYFWA=load(
-"./chunk-UNWLYFWA.js");var import_chunk_55A4YUIJ=load("./chunk-55A4YUIJ.js");var import_chunk_Y5L6GQDB=load("./chunk-Y5L6GQDB.js");var import_chunk_VBJYUCPQ=load(
-"./chunk-VBJYUCPQ.js");var import_chunk_BSO2ISIG=load("./chunk-BSO2ISIG.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load(
-"./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var import_node_path=builtin(
-"node:path");async function workIn(spec){if(!spec?.worktree||!await(0,import_chunk_BJVD3YVK.isGenuine)(spec,(0,import_chunk_BJVD3YVK.readKey)()))return void 0;const{
-path:folder,branch}=spec.worktree;const work=(0,import_chunk_G3QJQVPZ.worktreeWork)(spec.worktree);if(work.isGone)return work.isMerged?void 0:`its worktree is g\
-one, and its branch ${branch} holds ${work.commits} unmerged commit(s): merge it, or delete it with git branch -D`;if(work.uncommitted>0)return`its worktree ${folder}\
- holds ${work.uncommitted} uncommitted change(s)`;if(work.commits>0&&!work.isMerged)return`its worktree ${folder} holds ${work.commits} unmerged commit(s)`;return jobsIn(
-folder)}async function jobsIn(folder){const{folder:root}=(0,import_chunk_YAUTBWZI.locateRoot)({cwd:folder});if(!root.startsWith(`${folder}/`)||!(0,import_chunk_7WBBYJDG.
-exists)(root))return void 0;try{if(!(0,import_chunk_YAUTBWZI.checkRoot)(root))return void 0;for(const id of new Set([...(0,import_chunk_NM4KW5RY.listActive)(root),
-...(0,import_chunk_NM4KW5RY.listJobs)(root)])){if(!(0,import_chunk_7WBBYJDG.exists)((0,import_chunk_RSAECTKB.jobPaths)(root,id).folder))continue;const why=keeps(
-await(0,import_chunk_SNCAF6X6.refresh)(root,id));if(why!==void 0)return`its worktree ${folder} has a job of its own, ${id}: ${why}`}return void 0}catch(error){return`\
-its worktree ${folder} has a state folder that cannot be read (${error instanceof Error?error.message:"error"})`}}function keeps(view){if(view.damage!==null)return`\
-its record is damaged (${view.damage})`;if(!(0,import_chunk_ER3MQ2ZD.isEnded)(view.state))return"it is live";if(!(0,import_chunk_BRK3XRC6.isCollected)(view))return"\
-nobody has collected its result";const inner=view.spec?.worktree?.path;return inner!==void 0&&(0,import_chunk_7WBBYJDG.isFolder)(inner)?`its worktree ${inner} i\
-s still there`:void 0}async function freeWorktree(root,spec){const{worktree}=spec;if(!worktree||!await(0,import_chunk_BJVD3YVK.isGenuine)(spec,(0,import_chunk_BJVD3YVK.
-readKey)()))return void 0;if(namers(root,worktree.path).some(id=>id!==spec.id))return void 0;const why=await workIn(spec);if(why!==void 0)return why;return(0,import_chunk_G3QJQVPZ.
-removeWorktree)(worktree)?void 0:`git refuses to remove its worktree ${worktree.path}`}async function worktreesOf(root,ids){const found=new Map;for(const id of ids){
-const spec=(0,import_chunk_OYSO2DVF.readSpec)((0,import_chunk_RSAECTKB.jobPaths)(root,id));if(spec.kind!=="ok"||!spec.value.worktree||!await(0,import_chunk_BJVD3YVK.
-isGenuine)(spec.value,(0,import_chunk_BJVD3YVK.readKey)()))continue;const{path:path2,branch}=spec.value.worktree;if(namers(root,path2).every(one=>ids.includes(one)))
-found.set(path2,{id,path:path2,branch})}return[...found.values()]}function namers(root,folder){return(0,import_chunk_NM4KW5RY.listJobs)(root).filter(id=>{const spec=(0,
-import_chunk_OYSO2DVF.readSpec)((0,import_chunk_RSAECTKB.jobPaths)(root,id));return spec.kind==="ok"&&spec.value.worktree?.path===folder})}async function planClean(root,options){
-const plan={remove:[],keep:[],worktrees:[],debris:findDebris(root)};const ancestors=ancestorsOfLive(root);let finished=0;for(const id of(0,import_chunk_NM4KW5RY.
-listJobs)(root)){const view=await(0,import_chunk_SNCAF6X6.refresh)(root,id);const why=!(0,import_chunk_ER3MQ2ZD.isEnded)(view.state)?"it is live":view.damage!==
-null?`its record is damaged (${view.damage})`:(0,import_chunk_DYSFR35P.isAwaited)(root,id)?"somebody waits for it":ancestors.has(id)?"a live job descends from i\
-t":!(0,import_chunk_BRK3XRC6.isCollected)(view)&&!options.includeUncollected?"nobody has collected its result":void 0;if((0,import_chunk_ER3MQ2ZD.isEnded)(view.
-state))finished+=1;const ageMs=(0,import_chunk_Y5L6GQDB.nowMs)()-Date.parse(view.state.ended_at??view.state.created_at);const isDue=ageMs>=options.olderThanMs&&
-finished>options.keep;const work=why===void 0&&isDue?await workIn(view.spec):void 0;if(why!==void 0||work!==void 0)plan.keep.push({id,why:why??work});else if(isDue)
-plan.remove.push(id)}plan.worktrees=await worktreesOf(root,plan.remove);return plan}async function removeJobs(root,ids){const[removed,kept]=[[],[]];const planned=await worktreesOf(
-root,ids);for(const id of ids){const spec=(0,import_chunk_OYSO2DVF.readSpec)((0,import_chunk_RSAECTKB.jobPaths)(root,id));const why=spec.kind==="ok"?await freeWorktree(
-root,spec.value):void 0;if(why!==void 0)kept.push({id,why});if(why!==void 0)continue;const gone=import_node_path.default.join((0,import_chunk_NM4KW5RY.jobsFolder)(
-root),`.gone-${id}`);if(!(0,import_chunk_7WBBYJDG.moveFolder)((0,import_chunk_RSAECTKB.jobPaths)(root,id).folder,gone))continue;(0,import_chunk_7WBBYJDG.removeTree)(
-gone);(0,import_chunk_7WBBYJDG.removeTree)((0,import_chunk_RSAECTKB.jobPaths)(root,id).marker);removed.push(id)}return{removed,kept,worktrees:planned.filter(one=>removed.
-includes(one.id))}}function removeDebris(paths){for(const target of paths)(0,import_chunk_7WBBYJDG.removeTree)(target)}function findDebris(root){const folder=(0,
-import_chunk_NM4KW5RY.jobsFolder)(root);const half=(0,import_chunk_7WBBYJDG.listNames)(folder).filter(name=>/^\.(?:new|gone)-/.test(name)&&isOld(import_node_path.
-default.join(folder,name)));const markers=(0,import_chunk_NM4KW5RY.listActive)(root).filter(id=>!(0,import_chunk_7WBBYJDG.factsOf)((0,import_chunk_RSAECTKB.jobPaths)(
-root,id).folder)&&isOld((0,import_chunk_RSAECTKB.jobPaths)(root,id).marker));return[...half.map(name=>import_node_path.default.join(folder,name)),...markers.map(
-id=>(0,import_chunk_RSAECTKB.jobPaths)(root,id).marker)]}function isOld(target){const facts=(0,import_chunk_7WBBYJDG.factsOf)(target);return facts!==void 0&&(0,
-import_chunk_Y5L6GQDB.nowMs)()-facts.modifiedMs>6*import_chunk_UNWLYFWA.startLimitMs}function ancestorsOfLive(root){const result=new Set;for(const id of(0,import_chunk_NM4KW5RY.
-listActive)(root)){for(let at=id;at!==void 0&&(0,import_chunk_XUMWCHG3.isId)(at);){const spec=(0,import_chunk_OYSO2DVF.readSpec)((0,import_chunk_RSAECTKB.jobPaths)(
-root,at));at=spec.kind==="ok"?spec.value.lineage?.parent:void 0;if(at===void 0||result.has(at))break;result.add(at)}}return result}var clean={name:"clean",summary:"\
-remove old job records (a dry run unless --yes)",form:"[--older-than D] [--keep N] [--yes]",words:{min:0,max:0},options:{"older-than":{kind:"duration",value:"D",
-range:import_chunk_UNWLYFWA.limits.cleanAge,help:"only jobs that ended at least this long ago (default 14d)"},keep:{kind:"count",value:"N",range:{default:0,min:0,
-max:1e6},help:"keep the newest N finished jobs in any case"},yes:{kind:"flag",help:"really remove"},...import_chunk_L76FAXVI.common},notes:"Never removes a live\
-, awaited or uncollected job, nor one that a live job descends from. Once-keys stay. The worktree of a job (--worktree) goes with its record, and both stay whil\
-e it holds uncommitted or unmerged work, or a job of its own.",examples:["clean","clean --older-than 3d --keep 20 --yes"],async run(context,input){const root=context.
-root(input);const none={state_folder:root.folder,removed:[],would_remove:[],worktrees:[],kept:[]};if(!(0,import_chunk_YAUTBWZI.checkRoot)(root.folder))return input.
-has("json")?{code:import_chunk_6PFAPK5K.exitCodes.done,json:none}:{code:import_chunk_6PFAPK5K.exitCodes.done,out:`no jobs in ${root.folder}
+"./clean-3O3RQLAG.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{clean:()=>clean});module.exports=stdin_exports;var import_chunk_DYSFR35P=load("./chunk-DYSFR35P.js");var import_chunk_NWMRLGD5=load(
+"./chunk-NWMRLGD5.js");var import_chunk_L76FAXVI=load("./chunk-L76FAXVI.js");var import_chunk_YAUTBWZI=load("./chunk-YAUTBWZI.js");var import_chunk_6PFAPK5K=load(
+"./chunk-6PFAPK5K.js");var import_chunk_NM4KW5RY=load("./chunk-NM4KW5RY.js");var import_chunk_HBYH2LAO=load("./chunk-HBYH2LAO.js");var import_chunk_G3QJQVPZ=load(
+"./chunk-G3QJQVPZ.js");var import_chunk_CJ74I6F3=load("./chunk-CJ74I6F3.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_ILRLY4JU=load(
+"./chunk-ILRLY4JU.js");var import_chunk_DFY3WLOV=load("./chunk-DFY3WLOV.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_FSRL2ASG=load(
+"./chunk-FSRL2ASG.js");var import_chunk_IXQIV2GL=load("./chunk-IXQIV2GL.js");var import_chunk_XRZCSGQB=load("./chunk-XRZCSGQB.js");var import_chunk_LXK2ZILE=load(
+"./chunk-LXK2ZILE.js");var import_chunk_TPL5RJS6=load("./chunk-TPL5RJS6.js");var import_chunk_BJVD3YVK=load("./chunk-BJVD3YVK.js");var import_chunk_CTSRVJRC=load(
+"./chunk-CTSRVJRC.js");var import_chunk_ER3MQ2ZD=load("./chunk-ER3MQ2ZD.js");var import_chunk_XUMWCHG3=load("./chunk-XUMWCHG3.js");var import_chunk_RSAECTKB=load(
+"./chunk-RSAECTKB.js");var import_chunk_OYSO2DVF=load("./chunk-OYSO2DVF.js");var import_chunk_UNWLYFWA=load("./chunk-UNWLYFWA.js");var import_chunk_55A4YUIJ=load(
+"./chunk-55A4YUIJ.js");var import_chunk_Y5L6GQDB=load("./chunk-Y5L6GQDB.js");var import_chunk_VBJYUCPQ=load("./chunk-VBJYUCPQ.js");var import_chunk_BSO2ISIG=load(
+"./chunk-BSO2ISIG.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load(
+"./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var import_node_path=builtin("node:path");async function workIn(spec){if(!spec?.worktree||
+!await(0,import_chunk_BJVD3YVK.isGenuine)(spec,(0,import_chunk_BJVD3YVK.readKey)()))return void 0;const{path:folder,branch}=spec.worktree;const work=(0,import_chunk_G3QJQVPZ.
+worktreeWork)(spec.worktree);if(work.isGone)return work.isMerged?void 0:`its worktree is gone, and its branch ${branch} holds ${work.commits} unmerged commit(s)\
+: merge it, or delete it with git branch -D`;if(work.uncommitted>0)return`its worktree ${folder} holds ${work.uncommitted} uncommitted change(s)`;if(work.commits>
+0&&!work.isMerged)return`its worktree ${folder} holds ${work.commits} unmerged commit(s)`;return jobsIn(folder)}async function jobsIn(folder){const{folder:root}=(0,
+import_chunk_YAUTBWZI.locateRoot)({cwd:folder});if(!root.startsWith(`${folder}/`)||!(0,import_chunk_7WBBYJDG.exists)(root))return void 0;try{if(!(0,import_chunk_YAUTBWZI.
+checkRoot)(root))return void 0;for(const id of new Set([...(0,import_chunk_NM4KW5RY.listActive)(root),...(0,import_chunk_NM4KW5RY.listJobs)(root)])){if(!(0,import_chunk_7WBBYJDG.
+exists)((0,import_chunk_RSAECTKB.jobPaths)(root,id).folder))continue;const why=keeps(await(0,import_chunk_HBYH2LAO.refresh)(root,id));if(why!==void 0)return`its\
+ worktree ${folder} has a job of its own, ${id}: ${why}`}return void 0}catch(error){return`its worktree ${folder} has a state folder that cannot be read (${error instanceof
+Error?error.message:"error"})`}}function keeps(view){if(view.damage!==null)return`its record is damaged (${view.damage})`;if(!(0,import_chunk_ER3MQ2ZD.isEnded)(
+view.state))return"it is live";if(!(0,import_chunk_NWMRLGD5.isCollected)(view))return"nobody has collected its result";const inner=view.spec?.worktree?.path;return inner!==
+void 0&&(0,import_chunk_7WBBYJDG.isFolder)(inner)?`its worktree ${inner} is still there`:void 0}async function freeWorktree(root,spec){const{worktree}=spec;if(!worktree||
+!await(0,import_chunk_BJVD3YVK.isGenuine)(spec,(0,import_chunk_BJVD3YVK.readKey)()))return void 0;if(namers(root,worktree.path).some(id=>id!==spec.id))return void 0;
+const why=await workIn(spec);if(why!==void 0)return why;return(0,import_chunk_G3QJQVPZ.removeWorktree)(worktree)?void 0:`git refuses to remove its worktree ${worktree.
+path}`}async function worktreesOf(root,ids){const found=new Map;for(const id of ids){const spec=(0,import_chunk_OYSO2DVF.readSpec)((0,import_chunk_RSAECTKB.jobPaths)(
+root,id));if(spec.kind!=="ok"||!spec.value.worktree||!await(0,import_chunk_BJVD3YVK.isGenuine)(spec.value,(0,import_chunk_BJVD3YVK.readKey)()))continue;const{path:path2,
+branch}=spec.value.worktree;if(namers(root,path2).every(one=>ids.includes(one)))found.set(path2,{id,path:path2,branch})}return[...found.values()]}function namers(root,folder){
+return(0,import_chunk_NM4KW5RY.listJobs)(root).filter(id=>{const spec=(0,import_chunk_OYSO2DVF.readSpec)((0,import_chunk_RSAECTKB.jobPaths)(root,id));return spec.
+kind==="ok"&&spec.value.worktree?.path===folder})}async function planClean(root,options){const plan={remove:[],keep:[],worktrees:[],debris:findDebris(root)};const ancestors=ancestorsOfLive(
+root);let finished=0;for(const id of(0,import_chunk_NM4KW5RY.listJobs)(root)){const view=await(0,import_chunk_HBYH2LAO.refresh)(root,id);const why=!(0,import_chunk_ER3MQ2ZD.
+isEnded)(view.state)?"it is live":view.damage!==null?`its record is damaged (${view.damage})`:(0,import_chunk_DYSFR35P.isAwaited)(root,id)?"somebody waits for i\
+t":ancestors.has(id)?"a live job descends from it":!(0,import_chunk_NWMRLGD5.isCollected)(view)&&!options.includeUncollected?"nobody has collected its result":void 0;
+if((0,import_chunk_ER3MQ2ZD.isEnded)(view.state))finished+=1;const ageMs=(0,import_chunk_Y5L6GQDB.nowMs)()-Date.parse(view.state.ended_at??view.state.created_at);
+const isDue=ageMs>=options.olderThanMs&&finished>options.keep;const work=why===void 0&&isDue?await workIn(view.spec):void 0;if(why!==void 0||work!==void 0)plan.
+keep.push({id,why:why??work});else if(isDue)plan.remove.push(id)}plan.worktrees=await worktreesOf(root,plan.remove);return plan}async function removeJobs(root,ids){
+const[removed,kept]=[[],[]];const planned=await worktreesOf(root,ids);for(const id of ids){const spec=(0,import_chunk_OYSO2DVF.readSpec)((0,import_chunk_RSAECTKB.
+jobPaths)(root,id));const why=spec.kind==="ok"?await freeWorktree(root,spec.value):void 0;if(why!==void 0)kept.push({id,why});if(why!==void 0)continue;const gone=import_node_path.
+default.join((0,import_chunk_NM4KW5RY.jobsFolder)(root),`.gone-${id}`);if(!(0,import_chunk_7WBBYJDG.moveFolder)((0,import_chunk_RSAECTKB.jobPaths)(root,id).folder,
+gone))continue;(0,import_chunk_7WBBYJDG.removeTree)(gone);(0,import_chunk_7WBBYJDG.removeTree)((0,import_chunk_RSAECTKB.jobPaths)(root,id).marker);removed.push(
+id)}return{removed,kept,worktrees:planned.filter(one=>removed.includes(one.id))}}function removeDebris(paths){for(const target of paths)(0,import_chunk_7WBBYJDG.
+removeTree)(target)}function findDebris(root){const folder=(0,import_chunk_NM4KW5RY.jobsFolder)(root);const half=(0,import_chunk_7WBBYJDG.listNames)(folder).filter(
+name=>/^\.(?:new|gone)-/.test(name)&&isOld(import_node_path.default.join(folder,name)));const markers=(0,import_chunk_NM4KW5RY.listActive)(root).filter(id=>!(0,
+import_chunk_7WBBYJDG.factsOf)((0,import_chunk_RSAECTKB.jobPaths)(root,id).folder)&&isOld((0,import_chunk_RSAECTKB.jobPaths)(root,id).marker));return[...half.map(
+name=>import_node_path.default.join(folder,name)),...markers.map(id=>(0,import_chunk_RSAECTKB.jobPaths)(root,id).marker)]}function isOld(target){const facts=(0,
+import_chunk_7WBBYJDG.factsOf)(target);return facts!==void 0&&(0,import_chunk_Y5L6GQDB.nowMs)()-facts.modifiedMs>6*import_chunk_UNWLYFWA.startLimitMs}function ancestorsOfLive(root){
+const result=new Set;for(const id of(0,import_chunk_NM4KW5RY.listActive)(root)){for(let at=id;at!==void 0&&(0,import_chunk_XUMWCHG3.isId)(at);){const spec=(0,import_chunk_OYSO2DVF.
+readSpec)((0,import_chunk_RSAECTKB.jobPaths)(root,at));at=spec.kind==="ok"?spec.value.lineage?.parent:void 0;if(at===void 0||result.has(at))break;result.add(at)}}
+return result}var clean={name:"clean",summary:"remove old job records (a dry run unless --yes)",form:"[--older-than D] [--keep N] [--yes]",words:{min:0,max:0},options:{
+"older-than":{kind:"duration",value:"D",range:import_chunk_UNWLYFWA.limits.cleanAge,help:"only jobs that ended at least this long ago (default 14d)"},keep:{kind:"\
+count",value:"N",range:{default:0,min:0,max:1e6},help:"keep the newest N finished jobs in any case"},yes:{kind:"flag",help:"really remove"},...import_chunk_L76FAXVI.
+common},notes:"Never removes a live, awaited or uncollected job, nor one that a live job descends from. Once-keys stay. The worktree of a job (--worktree) goes \
+with its record, and both stay while it holds uncommitted or unmerged work, or a job of its own.",examples:["clean","clean --older-than 3d --keep 20 --yes"],async run(context,input){
+const root=context.root(input);const none={state_folder:root.folder,removed:[],would_remove:[],worktrees:[],kept:[]};if(!(0,import_chunk_YAUTBWZI.checkRoot)(root.
+folder))return input.has("json")?{code:import_chunk_6PFAPK5K.exitCodes.done,json:none}:{code:import_chunk_6PFAPK5K.exitCodes.done,out:`no jobs in ${root.folder}\
+
 `};const options={olderThanMs:input.durationOrDefault("older-than"),keep:input.count("keep")??0,includeUncollected:false};if(!input.has("yes")){const plan=await planClean(
 root.folder,options);if(input.has("json"))return{code:import_chunk_6PFAPK5K.exitCodes.done,json:{...none,would_remove:plan.remove,worktrees:plan.worktrees,kept:plan.
 keep}};const lines=[...plan.remove.map(id=>`would remove ${id}${withTree(plan.worktrees,id)}`),...plan.keep.map(one=>`keeps ${one.id}: ${one.why}`),`${plan.remove.
@@ -3899,19 +3908,19 @@ return{kind:"fault",cause:"tool_missing",message:`cannot run ${program}: ${why}`
 import_chunk_LXK2ZILE.plainText)(bytes.subarray(-8192).toString("utf8")).trim().split("\n").at(-1)?.trim();if(line)return line}return""}
 
 },
-"./collecting-CNW34CDW.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{waitAndTell:()=>import_chunk_TH4VDZXL.waitAndTell});module.exports=stdin_exports;var import_chunk_TH4VDZXL=load("./\
-chunk-TH4VDZXL.js");var import_chunk_QV3OYLXA=load("./chunk-QV3OYLXA.js");var import_chunk_VSEXVTFQ=load("./chunk-VSEXVTFQ.js");var import_chunk_BL7CDS4W=load("\
-./chunk-BL7CDS4W.js");var import_chunk_L5WUD7PS=load("./chunk-L5WUD7PS.js");var import_chunk_GL7PPFM7=load("./chunk-GL7PPFM7.js");var import_chunk_DYSFR35P=load(
-"./chunk-DYSFR35P.js");var import_chunk_BRK3XRC6=load("./chunk-BRK3XRC6.js");var import_chunk_FPZJDWTF=load("./chunk-FPZJDWTF.js");var import_chunk_LUIVRIXY=load(
-"./chunk-LUIVRIXY.js");var import_chunk_RLBURDLB=load("./chunk-RLBURDLB.js");var import_chunk_OIGBCF3K=load("./chunk-OIGBCF3K.js");var import_chunk_FKEDTWPK=load(
-"./chunk-FKEDTWPK.js");var import_chunk_SZ7SYDR5=load("./chunk-SZ7SYDR5.js");var import_chunk_PATOMOAS=load("./chunk-PATOMOAS.js");var import_chunk_IH5K6ZOB=load(
-"./chunk-IH5K6ZOB.js");var import_chunk_B2GTHZX4=load("./chunk-B2GTHZX4.js");var import_chunk_UBGVSQG2=load("./chunk-UBGVSQG2.js");var import_chunk_6PFAPK5K=load(
-"./chunk-6PFAPK5K.js");var import_chunk_P2ISOPV5=load("./chunk-P2ISOPV5.js");var import_chunk_Z4RGNWQU=load("./chunk-Z4RGNWQU.js");var import_chunk_QDGG2LTG=load(
-"./chunk-QDGG2LTG.js");var import_chunk_5WQSECMS=load("./chunk-5WQSECMS.js");var import_chunk_OJTQHGJM=load("./chunk-OJTQHGJM.js");var import_chunk_SNCAF6X6=load(
-"./chunk-SNCAF6X6.js");var import_chunk_ILJKJSAA=load("./chunk-ILJKJSAA.js");var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");var import_chunk_G3QJQVPZ=load(
-"./chunk-G3QJQVPZ.js");var import_chunk_CJ74I6F3=load("./chunk-CJ74I6F3.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_RGS2FWBV=load(
-"./chunk-RGS2FWBV.js");var import_chunk_DFY3WLOV=load("./chunk-DFY3WLOV.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_UNGYPAP3=load(
+"./collecting-W2WT24OS.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{waitAndTell:()=>import_chunk_WYEOQAHT.waitAndTell});module.exports=stdin_exports;var import_chunk_WYEOQAHT=load("./\
+chunk-WYEOQAHT.js");var import_chunk_Z5MKREF3=load("./chunk-Z5MKREF3.js");var import_chunk_4THIVH2P=load("./chunk-4THIVH2P.js");var import_chunk_TESABYF3=load("\
+./chunk-TESABYF3.js");var import_chunk_4CHCCQN7=load("./chunk-4CHCCQN7.js");var import_chunk_BXSONOR3=load("./chunk-BXSONOR3.js");var import_chunk_DYSFR35P=load(
+"./chunk-DYSFR35P.js");var import_chunk_NWMRLGD5=load("./chunk-NWMRLGD5.js");var import_chunk_C3JXGELQ=load("./chunk-C3JXGELQ.js");var import_chunk_LUIVRIXY=load(
+"./chunk-LUIVRIXY.js");var import_chunk_OIGBCF3K=load("./chunk-OIGBCF3K.js");var import_chunk_FKEDTWPK=load("./chunk-FKEDTWPK.js");var import_chunk_SZ7SYDR5=load(
+"./chunk-SZ7SYDR5.js");var import_chunk_IH5K6ZOB=load("./chunk-IH5K6ZOB.js");var import_chunk_B2GTHZX4=load("./chunk-B2GTHZX4.js");var import_chunk_UBGVSQG2=load(
+"./chunk-UBGVSQG2.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_P2ISOPV5=load("./chunk-P2ISOPV5.js");var import_chunk_Z4RGNWQU=load(
+"./chunk-Z4RGNWQU.js");var import_chunk_QDGG2LTG=load("./chunk-QDGG2LTG.js");var import_chunk_5WQSECMS=load("./chunk-5WQSECMS.js");var import_chunk_RCJX4V26=load(
+"./chunk-RCJX4V26.js");var import_chunk_HBYH2LAO=load("./chunk-HBYH2LAO.js");var import_chunk_ILJKJSAA=load("./chunk-ILJKJSAA.js");var import_chunk_W7HED5VZ=load(
+"./chunk-W7HED5VZ.js");var import_chunk_G3QJQVPZ=load("./chunk-G3QJQVPZ.js");var import_chunk_CJ74I6F3=load("./chunk-CJ74I6F3.js");var import_chunk_HDW3QKWP=load(
+"./chunk-HDW3QKWP.js");var import_chunk_THMK3AAK=load("./chunk-THMK3AAK.js");var import_chunk_K7ECP4AX=load("./chunk-K7ECP4AX.js");var import_chunk_ILRLY4JU=load(
+"./chunk-ILRLY4JU.js");var import_chunk_DFY3WLOV=load("./chunk-DFY3WLOV.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_UNGYPAP3=load(
 "./chunk-UNGYPAP3.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_IXQIV2GL=load("./chunk-IXQIV2GL.js");var import_chunk_XRZCSGQB=load(
 "./chunk-XRZCSGQB.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_CTSRVJRC=load(
 "./chunk-CTSRVJRC.js");var import_chunk_ER3MQ2ZD=load("./chunk-ER3MQ2ZD.js");var import_chunk_XUMWCHG3=load("./chunk-XUMWCHG3.js");var import_chunk_RSAECTKB=load(
@@ -3928,49 +3937,50 @@ exports=stdin_exports;var import_chunk_5ZVUNFQ7=load("./chunk-5ZVUNFQ7.js");var 
 "./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
 
 },
-"./continue-BNRWWBHI.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{continueCommand:()=>continueCommand});module.exports=stdin_exports;var import_chunk_HHIJYDLI=load("./chunk-HHIJYDLI\
-.js");var import_chunk_JNFVCT6S=load("./chunk-JNFVCT6S.js");var import_chunk_3ERYHNAR=load("./chunk-3ERYHNAR.js");var import_chunk_4FLT4IJW=load("./chunk-4FLT4I\
-JW.js");var import_chunk_PPLVBG35=load("./chunk-PPLVBG35.js");var import_chunk_5ZVUNFQ7=load("./chunk-5ZVUNFQ7.js");var import_chunk_YASVSTXR=load("./chunk-YASV\
-STXR.js");var import_chunk_G72W4775=load("./chunk-G72W4775.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_TD3LF673=load("./chunk-TD\
-3LF673.js");var import_chunk_CEJQDP2H=load("./chunk-CEJQDP2H.js");var import_chunk_NDLZGJF4=load("./chunk-NDLZGJF4.js");var import_chunk_L76FAXVI=load("./chunk-\
+"./continue-CLJ32HV2.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{continueCommand:()=>continueCommand});module.exports=stdin_exports;var import_chunk_EZU4HZDO=load("./chunk-EZU4HZDO\
+.js");var import_chunk_JNFVCT6S=load("./chunk-JNFVCT6S.js");var import_chunk_NTAPVMMY=load("./chunk-NTAPVMMY.js");var import_chunk_VKC274CY=load("./chunk-VKC274\
+CY.js");var import_chunk_PPLVBG35=load("./chunk-PPLVBG35.js");var import_chunk_5ZVUNFQ7=load("./chunk-5ZVUNFQ7.js");var import_chunk_EPPYWNI7=load("./chunk-EPPY\
+WNI7.js");var import_chunk_G72W4775=load("./chunk-G72W4775.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_TZSNQ27I=load("./chunk-TZ\
+SNQ27I.js");var import_chunk_J5S6ATOH=load("./chunk-J5S6ATOH.js");var import_chunk_NDLZGJF4=load("./chunk-NDLZGJF4.js");var import_chunk_L76FAXVI=load("./chunk-\
 L76FAXVI.js");var import_chunk_YAUTBWZI=load("./chunk-YAUTBWZI.js");var import_chunk_K4XBJGBM=load("./chunk-K4XBJGBM.js");var import_chunk_6PFAPK5K=load("./chun\
-k-6PFAPK5K.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_RPY2L2GB=load("./chunk-RPY2L2GB.js");var import_chunk_JH5ETT6M=load("./ch\
-unk-JH5ETT6M.js");var import_chunk_NM4KW5RY=load("./chunk-NM4KW5RY.js");var import_chunk_OJTQHGJM=load("./chunk-OJTQHGJM.js");var import_chunk_SNCAF6X6=load("./\
-chunk-SNCAF6X6.js");var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_RGS2FWBV=load("\
-./chunk-RGS2FWBV.js");var import_chunk_DFY3WLOV=load("./chunk-DFY3WLOV.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_UNGYPAP3=load(
-"./chunk-UNGYPAP3.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_IXQIV2GL=load("./chunk-IXQIV2GL.js");var import_chunk_XRZCSGQB=load(
-"./chunk-XRZCSGQB.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_GH6Z3BUY=load("./chunk-GH6Z3BUY.js");var import_chunk_TPL5RJS6=load(
-"./chunk-TPL5RJS6.js");var import_chunk_BJVD3YVK=load("./chunk-BJVD3YVK.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_ER3MQ2ZD=load(
-"./chunk-ER3MQ2ZD.js");var import_chunk_XUMWCHG3=load("./chunk-XUMWCHG3.js");var import_chunk_RSAECTKB=load("./chunk-RSAECTKB.js");var import_chunk_OYSO2DVF=load(
-"./chunk-OYSO2DVF.js");var import_chunk_UNWLYFWA=load("./chunk-UNWLYFWA.js");var import_chunk_55A4YUIJ=load("./chunk-55A4YUIJ.js");var import_chunk_Y5L6GQDB=load(
-"./chunk-Y5L6GQDB.js");var import_chunk_VBJYUCPQ=load("./chunk-VBJYUCPQ.js");var import_chunk_BSO2ISIG=load("./chunk-BSO2ISIG.js");var import_chunk_7WBBYJDG=load(
-"./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load(
-"./chunk-JSBRDJBE.js");var continueCommand={name:"continue",summary:"go on in the conversation of an earlier staff job",form:"[--job ID | --conversation CID] (-\
--prompt TEXT | --prompt-file PATH | --stdin) [options]",words:{min:0,max:0},options:{job:{kind:"text",value:"ID",help:"the job whose conversation goes on (whole\
- id)"},conversation:{kind:"text",value:"CID",help:"a conversation that a job of this worktree recorded"},...import_chunk_L76FAXVI.staffOptions,cwd:{kind:"text",
-value:"DIR",help:"folder to work in (default: that of the earlier job)"},share:import_chunk_L76FAXVI.writerOptions.share,...import_chunk_L76FAXVI.launchOptions},
-notes:"Backend, mode, model, profile and folder are those of the earlier job unless given. The limit is a fresh one.",examples:['continue --job staffer-mik3xa01\
--9c2k4d --prompt "Add a test"','continue --prompt "Go on"'],async run(context,input){const root=context.root(input);(0,import_chunk_YAUTBWZI.checkRoot)(root.folder);
-const prompt=await(0,import_chunk_3ERYHNAR.taskOf)(context,input);const words=(0,import_chunk_TD3LF673.onceWords)("continue",input,input.has("cwd")?(0,import_chunk_TD3LF673.
-folderSaid)(context,input):null,prompt);const repeated=await(0,import_chunk_TD3LF673.repeatedLaunch)(context,input,words,false);if(repeated)return repeated;const parent=parentOf(
-root,input);await(0,import_chunk_HHIJYDLI.requireGenuine)(parent);const staff=parent.staff;const resume=(0,import_chunk_HHIJYDLI.conversationOf)(root.folder,parent);
-if(!staff||resume===null){const why=staff?"no conversation id was seen":`a ${parent.kind} job keeps no conversation`;throw new import_chunk_NVPF5LEY.FaultError(
-"preflight",`cannot continue job ${parent.id}: ${why}`,await instead(root,parent))}const cwd=input.has("cwd")?(0,import_chunk_YASVSTXR.folderOf)(context,input):
-(0,import_chunk_HHIJYDLI.requireFolder)(parent,"continue",root.option);(0,import_chunk_HHIJYDLI.requireSameFolder)(parent,cwd,root.option);const part=(0,import_chunk_4FLT4IJW.
-makeStaffPart)({mode:staff.mode,stateRoot:root.folder,backend:input.text("backend")??staff.custom?.name??staff.backend,model:input.text("model")??staff.model,profile:(0,
-import_chunk_3ERYHNAR.askedProfile)(input),earlierProfile:staff.profile,prompt,resume,cwd});if(part.backend!==staff.backend)throw new import_chunk_NVPF5LEY.FaultError(
-"preflight",`cannot continue a conversation of ${staff.backend} with ${part.backend}`,import_chunk_DFY3WLOV.nextCommands.restart(parent.id,root.option));context.
-tell(`continues ${parent.id} (${staff.custom?.name??part.backend}, mode ${part.mode}, profile ${part.profile})`);part.earlier=(0,import_chunk_HHIJYDLI.earlierOf)(
-root.folder,part.backend,resume);if(staff.schema)part.schema=true;if(staff.base)part.base=staff.base;return(0,import_chunk_3ERYHNAR.launchStaff)(context,input,{
-verb:parent.verb,staff:part,cwd,lineage:(0,import_chunk_HHIJYDLI.lineageOf)(parent,"continue"),isSynchronous:parent.verb==="ask"&&!input.has("id-only"),words,asksForLatest:!input.
-has("job")&&!input.has("conversation"),worktree:input.has("cwd")?null:parent.worktree??null})}};async function instead(root,parent){const{state}=await(0,import_chunk_SNCAF6X6.
-refresh)(root.folder,parent.id);if(!(0,import_chunk_ER3MQ2ZD.isEnded)(state))return import_chunk_DFY3WLOV.nextCommands.wait(parent.id,root.option);if(parent.timer&&
-parent.timer.delay_ms===null)return null;return import_chunk_DFY3WLOV.nextCommands.restart(parent.id,root.option)}function parentOf(root,input){const[job,conversation]=[
+k-6PFAPK5K.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_NMDBMK7D=load("./chunk-NMDBMK7D.js");var import_chunk_JH5ETT6M=load("./ch\
+unk-JH5ETT6M.js");var import_chunk_NM4KW5RY=load("./chunk-NM4KW5RY.js");var import_chunk_RCJX4V26=load("./chunk-RCJX4V26.js");var import_chunk_HBYH2LAO=load("./\
+chunk-HBYH2LAO.js");var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_THMK3AAK=load("\
+./chunk-THMK3AAK.js");var import_chunk_K7ECP4AX=load("./chunk-K7ECP4AX.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_DFY3WLOV=load(
+"./chunk-DFY3WLOV.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_FSRL2ASG=load(
+"./chunk-FSRL2ASG.js");var import_chunk_IXQIV2GL=load("./chunk-IXQIV2GL.js");var import_chunk_XRZCSGQB=load("./chunk-XRZCSGQB.js");var import_chunk_LXK2ZILE=load(
+"./chunk-LXK2ZILE.js");var import_chunk_GH6Z3BUY=load("./chunk-GH6Z3BUY.js");var import_chunk_TPL5RJS6=load("./chunk-TPL5RJS6.js");var import_chunk_BJVD3YVK=load(
+"./chunk-BJVD3YVK.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_ER3MQ2ZD=load("./chunk-ER3MQ2ZD.js");var import_chunk_XUMWCHG3=load(
+"./chunk-XUMWCHG3.js");var import_chunk_RSAECTKB=load("./chunk-RSAECTKB.js");var import_chunk_OYSO2DVF=load("./chunk-OYSO2DVF.js");var import_chunk_UNWLYFWA=load(
+"./chunk-UNWLYFWA.js");var import_chunk_55A4YUIJ=load("./chunk-55A4YUIJ.js");var import_chunk_Y5L6GQDB=load("./chunk-Y5L6GQDB.js");var import_chunk_VBJYUCPQ=load(
+"./chunk-VBJYUCPQ.js");var import_chunk_BSO2ISIG=load("./chunk-BSO2ISIG.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load(
+"./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var continueCommand={name:"co\
+ntinue",summary:"go on in the conversation of an earlier staff job",form:"[--job ID | --conversation CID] (--prompt TEXT | --prompt-file PATH | --stdin) [option\
+s]",words:{min:0,max:0},options:{job:{kind:"text",value:"ID",help:"the job whose conversation goes on (whole id)"},conversation:{kind:"text",value:"CID",help:"a\
+ conversation that a job of this worktree recorded"},...import_chunk_L76FAXVI.staffOptions,cwd:{kind:"text",value:"DIR",help:"folder to work in (default: that o\
+f the earlier job)"},share:import_chunk_L76FAXVI.writerOptions.share,...import_chunk_L76FAXVI.launchOptions},notes:"Backend, mode, model, profile and folder are\
+ those of the earlier job unless given. The limit is a fresh one.",examples:['continue --job staffer-mik3xa01-9c2k4d --prompt "Add a test"','continue --prompt "\
+Go on"'],async run(context,input){const root=context.root(input);(0,import_chunk_YAUTBWZI.checkRoot)(root.folder);const prompt=await(0,import_chunk_NTAPVMMY.taskOf)(
+context,input);const words=(0,import_chunk_TZSNQ27I.onceWords)("continue",input,input.has("cwd")?(0,import_chunk_TZSNQ27I.folderSaid)(context,input):null,prompt);
+const repeated=await(0,import_chunk_TZSNQ27I.repeatedLaunch)(context,input,words,false);if(repeated)return repeated;const parent=parentOf(root,input);await(0,import_chunk_EZU4HZDO.
+requireGenuine)(parent);const staff=parent.staff;const resume=(0,import_chunk_EZU4HZDO.conversationOf)(root.folder,parent);if(!staff||resume===null){const why=staff?
+"no conversation id was seen":`a ${parent.kind} job keeps no conversation`;throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot continue job ${parent.
+id}: ${why}`,await instead(root,parent))}const cwd=input.has("cwd")?(0,import_chunk_EPPYWNI7.folderOf)(context,input):(0,import_chunk_EZU4HZDO.requireFolder)(parent,
+"continue",root.option);(0,import_chunk_EZU4HZDO.requireSameFolder)(parent,cwd,root.option);const part=(0,import_chunk_VKC274CY.makeStaffPart)({mode:staff.mode,
+stateRoot:root.folder,backend:input.text("backend")??staff.custom?.name??staff.backend,model:input.text("model")??staff.model,profile:(0,import_chunk_NTAPVMMY.askedProfile)(
+input),earlierProfile:staff.profile,prompt,resume,cwd});if(part.backend!==staff.backend)throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot continue \
+a conversation of ${staff.backend} with ${part.backend}`,import_chunk_DFY3WLOV.nextCommands.restart(parent.id,root.option));context.tell(`continues ${parent.id}\
+ (${staff.custom?.name??part.backend}, mode ${part.mode}, profile ${part.profile})`);part.earlier=(0,import_chunk_EZU4HZDO.earlierOf)(root.folder,part.backend,resume);
+if(staff.schema)part.schema=true;if(staff.base)part.base=staff.base;return(0,import_chunk_NTAPVMMY.launchStaff)(context,input,{verb:parent.verb,staff:part,cwd,lineage:(0,
+import_chunk_EZU4HZDO.lineageOf)(parent,"continue"),isSynchronous:parent.verb==="ask"&&!input.has("id-only"),words,asksForLatest:!input.has("job")&&!input.has("\
+conversation"),worktree:input.has("cwd")?null:parent.worktree??null})}};async function instead(root,parent){const{state}=await(0,import_chunk_HBYH2LAO.refresh)(
+root.folder,parent.id);if(!(0,import_chunk_ER3MQ2ZD.isEnded)(state))return import_chunk_DFY3WLOV.nextCommands.wait(parent.id,root.option);if(parent.timer&&parent.
+timer.delay_ms===null)return null;return import_chunk_DFY3WLOV.nextCommands.restart(parent.id,root.option)}function parentOf(root,input){const[job,conversation]=[
 input.text("job"),input.text("conversation")];if(job!==void 0&&conversation!==void 0)throw(0,import_chunk_NVPF5LEY.usageError)("cannot take --job and --conversa\
-tion together");if(job!==void 0)return(0,import_chunk_HHIJYDLI.requireSpec)(root,(0,import_chunk_NM4KW5RY.requireWholeId)(root,job));const owner=conversation===
+tion together");if(job!==void 0)return(0,import_chunk_EZU4HZDO.requireSpec)(root,(0,import_chunk_NM4KW5RY.requireWholeId)(root,job));const owner=conversation===
 void 0?input.text("owner")??import_chunk_VBJYUCPQ.variables.owner()??null:null;const id=(0,import_chunk_JNFVCT6S.findLatest)(root.folder,owner,(_,spec)=>{const known=spec.
-staff?(0,import_chunk_HHIJYDLI.conversationOf)(root.folder,spec):null;return conversation===void 0?known!==null:known===conversation});if(id!==void 0)return(0,import_chunk_HHIJYDLI.
+staff?(0,import_chunk_EZU4HZDO.conversationOf)(root.folder,spec):null;return conversation===void 0?known!==null:known===conversation});if(id!==void 0)return(0,import_chunk_EZU4HZDO.
 requireSpec)(root,id);const what=conversation===void 0?"a conversation":`conversation ${JSON.stringify(conversation)}`;const whose=owner===null?"":` of owner ${owner}`;
 throw new import_chunk_NVPF5LEY.FaultError("unknown_job",`cannot find ${what}: no job${whose} in ${root.folder} recorded one`,import_chunk_DFY3WLOV.nextCommands.
 status(root.option))}
@@ -4025,8 +4035,8 @@ return"closed"}}function short(text){return digest(text).slice(0,12)}function di
 "hex").slice(0,40)}
 
 },
-"./dispatch-6ILQNS5Z.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{dispatch:()=>dispatch});module.exports=stdin_exports;var import_chunk_CPBQ7YFS=load("./chunk-CPBQ7YFS.js");var import_chunk_YAUTBWZI=load(
+"./dispatch-PCN36VEV.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{dispatch:()=>dispatch});module.exports=stdin_exports;var import_chunk_KZLIN5MV=load("./chunk-KZLIN5MV.js");var import_chunk_YAUTBWZI=load(
 "./chunk-YAUTBWZI.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_UNGYPAP3=load(
 "./chunk-UNGYPAP3.js");var import_chunk_XRZCSGQB=load("./chunk-XRZCSGQB.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_RSAECTKB=load(
 "./chunk-RSAECTKB.js");var import_chunk_55A4YUIJ=load("./chunk-55A4YUIJ.js");var import_chunk_Y5L6GQDB=load("./chunk-Y5L6GQDB.js");var import_chunk_VBJYUCPQ=load(
@@ -4062,8 +4072,8 @@ form},at){return/^[A-Z][A-Z/@#]*<>/.exec(form.split(" ")[at]??"")?.[0]??"a word"
 join(" ")}function helpOf(command){return(0,import_chunk_GEPPUING.quoteWords)([...(0,import_chunk_RSAECTKB.selfWords)(),...command.name.split(" "),"--help"])}function rangeOf(row,name){
 if(!row?.range)throw new Error(`option ${name} has no range`);return row.range}async function dispatch(args,base,version){const[word="help",...rest]=args;if(word===
 "--version"||word==="version")return{code:import_chunk_6PFAPK5K.exitCodes.done,out:`${version}
-`};const name=word==="--help"||word==="-h"?"help":word;const loaded=await(0,import_chunk_CPBQ7YFS.loadCommand)(name);if(!loaded)throw(0,import_chunk_NVPF5LEY.usageError)(
-`cannot run ${JSON.stringify(word)}: there is no such command; there are ${import_chunk_CPBQ7YFS.commandNames.join(", ")}`,(0,import_chunk_GEPPUING.quoteWords)(
+`};const name=word==="--help"||word==="-h"?"help":word;const loaded=await(0,import_chunk_KZLIN5MV.loadCommand)(name);if(!loaded)throw(0,import_chunk_NVPF5LEY.usageError)(
+`cannot run ${JSON.stringify(word)}: there is no such command; there are ${import_chunk_KZLIN5MV.commandNames.join(", ")}`,(0,import_chunk_GEPPUING.quoteWords)(
 [...(0,import_chunk_RSAECTKB.selfWords)(),"help"]));if(hasChangedWords(args)){throw(0,import_chunk_NVPF5LEY.usageError)("cannot take a word that is no UTF-8 tex\
 t: it would arrive changed","give it in a file or through --shell with printf")}const{command,args:own}=await loaded.choose?.(rest)??{command:loaded,args:rest};
 const input=parseCommand(command,own);if(input.has("help"))return help(command);const context={...base,root:parsed=>(0,import_chunk_YAUTBWZI.locateRoot)({option:parsed.
@@ -4071,61 +4081,61 @@ text("state-dir"),variable:import_chunk_VBJYUCPQ.variables.stateDir(),cwd:base.c
 resolve().then(()=>load("./usage-UHIHGAI3.js"));return{code:import_chunk_6PFAPK5K.exitCodes.done,out:renderHelp(command)}}
 
 },
-"./doctor-JB6V2M5V.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{doctor:()=>doctor});module.exports=stdin_exports;var import_chunk_GL7PPFM7=load("./chunk-GL7PPFM7.js");var import_chunk_OIGBCF3K=load(
+"./doctor-G3OWJSNJ.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{doctor:()=>doctor});module.exports=stdin_exports;var import_chunk_BXSONOR3=load("./chunk-BXSONOR3.js");var import_chunk_OIGBCF3K=load(
 "./chunk-OIGBCF3K.js");var import_chunk_SZ7SYDR5=load("./chunk-SZ7SYDR5.js");var import_chunk_L76FAXVI=load("./chunk-L76FAXVI.js");var import_chunk_YAUTBWZI=load(
-"./chunk-YAUTBWZI.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_NM4KW5RY=load("./chunk-NM4KW5RY.js");var import_chunk_RGS2FWBV=load(
-"./chunk-RGS2FWBV.js");var import_chunk_DFY3WLOV=load("./chunk-DFY3WLOV.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_UNGYPAP3=load(
-"./chunk-UNGYPAP3.js");var import_chunk_XRZCSGQB=load("./chunk-XRZCSGQB.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_BJVD3YVK=load(
-"./chunk-BJVD3YVK.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_ER3MQ2ZD=load("./chunk-ER3MQ2ZD.js");var import_chunk_XUMWCHG3=load(
-"./chunk-XUMWCHG3.js");var import_chunk_RSAECTKB=load("./chunk-RSAECTKB.js");var import_chunk_OYSO2DVF=load("./chunk-OYSO2DVF.js");var import_chunk_UNWLYFWA=load(
-"./chunk-UNWLYFWA.js");var import_chunk_55A4YUIJ=load("./chunk-55A4YUIJ.js");var import_chunk_Y5L6GQDB=load("./chunk-Y5L6GQDB.js");var import_chunk_VBJYUCPQ=load(
-"./chunk-VBJYUCPQ.js");var import_chunk_BSO2ISIG=load("./chunk-BSO2ISIG.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load(
-"./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");async function diagnose(root,id){
-if(!(0,import_chunk_7WBBYJDG.exists)((0,import_chunk_RSAECTKB.jobPaths)(root.folder,id).folder)){const next=(0,import_chunk_DFY3WLOV.nextCommand)(root.option,"c\
-lean","--yes");return{id,condition:"damaged",problem:"a marker of a live job without a job folder",next,facts:[]}}const view=(0,import_chunk_ER3MQ2ZD.inspect)(root.
-folder,id);const condition=(0,import_chunk_ER3MQ2ZD.conditionOf)(view);return{id,condition,...await problemOf(root,view,condition),facts:factsOfJob(view)}}async function diagnoseAll(root){
-const ids=[...new Set([...(0,import_chunk_NM4KW5RY.listActive)(root.folder),...(0,import_chunk_NM4KW5RY.listJobs)(root.folder)])];const findings=[];for(const id of ids)
-findings.push(await diagnose(root,id));return findings.filter(finding=>finding.problem!==null)}async function problemOf(root,view,condition){const{id,spec,damage}=view;
-const wait=import_chunk_DFY3WLOV.nextCommands.wait(id,root.option);if(condition==="damaged")return{problem:`the record is damaged: ${damage}; nothing was delete\
-d, output and result files are as they were`,next:import_chunk_DFY3WLOV.nextCommands.status(root.option)};if(spec&&!(0,import_chunk_ER3MQ2ZD.isEnded)(view.state)&&
-!await(0,import_chunk_BJVD3YVK.isGenuine)(spec,(0,import_chunk_BJVD3YVK.readKey)())){return{problem:"spec.json was changed or written by another user: nothing i\
-s started or signaled for this job",next:import_chunk_DFY3WLOV.nextCommands.observe(id,root.option)}}if(spec&&!(0,import_chunk_XUMWCHG3.findEngine)(spec.engine))
-return{problem:`it runs on the engine ${spec.engine}, which this release does not know`,next:null};const health=(0,import_chunk_OIGBCF3K.healthOf)(view,condition);
-switch(condition){case"orphaned":case"unclaimed":return{problem:health.reason??condition,next:wait};case"over":case"lost":case"host_restarted":case"never_starte\
-d":return{problem:`${condition}: the end is not published yet; the next reader in the same place does it`,next:wait};case"supervised":case"unseen":return{problem:health.
-health==="attention"?health.reason??null:null,next:health.health==="attention"?import_chunk_DFY3WLOV.nextCommands.observe(id,root.option):null};default:return{problem:null,
-next:null}}}function factsOfJob(view){const facts=[`state ${view.state.state}`,`worker ${view.seen.worker}`,`shim ${view.seen.shim}`];if(view.launch&&view.launch.
-generation>1)facts.push(`worker replaced ${view.launch.generation-1} time(s)`);if(view.leaseAgeMs!==null)facts.push(`last sign of life ${Math.round(view.leaseAgeMs/
-1e3)} s ago`);if(view.exit)facts.push(`the command ended with exit code ${view.exit.exit_code}`);const notice=(0,import_chunk_GL7PPFM7.failedNotice)(view);if(notice!==
-null)facts.push(`notifier ${notice}`);if(view.isOtherBoot)facts.push("the machine was restarted since");return facts}var doctor={name:"doctor",summary:"explain \
-a damaged, stuck or orphaned job; try out one agent CLI",form:"[ID | --backend NAME]",words:{min:0,max:1},options:{backend:{kind:"text",value:"NAME",help:"one r\
-eal round trip with this agent CLI, restricted, in an empty folder (calls its model once)"},...import_chunk_L76FAXVI.common},notes:"Exit codes: 0 nothing is wro\
-ng, 3 something is. Changes nothing. With --backend: 0 when a complete answer came within 2 minutes, 3 when not, with the reason in the words of the CLI; the CL\
-I may keep that conversation in its own history.",examples:["doctor","doctor run-mik3x9ab-4f7q2z","doctor --backend codex"],async run(context,input){const backend=input.
-text("backend");if(backend!==void 0){if(input.words.length>0)throw(0,import_chunk_NVPF5LEY.usageError)("cannot take a job ID and --backend together");const{doctorBackend}=await Promise.
-resolve().then(()=>load("./doctor-backend-DKWGLW2B.js"));return doctorBackend(context,backend,input.has("json"))}const root=context.root(input);const isThere=(0,
-import_chunk_YAUTBWZI.checkRoot)(root.folder);const word=input.words[0];const findings=!isThere&&word===void 0?[]:word===void 0?await diagnoseAll(root):[await diagnose(
-root,(0,import_chunk_NM4KW5RY.findJob)(root,word))];const isWrong=findings.some(finding=>finding.problem!==null);const code=isWrong?import_chunk_6PFAPK5K.exitCodes.
-unsuccessful:import_chunk_6PFAPK5K.exitCodes.done;if(input.has("json")){return{code,json:{state_folder:root.folder,boot_id:(0,import_chunk_BSO2ISIG.bootId)(),pid_namespace:(0,
-import_chunk_BSO2ISIG.pidNamespace)(),findings}}}const text=findings.map(tell).join("\n");return{code,out:`${text===""?`nothing is wrong in ${root.folder}`:text}\
-
+"./chunk-YAUTBWZI.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_NM4KW5RY=load("./chunk-NM4KW5RY.js");var import_chunk_THMK3AAK=load(
+"./chunk-THMK3AAK.js");var import_chunk_K7ECP4AX=load("./chunk-K7ECP4AX.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_DFY3WLOV=load(
+"./chunk-DFY3WLOV.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_XRZCSGQB=load(
+"./chunk-XRZCSGQB.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_BJVD3YVK=load("./chunk-BJVD3YVK.js");var import_chunk_CTSRVJRC=load(
+"./chunk-CTSRVJRC.js");var import_chunk_ER3MQ2ZD=load("./chunk-ER3MQ2ZD.js");var import_chunk_XUMWCHG3=load("./chunk-XUMWCHG3.js");var import_chunk_RSAECTKB=load(
+"./chunk-RSAECTKB.js");var import_chunk_OYSO2DVF=load("./chunk-OYSO2DVF.js");var import_chunk_UNWLYFWA=load("./chunk-UNWLYFWA.js");var import_chunk_55A4YUIJ=load(
+"./chunk-55A4YUIJ.js");var import_chunk_Y5L6GQDB=load("./chunk-Y5L6GQDB.js");var import_chunk_VBJYUCPQ=load("./chunk-VBJYUCPQ.js");var import_chunk_BSO2ISIG=load(
+"./chunk-BSO2ISIG.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load(
+"./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");async function diagnose(root,id){if(!(0,import_chunk_7WBBYJDG.exists)((0,import_chunk_RSAECTKB.
+jobPaths)(root.folder,id).folder)){const next=(0,import_chunk_DFY3WLOV.nextCommand)(root.option,"clean","--yes");return{id,condition:"damaged",problem:"a marker\
+ of a live job without a job folder",next,facts:[]}}const view=(0,import_chunk_ER3MQ2ZD.inspect)(root.folder,id);const condition=(0,import_chunk_ER3MQ2ZD.conditionOf)(
+view);return{id,condition,...await problemOf(root,view,condition),facts:factsOfJob(view)}}async function diagnoseAll(root){const ids=[...new Set([...(0,import_chunk_NM4KW5RY.
+listActive)(root.folder),...(0,import_chunk_NM4KW5RY.listJobs)(root.folder)])];const findings=[];for(const id of ids)findings.push(await diagnose(root,id));return findings.
+filter(finding=>finding.problem!==null)}async function problemOf(root,view,condition){const{id,spec,damage}=view;const wait=import_chunk_DFY3WLOV.nextCommands.wait(
+id,root.option);if(condition==="damaged")return{problem:`the record is damaged: ${damage}; nothing was deleted, output and result files are as they were`,next:import_chunk_DFY3WLOV.
+nextCommands.status(root.option)};if(spec&&!(0,import_chunk_ER3MQ2ZD.isEnded)(view.state)&&!await(0,import_chunk_BJVD3YVK.isGenuine)(spec,(0,import_chunk_BJVD3YVK.
+readKey)())){return{problem:"spec.json was changed or written by another user: nothing is started or signaled for this job",next:import_chunk_DFY3WLOV.nextCommands.
+observe(id,root.option)}}if(spec&&!(0,import_chunk_XUMWCHG3.findEngine)(spec.engine))return{problem:`it runs on the engine ${spec.engine}, which this release do\
+es not know`,next:null};const health=(0,import_chunk_OIGBCF3K.healthOf)(view,condition);switch(condition){case"orphaned":case"unclaimed":return{problem:health.reason??
+condition,next:wait};case"over":case"lost":case"host_restarted":case"never_started":return{problem:`${condition}: the end is not published yet; the next reader \
+in the same place does it`,next:wait};case"supervised":case"unseen":return{problem:health.health==="attention"?health.reason??null:null,next:health.health==="at\
+tention"?import_chunk_DFY3WLOV.nextCommands.observe(id,root.option):null};default:return{problem:null,next:null}}}function factsOfJob(view){const facts=[`state ${view.
+state.state}`,`worker ${view.seen.worker}`,`shim ${view.seen.shim}`];if(view.launch&&view.launch.generation>1)facts.push(`worker replaced ${view.launch.generation-
+1} time(s)`);if(view.leaseAgeMs!==null)facts.push(`last sign of life ${Math.round(view.leaseAgeMs/1e3)} s ago`);if(view.exit)facts.push(`the command ended with \
+exit code ${view.exit.exit_code}`);const notice=(0,import_chunk_BXSONOR3.failedNotice)(view);if(notice!==null)facts.push(`notifier ${notice}`);if(view.isOtherBoot)
+facts.push("the machine was restarted since");return facts}var doctor={name:"doctor",summary:"explain a damaged, stuck or orphaned job; try out one agent CLI",form:"\
+[ID | --backend NAME]",words:{min:0,max:1},options:{backend:{kind:"text",value:"NAME",help:"one real round trip with this agent CLI, restricted, in an empty fol\
+der (calls its model once)"},...import_chunk_L76FAXVI.common},notes:"Exit codes: 0 nothing is wrong, 3 something is. Changes nothing. With --backend: 0 when a c\
+omplete answer came within 2 minutes, 3 when not, with the reason in the words of the CLI; the CLI may keep that conversation in its own history.",examples:["do\
+ctor","doctor run-mik3x9ab-4f7q2z","doctor --backend codex"],async run(context,input){const backend=input.text("backend");if(backend!==void 0){if(input.words.length>
+0)throw(0,import_chunk_NVPF5LEY.usageError)("cannot take a job ID and --backend together");const{doctorBackend}=await Promise.resolve().then(()=>load("./doctor-\
+backend-647KJGHA.js"));return doctorBackend(context,backend,input.has("json"))}const root=context.root(input);const isThere=(0,import_chunk_YAUTBWZI.checkRoot)(
+root.folder);const word=input.words[0];const findings=!isThere&&word===void 0?[]:word===void 0?await diagnoseAll(root):[await diagnose(root,(0,import_chunk_NM4KW5RY.
+findJob)(root,word))];const isWrong=findings.some(finding=>finding.problem!==null);const code=isWrong?import_chunk_6PFAPK5K.exitCodes.unsuccessful:import_chunk_6PFAPK5K.
+exitCodes.done;if(input.has("json")){return{code,json:{state_folder:root.folder,boot_id:(0,import_chunk_BSO2ISIG.bootId)(),pid_namespace:(0,import_chunk_BSO2ISIG.
+pidNamespace)(),findings}}}const text=findings.map(tell).join("\n");return{code,out:`${text===""?`nothing is wrong in ${root.folder}`:text}
 `}}};function tell(finding){const lines=[`${finding.id}: ${finding.problem??"nothing is wrong"}`,`  ${finding.facts.join(", ")}`];if(finding.next!==null)lines.push(
 `  next: ${finding.next}`);return lines.join("\n")}
 
 },
-"./doctor-backend-DKWGLW2B.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{doctorBackend:()=>doctorBackend});module.exports=stdin_exports;var import_chunk_BWSMN7PA=load("./chunk-BWSMN7PA.js");
-var import_chunk_XFBNWBRB=load("./chunk-XFBNWBRB.js");var import_chunk_GXR44V6V=load("./chunk-GXR44V6V.js");var import_chunk_4FLT4IJW=load("./chunk-4FLT4IJW.js");
-var import_chunk_5ZVUNFQ7=load("./chunk-5ZVUNFQ7.js");var import_chunk_FPZJDWTF=load("./chunk-FPZJDWTF.js");var import_chunk_LUIVRIXY=load("./chunk-LUIVRIXY.js");
-var import_chunk_RLBURDLB=load("./chunk-RLBURDLB.js");var import_chunk_OIGBCF3K=load("./chunk-OIGBCF3K.js");var import_chunk_FKEDTWPK=load("./chunk-FKEDTWPK.js");
-var import_chunk_SZ7SYDR5=load("./chunk-SZ7SYDR5.js");var import_chunk_NDLZGJF4=load("./chunk-NDLZGJF4.js");var import_chunk_YAUTBWZI=load("./chunk-YAUTBWZI.js");
-var import_chunk_K4XBJGBM=load("./chunk-K4XBJGBM.js");var import_chunk_PATOMOAS=load("./chunk-PATOMOAS.js");var import_chunk_IH5K6ZOB=load("./chunk-IH5K6ZOB.js");
-var import_chunk_B2GTHZX4=load("./chunk-B2GTHZX4.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_OJVMGXOE=load("./chunk-OJVMGXOE.js");
-var import_chunk_LZLDJ5RC=load("./chunk-LZLDJ5RC.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_RPY2L2GB=load("./chunk-RPY2L2GB.js");
-var import_chunk_JH5ETT6M=load("./chunk-JH5ETT6M.js");var import_chunk_NM4KW5RY=load("./chunk-NM4KW5RY.js");var import_chunk_Z4RGNWQU=load("./chunk-Z4RGNWQU.js");
-var import_chunk_5WQSECMS=load("./chunk-5WQSECMS.js");var import_chunk_SNCAF6X6=load("./chunk-SNCAF6X6.js");var import_chunk_ILJKJSAA=load("./chunk-ILJKJSAA.js");
-var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");var import_chunk_CJ74I6F3=load("./chunk-CJ74I6F3.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");
+"./doctor-backend-647KJGHA.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{doctorBackend:()=>doctorBackend});module.exports=stdin_exports;var import_chunk_UDEDY7CY=load("./chunk-UDEDY7CY.js");
+var import_chunk_XFBNWBRB=load("./chunk-XFBNWBRB.js");var import_chunk_Q5ED2SGW=load("./chunk-Q5ED2SGW.js");var import_chunk_VKC274CY=load("./chunk-VKC274CY.js");
+var import_chunk_5ZVUNFQ7=load("./chunk-5ZVUNFQ7.js");var import_chunk_C3JXGELQ=load("./chunk-C3JXGELQ.js");var import_chunk_LUIVRIXY=load("./chunk-LUIVRIXY.js");
+var import_chunk_OIGBCF3K=load("./chunk-OIGBCF3K.js");var import_chunk_FKEDTWPK=load("./chunk-FKEDTWPK.js");var import_chunk_SZ7SYDR5=load("./chunk-SZ7SYDR5.js");
+var import_chunk_NDLZGJF4=load("./chunk-NDLZGJF4.js");var import_chunk_YAUTBWZI=load("./chunk-YAUTBWZI.js");var import_chunk_K4XBJGBM=load("./chunk-K4XBJGBM.js");
+var import_chunk_IH5K6ZOB=load("./chunk-IH5K6ZOB.js");var import_chunk_B2GTHZX4=load("./chunk-B2GTHZX4.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");
+var import_chunk_FYIM6Y37=load("./chunk-FYIM6Y37.js");var import_chunk_LZLDJ5RC=load("./chunk-LZLDJ5RC.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");
+var import_chunk_NMDBMK7D=load("./chunk-NMDBMK7D.js");var import_chunk_JH5ETT6M=load("./chunk-JH5ETT6M.js");var import_chunk_NM4KW5RY=load("./chunk-NM4KW5RY.js");
+var import_chunk_Z4RGNWQU=load("./chunk-Z4RGNWQU.js");var import_chunk_5WQSECMS=load("./chunk-5WQSECMS.js");var import_chunk_HBYH2LAO=load("./chunk-HBYH2LAO.js");
+var import_chunk_ILJKJSAA=load("./chunk-ILJKJSAA.js");var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");var import_chunk_CJ74I6F3=load("./chunk-CJ74I6F3.js");
+var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_K7ECP4AX=load("./chunk-K7ECP4AX.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");
 var import_chunk_DFY3WLOV=load("./chunk-DFY3WLOV.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");
 var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_IXQIV2GL=load("./chunk-IXQIV2GL.js");var import_chunk_XRZCSGQB=load("./chunk-XRZCSGQB.js");
 var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_GH6Z3BUY=load("./chunk-GH6Z3BUY.js");
@@ -4145,21 +4155,21 @@ import_node_path.default.join(folder,"state"),import_node_path.default.join(fold
 option:["--state-dir",state]};const part=makePart(root,cwd,name,canRestrict?"restricted":"standard");await requireQuiet(signals);onStart();const trial=await tryIn(
 root,cwd,part,signals);left=await removeOrName(folder);return{...trial,left}}finally{if(left===null)await removeOrName(folder)}}finally{signals.release()}}async function requireQuiet(signals){
 const signal=await signals.first();if(signal!==null)throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot try it: interrupted by ${signal} before the s\
-tart`)}function makePart(root,cwd,backend,profile){const words={mode:"ask",stateRoot:root.folder,model:null,prompt:task,resume:null};return{...(0,import_chunk_4FLT4IJW.
+tart`)}function makePart(root,cwd,backend,profile){const words={mode:"ask",stateRoot:root.folder,model:null,prompt:task,resume:null};return{...(0,import_chunk_VKC274CY.
 makeStaffPart)({...words,backend,profile,cwd}),brief:false}}async function tryIn(root,cwd,part,signals){const{id}=await(0,import_chunk_NDLZGJF4.launch)(root,{kind:"\
 staff",verb:"ask",owner:null,label:"doctor",onceKey:null,cwd,deadlineMs:trialMs,killGraceMs:import_chunk_UNWLYFWA.limits.staffKillGrace.default,maxOutputBytes:import_chunk_UNWLYFWA.
-limits.maxOutput.min,firstOutputMs:null,stallMs:null,lineage:null,run:null,staff:part});const why="doctor was interrupted";signals.onEach(()=>void(0,import_chunk_GXR44V6V.
+limits.maxOutput.min,firstOutputMs:null,stallMs:null,lineage:null,run:null,staff:part});const why="doctor was interrupted";signals.onEach(()=>void(0,import_chunk_Q5ED2SGW.
 cancelJob)(root.folder,id,{owner:null,why}).catch(()=>void 0));const{view,firstOutputMs}=await follow(root,id);const{state}=view;return{program:part.program,version:part.
 version??null,profile:part.profile,adds:part.adds,state:state.state,error:state.error,warnings:state.warnings,first_output_ms:firstOutputMs,duration_ms:state.duration_ms,
 conversation_id:state.conversation?.id??null,answer:state.state==="done"?(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)((0,import_chunk_527JQF7V.
 readText)(view.paths.result)??""),answerBytes):null}}async function follow(root,id){const paths=(0,import_chunk_RSAECTKB.jobPaths)(root.folder,id);let firstOutputMs=null;
-const look=()=>{const started=(0,import_chunk_OJVMGXOE.startedAt)(paths);if(firstOutputMs!==null||started===null||!(0,import_chunk_7WBBYJDG.factsOf)(paths.output)?.
+const look=()=>{const started=(0,import_chunk_FYIM6Y37.startedAt)(paths);if(firstOutputMs!==null||started===null||!(0,import_chunk_7WBBYJDG.factsOf)(paths.output)?.
 size)return;firstOutputMs=Math.max(0,(0,import_chunk_Y5L6GQDB.nowMs)()-Date.parse(started))};const patience=trialMs+3*import_chunk_UNWLYFWA.limits.staffKillGrace.
-default;const{views:[view]}=await(0,import_chunk_FPZJDWTF.waitForJobs)(root.folder,[id],{mode:"all",timeoutMs:patience,heartbeatMs:50,onHeartbeat:look});look();
+default;const{views:[view]}=await(0,import_chunk_C3JXGELQ.waitForJobs)(root.folder,[id],{mode:"all",timeoutMs:patience,heartbeatMs:50,onHeartbeat:look});look();
 if(!view)throw new import_chunk_NVPF5LEY.FaultError("internal",`cannot find job ${id} any more`);return{view,firstOutputMs}}async function removeOrName(folder){
 const until=(0,import_chunk_Y5L6GQDB.monotonicMs)()+2e3;for(;;){try{(0,import_chunk_7WBBYJDG.removeTree)(folder);return null}catch{if((0,import_chunk_Y5L6GQDB.monotonicMs)()>
 until)return folder;await(0,import_chunk_Y5L6GQDB.sleep)(20)}}}async function doctorBackend(context,name,isJson){const backend=(0,import_chunk_JH5ETT6M.findBackend)(
-name);const signIn=backend?(0,import_chunk_BWSMN7PA.signInOf)(backend):null;try{const trip=await roundTrip(name,()=>context.tell(`asking ${name} for one word: o\
+name);const signIn=backend?(0,import_chunk_UDEDY7CY.signInOf)(backend):null;try{const trip=await roundTrip(name,()=>context.tell(`asking ${name} for one word: o\
 ne small model call, at most 2 minutes`));const isReady=trip.state==="done";const code=isReady?import_chunk_6PFAPK5K.exitCodes.done:import_chunk_6PFAPK5K.exitCodes.
 unsuccessful;if(isJson)return{code,json:{backend:name,ready:isReady,sign_in:signIn,...trip}};return{code,out:page(name,isReady,[...rowsOf(trip,signIn),...verdictOf(
 trip)])}}catch(error){if(!(error instanceof import_chunk_NVPF5LEY.FaultError)||error.code!=="preflight")throw error;const code=import_chunk_6PFAPK5K.exitCodes.unsuccessful;
@@ -4297,12 +4307,12 @@ reason,retryAfterMs:null};const answer=opened.git.run(["rev-parse","--git-dir"])
 not_found",message:answer.reason};return{kind:"trouble",cause:"timeout",message:answer.reason,retryAfterMs:null}}
 
 },
-"./help-2XYAQ73L.js": function (module, exports) {
+"./help-B3VGTA6G.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{help:()=>help});module.exports=stdin_exports;var import_chunk_L76FAXVI=load("./chunk-L76FAXVI.js");var import_chunk_6PFAPK5K=load(
 "./chunk-6PFAPK5K.js");var import_chunk_UNWLYFWA=load("./chunk-UNWLYFWA.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load(
 "./chunk-JSBRDJBE.js");var help={name:"help",summary:"this page, or the page of one command",form:"[COMMAND [KIND]]",words:{min:0,max:2},options:import_chunk_L76FAXVI.
 common,examples:["help","help run","help watch file"],async run(_context,input){const{commandNames,loadCommand}=await Promise.resolve().then(()=>load("./registr\
-y-H365IHBU.js"));const{renderHelp}=await Promise.resolve().then(()=>load("./usage-UHIHGAI3.js"));const{labelled}=await Promise.resolve().then(()=>load("./wrap-L\
+y-HL2FJHNW.js"));const{renderHelp}=await Promise.resolve().then(()=>load("./usage-UHIHGAI3.js"));const{labelled}=await Promise.resolve().then(()=>load("./wrap-L\
 TCIWAWY.js"));const[word,...more]=input.words;if(word!==void 0){const command=await loadCommand(word);if(!command)throw(0,import_chunk_NVPF5LEY.usageError)(`can\
 not show help for ${JSON.stringify(word)}: there are ${commandNames.join(", ")}`);const chosen=await command.choose?.(more.length>0?more:["--help"]);if(more.length>
 0&&!chosen)throw(0,import_chunk_NVPF5LEY.usageError)(`cannot show help for ${JSON.stringify(more.join(" "))}: ${word} has one page`);return{code:import_chunk_6PFAPK5K.
@@ -4468,15 +4478,15 @@ network",certificate:"network",redirect:"server",shape:"shape"};function trouble
 return{kind:"trouble",cause:causes[failure.cause],message,retryAfterMs:null}}
 
 },
-"./implement-KUGA72OD.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{implement:()=>implement});module.exports=stdin_exports;var import_chunk_NCTJIVOJ=load("./chunk-NCTJIVOJ.js");var import_chunk_3ERYHNAR=load(
-"./chunk-3ERYHNAR.js");var import_chunk_4FLT4IJW=load("./chunk-4FLT4IJW.js");var import_chunk_PPLVBG35=load("./chunk-PPLVBG35.js");var import_chunk_5ZVUNFQ7=load(
-"./chunk-5ZVUNFQ7.js");var import_chunk_YASVSTXR=load("./chunk-YASVSTXR.js");var import_chunk_G72W4775=load("./chunk-G72W4775.js");var import_chunk_LVXJVB3Z=load(
-"./chunk-LVXJVB3Z.js");var import_chunk_TD3LF673=load("./chunk-TD3LF673.js");var import_chunk_CEJQDP2H=load("./chunk-CEJQDP2H.js");var import_chunk_NDLZGJF4=load(
+"./implement-A3T4QTAK.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{implement:()=>implement});module.exports=stdin_exports;var import_chunk_U5ZHYHNF=load("./chunk-U5ZHYHNF.js");var import_chunk_NTAPVMMY=load(
+"./chunk-NTAPVMMY.js");var import_chunk_VKC274CY=load("./chunk-VKC274CY.js");var import_chunk_PPLVBG35=load("./chunk-PPLVBG35.js");var import_chunk_5ZVUNFQ7=load(
+"./chunk-5ZVUNFQ7.js");var import_chunk_EPPYWNI7=load("./chunk-EPPYWNI7.js");var import_chunk_G72W4775=load("./chunk-G72W4775.js");var import_chunk_LVXJVB3Z=load(
+"./chunk-LVXJVB3Z.js");var import_chunk_TZSNQ27I=load("./chunk-TZSNQ27I.js");var import_chunk_J5S6ATOH=load("./chunk-J5S6ATOH.js");var import_chunk_NDLZGJF4=load(
 "./chunk-NDLZGJF4.js");var import_chunk_L76FAXVI=load("./chunk-L76FAXVI.js");var import_chunk_YAUTBWZI=load("./chunk-YAUTBWZI.js");var import_chunk_K4XBJGBM=load(
-"./chunk-K4XBJGBM.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_RPY2L2GB=load(
-"./chunk-RPY2L2GB.js");var import_chunk_JH5ETT6M=load("./chunk-JH5ETT6M.js");var import_chunk_NM4KW5RY=load("./chunk-NM4KW5RY.js");var import_chunk_SNCAF6X6=load(
-"./chunk-SNCAF6X6.js");var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_DFY3WLOV=load(
+"./chunk-K4XBJGBM.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_NMDBMK7D=load(
+"./chunk-NMDBMK7D.js");var import_chunk_JH5ETT6M=load("./chunk-JH5ETT6M.js");var import_chunk_NM4KW5RY=load("./chunk-NM4KW5RY.js");var import_chunk_HBYH2LAO=load(
+"./chunk-HBYH2LAO.js");var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_DFY3WLOV=load(
 "./chunk-DFY3WLOV.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_FSRL2ASG=load(
 "./chunk-FSRL2ASG.js");var import_chunk_IXQIV2GL=load("./chunk-IXQIV2GL.js");var import_chunk_XRZCSGQB=load("./chunk-XRZCSGQB.js");var import_chunk_LXK2ZILE=load(
 "./chunk-LXK2ZILE.js");var import_chunk_GH6Z3BUY=load("./chunk-GH6Z3BUY.js");var import_chunk_TPL5RJS6=load("./chunk-TPL5RJS6.js");var import_chunk_BJVD3YVK=load(
@@ -4484,7 +4494,7 @@ return{kind:"trouble",cause:causes[failure.cause],message,retryAfterMs:null}}
 "./chunk-XUMWCHG3.js");var import_chunk_RSAECTKB=load("./chunk-RSAECTKB.js");var import_chunk_OYSO2DVF=load("./chunk-OYSO2DVF.js");var import_chunk_UNWLYFWA=load(
 "./chunk-UNWLYFWA.js");var import_chunk_55A4YUIJ=load("./chunk-55A4YUIJ.js");var import_chunk_Y5L6GQDB=load("./chunk-Y5L6GQDB.js");var import_chunk_VBJYUCPQ=load(
 "./chunk-VBJYUCPQ.js");var import_chunk_BSO2ISIG=load("./chunk-BSO2ISIG.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load(
-"./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var implement=(0,import_chunk_NCTJIVOJ.
+"./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var implement=(0,import_chunk_U5ZHYHNF.
 makeStaffVerb)({mode:"implement",notes:"A second implement job in the same worktree is refused unless it has --worktree or --share. The result says what was cha\
 nged: files, commits, or that nothing was.",examples:["implement --backend claude --prompt-file change.md --timeout 90m",'implement --worktree --prompt "Port io\
 .ts to streams; commit it"']});
@@ -4515,25 +4525,26 @@ const evidence=`job ${id} is ${state}${error?` (${error})`:""}`;if(!stand.isEnde
 String(input.job),wake)};
 
 },
-"./judging-CHULLLXZ.js": function (module, exports) {
+"./judging-UDR7RANR.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{startJudging:()=>startJudging});module.exports=stdin_exports;var import_chunk_O4S3UR6E=load("./chunk-O4S3UR6E.js");
-var import_chunk_U56C6E24=load("./chunk-U56C6E24.js");var import_chunk_ILJKJSAA=load("./chunk-ILJKJSAA.js");var import_chunk_RGS2FWBV=load("./chunk-RGS2FWBV.js");
-var import_chunk_33RR3S3O=load("./chunk-33RR3S3O.js");var import_chunk_7LUFXQWN=load("./chunk-7LUFXQWN.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");
-var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");
-var import_chunk_OYSO2DVF=load("./chunk-OYSO2DVF.js");var import_chunk_UNWLYFWA=load("./chunk-UNWLYFWA.js");var import_chunk_Y5L6GQDB=load("./chunk-Y5L6GQDB.js");
-var import_chunk_VBJYUCPQ=load("./chunk-VBJYUCPQ.js");var import_chunk_BSO2ISIG=load("./chunk-BSO2ISIG.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");
-var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
-function stillnessOf(window){const spanMs=sum(window.map(one=>one.spanMs));const cpuMs=window.some(one=>one.cpuMs===null)?null:sum(window.map(one=>one.cpuMs??0));
-const hasOutput=window.some(one=>one.hasOutput);const hasLog=window.some(one=>one.hasLog);const descendants=Math.max(0,...window.map(one=>one.descendants));const output=hasOutput?
-`${(0,import_chunk_TFEMYLSK.formatSize)(sum(window.map(one=>one.outputBytes)))} of output`:"no output";const figures=[cpuWords(cpuMs,spanMs),output,...hasLog?["\
-its log changed"]:[],countDescendants(descendants)].join(", ");const facts={descendants,words:figures};if(isBusy(cpuMs,spanMs)||hasOutput||hasLog)return{kind:"w\
-orking",...facts};if(cpuMs===null)return{kind:"unmeasured",...facts};return{kind:descendants>0?"waiting":"dead",...facts}}function isBusy(cpuMs,spanMs){return cpuMs!==
-null&&cpuMs>0&&cpuMs>=spanMs*import_chunk_UNWLYFWA.idleCpuShare}function countDescendants(count){return`${count===0?"no":count} descendant${count===1?"":"s"}`}function cpuWords(cpuMs,spanMs){
-if(cpuMs===null)return"CPU not known";if(cpuMs===0||spanMs<=0)return"no CPU";const percent=cpuMs/spanMs*100;return`${(0,import_chunk_UNGYPAP3.formatDuration)(cpuMs)}\
- of CPU (${percent<10?percent.toFixed(1):Math.round(percent)}%)`}function sum(numbers){return numbers.reduce((whole,one)=>whole+one,0)}var mostAdvances=24;var fewAdvances=4;
-var tolerance=.2;var haltShare=2;function paceAfter(before,now,atMs){if(now.completed===null)return before;const point={atMs,completed:now.completed};const newest=before?.
-points.at(-1);const phase=now.phase??before?.phase??null;const total=now.total??before?.total??null;const next=points2=>({phase,total,points:points2,stillMs:atMs});
-if(!before||!newest||point.completed<newest.completed)return next([point]);const{points,stillMs}=before;if(before.total!==null&&total!==before.total){const isSameCount=phase===
+var import_chunk_U56C6E24=load("./chunk-U56C6E24.js");var import_chunk_ILJKJSAA=load("./chunk-ILJKJSAA.js");var import_chunk_THMK3AAK=load("./chunk-THMK3AAK.js");
+var import_chunk_K7ECP4AX=load("./chunk-K7ECP4AX.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_33RR3S3O=load("./chunk-33RR3S3O.js");
+var import_chunk_7LUFXQWN=load("./chunk-7LUFXQWN.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");
+var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_OYSO2DVF=load("./chunk-OYSO2DVF.js");
+var import_chunk_UNWLYFWA=load("./chunk-UNWLYFWA.js");var import_chunk_Y5L6GQDB=load("./chunk-Y5L6GQDB.js");var import_chunk_VBJYUCPQ=load("./chunk-VBJYUCPQ.js");
+var import_chunk_BSO2ISIG=load("./chunk-BSO2ISIG.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");
+var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");function stillnessOf(window){const spanMs=sum(window.
+map(one=>one.spanMs));const cpuMs=window.some(one=>one.cpuMs===null)?null:sum(window.map(one=>one.cpuMs??0));const hasOutput=window.some(one=>one.hasOutput);const hasLog=window.
+some(one=>one.hasLog);const descendants=Math.max(0,...window.map(one=>one.descendants));const output=hasOutput?`${(0,import_chunk_TFEMYLSK.formatSize)(sum(window.
+map(one=>one.outputBytes)))} of output`:"no output";const figures=[cpuWords(cpuMs,spanMs),output,...hasLog?["its log changed"]:[],countDescendants(descendants)].
+join(", ");const facts={descendants,words:figures};if(isBusy(cpuMs,spanMs)||hasOutput||hasLog)return{kind:"working",...facts};if(cpuMs===null)return{kind:"unmea\
+sured",...facts};return{kind:descendants>0?"waiting":"dead",...facts}}function isBusy(cpuMs,spanMs){return cpuMs!==null&&cpuMs>0&&cpuMs>=spanMs*import_chunk_UNWLYFWA.
+idleCpuShare}function countDescendants(count){return`${count===0?"no":count} descendant${count===1?"":"s"}`}function cpuWords(cpuMs,spanMs){if(cpuMs===null)return"\
+CPU not known";if(cpuMs===0||spanMs<=0)return"no CPU";const percent=cpuMs/spanMs*100;return`${(0,import_chunk_UNGYPAP3.formatDuration)(cpuMs)} of CPU (${percent<
+10?percent.toFixed(1):Math.round(percent)}%)`}function sum(numbers){return numbers.reduce((whole,one)=>whole+one,0)}var mostAdvances=24;var fewAdvances=4;var tolerance=.2;
+var haltShare=2;function paceAfter(before,now,atMs){if(now.completed===null)return before;const point={atMs,completed:now.completed};const newest=before?.points.
+at(-1);const phase=now.phase??before?.phase??null;const total=now.total??before?.total??null;const next=points2=>({phase,total,points:points2,stillMs:atMs});if(!before||
+!newest||point.completed<newest.completed)return next([point]);const{points,stillMs}=before;if(before.total!==null&&total!==before.total){const isSameCount=phase===
 before.phase&&point.completed>newest.completed;return next(isSameCount?[newest,point]:[point])}if(point.completed===newest.completed)return next(points.length===
 1?[point]:points);if(wasHalted(points,stillMs))return next([{...newest,atMs:stillMs},point]);return next(trimmed([...points,point]))}function secondsLeft(pace,now,atMs){
 if(!pace||!now||now.completed===null||now.total===null)return null;if(pace.points.length<2||pace.points.at(-1)?.atMs!==atMs)return null;const rate=rateOf(pace.points);
@@ -4615,7 +4626,7 @@ checkpoint,memory}){const{state,completed,total}=checkpoint;const isNearEnd=comp
 total;return state==="attention"||memory.probeUnchanged>0||isNearEnd}function rememberedOf({n,since,told}){return{kind:"checkpoint",n,since,told}}function readMemory(paths,atMost){
 const read=(0,import_chunk_527JQF7V.readJson)(paths.cursor);const value=read.kind==="ok"?read.value:{};const event=newestTold(paths);const n=Math.min(atMost,Math.
 max(countOf(value.n),event.n));const told=countOf(value.n)===event.n?wordsOf(value.told):event.causes;return{...freshMemory,n,since:Math.min(n,countOf(value.since)),
-told:told.slice(0,mostCauses)}}var mostCauses=8;function newestTold(paths){const event=(0,import_chunk_RGS2FWBV.readEvents)(paths,0,1e5).events.findLast(({type,
+told:told.slice(0,mostCauses)}}var mostCauses=8;function newestTold(paths){const event=(0,import_chunk_THMK3AAK.readEvents)(paths,0,1e5).events.findLast(({type,
 n})=>type==="checkpoint"&&countOf(n)>0);const fingerprint=event?.fingerprint;return{n:countOf(event?.n),causes:typeof fingerprint==="string"?fingerprint.split("\
 +"):[]}}function wordsOf(value){return Array.isArray(value)?value.filter(one=>typeof one==="string"):[]}function countOf(value){return Number.isSafeInteger(value)&&
 Number(value)>0?Number(value):0}function makeProbe({spec},tree){const line=spec.run?.probe;if(!line)return null;const timeoutMs=spec.run?.probe_ms??import_chunk_UNWLYFWA.
@@ -4693,40 +4704,41 @@ return function(txt){if(this!==void 0&&this.has!==void 0){!!~this.has.indexOf(op
 run(this.keys,txt+""):txt+""}return txt===void 0?chain([open],[blk]):$.enabled?run([blk],txt+""):txt+""}}var kleur_default=$;
 
 },
-"./main-NYKUWXV3.js": function (module, exports) {
+"./main-BKNIPHVS.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{runWorker:()=>runWorker});module.exports=stdin_exports;var import_chunk_2ZMZR3QW=load("./chunk-2ZMZR3QW.js");var import_chunk_IH5K6ZOB=load(
-"./chunk-IH5K6ZOB.js");var import_chunk_7P6YVAXQ=load("./chunk-7P6YVAXQ.js");var import_chunk_O4S3UR6E=load("./chunk-O4S3UR6E.js");var import_chunk_JFKPKYVA=load(
-"./chunk-JFKPKYVA.js");var import_chunk_OJVMGXOE=load("./chunk-OJVMGXOE.js");var import_chunk_LZLDJ5RC=load("./chunk-LZLDJ5RC.js");var import_chunk_E4Q33Z52=load(
-"./chunk-E4Q33Z52.js");var import_chunk_RPY2L2GB=load("./chunk-RPY2L2GB.js");var import_chunk_JH5ETT6M=load("./chunk-JH5ETT6M.js");var import_chunk_NM4KW5RY=load(
+"./chunk-IH5K6ZOB.js");var import_chunk_AKMXSWQJ=load("./chunk-AKMXSWQJ.js");var import_chunk_O4S3UR6E=load("./chunk-O4S3UR6E.js");var import_chunk_5QPJPXAU=load(
+"./chunk-5QPJPXAU.js");var import_chunk_FYIM6Y37=load("./chunk-FYIM6Y37.js");var import_chunk_LZLDJ5RC=load("./chunk-LZLDJ5RC.js");var import_chunk_E4Q33Z52=load(
+"./chunk-E4Q33Z52.js");var import_chunk_NMDBMK7D=load("./chunk-NMDBMK7D.js");var import_chunk_JH5ETT6M=load("./chunk-JH5ETT6M.js");var import_chunk_NM4KW5RY=load(
 "./chunk-NM4KW5RY.js");var import_chunk_U56C6E24=load("./chunk-U56C6E24.js");var import_chunk_P2ISOPV5=load("./chunk-P2ISOPV5.js");var import_chunk_Z4RGNWQU=load(
-"./chunk-Z4RGNWQU.js");var import_chunk_QDGG2LTG=load("./chunk-QDGG2LTG.js");var import_chunk_5WQSECMS=load("./chunk-5WQSECMS.js");var import_chunk_OJTQHGJM=load(
-"./chunk-OJTQHGJM.js");var import_chunk_SNCAF6X6=load("./chunk-SNCAF6X6.js");var import_chunk_ILJKJSAA=load("./chunk-ILJKJSAA.js");var import_chunk_W7HED5VZ=load(
+"./chunk-Z4RGNWQU.js");var import_chunk_QDGG2LTG=load("./chunk-QDGG2LTG.js");var import_chunk_5WQSECMS=load("./chunk-5WQSECMS.js");var import_chunk_RCJX4V26=load(
+"./chunk-RCJX4V26.js");var import_chunk_HBYH2LAO=load("./chunk-HBYH2LAO.js");var import_chunk_ILJKJSAA=load("./chunk-ILJKJSAA.js");var import_chunk_W7HED5VZ=load(
 "./chunk-W7HED5VZ.js");var import_chunk_G3QJQVPZ=load("./chunk-G3QJQVPZ.js");var import_chunk_CJ74I6F3=load("./chunk-CJ74I6F3.js");var import_chunk_HDW3QKWP=load(
-"./chunk-HDW3QKWP.js");var import_chunk_RGS2FWBV=load("./chunk-RGS2FWBV.js");var import_chunk_DFY3WLOV=load("./chunk-DFY3WLOV.js");var import_chunk_GEPPUING=load(
-"./chunk-GEPPUING.js");var import_chunk_33RR3S3O=load("./chunk-33RR3S3O.js");var import_chunk_7LUFXQWN=load("./chunk-7LUFXQWN.js");var import_chunk_UNGYPAP3=load(
-"./chunk-UNGYPAP3.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_IXQIV2GL=load("./chunk-IXQIV2GL.js");var import_chunk_XRZCSGQB=load(
-"./chunk-XRZCSGQB.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_TPL5RJS6=load(
-"./chunk-TPL5RJS6.js");var import_chunk_BJVD3YVK=load("./chunk-BJVD3YVK.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_ER3MQ2ZD=load(
-"./chunk-ER3MQ2ZD.js");var import_chunk_XUMWCHG3=load("./chunk-XUMWCHG3.js");var import_chunk_RSAECTKB=load("./chunk-RSAECTKB.js");var import_chunk_OYSO2DVF=load(
-"./chunk-OYSO2DVF.js");var import_chunk_UNWLYFWA=load("./chunk-UNWLYFWA.js");var import_chunk_55A4YUIJ=load("./chunk-55A4YUIJ.js");var import_chunk_Y5L6GQDB=load(
-"./chunk-Y5L6GQDB.js");var import_chunk_VBJYUCPQ=load("./chunk-VBJYUCPQ.js");var import_chunk_BSO2ISIG=load("./chunk-BSO2ISIG.js");var import_chunk_7WBBYJDG=load(
-"./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load(
-"./chunk-JSBRDJBE.js");async function runWorker(root,id,log){if(!root.startsWith("/")||!(0,import_chunk_XUMWCHG3.isId)(id))throw new Error("usage: _worker ROOT \
-ID");let claim;let notifier;let isDone=false;try{claim=await(0,import_chunk_2ZMZR3QW.claimJob)(root,id);notifier=claim&&await notifierOf(claim);if(claim)await Promise.
-race([look(claim,log),unexpected()]);isDone=true}catch(error){log(`${error instanceof Error?error.stack??error.message:String(error)}
+"./chunk-HDW3QKWP.js");var import_chunk_THMK3AAK=load("./chunk-THMK3AAK.js");var import_chunk_K7ECP4AX=load("./chunk-K7ECP4AX.js");var import_chunk_ILRLY4JU=load(
+"./chunk-ILRLY4JU.js");var import_chunk_DFY3WLOV=load("./chunk-DFY3WLOV.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_33RR3S3O=load(
+"./chunk-33RR3S3O.js");var import_chunk_7LUFXQWN=load("./chunk-7LUFXQWN.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_FSRL2ASG=load(
+"./chunk-FSRL2ASG.js");var import_chunk_IXQIV2GL=load("./chunk-IXQIV2GL.js");var import_chunk_XRZCSGQB=load("./chunk-XRZCSGQB.js");var import_chunk_LXK2ZILE=load(
+"./chunk-LXK2ZILE.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_TPL5RJS6=load("./chunk-TPL5RJS6.js");var import_chunk_BJVD3YVK=load(
+"./chunk-BJVD3YVK.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_ER3MQ2ZD=load("./chunk-ER3MQ2ZD.js");var import_chunk_XUMWCHG3=load(
+"./chunk-XUMWCHG3.js");var import_chunk_RSAECTKB=load("./chunk-RSAECTKB.js");var import_chunk_OYSO2DVF=load("./chunk-OYSO2DVF.js");var import_chunk_UNWLYFWA=load(
+"./chunk-UNWLYFWA.js");var import_chunk_55A4YUIJ=load("./chunk-55A4YUIJ.js");var import_chunk_Y5L6GQDB=load("./chunk-Y5L6GQDB.js");var import_chunk_VBJYUCPQ=load(
+"./chunk-VBJYUCPQ.js");var import_chunk_BSO2ISIG=load("./chunk-BSO2ISIG.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load(
+"./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");async function runWorker(root,id,log){
+if(!root.startsWith("/")||!(0,import_chunk_XUMWCHG3.isId)(id))throw new Error("usage: _worker ROOT ID");let claim;let notifier;let isDone=false;try{claim=await(0,
+import_chunk_2ZMZR3QW.claimJob)(root,id);notifier=claim&&await notifierOf(claim);if(claim)await Promise.race([look(claim,log),unexpected()]);isDone=true}catch(error){
+log(`${error instanceof Error?error.stack??error.message:String(error)}
 `);if(claim)await giveUp(claim,(0,import_chunk_NVPF5LEY.messageOf)(error))}finally{if(claim)(0,import_chunk_U56C6E24.removeCgroup)(claim.cgroup,id);claim?.release()}
 if(notifier)await notifier.finish();if(!claim)await tellOwed(root,id);return isDone}async function notifierOf(claim){if(!claim.spec.notify)return void 0;const notifier=(await Promise.
-resolve().then(()=>load("./notify-XNREADQ3.js"))).makeNotifier(claim);claim.onWake=notifier.wake;return notifier}async function tellOwed(root,id){const{spec,state}=(0,
-import_chunk_ER3MQ2ZD.inspect)(root,id);if(spec?.notify&&(0,import_chunk_ER3MQ2ZD.isEnded)(state))await(await Promise.resolve().then(()=>load("./notify-XNREADQ3\
-.js"))).runNotify(root,id)}async function look(claim,log){switch(claim.spec.kind){case"watch":return(await Promise.resolve().then(()=>load("./run-watch-FVDY33YW\
-.js"))).runWatch(claim,log);case"timer":return(await Promise.resolve().then(()=>load("./run-timer-6CEM2CMR.js"))).runTimer(claim);default:return(await Promise.resolve().
-then(()=>load("./supervise-GYDAZY35.js"))).supervise(claim)}}function unexpected(){return new Promise((_resolve,reject)=>{process.on("uncaughtException",reject);
-process.on("unhandledRejection",reject)})}async function giveUp(claim,message){const{paths,spec,root}=claim;(0,import_chunk_RGS2FWBV.openJournal)(paths,spec).append(
-"worker_failed",{message});const failures=(0,import_chunk_RGS2FWBV.readEvents)(paths,0,1e5).events.filter(event=>event.type==="worker_failed").length;if(failures<
+resolve().then(()=>load("./notify-5QBLS7YX.js"))).makeNotifier(claim);claim.onWake=notifier.wake;return notifier}async function tellOwed(root,id){const{spec,state}=(0,
+import_chunk_ER3MQ2ZD.inspect)(root,id);if(spec?.notify&&(0,import_chunk_ER3MQ2ZD.isEnded)(state))await(await Promise.resolve().then(()=>load("./notify-5QBLS7YX\
+.js"))).runNotify(root,id)}async function look(claim,log){switch(claim.spec.kind){case"watch":return(await Promise.resolve().then(()=>load("./run-watch-U7XYCW4V\
+.js"))).runWatch(claim,log);case"timer":return(await Promise.resolve().then(()=>load("./run-timer-S7KVJKPV.js"))).runTimer(claim);default:return(await Promise.resolve().
+then(()=>load("./supervise-WAMTDK2W.js"))).supervise(claim)}}function unexpected(){return new Promise((_resolve,reject)=>{process.on("uncaughtException",reject);
+process.on("unhandledRejection",reject)})}async function giveUp(claim,message){const{paths,spec,root}=claim;(0,import_chunk_THMK3AAK.openJournal)(paths,spec).append(
+"worker_failed",{message});const failures=(0,import_chunk_THMK3AAK.readEvents)(paths,0,1e5).events.filter(event=>event.type==="worker_failed").length;if(failures<
 import_chunk_UNWLYFWA.workerFailures)return;const view=(0,import_chunk_ER3MQ2ZD.inspect)(root,spec.id);const tree=(0,import_chunk_O4S3UR6E.treeOf)(spec,paths,{worker:claim.
 self,shim:view.shim,child:view.child});const ended=await(0,import_chunk_O4S3UR6E.terminate)(tree,{graceMs:import_chunk_UNWLYFWA.orphanGraceMs,settleMs:import_chunk_UNWLYFWA.
 killSettleMs});const warnings=[{code:"worker_failed",message:`the worker failed ${failures} times: ${message}`}];const ending={reason:"worker_lost",exit:view.exit,
-tree:ended,reconciled:false,warnings};await(0,import_chunk_7P6YVAXQ.concludeAsked)(claim,ending,tree)}
+tree:ended,reconciled:false,warnings};await(0,import_chunk_AKMXSWQJ.concludeAsked)(claim,ending,tree)}
 
 },
 "./may-act-KAPX2UGA.js": function (module, exports) {
@@ -4739,16 +4751,17 @@ mayAct});module.exports=stdin_exports;var import_chunk_WVXEN3NF=load("./chunk-WV
 "./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
 
 },
-"./notify-XNREADQ3.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{makeNotifier:()=>makeNotifier,runNotify:()=>runNotify});module.exports=stdin_exports;var import_chunk_RGS2FWBV=load(
-"./chunk-RGS2FWBV.js");var import_chunk_DFY3WLOV=load("./chunk-DFY3WLOV.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_33RR3S3O=load(
-"./chunk-33RR3S3O.js");var import_chunk_7LUFXQWN=load("./chunk-7LUFXQWN.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_TPL5RJS6=load(
-"./chunk-TPL5RJS6.js");var import_chunk_BJVD3YVK=load("./chunk-BJVD3YVK.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_ER3MQ2ZD=load(
-"./chunk-ER3MQ2ZD.js");var import_chunk_XUMWCHG3=load("./chunk-XUMWCHG3.js");var import_chunk_RSAECTKB=load("./chunk-RSAECTKB.js");var import_chunk_OYSO2DVF=load(
-"./chunk-OYSO2DVF.js");var import_chunk_UNWLYFWA=load("./chunk-UNWLYFWA.js");var import_chunk_55A4YUIJ=load("./chunk-55A4YUIJ.js");var import_chunk_Y5L6GQDB=load(
-"./chunk-Y5L6GQDB.js");var import_chunk_VBJYUCPQ=load("./chunk-VBJYUCPQ.js");var import_chunk_BSO2ISIG=load("./chunk-BSO2ISIG.js");var import_chunk_7WBBYJDG=load(
-"./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load(
-"./chunk-JSBRDJBE.js");var script=`mkdir -m 700 "$0" 2>/dev/null || exit 121
+"./notify-5QBLS7YX.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{makeNotifier:()=>makeNotifier,runNotify:()=>runNotify});module.exports=stdin_exports;var import_chunk_THMK3AAK=load(
+"./chunk-THMK3AAK.js");var import_chunk_K7ECP4AX=load("./chunk-K7ECP4AX.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_DFY3WLOV=load(
+"./chunk-DFY3WLOV.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_33RR3S3O=load("./chunk-33RR3S3O.js");var import_chunk_7LUFXQWN=load(
+"./chunk-7LUFXQWN.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_TPL5RJS6=load("./chunk-TPL5RJS6.js");var import_chunk_BJVD3YVK=load(
+"./chunk-BJVD3YVK.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_ER3MQ2ZD=load("./chunk-ER3MQ2ZD.js");var import_chunk_XUMWCHG3=load(
+"./chunk-XUMWCHG3.js");var import_chunk_RSAECTKB=load("./chunk-RSAECTKB.js");var import_chunk_OYSO2DVF=load("./chunk-OYSO2DVF.js");var import_chunk_UNWLYFWA=load(
+"./chunk-UNWLYFWA.js");var import_chunk_55A4YUIJ=load("./chunk-55A4YUIJ.js");var import_chunk_Y5L6GQDB=load("./chunk-Y5L6GQDB.js");var import_chunk_VBJYUCPQ=load(
+"./chunk-VBJYUCPQ.js");var import_chunk_BSO2ISIG=load("./chunk-BSO2ISIG.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load(
+"./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var script=`mkdir -m 700 "$0"\
+ 2>/dev/null || exit 121
 (umask 077; echo "$1" >"$0/by") 2>/dev/null
 shift
 ({ sleep ${Math.ceil(import_chunk_UNWLYFWA.notifyMs/1e3)+5}; kill -s KILL 0; } </dev/null >/dev/null 2>&1 &)
@@ -4772,13 +4785,13 @@ error.message),import_chunk_UNWLYFWA.excerptBytes*2):null}function makeNotifier(
 async()=>{after=await sendAll(job,after,append)});return round};return{wake:append=>void send(append).catch(()=>void 0),finish:()=>send(void 0)}}async function runNotify(root,id){
 if(!root.startsWith("/")||!(0,import_chunk_XUMWCHG3.isId)(id))throw new Error("usage: _notify ROOT ID");const{paths,spec}=(0,import_chunk_ER3MQ2ZD.inspect)(root,
 id);if(!spec||!await(0,import_chunk_BJVD3YVK.isGenuine)(spec,(0,import_chunk_BJVD3YVK.readKey)()))return;await sendAll({root,paths,spec},0,void 0)}async function sendAll(job,after,append){
-let newest=after;for(const event of(0,import_chunk_RGS2FWBV.readEvents)(job.paths,after,1e6).events){newest=Math.max(newest,event.seq);if(Array.isArray(event.wake)&&
+let newest=after;for(const event of(0,import_chunk_THMK3AAK.readEvents)(job.paths,after,1e6).events){newest=Math.max(newest,event.seq);if(Array.isArray(event.wake)&&
 event.wake.some(wake=>wake==="attention"||wake==="news"))await sendOne(job,`event-${event.seq}`,event,append)}if(!(0,import_chunk_ER3MQ2ZD.isEnded)((0,import_chunk_ER3MQ2ZD.
-inspect)(job.root,job.spec.id).state)||isTold(job.paths,"end"))return newest;const ended=(0,import_chunk_RGS2FWBV.readEvents)(job.paths,0,1e6).events.findLast(event=>event.
+inspect)(job.root,job.spec.id).state)||isTold(job.paths,"end"))return newest;const ended=(0,import_chunk_THMK3AAK.readEvents)(job.paths,0,1e6).events.findLast(event=>event.
 type==="ended");await sendOne(job,"end",ended??{type:"ended"},append);return newest}async function sendOne(job,key,event,append){const told=await sendNotice(job,
 key,()=>noticeDocument(job.root,job.spec.id,event));if(told.is==="told")await writeDown(job,told.fields,append)}async function writeDown(job,fields,append){try{
 if(append&&!(0,import_chunk_ER3MQ2ZD.isEnded)((0,import_chunk_ER3MQ2ZD.inspect)(job.root,job.spec.id).state))return append(fields);await(0,import_chunk_TPL5RJS6.
-withLock)(job.paths.lock,()=>(0,import_chunk_RGS2FWBV.openJournal)(job.paths,job.spec).append("notified",fields))}catch(error){if((0,import_chunk_NVPF5LEY.errnoOf)(
+withLock)(job.paths.lock,()=>(0,import_chunk_THMK3AAK.openJournal)(job.paths,job.spec).append("notified",fields))}catch(error){if((0,import_chunk_NVPF5LEY.errnoOf)(
 error)===void 0)throw error}}
 
 },
@@ -4838,13 +4851,13 @@ dist_tags:found.tags},cursor:input.changed?{version:isMet||!isArmed?version:base
 input.wanted?.replace(/\+.*$/,"")}
 
 },
-"./observe-HIQUMHBU.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{observe:()=>observe});module.exports=stdin_exports;var import_chunk_JNFVCT6S=load("./chunk-JNFVCT6S.js");var import_chunk_BL7CDS4W=load(
-"./chunk-BL7CDS4W.js");var import_chunk_BRK3XRC6=load("./chunk-BRK3XRC6.js");var import_chunk_RLBURDLB=load("./chunk-RLBURDLB.js");var import_chunk_OIGBCF3K=load(
-"./chunk-OIGBCF3K.js");var import_chunk_SZ7SYDR5=load("./chunk-SZ7SYDR5.js");var import_chunk_L76FAXVI=load("./chunk-L76FAXVI.js");var import_chunk_YAUTBWZI=load(
-"./chunk-YAUTBWZI.js");var import_chunk_PATOMOAS=load("./chunk-PATOMOAS.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_NM4KW5RY=load(
-"./chunk-NM4KW5RY.js");var import_chunk_OJTQHGJM=load("./chunk-OJTQHGJM.js");var import_chunk_SNCAF6X6=load("./chunk-SNCAF6X6.js");var import_chunk_RGS2FWBV=load(
-"./chunk-RGS2FWBV.js");var import_chunk_DFY3WLOV=load("./chunk-DFY3WLOV.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_UNGYPAP3=load(
+"./observe-BSZ7LE2I.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{observe:()=>observe});module.exports=stdin_exports;var import_chunk_JNFVCT6S=load("./chunk-JNFVCT6S.js");var import_chunk_TESABYF3=load(
+"./chunk-TESABYF3.js");var import_chunk_NWMRLGD5=load("./chunk-NWMRLGD5.js");var import_chunk_OIGBCF3K=load("./chunk-OIGBCF3K.js");var import_chunk_SZ7SYDR5=load(
+"./chunk-SZ7SYDR5.js");var import_chunk_L76FAXVI=load("./chunk-L76FAXVI.js");var import_chunk_YAUTBWZI=load("./chunk-YAUTBWZI.js");var import_chunk_6PFAPK5K=load(
+"./chunk-6PFAPK5K.js");var import_chunk_NM4KW5RY=load("./chunk-NM4KW5RY.js");var import_chunk_RCJX4V26=load("./chunk-RCJX4V26.js");var import_chunk_HBYH2LAO=load(
+"./chunk-HBYH2LAO.js");var import_chunk_THMK3AAK=load("./chunk-THMK3AAK.js");var import_chunk_K7ECP4AX=load("./chunk-K7ECP4AX.js");var import_chunk_ILRLY4JU=load(
+"./chunk-ILRLY4JU.js");var import_chunk_DFY3WLOV=load("./chunk-DFY3WLOV.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_UNGYPAP3=load(
 "./chunk-UNGYPAP3.js");var import_chunk_XRZCSGQB=load("./chunk-XRZCSGQB.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_ER3MQ2ZD=load(
 "./chunk-ER3MQ2ZD.js");var import_chunk_XUMWCHG3=load("./chunk-XUMWCHG3.js");var import_chunk_RSAECTKB=load("./chunk-RSAECTKB.js");var import_chunk_OYSO2DVF=load(
 "./chunk-OYSO2DVF.js");var import_chunk_UNWLYFWA=load("./chunk-UNWLYFWA.js");var import_chunk_55A4YUIJ=load("./chunk-55A4YUIJ.js");var import_chunk_Y5L6GQDB=load(
@@ -4855,8 +4868,8 @@ max:1},options:{"after-seq":{kind:"count",value:"N",range:{default:0,min:0,max:2
 ownerOption,...import_chunk_L76FAXVI.common},notes:"Default: the newest job; a live timer is not taken for it while another job is live. Exit codes as of wait: \
 0 says that the job is done, not that anybody has read its result.",examples:["observe","observe run-mik3x9ab-4f7q2z --after-seq 4"],async run(context,input){const root=context.
 root(input);(0,import_chunk_YAUTBWZI.checkRoot)(root.folder);const owner=input.text("owner")??import_chunk_VBJYUCPQ.variables.owner()??null;const id=input.words[0]===
-void 0?(0,import_chunk_JNFVCT6S.requireNewest)(root,owner,"a job to observe").id:(0,import_chunk_NM4KW5RY.findJob)(root,input.words[0]);const view=await(0,import_chunk_SNCAF6X6.
-refresh)(root.folder,id);return{code:(0,import_chunk_6PFAPK5K.exitCodeOf)(view.state.state),json:(0,import_chunk_BL7CDS4W.observation)(view,{afterSeq:input.count(
+void 0?(0,import_chunk_JNFVCT6S.requireNewest)(root,owner,"a job to observe").id:(0,import_chunk_NM4KW5RY.findJob)(root,input.words[0]);const view=await(0,import_chunk_HBYH2LAO.
+refresh)(root.folder,id);return{code:(0,import_chunk_6PFAPK5K.exitCodeOf)(view.state.state),json:(0,import_chunk_TESABYF3.observation)(view,{afterSeq:input.count(
 "after-seq")??null,root})}}};
 
 },
@@ -4924,20 +4937,20 @@ cting"||!isGreen&&["failed","gated","none"].includes(checks)}function steadyMerg
 "mergeable"||before==="conflicting"||before==="blocked";return merge==="unknown"&&isKnown?before:merge}
 
 },
-"./registry-H365IHBU.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{commandNames:()=>import_chunk_CPBQ7YFS.commandNames,loadCommand:()=>import_chunk_CPBQ7YFS.loadCommand});module.exports=
-stdin_exports;var import_chunk_CPBQ7YFS=load("./chunk-CPBQ7YFS.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
+"./registry-HL2FJHNW.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{commandNames:()=>import_chunk_KZLIN5MV.commandNames,loadCommand:()=>import_chunk_KZLIN5MV.loadCommand});module.exports=
+stdin_exports;var import_chunk_KZLIN5MV=load("./chunk-KZLIN5MV.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
 
 },
-"./research-5OZOX4IW.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{research:()=>research});module.exports=stdin_exports;var import_chunk_NCTJIVOJ=load("./chunk-NCTJIVOJ.js");var import_chunk_3ERYHNAR=load(
-"./chunk-3ERYHNAR.js");var import_chunk_4FLT4IJW=load("./chunk-4FLT4IJW.js");var import_chunk_PPLVBG35=load("./chunk-PPLVBG35.js");var import_chunk_5ZVUNFQ7=load(
-"./chunk-5ZVUNFQ7.js");var import_chunk_YASVSTXR=load("./chunk-YASVSTXR.js");var import_chunk_G72W4775=load("./chunk-G72W4775.js");var import_chunk_LVXJVB3Z=load(
-"./chunk-LVXJVB3Z.js");var import_chunk_TD3LF673=load("./chunk-TD3LF673.js");var import_chunk_CEJQDP2H=load("./chunk-CEJQDP2H.js");var import_chunk_NDLZGJF4=load(
+"./research-KCG2S6GW.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{research:()=>research});module.exports=stdin_exports;var import_chunk_U5ZHYHNF=load("./chunk-U5ZHYHNF.js");var import_chunk_NTAPVMMY=load(
+"./chunk-NTAPVMMY.js");var import_chunk_VKC274CY=load("./chunk-VKC274CY.js");var import_chunk_PPLVBG35=load("./chunk-PPLVBG35.js");var import_chunk_5ZVUNFQ7=load(
+"./chunk-5ZVUNFQ7.js");var import_chunk_EPPYWNI7=load("./chunk-EPPYWNI7.js");var import_chunk_G72W4775=load("./chunk-G72W4775.js");var import_chunk_LVXJVB3Z=load(
+"./chunk-LVXJVB3Z.js");var import_chunk_TZSNQ27I=load("./chunk-TZSNQ27I.js");var import_chunk_J5S6ATOH=load("./chunk-J5S6ATOH.js");var import_chunk_NDLZGJF4=load(
 "./chunk-NDLZGJF4.js");var import_chunk_L76FAXVI=load("./chunk-L76FAXVI.js");var import_chunk_YAUTBWZI=load("./chunk-YAUTBWZI.js");var import_chunk_K4XBJGBM=load(
-"./chunk-K4XBJGBM.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_RPY2L2GB=load(
-"./chunk-RPY2L2GB.js");var import_chunk_JH5ETT6M=load("./chunk-JH5ETT6M.js");var import_chunk_NM4KW5RY=load("./chunk-NM4KW5RY.js");var import_chunk_SNCAF6X6=load(
-"./chunk-SNCAF6X6.js");var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_DFY3WLOV=load(
+"./chunk-K4XBJGBM.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_NMDBMK7D=load(
+"./chunk-NMDBMK7D.js");var import_chunk_JH5ETT6M=load("./chunk-JH5ETT6M.js");var import_chunk_NM4KW5RY=load("./chunk-NM4KW5RY.js");var import_chunk_HBYH2LAO=load(
+"./chunk-HBYH2LAO.js");var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_DFY3WLOV=load(
 "./chunk-DFY3WLOV.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_FSRL2ASG=load(
 "./chunk-FSRL2ASG.js");var import_chunk_IXQIV2GL=load("./chunk-IXQIV2GL.js");var import_chunk_XRZCSGQB=load("./chunk-XRZCSGQB.js");var import_chunk_LXK2ZILE=load(
 "./chunk-LXK2ZILE.js");var import_chunk_GH6Z3BUY=load("./chunk-GH6Z3BUY.js");var import_chunk_TPL5RJS6=load("./chunk-TPL5RJS6.js");var import_chunk_BJVD3YVK=load(
@@ -4945,59 +4958,60 @@ stdin_exports;var import_chunk_CPBQ7YFS=load("./chunk-CPBQ7YFS.js");var import_c
 "./chunk-XUMWCHG3.js");var import_chunk_RSAECTKB=load("./chunk-RSAECTKB.js");var import_chunk_OYSO2DVF=load("./chunk-OYSO2DVF.js");var import_chunk_UNWLYFWA=load(
 "./chunk-UNWLYFWA.js");var import_chunk_55A4YUIJ=load("./chunk-55A4YUIJ.js");var import_chunk_Y5L6GQDB=load("./chunk-Y5L6GQDB.js");var import_chunk_VBJYUCPQ=load(
 "./chunk-VBJYUCPQ.js");var import_chunk_BSO2ISIG=load("./chunk-BSO2ISIG.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load(
-"./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var research=(0,import_chunk_NCTJIVOJ.
+"./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var research=(0,import_chunk_U5ZHYHNF.
 makeStaffVerb)({mode:"research",examples:['research --backend gemini --prompt "Who still calls parseOld?"']});
 
 },
-"./restart-P4DKOYUR.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{restart:()=>restart});module.exports=stdin_exports;var import_chunk_HHIJYDLI=load("./chunk-HHIJYDLI.js");var import_chunk_3ERYHNAR=load(
-"./chunk-3ERYHNAR.js");var import_chunk_4FLT4IJW=load("./chunk-4FLT4IJW.js");var import_chunk_PPLVBG35=load("./chunk-PPLVBG35.js");var import_chunk_5ZVUNFQ7=load(
-"./chunk-5ZVUNFQ7.js");var import_chunk_G72W4775=load("./chunk-G72W4775.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_TD3LF673=load(
-"./chunk-TD3LF673.js");var import_chunk_CEJQDP2H=load("./chunk-CEJQDP2H.js");var import_chunk_NDLZGJF4=load("./chunk-NDLZGJF4.js");var import_chunk_L76FAXVI=load(
+"./restart-ZXDRB43M.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{restart:()=>restart});module.exports=stdin_exports;var import_chunk_EZU4HZDO=load("./chunk-EZU4HZDO.js");var import_chunk_NTAPVMMY=load(
+"./chunk-NTAPVMMY.js");var import_chunk_VKC274CY=load("./chunk-VKC274CY.js");var import_chunk_PPLVBG35=load("./chunk-PPLVBG35.js");var import_chunk_5ZVUNFQ7=load(
+"./chunk-5ZVUNFQ7.js");var import_chunk_G72W4775=load("./chunk-G72W4775.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_TZSNQ27I=load(
+"./chunk-TZSNQ27I.js");var import_chunk_J5S6ATOH=load("./chunk-J5S6ATOH.js");var import_chunk_NDLZGJF4=load("./chunk-NDLZGJF4.js");var import_chunk_L76FAXVI=load(
 "./chunk-L76FAXVI.js");var import_chunk_YAUTBWZI=load("./chunk-YAUTBWZI.js");var import_chunk_K4XBJGBM=load("./chunk-K4XBJGBM.js");var import_chunk_6PFAPK5K=load(
-"./chunk-6PFAPK5K.js");var import_chunk_LZLDJ5RC=load("./chunk-LZLDJ5RC.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_RPY2L2GB=load(
-"./chunk-RPY2L2GB.js");var import_chunk_JH5ETT6M=load("./chunk-JH5ETT6M.js");var import_chunk_NM4KW5RY=load("./chunk-NM4KW5RY.js");var import_chunk_Z4RGNWQU=load(
-"./chunk-Z4RGNWQU.js");var import_chunk_OJTQHGJM=load("./chunk-OJTQHGJM.js");var import_chunk_SNCAF6X6=load("./chunk-SNCAF6X6.js");var import_chunk_W7HED5VZ=load(
-"./chunk-W7HED5VZ.js");var import_chunk_CJ74I6F3=load("./chunk-CJ74I6F3.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_RGS2FWBV=load(
-"./chunk-RGS2FWBV.js");var import_chunk_DFY3WLOV=load("./chunk-DFY3WLOV.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_UNGYPAP3=load(
-"./chunk-UNGYPAP3.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_IXQIV2GL=load("./chunk-IXQIV2GL.js");var import_chunk_XRZCSGQB=load(
-"./chunk-XRZCSGQB.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_GH6Z3BUY=load("./chunk-GH6Z3BUY.js");var import_chunk_TPL5RJS6=load(
-"./chunk-TPL5RJS6.js");var import_chunk_BJVD3YVK=load("./chunk-BJVD3YVK.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_ER3MQ2ZD=load(
-"./chunk-ER3MQ2ZD.js");var import_chunk_XUMWCHG3=load("./chunk-XUMWCHG3.js");var import_chunk_RSAECTKB=load("./chunk-RSAECTKB.js");var import_chunk_OYSO2DVF=load(
-"./chunk-OYSO2DVF.js");var import_chunk_UNWLYFWA=load("./chunk-UNWLYFWA.js");var import_chunk_55A4YUIJ=load("./chunk-55A4YUIJ.js");var import_chunk_Y5L6GQDB=load(
-"./chunk-Y5L6GQDB.js");var import_chunk_VBJYUCPQ=load("./chunk-VBJYUCPQ.js");var import_chunk_BSO2ISIG=load("./chunk-BSO2ISIG.js");var import_chunk_7WBBYJDG=load(
-"./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load(
-"./chunk-JSBRDJBE.js");var import_node_path=builtin("node:path");var restart={name:"restart",summary:"start the same task or command once more, as a new job",form:"\
-ID [options]",words:{min:1,max:1},options:{timeout:{kind:"duration",value:"D",range:import_chunk_UNWLYFWA.limits.runTimeout,help:"hard limit (default: a fresh o\
-ne, 60m for staff, 24h for run, of a watch its own; staff at most 120m)"},backend:{...import_chunk_L76FAXVI.staffOptions.backend,help:"another agent CLI (staff \
-only)"},model:import_chunk_L76FAXVI.staffOptions.model,profile:import_chunk_L76FAXVI.staffOptions.profile,share:import_chunk_L76FAXVI.writerOptions.share,...import_chunk_L76FAXVI.
-launchOptions},notes:"Refused while the earlier job still runs. The environment is that of this call.",examples:["restart run-mik3x9ab-4f7q2z","restart staffer-\
-mik3xa01-9c2k4d --timeout 90m","restart staffer-mik3xa01-9c2k4d --backend codex"],async run(context,input){const root=context.root(input);(0,import_chunk_YAUTBWZI.
-checkRoot)(root.folder);const words=(0,import_chunk_TD3LF673.onceWords)("restart",input,null,null);const repeated=await(0,import_chunk_TD3LF673.repeatedLaunch)(
-context,input,words,false);if(repeated)return repeated;const id=(0,import_chunk_NM4KW5RY.requireWholeId)(root,input.words[0]);const view=await(0,import_chunk_SNCAF6X6.
-refresh)(root.folder,id);const spec=(0,import_chunk_HHIJYDLI.requireSpec)(root,id);await(0,import_chunk_HHIJYDLI.requireGenuine)(spec);if(!(0,import_chunk_ER3MQ2ZD.
-isEnded)(view.state))throw new import_chunk_NVPF5LEY.FaultError("busy",`cannot restart job ${id}: it is ${view.state.state}`,import_chunk_DFY3WLOV.nextCommands.
-cancel(id,root.option));if(spec.timer)return againTimer(context,input,spec,spec.timer,words);if(spec.watch)return(await Promise.resolve().then(()=>load("./resta\
-rt-watch-MM3MBQTW.js"))).againWatch(context,input,spec,spec.watch,root,words);return spec.staff?again(context,input,spec,root,words):againRun(context,input,spec,
-root,words)}};function againRun(context,input,spec,root,words){for(const name of["backend","model","profile"])if(input.has(name))throw(0,import_chunk_NVPF5LEY.usageError)(
-`cannot take --${name} for a ${spec.kind} job: it is for staff`);(0,import_chunk_HHIJYDLI.requireFolder)(spec,"restart",root.option);const run=spec.run;if(!run)
-throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot restart job ${spec.id}: a ${spec.kind} job has no command`);const program=(0,import_chunk_G72W4775.
-requireProgram)(run.argv[0],spec.cwd);const deadlineMs=input.durationOrDefault("timeout");return(0,import_chunk_CEJQDP2H.launchAndTell)(context,input,{kind:"run",
-verb:"run",...(0,import_chunk_CEJQDP2H.launchWords)(input),cwd:spec.cwd,deadlineMs,killGraceMs:spec.kill_grace_ms,maxOutputBytes:spec.max_output_bytes,firstOutputMs:spec.
-first_output_ms,stallMs:spec.stall_ms,lineage:(0,import_chunk_HHIJYDLI.lineageOf)(spec,"restart"),notify:spec.notify??null,onStall:spec.on_stall??null,run:{...run,
-...(0,import_chunk_G72W4775.freshPaths)(run),program},warnings:(0,import_chunk_G72W4775.limitWarnings)(run,deadlineMs),staff:null,words})}async function againTimer(context,input,spec,earlier,words){
-for(const name of["backend","model","profile","timeout","share"])if(input.has(name))throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --${name} for a timer\
-: it has only its delay`);if(typeof earlier.delay_ms!=="number")throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot restart job ${spec.id}: it was ar\
-med for the instant ${earlier.due_at}, which does not come again`,"arm a new one with: timer at INSTANT, or timer in DELAY");const{launchTimer}=await Promise.resolve().
-then(()=>load("./timer-I4VBMHON.js"));const timer={...earlier,due_at:(0,import_chunk_Y5L6GQDB.isoOf)((0,import_chunk_Y5L6GQDB.nowMs)()+earlier.delay_ms)};return launchTimer(
-context,input,{timer,lineage:(0,import_chunk_HHIJYDLI.lineageOf)(spec,"restart"),words,notify:spec.notify})}function again(context,input,spec,root,words){const staff=spec.
+"./chunk-6PFAPK5K.js");var import_chunk_LZLDJ5RC=load("./chunk-LZLDJ5RC.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_NMDBMK7D=load(
+"./chunk-NMDBMK7D.js");var import_chunk_JH5ETT6M=load("./chunk-JH5ETT6M.js");var import_chunk_NM4KW5RY=load("./chunk-NM4KW5RY.js");var import_chunk_Z4RGNWQU=load(
+"./chunk-Z4RGNWQU.js");var import_chunk_RCJX4V26=load("./chunk-RCJX4V26.js");var import_chunk_HBYH2LAO=load("./chunk-HBYH2LAO.js");var import_chunk_W7HED5VZ=load(
+"./chunk-W7HED5VZ.js");var import_chunk_CJ74I6F3=load("./chunk-CJ74I6F3.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_THMK3AAK=load(
+"./chunk-THMK3AAK.js");var import_chunk_K7ECP4AX=load("./chunk-K7ECP4AX.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_DFY3WLOV=load(
+"./chunk-DFY3WLOV.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_FSRL2ASG=load(
+"./chunk-FSRL2ASG.js");var import_chunk_IXQIV2GL=load("./chunk-IXQIV2GL.js");var import_chunk_XRZCSGQB=load("./chunk-XRZCSGQB.js");var import_chunk_LXK2ZILE=load(
+"./chunk-LXK2ZILE.js");var import_chunk_GH6Z3BUY=load("./chunk-GH6Z3BUY.js");var import_chunk_TPL5RJS6=load("./chunk-TPL5RJS6.js");var import_chunk_BJVD3YVK=load(
+"./chunk-BJVD3YVK.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_ER3MQ2ZD=load("./chunk-ER3MQ2ZD.js");var import_chunk_XUMWCHG3=load(
+"./chunk-XUMWCHG3.js");var import_chunk_RSAECTKB=load("./chunk-RSAECTKB.js");var import_chunk_OYSO2DVF=load("./chunk-OYSO2DVF.js");var import_chunk_UNWLYFWA=load(
+"./chunk-UNWLYFWA.js");var import_chunk_55A4YUIJ=load("./chunk-55A4YUIJ.js");var import_chunk_Y5L6GQDB=load("./chunk-Y5L6GQDB.js");var import_chunk_VBJYUCPQ=load(
+"./chunk-VBJYUCPQ.js");var import_chunk_BSO2ISIG=load("./chunk-BSO2ISIG.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load(
+"./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var import_node_path=builtin(
+"node:path");var restart={name:"restart",summary:"start the same task or command once more, as a new job",form:"ID [options]",words:{min:1,max:1},options:{timeout:{
+kind:"duration",value:"D",range:import_chunk_UNWLYFWA.limits.runTimeout,help:"hard limit (default: a fresh one, 60m for staff, 24h for run, of a watch its own; \
+staff at most 120m)"},backend:{...import_chunk_L76FAXVI.staffOptions.backend,help:"another agent CLI (staff only)"},model:import_chunk_L76FAXVI.staffOptions.model,
+profile:import_chunk_L76FAXVI.staffOptions.profile,share:import_chunk_L76FAXVI.writerOptions.share,...import_chunk_L76FAXVI.launchOptions},notes:"Refused while \
+the earlier job still runs. The environment is that of this call.",examples:["restart run-mik3x9ab-4f7q2z","restart staffer-mik3xa01-9c2k4d --timeout 90m","rest\
+art staffer-mik3xa01-9c2k4d --backend codex"],async run(context,input){const root=context.root(input);(0,import_chunk_YAUTBWZI.checkRoot)(root.folder);const words=(0,
+import_chunk_TZSNQ27I.onceWords)("restart",input,null,null);const repeated=await(0,import_chunk_TZSNQ27I.repeatedLaunch)(context,input,words,false);if(repeated)
+return repeated;const id=(0,import_chunk_NM4KW5RY.requireWholeId)(root,input.words[0]);const view=await(0,import_chunk_HBYH2LAO.refresh)(root.folder,id);const spec=(0,
+import_chunk_EZU4HZDO.requireSpec)(root,id);await(0,import_chunk_EZU4HZDO.requireGenuine)(spec);if(!(0,import_chunk_ER3MQ2ZD.isEnded)(view.state))throw new import_chunk_NVPF5LEY.
+FaultError("busy",`cannot restart job ${id}: it is ${view.state.state}`,import_chunk_DFY3WLOV.nextCommands.cancel(id,root.option));if(spec.timer)return againTimer(
+context,input,spec,spec.timer,words);if(spec.watch)return(await Promise.resolve().then(()=>load("./restart-watch-5XFPTYK4.js"))).againWatch(context,input,spec,spec.
+watch,root,words);return spec.staff?again(context,input,spec,root,words):againRun(context,input,spec,root,words)}};function againRun(context,input,spec,root,words){
+for(const name of["backend","model","profile"])if(input.has(name))throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --${name} for a ${spec.kind} job: it is\
+ for staff`);(0,import_chunk_EZU4HZDO.requireFolder)(spec,"restart",root.option);const run=spec.run;if(!run)throw new import_chunk_NVPF5LEY.FaultError("prefligh\
+t",`cannot restart job ${spec.id}: a ${spec.kind} job has no command`);const program=(0,import_chunk_G72W4775.requireProgram)(run.argv[0],spec.cwd);const deadlineMs=input.
+durationOrDefault("timeout");return(0,import_chunk_J5S6ATOH.launchAndTell)(context,input,{kind:"run",verb:"run",...(0,import_chunk_J5S6ATOH.launchWords)(input),
+cwd:spec.cwd,deadlineMs,killGraceMs:spec.kill_grace_ms,maxOutputBytes:spec.max_output_bytes,firstOutputMs:spec.first_output_ms,stallMs:spec.stall_ms,lineage:(0,
+import_chunk_EZU4HZDO.lineageOf)(spec,"restart"),notify:spec.notify??null,onStall:spec.on_stall??null,run:{...run,...(0,import_chunk_G72W4775.freshPaths)(run),program},
+warnings:(0,import_chunk_G72W4775.limitWarnings)(run,deadlineMs),staff:null,words})}async function againTimer(context,input,spec,earlier,words){for(const name of[
+"backend","model","profile","timeout","share"])if(input.has(name))throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --${name} for a timer: it has only its \
+delay`);if(typeof earlier.delay_ms!=="number")throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot restart job ${spec.id}: it was armed for the instan\
+t ${earlier.due_at}, which does not come again`,"arm a new one with: timer at INSTANT, or timer in DELAY");const{launchTimer}=await Promise.resolve().then(()=>load(
+"./timer-SFWCW2DS.js"));const timer={...earlier,due_at:(0,import_chunk_Y5L6GQDB.isoOf)((0,import_chunk_Y5L6GQDB.nowMs)()+earlier.delay_ms)};return launchTimer(context,
+input,{timer,lineage:(0,import_chunk_EZU4HZDO.lineageOf)(spec,"restart"),words,notify:spec.notify})}function again(context,input,spec,root,words){const staff=spec.
 staff;if(!staff)throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot restart job ${spec.id}: it has no task`);const cwd=spec.worktree?originOf(spec,spec.
-worktree):(0,import_chunk_HHIJYDLI.requireFolder)(spec,"restart",root.option);const before=staff.custom?.name??staff.backend;const isElsewhere=input.has("backen\
-d")&&input.text("backend")!==before;const part=(0,import_chunk_4FLT4IJW.makeStaffPart)({mode:staff.mode,stateRoot:root.folder,backend:input.text("backend")??before,
-model:input.text("model")??(isElsewhere?null:staff.model),profile:(0,import_chunk_3ERYHNAR.askedProfile)(input),earlierProfile:staff.profile,prompt:staff.prompt,
+worktree):(0,import_chunk_EZU4HZDO.requireFolder)(spec,"restart",root.option);const before=staff.custom?.name??staff.backend;const isElsewhere=input.has("backen\
+d")&&input.text("backend")!==before;const part=(0,import_chunk_VKC274CY.makeStaffPart)({mode:staff.mode,stateRoot:root.folder,backend:input.text("backend")??before,
+model:input.text("model")??(isElsewhere?null:staff.model),profile:(0,import_chunk_NTAPVMMY.askedProfile)(input),earlierProfile:staff.profile,prompt:staff.prompt,
 resume:null,cwd});if(part.brief)part.historical=(0,import_chunk_LZLDJ5RC.historicalOf)((0,import_chunk_RSAECTKB.jobPaths)(root.folder,spec.id))??staff.historical??
-null;if(staff.schema)part.schema=true;if(staff.base)part.base=staff.base;return(0,import_chunk_3ERYHNAR.launchStaff)(context,input,{verb:spec.verb,staff:part,cwd,
-lineage:(0,import_chunk_HHIJYDLI.lineageOf)(spec,"restart"),notify:spec.notify,isSynchronous:spec.verb==="ask"&&!input.has("id-only"),worktree:spec.worktree?"ne\
+null;if(staff.schema)part.schema=true;if(staff.base)part.base=staff.base;return(0,import_chunk_NTAPVMMY.launchStaff)(context,input,{verb:spec.verb,staff:part,cwd,
+lineage:(0,import_chunk_EZU4HZDO.lineageOf)(spec,"restart"),notify:spec.notify,isSynchronous:spec.verb==="ask"&&!input.has("id-only"),worktree:spec.worktree?"ne\
 w":null,words,deadlineMs:staffLimit(input),firstOutputMs:spec.first_output_ms,stallMs:spec.stall_ms,onStall:spec.on_stall??null})}function originOf(spec,worktree){
 const folder=import_node_path.default.join(worktree.from,import_node_path.default.relative(worktree.path,spec.cwd));if((0,import_chunk_7WBBYJDG.isFolder)(folder))
 return folder;throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot restart job ${spec.id}: the folder ${folder} is gone`)}function staffLimit(input){const text=input.
@@ -5005,38 +5019,39 @@ text("timeout");return text===void 0?import_chunk_UNWLYFWA.limits.staffTimeout.d
 limits.staffTimeout)}
 
 },
-"./restart-watch-MM3MBQTW.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{againWatch:()=>againWatch});module.exports=stdin_exports;var import_chunk_HHIJYDLI=load("./chunk-HHIJYDLI.js");var import_chunk_CEJQDP2H=load(
-"./chunk-CEJQDP2H.js");var import_chunk_NDLZGJF4=load("./chunk-NDLZGJF4.js");var import_chunk_YAUTBWZI=load("./chunk-YAUTBWZI.js");var import_chunk_K4XBJGBM=load(
+"./restart-watch-5XFPTYK4.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{againWatch:()=>againWatch});module.exports=stdin_exports;var import_chunk_EZU4HZDO=load("./chunk-EZU4HZDO.js");var import_chunk_J5S6ATOH=load(
+"./chunk-J5S6ATOH.js");var import_chunk_NDLZGJF4=load("./chunk-NDLZGJF4.js");var import_chunk_YAUTBWZI=load("./chunk-YAUTBWZI.js");var import_chunk_K4XBJGBM=load(
 "./chunk-K4XBJGBM.js");var import_chunk_GUR2RQ3M=load("./chunk-GUR2RQ3M.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_JH5ETT6M=load(
-"./chunk-JH5ETT6M.js");var import_chunk_NM4KW5RY=load("./chunk-NM4KW5RY.js");var import_chunk_OJTQHGJM=load("./chunk-OJTQHGJM.js");var import_chunk_RGS2FWBV=load(
-"./chunk-RGS2FWBV.js");var import_chunk_DFY3WLOV=load("./chunk-DFY3WLOV.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_UNGYPAP3=load(
-"./chunk-UNGYPAP3.js");var import_chunk_XRZCSGQB=load("./chunk-XRZCSGQB.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_GH6Z3BUY=load(
-"./chunk-GH6Z3BUY.js");var import_chunk_TPL5RJS6=load("./chunk-TPL5RJS6.js");var import_chunk_BJVD3YVK=load("./chunk-BJVD3YVK.js");var import_chunk_CTSRVJRC=load(
-"./chunk-CTSRVJRC.js");var import_chunk_ER3MQ2ZD=load("./chunk-ER3MQ2ZD.js");var import_chunk_XUMWCHG3=load("./chunk-XUMWCHG3.js");var import_chunk_RSAECTKB=load(
-"./chunk-RSAECTKB.js");var import_chunk_OYSO2DVF=load("./chunk-OYSO2DVF.js");var import_chunk_UNWLYFWA=load("./chunk-UNWLYFWA.js");var import_chunk_55A4YUIJ=load(
-"./chunk-55A4YUIJ.js");var import_chunk_Y5L6GQDB=load("./chunk-Y5L6GQDB.js");var import_chunk_VBJYUCPQ=load("./chunk-VBJYUCPQ.js");var import_chunk_BSO2ISIG=load(
-"./chunk-BSO2ISIG.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load(
-"./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");async function againWatch(context,input,spec,earlier,root,words){for(const name of[
-"backend","model","profile","share"])if(input.has(name))throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --${name} for a watch: it is for staff`);const cwd=(0,
-import_chunk_HHIJYDLI.requireFolder)(spec,"restart",root.option);const kind=await(0,import_chunk_GUR2RQ3M.loadWatch)(earlier.condition);if(!kind)throw new import_chunk_NVPF5LEY.
-FaultError("preflight",`cannot restart job ${spec.id}: there is no condition ${earlier.condition} here; there are ${import_chunk_GUR2RQ3M.watchIds.join(", ")}`);
-const{start:_start,...part}=earlier;const timeout=input.text("timeout");return(0,import_chunk_CEJQDP2H.launchAndTell)(context,input,{kind:"watch",verb:"watch",...(0,
-import_chunk_CEJQDP2H.launchWords)(input),cwd,deadlineMs:timeout===void 0?spec.deadline_ms:(0,import_chunk_UNGYPAP3.parseDuration)(timeout,"--timeout",import_chunk_UNWLYFWA.
-limits.watchFor),killGraceMs:spec.kill_grace_ms,maxOutputBytes:spec.max_output_bytes,firstOutputMs:null,stallMs:null,lineage:(0,import_chunk_HHIJYDLI.lineageOf)(
-spec,"restart"),run:null,staff:null,watch:{...part,...kind.start?{start:kind.start(part.input)}:{}},words})}
+"./chunk-JH5ETT6M.js");var import_chunk_NM4KW5RY=load("./chunk-NM4KW5RY.js");var import_chunk_RCJX4V26=load("./chunk-RCJX4V26.js");var import_chunk_THMK3AAK=load(
+"./chunk-THMK3AAK.js");var import_chunk_K7ECP4AX=load("./chunk-K7ECP4AX.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_DFY3WLOV=load(
+"./chunk-DFY3WLOV.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_XRZCSGQB=load(
+"./chunk-XRZCSGQB.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_GH6Z3BUY=load("./chunk-GH6Z3BUY.js");var import_chunk_TPL5RJS6=load(
+"./chunk-TPL5RJS6.js");var import_chunk_BJVD3YVK=load("./chunk-BJVD3YVK.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_ER3MQ2ZD=load(
+"./chunk-ER3MQ2ZD.js");var import_chunk_XUMWCHG3=load("./chunk-XUMWCHG3.js");var import_chunk_RSAECTKB=load("./chunk-RSAECTKB.js");var import_chunk_OYSO2DVF=load(
+"./chunk-OYSO2DVF.js");var import_chunk_UNWLYFWA=load("./chunk-UNWLYFWA.js");var import_chunk_55A4YUIJ=load("./chunk-55A4YUIJ.js");var import_chunk_Y5L6GQDB=load(
+"./chunk-Y5L6GQDB.js");var import_chunk_VBJYUCPQ=load("./chunk-VBJYUCPQ.js");var import_chunk_BSO2ISIG=load("./chunk-BSO2ISIG.js");var import_chunk_7WBBYJDG=load(
+"./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load(
+"./chunk-JSBRDJBE.js");async function againWatch(context,input,spec,earlier,root,words){for(const name of["backend","model","profile","share"])if(input.has(name))
+throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --${name} for a watch: it is for staff`);const cwd=(0,import_chunk_EZU4HZDO.requireFolder)(spec,"restart",
+root.option);const kind=await(0,import_chunk_GUR2RQ3M.loadWatch)(earlier.condition);if(!kind)throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot rest\
+art job ${spec.id}: there is no condition ${earlier.condition} here; there are ${import_chunk_GUR2RQ3M.watchIds.join(", ")}`);const{start:_start,...part}=earlier;
+const timeout=input.text("timeout");return(0,import_chunk_J5S6ATOH.launchAndTell)(context,input,{kind:"watch",verb:"watch",...(0,import_chunk_J5S6ATOH.launchWords)(
+input),cwd,deadlineMs:timeout===void 0?spec.deadline_ms:(0,import_chunk_UNGYPAP3.parseDuration)(timeout,"--timeout",import_chunk_UNWLYFWA.limits.watchFor),killGraceMs:spec.
+kill_grace_ms,maxOutputBytes:spec.max_output_bytes,firstOutputMs:null,stallMs:null,lineage:(0,import_chunk_EZU4HZDO.lineageOf)(spec,"restart"),run:null,staff:null,
+watch:{...part,...kind.start?{start:kind.start(part.input)}:{}},words})}
 
 },
-"./result-HYO7DBLL.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{result:()=>result});module.exports=stdin_exports;var import_chunk_JNFVCT6S=load("./chunk-JNFVCT6S.js");var import_chunk_BL7CDS4W=load(
-"./chunk-BL7CDS4W.js");var import_chunk_L5WUD7PS=load("./chunk-L5WUD7PS.js");var import_chunk_GL7PPFM7=load("./chunk-GL7PPFM7.js");var import_chunk_BRK3XRC6=load(
-"./chunk-BRK3XRC6.js");var import_chunk_RLBURDLB=load("./chunk-RLBURDLB.js");var import_chunk_OIGBCF3K=load("./chunk-OIGBCF3K.js");var import_chunk_SZ7SYDR5=load(
-"./chunk-SZ7SYDR5.js");var import_chunk_L76FAXVI=load("./chunk-L76FAXVI.js");var import_chunk_YAUTBWZI=load("./chunk-YAUTBWZI.js");var import_chunk_PATOMOAS=load(
-"./chunk-PATOMOAS.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_NM4KW5RY=load("./chunk-NM4KW5RY.js");var import_chunk_P2ISOPV5=load(
-"./chunk-P2ISOPV5.js");var import_chunk_Z4RGNWQU=load("./chunk-Z4RGNWQU.js");var import_chunk_QDGG2LTG=load("./chunk-QDGG2LTG.js");var import_chunk_5WQSECMS=load(
-"./chunk-5WQSECMS.js");var import_chunk_OJTQHGJM=load("./chunk-OJTQHGJM.js");var import_chunk_SNCAF6X6=load("./chunk-SNCAF6X6.js");var import_chunk_ILJKJSAA=load(
-"./chunk-ILJKJSAA.js");var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");var import_chunk_G3QJQVPZ=load("./chunk-G3QJQVPZ.js");var import_chunk_CJ74I6F3=load(
-"./chunk-CJ74I6F3.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_RGS2FWBV=load("./chunk-RGS2FWBV.js");var import_chunk_DFY3WLOV=load(
+"./result-BRA44AYH.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{result:()=>result});module.exports=stdin_exports;var import_chunk_JNFVCT6S=load("./chunk-JNFVCT6S.js");var import_chunk_TESABYF3=load(
+"./chunk-TESABYF3.js");var import_chunk_4CHCCQN7=load("./chunk-4CHCCQN7.js");var import_chunk_BXSONOR3=load("./chunk-BXSONOR3.js");var import_chunk_NWMRLGD5=load(
+"./chunk-NWMRLGD5.js");var import_chunk_OIGBCF3K=load("./chunk-OIGBCF3K.js");var import_chunk_SZ7SYDR5=load("./chunk-SZ7SYDR5.js");var import_chunk_L76FAXVI=load(
+"./chunk-L76FAXVI.js");var import_chunk_YAUTBWZI=load("./chunk-YAUTBWZI.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_NM4KW5RY=load(
+"./chunk-NM4KW5RY.js");var import_chunk_P2ISOPV5=load("./chunk-P2ISOPV5.js");var import_chunk_Z4RGNWQU=load("./chunk-Z4RGNWQU.js");var import_chunk_QDGG2LTG=load(
+"./chunk-QDGG2LTG.js");var import_chunk_5WQSECMS=load("./chunk-5WQSECMS.js");var import_chunk_RCJX4V26=load("./chunk-RCJX4V26.js");var import_chunk_HBYH2LAO=load(
+"./chunk-HBYH2LAO.js");var import_chunk_ILJKJSAA=load("./chunk-ILJKJSAA.js");var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");var import_chunk_G3QJQVPZ=load(
+"./chunk-G3QJQVPZ.js");var import_chunk_CJ74I6F3=load("./chunk-CJ74I6F3.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_THMK3AAK=load(
+"./chunk-THMK3AAK.js");var import_chunk_K7ECP4AX=load("./chunk-K7ECP4AX.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_DFY3WLOV=load(
 "./chunk-DFY3WLOV.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_FSRL2ASG=load(
 "./chunk-FSRL2ASG.js");var import_chunk_IXQIV2GL=load("./chunk-IXQIV2GL.js");var import_chunk_XRZCSGQB=load("./chunk-XRZCSGQB.js");var import_chunk_LXK2ZILE=load(
 "./chunk-LXK2ZILE.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_ER3MQ2ZD=load(
@@ -5049,10 +5064,10 @@ ownerOption,...import_chunk_L76FAXVI.common},notes:"Default: the latest finished
 son"],async run(context,input){const root=context.root(input);(0,import_chunk_YAUTBWZI.checkRoot)(root.folder);const owner=input.text("owner")??import_chunk_VBJYUCPQ.
 variables.owner()??null;const isFinished=id2=>(0,import_chunk_ER3MQ2ZD.isEnded)((0,import_chunk_ER3MQ2ZD.inspect)(root.folder,id2).state);const id=input.words[0]===
 void 0?(0,import_chunk_JNFVCT6S.requireLatest)(root,owner,"a finished job",isFinished):(0,import_chunk_NM4KW5RY.findJob)(root,input.words[0]);const view=await(0,
-import_chunk_SNCAF6X6.refresh)(root.folder,id,true);if(!(0,import_chunk_ER3MQ2ZD.isEnded)(view.state)){const wait=import_chunk_DFY3WLOV.nextCommands.wait(id,root.
-option);if(input.has("json"))return{code:import_chunk_6PFAPK5K.exitCodes.pending,json:(0,import_chunk_BL7CDS4W.observation)(view,{afterSeq:null,root})};return{code:import_chunk_6PFAPK5K.
-exitCodes.pending,notes:[`${id}: ${view.state.state}, there is no result yet; wait for it with:`,wait]}}const afterPrint=()=>(0,import_chunk_BRK3XRC6.noteCollected)(
-view,"result");const reply=(0,import_chunk_L5WUD7PS.tellEnded)(context,view);return input.has("json")?{code:reply.code,json:(0,import_chunk_L5WUD7PS.endedDocument)(
+import_chunk_HBYH2LAO.refresh)(root.folder,id,true);if(!(0,import_chunk_ER3MQ2ZD.isEnded)(view.state)){const wait=import_chunk_DFY3WLOV.nextCommands.wait(id,root.
+option);if(input.has("json"))return{code:import_chunk_6PFAPK5K.exitCodes.pending,json:(0,import_chunk_TESABYF3.observation)(view,{afterSeq:null,root})};return{code:import_chunk_6PFAPK5K.
+exitCodes.pending,notes:[`${id}: ${view.state.state}, there is no result yet; wait for it with:`,wait]}}const afterPrint=()=>(0,import_chunk_NWMRLGD5.noteCollected)(
+view,"result");const reply=(0,import_chunk_4CHCCQN7.tellEnded)(context,view);return input.has("json")?{code:reply.code,json:(0,import_chunk_4CHCCQN7.endedDocument)(
 view),afterPrint}:{...reply,afterPrint}}};
 
 },
@@ -5074,15 +5089,15 @@ repo}#${pr}: ${said}${ended}`),key:`${state}:${seen.report}`,facts:{repo:pull.re
 (0,import_chunk_LMLQXG4R.factsOfActivity)(fresh):{}},cursor:{repo:pull.repo,seen},isSettled:state!=="open"}}};
 
 },
-"./review-UDXNA7KQ.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{review:()=>review});module.exports=stdin_exports;var import_chunk_NCTJIVOJ=load("./chunk-NCTJIVOJ.js");var import_chunk_3ERYHNAR=load(
-"./chunk-3ERYHNAR.js");var import_chunk_4FLT4IJW=load("./chunk-4FLT4IJW.js");var import_chunk_PPLVBG35=load("./chunk-PPLVBG35.js");var import_chunk_5ZVUNFQ7=load(
-"./chunk-5ZVUNFQ7.js");var import_chunk_YASVSTXR=load("./chunk-YASVSTXR.js");var import_chunk_G72W4775=load("./chunk-G72W4775.js");var import_chunk_LVXJVB3Z=load(
-"./chunk-LVXJVB3Z.js");var import_chunk_TD3LF673=load("./chunk-TD3LF673.js");var import_chunk_CEJQDP2H=load("./chunk-CEJQDP2H.js");var import_chunk_NDLZGJF4=load(
+"./review-Y7AWZV2U.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{review:()=>review});module.exports=stdin_exports;var import_chunk_U5ZHYHNF=load("./chunk-U5ZHYHNF.js");var import_chunk_NTAPVMMY=load(
+"./chunk-NTAPVMMY.js");var import_chunk_VKC274CY=load("./chunk-VKC274CY.js");var import_chunk_PPLVBG35=load("./chunk-PPLVBG35.js");var import_chunk_5ZVUNFQ7=load(
+"./chunk-5ZVUNFQ7.js");var import_chunk_EPPYWNI7=load("./chunk-EPPYWNI7.js");var import_chunk_G72W4775=load("./chunk-G72W4775.js");var import_chunk_LVXJVB3Z=load(
+"./chunk-LVXJVB3Z.js");var import_chunk_TZSNQ27I=load("./chunk-TZSNQ27I.js");var import_chunk_J5S6ATOH=load("./chunk-J5S6ATOH.js");var import_chunk_NDLZGJF4=load(
 "./chunk-NDLZGJF4.js");var import_chunk_L76FAXVI=load("./chunk-L76FAXVI.js");var import_chunk_YAUTBWZI=load("./chunk-YAUTBWZI.js");var import_chunk_K4XBJGBM=load(
-"./chunk-K4XBJGBM.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_RPY2L2GB=load(
-"./chunk-RPY2L2GB.js");var import_chunk_JH5ETT6M=load("./chunk-JH5ETT6M.js");var import_chunk_NM4KW5RY=load("./chunk-NM4KW5RY.js");var import_chunk_SNCAF6X6=load(
-"./chunk-SNCAF6X6.js");var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_DFY3WLOV=load(
+"./chunk-K4XBJGBM.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_NMDBMK7D=load(
+"./chunk-NMDBMK7D.js");var import_chunk_JH5ETT6M=load("./chunk-JH5ETT6M.js");var import_chunk_NM4KW5RY=load("./chunk-NM4KW5RY.js");var import_chunk_HBYH2LAO=load(
+"./chunk-HBYH2LAO.js");var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_DFY3WLOV=load(
 "./chunk-DFY3WLOV.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_FSRL2ASG=load(
 "./chunk-FSRL2ASG.js");var import_chunk_IXQIV2GL=load("./chunk-IXQIV2GL.js");var import_chunk_XRZCSGQB=load("./chunk-XRZCSGQB.js");var import_chunk_LXK2ZILE=load(
 "./chunk-LXK2ZILE.js");var import_chunk_GH6Z3BUY=load("./chunk-GH6Z3BUY.js");var import_chunk_TPL5RJS6=load("./chunk-TPL5RJS6.js");var import_chunk_BJVD3YVK=load(
@@ -5090,16 +5105,16 @@ repo}#${pr}: ${said}${ended}`),key:`${state}:${seen.report}`,facts:{repo:pull.re
 "./chunk-XUMWCHG3.js");var import_chunk_RSAECTKB=load("./chunk-RSAECTKB.js");var import_chunk_OYSO2DVF=load("./chunk-OYSO2DVF.js");var import_chunk_UNWLYFWA=load(
 "./chunk-UNWLYFWA.js");var import_chunk_55A4YUIJ=load("./chunk-55A4YUIJ.js");var import_chunk_Y5L6GQDB=load("./chunk-Y5L6GQDB.js");var import_chunk_VBJYUCPQ=load(
 "./chunk-VBJYUCPQ.js");var import_chunk_BSO2ISIG=load("./chunk-BSO2ISIG.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load(
-"./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var review=(0,import_chunk_NCTJIVOJ.
+"./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var review=(0,import_chunk_U5ZHYHNF.
 makeStaffVerb)({mode:"review",options:{base:{kind:"text",value:"REV",help:"review what changed since this commit (default: what is uncommitted, else the newest \
 commit)"},schema:{kind:"flag",help:"ask for structured findings; `result --json` has them as `findings`"}},examples:['review --backend claude --prompt "Review w\
 hat is uncommitted"','review --base main --schema --prompt "Look for lost updates"']});
 
 },
-"./run-F53PM6ML.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{folderOf:()=>import_chunk_YASVSTXR.folderOf,run:()=>import_chunk_YASVSTXR.run});module.exports=stdin_exports;var import_chunk_YASVSTXR=load(
-"./chunk-YASVSTXR.js");var import_chunk_G72W4775=load("./chunk-G72W4775.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_TD3LF673=load(
-"./chunk-TD3LF673.js");var import_chunk_CEJQDP2H=load("./chunk-CEJQDP2H.js");var import_chunk_NDLZGJF4=load("./chunk-NDLZGJF4.js");var import_chunk_L76FAXVI=load(
+"./run-KPIGBVDL.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{folderOf:()=>import_chunk_EPPYWNI7.folderOf,run:()=>import_chunk_EPPYWNI7.run});module.exports=stdin_exports;var import_chunk_EPPYWNI7=load(
+"./chunk-EPPYWNI7.js");var import_chunk_G72W4775=load("./chunk-G72W4775.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_TZSNQ27I=load(
+"./chunk-TZSNQ27I.js");var import_chunk_J5S6ATOH=load("./chunk-J5S6ATOH.js");var import_chunk_NDLZGJF4=load("./chunk-NDLZGJF4.js");var import_chunk_L76FAXVI=load(
 "./chunk-L76FAXVI.js");var import_chunk_YAUTBWZI=load("./chunk-YAUTBWZI.js");var import_chunk_K4XBJGBM=load("./chunk-K4XBJGBM.js");var import_chunk_6PFAPK5K=load(
 "./chunk-6PFAPK5K.js");var import_chunk_DFY3WLOV=load("./chunk-DFY3WLOV.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_UNGYPAP3=load(
 "./chunk-UNGYPAP3.js");var import_chunk_XRZCSGQB=load("./chunk-XRZCSGQB.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_GH6Z3BUY=load(
@@ -5111,104 +5126,104 @@ hat is uncommitted"','review --base main --schema --prompt "Look for lost update
 "./chunk-JSBRDJBE.js");
 
 },
-"./run-timer-6CEM2CMR.js": function (module, exports) {
+"./run-timer-S7KVJKPV.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{runTimer:()=>runTimer});module.exports=stdin_exports;var import_chunk_ZMHFMS2X=load("./chunk-ZMHFMS2X.js");var import_chunk_2ZMZR3QW=load(
-"./chunk-2ZMZR3QW.js");var import_chunk_IH5K6ZOB=load("./chunk-IH5K6ZOB.js");var import_chunk_JSFSBUUD=load("./chunk-JSFSBUUD.js");var import_chunk_JFKPKYVA=load(
-"./chunk-JFKPKYVA.js");var import_chunk_OJVMGXOE=load("./chunk-OJVMGXOE.js");var import_chunk_LZLDJ5RC=load("./chunk-LZLDJ5RC.js");var import_chunk_E4Q33Z52=load(
-"./chunk-E4Q33Z52.js");var import_chunk_RPY2L2GB=load("./chunk-RPY2L2GB.js");var import_chunk_JH5ETT6M=load("./chunk-JH5ETT6M.js");var import_chunk_NM4KW5RY=load(
+"./chunk-2ZMZR3QW.js");var import_chunk_IH5K6ZOB=load("./chunk-IH5K6ZOB.js");var import_chunk_ZFHZ3VRR=load("./chunk-ZFHZ3VRR.js");var import_chunk_5QPJPXAU=load(
+"./chunk-5QPJPXAU.js");var import_chunk_FYIM6Y37=load("./chunk-FYIM6Y37.js");var import_chunk_LZLDJ5RC=load("./chunk-LZLDJ5RC.js");var import_chunk_E4Q33Z52=load(
+"./chunk-E4Q33Z52.js");var import_chunk_NMDBMK7D=load("./chunk-NMDBMK7D.js");var import_chunk_JH5ETT6M=load("./chunk-JH5ETT6M.js");var import_chunk_NM4KW5RY=load(
 "./chunk-NM4KW5RY.js");var import_chunk_U56C6E24=load("./chunk-U56C6E24.js");var import_chunk_P2ISOPV5=load("./chunk-P2ISOPV5.js");var import_chunk_Z4RGNWQU=load(
-"./chunk-Z4RGNWQU.js");var import_chunk_QDGG2LTG=load("./chunk-QDGG2LTG.js");var import_chunk_5WQSECMS=load("./chunk-5WQSECMS.js");var import_chunk_OJTQHGJM=load(
-"./chunk-OJTQHGJM.js");var import_chunk_SNCAF6X6=load("./chunk-SNCAF6X6.js");var import_chunk_ILJKJSAA=load("./chunk-ILJKJSAA.js");var import_chunk_W7HED5VZ=load(
+"./chunk-Z4RGNWQU.js");var import_chunk_QDGG2LTG=load("./chunk-QDGG2LTG.js");var import_chunk_5WQSECMS=load("./chunk-5WQSECMS.js");var import_chunk_RCJX4V26=load(
+"./chunk-RCJX4V26.js");var import_chunk_HBYH2LAO=load("./chunk-HBYH2LAO.js");var import_chunk_ILJKJSAA=load("./chunk-ILJKJSAA.js");var import_chunk_W7HED5VZ=load(
 "./chunk-W7HED5VZ.js");var import_chunk_G3QJQVPZ=load("./chunk-G3QJQVPZ.js");var import_chunk_CJ74I6F3=load("./chunk-CJ74I6F3.js");var import_chunk_HDW3QKWP=load(
-"./chunk-HDW3QKWP.js");var import_chunk_RGS2FWBV=load("./chunk-RGS2FWBV.js");var import_chunk_DFY3WLOV=load("./chunk-DFY3WLOV.js");var import_chunk_GEPPUING=load(
-"./chunk-GEPPUING.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_IXQIV2GL=load(
-"./chunk-IXQIV2GL.js");var import_chunk_XRZCSGQB=load("./chunk-XRZCSGQB.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_TFEMYLSK=load(
-"./chunk-TFEMYLSK.js");var import_chunk_TPL5RJS6=load("./chunk-TPL5RJS6.js");var import_chunk_BJVD3YVK=load("./chunk-BJVD3YVK.js");var import_chunk_CTSRVJRC=load(
-"./chunk-CTSRVJRC.js");var import_chunk_ER3MQ2ZD=load("./chunk-ER3MQ2ZD.js");var import_chunk_XUMWCHG3=load("./chunk-XUMWCHG3.js");var import_chunk_RSAECTKB=load(
-"./chunk-RSAECTKB.js");var import_chunk_OYSO2DVF=load("./chunk-OYSO2DVF.js");var import_chunk_UNWLYFWA=load("./chunk-UNWLYFWA.js");var import_chunk_55A4YUIJ=load(
-"./chunk-55A4YUIJ.js");var import_chunk_Y5L6GQDB=load("./chunk-Y5L6GQDB.js");var import_chunk_VBJYUCPQ=load("./chunk-VBJYUCPQ.js");var import_chunk_BSO2ISIG=load(
-"./chunk-BSO2ISIG.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load(
-"./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var tickMs=5e3;async function runTimer(claim){const{paths,spec,generation,self}=claim;
-const unlessEnded=act=>(0,import_chunk_TPL5RJS6.withLock)(paths.lock,()=>(0,import_chunk_ER3MQ2ZD.isEnded)((0,import_chunk_ER3MQ2ZD.inspect)(claim.root,spec.id).
-state)?void 0:act());const type=generation===1?"claimed":"worker_replaced";await unlessEnded(()=>void(0,import_chunk_RGS2FWBV.openJournal)(paths,spec).append(type,
-{worker:self.pid,generation}));await untilOver(claim);if((0,import_chunk_7WBBYJDG.exists)(paths.folder))await unlessEnded(()=>(0,import_chunk_JSFSBUUD.concludeTimer)(
-claim,false))}function untilOver(claim){const{paths,spec}=claim;const due=Date.parse(spec.timer?.due_at??"");return new Promise(resolve=>{let timer;const look=()=>{
-clearTimeout(timer);const rest=due-(0,import_chunk_Y5L6GQDB.nowMs)();if(rest>0&&(0,import_chunk_7WBBYJDG.exists)(paths.folder)&&!(0,import_chunk_OYSO2DVF.readCancel)(
-paths)){timer=setTimeout(look,Math.min(rest,import_chunk_UNWLYFWA.timerLookMs));return}stop();resolve()};const stop=(0,import_chunk_ZMHFMS2X.makeTicker)(claim,look,
-tickMs)})}
+"./chunk-HDW3QKWP.js");var import_chunk_THMK3AAK=load("./chunk-THMK3AAK.js");var import_chunk_K7ECP4AX=load("./chunk-K7ECP4AX.js");var import_chunk_ILRLY4JU=load(
+"./chunk-ILRLY4JU.js");var import_chunk_DFY3WLOV=load("./chunk-DFY3WLOV.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_UNGYPAP3=load(
+"./chunk-UNGYPAP3.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_IXQIV2GL=load("./chunk-IXQIV2GL.js");var import_chunk_XRZCSGQB=load(
+"./chunk-XRZCSGQB.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_TPL5RJS6=load(
+"./chunk-TPL5RJS6.js");var import_chunk_BJVD3YVK=load("./chunk-BJVD3YVK.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_ER3MQ2ZD=load(
+"./chunk-ER3MQ2ZD.js");var import_chunk_XUMWCHG3=load("./chunk-XUMWCHG3.js");var import_chunk_RSAECTKB=load("./chunk-RSAECTKB.js");var import_chunk_OYSO2DVF=load(
+"./chunk-OYSO2DVF.js");var import_chunk_UNWLYFWA=load("./chunk-UNWLYFWA.js");var import_chunk_55A4YUIJ=load("./chunk-55A4YUIJ.js");var import_chunk_Y5L6GQDB=load(
+"./chunk-Y5L6GQDB.js");var import_chunk_VBJYUCPQ=load("./chunk-VBJYUCPQ.js");var import_chunk_BSO2ISIG=load("./chunk-BSO2ISIG.js");var import_chunk_7WBBYJDG=load(
+"./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load(
+"./chunk-JSBRDJBE.js");var tickMs=5e3;async function runTimer(claim){const{paths,spec,generation,self}=claim;const unlessEnded=act=>(0,import_chunk_TPL5RJS6.withLock)(
+paths.lock,()=>(0,import_chunk_ER3MQ2ZD.isEnded)((0,import_chunk_ER3MQ2ZD.inspect)(claim.root,spec.id).state)?void 0:act());const type=generation===1?"claimed":
+"worker_replaced";await unlessEnded(()=>void(0,import_chunk_THMK3AAK.openJournal)(paths,spec).append(type,{worker:self.pid,generation}));await untilOver(claim);
+if((0,import_chunk_7WBBYJDG.exists)(paths.folder))await unlessEnded(()=>(0,import_chunk_ZFHZ3VRR.concludeTimer)(claim,false))}function untilOver(claim){const{paths,
+spec}=claim;const due=Date.parse(spec.timer?.due_at??"");return new Promise(resolve=>{let timer;const look=()=>{clearTimeout(timer);const rest=due-(0,import_chunk_Y5L6GQDB.
+nowMs)();if(rest>0&&(0,import_chunk_7WBBYJDG.exists)(paths.folder)&&!(0,import_chunk_OYSO2DVF.readCancel)(paths)){timer=setTimeout(look,Math.min(rest,import_chunk_UNWLYFWA.
+timerLookMs));return}stop();resolve()};const stop=(0,import_chunk_ZMHFMS2X.makeTicker)(claim,look,tickMs)})}
 
 },
-"./run-watch-FVDY33YW.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{runWatch:()=>runWatch});module.exports=stdin_exports;var import_chunk_Z4PKUQ4J=load("./chunk-Z4PKUQ4J.js");var import_chunk_CAKGJKOS=load(
-"./chunk-CAKGJKOS.js");var import_chunk_GUR2RQ3M=load("./chunk-GUR2RQ3M.js");var import_chunk_D644HDN5=load("./chunk-D644HDN5.js");var import_chunk_PATOMOAS=load(
-"./chunk-PATOMOAS.js");var import_chunk_2ZMZR3QW=load("./chunk-2ZMZR3QW.js");var import_chunk_IH5K6ZOB=load("./chunk-IH5K6ZOB.js");var import_chunk_6PFAPK5K=load(
-"./chunk-6PFAPK5K.js");var import_chunk_3IQCTW6N=load("./chunk-3IQCTW6N.js");var import_chunk_O4S3UR6E=load("./chunk-O4S3UR6E.js");var import_chunk_JFKPKYVA=load(
-"./chunk-JFKPKYVA.js");var import_chunk_OJVMGXOE=load("./chunk-OJVMGXOE.js");var import_chunk_LZLDJ5RC=load("./chunk-LZLDJ5RC.js");var import_chunk_E4Q33Z52=load(
-"./chunk-E4Q33Z52.js");var import_chunk_RPY2L2GB=load("./chunk-RPY2L2GB.js");var import_chunk_JH5ETT6M=load("./chunk-JH5ETT6M.js");var import_chunk_NM4KW5RY=load(
-"./chunk-NM4KW5RY.js");var import_chunk_U56C6E24=load("./chunk-U56C6E24.js");var import_chunk_P2ISOPV5=load("./chunk-P2ISOPV5.js");var import_chunk_Z4RGNWQU=load(
-"./chunk-Z4RGNWQU.js");var import_chunk_QDGG2LTG=load("./chunk-QDGG2LTG.js");var import_chunk_5WQSECMS=load("./chunk-5WQSECMS.js");var import_chunk_OJTQHGJM=load(
-"./chunk-OJTQHGJM.js");var import_chunk_SNCAF6X6=load("./chunk-SNCAF6X6.js");var import_chunk_ILJKJSAA=load("./chunk-ILJKJSAA.js");var import_chunk_W7HED5VZ=load(
-"./chunk-W7HED5VZ.js");var import_chunk_G3QJQVPZ=load("./chunk-G3QJQVPZ.js");var import_chunk_CJ74I6F3=load("./chunk-CJ74I6F3.js");var import_chunk_HDW3QKWP=load(
-"./chunk-HDW3QKWP.js");var import_chunk_RGS2FWBV=load("./chunk-RGS2FWBV.js");var import_chunk_DFY3WLOV=load("./chunk-DFY3WLOV.js");var import_chunk_GEPPUING=load(
-"./chunk-GEPPUING.js");var import_chunk_7LUFXQWN=load("./chunk-7LUFXQWN.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_FSRL2ASG=load(
-"./chunk-FSRL2ASG.js");var import_chunk_IXQIV2GL=load("./chunk-IXQIV2GL.js");var import_chunk_XRZCSGQB=load("./chunk-XRZCSGQB.js");var import_chunk_LXK2ZILE=load(
-"./chunk-LXK2ZILE.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_TPL5RJS6=load("./chunk-TPL5RJS6.js");var import_chunk_BJVD3YVK=load(
-"./chunk-BJVD3YVK.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_ER3MQ2ZD=load("./chunk-ER3MQ2ZD.js");var import_chunk_XUMWCHG3=load(
-"./chunk-XUMWCHG3.js");var import_chunk_RSAECTKB=load("./chunk-RSAECTKB.js");var import_chunk_OYSO2DVF=load("./chunk-OYSO2DVF.js");var import_chunk_UNWLYFWA=load(
-"./chunk-UNWLYFWA.js");var import_chunk_55A4YUIJ=load("./chunk-55A4YUIJ.js");var import_chunk_Y5L6GQDB=load("./chunk-Y5L6GQDB.js");var import_chunk_VBJYUCPQ=load(
-"./chunk-VBJYUCPQ.js");var import_chunk_BSO2ISIG=load("./chunk-BSO2ISIG.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load(
-"./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");function makeNap(signal){let isWoken=false;
-let onWake=()=>void 0;return{wake(){isWoken=true;onWake()},until:(dueMono,leastMs)=>new Promise(resolve=>{const least=(0,import_chunk_Y5L6GQDB.monotonicMs)()+leastMs;
-const releases=[];const end=()=>{for(const release of releases.splice(0))release();onWake=()=>void 0;signal.removeEventListener("abort",end);resolve()};if(signal.
-aborted)return end();signal.addEventListener("abort",end);releases.push((0,import_chunk_Y5L6GQDB.atMonotonic)(dueMono,end));onWake=()=>{onWake=()=>void 0;if(least<
-dueMono)releases.push((0,import_chunk_Y5L6GQDB.atMonotonic)(least,end))};if(isWoken)onWake()})}}function freshMemory(start){const note={verdict:"pending",word:"\
-unknown",evidence:"not looked at yet",facts:{},polls:0,told:0,changes:0,troubles:0,trouble:null};return{cursor:start,key:null,note,cause:null,telling:[],hasRun:false,
-end:null,seal:null}}function fold(before,answer,part){const polled={...before,telling:[],note:{...before.note,polls:before.note.polls+1}};switch(answer.kind){case"\
-look":return foldLook(polled,answer,part);case"trouble":return foldTrouble(polled,answer,part);case"fault":return foldFault(polled,answer)}}function foldLook(before,look,part){
-const{troubles}=before.note;const recovered=troubles>0?[{type:"recovered",after:troubles,cause:before.cause}]:[];const key=shortKey(look.key);const isNews=key!==
-before.key;const seen={verdict:look.verdict,word:(0,import_chunk_CAKGJKOS.line)(look.word),evidence:(0,import_chunk_CAKGJKOS.line)(look.evidence),facts:(0,import_chunk_CAKGJKOS.
-smallFacts)(look.facts)};const first=before.key===null?{first:true}:{};const isFirst=before.key===null;const wake=[...isFirst?[]:["news"],...look.needsAttention?
-["attention"]:[]];const woken=wake.length>0?{wake}:{};const news=isNews?[{type:"news",...seen,key,...first,...woken}]:[];const changes=(before.note.changes??0)+
-(isNews&&!isFirst?1:0);const note={...before.note,...isNews?seen:{},changes,troubles:0,trouble:null};const told=tell({...before,note,cursor:look.cursor,key,cause:null},
-[...recovered,...news]);return{...told,end:endOf(look,part,seen.evidence)}}function endOf(look,part,evidence){if(part.repeat&&look.isSettled)return{reason:look.
-verdict==="failed"?"watch_failed":"met",detail:evidence};if(part.repeat||look.verdict==="pending")return null;return{reason:look.verdict==="met"?"met":"watch_fa\
-iled",detail:evidence}}function foldTrouble(before,trouble,{tolerate}){const troubles=before.note.troubles+1;const message=(0,import_chunk_CAKGJKOS.line)(trouble.
-message);const isLasting=troubles===import_chunk_UNWLYFWA.watchTroubles;const event={type:"trouble",cause:trouble.cause,message,in_a_row:troubles};const events=isLasting?
-[{...event,wake:["attention"]}]:trouble.cause!==before.cause?[event]:[];const note={...before.note,troubles,trouble:message};const told=tell({...before,note,cause:trouble.
-cause},events);if(tolerate===null||troubles<=tolerate)return told;const times=troubles===1?"an attempt":`${troubles} attempts in a row`;return{...told,end:{reason:"\
-watch_error",detail:`${times} failed (--tolerate ${tolerate}): ${message}`}}}function foldFault(before,fault){const evidence=(0,import_chunk_CAKGJKOS.line)(fault.
-message);const note={...before.note,verdict:"error",word:fault.cause,evidence,facts:{}};return{...before,note,end:{reason:"watch_error",detail:evidence}}}function tell(memory,events){
-const{told}=memory.note;const telling=events.map((event,at)=>({...event,n:told+at+1}));return{...memory,telling,note:{...memory.note,told:told+events.length}}}function shortKey(key){
-return key.length<=import_chunk_UNWLYFWA.excerptBytes?key:(0,import_chunk_BJVD3YVK.hashOf)(key)}function pauseAfter(memory,answer,part,retry){if(answer.kind==="\
-look")return Math.min(part.every_ms,Math.max(1e3,answer.againMs??part.every_ms));if(answer.kind==="fault")return 0;const first=Math.min(part.every_ms,retry.firstMs);
-const most=Math.max(part.every_ms,retry.mostMs);const doubled=Math.min(most,first*2**Math.min(30,memory.note.troubles-1));return Math.max(doubled,answer.retryAfterMs??
-0)}function writeMemory(paths,memory){(0,import_chunk_527JQF7V.writeJson)(paths.cursor,{schema:1,...memory},{sync:false})}function readMemory(paths,start){const read=(0,
-import_chunk_527JQF7V.readJson)(paths.cursor);const memory=read.kind==="ok"?memoryOf(read.value,start):freshMemory(start);const told=toldEvents(paths);const newest=told.
-at(-1)?.n??0;const telling=memory.telling.filter(event=>event.n>newest);if(newest<=memory.note.told)return{...memory,telling};const news=told.findLast(event=>event.
-type==="news");const key=typeof news?.key==="string"?news.key:memory.key;const changes=told.filter(event=>event.type==="news"&&event.first!==true).length;return{
-...memory,key,telling:[],note:{...memory.note,...noteOf(news??{}),told:newest,changes}}}function toldEvents(paths){const{events}=(0,import_chunk_RGS2FWBV.readEvents)(
-paths,0,Number.MAX_SAFE_INTEGER);return events.filter(event=>isCount(event.n))}function memoryOf(value,start){const fresh=freshMemory(start);const note=isObject(
-value.note)?value.note:{};return{cursor:isObject(value.cursor)&&hasShapeOf(value.cursor,start??{})?value.cursor:start,key:typeof value.key==="string"?value.key:
-null,note:{...fresh.note,...noteOf(note),polls:isCount(note.polls)?note.polls:0,told:isCount(note.told)?note.told:0,changes:isCount(note.changes)?note.changes:0,
-troubles:isCount(note.troubles)?note.troubles:0,trouble:typeof note.trouble==="string"?(0,import_chunk_CAKGJKOS.line)(note.trouble):null},cause:typeof value.cause===
-"string"?(0,import_chunk_CAKGJKOS.line)(value.cause):null,telling:Array.isArray(value.telling)?value.telling.slice(0,2).flatMap(tellingOf):[],hasRun:value.hasRun===
-true,end:null,seal:null}}function hasShapeOf(cursor,start){const shape=value=>Array.isArray(value)?"list":typeof value;return Object.entries(start).every(([name,
-value])=>shape(cursor[name])===shape(value))}var verdicts=["pending","met","failed","error"];function noteOf(value){const{verdict,word,evidence,facts}=value;if(!verdicts.
-includes(verdict)||typeof word!=="string"||typeof evidence!=="string")return{};return{verdict,word:(0,import_chunk_CAKGJKOS.line)(word),evidence:(0,import_chunk_CAKGJKOS.
-line)(evidence),facts:isObject(facts)?(0,import_chunk_CAKGJKOS.smallFacts)(facts):{}}}function tellingOf(value){if(!isObject(value)||!isCount(value.n))return[];
-const{n,type,wake,key,first}=value;const known=Array.isArray(wake)?wake.filter(one=>import_chunk_PATOMOAS.wakes.includes(one)):[];const woken=known.length>0?{wake:known}:
-{};if(type==="news"){const note=noteOf(value);if(typeof key!=="string"||note.verdict===void 0)return[];return[{n,type,...note,key,...first===true?{first}:{},...woken}]}
-if(type!=="trouble"&&type!=="recovered")return[];const{cause,message,in_a_row,after}=value;const rest=(0,import_chunk_LXK2ZILE.plainValue)({cause,message,in_a_row,
-after},4*import_chunk_UNWLYFWA.evidenceChars);return[{n,type,...rest,...woken}]}function isObject(value){return typeof value==="object"&&value!==null&&!Array.isArray(
-value)}function isCount(value){return typeof value==="number"&&Number.isSafeInteger(value)&&value>=0&&value<2**40}function listenForStops({paths,spec},stop){const look=()=>{
-if(!(0,import_chunk_7WBBYJDG.exists)(paths.folder))stop("state_vanished");else if((0,import_chunk_OYSO2DVF.readCancel)(paths))stop("canceled")};const lease=setInterval(
-()=>{(0,import_chunk_2ZMZR3QW.renewLease)(paths);look()},import_chunk_UNWLYFWA.leaseMs);process.on("SIGURG",look);const bound=(0,import_chunk_ER3MQ2ZD.boundOf)(
-spec);const release=(0,import_chunk_Y5L6GQDB.atMonotonic)(bound,()=>stop("hard_timeout"));look();if((0,import_chunk_Y5L6GQDB.monotonicMs)()>=bound)stop("hard_ti\
-meout");return()=>{release();clearInterval(lease);process.off("SIGURG",look)}}var nothing={step:"none",ended:[],survivors:[]};async function runWatch(claim,log){
+"./run-watch-U7XYCW4V.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{runWatch:()=>runWatch});module.exports=stdin_exports;var import_chunk_VIXF6LWY=load("./chunk-VIXF6LWY.js");var import_chunk_CAKGJKOS=load(
+"./chunk-CAKGJKOS.js");var import_chunk_GUR2RQ3M=load("./chunk-GUR2RQ3M.js");var import_chunk_KQ6CXMOJ=load("./chunk-KQ6CXMOJ.js");var import_chunk_2ZMZR3QW=load(
+"./chunk-2ZMZR3QW.js");var import_chunk_IH5K6ZOB=load("./chunk-IH5K6ZOB.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_3IQCTW6N=load(
+"./chunk-3IQCTW6N.js");var import_chunk_O4S3UR6E=load("./chunk-O4S3UR6E.js");var import_chunk_5QPJPXAU=load("./chunk-5QPJPXAU.js");var import_chunk_FYIM6Y37=load(
+"./chunk-FYIM6Y37.js");var import_chunk_LZLDJ5RC=load("./chunk-LZLDJ5RC.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_NMDBMK7D=load(
+"./chunk-NMDBMK7D.js");var import_chunk_JH5ETT6M=load("./chunk-JH5ETT6M.js");var import_chunk_NM4KW5RY=load("./chunk-NM4KW5RY.js");var import_chunk_U56C6E24=load(
+"./chunk-U56C6E24.js");var import_chunk_P2ISOPV5=load("./chunk-P2ISOPV5.js");var import_chunk_Z4RGNWQU=load("./chunk-Z4RGNWQU.js");var import_chunk_QDGG2LTG=load(
+"./chunk-QDGG2LTG.js");var import_chunk_5WQSECMS=load("./chunk-5WQSECMS.js");var import_chunk_RCJX4V26=load("./chunk-RCJX4V26.js");var import_chunk_HBYH2LAO=load(
+"./chunk-HBYH2LAO.js");var import_chunk_ILJKJSAA=load("./chunk-ILJKJSAA.js");var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");var import_chunk_G3QJQVPZ=load(
+"./chunk-G3QJQVPZ.js");var import_chunk_CJ74I6F3=load("./chunk-CJ74I6F3.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_THMK3AAK=load(
+"./chunk-THMK3AAK.js");var import_chunk_K7ECP4AX=load("./chunk-K7ECP4AX.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_DFY3WLOV=load(
+"./chunk-DFY3WLOV.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_7LUFXQWN=load("./chunk-7LUFXQWN.js");var import_chunk_UNGYPAP3=load(
+"./chunk-UNGYPAP3.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_IXQIV2GL=load("./chunk-IXQIV2GL.js");var import_chunk_XRZCSGQB=load(
+"./chunk-XRZCSGQB.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_TPL5RJS6=load(
+"./chunk-TPL5RJS6.js");var import_chunk_BJVD3YVK=load("./chunk-BJVD3YVK.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_ER3MQ2ZD=load(
+"./chunk-ER3MQ2ZD.js");var import_chunk_XUMWCHG3=load("./chunk-XUMWCHG3.js");var import_chunk_RSAECTKB=load("./chunk-RSAECTKB.js");var import_chunk_OYSO2DVF=load(
+"./chunk-OYSO2DVF.js");var import_chunk_UNWLYFWA=load("./chunk-UNWLYFWA.js");var import_chunk_55A4YUIJ=load("./chunk-55A4YUIJ.js");var import_chunk_Y5L6GQDB=load(
+"./chunk-Y5L6GQDB.js");var import_chunk_VBJYUCPQ=load("./chunk-VBJYUCPQ.js");var import_chunk_BSO2ISIG=load("./chunk-BSO2ISIG.js");var import_chunk_7WBBYJDG=load(
+"./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load(
+"./chunk-JSBRDJBE.js");function makeNap(signal){let isWoken=false;let onWake=()=>void 0;return{wake(){isWoken=true;onWake()},until:(dueMono,leastMs)=>new Promise(
+resolve=>{const least=(0,import_chunk_Y5L6GQDB.monotonicMs)()+leastMs;const releases=[];const end=()=>{for(const release of releases.splice(0))release();onWake=
+()=>void 0;signal.removeEventListener("abort",end);resolve()};if(signal.aborted)return end();signal.addEventListener("abort",end);releases.push((0,import_chunk_Y5L6GQDB.
+atMonotonic)(dueMono,end));onWake=()=>{onWake=()=>void 0;if(least<dueMono)releases.push((0,import_chunk_Y5L6GQDB.atMonotonic)(least,end))};if(isWoken)onWake()})}}
+function freshMemory(start){const note={verdict:"pending",word:"unknown",evidence:"not looked at yet",facts:{},polls:0,told:0,changes:0,troubles:0,trouble:null};
+return{cursor:start,key:null,note,cause:null,telling:[],hasRun:false,end:null,seal:null}}function fold(before,answer,part){const polled={...before,telling:[],note:{
+...before.note,polls:before.note.polls+1}};switch(answer.kind){case"look":return foldLook(polled,answer,part);case"trouble":return foldTrouble(polled,answer,part);case"\
+fault":return foldFault(polled,answer)}}function foldLook(before,look,part){const{troubles}=before.note;const recovered=troubles>0?[{type:"recovered",after:troubles,
+cause:before.cause}]:[];const key=shortKey(look.key);const isNews=key!==before.key;const seen={verdict:look.verdict,word:(0,import_chunk_CAKGJKOS.line)(look.word),
+evidence:(0,import_chunk_CAKGJKOS.line)(look.evidence),facts:(0,import_chunk_CAKGJKOS.smallFacts)(look.facts)};const first=before.key===null?{first:true}:{};const isFirst=before.
+key===null;const wake=[...isFirst?[]:["news"],...look.needsAttention?["attention"]:[]];const woken=wake.length>0?{wake}:{};const news=isNews?[{type:"news",...seen,
+key,...first,...woken}]:[];const changes=(before.note.changes??0)+(isNews&&!isFirst?1:0);const note={...before.note,...isNews?seen:{},changes,troubles:0,trouble:null};
+const told=tell({...before,note,cursor:look.cursor,key,cause:null},[...recovered,...news]);return{...told,end:endOf(look,part,seen.evidence)}}function endOf(look,part,evidence){
+if(part.repeat&&look.isSettled)return{reason:look.verdict==="failed"?"watch_failed":"met",detail:evidence};if(part.repeat||look.verdict==="pending")return null;
+return{reason:look.verdict==="met"?"met":"watch_failed",detail:evidence}}function foldTrouble(before,trouble,{tolerate}){const troubles=before.note.troubles+1;const message=(0,
+import_chunk_CAKGJKOS.line)(trouble.message);const isLasting=troubles===import_chunk_UNWLYFWA.watchTroubles;const event={type:"trouble",cause:trouble.cause,message,
+in_a_row:troubles};const events=isLasting?[{...event,wake:["attention"]}]:trouble.cause!==before.cause?[event]:[];const note={...before.note,troubles,trouble:message};
+const told=tell({...before,note,cause:trouble.cause},events);if(tolerate===null||troubles<=tolerate)return told;const times=troubles===1?"an attempt":`${troubles}\
+ attempts in a row`;return{...told,end:{reason:"watch_error",detail:`${times} failed (--tolerate ${tolerate}): ${message}`}}}function foldFault(before,fault){const evidence=(0,
+import_chunk_CAKGJKOS.line)(fault.message);const note={...before.note,verdict:"error",word:fault.cause,evidence,facts:{}};return{...before,note,end:{reason:"wat\
+ch_error",detail:evidence}}}function tell(memory,events){const{told}=memory.note;const telling=events.map((event,at)=>({...event,n:told+at+1}));return{...memory,
+telling,note:{...memory.note,told:told+events.length}}}function shortKey(key){return key.length<=import_chunk_UNWLYFWA.excerptBytes?key:(0,import_chunk_BJVD3YVK.
+hashOf)(key)}function pauseAfter(memory,answer,part,retry){if(answer.kind==="look")return Math.min(part.every_ms,Math.max(1e3,answer.againMs??part.every_ms));if(answer.
+kind==="fault")return 0;const first=Math.min(part.every_ms,retry.firstMs);const most=Math.max(part.every_ms,retry.mostMs);const doubled=Math.min(most,first*2**Math.
+min(30,memory.note.troubles-1));return Math.max(doubled,answer.retryAfterMs??0)}function writeMemory(paths,memory){(0,import_chunk_527JQF7V.writeJson)(paths.cursor,
+{schema:1,...memory},{sync:false})}function readMemory(paths,start){const read=(0,import_chunk_527JQF7V.readJson)(paths.cursor);const memory=read.kind==="ok"?memoryOf(
+read.value,start):freshMemory(start);const told=toldEvents(paths);const newest=told.at(-1)?.n??0;const telling=memory.telling.filter(event=>event.n>newest);if(newest<=
+memory.note.told)return{...memory,telling};const news=told.findLast(event=>event.type==="news");const key=typeof news?.key==="string"?news.key:memory.key;const changes=told.
+filter(event=>event.type==="news"&&event.first!==true).length;return{...memory,key,telling:[],note:{...memory.note,...noteOf(news??{}),told:newest,changes}}}function toldEvents(paths){
+const{events}=(0,import_chunk_THMK3AAK.readEvents)(paths,0,Number.MAX_SAFE_INTEGER);return events.filter(event=>isCount(event.n))}function memoryOf(value,start){
+const fresh=freshMemory(start);const note=isObject(value.note)?value.note:{};return{cursor:isObject(value.cursor)&&hasShapeOf(value.cursor,start??{})?value.cursor:
+start,key:typeof value.key==="string"?value.key:null,note:{...fresh.note,...noteOf(note),polls:isCount(note.polls)?note.polls:0,told:isCount(note.told)?note.told:
+0,changes:isCount(note.changes)?note.changes:0,troubles:isCount(note.troubles)?note.troubles:0,trouble:typeof note.trouble==="string"?(0,import_chunk_CAKGJKOS.line)(
+note.trouble):null},cause:typeof value.cause==="string"?(0,import_chunk_CAKGJKOS.line)(value.cause):null,telling:Array.isArray(value.telling)?value.telling.slice(
+0,2).flatMap(tellingOf):[],hasRun:value.hasRun===true,end:null,seal:null}}function hasShapeOf(cursor,start){const shape=value=>Array.isArray(value)?"list":typeof value;
+return Object.entries(start).every(([name,value])=>shape(cursor[name])===shape(value))}var verdicts=["pending","met","failed","error"];function noteOf(value){const{
+verdict,word,evidence,facts}=value;if(!verdicts.includes(verdict)||typeof word!=="string"||typeof evidence!=="string")return{};return{verdict,word:(0,import_chunk_CAKGJKOS.
+line)(word),evidence:(0,import_chunk_CAKGJKOS.line)(evidence),facts:isObject(facts)?(0,import_chunk_CAKGJKOS.smallFacts)(facts):{}}}function tellingOf(value){if(!isObject(
+value)||!isCount(value.n))return[];const{n,type,wake,key,first}=value;const known=Array.isArray(wake)?wake.filter(one=>import_chunk_ILRLY4JU.wakes.includes(one)):
+[];const woken=known.length>0?{wake:known}:{};if(type==="news"){const note=noteOf(value);if(typeof key!=="string"||note.verdict===void 0)return[];return[{n,type,
+...note,key,...first===true?{first}:{},...woken}]}if(type!=="trouble"&&type!=="recovered")return[];const{cause,message,in_a_row,after}=value;const rest=(0,import_chunk_LXK2ZILE.
+plainValue)({cause,message,in_a_row,after},4*import_chunk_UNWLYFWA.evidenceChars);return[{n,type,...rest,...woken}]}function isObject(value){return typeof value===
+"object"&&value!==null&&!Array.isArray(value)}function isCount(value){return typeof value==="number"&&Number.isSafeInteger(value)&&value>=0&&value<2**40}function listenForStops({
+paths,spec},stop){const look=()=>{if(!(0,import_chunk_7WBBYJDG.exists)(paths.folder))stop("state_vanished");else if((0,import_chunk_OYSO2DVF.readCancel)(paths))
+stop("canceled")};const lease=setInterval(()=>{(0,import_chunk_2ZMZR3QW.renewLease)(paths);look()},import_chunk_UNWLYFWA.leaseMs);process.on("SIGURG",look);const bound=(0,
+import_chunk_ER3MQ2ZD.boundOf)(spec);const release=(0,import_chunk_Y5L6GQDB.atMonotonic)(bound,()=>stop("hard_timeout"));look();if((0,import_chunk_Y5L6GQDB.monotonicMs)()>=
+bound)stop("hard_timeout");return()=>{release();clearInterval(lease);process.off("SIGURG",look)}}var nothing={step:"none",ended:[],survivors:[]};async function runWatch(claim,log){
 const part=claim.spec.watch;const watching=new Watching(claim,part,log);await watching.begin();if(claim.generation>1)await watching.sweep(import_chunk_UNWLYFWA.
 toolGraceMs);const kind=await(0,import_chunk_GUR2RQ3M.loadWatch)(part.condition);const end=kind?await watching.untilEnd(kind):{reason:"watch_error",detail:`this\
  release knows no condition ${part.condition}`};await watching.finish(end)}var Watching=class{claim;part;log;progress;memory;baseline=null;saved="";savedAt=0;constructor(claim,part,log){
-this.claim=claim;this.part=part;this.log=log;this.progress=new import_chunk_D644HDN5.Progress(claim);this.memory=readMemory(claim.paths,part.start??null)}async begin(){
+this.claim=claim;this.part=part;this.log=log;this.progress=new import_chunk_KQ6CXMOJ.Progress(claim);this.memory=readMemory(claim.paths,part.start??null)}async begin(){
 const{generation,self,paths,spec}=this.claim;const stored=generation>1?await(0,import_chunk_3IQCTW6N.storedVerdict)(paths,spec.id):void 0;if(stored)this.memory=
 {...this.memory,...stored};if(generation===1)this.progress.step("claimed","claimed",{worker:self.pid});else this.progress.step("claimed","worker_replaced",{worker:self.
 pid,generation,baseline_reset:false});if(this.progress.state.started_at===null)this.progress.step("started","started",{},{started_at:(0,import_chunk_Y5L6GQDB.isoNow)()});
@@ -5217,12 +5232,12 @@ const release=listenForStops(this.claim,reason=>{stopped??=reason;stop.abort()})
 if(this.memory.end)return this.memory.end;const{note}=this.memory;const detail=note.trouble?`the last attempts failed: ${note.trouble}`:note.evidence;const reason=stopped??
 "hard_timeout";if(reason!=="hard_timeout"||!this.part.repeat||this.memory.key===null)return{reason,detail};this.memory={...this.memory,note:{...note,watched_to_end:true}};
 return{reason,detail:(0,import_chunk_CAKGJKOS.toEndText)(note,detail)}}finally{release()}}async round(kind,signal){const{part}=this;const nap=makeNap(signal);const stopEarly=this.
-early(kind,signal,nap.wake);try{const begun=(0,import_chunk_Y5L6GQDB.monotonicMs)();const answer=await(0,import_chunk_Z4PKUQ4J.attempt)(kind,part.input,this.memory.
+early(kind,signal,nap.wake);try{const begun=(0,import_chunk_Y5L6GQDB.monotonicMs)();const answer=await(0,import_chunk_VIXF6LWY.attempt)(kind,part.input,this.memory.
 cursor,{place:this.place(),attemptMs:part.attempt_ms,signal,onThrown:error=>this.log(`${error instanceof Error?error.stack??error.message:String(error)}
 `)});await this.sweepAttempt();if(answer===null)return;this.memory=fold(this.memory,answer,part);await this.seal();this.keep();if(this.memory.end)return;const done=(0,
 import_chunk_Y5L6GQDB.monotonicMs)();const pause=pauseAfter(this.memory,answer,part,import_chunk_UNWLYFWA.watchRetry);const due=answer.kind==="look"?Math.max(begun+
 pause,done+Math.min(part.every_ms,import_chunk_UNWLYFWA.watchPauseMs)):done+pause;await nap.until(due,Math.max(import_chunk_UNWLYFWA.watchPauseMs,20*(done-begun)))}finally{
-stopEarly()}}early(kind,signal,wake){if(!kind.early)return()=>void 0;try{return kind.early(this.part.input,wake,(0,import_chunk_Z4PKUQ4J.makeTools)(this.place(),
+stopEarly()}}early(kind,signal,wake){if(!kind.early)return()=>void 0;try{return kind.early(this.part.input,wake,(0,import_chunk_VIXF6LWY.makeTools)(this.place(),
 ()=>this.part.attempt_ms,signal))}catch(error){this.log(`cannot be woken early: ${String(error)}
 `);return()=>void 0}}place(){const{root,spec}=this.claim;const own={id:spec.id,cwd:spec.cwd,mark:spec.mark};return{root,everyMs:this.part.every_ms,cwd:spec.cwd,
 environment:(0,import_chunk_VBJYUCPQ.childEnvironment)({...own,add:{},remove:[]}),onRun:()=>{this.baseline??=(0,import_chunk_BSO2ISIG.takeBaseline)();if(this.memory.
@@ -5237,55 +5252,55 @@ spec,self,generation}=this.claim;if(generation===1&&!this.memory.hasRun)return n
 spec,paths,{worker:self,shim:null,child:null,baseline}),{graceMs,settleMs:import_chunk_UNWLYFWA.killSettleMs})}async finish({reason,detail}){const tree=await this.
 sweep(import_chunk_UNWLYFWA.drainMs);if(reason==="state_vanished")return;const{progress,claim}=this;if(reason==="canceled"){progress.note("cancel_requested",{request:(0,
 import_chunk_OYSO2DVF.readCancel)(claim.paths)??null});progress.step("stop_asked","stopping",{reason},this.standing())}else progress.change(this.standing());(0,
-import_chunk_JFKPKYVA.conclude)(claim,{reason,exit:void 0,tree,reconciled:false,watch:this.memory.note,warnings:progress.state.warnings,...detail===void 0?{}:{detail}})}};
+import_chunk_5QPJPXAU.conclude)(claim,{reason,exit:void 0,tree,reconciled:false,watch:this.memory.note,warnings:progress.state.warnings,...detail===void 0?{}:{detail}})}};
 
 },
-"./settle-ZGYSTI4W.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{settleJob:()=>settleJob});module.exports=stdin_exports;var import_chunk_7P6YVAXQ=load("./chunk-7P6YVAXQ.js");var import_chunk_3IQCTW6N=load(
-"./chunk-3IQCTW6N.js");var import_chunk_O4S3UR6E=load("./chunk-O4S3UR6E.js");var import_chunk_JSFSBUUD=load("./chunk-JSFSBUUD.js");var import_chunk_JFKPKYVA=load(
-"./chunk-JFKPKYVA.js");var import_chunk_OJVMGXOE=load("./chunk-OJVMGXOE.js");var import_chunk_LZLDJ5RC=load("./chunk-LZLDJ5RC.js");var import_chunk_E4Q33Z52=load(
-"./chunk-E4Q33Z52.js");var import_chunk_RPY2L2GB=load("./chunk-RPY2L2GB.js");var import_chunk_JH5ETT6M=load("./chunk-JH5ETT6M.js");var import_chunk_NM4KW5RY=load(
+"./settle-6NO474SK.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{settleJob:()=>settleJob});module.exports=stdin_exports;var import_chunk_AKMXSWQJ=load("./chunk-AKMXSWQJ.js");var import_chunk_3IQCTW6N=load(
+"./chunk-3IQCTW6N.js");var import_chunk_O4S3UR6E=load("./chunk-O4S3UR6E.js");var import_chunk_ZFHZ3VRR=load("./chunk-ZFHZ3VRR.js");var import_chunk_5QPJPXAU=load(
+"./chunk-5QPJPXAU.js");var import_chunk_FYIM6Y37=load("./chunk-FYIM6Y37.js");var import_chunk_LZLDJ5RC=load("./chunk-LZLDJ5RC.js");var import_chunk_E4Q33Z52=load(
+"./chunk-E4Q33Z52.js");var import_chunk_NMDBMK7D=load("./chunk-NMDBMK7D.js");var import_chunk_JH5ETT6M=load("./chunk-JH5ETT6M.js");var import_chunk_NM4KW5RY=load(
 "./chunk-NM4KW5RY.js");var import_chunk_U56C6E24=load("./chunk-U56C6E24.js");var import_chunk_P2ISOPV5=load("./chunk-P2ISOPV5.js");var import_chunk_Z4RGNWQU=load(
-"./chunk-Z4RGNWQU.js");var import_chunk_QDGG2LTG=load("./chunk-QDGG2LTG.js");var import_chunk_5WQSECMS=load("./chunk-5WQSECMS.js");var import_chunk_OJTQHGJM=load(
-"./chunk-OJTQHGJM.js");var import_chunk_SNCAF6X6=load("./chunk-SNCAF6X6.js");var import_chunk_ILJKJSAA=load("./chunk-ILJKJSAA.js");var import_chunk_W7HED5VZ=load(
+"./chunk-Z4RGNWQU.js");var import_chunk_QDGG2LTG=load("./chunk-QDGG2LTG.js");var import_chunk_5WQSECMS=load("./chunk-5WQSECMS.js");var import_chunk_RCJX4V26=load(
+"./chunk-RCJX4V26.js");var import_chunk_HBYH2LAO=load("./chunk-HBYH2LAO.js");var import_chunk_ILJKJSAA=load("./chunk-ILJKJSAA.js");var import_chunk_W7HED5VZ=load(
 "./chunk-W7HED5VZ.js");var import_chunk_G3QJQVPZ=load("./chunk-G3QJQVPZ.js");var import_chunk_CJ74I6F3=load("./chunk-CJ74I6F3.js");var import_chunk_HDW3QKWP=load(
-"./chunk-HDW3QKWP.js");var import_chunk_RGS2FWBV=load("./chunk-RGS2FWBV.js");var import_chunk_DFY3WLOV=load("./chunk-DFY3WLOV.js");var import_chunk_GEPPUING=load(
-"./chunk-GEPPUING.js");var import_chunk_33RR3S3O=load("./chunk-33RR3S3O.js");var import_chunk_7LUFXQWN=load("./chunk-7LUFXQWN.js");var import_chunk_UNGYPAP3=load(
-"./chunk-UNGYPAP3.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_IXQIV2GL=load("./chunk-IXQIV2GL.js");var import_chunk_XRZCSGQB=load(
-"./chunk-XRZCSGQB.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_TPL5RJS6=load(
-"./chunk-TPL5RJS6.js");var import_chunk_WVXEN3NF=load("./chunk-WVXEN3NF.js");var import_chunk_BJVD3YVK=load("./chunk-BJVD3YVK.js");var import_chunk_CTSRVJRC=load(
-"./chunk-CTSRVJRC.js");var import_chunk_ER3MQ2ZD=load("./chunk-ER3MQ2ZD.js");var import_chunk_XUMWCHG3=load("./chunk-XUMWCHG3.js");var import_chunk_RSAECTKB=load(
-"./chunk-RSAECTKB.js");var import_chunk_OYSO2DVF=load("./chunk-OYSO2DVF.js");var import_chunk_UNWLYFWA=load("./chunk-UNWLYFWA.js");var import_chunk_55A4YUIJ=load(
-"./chunk-55A4YUIJ.js");var import_chunk_Y5L6GQDB=load("./chunk-Y5L6GQDB.js");var import_chunk_VBJYUCPQ=load("./chunk-VBJYUCPQ.js");var import_chunk_BSO2ISIG=load(
-"./chunk-BSO2ISIG.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load(
-"./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");async function settleJob(view,isDue,isStrict){if(!await(0,import_chunk_WVXEN3NF.mayAct)(
-view))return;const act=()=>(0,import_chunk_TPL5RJS6.withLock)(view.paths.lock,async()=>{const now=(0,import_chunk_ER3MQ2ZD.inspect)(view.root,view.id);if(isDue(
-now))await settle(now)});try{await act()}catch(error){if(isFull(error))return settleFull(view,act,isStrict);if(!isOutOfReach(error)&&!isBusy(error))throw error}}
-async function settleFull(view,act,isStrict){(0,import_chunk_527JQF7V.removeFile)(view.paths.reserve);try{await act()}catch(error){if(!isFull(error))throw error;
-if(isStrict)throw fullError(view)}}function detailOf({spec,state}){if(spec?.kind!=="watch")return"the shell that was to start it ended before";return state.watch?.
-evidence??"nobody looked"}async function settle(view){const condition=(0,import_chunk_ER3MQ2ZD.conditionOf)(view);if(!view.spec)return;if(view.spec.timer)return(0,
-import_chunk_JSFSBUUD.concludeTimer)({paths:view.paths,spec:view.spec},true);if((0,import_chunk_JFKPKYVA.finishStored)({paths:view.paths,spec:view.spec})){(0,import_chunk_U56C6E24.
-removeCgroup)(view.worker?.cgroup??(0,import_chunk_U56C6E24.findCgroup)(view.id),view.id);return}const tree=(0,import_chunk_O4S3UR6E.treeOf)(view.spec,view.paths,
-{worker:null,shim:view.shim,child:view.child});const isOver=condition==="over"&&view.reason===void 0&&view.spec.run?.keep_children;const ended=isOver?nothing:await(0,
-import_chunk_O4S3UR6E.terminate)(tree,{graceMs:condition==="over"?import_chunk_UNWLYFWA.drainMs:import_chunk_UNWLYFWA.orphanGraceMs,settleMs:import_chunk_UNWLYFWA.
-killSettleMs});(0,import_chunk_U56C6E24.removeCgroup)(view.worker?.cgroup??(0,import_chunk_U56C6E24.findCgroup)(view.id),view.id);const stored=view.spec.watch?await(0,
-import_chunk_3IQCTW6N.storedVerdict)(view.paths,view.id):void 0;await(0,import_chunk_7P6YVAXQ.concludeAsked)({paths:view.paths,spec:view.spec},{reason:stored?.end.
-reason??settledReason(view,condition),exit:view.exit,tree:ended,reconciled:true,detail:stored?.end.detail??detailOf(view),...stored?{watch:stored.note}:{}},tree)}
-var nothing={step:"none",ended:[],survivors:[]};function settledReason(view,condition){const told=view.spec?.watch?void 0:(0,import_chunk_OJVMGXOE.parseReason)(
-view.reason);if(told)return told;if(condition==="over")return"exited";if(view.cancel)return"canceled";if(condition==="never_started"||condition==="host_restarte\
-d")return condition;if(view.spec?.watch)return"hard_timeout";if(view.child===null)return"spawn_failed";return"worker_lost"}function fullError(view){const code=view.
-exit?` (its command ended with exit code ${view.exit.exit_code})`:"";return new import_chunk_NVPF5LEY.FaultError("state_unusable",`cannot store the end of job ${view.
-id}${code}: no space left in ${view.paths.folder}`,"make room and ask again")}function isBusy(error){return error instanceof import_chunk_NVPF5LEY.FaultError&&error.
-code==="busy"}function isFull(error){return["ENOSPC","EDQUOT"].includes((0,import_chunk_NVPF5LEY.errnoOf)(error)??"")}function isOutOfReach(error){return["EROFS",
-"EACCES","EPERM","ENOENT"].includes((0,import_chunk_NVPF5LEY.errnoOf)(error)??"")}
+"./chunk-HDW3QKWP.js");var import_chunk_THMK3AAK=load("./chunk-THMK3AAK.js");var import_chunk_K7ECP4AX=load("./chunk-K7ECP4AX.js");var import_chunk_ILRLY4JU=load(
+"./chunk-ILRLY4JU.js");var import_chunk_DFY3WLOV=load("./chunk-DFY3WLOV.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_33RR3S3O=load(
+"./chunk-33RR3S3O.js");var import_chunk_7LUFXQWN=load("./chunk-7LUFXQWN.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_FSRL2ASG=load(
+"./chunk-FSRL2ASG.js");var import_chunk_IXQIV2GL=load("./chunk-IXQIV2GL.js");var import_chunk_XRZCSGQB=load("./chunk-XRZCSGQB.js");var import_chunk_LXK2ZILE=load(
+"./chunk-LXK2ZILE.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_TPL5RJS6=load("./chunk-TPL5RJS6.js");var import_chunk_WVXEN3NF=load(
+"./chunk-WVXEN3NF.js");var import_chunk_BJVD3YVK=load("./chunk-BJVD3YVK.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_ER3MQ2ZD=load(
+"./chunk-ER3MQ2ZD.js");var import_chunk_XUMWCHG3=load("./chunk-XUMWCHG3.js");var import_chunk_RSAECTKB=load("./chunk-RSAECTKB.js");var import_chunk_OYSO2DVF=load(
+"./chunk-OYSO2DVF.js");var import_chunk_UNWLYFWA=load("./chunk-UNWLYFWA.js");var import_chunk_55A4YUIJ=load("./chunk-55A4YUIJ.js");var import_chunk_Y5L6GQDB=load(
+"./chunk-Y5L6GQDB.js");var import_chunk_VBJYUCPQ=load("./chunk-VBJYUCPQ.js");var import_chunk_BSO2ISIG=load("./chunk-BSO2ISIG.js");var import_chunk_7WBBYJDG=load(
+"./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load(
+"./chunk-JSBRDJBE.js");async function settleJob(view,isDue,isStrict){if(!await(0,import_chunk_WVXEN3NF.mayAct)(view))return;const act=()=>(0,import_chunk_TPL5RJS6.
+withLock)(view.paths.lock,async()=>{const now=(0,import_chunk_ER3MQ2ZD.inspect)(view.root,view.id);if(isDue(now))await settle(now)});try{await act()}catch(error){
+if(isFull(error))return settleFull(view,act,isStrict);if(!isOutOfReach(error)&&!isBusy(error))throw error}}async function settleFull(view,act,isStrict){(0,import_chunk_527JQF7V.
+removeFile)(view.paths.reserve);try{await act()}catch(error){if(!isFull(error))throw error;if(isStrict)throw fullError(view)}}function detailOf({spec,state}){if(spec?.
+kind!=="watch")return"the shell that was to start it ended before";return state.watch?.evidence??"nobody looked"}async function settle(view){const condition=(0,
+import_chunk_ER3MQ2ZD.conditionOf)(view);if(!view.spec)return;if(view.spec.timer)return(0,import_chunk_ZFHZ3VRR.concludeTimer)({paths:view.paths,spec:view.spec},
+true);if((0,import_chunk_5QPJPXAU.finishStored)({paths:view.paths,spec:view.spec})){(0,import_chunk_U56C6E24.removeCgroup)(view.worker?.cgroup??(0,import_chunk_U56C6E24.
+findCgroup)(view.id),view.id);return}const tree=(0,import_chunk_O4S3UR6E.treeOf)(view.spec,view.paths,{worker:null,shim:view.shim,child:view.child});const isOver=condition===
+"over"&&view.reason===void 0&&view.spec.run?.keep_children;const ended=isOver?nothing:await(0,import_chunk_O4S3UR6E.terminate)(tree,{graceMs:condition==="over"?
+import_chunk_UNWLYFWA.drainMs:import_chunk_UNWLYFWA.orphanGraceMs,settleMs:import_chunk_UNWLYFWA.killSettleMs});(0,import_chunk_U56C6E24.removeCgroup)(view.worker?.
+cgroup??(0,import_chunk_U56C6E24.findCgroup)(view.id),view.id);const stored=view.spec.watch?await(0,import_chunk_3IQCTW6N.storedVerdict)(view.paths,view.id):void 0;
+await(0,import_chunk_AKMXSWQJ.concludeAsked)({paths:view.paths,spec:view.spec},{reason:stored?.end.reason??settledReason(view,condition),exit:view.exit,tree:ended,
+reconciled:true,detail:stored?.end.detail??detailOf(view),...stored?{watch:stored.note}:{}},tree)}var nothing={step:"none",ended:[],survivors:[]};function settledReason(view,condition){
+const told=view.spec?.watch?void 0:(0,import_chunk_FYIM6Y37.parseReason)(view.reason);if(told)return told;if(condition==="over")return"exited";if(view.cancel)return"\
+canceled";if(condition==="never_started"||condition==="host_restarted")return condition;if(view.spec?.watch)return"hard_timeout";if(view.child===null)return"spa\
+wn_failed";return"worker_lost"}function fullError(view){const code=view.exit?` (its command ended with exit code ${view.exit.exit_code})`:"";return new import_chunk_NVPF5LEY.
+FaultError("state_unusable",`cannot store the end of job ${view.id}${code}: no space left in ${view.paths.folder}`,"make room and ask again")}function isBusy(error){
+return error instanceof import_chunk_NVPF5LEY.FaultError&&error.code==="busy"}function isFull(error){return["ENOSPC","EDQUOT"].includes((0,import_chunk_NVPF5LEY.
+errnoOf)(error)??"")}function isOutOfReach(error){return["EROFS","EACCES","EPERM","ENOENT"].includes((0,import_chunk_NVPF5LEY.errnoOf)(error)??"")}
 
 },
-"./setup-QLJ4HO5N.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{setup:()=>setup});module.exports=stdin_exports;var import_chunk_BWSMN7PA=load("./chunk-BWSMN7PA.js");var import_chunk_XFBNWBRB=load(
-"./chunk-XFBNWBRB.js");var import_chunk_4FLT4IJW=load("./chunk-4FLT4IJW.js");var import_chunk_5ZVUNFQ7=load("./chunk-5ZVUNFQ7.js");var import_chunk_L76FAXVI=load(
+"./setup-KEKLISQT.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{setup:()=>setup});module.exports=stdin_exports;var import_chunk_UDEDY7CY=load("./chunk-UDEDY7CY.js");var import_chunk_XFBNWBRB=load(
+"./chunk-XFBNWBRB.js");var import_chunk_VKC274CY=load("./chunk-VKC274CY.js");var import_chunk_5ZVUNFQ7=load("./chunk-5ZVUNFQ7.js");var import_chunk_L76FAXVI=load(
 "./chunk-L76FAXVI.js");var import_chunk_YAUTBWZI=load("./chunk-YAUTBWZI.js");var import_chunk_K4XBJGBM=load("./chunk-K4XBJGBM.js");var import_chunk_6PFAPK5K=load(
-"./chunk-6PFAPK5K.js");var import_chunk_RPY2L2GB=load("./chunk-RPY2L2GB.js");var import_chunk_JH5ETT6M=load("./chunk-JH5ETT6M.js");var import_chunk_NM4KW5RY=load(
-"./chunk-NM4KW5RY.js");var import_chunk_SNCAF6X6=load("./chunk-SNCAF6X6.js");var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");var import_chunk_DFY3WLOV=load(
+"./chunk-6PFAPK5K.js");var import_chunk_NMDBMK7D=load("./chunk-NMDBMK7D.js");var import_chunk_JH5ETT6M=load("./chunk-JH5ETT6M.js");var import_chunk_NM4KW5RY=load(
+"./chunk-NM4KW5RY.js");var import_chunk_HBYH2LAO=load("./chunk-HBYH2LAO.js");var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");var import_chunk_DFY3WLOV=load(
 "./chunk-DFY3WLOV.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_XRZCSGQB=load("./chunk-XRZCSGQB.js");var import_chunk_LXK2ZILE=load(
 "./chunk-LXK2ZILE.js");var import_chunk_TPL5RJS6=load("./chunk-TPL5RJS6.js");var import_chunk_BJVD3YVK=load("./chunk-BJVD3YVK.js");var import_chunk_CTSRVJRC=load(
 "./chunk-CTSRVJRC.js");var import_chunk_ER3MQ2ZD=load("./chunk-ER3MQ2ZD.js");var import_chunk_XUMWCHG3=load("./chunk-XUMWCHG3.js");var import_chunk_RSAECTKB=load(
@@ -5301,10 +5316,10 @@ _file(${folder})`,...commands.map(command=>`command(${command})`)];const added=w
 `,added}}function parse(text){try{return(0,import_chunk_JH5ETT6M.parseSettings)(text)}catch{throw new Error("it is no JSON object")}}function planStateEdit(root,now,choices,user){
 const{restrict=now.restrict,defaults}=choices;const general=defaults?.all===void 0?{}:Object.fromEntries(import_chunk_W7HED5VZ.modeIds.map(mode=>[mode,defaults.
 all]));const default_backend=withModes({...defaults?.clear?{}:now.default_backend,...general},defaults?.modes);const file=(0,import_chunk_RSAECTKB.rootPaths)(root.
-folder).config;const edit={file,before:(0,import_chunk_527JQF7V.readText)(file)??null,after:(0,import_chunk_4FLT4IJW.narrowingText)({restrict,default_backend}),
+folder).config;const edit={file,before:(0,import_chunk_527JQF7V.readText)(file)??null,after:(0,import_chunk_VKC274CY.narrowingText)({restrict,default_backend}),
 followsLink:false,isState:true};return asEdit(edit,[["restrict",now.restrict,restrict],["default_backend",now.default_backend,default_backend]]).map(one=>({...one,
 changes:one.changes.map(change=>withEffect(change,default_backend,user))}))}function withEffect(change,wanted,user){const mode=import_chunk_W7HED5VZ.modeIds.find(
-id=>change.startsWith(`default_backend.${id}: `));const own=mode&&(0,import_chunk_4FLT4IJW.defaultBackend)(mode,user,import_chunk_4FLT4IJW.noNarrowing)?.name;if(mode===
+id=>change.startsWith(`default_backend.${id}: `));const own=mode&&(0,import_chunk_VKC274CY.defaultBackend)(mode,user,import_chunk_VKC274CY.noNarrowing)?.name;if(mode===
 void 0||own===void 0||wanted[mode]===void 0||wanted[mode]===own)return change;return`${change} (has no effect here: your config says ${own})`}function planUserEdit(now,choices){
 const file=(0,import_chunk_K4XBJGBM.userConfigFile)();if(file===void 0)throw new import_chunk_NVPF5LEY.FaultError("preflight","cannot find your config folder: n\
 either HOME nor XDG_CONFIG_HOME is set");const before=(0,import_chunk_527JQF7V.readText)(file)??null;const all=before===null?{}:JSON.parse(before);const{restrict=now.
@@ -5316,7 +5331,7 @@ ds",now.default_backends??{},wanted.default_backends],["restrict",now.restrict??
 findBackend)("agy")?.policy;const home=import_chunk_VBJYUCPQ.variables.home();if(!policy)throw new Error("there is no backend agy with settings");if(home===void 0)
 throw new import_chunk_NVPF5LEY.FaultError("preflight","cannot find the settings of agy: HOME is not set");const file=import_node_path.default.join(home,policy.
 file);const refused=why=>new import_chunk_NVPF5LEY.FaultError("preflight",`cannot change the settings ${file}: ${why}`);if(!(0,import_chunk_7WBBYJDG.isFolder)(import_node_path.
-default.dirname(file)))throw refused("agy was never started here; start it once and sign in");const read=(0,import_chunk_4FLT4IJW.readSettings)(file);if("fault"in
+default.dirname(file)))throw refused("agy was never started here; start it once and sign in");const read=(0,import_chunk_VKC274CY.readSettings)(file);if("fault"in
 read)throw refused(`they ${read.fault}`);let made;try{made=addReadRules(read.text,folder)}catch(error){throw refused((0,import_chunk_NVPF5LEY.messageOf)(error))}
 if(made.added.length===0)return[];const changes=made.added.map(rule=>`permissions.allow: adds ${JSON.stringify(rule)}`);return[{file,before:read.text,after:made.
 text,followsLink:true,isState:false,changes}]}async function applyEdits(root,edits){const stamp=(0,import_chunk_Y5L6GQDB.isoNow)().replace(/[-:]|\.\d+/g,"");const write=()=>(0,
@@ -5327,10 +5342,10 @@ after));return changes.length===0?[]:[{...edit,changes}]}function tellChange(key
 modeIds.filter(mode=>Object.hasOwn(before,mode)||Object.hasOwn(after,mode));return modes2.flatMap(mode=>tellChange(`${key}.${mode}`,before[mode]??null,after[mode]??
 null))}const[old,fresh]=[before,after].map(value=>JSON.stringify(value));return old===fresh?[]:[`${key}: ${old} -> ${fresh}`]}function isObject(value){return typeof value===
 "object"&&value!==null&&!Array.isArray(value)}function modeRows(surveys,config,narrowing){const installed=surveys.filter(one=>!one.custom&&one.program!==null);const single=installed.
-length===1?installed[0]?.backend:void 0;return Object.values(import_chunk_W7HED5VZ.modes).map(({id,profile})=>{const chosen=(0,import_chunk_4FLT4IJW.defaultBackend)(
+length===1?installed[0]?.backend:void 0;return Object.values(import_chunk_W7HED5VZ.modes).map(({id,profile})=>{const chosen=(0,import_chunk_VKC274CY.defaultBackend)(
 id,config,narrowing);const lists={user:config.restrict??[],state:narrowing.restrict};const by=["user","state"].find(one=>lists[one].includes(id))??null;const restrictions=Object.
 values(lists).map(restrict=>({restrict,file:""}));const backend=chosen?.name??single??null;return{mode:id,backend,backend_from:chosen?.from??(single===void 0?null:
-"only_installed"),usable:backend===null?null:surveys.find(one=>one.backend===backend)?.usable??false,profile:(0,import_chunk_4FLT4IJW.narrowProfile)(id,{asked:void 0,
+"only_installed"),usable:backend===null?null:surveys.find(one=>one.backend===backend)?.usable??false,profile:(0,import_chunk_VKC274CY.narrowProfile)(id,{asked:void 0,
 fallback:profile},restrictions),restricted_by:by}})}function setupDocument({surveys,modes:modes2,edits,isApplied}){const changes=edits.map(({file,changes:changes2,
 copy})=>({file,changes:changes2,copy}));return{applied:isApplied,backends:surveys,modes:modes2,changes}}function setupPage({surveys,modes:modes2,edits,isApplied,
 isAsked}){const isAsOfNow=edits.length>0&&!isApplied;const parts=[...surveys.map(backendText),modesText(modes2,isAsOfNow)];if(isAsked)parts.push(editsText(edits,
@@ -5362,12 +5377,12 @@ r every worktree, not in the state folder"},"allow-reads":{kind:"flag",help:"wit
 er can only narrow: its default counts where your own config leaves the choice open. No model is called: whether a sign-in is valid shows "doctor --backend NAME\
 ".\nExit codes: 0 shown or written, 1 refused.',examples:["setup","setup --restrict review,ask --apply","setup --default-backend codex,review=claude --user --ap\
 ply","setup --backend agy --allow-reads"],async run(context,input){const root=context.root(input);const config=(0,import_chunk_5ZVUNFQ7.readUserConfig)();const known=(0,
-import_chunk_4FLT4IJW.knownBackends)(config);const only=input.text("backend");if(only!==void 0&&!known.includes(only))throw unknownBackend("--backend",only,known);
+import_chunk_VKC274CY.knownBackends)(config);const only=input.text("backend");if(only!==void 0&&!known.includes(only))throw unknownBackend("--backend",only,known);
 const choices={restrict:restrictOf(input),defaults:defaultsOf(input,known)};checkTogether(input,choices);(0,import_chunk_YAUTBWZI.checkRoot)(root.folder);const narrowing=(0,
-import_chunk_4FLT4IJW.readNarrowing)(root.folder,known);const edits=[...input.has("user")?planUserEdit(config,choices):planStateEdit(root,narrowing,choices,config),
+import_chunk_VKC274CY.readNarrowing)(root.folder,known);const edits=[...input.has("user")?planUserEdit(config,choices):planStateEdit(root,narrowing,choices,config),
 ...input.has("allow-reads")?planReadRules((0,import_chunk_XRZCSGQB.findWorktree)(context.cwd)??context.cwd):[]];const isApplied=input.has("apply");const copies=isApplied?
-await applyEdits(root,edits):[];const isChanged=isApplied&&edits.length>0;const now=isChanged?{config:(0,import_chunk_5ZVUNFQ7.readUserConfig)(),narrowing:(0,import_chunk_4FLT4IJW.
-readNarrowing)(root.folder,known)}:{config,narrowing};const surveys=(0,import_chunk_BWSMN7PA.surveyBackends)(now.config,context.cwd);const page={surveys:surveys.
+await applyEdits(root,edits):[];const isChanged=isApplied&&edits.length>0;const now=isChanged?{config:(0,import_chunk_5ZVUNFQ7.readUserConfig)(),narrowing:(0,import_chunk_VKC274CY.
+readNarrowing)(root.folder,known)}:{config,narrowing};const surveys=(0,import_chunk_UDEDY7CY.surveyBackends)(now.config,context.cwd);const page={surveys:surveys.
 filter(({backend})=>only===void 0||backend===only),modes:modeRows(surveys,now.config,now.narrowing),edits:edits.map((edit,at)=>({...edit,copy:copies[at]??null})),
 isApplied,isAsked:wantsChange(input)};if(input.has("json"))return{code:import_chunk_6PFAPK5K.exitCodes.done,json:setupDocument(page)};return{code:import_chunk_6PFAPK5K.
 exitCodes.done,out:setupPage(page)}}};function wantsChange(input){return["restrict","default-backend","allow-reads"].some(name=>input.has(name))}function checkTogether(input,{
@@ -5390,15 +5405,15 @@ stdin_exports;var import_chunk_FNP5XAIJ=load("./chunk-FNP5XAIJ.js");var import_c
 k-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
 
 },
-"./staffer-M7IXYPPC.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{staffer:()=>staffer});module.exports=stdin_exports;var import_chunk_NCTJIVOJ=load("./chunk-NCTJIVOJ.js");var import_chunk_3ERYHNAR=load(
-"./chunk-3ERYHNAR.js");var import_chunk_4FLT4IJW=load("./chunk-4FLT4IJW.js");var import_chunk_PPLVBG35=load("./chunk-PPLVBG35.js");var import_chunk_5ZVUNFQ7=load(
-"./chunk-5ZVUNFQ7.js");var import_chunk_YASVSTXR=load("./chunk-YASVSTXR.js");var import_chunk_G72W4775=load("./chunk-G72W4775.js");var import_chunk_LVXJVB3Z=load(
-"./chunk-LVXJVB3Z.js");var import_chunk_TD3LF673=load("./chunk-TD3LF673.js");var import_chunk_CEJQDP2H=load("./chunk-CEJQDP2H.js");var import_chunk_NDLZGJF4=load(
+"./staffer-ELDTYCI5.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{staffer:()=>staffer});module.exports=stdin_exports;var import_chunk_U5ZHYHNF=load("./chunk-U5ZHYHNF.js");var import_chunk_NTAPVMMY=load(
+"./chunk-NTAPVMMY.js");var import_chunk_VKC274CY=load("./chunk-VKC274CY.js");var import_chunk_PPLVBG35=load("./chunk-PPLVBG35.js");var import_chunk_5ZVUNFQ7=load(
+"./chunk-5ZVUNFQ7.js");var import_chunk_EPPYWNI7=load("./chunk-EPPYWNI7.js");var import_chunk_G72W4775=load("./chunk-G72W4775.js");var import_chunk_LVXJVB3Z=load(
+"./chunk-LVXJVB3Z.js");var import_chunk_TZSNQ27I=load("./chunk-TZSNQ27I.js");var import_chunk_J5S6ATOH=load("./chunk-J5S6ATOH.js");var import_chunk_NDLZGJF4=load(
 "./chunk-NDLZGJF4.js");var import_chunk_L76FAXVI=load("./chunk-L76FAXVI.js");var import_chunk_YAUTBWZI=load("./chunk-YAUTBWZI.js");var import_chunk_K4XBJGBM=load(
-"./chunk-K4XBJGBM.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_RPY2L2GB=load(
-"./chunk-RPY2L2GB.js");var import_chunk_JH5ETT6M=load("./chunk-JH5ETT6M.js");var import_chunk_NM4KW5RY=load("./chunk-NM4KW5RY.js");var import_chunk_SNCAF6X6=load(
-"./chunk-SNCAF6X6.js");var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_DFY3WLOV=load(
+"./chunk-K4XBJGBM.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_NMDBMK7D=load(
+"./chunk-NMDBMK7D.js");var import_chunk_JH5ETT6M=load("./chunk-JH5ETT6M.js");var import_chunk_NM4KW5RY=load("./chunk-NM4KW5RY.js");var import_chunk_HBYH2LAO=load(
+"./chunk-HBYH2LAO.js");var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_DFY3WLOV=load(
 "./chunk-DFY3WLOV.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_FSRL2ASG=load(
 "./chunk-FSRL2ASG.js");var import_chunk_IXQIV2GL=load("./chunk-IXQIV2GL.js");var import_chunk_XRZCSGQB=load("./chunk-XRZCSGQB.js");var import_chunk_LXK2ZILE=load(
 "./chunk-LXK2ZILE.js");var import_chunk_GH6Z3BUY=load("./chunk-GH6Z3BUY.js");var import_chunk_TPL5RJS6=load("./chunk-TPL5RJS6.js");var import_chunk_BJVD3YVK=load(
@@ -5406,20 +5421,20 @@ k-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
 "./chunk-XUMWCHG3.js");var import_chunk_RSAECTKB=load("./chunk-RSAECTKB.js");var import_chunk_OYSO2DVF=load("./chunk-OYSO2DVF.js");var import_chunk_UNWLYFWA=load(
 "./chunk-UNWLYFWA.js");var import_chunk_55A4YUIJ=load("./chunk-55A4YUIJ.js");var import_chunk_Y5L6GQDB=load("./chunk-Y5L6GQDB.js");var import_chunk_VBJYUCPQ=load(
 "./chunk-VBJYUCPQ.js");var import_chunk_BSO2ISIG=load("./chunk-BSO2ISIG.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load(
-"./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var staffer=(0,import_chunk_NCTJIVOJ.
+"./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var staffer=(0,import_chunk_U5ZHYHNF.
 makeStaffVerb)({mode:"staffer",examples:['staffer --backend codex --prompt "Fix the test of parse.ts"',"staffer --prompt-file task.md --timeout 90m --once-key t\
 ask-17"]});
 
 },
-"./status-6J3F2PZM.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{status:()=>status});module.exports=stdin_exports;var import_chunk_DEBTB4RH=load("./chunk-DEBTB4RH.js");var import_chunk_QV3OYLXA=load(
-"./chunk-QV3OYLXA.js");var import_chunk_VSEXVTFQ=load("./chunk-VSEXVTFQ.js");var import_chunk_BL7CDS4W=load("./chunk-BL7CDS4W.js");var import_chunk_GL7PPFM7=load(
-"./chunk-GL7PPFM7.js");var import_chunk_BRK3XRC6=load("./chunk-BRK3XRC6.js");var import_chunk_RLBURDLB=load("./chunk-RLBURDLB.js");var import_chunk_OIGBCF3K=load(
-"./chunk-OIGBCF3K.js");var import_chunk_SZ7SYDR5=load("./chunk-SZ7SYDR5.js");var import_chunk_L76FAXVI=load("./chunk-L76FAXVI.js");var import_chunk_YAUTBWZI=load(
-"./chunk-YAUTBWZI.js");var import_chunk_PATOMOAS=load("./chunk-PATOMOAS.js");var import_chunk_UBGVSQG2=load("./chunk-UBGVSQG2.js");var import_chunk_6PFAPK5K=load(
-"./chunk-6PFAPK5K.js");var import_chunk_NM4KW5RY=load("./chunk-NM4KW5RY.js");var import_chunk_QDGG2LTG=load("./chunk-QDGG2LTG.js");var import_chunk_5WQSECMS=load(
-"./chunk-5WQSECMS.js");var import_chunk_OJTQHGJM=load("./chunk-OJTQHGJM.js");var import_chunk_SNCAF6X6=load("./chunk-SNCAF6X6.js");var import_chunk_ILJKJSAA=load(
-"./chunk-ILJKJSAA.js");var import_chunk_RGS2FWBV=load("./chunk-RGS2FWBV.js");var import_chunk_DFY3WLOV=load("./chunk-DFY3WLOV.js");var import_chunk_GEPPUING=load(
+"./status-ZTVY5FZU.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{status:()=>status});module.exports=stdin_exports;var import_chunk_QJ4OY3C3=load("./chunk-QJ4OY3C3.js");var import_chunk_Z5MKREF3=load(
+"./chunk-Z5MKREF3.js");var import_chunk_4THIVH2P=load("./chunk-4THIVH2P.js");var import_chunk_TESABYF3=load("./chunk-TESABYF3.js");var import_chunk_BXSONOR3=load(
+"./chunk-BXSONOR3.js");var import_chunk_NWMRLGD5=load("./chunk-NWMRLGD5.js");var import_chunk_OIGBCF3K=load("./chunk-OIGBCF3K.js");var import_chunk_SZ7SYDR5=load(
+"./chunk-SZ7SYDR5.js");var import_chunk_L76FAXVI=load("./chunk-L76FAXVI.js");var import_chunk_YAUTBWZI=load("./chunk-YAUTBWZI.js");var import_chunk_UBGVSQG2=load(
+"./chunk-UBGVSQG2.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_NM4KW5RY=load("./chunk-NM4KW5RY.js");var import_chunk_QDGG2LTG=load(
+"./chunk-QDGG2LTG.js");var import_chunk_5WQSECMS=load("./chunk-5WQSECMS.js");var import_chunk_RCJX4V26=load("./chunk-RCJX4V26.js");var import_chunk_HBYH2LAO=load(
+"./chunk-HBYH2LAO.js");var import_chunk_ILJKJSAA=load("./chunk-ILJKJSAA.js");var import_chunk_THMK3AAK=load("./chunk-THMK3AAK.js");var import_chunk_K7ECP4AX=load(
+"./chunk-K7ECP4AX.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_DFY3WLOV=load("./chunk-DFY3WLOV.js");var import_chunk_GEPPUING=load(
 "./chunk-GEPPUING.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_XRZCSGQB=load("./chunk-XRZCSGQB.js");var import_chunk_LXK2ZILE=load(
 "./chunk-LXK2ZILE.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_ER3MQ2ZD=load("./chunk-ER3MQ2ZD.js");var import_chunk_XUMWCHG3=load(
 "./chunk-XUMWCHG3.js");var import_chunk_RSAECTKB=load("./chunk-RSAECTKB.js");var import_chunk_OYSO2DVF=load("./chunk-OYSO2DVF.js");var import_chunk_UNWLYFWA=load(
@@ -5427,7 +5442,7 @@ ask-17"]});
 "./chunk-VBJYUCPQ.js");var import_chunk_BSO2ISIG=load("./chunk-BSO2ISIG.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load(
 "./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");function rowDocument(view){const{
 state,spec}=view;const{error}=state;return{id:view.id,kind:spec?.kind??null,verb:spec?.verb??null,owner:spec?.owner?(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.
-plainText)(spec.owner),200):null,label:spec?.label?(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(spec.label),200):null,...(0,import_chunk_BL7CDS4W.
+plainText)(spec.owner),200):null,label:spec?.label?(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(spec.label),200):null,...(0,import_chunk_TESABYF3.
 staffFacts)(spec),state:state.state,...(0,import_chunk_LXK2ZILE.plainValue)((0,import_chunk_OIGBCF3K.healthOf)(view,(0,import_chunk_ER3MQ2ZD.conditionOf)(view)),
 400),checkpoint:pick((0,import_chunk_OIGBCF3K.checkpointOf)(state),["n","at","phase","completed","total","eta_seconds"]),watch:pick((0,import_chunk_OIGBCF3K.watchSeen)(
 view),["condition","words","verdict","word","polls"]),timer:pick((0,import_chunk_OIGBCF3K.timerSeen)(view),["due_at","due_in_ms","slot"]),created_at:state.created_at,
@@ -5440,27 +5455,27 @@ again and again until no job lives; on a pipe: print it once, when no job is liv
 redraw,help:"with --watch: how often (default 1s)"},...import_chunk_L76FAXVI.common},notes:'A state with "!" (running!) means that the job needs attention; stat\
 us ID says why.',examples:["status","status --watch","status run-mik3x9ab-4f7q2z","status --owner builder --json"],async run(context,input){const root=context.root(
 input);const isThere=(0,import_chunk_YAUTBWZI.checkRoot)(root.folder);if(input.has("every")&&!input.has("watch"))throw(0,import_chunk_NVPF5LEY.usageError)("cann\
-ot take --every without --watch");if(input.has("watch"))return watchIt(context,root,input);if(input.words[0]!==void 0){const view=await(0,import_chunk_SNCAF6X6.
+ot take --every without --watch");if(input.has("watch"))return watchIt(context,root,input);if(input.words[0]!==void 0){const view=await(0,import_chunk_HBYH2LAO.
 refresh)(root.folder,(0,import_chunk_NM4KW5RY.findJob)(root,input.words[0]));return input.has("json")?{code:(0,import_chunk_6PFAPK5K.exitCodeOf)(view.state.state),
-json:(0,import_chunk_BL7CDS4W.observation)(view,{afterSeq:null,root})}:{code:(0,import_chunk_6PFAPK5K.exitCodeOf)(view.state.state),out:(0,import_chunk_QV3OYLXA.
-pageOf)(view,root)}}const views=isThere?await(0,import_chunk_DEBTB4RH.listViews)(root.folder,{recent:input.count("recent")??10,owner:input.text("owner")??null}):
+json:(0,import_chunk_TESABYF3.observation)(view,{afterSeq:null,root})}:{code:(0,import_chunk_6PFAPK5K.exitCodeOf)(view.state.state),out:(0,import_chunk_Z5MKREF3.
+pageOf)(view,root)}}const views=isThere?await(0,import_chunk_QJ4OY3C3.listViews)(root.folder,{recent:input.count("recent")??10,owner:input.text("owner")??null}):
 [];if(input.has("json"))return{code:import_chunk_6PFAPK5K.exitCodes.done,json:{state_folder:root.folder,now:(0,import_chunk_Y5L6GQDB.isoNow)(),jobs:views.map(rowDocument)}};
 if(views.length===0)return{code:import_chunk_6PFAPK5K.exitCodes.done,out:`no jobs in ${root.folder}
 `};const look={width:context.width,isColored:context.isTerminal&&!import_chunk_VBJYUCPQ.variables.noColor()};return{code:import_chunk_6PFAPK5K.exitCodes.done,out:`${await(0,
-import_chunk_VSEXVTFQ.tableOf)(views,look)}
+import_chunk_4THIVH2P.tableOf)(views,look)}
 `}}};async function watchIt(context,root,input){if(input.has("json"))throw(0,import_chunk_NVPF5LEY.usageError)("cannot take --watch and --json together: one is \
-for people, the other for programs");const[word]=input.words;const{watchStatus}=await Promise.resolve().then(()=>load("./status-watch-7AQSM6IO.js"));return watchStatus(
+for people, the other for programs");const[word]=input.words;const{watchStatus}=await Promise.resolve().then(()=>load("./status-watch-4YHZ35WE.js"));return watchStatus(
 context,{root:root.folder,id:word===void 0?null:(0,import_chunk_NM4KW5RY.findJob)(root,word),owner:input.text("owner")??null,recent:input.count("recent")??10,everyMs:input.
 durationOrDefault("every")})}
 
 },
-"./status-watch-7AQSM6IO.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{watchStatus:()=>watchStatus});module.exports=stdin_exports;var import_chunk_DEBTB4RH=load("./chunk-DEBTB4RH.js");var import_chunk_VSEXVTFQ=load(
-"./chunk-VSEXVTFQ.js");var import_chunk_BL7CDS4W=load("./chunk-BL7CDS4W.js");var import_chunk_BRK3XRC6=load("./chunk-BRK3XRC6.js");var import_chunk_LUIVRIXY=load(
-"./chunk-LUIVRIXY.js");var import_chunk_RLBURDLB=load("./chunk-RLBURDLB.js");var import_chunk_OIGBCF3K=load("./chunk-OIGBCF3K.js");var import_chunk_FKEDTWPK=load(
-"./chunk-FKEDTWPK.js");var import_chunk_SZ7SYDR5=load("./chunk-SZ7SYDR5.js");var import_chunk_PATOMOAS=load("./chunk-PATOMOAS.js");var import_chunk_UBGVSQG2=load(
-"./chunk-UBGVSQG2.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_NM4KW5RY=load("./chunk-NM4KW5RY.js");var import_chunk_OJTQHGJM=load(
-"./chunk-OJTQHGJM.js");var import_chunk_SNCAF6X6=load("./chunk-SNCAF6X6.js");var import_chunk_RGS2FWBV=load("./chunk-RGS2FWBV.js");var import_chunk_DFY3WLOV=load(
+"./status-watch-4YHZ35WE.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{watchStatus:()=>watchStatus});module.exports=stdin_exports;var import_chunk_QJ4OY3C3=load("./chunk-QJ4OY3C3.js");var import_chunk_4THIVH2P=load(
+"./chunk-4THIVH2P.js");var import_chunk_TESABYF3=load("./chunk-TESABYF3.js");var import_chunk_NWMRLGD5=load("./chunk-NWMRLGD5.js");var import_chunk_LUIVRIXY=load(
+"./chunk-LUIVRIXY.js");var import_chunk_OIGBCF3K=load("./chunk-OIGBCF3K.js");var import_chunk_FKEDTWPK=load("./chunk-FKEDTWPK.js");var import_chunk_SZ7SYDR5=load(
+"./chunk-SZ7SYDR5.js");var import_chunk_UBGVSQG2=load("./chunk-UBGVSQG2.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_NM4KW5RY=load(
+"./chunk-NM4KW5RY.js");var import_chunk_RCJX4V26=load("./chunk-RCJX4V26.js");var import_chunk_HBYH2LAO=load("./chunk-HBYH2LAO.js");var import_chunk_THMK3AAK=load(
+"./chunk-THMK3AAK.js");var import_chunk_K7ECP4AX=load("./chunk-K7ECP4AX.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_DFY3WLOV=load(
 "./chunk-DFY3WLOV.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_LXK2ZILE=load(
 "./chunk-LXK2ZILE.js");var import_chunk_ER3MQ2ZD=load("./chunk-ER3MQ2ZD.js");var import_chunk_XUMWCHG3=load("./chunk-XUMWCHG3.js");var import_chunk_RSAECTKB=load(
 "./chunk-RSAECTKB.js");var import_chunk_OYSO2DVF=load("./chunk-OYSO2DVF.js");var import_chunk_UNWLYFWA=load("./chunk-UNWLYFWA.js");var import_chunk_55A4YUIJ=load(
@@ -5471,55 +5486,55 @@ import_chunk_LUIVRIXY.makeNap)(new AbortController().signal);const jobs=new Jobs
 onContinue)(()=>screen.leave()),(0,import_chunk_FKEDTWPK.onInterrupt)(import_chunk_FKEDTWPK.endBySignal)]:[];const isColored=context.isTerminal&&!import_chunk_VBJYUCPQ.
 variables.noColor();try{for(let views=await jobs.again();;views=await jobs.next()){if(areEnded(views))views=await jobs.again();if(ask.id!==null&&views.length===
 0)(0,import_chunk_ER3MQ2ZD.inspect)(ask.root,ask.id);if(areEnded(views)){screen?.clear();const width=screen?.size().columns??context.width;const out=views.length===
-0?`no jobs in ${ask.root}`:await(0,import_chunk_VSEXVTFQ.tableOf)(views,{width,isColored});return{code:codeOf(ask,views),out:`${out}
+0?`no jobs in ${ask.root}`:await(0,import_chunk_4THIVH2P.tableOf)(views,{width,isColored});return{code:codeOf(ask,views),out:`${out}
 `}}screen?.draw(await pageOf(views,screen.size().columns-1,isColored));await nap.sleep(ask.everyMs);for(let calm=1;!screen&&calm<calmRounds&&jobs.isSame();calm+=
 1)await nap.sleep(ask.everyMs)}}finally{for(const release of releases)release()}}function areEnded(views){return views.every(view=>(0,import_chunk_ER3MQ2ZD.isEnded)(
 view.state))}function codeOf({id},[view]){return id!==null&&view?(0,import_chunk_6PFAPK5K.exitCodeOf)(view.state.state):import_chunk_6PFAPK5K.exitCodes.done}async function pageOf(views,width,isColored){
 const live=views.filter(view=>!(0,import_chunk_ER3MQ2ZD.isEnded)(view.state));const head=`${(0,import_chunk_Y5L6GQDB.isoNow)().slice(0,19)}Z  ${live.length} liv\
 e`;const reasons=live.flatMap(view=>{const{health,reason}=(0,import_chunk_OIGBCF3K.healthOf)(view,(0,import_chunk_ER3MQ2ZD.conditionOf)(view));return health==="\
-attention"&&reason?[`! ${view.id}: ${reason}`]:[]});return[head,await(0,import_chunk_VSEXVTFQ.tableOf)(views,{width,isColored,isLive:true}),...reasons].join("\n")}
+attention"&&reason?[`! ${view.id}: ${reason}`]:[]});return[head,await(0,import_chunk_4THIVH2P.tableOf)(views,{width,isColored,isLive:true}),...reasons].join("\n")}
 var Jobs=class{ask;known=new Map;constructor(ask){this.ask=ask}async again(){const{root,id,owner}=this.ask;const recent=Math.max(this.ask.recent,this.known.size);
-const views=id===null?await(0,import_chunk_DEBTB4RH.listViews)(root,{recent,owner}):await(0,import_chunk_DEBTB4RH.tryView)(root,id);for(const view of views)this.
+const views=id===null?await(0,import_chunk_QJ4OY3C3.listViews)(root,{recent,owner}):await(0,import_chunk_QJ4OY3C3.tryView)(root,id);for(const view of views)this.
 known.set(view.id,view);return this.rows()}async next(){const{root,id,owner}=this.ask;const fresh=id===null?(0,import_chunk_NM4KW5RY.listActive)(root).filter(one=>!this.
 known.has(one)):[];for(const one of fresh)await this.look(one);for(const view of this.known.values())if(!(0,import_chunk_ER3MQ2ZD.isEnded)(view.state))await this.
-look(view.id);for(const view of this.known.values())if(!(0,import_chunk_DEBTB4RH.isOwnedBy)(view.spec,owner)||!(0,import_chunk_7WBBYJDG.exists)((0,import_chunk_RSAECTKB.
+look(view.id);for(const view of this.known.values())if(!(0,import_chunk_QJ4OY3C3.isOwnedBy)(view.spec,owner)||!(0,import_chunk_7WBBYJDG.exists)((0,import_chunk_RSAECTKB.
 jobPaths)(root,view.id).folder))this.known.delete(view.id);return this.rows()}isSame(){const live=[...this.known.values()].filter(view=>!(0,import_chunk_ER3MQ2ZD.
 isEnded)(view.state)).map(view=>view.id);const active=new Set((0,import_chunk_NM4KW5RY.listActive)(this.ask.root));return live.every(id=>active.has(id))&&(this.
-ask.id!==null||[...active].every(id=>this.known.has(id)))}async look(id){const[view]=await(0,import_chunk_DEBTB4RH.tryView)(this.ask.root,id);if(view)this.known.
-set(id,view);else this.known.delete(id)}rows(){return[...this.known.values()].sort(import_chunk_DEBTB4RH.byLife)}};
+ask.id!==null||[...active].every(id=>this.known.has(id)))}async look(id){const[view]=await(0,import_chunk_QJ4OY3C3.tryView)(this.ask.root,id);if(view)this.known.
+set(id,view);else this.known.delete(id)}rows(){return[...this.known.values()].sort(import_chunk_QJ4OY3C3.byLife)}};
 
 },
-"./supervise-GYDAZY35.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{supervise:()=>supervise});module.exports=stdin_exports;var import_chunk_PPLVBG35=load("./chunk-PPLVBG35.js");var import_chunk_D644HDN5=load(
-"./chunk-D644HDN5.js");var import_chunk_ZMHFMS2X=load("./chunk-ZMHFMS2X.js");var import_chunk_2ZMZR3QW=load("./chunk-2ZMZR3QW.js");var import_chunk_IH5K6ZOB=load(
-"./chunk-IH5K6ZOB.js");var import_chunk_B2GTHZX4=load("./chunk-B2GTHZX4.js");var import_chunk_FNP5XAIJ=load("./chunk-FNP5XAIJ.js");var import_chunk_7P6YVAXQ=load(
-"./chunk-7P6YVAXQ.js");var import_chunk_O4S3UR6E=load("./chunk-O4S3UR6E.js");var import_chunk_JFKPKYVA=load("./chunk-JFKPKYVA.js");var import_chunk_OJVMGXOE=load(
-"./chunk-OJVMGXOE.js");var import_chunk_LZLDJ5RC=load("./chunk-LZLDJ5RC.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_RPY2L2GB=load(
-"./chunk-RPY2L2GB.js");var import_chunk_JH5ETT6M=load("./chunk-JH5ETT6M.js");var import_chunk_NM4KW5RY=load("./chunk-NM4KW5RY.js");var import_chunk_U56C6E24=load(
+"./supervise-WAMTDK2W.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{supervise:()=>supervise});module.exports=stdin_exports;var import_chunk_PPLVBG35=load("./chunk-PPLVBG35.js");var import_chunk_KQ6CXMOJ=load(
+"./chunk-KQ6CXMOJ.js");var import_chunk_ZMHFMS2X=load("./chunk-ZMHFMS2X.js");var import_chunk_2ZMZR3QW=load("./chunk-2ZMZR3QW.js");var import_chunk_IH5K6ZOB=load(
+"./chunk-IH5K6ZOB.js");var import_chunk_B2GTHZX4=load("./chunk-B2GTHZX4.js");var import_chunk_FNP5XAIJ=load("./chunk-FNP5XAIJ.js");var import_chunk_AKMXSWQJ=load(
+"./chunk-AKMXSWQJ.js");var import_chunk_O4S3UR6E=load("./chunk-O4S3UR6E.js");var import_chunk_5QPJPXAU=load("./chunk-5QPJPXAU.js");var import_chunk_FYIM6Y37=load(
+"./chunk-FYIM6Y37.js");var import_chunk_LZLDJ5RC=load("./chunk-LZLDJ5RC.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_NMDBMK7D=load(
+"./chunk-NMDBMK7D.js");var import_chunk_JH5ETT6M=load("./chunk-JH5ETT6M.js");var import_chunk_NM4KW5RY=load("./chunk-NM4KW5RY.js");var import_chunk_U56C6E24=load(
 "./chunk-U56C6E24.js");var import_chunk_P2ISOPV5=load("./chunk-P2ISOPV5.js");var import_chunk_Z4RGNWQU=load("./chunk-Z4RGNWQU.js");var import_chunk_QDGG2LTG=load(
-"./chunk-QDGG2LTG.js");var import_chunk_5WQSECMS=load("./chunk-5WQSECMS.js");var import_chunk_OJTQHGJM=load("./chunk-OJTQHGJM.js");var import_chunk_SNCAF6X6=load(
-"./chunk-SNCAF6X6.js");var import_chunk_ILJKJSAA=load("./chunk-ILJKJSAA.js");var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");var import_chunk_G3QJQVPZ=load(
-"./chunk-G3QJQVPZ.js");var import_chunk_CJ74I6F3=load("./chunk-CJ74I6F3.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_RGS2FWBV=load(
-"./chunk-RGS2FWBV.js");var import_chunk_DFY3WLOV=load("./chunk-DFY3WLOV.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_33RR3S3O=load(
-"./chunk-33RR3S3O.js");var import_chunk_7LUFXQWN=load("./chunk-7LUFXQWN.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_FSRL2ASG=load(
-"./chunk-FSRL2ASG.js");var import_chunk_IXQIV2GL=load("./chunk-IXQIV2GL.js");var import_chunk_XRZCSGQB=load("./chunk-XRZCSGQB.js");var import_chunk_LXK2ZILE=load(
-"./chunk-LXK2ZILE.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_TPL5RJS6=load("./chunk-TPL5RJS6.js");var import_chunk_BJVD3YVK=load(
-"./chunk-BJVD3YVK.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_ER3MQ2ZD=load("./chunk-ER3MQ2ZD.js");var import_chunk_XUMWCHG3=load(
-"./chunk-XUMWCHG3.js");var import_chunk_RSAECTKB=load("./chunk-RSAECTKB.js");var import_chunk_OYSO2DVF=load("./chunk-OYSO2DVF.js");var import_chunk_UNWLYFWA=load(
-"./chunk-UNWLYFWA.js");var import_chunk_55A4YUIJ=load("./chunk-55A4YUIJ.js");var import_chunk_Y5L6GQDB=load("./chunk-Y5L6GQDB.js");var import_chunk_VBJYUCPQ=load(
-"./chunk-VBJYUCPQ.js");var import_chunk_BSO2ISIG=load("./chunk-BSO2ISIG.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load(
-"./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var import_node_child_process=require(
-"node:child_process");function followAgent(claim,progress){const{spec,paths}=claim;const backend=(0,import_chunk_OJVMGXOE.backendOf)(spec);if(!spec.staff||!backend)
-return void 0;const{staff}=spec;const reading=(0,import_chunk_JH5ETT6M.makeReading)();let isFinalTold=false;const told=lastToolTold(claim);const ended=new Set;const update=()=>{
-const{conversationId}=reading;if(conversationId!==null&&progress.state.conversation?.id!==conversationId){const conversation={backend:staff.backend,id:conversationId};
-progress.note("conversation",{conversation,asked_for:staff.resume},{conversation})}for(const call of reading.tools){if(call.n<=told||call.ended_at===null||ended.
-has(call.n))continue;ended.add(call.n);progress.append("tool",{tool:(0,import_chunk_D644HDN5.toolSnapshot)(call)})}if(reading.final!==null&&!isFinalTold){isFinalTold=
-true;progress.note("final_answer",{final:reading.final})}progress.snapshot(()=>(0,import_chunk_D644HDN5.agentSnapshot)(reading))};return{reading,sink:{stdout:line=>(0,
-import_chunk_OJVMGXOE.readSafely)(reading,()=>backend.read(line,reading,(0,import_chunk_Y5L6GQDB.isoNow)())),stderr:line=>(0,import_chunk_OJVMGXOE.readSafely)(reading,
-()=>backend.readError?.(line,reading,(0,import_chunk_Y5L6GQDB.isoNow)()))},update};function lastToolTold({generation}){if(generation===1)return 0;const numbers=(0,
-import_chunk_RGS2FWBV.readEvents)(paths,0,1e5).events.flatMap(event=>{const tool=event.type==="tool"?event.tool:void 0;return typeof tool?.n==="number"?[tool.n]:
-[]});return Math.max(0,...numbers)}}var shim_default=`# The shim: parent of the child, leader of its session, about 1 MiB. It claims the one start, keeps the ch\
-ild's output on files,
+"./chunk-QDGG2LTG.js");var import_chunk_5WQSECMS=load("./chunk-5WQSECMS.js");var import_chunk_RCJX4V26=load("./chunk-RCJX4V26.js");var import_chunk_HBYH2LAO=load(
+"./chunk-HBYH2LAO.js");var import_chunk_ILJKJSAA=load("./chunk-ILJKJSAA.js");var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");var import_chunk_G3QJQVPZ=load(
+"./chunk-G3QJQVPZ.js");var import_chunk_CJ74I6F3=load("./chunk-CJ74I6F3.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_THMK3AAK=load(
+"./chunk-THMK3AAK.js");var import_chunk_K7ECP4AX=load("./chunk-K7ECP4AX.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_DFY3WLOV=load(
+"./chunk-DFY3WLOV.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_33RR3S3O=load("./chunk-33RR3S3O.js");var import_chunk_7LUFXQWN=load(
+"./chunk-7LUFXQWN.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_IXQIV2GL=load(
+"./chunk-IXQIV2GL.js");var import_chunk_XRZCSGQB=load("./chunk-XRZCSGQB.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_TFEMYLSK=load(
+"./chunk-TFEMYLSK.js");var import_chunk_TPL5RJS6=load("./chunk-TPL5RJS6.js");var import_chunk_BJVD3YVK=load("./chunk-BJVD3YVK.js");var import_chunk_CTSRVJRC=load(
+"./chunk-CTSRVJRC.js");var import_chunk_ER3MQ2ZD=load("./chunk-ER3MQ2ZD.js");var import_chunk_XUMWCHG3=load("./chunk-XUMWCHG3.js");var import_chunk_RSAECTKB=load(
+"./chunk-RSAECTKB.js");var import_chunk_OYSO2DVF=load("./chunk-OYSO2DVF.js");var import_chunk_UNWLYFWA=load("./chunk-UNWLYFWA.js");var import_chunk_55A4YUIJ=load(
+"./chunk-55A4YUIJ.js");var import_chunk_Y5L6GQDB=load("./chunk-Y5L6GQDB.js");var import_chunk_VBJYUCPQ=load("./chunk-VBJYUCPQ.js");var import_chunk_BSO2ISIG=load(
+"./chunk-BSO2ISIG.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load(
+"./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var import_node_child_process=require("node:child_process");function followAgent(claim,progress){
+const{spec,paths}=claim;const backend=(0,import_chunk_FYIM6Y37.backendOf)(spec);if(!spec.staff||!backend)return void 0;const{staff}=spec;const reading=(0,import_chunk_JH5ETT6M.
+makeReading)();let isFinalTold=false;const told=lastToolTold(claim);const ended=new Set;const update=()=>{const{conversationId}=reading;if(conversationId!==null&&
+progress.state.conversation?.id!==conversationId){const conversation={backend:staff.backend,id:conversationId};progress.note("conversation",{conversation,asked_for:staff.
+resume},{conversation})}for(const call of reading.tools){if(call.n<=told||call.ended_at===null||ended.has(call.n))continue;ended.add(call.n);progress.append("to\
+ol",{tool:(0,import_chunk_KQ6CXMOJ.toolSnapshot)(call)})}if(reading.final!==null&&!isFinalTold){isFinalTold=true;progress.note("final_answer",{final:reading.final})}
+progress.snapshot(()=>(0,import_chunk_KQ6CXMOJ.agentSnapshot)(reading))};return{reading,sink:{stdout:line=>(0,import_chunk_FYIM6Y37.readSafely)(reading,()=>backend.
+read(line,reading,(0,import_chunk_Y5L6GQDB.isoNow)())),stderr:line=>(0,import_chunk_FYIM6Y37.readSafely)(reading,()=>backend.readError?.(line,reading,(0,import_chunk_Y5L6GQDB.
+isoNow)()))},update};function lastToolTold({generation}){if(generation===1)return 0;const numbers=(0,import_chunk_THMK3AAK.readEvents)(paths,0,1e5).events.flatMap(
+event=>{const tool=event.type==="tool"?event.tool:void 0;return typeof tool?.n==="number"?[tool.n]:[]});return Math.max(0,...numbers)}}var shim_default=`# The s\
+him: parent of the child, leader of its session, about 1 MiB. It claims the one start, keeps the child's output on files,
 # enforces the hard limit even when no worker lives, and writes exit.json by rename when the child has ended.
 #   $1 job folder  $2 whole seconds to the hard limit  $3 kill grace in whole seconds  $4 stdin of the child
 #   $5 umask of the child  $6 mark of the job in the environment, or nothing: only our session counts  $7 cgroup of the tree, or nothing
@@ -5709,7 +5724,7 @@ size:size+this.removed,omitted:this.removed,exact:this.exact}}async trim(size){c
 this.file,from,to);if(result.how==="failed")return;if(result.how==="punched")this.removed=to-this.head;else{this.exact=false;this.removed+=result.to-from+(this.
 removed===0?page:0)}const about=this.exact?"":"about ";(0,import_chunk_527JQF7V.overwrite)(this.file,this.head,`
 [job-companion: ${about}${this.removed} bytes are left out here]
-`.padEnd(page-1," ").concat("\n"))}};function align(bytes){return Math.floor(bytes/page)*page}var fastest=10;var slowest=250;var chunk=1024*1024;var Stream=class{file;cap;size=0;offset=0;lines=new import_chunk_OJVMGXOE.
+`.padEnd(page-1," ").concat("\n"))}};function align(bytes){return Math.floor(bytes/page)*page}var fastest=10;var slowest=250;var chunk=1024*1024;var Stream=class{file;cap;size=0;offset=0;lines=new import_chunk_FYIM6Y37.
 LineSplitter;sink;constructor(file,capBytes,sink){this.file=file;this.cap=new OutputCap(file,capBytes);this.sink=sink}look(){const size=(0,import_chunk_7WBBYJDG.
 factsOf)(this.file)?.size??0;const hasGrown=size!==this.size;this.size=size;this.offset=Math.min(this.offset,size);if(hasGrown&&this.sink)this.read();if(hasGrown)
 this.cap.check();return hasGrown}end(){this.look();if(this.sink)for(const line of this.lines.end())this.sink(line)}read(){for(;;){const part=(0,import_chunk_527JQF7V.
@@ -5724,7 +5739,7 @@ onNextChange)(this.streams.map(stream=>stream.file),()=>this.step())}scan(){let 
 if(!hasGrown)return false;this.pause=fastest;this.lastOutputMono=(0,import_chunk_Y5L6GQDB.monotonicMs)();this.lastOutputAt=(0,import_chunk_Y5L6GQDB.isoNow)();this.
 onOutput();return true}};function planChild(root,spec,paths,brief){const own={id:spec.id,cwd:spec.cwd,mark:spec.mark};if(spec.run){const environment2=(0,import_chunk_VBJYUCPQ.
 childEnvironment)({...own,add:{},remove:[]});return{program:spec.run.program,args:spec.run.argv.slice(1),environment:environment2,input:"/dev/null",conversationId:null}}
-const backend=(0,import_chunk_OJVMGXOE.backendOf)(spec);if(!spec.staff||!backend)throw new Error(`cannot start job ${spec.id}: unknown backend ${spec.staff?.backend}`);
+const backend=(0,import_chunk_FYIM6Y37.backendOf)(spec);if(!spec.staff||!backend)throw new Error(`cannot start job ${spec.id}: unknown backend ${spec.staff?.backend}`);
 const plan=backend.plan({...staffRequest(root,spec,paths),prompt:brief});if(plan.promptBy==="stdin")(0,import_chunk_527JQF7V.writeFile)(paths.prompt,plan.stdin);
 if(plan.promptBy==="file")(0,import_chunk_527JQF7V.writeFile)(paths.prompt,brief);if(plan.settings!==void 0)(0,import_chunk_527JQF7V.writeFile)(paths.settings,plan.
 settings);return{program:spec.staff.program,args:plan.args,environment:(0,import_chunk_VBJYUCPQ.childEnvironment)({...own,add:plan.environment,remove:[...(0,import_chunk_JH5ETT6M.
@@ -5736,7 +5751,7 @@ slice(0,32).padEnd(32,"0");return`${hex.slice(0,8)}-${hex.slice(8,12)}-4${hex.sl
 const{staff}=spec;if(!staff)return"";const mode=(0,import_chunk_W7HED5VZ.findMode)(staff.mode);if(!staff.brief||!mode)return staff.prompt;const isFollowUp=staff.
 resume!==null;const parts=isFollowUp?[task(staff),environment(spec,facts),unattended(staff)]:[mode.role,task(staff),environment(spec,facts),staff.historical?historical(
 staff.historical):"",list("Rules",[...mode.rules,...commonRules(spec,facts)]),list("Your final message",[...mode.form,...answerRules])];if(staff.schema)parts.push(
-import_chunk_OJVMGXOE.findingsForm);return`${parts.filter(part=>part!=="").join("\n\n")}
+import_chunk_FYIM6Y37.findingsForm);return`${parts.filter(part=>part!=="").join("\n\n")}
 `}function task(staff){return`<task>
 ${staff.prompt}
 </task>`}function commonRules(spec,facts){const rules=["Nobody can answer questions or grant permissions while you work. Decide, and say in the end what you ass\
@@ -5764,22 +5779,22 @@ reason:"state_vanished"};if((0,import_chunk_OYSO2DVF.readCancel)(paths))return{r
 lastOutputMono;if(spec.first_output_ms!==null&&lastOutput===null&&now-begun>spec.first_output_ms)return{reason:"first_output_timeout"};if(spec.staff&&spec.stall_ms!==
 null&&now-(lastOutput??begun)>spec.stall_ms)return{reason:"stalled"};const detail=stalled();if(detail!==void 0)return{reason:"stalled",detail};if(agent?.reading.
 waitsForSignIn)return{reason:"sign_in"};completeSince=agent?.reading.final?completeSince??now:void 0;return completeSince!==void 0&&now-completeSince>import_chunk_UNWLYFWA.
-lingerMs?{reason:"lingered"}:void 0}}function claimReason(claim,reason){const{paths}=claim;if((0,import_chunk_OYSO2DVF.readExit)(paths))return(0,import_chunk_OJVMGXOE.
+lingerMs?{reason:"lingered"}:void 0}}function claimReason(claim,reason){const{paths}=claim;if((0,import_chunk_OYSO2DVF.readExit)(paths))return(0,import_chunk_FYIM6Y37.
 parseReason)((0,import_chunk_OYSO2DVF.readReason)(paths));let isOurs=false;try{isOurs=(0,import_chunk_527JQF7V.createFile)(paths.reason,`${reason}
-`,{sync:false})}catch{return reason}if(!isOurs)return(0,import_chunk_OJVMGXOE.parseReason)((0,import_chunk_OYSO2DVF.readReason)(paths))??reason;if(!(0,import_chunk_OYSO2DVF.
+`,{sync:false})}catch{return reason}if(!isOurs)return(0,import_chunk_FYIM6Y37.parseReason)((0,import_chunk_OYSO2DVF.readReason)(paths))??reason;if(!(0,import_chunk_OYSO2DVF.
 readExit)(paths))return reason;(0,import_chunk_527JQF7V.removeFile)(paths.reason);return void 0}async function untilEnd(claim,progress,child,follower,agent){const{
-paths,spec}=claim;const releases=[];try{return await new Promise(resolve=>{void child.ended.then(()=>resolve({reason:(0,import_chunk_OJVMGXOE.parseReason)((0,import_chunk_OYSO2DVF.
-readReason)(paths))??"exited"}));const told=(0,import_chunk_OYSO2DVF.readExit)(paths)?void 0:(0,import_chunk_OJVMGXOE.parseReason)((0,import_chunk_OYSO2DVF.readReason)(
+paths,spec}=claim;const releases=[];try{return await new Promise(resolve=>{void child.ended.then(()=>resolve({reason:(0,import_chunk_FYIM6Y37.parseReason)((0,import_chunk_OYSO2DVF.
+readReason)(paths))??"exited"}));const told=(0,import_chunk_OYSO2DVF.readExit)(paths)?void 0:(0,import_chunk_FYIM6Y37.parseReason)((0,import_chunk_OYSO2DVF.readReason)(
 paths));if(told!==void 0)resolve({reason:told});let hasStopped=false;const stop=(wanted,detail)=>{if(hasStopped)return;hasStopped=true;const reason=wanted==="st\
 ate_vanished"?wanted:claimReason(claim,wanted);if(reason!==void 0)resolve(reason===wanted&&detail!==void 0?{reason,detail}:{reason})};releases.push((0,import_chunk_Y5L6GQDB.
 atMonotonic)(spec.deadline_mono_ms,()=>stop("hard_timeout")));const judging=startJudging(claim,progress,child);releases.push(judging.stop);const findDue=makeDueLook(
 claim,follower,agent,judging.stalled);const tick=()=>{follower.tick();tellNewNeighbours(claim,progress);const due=findDue();if(due)stop(due.reason,due.detail)};
 releases.push((0,import_chunk_ZMHFMS2X.makeTicker)(claim,tick))})}finally{for(const release of releases)release()}}function startJudging(claim,progress,child){const{
-run}=claim.spec;let judging;let isOver=false;if(run)void Promise.resolve().then(()=>load("./judging-CHULLLXZ.js")).then(loaded=>{if(!isOver)judging=loaded.startJudging(
+run}=claim.spec;let judging;let isOver=false;if(run)void Promise.resolve().then(()=>load("./judging-UDR7RANR.js")).then(loaded=>{if(!isOver)judging=loaded.startJudging(
 claim,progress,child,run)});return{stalled:()=>judging?.stalled(),stop:()=>{isOver=true;judging?.stop()}}}function tellNewNeighbours({root,paths,spec},progress){
-if(!spec.staff)return;const{warnings}=progress.state;const fresh=(0,import_chunk_RPY2L2GB.neighbourWarnings)(root,paths).filter(one=>!warnings.some(known=>known.
+if(!spec.staff)return;const{warnings}=progress.state;const fresh=(0,import_chunk_NMDBMK7D.neighbourWarnings)(root,paths).filter(one=>!warnings.some(known=>known.
 message===one.message));if(fresh.length>0)progress.note("two_writers",{warnings:fresh},{warnings:[...warnings,...fresh]})}var nothing={step:"none",ended:[],survivors:[]};
-async function supervise(claim){const{paths,spec}=claim;const progress=new import_chunk_D644HDN5.Progress(claim);const isClaimed=(0,import_chunk_7WBBYJDG.exists)(
+async function supervise(claim){const{paths,spec}=claim;const progress=new import_chunk_KQ6CXMOJ.Progress(claim);const isClaimed=(0,import_chunk_7WBBYJDG.exists)(
 paths.started);await tellClaim(claim,progress,isClaimed);const early=isClaimed?void 0:reasonNotToStart(claim);if(early)return void await endUnstarted(claim,early);
 const begun=isClaimed?{child:await attachChild(claim),before:void 0}:await tryStart(claim,progress);if(!begun)return;const{child,before}=begun;(0,import_chunk_527JQF7V.
 writeJson)(paths.worker,{worker:claim.self,shim:child.shim,child:child.child,fifo:claim.hasFifo,cgroup:claim.cgroup},{sync:false});tellStart(claim,progress,child);
@@ -5790,10 +5805,10 @@ tate_vanished"){await(0,import_chunk_O4S3UR6E.terminate)((0,import_chunk_O4S3UR6
 removeCgroup)(claim.cgroup,spec.id);return}const ended=reason==="exited"?nothing:await stopTree(claim,child,progress,{reason,detail});const leftovers=await sweep(
 claim,child);const omitted=await follower.end();agent?.update();progress.flush();(0,import_chunk_U56C6E24.removeCgroup)(claim.cgroup,spec.id);const exit=(0,import_chunk_OYSO2DVF.
 readExit)(paths);const ending={detail,...lostReason(claim,child,reason,exit!==void 0),exit,tree:reason==="exited"?leftovers:{...ended,survivors:leftovers.survivors},
-reconciled:false,reading:agent?.reading,omitted,before,warnings:progress.state.warnings};await(0,import_chunk_7P6YVAXQ.concludeAsked)(claim,ending,(0,import_chunk_O4S3UR6E.
+reconciled:false,reading:agent?.reading,omitted,before,warnings:progress.state.warnings};await(0,import_chunk_AKMXSWQJ.concludeAsked)(claim,ending,(0,import_chunk_O4S3UR6E.
 treeOf)(spec,paths,{worker:claim.self,...child}))}function reasonNotToStart({paths,spec}){if((0,import_chunk_OYSO2DVF.readCancel)(paths))return"canceled";return(0,
 import_chunk_Y5L6GQDB.monotonicMs)()>=spec.deadline_mono_ms?"hard_timeout":void 0}async function endUnstarted(claim,reason,detail){const ending={reason,exit:void 0,
-tree:nothing,reconciled:false};await(0,import_chunk_7P6YVAXQ.concludeAsked)(claim,detail===void 0?ending:{...ending,detail},null)}async function tryStart(claim,progress){
+tree:nothing,reconciled:false};await(0,import_chunk_AKMXSWQJ.concludeAsked)(claim,detail===void 0?ending:{...ending,detail},null)}async function tryStart(claim,progress){
 try{const{brief,before}=prepareStart(claim.root,claim.spec,claim.paths);const late=reasonNotToStart(claim);if(late)return await endUnstarted(claim,late);const plan=planChild(
 claim.root,claim.spec,claim.paths,brief);if(plan.conversationId!==null&&claim.spec.staff){progress.state.conversation={backend:claim.spec.staff.backend,id:plan.
 conversationId}}return{child:await startChild(claim,plan),before}}catch(error){const code=(0,import_chunk_NVPF5LEY.errnoOf)(error);if(code===void 0)throw error;
@@ -5809,21 +5824,21 @@ if(spec.run?.keep_children&&(0,import_chunk_OYSO2DVF.readExit)(paths))return not
 spec,paths,{worker:claim.self,...child}),{graceMs:import_chunk_UNWLYFWA.drainMs,settleMs:import_chunk_UNWLYFWA.killSettleMs})}function stopTimes(claim){return{graceMs:claim.
 spec.kill_grace_ms,settleMs:import_chunk_UNWLYFWA.killSettleMs}}function tellStart(claim,progress,child){if(progress.state.started_at!==null)return;const lost=(0,
 import_chunk_VBJYUCPQ.uncarriableNames)();const fields={child:child.child?.pid??null,...lost.length>0?{environment_names_lost:lost}:{}};progress.step("started",
-"started",fields,{started_at:(0,import_chunk_OJVMGXOE.startedAt)(claim.paths)??(0,import_chunk_Y5L6GQDB.isoNow)()})}async function tellClaim(claim,progress,isClaimed){
+"started",fields,{started_at:(0,import_chunk_FYIM6Y37.startedAt)(claim.paths)??(0,import_chunk_Y5L6GQDB.isoNow)()})}async function tellClaim(claim,progress,isClaimed){
 const{generation,self,spec}=claim;if(generation===1){progress.step("claimed","claimed",{worker:self.pid});return}const key=(0,import_chunk_BJVD3YVK.readKey)();const isChanged=!isClaimed&&
 key!==void 0&&(0,import_chunk_BJVD3YVK.environmentDigest)(key)!==spec.environment.digest;const message="the worker was lost before the start, and its replacemen\
 t has another environment than the launcher had";const warnings=isChanged?[...progress.state.warnings,{code:"environment_changed",message}]:progress.state.warnings;
 progress.step("claimed","worker_replaced",{worker:self.pid,generation,baseline_reset:true},{warnings})}
 
 },
-"./timer-I4VBMHON.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{launchTimer:()=>launchTimer,timer:()=>timer});module.exports=stdin_exports;var import_chunk_GXR44V6V=load("./chunk-\
-GXR44V6V.js");var import_chunk_FPZJDWTF=load("./chunk-FPZJDWTF.js");var import_chunk_LUIVRIXY=load("./chunk-LUIVRIXY.js");var import_chunk_RLBURDLB=load("./chun\
-k-RLBURDLB.js");var import_chunk_OIGBCF3K=load("./chunk-OIGBCF3K.js");var import_chunk_SZ7SYDR5=load("./chunk-SZ7SYDR5.js");var import_chunk_TD3LF673=load("./ch\
-unk-TD3LF673.js");var import_chunk_CEJQDP2H=load("./chunk-CEJQDP2H.js");var import_chunk_NDLZGJF4=load("./chunk-NDLZGJF4.js");var import_chunk_L76FAXVI=load("./\
-chunk-L76FAXVI.js");var import_chunk_YAUTBWZI=load("./chunk-YAUTBWZI.js");var import_chunk_K4XBJGBM=load("./chunk-K4XBJGBM.js");var import_chunk_PATOMOAS=load("\
-./chunk-PATOMOAS.js");var import_chunk_IH5K6ZOB=load("./chunk-IH5K6ZOB.js");var import_chunk_B2GTHZX4=load("./chunk-B2GTHZX4.js");var import_chunk_6PFAPK5K=load(
-"./chunk-6PFAPK5K.js");var import_chunk_NM4KW5RY=load("./chunk-NM4KW5RY.js");var import_chunk_SNCAF6X6=load("./chunk-SNCAF6X6.js");var import_chunk_DFY3WLOV=load(
+"./timer-SFWCW2DS.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{launchTimer:()=>launchTimer,timer:()=>timer});module.exports=stdin_exports;var import_chunk_Q5ED2SGW=load("./chunk-\
+Q5ED2SGW.js");var import_chunk_C3JXGELQ=load("./chunk-C3JXGELQ.js");var import_chunk_LUIVRIXY=load("./chunk-LUIVRIXY.js");var import_chunk_OIGBCF3K=load("./chun\
+k-OIGBCF3K.js");var import_chunk_SZ7SYDR5=load("./chunk-SZ7SYDR5.js");var import_chunk_TZSNQ27I=load("./chunk-TZSNQ27I.js");var import_chunk_J5S6ATOH=load("./ch\
+unk-J5S6ATOH.js");var import_chunk_NDLZGJF4=load("./chunk-NDLZGJF4.js");var import_chunk_L76FAXVI=load("./chunk-L76FAXVI.js");var import_chunk_YAUTBWZI=load("./\
+chunk-YAUTBWZI.js");var import_chunk_K4XBJGBM=load("./chunk-K4XBJGBM.js");var import_chunk_IH5K6ZOB=load("./chunk-IH5K6ZOB.js");var import_chunk_B2GTHZX4=load("\
+./chunk-B2GTHZX4.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_NM4KW5RY=load("./chunk-NM4KW5RY.js");var import_chunk_HBYH2LAO=load(
+"./chunk-HBYH2LAO.js");var import_chunk_K7ECP4AX=load("./chunk-K7ECP4AX.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_DFY3WLOV=load(
 "./chunk-DFY3WLOV.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_XRZCSGQB=load(
 "./chunk-XRZCSGQB.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_GH6Z3BUY=load("./chunk-GH6Z3BUY.js");var import_chunk_TPL5RJS6=load(
 "./chunk-TPL5RJS6.js");var import_chunk_BJVD3YVK=load("./chunk-BJVD3YVK.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_ER3MQ2ZD=load(
@@ -5850,14 +5865,14 @@ FaultError("state_unusable",`cannot use the slot ${slot}: ${file} is no file of 
 return{async admit(){const timers=(0,import_chunk_NM4KW5RY.listActive)(root.folder).filter(id=>id.startsWith("timer-"));earlier=slot===null?[]:await inSlot(root.
 folder,slot,timers);const others=timers.filter(id=>!earlier.includes(id));if(others.length>=import_chunk_UNWLYFWA.armedTimers)await requireRoom(root,others);return{
 warnings:[],told:id=>slot===null?void 0:writeSlot(root.folder,slot,id)}},earlier:()=>earlier}}async function replaceTimers(root,earlier,by){const replaced=[];for(const id of earlier){
-const why=`replaced by ${by.id}`;const{result}=await(0,import_chunk_GXR44V6V.cancelJob)(root.folder,id,{owner:by.owner,why},import_chunk_UNWLYFWA.replaceWaitMs);
+const why=`replaced by ${by.id}`;const{result}=await(0,import_chunk_Q5ED2SGW.cancelJob)(root.folder,id,{owner:by.owner,why},import_chunk_UNWLYFWA.replaceWaitMs);
 if(result!=="ended_before")replaced.push(id)}return replaced}async function inSlot(root,slot,timers){const named=readSlot(root,slot);const found=[];for(const id of new Set(
 [...timers,...named===void 0?[]:[named]])){const spec=(0,import_chunk_OYSO2DVF.readSpec)((0,import_chunk_RSAECTKB.jobPaths)(root,id));if(spec.kind==="ok"&&spec.
 value.timer?.slot===slot&&await isArmed(root,id))found.push(id)}return found}async function requireRoom(root,timers){const armed=[];for(const id of timers)if(await isArmed(
 root.folder,id))armed.push(id);const[oldest]=armed;if(oldest===void 0||armed.length<import_chunk_UNWLYFWA.armedTimers)return;throw new import_chunk_NVPF5LEY.FaultError(
 "busy",`cannot arm another timer: ${armed.length} are armed in ${root.folder}, and ${import_chunk_UNWLYFWA.armedTimers} is the most`,`list them with ${import_chunk_DFY3WLOV.
 nextCommands.status(root.option)}, and cancel one, for example the oldest: ${import_chunk_DFY3WLOV.nextCommands.cancel(oldest,root.option)}`)}async function isArmed(root,id){
-try{return!(0,import_chunk_ER3MQ2ZD.isEnded)((await(0,import_chunk_SNCAF6X6.refresh)(root,id)).state)}catch(error){if(error instanceof import_chunk_NVPF5LEY.FaultError&&
+try{return!(0,import_chunk_ER3MQ2ZD.isEnded)((await(0,import_chunk_HBYH2LAO.refresh)(root,id)).state)}catch(error){if(error instanceof import_chunk_NVPF5LEY.FaultError&&
 error.code==="unknown_job")return false;throw error}}var options={message:{kind:"text",value:"TEXT",help:"what `wait` prints when it is due, byte for byte (at m\
 ost 64 KiB)"},slot:{kind:"text",value:"NAME",help:"replace the armed timer of this slot, if there is one"},...import_chunk_L76FAXVI.launchOptions};var notes="Th\
 e instant counts on the wall clock. It stands on disk: no process runs for it, and it outlives a restart of the machine. A due timer says that the time has come\
@@ -5874,17 +5889,17 @@ ${notes}`,examples:[...timerIn.examples,...timerAt.examples],async choose(args){
 usageError)(`cannot arm a timer ${word} ${rest[0]}: it is negative`);if(word==="in")return{command:timerIn,args:rest};if(word==="at")return{command:timerAt,args:rest};
 if(word==="--help"||word==="-h")return{command:timer,args};const came=word===void 0?"without a word":JSON.stringify(word);throw(0,import_chunk_NVPF5LEY.usageError)(
 `cannot arm a timer ${came}: the forms are timer in DELAY and timer at INSTANT`,(0,import_chunk_GEPPUING.quoteWords)([...(0,import_chunk_RSAECTKB.selfWords)(),"\
-timer","--help"]))},run(){throw new Error("timer is timer in or timer at")}};async function arm(context,input,verb,when){const words=(0,import_chunk_TD3LF673.onceWords)(
-verb,input,null,null);const repeated=await(0,import_chunk_TD3LF673.repeatedLaunch)(context,input,words,false);if(repeated)return repeated;const{due,delay}=when();
+timer","--help"]))},run(){throw new Error("timer is timer in or timer at")}};async function arm(context,input,verb,when){const words=(0,import_chunk_TZSNQ27I.onceWords)(
+verb,input,null,null);const repeated=await(0,import_chunk_TZSNQ27I.repeatedLaunch)(context,input,words,false);if(repeated)return repeated;const{due,delay}=when();
 const[message,slot]=[input.text("message")??"",input.text("slot")];const size=Buffer.byteLength(message);if(size>import_chunk_UNWLYFWA.timerMessageBytes)throw(0,
 import_chunk_NVPF5LEY.usageError)(`cannot take a --message of ${size} bytes: at most ${import_chunk_UNWLYFWA.timerMessageBytes} are allowed`);const part={due_at:(0,
 import_chunk_Y5L6GQDB.isoOf)(due),delay_ms:delay,message,slot:slot===void 0?null:requireSlotName(slot),durable:true};return launchTimer(context,input,{timer:part,
-lineage:null,words})}async function launchTimer(context,input,job){(0,import_chunk_CEJQDP2H.checkLaunchOptions)(input);const root=context.root(input);const said=(0,
-import_chunk_CEJQDP2H.launchWords)(input);const{admit,earlier}=admitTimer(root,job.timer.slot);const launched=await(0,import_chunk_NDLZGJF4.launch)(root,{kind:"\
+lineage:null,words})}async function launchTimer(context,input,job){(0,import_chunk_J5S6ATOH.checkLaunchOptions)(input);const root=context.root(input);const said=(0,
+import_chunk_J5S6ATOH.launchWords)(input);const{admit,earlier}=admitTimer(root,job.timer.slot);const launched=await(0,import_chunk_NDLZGJF4.launch)(root,{kind:"\
 timer",verb:"timer",...said,cwd:context.cwd,deadlineMs:job.timer.delay_ms??Math.max(0,Date.parse(job.timer.due_at)-(0,import_chunk_Y5L6GQDB.nowMs)()),killGraceMs:0,
 maxOutputBytes:import_chunk_UNWLYFWA.limits.maxOutput.default,firstOutputMs:null,stallMs:null,lineage:job.lineage,run:null,staff:null,timer:job.timer,notify:await(0,
-import_chunk_CEJQDP2H.notifyOf)(context,input,job.notify),words:job.words,admit});const replaced=launched.isNew?await replaceTimers(root,earlier(),{id:launched.
-id,owner:said.owner}):[];return(0,import_chunk_CEJQDP2H.tellLaunched)(context,input,root,{...launched,replaced},false)}function futureInstant(text){const now=(0,
+import_chunk_J5S6ATOH.notifyOf)(context,input,job.notify),words:job.words,admit});const replaced=launched.isNew?await replaceTimers(root,earlier(),{id:launched.
+id,owner:said.owner}):[];return(0,import_chunk_J5S6ATOH.tellLaunched)(context,input,root,{...launched,replaced},false)}function futureInstant(text){const now=(0,
 import_chunk_Y5L6GQDB.nowMs)();const due=parseInstant(text,now);const refused=why=>new import_chunk_NVPF5LEY.FaultError("usage",`cannot arm a timer at ${text}: ${why}\
 ; the clock here says ${(0,import_chunk_Y5L6GQDB.isoOf)(now)}, and an hour from now is ${exampleInstant(now)}`,null);if(due<=now)throw refused(`that was ${now-due<
 6e4?(0,import_chunk_UNGYPAP3.formatAge)(now-due):(0,import_chunk_UNGYPAP3.formatDuration)(now-due)} ago`);const{max}=import_chunk_UNWLYFWA.limits.timer;if(due-now>
@@ -5924,20 +5939,20 @@ isEnded,timerPatienceMs:()=>import_chunk_ER3MQ2ZD.timerPatienceMs});module.expor
 "./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
 
 },
-"./wait-HFRNEY5O.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{wait:()=>wait});module.exports=stdin_exports;var import_chunk_JNFVCT6S=load("./chunk-JNFVCT6S.js");var import_chunk_TH4VDZXL=load(
-"./chunk-TH4VDZXL.js");var import_chunk_QV3OYLXA=load("./chunk-QV3OYLXA.js");var import_chunk_VSEXVTFQ=load("./chunk-VSEXVTFQ.js");var import_chunk_BL7CDS4W=load(
-"./chunk-BL7CDS4W.js");var import_chunk_L5WUD7PS=load("./chunk-L5WUD7PS.js");var import_chunk_GL7PPFM7=load("./chunk-GL7PPFM7.js");var import_chunk_DYSFR35P=load(
-"./chunk-DYSFR35P.js");var import_chunk_BRK3XRC6=load("./chunk-BRK3XRC6.js");var import_chunk_FPZJDWTF=load("./chunk-FPZJDWTF.js");var import_chunk_LUIVRIXY=load(
-"./chunk-LUIVRIXY.js");var import_chunk_RLBURDLB=load("./chunk-RLBURDLB.js");var import_chunk_OIGBCF3K=load("./chunk-OIGBCF3K.js");var import_chunk_FKEDTWPK=load(
-"./chunk-FKEDTWPK.js");var import_chunk_SZ7SYDR5=load("./chunk-SZ7SYDR5.js");var import_chunk_L76FAXVI=load("./chunk-L76FAXVI.js");var import_chunk_YAUTBWZI=load(
-"./chunk-YAUTBWZI.js");var import_chunk_PATOMOAS=load("./chunk-PATOMOAS.js");var import_chunk_IH5K6ZOB=load("./chunk-IH5K6ZOB.js");var import_chunk_B2GTHZX4=load(
-"./chunk-B2GTHZX4.js");var import_chunk_UBGVSQG2=load("./chunk-UBGVSQG2.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_NM4KW5RY=load(
-"./chunk-NM4KW5RY.js");var import_chunk_P2ISOPV5=load("./chunk-P2ISOPV5.js");var import_chunk_Z4RGNWQU=load("./chunk-Z4RGNWQU.js");var import_chunk_QDGG2LTG=load(
-"./chunk-QDGG2LTG.js");var import_chunk_5WQSECMS=load("./chunk-5WQSECMS.js");var import_chunk_OJTQHGJM=load("./chunk-OJTQHGJM.js");var import_chunk_SNCAF6X6=load(
-"./chunk-SNCAF6X6.js");var import_chunk_ILJKJSAA=load("./chunk-ILJKJSAA.js");var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");var import_chunk_G3QJQVPZ=load(
-"./chunk-G3QJQVPZ.js");var import_chunk_CJ74I6F3=load("./chunk-CJ74I6F3.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_RGS2FWBV=load(
-"./chunk-RGS2FWBV.js");var import_chunk_DFY3WLOV=load("./chunk-DFY3WLOV.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_UNGYPAP3=load(
+"./wait-2S7LT3JG.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{wait:()=>wait});module.exports=stdin_exports;var import_chunk_JNFVCT6S=load("./chunk-JNFVCT6S.js");var import_chunk_WYEOQAHT=load(
+"./chunk-WYEOQAHT.js");var import_chunk_Z5MKREF3=load("./chunk-Z5MKREF3.js");var import_chunk_4THIVH2P=load("./chunk-4THIVH2P.js");var import_chunk_TESABYF3=load(
+"./chunk-TESABYF3.js");var import_chunk_4CHCCQN7=load("./chunk-4CHCCQN7.js");var import_chunk_BXSONOR3=load("./chunk-BXSONOR3.js");var import_chunk_DYSFR35P=load(
+"./chunk-DYSFR35P.js");var import_chunk_NWMRLGD5=load("./chunk-NWMRLGD5.js");var import_chunk_C3JXGELQ=load("./chunk-C3JXGELQ.js");var import_chunk_LUIVRIXY=load(
+"./chunk-LUIVRIXY.js");var import_chunk_OIGBCF3K=load("./chunk-OIGBCF3K.js");var import_chunk_FKEDTWPK=load("./chunk-FKEDTWPK.js");var import_chunk_SZ7SYDR5=load(
+"./chunk-SZ7SYDR5.js");var import_chunk_L76FAXVI=load("./chunk-L76FAXVI.js");var import_chunk_YAUTBWZI=load("./chunk-YAUTBWZI.js");var import_chunk_IH5K6ZOB=load(
+"./chunk-IH5K6ZOB.js");var import_chunk_B2GTHZX4=load("./chunk-B2GTHZX4.js");var import_chunk_UBGVSQG2=load("./chunk-UBGVSQG2.js");var import_chunk_6PFAPK5K=load(
+"./chunk-6PFAPK5K.js");var import_chunk_NM4KW5RY=load("./chunk-NM4KW5RY.js");var import_chunk_P2ISOPV5=load("./chunk-P2ISOPV5.js");var import_chunk_Z4RGNWQU=load(
+"./chunk-Z4RGNWQU.js");var import_chunk_QDGG2LTG=load("./chunk-QDGG2LTG.js");var import_chunk_5WQSECMS=load("./chunk-5WQSECMS.js");var import_chunk_RCJX4V26=load(
+"./chunk-RCJX4V26.js");var import_chunk_HBYH2LAO=load("./chunk-HBYH2LAO.js");var import_chunk_ILJKJSAA=load("./chunk-ILJKJSAA.js");var import_chunk_W7HED5VZ=load(
+"./chunk-W7HED5VZ.js");var import_chunk_G3QJQVPZ=load("./chunk-G3QJQVPZ.js");var import_chunk_CJ74I6F3=load("./chunk-CJ74I6F3.js");var import_chunk_HDW3QKWP=load(
+"./chunk-HDW3QKWP.js");var import_chunk_THMK3AAK=load("./chunk-THMK3AAK.js");var import_chunk_K7ECP4AX=load("./chunk-K7ECP4AX.js");var import_chunk_ILRLY4JU=load(
+"./chunk-ILRLY4JU.js");var import_chunk_DFY3WLOV=load("./chunk-DFY3WLOV.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_UNGYPAP3=load(
 "./chunk-UNGYPAP3.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_IXQIV2GL=load("./chunk-IXQIV2GL.js");var import_chunk_XRZCSGQB=load(
 "./chunk-XRZCSGQB.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_CTSRVJRC=load(
 "./chunk-CTSRVJRC.js");var import_chunk_ER3MQ2ZD=load("./chunk-ER3MQ2ZD.js");var import_chunk_XUMWCHG3=load("./chunk-XUMWCHG3.js");var import_chunk_RSAECTKB=load(
@@ -5950,8 +5965,8 @@ const colon=text.lastIndexOf(":");const id=colon<0?onlyOf(ids,text):jobOf(text.s
 const[id,...others]=ids;if(id!==void 0&&others.length===0)return id;throw(0,import_chunk_NVPF5LEY.usageError)(`cannot tell which of the ${ids.length} jobs --aft\
 er-seq ${JSON.stringify(text)} is for: write it as ID:N, once for each`)}function jobOf(word,ids,root){const id=(0,import_chunk_NM4KW5RY.findJob)(root,word);if(ids.
 includes(id))return id;throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --after-seq for job ${id}: this wait is for ${ids.join(", ")}`)}function numberOf(digits,text){
-const value=/^\d{1,15}$/.test(digits)?Number(digits):Number.NaN;if(value<=import_chunk_RLBURDLB.maxSeq)return value;throw(0,import_chunk_NVPF5LEY.usageError)(`c\
-annot take --after-seq ${JSON.stringify(text)}: allowed are N or ID:N with a whole number from 0 to ${import_chunk_RLBURDLB.maxSeq} (next_seq of an earlier wait\
+const value=/^\d{1,15}$/.test(digits)?Number(digits):Number.NaN;if(value<=import_chunk_ILRLY4JU.maxSeq)return value;throw(0,import_chunk_NVPF5LEY.usageError)(`c\
+annot take --after-seq ${JSON.stringify(text)}: allowed are N or ID:N with a whole number from 0 to ${import_chunk_ILRLY4JU.maxSeq} (next_seq of an earlier wait\
 )`)}var wait={name:"wait",summary:"block until a job ends and print its result",form:"[ID...] [--any|--all] [--until CAUSES] [--after-seq N] [--timeout D]",words:{
 min:0,max:1e3},options:{any:{kind:"flag",help:"return when the first has ended; without ids: of all live jobs"},all:{kind:"flag",help:"return when all have ende\
 d; without ids: all live jobs"},timeout:{kind:"duration",value:"D",range:import_chunk_UNWLYFWA.limits.waitTimeout,help:"patience of this call (default 100s, no \
@@ -5965,10 +5980,10 @@ l, the first cause after the cursor ends the wait with code 2; the last line is 
 (patience is over, or woken), 3 failed, timed out or crashed, 4 canceled, 1 this command is at fault.\nKilling a wait (Ctrl-C too) never touches the job.',examples:[
 "wait","wait run-mik3x9ab-4f7q2z --timeout 10m","wait run-mik3x9ab-4f7q2z run-mik3xa01-9c2k4d --any --timeout 1h","wait run-mik3x9ab-4f7q2z --until attention --\
 after-seq 12"],async run(context,input){const root=context.root(input);(0,import_chunk_YAUTBWZI.checkRoot)(root.folder);if(input.has("any")&&input.has("all"))throw(0,
-import_chunk_NVPF5LEY.usageError)("cannot take --any and --all together");const until=(0,import_chunk_RLBURDLB.parseUntil)(input.text("until")??"terminal");const owner=input.
+import_chunk_NVPF5LEY.usageError)("cannot take --any and --all together");const until=(0,import_chunk_ILRLY4JU.parseUntil)(input.text("until")??"terminal");const owner=input.
 text("owner")??import_chunk_VBJYUCPQ.variables.owner()??null;const ids=input.words.length>0?[...new Set(input.words.map(word=>(0,import_chunk_NM4KW5RY.findJob)(
 root,word)))]:liveOrLatest(context,root,owner,input.has("any")||input.has("all"));if(ids.length>1&&!input.has("any")&&!input.has("all")){throw(0,import_chunk_NVPF5LEY.
-usageError)(`cannot wait for ${ids.length} jobs without saying how: add --any (the first) or --all`)}return(0,import_chunk_TH4VDZXL.waitAndTell)(context,root,ids,
+usageError)(`cannot wait for ${ids.length} jobs without saying how: add --any (the first) or --all`)}return(0,import_chunk_WYEOQAHT.waitAndTell)(context,root,ids,
 {mode:input.has("any")?"any":"all",until,cursors:parseCursors(input.texts("after-seq"),ids,root),timeoutMs:input.durationOrDefault("timeout"),timeoutAsked:input.
 duration("timeout"),heartbeatMs:input.duration("heartbeat")??null,isJson:input.has("json")})}};function liveOrLatest(context,root,owner,isMany){const isOurs=id=>{
 const spec=(0,import_chunk_OYSO2DVF.readSpec)((0,import_chunk_RSAECTKB.jobPaths)(root.folder,id));return owner===null||spec.kind==="ok"&&spec.value.owner===owner};
@@ -5978,9 +5993,9 @@ folder)&&isOurs(id)):[];if(live.length>0)return live;const newest=(0,import_chun
  live jobs${aside}`)}return[newest.id]}
 
 },
-"./watch-6SN77VM2.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{watch:()=>watch});module.exports=stdin_exports;var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_TD3LF673=load(
-"./chunk-TD3LF673.js");var import_chunk_CEJQDP2H=load("./chunk-CEJQDP2H.js");var import_chunk_NDLZGJF4=load("./chunk-NDLZGJF4.js");var import_chunk_L76FAXVI=load(
+"./watch-IMIQ3JAV.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{watch:()=>watch});module.exports=stdin_exports;var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_TZSNQ27I=load(
+"./chunk-TZSNQ27I.js");var import_chunk_J5S6ATOH=load("./chunk-J5S6ATOH.js");var import_chunk_NDLZGJF4=load("./chunk-NDLZGJF4.js");var import_chunk_L76FAXVI=load(
 "./chunk-L76FAXVI.js");var import_chunk_YAUTBWZI=load("./chunk-YAUTBWZI.js");var import_chunk_K4XBJGBM=load("./chunk-K4XBJGBM.js");var import_chunk_GUR2RQ3M=load(
 "./chunk-GUR2RQ3M.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_NM4KW5RY=load("./chunk-NM4KW5RY.js");var import_chunk_DFY3WLOV=load(
 "./chunk-DFY3WLOV.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_XRZCSGQB=load("./chunk-XRZCSGQB.js");var import_chunk_LXK2ZILE=load(
@@ -6010,12 +6025,12 @@ o such condition`;return(0,import_chunk_NVPF5LEY.usageError)(`${came}; there are
 [...(0,import_chunk_RSAECTKB.selfWords)(),"watch","--help"]))}function commandOf(kind,args){return{name:`watch ${kind.id}`,summary:kind.summary,form:formOf(kind),
 words:kind.words,options:{...kind.options,...watchOptions(kind.isRemote)},...kind.notes===void 0?{}:{notes:kind.notes},examples:kind.examples,run:(context,input)=>start(
 kind,args,context,input)}}function formOf({form}){return form.startsWith("-- ")?`--for D [options] ${form}`:`${form} --for D [options]`}async function start(kind,args,context,input){
-checkTogether(input);if(input.has("once"))return(await Promise.resolve().then(()=>load("./watch-once-PYACYE75.js"))).lookNow(context,kind,input,placeOf(context,
-input));if(!input.has("for"))throw missingBound(kind,args,input);const words=(0,import_chunk_TD3LF673.onceWords)(`watch ${kind.id}`,input,context.cwd,null);const isForeground=input.
-has("foreground");const repeated=isForeground?void 0:await(0,import_chunk_TD3LF673.repeatedLaunch)(context,input,words,false);if(repeated)return repeated;const root=context.
-root(input);const launched=await(0,import_chunk_NDLZGJF4.launch)(root,{...requestOf(kind,context,input,words),notify:await(0,import_chunk_CEJQDP2H.notifyOf)(context,
-input,null)});if(isForeground)return(await Promise.resolve().then(()=>load("./watch-foreground-CGFP3QAE.js"))).follow(context,root,launched.id);return(0,import_chunk_CEJQDP2H.
-tellLaunched)(context,input,root,launched,false)}function requestOf(kind,context,input,words){return{kind:"watch",verb:"watch",...(0,import_chunk_CEJQDP2H.launchWords)(
+checkTogether(input);if(input.has("once"))return(await Promise.resolve().then(()=>load("./watch-once-XJ633VZ3.js"))).lookNow(context,kind,input,placeOf(context,
+input));if(!input.has("for"))throw missingBound(kind,args,input);const words=(0,import_chunk_TZSNQ27I.onceWords)(`watch ${kind.id}`,input,context.cwd,null);const isForeground=input.
+has("foreground");const repeated=isForeground?void 0:await(0,import_chunk_TZSNQ27I.repeatedLaunch)(context,input,words,false);if(repeated)return repeated;const root=context.
+root(input);const launched=await(0,import_chunk_NDLZGJF4.launch)(root,{...requestOf(kind,context,input,words),notify:await(0,import_chunk_J5S6ATOH.notifyOf)(context,
+input,null)});if(isForeground)return(await Promise.resolve().then(()=>load("./watch-foreground-N3WGACJE.js"))).follow(context,root,launched.id);return(0,import_chunk_J5S6ATOH.
+tellLaunched)(context,input,root,launched,false)}function requestOf(kind,context,input,words){return{kind:"watch",verb:"watch",...(0,import_chunk_J5S6ATOH.launchWords)(
 input),cwd:(0,import_chunk_7WBBYJDG.realPath)(context.cwd),deadlineMs:input.durationOrDefault("for"),killGraceMs:import_chunk_UNWLYFWA.toolGraceMs,maxOutputBytes:import_chunk_UNWLYFWA.
 limits.maxOutput.default,firstOutputMs:null,stallMs:null,lineage:null,run:null,staff:null,watch:partOf(kind,input,placeOf(context,input)),words}}function partOf(kind,input,place){
 const read=kind.read(input,place);return{condition:kind.id,...read,...kind.start?{start:kind.start(read.input)}:{},every_ms:input.durationOrDefault("every"),attempt_ms:input.
@@ -6023,7 +6038,7 @@ durationOrDefault("attempt-timeout"),tolerate:input.count("tolerate")??null,repe
 input);return{cwd:context.cwd,stateRoot:root.folder,isOnce:input.has("once"),jobId(text){(0,import_chunk_YAUTBWZI.checkRoot)(root.folder);return(0,import_chunk_NM4KW5RY.
 findJob)(root,text)}}}function checkTogether(input){const withoutJob=["for","every","tolerate","repeat","foreground","once-key","notify","label","wait","id-only"];
 const pairs=[...withoutJob.map(other=>["once",other]),["foreground","wait"],["foreground","id-only"]];for(const[one,other]of pairs)if(input.has(one)&&input.has(
-other))throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --${one} and --${other} together`);(0,import_chunk_CEJQDP2H.checkLaunchOptions)(input)}function missingBound(kind,args,input){
+other))throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --${one} and --${other} together`);(0,import_chunk_J5S6ATOH.checkLaunchOptions)(input)}function missingBound(kind,args,input){
 const rest=input.rest??[];const misplaced=(0,import_chunk_LVXJVB3Z.misplacedIn)({...kind.options,...watchOptions(kind.isRemote)},rest);const own=misplaced?args.
 slice(0,args.length-rest.length-1):args;const moved=misplaced?[...misplaced.options,"--",...misplaced.program]:[];const bound=misplaced?.options.some(word=>/^--for(=|$)/.
 test(word))?[]:["--for","2h"];const why=misplaced?`; options go before --: ${(0,import_chunk_GEPPUING.quoteWords)(misplaced.options)} would go to the program`:"";
@@ -6031,14 +6046,14 @@ return(0,import_chunk_NVPF5LEY.usageError)(`cannot watch without a bound: say wi
 [...(0,import_chunk_RSAECTKB.selfWords)(),"watch",kind.id,...bound,...own,...moved]))}
 
 },
-"./watch-foreground-CGFP3QAE.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{follow:()=>follow});module.exports=stdin_exports;var import_chunk_GXR44V6V=load("./chunk-GXR44V6V.js");var import_chunk_FOU242XD=load(
-"./chunk-FOU242XD.js");var import_chunk_DYSFR35P=load("./chunk-DYSFR35P.js");var import_chunk_BRK3XRC6=load("./chunk-BRK3XRC6.js");var import_chunk_FPZJDWTF=load(
-"./chunk-FPZJDWTF.js");var import_chunk_LUIVRIXY=load("./chunk-LUIVRIXY.js");var import_chunk_RLBURDLB=load("./chunk-RLBURDLB.js");var import_chunk_OIGBCF3K=load(
-"./chunk-OIGBCF3K.js");var import_chunk_FKEDTWPK=load("./chunk-FKEDTWPK.js");var import_chunk_SZ7SYDR5=load("./chunk-SZ7SYDR5.js");var import_chunk_CAKGJKOS=load(
-"./chunk-CAKGJKOS.js");var import_chunk_PATOMOAS=load("./chunk-PATOMOAS.js");var import_chunk_IH5K6ZOB=load("./chunk-IH5K6ZOB.js");var import_chunk_B2GTHZX4=load(
-"./chunk-B2GTHZX4.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_SNCAF6X6=load("./chunk-SNCAF6X6.js");var import_chunk_RGS2FWBV=load(
-"./chunk-RGS2FWBV.js");var import_chunk_DFY3WLOV=load("./chunk-DFY3WLOV.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_UNGYPAP3=load(
+"./watch-foreground-N3WGACJE.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{follow:()=>follow});module.exports=stdin_exports;var import_chunk_Q5ED2SGW=load("./chunk-Q5ED2SGW.js");var import_chunk_FOU242XD=load(
+"./chunk-FOU242XD.js");var import_chunk_DYSFR35P=load("./chunk-DYSFR35P.js");var import_chunk_NWMRLGD5=load("./chunk-NWMRLGD5.js");var import_chunk_C3JXGELQ=load(
+"./chunk-C3JXGELQ.js");var import_chunk_LUIVRIXY=load("./chunk-LUIVRIXY.js");var import_chunk_OIGBCF3K=load("./chunk-OIGBCF3K.js");var import_chunk_FKEDTWPK=load(
+"./chunk-FKEDTWPK.js");var import_chunk_SZ7SYDR5=load("./chunk-SZ7SYDR5.js");var import_chunk_CAKGJKOS=load("./chunk-CAKGJKOS.js");var import_chunk_IH5K6ZOB=load(
+"./chunk-IH5K6ZOB.js");var import_chunk_B2GTHZX4=load("./chunk-B2GTHZX4.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_HBYH2LAO=load(
+"./chunk-HBYH2LAO.js");var import_chunk_THMK3AAK=load("./chunk-THMK3AAK.js");var import_chunk_K7ECP4AX=load("./chunk-K7ECP4AX.js");var import_chunk_ILRLY4JU=load(
+"./chunk-ILRLY4JU.js");var import_chunk_DFY3WLOV=load("./chunk-DFY3WLOV.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_UNGYPAP3=load(
 "./chunk-UNGYPAP3.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_ER3MQ2ZD=load(
 "./chunk-ER3MQ2ZD.js");var import_chunk_XUMWCHG3=load("./chunk-XUMWCHG3.js");var import_chunk_RSAECTKB=load("./chunk-RSAECTKB.js");var import_chunk_OYSO2DVF=load(
 "./chunk-OYSO2DVF.js");var import_chunk_UNWLYFWA=load("./chunk-UNWLYFWA.js");var import_chunk_55A4YUIJ=load("./chunk-55A4YUIJ.js");var import_chunk_Y5L6GQDB=load(
@@ -6047,23 +6062,23 @@ return(0,import_chunk_NVPF5LEY.usageError)(`cannot watch without a bound: say wi
 "./chunk-JSBRDJBE.js");var lookMs=2e3;async function follow(context,root,id){const{spec,paths}=(0,import_chunk_ER3MQ2ZD.inspect)(root.folder,id);const kind=spec?.
 watch?.condition??"unknown";context.tell(`job ${id} (Ctrl-C cancels it); collect: ${import_chunk_DFY3WLOV.nextCommands.wait(id,root.option)}`);let after=0;let isHeard=true;
 const say=line=>{isHeard&&=context.say(`${JSON.stringify(line)}
-`)};const drain=()=>{const{events}=(0,import_chunk_RGS2FWBV.readEvents)(paths,after,Number.MAX_SAFE_INTEGER);for(const event of events){const line=(0,import_chunk_FOU242XD.
+`)};const drain=()=>{const{events}=(0,import_chunk_THMK3AAK.readEvents)(paths,after,Number.MAX_SAFE_INTEGER);for(const event of events){const line=(0,import_chunk_FOU242XD.
 lineOfEvent)(event,kind,spec?.watch?.repeat===true);if(line&&isHeard)say(line);after=event.seq}};const ended=untilEnd(context,root,id,paths.events,()=>{drain();
 return isHeard});const view=await ended;if(view===void 0){const collect=import_chunk_DFY3WLOV.nextCommands.wait(id,root.option);return{code:import_chunk_6PFAPK5K.
 exitCodes.pending,notes:[`the reader is gone; job ${id} runs on; collect: ${collect}`]}}drain();const code=(0,import_chunk_6PFAPK5K.exitCodeOf)(view.state.state);
 if((0,import_chunk_ER3MQ2ZD.isEnded)(view.state))say((0,import_chunk_FOU242XD.terminalLine)(view.state,kind));if((0,import_chunk_ER3MQ2ZD.isEnded)(view.state)&&
-isHeard)(0,import_chunk_BRK3XRC6.noteCollected)(view,"wait");return{code}}function untilEnd(context,root,id,events,tell){const patience=Number.MAX_SAFE_INTEGER;
+isHeard)(0,import_chunk_NWMRLGD5.noteCollected)(view,"wait");return{code}}function untilEnd(context,root,id,events,tell){const patience=Number.MAX_SAFE_INTEGER;
 return(0,import_chunk_DYSFR35P.withRegistration)(root.folder,[id],patience,()=>new Promise((resolve,reject)=>{let unwatch=()=>void 0;const look=()=>{unwatch();unwatch=
 (0,import_chunk_B2GTHZX4.onNextChange)([events],look);if(!tell())end(void 0)};const timer=setInterval(look,lookMs);const end=view=>{clearInterval(timer);unwatch();
 release();resolve(view)};const release=(0,import_chunk_FKEDTWPK.onInterrupt)(signal=>{context.tell(`${signal}: canceling job ${id}`);const request={owner:import_chunk_VBJYUCPQ.
-variables.owner()??null,why:`its foreground got ${signal}`};(0,import_chunk_GXR44V6V.cancelJob)(root.folder,id,request).then(({view})=>end(view),reject)});look();
-(0,import_chunk_FPZJDWTF.waitForJobs)(root.folder,[id],{mode:"all",timeoutMs:patience,heartbeatMs:null}).then(({views})=>end(views[0]),reject)}))}
+variables.owner()??null,why:`its foreground got ${signal}`};(0,import_chunk_Q5ED2SGW.cancelJob)(root.folder,id,request).then(({view})=>end(view),reject)});look();
+(0,import_chunk_C3JXGELQ.waitForJobs)(root.folder,[id],{mode:"all",timeoutMs:patience,heartbeatMs:null}).then(({views})=>end(views[0]),reject)}))}
 
 },
-"./watch-once-PYACYE75.js": function (module, exports) {
+"./watch-once-XJ633VZ3.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{lookNow:()=>lookNow});module.exports=stdin_exports;var import_chunk_FOU242XD=load("./chunk-FOU242XD.js");var import_chunk_FKEDTWPK=load(
-"./chunk-FKEDTWPK.js");var import_chunk_Z4PKUQ4J=load("./chunk-Z4PKUQ4J.js");var import_chunk_CAKGJKOS=load("./chunk-CAKGJKOS.js");var import_chunk_IH5K6ZOB=load(
-"./chunk-IH5K6ZOB.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_SNCAF6X6=load("./chunk-SNCAF6X6.js");var import_chunk_UNGYPAP3=load(
+"./chunk-FKEDTWPK.js");var import_chunk_VIXF6LWY=load("./chunk-VIXF6LWY.js");var import_chunk_CAKGJKOS=load("./chunk-CAKGJKOS.js");var import_chunk_IH5K6ZOB=load(
+"./chunk-IH5K6ZOB.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_HBYH2LAO=load("./chunk-HBYH2LAO.js");var import_chunk_UNGYPAP3=load(
 "./chunk-UNGYPAP3.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_TPL5RJS6=load(
 "./chunk-TPL5RJS6.js");var import_chunk_BJVD3YVK=load("./chunk-BJVD3YVK.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_ER3MQ2ZD=load(
 "./chunk-ER3MQ2ZD.js");var import_chunk_XUMWCHG3=load("./chunk-XUMWCHG3.js");var import_chunk_RSAECTKB=load("./chunk-RSAECTKB.js");var import_chunk_OYSO2DVF=load(
@@ -6072,7 +6087,7 @@ variables.owner()??null,why:`its foreground got ${signal}`};(0,import_chunk_GXR4
 "./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load(
 "./chunk-JSBRDJBE.js");var codes={met:import_chunk_6PFAPK5K.exitCodes.done,pending:import_chunk_6PFAPK5K.exitCodes.pending,failed:import_chunk_6PFAPK5K.exitCodes.
 unsuccessful};async function lookNow(context,kind,input,place){const read=kind.read(input,place);const stop=new AbortController;const release=(0,import_chunk_FKEDTWPK.
-onInterrupt)(()=>stop.abort());try{const start=kind.start?.(read.input)??null;const answer=await(0,import_chunk_Z4PKUQ4J.attempt)(kind,read.input,start,{place:{
+onInterrupt)(()=>stop.abort());try{const start=kind.start?.(read.input)??null;const answer=await(0,import_chunk_VIXF6LWY.attempt)(kind,read.input,start,{place:{
 root:place.stateRoot,cwd:context.cwd,environment:(0,import_chunk_VBJYUCPQ.callerEnvironment)()},attemptMs:input.durationOrDefault("attempt-timeout"),signal:stop.
 signal});if(answer===null)return{code:import_chunk_6PFAPK5K.exitCodes.canceled};const seen=answer.kind==="look"?{verdict:answer.verdict,word:answer.word,evidence:answer.
 evidence,facts:answer.facts}:{verdict:"error",word:answer.cause,evidence:answer.message,facts:{}};const code=answer.kind==="look"?codes[answer.verdict]:import_chunk_6PFAPK5K.

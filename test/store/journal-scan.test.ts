@@ -65,3 +65,10 @@ test('a file that was cut or replaced by a shorter one is read anew', (t) => {
   writeFileSync(file, line(7));
   assert.deepEqual(read(), [7]);
 });
+
+test('a number that does not follow hides nothing that comes after it', (t) => {
+  const { file, read } = makeScan(t, `${line(1) + line(500)}{"seq":1e300}\n${line(2)}`);
+  assert.deepEqual(read(), [1, 2]);
+  appendFileSync(file, line(2) + line(1e15) + line(3));
+  assert.deepEqual(read(), [3]);
+});

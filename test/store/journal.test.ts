@@ -150,3 +150,60 @@ test('garbage longer than a window hides no event, and starts no number again', 
   assert.deepEqual(seqs(readEvents(paths, 0, 10).events), [1, 2, 3, 4, 5]);
   assert.equal(openJournal(paths, job).seq, 5);
 });
+
+const forged = (seq: number | string) => `{"seq":${seq},"type":"checkpoint","n":7,"wake":["attention"]}\n`;
+
+for (const seq of [500, 1e15, '1e300', -3, 2.5, 1]) {
+  test(`an event numbered ${seq} that the job wrote itself is passed over, by the next writer too`, (t) => {
+    const paths = makeJob(makePlace(t).root, {});
+    const first = openJournal(paths, job);
+    for (let n = 1; n <= 3; n += 1) first.append('tool');
+    appendFileSync(paths.events, forged(seq));
+    assert.equal(first.append('tool').seq, 4);
+    assert.equal(openJournal(paths, job).append('claimed').seq, 5);
+    assert.deepEqual(seqs(readEvents(paths, 0, 100).events), upTo(1, 5));
+  });
+}
+
+test('an event with the very next number counts, and the writer goes on after it', (t) => {
+  const paths = makeJob(makePlace(t).root, {});
+  const journal = openJournal(paths, job);
+  journal.append('claimed');
+  appendFileSync(paths.events, forged(2));
+  assert.equal(journal.append('checkpoint').seq, 3);
+  appendFileSync(paths.events, '{"seq":4,"ty');
+  assert.equal(journal.append('stopping').seq, 4);
+  const types = readEvents(paths, 0, 100).events.map(({ type }) => type);
+  assert.deepEqual(types, ['claimed', 'checkpoint', 'checkpoint', 'stopping']);
+});
+
+test('numbers that were lost with torn lines end nothing, but open no more than these', (t) => {
+  const torn = '{"seq":2,"at\nx\n';
+  const chain = (next: number) => `${forged(1)}${torn}${forged(next)}`;
+  const read = (events: string) => seqs(readEvents(makeJob(makePlace(t).root, { events }), 0, 100).events);
+  assert.deepEqual(read(chain(4)), [1, 4]);
+  assert.deepEqual(read(chain(5)), [1]);
+});
+
+test('a file that was emptied goes on with the next number', (t) => {
+  const paths = makeJob(makePlace(t).root, {});
+  const journal = openJournal(paths, job);
+  for (let n = 1; n <= 3; n += 1) journal.append('tool');
+  writeFileSync(paths.events, '');
+  journal.append('tool');
+  journal.append('tool');
+  assert.deepEqual(seqs(readEvents(paths, 0, 100).events), [4, 5]);
+});
+
+test('a stray number at the beginning of a window is no base', (t) => {
+  const paths = makeJob(makePlace(t).root, {});
+  fill(paths, 900, 2000);
+  const lines = readFileSync(paths.events, 'utf8').split('\n');
+  // In every place where a window may begin.
+  writeFileSync(
+    paths.events,
+    lines.map((line, at) => (at % 3 === 0 ? `${line}\n${forged(5000 + at)}` : `${line}\n`)).join(''),
+  );
+  assert.deepEqual(seqs(readEvents(paths, 890, 100).events), upTo(891, 900));
+  assert.equal(openJournal(paths, job).seq, 900);
+});

@@ -3,6 +3,7 @@
 import type { JobEvent } from '../core/events.ts';
 import { eventLineBytes } from '../core/limits.ts';
 import { readRange } from '../platform/files.ts';
+import { EventChain } from './event-chain.ts';
 
 const chunkBytes = 256 * 1024;
 /** Of a journal that is longer only the end is read. */
@@ -14,9 +15,15 @@ export class JournalScan {
   private rest: Buffer = Buffer.alloc(0);
   /** What precedes the first line end is the end of a line that is not wanted. */
   private isInside = false;
+  private chain = new EventChain(0);
 
   constructor(file: string) {
     this.file = file;
+  }
+
+  /** The last line has no end yet. */
+  get isTorn(): boolean {
+    return this.isInside || this.rest.length > 0;
   }
 
   /** Whole lines that were appended since the last call; a torn one is read again when its end is there. */
@@ -27,6 +34,7 @@ export class JournalScan {
       if (this.offset === undefined) {
         this.offset = Math.max(0, part.size - atMostBytes);
         this.isInside = this.offset > 0;
+        this.chain = new EventChain(this.offset);
       } else if (part.size < this.offset) {
         // Another file of that name, or one that was cut: from its beginning.
         this.reset();
@@ -42,13 +50,16 @@ export class JournalScan {
     this.offset = 0;
     this.rest = Buffer.alloc(0);
     this.isInside = false;
+    this.chain = new EventChain(0);
   }
 
   private take(bytes: Buffer, tell: (event: JobEvent) => void): void {
     const text = this.rest.length === 0 ? bytes : Buffer.concat([this.rest, bytes]);
     let from = 0;
     for (let end = text.indexOf(10); end >= 0; end = text.indexOf(10, from)) {
-      if (!this.isInside) tellLine(text.toString('utf8', from, end), tell);
+      const event = !this.isInside && end > from ? this.chain.take(text.toString('utf8', from, end)) : undefined;
+      if (event) tell(event);
+      if (this.isInside) this.chain.pass();
       this.isInside = false;
       from = end + 1;
     }
@@ -57,16 +68,5 @@ export class JournalScan {
     // No line of ours is that long.
     this.rest = Buffer.alloc(0);
     this.isInside = true;
-  }
-}
-
-function tellLine(line: string, tell: (event: JobEvent) => void): void {
-  if (line === '') return;
-  try {
-    const value: unknown = JSON.parse(line);
-    if (typeof value === 'object' && value !== null && typeof (value as JobEvent).seq === 'number')
-      tell(value as JobEvent);
-  } catch {
-    // A torn line of a writer that died: the next one is whole again.
   }
 }
