@@ -36,13 +36,12 @@ const reasons: readonly EndReason[] = [
   'never_started',
   'worker_lost',
   'host_restarted',
-  'met',
-  'watch_failed',
-  'watch_error',
-  'due',
 ];
 
-/** The word in `started/reason`, as the shim's guard or a worker wrote it. */
+/**
+ * The word in `started/reason`, as the shim's guard or a worker wrote it: why a tree is being ended. A verdict and an instant end no
+ * tree, so their words there come from somebody else.
+ */
 export function parseReason(text: string | undefined): EndReason | undefined {
   return reasons.find((reason) => reason === text);
 }
