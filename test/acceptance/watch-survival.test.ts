@@ -130,30 +130,19 @@ for (const [what, text] of [
   });
 }
 
-test('what an attempt of a killed worker left is ended by the next one', async (t) => {
+test('what an attempt of a killed worker left is ended by the next one, before it looks', async (t) => {
   const workspace = makeWorkspace(t);
   const file = workspace.path('pid');
   const oracle = makeOracle(workspace, `echo $$ >'${file}.new'; mv '${file}.new' '${file}'; exec sleep 600`);
   const job = await launchWatch(workspace, ['cmd', '--for', '1h', '--attempt-timeout', '10m', '--', oracle.program]);
   const left = await untilPid(file);
   await killWorker(job);
-  oracle.answer('exit 0');
-  assert.equal((await run(workspace, ['wait', job.id])).code, 0);
+  oracle.answer('exit 1');
+  const waiting = start(workspace, ['wait', job.id, '--timeout', '5m']);
+  await untilTold(job);
   assert.equal(isAlive(left), false);
-});
-
-test('what a killed worker left is ended though cursor.json is lost: also what ignores TERM and left its group', async (t) => {
-  const workspace = makeWorkspace(t);
-  const [inside, outside] = [workspace.path('inside'), workspace.path('outside')];
-  const hang = (file: string) => `sh -c 'echo $$ >${file}.new; mv ${file}.new ${file}; exec sleep 600'`;
-  const oracle = makeOracle(workspace, `trap '' TERM; setsid ${hang(outside)} & ${hang(inside)}`);
-  const job = await launchWatch(workspace, ['cmd', '--for', '1h', '--attempt-timeout', '10m', '--', oracle.program]);
-  const left = [await untilPid(inside), await untilPid(outside)];
-  await killWorker(job);
-  writeFileSync(job.path('cursor.json'), '{}');
   assert.equal((await run(workspace, ['cancel', job.id])).code, 0);
-  assert.equal(job.state().state, 'canceled');
-  assert.deepEqual(left.map(isAlive), [false, false]);
+  assert.equal((await waiting.promise).code, 4);
 });
 
 test('cancel of a watch whose worker is lost', async (t) => {
@@ -238,7 +227,8 @@ test('a watch ends by its bound, by the clock, also when its worker was stopped 
 test('a state folder that is gone ends the worker', async (t) => {
   const workspace = makeWorkspace(t);
   const job = await launchWatch(workspace, ['file', 'never', '--for', '1h']);
-  await untilTold(job);
+  // Told, and written down: nothing is being written any more.
+  await eventually('its first look', () => job.has('state.json') && job.state().watch?.told === 1, { limitMs: 20_000 });
   const worker = job.identity('worker');
   rmSync(workspace.path('.job-state'), { recursive: true });
   await eventually('the worker to leave', () => !isAlive(worker), { limitMs: 30_000 });
