@@ -27,7 +27,7 @@ var __export = (target, all) => {
     __defProp(target, name, { get: all[name], enumerable: true });
 };
 var __toCommonJS = (mod) => __copyProps(__defProp({}, "__esModule", { value: true }), mod);
-const buildId = "85f3a85b9ca7c84d";
+const buildId = "f2c4b2c979394233";
 // The beginning of the built file (companion/pack.mjs puts it there): compiles the parts and hands them out. What V8 made of the parts
 // is kept in the user's cache folder, one file for each command, so that the next start compiles nothing (Node 20: 5 ms of a
 // launch). Any trouble with the cache means a start without it. JOB_COMPANION_NO_CACHE=1 turns it off.
@@ -133,10 +133,10 @@ fstatSync)(fd);if(!stat.isCharacterDevice()||isNullDevice(stat.rdev))return else
 isTTY?{isTerminal:true,columns:stream.columns||80,rows:stream.rows||24}:elsewhere}function onResize(fn){process.stdout.on("resize",fn);return()=>process.stdout.
 off("resize",fn)}function isNullDevice(rdev){return rdev===((0,import_node_fs.statSync)("/dev/null",{throwIfNoEntry:false})?.rdev??-1)}var cell=new Int32Array(new SharedArrayBuffer(
 4));function pause(){Atomics.wait(cell,0,0,2)}process.exitCode=import_chunk_6PFAPK5K.exitCodes.fault;async function main(args){if(process.platform!=="linux")(await Promise.
-resolve().then(()=>load("./install-ps-KOR5EU3S.js"))).installForMac();if(args[0]==="_worker"){const{runWorker}=await Promise.resolve().then(()=>load("./main-7QH\
-TERA7.js"));const isDone=await runWorker(args[1]??"",args[2]??"",text=>writeOut(2,text));process.exit(isDone?0:70)}if(args[0]==="_notify"){const{runNotify}=await Promise.
+resolve().then(()=>load("./install-ps-KOR5EU3S.js"))).installForMac();if(args[0]==="_worker"){const{runWorker}=await Promise.resolve().then(()=>load("./main-VEX\
+KO62I.js"));const isDone=await runWorker(args[1]??"",args[2]??"",text=>writeOut(2,text));process.exit(isDone?0:70)}if(args[0]==="_notify"){const{runNotify}=await Promise.
 resolve().then(()=>load("./notify-5QBLS7YX.js"));await runNotify(args[1]??"",args[2]??"");process.exit(import_chunk_6PFAPK5K.exitCodes.done)}const{dispatch}=await Promise.
-resolve().then(()=>load("./dispatch-XGSVRR67.js"));const reply=await dispatch(args,makeContext(),"0.1.0");const isTold=print(reply);process.exit(isTold?reply.code:
+resolve().then(()=>load("./dispatch-33YLBSZX.js"));const reply=await dispatch(args,makeContext(),"0.1.0");const isTold=print(reply);process.exit(isTold?reply.code:
 import_chunk_6PFAPK5K.exitCodes.fault)}function makeContext(){const terminal=terminalOf(1);return{cwd:currentFolder(),isTerminal:terminal.isTerminal,width:terminal.
 columns,readStdin,screen:terminal.isTerminal&&!import_chunk_VBJYUCPQ.variables.isDumb()?stdoutScreen():null,live:terminalOf(2).isTerminal?liveLine:null,say:text=>writeOut(
 1,text),tell:text=>writeOut(2,`${text}
@@ -159,23 +159,23 @@ FaultError("state_unusable",`cannot go on: ${(0,import_chunk_NVPF5LEY.messageOf)
 
 function partsText() {/*
 (function (load, builtin, require, __create, __defProp, __getOwnPropDesc, __getOwnPropNames, __getProtoOf, __hasOwnProp, __copyProps, __toESM, __export, __toCommonJS) { return {
-"./ask-TIY4O5BD.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{ask:()=>ask});module.exports=stdin_exports;var import_chunk_ZAIAGSXA=load("./chunk-ZAIAGSXA.js");var import_chunk_VMYUF4AU=load(
-"./chunk-VMYUF4AU.js");var import_chunk_FVOG2SRF=load("./chunk-FVOG2SRF.js");var import_chunk_PPLVBG35=load("./chunk-PPLVBG35.js");var import_chunk_5ZVUNFQ7=load(
-"./chunk-5ZVUNFQ7.js");var import_chunk_CGHLF3AW=load("./chunk-CGHLF3AW.js");var import_chunk_G72W4775=load("./chunk-G72W4775.js");var import_chunk_LVXJVB3Z=load(
-"./chunk-LVXJVB3Z.js");var import_chunk_X4ZWNZHO=load("./chunk-X4ZWNZHO.js");var import_chunk_7RROULJP=load("./chunk-7RROULJP.js");var import_chunk_NDLZGJF4=load(
+"./ask-VLKSD76Z.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{ask:()=>ask});module.exports=stdin_exports;var import_chunk_G75GDAHA=load("./chunk-G75GDAHA.js");var import_chunk_766YHSQT=load(
+"./chunk-766YHSQT.js");var import_chunk_XGVCQHES=load("./chunk-XGVCQHES.js");var import_chunk_PPLVBG35=load("./chunk-PPLVBG35.js");var import_chunk_CSRHEFTG=load(
+"./chunk-CSRHEFTG.js");var import_chunk_SYQDYF26=load("./chunk-SYQDYF26.js");var import_chunk_OCRZJA3Q=load("./chunk-OCRZJA3Q.js");var import_chunk_LVXJVB3Z=load(
+"./chunk-LVXJVB3Z.js");var import_chunk_X6QZWT4F=load("./chunk-X6QZWT4F.js");var import_chunk_H4EBPZHM=load("./chunk-H4EBPZHM.js");var import_chunk_NDLZGJF4=load(
 "./chunk-NDLZGJF4.js");var import_chunk_L76FAXVI=load("./chunk-L76FAXVI.js");var import_chunk_YAUTBWZI=load("./chunk-YAUTBWZI.js");var import_chunk_K4XBJGBM=load(
-"./chunk-K4XBJGBM.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_QOMHQH3R=load(
-"./chunk-QOMHQH3R.js");var import_chunk_JH5ETT6M=load("./chunk-JH5ETT6M.js");var import_chunk_NM4KW5RY=load("./chunk-NM4KW5RY.js");var import_chunk_2322OOWW=load(
-"./chunk-2322OOWW.js");var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_DFY3WLOV=load(
-"./chunk-DFY3WLOV.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_FSRL2ASG=load(
+"./chunk-K4XBJGBM.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_CIC7AI7D=load(
+"./chunk-CIC7AI7D.js");var import_chunk_JH5ETT6M=load("./chunk-JH5ETT6M.js");var import_chunk_NM4KW5RY=load("./chunk-NM4KW5RY.js");var import_chunk_YD5YGYM5=load(
+"./chunk-YD5YGYM5.js");var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_DFY3WLOV=load(
+"./chunk-DFY3WLOV.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_SBRRC2LY=load("./chunk-SBRRC2LY.js");var import_chunk_FSRL2ASG=load(
 "./chunk-FSRL2ASG.js");var import_chunk_IXQIV2GL=load("./chunk-IXQIV2GL.js");var import_chunk_XRZCSGQB=load("./chunk-XRZCSGQB.js");var import_chunk_LXK2ZILE=load(
 "./chunk-LXK2ZILE.js");var import_chunk_GH6Z3BUY=load("./chunk-GH6Z3BUY.js");var import_chunk_TPL5RJS6=load("./chunk-TPL5RJS6.js");var import_chunk_BJVD3YVK=load(
 "./chunk-BJVD3YVK.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_ER3MQ2ZD=load("./chunk-ER3MQ2ZD.js");var import_chunk_XUMWCHG3=load(
 "./chunk-XUMWCHG3.js");var import_chunk_RSAECTKB=load("./chunk-RSAECTKB.js");var import_chunk_OYSO2DVF=load("./chunk-OYSO2DVF.js");var import_chunk_UNWLYFWA=load(
 "./chunk-UNWLYFWA.js");var import_chunk_55A4YUIJ=load("./chunk-55A4YUIJ.js");var import_chunk_Y5L6GQDB=load("./chunk-Y5L6GQDB.js");var import_chunk_VBJYUCPQ=load(
 "./chunk-VBJYUCPQ.js");var import_chunk_BSO2ISIG=load("./chunk-BSO2ISIG.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load(
-"./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var ask=(0,import_chunk_ZAIAGSXA.
+"./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var ask=(0,import_chunk_G75GDAHA.
 makeStaffVerb)({mode:"ask",isSynchronous:true,notes:"Exit codes as of wait. With --id-only it returns at once, as staffer does.",examples:['ask --backend codex \
 --prompt "What does this repository do?"']});
 
@@ -196,18 +196,18 @@ modifiedMs<pause)return;if(view.launch)((0,import_chunk_XUMWCHG3.findEngine)(vie
 SIGKILL");await(0,import_chunk_GH6Z3BUY.startWorker)(view.root,view.spec,view,generation)}
 
 },
-"./cancel-O2C6HJ32.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{cancel:()=>cancel});module.exports=stdin_exports;var import_chunk_ORU2JJ2L=load("./chunk-ORU2JJ2L.js");var import_chunk_4CHCCQN7=load(
-"./chunk-4CHCCQN7.js");var import_chunk_BXSONOR3=load("./chunk-BXSONOR3.js");var import_chunk_LSRU323L=load("./chunk-LSRU323L.js");var import_chunk_LUIVRIXY=load(
-"./chunk-LUIVRIXY.js");var import_chunk_OIGBCF3K=load("./chunk-OIGBCF3K.js");var import_chunk_SZ7SYDR5=load("./chunk-SZ7SYDR5.js");var import_chunk_L76FAXVI=load(
+"./cancel-BHQYYF2R.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{cancel:()=>cancel});module.exports=stdin_exports;var import_chunk_ZDELLA24=load("./chunk-ZDELLA24.js");var import_chunk_WEXNL32A=load(
+"./chunk-WEXNL32A.js");var import_chunk_BXSONOR3=load("./chunk-BXSONOR3.js");var import_chunk_EFUQBNG5=load("./chunk-EFUQBNG5.js");var import_chunk_LUIVRIXY=load(
+"./chunk-LUIVRIXY.js");var import_chunk_SUUUD6OI=load("./chunk-SUUUD6OI.js");var import_chunk_J6PIGIFY=load("./chunk-J6PIGIFY.js");var import_chunk_L76FAXVI=load(
 "./chunk-L76FAXVI.js");var import_chunk_YAUTBWZI=load("./chunk-YAUTBWZI.js");var import_chunk_IH5K6ZOB=load("./chunk-IH5K6ZOB.js");var import_chunk_B2GTHZX4=load(
 "./chunk-B2GTHZX4.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_NM4KW5RY=load("./chunk-NM4KW5RY.js");var import_chunk_P2ISOPV5=load(
 "./chunk-P2ISOPV5.js");var import_chunk_Z4RGNWQU=load("./chunk-Z4RGNWQU.js");var import_chunk_QDGG2LTG=load("./chunk-QDGG2LTG.js");var import_chunk_5WQSECMS=load(
-"./chunk-5WQSECMS.js");var import_chunk_2322OOWW=load("./chunk-2322OOWW.js");var import_chunk_ILJKJSAA=load("./chunk-ILJKJSAA.js");var import_chunk_W7HED5VZ=load(
+"./chunk-5WQSECMS.js");var import_chunk_YD5YGYM5=load("./chunk-YD5YGYM5.js");var import_chunk_ILJKJSAA=load("./chunk-ILJKJSAA.js");var import_chunk_W7HED5VZ=load(
 "./chunk-W7HED5VZ.js");var import_chunk_G3QJQVPZ=load("./chunk-G3QJQVPZ.js");var import_chunk_CJ74I6F3=load("./chunk-CJ74I6F3.js");var import_chunk_HDW3QKWP=load(
 "./chunk-HDW3QKWP.js");var import_chunk_THMK3AAK=load("./chunk-THMK3AAK.js");var import_chunk_K7ECP4AX=load("./chunk-K7ECP4AX.js");var import_chunk_ILRLY4JU=load(
-"./chunk-ILRLY4JU.js");var import_chunk_DFY3WLOV=load("./chunk-DFY3WLOV.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_UNGYPAP3=load(
-"./chunk-UNGYPAP3.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_IXQIV2GL=load("./chunk-IXQIV2GL.js");var import_chunk_XRZCSGQB=load(
+"./chunk-ILRLY4JU.js");var import_chunk_DFY3WLOV=load("./chunk-DFY3WLOV.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_SBRRC2LY=load(
+"./chunk-SBRRC2LY.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_IXQIV2GL=load("./chunk-IXQIV2GL.js");var import_chunk_XRZCSGQB=load(
 "./chunk-XRZCSGQB.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_CTSRVJRC=load(
 "./chunk-CTSRVJRC.js");var import_chunk_ER3MQ2ZD=load("./chunk-ER3MQ2ZD.js");var import_chunk_XUMWCHG3=load("./chunk-XUMWCHG3.js");var import_chunk_RSAECTKB=load(
 "./chunk-RSAECTKB.js");var import_chunk_OYSO2DVF=load("./chunk-OYSO2DVF.js");var import_chunk_UNWLYFWA=load("./chunk-UNWLYFWA.js");var import_chunk_55A4YUIJ=load(
@@ -217,40 +217,20 @@ SIGKILL");await(0,import_chunk_GH6Z3BUY.startWorker)(view.root,view.spec,view,ge
 --why TEXT]",words:{min:1,max:1},options:{why:{kind:"text",value:"TEXT",help:"kept in the record"},owner:{kind:"text",value:"NAME",help:"who asks (default: JOB_\
 OWNER)"},...import_chunk_L76FAXVI.common},notes:"Exit codes: 0 canceled (also when it already was), 1 it had ended otherwise, 2 asked for and not settled yet.",
 examples:["cancel run-mik3x9ab-4f7q2z",'cancel run-mik3x9ab-4f7q2z --why "wrong branch"'],async run(context,input){const root=context.root(input);(0,import_chunk_YAUTBWZI.
-checkRoot)(root.folder);const id=(0,import_chunk_NM4KW5RY.requireWholeId)(root,input.words[0]);const reply=await(0,import_chunk_ORU2JJ2L.cancelJob)(root.folder,
+checkRoot)(root.folder);const id=(0,import_chunk_NM4KW5RY.requireWholeId)(root,input.words[0]);const reply=await(0,import_chunk_ZDELLA24.cancelJob)(root.folder,
 id,{owner:input.text("owner")??import_chunk_VBJYUCPQ.variables.owner()??null,why:input.text("why")??null});const{state,paths}=reply.view;const json={id,result:reply.
 result,state:state.state,error:state.error,result_path:paths.result};if(reply.result==="canceled"){const out=`${id}: canceled
 report: ${paths.result}
 `;return input.has("json")?{code:import_chunk_6PFAPK5K.exitCodes.done,json:{...json,...taskJson(reply.view)}}:{code:import_chunk_6PFAPK5K.exitCodes.done,out,notes:taskNotes(
 reply.view)}}if(reply.result==="ended_before"||(0,import_chunk_ER3MQ2ZD.isEnded)(state)){const cause=state.error?` (${state.error.code}: ${state.error.message})`:
 "";throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot cancel job ${id}: it ended as ${state.state}${cause}`,import_chunk_DFY3WLOV.nextCommands.result(
-id,root.option))}const health=(0,import_chunk_OIGBCF3K.healthOf)(reply.view,(0,import_chunk_ER3MQ2ZD.conditionOf)(reply.view));const worker=reply.view.launch?`;\
+id,root.option))}const health=(0,import_chunk_SUUUD6OI.healthOf)(reply.view,(0,import_chunk_ER3MQ2ZD.conditionOf)(reply.view));const worker=reply.view.launch?`;\
  its worker is process ${reply.view.launch.worker.pid}`:"";const why=`${health.reason?`; ${health.reason}`:""}${worker}`;const text=`${id}: the request is store\
 d, the job has not ended yet (${state.state}${why}); look again with:
 ${import_chunk_DFY3WLOV.nextCommands.observe(id,root.option)}
 `;return input.has("json")?{code:import_chunk_6PFAPK5K.exitCodes.pending,json}:{code:import_chunk_6PFAPK5K.exitCodes.pending,out:text}}};function taskNotes(view){
-if(!view.spec?.run?.status_cmd)return[];return[...(0,import_chunk_4CHCCQN7.runNotes)(view),...view.state.warnings.map(import_chunk_4CHCCQN7.warningNote)]}function taskJson({
+if(!view.spec?.run?.status_cmd)return[];return[...(0,import_chunk_WEXNL32A.runNotes)(view),...view.state.warnings.map(import_chunk_WEXNL32A.warningNote)]}function taskJson({
 spec,state}){const{task_status,task_exit_code,warnings}=state;return spec?.run?.status_cmd?{task_status,task_exit_code,warnings}:{}}
-
-},
-"./chunk-2322OOWW.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{isSettleable:()=>isSettleable,refresh:()=>refresh,refreshAttached:()=>refreshAttached});module.exports=stdin_exports;
-var import_chunk_ER3MQ2ZD=load("./chunk-ER3MQ2ZD.js");var import_chunk_XUMWCHG3=load("./chunk-XUMWCHG3.js");var import_chunk_UNWLYFWA=load("./chunk-UNWLYFWA.js");
-var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var settled=["over","lost","host_restarted","never_s\
-tarted"];function isSettleable(condition){return settled.includes(condition)}var attachable=["orphaned","unclaimed"];async function refresh(root,id,isStrict=false){
-const view=await refreshRecord(root,id,isStrict);if(owesNotice(view))await(await Promise.resolve().then(()=>load("./owed-notice-ARSM3FYI.js"))).startOwedNotice(
-view);return view}function owesNotice({spec,state,damage,paths}){return Boolean(spec?.notify)&&damage===null&&(0,import_chunk_ER3MQ2ZD.isEnded)(state)&&!(0,import_chunk_7WBBYJDG.
-exists)(`${paths.notices}/end`)}async function refreshRecord(root,id,isStrict){const view=(0,import_chunk_ER3MQ2ZD.inspect)(root,id);const condition=(0,import_chunk_ER3MQ2ZD.
-conditionOf)(view);if(condition==="ended")dropMarker(view);if(!isSettleable(condition))return condition==="unclaimed"?unlessForged(view):view;const{settleJob}=await Promise.
-resolve().then(()=>load("./settle-FWDBEGUI.js"));await settleJob(view,now2=>isSettleable((0,import_chunk_ER3MQ2ZD.conditionOf)(now2)),isStrict);const now=(0,import_chunk_ER3MQ2ZD.
-inspect)(root,id);return nobodyComes.includes((0,import_chunk_ER3MQ2ZD.conditionOf)(now))?unlessForged(now):now}var nobodyComes=[...settled,"unclaimed"];async function unlessForged(view){
-const{isForged}=await Promise.resolve().then(()=>load("./may-act-KAPX2UGA.js"));if(!await isForged(view))return view;const damage="spec.json was changed, or com\
-es from another user or machine";return{...view,spec:null,damage,state:(0,import_chunk_XUMWCHG3.damagedState)(view.id,damage)}}async function refreshAttached(root,id){
-const view=await refresh(root,id,true);if(view.damage!==null)return view;const isDue=now=>attachable.includes((0,import_chunk_ER3MQ2ZD.conditionOf)(now))||isHung(
-now);if(!isDue(view))return view;const{attachWorker}=await Promise.resolve().then(()=>load("./attach-H3VMWA5Y.js"));await attachWorker(view,isDue);return(0,import_chunk_ER3MQ2ZD.
-inspect)(root,id)}function dropMarker(view){if(!(0,import_chunk_7WBBYJDG.exists)(view.paths.marker))return;try{(0,import_chunk_527JQF7V.removeFile)(view.paths.reserve);
-(0,import_chunk_527JQF7V.removeFile)(view.paths.marker)}catch{}}function isHung(view){if((0,import_chunk_ER3MQ2ZD.conditionOf)(view)!=="supervised"||view.isClaimed||
-view.worker!==null)return false;return view.leaseAgeMs!==null&&view.leaseAgeMs>2*import_chunk_UNWLYFWA.leaseStaleMs}
 
 },
 "./chunk-2ZMZR3QW.js": function (module, exports) {
@@ -299,129 +279,6 @@ if(key===void 0)return null;return await(0,import_chunk_BJVD3YVK.macOfAnswer)({w
 async function storedVerdict(paths,id){const read=(0,import_chunk_527JQF7V.readJson)(paths.cursor);if(read.kind!=="ok")return void 0;const{end,note,seal}=read.value;
 if(!end||!note||typeof seal!=="string")return void 0;const expected=await sealVerdict(id,end,note);return expected!==null&&(0,import_chunk_BJVD3YVK.sameMac)(expected,
 seal)?{end,note}:void 0}
-
-},
-"./chunk-3WVDDEL2.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{concludeAsked:()=>concludeAsked});module.exports=stdin_exports;var import_chunk_O4S3UR6E=load("./chunk-O4S3UR6E.js");
-var import_chunk_CP43QION=load("./chunk-CP43QION.js");var import_chunk_5WQSECMS=load("./chunk-5WQSECMS.js");var import_chunk_33RR3S3O=load("./chunk-33RR3S3O.js");
-var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");
-var import_chunk_UNWLYFWA=load("./chunk-UNWLYFWA.js");var import_chunk_VBJYUCPQ=load("./chunk-VBJYUCPQ.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");
-async function askTask(spec,tree,end){const{status_cmd:line,identity=null}=spec.run??{};if(!line)return void 0;const left=end.isStarted&&!ownEnds.includes(end.reason)?
-[leftWarning(end.reason,tree)]:[];const answer=await ask(spec,line);(0,import_chunk_O4S3UR6E.endProbes)(tree);const read=readAnswer(answer,identity??"");if(!("w\
-hy"in read))return{...read,warnings:left};const message=`how the task stands is not known: the status command ${read.why}`;const warnings=[...left,{code:"task_u\
-nknown",message}];return{task_status:"unknown",task_exit_code:"unknown",warnings}}var ownEnds=["exited","spawn_failed","never_started"];async function ask(spec,line){
-const{cwd}=spec;const environment=(0,import_chunk_VBJYUCPQ.probeEnvironment)(spec);try{const shell={program:"/bin/sh",args:["-c",line],cwd,environment};return await(0,
-import_chunk_33RR3S3O.runTool)({...shell,timeoutMs:import_chunk_UNWLYFWA.taskStatusMs,limit:import_chunk_UNWLYFWA.probeBytes})}catch(error){return{how:"failed",
-code:null,reason:(0,import_chunk_NVPF5LEY.messageOf)(error),stdout:Buffer.alloc(0),stderr:Buffer.alloc(0)}}}function readAnswer(answer,identity){const trouble=troubleOf(
-answer);if(trouble!==void 0)return{why:trouble};let told;try{told=JSON.parse(answer.stdout.toString("utf8"))}catch{return{why:"printed no JSON object"}}if(typeof told!==
-"object"||told===null||Array.isArray(told))return{why:"printed no JSON object"};const{identity:named,status,exit_code:code}=told;if(typeof named!=="string"&&!Number.
-isSafeInteger(named))return{why:"names no task"};if(String(named)!==identity)return{why:`names another task (${oneLine(String(named))})`};if(typeof status!=="st\
-ring"||oneLine(status)==="")return{why:"tells no status"};return{task_status:oneLine(status),task_exit_code:Number.isSafeInteger(code)?code:"unknown"}}function troubleOf({
-how,code,reason,stderr}){switch(how){case"timeout":return`gave no answer within ${(0,import_chunk_UNGYPAP3.formatDuration)(import_chunk_UNWLYFWA.taskStatusMs)}`;case"\
-flooded":return`printed more than ${(0,import_chunk_TFEMYLSK.formatSize)(import_chunk_UNWLYFWA.probeBytes)}`;case"failed":return`could not be started (${oneLine(
-reason??"not known why")})`;case"aborted":return"was broken off";case"exited":if(code===0)return void 0;return`${code===null?"was killed":`exited with code ${code}`}${saidOf(
-stderr)}`}}function saidOf(stderr){const said=oneLine(stderr.toString("utf8"));return said===""?"":` (${said})`}function oneLine(text){return(0,import_chunk_LXK2ZILE.
-excerpt)((0,import_chunk_LXK2ZILE.plainText)(text).replace(/\s+/g," ").trim(),Math.min(import_chunk_UNWLYFWA.evidenceChars,import_chunk_UNWLYFWA.excerptBytes))}
-function leftWarning(reason,tree){const left=(0,import_chunk_O4S3UR6E.findEscaped)(tree);const named=left.slice(0,10).map(({pid,name})=>`${pid} (${oneLine(name)}\
-)`);const more=left.length>named.length?` and ${left.length-named.length} more`:"";const where=left.length>0?`left alone: ${named.join(", ")}${more}`:"none of i\
-ts processes was found here";const message=`only the watching over the task has ended (${reason}); the task itself may live on; ${where}`;return{code:"task_left",
-message}}async function concludeAsked(job,ending,tree){const{paths,spec}=job;const{run}=spec;if(!run)return(0,import_chunk_CP43QION.conclude)(job,ending);const nobody={
-worker:null,shim:null,child:null};const[results,ownLog,task]=await Promise.all([(0,import_chunk_5WQSECMS.noteResults)(run),run.log?(0,import_chunk_CP43QION.readOwnLog)(
-spec,run.log):null,askTask(spec,tree??(0,import_chunk_O4S3UR6E.treeOf)(spec,paths,nobody),{reason:ending.reason,isStarted:tree!==null})]);return(0,import_chunk_CP43QION.
-conclude)(job,{...ending,results,ownLog,task})}
-
-},
-"./chunk-4CHCCQN7.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{endedDocument:()=>endedDocument,noticeNotes:()=>noticeNotes,runNotes:()=>runNotes,tellEnded:()=>tellEnded,warningNote:()=>warningNote});
-module.exports=stdin_exports;var import_chunk_BXSONOR3=load("./chunk-BXSONOR3.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_P2ISOPV5=load(
-"./chunk-P2ISOPV5.js");var import_chunk_Z4RGNWQU=load("./chunk-Z4RGNWQU.js");var import_chunk_QDGG2LTG=load("./chunk-QDGG2LTG.js");var import_chunk_5WQSECMS=load(
-"./chunk-5WQSECMS.js");var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");var import_chunk_DFY3WLOV=load("./chunk-DFY3WLOV.js");var import_chunk_UNGYPAP3=load(
-"./chunk-UNGYPAP3.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_ER3MQ2ZD=load(
-"./chunk-ER3MQ2ZD.js");var import_chunk_OYSO2DVF=load("./chunk-OYSO2DVF.js");var import_chunk_Y5L6GQDB=load("./chunk-Y5L6GQDB.js");var import_chunk_7WBBYJDG=load(
-"./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");function runNotes({spec,state,paths}){const run=spec?.run;if(!run)return[];const read=(0,
-import_chunk_527JQF7V.readJson)(paths.resultRecord);const told=read.kind==="ok"&&Array.isArray(read.value.result_paths)?read.value.result_paths:[];const results=told.
-filter(isResultNote);return[...results.map(note=>`${note.required?"success file":"result path"}: ${(0,import_chunk_5WQSECMS.describeResult)(note)}`),...run.log?
-[`log: ${(0,import_chunk_LXK2ZILE.plainText)(run.log)}`]:[],...run.identity?[`task ${(0,import_chunk_LXK2ZILE.plainText)(run.identity)}: ${(0,import_chunk_QDGG2LTG.
-taskWords)(state)}`]:[]]}function isResultNote(value){if(typeof value!=="object"||value===null)return false;const{path,kind,size,link_to,trouble}=value;const isText=one=>one===
-null||typeof one==="string";const isSize=size===null||typeof size==="number";return typeof path==="string"&&isSize&&[kind,link_to,trouble].every(isText)}function noticeNotes(view){
-const failed=(0,import_chunk_BXSONOR3.failedNotice)(view);return failed===null?[]:[`notify: ${failed}`]}function workspaceNotes(view){const{spec,state,paths}=view;
-if(!spec?.staff||!(0,import_chunk_ER3MQ2ZD.isEnded)(state))return[];const notes=isHeldBack(spec.staff)?["profile: restricted (nothing could be changed)"]:[];const read=(0,
-import_chunk_527JQF7V.readJson)(paths.resultRecord);const changes=read.kind==="ok"?read.value.changes:void 0;if(!(0,import_chunk_Z4RGNWQU.isChanges)(changes))return notes;
-notes.push(`workspace: ${(0,import_chunk_LXK2ZILE.plainText)((0,import_chunk_P2ISOPV5.summarizeChanges)(changes))}`);if(!spec.worktree||read.kind!=="ok")return notes;
-const{take_over:commands}=read.value.worktree??{};notes.push(`its own worktree: ${spec.worktree.path} (branch ${spec.worktree.branch})`);if(Array.isArray(commands)){
-for(const command of commands.slice(0,10))if(typeof command==="string")notes.push(`take over: ${(0,import_chunk_LXK2ZILE.plainText)(command)}`)}return notes}function isHeldBack({
-mode,profile}){return!(0,import_chunk_W7HED5VZ.isWriter)(profile)&&(0,import_chunk_W7HED5VZ.isWriter)((0,import_chunk_W7HED5VZ.findMode)(mode)?.profile??"restri\
-cted")}function tellEnded(context,view){if(view.damage!==null)return tellDamaged(view);const deliverable=(0,import_chunk_527JQF7V.readRange)(view.paths.result,0,
-64*1024*1024)?.bytes;const notes=[header(view),...runNotes(view),...omittedNotes(view.state),...workspaceNotes(view)];notes.push(...noticeNotes(view));for(const warning of view.
-state.warnings)notes.push(warningNote(warning));if(!deliverable)notes.push(`warning: no result is stored; see ${view.paths.folder}`);const bytes=deliverable??Buffer.
-alloc(0);return{code:(0,import_chunk_6PFAPK5K.exitCodeOf)(view.state.state),out:context.isTerminal?forTerminal(bytes):bytes,notes}}function warningNote(warning){
-return`warning: ${(0,import_chunk_LXK2ZILE.plainText)(warning.message)}`}function endedDocument(view){const times={now:(0,import_chunk_Y5L6GQDB.isoNow)(),age_ms:(0,
-import_chunk_OYSO2DVF.ageOf)(view.state.created_at,(0,import_chunk_Y5L6GQDB.nowMs)())};if(view.damage!==null)return{...view.state,...times};return{...recordOf(view),
-...whatIsThere(view.paths),...times}}function forTerminal(bytes){const text=(0,import_chunk_LXK2ZILE.plainText)(bytes.toString("utf8"));return text===""||text.endsWith(
-"\n")?text:`${text}
-`}function tellDamaged(view){const text=`# ${view.id}: state_damaged
-
-${view.state.error?.message}
-
-Nothing was deleted. What is there: ${view.paths.folder}
-`;return{code:(0,import_chunk_6PFAPK5K.exitCodeOf)(view.state.state),out:text,notes:[`see: ${import_chunk_DFY3WLOV.nextCommands.doctor(view.id,view.spec?.state_option??
-[])}`]}}function header(view){const{state,paths,spec}=view;const facts=[...state.exit_code===null?[]:[`exit code ${state.exit_code}`],...state.duration_ms===null?
-[]:[(0,import_chunk_UNGYPAP3.formatDuration)(state.duration_ms)]];const error=state.error&&`${state.error.code}: ${(0,import_chunk_LXK2ZILE.plainText)(state.error.
-message).trimEnd().replace(/\.$/,"")}`;const outcome=error?`${state.state}, ${error}`:state.state;const first=[outcome,facts.join(", ")].filter(part=>part!=="").
-join(error?"; ":", ");const where=[`result: ${paths.result}`];if(spec?.timer)where.unshift(`due: ${(0,import_chunk_LXK2ZILE.plainText)(spec.timer.due_at)}`);if(spec?.
-kind==="run")where.push(`whole output: ${paths.output}`);return[`${view.id}: ${first}`,...where].join("\n")}function omittedNotes(state){return Object.entries(state.
-output??{}).filter(([,note])=>note.omitted>0).map(([name,note])=>`${name}: ${note.exact?"":"about "}${note.omitted} of ${note.bytes} bytes (${(0,import_chunk_TFEMYLSK.
-formatSize)(note.omitted)}) are left out in the middle`)}function recordOf({paths,spec,state}){const stored=(0,import_chunk_527JQF7V.readText)(paths.resultRecord);
-try{if(stored!==void 0)return{...JSON.parse(stored),state:state.state}}catch{}return spec?(0,import_chunk_P2ISOPV5.terminalRecord)(spec,paths,state):state}function whatIsThere(paths){
-const there=file=>(0,import_chunk_7WBBYJDG.exists)(file)?file:null;return{result_path:there(paths.result),output_path:there(paths.output),error_path:there(paths.
-error)}}
-
-},
-"./chunk-4THIVH2P.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{endedOf:()=>endedOf,ownerOf:()=>ownerOf,progressCells:()=>progressCells,tableOf:()=>tableOf,timeOf:()=>timeOf,whatOf:()=>whatOf});
-module.exports=stdin_exports;var import_chunk_TESABYF3=load("./chunk-TESABYF3.js");var import_chunk_OIGBCF3K=load("./chunk-OIGBCF3K.js");var import_chunk_UBGVSQG2=load(
-"./chunk-UBGVSQG2.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_LXK2ZILE=load(
-"./chunk-LXK2ZILE.js");var import_chunk_ER3MQ2ZD=load("./chunk-ER3MQ2ZD.js");var import_chunk_OYSO2DVF=load("./chunk-OYSO2DVF.js");var import_chunk_Y5L6GQDB=load(
-"./chunk-Y5L6GQDB.js");async function makePaint(isOn){if(!isOn)return(_state,text)=>text;const{default:kleur}=await Promise.resolve().then(()=>load("./kleur-OMC\
-QTRCY.js"));kleur.enabled=true;return(state,text)=>{if(state==="done")return kleur.green(text);if(state==="failed"||state==="crashed"||state==="timed_out")return kleur.
-red(text);return state==="canceled"?kleur.yellow(text):kleur.cyan(text)}}function renderTable({head,rows},width){const all=[head,...rows];const widths=widthsOf(
-{head,rows});return all.map(row=>{const line=row.map((cell,column)=>column===row.length-1?cell:pad(cell,widths[column]??0)).join("  ").trimEnd();return(0,import_chunk_UBGVSQG2.
-cutToWidth)(line,Math.max(2,width))}).join("\n")}var room=16;function fitTable(table,width,dispensable2){const isEmpty=name=>table.rows.every(row=>row[table.head.
-indexOf(name)]==="-");let fitted=table;for(const name of[...dispensable2.filter(isEmpty),...dispensable2.filter(one=>!isEmpty(one))]){if(neededBy(fitted,isEmpty(
-name)?Number.POSITIVE_INFINITY:room)<=width)continue;const at=fitted.head.indexOf(name);const without=row=>row.filter((_,column)=>column!==at);if(at>=0)fitted={
-head:without(fitted.head),rows:fitted.rows.map(without)}}return fitted}function neededBy(table,atMostLast){const widths=widthsOf(table);const last=Math.min(atMostLast,
-widths.at(-1)??0);return widths.slice(0,-1).reduce((sum,one)=>sum+one+2,last)}function widthsOf({head,rows}){return head.map((_,column)=>Math.max(...[head,...rows].
-map(row=>(0,import_chunk_UBGVSQG2.widthOf)(row[column]??""))))}function pad(cell,width){return cell+" ".repeat(Math.max(0,width-(0,import_chunk_UBGVSQG2.widthOf)(
-cell)))}function renderBar(completed,total,width=10){const share=shareOf(completed,total);if(share===null)return null;const filled=share>=1?width:Math.min(width-
-1,Math.max(share>0?1:0,Math.round(share*width)));const percent=share>=1?100:Math.min(99,Math.floor(share*100));return`[${"#".repeat(filled)}${"-".repeat(width-filled)}\
-] ${String(percent).padStart(3)}%`}function shareOf(completed,total){if(completed===null||total===null||!(total>0)||!Number.isFinite(completed))return null;return Math.
-min(1,Math.max(0,completed/total))}var none={bar:null,eta:null,note:null};function progressCells(view,barWidth=10){const{spec,state}=view;if((0,import_chunk_ER3MQ2ZD.
-isEnded)(state))return none;if(spec?.timer)return{...none,note:dueIn(spec.timer.due_at)};const watch=(0,import_chunk_OIGBCF3K.watchSeen)(view);if(watch)return{...none,
-note:watch.word||watch.verdict};const checkpoint=(0,import_chunk_OIGBCF3K.checkpointOf)(state);if(!checkpoint)return none;const{completed,total,phase}=checkpoint;
-return{bar:renderBar(completed,total,barWidth),eta:etaOf(checkpoint.eta_seconds,checkpoint.at),note:phase===null?null:(0,import_chunk_LXK2ZILE.excerpt)(phase,40)}}
-function dueIn(dueAt){const due=(0,import_chunk_OYSO2DVF.instantOf)(dueAt);if(due===null)return null;const left=due-(0,import_chunk_Y5L6GQDB.nowMs)();return left<=
-0?"due":`due in ${coarse(left)}`}function etaOf(seconds,at){if(seconds===null||seconds<0||seconds>10*365*86400)return null;const left=seconds*1e3-Math.max(0,(0,
-import_chunk_Y5L6GQDB.nowMs)()-((0,import_chunk_OYSO2DVF.instantOf)(at)??(0,import_chunk_Y5L6GQDB.nowMs)()));return left<=0?"any moment":coarse(left)}function coarse(ms){
-const step=ms>=2*864e5?36e5:ms>=6e5?6e4:1e3;return(0,import_chunk_UNGYPAP3.formatDuration)(Math.max(1e3,Math.ceil(ms/step)*step))}function whatOf(view){const{spec,
-state}=view;const cause=state.error?`[${state.error.code}] `:"";return(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(`${cause}${standing(
-view)}${spec?.label??subjectOf(view)}`).replace(/\s+/g," ").trim(),200)}function subjectOf({spec,state}){if(spec?.run)return(0,import_chunk_GEPPUING.quoteWords)(
-spec.run.argv);if(spec?.watch)return String(spec.watch.words);if(spec?.timer)return String(spec.timer.message);return spec?.staff?.prompt??state.error?.message??
-""}function standing(view){if((0,import_chunk_ER3MQ2ZD.isEnded)(view.state)||!(view.spec?.timer||view.spec?.watch))return"";const{note}=progressCells(view);if(note===
-null)return"";return view.spec.timer?`${note}: `:`[${note}] `}var plainHead=["ID","STATE","TIME","PROGRESS","ETA","ENDED","OWNER","BACKEND","PROFILE","MODEL","W\
-HAT"];var liveHead=["ID","STATE","HEALTH","TIME","PROGRESS","ETA","OWNER","WHAT"];var dispensable=["MODEL","PROFILE","OWNER","BACKEND","ENDED","HEALTH","ETA","P\
-ROGRESS"];var optional=["PROGRESS","ETA"];var narrow=100;async function tableOf(views,look){const color=await makePaint(look.isColored);const cells=views.map(view=>cellsOf(
-view,look.width<narrow?6:10));const wanted=look.isLive?liveHead:plainHead;const head=wanted.filter(name=>!optional.includes(name)||cells.some(row=>row[name]!=="\
--"));const rows=cells.map(row=>head.map(name=>row[name]??"-"));const lines=renderTable(fitTable({head,rows},look.width,dispensable),look.width).split("\n");return lines.
-map((line,index)=>paint(line,views[index-1],color)).join("\n")}function cellsOf(view,barWidth){const{health}=(0,import_chunk_OIGBCF3K.healthOf)(view,(0,import_chunk_ER3MQ2ZD.
-conditionOf)(view));const{backend,profile,model}=(0,import_chunk_TESABYF3.staffFacts)(view.spec);const{bar,eta,note}=progressCells(view,barWidth);const isLive=!(0,
-import_chunk_ER3MQ2ZD.isEnded)(view.state);return{ID:view.id,STATE:health==="attention"&&isLive?`${view.state.state}!`:view.state.state,HEALTH:isLive?health:"-",
-TIME:timeOf(view),PROGRESS:bar??(view.spec?.run?(0,import_chunk_LXK2ZILE.excerpt)(note??"-",20):"-"),ETA:eta??"-",ENDED:endedOf(view)??"-",OWNER:ownerOf(view),BACKEND:(0,
-import_chunk_LXK2ZILE.excerpt)(backend??"-",24),PROFILE:(0,import_chunk_LXK2ZILE.excerpt)(profile??"-",24),MODEL:(0,import_chunk_LXK2ZILE.excerpt)(model??"-",24),
-WHAT:whatOf(view)}}function paint(line,view,color){return view?line.replace(` ${view.state.state}`,word=>color(view.state.state,word)):line}function timeOf({state}){
-if(state.duration_ms!==null)return(0,import_chunk_UNGYPAP3.formatDuration)(state.duration_ms);const age=(0,import_chunk_OYSO2DVF.ageOf)(state.created_at,(0,import_chunk_Y5L6GQDB.
-nowMs)())??0;return(0,import_chunk_UNGYPAP3.formatDuration)(age<1e3?age:Math.floor(age/1e3)*1e3)}function endedOf({state}){const age=(0,import_chunk_ER3MQ2ZD.isEnded)(
-state)?(0,import_chunk_OYSO2DVF.ageOf)(state.ended_at,(0,import_chunk_Y5L6GQDB.nowMs)()):null;return age===null?null:`${(0,import_chunk_UNGYPAP3.formatAge)(age)}\
- ago`}function ownerOf(view){return(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(view.spec?.owner??"-"),16)}
 
 },
 "./chunk-527JQF7V.js": function (module, exports) {
@@ -500,7 +357,418 @@ tailLines,bytes:import_chunk_UNWLYFWA.tailBytes}){const part=(0,import_chunk_527
 return(0,import_chunk_527JQF7V.readRange)(file,0,0)?.size??0}
 
 },
-"./chunk-5ZVUNFQ7.js": function (module, exports) {
+"./chunk-6PFAPK5K.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{exitCodeOf:()=>exitCodeOf,exitCodeOfAll:()=>exitCodeOfAll,exitCodes:()=>exitCodes});module.exports=stdin_exports;var exitCodes={
+done:0,fault:1,pending:2,unsuccessful:3,canceled:4};var codeOfState={queued:exitCodes.pending,starting:exitCodes.pending,running:exitCodes.pending,stopping:exitCodes.
+pending,done:exitCodes.done,failed:exitCodes.unsuccessful,timed_out:exitCodes.unsuccessful,crashed:exitCodes.unsuccessful,canceled:exitCodes.canceled};function exitCodeOf(state){
+return codeOfState[state]}function exitCodeOfAll(states){const codes=states.map(exitCodeOf);for(const code of[exitCodes.pending,exitCodes.unsuccessful,exitCodes.
+canceled]){if(codes.includes(code))return code}return exitCodes.done}
+
+},
+"./chunk-766YHSQT.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{askedProfile:()=>askedProfile,freshStaff:()=>freshStaff,launchStaff:()=>launchStaff,taskOf:()=>taskOf});module.exports=
+stdin_exports;var import_chunk_XGVCQHES=load("./chunk-XGVCQHES.js");var import_chunk_PPLVBG35=load("./chunk-PPLVBG35.js");var import_chunk_H4EBPZHM=load("./chun\
+k-H4EBPZHM.js");var import_chunk_NDLZGJF4=load("./chunk-NDLZGJF4.js");var import_chunk_CIC7AI7D=load("./chunk-CIC7AI7D.js");var import_chunk_JH5ETT6M=load("./ch\
+unk-JH5ETT6M.js");var import_chunk_DFY3WLOV=load("./chunk-DFY3WLOV.js");var import_chunk_XRZCSGQB=load("./chunk-XRZCSGQB.js");var import_chunk_UNWLYFWA=load("./\
+chunk-UNWLYFWA.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("\
+./chunk-NVPF5LEY.js");var import_node_path=builtin("node:path");var sources=["prompt","prompt-file","stdin"];async function taskOf(context,input){const given=sources.
+filter(name=>input.has(name));if(given.length!==1){const came=given.length===0?"none was given":`these came together: ${given.map(name=>`--${name}`).join(", ")}`;
+throw(0,import_chunk_NVPF5LEY.usageError)(`cannot tell the task: exactly one of --prompt TEXT, --prompt-file PATH and --stdin is needed; ${came}`)}const text=input.
+text("prompt")??decode(given[0]==="stdin"?await context.readStdin():readTask(context,input.text("prompt-file")));const size=Buffer.byteLength(text);if(text.trim()===
+import_chunk_DFY3WLOV.taskPlaceholder)throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take ${JSON.stringify(import_chunk_DFY3WLOV.taskPlaceholder)} as the tas\
+k: it only shows where yours belongs`,"put what the agent is to do in its place, or give it with --prompt-file PATH");if(text.trim()==="")throw(0,import_chunk_NVPF5LEY.
+usageError)(`cannot take an empty task from --${given[0]}`);if(size>import_chunk_UNWLYFWA.promptBytes)throw tooLong(size);return text}function tooLong(size){return(0,
+import_chunk_NVPF5LEY.usageError)(`cannot take a task of ${size} bytes: at most ${import_chunk_UNWLYFWA.promptBytes} (1 MiB) are allowed`,"put the material into\
+ a file and name it in the task")}function readTask(context,name){const file=import_node_path.default.resolve(context.cwd,name);try{const real=(0,import_chunk_7WBBYJDG.
+realPath)(file);const size=(0,import_chunk_7WBBYJDG.factsOf)(real)?.size??0;if(size>import_chunk_UNWLYFWA.promptBytes)throw tooLong(size);const read=(0,import_chunk_527JQF7V.
+readRange)(real,0,size);if(read)return read.bytes}catch(error){if(error instanceof import_chunk_NVPF5LEY.FaultError)throw error;throw new import_chunk_NVPF5LEY.
+FaultError("preflight",`cannot read the task from ${file} (${(0,import_chunk_NVPF5LEY.errnoOf)(error)??"error"})`)}throw new import_chunk_NVPF5LEY.FaultError("p\
+reflight",`cannot read the task from ${file}: it is no regular file`,"give the task with --stdin")}function decode(bytes){try{return new TextDecoder("utf-8",{fatal:true,
+ignoreBOM:true}).decode(bytes)}catch{throw(0,import_chunk_NVPF5LEY.usageError)("cannot take the task: it is no UTF-8 text")}}async function launchStaff(context,input,job){
+(0,import_chunk_H4EBPZHM.checkLaunchOptions)(input);const root=context.root(input);const request={kind:"staff",verb:job.verb,...(0,import_chunk_H4EBPZHM.launchWords)(
+input),notify:await(0,import_chunk_H4EBPZHM.notifyOf)(context,input,job.notify),cwd:job.cwd,deadlineMs:job.deadlineMs??input.durationOrDefault("timeout"),killGraceMs:import_chunk_UNWLYFWA.
+limits.staffKillGrace.default,maxOutputBytes:import_chunk_UNWLYFWA.limits.maxOutput.default,firstOutputMs:job.firstOutputMs??input.duration("first-output")??null,
+stallMs:job.stallMs??input.duration("stall-after")??null,onStall:job.onStall??(0,import_chunk_H4EBPZHM.onStallOf)(input),lineage:job.lineage,run:null,staff:job.
+staff,worktree:job.worktree===void 0?worktreeOf(input):job.worktree,warnings:(0,import_chunk_XGVCQHES.launchWarnings)(job.staff),words:job.words,asksForLatest:job.
+asksForLatest??false,credentials:(0,import_chunk_JH5ETT6M.findBackend)(job.staff.backend)?.signIn.variables??[]};await(0,import_chunk_CIC7AI7D.settleLost)(root.
+folder);const admit=()=>admitBeside(root,request,job.staff,{share:input.has("share"),isolate:job.worktree===void 0});const launched=await(0,import_chunk_NDLZGJF4.
+launch)(root,{...request,admit});if(launched.isNew)for(const warning of(0,import_chunk_XGVCQHES.versionWarnings)(job.staff))context.tell(`note: ${warning.message}`);
+if(request.worktree==="new"&&launched.isNew)await tellDirty(context,job.cwd);return(0,import_chunk_H4EBPZHM.tellLaunched)(context,input,root,launched,job.isSynchronous)}
+async function tellDirty(context,cwd){const{isDirtyTree}=await Promise.resolve().then(()=>load("./worktree-M6KJXYII.js"));const root=(0,import_chunk_XRZCSGQB.findWorktree)(
+cwd);if(root!==void 0&&isDirtyTree(root))context.tell(`note: what is uncommitted in ${root} is not in the worktree of this job`)}function worktreeOf(input){if(input.
+has("worktree")&&input.has("share"))throw(0,import_chunk_NVPF5LEY.usageError)("cannot take --worktree and --share together: a tree of its own is shared with nob\
+ody");return input.has("worktree")?"new":null}async function admitBeside(root,request,staff,may){if(staff.resume!==null)(0,import_chunk_XGVCQHES.requireFreeConversation)(
+root,staff.backend,staff.resume);if(request.worktree==="new")return{warnings:[]};const neighbours=await(0,import_chunk_CIC7AI7D.findNeighbours)(root,staff,request.
+cwd,may);return{warnings:neighbours.map(id=>(0,import_chunk_CIC7AI7D.neighbourWarning)(id,(0,import_chunk_CIC7AI7D.modeOf)(root.folder,id))),told:id=>(0,import_chunk_CIC7AI7D.
+tellNeighbours)(root.folder,neighbours,id)}}function freshStaff(context,input,words){const part=(0,import_chunk_XGVCQHES.makeStaffPart)({...words,stateRoot:context.
+root(input).folder,backend:input.text("backend"),model:input.text("model")??null,profile:askedProfile(input),resume:null});if(input.has("schema"))part.schema=true;
+const base=input.text("base");if(base!==void 0)part.base=(0,import_chunk_PPLVBG35.requireBase)(words.cwd,base);return part}function askedProfile(input){return input.
+text("profile")}
+
+},
+"./chunk-7BF6ZBHM.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{conclude:()=>conclude,finishStored:()=>finishStored,readOwnLog:()=>readOwnLog});module.exports=stdin_exports;var import_chunk_G5H74RE5=load(
+"./chunk-G5H74RE5.js");var import_chunk_P2ISOPV5=load("./chunk-P2ISOPV5.js");var import_chunk_QDGG2LTG=load("./chunk-QDGG2LTG.js");var import_chunk_5WQSECMS=load(
+"./chunk-5WQSECMS.js");var import_chunk_RCJX4V26=load("./chunk-RCJX4V26.js");var import_chunk_ILJKJSAA=load("./chunk-ILJKJSAA.js");var import_chunk_G3QJQVPZ=load(
+"./chunk-G3QJQVPZ.js");var import_chunk_THMK3AAK=load("./chunk-THMK3AAK.js");var import_chunk_DFY3WLOV=load("./chunk-DFY3WLOV.js");var import_chunk_GEPPUING=load(
+"./chunk-GEPPUING.js");var import_chunk_SBRRC2LY=load("./chunk-SBRRC2LY.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_ER3MQ2ZD=load(
+"./chunk-ER3MQ2ZD.js");var import_chunk_XUMWCHG3=load("./chunk-XUMWCHG3.js");var import_chunk_OYSO2DVF=load("./chunk-OYSO2DVF.js");var import_chunk_UNWLYFWA=load(
+"./chunk-UNWLYFWA.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load(
+"./chunk-NVPF5LEY.js");async function readOwnLog(spec,path){const nothing=note=>({path,tail:"",note});const look=await(0,import_chunk_ILJKJSAA.lookBehindSoon)(path,
+import_chunk_UNWLYFWA.pathLookMs);if("trouble"in look)return nothing(`it cannot be read (${look.trouble})`);if(!look.found)return nothing("it is missing");if(look.
+found.kind!=="file")return nothing("it is no regular file");try{const tail2=(0,import_chunk_QDGG2LTG.plainTail)((0,import_chunk_7WBBYJDG.realPath)(path));if(tail2===
+"")return nothing("it is empty");const isOld=look.found.modifiedMs<Date.parse(spec.created_at);return{path,tail:tail2,note:isOld?"not written since the launch":
+null}}catch(error){return nothing(`it cannot be read (${(0,import_chunk_NVPF5LEY.errnoOf)(error)??"error"})`)}}function ownLogSection({path,tail:tail2,note}){const name=(0,
+import_chunk_QDGG2LTG.oneLine)(path);if(tail2==="")return{text:`The log ${name} tells nothing: ${note}.`,isWhole:false};return{text:`## Last lines of ${name}${note===
+null?"":` (${note})`}
+
+${tail2}`,isWhole:note===null}}function recovery(job,refused=[]){const{spec,state,paths}=job;const again=import_chunk_DFY3WLOV.nextCommands.restart(spec.id,spec.
+state_option);if(state.watch?.watched_to_end)return`## Going on
+
+It was watched to its end, as asked: nothing failed. To watch on for as long again: ${again}`;const lines=["## Going on","",`Nothing is started again by itself.${lookFirst(
+job)}`];if(spec.staff)lines.push(...remedies(spec,spec.staff,state),...refusals(spec.staff,refused));if((0,import_chunk_RCJX4V26.isContinuable)(paths,state))lines.
+push(`Go on in the same conversation: ${import_chunk_DFY3WLOV.nextCommands.continue(spec.id,spec.state_option)}`);lines.push(`Start the same once more: ${again}`);
+return lines.join("\n")}function lookFirst({spec,state}){if(spec.kind==="watch")return"";if(state.error?.code==="spawn_failed"||state.error?.code==="never_start\
+ed")return"";if(spec.run?.status_cmd)return` The task may live on, and a restart would start another: ask for it first: ${(0,import_chunk_GEPPUING.quoteWords)([
+"sh","-c",(0,import_chunk_LXK2ZILE.plainText)(spec.run.status_cmd)])}`;const git=spec.worktree?(0,import_chunk_GEPPUING.quoteWords)(["git","-C",spec.worktree.path]):
+"git";return` Look at what was changed first: ${git} status, ${git} diff.`}function remedies(spec,staff,state){const name=staff.custom?.name??staff.backend;switch(state.
+error?.code){case"auth":return[`Sign in first: start ${staff.program} by hand, or set its key. Then try it out: ${(0,import_chunk_DFY3WLOV.nextCommand)(spec.state_option,
+"doctor","--backend",name)}`];case"quota":{const resets=state.error.resets?` (resets: ${(0,import_chunk_LXK2ZILE.plainText)(state.error.resets)})`:"";return[`Th\
+e quota of ${name} is used up${resets}. The same with another CLI: ${(0,import_chunk_DFY3WLOV.nextCommand)(spec.state_option,"restart",spec.id,"--backend","OTHE\
+R")}`]}default:return[]}}function refusals(staff,refused){if(refused.length===0)return[];const wider=staff.profile==="restricted"?"standard":"unrestricted";return[
+`Refused to the agent (profile ${staff.profile}): ${refused.map(import_chunk_LXK2ZILE.plainText).join("; ")}. If it should be allowed: --profile ${wider} with o\
+ne of the commands below.`]}function makeDeliverable(parts){const{spec,state,staff,paths,isPlain}=parts;if(state.state!=="done")return makeReport(parts);if(spec.
+timer)return spec.timer.message;if(spec.watch)return`${state.watch?.evidence??spec.watch.words}
+`;if(isPlain)return(0,import_chunk_527JQF7V.readRange)(paths.output,0,Number.MAX_SAFE_INTEGER)?.bytes??"";if(staff&&staff.answer!==null)return staff.answer;const output=(0,
+import_chunk_5WQSECMS.readLogTail)(paths.output);return output.length>0?output:(0,import_chunk_5WQSECMS.readLogTail)(paths.error)}function makeReport(parts){const{
+spec,state,staff}=parts;if(spec.timer)return timerReport(parts,spec.timer);const sections=[`# ${spec.id}: ${state.state}${state.error?` (${state.error.code})`:""}`,
+reasonText(parts),facts(parts).join("\n"),progress(parts),workspace(parts),...logSections(parts),decided(parts),recovery(parts,staff?.reading.denials)];return`${sections.
+filter(section=>section!=="").join("\n\n")}
+`}function timerReport({spec,state,cancel},timer){const lines=[`# ${spec.id}: ${state.state}`,"",`Canceled${cancelWords(cancel)}. It was due at ${(0,import_chunk_LXK2ZILE.
+plainText)(timer.due_at)}.`,...timer.message===""?[]:["","## Its message","",timer.message]];return`${lines.join("\n")}
+`}function cancelWords(cancel){const why=cancel?.why?`: ${(0,import_chunk_LXK2ZILE.plainText)(cancel.why)}`:"";const who=cancel?` by ${(0,import_chunk_LXK2ZILE.
+plainText)(cancel.owner??`process ${cancel.by?.pid??"unknown"}`)} at ${(0,import_chunk_LXK2ZILE.plainText)(cancel.at)}`:"";return`${who}${why}`}function reasonText({
+state,cancel,tree}){if(state.state==="canceled"){const step={none:"nothing was running any more",term:"the tree ended on SIGTERM",kill:"SIGKILL was needed"}[tree.
+step];return`Canceled${cancelWords(cancel)}. ${tree.ended.length} process(es) ended; ${step}.`}const resets=state.error?.resets?` (resets: ${state.error.resets}\
+)`:"";return`Reason: ${(0,import_chunk_LXK2ZILE.plainText)(state.error?.message??"not known")}${resets}`}function facts(parts){const{spec,state,paths,tree}=parts;
+const rows=[["Command",spec.run?(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_GEPPUING.quoteWords)(spec.run.argv),1e3):null],["Condition",spec.watch?(0,import_chunk_LXK2ZILE.
+plainText)(spec.watch.words):null],["Seen last",spec.watch&&state.watch?seenLast(state.watch):null],["Backend",spec.staff?`${spec.staff.backend}, mode ${spec.staff.
+mode}, profile ${spec.staff.profile}`:null],["Task",spec.staff?(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(spec.staff.prompt).replace(
+/\s+/g," "),import_chunk_UNWLYFWA.excerptBytes):null],["Folder",spec.cwd],["Exit code",state.exit_code===null?null:String(state.exit_code)],["Signal",state.signal===
+null?null:`${state.signal}${state.signal_certain?"":" (by the exit code; not certain)"}`],["Duration",state.duration_ms===null?null:(0,import_chunk_SBRRC2LY.formatDuration)(
+state.duration_ms)],["Hard limit",(0,import_chunk_SBRRC2LY.formatDuration)(spec.deadline_ms)],...(0,import_chunk_QDGG2LTG.runFacts)(parts),["Conversation",state.
+conversation?.id??null],["Survivors",tree.survivors.length>0?tree.survivors.map(one=>`${one.pid} (${one.name})`).join(", "):null],["Warnings",state.warnings.length>
+0?state.warnings.map(one=>(0,import_chunk_LXK2ZILE.plainText)(one.message)).join("; "):null],["Whole output",spec.watch?null:`${paths.output} and ${paths.error}`],
+["What was told",spec.watch?paths.events:null]];return rows.filter(([,value])=>value!==null).map(([name,value])=>`${name}: ${value}`)}function seenLast({evidence,
+polls,troubles,trouble}){const failed=troubles>0?`; the last ${troubles} failed: ${(0,import_chunk_LXK2ZILE.plainText)(trouble??"not known why")}`:"";return`${(0,
+import_chunk_LXK2ZILE.plainText)(evidence)} (${polls} attempts${failed})`}function progress({staff}){if(!staff)return"";const{reading}=staff;const lines=[];for(const call of reading.
+tools.slice(-5)){lines.push(`- ${call.name} ${(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(call.input).replace(/\s+/g," "),import_chunk_UNWLYFWA.
+excerptBytes)} [${call.status}]`)}const text=(0,import_chunk_LXK2ZILE.plainText)(reading.answer||reading.text).trim();if(text!=="")lines.push("",...(0,import_chunk_LXK2ZILE.
+tail)(text,import_chunk_UNWLYFWA.textTailBytes).text.split("\n"));return lines.length>0?["## Seen last (not a finished answer)","",...lines].join("\n"):""}function workspace({
+spec,staff}){if(!staff?.changes)return"";const lines=["## Workspace","",(0,import_chunk_P2ISOPV5.describeChanges)(staff.changes)];if(spec.worktree){lines.push("",
+`It worked in a worktree of its own, ${spec.worktree.path} (branch ${spec.worktree.branch}).`);for(const command of(0,import_chunk_G3QJQVPZ.takeOverCommands)(spec.
+worktree,staff.changes))lines.push(`    ${command}`)}return lines.join("\n")}function decided({spec,state}){if(state.error?.code!=="stalled"||!spec.on_stall)return"";
+return`## Decided at launch for a stall
+
+${(0,import_chunk_LXK2ZILE.plainText)(spec.on_stall).trim()}`}function logSections({spec,paths,ownLog}){if(spec.staff)return[(0,import_chunk_QDGG2LTG.logSection)(
+"Last error output",paths.error)];const own=ownLog===null?void 0:ownLogSection(ownLog);return[...own?[own.text]:[],...own?.isWhole?[]:[(0,import_chunk_QDGG2LTG.
+logSection)("Last output",paths.output)],(0,import_chunk_QDGG2LTG.logSection)("Last error output",paths.error)]}function conclude(job,ending){const{paths,spec}=job;
+const read=(0,import_chunk_OYSO2DVF.readState)(paths);const before=read.kind==="ok"?read.value:(0,import_chunk_XUMWCHG3.earlyState)(spec.id,spec);const journal=(0,
+import_chunk_THMK3AAK.openJournal)(paths,spec);if((0,import_chunk_ER3MQ2ZD.isEnded)(before)){journal.append("late_evidence",{reason:ending.reason,exit_code:ending.
+exit?.exit_code??null});return before}const end=(0,import_chunk_G5H74RE5.makeEndState)(job,before,ending);const{state}=end;try{withReserve(paths,()=>publish(job,
+end,ending,journal))}catch(error){if(!isFull(error))throw error;state.state="failed";state.error={code:"output_unstorable",message:`the result cannot be stored:\
+ no space left in ${paths.folder}`};withReserve(paths,()=>finish(paths,state))}return state}function publish(job,{state,staff,results},ending,journal){const{paths,
+spec}=job;const cancel=(0,import_chunk_OYSO2DVF.readCancel)(paths);(0,import_chunk_527JQF7V.writeFile)(paths.result,madeSafely(state,staff,()=>makeDeliverable({
+spec,paths,state,staff,results,ownLog:ending.ownLog??null,tree:ending.tree,cancel,isPlain:(0,import_chunk_G5H74RE5.backendOf)(spec)?.answerFrom==="stdout"})));(0,
+import_chunk_527JQF7V.writeJson)(paths.resultRecord,(0,import_chunk_P2ISOPV5.terminalRecord)(spec,paths,state,{tree:ending.tree,staff,results}),{sync:false});if((0,
+import_chunk_THMK3AAK.readEvents)(paths,journal.seq-1,1).events[0]?.type!=="ended"){const{exit_code,error,reconciled}=state;journal.append("ended",{state:state.
+state,exit_code,error,reconciled})}state.seq=journal.seq;finish(paths,state);if((0,import_chunk_P2ISOPV5.isTidy)(spec,state))for(const file of[paths.output,paths.
+snapshot])(0,import_chunk_527JQF7V.removeFile)(file)}function madeSafely(state,staff,make){try{return make()}catch(error){if(state.state==="done"&&staff&&staff.
+answer!==null)return staff.answer;const reason=state.error?`${state.error.code}: ${state.error.message}`:state.state;return`# ${state.id}: ${state.state}
+
+${reason}
+
+The report could not be made: ${(0,import_chunk_NVPF5LEY.messageOf)(error)}
+`}}function finish(paths,state){(0,import_chunk_OYSO2DVF.writeState)(paths,state);(0,import_chunk_527JQF7V.removeFile)(paths.marker);const passing=[paths.reserve,
+paths.leaseFifo,paths.aliveFifo,paths.limitFifo];const torn=(0,import_chunk_7WBBYJDG.listNames)(paths.folder).filter(name=>/^\..*\.tmp$/.test(name));for(const file of[
+...passing,...torn.map(name=>`${paths.folder}/${name}`)])(0,import_chunk_527JQF7V.removeFile)(file)}function finishStored(job){const stored=(0,import_chunk_OYSO2DVF.
+readStoredState)(job.paths,job.spec.id);if(!stored)return false;withReserve(job.paths,()=>finish(job.paths,stored));return true}function withReserve(paths,write){
+try{write()}catch(error){if(!isFull(error)||!(0,import_chunk_527JQF7V.removeFile)(paths.reserve))throw error;write()}}function isFull(error){return["ENOSPC","ED\
+QUOT"].includes((0,import_chunk_NVPF5LEY.errnoOf)(error)??"")}
+
+},
+"./chunk-7LUFXQWN.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{isToolSession:()=>isToolSession,noteToolSession:()=>noteToolSession});module.exports=stdin_exports;var sessions=new Set;
+var lingerMs=1e3;function isToolSession(session){return sessions.has(session)}function noteToolSession(pid){if(pid===void 0)return()=>void 0;sessions.add(pid);return()=>setTimeout(
+()=>sessions.delete(pid),lingerMs).unref()}
+
+},
+"./chunk-7WBBYJDG.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{behindOf:()=>behindOf,cutFile:()=>cutFile,exists:()=>exists,factsOf:()=>factsOf,isExecutable:()=>isExecutable,isFile:()=>isFile,
+isFolder:()=>isFolder,isWritable:()=>isWritable,listNames:()=>listNames,listSome:()=>listSome,lookBehind:()=>lookBehind,moveFolder:()=>moveFolder,realPath:()=>realPath,
+removeTree:()=>removeTree,targetOf:()=>targetOf,touch:()=>touch,writeFault:()=>writeFault});module.exports=stdin_exports;var import_chunk_NVPF5LEY=load("./chunk\
+-NVPF5LEY.js");var import_node_fs=require("node:fs");function factsOf(target){const stat=lookAt(target);if(!stat)return void 0;const kind=stat.isSymbolicLink()?
+"link":stat.isDirectory()?"folder":stat.isFile()?"file":"other";return{kind,uid:stat.uid,mode:stat.mode&4095,size:stat.size,allocated:stat.blocks*512,modifiedMs:stat.
+mtimeMs}}function lookBehind(target){let stat;try{stat=(0,import_node_fs.statSync)(target,{throwIfNoEntry:false})}catch(error){if((0,import_chunk_NVPF5LEY.errnoOf)(
+error)!=="ENOTDIR")throw error}return stat&&behindOf(stat,lookAt(target)?.isSymbolicLink()?(0,import_node_fs.realpathSync)(target):null)}function behindOf(stat,linkTo){
+return{kind:stat.isFile()?"file":stat.isDirectory()?"folder":"other",size:stat.size,modifiedMs:stat.mtimeMs,inode:stat.ino,linkTo}}function lookAt(target){try{return(0,
+import_node_fs.lstatSync)(target,{throwIfNoEntry:false})}catch(error){if((0,import_chunk_NVPF5LEY.errnoOf)(error)==="ENOTDIR")return void 0;throw error}}function exists(target){
+return(0,import_node_fs.existsSync)(target)}function listNames(folder){try{return(0,import_node_fs.readdirSync)(folder)}catch(error){if(["ENOENT","ENOTDIR"].includes(
+(0,import_chunk_NVPF5LEY.errnoOf)(error)??""))return[];throw error}}function listSome(folder,most){const names=[];let opened;try{opened=(0,import_node_fs.opendirSync)(
+folder)}catch(error){if(["ENOENT","ENOTDIR"].includes((0,import_chunk_NVPF5LEY.errnoOf)(error)??""))return[];throw error}try{for(let entry=opened.readSync();entry;entry=
+opened.readSync()){if(names.length===most)return void 0;names.push(entry.name)}return names}finally{opened.closeSync()}}function isFolder(target){return lookThrough(
+target)?.isDirectory()??false}function isFile(target){return lookThrough(target)?.isFile()??false}function targetOf(target){try{const stat=(0,import_node_fs.statSync)(
+target,{throwIfNoEntry:false});if(!stat)return void 0;const kind=stat.isDirectory()?"folder":stat.isFile()?"file":"other";return{kind,size:stat.size,modifiedMs:stat.
+mtimeMs,inode:stat.ino}}catch(error){if((0,import_chunk_NVPF5LEY.errnoOf)(error)==="ENOTDIR")return void 0;throw error}}function isExecutable(target){if(!lookThrough(
+target)?.isFile())return false;return isAllowed(target,import_node_fs.constants.X_OK)}function lookThrough(target){try{return(0,import_node_fs.statSync)(target,
+{throwIfNoEntry:false})}catch{return void 0}}function isWritable(target){return writeFault(target)===void 0}function writeFault(target){try{(0,import_node_fs.accessSync)(
+target,import_node_fs.constants.W_OK);return void 0}catch(error){return(0,import_chunk_NVPF5LEY.errnoOf)(error)??"error"}}function realPath(target){return(0,import_node_fs.
+realpathSync)(target)}function moveFolder(from,to){try{(0,import_node_fs.renameSync)(from,to);return true}catch(error){if(["ENOTEMPTY","EEXIST","ENOENT"].includes(
+(0,import_chunk_NVPF5LEY.errnoOf)(error)??""))return false;throw error}}function removeTree(target){(0,import_node_fs.rmSync)(target,{recursive:true,force:true})}
+function touch(file,atMs){try{(0,import_node_fs.utimesSync)(file,atMs/1e3,atMs/1e3);return true}catch(error){if(["ENOENT","ENOTDIR"].includes((0,import_chunk_NVPF5LEY.
+errnoOf)(error)??""))return false;throw error}}function cutFile(file,length){(0,import_node_fs.truncateSync)(file,length)}function isAllowed(target,mode){try{(0,
+import_node_fs.accessSync)(target,mode);return true}catch{return false}}
+
+},
+"./chunk-B2GTHZX4.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{onEachChange:()=>onEachChange,onNextChange:()=>onNextChange,onPathChange:()=>onPathChange});module.exports=stdin_exports;
+var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_node_fs=require("node:fs");var import_node_path=builtin("node:path");function onNextChange(files,onChange){
+const watchers=[];const stop=()=>{for(const watcher of watchers.splice(0))watcher.close()};const fire=()=>{if(watchers.length===0)return;stop();onChange()};for(const file of files){
+try{const watcher=(0,import_node_fs.watch)(file,{persistent:false});watchers.push(watcher);watcher.on("change",fire).on("error",stop)}catch{}}return stop}var mostEvents=1e3;
+function onPathChange(target,onChange){const watchers=[];const name=import_node_path.default.basename(target);let events=0;const stop=()=>{for(const watcher of watchers.
+splice(0))watcher.close()};const listen=(place,isMeant)=>{try{const watcher=(0,import_node_fs.watch)(place,{persistent:false},(_event,changed)=>{events+=1;if(isMeant(
+changed))onChange();if(events>mostEvents)stop()});watchers.push(watcher);watcher.on("error",()=>watcher.close())}catch{}};listen(target,()=>true);if(!(0,import_chunk_7WBBYJDG.
+isFolder)(target))listen(import_node_path.default.dirname(target),changed=>changed===null||changed===name);return stop}function onEachChange(target,onChange,onLost=()=>void 0){
+let watcher;const stop=()=>{watcher?.close();watcher=void 0};try{watcher=(0,import_node_fs.watch)(target,{persistent:false})}catch{return void 0}watcher.on("cha\
+nge",onChange).on("error",()=>{stop();onLost()});return stop}
+
+},
+"./chunk-BJVD3YVK.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{canonical:()=>canonical,ensureKey:()=>ensureKey,environmentDigest:()=>environmentDigest,hashOf:()=>hashOf,isGenuine:()=>isGenuine,
+macOf:()=>macOf,macOfAnswer:()=>macOfAnswer,randomBytes:()=>randomBytes,readKey:()=>readKey,sameMac:()=>sameMac});module.exports=stdin_exports;var import_chunk_CTSRVJRC=load(
+"./chunk-CTSRVJRC.js");var import_chunk_VBJYUCPQ=load("./chunk-VBJYUCPQ.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load(
+"./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_path=builtin("node:path");var import_node_fs=require("node:fs");function randomBytes(count){
+const bytes=new Uint8Array(count);const fd=(0,import_node_fs.openSync)("/dev/urandom","r");try{for(let done=0;done<count;)done+=(0,import_node_fs.readSync)(fd,bytes,
+done,count-done,null)}finally{(0,import_node_fs.closeSync)(fd)}return bytes}var longBytes=64*1024;function readKey(){const folder=(0,import_chunk_VBJYUCPQ.configFolder)();
+if(folder===void 0)return void 0;const file=import_node_path.default.join(folder,"key");const facts=lookAt(file);if(!facts)return void 0;const isPrivate=facts.kind===
+"file"&&facts.uid===process.getuid?.()&&(facts.mode&63)===0;const key=isPrivate?(0,import_chunk_527JQF7V.readText)(file,1024)?.trim():void 0;if(key&&/^[0-9a-f]{64}$/.
+test(key))return key;throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot use the key ${file}: it must be a file of yours with mode 600 and 64 hex dig\
+its`)}function lookAt(file){try{return(0,import_chunk_7WBBYJDG.factsOf)(file)}catch(error){throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot read t\
+he key ${file} (${(0,import_chunk_NVPF5LEY.errnoOf)(error)})`,"set XDG_CONFIG_HOME to a folder that you may use")}}function ensureKey(){const known=readKey();if(known)
+return known;const folder=(0,import_chunk_VBJYUCPQ.configFolder)();if(folder===void 0){throw new import_chunk_NVPF5LEY.FaultError("preflight","cannot find your \
+config folder: neither HOME nor XDG_CONFIG_HOME is set","set HOME")}try{makeFolders(folder);(0,import_chunk_527JQF7V.createFile)(import_node_path.default.join(folder,
+"key"),`${(0,import_chunk_CTSRVJRC.toHex)(randomBytes(32))}
+`)}catch(error){throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot make the key in ${folder} (${(0,import_chunk_NVPF5LEY.errnoOf)(error)})`,"set XDG\
+_CONFIG_HOME to a folder that you may write")}return ensureKey()}function macOf(spec,key){return keyedDigest(key,canonical(spec))}async function isGenuine(spec,key){
+if(key===void 0)return false;const{mac,...rest}=spec;return sameMac(await systemDigest(key,Buffer.from(canonical(rest))),mac)}function macOfAnswer(answer,key){return systemDigest(
+key,Buffer.from(`answer ${canonical(answer)}`))}function sameMac(expected,mac){let difference=expected.length^mac.length;for(let at=0;at<expected.length;at+=1)difference|=
+expected.charCodeAt(at)^mac.charCodeAt(at);return difference===0}function environmentDigest(key){const text=key+(0,import_chunk_VBJYUCPQ.comparableEnvironment)();
+let high=3735928559;let low=1103547991;for(let at=0;at<text.length;at+=1){const code=text.charCodeAt(at);high=Math.imul(high^code,2654435761);low=Math.imul(low^
+code,1597334677)}high=Math.imul(high^high>>>16,2246822507)^Math.imul(low^low>>>13,3266489909);low=Math.imul(low^low>>>16,2246822507)^Math.imul(high^high>>>13,3266489909);
+return(4294967296*(2097151&low)+(high>>>0)).toString(16)}function hashOf(text){return(0,import_chunk_CTSRVJRC.toHex)((0,import_chunk_CTSRVJRC.sha256)(Buffer.from(
+text)))}function canonical(value){if(Array.isArray(value))return`[${value.map(canonical).join(",")}]`;if(typeof value==="object"&&value!==null){const entries=Object.
+entries(value).sort(([a],[b])=>a<b?-1:1);return`{${entries.map(([name,inner])=>`${JSON.stringify(name)}:${canonical(inner)}`).join(",")}}`}return JSON.stringify(
+value)??"null"}async function keyedDigest(key,text){const bytes=Buffer.from(text);return bytes.length<=longBytes?(0,import_chunk_CTSRVJRC.toHex)((0,import_chunk_CTSRVJRC.
+hmacSha256)(Buffer.from(key),bytes)):systemDigest(key,bytes)}async function systemDigest(key,bytes){const{createHmac}=await Promise.resolve().then(()=>builtin("\
+node:crypto"));return createHmac("sha256",key).update(bytes).digest("hex")}function makeFolders(folder){if((0,import_chunk_7WBBYJDG.factsOf)(folder)?.kind==="fo\
+lder")return;makeFolders(import_node_path.default.dirname(folder));(0,import_chunk_527JQF7V.createFolder)(folder)}
+
+},
+"./chunk-BSO2ISIG.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{bootId:()=>bootId,hasCpu:()=>hasCpu,identityOf:()=>identityOf,installBootId:()=>installBootId,installPs:()=>installPs,
+isDeadState:()=>isDeadState,isIdentity:()=>isIdentity,isStopped:()=>isStopped,livenessOf:()=>livenessOf,ownIdentity:()=>ownIdentity,parseStat:()=>parseStat,pidNamespace:()=>pidNamespace,
+readProcess:()=>readProcess,readProcessVariable:()=>readProcessVariable,readProcesses:()=>readProcesses,sameIdentity:()=>sameIdentity,signalIdentity:()=>signalIdentity,
+takeBaseline:()=>takeBaseline,tickMs:()=>tickMs});module.exports=stdin_exports;var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_NVPF5LEY=load(
+"./chunk-NVPF5LEY.js");var import_node_fs=require("node:fs");var import_node_fs2=require("node:fs");var import_node_fs3=require("node:fs");function takeBaseline(){
+const counters=readCounters();return counters&&{...counters,pids:new Set(listPids())}}function pidsSince(baseline){const all=listPids();return baseline&&!hasWrapped(
+baseline)?all.filter(pid=>!baseline.pids.has(pid)):all}function listPids(){return(0,import_chunk_7WBBYJDG.listNames)("/proc").map(Number).filter(pid=>Number.isSafeInteger(
+pid))}function hasWrapped(baseline){const now=readCounters();if(!now)return true;const highest=Number(readOrEmpty("/proc/sys/kernel/pid_max"));return now.lastPid<
+baseline.lastPid||!(now.forks-baseline.forks<highest/2)}function readCounters(){const lastPid=Number(readOrEmpty("/proc/loadavg").trim().split(" ")[4]);const forks=Number(
+/^processes (\d+)$/m.exec(readOrEmpty("/proc/stat"))?.[1]);return Number.isSafeInteger(lastPid)&&Number.isSafeInteger(forks)?{lastPid,forks}:null}function readOrEmpty(file){
+try{return(0,import_node_fs.readFileSync)(file,"latin1")}catch{return""}}var isLinux=process.platform==="linux";var hasCpu=isLinux;var tickMs=10;var readPs=()=>[];
+function installPs(read){readPs=read}function readProcess(pid){if(!Number.isSafeInteger(pid)||pid<=1)return void 0;return isLinux?readProc(pid):readPs(["-p",String(
+pid)])[0]}function readProcesses(baseline=null){if(!isLinux)return readPs(["-ax"]);return pidsSince(baseline).flatMap(pid=>readProc(pid)??[])}function readProcessVariable(pid,name){
+const text=isLinux?readWhole(`/proc/${pid}/environ`):void 0;if(text===void 0)return void 0;const at=text.startsWith(`${name}=`)?0:text.indexOf(`\0${name}=`)+1;if(at===
+0&&!text.startsWith(`${name}=`))return void 0;const from=at+name.length+1;const end=text.indexOf("\0",from);return text.slice(from,end<0?void 0:end)}function parseStat(text){
+const open=text.indexOf("(");const close=text.lastIndexOf(")");const rest=text.slice(close+2).split(" ");const pid=Number.parseInt(text.slice(0,open),10);if(open<
+0||close<open||rest.length<20||!Number.isSafeInteger(pid))return void 0;return{pid,state:rest[0]??"",parent:Number(rest[1]),group:Number(rest[2]),session:Number(
+rest[3]),cpu:Number(rest[11])+Number(rest[12]),waited:Number(rest[13])+Number(rest[14]),start:rest[19]??"",name:text.slice(open+1,close)}}function readProc(pid){
+const text=readWhole(`/proc/${pid}/stat`);return text===void 0?void 0:parseStat(text)}function readWhole(file){try{return(0,import_node_fs2.readFileSync)(file,"\
+latin1")}catch{return void 0}}var boot;var namespace;function installBootId(id){boot=id}function bootId(){boot??=readBootId();return boot}function pidNamespace(){
+namespace??=process.platform==="linux"?link("/proc/self/ns/pid"):process.platform;return namespace}function identityOf(pid){const row=readProcess(pid);if(!row)return void 0;
+return{pid,start_token:row.start,boot_id:bootId(),pid_ns:pidNamespace()}}function ownIdentity(){return identityOf(process.pid)??{pid:process.pid,start_token:"",
+boot_id:bootId(),pid_ns:pidNamespace()}}function livenessOf(identity){if(!isIdentity(identity))return"dead";if(identity.boot_id!==bootId())return"dead";if(identity.
+pid_ns!==pidNamespace())return"unknown";const row=readProcess(identity.pid);if(row)return row.start===identity.start_token&&!isDeadState(row.state)?"alive":"dea\
+d";return isHidden(identity.pid)?"alive":"dead"}function isDeadState(state){return state.startsWith("Z")||state.startsWith("X")}function isStopped(identity){if(!isIdentity(
+identity)||identity.boot_id!==bootId()||identity.pid_ns!==pidNamespace())return false;const row=readProcess(identity.pid);return row!==void 0&&row.start===identity.
+start_token&&row.state.startsWith("T")}function sameIdentity(a,b){return a.pid===b.pid&&a.start_token===b.start_token&&a.boot_id===b.boot_id&&a.pid_ns===b.pid_ns}
+function isIdentity(value){if(typeof value!=="object"||value===null)return false;const{pid,start_token,boot_id,pid_ns}=value;return Number.isSafeInteger(pid)&&pid>
+1&&typeof start_token==="string"&&start_token!==""&&typeof boot_id==="string"&&typeof pid_ns==="string"}function signalIdentity(identity,signal){if(livenessOf(identity)!==
+"alive")return false;try{process.kill(identity.pid,signal);return true}catch{return false}}function isHidden(pid){try{process.kill(pid,0);return false}catch(error){
+return(0,import_chunk_NVPF5LEY.errnoOf)(error)==="EPERM"}}function readBootId(){return(0,import_node_fs3.readFileSync)("/proc/sys/kernel/random/boot_id","latin1").
+trim()}function link(target){try{return(0,import_node_fs3.readlinkSync)(target)}catch{return"none"}}
+
+},
+"./chunk-BXSONOR3.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{failedNotice:()=>failedNotice});module.exports=stdin_exports;var import_chunk_THMK3AAK=load("./chunk-THMK3AAK.js");
+var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var eventsBack=50;var atMost=1e6;function failedNotice({spec,state,paths}){if(!spec?.notify)return null;const{
+events}=(0,import_chunk_THMK3AAK.readEvents)(paths,Math.max(0,state.seq-eventsBack),atMost);const newest=events.findLast(event=>event.type==="notified");return newest&&
+hasFailed(newest)?wordsOf(newest):null}function hasFailed({how,code}){return how!=="exited"||code!==0}function wordsOf({key,how,code,output}){const what=how==="\
+exited"?`code ${String(code)}`:String(how);const said=typeof output==="string"&&output.trim()!==""?`, ${output}`:"";return`failed (${(0,import_chunk_LXK2ZILE.excerpt)(
+(0,import_chunk_LXK2ZILE.plainText)(`${String(key)}: ${what}${said}`).replace(/\s+/g," ").trim(),300)})`}
+
+},
+"./chunk-CAKGJKOS.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{line:()=>line,smallFacts:()=>smallFacts,toEndText:()=>toEndText});module.exports=stdin_exports;var import_chunk_FSRL2ASG=load(
+"./chunk-FSRL2ASG.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_UNWLYFWA=load("./chunk-UNWLYFWA.js");function line(text){const characters=[
+...(0,import_chunk_FSRL2ASG.oneLine)((0,import_chunk_LXK2ZILE.plainText)(text.slice(0,16*import_chunk_UNWLYFWA.evidenceChars)))];return characters.length<=import_chunk_UNWLYFWA.
+evidenceChars?characters.join(""):`${characters.slice(0,import_chunk_UNWLYFWA.evidenceChars-1).join("")}\u2026`}function smallFacts(facts){const plain=(0,import_chunk_LXK2ZILE.
+plainValue)(facts,import_chunk_UNWLYFWA.excerptBytes);return JSON.stringify(plain).length<=import_chunk_UNWLYFWA.watchFactsBytes?plain:{truncated:true}}function toEndText({
+changes=0},last){const told=changes===0?"nothing changed":`${changes} change${changes===1?"":"s"} told`;return`it was watched to its end as asked, ${told}; the \
+last: ${last}`}
+
+},
+"./chunk-CIC7AI7D.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{findNeighbours:()=>findNeighbours,isOver:()=>isOver,modeOf:()=>modeOf,neighbourWarning:()=>neighbourWarning,neighbourWarnings:()=>neighbourWarnings,
+settleLost:()=>settleLost,tellNeighbours:()=>tellNeighbours});module.exports=stdin_exports;var import_chunk_NM4KW5RY=load("./chunk-NM4KW5RY.js");var import_chunk_YD5YGYM5=load(
+"./chunk-YD5YGYM5.js");var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");var import_chunk_DFY3WLOV=load("./chunk-DFY3WLOV.js");var import_chunk_XRZCSGQB=load(
+"./chunk-XRZCSGQB.js");var import_chunk_BJVD3YVK=load("./chunk-BJVD3YVK.js");var import_chunk_ER3MQ2ZD=load("./chunk-ER3MQ2ZD.js");var import_chunk_XUMWCHG3=load(
+"./chunk-XUMWCHG3.js");var import_chunk_RSAECTKB=load("./chunk-RSAECTKB.js");var import_chunk_OYSO2DVF=load("./chunk-OYSO2DVF.js");var import_chunk_7WBBYJDG=load(
+"./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");async function findNeighbours(root,staff,cwd,may){
+if(!(0,import_chunk_W7HED5VZ.isWriter)(staff.profile))return[];const place=placeOf(cwd);const others=(await liveStaff(root.folder)).filter(spec=>(0,import_chunk_W7HED5VZ.
+isWriter)(spec.staff.profile)&&overlaps(placeOf(spec.cwd),place));const rival=others.find(spec=>spec.staff.mode==="implement");if(rival&&staff.mode==="implement"&&
+!may.share){throw new import_chunk_NVPF5LEY.FaultError("busy",`cannot start a second implement job in ${place.folder}: job ${rival.id} is writing there`,`wait f\
+or it (${import_chunk_DFY3WLOV.nextCommands.wait(rival.id,root.option)}), ${may.isolate?"or give this one its own tree with --worktree, ":""}or accept both with\
+ --share`)}return others.map(spec=>spec.id)}function tellNeighbours(root,ids,own){for(const id of ids){try{const folder=(0,import_chunk_RSAECTKB.jobPaths)(root,
+id).neighbours;(0,import_chunk_527JQF7V.createFolder)(folder);if((0,import_chunk_7WBBYJDG.factsOf)(folder)?.kind!=="folder")continue;(0,import_chunk_527JQF7V.createFile)(
+`${folder}/${own}`,"",{sync:false})}catch{}}}function neighbourWarnings(root,paths){if((0,import_chunk_7WBBYJDG.factsOf)(paths.neighbours)?.kind!=="folder")return[];
+const ids=(0,import_chunk_7WBBYJDG.listNames)(paths.neighbours).filter(import_chunk_XUMWCHG3.isId).slice(0,20);return ids.map(id=>neighbourWarning(id,modeOf(root,
+id)))}function neighbourWarning(id,mode){const what=mode===void 0?"a job":`${/^[aeiou]/.test(mode)?"an":"a"} ${mode} job`;return{code:"two_writers",message:`${what}\
+, ${id}, may write in the same worktree at the same time`}}function modeOf(root,id){const spec=(0,import_chunk_OYSO2DVF.readSpec)((0,import_chunk_RSAECTKB.jobPaths)(
+root,id));return spec.kind==="ok"?spec.value.staff?.mode:void 0}async function settleLost(root){for(const id of(0,import_chunk_NM4KW5RY.listActive)(root))await unlessGone(
+()=>(0,import_chunk_YD5YGYM5.refresh)(root,id))}async function unlessGone(look){try{return await look()}catch(error){if(error instanceof import_chunk_NVPF5LEY.FaultError&&
+error.code==="unknown_job")return void 0;throw error}}async function liveStaff(root){const key=(0,import_chunk_BJVD3YVK.readKey)();const found=[];for(const id of(0,
+import_chunk_NM4KW5RY.listActive)(root)){const spec=(0,import_chunk_OYSO2DVF.readSpec)((0,import_chunk_RSAECTKB.jobPaths)(root,id));if(spec.kind!=="ok"||!spec.value.
+staff||!await(0,import_chunk_BJVD3YVK.isGenuine)(spec.value,key)||isOver(root,id))continue;found.push({...spec.value,staff:spec.value.staff})}return found}function isOver(root,id){
+let condition;try{condition=(0,import_chunk_ER3MQ2ZD.conditionOf)((0,import_chunk_ER3MQ2ZD.inspect)(root,id))}catch(error){if(error instanceof import_chunk_NVPF5LEY.
+FaultError&&error.code==="unknown_job")return true;throw error}return condition==="ended"||condition==="damaged"||(0,import_chunk_YD5YGYM5.isSettleable)(condition)}
+function placeOf(cwd){const real=(0,import_chunk_7WBBYJDG.isFolder)(cwd)?(0,import_chunk_7WBBYJDG.realPath)(cwd):cwd;const worktree=(0,import_chunk_XRZCSGQB.findWorktree)(
+real);return worktree===void 0?{folder:real,isWorktree:false}:{folder:worktree,isWorktree:true}}function overlaps(a,b){if(a.folder===b.folder)return true;const isBelow=(inner,outer)=>inner.
+folder.startsWith(`${outer.folder.replace(/\/$/,"")}/`);return!a.isWorktree&&!b.isWorktree&&(isBelow(a,b)||isBelow(b,a))}
+
+},
+"./chunk-CJ74I6F3.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{captureWorkspace:()=>captureWorkspace,compareRefs:()=>compareRefs,limits:()=>limits,makeLooker:()=>makeLooker,measureRaw:()=>measureRaw,
+nameOf:()=>nameOf,notInGit:()=>notInGit,nothing:()=>nothing,refLimits:()=>refLimits});module.exports=stdin_exports;var import_chunk_HDW3QKWP=load("./chunk-HDW3Q\
+KWP.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_IXQIV2GL=load("./chunk-IXQIV2GL.js");var import_chunk_XRZCSGQB=load("./chunk-XRZ\
+CSGQB.js");var import_chunk_UNWLYFWA=load("./chunk-UNWLYFWA.js");var import_chunk_Y5L6GQDB=load("./chunk-Y5L6GQDB.js");var import_chunk_7WBBYJDG=load("./chunk-7\
+WBBYJDG.js");var import_node_path=builtin("node:path");var import_node_crypto=require("node:crypto");var import_node_fs=require("node:fs");var import_node_path2=builtin(
+"node:path");var import_node_path3=builtin("node:path");var import_node_crypto2=require("node:crypto");function makeLooker(root,until=Number.POSITIVE_INFINITY){
+const real=new Map;const isRealFolder=folder=>{if(folder==="."||folder==="")return true;const known=real.get(folder);if(known!==void 0)return known;const found=isRealFolder(
+import_node_path2.default.posix.dirname(folder))&&statOf(place(root,folder))?.isDirectory()===true;real.set(folder,found);return found};return{look(name){if(!isRealFolder(
+import_node_path2.default.posix.dirname(name)))return null;const stat=statOf(place(root,name));return stat?factsFrom(stat):null},hash:(name,facts,algorithm)=>hashBlob(
+place(root,name),facts,algorithm,until)}}function place(root,name){return Buffer.concat([Buffer.from(root),Buffer.from("/"),(0,import_chunk_FSRL2ASG.encodeName)(
+name)])}function statOf(target){try{return(0,import_node_fs.lstatSync)(target,{bigint:true,throwIfNoEntry:false})}catch{return void 0}}function factsFrom(stat){
+const kind=stat.isFile()?"file":stat.isSymbolicLink()?"link":stat.isDirectory()?"folder":"other";const isProgram=(stat.mode&0o100n)!==0n;const modes={file:isProgram?
+"100755":"100644",link:"120000",folder:"040000",other:"000000"};return{kind,mode:modes[kind],size:Number(stat.size),stat:`${stat.size}:${stat.mtimeNs}:${stat.ino}`,
+changedMs:Number(stat.ctimeMs)}}var chunkBytes=1024*1024;function hashBlob(target,facts,algorithm,until){try{if(facts.kind==="link"){const bytes=(0,import_node_fs.
+readlinkSync)(target,{encoding:"buffer"});return(0,import_node_crypto.createHash)(algorithm).update(`blob ${bytes.length}\0`).update(bytes).digest("hex")}return facts.
+kind==="file"?hashFile(target,facts.size,algorithm,until):null}catch{return null}}function hashFile(target,size,algorithm,until){if((0,import_chunk_Y5L6GQDB.monotonicMs)()>
+until)return null;const hash=(0,import_node_crypto.createHash)(algorithm).update(`blob ${size}\0`);const fd=(0,import_node_fs.openSync)(target,import_node_fs.constants.
+O_RDONLY|import_node_fs.constants.O_NOFOLLOW|import_node_fs.constants.O_NONBLOCK);try{const chunk=Buffer.alloc(Math.min(chunkBytes,size));for(let left=size;left>
+0;){if(left<size&&(0,import_chunk_Y5L6GQDB.monotonicMs)()>until)return null;const got=(0,import_node_fs.readSync)(fd,chunk,0,Math.min(chunk.length,left),null);if(got===
+0)break;hash.update(chunk.subarray(0,got));left-=got}}finally{(0,import_node_fs.closeSync)(fd)}return hash.digest("hex")}function walkFolder(root,limits2){const found=new Map;
+const until=(0,import_chunk_Y5L6GQDB.monotonicMs)()+limits2.ms;const device=statOf(Buffer.from(root))?.dev;const left=new Set(limits2.exclude.map(folder=>import_node_path2.
+default.relative(root,folder)));const folders=[""];let isWhole=true;let seen=0;for(const folder of folders){for(const name of namesIn(place(root,folder||"."))){
+seen+=1;if(seen>limits2.entries||(0,import_chunk_Y5L6GQDB.monotonicMs)()>until)return{found,isWhole:false};const full=folder===""?name:`${folder}/${name}`;const stat=statOf(
+place(root,full));if(!stat||left.has(full))continue;if(!stat.isDirectory())found.set(full,factsFrom(stat));else if(stat.dev!==device)isWhole=false;else if(!limits2.
+skip.includes(name))folders.push(full)}}return{found,isWhole}}function namesIn(folder){try{return(0,import_node_fs.readdirSync)(folder,{encoding:"buffer"}).map(
+import_chunk_FSRL2ASG.decodeName).sort()}catch{return[]}}function parseStatus(bytes){const items=bytes.toString("latin1").split("\0");const found=new Map;const status={
+head:null,branch:null,lines:[]};for(let at=0;at<items.length;at+=1){const item=items[at]??"";if(item.startsWith("# "))readHeader(item,status);else if(item.startsWith(
+"1 "))add(found,ordinary(item));else if(item.startsWith("2 ")){at+=1;for(const line of renamed(item,items[at]??""))add(found,line)}else if(item.startsWith("u "))
+add(found,unmerged(item));else if(item.startsWith("? "))add(found,untracked(item))}status.lines=[...found.values()];return status}function nameOf(latin1){return/^[\x20-\x7e]*$/.
+test(latin1)?latin1:(0,import_chunk_FSRL2ASG.decodeName)(Buffer.from(latin1,"latin1"))}function readHeader(item,status){const[,key,...rest]=item.split(" ");const value=rest.
+join(" ");if(key==="branch.oid")status.head=/^[0-9a-f]+$/.test(value)?value:null;if(key==="branch.head")status.branch=value==="(detached)"?null:nameOf(value)}function ordinary(item){
+const[[,xy="",sub="",mH="",mI="",mW="",hH="",hI=""],name]=split(item,8);return{path:nameOf(name),xy,head:entry(mH,hH),index:xy===".A"?"expected":entry(mI,hI),tree_mode:present(
+mW),isNested:sub.startsWith("S")}}function renamed(item,origin){const[[,xy="",sub="",mH="",mI="",mW="",hH="",hI=""],name]=split(item,9);const from=nameOf(origin);
+const isStaged=xy[0]==="R"||xy[0]==="C";const isCopy=xy.includes("C");const there={path:nameOf(name),xy,head:null,index:isStaged?entry(mI,hI):"expected",tree_mode:present(
+mW),isNested:sub.startsWith("S"),...isCopy?{}:{from}};if(isCopy)return[there];const gone={path:from,xy:isStaged?"D.":".D",head:entry(mH,hH),index:isStaged?null:
+entry(mI,hI),tree_mode:null,isNested:false};return[there,gone]}function unmerged(item){const[[,xy="",sub="",m1,m2="",m3,mW="",h1,h2="",h3],name]=split(item,10);
+return{path:nameOf(name),xy,head:entry(m2,h2),index:`u ${m1} ${h1} ${m2} ${h2} ${m3} ${h3}`,tree_mode:present(mW),isNested:sub.startsWith("S")}}function untracked(item){
+const name=item.slice(2);const isNested=name.endsWith("/");return{path:nameOf(isNested?name.slice(0,-1):name),xy:"??",head:null,index:null,tree_mode:null,isNested}}
+function add(found,line){const known=found.get(line.path);if(!known)found.set(line.path,line);else if(line.xy==="??")Object.assign(known,{xy:`${known.xy[0]}?`,isNested:line.
+isNested});else Object.assign(known,line,{xy:known.xy==="??"?`${line.xy[0]}?`:line.xy})}function split(item,fields){const parts=item.split(" ");return[parts.slice(
+0,fields),parts.slice(fields).join(" ")]}function entry(mode,name){return present(mode)===null?null:`${mode} ${name}`}function present(mode){return/^0*$/.test(mode)?
+null:mode}var refLimits={names:500};function readRefs(git){const listed=listRefs(git);const all=listed&&withStash(git,listed);if(!all)return{refs:null,refs_rest:null,
+elsewhere:{}};const ours=all.filter(ref=>!ref.isElsewhere).sort((a,b)=>rank(a)-rank(b));const rest=ours.slice(refLimits.names);const stable=rest.filter(({name})=>!isOfJob(
+name)).map(({name,tip})=>`${name} ${tip}`);return{refs:recordOf(ours.slice(0,refLimits.names)),refs_rest:rest.length===0?null:{count:rest.length,digest:digestOf(
+stable.sort().join("\n"))},elsewhere:recordOf(all.filter(ref=>ref.isElsewhere).slice(0,refLimits.names))}}function rank({name,isHere}){if(isHere||name==="refs/s\
+tash")return 0;return isOfJob(name)?2:1}function isOfJob(name){return name.startsWith("refs/heads/job-companion/")}function listRefs(git){const ask=place2=>git.
+run(["for-each-ref",`--format=%(objectname)%00%(refname)%00%(HEAD)%00${place2}`,"refs/heads","refs/stash"]);for(const place2 of["%(worktreepath)","%(worktreepat\
+h)","%(worktreepath)",""]){const answer=ask(place2);if(answer.ok)return answer.bytes.toString("latin1").split("\n").flatMap(parseRef);if(answer.code===null)return void 0}
+return void 0}function withStash(git,all){const stash=all.find(({name:name2})=>name2==="refs/stash");if(!stash)return all;const answer=git.run(["rev-list","--ma\
+x-count=1","--format=%s",stash.tip,"--"]);const subject=answer.ok?answer.bytes.toString("latin1").split("\n")[1]??"":"";const[,branch=""]=/^(?:WIP on|On) ([^:]+): /.
+exec(subject)??[];const name=`refs/heads/${nameOf(branch)}`;const maker=all.find(ref=>ref.name===name);const isTheirs=maker?maker.isElsewhere||isOfJob(name)&&!maker.
+isHere:isOfJob(name);return all.map(ref=>ref===stash?{...ref,isElsewhere:isTheirs}:ref)}function parseRef(line){const[tip="",ref,mark,place2=""]=line.split("\0");
+if(!/^[0-9a-f]{40,64}$/.test(tip)||!ref)return[];const isHere=mark==="*";return[{name:nameOf(ref),tip,isHere,isElsewhere:!isHere&&place2!==""}]}function recordOf(refs){
+return Object.fromEntries(refs.map(({name,tip})=>[name,tip]))}function digestOf(text){return(0,import_node_crypto2.createHash)("sha256").update(text).digest("he\
+x").slice(0,32)}function compareRefs(was,is){if(was.refs===null||is.refs===null)return{changed:[],tips:[],isMore:false,exact:false};const[before,now]=[was.refs,
+is.refs];const isCut=was.refs_rest!==null||is.refs_rest!==null;const own=[was.branch,is.branch].map(branch=>`refs/heads/${branch}`);const isOurs=name=>!(name in
+was.elsewhere||name in is.elsewhere)&&(!isOfJob(name)||own.includes(name))&&(!isCut||name in before&&name in now);const names=[...new Set([...Object.keys(before),
+...Object.keys(now)])].filter(isOurs).sort();return{changed:names.filter(name=>before[name]!==now[name]),tips:names.flatMap(name=>name==="refs/stash"||now[name]===
+void 0?[]:[now[name]]),isMore:was.refs_rest?.digest!==is.refs_rest?.digest,exact:!isCut}}function openRepository(root,until){const opened=(0,import_chunk_IXQIV2GL.
+openGit)(root,{until});if("reason"in opened)return opened;const{git}=opened;const place2=placeOf(git);if(place2!==void 0)return{reason:place2};const status=readStatus(
+git,"--find-renames")??readStatus(git,"--no-renames");if(status===void 0||"reason"in status)return status??{reason:"git status failed"};const hash=git.setting("\
+extensions.objectformat")?.toLowerCase()==="sha256"?"sha256":"sha1";return{git,hash,status,overlooked:readOverlooked(git)}}function describeRepository({git,hash,
+status}){const{head,branch}=status;const refs=readRefs(git);const subject=head===null?null:readSubject(git);return{root:git.folder,hash,head,branch,subject,...refs}}
+function placeOf(git){if(git.setting("core.worktree")===void 0)return void 0;const answer=git.run(["rev-parse","--show-toplevel"]);if(!answer.ok)return answer.reason;
+const top=answer.bytes.toString("utf8").replace(/\n$/,"");return top===git.folder?void 0:`its work tree is elsewhere (core.worktree is ${top})`}function readStatus(git,renames){
+const answer=git.run([...["status","--porcelain=v2","-z","--branch","--no-ahead-behind","--untracked-files=all",renames],"--ignore-submodules=dirty"]);if(answer.
+ok)return parseStatus(answer.bytes);return renames==="--no-renames"||answer.code===null?{reason:answer.reason}:void 0}function readOverlooked(git){const answer=git.
+run(["ls-files","-v","-z"]);if(!answer.ok)return void 0;const names=[];const{bytes}=answer;for(let at=0;at<bytes.length;){const end=bytes.indexOf(0,at);if(end<0)
+break;const tag=bytes[at]??0;if(tag===83||tag>=97)names.push(nameOf(bytes.toString("latin1",at+2,end)));at=end+1}return names}function readSubject(git){const answer=git.
+run(["rev-list","--max-count=1","--encoding=UTF-8","--format=%s","HEAD","--"]);return answer.ok?nameOf(answer.bytes.toString("latin1").split("\n")[1]??""):null}
+var limits={entries:5e3,nameText:2*1024*1024,brief:5e4,briefText:6*1024*1024,hashedBytes:512*1024*1024,nested:20,overlooked:2e4};function collectEntries(outer,isExcluded,until){
+const{folder:root}=outer.git;const looker=makeLooker(root,until);const found=new Map;const wholeness={exact:true,nested:0};addRepository(outer,"",{root,looker,found,
+wholeness,until});const sorted=[...found].filter(([name])=>!isExcluded(name)).sort(([a],[b])=>a<b?-1:1);const room=roomFor(sorted.map(([name])=>name.length),{items:limits.
+entries,text:limits.nameText});const measure=makeMeasure(looker,wholeness);const entries=sorted.slice(0,room).map(([name,one])=>entryOf(name,one,measure(name,one)));
+const isLate=(0,import_chunk_Y5L6GQDB.monotonicMs)()>until;const brief=sorted.slice(room).map(([name,one])=>briefOf(name,one,looker));const briefRoom=roomFor(brief.
+map(one=>JSON.stringify(one).length+1),{items:limits.brief,text:limits.briefText});const beyond=brief.slice(briefRoom).map(([name,,,stat])=>[name,stat]);const rest=(0,
+import_chunk_HDW3QKWP.makeRest)(brief.slice(0,briefRoom),beyond);return{entries,rest,exact:wholeness.exact&&rest===null&&!isLate,isLate}}function roomFor(lengths,room){
+let text=0;const end=lengths.findIndex(length=>{text+=length;return text>room.text});return Math.min(room.items,end<0?lengths.length:end)}function briefOf(name,{
+line},looker){const facts=looker.look(name);if(!facts||facts.kind==="folder"&&!line.isNested)return[name,line.xy,"",""];return facts.kind==="folder"?[name,line.
+xy,"160000",""]:[name,line.xy,facts.mode,facts.stat]}function addRepository(repository,prefix,place2){const{hash,status,overlooked}=repository;const inner=new Set(
+submodulesOf(repository));for(const line of status.lines){place2.found.set(prefix+line.path,{line,hash,nestedHead:null});if(line.isNested)inner.add(line.path)}for(const name of presentOnes(
+overlooked,prefix,place2)){const line={path:name,xy:"..",head:null,index:null,tree_mode:null,isNested:false};if(!place2.found.has(prefix+name))place2.found.set(
+prefix+name,{line,hash,nestedHead:null})}for(const name of inner)addNested(prefix+name,place2)}function addNested(name,place2){const folder=import_node_path3.default.
+join(place2.root,name);if(place2.looker.look(name)?.kind!=="folder"||(0,import_chunk_XRZCSGQB.findWorktree)(folder)!==folder)return;place2.wholeness.nested+=1;const repository=place2.
+wholeness.nested>limits.nested?void 0:openRepository(folder,place2.until);if(!repository||"reason"in repository){place2.wholeness.exact=false;return}const known=place2.
+found.get(name);if(known)known.nestedHead=repository.status.head??"unborn";addRepository(repository,`${name}/`,place2)}function submodulesOf({git}){if((0,import_chunk_7WBBYJDG.
+factsOf)(import_node_path3.default.join(git.folder,".gitmodules"))?.kind!=="file")return[];const answer=git.run(["config","-z","-f",".gitmodules","--get-regexp",
+"^submodule\\..*\\.path$"]);const items=answer.ok?answer.bytes.toString("latin1").split("\0"):[];return items.map(item=>nameOf(item.slice(item.indexOf("\n")+1))).
+filter(name=>name!==""&&import_node_path3.default.posix.normalize(name)===name&&!/^\.\.?(?:\/|$)|^\//.test(name))}function presentOnes(names,prefix,{looker,wholeness}){
+if(!names||names.length>limits.overlooked)wholeness.exact=false;return(names??[]).slice(0,limits.overlooked).filter(name=>looker.look(prefix+name)!==null)}function makeMeasure(looker,wholeness){
+let bytes=0;return(name,{line,hash,nestedHead})=>{const facts=looker.look(name);if(!facts)return nothing;if(facts.kind==="folder"){return line.isNested?{mode:"1\
+60000",content:nestedHead,stat:null}:nothing}if(bytes+facts.size>limits.hashedBytes){wholeness.exact=false;return{mode:facts.mode,content:null,stat:facts.stat}}
+bytes+=facts.size;return measureRaw(looker,name,facts,hash)}}var nothing={mode:null,content:null,stat:null};function measureRaw(looker,name,facts,hash){return{mode:facts.
+mode,content:looker.hash(name,facts,hash),stat:facts.stat}}function entryOf(name,{line},raw){const{xy,head,index,tree_mode,from}=line;const prefix=name.slice(0,
+name.length-line.path.length);return{path:name,xy,head,index,tree_mode,...raw,...from===void 0?{}:{from:prefix+from}}}function excluder(root,folders){const inside=folders.
+map(folder=>import_node_path3.default.relative(root,resolved(folder))).filter(name=>name!==""&&name!==".."&&!name.startsWith("../"));return name=>inside.some(folder=>name===
+folder||name.startsWith(`${folder}/`))}function resolved(folder){try{return(0,import_chunk_7WBBYJDG.realPath)(folder)}catch{return folder}}var walkLimits={entries:2e4,
+ms:3e3};var notInGit="not in a git work tree";function captureWorkspace(cwd,options){const at=(0,import_chunk_Y5L6GQDB.isoNow)();const{exclude,budgetMs=import_chunk_UNWLYFWA.
+captureBudgetMs}=options;const began=(0,import_chunk_Y5L6GQDB.monotonicMs)();const until=began+budgetMs;const folder=whole(cwd);const base={schema:1,cwd,at,exclude};
+const root=folder===void 0?void 0:(0,import_chunk_XRZCSGQB.findWorktree)(folder);if(folder===void 0||root===void 0||options.plain){return{...base,...walk(folder??
+cwd,exclude,budgetMs),reason:notInGit}}const repository=openRepository(root,began+budgetMs*.7);if("reason"in repository)return{...base,...walk(folder,exclude,until-
+(0,import_chunk_Y5L6GQDB.monotonicMs)()),reason:repository.reason};const git=describeRepository(repository);const{isLate,...collected}=collectEntries(repository,
+excluder(root,exclude),until);const isUnknown=git.refs===null||repository.overlooked===void 0;const late=`the ${Math.round(budgetMs/100)/10} s for looking at it\
+ were used up`;const reason=isLate||isUnknown&&(0,import_chunk_Y5L6GQDB.monotonicMs)()>began+budgetMs*.7?late:null;return{...base,git,reason,...collected,files:null}}
+function walk(folder,exclude,leftMs){const resolved2=exclude.map(one=>whole(one)??import_node_path.default.resolve(one));const bounds={entries:walkLimits.entries,
+ms:Math.min(walkLimits.ms,leftMs)};const{found,isWhole}=walkFolder(folder,{exclude:resolved2,skip:["node_modules",".git"],...bounds});const files=[...found].map(
+([name,{mode,stat}])=>[name,mode,stat]);return{git:null,entries:[],rest:null,files:files.sort(([a],[b])=>a<b?-1:1),exact:isWhole}}function whole(folder){try{return(0,
+import_chunk_7WBBYJDG.realPath)(folder)}catch{return void 0}}
+
+},
+"./chunk-CSRHEFTG.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{readUserConfig:()=>readUserConfig,userConfig:()=>userConfig});module.exports=stdin_exports;var import_chunk_K4XBJGBM=load(
 "./chunk-K4XBJGBM.js");var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load(
 "./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");function getEnumValues(entries){const numericValues=Object.values(entries).filter(v=>typeof v===
@@ -721,467 +989,6 @@ cannot use the config ${file}: ${reason}`,next)}var form='the form is {"backends
 M"]}';
 
 },
-"./chunk-6PFAPK5K.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{exitCodeOf:()=>exitCodeOf,exitCodeOfAll:()=>exitCodeOfAll,exitCodes:()=>exitCodes});module.exports=stdin_exports;var exitCodes={
-done:0,fault:1,pending:2,unsuccessful:3,canceled:4};var codeOfState={queued:exitCodes.pending,starting:exitCodes.pending,running:exitCodes.pending,stopping:exitCodes.
-pending,done:exitCodes.done,failed:exitCodes.unsuccessful,timed_out:exitCodes.unsuccessful,crashed:exitCodes.unsuccessful,canceled:exitCodes.canceled};function exitCodeOf(state){
-return codeOfState[state]}function exitCodeOfAll(states){const codes=states.map(exitCodeOf);for(const code of[exitCodes.pending,exitCodes.unsuccessful,exitCodes.
-canceled]){if(codes.includes(code))return code}return exitCodes.done}
-
-},
-"./chunk-7425SF6G.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{attempt:()=>attempt,makeTools:()=>makeTools});module.exports=stdin_exports;var import_chunk_IH5K6ZOB=load("./chunk-\
-IH5K6ZOB.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_2322OOWW=load("./chunk-2322OOWW.js");var import_chunk_UNGYPAP3=load("./chun\
-k-UNGYPAP3.js");var import_chunk_TPL5RJS6=load("./chunk-TPL5RJS6.js");var import_chunk_BJVD3YVK=load("./chunk-BJVD3YVK.js");var import_chunk_ER3MQ2ZD=load("./ch\
-unk-ER3MQ2ZD.js");var import_chunk_RSAECTKB=load("./chunk-RSAECTKB.js");var import_chunk_UNWLYFWA=load("./chunk-UNWLYFWA.js");var import_chunk_55A4YUIJ=load("./\
-chunk-55A4YUIJ.js");var import_chunk_Y5L6GQDB=load("./chunk-Y5L6GQDB.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("\
-./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_path=builtin("node:path");async function shareAnswer(question){const userKey=usableKey(
-question.root);if(userKey===void 0)return question.ask();const file=import_node_path.default.join((0,import_chunk_RSAECTKB.rootPaths)(question.root).shared,`${(0,
-import_chunk_BJVD3YVK.hashOf)(question.key).slice(0,40)}.json`);const began=(0,import_chunk_Y5L6GQDB.nowMs)();const until=(0,import_chunk_Y5L6GQDB.monotonicMs)()+
-question.waitMs;for(let pause=import_chunk_UNWLYFWA.sharedLookMs[0];;pause=Math.min(pause*2,import_chunk_UNWLYFWA.sharedLookMs[1])){const known=await readAnswer(
-file,question,userKey,began);if(known)return known;let isOurs=false;try{return await(0,import_chunk_TPL5RJS6.withLock)(file.replace(/json$/,"lock"),async()=>{isOurs=
-true;return await readAnswer(file,question,userKey,began)??await askAndKeep(file,question,userKey)},0)}catch(error){if(isOurs)throw error;if(!(error instanceof import_chunk_NVPF5LEY.
-FaultError)||error.code!=="busy")return question.ask();if(question.signal?.aborted||(0,import_chunk_Y5L6GQDB.monotonicMs)()+pause>until)throw error}await(0,import_chunk_Y5L6GQDB.
-sleep)(pause)}}function usableKey(root){try{const folder=(0,import_chunk_RSAECTKB.rootPaths)(root).shared;(0,import_chunk_527JQF7V.createFolder)(folder);const facts=(0,
-import_chunk_7WBBYJDG.factsOf)(folder);const isOurs=facts?.kind==="folder"&&facts.uid===process.getuid?.()&&(facts.mode&18)===0;return isOurs?(0,import_chunk_BJVD3YVK.
-readKey)():void 0}catch{return void 0}}async function readAnswer(file,question,userKey,began){const stored=parse(file);if(!stored||stored.key!==question.key)return void 0;
-const age=(0,import_chunk_Y5L6GQDB.nowMs)()-stored.at;const isYoung=age<Math.min(stored.hold??question.maxAgeMs,import_chunk_UNWLYFWA.sharedHoldMs);if(age<0||!(isYoung||
-stored.at>=began))return void 0;const{mac,...rest}=stored;return(0,import_chunk_BJVD3YVK.sameMac)(await(0,import_chunk_BJVD3YVK.macOfAnswer)(rest,userKey),mac)?
-stored.value:void 0}function parse(file){try{const{key,at,hold,value,mac}=JSON.parse((0,import_chunk_527JQF7V.readText)(file,2*import_chunk_UNWLYFWA.sharedBytes)??
-"null");const isWhole=typeof at==="number"&&(hold===null||typeof hold==="number")&&typeof mac==="string";return isWhole?{key,at,hold,value,mac}:void 0}catch{return void 0}}
-async function askAndKeep(file,question,key){const at=(0,import_chunk_Y5L6GQDB.nowMs)();const value=await question.ask();try{const answer=value.holdMs===void 0?
-{key:question.key,at,hold:null,value}:{key:question.key,at:(0,import_chunk_Y5L6GQDB.nowMs)(),hold:value.holdMs,value};const text=JSON.stringify(value);if(text.length>
-import_chunk_UNWLYFWA.sharedBytes||value.holdMs===0)(0,import_chunk_527JQF7V.removeFile)(file);else(0,import_chunk_527JQF7V.writeJson)(file,{...answer,mac:await(0,
-import_chunk_BJVD3YVK.macOfAnswer)(answer,key)},{sync:false});removeOld(import_node_path.default.dirname(file))}catch{}return value}function removeOld(folder){for(const name of(0,
-import_chunk_7WBBYJDG.listNames)(folder)){const target=import_node_path.default.join(folder,name);const facts=(0,import_chunk_7WBBYJDG.factsOf)(target);if(!/^[0-9a-f]{40}\.(json|lock)$/.
-test(name)||!facts||(0,import_chunk_Y5L6GQDB.nowMs)()-facts.modifiedMs<import_chunk_UNWLYFWA.sharedKeepMs)continue;(0,import_chunk_7WBBYJDG.removeTree)(target)}}
-function makeTools(place,leftMs,signal){const running=new Set;const run=async call=>{const cwd=call.cwd??place.cwd;if(!(0,import_chunk_7WBBYJDG.isFolder)(cwd))return neverStarted(
-`the folder ${cwd} is gone`);place.onRun?.();const{runTool}=await Promise.resolve().then(()=>load("./tool-FBFVFPGG.js"));return runTool({program:call.program,args:call.
-args,cwd,environment:{...place.environment,...call.environment},...call.input===void 0?{}:{input:call.input},timeoutMs:Math.min(call.timeoutMs??leftMs(),leftMs()),
-limit:call.limit??import_chunk_UNWLYFWA.toolBytes,signal})};return{run(call){const answer=run(call);running.add(answer);const forget=()=>void running.delete(answer);
-answer.then(forget,forget);return answer},find:import_chunk_55A4YUIJ.findTool,cwd:place.cwd,leftMs,...place.everyMs===void 0?{}:{everyMs:place.everyMs},nowMs:import_chunk_Y5L6GQDB.
-nowMs,signal,job:id=>standOf(place.root,id,place.everyMs!==void 0),onJobEnd:(id,wake)=>untilLetGo(place.root,id,wake),shared:(key,maxAgeMs,ask)=>place.everyMs===
-void 0?ask():shareAnswer({root:place.root,key,maxAgeMs,waitMs:leftMs(),signal,ask}),idle:async()=>void await Promise.allSettled(running)}}function neverStarted(reason){
-return{how:"failed",code:null,reason,stdout:Buffer.alloc(0),stderr:Buffer.alloc(0)}}async function standOf(root,id,mayAttach){let view=inspectSafely(root,id);if(view===
-void 0)return void 0;if(!(0,import_chunk_ER3MQ2ZD.isEnded)(view.state))view=await(mayAttach?import_chunk_2322OOWW.refreshAttached:import_chunk_2322OOWW.refresh)(
-root,id);const{state}=view;const error=state.error?`${state.error.code}: ${state.error.message}`:null;return{state:state.state,isEnded:(0,import_chunk_ER3MQ2ZD.
-isEnded)(state),code:(0,import_chunk_6PFAPK5K.exitCodeOf)(state.state),seq:state.seq,error}}function inspectSafely(root,id){try{return(0,import_chunk_ER3MQ2ZD.inspect)(
-root,id)}catch{return void 0}}function untilLetGo(root,id,wake){let isStopped=false;let close;void(0,import_chunk_IH5K6ZOB.watchFifo)((0,import_chunk_RSAECTKB.jobPaths)(
-root,id).leaseFifo,wake).then(found=>{if(isStopped)found?.();else close=found});return()=>{isStopped=true;close?.()}}async function attempt(kind,input,cursor,terms){
-const until=(0,import_chunk_Y5L6GQDB.monotonicMs)()+terms.attemptMs;const over=new AbortController;const end=()=>over.abort();const tools=makeTools(terms.place,
-()=>Math.max(1,until-(0,import_chunk_Y5L6GQDB.monotonicMs)()),over.signal);const isOver=new Promise(resolve=>over.signal.addEventListener("abort",()=>resolve("o\
-ver")));const clock=setTimeout(end,terms.attemptMs);terms.signal.addEventListener("abort",end);if(terms.signal.aborted)end();try{const answer=await Promise.race(
-[isOver,look(kind,input,cursor,tools,terms)]);if(answer!=="over")return answer;await Promise.race([tools.idle(),(0,import_chunk_Y5L6GQDB.sleep)(import_chunk_UNWLYFWA.
-toolGraceMs+import_chunk_UNWLYFWA.killSettleMs)]);if(terms.signal.aborted)return null;const message=`no answer within ${(0,import_chunk_UNGYPAP3.formatDuration)(
-terms.attemptMs)}`;return{kind:"trouble",cause:"timeout",message,retryAfterMs:null}}finally{clearTimeout(clock);terms.signal.removeEventListener("abort",end);end()}}
-async function look(kind,input,cursor,tools,terms){try{return await kind.look(input,tools,cursor)}catch(error){terms.onThrown?.(error);const message=`looking fa\
-iled by an error of this program: ${(0,import_chunk_NVPF5LEY.messageOf)(error)}`;return{kind:"trouble",cause:"failed",message,retryAfterMs:null}}}
-
-},
-"./chunk-7LUFXQWN.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{isToolSession:()=>isToolSession,noteToolSession:()=>noteToolSession});module.exports=stdin_exports;var sessions=new Set;
-var lingerMs=1e3;function isToolSession(session){return sessions.has(session)}function noteToolSession(pid){if(pid===void 0)return()=>void 0;sessions.add(pid);return()=>setTimeout(
-()=>sessions.delete(pid),lingerMs).unref()}
-
-},
-"./chunk-7RROULJP.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{checkLaunchOptions:()=>checkLaunchOptions,launchAndTell:()=>launchAndTell,launchWords:()=>launchWords,notifyOf:()=>notifyOf,
-onStallOf:()=>onStallOf,tellLaunched:()=>tellLaunched});module.exports=stdin_exports;var import_chunk_NDLZGJF4=load("./chunk-NDLZGJF4.js");var import_chunk_K4XBJGBM=load(
-"./chunk-K4XBJGBM.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_DFY3WLOV=load("./chunk-DFY3WLOV.js");var import_chunk_LXK2ZILE=load(
-"./chunk-LXK2ZILE.js");var import_chunk_RSAECTKB=load("./chunk-RSAECTKB.js");var import_chunk_OYSO2DVF=load("./chunk-OYSO2DVF.js");var import_chunk_UNWLYFWA=load(
-"./chunk-UNWLYFWA.js");var import_chunk_55A4YUIJ=load("./chunk-55A4YUIJ.js");var import_chunk_VBJYUCPQ=load("./chunk-VBJYUCPQ.js");var import_chunk_NVPF5LEY=load(
-"./chunk-NVPF5LEY.js");var import_node_path=builtin("node:path");var operators=/^(?:\d*(?:>>?|<)|&&?|\|\|?|;|\d*>&\d+|&>)$/;function splitWords(text){const words=[];
-let word=null;let isPlain=true;let quote=null;for(let at=0;at<=text.length;at+=1){const sign=text[at];if(sign===void 0&&quote!==null)return{fault:`the quote ${quote}\
- is not closed`};if(quote===null&&(sign===void 0||/[ \t\n\r]/.test(sign))){if(word!==null&&isPlain&&operators.test(word))return{fault:`no shell reads it, and ${word}\
- means something only to a shell (sh -c '...' starts one)`};if(word!==null)words.push(word);[word,isPlain]=[null,true];continue}if(sign===quote){quote=null;continue}
-if(quote===null&&(sign==='"'||sign==="'")){[quote,word,isPlain]=[sign,word??"",false];continue}const next=text[at+1];if(sign==="\\"&&(quote===null||quote==='"'&&
-/["\\$`\n]/.test(next??""))){if(next===void 0)return{fault:"it ends with a backslash"};word=`${word??""}${next==="\n"?"":next}`;isPlain=false;at+=1;continue}word=
-`${word??""}${sign}`}return{words}}var allowed="allowed: words like a shell splits them, or a JSON array of texts";function parseNotify(text){const refused=why=>(0,
-import_chunk_NVPF5LEY.usageError)(`cannot take --notify ${JSON.stringify(text)}: ${why}; ${allowed}`);const words=text.trimStart().startsWith("[")?jsonWords(text):
-splitWords(text);if("fault"in words)throw refused(words.fault);if(words.words.length===0||words.words[0]==="")throw refused("it names no program");return words.
-words}function jsonWords(text){let value;try{value=JSON.parse(text)}catch{return{fault:"it is no JSON"}}const isWords=Array.isArray(value)&&value.every(word=>typeof word===
-"string"&&!word.includes("\0"));return isWords?{words:value}:{fault:"it is no array of texts"}}async function notifyOf(context,input,inherited){const text=input.
-text("notify");if(text==="none")return null;if(text!==void 0)return resolved(parseNotify(text),"--notify",context.cwd);if(inherited)return resolved(inherited,"t\
-he notifier of the earlier job",context.cwd);if(!(0,import_chunk_K4XBJGBM.mayMention)("notify"))return null;const{readUserConfig}=await Promise.resolve().then(()=>load(
-"./config-ZRULFGL6.js"));const{notify}=readUserConfig();return notify?resolved(notify,`"notify" of ${(0,import_chunk_K4XBJGBM.userConfigFile)()}`,null):null}function resolved(words,source,cwd){
-const[name="",...args]=words;const isRelative=name.includes("/")&&!import_node_path.default.isAbsolute(name);const program=cwd===null&&isRelative?void 0:(0,import_chunk_55A4YUIJ.
-findProgram)(name,cwd??"/");if(program!==void 0)return[program,...args];const where=!name.includes("/")?`it is not on PATH (${import_chunk_VBJYUCPQ.variables.searchPath()||
-"empty"})`:cwd===null&&isRelative?"it must be absolute or on PATH":`no executable file of that name${isRelative?` (looked from ${cwd})`:""}`;throw new import_chunk_NVPF5LEY.
-FaultError("preflight",`cannot use ${JSON.stringify(name)} as ${source}: ${where}`,"give the path of the program")}function launchWords(input){const onceKey=input.
-text("once-key")??null;if(onceKey==="")throw(0,import_chunk_NVPF5LEY.usageError)('cannot take --once-key "": a key needs at least one character');return{owner:input.
-text("owner")??import_chunk_VBJYUCPQ.variables.owner()??null,label:input.text("label")??null,onceKey}}function onStallOf(input){const text=input.text("on-stall");
-if(text===void 0)return null;if(text.trim()==="")throw(0,import_chunk_NVPF5LEY.usageError)("cannot take an empty --on-stall: say what is to be done about a stal\
-l");const size=(0,import_chunk_LXK2ZILE.byteLength)(text);if(size>import_chunk_UNWLYFWA.onStallBytes)throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --on\
--stall of ${size} bytes: at most ${import_chunk_UNWLYFWA.onStallBytes} are allowed`);return text}function checkLaunchOptions(input){if(input.has("wait-timeout")&&
-!input.has("wait"))throw(0,import_chunk_NVPF5LEY.usageError)("cannot take --wait-timeout without --wait");input.duration("wait-timeout");for(const other of["jso\
-n","wait"]){if(input.has("id-only")&&input.has(other))throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --id-only and --${other} together`)}}async function launchAndTell(context,input,request,isSynchronous=false){
-checkLaunchOptions(input);const root=context.root(input);const notify=await notifyOf(context,input,request.notify);return tellLaunched(context,input,root,await(0,
-import_chunk_NDLZGJF4.launch)(root,{...request,notify}),isSynchronous)}async function tellLaunched(context,input,root,launched,isSynchronous){if(input.has("wait")||
-isSynchronous){const{waitAndTell}=await Promise.resolve().then(()=>load("./collecting-XKF4HESN.js"));const told=launched.isNew?warningNotes(root,launched.id):[];
-const collect=`collect: ${import_chunk_DFY3WLOV.nextCommands.wait(launched.id,root.option)}`;for(const line of[jobLine(launched),collect,...told])context.tell(line);
-const timeoutMs=input.duration("wait-timeout")??Number.MAX_SAFE_INTEGER;return waitAndTell(context,root,[launched.id],{mode:"all",timeoutMs,heartbeatMs:null,isJson:input.
-has("json"),told})}return tellLaunch(root,launched,input)}function jobLine({id,isNew}){return`job ${id}${isNew?"":" (this once-key had it already; nothing was s\
-tarted)"}`}function warningsOf(root,id){const spec=(0,import_chunk_OYSO2DVF.readSpec)((0,import_chunk_RSAECTKB.jobPaths)(root.folder,id));return spec.kind==="ok"?
-spec.value.warnings??[]:[]}function warningNotes(root,id){return warningsOf(root,id).map(one=>`warning: ${(0,import_chunk_LXK2ZILE.plainText)(one.message)}`)}async function timerOf(root,id){
-if(!id.startsWith("timer-"))return void 0;const[{inspect},{dueWords,timerFacts}]=await Promise.all([Promise.resolve().then(()=>load("./view-LCYHZ6EI.js")),Promise.
-resolve().then(()=>load("./timer-facts-YN5NGH5S.js"))]);const{spec,state}=inspect(root.folder,id);if(!spec?.timer)return void 0;return{facts:{state:state.state,
-...timerFacts(spec.timer)},line:`due:     ${dueWords(spec.timer)}`}}async function tellLaunch(root,launched,input){const{id,isNew}=launched;const notes=warningNotes(
-root,id);if(input.has("id-only"))return{code:import_chunk_6PFAPK5K.exitCodes.done,out:`${id}
-`,notes};const paths=(0,import_chunk_RSAECTKB.jobPaths)(root.folder,id);const commands={wait:import_chunk_DFY3WLOV.nextCommands.wait(id,root.option),observe:import_chunk_DFY3WLOV.
-nextCommands.observe(id,root.option),cancel:import_chunk_DFY3WLOV.nextCommands.cancel(id,root.option)};const timer=await timerOf(root,id);if(input.has("json")){
-return{code:import_chunk_6PFAPK5K.exitCodes.done,json:{id,new:isNew,...timer?{...timer.facts,replaced:launched.replaced??[]}:{},folder:paths.folder,result_path:paths.
-result,output_path:paths.output,warnings:warningsOf(root,id),next:commands}}}const lines=[jobLine(launched),...timer?[timer.line]:[],...(launched.replaced??[]).
-map(earlier=>`replaced: ${earlier}`),`collect: ${commands.wait}`,`observe: ${commands.observe}`,`result:  ${paths.result}`];return{code:import_chunk_6PFAPK5K.exitCodes.
-done,out:`${lines.join("\n")}
-`,notes}}
-
-},
-"./chunk-7WBBYJDG.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{behindOf:()=>behindOf,cutFile:()=>cutFile,exists:()=>exists,factsOf:()=>factsOf,isExecutable:()=>isExecutable,isFile:()=>isFile,
-isFolder:()=>isFolder,isWritable:()=>isWritable,listNames:()=>listNames,listSome:()=>listSome,lookBehind:()=>lookBehind,moveFolder:()=>moveFolder,realPath:()=>realPath,
-removeTree:()=>removeTree,targetOf:()=>targetOf,touch:()=>touch,writeFault:()=>writeFault});module.exports=stdin_exports;var import_chunk_NVPF5LEY=load("./chunk\
--NVPF5LEY.js");var import_node_fs=require("node:fs");function factsOf(target){const stat=lookAt(target);if(!stat)return void 0;const kind=stat.isSymbolicLink()?
-"link":stat.isDirectory()?"folder":stat.isFile()?"file":"other";return{kind,uid:stat.uid,mode:stat.mode&4095,size:stat.size,allocated:stat.blocks*512,modifiedMs:stat.
-mtimeMs}}function lookBehind(target){let stat;try{stat=(0,import_node_fs.statSync)(target,{throwIfNoEntry:false})}catch(error){if((0,import_chunk_NVPF5LEY.errnoOf)(
-error)!=="ENOTDIR")throw error}return stat&&behindOf(stat,lookAt(target)?.isSymbolicLink()?(0,import_node_fs.realpathSync)(target):null)}function behindOf(stat,linkTo){
-return{kind:stat.isFile()?"file":stat.isDirectory()?"folder":"other",size:stat.size,modifiedMs:stat.mtimeMs,inode:stat.ino,linkTo}}function lookAt(target){try{return(0,
-import_node_fs.lstatSync)(target,{throwIfNoEntry:false})}catch(error){if((0,import_chunk_NVPF5LEY.errnoOf)(error)==="ENOTDIR")return void 0;throw error}}function exists(target){
-return(0,import_node_fs.existsSync)(target)}function listNames(folder){try{return(0,import_node_fs.readdirSync)(folder)}catch(error){if(["ENOENT","ENOTDIR"].includes(
-(0,import_chunk_NVPF5LEY.errnoOf)(error)??""))return[];throw error}}function listSome(folder,most){const names=[];let opened;try{opened=(0,import_node_fs.opendirSync)(
-folder)}catch(error){if(["ENOENT","ENOTDIR"].includes((0,import_chunk_NVPF5LEY.errnoOf)(error)??""))return[];throw error}try{for(let entry=opened.readSync();entry;entry=
-opened.readSync()){if(names.length===most)return void 0;names.push(entry.name)}return names}finally{opened.closeSync()}}function isFolder(target){return lookThrough(
-target)?.isDirectory()??false}function isFile(target){return lookThrough(target)?.isFile()??false}function targetOf(target){try{const stat=(0,import_node_fs.statSync)(
-target,{throwIfNoEntry:false});if(!stat)return void 0;const kind=stat.isDirectory()?"folder":stat.isFile()?"file":"other";return{kind,size:stat.size,modifiedMs:stat.
-mtimeMs,inode:stat.ino}}catch(error){if((0,import_chunk_NVPF5LEY.errnoOf)(error)==="ENOTDIR")return void 0;throw error}}function isExecutable(target){if(!lookThrough(
-target)?.isFile())return false;return isAllowed(target,import_node_fs.constants.X_OK)}function lookThrough(target){try{return(0,import_node_fs.statSync)(target,
-{throwIfNoEntry:false})}catch{return void 0}}function isWritable(target){return writeFault(target)===void 0}function writeFault(target){try{(0,import_node_fs.accessSync)(
-target,import_node_fs.constants.W_OK);return void 0}catch(error){return(0,import_chunk_NVPF5LEY.errnoOf)(error)??"error"}}function realPath(target){return(0,import_node_fs.
-realpathSync)(target)}function moveFolder(from,to){try{(0,import_node_fs.renameSync)(from,to);return true}catch(error){if(["ENOTEMPTY","EEXIST","ENOENT"].includes(
-(0,import_chunk_NVPF5LEY.errnoOf)(error)??""))return false;throw error}}function removeTree(target){(0,import_node_fs.rmSync)(target,{recursive:true,force:true})}
-function touch(file,atMs){try{(0,import_node_fs.utimesSync)(file,atMs/1e3,atMs/1e3);return true}catch(error){if(["ENOENT","ENOTDIR"].includes((0,import_chunk_NVPF5LEY.
-errnoOf)(error)??""))return false;throw error}}function cutFile(file,length){(0,import_node_fs.truncateSync)(file,length)}function isAllowed(target,mode){try{(0,
-import_node_fs.accessSync)(target,mode);return true}catch{return false}}
-
-},
-"./chunk-B2GTHZX4.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{onEachChange:()=>onEachChange,onNextChange:()=>onNextChange,onPathChange:()=>onPathChange});module.exports=stdin_exports;
-var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_node_fs=require("node:fs");var import_node_path=builtin("node:path");function onNextChange(files,onChange){
-const watchers=[];const stop=()=>{for(const watcher of watchers.splice(0))watcher.close()};const fire=()=>{if(watchers.length===0)return;stop();onChange()};for(const file of files){
-try{const watcher=(0,import_node_fs.watch)(file,{persistent:false});watchers.push(watcher);watcher.on("change",fire).on("error",stop)}catch{}}return stop}var mostEvents=1e3;
-function onPathChange(target,onChange){const watchers=[];const name=import_node_path.default.basename(target);let events=0;const stop=()=>{for(const watcher of watchers.
-splice(0))watcher.close()};const listen=(place,isMeant)=>{try{const watcher=(0,import_node_fs.watch)(place,{persistent:false},(_event,changed)=>{events+=1;if(isMeant(
-changed))onChange();if(events>mostEvents)stop()});watchers.push(watcher);watcher.on("error",()=>watcher.close())}catch{}};listen(target,()=>true);if(!(0,import_chunk_7WBBYJDG.
-isFolder)(target))listen(import_node_path.default.dirname(target),changed=>changed===null||changed===name);return stop}function onEachChange(target,onChange,onLost=()=>void 0){
-let watcher;const stop=()=>{watcher?.close();watcher=void 0};try{watcher=(0,import_node_fs.watch)(target,{persistent:false})}catch{return void 0}watcher.on("cha\
-nge",onChange).on("error",()=>{stop();onLost()});return stop}
-
-},
-"./chunk-BJVD3YVK.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{canonical:()=>canonical,ensureKey:()=>ensureKey,environmentDigest:()=>environmentDigest,hashOf:()=>hashOf,isGenuine:()=>isGenuine,
-macOf:()=>macOf,macOfAnswer:()=>macOfAnswer,randomBytes:()=>randomBytes,readKey:()=>readKey,sameMac:()=>sameMac});module.exports=stdin_exports;var import_chunk_CTSRVJRC=load(
-"./chunk-CTSRVJRC.js");var import_chunk_VBJYUCPQ=load("./chunk-VBJYUCPQ.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load(
-"./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_path=builtin("node:path");var import_node_fs=require("node:fs");function randomBytes(count){
-const bytes=new Uint8Array(count);const fd=(0,import_node_fs.openSync)("/dev/urandom","r");try{for(let done=0;done<count;)done+=(0,import_node_fs.readSync)(fd,bytes,
-done,count-done,null)}finally{(0,import_node_fs.closeSync)(fd)}return bytes}var longBytes=64*1024;function readKey(){const folder=(0,import_chunk_VBJYUCPQ.configFolder)();
-if(folder===void 0)return void 0;const file=import_node_path.default.join(folder,"key");const facts=lookAt(file);if(!facts)return void 0;const isPrivate=facts.kind===
-"file"&&facts.uid===process.getuid?.()&&(facts.mode&63)===0;const key=isPrivate?(0,import_chunk_527JQF7V.readText)(file,1024)?.trim():void 0;if(key&&/^[0-9a-f]{64}$/.
-test(key))return key;throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot use the key ${file}: it must be a file of yours with mode 600 and 64 hex dig\
-its`)}function lookAt(file){try{return(0,import_chunk_7WBBYJDG.factsOf)(file)}catch(error){throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot read t\
-he key ${file} (${(0,import_chunk_NVPF5LEY.errnoOf)(error)})`,"set XDG_CONFIG_HOME to a folder that you may use")}}function ensureKey(){const known=readKey();if(known)
-return known;const folder=(0,import_chunk_VBJYUCPQ.configFolder)();if(folder===void 0){throw new import_chunk_NVPF5LEY.FaultError("preflight","cannot find your \
-config folder: neither HOME nor XDG_CONFIG_HOME is set","set HOME")}try{makeFolders(folder);(0,import_chunk_527JQF7V.createFile)(import_node_path.default.join(folder,
-"key"),`${(0,import_chunk_CTSRVJRC.toHex)(randomBytes(32))}
-`)}catch(error){throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot make the key in ${folder} (${(0,import_chunk_NVPF5LEY.errnoOf)(error)})`,"set XDG\
-_CONFIG_HOME to a folder that you may write")}return ensureKey()}function macOf(spec,key){return keyedDigest(key,canonical(spec))}async function isGenuine(spec,key){
-if(key===void 0)return false;const{mac,...rest}=spec;return sameMac(await systemDigest(key,Buffer.from(canonical(rest))),mac)}function macOfAnswer(answer,key){return systemDigest(
-key,Buffer.from(`answer ${canonical(answer)}`))}function sameMac(expected,mac){let difference=expected.length^mac.length;for(let at=0;at<expected.length;at+=1)difference|=
-expected.charCodeAt(at)^mac.charCodeAt(at);return difference===0}function environmentDigest(key){const text=key+(0,import_chunk_VBJYUCPQ.comparableEnvironment)();
-let high=3735928559;let low=1103547991;for(let at=0;at<text.length;at+=1){const code=text.charCodeAt(at);high=Math.imul(high^code,2654435761);low=Math.imul(low^
-code,1597334677)}high=Math.imul(high^high>>>16,2246822507)^Math.imul(low^low>>>13,3266489909);low=Math.imul(low^low>>>16,2246822507)^Math.imul(high^high>>>13,3266489909);
-return(4294967296*(2097151&low)+(high>>>0)).toString(16)}function hashOf(text){return(0,import_chunk_CTSRVJRC.toHex)((0,import_chunk_CTSRVJRC.sha256)(Buffer.from(
-text)))}function canonical(value){if(Array.isArray(value))return`[${value.map(canonical).join(",")}]`;if(typeof value==="object"&&value!==null){const entries=Object.
-entries(value).sort(([a],[b])=>a<b?-1:1);return`{${entries.map(([name,inner])=>`${JSON.stringify(name)}:${canonical(inner)}`).join(",")}}`}return JSON.stringify(
-value)??"null"}async function keyedDigest(key,text){const bytes=Buffer.from(text);return bytes.length<=longBytes?(0,import_chunk_CTSRVJRC.toHex)((0,import_chunk_CTSRVJRC.
-hmacSha256)(Buffer.from(key),bytes)):systemDigest(key,bytes)}async function systemDigest(key,bytes){const{createHmac}=await Promise.resolve().then(()=>builtin("\
-node:crypto"));return createHmac("sha256",key).update(bytes).digest("hex")}function makeFolders(folder){if((0,import_chunk_7WBBYJDG.factsOf)(folder)?.kind==="fo\
-lder")return;makeFolders(import_node_path.default.dirname(folder));(0,import_chunk_527JQF7V.createFolder)(folder)}
-
-},
-"./chunk-BSO2ISIG.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{bootId:()=>bootId,hasCpu:()=>hasCpu,identityOf:()=>identityOf,installBootId:()=>installBootId,installPs:()=>installPs,
-isDeadState:()=>isDeadState,isIdentity:()=>isIdentity,isStopped:()=>isStopped,livenessOf:()=>livenessOf,ownIdentity:()=>ownIdentity,parseStat:()=>parseStat,pidNamespace:()=>pidNamespace,
-readProcess:()=>readProcess,readProcessVariable:()=>readProcessVariable,readProcesses:()=>readProcesses,sameIdentity:()=>sameIdentity,signalIdentity:()=>signalIdentity,
-takeBaseline:()=>takeBaseline,tickMs:()=>tickMs});module.exports=stdin_exports;var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_NVPF5LEY=load(
-"./chunk-NVPF5LEY.js");var import_node_fs=require("node:fs");var import_node_fs2=require("node:fs");var import_node_fs3=require("node:fs");function takeBaseline(){
-const counters=readCounters();return counters&&{...counters,pids:new Set(listPids())}}function pidsSince(baseline){const all=listPids();return baseline&&!hasWrapped(
-baseline)?all.filter(pid=>!baseline.pids.has(pid)):all}function listPids(){return(0,import_chunk_7WBBYJDG.listNames)("/proc").map(Number).filter(pid=>Number.isSafeInteger(
-pid))}function hasWrapped(baseline){const now=readCounters();if(!now)return true;const highest=Number(readOrEmpty("/proc/sys/kernel/pid_max"));return now.lastPid<
-baseline.lastPid||!(now.forks-baseline.forks<highest/2)}function readCounters(){const lastPid=Number(readOrEmpty("/proc/loadavg").trim().split(" ")[4]);const forks=Number(
-/^processes (\d+)$/m.exec(readOrEmpty("/proc/stat"))?.[1]);return Number.isSafeInteger(lastPid)&&Number.isSafeInteger(forks)?{lastPid,forks}:null}function readOrEmpty(file){
-try{return(0,import_node_fs.readFileSync)(file,"latin1")}catch{return""}}var isLinux=process.platform==="linux";var hasCpu=isLinux;var tickMs=10;var readPs=()=>[];
-function installPs(read){readPs=read}function readProcess(pid){if(!Number.isSafeInteger(pid)||pid<=1)return void 0;return isLinux?readProc(pid):readPs(["-p",String(
-pid)])[0]}function readProcesses(baseline=null){if(!isLinux)return readPs(["-ax"]);return pidsSince(baseline).flatMap(pid=>readProc(pid)??[])}function readProcessVariable(pid,name){
-const text=isLinux?readWhole(`/proc/${pid}/environ`):void 0;if(text===void 0)return void 0;const at=text.startsWith(`${name}=`)?0:text.indexOf(`\0${name}=`)+1;if(at===
-0&&!text.startsWith(`${name}=`))return void 0;const from=at+name.length+1;const end=text.indexOf("\0",from);return text.slice(from,end<0?void 0:end)}function parseStat(text){
-const open=text.indexOf("(");const close=text.lastIndexOf(")");const rest=text.slice(close+2).split(" ");const pid=Number.parseInt(text.slice(0,open),10);if(open<
-0||close<open||rest.length<20||!Number.isSafeInteger(pid))return void 0;return{pid,state:rest[0]??"",parent:Number(rest[1]),group:Number(rest[2]),session:Number(
-rest[3]),cpu:Number(rest[11])+Number(rest[12]),waited:Number(rest[13])+Number(rest[14]),start:rest[19]??"",name:text.slice(open+1,close)}}function readProc(pid){
-const text=readWhole(`/proc/${pid}/stat`);return text===void 0?void 0:parseStat(text)}function readWhole(file){try{return(0,import_node_fs2.readFileSync)(file,"\
-latin1")}catch{return void 0}}var boot;var namespace;function installBootId(id){boot=id}function bootId(){boot??=readBootId();return boot}function pidNamespace(){
-namespace??=process.platform==="linux"?link("/proc/self/ns/pid"):process.platform;return namespace}function identityOf(pid){const row=readProcess(pid);if(!row)return void 0;
-return{pid,start_token:row.start,boot_id:bootId(),pid_ns:pidNamespace()}}function ownIdentity(){return identityOf(process.pid)??{pid:process.pid,start_token:"",
-boot_id:bootId(),pid_ns:pidNamespace()}}function livenessOf(identity){if(!isIdentity(identity))return"dead";if(identity.boot_id!==bootId())return"dead";if(identity.
-pid_ns!==pidNamespace())return"unknown";const row=readProcess(identity.pid);if(row)return row.start===identity.start_token&&!isDeadState(row.state)?"alive":"dea\
-d";return isHidden(identity.pid)?"alive":"dead"}function isDeadState(state){return state.startsWith("Z")||state.startsWith("X")}function isStopped(identity){if(!isIdentity(
-identity)||identity.boot_id!==bootId()||identity.pid_ns!==pidNamespace())return false;const row=readProcess(identity.pid);return row!==void 0&&row.start===identity.
-start_token&&row.state.startsWith("T")}function sameIdentity(a,b){return a.pid===b.pid&&a.start_token===b.start_token&&a.boot_id===b.boot_id&&a.pid_ns===b.pid_ns}
-function isIdentity(value){if(typeof value!=="object"||value===null)return false;const{pid,start_token,boot_id,pid_ns}=value;return Number.isSafeInteger(pid)&&pid>
-1&&typeof start_token==="string"&&start_token!==""&&typeof boot_id==="string"&&typeof pid_ns==="string"}function signalIdentity(identity,signal){if(livenessOf(identity)!==
-"alive")return false;try{process.kill(identity.pid,signal);return true}catch{return false}}function isHidden(pid){try{process.kill(pid,0);return false}catch(error){
-return(0,import_chunk_NVPF5LEY.errnoOf)(error)==="EPERM"}}function readBootId(){return(0,import_node_fs3.readFileSync)("/proc/sys/kernel/random/boot_id","latin1").
-trim()}function link(target){try{return(0,import_node_fs3.readlinkSync)(target)}catch{return"none"}}
-
-},
-"./chunk-BXSONOR3.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{failedNotice:()=>failedNotice});module.exports=stdin_exports;var import_chunk_THMK3AAK=load("./chunk-THMK3AAK.js");
-var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var eventsBack=50;var atMost=1e6;function failedNotice({spec,state,paths}){if(!spec?.notify)return null;const{
-events}=(0,import_chunk_THMK3AAK.readEvents)(paths,Math.max(0,state.seq-eventsBack),atMost);const newest=events.findLast(event=>event.type==="notified");return newest&&
-hasFailed(newest)?wordsOf(newest):null}function hasFailed({how,code}){return how!=="exited"||code!==0}function wordsOf({key,how,code,output}){const what=how==="\
-exited"?`code ${String(code)}`:String(how);const said=typeof output==="string"&&output.trim()!==""?`, ${output}`:"";return`failed (${(0,import_chunk_LXK2ZILE.excerpt)(
-(0,import_chunk_LXK2ZILE.plainText)(`${String(key)}: ${what}${said}`).replace(/\s+/g," ").trim(),300)})`}
-
-},
-"./chunk-CAKGJKOS.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{line:()=>line,smallFacts:()=>smallFacts,toEndText:()=>toEndText});module.exports=stdin_exports;var import_chunk_FSRL2ASG=load(
-"./chunk-FSRL2ASG.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_UNWLYFWA=load("./chunk-UNWLYFWA.js");function line(text){const characters=[
-...(0,import_chunk_FSRL2ASG.oneLine)((0,import_chunk_LXK2ZILE.plainText)(text.slice(0,16*import_chunk_UNWLYFWA.evidenceChars)))];return characters.length<=import_chunk_UNWLYFWA.
-evidenceChars?characters.join(""):`${characters.slice(0,import_chunk_UNWLYFWA.evidenceChars-1).join("")}\u2026`}function smallFacts(facts){const plain=(0,import_chunk_LXK2ZILE.
-plainValue)(facts,import_chunk_UNWLYFWA.excerptBytes);return JSON.stringify(plain).length<=import_chunk_UNWLYFWA.watchFactsBytes?plain:{truncated:true}}function toEndText({
-changes=0},last){const told=changes===0?"nothing changed":`${changes} change${changes===1?"":"s"} told`;return`it was watched to its end as asked, ${told}; the \
-last: ${last}`}
-
-},
-"./chunk-CGHLF3AW.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{folderOf:()=>folderOf,run:()=>run});module.exports=stdin_exports;var import_chunk_G72W4775=load("./chunk-G72W4775.j\
-s");var import_chunk_X4ZWNZHO=load("./chunk-X4ZWNZHO.js");var import_chunk_7RROULJP=load("./chunk-7RROULJP.js");var import_chunk_UNWLYFWA=load("./chunk-UNWLYFWA\
-.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_path=builtin("node:path");var run={
-name:"run",summary:"run a long command as a job",form:"[options] -- COMMAND ARG...",words:{min:0,max:0,rest:true},options:import_chunk_G72W4775.runOptions,notes:"\
-The command gets no input and runs without a shell, exactly as it stands after --. It is never started twice.",examples:["run -- make test","run --timeout 2h --\
-once-key nightly -- python3 train.py","run --success-file model.pt --log train.log -- python3 train.py","run --shell --pipefail -- 'make 2>&1 | tee build.log'"],
-async run(context,input){const words=(0,import_chunk_X4ZWNZHO.onceWords)("run",input,(0,import_chunk_X4ZWNZHO.folderSaid)(context,input),null);const repeated=await(0,
-import_chunk_X4ZWNZHO.repeatedLaunch)(context,input,words,false);if(repeated)return repeated;const cwd=folderOf(context,input);const timeout=limitOf(input);const part=await(0,
-import_chunk_G72W4775.makeRunPart)(input,cwd);return(0,import_chunk_7RROULJP.launchAndTell)(context,input,{kind:"run",verb:"run",...(0,import_chunk_7RROULJP.launchWords)(
-input),cwd,deadlineMs:timeout,killGraceMs:input.durationOrDefault("kill-after"),maxOutputBytes:input.size("max-output")??import_chunk_UNWLYFWA.limits.maxOutput.
-default,firstOutputMs:input.duration("first-output")??null,stallMs:input.duration("stall-after")??null,lineage:null,run:part,warnings:(0,import_chunk_G72W4775.limitWarnings)(
-part,timeout),onStall:(0,import_chunk_7RROULJP.onStallOf)(input),staff:null,words})}};function limitOf(input){if(input.has("timeout")&&input.has("deadline"))throw(0,
-import_chunk_NVPF5LEY.usageError)("cannot take --timeout and --deadline together: they are the same");return input.has("deadline")?input.durationOrDefault("dead\
-line"):input.durationOrDefault("timeout")}function folderOf(context,input){const folder=import_node_path.default.resolve(context.cwd,input.text("cwd")??".");if(!(0,
-import_chunk_7WBBYJDG.isFolder)(folder))throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot run in ${folder}: there is no such folder`,"name an exist\
-ing one with --cwd DIR");return(0,import_chunk_7WBBYJDG.realPath)(folder)}
-
-},
-"./chunk-CJ74I6F3.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{captureWorkspace:()=>captureWorkspace,compareRefs:()=>compareRefs,limits:()=>limits,makeLooker:()=>makeLooker,measureRaw:()=>measureRaw,
-nameOf:()=>nameOf,notInGit:()=>notInGit,nothing:()=>nothing,refLimits:()=>refLimits});module.exports=stdin_exports;var import_chunk_HDW3QKWP=load("./chunk-HDW3Q\
-KWP.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_IXQIV2GL=load("./chunk-IXQIV2GL.js");var import_chunk_XRZCSGQB=load("./chunk-XRZ\
-CSGQB.js");var import_chunk_UNWLYFWA=load("./chunk-UNWLYFWA.js");var import_chunk_Y5L6GQDB=load("./chunk-Y5L6GQDB.js");var import_chunk_7WBBYJDG=load("./chunk-7\
-WBBYJDG.js");var import_node_path=builtin("node:path");var import_node_crypto=require("node:crypto");var import_node_fs=require("node:fs");var import_node_path2=builtin(
-"node:path");var import_node_path3=builtin("node:path");var import_node_crypto2=require("node:crypto");function makeLooker(root,until=Number.POSITIVE_INFINITY){
-const real=new Map;const isRealFolder=folder=>{if(folder==="."||folder==="")return true;const known=real.get(folder);if(known!==void 0)return known;const found=isRealFolder(
-import_node_path2.default.posix.dirname(folder))&&statOf(place(root,folder))?.isDirectory()===true;real.set(folder,found);return found};return{look(name){if(!isRealFolder(
-import_node_path2.default.posix.dirname(name)))return null;const stat=statOf(place(root,name));return stat?factsFrom(stat):null},hash:(name,facts,algorithm)=>hashBlob(
-place(root,name),facts,algorithm,until)}}function place(root,name){return Buffer.concat([Buffer.from(root),Buffer.from("/"),(0,import_chunk_FSRL2ASG.encodeName)(
-name)])}function statOf(target){try{return(0,import_node_fs.lstatSync)(target,{bigint:true,throwIfNoEntry:false})}catch{return void 0}}function factsFrom(stat){
-const kind=stat.isFile()?"file":stat.isSymbolicLink()?"link":stat.isDirectory()?"folder":"other";const isProgram=(stat.mode&0o100n)!==0n;const modes={file:isProgram?
-"100755":"100644",link:"120000",folder:"040000",other:"000000"};return{kind,mode:modes[kind],size:Number(stat.size),stat:`${stat.size}:${stat.mtimeNs}:${stat.ino}`,
-changedMs:Number(stat.ctimeMs)}}var chunkBytes=1024*1024;function hashBlob(target,facts,algorithm,until){try{if(facts.kind==="link"){const bytes=(0,import_node_fs.
-readlinkSync)(target,{encoding:"buffer"});return(0,import_node_crypto.createHash)(algorithm).update(`blob ${bytes.length}\0`).update(bytes).digest("hex")}return facts.
-kind==="file"?hashFile(target,facts.size,algorithm,until):null}catch{return null}}function hashFile(target,size,algorithm,until){if((0,import_chunk_Y5L6GQDB.monotonicMs)()>
-until)return null;const hash=(0,import_node_crypto.createHash)(algorithm).update(`blob ${size}\0`);const fd=(0,import_node_fs.openSync)(target,import_node_fs.constants.
-O_RDONLY|import_node_fs.constants.O_NOFOLLOW|import_node_fs.constants.O_NONBLOCK);try{const chunk=Buffer.alloc(Math.min(chunkBytes,size));for(let left=size;left>
-0;){if(left<size&&(0,import_chunk_Y5L6GQDB.monotonicMs)()>until)return null;const got=(0,import_node_fs.readSync)(fd,chunk,0,Math.min(chunk.length,left),null);if(got===
-0)break;hash.update(chunk.subarray(0,got));left-=got}}finally{(0,import_node_fs.closeSync)(fd)}return hash.digest("hex")}function walkFolder(root,limits2){const found=new Map;
-const until=(0,import_chunk_Y5L6GQDB.monotonicMs)()+limits2.ms;const device=statOf(Buffer.from(root))?.dev;const left=new Set(limits2.exclude.map(folder=>import_node_path2.
-default.relative(root,folder)));const folders=[""];let isWhole=true;let seen=0;for(const folder of folders){for(const name of namesIn(place(root,folder||"."))){
-seen+=1;if(seen>limits2.entries||(0,import_chunk_Y5L6GQDB.monotonicMs)()>until)return{found,isWhole:false};const full=folder===""?name:`${folder}/${name}`;const stat=statOf(
-place(root,full));if(!stat||left.has(full))continue;if(!stat.isDirectory())found.set(full,factsFrom(stat));else if(stat.dev!==device)isWhole=false;else if(!limits2.
-skip.includes(name))folders.push(full)}}return{found,isWhole}}function namesIn(folder){try{return(0,import_node_fs.readdirSync)(folder,{encoding:"buffer"}).map(
-import_chunk_FSRL2ASG.decodeName).sort()}catch{return[]}}function parseStatus(bytes){const items=bytes.toString("latin1").split("\0");const found=new Map;const status={
-head:null,branch:null,lines:[]};for(let at=0;at<items.length;at+=1){const item=items[at]??"";if(item.startsWith("# "))readHeader(item,status);else if(item.startsWith(
-"1 "))add(found,ordinary(item));else if(item.startsWith("2 ")){at+=1;for(const line of renamed(item,items[at]??""))add(found,line)}else if(item.startsWith("u "))
-add(found,unmerged(item));else if(item.startsWith("? "))add(found,untracked(item))}status.lines=[...found.values()];return status}function nameOf(latin1){return/^[\x20-\x7e]*$/.
-test(latin1)?latin1:(0,import_chunk_FSRL2ASG.decodeName)(Buffer.from(latin1,"latin1"))}function readHeader(item,status){const[,key,...rest]=item.split(" ");const value=rest.
-join(" ");if(key==="branch.oid")status.head=/^[0-9a-f]+$/.test(value)?value:null;if(key==="branch.head")status.branch=value==="(detached)"?null:nameOf(value)}function ordinary(item){
-const[[,xy="",sub="",mH="",mI="",mW="",hH="",hI=""],name]=split(item,8);return{path:nameOf(name),xy,head:entry(mH,hH),index:xy===".A"?"expected":entry(mI,hI),tree_mode:present(
-mW),isNested:sub.startsWith("S")}}function renamed(item,origin){const[[,xy="",sub="",mH="",mI="",mW="",hH="",hI=""],name]=split(item,9);const from=nameOf(origin);
-const isStaged=xy[0]==="R"||xy[0]==="C";const isCopy=xy.includes("C");const there={path:nameOf(name),xy,head:null,index:isStaged?entry(mI,hI):"expected",tree_mode:present(
-mW),isNested:sub.startsWith("S"),...isCopy?{}:{from}};if(isCopy)return[there];const gone={path:from,xy:isStaged?"D.":".D",head:entry(mH,hH),index:isStaged?null:
-entry(mI,hI),tree_mode:null,isNested:false};return[there,gone]}function unmerged(item){const[[,xy="",sub="",m1,m2="",m3,mW="",h1,h2="",h3],name]=split(item,10);
-return{path:nameOf(name),xy,head:entry(m2,h2),index:`u ${m1} ${h1} ${m2} ${h2} ${m3} ${h3}`,tree_mode:present(mW),isNested:sub.startsWith("S")}}function untracked(item){
-const name=item.slice(2);const isNested=name.endsWith("/");return{path:nameOf(isNested?name.slice(0,-1):name),xy:"??",head:null,index:null,tree_mode:null,isNested}}
-function add(found,line){const known=found.get(line.path);if(!known)found.set(line.path,line);else if(line.xy==="??")Object.assign(known,{xy:`${known.xy[0]}?`,isNested:line.
-isNested});else Object.assign(known,line,{xy:known.xy==="??"?`${line.xy[0]}?`:line.xy})}function split(item,fields){const parts=item.split(" ");return[parts.slice(
-0,fields),parts.slice(fields).join(" ")]}function entry(mode,name){return present(mode)===null?null:`${mode} ${name}`}function present(mode){return/^0*$/.test(mode)?
-null:mode}var refLimits={names:500};function readRefs(git){const listed=listRefs(git);const all=listed&&withStash(git,listed);if(!all)return{refs:null,refs_rest:null,
-elsewhere:{}};const ours=all.filter(ref=>!ref.isElsewhere).sort((a,b)=>rank(a)-rank(b));const rest=ours.slice(refLimits.names);const stable=rest.filter(({name})=>!isOfJob(
-name)).map(({name,tip})=>`${name} ${tip}`);return{refs:recordOf(ours.slice(0,refLimits.names)),refs_rest:rest.length===0?null:{count:rest.length,digest:digestOf(
-stable.sort().join("\n"))},elsewhere:recordOf(all.filter(ref=>ref.isElsewhere).slice(0,refLimits.names))}}function rank({name,isHere}){if(isHere||name==="refs/s\
-tash")return 0;return isOfJob(name)?2:1}function isOfJob(name){return name.startsWith("refs/heads/job-companion/")}function listRefs(git){const ask=place2=>git.
-run(["for-each-ref",`--format=%(objectname)%00%(refname)%00%(HEAD)%00${place2}`,"refs/heads","refs/stash"]);for(const place2 of["%(worktreepath)","%(worktreepat\
-h)","%(worktreepath)",""]){const answer=ask(place2);if(answer.ok)return answer.bytes.toString("latin1").split("\n").flatMap(parseRef);if(answer.code===null)return void 0}
-return void 0}function withStash(git,all){const stash=all.find(({name:name2})=>name2==="refs/stash");if(!stash)return all;const answer=git.run(["rev-list","--ma\
-x-count=1","--format=%s",stash.tip,"--"]);const subject=answer.ok?answer.bytes.toString("latin1").split("\n")[1]??"":"";const[,branch=""]=/^(?:WIP on|On) ([^:]+): /.
-exec(subject)??[];const name=`refs/heads/${nameOf(branch)}`;const maker=all.find(ref=>ref.name===name);const isTheirs=maker?maker.isElsewhere||isOfJob(name)&&!maker.
-isHere:isOfJob(name);return all.map(ref=>ref===stash?{...ref,isElsewhere:isTheirs}:ref)}function parseRef(line){const[tip="",ref,mark,place2=""]=line.split("\0");
-if(!/^[0-9a-f]{40,64}$/.test(tip)||!ref)return[];const isHere=mark==="*";return[{name:nameOf(ref),tip,isHere,isElsewhere:!isHere&&place2!==""}]}function recordOf(refs){
-return Object.fromEntries(refs.map(({name,tip})=>[name,tip]))}function digestOf(text){return(0,import_node_crypto2.createHash)("sha256").update(text).digest("he\
-x").slice(0,32)}function compareRefs(was,is){if(was.refs===null||is.refs===null)return{changed:[],tips:[],isMore:false,exact:false};const[before,now]=[was.refs,
-is.refs];const isCut=was.refs_rest!==null||is.refs_rest!==null;const own=[was.branch,is.branch].map(branch=>`refs/heads/${branch}`);const isOurs=name=>!(name in
-was.elsewhere||name in is.elsewhere)&&(!isOfJob(name)||own.includes(name))&&(!isCut||name in before&&name in now);const names=[...new Set([...Object.keys(before),
-...Object.keys(now)])].filter(isOurs).sort();return{changed:names.filter(name=>before[name]!==now[name]),tips:names.flatMap(name=>name==="refs/stash"||now[name]===
-void 0?[]:[now[name]]),isMore:was.refs_rest?.digest!==is.refs_rest?.digest,exact:!isCut}}function openRepository(root,until){const opened=(0,import_chunk_IXQIV2GL.
-openGit)(root,{until});if("reason"in opened)return opened;const{git}=opened;const place2=placeOf(git);if(place2!==void 0)return{reason:place2};const status=readStatus(
-git,"--find-renames")??readStatus(git,"--no-renames");if(status===void 0||"reason"in status)return status??{reason:"git status failed"};const hash=git.setting("\
-extensions.objectformat")?.toLowerCase()==="sha256"?"sha256":"sha1";return{git,hash,status,overlooked:readOverlooked(git)}}function describeRepository({git,hash,
-status}){const{head,branch}=status;const refs=readRefs(git);const subject=head===null?null:readSubject(git);return{root:git.folder,hash,head,branch,subject,...refs}}
-function placeOf(git){if(git.setting("core.worktree")===void 0)return void 0;const answer=git.run(["rev-parse","--show-toplevel"]);if(!answer.ok)return answer.reason;
-const top=answer.bytes.toString("utf8").replace(/\n$/,"");return top===git.folder?void 0:`its work tree is elsewhere (core.worktree is ${top})`}function readStatus(git,renames){
-const answer=git.run([...["status","--porcelain=v2","-z","--branch","--no-ahead-behind","--untracked-files=all",renames],"--ignore-submodules=dirty"]);if(answer.
-ok)return parseStatus(answer.bytes);return renames==="--no-renames"||answer.code===null?{reason:answer.reason}:void 0}function readOverlooked(git){const answer=git.
-run(["ls-files","-v","-z"]);if(!answer.ok)return void 0;const names=[];const{bytes}=answer;for(let at=0;at<bytes.length;){const end=bytes.indexOf(0,at);if(end<0)
-break;const tag=bytes[at]??0;if(tag===83||tag>=97)names.push(nameOf(bytes.toString("latin1",at+2,end)));at=end+1}return names}function readSubject(git){const answer=git.
-run(["rev-list","--max-count=1","--encoding=UTF-8","--format=%s","HEAD","--"]);return answer.ok?nameOf(answer.bytes.toString("latin1").split("\n")[1]??""):null}
-var limits={entries:5e3,nameText:2*1024*1024,brief:5e4,briefText:6*1024*1024,hashedBytes:512*1024*1024,nested:20,overlooked:2e4};function collectEntries(outer,isExcluded,until){
-const{folder:root}=outer.git;const looker=makeLooker(root,until);const found=new Map;const wholeness={exact:true,nested:0};addRepository(outer,"",{root,looker,found,
-wholeness,until});const sorted=[...found].filter(([name])=>!isExcluded(name)).sort(([a],[b])=>a<b?-1:1);const room=roomFor(sorted.map(([name])=>name.length),{items:limits.
-entries,text:limits.nameText});const measure=makeMeasure(looker,wholeness);const entries=sorted.slice(0,room).map(([name,one])=>entryOf(name,one,measure(name,one)));
-const isLate=(0,import_chunk_Y5L6GQDB.monotonicMs)()>until;const brief=sorted.slice(room).map(([name,one])=>briefOf(name,one,looker));const briefRoom=roomFor(brief.
-map(one=>JSON.stringify(one).length+1),{items:limits.brief,text:limits.briefText});const beyond=brief.slice(briefRoom).map(([name,,,stat])=>[name,stat]);const rest=(0,
-import_chunk_HDW3QKWP.makeRest)(brief.slice(0,briefRoom),beyond);return{entries,rest,exact:wholeness.exact&&rest===null&&!isLate,isLate}}function roomFor(lengths,room){
-let text=0;const end=lengths.findIndex(length=>{text+=length;return text>room.text});return Math.min(room.items,end<0?lengths.length:end)}function briefOf(name,{
-line},looker){const facts=looker.look(name);if(!facts||facts.kind==="folder"&&!line.isNested)return[name,line.xy,"",""];return facts.kind==="folder"?[name,line.
-xy,"160000",""]:[name,line.xy,facts.mode,facts.stat]}function addRepository(repository,prefix,place2){const{hash,status,overlooked}=repository;const inner=new Set(
-submodulesOf(repository));for(const line of status.lines){place2.found.set(prefix+line.path,{line,hash,nestedHead:null});if(line.isNested)inner.add(line.path)}for(const name of presentOnes(
-overlooked,prefix,place2)){const line={path:name,xy:"..",head:null,index:null,tree_mode:null,isNested:false};if(!place2.found.has(prefix+name))place2.found.set(
-prefix+name,{line,hash,nestedHead:null})}for(const name of inner)addNested(prefix+name,place2)}function addNested(name,place2){const folder=import_node_path3.default.
-join(place2.root,name);if(place2.looker.look(name)?.kind!=="folder"||(0,import_chunk_XRZCSGQB.findWorktree)(folder)!==folder)return;place2.wholeness.nested+=1;const repository=place2.
-wholeness.nested>limits.nested?void 0:openRepository(folder,place2.until);if(!repository||"reason"in repository){place2.wholeness.exact=false;return}const known=place2.
-found.get(name);if(known)known.nestedHead=repository.status.head??"unborn";addRepository(repository,`${name}/`,place2)}function submodulesOf({git}){if((0,import_chunk_7WBBYJDG.
-factsOf)(import_node_path3.default.join(git.folder,".gitmodules"))?.kind!=="file")return[];const answer=git.run(["config","-z","-f",".gitmodules","--get-regexp",
-"^submodule\\..*\\.path$"]);const items=answer.ok?answer.bytes.toString("latin1").split("\0"):[];return items.map(item=>nameOf(item.slice(item.indexOf("\n")+1))).
-filter(name=>name!==""&&import_node_path3.default.posix.normalize(name)===name&&!/^\.\.?(?:\/|$)|^\//.test(name))}function presentOnes(names,prefix,{looker,wholeness}){
-if(!names||names.length>limits.overlooked)wholeness.exact=false;return(names??[]).slice(0,limits.overlooked).filter(name=>looker.look(prefix+name)!==null)}function makeMeasure(looker,wholeness){
-let bytes=0;return(name,{line,hash,nestedHead})=>{const facts=looker.look(name);if(!facts)return nothing;if(facts.kind==="folder"){return line.isNested?{mode:"1\
-60000",content:nestedHead,stat:null}:nothing}if(bytes+facts.size>limits.hashedBytes){wholeness.exact=false;return{mode:facts.mode,content:null,stat:facts.stat}}
-bytes+=facts.size;return measureRaw(looker,name,facts,hash)}}var nothing={mode:null,content:null,stat:null};function measureRaw(looker,name,facts,hash){return{mode:facts.
-mode,content:looker.hash(name,facts,hash),stat:facts.stat}}function entryOf(name,{line},raw){const{xy,head,index,tree_mode,from}=line;const prefix=name.slice(0,
-name.length-line.path.length);return{path:name,xy,head,index,tree_mode,...raw,...from===void 0?{}:{from:prefix+from}}}function excluder(root,folders){const inside=folders.
-map(folder=>import_node_path3.default.relative(root,resolved(folder))).filter(name=>name!==""&&name!==".."&&!name.startsWith("../"));return name=>inside.some(folder=>name===
-folder||name.startsWith(`${folder}/`))}function resolved(folder){try{return(0,import_chunk_7WBBYJDG.realPath)(folder)}catch{return folder}}var walkLimits={entries:2e4,
-ms:3e3};var notInGit="not in a git work tree";function captureWorkspace(cwd,options){const at=(0,import_chunk_Y5L6GQDB.isoNow)();const{exclude,budgetMs=import_chunk_UNWLYFWA.
-captureBudgetMs}=options;const began=(0,import_chunk_Y5L6GQDB.monotonicMs)();const until=began+budgetMs;const folder=whole(cwd);const base={schema:1,cwd,at,exclude};
-const root=folder===void 0?void 0:(0,import_chunk_XRZCSGQB.findWorktree)(folder);if(folder===void 0||root===void 0||options.plain){return{...base,...walk(folder??
-cwd,exclude,budgetMs),reason:notInGit}}const repository=openRepository(root,began+budgetMs*.7);if("reason"in repository)return{...base,...walk(folder,exclude,until-
-(0,import_chunk_Y5L6GQDB.monotonicMs)()),reason:repository.reason};const git=describeRepository(repository);const{isLate,...collected}=collectEntries(repository,
-excluder(root,exclude),until);const isUnknown=git.refs===null||repository.overlooked===void 0;const late=`the ${Math.round(budgetMs/100)/10} s for looking at it\
- were used up`;const reason=isLate||isUnknown&&(0,import_chunk_Y5L6GQDB.monotonicMs)()>began+budgetMs*.7?late:null;return{...base,git,reason,...collected,files:null}}
-function walk(folder,exclude,leftMs){const resolved2=exclude.map(one=>whole(one)??import_node_path.default.resolve(one));const bounds={entries:walkLimits.entries,
-ms:Math.min(walkLimits.ms,leftMs)};const{found,isWhole}=walkFolder(folder,{exclude:resolved2,skip:["node_modules",".git"],...bounds});const files=[...found].map(
-([name,{mode,stat}])=>[name,mode,stat]);return{git:null,entries:[],rest:null,files:files.sort(([a],[b])=>a<b?-1:1),exact:isWhole}}function whole(folder){try{return(0,
-import_chunk_7WBBYJDG.realPath)(folder)}catch{return void 0}}
-
-},
-"./chunk-CP43QION.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{conclude:()=>conclude,finishStored:()=>finishStored,readOwnLog:()=>readOwnLog});module.exports=stdin_exports;var import_chunk_FHM5UAPN=load(
-"./chunk-FHM5UAPN.js");var import_chunk_P2ISOPV5=load("./chunk-P2ISOPV5.js");var import_chunk_QDGG2LTG=load("./chunk-QDGG2LTG.js");var import_chunk_5WQSECMS=load(
-"./chunk-5WQSECMS.js");var import_chunk_RCJX4V26=load("./chunk-RCJX4V26.js");var import_chunk_ILJKJSAA=load("./chunk-ILJKJSAA.js");var import_chunk_G3QJQVPZ=load(
-"./chunk-G3QJQVPZ.js");var import_chunk_THMK3AAK=load("./chunk-THMK3AAK.js");var import_chunk_DFY3WLOV=load("./chunk-DFY3WLOV.js");var import_chunk_GEPPUING=load(
-"./chunk-GEPPUING.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_ER3MQ2ZD=load(
-"./chunk-ER3MQ2ZD.js");var import_chunk_XUMWCHG3=load("./chunk-XUMWCHG3.js");var import_chunk_OYSO2DVF=load("./chunk-OYSO2DVF.js");var import_chunk_UNWLYFWA=load(
-"./chunk-UNWLYFWA.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load(
-"./chunk-NVPF5LEY.js");async function readOwnLog(spec,path){const nothing=note=>({path,tail:"",note});const look=await(0,import_chunk_ILJKJSAA.lookBehindSoon)(path,
-import_chunk_UNWLYFWA.pathLookMs);if("trouble"in look)return nothing(`it cannot be read (${look.trouble})`);if(!look.found)return nothing("it is missing");if(look.
-found.kind!=="file")return nothing("it is no regular file");try{const tail2=(0,import_chunk_QDGG2LTG.plainTail)((0,import_chunk_7WBBYJDG.realPath)(path));if(tail2===
-"")return nothing("it is empty");const isOld=look.found.modifiedMs<Date.parse(spec.created_at);return{path,tail:tail2,note:isOld?"not written since the launch":
-null}}catch(error){return nothing(`it cannot be read (${(0,import_chunk_NVPF5LEY.errnoOf)(error)??"error"})`)}}function ownLogSection({path,tail:tail2,note}){const name=(0,
-import_chunk_QDGG2LTG.oneLine)(path);if(tail2==="")return{text:`The log ${name} tells nothing: ${note}.`,isWhole:false};return{text:`## Last lines of ${name}${note===
-null?"":` (${note})`}
-
-${tail2}`,isWhole:note===null}}function recovery(job,refused=[]){const{spec,state,paths}=job;const again=import_chunk_DFY3WLOV.nextCommands.restart(spec.id,spec.
-state_option);if(state.watch?.watched_to_end)return`## Going on
-
-It was watched to its end, as asked: nothing failed. To watch on for as long again: ${again}`;const lines=["## Going on","",`Nothing is started again by itself.${lookFirst(
-job)}`];if(spec.staff)lines.push(...remedies(spec,spec.staff,state),...refusals(spec.staff,refused));if((0,import_chunk_RCJX4V26.isContinuable)(paths,state))lines.
-push(`Go on in the same conversation: ${import_chunk_DFY3WLOV.nextCommands.continue(spec.id,spec.state_option)}`);lines.push(`Start the same once more: ${again}`);
-return lines.join("\n")}function lookFirst({spec,state}){if(spec.kind==="watch")return"";if(state.error?.code==="spawn_failed"||state.error?.code==="never_start\
-ed")return"";if(spec.run?.status_cmd)return` The task may live on, and a restart would start another: ask for it first: ${(0,import_chunk_GEPPUING.quoteWords)([
-"sh","-c",(0,import_chunk_LXK2ZILE.plainText)(spec.run.status_cmd)])}`;const git=spec.worktree?(0,import_chunk_GEPPUING.quoteWords)(["git","-C",spec.worktree.path]):
-"git";return` Look at what was changed first: ${git} status, ${git} diff.`}function remedies(spec,staff,state){const name=staff.custom?.name??staff.backend;switch(state.
-error?.code){case"auth":return[`Sign in first: start ${staff.program} by hand, or set its key. Then try it out: ${(0,import_chunk_DFY3WLOV.nextCommand)(spec.state_option,
-"doctor","--backend",name)}`];case"quota":{const resets=state.error.resets?` (resets: ${(0,import_chunk_LXK2ZILE.plainText)(state.error.resets)})`:"";return[`Th\
-e quota of ${name} is used up${resets}. The same with another CLI: ${(0,import_chunk_DFY3WLOV.nextCommand)(spec.state_option,"restart",spec.id,"--backend","OTHE\
-R")}`]}default:return[]}}function refusals(staff,refused){if(refused.length===0)return[];const wider=staff.profile==="restricted"?"standard":"unrestricted";return[
-`Refused to the agent (profile ${staff.profile}): ${refused.map(import_chunk_LXK2ZILE.plainText).join("; ")}. If it should be allowed: --profile ${wider} with o\
-ne of the commands below.`]}function makeDeliverable(parts){const{spec,state,staff,paths,isPlain}=parts;if(state.state!=="done")return makeReport(parts);if(spec.
-timer)return spec.timer.message;if(spec.watch)return`${state.watch?.evidence??spec.watch.words}
-`;if(isPlain)return(0,import_chunk_527JQF7V.readRange)(paths.output,0,Number.MAX_SAFE_INTEGER)?.bytes??"";if(staff&&staff.answer!==null)return staff.answer;const output=(0,
-import_chunk_5WQSECMS.readLogTail)(paths.output);return output.length>0?output:(0,import_chunk_5WQSECMS.readLogTail)(paths.error)}function makeReport(parts){const{
-spec,state,staff}=parts;if(spec.timer)return timerReport(parts,spec.timer);const sections=[`# ${spec.id}: ${state.state}${state.error?` (${state.error.code})`:""}`,
-reasonText(parts),facts(parts).join("\n"),progress(parts),workspace(parts),...logSections(parts),decided(parts),recovery(parts,staff?.reading.denials)];return`${sections.
-filter(section=>section!=="").join("\n\n")}
-`}function timerReport({spec,state,cancel},timer){const lines=[`# ${spec.id}: ${state.state}`,"",`Canceled${cancelWords(cancel)}. It was due at ${(0,import_chunk_LXK2ZILE.
-plainText)(timer.due_at)}.`,...timer.message===""?[]:["","## Its message","",timer.message]];return`${lines.join("\n")}
-`}function cancelWords(cancel){const why=cancel?.why?`: ${(0,import_chunk_LXK2ZILE.plainText)(cancel.why)}`:"";const who=cancel?` by ${(0,import_chunk_LXK2ZILE.
-plainText)(cancel.owner??`process ${cancel.by?.pid??"unknown"}`)} at ${(0,import_chunk_LXK2ZILE.plainText)(cancel.at)}`:"";return`${who}${why}`}function reasonText({
-state,cancel,tree}){if(state.state==="canceled"){const step={none:"nothing was running any more",term:"the tree ended on SIGTERM",kill:"SIGKILL was needed"}[tree.
-step];return`Canceled${cancelWords(cancel)}. ${tree.ended.length} process(es) ended; ${step}.`}const resets=state.error?.resets?` (resets: ${state.error.resets}\
-)`:"";return`Reason: ${(0,import_chunk_LXK2ZILE.plainText)(state.error?.message??"not known")}${resets}`}function facts(parts){const{spec,state,paths,tree}=parts;
-const rows=[["Command",spec.run?(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_GEPPUING.quoteWords)(spec.run.argv),1e3):null],["Condition",spec.watch?(0,import_chunk_LXK2ZILE.
-plainText)(spec.watch.words):null],["Seen last",spec.watch&&state.watch?seenLast(state.watch):null],["Backend",spec.staff?`${spec.staff.backend}, mode ${spec.staff.
-mode}, profile ${spec.staff.profile}`:null],["Task",spec.staff?(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(spec.staff.prompt).replace(
-/\s+/g," "),import_chunk_UNWLYFWA.excerptBytes):null],["Folder",spec.cwd],["Exit code",state.exit_code===null?null:String(state.exit_code)],["Signal",state.signal===
-null?null:`${state.signal}${state.signal_certain?"":" (by the exit code; not certain)"}`],["Duration",state.duration_ms===null?null:(0,import_chunk_UNGYPAP3.formatDuration)(
-state.duration_ms)],["Hard limit",(0,import_chunk_UNGYPAP3.formatDuration)(spec.deadline_ms)],...(0,import_chunk_QDGG2LTG.runFacts)(parts),["Conversation",state.
-conversation?.id??null],["Survivors",tree.survivors.length>0?tree.survivors.map(one=>`${one.pid} (${one.name})`).join(", "):null],["Warnings",state.warnings.length>
-0?state.warnings.map(one=>(0,import_chunk_LXK2ZILE.plainText)(one.message)).join("; "):null],["Whole output",spec.watch?null:`${paths.output} and ${paths.error}`],
-["What was told",spec.watch?paths.events:null]];return rows.filter(([,value])=>value!==null).map(([name,value])=>`${name}: ${value}`)}function seenLast({evidence,
-polls,troubles,trouble}){const failed=troubles>0?`; the last ${troubles} failed: ${(0,import_chunk_LXK2ZILE.plainText)(trouble??"not known why")}`:"";return`${(0,
-import_chunk_LXK2ZILE.plainText)(evidence)} (${polls} attempts${failed})`}function progress({staff}){if(!staff)return"";const{reading}=staff;const lines=[];for(const call of reading.
-tools.slice(-5)){lines.push(`- ${call.name} ${(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(call.input).replace(/\s+/g," "),import_chunk_UNWLYFWA.
-excerptBytes)} [${call.status}]`)}const text=(0,import_chunk_LXK2ZILE.plainText)(reading.answer||reading.text).trim();if(text!=="")lines.push("",...(0,import_chunk_LXK2ZILE.
-tail)(text,import_chunk_UNWLYFWA.textTailBytes).text.split("\n"));return lines.length>0?["## Seen last (not a finished answer)","",...lines].join("\n"):""}function workspace({
-spec,staff}){if(!staff?.changes)return"";const lines=["## Workspace","",(0,import_chunk_P2ISOPV5.describeChanges)(staff.changes)];if(spec.worktree){lines.push("",
-`It worked in a worktree of its own, ${spec.worktree.path} (branch ${spec.worktree.branch}).`);for(const command of(0,import_chunk_G3QJQVPZ.takeOverCommands)(spec.
-worktree,staff.changes))lines.push(`    ${command}`)}return lines.join("\n")}function decided({spec,state}){if(state.error?.code!=="stalled"||!spec.on_stall)return"";
-return`## Decided at launch for a stall
-
-${(0,import_chunk_LXK2ZILE.plainText)(spec.on_stall).trim()}`}function logSections({spec,paths,ownLog}){if(spec.staff)return[(0,import_chunk_QDGG2LTG.logSection)(
-"Last error output",paths.error)];const own=ownLog===null?void 0:ownLogSection(ownLog);return[...own?[own.text]:[],...own?.isWhole?[]:[(0,import_chunk_QDGG2LTG.
-logSection)("Last output",paths.output)],(0,import_chunk_QDGG2LTG.logSection)("Last error output",paths.error)]}function conclude(job,ending){const{paths,spec}=job;
-const read=(0,import_chunk_OYSO2DVF.readState)(paths);const before=read.kind==="ok"?read.value:(0,import_chunk_XUMWCHG3.earlyState)(spec.id,spec);const journal=(0,
-import_chunk_THMK3AAK.openJournal)(paths,spec);if((0,import_chunk_ER3MQ2ZD.isEnded)(before)){journal.append("late_evidence",{reason:ending.reason,exit_code:ending.
-exit?.exit_code??null});return before}const end=(0,import_chunk_FHM5UAPN.makeEndState)(job,before,ending);const{state}=end;try{withReserve(paths,()=>publish(job,
-end,ending,journal))}catch(error){if(!isFull(error))throw error;state.state="failed";state.error={code:"output_unstorable",message:`the result cannot be stored:\
- no space left in ${paths.folder}`};withReserve(paths,()=>finish(paths,state))}return state}function publish(job,{state,staff,results},ending,journal){const{paths,
-spec}=job;const cancel=(0,import_chunk_OYSO2DVF.readCancel)(paths);(0,import_chunk_527JQF7V.writeFile)(paths.result,madeSafely(state,staff,()=>makeDeliverable({
-spec,paths,state,staff,results,ownLog:ending.ownLog??null,tree:ending.tree,cancel,isPlain:(0,import_chunk_FHM5UAPN.backendOf)(spec)?.answerFrom==="stdout"})));(0,
-import_chunk_527JQF7V.writeJson)(paths.resultRecord,(0,import_chunk_P2ISOPV5.terminalRecord)(spec,paths,state,{tree:ending.tree,staff,results}),{sync:false});if((0,
-import_chunk_THMK3AAK.readEvents)(paths,journal.seq-1,1).events[0]?.type!=="ended"){const{exit_code,error,reconciled}=state;journal.append("ended",{state:state.
-state,exit_code,error,reconciled})}state.seq=journal.seq;finish(paths,state);if((0,import_chunk_P2ISOPV5.isTidy)(spec,state))for(const file of[paths.output,paths.
-snapshot])(0,import_chunk_527JQF7V.removeFile)(file)}function madeSafely(state,staff,make){try{return make()}catch(error){if(state.state==="done"&&staff&&staff.
-answer!==null)return staff.answer;const reason=state.error?`${state.error.code}: ${state.error.message}`:state.state;return`# ${state.id}: ${state.state}
-
-${reason}
-
-The report could not be made: ${(0,import_chunk_NVPF5LEY.messageOf)(error)}
-`}}function finish(paths,state){(0,import_chunk_OYSO2DVF.writeState)(paths,state);(0,import_chunk_527JQF7V.removeFile)(paths.marker);const passing=[paths.reserve,
-paths.leaseFifo,paths.aliveFifo,paths.limitFifo];const torn=(0,import_chunk_7WBBYJDG.listNames)(paths.folder).filter(name=>/^\..*\.tmp$/.test(name));for(const file of[
-...passing,...torn.map(name=>`${paths.folder}/${name}`)])(0,import_chunk_527JQF7V.removeFile)(file)}function finishStored(job){const stored=(0,import_chunk_OYSO2DVF.
-readStoredState)(job.paths,job.spec.id);if(!stored)return false;withReserve(job.paths,()=>finish(job.paths,stored));return true}function withReserve(paths,write){
-try{write()}catch(error){if(!isFull(error)||!(0,import_chunk_527JQF7V.removeFile)(paths.reserve))throw error;write()}}function isFull(error){return["ENOSPC","ED\
-QUOT"].includes((0,import_chunk_NVPF5LEY.errnoOf)(error)??"")}
-
-},
 "./chunk-CTSRVJRC.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{hmacSha256:()=>hmacSha256,sha256:()=>sha256,toHex:()=>toHex});module.exports=stdin_exports;var constants=new Uint32Array(
 [1116352408,1899447441,3049323471,3921009573,961987163,1508970993,2453635748,2870763221,3624381080,310598401,607225278,1426881987,1925078388,2162078206,2614888103,
@@ -1234,35 +1041,95 @@ countDirty)(snapshot)}}}function dirtyLine({xy,path,from}){const origin=from===v
 ?"?xy:xy.replace("?",".").replaceAll("."," ");return`${letters} ${origin}${(0,import_chunk_FSRL2ASG.showName)(path)}`}
 
 },
-"./chunk-EDRMRAJP.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{waitAndTell:()=>waitAndTell});module.exports=stdin_exports;var import_chunk_Z5MKREF3=load("./chunk-Z5MKREF3.js");var import_chunk_4THIVH2P=load(
-"./chunk-4THIVH2P.js");var import_chunk_TESABYF3=load("./chunk-TESABYF3.js");var import_chunk_4CHCCQN7=load("./chunk-4CHCCQN7.js");var import_chunk_DYSFR35P=load(
-"./chunk-DYSFR35P.js");var import_chunk_NWMRLGD5=load("./chunk-NWMRLGD5.js");var import_chunk_LSRU323L=load("./chunk-LSRU323L.js");var import_chunk_OIGBCF3K=load(
-"./chunk-OIGBCF3K.js");var import_chunk_FKEDTWPK=load("./chunk-FKEDTWPK.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_DFY3WLOV=load(
-"./chunk-DFY3WLOV.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_ER3MQ2ZD=load(
+"./chunk-EFUQBNG5.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{waitForJobs:()=>waitForJobs});module.exports=stdin_exports;var import_chunk_LUIVRIXY=load("./chunk-LUIVRIXY.js");var import_chunk_SUUUD6OI=load(
+"./chunk-SUUUD6OI.js");var import_chunk_IH5K6ZOB=load("./chunk-IH5K6ZOB.js");var import_chunk_B2GTHZX4=load("./chunk-B2GTHZX4.js");var import_chunk_YD5YGYM5=load(
+"./chunk-YD5YGYM5.js");var import_chunk_K7ECP4AX=load("./chunk-K7ECP4AX.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_ER3MQ2ZD=load(
+"./chunk-ER3MQ2ZD.js");var import_chunk_RSAECTKB=load("./chunk-RSAECTKB.js");var import_chunk_OYSO2DVF=load("./chunk-OYSO2DVF.js");var import_chunk_UNWLYFWA=load(
+"./chunk-UNWLYFWA.js");var import_chunk_Y5L6GQDB=load("./chunk-Y5L6GQDB.js");var import_chunk_BSO2ISIG=load("./chunk-BSO2ISIG.js");var import_chunk_7WBBYJDG=load(
+"./chunk-7WBBYJDG.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_events=require("node:events");var pauseMs=15;async function viewAt(event,look2,signal){
+const until=(0,import_chunk_Y5L6GQDB.monotonicMs)()+import_chunk_UNWLYFWA.stateLagMs;for(;;){const isLast=(0,import_chunk_Y5L6GQDB.monotonicMs)()>=until||signal.
+aborted;const view=await look2();if(event.seq===null||(0,import_chunk_ER3MQ2ZD.isEnded)(view.state)||view.state.seq>=event.seq)return view;if(isLast)return withEvent(
+view,event);await(0,import_chunk_Y5L6GQDB.sleep)(pauseMs)}}function withEvent(view,event){return{...view,state:{...view.state,...standingIn(event,view.state)}}}
+function standingIn(event,state){const{type,at,seq:_,job:__,owner:___,wake,...told}=event;const isAttention=Array.isArray(wake)&&wake.includes("attention");const alarm=isAttention?
+{health:"attention",attention_kind:"task_attention"}:{};if(type==="checkpoint"){const checkpoint=(0,import_chunk_SUUUD6OI.checkpointOf)({...state,checkpoint:{...told,
+at}});if(!checkpoint)return alarm;return{health:checkpoint.state,attention_kind:checkpoint.attention_kind,checkpoint}}const looked=lookIn(event);const note=looked&&
+(0,import_chunk_SUUUD6OI.watchOf)({...state,watch:{verdict:"pending",...state.watch,...looked}});if(!note)return alarm;const watch={...note,facts:{}};return isAttention&&
+type==="trouble"?{...alarm,watch}:{health:"unknown",attention_kind:null,watch}}function lookIn({type,verdict,word,evidence,message,in_a_row,n}){if(type==="news")
+return{verdict,word,evidence,told:n,troubles:0,trouble:null};if(type==="trouble")return{troubles:in_a_row,trouble:message,told:n};return void 0}var quickRounds=50;
+var healthMs=5e3;var journalPauseMs=50;async function waitForOne(root,id,watch,told){const nap=(0,import_chunk_LUIVRIXY.makeNap)(told.signal);let woken=quickRounds;
+for(let round=0;;round+=1,woken+=1){let view=await look(root,id);if(view.damage!==null)await(0,import_chunk_Y5L6GQDB.sleep)(100);if(!(0,import_chunk_7WBBYJDG.exists)(
+view.paths.folder))throw vanishedError(view.paths.folder,id);told.view(view);if((0,import_chunk_ER3MQ2ZD.isEnded)(view.state)||told.signal.aborted)return void 0;
+if(told.until-(0,import_chunk_Y5L6GQDB.monotonicMs)()<=0){const wake=watch?.lookAtEvents()??watch?.lookAtHealth(view);return wake&&!await isOver(root,id,wake,told)?
+wake:void 0}const closes=await subscribe(view,nap,watch);try{for(let isQuiet=true;isQuiet;){view=await look(root,id);told.view(view);if((0,import_chunk_ER3MQ2ZD.
+isEnded)(view.state)||told.signal.aborted||told.until-(0,import_chunk_Y5L6GQDB.monotonicMs)()<=0)break;const wake=watch?.lookAtEvents()??watch?.lookAtHealth(view);
+if(wake)return await isOver(root,id,wake,told)?void 0:wake;const pause=woken<quickRounds?20:pauseFor(view,closes,round,watch);const seen=await rest(nap,Math.min(
+told.until-(0,import_chunk_Y5L6GQDB.monotonicMs)(),pause),view,watch,told.signal);if(seen.wake)return await isOver(root,id,seen.wake,told)?void 0:seen.wake;if(seen.
+why.includes("fifo"))woken=0;isQuiet=seen.why.length===0&&pause>1e3&&(0,import_chunk_7WBBYJDG.exists)(view.paths.folder)}}finally{for(const close of Object.values(
+closes))close?.()}}}async function subscribe(view,nap,watch){const isArmed=(0,import_chunk_ER3MQ2ZD.conditionOf)(view)==="armed";const hasJournal=watch?.subscribe(
+()=>nap.ring("journal"));return{fifo:await(0,import_chunk_IH5K6ZOB.watchFifo)(view.paths.leaseFifo,()=>nap.ring("fifo")),folder:isArmed?(0,import_chunk_B2GTHZX4.
+onEachChange)(view.paths.folder,()=>nap.ring("folder")):void 0,journal:hasJournal?()=>void 0:void 0}}async function rest(nap,ms,view,watch,signal){const until=(0,
+import_chunk_Y5L6GQDB.monotonicMs)()+ms;for(;;){const left=Math.max(0,until-(0,import_chunk_Y5L6GQDB.monotonicMs)());const why=await nap.sleep(watch?.isForHealth?
+Math.min(left,healthMs):left);if(why.length===0&&left>healthMs&&!signal.aborted&&!watch?.isHealthChanged(view))continue;const wake=why.includes("journal")?watch?.
+lookAtEvents():void 0;if(wake)return{why,wake};if(why.length!==1||why[0]!=="journal"||(0,import_chunk_Y5L6GQDB.monotonicMs)()>=until)return{why};const more=await nap.
+sleep(Math.min(journalPauseMs,Math.max(0,until-(0,import_chunk_Y5L6GQDB.monotonicMs)())),"journal");if(more.length>0)return{why:more}}}async function isOver(root,id,wake,told){
+const view=await viewAt(wake.event,()=>look(root,id),told.signal);told.view(view);return(0,import_chunk_ER3MQ2ZD.isEnded)(view.state)}function pauseFor(view,{fifo,
+folder,journal},round,watch){const soon=Math.min(20*1.25**round,1e3);switch((0,import_chunk_ER3MQ2ZD.conditionOf)(view)){case"armed":return Math.min(untilDue(view),
+folder?6e4:2e3);case"supervised":{const isHeld=view.worker!==null&&view.launch!==null&&(0,import_chunk_BSO2ISIG.sameIdentity)(view.worker.worker,view.launch.worker);
+if(!isHeld)return soon;const isTold=fifo&&view.worker?.fifo&&(!watch||journal);return Math.min(isTold?15e3:1e3,untilDue(view)+import_chunk_ER3MQ2ZD.timerPatienceMs)}case"\
+unseen":return 1e3;default:return soon}}function untilDue({spec}){const due=(0,import_chunk_OYSO2DVF.instantOf)(spec?.timer?.due_at);return due===null?Number.POSITIVE_INFINITY:
+Math.max(1,due-(0,import_chunk_Y5L6GQDB.nowMs)())}async function look(root,id){try{return await(0,import_chunk_YD5YGYM5.refreshAttached)(root,id)}catch(error){if(error instanceof
+import_chunk_NVPF5LEY.FaultError&&error.code==="unknown_job")throw vanishedError((0,import_chunk_RSAECTKB.jobPaths)(root,id).folder,id);throw error}}function vanishedError(folder,id){
+return new import_chunk_NVPF5LEY.FaultError("state_unusable",`cannot go on waiting for job ${id}: its folder ${folder} is gone`,null)}var WakeWatch=class{beyond=null;paths;wanted;scan;cursor;choice;newest=0;hasScanned=false;known;hasLooked=false;stop;constructor(paths,wanted,cursor){
+this.paths=paths;this.wanted=wanted;this.cursor=cursor;this.scan=new import_chunk_K7ECP4AX.JournalScan(paths.events);this.choice=new import_chunk_ILRLY4JU.WakeChoice(
+wanted,cursor.seq)}get isForHealth(){return this.wanted.includes("attention")}subscribe(ring){this.stop??=(0,import_chunk_B2GTHZX4.onEachChange)(this.paths.events,
+ring,()=>{this.stop=void 0});return this.stop!==void 0}close(){this.stop?.();this.stop=void 0}isHealthChanged(view){return this.isForHealth&&(0,import_chunk_SUUUD6OI.
+findStopped)(view)!==void 0!==(this.known==="worker_stopped")}lookAtEvents(){this.scan.read(event=>{if((0,import_chunk_ILRLY4JU.isNumbered)(event))this.newest=Math.
+max(this.newest,event.seq);this.choice.add(event)});if(!this.hasScanned&&this.cursor.seq>this.newest)this.startAt(this.newest);this.hasScanned=true;const chosen=this.
+choice.chosen();return chosen&&{...chosen,nextSeq:chosen.event.seq}}lookAtHealth(view){if(!this.isForHealth)return void 0;const seen=(0,import_chunk_SUUUD6OI.monitorAttention)(
+view,(0,import_chunk_ER3MQ2ZD.conditionOf)(view));const isNew=seen!==void 0&&seen.cause!==this.known&&(this.hasLooked||!this.cursor.isGiven);this.known=seen?.cause;
+this.hasLooked=true;if(!seen||!isNew)return void 0;const event={seq:null,at:(0,import_chunk_Y5L6GQDB.isoNow)(),type:"monitor_attention",...seen};return{wake:"at\
+tention",event,nextSeq:this.beyond?.newest??this.cursor.seq,pending:0,skipped:0}}startAt(newest){this.beyond={given:this.cursor.seq,newest};this.choice=new import_chunk_ILRLY4JU.
+WakeChoice(this.wanted,newest)}};async function waitForJobs(root,ids,options){const until=(0,import_chunk_Y5L6GQDB.monotonicMs)()+options.timeoutMs;const views=new Map;
+const watches=new Map;const stop=new AbortController;(0,import_node_events.setMaxListeners)(0,stop.signal);const beat=options.heartbeatMs===null?void 0:setInterval(
+()=>options.onHeartbeat?.([...views.values()]),options.heartbeatMs);let failure;let woken=null;let ended=0;await Promise.all(ids.map(async id=>{const watch=options.
+until?.length?makeWatch(root,id,options.until,options.cursors):void 0;if(watch)watches.set(id,watch);const told={view:view2=>views.set(id,view2),signal:stop.signal,
+until};try{const wake=await waitForOne(root,id,watch,told);if(wake){woken??={id,...wake};stop.abort()}}catch(error){failure??=error;stop.abort();return}finally{
+watch?.close()}const view=views.get(id);if(view&&(0,import_chunk_ER3MQ2ZD.isEnded)(view.state))ended+=1;if(options.mode==="any"&&ended>0)stop.abort()}));clearInterval(
+beat);if(failure!==void 0)throw failure;const beyond=[...watches].flatMap(([id,watch])=>watch.beyond?[{id,...watch.beyond}]:[]);return{views:ids.flatMap(id=>views.
+get(id)??[]),woken,beyond}}function makeWatch(root,id,until,cursors){return new WakeWatch((0,import_chunk_RSAECTKB.jobPaths)(root,id),until,cursors?.get(id)??{seq:0,
+isGiven:false})}
+
+},
+"./chunk-EPLRZID4.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{waitAndTell:()=>waitAndTell});module.exports=stdin_exports;var import_chunk_QFYR37JK=load("./chunk-QFYR37JK.js");var import_chunk_SM32CA22=load(
+"./chunk-SM32CA22.js");var import_chunk_O3BKWLOG=load("./chunk-O3BKWLOG.js");var import_chunk_WEXNL32A=load("./chunk-WEXNL32A.js");var import_chunk_DYSFR35P=load(
+"./chunk-DYSFR35P.js");var import_chunk_NWMRLGD5=load("./chunk-NWMRLGD5.js");var import_chunk_EFUQBNG5=load("./chunk-EFUQBNG5.js");var import_chunk_SUUUD6OI=load(
+"./chunk-SUUUD6OI.js");var import_chunk_FKEDTWPK=load("./chunk-FKEDTWPK.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_DFY3WLOV=load(
+"./chunk-DFY3WLOV.js");var import_chunk_SBRRC2LY=load("./chunk-SBRRC2LY.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_ER3MQ2ZD=load(
 "./chunk-ER3MQ2ZD.js");var import_chunk_OYSO2DVF=load("./chunk-OYSO2DVF.js");var import_chunk_Y5L6GQDB=load("./chunk-Y5L6GQDB.js");async function withFarewell(context,ids,again,wait){
 const release=(0,import_chunk_FKEDTWPK.onInterrupt)(signal=>{try{context.live?.("");context.tell(`${farewell(ids)}
 ${again()}`)}catch{}(0,import_chunk_FKEDTWPK.endBySignal)(signal)});try{return await wait()}finally{release()}}function farewell(ids){if(ids.length===1)return`j\
 ob ${ids[0]} runs on; collect it with:`;return`the ${ids.length} jobs run on; collect them with:`}function lineOf(view){const age=(0,import_chunk_OYSO2DVF.ageOf)(
-view.state.started_at,(0,import_chunk_Y5L6GQDB.nowMs)());const{health}=(0,import_chunk_OIGBCF3K.healthOf)(view,(0,import_chunk_ER3MQ2ZD.conditionOf)(view));const{
-bar,eta,note}=(0,import_chunk_4THIVH2P.progressCells)(view);const parts=[view.state.state,...health==="unknown"?[]:[health],age===null?"not started":(0,import_chunk_UNGYPAP3.
+view.state.started_at,(0,import_chunk_Y5L6GQDB.nowMs)());const{health}=(0,import_chunk_SUUUD6OI.healthOf)(view,(0,import_chunk_ER3MQ2ZD.conditionOf)(view));const{
+bar,eta,note}=(0,import_chunk_SM32CA22.progressCells)(view);const parts=[view.state.state,...health==="unknown"?[]:[health],age===null?"not started":(0,import_chunk_SBRRC2LY.
 formatDuration)(age<1e3?age:Math.floor(age/1e3)*1e3),...bar===null?[]:[bar],...eta===null?[]:[`ETA ${eta}`],...note===null?[]:[note]];return`${view.id}: ${parts.
 join(", ")}`}function waitAgain(root,ids,asked,moved=new Map){const[first=""]=ids;const{until=[],cursors=new Map}=asked;if(until.length===0&&ids.length===1)return import_chunk_DFY3WLOV.
 nextCommands.wait(first,root.option);const words=["wait",...ids];if(ids.length>1)words.push(`--${asked.mode}`);if(until.length>0)words.push("--until",until.join(
 ","));for(const id of until.length>0?ids:[]){const seq=moved.get(id)??cursors.get(id)?.seq;if(seq!==void 0)words.push("--after-seq",ids.length>1?`${id}:${seq}`:
-String(seq))}const hasOwn=until.length>0&&asked.timeoutAsked!==void 0;words.push("--timeout",hasOwn?(0,import_chunk_UNGYPAP3.formatDuration)(asked.timeoutAsked??
-0):"10m");return(0,import_chunk_DFY3WLOV.nextCommand)(root.option,...words)}function pictureText({isTerminal},view,root,document){return isTerminal?(0,import_chunk_Z5MKREF3.
+String(seq))}const hasOwn=until.length>0&&asked.timeoutAsked!==void 0;words.push("--timeout",hasOwn?(0,import_chunk_SBRRC2LY.formatDuration)(asked.timeoutAsked??
+0):"10m");return(0,import_chunk_DFY3WLOV.nextCommand)(root.option,...words)}function pictureText({isTerminal},view,root,document){return isTerminal?(0,import_chunk_QFYR37JK.
 pageOf)(view,root):`${JSON.stringify(withoutEmpty(document),null,1)}
 `}function withoutEmpty(value){const kept=Object.entries(value).flatMap(([name,inner])=>{if(inner===null||Array.isArray(inner)&&inner.length===0)return[];const isPart=typeof inner===
 "object"&&!Array.isArray(inner)&&name!=="event";return[[name,isPart?withoutEmpty(inner):inner]]});return Object.fromEntries(kept)}function tellWoken(context,root,views,woken,options){
 const view=views.find(one=>one.id===woken.id);if(!view)throw new Error(`job ${woken.id} woke a wait that was not for it`);const ids=views.map(one=>one.id);const again=waitAgain(
-root,ids,options,new Map([[woken.id,woken.nextSeq]]));const document=(0,import_chunk_TESABYF3.observation)(view,{afterSeq:null,root,waited:{wake:woken,next:again}});
+root,ids,options,new Map([[woken.id,woken.nextSeq]]));const document=(0,import_chunk_O3BKWLOG.observation)(view,{afterSeq:null,root,waited:{wake:woken,next:again}});
 const afterPrint=()=>(0,import_chunk_NWMRLGD5.noteDelivered)(view,woken.nextSeq);if(options.isJson){if(views.length===1)return{code:import_chunk_6PFAPK5K.exitCodes.
 pending,afterPrint,json:document};const pending=views.filter(one=>!(0,import_chunk_ER3MQ2ZD.isEnded)(one.state)).map(one=>one.id);const head={wake:woken.wake,id:woken.
 id,now:(0,import_chunk_Y5L6GQDB.isoNow)()};return{code:import_chunk_6PFAPK5K.exitCodes.pending,afterPrint,json:{...head,jobs:[document],pending,next:{wait:again}}}}
 const{seq}=woken.event;const what=seq===null?woken.wake:`${woken.wake} (event ${seq})`;return{code:import_chunk_6PFAPK5K.exitCodes.pending,afterPrint,out:`${pictureText(
 context,view,root,document)}${again}
-`,notes:[`woken by ${what}; ${lineOf(view)}; wait on with the last line`,...whyLines(woken.event),...(0,import_chunk_4CHCCQN7.noticeNotes)(view)]}}function whyLines(event){
+`,notes:[`woken by ${what}; ${lineOf(view)}; wait on with the last line`,...whyLines(woken.event),...(0,import_chunk_WEXNL32A.noticeNotes)(view)]}}function whyLines(event){
 const{reason,message,evidence,word,on_stall}=event;const why=[reason,event.type==="checkpoint"?void 0:message,evidence,word].find(isText);return[...isText(why)?
 [`reason: ${lineFrom(why,400)}`]:[],...isText(on_stall)?[`on stall: ${lineFrom(on_stall,1024)}`]:[]]}function isText(value){return typeof value==="string"&&value.
 trim()!==""}function lineFrom(text,limit){return(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(text).replace(/\s+/g," ").trim(),limit)}function tellWaited(context,root,waited,options){
@@ -1272,11 +1139,11 @@ waited),...reply.notes??[]]}}function tellAll(context,root,{views,isOver,beyond}
 state));const shown=isOver&&options.mode==="any"?firstOf(ended):views;const code=isOver?(0,import_chunk_6PFAPK5K.exitCodeOfAll)(shown.map(view=>view.state.state)):
 import_chunk_6PFAPK5K.exitCodes.pending;const ids=views.map(view=>view.id);const cursors=cursorsNow(options,beyond);const again=waitAgain(root,ids,options,cursors);
 const isOpted=(options.until??[]).length>0;const afterPrint=()=>{for(const view of shown)if((0,import_chunk_ER3MQ2ZD.isEnded)(view.state))(0,import_chunk_NWMRLGD5.
-noteCollected)(view,"wait")};const picture=view=>(0,import_chunk_TESABYF3.observation)(view,{afterSeq:null,root,waited:{wake:"soft_timeout",next:again,cursor:isOpted?
-cursors.get(view.id)??0:void 0}});if(options.isJson){const documents=shown.map(view=>(0,import_chunk_ER3MQ2ZD.isEnded)(view.state)?{wake:"terminal",...(0,import_chunk_4CHCCQN7.
+noteCollected)(view,"wait")};const picture=view=>(0,import_chunk_O3BKWLOG.observation)(view,{afterSeq:null,root,waited:{wake:"soft_timeout",next:again,cursor:isOpted?
+cursors.get(view.id)??0:void 0}});if(options.isJson){const documents=shown.map(view=>(0,import_chunk_ER3MQ2ZD.isEnded)(view.state)?{wake:"terminal",...(0,import_chunk_WEXNL32A.
 endedDocument)(view)}:picture(view));if(views.length===1)return{code,afterPrint,json:documents[0]};const pending=views.filter(view=>!(0,import_chunk_ER3MQ2ZD.isEnded)(
 view.state)).map(view=>view.id);const wake=isOver?"terminal":"soft_timeout";const next=isOver?{}:{next:{wait:again}};return{code,afterPrint,json:{wake,now:(0,import_chunk_Y5L6GQDB.
-isoNow)(),jobs:documents,pending,...next}}}const replies=shown.map(view=>(0,import_chunk_ER3MQ2ZD.isEnded)(view.state)?(0,import_chunk_4CHCCQN7.tellEnded)(context,
+isoNow)(),jobs:documents,pending,...next}}}const replies=shown.map(view=>(0,import_chunk_ER3MQ2ZD.isEnded)(view.state)?(0,import_chunk_WEXNL32A.tellEnded)(context,
 view):tellPending(context,view,root,picture(view)));const outs=replies.map(reply=>Buffer.from(reply.out??""));const out=shown.length===1?outs[0]??Buffer.alloc(0):
 joined(context,shown,outs);return{code,afterPrint,out:isOver?out:Buffer.concat([out,Buffer.from(`${again}
 `)]),notes:replies.flatMap(reply=>reply.notes??[]).filter(note=>!options.told?.includes(note))}}function joined(context,views,outs){const parts=views.flatMap((view,at)=>{
@@ -1284,9 +1151,9 @@ const bytes=outs[at]??Buffer.alloc(0);const head=context.isTerminal?`${at===0?""
 `:"";return[Buffer.from(head),bytes,Buffer.from(bytes.length===0||bytes.at(-1)===10?"":"\n")]});return Buffer.concat(parts)}function firstOf(views){const endOf=({
 state})=>(0,import_chunk_OYSO2DVF.instantOf)(state.ended_at)??Number.POSITIVE_INFINITY;return[...views].sort((a,b)=>endOf(a)-endOf(b)).slice(0,1)}function tellPending(context,view,root,document){
 return{code:import_chunk_6PFAPK5K.exitCodes.pending,out:pictureText(context,view,root,document),notes:[`${lineOf(view)}; not ended yet, wait again with the last\
- line`,...(0,import_chunk_4CHCCQN7.noticeNotes)(view)]}}function cursorsNow({cursors=new Map},beyond){const now=new Map([...cursors].map(([id,{seq}])=>[id,seq]));
+ line`,...(0,import_chunk_WEXNL32A.noticeNotes)(view)]}}function cursorsNow({cursors=new Map},beyond){const now=new Map([...cursors].map(([id,{seq}])=>[id,seq]));
 for(const{id,newest}of beyond)now.set(id,newest);return now}function beyondNotes({beyond}){return beyond.map(({id,given,newest})=>`warning: --after-seq ${given}\
- is beyond the events of job ${id}, whose newest was ${newest}: taken as ${newest}`)}async function waitAndTell(context,root,ids,options){const wait=()=>(0,import_chunk_LSRU323L.
+ is beyond the events of job ${id}, whose newest was ${newest}: taken as ${newest}`)}async function waitAndTell(context,root,ids,options){const wait=()=>(0,import_chunk_EFUQBNG5.
 waitForJobs)(root.folder,ids,{...options,heartbeatMs:options.heartbeatMs??(context.live?1e3:null),onHeartbeat:seen=>{const lines=seen.map(view=>lineOf(asOfNow(view)));
 if(options.heartbeatMs!==null)for(const line of lines)context.tell(line);else context.live?.(lines.join(" | "))}});const again=()=>waitAgain(root,ids,options);const waited=await withFarewell(
 context,ids,again,()=>(0,import_chunk_DYSFR35P.withRegistration)(root.folder,ids,options.timeoutMs,wait));if(options.heartbeatMs===null)context.live?.("");return tellWaited(
@@ -1357,11 +1224,190 @@ value.staff.earlier??null;return{usage_total:total??before?.usage_total??null,er
 return{relation,parent:parent.id,root:parent.lineage?.root??parent.id}}
 
 },
-"./chunk-FHM5UAPN.js": function (module, exports) {
+"./chunk-FDYEJ2D4.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{loadWatch:()=>loadWatch,watchIds:()=>watchIds});module.exports=stdin_exports;var loaders={file:async()=>(await Promise.
+resolve().then(()=>load("./file-TGP5MFRV.js"))).file,dir:async()=>(await Promise.resolve().then(()=>load("./dir-NB6AVWGF.js"))).dir,pid:async()=>(await Promise.
+resolve().then(()=>load("./pid-O3LUXIPR.js"))).pid,job:async()=>(await Promise.resolve().then(()=>load("./job-QF4MQBQG.js"))).job,git:async()=>(await Promise.resolve().
+then(()=>load("./git-VPJSUCTA.js"))).git,cmd:async()=>(await Promise.resolve().then(()=>load("./cmd-LCAH6HYI.js"))).cmd,http:async()=>(await Promise.resolve().then(
+()=>load("./http-SJOM5SNC.js"))).http,npm:async()=>(await Promise.resolve().then(()=>load("./npm-FRMXT5DF.js"))).npm,ci:async()=>(await Promise.resolve().then(()=>load(
+"./ci-4ACNNICQ.js"))).ci,pr:async()=>(await Promise.resolve().then(()=>load("./pr-4S3LBZAF.js"))).pr,review:async()=>(await Promise.resolve().then(()=>load("./r\
+eview-M2IYYIHK.js"))).review};var watchIds=Object.keys(loaders);async function loadWatch(id){return Object.hasOwn(loaders,id)?loaders[id]():void 0}
+
+},
+"./chunk-FKEDTWPK.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{endBySignal:()=>endBySignal,holdSignals:()=>holdSignals,onContinue:()=>onContinue,onInterrupt:()=>onInterrupt});module.
+exports=stdin_exports;var names=["SIGINT","SIGTERM","SIGHUP"];function onInterrupt(fn){const release=()=>{for(const name of names)process.off(name,act)};const act=signal=>{
+release();fn(signal)};for(const name of names)process.on(name,act);return release}function onContinue(fn){process.on("SIGCONT",fn);return()=>process.off("SIGCON\
+T",fn)}function holdSignals(){let first=null;let act=()=>void 0;const note=signal=>{first??=signal;act()};for(const name of names)process.on(name,note);return{first:()=>new Promise(
+resolve=>setImmediate(()=>resolve(first))),onEach(fn){act=fn;if(first!==null)fn()},release(){for(const name of names)process.off(name,note)}}}function endBySignal(signal){
+process.kill(process.pid,signal)}
+
+},
+"./chunk-FNP5XAIJ.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{spawnDetached:()=>spawnDetached,spawnShim:()=>spawnShim});module.exports=stdin_exports;var import_chunk_527JQF7V=load(
+"./chunk-527JQF7V.js");var import_node_child_process=require("node:child_process");var import_node_fs=require("node:fs");function spawnDetached(start){const log=(0,
+import_chunk_527JQF7V.openAppend)(start.logFile);try{const child=(0,import_node_child_process.spawn)(start.program,start.args,{cwd:start.cwd,env:start.environment,
+detached:true,stdio:["ignore",log,log]});child.on("error",()=>void 0);child.unref();if(child.pid===void 0)throw new Error(`cannot start ${start.program}`);return child.
+pid}finally{(0,import_node_fs.closeSync)(log)}}function spawnShim(start,onEnd){return new Promise((resolve,reject)=>{const child=(0,import_node_child_process.spawn)(
+"/bin/sh",["-c",start.script,"job-companion-shim",...start.args],{cwd:start.cwd,env:start.environment,detached:true,stdio:"ignore"});child.once("error",reject);
+child.once("spawn",()=>resolve(child.pid??0));child.once("exit",onEnd)})}
+
+},
+"./chunk-FOU242XD.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{lineOf:()=>lineOf,lineOfEvent:()=>lineOfEvent,terminalLine:()=>terminalLine});module.exports=stdin_exports;var import_chunk_CAKGJKOS=load(
+"./chunk-CAKGJKOS.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_Y5L6GQDB=load("./chunk-Y5L6GQDB.js");var watchProtocol="job-compan\
+ion.watch/v1";function lineOf(parts){const{type,at=(0,import_chunk_Y5L6GQDB.isoNow)(),kind,id,verdict,word,evidence,facts,more={}}=parts;const own={protocol:watchProtocol,
+type,at,kind,id,state:(0,import_chunk_CAKGJKOS.line)(word),verdict,evidence:(0,import_chunk_CAKGJKOS.line)(evidence)};return{...own,...(0,import_chunk_CAKGJKOS.
+smallFacts)(facts),...more,...own}}function lineOfEvent(event,kind,isRepeat){const{at,job:id,seq}=event;const text=value=>typeof value==="string"?value:"";const base={
+type:"status",at,kind,id,more:{seq}};switch(event.type){case"news":{const verdict=event.verdict==="met"||event.verdict==="failed"?event.verdict:"pending";if(verdict!==
+"pending"&&!isRepeat)return void 0;const facts=isObject(event.facts)?event.facts:{};return lineOf({...base,verdict,word:text(event.word),evidence:text(event.evidence),
+facts})}case"trouble":{const facts={cause:event.cause,in_a_row:event.in_a_row};return lineOf({...base,verdict:"error",word:"trouble",evidence:text(event.message),
+facts})}case"recovered":{const evidence=`looking works again after ${text(String(event.after))} failed attempt(s)`;return lineOf({...base,verdict:"pending",word:"\
+recovered",evidence,facts:{cause:event.cause}})}default:return void 0}}function terminalLine(state,kind){const note=state.watch??null;const[verdict,word]=endWords(
+state,note);const isSeen=verdict==="met"||verdict==="failed";const evidence=isSeen?note?.evidence??"":state.error?.message??note?.evidence??state.state;const toEnd=note?.
+watched_to_end===true?{watched_to_end:true}:{};const seen={changes:note?.changes??0,...toEnd};const more={outcome:state.state,exit:(0,import_chunk_6PFAPK5K.exitCodeOf)(
+state.state),error:state.error,...seen,seq:state.seq};return lineOf({type:"terminal",kind,id:state.id,verdict,word,evidence,facts:note?.facts??{},more})}function endWords(state,note){
+if(state.state==="done")return["met",note?.word??"met"];if(state.state==="canceled")return["canceled","canceled"];if(state.state==="timed_out")return["expired",
+"expired"];if(state.error?.code==="watch_failed")return["failed",note?.word??"failed"];return["error","error"]}function isObject(value){return typeof value==="o\
+bject"&&value!==null&&!Array.isArray(value)}
+
+},
+"./chunk-FSRL2ASG.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{decodeName:()=>decodeName,encodeName:()=>encodeName,oneLine:()=>oneLine,readableName:()=>readableName,showName:()=>showName});
+module.exports=stdin_exports;var decoder=new TextDecoder("utf-8",{fatal:true,ignoreBOM:true});var encoder=new TextEncoder;function decodeName(bytes){try{return decoder.
+decode(bytes)}catch{return decodeBroken(bytes)}}function encodeName(name){if(!/[\udc80-\udcff]/.test(name))return encoder.encode(name);const parts=name.match(loneOrText)??
+[];const pieces=parts.map(part=>{const code=part.charCodeAt(0);return part.length===1&&code>=56448&&code<=56575?Uint8Array.of(code-56320):encoder.encode(part)});
+const result=new Uint8Array(pieces.reduce((sum,piece)=>sum+piece.length,0));let at=0;for(const piece of pieces){result.set(piece,at);at+=piece.length}return result}
+var loneOrText=/(?<![\ud800-\udbff])[\udc80-\udcff]|(?:[\ud800-\udbff][\udc00-\udfff]|[^\udc80-\udcff])+/g;function readableName(name){return name.replace(loneOrText,
+part=>{const code=part.charCodeAt(0);return part.length===1&&code>=56448&&code<=56575?`\\x${(code-56320).toString(16)}`:part})}var odd=/["`\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]|^\s|\s$|^$/u;
+var unprintable=/["\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu;function showName(name){if(!odd.test(name))return name;const inner=name.replaceAll("\\","\\\\").replace(unprintable,
+found=>{const code=found.codePointAt(0)??0;if(found==='"')return'\\"';if(found==="\n")return"\\n";if(found==="	")return"\\t";if(code>=56448&&code<=56575)return`\
+\\x${(code-56320).toString(16)}`;return`\\u{${code.toString(16)}}`});return`"${inner}"`}function decodeBroken(bytes){let text="";for(let at=0;at<bytes.length;){
+const length=characterAt(bytes,at);if(length===0)text+=String.fromCharCode(56320+(bytes[at]??0));else text+=decoder.decode(bytes.subarray(at,at+length));at+=length||
+1}return text}function characterAt(bytes,at){const first=bytes[at]??0;const length=first<128?1:first<194?0:first<224?2:first<240?3:first<245?4:0;if(length===0||
+at+length>bytes.length)return 0;try{decoder.decode(bytes.subarray(at,at+length));return length}catch{return 0}}function oneLine(text){return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]+/gu,
+" ").trim()}
+
+},
+"./chunk-FX4XR2GM.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{attempt:()=>attempt,makeTools:()=>makeTools});module.exports=stdin_exports;var import_chunk_IH5K6ZOB=load("./chunk-\
+IH5K6ZOB.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_YD5YGYM5=load("./chunk-YD5YGYM5.js");var import_chunk_SBRRC2LY=load("./chun\
+k-SBRRC2LY.js");var import_chunk_TPL5RJS6=load("./chunk-TPL5RJS6.js");var import_chunk_BJVD3YVK=load("./chunk-BJVD3YVK.js");var import_chunk_ER3MQ2ZD=load("./ch\
+unk-ER3MQ2ZD.js");var import_chunk_RSAECTKB=load("./chunk-RSAECTKB.js");var import_chunk_UNWLYFWA=load("./chunk-UNWLYFWA.js");var import_chunk_55A4YUIJ=load("./\
+chunk-55A4YUIJ.js");var import_chunk_Y5L6GQDB=load("./chunk-Y5L6GQDB.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("\
+./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_path=builtin("node:path");async function shareAnswer(question){const userKey=usableKey(
+question.root);if(userKey===void 0)return question.ask();const file=import_node_path.default.join((0,import_chunk_RSAECTKB.rootPaths)(question.root).shared,`${(0,
+import_chunk_BJVD3YVK.hashOf)(question.key).slice(0,40)}.json`);const began=(0,import_chunk_Y5L6GQDB.nowMs)();const until=(0,import_chunk_Y5L6GQDB.monotonicMs)()+
+question.waitMs;for(let pause=import_chunk_UNWLYFWA.sharedLookMs[0];;pause=Math.min(pause*2,import_chunk_UNWLYFWA.sharedLookMs[1])){const known=await readAnswer(
+file,question,userKey,began);if(known)return known;let isOurs=false;try{return await(0,import_chunk_TPL5RJS6.withLock)(file.replace(/json$/,"lock"),async()=>{isOurs=
+true;return await readAnswer(file,question,userKey,began)??await askAndKeep(file,question,userKey)},0)}catch(error){if(isOurs)throw error;if(!(error instanceof import_chunk_NVPF5LEY.
+FaultError)||error.code!=="busy")return question.ask();if(question.signal?.aborted||(0,import_chunk_Y5L6GQDB.monotonicMs)()+pause>until)throw error}await(0,import_chunk_Y5L6GQDB.
+sleep)(pause)}}function usableKey(root){try{const folder=(0,import_chunk_RSAECTKB.rootPaths)(root).shared;(0,import_chunk_527JQF7V.createFolder)(folder);const facts=(0,
+import_chunk_7WBBYJDG.factsOf)(folder);const isOurs=facts?.kind==="folder"&&facts.uid===process.getuid?.()&&(facts.mode&18)===0;return isOurs?(0,import_chunk_BJVD3YVK.
+readKey)():void 0}catch{return void 0}}async function readAnswer(file,question,userKey,began){const stored=parse(file);if(!stored||stored.key!==question.key)return void 0;
+const age=(0,import_chunk_Y5L6GQDB.nowMs)()-stored.at;const isYoung=age<Math.min(stored.hold??question.maxAgeMs,import_chunk_UNWLYFWA.sharedHoldMs);if(age<0||!(isYoung||
+stored.at>=began))return void 0;const{mac,...rest}=stored;return(0,import_chunk_BJVD3YVK.sameMac)(await(0,import_chunk_BJVD3YVK.macOfAnswer)(rest,userKey),mac)?
+stored.value:void 0}function parse(file){try{const{key,at,hold,value,mac}=JSON.parse((0,import_chunk_527JQF7V.readText)(file,2*import_chunk_UNWLYFWA.sharedBytes)??
+"null");const isWhole=typeof at==="number"&&(hold===null||typeof hold==="number")&&typeof mac==="string";return isWhole?{key,at,hold,value,mac}:void 0}catch{return void 0}}
+async function askAndKeep(file,question,key){const at=(0,import_chunk_Y5L6GQDB.nowMs)();const value=await question.ask();try{const answer=value.holdMs===void 0?
+{key:question.key,at,hold:null,value}:{key:question.key,at:(0,import_chunk_Y5L6GQDB.nowMs)(),hold:value.holdMs,value};const text=JSON.stringify(value);if(text.length>
+import_chunk_UNWLYFWA.sharedBytes||value.holdMs===0)(0,import_chunk_527JQF7V.removeFile)(file);else(0,import_chunk_527JQF7V.writeJson)(file,{...answer,mac:await(0,
+import_chunk_BJVD3YVK.macOfAnswer)(answer,key)},{sync:false});removeOld(import_node_path.default.dirname(file))}catch{}return value}function removeOld(folder){for(const name of(0,
+import_chunk_7WBBYJDG.listNames)(folder)){const target=import_node_path.default.join(folder,name);const facts=(0,import_chunk_7WBBYJDG.factsOf)(target);if(!/^[0-9a-f]{40}\.(json|lock)$/.
+test(name)||!facts||(0,import_chunk_Y5L6GQDB.nowMs)()-facts.modifiedMs<import_chunk_UNWLYFWA.sharedKeepMs)continue;(0,import_chunk_7WBBYJDG.removeTree)(target)}}
+function makeTools(place,leftMs,signal){const running=new Set;const run=async call=>{const cwd=call.cwd??place.cwd;if(!(0,import_chunk_7WBBYJDG.isFolder)(cwd))return neverStarted(
+`the folder ${cwd} is gone`);place.onRun?.();const{runTool}=await Promise.resolve().then(()=>load("./tool-FBFVFPGG.js"));return runTool({program:call.program,args:call.
+args,cwd,environment:{...place.environment,...call.environment},...call.input===void 0?{}:{input:call.input},timeoutMs:Math.min(call.timeoutMs??leftMs(),leftMs()),
+limit:call.limit??import_chunk_UNWLYFWA.toolBytes,signal})};return{run(call){const answer=run(call);running.add(answer);const forget=()=>void running.delete(answer);
+answer.then(forget,forget);return answer},find:import_chunk_55A4YUIJ.findTool,cwd:place.cwd,leftMs,...place.everyMs===void 0?{}:{everyMs:place.everyMs},nowMs:import_chunk_Y5L6GQDB.
+nowMs,signal,job:id=>standOf(place.root,id,place.everyMs!==void 0),onJobEnd:(id,wake)=>untilLetGo(place.root,id,wake),shared:(key,maxAgeMs,ask)=>place.everyMs===
+void 0?ask():shareAnswer({root:place.root,key,maxAgeMs,waitMs:leftMs(),signal,ask}),idle:async()=>void await Promise.allSettled(running)}}function neverStarted(reason){
+return{how:"failed",code:null,reason,stdout:Buffer.alloc(0),stderr:Buffer.alloc(0)}}async function standOf(root,id,mayAttach){let view=inspectSafely(root,id);if(view===
+void 0)return void 0;if(!(0,import_chunk_ER3MQ2ZD.isEnded)(view.state))view=await(mayAttach?import_chunk_YD5YGYM5.refreshAttached:import_chunk_YD5YGYM5.refresh)(
+root,id);const{state}=view;const error=state.error?`${state.error.code}: ${state.error.message}`:null;return{state:state.state,isEnded:(0,import_chunk_ER3MQ2ZD.
+isEnded)(state),code:(0,import_chunk_6PFAPK5K.exitCodeOf)(state.state),seq:state.seq,error}}function inspectSafely(root,id){try{return(0,import_chunk_ER3MQ2ZD.inspect)(
+root,id)}catch{return void 0}}function untilLetGo(root,id,wake){let isStopped=false;let close;void(0,import_chunk_IH5K6ZOB.watchFifo)((0,import_chunk_RSAECTKB.jobPaths)(
+root,id).leaseFifo,wake).then(found=>{if(isStopped)found?.();else close=found});return()=>{isStopped=true;close?.()}}async function attempt(kind,input,cursor,terms){
+const until=(0,import_chunk_Y5L6GQDB.monotonicMs)()+terms.attemptMs;const over=new AbortController;const end=()=>over.abort();const tools=makeTools(terms.place,
+()=>Math.max(1,until-(0,import_chunk_Y5L6GQDB.monotonicMs)()),over.signal);const isOver=new Promise(resolve=>over.signal.addEventListener("abort",()=>resolve("o\
+ver")));const clock=setTimeout(end,terms.attemptMs);terms.signal.addEventListener("abort",end);if(terms.signal.aborted)end();try{const answer=await Promise.race(
+[isOver,look(kind,input,cursor,tools,terms)]);if(answer!=="over")return answer;await Promise.race([tools.idle(),(0,import_chunk_Y5L6GQDB.sleep)(import_chunk_UNWLYFWA.
+toolGraceMs+import_chunk_UNWLYFWA.killSettleMs)]);if(terms.signal.aborted)return null;const message=`no answer within ${(0,import_chunk_SBRRC2LY.formatDuration)(
+terms.attemptMs)}`;return{kind:"trouble",cause:"timeout",message,retryAfterMs:null}}finally{clearTimeout(clock);terms.signal.removeEventListener("abort",end);end()}}
+async function look(kind,input,cursor,tools,terms){try{return await kind.look(input,tools,cursor)}catch(error){terms.onThrown?.(error);const message=`looking fa\
+iled by an error of this program: ${(0,import_chunk_NVPF5LEY.messageOf)(error)}`;return{kind:"trouble",cause:"failed",message,retryAfterMs:null}}}
+
+},
+"./chunk-G3QJQVPZ.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{addWorktree:()=>addWorktree,isDirtyTree:()=>isDirtyTree,planWorktree:()=>planWorktree,removeWorktree:()=>removeWorktree,
+takeOverCommands:()=>takeOverCommands,undoWorktree:()=>undoWorktree,worktreeWork:()=>worktreeWork});module.exports=stdin_exports;var import_chunk_CJ74I6F3=load(
+"./chunk-CJ74I6F3.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_IXQIV2GL=load("./chunk-IXQIV2GL.js");var import_chunk_XRZCSGQB=load(
+"./chunk-XRZCSGQB.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_UNWLYFWA=load("./chunk-UNWLYFWA.js");var import_chunk_Y5L6GQDB=load(
+"./chunk-Y5L6GQDB.js");var import_chunk_VBJYUCPQ=load("./chunk-VBJYUCPQ.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load(
+"./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_path=builtin("node:path");var import_node_path2=builtin("node:path");
+function gitOf(note,terms){const opened=(0,import_chunk_IXQIV2GL.openGit)((0,import_chunk_7WBBYJDG.isFolder)(note.from)?note.from:note.git_folder,terms);return"\
+git"in opened?opened.git:void 0}function headOf(folder){const opened=(0,import_chunk_IXQIV2GL.openGit)(folder);return"git"in opened?resolve(opened.git,"HEAD"):void 0}
+function branchTip(note){const git=gitOf(note);return git&&resolve(git,`refs/heads/${note.branch}`)}function resolve(git,name){const answer=git.run(["rev-parse",
+"--verify","--quiet",`${name}^{commit}`]);return answer.ok?answer.bytes.toString("latin1").trim():void 0}function count(git,revisions){const answer=git.run(["re\
+v-list","--count",...revisions,"--"]);return answer.ok?Number(answer.bytes.toString("latin1")):void 0}function takeOverCommands(note,changes){const until=(0,import_chunk_Y5L6GQDB.
+monotonicMs)()+import_chunk_UNWLYFWA.captureBudgetMs;const opened=(0,import_chunk_IXQIV2GL.openGit)(note.path,{until});const git="git"in opened?opened.git:gitOf(
+note,{until});const tips=git?tipsOf(git,note,changes,"git"in opened):[];const held=git?unmerged(git,note,tips):[];const merge=what=>(0,import_chunk_GEPPUING.quoteWords)(
+["git","-C",note.from,"merge",what]);if(changes.dirty_after===0)return held.map(({name})=>merge(name));const inTree=(...words)=>(0,import_chunk_GEPPUING.quoteWords)(
+["git","-C",note.path,...words]);const own=changes.branch.after??`${note.branch}-work`;return[...changes.branch.after===null?[inTree("switch","-c",own)]:[],inTree(
+"add","--all"),inTree("commit","-m",`Work of ${import_node_path2.default.basename(note.path)}`),merge(own),...held.filter(({isHead})=>!isHead).map(({name})=>merge(
+name))]}function tipsOf(git,note,changes,isTree){const branches=listBranches(git);const head=isTree?resolve(git,"HEAD"):void 0;const current=isTree?currentBranch(
+git):void 0;const made=isTree?madeHere(git):[];const isMade=({name,commit})=>name===note.branch||(made.length>0?made.includes(commit):changes.refs_changed.includes(
+`refs/heads/${name}`));const others=branches.filter(tip=>tip.name!==current&&isMade(tip));const own=others.filter(({name})=>name===note.branch);return[...head===
+void 0?[]:[{name:current??head,commit:head,isHead:true}],...own,...others.filter(tip=>!own.includes(tip))]}function listBranches(git){const answer=git.run(["for\
+-each-ref","--format=%(objectname) %(refname:lstrip=2)","refs/heads"]);const lines=answer.ok?answer.bytes.toString("latin1").split("\n"):[];return lines.flatMap(
+line=>{const[,commit,name]=/^([0-9a-f]{40,64}) (.+)$/.exec(line)??[];if(commit===void 0||name===void 0)return[];return[{name:isPlain(name)?name:commit,commit,isHead:false}]})}
+function isPlain(name){return/^[\x21-\x7e]+$/.test(name)}function currentBranch(git){const answer=git.run(["symbolic-ref","--quiet","--short","HEAD"]);const name=answer.
+ok?answer.bytes.toString("latin1").trim():"";return isPlain(name)?name:void 0}function madeHere(git){const answer=git.run(["log","--walk-reflogs","--max-count=1\
+0000","--format=%H %gs","HEAD","--"]);const lines=answer.ok?answer.bytes.toString("latin1").split("\n"):[];return lines.flatMap(line=>{const[,commit,words=""]=/^([0-9a-f]{40,64}) (.*)$/.
+exec(line)??[];return commit===void 0||/^(?:checkout|reset|branch):/.test(words)?[]:[commit]})}function unmerged(git,note,tips){const known=[note.base,headOf(note.
+from)].filter(commit=>commit!==void 0);return tips.filter(({commit},at)=>{if(tips.findIndex(tip=>tip.commit===commit)<at)return false;const others=tips.map(tip=>tip.
+commit).filter(other=>other!==commit);return(count(git,[commit,"--not",...known,...others])??1)>0})}var checkoutMs=10*6e4;var lookMs=6e4;var tries=3;function planWorktree(repoCwd,id){
+const at=(0,import_chunk_7WBBYJDG.realPath)(repoCwd);const root=(0,import_chunk_XRZCSGQB.findWorktree)(at);if(root===void 0)throw impossible(`${repoCwd} is not \
+in a git work tree`);const git=requireGit(root);const top=ask(git,["rev-parse","--show-toplevel"]);if(top!==root)throw impossible(`the work tree of ${root} is ${top}`);
+const base=ask(git,["rev-parse","--verify","--quiet","HEAD^{commit}"],"there is no commit yet");const folder=import_node_path.default.resolve(root,ask(git,["rev\
+-parse","--git-common-dir"]));const below=import_node_path.default.relative(root,at);const isThere=below===""||git.run(["rev-parse","--verify","--quiet",`${base}\
+:${below}/`]).ok;const place=import_node_path.default.join(placeFor(root,(0,import_chunk_7WBBYJDG.realPath)(folder)),id);return{path:place,branch:`job-companion\
+/${id}`,base,from:root,git_folder:(0,import_chunk_7WBBYJDG.realPath)(folder),cwd:isThere?import_node_path.default.join(place,below):place}}function isDirtyTree(root){
+const opened=(0,import_chunk_IXQIV2GL.openGit)(root,{until:(0,import_chunk_Y5L6GQDB.monotonicMs)()+2e3});if("reason"in opened)return false;const words=["status",
+"--porcelain","-z","--untracked-files=normal","--no-renames","--ignore-submodules=dirty"];const answer=opened.git.run(words,{limit:64*1024});return answer.ok?answer.
+bytes.length>0:answer.cut==="output"}function addWorktree(note){makeFolders(import_node_path.default.dirname(note.path));if((0,import_chunk_7WBBYJDG.exists)(note.
+path))throw impossible(`${note.path} exists already`);const git=requireGit(note.from);const words=["worktree","add","--quiet","--no-checkout","--no-track","-b",
+note.branch,note.path,note.base];for(let tried=1;;tried+=1){const answer=git.run(words,{timeoutMs:checkoutMs});if(answer.ok)break;undoWorktree(note);if(tried===
+tries||!/\bcommondir|worktrees\//.test(answer.reason))throw impossible(answer.reason)}const reason=checkOut(note);if(reason===void 0)return;git.run(["worktree",
+"remove","--force",note.path]);git.run(["update-ref","-d",`refs/heads/${note.branch}`,note.base]);throw impossible(reason)}function checkOut(note){const opened=(0,
+import_chunk_IXQIV2GL.openGit)(note.path);if("reason"in opened)return opened.reason;const answer=opened.git.run(["reset","--hard","--quiet"],{timeoutMs:checkoutMs});
+return answer.ok?void 0:answer.reason}function undoWorktree(note){removeWorktree(note)}function worktreeWork(note){const isGone=!(0,import_chunk_7WBBYJDG.isFolder)(
+note.path);const tips=[isGone?void 0:headOf(note.path),branchTip(note)].filter(tip=>tip!==void 0);const uncommitted=isGone?0:countUncommitted(note.path);const git=tips.
+length===0?void 0:gitOf(note);if(!git)return{uncommitted,commits:0,isMerged:tips.length===0,isGone};const elsewhere=[`--exclude=${note.branch}`,"--branches","--\
+remotes","--tags","HEAD"];const commits=count(git,[...tips,"--not",note.base]);const lonely=count(git,[...tips,"--not",...elsewhere]);return{uncommitted,commits:commits??
+1,isMerged:lonely===0,isGone}}function removeWorktree(note){const work=worktreeWork(note);if(work.uncommitted>0||!work.isMerged)return false;const git=gitOf(note,
+{also:work.isGone?[]:[note.path]});if(!git)return work.isGone;const tip=branchTip(note);git.run(["worktree","remove",note.path]);if((0,import_chunk_7WBBYJDG.exists)(
+note.path))return false;return tip===void 0||git.run(["update-ref","-d",`refs/heads/${note.branch}`,tip]).ok}function impossible(reason){return new import_chunk_NVPF5LEY.
+FaultError("preflight",`cannot make a worktree for the job; ${reason}`,"go on without --worktree")}function requireGit(root){const opened=(0,import_chunk_IXQIV2GL.
+openGit)(root);if("reason"in opened)throw impossible(opened.reason);return opened.git}function ask(git,args,otherwise){const answer=git.run(args);if(!answer.ok)
+throw impossible(otherwise??answer.reason);return answer.bytes.toString("utf8").replace(/\n$/,"")}function placeFor(root,gitFolder){const own=(0,import_chunk_VBJYUCPQ.
+dataFolder)();if(own===void 0)throw impossible("there is no place for it: HOME and XDG_STATE_HOME are not set");const hash=Buffer.from((0,import_chunk_CTSRVJRC.
+sha256)(Buffer.from(gitFolder))).toString("hex");const name=import_node_path.default.basename(root).replace(/[^A-Za-z0-9._-]+/g,"-").slice(0,40);const place=realPlace(
+import_node_path.default.join(own,"worktrees",`${name}-${hash.slice(0,8)}`));const around=(0,import_chunk_XRZCSGQB.findWorktree)(place)??(`${place}/`.startsWith(
+`${gitFolder}/`)?gitFolder:void 0);if(around!==void 0)throw impossible(`its place ${place} lies inside the repository ${around}; set XDG_STATE_HOME to a folder \
+outside`);return place}function realPlace(folder){for(let at=folder;;at=import_node_path.default.dirname(at)){if((0,import_chunk_7WBBYJDG.isFolder)(at)||at===import_node_path.
+default.dirname(at))return import_node_path.default.join((0,import_chunk_7WBBYJDG.realPath)(at),import_node_path.default.relative(at,folder))}}function makeFolders(folder){
+if((0,import_chunk_7WBBYJDG.isFolder)(folder))return;try{makeFolders(import_node_path.default.dirname(folder));(0,import_chunk_527JQF7V.createFolder)(folder)}catch(error){
+if(error instanceof import_chunk_NVPF5LEY.FaultError)throw error;throw impossible(`the folder ${folder} cannot be made (${(0,import_chunk_NVPF5LEY.errnoOf)(error)??
+"error"})`)}}function countUncommitted(folder){const{git,entries,rest}=(0,import_chunk_CJ74I6F3.captureWorkspace)(folder,{exclude:[],budgetMs:lookMs});return git?.
+root===folder?entries.length+(rest?.count??0):1}
+
+},
+"./chunk-G5H74RE5.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{LineSplitter:()=>LineSplitter,backendOf:()=>backendOf,findingsForm:()=>findingsForm,makeEndState:()=>makeEndState,parseReason:()=>parseReason,
-readSafely:()=>readSafely,startedAt:()=>startedAt});module.exports=stdin_exports;var import_chunk_LZLDJ5RC=load("./chunk-LZLDJ5RC.js");var import_chunk_QOMHQH3R=load(
-"./chunk-QOMHQH3R.js");var import_chunk_JH5ETT6M=load("./chunk-JH5ETT6M.js");var import_chunk_5WQSECMS=load("./chunk-5WQSECMS.js");var import_chunk_W7HED5VZ=load(
-"./chunk-W7HED5VZ.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_LXK2ZILE=load(
+readSafely:()=>readSafely,startedAt:()=>startedAt});module.exports=stdin_exports;var import_chunk_LZLDJ5RC=load("./chunk-LZLDJ5RC.js");var import_chunk_CIC7AI7D=load(
+"./chunk-CIC7AI7D.js");var import_chunk_JH5ETT6M=load("./chunk-JH5ETT6M.js");var import_chunk_5WQSECMS=load("./chunk-5WQSECMS.js");var import_chunk_W7HED5VZ=load(
+"./chunk-W7HED5VZ.js");var import_chunk_SBRRC2LY=load("./chunk-SBRRC2LY.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_LXK2ZILE=load(
 "./chunk-LXK2ZILE.js");var import_chunk_UNWLYFWA=load("./chunk-UNWLYFWA.js");var import_chunk_Y5L6GQDB=load("./chunk-Y5L6GQDB.js");var import_chunk_7WBBYJDG=load(
 "./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_os=require("n\
 ode:os");var reasons=["exited","lingered","canceled","hard_timeout","first_output_timeout","stalled","sign_in","state_vanished","spawn_failed","never_started","\
@@ -1453,7 +1499,7 @@ round(dollars*1e6)/1e6}function endStaff(job,seen,exit,stdout){const{paths,spec,
 paths);const byItself=exit.reason==="exited";const ending=closeReading(spec,paths,reading,{code:exit.code,signal:exit.signal,byItself});const verdict=judgeStaff(
 reading,ending,{resume:staff.resume,reason:staffReason(exit.reason),keepsConversation:backend?.keepsConversation??false});const{answer}=verdict;const warnings=[
 ...verdict.warnings];const changes=safely(warnings,"what changed",()=>(0,import_chunk_LZLDJ5RC.changesSince)(spec,paths,seen.before))??null;warnings.push(...(0,
-import_chunk_QOMHQH3R.neighbourWarnings)(paths.root,paths),...changeWarnings(staff,changes),...finishWarnings(answer));const resumed=staff.resume===null?null:{earlier:staff.
+import_chunk_CIC7AI7D.neighbourWarnings)(paths.root,paths),...changeWarnings(staff,changes),...finishWarnings(answer));const resumed=staff.resume===null?null:{earlier:staff.
 earlier?.usage_total??null};const usage=usageOf(reading.usage,backend?.runsOn??{tokens:false,cost:false},resumed);const error=verdict.error??cutAnswer(spec,stdout);
 const end={reading,answer,error,warnings,changes,...usage};if(!staff.schema)return end;const none={findings:null,findings_error:"the answer could not be read"};
 return{...end,...safely(warnings,"the findings",()=>findingsOf(answer,warnings))??none}}function staffReason(reason){return reason==="exited"||reason==="lingere\
@@ -1475,7 +1521,7 @@ signalOfExit(exit.exit_code,signalNumbers)??null:null;const warnings=[...ending.
 staff},{reading:ending.reading,before:ending.before},{reason:ending.reason,code:exit?.exit_code??null,signal},ending.omitted?.stdout??before.output?.stdout):void 0;
 for(const warning of staff?.warnings??[])if(!warnings.some(known=>known.message===warning.message))warnings.push(warning);const results=ending.results??[];const verdict=judgeEnd(
 {reason:ending.reason,exit,signal,successExit:spec.run?.success_exit??0,staffError:staff?.error??null,kind:spec.kind,missingFiles:spec.run?(0,import_chunk_5WQSECMS.
-missingFiles)(spec.run,results):[],survivors:ending.tree.survivors.map(one=>one.pid),deadlineText:(0,import_chunk_UNGYPAP3.formatDuration)(spec.deadline_ms),detail:ending.
+missingFiles)(spec.run,results):[],survivors:ending.tree.survivors.map(one=>one.pid),deadlineText:(0,import_chunk_SBRRC2LY.formatDuration)(spec.deadline_ms),detail:ending.
 detail});const started=before.started_at??startedAt(paths);const ended=timeOf(paths.exit)??dueOf(spec,ending)??(0,import_chunk_Y5L6GQDB.isoNow)();const conversationId=staff?.
 reading.conversationId??null;const state={...before,rev:before.rev+1,state:verdict.outcome,health:before.health==="attention"?"unknown":before.health,attention_kind:null,
 started_at:started,ended_at:ended,duration_ms:Math.max(0,Date.parse(ended)-Date.parse(started??before.created_at)),exit_code:exit?.exit_code??null,signal,signal_certain:signal===
@@ -1491,280 +1537,17 @@ void 0}function startedAt(paths){return timeOf(paths.childMark)}function timeOf(
 isoOf)(facts.modifiedMs):null}
 
 },
-"./chunk-FKEDTWPK.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{endBySignal:()=>endBySignal,holdSignals:()=>holdSignals,onContinue:()=>onContinue,onInterrupt:()=>onInterrupt});module.
-exports=stdin_exports;var names=["SIGINT","SIGTERM","SIGHUP"];function onInterrupt(fn){const release=()=>{for(const name of names)process.off(name,act)};const act=signal=>{
-release();fn(signal)};for(const name of names)process.on(name,act);return release}function onContinue(fn){process.on("SIGCONT",fn);return()=>process.off("SIGCON\
-T",fn)}function holdSignals(){let first=null;let act=()=>void 0;const note=signal=>{first??=signal;act()};for(const name of names)process.on(name,note);return{first:()=>new Promise(
-resolve=>setImmediate(()=>resolve(first))),onEach(fn){act=fn;if(first!==null)fn()},release(){for(const name of names)process.off(name,note)}}}function endBySignal(signal){
-process.kill(process.pid,signal)}
-
-},
-"./chunk-FNP5XAIJ.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{spawnDetached:()=>spawnDetached,spawnShim:()=>spawnShim});module.exports=stdin_exports;var import_chunk_527JQF7V=load(
-"./chunk-527JQF7V.js");var import_node_child_process=require("node:child_process");var import_node_fs=require("node:fs");function spawnDetached(start){const log=(0,
-import_chunk_527JQF7V.openAppend)(start.logFile);try{const child=(0,import_node_child_process.spawn)(start.program,start.args,{cwd:start.cwd,env:start.environment,
-detached:true,stdio:["ignore",log,log]});child.on("error",()=>void 0);child.unref();if(child.pid===void 0)throw new Error(`cannot start ${start.program}`);return child.
-pid}finally{(0,import_node_fs.closeSync)(log)}}function spawnShim(start,onEnd){return new Promise((resolve,reject)=>{const child=(0,import_node_child_process.spawn)(
-"/bin/sh",["-c",start.script,"job-companion-shim",...start.args],{cwd:start.cwd,env:start.environment,detached:true,stdio:"ignore"});child.once("error",reject);
-child.once("spawn",()=>resolve(child.pid??0));child.once("exit",onEnd)})}
-
-},
-"./chunk-FOU242XD.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{lineOf:()=>lineOf,lineOfEvent:()=>lineOfEvent,terminalLine:()=>terminalLine});module.exports=stdin_exports;var import_chunk_CAKGJKOS=load(
-"./chunk-CAKGJKOS.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_Y5L6GQDB=load("./chunk-Y5L6GQDB.js");var watchProtocol="job-compan\
-ion.watch/v1";function lineOf(parts){const{type,at=(0,import_chunk_Y5L6GQDB.isoNow)(),kind,id,verdict,word,evidence,facts,more={}}=parts;const own={protocol:watchProtocol,
-type,at,kind,id,state:(0,import_chunk_CAKGJKOS.line)(word),verdict,evidence:(0,import_chunk_CAKGJKOS.line)(evidence)};return{...own,...(0,import_chunk_CAKGJKOS.
-smallFacts)(facts),...more,...own}}function lineOfEvent(event,kind,isRepeat){const{at,job:id,seq}=event;const text=value=>typeof value==="string"?value:"";const base={
-type:"status",at,kind,id,more:{seq}};switch(event.type){case"news":{const verdict=event.verdict==="met"||event.verdict==="failed"?event.verdict:"pending";if(verdict!==
-"pending"&&!isRepeat)return void 0;const facts=isObject(event.facts)?event.facts:{};return lineOf({...base,verdict,word:text(event.word),evidence:text(event.evidence),
-facts})}case"trouble":{const facts={cause:event.cause,in_a_row:event.in_a_row};return lineOf({...base,verdict:"error",word:"trouble",evidence:text(event.message),
-facts})}case"recovered":{const evidence=`looking works again after ${text(String(event.after))} failed attempt(s)`;return lineOf({...base,verdict:"pending",word:"\
-recovered",evidence,facts:{cause:event.cause}})}default:return void 0}}function terminalLine(state,kind){const note=state.watch??null;const[verdict,word]=endWords(
-state,note);const isSeen=verdict==="met"||verdict==="failed";const evidence=isSeen?note?.evidence??"":state.error?.message??note?.evidence??state.state;const toEnd=note?.
-watched_to_end===true?{watched_to_end:true}:{};const seen={changes:note?.changes??0,...toEnd};const more={outcome:state.state,exit:(0,import_chunk_6PFAPK5K.exitCodeOf)(
-state.state),error:state.error,...seen,seq:state.seq};return lineOf({type:"terminal",kind,id:state.id,verdict,word,evidence,facts:note?.facts??{},more})}function endWords(state,note){
-if(state.state==="done")return["met",note?.word??"met"];if(state.state==="canceled")return["canceled","canceled"];if(state.state==="timed_out")return["expired",
-"expired"];if(state.error?.code==="watch_failed")return["failed",note?.word??"failed"];return["error","error"]}function isObject(value){return typeof value==="o\
-bject"&&value!==null&&!Array.isArray(value)}
-
-},
-"./chunk-FSRL2ASG.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{decodeName:()=>decodeName,encodeName:()=>encodeName,oneLine:()=>oneLine,readableName:()=>readableName,showName:()=>showName});
-module.exports=stdin_exports;var decoder=new TextDecoder("utf-8",{fatal:true,ignoreBOM:true});var encoder=new TextEncoder;function decodeName(bytes){try{return decoder.
-decode(bytes)}catch{return decodeBroken(bytes)}}function encodeName(name){if(!/[\udc80-\udcff]/.test(name))return encoder.encode(name);const parts=name.match(loneOrText)??
-[];const pieces=parts.map(part=>{const code=part.charCodeAt(0);return part.length===1&&code>=56448&&code<=56575?Uint8Array.of(code-56320):encoder.encode(part)});
-const result=new Uint8Array(pieces.reduce((sum,piece)=>sum+piece.length,0));let at=0;for(const piece of pieces){result.set(piece,at);at+=piece.length}return result}
-var loneOrText=/(?<![\ud800-\udbff])[\udc80-\udcff]|(?:[\ud800-\udbff][\udc00-\udfff]|[^\udc80-\udcff])+/g;function readableName(name){return name.replace(loneOrText,
-part=>{const code=part.charCodeAt(0);return part.length===1&&code>=56448&&code<=56575?`\\x${(code-56320).toString(16)}`:part})}var odd=/["`\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]|^\s|\s$|^$/u;
-var unprintable=/["\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu;function showName(name){if(!odd.test(name))return name;const inner=name.replaceAll("\\","\\\\").replace(unprintable,
-found=>{const code=found.codePointAt(0)??0;if(found==='"')return'\\"';if(found==="\n")return"\\n";if(found==="	")return"\\t";if(code>=56448&&code<=56575)return`\
-\\x${(code-56320).toString(16)}`;return`\\u{${code.toString(16)}}`});return`"${inner}"`}function decodeBroken(bytes){let text="";for(let at=0;at<bytes.length;){
-const length=characterAt(bytes,at);if(length===0)text+=String.fromCharCode(56320+(bytes[at]??0));else text+=decoder.decode(bytes.subarray(at,at+length));at+=length||
-1}return text}function characterAt(bytes,at){const first=bytes[at]??0;const length=first<128?1:first<194?0:first<224?2:first<240?3:first<245?4:0;if(length===0||
-at+length>bytes.length)return 0;try{decoder.decode(bytes.subarray(at,at+length));return length}catch{return 0}}function oneLine(text){return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]+/gu,
-" ").trim()}
-
-},
-"./chunk-FVOG2SRF.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{defaultBackend:()=>defaultBackend,knownBackends:()=>knownBackends,launchWarnings:()=>launchWarnings,makeStaffPart:()=>makeStaffPart,
-narrowProfile:()=>narrowProfile,narrowingText:()=>narrowingText,noNarrowing:()=>noNarrowing,policyFault:()=>policyFault,readNarrowing:()=>readNarrowing,readSettings:()=>readSettings,
-requireFreeConversation:()=>requireFreeConversation,tellVersion:()=>tellVersion,versionWarnings:()=>versionWarnings});module.exports=stdin_exports;var import_chunk_5ZVUNFQ7=load(
-"./chunk-5ZVUNFQ7.js");var import_chunk_K4XBJGBM=load("./chunk-K4XBJGBM.js");var import_chunk_QOMHQH3R=load("./chunk-QOMHQH3R.js");var import_chunk_JH5ETT6M=load(
-"./chunk-JH5ETT6M.js");var import_chunk_NM4KW5RY=load("./chunk-NM4KW5RY.js");var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");var import_chunk_DFY3WLOV=load(
-"./chunk-DFY3WLOV.js");var import_chunk_XRZCSGQB=load("./chunk-XRZCSGQB.js");var import_chunk_RSAECTKB=load("./chunk-RSAECTKB.js");var import_chunk_OYSO2DVF=load(
-"./chunk-OYSO2DVF.js");var import_chunk_55A4YUIJ=load("./chunk-55A4YUIJ.js");var import_chunk_VBJYUCPQ=load("./chunk-VBJYUCPQ.js");var import_chunk_7WBBYJDG=load(
-"./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_path=builtin(
-"node:path");var noNarrowing={restrict:[],default_backend:{}};function readNarrowing(root,known2){const file=(0,import_chunk_RSAECTKB.rootPaths)(root).config;const facts=(0,
-import_chunk_7WBBYJDG.factsOf)(file);if(!facts)return noNarrowing;if(facts.kind!=="file")throw refused(file,"it is no regular file");if(facts.uid!==process.getuid?.()||
-(facts.mode&18)!==0)throw refused(file,"others own it or may write it");const read=(0,import_chunk_527JQF7V.readJson)(file);if(read.kind!=="ok")throw refused(file,
-read.kind==="missing"?"it is gone":read.reason);return parse(read.value,known2,file)}function narrowingText({restrict,default_backend}){const isEmpty=restrict.length===
-0&&Object.keys(default_backend).length===0;return isEmpty?null:`${JSON.stringify({restrict,default_backend},null,2)}
-`}function narrowProfile(mode,profile,restrictions){const found=restrictions.find(({restrict})=>restrict.includes(mode));if(!found)return profile.asked??profile.
-fallback;if(profile.asked===void 0||profile.asked==="restricted")return"restricted";throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot use --profile\
- ${profile.asked} for ${mode}: ${found.file} restricts this mode`,`leave --profile away, or change "restrict" there (setup --restrict)`)}function defaultBackend(mode,user,narrowing){
-const id=(0,import_chunk_W7HED5VZ.findMode)(mode)?.id;const own=(id&&user.default_backends?.[id])??user.default_backend;if(own!==void 0)return{name:own,from:"us\
-er"};const name=id&&narrowing.default_backend[id];return name===void 0?void 0:{name,from:"state"}}function parse(value,known2,file){const{restrict=[],default_backend={},
-...rest}=value;const[extra]=Object.keys(rest);if(extra!==void 0)throw refused(file,`${JSON.stringify(extra)} is not known here`);if(!Array.isArray(restrict))throw refused(
-file,'"restrict" is no list of modes');if(typeof default_backend!=="object"||default_backend===null||Array.isArray(default_backend))throw refused(file,'"default\
-_backend" is no object');const backends2={};for(const[mode,name]of Object.entries(default_backend)){if(typeof name!=="string"||!known2.includes(name))throw refused(
-file,`backend ${JSON.stringify(name)} is not known; there are ${known2.join(", ")}`);backends2[modeOf(mode,file)]=name}return{restrict:[...new Set(restrict.map(
-mode=>modeOf(mode,file)))],default_backend:backends2}}function modeOf(value,file){const mode=typeof value==="string"?(0,import_chunk_W7HED5VZ.findMode)(value):void 0;
-if(mode)return mode.id;throw refused(file,`mode ${JSON.stringify(value)} is not known; there are ${import_chunk_W7HED5VZ.modeIds.join(", ")}`)}function refused(file,reason){
-return new import_chunk_NVPF5LEY.FaultError("preflight",`cannot use the config of the state folder ${file}: ${reason}`,'mend or remove it; its form is {"restric\
-t": ["review"], "default_backend": {"review": "codex"}}')}var policyBytes=1024*1024;function checkProgram(backend,program){const version=tellVersion(backend,program);
-if(version===null||backend.oldest===null||!(0,import_chunk_JH5ETT6M.isOlder)(version,backend.oldest))return{version};throw new import_chunk_NVPF5LEY.FaultError(
-"preflight",`cannot use ${backend.title} ${version} (${program}): it is too old; needed: ${backend.oldest} or newer`,`update it: ${backend.install}`)}function versionWarnings({
-backend:id,program,version}){const backend=(0,import_chunk_JH5ETT6M.findBackend)(id);if(!backend?.oldest||(version??null)!==null)return[];const message=`cannot \
-tell the version of ${backend.title} (${program}); needed: ${backend.oldest} or newer`;return[{code:"version_unknown",message}]}function tellVersion(backend,program){
-if(backend.oldest===null&&backend.packages.length===0)return null;const version=(0,import_chunk_JH5ETT6M.versionOf)(program,backend.packages);if(version===null||
-backend.oldest===null||!(0,import_chunk_JH5ETT6M.isOlder)(version,backend.oldest))return version;return(0,import_chunk_JH5ETT6M.versionOf)(program,backend.packages,
-{isFresh:true})}function requirePolicy(backend,profile,cwd,version=null){const fault=policyFault(backend,profile,cwd,version);if(fault===null)return;throw new import_chunk_NVPF5LEY.
-FaultError("preflight",`cannot use profile ${profile} with ${backend.title}: ${fault}`,"change its settings, or name another backend or profile with --backend o\
-r --profile")}function policyFault(backend,profile,cwd,version=null){const policies=[...backend.policy?[backend.policy]:[],...backend.morePolicies??[]];for(const policy of policies){
-const fault=faultOf(policy,{profile,version},cwd);if(fault!==null)return fault}return null}function faultOf(policy,wanted,cwd){const home=import_chunk_VBJYUCPQ.
-variables.home();if(!policy.inWorkspace&&home===void 0)return`its settings ~/${policy.file} cannot be found: HOME is not set`;for(const place of policy.inWorkspace?
-placesOf(cwd):[home]){const file=import_node_path.default.join(place,policy.file);for(const one of policy.file.endsWith("/")?filesIn(file):[file]){const fault=fileFault(
-policy,wanted,one);if(fault!==null)return fault}}return null}function placesOf(cwd){return[...new Set([(0,import_chunk_XRZCSGQB.findWorktree)(cwd)??cwd,cwd])]}function filesIn(folder){
-return(0,import_chunk_7WBBYJDG.listNames)(folder).filter(name=>name.endsWith(".json")).map(name=>import_node_path.default.join(folder,name))}function fileFault(policy,{
-profile,version},file){const read=readSettings(file);if("fault"in read)return`its settings ${file} ${read.fault}`;if(read.text===null)return null;try{const fault=policy.
-findFault(read.text,profile,version);return fault===null?null:`${fault} (${file})`}catch{return`its settings ${file} are not understood`}}function readSettings(file){
-try{if(!(0,import_chunk_7WBBYJDG.factsOf)(file))return{text:null};const read=(0,import_chunk_527JQF7V.readRange)((0,import_chunk_7WBBYJDG.realPath)(file),0,policyBytes);
-if(!read)return{fault:"are no regular file"};if(read.size>policyBytes)return{fault:`are too large (${read.size} bytes) to be checked`};return{text:read.bytes.toString(
-"utf8")}}catch(error){return{fault:`cannot be read (${(0,import_chunk_NVPF5LEY.errnoOf)(error)??"error"})`}}}function makeStaffPart(words){const config=(0,import_chunk_5ZVUNFQ7.
-readUserConfig)();const narrowing=readNarrowing(words.stateRoot,knownBackends(config));const name=words.backend??defaultBackend(words.mode,config,narrowing)?.name;
-const{backend,custom}=chooseBackend(name,config,words.cwd);if(words.model!==null&&words.model.trim()==="")throw(0,import_chunk_NVPF5LEY.usageError)('cannot take\
- --model "": it needs the name of a model');const profile=narrowProfile(words.mode,{asked:words.profile,fallback:fallbackOf(words)},[{restrict:config.restrict??
-[],file:(0,import_chunk_K4XBJGBM.userConfigFile)()??"your config"},{restrict:narrowing.restrict,file:(0,import_chunk_RSAECTKB.rootPaths)(words.stateRoot).config}]);
-const terms=backend.profiles[profile];if(terms===null){const can=Object.entries(backend.profiles).filter(([,one])=>one!==null).map(([one])=>one);throw new import_chunk_NVPF5LEY.
-FaultError("preflight",`cannot use profile ${profile} with backend ${custom?.name??backend.id}: it cannot be kept there; possible: ${can.join(", ")}`)}const program=programOf(
-backend,custom,words.cwd);const tooLong=custom?.prompt==="argument"?(0,import_chunk_JH5ETT6M.findArgumentFault)([words.prompt]):null;if(tooLong!==null)throw new import_chunk_NVPF5LEY.
-FaultError("preflight",`cannot give the task to backend ${custom?.name} as an argument: ${tooLong}`,'set "prompt": "stdin" for it in your config');const{version}=checkProgram(
-backend,program);requirePolicy(backend,profile,words.cwd,version);const{mode,model,prompt,resume}=words;return{mode,backend:backend.id,program,version,model,profile,
-adds:terms.adds,brief:custom?custom.brief??false:true,prompt,resume,custom}}function fallbackOf(words){return words.earlierProfile??(0,import_chunk_W7HED5VZ.findMode)(
-words.mode)?.profile??"restricted"}function launchWarnings(staff){return[...sandboxWarnings(staff),...modelWarnings(staff)]}function modelWarnings({model,custom}){
-if(model===null||!custom)return[];return[{code:"model_ignored",message:`${custom.name} is told no model: put ${model} into its "argv" in your config`}]}function sandboxWarnings(staff){
-const terms=(0,import_chunk_JH5ETT6M.findBackend)(staff.backend)?.profiles[staff.profile];if(staff.profile!=="standard"||terms?.sandbox!==false)return[];const message=`${staff.
-backend} has no sandbox here: nothing but its own obedience keeps its writes inside the workspace`;return[{code:"no_sandbox",message}]}function chooseBackend(name,config,cwd){
-if(name===void 0)return{backend:onlyInstalled(config,cwd),custom:null};const own=Object.hasOwn(config.backends,name)?config.backends[name]:void 0;const custom=(0,
-import_chunk_JH5ETT6M.findBackend)("custom");if(own&&custom)return{backend:custom,custom:{name,...own}};const backend=(0,import_chunk_JH5ETT6M.findBackend)(name);
-if(backend&&backend.id!=="custom")return{backend,custom:null};throw(0,import_chunk_NVPF5LEY.usageError)(`cannot use backend ${JSON.stringify(name)}: there are ${known(
-config)}`,'your own programs go into "backends" of ~/.config/job-companion/config.json')}function onlyInstalled(config,cwd){const found=import_chunk_JH5ETT6M.backends.
-filter(backend=>backend.programs.some(program=>(0,import_chunk_55A4YUIJ.findProgram)(program,cwd)!==void 0));if(found.length===1&&found[0])return found[0];const state=found.
-length===0?"no agent CLI is on PATH":`several are installed (${found.map(one=>one.id).join(", ")})`;const next=found.length===0?`install one of them; how, and w\
-hat is there, shows: ${(0,import_chunk_DFY3WLOV.nextCommand)([],"setup")}`:"name one with --backend NAME";throw(0,import_chunk_NVPF5LEY.usageError)(`cannot choo\
-se a backend: ${state}; there are ${known(config)}`,next)}function knownBackends(config){return[...import_chunk_JH5ETT6M.backends.map(backend=>backend.id).filter(
-id=>id!=="custom"),...Object.keys(config.backends)]}function known(config){return knownBackends(config).join(", ")||"none"}function programOf(backend,custom,cwd){
-const names=custom?[custom.argv[0]]:backend.programs;for(const name of names){const program=(0,import_chunk_55A4YUIJ.findProgram)(name,cwd);if(program!==void 0)
-return program}throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot find ${names.join(" or ")} for backend ${custom?.name??backend.id}: not on PATH (${import_chunk_VBJYUCPQ.
-variables.searchPath()||"empty"})`,`${custom?'mend "backends" of your config':`install it (${backend.install})`}, or choose another with --backend`)}function requireFreeConversation(root,backend,conversation){
-const{folder,option}=root;for(const id of(0,import_chunk_NM4KW5RY.listActive)(folder)){const paths=(0,import_chunk_RSAECTKB.jobPaths)(folder,id);const spec=(0,import_chunk_OYSO2DVF.
-readSpec)(paths);if(spec.kind!=="ok"||spec.value.staff?.backend!==backend)continue;const state=(0,import_chunk_OYSO2DVF.readState)(paths);const uses=spec.value.
-staff.resume??(state.kind==="ok"?state.value.conversation?.id:void 0);if(uses!==conversation||(0,import_chunk_QOMHQH3R.isOver)(folder,id))continue;throw new import_chunk_NVPF5LEY.
-FaultError("busy",`cannot continue conversation ${conversation}: job ${id} is using it`,import_chunk_DFY3WLOV.nextCommands.wait(id,option))}}
-
-},
-"./chunk-G3QJQVPZ.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{addWorktree:()=>addWorktree,isDirtyTree:()=>isDirtyTree,planWorktree:()=>planWorktree,removeWorktree:()=>removeWorktree,
-takeOverCommands:()=>takeOverCommands,undoWorktree:()=>undoWorktree,worktreeWork:()=>worktreeWork});module.exports=stdin_exports;var import_chunk_CJ74I6F3=load(
-"./chunk-CJ74I6F3.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_IXQIV2GL=load("./chunk-IXQIV2GL.js");var import_chunk_XRZCSGQB=load(
-"./chunk-XRZCSGQB.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_UNWLYFWA=load("./chunk-UNWLYFWA.js");var import_chunk_Y5L6GQDB=load(
-"./chunk-Y5L6GQDB.js");var import_chunk_VBJYUCPQ=load("./chunk-VBJYUCPQ.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load(
-"./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_path=builtin("node:path");var import_node_path2=builtin("node:path");
-function gitOf(note,terms){const opened=(0,import_chunk_IXQIV2GL.openGit)((0,import_chunk_7WBBYJDG.isFolder)(note.from)?note.from:note.git_folder,terms);return"\
-git"in opened?opened.git:void 0}function headOf(folder){const opened=(0,import_chunk_IXQIV2GL.openGit)(folder);return"git"in opened?resolve(opened.git,"HEAD"):void 0}
-function branchTip(note){const git=gitOf(note);return git&&resolve(git,`refs/heads/${note.branch}`)}function resolve(git,name){const answer=git.run(["rev-parse",
-"--verify","--quiet",`${name}^{commit}`]);return answer.ok?answer.bytes.toString("latin1").trim():void 0}function count(git,revisions){const answer=git.run(["re\
-v-list","--count",...revisions,"--"]);return answer.ok?Number(answer.bytes.toString("latin1")):void 0}function takeOverCommands(note,changes){const until=(0,import_chunk_Y5L6GQDB.
-monotonicMs)()+import_chunk_UNWLYFWA.captureBudgetMs;const opened=(0,import_chunk_IXQIV2GL.openGit)(note.path,{until});const git="git"in opened?opened.git:gitOf(
-note,{until});const tips=git?tipsOf(git,note,changes,"git"in opened):[];const held=git?unmerged(git,note,tips):[];const merge=what=>(0,import_chunk_GEPPUING.quoteWords)(
-["git","-C",note.from,"merge",what]);if(changes.dirty_after===0)return held.map(({name})=>merge(name));const inTree=(...words)=>(0,import_chunk_GEPPUING.quoteWords)(
-["git","-C",note.path,...words]);const own=changes.branch.after??`${note.branch}-work`;return[...changes.branch.after===null?[inTree("switch","-c",own)]:[],inTree(
-"add","--all"),inTree("commit","-m",`Work of ${import_node_path2.default.basename(note.path)}`),merge(own),...held.filter(({isHead})=>!isHead).map(({name})=>merge(
-name))]}function tipsOf(git,note,changes,isTree){const branches=listBranches(git);const head=isTree?resolve(git,"HEAD"):void 0;const current=isTree?currentBranch(
-git):void 0;const made=isTree?madeHere(git):[];const isMade=({name,commit})=>name===note.branch||(made.length>0?made.includes(commit):changes.refs_changed.includes(
-`refs/heads/${name}`));const others=branches.filter(tip=>tip.name!==current&&isMade(tip));const own=others.filter(({name})=>name===note.branch);return[...head===
-void 0?[]:[{name:current??head,commit:head,isHead:true}],...own,...others.filter(tip=>!own.includes(tip))]}function listBranches(git){const answer=git.run(["for\
--each-ref","--format=%(objectname) %(refname:lstrip=2)","refs/heads"]);const lines=answer.ok?answer.bytes.toString("latin1").split("\n"):[];return lines.flatMap(
-line=>{const[,commit,name]=/^([0-9a-f]{40,64}) (.+)$/.exec(line)??[];if(commit===void 0||name===void 0)return[];return[{name:isPlain(name)?name:commit,commit,isHead:false}]})}
-function isPlain(name){return/^[\x21-\x7e]+$/.test(name)}function currentBranch(git){const answer=git.run(["symbolic-ref","--quiet","--short","HEAD"]);const name=answer.
-ok?answer.bytes.toString("latin1").trim():"";return isPlain(name)?name:void 0}function madeHere(git){const answer=git.run(["log","--walk-reflogs","--max-count=1\
-0000","--format=%H %gs","HEAD","--"]);const lines=answer.ok?answer.bytes.toString("latin1").split("\n"):[];return lines.flatMap(line=>{const[,commit,words=""]=/^([0-9a-f]{40,64}) (.*)$/.
-exec(line)??[];return commit===void 0||/^(?:checkout|reset|branch):/.test(words)?[]:[commit]})}function unmerged(git,note,tips){const known=[note.base,headOf(note.
-from)].filter(commit=>commit!==void 0);return tips.filter(({commit},at)=>{if(tips.findIndex(tip=>tip.commit===commit)<at)return false;const others=tips.map(tip=>tip.
-commit).filter(other=>other!==commit);return(count(git,[commit,"--not",...known,...others])??1)>0})}var checkoutMs=10*6e4;var lookMs=6e4;var tries=3;function planWorktree(repoCwd,id){
-const at=(0,import_chunk_7WBBYJDG.realPath)(repoCwd);const root=(0,import_chunk_XRZCSGQB.findWorktree)(at);if(root===void 0)throw impossible(`${repoCwd} is not \
-in a git work tree`);const git=requireGit(root);const top=ask(git,["rev-parse","--show-toplevel"]);if(top!==root)throw impossible(`the work tree of ${root} is ${top}`);
-const base=ask(git,["rev-parse","--verify","--quiet","HEAD^{commit}"],"there is no commit yet");const folder=import_node_path.default.resolve(root,ask(git,["rev\
--parse","--git-common-dir"]));const below=import_node_path.default.relative(root,at);const isThere=below===""||git.run(["rev-parse","--verify","--quiet",`${base}\
-:${below}/`]).ok;const place=import_node_path.default.join(placeFor(root,(0,import_chunk_7WBBYJDG.realPath)(folder)),id);return{path:place,branch:`job-companion\
-/${id}`,base,from:root,git_folder:(0,import_chunk_7WBBYJDG.realPath)(folder),cwd:isThere?import_node_path.default.join(place,below):place}}function isDirtyTree(root){
-const opened=(0,import_chunk_IXQIV2GL.openGit)(root,{until:(0,import_chunk_Y5L6GQDB.monotonicMs)()+2e3});if("reason"in opened)return false;const words=["status",
-"--porcelain","-z","--untracked-files=normal","--no-renames","--ignore-submodules=dirty"];const answer=opened.git.run(words,{limit:64*1024});return answer.ok?answer.
-bytes.length>0:answer.cut==="output"}function addWorktree(note){makeFolders(import_node_path.default.dirname(note.path));if((0,import_chunk_7WBBYJDG.exists)(note.
-path))throw impossible(`${note.path} exists already`);const git=requireGit(note.from);const words=["worktree","add","--quiet","--no-checkout","--no-track","-b",
-note.branch,note.path,note.base];for(let tried=1;;tried+=1){const answer=git.run(words,{timeoutMs:checkoutMs});if(answer.ok)break;undoWorktree(note);if(tried===
-tries||!/\bcommondir|worktrees\//.test(answer.reason))throw impossible(answer.reason)}const reason=checkOut(note);if(reason===void 0)return;git.run(["worktree",
-"remove","--force",note.path]);git.run(["update-ref","-d",`refs/heads/${note.branch}`,note.base]);throw impossible(reason)}function checkOut(note){const opened=(0,
-import_chunk_IXQIV2GL.openGit)(note.path);if("reason"in opened)return opened.reason;const answer=opened.git.run(["reset","--hard","--quiet"],{timeoutMs:checkoutMs});
-return answer.ok?void 0:answer.reason}function undoWorktree(note){removeWorktree(note)}function worktreeWork(note){const isGone=!(0,import_chunk_7WBBYJDG.isFolder)(
-note.path);const tips=[isGone?void 0:headOf(note.path),branchTip(note)].filter(tip=>tip!==void 0);const uncommitted=isGone?0:countUncommitted(note.path);const git=tips.
-length===0?void 0:gitOf(note);if(!git)return{uncommitted,commits:0,isMerged:tips.length===0,isGone};const elsewhere=[`--exclude=${note.branch}`,"--branches","--\
-remotes","--tags","HEAD"];const commits=count(git,[...tips,"--not",note.base]);const lonely=count(git,[...tips,"--not",...elsewhere]);return{uncommitted,commits:commits??
-1,isMerged:lonely===0,isGone}}function removeWorktree(note){const work=worktreeWork(note);if(work.uncommitted>0||!work.isMerged)return false;const git=gitOf(note,
-{also:work.isGone?[]:[note.path]});if(!git)return work.isGone;const tip=branchTip(note);git.run(["worktree","remove",note.path]);if((0,import_chunk_7WBBYJDG.exists)(
-note.path))return false;return tip===void 0||git.run(["update-ref","-d",`refs/heads/${note.branch}`,tip]).ok}function impossible(reason){return new import_chunk_NVPF5LEY.
-FaultError("preflight",`cannot make a worktree for the job; ${reason}`,"go on without --worktree")}function requireGit(root){const opened=(0,import_chunk_IXQIV2GL.
-openGit)(root);if("reason"in opened)throw impossible(opened.reason);return opened.git}function ask(git,args,otherwise){const answer=git.run(args);if(!answer.ok)
-throw impossible(otherwise??answer.reason);return answer.bytes.toString("utf8").replace(/\n$/,"")}function placeFor(root,gitFolder){const own=(0,import_chunk_VBJYUCPQ.
-dataFolder)();if(own===void 0)throw impossible("there is no place for it: HOME and XDG_STATE_HOME are not set");const hash=Buffer.from((0,import_chunk_CTSRVJRC.
-sha256)(Buffer.from(gitFolder))).toString("hex");const name=import_node_path.default.basename(root).replace(/[^A-Za-z0-9._-]+/g,"-").slice(0,40);const place=realPlace(
-import_node_path.default.join(own,"worktrees",`${name}-${hash.slice(0,8)}`));const around=(0,import_chunk_XRZCSGQB.findWorktree)(place)??(`${place}/`.startsWith(
-`${gitFolder}/`)?gitFolder:void 0);if(around!==void 0)throw impossible(`its place ${place} lies inside the repository ${around}; set XDG_STATE_HOME to a folder \
-outside`);return place}function realPlace(folder){for(let at=folder;;at=import_node_path.default.dirname(at)){if((0,import_chunk_7WBBYJDG.isFolder)(at)||at===import_node_path.
-default.dirname(at))return import_node_path.default.join((0,import_chunk_7WBBYJDG.realPath)(at),import_node_path.default.relative(at,folder))}}function makeFolders(folder){
-if((0,import_chunk_7WBBYJDG.isFolder)(folder))return;try{makeFolders(import_node_path.default.dirname(folder));(0,import_chunk_527JQF7V.createFolder)(folder)}catch(error){
-if(error instanceof import_chunk_NVPF5LEY.FaultError)throw error;throw impossible(`the folder ${folder} cannot be made (${(0,import_chunk_NVPF5LEY.errnoOf)(error)??
-"error"})`)}}function countUncommitted(folder){const{git,entries,rest}=(0,import_chunk_CJ74I6F3.captureWorkspace)(folder,{exclude:[],budgetMs:lookMs});return git?.
-root===folder?entries.length+(rest?.count??0):1}
-
-},
-"./chunk-G72W4775.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{freshPaths:()=>freshPaths,limitWarnings:()=>limitWarnings,makeRunPart:()=>makeRunPart,requireProgram:()=>requireProgram,
-runOptions:()=>runOptions});module.exports=stdin_exports;var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_L76FAXVI=load("./chunk-L76FAXVI.\
-js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZIL\
-E.js");var import_chunk_RSAECTKB=load("./chunk-RSAECTKB.js");var import_chunk_UNWLYFWA=load("./chunk-UNWLYFWA.js");var import_chunk_55A4YUIJ=load("./chunk-55A4Y\
-UIJ.js");var import_chunk_VBJYUCPQ=load("./chunk-VBJYUCPQ.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_NVPF5LEY=load("./chunk-NVP\
-F5LEY.js");var import_node_path=builtin("node:path");var runOptions={timeout:{kind:"duration",value:"D",range:import_chunk_UNWLYFWA.limits.runTimeout,help:"hard\
- limit, counted from launch (default 24h, at most 30d)"},deadline:{kind:"duration",value:"D",range:import_chunk_UNWLYFWA.limits.runTimeout,help:"the same as --t\
-imeout"},"kill-after":{kind:"duration",value:"D",range:import_chunk_UNWLYFWA.limits.runKillGrace,help:"time between TERM and KILL (default 30s)"},cwd:{kind:"tex\
-t",value:"DIR",help:"folder to run in (default: here)"},shell:{kind:"flag",help:"give the one word after -- to /bin/sh -c"},pipefail:{kind:"flag",help:"with --s\
-hell: a pipe fails when any of its commands does"},"success-exit":{kind:"count",value:"N",range:{default:0,min:0,max:255},help:"the exit code that means success\
- (default 0)"},"success-file":{kind:"list",value:"PATH",help:"success only when this file is new or changed at the end; may be repeated"},result:{kind:"list",value:"\
-PATH",help:"file or folder to tell of at the end; may be repeated"},log:{kind:"text",value:"PATH",help:"the command's own log; its last 50 lines are told on fai\
-lure"},expect:{kind:"duration",value:"D",range:import_chunk_UNWLYFWA.limits.expect,help:"expected duration; later asks for attention"},"checkpoint-every":{kind:"\
-text",value:"D",help:"judge its progress at this interval (default 1h); a hang is told after about two, so for a night take 10m to 30m or auto; auto or auto:D: \
-every 5m (D), five times as often while nothing changes and from 90%"},"sample-every":{kind:"duration",value:"D",range:import_chunk_UNWLYFWA.limits.sample,help:"\
-look at its CPU, output and result paths this often (default 60s, at most the interval above)"},probe:{kind:"text",value:"LINE",help:"read-only shell line that \
-prints its progress as one JSON object: completed, total, phase, status, eta_seconds, message (all optional, no other names)"},"probe-timeout":{kind:"duration",
-value:"D",range:import_chunk_UNWLYFWA.limits.probe,help:"bound of one probe (default 30s)"},"first-output":{kind:"duration",value:"D",range:import_chunk_UNWLYFWA.
-limits.optInLimit,help:"end it when nothing was printed by then"},"stall-after":{kind:"duration",value:"D",range:import_chunk_UNWLYFWA.limits.optInLimit,help:"e\
-nd it when nothing happened for that long: no output, no CPU, no change of a result path"},...import_chunk_L76FAXVI.onStallOption,"status-cmd":{kind:"text",value:"\
-LINE",help:"for a launcher that detaches: shell line that prints {identity, status, exit_code}; asked once at the end"},identity:{kind:"text",value:"TEXT",help:"\
-the task that --status-cmd must name"},"max-output":{kind:"size",value:"SIZE",range:import_chunk_UNWLYFWA.limits.maxOutput,help:"cap of each output file on disk\
- (default 64M)"},"keep-children":{kind:"flag",help:"leave processes alone that the command left behind"},...import_chunk_L76FAXVI.launchOptions};function pathsBefore(given,cwd){
-const results=listOf("result",given.results,cwd);const files=listOf("success-file",given.successFiles,cwd);return{success_files:files.map(file=>baselineOf("succ\
-ess-file",file)),result_paths:results,result_baselines:results.map(file=>baselineOf("result",file))}}function freshPaths(run){const{success_files:files,result_paths:results}=run;
-return{...files?{success_files:files.map(({path:file})=>baselineOf("success-file",file))}:{},...results?{result_baselines:results.map(file=>baselineOf("result",
-file))}:{}}}function requireLogPath(text,cwd){const file=absolutePath("log",text,cwd);lookAllowed("log",file);return file}function listOf(option,texts,cwd){if(texts.
-length>import_chunk_UNWLYFWA.resultPaths)throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take ${texts.length} times --${option}: at most ${import_chunk_UNWLYFWA.
-resultPaths} are allowed`);const files=texts.map(text=>absolutePath(option,text,cwd));const twice=files.find((file,index)=>files.indexOf(file)!==index);if(twice!==
-void 0)throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --${option} twice for ${twice}: name each path once`);return files}function absolutePath(option,text,cwd){
-if(text==="")throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --${option} "": allowed is a path, which counts from the job's folder`);if(/[\0\r\n]/.test(text))
-throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --${option} ${JSON.stringify(text)}: a path may hold no line end and no NUL`);if(option!=="result"&&/\/\.{0,2}$/.
-test(text))throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --${option} ${JSON.stringify(text)}: it names a folder; name a file in it`);return import_node_path.
-default.resolve(cwd,text)}function baselineOf(option,file){const now=lookAllowed(option,file);return{path:file,before:now?{size:now.size,modified_ms:now.modifiedMs,
-inode:now.inode}:null}}function lookAllowed(option,file){const now=look(option,file);if(now?.kind==="folder"&&option!=="result")throw refusal(option,file,"it is\
- a folder","name a file in it");if(now?.kind==="other")throw refusal(option,file,"it is neither a file nor a folder");if(now)return now;for(let folder=import_node_path.
-default.dirname(file);;folder=import_node_path.default.dirname(folder)){const kind=look(option,folder)?.kind;if(kind==="folder")return void 0;if(kind!==void 0)throw refusal(
-option,file,`${folder} is no folder`)}}function look(option,file){try{return(0,import_chunk_7WBBYJDG.lookBehind)(file)}catch(error){throw refusal(option,file,`i\
-t cannot be looked at (${(0,import_chunk_NVPF5LEY.errnoOf)(error)??"error"})`)}}function refusal(option,file,why,next="name another path"){return new import_chunk_NVPF5LEY.
-FaultError("preflight",`cannot take --${option} ${file}: ${why}`,next)}async function programOf(input,cwd){const words=input.rest??[];checkFirst(words);if(input.
-has("shell")){if(words.length!==1)throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take ${words.length} words with --shell: it needs the whole command line as \
-one word after --`);return shellOf(words[0],input.has("pipefail"))}const program=requireProgram(words[0],cwd);return{argv:[...words],program}}function checkFirst(words){
-const[first=""]=words;if(!first.startsWith("--"))return;const misplaced=(0,import_chunk_LVXJVB3Z.misplacedIn)(runOptions,words);throw(0,import_chunk_NVPF5LEY.usageError)(
-`cannot run ${JSON.stringify(first)} as a program: options go before --`,misplaced&&misplaced.program.length>0?(0,import_chunk_GEPPUING.quoteWords)([...(0,import_chunk_RSAECTKB.
-selfWords)(),"run",...misplaced.options,"--",...misplaced.program]):(0,import_chunk_GEPPUING.quoteWords)([...(0,import_chunk_RSAECTKB.selfWords)(),"run","--help"]))}
-function requireProgram(name,cwd){const program=(0,import_chunk_55A4YUIJ.findProgram)(name,cwd);if(program!==void 0)return program;const where=name.includes("/")?
-`no executable file of that name (looked from ${cwd})`:`it is not on PATH (${import_chunk_VBJYUCPQ.variables.searchPath()||"empty"})`;throw new import_chunk_NVPF5LEY.
-FaultError("preflight",`cannot run ${JSON.stringify(name)}: ${where}`,"give the path of the program")}async function shellOf(line,hasPipefail){if(!hasPipefail)return{
-argv:[sh,"-c",line],program:sh};const program=findBash()??(await hasOption(sh)?sh:void 0);if(program!==void 0)return{argv:[program,"-o","pipefail","-c",line],program};
-throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot take --pipefail: there is no bash on PATH, and ${sh} has no such option`,"install bash, or leave \
---pipefail away")}var sh="/bin/sh";function findBash(){const folders=import_chunk_VBJYUCPQ.variables.searchPath().split(":");const found=folders.filter(folder=>folder.
-startsWith("/")).map(folder=>(0,import_chunk_55A4YUIJ.findProgram)(`${folder}/bash`,"/"));return found.find(file=>file!==void 0)}async function hasOption(program){
-const{runTool}=await Promise.resolve().then(()=>load("./tool-FBFVFPGG.js"));const args=["-o","pipefail","-c",":"];const environment=(0,import_chunk_VBJYUCPQ.toolEnvironment)();
-const timeoutMs=import_chunk_UNWLYFWA.limits.probe.default;const answer=await runTool({program,args,cwd:"/",environment,timeoutMs,limit:import_chunk_UNWLYFWA.probeBytes});
-return answer.code===0}async function makeRunPart(input,cwd){checkTogether(input);const[checkpoints,log]=[checkpointsOf(input.text("checkpoint-every")),input.text(
-"log")];const part={success_exit:input.count("success-exit")??0,keep_children:input.has("keep-children")||input.has("status-cmd"),...pathsBefore({results:input.
-texts("result"),successFiles:input.texts("success-file")},cwd),log:log===void 0?null:requireLogPath(log,cwd),expect_ms:input.duration("expect")??null,...checkpoints,
-sample_ms:Math.min(input.durationOrDefault("sample-every"),checkpoints.checkpoint_fast_ms??checkpoints.checkpoint_ms),probe:lineOf(input,"probe"),probe_ms:input.
-durationOrDefault("probe-timeout"),status_cmd:lineOf(input,"status-cmd"),identity:identityOf(input)};return{...await programOf(input,cwd),...part}}function limitWarnings({
-expect_ms},deadlineMs){if(typeof expect_ms!=="number"||expect_ms<deadlineMs)return[];const message=`--expect ${(0,import_chunk_UNGYPAP3.formatDuration)(expect_ms)}\
- is not below the hard limit of ${(0,import_chunk_UNGYPAP3.formatDuration)(deadlineMs)}: the job is ended before it can be called late`;return[{code:"expect_bey\
-ond_limit",message}]}function checkpointsOf(text){const{checkpoint,checkpointAuto}=import_chunk_UNWLYFWA.limits;if(text===void 0)return{checkpoint_ms:checkpoint.
-default};const auto=/^auto(?::(.*))?$/s.exec(text);if(!auto)return{checkpoint_ms:(0,import_chunk_UNGYPAP3.parseDuration)(text,"--checkpoint-every",checkpoint)};
-const long=auto[1]===void 0?checkpointAuto.default:(0,import_chunk_UNGYPAP3.parseDuration)(auto[1],"--checkpoint-every auto",checkpointAuto);const short=Math.ceil(
-long/import_chunk_UNWLYFWA.autoShare);return{checkpoint_ms:short*import_chunk_UNWLYFWA.autoShare,checkpoint_fast_ms:short}}function checkTogether(input){const needs=[
-["pipefail","shell"],["identity","status-cmd"],["status-cmd","identity"],["probe-timeout","probe"]];for(const[name,other]of needs)if(input.has(name)&&!input.has(
-other))throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --${name} without --${other}: ${whyTogether[name]}`,help())}var whyTogether={pipefail:"it is an op\
-tion of that shell",identity:"only that command can name the task","status-cmd":"its answer counts only for the task that you name","probe-timeout":"there is no\
- probe to be bounded"};function lineOf(input,name){const line=input.text(name);if(line===void 0)return null;if(line.trim()==="")throw(0,import_chunk_NVPF5LEY.usageError)(
-`cannot take an empty --${name}: allowed is one line for /bin/sh`,help());requireSize(name,line,import_chunk_UNWLYFWA.shellLineBytes);return line}function identityOf(input){
-const text=input.text("identity");if(text===void 0)return null;if(text.trim()===""||/[\r\n]/.test(text))throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take -\
--identity ${JSON.stringify(text)}: allowed is one line that names one task`,help());requireSize("identity",text,import_chunk_UNWLYFWA.identityBytes);return text}
-function requireSize(name,text,limit){const size=(0,import_chunk_LXK2ZILE.byteLength)(text);if(size>limit)throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take\
- --${name} of ${size} bytes: at most ${limit} are allowed`,help())}function help(){return(0,import_chunk_GEPPUING.quoteWords)([...(0,import_chunk_RSAECTKB.selfWords)(),
-"run","--help"])}
+"./chunk-G75GDAHA.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{makeStaffVerb:()=>makeStaffVerb});module.exports=stdin_exports;var import_chunk_766YHSQT=load("./chunk-766YHSQT.js");
+var import_chunk_SYQDYF26=load("./chunk-SYQDYF26.js");var import_chunk_X6QZWT4F=load("./chunk-X6QZWT4F.js");var import_chunk_L76FAXVI=load("./chunk-L76FAXVI.js");
+var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");function makeStaffVerb({mode:id,options={},notes,examples,isSynchronous=false}){const mode=import_chunk_W7HED5VZ.
+modes[id];return{name:id,summary:mode.summary,form:"(--prompt TEXT | --prompt-file PATH | --stdin) [options]",words:{min:0,max:0},options:{...import_chunk_L76FAXVI.
+staffOptions,...options,cwd:{kind:"text",value:"DIR",help:"folder to work in (default: here)"},...import_chunk_L76FAXVI.writerOptions,...import_chunk_L76FAXVI.launchOptions},
+notes:[`Default profile: ${mode.profile}. The task reaches the agent byte for byte, with the words of the mode around it.`,notes].filter(line=>line!==void 0).join(
+"\n"),examples,async run(context,input){const prompt=await(0,import_chunk_766YHSQT.taskOf)(context,input);const words=(0,import_chunk_X6QZWT4F.onceWords)(id,input,
+(0,import_chunk_X6QZWT4F.folderSaid)(context,input),prompt);const isWaiting=isSynchronous&&!input.has("id-only");const repeated=await(0,import_chunk_X6QZWT4F.repeatedLaunch)(
+context,input,words,isWaiting);if(repeated)return repeated;const cwd=(0,import_chunk_SYQDYF26.folderOf)(context,input);const staff=(0,import_chunk_766YHSQT.freshStaff)(
+context,input,{mode:id,prompt,cwd});return(0,import_chunk_766YHSQT.launchStaff)(context,input,{verb:id,staff,cwd,lineage:null,isSynchronous:isWaiting,words})}}}
 
 },
 "./chunk-GEPPUING.js": function (module, exports) {
@@ -1780,14 +1563,91 @@ defaultEngine;const worker=await engine.start({stateRoot:root,id:spec.id,mark:sp
 launch,{worker,generation},{sync:false})}
 
 },
-"./chunk-GUR2RQ3M.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{loadWatch:()=>loadWatch,watchIds:()=>watchIds});module.exports=stdin_exports;var loaders={file:async()=>(await Promise.
-resolve().then(()=>load("./file-H3G6IFHN.js"))).file,dir:async()=>(await Promise.resolve().then(()=>load("./dir-NB6AVWGF.js"))).dir,pid:async()=>(await Promise.
-resolve().then(()=>load("./pid-O3LUXIPR.js"))).pid,job:async()=>(await Promise.resolve().then(()=>load("./job-QF4MQBQG.js"))).job,git:async()=>(await Promise.resolve().
-then(()=>load("./git-VPJSUCTA.js"))).git,cmd:async()=>(await Promise.resolve().then(()=>load("./cmd-LCAH6HYI.js"))).cmd,http:async()=>(await Promise.resolve().then(
-()=>load("./http-5ZFKB2EN.js"))).http,npm:async()=>(await Promise.resolve().then(()=>load("./npm-FRMXT5DF.js"))).npm,ci:async()=>(await Promise.resolve().then(()=>load(
-"./ci-ETWPE2UM.js"))).ci,pr:async()=>(await Promise.resolve().then(()=>load("./pr-DTHFGACA.js"))).pr,review:async()=>(await Promise.resolve().then(()=>load("./r\
-eview-NTHUVLBB.js"))).review};var watchIds=Object.keys(loaders);async function loadWatch(id){return Object.hasOwn(loaders,id)?loaders[id]():void 0}
+"./chunk-GLHI5O7U.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{signInOf:()=>signInOf,surveyBackends:()=>surveyBackends});module.exports=stdin_exports;var import_chunk_XGVCQHES=load(
+"./chunk-XGVCQHES.js");var import_chunk_JH5ETT6M=load("./chunk-JH5ETT6M.js");var import_chunk_55A4YUIJ=load("./chunk-55A4YUIJ.js");var import_chunk_VBJYUCPQ=load(
+"./chunk-VBJYUCPQ.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_node_path=builtin(
+"node:path");var signBytes=64*1024;var profileNames=["restricted","standard","unrestricted"];function surveyBackends(config,cwd,only){const own=Object.entries(config.
+backends);const found=import_chunk_JH5ETT6M.backends.filter(({id})=>id!=="custom"&&(only===void 0||id===only)&&!Object.hasOwn(config.backends,id)).map(backend=>survey(
+backend,backend.id,backend.programs,cwd));const custom=(0,import_chunk_JH5ETT6M.findBackend)("custom");const mine=own.filter(([name])=>only===void 0||name===only).
+map(([name,{argv}])=>survey(custom,name,argv.slice(0,1),cwd));return[...found,...mine]}function survey(backend,name,searched,cwd){const program=searched.map(one=>(0,
+import_chunk_55A4YUIJ.findProgram)(one,cwd)).find(one=>one!==void 0)??null;const version=program===null?null:(0,import_chunk_XGVCQHES.tellVersion)(backend,program);
+const isTooOld=version!==null&&backend.oldest!==null&&(0,import_chunk_JH5ETT6M.isOlder)(version,backend.oldest);const faults={};for(const profile of profileNames){
+const fault=backend.profiles[profile]===null?null:(0,import_chunk_XGVCQHES.policyFault)(backend,profile,cwd,version);if(fault!==null)faults[profile]=fault}const canKeep=profileNames.
+some(one=>backend.profiles[one]!==null&&faults[one]===void 0);return{backend:name,title:backend.title,custom:backend.id==="custom",searched,program,not_executable:program===
+null?findBlocked(searched):null,version,oldest:backend.oldest,too_old:isTooOld,sign_in:signInOf(backend),profiles:backend.profiles,faults,install:backend.install,
+usable:program!==null&&!isTooOld&&canKeep}}function signInOf({signIn}){const home=import_chunk_VBJYUCPQ.variables.home();const files=signIn.files.filter(file=>home!==
+void 0&&holdsSomething(import_node_path.default.join(home,file)));const found={files,variables:signIn.variables.filter(name=>import_chunk_VBJYUCPQ.variables.isSet(
+name))};if(signIn.files.length+signIn.variables.length===0)return{state:"unknown",...found};return{state:found.files.length+found.variables.length>0?"signs":"no\
+_signs",...found}}function holdsSomething(file){if(!(0,import_chunk_7WBBYJDG.exists)(file))return false;try{const text=(0,import_chunk_527JQF7V.readText)((0,import_chunk_7WBBYJDG.
+realPath)(file),signBytes)?.trim();if(text===void 0)return true;return text!==""&&!/^(?:null|\{\s*\}|\[\s*\])$/.test(text)}catch{return true}}function findBlocked(names){
+const folders=import_chunk_VBJYUCPQ.variables.searchPath().split(":").filter(Boolean);const files=names.filter(name=>!name.includes("/")).flatMap(name=>folders.
+map(folder=>import_node_path.default.join(folder,name)));return files.find(import_chunk_7WBBYJDG.exists)??null}
+
+},
+"./chunk-GN4PZQTQ.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{byLife:()=>byLife,isOwnedBy:()=>isOwnedBy,listViews:()=>listViews,tryView:()=>tryView});module.exports=stdin_exports;
+var import_chunk_NM4KW5RY=load("./chunk-NM4KW5RY.js");var import_chunk_YD5YGYM5=load("./chunk-YD5YGYM5.js");var import_chunk_ER3MQ2ZD=load("./chunk-ER3MQ2ZD.js");
+var import_chunk_XUMWCHG3=load("./chunk-XUMWCHG3.js");var import_chunk_RSAECTKB=load("./chunk-RSAECTKB.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");
+async function listViews(root,options){const live=(0,import_chunk_NM4KW5RY.listActive)(root).filter(id=>(0,import_chunk_7WBBYJDG.exists)((0,import_chunk_RSAECTKB.
+jobPaths)(root,id).folder));const views=[];for(const id of live)views.push(...await tryView(root,id));let left=options.recent;for(const id of(0,import_chunk_NM4KW5RY.
+listJobs)(root)){if(left===0)break;if(live.includes(id))continue;const[view]=await tryView(root,id);if(!view)continue;if(!isOwnedBy(view.spec,options.owner))continue;
+views.push(view);left-=1}return views.filter(view=>isOwnedBy(view.spec,options.owner)).sort(byLife)}function byLife(a,b){return Number((0,import_chunk_ER3MQ2ZD.
+isEnded)(a.state))-Number((0,import_chunk_ER3MQ2ZD.isEnded)(b.state))||(0,import_chunk_XUMWCHG3.compareIds)(b.id,a.id)}async function tryView(root,id){for(const how of[
+import_chunk_YD5YGYM5.refresh,import_chunk_ER3MQ2ZD.inspect]){try{return[await how(root,id)]}catch{}}return[]}function isOwnedBy(spec,owner){return owner===null||
+spec?.owner===owner}
+
+},
+"./chunk-H4EBPZHM.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{checkLaunchOptions:()=>checkLaunchOptions,launchAndTell:()=>launchAndTell,launchWords:()=>launchWords,notifyOf:()=>notifyOf,
+onStallOf:()=>onStallOf,tellLaunched:()=>tellLaunched});module.exports=stdin_exports;var import_chunk_NDLZGJF4=load("./chunk-NDLZGJF4.js");var import_chunk_K4XBJGBM=load(
+"./chunk-K4XBJGBM.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_DFY3WLOV=load("./chunk-DFY3WLOV.js");var import_chunk_LXK2ZILE=load(
+"./chunk-LXK2ZILE.js");var import_chunk_RSAECTKB=load("./chunk-RSAECTKB.js");var import_chunk_OYSO2DVF=load("./chunk-OYSO2DVF.js");var import_chunk_UNWLYFWA=load(
+"./chunk-UNWLYFWA.js");var import_chunk_55A4YUIJ=load("./chunk-55A4YUIJ.js");var import_chunk_VBJYUCPQ=load("./chunk-VBJYUCPQ.js");var import_chunk_NVPF5LEY=load(
+"./chunk-NVPF5LEY.js");var import_node_path=builtin("node:path");var operators=/^(?:\d*(?:>>?|<)|&&?|\|\|?|;|\d*>&\d+|&>)$/;function splitWords(text){const words=[];
+let word=null;let isPlain=true;let quote=null;for(let at=0;at<=text.length;at+=1){const sign=text[at];if(sign===void 0&&quote!==null)return{fault:`the quote ${quote}\
+ is not closed`};if(quote===null&&(sign===void 0||/[ \t\n\r]/.test(sign))){if(word!==null&&isPlain&&operators.test(word))return{fault:`no shell reads it, and ${word}\
+ means something only to a shell (sh -c '...' starts one)`};if(word!==null)words.push(word);[word,isPlain]=[null,true];continue}if(sign===quote){quote=null;continue}
+if(quote===null&&(sign==='"'||sign==="'")){[quote,word,isPlain]=[sign,word??"",false];continue}const next=text[at+1];if(sign==="\\"&&(quote===null||quote==='"'&&
+/["\\$`\n]/.test(next??""))){if(next===void 0)return{fault:"it ends with a backslash"};word=`${word??""}${next==="\n"?"":next}`;isPlain=false;at+=1;continue}word=
+`${word??""}${sign}`}return{words}}var allowed="allowed: words like a shell splits them, or a JSON array of texts";function parseNotify(text){const refused=why=>(0,
+import_chunk_NVPF5LEY.usageError)(`cannot take --notify ${JSON.stringify(text)}: ${why}; ${allowed}`);const words=text.trimStart().startsWith("[")?jsonWords(text):
+splitWords(text);if("fault"in words)throw refused(words.fault);if(words.words.length===0||words.words[0]==="")throw refused("it names no program");return words.
+words}function jsonWords(text){let value;try{value=JSON.parse(text)}catch{return{fault:"it is no JSON"}}const isWords=Array.isArray(value)&&value.every(word=>typeof word===
+"string"&&!word.includes("\0"));return isWords?{words:value}:{fault:"it is no array of texts"}}async function notifyOf(context,input,inherited){const text=input.
+text("notify");if(text==="none")return null;if(text!==void 0)return resolved(parseNotify(text),"--notify",context.cwd);if(inherited)return resolved(inherited,"t\
+he notifier of the earlier job",context.cwd);if(!(0,import_chunk_K4XBJGBM.mayMention)("notify"))return null;const{readUserConfig}=await Promise.resolve().then(()=>load(
+"./config-KWVAXKGL.js"));const{notify}=readUserConfig();return notify?resolved(notify,`"notify" of ${(0,import_chunk_K4XBJGBM.userConfigFile)()}`,null):null}function resolved(words,source,cwd){
+const[name="",...args]=words;const isRelative=name.includes("/")&&!import_node_path.default.isAbsolute(name);const program=cwd===null&&isRelative?void 0:(0,import_chunk_55A4YUIJ.
+findProgram)(name,cwd??"/");if(program!==void 0)return[program,...args];const where=!name.includes("/")?`it is not on PATH (${import_chunk_VBJYUCPQ.variables.searchPath()||
+"empty"})`:cwd===null&&isRelative?"it must be absolute or on PATH":`no executable file of that name${isRelative?` (looked from ${cwd})`:""}`;throw new import_chunk_NVPF5LEY.
+FaultError("preflight",`cannot use ${JSON.stringify(name)} as ${source}: ${where}`,"give the path of the program")}function launchWords(input){const onceKey=input.
+text("once-key")??null;if(onceKey==="")throw(0,import_chunk_NVPF5LEY.usageError)('cannot take --once-key "": a key needs at least one character');return{owner:input.
+text("owner")??import_chunk_VBJYUCPQ.variables.owner()??null,label:input.text("label")??null,onceKey}}function onStallOf(input){const text=input.text("on-stall");
+if(text===void 0)return null;if(text.trim()==="")throw(0,import_chunk_NVPF5LEY.usageError)("cannot take an empty --on-stall: say what is to be done about a stal\
+l");const size=(0,import_chunk_LXK2ZILE.byteLength)(text);if(size>import_chunk_UNWLYFWA.onStallBytes)throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --on\
+-stall of ${size} bytes: at most ${import_chunk_UNWLYFWA.onStallBytes} are allowed`);return text}function checkLaunchOptions(input){if(input.has("wait-timeout")&&
+!input.has("wait"))throw(0,import_chunk_NVPF5LEY.usageError)("cannot take --wait-timeout without --wait");input.duration("wait-timeout");for(const other of["jso\
+n","wait"]){if(input.has("id-only")&&input.has(other))throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --id-only and --${other} together`)}}async function launchAndTell(context,input,request,isSynchronous=false){
+checkLaunchOptions(input);const root=context.root(input);const notify=await notifyOf(context,input,request.notify);return tellLaunched(context,input,root,await(0,
+import_chunk_NDLZGJF4.launch)(root,{...request,notify}),isSynchronous)}async function tellLaunched(context,input,root,launched,isSynchronous){if(input.has("wait")||
+isSynchronous){const{waitAndTell}=await Promise.resolve().then(()=>load("./collecting-YYWSLITX.js"));const told=launched.isNew?warningNotes(root,launched.id):[];
+const collect=`collect: ${import_chunk_DFY3WLOV.nextCommands.wait(launched.id,root.option)}`;for(const line of[jobLine(launched),collect,...told])context.tell(line);
+const timeoutMs=input.duration("wait-timeout")??Number.MAX_SAFE_INTEGER;return waitAndTell(context,root,[launched.id],{mode:"all",timeoutMs,heartbeatMs:null,isJson:input.
+has("json"),told})}return tellLaunch(root,launched,input)}function jobLine({id,isNew}){return`job ${id}${isNew?"":" (this once-key had it already; nothing was s\
+tarted)"}`}function warningsOf(root,id){const spec=(0,import_chunk_OYSO2DVF.readSpec)((0,import_chunk_RSAECTKB.jobPaths)(root.folder,id));return spec.kind==="ok"?
+spec.value.warnings??[]:[]}function warningNotes(root,id){return warningsOf(root,id).map(one=>`warning: ${(0,import_chunk_LXK2ZILE.plainText)(one.message)}`)}async function timerOf(root,id){
+if(!id.startsWith("timer-"))return void 0;const[{inspect},{dueWords,timerFacts}]=await Promise.all([Promise.resolve().then(()=>load("./view-LCYHZ6EI.js")),Promise.
+resolve().then(()=>load("./timer-facts-KTDNIL4N.js"))]);const{spec,state}=inspect(root.folder,id);if(!spec?.timer)return void 0;return{facts:{state:state.state,
+...timerFacts(spec.timer)},line:`due:     ${dueWords(spec.timer)}`}}async function tellLaunch(root,launched,input){const{id,isNew}=launched;const notes=warningNotes(
+root,id);if(input.has("id-only"))return{code:import_chunk_6PFAPK5K.exitCodes.done,out:`${id}
+`,notes};const paths=(0,import_chunk_RSAECTKB.jobPaths)(root.folder,id);const commands={wait:import_chunk_DFY3WLOV.nextCommands.wait(id,root.option),observe:import_chunk_DFY3WLOV.
+nextCommands.observe(id,root.option),cancel:import_chunk_DFY3WLOV.nextCommands.cancel(id,root.option)};const timer=await timerOf(root,id);if(input.has("json")){
+return{code:import_chunk_6PFAPK5K.exitCodes.done,json:{id,new:isNew,...timer?{...timer.facts,replaced:launched.replaced??[]}:{},folder:paths.folder,result_path:paths.
+result,output_path:paths.output,warnings:warningsOf(root,id),next:commands}}}const lines=[jobLine(launched),...timer?[timer.line]:[],...(launched.replaced??[]).
+map(earlier=>`replaced: ${earlier}`),`collect: ${commands.wait}`,`observe: ${commands.observe}`,`result:  ${paths.result}`];return{code:import_chunk_6PFAPK5K.exitCodes.
+done,out:`${lines.join("\n")}
+`,notes}}
 
 },
 "./chunk-HDW3QKWP.js": function (module, exports) {
@@ -1799,6 +1659,37 @@ value)).digest("hex").slice(0,32)}function entriesOf({entries,rest}){const known
 100644"} ?`:null,index:null,tree_mode:null,mode:mode||null,content:null,stat:stat||null,isBrief:true}}function isCutOff({rest}){return rest!==null&&rest.digest!==
 null}function isDirty(entry){return entry.xy!==".."}function countDirty({entries,rest}){const brief=rest?.files??[];const unnamed=(rest?.count??0)-brief.length;
 return entries.filter(isDirty).length+brief.filter(([,xy])=>isDirty({xy})).length+unnamed}
+
+},
+"./chunk-IFA4DAC5.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{findRuns:()=>findRuns,judgeRollup:()=>judgeRollup});module.exports=stdin_exports;var import_chunk_OL7PHHL5=load("./\
+chunk-OL7PHHL5.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_UNWLYFWA=load("./chunk-UNWLYFWA.js");var classes={SUCCESS:"passed",PASS:"\
+passed",SKIPPED:"skipped",SKIPPING:"skipped",NEUTRAL:"skipped",FAILURE:"failed",ERROR:"failed",CANCELLED:"failed",CANCEL:"failed",TIMED_OUT:"failed",STARTUP_FAILURE:"\
+failed",ACTION_REQUIRED:"gated",WAITING:"gated"};function classOf(word){const known=word.trim().toUpperCase().replace(/[ -]/g,"_");if(Object.hasOwn(classes,known))
+return classes[known];return known.includes("FAIL")?"failed":"running"}function judgeRollup(checks,runs){const newest=newestRuns(runs);const counted=countedChecks(
+checks,runs,newest);const counts={passed:0,skipped:0,failed:0,gated:0,running:0};const failing=[];const gating=[];const count=(kind,item)=>{counts[kind]+=1;if(kind===
+"failed")failing.push(item);if(kind==="gated"&&!gating.includes(item.name))gating.push(item.name)};for(const check of counted)count(classOf(check.state),{...nameOf(
+check),mark:check.link||check.name});for(const run of newest){const kind=classOf(run.state);const jobs=counted.filter(check=>(0,import_chunk_OL7PHHL5.isJobOf)(check,
+run)).map(({state})=>classOf(state));if(isToldByJobs(kind,jobs))continue;count(kind,{name:run.workflow,link:run.link,mark:`${run.link||run.id} ${run.startedAt??
+""}`})}const times=[...counted.map(({startedAt})=>startedAt),...newest.map(({createdAt})=>createdAt)];const newestAt=Math.max(0,...times.map(at=>at??0))||null;return{
+word:wordOf(counts),counts,failing,gating,signature:signatureOf(failing),newestAt}}function newestRuns(runs){const newest=new Map;for(const run of runs){const key=JSON.
+stringify([run.workflowId??run.workflow,run.event]);const known=newest.get(key);if(!known||isNewer(run,known))newest.set(key,run)}return[...newest.values()]}function isNewer(a,b){
+const difference=(a.createdAt??0)-(b.createdAt??0);return difference===0?a.id>b.id:difference>0}function countedChecks(checks,runs,newest){const replaced=runs.filter(
+run=>!newest.includes(run));const reports=new Map;const counted=[];for(const check of checks){if(replaced.some(run=>(0,import_chunk_OL7PHHL5.isJobOf)(check,run)))
+continue;const key=reportKey(check);if(key===void 0){counted.push(check);continue}const known=reports.get(key);if(!known||replaces(check,known))reports.set(key,
+check)}return[...counted,...reports.values()]}function reportKey(check){const{isStatus,workflow,name,link}=check;if(isStatus)return JSON.stringify(["status",name]);
+if((0,import_chunk_OL7PHHL5.isJob)(check)||link==="")return void 0;return JSON.stringify(["run",workflow,name,link.replace(/[?#].*$/,"")])}function replaces(check,known){
+if(check.startedAt!==null&&known.startedAt!==null&&check.startedAt!==known.startedAt)return check.startedAt>known.startedAt;return badness.indexOf(classOf(check.
+state))>badness.indexOf(classOf(known.state))}var badness=["passed","skipped","running","gated","failed"];function isToldByJobs(kind,jobs){if(kind==="passed"||kind===
+"skipped")return jobs.length>0;if(kind==="running")return jobs.includes("running")||jobs.includes("gated");return jobs.includes(kind)}function wordOf({passed,failed,
+gated,running}){if(failed>0)return"failing";if(running+gated>0)return"running";return passed>0?"passing":"none"}function nameOf({name,workflow,link}){return{name:workflow===
+""||workflow===name?name:`${workflow} / ${name}`,link}}function signatureOf(failing){if(failing.length===0)return"";const marks=failing.map(({mark})=>mark).sort();
+return(0,import_chunk_CTSRVJRC.toHex)((0,import_chunk_CTSRVJRC.sha256)(new TextEncoder().encode(marks.join("\n")))).slice(0,12)}var runFields="databaseId,name,w\
+orkflowDatabaseId,workflowName,event,status,conclusion,createdAt,startedAt,url,headSha";async function findRuns(repo,head,tools,isFresh){return(0,import_chunk_OL7PHHL5.
+shareGh)(tools,`runs ${repo}@${head}`,isFresh,async()=>{const words=["run","list","--repo",repo,"--commit",head,"--limit",String(import_chunk_UNWLYFWA.ghRuns),"\
+--json",runFields];const answer=await(0,import_chunk_OL7PHHL5.askGh)(tools,words);if(answer.kind!=="answer")return answer;const rows=(0,import_chunk_OL7PHHL5.rowsOf)(
+answer.value);if(!rows)return(0,import_chunk_OL7PHHL5.unexpected)("gh run list gave no list");return{kind:"runs",runs:rows.filter(({headSha})=>headSha===head).flatMap(
+row=>(0,import_chunk_OL7PHHL5.readRun)(row)??[])}})}
 
 },
 "./chunk-IH5K6ZOB.js": function (module, exports) {
@@ -1886,6 +1777,14 @@ time"};if(fault==="ENOBUFS")return{ok:false,code:null,reason:`${name} wrote more
 configFolder)();return{...(0,import_chunk_VBJYUCPQ.toolEnvironment)(),PATH:absoluteSearchPath().join(":"),...home===void 0?{}:{HOME:home},...ours===void 0?{}:{XDG_CONFIG_HOME:import_node_path.
 default.dirname(ours)},GIT_OPTIONAL_LOCKS:"0",GIT_TERMINAL_PROMPT:"0",GIT_ASKPASS:"",GIT_NO_LAZY_FETCH:"1",GIT_ALLOW_PROTOCOL:"none",GIT_CEILING_DIRECTORIES:import_node_path.
 default.dirname(folder)}}
+
+},
+"./chunk-J6PIGIFY.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{dueWords:()=>dueWords,timerFacts:()=>timerFacts});module.exports=stdin_exports;var import_chunk_SBRRC2LY=load("./ch\
+unk-SBRRC2LY.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_UNWLYFWA=load("./chunk-UNWLYFWA.js");var import_chunk_Y5L6GQDB=load("./\
+chunk-Y5L6GQDB.js");function timerFacts(timer){const{due_at,slot}=timer;return{due_at,durable:true,slot,message:(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.
+plainText)(timer.message),import_chunk_UNWLYFWA.excerptBytes)}}function dueWords({due_at}){const rest=Date.parse(due_at)-(0,import_chunk_Y5L6GQDB.nowMs)();return rest>
+0?`${(0,import_chunk_LXK2ZILE.plainText)(due_at)}, in ${(0,import_chunk_SBRRC2LY.formatDuration)(Math.max(1e3,rest))}`:(0,import_chunk_LXK2ZILE.plainText)(due_at)}
 
 },
 "./chunk-JH5ETT6M.js": function (module, exports) {
@@ -2436,13 +2335,381 @@ limits.optInLimit,help:"end it when nothing was printed for that long"},...onSta
 of its own, outside this one"},share:{kind:"flag",help:"accept another implement job in the same worktree"}};
 
 },
-"./chunk-LMLQXG4R.js": function (module, exports) {
+"./chunk-LUIVRIXY.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{makeNap:()=>makeNap});module.exports=stdin_exports;var longest=2**31-1;function makeNap(signal){const rung=new Set;
+let wake=()=>void 0;return{ring(why){rung.add(why);wake(why)},async sleep(ms,deaf){const heard=()=>[...rung].filter(why2=>why2!==deaf);if(heard().length===0&&!signal.
+aborted){await new Promise(resolve=>{const end=()=>{clearTimeout(timer);signal.removeEventListener("abort",end);wake=()=>void 0;resolve()};const timer=setTimeout(
+end,Math.min(ms,longest));wake=why2=>why2===deaf?void 0:end();signal.addEventListener("abort",end)})}const why=heard();for(const one of why)rung.delete(one);return why}}}
+
+},
+"./chunk-LVXJVB3Z.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{misplacedIn:()=>misplacedIn});module.exports=stdin_exports;function misplacedIn(table,rest){const first=leading(table,
+rest);const words=rest.slice(first);let last=words.length;for(let at=words.length-1;at>0;at-=1)if(leading(table,words.slice(at))===words.length-at)last=at;const options=[
+...rest.slice(0,first),...words.slice(last)];return options.length===0?void 0:{options,program:words.slice(0,last)}}function leading(table,words){for(let at=0;;){
+const[,option="",value]=/^--([a-z-]+)(=.*)?$/s.exec(words[at]??"")??[];const row=Object.hasOwn(table,option)?table[option]:void 0;const next=at+(row?.kind==="fl\
+ag"||value!==void 0?1:2);if(!row||next>words.length)return at;at=next}}
+
+},
+"./chunk-LXK2ZILE.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{byteLength:()=>byteLength,excerpt:()=>excerpt,lastLines:()=>lastLines,plainText:()=>plainText,plainValue:()=>plainValue,
+tail:()=>tail,tailOfBytes:()=>tailOfBytes});module.exports=stdin_exports;var encoder=new TextEncoder;var decoder=new TextDecoder;var escapeSequence=/\x1b(?:[\]PX^_][^\x07\x1b\x9c\n]*(?:\x07|\x1b\\|\x9c)?|\[[0-?]*[ -/]*[@-~]?|[ -/]*[0-~]?)|[\x90\x98\x9d-\x9f][^\x07\x1b\x90\x98\x9c-\x9f\n]*(?:\x07|\x1b\\|\x9c)|\x9b[0-?]*[ -/]*[@-~]?/g;
+function byteLength(text){return encoder.encode(text).length}function plainText(text){return text.replaceAll("\r\n","\n").replace(escapeSequence,"").replaceAll(
+"\r","\n").replace(/[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]/g,"")}function excerpt(text,limit){const bytes=encoder.encode(text);if(bytes.length<=
+limit)return text;if(limit<3)return"";let end=limit-3;while(end>0&&isContinuation(bytes[end]))end-=1;return`${decoder.decode(bytes.subarray(0,end))}\u2026`}function tail(text,limit){
+const bytes=encoder.encode(text);if(bytes.length<=limit)return{text,truncated:false};return{text:decoder.decode(tailOfBytes(bytes,limit)),truncated:true}}function tailOfBytes(bytes,limit){
+const start=Math.max(0,bytes.length-limit);let skip=0;while(start>0&&skip<4&&isContinuation(bytes[start+skip]))skip+=1;return bytes.subarray(start+(skip<4?skip:
+0))}function lastLines(bytes,count){let seen=0;for(let at=bytes.length-2;at>=0;at-=1){if(bytes[at]!==10)continue;seen+=1;if(seen===count)return bytes.subarray(at+
+1)}return bytes}function isContinuation(byte){return byte!==void 0&&(byte&192)===128}function plainValue(value,limit){if(typeof value==="string")return excerpt(
+plainText(value),limit);if(Array.isArray(value))return value.map(inner=>plainValue(inner,limit));if(typeof value!=="object"||value===null)return value;return Object.
+fromEntries(Object.entries(value).map(([name,inner])=>[plainValue(name,80),plainValue(inner,limit)]))}
+
+},
+"./chunk-LZLDJ5RC.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{changesSince:()=>changesSince,historicalOf:()=>historicalOf,recordBefore:()=>recordBefore});module.exports=stdin_exports;
+var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_Z4RGNWQU=load("./chunk-Z4RGNWQU.js");var import_chunk_CJ74I6F3=load("./chunk-CJ74I6F3.js");
+var import_chunk_UNWLYFWA=load("./chunk-UNWLYFWA.js");var import_chunk_Y5L6GQDB=load("./chunk-Y5L6GQDB.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");
+var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");function recordBefore(spec,paths){const budgetMs=Math.max(100,Math.min(import_chunk_UNWLYFWA.captureBudgetMs,
+(spec.deadline_mono_ms-(0,import_chunk_Y5L6GQDB.monotonicMs)())/2));const snapshot=(0,import_chunk_CJ74I6F3.captureWorkspace)(spec.cwd,{exclude:[paths.root],budgetMs});
+(0,import_chunk_527JQF7V.writeJson)(paths.workspace,snapshot,{sync:false});return snapshot}function readBefore(paths){const read=(0,import_chunk_527JQF7V.readJson)(
+paths.workspace);return read.kind==="ok"&&(0,import_chunk_Z4RGNWQU.isSnapshot)(read.value)?read.value:void 0}function changesSince(spec,paths,seen){if(spec.staff?.
+brief===void 0||!(0,import_chunk_7WBBYJDG.exists)(paths.started))return void 0;const before=seen??readBefore(paths)??{};return(0,import_chunk_Z4RGNWQU.compareWorkspace)(
+before,(0,import_chunk_CJ74I6F3.captureWorkspace)(spec.cwd,{exclude:[paths.root]}))}function historicalOf(paths){const before=readBefore(paths);return before?(0,
+import_chunk_E4Q33Z52.contextOf)(before):null}
+
+},
+"./chunk-M4I2AA3R.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{concludeTimer:()=>concludeTimer});module.exports=stdin_exports;var import_chunk_7BF6ZBHM=load("./chunk-7BF6ZBHM.js");
+var import_chunk_OYSO2DVF=load("./chunk-OYSO2DVF.js");var import_chunk_Y5L6GQDB=load("./chunk-Y5L6GQDB.js");function concludeTimer(job,reconciled){if((0,import_chunk_7BF6ZBHM.
+finishStored)(job))return;const tree={step:"none",ended:[],survivors:[]};(0,import_chunk_7BF6ZBHM.conclude)(job,{reason:reasonOf(job),exit:void 0,tree,reconciled})}
+function reasonOf({paths,spec}){const due=Date.parse(spec.timer?.due_at??"");const cancel=(0,import_chunk_OYSO2DVF.readCancel)(paths);if((0,import_chunk_Y5L6GQDB.
+nowMs)()<due)return"canceled";return cancel&&Date.parse(cancel.at)<due?"canceled":"due"}
+
+},
+"./chunk-M7RSEKYN.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{concludeAsked:()=>concludeAsked});module.exports=stdin_exports;var import_chunk_O4S3UR6E=load("./chunk-O4S3UR6E.js");
+var import_chunk_7BF6ZBHM=load("./chunk-7BF6ZBHM.js");var import_chunk_5WQSECMS=load("./chunk-5WQSECMS.js");var import_chunk_33RR3S3O=load("./chunk-33RR3S3O.js");
+var import_chunk_SBRRC2LY=load("./chunk-SBRRC2LY.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");
+var import_chunk_UNWLYFWA=load("./chunk-UNWLYFWA.js");var import_chunk_VBJYUCPQ=load("./chunk-VBJYUCPQ.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");
+async function askTask(spec,tree,end){const{status_cmd:line,identity=null}=spec.run??{};if(!line)return void 0;const left=end.isStarted&&!ownEnds.includes(end.reason)?
+[leftWarning(end.reason,tree)]:[];const answer=await ask(spec,line);(0,import_chunk_O4S3UR6E.endProbes)(tree);const read=readAnswer(answer,identity??"");if(!("w\
+hy"in read))return{...read,warnings:left};const message=`how the task stands is not known: the status command ${read.why}`;const warnings=[...left,{code:"task_u\
+nknown",message}];return{task_status:"unknown",task_exit_code:"unknown",warnings}}var ownEnds=["exited","spawn_failed","never_started"];async function ask(spec,line){
+const{cwd}=spec;const environment=(0,import_chunk_VBJYUCPQ.probeEnvironment)(spec);try{const shell={program:"/bin/sh",args:["-c",line],cwd,environment};return await(0,
+import_chunk_33RR3S3O.runTool)({...shell,timeoutMs:import_chunk_UNWLYFWA.taskStatusMs,limit:import_chunk_UNWLYFWA.probeBytes})}catch(error){return{how:"failed",
+code:null,reason:(0,import_chunk_NVPF5LEY.messageOf)(error),stdout:Buffer.alloc(0),stderr:Buffer.alloc(0)}}}function readAnswer(answer,identity){const trouble=troubleOf(
+answer);if(trouble!==void 0)return{why:trouble};let told;try{told=JSON.parse(answer.stdout.toString("utf8"))}catch{return{why:"printed no JSON object"}}if(typeof told!==
+"object"||told===null||Array.isArray(told))return{why:"printed no JSON object"};const{identity:named,status,exit_code:code}=told;if(typeof named!=="string"&&!Number.
+isSafeInteger(named))return{why:"names no task"};if(String(named)!==identity)return{why:`names another task (${oneLine(String(named))})`};if(typeof status!=="st\
+ring"||oneLine(status)==="")return{why:"tells no status"};return{task_status:oneLine(status),task_exit_code:Number.isSafeInteger(code)?code:"unknown"}}function troubleOf({
+how,code,reason,stderr}){switch(how){case"timeout":return`gave no answer within ${(0,import_chunk_SBRRC2LY.formatDuration)(import_chunk_UNWLYFWA.taskStatusMs)}`;case"\
+flooded":return`printed more than ${(0,import_chunk_TFEMYLSK.formatSize)(import_chunk_UNWLYFWA.probeBytes)}`;case"failed":return`could not be started (${oneLine(
+reason??"not known why")})`;case"aborted":return"was broken off";case"exited":if(code===0)return void 0;return`${code===null?"was killed":`exited with code ${code}`}${saidOf(
+stderr)}`}}function saidOf(stderr){const said=oneLine(stderr.toString("utf8"));return said===""?"":` (${said})`}function oneLine(text){return(0,import_chunk_LXK2ZILE.
+excerpt)((0,import_chunk_LXK2ZILE.plainText)(text).replace(/\s+/g," ").trim(),Math.min(import_chunk_UNWLYFWA.evidenceChars,import_chunk_UNWLYFWA.excerptBytes))}
+function leftWarning(reason,tree){const left=(0,import_chunk_O4S3UR6E.findEscaped)(tree);const named=left.slice(0,10).map(({pid,name})=>`${pid} (${oneLine(name)}\
+)`);const more=left.length>named.length?` and ${left.length-named.length} more`:"";const where=left.length>0?`left alone: ${named.join(", ")}${more}`:"none of i\
+ts processes was found here";const message=`only the watching over the task has ended (${reason}); the task itself may live on; ${where}`;return{code:"task_left",
+message}}async function concludeAsked(job,ending,tree){const{paths,spec}=job;const{run}=spec;if(!run)return(0,import_chunk_7BF6ZBHM.conclude)(job,ending);const nobody={
+worker:null,shim:null,child:null};const[results,ownLog,task]=await Promise.all([(0,import_chunk_5WQSECMS.noteResults)(run),run.log?(0,import_chunk_7BF6ZBHM.readOwnLog)(
+spec,run.log):null,askTask(spec,tree??(0,import_chunk_O4S3UR6E.treeOf)(spec,paths,nobody),{reason:ending.reason,isStarted:tree!==null})]);return(0,import_chunk_7BF6ZBHM.
+conclude)(job,{...ending,results,ownLog,task})}
+
+},
+"./chunk-NDLZGJF4.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{launch:()=>launch,launchedBefore:()=>launchedBefore});module.exports=stdin_exports;var import_chunk_YAUTBWZI=load("\
+./chunk-YAUTBWZI.js");var import_chunk_DFY3WLOV=load("./chunk-DFY3WLOV.js");var import_chunk_GH6Z3BUY=load("./chunk-GH6Z3BUY.js");var import_chunk_TPL5RJS6=load(
+"./chunk-TPL5RJS6.js");var import_chunk_BJVD3YVK=load("./chunk-BJVD3YVK.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_XUMWCHG3=load(
+"./chunk-XUMWCHG3.js");var import_chunk_RSAECTKB=load("./chunk-RSAECTKB.js");var import_chunk_UNWLYFWA=load("./chunk-UNWLYFWA.js");var import_chunk_Y5L6GQDB=load(
+"./chunk-Y5L6GQDB.js");var import_chunk_VBJYUCPQ=load("./chunk-VBJYUCPQ.js");var import_chunk_BSO2ISIG=load("./chunk-BSO2ISIG.js");var import_chunk_7WBBYJDG=load(
+"./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_path=builtin(
+"node:path");function isClaimed(root,key){return(0,import_chunk_7WBBYJDG.exists)(fileOf(root,key))}function fileOf(root,key){return import_node_path.default.join(
+(0,import_chunk_RSAECTKB.rootPaths)(root).once,(0,import_chunk_BJVD3YVK.hashOf)(key).slice(0,40))}function claimOnce(root,key,claim){const file=fileOf(root,key);
+if((0,import_chunk_527JQF7V.createFile)(file,`${JSON.stringify(claim)}
+`))return{isOurs:true,holder:claim};return{isOurs:false,holder:requireClaim(file)}}function readClaim(root,key){return isClaimed(root,key)?requireClaim(fileOf(root,
+key)):void 0}function requireClaim(file){const read=(0,import_chunk_527JQF7V.readJson)(file);const holder=read.kind==="ok"?read.value:void 0;if(typeof holder?.id!==
+"string"||typeof holder.asked!=="string"){throw new import_chunk_NVPF5LEY.FaultError("state_unusable",`cannot read the once-key file ${file}: it is damaged`,"re\
+move that file if you are sure that the job never ran")}return holder}function needsWorker(spec){return spec.kind!=="timer"||Boolean(spec.notify)}function writeArmed(spec,folder){
+const{id,owner,created_at,timer}=spec;const event={seq:1,at:created_at,job:id,owner,type:"armed",due_at:timer?.due_at};(0,import_chunk_527JQF7V.writeFile)(`${folder}\
+/events.ndjson`,`${JSON.stringify(event)}
+`,{sync:false});const state={...(0,import_chunk_XUMWCHG3.earlyState)(id,spec),state:"running",seq:1,rev:1,started_at:created_at};(0,import_chunk_527JQF7V.writeJson)(
+`${folder}/state.json`,state)}function askedOf(request){const{kind,verb,cwd,deadlineMs,killGraceMs,maxOutputBytes,firstOutputMs,stallMs}=request;if(request.timer)
+return(0,import_chunk_BJVD3YVK.hashOf)((0,import_chunk_BJVD3YVK.canonical)({kind,verb,timer:askedTimer(request.timer),lineage:request.lineage}));const run=request.
+run?askedRun(request.run):null;const base={kind,verb,cwd,deadlineMs,killGraceMs,maxOutputBytes,firstOutputMs,stallMs,run};const lineage=request.asksForLatest?{relation:request.
+lineage?.relation}:request.lineage;const worktree=request.worktree==="new"?{worktree:"new"}:{};const staff=request.staff?askedStaff(request.staff):null;if(staff&&
+request.asksForLatest)staff.resume="latest";return(0,import_chunk_BJVD3YVK.hashOf)((0,import_chunk_BJVD3YVK.canonical)({...base,lineage,staff,...worktree,...askedWaiting(
+request)}))}function askedRun({success_files=[],result_baselines:_,...run}){const files=success_files.map(one=>one.path);const given=Object.entries({...run,success_files:files}).
+filter(([name,value])=>value!==null&&value!==void 0&&!(Array.isArray(value)&&value.length===0)&&value!==defaults[name]);return Object.fromEntries(given)}var defaults={
+checkpoint_ms:import_chunk_UNWLYFWA.limits.checkpoint.default,sample_ms:import_chunk_UNWLYFWA.limits.sample.default,probe_ms:import_chunk_UNWLYFWA.limits.probe.
+default};function askedTimer({due_at,delay_ms,message,slot}){return{message,slot,...delay_ms===null?{due_at}:{delay_ms}}}function askedWaiting({watch,onStall}){
+const{start:_start,...asked}=watch??{};return{...watch?{watch:asked}:{},...onStall?{on_stall:onStall}:{}}}function askedStaff(staff){const{mode,backend,program,
+model,profile,prompt,resume,custom,schema,base}=staff;const{brief:_brief,...definition}=custom??{};return{...{mode,backend,program,model,profile,prompt,resume},
+custom:custom?definition:null,...schema?{schema}:{},...base?{base:base.rev}:{}}}async function finishClaim(root,claim){if(!(0,import_chunk_XUMWCHG3.isId)(claim.
+id))throw new import_chunk_NVPF5LEY.FaultError("state_unusable",`cannot use a once-key that names ${JSON.stringify(claim.id)}: that is no job id`);const paths=(0,
+import_chunk_RSAECTKB.jobPaths)(root,claim.id);const stage=(0,import_chunk_RSAECTKB.stagePath)(root,claim.id);const until=(0,import_chunk_Y5L6GQDB.monotonicMs)()+
+import_chunk_UNWLYFWA.startLimitMs;while(!(0,import_chunk_7WBBYJDG.exists)(paths.launch)&&(0,import_chunk_Y5L6GQDB.monotonicMs)()<until){const isStaged=(0,import_chunk_7WBBYJDG.
+exists)(stage);if(!(0,import_chunk_7WBBYJDG.exists)(paths.folder)&&!isStaged)return;if((0,import_chunk_BSO2ISIG.livenessOf)(claim.launcher)==="dead"){if(isStaged)
+(0,import_chunk_7WBBYJDG.moveFolder)(stage,paths.folder);return}await(0,import_chunk_Y5L6GQDB.sleep)(5)}}var specBytes=15*1024*1024;async function launch(root,request){
+if(!(0,import_chunk_YAUTBWZI.checkRoot)(root.folder))(0,import_chunk_YAUTBWZI.requirePlace)(root.folder);const stamp=makeStamp(request.verb);const planned=isTaken(
+root,request)?null:await planTree(request,stamp.id);const key=(0,import_chunk_BJVD3YVK.ensureKey)();(0,import_chunk_YAUTBWZI.ensureRoot)(root.folder);const publish=()=>publishJob(
+root,request,{...stamp,planned},key);const job=request.admit?await(0,import_chunk_TPL5RJS6.withLock)((0,import_chunk_RSAECTKB.rootPaths)(root.folder).lock,publish):
+await publish();if("holder"in job)return takeOver(root,job.holder,request);const{spec,paths}=job;const worktree=request.worktree==="new"?spec.worktree??null:null;
+try{if(worktree)(await Promise.resolve().then(()=>load("./worktree-M6KJXYII.js"))).addWorktree(worktree);if(needsWorker(spec))await(0,import_chunk_GH6Z3BUY.startWorker)(
+root.folder,spec,{paths},1)}catch(error){if(spec.once_key===null)undo(paths,(0,import_chunk_RSAECTKB.stagePath)(root.folder,spec.id));if(worktree)(await Promise.
+resolve().then(()=>load("./worktree-M6KJXYII.js"))).undoWorktree(worktree);throw launchError(root,error)}return{id:spec.id,isNew:true}}async function publishJob(root,request,stamp,key){
+const admitted=isTaken(root,request)?void 0:await request.admit?.();const warnings=[...request.warnings??[],...admitted?.warnings??[]];const spec=await makeSpec(
+root,{...request,warnings},stamp,key);const paths=(0,import_chunk_RSAECTKB.jobPaths)(root.folder,spec.id);const stage=(0,import_chunk_RSAECTKB.stagePath)(root.folder,
+spec.id);let isPromised=false;try{await Promise.all([stageJob(root,spec,stage),import_chunk_XUMWCHG3.defaultEngine.prepare()]);const claim=request.onceKey===null?
+null:claimOnce(root.folder,request.onceKey,claimOf(spec,request));if(claim&&!claim.isOurs){undo(paths,stage);return{holder:claim.holder}}isPromised=claim!==null;
+if(!(0,import_chunk_7WBBYJDG.moveFolder)(stage,paths.folder))throw new import_chunk_NVPF5LEY.FaultError("state_unusable",`cannot move ${stage} into place`);if(spec.
+timer)placeDurably(root.folder,paths);admitted?.told?.(spec.id);return{spec,paths}}catch(error){if(isPromised)(0,import_chunk_7WBBYJDG.moveFolder)(stage,paths.folder);else
+undo(paths,stage);throw launchError(root,error)}}function placeDurably(root,paths){(0,import_chunk_527JQF7V.syncFolder)(paths.folder);(0,import_chunk_527JQF7V.syncFolder)(
+(0,import_chunk_RSAECTKB.rootPaths)(root).jobs)}function makeStamp(verb){const createdMs=(0,import_chunk_Y5L6GQDB.nowMs)();const random=(0,import_chunk_BJVD3YVK.
+randomBytes)(22);return{createdMs,random,id:(0,import_chunk_XUMWCHG3.makeId)(verb,createdMs,random)}}async function planTree(request,id){return request.worktree===
+"new"?(await Promise.resolve().then(()=>load("./worktree-M6KJXYII.js"))).planWorktree(request.cwd,id):null}function isTaken(root,{onceKey}){return onceKey!==null&&
+isClaimed(root.folder,onceKey)}async function makeSpec(root,request,{createdMs,random,id,planned},key){const{deadlineMs,killGraceMs,maxOutputBytes,firstOutputMs,
+stallMs,onStall=null,onceKey,admit:_admit,credentials:_credentials,asksForLatest:_latest,words:_words,worktree,...rest}=request;const{cwd=request.cwd,...note}=planned??
+{};const unsigned={schema:1,id,...rest,cwd,worktree:planned?note:worktree==="new"?null:worktree??null,created_at:(0,import_chunk_Y5L6GQDB.isoOf)(createdMs),once_key:onceKey,
+engine:import_chunk_XUMWCHG3.defaultEngine.id,state_option:root.option,deadline_ms:deadlineMs,deadline_mono_ms:(0,import_chunk_Y5L6GQDB.monotonicMs)()+deadlineMs,
+kill_grace_ms:killGraceMs,max_output_bytes:maxOutputBytes,first_output_ms:firstOutputMs,stall_ms:stallMs,...onStall===null?{}:{on_stall:onStall},mark:(0,import_chunk_CTSRVJRC.
+toHex)(random.subarray(6)),launcher:(0,import_chunk_BSO2ISIG.ownIdentity)(),environment:{digest:(0,import_chunk_BJVD3YVK.environmentDigest)(key),credentials:(0,
+import_chunk_VBJYUCPQ.credentialNames)(request.credentials)}};return{...unsigned,mac:await(0,import_chunk_BJVD3YVK.macOf)(unsigned,key)}}async function stageJob(root,spec,stage){
+(0,import_chunk_527JQF7V.createFolder)(stage);const text=`${JSON.stringify(spec)}
+`;if(text.length>specBytes)throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot store a request of ${text.length} bytes: at most ${specBytes} are allo\
+wed`);const isDurable=(0,import_chunk_527JQF7V.writeFileMeanwhile)(`${stage}/spec.json`,text);(0,import_chunk_527JQF7V.createFolder)(`${stage}/waiters`);if(spec.
+kind==="timer")writeArmed(spec,stage);(0,import_chunk_527JQF7V.writeFile)((0,import_chunk_RSAECTKB.jobPaths)(root.folder,spec.id).marker,"",{sync:false});await isDurable}
+function claimOf(spec,request){const words=request.words===void 0?{}:{words:(0,import_chunk_BJVD3YVK.hashOf)(request.words)};return{id:spec.id,asked:askedOf(request),
+launcher:spec.launcher,...words}}async function launchedBefore(root,key,words){if(!(0,import_chunk_YAUTBWZI.checkRoot)(root.folder))return void 0;const holder=readClaim(
+root.folder,key);if(holder?.words!==(0,import_chunk_BJVD3YVK.hashOf)(words))return void 0;await finishClaim(root.folder,holder);return{id:holder.id,isNew:false}}
+async function takeOver(root,holder,request){await finishClaim(root.folder,holder);if(holder.asked!==askedOf(request)){throw new import_chunk_NVPF5LEY.FaultError(
+"preflight",`cannot use --once-key ${JSON.stringify(request.onceKey)}: job ${holder.id} has this key and another request`,`look at it with: ${import_chunk_DFY3WLOV.
+nextCommands.observe(holder.id,root.option)}`)}return{id:holder.id,isNew:false}}function undo(paths,stage){try{for(const target of[stage,paths.folder,paths.marker])
+(0,import_chunk_7WBBYJDG.removeTree)(target)}catch{}}function launchError(root,error){const code=(0,import_chunk_NVPF5LEY.errnoOf)(error);if(error instanceof import_chunk_NVPF5LEY.
+FaultError||code===void 0)return error;return new import_chunk_NVPF5LEY.FaultError("state_unusable",`cannot write into the state folder ${root.folder} (${code})`,
+"use another place with --state-dir DIR or JOB_STATE_DIR")}
+
+},
+"./chunk-NM4KW5RY.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{findJob:()=>findJob,jobsFolder:()=>jobsFolder,listActive:()=>listActive,listJobs:()=>listJobs,noFolderFault:()=>noFolderFault,
+requireWholeId:()=>requireWholeId});module.exports=stdin_exports;var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_XUMWCHG3=load("./chunk-X\
+UMWCHG3.js");var import_chunk_RSAECTKB=load("./chunk-RSAECTKB.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_NVPF5LEY=load("./chunk\
+-NVPF5LEY.js");var import_node_path=builtin("node:path");function listJobs(root){return(0,import_chunk_7WBBYJDG.listNames)((0,import_chunk_RSAECTKB.rootPaths)(root).
+jobs).filter(import_chunk_XUMWCHG3.isId).sort(import_chunk_XUMWCHG3.compareIds).reverse()}function listActive(root){return(0,import_chunk_7WBBYJDG.listNames)((0,
+import_chunk_RSAECTKB.rootPaths)(root).active).filter(import_chunk_XUMWCHG3.isId).sort(import_chunk_XUMWCHG3.compareIds)}function findJob(root,text){const list=listCommand(
+root);if(!(0,import_chunk_XUMWCHG3.isIdPrefix)(text)){throw new import_chunk_NVPF5LEY.FaultError("unknown_job",`cannot take ${JSON.stringify(text)} as a job id:\
+ ids look like run-mik3x9ab-4f7q2z`,list)}const all=(0,import_chunk_7WBBYJDG.listNames)((0,import_chunk_RSAECTKB.rootPaths)(root.folder).jobs).filter(import_chunk_XUMWCHG3.
+isId);if(all.includes(text))return requireFolder(root,text);const matches=all.filter(id=>id.startsWith(text));if(matches.length===1)return requireFolder(root,matches[0]);
+if(matches.length===0)throw unknownJob(root,text);const shown=matches.sort(import_chunk_XUMWCHG3.compareIds).slice(-5).join(", ");throw new import_chunk_NVPF5LEY.
+FaultError("ambiguous_id",`cannot tell which job ${text} is: ${matches.length} jobs begin so, the newest are ${shown}`,"give more of the id")}function requireWholeId(root,text){
+const id=findJob(root,text);if(id===text)return id;throw new import_chunk_NVPF5LEY.FaultError("ambiguous_id",`cannot take the short id ${text}: this command nee\
+ds the whole id`,`the one job that begins so is ${id}`)}function jobsFolder(root){return import_node_path.default.join(root,"jobs")}function requireFolder(root,id){
+const folder=import_node_path.default.join((0,import_chunk_RSAECTKB.rootPaths)(root.folder).jobs,id);const facts=(0,import_chunk_7WBBYJDG.factsOf)(folder);if(facts?.
+kind==="folder")return id;if(!facts)throw unknownJob(root,id);throw new import_chunk_NVPF5LEY.FaultError("state_unusable",`cannot use job ${id}: ${folder} is no\
+ folder of its own`)}function noFolderFault(root,what){if((0,import_chunk_7WBBYJDG.factsOf)(root.folder))return void 0;return new import_chunk_NVPF5LEY.FaultError(
+"unknown_job",`cannot find ${what}: there is no state folder ${root.folder}`,"go to the worktree where it was started (the state of jobs lies per worktree), or \
+name the folder with --state-dir DIR")}function unknownJob(root,text){const fault=noFolderFault(root,`job ${text}`);if(fault)return fault;return new import_chunk_NVPF5LEY.
+FaultError("unknown_job",`cannot find job ${text}: there is no such job in the state folder ${root.folder}`,`${listCommand(root)}, or name another folder with -\
+-state-dir DIR`)}function listCommand(root){return`list them with: ${(0,import_chunk_GEPPUING.quoteWords)([...(0,import_chunk_RSAECTKB.selfWords)(),"status",...root.
+option])}`}
+
+},
+"./chunk-NVPF5LEY.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{FaultError:()=>FaultError,errnoOf:()=>errnoOf,messageOf:()=>messageOf,usageError:()=>usageError});module.exports=stdin_exports;
+var FaultError=class extends Error{code;next;constructor(code,message,next=null){super(message);this.name="FaultError";this.code=code;this.next=next}};function usageError(message,next=null){
+return new FaultError("usage",message,next)}function errnoOf(error){if(typeof error!=="object"||error===null||!("code"in error))return void 0;return typeof error.
+code==="string"?error.code:void 0}function messageOf(error){return error instanceof Error?error.message:String(error)}
+
+},
+"./chunk-NWMRLGD5.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{collectedBy:()=>collectedBy,isCollected:()=>isCollected,lastCollectedSeq:()=>lastCollectedSeq,noteCollected:()=>noteCollected,
+noteDelivered:()=>noteDelivered});module.exports=stdin_exports;var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_OYSO2DVF=load("./chunk-OYS\
+O2DVF.js");var import_chunk_Y5L6GQDB=load("./chunk-Y5L6GQDB.js");var import_chunk_VBJYUCPQ=load("./chunk-VBJYUCPQ.js");var import_chunk_7WBBYJDG=load("./chunk-7\
+WBBYJDG.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_node_path=builtin("node:path");function noteCollected(view,by){if(view.damage!==null||
+isCollected(view))return;try{const note={by,pid:process.pid,owner:import_chunk_VBJYUCPQ.variables.owner()??null,at:(0,import_chunk_Y5L6GQDB.isoNow)(),seq:view.state.
+seq};(0,import_chunk_527JQF7V.createFile)(view.paths.collected,`${JSON.stringify(note)}
+`,{sync:false})}catch{}}function isCollected(view){return(0,import_chunk_7WBBYJDG.exists)(view.paths.collected)}function noteDelivered(view,seq){try{if((0,import_chunk_7WBBYJDG.
+factsOf)(view.paths.waiters)?.kind!=="folder"||seq<=(deliveredSeq(view.paths)??0))return;const note={seq,pid:process.pid,owner:import_chunk_VBJYUCPQ.variables.owner()??
+null,at:(0,import_chunk_Y5L6GQDB.isoNow)()};(0,import_chunk_527JQF7V.writeJson)(deliveredFile(view.paths),note,{sync:false})}catch{}}function collectedBy({paths}){
+const read=(0,import_chunk_527JQF7V.readJson)(paths.collected);if(read.kind==="missing")return null;const{by,owner,at}=read.kind==="ok"?read.value:{};const text=value=>typeof value===
+"string"?value:null;return{by:text(by),owner:text(owner),at:(0,import_chunk_OYSO2DVF.instantOf)(at)===null?null:at}}function lastCollectedSeq({paths}){const seqs=[
+numberIn(paths.collected),deliveredSeq(paths)].filter(seq=>seq!==null);return seqs.length===0?null:Math.max(...seqs)}function deliveredFile(paths){return import_node_path.
+default.join(paths.waiters,"delivered.json")}function deliveredSeq(paths){return numberIn(deliveredFile(paths))}function numberIn(file){const read=(0,import_chunk_527JQF7V.
+readJson)(file);if(read.kind!=="ok"||typeof read.value.seq!=="number")return null;return(0,import_chunk_ILRLY4JU.isNumbered)({seq:read.value.seq})?read.value.seq:
+null}
+
+},
+"./chunk-O3BKWLOG.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{observation:()=>observation,progressOf:()=>progressOf,staffFacts:()=>staffFacts});module.exports=stdin_exports;var import_chunk_NWMRLGD5=load(
+"./chunk-NWMRLGD5.js");var import_chunk_SUUUD6OI=load("./chunk-SUUUD6OI.js");var import_chunk_RCJX4V26=load("./chunk-RCJX4V26.js");var import_chunk_THMK3AAK=load(
+"./chunk-THMK3AAK.js");var import_chunk_DFY3WLOV=load("./chunk-DFY3WLOV.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_ER3MQ2ZD=load(
+"./chunk-ER3MQ2ZD.js");var import_chunk_OYSO2DVF=load("./chunk-OYSO2DVF.js");var import_chunk_UNWLYFWA=load("./chunk-UNWLYFWA.js");var import_chunk_Y5L6GQDB=load(
+"./chunk-Y5L6GQDB.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var eventBytes=3*1024;function boundDocument(document,page){
+let kept=page?.events??[];const make=()=>{if(!page)return document;const isMore=page.isMore||kept.length<page.events.length;if(document.next_seq!==void 0)return{
+...document,events:kept};return{...document,events:kept,next_seq:kept.at(-1)?.seq??page.after,more:isMore}};const size=()=>bytesOf(make());while(size()>import_chunk_UNWLYFWA.
+observeBytes&&kept.length>1)kept=kept.slice(0,-1);if(size()>import_chunk_UNWLYFWA.observeBytes&&kept[0])kept=[stumpOf(kept[0])];const progress=document.progress;
+for(let limit=import_chunk_UNWLYFWA.textTailBytes;progress&&size()>import_chunk_UNWLYFWA.observeBytes&&limit>64;limit=Math.floor(limit/2)){document.progress={...progress,
+text:(0,import_chunk_LXK2ZILE.tail)(progress.text??"",limit).text,text_truncated:true}}if(progress&&size()>import_chunk_UNWLYFWA.observeBytes)document.progress=
+{tools_truncated:true,text_truncated:true};for(const name of["files","warnings","label","timer","next","error","owner","model"])if(size()>import_chunk_UNWLYFWA.
+observeBytes)delete document[name];return make()}function boundEvent(event){return bytesOf(event)<=eventBytes?event:stumpOf(event)}function stumpOf({seq,at,job,
+owner,type}){return{seq,at,job,owner,type,truncated:true}}function bytesOf(value){return Buffer.byteLength(JSON.stringify(value))+1}function progressOf(view){const{
+paths,spec}=view;const[output,error]=[(0,import_chunk_7WBBYJDG.factsOf)(paths.output),(0,import_chunk_7WBBYJDG.factsOf)(paths.error)];const newest=Math.max(output&&
+output.size>0?output.modifiedMs:0,error&&error.size>0?error.modifiedMs:0);const facts={stdout_bytes:output?.size??0,stderr_bytes:error?.size??0,last_output_at:newest>
+0?(0,import_chunk_Y5L6GQDB.isoOf)(newest):null,last_output_age_ms:newest>0?Math.max(0,Math.round((0,import_chunk_Y5L6GQDB.nowMs)()-newest)):null};if(spec?.staff&&
+!spec.staff.custom){const snapshot=(0,import_chunk_527JQF7V.readJson)(paths.snapshot);return snapshot.kind==="ok"?{...facts,...snapshot.value}:{...facts,tools:[],
+text:"",text_truncated:false}}const bytes=(0,import_chunk_527JQF7V.readRange)(paths.output,-import_chunk_UNWLYFWA.tailBytes,import_chunk_UNWLYFWA.tailBytes)?.bytes??
+Buffer.alloc(0);const latest=(0,import_chunk_LXK2ZILE.tail)((0,import_chunk_LXK2ZILE.plainText)(bytes.toString("utf8")),import_chunk_UNWLYFWA.textTailBytes);return{
+...facts,text:latest.text,text_truncated:latest.truncated||(output?.size??0)>import_chunk_UNWLYFWA.tailBytes}}var recentEvents=5;var eventsAtMost=50;function observation(view,options){
+const{state,spec,paths}=view;const condition=(0,import_chunk_ER3MQ2ZD.conditionOf)(view);const{waited}=options;const facts={id:view.id,kind:spec?.kind??null,verb:spec?.
+verb??null,owner:spec?.owner??null,label:spec?.label===null||spec?.label===void 0?null:(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(spec.
+label),120),...staffFacts(spec),state:state.state,...(0,import_chunk_SUUUD6OI.healthOf)(view,condition),checkpoint:(0,import_chunk_SUUUD6OI.checkpointOf)(state),
+watch:(0,import_chunk_SUUUD6OI.watchSeen)(view),timer:(0,import_chunk_SUUUD6OI.timerSeen)(view),supervision:condition,rev:state.rev,now:(0,import_chunk_Y5L6GQDB.
+isoNow)(),created_at:state.created_at,started_at:state.started_at,ended_at:state.ended_at,duration_ms:state.duration_ms,age_ms:(0,import_chunk_OYSO2DVF.ageOf)(state.
+created_at,(0,import_chunk_Y5L6GQDB.nowMs)()),deadline_ms:spec?.deadline_ms??null,exit_code:state.exit_code,signal:state.signal,...state.task_status===void 0?{}:
+{task_status:state.task_status,task_exit_code:state.task_exit_code??"unknown"},error:state.error===null?null:{...state.error,message:(0,import_chunk_LXK2ZILE.excerpt)(
+(0,import_chunk_LXK2ZILE.plainText)(state.error.message),400)},warnings:state.warnings.slice(0,5).map(one=>({code:one.code,message:(0,import_chunk_LXK2ZILE.excerpt)(
+(0,import_chunk_LXK2ZILE.plainText)(one.message),200)})),conversation:state.conversation,collected:(0,import_chunk_NWMRLGD5.collectedBy)(view),last_collected_seq:(0,
+import_chunk_NWMRLGD5.lastCollectedSeq)(view)};const next=nextFor(view,condition,options.root);if(waited&&next.wait!==void 0)next.wait=waited.next;const progress=(0,
+import_chunk_ER3MQ2ZD.isEnded)(state)?null:progressOf(view);const document={...waited?headOf(waited):{},...(0,import_chunk_LXK2ZILE.plainValue)(facts,longest),files:filesOf(
+view),next,...progress===null?{}:{progress:(0,import_chunk_LXK2ZILE.plainValue)(progress,import_chunk_UNWLYFWA.textTailBytes+3)}};if(waited&&waited.wake!=="soft\
+_timeout")return boundDocument(document,null);const after=options.afterSeq??Math.max(0,state.seq-recentEvents);const journal=(0,import_chunk_THMK3AAK.readEvents)(
+paths,after,eventsAtMost);const events=journal.events.map(event=>(0,import_chunk_LXK2ZILE.plainValue)(event,400));return boundDocument(document,{events,isMore:journal.
+more,after})}var longest=1024;function headOf({wake,cursor}){if(wake==="soft_timeout")return{wake,...cursor===void 0?{}:{next_seq:cursor}};const event=boundEvent(
+(0,import_chunk_LXK2ZILE.plainValue)(wake.event,400));return{wake:wake.wake,event,next_seq:wake.nextSeq,pending_events:wake.pending,skipped:wake.skipped}}function staffFacts(spec){
+const{staff}=spec??{};if(!staff)return{backend:null,profile:null,model:null};const short=text=>(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(
+String(text)),120);return{backend:short(staff.custom?.name??staff.backend),profile:short(staff.profile),model:staff.model?short(staff.model):null}}function filesOf({
+paths,state}){const files={result:paths.result,output:paths.output,error:paths.error,events:paths.events,worker_log:paths.workerLog};if(!(0,import_chunk_ER3MQ2ZD.
+isEnded)(state))return files;return Object.fromEntries(Object.entries(files).map(([name,file])=>[name,(0,import_chunk_7WBBYJDG.exists)(file)?file:null]))}function nextFor(view,condition,root){
+if(condition==="damaged")return{doctor:import_chunk_DFY3WLOV.nextCommands.doctor(view.id,root.option)};if(!(0,import_chunk_ER3MQ2ZD.isEnded)(view.state))return{
+wait:import_chunk_DFY3WLOV.nextCommands.wait(view.id,root.option),cancel:import_chunk_DFY3WLOV.nextCommands.cancel(view.id,root.option)};const next={result:import_chunk_DFY3WLOV.
+nextCommands.result(view.id,root.option)};if(view.state.state==="done")return next;if((0,import_chunk_RCJX4V26.isContinuable)(view.paths,view.state))next.continue=
+import_chunk_DFY3WLOV.nextCommands.continue(view.id,root.option);next.restart=import_chunk_DFY3WLOV.nextCommands.restart(view.id,root.option);return next}
+
+},
+"./chunk-O4S3UR6E.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{endProbes:()=>endProbes,findEscaped:()=>findEscaped,findProbes:()=>findProbes,findRows:()=>findRows,terminate:()=>terminate,
+treeOf:()=>treeOf,withBelow:()=>withBelow});module.exports=stdin_exports;var import_chunk_U56C6E24=load("./chunk-U56C6E24.js");var import_chunk_7LUFXQWN=load(".\
+/chunk-7LUFXQWN.js");var import_chunk_OYSO2DVF=load("./chunk-OYSO2DVF.js");var import_chunk_Y5L6GQDB=load("./chunk-Y5L6GQDB.js");var import_chunk_VBJYUCPQ=load(
+"./chunk-VBJYUCPQ.js");var import_chunk_BSO2ISIG=load("./chunk-BSO2ISIG.js");var hasMarks=process.platform==="linux";function findMembers(tree){const rows=findRows(
+tree,row=>!(0,import_chunk_BSO2ISIG.isDeadState)(row.state));const probes=findProbes(rows);return rows.map(({pid,start,name,parent})=>({...{pid,start,name,parent},
+...probes.has(pid)?{isProbe:true}:{}}))}function findEscaped(tree){const within=new Set(findMembers(tree).map(({pid})=>pid));const isOurs=({pid,parent,isProbe})=>within.
+has(pid)||parent===process.pid||isProbe===true;return findMembers({...tree,reach:"all",known:new Map}).filter(one=>!isOurs(one))}function findRows(tree,isWanted){
+const rows=(0,import_chunk_BSO2ISIG.readProcesses)(tree.baseline).filter(row=>isWanted(row)&&!(Number(row.start)<tree.since));const marks=new Map;const markOf=pid=>{
+if(!marks.has(pid))marks.set(pid,(0,import_chunk_BSO2ISIG.readProcessVariable)(pid,import_chunk_VBJYUCPQ.markVariable));return marks.get(pid)};const counted=new Set(
+tree.counted());const foreign=findForeign(rows,markOf,tree.mark);const isForeign=pid=>foreign.has(pid);const inSession=row=>row.session===tree.session||row.group===
+tree.session;const isOurSession=tree.session!==null&&rows.some(row=>inSession(row)&&(!hasMarks||markOf(row.pid)===tree.mark));if(tree.reach==="session")return rows.
+filter(row=>isOurSession&&inSession(row)&&!isForeign(row.pid)&&!isSpared(row,tree));const members=new Map;for(const row of rows){const isKnown=tree.known.get(row.
+pid)===row.start||counted.has(row.pid);if(markOf(row.pid)===tree.mark||(isOurSession&&inSession(row)||isKnown)&&!isForeign(row.pid))members.set(row.pid,row)}for(let grew=true;grew;){
+grew=false;for(const row of rows){if(members.has(row.pid)||!members.has(row.parent)||isForeign(row.pid))continue;members.set(row.pid,row);grew=true}}const found=[
+...members.values()].filter(row=>!isSpared(row,tree));for(const row of found)tree.known.set(row.pid,row.start);return found}function findProbes(rows){const isOne=row=>{
+if((0,import_chunk_7LUFXQWN.isToolSession)(row.session))return true;const role=(0,import_chunk_BSO2ISIG.readProcessVariable)(row.pid,import_chunk_VBJYUCPQ.roleVariable);
+return role==="probe"||role==="worker"&&row.parent===process.pid};return withBelow(rows,new Set(rows.filter(isOne).map(row=>row.pid)))}function withBelow(rows,pids){
+for(let size=-1;size!==pids.size;){size=pids.size;for(const row of rows)if(pids.has(row.parent))pids.add(row.pid)}return pids}function findForeign(rows,markOf,mark){
+const foreign=new Set(rows.filter(row=>(markOf(row.pid)??mark)!==mark).map(row=>row.pid));for(let size=-1;size!==foreign.size;){size=foreign.size;for(const row of rows)
+if(foreign.has(row.parent)&&markOf(row.pid)!==mark)foreign.add(row.pid)}return foreign}function isSpared(row,tree){return row.pid===process.pid||tree.spared.includes(
+row.pid)}async function terminate(tree,options){const report={step:"none",ended:[],survivors:[]};const seen=new Map;const told=new Set;const note=members=>{for(const member of members)
+seen.set(member.pid,member);return members};let left=note(findMembers(tree));if(left.length===0)return report;report.step="term";const termUntil=(0,import_chunk_Y5L6GQDB.
+monotonicMs)()+options.graceMs;for(let pause=5;left.length>0&&(0,import_chunk_Y5L6GQDB.monotonicMs)()<termUntil;pause=Math.min(pause*2,100)){for(const member of left)
+if(!told.has(member.pid)&&signal(member,"SIGTERM"))told.add(member.pid);await(0,import_chunk_Y5L6GQDB.sleep)(Math.min(pause,Math.max(1,termUntil-(0,import_chunk_Y5L6GQDB.
+monotonicMs)())));left=note(stillThere(left,tree))}if(left.length>0){report.step="kill";const killUntil=(0,import_chunk_Y5L6GQDB.monotonicMs)()+options.settleMs;
+for(let pause=5;left.length>0&&(0,import_chunk_Y5L6GQDB.monotonicMs)()<killUntil;pause=Math.min(pause*2,200)){for(const member of left)signal(member,"SIGKILL");
+await(0,import_chunk_Y5L6GQDB.sleep)(pause);left=note(findMembers(tree))}}report.survivors=left;report.ended=[...seen.values()].filter(member=>!left.some(one=>one.
+pid===member.pid)&&!isShimsOwn(member,tree)&&!member.isProbe);return report}function isShimsOwn(member,tree){return tree.child!==null&&tree.session!==null&&member.
+parent===tree.session&&member.pid!==tree.child}function endProbes(tree){for(const member of findMembers({...tree,reach:"all"}))if(member.isProbe)signal(member,"\
+SIGKILL")}function stillThere(members,tree){const living=members.filter(isAlive);return living.length>0?living:findMembers(tree)}function isAlive(member){const row=(0,
+import_chunk_BSO2ISIG.readProcess)(member.pid);return row!==void 0&&row.start===member.start&&!(0,import_chunk_BSO2ISIG.isDeadState)(row.state)}function signal(member,name){
+if(!isAlive(member))return false;try{process.kill(member.pid,name);return true}catch{return false}}function treeOf(spec,paths,who){const living=identity=>identity&&
+(0,import_chunk_BSO2ISIG.livenessOf)(identity)==="alive"?[identity.pid]:[];const cgroup=(0,import_chunk_OYSO2DVF.readWorker)(paths);const folder=cgroup.kind==="\
+ok"?cgroup.value.cgroup??null:null;const shim=who.shim&&isHere(who.shim)?who.shim:null;const atShimPid=shim?(0,import_chunk_BSO2ISIG.readProcess)(shim.pid):void 0;
+const isStranger=atShimPid!==void 0&&atShimPid.start!==shim?.start_token;return{mark:spec.mark,reach:spec.run?.status_cmd?"session":"all",session:shim&&!isStranger?
+shim.pid:null,since:isHere(spec.launcher)?Number(spec.launcher.start_token)||0:0,spared:[...living(who.worker),...living(shim)],baseline:who.baseline??null,counted:()=>(0,
+import_chunk_U56C6E24.listCgroup)(folder,spec.id),child:who.child?.pid??null,known:new Map}}function isHere(identity){return identity.boot_id===(0,import_chunk_BSO2ISIG.
+bootId)()&&identity.pid_ns===(0,import_chunk_BSO2ISIG.pidNamespace)()}
+
+},
+"./chunk-OCRZJA3Q.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{freshPaths:()=>freshPaths,limitWarnings:()=>limitWarnings,makeRunPart:()=>makeRunPart,requireProgram:()=>requireProgram,
+runOptions:()=>runOptions});module.exports=stdin_exports;var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_L76FAXVI=load("./chunk-L76FAXVI.\
+js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_SBRRC2LY=load("./chunk-SBRRC2LY.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZIL\
+E.js");var import_chunk_RSAECTKB=load("./chunk-RSAECTKB.js");var import_chunk_UNWLYFWA=load("./chunk-UNWLYFWA.js");var import_chunk_55A4YUIJ=load("./chunk-55A4Y\
+UIJ.js");var import_chunk_VBJYUCPQ=load("./chunk-VBJYUCPQ.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_NVPF5LEY=load("./chunk-NVP\
+F5LEY.js");var import_node_path=builtin("node:path");var runOptions={timeout:{kind:"duration",value:"D",range:import_chunk_UNWLYFWA.limits.runTimeout,help:"hard\
+ limit, counted from launch (default 24h, at most 30d)"},deadline:{kind:"duration",value:"D",range:import_chunk_UNWLYFWA.limits.runTimeout,help:"the same as --t\
+imeout"},"kill-after":{kind:"duration",value:"D",range:import_chunk_UNWLYFWA.limits.runKillGrace,help:"time between TERM and KILL (default 30s)"},cwd:{kind:"tex\
+t",value:"DIR",help:"folder to run in (default: here)"},shell:{kind:"flag",help:"give the one word after -- to /bin/sh -c"},pipefail:{kind:"flag",help:"with --s\
+hell: a pipe fails when any of its commands does"},"success-exit":{kind:"count",value:"N",range:{default:0,min:0,max:255},help:"the exit code that means success\
+ (default 0)"},"success-file":{kind:"list",value:"PATH",help:"success only when this file is new or changed at the end; may be repeated"},result:{kind:"list",value:"\
+PATH",help:"file or folder to tell of at the end; may be repeated"},log:{kind:"text",value:"PATH",help:"the command's own log; its last 50 lines are told on fai\
+lure"},expect:{kind:"duration",value:"D",range:import_chunk_UNWLYFWA.limits.expect,help:"expected duration; later asks for attention"},"checkpoint-every":{kind:"\
+text",value:"D",help:"judge its progress at this interval (default 1h); a hang is told after about two, so for a night take 10m to 30m or auto; auto or auto:D: \
+every 5m (D), five times as often while nothing changes and from 90%"},"sample-every":{kind:"duration",value:"D",range:import_chunk_UNWLYFWA.limits.sample,help:"\
+look at its CPU, output and result paths this often (default 60s, at most the interval above)"},probe:{kind:"text",value:"LINE",help:"read-only shell line that \
+prints its progress as one JSON object: completed, total, phase, status, eta_seconds, message (all optional, no other names)"},"probe-timeout":{kind:"duration",
+value:"D",range:import_chunk_UNWLYFWA.limits.probe,help:"bound of one probe (default 30s)"},"first-output":{kind:"duration",value:"D",range:import_chunk_UNWLYFWA.
+limits.optInLimit,help:"end it when nothing was printed by then"},"stall-after":{kind:"duration",value:"D",range:import_chunk_UNWLYFWA.limits.optInLimit,help:"e\
+nd it when nothing happened for that long: no output, no CPU, no change of a result path"},...import_chunk_L76FAXVI.onStallOption,"status-cmd":{kind:"text",value:"\
+LINE",help:"for a launcher that detaches: shell line that prints {identity, status, exit_code}; asked once at the end"},identity:{kind:"text",value:"TEXT",help:"\
+the task that --status-cmd must name"},"max-output":{kind:"size",value:"SIZE",range:import_chunk_UNWLYFWA.limits.maxOutput,help:"cap of each output file on disk\
+ (default 64M)"},"keep-children":{kind:"flag",help:"leave processes alone that the command left behind"},...import_chunk_L76FAXVI.launchOptions};function pathsBefore(given,cwd){
+const results=listOf("result",given.results,cwd);const files=listOf("success-file",given.successFiles,cwd);return{success_files:files.map(file=>baselineOf("succ\
+ess-file",file)),result_paths:results,result_baselines:results.map(file=>baselineOf("result",file))}}function freshPaths(run){const{success_files:files,result_paths:results}=run;
+return{...files?{success_files:files.map(({path:file})=>baselineOf("success-file",file))}:{},...results?{result_baselines:results.map(file=>baselineOf("result",
+file))}:{}}}function requireLogPath(text,cwd){const file=absolutePath("log",text,cwd);lookAllowed("log",file);return file}function listOf(option,texts,cwd){if(texts.
+length>import_chunk_UNWLYFWA.resultPaths)throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take ${texts.length} times --${option}: at most ${import_chunk_UNWLYFWA.
+resultPaths} are allowed`);const files=texts.map(text=>absolutePath(option,text,cwd));const twice=files.find((file,index)=>files.indexOf(file)!==index);if(twice!==
+void 0)throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --${option} twice for ${twice}: name each path once`);return files}function absolutePath(option,text,cwd){
+if(text==="")throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --${option} "": allowed is a path, which counts from the job's folder`);if(/[\0\r\n]/.test(text))
+throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --${option} ${JSON.stringify(text)}: a path may hold no line end and no NUL`);if(option!=="result"&&/\/\.{0,2}$/.
+test(text))throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --${option} ${JSON.stringify(text)}: it names a folder; name a file in it`);return import_node_path.
+default.resolve(cwd,text)}function baselineOf(option,file){const now=lookAllowed(option,file);return{path:file,before:now?{size:now.size,modified_ms:now.modifiedMs,
+inode:now.inode}:null}}function lookAllowed(option,file){const now=look(option,file);if(now?.kind==="folder"&&option!=="result")throw refusal(option,file,"it is\
+ a folder","name a file in it");if(now?.kind==="other")throw refusal(option,file,"it is neither a file nor a folder");if(now)return now;for(let folder=import_node_path.
+default.dirname(file);;folder=import_node_path.default.dirname(folder)){const kind=look(option,folder)?.kind;if(kind==="folder")return void 0;if(kind!==void 0)throw refusal(
+option,file,`${folder} is no folder`)}}function look(option,file){try{return(0,import_chunk_7WBBYJDG.lookBehind)(file)}catch(error){throw refusal(option,file,`i\
+t cannot be looked at (${(0,import_chunk_NVPF5LEY.errnoOf)(error)??"error"})`)}}function refusal(option,file,why,next="name another path"){return new import_chunk_NVPF5LEY.
+FaultError("preflight",`cannot take --${option} ${file}: ${why}`,next)}async function programOf(input,cwd){const words=input.rest??[];checkFirst(words);if(input.
+has("shell")){if(words.length!==1)throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take ${words.length} words with --shell: it needs the whole command line as \
+one word after --`);return shellOf(words[0],input.has("pipefail"))}const program=requireProgram(words[0],cwd);return{argv:[...words],program}}function checkFirst(words){
+const[first=""]=words;if(!first.startsWith("--"))return;const misplaced=(0,import_chunk_LVXJVB3Z.misplacedIn)(runOptions,words);throw(0,import_chunk_NVPF5LEY.usageError)(
+`cannot run ${JSON.stringify(first)} as a program: options go before --`,misplaced&&misplaced.program.length>0?(0,import_chunk_GEPPUING.quoteWords)([...(0,import_chunk_RSAECTKB.
+selfWords)(),"run",...misplaced.options,"--",...misplaced.program]):(0,import_chunk_GEPPUING.quoteWords)([...(0,import_chunk_RSAECTKB.selfWords)(),"run","--help"]))}
+function requireProgram(name,cwd){const program=(0,import_chunk_55A4YUIJ.findProgram)(name,cwd);if(program!==void 0)return program;const where=name.includes("/")?
+`no executable file of that name (looked from ${cwd})`:`it is not on PATH (${import_chunk_VBJYUCPQ.variables.searchPath()||"empty"})`;throw new import_chunk_NVPF5LEY.
+FaultError("preflight",`cannot run ${JSON.stringify(name)}: ${where}`,"give the path of the program")}async function shellOf(line,hasPipefail){if(!hasPipefail)return{
+argv:[sh,"-c",line],program:sh};const program=findBash()??(await hasOption(sh)?sh:void 0);if(program!==void 0)return{argv:[program,"-o","pipefail","-c",line],program};
+throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot take --pipefail: there is no bash on PATH, and ${sh} has no such option`,"install bash, or leave \
+--pipefail away")}var sh="/bin/sh";function findBash(){const folders=import_chunk_VBJYUCPQ.variables.searchPath().split(":");const found=folders.filter(folder=>folder.
+startsWith("/")).map(folder=>(0,import_chunk_55A4YUIJ.findProgram)(`${folder}/bash`,"/"));return found.find(file=>file!==void 0)}async function hasOption(program){
+const{runTool}=await Promise.resolve().then(()=>load("./tool-FBFVFPGG.js"));const args=["-o","pipefail","-c",":"];const environment=(0,import_chunk_VBJYUCPQ.toolEnvironment)();
+const timeoutMs=import_chunk_UNWLYFWA.limits.probe.default;const answer=await runTool({program,args,cwd:"/",environment,timeoutMs,limit:import_chunk_UNWLYFWA.probeBytes});
+return answer.code===0}async function makeRunPart(input,cwd){checkTogether(input);const[checkpoints,log]=[checkpointsOf(input.text("checkpoint-every")),input.text(
+"log")];const part={success_exit:input.count("success-exit")??0,keep_children:input.has("keep-children")||input.has("status-cmd"),...pathsBefore({results:input.
+texts("result"),successFiles:input.texts("success-file")},cwd),log:log===void 0?null:requireLogPath(log,cwd),expect_ms:input.duration("expect")??null,...checkpoints,
+sample_ms:Math.min(input.durationOrDefault("sample-every"),checkpoints.checkpoint_fast_ms??checkpoints.checkpoint_ms),probe:lineOf(input,"probe"),probe_ms:input.
+durationOrDefault("probe-timeout"),status_cmd:lineOf(input,"status-cmd"),identity:identityOf(input)};return{...await programOf(input,cwd),...part}}function limitWarnings({
+expect_ms},deadlineMs){if(typeof expect_ms!=="number"||expect_ms<deadlineMs)return[];const message=`--expect ${(0,import_chunk_SBRRC2LY.formatDuration)(expect_ms)}\
+ is not below the hard limit of ${(0,import_chunk_SBRRC2LY.formatDuration)(deadlineMs)}: the job is ended before it can be called late`;return[{code:"expect_bey\
+ond_limit",message}]}function checkpointsOf(text){const{checkpoint,checkpointAuto}=import_chunk_UNWLYFWA.limits;if(text===void 0)return{checkpoint_ms:checkpoint.
+default};const auto=/^auto(?::(.*))?$/s.exec(text);if(!auto)return{checkpoint_ms:(0,import_chunk_SBRRC2LY.parseDuration)(text,"--checkpoint-every",checkpoint)};
+const long=auto[1]===void 0?checkpointAuto.default:(0,import_chunk_SBRRC2LY.parseDuration)(auto[1],"--checkpoint-every auto",checkpointAuto);const short=Math.ceil(
+long/import_chunk_UNWLYFWA.autoShare);return{checkpoint_ms:short*import_chunk_UNWLYFWA.autoShare,checkpoint_fast_ms:short}}function checkTogether(input){const needs=[
+["pipefail","shell"],["identity","status-cmd"],["status-cmd","identity"],["probe-timeout","probe"]];for(const[name,other]of needs)if(input.has(name)&&!input.has(
+other))throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --${name} without --${other}: ${whyTogether[name]}`,help())}var whyTogether={pipefail:"it is an op\
+tion of that shell",identity:"only that command can name the task","status-cmd":"its answer counts only for the task that you name","probe-timeout":"there is no\
+ probe to be bounded"};function lineOf(input,name){const line=input.text(name);if(line===void 0)return null;if(line.trim()==="")throw(0,import_chunk_NVPF5LEY.usageError)(
+`cannot take an empty --${name}: allowed is one line for /bin/sh`,help());requireSize(name,line,import_chunk_UNWLYFWA.shellLineBytes);return line}function identityOf(input){
+const text=input.text("identity");if(text===void 0)return null;if(text.trim()===""||/[\r\n]/.test(text))throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take -\
+-identity ${JSON.stringify(text)}: allowed is one line that names one task`,help());requireSize("identity",text,import_chunk_UNWLYFWA.identityBytes);return text}
+function requireSize(name,text,limit){const size=(0,import_chunk_LXK2ZILE.byteLength)(text);if(size>limit)throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take\
+ --${name} of ${size} bytes: at most ${limit} are allowed`,help())}function help(){return(0,import_chunk_GEPPUING.quoteWords)([...(0,import_chunk_RSAECTKB.selfWords)(),
+"run","--help"])}
+
+},
+"./chunk-OL7PHHL5.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{askGh:()=>askGh,checksFacts:()=>checksFacts,checksWord:()=>checksWord,checksWords:()=>checksWords,compareActivity:()=>compareActivity,
 factsOfActivity:()=>factsOfActivity,fieldsOf:()=>fieldsOf,findPull:()=>findPull,graceCursor:()=>graceCursor,graceOf:()=>graceOf,isFailure:()=>isFailure,isJob:()=>isJob,
 isJobOf:()=>isJobOf,isNoneForGood:()=>isNoneForGood,line:()=>line,linkOf:()=>linkOf,movedFrom:()=>movedFrom,readCheck:()=>readCheck,readPull:()=>readPull,readRun:()=>readRun,
 readSeen:()=>readSeen,repositoryIn:()=>repositoryIn,repositoryOf:()=>repositoryOf,rowsOf:()=>rowsOf,shaOf:()=>shaOf,shareGh:()=>shareGh,shortSha:()=>shortSha,sinceOf:()=>sinceOf,
-targetOptions:()=>targetOptions,unexpected:()=>unexpected,wantsFresh:()=>wantsFresh,wordsOfActivity:()=>wordsOfActivity});module.exports=stdin_exports;var import_chunk_UNGYPAP3=load(
-"./chunk-UNGYPAP3.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_UNWLYFWA=load("./chunk-UNWLYFWA.js");var import_chunk_Y5L6GQDB=load(
+targetOptions:()=>targetOptions,unexpected:()=>unexpected,wantsFresh:()=>wantsFresh,wordsOfActivity:()=>wordsOfActivity});module.exports=stdin_exports;var import_chunk_SBRRC2LY=load(
+"./chunk-SBRRC2LY.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_UNWLYFWA=load("./chunk-UNWLYFWA.js");var import_chunk_Y5L6GQDB=load(
 "./chunk-Y5L6GQDB.js");var import_chunk_VBJYUCPQ=load("./chunk-VBJYUCPQ.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");function graceOf(graceMs,head,tools,cursor){
 const nowMs=tools.nowMs();const before=typeof cursor?.green==="string"?cursor.green:"";return{graceMs,head,nowMs,since:sinceOf(cursor,head,nowMs),greenBefore:tools.
 everyMs===void 0?null:before}}function checksWord(rollup,grace){if(rollup.word==="failing")return"failed";if(rollup.word==="passing")return isSettling(rollup,grace)?
@@ -2456,7 +2723,7 @@ return typeof before==="string"&&before!==""&&before!==head?before:null}function
 gated,running}=rollup.counts;const counts=parts=>parts.flatMap(([count,word])=>count>0?`${count} ${word}`:[]).join(", ");const rest=counts([[running,"running"],
 [passed,"passed"],[skipped,"skipped"]]);const after=rest===""?"":`; ${rest}`;if(failed>0)return`${failed} failing: ${namesOf(rollup.failing.map(item=>item.name))}${after}`;
 if(gated>0)return`waiting for approval: ${namesOf(rollup.gating)}${after}`;if(rollup.word==="passing"&&isSettling(rollup,grace))return`${rest}; just begun, to b\
-e looked at once more`;if(rollup.word!=="none")return rest;if(skipped>0)return`nothing ran, ${skipped} skipped`;return`no checks reported in ${(0,import_chunk_UNGYPAP3.
+e looked at once more`;if(rollup.word!=="none")return rest;if(skipped>0)return`nothing ran, ${skipped} skipped`;return`no checks reported in ${(0,import_chunk_SBRRC2LY.
 formatAge)(nowMs-since)}`}function namesOf(names){const more=names.length-import_chunk_UNWLYFWA.ghNamedChecks;return`${names.slice(0,import_chunk_UNWLYFWA.ghNamedChecks).
 join(", ")}${more>0?` and ${more} more`:""}`}function checksFacts(rollup){const{passed,skipped,failed,gated,running}=rollup.counts;const named=({name,link})=>({
 name,link});return{checks:rollup.word,passed,failed,running,skipped,gated,failing:rollup.failing.slice(0,import_chunk_UNWLYFWA.ghNamedChecks).map(named),gating:rollup.
@@ -2557,373 +2824,6 @@ row.headRefOid);if(repo===void 0||state===void 0||head===void 0)return void 0;re
 row),decision:readDecision(row),head,checks:(rowsOf(row.statusCheckRollup)??[]).map(readCheck),activity:readActivity(row)}}async function askChecks({repo,number},tools){
 const words2=["pr","checks",String(number),"--repo",repo,"--json","name,state,bucket,workflow,link"];const answer=await askGh(tools,words2,[0,1,8]);if(answer.kind!==
 "answer")return/no (?:checks|commit)/i.test(answer.message)?[]:answer;return rowsOf(answer.value)?.map(readCheck)??unexpected("gh pr checks gave no list")}
-
-},
-"./chunk-LSRU323L.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{waitForJobs:()=>waitForJobs});module.exports=stdin_exports;var import_chunk_LUIVRIXY=load("./chunk-LUIVRIXY.js");var import_chunk_OIGBCF3K=load(
-"./chunk-OIGBCF3K.js");var import_chunk_IH5K6ZOB=load("./chunk-IH5K6ZOB.js");var import_chunk_B2GTHZX4=load("./chunk-B2GTHZX4.js");var import_chunk_2322OOWW=load(
-"./chunk-2322OOWW.js");var import_chunk_K7ECP4AX=load("./chunk-K7ECP4AX.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_ER3MQ2ZD=load(
-"./chunk-ER3MQ2ZD.js");var import_chunk_RSAECTKB=load("./chunk-RSAECTKB.js");var import_chunk_OYSO2DVF=load("./chunk-OYSO2DVF.js");var import_chunk_UNWLYFWA=load(
-"./chunk-UNWLYFWA.js");var import_chunk_Y5L6GQDB=load("./chunk-Y5L6GQDB.js");var import_chunk_BSO2ISIG=load("./chunk-BSO2ISIG.js");var import_chunk_7WBBYJDG=load(
-"./chunk-7WBBYJDG.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_events=require("node:events");var pauseMs=15;async function viewAt(event,look2,signal){
-const until=(0,import_chunk_Y5L6GQDB.monotonicMs)()+import_chunk_UNWLYFWA.stateLagMs;for(;;){const isLast=(0,import_chunk_Y5L6GQDB.monotonicMs)()>=until||signal.
-aborted;const view=await look2();if(event.seq===null||(0,import_chunk_ER3MQ2ZD.isEnded)(view.state)||view.state.seq>=event.seq)return view;if(isLast)return withEvent(
-view,event);await(0,import_chunk_Y5L6GQDB.sleep)(pauseMs)}}function withEvent(view,event){return{...view,state:{...view.state,...standingIn(event,view.state)}}}
-function standingIn(event,state){const{type,at,seq:_,job:__,owner:___,wake,...told}=event;const isAttention=Array.isArray(wake)&&wake.includes("attention");const alarm=isAttention?
-{health:"attention",attention_kind:"task_attention"}:{};if(type==="checkpoint"){const checkpoint=(0,import_chunk_OIGBCF3K.checkpointOf)({...state,checkpoint:{...told,
-at}});if(!checkpoint)return alarm;return{health:checkpoint.state,attention_kind:checkpoint.attention_kind,checkpoint}}const looked=lookIn(event);const note=looked&&
-(0,import_chunk_OIGBCF3K.watchOf)({...state,watch:{verdict:"pending",...state.watch,...looked}});if(!note)return alarm;const watch={...note,facts:{}};return isAttention&&
-type==="trouble"?{...alarm,watch}:{health:"unknown",attention_kind:null,watch}}function lookIn({type,verdict,word,evidence,message,in_a_row,n}){if(type==="news")
-return{verdict,word,evidence,told:n,troubles:0,trouble:null};if(type==="trouble")return{troubles:in_a_row,trouble:message,told:n};return void 0}var quickRounds=50;
-var healthMs=5e3;var journalPauseMs=50;async function waitForOne(root,id,watch,told){const nap=(0,import_chunk_LUIVRIXY.makeNap)(told.signal);let woken=quickRounds;
-for(let round=0;;round+=1,woken+=1){let view=await look(root,id);if(view.damage!==null)await(0,import_chunk_Y5L6GQDB.sleep)(100);if(!(0,import_chunk_7WBBYJDG.exists)(
-view.paths.folder))throw vanishedError(view.paths.folder,id);told.view(view);if((0,import_chunk_ER3MQ2ZD.isEnded)(view.state)||told.signal.aborted)return void 0;
-if(told.until-(0,import_chunk_Y5L6GQDB.monotonicMs)()<=0){const wake=watch?.lookAtEvents()??watch?.lookAtHealth(view);return wake&&!await isOver(root,id,wake,told)?
-wake:void 0}const closes=await subscribe(view,nap,watch);try{for(let isQuiet=true;isQuiet;){view=await look(root,id);told.view(view);if((0,import_chunk_ER3MQ2ZD.
-isEnded)(view.state)||told.signal.aborted||told.until-(0,import_chunk_Y5L6GQDB.monotonicMs)()<=0)break;const wake=watch?.lookAtEvents()??watch?.lookAtHealth(view);
-if(wake)return await isOver(root,id,wake,told)?void 0:wake;const pause=woken<quickRounds?20:pauseFor(view,closes,round,watch);const seen=await rest(nap,Math.min(
-told.until-(0,import_chunk_Y5L6GQDB.monotonicMs)(),pause),view,watch,told.signal);if(seen.wake)return await isOver(root,id,seen.wake,told)?void 0:seen.wake;if(seen.
-why.includes("fifo"))woken=0;isQuiet=seen.why.length===0&&pause>1e3&&(0,import_chunk_7WBBYJDG.exists)(view.paths.folder)}}finally{for(const close of Object.values(
-closes))close?.()}}}async function subscribe(view,nap,watch){const isArmed=(0,import_chunk_ER3MQ2ZD.conditionOf)(view)==="armed";const hasJournal=watch?.subscribe(
-()=>nap.ring("journal"));return{fifo:await(0,import_chunk_IH5K6ZOB.watchFifo)(view.paths.leaseFifo,()=>nap.ring("fifo")),folder:isArmed?(0,import_chunk_B2GTHZX4.
-onEachChange)(view.paths.folder,()=>nap.ring("folder")):void 0,journal:hasJournal?()=>void 0:void 0}}async function rest(nap,ms,view,watch,signal){const until=(0,
-import_chunk_Y5L6GQDB.monotonicMs)()+ms;for(;;){const left=Math.max(0,until-(0,import_chunk_Y5L6GQDB.monotonicMs)());const why=await nap.sleep(watch?.isForHealth?
-Math.min(left,healthMs):left);if(why.length===0&&left>healthMs&&!signal.aborted&&!watch?.isHealthChanged(view))continue;const wake=why.includes("journal")?watch?.
-lookAtEvents():void 0;if(wake)return{why,wake};if(why.length!==1||why[0]!=="journal"||(0,import_chunk_Y5L6GQDB.monotonicMs)()>=until)return{why};const more=await nap.
-sleep(Math.min(journalPauseMs,Math.max(0,until-(0,import_chunk_Y5L6GQDB.monotonicMs)())),"journal");if(more.length>0)return{why:more}}}async function isOver(root,id,wake,told){
-const view=await viewAt(wake.event,()=>look(root,id),told.signal);told.view(view);return(0,import_chunk_ER3MQ2ZD.isEnded)(view.state)}function pauseFor(view,{fifo,
-folder,journal},round,watch){const soon=Math.min(20*1.25**round,1e3);switch((0,import_chunk_ER3MQ2ZD.conditionOf)(view)){case"armed":return Math.min(untilDue(view),
-folder?6e4:2e3);case"supervised":{const isHeld=view.worker!==null&&view.launch!==null&&(0,import_chunk_BSO2ISIG.sameIdentity)(view.worker.worker,view.launch.worker);
-if(!isHeld)return soon;const isTold=fifo&&view.worker?.fifo&&(!watch||journal);return Math.min(isTold?15e3:1e3,untilDue(view)+import_chunk_ER3MQ2ZD.timerPatienceMs)}case"\
-unseen":return 1e3;default:return soon}}function untilDue({spec}){const due=(0,import_chunk_OYSO2DVF.instantOf)(spec?.timer?.due_at);return due===null?Number.POSITIVE_INFINITY:
-Math.max(1,due-(0,import_chunk_Y5L6GQDB.nowMs)())}async function look(root,id){try{return await(0,import_chunk_2322OOWW.refreshAttached)(root,id)}catch(error){if(error instanceof
-import_chunk_NVPF5LEY.FaultError&&error.code==="unknown_job")throw vanishedError((0,import_chunk_RSAECTKB.jobPaths)(root,id).folder,id);throw error}}function vanishedError(folder,id){
-return new import_chunk_NVPF5LEY.FaultError("state_unusable",`cannot go on waiting for job ${id}: its folder ${folder} is gone`,null)}var WakeWatch=class{beyond=null;paths;wanted;scan;cursor;choice;newest=0;hasScanned=false;known;hasLooked=false;stop;constructor(paths,wanted,cursor){
-this.paths=paths;this.wanted=wanted;this.cursor=cursor;this.scan=new import_chunk_K7ECP4AX.JournalScan(paths.events);this.choice=new import_chunk_ILRLY4JU.WakeChoice(
-wanted,cursor.seq)}get isForHealth(){return this.wanted.includes("attention")}subscribe(ring){this.stop??=(0,import_chunk_B2GTHZX4.onEachChange)(this.paths.events,
-ring,()=>{this.stop=void 0});return this.stop!==void 0}close(){this.stop?.();this.stop=void 0}isHealthChanged(view){return this.isForHealth&&(0,import_chunk_OIGBCF3K.
-findStopped)(view)!==void 0!==(this.known==="worker_stopped")}lookAtEvents(){this.scan.read(event=>{if((0,import_chunk_ILRLY4JU.isNumbered)(event))this.newest=Math.
-max(this.newest,event.seq);this.choice.add(event)});if(!this.hasScanned&&this.cursor.seq>this.newest)this.startAt(this.newest);this.hasScanned=true;const chosen=this.
-choice.chosen();return chosen&&{...chosen,nextSeq:chosen.event.seq}}lookAtHealth(view){if(!this.isForHealth)return void 0;const seen=(0,import_chunk_OIGBCF3K.monitorAttention)(
-view,(0,import_chunk_ER3MQ2ZD.conditionOf)(view));const isNew=seen!==void 0&&seen.cause!==this.known&&(this.hasLooked||!this.cursor.isGiven);this.known=seen?.cause;
-this.hasLooked=true;if(!seen||!isNew)return void 0;const event={seq:null,at:(0,import_chunk_Y5L6GQDB.isoNow)(),type:"monitor_attention",...seen};return{wake:"at\
-tention",event,nextSeq:this.beyond?.newest??this.cursor.seq,pending:0,skipped:0}}startAt(newest){this.beyond={given:this.cursor.seq,newest};this.choice=new import_chunk_ILRLY4JU.
-WakeChoice(this.wanted,newest)}};async function waitForJobs(root,ids,options){const until=(0,import_chunk_Y5L6GQDB.monotonicMs)()+options.timeoutMs;const views=new Map;
-const watches=new Map;const stop=new AbortController;(0,import_node_events.setMaxListeners)(0,stop.signal);const beat=options.heartbeatMs===null?void 0:setInterval(
-()=>options.onHeartbeat?.([...views.values()]),options.heartbeatMs);let failure;let woken=null;let ended=0;await Promise.all(ids.map(async id=>{const watch=options.
-until?.length?makeWatch(root,id,options.until,options.cursors):void 0;if(watch)watches.set(id,watch);const told={view:view2=>views.set(id,view2),signal:stop.signal,
-until};try{const wake=await waitForOne(root,id,watch,told);if(wake){woken??={id,...wake};stop.abort()}}catch(error){failure??=error;stop.abort();return}finally{
-watch?.close()}const view=views.get(id);if(view&&(0,import_chunk_ER3MQ2ZD.isEnded)(view.state))ended+=1;if(options.mode==="any"&&ended>0)stop.abort()}));clearInterval(
-beat);if(failure!==void 0)throw failure;const beyond=[...watches].flatMap(([id,watch])=>watch.beyond?[{id,...watch.beyond}]:[]);return{views:ids.flatMap(id=>views.
-get(id)??[]),woken,beyond}}function makeWatch(root,id,until,cursors){return new WakeWatch((0,import_chunk_RSAECTKB.jobPaths)(root,id),until,cursors?.get(id)??{seq:0,
-isGiven:false})}
-
-},
-"./chunk-LUIVRIXY.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{makeNap:()=>makeNap});module.exports=stdin_exports;var longest=2**31-1;function makeNap(signal){const rung=new Set;
-let wake=()=>void 0;return{ring(why){rung.add(why);wake(why)},async sleep(ms,deaf){const heard=()=>[...rung].filter(why2=>why2!==deaf);if(heard().length===0&&!signal.
-aborted){await new Promise(resolve=>{const end=()=>{clearTimeout(timer);signal.removeEventListener("abort",end);wake=()=>void 0;resolve()};const timer=setTimeout(
-end,Math.min(ms,longest));wake=why2=>why2===deaf?void 0:end();signal.addEventListener("abort",end)})}const why=heard();for(const one of why)rung.delete(one);return why}}}
-
-},
-"./chunk-LUSZGDWP.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{signInOf:()=>signInOf,surveyBackends:()=>surveyBackends});module.exports=stdin_exports;var import_chunk_FVOG2SRF=load(
-"./chunk-FVOG2SRF.js");var import_chunk_JH5ETT6M=load("./chunk-JH5ETT6M.js");var import_chunk_55A4YUIJ=load("./chunk-55A4YUIJ.js");var import_chunk_VBJYUCPQ=load(
-"./chunk-VBJYUCPQ.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_node_path=builtin(
-"node:path");var signBytes=64*1024;var profileNames=["restricted","standard","unrestricted"];function surveyBackends(config,cwd,only){const own=Object.entries(config.
-backends);const found=import_chunk_JH5ETT6M.backends.filter(({id})=>id!=="custom"&&(only===void 0||id===only)&&!Object.hasOwn(config.backends,id)).map(backend=>survey(
-backend,backend.id,backend.programs,cwd));const custom=(0,import_chunk_JH5ETT6M.findBackend)("custom");const mine=own.filter(([name])=>only===void 0||name===only).
-map(([name,{argv}])=>survey(custom,name,argv.slice(0,1),cwd));return[...found,...mine]}function survey(backend,name,searched,cwd){const program=searched.map(one=>(0,
-import_chunk_55A4YUIJ.findProgram)(one,cwd)).find(one=>one!==void 0)??null;const version=program===null?null:(0,import_chunk_FVOG2SRF.tellVersion)(backend,program);
-const isTooOld=version!==null&&backend.oldest!==null&&(0,import_chunk_JH5ETT6M.isOlder)(version,backend.oldest);const faults={};for(const profile of profileNames){
-const fault=backend.profiles[profile]===null?null:(0,import_chunk_FVOG2SRF.policyFault)(backend,profile,cwd,version);if(fault!==null)faults[profile]=fault}const canKeep=profileNames.
-some(one=>backend.profiles[one]!==null&&faults[one]===void 0);return{backend:name,title:backend.title,custom:backend.id==="custom",searched,program,not_executable:program===
-null?findBlocked(searched):null,version,oldest:backend.oldest,too_old:isTooOld,sign_in:signInOf(backend),profiles:backend.profiles,faults,install:backend.install,
-usable:program!==null&&!isTooOld&&canKeep}}function signInOf({signIn}){const home=import_chunk_VBJYUCPQ.variables.home();const files=signIn.files.filter(file=>home!==
-void 0&&holdsSomething(import_node_path.default.join(home,file)));const found={files,variables:signIn.variables.filter(name=>import_chunk_VBJYUCPQ.variables.isSet(
-name))};if(signIn.files.length+signIn.variables.length===0)return{state:"unknown",...found};return{state:found.files.length+found.variables.length>0?"signs":"no\
-_signs",...found}}function holdsSomething(file){if(!(0,import_chunk_7WBBYJDG.exists)(file))return false;try{const text=(0,import_chunk_527JQF7V.readText)((0,import_chunk_7WBBYJDG.
-realPath)(file),signBytes)?.trim();if(text===void 0)return true;return text!==""&&!/^(?:null|\{\s*\}|\[\s*\])$/.test(text)}catch{return true}}function findBlocked(names){
-const folders=import_chunk_VBJYUCPQ.variables.searchPath().split(":").filter(Boolean);const files=names.filter(name=>!name.includes("/")).flatMap(name=>folders.
-map(folder=>import_node_path.default.join(folder,name)));return files.find(import_chunk_7WBBYJDG.exists)??null}
-
-},
-"./chunk-LVXJVB3Z.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{misplacedIn:()=>misplacedIn});module.exports=stdin_exports;function misplacedIn(table,rest){const first=leading(table,
-rest);const words=rest.slice(first);let last=words.length;for(let at=words.length-1;at>0;at-=1)if(leading(table,words.slice(at))===words.length-at)last=at;const options=[
-...rest.slice(0,first),...words.slice(last)];return options.length===0?void 0:{options,program:words.slice(0,last)}}function leading(table,words){for(let at=0;;){
-const[,option="",value]=/^--([a-z-]+)(=.*)?$/s.exec(words[at]??"")??[];const row=Object.hasOwn(table,option)?table[option]:void 0;const next=at+(row?.kind==="fl\
-ag"||value!==void 0?1:2);if(!row||next>words.length)return at;at=next}}
-
-},
-"./chunk-LXK2ZILE.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{byteLength:()=>byteLength,excerpt:()=>excerpt,lastLines:()=>lastLines,plainText:()=>plainText,plainValue:()=>plainValue,
-tail:()=>tail,tailOfBytes:()=>tailOfBytes});module.exports=stdin_exports;var encoder=new TextEncoder;var decoder=new TextDecoder;var escapeSequence=/\x1b(?:[\]PX^_][^\x07\x1b\x9c\n]*(?:\x07|\x1b\\|\x9c)?|\[[0-?]*[ -/]*[@-~]?|[ -/]*[0-~]?)|[\x90\x98\x9d-\x9f][^\x07\x1b\x90\x98\x9c-\x9f\n]*(?:\x07|\x1b\\|\x9c)|\x9b[0-?]*[ -/]*[@-~]?/g;
-function byteLength(text){return encoder.encode(text).length}function plainText(text){return text.replaceAll("\r\n","\n").replace(escapeSequence,"").replaceAll(
-"\r","\n").replace(/[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]/g,"")}function excerpt(text,limit){const bytes=encoder.encode(text);if(bytes.length<=
-limit)return text;if(limit<3)return"";let end=limit-3;while(end>0&&isContinuation(bytes[end]))end-=1;return`${decoder.decode(bytes.subarray(0,end))}\u2026`}function tail(text,limit){
-const bytes=encoder.encode(text);if(bytes.length<=limit)return{text,truncated:false};return{text:decoder.decode(tailOfBytes(bytes,limit)),truncated:true}}function tailOfBytes(bytes,limit){
-const start=Math.max(0,bytes.length-limit);let skip=0;while(start>0&&skip<4&&isContinuation(bytes[start+skip]))skip+=1;return bytes.subarray(start+(skip<4?skip:
-0))}function lastLines(bytes,count){let seen=0;for(let at=bytes.length-2;at>=0;at-=1){if(bytes[at]!==10)continue;seen+=1;if(seen===count)return bytes.subarray(at+
-1)}return bytes}function isContinuation(byte){return byte!==void 0&&(byte&192)===128}function plainValue(value,limit){if(typeof value==="string")return excerpt(
-plainText(value),limit);if(Array.isArray(value))return value.map(inner=>plainValue(inner,limit));if(typeof value!=="object"||value===null)return value;return Object.
-fromEntries(Object.entries(value).map(([name,inner])=>[plainValue(name,80),plainValue(inner,limit)]))}
-
-},
-"./chunk-LZLDJ5RC.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{changesSince:()=>changesSince,historicalOf:()=>historicalOf,recordBefore:()=>recordBefore});module.exports=stdin_exports;
-var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_Z4RGNWQU=load("./chunk-Z4RGNWQU.js");var import_chunk_CJ74I6F3=load("./chunk-CJ74I6F3.js");
-var import_chunk_UNWLYFWA=load("./chunk-UNWLYFWA.js");var import_chunk_Y5L6GQDB=load("./chunk-Y5L6GQDB.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");
-var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");function recordBefore(spec,paths){const budgetMs=Math.max(100,Math.min(import_chunk_UNWLYFWA.captureBudgetMs,
-(spec.deadline_mono_ms-(0,import_chunk_Y5L6GQDB.monotonicMs)())/2));const snapshot=(0,import_chunk_CJ74I6F3.captureWorkspace)(spec.cwd,{exclude:[paths.root],budgetMs});
-(0,import_chunk_527JQF7V.writeJson)(paths.workspace,snapshot,{sync:false});return snapshot}function readBefore(paths){const read=(0,import_chunk_527JQF7V.readJson)(
-paths.workspace);return read.kind==="ok"&&(0,import_chunk_Z4RGNWQU.isSnapshot)(read.value)?read.value:void 0}function changesSince(spec,paths,seen){if(spec.staff?.
-brief===void 0||!(0,import_chunk_7WBBYJDG.exists)(paths.started))return void 0;const before=seen??readBefore(paths)??{};return(0,import_chunk_Z4RGNWQU.compareWorkspace)(
-before,(0,import_chunk_CJ74I6F3.captureWorkspace)(spec.cwd,{exclude:[paths.root]}))}function historicalOf(paths){const before=readBefore(paths);return before?(0,
-import_chunk_E4Q33Z52.contextOf)(before):null}
-
-},
-"./chunk-NDLZGJF4.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{launch:()=>launch,launchedBefore:()=>launchedBefore});module.exports=stdin_exports;var import_chunk_YAUTBWZI=load("\
-./chunk-YAUTBWZI.js");var import_chunk_DFY3WLOV=load("./chunk-DFY3WLOV.js");var import_chunk_GH6Z3BUY=load("./chunk-GH6Z3BUY.js");var import_chunk_TPL5RJS6=load(
-"./chunk-TPL5RJS6.js");var import_chunk_BJVD3YVK=load("./chunk-BJVD3YVK.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_XUMWCHG3=load(
-"./chunk-XUMWCHG3.js");var import_chunk_RSAECTKB=load("./chunk-RSAECTKB.js");var import_chunk_UNWLYFWA=load("./chunk-UNWLYFWA.js");var import_chunk_Y5L6GQDB=load(
-"./chunk-Y5L6GQDB.js");var import_chunk_VBJYUCPQ=load("./chunk-VBJYUCPQ.js");var import_chunk_BSO2ISIG=load("./chunk-BSO2ISIG.js");var import_chunk_7WBBYJDG=load(
-"./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_path=builtin(
-"node:path");function isClaimed(root,key){return(0,import_chunk_7WBBYJDG.exists)(fileOf(root,key))}function fileOf(root,key){return import_node_path.default.join(
-(0,import_chunk_RSAECTKB.rootPaths)(root).once,(0,import_chunk_BJVD3YVK.hashOf)(key).slice(0,40))}function claimOnce(root,key,claim){const file=fileOf(root,key);
-if((0,import_chunk_527JQF7V.createFile)(file,`${JSON.stringify(claim)}
-`))return{isOurs:true,holder:claim};return{isOurs:false,holder:requireClaim(file)}}function readClaim(root,key){return isClaimed(root,key)?requireClaim(fileOf(root,
-key)):void 0}function requireClaim(file){const read=(0,import_chunk_527JQF7V.readJson)(file);const holder=read.kind==="ok"?read.value:void 0;if(typeof holder?.id!==
-"string"||typeof holder.asked!=="string"){throw new import_chunk_NVPF5LEY.FaultError("state_unusable",`cannot read the once-key file ${file}: it is damaged`,"re\
-move that file if you are sure that the job never ran")}return holder}function needsWorker(spec){return spec.kind!=="timer"||Boolean(spec.notify)}function writeArmed(spec,folder){
-const{id,owner,created_at,timer}=spec;const event={seq:1,at:created_at,job:id,owner,type:"armed",due_at:timer?.due_at};(0,import_chunk_527JQF7V.writeFile)(`${folder}\
-/events.ndjson`,`${JSON.stringify(event)}
-`,{sync:false});const state={...(0,import_chunk_XUMWCHG3.earlyState)(id,spec),state:"running",seq:1,rev:1,started_at:created_at};(0,import_chunk_527JQF7V.writeJson)(
-`${folder}/state.json`,state)}function askedOf(request){const{kind,verb,cwd,deadlineMs,killGraceMs,maxOutputBytes,firstOutputMs,stallMs}=request;if(request.timer)
-return(0,import_chunk_BJVD3YVK.hashOf)((0,import_chunk_BJVD3YVK.canonical)({kind,verb,timer:askedTimer(request.timer),lineage:request.lineage}));const run=request.
-run?askedRun(request.run):null;const base={kind,verb,cwd,deadlineMs,killGraceMs,maxOutputBytes,firstOutputMs,stallMs,run};const lineage=request.asksForLatest?{relation:request.
-lineage?.relation}:request.lineage;const worktree=request.worktree==="new"?{worktree:"new"}:{};const staff=request.staff?askedStaff(request.staff):null;if(staff&&
-request.asksForLatest)staff.resume="latest";return(0,import_chunk_BJVD3YVK.hashOf)((0,import_chunk_BJVD3YVK.canonical)({...base,lineage,staff,...worktree,...askedWaiting(
-request)}))}function askedRun({success_files=[],result_baselines:_,...run}){const files=success_files.map(one=>one.path);const given=Object.entries({...run,success_files:files}).
-filter(([name,value])=>value!==null&&value!==void 0&&!(Array.isArray(value)&&value.length===0)&&value!==defaults[name]);return Object.fromEntries(given)}var defaults={
-checkpoint_ms:import_chunk_UNWLYFWA.limits.checkpoint.default,sample_ms:import_chunk_UNWLYFWA.limits.sample.default,probe_ms:import_chunk_UNWLYFWA.limits.probe.
-default};function askedTimer({due_at,delay_ms,message,slot}){return{message,slot,...delay_ms===null?{due_at}:{delay_ms}}}function askedWaiting({watch,onStall}){
-const{start:_start,...asked}=watch??{};return{...watch?{watch:asked}:{},...onStall?{on_stall:onStall}:{}}}function askedStaff(staff){const{mode,backend,program,
-model,profile,prompt,resume,custom,schema,base}=staff;const{brief:_brief,...definition}=custom??{};return{...{mode,backend,program,model,profile,prompt,resume},
-custom:custom?definition:null,...schema?{schema}:{},...base?{base:base.rev}:{}}}async function finishClaim(root,claim){if(!(0,import_chunk_XUMWCHG3.isId)(claim.
-id))throw new import_chunk_NVPF5LEY.FaultError("state_unusable",`cannot use a once-key that names ${JSON.stringify(claim.id)}: that is no job id`);const paths=(0,
-import_chunk_RSAECTKB.jobPaths)(root,claim.id);const stage=(0,import_chunk_RSAECTKB.stagePath)(root,claim.id);const until=(0,import_chunk_Y5L6GQDB.monotonicMs)()+
-import_chunk_UNWLYFWA.startLimitMs;while(!(0,import_chunk_7WBBYJDG.exists)(paths.launch)&&(0,import_chunk_Y5L6GQDB.monotonicMs)()<until){const isStaged=(0,import_chunk_7WBBYJDG.
-exists)(stage);if(!(0,import_chunk_7WBBYJDG.exists)(paths.folder)&&!isStaged)return;if((0,import_chunk_BSO2ISIG.livenessOf)(claim.launcher)==="dead"){if(isStaged)
-(0,import_chunk_7WBBYJDG.moveFolder)(stage,paths.folder);return}await(0,import_chunk_Y5L6GQDB.sleep)(5)}}var specBytes=15*1024*1024;async function launch(root,request){
-if(!(0,import_chunk_YAUTBWZI.checkRoot)(root.folder))(0,import_chunk_YAUTBWZI.requirePlace)(root.folder);const stamp=makeStamp(request.verb);const planned=isTaken(
-root,request)?null:await planTree(request,stamp.id);const key=(0,import_chunk_BJVD3YVK.ensureKey)();(0,import_chunk_YAUTBWZI.ensureRoot)(root.folder);const publish=()=>publishJob(
-root,request,{...stamp,planned},key);const job=request.admit?await(0,import_chunk_TPL5RJS6.withLock)((0,import_chunk_RSAECTKB.rootPaths)(root.folder).lock,publish):
-await publish();if("holder"in job)return takeOver(root,job.holder,request);const{spec,paths}=job;const worktree=request.worktree==="new"?spec.worktree??null:null;
-try{if(worktree)(await Promise.resolve().then(()=>load("./worktree-M6KJXYII.js"))).addWorktree(worktree);if(needsWorker(spec))await(0,import_chunk_GH6Z3BUY.startWorker)(
-root.folder,spec,{paths},1)}catch(error){if(spec.once_key===null)undo(paths,(0,import_chunk_RSAECTKB.stagePath)(root.folder,spec.id));if(worktree)(await Promise.
-resolve().then(()=>load("./worktree-M6KJXYII.js"))).undoWorktree(worktree);throw launchError(root,error)}return{id:spec.id,isNew:true}}async function publishJob(root,request,stamp,key){
-const admitted=isTaken(root,request)?void 0:await request.admit?.();const warnings=[...request.warnings??[],...admitted?.warnings??[]];const spec=await makeSpec(
-root,{...request,warnings},stamp,key);const paths=(0,import_chunk_RSAECTKB.jobPaths)(root.folder,spec.id);const stage=(0,import_chunk_RSAECTKB.stagePath)(root.folder,
-spec.id);let isPromised=false;try{await Promise.all([stageJob(root,spec,stage),import_chunk_XUMWCHG3.defaultEngine.prepare()]);const claim=request.onceKey===null?
-null:claimOnce(root.folder,request.onceKey,claimOf(spec,request));if(claim&&!claim.isOurs){undo(paths,stage);return{holder:claim.holder}}isPromised=claim!==null;
-if(!(0,import_chunk_7WBBYJDG.moveFolder)(stage,paths.folder))throw new import_chunk_NVPF5LEY.FaultError("state_unusable",`cannot move ${stage} into place`);if(spec.
-timer)placeDurably(root.folder,paths);admitted?.told?.(spec.id);return{spec,paths}}catch(error){if(isPromised)(0,import_chunk_7WBBYJDG.moveFolder)(stage,paths.folder);else
-undo(paths,stage);throw launchError(root,error)}}function placeDurably(root,paths){(0,import_chunk_527JQF7V.syncFolder)(paths.folder);(0,import_chunk_527JQF7V.syncFolder)(
-(0,import_chunk_RSAECTKB.rootPaths)(root).jobs)}function makeStamp(verb){const createdMs=(0,import_chunk_Y5L6GQDB.nowMs)();const random=(0,import_chunk_BJVD3YVK.
-randomBytes)(22);return{createdMs,random,id:(0,import_chunk_XUMWCHG3.makeId)(verb,createdMs,random)}}async function planTree(request,id){return request.worktree===
-"new"?(await Promise.resolve().then(()=>load("./worktree-M6KJXYII.js"))).planWorktree(request.cwd,id):null}function isTaken(root,{onceKey}){return onceKey!==null&&
-isClaimed(root.folder,onceKey)}async function makeSpec(root,request,{createdMs,random,id,planned},key){const{deadlineMs,killGraceMs,maxOutputBytes,firstOutputMs,
-stallMs,onStall=null,onceKey,admit:_admit,credentials:_credentials,asksForLatest:_latest,words:_words,worktree,...rest}=request;const{cwd=request.cwd,...note}=planned??
-{};const unsigned={schema:1,id,...rest,cwd,worktree:planned?note:worktree==="new"?null:worktree??null,created_at:(0,import_chunk_Y5L6GQDB.isoOf)(createdMs),once_key:onceKey,
-engine:import_chunk_XUMWCHG3.defaultEngine.id,state_option:root.option,deadline_ms:deadlineMs,deadline_mono_ms:(0,import_chunk_Y5L6GQDB.monotonicMs)()+deadlineMs,
-kill_grace_ms:killGraceMs,max_output_bytes:maxOutputBytes,first_output_ms:firstOutputMs,stall_ms:stallMs,...onStall===null?{}:{on_stall:onStall},mark:(0,import_chunk_CTSRVJRC.
-toHex)(random.subarray(6)),launcher:(0,import_chunk_BSO2ISIG.ownIdentity)(),environment:{digest:(0,import_chunk_BJVD3YVK.environmentDigest)(key),credentials:(0,
-import_chunk_VBJYUCPQ.credentialNames)(request.credentials)}};return{...unsigned,mac:await(0,import_chunk_BJVD3YVK.macOf)(unsigned,key)}}async function stageJob(root,spec,stage){
-(0,import_chunk_527JQF7V.createFolder)(stage);const text=`${JSON.stringify(spec)}
-`;if(text.length>specBytes)throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot store a request of ${text.length} bytes: at most ${specBytes} are allo\
-wed`);const isDurable=(0,import_chunk_527JQF7V.writeFileMeanwhile)(`${stage}/spec.json`,text);(0,import_chunk_527JQF7V.createFolder)(`${stage}/waiters`);if(spec.
-kind==="timer")writeArmed(spec,stage);(0,import_chunk_527JQF7V.writeFile)((0,import_chunk_RSAECTKB.jobPaths)(root.folder,spec.id).marker,"",{sync:false});await isDurable}
-function claimOf(spec,request){const words=request.words===void 0?{}:{words:(0,import_chunk_BJVD3YVK.hashOf)(request.words)};return{id:spec.id,asked:askedOf(request),
-launcher:spec.launcher,...words}}async function launchedBefore(root,key,words){if(!(0,import_chunk_YAUTBWZI.checkRoot)(root.folder))return void 0;const holder=readClaim(
-root.folder,key);if(holder?.words!==(0,import_chunk_BJVD3YVK.hashOf)(words))return void 0;await finishClaim(root.folder,holder);return{id:holder.id,isNew:false}}
-async function takeOver(root,holder,request){await finishClaim(root.folder,holder);if(holder.asked!==askedOf(request)){throw new import_chunk_NVPF5LEY.FaultError(
-"preflight",`cannot use --once-key ${JSON.stringify(request.onceKey)}: job ${holder.id} has this key and another request`,`look at it with: ${import_chunk_DFY3WLOV.
-nextCommands.observe(holder.id,root.option)}`)}return{id:holder.id,isNew:false}}function undo(paths,stage){try{for(const target of[stage,paths.folder,paths.marker])
-(0,import_chunk_7WBBYJDG.removeTree)(target)}catch{}}function launchError(root,error){const code=(0,import_chunk_NVPF5LEY.errnoOf)(error);if(error instanceof import_chunk_NVPF5LEY.
-FaultError||code===void 0)return error;return new import_chunk_NVPF5LEY.FaultError("state_unusable",`cannot write into the state folder ${root.folder} (${code})`,
-"use another place with --state-dir DIR or JOB_STATE_DIR")}
-
-},
-"./chunk-NKPVRO5O.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{byLife:()=>byLife,isOwnedBy:()=>isOwnedBy,listViews:()=>listViews,tryView:()=>tryView});module.exports=stdin_exports;
-var import_chunk_NM4KW5RY=load("./chunk-NM4KW5RY.js");var import_chunk_2322OOWW=load("./chunk-2322OOWW.js");var import_chunk_ER3MQ2ZD=load("./chunk-ER3MQ2ZD.js");
-var import_chunk_XUMWCHG3=load("./chunk-XUMWCHG3.js");var import_chunk_RSAECTKB=load("./chunk-RSAECTKB.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");
-async function listViews(root,options){const live=(0,import_chunk_NM4KW5RY.listActive)(root).filter(id=>(0,import_chunk_7WBBYJDG.exists)((0,import_chunk_RSAECTKB.
-jobPaths)(root,id).folder));const views=[];for(const id of live)views.push(...await tryView(root,id));let left=options.recent;for(const id of(0,import_chunk_NM4KW5RY.
-listJobs)(root)){if(left===0)break;if(live.includes(id))continue;const[view]=await tryView(root,id);if(!view)continue;if(!isOwnedBy(view.spec,options.owner))continue;
-views.push(view);left-=1}return views.filter(view=>isOwnedBy(view.spec,options.owner)).sort(byLife)}function byLife(a,b){return Number((0,import_chunk_ER3MQ2ZD.
-isEnded)(a.state))-Number((0,import_chunk_ER3MQ2ZD.isEnded)(b.state))||(0,import_chunk_XUMWCHG3.compareIds)(b.id,a.id)}async function tryView(root,id){for(const how of[
-import_chunk_2322OOWW.refresh,import_chunk_ER3MQ2ZD.inspect]){try{return[await how(root,id)]}catch{}}return[]}function isOwnedBy(spec,owner){return owner===null||
-spec?.owner===owner}
-
-},
-"./chunk-NM4KW5RY.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{findJob:()=>findJob,jobsFolder:()=>jobsFolder,listActive:()=>listActive,listJobs:()=>listJobs,noFolderFault:()=>noFolderFault,
-requireWholeId:()=>requireWholeId});module.exports=stdin_exports;var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_XUMWCHG3=load("./chunk-X\
-UMWCHG3.js");var import_chunk_RSAECTKB=load("./chunk-RSAECTKB.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_NVPF5LEY=load("./chunk\
--NVPF5LEY.js");var import_node_path=builtin("node:path");function listJobs(root){return(0,import_chunk_7WBBYJDG.listNames)((0,import_chunk_RSAECTKB.rootPaths)(root).
-jobs).filter(import_chunk_XUMWCHG3.isId).sort(import_chunk_XUMWCHG3.compareIds).reverse()}function listActive(root){return(0,import_chunk_7WBBYJDG.listNames)((0,
-import_chunk_RSAECTKB.rootPaths)(root).active).filter(import_chunk_XUMWCHG3.isId).sort(import_chunk_XUMWCHG3.compareIds)}function findJob(root,text){const list=listCommand(
-root);if(!(0,import_chunk_XUMWCHG3.isIdPrefix)(text)){throw new import_chunk_NVPF5LEY.FaultError("unknown_job",`cannot take ${JSON.stringify(text)} as a job id:\
- ids look like run-mik3x9ab-4f7q2z`,list)}const all=(0,import_chunk_7WBBYJDG.listNames)((0,import_chunk_RSAECTKB.rootPaths)(root.folder).jobs).filter(import_chunk_XUMWCHG3.
-isId);if(all.includes(text))return requireFolder(root,text);const matches=all.filter(id=>id.startsWith(text));if(matches.length===1)return requireFolder(root,matches[0]);
-if(matches.length===0)throw unknownJob(root,text);const shown=matches.sort(import_chunk_XUMWCHG3.compareIds).slice(-5).join(", ");throw new import_chunk_NVPF5LEY.
-FaultError("ambiguous_id",`cannot tell which job ${text} is: ${matches.length} jobs begin so, the newest are ${shown}`,"give more of the id")}function requireWholeId(root,text){
-const id=findJob(root,text);if(id===text)return id;throw new import_chunk_NVPF5LEY.FaultError("ambiguous_id",`cannot take the short id ${text}: this command nee\
-ds the whole id`,`the one job that begins so is ${id}`)}function jobsFolder(root){return import_node_path.default.join(root,"jobs")}function requireFolder(root,id){
-const folder=import_node_path.default.join((0,import_chunk_RSAECTKB.rootPaths)(root.folder).jobs,id);const facts=(0,import_chunk_7WBBYJDG.factsOf)(folder);if(facts?.
-kind==="folder")return id;if(!facts)throw unknownJob(root,id);throw new import_chunk_NVPF5LEY.FaultError("state_unusable",`cannot use job ${id}: ${folder} is no\
- folder of its own`)}function noFolderFault(root,what){if((0,import_chunk_7WBBYJDG.factsOf)(root.folder))return void 0;return new import_chunk_NVPF5LEY.FaultError(
-"unknown_job",`cannot find ${what}: there is no state folder ${root.folder}`,"go to the worktree where it was started (the state of jobs lies per worktree), or \
-name the folder with --state-dir DIR")}function unknownJob(root,text){const fault=noFolderFault(root,`job ${text}`);if(fault)return fault;return new import_chunk_NVPF5LEY.
-FaultError("unknown_job",`cannot find job ${text}: there is no such job in the state folder ${root.folder}`,`${listCommand(root)}, or name another folder with -\
--state-dir DIR`)}function listCommand(root){return`list them with: ${(0,import_chunk_GEPPUING.quoteWords)([...(0,import_chunk_RSAECTKB.selfWords)(),"status",...root.
-option])}`}
-
-},
-"./chunk-NVPF5LEY.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{FaultError:()=>FaultError,errnoOf:()=>errnoOf,messageOf:()=>messageOf,usageError:()=>usageError});module.exports=stdin_exports;
-var FaultError=class extends Error{code;next;constructor(code,message,next=null){super(message);this.name="FaultError";this.code=code;this.next=next}};function usageError(message,next=null){
-return new FaultError("usage",message,next)}function errnoOf(error){if(typeof error!=="object"||error===null||!("code"in error))return void 0;return typeof error.
-code==="string"?error.code:void 0}function messageOf(error){return error instanceof Error?error.message:String(error)}
-
-},
-"./chunk-NWMRLGD5.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{collectedBy:()=>collectedBy,isCollected:()=>isCollected,lastCollectedSeq:()=>lastCollectedSeq,noteCollected:()=>noteCollected,
-noteDelivered:()=>noteDelivered});module.exports=stdin_exports;var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_OYSO2DVF=load("./chunk-OYS\
-O2DVF.js");var import_chunk_Y5L6GQDB=load("./chunk-Y5L6GQDB.js");var import_chunk_VBJYUCPQ=load("./chunk-VBJYUCPQ.js");var import_chunk_7WBBYJDG=load("./chunk-7\
-WBBYJDG.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_node_path=builtin("node:path");function noteCollected(view,by){if(view.damage!==null||
-isCollected(view))return;try{const note={by,pid:process.pid,owner:import_chunk_VBJYUCPQ.variables.owner()??null,at:(0,import_chunk_Y5L6GQDB.isoNow)(),seq:view.state.
-seq};(0,import_chunk_527JQF7V.createFile)(view.paths.collected,`${JSON.stringify(note)}
-`,{sync:false})}catch{}}function isCollected(view){return(0,import_chunk_7WBBYJDG.exists)(view.paths.collected)}function noteDelivered(view,seq){try{if((0,import_chunk_7WBBYJDG.
-factsOf)(view.paths.waiters)?.kind!=="folder"||seq<=(deliveredSeq(view.paths)??0))return;const note={seq,pid:process.pid,owner:import_chunk_VBJYUCPQ.variables.owner()??
-null,at:(0,import_chunk_Y5L6GQDB.isoNow)()};(0,import_chunk_527JQF7V.writeJson)(deliveredFile(view.paths),note,{sync:false})}catch{}}function collectedBy({paths}){
-const read=(0,import_chunk_527JQF7V.readJson)(paths.collected);if(read.kind==="missing")return null;const{by,owner,at}=read.kind==="ok"?read.value:{};const text=value=>typeof value===
-"string"?value:null;return{by:text(by),owner:text(owner),at:(0,import_chunk_OYSO2DVF.instantOf)(at)===null?null:at}}function lastCollectedSeq({paths}){const seqs=[
-numberIn(paths.collected),deliveredSeq(paths)].filter(seq=>seq!==null);return seqs.length===0?null:Math.max(...seqs)}function deliveredFile(paths){return import_node_path.
-default.join(paths.waiters,"delivered.json")}function deliveredSeq(paths){return numberIn(deliveredFile(paths))}function numberIn(file){const read=(0,import_chunk_527JQF7V.
-readJson)(file);if(read.kind!=="ok"||typeof read.value.seq!=="number")return null;return(0,import_chunk_ILRLY4JU.isNumbered)({seq:read.value.seq})?read.value.seq:
-null}
-
-},
-"./chunk-O4S3UR6E.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{endProbes:()=>endProbes,findEscaped:()=>findEscaped,findProbes:()=>findProbes,findRows:()=>findRows,terminate:()=>terminate,
-treeOf:()=>treeOf,withBelow:()=>withBelow});module.exports=stdin_exports;var import_chunk_U56C6E24=load("./chunk-U56C6E24.js");var import_chunk_7LUFXQWN=load(".\
-/chunk-7LUFXQWN.js");var import_chunk_OYSO2DVF=load("./chunk-OYSO2DVF.js");var import_chunk_Y5L6GQDB=load("./chunk-Y5L6GQDB.js");var import_chunk_VBJYUCPQ=load(
-"./chunk-VBJYUCPQ.js");var import_chunk_BSO2ISIG=load("./chunk-BSO2ISIG.js");var hasMarks=process.platform==="linux";function findMembers(tree){const rows=findRows(
-tree,row=>!(0,import_chunk_BSO2ISIG.isDeadState)(row.state));const probes=findProbes(rows);return rows.map(({pid,start,name,parent})=>({...{pid,start,name,parent},
-...probes.has(pid)?{isProbe:true}:{}}))}function findEscaped(tree){const within=new Set(findMembers(tree).map(({pid})=>pid));const isOurs=({pid,parent,isProbe})=>within.
-has(pid)||parent===process.pid||isProbe===true;return findMembers({...tree,reach:"all",known:new Map}).filter(one=>!isOurs(one))}function findRows(tree,isWanted){
-const rows=(0,import_chunk_BSO2ISIG.readProcesses)(tree.baseline).filter(row=>isWanted(row)&&!(Number(row.start)<tree.since));const marks=new Map;const markOf=pid=>{
-if(!marks.has(pid))marks.set(pid,(0,import_chunk_BSO2ISIG.readProcessVariable)(pid,import_chunk_VBJYUCPQ.markVariable));return marks.get(pid)};const counted=new Set(
-tree.counted());const foreign=findForeign(rows,markOf,tree.mark);const isForeign=pid=>foreign.has(pid);const inSession=row=>row.session===tree.session||row.group===
-tree.session;const isOurSession=tree.session!==null&&rows.some(row=>inSession(row)&&(!hasMarks||markOf(row.pid)===tree.mark));if(tree.reach==="session")return rows.
-filter(row=>isOurSession&&inSession(row)&&!isForeign(row.pid)&&!isSpared(row,tree));const members=new Map;for(const row of rows){const isKnown=tree.known.get(row.
-pid)===row.start||counted.has(row.pid);if(markOf(row.pid)===tree.mark||(isOurSession&&inSession(row)||isKnown)&&!isForeign(row.pid))members.set(row.pid,row)}for(let grew=true;grew;){
-grew=false;for(const row of rows){if(members.has(row.pid)||!members.has(row.parent)||isForeign(row.pid))continue;members.set(row.pid,row);grew=true}}const found=[
-...members.values()].filter(row=>!isSpared(row,tree));for(const row of found)tree.known.set(row.pid,row.start);return found}function findProbes(rows){const isOne=row=>{
-if((0,import_chunk_7LUFXQWN.isToolSession)(row.session))return true;const role=(0,import_chunk_BSO2ISIG.readProcessVariable)(row.pid,import_chunk_VBJYUCPQ.roleVariable);
-return role==="probe"||role==="worker"&&row.parent===process.pid};return withBelow(rows,new Set(rows.filter(isOne).map(row=>row.pid)))}function withBelow(rows,pids){
-for(let size=-1;size!==pids.size;){size=pids.size;for(const row of rows)if(pids.has(row.parent))pids.add(row.pid)}return pids}function findForeign(rows,markOf,mark){
-const foreign=new Set(rows.filter(row=>(markOf(row.pid)??mark)!==mark).map(row=>row.pid));for(let size=-1;size!==foreign.size;){size=foreign.size;for(const row of rows)
-if(foreign.has(row.parent)&&markOf(row.pid)!==mark)foreign.add(row.pid)}return foreign}function isSpared(row,tree){return row.pid===process.pid||tree.spared.includes(
-row.pid)}async function terminate(tree,options){const report={step:"none",ended:[],survivors:[]};const seen=new Map;const told=new Set;const note=members=>{for(const member of members)
-seen.set(member.pid,member);return members};let left=note(findMembers(tree));if(left.length===0)return report;report.step="term";const termUntil=(0,import_chunk_Y5L6GQDB.
-monotonicMs)()+options.graceMs;for(let pause=5;left.length>0&&(0,import_chunk_Y5L6GQDB.monotonicMs)()<termUntil;pause=Math.min(pause*2,100)){for(const member of left)
-if(!told.has(member.pid)&&signal(member,"SIGTERM"))told.add(member.pid);await(0,import_chunk_Y5L6GQDB.sleep)(Math.min(pause,Math.max(1,termUntil-(0,import_chunk_Y5L6GQDB.
-monotonicMs)())));left=note(stillThere(left,tree))}if(left.length>0){report.step="kill";const killUntil=(0,import_chunk_Y5L6GQDB.monotonicMs)()+options.settleMs;
-for(let pause=5;left.length>0&&(0,import_chunk_Y5L6GQDB.monotonicMs)()<killUntil;pause=Math.min(pause*2,200)){for(const member of left)signal(member,"SIGKILL");
-await(0,import_chunk_Y5L6GQDB.sleep)(pause);left=note(findMembers(tree))}}report.survivors=left;report.ended=[...seen.values()].filter(member=>!left.some(one=>one.
-pid===member.pid)&&!isShimsOwn(member,tree)&&!member.isProbe);return report}function isShimsOwn(member,tree){return tree.child!==null&&tree.session!==null&&member.
-parent===tree.session&&member.pid!==tree.child}function endProbes(tree){for(const member of findMembers({...tree,reach:"all"}))if(member.isProbe)signal(member,"\
-SIGKILL")}function stillThere(members,tree){const living=members.filter(isAlive);return living.length>0?living:findMembers(tree)}function isAlive(member){const row=(0,
-import_chunk_BSO2ISIG.readProcess)(member.pid);return row!==void 0&&row.start===member.start&&!(0,import_chunk_BSO2ISIG.isDeadState)(row.state)}function signal(member,name){
-if(!isAlive(member))return false;try{process.kill(member.pid,name);return true}catch{return false}}function treeOf(spec,paths,who){const living=identity=>identity&&
-(0,import_chunk_BSO2ISIG.livenessOf)(identity)==="alive"?[identity.pid]:[];const cgroup=(0,import_chunk_OYSO2DVF.readWorker)(paths);const folder=cgroup.kind==="\
-ok"?cgroup.value.cgroup??null:null;const shim=who.shim&&isHere(who.shim)?who.shim:null;const atShimPid=shim?(0,import_chunk_BSO2ISIG.readProcess)(shim.pid):void 0;
-const isStranger=atShimPid!==void 0&&atShimPid.start!==shim?.start_token;return{mark:spec.mark,reach:spec.run?.status_cmd?"session":"all",session:shim&&!isStranger?
-shim.pid:null,since:isHere(spec.launcher)?Number(spec.launcher.start_token)||0:0,spared:[...living(who.worker),...living(shim)],baseline:who.baseline??null,counted:()=>(0,
-import_chunk_U56C6E24.listCgroup)(folder,spec.id),child:who.child?.pid??null,known:new Map}}function isHere(identity){return identity.boot_id===(0,import_chunk_BSO2ISIG.
-bootId)()&&identity.pid_ns===(0,import_chunk_BSO2ISIG.pidNamespace)()}
-
-},
-"./chunk-OIGBCF3K.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{checkpointOf:()=>checkpointOf,findStopped:()=>findStopped,healthOf:()=>healthOf,monitorAttention:()=>monitorAttention,
-timerSeen:()=>timerSeen,watchOf:()=>watchOf,watchSeen:()=>watchSeen});module.exports=stdin_exports;var import_chunk_SZ7SYDR5=load("./chunk-SZ7SYDR5.js");var import_chunk_UNGYPAP3=load(
-"./chunk-UNGYPAP3.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_ER3MQ2ZD=load("./chunk-ER3MQ2ZD.js");var import_chunk_XUMWCHG3=load(
-"./chunk-XUMWCHG3.js");var import_chunk_OYSO2DVF=load("./chunk-OYSO2DVF.js");var import_chunk_UNWLYFWA=load("./chunk-UNWLYFWA.js");var import_chunk_Y5L6GQDB=load(
-"./chunk-Y5L6GQDB.js");var import_chunk_BSO2ISIG=load("./chunk-BSO2ISIG.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load(
-"./chunk-527JQF7V.js");var healths=["progressing","unknown","attention"];var verdicts=["pending","met","failed","error"];var sentenceBytes=400;var nameBytes=120;
-function isHealth(value){return healths.includes(value)}function checkpointOf(state){const value=asObject(state.checkpoint);const n=numberOf(value?.n);if(!value||
-n===null||(0,import_chunk_OYSO2DVF.instantOf)(value.at)===null||!isHealth(value.state))return null;const kind=value.state==="attention"?"task_attention":null;return{
-n,at:value.at,elapsed_seconds:numberOf(value.elapsed_seconds)??0,state:value.state,attention_kind:kind,phase:textOf(value.phase,nameBytes),completed:numberOf(value.
-completed),total:numberOf(value.total),eta_seconds:numberOf(value.eta_seconds),reason:textOf(value.reason,sentenceBytes)??"",fingerprint:textOf(value.fingerprint,
-nameBytes)}}function watchOf(state){const value=asObject(state.watch);if(!value||!verdicts.includes(value.verdict))return null;return{verdict:value.verdict,word:textOf(
-value.word,nameBytes)??"",evidence:textOf(value.evidence,import_chunk_UNWLYFWA.evidenceChars*4)??"",polls:numberOf(value.polls)??0,told:numberOf(value.told)??0,
-...numberOf(value.changes)===null?{}:{changes:numberOf(value.changes)},...value.watched_to_end===true?{watched_to_end:true}:{},troubles:numberOf(value.troubles)??
-0,trouble:textOf(value.trouble,sentenceBytes)}}function watchSeen({spec,state,paths}){if(!spec?.watch)return null;const{condition,words,every_ms}=spec.watch;const seen=watchOf(
-state)??{verdict:"pending",word:"",evidence:"",polls:0,told:0,troubles:0,trouble:null};return{condition:textOf(condition,nameBytes),words:textOf(words,sentenceBytes),
-every_ms:numberOf(every_ms),...seen,polls:Math.max(seen.polls,pollsIn(paths))}}function pollsIn({cursor}){const read=(0,import_chunk_527JQF7V.readJson)(cursor);
-return(read.kind==="ok"?numberOf(asObject(read.value.note)?.polls):null)??0}function timerSeen({spec,state}){if(!spec?.timer)return null;const{slot,...facts}=(0,
-import_chunk_SZ7SYDR5.timerFacts)(spec.timer);const due=(0,import_chunk_OYSO2DVF.instantOf)(facts.due_at);const rest=due===null||state.ended_at!==null?null:Math.
-max(0,due-(0,import_chunk_Y5L6GQDB.nowMs)());return{...facts,due_at:due===null?null:facts.due_at,due_in_ms:rest,slot:textOf(slot,nameBytes)}}function asObject(value){
-return typeof value==="object"&&value!==null&&!Array.isArray(value)?value:void 0}function textOf(value,limit){return typeof value==="string"?(0,import_chunk_LXK2ZILE.
-excerpt)((0,import_chunk_LXK2ZILE.plainText)(value).replace(/\s+/g," "),limit):null}function numberOf(value){return typeof value==="number"&&Number.isFinite(value)?
-value:null}function healthOf(view,condition){const monitor=monitorAttention(view,condition);if(monitor)return{health:"attention",attention_kind:"monitor_attenti\
-on",reason:monitor.reason};const{state,spec}=view;if((0,import_chunk_ER3MQ2ZD.isEnded)(state))return{health:state.health,attention_kind:null};const reason=reasonTold(
-view);const told=reason===void 0?{}:{reason};if(state.health==="attention")return{health:"attention",attention_kind:"task_attention",...told};if(spec?.staff&&isMoving(
-view))return{health:"progressing",attention_kind:null};return{health:state.health,attention_kind:null,...told}}function monitorAttention(view,condition){switch(condition){case"\
-unclaimed":case"orphaned":return{cause:"worker_gone",reason:goneWords(view,condition)};case"armed":if(view.seen.worker!=="dead")return void 0;return{cause:"work\
-er_gone",reason:"its worker is gone; whoever looks first when it is due has the notifier told"};case"over":case"lost":case"host_restarted":case"never_started":return{
-cause:"end_unstored",reason:"it is over, and its end could not be stored from here"};case"supervised":case"unseen":return stoppedWorker(view)??staleLease(view)??
-missingCheckpoint(view);default:return void 0}}function goneWords({spec,launch,paths},condition){if(spec?.kind==="watch")return"the worker is gone and nobody lo\
-oks at the condition; the next wait starts a new one";if(condition==="orphaned")return"the worker is gone; the command runs on under its shim, and the next wait\
- attaches a new worker";return`the worker died before it started the command (${launch?.generation??1} tried); the next wait starts a new one; see ${paths.workerLog}`}
-function stoppedWorker(view){const stopped=findStopped(view);if(!stopped)return void 0;const rest=view.spec?.kind==="watch"?"nobody looks at the condition":"the\
- command itself may run on";const reason=`the worker is stopped (SIGSTOP?), ${rest}; it goes on after: kill -CONT ${stopped.pid}`;return{cause:"worker_stopped",
-reason}}function findStopped({spec,worker,launch}){const engine=(0,import_chunk_XUMWCHG3.findEngine)(spec?.engine??"local")??import_chunk_XUMWCHG3.defaultEngine;
-const[first,second]=[worker?.worker,launch?.worker];if(first&&engine.isStopped(first))return first;const isOther=second&&!(first&&(0,import_chunk_BSO2ISIG.sameIdentity)(
-first,second));return isOther&&engine.isStopped(second)?second:void 0}function staleLease({leaseAgeMs}){if(leaseAgeMs===null||leaseAgeMs<=import_chunk_UNWLYFWA.
-leaseStaleMs)return void 0;const reason=`no sign of life of the worker for ${Math.round(leaseAgeMs/1e3)} s`;return{cause:"lease_stale",reason}}function missingCheckpoint(view){
-const{spec,state}=view;const every=spec?.run?.checkpoint_ms;if(!spec||typeof every!=="number"||!(every>0)||state.state!=="running")return void 0;const last=checkpointOf(
-state);const since=(0,import_chunk_OYSO2DVF.instantOf)(last?.at)??(0,import_chunk_OYSO2DVF.instantOf)(state.started_at)??(0,import_chunk_OYSO2DVF.instantOf)(state.
-created_at);if(since===null)return void 0;const probe=spec.run?.probe?spec.run.probe_ms??import_chunk_UNWLYFWA.limits.probe.default:0;const patience=every+probe+
-import_chunk_UNWLYFWA.checkpointGraceMs;const ageMs=(0,import_chunk_Y5L6GQDB.nowMs)()-since;if(ageMs<=patience||awakeSince(view,(last?.n??0)*(spec.run?.checkpoint_fast_ms??
-every))<=patience)return void 0;const reason=`no checkpoint for ${(0,import_chunk_UNGYPAP3.formatDuration)(ageMs)}, one is due every ${(0,import_chunk_UNGYPAP3.
-formatDuration)(every)}; this says nothing of the command itself`;return{cause:"checkpoint_missing",reason}}function awakeSince({spec},offsetMs){if(!spec||spec.
-launcher.boot_id!==(0,import_chunk_BSO2ISIG.bootId)())return Number.POSITIVE_INFINITY;return(0,import_chunk_Y5L6GQDB.monotonicMs)()-(spec.deadline_mono_ms-spec.
-deadline_ms+offsetMs)}function reasonTold({state}){const checkpoint=checkpointOf(state);if(checkpoint)return checkpoint.reason;return watchOf(state)?.trouble??void 0}
-function isMoving({state,paths}){if(state.state!=="running")return false;const output=(0,import_chunk_7WBBYJDG.factsOf)(paths.output);return output!==void 0&&output.
-size>0&&(0,import_chunk_Y5L6GQDB.nowMs)()-output.modifiedMs<import_chunk_UNWLYFWA.progressingMs}
-
-},
-"./chunk-ORU2JJ2L.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{cancelJob:()=>cancelJob});module.exports=stdin_exports;var import_chunk_LSRU323L=load("./chunk-LSRU323L.js");var import_chunk_2322OOWW=load(
-"./chunk-2322OOWW.js");var import_chunk_ER3MQ2ZD=load("./chunk-ER3MQ2ZD.js");var import_chunk_XUMWCHG3=load("./chunk-XUMWCHG3.js");var import_chunk_UNWLYFWA=load(
-"./chunk-UNWLYFWA.js");var import_chunk_Y5L6GQDB=load("./chunk-Y5L6GQDB.js");var import_chunk_BSO2ISIG=load("./chunk-BSO2ISIG.js");var import_chunk_7WBBYJDG=load(
-"./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");async function cancelJob(root,id,request,patienceMs){
-const before=await(0,import_chunk_2322OOWW.refresh)(root,id);if((0,import_chunk_ER3MQ2ZD.isEnded)(before.state))return{view:before,result:before.state.state==="\
-canceled"?"canceled":"ended_before"};askFor(before,`${JSON.stringify({by:(0,import_chunk_BSO2ISIG.ownIdentity)(),owner:request.owner,at:(0,import_chunk_Y5L6GQDB.
-isoNow)(),why:request.why})}
-`);nudge(before);const timeoutMs=patienceMs??(before.spec?.kill_grace_ms??0)+import_chunk_UNWLYFWA.killSettleMs+5e3+askingMs(before);const{views}=await(0,import_chunk_LSRU323L.
-waitForJobs)(root,[id],{mode:"all",timeoutMs,heartbeatMs:null});const[view=before]=views;if(view.state.state==="canceled")return{view,result:"canceled"};return{
-view,result:(0,import_chunk_ER3MQ2ZD.isEnded)(view.state)?"ended_before":"requested"}}function askingMs({spec}){return spec?.run?.status_cmd?import_chunk_UNWLYFWA.
-taskStatusMs+import_chunk_UNWLYFWA.toolGraceMs:0}function askFor({paths},text){for(let round=1;;round+=1){try{(0,import_chunk_527JQF7V.createFile)(paths.cancel,
-text);return}catch(error){if((0,import_chunk_NVPF5LEY.errnoOf)(error)!=="ENOENT"||round===3||!(0,import_chunk_7WBBYJDG.exists)(paths.folder))throw error}}}function nudge(view){
-const engine=(0,import_chunk_XUMWCHG3.findEngine)(view.spec?.engine??"")??import_chunk_XUMWCHG3.defaultEngine;for(const identity of[view.launch?.worker,view.worker?.
-worker])if(identity)engine.signal(identity,"SIGURG")}
 
 },
 "./chunk-OYSO2DVF.js": function (module, exports) {
@@ -3046,33 +2946,40 @@ ${text}`}function plainTail(file){return(0,import_chunk_LXK2ZILE.plainText)((0,i
 return(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(text).replace(/\s+/g," ").trim(),import_chunk_UNWLYFWA.excerptBytes)}
 
 },
-"./chunk-QOMHQH3R.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{findNeighbours:()=>findNeighbours,isOver:()=>isOver,modeOf:()=>modeOf,neighbourWarning:()=>neighbourWarning,neighbourWarnings:()=>neighbourWarnings,
-settleLost:()=>settleLost,tellNeighbours:()=>tellNeighbours});module.exports=stdin_exports;var import_chunk_NM4KW5RY=load("./chunk-NM4KW5RY.js");var import_chunk_2322OOWW=load(
-"./chunk-2322OOWW.js");var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");var import_chunk_DFY3WLOV=load("./chunk-DFY3WLOV.js");var import_chunk_XRZCSGQB=load(
-"./chunk-XRZCSGQB.js");var import_chunk_BJVD3YVK=load("./chunk-BJVD3YVK.js");var import_chunk_ER3MQ2ZD=load("./chunk-ER3MQ2ZD.js");var import_chunk_XUMWCHG3=load(
-"./chunk-XUMWCHG3.js");var import_chunk_RSAECTKB=load("./chunk-RSAECTKB.js");var import_chunk_OYSO2DVF=load("./chunk-OYSO2DVF.js");var import_chunk_7WBBYJDG=load(
-"./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");async function findNeighbours(root,staff,cwd,may){
-if(!(0,import_chunk_W7HED5VZ.isWriter)(staff.profile))return[];const place=placeOf(cwd);const others=(await liveStaff(root.folder)).filter(spec=>(0,import_chunk_W7HED5VZ.
-isWriter)(spec.staff.profile)&&overlaps(placeOf(spec.cwd),place));const rival=others.find(spec=>spec.staff.mode==="implement");if(rival&&staff.mode==="implement"&&
-!may.share){throw new import_chunk_NVPF5LEY.FaultError("busy",`cannot start a second implement job in ${place.folder}: job ${rival.id} is writing there`,`wait f\
-or it (${import_chunk_DFY3WLOV.nextCommands.wait(rival.id,root.option)}), ${may.isolate?"or give this one its own tree with --worktree, ":""}or accept both with\
- --share`)}return others.map(spec=>spec.id)}function tellNeighbours(root,ids,own){for(const id of ids){try{const folder=(0,import_chunk_RSAECTKB.jobPaths)(root,
-id).neighbours;(0,import_chunk_527JQF7V.createFolder)(folder);if((0,import_chunk_7WBBYJDG.factsOf)(folder)?.kind!=="folder")continue;(0,import_chunk_527JQF7V.createFile)(
-`${folder}/${own}`,"",{sync:false})}catch{}}}function neighbourWarnings(root,paths){if((0,import_chunk_7WBBYJDG.factsOf)(paths.neighbours)?.kind!=="folder")return[];
-const ids=(0,import_chunk_7WBBYJDG.listNames)(paths.neighbours).filter(import_chunk_XUMWCHG3.isId).slice(0,20);return ids.map(id=>neighbourWarning(id,modeOf(root,
-id)))}function neighbourWarning(id,mode){const what=mode===void 0?"a job":`${/^[aeiou]/.test(mode)?"an":"a"} ${mode} job`;return{code:"two_writers",message:`${what}\
-, ${id}, may write in the same worktree at the same time`}}function modeOf(root,id){const spec=(0,import_chunk_OYSO2DVF.readSpec)((0,import_chunk_RSAECTKB.jobPaths)(
-root,id));return spec.kind==="ok"?spec.value.staff?.mode:void 0}async function settleLost(root){for(const id of(0,import_chunk_NM4KW5RY.listActive)(root))await unlessGone(
-()=>(0,import_chunk_2322OOWW.refresh)(root,id))}async function unlessGone(look){try{return await look()}catch(error){if(error instanceof import_chunk_NVPF5LEY.FaultError&&
-error.code==="unknown_job")return void 0;throw error}}async function liveStaff(root){const key=(0,import_chunk_BJVD3YVK.readKey)();const found=[];for(const id of(0,
-import_chunk_NM4KW5RY.listActive)(root)){const spec=(0,import_chunk_OYSO2DVF.readSpec)((0,import_chunk_RSAECTKB.jobPaths)(root,id));if(spec.kind!=="ok"||!spec.value.
-staff||!await(0,import_chunk_BJVD3YVK.isGenuine)(spec.value,key)||isOver(root,id))continue;found.push({...spec.value,staff:spec.value.staff})}return found}function isOver(root,id){
-let condition;try{condition=(0,import_chunk_ER3MQ2ZD.conditionOf)((0,import_chunk_ER3MQ2ZD.inspect)(root,id))}catch(error){if(error instanceof import_chunk_NVPF5LEY.
-FaultError&&error.code==="unknown_job")return true;throw error}return condition==="ended"||condition==="damaged"||(0,import_chunk_2322OOWW.isSettleable)(condition)}
-function placeOf(cwd){const real=(0,import_chunk_7WBBYJDG.isFolder)(cwd)?(0,import_chunk_7WBBYJDG.realPath)(cwd):cwd;const worktree=(0,import_chunk_XRZCSGQB.findWorktree)(
-real);return worktree===void 0?{folder:real,isWorktree:false}:{folder:worktree,isWorktree:true}}function overlaps(a,b){if(a.folder===b.folder)return true;const isBelow=(inner,outer)=>inner.
-folder.startsWith(`${outer.folder.replace(/\/$/,"")}/`);return!a.isWorktree&&!b.isWorktree&&(isBelow(a,b)||isBelow(b,a))}
+"./chunk-QFYR37JK.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{pageOf:()=>pageOf});module.exports=stdin_exports;var import_chunk_SM32CA22=load("./chunk-SM32CA22.js");var import_chunk_O3BKWLOG=load(
+"./chunk-O3BKWLOG.js");var import_chunk_BXSONOR3=load("./chunk-BXSONOR3.js");var import_chunk_SUUUD6OI=load("./chunk-SUUUD6OI.js");var import_chunk_J6PIGIFY=load(
+"./chunk-J6PIGIFY.js");var import_chunk_QDGG2LTG=load("./chunk-QDGG2LTG.js");var import_chunk_5WQSECMS=load("./chunk-5WQSECMS.js");var import_chunk_SBRRC2LY=load(
+"./chunk-SBRRC2LY.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_ER3MQ2ZD=load("./chunk-ER3MQ2ZD.js");var import_chunk_OYSO2DVF=load(
+"./chunk-OYSO2DVF.js");var import_chunk_Y5L6GQDB=load("./chunk-Y5L6GQDB.js");function progressLine(view){const checkpoint=(0,import_chunk_SUUUD6OI.checkpointOf)(
+view.state);if(!checkpoint)return null;const{completed,total,phase,n,at}=checkpoint;const{bar,eta}=(0,import_chunk_SM32CA22.progressCells)(view);const count=completed===
+null?null:total===null?`${completed} done`:`${completed} of ${total}`;const parts=[bar,count,phase,eta===null?null:`ETA ${eta}`].filter(part=>part!==null);const age=(0,
+import_chunk_SBRRC2LY.formatAge)((0,import_chunk_OYSO2DVF.ageOf)(at,(0,import_chunk_Y5L6GQDB.nowMs)())??0);return`${parts.length===0?"no numbers":parts.join(", ")}\
+ (checkpoint ${n}, ${age} ago)`}function watchLine(view){const seen=(0,import_chunk_SUUUD6OI.watchSeen)(view);if(!seen)return null;return`${seen.word||seen.verdict}${seen.
+evidence===""?"":`: ${seen.evidence}`}`}function pageOf(view,root){return`${[factsOf(view,root),...saidLast(view)].filter(part=>part!=="").join("\n\n")}
+`}function factsOf(view,root){const{state,spec}=view;const seen=(0,import_chunk_O3BKWLOG.observation)(view,{afterSeq:null,root});const ended=(0,import_chunk_SM32CA22.
+endedOf)(view);const lines=[["id",view.id],["state",state.state],["health",(0,import_chunk_ER3MQ2ZD.isEnded)(state)?null:`${seen.health}${seen.reason?` (${seen.
+reason})`:""}`],["on stall",onStallOf(view,seen.health)],["progress",(0,import_chunk_ER3MQ2ZD.isEnded)(state)?null:progressLine(view)],["watch",watchLine(view)],
+["notify",(0,import_chunk_BXSONOR3.failedNotice)(view)],["error",state.error?`${state.error.code}: ${(0,import_chunk_LXK2ZILE.plainText)(state.error.message)}`:
+null],["exit code",state.exit_code===null?null:String(state.exit_code)],["task",taskOf(view)],["time",`${(0,import_chunk_SM32CA22.timeOf)(view)}${ended===null?"":
+`, ended ${ended}`}`],["now",(0,import_chunk_Y5L6GQDB.isoNow)()],["owner",spec?.owner?(0,import_chunk_SM32CA22.ownerOf)(view):null],["backend",agentOf(view)],["\
+due",spec?.timer?(0,import_chunk_J6PIGIFY.dueWords)(spec.timer):null],["slot",spec?.timer?.slot?(0,import_chunk_LXK2ZILE.plainText)(spec.timer.slot):null],["wha\
+t",(0,import_chunk_SM32CA22.whatOf)(view)],["folder",spec?.cwd?(0,import_chunk_LXK2ZILE.plainText)(spec.cwd):null],["limit",limitOf(view)],["output",spec?.kind===
+"run"?view.paths.output:null],["log",spec?.run?.log?(0,import_chunk_LXK2ZILE.plainText)(spec.run.log):null],["conversation",state.conversation?(0,import_chunk_LXK2ZILE.
+excerpt)((0,import_chunk_LXK2ZILE.plainText)(state.conversation.id),200):null],...state.warnings.map(one=>["warning",(0,import_chunk_LXK2ZILE.plainText)(one.message)]),
+...Object.entries(seen.next).map(([name,command])=>[name,command])];return lines.filter(([,value])=>value!==null).map(([name,value])=>`${`${name}:`.padEnd(14)}${value}`).
+join("\n")}function taskOf({spec,state}){const identity=spec?.run?.identity;if(!identity)return null;return(0,import_chunk_ER3MQ2ZD.isEnded)(state)?`${(0,import_chunk_QDGG2LTG.
+oneLine)(identity)}: ${(0,import_chunk_QDGG2LTG.taskWords)(state)}`:(0,import_chunk_QDGG2LTG.oneLine)(identity)}function onStallOf({spec,state},health){if((0,import_chunk_ER3MQ2ZD.
+isEnded)(state)||health!=="attention"||!spec?.on_stall)return null;return(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(spec.on_stall).replace(
+/\s+/g," ").trim(),1024)}function limitOf({spec,state}){if(!spec||spec.timer||(0,import_chunk_ER3MQ2ZD.isEnded)(state)||typeof spec.deadline_ms!=="number")return null;
+return`${(0,import_chunk_SBRRC2LY.formatDuration)(spec.deadline_ms)} from launch`}function agentOf({spec}){const{backend,profile,model}=(0,import_chunk_O3BKWLOG.
+staffFacts)(spec);if(backend===null)return null;return[backend,`profile ${profile}`,...model===null?[]:[`model ${model}`]].join(", ")}function saidLast(view){const{
+paths,spec,state}=view;const tails=(...files)=>files.map(file=>(0,import_chunk_LXK2ZILE.plainText)((0,import_chunk_5WQSECMS.readLogTail)(file).toString("utf8")).
+trimEnd());if(!spec?.staff)return tails(paths.output,paths.error);if((0,import_chunk_ER3MQ2ZD.isEnded)(state))return tails(paths.result);return[...liveLines(view),
+...tails(paths.error)]}function liveLines(view){const{tools,text}=(0,import_chunk_O3BKWLOG.progressOf)(view);const calls=Array.isArray(tools)?tools.map(callLine).
+filter(line=>line!==null):[];return[calls.join("\n"),typeof text==="string"?(0,import_chunk_LXK2ZILE.plainText)(text).trim():""]}function callLine(call){if(typeof call?.
+name!=="string")return null;const input=typeof call.input==="string"?` ${call.input}`:"";const status=typeof call.status==="string"?` [${call.status}]`:"";return(0,
+import_chunk_LXK2ZILE.plainText)(`- ${call.name}${input}${status}`).replace(/\s+/g," ")}
 
 },
 "./chunk-RCJX4V26.js": function (module, exports) {
@@ -3100,43 +3007,160 @@ cancel:at("cancel.json"),waiters:at("waiters"),collected:at("collected.json"),lo
 return import_node_path2.default.join(root,"jobs",`.new-${id}`)}
 
 },
-"./chunk-SBCFKTTP.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{findRuns:()=>findRuns,judgeRollup:()=>judgeRollup});module.exports=stdin_exports;var import_chunk_LMLQXG4R=load("./\
-chunk-LMLQXG4R.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_UNWLYFWA=load("./chunk-UNWLYFWA.js");var classes={SUCCESS:"passed",PASS:"\
-passed",SKIPPED:"skipped",SKIPPING:"skipped",NEUTRAL:"skipped",FAILURE:"failed",ERROR:"failed",CANCELLED:"failed",CANCEL:"failed",TIMED_OUT:"failed",STARTUP_FAILURE:"\
-failed",ACTION_REQUIRED:"gated",WAITING:"gated"};function classOf(word){const known=word.trim().toUpperCase().replace(/[ -]/g,"_");if(Object.hasOwn(classes,known))
-return classes[known];return known.includes("FAIL")?"failed":"running"}function judgeRollup(checks,runs){const newest=newestRuns(runs);const counted=countedChecks(
-checks,runs,newest);const counts={passed:0,skipped:0,failed:0,gated:0,running:0};const failing=[];const gating=[];const count=(kind,item)=>{counts[kind]+=1;if(kind===
-"failed")failing.push(item);if(kind==="gated"&&!gating.includes(item.name))gating.push(item.name)};for(const check of counted)count(classOf(check.state),{...nameOf(
-check),mark:check.link||check.name});for(const run of newest){const kind=classOf(run.state);const jobs=counted.filter(check=>(0,import_chunk_LMLQXG4R.isJobOf)(check,
-run)).map(({state})=>classOf(state));if(isToldByJobs(kind,jobs))continue;count(kind,{name:run.workflow,link:run.link,mark:`${run.link||run.id} ${run.startedAt??
-""}`})}const times=[...counted.map(({startedAt})=>startedAt),...newest.map(({createdAt})=>createdAt)];const newestAt=Math.max(0,...times.map(at=>at??0))||null;return{
-word:wordOf(counts),counts,failing,gating,signature:signatureOf(failing),newestAt}}function newestRuns(runs){const newest=new Map;for(const run of runs){const key=JSON.
-stringify([run.workflowId??run.workflow,run.event]);const known=newest.get(key);if(!known||isNewer(run,known))newest.set(key,run)}return[...newest.values()]}function isNewer(a,b){
-const difference=(a.createdAt??0)-(b.createdAt??0);return difference===0?a.id>b.id:difference>0}function countedChecks(checks,runs,newest){const replaced=runs.filter(
-run=>!newest.includes(run));const reports=new Map;const counted=[];for(const check of checks){if(replaced.some(run=>(0,import_chunk_LMLQXG4R.isJobOf)(check,run)))
-continue;const key=reportKey(check);if(key===void 0){counted.push(check);continue}const known=reports.get(key);if(!known||replaces(check,known))reports.set(key,
-check)}return[...counted,...reports.values()]}function reportKey(check){const{isStatus,workflow,name,link}=check;if(isStatus)return JSON.stringify(["status",name]);
-if((0,import_chunk_LMLQXG4R.isJob)(check)||link==="")return void 0;return JSON.stringify(["run",workflow,name,link.replace(/[?#].*$/,"")])}function replaces(check,known){
-if(check.startedAt!==null&&known.startedAt!==null&&check.startedAt!==known.startedAt)return check.startedAt>known.startedAt;return badness.indexOf(classOf(check.
-state))>badness.indexOf(classOf(known.state))}var badness=["passed","skipped","running","gated","failed"];function isToldByJobs(kind,jobs){if(kind==="passed"||kind===
-"skipped")return jobs.length>0;if(kind==="running")return jobs.includes("running")||jobs.includes("gated");return jobs.includes(kind)}function wordOf({passed,failed,
-gated,running}){if(failed>0)return"failing";if(running+gated>0)return"running";return passed>0?"passing":"none"}function nameOf({name,workflow,link}){return{name:workflow===
-""||workflow===name?name:`${workflow} / ${name}`,link}}function signatureOf(failing){if(failing.length===0)return"";const marks=failing.map(({mark})=>mark).sort();
-return(0,import_chunk_CTSRVJRC.toHex)((0,import_chunk_CTSRVJRC.sha256)(new TextEncoder().encode(marks.join("\n")))).slice(0,12)}var runFields="databaseId,name,w\
-orkflowDatabaseId,workflowName,event,status,conclusion,createdAt,startedAt,url,headSha";async function findRuns(repo,head,tools,isFresh){return(0,import_chunk_LMLQXG4R.
-shareGh)(tools,`runs ${repo}@${head}`,isFresh,async()=>{const words=["run","list","--repo",repo,"--commit",head,"--limit",String(import_chunk_UNWLYFWA.ghRuns),"\
---json",runFields];const answer=await(0,import_chunk_LMLQXG4R.askGh)(tools,words);if(answer.kind!=="answer")return answer;const rows=(0,import_chunk_LMLQXG4R.rowsOf)(
-answer.value);if(!rows)return(0,import_chunk_LMLQXG4R.unexpected)("gh run list gave no list");return{kind:"runs",runs:rows.filter(({headSha})=>headSha===head).flatMap(
-row=>(0,import_chunk_LMLQXG4R.readRun)(row)??[])}})}
+"./chunk-RZMT4B2Y.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{commandNames:()=>commandNames,loadCommand:()=>loadCommand});module.exports=stdin_exports;var loaders={run:async()=>(await Promise.
+resolve().then(()=>load("./run-AUZV5IPT.js"))).run,watch:async()=>(await Promise.resolve().then(()=>load("./watch-HG4IVEBE.js"))).watch,staffer:async()=>(await Promise.
+resolve().then(()=>load("./staffer-5JTKWORQ.js"))).staffer,research:async()=>(await Promise.resolve().then(()=>load("./research-6PYEHYHZ.js"))).research,review:async()=>(await Promise.
+resolve().then(()=>load("./review-QV6AVEN4.js"))).review,implement:async()=>(await Promise.resolve().then(()=>load("./implement-6MDSKGR2.js"))).implement,ask:async()=>(await Promise.
+resolve().then(()=>load("./ask-VLKSD76Z.js"))).ask,timer:async()=>(await Promise.resolve().then(()=>load("./timer-5W4B6JQV.js"))).timer,wait:async()=>(await Promise.
+resolve().then(()=>load("./wait-IM55LPJY.js"))).wait,observe:async()=>(await Promise.resolve().then(()=>load("./observe-XPD7LHZ5.js"))).observe,status:async()=>(await Promise.
+resolve().then(()=>load("./status-MJGSLB6I.js"))).status,result:async()=>(await Promise.resolve().then(()=>load("./result-PSLVTGMX.js"))).result,cancel:async()=>(await Promise.
+resolve().then(()=>load("./cancel-BHQYYF2R.js"))).cancel,continue:async()=>(await Promise.resolve().then(()=>load("./continue-DRHTYGQL.js"))).continueCommand,restart:async()=>(await Promise.
+resolve().then(()=>load("./restart-5L7WKPAY.js"))).restart,clean:async()=>(await Promise.resolve().then(()=>load("./clean-SVELD5J5.js"))).clean,setup:async()=>(await Promise.
+resolve().then(()=>load("./setup-ICWVCY54.js"))).setup,doctor:async()=>(await Promise.resolve().then(()=>load("./doctor-R4YXN34Y.js"))).doctor,help:async()=>(await Promise.
+resolve().then(()=>load("./help-YLTCIYMW.js"))).help};var commandNames=Object.keys(loaders);async function loadCommand(name){return Object.hasOwn(loaders,name)?
+loaders[name]():void 0}
 
 },
-"./chunk-SZ7SYDR5.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{dueWords:()=>dueWords,timerFacts:()=>timerFacts});module.exports=stdin_exports;var import_chunk_UNGYPAP3=load("./ch\
-unk-UNGYPAP3.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_UNWLYFWA=load("./chunk-UNWLYFWA.js");var import_chunk_Y5L6GQDB=load("./\
-chunk-Y5L6GQDB.js");function timerFacts(timer){const{due_at,slot}=timer;return{due_at,durable:true,slot,message:(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.
-plainText)(timer.message),import_chunk_UNWLYFWA.excerptBytes)}}function dueWords({due_at}){const rest=Date.parse(due_at)-(0,import_chunk_Y5L6GQDB.nowMs)();return rest>
-0?`${(0,import_chunk_LXK2ZILE.plainText)(due_at)}, in ${(0,import_chunk_UNGYPAP3.formatDuration)(Math.max(1e3,rest))}`:(0,import_chunk_LXK2ZILE.plainText)(due_at)}
+"./chunk-SBRRC2LY.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{formatAge:()=>formatAge,formatDuration:()=>formatDuration,parseDuration:()=>parseDuration});module.exports=stdin_exports;
+var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var require_ms=(0,import_chunk_JSBRDJBE.__commonJS)(
+{"node_modules/ms/index.js"(exports2,module2){var s=1e3;var m=s*60;var h=m*60;var d=h*24;var w=d*7;var y=d*365.25;module2.exports=function(val,options){options=
+options||{};var type=typeof val;if(type==="string"&&val.length>0){return parse(val)}else if(type==="number"&&isFinite(val)){return options.long?fmtLong(val):fmtShort(
+val)}throw new Error("val is not a non-empty string or a valid number. val="+JSON.stringify(val))};function parse(str){str=String(str);if(str.length>100){return}
+var match=/^(-?(?:\d+)?\.?\d+) *(milliseconds?|msecs?|ms|seconds?|secs?|s|minutes?|mins?|m|hours?|hrs?|h|days?|d|weeks?|w|years?|yrs?|y)?$/i.exec(str);if(!match){
+return}var n=parseFloat(match[1]);var type=(match[2]||"ms").toLowerCase();switch(type){case"years":case"year":case"yrs":case"yr":case"y":return n*y;case"weeks":case"\
+week":case"w":return n*w;case"days":case"day":case"d":return n*d;case"hours":case"hour":case"hrs":case"hr":case"h":return n*h;case"minutes":case"minute":case"mi\
+ns":case"min":case"m":return n*m;case"seconds":case"second":case"secs":case"sec":case"s":return n*s;case"milliseconds":case"millisecond":case"msecs":case"msec":case"\
+ms":return n;default:return void 0}}function fmtShort(ms2){var msAbs=Math.abs(ms2);if(msAbs>=d){return Math.round(ms2/d)+"d"}if(msAbs>=h){return Math.round(ms2/
+h)+"h"}if(msAbs>=m){return Math.round(ms2/m)+"m"}if(msAbs>=s){return Math.round(ms2/s)+"s"}return ms2+"ms"}function fmtLong(ms2){var msAbs=Math.abs(ms2);if(msAbs>=
+d){return plural(ms2,msAbs,d,"day")}if(msAbs>=h){return plural(ms2,msAbs,h,"hour")}if(msAbs>=m){return plural(ms2,msAbs,m,"minute")}if(msAbs>=s){return plural(ms2,
+msAbs,s,"second")}return ms2+" ms"}function plural(ms2,msAbs,n,name){var isPlural=msAbs>=n*1.5;return Math.round(ms2/n)+" "+name+(isPlural?"s":"")}}});var import_ms=(0,
+import_chunk_JSBRDJBE.__toESM)(require_ms(),1);var whole=/^(?:\d+(?:\.\d+)?(?:ms|s|m|h|d))+$/;var part=/(\d+(?:\.\d+)?)(ms|s|m|h|d)/g;function parseDuration(text,option,range){
+const upTo=range.max>=Number.MAX_SAFE_INTEGER?"on":`to ${formatDuration(range.max)}`;const allowed=`allowed: ${formatDuration(range.min)} ${upTo}, written like \
+90s, 10m, 1h30m or 250ms`;if(!whole.test(text))throw(0,import_chunk_NVPF5LEY.usageError)(`cannot read ${option}: ${JSON.stringify(text)} is no duration; ${allowed}`);
+let total=0;for(const[piece]of text.matchAll(part))total+=(0,import_ms.default)(piece);total=Math.round(total);if(!(total>=range.min&&total<=range.max)){throw(0,
+import_chunk_NVPF5LEY.usageError)(`cannot take ${option} ${text}: it is out of range; ${allowed}`)}return total}function formatDuration(value){if(value<1e3)return`${Math.
+round(value)}ms`;if(value<6e4)return`${trim(value/1e3)}s`;const units=[["d",864e5],["h",36e5],["m",6e4],["s",1e3]];let rest=Math.round(value/1e3)*1e3;let text="";
+for(const[unit,size]of units){if(unit==="d"&&rest<2*size)continue;const count=Math.floor(rest/size);rest-=count*size;if(count>0)text+=`${count}${unit}`}return text}
+function formatAge(value){const seconds=Math.max(0,Math.floor(value/1e3));if(seconds<60)return`${seconds}s`;if(seconds<3600)return`${Math.floor(seconds/60)}m`;return seconds<
+2*86400?`${Math.floor(seconds/3600)}h`:`${Math.floor(seconds/86400)}d`}function trim(value){return String(Math.floor(value*10)/10)}
+
+},
+"./chunk-SM32CA22.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{endedOf:()=>endedOf,ownerOf:()=>ownerOf,progressCells:()=>progressCells,tableOf:()=>tableOf,timeOf:()=>timeOf,whatOf:()=>whatOf});
+module.exports=stdin_exports;var import_chunk_O3BKWLOG=load("./chunk-O3BKWLOG.js");var import_chunk_SUUUD6OI=load("./chunk-SUUUD6OI.js");var import_chunk_UBGVSQG2=load(
+"./chunk-UBGVSQG2.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_SBRRC2LY=load("./chunk-SBRRC2LY.js");var import_chunk_LXK2ZILE=load(
+"./chunk-LXK2ZILE.js");var import_chunk_ER3MQ2ZD=load("./chunk-ER3MQ2ZD.js");var import_chunk_OYSO2DVF=load("./chunk-OYSO2DVF.js");var import_chunk_Y5L6GQDB=load(
+"./chunk-Y5L6GQDB.js");async function makePaint(isOn){if(!isOn)return(_state,text)=>text;const{default:kleur}=await Promise.resolve().then(()=>load("./kleur-QGK\
+GKLIK.js"));kleur.enabled=true;return(state,text)=>{if(state==="done")return kleur.green(text);if(state==="failed"||state==="crashed"||state==="timed_out")return kleur.
+red(text);return state==="canceled"?kleur.yellow(text):kleur.cyan(text)}}function renderTable({head,rows},width){const all=[head,...rows];const widths=widthsOf(
+{head,rows});return all.map(row=>{const line=row.map((cell,column)=>column===row.length-1?cell:pad(cell,widths[column]??0)).join("  ").trimEnd();return(0,import_chunk_UBGVSQG2.
+cutToWidth)(line,Math.max(2,width))}).join("\n")}var room=16;function fitTable(table,width,dispensable2){const isEmpty=name=>table.rows.every(row=>row[table.head.
+indexOf(name)]==="-");let fitted=table;for(const name of[...dispensable2.filter(isEmpty),...dispensable2.filter(one=>!isEmpty(one))]){if(neededBy(fitted,isEmpty(
+name)?Number.POSITIVE_INFINITY:room)<=width)continue;const at=fitted.head.indexOf(name);const without=row=>row.filter((_,column)=>column!==at);if(at>=0)fitted={
+head:without(fitted.head),rows:fitted.rows.map(without)}}return fitted}function neededBy(table,atMostLast){const widths=widthsOf(table);const last=Math.min(atMostLast,
+widths.at(-1)??0);return widths.slice(0,-1).reduce((sum,one)=>sum+one+2,last)}function widthsOf({head,rows}){return head.map((_,column)=>Math.max(...[head,...rows].
+map(row=>(0,import_chunk_UBGVSQG2.widthOf)(row[column]??""))))}function pad(cell,width){return cell+" ".repeat(Math.max(0,width-(0,import_chunk_UBGVSQG2.widthOf)(
+cell)))}function renderBar(completed,total,width=10){const share=shareOf(completed,total);if(share===null)return null;const filled=share>=1?width:Math.min(width-
+1,Math.max(share>0?1:0,Math.round(share*width)));const percent=share>=1?100:Math.min(99,Math.floor(share*100));return`[${"#".repeat(filled)}${"-".repeat(width-filled)}\
+] ${String(percent).padStart(3)}%`}function shareOf(completed,total){if(completed===null||total===null||!(total>0)||!Number.isFinite(completed))return null;return Math.
+min(1,Math.max(0,completed/total))}var none={bar:null,eta:null,note:null};function progressCells(view,barWidth=10){const{spec,state}=view;if((0,import_chunk_ER3MQ2ZD.
+isEnded)(state))return none;if(spec?.timer)return{...none,note:dueIn(spec.timer.due_at)};const watch=(0,import_chunk_SUUUD6OI.watchSeen)(view);if(watch)return{...none,
+note:watch.word||watch.verdict};const checkpoint=(0,import_chunk_SUUUD6OI.checkpointOf)(state);if(!checkpoint)return none;const{completed,total,phase}=checkpoint;
+return{bar:renderBar(completed,total,barWidth),eta:etaOf(checkpoint.eta_seconds,checkpoint.at),note:phase===null?null:(0,import_chunk_LXK2ZILE.excerpt)(phase,40)}}
+function dueIn(dueAt){const due=(0,import_chunk_OYSO2DVF.instantOf)(dueAt);if(due===null)return null;const left=due-(0,import_chunk_Y5L6GQDB.nowMs)();return left<=
+0?"due":`due in ${coarse(left)}`}function etaOf(seconds,at){if(seconds===null||seconds<0||seconds>10*365*86400)return null;const left=seconds*1e3-Math.max(0,(0,
+import_chunk_Y5L6GQDB.nowMs)()-((0,import_chunk_OYSO2DVF.instantOf)(at)??(0,import_chunk_Y5L6GQDB.nowMs)()));return left<=0?"any moment":coarse(left)}function coarse(ms){
+const step=ms>=2*864e5?36e5:ms>=6e5?6e4:1e3;return(0,import_chunk_SBRRC2LY.formatDuration)(Math.max(1e3,Math.ceil(ms/step)*step))}function whatOf(view){const{spec,
+state}=view;const cause=state.error?`[${state.error.code}] `:"";return(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(`${cause}${standing(
+view)}${spec?.label??subjectOf(view)}`).replace(/\s+/g," ").trim(),200)}function subjectOf({spec,state}){if(spec?.run)return(0,import_chunk_GEPPUING.quoteWords)(
+spec.run.argv);if(spec?.watch)return String(spec.watch.words);if(spec?.timer)return String(spec.timer.message);return spec?.staff?.prompt??state.error?.message??
+""}function standing(view){if((0,import_chunk_ER3MQ2ZD.isEnded)(view.state)||!(view.spec?.timer||view.spec?.watch))return"";const{note}=progressCells(view);if(note===
+null)return"";return view.spec.timer?`${note}: `:`[${note}] `}var plainHead=["ID","STATE","TIME","PROGRESS","ETA","ENDED","OWNER","BACKEND","PROFILE","MODEL","W\
+HAT"];var liveHead=["ID","STATE","HEALTH","TIME","PROGRESS","ETA","OWNER","WHAT"];var dispensable=["MODEL","PROFILE","OWNER","BACKEND","ENDED","HEALTH","ETA","P\
+ROGRESS"];var optional=["PROGRESS","ETA"];var narrow=100;async function tableOf(views,look){const color=await makePaint(look.isColored);const cells=views.map(view=>cellsOf(
+view,look.width<narrow?6:10));const wanted=look.isLive?liveHead:plainHead;const head=wanted.filter(name=>!optional.includes(name)||cells.some(row=>row[name]!=="\
+-"));const rows=cells.map(row=>head.map(name=>row[name]??"-"));const lines=renderTable(fitTable({head,rows},look.width,dispensable),look.width).split("\n");return lines.
+map((line,index)=>paint(line,views[index-1],color)).join("\n")}function cellsOf(view,barWidth){const{health}=(0,import_chunk_SUUUD6OI.healthOf)(view,(0,import_chunk_ER3MQ2ZD.
+conditionOf)(view));const{backend,profile,model}=(0,import_chunk_O3BKWLOG.staffFacts)(view.spec);const{bar,eta,note}=progressCells(view,barWidth);const isLive=!(0,
+import_chunk_ER3MQ2ZD.isEnded)(view.state);return{ID:view.id,STATE:health==="attention"&&isLive?`${view.state.state}!`:view.state.state,HEALTH:isLive?health:"-",
+TIME:timeOf(view),PROGRESS:bar??(view.spec?.run?(0,import_chunk_LXK2ZILE.excerpt)(note??"-",20):"-"),ETA:eta??"-",ENDED:endedOf(view)??"-",OWNER:ownerOf(view),BACKEND:(0,
+import_chunk_LXK2ZILE.excerpt)(backend??"-",24),PROFILE:(0,import_chunk_LXK2ZILE.excerpt)(profile??"-",24),MODEL:(0,import_chunk_LXK2ZILE.excerpt)(model??"-",24),
+WHAT:whatOf(view)}}function paint(line,view,color){return view?line.replace(` ${view.state.state}`,word=>color(view.state.state,word)):line}function timeOf({state}){
+if(state.duration_ms!==null)return(0,import_chunk_SBRRC2LY.formatDuration)(state.duration_ms);const age=(0,import_chunk_OYSO2DVF.ageOf)(state.created_at,(0,import_chunk_Y5L6GQDB.
+nowMs)())??0;return(0,import_chunk_SBRRC2LY.formatDuration)(age<1e3?age:Math.floor(age/1e3)*1e3)}function endedOf({state}){const age=(0,import_chunk_ER3MQ2ZD.isEnded)(
+state)?(0,import_chunk_OYSO2DVF.ageOf)(state.ended_at,(0,import_chunk_Y5L6GQDB.nowMs)()):null;return age===null?null:`${(0,import_chunk_SBRRC2LY.formatAge)(age)}\
+ ago`}function ownerOf(view){return(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(view.spec?.owner??"-"),16)}
+
+},
+"./chunk-SUUUD6OI.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{checkpointOf:()=>checkpointOf,findStopped:()=>findStopped,healthOf:()=>healthOf,monitorAttention:()=>monitorAttention,
+timerSeen:()=>timerSeen,watchOf:()=>watchOf,watchSeen:()=>watchSeen});module.exports=stdin_exports;var import_chunk_J6PIGIFY=load("./chunk-J6PIGIFY.js");var import_chunk_SBRRC2LY=load(
+"./chunk-SBRRC2LY.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_ER3MQ2ZD=load("./chunk-ER3MQ2ZD.js");var import_chunk_XUMWCHG3=load(
+"./chunk-XUMWCHG3.js");var import_chunk_OYSO2DVF=load("./chunk-OYSO2DVF.js");var import_chunk_UNWLYFWA=load("./chunk-UNWLYFWA.js");var import_chunk_Y5L6GQDB=load(
+"./chunk-Y5L6GQDB.js");var import_chunk_BSO2ISIG=load("./chunk-BSO2ISIG.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load(
+"./chunk-527JQF7V.js");var healths=["progressing","unknown","attention"];var verdicts=["pending","met","failed","error"];var sentenceBytes=400;var nameBytes=120;
+function isHealth(value){return healths.includes(value)}function checkpointOf(state){const value=asObject(state.checkpoint);const n=numberOf(value?.n);if(!value||
+n===null||(0,import_chunk_OYSO2DVF.instantOf)(value.at)===null||!isHealth(value.state))return null;const kind=value.state==="attention"?"task_attention":null;return{
+n,at:value.at,elapsed_seconds:numberOf(value.elapsed_seconds)??0,state:value.state,attention_kind:kind,phase:textOf(value.phase,nameBytes),completed:numberOf(value.
+completed),total:numberOf(value.total),eta_seconds:numberOf(value.eta_seconds),reason:textOf(value.reason,sentenceBytes)??"",fingerprint:textOf(value.fingerprint,
+nameBytes)}}function watchOf(state){const value=asObject(state.watch);if(!value||!verdicts.includes(value.verdict))return null;return{verdict:value.verdict,word:textOf(
+value.word,nameBytes)??"",evidence:textOf(value.evidence,import_chunk_UNWLYFWA.evidenceChars*4)??"",polls:numberOf(value.polls)??0,told:numberOf(value.told)??0,
+...numberOf(value.changes)===null?{}:{changes:numberOf(value.changes)},...value.watched_to_end===true?{watched_to_end:true}:{},troubles:numberOf(value.troubles)??
+0,trouble:textOf(value.trouble,sentenceBytes)}}function watchSeen({spec,state,paths}){if(!spec?.watch)return null;const{condition,words,every_ms}=spec.watch;const seen=watchOf(
+state)??{verdict:"pending",word:"",evidence:"",polls:0,told:0,troubles:0,trouble:null};return{condition:textOf(condition,nameBytes),words:textOf(words,sentenceBytes),
+every_ms:numberOf(every_ms),...seen,polls:Math.max(seen.polls,pollsIn(paths))}}function pollsIn({cursor}){const read=(0,import_chunk_527JQF7V.readJson)(cursor);
+return(read.kind==="ok"?numberOf(asObject(read.value.note)?.polls):null)??0}function timerSeen({spec,state}){if(!spec?.timer)return null;const{slot,...facts}=(0,
+import_chunk_J6PIGIFY.timerFacts)(spec.timer);const due=(0,import_chunk_OYSO2DVF.instantOf)(facts.due_at);const rest=due===null||state.ended_at!==null?null:Math.
+max(0,due-(0,import_chunk_Y5L6GQDB.nowMs)());return{...facts,due_at:due===null?null:facts.due_at,due_in_ms:rest,slot:textOf(slot,nameBytes)}}function asObject(value){
+return typeof value==="object"&&value!==null&&!Array.isArray(value)?value:void 0}function textOf(value,limit){return typeof value==="string"?(0,import_chunk_LXK2ZILE.
+excerpt)((0,import_chunk_LXK2ZILE.plainText)(value).replace(/\s+/g," "),limit):null}function numberOf(value){return typeof value==="number"&&Number.isFinite(value)?
+value:null}function healthOf(view,condition){const monitor=monitorAttention(view,condition);if(monitor)return{health:"attention",attention_kind:"monitor_attenti\
+on",reason:monitor.reason};const{state,spec}=view;if((0,import_chunk_ER3MQ2ZD.isEnded)(state))return{health:state.health,attention_kind:null};const reason=reasonTold(
+view);const told=reason===void 0?{}:{reason};if(state.health==="attention")return{health:"attention",attention_kind:"task_attention",...told};if(spec?.staff&&isMoving(
+view))return{health:"progressing",attention_kind:null};return{health:state.health,attention_kind:null,...told}}function monitorAttention(view,condition){switch(condition){case"\
+unclaimed":case"orphaned":return{cause:"worker_gone",reason:goneWords(view,condition)};case"armed":if(view.seen.worker!=="dead")return void 0;return{cause:"work\
+er_gone",reason:"its worker is gone; whoever looks first when it is due has the notifier told"};case"over":case"lost":case"host_restarted":case"never_started":return{
+cause:"end_unstored",reason:"it is over, and its end could not be stored from here"};case"supervised":case"unseen":return stoppedWorker(view)??staleLease(view)??
+missingCheckpoint(view);default:return void 0}}function goneWords({spec,launch,paths},condition){if(spec?.kind==="watch")return"the worker is gone and nobody lo\
+oks at the condition; the next wait starts a new one";if(condition==="orphaned")return"the worker is gone; the command runs on under its shim, and the next wait\
+ attaches a new worker";return`the worker died before it started the command (${launch?.generation??1} tried); the next wait starts a new one; see ${paths.workerLog}`}
+function stoppedWorker(view){const stopped=findStopped(view);if(!stopped)return void 0;const rest=view.spec?.kind==="watch"?"nobody looks at the condition":"the\
+ command itself may run on";const reason=`the worker is stopped (SIGSTOP?), ${rest}; it goes on after: kill -CONT ${stopped.pid}`;return{cause:"worker_stopped",
+reason}}function findStopped({spec,worker,launch}){const engine=(0,import_chunk_XUMWCHG3.findEngine)(spec?.engine??"local")??import_chunk_XUMWCHG3.defaultEngine;
+const[first,second]=[worker?.worker,launch?.worker];if(first&&engine.isStopped(first))return first;const isOther=second&&!(first&&(0,import_chunk_BSO2ISIG.sameIdentity)(
+first,second));return isOther&&engine.isStopped(second)?second:void 0}function staleLease({leaseAgeMs}){if(leaseAgeMs===null||leaseAgeMs<=import_chunk_UNWLYFWA.
+leaseStaleMs)return void 0;const reason=`no sign of life of the worker for ${Math.round(leaseAgeMs/1e3)} s`;return{cause:"lease_stale",reason}}function missingCheckpoint(view){
+const{spec,state}=view;const every=spec?.run?.checkpoint_ms;if(!spec||typeof every!=="number"||!(every>0)||state.state!=="running")return void 0;const last=checkpointOf(
+state);const since=(0,import_chunk_OYSO2DVF.instantOf)(last?.at)??(0,import_chunk_OYSO2DVF.instantOf)(state.started_at)??(0,import_chunk_OYSO2DVF.instantOf)(state.
+created_at);if(since===null)return void 0;const probe=spec.run?.probe?spec.run.probe_ms??import_chunk_UNWLYFWA.limits.probe.default:0;const patience=every+probe+
+import_chunk_UNWLYFWA.checkpointGraceMs;const ageMs=(0,import_chunk_Y5L6GQDB.nowMs)()-since;if(ageMs<=patience||awakeSince(view,(last?.n??0)*(spec.run?.checkpoint_fast_ms??
+every))<=patience)return void 0;const reason=`no checkpoint for ${(0,import_chunk_SBRRC2LY.formatDuration)(ageMs)}, one is due every ${(0,import_chunk_SBRRC2LY.
+formatDuration)(every)}; this says nothing of the command itself`;return{cause:"checkpoint_missing",reason}}function awakeSince({spec},offsetMs){if(!spec||spec.
+launcher.boot_id!==(0,import_chunk_BSO2ISIG.bootId)())return Number.POSITIVE_INFINITY;return(0,import_chunk_Y5L6GQDB.monotonicMs)()-(spec.deadline_mono_ms-spec.
+deadline_ms+offsetMs)}function reasonTold({state}){const checkpoint=checkpointOf(state);if(checkpoint)return checkpoint.reason;return watchOf(state)?.trouble??void 0}
+function isMoving({state,paths}){if(state.state!=="running")return false;const output=(0,import_chunk_7WBBYJDG.factsOf)(paths.output);return output!==void 0&&output.
+size>0&&(0,import_chunk_Y5L6GQDB.nowMs)()-output.modifiedMs<import_chunk_UNWLYFWA.progressingMs}
+
+},
+"./chunk-SYQDYF26.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{folderOf:()=>folderOf,run:()=>run});module.exports=stdin_exports;var import_chunk_OCRZJA3Q=load("./chunk-OCRZJA3Q.j\
+s");var import_chunk_X6QZWT4F=load("./chunk-X6QZWT4F.js");var import_chunk_H4EBPZHM=load("./chunk-H4EBPZHM.js");var import_chunk_UNWLYFWA=load("./chunk-UNWLYFWA\
+.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_path=builtin("node:path");var run={
+name:"run",summary:"run a long command as a job",form:"[options] -- COMMAND ARG...",words:{min:0,max:0,rest:true},options:import_chunk_OCRZJA3Q.runOptions,notes:"\
+The command gets no input and runs without a shell, exactly as it stands after --. It is never started twice.",examples:["run -- make test","run --timeout 2h --\
+once-key nightly -- python3 train.py","run --success-file model.pt --log train.log -- python3 train.py","run --shell --pipefail -- 'make 2>&1 | tee build.log'"],
+async run(context,input){const words=(0,import_chunk_X6QZWT4F.onceWords)("run",input,(0,import_chunk_X6QZWT4F.folderSaid)(context,input),null);const repeated=await(0,
+import_chunk_X6QZWT4F.repeatedLaunch)(context,input,words,false);if(repeated)return repeated;const cwd=folderOf(context,input);const timeout=limitOf(input);const part=await(0,
+import_chunk_OCRZJA3Q.makeRunPart)(input,cwd);return(0,import_chunk_H4EBPZHM.launchAndTell)(context,input,{kind:"run",verb:"run",...(0,import_chunk_H4EBPZHM.launchWords)(
+input),cwd,deadlineMs:timeout,killGraceMs:input.durationOrDefault("kill-after"),maxOutputBytes:input.size("max-output")??import_chunk_UNWLYFWA.limits.maxOutput.
+default,firstOutputMs:input.duration("first-output")??null,stallMs:input.duration("stall-after")??null,lineage:null,run:part,warnings:(0,import_chunk_OCRZJA3Q.limitWarnings)(
+part,timeout),onStall:(0,import_chunk_H4EBPZHM.onStallOf)(input),staff:null,words})}};function limitOf(input){if(input.has("timeout")&&input.has("deadline"))throw(0,
+import_chunk_NVPF5LEY.usageError)("cannot take --timeout and --deadline together: they are the same");return input.has("deadline")?input.durationOrDefault("dead\
+line"):input.durationOrDefault("timeout")}function folderOf(context,input){const folder=import_node_path.default.resolve(context.cwd,input.text("cwd")??".");if(!(0,
+import_chunk_7WBBYJDG.isFolder)(folder))throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot run in ${folder}: there is no such folder`,"name an exist\
+ing one with --cwd DIR");return(0,import_chunk_7WBBYJDG.realPath)(folder)}
 
 },
 "./chunk-T5FIBUJX.js": function (module, exports) {
@@ -3149,53 +3173,6 @@ patternMs){const at=await matchAt(pattern,text,limitMs);return at==="slow"?at:at
 const{runInNewContext}=await Promise.resolve().then(()=>builtin("node:vm"));try{const words={pattern,flags:patternFlags,text};const at=runInNewContext("text.sea\
 rch(new RegExp(pattern, flags))",words,{timeout:limitMs});return typeof at==="number"?at:-1}catch(error){if((0,import_chunk_NVPF5LEY.errnoOf)(error)==="ERR_SCRI\
 PT_EXECUTION_TIMEOUT")return"slow";throw error}}
-
-},
-"./chunk-TESABYF3.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{observation:()=>observation,progressOf:()=>progressOf,staffFacts:()=>staffFacts});module.exports=stdin_exports;var import_chunk_NWMRLGD5=load(
-"./chunk-NWMRLGD5.js");var import_chunk_OIGBCF3K=load("./chunk-OIGBCF3K.js");var import_chunk_RCJX4V26=load("./chunk-RCJX4V26.js");var import_chunk_THMK3AAK=load(
-"./chunk-THMK3AAK.js");var import_chunk_DFY3WLOV=load("./chunk-DFY3WLOV.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_ER3MQ2ZD=load(
-"./chunk-ER3MQ2ZD.js");var import_chunk_OYSO2DVF=load("./chunk-OYSO2DVF.js");var import_chunk_UNWLYFWA=load("./chunk-UNWLYFWA.js");var import_chunk_Y5L6GQDB=load(
-"./chunk-Y5L6GQDB.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var eventBytes=3*1024;function boundDocument(document,page){
-let kept=page?.events??[];const make=()=>{if(!page)return document;const isMore=page.isMore||kept.length<page.events.length;if(document.next_seq!==void 0)return{
-...document,events:kept};return{...document,events:kept,next_seq:kept.at(-1)?.seq??page.after,more:isMore}};const size=()=>bytesOf(make());while(size()>import_chunk_UNWLYFWA.
-observeBytes&&kept.length>1)kept=kept.slice(0,-1);if(size()>import_chunk_UNWLYFWA.observeBytes&&kept[0])kept=[stumpOf(kept[0])];const progress=document.progress;
-for(let limit=import_chunk_UNWLYFWA.textTailBytes;progress&&size()>import_chunk_UNWLYFWA.observeBytes&&limit>64;limit=Math.floor(limit/2)){document.progress={...progress,
-text:(0,import_chunk_LXK2ZILE.tail)(progress.text??"",limit).text,text_truncated:true}}if(progress&&size()>import_chunk_UNWLYFWA.observeBytes)document.progress=
-{tools_truncated:true,text_truncated:true};for(const name of["files","warnings","label","timer","next","error","owner","model"])if(size()>import_chunk_UNWLYFWA.
-observeBytes)delete document[name];return make()}function boundEvent(event){return bytesOf(event)<=eventBytes?event:stumpOf(event)}function stumpOf({seq,at,job,
-owner,type}){return{seq,at,job,owner,type,truncated:true}}function bytesOf(value){return Buffer.byteLength(JSON.stringify(value))+1}function progressOf(view){const{
-paths,spec}=view;const[output,error]=[(0,import_chunk_7WBBYJDG.factsOf)(paths.output),(0,import_chunk_7WBBYJDG.factsOf)(paths.error)];const newest=Math.max(output&&
-output.size>0?output.modifiedMs:0,error&&error.size>0?error.modifiedMs:0);const facts={stdout_bytes:output?.size??0,stderr_bytes:error?.size??0,last_output_at:newest>
-0?(0,import_chunk_Y5L6GQDB.isoOf)(newest):null,last_output_age_ms:newest>0?Math.max(0,Math.round((0,import_chunk_Y5L6GQDB.nowMs)()-newest)):null};if(spec?.staff&&
-!spec.staff.custom){const snapshot=(0,import_chunk_527JQF7V.readJson)(paths.snapshot);return snapshot.kind==="ok"?{...facts,...snapshot.value}:{...facts,tools:[],
-text:"",text_truncated:false}}const bytes=(0,import_chunk_527JQF7V.readRange)(paths.output,-import_chunk_UNWLYFWA.tailBytes,import_chunk_UNWLYFWA.tailBytes)?.bytes??
-Buffer.alloc(0);const latest=(0,import_chunk_LXK2ZILE.tail)((0,import_chunk_LXK2ZILE.plainText)(bytes.toString("utf8")),import_chunk_UNWLYFWA.textTailBytes);return{
-...facts,text:latest.text,text_truncated:latest.truncated||(output?.size??0)>import_chunk_UNWLYFWA.tailBytes}}var recentEvents=5;var eventsAtMost=50;function observation(view,options){
-const{state,spec,paths}=view;const condition=(0,import_chunk_ER3MQ2ZD.conditionOf)(view);const{waited}=options;const facts={id:view.id,kind:spec?.kind??null,verb:spec?.
-verb??null,owner:spec?.owner??null,label:spec?.label===null||spec?.label===void 0?null:(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(spec.
-label),120),...staffFacts(spec),state:state.state,...(0,import_chunk_OIGBCF3K.healthOf)(view,condition),checkpoint:(0,import_chunk_OIGBCF3K.checkpointOf)(state),
-watch:(0,import_chunk_OIGBCF3K.watchSeen)(view),timer:(0,import_chunk_OIGBCF3K.timerSeen)(view),supervision:condition,rev:state.rev,now:(0,import_chunk_Y5L6GQDB.
-isoNow)(),created_at:state.created_at,started_at:state.started_at,ended_at:state.ended_at,duration_ms:state.duration_ms,age_ms:(0,import_chunk_OYSO2DVF.ageOf)(state.
-created_at,(0,import_chunk_Y5L6GQDB.nowMs)()),deadline_ms:spec?.deadline_ms??null,exit_code:state.exit_code,signal:state.signal,...state.task_status===void 0?{}:
-{task_status:state.task_status,task_exit_code:state.task_exit_code??"unknown"},error:state.error===null?null:{...state.error,message:(0,import_chunk_LXK2ZILE.excerpt)(
-(0,import_chunk_LXK2ZILE.plainText)(state.error.message),400)},warnings:state.warnings.slice(0,5).map(one=>({code:one.code,message:(0,import_chunk_LXK2ZILE.excerpt)(
-(0,import_chunk_LXK2ZILE.plainText)(one.message),200)})),conversation:state.conversation,collected:(0,import_chunk_NWMRLGD5.collectedBy)(view),last_collected_seq:(0,
-import_chunk_NWMRLGD5.lastCollectedSeq)(view)};const next=nextFor(view,condition,options.root);if(waited&&next.wait!==void 0)next.wait=waited.next;const progress=(0,
-import_chunk_ER3MQ2ZD.isEnded)(state)?null:progressOf(view);const document={...waited?headOf(waited):{},...(0,import_chunk_LXK2ZILE.plainValue)(facts,longest),files:filesOf(
-view),next,...progress===null?{}:{progress:(0,import_chunk_LXK2ZILE.plainValue)(progress,import_chunk_UNWLYFWA.textTailBytes+3)}};if(waited&&waited.wake!=="soft\
-_timeout")return boundDocument(document,null);const after=options.afterSeq??Math.max(0,state.seq-recentEvents);const journal=(0,import_chunk_THMK3AAK.readEvents)(
-paths,after,eventsAtMost);const events=journal.events.map(event=>(0,import_chunk_LXK2ZILE.plainValue)(event,400));return boundDocument(document,{events,isMore:journal.
-more,after})}var longest=1024;function headOf({wake,cursor}){if(wake==="soft_timeout")return{wake,...cursor===void 0?{}:{next_seq:cursor}};const event=boundEvent(
-(0,import_chunk_LXK2ZILE.plainValue)(wake.event,400));return{wake:wake.wake,event,next_seq:wake.nextSeq,pending_events:wake.pending,skipped:wake.skipped}}function staffFacts(spec){
-const{staff}=spec??{};if(!staff)return{backend:null,profile:null,model:null};const short=text=>(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(
-String(text)),120);return{backend:short(staff.custom?.name??staff.backend),profile:short(staff.profile),model:staff.model?short(staff.model):null}}function filesOf({
-paths,state}){const files={result:paths.result,output:paths.output,error:paths.error,events:paths.events,worker_log:paths.workerLog};if(!(0,import_chunk_ER3MQ2ZD.
-isEnded)(state))return files;return Object.fromEntries(Object.entries(files).map(([name,file])=>[name,(0,import_chunk_7WBBYJDG.exists)(file)?file:null]))}function nextFor(view,condition,root){
-if(condition==="damaged")return{doctor:import_chunk_DFY3WLOV.nextCommands.doctor(view.id,root.option)};if(!(0,import_chunk_ER3MQ2ZD.isEnded)(view.state))return{
-wait:import_chunk_DFY3WLOV.nextCommands.wait(view.id,root.option),cancel:import_chunk_DFY3WLOV.nextCommands.cancel(view.id,root.option)};const next={result:import_chunk_DFY3WLOV.
-nextCommands.result(view.id,root.option)};if(view.state.state==="done")return next;if((0,import_chunk_RCJX4V26.isContinuable)(view.paths,view.state))next.continue=
-import_chunk_DFY3WLOV.nextCommands.continue(view.id,root.option);next.restart=import_chunk_DFY3WLOV.nextCommands.restart(view.id,root.option);return next}
 
 },
 "./chunk-TFEMYLSK.js": function (module, exports) {
@@ -3276,31 +3253,6 @@ columnsOf(char);if(width>columns-1)break;kept+=char}return`${kept}\u2026`}var wi
 if(/[\p{Mn}\p{Me}\p{Cf}]/u.test(char))return 0;return wide.test(char)?2:1}
 
 },
-"./chunk-UNGYPAP3.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{formatAge:()=>formatAge,formatDuration:()=>formatDuration,parseDuration:()=>parseDuration});module.exports=stdin_exports;
-var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var require_ms=(0,import_chunk_JSBRDJBE.__commonJS)(
-{"../../main/node_modules/ms/index.js"(exports2,module2){var s=1e3;var m=s*60;var h=m*60;var d=h*24;var w=d*7;var y=d*365.25;module2.exports=function(val,options){
-options=options||{};var type=typeof val;if(type==="string"&&val.length>0){return parse(val)}else if(type==="number"&&isFinite(val)){return options.long?fmtLong(
-val):fmtShort(val)}throw new Error("val is not a non-empty string or a valid number. val="+JSON.stringify(val))};function parse(str){str=String(str);if(str.length>
-100){return}var match=/^(-?(?:\d+)?\.?\d+) *(milliseconds?|msecs?|ms|seconds?|secs?|s|minutes?|mins?|m|hours?|hrs?|h|days?|d|weeks?|w|years?|yrs?|y)?$/i.exec(str);
-if(!match){return}var n=parseFloat(match[1]);var type=(match[2]||"ms").toLowerCase();switch(type){case"years":case"year":case"yrs":case"yr":case"y":return n*y;case"\
-weeks":case"week":case"w":return n*w;case"days":case"day":case"d":return n*d;case"hours":case"hour":case"hrs":case"hr":case"h":return n*h;case"minutes":case"min\
-ute":case"mins":case"min":case"m":return n*m;case"seconds":case"second":case"secs":case"sec":case"s":return n*s;case"milliseconds":case"millisecond":case"msecs":case"\
-msec":case"ms":return n;default:return void 0}}function fmtShort(ms2){var msAbs=Math.abs(ms2);if(msAbs>=d){return Math.round(ms2/d)+"d"}if(msAbs>=h){return Math.
-round(ms2/h)+"h"}if(msAbs>=m){return Math.round(ms2/m)+"m"}if(msAbs>=s){return Math.round(ms2/s)+"s"}return ms2+"ms"}function fmtLong(ms2){var msAbs=Math.abs(ms2);
-if(msAbs>=d){return plural(ms2,msAbs,d,"day")}if(msAbs>=h){return plural(ms2,msAbs,h,"hour")}if(msAbs>=m){return plural(ms2,msAbs,m,"minute")}if(msAbs>=s){return plural(
-ms2,msAbs,s,"second")}return ms2+" ms"}function plural(ms2,msAbs,n,name){var isPlural=msAbs>=n*1.5;return Math.round(ms2/n)+" "+name+(isPlural?"s":"")}}});var import_ms=(0,
-import_chunk_JSBRDJBE.__toESM)(require_ms(),1);var whole=/^(?:\d+(?:\.\d+)?(?:ms|s|m|h|d))+$/;var part=/(\d+(?:\.\d+)?)(ms|s|m|h|d)/g;function parseDuration(text,option,range){
-const upTo=range.max>=Number.MAX_SAFE_INTEGER?"on":`to ${formatDuration(range.max)}`;const allowed=`allowed: ${formatDuration(range.min)} ${upTo}, written like \
-90s, 10m, 1h30m or 250ms`;if(!whole.test(text))throw(0,import_chunk_NVPF5LEY.usageError)(`cannot read ${option}: ${JSON.stringify(text)} is no duration; ${allowed}`);
-let total=0;for(const[piece]of text.matchAll(part))total+=(0,import_ms.default)(piece);total=Math.round(total);if(!(total>=range.min&&total<=range.max)){throw(0,
-import_chunk_NVPF5LEY.usageError)(`cannot take ${option} ${text}: it is out of range; ${allowed}`)}return total}function formatDuration(value){if(value<1e3)return`${Math.
-round(value)}ms`;if(value<6e4)return`${trim(value/1e3)}s`;const units=[["d",864e5],["h",36e5],["m",6e4],["s",1e3]];let rest=Math.round(value/1e3)*1e3;let text="";
-for(const[unit,size]of units){if(unit==="d"&&rest<2*size)continue;const count=Math.floor(rest/size);rest-=count*size;if(count>0)text+=`${count}${unit}`}return text}
-function formatAge(value){const seconds=Math.max(0,Math.floor(value/1e3));if(seconds<60)return`${seconds}s`;if(seconds<3600)return`${Math.floor(seconds/60)}m`;return seconds<
-2*86400?`${Math.floor(seconds/3600)}h`:`${Math.floor(seconds/86400)}d`}function trim(value){return String(Math.floor(value*10)/10)}
-
-},
 "./chunk-UNWLYFWA.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{armedTimers:()=>armedTimers,autoNearEnd:()=>autoNearEnd,autoShare:()=>autoShare,captureBudgetMs:()=>captureBudgetMs,
 checkpointGraceMs:()=>checkpointGraceMs,drainMs:()=>drainMs,eventLineBytes:()=>eventLineBytes,evidenceChars:()=>evidenceChars,excerptBytes:()=>excerptBytes,ghActivity:()=>ghActivity,
@@ -3368,62 +3320,6 @@ keys(env).filter(name=>!/^[A-Za-z_][A-Za-z0-9_]*$/.test(name)).sort()}function d
 if(value!==void 0)result[name]=value;return result}
 
 },
-"./chunk-VMYUF4AU.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{askedProfile:()=>askedProfile,freshStaff:()=>freshStaff,launchStaff:()=>launchStaff,taskOf:()=>taskOf});module.exports=
-stdin_exports;var import_chunk_FVOG2SRF=load("./chunk-FVOG2SRF.js");var import_chunk_PPLVBG35=load("./chunk-PPLVBG35.js");var import_chunk_7RROULJP=load("./chun\
-k-7RROULJP.js");var import_chunk_NDLZGJF4=load("./chunk-NDLZGJF4.js");var import_chunk_QOMHQH3R=load("./chunk-QOMHQH3R.js");var import_chunk_JH5ETT6M=load("./ch\
-unk-JH5ETT6M.js");var import_chunk_DFY3WLOV=load("./chunk-DFY3WLOV.js");var import_chunk_XRZCSGQB=load("./chunk-XRZCSGQB.js");var import_chunk_UNWLYFWA=load("./\
-chunk-UNWLYFWA.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("\
-./chunk-NVPF5LEY.js");var import_node_path=builtin("node:path");var sources=["prompt","prompt-file","stdin"];async function taskOf(context,input){const given=sources.
-filter(name=>input.has(name));if(given.length!==1){const came=given.length===0?"none was given":`these came together: ${given.map(name=>`--${name}`).join(", ")}`;
-throw(0,import_chunk_NVPF5LEY.usageError)(`cannot tell the task: exactly one of --prompt TEXT, --prompt-file PATH and --stdin is needed; ${came}`)}const text=input.
-text("prompt")??decode(given[0]==="stdin"?await context.readStdin():readTask(context,input.text("prompt-file")));const size=Buffer.byteLength(text);if(text.trim()===
-import_chunk_DFY3WLOV.taskPlaceholder)throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take ${JSON.stringify(import_chunk_DFY3WLOV.taskPlaceholder)} as the tas\
-k: it only shows where yours belongs`,"put what the agent is to do in its place, or give it with --prompt-file PATH");if(text.trim()==="")throw(0,import_chunk_NVPF5LEY.
-usageError)(`cannot take an empty task from --${given[0]}`);if(size>import_chunk_UNWLYFWA.promptBytes)throw tooLong(size);return text}function tooLong(size){return(0,
-import_chunk_NVPF5LEY.usageError)(`cannot take a task of ${size} bytes: at most ${import_chunk_UNWLYFWA.promptBytes} (1 MiB) are allowed`,"put the material into\
- a file and name it in the task")}function readTask(context,name){const file=import_node_path.default.resolve(context.cwd,name);try{const real=(0,import_chunk_7WBBYJDG.
-realPath)(file);const size=(0,import_chunk_7WBBYJDG.factsOf)(real)?.size??0;if(size>import_chunk_UNWLYFWA.promptBytes)throw tooLong(size);const read=(0,import_chunk_527JQF7V.
-readRange)(real,0,size);if(read)return read.bytes}catch(error){if(error instanceof import_chunk_NVPF5LEY.FaultError)throw error;throw new import_chunk_NVPF5LEY.
-FaultError("preflight",`cannot read the task from ${file} (${(0,import_chunk_NVPF5LEY.errnoOf)(error)??"error"})`)}throw new import_chunk_NVPF5LEY.FaultError("p\
-reflight",`cannot read the task from ${file}: it is no regular file`,"give the task with --stdin")}function decode(bytes){try{return new TextDecoder("utf-8",{fatal:true,
-ignoreBOM:true}).decode(bytes)}catch{throw(0,import_chunk_NVPF5LEY.usageError)("cannot take the task: it is no UTF-8 text")}}async function launchStaff(context,input,job){
-(0,import_chunk_7RROULJP.checkLaunchOptions)(input);const root=context.root(input);const request={kind:"staff",verb:job.verb,...(0,import_chunk_7RROULJP.launchWords)(
-input),notify:await(0,import_chunk_7RROULJP.notifyOf)(context,input,job.notify),cwd:job.cwd,deadlineMs:job.deadlineMs??input.durationOrDefault("timeout"),killGraceMs:import_chunk_UNWLYFWA.
-limits.staffKillGrace.default,maxOutputBytes:import_chunk_UNWLYFWA.limits.maxOutput.default,firstOutputMs:job.firstOutputMs??input.duration("first-output")??null,
-stallMs:job.stallMs??input.duration("stall-after")??null,onStall:job.onStall??(0,import_chunk_7RROULJP.onStallOf)(input),lineage:job.lineage,run:null,staff:job.
-staff,worktree:job.worktree===void 0?worktreeOf(input):job.worktree,warnings:(0,import_chunk_FVOG2SRF.launchWarnings)(job.staff),words:job.words,asksForLatest:job.
-asksForLatest??false,credentials:(0,import_chunk_JH5ETT6M.findBackend)(job.staff.backend)?.signIn.variables??[]};await(0,import_chunk_QOMHQH3R.settleLost)(root.
-folder);const admit=()=>admitBeside(root,request,job.staff,{share:input.has("share"),isolate:job.worktree===void 0});const launched=await(0,import_chunk_NDLZGJF4.
-launch)(root,{...request,admit});if(launched.isNew)for(const warning of(0,import_chunk_FVOG2SRF.versionWarnings)(job.staff))context.tell(`note: ${warning.message}`);
-if(request.worktree==="new"&&launched.isNew)await tellDirty(context,job.cwd);return(0,import_chunk_7RROULJP.tellLaunched)(context,input,root,launched,job.isSynchronous)}
-async function tellDirty(context,cwd){const{isDirtyTree}=await Promise.resolve().then(()=>load("./worktree-M6KJXYII.js"));const root=(0,import_chunk_XRZCSGQB.findWorktree)(
-cwd);if(root!==void 0&&isDirtyTree(root))context.tell(`note: what is uncommitted in ${root} is not in the worktree of this job`)}function worktreeOf(input){if(input.
-has("worktree")&&input.has("share"))throw(0,import_chunk_NVPF5LEY.usageError)("cannot take --worktree and --share together: a tree of its own is shared with nob\
-ody");return input.has("worktree")?"new":null}async function admitBeside(root,request,staff,may){if(staff.resume!==null)(0,import_chunk_FVOG2SRF.requireFreeConversation)(
-root,staff.backend,staff.resume);if(request.worktree==="new")return{warnings:[]};const neighbours=await(0,import_chunk_QOMHQH3R.findNeighbours)(root,staff,request.
-cwd,may);return{warnings:neighbours.map(id=>(0,import_chunk_QOMHQH3R.neighbourWarning)(id,(0,import_chunk_QOMHQH3R.modeOf)(root.folder,id))),told:id=>(0,import_chunk_QOMHQH3R.
-tellNeighbours)(root.folder,neighbours,id)}}function freshStaff(context,input,words){const part=(0,import_chunk_FVOG2SRF.makeStaffPart)({...words,stateRoot:context.
-root(input).folder,backend:input.text("backend"),model:input.text("model")??null,profile:askedProfile(input),resume:null});if(input.has("schema"))part.schema=true;
-const base=input.text("base");if(base!==void 0)part.base=(0,import_chunk_PPLVBG35.requireBase)(words.cwd,base);return part}function askedProfile(input){return input.
-text("profile")}
-
-},
-"./chunk-VTNJMQ5H.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{commandNames:()=>commandNames,loadCommand:()=>loadCommand});module.exports=stdin_exports;var loaders={run:async()=>(await Promise.
-resolve().then(()=>load("./run-AJXANC3R.js"))).run,watch:async()=>(await Promise.resolve().then(()=>load("./watch-YVOERW73.js"))).watch,staffer:async()=>(await Promise.
-resolve().then(()=>load("./staffer-VM4WU3E7.js"))).staffer,research:async()=>(await Promise.resolve().then(()=>load("./research-VWFCISSH.js"))).research,review:async()=>(await Promise.
-resolve().then(()=>load("./review-TTEWRL4O.js"))).review,implement:async()=>(await Promise.resolve().then(()=>load("./implement-UADJFC6K.js"))).implement,ask:async()=>(await Promise.
-resolve().then(()=>load("./ask-TIY4O5BD.js"))).ask,timer:async()=>(await Promise.resolve().then(()=>load("./timer-I6VQOXZY.js"))).timer,wait:async()=>(await Promise.
-resolve().then(()=>load("./wait-S57XL2OP.js"))).wait,observe:async()=>(await Promise.resolve().then(()=>load("./observe-WT3CDJS5.js"))).observe,status:async()=>(await Promise.
-resolve().then(()=>load("./status-LIQKRIY6.js"))).status,result:async()=>(await Promise.resolve().then(()=>load("./result-TWKXONCI.js"))).result,cancel:async()=>(await Promise.
-resolve().then(()=>load("./cancel-O2C6HJ32.js"))).cancel,continue:async()=>(await Promise.resolve().then(()=>load("./continue-REII6YE7.js"))).continueCommand,restart:async()=>(await Promise.
-resolve().then(()=>load("./restart-W3INJ7YX.js"))).restart,clean:async()=>(await Promise.resolve().then(()=>load("./clean-4FOT3ELP.js"))).clean,setup:async()=>(await Promise.
-resolve().then(()=>load("./setup-3PM52AAU.js"))).setup,doctor:async()=>(await Promise.resolve().then(()=>load("./doctor-66N2P6R3.js"))).doctor,help:async()=>(await Promise.
-resolve().then(()=>load("./help-QJMMH3PM.js"))).help};var commandNames=Object.keys(loaders);async function loadCommand(name){return Object.hasOwn(loaders,name)?
-loaders[name]():void 0}
-
-},
 "./chunk-W7HED5VZ.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{findMode:()=>findMode,isReader:()=>isReader,isWriter:()=>isWriter,modeIds:()=>modeIds,modes:()=>modes});module.exports=
 stdin_exports;var readOnly="Change nothing: no file, no commit, no setting, nothing on other machines. Reading and searching are what you are here for.";var evidence="\
@@ -3445,6 +3341,52 @@ f, as short as the question allows."],profile:"restricted"}};var modeIds=Object.
 function isWriter(profile){return profile!=="restricted"}function isReader(mode,profile){return!isWriter(profile)||findMode(mode)?.profile==="restricted"}
 
 },
+"./chunk-WEXNL32A.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{endedDocument:()=>endedDocument,noticeNotes:()=>noticeNotes,runNotes:()=>runNotes,tellEnded:()=>tellEnded,warningNote:()=>warningNote});
+module.exports=stdin_exports;var import_chunk_BXSONOR3=load("./chunk-BXSONOR3.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_P2ISOPV5=load(
+"./chunk-P2ISOPV5.js");var import_chunk_Z4RGNWQU=load("./chunk-Z4RGNWQU.js");var import_chunk_QDGG2LTG=load("./chunk-QDGG2LTG.js");var import_chunk_5WQSECMS=load(
+"./chunk-5WQSECMS.js");var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");var import_chunk_DFY3WLOV=load("./chunk-DFY3WLOV.js");var import_chunk_SBRRC2LY=load(
+"./chunk-SBRRC2LY.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_ER3MQ2ZD=load(
+"./chunk-ER3MQ2ZD.js");var import_chunk_OYSO2DVF=load("./chunk-OYSO2DVF.js");var import_chunk_Y5L6GQDB=load("./chunk-Y5L6GQDB.js");var import_chunk_7WBBYJDG=load(
+"./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");function runNotes({spec,state,paths}){const run=spec?.run;if(!run)return[];const read=(0,
+import_chunk_527JQF7V.readJson)(paths.resultRecord);const told=read.kind==="ok"&&Array.isArray(read.value.result_paths)?read.value.result_paths:[];const results=told.
+filter(isResultNote);return[...results.map(note=>`${note.required?"success file":"result path"}: ${(0,import_chunk_5WQSECMS.describeResult)(note)}`),...run.log?
+[`log: ${(0,import_chunk_LXK2ZILE.plainText)(run.log)}`]:[],...run.identity?[`task ${(0,import_chunk_LXK2ZILE.plainText)(run.identity)}: ${(0,import_chunk_QDGG2LTG.
+taskWords)(state)}`]:[]]}function isResultNote(value){if(typeof value!=="object"||value===null)return false;const{path,kind,size,link_to,trouble}=value;const isText=one=>one===
+null||typeof one==="string";const isSize=size===null||typeof size==="number";return typeof path==="string"&&isSize&&[kind,link_to,trouble].every(isText)}function noticeNotes(view){
+const failed=(0,import_chunk_BXSONOR3.failedNotice)(view);return failed===null?[]:[`notify: ${failed}`]}function workspaceNotes(view){const{spec,state,paths}=view;
+if(!spec?.staff||!(0,import_chunk_ER3MQ2ZD.isEnded)(state))return[];const notes=isHeldBack(spec.staff)?["profile: restricted (nothing could be changed)"]:[];const read=(0,
+import_chunk_527JQF7V.readJson)(paths.resultRecord);const changes=read.kind==="ok"?read.value.changes:void 0;if(!(0,import_chunk_Z4RGNWQU.isChanges)(changes))return notes;
+notes.push(`workspace: ${(0,import_chunk_LXK2ZILE.plainText)((0,import_chunk_P2ISOPV5.summarizeChanges)(changes))}`);if(!spec.worktree||read.kind!=="ok")return notes;
+const{take_over:commands}=read.value.worktree??{};notes.push(`its own worktree: ${spec.worktree.path} (branch ${spec.worktree.branch})`);if(Array.isArray(commands)){
+for(const command of commands.slice(0,10))if(typeof command==="string")notes.push(`take over: ${(0,import_chunk_LXK2ZILE.plainText)(command)}`)}return notes}function isHeldBack({
+mode,profile}){return!(0,import_chunk_W7HED5VZ.isWriter)(profile)&&(0,import_chunk_W7HED5VZ.isWriter)((0,import_chunk_W7HED5VZ.findMode)(mode)?.profile??"restri\
+cted")}function tellEnded(context,view){if(view.damage!==null)return tellDamaged(view);const deliverable=(0,import_chunk_527JQF7V.readRange)(view.paths.result,0,
+64*1024*1024)?.bytes;const notes=[header(view),...runNotes(view),...omittedNotes(view.state),...workspaceNotes(view)];notes.push(...noticeNotes(view));for(const warning of view.
+state.warnings)notes.push(warningNote(warning));if(!deliverable)notes.push(`warning: no result is stored; see ${view.paths.folder}`);const bytes=deliverable??Buffer.
+alloc(0);return{code:(0,import_chunk_6PFAPK5K.exitCodeOf)(view.state.state),out:context.isTerminal?forTerminal(bytes):bytes,notes}}function warningNote(warning){
+return`warning: ${(0,import_chunk_LXK2ZILE.plainText)(warning.message)}`}function endedDocument(view){const times={now:(0,import_chunk_Y5L6GQDB.isoNow)(),age_ms:(0,
+import_chunk_OYSO2DVF.ageOf)(view.state.created_at,(0,import_chunk_Y5L6GQDB.nowMs)())};if(view.damage!==null)return{...view.state,...times};return{...recordOf(view),
+...whatIsThere(view.paths),...times}}function forTerminal(bytes){const text=(0,import_chunk_LXK2ZILE.plainText)(bytes.toString("utf8"));return text===""||text.endsWith(
+"\n")?text:`${text}
+`}function tellDamaged(view){const text=`# ${view.id}: state_damaged
+
+${view.state.error?.message}
+
+Nothing was deleted. What is there: ${view.paths.folder}
+`;return{code:(0,import_chunk_6PFAPK5K.exitCodeOf)(view.state.state),out:text,notes:[`see: ${import_chunk_DFY3WLOV.nextCommands.doctor(view.id,view.spec?.state_option??
+[])}`]}}function header(view){const{state,paths,spec}=view;const facts=[...state.exit_code===null?[]:[`exit code ${state.exit_code}`],...state.duration_ms===null?
+[]:[(0,import_chunk_SBRRC2LY.formatDuration)(state.duration_ms)]];const error=state.error&&`${state.error.code}: ${(0,import_chunk_LXK2ZILE.plainText)(state.error.
+message).trimEnd().replace(/\.$/,"")}`;const outcome=error?`${state.state}, ${error}`:state.state;const first=[outcome,facts.join(", ")].filter(part=>part!=="").
+join(error?"; ":", ");const where=[`result: ${paths.result}`];if(spec?.timer)where.unshift(`due: ${(0,import_chunk_LXK2ZILE.plainText)(spec.timer.due_at)}`);if(spec?.
+kind==="run")where.push(`whole output: ${paths.output}`);return[`${view.id}: ${first}`,...where].join("\n")}function omittedNotes(state){return Object.entries(state.
+output??{}).filter(([,note])=>note.omitted>0).map(([name,note])=>`${name}: ${note.exact?"":"about "}${note.omitted} of ${note.bytes} bytes (${(0,import_chunk_TFEMYLSK.
+formatSize)(note.omitted)}) are left out in the middle`)}function recordOf({paths,spec,state}){const stored=(0,import_chunk_527JQF7V.readText)(paths.resultRecord);
+try{if(stored!==void 0)return{...JSON.parse(stored),state:state.state}}catch{}return spec?(0,import_chunk_P2ISOPV5.terminalRecord)(spec,paths,state):state}function whatIsThere(paths){
+const there=file=>(0,import_chunk_7WBBYJDG.exists)(file)?file:null;return{result_path:there(paths.result),output_path:there(paths.output),error_path:there(paths.
+error)}}
+
+},
 "./chunk-WVXEN3NF.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{isForged:()=>isForged,isOurs:()=>isOurs,mayAct:()=>mayAct});module.exports=stdin_exports;var import_chunk_BJVD3YVK=load(
 "./chunk-BJVD3YVK.js");var import_chunk_ER3MQ2ZD=load("./chunk-ER3MQ2ZD.js");var import_chunk_BSO2ISIG=load("./chunk-BSO2ISIG.js");var import_chunk_7WBBYJDG=load(
@@ -3455,16 +3397,16 @@ view.isOtherBoot;if(!isHere&&(0,import_chunk_ER3MQ2ZD.conditionOf)(view)!=="lost
 import_chunk_BJVD3YVK.isGenuine)(spec,key)}function knownKey(){try{return(0,import_chunk_BJVD3YVK.readKey)()}catch{return void 0}}
 
 },
-"./chunk-X4ZWNZHO.js": function (module, exports) {
+"./chunk-X6QZWT4F.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{folderSaid:()=>folderSaid,onceWords:()=>onceWords,repeatedLaunch:()=>repeatedLaunch});module.exports=stdin_exports;
-var import_chunk_7RROULJP=load("./chunk-7RROULJP.js");var import_chunk_NDLZGJF4=load("./chunk-NDLZGJF4.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");
+var import_chunk_H4EBPZHM=load("./chunk-H4EBPZHM.js");var import_chunk_NDLZGJF4=load("./chunk-NDLZGJF4.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");
 var import_chunk_RSAECTKB=load("./chunk-RSAECTKB.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_node_path=builtin("node:path");var passing=[
 "owner","label","once-key","notify","json","id-only","wait","wait-timeout","foreground","state-dir","prompt-file","stdin"];function onceWords(verb,input,folder,task){
 const options=input.given().filter(([name])=>!passing.includes(name)&&!["prompt","cwd"].includes(name));return JSON.stringify([verb,options.sort(),input.words,input.
 rest,folder,task])}function folderSaid(context,input){return import_node_path.default.resolve(context.cwd,input.text("cwd")??".")}async function repeatedLaunch(context,input,words,isSynchronous){
-const{onceKey}=(0,import_chunk_7RROULJP.launchWords)(input);if(onceKey===null)return void 0;(0,import_chunk_7RROULJP.checkLaunchOptions)(input);const root=context.
+const{onceKey}=(0,import_chunk_H4EBPZHM.launchWords)(input);if(onceKey===null)return void 0;(0,import_chunk_H4EBPZHM.checkLaunchOptions)(input);const root=context.
 root(input);const launched=await(0,import_chunk_NDLZGJF4.launchedBefore)(root,onceKey,words);if(!launched)return void 0;const{folder}=(0,import_chunk_RSAECTKB.jobPaths)(
-root.folder,launched.id);return(0,import_chunk_7WBBYJDG.exists)(folder)?(0,import_chunk_7RROULJP.tellLaunched)(context,input,root,launched,isSynchronous):tellCleaned(
+root.folder,launched.id);return(0,import_chunk_7WBBYJDG.exists)(folder)?(0,import_chunk_H4EBPZHM.tellLaunched)(context,input,root,launched,isSynchronous):tellCleaned(
 input,launched.id)}function tellCleaned(input,id){const note=`job ${id} had this once-key; its record was removed by clean, and nothing was started`;if(input.has(
 "id-only"))return{code:import_chunk_6PFAPK5K.exitCodes.done,out:`${id}
 `};if(input.has("json"))return{code:import_chunk_6PFAPK5K.exitCodes.done,json:{id,new:false,cleaned:true,next:{}}};return{code:import_chunk_6PFAPK5K.exitCodes.done,
@@ -3477,6 +3419,84 @@ out:`${note}
 split(" ")){const last=lines.at(-1);if(last!==""&&last.length+1+word.length>width)lines.push(word);else lines[lines.length-1]=last===""?word:`${last} ${word}`}return lines}
 var usualWidth=14;function labelled(label,text,labelWidth=usualWidth){return text.split("\n").flatMap(line=>wrap(line,80-labelWidth-2)).map((line,at)=>`  ${(at===
 0?label:"").padEnd(labelWidth)}${line}`.trimEnd())}
+
+},
+"./chunk-XGVCQHES.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{defaultBackend:()=>defaultBackend,knownBackends:()=>knownBackends,launchWarnings:()=>launchWarnings,makeStaffPart:()=>makeStaffPart,
+narrowProfile:()=>narrowProfile,narrowingText:()=>narrowingText,noNarrowing:()=>noNarrowing,policyFault:()=>policyFault,readNarrowing:()=>readNarrowing,readSettings:()=>readSettings,
+requireFreeConversation:()=>requireFreeConversation,tellVersion:()=>tellVersion,versionWarnings:()=>versionWarnings});module.exports=stdin_exports;var import_chunk_CSRHEFTG=load(
+"./chunk-CSRHEFTG.js");var import_chunk_K4XBJGBM=load("./chunk-K4XBJGBM.js");var import_chunk_CIC7AI7D=load("./chunk-CIC7AI7D.js");var import_chunk_JH5ETT6M=load(
+"./chunk-JH5ETT6M.js");var import_chunk_NM4KW5RY=load("./chunk-NM4KW5RY.js");var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");var import_chunk_DFY3WLOV=load(
+"./chunk-DFY3WLOV.js");var import_chunk_XRZCSGQB=load("./chunk-XRZCSGQB.js");var import_chunk_RSAECTKB=load("./chunk-RSAECTKB.js");var import_chunk_OYSO2DVF=load(
+"./chunk-OYSO2DVF.js");var import_chunk_55A4YUIJ=load("./chunk-55A4YUIJ.js");var import_chunk_VBJYUCPQ=load("./chunk-VBJYUCPQ.js");var import_chunk_7WBBYJDG=load(
+"./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_path=builtin(
+"node:path");var noNarrowing={restrict:[],default_backend:{}};function readNarrowing(root,known2){const file=(0,import_chunk_RSAECTKB.rootPaths)(root).config;const facts=(0,
+import_chunk_7WBBYJDG.factsOf)(file);if(!facts)return noNarrowing;if(facts.kind!=="file")throw refused(file,"it is no regular file");if(facts.uid!==process.getuid?.()||
+(facts.mode&18)!==0)throw refused(file,"others own it or may write it");const read=(0,import_chunk_527JQF7V.readJson)(file);if(read.kind!=="ok")throw refused(file,
+read.kind==="missing"?"it is gone":read.reason);return parse(read.value,known2,file)}function narrowingText({restrict,default_backend}){const isEmpty=restrict.length===
+0&&Object.keys(default_backend).length===0;return isEmpty?null:`${JSON.stringify({restrict,default_backend},null,2)}
+`}function narrowProfile(mode,profile,restrictions){const found=restrictions.find(({restrict})=>restrict.includes(mode));if(!found)return profile.asked??profile.
+fallback;if(profile.asked===void 0||profile.asked==="restricted")return"restricted";throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot use --profile\
+ ${profile.asked} for ${mode}: ${found.file} restricts this mode`,`leave --profile away, or change "restrict" there (setup --restrict)`)}function defaultBackend(mode,user,narrowing){
+const id=(0,import_chunk_W7HED5VZ.findMode)(mode)?.id;const own=(id&&user.default_backends?.[id])??user.default_backend;if(own!==void 0)return{name:own,from:"us\
+er"};const name=id&&narrowing.default_backend[id];return name===void 0?void 0:{name,from:"state"}}function parse(value,known2,file){const{restrict=[],default_backend={},
+...rest}=value;const[extra]=Object.keys(rest);if(extra!==void 0)throw refused(file,`${JSON.stringify(extra)} is not known here`);if(!Array.isArray(restrict))throw refused(
+file,'"restrict" is no list of modes');if(typeof default_backend!=="object"||default_backend===null||Array.isArray(default_backend))throw refused(file,'"default\
+_backend" is no object');const backends2={};for(const[mode,name]of Object.entries(default_backend)){if(typeof name!=="string"||!known2.includes(name))throw refused(
+file,`backend ${JSON.stringify(name)} is not known; there are ${known2.join(", ")}`);backends2[modeOf(mode,file)]=name}return{restrict:[...new Set(restrict.map(
+mode=>modeOf(mode,file)))],default_backend:backends2}}function modeOf(value,file){const mode=typeof value==="string"?(0,import_chunk_W7HED5VZ.findMode)(value):void 0;
+if(mode)return mode.id;throw refused(file,`mode ${JSON.stringify(value)} is not known; there are ${import_chunk_W7HED5VZ.modeIds.join(", ")}`)}function refused(file,reason){
+return new import_chunk_NVPF5LEY.FaultError("preflight",`cannot use the config of the state folder ${file}: ${reason}`,'mend or remove it; its form is {"restric\
+t": ["review"], "default_backend": {"review": "codex"}}')}var policyBytes=1024*1024;function checkProgram(backend,program){const version=tellVersion(backend,program);
+if(version===null||backend.oldest===null||!(0,import_chunk_JH5ETT6M.isOlder)(version,backend.oldest))return{version};throw new import_chunk_NVPF5LEY.FaultError(
+"preflight",`cannot use ${backend.title} ${version} (${program}): it is too old; needed: ${backend.oldest} or newer`,`update it: ${backend.install}`)}function versionWarnings({
+backend:id,program,version}){const backend=(0,import_chunk_JH5ETT6M.findBackend)(id);if(!backend?.oldest||(version??null)!==null)return[];const message=`cannot \
+tell the version of ${backend.title} (${program}); needed: ${backend.oldest} or newer`;return[{code:"version_unknown",message}]}function tellVersion(backend,program){
+if(backend.oldest===null&&backend.packages.length===0)return null;const version=(0,import_chunk_JH5ETT6M.versionOf)(program,backend.packages);if(version===null||
+backend.oldest===null||!(0,import_chunk_JH5ETT6M.isOlder)(version,backend.oldest))return version;return(0,import_chunk_JH5ETT6M.versionOf)(program,backend.packages,
+{isFresh:true})}function requirePolicy(backend,profile,cwd,version=null){const fault=policyFault(backend,profile,cwd,version);if(fault===null)return;throw new import_chunk_NVPF5LEY.
+FaultError("preflight",`cannot use profile ${profile} with ${backend.title}: ${fault}`,"change its settings, or name another backend or profile with --backend o\
+r --profile")}function policyFault(backend,profile,cwd,version=null){const policies=[...backend.policy?[backend.policy]:[],...backend.morePolicies??[]];for(const policy of policies){
+const fault=faultOf(policy,{profile,version},cwd);if(fault!==null)return fault}return null}function faultOf(policy,wanted,cwd){const home=import_chunk_VBJYUCPQ.
+variables.home();if(!policy.inWorkspace&&home===void 0)return`its settings ~/${policy.file} cannot be found: HOME is not set`;for(const place of policy.inWorkspace?
+placesOf(cwd):[home]){const file=import_node_path.default.join(place,policy.file);for(const one of policy.file.endsWith("/")?filesIn(file):[file]){const fault=fileFault(
+policy,wanted,one);if(fault!==null)return fault}}return null}function placesOf(cwd){return[...new Set([(0,import_chunk_XRZCSGQB.findWorktree)(cwd)??cwd,cwd])]}function filesIn(folder){
+return(0,import_chunk_7WBBYJDG.listNames)(folder).filter(name=>name.endsWith(".json")).map(name=>import_node_path.default.join(folder,name))}function fileFault(policy,{
+profile,version},file){const read=readSettings(file);if("fault"in read)return`its settings ${file} ${read.fault}`;if(read.text===null)return null;try{const fault=policy.
+findFault(read.text,profile,version);return fault===null?null:`${fault} (${file})`}catch{return`its settings ${file} are not understood`}}function readSettings(file){
+try{if(!(0,import_chunk_7WBBYJDG.factsOf)(file))return{text:null};const read=(0,import_chunk_527JQF7V.readRange)((0,import_chunk_7WBBYJDG.realPath)(file),0,policyBytes);
+if(!read)return{fault:"are no regular file"};if(read.size>policyBytes)return{fault:`are too large (${read.size} bytes) to be checked`};return{text:read.bytes.toString(
+"utf8")}}catch(error){return{fault:`cannot be read (${(0,import_chunk_NVPF5LEY.errnoOf)(error)??"error"})`}}}function makeStaffPart(words){const config=(0,import_chunk_CSRHEFTG.
+readUserConfig)();const narrowing=readNarrowing(words.stateRoot,knownBackends(config));const name=words.backend??defaultBackend(words.mode,config,narrowing)?.name;
+const{backend,custom}=chooseBackend(name,config,words.cwd);if(words.model!==null&&words.model.trim()==="")throw(0,import_chunk_NVPF5LEY.usageError)('cannot take\
+ --model "": it needs the name of a model');const profile=narrowProfile(words.mode,{asked:words.profile,fallback:fallbackOf(words)},[{restrict:config.restrict??
+[],file:(0,import_chunk_K4XBJGBM.userConfigFile)()??"your config"},{restrict:narrowing.restrict,file:(0,import_chunk_RSAECTKB.rootPaths)(words.stateRoot).config}]);
+const terms=backend.profiles[profile];if(terms===null){const can=Object.entries(backend.profiles).filter(([,one])=>one!==null).map(([one])=>one);throw new import_chunk_NVPF5LEY.
+FaultError("preflight",`cannot use profile ${profile} with backend ${custom?.name??backend.id}: it cannot be kept there; possible: ${can.join(", ")}`)}const program=programOf(
+backend,custom,words.cwd);const tooLong=custom?.prompt==="argument"?(0,import_chunk_JH5ETT6M.findArgumentFault)([words.prompt]):null;if(tooLong!==null)throw new import_chunk_NVPF5LEY.
+FaultError("preflight",`cannot give the task to backend ${custom?.name} as an argument: ${tooLong}`,'set "prompt": "stdin" for it in your config');const{version}=checkProgram(
+backend,program);requirePolicy(backend,profile,words.cwd,version);const{mode,model,prompt,resume}=words;return{mode,backend:backend.id,program,version,model,profile,
+adds:terms.adds,brief:custom?custom.brief??false:true,prompt,resume,custom}}function fallbackOf(words){return words.earlierProfile??(0,import_chunk_W7HED5VZ.findMode)(
+words.mode)?.profile??"restricted"}function launchWarnings(staff){return[...sandboxWarnings(staff),...modelWarnings(staff)]}function modelWarnings({model,custom}){
+if(model===null||!custom)return[];return[{code:"model_ignored",message:`${custom.name} is told no model: put ${model} into its "argv" in your config`}]}function sandboxWarnings(staff){
+const terms=(0,import_chunk_JH5ETT6M.findBackend)(staff.backend)?.profiles[staff.profile];if(staff.profile!=="standard"||terms?.sandbox!==false)return[];const message=`${staff.
+backend} has no sandbox here: nothing but its own obedience keeps its writes inside the workspace`;return[{code:"no_sandbox",message}]}function chooseBackend(name,config,cwd){
+if(name===void 0)return{backend:onlyInstalled(config,cwd),custom:null};const own=Object.hasOwn(config.backends,name)?config.backends[name]:void 0;const custom=(0,
+import_chunk_JH5ETT6M.findBackend)("custom");if(own&&custom)return{backend:custom,custom:{name,...own}};const backend=(0,import_chunk_JH5ETT6M.findBackend)(name);
+if(backend&&backend.id!=="custom")return{backend,custom:null};throw(0,import_chunk_NVPF5LEY.usageError)(`cannot use backend ${JSON.stringify(name)}: there are ${known(
+config)}`,'your own programs go into "backends" of ~/.config/job-companion/config.json')}function onlyInstalled(config,cwd){const found=import_chunk_JH5ETT6M.backends.
+filter(backend=>backend.programs.some(program=>(0,import_chunk_55A4YUIJ.findProgram)(program,cwd)!==void 0));if(found.length===1&&found[0])return found[0];const state=found.
+length===0?"no agent CLI is on PATH":`several are installed (${found.map(one=>one.id).join(", ")})`;const next=found.length===0?`install one of them; how, and w\
+hat is there, shows: ${(0,import_chunk_DFY3WLOV.nextCommand)([],"setup")}`:"name one with --backend NAME";throw(0,import_chunk_NVPF5LEY.usageError)(`cannot choo\
+se a backend: ${state}; there are ${known(config)}`,next)}function knownBackends(config){return[...import_chunk_JH5ETT6M.backends.map(backend=>backend.id).filter(
+id=>id!=="custom"),...Object.keys(config.backends)]}function known(config){return knownBackends(config).join(", ")||"none"}function programOf(backend,custom,cwd){
+const names=custom?[custom.argv[0]]:backend.programs;for(const name of names){const program=(0,import_chunk_55A4YUIJ.findProgram)(name,cwd);if(program!==void 0)
+return program}throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot find ${names.join(" or ")} for backend ${custom?.name??backend.id}: not on PATH (${import_chunk_VBJYUCPQ.
+variables.searchPath()||"empty"})`,`${custom?'mend "backends" of your config':`install it (${backend.install})`}, or choose another with --backend`)}function requireFreeConversation(root,backend,conversation){
+const{folder,option}=root;for(const id of(0,import_chunk_NM4KW5RY.listActive)(folder)){const paths=(0,import_chunk_RSAECTKB.jobPaths)(folder,id);const spec=(0,import_chunk_OYSO2DVF.
+readSpec)(paths);if(spec.kind!=="ok"||spec.value.staff?.backend!==backend)continue;const state=(0,import_chunk_OYSO2DVF.readState)(paths);const uses=spec.value.
+staff.resume??(state.kind==="ok"?state.value.conversation?.id:void 0);if(uses!==conversation||(0,import_chunk_CIC7AI7D.isOver)(folder,id))continue;throw new import_chunk_NVPF5LEY.
+FaultError("busy",`cannot continue conversation ${conversation}: job ${id} is using it`,import_chunk_DFY3WLOV.nextCommands.wait(id,option))}}
 
 },
 "./chunk-XRZCSGQB.js": function (module, exports) {
@@ -3560,12 +3580,24 @@ errnoOf)(error)})`)}}function unusable(folder,reason){return new import_chunk_NV
 elsewhere)}function userId(){return process.getuid?.()??0}
 
 },
-"./chunk-YRTDHQMQ.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{concludeTimer:()=>concludeTimer});module.exports=stdin_exports;var import_chunk_CP43QION=load("./chunk-CP43QION.js");
-var import_chunk_OYSO2DVF=load("./chunk-OYSO2DVF.js");var import_chunk_Y5L6GQDB=load("./chunk-Y5L6GQDB.js");function concludeTimer(job,reconciled){if((0,import_chunk_CP43QION.
-finishStored)(job))return;const tree={step:"none",ended:[],survivors:[]};(0,import_chunk_CP43QION.conclude)(job,{reason:reasonOf(job),exit:void 0,tree,reconciled})}
-function reasonOf({paths,spec}){const due=Date.parse(spec.timer?.due_at??"");const cancel=(0,import_chunk_OYSO2DVF.readCancel)(paths);if((0,import_chunk_Y5L6GQDB.
-nowMs)()<due)return"canceled";return cancel&&Date.parse(cancel.at)<due?"canceled":"due"}
+"./chunk-YD5YGYM5.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{isSettleable:()=>isSettleable,refresh:()=>refresh,refreshAttached:()=>refreshAttached});module.exports=stdin_exports;
+var import_chunk_ER3MQ2ZD=load("./chunk-ER3MQ2ZD.js");var import_chunk_XUMWCHG3=load("./chunk-XUMWCHG3.js");var import_chunk_UNWLYFWA=load("./chunk-UNWLYFWA.js");
+var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var settled=["over","lost","host_restarted","never_s\
+tarted"];function isSettleable(condition){return settled.includes(condition)}var attachable=["orphaned","unclaimed"];async function refresh(root,id,isStrict=false){
+const view=await refreshRecord(root,id,isStrict);if(owesNotice(view))await(await Promise.resolve().then(()=>load("./owed-notice-ARSM3FYI.js"))).startOwedNotice(
+view);return view}function owesNotice({spec,state,damage,paths}){return Boolean(spec?.notify)&&damage===null&&(0,import_chunk_ER3MQ2ZD.isEnded)(state)&&!(0,import_chunk_7WBBYJDG.
+exists)(`${paths.notices}/end`)}async function refreshRecord(root,id,isStrict){const view=(0,import_chunk_ER3MQ2ZD.inspect)(root,id);const condition=(0,import_chunk_ER3MQ2ZD.
+conditionOf)(view);if(condition==="ended")dropMarker(view);if(!isSettleable(condition))return condition==="unclaimed"?unlessForged(view):view;const{settleJob}=await Promise.
+resolve().then(()=>load("./settle-TYZGTLZC.js"));await settleJob(view,now2=>isSettleable((0,import_chunk_ER3MQ2ZD.conditionOf)(now2)),isStrict);const now=(0,import_chunk_ER3MQ2ZD.
+inspect)(root,id);return nobodyComes.includes((0,import_chunk_ER3MQ2ZD.conditionOf)(now))?unlessForged(now):now}var nobodyComes=[...settled,"unclaimed"];async function unlessForged(view){
+const{isForged}=await Promise.resolve().then(()=>load("./may-act-KAPX2UGA.js"));if(!await isForged(view))return view;const damage="spec.json was changed, or com\
+es from another user or machine";return{...view,spec:null,damage,state:(0,import_chunk_XUMWCHG3.damagedState)(view.id,damage)}}async function refreshAttached(root,id){
+const view=await refresh(root,id,true);if(view.damage!==null)return view;const isDue=now=>attachable.includes((0,import_chunk_ER3MQ2ZD.conditionOf)(now))||isHung(
+now);if(!isDue(view))return view;const{attachWorker}=await Promise.resolve().then(()=>load("./attach-H3VMWA5Y.js"));await attachWorker(view,isDue);return(0,import_chunk_ER3MQ2ZD.
+inspect)(root,id)}function dropMarker(view){if(!(0,import_chunk_7WBBYJDG.exists)(view.paths.marker))return;try{(0,import_chunk_527JQF7V.removeFile)(view.paths.reserve);
+(0,import_chunk_527JQF7V.removeFile)(view.paths.marker)}catch{}}function isHung(view){if((0,import_chunk_ER3MQ2ZD.conditionOf)(view)!=="supervised"||view.isClaimed||
+view.worker!==null)return false;return view.leaseAgeMs!==null&&view.leaseAgeMs>2*import_chunk_UNWLYFWA.leaseStaleMs}
 
 },
 "./chunk-Z4RGNWQU.js": function (module, exports) {
@@ -3675,53 +3707,21 @@ void 0?"renamed":!was?"added":!is?"deleted":"modified";return{path:shortName(pat
 return(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_FSRL2ASG.readableName)(name),listed.nameBytes)}
 
 },
-"./chunk-Z5MKREF3.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{pageOf:()=>pageOf});module.exports=stdin_exports;var import_chunk_4THIVH2P=load("./chunk-4THIVH2P.js");var import_chunk_TESABYF3=load(
-"./chunk-TESABYF3.js");var import_chunk_BXSONOR3=load("./chunk-BXSONOR3.js");var import_chunk_OIGBCF3K=load("./chunk-OIGBCF3K.js");var import_chunk_SZ7SYDR5=load(
-"./chunk-SZ7SYDR5.js");var import_chunk_QDGG2LTG=load("./chunk-QDGG2LTG.js");var import_chunk_5WQSECMS=load("./chunk-5WQSECMS.js");var import_chunk_UNGYPAP3=load(
-"./chunk-UNGYPAP3.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_ER3MQ2ZD=load("./chunk-ER3MQ2ZD.js");var import_chunk_OYSO2DVF=load(
-"./chunk-OYSO2DVF.js");var import_chunk_Y5L6GQDB=load("./chunk-Y5L6GQDB.js");function progressLine(view){const checkpoint=(0,import_chunk_OIGBCF3K.checkpointOf)(
-view.state);if(!checkpoint)return null;const{completed,total,phase,n,at}=checkpoint;const{bar,eta}=(0,import_chunk_4THIVH2P.progressCells)(view);const count=completed===
-null?null:total===null?`${completed} done`:`${completed} of ${total}`;const parts=[bar,count,phase,eta===null?null:`ETA ${eta}`].filter(part=>part!==null);const age=(0,
-import_chunk_UNGYPAP3.formatAge)((0,import_chunk_OYSO2DVF.ageOf)(at,(0,import_chunk_Y5L6GQDB.nowMs)())??0);return`${parts.length===0?"no numbers":parts.join(", ")}\
- (checkpoint ${n}, ${age} ago)`}function watchLine(view){const seen=(0,import_chunk_OIGBCF3K.watchSeen)(view);if(!seen)return null;return`${seen.word||seen.verdict}${seen.
-evidence===""?"":`: ${seen.evidence}`}`}function pageOf(view,root){return`${[factsOf(view,root),...saidLast(view)].filter(part=>part!=="").join("\n\n")}
-`}function factsOf(view,root){const{state,spec}=view;const seen=(0,import_chunk_TESABYF3.observation)(view,{afterSeq:null,root});const ended=(0,import_chunk_4THIVH2P.
-endedOf)(view);const lines=[["id",view.id],["state",state.state],["health",(0,import_chunk_ER3MQ2ZD.isEnded)(state)?null:`${seen.health}${seen.reason?` (${seen.
-reason})`:""}`],["on stall",onStallOf(view,seen.health)],["progress",(0,import_chunk_ER3MQ2ZD.isEnded)(state)?null:progressLine(view)],["watch",watchLine(view)],
-["notify",(0,import_chunk_BXSONOR3.failedNotice)(view)],["error",state.error?`${state.error.code}: ${(0,import_chunk_LXK2ZILE.plainText)(state.error.message)}`:
-null],["exit code",state.exit_code===null?null:String(state.exit_code)],["task",taskOf(view)],["time",`${(0,import_chunk_4THIVH2P.timeOf)(view)}${ended===null?"":
-`, ended ${ended}`}`],["now",(0,import_chunk_Y5L6GQDB.isoNow)()],["owner",spec?.owner?(0,import_chunk_4THIVH2P.ownerOf)(view):null],["backend",agentOf(view)],["\
-due",spec?.timer?(0,import_chunk_SZ7SYDR5.dueWords)(spec.timer):null],["slot",spec?.timer?.slot?(0,import_chunk_LXK2ZILE.plainText)(spec.timer.slot):null],["wha\
-t",(0,import_chunk_4THIVH2P.whatOf)(view)],["folder",spec?.cwd?(0,import_chunk_LXK2ZILE.plainText)(spec.cwd):null],["limit",limitOf(view)],["output",spec?.kind===
-"run"?view.paths.output:null],["log",spec?.run?.log?(0,import_chunk_LXK2ZILE.plainText)(spec.run.log):null],["conversation",state.conversation?(0,import_chunk_LXK2ZILE.
-excerpt)((0,import_chunk_LXK2ZILE.plainText)(state.conversation.id),200):null],...state.warnings.map(one=>["warning",(0,import_chunk_LXK2ZILE.plainText)(one.message)]),
-...Object.entries(seen.next).map(([name,command])=>[name,command])];return lines.filter(([,value])=>value!==null).map(([name,value])=>`${`${name}:`.padEnd(14)}${value}`).
-join("\n")}function taskOf({spec,state}){const identity=spec?.run?.identity;if(!identity)return null;return(0,import_chunk_ER3MQ2ZD.isEnded)(state)?`${(0,import_chunk_QDGG2LTG.
-oneLine)(identity)}: ${(0,import_chunk_QDGG2LTG.taskWords)(state)}`:(0,import_chunk_QDGG2LTG.oneLine)(identity)}function onStallOf({spec,state},health){if((0,import_chunk_ER3MQ2ZD.
-isEnded)(state)||health!=="attention"||!spec?.on_stall)return null;return(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(spec.on_stall).replace(
-/\s+/g," ").trim(),1024)}function limitOf({spec,state}){if(!spec||spec.timer||(0,import_chunk_ER3MQ2ZD.isEnded)(state)||typeof spec.deadline_ms!=="number")return null;
-return`${(0,import_chunk_UNGYPAP3.formatDuration)(spec.deadline_ms)} from launch`}function agentOf({spec}){const{backend,profile,model}=(0,import_chunk_TESABYF3.
-staffFacts)(spec);if(backend===null)return null;return[backend,`profile ${profile}`,...model===null?[]:[`model ${model}`]].join(", ")}function saidLast(view){const{
-paths,spec,state}=view;const tails=(...files)=>files.map(file=>(0,import_chunk_LXK2ZILE.plainText)((0,import_chunk_5WQSECMS.readLogTail)(file).toString("utf8")).
-trimEnd());if(!spec?.staff)return tails(paths.output,paths.error);if((0,import_chunk_ER3MQ2ZD.isEnded)(state))return tails(paths.result);return[...liveLines(view),
-...tails(paths.error)]}function liveLines(view){const{tools,text}=(0,import_chunk_TESABYF3.progressOf)(view);const calls=Array.isArray(tools)?tools.map(callLine).
-filter(line=>line!==null):[];return[calls.join("\n"),typeof text==="string"?(0,import_chunk_LXK2ZILE.plainText)(text).trim():""]}function callLine(call){if(typeof call?.
-name!=="string")return null;const input=typeof call.input==="string"?` ${call.input}`:"";const status=typeof call.status==="string"?` [${call.status}]`:"";return(0,
-import_chunk_LXK2ZILE.plainText)(`- ${call.name}${input}${status}`).replace(/\s+/g," ")}
-
-},
-"./chunk-ZAIAGSXA.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{makeStaffVerb:()=>makeStaffVerb});module.exports=stdin_exports;var import_chunk_VMYUF4AU=load("./chunk-VMYUF4AU.js");
-var import_chunk_CGHLF3AW=load("./chunk-CGHLF3AW.js");var import_chunk_X4ZWNZHO=load("./chunk-X4ZWNZHO.js");var import_chunk_L76FAXVI=load("./chunk-L76FAXVI.js");
-var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");function makeStaffVerb({mode:id,options={},notes,examples,isSynchronous=false}){const mode=import_chunk_W7HED5VZ.
-modes[id];return{name:id,summary:mode.summary,form:"(--prompt TEXT | --prompt-file PATH | --stdin) [options]",words:{min:0,max:0},options:{...import_chunk_L76FAXVI.
-staffOptions,...options,cwd:{kind:"text",value:"DIR",help:"folder to work in (default: here)"},...import_chunk_L76FAXVI.writerOptions,...import_chunk_L76FAXVI.launchOptions},
-notes:[`Default profile: ${mode.profile}. The task reaches the agent byte for byte, with the words of the mode around it.`,notes].filter(line=>line!==void 0).join(
-"\n"),examples,async run(context,input){const prompt=await(0,import_chunk_VMYUF4AU.taskOf)(context,input);const words=(0,import_chunk_X4ZWNZHO.onceWords)(id,input,
-(0,import_chunk_X4ZWNZHO.folderSaid)(context,input),prompt);const isWaiting=isSynchronous&&!input.has("id-only");const repeated=await(0,import_chunk_X4ZWNZHO.repeatedLaunch)(
-context,input,words,isWaiting);if(repeated)return repeated;const cwd=(0,import_chunk_CGHLF3AW.folderOf)(context,input);const staff=(0,import_chunk_VMYUF4AU.freshStaff)(
-context,input,{mode:id,prompt,cwd});return(0,import_chunk_VMYUF4AU.launchStaff)(context,input,{verb:id,staff,cwd,lineage:null,isSynchronous:isWaiting,words})}}}
+"./chunk-ZDELLA24.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{cancelJob:()=>cancelJob});module.exports=stdin_exports;var import_chunk_EFUQBNG5=load("./chunk-EFUQBNG5.js");var import_chunk_YD5YGYM5=load(
+"./chunk-YD5YGYM5.js");var import_chunk_ER3MQ2ZD=load("./chunk-ER3MQ2ZD.js");var import_chunk_XUMWCHG3=load("./chunk-XUMWCHG3.js");var import_chunk_UNWLYFWA=load(
+"./chunk-UNWLYFWA.js");var import_chunk_Y5L6GQDB=load("./chunk-Y5L6GQDB.js");var import_chunk_BSO2ISIG=load("./chunk-BSO2ISIG.js");var import_chunk_7WBBYJDG=load(
+"./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");async function cancelJob(root,id,request,patienceMs){
+const before=await(0,import_chunk_YD5YGYM5.refresh)(root,id);if((0,import_chunk_ER3MQ2ZD.isEnded)(before.state))return{view:before,result:before.state.state==="\
+canceled"?"canceled":"ended_before"};askFor(before,`${JSON.stringify({by:(0,import_chunk_BSO2ISIG.ownIdentity)(),owner:request.owner,at:(0,import_chunk_Y5L6GQDB.
+isoNow)(),why:request.why})}
+`);nudge(before);const timeoutMs=patienceMs??(before.spec?.kill_grace_ms??0)+import_chunk_UNWLYFWA.killSettleMs+5e3+askingMs(before);const{views}=await(0,import_chunk_EFUQBNG5.
+waitForJobs)(root,[id],{mode:"all",timeoutMs,heartbeatMs:null});const[view=before]=views;if(view.state.state==="canceled")return{view,result:"canceled"};return{
+view,result:(0,import_chunk_ER3MQ2ZD.isEnded)(view.state)?"ended_before":"requested"}}function askingMs({spec}){return spec?.run?.status_cmd?import_chunk_UNWLYFWA.
+taskStatusMs+import_chunk_UNWLYFWA.toolGraceMs:0}function askFor({paths},text){for(let round=1;;round+=1){try{(0,import_chunk_527JQF7V.createFile)(paths.cancel,
+text);return}catch(error){if((0,import_chunk_NVPF5LEY.errnoOf)(error)!=="ENOENT"||round===3||!(0,import_chunk_7WBBYJDG.exists)(paths.folder))throw error}}}function nudge(view){
+const engine=(0,import_chunk_XUMWCHG3.findEngine)(view.spec?.engine??"")??import_chunk_XUMWCHG3.defaultEngine;for(const identity of[view.launch?.worker,view.worker?.
+worker])if(identity)engine.signal(identity,"SIGURG")}
 
 },
 "./chunk-ZMHFMS2X.js": function (module, exports) {
@@ -3731,9 +3731,9 @@ claim);process.on("SIGURG",tick);const first=setTimeout(tick,0);return()=>{clear
 const lease=setInterval(()=>(0,import_chunk_2ZMZR3QW.renewLease)(claim.paths),import_chunk_UNWLYFWA.leaseMs);return()=>clearInterval(lease)}
 
 },
-"./ci-ETWPE2UM.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{ci:()=>ci});module.exports=stdin_exports;var import_chunk_SBCFKTTP=load("./chunk-SBCFKTTP.js");var import_chunk_LMLQXG4R=load(
-"./chunk-LMLQXG4R.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_CTSRVJRC=load(
+"./ci-4ACNNICQ.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{ci:()=>ci});module.exports=stdin_exports;var import_chunk_IFA4DAC5=load("./chunk-IFA4DAC5.js");var import_chunk_OL7PHHL5=load(
+"./chunk-OL7PHHL5.js");var import_chunk_SBRRC2LY=load("./chunk-SBRRC2LY.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_CTSRVJRC=load(
 "./chunk-CTSRVJRC.js");var import_chunk_UNWLYFWA=load("./chunk-UNWLYFWA.js");var import_chunk_Y5L6GQDB=load("./chunk-Y5L6GQDB.js");var import_chunk_VBJYUCPQ=load(
 "./chunk-VBJYUCPQ.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var query=`query ($owner: Str\
 ing!, $name: String!, $expression: String!, $after: String) {
@@ -3756,60 +3756,60 @@ ing!, $name: String!, $expression: String!, $after: String) {
     }
   }
 }`;async function findCommit(repo,expression,tools,cursor){const known=repo??(typeof cursor?.repo==="string"?cursor.repo:null)??await askRepository(tools);if(typeof known!==
-"string")return known;return(0,import_chunk_LMLQXG4R.shareGh)(tools,`commit ${known}@${expression}`,(0,import_chunk_LMLQXG4R.wantsFresh)(cursor),()=>fetchCommit(
-known,expression,tools))}async function askRepository(tools){const answer=await(0,import_chunk_LMLQXG4R.askGh)(tools,["repo","view","--json","url"]);if(answer.kind!==
-"answer")return answer;return(0,import_chunk_LMLQXG4R.repositoryIn)((0,import_chunk_LMLQXG4R.linkOf)((0,import_chunk_LMLQXG4R.fieldsOf)(answer.value)?.url))??(0,
-import_chunk_LMLQXG4R.unexpected)("gh repo view gave no address")}async function fetchCommit(repo,expression,tools){const[name="",owner="",host]=repo.split("/").
+"string")return known;return(0,import_chunk_OL7PHHL5.shareGh)(tools,`commit ${known}@${expression}`,(0,import_chunk_OL7PHHL5.wantsFresh)(cursor),()=>fetchCommit(
+known,expression,tools))}async function askRepository(tools){const answer=await(0,import_chunk_OL7PHHL5.askGh)(tools,["repo","view","--json","url"]);if(answer.kind!==
+"answer")return answer;return(0,import_chunk_OL7PHHL5.repositoryIn)((0,import_chunk_OL7PHHL5.linkOf)((0,import_chunk_OL7PHHL5.fieldsOf)(answer.value)?.url))??(0,
+import_chunk_OL7PHHL5.unexpected)("gh repo view gave no address")}async function fetchCommit(repo,expression,tools){const[name="",owner="",host]=repo.split("/").
 reverse();const words=[...["api","graphql",...host===void 0?[]:["--hostname",host],"-f",`query=${query}`],...["-f",`owner=${owner}`,"-f",`name=${name}`,"-f",`ex\
-pression=${expression}`]];const checks=[];let head;let after;for(let page=0;page<import_chunk_UNWLYFWA.ghPages;page+=1){const answer=await(0,import_chunk_LMLQXG4R.
-askGh)(tools,after===void 0?words:[...words,"-f",`after=${after}`]);if(answer.kind!=="answer")return answer;const repository=(0,import_chunk_LMLQXG4R.fieldsOf)(
-(0,import_chunk_LMLQXG4R.fieldsOf)((0,import_chunk_LMLQXG4R.fieldsOf)(answer.value)?.data)?.repository);if(repository?.object===void 0)return(0,import_chunk_LMLQXG4R.
-unexpected)("gh api graphql gave no repository");const oid=(0,import_chunk_LMLQXG4R.shaOf)((0,import_chunk_LMLQXG4R.fieldsOf)(repository.object)?.oid);if(oid===
-void 0)return{kind:"commit",repo,head:null,checks:[]};if(head!==void 0&&head!==oid)return(0,import_chunk_LMLQXG4R.unexpected)("the branch moved meanwhile");head=
-oid;const rollup=(0,import_chunk_LMLQXG4R.fieldsOf)((0,import_chunk_LMLQXG4R.fieldsOf)(repository.object)?.statusCheckRollup);if(!rollup&&after===void 0)return{
-kind:"commit",repo,head,checks};const contexts=(0,import_chunk_LMLQXG4R.fieldsOf)(rollup?.contexts);const rows=(0,import_chunk_LMLQXG4R.rowsOf)(contexts?.nodes);
-if(!rows||rows.length!==listLength(contexts?.nodes))return(0,import_chunk_LMLQXG4R.unexpected)("a part of the checks is missing");checks.push(...rows.map(row=>(0,
-import_chunk_LMLQXG4R.readCheck)({...row,workflowName:workflowOf(row)})));const{hasNextPage,endCursor}=(0,import_chunk_LMLQXG4R.fieldsOf)(contexts?.pageInfo)??{};
-if(hasNextPage===false)return{kind:"commit",repo,head,checks};if(hasNextPage!==true||typeof endCursor!=="string")return(0,import_chunk_LMLQXG4R.unexpected)("the\
- next page of the checks has no name");after=endCursor}return(0,import_chunk_LMLQXG4R.unexpected)(`more than ${import_chunk_UNWLYFWA.ghPages} pages of checks`)}
-function workflowOf(row){return(0,import_chunk_LMLQXG4R.fieldsOf)((0,import_chunk_LMLQXG4R.fieldsOf)((0,import_chunk_LMLQXG4R.fieldsOf)(row.checkSuite)?.workflowRun)?.
+pression=${expression}`]];const checks=[];let head;let after;for(let page=0;page<import_chunk_UNWLYFWA.ghPages;page+=1){const answer=await(0,import_chunk_OL7PHHL5.
+askGh)(tools,after===void 0?words:[...words,"-f",`after=${after}`]);if(answer.kind!=="answer")return answer;const repository=(0,import_chunk_OL7PHHL5.fieldsOf)(
+(0,import_chunk_OL7PHHL5.fieldsOf)((0,import_chunk_OL7PHHL5.fieldsOf)(answer.value)?.data)?.repository);if(repository?.object===void 0)return(0,import_chunk_OL7PHHL5.
+unexpected)("gh api graphql gave no repository");const oid=(0,import_chunk_OL7PHHL5.shaOf)((0,import_chunk_OL7PHHL5.fieldsOf)(repository.object)?.oid);if(oid===
+void 0)return{kind:"commit",repo,head:null,checks:[]};if(head!==void 0&&head!==oid)return(0,import_chunk_OL7PHHL5.unexpected)("the branch moved meanwhile");head=
+oid;const rollup=(0,import_chunk_OL7PHHL5.fieldsOf)((0,import_chunk_OL7PHHL5.fieldsOf)(repository.object)?.statusCheckRollup);if(!rollup&&after===void 0)return{
+kind:"commit",repo,head,checks};const contexts=(0,import_chunk_OL7PHHL5.fieldsOf)(rollup?.contexts);const rows=(0,import_chunk_OL7PHHL5.rowsOf)(contexts?.nodes);
+if(!rows||rows.length!==listLength(contexts?.nodes))return(0,import_chunk_OL7PHHL5.unexpected)("a part of the checks is missing");checks.push(...rows.map(row=>(0,
+import_chunk_OL7PHHL5.readCheck)({...row,workflowName:workflowOf(row)})));const{hasNextPage,endCursor}=(0,import_chunk_OL7PHHL5.fieldsOf)(contexts?.pageInfo)??{};
+if(hasNextPage===false)return{kind:"commit",repo,head,checks};if(hasNextPage!==true||typeof endCursor!=="string")return(0,import_chunk_OL7PHHL5.unexpected)("the\
+ next page of the checks has no name");after=endCursor}return(0,import_chunk_OL7PHHL5.unexpected)(`more than ${import_chunk_UNWLYFWA.ghPages} pages of checks`)}
+function workflowOf(row){return(0,import_chunk_OL7PHHL5.fieldsOf)((0,import_chunk_OL7PHHL5.fieldsOf)((0,import_chunk_OL7PHHL5.fieldsOf)(row.checkSuite)?.workflowRun)?.
 workflow)?.name}function listLength(value){return Array.isArray(value)?value.length:0}var ci={id:"ci",summary:"the checks of a pull request, a commit or a branc\
-h on GitHub (through gh)",form:"[PR]",words:{min:0,max:1},options:{...import_chunk_LMLQXG4R.targetOptions,sha:{kind:"text",value:"SHA",help:"this commit instead\
+h on GitHub (through gh)",form:"[PR]",words:{min:0,max:1},options:{...import_chunk_OL7PHHL5.targetOptions,sha:{kind:"text",value:"SHA",help:"this commit instead\
  of a pull request"},ref:{kind:"text",value:"BRANCH",help:"the tip of this branch or tag instead of a pull request"},"no-checks-grace":{kind:"duration",value:"D",
 range:import_chunk_UNWLYFWA.limits.noChecksGrace,help:"how long a head may stay without checks before that is said (default 5m)"},"allow-none":{kind:"flag",help:"\
 no checks, or only skipped ones, are enough after the grace"}},examples:["watch ci --pr 7 --for 2h","watch ci --repo OWNER/REPO --ref main --for 1h --repeat"],isRemote:true,
 read(given){const graceMs=given.duration("no-checks-grace")??import_chunk_UNWLYFWA.limits.noChecksGrace.default;const rest={is_sha:given.has("sha"),grace_ms:graceMs,
-allow_none:given.has("allow-none")};const expression=readExpression(given);const target=expression===null?(0,import_chunk_LMLQXG4R.readPull)(given,"ci"):{repo:(0,
-import_chunk_LMLQXG4R.repositoryOf)(given),pr:null};const input={...target,expression,...rest};return{input:{...input},words:`checks of ${placeOf(input,input.repo)}`}},
-async look(input,tools,cursor){const wanted=input;const found=await findHead(wanted,tools,cursor);if((0,import_chunk_LMLQXG4R.isFailure)(found))return found;const isOther=wanted.
-is_sha&&!found.head?.startsWith(wanted.expression??"");if(found.head===null||isOther)return notThere(wanted,found.repo,tools,cursor);const runs=await(0,import_chunk_SBCFKTTP.
-findRuns)(found.repo,found.head,tools,(0,import_chunk_LMLQXG4R.wantsFresh)(cursor));if((0,import_chunk_LMLQXG4R.isFailure)(runs))return runs;return judge(wanted,
-{...found,head:found.head},(0,import_chunk_SBCFKTTP.judgeRollup)(found.checks,runs.runs),tools,cursor)}};function readExpression(given){const sha=given.text("sh\
+allow_none:given.has("allow-none")};const expression=readExpression(given);const target=expression===null?(0,import_chunk_OL7PHHL5.readPull)(given,"ci"):{repo:(0,
+import_chunk_OL7PHHL5.repositoryOf)(given),pr:null};const input={...target,expression,...rest};return{input:{...input},words:`checks of ${placeOf(input,input.repo)}`}},
+async look(input,tools,cursor){const wanted=input;const found=await findHead(wanted,tools,cursor);if((0,import_chunk_OL7PHHL5.isFailure)(found))return found;const isOther=wanted.
+is_sha&&!found.head?.startsWith(wanted.expression??"");if(found.head===null||isOther)return notThere(wanted,found.repo,tools,cursor);const runs=await(0,import_chunk_IFA4DAC5.
+findRuns)(found.repo,found.head,tools,(0,import_chunk_OL7PHHL5.wantsFresh)(cursor));if((0,import_chunk_OL7PHHL5.isFailure)(runs))return runs;return judge(wanted,
+{...found,head:found.head},(0,import_chunk_IFA4DAC5.judgeRollup)(found.checks,runs.runs),tools,cursor)}};function readExpression(given){const sha=given.text("sh\
 a");const ref=given.text("ref");const said=["pr","sha","ref"].filter(option=>given.has(option));if(said.length+given.words.length>1)throw(0,import_chunk_NVPF5LEY.
 usageError)("cannot watch ci of several things: give one of --pr N, --sha SHA and --ref BRANCH");if(sha!==void 0&&!/^[0-9a-f]{7,64}$/i.test(sha))throw(0,import_chunk_NVPF5LEY.
 usageError)(`cannot take --sha ${JSON.stringify(sha)}: allowed are 7 to 64 hex digits`);if(ref!==void 0&&!/^(?![-/.])[^\s~^:?*[\\\p{Cc}]{1,250}$/u.test(ref))throw(0,
 import_chunk_NVPF5LEY.usageError)(`cannot take --ref ${JSON.stringify(ref)}: it is no name of a branch or tag`);return sha?.toLowerCase()??ref??null}function findHead(wanted,tools,cursor){
-if(wanted.pr!==null)return(0,import_chunk_LMLQXG4R.findPull)({repo:wanted.repo,pr:wanted.pr},tools,cursor);return findCommit(wanted.repo,wanted.expression??"",tools,
-cursor)}function judge(wanted,found,rollup,tools,cursor){const{head,repo}=found;const state=found.kind==="pull"?found.state:"open";const grace=(0,import_chunk_LMLQXG4R.
-graceOf)(wanted.grace_ms,head,tools,cursor);const checks=(0,import_chunk_LMLQXG4R.checksWord)(rollup,grace);const isNone=(0,import_chunk_LMLQXG4R.isNoneForGood)(
+if(wanted.pr!==null)return(0,import_chunk_OL7PHHL5.findPull)({repo:wanted.repo,pr:wanted.pr},tools,cursor);return findCommit(wanted.repo,wanted.expression??"",tools,
+cursor)}function judge(wanted,found,rollup,tools,cursor){const{head,repo}=found;const state=found.kind==="pull"?found.state:"open";const grace=(0,import_chunk_OL7PHHL5.
+graceOf)(wanted.grace_ms,head,tools,cursor);const checks=(0,import_chunk_OL7PHHL5.checksWord)(rollup,grace);const isNone=(0,import_chunk_OL7PHHL5.isNoneForGood)(
 checks,grace);const isOver=state==="closed"?!["passed","settling","failed"].includes(checks):state==="merged"&&isNone;const word=isOver&&!(isNone&&wanted.allow_none)?
-state:checks;const verdict=word==="failed"||word===state?"failed":word==="passed"||isNone&&wanted.allow_none?"met":"pending";const moved=(0,import_chunk_LMLQXG4R.
-movedFrom)(cursor,head);const notes=[state==="open"?"":`, ${state}`,moved===null?"":`, head moved from ${(0,import_chunk_LMLQXG4R.shortSha)(moved)}`];const text=`${placeOf(
-wanted,repo)} ${(0,import_chunk_LMLQXG4R.shortSha)(head)}: ${(0,import_chunk_LMLQXG4R.checksWords)(rollup,grace)}`;return{kind:"look",verdict,word,evidence:(0,import_chunk_LMLQXG4R.
+state:checks;const verdict=word==="failed"||word===state?"failed":word==="passed"||isNone&&wanted.allow_none?"met":"pending";const moved=(0,import_chunk_OL7PHHL5.
+movedFrom)(cursor,head);const notes=[state==="open"?"":`, ${state}`,moved===null?"":`, head moved from ${(0,import_chunk_OL7PHHL5.shortSha)(moved)}`];const text=`${placeOf(
+wanted,repo)} ${(0,import_chunk_OL7PHHL5.shortSha)(head)}: ${(0,import_chunk_OL7PHHL5.checksWords)(rollup,grace)}`;return{kind:"look",verdict,word,evidence:(0,import_chunk_OL7PHHL5.
 line)(`${text}${notes.join("")}`),key:[head,word,rollup.signature||"-",state].join(":"),facts:{repo,...found.kind==="pull"?{pr:found.number,url:found.url,pr_state:state}:
-{ref:wanted.expression},head,...moved===null?{}:{head_before:moved},...(0,import_chunk_LMLQXG4R.checksFacts)(rollup)},cursor:{repo,...(0,import_chunk_LMLQXG4R.graceCursor)(
+{ref:wanted.expression},head,...moved===null?{}:{head_before:moved},...(0,import_chunk_OL7PHHL5.checksFacts)(rollup)},cursor:{repo,...(0,import_chunk_OL7PHHL5.graceCursor)(
 rollup,grace,checks)},...checks==="settling"?{againMs:import_chunk_UNWLYFWA.ghSettleAgainMs}:{},isSettled:state!=="open"&&verdict!=="pending",needsAttention:(word===
-"gated"||isNone)&&verdict==="pending"}}function notThere(wanted,repo,tools,cursor){const nowMs=tools.nowMs();const since=(0,import_chunk_LMLQXG4R.sinceOf)(cursor,
-"",nowMs);const isLate=nowMs-since>=wanted.grace_ms;return{kind:"look",verdict:"pending",word:"not_there",evidence:(0,import_chunk_LMLQXG4R.line)(`${placeOf(wanted,
+"gated"||isNone)&&verdict==="pending"}}function notThere(wanted,repo,tools,cursor){const nowMs=tools.nowMs();const since=(0,import_chunk_OL7PHHL5.sinceOf)(cursor,
+"",nowMs);const isLate=nowMs-since>=wanted.grace_ms;return{kind:"look",verdict:"pending",word:"not_there",evidence:(0,import_chunk_OL7PHHL5.line)(`${placeOf(wanted,
 repo)}: GitHub has no such commit${isLate?"":" yet"}`),key:`not_there:${isLate?"late":"yet"}`,facts:{repo,ref:wanted.expression},cursor:{repo,head:"",since},needsAttention:isLate}}
 function placeOf({pr,expression},repo){const what=pr===null?`@${/^[0-9a-f]{40}/.test(expression??"")?expression?.slice(0,10):expression}`:`#${pr}`;return`${repo??
 ""}${what}`}
 
 },
-"./clean-4FOT3ELP.js": function (module, exports) {
+"./clean-SVELD5J5.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{clean:()=>clean});module.exports=stdin_exports;var import_chunk_DYSFR35P=load("./chunk-DYSFR35P.js");var import_chunk_NWMRLGD5=load(
 "./chunk-NWMRLGD5.js");var import_chunk_L76FAXVI=load("./chunk-L76FAXVI.js");var import_chunk_YAUTBWZI=load("./chunk-YAUTBWZI.js");var import_chunk_6PFAPK5K=load(
-"./chunk-6PFAPK5K.js");var import_chunk_NM4KW5RY=load("./chunk-NM4KW5RY.js");var import_chunk_2322OOWW=load("./chunk-2322OOWW.js");var import_chunk_G3QJQVPZ=load(
+"./chunk-6PFAPK5K.js");var import_chunk_NM4KW5RY=load("./chunk-NM4KW5RY.js");var import_chunk_YD5YGYM5=load("./chunk-YD5YGYM5.js");var import_chunk_G3QJQVPZ=load(
 "./chunk-G3QJQVPZ.js");var import_chunk_CJ74I6F3=load("./chunk-CJ74I6F3.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_ILRLY4JU=load(
 "./chunk-ILRLY4JU.js");var import_chunk_DFY3WLOV=load("./chunk-DFY3WLOV.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_FSRL2ASG=load(
 "./chunk-FSRL2ASG.js");var import_chunk_IXQIV2GL=load("./chunk-IXQIV2GL.js");var import_chunk_XRZCSGQB=load("./chunk-XRZCSGQB.js");var import_chunk_LXK2ZILE=load(
@@ -3825,7 +3825,7 @@ worktreeWork)(spec.worktree);if(work.isGone)return work.isMerged?void 0:`its wor
 0&&!work.isMerged)return`its worktree ${folder} holds ${work.commits} unmerged commit(s)`;return jobsIn(folder)}async function jobsIn(folder){const{folder:root}=(0,
 import_chunk_YAUTBWZI.locateRoot)({cwd:folder});if(!root.startsWith(`${folder}/`)||!(0,import_chunk_7WBBYJDG.exists)(root))return void 0;try{if(!(0,import_chunk_YAUTBWZI.
 checkRoot)(root))return void 0;for(const id of new Set([...(0,import_chunk_NM4KW5RY.listActive)(root),...(0,import_chunk_NM4KW5RY.listJobs)(root)])){if(!(0,import_chunk_7WBBYJDG.
-exists)((0,import_chunk_RSAECTKB.jobPaths)(root,id).folder))continue;const why=keeps(await(0,import_chunk_2322OOWW.refresh)(root,id));if(why!==void 0)return`its\
+exists)((0,import_chunk_RSAECTKB.jobPaths)(root,id).folder))continue;const why=keeps(await(0,import_chunk_YD5YGYM5.refresh)(root,id));if(why!==void 0)return`its\
  worktree ${folder} has a job of its own, ${id}: ${why}`}return void 0}catch(error){return`its worktree ${folder} has a state folder that cannot be read (${error instanceof
 Error?error.message:"error"})`}}function keeps(view){if(view.damage!==null)return`its record is damaged (${view.damage})`;if(!(0,import_chunk_ER3MQ2ZD.isEnded)(
 view.state))return"it is live";if(!(0,import_chunk_NWMRLGD5.isCollected)(view))return"nobody has collected its result";const inner=view.spec?.worktree?.path;return inner!==
@@ -3837,7 +3837,7 @@ root,id));if(spec.kind!=="ok"||!spec.value.worktree||!await(0,import_chunk_BJVD3
 branch}=spec.value.worktree;if(namers(root,path2).every(one=>ids.includes(one)))found.set(path2,{id,path:path2,branch})}return[...found.values()]}function namers(root,folder){
 return(0,import_chunk_NM4KW5RY.listJobs)(root).filter(id=>{const spec=(0,import_chunk_OYSO2DVF.readSpec)((0,import_chunk_RSAECTKB.jobPaths)(root,id));return spec.
 kind==="ok"&&spec.value.worktree?.path===folder})}async function planClean(root,options){const plan={remove:[],keep:[],worktrees:[],debris:findDebris(root)};const ancestors=ancestorsOfLive(
-root);let finished=0;for(const id of(0,import_chunk_NM4KW5RY.listJobs)(root)){const view=await(0,import_chunk_2322OOWW.refresh)(root,id);const why=!(0,import_chunk_ER3MQ2ZD.
+root);let finished=0;for(const id of(0,import_chunk_NM4KW5RY.listJobs)(root)){const view=await(0,import_chunk_YD5YGYM5.refresh)(root,id);const why=!(0,import_chunk_ER3MQ2ZD.
 isEnded)(view.state)?"it is live":view.damage!==null?`its record is damaged (${view.damage})`:(0,import_chunk_DYSFR35P.isAwaited)(root,id)?"somebody waits for i\
 t":ancestors.has(id)?"a live job descends from it":!(0,import_chunk_NWMRLGD5.isCollected)(view)&&!options.includeUncollected?"nobody has collected its result":void 0;
 if((0,import_chunk_ER3MQ2ZD.isEnded)(view.state))finished+=1;const ageMs=(0,import_chunk_Y5L6GQDB.nowMs)()-Date.parse(view.state.ended_at??view.state.created_at);
@@ -3908,20 +3908,20 @@ return{kind:"fault",cause:"tool_missing",message:`cannot run ${program}: ${why}`
 import_chunk_LXK2ZILE.plainText)(bytes.subarray(-8192).toString("utf8")).trim().split("\n").at(-1)?.trim();if(line)return line}return""}
 
 },
-"./collecting-XKF4HESN.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{waitAndTell:()=>import_chunk_EDRMRAJP.waitAndTell});module.exports=stdin_exports;var import_chunk_EDRMRAJP=load("./\
-chunk-EDRMRAJP.js");var import_chunk_Z5MKREF3=load("./chunk-Z5MKREF3.js");var import_chunk_4THIVH2P=load("./chunk-4THIVH2P.js");var import_chunk_TESABYF3=load("\
-./chunk-TESABYF3.js");var import_chunk_4CHCCQN7=load("./chunk-4CHCCQN7.js");var import_chunk_BXSONOR3=load("./chunk-BXSONOR3.js");var import_chunk_DYSFR35P=load(
-"./chunk-DYSFR35P.js");var import_chunk_NWMRLGD5=load("./chunk-NWMRLGD5.js");var import_chunk_LSRU323L=load("./chunk-LSRU323L.js");var import_chunk_LUIVRIXY=load(
-"./chunk-LUIVRIXY.js");var import_chunk_OIGBCF3K=load("./chunk-OIGBCF3K.js");var import_chunk_FKEDTWPK=load("./chunk-FKEDTWPK.js");var import_chunk_SZ7SYDR5=load(
-"./chunk-SZ7SYDR5.js");var import_chunk_IH5K6ZOB=load("./chunk-IH5K6ZOB.js");var import_chunk_B2GTHZX4=load("./chunk-B2GTHZX4.js");var import_chunk_UBGVSQG2=load(
+"./collecting-YYWSLITX.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{waitAndTell:()=>import_chunk_EPLRZID4.waitAndTell});module.exports=stdin_exports;var import_chunk_EPLRZID4=load("./\
+chunk-EPLRZID4.js");var import_chunk_QFYR37JK=load("./chunk-QFYR37JK.js");var import_chunk_SM32CA22=load("./chunk-SM32CA22.js");var import_chunk_O3BKWLOG=load("\
+./chunk-O3BKWLOG.js");var import_chunk_WEXNL32A=load("./chunk-WEXNL32A.js");var import_chunk_BXSONOR3=load("./chunk-BXSONOR3.js");var import_chunk_DYSFR35P=load(
+"./chunk-DYSFR35P.js");var import_chunk_NWMRLGD5=load("./chunk-NWMRLGD5.js");var import_chunk_EFUQBNG5=load("./chunk-EFUQBNG5.js");var import_chunk_LUIVRIXY=load(
+"./chunk-LUIVRIXY.js");var import_chunk_SUUUD6OI=load("./chunk-SUUUD6OI.js");var import_chunk_FKEDTWPK=load("./chunk-FKEDTWPK.js");var import_chunk_J6PIGIFY=load(
+"./chunk-J6PIGIFY.js");var import_chunk_IH5K6ZOB=load("./chunk-IH5K6ZOB.js");var import_chunk_B2GTHZX4=load("./chunk-B2GTHZX4.js");var import_chunk_UBGVSQG2=load(
 "./chunk-UBGVSQG2.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_P2ISOPV5=load("./chunk-P2ISOPV5.js");var import_chunk_Z4RGNWQU=load(
 "./chunk-Z4RGNWQU.js");var import_chunk_QDGG2LTG=load("./chunk-QDGG2LTG.js");var import_chunk_5WQSECMS=load("./chunk-5WQSECMS.js");var import_chunk_RCJX4V26=load(
-"./chunk-RCJX4V26.js");var import_chunk_2322OOWW=load("./chunk-2322OOWW.js");var import_chunk_ILJKJSAA=load("./chunk-ILJKJSAA.js");var import_chunk_W7HED5VZ=load(
+"./chunk-RCJX4V26.js");var import_chunk_YD5YGYM5=load("./chunk-YD5YGYM5.js");var import_chunk_ILJKJSAA=load("./chunk-ILJKJSAA.js");var import_chunk_W7HED5VZ=load(
 "./chunk-W7HED5VZ.js");var import_chunk_G3QJQVPZ=load("./chunk-G3QJQVPZ.js");var import_chunk_CJ74I6F3=load("./chunk-CJ74I6F3.js");var import_chunk_HDW3QKWP=load(
 "./chunk-HDW3QKWP.js");var import_chunk_THMK3AAK=load("./chunk-THMK3AAK.js");var import_chunk_K7ECP4AX=load("./chunk-K7ECP4AX.js");var import_chunk_ILRLY4JU=load(
-"./chunk-ILRLY4JU.js");var import_chunk_DFY3WLOV=load("./chunk-DFY3WLOV.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_UNGYPAP3=load(
-"./chunk-UNGYPAP3.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_IXQIV2GL=load("./chunk-IXQIV2GL.js");var import_chunk_XRZCSGQB=load(
+"./chunk-ILRLY4JU.js");var import_chunk_DFY3WLOV=load("./chunk-DFY3WLOV.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_SBRRC2LY=load(
+"./chunk-SBRRC2LY.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_IXQIV2GL=load("./chunk-IXQIV2GL.js");var import_chunk_XRZCSGQB=load(
 "./chunk-XRZCSGQB.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_CTSRVJRC=load(
 "./chunk-CTSRVJRC.js");var import_chunk_ER3MQ2ZD=load("./chunk-ER3MQ2ZD.js");var import_chunk_XUMWCHG3=load("./chunk-XUMWCHG3.js");var import_chunk_RSAECTKB=load(
 "./chunk-RSAECTKB.js");var import_chunk_OYSO2DVF=load("./chunk-OYSO2DVF.js");var import_chunk_UNWLYFWA=load("./chunk-UNWLYFWA.js");var import_chunk_55A4YUIJ=load(
@@ -3930,25 +3930,25 @@ chunk-EDRMRAJP.js");var import_chunk_Z5MKREF3=load("./chunk-Z5MKREF3.js");var im
 "./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
 
 },
-"./config-ZRULFGL6.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{readUserConfig:()=>import_chunk_5ZVUNFQ7.readUserConfig,userConfigFile:()=>import_chunk_K4XBJGBM.userConfigFile});module.
-exports=stdin_exports;var import_chunk_5ZVUNFQ7=load("./chunk-5ZVUNFQ7.js");var import_chunk_K4XBJGBM=load("./chunk-K4XBJGBM.js");var import_chunk_W7HED5VZ=load(
+"./config-KWVAXKGL.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{readUserConfig:()=>import_chunk_CSRHEFTG.readUserConfig,userConfigFile:()=>import_chunk_K4XBJGBM.userConfigFile});module.
+exports=stdin_exports;var import_chunk_CSRHEFTG=load("./chunk-CSRHEFTG.js");var import_chunk_K4XBJGBM=load("./chunk-K4XBJGBM.js");var import_chunk_W7HED5VZ=load(
 "./chunk-W7HED5VZ.js");var import_chunk_VBJYUCPQ=load("./chunk-VBJYUCPQ.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load(
 "./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
 
 },
-"./continue-REII6YE7.js": function (module, exports) {
+"./continue-DRHTYGQL.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{continueCommand:()=>continueCommand});module.exports=stdin_exports;var import_chunk_EZU4HZDO=load("./chunk-EZU4HZDO\
-.js");var import_chunk_JNFVCT6S=load("./chunk-JNFVCT6S.js");var import_chunk_VMYUF4AU=load("./chunk-VMYUF4AU.js");var import_chunk_FVOG2SRF=load("./chunk-FVOG2S\
-RF.js");var import_chunk_PPLVBG35=load("./chunk-PPLVBG35.js");var import_chunk_5ZVUNFQ7=load("./chunk-5ZVUNFQ7.js");var import_chunk_CGHLF3AW=load("./chunk-CGHL\
-F3AW.js");var import_chunk_G72W4775=load("./chunk-G72W4775.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_X4ZWNZHO=load("./chunk-X4\
-ZWNZHO.js");var import_chunk_7RROULJP=load("./chunk-7RROULJP.js");var import_chunk_NDLZGJF4=load("./chunk-NDLZGJF4.js");var import_chunk_L76FAXVI=load("./chunk-\
+.js");var import_chunk_JNFVCT6S=load("./chunk-JNFVCT6S.js");var import_chunk_766YHSQT=load("./chunk-766YHSQT.js");var import_chunk_XGVCQHES=load("./chunk-XGVCQH\
+ES.js");var import_chunk_PPLVBG35=load("./chunk-PPLVBG35.js");var import_chunk_CSRHEFTG=load("./chunk-CSRHEFTG.js");var import_chunk_SYQDYF26=load("./chunk-SYQD\
+YF26.js");var import_chunk_OCRZJA3Q=load("./chunk-OCRZJA3Q.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_X6QZWT4F=load("./chunk-X6\
+QZWT4F.js");var import_chunk_H4EBPZHM=load("./chunk-H4EBPZHM.js");var import_chunk_NDLZGJF4=load("./chunk-NDLZGJF4.js");var import_chunk_L76FAXVI=load("./chunk-\
 L76FAXVI.js");var import_chunk_YAUTBWZI=load("./chunk-YAUTBWZI.js");var import_chunk_K4XBJGBM=load("./chunk-K4XBJGBM.js");var import_chunk_6PFAPK5K=load("./chun\
-k-6PFAPK5K.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_QOMHQH3R=load("./chunk-QOMHQH3R.js");var import_chunk_JH5ETT6M=load("./ch\
-unk-JH5ETT6M.js");var import_chunk_NM4KW5RY=load("./chunk-NM4KW5RY.js");var import_chunk_RCJX4V26=load("./chunk-RCJX4V26.js");var import_chunk_2322OOWW=load("./\
-chunk-2322OOWW.js");var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_THMK3AAK=load("\
+k-6PFAPK5K.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_CIC7AI7D=load("./chunk-CIC7AI7D.js");var import_chunk_JH5ETT6M=load("./ch\
+unk-JH5ETT6M.js");var import_chunk_NM4KW5RY=load("./chunk-NM4KW5RY.js");var import_chunk_RCJX4V26=load("./chunk-RCJX4V26.js");var import_chunk_YD5YGYM5=load("./\
+chunk-YD5YGYM5.js");var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_THMK3AAK=load("\
 ./chunk-THMK3AAK.js");var import_chunk_K7ECP4AX=load("./chunk-K7ECP4AX.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_DFY3WLOV=load(
-"./chunk-DFY3WLOV.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_FSRL2ASG=load(
+"./chunk-DFY3WLOV.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_SBRRC2LY=load("./chunk-SBRRC2LY.js");var import_chunk_FSRL2ASG=load(
 "./chunk-FSRL2ASG.js");var import_chunk_IXQIV2GL=load("./chunk-IXQIV2GL.js");var import_chunk_XRZCSGQB=load("./chunk-XRZCSGQB.js");var import_chunk_LXK2ZILE=load(
 "./chunk-LXK2ZILE.js");var import_chunk_GH6Z3BUY=load("./chunk-GH6Z3BUY.js");var import_chunk_TPL5RJS6=load("./chunk-TPL5RJS6.js");var import_chunk_BJVD3YVK=load(
 "./chunk-BJVD3YVK.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_ER3MQ2ZD=load("./chunk-ER3MQ2ZD.js");var import_chunk_XUMWCHG3=load(
@@ -3961,20 +3961,20 @@ s]",words:{min:0,max:0},options:{job:{kind:"text",value:"ID",help:"the job whose
  conversation that a job of this worktree recorded"},...import_chunk_L76FAXVI.staffOptions,cwd:{kind:"text",value:"DIR",help:"folder to work in (default: that o\
 f the earlier job)"},share:import_chunk_L76FAXVI.writerOptions.share,...import_chunk_L76FAXVI.launchOptions},notes:"Backend, mode, model, profile and folder are\
  those of the earlier job unless given. The limit is a fresh one.",examples:['continue --job staffer-mik3xa01-9c2k4d --prompt "Add a test"','continue --prompt "\
-Go on"'],async run(context,input){const root=context.root(input);(0,import_chunk_YAUTBWZI.checkRoot)(root.folder);const prompt=await(0,import_chunk_VMYUF4AU.taskOf)(
-context,input);const words=(0,import_chunk_X4ZWNZHO.onceWords)("continue",input,input.has("cwd")?(0,import_chunk_X4ZWNZHO.folderSaid)(context,input):null,prompt);
-const repeated=await(0,import_chunk_X4ZWNZHO.repeatedLaunch)(context,input,words,false);if(repeated)return repeated;const parent=parentOf(root,input);await(0,import_chunk_EZU4HZDO.
+Go on"'],async run(context,input){const root=context.root(input);(0,import_chunk_YAUTBWZI.checkRoot)(root.folder);const prompt=await(0,import_chunk_766YHSQT.taskOf)(
+context,input);const words=(0,import_chunk_X6QZWT4F.onceWords)("continue",input,input.has("cwd")?(0,import_chunk_X6QZWT4F.folderSaid)(context,input):null,prompt);
+const repeated=await(0,import_chunk_X6QZWT4F.repeatedLaunch)(context,input,words,false);if(repeated)return repeated;const parent=parentOf(root,input);await(0,import_chunk_EZU4HZDO.
 requireGenuine)(parent);const staff=parent.staff;const resume=(0,import_chunk_EZU4HZDO.conversationOf)(root.folder,parent);if(!staff||resume===null){const why=staff?
 "no conversation id was seen":`a ${parent.kind} job keeps no conversation`;throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot continue job ${parent.
-id}: ${why}`,await instead(root,parent))}const cwd=input.has("cwd")?(0,import_chunk_CGHLF3AW.folderOf)(context,input):(0,import_chunk_EZU4HZDO.requireFolder)(parent,
-"continue",root.option);(0,import_chunk_EZU4HZDO.requireSameFolder)(parent,cwd,root.option);const part=(0,import_chunk_FVOG2SRF.makeStaffPart)({mode:staff.mode,
-stateRoot:root.folder,backend:input.text("backend")??staff.custom?.name??staff.backend,model:input.text("model")??staff.model,profile:(0,import_chunk_VMYUF4AU.askedProfile)(
+id}: ${why}`,await instead(root,parent))}const cwd=input.has("cwd")?(0,import_chunk_SYQDYF26.folderOf)(context,input):(0,import_chunk_EZU4HZDO.requireFolder)(parent,
+"continue",root.option);(0,import_chunk_EZU4HZDO.requireSameFolder)(parent,cwd,root.option);const part=(0,import_chunk_XGVCQHES.makeStaffPart)({mode:staff.mode,
+stateRoot:root.folder,backend:input.text("backend")??staff.custom?.name??staff.backend,model:input.text("model")??staff.model,profile:(0,import_chunk_766YHSQT.askedProfile)(
 input),earlierProfile:staff.profile,prompt,resume,cwd});if(part.backend!==staff.backend)throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot continue \
 a conversation of ${staff.backend} with ${part.backend}`,import_chunk_DFY3WLOV.nextCommands.restart(parent.id,root.option));context.tell(`continues ${parent.id}\
  (${staff.custom?.name??part.backend}, mode ${part.mode}, profile ${part.profile})`);part.earlier=(0,import_chunk_EZU4HZDO.earlierOf)(root.folder,part.backend,resume);
-if(staff.schema)part.schema=true;if(staff.base)part.base=staff.base;return(0,import_chunk_VMYUF4AU.launchStaff)(context,input,{verb:parent.verb,staff:part,cwd,lineage:(0,
+if(staff.schema)part.schema=true;if(staff.base)part.base=staff.base;return(0,import_chunk_766YHSQT.launchStaff)(context,input,{verb:parent.verb,staff:part,cwd,lineage:(0,
 import_chunk_EZU4HZDO.lineageOf)(parent,"continue"),isSynchronous:parent.verb==="ask"&&!input.has("id-only"),words,asksForLatest:!input.has("job")&&!input.has("\
-conversation"),worktree:input.has("cwd")?null:parent.worktree??null})}};async function instead(root,parent){const{state}=await(0,import_chunk_2322OOWW.refresh)(
+conversation"),worktree:input.has("cwd")?null:parent.worktree??null})}};async function instead(root,parent){const{state}=await(0,import_chunk_YD5YGYM5.refresh)(
 root.folder,parent.id);if(!(0,import_chunk_ER3MQ2ZD.isEnded)(state))return import_chunk_DFY3WLOV.nextCommands.wait(parent.id,root.option);if(parent.timer&&parent.
 timer.delay_ms===null)return null;return import_chunk_DFY3WLOV.nextCommands.restart(parent.id,root.option)}function parentOf(root,input){const[job,conversation]=[
 input.text("job"),input.text("conversation")];if(job!==void 0&&conversation!==void 0)throw(0,import_chunk_NVPF5LEY.usageError)("cannot take --job and --conversa\
@@ -4035,10 +4035,10 @@ return"closed"}}function short(text){return digest(text).slice(0,12)}function di
 "hex").slice(0,40)}
 
 },
-"./dispatch-XGSVRR67.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{dispatch:()=>dispatch});module.exports=stdin_exports;var import_chunk_VTNJMQ5H=load("./chunk-VTNJMQ5H.js");var import_chunk_YAUTBWZI=load(
-"./chunk-YAUTBWZI.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_UNGYPAP3=load(
-"./chunk-UNGYPAP3.js");var import_chunk_XRZCSGQB=load("./chunk-XRZCSGQB.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_RSAECTKB=load(
+"./dispatch-33YLBSZX.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{dispatch:()=>dispatch});module.exports=stdin_exports;var import_chunk_RZMT4B2Y=load("./chunk-RZMT4B2Y.js");var import_chunk_YAUTBWZI=load(
+"./chunk-YAUTBWZI.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_SBRRC2LY=load(
+"./chunk-SBRRC2LY.js");var import_chunk_XRZCSGQB=load("./chunk-XRZCSGQB.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_RSAECTKB=load(
 "./chunk-RSAECTKB.js");var import_chunk_55A4YUIJ=load("./chunk-55A4YUIJ.js");var import_chunk_Y5L6GQDB=load("./chunk-Y5L6GQDB.js");var import_chunk_VBJYUCPQ=load(
 "./chunk-VBJYUCPQ.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load(
 "./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var import_node_fs=require("node:fs");var import_node_util=require("node:util");function hasChangedWords(words){
@@ -4046,7 +4046,7 @@ if(!words.some(word=>word.includes("\uFFFD")))return false;try{new TextDecoder("
 return false}catch(error){return error instanceof TypeError}}var Parsed=class{words;rest;values;command;constructor(command,values,words,rest){this.command=command;
 this.values=values;this.words=words;this.rest=rest}has(name){return this.values.has(name)}given(){return[...this.values].flatMap(([name,texts])=>texts.map(text=>[
 name,text]))}text(name){return this.values.get(name)?.[0]}texts(name){return this.values.get(name)??[]}duration(name){const text=this.text(name);return text===void 0?
-void 0:(0,import_chunk_UNGYPAP3.parseDuration)(text,`--${name}`,rangeOf(this.command.options[name],name))}durationOrDefault(name){return this.duration(name)??rangeOf(
+void 0:(0,import_chunk_SBRRC2LY.parseDuration)(text,`--${name}`,rangeOf(this.command.options[name],name))}durationOrDefault(name){return this.duration(name)??rangeOf(
 this.command.options[name],name).default}size(name){const text=this.text(name);return text===void 0?void 0:(0,import_chunk_TFEMYLSK.parseSize)(text,`--${name}`,
 rangeOf(this.command.options[name],name))}count(name){const text=this.text(name);if(text===void 0)return void 0;const range=rangeOf(this.command.options[name],name);
 const value=/^\d{1,15}$/.test(text)?Number(text):Number.NaN;if(value>=range.min&&value<=range.max)return value;throw(0,import_chunk_NVPF5LEY.usageError)(`cannot\
@@ -4072,8 +4072,8 @@ form},at){return/^[A-Z][A-Z/@#]*<>/.exec(form.split(" ")[at]??"")?.[0]??"a word"
 join(" ")}function helpOf(command){return(0,import_chunk_GEPPUING.quoteWords)([...(0,import_chunk_RSAECTKB.selfWords)(),...command.name.split(" "),"--help"])}function rangeOf(row,name){
 if(!row?.range)throw new Error(`option ${name} has no range`);return row.range}async function dispatch(args,base,version){const[word="help",...rest]=args;if(word===
 "--version"||word==="version")return{code:import_chunk_6PFAPK5K.exitCodes.done,out:`${version}
-`};const name=word==="--help"||word==="-h"?"help":word;const loaded=await(0,import_chunk_VTNJMQ5H.loadCommand)(name);if(!loaded)throw(0,import_chunk_NVPF5LEY.usageError)(
-`cannot run ${JSON.stringify(word)}: there is no such command; there are ${import_chunk_VTNJMQ5H.commandNames.join(", ")}`,(0,import_chunk_GEPPUING.quoteWords)(
+`};const name=word==="--help"||word==="-h"?"help":word;const loaded=await(0,import_chunk_RZMT4B2Y.loadCommand)(name);if(!loaded)throw(0,import_chunk_NVPF5LEY.usageError)(
+`cannot run ${JSON.stringify(word)}: there is no such command; there are ${import_chunk_RZMT4B2Y.commandNames.join(", ")}`,(0,import_chunk_GEPPUING.quoteWords)(
 [...(0,import_chunk_RSAECTKB.selfWords)(),"help"]));if(hasChangedWords(args)){throw(0,import_chunk_NVPF5LEY.usageError)("cannot take a word that is no UTF-8 tex\
 t: it would arrive changed","give it in a file or through --shell with printf")}const{command,args:own}=await loaded.choose?.(rest)??{command:loaded,args:rest};
 const input=parseCommand(command,own);if(input.has("help"))return help(command);const context={...base,root:parsed=>(0,import_chunk_YAUTBWZI.locateRoot)({option:parsed.
@@ -4081,12 +4081,12 @@ text("state-dir"),variable:import_chunk_VBJYUCPQ.variables.stateDir(),cwd:base.c
 resolve().then(()=>load("./usage-UHIHGAI3.js"));return{code:import_chunk_6PFAPK5K.exitCodes.done,out:renderHelp(command)}}
 
 },
-"./doctor-66N2P6R3.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{doctor:()=>doctor});module.exports=stdin_exports;var import_chunk_BXSONOR3=load("./chunk-BXSONOR3.js");var import_chunk_OIGBCF3K=load(
-"./chunk-OIGBCF3K.js");var import_chunk_SZ7SYDR5=load("./chunk-SZ7SYDR5.js");var import_chunk_L76FAXVI=load("./chunk-L76FAXVI.js");var import_chunk_YAUTBWZI=load(
+"./doctor-R4YXN34Y.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{doctor:()=>doctor});module.exports=stdin_exports;var import_chunk_BXSONOR3=load("./chunk-BXSONOR3.js");var import_chunk_SUUUD6OI=load(
+"./chunk-SUUUD6OI.js");var import_chunk_J6PIGIFY=load("./chunk-J6PIGIFY.js");var import_chunk_L76FAXVI=load("./chunk-L76FAXVI.js");var import_chunk_YAUTBWZI=load(
 "./chunk-YAUTBWZI.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_NM4KW5RY=load("./chunk-NM4KW5RY.js");var import_chunk_THMK3AAK=load(
 "./chunk-THMK3AAK.js");var import_chunk_K7ECP4AX=load("./chunk-K7ECP4AX.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_DFY3WLOV=load(
-"./chunk-DFY3WLOV.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_XRZCSGQB=load(
+"./chunk-DFY3WLOV.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_SBRRC2LY=load("./chunk-SBRRC2LY.js");var import_chunk_XRZCSGQB=load(
 "./chunk-XRZCSGQB.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_BJVD3YVK=load("./chunk-BJVD3YVK.js");var import_chunk_CTSRVJRC=load(
 "./chunk-CTSRVJRC.js");var import_chunk_ER3MQ2ZD=load("./chunk-ER3MQ2ZD.js");var import_chunk_XUMWCHG3=load("./chunk-XUMWCHG3.js");var import_chunk_RSAECTKB=load(
 "./chunk-RSAECTKB.js");var import_chunk_OYSO2DVF=load("./chunk-OYSO2DVF.js");var import_chunk_UNWLYFWA=load("./chunk-UNWLYFWA.js");var import_chunk_55A4YUIJ=load(
@@ -4102,7 +4102,7 @@ id,root.option);if(condition==="damaged")return{problem:`the record is damaged: 
 nextCommands.status(root.option)};if(spec&&!(0,import_chunk_ER3MQ2ZD.isEnded)(view.state)&&!await(0,import_chunk_BJVD3YVK.isGenuine)(spec,(0,import_chunk_BJVD3YVK.
 readKey)())){return{problem:"spec.json was changed or written by another user: nothing is started or signaled for this job",next:import_chunk_DFY3WLOV.nextCommands.
 observe(id,root.option)}}if(spec&&!(0,import_chunk_XUMWCHG3.findEngine)(spec.engine))return{problem:`it runs on the engine ${spec.engine}, which this release do\
-es not know`,next:null};const health=(0,import_chunk_OIGBCF3K.healthOf)(view,condition);switch(condition){case"orphaned":case"unclaimed":return{problem:health.reason??
+es not know`,next:null};const health=(0,import_chunk_SUUUD6OI.healthOf)(view,condition);switch(condition){case"orphaned":case"unclaimed":return{problem:health.reason??
 condition,next:wait};case"over":case"lost":case"host_restarted":case"never_started":return{problem:`${condition}: the end is not published yet; the next reader \
 in the same place does it`,next:wait};case"supervised":case"unseen":return{problem:health.health==="attention"?health.reason??null:null,next:health.health==="at\
 tention"?import_chunk_DFY3WLOV.nextCommands.observe(id,root.option):null};default:return{problem:null,next:null}}}function factsOfJob(view){const facts=[`state ${view.
@@ -4115,7 +4115,7 @@ der (calls its model once)"},...import_chunk_L76FAXVI.common},notes:"Exit codes:
 omplete answer came within 2 minutes, 3 when not, with the reason in the words of the CLI; the CLI may keep that conversation in its own history.",examples:["do\
 ctor","doctor run-mik3x9ab-4f7q2z","doctor --backend codex"],async run(context,input){const backend=input.text("backend");if(backend!==void 0){if(input.words.length>
 0)throw(0,import_chunk_NVPF5LEY.usageError)("cannot take a job ID and --backend together");const{doctorBackend}=await Promise.resolve().then(()=>load("./doctor-\
-backend-SFQ2LZ7H.js"));return doctorBackend(context,backend,input.has("json"))}const root=context.root(input);const isThere=(0,import_chunk_YAUTBWZI.checkRoot)(
+backend-KOEJFFRE.js"));return doctorBackend(context,backend,input.has("json"))}const root=context.root(input);const isThere=(0,import_chunk_YAUTBWZI.checkRoot)(
 root.folder);const word=input.words[0];const findings=!isThere&&word===void 0?[]:word===void 0?await diagnoseAll(root):[await diagnose(root,(0,import_chunk_NM4KW5RY.
 findJob)(root,word))];const isWrong=findings.some(finding=>finding.problem!==null);const code=isWrong?import_chunk_6PFAPK5K.exitCodes.unsuccessful:import_chunk_6PFAPK5K.
 exitCodes.done;if(input.has("json")){return{code,json:{state_folder:root.folder,boot_id:(0,import_chunk_BSO2ISIG.bootId)(),pid_namespace:(0,import_chunk_BSO2ISIG.
@@ -4124,19 +4124,19 @@ pidNamespace)(),findings}}}const text=findings.map(tell).join("\n");return{code,
 `  next: ${finding.next}`);return lines.join("\n")}
 
 },
-"./doctor-backend-SFQ2LZ7H.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{doctorBackend:()=>doctorBackend});module.exports=stdin_exports;var import_chunk_LUSZGDWP=load("./chunk-LUSZGDWP.js");
-var import_chunk_XFBNWBRB=load("./chunk-XFBNWBRB.js");var import_chunk_ORU2JJ2L=load("./chunk-ORU2JJ2L.js");var import_chunk_FVOG2SRF=load("./chunk-FVOG2SRF.js");
-var import_chunk_5ZVUNFQ7=load("./chunk-5ZVUNFQ7.js");var import_chunk_LSRU323L=load("./chunk-LSRU323L.js");var import_chunk_LUIVRIXY=load("./chunk-LUIVRIXY.js");
-var import_chunk_OIGBCF3K=load("./chunk-OIGBCF3K.js");var import_chunk_FKEDTWPK=load("./chunk-FKEDTWPK.js");var import_chunk_SZ7SYDR5=load("./chunk-SZ7SYDR5.js");
+"./doctor-backend-KOEJFFRE.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{doctorBackend:()=>doctorBackend});module.exports=stdin_exports;var import_chunk_GLHI5O7U=load("./chunk-GLHI5O7U.js");
+var import_chunk_XFBNWBRB=load("./chunk-XFBNWBRB.js");var import_chunk_ZDELLA24=load("./chunk-ZDELLA24.js");var import_chunk_XGVCQHES=load("./chunk-XGVCQHES.js");
+var import_chunk_CSRHEFTG=load("./chunk-CSRHEFTG.js");var import_chunk_EFUQBNG5=load("./chunk-EFUQBNG5.js");var import_chunk_LUIVRIXY=load("./chunk-LUIVRIXY.js");
+var import_chunk_SUUUD6OI=load("./chunk-SUUUD6OI.js");var import_chunk_FKEDTWPK=load("./chunk-FKEDTWPK.js");var import_chunk_J6PIGIFY=load("./chunk-J6PIGIFY.js");
 var import_chunk_NDLZGJF4=load("./chunk-NDLZGJF4.js");var import_chunk_YAUTBWZI=load("./chunk-YAUTBWZI.js");var import_chunk_K4XBJGBM=load("./chunk-K4XBJGBM.js");
 var import_chunk_IH5K6ZOB=load("./chunk-IH5K6ZOB.js");var import_chunk_B2GTHZX4=load("./chunk-B2GTHZX4.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");
-var import_chunk_FHM5UAPN=load("./chunk-FHM5UAPN.js");var import_chunk_LZLDJ5RC=load("./chunk-LZLDJ5RC.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");
-var import_chunk_QOMHQH3R=load("./chunk-QOMHQH3R.js");var import_chunk_JH5ETT6M=load("./chunk-JH5ETT6M.js");var import_chunk_NM4KW5RY=load("./chunk-NM4KW5RY.js");
-var import_chunk_Z4RGNWQU=load("./chunk-Z4RGNWQU.js");var import_chunk_5WQSECMS=load("./chunk-5WQSECMS.js");var import_chunk_2322OOWW=load("./chunk-2322OOWW.js");
+var import_chunk_G5H74RE5=load("./chunk-G5H74RE5.js");var import_chunk_LZLDJ5RC=load("./chunk-LZLDJ5RC.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");
+var import_chunk_CIC7AI7D=load("./chunk-CIC7AI7D.js");var import_chunk_JH5ETT6M=load("./chunk-JH5ETT6M.js");var import_chunk_NM4KW5RY=load("./chunk-NM4KW5RY.js");
+var import_chunk_Z4RGNWQU=load("./chunk-Z4RGNWQU.js");var import_chunk_5WQSECMS=load("./chunk-5WQSECMS.js");var import_chunk_YD5YGYM5=load("./chunk-YD5YGYM5.js");
 var import_chunk_ILJKJSAA=load("./chunk-ILJKJSAA.js");var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");var import_chunk_CJ74I6F3=load("./chunk-CJ74I6F3.js");
 var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_K7ECP4AX=load("./chunk-K7ECP4AX.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");
-var import_chunk_DFY3WLOV=load("./chunk-DFY3WLOV.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");
+var import_chunk_DFY3WLOV=load("./chunk-DFY3WLOV.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_SBRRC2LY=load("./chunk-SBRRC2LY.js");
 var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_IXQIV2GL=load("./chunk-IXQIV2GL.js");var import_chunk_XRZCSGQB=load("./chunk-XRZCSGQB.js");
 var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_GH6Z3BUY=load("./chunk-GH6Z3BUY.js");
 var import_chunk_TPL5RJS6=load("./chunk-TPL5RJS6.js");var import_chunk_BJVD3YVK=load("./chunk-BJVD3YVK.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");
@@ -4149,27 +4149,27 @@ var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var import_node_path=built
 isFolder).map(import_chunk_7WBBYJDG.realPath);const place=places.find(folder=>(0,import_chunk_XRZCSGQB.findWorktree)(folder)===void 0);if(place!==void 0)return(0,
 import_node_fs.mkdtempSync)(import_node_path2.default.join(place,prefix));throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot find a folder outside g\
 it for a trial: ${places.join(", ")}`,"set TMPDIR to one")}var trialMs=12e4;var task="Reply with the single word: ready";var answerBytes=1024;async function roundTrip(name,onStart){
-const isOwn=Object.hasOwn((0,import_chunk_5ZVUNFQ7.readUserConfig)().backends,name);const canRestrict=!isOwn&&(0,import_chunk_JH5ETT6M.findBackend)(name)?.profiles.
+const isOwn=Object.hasOwn((0,import_chunk_CSRHEFTG.readUserConfig)().backends,name);const canRestrict=!isOwn&&(0,import_chunk_JH5ETT6M.findBackend)(name)?.profiles.
 restricted!==null;const signals=(0,import_chunk_FKEDTWPK.holdSignals)();try{const folder=makeTempFolder("job-companion-trial-");let left=null;try{const[state,cwd]=[
 import_node_path.default.join(folder,"state"),import_node_path.default.join(folder,"empty")];(0,import_chunk_527JQF7V.createFolder)(cwd);const root={folder:state,
 option:["--state-dir",state]};const part=makePart(root,cwd,name,canRestrict?"restricted":"standard");await requireQuiet(signals);onStart();const trial=await tryIn(
 root,cwd,part,signals);left=await removeOrName(folder);return{...trial,left}}finally{if(left===null)await removeOrName(folder)}}finally{signals.release()}}async function requireQuiet(signals){
 const signal=await signals.first();if(signal!==null)throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot try it: interrupted by ${signal} before the s\
-tart`)}function makePart(root,cwd,backend,profile){const words={mode:"ask",stateRoot:root.folder,model:null,prompt:task,resume:null};return{...(0,import_chunk_FVOG2SRF.
+tart`)}function makePart(root,cwd,backend,profile){const words={mode:"ask",stateRoot:root.folder,model:null,prompt:task,resume:null};return{...(0,import_chunk_XGVCQHES.
 makeStaffPart)({...words,backend,profile,cwd}),brief:false}}async function tryIn(root,cwd,part,signals){const{id}=await(0,import_chunk_NDLZGJF4.launch)(root,{kind:"\
 staff",verb:"ask",owner:null,label:"doctor",onceKey:null,cwd,deadlineMs:trialMs,killGraceMs:import_chunk_UNWLYFWA.limits.staffKillGrace.default,maxOutputBytes:import_chunk_UNWLYFWA.
-limits.maxOutput.min,firstOutputMs:null,stallMs:null,lineage:null,run:null,staff:part});const why="doctor was interrupted";signals.onEach(()=>void(0,import_chunk_ORU2JJ2L.
+limits.maxOutput.min,firstOutputMs:null,stallMs:null,lineage:null,run:null,staff:part});const why="doctor was interrupted";signals.onEach(()=>void(0,import_chunk_ZDELLA24.
 cancelJob)(root.folder,id,{owner:null,why}).catch(()=>void 0));const{view,firstOutputMs}=await follow(root,id);const{state}=view;return{program:part.program,version:part.
 version??null,profile:part.profile,adds:part.adds,state:state.state,error:state.error,warnings:state.warnings,first_output_ms:firstOutputMs,duration_ms:state.duration_ms,
 conversation_id:state.conversation?.id??null,answer:state.state==="done"?(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)((0,import_chunk_527JQF7V.
 readText)(view.paths.result)??""),answerBytes):null}}async function follow(root,id){const paths=(0,import_chunk_RSAECTKB.jobPaths)(root.folder,id);let firstOutputMs=null;
-const look=()=>{const started=(0,import_chunk_FHM5UAPN.startedAt)(paths);if(firstOutputMs!==null||started===null||!(0,import_chunk_7WBBYJDG.factsOf)(paths.output)?.
+const look=()=>{const started=(0,import_chunk_G5H74RE5.startedAt)(paths);if(firstOutputMs!==null||started===null||!(0,import_chunk_7WBBYJDG.factsOf)(paths.output)?.
 size)return;firstOutputMs=Math.max(0,(0,import_chunk_Y5L6GQDB.nowMs)()-Date.parse(started))};const patience=trialMs+3*import_chunk_UNWLYFWA.limits.staffKillGrace.
-default;const{views:[view]}=await(0,import_chunk_LSRU323L.waitForJobs)(root.folder,[id],{mode:"all",timeoutMs:patience,heartbeatMs:50,onHeartbeat:look});look();
+default;const{views:[view]}=await(0,import_chunk_EFUQBNG5.waitForJobs)(root.folder,[id],{mode:"all",timeoutMs:patience,heartbeatMs:50,onHeartbeat:look});look();
 if(!view)throw new import_chunk_NVPF5LEY.FaultError("internal",`cannot find job ${id} any more`);return{view,firstOutputMs}}async function removeOrName(folder){
 const until=(0,import_chunk_Y5L6GQDB.monotonicMs)()+2e3;for(;;){try{(0,import_chunk_7WBBYJDG.removeTree)(folder);return null}catch{if((0,import_chunk_Y5L6GQDB.monotonicMs)()>
 until)return folder;await(0,import_chunk_Y5L6GQDB.sleep)(20)}}}async function doctorBackend(context,name,isJson){const backend=(0,import_chunk_JH5ETT6M.findBackend)(
-name);const signIn=backend?(0,import_chunk_LUSZGDWP.signInOf)(backend):null;try{const trip=await roundTrip(name,()=>context.tell(`asking ${name} for one word: o\
+name);const signIn=backend?(0,import_chunk_GLHI5O7U.signInOf)(backend):null;try{const trip=await roundTrip(name,()=>context.tell(`asking ${name} for one word: o\
 ne small model call, at most 2 minutes`));const isReady=trip.state==="done";const code=isReady?import_chunk_6PFAPK5K.exitCodes.done:import_chunk_6PFAPK5K.exitCodes.
 unsuccessful;if(isJson)return{code,json:{backend:name,ready:isReady,sign_in:signIn,...trip}};return{code,out:page(name,isReady,[...rowsOf(trip,signIn),...verdictOf(
 trip)])}}catch(error){if(!(error instanceof import_chunk_NVPF5LEY.FaultError)||error.code!=="preflight")throw error;const code=import_chunk_6PFAPK5K.exitCodes.unsuccessful;
@@ -4177,7 +4177,7 @@ const refusal={code:error.code,message:error.message};if(isJson)return{code,json
 next===null?[]:[["next",error.next]];return{code,out:page(name,false,[["refused",error.message],...next])}}}function rowsOf(trip,signIn){const signs=[...(signIn?.
 files??[]).map(file=>`~/${file}`),...signIn?.variables??[]];const first=trip.first_output_ms;return[["program",trip.program],["version",trip.version??"unknown"],
 ["sign-in",signs.join(", ")||"no sign of one"],["profile",trip.adds?`${trip.profile} (${trip.adds})`:trip.profile],["first output",first===null?"none seen":`aft\
-er ${(0,import_chunk_UNGYPAP3.formatDuration)(first)}`],["whole run",trip.duration_ms===null?"not over":(0,import_chunk_UNGYPAP3.formatDuration)(trip.duration_ms)],
+er ${(0,import_chunk_SBRRC2LY.formatDuration)(first)}`],["whole run",trip.duration_ms===null?"not over":(0,import_chunk_SBRRC2LY.formatDuration)(trip.duration_ms)],
 ["conversation",trip.conversation_id??"none"],["answer",trip.answer?.trimEnd()??"none"]]}function verdictOf(trip){const verdict=trip.error?`${trip.state}, ${trip.
 error.code}: ${trip.error.message}`:trip.state;const warnings=trip.warnings.map(warning=>["warning",warning.message]);const left=trip.left===null?[]:[["left",`${trip.
 left} could not be removed`]];return[["verdict",verdict],...warnings,...left]}function page(name,isReady,rows){const lines=rows.flatMap(([label,text])=>(0,import_chunk_XFBNWBRB.
@@ -4185,17 +4185,17 @@ labelled)(label,(0,import_chunk_LXK2ZILE.plainText)(text)));return`${[`${name}: 
 `}
 
 },
-"./file-H3G6IFHN.js": function (module, exports) {
+"./file-TGP5MFRV.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{file:()=>file});module.exports=stdin_exports;var import_chunk_T5FIBUJX=load("./chunk-T5FIBUJX.js");var import_chunk_B2GTHZX4=load(
-"./chunk-B2GTHZX4.js");var import_chunk_IHFJKMPW=load("./chunk-IHFJKMPW.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_TFEMYLSK=load(
+"./chunk-B2GTHZX4.js");var import_chunk_IHFJKMPW=load("./chunk-IHFJKMPW.js");var import_chunk_SBRRC2LY=load("./chunk-SBRRC2LY.js");var import_chunk_TFEMYLSK=load(
 "./chunk-TFEMYLSK.js");var import_chunk_UNWLYFWA=load("./chunk-UNWLYFWA.js");var import_chunk_Y5L6GQDB=load("./chunk-Y5L6GQDB.js");var import_chunk_7WBBYJDG=load(
 "./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load(
 "./chunk-JSBRDJBE.js");var import_node_path=builtin("node:path");var chunkBytes=1024*1024;function lookForStable(target,ms,facts,tools,cursor){const now=tools.nowMs();
 const sign=(0,import_chunk_IHFJKMPW.signOf)(facts);const isSame=cursor.sign===sign&&typeof cursor.since==="number"&&cursor.since<=now;const since=tools.everyMs===
 void 0?facts.modifiedMs:isSame?Number(cursor.since):now;const more={facts:(0,import_chunk_IHFJKMPW.sizeFacts)(facts),cursor:{sign,since}};const rest=since+ms-now;
-if(rest>0){const evidence=`${target} (${(0,import_chunk_IHFJKMPW.sizeText)(facts)}) must stay as it is for ${(0,import_chunk_UNGYPAP3.formatDuration)(ms)}`;return(0,
+if(rest>0){const evidence=`${target} (${(0,import_chunk_IHFJKMPW.sizeText)(facts)}) must stay as it is for ${(0,import_chunk_SBRRC2LY.formatDuration)(ms)}`;return(0,
 import_chunk_IHFJKMPW.seen)("pending","settling",evidence,{...more,againMs:rest})}return(0,import_chunk_IHFJKMPW.seen)("met","stable",`${target} (${(0,import_chunk_IHFJKMPW.
-sizeText)(facts)}) has not changed for ${(0,import_chunk_UNGYPAP3.formatDuration)(ms)}`,more)}async function lookForDigest(target,digest,facts,tools,cursor){if(facts.
+sizeText)(facts)}) has not changed for ${(0,import_chunk_SBRRC2LY.formatDuration)(ms)}`,more)}async function lookForDigest(target,digest,facts,tools,cursor){if(facts.
 kind!=="file")return{kind:"fault",cause:"refused",message:`cannot read ${target}: it is no regular file`};try{const sign=(0,import_chunk_IHFJKMPW.signOf)(facts);
 const isKnown=cursor.sign===sign&&typeof cursor.digest==="string";const is=isKnown?String(cursor.digest):await digestOf((0,import_chunk_7WBBYJDG.realPath)(target),
 tools);const more={facts:{...(0,import_chunk_IHFJKMPW.sizeFacts)(facts),sha256:is},cursor:{sign,digest:is}};if(is===digest)return(0,import_chunk_IHFJKMPW.seen)(
@@ -4243,7 +4243,7 @@ o look for');return{ask,text};case"matches":return{ask,pattern:(0,import_chunk_T
 "min-size")};case"stable":return{ask,ms:given.duration("stable")};case"sha256":if(!/^[0-9a-f]{64}$/i.test(text))throw(0,import_chunk_NVPF5LEY.usageError)(`canno\
 t take --sha256 ${JSON.stringify(text)}: a digest has 64 characters of 0-9 and a-f`);return{ask,digest:text.toLowerCase()};default:return{ask}}}function textOf({
 ask,text,pattern,bytes,ms,digest}){switch(ask){case"contains":return`contains ${JSON.stringify(text)}`;case"matches":return`matches /${pattern}/`;case"min-size":
-return`at least ${(0,import_chunk_TFEMYLSK.formatSize)(Number(bytes))}`;case"stable":return`unchanged for ${(0,import_chunk_UNGYPAP3.formatDuration)(Number(ms))}`;case"\
+return`at least ${(0,import_chunk_TFEMYLSK.formatSize)(Number(bytes))}`;case"stable":return`unchanged for ${(0,import_chunk_SBRRC2LY.formatDuration)(Number(ms))}`;case"\
 sha256":return`has the digest ${String(digest).slice(0,12)}...`;default:return ask}}function lookAt(input,target,facts,tools,cursor){const ask=input.ask;const is=`${target}\
  is there (${(0,import_chunk_IHFJKMPW.sizeText)(facts)})`;const missing=`${target} is not there`;const more={facts:(0,import_chunk_IHFJKMPW.sizeFacts)(facts)};if(ask===
 "gone")return facts?(0,import_chunk_IHFJKMPW.seen)("pending","exists",is,more):(0,import_chunk_IHFJKMPW.seen)("met","gone",missing);if(ask==="changed")return lookForChange(
@@ -4307,12 +4307,12 @@ reason,retryAfterMs:null};const answer=opened.git.run(["rev-parse","--git-dir"])
 not_found",message:answer.reason};return{kind:"trouble",cause:"timeout",message:answer.reason,retryAfterMs:null}}
 
 },
-"./help-QJMMH3PM.js": function (module, exports) {
+"./help-YLTCIYMW.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{help:()=>help});module.exports=stdin_exports;var import_chunk_L76FAXVI=load("./chunk-L76FAXVI.js");var import_chunk_6PFAPK5K=load(
 "./chunk-6PFAPK5K.js");var import_chunk_UNWLYFWA=load("./chunk-UNWLYFWA.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load(
 "./chunk-JSBRDJBE.js");var help={name:"help",summary:"this page, or the page of one command",form:"[COMMAND [KIND]]",words:{min:0,max:2},options:import_chunk_L76FAXVI.
 common,examples:["help","help run","help watch file"],async run(_context,input){const{commandNames,loadCommand}=await Promise.resolve().then(()=>load("./registr\
-y-JDFBFHXE.js"));const{renderHelp}=await Promise.resolve().then(()=>load("./usage-UHIHGAI3.js"));const{labelled}=await Promise.resolve().then(()=>load("./wrap-L\
+y-Z3MIN7JH.js"));const{renderHelp}=await Promise.resolve().then(()=>load("./usage-UHIHGAI3.js"));const{labelled}=await Promise.resolve().then(()=>load("./wrap-L\
 TCIWAWY.js"));const[word,...more]=input.words;if(word!==void 0){const command=await loadCommand(word);if(!command)throw(0,import_chunk_NVPF5LEY.usageError)(`can\
 not show help for ${JSON.stringify(word)}: there are ${commandNames.join(", ")}`);const chosen=await command.choose?.(more.length>0?more:["--help"]);if(more.length>
 0&&!chosen)throw(0,import_chunk_NVPF5LEY.usageError)(`cannot show help for ${JSON.stringify(more.join(" "))}: ${word} has one page`);return{code:import_chunk_6PFAPK5K.
@@ -4328,9 +4328,9 @@ go away, and come back for a result that is really there.
 "COMMAND --help" shows its options.`;
 
 },
-"./http-5ZFKB2EN.js": function (module, exports) {
+"./http-SJOM5SNC.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{http:()=>http});module.exports=stdin_exports;var import_chunk_55JORUFF=load("./chunk-55JORUFF.js");var import_chunk_T5FIBUJX=load(
-"./chunk-T5FIBUJX.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_TFEMYLSK=load(
+"./chunk-T5FIBUJX.js");var import_chunk_SBRRC2LY=load("./chunk-SBRRC2LY.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_TFEMYLSK=load(
 "./chunk-TFEMYLSK.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_UNWLYFWA=load("./chunk-UNWLYFWA.js");var import_chunk_VBJYUCPQ=load(
 "./chunk-VBJYUCPQ.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load(
 "./chunk-JSBRDJBE.js");async function readBody(incoming,plan,tell){const limit=Math.max(plan.keep,plan.digest);const chunks=[];if(limit===0)return{bytes:Buffer.
@@ -4339,7 +4339,7 @@ return new Promise((resolve,reject)=>{const finish=isWhole2=>{const bytes=Buffer
 digest("hex")??null:null,size})};incoming.on("data",chunk=>{const room=plan.keep-size;if(room>0)chunks.push(chunk.subarray(0,room));size+=chunk.length;tell(size);
 if(size>limit){incoming.destroy();finish(false)}else digest?.update(chunk)});incoming.once("end",()=>finish(true));incoming.once("error",reject);incoming.once("\
 close",()=>reject(new Error("the connection was closed")))})}var StrayError=class extends Error{};function failureOf(error,attempt){const fail=(cause,message)=>({
-how:"failed",cause,message});const within=`within ${(0,import_chunk_UNGYPAP3.formatDuration)(attempt.timeoutMs)}`;if(attempt.stopped==="aborted")return fail("ab\
+how:"failed",cause,message});const within=`within ${(0,import_chunk_SBRRC2LY.formatDuration)(attempt.timeoutMs)}`;if(attempt.stopped==="aborted")return fail("ab\
 orted","the look was stopped");if(attempt.stopped==="timeout"){const message=attempt.hasHead?`the body did not end ${within} (${(0,import_chunk_TFEMYLSK.formatSize)(
 attempt.bytes)} read)`:`no answer ${within}`;return fail("timeout",message)}if(error instanceof StrayError)return fail("redirect",error.message);const code=codeOf(
 error);if(code.startsWith("HPE_HEADER_OVERFLOW"))return fail("shape","its headers are too long");if(code.startsWith("HPE_"))return fail("shape",`what came is no\
@@ -4478,23 +4478,23 @@ network",certificate:"network",redirect:"server",shape:"shape"};function trouble
 return{kind:"trouble",cause:causes[failure.cause],message,retryAfterMs:null}}
 
 },
-"./implement-UADJFC6K.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{implement:()=>implement});module.exports=stdin_exports;var import_chunk_ZAIAGSXA=load("./chunk-ZAIAGSXA.js");var import_chunk_VMYUF4AU=load(
-"./chunk-VMYUF4AU.js");var import_chunk_FVOG2SRF=load("./chunk-FVOG2SRF.js");var import_chunk_PPLVBG35=load("./chunk-PPLVBG35.js");var import_chunk_5ZVUNFQ7=load(
-"./chunk-5ZVUNFQ7.js");var import_chunk_CGHLF3AW=load("./chunk-CGHLF3AW.js");var import_chunk_G72W4775=load("./chunk-G72W4775.js");var import_chunk_LVXJVB3Z=load(
-"./chunk-LVXJVB3Z.js");var import_chunk_X4ZWNZHO=load("./chunk-X4ZWNZHO.js");var import_chunk_7RROULJP=load("./chunk-7RROULJP.js");var import_chunk_NDLZGJF4=load(
+"./implement-6MDSKGR2.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{implement:()=>implement});module.exports=stdin_exports;var import_chunk_G75GDAHA=load("./chunk-G75GDAHA.js");var import_chunk_766YHSQT=load(
+"./chunk-766YHSQT.js");var import_chunk_XGVCQHES=load("./chunk-XGVCQHES.js");var import_chunk_PPLVBG35=load("./chunk-PPLVBG35.js");var import_chunk_CSRHEFTG=load(
+"./chunk-CSRHEFTG.js");var import_chunk_SYQDYF26=load("./chunk-SYQDYF26.js");var import_chunk_OCRZJA3Q=load("./chunk-OCRZJA3Q.js");var import_chunk_LVXJVB3Z=load(
+"./chunk-LVXJVB3Z.js");var import_chunk_X6QZWT4F=load("./chunk-X6QZWT4F.js");var import_chunk_H4EBPZHM=load("./chunk-H4EBPZHM.js");var import_chunk_NDLZGJF4=load(
 "./chunk-NDLZGJF4.js");var import_chunk_L76FAXVI=load("./chunk-L76FAXVI.js");var import_chunk_YAUTBWZI=load("./chunk-YAUTBWZI.js");var import_chunk_K4XBJGBM=load(
-"./chunk-K4XBJGBM.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_QOMHQH3R=load(
-"./chunk-QOMHQH3R.js");var import_chunk_JH5ETT6M=load("./chunk-JH5ETT6M.js");var import_chunk_NM4KW5RY=load("./chunk-NM4KW5RY.js");var import_chunk_2322OOWW=load(
-"./chunk-2322OOWW.js");var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_DFY3WLOV=load(
-"./chunk-DFY3WLOV.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_FSRL2ASG=load(
+"./chunk-K4XBJGBM.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_CIC7AI7D=load(
+"./chunk-CIC7AI7D.js");var import_chunk_JH5ETT6M=load("./chunk-JH5ETT6M.js");var import_chunk_NM4KW5RY=load("./chunk-NM4KW5RY.js");var import_chunk_YD5YGYM5=load(
+"./chunk-YD5YGYM5.js");var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_DFY3WLOV=load(
+"./chunk-DFY3WLOV.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_SBRRC2LY=load("./chunk-SBRRC2LY.js");var import_chunk_FSRL2ASG=load(
 "./chunk-FSRL2ASG.js");var import_chunk_IXQIV2GL=load("./chunk-IXQIV2GL.js");var import_chunk_XRZCSGQB=load("./chunk-XRZCSGQB.js");var import_chunk_LXK2ZILE=load(
 "./chunk-LXK2ZILE.js");var import_chunk_GH6Z3BUY=load("./chunk-GH6Z3BUY.js");var import_chunk_TPL5RJS6=load("./chunk-TPL5RJS6.js");var import_chunk_BJVD3YVK=load(
 "./chunk-BJVD3YVK.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_ER3MQ2ZD=load("./chunk-ER3MQ2ZD.js");var import_chunk_XUMWCHG3=load(
 "./chunk-XUMWCHG3.js");var import_chunk_RSAECTKB=load("./chunk-RSAECTKB.js");var import_chunk_OYSO2DVF=load("./chunk-OYSO2DVF.js");var import_chunk_UNWLYFWA=load(
 "./chunk-UNWLYFWA.js");var import_chunk_55A4YUIJ=load("./chunk-55A4YUIJ.js");var import_chunk_Y5L6GQDB=load("./chunk-Y5L6GQDB.js");var import_chunk_VBJYUCPQ=load(
 "./chunk-VBJYUCPQ.js");var import_chunk_BSO2ISIG=load("./chunk-BSO2ISIG.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load(
-"./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var implement=(0,import_chunk_ZAIAGSXA.
+"./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var implement=(0,import_chunk_G75GDAHA.
 makeStaffVerb)({mode:"implement",notes:"A second implement job in the same worktree is refused unless it has --worktree or --share. The result says what was cha\
 nged: files, commits, or that nothing was.",examples:["implement --backend claude --prompt-file change.md --timeout 90m",'implement --worktree --prompt "Port io\
 .ts to streams; commit it"']});
@@ -4525,11 +4525,11 @@ const evidence=`job ${id} is ${state}${error?` (${error})`:""}`;if(!stand.isEnde
 String(input.job),wake)};
 
 },
-"./judging-UDR7RANR.js": function (module, exports) {
+"./judging-KTIBCMSP.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{startJudging:()=>startJudging});module.exports=stdin_exports;var import_chunk_O4S3UR6E=load("./chunk-O4S3UR6E.js");
 var import_chunk_U56C6E24=load("./chunk-U56C6E24.js");var import_chunk_ILJKJSAA=load("./chunk-ILJKJSAA.js");var import_chunk_THMK3AAK=load("./chunk-THMK3AAK.js");
 var import_chunk_K7ECP4AX=load("./chunk-K7ECP4AX.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_33RR3S3O=load("./chunk-33RR3S3O.js");
-var import_chunk_7LUFXQWN=load("./chunk-7LUFXQWN.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");
+var import_chunk_7LUFXQWN=load("./chunk-7LUFXQWN.js");var import_chunk_SBRRC2LY=load("./chunk-SBRRC2LY.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");
 var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_OYSO2DVF=load("./chunk-OYSO2DVF.js");
 var import_chunk_UNWLYFWA=load("./chunk-UNWLYFWA.js");var import_chunk_Y5L6GQDB=load("./chunk-Y5L6GQDB.js");var import_chunk_VBJYUCPQ=load("./chunk-VBJYUCPQ.js");
 var import_chunk_BSO2ISIG=load("./chunk-BSO2ISIG.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");
@@ -4540,7 +4540,7 @@ map(one=>one.outputBytes)))} of output`:"no output";const figures=[cpuWords(cpuM
 join(", ");const facts={descendants,words:figures};if(isBusy(cpuMs,spanMs)||hasOutput||hasLog)return{kind:"working",...facts};if(cpuMs===null)return{kind:"unmea\
 sured",...facts};return{kind:descendants>0?"waiting":"dead",...facts}}function isBusy(cpuMs,spanMs){return cpuMs!==null&&cpuMs>0&&cpuMs>=spanMs*import_chunk_UNWLYFWA.
 idleCpuShare}function countDescendants(count){return`${count===0?"no":count} descendant${count===1?"":"s"}`}function cpuWords(cpuMs,spanMs){if(cpuMs===null)return"\
-CPU not known";if(cpuMs===0||spanMs<=0)return"no CPU";const percent=cpuMs/spanMs*100;return`${(0,import_chunk_UNGYPAP3.formatDuration)(cpuMs)} of CPU (${percent<
+CPU not known";if(cpuMs===0||spanMs<=0)return"no CPU";const percent=cpuMs/spanMs*100;return`${(0,import_chunk_SBRRC2LY.formatDuration)(cpuMs)} of CPU (${percent<
 10?percent.toFixed(1):Math.round(percent)}%)`}function sum(numbers){return numbers.reduce((whole,one)=>whole+one,0)}var mostAdvances=24;var fewAdvances=4;var tolerance=.2;
 var haltShare=2;function paceAfter(before,now,atMs){if(now.completed===null)return before;const point={atMs,completed:now.completed};const newest=before?.points.
 at(-1);const phase=now.phase??before?.phase??null;const total=now.total??before?.total??null;const next=points2=>({phase,total,points:points2,stillMs:atMs});if(!before||
@@ -4555,7 +4555,7 @@ long)*(last.atMs-first.atMs);const isSteady=Math.abs(last.completed-first.comple
 const middle=of=>points.reduce((sum2,point)=>sum2+of(point)/points.length,0);const[atMs,completed]=[middle(point=>point.atMs),middle(point=>point.completed)];let[
 product,square]=[0,0];for(const point of points){product+=(point.atMs-atMs)*(point.completed-completed);square+=(point.atMs-atMs)**2}return product/square}var textBytes=120;
 var longestEta=100*365*86400;var fields=["status","phase","completed","total","eta_seconds","message"];var failures=["failed","failure","error","errored","crash\
-ed"];function parseProbe(end,bounds){switch(end.how){case"timeout":return trouble(`took longer than ${(0,import_chunk_UNGYPAP3.formatDuration)(bounds.timeoutMs)}`);case"\
+ed"];function parseProbe(end,bounds){switch(end.how){case"timeout":return trouble(`took longer than ${(0,import_chunk_SBRRC2LY.formatDuration)(bounds.timeoutMs)}`);case"\
 flooded":return trouble(`printed more than ${bounds.bytes} bytes`);case"aborted":return trouble("was broken off");case"failed":return trouble(`could not be star\
 ted: ${plain(end.reason??"not known why")}`);default:}if(end.code!==0){const said=plain(end.stderr);return trouble(`exited with code ${end.code??"unknown"}${said===
 ""?"":`: ${said}`}`)}return parseText(end.stdout)}function saysFailure({status}){return failures.includes((status??"").toLowerCase())}function parseText(stdout){
@@ -4598,7 +4598,7 @@ phase??earlier?.phase??null;if(now.completed!==null||!earlier)return{...now,phas
 probe,elapsedMs,expectMs}){const causes=[];if(probe?.kind==="ok"&&saysFailure(probe)){const{status,phase,message}=probe;const evidence=(0,import_chunk_CTSRVJRC.
 toHex)((0,import_chunk_CTSRVJRC.sha256)(new TextEncoder().encode(`${status}\0${phase}`))).slice(0,8);const words=`status "${status}"${phase?`, phase "${phase}"`:
 ""}${message?`, "${message}"`:""}`;causes.push({names:[`probe_failed@${evidence}`],reason:`the probe reports failure (${words})`})}if(expectMs!==null&&elapsedMs>
-expectMs){const reason=`over the expected duration of ${(0,import_chunk_UNGYPAP3.formatDuration)(expectMs)}: it runs for ${(0,import_chunk_UNGYPAP3.formatDuration)(
+expectMs){const reason=`over the expected duration of ${(0,import_chunk_SBRRC2LY.formatDuration)(expectMs)}: it runs for ${(0,import_chunk_SBRRC2LY.formatDuration)(
 elapsedMs)}`;causes.push({names:["over_expected"],reason})}return causes}function stillCauses(memory,stillness){const{unchanged,probeUnchanged,probe,troubles,since}=memory;
 if(unchanged<import_chunk_UNWLYFWA.unchangedCheckpoints||troubles>0&&troubles<=import_chunk_UNWLYFWA.unchangedCheckpoints)return[];const name=`no_change@${since}`;
 const during=`for ${unchanged} checkpoints in a row`;switch(stillness.kind){case"dead":{const reason=`dead_wait: ${during} no observable change, no CPU, no outp\
@@ -4661,7 +4661,7 @@ this.stallMs=stallMs;this.quietSince=fromMs}add(activity,atMs){const{stallMs}=th
 activity.hasLog||activity.changed.length>0)this.quietSince=atMs;this.seen=this.judge(atMs)}stalled(){return this.seen}judge(atMs){const quietMs=atMs-this.quietSince;
 if(quietMs<this.stallMs)return void 0;let[cpuMs,spanMs]=[0,0];for(const{activity}of this.samples){cpuMs+=activity.cpuMs??0;spanMs+=activity.spanMs}if(isBusy(cpuMs,
 spanMs))return void 0;const descendants=Math.max(0,...this.samples.map(({activity})=>activity.descendants));const asleep=descendants>0?`${countDescendants(descendants)}\
- asleep`:"no descendant";return`for ${(0,import_chunk_UNGYPAP3.formatDuration)(quietMs)} nothing printed, no result path changed, ${cpuMs} ms of CPU, ${asleep}`}};
+ asleep`:"no descendant";return`for ${(0,import_chunk_SBRRC2LY.formatDuration)(quietMs)} nothing printed, no result path changed, ${cpuMs} ms of CPU, ${asleep}`}};
 var clock={monotonicMs:import_chunk_Y5L6GQDB.monotonicMs,at:import_chunk_Y5L6GQDB.atMonotonic,iso:import_chunk_Y5L6GQDB.isoNow};var lookMs=5e3;function startJudging(claim,progress,child,run){
 const{spec,paths}=claim;const tree=(0,import_chunk_O4S3UR6E.treeOf)(spec,paths,{worker:claim.self,...child});const isFirst=child.isOurs;if(!isFirst)(0,import_chunk_O4S3UR6E.
 endProbes)(tree);const launchMs=spec.deadline_mono_ms-spec.deadline_ms;const longMs=run.checkpoint_ms??import_chunk_UNWLYFWA.limits.checkpoint.default;const everyMs=run.
@@ -4686,7 +4686,7 @@ paths.workerLog,`cannot judge: ${(0,import_chunk_LXK2ZILE.plainText)((0,import_c
 `)}catch{}}
 
 },
-"./kleur-OMCQTRCY.js": function (module, exports) {
+"./kleur-QGKGKLIK.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{default:()=>kleur_default});module.exports=stdin_exports;var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var FORCE_COLOR;
 var NODE_DISABLE_COLORS;var NO_COLOR;var TERM;var isTTY=true;if(typeof process!=="undefined"){({FORCE_COLOR,NODE_DISABLE_COLORS,NO_COLOR,TERM}=process.env||{});
 isTTY=process.stdout&&process.stdout.isTTY}var $={enabled:!NODE_DISABLE_COLORS&&NO_COLOR==null&&TERM!=="dumb"&&(FORCE_COLOR!=null&&FORCE_COLOR!=="0"||isTTY),reset:init(
@@ -4704,18 +4704,18 @@ return function(txt){if(this!==void 0&&this.has!==void 0){!!~this.has.indexOf(op
 run(this.keys,txt+""):txt+""}return txt===void 0?chain([open],[blk]):$.enabled?run([blk],txt+""):txt+""}}var kleur_default=$;
 
 },
-"./main-7QHTERA7.js": function (module, exports) {
+"./main-VEXKO62I.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{runWorker:()=>runWorker});module.exports=stdin_exports;var import_chunk_2ZMZR3QW=load("./chunk-2ZMZR3QW.js");var import_chunk_IH5K6ZOB=load(
-"./chunk-IH5K6ZOB.js");var import_chunk_3WVDDEL2=load("./chunk-3WVDDEL2.js");var import_chunk_O4S3UR6E=load("./chunk-O4S3UR6E.js");var import_chunk_CP43QION=load(
-"./chunk-CP43QION.js");var import_chunk_FHM5UAPN=load("./chunk-FHM5UAPN.js");var import_chunk_LZLDJ5RC=load("./chunk-LZLDJ5RC.js");var import_chunk_E4Q33Z52=load(
-"./chunk-E4Q33Z52.js");var import_chunk_QOMHQH3R=load("./chunk-QOMHQH3R.js");var import_chunk_JH5ETT6M=load("./chunk-JH5ETT6M.js");var import_chunk_NM4KW5RY=load(
+"./chunk-IH5K6ZOB.js");var import_chunk_M7RSEKYN=load("./chunk-M7RSEKYN.js");var import_chunk_O4S3UR6E=load("./chunk-O4S3UR6E.js");var import_chunk_7BF6ZBHM=load(
+"./chunk-7BF6ZBHM.js");var import_chunk_G5H74RE5=load("./chunk-G5H74RE5.js");var import_chunk_LZLDJ5RC=load("./chunk-LZLDJ5RC.js");var import_chunk_E4Q33Z52=load(
+"./chunk-E4Q33Z52.js");var import_chunk_CIC7AI7D=load("./chunk-CIC7AI7D.js");var import_chunk_JH5ETT6M=load("./chunk-JH5ETT6M.js");var import_chunk_NM4KW5RY=load(
 "./chunk-NM4KW5RY.js");var import_chunk_U56C6E24=load("./chunk-U56C6E24.js");var import_chunk_P2ISOPV5=load("./chunk-P2ISOPV5.js");var import_chunk_Z4RGNWQU=load(
 "./chunk-Z4RGNWQU.js");var import_chunk_QDGG2LTG=load("./chunk-QDGG2LTG.js");var import_chunk_5WQSECMS=load("./chunk-5WQSECMS.js");var import_chunk_RCJX4V26=load(
-"./chunk-RCJX4V26.js");var import_chunk_2322OOWW=load("./chunk-2322OOWW.js");var import_chunk_ILJKJSAA=load("./chunk-ILJKJSAA.js");var import_chunk_W7HED5VZ=load(
+"./chunk-RCJX4V26.js");var import_chunk_YD5YGYM5=load("./chunk-YD5YGYM5.js");var import_chunk_ILJKJSAA=load("./chunk-ILJKJSAA.js");var import_chunk_W7HED5VZ=load(
 "./chunk-W7HED5VZ.js");var import_chunk_G3QJQVPZ=load("./chunk-G3QJQVPZ.js");var import_chunk_CJ74I6F3=load("./chunk-CJ74I6F3.js");var import_chunk_HDW3QKWP=load(
 "./chunk-HDW3QKWP.js");var import_chunk_THMK3AAK=load("./chunk-THMK3AAK.js");var import_chunk_K7ECP4AX=load("./chunk-K7ECP4AX.js");var import_chunk_ILRLY4JU=load(
 "./chunk-ILRLY4JU.js");var import_chunk_DFY3WLOV=load("./chunk-DFY3WLOV.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_33RR3S3O=load(
-"./chunk-33RR3S3O.js");var import_chunk_7LUFXQWN=load("./chunk-7LUFXQWN.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_FSRL2ASG=load(
+"./chunk-33RR3S3O.js");var import_chunk_7LUFXQWN=load("./chunk-7LUFXQWN.js");var import_chunk_SBRRC2LY=load("./chunk-SBRRC2LY.js");var import_chunk_FSRL2ASG=load(
 "./chunk-FSRL2ASG.js");var import_chunk_IXQIV2GL=load("./chunk-IXQIV2GL.js");var import_chunk_XRZCSGQB=load("./chunk-XRZCSGQB.js");var import_chunk_LXK2ZILE=load(
 "./chunk-LXK2ZILE.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_TPL5RJS6=load("./chunk-TPL5RJS6.js");var import_chunk_BJVD3YVK=load(
 "./chunk-BJVD3YVK.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_ER3MQ2ZD=load("./chunk-ER3MQ2ZD.js");var import_chunk_XUMWCHG3=load(
@@ -4730,15 +4730,15 @@ log(`${error instanceof Error?error.stack??error.message:String(error)}
 if(notifier)await notifier.finish();if(!claim)await tellOwed(root,id);return isDone}async function notifierOf(claim){if(!claim.spec.notify)return void 0;const notifier=(await Promise.
 resolve().then(()=>load("./notify-5QBLS7YX.js"))).makeNotifier(claim);claim.onWake=notifier.wake;return notifier}async function tellOwed(root,id){const{spec,state}=(0,
 import_chunk_ER3MQ2ZD.inspect)(root,id);if(spec?.notify&&(0,import_chunk_ER3MQ2ZD.isEnded)(state))await(await Promise.resolve().then(()=>load("./notify-5QBLS7YX\
-.js"))).runNotify(root,id)}async function look(claim,log){switch(claim.spec.kind){case"watch":return(await Promise.resolve().then(()=>load("./run-watch-NSB2FP5Q\
-.js"))).runWatch(claim,log);case"timer":return(await Promise.resolve().then(()=>load("./run-timer-VW75JDE5.js"))).runTimer(claim);default:return(await Promise.resolve().
-then(()=>load("./supervise-7N7FRDEO.js"))).supervise(claim)}}function unexpected(){return new Promise((_resolve,reject)=>{process.on("uncaughtException",reject);
+.js"))).runNotify(root,id)}async function look(claim,log){switch(claim.spec.kind){case"watch":return(await Promise.resolve().then(()=>load("./run-watch-53PBWEKX\
+.js"))).runWatch(claim,log);case"timer":return(await Promise.resolve().then(()=>load("./run-timer-JALSON42.js"))).runTimer(claim);default:return(await Promise.resolve().
+then(()=>load("./supervise-ZXNJKAZQ.js"))).supervise(claim)}}function unexpected(){return new Promise((_resolve,reject)=>{process.on("uncaughtException",reject);
 process.on("unhandledRejection",reject)})}async function giveUp(claim,message){const{paths,spec,root}=claim;(0,import_chunk_THMK3AAK.openJournal)(paths,spec).append(
 "worker_failed",{message});const failures=(0,import_chunk_THMK3AAK.readEvents)(paths,0,1e5).events.filter(event=>event.type==="worker_failed").length;if(failures<
 import_chunk_UNWLYFWA.workerFailures)return;const view=(0,import_chunk_ER3MQ2ZD.inspect)(root,spec.id);const tree=(0,import_chunk_O4S3UR6E.treeOf)(spec,paths,{worker:claim.
 self,shim:view.shim,child:view.child});const ended=await(0,import_chunk_O4S3UR6E.terminate)(tree,{graceMs:import_chunk_UNWLYFWA.orphanGraceMs,settleMs:import_chunk_UNWLYFWA.
 killSettleMs});const warnings=[{code:"worker_failed",message:`the worker failed ${failures} times: ${message}`}];const ending={reason:"worker_lost",exit:view.exit,
-tree:ended,reconciled:false,warnings};await(0,import_chunk_3WVDDEL2.concludeAsked)(claim,ending,tree)}
+tree:ended,reconciled:false,warnings};await(0,import_chunk_M7RSEKYN.concludeAsked)(claim,ending,tree)}
 
 },
 "./may-act-KAPX2UGA.js": function (module, exports) {
@@ -4851,14 +4851,14 @@ dist_tags:found.tags},cursor:input.changed?{version:isMet||!isArmed?version:base
 input.wanted?.replace(/\+.*$/,"")}
 
 },
-"./observe-WT3CDJS5.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{observe:()=>observe});module.exports=stdin_exports;var import_chunk_JNFVCT6S=load("./chunk-JNFVCT6S.js");var import_chunk_TESABYF3=load(
-"./chunk-TESABYF3.js");var import_chunk_NWMRLGD5=load("./chunk-NWMRLGD5.js");var import_chunk_OIGBCF3K=load("./chunk-OIGBCF3K.js");var import_chunk_SZ7SYDR5=load(
-"./chunk-SZ7SYDR5.js");var import_chunk_L76FAXVI=load("./chunk-L76FAXVI.js");var import_chunk_YAUTBWZI=load("./chunk-YAUTBWZI.js");var import_chunk_6PFAPK5K=load(
-"./chunk-6PFAPK5K.js");var import_chunk_NM4KW5RY=load("./chunk-NM4KW5RY.js");var import_chunk_RCJX4V26=load("./chunk-RCJX4V26.js");var import_chunk_2322OOWW=load(
-"./chunk-2322OOWW.js");var import_chunk_THMK3AAK=load("./chunk-THMK3AAK.js");var import_chunk_K7ECP4AX=load("./chunk-K7ECP4AX.js");var import_chunk_ILRLY4JU=load(
-"./chunk-ILRLY4JU.js");var import_chunk_DFY3WLOV=load("./chunk-DFY3WLOV.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_UNGYPAP3=load(
-"./chunk-UNGYPAP3.js");var import_chunk_XRZCSGQB=load("./chunk-XRZCSGQB.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_ER3MQ2ZD=load(
+"./observe-XPD7LHZ5.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{observe:()=>observe});module.exports=stdin_exports;var import_chunk_JNFVCT6S=load("./chunk-JNFVCT6S.js");var import_chunk_O3BKWLOG=load(
+"./chunk-O3BKWLOG.js");var import_chunk_NWMRLGD5=load("./chunk-NWMRLGD5.js");var import_chunk_SUUUD6OI=load("./chunk-SUUUD6OI.js");var import_chunk_J6PIGIFY=load(
+"./chunk-J6PIGIFY.js");var import_chunk_L76FAXVI=load("./chunk-L76FAXVI.js");var import_chunk_YAUTBWZI=load("./chunk-YAUTBWZI.js");var import_chunk_6PFAPK5K=load(
+"./chunk-6PFAPK5K.js");var import_chunk_NM4KW5RY=load("./chunk-NM4KW5RY.js");var import_chunk_RCJX4V26=load("./chunk-RCJX4V26.js");var import_chunk_YD5YGYM5=load(
+"./chunk-YD5YGYM5.js");var import_chunk_THMK3AAK=load("./chunk-THMK3AAK.js");var import_chunk_K7ECP4AX=load("./chunk-K7ECP4AX.js");var import_chunk_ILRLY4JU=load(
+"./chunk-ILRLY4JU.js");var import_chunk_DFY3WLOV=load("./chunk-DFY3WLOV.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_SBRRC2LY=load(
+"./chunk-SBRRC2LY.js");var import_chunk_XRZCSGQB=load("./chunk-XRZCSGQB.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_ER3MQ2ZD=load(
 "./chunk-ER3MQ2ZD.js");var import_chunk_XUMWCHG3=load("./chunk-XUMWCHG3.js");var import_chunk_RSAECTKB=load("./chunk-RSAECTKB.js");var import_chunk_OYSO2DVF=load(
 "./chunk-OYSO2DVF.js");var import_chunk_UNWLYFWA=load("./chunk-UNWLYFWA.js");var import_chunk_55A4YUIJ=load("./chunk-55A4YUIJ.js");var import_chunk_Y5L6GQDB=load(
 "./chunk-Y5L6GQDB.js");var import_chunk_VBJYUCPQ=load("./chunk-VBJYUCPQ.js");var import_chunk_BSO2ISIG=load("./chunk-BSO2ISIG.js");var import_chunk_7WBBYJDG=load(
@@ -4868,8 +4868,8 @@ max:1},options:{"after-seq":{kind:"count",value:"N",range:{default:0,min:0,max:2
 ownerOption,...import_chunk_L76FAXVI.common},notes:"Default: the newest job; a live timer is not taken for it while another job is live. Exit codes as of wait: \
 0 says that the job is done, not that anybody has read its result.",examples:["observe","observe run-mik3x9ab-4f7q2z --after-seq 4"],async run(context,input){const root=context.
 root(input);(0,import_chunk_YAUTBWZI.checkRoot)(root.folder);const owner=input.text("owner")??import_chunk_VBJYUCPQ.variables.owner()??null;const id=input.words[0]===
-void 0?(0,import_chunk_JNFVCT6S.requireNewest)(root,owner,"a job to observe").id:(0,import_chunk_NM4KW5RY.findJob)(root,input.words[0]);const view=await(0,import_chunk_2322OOWW.
-refresh)(root.folder,id);return{code:(0,import_chunk_6PFAPK5K.exitCodeOf)(view.state.state),json:(0,import_chunk_TESABYF3.observation)(view,{afterSeq:input.count(
+void 0?(0,import_chunk_JNFVCT6S.requireNewest)(root,owner,"a job to observe").id:(0,import_chunk_NM4KW5RY.findJob)(root,input.words[0]);const view=await(0,import_chunk_YD5YGYM5.
+refresh)(root.folder,id);return{code:(0,import_chunk_6PFAPK5K.exitCodeOf)(view.state.state),json:(0,import_chunk_O3BKWLOG.observation)(view,{afterSeq:input.count(
 "after-seq")??null,root})}}};
 
 },
@@ -4907,73 +4907,73 @@ const timer=setInterval(()=>{if(standing(input)==="dead")wake()},lookMs);return(
 isIdentity)(identity)?(0,import_chunk_BSO2ISIG.livenessOf)(identity):"dead"}
 
 },
-"./pr-DTHFGACA.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{pr:()=>pr});module.exports=stdin_exports;var import_chunk_SBCFKTTP=load("./chunk-SBCFKTTP.js");var import_chunk_LMLQXG4R=load(
-"./chunk-LMLQXG4R.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_CTSRVJRC=load(
+"./pr-4S3LBZAF.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{pr:()=>pr});module.exports=stdin_exports;var import_chunk_IFA4DAC5=load("./chunk-IFA4DAC5.js");var import_chunk_OL7PHHL5=load(
+"./chunk-OL7PHHL5.js");var import_chunk_SBRRC2LY=load("./chunk-SBRRC2LY.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_CTSRVJRC=load(
 "./chunk-CTSRVJRC.js");var import_chunk_UNWLYFWA=load("./chunk-UNWLYFWA.js");var import_chunk_Y5L6GQDB=load("./chunk-Y5L6GQDB.js");var import_chunk_VBJYUCPQ=load(
 "./chunk-VBJYUCPQ.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var pr={id:"pr",summary:"a pu\
-ll request on GitHub: merged, closed, ready to merge (through gh)",form:"[PR]",words:{min:0,max:1},options:{...import_chunk_LMLQXG4R.targetOptions,mergeable:{kind:"\
+ll request on GitHub: merged, closed, ready to merge (through gh)",form:"[PR]",words:{min:0,max:1},options:{...import_chunk_OL7PHHL5.targetOptions,mergeable:{kind:"\
 flag",help:"met as soon as it can be merged and its checks are green"},"no-checks-grace":{kind:"duration",value:"D",range:import_chunk_UNWLYFWA.limits.noChecksGrace,
 help:"how long a head may stay without checks before that is said (default 5m)"},"allow-none":{kind:"flag",help:"with --mergeable: no checks, or only skipped on\
 es, are enough after the grace"}},examples:["watch pr --pr 7 --for 2d","watch pr --pr 7 --for 2d --repeat","watch pr --pr 7 --for 2h --mergeable"],isRemote:true,
-read(given){const target=(0,import_chunk_LMLQXG4R.readPull)(given,"pr");const input={...target,mergeable:given.has("mergeable"),grace_ms:given.duration("no-chec\
+read(given){const target=(0,import_chunk_OL7PHHL5.readPull)(given,"pr");const input={...target,mergeable:given.has("mergeable"),grace_ms:given.duration("no-chec\
 ks-grace")??import_chunk_UNWLYFWA.limits.noChecksGrace.default,allow_none:given.has("allow-none")};const until=input.mergeable?"ready to merge":"merged";return{
-input:{...input},words:`${target.repo??""}#${target.pr} ${until}`}},async look(input,tools,cursor){const wanted=input;const pull=await(0,import_chunk_LMLQXG4R.findPull)(
-wanted,tools,cursor);if((0,import_chunk_LMLQXG4R.isFailure)(pull))return pull;const runs=await(0,import_chunk_SBCFKTTP.findRuns)(pull.repo,pull.head,tools,(0,import_chunk_LMLQXG4R.
-wantsFresh)(cursor));if((0,import_chunk_LMLQXG4R.isFailure)(runs))return runs;return judge(wanted,pull,(0,import_chunk_SBCFKTTP.judgeRollup)(pull.checks,runs.runs),
-tools,cursor)}};function judge(wanted,pull,rollup,tools,cursor){const{head,state}=pull;const grace=(0,import_chunk_LMLQXG4R.graceOf)(wanted.grace_ms,head,tools,
-cursor);const checks=(0,import_chunk_LMLQXG4R.checksWord)(rollup,grace);const isGreen=checks==="passed"||wanted.allow_none&&(0,import_chunk_LMLQXG4R.isNoneForGood)(
-checks,grace);const merge=steadyMerge(pull,cursor);const isReady=wanted.mergeable&&isGreen&&merge==="mergeable";const{fresh,seen}=(0,import_chunk_LMLQXG4R.compareActivity)(
-pull.activity,(0,import_chunk_LMLQXG4R.readSeen)(cursor),()=>true);const obstacle=merge==="mergeable"?isGreen?"mergeable":checks:merge;const moved=(0,import_chunk_LMLQXG4R.
-movedFrom)(cursor,head);const parts=[`#${pull.number} ${state}`,...state==="open"?[merge]:[],...pull.decision===null?[]:[pull.decision.replaceAll("_"," ")],(0,import_chunk_LMLQXG4R.
-checksWords)(rollup,grace),...fresh.length>0?[(0,import_chunk_LMLQXG4R.wordsOfActivity)(fresh)]:[],...moved===null?[]:[`head moved from ${(0,import_chunk_LMLQXG4R.
+input:{...input},words:`${target.repo??""}#${target.pr} ${until}`}},async look(input,tools,cursor){const wanted=input;const pull=await(0,import_chunk_OL7PHHL5.findPull)(
+wanted,tools,cursor);if((0,import_chunk_OL7PHHL5.isFailure)(pull))return pull;const runs=await(0,import_chunk_IFA4DAC5.findRuns)(pull.repo,pull.head,tools,(0,import_chunk_OL7PHHL5.
+wantsFresh)(cursor));if((0,import_chunk_OL7PHHL5.isFailure)(runs))return runs;return judge(wanted,pull,(0,import_chunk_IFA4DAC5.judgeRollup)(pull.checks,runs.runs),
+tools,cursor)}};function judge(wanted,pull,rollup,tools,cursor){const{head,state}=pull;const grace=(0,import_chunk_OL7PHHL5.graceOf)(wanted.grace_ms,head,tools,
+cursor);const checks=(0,import_chunk_OL7PHHL5.checksWord)(rollup,grace);const isGreen=checks==="passed"||wanted.allow_none&&(0,import_chunk_OL7PHHL5.isNoneForGood)(
+checks,grace);const merge=steadyMerge(pull,cursor);const isReady=wanted.mergeable&&isGreen&&merge==="mergeable";const{fresh,seen}=(0,import_chunk_OL7PHHL5.compareActivity)(
+pull.activity,(0,import_chunk_OL7PHHL5.readSeen)(cursor),()=>true);const obstacle=merge==="mergeable"?isGreen?"mergeable":checks:merge;const moved=(0,import_chunk_OL7PHHL5.
+movedFrom)(cursor,head);const parts=[`#${pull.number} ${state}`,...state==="open"?[merge]:[],...pull.decision===null?[]:[pull.decision.replaceAll("_"," ")],(0,import_chunk_OL7PHHL5.
+checksWords)(rollup,grace),...fresh.length>0?[(0,import_chunk_OL7PHHL5.wordsOfActivity)(fresh)]:[],...moved===null?[]:[`head moved from ${(0,import_chunk_OL7PHHL5.
 shortSha)(moved)}`]];return{kind:"look",verdict:state==="merged"||state==="open"&&isReady?"met":state==="closed"?"failed":"pending",word:state!=="open"?state:wanted.
-mergeable?obstacle:"open",evidence:(0,import_chunk_LMLQXG4R.line)(`${pull.repo}${parts.join(", ")}`),key:[state,head,merge,pull.decision,checks,rollup.signature||
+mergeable?obstacle:"open",evidence:(0,import_chunk_OL7PHHL5.line)(`${pull.repo}${parts.join(", ")}`),key:[state,head,merge,pull.decision,checks,rollup.signature||
 "-",seen.report].join(":"),facts:{repo:pull.repo,pr:pull.number,url:pull.url,title:pull.title,pr_state:state,head,...moved===null?{}:{head_before:moved},merge:pull.
-merge,review:pull.decision,...(0,import_chunk_LMLQXG4R.checksFacts)(rollup),...fresh.length>0?(0,import_chunk_LMLQXG4R.factsOfActivity)(fresh):{}},cursor:{repo:pull.
-repo,...(0,import_chunk_LMLQXG4R.graceCursor)(rollup,grace,checks),merge,seen},...checks==="settling"?{againMs:import_chunk_UNWLYFWA.ghSettleAgainMs}:{},isSettled:state!==
+merge,review:pull.decision,...(0,import_chunk_OL7PHHL5.checksFacts)(rollup),...fresh.length>0?(0,import_chunk_OL7PHHL5.factsOfActivity)(fresh):{}},cursor:{repo:pull.
+repo,...(0,import_chunk_OL7PHHL5.graceCursor)(rollup,grace,checks),merge,seen},...checks==="settling"?{againMs:import_chunk_UNWLYFWA.ghSettleAgainMs}:{},isSettled:state!==
 "open",needsAttention:state==="open"&&wanted.mergeable&&needsSomebody(merge,checks,isGreen)}}function needsSomebody(merge,checks,isGreen){return merge==="confli\
 cting"||!isGreen&&["failed","gated","none"].includes(checks)}function steadyMerge({merge,head},cursor){const before=cursor?.head===head?cursor.merge:void 0;const isKnown=before===
 "mergeable"||before==="conflicting"||before==="blocked";return merge==="unknown"&&isKnown?before:merge}
 
 },
-"./registry-JDFBFHXE.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{commandNames:()=>import_chunk_VTNJMQ5H.commandNames,loadCommand:()=>import_chunk_VTNJMQ5H.loadCommand});module.exports=
-stdin_exports;var import_chunk_VTNJMQ5H=load("./chunk-VTNJMQ5H.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
+"./registry-Z3MIN7JH.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{commandNames:()=>import_chunk_RZMT4B2Y.commandNames,loadCommand:()=>import_chunk_RZMT4B2Y.loadCommand});module.exports=
+stdin_exports;var import_chunk_RZMT4B2Y=load("./chunk-RZMT4B2Y.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
 
 },
-"./research-VWFCISSH.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{research:()=>research});module.exports=stdin_exports;var import_chunk_ZAIAGSXA=load("./chunk-ZAIAGSXA.js");var import_chunk_VMYUF4AU=load(
-"./chunk-VMYUF4AU.js");var import_chunk_FVOG2SRF=load("./chunk-FVOG2SRF.js");var import_chunk_PPLVBG35=load("./chunk-PPLVBG35.js");var import_chunk_5ZVUNFQ7=load(
-"./chunk-5ZVUNFQ7.js");var import_chunk_CGHLF3AW=load("./chunk-CGHLF3AW.js");var import_chunk_G72W4775=load("./chunk-G72W4775.js");var import_chunk_LVXJVB3Z=load(
-"./chunk-LVXJVB3Z.js");var import_chunk_X4ZWNZHO=load("./chunk-X4ZWNZHO.js");var import_chunk_7RROULJP=load("./chunk-7RROULJP.js");var import_chunk_NDLZGJF4=load(
+"./research-6PYEHYHZ.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{research:()=>research});module.exports=stdin_exports;var import_chunk_G75GDAHA=load("./chunk-G75GDAHA.js");var import_chunk_766YHSQT=load(
+"./chunk-766YHSQT.js");var import_chunk_XGVCQHES=load("./chunk-XGVCQHES.js");var import_chunk_PPLVBG35=load("./chunk-PPLVBG35.js");var import_chunk_CSRHEFTG=load(
+"./chunk-CSRHEFTG.js");var import_chunk_SYQDYF26=load("./chunk-SYQDYF26.js");var import_chunk_OCRZJA3Q=load("./chunk-OCRZJA3Q.js");var import_chunk_LVXJVB3Z=load(
+"./chunk-LVXJVB3Z.js");var import_chunk_X6QZWT4F=load("./chunk-X6QZWT4F.js");var import_chunk_H4EBPZHM=load("./chunk-H4EBPZHM.js");var import_chunk_NDLZGJF4=load(
 "./chunk-NDLZGJF4.js");var import_chunk_L76FAXVI=load("./chunk-L76FAXVI.js");var import_chunk_YAUTBWZI=load("./chunk-YAUTBWZI.js");var import_chunk_K4XBJGBM=load(
-"./chunk-K4XBJGBM.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_QOMHQH3R=load(
-"./chunk-QOMHQH3R.js");var import_chunk_JH5ETT6M=load("./chunk-JH5ETT6M.js");var import_chunk_NM4KW5RY=load("./chunk-NM4KW5RY.js");var import_chunk_2322OOWW=load(
-"./chunk-2322OOWW.js");var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_DFY3WLOV=load(
-"./chunk-DFY3WLOV.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_FSRL2ASG=load(
+"./chunk-K4XBJGBM.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_CIC7AI7D=load(
+"./chunk-CIC7AI7D.js");var import_chunk_JH5ETT6M=load("./chunk-JH5ETT6M.js");var import_chunk_NM4KW5RY=load("./chunk-NM4KW5RY.js");var import_chunk_YD5YGYM5=load(
+"./chunk-YD5YGYM5.js");var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_DFY3WLOV=load(
+"./chunk-DFY3WLOV.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_SBRRC2LY=load("./chunk-SBRRC2LY.js");var import_chunk_FSRL2ASG=load(
 "./chunk-FSRL2ASG.js");var import_chunk_IXQIV2GL=load("./chunk-IXQIV2GL.js");var import_chunk_XRZCSGQB=load("./chunk-XRZCSGQB.js");var import_chunk_LXK2ZILE=load(
 "./chunk-LXK2ZILE.js");var import_chunk_GH6Z3BUY=load("./chunk-GH6Z3BUY.js");var import_chunk_TPL5RJS6=load("./chunk-TPL5RJS6.js");var import_chunk_BJVD3YVK=load(
 "./chunk-BJVD3YVK.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_ER3MQ2ZD=load("./chunk-ER3MQ2ZD.js");var import_chunk_XUMWCHG3=load(
 "./chunk-XUMWCHG3.js");var import_chunk_RSAECTKB=load("./chunk-RSAECTKB.js");var import_chunk_OYSO2DVF=load("./chunk-OYSO2DVF.js");var import_chunk_UNWLYFWA=load(
 "./chunk-UNWLYFWA.js");var import_chunk_55A4YUIJ=load("./chunk-55A4YUIJ.js");var import_chunk_Y5L6GQDB=load("./chunk-Y5L6GQDB.js");var import_chunk_VBJYUCPQ=load(
 "./chunk-VBJYUCPQ.js");var import_chunk_BSO2ISIG=load("./chunk-BSO2ISIG.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load(
-"./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var research=(0,import_chunk_ZAIAGSXA.
+"./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var research=(0,import_chunk_G75GDAHA.
 makeStaffVerb)({mode:"research",examples:['research --backend gemini --prompt "Who still calls parseOld?"']});
 
 },
-"./restart-W3INJ7YX.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{restart:()=>restart});module.exports=stdin_exports;var import_chunk_EZU4HZDO=load("./chunk-EZU4HZDO.js");var import_chunk_VMYUF4AU=load(
-"./chunk-VMYUF4AU.js");var import_chunk_FVOG2SRF=load("./chunk-FVOG2SRF.js");var import_chunk_PPLVBG35=load("./chunk-PPLVBG35.js");var import_chunk_5ZVUNFQ7=load(
-"./chunk-5ZVUNFQ7.js");var import_chunk_G72W4775=load("./chunk-G72W4775.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_X4ZWNZHO=load(
-"./chunk-X4ZWNZHO.js");var import_chunk_7RROULJP=load("./chunk-7RROULJP.js");var import_chunk_NDLZGJF4=load("./chunk-NDLZGJF4.js");var import_chunk_L76FAXVI=load(
+"./restart-5L7WKPAY.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{restart:()=>restart});module.exports=stdin_exports;var import_chunk_EZU4HZDO=load("./chunk-EZU4HZDO.js");var import_chunk_766YHSQT=load(
+"./chunk-766YHSQT.js");var import_chunk_XGVCQHES=load("./chunk-XGVCQHES.js");var import_chunk_PPLVBG35=load("./chunk-PPLVBG35.js");var import_chunk_CSRHEFTG=load(
+"./chunk-CSRHEFTG.js");var import_chunk_OCRZJA3Q=load("./chunk-OCRZJA3Q.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_X6QZWT4F=load(
+"./chunk-X6QZWT4F.js");var import_chunk_H4EBPZHM=load("./chunk-H4EBPZHM.js");var import_chunk_NDLZGJF4=load("./chunk-NDLZGJF4.js");var import_chunk_L76FAXVI=load(
 "./chunk-L76FAXVI.js");var import_chunk_YAUTBWZI=load("./chunk-YAUTBWZI.js");var import_chunk_K4XBJGBM=load("./chunk-K4XBJGBM.js");var import_chunk_6PFAPK5K=load(
-"./chunk-6PFAPK5K.js");var import_chunk_LZLDJ5RC=load("./chunk-LZLDJ5RC.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_QOMHQH3R=load(
-"./chunk-QOMHQH3R.js");var import_chunk_JH5ETT6M=load("./chunk-JH5ETT6M.js");var import_chunk_NM4KW5RY=load("./chunk-NM4KW5RY.js");var import_chunk_Z4RGNWQU=load(
-"./chunk-Z4RGNWQU.js");var import_chunk_RCJX4V26=load("./chunk-RCJX4V26.js");var import_chunk_2322OOWW=load("./chunk-2322OOWW.js");var import_chunk_W7HED5VZ=load(
+"./chunk-6PFAPK5K.js");var import_chunk_LZLDJ5RC=load("./chunk-LZLDJ5RC.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_CIC7AI7D=load(
+"./chunk-CIC7AI7D.js");var import_chunk_JH5ETT6M=load("./chunk-JH5ETT6M.js");var import_chunk_NM4KW5RY=load("./chunk-NM4KW5RY.js");var import_chunk_Z4RGNWQU=load(
+"./chunk-Z4RGNWQU.js");var import_chunk_RCJX4V26=load("./chunk-RCJX4V26.js");var import_chunk_YD5YGYM5=load("./chunk-YD5YGYM5.js");var import_chunk_W7HED5VZ=load(
 "./chunk-W7HED5VZ.js");var import_chunk_CJ74I6F3=load("./chunk-CJ74I6F3.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_THMK3AAK=load(
 "./chunk-THMK3AAK.js");var import_chunk_K7ECP4AX=load("./chunk-K7ECP4AX.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_DFY3WLOV=load(
-"./chunk-DFY3WLOV.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_FSRL2ASG=load(
+"./chunk-DFY3WLOV.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_SBRRC2LY=load("./chunk-SBRRC2LY.js");var import_chunk_FSRL2ASG=load(
 "./chunk-FSRL2ASG.js");var import_chunk_IXQIV2GL=load("./chunk-IXQIV2GL.js");var import_chunk_XRZCSGQB=load("./chunk-XRZCSGQB.js");var import_chunk_LXK2ZILE=load(
 "./chunk-LXK2ZILE.js");var import_chunk_GH6Z3BUY=load("./chunk-GH6Z3BUY.js");var import_chunk_TPL5RJS6=load("./chunk-TPL5RJS6.js");var import_chunk_BJVD3YVK=load(
 "./chunk-BJVD3YVK.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_ER3MQ2ZD=load("./chunk-ER3MQ2ZD.js");var import_chunk_XUMWCHG3=load(
@@ -4987,45 +4987,45 @@ staff at most 120m)"},backend:{...import_chunk_L76FAXVI.staffOptions.backend,hel
 profile:import_chunk_L76FAXVI.staffOptions.profile,share:import_chunk_L76FAXVI.writerOptions.share,...import_chunk_L76FAXVI.launchOptions},notes:"Refused while \
 the earlier job still runs. The environment is that of this call.",examples:["restart run-mik3x9ab-4f7q2z","restart staffer-mik3xa01-9c2k4d --timeout 90m","rest\
 art staffer-mik3xa01-9c2k4d --backend codex"],async run(context,input){const root=context.root(input);(0,import_chunk_YAUTBWZI.checkRoot)(root.folder);const words=(0,
-import_chunk_X4ZWNZHO.onceWords)("restart",input,null,null);const repeated=await(0,import_chunk_X4ZWNZHO.repeatedLaunch)(context,input,words,false);if(repeated)
-return repeated;const id=(0,import_chunk_NM4KW5RY.requireWholeId)(root,input.words[0]);const view=await(0,import_chunk_2322OOWW.refresh)(root.folder,id);const spec=(0,
+import_chunk_X6QZWT4F.onceWords)("restart",input,null,null);const repeated=await(0,import_chunk_X6QZWT4F.repeatedLaunch)(context,input,words,false);if(repeated)
+return repeated;const id=(0,import_chunk_NM4KW5RY.requireWholeId)(root,input.words[0]);const view=await(0,import_chunk_YD5YGYM5.refresh)(root.folder,id);const spec=(0,
 import_chunk_EZU4HZDO.requireSpec)(root,id);await(0,import_chunk_EZU4HZDO.requireGenuine)(spec);if(!(0,import_chunk_ER3MQ2ZD.isEnded)(view.state))throw new import_chunk_NVPF5LEY.
 FaultError("busy",`cannot restart job ${id}: it is ${view.state.state}`,import_chunk_DFY3WLOV.nextCommands.cancel(id,root.option));if(spec.timer)return againTimer(
-context,input,spec,spec.timer,words);if(spec.watch)return(await Promise.resolve().then(()=>load("./restart-watch-E2T77GKE.js"))).againWatch(context,input,spec,spec.
+context,input,spec,spec.timer,words);if(spec.watch)return(await Promise.resolve().then(()=>load("./restart-watch-FOAYCXNA.js"))).againWatch(context,input,spec,spec.
 watch,root,words);return spec.staff?again(context,input,spec,root,words):againRun(context,input,spec,root,words)}};function againRun(context,input,spec,root,words){
 for(const name of["backend","model","profile"])if(input.has(name))throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --${name} for a ${spec.kind} job: it is\
  for staff`);(0,import_chunk_EZU4HZDO.requireFolder)(spec,"restart",root.option);const run=spec.run;if(!run)throw new import_chunk_NVPF5LEY.FaultError("prefligh\
-t",`cannot restart job ${spec.id}: a ${spec.kind} job has no command`);const program=(0,import_chunk_G72W4775.requireProgram)(run.argv[0],spec.cwd);const deadlineMs=input.
-durationOrDefault("timeout");return(0,import_chunk_7RROULJP.launchAndTell)(context,input,{kind:"run",verb:"run",...(0,import_chunk_7RROULJP.launchWords)(input),
+t",`cannot restart job ${spec.id}: a ${spec.kind} job has no command`);const program=(0,import_chunk_OCRZJA3Q.requireProgram)(run.argv[0],spec.cwd);const deadlineMs=input.
+durationOrDefault("timeout");return(0,import_chunk_H4EBPZHM.launchAndTell)(context,input,{kind:"run",verb:"run",...(0,import_chunk_H4EBPZHM.launchWords)(input),
 cwd:spec.cwd,deadlineMs,killGraceMs:spec.kill_grace_ms,maxOutputBytes:spec.max_output_bytes,firstOutputMs:spec.first_output_ms,stallMs:spec.stall_ms,lineage:(0,
-import_chunk_EZU4HZDO.lineageOf)(spec,"restart"),notify:spec.notify??null,onStall:spec.on_stall??null,run:{...run,...(0,import_chunk_G72W4775.freshPaths)(run),program},
-warnings:(0,import_chunk_G72W4775.limitWarnings)(run,deadlineMs),staff:null,words})}async function againTimer(context,input,spec,earlier,words){for(const name of[
+import_chunk_EZU4HZDO.lineageOf)(spec,"restart"),notify:spec.notify??null,onStall:spec.on_stall??null,run:{...run,...(0,import_chunk_OCRZJA3Q.freshPaths)(run),program},
+warnings:(0,import_chunk_OCRZJA3Q.limitWarnings)(run,deadlineMs),staff:null,words})}async function againTimer(context,input,spec,earlier,words){for(const name of[
 "backend","model","profile","timeout","share"])if(input.has(name))throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --${name} for a timer: it has only its \
 delay`);if(typeof earlier.delay_ms!=="number")throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot restart job ${spec.id}: it was armed for the instan\
 t ${earlier.due_at}, which does not come again`,"arm a new one with: timer at INSTANT, or timer in DELAY");const{launchTimer}=await Promise.resolve().then(()=>load(
-"./timer-I6VQOXZY.js"));const timer={...earlier,due_at:(0,import_chunk_Y5L6GQDB.isoOf)((0,import_chunk_Y5L6GQDB.nowMs)()+earlier.delay_ms)};return launchTimer(context,
+"./timer-5W4B6JQV.js"));const timer={...earlier,due_at:(0,import_chunk_Y5L6GQDB.isoOf)((0,import_chunk_Y5L6GQDB.nowMs)()+earlier.delay_ms)};return launchTimer(context,
 input,{timer,lineage:(0,import_chunk_EZU4HZDO.lineageOf)(spec,"restart"),words,notify:spec.notify})}function again(context,input,spec,root,words){const staff=spec.
 staff;if(!staff)throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot restart job ${spec.id}: it has no task`);const cwd=spec.worktree?originOf(spec,spec.
 worktree):(0,import_chunk_EZU4HZDO.requireFolder)(spec,"restart",root.option);const before=staff.custom?.name??staff.backend;const isElsewhere=input.has("backen\
-d")&&input.text("backend")!==before;const part=(0,import_chunk_FVOG2SRF.makeStaffPart)({mode:staff.mode,stateRoot:root.folder,backend:input.text("backend")??before,
-model:input.text("model")??(isElsewhere?null:staff.model),profile:(0,import_chunk_VMYUF4AU.askedProfile)(input),earlierProfile:staff.profile,prompt:staff.prompt,
+d")&&input.text("backend")!==before;const part=(0,import_chunk_XGVCQHES.makeStaffPart)({mode:staff.mode,stateRoot:root.folder,backend:input.text("backend")??before,
+model:input.text("model")??(isElsewhere?null:staff.model),profile:(0,import_chunk_766YHSQT.askedProfile)(input),earlierProfile:staff.profile,prompt:staff.prompt,
 resume:null,cwd});if(part.brief)part.historical=(0,import_chunk_LZLDJ5RC.historicalOf)((0,import_chunk_RSAECTKB.jobPaths)(root.folder,spec.id))??staff.historical??
-null;if(staff.schema)part.schema=true;if(staff.base)part.base=staff.base;return(0,import_chunk_VMYUF4AU.launchStaff)(context,input,{verb:spec.verb,staff:part,cwd,
+null;if(staff.schema)part.schema=true;if(staff.base)part.base=staff.base;return(0,import_chunk_766YHSQT.launchStaff)(context,input,{verb:spec.verb,staff:part,cwd,
 lineage:(0,import_chunk_EZU4HZDO.lineageOf)(spec,"restart"),notify:spec.notify,isSynchronous:spec.verb==="ask"&&!input.has("id-only"),worktree:spec.worktree?"ne\
 w":null,words,deadlineMs:staffLimit(input),firstOutputMs:spec.first_output_ms,stallMs:spec.stall_ms,onStall:spec.on_stall??null})}function originOf(spec,worktree){
 const folder=import_node_path.default.join(worktree.from,import_node_path.default.relative(worktree.path,spec.cwd));if((0,import_chunk_7WBBYJDG.isFolder)(folder))
 return folder;throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot restart job ${spec.id}: the folder ${folder} is gone`)}function staffLimit(input){const text=input.
-text("timeout");return text===void 0?import_chunk_UNWLYFWA.limits.staffTimeout.default:(0,import_chunk_UNGYPAP3.parseDuration)(text,"--timeout",import_chunk_UNWLYFWA.
+text("timeout");return text===void 0?import_chunk_UNWLYFWA.limits.staffTimeout.default:(0,import_chunk_SBRRC2LY.parseDuration)(text,"--timeout",import_chunk_UNWLYFWA.
 limits.staffTimeout)}
 
 },
-"./restart-watch-E2T77GKE.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{againWatch:()=>againWatch});module.exports=stdin_exports;var import_chunk_EZU4HZDO=load("./chunk-EZU4HZDO.js");var import_chunk_7RROULJP=load(
-"./chunk-7RROULJP.js");var import_chunk_NDLZGJF4=load("./chunk-NDLZGJF4.js");var import_chunk_YAUTBWZI=load("./chunk-YAUTBWZI.js");var import_chunk_K4XBJGBM=load(
-"./chunk-K4XBJGBM.js");var import_chunk_GUR2RQ3M=load("./chunk-GUR2RQ3M.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_JH5ETT6M=load(
+"./restart-watch-FOAYCXNA.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{againWatch:()=>againWatch});module.exports=stdin_exports;var import_chunk_EZU4HZDO=load("./chunk-EZU4HZDO.js");var import_chunk_H4EBPZHM=load(
+"./chunk-H4EBPZHM.js");var import_chunk_NDLZGJF4=load("./chunk-NDLZGJF4.js");var import_chunk_YAUTBWZI=load("./chunk-YAUTBWZI.js");var import_chunk_K4XBJGBM=load(
+"./chunk-K4XBJGBM.js");var import_chunk_FDYEJ2D4=load("./chunk-FDYEJ2D4.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_JH5ETT6M=load(
 "./chunk-JH5ETT6M.js");var import_chunk_NM4KW5RY=load("./chunk-NM4KW5RY.js");var import_chunk_RCJX4V26=load("./chunk-RCJX4V26.js");var import_chunk_THMK3AAK=load(
 "./chunk-THMK3AAK.js");var import_chunk_K7ECP4AX=load("./chunk-K7ECP4AX.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_DFY3WLOV=load(
-"./chunk-DFY3WLOV.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_XRZCSGQB=load(
+"./chunk-DFY3WLOV.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_SBRRC2LY=load("./chunk-SBRRC2LY.js");var import_chunk_XRZCSGQB=load(
 "./chunk-XRZCSGQB.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_GH6Z3BUY=load("./chunk-GH6Z3BUY.js");var import_chunk_TPL5RJS6=load(
 "./chunk-TPL5RJS6.js");var import_chunk_BJVD3YVK=load("./chunk-BJVD3YVK.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_ER3MQ2ZD=load(
 "./chunk-ER3MQ2ZD.js");var import_chunk_XUMWCHG3=load("./chunk-XUMWCHG3.js");var import_chunk_RSAECTKB=load("./chunk-RSAECTKB.js");var import_chunk_OYSO2DVF=load(
@@ -5034,25 +5034,25 @@ limits.staffTimeout)}
 "./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load(
 "./chunk-JSBRDJBE.js");async function againWatch(context,input,spec,earlier,root,words){for(const name of["backend","model","profile","share"])if(input.has(name))
 throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --${name} for a watch: it is for staff`);const cwd=(0,import_chunk_EZU4HZDO.requireFolder)(spec,"restart",
-root.option);const kind=await(0,import_chunk_GUR2RQ3M.loadWatch)(earlier.condition);if(!kind)throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot rest\
-art job ${spec.id}: there is no condition ${earlier.condition} here; there are ${import_chunk_GUR2RQ3M.watchIds.join(", ")}`);const{start:_start,...part}=earlier;
-const timeout=input.text("timeout");return(0,import_chunk_7RROULJP.launchAndTell)(context,input,{kind:"watch",verb:"watch",...(0,import_chunk_7RROULJP.launchWords)(
-input),cwd,deadlineMs:timeout===void 0?spec.deadline_ms:(0,import_chunk_UNGYPAP3.parseDuration)(timeout,"--timeout",import_chunk_UNWLYFWA.limits.watchFor),killGraceMs:spec.
+root.option);const kind=await(0,import_chunk_FDYEJ2D4.loadWatch)(earlier.condition);if(!kind)throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot rest\
+art job ${spec.id}: there is no condition ${earlier.condition} here; there are ${import_chunk_FDYEJ2D4.watchIds.join(", ")}`);const{start:_start,...part}=earlier;
+const timeout=input.text("timeout");return(0,import_chunk_H4EBPZHM.launchAndTell)(context,input,{kind:"watch",verb:"watch",...(0,import_chunk_H4EBPZHM.launchWords)(
+input),cwd,deadlineMs:timeout===void 0?spec.deadline_ms:(0,import_chunk_SBRRC2LY.parseDuration)(timeout,"--timeout",import_chunk_UNWLYFWA.limits.watchFor),killGraceMs:spec.
 kill_grace_ms,maxOutputBytes:spec.max_output_bytes,firstOutputMs:null,stallMs:null,lineage:(0,import_chunk_EZU4HZDO.lineageOf)(spec,"restart"),run:null,staff:null,
 watch:{...part,...kind.start?{start:kind.start(part.input)}:{}},words})}
 
 },
-"./result-TWKXONCI.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{result:()=>result});module.exports=stdin_exports;var import_chunk_JNFVCT6S=load("./chunk-JNFVCT6S.js");var import_chunk_TESABYF3=load(
-"./chunk-TESABYF3.js");var import_chunk_4CHCCQN7=load("./chunk-4CHCCQN7.js");var import_chunk_BXSONOR3=load("./chunk-BXSONOR3.js");var import_chunk_NWMRLGD5=load(
-"./chunk-NWMRLGD5.js");var import_chunk_OIGBCF3K=load("./chunk-OIGBCF3K.js");var import_chunk_SZ7SYDR5=load("./chunk-SZ7SYDR5.js");var import_chunk_L76FAXVI=load(
+"./result-PSLVTGMX.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{result:()=>result});module.exports=stdin_exports;var import_chunk_JNFVCT6S=load("./chunk-JNFVCT6S.js");var import_chunk_O3BKWLOG=load(
+"./chunk-O3BKWLOG.js");var import_chunk_WEXNL32A=load("./chunk-WEXNL32A.js");var import_chunk_BXSONOR3=load("./chunk-BXSONOR3.js");var import_chunk_NWMRLGD5=load(
+"./chunk-NWMRLGD5.js");var import_chunk_SUUUD6OI=load("./chunk-SUUUD6OI.js");var import_chunk_J6PIGIFY=load("./chunk-J6PIGIFY.js");var import_chunk_L76FAXVI=load(
 "./chunk-L76FAXVI.js");var import_chunk_YAUTBWZI=load("./chunk-YAUTBWZI.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_NM4KW5RY=load(
 "./chunk-NM4KW5RY.js");var import_chunk_P2ISOPV5=load("./chunk-P2ISOPV5.js");var import_chunk_Z4RGNWQU=load("./chunk-Z4RGNWQU.js");var import_chunk_QDGG2LTG=load(
-"./chunk-QDGG2LTG.js");var import_chunk_5WQSECMS=load("./chunk-5WQSECMS.js");var import_chunk_RCJX4V26=load("./chunk-RCJX4V26.js");var import_chunk_2322OOWW=load(
-"./chunk-2322OOWW.js");var import_chunk_ILJKJSAA=load("./chunk-ILJKJSAA.js");var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");var import_chunk_G3QJQVPZ=load(
+"./chunk-QDGG2LTG.js");var import_chunk_5WQSECMS=load("./chunk-5WQSECMS.js");var import_chunk_RCJX4V26=load("./chunk-RCJX4V26.js");var import_chunk_YD5YGYM5=load(
+"./chunk-YD5YGYM5.js");var import_chunk_ILJKJSAA=load("./chunk-ILJKJSAA.js");var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");var import_chunk_G3QJQVPZ=load(
 "./chunk-G3QJQVPZ.js");var import_chunk_CJ74I6F3=load("./chunk-CJ74I6F3.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_THMK3AAK=load(
 "./chunk-THMK3AAK.js");var import_chunk_K7ECP4AX=load("./chunk-K7ECP4AX.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_DFY3WLOV=load(
-"./chunk-DFY3WLOV.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_FSRL2ASG=load(
+"./chunk-DFY3WLOV.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_SBRRC2LY=load("./chunk-SBRRC2LY.js");var import_chunk_FSRL2ASG=load(
 "./chunk-FSRL2ASG.js");var import_chunk_IXQIV2GL=load("./chunk-IXQIV2GL.js");var import_chunk_XRZCSGQB=load("./chunk-XRZCSGQB.js");var import_chunk_LXK2ZILE=load(
 "./chunk-LXK2ZILE.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_ER3MQ2ZD=load(
 "./chunk-ER3MQ2ZD.js");var import_chunk_XUMWCHG3=load("./chunk-XUMWCHG3.js");var import_chunk_RSAECTKB=load("./chunk-RSAECTKB.js");var import_chunk_OYSO2DVF=load(
@@ -5064,60 +5064,60 @@ ownerOption,...import_chunk_L76FAXVI.common},notes:"Default: the latest finished
 son"],async run(context,input){const root=context.root(input);(0,import_chunk_YAUTBWZI.checkRoot)(root.folder);const owner=input.text("owner")??import_chunk_VBJYUCPQ.
 variables.owner()??null;const isFinished=id2=>(0,import_chunk_ER3MQ2ZD.isEnded)((0,import_chunk_ER3MQ2ZD.inspect)(root.folder,id2).state);const id=input.words[0]===
 void 0?(0,import_chunk_JNFVCT6S.requireLatest)(root,owner,"a finished job",isFinished):(0,import_chunk_NM4KW5RY.findJob)(root,input.words[0]);const view=await(0,
-import_chunk_2322OOWW.refresh)(root.folder,id,true);if(!(0,import_chunk_ER3MQ2ZD.isEnded)(view.state)){const wait=import_chunk_DFY3WLOV.nextCommands.wait(id,root.
-option);if(input.has("json"))return{code:import_chunk_6PFAPK5K.exitCodes.pending,json:(0,import_chunk_TESABYF3.observation)(view,{afterSeq:null,root})};return{code:import_chunk_6PFAPK5K.
+import_chunk_YD5YGYM5.refresh)(root.folder,id,true);if(!(0,import_chunk_ER3MQ2ZD.isEnded)(view.state)){const wait=import_chunk_DFY3WLOV.nextCommands.wait(id,root.
+option);if(input.has("json"))return{code:import_chunk_6PFAPK5K.exitCodes.pending,json:(0,import_chunk_O3BKWLOG.observation)(view,{afterSeq:null,root})};return{code:import_chunk_6PFAPK5K.
 exitCodes.pending,notes:[`${id}: ${view.state.state}, there is no result yet; wait for it with:`,wait]}}const afterPrint=()=>(0,import_chunk_NWMRLGD5.noteCollected)(
-view,"result");const reply=(0,import_chunk_4CHCCQN7.tellEnded)(context,view);return input.has("json")?{code:reply.code,json:(0,import_chunk_4CHCCQN7.endedDocument)(
+view,"result");const reply=(0,import_chunk_WEXNL32A.tellEnded)(context,view);return input.has("json")?{code:reply.code,json:(0,import_chunk_WEXNL32A.endedDocument)(
 view),afterPrint}:{...reply,afterPrint}}};
 
 },
-"./review-NTHUVLBB.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{review:()=>review});module.exports=stdin_exports;var import_chunk_LMLQXG4R=load("./chunk-LMLQXG4R.js");var import_chunk_UNGYPAP3=load(
-"./chunk-UNGYPAP3.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_UNWLYFWA=load("./chunk-UNWLYFWA.js");var import_chunk_Y5L6GQDB=load(
+"./review-M2IYYIHK.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{review:()=>review});module.exports=stdin_exports;var import_chunk_OL7PHHL5=load("./chunk-OL7PHHL5.js");var import_chunk_SBRRC2LY=load(
+"./chunk-SBRRC2LY.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_UNWLYFWA=load("./chunk-UNWLYFWA.js");var import_chunk_Y5L6GQDB=load(
 "./chunk-Y5L6GQDB.js");var import_chunk_VBJYUCPQ=load("./chunk-VBJYUCPQ.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load(
 "./chunk-JSBRDJBE.js");var review={id:"review",summary:"a new review, approval or comment on a pull request on GitHub (through gh)",form:"[PR]",words:{min:0,max:1},
-options:{...import_chunk_LMLQXG4R.targetOptions,by:{kind:"list",value:"LOGIN",help:"only what this account does (may be repeated)"}},examples:["watch review --p\
-r 7 --for 2d","watch review OWNER/REPO#7 --for 7d --repeat"],isRemote:true,read(given){const target=(0,import_chunk_LMLQXG4R.readPull)(given,"review");const by=given.
+options:{...import_chunk_OL7PHHL5.targetOptions,by:{kind:"list",value:"LOGIN",help:"only what this account does (may be repeated)"}},examples:["watch review --p\
+r 7 --for 2d","watch review OWNER/REPO#7 --for 7d --repeat"],isRemote:true,read(given){const target=(0,import_chunk_OL7PHHL5.readPull)(given,"review");const by=given.
 texts("by").map(login=>login.replace(/^@/,"").toLowerCase());const who=by.length===0?"":` by ${by.join(", ")}`;return{input:{...target,by},words:`reviews and co\
 mments${who} on ${target.repo??""}#${target.pr}`}},async look(input,tools,cursor){const pr=Number(input.pr);const repo=typeof input.repo==="string"?input.repo:null;
-const by=Array.isArray(input.by)?input.by:[];const pull=await(0,import_chunk_LMLQXG4R.findPull)({repo,pr},tools,cursor);if((0,import_chunk_LMLQXG4R.isFailure)(pull))
+const by=Array.isArray(input.by)?input.by:[];const pull=await(0,import_chunk_OL7PHHL5.findPull)({repo,pr},tools,cursor);if((0,import_chunk_OL7PHHL5.isFailure)(pull))
 return pull;const isWanted=({actor})=>by.length===0||by.some(login=>actor.toLowerCase().replace(/\[bot\]$/,"")===login.replace(/\[bot\]$/,""));const{fresh,seen}=(0,
-import_chunk_LMLQXG4R.compareActivity)(pull.activity,(0,import_chunk_LMLQXG4R.readSeen)(cursor),isWanted);const{state}=pull;const isNew=fresh.length>0;const ended=state===
-"open"?"":`, ${state}`;const said=isNew?(0,import_chunk_LMLQXG4R.wordsOfActivity)(fresh):`${seen.ids.length} seen, nothing new`;return{kind:"look",verdict:isNew||
-state==="merged"?"met":state==="closed"?"failed":"pending",word:isNew?"new-activity":state==="open"?"armed":state,evidence:(0,import_chunk_LMLQXG4R.line)(`${pull.
+import_chunk_OL7PHHL5.compareActivity)(pull.activity,(0,import_chunk_OL7PHHL5.readSeen)(cursor),isWanted);const{state}=pull;const isNew=fresh.length>0;const ended=state===
+"open"?"":`, ${state}`;const said=isNew?(0,import_chunk_OL7PHHL5.wordsOfActivity)(fresh):`${seen.ids.length} seen, nothing new`;return{kind:"look",verdict:isNew||
+state==="merged"?"met":state==="closed"?"failed":"pending",word:isNew?"new-activity":state==="open"?"armed":state,evidence:(0,import_chunk_OL7PHHL5.line)(`${pull.
 repo}#${pr}: ${said}${ended}`),key:`${state}:${seen.report}`,facts:{repo:pull.repo,pr,url:pull.url,pr_state:state,review:pull.decision,seen:seen.ids.length,...isNew?
-(0,import_chunk_LMLQXG4R.factsOfActivity)(fresh):{}},cursor:{repo:pull.repo,seen},isSettled:state!=="open"}}};
+(0,import_chunk_OL7PHHL5.factsOfActivity)(fresh):{}},cursor:{repo:pull.repo,seen},isSettled:state!=="open"}}};
 
 },
-"./review-TTEWRL4O.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{review:()=>review});module.exports=stdin_exports;var import_chunk_ZAIAGSXA=load("./chunk-ZAIAGSXA.js");var import_chunk_VMYUF4AU=load(
-"./chunk-VMYUF4AU.js");var import_chunk_FVOG2SRF=load("./chunk-FVOG2SRF.js");var import_chunk_PPLVBG35=load("./chunk-PPLVBG35.js");var import_chunk_5ZVUNFQ7=load(
-"./chunk-5ZVUNFQ7.js");var import_chunk_CGHLF3AW=load("./chunk-CGHLF3AW.js");var import_chunk_G72W4775=load("./chunk-G72W4775.js");var import_chunk_LVXJVB3Z=load(
-"./chunk-LVXJVB3Z.js");var import_chunk_X4ZWNZHO=load("./chunk-X4ZWNZHO.js");var import_chunk_7RROULJP=load("./chunk-7RROULJP.js");var import_chunk_NDLZGJF4=load(
+"./review-QV6AVEN4.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{review:()=>review});module.exports=stdin_exports;var import_chunk_G75GDAHA=load("./chunk-G75GDAHA.js");var import_chunk_766YHSQT=load(
+"./chunk-766YHSQT.js");var import_chunk_XGVCQHES=load("./chunk-XGVCQHES.js");var import_chunk_PPLVBG35=load("./chunk-PPLVBG35.js");var import_chunk_CSRHEFTG=load(
+"./chunk-CSRHEFTG.js");var import_chunk_SYQDYF26=load("./chunk-SYQDYF26.js");var import_chunk_OCRZJA3Q=load("./chunk-OCRZJA3Q.js");var import_chunk_LVXJVB3Z=load(
+"./chunk-LVXJVB3Z.js");var import_chunk_X6QZWT4F=load("./chunk-X6QZWT4F.js");var import_chunk_H4EBPZHM=load("./chunk-H4EBPZHM.js");var import_chunk_NDLZGJF4=load(
 "./chunk-NDLZGJF4.js");var import_chunk_L76FAXVI=load("./chunk-L76FAXVI.js");var import_chunk_YAUTBWZI=load("./chunk-YAUTBWZI.js");var import_chunk_K4XBJGBM=load(
-"./chunk-K4XBJGBM.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_QOMHQH3R=load(
-"./chunk-QOMHQH3R.js");var import_chunk_JH5ETT6M=load("./chunk-JH5ETT6M.js");var import_chunk_NM4KW5RY=load("./chunk-NM4KW5RY.js");var import_chunk_2322OOWW=load(
-"./chunk-2322OOWW.js");var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_DFY3WLOV=load(
-"./chunk-DFY3WLOV.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_FSRL2ASG=load(
+"./chunk-K4XBJGBM.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_CIC7AI7D=load(
+"./chunk-CIC7AI7D.js");var import_chunk_JH5ETT6M=load("./chunk-JH5ETT6M.js");var import_chunk_NM4KW5RY=load("./chunk-NM4KW5RY.js");var import_chunk_YD5YGYM5=load(
+"./chunk-YD5YGYM5.js");var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_DFY3WLOV=load(
+"./chunk-DFY3WLOV.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_SBRRC2LY=load("./chunk-SBRRC2LY.js");var import_chunk_FSRL2ASG=load(
 "./chunk-FSRL2ASG.js");var import_chunk_IXQIV2GL=load("./chunk-IXQIV2GL.js");var import_chunk_XRZCSGQB=load("./chunk-XRZCSGQB.js");var import_chunk_LXK2ZILE=load(
 "./chunk-LXK2ZILE.js");var import_chunk_GH6Z3BUY=load("./chunk-GH6Z3BUY.js");var import_chunk_TPL5RJS6=load("./chunk-TPL5RJS6.js");var import_chunk_BJVD3YVK=load(
 "./chunk-BJVD3YVK.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_ER3MQ2ZD=load("./chunk-ER3MQ2ZD.js");var import_chunk_XUMWCHG3=load(
 "./chunk-XUMWCHG3.js");var import_chunk_RSAECTKB=load("./chunk-RSAECTKB.js");var import_chunk_OYSO2DVF=load("./chunk-OYSO2DVF.js");var import_chunk_UNWLYFWA=load(
 "./chunk-UNWLYFWA.js");var import_chunk_55A4YUIJ=load("./chunk-55A4YUIJ.js");var import_chunk_Y5L6GQDB=load("./chunk-Y5L6GQDB.js");var import_chunk_VBJYUCPQ=load(
 "./chunk-VBJYUCPQ.js");var import_chunk_BSO2ISIG=load("./chunk-BSO2ISIG.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load(
-"./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var review=(0,import_chunk_ZAIAGSXA.
+"./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var review=(0,import_chunk_G75GDAHA.
 makeStaffVerb)({mode:"review",options:{base:{kind:"text",value:"REV",help:"review what changed since this commit (default: what is uncommitted, else the newest \
 commit)"},schema:{kind:"flag",help:"ask for structured findings; `result --json` has them as `findings`"}},examples:['review --backend claude --prompt "Review w\
 hat is uncommitted"','review --base main --schema --prompt "Look for lost updates"']});
 
 },
-"./run-AJXANC3R.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{folderOf:()=>import_chunk_CGHLF3AW.folderOf,run:()=>import_chunk_CGHLF3AW.run});module.exports=stdin_exports;var import_chunk_CGHLF3AW=load(
-"./chunk-CGHLF3AW.js");var import_chunk_G72W4775=load("./chunk-G72W4775.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_X4ZWNZHO=load(
-"./chunk-X4ZWNZHO.js");var import_chunk_7RROULJP=load("./chunk-7RROULJP.js");var import_chunk_NDLZGJF4=load("./chunk-NDLZGJF4.js");var import_chunk_L76FAXVI=load(
+"./run-AUZV5IPT.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{folderOf:()=>import_chunk_SYQDYF26.folderOf,run:()=>import_chunk_SYQDYF26.run});module.exports=stdin_exports;var import_chunk_SYQDYF26=load(
+"./chunk-SYQDYF26.js");var import_chunk_OCRZJA3Q=load("./chunk-OCRZJA3Q.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_X6QZWT4F=load(
+"./chunk-X6QZWT4F.js");var import_chunk_H4EBPZHM=load("./chunk-H4EBPZHM.js");var import_chunk_NDLZGJF4=load("./chunk-NDLZGJF4.js");var import_chunk_L76FAXVI=load(
 "./chunk-L76FAXVI.js");var import_chunk_YAUTBWZI=load("./chunk-YAUTBWZI.js");var import_chunk_K4XBJGBM=load("./chunk-K4XBJGBM.js");var import_chunk_6PFAPK5K=load(
-"./chunk-6PFAPK5K.js");var import_chunk_DFY3WLOV=load("./chunk-DFY3WLOV.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_UNGYPAP3=load(
-"./chunk-UNGYPAP3.js");var import_chunk_XRZCSGQB=load("./chunk-XRZCSGQB.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_GH6Z3BUY=load(
+"./chunk-6PFAPK5K.js");var import_chunk_DFY3WLOV=load("./chunk-DFY3WLOV.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_SBRRC2LY=load(
+"./chunk-SBRRC2LY.js");var import_chunk_XRZCSGQB=load("./chunk-XRZCSGQB.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_GH6Z3BUY=load(
 "./chunk-GH6Z3BUY.js");var import_chunk_TPL5RJS6=load("./chunk-TPL5RJS6.js");var import_chunk_BJVD3YVK=load("./chunk-BJVD3YVK.js");var import_chunk_CTSRVJRC=load(
 "./chunk-CTSRVJRC.js");var import_chunk_XUMWCHG3=load("./chunk-XUMWCHG3.js");var import_chunk_RSAECTKB=load("./chunk-RSAECTKB.js");var import_chunk_OYSO2DVF=load(
 "./chunk-OYSO2DVF.js");var import_chunk_UNWLYFWA=load("./chunk-UNWLYFWA.js");var import_chunk_55A4YUIJ=load("./chunk-55A4YUIJ.js");var import_chunk_Y5L6GQDB=load(
@@ -5126,18 +5126,18 @@ hat is uncommitted"','review --base main --schema --prompt "Look for lost update
 "./chunk-JSBRDJBE.js");
 
 },
-"./run-timer-VW75JDE5.js": function (module, exports) {
+"./run-timer-JALSON42.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{runTimer:()=>runTimer});module.exports=stdin_exports;var import_chunk_ZMHFMS2X=load("./chunk-ZMHFMS2X.js");var import_chunk_2ZMZR3QW=load(
-"./chunk-2ZMZR3QW.js");var import_chunk_IH5K6ZOB=load("./chunk-IH5K6ZOB.js");var import_chunk_YRTDHQMQ=load("./chunk-YRTDHQMQ.js");var import_chunk_CP43QION=load(
-"./chunk-CP43QION.js");var import_chunk_FHM5UAPN=load("./chunk-FHM5UAPN.js");var import_chunk_LZLDJ5RC=load("./chunk-LZLDJ5RC.js");var import_chunk_E4Q33Z52=load(
-"./chunk-E4Q33Z52.js");var import_chunk_QOMHQH3R=load("./chunk-QOMHQH3R.js");var import_chunk_JH5ETT6M=load("./chunk-JH5ETT6M.js");var import_chunk_NM4KW5RY=load(
+"./chunk-2ZMZR3QW.js");var import_chunk_IH5K6ZOB=load("./chunk-IH5K6ZOB.js");var import_chunk_M4I2AA3R=load("./chunk-M4I2AA3R.js");var import_chunk_7BF6ZBHM=load(
+"./chunk-7BF6ZBHM.js");var import_chunk_G5H74RE5=load("./chunk-G5H74RE5.js");var import_chunk_LZLDJ5RC=load("./chunk-LZLDJ5RC.js");var import_chunk_E4Q33Z52=load(
+"./chunk-E4Q33Z52.js");var import_chunk_CIC7AI7D=load("./chunk-CIC7AI7D.js");var import_chunk_JH5ETT6M=load("./chunk-JH5ETT6M.js");var import_chunk_NM4KW5RY=load(
 "./chunk-NM4KW5RY.js");var import_chunk_U56C6E24=load("./chunk-U56C6E24.js");var import_chunk_P2ISOPV5=load("./chunk-P2ISOPV5.js");var import_chunk_Z4RGNWQU=load(
 "./chunk-Z4RGNWQU.js");var import_chunk_QDGG2LTG=load("./chunk-QDGG2LTG.js");var import_chunk_5WQSECMS=load("./chunk-5WQSECMS.js");var import_chunk_RCJX4V26=load(
-"./chunk-RCJX4V26.js");var import_chunk_2322OOWW=load("./chunk-2322OOWW.js");var import_chunk_ILJKJSAA=load("./chunk-ILJKJSAA.js");var import_chunk_W7HED5VZ=load(
+"./chunk-RCJX4V26.js");var import_chunk_YD5YGYM5=load("./chunk-YD5YGYM5.js");var import_chunk_ILJKJSAA=load("./chunk-ILJKJSAA.js");var import_chunk_W7HED5VZ=load(
 "./chunk-W7HED5VZ.js");var import_chunk_G3QJQVPZ=load("./chunk-G3QJQVPZ.js");var import_chunk_CJ74I6F3=load("./chunk-CJ74I6F3.js");var import_chunk_HDW3QKWP=load(
 "./chunk-HDW3QKWP.js");var import_chunk_THMK3AAK=load("./chunk-THMK3AAK.js");var import_chunk_K7ECP4AX=load("./chunk-K7ECP4AX.js");var import_chunk_ILRLY4JU=load(
-"./chunk-ILRLY4JU.js");var import_chunk_DFY3WLOV=load("./chunk-DFY3WLOV.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_UNGYPAP3=load(
-"./chunk-UNGYPAP3.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_IXQIV2GL=load("./chunk-IXQIV2GL.js");var import_chunk_XRZCSGQB=load(
+"./chunk-ILRLY4JU.js");var import_chunk_DFY3WLOV=load("./chunk-DFY3WLOV.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_SBRRC2LY=load(
+"./chunk-SBRRC2LY.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_IXQIV2GL=load("./chunk-IXQIV2GL.js");var import_chunk_XRZCSGQB=load(
 "./chunk-XRZCSGQB.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_TPL5RJS6=load(
 "./chunk-TPL5RJS6.js");var import_chunk_BJVD3YVK=load("./chunk-BJVD3YVK.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_ER3MQ2ZD=load(
 "./chunk-ER3MQ2ZD.js");var import_chunk_XUMWCHG3=load("./chunk-XUMWCHG3.js");var import_chunk_RSAECTKB=load("./chunk-RSAECTKB.js");var import_chunk_OYSO2DVF=load(
@@ -5147,26 +5147,26 @@ hat is uncommitted"','review --base main --schema --prompt "Look for lost update
 "./chunk-JSBRDJBE.js");var tickMs=5e3;async function runTimer(claim){const{paths,spec,generation,self}=claim;const unlessEnded=act=>(0,import_chunk_TPL5RJS6.withLock)(
 paths.lock,()=>(0,import_chunk_ER3MQ2ZD.isEnded)((0,import_chunk_ER3MQ2ZD.inspect)(claim.root,spec.id).state)?void 0:act());const type=generation===1?"claimed":
 "worker_replaced";await unlessEnded(()=>void(0,import_chunk_THMK3AAK.openJournal)(paths,spec).append(type,{worker:self.pid,generation}));await untilOver(claim);
-if((0,import_chunk_7WBBYJDG.exists)(paths.folder))await unlessEnded(()=>(0,import_chunk_YRTDHQMQ.concludeTimer)(claim,false))}function untilOver(claim){const{paths,
+if((0,import_chunk_7WBBYJDG.exists)(paths.folder))await unlessEnded(()=>(0,import_chunk_M4I2AA3R.concludeTimer)(claim,false))}function untilOver(claim){const{paths,
 spec}=claim;const due=Date.parse(spec.timer?.due_at??"");return new Promise(resolve=>{let timer;const look=()=>{clearTimeout(timer);const rest=due-(0,import_chunk_Y5L6GQDB.
 nowMs)();if(rest>0&&(0,import_chunk_7WBBYJDG.exists)(paths.folder)&&!(0,import_chunk_OYSO2DVF.readCancel)(paths)){timer=setTimeout(look,Math.min(rest,import_chunk_UNWLYFWA.
 timerLookMs));return}stop();resolve()};const stop=(0,import_chunk_ZMHFMS2X.makeTicker)(claim,look,tickMs)})}
 
 },
-"./run-watch-NSB2FP5Q.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{runWatch:()=>runWatch});module.exports=stdin_exports;var import_chunk_7425SF6G=load("./chunk-7425SF6G.js");var import_chunk_CAKGJKOS=load(
-"./chunk-CAKGJKOS.js");var import_chunk_GUR2RQ3M=load("./chunk-GUR2RQ3M.js");var import_chunk_KQ6CXMOJ=load("./chunk-KQ6CXMOJ.js");var import_chunk_2ZMZR3QW=load(
+"./run-watch-53PBWEKX.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{runWatch:()=>runWatch});module.exports=stdin_exports;var import_chunk_FX4XR2GM=load("./chunk-FX4XR2GM.js");var import_chunk_CAKGJKOS=load(
+"./chunk-CAKGJKOS.js");var import_chunk_FDYEJ2D4=load("./chunk-FDYEJ2D4.js");var import_chunk_KQ6CXMOJ=load("./chunk-KQ6CXMOJ.js");var import_chunk_2ZMZR3QW=load(
 "./chunk-2ZMZR3QW.js");var import_chunk_IH5K6ZOB=load("./chunk-IH5K6ZOB.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_3IQCTW6N=load(
-"./chunk-3IQCTW6N.js");var import_chunk_O4S3UR6E=load("./chunk-O4S3UR6E.js");var import_chunk_CP43QION=load("./chunk-CP43QION.js");var import_chunk_FHM5UAPN=load(
-"./chunk-FHM5UAPN.js");var import_chunk_LZLDJ5RC=load("./chunk-LZLDJ5RC.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_QOMHQH3R=load(
-"./chunk-QOMHQH3R.js");var import_chunk_JH5ETT6M=load("./chunk-JH5ETT6M.js");var import_chunk_NM4KW5RY=load("./chunk-NM4KW5RY.js");var import_chunk_U56C6E24=load(
+"./chunk-3IQCTW6N.js");var import_chunk_O4S3UR6E=load("./chunk-O4S3UR6E.js");var import_chunk_7BF6ZBHM=load("./chunk-7BF6ZBHM.js");var import_chunk_G5H74RE5=load(
+"./chunk-G5H74RE5.js");var import_chunk_LZLDJ5RC=load("./chunk-LZLDJ5RC.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_CIC7AI7D=load(
+"./chunk-CIC7AI7D.js");var import_chunk_JH5ETT6M=load("./chunk-JH5ETT6M.js");var import_chunk_NM4KW5RY=load("./chunk-NM4KW5RY.js");var import_chunk_U56C6E24=load(
 "./chunk-U56C6E24.js");var import_chunk_P2ISOPV5=load("./chunk-P2ISOPV5.js");var import_chunk_Z4RGNWQU=load("./chunk-Z4RGNWQU.js");var import_chunk_QDGG2LTG=load(
-"./chunk-QDGG2LTG.js");var import_chunk_5WQSECMS=load("./chunk-5WQSECMS.js");var import_chunk_RCJX4V26=load("./chunk-RCJX4V26.js");var import_chunk_2322OOWW=load(
-"./chunk-2322OOWW.js");var import_chunk_ILJKJSAA=load("./chunk-ILJKJSAA.js");var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");var import_chunk_G3QJQVPZ=load(
+"./chunk-QDGG2LTG.js");var import_chunk_5WQSECMS=load("./chunk-5WQSECMS.js");var import_chunk_RCJX4V26=load("./chunk-RCJX4V26.js");var import_chunk_YD5YGYM5=load(
+"./chunk-YD5YGYM5.js");var import_chunk_ILJKJSAA=load("./chunk-ILJKJSAA.js");var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");var import_chunk_G3QJQVPZ=load(
 "./chunk-G3QJQVPZ.js");var import_chunk_CJ74I6F3=load("./chunk-CJ74I6F3.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_THMK3AAK=load(
 "./chunk-THMK3AAK.js");var import_chunk_K7ECP4AX=load("./chunk-K7ECP4AX.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_DFY3WLOV=load(
-"./chunk-DFY3WLOV.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_7LUFXQWN=load("./chunk-7LUFXQWN.js");var import_chunk_UNGYPAP3=load(
-"./chunk-UNGYPAP3.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_IXQIV2GL=load("./chunk-IXQIV2GL.js");var import_chunk_XRZCSGQB=load(
+"./chunk-DFY3WLOV.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_7LUFXQWN=load("./chunk-7LUFXQWN.js");var import_chunk_SBRRC2LY=load(
+"./chunk-SBRRC2LY.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_IXQIV2GL=load("./chunk-IXQIV2GL.js");var import_chunk_XRZCSGQB=load(
 "./chunk-XRZCSGQB.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_TPL5RJS6=load(
 "./chunk-TPL5RJS6.js");var import_chunk_BJVD3YVK=load("./chunk-BJVD3YVK.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_ER3MQ2ZD=load(
 "./chunk-ER3MQ2ZD.js");var import_chunk_XUMWCHG3=load("./chunk-XUMWCHG3.js");var import_chunk_RSAECTKB=load("./chunk-RSAECTKB.js");var import_chunk_OYSO2DVF=load(
@@ -5221,7 +5221,7 @@ stop("canceled")};const lease=setInterval(()=>{(0,import_chunk_2ZMZR3QW.renewLea
 import_chunk_ER3MQ2ZD.boundOf)(spec);const release=(0,import_chunk_Y5L6GQDB.atMonotonic)(bound,()=>stop("hard_timeout"));look();if((0,import_chunk_Y5L6GQDB.monotonicMs)()>=
 bound)stop("hard_timeout");return()=>{release();clearInterval(lease);process.off("SIGURG",look)}}var nothing={step:"none",ended:[],survivors:[]};async function runWatch(claim,log){
 const part=claim.spec.watch;const watching=new Watching(claim,part,log);await watching.begin();if(claim.generation>1)await watching.sweep(import_chunk_UNWLYFWA.
-toolGraceMs);const kind=await(0,import_chunk_GUR2RQ3M.loadWatch)(part.condition);const end=kind?await watching.untilEnd(kind):{reason:"watch_error",detail:`this\
+toolGraceMs);const kind=await(0,import_chunk_FDYEJ2D4.loadWatch)(part.condition);const end=kind?await watching.untilEnd(kind):{reason:"watch_error",detail:`this\
  release knows no condition ${part.condition}`};await watching.finish(end)}var Watching=class{claim;part;log;progress;memory;baseline=null;saved="";savedAt=0;constructor(claim,part,log){
 this.claim=claim;this.part=part;this.log=log;this.progress=new import_chunk_KQ6CXMOJ.Progress(claim);this.memory=readMemory(claim.paths,part.start??null)}async begin(){
 const{generation,self,paths,spec}=this.claim;const stored=generation>1?await(0,import_chunk_3IQCTW6N.storedVerdict)(paths,spec.id):void 0;if(stored)this.memory=
@@ -5232,12 +5232,12 @@ const release=listenForStops(this.claim,reason=>{stopped??=reason;stop.abort()})
 if(this.memory.end)return this.memory.end;const{note}=this.memory;const detail=note.trouble?`the last attempts failed: ${note.trouble}`:note.evidence;const reason=stopped??
 "hard_timeout";if(reason!=="hard_timeout"||!this.part.repeat||this.memory.key===null)return{reason,detail};this.memory={...this.memory,note:{...note,watched_to_end:true}};
 return{reason,detail:(0,import_chunk_CAKGJKOS.toEndText)(note,detail)}}finally{release()}}async round(kind,signal){const{part}=this;const nap=makeNap(signal);const stopEarly=this.
-early(kind,signal,nap.wake);try{const begun=(0,import_chunk_Y5L6GQDB.monotonicMs)();const answer=await(0,import_chunk_7425SF6G.attempt)(kind,part.input,this.memory.
+early(kind,signal,nap.wake);try{const begun=(0,import_chunk_Y5L6GQDB.monotonicMs)();const answer=await(0,import_chunk_FX4XR2GM.attempt)(kind,part.input,this.memory.
 cursor,{place:this.place(),attemptMs:part.attempt_ms,signal,onThrown:error=>this.log(`${error instanceof Error?error.stack??error.message:String(error)}
 `)});await this.sweepAttempt();if(answer===null)return;this.memory=fold(this.memory,answer,part);await this.seal();this.keep();if(this.memory.end)return;const done=(0,
 import_chunk_Y5L6GQDB.monotonicMs)();const pause=pauseAfter(this.memory,answer,part,import_chunk_UNWLYFWA.watchRetry);const due=answer.kind==="look"?Math.max(begun+
 pause,done+Math.min(part.every_ms,import_chunk_UNWLYFWA.watchPauseMs)):done+pause;await nap.until(due,Math.max(import_chunk_UNWLYFWA.watchPauseMs,20*(done-begun)))}finally{
-stopEarly()}}early(kind,signal,wake){if(!kind.early)return()=>void 0;try{return kind.early(this.part.input,wake,(0,import_chunk_7425SF6G.makeTools)(this.place(),
+stopEarly()}}early(kind,signal,wake){if(!kind.early)return()=>void 0;try{return kind.early(this.part.input,wake,(0,import_chunk_FX4XR2GM.makeTools)(this.place(),
 ()=>this.part.attempt_ms,signal))}catch(error){this.log(`cannot be woken early: ${String(error)}
 `);return()=>void 0}}place(){const{root,spec}=this.claim;const own={id:spec.id,cwd:spec.cwd,mark:spec.mark};return{root,everyMs:this.part.every_ms,cwd:spec.cwd,
 environment:(0,import_chunk_VBJYUCPQ.childEnvironment)({...own,add:{},remove:[]}),onRun:()=>{this.baseline??=(0,import_chunk_BSO2ISIG.takeBaseline)();if(this.memory.
@@ -5252,21 +5252,21 @@ spec,self,generation}=this.claim;if(generation===1&&!this.memory.hasRun)return n
 spec,paths,{worker:self,shim:null,child:null,baseline}),{graceMs,settleMs:import_chunk_UNWLYFWA.killSettleMs})}async finish({reason,detail}){const tree=await this.
 sweep(import_chunk_UNWLYFWA.drainMs);if(reason==="state_vanished")return;const{progress,claim}=this;if(reason==="canceled"){progress.note("cancel_requested",{request:(0,
 import_chunk_OYSO2DVF.readCancel)(claim.paths)??null});progress.step("stop_asked","stopping",{reason},this.standing())}else progress.change(this.standing());(0,
-import_chunk_CP43QION.conclude)(claim,{reason,exit:void 0,tree,reconciled:false,watch:this.memory.note,warnings:progress.state.warnings,...detail===void 0?{}:{detail}})}};
+import_chunk_7BF6ZBHM.conclude)(claim,{reason,exit:void 0,tree,reconciled:false,watch:this.memory.note,warnings:progress.state.warnings,...detail===void 0?{}:{detail}})}};
 
 },
-"./settle-FWDBEGUI.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{settleJob:()=>settleJob});module.exports=stdin_exports;var import_chunk_3WVDDEL2=load("./chunk-3WVDDEL2.js");var import_chunk_3IQCTW6N=load(
-"./chunk-3IQCTW6N.js");var import_chunk_O4S3UR6E=load("./chunk-O4S3UR6E.js");var import_chunk_YRTDHQMQ=load("./chunk-YRTDHQMQ.js");var import_chunk_CP43QION=load(
-"./chunk-CP43QION.js");var import_chunk_FHM5UAPN=load("./chunk-FHM5UAPN.js");var import_chunk_LZLDJ5RC=load("./chunk-LZLDJ5RC.js");var import_chunk_E4Q33Z52=load(
-"./chunk-E4Q33Z52.js");var import_chunk_QOMHQH3R=load("./chunk-QOMHQH3R.js");var import_chunk_JH5ETT6M=load("./chunk-JH5ETT6M.js");var import_chunk_NM4KW5RY=load(
+"./settle-TYZGTLZC.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{settleJob:()=>settleJob});module.exports=stdin_exports;var import_chunk_M7RSEKYN=load("./chunk-M7RSEKYN.js");var import_chunk_3IQCTW6N=load(
+"./chunk-3IQCTW6N.js");var import_chunk_O4S3UR6E=load("./chunk-O4S3UR6E.js");var import_chunk_M4I2AA3R=load("./chunk-M4I2AA3R.js");var import_chunk_7BF6ZBHM=load(
+"./chunk-7BF6ZBHM.js");var import_chunk_G5H74RE5=load("./chunk-G5H74RE5.js");var import_chunk_LZLDJ5RC=load("./chunk-LZLDJ5RC.js");var import_chunk_E4Q33Z52=load(
+"./chunk-E4Q33Z52.js");var import_chunk_CIC7AI7D=load("./chunk-CIC7AI7D.js");var import_chunk_JH5ETT6M=load("./chunk-JH5ETT6M.js");var import_chunk_NM4KW5RY=load(
 "./chunk-NM4KW5RY.js");var import_chunk_U56C6E24=load("./chunk-U56C6E24.js");var import_chunk_P2ISOPV5=load("./chunk-P2ISOPV5.js");var import_chunk_Z4RGNWQU=load(
 "./chunk-Z4RGNWQU.js");var import_chunk_QDGG2LTG=load("./chunk-QDGG2LTG.js");var import_chunk_5WQSECMS=load("./chunk-5WQSECMS.js");var import_chunk_RCJX4V26=load(
-"./chunk-RCJX4V26.js");var import_chunk_2322OOWW=load("./chunk-2322OOWW.js");var import_chunk_ILJKJSAA=load("./chunk-ILJKJSAA.js");var import_chunk_W7HED5VZ=load(
+"./chunk-RCJX4V26.js");var import_chunk_YD5YGYM5=load("./chunk-YD5YGYM5.js");var import_chunk_ILJKJSAA=load("./chunk-ILJKJSAA.js");var import_chunk_W7HED5VZ=load(
 "./chunk-W7HED5VZ.js");var import_chunk_G3QJQVPZ=load("./chunk-G3QJQVPZ.js");var import_chunk_CJ74I6F3=load("./chunk-CJ74I6F3.js");var import_chunk_HDW3QKWP=load(
 "./chunk-HDW3QKWP.js");var import_chunk_THMK3AAK=load("./chunk-THMK3AAK.js");var import_chunk_K7ECP4AX=load("./chunk-K7ECP4AX.js");var import_chunk_ILRLY4JU=load(
 "./chunk-ILRLY4JU.js");var import_chunk_DFY3WLOV=load("./chunk-DFY3WLOV.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_33RR3S3O=load(
-"./chunk-33RR3S3O.js");var import_chunk_7LUFXQWN=load("./chunk-7LUFXQWN.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_FSRL2ASG=load(
+"./chunk-33RR3S3O.js");var import_chunk_7LUFXQWN=load("./chunk-7LUFXQWN.js");var import_chunk_SBRRC2LY=load("./chunk-SBRRC2LY.js");var import_chunk_FSRL2ASG=load(
 "./chunk-FSRL2ASG.js");var import_chunk_IXQIV2GL=load("./chunk-IXQIV2GL.js");var import_chunk_XRZCSGQB=load("./chunk-XRZCSGQB.js");var import_chunk_LXK2ZILE=load(
 "./chunk-LXK2ZILE.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_TPL5RJS6=load("./chunk-TPL5RJS6.js");var import_chunk_WVXEN3NF=load(
 "./chunk-WVXEN3NF.js");var import_chunk_BJVD3YVK=load("./chunk-BJVD3YVK.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_ER3MQ2ZD=load(
@@ -5279,15 +5279,15 @@ withLock)(view.paths.lock,async()=>{const now=(0,import_chunk_ER3MQ2ZD.inspect)(
 if(isFull(error))return settleFull(view,act,isStrict);if(!isOutOfReach(error)&&!isBusy(error))throw error}}async function settleFull(view,act,isStrict){(0,import_chunk_527JQF7V.
 removeFile)(view.paths.reserve);try{await act()}catch(error){if(!isFull(error))throw error;if(isStrict)throw fullError(view)}}function detailOf({spec,state}){if(spec?.
 kind!=="watch")return"the shell that was to start it ended before";return state.watch?.evidence??"nobody looked"}async function settle(view){const condition=(0,
-import_chunk_ER3MQ2ZD.conditionOf)(view);if(!view.spec)return;if(view.spec.timer)return(0,import_chunk_YRTDHQMQ.concludeTimer)({paths:view.paths,spec:view.spec},
-true);if((0,import_chunk_CP43QION.finishStored)({paths:view.paths,spec:view.spec})){(0,import_chunk_U56C6E24.removeCgroup)(view.worker?.cgroup??(0,import_chunk_U56C6E24.
+import_chunk_ER3MQ2ZD.conditionOf)(view);if(!view.spec)return;if(view.spec.timer)return(0,import_chunk_M4I2AA3R.concludeTimer)({paths:view.paths,spec:view.spec},
+true);if((0,import_chunk_7BF6ZBHM.finishStored)({paths:view.paths,spec:view.spec})){(0,import_chunk_U56C6E24.removeCgroup)(view.worker?.cgroup??(0,import_chunk_U56C6E24.
 findCgroup)(view.id),view.id);return}const tree=(0,import_chunk_O4S3UR6E.treeOf)(view.spec,view.paths,{worker:null,shim:view.shim,child:view.child});const isOver=condition===
 "over"&&view.reason===void 0&&view.spec.run?.keep_children;const ended=isOver?nothing:await(0,import_chunk_O4S3UR6E.terminate)(tree,{graceMs:condition==="over"?
 import_chunk_UNWLYFWA.drainMs:import_chunk_UNWLYFWA.orphanGraceMs,settleMs:import_chunk_UNWLYFWA.killSettleMs});(0,import_chunk_U56C6E24.removeCgroup)(view.worker?.
 cgroup??(0,import_chunk_U56C6E24.findCgroup)(view.id),view.id);const stored=view.spec.watch?await(0,import_chunk_3IQCTW6N.storedVerdict)(view.paths,view.id):void 0;
-await(0,import_chunk_3WVDDEL2.concludeAsked)({paths:view.paths,spec:view.spec},{reason:stored?.end.reason??settledReason(view,condition),exit:view.exit,tree:ended,
+await(0,import_chunk_M7RSEKYN.concludeAsked)({paths:view.paths,spec:view.spec},{reason:stored?.end.reason??settledReason(view,condition),exit:view.exit,tree:ended,
 reconciled:true,detail:stored?.end.detail??detailOf(view),...stored?{watch:stored.note}:{}},tree)}var nothing={step:"none",ended:[],survivors:[]};function settledReason(view,condition){
-const told=view.spec?.watch?void 0:(0,import_chunk_FHM5UAPN.parseReason)(view.reason);if(told)return told;if(condition==="over")return"exited";if(view.cancel)return"\
+const told=view.spec?.watch?void 0:(0,import_chunk_G5H74RE5.parseReason)(view.reason);if(told)return told;if(condition==="over")return"exited";if(view.cancel)return"\
 canceled";if(condition==="never_started"||condition==="host_restarted")return condition;if(view.spec?.watch)return"hard_timeout";if(view.child===null)return"spa\
 wn_failed";return"worker_lost"}function fullError(view){const code=view.exit?` (its command ended with exit code ${view.exit.exit_code})`:"";return new import_chunk_NVPF5LEY.
 FaultError("state_unusable",`cannot store the end of job ${view.id}${code}: no space left in ${view.paths.folder}`,"make room and ask again")}function isBusy(error){
@@ -5295,12 +5295,12 @@ return error instanceof import_chunk_NVPF5LEY.FaultError&&error.code==="busy"}fu
 errnoOf)(error)??"")}function isOutOfReach(error){return["EROFS","EACCES","EPERM","ENOENT"].includes((0,import_chunk_NVPF5LEY.errnoOf)(error)??"")}
 
 },
-"./setup-3PM52AAU.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{setup:()=>setup});module.exports=stdin_exports;var import_chunk_LUSZGDWP=load("./chunk-LUSZGDWP.js");var import_chunk_XFBNWBRB=load(
-"./chunk-XFBNWBRB.js");var import_chunk_FVOG2SRF=load("./chunk-FVOG2SRF.js");var import_chunk_5ZVUNFQ7=load("./chunk-5ZVUNFQ7.js");var import_chunk_L76FAXVI=load(
+"./setup-ICWVCY54.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{setup:()=>setup});module.exports=stdin_exports;var import_chunk_GLHI5O7U=load("./chunk-GLHI5O7U.js");var import_chunk_XFBNWBRB=load(
+"./chunk-XFBNWBRB.js");var import_chunk_XGVCQHES=load("./chunk-XGVCQHES.js");var import_chunk_CSRHEFTG=load("./chunk-CSRHEFTG.js");var import_chunk_L76FAXVI=load(
 "./chunk-L76FAXVI.js");var import_chunk_YAUTBWZI=load("./chunk-YAUTBWZI.js");var import_chunk_K4XBJGBM=load("./chunk-K4XBJGBM.js");var import_chunk_6PFAPK5K=load(
-"./chunk-6PFAPK5K.js");var import_chunk_QOMHQH3R=load("./chunk-QOMHQH3R.js");var import_chunk_JH5ETT6M=load("./chunk-JH5ETT6M.js");var import_chunk_NM4KW5RY=load(
-"./chunk-NM4KW5RY.js");var import_chunk_2322OOWW=load("./chunk-2322OOWW.js");var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");var import_chunk_DFY3WLOV=load(
+"./chunk-6PFAPK5K.js");var import_chunk_CIC7AI7D=load("./chunk-CIC7AI7D.js");var import_chunk_JH5ETT6M=load("./chunk-JH5ETT6M.js");var import_chunk_NM4KW5RY=load(
+"./chunk-NM4KW5RY.js");var import_chunk_YD5YGYM5=load("./chunk-YD5YGYM5.js");var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");var import_chunk_DFY3WLOV=load(
 "./chunk-DFY3WLOV.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_XRZCSGQB=load("./chunk-XRZCSGQB.js");var import_chunk_LXK2ZILE=load(
 "./chunk-LXK2ZILE.js");var import_chunk_TPL5RJS6=load("./chunk-TPL5RJS6.js");var import_chunk_BJVD3YVK=load("./chunk-BJVD3YVK.js");var import_chunk_CTSRVJRC=load(
 "./chunk-CTSRVJRC.js");var import_chunk_ER3MQ2ZD=load("./chunk-ER3MQ2ZD.js");var import_chunk_XUMWCHG3=load("./chunk-XUMWCHG3.js");var import_chunk_RSAECTKB=load(
@@ -5316,22 +5316,22 @@ _file(${folder})`,...commands.map(command=>`command(${command})`)];const added=w
 `,added}}function parse(text){try{return(0,import_chunk_JH5ETT6M.parseSettings)(text)}catch{throw new Error("it is no JSON object")}}function planStateEdit(root,now,choices,user){
 const{restrict=now.restrict,defaults}=choices;const general=defaults?.all===void 0?{}:Object.fromEntries(import_chunk_W7HED5VZ.modeIds.map(mode=>[mode,defaults.
 all]));const default_backend=withModes({...defaults?.clear?{}:now.default_backend,...general},defaults?.modes);const file=(0,import_chunk_RSAECTKB.rootPaths)(root.
-folder).config;const edit={file,before:(0,import_chunk_527JQF7V.readText)(file)??null,after:(0,import_chunk_FVOG2SRF.narrowingText)({restrict,default_backend}),
+folder).config;const edit={file,before:(0,import_chunk_527JQF7V.readText)(file)??null,after:(0,import_chunk_XGVCQHES.narrowingText)({restrict,default_backend}),
 followsLink:false,isState:true};return asEdit(edit,[["restrict",now.restrict,restrict],["default_backend",now.default_backend,default_backend]]).map(one=>({...one,
 changes:one.changes.map(change=>withEffect(change,default_backend,user))}))}function withEffect(change,wanted,user){const mode=import_chunk_W7HED5VZ.modeIds.find(
-id=>change.startsWith(`default_backend.${id}: `));const own=mode&&(0,import_chunk_FVOG2SRF.defaultBackend)(mode,user,import_chunk_FVOG2SRF.noNarrowing)?.name;if(mode===
+id=>change.startsWith(`default_backend.${id}: `));const own=mode&&(0,import_chunk_XGVCQHES.defaultBackend)(mode,user,import_chunk_XGVCQHES.noNarrowing)?.name;if(mode===
 void 0||own===void 0||wanted[mode]===void 0||wanted[mode]===own)return change;return`${change} (has no effect here: your config says ${own})`}function planUserEdit(now,choices){
 const file=(0,import_chunk_K4XBJGBM.userConfigFile)();if(file===void 0)throw new import_chunk_NVPF5LEY.FaultError("preflight","cannot find your config folder: n\
 either HOME nor XDG_CONFIG_HOME is set");const before=(0,import_chunk_527JQF7V.readText)(file)??null;const all=before===null?{}:JSON.parse(before);const{restrict=now.
 restrict??[],defaults}=choices;const wanted={default_backend:defaults?.all??(defaults?.clear?void 0:now.default_backend),default_backends:withModes(defaults?.clear?
 {}:now.default_backends??{},defaults?.modes),restrict};for(const[key,value]of Object.entries(wanted)){if(value===void 0||Object.keys(value).length===0)delete all[key];else
-all[key]=value}import_chunk_5ZVUNFQ7.userConfig.parse(all);const after=`${JSON.stringify(all,null,2)}
+all[key]=value}import_chunk_CSRHEFTG.userConfig.parse(all);const after=`${JSON.stringify(all,null,2)}
 `;return asEdit({file,before,after,followsLink:false,isState:false},[["default_backend",now.default_backend??null,wanted.default_backend??null],["default_backen\
 ds",now.default_backends??{},wanted.default_backends],["restrict",now.restrict??[],restrict]])}function planReadRules(folder){const policy=(0,import_chunk_JH5ETT6M.
 findBackend)("agy")?.policy;const home=import_chunk_VBJYUCPQ.variables.home();if(!policy)throw new Error("there is no backend agy with settings");if(home===void 0)
 throw new import_chunk_NVPF5LEY.FaultError("preflight","cannot find the settings of agy: HOME is not set");const file=import_node_path.default.join(home,policy.
 file);const refused=why=>new import_chunk_NVPF5LEY.FaultError("preflight",`cannot change the settings ${file}: ${why}`);if(!(0,import_chunk_7WBBYJDG.isFolder)(import_node_path.
-default.dirname(file)))throw refused("agy was never started here; start it once and sign in");const read=(0,import_chunk_FVOG2SRF.readSettings)(file);if("fault"in
+default.dirname(file)))throw refused("agy was never started here; start it once and sign in");const read=(0,import_chunk_XGVCQHES.readSettings)(file);if("fault"in
 read)throw refused(`they ${read.fault}`);let made;try{made=addReadRules(read.text,folder)}catch(error){throw refused((0,import_chunk_NVPF5LEY.messageOf)(error))}
 if(made.added.length===0)return[];const changes=made.added.map(rule=>`permissions.allow: adds ${JSON.stringify(rule)}`);return[{file,before:read.text,after:made.
 text,followsLink:true,isState:false,changes}]}async function applyEdits(root,edits){const stamp=(0,import_chunk_Y5L6GQDB.isoNow)().replace(/[-:]|\.\d+/g,"");const write=()=>(0,
@@ -5342,10 +5342,10 @@ after));return changes.length===0?[]:[{...edit,changes}]}function tellChange(key
 modeIds.filter(mode=>Object.hasOwn(before,mode)||Object.hasOwn(after,mode));return modes2.flatMap(mode=>tellChange(`${key}.${mode}`,before[mode]??null,after[mode]??
 null))}const[old,fresh]=[before,after].map(value=>JSON.stringify(value));return old===fresh?[]:[`${key}: ${old} -> ${fresh}`]}function isObject(value){return typeof value===
 "object"&&value!==null&&!Array.isArray(value)}function modeRows(surveys,config,narrowing){const installed=surveys.filter(one=>!one.custom&&one.program!==null);const single=installed.
-length===1?installed[0]?.backend:void 0;return Object.values(import_chunk_W7HED5VZ.modes).map(({id,profile})=>{const chosen=(0,import_chunk_FVOG2SRF.defaultBackend)(
+length===1?installed[0]?.backend:void 0;return Object.values(import_chunk_W7HED5VZ.modes).map(({id,profile})=>{const chosen=(0,import_chunk_XGVCQHES.defaultBackend)(
 id,config,narrowing);const lists={user:config.restrict??[],state:narrowing.restrict};const by=["user","state"].find(one=>lists[one].includes(id))??null;const restrictions=Object.
 values(lists).map(restrict=>({restrict,file:""}));const backend=chosen?.name??single??null;return{mode:id,backend,backend_from:chosen?.from??(single===void 0?null:
-"only_installed"),usable:backend===null?null:surveys.find(one=>one.backend===backend)?.usable??false,profile:(0,import_chunk_FVOG2SRF.narrowProfile)(id,{asked:void 0,
+"only_installed"),usable:backend===null?null:surveys.find(one=>one.backend===backend)?.usable??false,profile:(0,import_chunk_XGVCQHES.narrowProfile)(id,{asked:void 0,
 fallback:profile},restrictions),restricted_by:by}})}function setupDocument({surveys,modes:modes2,edits,isApplied}){const changes=edits.map(({file,changes:changes2,
 copy})=>({file,changes:changes2,copy}));return{applied:isApplied,backends:surveys,modes:modes2,changes}}function setupPage({surveys,modes:modes2,edits,isApplied,
 isAsked}){const isAsOfNow=edits.length>0&&!isApplied;const parts=[...surveys.map(backendText),modesText(modes2,isAsOfNow)];if(isAsked)parts.push(editsText(edits,
@@ -5376,13 +5376,13 @@ r every worktree, not in the state folder"},"allow-reads":{kind:"flag",help:"wit
  in this worktree"},apply:{kind:"flag",help:"really write; a copy of every changed file stays beside it"},...import_chunk_L76FAXVI.common},notes:'The state fold\
 er can only narrow: its default counts where your own config leaves the choice open. No model is called: whether a sign-in is valid shows "doctor --backend NAME\
 ".\nExit codes: 0 shown or written, 1 refused.',examples:["setup","setup --restrict review,ask --apply","setup --default-backend codex,review=claude --user --ap\
-ply","setup --backend agy --allow-reads"],async run(context,input){const root=context.root(input);const config=(0,import_chunk_5ZVUNFQ7.readUserConfig)();const known=(0,
-import_chunk_FVOG2SRF.knownBackends)(config);const only=input.text("backend");if(only!==void 0&&!known.includes(only))throw unknownBackend("--backend",only,known);
+ply","setup --backend agy --allow-reads"],async run(context,input){const root=context.root(input);const config=(0,import_chunk_CSRHEFTG.readUserConfig)();const known=(0,
+import_chunk_XGVCQHES.knownBackends)(config);const only=input.text("backend");if(only!==void 0&&!known.includes(only))throw unknownBackend("--backend",only,known);
 const choices={restrict:restrictOf(input),defaults:defaultsOf(input,known)};checkTogether(input,choices);(0,import_chunk_YAUTBWZI.checkRoot)(root.folder);const narrowing=(0,
-import_chunk_FVOG2SRF.readNarrowing)(root.folder,known);const edits=[...input.has("user")?planUserEdit(config,choices):planStateEdit(root,narrowing,choices,config),
+import_chunk_XGVCQHES.readNarrowing)(root.folder,known);const edits=[...input.has("user")?planUserEdit(config,choices):planStateEdit(root,narrowing,choices,config),
 ...input.has("allow-reads")?planReadRules((0,import_chunk_XRZCSGQB.findWorktree)(context.cwd)??context.cwd):[]];const isApplied=input.has("apply");const copies=isApplied?
-await applyEdits(root,edits):[];const isChanged=isApplied&&edits.length>0;const now=isChanged?{config:(0,import_chunk_5ZVUNFQ7.readUserConfig)(),narrowing:(0,import_chunk_FVOG2SRF.
-readNarrowing)(root.folder,known)}:{config,narrowing};const surveys=(0,import_chunk_LUSZGDWP.surveyBackends)(now.config,context.cwd);const page={surveys:surveys.
+await applyEdits(root,edits):[];const isChanged=isApplied&&edits.length>0;const now=isChanged?{config:(0,import_chunk_CSRHEFTG.readUserConfig)(),narrowing:(0,import_chunk_XGVCQHES.
+readNarrowing)(root.folder,known)}:{config,narrowing};const surveys=(0,import_chunk_GLHI5O7U.surveyBackends)(now.config,context.cwd);const page={surveys:surveys.
 filter(({backend})=>only===void 0||backend===only),modes:modeRows(surveys,now.config,now.narrowing),edits:edits.map((edit,at)=>({...edit,copy:copies[at]??null})),
 isApplied,isAsked:wantsChange(input)};if(input.has("json"))return{code:import_chunk_6PFAPK5K.exitCodes.done,json:setupDocument(page)};return{code:import_chunk_6PFAPK5K.
 exitCodes.done,out:setupPage(page)}}};function wantsChange(input){return["restrict","default-backend","allow-reads"].some(name=>input.has(name))}function checkTogether(input,{
@@ -5405,47 +5405,47 @@ stdin_exports;var import_chunk_FNP5XAIJ=load("./chunk-FNP5XAIJ.js");var import_c
 k-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
 
 },
-"./staffer-VM4WU3E7.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{staffer:()=>staffer});module.exports=stdin_exports;var import_chunk_ZAIAGSXA=load("./chunk-ZAIAGSXA.js");var import_chunk_VMYUF4AU=load(
-"./chunk-VMYUF4AU.js");var import_chunk_FVOG2SRF=load("./chunk-FVOG2SRF.js");var import_chunk_PPLVBG35=load("./chunk-PPLVBG35.js");var import_chunk_5ZVUNFQ7=load(
-"./chunk-5ZVUNFQ7.js");var import_chunk_CGHLF3AW=load("./chunk-CGHLF3AW.js");var import_chunk_G72W4775=load("./chunk-G72W4775.js");var import_chunk_LVXJVB3Z=load(
-"./chunk-LVXJVB3Z.js");var import_chunk_X4ZWNZHO=load("./chunk-X4ZWNZHO.js");var import_chunk_7RROULJP=load("./chunk-7RROULJP.js");var import_chunk_NDLZGJF4=load(
+"./staffer-5JTKWORQ.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{staffer:()=>staffer});module.exports=stdin_exports;var import_chunk_G75GDAHA=load("./chunk-G75GDAHA.js");var import_chunk_766YHSQT=load(
+"./chunk-766YHSQT.js");var import_chunk_XGVCQHES=load("./chunk-XGVCQHES.js");var import_chunk_PPLVBG35=load("./chunk-PPLVBG35.js");var import_chunk_CSRHEFTG=load(
+"./chunk-CSRHEFTG.js");var import_chunk_SYQDYF26=load("./chunk-SYQDYF26.js");var import_chunk_OCRZJA3Q=load("./chunk-OCRZJA3Q.js");var import_chunk_LVXJVB3Z=load(
+"./chunk-LVXJVB3Z.js");var import_chunk_X6QZWT4F=load("./chunk-X6QZWT4F.js");var import_chunk_H4EBPZHM=load("./chunk-H4EBPZHM.js");var import_chunk_NDLZGJF4=load(
 "./chunk-NDLZGJF4.js");var import_chunk_L76FAXVI=load("./chunk-L76FAXVI.js");var import_chunk_YAUTBWZI=load("./chunk-YAUTBWZI.js");var import_chunk_K4XBJGBM=load(
-"./chunk-K4XBJGBM.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_QOMHQH3R=load(
-"./chunk-QOMHQH3R.js");var import_chunk_JH5ETT6M=load("./chunk-JH5ETT6M.js");var import_chunk_NM4KW5RY=load("./chunk-NM4KW5RY.js");var import_chunk_2322OOWW=load(
-"./chunk-2322OOWW.js");var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_DFY3WLOV=load(
-"./chunk-DFY3WLOV.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_FSRL2ASG=load(
+"./chunk-K4XBJGBM.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_CIC7AI7D=load(
+"./chunk-CIC7AI7D.js");var import_chunk_JH5ETT6M=load("./chunk-JH5ETT6M.js");var import_chunk_NM4KW5RY=load("./chunk-NM4KW5RY.js");var import_chunk_YD5YGYM5=load(
+"./chunk-YD5YGYM5.js");var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_DFY3WLOV=load(
+"./chunk-DFY3WLOV.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_SBRRC2LY=load("./chunk-SBRRC2LY.js");var import_chunk_FSRL2ASG=load(
 "./chunk-FSRL2ASG.js");var import_chunk_IXQIV2GL=load("./chunk-IXQIV2GL.js");var import_chunk_XRZCSGQB=load("./chunk-XRZCSGQB.js");var import_chunk_LXK2ZILE=load(
 "./chunk-LXK2ZILE.js");var import_chunk_GH6Z3BUY=load("./chunk-GH6Z3BUY.js");var import_chunk_TPL5RJS6=load("./chunk-TPL5RJS6.js");var import_chunk_BJVD3YVK=load(
 "./chunk-BJVD3YVK.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_ER3MQ2ZD=load("./chunk-ER3MQ2ZD.js");var import_chunk_XUMWCHG3=load(
 "./chunk-XUMWCHG3.js");var import_chunk_RSAECTKB=load("./chunk-RSAECTKB.js");var import_chunk_OYSO2DVF=load("./chunk-OYSO2DVF.js");var import_chunk_UNWLYFWA=load(
 "./chunk-UNWLYFWA.js");var import_chunk_55A4YUIJ=load("./chunk-55A4YUIJ.js");var import_chunk_Y5L6GQDB=load("./chunk-Y5L6GQDB.js");var import_chunk_VBJYUCPQ=load(
 "./chunk-VBJYUCPQ.js");var import_chunk_BSO2ISIG=load("./chunk-BSO2ISIG.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load(
-"./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var staffer=(0,import_chunk_ZAIAGSXA.
+"./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var staffer=(0,import_chunk_G75GDAHA.
 makeStaffVerb)({mode:"staffer",examples:['staffer --backend codex --prompt "Fix the test of parse.ts"',"staffer --prompt-file task.md --timeout 90m --once-key t\
 ask-17"]});
 
 },
-"./status-LIQKRIY6.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{status:()=>status});module.exports=stdin_exports;var import_chunk_NKPVRO5O=load("./chunk-NKPVRO5O.js");var import_chunk_Z5MKREF3=load(
-"./chunk-Z5MKREF3.js");var import_chunk_4THIVH2P=load("./chunk-4THIVH2P.js");var import_chunk_TESABYF3=load("./chunk-TESABYF3.js");var import_chunk_BXSONOR3=load(
-"./chunk-BXSONOR3.js");var import_chunk_NWMRLGD5=load("./chunk-NWMRLGD5.js");var import_chunk_OIGBCF3K=load("./chunk-OIGBCF3K.js");var import_chunk_SZ7SYDR5=load(
-"./chunk-SZ7SYDR5.js");var import_chunk_L76FAXVI=load("./chunk-L76FAXVI.js");var import_chunk_YAUTBWZI=load("./chunk-YAUTBWZI.js");var import_chunk_UBGVSQG2=load(
+"./status-MJGSLB6I.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{status:()=>status});module.exports=stdin_exports;var import_chunk_GN4PZQTQ=load("./chunk-GN4PZQTQ.js");var import_chunk_QFYR37JK=load(
+"./chunk-QFYR37JK.js");var import_chunk_SM32CA22=load("./chunk-SM32CA22.js");var import_chunk_O3BKWLOG=load("./chunk-O3BKWLOG.js");var import_chunk_BXSONOR3=load(
+"./chunk-BXSONOR3.js");var import_chunk_NWMRLGD5=load("./chunk-NWMRLGD5.js");var import_chunk_SUUUD6OI=load("./chunk-SUUUD6OI.js");var import_chunk_J6PIGIFY=load(
+"./chunk-J6PIGIFY.js");var import_chunk_L76FAXVI=load("./chunk-L76FAXVI.js");var import_chunk_YAUTBWZI=load("./chunk-YAUTBWZI.js");var import_chunk_UBGVSQG2=load(
 "./chunk-UBGVSQG2.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_NM4KW5RY=load("./chunk-NM4KW5RY.js");var import_chunk_QDGG2LTG=load(
-"./chunk-QDGG2LTG.js");var import_chunk_5WQSECMS=load("./chunk-5WQSECMS.js");var import_chunk_RCJX4V26=load("./chunk-RCJX4V26.js");var import_chunk_2322OOWW=load(
-"./chunk-2322OOWW.js");var import_chunk_ILJKJSAA=load("./chunk-ILJKJSAA.js");var import_chunk_THMK3AAK=load("./chunk-THMK3AAK.js");var import_chunk_K7ECP4AX=load(
+"./chunk-QDGG2LTG.js");var import_chunk_5WQSECMS=load("./chunk-5WQSECMS.js");var import_chunk_RCJX4V26=load("./chunk-RCJX4V26.js");var import_chunk_YD5YGYM5=load(
+"./chunk-YD5YGYM5.js");var import_chunk_ILJKJSAA=load("./chunk-ILJKJSAA.js");var import_chunk_THMK3AAK=load("./chunk-THMK3AAK.js");var import_chunk_K7ECP4AX=load(
 "./chunk-K7ECP4AX.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_DFY3WLOV=load("./chunk-DFY3WLOV.js");var import_chunk_GEPPUING=load(
-"./chunk-GEPPUING.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_XRZCSGQB=load("./chunk-XRZCSGQB.js");var import_chunk_LXK2ZILE=load(
+"./chunk-GEPPUING.js");var import_chunk_SBRRC2LY=load("./chunk-SBRRC2LY.js");var import_chunk_XRZCSGQB=load("./chunk-XRZCSGQB.js");var import_chunk_LXK2ZILE=load(
 "./chunk-LXK2ZILE.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_ER3MQ2ZD=load("./chunk-ER3MQ2ZD.js");var import_chunk_XUMWCHG3=load(
 "./chunk-XUMWCHG3.js");var import_chunk_RSAECTKB=load("./chunk-RSAECTKB.js");var import_chunk_OYSO2DVF=load("./chunk-OYSO2DVF.js");var import_chunk_UNWLYFWA=load(
 "./chunk-UNWLYFWA.js");var import_chunk_55A4YUIJ=load("./chunk-55A4YUIJ.js");var import_chunk_Y5L6GQDB=load("./chunk-Y5L6GQDB.js");var import_chunk_VBJYUCPQ=load(
 "./chunk-VBJYUCPQ.js");var import_chunk_BSO2ISIG=load("./chunk-BSO2ISIG.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load(
 "./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");function rowDocument(view){const{
 state,spec}=view;const{error}=state;return{id:view.id,kind:spec?.kind??null,verb:spec?.verb??null,owner:spec?.owner?(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.
-plainText)(spec.owner),200):null,label:spec?.label?(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(spec.label),200):null,...(0,import_chunk_TESABYF3.
-staffFacts)(spec),state:state.state,...(0,import_chunk_LXK2ZILE.plainValue)((0,import_chunk_OIGBCF3K.healthOf)(view,(0,import_chunk_ER3MQ2ZD.conditionOf)(view)),
-400),checkpoint:pick((0,import_chunk_OIGBCF3K.checkpointOf)(state),["n","at","phase","completed","total","eta_seconds"]),watch:pick((0,import_chunk_OIGBCF3K.watchSeen)(
-view),["condition","words","verdict","word","polls"]),timer:pick((0,import_chunk_OIGBCF3K.timerSeen)(view),["due_at","due_in_ms","slot"]),created_at:state.created_at,
+plainText)(spec.owner),200):null,label:spec?.label?(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(spec.label),200):null,...(0,import_chunk_O3BKWLOG.
+staffFacts)(spec),state:state.state,...(0,import_chunk_LXK2ZILE.plainValue)((0,import_chunk_SUUUD6OI.healthOf)(view,(0,import_chunk_ER3MQ2ZD.conditionOf)(view)),
+400),checkpoint:pick((0,import_chunk_SUUUD6OI.checkpointOf)(state),["n","at","phase","completed","total","eta_seconds"]),watch:pick((0,import_chunk_SUUUD6OI.watchSeen)(
+view),["condition","words","verdict","word","polls"]),timer:pick((0,import_chunk_SUUUD6OI.timerSeen)(view),["due_at","due_in_ms","slot"]),created_at:state.created_at,
 ended_at:state.ended_at,age_ms:(0,import_chunk_OYSO2DVF.ageOf)(state.created_at,(0,import_chunk_Y5L6GQDB.nowMs)()),duration_ms:state.duration_ms,exit_code:state.
 exit_code,error:error&&{...error,message:(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(error.message),400)},cwd:spec?.cwd??null}}function pick(value,names){
 return value&&Object.fromEntries(Object.entries(value).filter(([name])=>names.includes(name)))}var status={name:"status",summary:"table of live and recent jobs,\
@@ -5455,28 +5455,28 @@ again and again until no job lives; on a pipe: print it once, when no job is liv
 redraw,help:"with --watch: how often (default 1s)"},...import_chunk_L76FAXVI.common},notes:'A state with "!" (running!) means that the job needs attention; stat\
 us ID says why.',examples:["status","status --watch","status run-mik3x9ab-4f7q2z","status --owner builder --json"],async run(context,input){const root=context.root(
 input);const isThere=(0,import_chunk_YAUTBWZI.checkRoot)(root.folder);if(input.has("every")&&!input.has("watch"))throw(0,import_chunk_NVPF5LEY.usageError)("cann\
-ot take --every without --watch");if(input.has("watch"))return watchIt(context,root,input);if(input.words[0]!==void 0){const view=await(0,import_chunk_2322OOWW.
+ot take --every without --watch");if(input.has("watch"))return watchIt(context,root,input);if(input.words[0]!==void 0){const view=await(0,import_chunk_YD5YGYM5.
 refresh)(root.folder,(0,import_chunk_NM4KW5RY.findJob)(root,input.words[0]));return input.has("json")?{code:(0,import_chunk_6PFAPK5K.exitCodeOf)(view.state.state),
-json:(0,import_chunk_TESABYF3.observation)(view,{afterSeq:null,root})}:{code:(0,import_chunk_6PFAPK5K.exitCodeOf)(view.state.state),out:(0,import_chunk_Z5MKREF3.
-pageOf)(view,root)}}const views=isThere?await(0,import_chunk_NKPVRO5O.listViews)(root.folder,{recent:input.count("recent")??10,owner:input.text("owner")??null}):
+json:(0,import_chunk_O3BKWLOG.observation)(view,{afterSeq:null,root})}:{code:(0,import_chunk_6PFAPK5K.exitCodeOf)(view.state.state),out:(0,import_chunk_QFYR37JK.
+pageOf)(view,root)}}const views=isThere?await(0,import_chunk_GN4PZQTQ.listViews)(root.folder,{recent:input.count("recent")??10,owner:input.text("owner")??null}):
 [];if(input.has("json"))return{code:import_chunk_6PFAPK5K.exitCodes.done,json:{state_folder:root.folder,now:(0,import_chunk_Y5L6GQDB.isoNow)(),jobs:views.map(rowDocument)}};
 if(views.length===0)return{code:import_chunk_6PFAPK5K.exitCodes.done,out:`no jobs in ${root.folder}
 `};const look={width:context.width,isColored:context.isTerminal&&!import_chunk_VBJYUCPQ.variables.noColor()};return{code:import_chunk_6PFAPK5K.exitCodes.done,out:`${await(0,
-import_chunk_4THIVH2P.tableOf)(views,look)}
+import_chunk_SM32CA22.tableOf)(views,look)}
 `}}};async function watchIt(context,root,input){if(input.has("json"))throw(0,import_chunk_NVPF5LEY.usageError)("cannot take --watch and --json together: one is \
-for people, the other for programs");const[word]=input.words;const{watchStatus}=await Promise.resolve().then(()=>load("./status-watch-AOWMDMR4.js"));return watchStatus(
+for people, the other for programs");const[word]=input.words;const{watchStatus}=await Promise.resolve().then(()=>load("./status-watch-D2X4K3Z3.js"));return watchStatus(
 context,{root:root.folder,id:word===void 0?null:(0,import_chunk_NM4KW5RY.findJob)(root,word),owner:input.text("owner")??null,recent:input.count("recent")??10,everyMs:input.
 durationOrDefault("every")})}
 
 },
-"./status-watch-AOWMDMR4.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{watchStatus:()=>watchStatus});module.exports=stdin_exports;var import_chunk_NKPVRO5O=load("./chunk-NKPVRO5O.js");var import_chunk_4THIVH2P=load(
-"./chunk-4THIVH2P.js");var import_chunk_TESABYF3=load("./chunk-TESABYF3.js");var import_chunk_NWMRLGD5=load("./chunk-NWMRLGD5.js");var import_chunk_LUIVRIXY=load(
-"./chunk-LUIVRIXY.js");var import_chunk_OIGBCF3K=load("./chunk-OIGBCF3K.js");var import_chunk_FKEDTWPK=load("./chunk-FKEDTWPK.js");var import_chunk_SZ7SYDR5=load(
-"./chunk-SZ7SYDR5.js");var import_chunk_UBGVSQG2=load("./chunk-UBGVSQG2.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_NM4KW5RY=load(
-"./chunk-NM4KW5RY.js");var import_chunk_RCJX4V26=load("./chunk-RCJX4V26.js");var import_chunk_2322OOWW=load("./chunk-2322OOWW.js");var import_chunk_THMK3AAK=load(
+"./status-watch-D2X4K3Z3.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{watchStatus:()=>watchStatus});module.exports=stdin_exports;var import_chunk_GN4PZQTQ=load("./chunk-GN4PZQTQ.js");var import_chunk_SM32CA22=load(
+"./chunk-SM32CA22.js");var import_chunk_O3BKWLOG=load("./chunk-O3BKWLOG.js");var import_chunk_NWMRLGD5=load("./chunk-NWMRLGD5.js");var import_chunk_LUIVRIXY=load(
+"./chunk-LUIVRIXY.js");var import_chunk_SUUUD6OI=load("./chunk-SUUUD6OI.js");var import_chunk_FKEDTWPK=load("./chunk-FKEDTWPK.js");var import_chunk_J6PIGIFY=load(
+"./chunk-J6PIGIFY.js");var import_chunk_UBGVSQG2=load("./chunk-UBGVSQG2.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_NM4KW5RY=load(
+"./chunk-NM4KW5RY.js");var import_chunk_RCJX4V26=load("./chunk-RCJX4V26.js");var import_chunk_YD5YGYM5=load("./chunk-YD5YGYM5.js");var import_chunk_THMK3AAK=load(
 "./chunk-THMK3AAK.js");var import_chunk_K7ECP4AX=load("./chunk-K7ECP4AX.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_DFY3WLOV=load(
-"./chunk-DFY3WLOV.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_LXK2ZILE=load(
+"./chunk-DFY3WLOV.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_SBRRC2LY=load("./chunk-SBRRC2LY.js");var import_chunk_LXK2ZILE=load(
 "./chunk-LXK2ZILE.js");var import_chunk_ER3MQ2ZD=load("./chunk-ER3MQ2ZD.js");var import_chunk_XUMWCHG3=load("./chunk-XUMWCHG3.js");var import_chunk_RSAECTKB=load(
 "./chunk-RSAECTKB.js");var import_chunk_OYSO2DVF=load("./chunk-OYSO2DVF.js");var import_chunk_UNWLYFWA=load("./chunk-UNWLYFWA.js");var import_chunk_55A4YUIJ=load(
 "./chunk-55A4YUIJ.js");var import_chunk_Y5L6GQDB=load("./chunk-Y5L6GQDB.js");var import_chunk_VBJYUCPQ=load("./chunk-VBJYUCPQ.js");var import_chunk_BSO2ISIG=load(
@@ -5486,38 +5486,38 @@ import_chunk_LUIVRIXY.makeNap)(new AbortController().signal);const jobs=new Jobs
 onContinue)(()=>screen.leave()),(0,import_chunk_FKEDTWPK.onInterrupt)(import_chunk_FKEDTWPK.endBySignal)]:[];const isColored=context.isTerminal&&!import_chunk_VBJYUCPQ.
 variables.noColor();try{for(let views=await jobs.again();;views=await jobs.next()){if(areEnded(views))views=await jobs.again();if(ask.id!==null&&views.length===
 0)(0,import_chunk_ER3MQ2ZD.inspect)(ask.root,ask.id);if(areEnded(views)){screen?.clear();const width=screen?.size().columns??context.width;const out=views.length===
-0?`no jobs in ${ask.root}`:await(0,import_chunk_4THIVH2P.tableOf)(views,{width,isColored});return{code:codeOf(ask,views),out:`${out}
+0?`no jobs in ${ask.root}`:await(0,import_chunk_SM32CA22.tableOf)(views,{width,isColored});return{code:codeOf(ask,views),out:`${out}
 `}}screen?.draw(await pageOf(views,screen.size().columns-1,isColored));await nap.sleep(ask.everyMs);for(let calm=1;!screen&&calm<calmRounds&&jobs.isSame();calm+=
 1)await nap.sleep(ask.everyMs)}}finally{for(const release of releases)release()}}function areEnded(views){return views.every(view=>(0,import_chunk_ER3MQ2ZD.isEnded)(
 view.state))}function codeOf({id},[view]){return id!==null&&view?(0,import_chunk_6PFAPK5K.exitCodeOf)(view.state.state):import_chunk_6PFAPK5K.exitCodes.done}async function pageOf(views,width,isColored){
 const live=views.filter(view=>!(0,import_chunk_ER3MQ2ZD.isEnded)(view.state));const head=`${(0,import_chunk_Y5L6GQDB.isoNow)().slice(0,19)}Z  ${live.length} liv\
-e`;const reasons=live.flatMap(view=>{const{health,reason}=(0,import_chunk_OIGBCF3K.healthOf)(view,(0,import_chunk_ER3MQ2ZD.conditionOf)(view));return health==="\
-attention"&&reason?[`! ${view.id}: ${reason}`]:[]});return[head,await(0,import_chunk_4THIVH2P.tableOf)(views,{width,isColored,isLive:true}),...reasons].join("\n")}
+e`;const reasons=live.flatMap(view=>{const{health,reason}=(0,import_chunk_SUUUD6OI.healthOf)(view,(0,import_chunk_ER3MQ2ZD.conditionOf)(view));return health==="\
+attention"&&reason?[`! ${view.id}: ${reason}`]:[]});return[head,await(0,import_chunk_SM32CA22.tableOf)(views,{width,isColored,isLive:true}),...reasons].join("\n")}
 var Jobs=class{ask;known=new Map;constructor(ask){this.ask=ask}async again(){const{root,id,owner}=this.ask;const recent=Math.max(this.ask.recent,this.known.size);
-const views=id===null?await(0,import_chunk_NKPVRO5O.listViews)(root,{recent,owner}):await(0,import_chunk_NKPVRO5O.tryView)(root,id);for(const view of views)this.
+const views=id===null?await(0,import_chunk_GN4PZQTQ.listViews)(root,{recent,owner}):await(0,import_chunk_GN4PZQTQ.tryView)(root,id);for(const view of views)this.
 known.set(view.id,view);return this.rows()}async next(){const{root,id,owner}=this.ask;const fresh=id===null?(0,import_chunk_NM4KW5RY.listActive)(root).filter(one=>!this.
 known.has(one)):[];for(const one of fresh)await this.look(one);for(const view of this.known.values())if(!(0,import_chunk_ER3MQ2ZD.isEnded)(view.state))await this.
-look(view.id);for(const view of this.known.values())if(!(0,import_chunk_NKPVRO5O.isOwnedBy)(view.spec,owner)||!(0,import_chunk_7WBBYJDG.exists)((0,import_chunk_RSAECTKB.
+look(view.id);for(const view of this.known.values())if(!(0,import_chunk_GN4PZQTQ.isOwnedBy)(view.spec,owner)||!(0,import_chunk_7WBBYJDG.exists)((0,import_chunk_RSAECTKB.
 jobPaths)(root,view.id).folder))this.known.delete(view.id);return this.rows()}isSame(){const live=[...this.known.values()].filter(view=>!(0,import_chunk_ER3MQ2ZD.
 isEnded)(view.state)).map(view=>view.id);const active=new Set((0,import_chunk_NM4KW5RY.listActive)(this.ask.root));return live.every(id=>active.has(id))&&(this.
-ask.id!==null||[...active].every(id=>this.known.has(id)))}async look(id){const[view]=await(0,import_chunk_NKPVRO5O.tryView)(this.ask.root,id);if(view)this.known.
-set(id,view);else this.known.delete(id)}rows(){return[...this.known.values()].sort(import_chunk_NKPVRO5O.byLife)}};
+ask.id!==null||[...active].every(id=>this.known.has(id)))}async look(id){const[view]=await(0,import_chunk_GN4PZQTQ.tryView)(this.ask.root,id);if(view)this.known.
+set(id,view);else this.known.delete(id)}rows(){return[...this.known.values()].sort(import_chunk_GN4PZQTQ.byLife)}};
 
 },
-"./supervise-7N7FRDEO.js": function (module, exports) {
+"./supervise-ZXNJKAZQ.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{supervise:()=>supervise});module.exports=stdin_exports;var import_chunk_PPLVBG35=load("./chunk-PPLVBG35.js");var import_chunk_KQ6CXMOJ=load(
 "./chunk-KQ6CXMOJ.js");var import_chunk_ZMHFMS2X=load("./chunk-ZMHFMS2X.js");var import_chunk_2ZMZR3QW=load("./chunk-2ZMZR3QW.js");var import_chunk_IH5K6ZOB=load(
-"./chunk-IH5K6ZOB.js");var import_chunk_B2GTHZX4=load("./chunk-B2GTHZX4.js");var import_chunk_FNP5XAIJ=load("./chunk-FNP5XAIJ.js");var import_chunk_3WVDDEL2=load(
-"./chunk-3WVDDEL2.js");var import_chunk_O4S3UR6E=load("./chunk-O4S3UR6E.js");var import_chunk_CP43QION=load("./chunk-CP43QION.js");var import_chunk_FHM5UAPN=load(
-"./chunk-FHM5UAPN.js");var import_chunk_LZLDJ5RC=load("./chunk-LZLDJ5RC.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_QOMHQH3R=load(
-"./chunk-QOMHQH3R.js");var import_chunk_JH5ETT6M=load("./chunk-JH5ETT6M.js");var import_chunk_NM4KW5RY=load("./chunk-NM4KW5RY.js");var import_chunk_U56C6E24=load(
+"./chunk-IH5K6ZOB.js");var import_chunk_B2GTHZX4=load("./chunk-B2GTHZX4.js");var import_chunk_FNP5XAIJ=load("./chunk-FNP5XAIJ.js");var import_chunk_M7RSEKYN=load(
+"./chunk-M7RSEKYN.js");var import_chunk_O4S3UR6E=load("./chunk-O4S3UR6E.js");var import_chunk_7BF6ZBHM=load("./chunk-7BF6ZBHM.js");var import_chunk_G5H74RE5=load(
+"./chunk-G5H74RE5.js");var import_chunk_LZLDJ5RC=load("./chunk-LZLDJ5RC.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_CIC7AI7D=load(
+"./chunk-CIC7AI7D.js");var import_chunk_JH5ETT6M=load("./chunk-JH5ETT6M.js");var import_chunk_NM4KW5RY=load("./chunk-NM4KW5RY.js");var import_chunk_U56C6E24=load(
 "./chunk-U56C6E24.js");var import_chunk_P2ISOPV5=load("./chunk-P2ISOPV5.js");var import_chunk_Z4RGNWQU=load("./chunk-Z4RGNWQU.js");var import_chunk_QDGG2LTG=load(
-"./chunk-QDGG2LTG.js");var import_chunk_5WQSECMS=load("./chunk-5WQSECMS.js");var import_chunk_RCJX4V26=load("./chunk-RCJX4V26.js");var import_chunk_2322OOWW=load(
-"./chunk-2322OOWW.js");var import_chunk_ILJKJSAA=load("./chunk-ILJKJSAA.js");var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");var import_chunk_G3QJQVPZ=load(
+"./chunk-QDGG2LTG.js");var import_chunk_5WQSECMS=load("./chunk-5WQSECMS.js");var import_chunk_RCJX4V26=load("./chunk-RCJX4V26.js");var import_chunk_YD5YGYM5=load(
+"./chunk-YD5YGYM5.js");var import_chunk_ILJKJSAA=load("./chunk-ILJKJSAA.js");var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");var import_chunk_G3QJQVPZ=load(
 "./chunk-G3QJQVPZ.js");var import_chunk_CJ74I6F3=load("./chunk-CJ74I6F3.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_THMK3AAK=load(
 "./chunk-THMK3AAK.js");var import_chunk_K7ECP4AX=load("./chunk-K7ECP4AX.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_DFY3WLOV=load(
 "./chunk-DFY3WLOV.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_33RR3S3O=load("./chunk-33RR3S3O.js");var import_chunk_7LUFXQWN=load(
-"./chunk-7LUFXQWN.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_IXQIV2GL=load(
+"./chunk-7LUFXQWN.js");var import_chunk_SBRRC2LY=load("./chunk-SBRRC2LY.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_IXQIV2GL=load(
 "./chunk-IXQIV2GL.js");var import_chunk_XRZCSGQB=load("./chunk-XRZCSGQB.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_TFEMYLSK=load(
 "./chunk-TFEMYLSK.js");var import_chunk_TPL5RJS6=load("./chunk-TPL5RJS6.js");var import_chunk_BJVD3YVK=load("./chunk-BJVD3YVK.js");var import_chunk_CTSRVJRC=load(
 "./chunk-CTSRVJRC.js");var import_chunk_ER3MQ2ZD=load("./chunk-ER3MQ2ZD.js");var import_chunk_XUMWCHG3=load("./chunk-XUMWCHG3.js");var import_chunk_RSAECTKB=load(
@@ -5525,13 +5525,13 @@ set(id,view);else this.known.delete(id)}rows(){return[...this.known.values()].so
 "./chunk-55A4YUIJ.js");var import_chunk_Y5L6GQDB=load("./chunk-Y5L6GQDB.js");var import_chunk_VBJYUCPQ=load("./chunk-VBJYUCPQ.js");var import_chunk_BSO2ISIG=load(
 "./chunk-BSO2ISIG.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load(
 "./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var import_node_child_process=require("node:child_process");function followAgent(claim,progress){
-const{spec,paths}=claim;const backend=(0,import_chunk_FHM5UAPN.backendOf)(spec);if(!spec.staff||!backend)return void 0;const{staff}=spec;const reading=(0,import_chunk_JH5ETT6M.
+const{spec,paths}=claim;const backend=(0,import_chunk_G5H74RE5.backendOf)(spec);if(!spec.staff||!backend)return void 0;const{staff}=spec;const reading=(0,import_chunk_JH5ETT6M.
 makeReading)();let isFinalTold=false;const told=lastToolTold(claim);const ended=new Set;const update=()=>{const{conversationId}=reading;if(conversationId!==null&&
 progress.state.conversation?.id!==conversationId){const conversation={backend:staff.backend,id:conversationId};progress.note("conversation",{conversation,asked_for:staff.
 resume},{conversation})}for(const call of reading.tools){if(call.n<=told||call.ended_at===null||ended.has(call.n))continue;ended.add(call.n);progress.append("to\
 ol",{tool:(0,import_chunk_KQ6CXMOJ.toolSnapshot)(call)})}if(reading.final!==null&&!isFinalTold){isFinalTold=true;progress.note("final_answer",{final:reading.final})}
-progress.snapshot(()=>(0,import_chunk_KQ6CXMOJ.agentSnapshot)(reading))};return{reading,sink:{stdout:line=>(0,import_chunk_FHM5UAPN.readSafely)(reading,()=>backend.
-read(line,reading,(0,import_chunk_Y5L6GQDB.isoNow)())),stderr:line=>(0,import_chunk_FHM5UAPN.readSafely)(reading,()=>backend.readError?.(line,reading,(0,import_chunk_Y5L6GQDB.
+progress.snapshot(()=>(0,import_chunk_KQ6CXMOJ.agentSnapshot)(reading))};return{reading,sink:{stdout:line=>(0,import_chunk_G5H74RE5.readSafely)(reading,()=>backend.
+read(line,reading,(0,import_chunk_Y5L6GQDB.isoNow)())),stderr:line=>(0,import_chunk_G5H74RE5.readSafely)(reading,()=>backend.readError?.(line,reading,(0,import_chunk_Y5L6GQDB.
 isoNow)()))},update};function lastToolTold({generation}){if(generation===1)return 0;const numbers=(0,import_chunk_THMK3AAK.readEvents)(paths,0,1e5).events.flatMap(
 event=>{const tool=event.type==="tool"?event.tool:void 0;return typeof tool?.n==="number"?[tool.n]:[]});return Math.max(0,...numbers)}}var shim_default=`# The s\
 him: parent of the child, leader of its session, about 1 MiB. It claims the one start, keeps the child's output on files,
@@ -5724,7 +5724,7 @@ size:size+this.removed,omitted:this.removed,exact:this.exact}}async trim(size){c
 this.file,from,to);if(result.how==="failed")return;if(result.how==="punched")this.removed=to-this.head;else{this.exact=false;this.removed+=result.to-from+(this.
 removed===0?page:0)}const about=this.exact?"":"about ";(0,import_chunk_527JQF7V.overwrite)(this.file,this.head,`
 [job-companion: ${about}${this.removed} bytes are left out here]
-`.padEnd(page-1," ").concat("\n"))}};function align(bytes){return Math.floor(bytes/page)*page}var fastest=10;var slowest=250;var chunk=1024*1024;var Stream=class{file;cap;size=0;offset=0;lines=new import_chunk_FHM5UAPN.
+`.padEnd(page-1," ").concat("\n"))}};function align(bytes){return Math.floor(bytes/page)*page}var fastest=10;var slowest=250;var chunk=1024*1024;var Stream=class{file;cap;size=0;offset=0;lines=new import_chunk_G5H74RE5.
 LineSplitter;sink;constructor(file,capBytes,sink){this.file=file;this.cap=new OutputCap(file,capBytes);this.sink=sink}look(){const size=(0,import_chunk_7WBBYJDG.
 factsOf)(this.file)?.size??0;const hasGrown=size!==this.size;this.size=size;this.offset=Math.min(this.offset,size);if(hasGrown&&this.sink)this.read();if(hasGrown)
 this.cap.check();return hasGrown}end(){this.look();if(this.sink)for(const line of this.lines.end())this.sink(line)}read(){for(;;){const part=(0,import_chunk_527JQF7V.
@@ -5739,7 +5739,7 @@ onNextChange)(this.streams.map(stream=>stream.file),()=>this.step())}scan(){let 
 if(!hasGrown)return false;this.pause=fastest;this.lastOutputMono=(0,import_chunk_Y5L6GQDB.monotonicMs)();this.lastOutputAt=(0,import_chunk_Y5L6GQDB.isoNow)();this.
 onOutput();return true}};function planChild(root,spec,paths,brief){const own={id:spec.id,cwd:spec.cwd,mark:spec.mark};if(spec.run){const environment2=(0,import_chunk_VBJYUCPQ.
 childEnvironment)({...own,add:{},remove:[]});return{program:spec.run.program,args:spec.run.argv.slice(1),environment:environment2,input:"/dev/null",conversationId:null}}
-const backend=(0,import_chunk_FHM5UAPN.backendOf)(spec);if(!spec.staff||!backend)throw new Error(`cannot start job ${spec.id}: unknown backend ${spec.staff?.backend}`);
+const backend=(0,import_chunk_G5H74RE5.backendOf)(spec);if(!spec.staff||!backend)throw new Error(`cannot start job ${spec.id}: unknown backend ${spec.staff?.backend}`);
 const plan=backend.plan({...staffRequest(root,spec,paths),prompt:brief});if(plan.promptBy==="stdin")(0,import_chunk_527JQF7V.writeFile)(paths.prompt,plan.stdin);
 if(plan.promptBy==="file")(0,import_chunk_527JQF7V.writeFile)(paths.prompt,brief);if(plan.settings!==void 0)(0,import_chunk_527JQF7V.writeFile)(paths.settings,plan.
 settings);return{program:spec.staff.program,args:plan.args,environment:(0,import_chunk_VBJYUCPQ.childEnvironment)({...own,add:plan.environment,remove:[...(0,import_chunk_JH5ETT6M.
@@ -5751,7 +5751,7 @@ slice(0,32).padEnd(32,"0");return`${hex.slice(0,8)}-${hex.slice(8,12)}-4${hex.sl
 const{staff}=spec;if(!staff)return"";const mode=(0,import_chunk_W7HED5VZ.findMode)(staff.mode);if(!staff.brief||!mode)return staff.prompt;const isFollowUp=staff.
 resume!==null;const parts=isFollowUp?[task(staff),environment(spec,facts),unattended(staff)]:[mode.role,task(staff),environment(spec,facts),staff.historical?historical(
 staff.historical):"",list("Rules",[...mode.rules,...commonRules(spec,facts)]),list("Your final message",[...mode.form,...answerRules])];if(staff.schema)parts.push(
-import_chunk_FHM5UAPN.findingsForm);return`${parts.filter(part=>part!=="").join("\n\n")}
+import_chunk_G5H74RE5.findingsForm);return`${parts.filter(part=>part!=="").join("\n\n")}
 `}function task(staff){return`<task>
 ${staff.prompt}
 </task>`}function commonRules(spec,facts){const rules=["Nobody can answer questions or grant permissions while you work. Decide, and say in the end what you ass\
@@ -5779,20 +5779,20 @@ reason:"state_vanished"};if((0,import_chunk_OYSO2DVF.readCancel)(paths))return{r
 lastOutputMono;if(spec.first_output_ms!==null&&lastOutput===null&&now-begun>spec.first_output_ms)return{reason:"first_output_timeout"};if(spec.staff&&spec.stall_ms!==
 null&&now-(lastOutput??begun)>spec.stall_ms)return{reason:"stalled"};const detail=stalled();if(detail!==void 0)return{reason:"stalled",detail};if(agent?.reading.
 waitsForSignIn)return{reason:"sign_in"};completeSince=agent?.reading.final?completeSince??now:void 0;return completeSince!==void 0&&now-completeSince>import_chunk_UNWLYFWA.
-lingerMs?{reason:"lingered"}:void 0}}function claimReason(claim,reason){const{paths}=claim;if((0,import_chunk_OYSO2DVF.readExit)(paths))return(0,import_chunk_FHM5UAPN.
+lingerMs?{reason:"lingered"}:void 0}}function claimReason(claim,reason){const{paths}=claim;if((0,import_chunk_OYSO2DVF.readExit)(paths))return(0,import_chunk_G5H74RE5.
 parseReason)((0,import_chunk_OYSO2DVF.readReason)(paths));let isOurs=false;try{isOurs=(0,import_chunk_527JQF7V.createFile)(paths.reason,`${reason}
-`,{sync:false})}catch{return reason}if(!isOurs)return(0,import_chunk_FHM5UAPN.parseReason)((0,import_chunk_OYSO2DVF.readReason)(paths))??reason;if(!(0,import_chunk_OYSO2DVF.
+`,{sync:false})}catch{return reason}if(!isOurs)return(0,import_chunk_G5H74RE5.parseReason)((0,import_chunk_OYSO2DVF.readReason)(paths))??reason;if(!(0,import_chunk_OYSO2DVF.
 readExit)(paths))return reason;(0,import_chunk_527JQF7V.removeFile)(paths.reason);return void 0}async function untilEnd(claim,progress,child,follower,agent){const{
-paths,spec}=claim;const releases=[];try{return await new Promise(resolve=>{void child.ended.then(()=>resolve({reason:(0,import_chunk_FHM5UAPN.parseReason)((0,import_chunk_OYSO2DVF.
-readReason)(paths))??"exited"}));const told=(0,import_chunk_OYSO2DVF.readExit)(paths)?void 0:(0,import_chunk_FHM5UAPN.parseReason)((0,import_chunk_OYSO2DVF.readReason)(
+paths,spec}=claim;const releases=[];try{return await new Promise(resolve=>{void child.ended.then(()=>resolve({reason:(0,import_chunk_G5H74RE5.parseReason)((0,import_chunk_OYSO2DVF.
+readReason)(paths))??"exited"}));const told=(0,import_chunk_OYSO2DVF.readExit)(paths)?void 0:(0,import_chunk_G5H74RE5.parseReason)((0,import_chunk_OYSO2DVF.readReason)(
 paths));if(told!==void 0)resolve({reason:told});let hasStopped=false;const stop=(wanted,detail)=>{if(hasStopped)return;hasStopped=true;const reason=wanted==="st\
 ate_vanished"?wanted:claimReason(claim,wanted);if(reason!==void 0)resolve(reason===wanted&&detail!==void 0?{reason,detail}:{reason})};releases.push((0,import_chunk_Y5L6GQDB.
 atMonotonic)(spec.deadline_mono_ms,()=>stop("hard_timeout")));const judging=startJudging(claim,progress,child);releases.push(judging.stop);const findDue=makeDueLook(
 claim,follower,agent,judging.stalled);const tick=()=>{follower.tick();tellNewNeighbours(claim,progress);const due=findDue();if(due)stop(due.reason,due.detail)};
 releases.push((0,import_chunk_ZMHFMS2X.makeTicker)(claim,tick))})}finally{for(const release of releases)release()}}function startJudging(claim,progress,child){const{
-run}=claim.spec;let judging;let isOver=false;if(run)void Promise.resolve().then(()=>load("./judging-UDR7RANR.js")).then(loaded=>{if(!isOver)judging=loaded.startJudging(
+run}=claim.spec;let judging;let isOver=false;if(run)void Promise.resolve().then(()=>load("./judging-KTIBCMSP.js")).then(loaded=>{if(!isOver)judging=loaded.startJudging(
 claim,progress,child,run)});return{stalled:()=>judging?.stalled(),stop:()=>{isOver=true;judging?.stop()}}}function tellNewNeighbours({root,paths,spec},progress){
-if(!spec.staff)return;const{warnings}=progress.state;const fresh=(0,import_chunk_QOMHQH3R.neighbourWarnings)(root,paths).filter(one=>!warnings.some(known=>known.
+if(!spec.staff)return;const{warnings}=progress.state;const fresh=(0,import_chunk_CIC7AI7D.neighbourWarnings)(root,paths).filter(one=>!warnings.some(known=>known.
 message===one.message));if(fresh.length>0)progress.note("two_writers",{warnings:fresh},{warnings:[...warnings,...fresh]})}var nothing={step:"none",ended:[],survivors:[]};
 async function supervise(claim){const{paths,spec}=claim;const progress=new import_chunk_KQ6CXMOJ.Progress(claim);const isClaimed=(0,import_chunk_7WBBYJDG.exists)(
 paths.started);await tellClaim(claim,progress,isClaimed);const early=isClaimed?void 0:reasonNotToStart(claim);if(early)return void await endUnstarted(claim,early);
@@ -5805,10 +5805,10 @@ tate_vanished"){await(0,import_chunk_O4S3UR6E.terminate)((0,import_chunk_O4S3UR6
 removeCgroup)(claim.cgroup,spec.id);return}const ended=reason==="exited"?nothing:await stopTree(claim,child,progress,{reason,detail});const leftovers=await sweep(
 claim,child);const omitted=await follower.end();agent?.update();progress.flush();(0,import_chunk_U56C6E24.removeCgroup)(claim.cgroup,spec.id);const exit=(0,import_chunk_OYSO2DVF.
 readExit)(paths);const ending={detail,...lostReason(claim,child,reason,exit!==void 0),exit,tree:reason==="exited"?leftovers:{...ended,survivors:leftovers.survivors},
-reconciled:false,reading:agent?.reading,omitted,before,warnings:progress.state.warnings};await(0,import_chunk_3WVDDEL2.concludeAsked)(claim,ending,(0,import_chunk_O4S3UR6E.
+reconciled:false,reading:agent?.reading,omitted,before,warnings:progress.state.warnings};await(0,import_chunk_M7RSEKYN.concludeAsked)(claim,ending,(0,import_chunk_O4S3UR6E.
 treeOf)(spec,paths,{worker:claim.self,...child}))}function reasonNotToStart({paths,spec}){if((0,import_chunk_OYSO2DVF.readCancel)(paths))return"canceled";return(0,
 import_chunk_Y5L6GQDB.monotonicMs)()>=spec.deadline_mono_ms?"hard_timeout":void 0}async function endUnstarted(claim,reason,detail){const ending={reason,exit:void 0,
-tree:nothing,reconciled:false};await(0,import_chunk_3WVDDEL2.concludeAsked)(claim,detail===void 0?ending:{...ending,detail},null)}async function tryStart(claim,progress){
+tree:nothing,reconciled:false};await(0,import_chunk_M7RSEKYN.concludeAsked)(claim,detail===void 0?ending:{...ending,detail},null)}async function tryStart(claim,progress){
 try{const{brief,before}=prepareStart(claim.root,claim.spec,claim.paths);const late=reasonNotToStart(claim);if(late)return await endUnstarted(claim,late);const plan=planChild(
 claim.root,claim.spec,claim.paths,brief);if(plan.conversationId!==null&&claim.spec.staff){progress.state.conversation={backend:claim.spec.staff.backend,id:plan.
 conversationId}}return{child:await startChild(claim,plan),before}}catch(error){const code=(0,import_chunk_NVPF5LEY.errnoOf)(error);if(code===void 0)throw error;
@@ -5824,22 +5824,22 @@ if(spec.run?.keep_children&&(0,import_chunk_OYSO2DVF.readExit)(paths))return not
 spec,paths,{worker:claim.self,...child}),{graceMs:import_chunk_UNWLYFWA.drainMs,settleMs:import_chunk_UNWLYFWA.killSettleMs})}function stopTimes(claim){return{graceMs:claim.
 spec.kill_grace_ms,settleMs:import_chunk_UNWLYFWA.killSettleMs}}function tellStart(claim,progress,child){if(progress.state.started_at!==null)return;const lost=(0,
 import_chunk_VBJYUCPQ.uncarriableNames)();const fields={child:child.child?.pid??null,...lost.length>0?{environment_names_lost:lost}:{}};progress.step("started",
-"started",fields,{started_at:(0,import_chunk_FHM5UAPN.startedAt)(claim.paths)??(0,import_chunk_Y5L6GQDB.isoNow)()})}async function tellClaim(claim,progress,isClaimed){
+"started",fields,{started_at:(0,import_chunk_G5H74RE5.startedAt)(claim.paths)??(0,import_chunk_Y5L6GQDB.isoNow)()})}async function tellClaim(claim,progress,isClaimed){
 const{generation,self,spec}=claim;if(generation===1){progress.step("claimed","claimed",{worker:self.pid});return}const key=(0,import_chunk_BJVD3YVK.readKey)();const isChanged=!isClaimed&&
 key!==void 0&&(0,import_chunk_BJVD3YVK.environmentDigest)(key)!==spec.environment.digest;const message="the worker was lost before the start, and its replacemen\
 t has another environment than the launcher had";const warnings=isChanged?[...progress.state.warnings,{code:"environment_changed",message}]:progress.state.warnings;
 progress.step("claimed","worker_replaced",{worker:self.pid,generation,baseline_reset:true},{warnings})}
 
 },
-"./timer-I6VQOXZY.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{launchTimer:()=>launchTimer,timer:()=>timer});module.exports=stdin_exports;var import_chunk_ORU2JJ2L=load("./chunk-\
-ORU2JJ2L.js");var import_chunk_LSRU323L=load("./chunk-LSRU323L.js");var import_chunk_LUIVRIXY=load("./chunk-LUIVRIXY.js");var import_chunk_OIGBCF3K=load("./chun\
-k-OIGBCF3K.js");var import_chunk_SZ7SYDR5=load("./chunk-SZ7SYDR5.js");var import_chunk_X4ZWNZHO=load("./chunk-X4ZWNZHO.js");var import_chunk_7RROULJP=load("./ch\
-unk-7RROULJP.js");var import_chunk_NDLZGJF4=load("./chunk-NDLZGJF4.js");var import_chunk_L76FAXVI=load("./chunk-L76FAXVI.js");var import_chunk_YAUTBWZI=load("./\
+"./timer-5W4B6JQV.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{launchTimer:()=>launchTimer,timer:()=>timer});module.exports=stdin_exports;var import_chunk_ZDELLA24=load("./chunk-\
+ZDELLA24.js");var import_chunk_EFUQBNG5=load("./chunk-EFUQBNG5.js");var import_chunk_LUIVRIXY=load("./chunk-LUIVRIXY.js");var import_chunk_SUUUD6OI=load("./chun\
+k-SUUUD6OI.js");var import_chunk_J6PIGIFY=load("./chunk-J6PIGIFY.js");var import_chunk_X6QZWT4F=load("./chunk-X6QZWT4F.js");var import_chunk_H4EBPZHM=load("./ch\
+unk-H4EBPZHM.js");var import_chunk_NDLZGJF4=load("./chunk-NDLZGJF4.js");var import_chunk_L76FAXVI=load("./chunk-L76FAXVI.js");var import_chunk_YAUTBWZI=load("./\
 chunk-YAUTBWZI.js");var import_chunk_K4XBJGBM=load("./chunk-K4XBJGBM.js");var import_chunk_IH5K6ZOB=load("./chunk-IH5K6ZOB.js");var import_chunk_B2GTHZX4=load("\
-./chunk-B2GTHZX4.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_NM4KW5RY=load("./chunk-NM4KW5RY.js");var import_chunk_2322OOWW=load(
-"./chunk-2322OOWW.js");var import_chunk_K7ECP4AX=load("./chunk-K7ECP4AX.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_DFY3WLOV=load(
-"./chunk-DFY3WLOV.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_XRZCSGQB=load(
+./chunk-B2GTHZX4.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_NM4KW5RY=load("./chunk-NM4KW5RY.js");var import_chunk_YD5YGYM5=load(
+"./chunk-YD5YGYM5.js");var import_chunk_K7ECP4AX=load("./chunk-K7ECP4AX.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_DFY3WLOV=load(
+"./chunk-DFY3WLOV.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_SBRRC2LY=load("./chunk-SBRRC2LY.js");var import_chunk_XRZCSGQB=load(
 "./chunk-XRZCSGQB.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_GH6Z3BUY=load("./chunk-GH6Z3BUY.js");var import_chunk_TPL5RJS6=load(
 "./chunk-TPL5RJS6.js");var import_chunk_BJVD3YVK=load("./chunk-BJVD3YVK.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_ER3MQ2ZD=load(
 "./chunk-ER3MQ2ZD.js");var import_chunk_XUMWCHG3=load("./chunk-XUMWCHG3.js");var import_chunk_RSAECTKB=load("./chunk-RSAECTKB.js");var import_chunk_OYSO2DVF=load(
@@ -5865,20 +5865,20 @@ FaultError("state_unusable",`cannot use the slot ${slot}: ${file} is no file of 
 return{async admit(){const timers=(0,import_chunk_NM4KW5RY.listActive)(root.folder).filter(id=>id.startsWith("timer-"));earlier=slot===null?[]:await inSlot(root.
 folder,slot,timers);const others=timers.filter(id=>!earlier.includes(id));if(others.length>=import_chunk_UNWLYFWA.armedTimers)await requireRoom(root,others);return{
 warnings:[],told:id=>slot===null?void 0:writeSlot(root.folder,slot,id)}},earlier:()=>earlier}}async function replaceTimers(root,earlier,by){const replaced=[];for(const id of earlier){
-const why=`replaced by ${by.id}`;const{result}=await(0,import_chunk_ORU2JJ2L.cancelJob)(root.folder,id,{owner:by.owner,why},import_chunk_UNWLYFWA.replaceWaitMs);
+const why=`replaced by ${by.id}`;const{result}=await(0,import_chunk_ZDELLA24.cancelJob)(root.folder,id,{owner:by.owner,why},import_chunk_UNWLYFWA.replaceWaitMs);
 if(result!=="ended_before")replaced.push(id)}return replaced}async function inSlot(root,slot,timers){const named=readSlot(root,slot);const found=[];for(const id of new Set(
 [...timers,...named===void 0?[]:[named]])){const spec=(0,import_chunk_OYSO2DVF.readSpec)((0,import_chunk_RSAECTKB.jobPaths)(root,id));if(spec.kind==="ok"&&spec.
 value.timer?.slot===slot&&await isArmed(root,id))found.push(id)}return found}async function requireRoom(root,timers){const armed=[];for(const id of timers)if(await isArmed(
 root.folder,id))armed.push(id);const[oldest]=armed;if(oldest===void 0||armed.length<import_chunk_UNWLYFWA.armedTimers)return;throw new import_chunk_NVPF5LEY.FaultError(
 "busy",`cannot arm another timer: ${armed.length} are armed in ${root.folder}, and ${import_chunk_UNWLYFWA.armedTimers} is the most`,`list them with ${import_chunk_DFY3WLOV.
 nextCommands.status(root.option)}, and cancel one, for example the oldest: ${import_chunk_DFY3WLOV.nextCommands.cancel(oldest,root.option)}`)}async function isArmed(root,id){
-try{return!(0,import_chunk_ER3MQ2ZD.isEnded)((await(0,import_chunk_2322OOWW.refresh)(root,id)).state)}catch(error){if(error instanceof import_chunk_NVPF5LEY.FaultError&&
+try{return!(0,import_chunk_ER3MQ2ZD.isEnded)((await(0,import_chunk_YD5YGYM5.refresh)(root,id)).state)}catch(error){if(error instanceof import_chunk_NVPF5LEY.FaultError&&
 error.code==="unknown_job")return false;throw error}}var options={message:{kind:"text",value:"TEXT",help:"what `wait` prints when it is due, byte for byte (at m\
 ost 64 KiB)"},slot:{kind:"text",value:"NAME",help:"replace the armed timer of this slot, if there is one"},...import_chunk_L76FAXVI.launchOptions};var notes="Th\
 e instant counts on the wall clock. It stands on disk: no process runs for it, and it outlives a restart of the machine. A due timer says that the time has come\
 , not that anything is finished. At most 64 are armed in one state folder.";var timerIn={name:"timer in",summary:"a message after a delay",form:"DELAY [--messag\
 e TEXT] [options]",words:{min:1,max:1},options,notes:`DELAY: 1s to 30d, like 90s, 25m or 1h30m. ${notes}`,examples:['timer in 25m --message "look at the build"',
-'timer in 12h --slot backstop --message "give up"'],run:(context,input)=>arm(context,input,"timer in",()=>{const delay=(0,import_chunk_UNGYPAP3.parseDuration)(input.
+'timer in 12h --slot backstop --message "give up"'],run:(context,input)=>arm(context,input,"timer in",()=>{const delay=(0,import_chunk_SBRRC2LY.parseDuration)(input.
 words[0],"the delay",import_chunk_UNWLYFWA.limits.timer);return{due:(0,import_chunk_Y5L6GQDB.nowMs)()+delay,delay}})};var timerAt={name:"timer at",summary:"a me\
 ssage at an instant",form:"INSTANT [--message TEXT] [options]",words:{min:1,max:1},options,notes:`INSTANT: YYYY-MM-DDThh:mm:ss with Z or an offset like +01:00, \
 in the future, at most 30 days ahead (the example's date is GNU date). ${notes}`,examples:[`timer at "$(date -u -d '+1 hour' +%FT%TZ)" --message "go on"`],run:(context,input)=>arm(
@@ -5889,26 +5889,26 @@ ${notes}`,examples:[...timerIn.examples,...timerAt.examples],async choose(args){
 usageError)(`cannot arm a timer ${word} ${rest[0]}: it is negative`);if(word==="in")return{command:timerIn,args:rest};if(word==="at")return{command:timerAt,args:rest};
 if(word==="--help"||word==="-h")return{command:timer,args};const came=word===void 0?"without a word":JSON.stringify(word);throw(0,import_chunk_NVPF5LEY.usageError)(
 `cannot arm a timer ${came}: the forms are timer in DELAY and timer at INSTANT`,(0,import_chunk_GEPPUING.quoteWords)([...(0,import_chunk_RSAECTKB.selfWords)(),"\
-timer","--help"]))},run(){throw new Error("timer is timer in or timer at")}};async function arm(context,input,verb,when){const words=(0,import_chunk_X4ZWNZHO.onceWords)(
-verb,input,null,null);const repeated=await(0,import_chunk_X4ZWNZHO.repeatedLaunch)(context,input,words,false);if(repeated)return repeated;const{due,delay}=when();
+timer","--help"]))},run(){throw new Error("timer is timer in or timer at")}};async function arm(context,input,verb,when){const words=(0,import_chunk_X6QZWT4F.onceWords)(
+verb,input,null,null);const repeated=await(0,import_chunk_X6QZWT4F.repeatedLaunch)(context,input,words,false);if(repeated)return repeated;const{due,delay}=when();
 const[message,slot]=[input.text("message")??"",input.text("slot")];const size=Buffer.byteLength(message);if(size>import_chunk_UNWLYFWA.timerMessageBytes)throw(0,
 import_chunk_NVPF5LEY.usageError)(`cannot take a --message of ${size} bytes: at most ${import_chunk_UNWLYFWA.timerMessageBytes} are allowed`);const part={due_at:(0,
 import_chunk_Y5L6GQDB.isoOf)(due),delay_ms:delay,message,slot:slot===void 0?null:requireSlotName(slot),durable:true};return launchTimer(context,input,{timer:part,
-lineage:null,words})}async function launchTimer(context,input,job){(0,import_chunk_7RROULJP.checkLaunchOptions)(input);const root=context.root(input);const said=(0,
-import_chunk_7RROULJP.launchWords)(input);const{admit,earlier}=admitTimer(root,job.timer.slot);const launched=await(0,import_chunk_NDLZGJF4.launch)(root,{kind:"\
+lineage:null,words})}async function launchTimer(context,input,job){(0,import_chunk_H4EBPZHM.checkLaunchOptions)(input);const root=context.root(input);const said=(0,
+import_chunk_H4EBPZHM.launchWords)(input);const{admit,earlier}=admitTimer(root,job.timer.slot);const launched=await(0,import_chunk_NDLZGJF4.launch)(root,{kind:"\
 timer",verb:"timer",...said,cwd:context.cwd,deadlineMs:job.timer.delay_ms??Math.max(0,Date.parse(job.timer.due_at)-(0,import_chunk_Y5L6GQDB.nowMs)()),killGraceMs:0,
 maxOutputBytes:import_chunk_UNWLYFWA.limits.maxOutput.default,firstOutputMs:null,stallMs:null,lineage:job.lineage,run:null,staff:null,timer:job.timer,notify:await(0,
-import_chunk_7RROULJP.notifyOf)(context,input,job.notify),words:job.words,admit});const replaced=launched.isNew?await replaceTimers(root,earlier(),{id:launched.
-id,owner:said.owner}):[];return(0,import_chunk_7RROULJP.tellLaunched)(context,input,root,{...launched,replaced},false)}function futureInstant(text){const now=(0,
+import_chunk_H4EBPZHM.notifyOf)(context,input,job.notify),words:job.words,admit});const replaced=launched.isNew?await replaceTimers(root,earlier(),{id:launched.
+id,owner:said.owner}):[];return(0,import_chunk_H4EBPZHM.tellLaunched)(context,input,root,{...launched,replaced},false)}function futureInstant(text){const now=(0,
 import_chunk_Y5L6GQDB.nowMs)();const due=parseInstant(text,now);const refused=why=>new import_chunk_NVPF5LEY.FaultError("usage",`cannot arm a timer at ${text}: ${why}\
 ; the clock here says ${(0,import_chunk_Y5L6GQDB.isoOf)(now)}, and an hour from now is ${exampleInstant(now)}`,null);if(due<=now)throw refused(`that was ${now-due<
-6e4?(0,import_chunk_UNGYPAP3.formatAge)(now-due):(0,import_chunk_UNGYPAP3.formatDuration)(now-due)} ago`);const{max}=import_chunk_UNWLYFWA.limits.timer;if(due-now>
-max)throw refused(`that is in ${(0,import_chunk_UNGYPAP3.formatDuration)(due-now)}, and ${(0,import_chunk_UNGYPAP3.formatDuration)(max)} is the most`);return due}
+6e4?(0,import_chunk_SBRRC2LY.formatAge)(now-due):(0,import_chunk_SBRRC2LY.formatDuration)(now-due)} ago`);const{max}=import_chunk_UNWLYFWA.limits.timer;if(due-now>
+max)throw refused(`that is in ${(0,import_chunk_SBRRC2LY.formatDuration)(due-now)}, and ${(0,import_chunk_SBRRC2LY.formatDuration)(max)} is the most`);return due}
 
 },
-"./timer-facts-YN5NGH5S.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{dueWords:()=>import_chunk_SZ7SYDR5.dueWords,timerFacts:()=>import_chunk_SZ7SYDR5.timerFacts});module.exports=stdin_exports;
-var import_chunk_SZ7SYDR5=load("./chunk-SZ7SYDR5.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");
+"./timer-facts-KTDNIL4N.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{dueWords:()=>import_chunk_J6PIGIFY.dueWords,timerFacts:()=>import_chunk_J6PIGIFY.timerFacts});module.exports=stdin_exports;
+var import_chunk_J6PIGIFY=load("./chunk-J6PIGIFY.js");var import_chunk_SBRRC2LY=load("./chunk-SBRRC2LY.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");
 var import_chunk_UNWLYFWA=load("./chunk-UNWLYFWA.js");var import_chunk_Y5L6GQDB=load("./chunk-Y5L6GQDB.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
 
@@ -5939,21 +5939,21 @@ isEnded,timerPatienceMs:()=>import_chunk_ER3MQ2ZD.timerPatienceMs});module.expor
 "./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
 
 },
-"./wait-S57XL2OP.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{wait:()=>wait});module.exports=stdin_exports;var import_chunk_JNFVCT6S=load("./chunk-JNFVCT6S.js");var import_chunk_EDRMRAJP=load(
-"./chunk-EDRMRAJP.js");var import_chunk_Z5MKREF3=load("./chunk-Z5MKREF3.js");var import_chunk_4THIVH2P=load("./chunk-4THIVH2P.js");var import_chunk_TESABYF3=load(
-"./chunk-TESABYF3.js");var import_chunk_4CHCCQN7=load("./chunk-4CHCCQN7.js");var import_chunk_BXSONOR3=load("./chunk-BXSONOR3.js");var import_chunk_DYSFR35P=load(
-"./chunk-DYSFR35P.js");var import_chunk_NWMRLGD5=load("./chunk-NWMRLGD5.js");var import_chunk_LSRU323L=load("./chunk-LSRU323L.js");var import_chunk_LUIVRIXY=load(
-"./chunk-LUIVRIXY.js");var import_chunk_OIGBCF3K=load("./chunk-OIGBCF3K.js");var import_chunk_FKEDTWPK=load("./chunk-FKEDTWPK.js");var import_chunk_SZ7SYDR5=load(
-"./chunk-SZ7SYDR5.js");var import_chunk_L76FAXVI=load("./chunk-L76FAXVI.js");var import_chunk_YAUTBWZI=load("./chunk-YAUTBWZI.js");var import_chunk_IH5K6ZOB=load(
+"./wait-IM55LPJY.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{wait:()=>wait});module.exports=stdin_exports;var import_chunk_JNFVCT6S=load("./chunk-JNFVCT6S.js");var import_chunk_EPLRZID4=load(
+"./chunk-EPLRZID4.js");var import_chunk_QFYR37JK=load("./chunk-QFYR37JK.js");var import_chunk_SM32CA22=load("./chunk-SM32CA22.js");var import_chunk_O3BKWLOG=load(
+"./chunk-O3BKWLOG.js");var import_chunk_WEXNL32A=load("./chunk-WEXNL32A.js");var import_chunk_BXSONOR3=load("./chunk-BXSONOR3.js");var import_chunk_DYSFR35P=load(
+"./chunk-DYSFR35P.js");var import_chunk_NWMRLGD5=load("./chunk-NWMRLGD5.js");var import_chunk_EFUQBNG5=load("./chunk-EFUQBNG5.js");var import_chunk_LUIVRIXY=load(
+"./chunk-LUIVRIXY.js");var import_chunk_SUUUD6OI=load("./chunk-SUUUD6OI.js");var import_chunk_FKEDTWPK=load("./chunk-FKEDTWPK.js");var import_chunk_J6PIGIFY=load(
+"./chunk-J6PIGIFY.js");var import_chunk_L76FAXVI=load("./chunk-L76FAXVI.js");var import_chunk_YAUTBWZI=load("./chunk-YAUTBWZI.js");var import_chunk_IH5K6ZOB=load(
 "./chunk-IH5K6ZOB.js");var import_chunk_B2GTHZX4=load("./chunk-B2GTHZX4.js");var import_chunk_UBGVSQG2=load("./chunk-UBGVSQG2.js");var import_chunk_6PFAPK5K=load(
 "./chunk-6PFAPK5K.js");var import_chunk_NM4KW5RY=load("./chunk-NM4KW5RY.js");var import_chunk_P2ISOPV5=load("./chunk-P2ISOPV5.js");var import_chunk_Z4RGNWQU=load(
 "./chunk-Z4RGNWQU.js");var import_chunk_QDGG2LTG=load("./chunk-QDGG2LTG.js");var import_chunk_5WQSECMS=load("./chunk-5WQSECMS.js");var import_chunk_RCJX4V26=load(
-"./chunk-RCJX4V26.js");var import_chunk_2322OOWW=load("./chunk-2322OOWW.js");var import_chunk_ILJKJSAA=load("./chunk-ILJKJSAA.js");var import_chunk_W7HED5VZ=load(
+"./chunk-RCJX4V26.js");var import_chunk_YD5YGYM5=load("./chunk-YD5YGYM5.js");var import_chunk_ILJKJSAA=load("./chunk-ILJKJSAA.js");var import_chunk_W7HED5VZ=load(
 "./chunk-W7HED5VZ.js");var import_chunk_G3QJQVPZ=load("./chunk-G3QJQVPZ.js");var import_chunk_CJ74I6F3=load("./chunk-CJ74I6F3.js");var import_chunk_HDW3QKWP=load(
 "./chunk-HDW3QKWP.js");var import_chunk_THMK3AAK=load("./chunk-THMK3AAK.js");var import_chunk_K7ECP4AX=load("./chunk-K7ECP4AX.js");var import_chunk_ILRLY4JU=load(
-"./chunk-ILRLY4JU.js");var import_chunk_DFY3WLOV=load("./chunk-DFY3WLOV.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_UNGYPAP3=load(
-"./chunk-UNGYPAP3.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_IXQIV2GL=load("./chunk-IXQIV2GL.js");var import_chunk_XRZCSGQB=load(
+"./chunk-ILRLY4JU.js");var import_chunk_DFY3WLOV=load("./chunk-DFY3WLOV.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_SBRRC2LY=load(
+"./chunk-SBRRC2LY.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_IXQIV2GL=load("./chunk-IXQIV2GL.js");var import_chunk_XRZCSGQB=load(
 "./chunk-XRZCSGQB.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_CTSRVJRC=load(
 "./chunk-CTSRVJRC.js");var import_chunk_ER3MQ2ZD=load("./chunk-ER3MQ2ZD.js");var import_chunk_XUMWCHG3=load("./chunk-XUMWCHG3.js");var import_chunk_RSAECTKB=load(
 "./chunk-RSAECTKB.js");var import_chunk_OYSO2DVF=load("./chunk-OYSO2DVF.js");var import_chunk_UNWLYFWA=load("./chunk-UNWLYFWA.js");var import_chunk_55A4YUIJ=load(
@@ -5983,7 +5983,7 @@ after-seq 12"],async run(context,input){const root=context.root(input);(0,import
 import_chunk_NVPF5LEY.usageError)("cannot take --any and --all together");const until=(0,import_chunk_ILRLY4JU.parseUntil)(input.text("until")??"terminal");const owner=input.
 text("owner")??import_chunk_VBJYUCPQ.variables.owner()??null;const ids=input.words.length>0?[...new Set(input.words.map(word=>(0,import_chunk_NM4KW5RY.findJob)(
 root,word)))]:liveOrLatest(context,root,owner,input.has("any")||input.has("all"));if(ids.length>1&&!input.has("any")&&!input.has("all")){throw(0,import_chunk_NVPF5LEY.
-usageError)(`cannot wait for ${ids.length} jobs without saying how: add --any (the first) or --all`)}return(0,import_chunk_EDRMRAJP.waitAndTell)(context,root,ids,
+usageError)(`cannot wait for ${ids.length} jobs without saying how: add --any (the first) or --all`)}return(0,import_chunk_EPLRZID4.waitAndTell)(context,root,ids,
 {mode:input.has("any")?"any":"all",until,cursors:parseCursors(input.texts("after-seq"),ids,root),timeoutMs:input.durationOrDefault("timeout"),timeoutAsked:input.
 duration("timeout"),heartbeatMs:input.duration("heartbeat")??null,isJson:input.has("json")})}};function liveOrLatest(context,root,owner,isMany){const isOurs=id=>{
 const spec=(0,import_chunk_OYSO2DVF.readSpec)((0,import_chunk_RSAECTKB.jobPaths)(root.folder,id));return owner===null||spec.kind==="ok"&&spec.value.owner===owner};
@@ -5993,11 +5993,11 @@ folder)&&isOurs(id)):[];if(live.length>0)return live;const newest=(0,import_chun
  live jobs${aside}`)}return[newest.id]}
 
 },
-"./watch-YVOERW73.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{watch:()=>watch});module.exports=stdin_exports;var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_X4ZWNZHO=load(
-"./chunk-X4ZWNZHO.js");var import_chunk_7RROULJP=load("./chunk-7RROULJP.js");var import_chunk_NDLZGJF4=load("./chunk-NDLZGJF4.js");var import_chunk_L76FAXVI=load(
-"./chunk-L76FAXVI.js");var import_chunk_YAUTBWZI=load("./chunk-YAUTBWZI.js");var import_chunk_K4XBJGBM=load("./chunk-K4XBJGBM.js");var import_chunk_GUR2RQ3M=load(
-"./chunk-GUR2RQ3M.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_NM4KW5RY=load("./chunk-NM4KW5RY.js");var import_chunk_DFY3WLOV=load(
+"./watch-HG4IVEBE.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{watch:()=>watch});module.exports=stdin_exports;var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_X6QZWT4F=load(
+"./chunk-X6QZWT4F.js");var import_chunk_H4EBPZHM=load("./chunk-H4EBPZHM.js");var import_chunk_NDLZGJF4=load("./chunk-NDLZGJF4.js");var import_chunk_L76FAXVI=load(
+"./chunk-L76FAXVI.js");var import_chunk_YAUTBWZI=load("./chunk-YAUTBWZI.js");var import_chunk_K4XBJGBM=load("./chunk-K4XBJGBM.js");var import_chunk_FDYEJ2D4=load(
+"./chunk-FDYEJ2D4.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_NM4KW5RY=load("./chunk-NM4KW5RY.js");var import_chunk_DFY3WLOV=load(
 "./chunk-DFY3WLOV.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_XRZCSGQB=load("./chunk-XRZCSGQB.js");var import_chunk_LXK2ZILE=load(
 "./chunk-LXK2ZILE.js");var import_chunk_GH6Z3BUY=load("./chunk-GH6Z3BUY.js");var import_chunk_TPL5RJS6=load("./chunk-TPL5RJS6.js");var import_chunk_BJVD3YVK=load(
 "./chunk-BJVD3YVK.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_XUMWCHG3=load("./chunk-XUMWCHG3.js");var import_chunk_RSAECTKB=load(
@@ -6012,25 +6012,25 @@ hole (default 30s)"},tolerate:{kind:"count",value:"N",range:import_chunk_UNWLYFW
 s --for has time for)"},once:{kind:"flag",help:"look once, now; no job: 0 it holds, 2 not yet, 3 it failed or cannot be looked at"},repeat:{kind:"flag",help:"te\
 ll every change until --for is over, instead of ending at the first verdict"},foreground:{kind:"flag",help:"stay, print one JSON line for each change, exit with\
  the verdict"},...import_chunk_L76FAXVI.launchOptions}}var watch={name:"watch",summary:"wait for a condition: a file, a page, a check, another job, ...",form:"K\
-IND ... --for D [options]",words:{min:1,max:1},options:import_chunk_L76FAXVI.common,notes:`Kinds: ${import_chunk_GUR2RQ3M.watchIds.join(", ")}. Each has a page \
+IND ... --for D [options]",words:{min:1,max:1},options:import_chunk_L76FAXVI.common,notes:`Kinds: ${import_chunk_FDYEJ2D4.watchIds.join(", ")}. Each has a page \
 of its own: watch KIND --help.`,examples:["watch file build/out.tar --for 2h","watch --help","watch file --help"],async choose(args){const[word,...rest]=args;if(word===
-"--help"||word==="-h")return{command:await listed(),args};const kind=word===void 0?void 0:await(0,import_chunk_GUR2RQ3M.loadWatch)(word);if(!kind)throw unknownKind(
-word);return{command:commandOf(kind,rest),args:rest}},async run(){throw unknownKind(void 0)}};async function listed(){const kinds=await Promise.all(import_chunk_GUR2RQ3M.
-watchIds.map(import_chunk_GUR2RQ3M.loadWatch));const width=Math.max(...import_chunk_GUR2RQ3M.watchIds.map(id=>id.length));const rows=kinds.flatMap(kind=>kind?[`${kind.
+"--help"||word==="-h")return{command:await listed(),args};const kind=word===void 0?void 0:await(0,import_chunk_FDYEJ2D4.loadWatch)(word);if(!kind)throw unknownKind(
+word);return{command:commandOf(kind,rest),args:rest}},async run(){throw unknownKind(void 0)}};async function listed(){const kinds=await Promise.all(import_chunk_FDYEJ2D4.
+watchIds.map(import_chunk_FDYEJ2D4.loadWatch));const width=Math.max(...import_chunk_FDYEJ2D4.watchIds.map(id=>id.length));const rows=kinds.flatMap(kind=>kind?[`${kind.
 id.padEnd(width)}  ${kind.summary}`]:[]);return{...watch,notes:`${rows.join("\n")}
 
 Each has a page of its own: watch KIND --help.`,examples:kinds.flatMap(kind=>kind?.examples.slice(0,1)??[])}}function unknownKind(word){const came=word===void 0?
 "cannot watch without a condition":word.startsWith("-")?`cannot take ${word} there: what to watch comes first`:`cannot watch ${JSON.stringify(word)}: there is n\
-o such condition`;return(0,import_chunk_NVPF5LEY.usageError)(`${came}; there are ${import_chunk_GUR2RQ3M.watchIds.join(", ")}`,(0,import_chunk_GEPPUING.quoteWords)(
+o such condition`;return(0,import_chunk_NVPF5LEY.usageError)(`${came}; there are ${import_chunk_FDYEJ2D4.watchIds.join(", ")}`,(0,import_chunk_GEPPUING.quoteWords)(
 [...(0,import_chunk_RSAECTKB.selfWords)(),"watch","--help"]))}function commandOf(kind,args){return{name:`watch ${kind.id}`,summary:kind.summary,form:formOf(kind),
 words:kind.words,options:{...kind.options,...watchOptions(kind.isRemote)},...kind.notes===void 0?{}:{notes:kind.notes},examples:kind.examples,run:(context,input)=>start(
 kind,args,context,input)}}function formOf({form}){return form.startsWith("-- ")?`--for D [options] ${form}`:`${form} --for D [options]`}async function start(kind,args,context,input){
-checkTogether(input);if(input.has("once"))return(await Promise.resolve().then(()=>load("./watch-once-SEMSHZCJ.js"))).lookNow(context,kind,input,placeOf(context,
-input));if(!input.has("for"))throw missingBound(kind,args,input);const words=(0,import_chunk_X4ZWNZHO.onceWords)(`watch ${kind.id}`,input,context.cwd,null);const isForeground=input.
-has("foreground");const repeated=isForeground?void 0:await(0,import_chunk_X4ZWNZHO.repeatedLaunch)(context,input,words,false);if(repeated)return repeated;const root=context.
-root(input);const launched=await(0,import_chunk_NDLZGJF4.launch)(root,{...requestOf(kind,context,input,words),notify:await(0,import_chunk_7RROULJP.notifyOf)(context,
-input,null)});if(isForeground)return(await Promise.resolve().then(()=>load("./watch-foreground-M2IBXRRR.js"))).follow(context,root,launched.id);return(0,import_chunk_7RROULJP.
-tellLaunched)(context,input,root,launched,false)}function requestOf(kind,context,input,words){return{kind:"watch",verb:"watch",...(0,import_chunk_7RROULJP.launchWords)(
+checkTogether(input);if(input.has("once"))return(await Promise.resolve().then(()=>load("./watch-once-B5QR2TLO.js"))).lookNow(context,kind,input,placeOf(context,
+input));if(!input.has("for"))throw missingBound(kind,args,input);const words=(0,import_chunk_X6QZWT4F.onceWords)(`watch ${kind.id}`,input,context.cwd,null);const isForeground=input.
+has("foreground");const repeated=isForeground?void 0:await(0,import_chunk_X6QZWT4F.repeatedLaunch)(context,input,words,false);if(repeated)return repeated;const root=context.
+root(input);const launched=await(0,import_chunk_NDLZGJF4.launch)(root,{...requestOf(kind,context,input,words),notify:await(0,import_chunk_H4EBPZHM.notifyOf)(context,
+input,null)});if(isForeground)return(await Promise.resolve().then(()=>load("./watch-foreground-KHUD4BBA.js"))).follow(context,root,launched.id);return(0,import_chunk_H4EBPZHM.
+tellLaunched)(context,input,root,launched,false)}function requestOf(kind,context,input,words){return{kind:"watch",verb:"watch",...(0,import_chunk_H4EBPZHM.launchWords)(
 input),cwd:(0,import_chunk_7WBBYJDG.realPath)(context.cwd),deadlineMs:input.durationOrDefault("for"),killGraceMs:import_chunk_UNWLYFWA.toolGraceMs,maxOutputBytes:import_chunk_UNWLYFWA.
 limits.maxOutput.default,firstOutputMs:null,stallMs:null,lineage:null,run:null,staff:null,watch:partOf(kind,input,placeOf(context,input)),words}}function partOf(kind,input,place){
 const read=kind.read(input,place);return{condition:kind.id,...read,...kind.start?{start:kind.start(read.input)}:{},every_ms:input.durationOrDefault("every"),attempt_ms:input.
@@ -6038,7 +6038,7 @@ durationOrDefault("attempt-timeout"),tolerate:input.count("tolerate")??null,repe
 input);return{cwd:context.cwd,stateRoot:root.folder,isOnce:input.has("once"),jobId(text){(0,import_chunk_YAUTBWZI.checkRoot)(root.folder);return(0,import_chunk_NM4KW5RY.
 findJob)(root,text)}}}function checkTogether(input){const withoutJob=["for","every","tolerate","repeat","foreground","once-key","notify","label","wait","id-only"];
 const pairs=[...withoutJob.map(other=>["once",other]),["foreground","wait"],["foreground","id-only"]];for(const[one,other]of pairs)if(input.has(one)&&input.has(
-other))throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --${one} and --${other} together`);(0,import_chunk_7RROULJP.checkLaunchOptions)(input)}function missingBound(kind,args,input){
+other))throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --${one} and --${other} together`);(0,import_chunk_H4EBPZHM.checkLaunchOptions)(input)}function missingBound(kind,args,input){
 const rest=input.rest??[];const misplaced=(0,import_chunk_LVXJVB3Z.misplacedIn)({...kind.options,...watchOptions(kind.isRemote)},rest);const own=misplaced?args.
 slice(0,args.length-rest.length-1):args;const moved=misplaced?[...misplaced.options,"--",...misplaced.program]:[];const bound=misplaced?.options.some(word=>/^--for(=|$)/.
 test(word))?[]:["--for","2h"];const why=misplaced?`; options go before --: ${(0,import_chunk_GEPPUING.quoteWords)(misplaced.options)} would go to the program`:"";
@@ -6046,15 +6046,15 @@ return(0,import_chunk_NVPF5LEY.usageError)(`cannot watch without a bound: say wi
 [...(0,import_chunk_RSAECTKB.selfWords)(),"watch",kind.id,...bound,...own,...moved]))}
 
 },
-"./watch-foreground-M2IBXRRR.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{follow:()=>follow});module.exports=stdin_exports;var import_chunk_ORU2JJ2L=load("./chunk-ORU2JJ2L.js");var import_chunk_FOU242XD=load(
-"./chunk-FOU242XD.js");var import_chunk_DYSFR35P=load("./chunk-DYSFR35P.js");var import_chunk_NWMRLGD5=load("./chunk-NWMRLGD5.js");var import_chunk_LSRU323L=load(
-"./chunk-LSRU323L.js");var import_chunk_LUIVRIXY=load("./chunk-LUIVRIXY.js");var import_chunk_OIGBCF3K=load("./chunk-OIGBCF3K.js");var import_chunk_FKEDTWPK=load(
-"./chunk-FKEDTWPK.js");var import_chunk_SZ7SYDR5=load("./chunk-SZ7SYDR5.js");var import_chunk_CAKGJKOS=load("./chunk-CAKGJKOS.js");var import_chunk_IH5K6ZOB=load(
-"./chunk-IH5K6ZOB.js");var import_chunk_B2GTHZX4=load("./chunk-B2GTHZX4.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_2322OOWW=load(
-"./chunk-2322OOWW.js");var import_chunk_THMK3AAK=load("./chunk-THMK3AAK.js");var import_chunk_K7ECP4AX=load("./chunk-K7ECP4AX.js");var import_chunk_ILRLY4JU=load(
-"./chunk-ILRLY4JU.js");var import_chunk_DFY3WLOV=load("./chunk-DFY3WLOV.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_UNGYPAP3=load(
-"./chunk-UNGYPAP3.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_ER3MQ2ZD=load(
+"./watch-foreground-KHUD4BBA.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{follow:()=>follow});module.exports=stdin_exports;var import_chunk_ZDELLA24=load("./chunk-ZDELLA24.js");var import_chunk_FOU242XD=load(
+"./chunk-FOU242XD.js");var import_chunk_DYSFR35P=load("./chunk-DYSFR35P.js");var import_chunk_NWMRLGD5=load("./chunk-NWMRLGD5.js");var import_chunk_EFUQBNG5=load(
+"./chunk-EFUQBNG5.js");var import_chunk_LUIVRIXY=load("./chunk-LUIVRIXY.js");var import_chunk_SUUUD6OI=load("./chunk-SUUUD6OI.js");var import_chunk_FKEDTWPK=load(
+"./chunk-FKEDTWPK.js");var import_chunk_J6PIGIFY=load("./chunk-J6PIGIFY.js");var import_chunk_CAKGJKOS=load("./chunk-CAKGJKOS.js");var import_chunk_IH5K6ZOB=load(
+"./chunk-IH5K6ZOB.js");var import_chunk_B2GTHZX4=load("./chunk-B2GTHZX4.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_YD5YGYM5=load(
+"./chunk-YD5YGYM5.js");var import_chunk_THMK3AAK=load("./chunk-THMK3AAK.js");var import_chunk_K7ECP4AX=load("./chunk-K7ECP4AX.js");var import_chunk_ILRLY4JU=load(
+"./chunk-ILRLY4JU.js");var import_chunk_DFY3WLOV=load("./chunk-DFY3WLOV.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_SBRRC2LY=load(
+"./chunk-SBRRC2LY.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_ER3MQ2ZD=load(
 "./chunk-ER3MQ2ZD.js");var import_chunk_XUMWCHG3=load("./chunk-XUMWCHG3.js");var import_chunk_RSAECTKB=load("./chunk-RSAECTKB.js");var import_chunk_OYSO2DVF=load(
 "./chunk-OYSO2DVF.js");var import_chunk_UNWLYFWA=load("./chunk-UNWLYFWA.js");var import_chunk_55A4YUIJ=load("./chunk-55A4YUIJ.js");var import_chunk_Y5L6GQDB=load(
 "./chunk-Y5L6GQDB.js");var import_chunk_VBJYUCPQ=load("./chunk-VBJYUCPQ.js");var import_chunk_BSO2ISIG=load("./chunk-BSO2ISIG.js");var import_chunk_7WBBYJDG=load(
@@ -6071,15 +6071,15 @@ isHeard)(0,import_chunk_NWMRLGD5.noteCollected)(view,"wait");return{code}}functi
 return(0,import_chunk_DYSFR35P.withRegistration)(root.folder,[id],patience,()=>new Promise((resolve,reject)=>{let unwatch=()=>void 0;const look=()=>{unwatch();unwatch=
 (0,import_chunk_B2GTHZX4.onNextChange)([events],look);if(!tell())end(void 0)};const timer=setInterval(look,lookMs);const end=view=>{clearInterval(timer);unwatch();
 release();resolve(view)};const release=(0,import_chunk_FKEDTWPK.onInterrupt)(signal=>{context.tell(`${signal}: canceling job ${id}`);const request={owner:import_chunk_VBJYUCPQ.
-variables.owner()??null,why:`its foreground got ${signal}`};(0,import_chunk_ORU2JJ2L.cancelJob)(root.folder,id,request).then(({view})=>end(view),reject)});look();
-(0,import_chunk_LSRU323L.waitForJobs)(root.folder,[id],{mode:"all",timeoutMs:patience,heartbeatMs:null}).then(({views})=>end(views[0]),reject)}))}
+variables.owner()??null,why:`its foreground got ${signal}`};(0,import_chunk_ZDELLA24.cancelJob)(root.folder,id,request).then(({view})=>end(view),reject)});look();
+(0,import_chunk_EFUQBNG5.waitForJobs)(root.folder,[id],{mode:"all",timeoutMs:patience,heartbeatMs:null}).then(({views})=>end(views[0]),reject)}))}
 
 },
-"./watch-once-SEMSHZCJ.js": function (module, exports) {
+"./watch-once-B5QR2TLO.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{lookNow:()=>lookNow});module.exports=stdin_exports;var import_chunk_FOU242XD=load("./chunk-FOU242XD.js");var import_chunk_FKEDTWPK=load(
-"./chunk-FKEDTWPK.js");var import_chunk_7425SF6G=load("./chunk-7425SF6G.js");var import_chunk_CAKGJKOS=load("./chunk-CAKGJKOS.js");var import_chunk_IH5K6ZOB=load(
-"./chunk-IH5K6ZOB.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_2322OOWW=load("./chunk-2322OOWW.js");var import_chunk_UNGYPAP3=load(
-"./chunk-UNGYPAP3.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_TPL5RJS6=load(
+"./chunk-FKEDTWPK.js");var import_chunk_FX4XR2GM=load("./chunk-FX4XR2GM.js");var import_chunk_CAKGJKOS=load("./chunk-CAKGJKOS.js");var import_chunk_IH5K6ZOB=load(
+"./chunk-IH5K6ZOB.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_YD5YGYM5=load("./chunk-YD5YGYM5.js");var import_chunk_SBRRC2LY=load(
+"./chunk-SBRRC2LY.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_TPL5RJS6=load(
 "./chunk-TPL5RJS6.js");var import_chunk_BJVD3YVK=load("./chunk-BJVD3YVK.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_ER3MQ2ZD=load(
 "./chunk-ER3MQ2ZD.js");var import_chunk_XUMWCHG3=load("./chunk-XUMWCHG3.js");var import_chunk_RSAECTKB=load("./chunk-RSAECTKB.js");var import_chunk_OYSO2DVF=load(
 "./chunk-OYSO2DVF.js");var import_chunk_UNWLYFWA=load("./chunk-UNWLYFWA.js");var import_chunk_55A4YUIJ=load("./chunk-55A4YUIJ.js");var import_chunk_Y5L6GQDB=load(
@@ -6087,7 +6087,7 @@ variables.owner()??null,why:`its foreground got ${signal}`};(0,import_chunk_ORU2
 "./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load(
 "./chunk-JSBRDJBE.js");var codes={met:import_chunk_6PFAPK5K.exitCodes.done,pending:import_chunk_6PFAPK5K.exitCodes.pending,failed:import_chunk_6PFAPK5K.exitCodes.
 unsuccessful};async function lookNow(context,kind,input,place){const read=kind.read(input,place);const stop=new AbortController;const release=(0,import_chunk_FKEDTWPK.
-onInterrupt)(()=>stop.abort());try{const start=kind.start?.(read.input)??null;const answer=await(0,import_chunk_7425SF6G.attempt)(kind,read.input,start,{place:{
+onInterrupt)(()=>stop.abort());try{const start=kind.start?.(read.input)??null;const answer=await(0,import_chunk_FX4XR2GM.attempt)(kind,read.input,start,{place:{
 root:place.stateRoot,cwd:context.cwd,environment:(0,import_chunk_VBJYUCPQ.callerEnvironment)()},attemptMs:input.durationOrDefault("attempt-timeout"),signal:stop.
 signal});if(answer===null)return{code:import_chunk_6PFAPK5K.exitCodes.canceled};const seen=answer.kind==="look"?{verdict:answer.verdict,word:answer.word,evidence:answer.
 evidence,facts:answer.facts}:{verdict:"error",word:answer.cause,evidence:answer.message,facts:{}};const code=answer.kind==="look"?codes[answer.verdict]:import_chunk_6PFAPK5K.

@@ -172,7 +172,7 @@ test('a watch whose worker was lost before the bound is watch_expired after it, 
   assert.equal(job.state().reconciled, true);
 });
 
-test('a verdict that stands in the state is the end, also when the bound passes before anybody looks', async (t) => {
+test('a verdict that somebody wrote into the state is none: the bound is the end', async (t) => {
   const workspace = makeWorkspace(t);
   const job = await launchWatch(workspace, ['file', 'never', '--for', '4s']);
   await untilTold(job);
@@ -183,7 +183,8 @@ test('a verdict that stands in the state is the end, also when the bound passes 
   const started = Date.now();
   await eventually('the bound to pass', () => Date.now() - started > 4_100);
   const { code, stdout } = await run(workspace, ['result', job.id]);
-  assert.deepEqual([code, stdout, job.launch().generation], [0, 'it was there\n', 1]);
+  assert.deepEqual([code, job.state().error?.code, job.launch().generation], [3, 'watch_expired', 1]);
+  assert.doesNotMatch(stdout, /^it was there/);
 });
 
 test('after a restart of the machine a replacement goes on', async (t) => {
