@@ -27,7 +27,7 @@ var __export = (target, all) => {
     __defProp(target, name, { get: all[name], enumerable: true });
 };
 var __toCommonJS = (mod) => __copyProps(__defProp({}, "__esModule", { value: true }), mod);
-const buildId = "f2c4b2c979394233";
+const buildId = "efb43df4d2722e33";
 // The beginning of the built file (companion/pack.mjs puts it there): compiles the parts and hands them out. What V8 made of the parts
 // is kept in the user's cache folder, one file for each command, so that the next start compiles nothing (Node 20: 5 ms of a
 // launch). Any trouble with the cache means a start without it. JOB_COMPANION_NO_CACHE=1 turns it off.
@@ -133,10 +133,10 @@ fstatSync)(fd);if(!stat.isCharacterDevice()||isNullDevice(stat.rdev))return else
 isTTY?{isTerminal:true,columns:stream.columns||80,rows:stream.rows||24}:elsewhere}function onResize(fn){process.stdout.on("resize",fn);return()=>process.stdout.
 off("resize",fn)}function isNullDevice(rdev){return rdev===((0,import_node_fs.statSync)("/dev/null",{throwIfNoEntry:false})?.rdev??-1)}var cell=new Int32Array(new SharedArrayBuffer(
 4));function pause(){Atomics.wait(cell,0,0,2)}process.exitCode=import_chunk_6PFAPK5K.exitCodes.fault;async function main(args){if(process.platform!=="linux")(await Promise.
-resolve().then(()=>load("./install-ps-KOR5EU3S.js"))).installForMac();if(args[0]==="_worker"){const{runWorker}=await Promise.resolve().then(()=>load("./main-VEX\
-KO62I.js"));const isDone=await runWorker(args[1]??"",args[2]??"",text=>writeOut(2,text));process.exit(isDone?0:70)}if(args[0]==="_notify"){const{runNotify}=await Promise.
-resolve().then(()=>load("./notify-5QBLS7YX.js"));await runNotify(args[1]??"",args[2]??"");process.exit(import_chunk_6PFAPK5K.exitCodes.done)}const{dispatch}=await Promise.
-resolve().then(()=>load("./dispatch-33YLBSZX.js"));const reply=await dispatch(args,makeContext(),"0.1.0");const isTold=print(reply);process.exit(isTold?reply.code:
+resolve().then(()=>load("./install-ps-KOR5EU3S.js"))).installForMac();if(args[0]==="_worker"){const{runWorker}=await Promise.resolve().then(()=>load("./main-ZIG\
+GZM37.js"));const isDone=await runWorker(args[1]??"",args[2]??"",text=>writeOut(2,text));process.exit(isDone?0:70)}if(args[0]==="_notify"){const{runNotify}=await Promise.
+resolve().then(()=>load("./notify-6Y4Z4SP5.js"));await runNotify(args[1]??"",args[2]??"");process.exit(import_chunk_6PFAPK5K.exitCodes.done)}const{dispatch}=await Promise.
+resolve().then(()=>load("./dispatch-Z3OJDU7G.js"));const reply=await dispatch(args,makeContext(),"0.1.0");const isTold=print(reply);process.exit(isTold?reply.code:
 import_chunk_6PFAPK5K.exitCodes.fault)}function makeContext(){const terminal=terminalOf(1);return{cwd:currentFolder(),isTerminal:terminal.isTerminal,width:terminal.
 columns,readStdin,screen:terminal.isTerminal&&!import_chunk_VBJYUCPQ.variables.isDumb()?stdoutScreen():null,live:terminalOf(2).isTerminal?liveLine:null,say:text=>writeOut(
 1,text),tell:text=>writeOut(2,`${text}
@@ -159,36 +159,36 @@ FaultError("state_unusable",`cannot go on: ${(0,import_chunk_NVPF5LEY.messageOf)
 
 function partsText() {/*
 (function (load, builtin, require, __create, __defProp, __getOwnPropDesc, __getOwnPropNames, __getProtoOf, __hasOwnProp, __copyProps, __toESM, __export, __toCommonJS) { return {
-"./ask-VLKSD76Z.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{ask:()=>ask});module.exports=stdin_exports;var import_chunk_G75GDAHA=load("./chunk-G75GDAHA.js");var import_chunk_766YHSQT=load(
-"./chunk-766YHSQT.js");var import_chunk_XGVCQHES=load("./chunk-XGVCQHES.js");var import_chunk_PPLVBG35=load("./chunk-PPLVBG35.js");var import_chunk_CSRHEFTG=load(
-"./chunk-CSRHEFTG.js");var import_chunk_SYQDYF26=load("./chunk-SYQDYF26.js");var import_chunk_OCRZJA3Q=load("./chunk-OCRZJA3Q.js");var import_chunk_LVXJVB3Z=load(
-"./chunk-LVXJVB3Z.js");var import_chunk_X6QZWT4F=load("./chunk-X6QZWT4F.js");var import_chunk_H4EBPZHM=load("./chunk-H4EBPZHM.js");var import_chunk_NDLZGJF4=load(
+"./ask-E2CS4IU3.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{ask:()=>ask});module.exports=stdin_exports;var import_chunk_J4JQLYZS=load("./chunk-J4JQLYZS.js");var import_chunk_3ONYJH2E=load(
+"./chunk-3ONYJH2E.js");var import_chunk_7IFUTIWO=load("./chunk-7IFUTIWO.js");var import_chunk_PPLVBG35=load("./chunk-PPLVBG35.js");var import_chunk_CSRHEFTG=load(
+"./chunk-CSRHEFTG.js");var import_chunk_NHRPGUGS=load("./chunk-NHRPGUGS.js");var import_chunk_OCRZJA3Q=load("./chunk-OCRZJA3Q.js");var import_chunk_LVXJVB3Z=load(
+"./chunk-LVXJVB3Z.js");var import_chunk_5YXB44RP=load("./chunk-5YXB44RP.js");var import_chunk_2QIMZQJQ=load("./chunk-2QIMZQJQ.js");var import_chunk_NDLZGJF4=load(
 "./chunk-NDLZGJF4.js");var import_chunk_L76FAXVI=load("./chunk-L76FAXVI.js");var import_chunk_YAUTBWZI=load("./chunk-YAUTBWZI.js");var import_chunk_K4XBJGBM=load(
-"./chunk-K4XBJGBM.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_CIC7AI7D=load(
-"./chunk-CIC7AI7D.js");var import_chunk_JH5ETT6M=load("./chunk-JH5ETT6M.js");var import_chunk_NM4KW5RY=load("./chunk-NM4KW5RY.js");var import_chunk_YD5YGYM5=load(
-"./chunk-YD5YGYM5.js");var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_DFY3WLOV=load(
+"./chunk-K4XBJGBM.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_XGTA7A25=load(
+"./chunk-XGTA7A25.js");var import_chunk_JH5ETT6M=load("./chunk-JH5ETT6M.js");var import_chunk_NM4KW5RY=load("./chunk-NM4KW5RY.js");var import_chunk_W4PHKDWF=load(
+"./chunk-W4PHKDWF.js");var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_DFY3WLOV=load(
 "./chunk-DFY3WLOV.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_SBRRC2LY=load("./chunk-SBRRC2LY.js");var import_chunk_FSRL2ASG=load(
 "./chunk-FSRL2ASG.js");var import_chunk_IXQIV2GL=load("./chunk-IXQIV2GL.js");var import_chunk_XRZCSGQB=load("./chunk-XRZCSGQB.js");var import_chunk_LXK2ZILE=load(
 "./chunk-LXK2ZILE.js");var import_chunk_GH6Z3BUY=load("./chunk-GH6Z3BUY.js");var import_chunk_TPL5RJS6=load("./chunk-TPL5RJS6.js");var import_chunk_BJVD3YVK=load(
-"./chunk-BJVD3YVK.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_ER3MQ2ZD=load("./chunk-ER3MQ2ZD.js");var import_chunk_XUMWCHG3=load(
+"./chunk-BJVD3YVK.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_2QLC7HEG=load("./chunk-2QLC7HEG.js");var import_chunk_XUMWCHG3=load(
 "./chunk-XUMWCHG3.js");var import_chunk_RSAECTKB=load("./chunk-RSAECTKB.js");var import_chunk_OYSO2DVF=load("./chunk-OYSO2DVF.js");var import_chunk_UNWLYFWA=load(
 "./chunk-UNWLYFWA.js");var import_chunk_55A4YUIJ=load("./chunk-55A4YUIJ.js");var import_chunk_Y5L6GQDB=load("./chunk-Y5L6GQDB.js");var import_chunk_VBJYUCPQ=load(
 "./chunk-VBJYUCPQ.js");var import_chunk_BSO2ISIG=load("./chunk-BSO2ISIG.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load(
-"./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var ask=(0,import_chunk_G75GDAHA.
+"./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var ask=(0,import_chunk_J4JQLYZS.
 makeStaffVerb)({mode:"ask",isSynchronous:true,notes:"Exit codes as of wait. With --id-only it returns at once, as staffer does.",examples:['ask --backend codex \
 --prompt "What does this repository do?"']});
 
 },
-"./attach-H3VMWA5Y.js": function (module, exports) {
+"./attach-Z4QVDQ5S.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{attachWorker:()=>attachWorker});module.exports=stdin_exports;var import_chunk_GH6Z3BUY=load("./chunk-GH6Z3BUY.js");
-var import_chunk_TPL5RJS6=load("./chunk-TPL5RJS6.js");var import_chunk_WVXEN3NF=load("./chunk-WVXEN3NF.js");var import_chunk_BJVD3YVK=load("./chunk-BJVD3YVK.js");
-var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_ER3MQ2ZD=load("./chunk-ER3MQ2ZD.js");var import_chunk_XUMWCHG3=load("./chunk-XUMWCHG3.js");
+var import_chunk_TPL5RJS6=load("./chunk-TPL5RJS6.js");var import_chunk_LNFJ4ACD=load("./chunk-LNFJ4ACD.js");var import_chunk_BJVD3YVK=load("./chunk-BJVD3YVK.js");
+var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_2QLC7HEG=load("./chunk-2QLC7HEG.js");var import_chunk_XUMWCHG3=load("./chunk-XUMWCHG3.js");
 var import_chunk_RSAECTKB=load("./chunk-RSAECTKB.js");var import_chunk_OYSO2DVF=load("./chunk-OYSO2DVF.js");var import_chunk_UNWLYFWA=load("./chunk-UNWLYFWA.js");
 var import_chunk_55A4YUIJ=load("./chunk-55A4YUIJ.js");var import_chunk_Y5L6GQDB=load("./chunk-Y5L6GQDB.js");var import_chunk_VBJYUCPQ=load("./chunk-VBJYUCPQ.js");
 var import_chunk_BSO2ISIG=load("./chunk-BSO2ISIG.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");
 var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");async function attachWorker(view,isDue){if(!await(0,
-import_chunk_WVXEN3NF.mayAct)(view))return;try{await(0,import_chunk_TPL5RJS6.withLock)(view.paths.lock,async()=>{const now=(0,import_chunk_ER3MQ2ZD.inspect)(view.
+import_chunk_LNFJ4ACD.mayAct)(view))return;try{await(0,import_chunk_TPL5RJS6.withLock)(view.paths.lock,async()=>{const now=(0,import_chunk_2QLC7HEG.inspect)(view.
 root,view.id);if(isDue(now))await attach(now)})}catch(error){if(error instanceof import_chunk_NVPF5LEY.FaultError&&error.code!=="busy")throw error}}async function attach(view){
 if(!view.spec)return;const generation=(view.launch?.generation??1)+1;const pause=generation<=import_chunk_UNWLYFWA.promptReplacements?0:Math.min(6e4,1e3*2**(generation-
 import_chunk_UNWLYFWA.promptReplacements-1));const facts=(0,import_chunk_7WBBYJDG.factsOf)(view.paths.launch);if(facts&&(0,import_chunk_Y5L6GQDB.nowMs)()-facts.
@@ -196,20 +196,20 @@ modifiedMs<pause)return;if(view.launch)((0,import_chunk_XUMWCHG3.findEngine)(vie
 SIGKILL");await(0,import_chunk_GH6Z3BUY.startWorker)(view.root,view.spec,view,generation)}
 
 },
-"./cancel-BHQYYF2R.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{cancel:()=>cancel});module.exports=stdin_exports;var import_chunk_ZDELLA24=load("./chunk-ZDELLA24.js");var import_chunk_WEXNL32A=load(
-"./chunk-WEXNL32A.js");var import_chunk_BXSONOR3=load("./chunk-BXSONOR3.js");var import_chunk_EFUQBNG5=load("./chunk-EFUQBNG5.js");var import_chunk_LUIVRIXY=load(
-"./chunk-LUIVRIXY.js");var import_chunk_SUUUD6OI=load("./chunk-SUUUD6OI.js");var import_chunk_J6PIGIFY=load("./chunk-J6PIGIFY.js");var import_chunk_L76FAXVI=load(
+"./cancel-FP4RMIWB.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{cancel:()=>cancel});module.exports=stdin_exports;var import_chunk_K63R6AZY=load("./chunk-K63R6AZY.js");var import_chunk_QJG5JQWM=load(
+"./chunk-QJG5JQWM.js");var import_chunk_BXSONOR3=load("./chunk-BXSONOR3.js");var import_chunk_JOUWRXQH=load("./chunk-JOUWRXQH.js");var import_chunk_LUIVRIXY=load(
+"./chunk-LUIVRIXY.js");var import_chunk_MYRX35MS=load("./chunk-MYRX35MS.js");var import_chunk_J6PIGIFY=load("./chunk-J6PIGIFY.js");var import_chunk_L76FAXVI=load(
 "./chunk-L76FAXVI.js");var import_chunk_YAUTBWZI=load("./chunk-YAUTBWZI.js");var import_chunk_IH5K6ZOB=load("./chunk-IH5K6ZOB.js");var import_chunk_B2GTHZX4=load(
 "./chunk-B2GTHZX4.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_NM4KW5RY=load("./chunk-NM4KW5RY.js");var import_chunk_P2ISOPV5=load(
 "./chunk-P2ISOPV5.js");var import_chunk_Z4RGNWQU=load("./chunk-Z4RGNWQU.js");var import_chunk_QDGG2LTG=load("./chunk-QDGG2LTG.js");var import_chunk_5WQSECMS=load(
-"./chunk-5WQSECMS.js");var import_chunk_YD5YGYM5=load("./chunk-YD5YGYM5.js");var import_chunk_ILJKJSAA=load("./chunk-ILJKJSAA.js");var import_chunk_W7HED5VZ=load(
+"./chunk-5WQSECMS.js");var import_chunk_W4PHKDWF=load("./chunk-W4PHKDWF.js");var import_chunk_ILJKJSAA=load("./chunk-ILJKJSAA.js");var import_chunk_W7HED5VZ=load(
 "./chunk-W7HED5VZ.js");var import_chunk_G3QJQVPZ=load("./chunk-G3QJQVPZ.js");var import_chunk_CJ74I6F3=load("./chunk-CJ74I6F3.js");var import_chunk_HDW3QKWP=load(
 "./chunk-HDW3QKWP.js");var import_chunk_THMK3AAK=load("./chunk-THMK3AAK.js");var import_chunk_K7ECP4AX=load("./chunk-K7ECP4AX.js");var import_chunk_ILRLY4JU=load(
 "./chunk-ILRLY4JU.js");var import_chunk_DFY3WLOV=load("./chunk-DFY3WLOV.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_SBRRC2LY=load(
 "./chunk-SBRRC2LY.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_IXQIV2GL=load("./chunk-IXQIV2GL.js");var import_chunk_XRZCSGQB=load(
 "./chunk-XRZCSGQB.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_CTSRVJRC=load(
-"./chunk-CTSRVJRC.js");var import_chunk_ER3MQ2ZD=load("./chunk-ER3MQ2ZD.js");var import_chunk_XUMWCHG3=load("./chunk-XUMWCHG3.js");var import_chunk_RSAECTKB=load(
+"./chunk-CTSRVJRC.js");var import_chunk_2QLC7HEG=load("./chunk-2QLC7HEG.js");var import_chunk_XUMWCHG3=load("./chunk-XUMWCHG3.js");var import_chunk_RSAECTKB=load(
 "./chunk-RSAECTKB.js");var import_chunk_OYSO2DVF=load("./chunk-OYSO2DVF.js");var import_chunk_UNWLYFWA=load("./chunk-UNWLYFWA.js");var import_chunk_55A4YUIJ=load(
 "./chunk-55A4YUIJ.js");var import_chunk_Y5L6GQDB=load("./chunk-Y5L6GQDB.js");var import_chunk_VBJYUCPQ=load("./chunk-VBJYUCPQ.js");var import_chunk_BSO2ISIG=load(
 "./chunk-BSO2ISIG.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load(
@@ -217,40 +217,244 @@ SIGKILL");await(0,import_chunk_GH6Z3BUY.startWorker)(view.root,view.spec,view,ge
 --why TEXT]",words:{min:1,max:1},options:{why:{kind:"text",value:"TEXT",help:"kept in the record"},owner:{kind:"text",value:"NAME",help:"who asks (default: JOB_\
 OWNER)"},...import_chunk_L76FAXVI.common},notes:"Exit codes: 0 canceled (also when it already was), 1 it had ended otherwise, 2 asked for and not settled yet.",
 examples:["cancel run-mik3x9ab-4f7q2z",'cancel run-mik3x9ab-4f7q2z --why "wrong branch"'],async run(context,input){const root=context.root(input);(0,import_chunk_YAUTBWZI.
-checkRoot)(root.folder);const id=(0,import_chunk_NM4KW5RY.requireWholeId)(root,input.words[0]);const reply=await(0,import_chunk_ZDELLA24.cancelJob)(root.folder,
+checkRoot)(root.folder);const id=(0,import_chunk_NM4KW5RY.requireWholeId)(root,input.words[0]);const reply=await(0,import_chunk_K63R6AZY.cancelJob)(root.folder,
 id,{owner:input.text("owner")??import_chunk_VBJYUCPQ.variables.owner()??null,why:input.text("why")??null});const{state,paths}=reply.view;const json={id,result:reply.
 result,state:state.state,error:state.error,result_path:paths.result};if(reply.result==="canceled"){const out=`${id}: canceled
 report: ${paths.result}
 `;return input.has("json")?{code:import_chunk_6PFAPK5K.exitCodes.done,json:{...json,...taskJson(reply.view)}}:{code:import_chunk_6PFAPK5K.exitCodes.done,out,notes:taskNotes(
-reply.view)}}if(reply.result==="ended_before"||(0,import_chunk_ER3MQ2ZD.isEnded)(state)){const cause=state.error?` (${state.error.code}: ${state.error.message})`:
+reply.view)}}if(reply.result==="ended_before"||(0,import_chunk_2QLC7HEG.isEnded)(state)){const cause=state.error?` (${state.error.code}: ${state.error.message})`:
 "";throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot cancel job ${id}: it ended as ${state.state}${cause}`,import_chunk_DFY3WLOV.nextCommands.result(
-id,root.option))}const health=(0,import_chunk_SUUUD6OI.healthOf)(reply.view,(0,import_chunk_ER3MQ2ZD.conditionOf)(reply.view));const worker=reply.view.launch?`;\
+id,root.option))}const health=(0,import_chunk_MYRX35MS.healthOf)(reply.view,(0,import_chunk_2QLC7HEG.conditionOf)(reply.view));const worker=reply.view.launch?`;\
  its worker is process ${reply.view.launch.worker.pid}`:"";const why=`${health.reason?`; ${health.reason}`:""}${worker}`;const text=`${id}: the request is store\
 d, the job has not ended yet (${state.state}${why}); look again with:
 ${import_chunk_DFY3WLOV.nextCommands.observe(id,root.option)}
 `;return input.has("json")?{code:import_chunk_6PFAPK5K.exitCodes.pending,json}:{code:import_chunk_6PFAPK5K.exitCodes.pending,out:text}}};function taskNotes(view){
-if(!view.spec?.run?.status_cmd)return[];return[...(0,import_chunk_WEXNL32A.runNotes)(view),...view.state.warnings.map(import_chunk_WEXNL32A.warningNote)]}function taskJson({
+if(!view.spec?.run?.status_cmd)return[];return[...(0,import_chunk_QJG5JQWM.runNotes)(view),...view.state.warnings.map(import_chunk_QJG5JQWM.warningNote)]}function taskJson({
 spec,state}){const{task_status,task_exit_code,warnings}=state;return spec?.run?.status_cmd?{task_status,task_exit_code,warnings}:{}}
 
 },
-"./chunk-2ZMZR3QW.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{claimJob:()=>claimJob,renewLease:()=>renewLease});module.exports=stdin_exports;var import_chunk_IH5K6ZOB=load("./ch\
-unk-IH5K6ZOB.js");var import_chunk_U56C6E24=load("./chunk-U56C6E24.js");var import_chunk_TPL5RJS6=load("./chunk-TPL5RJS6.js");var import_chunk_BJVD3YVK=load("./\
-chunk-BJVD3YVK.js");var import_chunk_ER3MQ2ZD=load("./chunk-ER3MQ2ZD.js");var import_chunk_RSAECTKB=load("./chunk-RSAECTKB.js");var import_chunk_OYSO2DVF=load("\
-./chunk-OYSO2DVF.js");var import_chunk_Y5L6GQDB=load("./chunk-Y5L6GQDB.js");var import_chunk_BSO2ISIG=load("./chunk-BSO2ISIG.js");var import_chunk_7WBBYJDG=load(
-"./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var reserveBytes=32*1024;async function claimJob(root,id){
-const paths=(0,import_chunk_RSAECTKB.jobPaths)(root,id);const read=(0,import_chunk_OYSO2DVF.readSpec)(paths);if(read.kind!=="ok")throw new Error(`cannot read th\
-e spec of job ${id}: ${read.kind==="damaged"?read.reason:"it is missing"}`);const spec=read.value;if(!await(0,import_chunk_BJVD3YVK.isGenuine)(spec,(0,import_chunk_BJVD3YVK.
-readKey)()))throw new Error(`refused: spec.json of job ${id} was not written by this user's launcher`);const hasFifo=await(0,import_chunk_IH5K6ZOB.makeFifo)(paths.
-leaseFifo);return(0,import_chunk_TPL5RJS6.withLock)(paths.lock,()=>{if((0,import_chunk_ER3MQ2ZD.isEnded)((0,import_chunk_ER3MQ2ZD.inspect)(root,id).state))return void 0;
-const self=(0,import_chunk_BSO2ISIG.ownIdentity)();const other=(0,import_chunk_OYSO2DVF.readWorker)(paths);if(other.kind==="ok"&&!(0,import_chunk_BSO2ISIG.sameIdentity)(
-other.value.worker,self)&&(0,import_chunk_BSO2ISIG.livenessOf)(other.value.worker)==="alive")return void 0;const release=hasFifo&&(0,import_chunk_IH5K6ZOB.holdFifo)(
-paths.leaseFifo)||(()=>void 0);const known=other.kind==="ok"?other.value:{shim:null,child:null,cgroup:null};const cgroup=known.cgroup??((0,import_chunk_7WBBYJDG.
-exists)(paths.started)||spec.run?.status_cmd?null:(0,import_chunk_U56C6E24.makeCgroup)(id));(0,import_chunk_527JQF7V.writeJson)(paths.lease,{worker:self},{sync:false});
-(0,import_chunk_527JQF7V.writeJson)(paths.worker,{worker:self,shim:known.shim,child:known.child,fifo:hasFifo,cgroup},{sync:false});setAside(paths);const launch=(0,
-import_chunk_OYSO2DVF.readLaunch)(paths);return{root,paths,spec,self,generation:launch.kind==="ok"?launch.value.generation:1,hasFifo,cgroup,release}})}function renewLease(paths){
-return(0,import_chunk_7WBBYJDG.touch)(paths.lease,(0,import_chunk_Y5L6GQDB.nowMs)())}function setAside(paths){try{(0,import_chunk_527JQF7V.writeFile)(paths.reserve,
-new Uint8Array(reserveBytes).fill(32),{sync:false})}catch(error){if(!["ENOSPC","EDQUOT"].includes((0,import_chunk_NVPF5LEY.errnoOf)(error)??""))throw error}}
+"./chunk-2CKXZWK3.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{LineSplitter:()=>LineSplitter,backendOf:()=>backendOf,findingsForm:()=>findingsForm,makeEndState:()=>makeEndState,parseReason:()=>parseReason,
+readSafely:()=>readSafely,startedAt:()=>startedAt});module.exports=stdin_exports;var import_chunk_LZLDJ5RC=load("./chunk-LZLDJ5RC.js");var import_chunk_XGTA7A25=load(
+"./chunk-XGTA7A25.js");var import_chunk_JH5ETT6M=load("./chunk-JH5ETT6M.js");var import_chunk_5WQSECMS=load("./chunk-5WQSECMS.js");var import_chunk_W7HED5VZ=load(
+"./chunk-W7HED5VZ.js");var import_chunk_SBRRC2LY=load("./chunk-SBRRC2LY.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_LXK2ZILE=load(
+"./chunk-LXK2ZILE.js");var import_chunk_UNWLYFWA=load("./chunk-UNWLYFWA.js");var import_chunk_Y5L6GQDB=load("./chunk-Y5L6GQDB.js");var import_chunk_7WBBYJDG=load(
+"./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_os=require("n\
+ode:os");var reasons=["exited","lingered","canceled","hard_timeout","first_output_timeout","stalled","sign_in","state_vanished","spawn_failed","never_started","\
+worker_lost","host_restarted"];function parseReason(text){return reasons.find(reason=>reason===text)}function judgeEnd(facts){if(facts.survivors.length>0){return failed(
+"failed","survivors",`these processes outlived SIGKILL: ${facts.survivors.join(", ")}`)}switch(facts.reason){case"canceled":return{outcome:"canceled",error:null};case"\
+met":case"due":return{outcome:"done",error:null};case"watch_failed":return failed("failed","watch_failed",facts.detail??"the condition cannot hold any more");case"\
+watch_error":return failed("failed","watch_error",facts.detail??"the condition cannot be looked at");case"exited":case"lingered":return judgeExit(facts);case"ha\
+rd_timeout":if(isStaff(facts)&&facts.staffError===null)return{outcome:"done",error:null};if(facts.kind==="watch")return failed("timed_out","watch_expired",`the \
+bound of ${facts.deadlineText} was reached${detailOf(facts)}`);return failed("timed_out","hard_timeout",`the hard limit of ${facts.deadlineText} was reached${told(
+facts)}`);case"first_output_timeout":return failed("failed","first_output_timeout","nothing was printed within --first-output");case"stalled":return failed("fai\
+led","stalled",`nothing happened for the time given by --stall-after${detailOf(facts)}`);case"sign_in":return failed("failed","auth",facts.staffError?.message??
+"the agent waits for a sign-in that nobody can give");case"state_vanished":return failed("crashed","worker_lost","the state folder vanished");case"spawn_failed":
+return failed("failed","spawn_failed",`the program could not be started: ${facts.detail??"not known why"}`);case"never_started":return failed("failed","never_st\
+arted","the launcher died before a worker existed");case"worker_lost":return failed("crashed","worker_lost","the processes that supervise the command were kille\
+d; how it ended is not known");case"host_restarted":return failed("crashed","host_restarted","the machine was restarted while the job ran")}}function judgeExit(facts){
+const{exit}=facts;if(exit?.spawn_failed)return failed("failed","spawn_failed",`the program could not be executed (exit code ${exit.exit_code})`);if(isStaff(facts)){
+return facts.staffError?{outcome:"failed",error:facts.staffError}:{outcome:"done",error:null}}if(!exit)return failed("crashed","worker_lost","how the command en\
+ded is not known");if(exit.exit_code===facts.successExit)return judgeFiles(facts);if(facts.signal!==null&&exit.signaled)return failed("failed","signal",signalMessage(
+facts.signal));return failed("failed","exit_nonzero",`the command exited with code ${exit.exit_code}`)}function judgeFiles({missingFiles:missingFiles2=[]}){if(missingFiles2.
+length===0)return{outcome:"done",error:null};const named=missingFiles2.slice(0,3).join(", ");const more=missingFiles2.length>3?` and ${missingFiles2.length-3} m\
+ore`:"";return failed("failed","artifact_missing",`neither new nor changed at the end: ${named}${more}`)}function isStaff({kind}){return kind==="staff"}function detailOf({
+detail}){return detail===void 0?"":`; ${detail}`}function told({staffError}){const isWord=staffError&&["auth","quota","agent_error","response_timeout"].includes(
+staffError.code);return isWord?`; the agent had told: ${staffError.message}`:""}function signalMessage(signal){const hint=signal==="SIGKILL"?" (not by us: often\
+ the kernel, when memory runs out)":"";return`the command was ended by ${signal}${hint}`}function failed(outcome,code,message){return{outcome,error:{code,message}}}
+function signalOfExit(exitCode,table){if(exitCode<=128||exitCode>192)return void 0;const number=exitCode-128;const known=Object.entries(table).find(([,value])=>value===
+number);return known?known[0]:`SIG${number}`}var signalNumbers=import_node_os.constants.signals;function judgeStaff(reading,ending,request){const answer=reading.
+answer!==null&&reading.answer.trim()!==""?reading.answer:null;const warnings=[...reading.warnings,...denialWarnings(reading)];const error=findError(reading,ending,
+request,answer);if(error===null&&request.reason==="lingered"){warnings.push({code:"ended_after_answer",message:"the agent stayed alive after its final event and\
+ was ended"})}if(error===null&&request.reason==="hard_timeout"){warnings.push({code:"limit_after_answer",message:"the hard limit struck after the complete answe\
+r had arrived"})}return{answer,error,warnings}}function findError(reading,ending,request,answer){if(reading.failure)return reading.failure;if(reading.final==="f\
+ailure")return{code:"agent_error",message:lastWords(ending)??"the agent reported a failure"};if(request.reason==="exited"&&ending.exitCode!==0)return exitError(
+ending);if(reading.final===null&&(answer!==null||reading.denials.length===0)){return{code:"no_final_answer",message:`the agent ended without a final event${quoted(
+lastWords(ending))}`}}if(request.resume!==null&&request.keepsConversation&&reading.conversationId!==request.resume){const got=reading.conversationId??"none";return{
+code:"conversation_mismatch",message:`conversation ${request.resume} was asked for, the agent used ${got}`}}if(answer!==null)return null;if(reading.denials.length>
+0){return{code:"permission_denied",message:`there is no final answer and these were refused: ${reading.denials.join(", ")}`}}return{code:"no_final_answer",message:"\
+the final answer is empty"}}function exitError(ending){const words=quoted(lastWords(ending));if(ending.signal)return{code:"signal",message:`the agent was ended \
+by ${ending.signal}${words}`};return{code:"exit_nonzero",message:`the agent exited with code ${ending.exitCode}${words}`}}function denialWarnings(reading){return reading.
+denials.map(what=>({code:"permission_denied",message:`refused to the agent: ${what}`}))}function lastWords(ending){const lines=ending.stderrTail.split("\n").map(
+line=>line.trim());return lines.filter(line=>line!=="").at(-1)}function quoted(words){return words===void 0?"":`: ${words}`}var severities=["critical","high","m\
+edium","low","info"];var verdicts=["approve","changes_requested","inconclusive"];var mostFindings=500;var mostBytes=1024*1024;var most={summary:1e4,title:500,detail:1e4,
+file:4096,suggestion:1e4};var findingsForm=`Your final message must end with one JSON object in a \`\`\`json block, and nothing after it:
+{"verdict": "approve" | "changes_requested" | "inconclusive", "summary": "one paragraph", "findings": [{"severity": "critical" | "high" | "medium" | "low" | "in\
+fo", "title": "one line", "detail": "what happens and when", "file": "path below the workspace, or null", "line": 12 or null, "suggestion": "how to mend it, or \
+null"}]}
+No findings: an empty list.`;function parseFindings(answer){const text=jsonTextOf(answer);if(text===void 0)return fault("the answer holds no JSON object");const bytes=(0,
+import_chunk_LXK2ZILE.byteLength)(text);if(bytes>mostBytes)return fault(`the findings have ${bytes} bytes; at most ${mostBytes}`);let value;try{value=JSON.parse(
+text)}catch(error){return fault(`its JSON does not parse: ${(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)((0,import_chunk_NVPF5LEY.messageOf)(
+error)),240)}`)}return readFindings(value)}function jsonTextOf(answer){const block=lastBlock(answer);if(block!==void 0)return block;const whole=answer.trim();if(whole.
+startsWith("{"))return whole;const begin=whole.lastIndexOf("\n{");return begin>=0&&whole.endsWith("}")?whole.slice(begin+1):void 0}function lastBlock(answer){let found;
+let open;for(let from=0;from<answer.length;){const newline=answer.indexOf("\n",from);const end=newline<0?answer.length:newline;const next=end+1;const fence=fenceOf(
+answer.slice(from,end));if(fence&&open&&fence.info===""&&fence.mark===open.mark&&fence.length>=open.length){const text=isJson(open)||open.info===""?answer.slice(
+open.from,from).trim():"";if(text.startsWith("{"))found=text;open=void 0}else if(fence&&(!open||isJson(fence))){open={...fence,from:next}}from=next}return found}
+function fenceOf(line){const text=line.trim();const[mark=""]=text;if(mark!=="`"&&mark!=="~")return void 0;let length=0;while(text[length]===mark)length+=1;return length<
+3?void 0:{mark,length,info:text.slice(length).trim()}}function isJson({info}){return/^json\w*$/i.test(info)}function readFindings(value){if(!isObject(value))return fault(
+"the JSON is no object");const{verdict,summary,findings}=value;if(!isOneOf(verdict,verdicts))return fault(`verdict is ${show(verdict)}; allowed: ${verdicts.join(
+", ")}`);const reason=textFault("summary",summary);if(reason!==void 0||typeof summary!=="string")return fault(reason??"summary is no text");if(!Array.isArray(findings))
+return fault("findings is no list");if(findings.length>mostFindings)return fault(`${findings.length} findings; at most ${mostFindings}`);const read=[];for(const[
+n,one]of findings.entries()){const reason2=findingFault(one);if(reason2!==void 0)return fault(`findings[${n}]: ${reason2}`);const{severity,title,detail,file,line,
+suggestion}=one;read.push({severity,title,detail,file:file??null,line:line??null,suggestion:suggestion??null})}return{kind:"ok",value:{verdict,summary,findings:read}}}
+function findingFault(one){if(!isObject(one))return"no object";if(!isOneOf(one.severity,severities))return`severity is ${show(one.severity)}; allowed: ${severities.
+join(", ")}`;for(const name of["title","detail","file","suggestion"]){const value=one[name]??null;if(value===null&&(name==="file"||name==="suggestion"))continue;
+const reason=textFault(name,value);if(reason!==void 0)return reason}const{line}=one;if(line!==null&&line!==void 0&&!(Number.isSafeInteger(line)&&Number(line)>0))
+return`line is ${show(line)}; allowed: a number from 1 on, or null`;return void 0}function textFault(name,value){if(typeof value!=="string")return`${name} is no\
+ text`;return value.length<=most[name]?void 0:`${name} has ${value.length} characters; at most ${most[name]}`}function fault(reason){return{kind:"fault",reason}}
+function show(value){if(typeof value==="string")return`${JSON.stringify(value.slice(0,60))}${value.length>60?"...":""}`;if(typeof value==="object"&&value!==null)
+return Array.isArray(value)?"a list":"an object";return value===void 0?"missing":String(value)}function isObject(value){return typeof value==="object"&&value!==
+null&&!Array.isArray(value)}function isOneOf(value,allowed){return allowed.some(one=>one===value)}var LineSplitter=class{parts=[];size=0;dropped=0;decoder=new TextDecoder;limit;constructor(limit=import_chunk_UNWLYFWA.
+streamLineBytes){this.limit=limit}push(bytes){const lines=[];let from=0;for(let at=bytes.indexOf(10);at>=0;at=bytes.indexOf(10,from)){this.keep(bytes.subarray(from,
+at));this.take(lines);from=at+1}if(from<bytes.length)this.keep(new Uint8Array(bytes.subarray(from)));return lines}end(){const lines=[];if(this.size>0)this.take(
+lines);return lines}keep(piece){this.size+=piece.length;if(this.size>this.limit)this.parts=[];else if(piece.length>0)this.parts.push(piece)}take(lines){if(this.
+size>this.limit)this.dropped+=1;else lines.push(this.decoder.decode(this.parts.length===1?this.parts[0]:join(this.parts,this.size)));this.parts=[];this.size=0}};
+function join(parts,size){const whole=new Uint8Array(size);let at=0;for(const part of parts){whole.set(part,at);at+=part.length}return whole}var chunk=1024*1024;
+function backendOf(spec){return spec.staff?(0,import_chunk_JH5ETT6M.findBackend)(spec.staff.backend):void 0}function replay(spec,paths){const reading=(0,import_chunk_JH5ETT6M.
+makeReading)();const backend=backendOf(spec);if(!backend)return reading;const at=(0,import_chunk_Y5L6GQDB.isoOf)((0,import_chunk_7WBBYJDG.factsOf)(paths.output)?.
+modifiedMs??0);eachLine(paths.output,line=>readSafely(reading,()=>backend.read(line,reading,at)));if(backend.readError)eachLine(paths.error,line=>readSafely(reading,
+()=>backend.readError?.(line,reading,at)));return reading}function readSafely(reading,read){try{read()}catch(error){(0,import_chunk_JH5ETT6M.noteWarning)(reading,
+"backend_error",`the stream has something that could not be read: ${(0,import_chunk_NVPF5LEY.messageOf)(error)}`)}}function closeReading(spec,paths,reading,exit){
+const backend=backendOf(spec);const stderrTail=(0,import_chunk_527JQF7V.readRange)(paths.error,-import_chunk_UNWLYFWA.tailBytes,import_chunk_UNWLYFWA.tailBytes)?.
+bytes.toString("utf8")??"";const ending={exitCode:exit.code,signal:exit.signal,stderrTail,byItself:exit.byItself};if(backend?.answerFrom==="stdout")reading.answer=
+(0,import_chunk_527JQF7V.readText)(paths.output,chunk)??"";const asked={resume:spec.staff?.resume??null,earlierError:spec.staff?.earlier?.error??null};readSafely(
+reading,()=>backend?.close?.(reading,ending,asked));return ending}function eachLine(file,fn){const lines=new LineSplitter;for(let offset=0;;){const part=(0,import_chunk_527JQF7V.
+readRange)(file,offset,chunk);if(!part||part.bytes.length===0)break;for(const line of lines.push(part.bytes))fn(line);offset+=part.bytes.length}for(const line of lines.
+end())fn(line)}function usageOf(told2,runsOn,resumed){if(told2===null||!runsOn.tokens&&!runsOn.cost)return{usage:told2,usage_total:null};if(resumed===null)return{
+usage:told2,usage_total:told2};const{earlier}=resumed;if(earlier===null)return{usage:runsOn.tokens?null:withoutCost(told2),usage_total:told2};const less=(now,before)=>now>=
+before?now-before:now;const usage={...told2};if(runsOn.tokens){usage.input_tokens=less(told2.input_tokens,earlier.input_tokens);usage.output_tokens=less(told2.output_tokens,
+earlier.output_tokens);usage.total_tokens=less(told2.total_tokens,earlier.total_tokens)}if(runsOn.cost&&told2.cost_usd!==void 0)usage.cost_usd=rounded(less(told2.
+cost_usd,earlier.cost_usd??0));return{usage,usage_total:told2}}function withoutCost({cost_usd:_cost,...tokens}){return tokens}function rounded(dollars){return Math.
+round(dollars*1e6)/1e6}function endStaff(job,seen,exit,stdout){const{paths,spec,staff}=job;const backend=backendOf(spec);const reading=seen.reading??replay(spec,
+paths);const byItself=exit.reason==="exited";const ending=closeReading(spec,paths,reading,{code:exit.code,signal:exit.signal,byItself});const verdict=judgeStaff(
+reading,ending,{resume:staff.resume,reason:staffReason(exit.reason),keepsConversation:backend?.keepsConversation??false});const{answer}=verdict;const warnings=[
+...verdict.warnings];const changes=safely(warnings,"what changed",()=>(0,import_chunk_LZLDJ5RC.changesSince)(spec,paths,seen.before))??null;warnings.push(...(0,
+import_chunk_XGTA7A25.neighbourWarnings)(paths.root,paths),...changeWarnings(staff,changes),...finishWarnings(answer));const resumed=staff.resume===null?null:{earlier:staff.
+earlier?.usage_total??null};const usage=usageOf(reading.usage,backend?.runsOn??{tokens:false,cost:false},resumed);const error=verdict.error??cutAnswer(spec,stdout);
+const end={reading,answer,error,warnings,changes,...usage};if(!staff.schema)return end;const none={findings:null,findings_error:"the answer could not be read"};
+return{...end,...safely(warnings,"the findings",()=>findingsOf(answer,warnings))??none}}function staffReason(reason){return reason==="exited"||reason==="lingere\
+d"||reason==="hard_timeout"?reason:"other"}function cutAnswer(spec,stdout){if(backendOf(spec)?.answerFrom!=="stdout"||!stdout||stdout.omitted===0)return null;const message=`\
+the answer has ${stdout.bytes} bytes, of which ${stdout.omitted} in the middle could not be kept`;return{code:"output_unstorable",message}}function safely(warnings,what,look){
+try{return look()}catch(error){warnings.push({code:"not_told",message:`${what} could not be told: ${(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_NVPF5LEY.messageOf)(
+error),400)}`});return void 0}}function finishWarnings(answer){if(answer===null||!/^\W{0,10}NOT FINISHED\b/.test(answer.slice(0,200).trimStart()))return[];const[
+first=""]=answer.trimStart().split("\n",1);return[{code:"not_finished",message:`the agent says that the task is not finished: ${(0,import_chunk_LXK2ZILE.excerpt)(
+first,300)}`}]}function changeWarnings(staff,changes){if(!(0,import_chunk_W7HED5VZ.isReader)(staff.mode,staff.profile)||!changes||changes.unchanged)return[];const isToldNothing=changes.
+file_count+changes.commit_count+changes.refs_changed.length===0;if(changes.reason!==null&&isToldNothing)return[{code:"not_told",message:`it is not known whether\
+ the worktree changed: ${changes.reason}`}];const what=[...changes.files.slice(0,5).map(file=>(0,import_chunk_FSRL2ASG.showName)(file.path)),...changes.file_count>
+5?[`and ${changes.file_count-5} more`]:[],...changes.commit_count>0?[`${changes.commit_count} commit(s)`]:[],...changes.refs_changed.slice(0,3).map(import_chunk_FSRL2ASG.
+showName),...changes.index_changed&&isToldNothing?["what is staged"]:[],...isToldNothing?changes.beyond:[]];const message=`the ${staff.mode} job was to change n\
+othing (profile ${staff.profile}), but the worktree changed while it ran: ${what.join(", ")||"more than could be looked at"}`;return[{code:"reader_changed",message}]}
+function findingsOf(answer,warnings){if(answer===null)return{findings:null,findings_error:"there is no final answer"};const parsed=parseFindings(answer);if(parsed.
+kind==="ok")return{findings:parsed.value,findings_error:null};warnings.push({code:"findings_unreadable",message:`the structured findings cannot be read: ${parsed.
+reason}`});return{findings:null,findings_error:parsed.reason}}function makeEndState(job,before,ending){const{paths,spec}=job;const{exit}=ending;const signal=exit?
+signalOfExit(exit.exit_code,signalNumbers)??null:null;const warnings=[...ending.warnings??before.warnings];const staff=spec.staff?endStaff({paths,spec,staff:spec.
+staff},{reading:ending.reading,before:ending.before},{reason:ending.reason,code:exit?.exit_code??null,signal},ending.omitted?.stdout??before.output?.stdout):void 0;
+for(const warning of staff?.warnings??[])if(!warnings.some(known=>known.message===warning.message))warnings.push(warning);const results=ending.results??[];const verdict=judgeEnd(
+{reason:ending.reason,exit,signal,successExit:spec.run?.success_exit??0,staffError:staff?.error??null,kind:spec.kind,missingFiles:spec.run?(0,import_chunk_5WQSECMS.
+missingFiles)(spec.run,results):[],survivors:ending.tree.survivors.map(one=>one.pid),deadlineText:(0,import_chunk_SBRRC2LY.formatDuration)(spec.deadline_ms),detail:ending.
+detail});const started=before.started_at??startedAt(paths);const ended=timeOf(paths.exit)??dueOf(spec,ending)??(0,import_chunk_Y5L6GQDB.isoNow)();const conversationId=staff?.
+reading.conversationId??null;const state={...before,rev:before.rev+1,state:verdict.outcome,health:before.health==="attention"?"unknown":before.health,attention_kind:null,
+started_at:started,ended_at:ended,duration_ms:Math.max(0,Date.parse(ended)-Date.parse(started??before.created_at)),exit_code:exit?.exit_code??null,signal,signal_certain:signal===
+null?null:Boolean(exit?.signaled)||ending.reason!=="exited"&&ending.tree.step!=="none",error:verdict.error,warnings:[...warnings,...leftoverWarnings(ending),...ending.
+task?.warnings??[]],conversation:conversationId&&spec.staff?{backend:spec.staff.backend,id:conversationId}:before.conversation,reconciled:ending.reconciled,output:ending.
+omitted??before.output??(spec.run||spec.staff?plainNotes(paths):null),usage:staff?staff.usage:before.usage,...ending.watch?{watch:ending.watch}:{},...taskFields(
+spec,ending),...staff?.usage_total?{usage_total:staff.usage_total}:{}};return{state,staff,results}}function taskFields({run},{task}){if(!run?.status_cmd)return{};
+return{task_status:task?.task_status??"unknown",task_exit_code:task?.task_exit_code??"unknown"}}function leftoverWarnings(ending){if(ending.reason!=="exited"||ending.
+tree.ended.length===0)return[];const named=ending.tree.ended.slice(0,5).map(one=>`${one.pid} (${one.name})`).join(", ");const message=`${ending.tree.ended.length}\
+ left-over process(es) were ended after the command: ${named}`;return[{code:"leftovers_ended",message}]}function plainNotes(paths){const note=file=>({bytes:(0,import_chunk_5WQSECMS.
+logSize)(file),omitted:0,exact:true});return{stdout:note(paths.output),stderr:note(paths.error)}}function dueOf({timer},{reason}){return reason==="due"?timer?.due_at:
+void 0}function startedAt(paths){return timeOf(paths.childMark)}function timeOf(file){const facts=(0,import_chunk_7WBBYJDG.factsOf)(file);return facts?(0,import_chunk_Y5L6GQDB.
+isoOf)(facts.modifiedMs):null}
+
+},
+"./chunk-2QIMZQJQ.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{checkLaunchOptions:()=>checkLaunchOptions,launchAndTell:()=>launchAndTell,launchWords:()=>launchWords,notifyOf:()=>notifyOf,
+onStallOf:()=>onStallOf,tellLaunched:()=>tellLaunched});module.exports=stdin_exports;var import_chunk_NDLZGJF4=load("./chunk-NDLZGJF4.js");var import_chunk_K4XBJGBM=load(
+"./chunk-K4XBJGBM.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_DFY3WLOV=load("./chunk-DFY3WLOV.js");var import_chunk_LXK2ZILE=load(
+"./chunk-LXK2ZILE.js");var import_chunk_RSAECTKB=load("./chunk-RSAECTKB.js");var import_chunk_OYSO2DVF=load("./chunk-OYSO2DVF.js");var import_chunk_UNWLYFWA=load(
+"./chunk-UNWLYFWA.js");var import_chunk_55A4YUIJ=load("./chunk-55A4YUIJ.js");var import_chunk_VBJYUCPQ=load("./chunk-VBJYUCPQ.js");var import_chunk_NVPF5LEY=load(
+"./chunk-NVPF5LEY.js");var import_node_path=builtin("node:path");var operators=/^(?:\d*(?:>>?|<)|&&?|\|\|?|;|\d*>&\d+|&>)$/;function splitWords(text){const words=[];
+let word=null;let isPlain=true;let quote=null;for(let at=0;at<=text.length;at+=1){const sign=text[at];if(sign===void 0&&quote!==null)return{fault:`the quote ${quote}\
+ is not closed`};if(quote===null&&(sign===void 0||/[ \t\n\r]/.test(sign))){if(word!==null&&isPlain&&operators.test(word))return{fault:`no shell reads it, and ${word}\
+ means something only to a shell (sh -c '...' starts one)`};if(word!==null)words.push(word);[word,isPlain]=[null,true];continue}if(sign===quote){quote=null;continue}
+if(quote===null&&(sign==='"'||sign==="'")){[quote,word,isPlain]=[sign,word??"",false];continue}const next=text[at+1];if(sign==="\\"&&(quote===null||quote==='"'&&
+/["\\$`\n]/.test(next??""))){if(next===void 0)return{fault:"it ends with a backslash"};word=`${word??""}${next==="\n"?"":next}`;isPlain=false;at+=1;continue}word=
+`${word??""}${sign}`}return{words}}var allowed="allowed: words like a shell splits them, or a JSON array of texts";function parseNotify(text){const refused=why=>(0,
+import_chunk_NVPF5LEY.usageError)(`cannot take --notify ${JSON.stringify(text)}: ${why}; ${allowed}`);const words=text.trimStart().startsWith("[")?jsonWords(text):
+splitWords(text);if("fault"in words)throw refused(words.fault);if(words.words.length===0||words.words[0]==="")throw refused("it names no program");return words.
+words}function jsonWords(text){let value;try{value=JSON.parse(text)}catch{return{fault:"it is no JSON"}}const isWords=Array.isArray(value)&&value.every(word=>typeof word===
+"string"&&!word.includes("\0"));return isWords?{words:value}:{fault:"it is no array of texts"}}async function notifyOf(context,input,inherited){const text=input.
+text("notify");if(text==="none")return null;if(text!==void 0)return resolved(parseNotify(text),"--notify",context.cwd);if(inherited)return resolved(inherited,"t\
+he notifier of the earlier job",context.cwd);if(!(0,import_chunk_K4XBJGBM.mayMention)("notify"))return null;const{readUserConfig}=await Promise.resolve().then(()=>load(
+"./config-KWVAXKGL.js"));const{notify}=readUserConfig();return notify?resolved(notify,`"notify" of ${(0,import_chunk_K4XBJGBM.userConfigFile)()}`,null):null}function resolved(words,source,cwd){
+const[name="",...args]=words;const isRelative=name.includes("/")&&!import_node_path.default.isAbsolute(name);const program=cwd===null&&isRelative?void 0:(0,import_chunk_55A4YUIJ.
+findProgram)(name,cwd??"/");if(program!==void 0)return[program,...args];const where=!name.includes("/")?`it is not on PATH (${import_chunk_VBJYUCPQ.variables.searchPath()||
+"empty"})`:cwd===null&&isRelative?"it must be absolute or on PATH":`no executable file of that name${isRelative?` (looked from ${cwd})`:""}`;throw new import_chunk_NVPF5LEY.
+FaultError("preflight",`cannot use ${JSON.stringify(name)} as ${source}: ${where}`,"give the path of the program")}function launchWords(input){const onceKey=input.
+text("once-key")??null;if(onceKey==="")throw(0,import_chunk_NVPF5LEY.usageError)('cannot take --once-key "": a key needs at least one character');return{owner:input.
+text("owner")??import_chunk_VBJYUCPQ.variables.owner()??null,label:input.text("label")??null,onceKey}}function onStallOf(input){const text=input.text("on-stall");
+if(text===void 0)return null;if(text.trim()==="")throw(0,import_chunk_NVPF5LEY.usageError)("cannot take an empty --on-stall: say what is to be done about a stal\
+l");const size=(0,import_chunk_LXK2ZILE.byteLength)(text);if(size>import_chunk_UNWLYFWA.onStallBytes)throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --on\
+-stall of ${size} bytes: at most ${import_chunk_UNWLYFWA.onStallBytes} are allowed`);return text}function checkLaunchOptions(input){if(input.has("wait-timeout")&&
+!input.has("wait"))throw(0,import_chunk_NVPF5LEY.usageError)("cannot take --wait-timeout without --wait");input.duration("wait-timeout");for(const other of["jso\
+n","wait"]){if(input.has("id-only")&&input.has(other))throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --id-only and --${other} together`)}}async function launchAndTell(context,input,request,isSynchronous=false){
+checkLaunchOptions(input);const root=context.root(input);const notify=await notifyOf(context,input,request.notify);return tellLaunched(context,input,root,await(0,
+import_chunk_NDLZGJF4.launch)(root,{...request,notify}),isSynchronous)}async function tellLaunched(context,input,root,launched,isSynchronous){if(input.has("wait")||
+isSynchronous){const{waitAndTell}=await Promise.resolve().then(()=>load("./collecting-KJO43GHP.js"));const told=launched.isNew?warningNotes(root,launched.id):[];
+const collect=`collect: ${import_chunk_DFY3WLOV.nextCommands.wait(launched.id,root.option)}`;for(const line of[jobLine(launched),collect,...told])context.tell(line);
+const timeoutMs=input.duration("wait-timeout")??Number.MAX_SAFE_INTEGER;return waitAndTell(context,root,[launched.id],{mode:"all",timeoutMs,heartbeatMs:null,isJson:input.
+has("json"),told})}return tellLaunch(root,launched,input)}function jobLine({id,isNew}){return`job ${id}${isNew?"":" (this once-key had it already; nothing was s\
+tarted)"}`}function warningsOf(root,id){const spec=(0,import_chunk_OYSO2DVF.readSpec)((0,import_chunk_RSAECTKB.jobPaths)(root.folder,id));return spec.kind==="ok"?
+spec.value.warnings??[]:[]}function warningNotes(root,id){return warningsOf(root,id).map(one=>`warning: ${(0,import_chunk_LXK2ZILE.plainText)(one.message)}`)}async function timerOf(root,id){
+if(!id.startsWith("timer-"))return void 0;const[{inspect},{dueWords,timerFacts}]=await Promise.all([Promise.resolve().then(()=>load("./view-4T3AEA7P.js")),Promise.
+resolve().then(()=>load("./timer-facts-KTDNIL4N.js"))]);const{spec,state}=inspect(root.folder,id);if(!spec?.timer)return void 0;return{facts:{state:state.state,
+...timerFacts(spec.timer)},line:`due:     ${dueWords(spec.timer)}`}}async function tellLaunch(root,launched,input){const{id,isNew}=launched;const notes=warningNotes(
+root,id);if(input.has("id-only"))return{code:import_chunk_6PFAPK5K.exitCodes.done,out:`${id}
+`,notes};const paths=(0,import_chunk_RSAECTKB.jobPaths)(root.folder,id);const commands={wait:import_chunk_DFY3WLOV.nextCommands.wait(id,root.option),observe:import_chunk_DFY3WLOV.
+nextCommands.observe(id,root.option),cancel:import_chunk_DFY3WLOV.nextCommands.cancel(id,root.option)};const timer=await timerOf(root,id);if(input.has("json")){
+return{code:import_chunk_6PFAPK5K.exitCodes.done,json:{id,new:isNew,...timer?{...timer.facts,replaced:launched.replaced??[]}:{},folder:paths.folder,result_path:paths.
+result,output_path:paths.output,warnings:warningsOf(root,id),next:commands}}}const lines=[jobLine(launched),...timer?[timer.line]:[],...(launched.replaced??[]).
+map(earlier=>`replaced: ${earlier}`),`collect: ${commands.wait}`,`observe: ${commands.observe}`,`result:  ${paths.result}`];return{code:import_chunk_6PFAPK5K.exitCodes.
+done,out:`${lines.join("\n")}
+`,notes}}
+
+},
+"./chunk-2QLC7HEG.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{boundOf:()=>boundOf,conditionOf:()=>conditionOf,goneError:()=>goneError,inspect:()=>inspect,isEnded:()=>isEnded,timerPatienceMs:()=>timerPatienceMs});
+module.exports=stdin_exports;var import_chunk_XUMWCHG3=load("./chunk-XUMWCHG3.js");var import_chunk_RSAECTKB=load("./chunk-RSAECTKB.js");var import_chunk_OYSO2DVF=load(
+"./chunk-OYSO2DVF.js");var import_chunk_UNWLYFWA=load("./chunk-UNWLYFWA.js");var import_chunk_Y5L6GQDB=load("./chunk-Y5L6GQDB.js");var import_chunk_BSO2ISIG=load(
+"./chunk-BSO2ISIG.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");function boundOf(spec){if(spec.
+launcher.boot_id===(0,import_chunk_BSO2ISIG.bootId)())return spec.deadline_mono_ms;return(0,import_chunk_Y5L6GQDB.monotonicMs)()+Date.parse(spec.created_at)+spec.
+deadline_ms-(0,import_chunk_Y5L6GQDB.nowMs)()}function isPastBound(spec){return(0,import_chunk_Y5L6GQDB.monotonicMs)()>=boundOf(spec)}function isEnded(state){return import_chunk_OYSO2DVF.
+outcomes.includes(state.state)}function inspect(root,id){const paths=(0,import_chunk_RSAECTKB.jobPaths)(root,id);const[state,spec]=[(0,import_chunk_OYSO2DVF.readState)(
+paths),(0,import_chunk_OYSO2DVF.readSpec)(paths)];if(spec.kind==="missing"&&!(0,import_chunk_7WBBYJDG.exists)(paths.folder))throw goneError(id,paths);const isOver=state.
+kind==="ok"&&isEnded(state.value);const who=isOver?nobody:whoIsThere(paths,spec);const damage=damageOf(spec,state,who.seen.worker);return{id,root,paths,spec:presentIn(
+spec),damage,state:damage===null?presentIn(state)??(0,import_chunk_XUMWCHG3.earlyState)(id,presentIn(spec)):(0,import_chunk_XUMWCHG3.damagedState)(id,damage),...who}}
+function goneError(id,paths){return new import_chunk_NVPF5LEY.FaultError("unknown_job",`cannot find job ${id} any more: its folder ${paths.folder} is gone`)}var nobody={
+launch:null,worker:null,shim:null,child:null,seen:{worker:"none",shim:"none"},isOtherBoot:false,isClaimed:false,exit:void 0,reason:void 0,cancel:void 0,leaseAgeMs:null};
+function whoIsThere(paths,spec){const launch=presentIn((0,import_chunk_OYSO2DVF.readLaunch)(paths));const worker=presentIn((0,import_chunk_OYSO2DVF.readWorker)(
+paths));const boot=worker?.worker??launch?.worker??null;const shim=worker?.shim??(boot?(0,import_chunk_OYSO2DVF.readMark)(paths.shimMark,boot):void 0)??null;const child=worker?.
+child??(boot?(0,import_chunk_OYSO2DVF.readMark)(paths.childMark,boot):void 0)??null;const engine=(0,import_chunk_XUMWCHG3.findEngine)(spec.kind==="ok"?spec.value.
+engine:"local")??import_chunk_XUMWCHG3.defaultEngine;const lease=(0,import_chunk_7WBBYJDG.factsOf)(paths.lease)??(0,import_chunk_7WBBYJDG.factsOf)(paths.launch);
+return{launch,worker,shim,child,seen:{worker:bestOf([launch?.worker,worker?.worker],engine.alive),shim:bestOf([shim],engine.alive)},isOtherBoot:(boot??(spec.kind===
+"ok"?spec.value.launcher:null))?.boot_id!==(0,import_chunk_BSO2ISIG.bootId)()&&(boot!==null||spec.kind==="ok"),isClaimed:(0,import_chunk_7WBBYJDG.exists)(paths.
+started),exit:(0,import_chunk_OYSO2DVF.readExit)(paths),reason:(0,import_chunk_OYSO2DVF.readReason)(paths),cancel:(0,import_chunk_OYSO2DVF.readCancel)(paths),leaseAgeMs:lease?
+Math.max(0,(0,import_chunk_Y5L6GQDB.nowMs)()-lease.modifiedMs):null}}function conditionOf(view){if(view.damage!==null)return"damaged";if(isEnded(view.state))return"\
+ended";const{worker,shim}=view.seen;if(view.spec?.timer)return conditionOfTimer(view,view.spec.timer);if(worker==="alive")return"supervised";if(!view.spec)return"\
+damaged";if(worker==="unknown")return isLongOver(view)?"lost":"unseen";if(view.spec.kind==="watch")return conditionOfWatch(view,view.spec);if(view.isOtherBoot)return view.
+exit?"over":"host_restarted";if(view.isClaimed){if(view.exit)return"over";if(shim==="alive")return"orphaned";if(shim==="unknown")return"unseen";return shim==="n\
+one"&&ageOf(view.paths.started)<1e3?"orphaned":"lost"}if(view.launch||view.worker)return"unclaimed";return startingOf(view,view.spec)}function conditionOfTimer(view,timer){
+const isAlive=view.seen.worker==="alive";if((0,import_chunk_Y5L6GQDB.nowMs)()>=Date.parse(timer.due_at)+(isAlive?timerPatienceMs:0))return"over";if(view.cancel&&
+!isAlive)return"over";return isAlive?"supervised":"armed"}var timerPatienceMs=2e3;function conditionOfWatch(view,spec){if(isPastBound(spec))return"lost";if(view.
+launch||view.worker)return"unclaimed";return startingOf(view,spec)}function startingOf(view,spec){const isLauncherAlive=((0,import_chunk_XUMWCHG3.findEngine)(spec.
+engine)??import_chunk_XUMWCHG3.defaultEngine).alive(spec.launcher)==="alive";return isLauncherAlive||ageOf(view.paths.spec)<import_chunk_UNWLYFWA.startLimitMs?"\
+starting":"never_started"}function isLongOver(view){if(!view.spec||view.leaseAgeMs===null||view.leaseAgeMs<import_chunk_UNWLYFWA.leaseStaleMs)return false;const latest=Date.
+parse(view.spec.created_at)+view.spec.deadline_ms+view.spec.kill_grace_ms+import_chunk_UNWLYFWA.unseenGraceMs;return(0,import_chunk_Y5L6GQDB.nowMs)()>latest}function ageOf(target){
+const facts=(0,import_chunk_7WBBYJDG.factsOf)(target);return facts?(0,import_chunk_Y5L6GQDB.nowMs)()-facts.modifiedMs:Number.POSITIVE_INFINITY}function bestOf(identities,alive){
+const seen=identities.filter(one=>one!==null&&one!==void 0).map(alive);for(const answer of["alive","unknown","dead"])if(seen.includes(answer))return answer;return"\
+none"}function damageOf(spec,state,worker){if(worker==="alive")return null;if(state.kind==="damaged")return state.reason;if(state.kind==="ok"&&isEnded(state.value))
+return null;if(spec.kind==="ok")return null;return spec.kind==="damaged"?spec.reason:"spec.json is missing"}function presentIn(read){return read.kind==="ok"?read.
+value:null}
 
 },
 "./chunk-33RR3S3O.js": function (module, exports) {
@@ -279,6 +483,55 @@ if(key===void 0)return null;return await(0,import_chunk_BJVD3YVK.macOfAnswer)({w
 async function storedVerdict(paths,id){const read=(0,import_chunk_527JQF7V.readJson)(paths.cursor);if(read.kind!=="ok")return void 0;const{end,note,seal}=read.value;
 if(!end||!note||typeof seal!=="string")return void 0;const expected=await sealVerdict(id,end,note);return expected!==null&&(0,import_chunk_BJVD3YVK.sameMac)(expected,
 seal)?{end,note}:void 0}
+
+},
+"./chunk-3ONYJH2E.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{askedProfile:()=>askedProfile,freshStaff:()=>freshStaff,launchStaff:()=>launchStaff,taskOf:()=>taskOf});module.exports=
+stdin_exports;var import_chunk_7IFUTIWO=load("./chunk-7IFUTIWO.js");var import_chunk_PPLVBG35=load("./chunk-PPLVBG35.js");var import_chunk_2QIMZQJQ=load("./chun\
+k-2QIMZQJQ.js");var import_chunk_NDLZGJF4=load("./chunk-NDLZGJF4.js");var import_chunk_XGTA7A25=load("./chunk-XGTA7A25.js");var import_chunk_JH5ETT6M=load("./ch\
+unk-JH5ETT6M.js");var import_chunk_DFY3WLOV=load("./chunk-DFY3WLOV.js");var import_chunk_XRZCSGQB=load("./chunk-XRZCSGQB.js");var import_chunk_UNWLYFWA=load("./\
+chunk-UNWLYFWA.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("\
+./chunk-NVPF5LEY.js");var import_node_path=builtin("node:path");var sources=["prompt","prompt-file","stdin"];async function taskOf(context,input){const given=sources.
+filter(name=>input.has(name));if(given.length!==1){const came=given.length===0?"none was given":`these came together: ${given.map(name=>`--${name}`).join(", ")}`;
+throw(0,import_chunk_NVPF5LEY.usageError)(`cannot tell the task: exactly one of --prompt TEXT, --prompt-file PATH and --stdin is needed; ${came}`)}const text=input.
+text("prompt")??decode(given[0]==="stdin"?await context.readStdin():readTask(context,input.text("prompt-file")));const size=Buffer.byteLength(text);if(text.trim()===
+import_chunk_DFY3WLOV.taskPlaceholder)throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take ${JSON.stringify(import_chunk_DFY3WLOV.taskPlaceholder)} as the tas\
+k: it only shows where yours belongs`,"put what the agent is to do in its place, or give it with --prompt-file PATH");if(text.trim()==="")throw(0,import_chunk_NVPF5LEY.
+usageError)(`cannot take an empty task from --${given[0]}`);if(size>import_chunk_UNWLYFWA.promptBytes)throw tooLong(size);return text}function tooLong(size){return(0,
+import_chunk_NVPF5LEY.usageError)(`cannot take a task of ${size} bytes: at most ${import_chunk_UNWLYFWA.promptBytes} (1 MiB) are allowed`,"put the material into\
+ a file and name it in the task")}function readTask(context,name){const file=import_node_path.default.resolve(context.cwd,name);try{const real=(0,import_chunk_7WBBYJDG.
+realPath)(file);const size=(0,import_chunk_7WBBYJDG.factsOf)(real)?.size??0;if(size>import_chunk_UNWLYFWA.promptBytes)throw tooLong(size);const read=(0,import_chunk_527JQF7V.
+readRange)(real,0,size);if(read)return read.bytes}catch(error){if(error instanceof import_chunk_NVPF5LEY.FaultError)throw error;throw new import_chunk_NVPF5LEY.
+FaultError("preflight",`cannot read the task from ${file} (${(0,import_chunk_NVPF5LEY.errnoOf)(error)??"error"})`)}throw new import_chunk_NVPF5LEY.FaultError("p\
+reflight",`cannot read the task from ${file}: it is no regular file`,"give the task with --stdin")}function decode(bytes){try{return new TextDecoder("utf-8",{fatal:true,
+ignoreBOM:true}).decode(bytes)}catch{throw(0,import_chunk_NVPF5LEY.usageError)("cannot take the task: it is no UTF-8 text")}}async function launchStaff(context,input,job){
+(0,import_chunk_2QIMZQJQ.checkLaunchOptions)(input);const root=context.root(input);const request={kind:"staff",verb:job.verb,...(0,import_chunk_2QIMZQJQ.launchWords)(
+input),notify:await(0,import_chunk_2QIMZQJQ.notifyOf)(context,input,job.notify),cwd:job.cwd,deadlineMs:job.deadlineMs??input.durationOrDefault("timeout"),killGraceMs:import_chunk_UNWLYFWA.
+limits.staffKillGrace.default,maxOutputBytes:import_chunk_UNWLYFWA.limits.maxOutput.default,firstOutputMs:job.firstOutputMs??input.duration("first-output")??null,
+stallMs:job.stallMs??input.duration("stall-after")??null,onStall:job.onStall??(0,import_chunk_2QIMZQJQ.onStallOf)(input),lineage:job.lineage,run:null,staff:job.
+staff,worktree:job.worktree===void 0?worktreeOf(input):job.worktree,warnings:(0,import_chunk_7IFUTIWO.launchWarnings)(job.staff),words:job.words,asksForLatest:job.
+asksForLatest??false,credentials:(0,import_chunk_JH5ETT6M.findBackend)(job.staff.backend)?.signIn.variables??[]};await(0,import_chunk_XGTA7A25.settleLost)(root.
+folder);const admit=()=>admitBeside(root,request,job.staff,{share:input.has("share"),isolate:job.worktree===void 0});const launched=await(0,import_chunk_NDLZGJF4.
+launch)(root,{...request,admit});if(launched.isNew)for(const warning of(0,import_chunk_7IFUTIWO.versionWarnings)(job.staff))context.tell(`note: ${warning.message}`);
+if(request.worktree==="new"&&launched.isNew)await tellDirty(context,job.cwd);return(0,import_chunk_2QIMZQJQ.tellLaunched)(context,input,root,launched,job.isSynchronous)}
+async function tellDirty(context,cwd){const{isDirtyTree}=await Promise.resolve().then(()=>load("./worktree-M6KJXYII.js"));const root=(0,import_chunk_XRZCSGQB.findWorktree)(
+cwd);if(root!==void 0&&isDirtyTree(root))context.tell(`note: what is uncommitted in ${root} is not in the worktree of this job`)}function worktreeOf(input){if(input.
+has("worktree")&&input.has("share"))throw(0,import_chunk_NVPF5LEY.usageError)("cannot take --worktree and --share together: a tree of its own is shared with nob\
+ody");return input.has("worktree")?"new":null}async function admitBeside(root,request,staff,may){if(staff.resume!==null)(0,import_chunk_7IFUTIWO.requireFreeConversation)(
+root,staff.backend,staff.resume);if(request.worktree==="new")return{warnings:[]};const neighbours=await(0,import_chunk_XGTA7A25.findNeighbours)(root,staff,request.
+cwd,may);return{warnings:neighbours.map(id=>(0,import_chunk_XGTA7A25.neighbourWarning)(id,(0,import_chunk_XGTA7A25.modeOf)(root.folder,id))),told:id=>(0,import_chunk_XGTA7A25.
+tellNeighbours)(root.folder,neighbours,id)}}function freshStaff(context,input,words){const part=(0,import_chunk_7IFUTIWO.makeStaffPart)({...words,stateRoot:context.
+root(input).folder,backend:input.text("backend"),model:input.text("model")??null,profile:askedProfile(input),resume:null});if(input.has("schema"))part.schema=true;
+const base=input.text("base");if(base!==void 0)part.base=(0,import_chunk_PPLVBG35.requireBase)(words.cwd,base);return part}function askedProfile(input){return input.
+text("profile")}
+
+},
+"./chunk-3UZT3TZZ.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{concludeTimer:()=>concludeTimer});module.exports=stdin_exports;var import_chunk_KWVZTQ2C=load("./chunk-KWVZTQ2C.js");
+var import_chunk_OYSO2DVF=load("./chunk-OYSO2DVF.js");var import_chunk_Y5L6GQDB=load("./chunk-Y5L6GQDB.js");function concludeTimer(job,reconciled){if((0,import_chunk_KWVZTQ2C.
+finishStored)(job))return;const tree={step:"none",ended:[],survivors:[]};(0,import_chunk_KWVZTQ2C.conclude)(job,{reason:reasonOf(job),exit:void 0,tree,reconciled})}
+function reasonOf({paths,spec}){const due=Date.parse(spec.timer?.due_at??"");const cancel=(0,import_chunk_OYSO2DVF.readCancel)(paths);if((0,import_chunk_Y5L6GQDB.
+nowMs)()<due)return"canceled";return cancel&&Date.parse(cancel.at)<due?"canceled":"due"}
 
 },
 "./chunk-527JQF7V.js": function (module, exports) {
@@ -357,6 +610,23 @@ tailLines,bytes:import_chunk_UNWLYFWA.tailBytes}){const part=(0,import_chunk_527
 return(0,import_chunk_527JQF7V.readRange)(file,0,0)?.size??0}
 
 },
+"./chunk-5YXB44RP.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{folderSaid:()=>folderSaid,onceWords:()=>onceWords,repeatedLaunch:()=>repeatedLaunch});module.exports=stdin_exports;
+var import_chunk_2QIMZQJQ=load("./chunk-2QIMZQJQ.js");var import_chunk_NDLZGJF4=load("./chunk-NDLZGJF4.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");
+var import_chunk_RSAECTKB=load("./chunk-RSAECTKB.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_node_path=builtin("node:path");var passing=[
+"owner","label","once-key","notify","json","id-only","wait","wait-timeout","foreground","state-dir","prompt-file","stdin"];function onceWords(verb,input,folder,task){
+const options=input.given().filter(([name])=>!passing.includes(name)&&!["prompt","cwd"].includes(name));return JSON.stringify([verb,options.sort(),input.words,input.
+rest,folder,task])}function folderSaid(context,input){return import_node_path.default.resolve(context.cwd,input.text("cwd")??".")}async function repeatedLaunch(context,input,words,isSynchronous){
+const{onceKey}=(0,import_chunk_2QIMZQJQ.launchWords)(input);if(onceKey===null)return void 0;(0,import_chunk_2QIMZQJQ.checkLaunchOptions)(input);const root=context.
+root(input);const launched=await(0,import_chunk_NDLZGJF4.launchedBefore)(root,onceKey,words);if(!launched)return void 0;const{folder}=(0,import_chunk_RSAECTKB.jobPaths)(
+root.folder,launched.id);return(0,import_chunk_7WBBYJDG.exists)(folder)?(0,import_chunk_2QIMZQJQ.tellLaunched)(context,input,root,launched,isSynchronous):tellCleaned(
+input,launched.id)}function tellCleaned(input,id){const note=`job ${id} had this once-key; its record was removed by clean, and nothing was started`;if(input.has(
+"id-only"))return{code:import_chunk_6PFAPK5K.exitCodes.done,out:`${id}
+`};if(input.has("json"))return{code:import_chunk_6PFAPK5K.exitCodes.done,json:{id,new:false,cleaned:true,next:{}}};return{code:import_chunk_6PFAPK5K.exitCodes.done,
+out:`${note}
+`}}
+
+},
 "./chunk-6PFAPK5K.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{exitCodeOf:()=>exitCodeOf,exitCodeOfAll:()=>exitCodeOfAll,exitCodes:()=>exitCodes});module.exports=stdin_exports;var exitCodes={
 done:0,fault:1,pending:2,unsuccessful:3,canceled:4};var codeOfState={queued:exitCodes.pending,starting:exitCodes.pending,running:exitCodes.pending,stopping:exitCodes.
@@ -365,136 +635,82 @@ return codeOfState[state]}function exitCodeOfAll(states){const codes=states.map(
 canceled]){if(codes.includes(code))return code}return exitCodes.done}
 
 },
-"./chunk-766YHSQT.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{askedProfile:()=>askedProfile,freshStaff:()=>freshStaff,launchStaff:()=>launchStaff,taskOf:()=>taskOf});module.exports=
-stdin_exports;var import_chunk_XGVCQHES=load("./chunk-XGVCQHES.js");var import_chunk_PPLVBG35=load("./chunk-PPLVBG35.js");var import_chunk_H4EBPZHM=load("./chun\
-k-H4EBPZHM.js");var import_chunk_NDLZGJF4=load("./chunk-NDLZGJF4.js");var import_chunk_CIC7AI7D=load("./chunk-CIC7AI7D.js");var import_chunk_JH5ETT6M=load("./ch\
-unk-JH5ETT6M.js");var import_chunk_DFY3WLOV=load("./chunk-DFY3WLOV.js");var import_chunk_XRZCSGQB=load("./chunk-XRZCSGQB.js");var import_chunk_UNWLYFWA=load("./\
-chunk-UNWLYFWA.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("\
-./chunk-NVPF5LEY.js");var import_node_path=builtin("node:path");var sources=["prompt","prompt-file","stdin"];async function taskOf(context,input){const given=sources.
-filter(name=>input.has(name));if(given.length!==1){const came=given.length===0?"none was given":`these came together: ${given.map(name=>`--${name}`).join(", ")}`;
-throw(0,import_chunk_NVPF5LEY.usageError)(`cannot tell the task: exactly one of --prompt TEXT, --prompt-file PATH and --stdin is needed; ${came}`)}const text=input.
-text("prompt")??decode(given[0]==="stdin"?await context.readStdin():readTask(context,input.text("prompt-file")));const size=Buffer.byteLength(text);if(text.trim()===
-import_chunk_DFY3WLOV.taskPlaceholder)throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take ${JSON.stringify(import_chunk_DFY3WLOV.taskPlaceholder)} as the tas\
-k: it only shows where yours belongs`,"put what the agent is to do in its place, or give it with --prompt-file PATH");if(text.trim()==="")throw(0,import_chunk_NVPF5LEY.
-usageError)(`cannot take an empty task from --${given[0]}`);if(size>import_chunk_UNWLYFWA.promptBytes)throw tooLong(size);return text}function tooLong(size){return(0,
-import_chunk_NVPF5LEY.usageError)(`cannot take a task of ${size} bytes: at most ${import_chunk_UNWLYFWA.promptBytes} (1 MiB) are allowed`,"put the material into\
- a file and name it in the task")}function readTask(context,name){const file=import_node_path.default.resolve(context.cwd,name);try{const real=(0,import_chunk_7WBBYJDG.
-realPath)(file);const size=(0,import_chunk_7WBBYJDG.factsOf)(real)?.size??0;if(size>import_chunk_UNWLYFWA.promptBytes)throw tooLong(size);const read=(0,import_chunk_527JQF7V.
-readRange)(real,0,size);if(read)return read.bytes}catch(error){if(error instanceof import_chunk_NVPF5LEY.FaultError)throw error;throw new import_chunk_NVPF5LEY.
-FaultError("preflight",`cannot read the task from ${file} (${(0,import_chunk_NVPF5LEY.errnoOf)(error)??"error"})`)}throw new import_chunk_NVPF5LEY.FaultError("p\
-reflight",`cannot read the task from ${file}: it is no regular file`,"give the task with --stdin")}function decode(bytes){try{return new TextDecoder("utf-8",{fatal:true,
-ignoreBOM:true}).decode(bytes)}catch{throw(0,import_chunk_NVPF5LEY.usageError)("cannot take the task: it is no UTF-8 text")}}async function launchStaff(context,input,job){
-(0,import_chunk_H4EBPZHM.checkLaunchOptions)(input);const root=context.root(input);const request={kind:"staff",verb:job.verb,...(0,import_chunk_H4EBPZHM.launchWords)(
-input),notify:await(0,import_chunk_H4EBPZHM.notifyOf)(context,input,job.notify),cwd:job.cwd,deadlineMs:job.deadlineMs??input.durationOrDefault("timeout"),killGraceMs:import_chunk_UNWLYFWA.
-limits.staffKillGrace.default,maxOutputBytes:import_chunk_UNWLYFWA.limits.maxOutput.default,firstOutputMs:job.firstOutputMs??input.duration("first-output")??null,
-stallMs:job.stallMs??input.duration("stall-after")??null,onStall:job.onStall??(0,import_chunk_H4EBPZHM.onStallOf)(input),lineage:job.lineage,run:null,staff:job.
-staff,worktree:job.worktree===void 0?worktreeOf(input):job.worktree,warnings:(0,import_chunk_XGVCQHES.launchWarnings)(job.staff),words:job.words,asksForLatest:job.
-asksForLatest??false,credentials:(0,import_chunk_JH5ETT6M.findBackend)(job.staff.backend)?.signIn.variables??[]};await(0,import_chunk_CIC7AI7D.settleLost)(root.
-folder);const admit=()=>admitBeside(root,request,job.staff,{share:input.has("share"),isolate:job.worktree===void 0});const launched=await(0,import_chunk_NDLZGJF4.
-launch)(root,{...request,admit});if(launched.isNew)for(const warning of(0,import_chunk_XGVCQHES.versionWarnings)(job.staff))context.tell(`note: ${warning.message}`);
-if(request.worktree==="new"&&launched.isNew)await tellDirty(context,job.cwd);return(0,import_chunk_H4EBPZHM.tellLaunched)(context,input,root,launched,job.isSynchronous)}
-async function tellDirty(context,cwd){const{isDirtyTree}=await Promise.resolve().then(()=>load("./worktree-M6KJXYII.js"));const root=(0,import_chunk_XRZCSGQB.findWorktree)(
-cwd);if(root!==void 0&&isDirtyTree(root))context.tell(`note: what is uncommitted in ${root} is not in the worktree of this job`)}function worktreeOf(input){if(input.
-has("worktree")&&input.has("share"))throw(0,import_chunk_NVPF5LEY.usageError)("cannot take --worktree and --share together: a tree of its own is shared with nob\
-ody");return input.has("worktree")?"new":null}async function admitBeside(root,request,staff,may){if(staff.resume!==null)(0,import_chunk_XGVCQHES.requireFreeConversation)(
-root,staff.backend,staff.resume);if(request.worktree==="new")return{warnings:[]};const neighbours=await(0,import_chunk_CIC7AI7D.findNeighbours)(root,staff,request.
-cwd,may);return{warnings:neighbours.map(id=>(0,import_chunk_CIC7AI7D.neighbourWarning)(id,(0,import_chunk_CIC7AI7D.modeOf)(root.folder,id))),told:id=>(0,import_chunk_CIC7AI7D.
-tellNeighbours)(root.folder,neighbours,id)}}function freshStaff(context,input,words){const part=(0,import_chunk_XGVCQHES.makeStaffPart)({...words,stateRoot:context.
-root(input).folder,backend:input.text("backend"),model:input.text("model")??null,profile:askedProfile(input),resume:null});if(input.has("schema"))part.schema=true;
-const base=input.text("base");if(base!==void 0)part.base=(0,import_chunk_PPLVBG35.requireBase)(words.cwd,base);return part}function askedProfile(input){return input.
-text("profile")}
-
-},
-"./chunk-7BF6ZBHM.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{conclude:()=>conclude,finishStored:()=>finishStored,readOwnLog:()=>readOwnLog});module.exports=stdin_exports;var import_chunk_G5H74RE5=load(
-"./chunk-G5H74RE5.js");var import_chunk_P2ISOPV5=load("./chunk-P2ISOPV5.js");var import_chunk_QDGG2LTG=load("./chunk-QDGG2LTG.js");var import_chunk_5WQSECMS=load(
-"./chunk-5WQSECMS.js");var import_chunk_RCJX4V26=load("./chunk-RCJX4V26.js");var import_chunk_ILJKJSAA=load("./chunk-ILJKJSAA.js");var import_chunk_G3QJQVPZ=load(
-"./chunk-G3QJQVPZ.js");var import_chunk_THMK3AAK=load("./chunk-THMK3AAK.js");var import_chunk_DFY3WLOV=load("./chunk-DFY3WLOV.js");var import_chunk_GEPPUING=load(
-"./chunk-GEPPUING.js");var import_chunk_SBRRC2LY=load("./chunk-SBRRC2LY.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_ER3MQ2ZD=load(
-"./chunk-ER3MQ2ZD.js");var import_chunk_XUMWCHG3=load("./chunk-XUMWCHG3.js");var import_chunk_OYSO2DVF=load("./chunk-OYSO2DVF.js");var import_chunk_UNWLYFWA=load(
-"./chunk-UNWLYFWA.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load(
-"./chunk-NVPF5LEY.js");async function readOwnLog(spec,path){const nothing=note=>({path,tail:"",note});const look=await(0,import_chunk_ILJKJSAA.lookBehindSoon)(path,
-import_chunk_UNWLYFWA.pathLookMs);if("trouble"in look)return nothing(`it cannot be read (${look.trouble})`);if(!look.found)return nothing("it is missing");if(look.
-found.kind!=="file")return nothing("it is no regular file");try{const tail2=(0,import_chunk_QDGG2LTG.plainTail)((0,import_chunk_7WBBYJDG.realPath)(path));if(tail2===
-"")return nothing("it is empty");const isOld=look.found.modifiedMs<Date.parse(spec.created_at);return{path,tail:tail2,note:isOld?"not written since the launch":
-null}}catch(error){return nothing(`it cannot be read (${(0,import_chunk_NVPF5LEY.errnoOf)(error)??"error"})`)}}function ownLogSection({path,tail:tail2,note}){const name=(0,
-import_chunk_QDGG2LTG.oneLine)(path);if(tail2==="")return{text:`The log ${name} tells nothing: ${note}.`,isWhole:false};return{text:`## Last lines of ${name}${note===
-null?"":` (${note})`}
-
-${tail2}`,isWhole:note===null}}function recovery(job,refused=[]){const{spec,state,paths}=job;const again=import_chunk_DFY3WLOV.nextCommands.restart(spec.id,spec.
-state_option);if(state.watch?.watched_to_end)return`## Going on
-
-It was watched to its end, as asked: nothing failed. To watch on for as long again: ${again}`;const lines=["## Going on","",`Nothing is started again by itself.${lookFirst(
-job)}`];if(spec.staff)lines.push(...remedies(spec,spec.staff,state),...refusals(spec.staff,refused));if((0,import_chunk_RCJX4V26.isContinuable)(paths,state))lines.
-push(`Go on in the same conversation: ${import_chunk_DFY3WLOV.nextCommands.continue(spec.id,spec.state_option)}`);lines.push(`Start the same once more: ${again}`);
-return lines.join("\n")}function lookFirst({spec,state}){if(spec.kind==="watch")return"";if(state.error?.code==="spawn_failed"||state.error?.code==="never_start\
-ed")return"";if(spec.run?.status_cmd)return` The task may live on, and a restart would start another: ask for it first: ${(0,import_chunk_GEPPUING.quoteWords)([
-"sh","-c",(0,import_chunk_LXK2ZILE.plainText)(spec.run.status_cmd)])}`;const git=spec.worktree?(0,import_chunk_GEPPUING.quoteWords)(["git","-C",spec.worktree.path]):
-"git";return` Look at what was changed first: ${git} status, ${git} diff.`}function remedies(spec,staff,state){const name=staff.custom?.name??staff.backend;switch(state.
-error?.code){case"auth":return[`Sign in first: start ${staff.program} by hand, or set its key. Then try it out: ${(0,import_chunk_DFY3WLOV.nextCommand)(spec.state_option,
-"doctor","--backend",name)}`];case"quota":{const resets=state.error.resets?` (resets: ${(0,import_chunk_LXK2ZILE.plainText)(state.error.resets)})`:"";return[`Th\
-e quota of ${name} is used up${resets}. The same with another CLI: ${(0,import_chunk_DFY3WLOV.nextCommand)(spec.state_option,"restart",spec.id,"--backend","OTHE\
-R")}`]}default:return[]}}function refusals(staff,refused){if(refused.length===0)return[];const wider=staff.profile==="restricted"?"standard":"unrestricted";return[
-`Refused to the agent (profile ${staff.profile}): ${refused.map(import_chunk_LXK2ZILE.plainText).join("; ")}. If it should be allowed: --profile ${wider} with o\
-ne of the commands below.`]}function makeDeliverable(parts){const{spec,state,staff,paths,isPlain}=parts;if(state.state!=="done")return makeReport(parts);if(spec.
-timer)return spec.timer.message;if(spec.watch)return`${state.watch?.evidence??spec.watch.words}
-`;if(isPlain)return(0,import_chunk_527JQF7V.readRange)(paths.output,0,Number.MAX_SAFE_INTEGER)?.bytes??"";if(staff&&staff.answer!==null)return staff.answer;const output=(0,
-import_chunk_5WQSECMS.readLogTail)(paths.output);return output.length>0?output:(0,import_chunk_5WQSECMS.readLogTail)(paths.error)}function makeReport(parts){const{
-spec,state,staff}=parts;if(spec.timer)return timerReport(parts,spec.timer);const sections=[`# ${spec.id}: ${state.state}${state.error?` (${state.error.code})`:""}`,
-reasonText(parts),facts(parts).join("\n"),progress(parts),workspace(parts),...logSections(parts),decided(parts),recovery(parts,staff?.reading.denials)];return`${sections.
-filter(section=>section!=="").join("\n\n")}
-`}function timerReport({spec,state,cancel},timer){const lines=[`# ${spec.id}: ${state.state}`,"",`Canceled${cancelWords(cancel)}. It was due at ${(0,import_chunk_LXK2ZILE.
-plainText)(timer.due_at)}.`,...timer.message===""?[]:["","## Its message","",timer.message]];return`${lines.join("\n")}
-`}function cancelWords(cancel){const why=cancel?.why?`: ${(0,import_chunk_LXK2ZILE.plainText)(cancel.why)}`:"";const who=cancel?` by ${(0,import_chunk_LXK2ZILE.
-plainText)(cancel.owner??`process ${cancel.by?.pid??"unknown"}`)} at ${(0,import_chunk_LXK2ZILE.plainText)(cancel.at)}`:"";return`${who}${why}`}function reasonText({
-state,cancel,tree}){if(state.state==="canceled"){const step={none:"nothing was running any more",term:"the tree ended on SIGTERM",kill:"SIGKILL was needed"}[tree.
-step];return`Canceled${cancelWords(cancel)}. ${tree.ended.length} process(es) ended; ${step}.`}const resets=state.error?.resets?` (resets: ${state.error.resets}\
-)`:"";return`Reason: ${(0,import_chunk_LXK2ZILE.plainText)(state.error?.message??"not known")}${resets}`}function facts(parts){const{spec,state,paths,tree}=parts;
-const rows=[["Command",spec.run?(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_GEPPUING.quoteWords)(spec.run.argv),1e3):null],["Condition",spec.watch?(0,import_chunk_LXK2ZILE.
-plainText)(spec.watch.words):null],["Seen last",spec.watch&&state.watch?seenLast(state.watch):null],["Backend",spec.staff?`${spec.staff.backend}, mode ${spec.staff.
-mode}, profile ${spec.staff.profile}`:null],["Task",spec.staff?(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(spec.staff.prompt).replace(
-/\s+/g," "),import_chunk_UNWLYFWA.excerptBytes):null],["Folder",spec.cwd],["Exit code",state.exit_code===null?null:String(state.exit_code)],["Signal",state.signal===
-null?null:`${state.signal}${state.signal_certain?"":" (by the exit code; not certain)"}`],["Duration",state.duration_ms===null?null:(0,import_chunk_SBRRC2LY.formatDuration)(
-state.duration_ms)],["Hard limit",(0,import_chunk_SBRRC2LY.formatDuration)(spec.deadline_ms)],...(0,import_chunk_QDGG2LTG.runFacts)(parts),["Conversation",state.
-conversation?.id??null],["Survivors",tree.survivors.length>0?tree.survivors.map(one=>`${one.pid} (${one.name})`).join(", "):null],["Warnings",state.warnings.length>
-0?state.warnings.map(one=>(0,import_chunk_LXK2ZILE.plainText)(one.message)).join("; "):null],["Whole output",spec.watch?null:`${paths.output} and ${paths.error}`],
-["What was told",spec.watch?paths.events:null]];return rows.filter(([,value])=>value!==null).map(([name,value])=>`${name}: ${value}`)}function seenLast({evidence,
-polls,troubles,trouble}){const failed=troubles>0?`; the last ${troubles} failed: ${(0,import_chunk_LXK2ZILE.plainText)(trouble??"not known why")}`:"";return`${(0,
-import_chunk_LXK2ZILE.plainText)(evidence)} (${polls} attempts${failed})`}function progress({staff}){if(!staff)return"";const{reading}=staff;const lines=[];for(const call of reading.
-tools.slice(-5)){lines.push(`- ${call.name} ${(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(call.input).replace(/\s+/g," "),import_chunk_UNWLYFWA.
-excerptBytes)} [${call.status}]`)}const text=(0,import_chunk_LXK2ZILE.plainText)(reading.answer||reading.text).trim();if(text!=="")lines.push("",...(0,import_chunk_LXK2ZILE.
-tail)(text,import_chunk_UNWLYFWA.textTailBytes).text.split("\n"));return lines.length>0?["## Seen last (not a finished answer)","",...lines].join("\n"):""}function workspace({
-spec,staff}){if(!staff?.changes)return"";const lines=["## Workspace","",(0,import_chunk_P2ISOPV5.describeChanges)(staff.changes)];if(spec.worktree){lines.push("",
-`It worked in a worktree of its own, ${spec.worktree.path} (branch ${spec.worktree.branch}).`);for(const command of(0,import_chunk_G3QJQVPZ.takeOverCommands)(spec.
-worktree,staff.changes))lines.push(`    ${command}`)}return lines.join("\n")}function decided({spec,state}){if(state.error?.code!=="stalled"||!spec.on_stall)return"";
-return`## Decided at launch for a stall
-
-${(0,import_chunk_LXK2ZILE.plainText)(spec.on_stall).trim()}`}function logSections({spec,paths,ownLog}){if(spec.staff)return[(0,import_chunk_QDGG2LTG.logSection)(
-"Last error output",paths.error)];const own=ownLog===null?void 0:ownLogSection(ownLog);return[...own?[own.text]:[],...own?.isWhole?[]:[(0,import_chunk_QDGG2LTG.
-logSection)("Last output",paths.output)],(0,import_chunk_QDGG2LTG.logSection)("Last error output",paths.error)]}function conclude(job,ending){const{paths,spec}=job;
-const read=(0,import_chunk_OYSO2DVF.readState)(paths);const before=read.kind==="ok"?read.value:(0,import_chunk_XUMWCHG3.earlyState)(spec.id,spec);const journal=(0,
-import_chunk_THMK3AAK.openJournal)(paths,spec);if((0,import_chunk_ER3MQ2ZD.isEnded)(before)){journal.append("late_evidence",{reason:ending.reason,exit_code:ending.
-exit?.exit_code??null});return before}const end=(0,import_chunk_G5H74RE5.makeEndState)(job,before,ending);const{state}=end;try{withReserve(paths,()=>publish(job,
-end,ending,journal))}catch(error){if(!isFull(error))throw error;state.state="failed";state.error={code:"output_unstorable",message:`the result cannot be stored:\
- no space left in ${paths.folder}`};withReserve(paths,()=>finish(paths,state))}return state}function publish(job,{state,staff,results},ending,journal){const{paths,
-spec}=job;const cancel=(0,import_chunk_OYSO2DVF.readCancel)(paths);(0,import_chunk_527JQF7V.writeFile)(paths.result,madeSafely(state,staff,()=>makeDeliverable({
-spec,paths,state,staff,results,ownLog:ending.ownLog??null,tree:ending.tree,cancel,isPlain:(0,import_chunk_G5H74RE5.backendOf)(spec)?.answerFrom==="stdout"})));(0,
-import_chunk_527JQF7V.writeJson)(paths.resultRecord,(0,import_chunk_P2ISOPV5.terminalRecord)(spec,paths,state,{tree:ending.tree,staff,results}),{sync:false});if((0,
-import_chunk_THMK3AAK.readEvents)(paths,journal.seq-1,1).events[0]?.type!=="ended"){const{exit_code,error,reconciled}=state;journal.append("ended",{state:state.
-state,exit_code,error,reconciled})}state.seq=journal.seq;finish(paths,state);if((0,import_chunk_P2ISOPV5.isTidy)(spec,state))for(const file of[paths.output,paths.
-snapshot])(0,import_chunk_527JQF7V.removeFile)(file)}function madeSafely(state,staff,make){try{return make()}catch(error){if(state.state==="done"&&staff&&staff.
-answer!==null)return staff.answer;const reason=state.error?`${state.error.code}: ${state.error.message}`:state.state;return`# ${state.id}: ${state.state}
-
-${reason}
-
-The report could not be made: ${(0,import_chunk_NVPF5LEY.messageOf)(error)}
-`}}function finish(paths,state){(0,import_chunk_OYSO2DVF.writeState)(paths,state);(0,import_chunk_527JQF7V.removeFile)(paths.marker);const passing=[paths.reserve,
-paths.leaseFifo,paths.aliveFifo,paths.limitFifo];const torn=(0,import_chunk_7WBBYJDG.listNames)(paths.folder).filter(name=>/^\..*\.tmp$/.test(name));for(const file of[
-...passing,...torn.map(name=>`${paths.folder}/${name}`)])(0,import_chunk_527JQF7V.removeFile)(file)}function finishStored(job){const stored=(0,import_chunk_OYSO2DVF.
-readStoredState)(job.paths,job.spec.id);if(!stored)return false;withReserve(job.paths,()=>finish(job.paths,stored));return true}function withReserve(paths,write){
-try{write()}catch(error){if(!isFull(error)||!(0,import_chunk_527JQF7V.removeFile)(paths.reserve))throw error;write()}}function isFull(error){return["ENOSPC","ED\
-QUOT"].includes((0,import_chunk_NVPF5LEY.errnoOf)(error)??"")}
+"./chunk-7IFUTIWO.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{defaultBackend:()=>defaultBackend,knownBackends:()=>knownBackends,launchWarnings:()=>launchWarnings,makeStaffPart:()=>makeStaffPart,
+narrowProfile:()=>narrowProfile,narrowingText:()=>narrowingText,noNarrowing:()=>noNarrowing,policyFault:()=>policyFault,readNarrowing:()=>readNarrowing,readSettings:()=>readSettings,
+requireFreeConversation:()=>requireFreeConversation,tellVersion:()=>tellVersion,versionWarnings:()=>versionWarnings});module.exports=stdin_exports;var import_chunk_CSRHEFTG=load(
+"./chunk-CSRHEFTG.js");var import_chunk_K4XBJGBM=load("./chunk-K4XBJGBM.js");var import_chunk_XGTA7A25=load("./chunk-XGTA7A25.js");var import_chunk_JH5ETT6M=load(
+"./chunk-JH5ETT6M.js");var import_chunk_NM4KW5RY=load("./chunk-NM4KW5RY.js");var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");var import_chunk_DFY3WLOV=load(
+"./chunk-DFY3WLOV.js");var import_chunk_XRZCSGQB=load("./chunk-XRZCSGQB.js");var import_chunk_RSAECTKB=load("./chunk-RSAECTKB.js");var import_chunk_OYSO2DVF=load(
+"./chunk-OYSO2DVF.js");var import_chunk_55A4YUIJ=load("./chunk-55A4YUIJ.js");var import_chunk_VBJYUCPQ=load("./chunk-VBJYUCPQ.js");var import_chunk_7WBBYJDG=load(
+"./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_path=builtin(
+"node:path");var noNarrowing={restrict:[],default_backend:{}};function readNarrowing(root,known2){const file=(0,import_chunk_RSAECTKB.rootPaths)(root).config;const facts=(0,
+import_chunk_7WBBYJDG.factsOf)(file);if(!facts)return noNarrowing;if(facts.kind!=="file")throw refused(file,"it is no regular file");if(facts.uid!==process.getuid?.()||
+(facts.mode&18)!==0)throw refused(file,"others own it or may write it");const read=(0,import_chunk_527JQF7V.readJson)(file);if(read.kind!=="ok")throw refused(file,
+read.kind==="missing"?"it is gone":read.reason);return parse(read.value,known2,file)}function narrowingText({restrict,default_backend}){const isEmpty=restrict.length===
+0&&Object.keys(default_backend).length===0;return isEmpty?null:`${JSON.stringify({restrict,default_backend},null,2)}
+`}function narrowProfile(mode,profile,restrictions){const found=restrictions.find(({restrict})=>restrict.includes(mode));if(!found)return profile.asked??profile.
+fallback;if(profile.asked===void 0||profile.asked==="restricted")return"restricted";throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot use --profile\
+ ${profile.asked} for ${mode}: ${found.file} restricts this mode`,`leave --profile away, or change "restrict" there (setup --restrict)`)}function defaultBackend(mode,user,narrowing){
+const id=(0,import_chunk_W7HED5VZ.findMode)(mode)?.id;const own=(id&&user.default_backends?.[id])??user.default_backend;if(own!==void 0)return{name:own,from:"us\
+er"};const name=id&&narrowing.default_backend[id];return name===void 0?void 0:{name,from:"state"}}function parse(value,known2,file){const{restrict=[],default_backend={},
+...rest}=value;const[extra]=Object.keys(rest);if(extra!==void 0)throw refused(file,`${JSON.stringify(extra)} is not known here`);if(!Array.isArray(restrict))throw refused(
+file,'"restrict" is no list of modes');if(typeof default_backend!=="object"||default_backend===null||Array.isArray(default_backend))throw refused(file,'"default\
+_backend" is no object');const backends2={};for(const[mode,name]of Object.entries(default_backend)){if(typeof name!=="string"||!known2.includes(name))throw refused(
+file,`backend ${JSON.stringify(name)} is not known; there are ${known2.join(", ")}`);backends2[modeOf(mode,file)]=name}return{restrict:[...new Set(restrict.map(
+mode=>modeOf(mode,file)))],default_backend:backends2}}function modeOf(value,file){const mode=typeof value==="string"?(0,import_chunk_W7HED5VZ.findMode)(value):void 0;
+if(mode)return mode.id;throw refused(file,`mode ${JSON.stringify(value)} is not known; there are ${import_chunk_W7HED5VZ.modeIds.join(", ")}`)}function refused(file,reason){
+return new import_chunk_NVPF5LEY.FaultError("preflight",`cannot use the config of the state folder ${file}: ${reason}`,'mend or remove it; its form is {"restric\
+t": ["review"], "default_backend": {"review": "codex"}}')}var policyBytes=1024*1024;function checkProgram(backend,program){const version=tellVersion(backend,program);
+if(version===null||backend.oldest===null||!(0,import_chunk_JH5ETT6M.isOlder)(version,backend.oldest))return{version};throw new import_chunk_NVPF5LEY.FaultError(
+"preflight",`cannot use ${backend.title} ${version} (${program}): it is too old; needed: ${backend.oldest} or newer`,`update it: ${backend.install}`)}function versionWarnings({
+backend:id,program,version}){const backend=(0,import_chunk_JH5ETT6M.findBackend)(id);if(!backend?.oldest||(version??null)!==null)return[];const message=`cannot \
+tell the version of ${backend.title} (${program}); needed: ${backend.oldest} or newer`;return[{code:"version_unknown",message}]}function tellVersion(backend,program){
+if(backend.oldest===null&&backend.packages.length===0)return null;const version=(0,import_chunk_JH5ETT6M.versionOf)(program,backend.packages);if(version===null||
+backend.oldest===null||!(0,import_chunk_JH5ETT6M.isOlder)(version,backend.oldest))return version;return(0,import_chunk_JH5ETT6M.versionOf)(program,backend.packages,
+{isFresh:true})}function requirePolicy(backend,profile,cwd,version=null){const fault=policyFault(backend,profile,cwd,version);if(fault===null)return;throw new import_chunk_NVPF5LEY.
+FaultError("preflight",`cannot use profile ${profile} with ${backend.title}: ${fault}`,"change its settings, or name another backend or profile with --backend o\
+r --profile")}function policyFault(backend,profile,cwd,version=null){const policies=[...backend.policy?[backend.policy]:[],...backend.morePolicies??[]];for(const policy of policies){
+const fault=faultOf(policy,{profile,version},cwd);if(fault!==null)return fault}return null}function faultOf(policy,wanted,cwd){const home=import_chunk_VBJYUCPQ.
+variables.home();if(!policy.inWorkspace&&home===void 0)return`its settings ~/${policy.file} cannot be found: HOME is not set`;for(const place of policy.inWorkspace?
+placesOf(cwd):[home]){const file=import_node_path.default.join(place,policy.file);for(const one of policy.file.endsWith("/")?filesIn(file):[file]){const fault=fileFault(
+policy,wanted,one);if(fault!==null)return fault}}return null}function placesOf(cwd){return[...new Set([(0,import_chunk_XRZCSGQB.findWorktree)(cwd)??cwd,cwd])]}function filesIn(folder){
+return(0,import_chunk_7WBBYJDG.listNames)(folder).filter(name=>name.endsWith(".json")).map(name=>import_node_path.default.join(folder,name))}function fileFault(policy,{
+profile,version},file){const read=readSettings(file);if("fault"in read)return`its settings ${file} ${read.fault}`;if(read.text===null)return null;try{const fault=policy.
+findFault(read.text,profile,version);return fault===null?null:`${fault} (${file})`}catch{return`its settings ${file} are not understood`}}function readSettings(file){
+try{if(!(0,import_chunk_7WBBYJDG.factsOf)(file))return{text:null};const read=(0,import_chunk_527JQF7V.readRange)((0,import_chunk_7WBBYJDG.realPath)(file),0,policyBytes);
+if(!read)return{fault:"are no regular file"};if(read.size>policyBytes)return{fault:`are too large (${read.size} bytes) to be checked`};return{text:read.bytes.toString(
+"utf8")}}catch(error){return{fault:`cannot be read (${(0,import_chunk_NVPF5LEY.errnoOf)(error)??"error"})`}}}function makeStaffPart(words){const config=(0,import_chunk_CSRHEFTG.
+readUserConfig)();const narrowing=readNarrowing(words.stateRoot,knownBackends(config));const name=words.backend??defaultBackend(words.mode,config,narrowing)?.name;
+const{backend,custom}=chooseBackend(name,config,words.cwd);if(words.model!==null&&words.model.trim()==="")throw(0,import_chunk_NVPF5LEY.usageError)('cannot take\
+ --model "": it needs the name of a model');const profile=narrowProfile(words.mode,{asked:words.profile,fallback:fallbackOf(words)},[{restrict:config.restrict??
+[],file:(0,import_chunk_K4XBJGBM.userConfigFile)()??"your config"},{restrict:narrowing.restrict,file:(0,import_chunk_RSAECTKB.rootPaths)(words.stateRoot).config}]);
+const terms=backend.profiles[profile];if(terms===null){const can=Object.entries(backend.profiles).filter(([,one])=>one!==null).map(([one])=>one);throw new import_chunk_NVPF5LEY.
+FaultError("preflight",`cannot use profile ${profile} with backend ${custom?.name??backend.id}: it cannot be kept there; possible: ${can.join(", ")}`)}const program=programOf(
+backend,custom,words.cwd);const tooLong=custom?.prompt==="argument"?(0,import_chunk_JH5ETT6M.findArgumentFault)([words.prompt]):null;if(tooLong!==null)throw new import_chunk_NVPF5LEY.
+FaultError("preflight",`cannot give the task to backend ${custom?.name} as an argument: ${tooLong}`,'set "prompt": "stdin" for it in your config');const{version}=checkProgram(
+backend,program);requirePolicy(backend,profile,words.cwd,version);const{mode,model,prompt,resume}=words;return{mode,backend:backend.id,program,version,model,profile,
+adds:terms.adds,brief:custom?custom.brief??false:true,prompt,resume,custom}}function fallbackOf(words){return words.earlierProfile??(0,import_chunk_W7HED5VZ.findMode)(
+words.mode)?.profile??"restricted"}function launchWarnings(staff){return[...sandboxWarnings(staff),...modelWarnings(staff)]}function modelWarnings({model,custom}){
+if(model===null||!custom)return[];return[{code:"model_ignored",message:`${custom.name} is told no model: put ${model} into its "argv" in your config`}]}function sandboxWarnings(staff){
+const terms=(0,import_chunk_JH5ETT6M.findBackend)(staff.backend)?.profiles[staff.profile];if(staff.profile!=="standard"||terms?.sandbox!==false)return[];const message=`${staff.
+backend} has no sandbox here: nothing but its own obedience keeps its writes inside the workspace`;return[{code:"no_sandbox",message}]}function chooseBackend(name,config,cwd){
+if(name===void 0)return{backend:onlyInstalled(config,cwd),custom:null};const own=Object.hasOwn(config.backends,name)?config.backends[name]:void 0;const custom=(0,
+import_chunk_JH5ETT6M.findBackend)("custom");if(own&&custom)return{backend:custom,custom:{name,...own}};const backend=(0,import_chunk_JH5ETT6M.findBackend)(name);
+if(backend&&backend.id!=="custom")return{backend,custom:null};throw(0,import_chunk_NVPF5LEY.usageError)(`cannot use backend ${JSON.stringify(name)}: there are ${known(
+config)}`,'your own programs go into "backends" of ~/.config/job-companion/config.json')}function onlyInstalled(config,cwd){const found=import_chunk_JH5ETT6M.backends.
+filter(backend=>backend.programs.some(program=>(0,import_chunk_55A4YUIJ.findProgram)(program,cwd)!==void 0));if(found.length===1&&found[0])return found[0];const state=found.
+length===0?"no agent CLI is on PATH":`several are installed (${found.map(one=>one.id).join(", ")})`;const next=found.length===0?`install one of them; how, and w\
+hat is there, shows: ${(0,import_chunk_DFY3WLOV.nextCommand)([],"setup")}`:"name one with --backend NAME";throw(0,import_chunk_NVPF5LEY.usageError)(`cannot choo\
+se a backend: ${state}; there are ${known(config)}`,next)}function knownBackends(config){return[...import_chunk_JH5ETT6M.backends.map(backend=>backend.id).filter(
+id=>id!=="custom"),...Object.keys(config.backends)]}function known(config){return knownBackends(config).join(", ")||"none"}function programOf(backend,custom,cwd){
+const names=custom?[custom.argv[0]]:backend.programs;for(const name of names){const program=(0,import_chunk_55A4YUIJ.findProgram)(name,cwd);if(program!==void 0)
+return program}throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot find ${names.join(" or ")} for backend ${custom?.name??backend.id}: not on PATH (${import_chunk_VBJYUCPQ.
+variables.searchPath()||"empty"})`,`${custom?'mend "backends" of your config':`install it (${backend.install})`}, or choose another with --backend`)}function requireFreeConversation(root,backend,conversation){
+const{folder,option}=root;for(const id of(0,import_chunk_NM4KW5RY.listActive)(folder)){const paths=(0,import_chunk_RSAECTKB.jobPaths)(folder,id);const spec=(0,import_chunk_OYSO2DVF.
+readSpec)(paths);if(spec.kind!=="ok"||spec.value.staff?.backend!==backend)continue;const state=(0,import_chunk_OYSO2DVF.readState)(paths);const uses=spec.value.
+staff.resume??(state.kind==="ok"?state.value.conversation?.id:void 0);if(uses!==conversation||(0,import_chunk_XGTA7A25.isOver)(folder,id))continue;throw new import_chunk_NVPF5LEY.
+FaultError("busy",`cannot continue conversation ${conversation}: job ${id} is using it`,import_chunk_DFY3WLOV.nextCommands.wait(id,option))}}
 
 },
 "./chunk-7LUFXQWN.js": function (module, exports) {
@@ -626,35 +842,6 @@ evidenceChars?characters.join(""):`${characters.slice(0,import_chunk_UNWLYFWA.ev
 plainValue)(facts,import_chunk_UNWLYFWA.excerptBytes);return JSON.stringify(plain).length<=import_chunk_UNWLYFWA.watchFactsBytes?plain:{truncated:true}}function toEndText({
 changes=0},last){const told=changes===0?"nothing changed":`${changes} change${changes===1?"":"s"} told`;return`it was watched to its end as asked, ${told}; the \
 last: ${last}`}
-
-},
-"./chunk-CIC7AI7D.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{findNeighbours:()=>findNeighbours,isOver:()=>isOver,modeOf:()=>modeOf,neighbourWarning:()=>neighbourWarning,neighbourWarnings:()=>neighbourWarnings,
-settleLost:()=>settleLost,tellNeighbours:()=>tellNeighbours});module.exports=stdin_exports;var import_chunk_NM4KW5RY=load("./chunk-NM4KW5RY.js");var import_chunk_YD5YGYM5=load(
-"./chunk-YD5YGYM5.js");var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");var import_chunk_DFY3WLOV=load("./chunk-DFY3WLOV.js");var import_chunk_XRZCSGQB=load(
-"./chunk-XRZCSGQB.js");var import_chunk_BJVD3YVK=load("./chunk-BJVD3YVK.js");var import_chunk_ER3MQ2ZD=load("./chunk-ER3MQ2ZD.js");var import_chunk_XUMWCHG3=load(
-"./chunk-XUMWCHG3.js");var import_chunk_RSAECTKB=load("./chunk-RSAECTKB.js");var import_chunk_OYSO2DVF=load("./chunk-OYSO2DVF.js");var import_chunk_7WBBYJDG=load(
-"./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");async function findNeighbours(root,staff,cwd,may){
-if(!(0,import_chunk_W7HED5VZ.isWriter)(staff.profile))return[];const place=placeOf(cwd);const others=(await liveStaff(root.folder)).filter(spec=>(0,import_chunk_W7HED5VZ.
-isWriter)(spec.staff.profile)&&overlaps(placeOf(spec.cwd),place));const rival=others.find(spec=>spec.staff.mode==="implement");if(rival&&staff.mode==="implement"&&
-!may.share){throw new import_chunk_NVPF5LEY.FaultError("busy",`cannot start a second implement job in ${place.folder}: job ${rival.id} is writing there`,`wait f\
-or it (${import_chunk_DFY3WLOV.nextCommands.wait(rival.id,root.option)}), ${may.isolate?"or give this one its own tree with --worktree, ":""}or accept both with\
- --share`)}return others.map(spec=>spec.id)}function tellNeighbours(root,ids,own){for(const id of ids){try{const folder=(0,import_chunk_RSAECTKB.jobPaths)(root,
-id).neighbours;(0,import_chunk_527JQF7V.createFolder)(folder);if((0,import_chunk_7WBBYJDG.factsOf)(folder)?.kind!=="folder")continue;(0,import_chunk_527JQF7V.createFile)(
-`${folder}/${own}`,"",{sync:false})}catch{}}}function neighbourWarnings(root,paths){if((0,import_chunk_7WBBYJDG.factsOf)(paths.neighbours)?.kind!=="folder")return[];
-const ids=(0,import_chunk_7WBBYJDG.listNames)(paths.neighbours).filter(import_chunk_XUMWCHG3.isId).slice(0,20);return ids.map(id=>neighbourWarning(id,modeOf(root,
-id)))}function neighbourWarning(id,mode){const what=mode===void 0?"a job":`${/^[aeiou]/.test(mode)?"an":"a"} ${mode} job`;return{code:"two_writers",message:`${what}\
-, ${id}, may write in the same worktree at the same time`}}function modeOf(root,id){const spec=(0,import_chunk_OYSO2DVF.readSpec)((0,import_chunk_RSAECTKB.jobPaths)(
-root,id));return spec.kind==="ok"?spec.value.staff?.mode:void 0}async function settleLost(root){for(const id of(0,import_chunk_NM4KW5RY.listActive)(root))await unlessGone(
-()=>(0,import_chunk_YD5YGYM5.refresh)(root,id))}async function unlessGone(look){try{return await look()}catch(error){if(error instanceof import_chunk_NVPF5LEY.FaultError&&
-error.code==="unknown_job")return void 0;throw error}}async function liveStaff(root){const key=(0,import_chunk_BJVD3YVK.readKey)();const found=[];for(const id of(0,
-import_chunk_NM4KW5RY.listActive)(root)){const spec=(0,import_chunk_OYSO2DVF.readSpec)((0,import_chunk_RSAECTKB.jobPaths)(root,id));if(spec.kind!=="ok"||!spec.value.
-staff||!await(0,import_chunk_BJVD3YVK.isGenuine)(spec.value,key)||isOver(root,id))continue;found.push({...spec.value,staff:spec.value.staff})}return found}function isOver(root,id){
-let condition;try{condition=(0,import_chunk_ER3MQ2ZD.conditionOf)((0,import_chunk_ER3MQ2ZD.inspect)(root,id))}catch(error){if(error instanceof import_chunk_NVPF5LEY.
-FaultError&&error.code==="unknown_job")return true;throw error}return condition==="ended"||condition==="damaged"||(0,import_chunk_YD5YGYM5.isSettleable)(condition)}
-function placeOf(cwd){const real=(0,import_chunk_7WBBYJDG.isFolder)(cwd)?(0,import_chunk_7WBBYJDG.realPath)(cwd):cwd;const worktree=(0,import_chunk_XRZCSGQB.findWorktree)(
-real);return worktree===void 0?{folder:real,isWorktree:false}:{folder:worktree,isWorktree:true}}function overlaps(a,b){if(a.folder===b.folder)return true;const isBelow=(inner,outer)=>inner.
-folder.startsWith(`${outer.folder.replace(/\/$/,"")}/`);return!a.isWorktree&&!b.isWorktree&&(isBelow(a,b)||isBelow(b,a))}
 
 },
 "./chunk-CJ74I6F3.js": function (module, exports) {
@@ -1009,6 +1196,41 @@ for(let i=0;i<64;i+=1){const s1=(e>>>6|e<<26)^(e>>>11|e<<21)^(e>>>25|e<<7);const
 hash[4]+e;hash[5]=hash[5]+f;hash[6]=hash[6]+g;hash[7]=hash[7]+h}function rotate(word,bits){return word>>>bits|word<<32-bits}
 
 },
+"./chunk-CVK7QJV7.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{commandNames:()=>commandNames,loadCommand:()=>loadCommand});module.exports=stdin_exports;var loaders={run:async()=>(await Promise.
+resolve().then(()=>load("./run-ONLAIYR6.js"))).run,watch:async()=>(await Promise.resolve().then(()=>load("./watch-BCBBWIF5.js"))).watch,staffer:async()=>(await Promise.
+resolve().then(()=>load("./staffer-ZLLQWSKZ.js"))).staffer,research:async()=>(await Promise.resolve().then(()=>load("./research-IXP7OFTN.js"))).research,review:async()=>(await Promise.
+resolve().then(()=>load("./review-BXBXYMBL.js"))).review,implement:async()=>(await Promise.resolve().then(()=>load("./implement-AROTOPJ7.js"))).implement,ask:async()=>(await Promise.
+resolve().then(()=>load("./ask-E2CS4IU3.js"))).ask,timer:async()=>(await Promise.resolve().then(()=>load("./timer-ERGDNYZ3.js"))).timer,wait:async()=>(await Promise.
+resolve().then(()=>load("./wait-3HR6B7SV.js"))).wait,observe:async()=>(await Promise.resolve().then(()=>load("./observe-UTZB4FKD.js"))).observe,status:async()=>(await Promise.
+resolve().then(()=>load("./status-AYNH3OH5.js"))).status,result:async()=>(await Promise.resolve().then(()=>load("./result-AGDNFQPE.js"))).result,cancel:async()=>(await Promise.
+resolve().then(()=>load("./cancel-FP4RMIWB.js"))).cancel,continue:async()=>(await Promise.resolve().then(()=>load("./continue-GWXR5OJG.js"))).continueCommand,restart:async()=>(await Promise.
+resolve().then(()=>load("./restart-QL67RN3P.js"))).restart,clean:async()=>(await Promise.resolve().then(()=>load("./clean-ZVRUH64Y.js"))).clean,setup:async()=>(await Promise.
+resolve().then(()=>load("./setup-UOMM23NI.js"))).setup,doctor:async()=>(await Promise.resolve().then(()=>load("./doctor-RUQLDQYR.js"))).doctor,help:async()=>(await Promise.
+resolve().then(()=>load("./help-WGB7L3RL.js"))).help};var commandNames=Object.keys(loaders);async function loadCommand(name){return Object.hasOwn(loaders,name)?
+loaders[name]():void 0}
+
+},
+"./chunk-DEY4OZOD.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{claimJob:()=>claimJob,renewLease:()=>renewLease});module.exports=stdin_exports;var import_chunk_IH5K6ZOB=load("./ch\
+unk-IH5K6ZOB.js");var import_chunk_U56C6E24=load("./chunk-U56C6E24.js");var import_chunk_TPL5RJS6=load("./chunk-TPL5RJS6.js");var import_chunk_BJVD3YVK=load("./\
+chunk-BJVD3YVK.js");var import_chunk_2QLC7HEG=load("./chunk-2QLC7HEG.js");var import_chunk_RSAECTKB=load("./chunk-RSAECTKB.js");var import_chunk_OYSO2DVF=load("\
+./chunk-OYSO2DVF.js");var import_chunk_Y5L6GQDB=load("./chunk-Y5L6GQDB.js");var import_chunk_BSO2ISIG=load("./chunk-BSO2ISIG.js");var import_chunk_7WBBYJDG=load(
+"./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var reserveBytes=32*1024;async function claimJob(root,id){
+const paths=(0,import_chunk_RSAECTKB.jobPaths)(root,id);const read=(0,import_chunk_OYSO2DVF.readSpec)(paths);if(read.kind!=="ok")throw new Error(`cannot read th\
+e spec of job ${id}: ${read.kind==="damaged"?read.reason:"it is missing"}`);const spec=read.value;if(!await(0,import_chunk_BJVD3YVK.isGenuine)(spec,(0,import_chunk_BJVD3YVK.
+readKey)()))throw new Error(`refused: spec.json of job ${id} was not written by this user's launcher`);const hasFifo=await(0,import_chunk_IH5K6ZOB.makeFifo)(paths.
+leaseFifo);return(0,import_chunk_TPL5RJS6.withLock)(paths.lock,()=>{if((0,import_chunk_2QLC7HEG.isEnded)((0,import_chunk_2QLC7HEG.inspect)(root,id).state))return void 0;
+const self=(0,import_chunk_BSO2ISIG.ownIdentity)();const other=(0,import_chunk_OYSO2DVF.readWorker)(paths);if(other.kind==="ok"&&!(0,import_chunk_BSO2ISIG.sameIdentity)(
+other.value.worker,self)&&(0,import_chunk_BSO2ISIG.livenessOf)(other.value.worker)==="alive")return void 0;const release=hasFifo&&(0,import_chunk_IH5K6ZOB.holdFifo)(
+paths.leaseFifo)||(()=>void 0);const known=other.kind==="ok"?other.value:{shim:null,child:null,cgroup:null};const cgroup=known.cgroup??((0,import_chunk_7WBBYJDG.
+exists)(paths.started)||spec.run?.status_cmd?null:(0,import_chunk_U56C6E24.makeCgroup)(id));(0,import_chunk_527JQF7V.writeJson)(paths.lease,{worker:self},{sync:false});
+(0,import_chunk_527JQF7V.writeJson)(paths.worker,{worker:self,shim:known.shim,child:known.child,fifo:hasFifo,cgroup},{sync:false});setAside(paths);const launch=(0,
+import_chunk_OYSO2DVF.readLaunch)(paths);return{root,paths,spec,self,generation:launch.kind==="ok"?launch.value.generation:1,hasFifo,cgroup,release}})}function renewLease(paths){
+return(0,import_chunk_7WBBYJDG.touch)(paths.lease,(0,import_chunk_Y5L6GQDB.nowMs)())}function setAside(paths){try{(0,import_chunk_527JQF7V.writeFile)(paths.reserve,
+new Uint8Array(reserveBytes).fill(32),{sync:false})}catch(error){if(!["ENOSPC","EDQUOT"].includes((0,import_chunk_NVPF5LEY.errnoOf)(error)??""))throw error}}
+
+},
 "./chunk-DFY3WLOV.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{nextCommand:()=>nextCommand,nextCommands:()=>nextCommands,taskPlaceholder:()=>taskPlaceholder});module.exports=stdin_exports;
 var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_RSAECTKB=load("./chunk-RSAECTKB.js");function nextCommand(option,...words){return(0,import_chunk_GEPPUING.
@@ -1039,189 +1261,6 @@ excerpt)((0,import_chunk_FSRL2ASG.showName)(git.branch),lineBytes),head:git.head
 oneLine)(git.subject),lineBytes),dirty:dirty.slice(0,lines).map(entry=>(0,import_chunk_LXK2ZILE.excerpt)(dirtyLine(entry),lineBytes)),dirty_count:(0,import_chunk_HDW3QKWP.
 countDirty)(snapshot)}}}function dirtyLine({xy,path,from}){const origin=from===void 0?"":`${(0,import_chunk_FSRL2ASG.showName)(from)} -> `;const letters=xy==="?\
 ?"?xy:xy.replace("?",".").replaceAll("."," ");return`${letters} ${origin}${(0,import_chunk_FSRL2ASG.showName)(path)}`}
-
-},
-"./chunk-EFUQBNG5.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{waitForJobs:()=>waitForJobs});module.exports=stdin_exports;var import_chunk_LUIVRIXY=load("./chunk-LUIVRIXY.js");var import_chunk_SUUUD6OI=load(
-"./chunk-SUUUD6OI.js");var import_chunk_IH5K6ZOB=load("./chunk-IH5K6ZOB.js");var import_chunk_B2GTHZX4=load("./chunk-B2GTHZX4.js");var import_chunk_YD5YGYM5=load(
-"./chunk-YD5YGYM5.js");var import_chunk_K7ECP4AX=load("./chunk-K7ECP4AX.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_ER3MQ2ZD=load(
-"./chunk-ER3MQ2ZD.js");var import_chunk_RSAECTKB=load("./chunk-RSAECTKB.js");var import_chunk_OYSO2DVF=load("./chunk-OYSO2DVF.js");var import_chunk_UNWLYFWA=load(
-"./chunk-UNWLYFWA.js");var import_chunk_Y5L6GQDB=load("./chunk-Y5L6GQDB.js");var import_chunk_BSO2ISIG=load("./chunk-BSO2ISIG.js");var import_chunk_7WBBYJDG=load(
-"./chunk-7WBBYJDG.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_events=require("node:events");var pauseMs=15;async function viewAt(event,look2,signal){
-const until=(0,import_chunk_Y5L6GQDB.monotonicMs)()+import_chunk_UNWLYFWA.stateLagMs;for(;;){const isLast=(0,import_chunk_Y5L6GQDB.monotonicMs)()>=until||signal.
-aborted;const view=await look2();if(event.seq===null||(0,import_chunk_ER3MQ2ZD.isEnded)(view.state)||view.state.seq>=event.seq)return view;if(isLast)return withEvent(
-view,event);await(0,import_chunk_Y5L6GQDB.sleep)(pauseMs)}}function withEvent(view,event){return{...view,state:{...view.state,...standingIn(event,view.state)}}}
-function standingIn(event,state){const{type,at,seq:_,job:__,owner:___,wake,...told}=event;const isAttention=Array.isArray(wake)&&wake.includes("attention");const alarm=isAttention?
-{health:"attention",attention_kind:"task_attention"}:{};if(type==="checkpoint"){const checkpoint=(0,import_chunk_SUUUD6OI.checkpointOf)({...state,checkpoint:{...told,
-at}});if(!checkpoint)return alarm;return{health:checkpoint.state,attention_kind:checkpoint.attention_kind,checkpoint}}const looked=lookIn(event);const note=looked&&
-(0,import_chunk_SUUUD6OI.watchOf)({...state,watch:{verdict:"pending",...state.watch,...looked}});if(!note)return alarm;const watch={...note,facts:{}};return isAttention&&
-type==="trouble"?{...alarm,watch}:{health:"unknown",attention_kind:null,watch}}function lookIn({type,verdict,word,evidence,message,in_a_row,n}){if(type==="news")
-return{verdict,word,evidence,told:n,troubles:0,trouble:null};if(type==="trouble")return{troubles:in_a_row,trouble:message,told:n};return void 0}var quickRounds=50;
-var healthMs=5e3;var journalPauseMs=50;async function waitForOne(root,id,watch,told){const nap=(0,import_chunk_LUIVRIXY.makeNap)(told.signal);let woken=quickRounds;
-for(let round=0;;round+=1,woken+=1){let view=await look(root,id);if(view.damage!==null)await(0,import_chunk_Y5L6GQDB.sleep)(100);if(!(0,import_chunk_7WBBYJDG.exists)(
-view.paths.folder))throw vanishedError(view.paths.folder,id);told.view(view);if((0,import_chunk_ER3MQ2ZD.isEnded)(view.state)||told.signal.aborted)return void 0;
-if(told.until-(0,import_chunk_Y5L6GQDB.monotonicMs)()<=0){const wake=watch?.lookAtEvents()??watch?.lookAtHealth(view);return wake&&!await isOver(root,id,wake,told)?
-wake:void 0}const closes=await subscribe(view,nap,watch);try{for(let isQuiet=true;isQuiet;){view=await look(root,id);told.view(view);if((0,import_chunk_ER3MQ2ZD.
-isEnded)(view.state)||told.signal.aborted||told.until-(0,import_chunk_Y5L6GQDB.monotonicMs)()<=0)break;const wake=watch?.lookAtEvents()??watch?.lookAtHealth(view);
-if(wake)return await isOver(root,id,wake,told)?void 0:wake;const pause=woken<quickRounds?20:pauseFor(view,closes,round,watch);const seen=await rest(nap,Math.min(
-told.until-(0,import_chunk_Y5L6GQDB.monotonicMs)(),pause),view,watch,told.signal);if(seen.wake)return await isOver(root,id,seen.wake,told)?void 0:seen.wake;if(seen.
-why.includes("fifo"))woken=0;isQuiet=seen.why.length===0&&pause>1e3&&(0,import_chunk_7WBBYJDG.exists)(view.paths.folder)}}finally{for(const close of Object.values(
-closes))close?.()}}}async function subscribe(view,nap,watch){const isArmed=(0,import_chunk_ER3MQ2ZD.conditionOf)(view)==="armed";const hasJournal=watch?.subscribe(
-()=>nap.ring("journal"));return{fifo:await(0,import_chunk_IH5K6ZOB.watchFifo)(view.paths.leaseFifo,()=>nap.ring("fifo")),folder:isArmed?(0,import_chunk_B2GTHZX4.
-onEachChange)(view.paths.folder,()=>nap.ring("folder")):void 0,journal:hasJournal?()=>void 0:void 0}}async function rest(nap,ms,view,watch,signal){const until=(0,
-import_chunk_Y5L6GQDB.monotonicMs)()+ms;for(;;){const left=Math.max(0,until-(0,import_chunk_Y5L6GQDB.monotonicMs)());const why=await nap.sleep(watch?.isForHealth?
-Math.min(left,healthMs):left);if(why.length===0&&left>healthMs&&!signal.aborted&&!watch?.isHealthChanged(view))continue;const wake=why.includes("journal")?watch?.
-lookAtEvents():void 0;if(wake)return{why,wake};if(why.length!==1||why[0]!=="journal"||(0,import_chunk_Y5L6GQDB.monotonicMs)()>=until)return{why};const more=await nap.
-sleep(Math.min(journalPauseMs,Math.max(0,until-(0,import_chunk_Y5L6GQDB.monotonicMs)())),"journal");if(more.length>0)return{why:more}}}async function isOver(root,id,wake,told){
-const view=await viewAt(wake.event,()=>look(root,id),told.signal);told.view(view);return(0,import_chunk_ER3MQ2ZD.isEnded)(view.state)}function pauseFor(view,{fifo,
-folder,journal},round,watch){const soon=Math.min(20*1.25**round,1e3);switch((0,import_chunk_ER3MQ2ZD.conditionOf)(view)){case"armed":return Math.min(untilDue(view),
-folder?6e4:2e3);case"supervised":{const isHeld=view.worker!==null&&view.launch!==null&&(0,import_chunk_BSO2ISIG.sameIdentity)(view.worker.worker,view.launch.worker);
-if(!isHeld)return soon;const isTold=fifo&&view.worker?.fifo&&(!watch||journal);return Math.min(isTold?15e3:1e3,untilDue(view)+import_chunk_ER3MQ2ZD.timerPatienceMs)}case"\
-unseen":return 1e3;default:return soon}}function untilDue({spec}){const due=(0,import_chunk_OYSO2DVF.instantOf)(spec?.timer?.due_at);return due===null?Number.POSITIVE_INFINITY:
-Math.max(1,due-(0,import_chunk_Y5L6GQDB.nowMs)())}async function look(root,id){try{return await(0,import_chunk_YD5YGYM5.refreshAttached)(root,id)}catch(error){if(error instanceof
-import_chunk_NVPF5LEY.FaultError&&error.code==="unknown_job")throw vanishedError((0,import_chunk_RSAECTKB.jobPaths)(root,id).folder,id);throw error}}function vanishedError(folder,id){
-return new import_chunk_NVPF5LEY.FaultError("state_unusable",`cannot go on waiting for job ${id}: its folder ${folder} is gone`,null)}var WakeWatch=class{beyond=null;paths;wanted;scan;cursor;choice;newest=0;hasScanned=false;known;hasLooked=false;stop;constructor(paths,wanted,cursor){
-this.paths=paths;this.wanted=wanted;this.cursor=cursor;this.scan=new import_chunk_K7ECP4AX.JournalScan(paths.events);this.choice=new import_chunk_ILRLY4JU.WakeChoice(
-wanted,cursor.seq)}get isForHealth(){return this.wanted.includes("attention")}subscribe(ring){this.stop??=(0,import_chunk_B2GTHZX4.onEachChange)(this.paths.events,
-ring,()=>{this.stop=void 0});return this.stop!==void 0}close(){this.stop?.();this.stop=void 0}isHealthChanged(view){return this.isForHealth&&(0,import_chunk_SUUUD6OI.
-findStopped)(view)!==void 0!==(this.known==="worker_stopped")}lookAtEvents(){this.scan.read(event=>{if((0,import_chunk_ILRLY4JU.isNumbered)(event))this.newest=Math.
-max(this.newest,event.seq);this.choice.add(event)});if(!this.hasScanned&&this.cursor.seq>this.newest)this.startAt(this.newest);this.hasScanned=true;const chosen=this.
-choice.chosen();return chosen&&{...chosen,nextSeq:chosen.event.seq}}lookAtHealth(view){if(!this.isForHealth)return void 0;const seen=(0,import_chunk_SUUUD6OI.monitorAttention)(
-view,(0,import_chunk_ER3MQ2ZD.conditionOf)(view));const isNew=seen!==void 0&&seen.cause!==this.known&&(this.hasLooked||!this.cursor.isGiven);this.known=seen?.cause;
-this.hasLooked=true;if(!seen||!isNew)return void 0;const event={seq:null,at:(0,import_chunk_Y5L6GQDB.isoNow)(),type:"monitor_attention",...seen};return{wake:"at\
-tention",event,nextSeq:this.beyond?.newest??this.cursor.seq,pending:0,skipped:0}}startAt(newest){this.beyond={given:this.cursor.seq,newest};this.choice=new import_chunk_ILRLY4JU.
-WakeChoice(this.wanted,newest)}};async function waitForJobs(root,ids,options){const until=(0,import_chunk_Y5L6GQDB.monotonicMs)()+options.timeoutMs;const views=new Map;
-const watches=new Map;const stop=new AbortController;(0,import_node_events.setMaxListeners)(0,stop.signal);const beat=options.heartbeatMs===null?void 0:setInterval(
-()=>options.onHeartbeat?.([...views.values()]),options.heartbeatMs);let failure;let woken=null;let ended=0;await Promise.all(ids.map(async id=>{const watch=options.
-until?.length?makeWatch(root,id,options.until,options.cursors):void 0;if(watch)watches.set(id,watch);const told={view:view2=>views.set(id,view2),signal:stop.signal,
-until};try{const wake=await waitForOne(root,id,watch,told);if(wake){woken??={id,...wake};stop.abort()}}catch(error){failure??=error;stop.abort();return}finally{
-watch?.close()}const view=views.get(id);if(view&&(0,import_chunk_ER3MQ2ZD.isEnded)(view.state))ended+=1;if(options.mode==="any"&&ended>0)stop.abort()}));clearInterval(
-beat);if(failure!==void 0)throw failure;const beyond=[...watches].flatMap(([id,watch])=>watch.beyond?[{id,...watch.beyond}]:[]);return{views:ids.flatMap(id=>views.
-get(id)??[]),woken,beyond}}function makeWatch(root,id,until,cursors){return new WakeWatch((0,import_chunk_RSAECTKB.jobPaths)(root,id),until,cursors?.get(id)??{seq:0,
-isGiven:false})}
-
-},
-"./chunk-EPLRZID4.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{waitAndTell:()=>waitAndTell});module.exports=stdin_exports;var import_chunk_QFYR37JK=load("./chunk-QFYR37JK.js");var import_chunk_SM32CA22=load(
-"./chunk-SM32CA22.js");var import_chunk_O3BKWLOG=load("./chunk-O3BKWLOG.js");var import_chunk_WEXNL32A=load("./chunk-WEXNL32A.js");var import_chunk_DYSFR35P=load(
-"./chunk-DYSFR35P.js");var import_chunk_NWMRLGD5=load("./chunk-NWMRLGD5.js");var import_chunk_EFUQBNG5=load("./chunk-EFUQBNG5.js");var import_chunk_SUUUD6OI=load(
-"./chunk-SUUUD6OI.js");var import_chunk_FKEDTWPK=load("./chunk-FKEDTWPK.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_DFY3WLOV=load(
-"./chunk-DFY3WLOV.js");var import_chunk_SBRRC2LY=load("./chunk-SBRRC2LY.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_ER3MQ2ZD=load(
-"./chunk-ER3MQ2ZD.js");var import_chunk_OYSO2DVF=load("./chunk-OYSO2DVF.js");var import_chunk_Y5L6GQDB=load("./chunk-Y5L6GQDB.js");async function withFarewell(context,ids,again,wait){
-const release=(0,import_chunk_FKEDTWPK.onInterrupt)(signal=>{try{context.live?.("");context.tell(`${farewell(ids)}
-${again()}`)}catch{}(0,import_chunk_FKEDTWPK.endBySignal)(signal)});try{return await wait()}finally{release()}}function farewell(ids){if(ids.length===1)return`j\
-ob ${ids[0]} runs on; collect it with:`;return`the ${ids.length} jobs run on; collect them with:`}function lineOf(view){const age=(0,import_chunk_OYSO2DVF.ageOf)(
-view.state.started_at,(0,import_chunk_Y5L6GQDB.nowMs)());const{health}=(0,import_chunk_SUUUD6OI.healthOf)(view,(0,import_chunk_ER3MQ2ZD.conditionOf)(view));const{
-bar,eta,note}=(0,import_chunk_SM32CA22.progressCells)(view);const parts=[view.state.state,...health==="unknown"?[]:[health],age===null?"not started":(0,import_chunk_SBRRC2LY.
-formatDuration)(age<1e3?age:Math.floor(age/1e3)*1e3),...bar===null?[]:[bar],...eta===null?[]:[`ETA ${eta}`],...note===null?[]:[note]];return`${view.id}: ${parts.
-join(", ")}`}function waitAgain(root,ids,asked,moved=new Map){const[first=""]=ids;const{until=[],cursors=new Map}=asked;if(until.length===0&&ids.length===1)return import_chunk_DFY3WLOV.
-nextCommands.wait(first,root.option);const words=["wait",...ids];if(ids.length>1)words.push(`--${asked.mode}`);if(until.length>0)words.push("--until",until.join(
-","));for(const id of until.length>0?ids:[]){const seq=moved.get(id)??cursors.get(id)?.seq;if(seq!==void 0)words.push("--after-seq",ids.length>1?`${id}:${seq}`:
-String(seq))}const hasOwn=until.length>0&&asked.timeoutAsked!==void 0;words.push("--timeout",hasOwn?(0,import_chunk_SBRRC2LY.formatDuration)(asked.timeoutAsked??
-0):"10m");return(0,import_chunk_DFY3WLOV.nextCommand)(root.option,...words)}function pictureText({isTerminal},view,root,document){return isTerminal?(0,import_chunk_QFYR37JK.
-pageOf)(view,root):`${JSON.stringify(withoutEmpty(document),null,1)}
-`}function withoutEmpty(value){const kept=Object.entries(value).flatMap(([name,inner])=>{if(inner===null||Array.isArray(inner)&&inner.length===0)return[];const isPart=typeof inner===
-"object"&&!Array.isArray(inner)&&name!=="event";return[[name,isPart?withoutEmpty(inner):inner]]});return Object.fromEntries(kept)}function tellWoken(context,root,views,woken,options){
-const view=views.find(one=>one.id===woken.id);if(!view)throw new Error(`job ${woken.id} woke a wait that was not for it`);const ids=views.map(one=>one.id);const again=waitAgain(
-root,ids,options,new Map([[woken.id,woken.nextSeq]]));const document=(0,import_chunk_O3BKWLOG.observation)(view,{afterSeq:null,root,waited:{wake:woken,next:again}});
-const afterPrint=()=>(0,import_chunk_NWMRLGD5.noteDelivered)(view,woken.nextSeq);if(options.isJson){if(views.length===1)return{code:import_chunk_6PFAPK5K.exitCodes.
-pending,afterPrint,json:document};const pending=views.filter(one=>!(0,import_chunk_ER3MQ2ZD.isEnded)(one.state)).map(one=>one.id);const head={wake:woken.wake,id:woken.
-id,now:(0,import_chunk_Y5L6GQDB.isoNow)()};return{code:import_chunk_6PFAPK5K.exitCodes.pending,afterPrint,json:{...head,jobs:[document],pending,next:{wait:again}}}}
-const{seq}=woken.event;const what=seq===null?woken.wake:`${woken.wake} (event ${seq})`;return{code:import_chunk_6PFAPK5K.exitCodes.pending,afterPrint,out:`${pictureText(
-context,view,root,document)}${again}
-`,notes:[`woken by ${what}; ${lineOf(view)}; wait on with the last line`,...whyLines(woken.event),...(0,import_chunk_WEXNL32A.noticeNotes)(view)]}}function whyLines(event){
-const{reason,message,evidence,word,on_stall}=event;const why=[reason,event.type==="checkpoint"?void 0:message,evidence,word].find(isText);return[...isText(why)?
-[`reason: ${lineFrom(why,400)}`]:[],...isText(on_stall)?[`on stall: ${lineFrom(on_stall,1024)}`]:[]]}function isText(value){return typeof value==="string"&&value.
-trim()!==""}function lineFrom(text,limit){return(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(text).replace(/\s+/g," ").trim(),limit)}function tellWaited(context,root,waited,options){
-const{views,woken}=waited;const ended=views.filter(view=>(0,import_chunk_ER3MQ2ZD.isEnded)(view.state));const isOver=options.mode==="any"?ended.length>0:ended.length===
-views.length;const reply=isOver||!woken?tellAll(context,root,{...waited,isOver},options):tellWoken(context,root,views,woken,options);return{...reply,notes:[...beyondNotes(
-waited),...reply.notes??[]]}}function tellAll(context,root,{views,isOver,beyond},options){const ended=views.filter(view=>(0,import_chunk_ER3MQ2ZD.isEnded)(view.
-state));const shown=isOver&&options.mode==="any"?firstOf(ended):views;const code=isOver?(0,import_chunk_6PFAPK5K.exitCodeOfAll)(shown.map(view=>view.state.state)):
-import_chunk_6PFAPK5K.exitCodes.pending;const ids=views.map(view=>view.id);const cursors=cursorsNow(options,beyond);const again=waitAgain(root,ids,options,cursors);
-const isOpted=(options.until??[]).length>0;const afterPrint=()=>{for(const view of shown)if((0,import_chunk_ER3MQ2ZD.isEnded)(view.state))(0,import_chunk_NWMRLGD5.
-noteCollected)(view,"wait")};const picture=view=>(0,import_chunk_O3BKWLOG.observation)(view,{afterSeq:null,root,waited:{wake:"soft_timeout",next:again,cursor:isOpted?
-cursors.get(view.id)??0:void 0}});if(options.isJson){const documents=shown.map(view=>(0,import_chunk_ER3MQ2ZD.isEnded)(view.state)?{wake:"terminal",...(0,import_chunk_WEXNL32A.
-endedDocument)(view)}:picture(view));if(views.length===1)return{code,afterPrint,json:documents[0]};const pending=views.filter(view=>!(0,import_chunk_ER3MQ2ZD.isEnded)(
-view.state)).map(view=>view.id);const wake=isOver?"terminal":"soft_timeout";const next=isOver?{}:{next:{wait:again}};return{code,afterPrint,json:{wake,now:(0,import_chunk_Y5L6GQDB.
-isoNow)(),jobs:documents,pending,...next}}}const replies=shown.map(view=>(0,import_chunk_ER3MQ2ZD.isEnded)(view.state)?(0,import_chunk_WEXNL32A.tellEnded)(context,
-view):tellPending(context,view,root,picture(view)));const outs=replies.map(reply=>Buffer.from(reply.out??""));const out=shown.length===1?outs[0]??Buffer.alloc(0):
-joined(context,shown,outs);return{code,afterPrint,out:isOver?out:Buffer.concat([out,Buffer.from(`${again}
-`)]),notes:replies.flatMap(reply=>reply.notes??[]).filter(note=>!options.told?.includes(note))}}function joined(context,views,outs){const parts=views.flatMap((view,at)=>{
-const bytes=outs[at]??Buffer.alloc(0);const head=context.isTerminal?`${at===0?"":"\n"}== ${view.id}: ${view.state.state} ==
-`:"";return[Buffer.from(head),bytes,Buffer.from(bytes.length===0||bytes.at(-1)===10?"":"\n")]});return Buffer.concat(parts)}function firstOf(views){const endOf=({
-state})=>(0,import_chunk_OYSO2DVF.instantOf)(state.ended_at)??Number.POSITIVE_INFINITY;return[...views].sort((a,b)=>endOf(a)-endOf(b)).slice(0,1)}function tellPending(context,view,root,document){
-return{code:import_chunk_6PFAPK5K.exitCodes.pending,out:pictureText(context,view,root,document),notes:[`${lineOf(view)}; not ended yet, wait again with the last\
- line`,...(0,import_chunk_WEXNL32A.noticeNotes)(view)]}}function cursorsNow({cursors=new Map},beyond){const now=new Map([...cursors].map(([id,{seq}])=>[id,seq]));
-for(const{id,newest}of beyond)now.set(id,newest);return now}function beyondNotes({beyond}){return beyond.map(({id,given,newest})=>`warning: --after-seq ${given}\
- is beyond the events of job ${id}, whose newest was ${newest}: taken as ${newest}`)}async function waitAndTell(context,root,ids,options){const wait=()=>(0,import_chunk_EFUQBNG5.
-waitForJobs)(root.folder,ids,{...options,heartbeatMs:options.heartbeatMs??(context.live?1e3:null),onHeartbeat:seen=>{const lines=seen.map(view=>lineOf(asOfNow(view)));
-if(options.heartbeatMs!==null)for(const line of lines)context.tell(line);else context.live?.(lines.join(" | "))}});const again=()=>waitAgain(root,ids,options);const waited=await withFarewell(
-context,ids,again,()=>(0,import_chunk_DYSFR35P.withRegistration)(root.folder,ids,options.timeoutMs,wait));if(options.heartbeatMs===null)context.live?.("");return tellWaited(
-context,root,waited,options)}function asOfNow(view){try{return(0,import_chunk_ER3MQ2ZD.isEnded)(view.state)?view:(0,import_chunk_ER3MQ2ZD.inspect)(view.root,view.
-id)}catch{return view}}
-
-},
-"./chunk-ER3MQ2ZD.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{boundOf:()=>boundOf,conditionOf:()=>conditionOf,inspect:()=>inspect,isEnded:()=>isEnded,timerPatienceMs:()=>timerPatienceMs});
-module.exports=stdin_exports;var import_chunk_XUMWCHG3=load("./chunk-XUMWCHG3.js");var import_chunk_RSAECTKB=load("./chunk-RSAECTKB.js");var import_chunk_OYSO2DVF=load(
-"./chunk-OYSO2DVF.js");var import_chunk_UNWLYFWA=load("./chunk-UNWLYFWA.js");var import_chunk_Y5L6GQDB=load("./chunk-Y5L6GQDB.js");var import_chunk_BSO2ISIG=load(
-"./chunk-BSO2ISIG.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");function boundOf(spec){if(spec.
-launcher.boot_id===(0,import_chunk_BSO2ISIG.bootId)())return spec.deadline_mono_ms;return(0,import_chunk_Y5L6GQDB.monotonicMs)()+Date.parse(spec.created_at)+spec.
-deadline_ms-(0,import_chunk_Y5L6GQDB.nowMs)()}function isPastBound(spec){return(0,import_chunk_Y5L6GQDB.monotonicMs)()>=boundOf(spec)}function isEnded(state){return import_chunk_OYSO2DVF.
-outcomes.includes(state.state)}function inspect(root,id){const paths=(0,import_chunk_RSAECTKB.jobPaths)(root,id);const[state,spec]=[(0,import_chunk_OYSO2DVF.readState)(
-paths),(0,import_chunk_OYSO2DVF.readSpec)(paths)];if(spec.kind==="missing"&&!(0,import_chunk_7WBBYJDG.exists)(paths.folder))throw goneError(id,paths);const isOver=state.
-kind==="ok"&&isEnded(state.value);const who=isOver?nobody:whoIsThere(paths,spec);const damage=damageOf(spec,state,who.seen.worker);return{id,root,paths,spec:presentIn(
-spec),damage,state:damage===null?presentIn(state)??(0,import_chunk_XUMWCHG3.earlyState)(id,presentIn(spec)):(0,import_chunk_XUMWCHG3.damagedState)(id,damage),...who}}
-function goneError(id,paths){return new import_chunk_NVPF5LEY.FaultError("unknown_job",`cannot find job ${id} any more: its folder ${paths.folder} is gone`)}var nobody={
-launch:null,worker:null,shim:null,child:null,seen:{worker:"none",shim:"none"},isOtherBoot:false,isClaimed:false,exit:void 0,reason:void 0,cancel:void 0,leaseAgeMs:null};
-function whoIsThere(paths,spec){const launch=presentIn((0,import_chunk_OYSO2DVF.readLaunch)(paths));const worker=presentIn((0,import_chunk_OYSO2DVF.readWorker)(
-paths));const boot=worker?.worker??launch?.worker??null;const shim=worker?.shim??(boot?(0,import_chunk_OYSO2DVF.readMark)(paths.shimMark,boot):void 0)??null;const child=worker?.
-child??(boot?(0,import_chunk_OYSO2DVF.readMark)(paths.childMark,boot):void 0)??null;const engine=(0,import_chunk_XUMWCHG3.findEngine)(spec.kind==="ok"?spec.value.
-engine:"local")??import_chunk_XUMWCHG3.defaultEngine;const lease=(0,import_chunk_7WBBYJDG.factsOf)(paths.lease)??(0,import_chunk_7WBBYJDG.factsOf)(paths.launch);
-return{launch,worker,shim,child,seen:{worker:bestOf([launch?.worker,worker?.worker],engine.alive),shim:bestOf([shim],engine.alive)},isOtherBoot:(boot??(spec.kind===
-"ok"?spec.value.launcher:null))?.boot_id!==(0,import_chunk_BSO2ISIG.bootId)()&&(boot!==null||spec.kind==="ok"),isClaimed:(0,import_chunk_7WBBYJDG.exists)(paths.
-started),exit:(0,import_chunk_OYSO2DVF.readExit)(paths),reason:(0,import_chunk_OYSO2DVF.readReason)(paths),cancel:(0,import_chunk_OYSO2DVF.readCancel)(paths),leaseAgeMs:lease?
-Math.max(0,(0,import_chunk_Y5L6GQDB.nowMs)()-lease.modifiedMs):null}}function conditionOf(view){if(view.damage!==null)return"damaged";if(isEnded(view.state))return"\
-ended";const{worker,shim}=view.seen;if(view.spec?.timer)return conditionOfTimer(view,view.spec.timer);if(worker==="alive")return"supervised";if(!view.spec)return"\
-damaged";if(worker==="unknown")return isLongOver(view)?"lost":"unseen";if(view.spec.kind==="watch")return conditionOfWatch(view,view.spec);if(view.isOtherBoot)return view.
-exit?"over":"host_restarted";if(view.isClaimed){if(view.exit)return"over";if(shim==="alive")return"orphaned";if(shim==="unknown")return"unseen";return shim==="n\
-one"&&ageOf(view.paths.started)<1e3?"orphaned":"lost"}if(view.launch||view.worker)return"unclaimed";return startingOf(view,view.spec)}function conditionOfTimer(view,timer){
-const isAlive=view.seen.worker==="alive";if((0,import_chunk_Y5L6GQDB.nowMs)()>=Date.parse(timer.due_at)+(isAlive?timerPatienceMs:0))return"over";if(view.cancel&&
-!isAlive)return"over";return isAlive?"supervised":"armed"}var timerPatienceMs=2e3;function conditionOfWatch(view,spec){if(isPastBound(spec))return"lost";if(view.
-launch||view.worker)return"unclaimed";return startingOf(view,spec)}function startingOf(view,spec){const isLauncherAlive=((0,import_chunk_XUMWCHG3.findEngine)(spec.
-engine)??import_chunk_XUMWCHG3.defaultEngine).alive(spec.launcher)==="alive";return isLauncherAlive||ageOf(view.paths.spec)<import_chunk_UNWLYFWA.startLimitMs?"\
-starting":"never_started"}function isLongOver(view){if(!view.spec||view.leaseAgeMs===null||view.leaseAgeMs<import_chunk_UNWLYFWA.leaseStaleMs)return false;const latest=Date.
-parse(view.spec.created_at)+view.spec.deadline_ms+view.spec.kill_grace_ms+import_chunk_UNWLYFWA.unseenGraceMs;return(0,import_chunk_Y5L6GQDB.nowMs)()>latest}function ageOf(target){
-const facts=(0,import_chunk_7WBBYJDG.factsOf)(target);return facts?(0,import_chunk_Y5L6GQDB.nowMs)()-facts.modifiedMs:Number.POSITIVE_INFINITY}function bestOf(identities,alive){
-const seen=identities.filter(one=>one!==null&&one!==void 0).map(alive);for(const answer of["alive","unknown","dead"])if(seen.includes(answer))return answer;return"\
-none"}function damageOf(spec,state,worker){if(worker==="alive")return null;if(state.kind==="damaged")return state.reason;if(state.kind==="ok"&&isEnded(state.value))
-return null;if(spec.kind==="ok")return null;return spec.kind==="damaged"?spec.reason:"spec.json is missing"}function presentIn(read){return read.kind==="ok"?read.
-value:null}
-
-},
-"./chunk-EZU4HZDO.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{conversationOf:()=>conversationOf,earlierOf:()=>earlierOf,lineageOf:()=>lineageOf,requireFolder:()=>requireFolder,requireGenuine:()=>requireGenuine,
-requireSameFolder:()=>requireSameFolder,requireSpec:()=>requireSpec});module.exports=stdin_exports;var import_chunk_JH5ETT6M=load("./chunk-JH5ETT6M.js");var import_chunk_NM4KW5RY=load(
-"./chunk-NM4KW5RY.js");var import_chunk_RCJX4V26=load("./chunk-RCJX4V26.js");var import_chunk_DFY3WLOV=load("./chunk-DFY3WLOV.js");var import_chunk_BJVD3YVK=load(
-"./chunk-BJVD3YVK.js");var import_chunk_ER3MQ2ZD=load("./chunk-ER3MQ2ZD.js");var import_chunk_RSAECTKB=load("./chunk-RSAECTKB.js");var import_chunk_OYSO2DVF=load(
-"./chunk-OYSO2DVF.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");function requireSpec(root,id){
-const read=(0,import_chunk_OYSO2DVF.readSpec)((0,import_chunk_RSAECTKB.jobPaths)(root.folder,id));if(read.kind==="ok")return read.value;const reason=read.kind===
-"damaged"?read.reason:"its spec.json is missing";throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot use job ${id}: ${reason}`)}async function requireGenuine(spec){
-if(await(0,import_chunk_BJVD3YVK.isGenuine)(spec,(0,import_chunk_BJVD3YVK.readKey)()))return;throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot star\
-t anything from job ${spec.id}: its spec.json was changed or comes from another user or machine`,"launch it again in your own words")}function conversationOf(root,spec){
-const paths=(0,import_chunk_RSAECTKB.jobPaths)(root,spec.id);const state=(0,import_chunk_OYSO2DVF.readState)(paths);if(state.kind!=="ok"||(0,import_chunk_ER3MQ2ZD.
-isEnded)(state.value)&&!(0,import_chunk_RCJX4V26.isContinuable)(paths,state.value))return null;return state.value.conversation?.id??null}function requireFolder(parent,verb,option){
-if((0,import_chunk_7WBBYJDG.isFolder)(parent.cwd))return parent.cwd;const gone=parent.worktree?`its worktree ${parent.worktree.path}`:`its folder ${parent.cwd}`;
-throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot ${verb} job ${parent.id}: ${gone} is gone`,verb==="continue"?`name another folder with --cwd DIR,\
- or start the task afresh: ${import_chunk_DFY3WLOV.nextCommands.restart(parent.id,option)}`:"launch the task again where it belongs now")}function requireSameFolder(parent,cwd,option){
-const backend=(0,import_chunk_JH5ETT6M.findBackend)(parent.staff?.backend??"");if(!backend||backend.resumesElsewhere||!backend.keepsConversation||cwd===parent.cwd)
-return;throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot continue job ${parent.id} in ${cwd}: ${backend.title} keeps its conversation for ${parent.
-cwd}`,`leave --cwd away, or start the task afresh: ${import_chunk_DFY3WLOV.nextCommands.restart(parent.id,option)}`)}function earlierOf(root,backend,conversation){
-for(const id of(0,import_chunk_NM4KW5RY.listJobs)(root)){const paths=(0,import_chunk_RSAECTKB.jobPaths)(root,id);const[spec,state]=[(0,import_chunk_OYSO2DVF.readSpec)(
-paths),(0,import_chunk_OYSO2DVF.readState)(paths)];if(spec.kind!=="ok"||state.kind!=="ok"||spec.value.staff?.backend!==backend)continue;if(state.value.conversation?.
-id!==conversation)continue;const{usage_total=null,usage,error}=state.value;const total=usage_total??(spec.value.staff.resume===null?usage:null);const before=spec.
-value.staff.earlier??null;return{usage_total:total??before?.usage_total??null,error:error?.message??before?.error??null}}return null}function lineageOf(parent,relation){
-return{relation,parent:parent.id,root:parent.lineage?.root??parent.id}}
 
 },
 "./chunk-FDYEJ2D4.js": function (module, exports) {
@@ -1289,53 +1328,26 @@ at+length>bytes.length)return 0;try{decoder.decode(bytes.subarray(at,at+length))
 " ").trim()}
 
 },
-"./chunk-FX4XR2GM.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{attempt:()=>attempt,makeTools:()=>makeTools});module.exports=stdin_exports;var import_chunk_IH5K6ZOB=load("./chunk-\
-IH5K6ZOB.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_YD5YGYM5=load("./chunk-YD5YGYM5.js");var import_chunk_SBRRC2LY=load("./chun\
-k-SBRRC2LY.js");var import_chunk_TPL5RJS6=load("./chunk-TPL5RJS6.js");var import_chunk_BJVD3YVK=load("./chunk-BJVD3YVK.js");var import_chunk_ER3MQ2ZD=load("./ch\
-unk-ER3MQ2ZD.js");var import_chunk_RSAECTKB=load("./chunk-RSAECTKB.js");var import_chunk_UNWLYFWA=load("./chunk-UNWLYFWA.js");var import_chunk_55A4YUIJ=load("./\
-chunk-55A4YUIJ.js");var import_chunk_Y5L6GQDB=load("./chunk-Y5L6GQDB.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("\
-./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_path=builtin("node:path");async function shareAnswer(question){const userKey=usableKey(
-question.root);if(userKey===void 0)return question.ask();const file=import_node_path.default.join((0,import_chunk_RSAECTKB.rootPaths)(question.root).shared,`${(0,
-import_chunk_BJVD3YVK.hashOf)(question.key).slice(0,40)}.json`);const began=(0,import_chunk_Y5L6GQDB.nowMs)();const until=(0,import_chunk_Y5L6GQDB.monotonicMs)()+
-question.waitMs;for(let pause=import_chunk_UNWLYFWA.sharedLookMs[0];;pause=Math.min(pause*2,import_chunk_UNWLYFWA.sharedLookMs[1])){const known=await readAnswer(
-file,question,userKey,began);if(known)return known;let isOurs=false;try{return await(0,import_chunk_TPL5RJS6.withLock)(file.replace(/json$/,"lock"),async()=>{isOurs=
-true;return await readAnswer(file,question,userKey,began)??await askAndKeep(file,question,userKey)},0)}catch(error){if(isOurs)throw error;if(!(error instanceof import_chunk_NVPF5LEY.
-FaultError)||error.code!=="busy")return question.ask();if(question.signal?.aborted||(0,import_chunk_Y5L6GQDB.monotonicMs)()+pause>until)throw error}await(0,import_chunk_Y5L6GQDB.
-sleep)(pause)}}function usableKey(root){try{const folder=(0,import_chunk_RSAECTKB.rootPaths)(root).shared;(0,import_chunk_527JQF7V.createFolder)(folder);const facts=(0,
-import_chunk_7WBBYJDG.factsOf)(folder);const isOurs=facts?.kind==="folder"&&facts.uid===process.getuid?.()&&(facts.mode&18)===0;return isOurs?(0,import_chunk_BJVD3YVK.
-readKey)():void 0}catch{return void 0}}async function readAnswer(file,question,userKey,began){const stored=parse(file);if(!stored||stored.key!==question.key)return void 0;
-const age=(0,import_chunk_Y5L6GQDB.nowMs)()-stored.at;const isYoung=age<Math.min(stored.hold??question.maxAgeMs,import_chunk_UNWLYFWA.sharedHoldMs);if(age<0||!(isYoung||
-stored.at>=began))return void 0;const{mac,...rest}=stored;return(0,import_chunk_BJVD3YVK.sameMac)(await(0,import_chunk_BJVD3YVK.macOfAnswer)(rest,userKey),mac)?
-stored.value:void 0}function parse(file){try{const{key,at,hold,value,mac}=JSON.parse((0,import_chunk_527JQF7V.readText)(file,2*import_chunk_UNWLYFWA.sharedBytes)??
-"null");const isWhole=typeof at==="number"&&(hold===null||typeof hold==="number")&&typeof mac==="string";return isWhole?{key,at,hold,value,mac}:void 0}catch{return void 0}}
-async function askAndKeep(file,question,key){const at=(0,import_chunk_Y5L6GQDB.nowMs)();const value=await question.ask();try{const answer=value.holdMs===void 0?
-{key:question.key,at,hold:null,value}:{key:question.key,at:(0,import_chunk_Y5L6GQDB.nowMs)(),hold:value.holdMs,value};const text=JSON.stringify(value);if(text.length>
-import_chunk_UNWLYFWA.sharedBytes||value.holdMs===0)(0,import_chunk_527JQF7V.removeFile)(file);else(0,import_chunk_527JQF7V.writeJson)(file,{...answer,mac:await(0,
-import_chunk_BJVD3YVK.macOfAnswer)(answer,key)},{sync:false});removeOld(import_node_path.default.dirname(file))}catch{}return value}function removeOld(folder){for(const name of(0,
-import_chunk_7WBBYJDG.listNames)(folder)){const target=import_node_path.default.join(folder,name);const facts=(0,import_chunk_7WBBYJDG.factsOf)(target);if(!/^[0-9a-f]{40}\.(json|lock)$/.
-test(name)||!facts||(0,import_chunk_Y5L6GQDB.nowMs)()-facts.modifiedMs<import_chunk_UNWLYFWA.sharedKeepMs)continue;(0,import_chunk_7WBBYJDG.removeTree)(target)}}
-function makeTools(place,leftMs,signal){const running=new Set;const run=async call=>{const cwd=call.cwd??place.cwd;if(!(0,import_chunk_7WBBYJDG.isFolder)(cwd))return neverStarted(
-`the folder ${cwd} is gone`);place.onRun?.();const{runTool}=await Promise.resolve().then(()=>load("./tool-FBFVFPGG.js"));return runTool({program:call.program,args:call.
-args,cwd,environment:{...place.environment,...call.environment},...call.input===void 0?{}:{input:call.input},timeoutMs:Math.min(call.timeoutMs??leftMs(),leftMs()),
-limit:call.limit??import_chunk_UNWLYFWA.toolBytes,signal})};return{run(call){const answer=run(call);running.add(answer);const forget=()=>void running.delete(answer);
-answer.then(forget,forget);return answer},find:import_chunk_55A4YUIJ.findTool,cwd:place.cwd,leftMs,...place.everyMs===void 0?{}:{everyMs:place.everyMs},nowMs:import_chunk_Y5L6GQDB.
-nowMs,signal,job:id=>standOf(place.root,id,place.everyMs!==void 0),onJobEnd:(id,wake)=>untilLetGo(place.root,id,wake),shared:(key,maxAgeMs,ask)=>place.everyMs===
-void 0?ask():shareAnswer({root:place.root,key,maxAgeMs,waitMs:leftMs(),signal,ask}),idle:async()=>void await Promise.allSettled(running)}}function neverStarted(reason){
-return{how:"failed",code:null,reason,stdout:Buffer.alloc(0),stderr:Buffer.alloc(0)}}async function standOf(root,id,mayAttach){let view=inspectSafely(root,id);if(view===
-void 0)return void 0;if(!(0,import_chunk_ER3MQ2ZD.isEnded)(view.state))view=await(mayAttach?import_chunk_YD5YGYM5.refreshAttached:import_chunk_YD5YGYM5.refresh)(
-root,id);const{state}=view;const error=state.error?`${state.error.code}: ${state.error.message}`:null;return{state:state.state,isEnded:(0,import_chunk_ER3MQ2ZD.
-isEnded)(state),code:(0,import_chunk_6PFAPK5K.exitCodeOf)(state.state),seq:state.seq,error}}function inspectSafely(root,id){try{return(0,import_chunk_ER3MQ2ZD.inspect)(
-root,id)}catch{return void 0}}function untilLetGo(root,id,wake){let isStopped=false;let close;void(0,import_chunk_IH5K6ZOB.watchFifo)((0,import_chunk_RSAECTKB.jobPaths)(
-root,id).leaseFifo,wake).then(found=>{if(isStopped)found?.();else close=found});return()=>{isStopped=true;close?.()}}async function attempt(kind,input,cursor,terms){
-const until=(0,import_chunk_Y5L6GQDB.monotonicMs)()+terms.attemptMs;const over=new AbortController;const end=()=>over.abort();const tools=makeTools(terms.place,
-()=>Math.max(1,until-(0,import_chunk_Y5L6GQDB.monotonicMs)()),over.signal);const isOver=new Promise(resolve=>over.signal.addEventListener("abort",()=>resolve("o\
-ver")));const clock=setTimeout(end,terms.attemptMs);terms.signal.addEventListener("abort",end);if(terms.signal.aborted)end();try{const answer=await Promise.race(
-[isOver,look(kind,input,cursor,tools,terms)]);if(answer!=="over")return answer;await Promise.race([tools.idle(),(0,import_chunk_Y5L6GQDB.sleep)(import_chunk_UNWLYFWA.
-toolGraceMs+import_chunk_UNWLYFWA.killSettleMs)]);if(terms.signal.aborted)return null;const message=`no answer within ${(0,import_chunk_SBRRC2LY.formatDuration)(
-terms.attemptMs)}`;return{kind:"trouble",cause:"timeout",message,retryAfterMs:null}}finally{clearTimeout(clock);terms.signal.removeEventListener("abort",end);end()}}
-async function look(kind,input,cursor,tools,terms){try{return await kind.look(input,tools,cursor)}catch(error){terms.onThrown?.(error);const message=`looking fa\
-iled by an error of this program: ${(0,import_chunk_NVPF5LEY.messageOf)(error)}`;return{kind:"trouble",cause:"failed",message,retryAfterMs:null}}}
+"./chunk-FTTB3XKH.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{signInOf:()=>signInOf,surveyBackends:()=>surveyBackends});module.exports=stdin_exports;var import_chunk_7IFUTIWO=load(
+"./chunk-7IFUTIWO.js");var import_chunk_JH5ETT6M=load("./chunk-JH5ETT6M.js");var import_chunk_55A4YUIJ=load("./chunk-55A4YUIJ.js");var import_chunk_VBJYUCPQ=load(
+"./chunk-VBJYUCPQ.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_node_path=builtin(
+"node:path");var signBytes=64*1024;var profileNames=["restricted","standard","unrestricted"];function surveyBackends(config,cwd,only){const own=Object.entries(config.
+backends);const found=import_chunk_JH5ETT6M.backends.filter(({id})=>id!=="custom"&&(only===void 0||id===only)&&!Object.hasOwn(config.backends,id)).map(backend=>survey(
+backend,backend.id,backend.programs,cwd));const custom=(0,import_chunk_JH5ETT6M.findBackend)("custom");const mine=own.filter(([name])=>only===void 0||name===only).
+map(([name,{argv}])=>survey(custom,name,argv.slice(0,1),cwd));return[...found,...mine]}function survey(backend,name,searched,cwd){const program=searched.map(one=>(0,
+import_chunk_55A4YUIJ.findProgram)(one,cwd)).find(one=>one!==void 0)??null;const version=program===null?null:(0,import_chunk_7IFUTIWO.tellVersion)(backend,program);
+const isTooOld=version!==null&&backend.oldest!==null&&(0,import_chunk_JH5ETT6M.isOlder)(version,backend.oldest);const faults={};for(const profile of profileNames){
+const fault=backend.profiles[profile]===null?null:(0,import_chunk_7IFUTIWO.policyFault)(backend,profile,cwd,version);if(fault!==null)faults[profile]=fault}const canKeep=profileNames.
+some(one=>backend.profiles[one]!==null&&faults[one]===void 0);return{backend:name,title:backend.title,custom:backend.id==="custom",searched,program,not_executable:program===
+null?findBlocked(searched):null,version,oldest:backend.oldest,too_old:isTooOld,sign_in:signInOf(backend),profiles:backend.profiles,faults,install:backend.install,
+usable:program!==null&&!isTooOld&&canKeep}}function signInOf({signIn}){const home=import_chunk_VBJYUCPQ.variables.home();const files=signIn.files.filter(file=>home!==
+void 0&&holdsSomething(import_node_path.default.join(home,file)));const found={files,variables:signIn.variables.filter(name=>import_chunk_VBJYUCPQ.variables.isSet(
+name))};if(signIn.files.length+signIn.variables.length===0)return{state:"unknown",...found};return{state:found.files.length+found.variables.length>0?"signs":"no\
+_signs",...found}}function holdsSomething(file){if(!(0,import_chunk_7WBBYJDG.exists)(file))return false;try{const text=(0,import_chunk_527JQF7V.readText)((0,import_chunk_7WBBYJDG.
+realPath)(file),signBytes)?.trim();if(text===void 0)return true;return text!==""&&!/^(?:null|\{\s*\}|\[\s*\])$/.test(text)}catch{return true}}function findBlocked(names){
+const folders=import_chunk_VBJYUCPQ.variables.searchPath().split(":").filter(Boolean);const files=names.filter(name=>!name.includes("/")).flatMap(name=>folders.
+map(folder=>import_node_path.default.join(folder,name)));return files.find(import_chunk_7WBBYJDG.exists)??null}
 
 },
 "./chunk-G3QJQVPZ.js": function (module, exports) {
@@ -1403,153 +1415,6 @@ if(error instanceof import_chunk_NVPF5LEY.FaultError)throw error;throw impossibl
 root===folder?entries.length+(rest?.count??0):1}
 
 },
-"./chunk-G5H74RE5.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{LineSplitter:()=>LineSplitter,backendOf:()=>backendOf,findingsForm:()=>findingsForm,makeEndState:()=>makeEndState,parseReason:()=>parseReason,
-readSafely:()=>readSafely,startedAt:()=>startedAt});module.exports=stdin_exports;var import_chunk_LZLDJ5RC=load("./chunk-LZLDJ5RC.js");var import_chunk_CIC7AI7D=load(
-"./chunk-CIC7AI7D.js");var import_chunk_JH5ETT6M=load("./chunk-JH5ETT6M.js");var import_chunk_5WQSECMS=load("./chunk-5WQSECMS.js");var import_chunk_W7HED5VZ=load(
-"./chunk-W7HED5VZ.js");var import_chunk_SBRRC2LY=load("./chunk-SBRRC2LY.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_LXK2ZILE=load(
-"./chunk-LXK2ZILE.js");var import_chunk_UNWLYFWA=load("./chunk-UNWLYFWA.js");var import_chunk_Y5L6GQDB=load("./chunk-Y5L6GQDB.js");var import_chunk_7WBBYJDG=load(
-"./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_os=require("n\
-ode:os");var reasons=["exited","lingered","canceled","hard_timeout","first_output_timeout","stalled","sign_in","state_vanished","spawn_failed","never_started","\
-worker_lost","host_restarted"];function parseReason(text){return reasons.find(reason=>reason===text)}function judgeEnd(facts){if(facts.survivors.length>0){return failed(
-"failed","survivors",`these processes outlived SIGKILL: ${facts.survivors.join(", ")}`)}switch(facts.reason){case"canceled":return{outcome:"canceled",error:null};case"\
-met":case"due":return{outcome:"done",error:null};case"watch_failed":return failed("failed","watch_failed",facts.detail??"the condition cannot hold any more");case"\
-watch_error":return failed("failed","watch_error",facts.detail??"the condition cannot be looked at");case"exited":case"lingered":return judgeExit(facts);case"ha\
-rd_timeout":if(isStaff(facts)&&facts.staffError===null)return{outcome:"done",error:null};if(facts.kind==="watch")return failed("timed_out","watch_expired",`the \
-bound of ${facts.deadlineText} was reached${detailOf(facts)}`);return failed("timed_out","hard_timeout",`the hard limit of ${facts.deadlineText} was reached${told(
-facts)}`);case"first_output_timeout":return failed("failed","first_output_timeout","nothing was printed within --first-output");case"stalled":return failed("fai\
-led","stalled",`nothing happened for the time given by --stall-after${detailOf(facts)}`);case"sign_in":return failed("failed","auth",facts.staffError?.message??
-"the agent waits for a sign-in that nobody can give");case"state_vanished":return failed("crashed","worker_lost","the state folder vanished");case"spawn_failed":
-return failed("failed","spawn_failed",`the program could not be started: ${facts.detail??"not known why"}`);case"never_started":return failed("failed","never_st\
-arted","the launcher died before a worker existed");case"worker_lost":return failed("crashed","worker_lost","the processes that supervise the command were kille\
-d; how it ended is not known");case"host_restarted":return failed("crashed","host_restarted","the machine was restarted while the job ran")}}function judgeExit(facts){
-const{exit}=facts;if(exit?.spawn_failed)return failed("failed","spawn_failed",`the program could not be executed (exit code ${exit.exit_code})`);if(isStaff(facts)){
-return facts.staffError?{outcome:"failed",error:facts.staffError}:{outcome:"done",error:null}}if(!exit)return failed("crashed","worker_lost","how the command en\
-ded is not known");if(exit.exit_code===facts.successExit)return judgeFiles(facts);if(facts.signal!==null&&exit.signaled)return failed("failed","signal",signalMessage(
-facts.signal));return failed("failed","exit_nonzero",`the command exited with code ${exit.exit_code}`)}function judgeFiles({missingFiles:missingFiles2=[]}){if(missingFiles2.
-length===0)return{outcome:"done",error:null};const named=missingFiles2.slice(0,3).join(", ");const more=missingFiles2.length>3?` and ${missingFiles2.length-3} m\
-ore`:"";return failed("failed","artifact_missing",`neither new nor changed at the end: ${named}${more}`)}function isStaff({kind}){return kind==="staff"}function detailOf({
-detail}){return detail===void 0?"":`; ${detail}`}function told({staffError}){const isWord=staffError&&["auth","quota","agent_error","response_timeout"].includes(
-staffError.code);return isWord?`; the agent had told: ${staffError.message}`:""}function signalMessage(signal){const hint=signal==="SIGKILL"?" (not by us: often\
- the kernel, when memory runs out)":"";return`the command was ended by ${signal}${hint}`}function failed(outcome,code,message){return{outcome,error:{code,message}}}
-function signalOfExit(exitCode,table){if(exitCode<=128||exitCode>192)return void 0;const number=exitCode-128;const known=Object.entries(table).find(([,value])=>value===
-number);return known?known[0]:`SIG${number}`}var signalNumbers=import_node_os.constants.signals;function judgeStaff(reading,ending,request){const answer=reading.
-answer!==null&&reading.answer.trim()!==""?reading.answer:null;const warnings=[...reading.warnings,...denialWarnings(reading)];const error=findError(reading,ending,
-request,answer);if(error===null&&request.reason==="lingered"){warnings.push({code:"ended_after_answer",message:"the agent stayed alive after its final event and\
- was ended"})}if(error===null&&request.reason==="hard_timeout"){warnings.push({code:"limit_after_answer",message:"the hard limit struck after the complete answe\
-r had arrived"})}return{answer,error,warnings}}function findError(reading,ending,request,answer){if(reading.failure)return reading.failure;if(reading.final==="f\
-ailure")return{code:"agent_error",message:lastWords(ending)??"the agent reported a failure"};if(request.reason==="exited"&&ending.exitCode!==0)return exitError(
-ending);if(reading.final===null&&(answer!==null||reading.denials.length===0)){return{code:"no_final_answer",message:`the agent ended without a final event${quoted(
-lastWords(ending))}`}}if(request.resume!==null&&request.keepsConversation&&reading.conversationId!==request.resume){const got=reading.conversationId??"none";return{
-code:"conversation_mismatch",message:`conversation ${request.resume} was asked for, the agent used ${got}`}}if(answer!==null)return null;if(reading.denials.length>
-0){return{code:"permission_denied",message:`there is no final answer and these were refused: ${reading.denials.join(", ")}`}}return{code:"no_final_answer",message:"\
-the final answer is empty"}}function exitError(ending){const words=quoted(lastWords(ending));if(ending.signal)return{code:"signal",message:`the agent was ended \
-by ${ending.signal}${words}`};return{code:"exit_nonzero",message:`the agent exited with code ${ending.exitCode}${words}`}}function denialWarnings(reading){return reading.
-denials.map(what=>({code:"permission_denied",message:`refused to the agent: ${what}`}))}function lastWords(ending){const lines=ending.stderrTail.split("\n").map(
-line=>line.trim());return lines.filter(line=>line!=="").at(-1)}function quoted(words){return words===void 0?"":`: ${words}`}var severities=["critical","high","m\
-edium","low","info"];var verdicts=["approve","changes_requested","inconclusive"];var mostFindings=500;var mostBytes=1024*1024;var most={summary:1e4,title:500,detail:1e4,
-file:4096,suggestion:1e4};var findingsForm=`Your final message must end with one JSON object in a \`\`\`json block, and nothing after it:
-{"verdict": "approve" | "changes_requested" | "inconclusive", "summary": "one paragraph", "findings": [{"severity": "critical" | "high" | "medium" | "low" | "in\
-fo", "title": "one line", "detail": "what happens and when", "file": "path below the workspace, or null", "line": 12 or null, "suggestion": "how to mend it, or \
-null"}]}
-No findings: an empty list.`;function parseFindings(answer){const text=jsonTextOf(answer);if(text===void 0)return fault("the answer holds no JSON object");const bytes=(0,
-import_chunk_LXK2ZILE.byteLength)(text);if(bytes>mostBytes)return fault(`the findings have ${bytes} bytes; at most ${mostBytes}`);let value;try{value=JSON.parse(
-text)}catch(error){return fault(`its JSON does not parse: ${(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)((0,import_chunk_NVPF5LEY.messageOf)(
-error)),240)}`)}return readFindings(value)}function jsonTextOf(answer){const block=lastBlock(answer);if(block!==void 0)return block;const whole=answer.trim();if(whole.
-startsWith("{"))return whole;const begin=whole.lastIndexOf("\n{");return begin>=0&&whole.endsWith("}")?whole.slice(begin+1):void 0}function lastBlock(answer){let found;
-let open;for(let from=0;from<answer.length;){const newline=answer.indexOf("\n",from);const end=newline<0?answer.length:newline;const next=end+1;const fence=fenceOf(
-answer.slice(from,end));if(fence&&open&&fence.info===""&&fence.mark===open.mark&&fence.length>=open.length){const text=isJson(open)||open.info===""?answer.slice(
-open.from,from).trim():"";if(text.startsWith("{"))found=text;open=void 0}else if(fence&&(!open||isJson(fence))){open={...fence,from:next}}from=next}return found}
-function fenceOf(line){const text=line.trim();const[mark=""]=text;if(mark!=="`"&&mark!=="~")return void 0;let length=0;while(text[length]===mark)length+=1;return length<
-3?void 0:{mark,length,info:text.slice(length).trim()}}function isJson({info}){return/^json\w*$/i.test(info)}function readFindings(value){if(!isObject(value))return fault(
-"the JSON is no object");const{verdict,summary,findings}=value;if(!isOneOf(verdict,verdicts))return fault(`verdict is ${show(verdict)}; allowed: ${verdicts.join(
-", ")}`);const reason=textFault("summary",summary);if(reason!==void 0||typeof summary!=="string")return fault(reason??"summary is no text");if(!Array.isArray(findings))
-return fault("findings is no list");if(findings.length>mostFindings)return fault(`${findings.length} findings; at most ${mostFindings}`);const read=[];for(const[
-n,one]of findings.entries()){const reason2=findingFault(one);if(reason2!==void 0)return fault(`findings[${n}]: ${reason2}`);const{severity,title,detail,file,line,
-suggestion}=one;read.push({severity,title,detail,file:file??null,line:line??null,suggestion:suggestion??null})}return{kind:"ok",value:{verdict,summary,findings:read}}}
-function findingFault(one){if(!isObject(one))return"no object";if(!isOneOf(one.severity,severities))return`severity is ${show(one.severity)}; allowed: ${severities.
-join(", ")}`;for(const name of["title","detail","file","suggestion"]){const value=one[name]??null;if(value===null&&(name==="file"||name==="suggestion"))continue;
-const reason=textFault(name,value);if(reason!==void 0)return reason}const{line}=one;if(line!==null&&line!==void 0&&!(Number.isSafeInteger(line)&&Number(line)>0))
-return`line is ${show(line)}; allowed: a number from 1 on, or null`;return void 0}function textFault(name,value){if(typeof value!=="string")return`${name} is no\
- text`;return value.length<=most[name]?void 0:`${name} has ${value.length} characters; at most ${most[name]}`}function fault(reason){return{kind:"fault",reason}}
-function show(value){if(typeof value==="string")return`${JSON.stringify(value.slice(0,60))}${value.length>60?"...":""}`;if(typeof value==="object"&&value!==null)
-return Array.isArray(value)?"a list":"an object";return value===void 0?"missing":String(value)}function isObject(value){return typeof value==="object"&&value!==
-null&&!Array.isArray(value)}function isOneOf(value,allowed){return allowed.some(one=>one===value)}var LineSplitter=class{parts=[];size=0;dropped=0;decoder=new TextDecoder;limit;constructor(limit=import_chunk_UNWLYFWA.
-streamLineBytes){this.limit=limit}push(bytes){const lines=[];let from=0;for(let at=bytes.indexOf(10);at>=0;at=bytes.indexOf(10,from)){this.keep(bytes.subarray(from,
-at));this.take(lines);from=at+1}if(from<bytes.length)this.keep(new Uint8Array(bytes.subarray(from)));return lines}end(){const lines=[];if(this.size>0)this.take(
-lines);return lines}keep(piece){this.size+=piece.length;if(this.size>this.limit)this.parts=[];else if(piece.length>0)this.parts.push(piece)}take(lines){if(this.
-size>this.limit)this.dropped+=1;else lines.push(this.decoder.decode(this.parts.length===1?this.parts[0]:join(this.parts,this.size)));this.parts=[];this.size=0}};
-function join(parts,size){const whole=new Uint8Array(size);let at=0;for(const part of parts){whole.set(part,at);at+=part.length}return whole}var chunk=1024*1024;
-function backendOf(spec){return spec.staff?(0,import_chunk_JH5ETT6M.findBackend)(spec.staff.backend):void 0}function replay(spec,paths){const reading=(0,import_chunk_JH5ETT6M.
-makeReading)();const backend=backendOf(spec);if(!backend)return reading;const at=(0,import_chunk_Y5L6GQDB.isoOf)((0,import_chunk_7WBBYJDG.factsOf)(paths.output)?.
-modifiedMs??0);eachLine(paths.output,line=>readSafely(reading,()=>backend.read(line,reading,at)));if(backend.readError)eachLine(paths.error,line=>readSafely(reading,
-()=>backend.readError?.(line,reading,at)));return reading}function readSafely(reading,read){try{read()}catch(error){(0,import_chunk_JH5ETT6M.noteWarning)(reading,
-"backend_error",`the stream has something that could not be read: ${(0,import_chunk_NVPF5LEY.messageOf)(error)}`)}}function closeReading(spec,paths,reading,exit){
-const backend=backendOf(spec);const stderrTail=(0,import_chunk_527JQF7V.readRange)(paths.error,-import_chunk_UNWLYFWA.tailBytes,import_chunk_UNWLYFWA.tailBytes)?.
-bytes.toString("utf8")??"";const ending={exitCode:exit.code,signal:exit.signal,stderrTail,byItself:exit.byItself};if(backend?.answerFrom==="stdout")reading.answer=
-(0,import_chunk_527JQF7V.readText)(paths.output,chunk)??"";const asked={resume:spec.staff?.resume??null,earlierError:spec.staff?.earlier?.error??null};readSafely(
-reading,()=>backend?.close?.(reading,ending,asked));return ending}function eachLine(file,fn){const lines=new LineSplitter;for(let offset=0;;){const part=(0,import_chunk_527JQF7V.
-readRange)(file,offset,chunk);if(!part||part.bytes.length===0)break;for(const line of lines.push(part.bytes))fn(line);offset+=part.bytes.length}for(const line of lines.
-end())fn(line)}function usageOf(told2,runsOn,resumed){if(told2===null||!runsOn.tokens&&!runsOn.cost)return{usage:told2,usage_total:null};if(resumed===null)return{
-usage:told2,usage_total:told2};const{earlier}=resumed;if(earlier===null)return{usage:runsOn.tokens?null:withoutCost(told2),usage_total:told2};const less=(now,before)=>now>=
-before?now-before:now;const usage={...told2};if(runsOn.tokens){usage.input_tokens=less(told2.input_tokens,earlier.input_tokens);usage.output_tokens=less(told2.output_tokens,
-earlier.output_tokens);usage.total_tokens=less(told2.total_tokens,earlier.total_tokens)}if(runsOn.cost&&told2.cost_usd!==void 0)usage.cost_usd=rounded(less(told2.
-cost_usd,earlier.cost_usd??0));return{usage,usage_total:told2}}function withoutCost({cost_usd:_cost,...tokens}){return tokens}function rounded(dollars){return Math.
-round(dollars*1e6)/1e6}function endStaff(job,seen,exit,stdout){const{paths,spec,staff}=job;const backend=backendOf(spec);const reading=seen.reading??replay(spec,
-paths);const byItself=exit.reason==="exited";const ending=closeReading(spec,paths,reading,{code:exit.code,signal:exit.signal,byItself});const verdict=judgeStaff(
-reading,ending,{resume:staff.resume,reason:staffReason(exit.reason),keepsConversation:backend?.keepsConversation??false});const{answer}=verdict;const warnings=[
-...verdict.warnings];const changes=safely(warnings,"what changed",()=>(0,import_chunk_LZLDJ5RC.changesSince)(spec,paths,seen.before))??null;warnings.push(...(0,
-import_chunk_CIC7AI7D.neighbourWarnings)(paths.root,paths),...changeWarnings(staff,changes),...finishWarnings(answer));const resumed=staff.resume===null?null:{earlier:staff.
-earlier?.usage_total??null};const usage=usageOf(reading.usage,backend?.runsOn??{tokens:false,cost:false},resumed);const error=verdict.error??cutAnswer(spec,stdout);
-const end={reading,answer,error,warnings,changes,...usage};if(!staff.schema)return end;const none={findings:null,findings_error:"the answer could not be read"};
-return{...end,...safely(warnings,"the findings",()=>findingsOf(answer,warnings))??none}}function staffReason(reason){return reason==="exited"||reason==="lingere\
-d"||reason==="hard_timeout"?reason:"other"}function cutAnswer(spec,stdout){if(backendOf(spec)?.answerFrom!=="stdout"||!stdout||stdout.omitted===0)return null;const message=`\
-the answer has ${stdout.bytes} bytes, of which ${stdout.omitted} in the middle could not be kept`;return{code:"output_unstorable",message}}function safely(warnings,what,look){
-try{return look()}catch(error){warnings.push({code:"not_told",message:`${what} could not be told: ${(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_NVPF5LEY.messageOf)(
-error),400)}`});return void 0}}function finishWarnings(answer){if(answer===null||!/^\W{0,10}NOT FINISHED\b/.test(answer.slice(0,200).trimStart()))return[];const[
-first=""]=answer.trimStart().split("\n",1);return[{code:"not_finished",message:`the agent says that the task is not finished: ${(0,import_chunk_LXK2ZILE.excerpt)(
-first,300)}`}]}function changeWarnings(staff,changes){if(!(0,import_chunk_W7HED5VZ.isReader)(staff.mode,staff.profile)||!changes||changes.unchanged)return[];const isToldNothing=changes.
-file_count+changes.commit_count+changes.refs_changed.length===0;if(changes.reason!==null&&isToldNothing)return[{code:"not_told",message:`it is not known whether\
- the worktree changed: ${changes.reason}`}];const what=[...changes.files.slice(0,5).map(file=>(0,import_chunk_FSRL2ASG.showName)(file.path)),...changes.file_count>
-5?[`and ${changes.file_count-5} more`]:[],...changes.commit_count>0?[`${changes.commit_count} commit(s)`]:[],...changes.refs_changed.slice(0,3).map(import_chunk_FSRL2ASG.
-showName),...changes.index_changed&&isToldNothing?["what is staged"]:[],...isToldNothing?changes.beyond:[]];const message=`the ${staff.mode} job was to change n\
-othing (profile ${staff.profile}), but the worktree changed while it ran: ${what.join(", ")||"more than could be looked at"}`;return[{code:"reader_changed",message}]}
-function findingsOf(answer,warnings){if(answer===null)return{findings:null,findings_error:"there is no final answer"};const parsed=parseFindings(answer);if(parsed.
-kind==="ok")return{findings:parsed.value,findings_error:null};warnings.push({code:"findings_unreadable",message:`the structured findings cannot be read: ${parsed.
-reason}`});return{findings:null,findings_error:parsed.reason}}function makeEndState(job,before,ending){const{paths,spec}=job;const{exit}=ending;const signal=exit?
-signalOfExit(exit.exit_code,signalNumbers)??null:null;const warnings=[...ending.warnings??before.warnings];const staff=spec.staff?endStaff({paths,spec,staff:spec.
-staff},{reading:ending.reading,before:ending.before},{reason:ending.reason,code:exit?.exit_code??null,signal},ending.omitted?.stdout??before.output?.stdout):void 0;
-for(const warning of staff?.warnings??[])if(!warnings.some(known=>known.message===warning.message))warnings.push(warning);const results=ending.results??[];const verdict=judgeEnd(
-{reason:ending.reason,exit,signal,successExit:spec.run?.success_exit??0,staffError:staff?.error??null,kind:spec.kind,missingFiles:spec.run?(0,import_chunk_5WQSECMS.
-missingFiles)(spec.run,results):[],survivors:ending.tree.survivors.map(one=>one.pid),deadlineText:(0,import_chunk_SBRRC2LY.formatDuration)(spec.deadline_ms),detail:ending.
-detail});const started=before.started_at??startedAt(paths);const ended=timeOf(paths.exit)??dueOf(spec,ending)??(0,import_chunk_Y5L6GQDB.isoNow)();const conversationId=staff?.
-reading.conversationId??null;const state={...before,rev:before.rev+1,state:verdict.outcome,health:before.health==="attention"?"unknown":before.health,attention_kind:null,
-started_at:started,ended_at:ended,duration_ms:Math.max(0,Date.parse(ended)-Date.parse(started??before.created_at)),exit_code:exit?.exit_code??null,signal,signal_certain:signal===
-null?null:Boolean(exit?.signaled)||ending.reason!=="exited"&&ending.tree.step!=="none",error:verdict.error,warnings:[...warnings,...leftoverWarnings(ending),...ending.
-task?.warnings??[]],conversation:conversationId&&spec.staff?{backend:spec.staff.backend,id:conversationId}:before.conversation,reconciled:ending.reconciled,output:ending.
-omitted??before.output??(spec.run||spec.staff?plainNotes(paths):null),usage:staff?staff.usage:before.usage,...ending.watch?{watch:ending.watch}:{},...taskFields(
-spec,ending),...staff?.usage_total?{usage_total:staff.usage_total}:{}};return{state,staff,results}}function taskFields({run},{task}){if(!run?.status_cmd)return{};
-return{task_status:task?.task_status??"unknown",task_exit_code:task?.task_exit_code??"unknown"}}function leftoverWarnings(ending){if(ending.reason!=="exited"||ending.
-tree.ended.length===0)return[];const named=ending.tree.ended.slice(0,5).map(one=>`${one.pid} (${one.name})`).join(", ");const message=`${ending.tree.ended.length}\
- left-over process(es) were ended after the command: ${named}`;return[{code:"leftovers_ended",message}]}function plainNotes(paths){const note=file=>({bytes:(0,import_chunk_5WQSECMS.
-logSize)(file),omitted:0,exact:true});return{stdout:note(paths.output),stderr:note(paths.error)}}function dueOf({timer},{reason}){return reason==="due"?timer?.due_at:
-void 0}function startedAt(paths){return timeOf(paths.childMark)}function timeOf(file){const facts=(0,import_chunk_7WBBYJDG.factsOf)(file);return facts?(0,import_chunk_Y5L6GQDB.
-isoOf)(facts.modifiedMs):null}
-
-},
-"./chunk-G75GDAHA.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{makeStaffVerb:()=>makeStaffVerb});module.exports=stdin_exports;var import_chunk_766YHSQT=load("./chunk-766YHSQT.js");
-var import_chunk_SYQDYF26=load("./chunk-SYQDYF26.js");var import_chunk_X6QZWT4F=load("./chunk-X6QZWT4F.js");var import_chunk_L76FAXVI=load("./chunk-L76FAXVI.js");
-var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");function makeStaffVerb({mode:id,options={},notes,examples,isSynchronous=false}){const mode=import_chunk_W7HED5VZ.
-modes[id];return{name:id,summary:mode.summary,form:"(--prompt TEXT | --prompt-file PATH | --stdin) [options]",words:{min:0,max:0},options:{...import_chunk_L76FAXVI.
-staffOptions,...options,cwd:{kind:"text",value:"DIR",help:"folder to work in (default: here)"},...import_chunk_L76FAXVI.writerOptions,...import_chunk_L76FAXVI.launchOptions},
-notes:[`Default profile: ${mode.profile}. The task reaches the agent byte for byte, with the words of the mode around it.`,notes].filter(line=>line!==void 0).join(
-"\n"),examples,async run(context,input){const prompt=await(0,import_chunk_766YHSQT.taskOf)(context,input);const words=(0,import_chunk_X6QZWT4F.onceWords)(id,input,
-(0,import_chunk_X6QZWT4F.folderSaid)(context,input),prompt);const isWaiting=isSynchronous&&!input.has("id-only");const repeated=await(0,import_chunk_X6QZWT4F.repeatedLaunch)(
-context,input,words,isWaiting);if(repeated)return repeated;const cwd=(0,import_chunk_SYQDYF26.folderOf)(context,input);const staff=(0,import_chunk_766YHSQT.freshStaff)(
-context,input,{mode:id,prompt,cwd});return(0,import_chunk_766YHSQT.launchStaff)(context,input,{verb:id,staff,cwd,lineage:null,isSynchronous:isWaiting,words})}}}
-
-},
 "./chunk-GEPPUING.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{quoteWords:()=>quoteWords});module.exports=stdin_exports;var plain=/^[A-Za-z0-9_@%+:,./=-]+$/;function quoteWord(word){
 if(plain.test(word))return word;return inQuotes(word)}function inQuotes(word){return`'${word.replaceAll("'",`'\\''`)}'`}function quoteWords(words){return words.
@@ -1561,93 +1426,6 @@ map((word,index)=>index===0&&word.includes("=")?inQuotes(word):quoteWord(word)).
 "./chunk-527JQF7V.js");async function startWorker(root,spec,job,generation){const engine=(0,import_chunk_XUMWCHG3.findEngine)(spec.engine)??import_chunk_XUMWCHG3.
 defaultEngine;const worker=await engine.start({stateRoot:root,id:spec.id,mark:spec.mark,logFile:job.paths.workerLog});(0,import_chunk_527JQF7V.writeJson)(job.paths.
 launch,{worker,generation},{sync:false})}
-
-},
-"./chunk-GLHI5O7U.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{signInOf:()=>signInOf,surveyBackends:()=>surveyBackends});module.exports=stdin_exports;var import_chunk_XGVCQHES=load(
-"./chunk-XGVCQHES.js");var import_chunk_JH5ETT6M=load("./chunk-JH5ETT6M.js");var import_chunk_55A4YUIJ=load("./chunk-55A4YUIJ.js");var import_chunk_VBJYUCPQ=load(
-"./chunk-VBJYUCPQ.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_node_path=builtin(
-"node:path");var signBytes=64*1024;var profileNames=["restricted","standard","unrestricted"];function surveyBackends(config,cwd,only){const own=Object.entries(config.
-backends);const found=import_chunk_JH5ETT6M.backends.filter(({id})=>id!=="custom"&&(only===void 0||id===only)&&!Object.hasOwn(config.backends,id)).map(backend=>survey(
-backend,backend.id,backend.programs,cwd));const custom=(0,import_chunk_JH5ETT6M.findBackend)("custom");const mine=own.filter(([name])=>only===void 0||name===only).
-map(([name,{argv}])=>survey(custom,name,argv.slice(0,1),cwd));return[...found,...mine]}function survey(backend,name,searched,cwd){const program=searched.map(one=>(0,
-import_chunk_55A4YUIJ.findProgram)(one,cwd)).find(one=>one!==void 0)??null;const version=program===null?null:(0,import_chunk_XGVCQHES.tellVersion)(backend,program);
-const isTooOld=version!==null&&backend.oldest!==null&&(0,import_chunk_JH5ETT6M.isOlder)(version,backend.oldest);const faults={};for(const profile of profileNames){
-const fault=backend.profiles[profile]===null?null:(0,import_chunk_XGVCQHES.policyFault)(backend,profile,cwd,version);if(fault!==null)faults[profile]=fault}const canKeep=profileNames.
-some(one=>backend.profiles[one]!==null&&faults[one]===void 0);return{backend:name,title:backend.title,custom:backend.id==="custom",searched,program,not_executable:program===
-null?findBlocked(searched):null,version,oldest:backend.oldest,too_old:isTooOld,sign_in:signInOf(backend),profiles:backend.profiles,faults,install:backend.install,
-usable:program!==null&&!isTooOld&&canKeep}}function signInOf({signIn}){const home=import_chunk_VBJYUCPQ.variables.home();const files=signIn.files.filter(file=>home!==
-void 0&&holdsSomething(import_node_path.default.join(home,file)));const found={files,variables:signIn.variables.filter(name=>import_chunk_VBJYUCPQ.variables.isSet(
-name))};if(signIn.files.length+signIn.variables.length===0)return{state:"unknown",...found};return{state:found.files.length+found.variables.length>0?"signs":"no\
-_signs",...found}}function holdsSomething(file){if(!(0,import_chunk_7WBBYJDG.exists)(file))return false;try{const text=(0,import_chunk_527JQF7V.readText)((0,import_chunk_7WBBYJDG.
-realPath)(file),signBytes)?.trim();if(text===void 0)return true;return text!==""&&!/^(?:null|\{\s*\}|\[\s*\])$/.test(text)}catch{return true}}function findBlocked(names){
-const folders=import_chunk_VBJYUCPQ.variables.searchPath().split(":").filter(Boolean);const files=names.filter(name=>!name.includes("/")).flatMap(name=>folders.
-map(folder=>import_node_path.default.join(folder,name)));return files.find(import_chunk_7WBBYJDG.exists)??null}
-
-},
-"./chunk-GN4PZQTQ.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{byLife:()=>byLife,isOwnedBy:()=>isOwnedBy,listViews:()=>listViews,tryView:()=>tryView});module.exports=stdin_exports;
-var import_chunk_NM4KW5RY=load("./chunk-NM4KW5RY.js");var import_chunk_YD5YGYM5=load("./chunk-YD5YGYM5.js");var import_chunk_ER3MQ2ZD=load("./chunk-ER3MQ2ZD.js");
-var import_chunk_XUMWCHG3=load("./chunk-XUMWCHG3.js");var import_chunk_RSAECTKB=load("./chunk-RSAECTKB.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");
-async function listViews(root,options){const live=(0,import_chunk_NM4KW5RY.listActive)(root).filter(id=>(0,import_chunk_7WBBYJDG.exists)((0,import_chunk_RSAECTKB.
-jobPaths)(root,id).folder));const views=[];for(const id of live)views.push(...await tryView(root,id));let left=options.recent;for(const id of(0,import_chunk_NM4KW5RY.
-listJobs)(root)){if(left===0)break;if(live.includes(id))continue;const[view]=await tryView(root,id);if(!view)continue;if(!isOwnedBy(view.spec,options.owner))continue;
-views.push(view);left-=1}return views.filter(view=>isOwnedBy(view.spec,options.owner)).sort(byLife)}function byLife(a,b){return Number((0,import_chunk_ER3MQ2ZD.
-isEnded)(a.state))-Number((0,import_chunk_ER3MQ2ZD.isEnded)(b.state))||(0,import_chunk_XUMWCHG3.compareIds)(b.id,a.id)}async function tryView(root,id){for(const how of[
-import_chunk_YD5YGYM5.refresh,import_chunk_ER3MQ2ZD.inspect]){try{return[await how(root,id)]}catch{}}return[]}function isOwnedBy(spec,owner){return owner===null||
-spec?.owner===owner}
-
-},
-"./chunk-H4EBPZHM.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{checkLaunchOptions:()=>checkLaunchOptions,launchAndTell:()=>launchAndTell,launchWords:()=>launchWords,notifyOf:()=>notifyOf,
-onStallOf:()=>onStallOf,tellLaunched:()=>tellLaunched});module.exports=stdin_exports;var import_chunk_NDLZGJF4=load("./chunk-NDLZGJF4.js");var import_chunk_K4XBJGBM=load(
-"./chunk-K4XBJGBM.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_DFY3WLOV=load("./chunk-DFY3WLOV.js");var import_chunk_LXK2ZILE=load(
-"./chunk-LXK2ZILE.js");var import_chunk_RSAECTKB=load("./chunk-RSAECTKB.js");var import_chunk_OYSO2DVF=load("./chunk-OYSO2DVF.js");var import_chunk_UNWLYFWA=load(
-"./chunk-UNWLYFWA.js");var import_chunk_55A4YUIJ=load("./chunk-55A4YUIJ.js");var import_chunk_VBJYUCPQ=load("./chunk-VBJYUCPQ.js");var import_chunk_NVPF5LEY=load(
-"./chunk-NVPF5LEY.js");var import_node_path=builtin("node:path");var operators=/^(?:\d*(?:>>?|<)|&&?|\|\|?|;|\d*>&\d+|&>)$/;function splitWords(text){const words=[];
-let word=null;let isPlain=true;let quote=null;for(let at=0;at<=text.length;at+=1){const sign=text[at];if(sign===void 0&&quote!==null)return{fault:`the quote ${quote}\
- is not closed`};if(quote===null&&(sign===void 0||/[ \t\n\r]/.test(sign))){if(word!==null&&isPlain&&operators.test(word))return{fault:`no shell reads it, and ${word}\
- means something only to a shell (sh -c '...' starts one)`};if(word!==null)words.push(word);[word,isPlain]=[null,true];continue}if(sign===quote){quote=null;continue}
-if(quote===null&&(sign==='"'||sign==="'")){[quote,word,isPlain]=[sign,word??"",false];continue}const next=text[at+1];if(sign==="\\"&&(quote===null||quote==='"'&&
-/["\\$`\n]/.test(next??""))){if(next===void 0)return{fault:"it ends with a backslash"};word=`${word??""}${next==="\n"?"":next}`;isPlain=false;at+=1;continue}word=
-`${word??""}${sign}`}return{words}}var allowed="allowed: words like a shell splits them, or a JSON array of texts";function parseNotify(text){const refused=why=>(0,
-import_chunk_NVPF5LEY.usageError)(`cannot take --notify ${JSON.stringify(text)}: ${why}; ${allowed}`);const words=text.trimStart().startsWith("[")?jsonWords(text):
-splitWords(text);if("fault"in words)throw refused(words.fault);if(words.words.length===0||words.words[0]==="")throw refused("it names no program");return words.
-words}function jsonWords(text){let value;try{value=JSON.parse(text)}catch{return{fault:"it is no JSON"}}const isWords=Array.isArray(value)&&value.every(word=>typeof word===
-"string"&&!word.includes("\0"));return isWords?{words:value}:{fault:"it is no array of texts"}}async function notifyOf(context,input,inherited){const text=input.
-text("notify");if(text==="none")return null;if(text!==void 0)return resolved(parseNotify(text),"--notify",context.cwd);if(inherited)return resolved(inherited,"t\
-he notifier of the earlier job",context.cwd);if(!(0,import_chunk_K4XBJGBM.mayMention)("notify"))return null;const{readUserConfig}=await Promise.resolve().then(()=>load(
-"./config-KWVAXKGL.js"));const{notify}=readUserConfig();return notify?resolved(notify,`"notify" of ${(0,import_chunk_K4XBJGBM.userConfigFile)()}`,null):null}function resolved(words,source,cwd){
-const[name="",...args]=words;const isRelative=name.includes("/")&&!import_node_path.default.isAbsolute(name);const program=cwd===null&&isRelative?void 0:(0,import_chunk_55A4YUIJ.
-findProgram)(name,cwd??"/");if(program!==void 0)return[program,...args];const where=!name.includes("/")?`it is not on PATH (${import_chunk_VBJYUCPQ.variables.searchPath()||
-"empty"})`:cwd===null&&isRelative?"it must be absolute or on PATH":`no executable file of that name${isRelative?` (looked from ${cwd})`:""}`;throw new import_chunk_NVPF5LEY.
-FaultError("preflight",`cannot use ${JSON.stringify(name)} as ${source}: ${where}`,"give the path of the program")}function launchWords(input){const onceKey=input.
-text("once-key")??null;if(onceKey==="")throw(0,import_chunk_NVPF5LEY.usageError)('cannot take --once-key "": a key needs at least one character');return{owner:input.
-text("owner")??import_chunk_VBJYUCPQ.variables.owner()??null,label:input.text("label")??null,onceKey}}function onStallOf(input){const text=input.text("on-stall");
-if(text===void 0)return null;if(text.trim()==="")throw(0,import_chunk_NVPF5LEY.usageError)("cannot take an empty --on-stall: say what is to be done about a stal\
-l");const size=(0,import_chunk_LXK2ZILE.byteLength)(text);if(size>import_chunk_UNWLYFWA.onStallBytes)throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --on\
--stall of ${size} bytes: at most ${import_chunk_UNWLYFWA.onStallBytes} are allowed`);return text}function checkLaunchOptions(input){if(input.has("wait-timeout")&&
-!input.has("wait"))throw(0,import_chunk_NVPF5LEY.usageError)("cannot take --wait-timeout without --wait");input.duration("wait-timeout");for(const other of["jso\
-n","wait"]){if(input.has("id-only")&&input.has(other))throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --id-only and --${other} together`)}}async function launchAndTell(context,input,request,isSynchronous=false){
-checkLaunchOptions(input);const root=context.root(input);const notify=await notifyOf(context,input,request.notify);return tellLaunched(context,input,root,await(0,
-import_chunk_NDLZGJF4.launch)(root,{...request,notify}),isSynchronous)}async function tellLaunched(context,input,root,launched,isSynchronous){if(input.has("wait")||
-isSynchronous){const{waitAndTell}=await Promise.resolve().then(()=>load("./collecting-YYWSLITX.js"));const told=launched.isNew?warningNotes(root,launched.id):[];
-const collect=`collect: ${import_chunk_DFY3WLOV.nextCommands.wait(launched.id,root.option)}`;for(const line of[jobLine(launched),collect,...told])context.tell(line);
-const timeoutMs=input.duration("wait-timeout")??Number.MAX_SAFE_INTEGER;return waitAndTell(context,root,[launched.id],{mode:"all",timeoutMs,heartbeatMs:null,isJson:input.
-has("json"),told})}return tellLaunch(root,launched,input)}function jobLine({id,isNew}){return`job ${id}${isNew?"":" (this once-key had it already; nothing was s\
-tarted)"}`}function warningsOf(root,id){const spec=(0,import_chunk_OYSO2DVF.readSpec)((0,import_chunk_RSAECTKB.jobPaths)(root.folder,id));return spec.kind==="ok"?
-spec.value.warnings??[]:[]}function warningNotes(root,id){return warningsOf(root,id).map(one=>`warning: ${(0,import_chunk_LXK2ZILE.plainText)(one.message)}`)}async function timerOf(root,id){
-if(!id.startsWith("timer-"))return void 0;const[{inspect},{dueWords,timerFacts}]=await Promise.all([Promise.resolve().then(()=>load("./view-LCYHZ6EI.js")),Promise.
-resolve().then(()=>load("./timer-facts-KTDNIL4N.js"))]);const{spec,state}=inspect(root.folder,id);if(!spec?.timer)return void 0;return{facts:{state:state.state,
-...timerFacts(spec.timer)},line:`due:     ${dueWords(spec.timer)}`}}async function tellLaunch(root,launched,input){const{id,isNew}=launched;const notes=warningNotes(
-root,id);if(input.has("id-only"))return{code:import_chunk_6PFAPK5K.exitCodes.done,out:`${id}
-`,notes};const paths=(0,import_chunk_RSAECTKB.jobPaths)(root.folder,id);const commands={wait:import_chunk_DFY3WLOV.nextCommands.wait(id,root.option),observe:import_chunk_DFY3WLOV.
-nextCommands.observe(id,root.option),cancel:import_chunk_DFY3WLOV.nextCommands.cancel(id,root.option)};const timer=await timerOf(root,id);if(input.has("json")){
-return{code:import_chunk_6PFAPK5K.exitCodes.done,json:{id,new:isNew,...timer?{...timer.facts,replaced:launched.replaced??[]}:{},folder:paths.folder,result_path:paths.
-result,output_path:paths.output,warnings:warningsOf(root,id),next:commands}}}const lines=[jobLine(launched),...timer?[timer.line]:[],...(launched.replaced??[]).
-map(earlier=>`replaced: ${earlier}`),`collect: ${commands.wait}`,`observe: ${commands.observe}`,`result:  ${paths.result}`];return{code:import_chunk_6PFAPK5K.exitCodes.
-done,out:`${lines.join("\n")}
-`,notes}}
 
 },
 "./chunk-HDW3QKWP.js": function (module, exports) {
@@ -1744,6 +1522,66 @@ wake},wanted){if(!Array.isArray(wake))return void 0;return byUrgency.find(word=>
 isArray(wake)&&wake.every(word=>word==="checkpoint")}
 
 },
+"./chunk-IPX77JY2.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{waitAndTell:()=>waitAndTell});module.exports=stdin_exports;var import_chunk_NBK35GSF=load("./chunk-NBK35GSF.js");var import_chunk_VWPASICI=load(
+"./chunk-VWPASICI.js");var import_chunk_ZDWJEU6N=load("./chunk-ZDWJEU6N.js");var import_chunk_QJG5JQWM=load("./chunk-QJG5JQWM.js");var import_chunk_DYSFR35P=load(
+"./chunk-DYSFR35P.js");var import_chunk_NWMRLGD5=load("./chunk-NWMRLGD5.js");var import_chunk_JOUWRXQH=load("./chunk-JOUWRXQH.js");var import_chunk_MYRX35MS=load(
+"./chunk-MYRX35MS.js");var import_chunk_FKEDTWPK=load("./chunk-FKEDTWPK.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_DFY3WLOV=load(
+"./chunk-DFY3WLOV.js");var import_chunk_SBRRC2LY=load("./chunk-SBRRC2LY.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_2QLC7HEG=load(
+"./chunk-2QLC7HEG.js");var import_chunk_OYSO2DVF=load("./chunk-OYSO2DVF.js");var import_chunk_Y5L6GQDB=load("./chunk-Y5L6GQDB.js");async function withFarewell(context,ids,again,wait){
+const release=(0,import_chunk_FKEDTWPK.onInterrupt)(signal=>{try{context.live?.("");context.tell(`${farewell(ids)}
+${again()}`)}catch{}(0,import_chunk_FKEDTWPK.endBySignal)(signal)});try{return await wait()}finally{release()}}function farewell(ids){if(ids.length===1)return`j\
+ob ${ids[0]} runs on; collect it with:`;return`the ${ids.length} jobs run on; collect them with:`}function lineOf(view){const age=(0,import_chunk_OYSO2DVF.ageOf)(
+view.state.started_at,(0,import_chunk_Y5L6GQDB.nowMs)());const{health}=(0,import_chunk_MYRX35MS.healthOf)(view,(0,import_chunk_2QLC7HEG.conditionOf)(view));const{
+bar,eta,note}=(0,import_chunk_VWPASICI.progressCells)(view);const parts=[view.state.state,...health==="unknown"?[]:[health],age===null?"not started":(0,import_chunk_SBRRC2LY.
+formatDuration)(age<1e3?age:Math.floor(age/1e3)*1e3),...bar===null?[]:[bar],...eta===null?[]:[`ETA ${eta}`],...note===null?[]:[note]];return`${view.id}: ${parts.
+join(", ")}`}function waitAgain(root,ids,asked,moved=new Map){const[first=""]=ids;const{until=[],cursors=new Map}=asked;if(until.length===0&&ids.length===1)return import_chunk_DFY3WLOV.
+nextCommands.wait(first,root.option);const words=["wait",...ids];if(ids.length>1)words.push(`--${asked.mode}`);if(until.length>0)words.push("--until",until.join(
+","));for(const id of until.length>0?ids:[]){const seq=moved.get(id)??cursors.get(id)?.seq;if(seq!==void 0)words.push("--after-seq",ids.length>1?`${id}:${seq}`:
+String(seq))}const hasOwn=until.length>0&&asked.timeoutAsked!==void 0;words.push("--timeout",hasOwn?(0,import_chunk_SBRRC2LY.formatDuration)(asked.timeoutAsked??
+0):"10m");return(0,import_chunk_DFY3WLOV.nextCommand)(root.option,...words)}function pictureText({isTerminal},view,root,document){return isTerminal?(0,import_chunk_NBK35GSF.
+pageOf)(view,root):`${JSON.stringify(withoutEmpty(document),null,1)}
+`}function withoutEmpty(value){const kept=Object.entries(value).flatMap(([name,inner])=>{if(inner===null||Array.isArray(inner)&&inner.length===0)return[];const isPart=typeof inner===
+"object"&&!Array.isArray(inner)&&name!=="event";return[[name,isPart?withoutEmpty(inner):inner]]});return Object.fromEntries(kept)}function tellWoken(context,root,views,woken,options){
+const view=views.find(one=>one.id===woken.id);if(!view)throw new Error(`job ${woken.id} woke a wait that was not for it`);const ids=views.map(one=>one.id);const again=waitAgain(
+root,ids,options,new Map([[woken.id,woken.nextSeq]]));const document=(0,import_chunk_ZDWJEU6N.observation)(view,{afterSeq:null,root,waited:{wake:woken,next:again}});
+const afterPrint=()=>(0,import_chunk_NWMRLGD5.noteDelivered)(view,woken.nextSeq);if(options.isJson){if(views.length===1)return{code:import_chunk_6PFAPK5K.exitCodes.
+pending,afterPrint,json:document};const pending=views.filter(one=>!(0,import_chunk_2QLC7HEG.isEnded)(one.state)).map(one=>one.id);const head={wake:woken.wake,id:woken.
+id,now:(0,import_chunk_Y5L6GQDB.isoNow)()};return{code:import_chunk_6PFAPK5K.exitCodes.pending,afterPrint,json:{...head,jobs:[document],pending,next:{wait:again}}}}
+const{seq}=woken.event;const what=seq===null?woken.wake:`${woken.wake} (event ${seq})`;return{code:import_chunk_6PFAPK5K.exitCodes.pending,afterPrint,out:`${pictureText(
+context,view,root,document)}${again}
+`,notes:[`woken by ${what}; ${lineOf(view)}; wait on with the last line`,...whyLines(woken.event),...(0,import_chunk_QJG5JQWM.noticeNotes)(view)]}}function whyLines(event){
+const{reason,message,evidence,word,on_stall}=event;const why=[reason,event.type==="checkpoint"?void 0:message,evidence,word].find(isText);return[...isText(why)?
+[`reason: ${lineFrom(why,400)}`]:[],...isText(on_stall)?[`on stall: ${lineFrom(on_stall,1024)}`]:[]]}function isText(value){return typeof value==="string"&&value.
+trim()!==""}function lineFrom(text,limit){return(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(text).replace(/\s+/g," ").trim(),limit)}function tellWaited(context,root,waited,options){
+const{views,woken}=waited;const ended=views.filter(view=>(0,import_chunk_2QLC7HEG.isEnded)(view.state));const isOver=options.mode==="any"?ended.length>0:ended.length===
+views.length;const reply=isOver||!woken?tellAll(context,root,{...waited,isOver},options):tellWoken(context,root,views,woken,options);return{...reply,notes:[...beyondNotes(
+waited),...reply.notes??[]]}}function tellAll(context,root,{views,isOver,beyond},options){const ended=views.filter(view=>(0,import_chunk_2QLC7HEG.isEnded)(view.
+state));const shown=isOver&&options.mode==="any"?firstOf(ended):views;const code=isOver?(0,import_chunk_6PFAPK5K.exitCodeOfAll)(shown.map(view=>view.state.state)):
+import_chunk_6PFAPK5K.exitCodes.pending;const ids=views.map(view=>view.id);const cursors=cursorsNow(options,beyond);const again=waitAgain(root,ids,options,cursors);
+const isOpted=(options.until??[]).length>0;const afterPrint=()=>{for(const view of shown)if((0,import_chunk_2QLC7HEG.isEnded)(view.state))(0,import_chunk_NWMRLGD5.
+noteCollected)(view,"wait")};const picture=view=>(0,import_chunk_ZDWJEU6N.observation)(view,{afterSeq:null,root,waited:{wake:"soft_timeout",next:again,cursor:isOpted?
+cursors.get(view.id)??0:void 0}});if(options.isJson){const documents=shown.map(view=>(0,import_chunk_2QLC7HEG.isEnded)(view.state)?{wake:"terminal",...(0,import_chunk_QJG5JQWM.
+endedDocument)(view)}:picture(view));if(views.length===1)return{code,afterPrint,json:documents[0]};const pending=views.filter(view=>!(0,import_chunk_2QLC7HEG.isEnded)(
+view.state)).map(view=>view.id);const wake=isOver?"terminal":"soft_timeout";const next=isOver?{}:{next:{wait:again}};return{code,afterPrint,json:{wake,now:(0,import_chunk_Y5L6GQDB.
+isoNow)(),jobs:documents,pending,...next}}}const replies=shown.map(view=>(0,import_chunk_2QLC7HEG.isEnded)(view.state)?(0,import_chunk_QJG5JQWM.tellEnded)(context,
+view):tellPending(context,view,root,picture(view)));const outs=replies.map(reply=>Buffer.from(reply.out??""));const out=shown.length===1?outs[0]??Buffer.alloc(0):
+joined(context,shown,outs);return{code,afterPrint,out:isOver?out:Buffer.concat([out,Buffer.from(`${again}
+`)]),notes:replies.flatMap(reply=>reply.notes??[]).filter(note=>!options.told?.includes(note))}}function joined(context,views,outs){const parts=views.flatMap((view,at)=>{
+const bytes=outs[at]??Buffer.alloc(0);const head=context.isTerminal?`${at===0?"":"\n"}== ${view.id}: ${view.state.state} ==
+`:"";return[Buffer.from(head),bytes,Buffer.from(bytes.length===0||bytes.at(-1)===10?"":"\n")]});return Buffer.concat(parts)}function firstOf(views){const endOf=({
+state})=>(0,import_chunk_OYSO2DVF.instantOf)(state.ended_at)??Number.POSITIVE_INFINITY;return[...views].sort((a,b)=>endOf(a)-endOf(b)).slice(0,1)}function tellPending(context,view,root,document){
+return{code:import_chunk_6PFAPK5K.exitCodes.pending,out:pictureText(context,view,root,document),notes:[`${lineOf(view)}; not ended yet, wait again with the last\
+ line`,...(0,import_chunk_QJG5JQWM.noticeNotes)(view)]}}function cursorsNow({cursors=new Map},beyond){const now=new Map([...cursors].map(([id,{seq}])=>[id,seq]));
+for(const{id,newest}of beyond)now.set(id,newest);return now}function beyondNotes({beyond}){return beyond.map(({id,given,newest})=>`warning: --after-seq ${given}\
+ is beyond the events of job ${id}, whose newest was ${newest}: taken as ${newest}`)}async function waitAndTell(context,root,ids,options){const wait=()=>(0,import_chunk_JOUWRXQH.
+waitForJobs)(root.folder,ids,{...options,heartbeatMs:options.heartbeatMs??(context.live?1e3:null),onHeartbeat:seen=>{const lines=seen.map(view=>lineOf(asOfNow(view)));
+if(options.heartbeatMs!==null)for(const line of lines)context.tell(line);else context.live?.(lines.join(" | "))}});const again=()=>waitAgain(root,ids,options);const waited=await withFarewell(
+context,ids,again,()=>(0,import_chunk_DYSFR35P.withRegistration)(root.folder,ids,options.timeoutMs,wait));if(options.heartbeatMs===null)context.live?.("");return tellWaited(
+context,root,waited,options)}function asOfNow(view){try{return(0,import_chunk_2QLC7HEG.isEnded)(view.state)?view:(0,import_chunk_2QLC7HEG.inspect)(view.root,view.
+id)}catch{return view}}
+
+},
 "./chunk-IXQIV2GL.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{openGit:()=>openGit,repositoryVariables:()=>repositoryVariables});module.exports=stdin_exports;var import_chunk_LXK2ZILE=load(
 "./chunk-LXK2ZILE.js");var import_chunk_Y5L6GQDB=load("./chunk-Y5L6GQDB.js");var import_chunk_VBJYUCPQ=load("./chunk-VBJYUCPQ.js");var import_chunk_7WBBYJDG=load(
@@ -1777,6 +1615,19 @@ time"};if(fault==="ENOBUFS")return{ok:false,code:null,reason:`${name} wrote more
 configFolder)();return{...(0,import_chunk_VBJYUCPQ.toolEnvironment)(),PATH:absoluteSearchPath().join(":"),...home===void 0?{}:{HOME:home},...ours===void 0?{}:{XDG_CONFIG_HOME:import_node_path.
 default.dirname(ours)},GIT_OPTIONAL_LOCKS:"0",GIT_TERMINAL_PROMPT:"0",GIT_ASKPASS:"",GIT_NO_LAZY_FETCH:"1",GIT_ALLOW_PROTOCOL:"none",GIT_CEILING_DIRECTORIES:import_node_path.
 default.dirname(folder)}}
+
+},
+"./chunk-J4JQLYZS.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{makeStaffVerb:()=>makeStaffVerb});module.exports=stdin_exports;var import_chunk_3ONYJH2E=load("./chunk-3ONYJH2E.js");
+var import_chunk_NHRPGUGS=load("./chunk-NHRPGUGS.js");var import_chunk_5YXB44RP=load("./chunk-5YXB44RP.js");var import_chunk_L76FAXVI=load("./chunk-L76FAXVI.js");
+var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");function makeStaffVerb({mode:id,options={},notes,examples,isSynchronous=false}){const mode=import_chunk_W7HED5VZ.
+modes[id];return{name:id,summary:mode.summary,form:"(--prompt TEXT | --prompt-file PATH | --stdin) [options]",words:{min:0,max:0},options:{...import_chunk_L76FAXVI.
+staffOptions,...options,cwd:{kind:"text",value:"DIR",help:"folder to work in (default: here)"},...import_chunk_L76FAXVI.writerOptions,...import_chunk_L76FAXVI.launchOptions},
+notes:[`Default profile: ${mode.profile}. The task reaches the agent byte for byte, with the words of the mode around it.`,notes].filter(line=>line!==void 0).join(
+"\n"),examples,async run(context,input){const prompt=await(0,import_chunk_3ONYJH2E.taskOf)(context,input);const words=(0,import_chunk_5YXB44RP.onceWords)(id,input,
+(0,import_chunk_5YXB44RP.folderSaid)(context,input),prompt);const isWaiting=isSynchronous&&!input.has("id-only");const repeated=await(0,import_chunk_5YXB44RP.repeatedLaunch)(
+context,input,words,isWaiting);if(repeated)return repeated;const cwd=(0,import_chunk_NHRPGUGS.folderOf)(context,input);const staff=(0,import_chunk_3ONYJH2E.freshStaff)(
+context,input,{mode:id,prompt,cwd});return(0,import_chunk_3ONYJH2E.launchStaff)(context,input,{verb:id,staff,cwd,lineage:null,isSynchronous:isWaiting,words})}}}
 
 },
 "./chunk-J6PIGIFY.js": function (module, exports) {
@@ -2253,6 +2104,66 @@ FaultError("unknown_job",`cannot find ${what}${whose} in the state folder ${root
 "status",...root.option]))}
 
 },
+"./chunk-JOUWRXQH.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{waitForJobs:()=>waitForJobs});module.exports=stdin_exports;var import_chunk_LUIVRIXY=load("./chunk-LUIVRIXY.js");var import_chunk_MYRX35MS=load(
+"./chunk-MYRX35MS.js");var import_chunk_IH5K6ZOB=load("./chunk-IH5K6ZOB.js");var import_chunk_B2GTHZX4=load("./chunk-B2GTHZX4.js");var import_chunk_W4PHKDWF=load(
+"./chunk-W4PHKDWF.js");var import_chunk_K7ECP4AX=load("./chunk-K7ECP4AX.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_2QLC7HEG=load(
+"./chunk-2QLC7HEG.js");var import_chunk_RSAECTKB=load("./chunk-RSAECTKB.js");var import_chunk_OYSO2DVF=load("./chunk-OYSO2DVF.js");var import_chunk_UNWLYFWA=load(
+"./chunk-UNWLYFWA.js");var import_chunk_Y5L6GQDB=load("./chunk-Y5L6GQDB.js");var import_chunk_BSO2ISIG=load("./chunk-BSO2ISIG.js");var import_chunk_7WBBYJDG=load(
+"./chunk-7WBBYJDG.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_events=require("node:events");var pauseMs=15;async function viewAt(event,look2,signal){
+const until=(0,import_chunk_Y5L6GQDB.monotonicMs)()+import_chunk_UNWLYFWA.stateLagMs;for(;;){const isLast=(0,import_chunk_Y5L6GQDB.monotonicMs)()>=until||signal.
+aborted;const view=await look2();if(event.seq===null||(0,import_chunk_2QLC7HEG.isEnded)(view.state)||view.state.seq>=event.seq)return view;if(isLast)return withEvent(
+view,event);await(0,import_chunk_Y5L6GQDB.sleep)(pauseMs)}}function withEvent(view,event){return{...view,state:{...view.state,...standingIn(event,view.state)}}}
+function standingIn(event,state){const{type,at,seq:_,job:__,owner:___,wake,...told}=event;const isAttention=Array.isArray(wake)&&wake.includes("attention");const alarm=isAttention?
+{health:"attention",attention_kind:"task_attention"}:{};if(type==="checkpoint"){const checkpoint=(0,import_chunk_MYRX35MS.checkpointOf)({...state,checkpoint:{...told,
+at}});if(!checkpoint)return alarm;return{health:checkpoint.state,attention_kind:checkpoint.attention_kind,checkpoint}}const looked=lookIn(event);const note=looked&&
+(0,import_chunk_MYRX35MS.watchOf)({...state,watch:{verdict:"pending",...state.watch,...looked}});if(!note)return alarm;const watch={...note,facts:{}};return isAttention&&
+type==="trouble"?{...alarm,watch}:{health:"unknown",attention_kind:null,watch}}function lookIn({type,verdict,word,evidence,message,in_a_row,n}){if(type==="news")
+return{verdict,word,evidence,told:n,troubles:0,trouble:null};if(type==="trouble")return{troubles:in_a_row,trouble:message,told:n};return void 0}var quickRounds=50;
+var healthMs=5e3;var journalPauseMs=50;async function waitForOne(root,id,watch,told){const nap=(0,import_chunk_LUIVRIXY.makeNap)(told.signal);let woken=quickRounds;
+for(let round=0;;round+=1,woken+=1){let view=await look(root,id);if(view.damage!==null)await(0,import_chunk_Y5L6GQDB.sleep)(100);if(!(0,import_chunk_7WBBYJDG.exists)(
+view.paths.folder))throw vanishedError(view.paths.folder,id);told.view(view);if((0,import_chunk_2QLC7HEG.isEnded)(view.state)||told.signal.aborted)return void 0;
+if(told.until-(0,import_chunk_Y5L6GQDB.monotonicMs)()<=0){const wake=watch?.lookAtEvents()??watch?.lookAtHealth(view);return wake&&!await isOver(root,id,wake,told)?
+wake:void 0}const closes=await subscribe(view,nap,watch);try{for(let isQuiet=true;isQuiet;){view=await look(root,id);told.view(view);if((0,import_chunk_2QLC7HEG.
+isEnded)(view.state)||told.signal.aborted||told.until-(0,import_chunk_Y5L6GQDB.monotonicMs)()<=0)break;const wake=watch?.lookAtEvents()??watch?.lookAtHealth(view);
+if(wake)return await isOver(root,id,wake,told)?void 0:wake;const pause=woken<quickRounds?20:pauseFor(view,closes,round,watch);const seen=await rest(nap,Math.min(
+told.until-(0,import_chunk_Y5L6GQDB.monotonicMs)(),pause),view,watch,told.signal);if(seen.wake)return await isOver(root,id,seen.wake,told)?void 0:seen.wake;if(seen.
+why.includes("fifo"))woken=0;isQuiet=seen.why.length===0&&pause>1e3&&(0,import_chunk_7WBBYJDG.exists)(view.paths.folder)}}finally{for(const close of Object.values(
+closes))close?.()}}}async function subscribe(view,nap,watch){const isArmed=(0,import_chunk_2QLC7HEG.conditionOf)(view)==="armed";const hasJournal=watch?.subscribe(
+()=>nap.ring("journal"));return{fifo:await(0,import_chunk_IH5K6ZOB.watchFifo)(view.paths.leaseFifo,()=>nap.ring("fifo")),folder:isArmed?(0,import_chunk_B2GTHZX4.
+onEachChange)(view.paths.folder,()=>nap.ring("folder")):void 0,journal:hasJournal?()=>void 0:void 0}}async function rest(nap,ms,view,watch,signal){const until=(0,
+import_chunk_Y5L6GQDB.monotonicMs)()+ms;for(;;){const left=Math.max(0,until-(0,import_chunk_Y5L6GQDB.monotonicMs)());const why=await nap.sleep(watch?.isForHealth?
+Math.min(left,healthMs):left);if(why.length===0&&left>healthMs&&!signal.aborted&&!watch?.isHealthChanged(view))continue;const wake=why.includes("journal")?watch?.
+lookAtEvents():void 0;if(wake)return{why,wake};if(why.length!==1||why[0]!=="journal"||(0,import_chunk_Y5L6GQDB.monotonicMs)()>=until)return{why};const more=await nap.
+sleep(Math.min(journalPauseMs,Math.max(0,until-(0,import_chunk_Y5L6GQDB.monotonicMs)())),"journal");if(more.length>0)return{why:more}}}async function isOver(root,id,wake,told){
+const view=await viewAt(wake.event,()=>look(root,id),told.signal);told.view(view);return(0,import_chunk_2QLC7HEG.isEnded)(view.state)}function pauseFor(view,{fifo,
+folder,journal},round,watch){const soon=Math.min(20*1.25**round,1e3);switch((0,import_chunk_2QLC7HEG.conditionOf)(view)){case"armed":return Math.min(untilDue(view),
+folder?6e4:2e3);case"supervised":{const isHeld=view.worker!==null&&view.launch!==null&&(0,import_chunk_BSO2ISIG.sameIdentity)(view.worker.worker,view.launch.worker);
+if(!isHeld)return soon;const isTold=fifo&&view.worker?.fifo&&(!watch||journal);return Math.min(isTold?15e3:1e3,untilDue(view)+import_chunk_2QLC7HEG.timerPatienceMs)}case"\
+unseen":return 1e3;default:return soon}}function untilDue({spec}){const due=(0,import_chunk_OYSO2DVF.instantOf)(spec?.timer?.due_at);return due===null?Number.POSITIVE_INFINITY:
+Math.max(1,due-(0,import_chunk_Y5L6GQDB.nowMs)())}async function look(root,id){try{return await(0,import_chunk_W4PHKDWF.refreshAttached)(root,id)}catch(error){if(error instanceof
+import_chunk_NVPF5LEY.FaultError&&error.code==="unknown_job")throw vanishedError((0,import_chunk_RSAECTKB.jobPaths)(root,id).folder,id);throw error}}function vanishedError(folder,id){
+return new import_chunk_NVPF5LEY.FaultError("state_unusable",`cannot go on waiting for job ${id}: its folder ${folder} is gone`,null)}var WakeWatch=class{beyond=null;paths;wanted;scan;cursor;choice;newest=0;hasScanned=false;known;hasLooked=false;stop;constructor(paths,wanted,cursor){
+this.paths=paths;this.wanted=wanted;this.cursor=cursor;this.scan=new import_chunk_K7ECP4AX.JournalScan(paths.events);this.choice=new import_chunk_ILRLY4JU.WakeChoice(
+wanted,cursor.seq)}get isForHealth(){return this.wanted.includes("attention")}subscribe(ring){this.stop??=(0,import_chunk_B2GTHZX4.onEachChange)(this.paths.events,
+ring,()=>{this.stop=void 0});return this.stop!==void 0}close(){this.stop?.();this.stop=void 0}isHealthChanged(view){return this.isForHealth&&(0,import_chunk_MYRX35MS.
+findStopped)(view)!==void 0!==(this.known==="worker_stopped")}lookAtEvents(){this.scan.read(event=>{if((0,import_chunk_ILRLY4JU.isNumbered)(event))this.newest=Math.
+max(this.newest,event.seq);this.choice.add(event)});if(!this.hasScanned&&this.cursor.seq>this.newest)this.startAt(this.newest);this.hasScanned=true;const chosen=this.
+choice.chosen();return chosen&&{...chosen,nextSeq:chosen.event.seq}}lookAtHealth(view){if(!this.isForHealth)return void 0;const seen=(0,import_chunk_MYRX35MS.monitorAttention)(
+view,(0,import_chunk_2QLC7HEG.conditionOf)(view));const isNew=seen!==void 0&&seen.cause!==this.known&&(this.hasLooked||!this.cursor.isGiven);this.known=seen?.cause;
+this.hasLooked=true;if(!seen||!isNew)return void 0;const event={seq:null,at:(0,import_chunk_Y5L6GQDB.isoNow)(),type:"monitor_attention",...seen};return{wake:"at\
+tention",event,nextSeq:this.beyond?.newest??this.cursor.seq,pending:0,skipped:0}}startAt(newest){this.beyond={given:this.cursor.seq,newest};this.choice=new import_chunk_ILRLY4JU.
+WakeChoice(this.wanted,newest)}};async function waitForJobs(root,ids,options){const until=(0,import_chunk_Y5L6GQDB.monotonicMs)()+options.timeoutMs;const views=new Map;
+const watches=new Map;const stop=new AbortController;(0,import_node_events.setMaxListeners)(0,stop.signal);const beat=options.heartbeatMs===null?void 0:setInterval(
+()=>options.onHeartbeat?.([...views.values()]),options.heartbeatMs);let failure;let woken=null;let ended=0;await Promise.all(ids.map(async id=>{const watch=options.
+until?.length?makeWatch(root,id,options.until,options.cursors):void 0;if(watch)watches.set(id,watch);const told={view:view2=>views.set(id,view2),signal:stop.signal,
+until};try{const wake=await waitForOne(root,id,watch,told);if(wake){woken??={id,...wake};stop.abort()}}catch(error){failure??=error;stop.abort();return}finally{
+watch?.close()}const view=views.get(id);if(view&&(0,import_chunk_2QLC7HEG.isEnded)(view.state))ended+=1;if(options.mode==="any"&&ended>0)stop.abort()}));clearInterval(
+beat);if(failure!==void 0)throw failure;const beyond=[...watches].flatMap(([id,watch])=>watch.beyond?[{id,...watch.beyond}]:[]);return{views:ids.flatMap(id=>views.
+get(id)??[]),woken,beyond}}function makeWatch(root,id,until,cursors){return new WakeWatch((0,import_chunk_RSAECTKB.jobPaths)(root,id),until,cursors?.get(id)??{seq:0,
+isGiven:false})}
+
+},
 "./chunk-JSBRDJBE.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{__commonJS:()=>__commonJS,__toESM:()=>__toESM});module.exports=stdin_exports;var __create=Object.create;var __defProp2=Object.
 defineProperty;var __getOwnPropDesc2=Object.getOwnPropertyDescriptor;var __getOwnPropNames2=Object.getOwnPropertyNames;var __getProtoOf=Object.getPrototypeOf;var __hasOwnProp2=Object.
@@ -2267,6 +2178,23 @@ mod!=null?__create(__getProtoOf(mod)):{},__copyProps2(isNodeMode||!mod||!mod.__e
 "./chunk-VBJYUCPQ.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_node_path=builtin("node:path");function userConfigFile(){const folder=(0,
 import_chunk_VBJYUCPQ.configFolder)();return folder===void 0?void 0:import_node_path.default.join(folder,"config.json")}function mayMention(field){const file=userConfigFile();
 try{return file!==void 0&&((0,import_chunk_527JQF7V.readText)(file)??"").includes(`"${field}"`)}catch{return true}}
+
+},
+"./chunk-K63R6AZY.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{cancelJob:()=>cancelJob});module.exports=stdin_exports;var import_chunk_JOUWRXQH=load("./chunk-JOUWRXQH.js");var import_chunk_W4PHKDWF=load(
+"./chunk-W4PHKDWF.js");var import_chunk_2QLC7HEG=load("./chunk-2QLC7HEG.js");var import_chunk_XUMWCHG3=load("./chunk-XUMWCHG3.js");var import_chunk_UNWLYFWA=load(
+"./chunk-UNWLYFWA.js");var import_chunk_Y5L6GQDB=load("./chunk-Y5L6GQDB.js");var import_chunk_BSO2ISIG=load("./chunk-BSO2ISIG.js");var import_chunk_7WBBYJDG=load(
+"./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");async function cancelJob(root,id,request,patienceMs){
+const before=await(0,import_chunk_W4PHKDWF.refresh)(root,id);if((0,import_chunk_2QLC7HEG.isEnded)(before.state))return{view:before,result:before.state.state==="\
+canceled"?"canceled":"ended_before"};askFor(before,`${JSON.stringify({by:(0,import_chunk_BSO2ISIG.ownIdentity)(),owner:request.owner,at:(0,import_chunk_Y5L6GQDB.
+isoNow)(),why:request.why})}
+`);nudge(before);const timeoutMs=patienceMs??(before.spec?.kill_grace_ms??0)+import_chunk_UNWLYFWA.killSettleMs+5e3+askingMs(before);const{views}=await(0,import_chunk_JOUWRXQH.
+waitForJobs)(root,[id],{mode:"all",timeoutMs,heartbeatMs:null});const[view=before]=views;if(view.state.state==="canceled")return{view,result:"canceled"};return{
+view,result:(0,import_chunk_2QLC7HEG.isEnded)(view.state)?"ended_before":"requested"}}function askingMs({spec}){return spec?.run?.status_cmd?import_chunk_UNWLYFWA.
+taskStatusMs+import_chunk_UNWLYFWA.toolGraceMs:0}function askFor({paths},text){for(let round=1;;round+=1){try{(0,import_chunk_527JQF7V.createFile)(paths.cancel,
+text);return}catch(error){if((0,import_chunk_NVPF5LEY.errnoOf)(error)!=="ENOENT"||round===3||!(0,import_chunk_7WBBYJDG.exists)(paths.folder))throw error}}}function nudge(view){
+const engine=(0,import_chunk_XUMWCHG3.findEngine)(view.spec?.engine??"")??import_chunk_XUMWCHG3.defaultEngine;for(const identity of[view.launch?.worker,view.worker?.
+worker])if(identity)engine.signal(identity,"SIGURG")}
 
 },
 "./chunk-K7ECP4AX.js": function (module, exports) {
@@ -2287,6 +2215,55 @@ alloc(0);this.isInside=false;this.chain=new EventChain(0)}take(bytes,tell){const
 indexOf(10);end>=0;end=text.indexOf(10,from)){const event=!this.isInside&&end>from?this.chain.take(text.toString("utf8",from,end)):void 0;if(event)tell(event);if(this.
 isInside)this.chain.pass();this.isInside=false;from=end+1}this.rest=Buffer.from(text.subarray(from));if(this.rest.length<=2*import_chunk_UNWLYFWA.eventLineBytes)
 return;this.rest=Buffer.alloc(0);this.isInside=true}};
+
+},
+"./chunk-KA3DZZ3I.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{attempt:()=>attempt,makeTools:()=>makeTools});module.exports=stdin_exports;var import_chunk_IH5K6ZOB=load("./chunk-\
+IH5K6ZOB.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_W4PHKDWF=load("./chunk-W4PHKDWF.js");var import_chunk_SBRRC2LY=load("./chun\
+k-SBRRC2LY.js");var import_chunk_TPL5RJS6=load("./chunk-TPL5RJS6.js");var import_chunk_BJVD3YVK=load("./chunk-BJVD3YVK.js");var import_chunk_2QLC7HEG=load("./ch\
+unk-2QLC7HEG.js");var import_chunk_RSAECTKB=load("./chunk-RSAECTKB.js");var import_chunk_UNWLYFWA=load("./chunk-UNWLYFWA.js");var import_chunk_55A4YUIJ=load("./\
+chunk-55A4YUIJ.js");var import_chunk_Y5L6GQDB=load("./chunk-Y5L6GQDB.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("\
+./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_path=builtin("node:path");async function shareAnswer(question){const userKey=usableKey(
+question.root);if(userKey===void 0)return question.ask();const file=import_node_path.default.join((0,import_chunk_RSAECTKB.rootPaths)(question.root).shared,`${(0,
+import_chunk_BJVD3YVK.hashOf)(question.key).slice(0,40)}.json`);const began=(0,import_chunk_Y5L6GQDB.nowMs)();const until=(0,import_chunk_Y5L6GQDB.monotonicMs)()+
+question.waitMs;for(let pause=import_chunk_UNWLYFWA.sharedLookMs[0];;pause=Math.min(pause*2,import_chunk_UNWLYFWA.sharedLookMs[1])){const known=await readAnswer(
+file,question,userKey,began);if(known)return known;let isOurs=false;try{return await(0,import_chunk_TPL5RJS6.withLock)(file.replace(/json$/,"lock"),async()=>{isOurs=
+true;return await readAnswer(file,question,userKey,began)??await askAndKeep(file,question,userKey)},0)}catch(error){if(isOurs)throw error;if(!(error instanceof import_chunk_NVPF5LEY.
+FaultError)||error.code!=="busy")return question.ask();if(question.signal?.aborted||(0,import_chunk_Y5L6GQDB.monotonicMs)()+pause>until)throw error}await(0,import_chunk_Y5L6GQDB.
+sleep)(pause)}}function usableKey(root){try{const folder=(0,import_chunk_RSAECTKB.rootPaths)(root).shared;(0,import_chunk_527JQF7V.createFolder)(folder);const facts=(0,
+import_chunk_7WBBYJDG.factsOf)(folder);const isOurs=facts?.kind==="folder"&&facts.uid===process.getuid?.()&&(facts.mode&18)===0;return isOurs?(0,import_chunk_BJVD3YVK.
+readKey)():void 0}catch{return void 0}}async function readAnswer(file,question,userKey,began){const stored=parse(file);if(!stored||stored.key!==question.key)return void 0;
+const age=(0,import_chunk_Y5L6GQDB.nowMs)()-stored.at;const isYoung=age<Math.min(stored.hold??question.maxAgeMs,import_chunk_UNWLYFWA.sharedHoldMs);if(age<0||!(isYoung||
+stored.at>=began))return void 0;const{mac,...rest}=stored;return(0,import_chunk_BJVD3YVK.sameMac)(await(0,import_chunk_BJVD3YVK.macOfAnswer)(rest,userKey),mac)?
+stored.value:void 0}function parse(file){try{const{key,at,hold,value,mac}=JSON.parse((0,import_chunk_527JQF7V.readText)(file,2*import_chunk_UNWLYFWA.sharedBytes)??
+"null");const isWhole=typeof at==="number"&&(hold===null||typeof hold==="number")&&typeof mac==="string";return isWhole?{key,at,hold,value,mac}:void 0}catch{return void 0}}
+async function askAndKeep(file,question,key){const at=(0,import_chunk_Y5L6GQDB.nowMs)();const value=await question.ask();try{const answer=value.holdMs===void 0?
+{key:question.key,at,hold:null,value}:{key:question.key,at:(0,import_chunk_Y5L6GQDB.nowMs)(),hold:value.holdMs,value};const text=JSON.stringify(value);if(text.length>
+import_chunk_UNWLYFWA.sharedBytes||value.holdMs===0)(0,import_chunk_527JQF7V.removeFile)(file);else(0,import_chunk_527JQF7V.writeJson)(file,{...answer,mac:await(0,
+import_chunk_BJVD3YVK.macOfAnswer)(answer,key)},{sync:false});removeOld(import_node_path.default.dirname(file))}catch{}return value}function removeOld(folder){for(const name of(0,
+import_chunk_7WBBYJDG.listNames)(folder)){const target=import_node_path.default.join(folder,name);const facts=(0,import_chunk_7WBBYJDG.factsOf)(target);if(!/^[0-9a-f]{40}\.(json|lock)$/.
+test(name)||!facts||(0,import_chunk_Y5L6GQDB.nowMs)()-facts.modifiedMs<import_chunk_UNWLYFWA.sharedKeepMs)continue;(0,import_chunk_7WBBYJDG.removeTree)(target)}}
+function makeTools(place,leftMs,signal){const running=new Set;const run=async call=>{const cwd=call.cwd??place.cwd;if(!(0,import_chunk_7WBBYJDG.isFolder)(cwd))return neverStarted(
+`the folder ${cwd} is gone`);place.onRun?.();const{runTool}=await Promise.resolve().then(()=>load("./tool-FBFVFPGG.js"));return runTool({program:call.program,args:call.
+args,cwd,environment:{...place.environment,...call.environment},...call.input===void 0?{}:{input:call.input},timeoutMs:Math.min(call.timeoutMs??leftMs(),leftMs()),
+limit:call.limit??import_chunk_UNWLYFWA.toolBytes,signal})};return{run(call){const answer=run(call);running.add(answer);const forget=()=>void running.delete(answer);
+answer.then(forget,forget);return answer},find:import_chunk_55A4YUIJ.findTool,cwd:place.cwd,leftMs,...place.everyMs===void 0?{}:{everyMs:place.everyMs},nowMs:import_chunk_Y5L6GQDB.
+nowMs,signal,job:id=>standOf(place.root,id,place.everyMs!==void 0),onJobEnd:(id,wake)=>untilLetGo(place.root,id,wake),shared:(key,maxAgeMs,ask)=>place.everyMs===
+void 0?ask():shareAnswer({root:place.root,key,maxAgeMs,waitMs:leftMs(),signal,ask}),idle:async()=>void await Promise.allSettled(running)}}function neverStarted(reason){
+return{how:"failed",code:null,reason,stdout:Buffer.alloc(0),stderr:Buffer.alloc(0)}}async function standOf(root,id,mayAttach){let view=inspectSafely(root,id);if(view===
+void 0)return void 0;if(!(0,import_chunk_2QLC7HEG.isEnded)(view.state))view=await(mayAttach?import_chunk_W4PHKDWF.refreshAttached:import_chunk_W4PHKDWF.refresh)(
+root,id);const{state}=view;const error=state.error?`${state.error.code}: ${state.error.message}`:null;return{state:state.state,isEnded:(0,import_chunk_2QLC7HEG.
+isEnded)(state),code:(0,import_chunk_6PFAPK5K.exitCodeOf)(state.state),seq:state.seq,error}}function inspectSafely(root,id){try{return(0,import_chunk_2QLC7HEG.inspect)(
+root,id)}catch{return void 0}}function untilLetGo(root,id,wake){let isStopped=false;let close;void(0,import_chunk_IH5K6ZOB.watchFifo)((0,import_chunk_RSAECTKB.jobPaths)(
+root,id).leaseFifo,wake).then(found=>{if(isStopped)found?.();else close=found});return()=>{isStopped=true;close?.()}}async function attempt(kind,input,cursor,terms){
+const until=(0,import_chunk_Y5L6GQDB.monotonicMs)()+terms.attemptMs;const over=new AbortController;const end=()=>over.abort();const tools=makeTools(terms.place,
+()=>Math.max(1,until-(0,import_chunk_Y5L6GQDB.monotonicMs)()),over.signal);const isOver=new Promise(resolve=>over.signal.addEventListener("abort",()=>resolve("o\
+ver")));const clock=setTimeout(end,terms.attemptMs);terms.signal.addEventListener("abort",end);if(terms.signal.aborted)end();try{const answer=await Promise.race(
+[isOver,look(kind,input,cursor,tools,terms)]);if(answer!=="over")return answer;await Promise.race([tools.idle(),(0,import_chunk_Y5L6GQDB.sleep)(import_chunk_UNWLYFWA.
+toolGraceMs+import_chunk_UNWLYFWA.killSettleMs)]);if(terms.signal.aborted)return null;const message=`no answer within ${(0,import_chunk_SBRRC2LY.formatDuration)(
+terms.attemptMs)}`;return{kind:"trouble",cause:"timeout",message,retryAfterMs:null}}finally{clearTimeout(clock);terms.signal.removeEventListener("abort",end);end()}}
+async function look(kind,input,cursor,tools,terms){try{return await kind.look(input,tools,cursor)}catch(error){terms.onThrown?.(error);const message=`looking fa\
+iled by an error of this program: ${(0,import_chunk_NVPF5LEY.messageOf)(error)}`;return{kind:"trouble",cause:"failed",message,retryAfterMs:null}}}
 
 },
 "./chunk-KQ6CXMOJ.js": function (module, exports) {
@@ -2315,6 +2292,104 @@ replace(/\s+/g," ").trim(),import_chunk_UNWLYFWA.excerptBytes);return{n:call.n,n
 80),input:bounded(call.input),output:call.output===null?null:bounded(call.output),status:call.status,started_at:call.started_at,ended_at:call.ended_at}}
 
 },
+"./chunk-KWVZTQ2C.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{conclude:()=>conclude,finishStored:()=>finishStored,readOwnLog:()=>readOwnLog});module.exports=stdin_exports;var import_chunk_2CKXZWK3=load(
+"./chunk-2CKXZWK3.js");var import_chunk_P2ISOPV5=load("./chunk-P2ISOPV5.js");var import_chunk_QDGG2LTG=load("./chunk-QDGG2LTG.js");var import_chunk_5WQSECMS=load(
+"./chunk-5WQSECMS.js");var import_chunk_RCJX4V26=load("./chunk-RCJX4V26.js");var import_chunk_ILJKJSAA=load("./chunk-ILJKJSAA.js");var import_chunk_G3QJQVPZ=load(
+"./chunk-G3QJQVPZ.js");var import_chunk_THMK3AAK=load("./chunk-THMK3AAK.js");var import_chunk_DFY3WLOV=load("./chunk-DFY3WLOV.js");var import_chunk_GEPPUING=load(
+"./chunk-GEPPUING.js");var import_chunk_SBRRC2LY=load("./chunk-SBRRC2LY.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_2QLC7HEG=load(
+"./chunk-2QLC7HEG.js");var import_chunk_XUMWCHG3=load("./chunk-XUMWCHG3.js");var import_chunk_OYSO2DVF=load("./chunk-OYSO2DVF.js");var import_chunk_UNWLYFWA=load(
+"./chunk-UNWLYFWA.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load(
+"./chunk-NVPF5LEY.js");async function readOwnLog(spec,path){const nothing=note=>({path,tail:"",note});const look=await(0,import_chunk_ILJKJSAA.lookBehindSoon)(path,
+import_chunk_UNWLYFWA.pathLookMs);if("trouble"in look)return nothing(`it cannot be read (${look.trouble})`);if(!look.found)return nothing("it is missing");if(look.
+found.kind!=="file")return nothing("it is no regular file");try{const tail2=(0,import_chunk_QDGG2LTG.plainTail)((0,import_chunk_7WBBYJDG.realPath)(path));if(tail2===
+"")return nothing("it is empty");const isOld=look.found.modifiedMs<Date.parse(spec.created_at);return{path,tail:tail2,note:isOld?"not written since the launch":
+null}}catch(error){return nothing(`it cannot be read (${(0,import_chunk_NVPF5LEY.errnoOf)(error)??"error"})`)}}function ownLogSection({path,tail:tail2,note}){const name=(0,
+import_chunk_QDGG2LTG.oneLine)(path);if(tail2==="")return{text:`The log ${name} tells nothing: ${note}.`,isWhole:false};return{text:`## Last lines of ${name}${note===
+null?"":` (${note})`}
+
+${tail2}`,isWhole:note===null}}function recovery(job,refused=[]){const{spec,state,paths}=job;const again=import_chunk_DFY3WLOV.nextCommands.restart(spec.id,spec.
+state_option);if(state.watch?.watched_to_end)return`## Going on
+
+It was watched to its end, as asked: nothing failed. To watch on for as long again: ${again}`;const lines=["## Going on","",`Nothing is started again by itself.${lookFirst(
+job)}`];if(spec.staff)lines.push(...remedies(spec,spec.staff,state),...refusals(spec.staff,refused));if((0,import_chunk_RCJX4V26.isContinuable)(paths,state))lines.
+push(`Go on in the same conversation: ${import_chunk_DFY3WLOV.nextCommands.continue(spec.id,spec.state_option)}`);lines.push(`Start the same once more: ${again}`);
+return lines.join("\n")}function lookFirst({spec,state}){if(spec.kind==="watch")return"";if(state.error?.code==="spawn_failed"||state.error?.code==="never_start\
+ed")return"";if(spec.run?.status_cmd)return` The task may live on, and a restart would start another: ask for it first: ${(0,import_chunk_GEPPUING.quoteWords)([
+"sh","-c",(0,import_chunk_LXK2ZILE.plainText)(spec.run.status_cmd)])}`;const git=spec.worktree?(0,import_chunk_GEPPUING.quoteWords)(["git","-C",spec.worktree.path]):
+"git";return` Look at what was changed first: ${git} status, ${git} diff.`}function remedies(spec,staff,state){const name=staff.custom?.name??staff.backend;switch(state.
+error?.code){case"auth":return[`Sign in first: start ${staff.program} by hand, or set its key. Then try it out: ${(0,import_chunk_DFY3WLOV.nextCommand)(spec.state_option,
+"doctor","--backend",name)}`];case"quota":{const resets=state.error.resets?` (resets: ${(0,import_chunk_LXK2ZILE.plainText)(state.error.resets)})`:"";return[`Th\
+e quota of ${name} is used up${resets}. The same with another CLI: ${(0,import_chunk_DFY3WLOV.nextCommand)(spec.state_option,"restart",spec.id,"--backend","OTHE\
+R")}`]}default:return[]}}function refusals(staff,refused){if(refused.length===0)return[];const wider=staff.profile==="restricted"?"standard":"unrestricted";return[
+`Refused to the agent (profile ${staff.profile}): ${refused.map(import_chunk_LXK2ZILE.plainText).join("; ")}. If it should be allowed: --profile ${wider} with o\
+ne of the commands below.`]}function makeDeliverable(parts){const{spec,state,staff,paths,isPlain}=parts;if(state.state!=="done")return makeReport(parts);if(spec.
+timer)return spec.timer.message;if(spec.watch)return`${state.watch?.evidence??spec.watch.words}
+`;if(isPlain)return(0,import_chunk_527JQF7V.readRange)(paths.output,0,Number.MAX_SAFE_INTEGER)?.bytes??"";if(staff&&staff.answer!==null)return staff.answer;const output=(0,
+import_chunk_5WQSECMS.readLogTail)(paths.output);return output.length>0?output:(0,import_chunk_5WQSECMS.readLogTail)(paths.error)}function makeReport(parts){const{
+spec,state,staff}=parts;if(spec.timer)return timerReport(parts,spec.timer);const sections=[`# ${spec.id}: ${state.state}${state.error?` (${state.error.code})`:""}`,
+reasonText(parts),facts(parts).join("\n"),progress(parts),workspace(parts),...logSections(parts),decided(parts),recovery(parts,staff?.reading.denials)];return`${sections.
+filter(section=>section!=="").join("\n\n")}
+`}function timerReport({spec,state,cancel},timer){const lines=[`# ${spec.id}: ${state.state}`,"",`Canceled${cancelWords(cancel)}. It was due at ${(0,import_chunk_LXK2ZILE.
+plainText)(timer.due_at)}.`,...timer.message===""?[]:["","## Its message","",timer.message]];return`${lines.join("\n")}
+`}function cancelWords(cancel){const why=cancel?.why?`: ${(0,import_chunk_LXK2ZILE.plainText)(cancel.why)}`:"";const who=cancel?` by ${(0,import_chunk_LXK2ZILE.
+plainText)(cancel.owner??`process ${cancel.by?.pid??"unknown"}`)} at ${(0,import_chunk_LXK2ZILE.plainText)(cancel.at)}`:"";return`${who}${why}`}function reasonText({
+state,cancel,tree}){if(state.state==="canceled"){const step={none:"nothing was running any more",term:"the tree ended on SIGTERM",kill:"SIGKILL was needed"}[tree.
+step];return`Canceled${cancelWords(cancel)}. ${tree.ended.length} process(es) ended; ${step}.`}const resets=state.error?.resets?` (resets: ${state.error.resets}\
+)`:"";return`Reason: ${(0,import_chunk_LXK2ZILE.plainText)(state.error?.message??"not known")}${resets}`}function facts(parts){const{spec,state,paths,tree}=parts;
+const rows=[["Command",spec.run?(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_GEPPUING.quoteWords)(spec.run.argv),1e3):null],["Condition",spec.watch?(0,import_chunk_LXK2ZILE.
+plainText)(spec.watch.words):null],["Seen last",spec.watch&&state.watch?seenLast(state.watch):null],["Backend",spec.staff?`${spec.staff.backend}, mode ${spec.staff.
+mode}, profile ${spec.staff.profile}`:null],["Task",spec.staff?(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(spec.staff.prompt).replace(
+/\s+/g," "),import_chunk_UNWLYFWA.excerptBytes):null],["Folder",spec.cwd],["Exit code",state.exit_code===null?null:String(state.exit_code)],["Signal",state.signal===
+null?null:`${state.signal}${state.signal_certain?"":" (by the exit code; not certain)"}`],["Duration",state.duration_ms===null?null:(0,import_chunk_SBRRC2LY.formatDuration)(
+state.duration_ms)],["Hard limit",(0,import_chunk_SBRRC2LY.formatDuration)(spec.deadline_ms)],...(0,import_chunk_QDGG2LTG.runFacts)(parts),["Conversation",state.
+conversation?.id??null],["Survivors",tree.survivors.length>0?tree.survivors.map(one=>`${one.pid} (${one.name})`).join(", "):null],["Warnings",state.warnings.length>
+0?state.warnings.map(one=>(0,import_chunk_LXK2ZILE.plainText)(one.message)).join("; "):null],["Whole output",spec.watch?null:`${paths.output} and ${paths.error}`],
+["What was told",spec.watch?paths.events:null]];return rows.filter(([,value])=>value!==null).map(([name,value])=>`${name}: ${value}`)}function seenLast({evidence,
+polls,troubles,trouble}){const failed=troubles>0?`; the last ${troubles} failed: ${(0,import_chunk_LXK2ZILE.plainText)(trouble??"not known why")}`:"";return`${(0,
+import_chunk_LXK2ZILE.plainText)(evidence)} (${polls} attempts${failed})`}function progress({staff}){if(!staff)return"";const{reading}=staff;const lines=[];for(const call of reading.
+tools.slice(-5)){lines.push(`- ${call.name} ${(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(call.input).replace(/\s+/g," "),import_chunk_UNWLYFWA.
+excerptBytes)} [${call.status}]`)}const text=(0,import_chunk_LXK2ZILE.plainText)(reading.answer||reading.text).trim();if(text!=="")lines.push("",...(0,import_chunk_LXK2ZILE.
+tail)(text,import_chunk_UNWLYFWA.textTailBytes).text.split("\n"));return lines.length>0?["## Seen last (not a finished answer)","",...lines].join("\n"):""}function workspace({
+spec,staff}){if(!staff?.changes)return"";const lines=["## Workspace","",(0,import_chunk_P2ISOPV5.describeChanges)(staff.changes)];if(spec.worktree){lines.push("",
+`It worked in a worktree of its own, ${spec.worktree.path} (branch ${spec.worktree.branch}).`);for(const command of(0,import_chunk_G3QJQVPZ.takeOverCommands)(spec.
+worktree,staff.changes))lines.push(`    ${command}`)}return lines.join("\n")}function decided({spec,state}){if(state.error?.code!=="stalled"||!spec.on_stall)return"";
+return`## Decided at launch for a stall
+
+${(0,import_chunk_LXK2ZILE.plainText)(spec.on_stall).trim()}`}function logSections({spec,paths,ownLog}){if(spec.staff)return[(0,import_chunk_QDGG2LTG.logSection)(
+"Last error output",paths.error)];const own=ownLog===null?void 0:ownLogSection(ownLog);return[...own?[own.text]:[],...own?.isWhole?[]:[(0,import_chunk_QDGG2LTG.
+logSection)("Last output",paths.output)],(0,import_chunk_QDGG2LTG.logSection)("Last error output",paths.error)]}function conclude(job,ending){const{paths,spec}=job;
+const read=(0,import_chunk_OYSO2DVF.readState)(paths);const before=read.kind==="ok"?read.value:(0,import_chunk_XUMWCHG3.earlyState)(spec.id,spec);const journal=(0,
+import_chunk_THMK3AAK.openJournal)(paths,spec);if((0,import_chunk_2QLC7HEG.isEnded)(before)){journal.append("late_evidence",{reason:ending.reason,exit_code:ending.
+exit?.exit_code??null});return before}const end=(0,import_chunk_2CKXZWK3.makeEndState)(job,before,ending);const{state}=end;try{withReserve(paths,()=>publish(job,
+end,ending,journal))}catch(error){if(!isFull(error))throw error;state.state="failed";state.error={code:"output_unstorable",message:`the result cannot be stored:\
+ no space left in ${paths.folder}`};withReserve(paths,()=>finish(paths,state))}return state}function publish(job,{state,staff,results},ending,journal){const{paths,
+spec}=job;const cancel=(0,import_chunk_OYSO2DVF.readCancel)(paths);(0,import_chunk_527JQF7V.writeFile)(paths.result,madeSafely(state,staff,()=>makeDeliverable({
+spec,paths,state,staff,results,ownLog:ending.ownLog??null,tree:ending.tree,cancel,isPlain:(0,import_chunk_2CKXZWK3.backendOf)(spec)?.answerFrom==="stdout"})));(0,
+import_chunk_527JQF7V.writeJson)(paths.resultRecord,(0,import_chunk_P2ISOPV5.terminalRecord)(spec,paths,state,{tree:ending.tree,staff,results}),{sync:false});if((0,
+import_chunk_THMK3AAK.readEvents)(paths,journal.seq-1,1).events[0]?.type!=="ended"){const{exit_code,error,reconciled}=state;journal.append("ended",{state:state.
+state,exit_code,error,reconciled})}state.seq=journal.seq;finish(paths,state);if((0,import_chunk_P2ISOPV5.isTidy)(spec,state))for(const file of[paths.output,paths.
+snapshot])(0,import_chunk_527JQF7V.removeFile)(file)}function madeSafely(state,staff,make){try{return make()}catch(error){if(state.state==="done"&&staff&&staff.
+answer!==null)return staff.answer;const reason=state.error?`${state.error.code}: ${state.error.message}`:state.state;return`# ${state.id}: ${state.state}
+
+${reason}
+
+The report could not be made: ${(0,import_chunk_NVPF5LEY.messageOf)(error)}
+`}}function finish(paths,state){(0,import_chunk_OYSO2DVF.writeState)(paths,state);(0,import_chunk_527JQF7V.removeFile)(paths.marker);const passing=[paths.reserve,
+paths.leaseFifo,paths.aliveFifo,paths.limitFifo];const torn=(0,import_chunk_7WBBYJDG.listNames)(paths.folder).filter(name=>/^\..*\.tmp$/.test(name));for(const file of[
+...passing,...torn.map(name=>`${paths.folder}/${name}`)])(0,import_chunk_527JQF7V.removeFile)(file)}function finishStored(job){const stored=(0,import_chunk_OYSO2DVF.
+readStoredState)(job.paths,job.spec.id);if(!stored)return false;withReserve(job.paths,()=>finish(job.paths,stored));return true}function withReserve(paths,write){
+try{write()}catch(error){if(!isFull(error)||!(0,import_chunk_527JQF7V.removeFile)(paths.reserve))throw error;write()}}function isFull(error){return["ENOSPC","ED\
+QUOT"].includes((0,import_chunk_NVPF5LEY.errnoOf)(error)??"")}
+
+},
+"./chunk-KXG3I6EM.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{keepLease:()=>keepLease,makeTicker:()=>makeTicker});module.exports=stdin_exports;var import_chunk_DEY4OZOD=load("./\
+chunk-DEY4OZOD.js");var import_chunk_UNWLYFWA=load("./chunk-UNWLYFWA.js");function makeTicker(claim,tick,everyMs=1e3){const second=setInterval(tick,everyMs);const release=keepLease(
+claim);process.on("SIGURG",tick);const first=setTimeout(tick,0);return()=>{clearInterval(second);release();clearTimeout(first);process.off("SIGURG",tick)}}function keepLease(claim){
+const lease=setInterval(()=>(0,import_chunk_DEY4OZOD.renewLease)(claim.paths),import_chunk_UNWLYFWA.leaseMs);return()=>clearInterval(lease)}
+
+},
 "./chunk-L76FAXVI.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{common:()=>common,launchOptions:()=>launchOptions,onStallOption:()=>onStallOption,ownerOption:()=>ownerOption,staffOptions:()=>staffOptions,
 writerOptions:()=>writerOptions});module.exports=stdin_exports;var import_chunk_UNWLYFWA=load("./chunk-UNWLYFWA.js");var common={"state-dir":{kind:"text",value:"\
@@ -2333,6 +2408,16 @@ kind:"duration",value:"D",range:import_chunk_UNWLYFWA.limits.staffTimeout,help:"
 duration",value:"D",range:import_chunk_UNWLYFWA.limits.optInLimit,help:"end it when nothing was printed by then"},"stall-after":{kind:"duration",value:"D",range:import_chunk_UNWLYFWA.
 limits.optInLimit,help:"end it when nothing was printed for that long"},...onStallOption};var writerOptions={worktree:{kind:"flag",help:"work in a git worktree \
 of its own, outside this one"},share:{kind:"flag",help:"accept another implement job in the same worktree"}};
+
+},
+"./chunk-LNFJ4ACD.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{isForged:()=>isForged,isOurs:()=>isOurs,mayAct:()=>mayAct});module.exports=stdin_exports;var import_chunk_BJVD3YVK=load(
+"./chunk-BJVD3YVK.js");var import_chunk_2QLC7HEG=load("./chunk-2QLC7HEG.js");var import_chunk_BSO2ISIG=load("./chunk-BSO2ISIG.js");var import_chunk_7WBBYJDG=load(
+"./chunk-7WBBYJDG.js");async function mayAct(view){if(!view.spec||!(0,import_chunk_7WBBYJDG.isWritable)(view.paths.folder))return false;if(view.spec.timer)return isOurs(
+view);const namespace=view.worker?.worker.pid_ns??view.launch?.worker.pid_ns??view.spec.launcher.pid_ns;const isHere=namespace===(0,import_chunk_BSO2ISIG.pidNamespace)()||
+view.isOtherBoot;if(!isHere&&(0,import_chunk_2QLC7HEG.conditionOf)(view)!=="lost")return false;return isOurs(view)}async function isOurs({spec}){return spec!==null&&
+(0,import_chunk_BJVD3YVK.isGenuine)(spec,knownKey())}async function isForged({spec}){const key=knownKey();if(!spec||key===void 0&&!spec.timer)return false;return!await(0,
+import_chunk_BJVD3YVK.isGenuine)(spec,key)}function knownKey(){try{return(0,import_chunk_BJVD3YVK.readKey)()}catch{return void 0}}
 
 },
 "./chunk-LUIVRIXY.js": function (module, exports) {
@@ -2377,42 +2462,90 @@ before,(0,import_chunk_CJ74I6F3.captureWorkspace)(spec.cwd,{exclude:[paths.root]
 import_chunk_E4Q33Z52.contextOf)(before):null}
 
 },
-"./chunk-M4I2AA3R.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{concludeTimer:()=>concludeTimer});module.exports=stdin_exports;var import_chunk_7BF6ZBHM=load("./chunk-7BF6ZBHM.js");
-var import_chunk_OYSO2DVF=load("./chunk-OYSO2DVF.js");var import_chunk_Y5L6GQDB=load("./chunk-Y5L6GQDB.js");function concludeTimer(job,reconciled){if((0,import_chunk_7BF6ZBHM.
-finishStored)(job))return;const tree={step:"none",ended:[],survivors:[]};(0,import_chunk_7BF6ZBHM.conclude)(job,{reason:reasonOf(job),exit:void 0,tree,reconciled})}
-function reasonOf({paths,spec}){const due=Date.parse(spec.timer?.due_at??"");const cancel=(0,import_chunk_OYSO2DVF.readCancel)(paths);if((0,import_chunk_Y5L6GQDB.
-nowMs)()<due)return"canceled";return cancel&&Date.parse(cancel.at)<due?"canceled":"due"}
+"./chunk-MYRX35MS.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{checkpointOf:()=>checkpointOf,findStopped:()=>findStopped,healthOf:()=>healthOf,monitorAttention:()=>monitorAttention,
+timerSeen:()=>timerSeen,watchOf:()=>watchOf,watchSeen:()=>watchSeen});module.exports=stdin_exports;var import_chunk_J6PIGIFY=load("./chunk-J6PIGIFY.js");var import_chunk_SBRRC2LY=load(
+"./chunk-SBRRC2LY.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_2QLC7HEG=load("./chunk-2QLC7HEG.js");var import_chunk_XUMWCHG3=load(
+"./chunk-XUMWCHG3.js");var import_chunk_OYSO2DVF=load("./chunk-OYSO2DVF.js");var import_chunk_UNWLYFWA=load("./chunk-UNWLYFWA.js");var import_chunk_Y5L6GQDB=load(
+"./chunk-Y5L6GQDB.js");var import_chunk_BSO2ISIG=load("./chunk-BSO2ISIG.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load(
+"./chunk-527JQF7V.js");var healths=["progressing","unknown","attention"];var verdicts=["pending","met","failed","error"];var sentenceBytes=400;var nameBytes=120;
+function isHealth(value){return healths.includes(value)}function checkpointOf(state){const value=asObject(state.checkpoint);const n=numberOf(value?.n);if(!value||
+n===null||(0,import_chunk_OYSO2DVF.instantOf)(value.at)===null||!isHealth(value.state))return null;const kind=value.state==="attention"?"task_attention":null;return{
+n,at:value.at,elapsed_seconds:numberOf(value.elapsed_seconds)??0,state:value.state,attention_kind:kind,phase:textOf(value.phase,nameBytes),completed:numberOf(value.
+completed),total:numberOf(value.total),eta_seconds:numberOf(value.eta_seconds),reason:textOf(value.reason,sentenceBytes)??"",fingerprint:textOf(value.fingerprint,
+nameBytes)}}function watchOf(state){const value=asObject(state.watch);if(!value||!verdicts.includes(value.verdict))return null;return{verdict:value.verdict,word:textOf(
+value.word,nameBytes)??"",evidence:textOf(value.evidence,import_chunk_UNWLYFWA.evidenceChars*4)??"",polls:numberOf(value.polls)??0,told:numberOf(value.told)??0,
+...numberOf(value.changes)===null?{}:{changes:numberOf(value.changes)},...value.watched_to_end===true?{watched_to_end:true}:{},troubles:numberOf(value.troubles)??
+0,trouble:textOf(value.trouble,sentenceBytes)}}function watchSeen({spec,state,paths}){if(!spec?.watch)return null;const{condition,words,every_ms}=spec.watch;const seen=watchOf(
+state)??{verdict:"pending",word:"",evidence:"",polls:0,told:0,troubles:0,trouble:null};return{condition:textOf(condition,nameBytes),words:textOf(words,sentenceBytes),
+every_ms:numberOf(every_ms),...seen,polls:Math.max(seen.polls,pollsIn(paths))}}function pollsIn({cursor}){const read=(0,import_chunk_527JQF7V.readJson)(cursor);
+return(read.kind==="ok"?numberOf(asObject(read.value.note)?.polls):null)??0}function timerSeen({spec,state}){if(!spec?.timer)return null;const{slot,...facts}=(0,
+import_chunk_J6PIGIFY.timerFacts)(spec.timer);const due=(0,import_chunk_OYSO2DVF.instantOf)(facts.due_at);const rest=due===null||state.ended_at!==null?null:Math.
+max(0,due-(0,import_chunk_Y5L6GQDB.nowMs)());return{...facts,due_at:due===null?null:facts.due_at,due_in_ms:rest,slot:textOf(slot,nameBytes)}}function asObject(value){
+return typeof value==="object"&&value!==null&&!Array.isArray(value)?value:void 0}function textOf(value,limit){return typeof value==="string"?(0,import_chunk_LXK2ZILE.
+excerpt)((0,import_chunk_LXK2ZILE.plainText)(value).replace(/\s+/g," "),limit):null}function numberOf(value){return typeof value==="number"&&Number.isFinite(value)?
+value:null}function healthOf(view,condition){const monitor=monitorAttention(view,condition);if(monitor)return{health:"attention",attention_kind:"monitor_attenti\
+on",reason:monitor.reason};const{state,spec}=view;if((0,import_chunk_2QLC7HEG.isEnded)(state))return{health:state.health,attention_kind:null};const reason=reasonTold(
+view);const told=reason===void 0?{}:{reason};if(state.health==="attention")return{health:"attention",attention_kind:"task_attention",...told};if(spec?.staff&&isMoving(
+view))return{health:"progressing",attention_kind:null};return{health:state.health,attention_kind:null,...told}}function monitorAttention(view,condition){switch(condition){case"\
+unclaimed":case"orphaned":return{cause:"worker_gone",reason:goneWords(view,condition)};case"armed":if(view.seen.worker!=="dead")return void 0;return{cause:"work\
+er_gone",reason:"its worker is gone; whoever looks first when it is due has the notifier told"};case"over":case"lost":case"host_restarted":case"never_started":return{
+cause:"end_unstored",reason:"it is over, and its end could not be stored from here"};case"supervised":case"unseen":return stoppedWorker(view)??staleLease(view)??
+missingCheckpoint(view);default:return void 0}}function goneWords({spec,launch,paths},condition){if(spec?.kind==="watch")return"the worker is gone and nobody lo\
+oks at the condition; the next wait starts a new one";if(condition==="orphaned")return"the worker is gone; the command runs on under its shim, and the next wait\
+ attaches a new worker";return`the worker died before it started the command (${launch?.generation??1} tried); the next wait starts a new one; see ${paths.workerLog}`}
+function stoppedWorker(view){const stopped=findStopped(view);if(!stopped)return void 0;const rest=view.spec?.kind==="watch"?"nobody looks at the condition":"the\
+ command itself may run on";const reason=`the worker is stopped (SIGSTOP?), ${rest}; it goes on after: kill -CONT ${stopped.pid}`;return{cause:"worker_stopped",
+reason}}function findStopped({spec,worker,launch}){const engine=(0,import_chunk_XUMWCHG3.findEngine)(spec?.engine??"local")??import_chunk_XUMWCHG3.defaultEngine;
+const[first,second]=[worker?.worker,launch?.worker];if(first&&engine.isStopped(first))return first;const isOther=second&&!(first&&(0,import_chunk_BSO2ISIG.sameIdentity)(
+first,second));return isOther&&engine.isStopped(second)?second:void 0}function staleLease({leaseAgeMs}){if(leaseAgeMs===null||leaseAgeMs<=import_chunk_UNWLYFWA.
+leaseStaleMs)return void 0;const reason=`no sign of life of the worker for ${Math.round(leaseAgeMs/1e3)} s`;return{cause:"lease_stale",reason}}function missingCheckpoint(view){
+const{spec,state}=view;const every=spec?.run?.checkpoint_ms;if(!spec||typeof every!=="number"||!(every>0)||state.state!=="running")return void 0;const last=checkpointOf(
+state);const since=(0,import_chunk_OYSO2DVF.instantOf)(last?.at)??(0,import_chunk_OYSO2DVF.instantOf)(state.started_at)??(0,import_chunk_OYSO2DVF.instantOf)(state.
+created_at);if(since===null)return void 0;const probe=spec.run?.probe?spec.run.probe_ms??import_chunk_UNWLYFWA.limits.probe.default:0;const patience=every+probe+
+import_chunk_UNWLYFWA.checkpointGraceMs;const ageMs=(0,import_chunk_Y5L6GQDB.nowMs)()-since;if(ageMs<=patience||awakeSince(view,(last?.n??0)*(spec.run?.checkpoint_fast_ms??
+every))<=patience)return void 0;const reason=`no checkpoint for ${(0,import_chunk_SBRRC2LY.formatDuration)(ageMs)}, one is due every ${(0,import_chunk_SBRRC2LY.
+formatDuration)(every)}; this says nothing of the command itself`;return{cause:"checkpoint_missing",reason}}function awakeSince({spec},offsetMs){if(!spec||spec.
+launcher.boot_id!==(0,import_chunk_BSO2ISIG.bootId)())return Number.POSITIVE_INFINITY;return(0,import_chunk_Y5L6GQDB.monotonicMs)()-(spec.deadline_mono_ms-spec.
+deadline_ms+offsetMs)}function reasonTold({state}){const checkpoint=checkpointOf(state);if(checkpoint)return checkpoint.reason;return watchOf(state)?.trouble??void 0}
+function isMoving({state,paths}){if(state.state!=="running")return false;const output=(0,import_chunk_7WBBYJDG.factsOf)(paths.output);return output!==void 0&&output.
+size>0&&(0,import_chunk_Y5L6GQDB.nowMs)()-output.modifiedMs<import_chunk_UNWLYFWA.progressingMs}
 
 },
-"./chunk-M7RSEKYN.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{concludeAsked:()=>concludeAsked});module.exports=stdin_exports;var import_chunk_O4S3UR6E=load("./chunk-O4S3UR6E.js");
-var import_chunk_7BF6ZBHM=load("./chunk-7BF6ZBHM.js");var import_chunk_5WQSECMS=load("./chunk-5WQSECMS.js");var import_chunk_33RR3S3O=load("./chunk-33RR3S3O.js");
-var import_chunk_SBRRC2LY=load("./chunk-SBRRC2LY.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");
-var import_chunk_UNWLYFWA=load("./chunk-UNWLYFWA.js");var import_chunk_VBJYUCPQ=load("./chunk-VBJYUCPQ.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");
-async function askTask(spec,tree,end){const{status_cmd:line,identity=null}=spec.run??{};if(!line)return void 0;const left=end.isStarted&&!ownEnds.includes(end.reason)?
-[leftWarning(end.reason,tree)]:[];const answer=await ask(spec,line);(0,import_chunk_O4S3UR6E.endProbes)(tree);const read=readAnswer(answer,identity??"");if(!("w\
-hy"in read))return{...read,warnings:left};const message=`how the task stands is not known: the status command ${read.why}`;const warnings=[...left,{code:"task_u\
-nknown",message}];return{task_status:"unknown",task_exit_code:"unknown",warnings}}var ownEnds=["exited","spawn_failed","never_started"];async function ask(spec,line){
-const{cwd}=spec;const environment=(0,import_chunk_VBJYUCPQ.probeEnvironment)(spec);try{const shell={program:"/bin/sh",args:["-c",line],cwd,environment};return await(0,
-import_chunk_33RR3S3O.runTool)({...shell,timeoutMs:import_chunk_UNWLYFWA.taskStatusMs,limit:import_chunk_UNWLYFWA.probeBytes})}catch(error){return{how:"failed",
-code:null,reason:(0,import_chunk_NVPF5LEY.messageOf)(error),stdout:Buffer.alloc(0),stderr:Buffer.alloc(0)}}}function readAnswer(answer,identity){const trouble=troubleOf(
-answer);if(trouble!==void 0)return{why:trouble};let told;try{told=JSON.parse(answer.stdout.toString("utf8"))}catch{return{why:"printed no JSON object"}}if(typeof told!==
-"object"||told===null||Array.isArray(told))return{why:"printed no JSON object"};const{identity:named,status,exit_code:code}=told;if(typeof named!=="string"&&!Number.
-isSafeInteger(named))return{why:"names no task"};if(String(named)!==identity)return{why:`names another task (${oneLine(String(named))})`};if(typeof status!=="st\
-ring"||oneLine(status)==="")return{why:"tells no status"};return{task_status:oneLine(status),task_exit_code:Number.isSafeInteger(code)?code:"unknown"}}function troubleOf({
-how,code,reason,stderr}){switch(how){case"timeout":return`gave no answer within ${(0,import_chunk_SBRRC2LY.formatDuration)(import_chunk_UNWLYFWA.taskStatusMs)}`;case"\
-flooded":return`printed more than ${(0,import_chunk_TFEMYLSK.formatSize)(import_chunk_UNWLYFWA.probeBytes)}`;case"failed":return`could not be started (${oneLine(
-reason??"not known why")})`;case"aborted":return"was broken off";case"exited":if(code===0)return void 0;return`${code===null?"was killed":`exited with code ${code}`}${saidOf(
-stderr)}`}}function saidOf(stderr){const said=oneLine(stderr.toString("utf8"));return said===""?"":` (${said})`}function oneLine(text){return(0,import_chunk_LXK2ZILE.
-excerpt)((0,import_chunk_LXK2ZILE.plainText)(text).replace(/\s+/g," ").trim(),Math.min(import_chunk_UNWLYFWA.evidenceChars,import_chunk_UNWLYFWA.excerptBytes))}
-function leftWarning(reason,tree){const left=(0,import_chunk_O4S3UR6E.findEscaped)(tree);const named=left.slice(0,10).map(({pid,name})=>`${pid} (${oneLine(name)}\
-)`);const more=left.length>named.length?` and ${left.length-named.length} more`:"";const where=left.length>0?`left alone: ${named.join(", ")}${more}`:"none of i\
-ts processes was found here";const message=`only the watching over the task has ended (${reason}); the task itself may live on; ${where}`;return{code:"task_left",
-message}}async function concludeAsked(job,ending,tree){const{paths,spec}=job;const{run}=spec;if(!run)return(0,import_chunk_7BF6ZBHM.conclude)(job,ending);const nobody={
-worker:null,shim:null,child:null};const[results,ownLog,task]=await Promise.all([(0,import_chunk_5WQSECMS.noteResults)(run),run.log?(0,import_chunk_7BF6ZBHM.readOwnLog)(
-spec,run.log):null,askTask(spec,tree??(0,import_chunk_O4S3UR6E.treeOf)(spec,paths,nobody),{reason:ending.reason,isStarted:tree!==null})]);return(0,import_chunk_7BF6ZBHM.
-conclude)(job,{...ending,results,ownLog,task})}
+"./chunk-NBK35GSF.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{pageOf:()=>pageOf});module.exports=stdin_exports;var import_chunk_VWPASICI=load("./chunk-VWPASICI.js");var import_chunk_ZDWJEU6N=load(
+"./chunk-ZDWJEU6N.js");var import_chunk_BXSONOR3=load("./chunk-BXSONOR3.js");var import_chunk_MYRX35MS=load("./chunk-MYRX35MS.js");var import_chunk_J6PIGIFY=load(
+"./chunk-J6PIGIFY.js");var import_chunk_QDGG2LTG=load("./chunk-QDGG2LTG.js");var import_chunk_5WQSECMS=load("./chunk-5WQSECMS.js");var import_chunk_SBRRC2LY=load(
+"./chunk-SBRRC2LY.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_2QLC7HEG=load("./chunk-2QLC7HEG.js");var import_chunk_OYSO2DVF=load(
+"./chunk-OYSO2DVF.js");var import_chunk_Y5L6GQDB=load("./chunk-Y5L6GQDB.js");function progressLine(view){const checkpoint=(0,import_chunk_MYRX35MS.checkpointOf)(
+view.state);if(!checkpoint)return null;const{completed,total,phase,n,at}=checkpoint;const{bar,eta}=(0,import_chunk_VWPASICI.progressCells)(view);const count=completed===
+null?null:total===null?`${completed} done`:`${completed} of ${total}`;const parts=[bar,count,phase,eta===null?null:`ETA ${eta}`].filter(part=>part!==null);const age=(0,
+import_chunk_SBRRC2LY.formatAge)((0,import_chunk_OYSO2DVF.ageOf)(at,(0,import_chunk_Y5L6GQDB.nowMs)())??0);return`${parts.length===0?"no numbers":parts.join(", ")}\
+ (checkpoint ${n}, ${age} ago)`}function watchLine(view){const seen=(0,import_chunk_MYRX35MS.watchSeen)(view);if(!seen)return null;return`${seen.word||seen.verdict}${seen.
+evidence===""?"":`: ${seen.evidence}`}`}function pageOf(view,root){return`${[factsOf(view,root),...saidLast(view)].filter(part=>part!=="").join("\n\n")}
+`}function factsOf(view,root){const{state,spec}=view;const seen=(0,import_chunk_ZDWJEU6N.observation)(view,{afterSeq:null,root});const ended=(0,import_chunk_VWPASICI.
+endedOf)(view);const lines=[["id",view.id],["state",state.state],["health",(0,import_chunk_2QLC7HEG.isEnded)(state)?null:`${seen.health}${seen.reason?` (${seen.
+reason})`:""}`],["on stall",onStallOf(view,seen.health)],["progress",(0,import_chunk_2QLC7HEG.isEnded)(state)?null:progressLine(view)],["watch",watchLine(view)],
+["notify",(0,import_chunk_BXSONOR3.failedNotice)(view)],["error",state.error?`${state.error.code}: ${(0,import_chunk_LXK2ZILE.plainText)(state.error.message)}`:
+null],["exit code",state.exit_code===null?null:String(state.exit_code)],["task",taskOf(view)],["time",`${(0,import_chunk_VWPASICI.timeOf)(view)}${ended===null?"":
+`, ended ${ended}`}`],["now",(0,import_chunk_Y5L6GQDB.isoNow)()],["owner",spec?.owner?(0,import_chunk_VWPASICI.ownerOf)(view):null],["backend",agentOf(view)],["\
+due",spec?.timer?(0,import_chunk_J6PIGIFY.dueWords)(spec.timer):null],["slot",spec?.timer?.slot?(0,import_chunk_LXK2ZILE.plainText)(spec.timer.slot):null],["wha\
+t",(0,import_chunk_VWPASICI.whatOf)(view)],["folder",spec?.cwd?(0,import_chunk_LXK2ZILE.plainText)(spec.cwd):null],["limit",limitOf(view)],["output",spec?.kind===
+"run"?view.paths.output:null],["log",spec?.run?.log?(0,import_chunk_LXK2ZILE.plainText)(spec.run.log):null],["conversation",state.conversation?(0,import_chunk_LXK2ZILE.
+excerpt)((0,import_chunk_LXK2ZILE.plainText)(state.conversation.id),200):null],...state.warnings.map(one=>["warning",(0,import_chunk_LXK2ZILE.plainText)(one.message)]),
+...Object.entries(seen.next).map(([name,command])=>[name,command])];return lines.filter(([,value])=>value!==null).map(([name,value])=>`${`${name}:`.padEnd(14)}${value}`).
+join("\n")}function taskOf({spec,state}){const identity=spec?.run?.identity;if(!identity)return null;return(0,import_chunk_2QLC7HEG.isEnded)(state)?`${(0,import_chunk_QDGG2LTG.
+oneLine)(identity)}: ${(0,import_chunk_QDGG2LTG.taskWords)(state)}`:(0,import_chunk_QDGG2LTG.oneLine)(identity)}function onStallOf({spec,state},health){if((0,import_chunk_2QLC7HEG.
+isEnded)(state)||health!=="attention"||!spec?.on_stall)return null;return(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(spec.on_stall).replace(
+/\s+/g," ").trim(),1024)}function limitOf({spec,state}){if(!spec||spec.timer||(0,import_chunk_2QLC7HEG.isEnded)(state)||typeof spec.deadline_ms!=="number")return null;
+return`${(0,import_chunk_SBRRC2LY.formatDuration)(spec.deadline_ms)} from launch`}function agentOf({spec}){const{backend,profile,model}=(0,import_chunk_ZDWJEU6N.
+staffFacts)(spec);if(backend===null)return null;return[backend,`profile ${profile}`,...model===null?[]:[`model ${model}`]].join(", ")}function saidLast(view){const{
+paths,spec,state}=view;const tails=(...files)=>files.map(file=>(0,import_chunk_LXK2ZILE.plainText)((0,import_chunk_5WQSECMS.readLogTail)(file).toString("utf8")).
+trimEnd());if(!spec?.staff)return tails(paths.output,paths.error);if((0,import_chunk_2QLC7HEG.isEnded)(state))return tails(paths.result);return[...liveLines(view),
+...tails(paths.error)]}function liveLines(view){const{tools,text}=(0,import_chunk_ZDWJEU6N.progressOf)(view);const calls=Array.isArray(tools)?tools.map(callLine).
+filter(line=>line!==null):[];return[calls.join("\n"),typeof text==="string"?(0,import_chunk_LXK2ZILE.plainText)(text).trim():""]}function callLine(call){if(typeof call?.
+name!=="string")return null;const input=typeof call.input==="string"?` ${call.input}`:"";const status=typeof call.status==="string"?` [${call.status}]`:"";return(0,
+import_chunk_LXK2ZILE.plainText)(`- ${call.name}${input}${status}`).replace(/\s+/g," ")}
 
 },
 "./chunk-NDLZGJF4.js": function (module, exports) {
@@ -2488,6 +2621,25 @@ FaultError||code===void 0)return error;return new import_chunk_NVPF5LEY.FaultErr
 "use another place with --state-dir DIR or JOB_STATE_DIR")}
 
 },
+"./chunk-NHRPGUGS.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{folderOf:()=>folderOf,run:()=>run});module.exports=stdin_exports;var import_chunk_OCRZJA3Q=load("./chunk-OCRZJA3Q.j\
+s");var import_chunk_5YXB44RP=load("./chunk-5YXB44RP.js");var import_chunk_2QIMZQJQ=load("./chunk-2QIMZQJQ.js");var import_chunk_UNWLYFWA=load("./chunk-UNWLYFWA\
+.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_path=builtin("node:path");var run={
+name:"run",summary:"run a long command as a job",form:"[options] -- COMMAND ARG...",words:{min:0,max:0,rest:true},options:import_chunk_OCRZJA3Q.runOptions,notes:"\
+The command gets no input and runs without a shell, exactly as it stands after --. It is never started twice.",examples:["run -- make test","run --timeout 2h --\
+once-key nightly -- python3 train.py","run --success-file model.pt --log train.log -- python3 train.py","run --shell --pipefail -- 'make 2>&1 | tee build.log'"],
+async run(context,input){const words=(0,import_chunk_5YXB44RP.onceWords)("run",input,(0,import_chunk_5YXB44RP.folderSaid)(context,input),null);const repeated=await(0,
+import_chunk_5YXB44RP.repeatedLaunch)(context,input,words,false);if(repeated)return repeated;const cwd=folderOf(context,input);const timeout=limitOf(input);const part=await(0,
+import_chunk_OCRZJA3Q.makeRunPart)(input,cwd);return(0,import_chunk_2QIMZQJQ.launchAndTell)(context,input,{kind:"run",verb:"run",...(0,import_chunk_2QIMZQJQ.launchWords)(
+input),cwd,deadlineMs:timeout,killGraceMs:input.durationOrDefault("kill-after"),maxOutputBytes:input.size("max-output")??import_chunk_UNWLYFWA.limits.maxOutput.
+default,firstOutputMs:input.duration("first-output")??null,stallMs:input.duration("stall-after")??null,lineage:null,run:part,warnings:(0,import_chunk_OCRZJA3Q.limitWarnings)(
+part,timeout),onStall:(0,import_chunk_2QIMZQJQ.onStallOf)(input),staff:null,words})}};function limitOf(input){if(input.has("timeout")&&input.has("deadline"))throw(0,
+import_chunk_NVPF5LEY.usageError)("cannot take --timeout and --deadline together: they are the same");return input.has("deadline")?input.durationOrDefault("dead\
+line"):input.durationOrDefault("timeout")}function folderOf(context,input){const folder=import_node_path.default.resolve(context.cwd,input.text("cwd")??".");if(!(0,
+import_chunk_7WBBYJDG.isFolder)(folder))throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot run in ${folder}: there is no such folder`,"name an exist\
+ing one with --cwd DIR");return(0,import_chunk_7WBBYJDG.realPath)(folder)}
+
+},
 "./chunk-NM4KW5RY.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{findJob:()=>findJob,jobsFolder:()=>jobsFolder,listActive:()=>listActive,listJobs:()=>listJobs,noFolderFault:()=>noFolderFault,
 requireWholeId:()=>requireWholeId});module.exports=stdin_exports;var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_XUMWCHG3=load("./chunk-X\
@@ -2535,53 +2687,6 @@ numberIn(paths.collected),deliveredSeq(paths)].filter(seq=>seq!==null);return se
 default.join(paths.waiters,"delivered.json")}function deliveredSeq(paths){return numberIn(deliveredFile(paths))}function numberIn(file){const read=(0,import_chunk_527JQF7V.
 readJson)(file);if(read.kind!=="ok"||typeof read.value.seq!=="number")return null;return(0,import_chunk_ILRLY4JU.isNumbered)({seq:read.value.seq})?read.value.seq:
 null}
-
-},
-"./chunk-O3BKWLOG.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{observation:()=>observation,progressOf:()=>progressOf,staffFacts:()=>staffFacts});module.exports=stdin_exports;var import_chunk_NWMRLGD5=load(
-"./chunk-NWMRLGD5.js");var import_chunk_SUUUD6OI=load("./chunk-SUUUD6OI.js");var import_chunk_RCJX4V26=load("./chunk-RCJX4V26.js");var import_chunk_THMK3AAK=load(
-"./chunk-THMK3AAK.js");var import_chunk_DFY3WLOV=load("./chunk-DFY3WLOV.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_ER3MQ2ZD=load(
-"./chunk-ER3MQ2ZD.js");var import_chunk_OYSO2DVF=load("./chunk-OYSO2DVF.js");var import_chunk_UNWLYFWA=load("./chunk-UNWLYFWA.js");var import_chunk_Y5L6GQDB=load(
-"./chunk-Y5L6GQDB.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var eventBytes=3*1024;function boundDocument(document,page){
-let kept=page?.events??[];const make=()=>{if(!page)return document;const isMore=page.isMore||kept.length<page.events.length;if(document.next_seq!==void 0)return{
-...document,events:kept};return{...document,events:kept,next_seq:kept.at(-1)?.seq??page.after,more:isMore}};const size=()=>bytesOf(make());while(size()>import_chunk_UNWLYFWA.
-observeBytes&&kept.length>1)kept=kept.slice(0,-1);if(size()>import_chunk_UNWLYFWA.observeBytes&&kept[0])kept=[stumpOf(kept[0])];const progress=document.progress;
-for(let limit=import_chunk_UNWLYFWA.textTailBytes;progress&&size()>import_chunk_UNWLYFWA.observeBytes&&limit>64;limit=Math.floor(limit/2)){document.progress={...progress,
-text:(0,import_chunk_LXK2ZILE.tail)(progress.text??"",limit).text,text_truncated:true}}if(progress&&size()>import_chunk_UNWLYFWA.observeBytes)document.progress=
-{tools_truncated:true,text_truncated:true};for(const name of["files","warnings","label","timer","next","error","owner","model"])if(size()>import_chunk_UNWLYFWA.
-observeBytes)delete document[name];return make()}function boundEvent(event){return bytesOf(event)<=eventBytes?event:stumpOf(event)}function stumpOf({seq,at,job,
-owner,type}){return{seq,at,job,owner,type,truncated:true}}function bytesOf(value){return Buffer.byteLength(JSON.stringify(value))+1}function progressOf(view){const{
-paths,spec}=view;const[output,error]=[(0,import_chunk_7WBBYJDG.factsOf)(paths.output),(0,import_chunk_7WBBYJDG.factsOf)(paths.error)];const newest=Math.max(output&&
-output.size>0?output.modifiedMs:0,error&&error.size>0?error.modifiedMs:0);const facts={stdout_bytes:output?.size??0,stderr_bytes:error?.size??0,last_output_at:newest>
-0?(0,import_chunk_Y5L6GQDB.isoOf)(newest):null,last_output_age_ms:newest>0?Math.max(0,Math.round((0,import_chunk_Y5L6GQDB.nowMs)()-newest)):null};if(spec?.staff&&
-!spec.staff.custom){const snapshot=(0,import_chunk_527JQF7V.readJson)(paths.snapshot);return snapshot.kind==="ok"?{...facts,...snapshot.value}:{...facts,tools:[],
-text:"",text_truncated:false}}const bytes=(0,import_chunk_527JQF7V.readRange)(paths.output,-import_chunk_UNWLYFWA.tailBytes,import_chunk_UNWLYFWA.tailBytes)?.bytes??
-Buffer.alloc(0);const latest=(0,import_chunk_LXK2ZILE.tail)((0,import_chunk_LXK2ZILE.plainText)(bytes.toString("utf8")),import_chunk_UNWLYFWA.textTailBytes);return{
-...facts,text:latest.text,text_truncated:latest.truncated||(output?.size??0)>import_chunk_UNWLYFWA.tailBytes}}var recentEvents=5;var eventsAtMost=50;function observation(view,options){
-const{state,spec,paths}=view;const condition=(0,import_chunk_ER3MQ2ZD.conditionOf)(view);const{waited}=options;const facts={id:view.id,kind:spec?.kind??null,verb:spec?.
-verb??null,owner:spec?.owner??null,label:spec?.label===null||spec?.label===void 0?null:(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(spec.
-label),120),...staffFacts(spec),state:state.state,...(0,import_chunk_SUUUD6OI.healthOf)(view,condition),checkpoint:(0,import_chunk_SUUUD6OI.checkpointOf)(state),
-watch:(0,import_chunk_SUUUD6OI.watchSeen)(view),timer:(0,import_chunk_SUUUD6OI.timerSeen)(view),supervision:condition,rev:state.rev,now:(0,import_chunk_Y5L6GQDB.
-isoNow)(),created_at:state.created_at,started_at:state.started_at,ended_at:state.ended_at,duration_ms:state.duration_ms,age_ms:(0,import_chunk_OYSO2DVF.ageOf)(state.
-created_at,(0,import_chunk_Y5L6GQDB.nowMs)()),deadline_ms:spec?.deadline_ms??null,exit_code:state.exit_code,signal:state.signal,...state.task_status===void 0?{}:
-{task_status:state.task_status,task_exit_code:state.task_exit_code??"unknown"},error:state.error===null?null:{...state.error,message:(0,import_chunk_LXK2ZILE.excerpt)(
-(0,import_chunk_LXK2ZILE.plainText)(state.error.message),400)},warnings:state.warnings.slice(0,5).map(one=>({code:one.code,message:(0,import_chunk_LXK2ZILE.excerpt)(
-(0,import_chunk_LXK2ZILE.plainText)(one.message),200)})),conversation:state.conversation,collected:(0,import_chunk_NWMRLGD5.collectedBy)(view),last_collected_seq:(0,
-import_chunk_NWMRLGD5.lastCollectedSeq)(view)};const next=nextFor(view,condition,options.root);if(waited&&next.wait!==void 0)next.wait=waited.next;const progress=(0,
-import_chunk_ER3MQ2ZD.isEnded)(state)?null:progressOf(view);const document={...waited?headOf(waited):{},...(0,import_chunk_LXK2ZILE.plainValue)(facts,longest),files:filesOf(
-view),next,...progress===null?{}:{progress:(0,import_chunk_LXK2ZILE.plainValue)(progress,import_chunk_UNWLYFWA.textTailBytes+3)}};if(waited&&waited.wake!=="soft\
-_timeout")return boundDocument(document,null);const after=options.afterSeq??Math.max(0,state.seq-recentEvents);const journal=(0,import_chunk_THMK3AAK.readEvents)(
-paths,after,eventsAtMost);const events=journal.events.map(event=>(0,import_chunk_LXK2ZILE.plainValue)(event,400));return boundDocument(document,{events,isMore:journal.
-more,after})}var longest=1024;function headOf({wake,cursor}){if(wake==="soft_timeout")return{wake,...cursor===void 0?{}:{next_seq:cursor}};const event=boundEvent(
-(0,import_chunk_LXK2ZILE.plainValue)(wake.event,400));return{wake:wake.wake,event,next_seq:wake.nextSeq,pending_events:wake.pending,skipped:wake.skipped}}function staffFacts(spec){
-const{staff}=spec??{};if(!staff)return{backend:null,profile:null,model:null};const short=text=>(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(
-String(text)),120);return{backend:short(staff.custom?.name??staff.backend),profile:short(staff.profile),model:staff.model?short(staff.model):null}}function filesOf({
-paths,state}){const files={result:paths.result,output:paths.output,error:paths.error,events:paths.events,worker_log:paths.workerLog};if(!(0,import_chunk_ER3MQ2ZD.
-isEnded)(state))return files;return Object.fromEntries(Object.entries(files).map(([name,file])=>[name,(0,import_chunk_7WBBYJDG.exists)(file)?file:null]))}function nextFor(view,condition,root){
-if(condition==="damaged")return{doctor:import_chunk_DFY3WLOV.nextCommands.doctor(view.id,root.option)};if(!(0,import_chunk_ER3MQ2ZD.isEnded)(view.state))return{
-wait:import_chunk_DFY3WLOV.nextCommands.wait(view.id,root.option),cancel:import_chunk_DFY3WLOV.nextCommands.cancel(view.id,root.option)};const next={result:import_chunk_DFY3WLOV.
-nextCommands.result(view.id,root.option)};if(view.state.state==="done")return next;if((0,import_chunk_RCJX4V26.isContinuable)(view.paths,view.state))next.continue=
-import_chunk_DFY3WLOV.nextCommands.continue(view.id,root.option);next.restart=import_chunk_DFY3WLOV.nextCommands.restart(view.id,root.option);return next}
 
 },
 "./chunk-O4S3UR6E.js": function (module, exports) {
@@ -2934,6 +3039,36 @@ view since ${JSON.stringify(rev)}: ${reason}`,"name a commit or branch of this r
 const code=(0,import_chunk_NVPF5LEY.errnoOf)(error);if(code===void 0)throw error;return code}}
 
 },
+"./chunk-Q4W2PU5K.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{concludeAsked:()=>concludeAsked});module.exports=stdin_exports;var import_chunk_O4S3UR6E=load("./chunk-O4S3UR6E.js");
+var import_chunk_KWVZTQ2C=load("./chunk-KWVZTQ2C.js");var import_chunk_5WQSECMS=load("./chunk-5WQSECMS.js");var import_chunk_33RR3S3O=load("./chunk-33RR3S3O.js");
+var import_chunk_SBRRC2LY=load("./chunk-SBRRC2LY.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");
+var import_chunk_UNWLYFWA=load("./chunk-UNWLYFWA.js");var import_chunk_VBJYUCPQ=load("./chunk-VBJYUCPQ.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");
+async function askTask(spec,tree,end){const{status_cmd:line,identity=null}=spec.run??{};if(!line)return void 0;const left=end.isStarted&&!ownEnds.includes(end.reason)?
+[leftWarning(end.reason,tree)]:[];const answer=await ask(spec,line);(0,import_chunk_O4S3UR6E.endProbes)(tree);const read=readAnswer(answer,identity??"");if(!("w\
+hy"in read))return{...read,warnings:left};const message=`how the task stands is not known: the status command ${read.why}`;const warnings=[...left,{code:"task_u\
+nknown",message}];return{task_status:"unknown",task_exit_code:"unknown",warnings}}var ownEnds=["exited","spawn_failed","never_started"];async function ask(spec,line){
+const{cwd}=spec;const environment=(0,import_chunk_VBJYUCPQ.probeEnvironment)(spec);try{const shell={program:"/bin/sh",args:["-c",line],cwd,environment};return await(0,
+import_chunk_33RR3S3O.runTool)({...shell,timeoutMs:import_chunk_UNWLYFWA.taskStatusMs,limit:import_chunk_UNWLYFWA.probeBytes})}catch(error){return{how:"failed",
+code:null,reason:(0,import_chunk_NVPF5LEY.messageOf)(error),stdout:Buffer.alloc(0),stderr:Buffer.alloc(0)}}}function readAnswer(answer,identity){const trouble=troubleOf(
+answer);if(trouble!==void 0)return{why:trouble};let told;try{told=JSON.parse(answer.stdout.toString("utf8"))}catch{return{why:"printed no JSON object"}}if(typeof told!==
+"object"||told===null||Array.isArray(told))return{why:"printed no JSON object"};const{identity:named,status,exit_code:code}=told;if(typeof named!=="string"&&!Number.
+isSafeInteger(named))return{why:"names no task"};if(String(named)!==identity)return{why:`names another task (${oneLine(String(named))})`};if(typeof status!=="st\
+ring"||oneLine(status)==="")return{why:"tells no status"};return{task_status:oneLine(status),task_exit_code:Number.isSafeInteger(code)?code:"unknown"}}function troubleOf({
+how,code,reason,stderr}){switch(how){case"timeout":return`gave no answer within ${(0,import_chunk_SBRRC2LY.formatDuration)(import_chunk_UNWLYFWA.taskStatusMs)}`;case"\
+flooded":return`printed more than ${(0,import_chunk_TFEMYLSK.formatSize)(import_chunk_UNWLYFWA.probeBytes)}`;case"failed":return`could not be started (${oneLine(
+reason??"not known why")})`;case"aborted":return"was broken off";case"exited":if(code===0)return void 0;return`${code===null?"was killed":`exited with code ${code}`}${saidOf(
+stderr)}`}}function saidOf(stderr){const said=oneLine(stderr.toString("utf8"));return said===""?"":` (${said})`}function oneLine(text){return(0,import_chunk_LXK2ZILE.
+excerpt)((0,import_chunk_LXK2ZILE.plainText)(text).replace(/\s+/g," ").trim(),Math.min(import_chunk_UNWLYFWA.evidenceChars,import_chunk_UNWLYFWA.excerptBytes))}
+function leftWarning(reason,tree){const left=(0,import_chunk_O4S3UR6E.findEscaped)(tree);const named=left.slice(0,10).map(({pid,name})=>`${pid} (${oneLine(name)}\
+)`);const more=left.length>named.length?` and ${left.length-named.length} more`:"";const where=left.length>0?`left alone: ${named.join(", ")}${more}`:"none of i\
+ts processes was found here";const message=`only the watching over the task has ended (${reason}); the task itself may live on; ${where}`;return{code:"task_left",
+message}}async function concludeAsked(job,ending,tree){const{paths,spec}=job;const{run}=spec;if(!run)return(0,import_chunk_KWVZTQ2C.conclude)(job,ending);const nobody={
+worker:null,shim:null,child:null};const[results,ownLog,task]=await Promise.all([(0,import_chunk_5WQSECMS.noteResults)(run),run.log?(0,import_chunk_KWVZTQ2C.readOwnLog)(
+spec,run.log):null,askTask(spec,tree??(0,import_chunk_O4S3UR6E.treeOf)(spec,paths,nobody),{reason:ending.reason,isStarted:tree!==null})]);return(0,import_chunk_KWVZTQ2C.
+conclude)(job,{...ending,results,ownLog,task})}
+
+},
 "./chunk-QDGG2LTG.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{logSection:()=>logSection,oneLine:()=>oneLine,plainTail:()=>plainTail,runFacts:()=>runFacts,taskWords:()=>taskWords});
 module.exports=stdin_exports;var import_chunk_5WQSECMS=load("./chunk-5WQSECMS.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_UNWLYFWA=load(
@@ -2946,40 +3081,51 @@ ${text}`}function plainTail(file){return(0,import_chunk_LXK2ZILE.plainText)((0,i
 return(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(text).replace(/\s+/g," ").trim(),import_chunk_UNWLYFWA.excerptBytes)}
 
 },
-"./chunk-QFYR37JK.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{pageOf:()=>pageOf});module.exports=stdin_exports;var import_chunk_SM32CA22=load("./chunk-SM32CA22.js");var import_chunk_O3BKWLOG=load(
-"./chunk-O3BKWLOG.js");var import_chunk_BXSONOR3=load("./chunk-BXSONOR3.js");var import_chunk_SUUUD6OI=load("./chunk-SUUUD6OI.js");var import_chunk_J6PIGIFY=load(
-"./chunk-J6PIGIFY.js");var import_chunk_QDGG2LTG=load("./chunk-QDGG2LTG.js");var import_chunk_5WQSECMS=load("./chunk-5WQSECMS.js");var import_chunk_SBRRC2LY=load(
-"./chunk-SBRRC2LY.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_ER3MQ2ZD=load("./chunk-ER3MQ2ZD.js");var import_chunk_OYSO2DVF=load(
-"./chunk-OYSO2DVF.js");var import_chunk_Y5L6GQDB=load("./chunk-Y5L6GQDB.js");function progressLine(view){const checkpoint=(0,import_chunk_SUUUD6OI.checkpointOf)(
-view.state);if(!checkpoint)return null;const{completed,total,phase,n,at}=checkpoint;const{bar,eta}=(0,import_chunk_SM32CA22.progressCells)(view);const count=completed===
-null?null:total===null?`${completed} done`:`${completed} of ${total}`;const parts=[bar,count,phase,eta===null?null:`ETA ${eta}`].filter(part=>part!==null);const age=(0,
-import_chunk_SBRRC2LY.formatAge)((0,import_chunk_OYSO2DVF.ageOf)(at,(0,import_chunk_Y5L6GQDB.nowMs)())??0);return`${parts.length===0?"no numbers":parts.join(", ")}\
- (checkpoint ${n}, ${age} ago)`}function watchLine(view){const seen=(0,import_chunk_SUUUD6OI.watchSeen)(view);if(!seen)return null;return`${seen.word||seen.verdict}${seen.
-evidence===""?"":`: ${seen.evidence}`}`}function pageOf(view,root){return`${[factsOf(view,root),...saidLast(view)].filter(part=>part!=="").join("\n\n")}
-`}function factsOf(view,root){const{state,spec}=view;const seen=(0,import_chunk_O3BKWLOG.observation)(view,{afterSeq:null,root});const ended=(0,import_chunk_SM32CA22.
-endedOf)(view);const lines=[["id",view.id],["state",state.state],["health",(0,import_chunk_ER3MQ2ZD.isEnded)(state)?null:`${seen.health}${seen.reason?` (${seen.
-reason})`:""}`],["on stall",onStallOf(view,seen.health)],["progress",(0,import_chunk_ER3MQ2ZD.isEnded)(state)?null:progressLine(view)],["watch",watchLine(view)],
-["notify",(0,import_chunk_BXSONOR3.failedNotice)(view)],["error",state.error?`${state.error.code}: ${(0,import_chunk_LXK2ZILE.plainText)(state.error.message)}`:
-null],["exit code",state.exit_code===null?null:String(state.exit_code)],["task",taskOf(view)],["time",`${(0,import_chunk_SM32CA22.timeOf)(view)}${ended===null?"":
-`, ended ${ended}`}`],["now",(0,import_chunk_Y5L6GQDB.isoNow)()],["owner",spec?.owner?(0,import_chunk_SM32CA22.ownerOf)(view):null],["backend",agentOf(view)],["\
-due",spec?.timer?(0,import_chunk_J6PIGIFY.dueWords)(spec.timer):null],["slot",spec?.timer?.slot?(0,import_chunk_LXK2ZILE.plainText)(spec.timer.slot):null],["wha\
-t",(0,import_chunk_SM32CA22.whatOf)(view)],["folder",spec?.cwd?(0,import_chunk_LXK2ZILE.plainText)(spec.cwd):null],["limit",limitOf(view)],["output",spec?.kind===
-"run"?view.paths.output:null],["log",spec?.run?.log?(0,import_chunk_LXK2ZILE.plainText)(spec.run.log):null],["conversation",state.conversation?(0,import_chunk_LXK2ZILE.
-excerpt)((0,import_chunk_LXK2ZILE.plainText)(state.conversation.id),200):null],...state.warnings.map(one=>["warning",(0,import_chunk_LXK2ZILE.plainText)(one.message)]),
-...Object.entries(seen.next).map(([name,command])=>[name,command])];return lines.filter(([,value])=>value!==null).map(([name,value])=>`${`${name}:`.padEnd(14)}${value}`).
-join("\n")}function taskOf({spec,state}){const identity=spec?.run?.identity;if(!identity)return null;return(0,import_chunk_ER3MQ2ZD.isEnded)(state)?`${(0,import_chunk_QDGG2LTG.
-oneLine)(identity)}: ${(0,import_chunk_QDGG2LTG.taskWords)(state)}`:(0,import_chunk_QDGG2LTG.oneLine)(identity)}function onStallOf({spec,state},health){if((0,import_chunk_ER3MQ2ZD.
-isEnded)(state)||health!=="attention"||!spec?.on_stall)return null;return(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(spec.on_stall).replace(
-/\s+/g," ").trim(),1024)}function limitOf({spec,state}){if(!spec||spec.timer||(0,import_chunk_ER3MQ2ZD.isEnded)(state)||typeof spec.deadline_ms!=="number")return null;
-return`${(0,import_chunk_SBRRC2LY.formatDuration)(spec.deadline_ms)} from launch`}function agentOf({spec}){const{backend,profile,model}=(0,import_chunk_O3BKWLOG.
-staffFacts)(spec);if(backend===null)return null;return[backend,`profile ${profile}`,...model===null?[]:[`model ${model}`]].join(", ")}function saidLast(view){const{
-paths,spec,state}=view;const tails=(...files)=>files.map(file=>(0,import_chunk_LXK2ZILE.plainText)((0,import_chunk_5WQSECMS.readLogTail)(file).toString("utf8")).
-trimEnd());if(!spec?.staff)return tails(paths.output,paths.error);if((0,import_chunk_ER3MQ2ZD.isEnded)(state))return tails(paths.result);return[...liveLines(view),
-...tails(paths.error)]}function liveLines(view){const{tools,text}=(0,import_chunk_O3BKWLOG.progressOf)(view);const calls=Array.isArray(tools)?tools.map(callLine).
-filter(line=>line!==null):[];return[calls.join("\n"),typeof text==="string"?(0,import_chunk_LXK2ZILE.plainText)(text).trim():""]}function callLine(call){if(typeof call?.
-name!=="string")return null;const input=typeof call.input==="string"?` ${call.input}`:"";const status=typeof call.status==="string"?` [${call.status}]`:"";return(0,
-import_chunk_LXK2ZILE.plainText)(`- ${call.name}${input}${status}`).replace(/\s+/g," ")}
+"./chunk-QJG5JQWM.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{endedDocument:()=>endedDocument,noticeNotes:()=>noticeNotes,runNotes:()=>runNotes,tellEnded:()=>tellEnded,warningNote:()=>warningNote});
+module.exports=stdin_exports;var import_chunk_BXSONOR3=load("./chunk-BXSONOR3.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_P2ISOPV5=load(
+"./chunk-P2ISOPV5.js");var import_chunk_Z4RGNWQU=load("./chunk-Z4RGNWQU.js");var import_chunk_QDGG2LTG=load("./chunk-QDGG2LTG.js");var import_chunk_5WQSECMS=load(
+"./chunk-5WQSECMS.js");var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");var import_chunk_DFY3WLOV=load("./chunk-DFY3WLOV.js");var import_chunk_SBRRC2LY=load(
+"./chunk-SBRRC2LY.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_2QLC7HEG=load(
+"./chunk-2QLC7HEG.js");var import_chunk_OYSO2DVF=load("./chunk-OYSO2DVF.js");var import_chunk_Y5L6GQDB=load("./chunk-Y5L6GQDB.js");var import_chunk_7WBBYJDG=load(
+"./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");function runNotes({spec,state,paths}){const run=spec?.run;if(!run)return[];const read=(0,
+import_chunk_527JQF7V.readJson)(paths.resultRecord);const told=read.kind==="ok"&&Array.isArray(read.value.result_paths)?read.value.result_paths:[];const results=told.
+filter(isResultNote);return[...results.map(note=>`${note.required?"success file":"result path"}: ${(0,import_chunk_5WQSECMS.describeResult)(note)}`),...run.log?
+[`log: ${(0,import_chunk_LXK2ZILE.plainText)(run.log)}`]:[],...run.identity?[`task ${(0,import_chunk_LXK2ZILE.plainText)(run.identity)}: ${(0,import_chunk_QDGG2LTG.
+taskWords)(state)}`]:[]]}function isResultNote(value){if(typeof value!=="object"||value===null)return false;const{path,kind,size,link_to,trouble}=value;const isText=one=>one===
+null||typeof one==="string";const isSize=size===null||typeof size==="number";return typeof path==="string"&&isSize&&[kind,link_to,trouble].every(isText)}function noticeNotes(view){
+const failed=(0,import_chunk_BXSONOR3.failedNotice)(view);return failed===null?[]:[`notify: ${failed}`]}function workspaceNotes(view){const{spec,state,paths}=view;
+if(!spec?.staff||!(0,import_chunk_2QLC7HEG.isEnded)(state))return[];const notes=isHeldBack(spec.staff)?["profile: restricted (nothing could be changed)"]:[];const read=(0,
+import_chunk_527JQF7V.readJson)(paths.resultRecord);const changes=read.kind==="ok"?read.value.changes:void 0;if(!(0,import_chunk_Z4RGNWQU.isChanges)(changes))return notes;
+notes.push(`workspace: ${(0,import_chunk_LXK2ZILE.plainText)((0,import_chunk_P2ISOPV5.summarizeChanges)(changes))}`);if(!spec.worktree||read.kind!=="ok")return notes;
+const{take_over:commands}=read.value.worktree??{};notes.push(`its own worktree: ${spec.worktree.path} (branch ${spec.worktree.branch})`);if(Array.isArray(commands)){
+for(const command of commands.slice(0,10))if(typeof command==="string")notes.push(`take over: ${(0,import_chunk_LXK2ZILE.plainText)(command)}`)}return notes}function isHeldBack({
+mode,profile}){return!(0,import_chunk_W7HED5VZ.isWriter)(profile)&&(0,import_chunk_W7HED5VZ.isWriter)((0,import_chunk_W7HED5VZ.findMode)(mode)?.profile??"restri\
+cted")}function tellEnded(context,view){if(view.damage!==null)return tellDamaged(view);const deliverable=(0,import_chunk_527JQF7V.readRange)(view.paths.result,0,
+64*1024*1024)?.bytes;if(!deliverable&&!(0,import_chunk_7WBBYJDG.exists)(view.paths.folder))throw(0,import_chunk_2QLC7HEG.goneError)(view.id,view.paths);const notes=[
+header(view),...runNotes(view),...omittedNotes(view.state),...workspaceNotes(view)];notes.push(...noticeNotes(view));for(const warning of view.state.warnings)notes.
+push(warningNote(warning));if(!deliverable)notes.push(`warning: no result is stored; see ${view.paths.folder}`);const bytes=deliverable??Buffer.alloc(0);return{
+code:(0,import_chunk_6PFAPK5K.exitCodeOf)(view.state.state),out:context.isTerminal?forTerminal(bytes):bytes,notes}}function warningNote(warning){return`warning:\
+ ${(0,import_chunk_LXK2ZILE.plainText)(warning.message)}`}function endedDocument(view){const times={now:(0,import_chunk_Y5L6GQDB.isoNow)(),age_ms:(0,import_chunk_OYSO2DVF.
+ageOf)(view.state.created_at,(0,import_chunk_Y5L6GQDB.nowMs)())};if(view.damage!==null)return{...view.state,...times};return{...recordOf(view),...whatIsThere(view.
+paths),...times}}function forTerminal(bytes){const text=(0,import_chunk_LXK2ZILE.plainText)(bytes.toString("utf8"));return text===""||text.endsWith("\n")?text:`${text}\
+
+`}function tellDamaged(view){const text=`# ${view.id}: state_damaged
+
+${view.state.error?.message}
+
+Nothing was deleted. What is there: ${view.paths.folder}
+`;return{code:(0,import_chunk_6PFAPK5K.exitCodeOf)(view.state.state),out:text,notes:[`see: ${import_chunk_DFY3WLOV.nextCommands.doctor(view.id,view.spec?.state_option??
+[])}`]}}function header(view){const{state,paths,spec}=view;const facts=[...state.exit_code===null?[]:[`exit code ${state.exit_code}`],...state.duration_ms===null?
+[]:[(0,import_chunk_SBRRC2LY.formatDuration)(state.duration_ms)]];const error=state.error&&`${state.error.code}: ${(0,import_chunk_LXK2ZILE.plainText)(state.error.
+message).trimEnd().replace(/\.$/,"")}`;const outcome=error?`${state.state}, ${error}`:state.state;const first=[outcome,facts.join(", ")].filter(part=>part!=="").
+join(error?"; ":", ");const where=[`result: ${paths.result}`];if(spec?.timer)where.unshift(`due: ${(0,import_chunk_LXK2ZILE.plainText)(spec.timer.due_at)}`);if(spec?.
+kind==="run")where.push(`whole output: ${paths.output}`);return[`${view.id}: ${first}`,...where].join("\n")}function omittedNotes(state){return Object.entries(state.
+output??{}).filter(([,note])=>note.omitted>0).map(([name,note])=>`${name}: ${note.exact?"":"about "}${note.omitted} of ${note.bytes} bytes (${(0,import_chunk_TFEMYLSK.
+formatSize)(note.omitted)}) are left out in the middle`)}function recordOf({paths,spec,state}){const stored=(0,import_chunk_527JQF7V.readText)(paths.resultRecord);
+try{if(stored!==void 0)return{...JSON.parse(stored),state:state.state}}catch{}return spec?(0,import_chunk_P2ISOPV5.terminalRecord)(spec,paths,state):state}function whatIsThere(paths){
+const there=file=>(0,import_chunk_7WBBYJDG.exists)(file)?file:null;return{result_path:there(paths.result),output_path:there(paths.output),error_path:there(paths.
+error)}}
 
 },
 "./chunk-RCJX4V26.js": function (module, exports) {
@@ -3007,21 +3153,6 @@ cancel:at("cancel.json"),waiters:at("waiters"),collected:at("collected.json"),lo
 return import_node_path2.default.join(root,"jobs",`.new-${id}`)}
 
 },
-"./chunk-RZMT4B2Y.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{commandNames:()=>commandNames,loadCommand:()=>loadCommand});module.exports=stdin_exports;var loaders={run:async()=>(await Promise.
-resolve().then(()=>load("./run-AUZV5IPT.js"))).run,watch:async()=>(await Promise.resolve().then(()=>load("./watch-HG4IVEBE.js"))).watch,staffer:async()=>(await Promise.
-resolve().then(()=>load("./staffer-5JTKWORQ.js"))).staffer,research:async()=>(await Promise.resolve().then(()=>load("./research-6PYEHYHZ.js"))).research,review:async()=>(await Promise.
-resolve().then(()=>load("./review-QV6AVEN4.js"))).review,implement:async()=>(await Promise.resolve().then(()=>load("./implement-6MDSKGR2.js"))).implement,ask:async()=>(await Promise.
-resolve().then(()=>load("./ask-VLKSD76Z.js"))).ask,timer:async()=>(await Promise.resolve().then(()=>load("./timer-5W4B6JQV.js"))).timer,wait:async()=>(await Promise.
-resolve().then(()=>load("./wait-IM55LPJY.js"))).wait,observe:async()=>(await Promise.resolve().then(()=>load("./observe-XPD7LHZ5.js"))).observe,status:async()=>(await Promise.
-resolve().then(()=>load("./status-MJGSLB6I.js"))).status,result:async()=>(await Promise.resolve().then(()=>load("./result-PSLVTGMX.js"))).result,cancel:async()=>(await Promise.
-resolve().then(()=>load("./cancel-BHQYYF2R.js"))).cancel,continue:async()=>(await Promise.resolve().then(()=>load("./continue-DRHTYGQL.js"))).continueCommand,restart:async()=>(await Promise.
-resolve().then(()=>load("./restart-5L7WKPAY.js"))).restart,clean:async()=>(await Promise.resolve().then(()=>load("./clean-SVELD5J5.js"))).clean,setup:async()=>(await Promise.
-resolve().then(()=>load("./setup-ICWVCY54.js"))).setup,doctor:async()=>(await Promise.resolve().then(()=>load("./doctor-R4YXN34Y.js"))).doctor,help:async()=>(await Promise.
-resolve().then(()=>load("./help-YLTCIYMW.js"))).help};var commandNames=Object.keys(loaders);async function loadCommand(name){return Object.hasOwn(loaders,name)?
-loaders[name]():void 0}
-
-},
 "./chunk-SBRRC2LY.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{formatAge:()=>formatAge,formatDuration:()=>formatDuration,parseDuration:()=>parseDuration});module.exports=stdin_exports;
 var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var require_ms=(0,import_chunk_JSBRDJBE.__commonJS)(
@@ -3047,120 +3178,17 @@ function formatAge(value){const seconds=Math.max(0,Math.floor(value/1e3));if(sec
 2*86400?`${Math.floor(seconds/3600)}h`:`${Math.floor(seconds/86400)}d`}function trim(value){return String(Math.floor(value*10)/10)}
 
 },
-"./chunk-SM32CA22.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{endedOf:()=>endedOf,ownerOf:()=>ownerOf,progressCells:()=>progressCells,tableOf:()=>tableOf,timeOf:()=>timeOf,whatOf:()=>whatOf});
-module.exports=stdin_exports;var import_chunk_O3BKWLOG=load("./chunk-O3BKWLOG.js");var import_chunk_SUUUD6OI=load("./chunk-SUUUD6OI.js");var import_chunk_UBGVSQG2=load(
-"./chunk-UBGVSQG2.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_SBRRC2LY=load("./chunk-SBRRC2LY.js");var import_chunk_LXK2ZILE=load(
-"./chunk-LXK2ZILE.js");var import_chunk_ER3MQ2ZD=load("./chunk-ER3MQ2ZD.js");var import_chunk_OYSO2DVF=load("./chunk-OYSO2DVF.js");var import_chunk_Y5L6GQDB=load(
-"./chunk-Y5L6GQDB.js");async function makePaint(isOn){if(!isOn)return(_state,text)=>text;const{default:kleur}=await Promise.resolve().then(()=>load("./kleur-QGK\
-GKLIK.js"));kleur.enabled=true;return(state,text)=>{if(state==="done")return kleur.green(text);if(state==="failed"||state==="crashed"||state==="timed_out")return kleur.
-red(text);return state==="canceled"?kleur.yellow(text):kleur.cyan(text)}}function renderTable({head,rows},width){const all=[head,...rows];const widths=widthsOf(
-{head,rows});return all.map(row=>{const line=row.map((cell,column)=>column===row.length-1?cell:pad(cell,widths[column]??0)).join("  ").trimEnd();return(0,import_chunk_UBGVSQG2.
-cutToWidth)(line,Math.max(2,width))}).join("\n")}var room=16;function fitTable(table,width,dispensable2){const isEmpty=name=>table.rows.every(row=>row[table.head.
-indexOf(name)]==="-");let fitted=table;for(const name of[...dispensable2.filter(isEmpty),...dispensable2.filter(one=>!isEmpty(one))]){if(neededBy(fitted,isEmpty(
-name)?Number.POSITIVE_INFINITY:room)<=width)continue;const at=fitted.head.indexOf(name);const without=row=>row.filter((_,column)=>column!==at);if(at>=0)fitted={
-head:without(fitted.head),rows:fitted.rows.map(without)}}return fitted}function neededBy(table,atMostLast){const widths=widthsOf(table);const last=Math.min(atMostLast,
-widths.at(-1)??0);return widths.slice(0,-1).reduce((sum,one)=>sum+one+2,last)}function widthsOf({head,rows}){return head.map((_,column)=>Math.max(...[head,...rows].
-map(row=>(0,import_chunk_UBGVSQG2.widthOf)(row[column]??""))))}function pad(cell,width){return cell+" ".repeat(Math.max(0,width-(0,import_chunk_UBGVSQG2.widthOf)(
-cell)))}function renderBar(completed,total,width=10){const share=shareOf(completed,total);if(share===null)return null;const filled=share>=1?width:Math.min(width-
-1,Math.max(share>0?1:0,Math.round(share*width)));const percent=share>=1?100:Math.min(99,Math.floor(share*100));return`[${"#".repeat(filled)}${"-".repeat(width-filled)}\
-] ${String(percent).padStart(3)}%`}function shareOf(completed,total){if(completed===null||total===null||!(total>0)||!Number.isFinite(completed))return null;return Math.
-min(1,Math.max(0,completed/total))}var none={bar:null,eta:null,note:null};function progressCells(view,barWidth=10){const{spec,state}=view;if((0,import_chunk_ER3MQ2ZD.
-isEnded)(state))return none;if(spec?.timer)return{...none,note:dueIn(spec.timer.due_at)};const watch=(0,import_chunk_SUUUD6OI.watchSeen)(view);if(watch)return{...none,
-note:watch.word||watch.verdict};const checkpoint=(0,import_chunk_SUUUD6OI.checkpointOf)(state);if(!checkpoint)return none;const{completed,total,phase}=checkpoint;
-return{bar:renderBar(completed,total,barWidth),eta:etaOf(checkpoint.eta_seconds,checkpoint.at),note:phase===null?null:(0,import_chunk_LXK2ZILE.excerpt)(phase,40)}}
-function dueIn(dueAt){const due=(0,import_chunk_OYSO2DVF.instantOf)(dueAt);if(due===null)return null;const left=due-(0,import_chunk_Y5L6GQDB.nowMs)();return left<=
-0?"due":`due in ${coarse(left)}`}function etaOf(seconds,at){if(seconds===null||seconds<0||seconds>10*365*86400)return null;const left=seconds*1e3-Math.max(0,(0,
-import_chunk_Y5L6GQDB.nowMs)()-((0,import_chunk_OYSO2DVF.instantOf)(at)??(0,import_chunk_Y5L6GQDB.nowMs)()));return left<=0?"any moment":coarse(left)}function coarse(ms){
-const step=ms>=2*864e5?36e5:ms>=6e5?6e4:1e3;return(0,import_chunk_SBRRC2LY.formatDuration)(Math.max(1e3,Math.ceil(ms/step)*step))}function whatOf(view){const{spec,
-state}=view;const cause=state.error?`[${state.error.code}] `:"";return(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(`${cause}${standing(
-view)}${spec?.label??subjectOf(view)}`).replace(/\s+/g," ").trim(),200)}function subjectOf({spec,state}){if(spec?.run)return(0,import_chunk_GEPPUING.quoteWords)(
-spec.run.argv);if(spec?.watch)return String(spec.watch.words);if(spec?.timer)return String(spec.timer.message);return spec?.staff?.prompt??state.error?.message??
-""}function standing(view){if((0,import_chunk_ER3MQ2ZD.isEnded)(view.state)||!(view.spec?.timer||view.spec?.watch))return"";const{note}=progressCells(view);if(note===
-null)return"";return view.spec.timer?`${note}: `:`[${note}] `}var plainHead=["ID","STATE","TIME","PROGRESS","ETA","ENDED","OWNER","BACKEND","PROFILE","MODEL","W\
-HAT"];var liveHead=["ID","STATE","HEALTH","TIME","PROGRESS","ETA","OWNER","WHAT"];var dispensable=["MODEL","PROFILE","OWNER","BACKEND","ENDED","HEALTH","ETA","P\
-ROGRESS"];var optional=["PROGRESS","ETA"];var narrow=100;async function tableOf(views,look){const color=await makePaint(look.isColored);const cells=views.map(view=>cellsOf(
-view,look.width<narrow?6:10));const wanted=look.isLive?liveHead:plainHead;const head=wanted.filter(name=>!optional.includes(name)||cells.some(row=>row[name]!=="\
--"));const rows=cells.map(row=>head.map(name=>row[name]??"-"));const lines=renderTable(fitTable({head,rows},look.width,dispensable),look.width).split("\n");return lines.
-map((line,index)=>paint(line,views[index-1],color)).join("\n")}function cellsOf(view,barWidth){const{health}=(0,import_chunk_SUUUD6OI.healthOf)(view,(0,import_chunk_ER3MQ2ZD.
-conditionOf)(view));const{backend,profile,model}=(0,import_chunk_O3BKWLOG.staffFacts)(view.spec);const{bar,eta,note}=progressCells(view,barWidth);const isLive=!(0,
-import_chunk_ER3MQ2ZD.isEnded)(view.state);return{ID:view.id,STATE:health==="attention"&&isLive?`${view.state.state}!`:view.state.state,HEALTH:isLive?health:"-",
-TIME:timeOf(view),PROGRESS:bar??(view.spec?.run?(0,import_chunk_LXK2ZILE.excerpt)(note??"-",20):"-"),ETA:eta??"-",ENDED:endedOf(view)??"-",OWNER:ownerOf(view),BACKEND:(0,
-import_chunk_LXK2ZILE.excerpt)(backend??"-",24),PROFILE:(0,import_chunk_LXK2ZILE.excerpt)(profile??"-",24),MODEL:(0,import_chunk_LXK2ZILE.excerpt)(model??"-",24),
-WHAT:whatOf(view)}}function paint(line,view,color){return view?line.replace(` ${view.state.state}`,word=>color(view.state.state,word)):line}function timeOf({state}){
-if(state.duration_ms!==null)return(0,import_chunk_SBRRC2LY.formatDuration)(state.duration_ms);const age=(0,import_chunk_OYSO2DVF.ageOf)(state.created_at,(0,import_chunk_Y5L6GQDB.
-nowMs)())??0;return(0,import_chunk_SBRRC2LY.formatDuration)(age<1e3?age:Math.floor(age/1e3)*1e3)}function endedOf({state}){const age=(0,import_chunk_ER3MQ2ZD.isEnded)(
-state)?(0,import_chunk_OYSO2DVF.ageOf)(state.ended_at,(0,import_chunk_Y5L6GQDB.nowMs)()):null;return age===null?null:`${(0,import_chunk_SBRRC2LY.formatAge)(age)}\
- ago`}function ownerOf(view){return(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(view.spec?.owner??"-"),16)}
-
-},
-"./chunk-SUUUD6OI.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{checkpointOf:()=>checkpointOf,findStopped:()=>findStopped,healthOf:()=>healthOf,monitorAttention:()=>monitorAttention,
-timerSeen:()=>timerSeen,watchOf:()=>watchOf,watchSeen:()=>watchSeen});module.exports=stdin_exports;var import_chunk_J6PIGIFY=load("./chunk-J6PIGIFY.js");var import_chunk_SBRRC2LY=load(
-"./chunk-SBRRC2LY.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_ER3MQ2ZD=load("./chunk-ER3MQ2ZD.js");var import_chunk_XUMWCHG3=load(
-"./chunk-XUMWCHG3.js");var import_chunk_OYSO2DVF=load("./chunk-OYSO2DVF.js");var import_chunk_UNWLYFWA=load("./chunk-UNWLYFWA.js");var import_chunk_Y5L6GQDB=load(
-"./chunk-Y5L6GQDB.js");var import_chunk_BSO2ISIG=load("./chunk-BSO2ISIG.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load(
-"./chunk-527JQF7V.js");var healths=["progressing","unknown","attention"];var verdicts=["pending","met","failed","error"];var sentenceBytes=400;var nameBytes=120;
-function isHealth(value){return healths.includes(value)}function checkpointOf(state){const value=asObject(state.checkpoint);const n=numberOf(value?.n);if(!value||
-n===null||(0,import_chunk_OYSO2DVF.instantOf)(value.at)===null||!isHealth(value.state))return null;const kind=value.state==="attention"?"task_attention":null;return{
-n,at:value.at,elapsed_seconds:numberOf(value.elapsed_seconds)??0,state:value.state,attention_kind:kind,phase:textOf(value.phase,nameBytes),completed:numberOf(value.
-completed),total:numberOf(value.total),eta_seconds:numberOf(value.eta_seconds),reason:textOf(value.reason,sentenceBytes)??"",fingerprint:textOf(value.fingerprint,
-nameBytes)}}function watchOf(state){const value=asObject(state.watch);if(!value||!verdicts.includes(value.verdict))return null;return{verdict:value.verdict,word:textOf(
-value.word,nameBytes)??"",evidence:textOf(value.evidence,import_chunk_UNWLYFWA.evidenceChars*4)??"",polls:numberOf(value.polls)??0,told:numberOf(value.told)??0,
-...numberOf(value.changes)===null?{}:{changes:numberOf(value.changes)},...value.watched_to_end===true?{watched_to_end:true}:{},troubles:numberOf(value.troubles)??
-0,trouble:textOf(value.trouble,sentenceBytes)}}function watchSeen({spec,state,paths}){if(!spec?.watch)return null;const{condition,words,every_ms}=spec.watch;const seen=watchOf(
-state)??{verdict:"pending",word:"",evidence:"",polls:0,told:0,troubles:0,trouble:null};return{condition:textOf(condition,nameBytes),words:textOf(words,sentenceBytes),
-every_ms:numberOf(every_ms),...seen,polls:Math.max(seen.polls,pollsIn(paths))}}function pollsIn({cursor}){const read=(0,import_chunk_527JQF7V.readJson)(cursor);
-return(read.kind==="ok"?numberOf(asObject(read.value.note)?.polls):null)??0}function timerSeen({spec,state}){if(!spec?.timer)return null;const{slot,...facts}=(0,
-import_chunk_J6PIGIFY.timerFacts)(spec.timer);const due=(0,import_chunk_OYSO2DVF.instantOf)(facts.due_at);const rest=due===null||state.ended_at!==null?null:Math.
-max(0,due-(0,import_chunk_Y5L6GQDB.nowMs)());return{...facts,due_at:due===null?null:facts.due_at,due_in_ms:rest,slot:textOf(slot,nameBytes)}}function asObject(value){
-return typeof value==="object"&&value!==null&&!Array.isArray(value)?value:void 0}function textOf(value,limit){return typeof value==="string"?(0,import_chunk_LXK2ZILE.
-excerpt)((0,import_chunk_LXK2ZILE.plainText)(value).replace(/\s+/g," "),limit):null}function numberOf(value){return typeof value==="number"&&Number.isFinite(value)?
-value:null}function healthOf(view,condition){const monitor=monitorAttention(view,condition);if(monitor)return{health:"attention",attention_kind:"monitor_attenti\
-on",reason:monitor.reason};const{state,spec}=view;if((0,import_chunk_ER3MQ2ZD.isEnded)(state))return{health:state.health,attention_kind:null};const reason=reasonTold(
-view);const told=reason===void 0?{}:{reason};if(state.health==="attention")return{health:"attention",attention_kind:"task_attention",...told};if(spec?.staff&&isMoving(
-view))return{health:"progressing",attention_kind:null};return{health:state.health,attention_kind:null,...told}}function monitorAttention(view,condition){switch(condition){case"\
-unclaimed":case"orphaned":return{cause:"worker_gone",reason:goneWords(view,condition)};case"armed":if(view.seen.worker!=="dead")return void 0;return{cause:"work\
-er_gone",reason:"its worker is gone; whoever looks first when it is due has the notifier told"};case"over":case"lost":case"host_restarted":case"never_started":return{
-cause:"end_unstored",reason:"it is over, and its end could not be stored from here"};case"supervised":case"unseen":return stoppedWorker(view)??staleLease(view)??
-missingCheckpoint(view);default:return void 0}}function goneWords({spec,launch,paths},condition){if(spec?.kind==="watch")return"the worker is gone and nobody lo\
-oks at the condition; the next wait starts a new one";if(condition==="orphaned")return"the worker is gone; the command runs on under its shim, and the next wait\
- attaches a new worker";return`the worker died before it started the command (${launch?.generation??1} tried); the next wait starts a new one; see ${paths.workerLog}`}
-function stoppedWorker(view){const stopped=findStopped(view);if(!stopped)return void 0;const rest=view.spec?.kind==="watch"?"nobody looks at the condition":"the\
- command itself may run on";const reason=`the worker is stopped (SIGSTOP?), ${rest}; it goes on after: kill -CONT ${stopped.pid}`;return{cause:"worker_stopped",
-reason}}function findStopped({spec,worker,launch}){const engine=(0,import_chunk_XUMWCHG3.findEngine)(spec?.engine??"local")??import_chunk_XUMWCHG3.defaultEngine;
-const[first,second]=[worker?.worker,launch?.worker];if(first&&engine.isStopped(first))return first;const isOther=second&&!(first&&(0,import_chunk_BSO2ISIG.sameIdentity)(
-first,second));return isOther&&engine.isStopped(second)?second:void 0}function staleLease({leaseAgeMs}){if(leaseAgeMs===null||leaseAgeMs<=import_chunk_UNWLYFWA.
-leaseStaleMs)return void 0;const reason=`no sign of life of the worker for ${Math.round(leaseAgeMs/1e3)} s`;return{cause:"lease_stale",reason}}function missingCheckpoint(view){
-const{spec,state}=view;const every=spec?.run?.checkpoint_ms;if(!spec||typeof every!=="number"||!(every>0)||state.state!=="running")return void 0;const last=checkpointOf(
-state);const since=(0,import_chunk_OYSO2DVF.instantOf)(last?.at)??(0,import_chunk_OYSO2DVF.instantOf)(state.started_at)??(0,import_chunk_OYSO2DVF.instantOf)(state.
-created_at);if(since===null)return void 0;const probe=spec.run?.probe?spec.run.probe_ms??import_chunk_UNWLYFWA.limits.probe.default:0;const patience=every+probe+
-import_chunk_UNWLYFWA.checkpointGraceMs;const ageMs=(0,import_chunk_Y5L6GQDB.nowMs)()-since;if(ageMs<=patience||awakeSince(view,(last?.n??0)*(spec.run?.checkpoint_fast_ms??
-every))<=patience)return void 0;const reason=`no checkpoint for ${(0,import_chunk_SBRRC2LY.formatDuration)(ageMs)}, one is due every ${(0,import_chunk_SBRRC2LY.
-formatDuration)(every)}; this says nothing of the command itself`;return{cause:"checkpoint_missing",reason}}function awakeSince({spec},offsetMs){if(!spec||spec.
-launcher.boot_id!==(0,import_chunk_BSO2ISIG.bootId)())return Number.POSITIVE_INFINITY;return(0,import_chunk_Y5L6GQDB.monotonicMs)()-(spec.deadline_mono_ms-spec.
-deadline_ms+offsetMs)}function reasonTold({state}){const checkpoint=checkpointOf(state);if(checkpoint)return checkpoint.reason;return watchOf(state)?.trouble??void 0}
-function isMoving({state,paths}){if(state.state!=="running")return false;const output=(0,import_chunk_7WBBYJDG.factsOf)(paths.output);return output!==void 0&&output.
-size>0&&(0,import_chunk_Y5L6GQDB.nowMs)()-output.modifiedMs<import_chunk_UNWLYFWA.progressingMs}
-
-},
-"./chunk-SYQDYF26.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{folderOf:()=>folderOf,run:()=>run});module.exports=stdin_exports;var import_chunk_OCRZJA3Q=load("./chunk-OCRZJA3Q.j\
-s");var import_chunk_X6QZWT4F=load("./chunk-X6QZWT4F.js");var import_chunk_H4EBPZHM=load("./chunk-H4EBPZHM.js");var import_chunk_UNWLYFWA=load("./chunk-UNWLYFWA\
-.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_path=builtin("node:path");var run={
-name:"run",summary:"run a long command as a job",form:"[options] -- COMMAND ARG...",words:{min:0,max:0,rest:true},options:import_chunk_OCRZJA3Q.runOptions,notes:"\
-The command gets no input and runs without a shell, exactly as it stands after --. It is never started twice.",examples:["run -- make test","run --timeout 2h --\
-once-key nightly -- python3 train.py","run --success-file model.pt --log train.log -- python3 train.py","run --shell --pipefail -- 'make 2>&1 | tee build.log'"],
-async run(context,input){const words=(0,import_chunk_X6QZWT4F.onceWords)("run",input,(0,import_chunk_X6QZWT4F.folderSaid)(context,input),null);const repeated=await(0,
-import_chunk_X6QZWT4F.repeatedLaunch)(context,input,words,false);if(repeated)return repeated;const cwd=folderOf(context,input);const timeout=limitOf(input);const part=await(0,
-import_chunk_OCRZJA3Q.makeRunPart)(input,cwd);return(0,import_chunk_H4EBPZHM.launchAndTell)(context,input,{kind:"run",verb:"run",...(0,import_chunk_H4EBPZHM.launchWords)(
-input),cwd,deadlineMs:timeout,killGraceMs:input.durationOrDefault("kill-after"),maxOutputBytes:input.size("max-output")??import_chunk_UNWLYFWA.limits.maxOutput.
-default,firstOutputMs:input.duration("first-output")??null,stallMs:input.duration("stall-after")??null,lineage:null,run:part,warnings:(0,import_chunk_OCRZJA3Q.limitWarnings)(
-part,timeout),onStall:(0,import_chunk_H4EBPZHM.onStallOf)(input),staff:null,words})}};function limitOf(input){if(input.has("timeout")&&input.has("deadline"))throw(0,
-import_chunk_NVPF5LEY.usageError)("cannot take --timeout and --deadline together: they are the same");return input.has("deadline")?input.durationOrDefault("dead\
-line"):input.durationOrDefault("timeout")}function folderOf(context,input){const folder=import_node_path.default.resolve(context.cwd,input.text("cwd")??".");if(!(0,
-import_chunk_7WBBYJDG.isFolder)(folder))throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot run in ${folder}: there is no such folder`,"name an exist\
-ing one with --cwd DIR");return(0,import_chunk_7WBBYJDG.realPath)(folder)}
+"./chunk-SZH6X2F3.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{byLife:()=>byLife,isOwnedBy:()=>isOwnedBy,listViews:()=>listViews,tryView:()=>tryView});module.exports=stdin_exports;
+var import_chunk_NM4KW5RY=load("./chunk-NM4KW5RY.js");var import_chunk_W4PHKDWF=load("./chunk-W4PHKDWF.js");var import_chunk_2QLC7HEG=load("./chunk-2QLC7HEG.js");
+var import_chunk_XUMWCHG3=load("./chunk-XUMWCHG3.js");var import_chunk_RSAECTKB=load("./chunk-RSAECTKB.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");
+async function listViews(root,options){const live=(0,import_chunk_NM4KW5RY.listActive)(root).filter(id=>(0,import_chunk_7WBBYJDG.exists)((0,import_chunk_RSAECTKB.
+jobPaths)(root,id).folder));const views=[];for(const id of live)views.push(...await tryView(root,id));let left=options.recent;for(const id of(0,import_chunk_NM4KW5RY.
+listJobs)(root)){if(left===0)break;if(live.includes(id))continue;const[view]=await tryView(root,id);if(!view)continue;if(!isOwnedBy(view.spec,options.owner))continue;
+views.push(view);left-=1}return views.filter(view=>isOwnedBy(view.spec,options.owner)).sort(byLife)}function byLife(a,b){return Number((0,import_chunk_2QLC7HEG.
+isEnded)(a.state))-Number((0,import_chunk_2QLC7HEG.isEnded)(b.state))||(0,import_chunk_XUMWCHG3.compareIds)(b.id,a.id)}async function tryView(root,id){for(const how of[
+import_chunk_W4PHKDWF.refresh,import_chunk_2QLC7HEG.inspect]){try{return[await how(root,id)]}catch{}}return[]}function isOwnedBy(spec,owner){return owner===null||
+spec?.owner===owner}
 
 },
 "./chunk-T5FIBUJX.js": function (module, exports) {
@@ -3320,6 +3348,73 @@ keys(env).filter(name=>!/^[A-Za-z_][A-Za-z0-9_]*$/.test(name)).sort()}function d
 if(value!==void 0)result[name]=value;return result}
 
 },
+"./chunk-VWPASICI.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{endedOf:()=>endedOf,ownerOf:()=>ownerOf,progressCells:()=>progressCells,tableOf:()=>tableOf,timeOf:()=>timeOf,whatOf:()=>whatOf});
+module.exports=stdin_exports;var import_chunk_ZDWJEU6N=load("./chunk-ZDWJEU6N.js");var import_chunk_MYRX35MS=load("./chunk-MYRX35MS.js");var import_chunk_UBGVSQG2=load(
+"./chunk-UBGVSQG2.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_SBRRC2LY=load("./chunk-SBRRC2LY.js");var import_chunk_LXK2ZILE=load(
+"./chunk-LXK2ZILE.js");var import_chunk_2QLC7HEG=load("./chunk-2QLC7HEG.js");var import_chunk_OYSO2DVF=load("./chunk-OYSO2DVF.js");var import_chunk_Y5L6GQDB=load(
+"./chunk-Y5L6GQDB.js");async function makePaint(isOn){if(!isOn)return(_state,text)=>text;const{default:kleur}=await Promise.resolve().then(()=>load("./kleur-QGK\
+GKLIK.js"));kleur.enabled=true;return(state,text)=>{if(state==="done")return kleur.green(text);if(state==="failed"||state==="crashed"||state==="timed_out")return kleur.
+red(text);return state==="canceled"?kleur.yellow(text):kleur.cyan(text)}}function renderTable({head,rows},width){const all=[head,...rows];const widths=widthsOf(
+{head,rows});return all.map(row=>{const line=row.map((cell,column)=>column===row.length-1?cell:pad(cell,widths[column]??0)).join("  ").trimEnd();return(0,import_chunk_UBGVSQG2.
+cutToWidth)(line,Math.max(2,width))}).join("\n")}var room=16;function fitTable(table,width,dispensable2){const isEmpty=name=>table.rows.every(row=>row[table.head.
+indexOf(name)]==="-");let fitted=table;for(const name of[...dispensable2.filter(isEmpty),...dispensable2.filter(one=>!isEmpty(one))]){if(neededBy(fitted,isEmpty(
+name)?Number.POSITIVE_INFINITY:room)<=width)continue;const at=fitted.head.indexOf(name);const without=row=>row.filter((_,column)=>column!==at);if(at>=0)fitted={
+head:without(fitted.head),rows:fitted.rows.map(without)}}return fitted}function neededBy(table,atMostLast){const widths=widthsOf(table);const last=Math.min(atMostLast,
+widths.at(-1)??0);return widths.slice(0,-1).reduce((sum,one)=>sum+one+2,last)}function widthsOf({head,rows}){return head.map((_,column)=>Math.max(...[head,...rows].
+map(row=>(0,import_chunk_UBGVSQG2.widthOf)(row[column]??""))))}function pad(cell,width){return cell+" ".repeat(Math.max(0,width-(0,import_chunk_UBGVSQG2.widthOf)(
+cell)))}function renderBar(completed,total,width=10){const share=shareOf(completed,total);if(share===null)return null;const filled=share>=1?width:Math.min(width-
+1,Math.max(share>0?1:0,Math.round(share*width)));const percent=share>=1?100:Math.min(99,Math.floor(share*100));return`[${"#".repeat(filled)}${"-".repeat(width-filled)}\
+] ${String(percent).padStart(3)}%`}function shareOf(completed,total){if(completed===null||total===null||!(total>0)||!Number.isFinite(completed))return null;return Math.
+min(1,Math.max(0,completed/total))}var none={bar:null,eta:null,note:null};function progressCells(view,barWidth=10){const{spec,state}=view;if((0,import_chunk_2QLC7HEG.
+isEnded)(state))return none;if(spec?.timer)return{...none,note:dueIn(spec.timer.due_at)};const watch=(0,import_chunk_MYRX35MS.watchSeen)(view);if(watch)return{...none,
+note:watch.word||watch.verdict};const checkpoint=(0,import_chunk_MYRX35MS.checkpointOf)(state);if(!checkpoint)return none;const{completed,total,phase}=checkpoint;
+return{bar:renderBar(completed,total,barWidth),eta:etaOf(checkpoint.eta_seconds,checkpoint.at),note:phase===null?null:(0,import_chunk_LXK2ZILE.excerpt)(phase,40)}}
+function dueIn(dueAt){const due=(0,import_chunk_OYSO2DVF.instantOf)(dueAt);if(due===null)return null;const left=due-(0,import_chunk_Y5L6GQDB.nowMs)();return left<=
+0?"due":`due in ${coarse(left)}`}function etaOf(seconds,at){if(seconds===null||seconds<0||seconds>10*365*86400)return null;const left=seconds*1e3-Math.max(0,(0,
+import_chunk_Y5L6GQDB.nowMs)()-((0,import_chunk_OYSO2DVF.instantOf)(at)??(0,import_chunk_Y5L6GQDB.nowMs)()));return left<=0?"any moment":coarse(left)}function coarse(ms){
+const step=ms>=2*864e5?36e5:ms>=6e5?6e4:1e3;return(0,import_chunk_SBRRC2LY.formatDuration)(Math.max(1e3,Math.ceil(ms/step)*step))}function whatOf(view){const{spec,
+state}=view;const cause=state.error?`[${state.error.code}] `:"";return(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(`${cause}${standing(
+view)}${spec?.label??subjectOf(view)}`).replace(/\s+/g," ").trim(),200)}function subjectOf({spec,state}){if(spec?.run)return(0,import_chunk_GEPPUING.quoteWords)(
+spec.run.argv);if(spec?.watch)return String(spec.watch.words);if(spec?.timer)return String(spec.timer.message);return spec?.staff?.prompt??state.error?.message??
+""}function standing(view){if((0,import_chunk_2QLC7HEG.isEnded)(view.state)||!(view.spec?.timer||view.spec?.watch))return"";const{note}=progressCells(view);if(note===
+null)return"";return view.spec.timer?`${note}: `:`[${note}] `}var plainHead=["ID","STATE","TIME","PROGRESS","ETA","ENDED","OWNER","BACKEND","PROFILE","MODEL","W\
+HAT"];var liveHead=["ID","STATE","HEALTH","TIME","PROGRESS","ETA","OWNER","WHAT"];var dispensable=["MODEL","PROFILE","OWNER","BACKEND","ENDED","HEALTH","ETA","P\
+ROGRESS"];var optional=["PROGRESS","ETA"];var narrow=100;async function tableOf(views,look){const color=await makePaint(look.isColored);const cells=views.map(view=>cellsOf(
+view,look.width<narrow?6:10));const wanted=look.isLive?liveHead:plainHead;const head=wanted.filter(name=>!optional.includes(name)||cells.some(row=>row[name]!=="\
+-"));const rows=cells.map(row=>head.map(name=>row[name]??"-"));const lines=renderTable(fitTable({head,rows},look.width,dispensable),look.width).split("\n");return lines.
+map((line,index)=>paint(line,views[index-1],color)).join("\n")}function cellsOf(view,barWidth){const{health}=(0,import_chunk_MYRX35MS.healthOf)(view,(0,import_chunk_2QLC7HEG.
+conditionOf)(view));const{backend,profile,model}=(0,import_chunk_ZDWJEU6N.staffFacts)(view.spec);const{bar,eta,note}=progressCells(view,barWidth);const isLive=!(0,
+import_chunk_2QLC7HEG.isEnded)(view.state);return{ID:view.id,STATE:health==="attention"&&isLive?`${view.state.state}!`:view.state.state,HEALTH:isLive?health:"-",
+TIME:timeOf(view),PROGRESS:bar??(view.spec?.run?(0,import_chunk_LXK2ZILE.excerpt)(note??"-",20):"-"),ETA:eta??"-",ENDED:endedOf(view)??"-",OWNER:ownerOf(view),BACKEND:(0,
+import_chunk_LXK2ZILE.excerpt)(backend??"-",24),PROFILE:(0,import_chunk_LXK2ZILE.excerpt)(profile??"-",24),MODEL:(0,import_chunk_LXK2ZILE.excerpt)(model??"-",24),
+WHAT:whatOf(view)}}function paint(line,view,color){return view?line.replace(` ${view.state.state}`,word=>color(view.state.state,word)):line}function timeOf({state}){
+if(state.duration_ms!==null)return(0,import_chunk_SBRRC2LY.formatDuration)(state.duration_ms);const age=(0,import_chunk_OYSO2DVF.ageOf)(state.created_at,(0,import_chunk_Y5L6GQDB.
+nowMs)())??0;return(0,import_chunk_SBRRC2LY.formatDuration)(age<1e3?age:Math.floor(age/1e3)*1e3)}function endedOf({state}){const age=(0,import_chunk_2QLC7HEG.isEnded)(
+state)?(0,import_chunk_OYSO2DVF.ageOf)(state.ended_at,(0,import_chunk_Y5L6GQDB.nowMs)()):null;return age===null?null:`${(0,import_chunk_SBRRC2LY.formatAge)(age)}\
+ ago`}function ownerOf(view){return(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(view.spec?.owner??"-"),16)}
+
+},
+"./chunk-W4PHKDWF.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{isSettleable:()=>isSettleable,refresh:()=>refresh,refreshAttached:()=>refreshAttached});module.exports=stdin_exports;
+var import_chunk_2QLC7HEG=load("./chunk-2QLC7HEG.js");var import_chunk_XUMWCHG3=load("./chunk-XUMWCHG3.js");var import_chunk_UNWLYFWA=load("./chunk-UNWLYFWA.js");
+var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var settled=["over","lost","host_restarted","never_s\
+tarted"];function isSettleable(condition){return settled.includes(condition)}var attachable=["orphaned","unclaimed"];async function refresh(root,id,isStrict=false){
+const view=await refreshRecord(root,id,isStrict);if(owesNotice(view))await(await Promise.resolve().then(()=>load("./owed-notice-G3TAQYVR.js"))).startOwedNotice(
+view);return view}function owesNotice({spec,state,damage,paths}){return Boolean(spec?.notify)&&damage===null&&(0,import_chunk_2QLC7HEG.isEnded)(state)&&!(0,import_chunk_7WBBYJDG.
+exists)(`${paths.notices}/end`)}async function refreshRecord(root,id,isStrict){const view=(0,import_chunk_2QLC7HEG.inspect)(root,id);const condition=(0,import_chunk_2QLC7HEG.
+conditionOf)(view);if(condition==="ended")dropMarker(view);if(!isSettleable(condition))return condition==="unclaimed"?unlessForged(view):view;const{settleJob}=await Promise.
+resolve().then(()=>load("./settle-3UBK3HAF.js"));await settleJob(view,now2=>isSettleable((0,import_chunk_2QLC7HEG.conditionOf)(now2)),isStrict);const now=(0,import_chunk_2QLC7HEG.
+inspect)(root,id);return nobodyComes.includes((0,import_chunk_2QLC7HEG.conditionOf)(now))?unlessForged(now):now}var nobodyComes=[...settled,"unclaimed"];async function unlessForged(view){
+const{isForged}=await Promise.resolve().then(()=>load("./may-act-2NYLGJDD.js"));if(!await isForged(view))return view;const damage="spec.json was changed, or com\
+es from another user or machine";return{...view,spec:null,damage,state:(0,import_chunk_XUMWCHG3.damagedState)(view.id,damage)}}async function refreshAttached(root,id){
+const view=await refresh(root,id,true);if(view.damage!==null)return view;const isDue=now=>attachable.includes((0,import_chunk_2QLC7HEG.conditionOf)(now))||isHung(
+now);if(!isDue(view))return view;const{attachWorker}=await Promise.resolve().then(()=>load("./attach-Z4QVDQ5S.js"));await attachWorker(view,isDue);return(0,import_chunk_2QLC7HEG.
+inspect)(root,id)}function dropMarker(view){if(!(0,import_chunk_7WBBYJDG.exists)(view.paths.marker))return;try{(0,import_chunk_527JQF7V.removeFile)(view.paths.reserve);
+(0,import_chunk_527JQF7V.removeFile)(view.paths.marker)}catch{}}function isHung(view){if((0,import_chunk_2QLC7HEG.conditionOf)(view)!=="supervised"||view.isClaimed||
+view.worker!==null)return false;return view.leaseAgeMs!==null&&view.leaseAgeMs>2*import_chunk_UNWLYFWA.leaseStaleMs}
+
+},
 "./chunk-W7HED5VZ.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{findMode:()=>findMode,isReader:()=>isReader,isWriter:()=>isWriter,modeIds:()=>modeIds,modes:()=>modes});module.exports=
 stdin_exports;var readOnly="Change nothing: no file, no commit, no setting, nothing on other machines. Reading and searching are what you are here for.";var evidence="\
@@ -3341,77 +3436,29 @@ f, as short as the question allows."],profile:"restricted"}};var modeIds=Object.
 function isWriter(profile){return profile!=="restricted"}function isReader(mode,profile){return!isWriter(profile)||findMode(mode)?.profile==="restricted"}
 
 },
-"./chunk-WEXNL32A.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{endedDocument:()=>endedDocument,noticeNotes:()=>noticeNotes,runNotes:()=>runNotes,tellEnded:()=>tellEnded,warningNote:()=>warningNote});
-module.exports=stdin_exports;var import_chunk_BXSONOR3=load("./chunk-BXSONOR3.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_P2ISOPV5=load(
-"./chunk-P2ISOPV5.js");var import_chunk_Z4RGNWQU=load("./chunk-Z4RGNWQU.js");var import_chunk_QDGG2LTG=load("./chunk-QDGG2LTG.js");var import_chunk_5WQSECMS=load(
-"./chunk-5WQSECMS.js");var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");var import_chunk_DFY3WLOV=load("./chunk-DFY3WLOV.js");var import_chunk_SBRRC2LY=load(
-"./chunk-SBRRC2LY.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_ER3MQ2ZD=load(
-"./chunk-ER3MQ2ZD.js");var import_chunk_OYSO2DVF=load("./chunk-OYSO2DVF.js");var import_chunk_Y5L6GQDB=load("./chunk-Y5L6GQDB.js");var import_chunk_7WBBYJDG=load(
-"./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");function runNotes({spec,state,paths}){const run=spec?.run;if(!run)return[];const read=(0,
-import_chunk_527JQF7V.readJson)(paths.resultRecord);const told=read.kind==="ok"&&Array.isArray(read.value.result_paths)?read.value.result_paths:[];const results=told.
-filter(isResultNote);return[...results.map(note=>`${note.required?"success file":"result path"}: ${(0,import_chunk_5WQSECMS.describeResult)(note)}`),...run.log?
-[`log: ${(0,import_chunk_LXK2ZILE.plainText)(run.log)}`]:[],...run.identity?[`task ${(0,import_chunk_LXK2ZILE.plainText)(run.identity)}: ${(0,import_chunk_QDGG2LTG.
-taskWords)(state)}`]:[]]}function isResultNote(value){if(typeof value!=="object"||value===null)return false;const{path,kind,size,link_to,trouble}=value;const isText=one=>one===
-null||typeof one==="string";const isSize=size===null||typeof size==="number";return typeof path==="string"&&isSize&&[kind,link_to,trouble].every(isText)}function noticeNotes(view){
-const failed=(0,import_chunk_BXSONOR3.failedNotice)(view);return failed===null?[]:[`notify: ${failed}`]}function workspaceNotes(view){const{spec,state,paths}=view;
-if(!spec?.staff||!(0,import_chunk_ER3MQ2ZD.isEnded)(state))return[];const notes=isHeldBack(spec.staff)?["profile: restricted (nothing could be changed)"]:[];const read=(0,
-import_chunk_527JQF7V.readJson)(paths.resultRecord);const changes=read.kind==="ok"?read.value.changes:void 0;if(!(0,import_chunk_Z4RGNWQU.isChanges)(changes))return notes;
-notes.push(`workspace: ${(0,import_chunk_LXK2ZILE.plainText)((0,import_chunk_P2ISOPV5.summarizeChanges)(changes))}`);if(!spec.worktree||read.kind!=="ok")return notes;
-const{take_over:commands}=read.value.worktree??{};notes.push(`its own worktree: ${spec.worktree.path} (branch ${spec.worktree.branch})`);if(Array.isArray(commands)){
-for(const command of commands.slice(0,10))if(typeof command==="string")notes.push(`take over: ${(0,import_chunk_LXK2ZILE.plainText)(command)}`)}return notes}function isHeldBack({
-mode,profile}){return!(0,import_chunk_W7HED5VZ.isWriter)(profile)&&(0,import_chunk_W7HED5VZ.isWriter)((0,import_chunk_W7HED5VZ.findMode)(mode)?.profile??"restri\
-cted")}function tellEnded(context,view){if(view.damage!==null)return tellDamaged(view);const deliverable=(0,import_chunk_527JQF7V.readRange)(view.paths.result,0,
-64*1024*1024)?.bytes;const notes=[header(view),...runNotes(view),...omittedNotes(view.state),...workspaceNotes(view)];notes.push(...noticeNotes(view));for(const warning of view.
-state.warnings)notes.push(warningNote(warning));if(!deliverable)notes.push(`warning: no result is stored; see ${view.paths.folder}`);const bytes=deliverable??Buffer.
-alloc(0);return{code:(0,import_chunk_6PFAPK5K.exitCodeOf)(view.state.state),out:context.isTerminal?forTerminal(bytes):bytes,notes}}function warningNote(warning){
-return`warning: ${(0,import_chunk_LXK2ZILE.plainText)(warning.message)}`}function endedDocument(view){const times={now:(0,import_chunk_Y5L6GQDB.isoNow)(),age_ms:(0,
-import_chunk_OYSO2DVF.ageOf)(view.state.created_at,(0,import_chunk_Y5L6GQDB.nowMs)())};if(view.damage!==null)return{...view.state,...times};return{...recordOf(view),
-...whatIsThere(view.paths),...times}}function forTerminal(bytes){const text=(0,import_chunk_LXK2ZILE.plainText)(bytes.toString("utf8"));return text===""||text.endsWith(
-"\n")?text:`${text}
-`}function tellDamaged(view){const text=`# ${view.id}: state_damaged
-
-${view.state.error?.message}
-
-Nothing was deleted. What is there: ${view.paths.folder}
-`;return{code:(0,import_chunk_6PFAPK5K.exitCodeOf)(view.state.state),out:text,notes:[`see: ${import_chunk_DFY3WLOV.nextCommands.doctor(view.id,view.spec?.state_option??
-[])}`]}}function header(view){const{state,paths,spec}=view;const facts=[...state.exit_code===null?[]:[`exit code ${state.exit_code}`],...state.duration_ms===null?
-[]:[(0,import_chunk_SBRRC2LY.formatDuration)(state.duration_ms)]];const error=state.error&&`${state.error.code}: ${(0,import_chunk_LXK2ZILE.plainText)(state.error.
-message).trimEnd().replace(/\.$/,"")}`;const outcome=error?`${state.state}, ${error}`:state.state;const first=[outcome,facts.join(", ")].filter(part=>part!=="").
-join(error?"; ":", ");const where=[`result: ${paths.result}`];if(spec?.timer)where.unshift(`due: ${(0,import_chunk_LXK2ZILE.plainText)(spec.timer.due_at)}`);if(spec?.
-kind==="run")where.push(`whole output: ${paths.output}`);return[`${view.id}: ${first}`,...where].join("\n")}function omittedNotes(state){return Object.entries(state.
-output??{}).filter(([,note])=>note.omitted>0).map(([name,note])=>`${name}: ${note.exact?"":"about "}${note.omitted} of ${note.bytes} bytes (${(0,import_chunk_TFEMYLSK.
-formatSize)(note.omitted)}) are left out in the middle`)}function recordOf({paths,spec,state}){const stored=(0,import_chunk_527JQF7V.readText)(paths.resultRecord);
-try{if(stored!==void 0)return{...JSON.parse(stored),state:state.state}}catch{}return spec?(0,import_chunk_P2ISOPV5.terminalRecord)(spec,paths,state):state}function whatIsThere(paths){
-const there=file=>(0,import_chunk_7WBBYJDG.exists)(file)?file:null;return{result_path:there(paths.result),output_path:there(paths.output),error_path:there(paths.
-error)}}
-
-},
-"./chunk-WVXEN3NF.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{isForged:()=>isForged,isOurs:()=>isOurs,mayAct:()=>mayAct});module.exports=stdin_exports;var import_chunk_BJVD3YVK=load(
-"./chunk-BJVD3YVK.js");var import_chunk_ER3MQ2ZD=load("./chunk-ER3MQ2ZD.js");var import_chunk_BSO2ISIG=load("./chunk-BSO2ISIG.js");var import_chunk_7WBBYJDG=load(
-"./chunk-7WBBYJDG.js");async function mayAct(view){if(!view.spec||!(0,import_chunk_7WBBYJDG.isWritable)(view.paths.folder))return false;if(view.spec.timer)return isOurs(
-view);const namespace=view.worker?.worker.pid_ns??view.launch?.worker.pid_ns??view.spec.launcher.pid_ns;const isHere=namespace===(0,import_chunk_BSO2ISIG.pidNamespace)()||
-view.isOtherBoot;if(!isHere&&(0,import_chunk_ER3MQ2ZD.conditionOf)(view)!=="lost")return false;return isOurs(view)}async function isOurs({spec}){return spec!==null&&
-(0,import_chunk_BJVD3YVK.isGenuine)(spec,knownKey())}async function isForged({spec}){const key=knownKey();if(!spec||key===void 0&&!spec.timer)return false;return!await(0,
-import_chunk_BJVD3YVK.isGenuine)(spec,key)}function knownKey(){try{return(0,import_chunk_BJVD3YVK.readKey)()}catch{return void 0}}
-
-},
-"./chunk-X6QZWT4F.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{folderSaid:()=>folderSaid,onceWords:()=>onceWords,repeatedLaunch:()=>repeatedLaunch});module.exports=stdin_exports;
-var import_chunk_H4EBPZHM=load("./chunk-H4EBPZHM.js");var import_chunk_NDLZGJF4=load("./chunk-NDLZGJF4.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");
-var import_chunk_RSAECTKB=load("./chunk-RSAECTKB.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_node_path=builtin("node:path");var passing=[
-"owner","label","once-key","notify","json","id-only","wait","wait-timeout","foreground","state-dir","prompt-file","stdin"];function onceWords(verb,input,folder,task){
-const options=input.given().filter(([name])=>!passing.includes(name)&&!["prompt","cwd"].includes(name));return JSON.stringify([verb,options.sort(),input.words,input.
-rest,folder,task])}function folderSaid(context,input){return import_node_path.default.resolve(context.cwd,input.text("cwd")??".")}async function repeatedLaunch(context,input,words,isSynchronous){
-const{onceKey}=(0,import_chunk_H4EBPZHM.launchWords)(input);if(onceKey===null)return void 0;(0,import_chunk_H4EBPZHM.checkLaunchOptions)(input);const root=context.
-root(input);const launched=await(0,import_chunk_NDLZGJF4.launchedBefore)(root,onceKey,words);if(!launched)return void 0;const{folder}=(0,import_chunk_RSAECTKB.jobPaths)(
-root.folder,launched.id);return(0,import_chunk_7WBBYJDG.exists)(folder)?(0,import_chunk_H4EBPZHM.tellLaunched)(context,input,root,launched,isSynchronous):tellCleaned(
-input,launched.id)}function tellCleaned(input,id){const note=`job ${id} had this once-key; its record was removed by clean, and nothing was started`;if(input.has(
-"id-only"))return{code:import_chunk_6PFAPK5K.exitCodes.done,out:`${id}
-`};if(input.has("json"))return{code:import_chunk_6PFAPK5K.exitCodes.done,json:{id,new:false,cleaned:true,next:{}}};return{code:import_chunk_6PFAPK5K.exitCodes.done,
-out:`${note}
-`}}
+"./chunk-WYFFKOAI.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{conversationOf:()=>conversationOf,earlierOf:()=>earlierOf,lineageOf:()=>lineageOf,requireFolder:()=>requireFolder,requireGenuine:()=>requireGenuine,
+requireSameFolder:()=>requireSameFolder,requireSpec:()=>requireSpec});module.exports=stdin_exports;var import_chunk_JH5ETT6M=load("./chunk-JH5ETT6M.js");var import_chunk_NM4KW5RY=load(
+"./chunk-NM4KW5RY.js");var import_chunk_RCJX4V26=load("./chunk-RCJX4V26.js");var import_chunk_DFY3WLOV=load("./chunk-DFY3WLOV.js");var import_chunk_BJVD3YVK=load(
+"./chunk-BJVD3YVK.js");var import_chunk_2QLC7HEG=load("./chunk-2QLC7HEG.js");var import_chunk_RSAECTKB=load("./chunk-RSAECTKB.js");var import_chunk_OYSO2DVF=load(
+"./chunk-OYSO2DVF.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");function requireSpec(root,id){
+const read=(0,import_chunk_OYSO2DVF.readSpec)((0,import_chunk_RSAECTKB.jobPaths)(root.folder,id));if(read.kind==="ok")return read.value;const reason=read.kind===
+"damaged"?read.reason:"its spec.json is missing";throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot use job ${id}: ${reason}`)}async function requireGenuine(spec){
+if(await(0,import_chunk_BJVD3YVK.isGenuine)(spec,(0,import_chunk_BJVD3YVK.readKey)()))return;throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot star\
+t anything from job ${spec.id}: its spec.json was changed or comes from another user or machine`,"launch it again in your own words")}function conversationOf(root,spec){
+const paths=(0,import_chunk_RSAECTKB.jobPaths)(root,spec.id);const state=(0,import_chunk_OYSO2DVF.readState)(paths);if(state.kind!=="ok"||(0,import_chunk_2QLC7HEG.
+isEnded)(state.value)&&!(0,import_chunk_RCJX4V26.isContinuable)(paths,state.value))return null;return state.value.conversation?.id??null}function requireFolder(parent,verb,option){
+if((0,import_chunk_7WBBYJDG.isFolder)(parent.cwd))return parent.cwd;const gone=parent.worktree?`its worktree ${parent.worktree.path}`:`its folder ${parent.cwd}`;
+throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot ${verb} job ${parent.id}: ${gone} is gone`,verb==="continue"?`name another folder with --cwd DIR,\
+ or start the task afresh: ${import_chunk_DFY3WLOV.nextCommands.restart(parent.id,option)}`:"launch the task again where it belongs now")}function requireSameFolder(parent,cwd,option){
+const backend=(0,import_chunk_JH5ETT6M.findBackend)(parent.staff?.backend??"");if(!backend||backend.resumesElsewhere||!backend.keepsConversation||cwd===parent.cwd)
+return;throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot continue job ${parent.id} in ${cwd}: ${backend.title} keeps its conversation for ${parent.
+cwd}`,`leave --cwd away, or start the task afresh: ${import_chunk_DFY3WLOV.nextCommands.restart(parent.id,option)}`)}function earlierOf(root,backend,conversation){
+for(const id of(0,import_chunk_NM4KW5RY.listJobs)(root)){const paths=(0,import_chunk_RSAECTKB.jobPaths)(root,id);const[spec,state]=[(0,import_chunk_OYSO2DVF.readSpec)(
+paths),(0,import_chunk_OYSO2DVF.readState)(paths)];if(spec.kind!=="ok"||state.kind!=="ok"||spec.value.staff?.backend!==backend)continue;if(state.value.conversation?.
+id!==conversation)continue;const{usage_total=null,usage,error}=state.value;const total=usage_total??(spec.value.staff.resume===null?usage:null);const before=spec.
+value.staff.earlier??null;return{usage_total:total??before?.usage_total??null,error:error?.message??before?.error??null}}return null}function lineageOf(parent,relation){
+return{relation,parent:parent.id,root:parent.lineage?.root??parent.id}}
 
 },
 "./chunk-XFBNWBRB.js": function (module, exports) {
@@ -3421,82 +3468,33 @@ var usualWidth=14;function labelled(label,text,labelWidth=usualWidth){return tex
 0?label:"").padEnd(labelWidth)}${line}`.trimEnd())}
 
 },
-"./chunk-XGVCQHES.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{defaultBackend:()=>defaultBackend,knownBackends:()=>knownBackends,launchWarnings:()=>launchWarnings,makeStaffPart:()=>makeStaffPart,
-narrowProfile:()=>narrowProfile,narrowingText:()=>narrowingText,noNarrowing:()=>noNarrowing,policyFault:()=>policyFault,readNarrowing:()=>readNarrowing,readSettings:()=>readSettings,
-requireFreeConversation:()=>requireFreeConversation,tellVersion:()=>tellVersion,versionWarnings:()=>versionWarnings});module.exports=stdin_exports;var import_chunk_CSRHEFTG=load(
-"./chunk-CSRHEFTG.js");var import_chunk_K4XBJGBM=load("./chunk-K4XBJGBM.js");var import_chunk_CIC7AI7D=load("./chunk-CIC7AI7D.js");var import_chunk_JH5ETT6M=load(
-"./chunk-JH5ETT6M.js");var import_chunk_NM4KW5RY=load("./chunk-NM4KW5RY.js");var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");var import_chunk_DFY3WLOV=load(
-"./chunk-DFY3WLOV.js");var import_chunk_XRZCSGQB=load("./chunk-XRZCSGQB.js");var import_chunk_RSAECTKB=load("./chunk-RSAECTKB.js");var import_chunk_OYSO2DVF=load(
-"./chunk-OYSO2DVF.js");var import_chunk_55A4YUIJ=load("./chunk-55A4YUIJ.js");var import_chunk_VBJYUCPQ=load("./chunk-VBJYUCPQ.js");var import_chunk_7WBBYJDG=load(
-"./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_path=builtin(
-"node:path");var noNarrowing={restrict:[],default_backend:{}};function readNarrowing(root,known2){const file=(0,import_chunk_RSAECTKB.rootPaths)(root).config;const facts=(0,
-import_chunk_7WBBYJDG.factsOf)(file);if(!facts)return noNarrowing;if(facts.kind!=="file")throw refused(file,"it is no regular file");if(facts.uid!==process.getuid?.()||
-(facts.mode&18)!==0)throw refused(file,"others own it or may write it");const read=(0,import_chunk_527JQF7V.readJson)(file);if(read.kind!=="ok")throw refused(file,
-read.kind==="missing"?"it is gone":read.reason);return parse(read.value,known2,file)}function narrowingText({restrict,default_backend}){const isEmpty=restrict.length===
-0&&Object.keys(default_backend).length===0;return isEmpty?null:`${JSON.stringify({restrict,default_backend},null,2)}
-`}function narrowProfile(mode,profile,restrictions){const found=restrictions.find(({restrict})=>restrict.includes(mode));if(!found)return profile.asked??profile.
-fallback;if(profile.asked===void 0||profile.asked==="restricted")return"restricted";throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot use --profile\
- ${profile.asked} for ${mode}: ${found.file} restricts this mode`,`leave --profile away, or change "restrict" there (setup --restrict)`)}function defaultBackend(mode,user,narrowing){
-const id=(0,import_chunk_W7HED5VZ.findMode)(mode)?.id;const own=(id&&user.default_backends?.[id])??user.default_backend;if(own!==void 0)return{name:own,from:"us\
-er"};const name=id&&narrowing.default_backend[id];return name===void 0?void 0:{name,from:"state"}}function parse(value,known2,file){const{restrict=[],default_backend={},
-...rest}=value;const[extra]=Object.keys(rest);if(extra!==void 0)throw refused(file,`${JSON.stringify(extra)} is not known here`);if(!Array.isArray(restrict))throw refused(
-file,'"restrict" is no list of modes');if(typeof default_backend!=="object"||default_backend===null||Array.isArray(default_backend))throw refused(file,'"default\
-_backend" is no object');const backends2={};for(const[mode,name]of Object.entries(default_backend)){if(typeof name!=="string"||!known2.includes(name))throw refused(
-file,`backend ${JSON.stringify(name)} is not known; there are ${known2.join(", ")}`);backends2[modeOf(mode,file)]=name}return{restrict:[...new Set(restrict.map(
-mode=>modeOf(mode,file)))],default_backend:backends2}}function modeOf(value,file){const mode=typeof value==="string"?(0,import_chunk_W7HED5VZ.findMode)(value):void 0;
-if(mode)return mode.id;throw refused(file,`mode ${JSON.stringify(value)} is not known; there are ${import_chunk_W7HED5VZ.modeIds.join(", ")}`)}function refused(file,reason){
-return new import_chunk_NVPF5LEY.FaultError("preflight",`cannot use the config of the state folder ${file}: ${reason}`,'mend or remove it; its form is {"restric\
-t": ["review"], "default_backend": {"review": "codex"}}')}var policyBytes=1024*1024;function checkProgram(backend,program){const version=tellVersion(backend,program);
-if(version===null||backend.oldest===null||!(0,import_chunk_JH5ETT6M.isOlder)(version,backend.oldest))return{version};throw new import_chunk_NVPF5LEY.FaultError(
-"preflight",`cannot use ${backend.title} ${version} (${program}): it is too old; needed: ${backend.oldest} or newer`,`update it: ${backend.install}`)}function versionWarnings({
-backend:id,program,version}){const backend=(0,import_chunk_JH5ETT6M.findBackend)(id);if(!backend?.oldest||(version??null)!==null)return[];const message=`cannot \
-tell the version of ${backend.title} (${program}); needed: ${backend.oldest} or newer`;return[{code:"version_unknown",message}]}function tellVersion(backend,program){
-if(backend.oldest===null&&backend.packages.length===0)return null;const version=(0,import_chunk_JH5ETT6M.versionOf)(program,backend.packages);if(version===null||
-backend.oldest===null||!(0,import_chunk_JH5ETT6M.isOlder)(version,backend.oldest))return version;return(0,import_chunk_JH5ETT6M.versionOf)(program,backend.packages,
-{isFresh:true})}function requirePolicy(backend,profile,cwd,version=null){const fault=policyFault(backend,profile,cwd,version);if(fault===null)return;throw new import_chunk_NVPF5LEY.
-FaultError("preflight",`cannot use profile ${profile} with ${backend.title}: ${fault}`,"change its settings, or name another backend or profile with --backend o\
-r --profile")}function policyFault(backend,profile,cwd,version=null){const policies=[...backend.policy?[backend.policy]:[],...backend.morePolicies??[]];for(const policy of policies){
-const fault=faultOf(policy,{profile,version},cwd);if(fault!==null)return fault}return null}function faultOf(policy,wanted,cwd){const home=import_chunk_VBJYUCPQ.
-variables.home();if(!policy.inWorkspace&&home===void 0)return`its settings ~/${policy.file} cannot be found: HOME is not set`;for(const place of policy.inWorkspace?
-placesOf(cwd):[home]){const file=import_node_path.default.join(place,policy.file);for(const one of policy.file.endsWith("/")?filesIn(file):[file]){const fault=fileFault(
-policy,wanted,one);if(fault!==null)return fault}}return null}function placesOf(cwd){return[...new Set([(0,import_chunk_XRZCSGQB.findWorktree)(cwd)??cwd,cwd])]}function filesIn(folder){
-return(0,import_chunk_7WBBYJDG.listNames)(folder).filter(name=>name.endsWith(".json")).map(name=>import_node_path.default.join(folder,name))}function fileFault(policy,{
-profile,version},file){const read=readSettings(file);if("fault"in read)return`its settings ${file} ${read.fault}`;if(read.text===null)return null;try{const fault=policy.
-findFault(read.text,profile,version);return fault===null?null:`${fault} (${file})`}catch{return`its settings ${file} are not understood`}}function readSettings(file){
-try{if(!(0,import_chunk_7WBBYJDG.factsOf)(file))return{text:null};const read=(0,import_chunk_527JQF7V.readRange)((0,import_chunk_7WBBYJDG.realPath)(file),0,policyBytes);
-if(!read)return{fault:"are no regular file"};if(read.size>policyBytes)return{fault:`are too large (${read.size} bytes) to be checked`};return{text:read.bytes.toString(
-"utf8")}}catch(error){return{fault:`cannot be read (${(0,import_chunk_NVPF5LEY.errnoOf)(error)??"error"})`}}}function makeStaffPart(words){const config=(0,import_chunk_CSRHEFTG.
-readUserConfig)();const narrowing=readNarrowing(words.stateRoot,knownBackends(config));const name=words.backend??defaultBackend(words.mode,config,narrowing)?.name;
-const{backend,custom}=chooseBackend(name,config,words.cwd);if(words.model!==null&&words.model.trim()==="")throw(0,import_chunk_NVPF5LEY.usageError)('cannot take\
- --model "": it needs the name of a model');const profile=narrowProfile(words.mode,{asked:words.profile,fallback:fallbackOf(words)},[{restrict:config.restrict??
-[],file:(0,import_chunk_K4XBJGBM.userConfigFile)()??"your config"},{restrict:narrowing.restrict,file:(0,import_chunk_RSAECTKB.rootPaths)(words.stateRoot).config}]);
-const terms=backend.profiles[profile];if(terms===null){const can=Object.entries(backend.profiles).filter(([,one])=>one!==null).map(([one])=>one);throw new import_chunk_NVPF5LEY.
-FaultError("preflight",`cannot use profile ${profile} with backend ${custom?.name??backend.id}: it cannot be kept there; possible: ${can.join(", ")}`)}const program=programOf(
-backend,custom,words.cwd);const tooLong=custom?.prompt==="argument"?(0,import_chunk_JH5ETT6M.findArgumentFault)([words.prompt]):null;if(tooLong!==null)throw new import_chunk_NVPF5LEY.
-FaultError("preflight",`cannot give the task to backend ${custom?.name} as an argument: ${tooLong}`,'set "prompt": "stdin" for it in your config');const{version}=checkProgram(
-backend,program);requirePolicy(backend,profile,words.cwd,version);const{mode,model,prompt,resume}=words;return{mode,backend:backend.id,program,version,model,profile,
-adds:terms.adds,brief:custom?custom.brief??false:true,prompt,resume,custom}}function fallbackOf(words){return words.earlierProfile??(0,import_chunk_W7HED5VZ.findMode)(
-words.mode)?.profile??"restricted"}function launchWarnings(staff){return[...sandboxWarnings(staff),...modelWarnings(staff)]}function modelWarnings({model,custom}){
-if(model===null||!custom)return[];return[{code:"model_ignored",message:`${custom.name} is told no model: put ${model} into its "argv" in your config`}]}function sandboxWarnings(staff){
-const terms=(0,import_chunk_JH5ETT6M.findBackend)(staff.backend)?.profiles[staff.profile];if(staff.profile!=="standard"||terms?.sandbox!==false)return[];const message=`${staff.
-backend} has no sandbox here: nothing but its own obedience keeps its writes inside the workspace`;return[{code:"no_sandbox",message}]}function chooseBackend(name,config,cwd){
-if(name===void 0)return{backend:onlyInstalled(config,cwd),custom:null};const own=Object.hasOwn(config.backends,name)?config.backends[name]:void 0;const custom=(0,
-import_chunk_JH5ETT6M.findBackend)("custom");if(own&&custom)return{backend:custom,custom:{name,...own}};const backend=(0,import_chunk_JH5ETT6M.findBackend)(name);
-if(backend&&backend.id!=="custom")return{backend,custom:null};throw(0,import_chunk_NVPF5LEY.usageError)(`cannot use backend ${JSON.stringify(name)}: there are ${known(
-config)}`,'your own programs go into "backends" of ~/.config/job-companion/config.json')}function onlyInstalled(config,cwd){const found=import_chunk_JH5ETT6M.backends.
-filter(backend=>backend.programs.some(program=>(0,import_chunk_55A4YUIJ.findProgram)(program,cwd)!==void 0));if(found.length===1&&found[0])return found[0];const state=found.
-length===0?"no agent CLI is on PATH":`several are installed (${found.map(one=>one.id).join(", ")})`;const next=found.length===0?`install one of them; how, and w\
-hat is there, shows: ${(0,import_chunk_DFY3WLOV.nextCommand)([],"setup")}`:"name one with --backend NAME";throw(0,import_chunk_NVPF5LEY.usageError)(`cannot choo\
-se a backend: ${state}; there are ${known(config)}`,next)}function knownBackends(config){return[...import_chunk_JH5ETT6M.backends.map(backend=>backend.id).filter(
-id=>id!=="custom"),...Object.keys(config.backends)]}function known(config){return knownBackends(config).join(", ")||"none"}function programOf(backend,custom,cwd){
-const names=custom?[custom.argv[0]]:backend.programs;for(const name of names){const program=(0,import_chunk_55A4YUIJ.findProgram)(name,cwd);if(program!==void 0)
-return program}throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot find ${names.join(" or ")} for backend ${custom?.name??backend.id}: not on PATH (${import_chunk_VBJYUCPQ.
-variables.searchPath()||"empty"})`,`${custom?'mend "backends" of your config':`install it (${backend.install})`}, or choose another with --backend`)}function requireFreeConversation(root,backend,conversation){
-const{folder,option}=root;for(const id of(0,import_chunk_NM4KW5RY.listActive)(folder)){const paths=(0,import_chunk_RSAECTKB.jobPaths)(folder,id);const spec=(0,import_chunk_OYSO2DVF.
-readSpec)(paths);if(spec.kind!=="ok"||spec.value.staff?.backend!==backend)continue;const state=(0,import_chunk_OYSO2DVF.readState)(paths);const uses=spec.value.
-staff.resume??(state.kind==="ok"?state.value.conversation?.id:void 0);if(uses!==conversation||(0,import_chunk_CIC7AI7D.isOver)(folder,id))continue;throw new import_chunk_NVPF5LEY.
-FaultError("busy",`cannot continue conversation ${conversation}: job ${id} is using it`,import_chunk_DFY3WLOV.nextCommands.wait(id,option))}}
+"./chunk-XGTA7A25.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{findNeighbours:()=>findNeighbours,isOver:()=>isOver,modeOf:()=>modeOf,neighbourWarning:()=>neighbourWarning,neighbourWarnings:()=>neighbourWarnings,
+settleLost:()=>settleLost,tellNeighbours:()=>tellNeighbours});module.exports=stdin_exports;var import_chunk_NM4KW5RY=load("./chunk-NM4KW5RY.js");var import_chunk_W4PHKDWF=load(
+"./chunk-W4PHKDWF.js");var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");var import_chunk_DFY3WLOV=load("./chunk-DFY3WLOV.js");var import_chunk_XRZCSGQB=load(
+"./chunk-XRZCSGQB.js");var import_chunk_BJVD3YVK=load("./chunk-BJVD3YVK.js");var import_chunk_2QLC7HEG=load("./chunk-2QLC7HEG.js");var import_chunk_XUMWCHG3=load(
+"./chunk-XUMWCHG3.js");var import_chunk_RSAECTKB=load("./chunk-RSAECTKB.js");var import_chunk_OYSO2DVF=load("./chunk-OYSO2DVF.js");var import_chunk_7WBBYJDG=load(
+"./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");async function findNeighbours(root,staff,cwd,may){
+if(!(0,import_chunk_W7HED5VZ.isWriter)(staff.profile))return[];const place=placeOf(cwd);const others=(await liveStaff(root.folder)).filter(spec=>(0,import_chunk_W7HED5VZ.
+isWriter)(spec.staff.profile)&&overlaps(placeOf(spec.cwd),place));const rival=others.find(spec=>spec.staff.mode==="implement");if(rival&&staff.mode==="implement"&&
+!may.share){throw new import_chunk_NVPF5LEY.FaultError("busy",`cannot start a second implement job in ${place.folder}: job ${rival.id} is writing there`,`wait f\
+or it (${import_chunk_DFY3WLOV.nextCommands.wait(rival.id,root.option)}), ${may.isolate?"or give this one its own tree with --worktree, ":""}or accept both with\
+ --share`)}return others.map(spec=>spec.id)}function tellNeighbours(root,ids,own){for(const id of ids){try{const folder=(0,import_chunk_RSAECTKB.jobPaths)(root,
+id).neighbours;(0,import_chunk_527JQF7V.createFolder)(folder);if((0,import_chunk_7WBBYJDG.factsOf)(folder)?.kind!=="folder")continue;(0,import_chunk_527JQF7V.createFile)(
+`${folder}/${own}`,"",{sync:false})}catch{}}}function neighbourWarnings(root,paths){if((0,import_chunk_7WBBYJDG.factsOf)(paths.neighbours)?.kind!=="folder")return[];
+const ids=(0,import_chunk_7WBBYJDG.listNames)(paths.neighbours).filter(import_chunk_XUMWCHG3.isId).slice(0,20);return ids.map(id=>neighbourWarning(id,modeOf(root,
+id)))}function neighbourWarning(id,mode){const what=mode===void 0?"a job":`${/^[aeiou]/.test(mode)?"an":"a"} ${mode} job`;return{code:"two_writers",message:`${what}\
+, ${id}, may write in the same worktree at the same time`}}function modeOf(root,id){const spec=(0,import_chunk_OYSO2DVF.readSpec)((0,import_chunk_RSAECTKB.jobPaths)(
+root,id));return spec.kind==="ok"?spec.value.staff?.mode:void 0}async function settleLost(root){for(const id of(0,import_chunk_NM4KW5RY.listActive)(root))await unlessGone(
+()=>(0,import_chunk_W4PHKDWF.refresh)(root,id))}async function unlessGone(look){try{return await look()}catch(error){if(error instanceof import_chunk_NVPF5LEY.FaultError&&
+error.code==="unknown_job")return void 0;throw error}}async function liveStaff(root){const key=(0,import_chunk_BJVD3YVK.readKey)();const found=[];for(const id of(0,
+import_chunk_NM4KW5RY.listActive)(root)){const spec=(0,import_chunk_OYSO2DVF.readSpec)((0,import_chunk_RSAECTKB.jobPaths)(root,id));if(spec.kind!=="ok"||!spec.value.
+staff||!await(0,import_chunk_BJVD3YVK.isGenuine)(spec.value,key)||isOver(root,id))continue;found.push({...spec.value,staff:spec.value.staff})}return found}function isOver(root,id){
+let condition;try{condition=(0,import_chunk_2QLC7HEG.conditionOf)((0,import_chunk_2QLC7HEG.inspect)(root,id))}catch(error){if(error instanceof import_chunk_NVPF5LEY.
+FaultError&&error.code==="unknown_job")return true;throw error}return condition==="ended"||condition==="damaged"||(0,import_chunk_W4PHKDWF.isSettleable)(condition)}
+function placeOf(cwd){const real=(0,import_chunk_7WBBYJDG.isFolder)(cwd)?(0,import_chunk_7WBBYJDG.realPath)(cwd):cwd;const worktree=(0,import_chunk_XRZCSGQB.findWorktree)(
+real);return worktree===void 0?{folder:real,isWorktree:false}:{folder:worktree,isWorktree:true}}function overlaps(a,b){if(a.folder===b.folder)return true;const isBelow=(inner,outer)=>inner.
+folder.startsWith(`${outer.folder.replace(/\/$/,"")}/`);return!a.isWorktree&&!b.isWorktree&&(isBelow(a,b)||isBelow(b,a))}
 
 },
 "./chunk-XRZCSGQB.js": function (module, exports) {
@@ -3578,26 +3576,6 @@ paths.active,paths.once,paths.slots,paths.jobs])(0,import_chunk_527JQF7V.createF
 folder)}catch{}}function lookAt(folder){try{return(0,import_chunk_7WBBYJDG.factsOf)(folder)}catch(error){throw unusable(folder,`it cannot be looked at (${(0,import_chunk_NVPF5LEY.
 errnoOf)(error)})`)}}function unusable(folder,reason){return new import_chunk_NVPF5LEY.FaultError("state_unusable",`cannot use the state folder ${folder}: ${reason}`,
 elsewhere)}function userId(){return process.getuid?.()??0}
-
-},
-"./chunk-YD5YGYM5.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{isSettleable:()=>isSettleable,refresh:()=>refresh,refreshAttached:()=>refreshAttached});module.exports=stdin_exports;
-var import_chunk_ER3MQ2ZD=load("./chunk-ER3MQ2ZD.js");var import_chunk_XUMWCHG3=load("./chunk-XUMWCHG3.js");var import_chunk_UNWLYFWA=load("./chunk-UNWLYFWA.js");
-var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var settled=["over","lost","host_restarted","never_s\
-tarted"];function isSettleable(condition){return settled.includes(condition)}var attachable=["orphaned","unclaimed"];async function refresh(root,id,isStrict=false){
-const view=await refreshRecord(root,id,isStrict);if(owesNotice(view))await(await Promise.resolve().then(()=>load("./owed-notice-ARSM3FYI.js"))).startOwedNotice(
-view);return view}function owesNotice({spec,state,damage,paths}){return Boolean(spec?.notify)&&damage===null&&(0,import_chunk_ER3MQ2ZD.isEnded)(state)&&!(0,import_chunk_7WBBYJDG.
-exists)(`${paths.notices}/end`)}async function refreshRecord(root,id,isStrict){const view=(0,import_chunk_ER3MQ2ZD.inspect)(root,id);const condition=(0,import_chunk_ER3MQ2ZD.
-conditionOf)(view);if(condition==="ended")dropMarker(view);if(!isSettleable(condition))return condition==="unclaimed"?unlessForged(view):view;const{settleJob}=await Promise.
-resolve().then(()=>load("./settle-TYZGTLZC.js"));await settleJob(view,now2=>isSettleable((0,import_chunk_ER3MQ2ZD.conditionOf)(now2)),isStrict);const now=(0,import_chunk_ER3MQ2ZD.
-inspect)(root,id);return nobodyComes.includes((0,import_chunk_ER3MQ2ZD.conditionOf)(now))?unlessForged(now):now}var nobodyComes=[...settled,"unclaimed"];async function unlessForged(view){
-const{isForged}=await Promise.resolve().then(()=>load("./may-act-KAPX2UGA.js"));if(!await isForged(view))return view;const damage="spec.json was changed, or com\
-es from another user or machine";return{...view,spec:null,damage,state:(0,import_chunk_XUMWCHG3.damagedState)(view.id,damage)}}async function refreshAttached(root,id){
-const view=await refresh(root,id,true);if(view.damage!==null)return view;const isDue=now=>attachable.includes((0,import_chunk_ER3MQ2ZD.conditionOf)(now))||isHung(
-now);if(!isDue(view))return view;const{attachWorker}=await Promise.resolve().then(()=>load("./attach-H3VMWA5Y.js"));await attachWorker(view,isDue);return(0,import_chunk_ER3MQ2ZD.
-inspect)(root,id)}function dropMarker(view){if(!(0,import_chunk_7WBBYJDG.exists)(view.paths.marker))return;try{(0,import_chunk_527JQF7V.removeFile)(view.paths.reserve);
-(0,import_chunk_527JQF7V.removeFile)(view.paths.marker)}catch{}}function isHung(view){if((0,import_chunk_ER3MQ2ZD.conditionOf)(view)!=="supervised"||view.isClaimed||
-view.worker!==null)return false;return view.leaseAgeMs!==null&&view.leaseAgeMs>2*import_chunk_UNWLYFWA.leaseStaleMs}
 
 },
 "./chunk-Z4RGNWQU.js": function (module, exports) {
@@ -3707,28 +3685,51 @@ void 0?"renamed":!was?"added":!is?"deleted":"modified";return{path:shortName(pat
 return(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_FSRL2ASG.readableName)(name),listed.nameBytes)}
 
 },
-"./chunk-ZDELLA24.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{cancelJob:()=>cancelJob});module.exports=stdin_exports;var import_chunk_EFUQBNG5=load("./chunk-EFUQBNG5.js");var import_chunk_YD5YGYM5=load(
-"./chunk-YD5YGYM5.js");var import_chunk_ER3MQ2ZD=load("./chunk-ER3MQ2ZD.js");var import_chunk_XUMWCHG3=load("./chunk-XUMWCHG3.js");var import_chunk_UNWLYFWA=load(
-"./chunk-UNWLYFWA.js");var import_chunk_Y5L6GQDB=load("./chunk-Y5L6GQDB.js");var import_chunk_BSO2ISIG=load("./chunk-BSO2ISIG.js");var import_chunk_7WBBYJDG=load(
-"./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");async function cancelJob(root,id,request,patienceMs){
-const before=await(0,import_chunk_YD5YGYM5.refresh)(root,id);if((0,import_chunk_ER3MQ2ZD.isEnded)(before.state))return{view:before,result:before.state.state==="\
-canceled"?"canceled":"ended_before"};askFor(before,`${JSON.stringify({by:(0,import_chunk_BSO2ISIG.ownIdentity)(),owner:request.owner,at:(0,import_chunk_Y5L6GQDB.
-isoNow)(),why:request.why})}
-`);nudge(before);const timeoutMs=patienceMs??(before.spec?.kill_grace_ms??0)+import_chunk_UNWLYFWA.killSettleMs+5e3+askingMs(before);const{views}=await(0,import_chunk_EFUQBNG5.
-waitForJobs)(root,[id],{mode:"all",timeoutMs,heartbeatMs:null});const[view=before]=views;if(view.state.state==="canceled")return{view,result:"canceled"};return{
-view,result:(0,import_chunk_ER3MQ2ZD.isEnded)(view.state)?"ended_before":"requested"}}function askingMs({spec}){return spec?.run?.status_cmd?import_chunk_UNWLYFWA.
-taskStatusMs+import_chunk_UNWLYFWA.toolGraceMs:0}function askFor({paths},text){for(let round=1;;round+=1){try{(0,import_chunk_527JQF7V.createFile)(paths.cancel,
-text);return}catch(error){if((0,import_chunk_NVPF5LEY.errnoOf)(error)!=="ENOENT"||round===3||!(0,import_chunk_7WBBYJDG.exists)(paths.folder))throw error}}}function nudge(view){
-const engine=(0,import_chunk_XUMWCHG3.findEngine)(view.spec?.engine??"")??import_chunk_XUMWCHG3.defaultEngine;for(const identity of[view.launch?.worker,view.worker?.
-worker])if(identity)engine.signal(identity,"SIGURG")}
-
-},
-"./chunk-ZMHFMS2X.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{keepLease:()=>keepLease,makeTicker:()=>makeTicker});module.exports=stdin_exports;var import_chunk_2ZMZR3QW=load("./\
-chunk-2ZMZR3QW.js");var import_chunk_UNWLYFWA=load("./chunk-UNWLYFWA.js");function makeTicker(claim,tick,everyMs=1e3){const second=setInterval(tick,everyMs);const release=keepLease(
-claim);process.on("SIGURG",tick);const first=setTimeout(tick,0);return()=>{clearInterval(second);release();clearTimeout(first);process.off("SIGURG",tick)}}function keepLease(claim){
-const lease=setInterval(()=>(0,import_chunk_2ZMZR3QW.renewLease)(claim.paths),import_chunk_UNWLYFWA.leaseMs);return()=>clearInterval(lease)}
+"./chunk-ZDWJEU6N.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{observation:()=>observation,progressOf:()=>progressOf,staffFacts:()=>staffFacts});module.exports=stdin_exports;var import_chunk_NWMRLGD5=load(
+"./chunk-NWMRLGD5.js");var import_chunk_MYRX35MS=load("./chunk-MYRX35MS.js");var import_chunk_RCJX4V26=load("./chunk-RCJX4V26.js");var import_chunk_THMK3AAK=load(
+"./chunk-THMK3AAK.js");var import_chunk_DFY3WLOV=load("./chunk-DFY3WLOV.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_2QLC7HEG=load(
+"./chunk-2QLC7HEG.js");var import_chunk_OYSO2DVF=load("./chunk-OYSO2DVF.js");var import_chunk_UNWLYFWA=load("./chunk-UNWLYFWA.js");var import_chunk_Y5L6GQDB=load(
+"./chunk-Y5L6GQDB.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var eventBytes=3*1024;function boundDocument(document,page){
+let kept=page?.events??[];const make=()=>{if(!page)return document;const isMore=page.isMore||kept.length<page.events.length;if(document.next_seq!==void 0)return{
+...document,events:kept};return{...document,events:kept,next_seq:kept.at(-1)?.seq??page.after,more:isMore}};const size=()=>bytesOf(make());while(size()>import_chunk_UNWLYFWA.
+observeBytes&&kept.length>1)kept=kept.slice(0,-1);if(size()>import_chunk_UNWLYFWA.observeBytes&&kept[0])kept=[stumpOf(kept[0])];const progress=document.progress;
+for(let limit=import_chunk_UNWLYFWA.textTailBytes;progress&&size()>import_chunk_UNWLYFWA.observeBytes&&limit>64;limit=Math.floor(limit/2)){document.progress={...progress,
+text:(0,import_chunk_LXK2ZILE.tail)(progress.text??"",limit).text,text_truncated:true}}if(progress&&size()>import_chunk_UNWLYFWA.observeBytes)document.progress=
+{tools_truncated:true,text_truncated:true};for(const name of["files","warnings","label","timer","next","error","owner","model"])if(size()>import_chunk_UNWLYFWA.
+observeBytes)delete document[name];return make()}function boundEvent(event){return bytesOf(event)<=eventBytes?event:stumpOf(event)}function stumpOf({seq,at,job,
+owner,type}){return{seq,at,job,owner,type,truncated:true}}function bytesOf(value){return Buffer.byteLength(JSON.stringify(value))+1}function progressOf(view){const{
+paths,spec}=view;const[output,error]=[(0,import_chunk_7WBBYJDG.factsOf)(paths.output),(0,import_chunk_7WBBYJDG.factsOf)(paths.error)];const newest=Math.max(output&&
+output.size>0?output.modifiedMs:0,error&&error.size>0?error.modifiedMs:0);const facts={stdout_bytes:output?.size??0,stderr_bytes:error?.size??0,last_output_at:newest>
+0?(0,import_chunk_Y5L6GQDB.isoOf)(newest):null,last_output_age_ms:newest>0?Math.max(0,Math.round((0,import_chunk_Y5L6GQDB.nowMs)()-newest)):null};if(spec?.staff&&
+!spec.staff.custom){const snapshot=(0,import_chunk_527JQF7V.readJson)(paths.snapshot);return snapshot.kind==="ok"?{...facts,...snapshot.value}:{...facts,tools:[],
+text:"",text_truncated:false}}const bytes=(0,import_chunk_527JQF7V.readRange)(paths.output,-import_chunk_UNWLYFWA.tailBytes,import_chunk_UNWLYFWA.tailBytes)?.bytes??
+Buffer.alloc(0);const latest=(0,import_chunk_LXK2ZILE.tail)((0,import_chunk_LXK2ZILE.plainText)(bytes.toString("utf8")),import_chunk_UNWLYFWA.textTailBytes);return{
+...facts,text:latest.text,text_truncated:latest.truncated||(output?.size??0)>import_chunk_UNWLYFWA.tailBytes}}var recentEvents=5;var eventsAtMost=50;function observation(view,options){
+const{state,spec,paths}=view;const condition=(0,import_chunk_2QLC7HEG.conditionOf)(view);const{waited}=options;const facts={id:view.id,kind:spec?.kind??null,verb:spec?.
+verb??null,owner:spec?.owner??null,label:spec?.label===null||spec?.label===void 0?null:(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(spec.
+label),120),...staffFacts(spec),state:state.state,...(0,import_chunk_MYRX35MS.healthOf)(view,condition),checkpoint:(0,import_chunk_MYRX35MS.checkpointOf)(state),
+watch:(0,import_chunk_MYRX35MS.watchSeen)(view),timer:(0,import_chunk_MYRX35MS.timerSeen)(view),supervision:condition,rev:state.rev,now:(0,import_chunk_Y5L6GQDB.
+isoNow)(),created_at:state.created_at,started_at:state.started_at,ended_at:state.ended_at,duration_ms:state.duration_ms,age_ms:(0,import_chunk_OYSO2DVF.ageOf)(state.
+created_at,(0,import_chunk_Y5L6GQDB.nowMs)()),deadline_ms:spec?.deadline_ms??null,exit_code:state.exit_code,signal:state.signal,...state.task_status===void 0?{}:
+{task_status:state.task_status,task_exit_code:state.task_exit_code??"unknown"},error:state.error===null?null:{...state.error,message:(0,import_chunk_LXK2ZILE.excerpt)(
+(0,import_chunk_LXK2ZILE.plainText)(state.error.message),400)},warnings:state.warnings.slice(0,5).map(one=>({code:one.code,message:(0,import_chunk_LXK2ZILE.excerpt)(
+(0,import_chunk_LXK2ZILE.plainText)(one.message),200)})),conversation:state.conversation,collected:(0,import_chunk_NWMRLGD5.collectedBy)(view),last_collected_seq:(0,
+import_chunk_NWMRLGD5.lastCollectedSeq)(view)};const next=nextFor(view,condition,options.root);if(waited&&next.wait!==void 0)next.wait=waited.next;const progress=(0,
+import_chunk_2QLC7HEG.isEnded)(state)?null:progressOf(view);const document={...waited?headOf(waited):{},...(0,import_chunk_LXK2ZILE.plainValue)(facts,longest),files:filesOf(
+view),next,...progress===null?{}:{progress:(0,import_chunk_LXK2ZILE.plainValue)(progress,import_chunk_UNWLYFWA.textTailBytes+3)}};if(waited&&waited.wake!=="soft\
+_timeout")return boundDocument(document,null);const after=options.afterSeq??Math.max(0,state.seq-recentEvents);const journal=(0,import_chunk_THMK3AAK.readEvents)(
+paths,after,eventsAtMost);const events=journal.events.map(event=>(0,import_chunk_LXK2ZILE.plainValue)(event,400));return boundDocument(document,{events,isMore:journal.
+more,after})}var longest=1024;function headOf({wake,cursor}){if(wake==="soft_timeout")return{wake,...cursor===void 0?{}:{next_seq:cursor}};const event=boundEvent(
+(0,import_chunk_LXK2ZILE.plainValue)(wake.event,400));return{wake:wake.wake,event,next_seq:wake.nextSeq,pending_events:wake.pending,skipped:wake.skipped}}function staffFacts(spec){
+const{staff}=spec??{};if(!staff)return{backend:null,profile:null,model:null};const short=text=>(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(
+String(text)),120);return{backend:short(staff.custom?.name??staff.backend),profile:short(staff.profile),model:staff.model?short(staff.model):null}}function filesOf({
+paths,state}){const files={result:paths.result,output:paths.output,error:paths.error,events:paths.events,worker_log:paths.workerLog};if(!(0,import_chunk_2QLC7HEG.
+isEnded)(state))return files;return Object.fromEntries(Object.entries(files).map(([name,file])=>[name,(0,import_chunk_7WBBYJDG.exists)(file)?file:null]))}function nextFor(view,condition,root){
+if(condition==="damaged")return{doctor:import_chunk_DFY3WLOV.nextCommands.doctor(view.id,root.option)};if(!(0,import_chunk_2QLC7HEG.isEnded)(view.state))return{
+wait:import_chunk_DFY3WLOV.nextCommands.wait(view.id,root.option),cancel:import_chunk_DFY3WLOV.nextCommands.cancel(view.id,root.option)};const next={result:import_chunk_DFY3WLOV.
+nextCommands.result(view.id,root.option)};if(view.state.state==="done")return next;if((0,import_chunk_RCJX4V26.isContinuable)(view.paths,view.state))next.continue=
+import_chunk_DFY3WLOV.nextCommands.continue(view.id,root.option);next.restart=import_chunk_DFY3WLOV.nextCommands.restart(view.id,root.option);return next}
 
 },
 "./ci-4ACNNICQ.js": function (module, exports) {
@@ -3806,15 +3807,15 @@ function placeOf({pr,expression},repo){const what=pr===null?`@${/^[0-9a-f]{40}/.
 ""}${what}`}
 
 },
-"./clean-SVELD5J5.js": function (module, exports) {
+"./clean-ZVRUH64Y.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{clean:()=>clean});module.exports=stdin_exports;var import_chunk_DYSFR35P=load("./chunk-DYSFR35P.js");var import_chunk_NWMRLGD5=load(
 "./chunk-NWMRLGD5.js");var import_chunk_L76FAXVI=load("./chunk-L76FAXVI.js");var import_chunk_YAUTBWZI=load("./chunk-YAUTBWZI.js");var import_chunk_6PFAPK5K=load(
-"./chunk-6PFAPK5K.js");var import_chunk_NM4KW5RY=load("./chunk-NM4KW5RY.js");var import_chunk_YD5YGYM5=load("./chunk-YD5YGYM5.js");var import_chunk_G3QJQVPZ=load(
+"./chunk-6PFAPK5K.js");var import_chunk_NM4KW5RY=load("./chunk-NM4KW5RY.js");var import_chunk_W4PHKDWF=load("./chunk-W4PHKDWF.js");var import_chunk_G3QJQVPZ=load(
 "./chunk-G3QJQVPZ.js");var import_chunk_CJ74I6F3=load("./chunk-CJ74I6F3.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_ILRLY4JU=load(
 "./chunk-ILRLY4JU.js");var import_chunk_DFY3WLOV=load("./chunk-DFY3WLOV.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_FSRL2ASG=load(
 "./chunk-FSRL2ASG.js");var import_chunk_IXQIV2GL=load("./chunk-IXQIV2GL.js");var import_chunk_XRZCSGQB=load("./chunk-XRZCSGQB.js");var import_chunk_LXK2ZILE=load(
 "./chunk-LXK2ZILE.js");var import_chunk_TPL5RJS6=load("./chunk-TPL5RJS6.js");var import_chunk_BJVD3YVK=load("./chunk-BJVD3YVK.js");var import_chunk_CTSRVJRC=load(
-"./chunk-CTSRVJRC.js");var import_chunk_ER3MQ2ZD=load("./chunk-ER3MQ2ZD.js");var import_chunk_XUMWCHG3=load("./chunk-XUMWCHG3.js");var import_chunk_RSAECTKB=load(
+"./chunk-CTSRVJRC.js");var import_chunk_2QLC7HEG=load("./chunk-2QLC7HEG.js");var import_chunk_XUMWCHG3=load("./chunk-XUMWCHG3.js");var import_chunk_RSAECTKB=load(
 "./chunk-RSAECTKB.js");var import_chunk_OYSO2DVF=load("./chunk-OYSO2DVF.js");var import_chunk_UNWLYFWA=load("./chunk-UNWLYFWA.js");var import_chunk_55A4YUIJ=load(
 "./chunk-55A4YUIJ.js");var import_chunk_Y5L6GQDB=load("./chunk-Y5L6GQDB.js");var import_chunk_VBJYUCPQ=load("./chunk-VBJYUCPQ.js");var import_chunk_BSO2ISIG=load(
 "./chunk-BSO2ISIG.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load(
@@ -3825,9 +3826,9 @@ worktreeWork)(spec.worktree);if(work.isGone)return work.isMerged?void 0:`its wor
 0&&!work.isMerged)return`its worktree ${folder} holds ${work.commits} unmerged commit(s)`;return jobsIn(folder)}async function jobsIn(folder){const{folder:root}=(0,
 import_chunk_YAUTBWZI.locateRoot)({cwd:folder});if(!root.startsWith(`${folder}/`)||!(0,import_chunk_7WBBYJDG.exists)(root))return void 0;try{if(!(0,import_chunk_YAUTBWZI.
 checkRoot)(root))return void 0;for(const id of new Set([...(0,import_chunk_NM4KW5RY.listActive)(root),...(0,import_chunk_NM4KW5RY.listJobs)(root)])){if(!(0,import_chunk_7WBBYJDG.
-exists)((0,import_chunk_RSAECTKB.jobPaths)(root,id).folder))continue;const why=keeps(await(0,import_chunk_YD5YGYM5.refresh)(root,id));if(why!==void 0)return`its\
+exists)((0,import_chunk_RSAECTKB.jobPaths)(root,id).folder))continue;const why=keeps(await(0,import_chunk_W4PHKDWF.refresh)(root,id));if(why!==void 0)return`its\
  worktree ${folder} has a job of its own, ${id}: ${why}`}return void 0}catch(error){return`its worktree ${folder} has a state folder that cannot be read (${error instanceof
-Error?error.message:"error"})`}}function keeps(view){if(view.damage!==null)return`its record is damaged (${view.damage})`;if(!(0,import_chunk_ER3MQ2ZD.isEnded)(
+Error?error.message:"error"})`}}function keeps(view){if(view.damage!==null)return`its record is damaged (${view.damage})`;if(!(0,import_chunk_2QLC7HEG.isEnded)(
 view.state))return"it is live";if(!(0,import_chunk_NWMRLGD5.isCollected)(view))return"nobody has collected its result";const inner=view.spec?.worktree?.path;return inner!==
 void 0&&(0,import_chunk_7WBBYJDG.isFolder)(inner)?`its worktree ${inner} is still there`:void 0}async function freeWorktree(root,spec){const{worktree}=spec;if(!worktree||
 !await(0,import_chunk_BJVD3YVK.isGenuine)(spec,(0,import_chunk_BJVD3YVK.readKey)()))return void 0;if(namers(root,worktree.path).some(id=>id!==spec.id))return void 0;
@@ -3837,10 +3838,10 @@ root,id));if(spec.kind!=="ok"||!spec.value.worktree||!await(0,import_chunk_BJVD3
 branch}=spec.value.worktree;if(namers(root,path2).every(one=>ids.includes(one)))found.set(path2,{id,path:path2,branch})}return[...found.values()]}function namers(root,folder){
 return(0,import_chunk_NM4KW5RY.listJobs)(root).filter(id=>{const spec=(0,import_chunk_OYSO2DVF.readSpec)((0,import_chunk_RSAECTKB.jobPaths)(root,id));return spec.
 kind==="ok"&&spec.value.worktree?.path===folder})}async function planClean(root,options){const plan={remove:[],keep:[],worktrees:[],debris:findDebris(root)};const ancestors=ancestorsOfLive(
-root);let finished=0;for(const id of(0,import_chunk_NM4KW5RY.listJobs)(root)){const view=await(0,import_chunk_YD5YGYM5.refresh)(root,id);const why=!(0,import_chunk_ER3MQ2ZD.
+root);let finished=0;for(const id of(0,import_chunk_NM4KW5RY.listJobs)(root)){const view=await(0,import_chunk_W4PHKDWF.refresh)(root,id);const why=!(0,import_chunk_2QLC7HEG.
 isEnded)(view.state)?"it is live":view.damage!==null?`its record is damaged (${view.damage})`:(0,import_chunk_DYSFR35P.isAwaited)(root,id)?"somebody waits for i\
 t":ancestors.has(id)?"a live job descends from it":!(0,import_chunk_NWMRLGD5.isCollected)(view)&&!options.includeUncollected?"nobody has collected its result":void 0;
-if((0,import_chunk_ER3MQ2ZD.isEnded)(view.state))finished+=1;const ageMs=(0,import_chunk_Y5L6GQDB.nowMs)()-Date.parse(view.state.ended_at??view.state.created_at);
+if((0,import_chunk_2QLC7HEG.isEnded)(view.state))finished+=1;const ageMs=(0,import_chunk_Y5L6GQDB.nowMs)()-Date.parse(view.state.ended_at??view.state.created_at);
 const isDue=ageMs>=options.olderThanMs&&finished>options.keep;const work=why===void 0&&isDue?await workIn(view.spec):void 0;if(why!==void 0||work!==void 0)plan.
 keep.push({id,why:why??work});else if(isDue)plan.remove.push(id)}plan.worktrees=await worktreesOf(root,plan.remove);return plan}async function removeJobs(root,ids){
 const[removed,kept]=[[],[]];const planned=await worktreesOf(root,ids);for(const id of ids){const spec=(0,import_chunk_OYSO2DVF.readSpec)((0,import_chunk_RSAECTKB.
@@ -3908,22 +3909,22 @@ return{kind:"fault",cause:"tool_missing",message:`cannot run ${program}: ${why}`
 import_chunk_LXK2ZILE.plainText)(bytes.subarray(-8192).toString("utf8")).trim().split("\n").at(-1)?.trim();if(line)return line}return""}
 
 },
-"./collecting-YYWSLITX.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{waitAndTell:()=>import_chunk_EPLRZID4.waitAndTell});module.exports=stdin_exports;var import_chunk_EPLRZID4=load("./\
-chunk-EPLRZID4.js");var import_chunk_QFYR37JK=load("./chunk-QFYR37JK.js");var import_chunk_SM32CA22=load("./chunk-SM32CA22.js");var import_chunk_O3BKWLOG=load("\
-./chunk-O3BKWLOG.js");var import_chunk_WEXNL32A=load("./chunk-WEXNL32A.js");var import_chunk_BXSONOR3=load("./chunk-BXSONOR3.js");var import_chunk_DYSFR35P=load(
-"./chunk-DYSFR35P.js");var import_chunk_NWMRLGD5=load("./chunk-NWMRLGD5.js");var import_chunk_EFUQBNG5=load("./chunk-EFUQBNG5.js");var import_chunk_LUIVRIXY=load(
-"./chunk-LUIVRIXY.js");var import_chunk_SUUUD6OI=load("./chunk-SUUUD6OI.js");var import_chunk_FKEDTWPK=load("./chunk-FKEDTWPK.js");var import_chunk_J6PIGIFY=load(
+"./collecting-KJO43GHP.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{waitAndTell:()=>import_chunk_IPX77JY2.waitAndTell});module.exports=stdin_exports;var import_chunk_IPX77JY2=load("./\
+chunk-IPX77JY2.js");var import_chunk_NBK35GSF=load("./chunk-NBK35GSF.js");var import_chunk_VWPASICI=load("./chunk-VWPASICI.js");var import_chunk_ZDWJEU6N=load("\
+./chunk-ZDWJEU6N.js");var import_chunk_QJG5JQWM=load("./chunk-QJG5JQWM.js");var import_chunk_BXSONOR3=load("./chunk-BXSONOR3.js");var import_chunk_DYSFR35P=load(
+"./chunk-DYSFR35P.js");var import_chunk_NWMRLGD5=load("./chunk-NWMRLGD5.js");var import_chunk_JOUWRXQH=load("./chunk-JOUWRXQH.js");var import_chunk_LUIVRIXY=load(
+"./chunk-LUIVRIXY.js");var import_chunk_MYRX35MS=load("./chunk-MYRX35MS.js");var import_chunk_FKEDTWPK=load("./chunk-FKEDTWPK.js");var import_chunk_J6PIGIFY=load(
 "./chunk-J6PIGIFY.js");var import_chunk_IH5K6ZOB=load("./chunk-IH5K6ZOB.js");var import_chunk_B2GTHZX4=load("./chunk-B2GTHZX4.js");var import_chunk_UBGVSQG2=load(
 "./chunk-UBGVSQG2.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_P2ISOPV5=load("./chunk-P2ISOPV5.js");var import_chunk_Z4RGNWQU=load(
 "./chunk-Z4RGNWQU.js");var import_chunk_QDGG2LTG=load("./chunk-QDGG2LTG.js");var import_chunk_5WQSECMS=load("./chunk-5WQSECMS.js");var import_chunk_RCJX4V26=load(
-"./chunk-RCJX4V26.js");var import_chunk_YD5YGYM5=load("./chunk-YD5YGYM5.js");var import_chunk_ILJKJSAA=load("./chunk-ILJKJSAA.js");var import_chunk_W7HED5VZ=load(
+"./chunk-RCJX4V26.js");var import_chunk_W4PHKDWF=load("./chunk-W4PHKDWF.js");var import_chunk_ILJKJSAA=load("./chunk-ILJKJSAA.js");var import_chunk_W7HED5VZ=load(
 "./chunk-W7HED5VZ.js");var import_chunk_G3QJQVPZ=load("./chunk-G3QJQVPZ.js");var import_chunk_CJ74I6F3=load("./chunk-CJ74I6F3.js");var import_chunk_HDW3QKWP=load(
 "./chunk-HDW3QKWP.js");var import_chunk_THMK3AAK=load("./chunk-THMK3AAK.js");var import_chunk_K7ECP4AX=load("./chunk-K7ECP4AX.js");var import_chunk_ILRLY4JU=load(
 "./chunk-ILRLY4JU.js");var import_chunk_DFY3WLOV=load("./chunk-DFY3WLOV.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_SBRRC2LY=load(
 "./chunk-SBRRC2LY.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_IXQIV2GL=load("./chunk-IXQIV2GL.js");var import_chunk_XRZCSGQB=load(
 "./chunk-XRZCSGQB.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_CTSRVJRC=load(
-"./chunk-CTSRVJRC.js");var import_chunk_ER3MQ2ZD=load("./chunk-ER3MQ2ZD.js");var import_chunk_XUMWCHG3=load("./chunk-XUMWCHG3.js");var import_chunk_RSAECTKB=load(
+"./chunk-CTSRVJRC.js");var import_chunk_2QLC7HEG=load("./chunk-2QLC7HEG.js");var import_chunk_XUMWCHG3=load("./chunk-XUMWCHG3.js");var import_chunk_RSAECTKB=load(
 "./chunk-RSAECTKB.js");var import_chunk_OYSO2DVF=load("./chunk-OYSO2DVF.js");var import_chunk_UNWLYFWA=load("./chunk-UNWLYFWA.js");var import_chunk_55A4YUIJ=load(
 "./chunk-55A4YUIJ.js");var import_chunk_Y5L6GQDB=load("./chunk-Y5L6GQDB.js");var import_chunk_VBJYUCPQ=load("./chunk-VBJYUCPQ.js");var import_chunk_BSO2ISIG=load(
 "./chunk-BSO2ISIG.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load(
@@ -3937,21 +3938,21 @@ exports=stdin_exports;var import_chunk_CSRHEFTG=load("./chunk-CSRHEFTG.js");var 
 "./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
 
 },
-"./continue-DRHTYGQL.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{continueCommand:()=>continueCommand});module.exports=stdin_exports;var import_chunk_EZU4HZDO=load("./chunk-EZU4HZDO\
-.js");var import_chunk_JNFVCT6S=load("./chunk-JNFVCT6S.js");var import_chunk_766YHSQT=load("./chunk-766YHSQT.js");var import_chunk_XGVCQHES=load("./chunk-XGVCQH\
-ES.js");var import_chunk_PPLVBG35=load("./chunk-PPLVBG35.js");var import_chunk_CSRHEFTG=load("./chunk-CSRHEFTG.js");var import_chunk_SYQDYF26=load("./chunk-SYQD\
-YF26.js");var import_chunk_OCRZJA3Q=load("./chunk-OCRZJA3Q.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_X6QZWT4F=load("./chunk-X6\
-QZWT4F.js");var import_chunk_H4EBPZHM=load("./chunk-H4EBPZHM.js");var import_chunk_NDLZGJF4=load("./chunk-NDLZGJF4.js");var import_chunk_L76FAXVI=load("./chunk-\
+"./continue-GWXR5OJG.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{continueCommand:()=>continueCommand});module.exports=stdin_exports;var import_chunk_WYFFKOAI=load("./chunk-WYFFKOAI\
+.js");var import_chunk_JNFVCT6S=load("./chunk-JNFVCT6S.js");var import_chunk_3ONYJH2E=load("./chunk-3ONYJH2E.js");var import_chunk_7IFUTIWO=load("./chunk-7IFUTI\
+WO.js");var import_chunk_PPLVBG35=load("./chunk-PPLVBG35.js");var import_chunk_CSRHEFTG=load("./chunk-CSRHEFTG.js");var import_chunk_NHRPGUGS=load("./chunk-NHRP\
+GUGS.js");var import_chunk_OCRZJA3Q=load("./chunk-OCRZJA3Q.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_5YXB44RP=load("./chunk-5Y\
+XB44RP.js");var import_chunk_2QIMZQJQ=load("./chunk-2QIMZQJQ.js");var import_chunk_NDLZGJF4=load("./chunk-NDLZGJF4.js");var import_chunk_L76FAXVI=load("./chunk-\
 L76FAXVI.js");var import_chunk_YAUTBWZI=load("./chunk-YAUTBWZI.js");var import_chunk_K4XBJGBM=load("./chunk-K4XBJGBM.js");var import_chunk_6PFAPK5K=load("./chun\
-k-6PFAPK5K.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_CIC7AI7D=load("./chunk-CIC7AI7D.js");var import_chunk_JH5ETT6M=load("./ch\
-unk-JH5ETT6M.js");var import_chunk_NM4KW5RY=load("./chunk-NM4KW5RY.js");var import_chunk_RCJX4V26=load("./chunk-RCJX4V26.js");var import_chunk_YD5YGYM5=load("./\
-chunk-YD5YGYM5.js");var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_THMK3AAK=load("\
+k-6PFAPK5K.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_XGTA7A25=load("./chunk-XGTA7A25.js");var import_chunk_JH5ETT6M=load("./ch\
+unk-JH5ETT6M.js");var import_chunk_NM4KW5RY=load("./chunk-NM4KW5RY.js");var import_chunk_RCJX4V26=load("./chunk-RCJX4V26.js");var import_chunk_W4PHKDWF=load("./\
+chunk-W4PHKDWF.js");var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_THMK3AAK=load("\
 ./chunk-THMK3AAK.js");var import_chunk_K7ECP4AX=load("./chunk-K7ECP4AX.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_DFY3WLOV=load(
 "./chunk-DFY3WLOV.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_SBRRC2LY=load("./chunk-SBRRC2LY.js");var import_chunk_FSRL2ASG=load(
 "./chunk-FSRL2ASG.js");var import_chunk_IXQIV2GL=load("./chunk-IXQIV2GL.js");var import_chunk_XRZCSGQB=load("./chunk-XRZCSGQB.js");var import_chunk_LXK2ZILE=load(
 "./chunk-LXK2ZILE.js");var import_chunk_GH6Z3BUY=load("./chunk-GH6Z3BUY.js");var import_chunk_TPL5RJS6=load("./chunk-TPL5RJS6.js");var import_chunk_BJVD3YVK=load(
-"./chunk-BJVD3YVK.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_ER3MQ2ZD=load("./chunk-ER3MQ2ZD.js");var import_chunk_XUMWCHG3=load(
+"./chunk-BJVD3YVK.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_2QLC7HEG=load("./chunk-2QLC7HEG.js");var import_chunk_XUMWCHG3=load(
 "./chunk-XUMWCHG3.js");var import_chunk_RSAECTKB=load("./chunk-RSAECTKB.js");var import_chunk_OYSO2DVF=load("./chunk-OYSO2DVF.js");var import_chunk_UNWLYFWA=load(
 "./chunk-UNWLYFWA.js");var import_chunk_55A4YUIJ=load("./chunk-55A4YUIJ.js");var import_chunk_Y5L6GQDB=load("./chunk-Y5L6GQDB.js");var import_chunk_VBJYUCPQ=load(
 "./chunk-VBJYUCPQ.js");var import_chunk_BSO2ISIG=load("./chunk-BSO2ISIG.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load(
@@ -3961,26 +3962,26 @@ s]",words:{min:0,max:0},options:{job:{kind:"text",value:"ID",help:"the job whose
  conversation that a job of this worktree recorded"},...import_chunk_L76FAXVI.staffOptions,cwd:{kind:"text",value:"DIR",help:"folder to work in (default: that o\
 f the earlier job)"},share:import_chunk_L76FAXVI.writerOptions.share,...import_chunk_L76FAXVI.launchOptions},notes:"Backend, mode, model, profile and folder are\
  those of the earlier job unless given. The limit is a fresh one.",examples:['continue --job staffer-mik3xa01-9c2k4d --prompt "Add a test"','continue --prompt "\
-Go on"'],async run(context,input){const root=context.root(input);(0,import_chunk_YAUTBWZI.checkRoot)(root.folder);const prompt=await(0,import_chunk_766YHSQT.taskOf)(
-context,input);const words=(0,import_chunk_X6QZWT4F.onceWords)("continue",input,input.has("cwd")?(0,import_chunk_X6QZWT4F.folderSaid)(context,input):null,prompt);
-const repeated=await(0,import_chunk_X6QZWT4F.repeatedLaunch)(context,input,words,false);if(repeated)return repeated;const parent=parentOf(root,input);await(0,import_chunk_EZU4HZDO.
-requireGenuine)(parent);const staff=parent.staff;const resume=(0,import_chunk_EZU4HZDO.conversationOf)(root.folder,parent);if(!staff||resume===null){const why=staff?
+Go on"'],async run(context,input){const root=context.root(input);(0,import_chunk_YAUTBWZI.checkRoot)(root.folder);const prompt=await(0,import_chunk_3ONYJH2E.taskOf)(
+context,input);const words=(0,import_chunk_5YXB44RP.onceWords)("continue",input,input.has("cwd")?(0,import_chunk_5YXB44RP.folderSaid)(context,input):null,prompt);
+const repeated=await(0,import_chunk_5YXB44RP.repeatedLaunch)(context,input,words,false);if(repeated)return repeated;const parent=parentOf(root,input);await(0,import_chunk_WYFFKOAI.
+requireGenuine)(parent);const staff=parent.staff;const resume=(0,import_chunk_WYFFKOAI.conversationOf)(root.folder,parent);if(!staff||resume===null){const why=staff?
 "no conversation id was seen":`a ${parent.kind} job keeps no conversation`;throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot continue job ${parent.
-id}: ${why}`,await instead(root,parent))}const cwd=input.has("cwd")?(0,import_chunk_SYQDYF26.folderOf)(context,input):(0,import_chunk_EZU4HZDO.requireFolder)(parent,
-"continue",root.option);(0,import_chunk_EZU4HZDO.requireSameFolder)(parent,cwd,root.option);const part=(0,import_chunk_XGVCQHES.makeStaffPart)({mode:staff.mode,
-stateRoot:root.folder,backend:input.text("backend")??staff.custom?.name??staff.backend,model:input.text("model")??staff.model,profile:(0,import_chunk_766YHSQT.askedProfile)(
+id}: ${why}`,await instead(root,parent))}const cwd=input.has("cwd")?(0,import_chunk_NHRPGUGS.folderOf)(context,input):(0,import_chunk_WYFFKOAI.requireFolder)(parent,
+"continue",root.option);(0,import_chunk_WYFFKOAI.requireSameFolder)(parent,cwd,root.option);const part=(0,import_chunk_7IFUTIWO.makeStaffPart)({mode:staff.mode,
+stateRoot:root.folder,backend:input.text("backend")??staff.custom?.name??staff.backend,model:input.text("model")??staff.model,profile:(0,import_chunk_3ONYJH2E.askedProfile)(
 input),earlierProfile:staff.profile,prompt,resume,cwd});if(part.backend!==staff.backend)throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot continue \
 a conversation of ${staff.backend} with ${part.backend}`,import_chunk_DFY3WLOV.nextCommands.restart(parent.id,root.option));context.tell(`continues ${parent.id}\
- (${staff.custom?.name??part.backend}, mode ${part.mode}, profile ${part.profile})`);part.earlier=(0,import_chunk_EZU4HZDO.earlierOf)(root.folder,part.backend,resume);
-if(staff.schema)part.schema=true;if(staff.base)part.base=staff.base;return(0,import_chunk_766YHSQT.launchStaff)(context,input,{verb:parent.verb,staff:part,cwd,lineage:(0,
-import_chunk_EZU4HZDO.lineageOf)(parent,"continue"),isSynchronous:parent.verb==="ask"&&!input.has("id-only"),words,asksForLatest:!input.has("job")&&!input.has("\
-conversation"),worktree:input.has("cwd")?null:parent.worktree??null})}};async function instead(root,parent){const{state}=await(0,import_chunk_YD5YGYM5.refresh)(
-root.folder,parent.id);if(!(0,import_chunk_ER3MQ2ZD.isEnded)(state))return import_chunk_DFY3WLOV.nextCommands.wait(parent.id,root.option);if(parent.timer&&parent.
+ (${staff.custom?.name??part.backend}, mode ${part.mode}, profile ${part.profile})`);part.earlier=(0,import_chunk_WYFFKOAI.earlierOf)(root.folder,part.backend,resume);
+if(staff.schema)part.schema=true;if(staff.base)part.base=staff.base;return(0,import_chunk_3ONYJH2E.launchStaff)(context,input,{verb:parent.verb,staff:part,cwd,lineage:(0,
+import_chunk_WYFFKOAI.lineageOf)(parent,"continue"),isSynchronous:parent.verb==="ask"&&!input.has("id-only"),words,asksForLatest:!input.has("job")&&!input.has("\
+conversation"),worktree:input.has("cwd")?null:parent.worktree??null})}};async function instead(root,parent){const{state}=await(0,import_chunk_W4PHKDWF.refresh)(
+root.folder,parent.id);if(!(0,import_chunk_2QLC7HEG.isEnded)(state))return import_chunk_DFY3WLOV.nextCommands.wait(parent.id,root.option);if(parent.timer&&parent.
 timer.delay_ms===null)return null;return import_chunk_DFY3WLOV.nextCommands.restart(parent.id,root.option)}function parentOf(root,input){const[job,conversation]=[
 input.text("job"),input.text("conversation")];if(job!==void 0&&conversation!==void 0)throw(0,import_chunk_NVPF5LEY.usageError)("cannot take --job and --conversa\
-tion together");if(job!==void 0)return(0,import_chunk_EZU4HZDO.requireSpec)(root,(0,import_chunk_NM4KW5RY.requireWholeId)(root,job));const owner=conversation===
+tion together");if(job!==void 0)return(0,import_chunk_WYFFKOAI.requireSpec)(root,(0,import_chunk_NM4KW5RY.requireWholeId)(root,job));const owner=conversation===
 void 0?input.text("owner")??import_chunk_VBJYUCPQ.variables.owner()??null:null;const id=(0,import_chunk_JNFVCT6S.findLatest)(root.folder,owner,(_,spec)=>{const known=spec.
-staff?(0,import_chunk_EZU4HZDO.conversationOf)(root.folder,spec):null;return conversation===void 0?known!==null:known===conversation});if(id!==void 0)return(0,import_chunk_EZU4HZDO.
+staff?(0,import_chunk_WYFFKOAI.conversationOf)(root.folder,spec):null;return conversation===void 0?known!==null:known===conversation});if(id!==void 0)return(0,import_chunk_WYFFKOAI.
 requireSpec)(root,id);const what=conversation===void 0?"a conversation":`conversation ${JSON.stringify(conversation)}`;const whose=owner===null?"":` of owner ${owner}`;
 throw new import_chunk_NVPF5LEY.FaultError("unknown_job",`cannot find ${what}: no job${whose} in ${root.folder} recorded one`,import_chunk_DFY3WLOV.nextCommands.
 status(root.option))}
@@ -4035,8 +4036,8 @@ return"closed"}}function short(text){return digest(text).slice(0,12)}function di
 "hex").slice(0,40)}
 
 },
-"./dispatch-33YLBSZX.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{dispatch:()=>dispatch});module.exports=stdin_exports;var import_chunk_RZMT4B2Y=load("./chunk-RZMT4B2Y.js");var import_chunk_YAUTBWZI=load(
+"./dispatch-Z3OJDU7G.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{dispatch:()=>dispatch});module.exports=stdin_exports;var import_chunk_CVK7QJV7=load("./chunk-CVK7QJV7.js");var import_chunk_YAUTBWZI=load(
 "./chunk-YAUTBWZI.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_SBRRC2LY=load(
 "./chunk-SBRRC2LY.js");var import_chunk_XRZCSGQB=load("./chunk-XRZCSGQB.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_RSAECTKB=load(
 "./chunk-RSAECTKB.js");var import_chunk_55A4YUIJ=load("./chunk-55A4YUIJ.js");var import_chunk_Y5L6GQDB=load("./chunk-Y5L6GQDB.js");var import_chunk_VBJYUCPQ=load(
@@ -4072,8 +4073,8 @@ form},at){return/^[A-Z][A-Z/@#]*<>/.exec(form.split(" ")[at]??"")?.[0]??"a word"
 join(" ")}function helpOf(command){return(0,import_chunk_GEPPUING.quoteWords)([...(0,import_chunk_RSAECTKB.selfWords)(),...command.name.split(" "),"--help"])}function rangeOf(row,name){
 if(!row?.range)throw new Error(`option ${name} has no range`);return row.range}async function dispatch(args,base,version){const[word="help",...rest]=args;if(word===
 "--version"||word==="version")return{code:import_chunk_6PFAPK5K.exitCodes.done,out:`${version}
-`};const name=word==="--help"||word==="-h"?"help":word;const loaded=await(0,import_chunk_RZMT4B2Y.loadCommand)(name);if(!loaded)throw(0,import_chunk_NVPF5LEY.usageError)(
-`cannot run ${JSON.stringify(word)}: there is no such command; there are ${import_chunk_RZMT4B2Y.commandNames.join(", ")}`,(0,import_chunk_GEPPUING.quoteWords)(
+`};const name=word==="--help"||word==="-h"?"help":word;const loaded=await(0,import_chunk_CVK7QJV7.loadCommand)(name);if(!loaded)throw(0,import_chunk_NVPF5LEY.usageError)(
+`cannot run ${JSON.stringify(word)}: there is no such command; there are ${import_chunk_CVK7QJV7.commandNames.join(", ")}`,(0,import_chunk_GEPPUING.quoteWords)(
 [...(0,import_chunk_RSAECTKB.selfWords)(),"help"]));if(hasChangedWords(args)){throw(0,import_chunk_NVPF5LEY.usageError)("cannot take a word that is no UTF-8 tex\
 t: it would arrive changed","give it in a file or through --shell with printf")}const{command,args:own}=await loaded.choose?.(rest)??{command:loaded,args:rest};
 const input=parseCommand(command,own);if(input.has("help"))return help(command);const context={...base,root:parsed=>(0,import_chunk_YAUTBWZI.locateRoot)({option:parsed.
@@ -4081,28 +4082,28 @@ text("state-dir"),variable:import_chunk_VBJYUCPQ.variables.stateDir(),cwd:base.c
 resolve().then(()=>load("./usage-UHIHGAI3.js"));return{code:import_chunk_6PFAPK5K.exitCodes.done,out:renderHelp(command)}}
 
 },
-"./doctor-R4YXN34Y.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{doctor:()=>doctor});module.exports=stdin_exports;var import_chunk_BXSONOR3=load("./chunk-BXSONOR3.js");var import_chunk_SUUUD6OI=load(
-"./chunk-SUUUD6OI.js");var import_chunk_J6PIGIFY=load("./chunk-J6PIGIFY.js");var import_chunk_L76FAXVI=load("./chunk-L76FAXVI.js");var import_chunk_YAUTBWZI=load(
+"./doctor-RUQLDQYR.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{doctor:()=>doctor});module.exports=stdin_exports;var import_chunk_BXSONOR3=load("./chunk-BXSONOR3.js");var import_chunk_MYRX35MS=load(
+"./chunk-MYRX35MS.js");var import_chunk_J6PIGIFY=load("./chunk-J6PIGIFY.js");var import_chunk_L76FAXVI=load("./chunk-L76FAXVI.js");var import_chunk_YAUTBWZI=load(
 "./chunk-YAUTBWZI.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_NM4KW5RY=load("./chunk-NM4KW5RY.js");var import_chunk_THMK3AAK=load(
 "./chunk-THMK3AAK.js");var import_chunk_K7ECP4AX=load("./chunk-K7ECP4AX.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_DFY3WLOV=load(
 "./chunk-DFY3WLOV.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_SBRRC2LY=load("./chunk-SBRRC2LY.js");var import_chunk_XRZCSGQB=load(
 "./chunk-XRZCSGQB.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_BJVD3YVK=load("./chunk-BJVD3YVK.js");var import_chunk_CTSRVJRC=load(
-"./chunk-CTSRVJRC.js");var import_chunk_ER3MQ2ZD=load("./chunk-ER3MQ2ZD.js");var import_chunk_XUMWCHG3=load("./chunk-XUMWCHG3.js");var import_chunk_RSAECTKB=load(
+"./chunk-CTSRVJRC.js");var import_chunk_2QLC7HEG=load("./chunk-2QLC7HEG.js");var import_chunk_XUMWCHG3=load("./chunk-XUMWCHG3.js");var import_chunk_RSAECTKB=load(
 "./chunk-RSAECTKB.js");var import_chunk_OYSO2DVF=load("./chunk-OYSO2DVF.js");var import_chunk_UNWLYFWA=load("./chunk-UNWLYFWA.js");var import_chunk_55A4YUIJ=load(
 "./chunk-55A4YUIJ.js");var import_chunk_Y5L6GQDB=load("./chunk-Y5L6GQDB.js");var import_chunk_VBJYUCPQ=load("./chunk-VBJYUCPQ.js");var import_chunk_BSO2ISIG=load(
 "./chunk-BSO2ISIG.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load(
 "./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");async function diagnose(root,id){if(!(0,import_chunk_7WBBYJDG.exists)((0,import_chunk_RSAECTKB.
 jobPaths)(root.folder,id).folder)){const next=(0,import_chunk_DFY3WLOV.nextCommand)(root.option,"clean","--yes");return{id,condition:"damaged",problem:"a marker\
- of a live job without a job folder",next,facts:[]}}const view=(0,import_chunk_ER3MQ2ZD.inspect)(root.folder,id);const condition=(0,import_chunk_ER3MQ2ZD.conditionOf)(
+ of a live job without a job folder",next,facts:[]}}const view=(0,import_chunk_2QLC7HEG.inspect)(root.folder,id);const condition=(0,import_chunk_2QLC7HEG.conditionOf)(
 view);return{id,condition,...await problemOf(root,view,condition),facts:factsOfJob(view)}}async function diagnoseAll(root){const ids=[...new Set([...(0,import_chunk_NM4KW5RY.
 listActive)(root.folder),...(0,import_chunk_NM4KW5RY.listJobs)(root.folder)])];const findings=[];for(const id of ids)findings.push(await diagnose(root,id));return findings.
 filter(finding=>finding.problem!==null)}async function problemOf(root,view,condition){const{id,spec,damage}=view;const wait=import_chunk_DFY3WLOV.nextCommands.wait(
 id,root.option);if(condition==="damaged")return{problem:`the record is damaged: ${damage}; nothing was deleted, output and result files are as they were`,next:import_chunk_DFY3WLOV.
-nextCommands.status(root.option)};if(spec&&!(0,import_chunk_ER3MQ2ZD.isEnded)(view.state)&&!await(0,import_chunk_BJVD3YVK.isGenuine)(spec,(0,import_chunk_BJVD3YVK.
+nextCommands.status(root.option)};if(spec&&!(0,import_chunk_2QLC7HEG.isEnded)(view.state)&&!await(0,import_chunk_BJVD3YVK.isGenuine)(spec,(0,import_chunk_BJVD3YVK.
 readKey)())){return{problem:"spec.json was changed or written by another user: nothing is started or signaled for this job",next:import_chunk_DFY3WLOV.nextCommands.
 observe(id,root.option)}}if(spec&&!(0,import_chunk_XUMWCHG3.findEngine)(spec.engine))return{problem:`it runs on the engine ${spec.engine}, which this release do\
-es not know`,next:null};const health=(0,import_chunk_SUUUD6OI.healthOf)(view,condition);switch(condition){case"orphaned":case"unclaimed":return{problem:health.reason??
+es not know`,next:null};const health=(0,import_chunk_MYRX35MS.healthOf)(view,condition);switch(condition){case"orphaned":case"unclaimed":return{problem:health.reason??
 condition,next:wait};case"over":case"lost":case"host_restarted":case"never_started":return{problem:`${condition}: the end is not published yet; the next reader \
 in the same place does it`,next:wait};case"supervised":case"unseen":return{problem:health.health==="attention"?health.reason??null:null,next:health.health==="at\
 tention"?import_chunk_DFY3WLOV.nextCommands.observe(id,root.option):null};default:return{problem:null,next:null}}}function factsOfJob(view){const facts=[`state ${view.
@@ -4115,7 +4116,7 @@ der (calls its model once)"},...import_chunk_L76FAXVI.common},notes:"Exit codes:
 omplete answer came within 2 minutes, 3 when not, with the reason in the words of the CLI; the CLI may keep that conversation in its own history.",examples:["do\
 ctor","doctor run-mik3x9ab-4f7q2z","doctor --backend codex"],async run(context,input){const backend=input.text("backend");if(backend!==void 0){if(input.words.length>
 0)throw(0,import_chunk_NVPF5LEY.usageError)("cannot take a job ID and --backend together");const{doctorBackend}=await Promise.resolve().then(()=>load("./doctor-\
-backend-KOEJFFRE.js"));return doctorBackend(context,backend,input.has("json"))}const root=context.root(input);const isThere=(0,import_chunk_YAUTBWZI.checkRoot)(
+backend-Q7KYER7C.js"));return doctorBackend(context,backend,input.has("json"))}const root=context.root(input);const isThere=(0,import_chunk_YAUTBWZI.checkRoot)(
 root.folder);const word=input.words[0];const findings=!isThere&&word===void 0?[]:word===void 0?await diagnoseAll(root):[await diagnose(root,(0,import_chunk_NM4KW5RY.
 findJob)(root,word))];const isWrong=findings.some(finding=>finding.problem!==null);const code=isWrong?import_chunk_6PFAPK5K.exitCodes.unsuccessful:import_chunk_6PFAPK5K.
 exitCodes.done;if(input.has("json")){return{code,json:{state_folder:root.folder,boot_id:(0,import_chunk_BSO2ISIG.bootId)(),pid_namespace:(0,import_chunk_BSO2ISIG.
@@ -4124,23 +4125,23 @@ pidNamespace)(),findings}}}const text=findings.map(tell).join("\n");return{code,
 `  next: ${finding.next}`);return lines.join("\n")}
 
 },
-"./doctor-backend-KOEJFFRE.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{doctorBackend:()=>doctorBackend});module.exports=stdin_exports;var import_chunk_GLHI5O7U=load("./chunk-GLHI5O7U.js");
-var import_chunk_XFBNWBRB=load("./chunk-XFBNWBRB.js");var import_chunk_ZDELLA24=load("./chunk-ZDELLA24.js");var import_chunk_XGVCQHES=load("./chunk-XGVCQHES.js");
-var import_chunk_CSRHEFTG=load("./chunk-CSRHEFTG.js");var import_chunk_EFUQBNG5=load("./chunk-EFUQBNG5.js");var import_chunk_LUIVRIXY=load("./chunk-LUIVRIXY.js");
-var import_chunk_SUUUD6OI=load("./chunk-SUUUD6OI.js");var import_chunk_FKEDTWPK=load("./chunk-FKEDTWPK.js");var import_chunk_J6PIGIFY=load("./chunk-J6PIGIFY.js");
+"./doctor-backend-Q7KYER7C.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{doctorBackend:()=>doctorBackend});module.exports=stdin_exports;var import_chunk_FTTB3XKH=load("./chunk-FTTB3XKH.js");
+var import_chunk_XFBNWBRB=load("./chunk-XFBNWBRB.js");var import_chunk_K63R6AZY=load("./chunk-K63R6AZY.js");var import_chunk_7IFUTIWO=load("./chunk-7IFUTIWO.js");
+var import_chunk_CSRHEFTG=load("./chunk-CSRHEFTG.js");var import_chunk_JOUWRXQH=load("./chunk-JOUWRXQH.js");var import_chunk_LUIVRIXY=load("./chunk-LUIVRIXY.js");
+var import_chunk_MYRX35MS=load("./chunk-MYRX35MS.js");var import_chunk_FKEDTWPK=load("./chunk-FKEDTWPK.js");var import_chunk_J6PIGIFY=load("./chunk-J6PIGIFY.js");
 var import_chunk_NDLZGJF4=load("./chunk-NDLZGJF4.js");var import_chunk_YAUTBWZI=load("./chunk-YAUTBWZI.js");var import_chunk_K4XBJGBM=load("./chunk-K4XBJGBM.js");
 var import_chunk_IH5K6ZOB=load("./chunk-IH5K6ZOB.js");var import_chunk_B2GTHZX4=load("./chunk-B2GTHZX4.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");
-var import_chunk_G5H74RE5=load("./chunk-G5H74RE5.js");var import_chunk_LZLDJ5RC=load("./chunk-LZLDJ5RC.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");
-var import_chunk_CIC7AI7D=load("./chunk-CIC7AI7D.js");var import_chunk_JH5ETT6M=load("./chunk-JH5ETT6M.js");var import_chunk_NM4KW5RY=load("./chunk-NM4KW5RY.js");
-var import_chunk_Z4RGNWQU=load("./chunk-Z4RGNWQU.js");var import_chunk_5WQSECMS=load("./chunk-5WQSECMS.js");var import_chunk_YD5YGYM5=load("./chunk-YD5YGYM5.js");
+var import_chunk_2CKXZWK3=load("./chunk-2CKXZWK3.js");var import_chunk_LZLDJ5RC=load("./chunk-LZLDJ5RC.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");
+var import_chunk_XGTA7A25=load("./chunk-XGTA7A25.js");var import_chunk_JH5ETT6M=load("./chunk-JH5ETT6M.js");var import_chunk_NM4KW5RY=load("./chunk-NM4KW5RY.js");
+var import_chunk_Z4RGNWQU=load("./chunk-Z4RGNWQU.js");var import_chunk_5WQSECMS=load("./chunk-5WQSECMS.js");var import_chunk_W4PHKDWF=load("./chunk-W4PHKDWF.js");
 var import_chunk_ILJKJSAA=load("./chunk-ILJKJSAA.js");var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");var import_chunk_CJ74I6F3=load("./chunk-CJ74I6F3.js");
 var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_K7ECP4AX=load("./chunk-K7ECP4AX.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");
 var import_chunk_DFY3WLOV=load("./chunk-DFY3WLOV.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_SBRRC2LY=load("./chunk-SBRRC2LY.js");
 var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_IXQIV2GL=load("./chunk-IXQIV2GL.js");var import_chunk_XRZCSGQB=load("./chunk-XRZCSGQB.js");
 var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_GH6Z3BUY=load("./chunk-GH6Z3BUY.js");
 var import_chunk_TPL5RJS6=load("./chunk-TPL5RJS6.js");var import_chunk_BJVD3YVK=load("./chunk-BJVD3YVK.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");
-var import_chunk_ER3MQ2ZD=load("./chunk-ER3MQ2ZD.js");var import_chunk_XUMWCHG3=load("./chunk-XUMWCHG3.js");var import_chunk_RSAECTKB=load("./chunk-RSAECTKB.js");
+var import_chunk_2QLC7HEG=load("./chunk-2QLC7HEG.js");var import_chunk_XUMWCHG3=load("./chunk-XUMWCHG3.js");var import_chunk_RSAECTKB=load("./chunk-RSAECTKB.js");
 var import_chunk_OYSO2DVF=load("./chunk-OYSO2DVF.js");var import_chunk_UNWLYFWA=load("./chunk-UNWLYFWA.js");var import_chunk_55A4YUIJ=load("./chunk-55A4YUIJ.js");
 var import_chunk_Y5L6GQDB=load("./chunk-Y5L6GQDB.js");var import_chunk_VBJYUCPQ=load("./chunk-VBJYUCPQ.js");var import_chunk_BSO2ISIG=load("./chunk-BSO2ISIG.js");
 var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");
@@ -4155,21 +4156,21 @@ import_node_path.default.join(folder,"state"),import_node_path.default.join(fold
 option:["--state-dir",state]};const part=makePart(root,cwd,name,canRestrict?"restricted":"standard");await requireQuiet(signals);onStart();const trial=await tryIn(
 root,cwd,part,signals);left=await removeOrName(folder);return{...trial,left}}finally{if(left===null)await removeOrName(folder)}}finally{signals.release()}}async function requireQuiet(signals){
 const signal=await signals.first();if(signal!==null)throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot try it: interrupted by ${signal} before the s\
-tart`)}function makePart(root,cwd,backend,profile){const words={mode:"ask",stateRoot:root.folder,model:null,prompt:task,resume:null};return{...(0,import_chunk_XGVCQHES.
+tart`)}function makePart(root,cwd,backend,profile){const words={mode:"ask",stateRoot:root.folder,model:null,prompt:task,resume:null};return{...(0,import_chunk_7IFUTIWO.
 makeStaffPart)({...words,backend,profile,cwd}),brief:false}}async function tryIn(root,cwd,part,signals){const{id}=await(0,import_chunk_NDLZGJF4.launch)(root,{kind:"\
 staff",verb:"ask",owner:null,label:"doctor",onceKey:null,cwd,deadlineMs:trialMs,killGraceMs:import_chunk_UNWLYFWA.limits.staffKillGrace.default,maxOutputBytes:import_chunk_UNWLYFWA.
-limits.maxOutput.min,firstOutputMs:null,stallMs:null,lineage:null,run:null,staff:part});const why="doctor was interrupted";signals.onEach(()=>void(0,import_chunk_ZDELLA24.
+limits.maxOutput.min,firstOutputMs:null,stallMs:null,lineage:null,run:null,staff:part});const why="doctor was interrupted";signals.onEach(()=>void(0,import_chunk_K63R6AZY.
 cancelJob)(root.folder,id,{owner:null,why}).catch(()=>void 0));const{view,firstOutputMs}=await follow(root,id);const{state}=view;return{program:part.program,version:part.
 version??null,profile:part.profile,adds:part.adds,state:state.state,error:state.error,warnings:state.warnings,first_output_ms:firstOutputMs,duration_ms:state.duration_ms,
 conversation_id:state.conversation?.id??null,answer:state.state==="done"?(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)((0,import_chunk_527JQF7V.
 readText)(view.paths.result)??""),answerBytes):null}}async function follow(root,id){const paths=(0,import_chunk_RSAECTKB.jobPaths)(root.folder,id);let firstOutputMs=null;
-const look=()=>{const started=(0,import_chunk_G5H74RE5.startedAt)(paths);if(firstOutputMs!==null||started===null||!(0,import_chunk_7WBBYJDG.factsOf)(paths.output)?.
+const look=()=>{const started=(0,import_chunk_2CKXZWK3.startedAt)(paths);if(firstOutputMs!==null||started===null||!(0,import_chunk_7WBBYJDG.factsOf)(paths.output)?.
 size)return;firstOutputMs=Math.max(0,(0,import_chunk_Y5L6GQDB.nowMs)()-Date.parse(started))};const patience=trialMs+3*import_chunk_UNWLYFWA.limits.staffKillGrace.
-default;const{views:[view]}=await(0,import_chunk_EFUQBNG5.waitForJobs)(root.folder,[id],{mode:"all",timeoutMs:patience,heartbeatMs:50,onHeartbeat:look});look();
+default;const{views:[view]}=await(0,import_chunk_JOUWRXQH.waitForJobs)(root.folder,[id],{mode:"all",timeoutMs:patience,heartbeatMs:50,onHeartbeat:look});look();
 if(!view)throw new import_chunk_NVPF5LEY.FaultError("internal",`cannot find job ${id} any more`);return{view,firstOutputMs}}async function removeOrName(folder){
 const until=(0,import_chunk_Y5L6GQDB.monotonicMs)()+2e3;for(;;){try{(0,import_chunk_7WBBYJDG.removeTree)(folder);return null}catch{if((0,import_chunk_Y5L6GQDB.monotonicMs)()>
 until)return folder;await(0,import_chunk_Y5L6GQDB.sleep)(20)}}}async function doctorBackend(context,name,isJson){const backend=(0,import_chunk_JH5ETT6M.findBackend)(
-name);const signIn=backend?(0,import_chunk_GLHI5O7U.signInOf)(backend):null;try{const trip=await roundTrip(name,()=>context.tell(`asking ${name} for one word: o\
+name);const signIn=backend?(0,import_chunk_FTTB3XKH.signInOf)(backend):null;try{const trip=await roundTrip(name,()=>context.tell(`asking ${name} for one word: o\
 ne small model call, at most 2 minutes`));const isReady=trip.state==="done";const code=isReady?import_chunk_6PFAPK5K.exitCodes.done:import_chunk_6PFAPK5K.exitCodes.
 unsuccessful;if(isJson)return{code,json:{backend:name,ready:isReady,sign_in:signIn,...trip}};return{code,out:page(name,isReady,[...rowsOf(trip,signIn),...verdictOf(
 trip)])}}catch(error){if(!(error instanceof import_chunk_NVPF5LEY.FaultError)||error.code!=="preflight")throw error;const code=import_chunk_6PFAPK5K.exitCodes.unsuccessful;
@@ -4307,12 +4308,12 @@ reason,retryAfterMs:null};const answer=opened.git.run(["rev-parse","--git-dir"])
 not_found",message:answer.reason};return{kind:"trouble",cause:"timeout",message:answer.reason,retryAfterMs:null}}
 
 },
-"./help-YLTCIYMW.js": function (module, exports) {
+"./help-WGB7L3RL.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{help:()=>help});module.exports=stdin_exports;var import_chunk_L76FAXVI=load("./chunk-L76FAXVI.js");var import_chunk_6PFAPK5K=load(
 "./chunk-6PFAPK5K.js");var import_chunk_UNWLYFWA=load("./chunk-UNWLYFWA.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load(
 "./chunk-JSBRDJBE.js");var help={name:"help",summary:"this page, or the page of one command",form:"[COMMAND [KIND]]",words:{min:0,max:2},options:import_chunk_L76FAXVI.
 common,examples:["help","help run","help watch file"],async run(_context,input){const{commandNames,loadCommand}=await Promise.resolve().then(()=>load("./registr\
-y-Z3MIN7JH.js"));const{renderHelp}=await Promise.resolve().then(()=>load("./usage-UHIHGAI3.js"));const{labelled}=await Promise.resolve().then(()=>load("./wrap-L\
+y-BZUYZZQQ.js"));const{renderHelp}=await Promise.resolve().then(()=>load("./usage-UHIHGAI3.js"));const{labelled}=await Promise.resolve().then(()=>load("./wrap-L\
 TCIWAWY.js"));const[word,...more]=input.words;if(word!==void 0){const command=await loadCommand(word);if(!command)throw(0,import_chunk_NVPF5LEY.usageError)(`can\
 not show help for ${JSON.stringify(word)}: there are ${commandNames.join(", ")}`);const chosen=await command.choose?.(more.length>0?more:["--help"]);if(more.length>
 0&&!chosen)throw(0,import_chunk_NVPF5LEY.usageError)(`cannot show help for ${JSON.stringify(more.join(" "))}: ${word} has one page`);return{code:import_chunk_6PFAPK5K.
@@ -4478,23 +4479,23 @@ network",certificate:"network",redirect:"server",shape:"shape"};function trouble
 return{kind:"trouble",cause:causes[failure.cause],message,retryAfterMs:null}}
 
 },
-"./implement-6MDSKGR2.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{implement:()=>implement});module.exports=stdin_exports;var import_chunk_G75GDAHA=load("./chunk-G75GDAHA.js");var import_chunk_766YHSQT=load(
-"./chunk-766YHSQT.js");var import_chunk_XGVCQHES=load("./chunk-XGVCQHES.js");var import_chunk_PPLVBG35=load("./chunk-PPLVBG35.js");var import_chunk_CSRHEFTG=load(
-"./chunk-CSRHEFTG.js");var import_chunk_SYQDYF26=load("./chunk-SYQDYF26.js");var import_chunk_OCRZJA3Q=load("./chunk-OCRZJA3Q.js");var import_chunk_LVXJVB3Z=load(
-"./chunk-LVXJVB3Z.js");var import_chunk_X6QZWT4F=load("./chunk-X6QZWT4F.js");var import_chunk_H4EBPZHM=load("./chunk-H4EBPZHM.js");var import_chunk_NDLZGJF4=load(
+"./implement-AROTOPJ7.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{implement:()=>implement});module.exports=stdin_exports;var import_chunk_J4JQLYZS=load("./chunk-J4JQLYZS.js");var import_chunk_3ONYJH2E=load(
+"./chunk-3ONYJH2E.js");var import_chunk_7IFUTIWO=load("./chunk-7IFUTIWO.js");var import_chunk_PPLVBG35=load("./chunk-PPLVBG35.js");var import_chunk_CSRHEFTG=load(
+"./chunk-CSRHEFTG.js");var import_chunk_NHRPGUGS=load("./chunk-NHRPGUGS.js");var import_chunk_OCRZJA3Q=load("./chunk-OCRZJA3Q.js");var import_chunk_LVXJVB3Z=load(
+"./chunk-LVXJVB3Z.js");var import_chunk_5YXB44RP=load("./chunk-5YXB44RP.js");var import_chunk_2QIMZQJQ=load("./chunk-2QIMZQJQ.js");var import_chunk_NDLZGJF4=load(
 "./chunk-NDLZGJF4.js");var import_chunk_L76FAXVI=load("./chunk-L76FAXVI.js");var import_chunk_YAUTBWZI=load("./chunk-YAUTBWZI.js");var import_chunk_K4XBJGBM=load(
-"./chunk-K4XBJGBM.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_CIC7AI7D=load(
-"./chunk-CIC7AI7D.js");var import_chunk_JH5ETT6M=load("./chunk-JH5ETT6M.js");var import_chunk_NM4KW5RY=load("./chunk-NM4KW5RY.js");var import_chunk_YD5YGYM5=load(
-"./chunk-YD5YGYM5.js");var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_DFY3WLOV=load(
+"./chunk-K4XBJGBM.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_XGTA7A25=load(
+"./chunk-XGTA7A25.js");var import_chunk_JH5ETT6M=load("./chunk-JH5ETT6M.js");var import_chunk_NM4KW5RY=load("./chunk-NM4KW5RY.js");var import_chunk_W4PHKDWF=load(
+"./chunk-W4PHKDWF.js");var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_DFY3WLOV=load(
 "./chunk-DFY3WLOV.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_SBRRC2LY=load("./chunk-SBRRC2LY.js");var import_chunk_FSRL2ASG=load(
 "./chunk-FSRL2ASG.js");var import_chunk_IXQIV2GL=load("./chunk-IXQIV2GL.js");var import_chunk_XRZCSGQB=load("./chunk-XRZCSGQB.js");var import_chunk_LXK2ZILE=load(
 "./chunk-LXK2ZILE.js");var import_chunk_GH6Z3BUY=load("./chunk-GH6Z3BUY.js");var import_chunk_TPL5RJS6=load("./chunk-TPL5RJS6.js");var import_chunk_BJVD3YVK=load(
-"./chunk-BJVD3YVK.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_ER3MQ2ZD=load("./chunk-ER3MQ2ZD.js");var import_chunk_XUMWCHG3=load(
+"./chunk-BJVD3YVK.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_2QLC7HEG=load("./chunk-2QLC7HEG.js");var import_chunk_XUMWCHG3=load(
 "./chunk-XUMWCHG3.js");var import_chunk_RSAECTKB=load("./chunk-RSAECTKB.js");var import_chunk_OYSO2DVF=load("./chunk-OYSO2DVF.js");var import_chunk_UNWLYFWA=load(
 "./chunk-UNWLYFWA.js");var import_chunk_55A4YUIJ=load("./chunk-55A4YUIJ.js");var import_chunk_Y5L6GQDB=load("./chunk-Y5L6GQDB.js");var import_chunk_VBJYUCPQ=load(
 "./chunk-VBJYUCPQ.js");var import_chunk_BSO2ISIG=load("./chunk-BSO2ISIG.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load(
-"./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var implement=(0,import_chunk_G75GDAHA.
+"./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var implement=(0,import_chunk_J4JQLYZS.
 makeStaffVerb)({mode:"implement",notes:"A second implement job in the same worktree is refused unless it has --worktree or --share. The result says what was cha\
 nged: files, commits, or that nothing was.",examples:["implement --backend claude --prompt-file change.md --timeout 90m",'implement --worktree --prompt "Port io\
 .ts to streams; commit it"']});
@@ -4704,59 +4705,59 @@ return function(txt){if(this!==void 0&&this.has!==void 0){!!~this.has.indexOf(op
 run(this.keys,txt+""):txt+""}return txt===void 0?chain([open],[blk]):$.enabled?run([blk],txt+""):txt+""}}var kleur_default=$;
 
 },
-"./main-VEXKO62I.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{runWorker:()=>runWorker});module.exports=stdin_exports;var import_chunk_2ZMZR3QW=load("./chunk-2ZMZR3QW.js");var import_chunk_IH5K6ZOB=load(
-"./chunk-IH5K6ZOB.js");var import_chunk_M7RSEKYN=load("./chunk-M7RSEKYN.js");var import_chunk_O4S3UR6E=load("./chunk-O4S3UR6E.js");var import_chunk_7BF6ZBHM=load(
-"./chunk-7BF6ZBHM.js");var import_chunk_G5H74RE5=load("./chunk-G5H74RE5.js");var import_chunk_LZLDJ5RC=load("./chunk-LZLDJ5RC.js");var import_chunk_E4Q33Z52=load(
-"./chunk-E4Q33Z52.js");var import_chunk_CIC7AI7D=load("./chunk-CIC7AI7D.js");var import_chunk_JH5ETT6M=load("./chunk-JH5ETT6M.js");var import_chunk_NM4KW5RY=load(
+"./main-ZIGGZM37.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{runWorker:()=>runWorker});module.exports=stdin_exports;var import_chunk_DEY4OZOD=load("./chunk-DEY4OZOD.js");var import_chunk_IH5K6ZOB=load(
+"./chunk-IH5K6ZOB.js");var import_chunk_Q4W2PU5K=load("./chunk-Q4W2PU5K.js");var import_chunk_O4S3UR6E=load("./chunk-O4S3UR6E.js");var import_chunk_KWVZTQ2C=load(
+"./chunk-KWVZTQ2C.js");var import_chunk_2CKXZWK3=load("./chunk-2CKXZWK3.js");var import_chunk_LZLDJ5RC=load("./chunk-LZLDJ5RC.js");var import_chunk_E4Q33Z52=load(
+"./chunk-E4Q33Z52.js");var import_chunk_XGTA7A25=load("./chunk-XGTA7A25.js");var import_chunk_JH5ETT6M=load("./chunk-JH5ETT6M.js");var import_chunk_NM4KW5RY=load(
 "./chunk-NM4KW5RY.js");var import_chunk_U56C6E24=load("./chunk-U56C6E24.js");var import_chunk_P2ISOPV5=load("./chunk-P2ISOPV5.js");var import_chunk_Z4RGNWQU=load(
 "./chunk-Z4RGNWQU.js");var import_chunk_QDGG2LTG=load("./chunk-QDGG2LTG.js");var import_chunk_5WQSECMS=load("./chunk-5WQSECMS.js");var import_chunk_RCJX4V26=load(
-"./chunk-RCJX4V26.js");var import_chunk_YD5YGYM5=load("./chunk-YD5YGYM5.js");var import_chunk_ILJKJSAA=load("./chunk-ILJKJSAA.js");var import_chunk_W7HED5VZ=load(
+"./chunk-RCJX4V26.js");var import_chunk_W4PHKDWF=load("./chunk-W4PHKDWF.js");var import_chunk_ILJKJSAA=load("./chunk-ILJKJSAA.js");var import_chunk_W7HED5VZ=load(
 "./chunk-W7HED5VZ.js");var import_chunk_G3QJQVPZ=load("./chunk-G3QJQVPZ.js");var import_chunk_CJ74I6F3=load("./chunk-CJ74I6F3.js");var import_chunk_HDW3QKWP=load(
 "./chunk-HDW3QKWP.js");var import_chunk_THMK3AAK=load("./chunk-THMK3AAK.js");var import_chunk_K7ECP4AX=load("./chunk-K7ECP4AX.js");var import_chunk_ILRLY4JU=load(
 "./chunk-ILRLY4JU.js");var import_chunk_DFY3WLOV=load("./chunk-DFY3WLOV.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_33RR3S3O=load(
 "./chunk-33RR3S3O.js");var import_chunk_7LUFXQWN=load("./chunk-7LUFXQWN.js");var import_chunk_SBRRC2LY=load("./chunk-SBRRC2LY.js");var import_chunk_FSRL2ASG=load(
 "./chunk-FSRL2ASG.js");var import_chunk_IXQIV2GL=load("./chunk-IXQIV2GL.js");var import_chunk_XRZCSGQB=load("./chunk-XRZCSGQB.js");var import_chunk_LXK2ZILE=load(
 "./chunk-LXK2ZILE.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_TPL5RJS6=load("./chunk-TPL5RJS6.js");var import_chunk_BJVD3YVK=load(
-"./chunk-BJVD3YVK.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_ER3MQ2ZD=load("./chunk-ER3MQ2ZD.js");var import_chunk_XUMWCHG3=load(
+"./chunk-BJVD3YVK.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_2QLC7HEG=load("./chunk-2QLC7HEG.js");var import_chunk_XUMWCHG3=load(
 "./chunk-XUMWCHG3.js");var import_chunk_RSAECTKB=load("./chunk-RSAECTKB.js");var import_chunk_OYSO2DVF=load("./chunk-OYSO2DVF.js");var import_chunk_UNWLYFWA=load(
 "./chunk-UNWLYFWA.js");var import_chunk_55A4YUIJ=load("./chunk-55A4YUIJ.js");var import_chunk_Y5L6GQDB=load("./chunk-Y5L6GQDB.js");var import_chunk_VBJYUCPQ=load(
 "./chunk-VBJYUCPQ.js");var import_chunk_BSO2ISIG=load("./chunk-BSO2ISIG.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load(
 "./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");async function runWorker(root,id,log){
 if(!root.startsWith("/")||!(0,import_chunk_XUMWCHG3.isId)(id))throw new Error("usage: _worker ROOT ID");let claim;let notifier;let isDone=false;try{claim=await(0,
-import_chunk_2ZMZR3QW.claimJob)(root,id);notifier=claim&&await notifierOf(claim);if(claim)await Promise.race([look(claim,log),unexpected()]);isDone=true}catch(error){
+import_chunk_DEY4OZOD.claimJob)(root,id);notifier=claim&&await notifierOf(claim);if(claim)await Promise.race([look(claim,log),unexpected()]);isDone=true}catch(error){
 log(`${error instanceof Error?error.stack??error.message:String(error)}
 `);if(claim)await giveUp(claim,(0,import_chunk_NVPF5LEY.messageOf)(error))}finally{if(claim)(0,import_chunk_U56C6E24.removeCgroup)(claim.cgroup,id);claim?.release()}
 if(notifier)await notifier.finish();if(!claim)await tellOwed(root,id);return isDone}async function notifierOf(claim){if(!claim.spec.notify)return void 0;const notifier=(await Promise.
-resolve().then(()=>load("./notify-5QBLS7YX.js"))).makeNotifier(claim);claim.onWake=notifier.wake;return notifier}async function tellOwed(root,id){const{spec,state}=(0,
-import_chunk_ER3MQ2ZD.inspect)(root,id);if(spec?.notify&&(0,import_chunk_ER3MQ2ZD.isEnded)(state))await(await Promise.resolve().then(()=>load("./notify-5QBLS7YX\
-.js"))).runNotify(root,id)}async function look(claim,log){switch(claim.spec.kind){case"watch":return(await Promise.resolve().then(()=>load("./run-watch-53PBWEKX\
-.js"))).runWatch(claim,log);case"timer":return(await Promise.resolve().then(()=>load("./run-timer-JALSON42.js"))).runTimer(claim);default:return(await Promise.resolve().
-then(()=>load("./supervise-ZXNJKAZQ.js"))).supervise(claim)}}function unexpected(){return new Promise((_resolve,reject)=>{process.on("uncaughtException",reject);
+resolve().then(()=>load("./notify-6Y4Z4SP5.js"))).makeNotifier(claim);claim.onWake=notifier.wake;return notifier}async function tellOwed(root,id){const{spec,state}=(0,
+import_chunk_2QLC7HEG.inspect)(root,id);if(spec?.notify&&(0,import_chunk_2QLC7HEG.isEnded)(state))await(await Promise.resolve().then(()=>load("./notify-6Y4Z4SP5\
+.js"))).runNotify(root,id)}async function look(claim,log){switch(claim.spec.kind){case"watch":return(await Promise.resolve().then(()=>load("./run-watch-DMXHFFEP\
+.js"))).runWatch(claim,log);case"timer":return(await Promise.resolve().then(()=>load("./run-timer-WJPDKEBF.js"))).runTimer(claim);default:return(await Promise.resolve().
+then(()=>load("./supervise-EXOPWDZZ.js"))).supervise(claim)}}function unexpected(){return new Promise((_resolve,reject)=>{process.on("uncaughtException",reject);
 process.on("unhandledRejection",reject)})}async function giveUp(claim,message){const{paths,spec,root}=claim;(0,import_chunk_THMK3AAK.openJournal)(paths,spec).append(
 "worker_failed",{message});const failures=(0,import_chunk_THMK3AAK.readEvents)(paths,0,1e5).events.filter(event=>event.type==="worker_failed").length;if(failures<
-import_chunk_UNWLYFWA.workerFailures)return;const view=(0,import_chunk_ER3MQ2ZD.inspect)(root,spec.id);const tree=(0,import_chunk_O4S3UR6E.treeOf)(spec,paths,{worker:claim.
+import_chunk_UNWLYFWA.workerFailures)return;const view=(0,import_chunk_2QLC7HEG.inspect)(root,spec.id);const tree=(0,import_chunk_O4S3UR6E.treeOf)(spec,paths,{worker:claim.
 self,shim:view.shim,child:view.child});const ended=await(0,import_chunk_O4S3UR6E.terminate)(tree,{graceMs:import_chunk_UNWLYFWA.orphanGraceMs,settleMs:import_chunk_UNWLYFWA.
 killSettleMs});const warnings=[{code:"worker_failed",message:`the worker failed ${failures} times: ${message}`}];const ending={reason:"worker_lost",exit:view.exit,
-tree:ended,reconciled:false,warnings};await(0,import_chunk_M7RSEKYN.concludeAsked)(claim,ending,tree)}
+tree:ended,reconciled:false,warnings};await(0,import_chunk_Q4W2PU5K.concludeAsked)(claim,ending,tree)}
 
 },
-"./may-act-KAPX2UGA.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{isForged:()=>import_chunk_WVXEN3NF.isForged,isOurs:()=>import_chunk_WVXEN3NF.isOurs,mayAct:()=>import_chunk_WVXEN3NF.
-mayAct});module.exports=stdin_exports;var import_chunk_WVXEN3NF=load("./chunk-WVXEN3NF.js");var import_chunk_BJVD3YVK=load("./chunk-BJVD3YVK.js");var import_chunk_CTSRVJRC=load(
-"./chunk-CTSRVJRC.js");var import_chunk_ER3MQ2ZD=load("./chunk-ER3MQ2ZD.js");var import_chunk_XUMWCHG3=load("./chunk-XUMWCHG3.js");var import_chunk_RSAECTKB=load(
+"./may-act-2NYLGJDD.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{isForged:()=>import_chunk_LNFJ4ACD.isForged,isOurs:()=>import_chunk_LNFJ4ACD.isOurs,mayAct:()=>import_chunk_LNFJ4ACD.
+mayAct});module.exports=stdin_exports;var import_chunk_LNFJ4ACD=load("./chunk-LNFJ4ACD.js");var import_chunk_BJVD3YVK=load("./chunk-BJVD3YVK.js");var import_chunk_CTSRVJRC=load(
+"./chunk-CTSRVJRC.js");var import_chunk_2QLC7HEG=load("./chunk-2QLC7HEG.js");var import_chunk_XUMWCHG3=load("./chunk-XUMWCHG3.js");var import_chunk_RSAECTKB=load(
 "./chunk-RSAECTKB.js");var import_chunk_OYSO2DVF=load("./chunk-OYSO2DVF.js");var import_chunk_UNWLYFWA=load("./chunk-UNWLYFWA.js");var import_chunk_55A4YUIJ=load(
 "./chunk-55A4YUIJ.js");var import_chunk_Y5L6GQDB=load("./chunk-Y5L6GQDB.js");var import_chunk_VBJYUCPQ=load("./chunk-VBJYUCPQ.js");var import_chunk_BSO2ISIG=load(
 "./chunk-BSO2ISIG.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load(
 "./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
 
 },
-"./notify-5QBLS7YX.js": function (module, exports) {
+"./notify-6Y4Z4SP5.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{makeNotifier:()=>makeNotifier,runNotify:()=>runNotify});module.exports=stdin_exports;var import_chunk_THMK3AAK=load(
 "./chunk-THMK3AAK.js");var import_chunk_K7ECP4AX=load("./chunk-K7ECP4AX.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_DFY3WLOV=load(
 "./chunk-DFY3WLOV.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_33RR3S3O=load("./chunk-33RR3S3O.js");var import_chunk_7LUFXQWN=load(
 "./chunk-7LUFXQWN.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_TPL5RJS6=load("./chunk-TPL5RJS6.js");var import_chunk_BJVD3YVK=load(
-"./chunk-BJVD3YVK.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_ER3MQ2ZD=load("./chunk-ER3MQ2ZD.js");var import_chunk_XUMWCHG3=load(
+"./chunk-BJVD3YVK.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_2QLC7HEG=load("./chunk-2QLC7HEG.js");var import_chunk_XUMWCHG3=load(
 "./chunk-XUMWCHG3.js");var import_chunk_RSAECTKB=load("./chunk-RSAECTKB.js");var import_chunk_OYSO2DVF=load("./chunk-OYSO2DVF.js");var import_chunk_UNWLYFWA=load(
 "./chunk-UNWLYFWA.js");var import_chunk_55A4YUIJ=load("./chunk-55A4YUIJ.js");var import_chunk_Y5L6GQDB=load("./chunk-Y5L6GQDB.js");var import_chunk_VBJYUCPQ=load(
 "./chunk-VBJYUCPQ.js");var import_chunk_BSO2ISIG=load("./chunk-BSO2ISIG.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load(
@@ -4774,7 +4775,7 @@ notifyFloodBytes});if((0,import_chunk_527JQF7V.readText)(`${claim}/by`,100)?.tri
 answer.stdout,answer.stderr].map(bytes=>(0,import_chunk_LXK2ZILE.plainText)(withoutUs(bytes.toString("utf8"),claim)).trim());const output=(0,import_chunk_LXK2ZILE.
 excerpt)([...printed,answer.reason??""].filter(part=>part!=="").join("\n"),import_chunk_UNWLYFWA.notifyBytes);return{is:"told",fields:{key,code:answer.code,how:answer.
 how,output}}}function withoutUs(text,claim){const[first="",...rest]=text.split(`${claim}: `);return first+rest.map(part=>part.replace(/^(?:line )?\d+: (?:exec: )?/,
-"")).join("")}function noticeDocument(root,id,event){const{spec,state,paths}=(0,import_chunk_ER3MQ2ZD.inspect)(root,id);const option=["--state-dir",root];const facts={
+"")).join("")}function noticeDocument(root,id,event){const{spec,state,paths}=(0,import_chunk_2QLC7HEG.inspect)(root,id);const option=["--state-dir",root];const facts={
 id,kind:spec?.kind??null,verb:spec?.verb??null,owner:spec?.owner??null,label:spec?.label??null,state:state.state,health:state.health,attention_kind:state.attention_kind,
 reason:reasonOf(event,state.error),exit_code:state.exit_code,error:state.error,warnings:state.warnings.slice(0,5),event:{...event,type:event.type,seq:event.seq??
 state.seq}};const timer=spec?.timer?{due_at:spec.timer.due_at,slot:spec.timer.slot,message:spec.timer.message}:void 0;return`${JSON.stringify({...(0,import_chunk_LXK2ZILE.
@@ -4783,14 +4784,14 @@ nextCommands.wait(id,option),result:import_chunk_DFY3WLOV.nextCommands.result(id
 `}function reasonOf(event,error){if(typeof event.reason==="string")return event.reason;return error?(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(
 error.message),import_chunk_UNWLYFWA.excerptBytes*2):null}function makeNotifier(job){let round=Promise.resolve();let after=0;const send=append=>{round=round.then(
 async()=>{after=await sendAll(job,after,append)});return round};return{wake:append=>void send(append).catch(()=>void 0),finish:()=>send(void 0)}}async function runNotify(root,id){
-if(!root.startsWith("/")||!(0,import_chunk_XUMWCHG3.isId)(id))throw new Error("usage: _notify ROOT ID");const{paths,spec}=(0,import_chunk_ER3MQ2ZD.inspect)(root,
+if(!root.startsWith("/")||!(0,import_chunk_XUMWCHG3.isId)(id))throw new Error("usage: _notify ROOT ID");const{paths,spec}=(0,import_chunk_2QLC7HEG.inspect)(root,
 id);if(!spec||!await(0,import_chunk_BJVD3YVK.isGenuine)(spec,(0,import_chunk_BJVD3YVK.readKey)()))return;await sendAll({root,paths,spec},0,void 0)}async function sendAll(job,after,append){
 let newest=after;for(const event of(0,import_chunk_THMK3AAK.readEvents)(job.paths,after,1e6).events){newest=Math.max(newest,event.seq);if(Array.isArray(event.wake)&&
-event.wake.some(wake=>wake==="attention"||wake==="news"))await sendOne(job,`event-${event.seq}`,event,append)}if(!(0,import_chunk_ER3MQ2ZD.isEnded)((0,import_chunk_ER3MQ2ZD.
+event.wake.some(wake=>wake==="attention"||wake==="news"))await sendOne(job,`event-${event.seq}`,event,append)}if(!(0,import_chunk_2QLC7HEG.isEnded)((0,import_chunk_2QLC7HEG.
 inspect)(job.root,job.spec.id).state)||isTold(job.paths,"end"))return newest;const ended=(0,import_chunk_THMK3AAK.readEvents)(job.paths,0,1e6).events.findLast(event=>event.
 type==="ended");await sendOne(job,"end",ended??{type:"ended"},append);return newest}async function sendOne(job,key,event,append){const told=await sendNotice(job,
 key,()=>noticeDocument(job.root,job.spec.id,event));if(told.is==="told")await writeDown(job,told.fields,append)}async function writeDown(job,fields,append){try{
-if(append&&!(0,import_chunk_ER3MQ2ZD.isEnded)((0,import_chunk_ER3MQ2ZD.inspect)(job.root,job.spec.id).state))return append(fields);await(0,import_chunk_TPL5RJS6.
+if(append&&!(0,import_chunk_2QLC7HEG.isEnded)((0,import_chunk_2QLC7HEG.inspect)(job.root,job.spec.id).state))return append(fields);await(0,import_chunk_TPL5RJS6.
 withLock)(job.paths.lock,()=>(0,import_chunk_THMK3AAK.openJournal)(job.paths,job.spec).append("notified",fields))}catch(error){if((0,import_chunk_NVPF5LEY.errnoOf)(
 error)===void 0)throw error}}
 
@@ -4851,15 +4852,15 @@ dist_tags:found.tags},cursor:input.changed?{version:isMet||!isArmed?version:base
 input.wanted?.replace(/\+.*$/,"")}
 
 },
-"./observe-XPD7LHZ5.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{observe:()=>observe});module.exports=stdin_exports;var import_chunk_JNFVCT6S=load("./chunk-JNFVCT6S.js");var import_chunk_O3BKWLOG=load(
-"./chunk-O3BKWLOG.js");var import_chunk_NWMRLGD5=load("./chunk-NWMRLGD5.js");var import_chunk_SUUUD6OI=load("./chunk-SUUUD6OI.js");var import_chunk_J6PIGIFY=load(
+"./observe-UTZB4FKD.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{observe:()=>observe});module.exports=stdin_exports;var import_chunk_JNFVCT6S=load("./chunk-JNFVCT6S.js");var import_chunk_ZDWJEU6N=load(
+"./chunk-ZDWJEU6N.js");var import_chunk_NWMRLGD5=load("./chunk-NWMRLGD5.js");var import_chunk_MYRX35MS=load("./chunk-MYRX35MS.js");var import_chunk_J6PIGIFY=load(
 "./chunk-J6PIGIFY.js");var import_chunk_L76FAXVI=load("./chunk-L76FAXVI.js");var import_chunk_YAUTBWZI=load("./chunk-YAUTBWZI.js");var import_chunk_6PFAPK5K=load(
-"./chunk-6PFAPK5K.js");var import_chunk_NM4KW5RY=load("./chunk-NM4KW5RY.js");var import_chunk_RCJX4V26=load("./chunk-RCJX4V26.js");var import_chunk_YD5YGYM5=load(
-"./chunk-YD5YGYM5.js");var import_chunk_THMK3AAK=load("./chunk-THMK3AAK.js");var import_chunk_K7ECP4AX=load("./chunk-K7ECP4AX.js");var import_chunk_ILRLY4JU=load(
+"./chunk-6PFAPK5K.js");var import_chunk_NM4KW5RY=load("./chunk-NM4KW5RY.js");var import_chunk_RCJX4V26=load("./chunk-RCJX4V26.js");var import_chunk_W4PHKDWF=load(
+"./chunk-W4PHKDWF.js");var import_chunk_THMK3AAK=load("./chunk-THMK3AAK.js");var import_chunk_K7ECP4AX=load("./chunk-K7ECP4AX.js");var import_chunk_ILRLY4JU=load(
 "./chunk-ILRLY4JU.js");var import_chunk_DFY3WLOV=load("./chunk-DFY3WLOV.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_SBRRC2LY=load(
-"./chunk-SBRRC2LY.js");var import_chunk_XRZCSGQB=load("./chunk-XRZCSGQB.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_ER3MQ2ZD=load(
-"./chunk-ER3MQ2ZD.js");var import_chunk_XUMWCHG3=load("./chunk-XUMWCHG3.js");var import_chunk_RSAECTKB=load("./chunk-RSAECTKB.js");var import_chunk_OYSO2DVF=load(
+"./chunk-SBRRC2LY.js");var import_chunk_XRZCSGQB=load("./chunk-XRZCSGQB.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_2QLC7HEG=load(
+"./chunk-2QLC7HEG.js");var import_chunk_XUMWCHG3=load("./chunk-XUMWCHG3.js");var import_chunk_RSAECTKB=load("./chunk-RSAECTKB.js");var import_chunk_OYSO2DVF=load(
 "./chunk-OYSO2DVF.js");var import_chunk_UNWLYFWA=load("./chunk-UNWLYFWA.js");var import_chunk_55A4YUIJ=load("./chunk-55A4YUIJ.js");var import_chunk_Y5L6GQDB=load(
 "./chunk-Y5L6GQDB.js");var import_chunk_VBJYUCPQ=load("./chunk-VBJYUCPQ.js");var import_chunk_BSO2ISIG=load("./chunk-BSO2ISIG.js");var import_chunk_7WBBYJDG=load(
 "./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load(
@@ -4868,20 +4869,20 @@ max:1},options:{"after-seq":{kind:"count",value:"N",range:{default:0,min:0,max:2
 ownerOption,...import_chunk_L76FAXVI.common},notes:"Default: the newest job; a live timer is not taken for it while another job is live. Exit codes as of wait: \
 0 says that the job is done, not that anybody has read its result.",examples:["observe","observe run-mik3x9ab-4f7q2z --after-seq 4"],async run(context,input){const root=context.
 root(input);(0,import_chunk_YAUTBWZI.checkRoot)(root.folder);const owner=input.text("owner")??import_chunk_VBJYUCPQ.variables.owner()??null;const id=input.words[0]===
-void 0?(0,import_chunk_JNFVCT6S.requireNewest)(root,owner,"a job to observe").id:(0,import_chunk_NM4KW5RY.findJob)(root,input.words[0]);const view=await(0,import_chunk_YD5YGYM5.
-refresh)(root.folder,id);return{code:(0,import_chunk_6PFAPK5K.exitCodeOf)(view.state.state),json:(0,import_chunk_O3BKWLOG.observation)(view,{afterSeq:input.count(
+void 0?(0,import_chunk_JNFVCT6S.requireNewest)(root,owner,"a job to observe").id:(0,import_chunk_NM4KW5RY.findJob)(root,input.words[0]);const view=await(0,import_chunk_W4PHKDWF.
+refresh)(root.folder,id);return{code:(0,import_chunk_6PFAPK5K.exitCodeOf)(view.state.state),json:(0,import_chunk_ZDWJEU6N.observation)(view,{afterSeq:input.count(
 "after-seq")??null,root})}}};
 
 },
-"./owed-notice-ARSM3FYI.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{startOwedNotice:()=>startOwedNotice});module.exports=stdin_exports;var import_chunk_WVXEN3NF=load("./chunk-WVXEN3NF\
-.js");var import_chunk_BJVD3YVK=load("./chunk-BJVD3YVK.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_ER3MQ2ZD=load("./chunk-ER3MQ2\
-ZD.js");var import_chunk_XUMWCHG3=load("./chunk-XUMWCHG3.js");var import_chunk_RSAECTKB=load("./chunk-RSAECTKB.js");var import_chunk_OYSO2DVF=load("./chunk-OYSO\
+"./owed-notice-G3TAQYVR.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{startOwedNotice:()=>startOwedNotice});module.exports=stdin_exports;var import_chunk_LNFJ4ACD=load("./chunk-LNFJ4ACD\
+.js");var import_chunk_BJVD3YVK=load("./chunk-BJVD3YVK.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_2QLC7HEG=load("./chunk-2QLC7H\
+EG.js");var import_chunk_XUMWCHG3=load("./chunk-XUMWCHG3.js");var import_chunk_RSAECTKB=load("./chunk-RSAECTKB.js");var import_chunk_OYSO2DVF=load("./chunk-OYSO\
 2DVF.js");var import_chunk_UNWLYFWA=load("./chunk-UNWLYFWA.js");var import_chunk_55A4YUIJ=load("./chunk-55A4YUIJ.js");var import_chunk_Y5L6GQDB=load("./chunk-Y5\
 L6GQDB.js");var import_chunk_VBJYUCPQ=load("./chunk-VBJYUCPQ.js");var import_chunk_BSO2ISIG=load("./chunk-BSO2ISIG.js");var import_chunk_7WBBYJDG=load("./chunk-\
 7WBBYJDG.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chun\
 k-JSBRDJBE.js");async function startOwedNotice(view){const{spec,paths}=view;if(!spec||!(0,import_chunk_7WBBYJDG.isWritable)(paths.folder)||isWorkerLeft(view))return;
-const{pid_ns,boot_id}=spec.launcher;if(pid_ns!==(0,import_chunk_BSO2ISIG.pidNamespace)()&&boot_id===(0,import_chunk_BSO2ISIG.bootId)())return;if(!await(0,import_chunk_WVXEN3NF.
+const{pid_ns,boot_id}=spec.launcher;if(pid_ns!==(0,import_chunk_BSO2ISIG.pidNamespace)()&&boot_id===(0,import_chunk_BSO2ISIG.bootId)())return;if(!await(0,import_chunk_LNFJ4ACD.
 isOurs)(view))return;try{const{spawnDetached}=await Promise.resolve().then(()=>load("./spawn-GECXRNMD.js"));spawnDetached({program:process.execPath,args:["--no-\
 warnings",(0,import_chunk_RSAECTKB.companionFile)(),"_notify",view.root,view.id],cwd:"/",environment:(0,import_chunk_VBJYUCPQ.apartEnvironment)(),logFile:paths.
 workerLog})}catch{}}function isWorkerLeft({spec,paths}){const engine=(0,import_chunk_XUMWCHG3.findEngine)(spec?.engine??"")??import_chunk_XUMWCHG3.defaultEngine;
@@ -4937,46 +4938,46 @@ cting"||!isGreen&&["failed","gated","none"].includes(checks)}function steadyMerg
 "mergeable"||before==="conflicting"||before==="blocked";return merge==="unknown"&&isKnown?before:merge}
 
 },
-"./registry-Z3MIN7JH.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{commandNames:()=>import_chunk_RZMT4B2Y.commandNames,loadCommand:()=>import_chunk_RZMT4B2Y.loadCommand});module.exports=
-stdin_exports;var import_chunk_RZMT4B2Y=load("./chunk-RZMT4B2Y.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
+"./registry-BZUYZZQQ.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{commandNames:()=>import_chunk_CVK7QJV7.commandNames,loadCommand:()=>import_chunk_CVK7QJV7.loadCommand});module.exports=
+stdin_exports;var import_chunk_CVK7QJV7=load("./chunk-CVK7QJV7.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
 
 },
-"./research-6PYEHYHZ.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{research:()=>research});module.exports=stdin_exports;var import_chunk_G75GDAHA=load("./chunk-G75GDAHA.js");var import_chunk_766YHSQT=load(
-"./chunk-766YHSQT.js");var import_chunk_XGVCQHES=load("./chunk-XGVCQHES.js");var import_chunk_PPLVBG35=load("./chunk-PPLVBG35.js");var import_chunk_CSRHEFTG=load(
-"./chunk-CSRHEFTG.js");var import_chunk_SYQDYF26=load("./chunk-SYQDYF26.js");var import_chunk_OCRZJA3Q=load("./chunk-OCRZJA3Q.js");var import_chunk_LVXJVB3Z=load(
-"./chunk-LVXJVB3Z.js");var import_chunk_X6QZWT4F=load("./chunk-X6QZWT4F.js");var import_chunk_H4EBPZHM=load("./chunk-H4EBPZHM.js");var import_chunk_NDLZGJF4=load(
+"./research-IXP7OFTN.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{research:()=>research});module.exports=stdin_exports;var import_chunk_J4JQLYZS=load("./chunk-J4JQLYZS.js");var import_chunk_3ONYJH2E=load(
+"./chunk-3ONYJH2E.js");var import_chunk_7IFUTIWO=load("./chunk-7IFUTIWO.js");var import_chunk_PPLVBG35=load("./chunk-PPLVBG35.js");var import_chunk_CSRHEFTG=load(
+"./chunk-CSRHEFTG.js");var import_chunk_NHRPGUGS=load("./chunk-NHRPGUGS.js");var import_chunk_OCRZJA3Q=load("./chunk-OCRZJA3Q.js");var import_chunk_LVXJVB3Z=load(
+"./chunk-LVXJVB3Z.js");var import_chunk_5YXB44RP=load("./chunk-5YXB44RP.js");var import_chunk_2QIMZQJQ=load("./chunk-2QIMZQJQ.js");var import_chunk_NDLZGJF4=load(
 "./chunk-NDLZGJF4.js");var import_chunk_L76FAXVI=load("./chunk-L76FAXVI.js");var import_chunk_YAUTBWZI=load("./chunk-YAUTBWZI.js");var import_chunk_K4XBJGBM=load(
-"./chunk-K4XBJGBM.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_CIC7AI7D=load(
-"./chunk-CIC7AI7D.js");var import_chunk_JH5ETT6M=load("./chunk-JH5ETT6M.js");var import_chunk_NM4KW5RY=load("./chunk-NM4KW5RY.js");var import_chunk_YD5YGYM5=load(
-"./chunk-YD5YGYM5.js");var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_DFY3WLOV=load(
+"./chunk-K4XBJGBM.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_XGTA7A25=load(
+"./chunk-XGTA7A25.js");var import_chunk_JH5ETT6M=load("./chunk-JH5ETT6M.js");var import_chunk_NM4KW5RY=load("./chunk-NM4KW5RY.js");var import_chunk_W4PHKDWF=load(
+"./chunk-W4PHKDWF.js");var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_DFY3WLOV=load(
 "./chunk-DFY3WLOV.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_SBRRC2LY=load("./chunk-SBRRC2LY.js");var import_chunk_FSRL2ASG=load(
 "./chunk-FSRL2ASG.js");var import_chunk_IXQIV2GL=load("./chunk-IXQIV2GL.js");var import_chunk_XRZCSGQB=load("./chunk-XRZCSGQB.js");var import_chunk_LXK2ZILE=load(
 "./chunk-LXK2ZILE.js");var import_chunk_GH6Z3BUY=load("./chunk-GH6Z3BUY.js");var import_chunk_TPL5RJS6=load("./chunk-TPL5RJS6.js");var import_chunk_BJVD3YVK=load(
-"./chunk-BJVD3YVK.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_ER3MQ2ZD=load("./chunk-ER3MQ2ZD.js");var import_chunk_XUMWCHG3=load(
+"./chunk-BJVD3YVK.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_2QLC7HEG=load("./chunk-2QLC7HEG.js");var import_chunk_XUMWCHG3=load(
 "./chunk-XUMWCHG3.js");var import_chunk_RSAECTKB=load("./chunk-RSAECTKB.js");var import_chunk_OYSO2DVF=load("./chunk-OYSO2DVF.js");var import_chunk_UNWLYFWA=load(
 "./chunk-UNWLYFWA.js");var import_chunk_55A4YUIJ=load("./chunk-55A4YUIJ.js");var import_chunk_Y5L6GQDB=load("./chunk-Y5L6GQDB.js");var import_chunk_VBJYUCPQ=load(
 "./chunk-VBJYUCPQ.js");var import_chunk_BSO2ISIG=load("./chunk-BSO2ISIG.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load(
-"./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var research=(0,import_chunk_G75GDAHA.
+"./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var research=(0,import_chunk_J4JQLYZS.
 makeStaffVerb)({mode:"research",examples:['research --backend gemini --prompt "Who still calls parseOld?"']});
 
 },
-"./restart-5L7WKPAY.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{restart:()=>restart});module.exports=stdin_exports;var import_chunk_EZU4HZDO=load("./chunk-EZU4HZDO.js");var import_chunk_766YHSQT=load(
-"./chunk-766YHSQT.js");var import_chunk_XGVCQHES=load("./chunk-XGVCQHES.js");var import_chunk_PPLVBG35=load("./chunk-PPLVBG35.js");var import_chunk_CSRHEFTG=load(
-"./chunk-CSRHEFTG.js");var import_chunk_OCRZJA3Q=load("./chunk-OCRZJA3Q.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_X6QZWT4F=load(
-"./chunk-X6QZWT4F.js");var import_chunk_H4EBPZHM=load("./chunk-H4EBPZHM.js");var import_chunk_NDLZGJF4=load("./chunk-NDLZGJF4.js");var import_chunk_L76FAXVI=load(
+"./restart-QL67RN3P.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{restart:()=>restart});module.exports=stdin_exports;var import_chunk_WYFFKOAI=load("./chunk-WYFFKOAI.js");var import_chunk_3ONYJH2E=load(
+"./chunk-3ONYJH2E.js");var import_chunk_7IFUTIWO=load("./chunk-7IFUTIWO.js");var import_chunk_PPLVBG35=load("./chunk-PPLVBG35.js");var import_chunk_CSRHEFTG=load(
+"./chunk-CSRHEFTG.js");var import_chunk_OCRZJA3Q=load("./chunk-OCRZJA3Q.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_5YXB44RP=load(
+"./chunk-5YXB44RP.js");var import_chunk_2QIMZQJQ=load("./chunk-2QIMZQJQ.js");var import_chunk_NDLZGJF4=load("./chunk-NDLZGJF4.js");var import_chunk_L76FAXVI=load(
 "./chunk-L76FAXVI.js");var import_chunk_YAUTBWZI=load("./chunk-YAUTBWZI.js");var import_chunk_K4XBJGBM=load("./chunk-K4XBJGBM.js");var import_chunk_6PFAPK5K=load(
-"./chunk-6PFAPK5K.js");var import_chunk_LZLDJ5RC=load("./chunk-LZLDJ5RC.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_CIC7AI7D=load(
-"./chunk-CIC7AI7D.js");var import_chunk_JH5ETT6M=load("./chunk-JH5ETT6M.js");var import_chunk_NM4KW5RY=load("./chunk-NM4KW5RY.js");var import_chunk_Z4RGNWQU=load(
-"./chunk-Z4RGNWQU.js");var import_chunk_RCJX4V26=load("./chunk-RCJX4V26.js");var import_chunk_YD5YGYM5=load("./chunk-YD5YGYM5.js");var import_chunk_W7HED5VZ=load(
+"./chunk-6PFAPK5K.js");var import_chunk_LZLDJ5RC=load("./chunk-LZLDJ5RC.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_XGTA7A25=load(
+"./chunk-XGTA7A25.js");var import_chunk_JH5ETT6M=load("./chunk-JH5ETT6M.js");var import_chunk_NM4KW5RY=load("./chunk-NM4KW5RY.js");var import_chunk_Z4RGNWQU=load(
+"./chunk-Z4RGNWQU.js");var import_chunk_RCJX4V26=load("./chunk-RCJX4V26.js");var import_chunk_W4PHKDWF=load("./chunk-W4PHKDWF.js");var import_chunk_W7HED5VZ=load(
 "./chunk-W7HED5VZ.js");var import_chunk_CJ74I6F3=load("./chunk-CJ74I6F3.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_THMK3AAK=load(
 "./chunk-THMK3AAK.js");var import_chunk_K7ECP4AX=load("./chunk-K7ECP4AX.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_DFY3WLOV=load(
 "./chunk-DFY3WLOV.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_SBRRC2LY=load("./chunk-SBRRC2LY.js");var import_chunk_FSRL2ASG=load(
 "./chunk-FSRL2ASG.js");var import_chunk_IXQIV2GL=load("./chunk-IXQIV2GL.js");var import_chunk_XRZCSGQB=load("./chunk-XRZCSGQB.js");var import_chunk_LXK2ZILE=load(
 "./chunk-LXK2ZILE.js");var import_chunk_GH6Z3BUY=load("./chunk-GH6Z3BUY.js");var import_chunk_TPL5RJS6=load("./chunk-TPL5RJS6.js");var import_chunk_BJVD3YVK=load(
-"./chunk-BJVD3YVK.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_ER3MQ2ZD=load("./chunk-ER3MQ2ZD.js");var import_chunk_XUMWCHG3=load(
+"./chunk-BJVD3YVK.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_2QLC7HEG=load("./chunk-2QLC7HEG.js");var import_chunk_XUMWCHG3=load(
 "./chunk-XUMWCHG3.js");var import_chunk_RSAECTKB=load("./chunk-RSAECTKB.js");var import_chunk_OYSO2DVF=load("./chunk-OYSO2DVF.js");var import_chunk_UNWLYFWA=load(
 "./chunk-UNWLYFWA.js");var import_chunk_55A4YUIJ=load("./chunk-55A4YUIJ.js");var import_chunk_Y5L6GQDB=load("./chunk-Y5L6GQDB.js");var import_chunk_VBJYUCPQ=load(
 "./chunk-VBJYUCPQ.js");var import_chunk_BSO2ISIG=load("./chunk-BSO2ISIG.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load(
@@ -4987,31 +4988,31 @@ staff at most 120m)"},backend:{...import_chunk_L76FAXVI.staffOptions.backend,hel
 profile:import_chunk_L76FAXVI.staffOptions.profile,share:import_chunk_L76FAXVI.writerOptions.share,...import_chunk_L76FAXVI.launchOptions},notes:"Refused while \
 the earlier job still runs. The environment is that of this call.",examples:["restart run-mik3x9ab-4f7q2z","restart staffer-mik3xa01-9c2k4d --timeout 90m","rest\
 art staffer-mik3xa01-9c2k4d --backend codex"],async run(context,input){const root=context.root(input);(0,import_chunk_YAUTBWZI.checkRoot)(root.folder);const words=(0,
-import_chunk_X6QZWT4F.onceWords)("restart",input,null,null);const repeated=await(0,import_chunk_X6QZWT4F.repeatedLaunch)(context,input,words,false);if(repeated)
-return repeated;const id=(0,import_chunk_NM4KW5RY.requireWholeId)(root,input.words[0]);const view=await(0,import_chunk_YD5YGYM5.refresh)(root.folder,id);const spec=(0,
-import_chunk_EZU4HZDO.requireSpec)(root,id);await(0,import_chunk_EZU4HZDO.requireGenuine)(spec);if(!(0,import_chunk_ER3MQ2ZD.isEnded)(view.state))throw new import_chunk_NVPF5LEY.
+import_chunk_5YXB44RP.onceWords)("restart",input,null,null);const repeated=await(0,import_chunk_5YXB44RP.repeatedLaunch)(context,input,words,false);if(repeated)
+return repeated;const id=(0,import_chunk_NM4KW5RY.requireWholeId)(root,input.words[0]);const view=await(0,import_chunk_W4PHKDWF.refresh)(root.folder,id);const spec=(0,
+import_chunk_WYFFKOAI.requireSpec)(root,id);await(0,import_chunk_WYFFKOAI.requireGenuine)(spec);if(!(0,import_chunk_2QLC7HEG.isEnded)(view.state))throw new import_chunk_NVPF5LEY.
 FaultError("busy",`cannot restart job ${id}: it is ${view.state.state}`,import_chunk_DFY3WLOV.nextCommands.cancel(id,root.option));if(spec.timer)return againTimer(
-context,input,spec,spec.timer,words);if(spec.watch)return(await Promise.resolve().then(()=>load("./restart-watch-FOAYCXNA.js"))).againWatch(context,input,spec,spec.
+context,input,spec,spec.timer,words);if(spec.watch)return(await Promise.resolve().then(()=>load("./restart-watch-ZPW2L2NU.js"))).againWatch(context,input,spec,spec.
 watch,root,words);return spec.staff?again(context,input,spec,root,words):againRun(context,input,spec,root,words)}};function againRun(context,input,spec,root,words){
 for(const name of["backend","model","profile"])if(input.has(name))throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --${name} for a ${spec.kind} job: it is\
- for staff`);(0,import_chunk_EZU4HZDO.requireFolder)(spec,"restart",root.option);const run=spec.run;if(!run)throw new import_chunk_NVPF5LEY.FaultError("prefligh\
+ for staff`);(0,import_chunk_WYFFKOAI.requireFolder)(spec,"restart",root.option);const run=spec.run;if(!run)throw new import_chunk_NVPF5LEY.FaultError("prefligh\
 t",`cannot restart job ${spec.id}: a ${spec.kind} job has no command`);const program=(0,import_chunk_OCRZJA3Q.requireProgram)(run.argv[0],spec.cwd);const deadlineMs=input.
-durationOrDefault("timeout");return(0,import_chunk_H4EBPZHM.launchAndTell)(context,input,{kind:"run",verb:"run",...(0,import_chunk_H4EBPZHM.launchWords)(input),
+durationOrDefault("timeout");return(0,import_chunk_2QIMZQJQ.launchAndTell)(context,input,{kind:"run",verb:"run",...(0,import_chunk_2QIMZQJQ.launchWords)(input),
 cwd:spec.cwd,deadlineMs,killGraceMs:spec.kill_grace_ms,maxOutputBytes:spec.max_output_bytes,firstOutputMs:spec.first_output_ms,stallMs:spec.stall_ms,lineage:(0,
-import_chunk_EZU4HZDO.lineageOf)(spec,"restart"),notify:spec.notify??null,onStall:spec.on_stall??null,run:{...run,...(0,import_chunk_OCRZJA3Q.freshPaths)(run),program},
+import_chunk_WYFFKOAI.lineageOf)(spec,"restart"),notify:spec.notify??null,onStall:spec.on_stall??null,run:{...run,...(0,import_chunk_OCRZJA3Q.freshPaths)(run),program},
 warnings:(0,import_chunk_OCRZJA3Q.limitWarnings)(run,deadlineMs),staff:null,words})}async function againTimer(context,input,spec,earlier,words){for(const name of[
 "backend","model","profile","timeout","share"])if(input.has(name))throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --${name} for a timer: it has only its \
 delay`);if(typeof earlier.delay_ms!=="number")throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot restart job ${spec.id}: it was armed for the instan\
 t ${earlier.due_at}, which does not come again`,"arm a new one with: timer at INSTANT, or timer in DELAY");const{launchTimer}=await Promise.resolve().then(()=>load(
-"./timer-5W4B6JQV.js"));const timer={...earlier,due_at:(0,import_chunk_Y5L6GQDB.isoOf)((0,import_chunk_Y5L6GQDB.nowMs)()+earlier.delay_ms)};return launchTimer(context,
-input,{timer,lineage:(0,import_chunk_EZU4HZDO.lineageOf)(spec,"restart"),words,notify:spec.notify})}function again(context,input,spec,root,words){const staff=spec.
+"./timer-ERGDNYZ3.js"));const timer={...earlier,due_at:(0,import_chunk_Y5L6GQDB.isoOf)((0,import_chunk_Y5L6GQDB.nowMs)()+earlier.delay_ms)};return launchTimer(context,
+input,{timer,lineage:(0,import_chunk_WYFFKOAI.lineageOf)(spec,"restart"),words,notify:spec.notify})}function again(context,input,spec,root,words){const staff=spec.
 staff;if(!staff)throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot restart job ${spec.id}: it has no task`);const cwd=spec.worktree?originOf(spec,spec.
-worktree):(0,import_chunk_EZU4HZDO.requireFolder)(spec,"restart",root.option);const before=staff.custom?.name??staff.backend;const isElsewhere=input.has("backen\
-d")&&input.text("backend")!==before;const part=(0,import_chunk_XGVCQHES.makeStaffPart)({mode:staff.mode,stateRoot:root.folder,backend:input.text("backend")??before,
-model:input.text("model")??(isElsewhere?null:staff.model),profile:(0,import_chunk_766YHSQT.askedProfile)(input),earlierProfile:staff.profile,prompt:staff.prompt,
+worktree):(0,import_chunk_WYFFKOAI.requireFolder)(spec,"restart",root.option);const before=staff.custom?.name??staff.backend;const isElsewhere=input.has("backen\
+d")&&input.text("backend")!==before;const part=(0,import_chunk_7IFUTIWO.makeStaffPart)({mode:staff.mode,stateRoot:root.folder,backend:input.text("backend")??before,
+model:input.text("model")??(isElsewhere?null:staff.model),profile:(0,import_chunk_3ONYJH2E.askedProfile)(input),earlierProfile:staff.profile,prompt:staff.prompt,
 resume:null,cwd});if(part.brief)part.historical=(0,import_chunk_LZLDJ5RC.historicalOf)((0,import_chunk_RSAECTKB.jobPaths)(root.folder,spec.id))??staff.historical??
-null;if(staff.schema)part.schema=true;if(staff.base)part.base=staff.base;return(0,import_chunk_766YHSQT.launchStaff)(context,input,{verb:spec.verb,staff:part,cwd,
-lineage:(0,import_chunk_EZU4HZDO.lineageOf)(spec,"restart"),notify:spec.notify,isSynchronous:spec.verb==="ask"&&!input.has("id-only"),worktree:spec.worktree?"ne\
+null;if(staff.schema)part.schema=true;if(staff.base)part.base=staff.base;return(0,import_chunk_3ONYJH2E.launchStaff)(context,input,{verb:spec.verb,staff:part,cwd,
+lineage:(0,import_chunk_WYFFKOAI.lineageOf)(spec,"restart"),notify:spec.notify,isSynchronous:spec.verb==="ask"&&!input.has("id-only"),worktree:spec.worktree?"ne\
 w":null,words,deadlineMs:staffLimit(input),firstOutputMs:spec.first_output_ms,stallMs:spec.stall_ms,onStall:spec.on_stall??null})}function originOf(spec,worktree){
 const folder=import_node_path.default.join(worktree.from,import_node_path.default.relative(worktree.path,spec.cwd));if((0,import_chunk_7WBBYJDG.isFolder)(folder))
 return folder;throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot restart job ${spec.id}: the folder ${folder} is gone`)}function staffLimit(input){const text=input.
@@ -5019,56 +5020,78 @@ text("timeout");return text===void 0?import_chunk_UNWLYFWA.limits.staffTimeout.d
 limits.staffTimeout)}
 
 },
-"./restart-watch-FOAYCXNA.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{againWatch:()=>againWatch});module.exports=stdin_exports;var import_chunk_EZU4HZDO=load("./chunk-EZU4HZDO.js");var import_chunk_H4EBPZHM=load(
-"./chunk-H4EBPZHM.js");var import_chunk_NDLZGJF4=load("./chunk-NDLZGJF4.js");var import_chunk_YAUTBWZI=load("./chunk-YAUTBWZI.js");var import_chunk_K4XBJGBM=load(
+"./restart-watch-ZPW2L2NU.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{againWatch:()=>againWatch});module.exports=stdin_exports;var import_chunk_WYFFKOAI=load("./chunk-WYFFKOAI.js");var import_chunk_2QIMZQJQ=load(
+"./chunk-2QIMZQJQ.js");var import_chunk_NDLZGJF4=load("./chunk-NDLZGJF4.js");var import_chunk_YAUTBWZI=load("./chunk-YAUTBWZI.js");var import_chunk_K4XBJGBM=load(
 "./chunk-K4XBJGBM.js");var import_chunk_FDYEJ2D4=load("./chunk-FDYEJ2D4.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_JH5ETT6M=load(
 "./chunk-JH5ETT6M.js");var import_chunk_NM4KW5RY=load("./chunk-NM4KW5RY.js");var import_chunk_RCJX4V26=load("./chunk-RCJX4V26.js");var import_chunk_THMK3AAK=load(
 "./chunk-THMK3AAK.js");var import_chunk_K7ECP4AX=load("./chunk-K7ECP4AX.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_DFY3WLOV=load(
 "./chunk-DFY3WLOV.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_SBRRC2LY=load("./chunk-SBRRC2LY.js");var import_chunk_XRZCSGQB=load(
 "./chunk-XRZCSGQB.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_GH6Z3BUY=load("./chunk-GH6Z3BUY.js");var import_chunk_TPL5RJS6=load(
-"./chunk-TPL5RJS6.js");var import_chunk_BJVD3YVK=load("./chunk-BJVD3YVK.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_ER3MQ2ZD=load(
-"./chunk-ER3MQ2ZD.js");var import_chunk_XUMWCHG3=load("./chunk-XUMWCHG3.js");var import_chunk_RSAECTKB=load("./chunk-RSAECTKB.js");var import_chunk_OYSO2DVF=load(
+"./chunk-TPL5RJS6.js");var import_chunk_BJVD3YVK=load("./chunk-BJVD3YVK.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_2QLC7HEG=load(
+"./chunk-2QLC7HEG.js");var import_chunk_XUMWCHG3=load("./chunk-XUMWCHG3.js");var import_chunk_RSAECTKB=load("./chunk-RSAECTKB.js");var import_chunk_OYSO2DVF=load(
 "./chunk-OYSO2DVF.js");var import_chunk_UNWLYFWA=load("./chunk-UNWLYFWA.js");var import_chunk_55A4YUIJ=load("./chunk-55A4YUIJ.js");var import_chunk_Y5L6GQDB=load(
 "./chunk-Y5L6GQDB.js");var import_chunk_VBJYUCPQ=load("./chunk-VBJYUCPQ.js");var import_chunk_BSO2ISIG=load("./chunk-BSO2ISIG.js");var import_chunk_7WBBYJDG=load(
 "./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load(
 "./chunk-JSBRDJBE.js");async function againWatch(context,input,spec,earlier,root,words){for(const name of["backend","model","profile","share"])if(input.has(name))
-throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --${name} for a watch: it is for staff`);const cwd=(0,import_chunk_EZU4HZDO.requireFolder)(spec,"restart",
+throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --${name} for a watch: it is for staff`);const cwd=(0,import_chunk_WYFFKOAI.requireFolder)(spec,"restart",
 root.option);const kind=await(0,import_chunk_FDYEJ2D4.loadWatch)(earlier.condition);if(!kind)throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot rest\
 art job ${spec.id}: there is no condition ${earlier.condition} here; there are ${import_chunk_FDYEJ2D4.watchIds.join(", ")}`);const{start:_start,...part}=earlier;
-const timeout=input.text("timeout");return(0,import_chunk_H4EBPZHM.launchAndTell)(context,input,{kind:"watch",verb:"watch",...(0,import_chunk_H4EBPZHM.launchWords)(
+const timeout=input.text("timeout");return(0,import_chunk_2QIMZQJQ.launchAndTell)(context,input,{kind:"watch",verb:"watch",...(0,import_chunk_2QIMZQJQ.launchWords)(
 input),cwd,deadlineMs:timeout===void 0?spec.deadline_ms:(0,import_chunk_SBRRC2LY.parseDuration)(timeout,"--timeout",import_chunk_UNWLYFWA.limits.watchFor),killGraceMs:spec.
-kill_grace_ms,maxOutputBytes:spec.max_output_bytes,firstOutputMs:null,stallMs:null,lineage:(0,import_chunk_EZU4HZDO.lineageOf)(spec,"restart"),run:null,staff:null,
+kill_grace_ms,maxOutputBytes:spec.max_output_bytes,firstOutputMs:null,stallMs:null,lineage:(0,import_chunk_WYFFKOAI.lineageOf)(spec,"restart"),run:null,staff:null,
 watch:{...part,...kind.start?{start:kind.start(part.input)}:{}},words})}
 
 },
-"./result-PSLVTGMX.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{result:()=>result});module.exports=stdin_exports;var import_chunk_JNFVCT6S=load("./chunk-JNFVCT6S.js");var import_chunk_O3BKWLOG=load(
-"./chunk-O3BKWLOG.js");var import_chunk_WEXNL32A=load("./chunk-WEXNL32A.js");var import_chunk_BXSONOR3=load("./chunk-BXSONOR3.js");var import_chunk_NWMRLGD5=load(
-"./chunk-NWMRLGD5.js");var import_chunk_SUUUD6OI=load("./chunk-SUUUD6OI.js");var import_chunk_J6PIGIFY=load("./chunk-J6PIGIFY.js");var import_chunk_L76FAXVI=load(
+"./result-AGDNFQPE.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{result:()=>result});module.exports=stdin_exports;var import_chunk_JNFVCT6S=load("./chunk-JNFVCT6S.js");var import_chunk_ZDWJEU6N=load(
+"./chunk-ZDWJEU6N.js");var import_chunk_QJG5JQWM=load("./chunk-QJG5JQWM.js");var import_chunk_BXSONOR3=load("./chunk-BXSONOR3.js");var import_chunk_NWMRLGD5=load(
+"./chunk-NWMRLGD5.js");var import_chunk_MYRX35MS=load("./chunk-MYRX35MS.js");var import_chunk_J6PIGIFY=load("./chunk-J6PIGIFY.js");var import_chunk_L76FAXVI=load(
 "./chunk-L76FAXVI.js");var import_chunk_YAUTBWZI=load("./chunk-YAUTBWZI.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_NM4KW5RY=load(
 "./chunk-NM4KW5RY.js");var import_chunk_P2ISOPV5=load("./chunk-P2ISOPV5.js");var import_chunk_Z4RGNWQU=load("./chunk-Z4RGNWQU.js");var import_chunk_QDGG2LTG=load(
-"./chunk-QDGG2LTG.js");var import_chunk_5WQSECMS=load("./chunk-5WQSECMS.js");var import_chunk_RCJX4V26=load("./chunk-RCJX4V26.js");var import_chunk_YD5YGYM5=load(
-"./chunk-YD5YGYM5.js");var import_chunk_ILJKJSAA=load("./chunk-ILJKJSAA.js");var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");var import_chunk_G3QJQVPZ=load(
+"./chunk-QDGG2LTG.js");var import_chunk_5WQSECMS=load("./chunk-5WQSECMS.js");var import_chunk_RCJX4V26=load("./chunk-RCJX4V26.js");var import_chunk_W4PHKDWF=load(
+"./chunk-W4PHKDWF.js");var import_chunk_ILJKJSAA=load("./chunk-ILJKJSAA.js");var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");var import_chunk_G3QJQVPZ=load(
 "./chunk-G3QJQVPZ.js");var import_chunk_CJ74I6F3=load("./chunk-CJ74I6F3.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_THMK3AAK=load(
 "./chunk-THMK3AAK.js");var import_chunk_K7ECP4AX=load("./chunk-K7ECP4AX.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_DFY3WLOV=load(
 "./chunk-DFY3WLOV.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_SBRRC2LY=load("./chunk-SBRRC2LY.js");var import_chunk_FSRL2ASG=load(
 "./chunk-FSRL2ASG.js");var import_chunk_IXQIV2GL=load("./chunk-IXQIV2GL.js");var import_chunk_XRZCSGQB=load("./chunk-XRZCSGQB.js");var import_chunk_LXK2ZILE=load(
-"./chunk-LXK2ZILE.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_ER3MQ2ZD=load(
-"./chunk-ER3MQ2ZD.js");var import_chunk_XUMWCHG3=load("./chunk-XUMWCHG3.js");var import_chunk_RSAECTKB=load("./chunk-RSAECTKB.js");var import_chunk_OYSO2DVF=load(
+"./chunk-LXK2ZILE.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_2QLC7HEG=load(
+"./chunk-2QLC7HEG.js");var import_chunk_XUMWCHG3=load("./chunk-XUMWCHG3.js");var import_chunk_RSAECTKB=load("./chunk-RSAECTKB.js");var import_chunk_OYSO2DVF=load(
 "./chunk-OYSO2DVF.js");var import_chunk_UNWLYFWA=load("./chunk-UNWLYFWA.js");var import_chunk_55A4YUIJ=load("./chunk-55A4YUIJ.js");var import_chunk_Y5L6GQDB=load(
 "./chunk-Y5L6GQDB.js");var import_chunk_VBJYUCPQ=load("./chunk-VBJYUCPQ.js");var import_chunk_BSO2ISIG=load("./chunk-BSO2ISIG.js");var import_chunk_7WBBYJDG=load(
 "./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load(
 "./chunk-JSBRDJBE.js");var result={name:"result",summary:"print the stored result of a finished job again",form:"[ID]",words:{min:0,max:1},options:{...import_chunk_L76FAXVI.
 ownerOption,...import_chunk_L76FAXVI.common},notes:"Default: the latest finished job. Exit codes as of wait.",examples:["result","result run-mik3x9ab-4f7q2z --j\
 son"],async run(context,input){const root=context.root(input);(0,import_chunk_YAUTBWZI.checkRoot)(root.folder);const owner=input.text("owner")??import_chunk_VBJYUCPQ.
-variables.owner()??null;const isFinished=id2=>(0,import_chunk_ER3MQ2ZD.isEnded)((0,import_chunk_ER3MQ2ZD.inspect)(root.folder,id2).state);const id=input.words[0]===
+variables.owner()??null;const isFinished=id2=>(0,import_chunk_2QLC7HEG.isEnded)((0,import_chunk_2QLC7HEG.inspect)(root.folder,id2).state);const id=input.words[0]===
 void 0?(0,import_chunk_JNFVCT6S.requireLatest)(root,owner,"a finished job",isFinished):(0,import_chunk_NM4KW5RY.findJob)(root,input.words[0]);const view=await(0,
-import_chunk_YD5YGYM5.refresh)(root.folder,id,true);if(!(0,import_chunk_ER3MQ2ZD.isEnded)(view.state)){const wait=import_chunk_DFY3WLOV.nextCommands.wait(id,root.
-option);if(input.has("json"))return{code:import_chunk_6PFAPK5K.exitCodes.pending,json:(0,import_chunk_O3BKWLOG.observation)(view,{afterSeq:null,root})};return{code:import_chunk_6PFAPK5K.
+import_chunk_W4PHKDWF.refresh)(root.folder,id,true);if(!(0,import_chunk_2QLC7HEG.isEnded)(view.state)){const wait=import_chunk_DFY3WLOV.nextCommands.wait(id,root.
+option);if(input.has("json"))return{code:import_chunk_6PFAPK5K.exitCodes.pending,json:(0,import_chunk_ZDWJEU6N.observation)(view,{afterSeq:null,root})};return{code:import_chunk_6PFAPK5K.
 exitCodes.pending,notes:[`${id}: ${view.state.state}, there is no result yet; wait for it with:`,wait]}}const afterPrint=()=>(0,import_chunk_NWMRLGD5.noteCollected)(
-view,"result");const reply=(0,import_chunk_WEXNL32A.tellEnded)(context,view);return input.has("json")?{code:reply.code,json:(0,import_chunk_WEXNL32A.endedDocument)(
+view,"result");const reply=(0,import_chunk_QJG5JQWM.tellEnded)(context,view);return input.has("json")?{code:reply.code,json:(0,import_chunk_QJG5JQWM.endedDocument)(
 view),afterPrint}:{...reply,afterPrint}}};
+
+},
+"./review-BXBXYMBL.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{review:()=>review});module.exports=stdin_exports;var import_chunk_J4JQLYZS=load("./chunk-J4JQLYZS.js");var import_chunk_3ONYJH2E=load(
+"./chunk-3ONYJH2E.js");var import_chunk_7IFUTIWO=load("./chunk-7IFUTIWO.js");var import_chunk_PPLVBG35=load("./chunk-PPLVBG35.js");var import_chunk_CSRHEFTG=load(
+"./chunk-CSRHEFTG.js");var import_chunk_NHRPGUGS=load("./chunk-NHRPGUGS.js");var import_chunk_OCRZJA3Q=load("./chunk-OCRZJA3Q.js");var import_chunk_LVXJVB3Z=load(
+"./chunk-LVXJVB3Z.js");var import_chunk_5YXB44RP=load("./chunk-5YXB44RP.js");var import_chunk_2QIMZQJQ=load("./chunk-2QIMZQJQ.js");var import_chunk_NDLZGJF4=load(
+"./chunk-NDLZGJF4.js");var import_chunk_L76FAXVI=load("./chunk-L76FAXVI.js");var import_chunk_YAUTBWZI=load("./chunk-YAUTBWZI.js");var import_chunk_K4XBJGBM=load(
+"./chunk-K4XBJGBM.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_XGTA7A25=load(
+"./chunk-XGTA7A25.js");var import_chunk_JH5ETT6M=load("./chunk-JH5ETT6M.js");var import_chunk_NM4KW5RY=load("./chunk-NM4KW5RY.js");var import_chunk_W4PHKDWF=load(
+"./chunk-W4PHKDWF.js");var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_DFY3WLOV=load(
+"./chunk-DFY3WLOV.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_SBRRC2LY=load("./chunk-SBRRC2LY.js");var import_chunk_FSRL2ASG=load(
+"./chunk-FSRL2ASG.js");var import_chunk_IXQIV2GL=load("./chunk-IXQIV2GL.js");var import_chunk_XRZCSGQB=load("./chunk-XRZCSGQB.js");var import_chunk_LXK2ZILE=load(
+"./chunk-LXK2ZILE.js");var import_chunk_GH6Z3BUY=load("./chunk-GH6Z3BUY.js");var import_chunk_TPL5RJS6=load("./chunk-TPL5RJS6.js");var import_chunk_BJVD3YVK=load(
+"./chunk-BJVD3YVK.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_2QLC7HEG=load("./chunk-2QLC7HEG.js");var import_chunk_XUMWCHG3=load(
+"./chunk-XUMWCHG3.js");var import_chunk_RSAECTKB=load("./chunk-RSAECTKB.js");var import_chunk_OYSO2DVF=load("./chunk-OYSO2DVF.js");var import_chunk_UNWLYFWA=load(
+"./chunk-UNWLYFWA.js");var import_chunk_55A4YUIJ=load("./chunk-55A4YUIJ.js");var import_chunk_Y5L6GQDB=load("./chunk-Y5L6GQDB.js");var import_chunk_VBJYUCPQ=load(
+"./chunk-VBJYUCPQ.js");var import_chunk_BSO2ISIG=load("./chunk-BSO2ISIG.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load(
+"./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var review=(0,import_chunk_J4JQLYZS.
+makeStaffVerb)({mode:"review",options:{base:{kind:"text",value:"REV",help:"review what changed since this commit (default: what is uncommitted, else the newest \
+commit)"},schema:{kind:"flag",help:"ask for structured findings; `result --json` has them as `findings`"}},examples:['review --backend claude --prompt "Review w\
+hat is uncommitted"','review --base main --schema --prompt "Look for lost updates"']});
 
 },
 "./review-M2IYYIHK.js": function (module, exports) {
@@ -5089,32 +5112,10 @@ repo}#${pr}: ${said}${ended}`),key:`${state}:${seen.report}`,facts:{repo:pull.re
 (0,import_chunk_OL7PHHL5.factsOfActivity)(fresh):{}},cursor:{repo:pull.repo,seen},isSettled:state!=="open"}}};
 
 },
-"./review-QV6AVEN4.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{review:()=>review});module.exports=stdin_exports;var import_chunk_G75GDAHA=load("./chunk-G75GDAHA.js");var import_chunk_766YHSQT=load(
-"./chunk-766YHSQT.js");var import_chunk_XGVCQHES=load("./chunk-XGVCQHES.js");var import_chunk_PPLVBG35=load("./chunk-PPLVBG35.js");var import_chunk_CSRHEFTG=load(
-"./chunk-CSRHEFTG.js");var import_chunk_SYQDYF26=load("./chunk-SYQDYF26.js");var import_chunk_OCRZJA3Q=load("./chunk-OCRZJA3Q.js");var import_chunk_LVXJVB3Z=load(
-"./chunk-LVXJVB3Z.js");var import_chunk_X6QZWT4F=load("./chunk-X6QZWT4F.js");var import_chunk_H4EBPZHM=load("./chunk-H4EBPZHM.js");var import_chunk_NDLZGJF4=load(
-"./chunk-NDLZGJF4.js");var import_chunk_L76FAXVI=load("./chunk-L76FAXVI.js");var import_chunk_YAUTBWZI=load("./chunk-YAUTBWZI.js");var import_chunk_K4XBJGBM=load(
-"./chunk-K4XBJGBM.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_CIC7AI7D=load(
-"./chunk-CIC7AI7D.js");var import_chunk_JH5ETT6M=load("./chunk-JH5ETT6M.js");var import_chunk_NM4KW5RY=load("./chunk-NM4KW5RY.js");var import_chunk_YD5YGYM5=load(
-"./chunk-YD5YGYM5.js");var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_DFY3WLOV=load(
-"./chunk-DFY3WLOV.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_SBRRC2LY=load("./chunk-SBRRC2LY.js");var import_chunk_FSRL2ASG=load(
-"./chunk-FSRL2ASG.js");var import_chunk_IXQIV2GL=load("./chunk-IXQIV2GL.js");var import_chunk_XRZCSGQB=load("./chunk-XRZCSGQB.js");var import_chunk_LXK2ZILE=load(
-"./chunk-LXK2ZILE.js");var import_chunk_GH6Z3BUY=load("./chunk-GH6Z3BUY.js");var import_chunk_TPL5RJS6=load("./chunk-TPL5RJS6.js");var import_chunk_BJVD3YVK=load(
-"./chunk-BJVD3YVK.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_ER3MQ2ZD=load("./chunk-ER3MQ2ZD.js");var import_chunk_XUMWCHG3=load(
-"./chunk-XUMWCHG3.js");var import_chunk_RSAECTKB=load("./chunk-RSAECTKB.js");var import_chunk_OYSO2DVF=load("./chunk-OYSO2DVF.js");var import_chunk_UNWLYFWA=load(
-"./chunk-UNWLYFWA.js");var import_chunk_55A4YUIJ=load("./chunk-55A4YUIJ.js");var import_chunk_Y5L6GQDB=load("./chunk-Y5L6GQDB.js");var import_chunk_VBJYUCPQ=load(
-"./chunk-VBJYUCPQ.js");var import_chunk_BSO2ISIG=load("./chunk-BSO2ISIG.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load(
-"./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var review=(0,import_chunk_G75GDAHA.
-makeStaffVerb)({mode:"review",options:{base:{kind:"text",value:"REV",help:"review what changed since this commit (default: what is uncommitted, else the newest \
-commit)"},schema:{kind:"flag",help:"ask for structured findings; `result --json` has them as `findings`"}},examples:['review --backend claude --prompt "Review w\
-hat is uncommitted"','review --base main --schema --prompt "Look for lost updates"']});
-
-},
-"./run-AUZV5IPT.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{folderOf:()=>import_chunk_SYQDYF26.folderOf,run:()=>import_chunk_SYQDYF26.run});module.exports=stdin_exports;var import_chunk_SYQDYF26=load(
-"./chunk-SYQDYF26.js");var import_chunk_OCRZJA3Q=load("./chunk-OCRZJA3Q.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_X6QZWT4F=load(
-"./chunk-X6QZWT4F.js");var import_chunk_H4EBPZHM=load("./chunk-H4EBPZHM.js");var import_chunk_NDLZGJF4=load("./chunk-NDLZGJF4.js");var import_chunk_L76FAXVI=load(
+"./run-ONLAIYR6.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{folderOf:()=>import_chunk_NHRPGUGS.folderOf,run:()=>import_chunk_NHRPGUGS.run});module.exports=stdin_exports;var import_chunk_NHRPGUGS=load(
+"./chunk-NHRPGUGS.js");var import_chunk_OCRZJA3Q=load("./chunk-OCRZJA3Q.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_5YXB44RP=load(
+"./chunk-5YXB44RP.js");var import_chunk_2QIMZQJQ=load("./chunk-2QIMZQJQ.js");var import_chunk_NDLZGJF4=load("./chunk-NDLZGJF4.js");var import_chunk_L76FAXVI=load(
 "./chunk-L76FAXVI.js");var import_chunk_YAUTBWZI=load("./chunk-YAUTBWZI.js");var import_chunk_K4XBJGBM=load("./chunk-K4XBJGBM.js");var import_chunk_6PFAPK5K=load(
 "./chunk-6PFAPK5K.js");var import_chunk_DFY3WLOV=load("./chunk-DFY3WLOV.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_SBRRC2LY=load(
 "./chunk-SBRRC2LY.js");var import_chunk_XRZCSGQB=load("./chunk-XRZCSGQB.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_GH6Z3BUY=load(
@@ -5126,50 +5127,50 @@ hat is uncommitted"','review --base main --schema --prompt "Look for lost update
 "./chunk-JSBRDJBE.js");
 
 },
-"./run-timer-JALSON42.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{runTimer:()=>runTimer});module.exports=stdin_exports;var import_chunk_ZMHFMS2X=load("./chunk-ZMHFMS2X.js");var import_chunk_2ZMZR3QW=load(
-"./chunk-2ZMZR3QW.js");var import_chunk_IH5K6ZOB=load("./chunk-IH5K6ZOB.js");var import_chunk_M4I2AA3R=load("./chunk-M4I2AA3R.js");var import_chunk_7BF6ZBHM=load(
-"./chunk-7BF6ZBHM.js");var import_chunk_G5H74RE5=load("./chunk-G5H74RE5.js");var import_chunk_LZLDJ5RC=load("./chunk-LZLDJ5RC.js");var import_chunk_E4Q33Z52=load(
-"./chunk-E4Q33Z52.js");var import_chunk_CIC7AI7D=load("./chunk-CIC7AI7D.js");var import_chunk_JH5ETT6M=load("./chunk-JH5ETT6M.js");var import_chunk_NM4KW5RY=load(
+"./run-timer-WJPDKEBF.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{runTimer:()=>runTimer});module.exports=stdin_exports;var import_chunk_KXG3I6EM=load("./chunk-KXG3I6EM.js");var import_chunk_DEY4OZOD=load(
+"./chunk-DEY4OZOD.js");var import_chunk_IH5K6ZOB=load("./chunk-IH5K6ZOB.js");var import_chunk_3UZT3TZZ=load("./chunk-3UZT3TZZ.js");var import_chunk_KWVZTQ2C=load(
+"./chunk-KWVZTQ2C.js");var import_chunk_2CKXZWK3=load("./chunk-2CKXZWK3.js");var import_chunk_LZLDJ5RC=load("./chunk-LZLDJ5RC.js");var import_chunk_E4Q33Z52=load(
+"./chunk-E4Q33Z52.js");var import_chunk_XGTA7A25=load("./chunk-XGTA7A25.js");var import_chunk_JH5ETT6M=load("./chunk-JH5ETT6M.js");var import_chunk_NM4KW5RY=load(
 "./chunk-NM4KW5RY.js");var import_chunk_U56C6E24=load("./chunk-U56C6E24.js");var import_chunk_P2ISOPV5=load("./chunk-P2ISOPV5.js");var import_chunk_Z4RGNWQU=load(
 "./chunk-Z4RGNWQU.js");var import_chunk_QDGG2LTG=load("./chunk-QDGG2LTG.js");var import_chunk_5WQSECMS=load("./chunk-5WQSECMS.js");var import_chunk_RCJX4V26=load(
-"./chunk-RCJX4V26.js");var import_chunk_YD5YGYM5=load("./chunk-YD5YGYM5.js");var import_chunk_ILJKJSAA=load("./chunk-ILJKJSAA.js");var import_chunk_W7HED5VZ=load(
+"./chunk-RCJX4V26.js");var import_chunk_W4PHKDWF=load("./chunk-W4PHKDWF.js");var import_chunk_ILJKJSAA=load("./chunk-ILJKJSAA.js");var import_chunk_W7HED5VZ=load(
 "./chunk-W7HED5VZ.js");var import_chunk_G3QJQVPZ=load("./chunk-G3QJQVPZ.js");var import_chunk_CJ74I6F3=load("./chunk-CJ74I6F3.js");var import_chunk_HDW3QKWP=load(
 "./chunk-HDW3QKWP.js");var import_chunk_THMK3AAK=load("./chunk-THMK3AAK.js");var import_chunk_K7ECP4AX=load("./chunk-K7ECP4AX.js");var import_chunk_ILRLY4JU=load(
 "./chunk-ILRLY4JU.js");var import_chunk_DFY3WLOV=load("./chunk-DFY3WLOV.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_SBRRC2LY=load(
 "./chunk-SBRRC2LY.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_IXQIV2GL=load("./chunk-IXQIV2GL.js");var import_chunk_XRZCSGQB=load(
 "./chunk-XRZCSGQB.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_TPL5RJS6=load(
-"./chunk-TPL5RJS6.js");var import_chunk_BJVD3YVK=load("./chunk-BJVD3YVK.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_ER3MQ2ZD=load(
-"./chunk-ER3MQ2ZD.js");var import_chunk_XUMWCHG3=load("./chunk-XUMWCHG3.js");var import_chunk_RSAECTKB=load("./chunk-RSAECTKB.js");var import_chunk_OYSO2DVF=load(
+"./chunk-TPL5RJS6.js");var import_chunk_BJVD3YVK=load("./chunk-BJVD3YVK.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_2QLC7HEG=load(
+"./chunk-2QLC7HEG.js");var import_chunk_XUMWCHG3=load("./chunk-XUMWCHG3.js");var import_chunk_RSAECTKB=load("./chunk-RSAECTKB.js");var import_chunk_OYSO2DVF=load(
 "./chunk-OYSO2DVF.js");var import_chunk_UNWLYFWA=load("./chunk-UNWLYFWA.js");var import_chunk_55A4YUIJ=load("./chunk-55A4YUIJ.js");var import_chunk_Y5L6GQDB=load(
 "./chunk-Y5L6GQDB.js");var import_chunk_VBJYUCPQ=load("./chunk-VBJYUCPQ.js");var import_chunk_BSO2ISIG=load("./chunk-BSO2ISIG.js");var import_chunk_7WBBYJDG=load(
 "./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load(
 "./chunk-JSBRDJBE.js");var tickMs=5e3;async function runTimer(claim){const{paths,spec,generation,self}=claim;const unlessEnded=act=>(0,import_chunk_TPL5RJS6.withLock)(
-paths.lock,()=>(0,import_chunk_ER3MQ2ZD.isEnded)((0,import_chunk_ER3MQ2ZD.inspect)(claim.root,spec.id).state)?void 0:act());const type=generation===1?"claimed":
+paths.lock,()=>(0,import_chunk_2QLC7HEG.isEnded)((0,import_chunk_2QLC7HEG.inspect)(claim.root,spec.id).state)?void 0:act());const type=generation===1?"claimed":
 "worker_replaced";await unlessEnded(()=>void(0,import_chunk_THMK3AAK.openJournal)(paths,spec).append(type,{worker:self.pid,generation}));await untilOver(claim);
-if((0,import_chunk_7WBBYJDG.exists)(paths.folder))await unlessEnded(()=>(0,import_chunk_M4I2AA3R.concludeTimer)(claim,false))}function untilOver(claim){const{paths,
+if((0,import_chunk_7WBBYJDG.exists)(paths.folder))await unlessEnded(()=>(0,import_chunk_3UZT3TZZ.concludeTimer)(claim,false))}function untilOver(claim){const{paths,
 spec}=claim;const due=Date.parse(spec.timer?.due_at??"");return new Promise(resolve=>{let timer;const look=()=>{clearTimeout(timer);const rest=due-(0,import_chunk_Y5L6GQDB.
 nowMs)();if(rest>0&&(0,import_chunk_7WBBYJDG.exists)(paths.folder)&&!(0,import_chunk_OYSO2DVF.readCancel)(paths)){timer=setTimeout(look,Math.min(rest,import_chunk_UNWLYFWA.
-timerLookMs));return}stop();resolve()};const stop=(0,import_chunk_ZMHFMS2X.makeTicker)(claim,look,tickMs)})}
+timerLookMs));return}stop();resolve()};const stop=(0,import_chunk_KXG3I6EM.makeTicker)(claim,look,tickMs)})}
 
 },
-"./run-watch-53PBWEKX.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{runWatch:()=>runWatch});module.exports=stdin_exports;var import_chunk_FX4XR2GM=load("./chunk-FX4XR2GM.js");var import_chunk_CAKGJKOS=load(
-"./chunk-CAKGJKOS.js");var import_chunk_FDYEJ2D4=load("./chunk-FDYEJ2D4.js");var import_chunk_KQ6CXMOJ=load("./chunk-KQ6CXMOJ.js");var import_chunk_2ZMZR3QW=load(
-"./chunk-2ZMZR3QW.js");var import_chunk_IH5K6ZOB=load("./chunk-IH5K6ZOB.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_3IQCTW6N=load(
-"./chunk-3IQCTW6N.js");var import_chunk_O4S3UR6E=load("./chunk-O4S3UR6E.js");var import_chunk_7BF6ZBHM=load("./chunk-7BF6ZBHM.js");var import_chunk_G5H74RE5=load(
-"./chunk-G5H74RE5.js");var import_chunk_LZLDJ5RC=load("./chunk-LZLDJ5RC.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_CIC7AI7D=load(
-"./chunk-CIC7AI7D.js");var import_chunk_JH5ETT6M=load("./chunk-JH5ETT6M.js");var import_chunk_NM4KW5RY=load("./chunk-NM4KW5RY.js");var import_chunk_U56C6E24=load(
+"./run-watch-DMXHFFEP.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{runWatch:()=>runWatch});module.exports=stdin_exports;var import_chunk_KA3DZZ3I=load("./chunk-KA3DZZ3I.js");var import_chunk_CAKGJKOS=load(
+"./chunk-CAKGJKOS.js");var import_chunk_FDYEJ2D4=load("./chunk-FDYEJ2D4.js");var import_chunk_KQ6CXMOJ=load("./chunk-KQ6CXMOJ.js");var import_chunk_DEY4OZOD=load(
+"./chunk-DEY4OZOD.js");var import_chunk_IH5K6ZOB=load("./chunk-IH5K6ZOB.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_3IQCTW6N=load(
+"./chunk-3IQCTW6N.js");var import_chunk_O4S3UR6E=load("./chunk-O4S3UR6E.js");var import_chunk_KWVZTQ2C=load("./chunk-KWVZTQ2C.js");var import_chunk_2CKXZWK3=load(
+"./chunk-2CKXZWK3.js");var import_chunk_LZLDJ5RC=load("./chunk-LZLDJ5RC.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_XGTA7A25=load(
+"./chunk-XGTA7A25.js");var import_chunk_JH5ETT6M=load("./chunk-JH5ETT6M.js");var import_chunk_NM4KW5RY=load("./chunk-NM4KW5RY.js");var import_chunk_U56C6E24=load(
 "./chunk-U56C6E24.js");var import_chunk_P2ISOPV5=load("./chunk-P2ISOPV5.js");var import_chunk_Z4RGNWQU=load("./chunk-Z4RGNWQU.js");var import_chunk_QDGG2LTG=load(
-"./chunk-QDGG2LTG.js");var import_chunk_5WQSECMS=load("./chunk-5WQSECMS.js");var import_chunk_RCJX4V26=load("./chunk-RCJX4V26.js");var import_chunk_YD5YGYM5=load(
-"./chunk-YD5YGYM5.js");var import_chunk_ILJKJSAA=load("./chunk-ILJKJSAA.js");var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");var import_chunk_G3QJQVPZ=load(
+"./chunk-QDGG2LTG.js");var import_chunk_5WQSECMS=load("./chunk-5WQSECMS.js");var import_chunk_RCJX4V26=load("./chunk-RCJX4V26.js");var import_chunk_W4PHKDWF=load(
+"./chunk-W4PHKDWF.js");var import_chunk_ILJKJSAA=load("./chunk-ILJKJSAA.js");var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");var import_chunk_G3QJQVPZ=load(
 "./chunk-G3QJQVPZ.js");var import_chunk_CJ74I6F3=load("./chunk-CJ74I6F3.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_THMK3AAK=load(
 "./chunk-THMK3AAK.js");var import_chunk_K7ECP4AX=load("./chunk-K7ECP4AX.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_DFY3WLOV=load(
 "./chunk-DFY3WLOV.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_7LUFXQWN=load("./chunk-7LUFXQWN.js");var import_chunk_SBRRC2LY=load(
 "./chunk-SBRRC2LY.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_IXQIV2GL=load("./chunk-IXQIV2GL.js");var import_chunk_XRZCSGQB=load(
 "./chunk-XRZCSGQB.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_TPL5RJS6=load(
-"./chunk-TPL5RJS6.js");var import_chunk_BJVD3YVK=load("./chunk-BJVD3YVK.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_ER3MQ2ZD=load(
-"./chunk-ER3MQ2ZD.js");var import_chunk_XUMWCHG3=load("./chunk-XUMWCHG3.js");var import_chunk_RSAECTKB=load("./chunk-RSAECTKB.js");var import_chunk_OYSO2DVF=load(
+"./chunk-TPL5RJS6.js");var import_chunk_BJVD3YVK=load("./chunk-BJVD3YVK.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_2QLC7HEG=load(
+"./chunk-2QLC7HEG.js");var import_chunk_XUMWCHG3=load("./chunk-XUMWCHG3.js");var import_chunk_RSAECTKB=load("./chunk-RSAECTKB.js");var import_chunk_OYSO2DVF=load(
 "./chunk-OYSO2DVF.js");var import_chunk_UNWLYFWA=load("./chunk-UNWLYFWA.js");var import_chunk_55A4YUIJ=load("./chunk-55A4YUIJ.js");var import_chunk_Y5L6GQDB=load(
 "./chunk-Y5L6GQDB.js");var import_chunk_VBJYUCPQ=load("./chunk-VBJYUCPQ.js");var import_chunk_BSO2ISIG=load("./chunk-BSO2ISIG.js");var import_chunk_7WBBYJDG=load(
 "./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load(
@@ -5217,8 +5218,8 @@ value)||!isCount(value.n))return[];const{n,type,wake,key,first}=value;const know
 plainValue)({cause,message,in_a_row,after},4*import_chunk_UNWLYFWA.evidenceChars);return[{n,type,...rest,...woken}]}function isObject(value){return typeof value===
 "object"&&value!==null&&!Array.isArray(value)}function isCount(value){return typeof value==="number"&&Number.isSafeInteger(value)&&value>=0&&value<2**40}function listenForStops({
 paths,spec},stop){const look=()=>{if(!(0,import_chunk_7WBBYJDG.exists)(paths.folder))stop("state_vanished");else if((0,import_chunk_OYSO2DVF.readCancel)(paths))
-stop("canceled")};const lease=setInterval(()=>{(0,import_chunk_2ZMZR3QW.renewLease)(paths);look()},import_chunk_UNWLYFWA.leaseMs);process.on("SIGURG",look);const bound=(0,
-import_chunk_ER3MQ2ZD.boundOf)(spec);const release=(0,import_chunk_Y5L6GQDB.atMonotonic)(bound,()=>stop("hard_timeout"));look();if((0,import_chunk_Y5L6GQDB.monotonicMs)()>=
+stop("canceled")};const lease=setInterval(()=>{(0,import_chunk_DEY4OZOD.renewLease)(paths);look()},import_chunk_UNWLYFWA.leaseMs);process.on("SIGURG",look);const bound=(0,
+import_chunk_2QLC7HEG.boundOf)(spec);const release=(0,import_chunk_Y5L6GQDB.atMonotonic)(bound,()=>stop("hard_timeout"));look();if((0,import_chunk_Y5L6GQDB.monotonicMs)()>=
 bound)stop("hard_timeout");return()=>{release();clearInterval(lease);process.off("SIGURG",look)}}var nothing={step:"none",ended:[],survivors:[]};async function runWatch(claim,log){
 const part=claim.spec.watch;const watching=new Watching(claim,part,log);await watching.begin();if(claim.generation>1)await watching.sweep(import_chunk_UNWLYFWA.
 toolGraceMs);const kind=await(0,import_chunk_FDYEJ2D4.loadWatch)(part.condition);const end=kind?await watching.untilEnd(kind):{reason:"watch_error",detail:`this\
@@ -5232,12 +5233,12 @@ const release=listenForStops(this.claim,reason=>{stopped??=reason;stop.abort()})
 if(this.memory.end)return this.memory.end;const{note}=this.memory;const detail=note.trouble?`the last attempts failed: ${note.trouble}`:note.evidence;const reason=stopped??
 "hard_timeout";if(reason!=="hard_timeout"||!this.part.repeat||this.memory.key===null)return{reason,detail};this.memory={...this.memory,note:{...note,watched_to_end:true}};
 return{reason,detail:(0,import_chunk_CAKGJKOS.toEndText)(note,detail)}}finally{release()}}async round(kind,signal){const{part}=this;const nap=makeNap(signal);const stopEarly=this.
-early(kind,signal,nap.wake);try{const begun=(0,import_chunk_Y5L6GQDB.monotonicMs)();const answer=await(0,import_chunk_FX4XR2GM.attempt)(kind,part.input,this.memory.
+early(kind,signal,nap.wake);try{const begun=(0,import_chunk_Y5L6GQDB.monotonicMs)();const answer=await(0,import_chunk_KA3DZZ3I.attempt)(kind,part.input,this.memory.
 cursor,{place:this.place(),attemptMs:part.attempt_ms,signal,onThrown:error=>this.log(`${error instanceof Error?error.stack??error.message:String(error)}
 `)});await this.sweepAttempt();if(answer===null)return;this.memory=fold(this.memory,answer,part);await this.seal();this.keep();if(this.memory.end)return;const done=(0,
 import_chunk_Y5L6GQDB.monotonicMs)();const pause=pauseAfter(this.memory,answer,part,import_chunk_UNWLYFWA.watchRetry);const due=answer.kind==="look"?Math.max(begun+
 pause,done+Math.min(part.every_ms,import_chunk_UNWLYFWA.watchPauseMs)):done+pause;await nap.until(due,Math.max(import_chunk_UNWLYFWA.watchPauseMs,20*(done-begun)))}finally{
-stopEarly()}}early(kind,signal,wake){if(!kind.early)return()=>void 0;try{return kind.early(this.part.input,wake,(0,import_chunk_FX4XR2GM.makeTools)(this.place(),
+stopEarly()}}early(kind,signal,wake){if(!kind.early)return()=>void 0;try{return kind.early(this.part.input,wake,(0,import_chunk_KA3DZZ3I.makeTools)(this.place(),
 ()=>this.part.attempt_ms,signal))}catch(error){this.log(`cannot be woken early: ${String(error)}
 `);return()=>void 0}}place(){const{root,spec}=this.claim;const own={id:spec.id,cwd:spec.cwd,mark:spec.mark};return{root,everyMs:this.part.every_ms,cwd:spec.cwd,
 environment:(0,import_chunk_VBJYUCPQ.childEnvironment)({...own,add:{},remove:[]}),onRun:()=>{this.baseline??=(0,import_chunk_BSO2ISIG.takeBaseline)();if(this.memory.
@@ -5252,42 +5253,42 @@ spec,self,generation}=this.claim;if(generation===1&&!this.memory.hasRun)return n
 spec,paths,{worker:self,shim:null,child:null,baseline}),{graceMs,settleMs:import_chunk_UNWLYFWA.killSettleMs})}async finish({reason,detail}){const tree=await this.
 sweep(import_chunk_UNWLYFWA.drainMs);if(reason==="state_vanished")return;const{progress,claim}=this;if(reason==="canceled"){progress.note("cancel_requested",{request:(0,
 import_chunk_OYSO2DVF.readCancel)(claim.paths)??null});progress.step("stop_asked","stopping",{reason},this.standing())}else progress.change(this.standing());(0,
-import_chunk_7BF6ZBHM.conclude)(claim,{reason,exit:void 0,tree,reconciled:false,watch:this.memory.note,warnings:progress.state.warnings,...detail===void 0?{}:{detail}})}};
+import_chunk_KWVZTQ2C.conclude)(claim,{reason,exit:void 0,tree,reconciled:false,watch:this.memory.note,warnings:progress.state.warnings,...detail===void 0?{}:{detail}})}};
 
 },
-"./settle-TYZGTLZC.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{settleJob:()=>settleJob});module.exports=stdin_exports;var import_chunk_M7RSEKYN=load("./chunk-M7RSEKYN.js");var import_chunk_3IQCTW6N=load(
-"./chunk-3IQCTW6N.js");var import_chunk_O4S3UR6E=load("./chunk-O4S3UR6E.js");var import_chunk_M4I2AA3R=load("./chunk-M4I2AA3R.js");var import_chunk_7BF6ZBHM=load(
-"./chunk-7BF6ZBHM.js");var import_chunk_G5H74RE5=load("./chunk-G5H74RE5.js");var import_chunk_LZLDJ5RC=load("./chunk-LZLDJ5RC.js");var import_chunk_E4Q33Z52=load(
-"./chunk-E4Q33Z52.js");var import_chunk_CIC7AI7D=load("./chunk-CIC7AI7D.js");var import_chunk_JH5ETT6M=load("./chunk-JH5ETT6M.js");var import_chunk_NM4KW5RY=load(
+"./settle-3UBK3HAF.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{settleJob:()=>settleJob});module.exports=stdin_exports;var import_chunk_Q4W2PU5K=load("./chunk-Q4W2PU5K.js");var import_chunk_3IQCTW6N=load(
+"./chunk-3IQCTW6N.js");var import_chunk_O4S3UR6E=load("./chunk-O4S3UR6E.js");var import_chunk_3UZT3TZZ=load("./chunk-3UZT3TZZ.js");var import_chunk_KWVZTQ2C=load(
+"./chunk-KWVZTQ2C.js");var import_chunk_2CKXZWK3=load("./chunk-2CKXZWK3.js");var import_chunk_LZLDJ5RC=load("./chunk-LZLDJ5RC.js");var import_chunk_E4Q33Z52=load(
+"./chunk-E4Q33Z52.js");var import_chunk_XGTA7A25=load("./chunk-XGTA7A25.js");var import_chunk_JH5ETT6M=load("./chunk-JH5ETT6M.js");var import_chunk_NM4KW5RY=load(
 "./chunk-NM4KW5RY.js");var import_chunk_U56C6E24=load("./chunk-U56C6E24.js");var import_chunk_P2ISOPV5=load("./chunk-P2ISOPV5.js");var import_chunk_Z4RGNWQU=load(
 "./chunk-Z4RGNWQU.js");var import_chunk_QDGG2LTG=load("./chunk-QDGG2LTG.js");var import_chunk_5WQSECMS=load("./chunk-5WQSECMS.js");var import_chunk_RCJX4V26=load(
-"./chunk-RCJX4V26.js");var import_chunk_YD5YGYM5=load("./chunk-YD5YGYM5.js");var import_chunk_ILJKJSAA=load("./chunk-ILJKJSAA.js");var import_chunk_W7HED5VZ=load(
+"./chunk-RCJX4V26.js");var import_chunk_W4PHKDWF=load("./chunk-W4PHKDWF.js");var import_chunk_ILJKJSAA=load("./chunk-ILJKJSAA.js");var import_chunk_W7HED5VZ=load(
 "./chunk-W7HED5VZ.js");var import_chunk_G3QJQVPZ=load("./chunk-G3QJQVPZ.js");var import_chunk_CJ74I6F3=load("./chunk-CJ74I6F3.js");var import_chunk_HDW3QKWP=load(
 "./chunk-HDW3QKWP.js");var import_chunk_THMK3AAK=load("./chunk-THMK3AAK.js");var import_chunk_K7ECP4AX=load("./chunk-K7ECP4AX.js");var import_chunk_ILRLY4JU=load(
 "./chunk-ILRLY4JU.js");var import_chunk_DFY3WLOV=load("./chunk-DFY3WLOV.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_33RR3S3O=load(
 "./chunk-33RR3S3O.js");var import_chunk_7LUFXQWN=load("./chunk-7LUFXQWN.js");var import_chunk_SBRRC2LY=load("./chunk-SBRRC2LY.js");var import_chunk_FSRL2ASG=load(
 "./chunk-FSRL2ASG.js");var import_chunk_IXQIV2GL=load("./chunk-IXQIV2GL.js");var import_chunk_XRZCSGQB=load("./chunk-XRZCSGQB.js");var import_chunk_LXK2ZILE=load(
-"./chunk-LXK2ZILE.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_TPL5RJS6=load("./chunk-TPL5RJS6.js");var import_chunk_WVXEN3NF=load(
-"./chunk-WVXEN3NF.js");var import_chunk_BJVD3YVK=load("./chunk-BJVD3YVK.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_ER3MQ2ZD=load(
-"./chunk-ER3MQ2ZD.js");var import_chunk_XUMWCHG3=load("./chunk-XUMWCHG3.js");var import_chunk_RSAECTKB=load("./chunk-RSAECTKB.js");var import_chunk_OYSO2DVF=load(
+"./chunk-LXK2ZILE.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_TPL5RJS6=load("./chunk-TPL5RJS6.js");var import_chunk_LNFJ4ACD=load(
+"./chunk-LNFJ4ACD.js");var import_chunk_BJVD3YVK=load("./chunk-BJVD3YVK.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_2QLC7HEG=load(
+"./chunk-2QLC7HEG.js");var import_chunk_XUMWCHG3=load("./chunk-XUMWCHG3.js");var import_chunk_RSAECTKB=load("./chunk-RSAECTKB.js");var import_chunk_OYSO2DVF=load(
 "./chunk-OYSO2DVF.js");var import_chunk_UNWLYFWA=load("./chunk-UNWLYFWA.js");var import_chunk_55A4YUIJ=load("./chunk-55A4YUIJ.js");var import_chunk_Y5L6GQDB=load(
 "./chunk-Y5L6GQDB.js");var import_chunk_VBJYUCPQ=load("./chunk-VBJYUCPQ.js");var import_chunk_BSO2ISIG=load("./chunk-BSO2ISIG.js");var import_chunk_7WBBYJDG=load(
 "./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load(
-"./chunk-JSBRDJBE.js");async function settleJob(view,isDue,isStrict){if(!await(0,import_chunk_WVXEN3NF.mayAct)(view))return;const act=()=>(0,import_chunk_TPL5RJS6.
-withLock)(view.paths.lock,async()=>{const now=(0,import_chunk_ER3MQ2ZD.inspect)(view.root,view.id);if(isDue(now))await settle(now)});try{await act()}catch(error){
+"./chunk-JSBRDJBE.js");async function settleJob(view,isDue,isStrict){if(!await(0,import_chunk_LNFJ4ACD.mayAct)(view))return;const act=()=>(0,import_chunk_TPL5RJS6.
+withLock)(view.paths.lock,async()=>{const now=(0,import_chunk_2QLC7HEG.inspect)(view.root,view.id);if(isDue(now))await settle(now)});try{await act()}catch(error){
 if(isFull(error))return settleFull(view,act,isStrict);if(!isOutOfReach(error)&&!isBusy(error))throw error}}async function settleFull(view,act,isStrict){(0,import_chunk_527JQF7V.
 removeFile)(view.paths.reserve);try{await act()}catch(error){if(!isFull(error))throw error;if(isStrict)throw fullError(view)}}function detailOf({spec,state}){if(spec?.
 kind!=="watch")return"the shell that was to start it ended before";return state.watch?.evidence??"nobody looked"}async function settle(view){const condition=(0,
-import_chunk_ER3MQ2ZD.conditionOf)(view);if(!view.spec)return;if(view.spec.timer)return(0,import_chunk_M4I2AA3R.concludeTimer)({paths:view.paths,spec:view.spec},
-true);if((0,import_chunk_7BF6ZBHM.finishStored)({paths:view.paths,spec:view.spec})){(0,import_chunk_U56C6E24.removeCgroup)(view.worker?.cgroup??(0,import_chunk_U56C6E24.
+import_chunk_2QLC7HEG.conditionOf)(view);if(!view.spec)return;if(view.spec.timer)return(0,import_chunk_3UZT3TZZ.concludeTimer)({paths:view.paths,spec:view.spec},
+true);if((0,import_chunk_KWVZTQ2C.finishStored)({paths:view.paths,spec:view.spec})){(0,import_chunk_U56C6E24.removeCgroup)(view.worker?.cgroup??(0,import_chunk_U56C6E24.
 findCgroup)(view.id),view.id);return}const tree=(0,import_chunk_O4S3UR6E.treeOf)(view.spec,view.paths,{worker:null,shim:view.shim,child:view.child});const isOver=condition===
 "over"&&view.reason===void 0&&view.spec.run?.keep_children;const ended=isOver?nothing:await(0,import_chunk_O4S3UR6E.terminate)(tree,{graceMs:condition==="over"?
 import_chunk_UNWLYFWA.drainMs:import_chunk_UNWLYFWA.orphanGraceMs,settleMs:import_chunk_UNWLYFWA.killSettleMs});(0,import_chunk_U56C6E24.removeCgroup)(view.worker?.
 cgroup??(0,import_chunk_U56C6E24.findCgroup)(view.id),view.id);const stored=view.spec.watch?await(0,import_chunk_3IQCTW6N.storedVerdict)(view.paths,view.id):void 0;
-await(0,import_chunk_M7RSEKYN.concludeAsked)({paths:view.paths,spec:view.spec},{reason:stored?.end.reason??settledReason(view,condition),exit:view.exit,tree:ended,
+await(0,import_chunk_Q4W2PU5K.concludeAsked)({paths:view.paths,spec:view.spec},{reason:stored?.end.reason??settledReason(view,condition),exit:view.exit,tree:ended,
 reconciled:true,detail:stored?.end.detail??detailOf(view),...stored?{watch:stored.note}:{}},tree)}var nothing={step:"none",ended:[],survivors:[]};function settledReason(view,condition){
-const told=view.spec?.watch?void 0:(0,import_chunk_G5H74RE5.parseReason)(view.reason);if(told)return told;if(condition==="over")return"exited";if(view.cancel)return"\
+const told=view.spec?.watch?void 0:(0,import_chunk_2CKXZWK3.parseReason)(view.reason);if(told)return told;if(condition==="over")return"exited";if(view.cancel)return"\
 canceled";if(condition==="never_started"||condition==="host_restarted")return condition;if(view.spec?.watch)return"hard_timeout";if(view.child===null)return"spa\
 wn_failed";return"worker_lost"}function fullError(view){const code=view.exit?` (its command ended with exit code ${view.exit.exit_code})`:"";return new import_chunk_NVPF5LEY.
 FaultError("state_unusable",`cannot store the end of job ${view.id}${code}: no space left in ${view.paths.folder}`,"make room and ask again")}function isBusy(error){
@@ -5295,15 +5296,15 @@ return error instanceof import_chunk_NVPF5LEY.FaultError&&error.code==="busy"}fu
 errnoOf)(error)??"")}function isOutOfReach(error){return["EROFS","EACCES","EPERM","ENOENT"].includes((0,import_chunk_NVPF5LEY.errnoOf)(error)??"")}
 
 },
-"./setup-ICWVCY54.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{setup:()=>setup});module.exports=stdin_exports;var import_chunk_GLHI5O7U=load("./chunk-GLHI5O7U.js");var import_chunk_XFBNWBRB=load(
-"./chunk-XFBNWBRB.js");var import_chunk_XGVCQHES=load("./chunk-XGVCQHES.js");var import_chunk_CSRHEFTG=load("./chunk-CSRHEFTG.js");var import_chunk_L76FAXVI=load(
+"./setup-UOMM23NI.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{setup:()=>setup});module.exports=stdin_exports;var import_chunk_FTTB3XKH=load("./chunk-FTTB3XKH.js");var import_chunk_XFBNWBRB=load(
+"./chunk-XFBNWBRB.js");var import_chunk_7IFUTIWO=load("./chunk-7IFUTIWO.js");var import_chunk_CSRHEFTG=load("./chunk-CSRHEFTG.js");var import_chunk_L76FAXVI=load(
 "./chunk-L76FAXVI.js");var import_chunk_YAUTBWZI=load("./chunk-YAUTBWZI.js");var import_chunk_K4XBJGBM=load("./chunk-K4XBJGBM.js");var import_chunk_6PFAPK5K=load(
-"./chunk-6PFAPK5K.js");var import_chunk_CIC7AI7D=load("./chunk-CIC7AI7D.js");var import_chunk_JH5ETT6M=load("./chunk-JH5ETT6M.js");var import_chunk_NM4KW5RY=load(
-"./chunk-NM4KW5RY.js");var import_chunk_YD5YGYM5=load("./chunk-YD5YGYM5.js");var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");var import_chunk_DFY3WLOV=load(
+"./chunk-6PFAPK5K.js");var import_chunk_XGTA7A25=load("./chunk-XGTA7A25.js");var import_chunk_JH5ETT6M=load("./chunk-JH5ETT6M.js");var import_chunk_NM4KW5RY=load(
+"./chunk-NM4KW5RY.js");var import_chunk_W4PHKDWF=load("./chunk-W4PHKDWF.js");var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");var import_chunk_DFY3WLOV=load(
 "./chunk-DFY3WLOV.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_XRZCSGQB=load("./chunk-XRZCSGQB.js");var import_chunk_LXK2ZILE=load(
 "./chunk-LXK2ZILE.js");var import_chunk_TPL5RJS6=load("./chunk-TPL5RJS6.js");var import_chunk_BJVD3YVK=load("./chunk-BJVD3YVK.js");var import_chunk_CTSRVJRC=load(
-"./chunk-CTSRVJRC.js");var import_chunk_ER3MQ2ZD=load("./chunk-ER3MQ2ZD.js");var import_chunk_XUMWCHG3=load("./chunk-XUMWCHG3.js");var import_chunk_RSAECTKB=load(
+"./chunk-CTSRVJRC.js");var import_chunk_2QLC7HEG=load("./chunk-2QLC7HEG.js");var import_chunk_XUMWCHG3=load("./chunk-XUMWCHG3.js");var import_chunk_RSAECTKB=load(
 "./chunk-RSAECTKB.js");var import_chunk_OYSO2DVF=load("./chunk-OYSO2DVF.js");var import_chunk_UNWLYFWA=load("./chunk-UNWLYFWA.js");var import_chunk_55A4YUIJ=load(
 "./chunk-55A4YUIJ.js");var import_chunk_Y5L6GQDB=load("./chunk-Y5L6GQDB.js");var import_chunk_VBJYUCPQ=load("./chunk-VBJYUCPQ.js");var import_chunk_BSO2ISIG=load(
 "./chunk-BSO2ISIG.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load(
@@ -5316,10 +5317,10 @@ _file(${folder})`,...commands.map(command=>`command(${command})`)];const added=w
 `,added}}function parse(text){try{return(0,import_chunk_JH5ETT6M.parseSettings)(text)}catch{throw new Error("it is no JSON object")}}function planStateEdit(root,now,choices,user){
 const{restrict=now.restrict,defaults}=choices;const general=defaults?.all===void 0?{}:Object.fromEntries(import_chunk_W7HED5VZ.modeIds.map(mode=>[mode,defaults.
 all]));const default_backend=withModes({...defaults?.clear?{}:now.default_backend,...general},defaults?.modes);const file=(0,import_chunk_RSAECTKB.rootPaths)(root.
-folder).config;const edit={file,before:(0,import_chunk_527JQF7V.readText)(file)??null,after:(0,import_chunk_XGVCQHES.narrowingText)({restrict,default_backend}),
+folder).config;const edit={file,before:(0,import_chunk_527JQF7V.readText)(file)??null,after:(0,import_chunk_7IFUTIWO.narrowingText)({restrict,default_backend}),
 followsLink:false,isState:true};return asEdit(edit,[["restrict",now.restrict,restrict],["default_backend",now.default_backend,default_backend]]).map(one=>({...one,
 changes:one.changes.map(change=>withEffect(change,default_backend,user))}))}function withEffect(change,wanted,user){const mode=import_chunk_W7HED5VZ.modeIds.find(
-id=>change.startsWith(`default_backend.${id}: `));const own=mode&&(0,import_chunk_XGVCQHES.defaultBackend)(mode,user,import_chunk_XGVCQHES.noNarrowing)?.name;if(mode===
+id=>change.startsWith(`default_backend.${id}: `));const own=mode&&(0,import_chunk_7IFUTIWO.defaultBackend)(mode,user,import_chunk_7IFUTIWO.noNarrowing)?.name;if(mode===
 void 0||own===void 0||wanted[mode]===void 0||wanted[mode]===own)return change;return`${change} (has no effect here: your config says ${own})`}function planUserEdit(now,choices){
 const file=(0,import_chunk_K4XBJGBM.userConfigFile)();if(file===void 0)throw new import_chunk_NVPF5LEY.FaultError("preflight","cannot find your config folder: n\
 either HOME nor XDG_CONFIG_HOME is set");const before=(0,import_chunk_527JQF7V.readText)(file)??null;const all=before===null?{}:JSON.parse(before);const{restrict=now.
@@ -5331,7 +5332,7 @@ ds",now.default_backends??{},wanted.default_backends],["restrict",now.restrict??
 findBackend)("agy")?.policy;const home=import_chunk_VBJYUCPQ.variables.home();if(!policy)throw new Error("there is no backend agy with settings");if(home===void 0)
 throw new import_chunk_NVPF5LEY.FaultError("preflight","cannot find the settings of agy: HOME is not set");const file=import_node_path.default.join(home,policy.
 file);const refused=why=>new import_chunk_NVPF5LEY.FaultError("preflight",`cannot change the settings ${file}: ${why}`);if(!(0,import_chunk_7WBBYJDG.isFolder)(import_node_path.
-default.dirname(file)))throw refused("agy was never started here; start it once and sign in");const read=(0,import_chunk_XGVCQHES.readSettings)(file);if("fault"in
+default.dirname(file)))throw refused("agy was never started here; start it once and sign in");const read=(0,import_chunk_7IFUTIWO.readSettings)(file);if("fault"in
 read)throw refused(`they ${read.fault}`);let made;try{made=addReadRules(read.text,folder)}catch(error){throw refused((0,import_chunk_NVPF5LEY.messageOf)(error))}
 if(made.added.length===0)return[];const changes=made.added.map(rule=>`permissions.allow: adds ${JSON.stringify(rule)}`);return[{file,before:read.text,after:made.
 text,followsLink:true,isState:false,changes}]}async function applyEdits(root,edits){const stamp=(0,import_chunk_Y5L6GQDB.isoNow)().replace(/[-:]|\.\d+/g,"");const write=()=>(0,
@@ -5342,10 +5343,10 @@ after));return changes.length===0?[]:[{...edit,changes}]}function tellChange(key
 modeIds.filter(mode=>Object.hasOwn(before,mode)||Object.hasOwn(after,mode));return modes2.flatMap(mode=>tellChange(`${key}.${mode}`,before[mode]??null,after[mode]??
 null))}const[old,fresh]=[before,after].map(value=>JSON.stringify(value));return old===fresh?[]:[`${key}: ${old} -> ${fresh}`]}function isObject(value){return typeof value===
 "object"&&value!==null&&!Array.isArray(value)}function modeRows(surveys,config,narrowing){const installed=surveys.filter(one=>!one.custom&&one.program!==null);const single=installed.
-length===1?installed[0]?.backend:void 0;return Object.values(import_chunk_W7HED5VZ.modes).map(({id,profile})=>{const chosen=(0,import_chunk_XGVCQHES.defaultBackend)(
+length===1?installed[0]?.backend:void 0;return Object.values(import_chunk_W7HED5VZ.modes).map(({id,profile})=>{const chosen=(0,import_chunk_7IFUTIWO.defaultBackend)(
 id,config,narrowing);const lists={user:config.restrict??[],state:narrowing.restrict};const by=["user","state"].find(one=>lists[one].includes(id))??null;const restrictions=Object.
 values(lists).map(restrict=>({restrict,file:""}));const backend=chosen?.name??single??null;return{mode:id,backend,backend_from:chosen?.from??(single===void 0?null:
-"only_installed"),usable:backend===null?null:surveys.find(one=>one.backend===backend)?.usable??false,profile:(0,import_chunk_XGVCQHES.narrowProfile)(id,{asked:void 0,
+"only_installed"),usable:backend===null?null:surveys.find(one=>one.backend===backend)?.usable??false,profile:(0,import_chunk_7IFUTIWO.narrowProfile)(id,{asked:void 0,
 fallback:profile},restrictions),restricted_by:by}})}function setupDocument({surveys,modes:modes2,edits,isApplied}){const changes=edits.map(({file,changes:changes2,
 copy})=>({file,changes:changes2,copy}));return{applied:isApplied,backends:surveys,modes:modes2,changes}}function setupPage({surveys,modes:modes2,edits,isApplied,
 isAsked}){const isAsOfNow=edits.length>0&&!isApplied;const parts=[...surveys.map(backendText),modesText(modes2,isAsOfNow)];if(isAsked)parts.push(editsText(edits,
@@ -5377,12 +5378,12 @@ r every worktree, not in the state folder"},"allow-reads":{kind:"flag",help:"wit
 er can only narrow: its default counts where your own config leaves the choice open. No model is called: whether a sign-in is valid shows "doctor --backend NAME\
 ".\nExit codes: 0 shown or written, 1 refused.',examples:["setup","setup --restrict review,ask --apply","setup --default-backend codex,review=claude --user --ap\
 ply","setup --backend agy --allow-reads"],async run(context,input){const root=context.root(input);const config=(0,import_chunk_CSRHEFTG.readUserConfig)();const known=(0,
-import_chunk_XGVCQHES.knownBackends)(config);const only=input.text("backend");if(only!==void 0&&!known.includes(only))throw unknownBackend("--backend",only,known);
+import_chunk_7IFUTIWO.knownBackends)(config);const only=input.text("backend");if(only!==void 0&&!known.includes(only))throw unknownBackend("--backend",only,known);
 const choices={restrict:restrictOf(input),defaults:defaultsOf(input,known)};checkTogether(input,choices);(0,import_chunk_YAUTBWZI.checkRoot)(root.folder);const narrowing=(0,
-import_chunk_XGVCQHES.readNarrowing)(root.folder,known);const edits=[...input.has("user")?planUserEdit(config,choices):planStateEdit(root,narrowing,choices,config),
+import_chunk_7IFUTIWO.readNarrowing)(root.folder,known);const edits=[...input.has("user")?planUserEdit(config,choices):planStateEdit(root,narrowing,choices,config),
 ...input.has("allow-reads")?planReadRules((0,import_chunk_XRZCSGQB.findWorktree)(context.cwd)??context.cwd):[]];const isApplied=input.has("apply");const copies=isApplied?
-await applyEdits(root,edits):[];const isChanged=isApplied&&edits.length>0;const now=isChanged?{config:(0,import_chunk_CSRHEFTG.readUserConfig)(),narrowing:(0,import_chunk_XGVCQHES.
-readNarrowing)(root.folder,known)}:{config,narrowing};const surveys=(0,import_chunk_GLHI5O7U.surveyBackends)(now.config,context.cwd);const page={surveys:surveys.
+await applyEdits(root,edits):[];const isChanged=isApplied&&edits.length>0;const now=isChanged?{config:(0,import_chunk_CSRHEFTG.readUserConfig)(),narrowing:(0,import_chunk_7IFUTIWO.
+readNarrowing)(root.folder,known)}:{config,narrowing};const surveys=(0,import_chunk_FTTB3XKH.surveyBackends)(now.config,context.cwd);const page={surveys:surveys.
 filter(({backend})=>only===void 0||backend===only),modes:modeRows(surveys,now.config,now.narrowing),edits:edits.map((edit,at)=>({...edit,copy:copies[at]??null})),
 isApplied,isAsked:wantsChange(input)};if(input.has("json"))return{code:import_chunk_6PFAPK5K.exitCodes.done,json:setupDocument(page)};return{code:import_chunk_6PFAPK5K.
 exitCodes.done,out:setupPage(page)}}};function wantsChange(input){return["restrict","default-backend","allow-reads"].some(name=>input.has(name))}function checkTogether(input,{
@@ -5405,47 +5406,47 @@ stdin_exports;var import_chunk_FNP5XAIJ=load("./chunk-FNP5XAIJ.js");var import_c
 k-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
 
 },
-"./staffer-5JTKWORQ.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{staffer:()=>staffer});module.exports=stdin_exports;var import_chunk_G75GDAHA=load("./chunk-G75GDAHA.js");var import_chunk_766YHSQT=load(
-"./chunk-766YHSQT.js");var import_chunk_XGVCQHES=load("./chunk-XGVCQHES.js");var import_chunk_PPLVBG35=load("./chunk-PPLVBG35.js");var import_chunk_CSRHEFTG=load(
-"./chunk-CSRHEFTG.js");var import_chunk_SYQDYF26=load("./chunk-SYQDYF26.js");var import_chunk_OCRZJA3Q=load("./chunk-OCRZJA3Q.js");var import_chunk_LVXJVB3Z=load(
-"./chunk-LVXJVB3Z.js");var import_chunk_X6QZWT4F=load("./chunk-X6QZWT4F.js");var import_chunk_H4EBPZHM=load("./chunk-H4EBPZHM.js");var import_chunk_NDLZGJF4=load(
+"./staffer-ZLLQWSKZ.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{staffer:()=>staffer});module.exports=stdin_exports;var import_chunk_J4JQLYZS=load("./chunk-J4JQLYZS.js");var import_chunk_3ONYJH2E=load(
+"./chunk-3ONYJH2E.js");var import_chunk_7IFUTIWO=load("./chunk-7IFUTIWO.js");var import_chunk_PPLVBG35=load("./chunk-PPLVBG35.js");var import_chunk_CSRHEFTG=load(
+"./chunk-CSRHEFTG.js");var import_chunk_NHRPGUGS=load("./chunk-NHRPGUGS.js");var import_chunk_OCRZJA3Q=load("./chunk-OCRZJA3Q.js");var import_chunk_LVXJVB3Z=load(
+"./chunk-LVXJVB3Z.js");var import_chunk_5YXB44RP=load("./chunk-5YXB44RP.js");var import_chunk_2QIMZQJQ=load("./chunk-2QIMZQJQ.js");var import_chunk_NDLZGJF4=load(
 "./chunk-NDLZGJF4.js");var import_chunk_L76FAXVI=load("./chunk-L76FAXVI.js");var import_chunk_YAUTBWZI=load("./chunk-YAUTBWZI.js");var import_chunk_K4XBJGBM=load(
-"./chunk-K4XBJGBM.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_CIC7AI7D=load(
-"./chunk-CIC7AI7D.js");var import_chunk_JH5ETT6M=load("./chunk-JH5ETT6M.js");var import_chunk_NM4KW5RY=load("./chunk-NM4KW5RY.js");var import_chunk_YD5YGYM5=load(
-"./chunk-YD5YGYM5.js");var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_DFY3WLOV=load(
+"./chunk-K4XBJGBM.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_XGTA7A25=load(
+"./chunk-XGTA7A25.js");var import_chunk_JH5ETT6M=load("./chunk-JH5ETT6M.js");var import_chunk_NM4KW5RY=load("./chunk-NM4KW5RY.js");var import_chunk_W4PHKDWF=load(
+"./chunk-W4PHKDWF.js");var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_DFY3WLOV=load(
 "./chunk-DFY3WLOV.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_SBRRC2LY=load("./chunk-SBRRC2LY.js");var import_chunk_FSRL2ASG=load(
 "./chunk-FSRL2ASG.js");var import_chunk_IXQIV2GL=load("./chunk-IXQIV2GL.js");var import_chunk_XRZCSGQB=load("./chunk-XRZCSGQB.js");var import_chunk_LXK2ZILE=load(
 "./chunk-LXK2ZILE.js");var import_chunk_GH6Z3BUY=load("./chunk-GH6Z3BUY.js");var import_chunk_TPL5RJS6=load("./chunk-TPL5RJS6.js");var import_chunk_BJVD3YVK=load(
-"./chunk-BJVD3YVK.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_ER3MQ2ZD=load("./chunk-ER3MQ2ZD.js");var import_chunk_XUMWCHG3=load(
+"./chunk-BJVD3YVK.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_2QLC7HEG=load("./chunk-2QLC7HEG.js");var import_chunk_XUMWCHG3=load(
 "./chunk-XUMWCHG3.js");var import_chunk_RSAECTKB=load("./chunk-RSAECTKB.js");var import_chunk_OYSO2DVF=load("./chunk-OYSO2DVF.js");var import_chunk_UNWLYFWA=load(
 "./chunk-UNWLYFWA.js");var import_chunk_55A4YUIJ=load("./chunk-55A4YUIJ.js");var import_chunk_Y5L6GQDB=load("./chunk-Y5L6GQDB.js");var import_chunk_VBJYUCPQ=load(
 "./chunk-VBJYUCPQ.js");var import_chunk_BSO2ISIG=load("./chunk-BSO2ISIG.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load(
-"./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var staffer=(0,import_chunk_G75GDAHA.
+"./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var staffer=(0,import_chunk_J4JQLYZS.
 makeStaffVerb)({mode:"staffer",examples:['staffer --backend codex --prompt "Fix the test of parse.ts"',"staffer --prompt-file task.md --timeout 90m --once-key t\
 ask-17"]});
 
 },
-"./status-MJGSLB6I.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{status:()=>status});module.exports=stdin_exports;var import_chunk_GN4PZQTQ=load("./chunk-GN4PZQTQ.js");var import_chunk_QFYR37JK=load(
-"./chunk-QFYR37JK.js");var import_chunk_SM32CA22=load("./chunk-SM32CA22.js");var import_chunk_O3BKWLOG=load("./chunk-O3BKWLOG.js");var import_chunk_BXSONOR3=load(
-"./chunk-BXSONOR3.js");var import_chunk_NWMRLGD5=load("./chunk-NWMRLGD5.js");var import_chunk_SUUUD6OI=load("./chunk-SUUUD6OI.js");var import_chunk_J6PIGIFY=load(
+"./status-AYNH3OH5.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{status:()=>status});module.exports=stdin_exports;var import_chunk_SZH6X2F3=load("./chunk-SZH6X2F3.js");var import_chunk_NBK35GSF=load(
+"./chunk-NBK35GSF.js");var import_chunk_VWPASICI=load("./chunk-VWPASICI.js");var import_chunk_ZDWJEU6N=load("./chunk-ZDWJEU6N.js");var import_chunk_BXSONOR3=load(
+"./chunk-BXSONOR3.js");var import_chunk_NWMRLGD5=load("./chunk-NWMRLGD5.js");var import_chunk_MYRX35MS=load("./chunk-MYRX35MS.js");var import_chunk_J6PIGIFY=load(
 "./chunk-J6PIGIFY.js");var import_chunk_L76FAXVI=load("./chunk-L76FAXVI.js");var import_chunk_YAUTBWZI=load("./chunk-YAUTBWZI.js");var import_chunk_UBGVSQG2=load(
 "./chunk-UBGVSQG2.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_NM4KW5RY=load("./chunk-NM4KW5RY.js");var import_chunk_QDGG2LTG=load(
-"./chunk-QDGG2LTG.js");var import_chunk_5WQSECMS=load("./chunk-5WQSECMS.js");var import_chunk_RCJX4V26=load("./chunk-RCJX4V26.js");var import_chunk_YD5YGYM5=load(
-"./chunk-YD5YGYM5.js");var import_chunk_ILJKJSAA=load("./chunk-ILJKJSAA.js");var import_chunk_THMK3AAK=load("./chunk-THMK3AAK.js");var import_chunk_K7ECP4AX=load(
+"./chunk-QDGG2LTG.js");var import_chunk_5WQSECMS=load("./chunk-5WQSECMS.js");var import_chunk_RCJX4V26=load("./chunk-RCJX4V26.js");var import_chunk_W4PHKDWF=load(
+"./chunk-W4PHKDWF.js");var import_chunk_ILJKJSAA=load("./chunk-ILJKJSAA.js");var import_chunk_THMK3AAK=load("./chunk-THMK3AAK.js");var import_chunk_K7ECP4AX=load(
 "./chunk-K7ECP4AX.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_DFY3WLOV=load("./chunk-DFY3WLOV.js");var import_chunk_GEPPUING=load(
 "./chunk-GEPPUING.js");var import_chunk_SBRRC2LY=load("./chunk-SBRRC2LY.js");var import_chunk_XRZCSGQB=load("./chunk-XRZCSGQB.js");var import_chunk_LXK2ZILE=load(
-"./chunk-LXK2ZILE.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_ER3MQ2ZD=load("./chunk-ER3MQ2ZD.js");var import_chunk_XUMWCHG3=load(
+"./chunk-LXK2ZILE.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_2QLC7HEG=load("./chunk-2QLC7HEG.js");var import_chunk_XUMWCHG3=load(
 "./chunk-XUMWCHG3.js");var import_chunk_RSAECTKB=load("./chunk-RSAECTKB.js");var import_chunk_OYSO2DVF=load("./chunk-OYSO2DVF.js");var import_chunk_UNWLYFWA=load(
 "./chunk-UNWLYFWA.js");var import_chunk_55A4YUIJ=load("./chunk-55A4YUIJ.js");var import_chunk_Y5L6GQDB=load("./chunk-Y5L6GQDB.js");var import_chunk_VBJYUCPQ=load(
 "./chunk-VBJYUCPQ.js");var import_chunk_BSO2ISIG=load("./chunk-BSO2ISIG.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load(
 "./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");function rowDocument(view){const{
 state,spec}=view;const{error}=state;return{id:view.id,kind:spec?.kind??null,verb:spec?.verb??null,owner:spec?.owner?(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.
-plainText)(spec.owner),200):null,label:spec?.label?(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(spec.label),200):null,...(0,import_chunk_O3BKWLOG.
-staffFacts)(spec),state:state.state,...(0,import_chunk_LXK2ZILE.plainValue)((0,import_chunk_SUUUD6OI.healthOf)(view,(0,import_chunk_ER3MQ2ZD.conditionOf)(view)),
-400),checkpoint:pick((0,import_chunk_SUUUD6OI.checkpointOf)(state),["n","at","phase","completed","total","eta_seconds"]),watch:pick((0,import_chunk_SUUUD6OI.watchSeen)(
-view),["condition","words","verdict","word","polls"]),timer:pick((0,import_chunk_SUUUD6OI.timerSeen)(view),["due_at","due_in_ms","slot"]),created_at:state.created_at,
+plainText)(spec.owner),200):null,label:spec?.label?(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(spec.label),200):null,...(0,import_chunk_ZDWJEU6N.
+staffFacts)(spec),state:state.state,...(0,import_chunk_LXK2ZILE.plainValue)((0,import_chunk_MYRX35MS.healthOf)(view,(0,import_chunk_2QLC7HEG.conditionOf)(view)),
+400),checkpoint:pick((0,import_chunk_MYRX35MS.checkpointOf)(state),["n","at","phase","completed","total","eta_seconds"]),watch:pick((0,import_chunk_MYRX35MS.watchSeen)(
+view),["condition","words","verdict","word","polls"]),timer:pick((0,import_chunk_MYRX35MS.timerSeen)(view),["due_at","due_in_ms","slot"]),created_at:state.created_at,
 ended_at:state.ended_at,age_ms:(0,import_chunk_OYSO2DVF.ageOf)(state.created_at,(0,import_chunk_Y5L6GQDB.nowMs)()),duration_ms:state.duration_ms,exit_code:state.
 exit_code,error:error&&{...error,message:(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(error.message),400)},cwd:spec?.cwd??null}}function pick(value,names){
 return value&&Object.fromEntries(Object.entries(value).filter(([name])=>names.includes(name)))}var status={name:"status",summary:"table of live and recent jobs,\
@@ -5455,29 +5456,29 @@ again and again until no job lives; on a pipe: print it once, when no job is liv
 redraw,help:"with --watch: how often (default 1s)"},...import_chunk_L76FAXVI.common},notes:'A state with "!" (running!) means that the job needs attention; stat\
 us ID says why.',examples:["status","status --watch","status run-mik3x9ab-4f7q2z","status --owner builder --json"],async run(context,input){const root=context.root(
 input);const isThere=(0,import_chunk_YAUTBWZI.checkRoot)(root.folder);if(input.has("every")&&!input.has("watch"))throw(0,import_chunk_NVPF5LEY.usageError)("cann\
-ot take --every without --watch");if(input.has("watch"))return watchIt(context,root,input);if(input.words[0]!==void 0){const view=await(0,import_chunk_YD5YGYM5.
+ot take --every without --watch");if(input.has("watch"))return watchIt(context,root,input);if(input.words[0]!==void 0){const view=await(0,import_chunk_W4PHKDWF.
 refresh)(root.folder,(0,import_chunk_NM4KW5RY.findJob)(root,input.words[0]));return input.has("json")?{code:(0,import_chunk_6PFAPK5K.exitCodeOf)(view.state.state),
-json:(0,import_chunk_O3BKWLOG.observation)(view,{afterSeq:null,root})}:{code:(0,import_chunk_6PFAPK5K.exitCodeOf)(view.state.state),out:(0,import_chunk_QFYR37JK.
-pageOf)(view,root)}}const views=isThere?await(0,import_chunk_GN4PZQTQ.listViews)(root.folder,{recent:input.count("recent")??10,owner:input.text("owner")??null}):
+json:(0,import_chunk_ZDWJEU6N.observation)(view,{afterSeq:null,root})}:{code:(0,import_chunk_6PFAPK5K.exitCodeOf)(view.state.state),out:(0,import_chunk_NBK35GSF.
+pageOf)(view,root)}}const views=isThere?await(0,import_chunk_SZH6X2F3.listViews)(root.folder,{recent:input.count("recent")??10,owner:input.text("owner")??null}):
 [];if(input.has("json"))return{code:import_chunk_6PFAPK5K.exitCodes.done,json:{state_folder:root.folder,now:(0,import_chunk_Y5L6GQDB.isoNow)(),jobs:views.map(rowDocument)}};
 if(views.length===0)return{code:import_chunk_6PFAPK5K.exitCodes.done,out:`no jobs in ${root.folder}
 `};const look={width:context.width,isColored:context.isTerminal&&!import_chunk_VBJYUCPQ.variables.noColor()};return{code:import_chunk_6PFAPK5K.exitCodes.done,out:`${await(0,
-import_chunk_SM32CA22.tableOf)(views,look)}
+import_chunk_VWPASICI.tableOf)(views,look)}
 `}}};async function watchIt(context,root,input){if(input.has("json"))throw(0,import_chunk_NVPF5LEY.usageError)("cannot take --watch and --json together: one is \
-for people, the other for programs");const[word]=input.words;const{watchStatus}=await Promise.resolve().then(()=>load("./status-watch-D2X4K3Z3.js"));return watchStatus(
+for people, the other for programs");const[word]=input.words;const{watchStatus}=await Promise.resolve().then(()=>load("./status-watch-4VAEBFW6.js"));return watchStatus(
 context,{root:root.folder,id:word===void 0?null:(0,import_chunk_NM4KW5RY.findJob)(root,word),owner:input.text("owner")??null,recent:input.count("recent")??10,everyMs:input.
 durationOrDefault("every")})}
 
 },
-"./status-watch-D2X4K3Z3.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{watchStatus:()=>watchStatus});module.exports=stdin_exports;var import_chunk_GN4PZQTQ=load("./chunk-GN4PZQTQ.js");var import_chunk_SM32CA22=load(
-"./chunk-SM32CA22.js");var import_chunk_O3BKWLOG=load("./chunk-O3BKWLOG.js");var import_chunk_NWMRLGD5=load("./chunk-NWMRLGD5.js");var import_chunk_LUIVRIXY=load(
-"./chunk-LUIVRIXY.js");var import_chunk_SUUUD6OI=load("./chunk-SUUUD6OI.js");var import_chunk_FKEDTWPK=load("./chunk-FKEDTWPK.js");var import_chunk_J6PIGIFY=load(
+"./status-watch-4VAEBFW6.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{watchStatus:()=>watchStatus});module.exports=stdin_exports;var import_chunk_SZH6X2F3=load("./chunk-SZH6X2F3.js");var import_chunk_VWPASICI=load(
+"./chunk-VWPASICI.js");var import_chunk_ZDWJEU6N=load("./chunk-ZDWJEU6N.js");var import_chunk_NWMRLGD5=load("./chunk-NWMRLGD5.js");var import_chunk_LUIVRIXY=load(
+"./chunk-LUIVRIXY.js");var import_chunk_MYRX35MS=load("./chunk-MYRX35MS.js");var import_chunk_FKEDTWPK=load("./chunk-FKEDTWPK.js");var import_chunk_J6PIGIFY=load(
 "./chunk-J6PIGIFY.js");var import_chunk_UBGVSQG2=load("./chunk-UBGVSQG2.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_NM4KW5RY=load(
-"./chunk-NM4KW5RY.js");var import_chunk_RCJX4V26=load("./chunk-RCJX4V26.js");var import_chunk_YD5YGYM5=load("./chunk-YD5YGYM5.js");var import_chunk_THMK3AAK=load(
+"./chunk-NM4KW5RY.js");var import_chunk_RCJX4V26=load("./chunk-RCJX4V26.js");var import_chunk_W4PHKDWF=load("./chunk-W4PHKDWF.js");var import_chunk_THMK3AAK=load(
 "./chunk-THMK3AAK.js");var import_chunk_K7ECP4AX=load("./chunk-K7ECP4AX.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_DFY3WLOV=load(
 "./chunk-DFY3WLOV.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_SBRRC2LY=load("./chunk-SBRRC2LY.js");var import_chunk_LXK2ZILE=load(
-"./chunk-LXK2ZILE.js");var import_chunk_ER3MQ2ZD=load("./chunk-ER3MQ2ZD.js");var import_chunk_XUMWCHG3=load("./chunk-XUMWCHG3.js");var import_chunk_RSAECTKB=load(
+"./chunk-LXK2ZILE.js");var import_chunk_2QLC7HEG=load("./chunk-2QLC7HEG.js");var import_chunk_XUMWCHG3=load("./chunk-XUMWCHG3.js");var import_chunk_RSAECTKB=load(
 "./chunk-RSAECTKB.js");var import_chunk_OYSO2DVF=load("./chunk-OYSO2DVF.js");var import_chunk_UNWLYFWA=load("./chunk-UNWLYFWA.js");var import_chunk_55A4YUIJ=load(
 "./chunk-55A4YUIJ.js");var import_chunk_Y5L6GQDB=load("./chunk-Y5L6GQDB.js");var import_chunk_VBJYUCPQ=load("./chunk-VBJYUCPQ.js");var import_chunk_BSO2ISIG=load(
 "./chunk-BSO2ISIG.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load(
@@ -5485,53 +5486,53 @@ durationOrDefault("every")})}
 import_chunk_LUIVRIXY.makeNap)(new AbortController().signal);const jobs=new Jobs(ask);const releases=screen?[screen.onResize(()=>nap.ring("resize")),(0,import_chunk_FKEDTWPK.
 onContinue)(()=>screen.leave()),(0,import_chunk_FKEDTWPK.onInterrupt)(import_chunk_FKEDTWPK.endBySignal)]:[];const isColored=context.isTerminal&&!import_chunk_VBJYUCPQ.
 variables.noColor();try{for(let views=await jobs.again();;views=await jobs.next()){if(areEnded(views))views=await jobs.again();if(ask.id!==null&&views.length===
-0)(0,import_chunk_ER3MQ2ZD.inspect)(ask.root,ask.id);if(areEnded(views)){screen?.clear();const width=screen?.size().columns??context.width;const out=views.length===
-0?`no jobs in ${ask.root}`:await(0,import_chunk_SM32CA22.tableOf)(views,{width,isColored});return{code:codeOf(ask,views),out:`${out}
+0)(0,import_chunk_2QLC7HEG.inspect)(ask.root,ask.id);if(areEnded(views)){screen?.clear();const width=screen?.size().columns??context.width;const out=views.length===
+0?`no jobs in ${ask.root}`:await(0,import_chunk_VWPASICI.tableOf)(views,{width,isColored});return{code:codeOf(ask,views),out:`${out}
 `}}screen?.draw(await pageOf(views,screen.size().columns-1,isColored));await nap.sleep(ask.everyMs);for(let calm=1;!screen&&calm<calmRounds&&jobs.isSame();calm+=
-1)await nap.sleep(ask.everyMs)}}finally{for(const release of releases)release()}}function areEnded(views){return views.every(view=>(0,import_chunk_ER3MQ2ZD.isEnded)(
+1)await nap.sleep(ask.everyMs)}}finally{for(const release of releases)release()}}function areEnded(views){return views.every(view=>(0,import_chunk_2QLC7HEG.isEnded)(
 view.state))}function codeOf({id},[view]){return id!==null&&view?(0,import_chunk_6PFAPK5K.exitCodeOf)(view.state.state):import_chunk_6PFAPK5K.exitCodes.done}async function pageOf(views,width,isColored){
-const live=views.filter(view=>!(0,import_chunk_ER3MQ2ZD.isEnded)(view.state));const head=`${(0,import_chunk_Y5L6GQDB.isoNow)().slice(0,19)}Z  ${live.length} liv\
-e`;const reasons=live.flatMap(view=>{const{health,reason}=(0,import_chunk_SUUUD6OI.healthOf)(view,(0,import_chunk_ER3MQ2ZD.conditionOf)(view));return health==="\
-attention"&&reason?[`! ${view.id}: ${reason}`]:[]});return[head,await(0,import_chunk_SM32CA22.tableOf)(views,{width,isColored,isLive:true}),...reasons].join("\n")}
+const live=views.filter(view=>!(0,import_chunk_2QLC7HEG.isEnded)(view.state));const head=`${(0,import_chunk_Y5L6GQDB.isoNow)().slice(0,19)}Z  ${live.length} liv\
+e`;const reasons=live.flatMap(view=>{const{health,reason}=(0,import_chunk_MYRX35MS.healthOf)(view,(0,import_chunk_2QLC7HEG.conditionOf)(view));return health==="\
+attention"&&reason?[`! ${view.id}: ${reason}`]:[]});return[head,await(0,import_chunk_VWPASICI.tableOf)(views,{width,isColored,isLive:true}),...reasons].join("\n")}
 var Jobs=class{ask;known=new Map;constructor(ask){this.ask=ask}async again(){const{root,id,owner}=this.ask;const recent=Math.max(this.ask.recent,this.known.size);
-const views=id===null?await(0,import_chunk_GN4PZQTQ.listViews)(root,{recent,owner}):await(0,import_chunk_GN4PZQTQ.tryView)(root,id);for(const view of views)this.
+const views=id===null?await(0,import_chunk_SZH6X2F3.listViews)(root,{recent,owner}):await(0,import_chunk_SZH6X2F3.tryView)(root,id);for(const view of views)this.
 known.set(view.id,view);return this.rows()}async next(){const{root,id,owner}=this.ask;const fresh=id===null?(0,import_chunk_NM4KW5RY.listActive)(root).filter(one=>!this.
-known.has(one)):[];for(const one of fresh)await this.look(one);for(const view of this.known.values())if(!(0,import_chunk_ER3MQ2ZD.isEnded)(view.state))await this.
-look(view.id);for(const view of this.known.values())if(!(0,import_chunk_GN4PZQTQ.isOwnedBy)(view.spec,owner)||!(0,import_chunk_7WBBYJDG.exists)((0,import_chunk_RSAECTKB.
-jobPaths)(root,view.id).folder))this.known.delete(view.id);return this.rows()}isSame(){const live=[...this.known.values()].filter(view=>!(0,import_chunk_ER3MQ2ZD.
+known.has(one)):[];for(const one of fresh)await this.look(one);for(const view of this.known.values())if(!(0,import_chunk_2QLC7HEG.isEnded)(view.state))await this.
+look(view.id);for(const view of this.known.values())if(!(0,import_chunk_SZH6X2F3.isOwnedBy)(view.spec,owner)||!(0,import_chunk_7WBBYJDG.exists)((0,import_chunk_RSAECTKB.
+jobPaths)(root,view.id).folder))this.known.delete(view.id);return this.rows()}isSame(){const live=[...this.known.values()].filter(view=>!(0,import_chunk_2QLC7HEG.
 isEnded)(view.state)).map(view=>view.id);const active=new Set((0,import_chunk_NM4KW5RY.listActive)(this.ask.root));return live.every(id=>active.has(id))&&(this.
-ask.id!==null||[...active].every(id=>this.known.has(id)))}async look(id){const[view]=await(0,import_chunk_GN4PZQTQ.tryView)(this.ask.root,id);if(view)this.known.
-set(id,view);else this.known.delete(id)}rows(){return[...this.known.values()].sort(import_chunk_GN4PZQTQ.byLife)}};
+ask.id!==null||[...active].every(id=>this.known.has(id)))}async look(id){const[view]=await(0,import_chunk_SZH6X2F3.tryView)(this.ask.root,id);if(view)this.known.
+set(id,view);else this.known.delete(id)}rows(){return[...this.known.values()].sort(import_chunk_SZH6X2F3.byLife)}};
 
 },
-"./supervise-ZXNJKAZQ.js": function (module, exports) {
+"./supervise-EXOPWDZZ.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{supervise:()=>supervise});module.exports=stdin_exports;var import_chunk_PPLVBG35=load("./chunk-PPLVBG35.js");var import_chunk_KQ6CXMOJ=load(
-"./chunk-KQ6CXMOJ.js");var import_chunk_ZMHFMS2X=load("./chunk-ZMHFMS2X.js");var import_chunk_2ZMZR3QW=load("./chunk-2ZMZR3QW.js");var import_chunk_IH5K6ZOB=load(
-"./chunk-IH5K6ZOB.js");var import_chunk_B2GTHZX4=load("./chunk-B2GTHZX4.js");var import_chunk_FNP5XAIJ=load("./chunk-FNP5XAIJ.js");var import_chunk_M7RSEKYN=load(
-"./chunk-M7RSEKYN.js");var import_chunk_O4S3UR6E=load("./chunk-O4S3UR6E.js");var import_chunk_7BF6ZBHM=load("./chunk-7BF6ZBHM.js");var import_chunk_G5H74RE5=load(
-"./chunk-G5H74RE5.js");var import_chunk_LZLDJ5RC=load("./chunk-LZLDJ5RC.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_CIC7AI7D=load(
-"./chunk-CIC7AI7D.js");var import_chunk_JH5ETT6M=load("./chunk-JH5ETT6M.js");var import_chunk_NM4KW5RY=load("./chunk-NM4KW5RY.js");var import_chunk_U56C6E24=load(
+"./chunk-KQ6CXMOJ.js");var import_chunk_KXG3I6EM=load("./chunk-KXG3I6EM.js");var import_chunk_DEY4OZOD=load("./chunk-DEY4OZOD.js");var import_chunk_IH5K6ZOB=load(
+"./chunk-IH5K6ZOB.js");var import_chunk_B2GTHZX4=load("./chunk-B2GTHZX4.js");var import_chunk_FNP5XAIJ=load("./chunk-FNP5XAIJ.js");var import_chunk_Q4W2PU5K=load(
+"./chunk-Q4W2PU5K.js");var import_chunk_O4S3UR6E=load("./chunk-O4S3UR6E.js");var import_chunk_KWVZTQ2C=load("./chunk-KWVZTQ2C.js");var import_chunk_2CKXZWK3=load(
+"./chunk-2CKXZWK3.js");var import_chunk_LZLDJ5RC=load("./chunk-LZLDJ5RC.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_XGTA7A25=load(
+"./chunk-XGTA7A25.js");var import_chunk_JH5ETT6M=load("./chunk-JH5ETT6M.js");var import_chunk_NM4KW5RY=load("./chunk-NM4KW5RY.js");var import_chunk_U56C6E24=load(
 "./chunk-U56C6E24.js");var import_chunk_P2ISOPV5=load("./chunk-P2ISOPV5.js");var import_chunk_Z4RGNWQU=load("./chunk-Z4RGNWQU.js");var import_chunk_QDGG2LTG=load(
-"./chunk-QDGG2LTG.js");var import_chunk_5WQSECMS=load("./chunk-5WQSECMS.js");var import_chunk_RCJX4V26=load("./chunk-RCJX4V26.js");var import_chunk_YD5YGYM5=load(
-"./chunk-YD5YGYM5.js");var import_chunk_ILJKJSAA=load("./chunk-ILJKJSAA.js");var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");var import_chunk_G3QJQVPZ=load(
+"./chunk-QDGG2LTG.js");var import_chunk_5WQSECMS=load("./chunk-5WQSECMS.js");var import_chunk_RCJX4V26=load("./chunk-RCJX4V26.js");var import_chunk_W4PHKDWF=load(
+"./chunk-W4PHKDWF.js");var import_chunk_ILJKJSAA=load("./chunk-ILJKJSAA.js");var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");var import_chunk_G3QJQVPZ=load(
 "./chunk-G3QJQVPZ.js");var import_chunk_CJ74I6F3=load("./chunk-CJ74I6F3.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_THMK3AAK=load(
 "./chunk-THMK3AAK.js");var import_chunk_K7ECP4AX=load("./chunk-K7ECP4AX.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_DFY3WLOV=load(
 "./chunk-DFY3WLOV.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_33RR3S3O=load("./chunk-33RR3S3O.js");var import_chunk_7LUFXQWN=load(
 "./chunk-7LUFXQWN.js");var import_chunk_SBRRC2LY=load("./chunk-SBRRC2LY.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_IXQIV2GL=load(
 "./chunk-IXQIV2GL.js");var import_chunk_XRZCSGQB=load("./chunk-XRZCSGQB.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_TFEMYLSK=load(
 "./chunk-TFEMYLSK.js");var import_chunk_TPL5RJS6=load("./chunk-TPL5RJS6.js");var import_chunk_BJVD3YVK=load("./chunk-BJVD3YVK.js");var import_chunk_CTSRVJRC=load(
-"./chunk-CTSRVJRC.js");var import_chunk_ER3MQ2ZD=load("./chunk-ER3MQ2ZD.js");var import_chunk_XUMWCHG3=load("./chunk-XUMWCHG3.js");var import_chunk_RSAECTKB=load(
+"./chunk-CTSRVJRC.js");var import_chunk_2QLC7HEG=load("./chunk-2QLC7HEG.js");var import_chunk_XUMWCHG3=load("./chunk-XUMWCHG3.js");var import_chunk_RSAECTKB=load(
 "./chunk-RSAECTKB.js");var import_chunk_OYSO2DVF=load("./chunk-OYSO2DVF.js");var import_chunk_UNWLYFWA=load("./chunk-UNWLYFWA.js");var import_chunk_55A4YUIJ=load(
 "./chunk-55A4YUIJ.js");var import_chunk_Y5L6GQDB=load("./chunk-Y5L6GQDB.js");var import_chunk_VBJYUCPQ=load("./chunk-VBJYUCPQ.js");var import_chunk_BSO2ISIG=load(
 "./chunk-BSO2ISIG.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load(
 "./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var import_node_child_process=require("node:child_process");function followAgent(claim,progress){
-const{spec,paths}=claim;const backend=(0,import_chunk_G5H74RE5.backendOf)(spec);if(!spec.staff||!backend)return void 0;const{staff}=spec;const reading=(0,import_chunk_JH5ETT6M.
+const{spec,paths}=claim;const backend=(0,import_chunk_2CKXZWK3.backendOf)(spec);if(!spec.staff||!backend)return void 0;const{staff}=spec;const reading=(0,import_chunk_JH5ETT6M.
 makeReading)();let isFinalTold=false;const told=lastToolTold(claim);const ended=new Set;const update=()=>{const{conversationId}=reading;if(conversationId!==null&&
 progress.state.conversation?.id!==conversationId){const conversation={backend:staff.backend,id:conversationId};progress.note("conversation",{conversation,asked_for:staff.
 resume},{conversation})}for(const call of reading.tools){if(call.n<=told||call.ended_at===null||ended.has(call.n))continue;ended.add(call.n);progress.append("to\
 ol",{tool:(0,import_chunk_KQ6CXMOJ.toolSnapshot)(call)})}if(reading.final!==null&&!isFinalTold){isFinalTold=true;progress.note("final_answer",{final:reading.final})}
-progress.snapshot(()=>(0,import_chunk_KQ6CXMOJ.agentSnapshot)(reading))};return{reading,sink:{stdout:line=>(0,import_chunk_G5H74RE5.readSafely)(reading,()=>backend.
-read(line,reading,(0,import_chunk_Y5L6GQDB.isoNow)())),stderr:line=>(0,import_chunk_G5H74RE5.readSafely)(reading,()=>backend.readError?.(line,reading,(0,import_chunk_Y5L6GQDB.
+progress.snapshot(()=>(0,import_chunk_KQ6CXMOJ.agentSnapshot)(reading))};return{reading,sink:{stdout:line=>(0,import_chunk_2CKXZWK3.readSafely)(reading,()=>backend.
+read(line,reading,(0,import_chunk_Y5L6GQDB.isoNow)())),stderr:line=>(0,import_chunk_2CKXZWK3.readSafely)(reading,()=>backend.readError?.(line,reading,(0,import_chunk_Y5L6GQDB.
 isoNow)()))},update};function lastToolTold({generation}){if(generation===1)return 0;const numbers=(0,import_chunk_THMK3AAK.readEvents)(paths,0,1e5).events.flatMap(
 event=>{const tool=event.type==="tool"?event.tool:void 0;return typeof tool?.n==="number"?[tool.n]:[]});return Math.max(0,...numbers)}}var shim_default=`# The s\
 him: parent of the child, leader of its session, about 1 MiB. It claims the one start, keeps the child's output on files,
@@ -5724,7 +5725,7 @@ size:size+this.removed,omitted:this.removed,exact:this.exact}}async trim(size){c
 this.file,from,to);if(result.how==="failed")return;if(result.how==="punched")this.removed=to-this.head;else{this.exact=false;this.removed+=result.to-from+(this.
 removed===0?page:0)}const about=this.exact?"":"about ";(0,import_chunk_527JQF7V.overwrite)(this.file,this.head,`
 [job-companion: ${about}${this.removed} bytes are left out here]
-`.padEnd(page-1," ").concat("\n"))}};function align(bytes){return Math.floor(bytes/page)*page}var fastest=10;var slowest=250;var chunk=1024*1024;var Stream=class{file;cap;size=0;offset=0;lines=new import_chunk_G5H74RE5.
+`.padEnd(page-1," ").concat("\n"))}};function align(bytes){return Math.floor(bytes/page)*page}var fastest=10;var slowest=250;var chunk=1024*1024;var Stream=class{file;cap;size=0;offset=0;lines=new import_chunk_2CKXZWK3.
 LineSplitter;sink;constructor(file,capBytes,sink){this.file=file;this.cap=new OutputCap(file,capBytes);this.sink=sink}look(){const size=(0,import_chunk_7WBBYJDG.
 factsOf)(this.file)?.size??0;const hasGrown=size!==this.size;this.size=size;this.offset=Math.min(this.offset,size);if(hasGrown&&this.sink)this.read();if(hasGrown)
 this.cap.check();return hasGrown}end(){this.look();if(this.sink)for(const line of this.lines.end())this.sink(line)}read(){for(;;){const part=(0,import_chunk_527JQF7V.
@@ -5739,7 +5740,7 @@ onNextChange)(this.streams.map(stream=>stream.file),()=>this.step())}scan(){let 
 if(!hasGrown)return false;this.pause=fastest;this.lastOutputMono=(0,import_chunk_Y5L6GQDB.monotonicMs)();this.lastOutputAt=(0,import_chunk_Y5L6GQDB.isoNow)();this.
 onOutput();return true}};function planChild(root,spec,paths,brief){const own={id:spec.id,cwd:spec.cwd,mark:spec.mark};if(spec.run){const environment2=(0,import_chunk_VBJYUCPQ.
 childEnvironment)({...own,add:{},remove:[]});return{program:spec.run.program,args:spec.run.argv.slice(1),environment:environment2,input:"/dev/null",conversationId:null}}
-const backend=(0,import_chunk_G5H74RE5.backendOf)(spec);if(!spec.staff||!backend)throw new Error(`cannot start job ${spec.id}: unknown backend ${spec.staff?.backend}`);
+const backend=(0,import_chunk_2CKXZWK3.backendOf)(spec);if(!spec.staff||!backend)throw new Error(`cannot start job ${spec.id}: unknown backend ${spec.staff?.backend}`);
 const plan=backend.plan({...staffRequest(root,spec,paths),prompt:brief});if(plan.promptBy==="stdin")(0,import_chunk_527JQF7V.writeFile)(paths.prompt,plan.stdin);
 if(plan.promptBy==="file")(0,import_chunk_527JQF7V.writeFile)(paths.prompt,brief);if(plan.settings!==void 0)(0,import_chunk_527JQF7V.writeFile)(paths.settings,plan.
 settings);return{program:spec.staff.program,args:plan.args,environment:(0,import_chunk_VBJYUCPQ.childEnvironment)({...own,add:plan.environment,remove:[...(0,import_chunk_JH5ETT6M.
@@ -5751,7 +5752,7 @@ slice(0,32).padEnd(32,"0");return`${hex.slice(0,8)}-${hex.slice(8,12)}-4${hex.sl
 const{staff}=spec;if(!staff)return"";const mode=(0,import_chunk_W7HED5VZ.findMode)(staff.mode);if(!staff.brief||!mode)return staff.prompt;const isFollowUp=staff.
 resume!==null;const parts=isFollowUp?[task(staff),environment(spec,facts),unattended(staff)]:[mode.role,task(staff),environment(spec,facts),staff.historical?historical(
 staff.historical):"",list("Rules",[...mode.rules,...commonRules(spec,facts)]),list("Your final message",[...mode.form,...answerRules])];if(staff.schema)parts.push(
-import_chunk_G5H74RE5.findingsForm);return`${parts.filter(part=>part!=="").join("\n\n")}
+import_chunk_2CKXZWK3.findingsForm);return`${parts.filter(part=>part!=="").join("\n\n")}
 `}function task(staff){return`<task>
 ${staff.prompt}
 </task>`}function commonRules(spec,facts){const rules=["Nobody can answer questions or grant permissions while you work. Decide, and say in the end what you ass\
@@ -5779,36 +5780,36 @@ reason:"state_vanished"};if((0,import_chunk_OYSO2DVF.readCancel)(paths))return{r
 lastOutputMono;if(spec.first_output_ms!==null&&lastOutput===null&&now-begun>spec.first_output_ms)return{reason:"first_output_timeout"};if(spec.staff&&spec.stall_ms!==
 null&&now-(lastOutput??begun)>spec.stall_ms)return{reason:"stalled"};const detail=stalled();if(detail!==void 0)return{reason:"stalled",detail};if(agent?.reading.
 waitsForSignIn)return{reason:"sign_in"};completeSince=agent?.reading.final?completeSince??now:void 0;return completeSince!==void 0&&now-completeSince>import_chunk_UNWLYFWA.
-lingerMs?{reason:"lingered"}:void 0}}function claimReason(claim,reason){const{paths}=claim;if((0,import_chunk_OYSO2DVF.readExit)(paths))return(0,import_chunk_G5H74RE5.
+lingerMs?{reason:"lingered"}:void 0}}function claimReason(claim,reason){const{paths}=claim;if((0,import_chunk_OYSO2DVF.readExit)(paths))return(0,import_chunk_2CKXZWK3.
 parseReason)((0,import_chunk_OYSO2DVF.readReason)(paths));let isOurs=false;try{isOurs=(0,import_chunk_527JQF7V.createFile)(paths.reason,`${reason}
-`,{sync:false})}catch{return reason}if(!isOurs)return(0,import_chunk_G5H74RE5.parseReason)((0,import_chunk_OYSO2DVF.readReason)(paths))??reason;if(!(0,import_chunk_OYSO2DVF.
+`,{sync:false})}catch{return reason}if(!isOurs)return(0,import_chunk_2CKXZWK3.parseReason)((0,import_chunk_OYSO2DVF.readReason)(paths))??reason;if(!(0,import_chunk_OYSO2DVF.
 readExit)(paths))return reason;(0,import_chunk_527JQF7V.removeFile)(paths.reason);return void 0}async function untilEnd(claim,progress,child,follower,agent){const{
-paths,spec}=claim;const releases=[];try{return await new Promise(resolve=>{void child.ended.then(()=>resolve({reason:(0,import_chunk_G5H74RE5.parseReason)((0,import_chunk_OYSO2DVF.
-readReason)(paths))??"exited"}));const told=(0,import_chunk_OYSO2DVF.readExit)(paths)?void 0:(0,import_chunk_G5H74RE5.parseReason)((0,import_chunk_OYSO2DVF.readReason)(
+paths,spec}=claim;const releases=[];try{return await new Promise(resolve=>{void child.ended.then(()=>resolve({reason:(0,import_chunk_2CKXZWK3.parseReason)((0,import_chunk_OYSO2DVF.
+readReason)(paths))??"exited"}));const told=(0,import_chunk_OYSO2DVF.readExit)(paths)?void 0:(0,import_chunk_2CKXZWK3.parseReason)((0,import_chunk_OYSO2DVF.readReason)(
 paths));if(told!==void 0)resolve({reason:told});let hasStopped=false;const stop=(wanted,detail)=>{if(hasStopped)return;hasStopped=true;const reason=wanted==="st\
 ate_vanished"?wanted:claimReason(claim,wanted);if(reason!==void 0)resolve(reason===wanted&&detail!==void 0?{reason,detail}:{reason})};releases.push((0,import_chunk_Y5L6GQDB.
 atMonotonic)(spec.deadline_mono_ms,()=>stop("hard_timeout")));const judging=startJudging(claim,progress,child);releases.push(judging.stop);const findDue=makeDueLook(
 claim,follower,agent,judging.stalled);const tick=()=>{follower.tick();tellNewNeighbours(claim,progress);const due=findDue();if(due)stop(due.reason,due.detail)};
-releases.push((0,import_chunk_ZMHFMS2X.makeTicker)(claim,tick))})}finally{for(const release of releases)release()}}function startJudging(claim,progress,child){const{
+releases.push((0,import_chunk_KXG3I6EM.makeTicker)(claim,tick))})}finally{for(const release of releases)release()}}function startJudging(claim,progress,child){const{
 run}=claim.spec;let judging;let isOver=false;if(run)void Promise.resolve().then(()=>load("./judging-KTIBCMSP.js")).then(loaded=>{if(!isOver)judging=loaded.startJudging(
 claim,progress,child,run)});return{stalled:()=>judging?.stalled(),stop:()=>{isOver=true;judging?.stop()}}}function tellNewNeighbours({root,paths,spec},progress){
-if(!spec.staff)return;const{warnings}=progress.state;const fresh=(0,import_chunk_CIC7AI7D.neighbourWarnings)(root,paths).filter(one=>!warnings.some(known=>known.
+if(!spec.staff)return;const{warnings}=progress.state;const fresh=(0,import_chunk_XGTA7A25.neighbourWarnings)(root,paths).filter(one=>!warnings.some(known=>known.
 message===one.message));if(fresh.length>0)progress.note("two_writers",{warnings:fresh},{warnings:[...warnings,...fresh]})}var nothing={step:"none",ended:[],survivors:[]};
 async function supervise(claim){const{paths,spec}=claim;const progress=new import_chunk_KQ6CXMOJ.Progress(claim);const isClaimed=(0,import_chunk_7WBBYJDG.exists)(
 paths.started);await tellClaim(claim,progress,isClaimed);const early=isClaimed?void 0:reasonNotToStart(claim);if(early)return void await endUnstarted(claim,early);
 const begun=isClaimed?{child:await attachChild(claim),before:void 0}:await tryStart(claim,progress);if(!begun)return;const{child,before}=begun;(0,import_chunk_527JQF7V.
 writeJson)(paths.worker,{worker:claim.self,shim:child.shim,child:child.child,fifo:claim.hasFifo,cgroup:claim.cgroup},{sync:false});tellStart(claim,progress,child);
 const agent=followAgent(claim,progress);const follower=new Follower(paths,spec.max_output_bytes,agent?.sink,()=>agent?.update());const due=await untilEnd(claim,
-progress,child,follower,agent);const release=(0,import_chunk_ZMHFMS2X.keepLease)(claim);try{await end(claim,progress,{child,before,follower,agent,due})}finally{
+progress,child,follower,agent);const release=(0,import_chunk_KXG3I6EM.keepLease)(claim);try{await end(claim,progress,{child,before,follower,agent,due})}finally{
 release()}}async function end(claim,progress,parts){const{paths,spec}=claim;const{child,before,follower,agent,due}=parts;const{reason,detail}=due;if(reason==="s\
 tate_vanished"){await(0,import_chunk_O4S3UR6E.terminate)((0,import_chunk_O4S3UR6E.treeOf)(spec,paths,{worker:claim.self,...child}),stopTimes(claim));(0,import_chunk_U56C6E24.
 removeCgroup)(claim.cgroup,spec.id);return}const ended=reason==="exited"?nothing:await stopTree(claim,child,progress,{reason,detail});const leftovers=await sweep(
 claim,child);const omitted=await follower.end();agent?.update();progress.flush();(0,import_chunk_U56C6E24.removeCgroup)(claim.cgroup,spec.id);const exit=(0,import_chunk_OYSO2DVF.
 readExit)(paths);const ending={detail,...lostReason(claim,child,reason,exit!==void 0),exit,tree:reason==="exited"?leftovers:{...ended,survivors:leftovers.survivors},
-reconciled:false,reading:agent?.reading,omitted,before,warnings:progress.state.warnings};await(0,import_chunk_M7RSEKYN.concludeAsked)(claim,ending,(0,import_chunk_O4S3UR6E.
+reconciled:false,reading:agent?.reading,omitted,before,warnings:progress.state.warnings};await(0,import_chunk_Q4W2PU5K.concludeAsked)(claim,ending,(0,import_chunk_O4S3UR6E.
 treeOf)(spec,paths,{worker:claim.self,...child}))}function reasonNotToStart({paths,spec}){if((0,import_chunk_OYSO2DVF.readCancel)(paths))return"canceled";return(0,
 import_chunk_Y5L6GQDB.monotonicMs)()>=spec.deadline_mono_ms?"hard_timeout":void 0}async function endUnstarted(claim,reason,detail){const ending={reason,exit:void 0,
-tree:nothing,reconciled:false};await(0,import_chunk_M7RSEKYN.concludeAsked)(claim,detail===void 0?ending:{...ending,detail},null)}async function tryStart(claim,progress){
+tree:nothing,reconciled:false};await(0,import_chunk_Q4W2PU5K.concludeAsked)(claim,detail===void 0?ending:{...ending,detail},null)}async function tryStart(claim,progress){
 try{const{brief,before}=prepareStart(claim.root,claim.spec,claim.paths);const late=reasonNotToStart(claim);if(late)return await endUnstarted(claim,late);const plan=planChild(
 claim.root,claim.spec,claim.paths,brief);if(plan.conversationId!==null&&claim.spec.staff){progress.state.conversation={backend:claim.spec.staff.backend,id:plan.
 conversationId}}return{child:await startChild(claim,plan),before}}catch(error){const code=(0,import_chunk_NVPF5LEY.errnoOf)(error);if(code===void 0)throw error;
@@ -5824,25 +5825,25 @@ if(spec.run?.keep_children&&(0,import_chunk_OYSO2DVF.readExit)(paths))return not
 spec,paths,{worker:claim.self,...child}),{graceMs:import_chunk_UNWLYFWA.drainMs,settleMs:import_chunk_UNWLYFWA.killSettleMs})}function stopTimes(claim){return{graceMs:claim.
 spec.kill_grace_ms,settleMs:import_chunk_UNWLYFWA.killSettleMs}}function tellStart(claim,progress,child){if(progress.state.started_at!==null)return;const lost=(0,
 import_chunk_VBJYUCPQ.uncarriableNames)();const fields={child:child.child?.pid??null,...lost.length>0?{environment_names_lost:lost}:{}};progress.step("started",
-"started",fields,{started_at:(0,import_chunk_G5H74RE5.startedAt)(claim.paths)??(0,import_chunk_Y5L6GQDB.isoNow)()})}async function tellClaim(claim,progress,isClaimed){
+"started",fields,{started_at:(0,import_chunk_2CKXZWK3.startedAt)(claim.paths)??(0,import_chunk_Y5L6GQDB.isoNow)()})}async function tellClaim(claim,progress,isClaimed){
 const{generation,self,spec}=claim;if(generation===1){progress.step("claimed","claimed",{worker:self.pid});return}const key=(0,import_chunk_BJVD3YVK.readKey)();const isChanged=!isClaimed&&
 key!==void 0&&(0,import_chunk_BJVD3YVK.environmentDigest)(key)!==spec.environment.digest;const message="the worker was lost before the start, and its replacemen\
 t has another environment than the launcher had";const warnings=isChanged?[...progress.state.warnings,{code:"environment_changed",message}]:progress.state.warnings;
 progress.step("claimed","worker_replaced",{worker:self.pid,generation,baseline_reset:true},{warnings})}
 
 },
-"./timer-5W4B6JQV.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{launchTimer:()=>launchTimer,timer:()=>timer});module.exports=stdin_exports;var import_chunk_ZDELLA24=load("./chunk-\
-ZDELLA24.js");var import_chunk_EFUQBNG5=load("./chunk-EFUQBNG5.js");var import_chunk_LUIVRIXY=load("./chunk-LUIVRIXY.js");var import_chunk_SUUUD6OI=load("./chun\
-k-SUUUD6OI.js");var import_chunk_J6PIGIFY=load("./chunk-J6PIGIFY.js");var import_chunk_X6QZWT4F=load("./chunk-X6QZWT4F.js");var import_chunk_H4EBPZHM=load("./ch\
-unk-H4EBPZHM.js");var import_chunk_NDLZGJF4=load("./chunk-NDLZGJF4.js");var import_chunk_L76FAXVI=load("./chunk-L76FAXVI.js");var import_chunk_YAUTBWZI=load("./\
+"./timer-ERGDNYZ3.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{launchTimer:()=>launchTimer,timer:()=>timer});module.exports=stdin_exports;var import_chunk_K63R6AZY=load("./chunk-\
+K63R6AZY.js");var import_chunk_JOUWRXQH=load("./chunk-JOUWRXQH.js");var import_chunk_LUIVRIXY=load("./chunk-LUIVRIXY.js");var import_chunk_MYRX35MS=load("./chun\
+k-MYRX35MS.js");var import_chunk_J6PIGIFY=load("./chunk-J6PIGIFY.js");var import_chunk_5YXB44RP=load("./chunk-5YXB44RP.js");var import_chunk_2QIMZQJQ=load("./ch\
+unk-2QIMZQJQ.js");var import_chunk_NDLZGJF4=load("./chunk-NDLZGJF4.js");var import_chunk_L76FAXVI=load("./chunk-L76FAXVI.js");var import_chunk_YAUTBWZI=load("./\
 chunk-YAUTBWZI.js");var import_chunk_K4XBJGBM=load("./chunk-K4XBJGBM.js");var import_chunk_IH5K6ZOB=load("./chunk-IH5K6ZOB.js");var import_chunk_B2GTHZX4=load("\
-./chunk-B2GTHZX4.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_NM4KW5RY=load("./chunk-NM4KW5RY.js");var import_chunk_YD5YGYM5=load(
-"./chunk-YD5YGYM5.js");var import_chunk_K7ECP4AX=load("./chunk-K7ECP4AX.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_DFY3WLOV=load(
+./chunk-B2GTHZX4.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_NM4KW5RY=load("./chunk-NM4KW5RY.js");var import_chunk_W4PHKDWF=load(
+"./chunk-W4PHKDWF.js");var import_chunk_K7ECP4AX=load("./chunk-K7ECP4AX.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_DFY3WLOV=load(
 "./chunk-DFY3WLOV.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_SBRRC2LY=load("./chunk-SBRRC2LY.js");var import_chunk_XRZCSGQB=load(
 "./chunk-XRZCSGQB.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_GH6Z3BUY=load("./chunk-GH6Z3BUY.js");var import_chunk_TPL5RJS6=load(
-"./chunk-TPL5RJS6.js");var import_chunk_BJVD3YVK=load("./chunk-BJVD3YVK.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_ER3MQ2ZD=load(
-"./chunk-ER3MQ2ZD.js");var import_chunk_XUMWCHG3=load("./chunk-XUMWCHG3.js");var import_chunk_RSAECTKB=load("./chunk-RSAECTKB.js");var import_chunk_OYSO2DVF=load(
+"./chunk-TPL5RJS6.js");var import_chunk_BJVD3YVK=load("./chunk-BJVD3YVK.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_2QLC7HEG=load(
+"./chunk-2QLC7HEG.js");var import_chunk_XUMWCHG3=load("./chunk-XUMWCHG3.js");var import_chunk_RSAECTKB=load("./chunk-RSAECTKB.js");var import_chunk_OYSO2DVF=load(
 "./chunk-OYSO2DVF.js");var import_chunk_UNWLYFWA=load("./chunk-UNWLYFWA.js");var import_chunk_55A4YUIJ=load("./chunk-55A4YUIJ.js");var import_chunk_Y5L6GQDB=load(
 "./chunk-Y5L6GQDB.js");var import_chunk_VBJYUCPQ=load("./chunk-VBJYUCPQ.js");var import_chunk_BSO2ISIG=load("./chunk-BSO2ISIG.js");var import_chunk_7WBBYJDG=load(
 "./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load(
@@ -5865,14 +5866,14 @@ FaultError("state_unusable",`cannot use the slot ${slot}: ${file} is no file of 
 return{async admit(){const timers=(0,import_chunk_NM4KW5RY.listActive)(root.folder).filter(id=>id.startsWith("timer-"));earlier=slot===null?[]:await inSlot(root.
 folder,slot,timers);const others=timers.filter(id=>!earlier.includes(id));if(others.length>=import_chunk_UNWLYFWA.armedTimers)await requireRoom(root,others);return{
 warnings:[],told:id=>slot===null?void 0:writeSlot(root.folder,slot,id)}},earlier:()=>earlier}}async function replaceTimers(root,earlier,by){const replaced=[];for(const id of earlier){
-const why=`replaced by ${by.id}`;const{result}=await(0,import_chunk_ZDELLA24.cancelJob)(root.folder,id,{owner:by.owner,why},import_chunk_UNWLYFWA.replaceWaitMs);
+const why=`replaced by ${by.id}`;const{result}=await(0,import_chunk_K63R6AZY.cancelJob)(root.folder,id,{owner:by.owner,why},import_chunk_UNWLYFWA.replaceWaitMs);
 if(result!=="ended_before")replaced.push(id)}return replaced}async function inSlot(root,slot,timers){const named=readSlot(root,slot);const found=[];for(const id of new Set(
 [...timers,...named===void 0?[]:[named]])){const spec=(0,import_chunk_OYSO2DVF.readSpec)((0,import_chunk_RSAECTKB.jobPaths)(root,id));if(spec.kind==="ok"&&spec.
 value.timer?.slot===slot&&await isArmed(root,id))found.push(id)}return found}async function requireRoom(root,timers){const armed=[];for(const id of timers)if(await isArmed(
 root.folder,id))armed.push(id);const[oldest]=armed;if(oldest===void 0||armed.length<import_chunk_UNWLYFWA.armedTimers)return;throw new import_chunk_NVPF5LEY.FaultError(
 "busy",`cannot arm another timer: ${armed.length} are armed in ${root.folder}, and ${import_chunk_UNWLYFWA.armedTimers} is the most`,`list them with ${import_chunk_DFY3WLOV.
 nextCommands.status(root.option)}, and cancel one, for example the oldest: ${import_chunk_DFY3WLOV.nextCommands.cancel(oldest,root.option)}`)}async function isArmed(root,id){
-try{return!(0,import_chunk_ER3MQ2ZD.isEnded)((await(0,import_chunk_YD5YGYM5.refresh)(root,id)).state)}catch(error){if(error instanceof import_chunk_NVPF5LEY.FaultError&&
+try{return!(0,import_chunk_2QLC7HEG.isEnded)((await(0,import_chunk_W4PHKDWF.refresh)(root,id)).state)}catch(error){if(error instanceof import_chunk_NVPF5LEY.FaultError&&
 error.code==="unknown_job")return false;throw error}}var options={message:{kind:"text",value:"TEXT",help:"what `wait` prints when it is due, byte for byte (at m\
 ost 64 KiB)"},slot:{kind:"text",value:"NAME",help:"replace the armed timer of this slot, if there is one"},...import_chunk_L76FAXVI.launchOptions};var notes="Th\
 e instant counts on the wall clock. It stands on disk: no process runs for it, and it outlives a restart of the machine. A due timer says that the time has come\
@@ -5889,17 +5890,17 @@ ${notes}`,examples:[...timerIn.examples,...timerAt.examples],async choose(args){
 usageError)(`cannot arm a timer ${word} ${rest[0]}: it is negative`);if(word==="in")return{command:timerIn,args:rest};if(word==="at")return{command:timerAt,args:rest};
 if(word==="--help"||word==="-h")return{command:timer,args};const came=word===void 0?"without a word":JSON.stringify(word);throw(0,import_chunk_NVPF5LEY.usageError)(
 `cannot arm a timer ${came}: the forms are timer in DELAY and timer at INSTANT`,(0,import_chunk_GEPPUING.quoteWords)([...(0,import_chunk_RSAECTKB.selfWords)(),"\
-timer","--help"]))},run(){throw new Error("timer is timer in or timer at")}};async function arm(context,input,verb,when){const words=(0,import_chunk_X6QZWT4F.onceWords)(
-verb,input,null,null);const repeated=await(0,import_chunk_X6QZWT4F.repeatedLaunch)(context,input,words,false);if(repeated)return repeated;const{due,delay}=when();
+timer","--help"]))},run(){throw new Error("timer is timer in or timer at")}};async function arm(context,input,verb,when){const words=(0,import_chunk_5YXB44RP.onceWords)(
+verb,input,null,null);const repeated=await(0,import_chunk_5YXB44RP.repeatedLaunch)(context,input,words,false);if(repeated)return repeated;const{due,delay}=when();
 const[message,slot]=[input.text("message")??"",input.text("slot")];const size=Buffer.byteLength(message);if(size>import_chunk_UNWLYFWA.timerMessageBytes)throw(0,
 import_chunk_NVPF5LEY.usageError)(`cannot take a --message of ${size} bytes: at most ${import_chunk_UNWLYFWA.timerMessageBytes} are allowed`);const part={due_at:(0,
 import_chunk_Y5L6GQDB.isoOf)(due),delay_ms:delay,message,slot:slot===void 0?null:requireSlotName(slot),durable:true};return launchTimer(context,input,{timer:part,
-lineage:null,words})}async function launchTimer(context,input,job){(0,import_chunk_H4EBPZHM.checkLaunchOptions)(input);const root=context.root(input);const said=(0,
-import_chunk_H4EBPZHM.launchWords)(input);const{admit,earlier}=admitTimer(root,job.timer.slot);const launched=await(0,import_chunk_NDLZGJF4.launch)(root,{kind:"\
+lineage:null,words})}async function launchTimer(context,input,job){(0,import_chunk_2QIMZQJQ.checkLaunchOptions)(input);const root=context.root(input);const said=(0,
+import_chunk_2QIMZQJQ.launchWords)(input);const{admit,earlier}=admitTimer(root,job.timer.slot);const launched=await(0,import_chunk_NDLZGJF4.launch)(root,{kind:"\
 timer",verb:"timer",...said,cwd:context.cwd,deadlineMs:job.timer.delay_ms??Math.max(0,Date.parse(job.timer.due_at)-(0,import_chunk_Y5L6GQDB.nowMs)()),killGraceMs:0,
 maxOutputBytes:import_chunk_UNWLYFWA.limits.maxOutput.default,firstOutputMs:null,stallMs:null,lineage:job.lineage,run:null,staff:null,timer:job.timer,notify:await(0,
-import_chunk_H4EBPZHM.notifyOf)(context,input,job.notify),words:job.words,admit});const replaced=launched.isNew?await replaceTimers(root,earlier(),{id:launched.
-id,owner:said.owner}):[];return(0,import_chunk_H4EBPZHM.tellLaunched)(context,input,root,{...launched,replaced},false)}function futureInstant(text){const now=(0,
+import_chunk_2QIMZQJQ.notifyOf)(context,input,job.notify),words:job.words,admit});const replaced=launched.isNew?await replaceTimers(root,earlier(),{id:launched.
+id,owner:said.owner}):[];return(0,import_chunk_2QIMZQJQ.tellLaunched)(context,input,root,{...launched,replaced},false)}function futureInstant(text){const now=(0,
 import_chunk_Y5L6GQDB.nowMs)();const due=parseInstant(text,now);const refused=why=>new import_chunk_NVPF5LEY.FaultError("usage",`cannot arm a timer at ${text}: ${why}\
 ; the clock here says ${(0,import_chunk_Y5L6GQDB.isoOf)(now)}, and an hour from now is ${exampleInstant(now)}`,null);if(due<=now)throw refused(`that was ${now-due<
 6e4?(0,import_chunk_SBRRC2LY.formatAge)(now-due):(0,import_chunk_SBRRC2LY.formatDuration)(now-due)} ago`);const{max}=import_chunk_UNWLYFWA.limits.timer;if(due-now>
@@ -5930,32 +5931,33 @@ examples.map(example=>`  job-companion ${example}`)].join("\n"));return`${parts.
 `}
 
 },
-"./view-LCYHZ6EI.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{conditionOf:()=>import_chunk_ER3MQ2ZD.conditionOf,inspect:()=>import_chunk_ER3MQ2ZD.inspect,isEnded:()=>import_chunk_ER3MQ2ZD.
-isEnded,timerPatienceMs:()=>import_chunk_ER3MQ2ZD.timerPatienceMs});module.exports=stdin_exports;var import_chunk_ER3MQ2ZD=load("./chunk-ER3MQ2ZD.js");var import_chunk_XUMWCHG3=load(
-"./chunk-XUMWCHG3.js");var import_chunk_RSAECTKB=load("./chunk-RSAECTKB.js");var import_chunk_OYSO2DVF=load("./chunk-OYSO2DVF.js");var import_chunk_UNWLYFWA=load(
-"./chunk-UNWLYFWA.js");var import_chunk_55A4YUIJ=load("./chunk-55A4YUIJ.js");var import_chunk_Y5L6GQDB=load("./chunk-Y5L6GQDB.js");var import_chunk_VBJYUCPQ=load(
-"./chunk-VBJYUCPQ.js");var import_chunk_BSO2ISIG=load("./chunk-BSO2ISIG.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load(
-"./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
+"./view-4T3AEA7P.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{conditionOf:()=>import_chunk_2QLC7HEG.conditionOf,goneError:()=>import_chunk_2QLC7HEG.goneError,inspect:()=>import_chunk_2QLC7HEG.
+inspect,isEnded:()=>import_chunk_2QLC7HEG.isEnded,timerPatienceMs:()=>import_chunk_2QLC7HEG.timerPatienceMs});module.exports=stdin_exports;var import_chunk_2QLC7HEG=load(
+"./chunk-2QLC7HEG.js");var import_chunk_XUMWCHG3=load("./chunk-XUMWCHG3.js");var import_chunk_RSAECTKB=load("./chunk-RSAECTKB.js");var import_chunk_OYSO2DVF=load(
+"./chunk-OYSO2DVF.js");var import_chunk_UNWLYFWA=load("./chunk-UNWLYFWA.js");var import_chunk_55A4YUIJ=load("./chunk-55A4YUIJ.js");var import_chunk_Y5L6GQDB=load(
+"./chunk-Y5L6GQDB.js");var import_chunk_VBJYUCPQ=load("./chunk-VBJYUCPQ.js");var import_chunk_BSO2ISIG=load("./chunk-BSO2ISIG.js");var import_chunk_7WBBYJDG=load(
+"./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load(
+"./chunk-JSBRDJBE.js");
 
 },
-"./wait-IM55LPJY.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{wait:()=>wait});module.exports=stdin_exports;var import_chunk_JNFVCT6S=load("./chunk-JNFVCT6S.js");var import_chunk_EPLRZID4=load(
-"./chunk-EPLRZID4.js");var import_chunk_QFYR37JK=load("./chunk-QFYR37JK.js");var import_chunk_SM32CA22=load("./chunk-SM32CA22.js");var import_chunk_O3BKWLOG=load(
-"./chunk-O3BKWLOG.js");var import_chunk_WEXNL32A=load("./chunk-WEXNL32A.js");var import_chunk_BXSONOR3=load("./chunk-BXSONOR3.js");var import_chunk_DYSFR35P=load(
-"./chunk-DYSFR35P.js");var import_chunk_NWMRLGD5=load("./chunk-NWMRLGD5.js");var import_chunk_EFUQBNG5=load("./chunk-EFUQBNG5.js");var import_chunk_LUIVRIXY=load(
-"./chunk-LUIVRIXY.js");var import_chunk_SUUUD6OI=load("./chunk-SUUUD6OI.js");var import_chunk_FKEDTWPK=load("./chunk-FKEDTWPK.js");var import_chunk_J6PIGIFY=load(
+"./wait-3HR6B7SV.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{wait:()=>wait});module.exports=stdin_exports;var import_chunk_JNFVCT6S=load("./chunk-JNFVCT6S.js");var import_chunk_IPX77JY2=load(
+"./chunk-IPX77JY2.js");var import_chunk_NBK35GSF=load("./chunk-NBK35GSF.js");var import_chunk_VWPASICI=load("./chunk-VWPASICI.js");var import_chunk_ZDWJEU6N=load(
+"./chunk-ZDWJEU6N.js");var import_chunk_QJG5JQWM=load("./chunk-QJG5JQWM.js");var import_chunk_BXSONOR3=load("./chunk-BXSONOR3.js");var import_chunk_DYSFR35P=load(
+"./chunk-DYSFR35P.js");var import_chunk_NWMRLGD5=load("./chunk-NWMRLGD5.js");var import_chunk_JOUWRXQH=load("./chunk-JOUWRXQH.js");var import_chunk_LUIVRIXY=load(
+"./chunk-LUIVRIXY.js");var import_chunk_MYRX35MS=load("./chunk-MYRX35MS.js");var import_chunk_FKEDTWPK=load("./chunk-FKEDTWPK.js");var import_chunk_J6PIGIFY=load(
 "./chunk-J6PIGIFY.js");var import_chunk_L76FAXVI=load("./chunk-L76FAXVI.js");var import_chunk_YAUTBWZI=load("./chunk-YAUTBWZI.js");var import_chunk_IH5K6ZOB=load(
 "./chunk-IH5K6ZOB.js");var import_chunk_B2GTHZX4=load("./chunk-B2GTHZX4.js");var import_chunk_UBGVSQG2=load("./chunk-UBGVSQG2.js");var import_chunk_6PFAPK5K=load(
 "./chunk-6PFAPK5K.js");var import_chunk_NM4KW5RY=load("./chunk-NM4KW5RY.js");var import_chunk_P2ISOPV5=load("./chunk-P2ISOPV5.js");var import_chunk_Z4RGNWQU=load(
 "./chunk-Z4RGNWQU.js");var import_chunk_QDGG2LTG=load("./chunk-QDGG2LTG.js");var import_chunk_5WQSECMS=load("./chunk-5WQSECMS.js");var import_chunk_RCJX4V26=load(
-"./chunk-RCJX4V26.js");var import_chunk_YD5YGYM5=load("./chunk-YD5YGYM5.js");var import_chunk_ILJKJSAA=load("./chunk-ILJKJSAA.js");var import_chunk_W7HED5VZ=load(
+"./chunk-RCJX4V26.js");var import_chunk_W4PHKDWF=load("./chunk-W4PHKDWF.js");var import_chunk_ILJKJSAA=load("./chunk-ILJKJSAA.js");var import_chunk_W7HED5VZ=load(
 "./chunk-W7HED5VZ.js");var import_chunk_G3QJQVPZ=load("./chunk-G3QJQVPZ.js");var import_chunk_CJ74I6F3=load("./chunk-CJ74I6F3.js");var import_chunk_HDW3QKWP=load(
 "./chunk-HDW3QKWP.js");var import_chunk_THMK3AAK=load("./chunk-THMK3AAK.js");var import_chunk_K7ECP4AX=load("./chunk-K7ECP4AX.js");var import_chunk_ILRLY4JU=load(
 "./chunk-ILRLY4JU.js");var import_chunk_DFY3WLOV=load("./chunk-DFY3WLOV.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_SBRRC2LY=load(
 "./chunk-SBRRC2LY.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_IXQIV2GL=load("./chunk-IXQIV2GL.js");var import_chunk_XRZCSGQB=load(
 "./chunk-XRZCSGQB.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_CTSRVJRC=load(
-"./chunk-CTSRVJRC.js");var import_chunk_ER3MQ2ZD=load("./chunk-ER3MQ2ZD.js");var import_chunk_XUMWCHG3=load("./chunk-XUMWCHG3.js");var import_chunk_RSAECTKB=load(
+"./chunk-CTSRVJRC.js");var import_chunk_2QLC7HEG=load("./chunk-2QLC7HEG.js");var import_chunk_XUMWCHG3=load("./chunk-XUMWCHG3.js");var import_chunk_RSAECTKB=load(
 "./chunk-RSAECTKB.js");var import_chunk_OYSO2DVF=load("./chunk-OYSO2DVF.js");var import_chunk_UNWLYFWA=load("./chunk-UNWLYFWA.js");var import_chunk_55A4YUIJ=load(
 "./chunk-55A4YUIJ.js");var import_chunk_Y5L6GQDB=load("./chunk-Y5L6GQDB.js");var import_chunk_VBJYUCPQ=load("./chunk-VBJYUCPQ.js");var import_chunk_BSO2ISIG=load(
 "./chunk-BSO2ISIG.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load(
@@ -5983,7 +5985,7 @@ after-seq 12"],async run(context,input){const root=context.root(input);(0,import
 import_chunk_NVPF5LEY.usageError)("cannot take --any and --all together");const until=(0,import_chunk_ILRLY4JU.parseUntil)(input.text("until")??"terminal");const owner=input.
 text("owner")??import_chunk_VBJYUCPQ.variables.owner()??null;const ids=input.words.length>0?[...new Set(input.words.map(word=>(0,import_chunk_NM4KW5RY.findJob)(
 root,word)))]:liveOrLatest(context,root,owner,input.has("any")||input.has("all"));if(ids.length>1&&!input.has("any")&&!input.has("all")){throw(0,import_chunk_NVPF5LEY.
-usageError)(`cannot wait for ${ids.length} jobs without saying how: add --any (the first) or --all`)}return(0,import_chunk_EPLRZID4.waitAndTell)(context,root,ids,
+usageError)(`cannot wait for ${ids.length} jobs without saying how: add --any (the first) or --all`)}return(0,import_chunk_IPX77JY2.waitAndTell)(context,root,ids,
 {mode:input.has("any")?"any":"all",until,cursors:parseCursors(input.texts("after-seq"),ids,root),timeoutMs:input.durationOrDefault("timeout"),timeoutAsked:input.
 duration("timeout"),heartbeatMs:input.duration("heartbeat")??null,isJson:input.has("json")})}};function liveOrLatest(context,root,owner,isMany){const isOurs=id=>{
 const spec=(0,import_chunk_OYSO2DVF.readSpec)((0,import_chunk_RSAECTKB.jobPaths)(root.folder,id));return owner===null||spec.kind==="ok"&&spec.value.owner===owner};
@@ -5993,9 +5995,9 @@ folder)&&isOurs(id)):[];if(live.length>0)return live;const newest=(0,import_chun
  live jobs${aside}`)}return[newest.id]}
 
 },
-"./watch-HG4IVEBE.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{watch:()=>watch});module.exports=stdin_exports;var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_X6QZWT4F=load(
-"./chunk-X6QZWT4F.js");var import_chunk_H4EBPZHM=load("./chunk-H4EBPZHM.js");var import_chunk_NDLZGJF4=load("./chunk-NDLZGJF4.js");var import_chunk_L76FAXVI=load(
+"./watch-BCBBWIF5.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{watch:()=>watch});module.exports=stdin_exports;var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_5YXB44RP=load(
+"./chunk-5YXB44RP.js");var import_chunk_2QIMZQJQ=load("./chunk-2QIMZQJQ.js");var import_chunk_NDLZGJF4=load("./chunk-NDLZGJF4.js");var import_chunk_L76FAXVI=load(
 "./chunk-L76FAXVI.js");var import_chunk_YAUTBWZI=load("./chunk-YAUTBWZI.js");var import_chunk_K4XBJGBM=load("./chunk-K4XBJGBM.js");var import_chunk_FDYEJ2D4=load(
 "./chunk-FDYEJ2D4.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_NM4KW5RY=load("./chunk-NM4KW5RY.js");var import_chunk_DFY3WLOV=load(
 "./chunk-DFY3WLOV.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_XRZCSGQB=load("./chunk-XRZCSGQB.js");var import_chunk_LXK2ZILE=load(
@@ -6025,12 +6027,12 @@ o such condition`;return(0,import_chunk_NVPF5LEY.usageError)(`${came}; there are
 [...(0,import_chunk_RSAECTKB.selfWords)(),"watch","--help"]))}function commandOf(kind,args){return{name:`watch ${kind.id}`,summary:kind.summary,form:formOf(kind),
 words:kind.words,options:{...kind.options,...watchOptions(kind.isRemote)},...kind.notes===void 0?{}:{notes:kind.notes},examples:kind.examples,run:(context,input)=>start(
 kind,args,context,input)}}function formOf({form}){return form.startsWith("-- ")?`--for D [options] ${form}`:`${form} --for D [options]`}async function start(kind,args,context,input){
-checkTogether(input);if(input.has("once"))return(await Promise.resolve().then(()=>load("./watch-once-B5QR2TLO.js"))).lookNow(context,kind,input,placeOf(context,
-input));if(!input.has("for"))throw missingBound(kind,args,input);const words=(0,import_chunk_X6QZWT4F.onceWords)(`watch ${kind.id}`,input,context.cwd,null);const isForeground=input.
-has("foreground");const repeated=isForeground?void 0:await(0,import_chunk_X6QZWT4F.repeatedLaunch)(context,input,words,false);if(repeated)return repeated;const root=context.
-root(input);const launched=await(0,import_chunk_NDLZGJF4.launch)(root,{...requestOf(kind,context,input,words),notify:await(0,import_chunk_H4EBPZHM.notifyOf)(context,
-input,null)});if(isForeground)return(await Promise.resolve().then(()=>load("./watch-foreground-KHUD4BBA.js"))).follow(context,root,launched.id);return(0,import_chunk_H4EBPZHM.
-tellLaunched)(context,input,root,launched,false)}function requestOf(kind,context,input,words){return{kind:"watch",verb:"watch",...(0,import_chunk_H4EBPZHM.launchWords)(
+checkTogether(input);if(input.has("once"))return(await Promise.resolve().then(()=>load("./watch-once-SASW35S2.js"))).lookNow(context,kind,input,placeOf(context,
+input));if(!input.has("for"))throw missingBound(kind,args,input);const words=(0,import_chunk_5YXB44RP.onceWords)(`watch ${kind.id}`,input,context.cwd,null);const isForeground=input.
+has("foreground");const repeated=isForeground?void 0:await(0,import_chunk_5YXB44RP.repeatedLaunch)(context,input,words,false);if(repeated)return repeated;const root=context.
+root(input);const launched=await(0,import_chunk_NDLZGJF4.launch)(root,{...requestOf(kind,context,input,words),notify:await(0,import_chunk_2QIMZQJQ.notifyOf)(context,
+input,null)});if(isForeground)return(await Promise.resolve().then(()=>load("./watch-foreground-2ATWXENA.js"))).follow(context,root,launched.id);return(0,import_chunk_2QIMZQJQ.
+tellLaunched)(context,input,root,launched,false)}function requestOf(kind,context,input,words){return{kind:"watch",verb:"watch",...(0,import_chunk_2QIMZQJQ.launchWords)(
 input),cwd:(0,import_chunk_7WBBYJDG.realPath)(context.cwd),deadlineMs:input.durationOrDefault("for"),killGraceMs:import_chunk_UNWLYFWA.toolGraceMs,maxOutputBytes:import_chunk_UNWLYFWA.
 limits.maxOutput.default,firstOutputMs:null,stallMs:null,lineage:null,run:null,staff:null,watch:partOf(kind,input,placeOf(context,input)),words}}function partOf(kind,input,place){
 const read=kind.read(input,place);return{condition:kind.id,...read,...kind.start?{start:kind.start(read.input)}:{},every_ms:input.durationOrDefault("every"),attempt_ms:input.
@@ -6038,7 +6040,7 @@ durationOrDefault("attempt-timeout"),tolerate:input.count("tolerate")??null,repe
 input);return{cwd:context.cwd,stateRoot:root.folder,isOnce:input.has("once"),jobId(text){(0,import_chunk_YAUTBWZI.checkRoot)(root.folder);return(0,import_chunk_NM4KW5RY.
 findJob)(root,text)}}}function checkTogether(input){const withoutJob=["for","every","tolerate","repeat","foreground","once-key","notify","label","wait","id-only"];
 const pairs=[...withoutJob.map(other=>["once",other]),["foreground","wait"],["foreground","id-only"]];for(const[one,other]of pairs)if(input.has(one)&&input.has(
-other))throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --${one} and --${other} together`);(0,import_chunk_H4EBPZHM.checkLaunchOptions)(input)}function missingBound(kind,args,input){
+other))throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --${one} and --${other} together`);(0,import_chunk_2QIMZQJQ.checkLaunchOptions)(input)}function missingBound(kind,args,input){
 const rest=input.rest??[];const misplaced=(0,import_chunk_LVXJVB3Z.misplacedIn)({...kind.options,...watchOptions(kind.isRemote)},rest);const own=misplaced?args.
 slice(0,args.length-rest.length-1):args;const moved=misplaced?[...misplaced.options,"--",...misplaced.program]:[];const bound=misplaced?.options.some(word=>/^--for(=|$)/.
 test(word))?[]:["--for","2h"];const why=misplaced?`; options go before --: ${(0,import_chunk_GEPPUING.quoteWords)(misplaced.options)} would go to the program`:"";
@@ -6046,48 +6048,48 @@ return(0,import_chunk_NVPF5LEY.usageError)(`cannot watch without a bound: say wi
 [...(0,import_chunk_RSAECTKB.selfWords)(),"watch",kind.id,...bound,...own,...moved]))}
 
 },
-"./watch-foreground-KHUD4BBA.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{follow:()=>follow});module.exports=stdin_exports;var import_chunk_ZDELLA24=load("./chunk-ZDELLA24.js");var import_chunk_FOU242XD=load(
-"./chunk-FOU242XD.js");var import_chunk_DYSFR35P=load("./chunk-DYSFR35P.js");var import_chunk_NWMRLGD5=load("./chunk-NWMRLGD5.js");var import_chunk_EFUQBNG5=load(
-"./chunk-EFUQBNG5.js");var import_chunk_LUIVRIXY=load("./chunk-LUIVRIXY.js");var import_chunk_SUUUD6OI=load("./chunk-SUUUD6OI.js");var import_chunk_FKEDTWPK=load(
+"./watch-foreground-2ATWXENA.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{follow:()=>follow});module.exports=stdin_exports;var import_chunk_K63R6AZY=load("./chunk-K63R6AZY.js");var import_chunk_FOU242XD=load(
+"./chunk-FOU242XD.js");var import_chunk_DYSFR35P=load("./chunk-DYSFR35P.js");var import_chunk_NWMRLGD5=load("./chunk-NWMRLGD5.js");var import_chunk_JOUWRXQH=load(
+"./chunk-JOUWRXQH.js");var import_chunk_LUIVRIXY=load("./chunk-LUIVRIXY.js");var import_chunk_MYRX35MS=load("./chunk-MYRX35MS.js");var import_chunk_FKEDTWPK=load(
 "./chunk-FKEDTWPK.js");var import_chunk_J6PIGIFY=load("./chunk-J6PIGIFY.js");var import_chunk_CAKGJKOS=load("./chunk-CAKGJKOS.js");var import_chunk_IH5K6ZOB=load(
-"./chunk-IH5K6ZOB.js");var import_chunk_B2GTHZX4=load("./chunk-B2GTHZX4.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_YD5YGYM5=load(
-"./chunk-YD5YGYM5.js");var import_chunk_THMK3AAK=load("./chunk-THMK3AAK.js");var import_chunk_K7ECP4AX=load("./chunk-K7ECP4AX.js");var import_chunk_ILRLY4JU=load(
+"./chunk-IH5K6ZOB.js");var import_chunk_B2GTHZX4=load("./chunk-B2GTHZX4.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_W4PHKDWF=load(
+"./chunk-W4PHKDWF.js");var import_chunk_THMK3AAK=load("./chunk-THMK3AAK.js");var import_chunk_K7ECP4AX=load("./chunk-K7ECP4AX.js");var import_chunk_ILRLY4JU=load(
 "./chunk-ILRLY4JU.js");var import_chunk_DFY3WLOV=load("./chunk-DFY3WLOV.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_SBRRC2LY=load(
-"./chunk-SBRRC2LY.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_ER3MQ2ZD=load(
-"./chunk-ER3MQ2ZD.js");var import_chunk_XUMWCHG3=load("./chunk-XUMWCHG3.js");var import_chunk_RSAECTKB=load("./chunk-RSAECTKB.js");var import_chunk_OYSO2DVF=load(
+"./chunk-SBRRC2LY.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_2QLC7HEG=load(
+"./chunk-2QLC7HEG.js");var import_chunk_XUMWCHG3=load("./chunk-XUMWCHG3.js");var import_chunk_RSAECTKB=load("./chunk-RSAECTKB.js");var import_chunk_OYSO2DVF=load(
 "./chunk-OYSO2DVF.js");var import_chunk_UNWLYFWA=load("./chunk-UNWLYFWA.js");var import_chunk_55A4YUIJ=load("./chunk-55A4YUIJ.js");var import_chunk_Y5L6GQDB=load(
 "./chunk-Y5L6GQDB.js");var import_chunk_VBJYUCPQ=load("./chunk-VBJYUCPQ.js");var import_chunk_BSO2ISIG=load("./chunk-BSO2ISIG.js");var import_chunk_7WBBYJDG=load(
 "./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load(
-"./chunk-JSBRDJBE.js");var lookMs=2e3;async function follow(context,root,id){const{spec,paths}=(0,import_chunk_ER3MQ2ZD.inspect)(root.folder,id);const kind=spec?.
+"./chunk-JSBRDJBE.js");var lookMs=2e3;async function follow(context,root,id){const{spec,paths}=(0,import_chunk_2QLC7HEG.inspect)(root.folder,id);const kind=spec?.
 watch?.condition??"unknown";context.tell(`job ${id} (Ctrl-C cancels it); collect: ${import_chunk_DFY3WLOV.nextCommands.wait(id,root.option)}`);let after=0;let isHeard=true;
 const say=line=>{isHeard&&=context.say(`${JSON.stringify(line)}
 `)};const drain=()=>{const{events}=(0,import_chunk_THMK3AAK.readEvents)(paths,after,Number.MAX_SAFE_INTEGER);for(const event of events){const line=(0,import_chunk_FOU242XD.
 lineOfEvent)(event,kind,spec?.watch?.repeat===true);if(line&&isHeard)say(line);after=event.seq}};const ended=untilEnd(context,root,id,paths.events,()=>{drain();
 return isHeard});const view=await ended;if(view===void 0){const collect=import_chunk_DFY3WLOV.nextCommands.wait(id,root.option);return{code:import_chunk_6PFAPK5K.
 exitCodes.pending,notes:[`the reader is gone; job ${id} runs on; collect: ${collect}`]}}drain();const code=(0,import_chunk_6PFAPK5K.exitCodeOf)(view.state.state);
-if((0,import_chunk_ER3MQ2ZD.isEnded)(view.state))say((0,import_chunk_FOU242XD.terminalLine)(view.state,kind));if((0,import_chunk_ER3MQ2ZD.isEnded)(view.state)&&
+if((0,import_chunk_2QLC7HEG.isEnded)(view.state))say((0,import_chunk_FOU242XD.terminalLine)(view.state,kind));if((0,import_chunk_2QLC7HEG.isEnded)(view.state)&&
 isHeard)(0,import_chunk_NWMRLGD5.noteCollected)(view,"wait");return{code}}function untilEnd(context,root,id,events,tell){const patience=Number.MAX_SAFE_INTEGER;
 return(0,import_chunk_DYSFR35P.withRegistration)(root.folder,[id],patience,()=>new Promise((resolve,reject)=>{let unwatch=()=>void 0;const look=()=>{unwatch();unwatch=
 (0,import_chunk_B2GTHZX4.onNextChange)([events],look);if(!tell())end(void 0)};const timer=setInterval(look,lookMs);const end=view=>{clearInterval(timer);unwatch();
 release();resolve(view)};const release=(0,import_chunk_FKEDTWPK.onInterrupt)(signal=>{context.tell(`${signal}: canceling job ${id}`);const request={owner:import_chunk_VBJYUCPQ.
-variables.owner()??null,why:`its foreground got ${signal}`};(0,import_chunk_ZDELLA24.cancelJob)(root.folder,id,request).then(({view})=>end(view),reject)});look();
-(0,import_chunk_EFUQBNG5.waitForJobs)(root.folder,[id],{mode:"all",timeoutMs:patience,heartbeatMs:null}).then(({views})=>end(views[0]),reject)}))}
+variables.owner()??null,why:`its foreground got ${signal}`};(0,import_chunk_K63R6AZY.cancelJob)(root.folder,id,request).then(({view})=>end(view),reject)});look();
+(0,import_chunk_JOUWRXQH.waitForJobs)(root.folder,[id],{mode:"all",timeoutMs:patience,heartbeatMs:null}).then(({views})=>end(views[0]),reject)}))}
 
 },
-"./watch-once-B5QR2TLO.js": function (module, exports) {
+"./watch-once-SASW35S2.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{lookNow:()=>lookNow});module.exports=stdin_exports;var import_chunk_FOU242XD=load("./chunk-FOU242XD.js");var import_chunk_FKEDTWPK=load(
-"./chunk-FKEDTWPK.js");var import_chunk_FX4XR2GM=load("./chunk-FX4XR2GM.js");var import_chunk_CAKGJKOS=load("./chunk-CAKGJKOS.js");var import_chunk_IH5K6ZOB=load(
-"./chunk-IH5K6ZOB.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_YD5YGYM5=load("./chunk-YD5YGYM5.js");var import_chunk_SBRRC2LY=load(
+"./chunk-FKEDTWPK.js");var import_chunk_KA3DZZ3I=load("./chunk-KA3DZZ3I.js");var import_chunk_CAKGJKOS=load("./chunk-CAKGJKOS.js");var import_chunk_IH5K6ZOB=load(
+"./chunk-IH5K6ZOB.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_W4PHKDWF=load("./chunk-W4PHKDWF.js");var import_chunk_SBRRC2LY=load(
 "./chunk-SBRRC2LY.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_TPL5RJS6=load(
-"./chunk-TPL5RJS6.js");var import_chunk_BJVD3YVK=load("./chunk-BJVD3YVK.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_ER3MQ2ZD=load(
-"./chunk-ER3MQ2ZD.js");var import_chunk_XUMWCHG3=load("./chunk-XUMWCHG3.js");var import_chunk_RSAECTKB=load("./chunk-RSAECTKB.js");var import_chunk_OYSO2DVF=load(
+"./chunk-TPL5RJS6.js");var import_chunk_BJVD3YVK=load("./chunk-BJVD3YVK.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_2QLC7HEG=load(
+"./chunk-2QLC7HEG.js");var import_chunk_XUMWCHG3=load("./chunk-XUMWCHG3.js");var import_chunk_RSAECTKB=load("./chunk-RSAECTKB.js");var import_chunk_OYSO2DVF=load(
 "./chunk-OYSO2DVF.js");var import_chunk_UNWLYFWA=load("./chunk-UNWLYFWA.js");var import_chunk_55A4YUIJ=load("./chunk-55A4YUIJ.js");var import_chunk_Y5L6GQDB=load(
 "./chunk-Y5L6GQDB.js");var import_chunk_VBJYUCPQ=load("./chunk-VBJYUCPQ.js");var import_chunk_BSO2ISIG=load("./chunk-BSO2ISIG.js");var import_chunk_7WBBYJDG=load(
 "./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load(
 "./chunk-JSBRDJBE.js");var codes={met:import_chunk_6PFAPK5K.exitCodes.done,pending:import_chunk_6PFAPK5K.exitCodes.pending,failed:import_chunk_6PFAPK5K.exitCodes.
 unsuccessful};async function lookNow(context,kind,input,place){const read=kind.read(input,place);const stop=new AbortController;const release=(0,import_chunk_FKEDTWPK.
-onInterrupt)(()=>stop.abort());try{const start=kind.start?.(read.input)??null;const answer=await(0,import_chunk_FX4XR2GM.attempt)(kind,read.input,start,{place:{
+onInterrupt)(()=>stop.abort());try{const start=kind.start?.(read.input)??null;const answer=await(0,import_chunk_KA3DZZ3I.attempt)(kind,read.input,start,{place:{
 root:place.stateRoot,cwd:context.cwd,environment:(0,import_chunk_VBJYUCPQ.callerEnvironment)()},attemptMs:input.durationOrDefault("attempt-timeout"),signal:stop.
 signal});if(answer===null)return{code:import_chunk_6PFAPK5K.exitCodes.canceled};const seen=answer.kind==="look"?{verdict:answer.verdict,word:answer.word,evidence:answer.
 evidence,facts:answer.facts}:{verdict:"error",word:answer.cause,evidence:answer.message,facts:{}};const code=answer.kind==="look"?codes[answer.verdict]:import_chunk_6PFAPK5K.

@@ -8,7 +8,7 @@ import { ageOf } from '../core/recorded-time.ts';
 import { formatSize } from '../core/size.ts';
 import { nextCommands } from '../jobs/next-commands.ts';
 import { terminalRecord } from '../jobs/terminal-record.ts';
-import type { View } from '../jobs/view.ts';
+import { goneError, type View } from '../jobs/view.ts';
 import { isoNow, nowMs } from '../platform/clock.ts';
 import { readRange, readText } from '../platform/files.ts';
 import { exists } from '../platform/folders.ts';
@@ -22,6 +22,8 @@ import { workspaceNotes } from './workspace-notes.ts';
 export function tellEnded(context: Pick<Context, 'isTerminal'>, view: View): Reply {
   if (view.damage !== null) return tellDamaged(view);
   const deliverable = readRange(view.paths.result, 0, 64 * 1024 * 1024)?.bytes;
+  // `clean` may take it while we look.
+  if (!deliverable && !exists(view.paths.folder)) throw goneError(view.id, view.paths);
   const notes = [header(view), ...runNotes(view), ...omittedNotes(view.state), ...workspaceNotes(view)];
   notes.push(...noticeNotes(view));
   for (const warning of view.state.warnings) notes.push(warningNote(warning));

@@ -93,7 +93,7 @@ export function inspect(root: string, id: string): View {
 }
 
 /** `clean`, or somebody's rm, took it between the look for the id and this one. */
-function goneError(id: string, paths: JobPaths): FaultError {
+export function goneError(id: string, paths: JobPaths): FaultError {
   return new FaultError('unknown_job', `cannot find job ${id} any more: its folder ${paths.folder} is gone`);
 }
 
