@@ -4,7 +4,7 @@
  * Real file systems: small tmpfs mounts, so these need root.
  */
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import {
   existsSync,
   mkdirSync,
@@ -223,7 +223,8 @@ test('on a read-only disk a launch is refused with path and option, and every re
   const { workspace, disk, options } = makeDisk(t, 'size=4m');
   const id = await launch(workspace, ['run', '--id-only', '--', 'sh', '-c', 'echo out; exit 3'], options);
   assert.equal((await run(workspace, ['wait', id], options)).code, 3);
-  execFileSync('mount', ['-o', 'remount,ro', disk]);
+  // The worker lets go of its log a moment after it let go of the wait.
+  await eventually('the disk to be let go', () => spawnSync('mount', ['-o', 'remount,ro', disk]).status === 0);
   for (const name of ['state', 'fresh']) {
     const refused = await run(workspace, ['run', '--state-dir', join(disk, name), '--', 'touch', 'ran']);
     assert.deepEqual([refused.code, refused.stdout], [1, '']);
