@@ -29,7 +29,7 @@ export const help: Command = {
       return { code: exitCodes.done, out: renderHelp(chosen?.command ?? command) };
     }
     const commands = await Promise.all(commandNames.map(loadCommand));
-    const rows = commands.flatMap((command) => labelled(command?.name ?? '', command?.summary ?? '', 10));
+    const rows = commands.flatMap((command) => labelled(command?.name ?? '', command?.summary ?? '', 12));
     return { code: exitCodes.done, out: `${[head, 'Commands:', ...rows, '', foot].join('\n')}\n` };
   },
 };

@@ -15,10 +15,15 @@ import type { Context, Reply } from './command.ts';
 import { notifyOf } from './notifying.ts';
 import type { Parsed } from './parse.ts';
 
-export function launchWords(input: Parsed): Pick<JobRequest, 'owner' | 'label' | 'onceKey'> {
+export function launchWords(input: Parsed): Pick<JobRequest, 'owner' | 'label' | 'onceKey' | 'maxLive'> {
   const onceKey = input.text('once-key') ?? null;
   if (onceKey === '') throw usageError('cannot take --once-key "": a key needs at least one character');
-  return { owner: input.text('owner') ?? variables.owner() ?? null, label: input.text('label') ?? null, onceKey };
+  return {
+    owner: input.text('owner') ?? variables.owner() ?? null,
+    label: input.text('label') ?? null,
+    onceKey,
+    maxLive: input.count('max-live') ?? null,
+  };
 }
 
 /** `--on-stall`, where a verb has it. */

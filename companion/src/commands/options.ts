@@ -36,6 +36,12 @@ export const launchOptions = {
     range: limits.waitTimeout,
     help: 'patience of --wait (default: until the end)',
   },
+  'max-live': {
+    kind: 'count',
+    value: 'N',
+    range: limits.maxLive,
+    help: 'start it when fewer than N jobs of this owner are at work; until then it is queued, in order',
+  },
   'id-only': { kind: 'flag', help: 'print the id and a newline, nothing else' },
   ...common,
 } as const satisfies OptionTable;
@@ -81,6 +87,17 @@ export const staffOptions = {
     value: 'D',
     range: limits.optInLimit,
     help: 'end it when nothing was printed for that long',
+  },
+  'quiet-after': {
+    kind: 'duration',
+    value: 'D',
+    range: limits.quiet,
+    help: 'ask for attention when nothing moves for that long (default 10m); ends nothing',
+  },
+  handback: {
+    kind: 'text',
+    value: 'DIR',
+    help: 'folder outside the worktree in which the agent leaves ordered files (NN-name.md): each wakes a wait --until handback',
   },
   ...onStallOption,
 } as const satisfies OptionTable;

@@ -26,7 +26,15 @@ export type EventType =
   | 'trouble'
   /** Trouble that is over. */
   | 'recovered'
-  | 'notified';
+  | 'notified'
+  /** It waits for its turn. */
+  | 'queued'
+  /** Its turn has come; its limit counts from here. */
+  | 'turn'
+  /** An ordered file of the child lies in its hand-back folder. */
+  | 'handback'
+  /** How an agent is doing, when that changed. */
+  | 'liveness';
 
 /** What an event can wake a `wait` for that asked for it (`--until`); the end of the job wakes every one. */
 export const wakes = ['terminal', 'checkpoint', 'attention', 'handback', 'news'] as const;

@@ -1,11 +1,13 @@
 // The words of a job: kinds, states, identities and the records that stand on disk (field names as on disk).
 // Types only. Lifecycle ("is it over?") and outcome ("did it work?") are two types; `state` is what is published.
 import type { AttentionKind, Checkpoint, Health } from './health-words.ts';
+import type { HandbackNote, HandbackPart, LivenessNote, QueueNote } from './idle.ts';
 import type { RunPart } from './run-part.ts';
 import type { StaffPart, TokenUsage, WorktreeNote } from './staff.ts';
 import type { TimerPart, WatchNote, WatchPart } from './waiting.ts';
 
 export type * from './health-words.ts';
+export type * from './idle.ts';
 export type * from './run-part.ts';
 export type * from './staff.ts';
 export type * from './waiting.ts';
@@ -114,6 +116,11 @@ export interface Spec {
   notify?: string[] | null;
   /** What the caller decided beforehand to do about a stall; repeated with every attention. */
   on_stall?: string | null;
+  /** It is started when fewer jobs than this are at work in its pool (jobs/queue.ts). */
+  max_live?: number | null;
+  handback?: HandbackPart | null;
+  /** Of staff: when nothing moves for so long, somebody is to look. Ends nothing. */
+  quiet_ms?: number | null;
   /** Told at launch; every state of the job begins with them. */
   warnings?: Warning[];
   worktree?: WorktreeNote | null;
@@ -166,6 +173,11 @@ export interface JobState {
   task_status?: string;
   task_exit_code?: number | 'unknown';
   watch?: WatchNote | null;
+  /** While it is queued. */
+  queue?: QueueNote | null;
+  handback?: HandbackNote | null;
+  /** Of an agent: the newest observation. */
+  liveness?: LivenessNote | null;
 }
 
 /** launch.json: the worker as whoever spawned it saw it; `generation` counts replacements. */

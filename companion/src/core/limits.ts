@@ -42,6 +42,10 @@ export const limits = {
   watchStable: { default: 10 * second, min: second, max: 30 * day },
   noChecksGrace: { default: 5 * minute, min: 0, max: day },
   watchTolerate: { default: 0, min: 0, max: 100_000 },
+  maxLive: { default: 4, min: 1, max: 1000 },
+  /** Of staff: two observations of half of it each. */
+  quiet: { default: 10 * minute, min: second, max: day },
+  rerun: { default: 2 * minute, min: second, max: hour },
   timer: { default: hour, min: second, max: 30 * day },
   redraw: { default: second, min: second, max: hour },
   cleanAge: { default: 14 * day, min: 0, max: 3650 * day },
@@ -122,6 +126,12 @@ export const httpRedirects = 5;
 export const retryAfterMaxMs = hour;
 /** What `npm view` may print. */
 export const npmBytes = mib;
+/** Ordered files of one hand-back folder. */
+export const handbackFiles = 100;
+/** What a hook may take in all, its start included. */
+export const hookMs = 200;
+/** A completion block; and how long the test command of `verify --rerun` may take unless told otherwise (limits.rerun). */
+export const claimsBytes = 64 * kib;
 export const armedTimers = 64;
 export const timerMessageBytes = 64 * kib;
 /** A timer's worker looks at the wall clock at least this often: clocks are set, and machines sleep. */

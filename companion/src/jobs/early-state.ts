@@ -9,7 +9,8 @@ export function earlyState(id: string, spec: Spec | null): JobState {
     schema: 1,
     id,
     rev: 0,
-    state: 'starting',
+    // Its worker says when its turn has come.
+    state: spec?.max_live ? 'queued' : 'starting',
     health: 'unknown',
     attention_kind: null,
     seq: 0,

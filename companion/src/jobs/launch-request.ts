@@ -1,5 +1,15 @@
 // What a launch verb asks of launch.ts, and how two such requests are told to be the same.
-import type { Lineage, RunPart, Spec, StaffPart, TimerPart, Warning, WatchPart, WorktreeNote } from '../core/job.ts';
+import type {
+  HandbackPart,
+  Lineage,
+  RunPart,
+  Spec,
+  StaffPart,
+  TimerPart,
+  Warning,
+  WatchPart,
+  WorktreeNote,
+} from '../core/job.ts';
 import { limits } from '../core/limits.ts';
 import { canonical, hashOf } from '../store/mac.ts';
 
@@ -26,6 +36,9 @@ export interface JobRequest {
   timer?: TimerPart | null;
   notify?: string[] | null;
   onStall?: string | null;
+  maxLive?: number | null;
+  handback?: HandbackPart | null;
+  quietMs?: number | null;
   /** A linked worktree of its own: made for this job (`new`), or that of the job it goes on with. */
   worktree?: 'new' | WorktreeNote | null;
   warnings?: Warning[];
@@ -52,7 +65,7 @@ export function askedOf(request: JobRequest): string {
   const worktree = request.worktree === 'new' ? { worktree: 'new' } : {};
   const staff = request.staff ? askedStaff(request.staff) : null;
   if (staff && request.asksForLatest) staff.resume = 'latest';
-  return hashOf(canonical({ ...base, lineage, staff, ...worktree, ...askedWaiting(request) }));
+  return hashOf(canonical({ ...base, lineage, staff, ...worktree, ...askedWaiting(request), ...askedIdle(request) }));
 }
 
 /** What is empty or as it is without a word is left out; of a file that is to be made it is the name that was asked for. */
@@ -83,6 +96,11 @@ function askedTimer({ due_at, delay_ms, message, slot }: TimerPart): Record<stri
 function askedWaiting({ watch, onStall }: JobRequest): Record<string, unknown> {
   const { start: _start, ...asked } = watch ?? {};
   return { ...(watch ? { watch: asked } : {}), ...(onStall ? { on_stall: onStall } : {}) };
+}
+
+/** How many may be at work at once says when, not what. */
+function askedIdle({ handback, quietMs }: JobRequest): Record<string, unknown> {
+  return { ...(handback ? { handback: handback.dir } : {}), ...(quietMs ? { quiet_ms: quietMs } : {}) };
 }
 
 function askedStaff(staff: StaffPart): Record<string, unknown> {

@@ -20,6 +20,10 @@ export function rootPaths(folder: string) {
     lock: path.join(folder, 'lock'),
     /** Answers that several watches share. */
     shared: path.join(folder, 'shared'),
+    /** Taking a turn in the queue. */
+    queueLock: path.join(folder, 'queue.lock'),
+    /** When each owner looked around last (`reconcile`). */
+    looks: path.join(folder, 'looks'),
   };
 }
 
@@ -39,6 +43,8 @@ export interface JobPaths {
   cursor: string;
   /** One folder per notice that was begun: the claim of the one start. */
   notices: string;
+  /** The turn of a job that was queued, with a MAC. */
+  turn: string;
   output: string;
   error: string;
   workerLog: string;
@@ -87,6 +93,7 @@ export function jobPaths(root: string, id: string): JobPaths {
     snapshot: at('snapshot.json'),
     cursor: at('cursor.json'),
     notices: at('notices'),
+    turn: at('turn.json'),
     output: at('output.log'),
     error: at('error.log'),
     workerLog: at('worker.log'),

@@ -53,6 +53,7 @@ async function tellOwed(root: string, id: string): Promise<void> {
 
 /** Only what this job needs is loaded. */
 async function look(claim: Claim, log: WorkerLog): Promise<void> {
+  if (claim.spec.max_live && !(await (await import('./turn.ts')).waitForTurn(claim))) return;
   switch (claim.spec.kind) {
     case 'watch':
       return (await import('./run-watch.ts')).runWatch(claim, log);

@@ -1,0 +1,40 @@
+// Words of the jobs around a caller that goes idle: the queue, the folder in which a child hands things back, how an agent is doing.
+// What stands in their spec and state (field names as on disk). Types only.
+
+/** A job that waits for its turn (`--max-live`). */
+export interface QueueNote {
+  /** 1 is the next. */
+  place: number;
+  /** Jobs of its pool that were at work at that look. */
+  live: number;
+  /** Ids that it waits for first: those at work, or the one before it in the queue. */
+  behind: string[];
+}
+
+/** `--handback DIR` as its launcher found it. */
+export interface HandbackPart {
+  /** Absolute, links resolved. */
+  dir: string;
+  /** Ordered files that were there already, by what they were: they wake nobody. */
+  baseline: Record<string, string>;
+}
+
+export interface HandbackNote {
+  dir: string;
+  /** Ordered files told so far. */
+  told: number;
+  /** The newest one's name. */
+  newest: string | null;
+  /** `complete.md` is there and ends with FROZEN. */
+  frozen: boolean;
+}
+
+/** Is an agent at work, rightly waiting for something that works for it, or waiting for nothing? */
+export interface LivenessNote {
+  word: 'working' | 'waiting' | 'dead_wait' | 'unknown';
+  /** One sentence: what moved, or what did not. */
+  reason: string;
+  /** Observations in a row that say so. */
+  observations: number;
+  at: string;
+}
