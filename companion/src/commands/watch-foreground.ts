@@ -64,7 +64,7 @@ function untilEnd(
   return withRegistration(
     root.folder,
     [id],
-    patience,
+    { kind: 'foreground', mode: 'all', until: [], timeoutMs: patience },
     () =>
       new Promise<View | undefined>((resolve, reject) => {
         let unwatch = (): void => undefined;

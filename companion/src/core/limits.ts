@@ -128,6 +128,10 @@ export const retryAfterMaxMs = hour;
 export const npmBytes = mib;
 /** Ordered files of one hand-back folder. */
 export const handbackFiles = 100;
+/** A wait that stays longer than this is no backstop: no job lives so long. */
+export const backstopMs = 31 * day;
+/** Files that are read of one folder of waiters. */
+export const waiterFiles = 1000;
 /** What a hook may take in all, its start included. */
 export const hookMs = 200;
 /** A completion block; and how long the test command of `verify --rerun` may take unless told otherwise (limits.rerun). */

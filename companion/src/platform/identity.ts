@@ -37,6 +37,11 @@ export function ownIdentity(): Identity {
   return identityOf(process.pid) ?? { pid: process.pid, start_token: '', boot_id: bootId(), pid_ns: pidNamespace() };
 }
 
+/** Who started this process (or took it over since); undefined where that is nobody of this namespace, or its first process. */
+export function parentIdentity(): Identity | undefined {
+  return identityOf(process.ppid);
+}
+
 export function livenessOf(identity: Identity): Liveness {
   if (!isIdentity(identity)) return 'dead';
   if (identity.boot_id !== bootId()) return 'dead';

@@ -1,5 +1,5 @@
 // One look at the system's processes. Linux reads /proc; macOS asks `ps` (one call per look, because there is no /proc).
-import { readFileSync } from 'node:fs';
+import { readFileSync, readlinkSync } from 'node:fs';
 import { type PidBaseline, pidsSince } from './pid-baseline.ts';
 
 export interface ProcessRow {
@@ -56,6 +56,22 @@ export function readProcessVariable(pid: number, name: string): string | undefin
   return text.slice(from, end < 0 ? undefined : end);
 }
 
+/** The words that a process was started with; undefined when nothing is shown of it. */
+export function readCommandLine(pid: number): string[] | undefined {
+  if (!isLinux || !Number.isSafeInteger(pid) || pid <= 1) return undefined;
+  const bytes = readBytes(`/proc/${pid}/cmdline`);
+  return bytes && bytes.length > 0 ? bytes.toString('utf8').replace(/\0$/, '').split('\0') : undefined;
+}
+
+/** The folder that a process works in; undefined when nothing is shown of it. */
+export function readFolder(pid: number): string | undefined {
+  try {
+    return isLinux ? readlinkSync(`/proc/${pid}/cwd`) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
 /** A line of /proc/PID/stat; the name may hold spaces and parentheses. */
 export function parseStat(text: string): ProcessRow | undefined {
   const open = text.indexOf('(');
@@ -82,8 +98,12 @@ function readProc(pid: number): ProcessRow | undefined {
 }
 
 function readWhole(file: string): string | undefined {
+  return readBytes(file)?.toString('latin1');
+}
+
+function readBytes(file: string): Buffer | undefined {
   try {
-    return readFileSync(file, 'latin1');
+    return readFileSync(file);
   } catch {
     return undefined;
   }
