@@ -132,6 +132,17 @@ export const handbackFiles = 100;
 export const backstopMs = 31 * day;
 /** Files that are read of one folder of waiters. */
 export const waiterFiles = 1000;
+/** `reconcile`: finished jobs that it looks into; its page and its document. */
+export const wakeJobs = 200;
+export const wakePage = { rows: 40, columns: 80 } as const;
+export const wakeBytes = 16 * kib;
+/** An event may reach the disk so long after the instant that it names. */
+export const wakeLagMs = 2 * second;
+/** Looks of one owner that are remembered, and what was told after the number that each of them gave. */
+export const looksKept = 8;
+export const lookKeys = 200;
+/** An agent that is past this part of its limit without moving is late. */
+export const lateShare = 0.8;
 /** What a hook may take in all, its start included. */
 export const hookMs = 200;
 /** A completion block; and how long the test command of `verify --rerun` may take unless told otherwise (limits.rerun). */

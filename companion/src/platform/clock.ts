@@ -13,6 +13,15 @@ export function isoOf(ms: number): string {
   return new Date(ms).toISOString();
 }
 
+/** As a clock on the wall here shows it: `2030-01-31 10:30:00 +01:00`. */
+export function localOf(ms: number): string {
+  const at = new Date(ms);
+  const ahead = -at.getTimezoneOffset();
+  const two = (value: number): string => String(Math.floor(value)).padStart(2, '0');
+  const offset = `${ahead < 0 ? '-' : '+'}${two(Math.abs(ahead) / 60)}:${two(Math.abs(ahead) % 60)}`;
+  return `${new Date(ms + ahead * 60_000).toISOString().slice(0, 19).replace('T', ' ')} ${offset}`;
+}
+
 export function monotonicMs(): number {
   return Number(process.hrtime.bigint() / 1_000_000n);
 }

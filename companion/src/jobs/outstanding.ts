@@ -1,0 +1,102 @@
+// One job that has not ended, as a woken caller needs it: how it stands against what is on disk and alive, whether it is past what was expected of it,
+// and the one command that comes next.
+import { formatDuration } from '../core/duration.ts';
+import type { QueueNote } from '../core/job.ts';
+import { lateShare } from '../core/limits.ts';
+import { ageOf, instantOf } from '../core/recorded-time.ts';
+import { monotonicMs, nowMs } from '../platform/clock.ts';
+import { boundOf } from './bound.ts';
+import { findStopped, type HealthSeen, healthOf } from './health-seen.ts';
+import { isIdleTimer } from './late-wakes.ts';
+import { nextCommands } from './next-commands.ts';
+import { type Condition, conditionOf, isEnded, type View } from './view.ts';
+import { isAwaited } from './waiters.ts';
+
+export interface Outstanding {
+  view: View;
+  condition: Condition;
+  health: HealthSeen;
+  ageMs: number;
+  /** Of its hard limit, or until a timer is due; null where none counts now. */
+  leftMs: number | null;
+  worker: WorkerWord;
+  lastEventMs: number | null;
+  queue: QueueNote | null;
+  /** Why it should be over, or further, by now. */
+  late: string | null;
+  /** A living process waits for it. */
+  isAwaited: boolean;
+  next: string;
+}
+
+export type WorkerWord = 'alive' | 'stopped' | 'gone' | 'unseen' | 'not needed' | 'not yet';
+
+export function outstanding(view: View, newestMs: number | null, option: readonly string[]): Outstanding {
+  const condition = conditionOf(view);
+  const health = healthOf(view, condition);
+  const isIdle = isIdleTimer(view);
+  const facts = {
+    view,
+    condition,
+    health,
+    ageMs: ageOf(view.state.created_at, nowMs()) ?? 0,
+    leftMs: leftOf(view),
+    worker: workerWord(view),
+    lastEventMs: newestMs === null ? null : Math.max(0, nowMs() - newestMs),
+    queue: queueOf(view),
+    late: isIdle ? 'all that it may have been set for has ended; it would wake for nothing' : lateWords(view, health),
+    isAwaited: isAwaited(view.root, view.id),
+  };
+  return { ...facts, next: isIdle ? nextCommands.cancel(view.id, option) : nextOf(facts, option) };
+}
+
+/** ms; null for a queued job, whose limit counts from its turn, and for what has no spec. */
+export function leftOf({ spec, state }: View): number | null {
+  if (!spec || isEnded(state) || state.state === 'queued') return null;
+  if (spec.timer) return Math.max(0, (instantOf(spec.timer.due_at) ?? nowMs()) - nowMs());
+  return Math.max(0, Math.round(boundOf(spec) - monotonicMs()));
+}
+
+function workerWord(view: View): WorkerWord {
+  if (findStopped(view)) return 'stopped';
+  const { worker } = view.seen;
+  if (worker === 'alive') return 'alive';
+  if (worker === 'unknown') return 'unseen';
+  if (view.spec?.timer && !view.spec.notify) return 'not needed';
+  return worker === 'none' ? 'not yet' : 'gone';
+}
+
+/** The file lies where an agent may write. */
+function queueOf({ state }: View): QueueNote | null {
+  const { place, live, behind } = (state.queue ?? {}) as Partial<QueueNote>;
+  if (state.state !== 'queued' || !Number.isSafeInteger(place) || !Array.isArray(behind)) return null;
+  return { place: place as number, live: Number(live) || 0, behind: behind.filter((one) => typeof one === 'string') };
+}
+
+/** Over what its caller expected; or an agent near its limit of which nothing moves. */
+function lateWords(view: View, { health }: HealthSeen): string | null {
+  const { spec, state } = view;
+  const ran = ageOf(state.started_at, nowMs());
+  if (!spec || ran === null) return null;
+  const expected = spec.run?.expect_ms;
+  if (typeof expected === 'number' && ran > expected)
+    return `expected to take ${formatDuration(expected)}, runs for ${formatDuration(whole(ran))}`;
+  const left = leftOf(view);
+  if (!spec.staff || left === null || health === 'progressing') return null;
+  const used = 1 - left / spec.deadline_ms;
+  return used < lateShare ? null : `${Math.floor(used * 100)} % of its limit are used, and nothing moves`;
+}
+
+function nextOf(one: Omit<Outstanding, 'next'>, option: readonly string[]): string {
+  const { view, condition, health, late } = one;
+  if (condition === 'damaged') return nextCommands.doctor(view.id, option);
+  // A wait takes over from a lost worker.
+  if (health.attention_kind === 'monitor_attention' && one.worker !== 'stopped')
+    return nextCommands.wait(view.id, option);
+  const needsLook = health.health === 'attention' || late !== null || one.isAwaited;
+  return needsLook ? nextCommands.observe(view.id, option) : nextCommands.wait(view.id, option);
+}
+
+function whole(ms: number): number {
+  return ms < 1000 ? ms : Math.floor(ms / 1000) * 1000;
+}
