@@ -18,6 +18,7 @@ function makeClaim(t: TestContext, files: Parameters<typeof makeJob>[1] = {}): C
     root,
     paths,
     spec,
+    turn: null,
     self: spec.launcher,
     generation: 1,
     hasFifo: false,

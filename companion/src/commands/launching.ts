@@ -14,6 +14,7 @@ import { readSpec } from '../store/records.ts';
 import type { Context, Reply } from './command.ts';
 import { notifyOf } from './notifying.ts';
 import type { Parsed } from './parse.ts';
+import type { QueueTold } from './queue-note.ts';
 
 export function launchWords(input: Parsed): Pick<JobRequest, 'owner' | 'label' | 'onceKey' | 'maxLive'> {
   const onceKey = input.text('once-key') ?? null;
@@ -111,6 +112,17 @@ async function timerOf(
   return { facts: { state: state.state, ...timerFacts(spec.timer) }, line: `due:     ${dueWords(spec.timer)}` };
 }
 
+/** A launch without a limit of its own pays nothing for it; what cannot be told keeps nobody from his id. */
+async function queueOf(root: StateRoot, id: string): Promise<QueueTold | undefined> {
+  const spec = readSpec(jobPaths(root.folder, id));
+  if (spec.kind !== 'ok' || !spec.value.max_live) return undefined;
+  try {
+    return await (await import('./queue-note.ts')).queueNoteOf(root.folder, spec.value);
+  } catch {
+    return undefined;
+  }
+}
+
 async function tellLaunch(root: StateRoot, launched: Launched, input: Parsed): Promise<Reply> {
   const { id, isNew } = launched;
   const notes = warningNotes(root, id);
@@ -122,6 +134,7 @@ async function tellLaunch(root: StateRoot, launched: Launched, input: Parsed): P
     cancel: nextCommands.cancel(id, root.option),
   };
   const timer = await timerOf(root, id);
+  const queue = input.has('max-live') ? await queueOf(root, id) : undefined;
   if (input.has('json')) {
     return {
       code: exitCodes.done,
@@ -129,6 +142,7 @@ async function tellLaunch(root: StateRoot, launched: Launched, input: Parsed): P
         id,
         new: isNew,
         ...(timer ? { ...timer.facts, replaced: launched.replaced ?? [] } : {}),
+        ...(queue?.facts ?? {}),
         folder: paths.folder,
         result_path: paths.result,
         output_path: paths.output,
@@ -140,6 +154,7 @@ async function tellLaunch(root: StateRoot, launched: Launched, input: Parsed): P
   const lines = [
     jobLine(launched),
     ...(timer ? [timer.line] : []),
+    ...(queue ? [queue.line] : []),
     ...(launched.replaced ?? []).map((earlier) => `replaced: ${earlier}`),
     `collect: ${commands.wait}`,
     `observe: ${commands.observe}`,

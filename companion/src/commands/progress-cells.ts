@@ -2,7 +2,7 @@
 import { formatDuration } from '../core/duration.ts';
 import { excerpt } from '../core/excerpt.ts';
 import { instantOf } from '../core/recorded-time.ts';
-import { checkpointOf, watchSeen } from '../jobs/parts-seen.ts';
+import { checkpointOf, queueSeen, watchSeen } from '../jobs/parts-seen.ts';
 import { isEnded, type View } from '../jobs/view.ts';
 import { renderBar } from '../output/bar.ts';
 import { nowMs } from '../platform/clock.ts';
@@ -21,6 +21,8 @@ export function progressCells(view: View, barWidth = 10): ProgressCells {
   const { spec, state } = view;
   if (isEnded(state)) return none;
   if (spec?.timer) return { ...none, note: dueIn(spec.timer.due_at) };
+  const queue = queueSeen(view);
+  if (queue) return { ...none, note: queue.place === null ? 'in the queue' : `place ${queue.place}` };
   const watch = watchSeen(view) as { word: string; verdict: string } | null;
   if (watch) return { ...none, note: watch.word || watch.verdict };
   const checkpoint = checkpointOf(state);

@@ -1,7 +1,8 @@
 // How a run or a watch stands, as lines of the page of one job.
 import { formatAge } from '../core/duration.ts';
 import { ageOf } from '../core/recorded-time.ts';
-import { checkpointOf, watchSeen } from '../jobs/parts-seen.ts';
+import { checkpointOf, queueSeen, watchSeen } from '../jobs/parts-seen.ts';
+import { queueWords } from '../jobs/queue-words.ts';
 import type { View } from '../jobs/view.ts';
 import { nowMs } from '../platform/clock.ts';
 import { progressCells } from './progress-cells.ts';
@@ -23,4 +24,10 @@ export function watchLine(view: View): string | null {
   const seen = watchSeen(view) as { word: string; verdict: string; evidence: string } | null;
   if (!seen) return null;
   return `${seen.word || seen.verdict}${seen.evidence === '' ? '' : `: ${seen.evidence}`}`;
+}
+
+/** `place 3, behind run-...; 4 at work, at most 4`; null for a job that is not queued. */
+export function queueLine(view: View): string | null {
+  const seen = queueSeen(view);
+  return seen && queueWords(seen);
 }

@@ -11,7 +11,8 @@ import { isEnded, type View } from '../jobs/view.ts';
 import { isoNow } from '../platform/clock.ts';
 import type { StateRoot } from '../store/layout.ts';
 import { readLogTail } from '../store/output-log.ts';
-import { progressLine, watchLine } from './standing-lines.ts';
+import { hasQueue } from '../store/turn.ts';
+import { progressLine, queueLine, watchLine } from './standing-lines.ts';
 import { endedOf, ownerOf, timeOf } from './status-table.ts';
 import { whatOf } from './status-what.ts';
 
@@ -31,6 +32,7 @@ function factsOf(view: View, root: StateRoot): string {
     ['id', view.id],
     ['state', state.state],
     ['health', isEnded(state) ? null : `${seen.health}${seen.reason ? ` (${seen.reason})` : ''}`],
+    ['queue', queueLine(view)],
     ['on stall', onStallOf(view, seen.health)],
     ['progress', isEnded(state) ? null : progressLine(view)],
     ['watch', watchLine(view)],
@@ -75,7 +77,7 @@ function onStallOf({ spec, state }: View, health: string): string | null {
 /** A bounded wait can be told from a server that nobody ends. */
 function limitOf({ spec, state }: View): string | null {
   if (!spec || spec.timer || isEnded(state) || typeof spec.deadline_ms !== 'number') return null;
-  return `${formatDuration(spec.deadline_ms)} from launch`;
+  return `${formatDuration(spec.deadline_ms)} from ${hasQueue(spec) ? 'its turn' : 'launch'}`;
 }
 
 function agentOf({ spec }: View): string | null {

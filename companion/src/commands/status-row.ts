@@ -3,7 +3,7 @@ import { excerpt, plainText, plainValue } from '../core/excerpt.ts';
 import { ageOf } from '../core/recorded-time.ts';
 import { healthOf } from '../jobs/health-seen.ts';
 import { staffFacts } from '../jobs/observation.ts';
-import { checkpointOf, timerSeen, watchSeen } from '../jobs/parts-seen.ts';
+import { checkpointOf, queueSeen, timerSeen, watchSeen } from '../jobs/parts-seen.ts';
 import { conditionOf, type View } from '../jobs/view.ts';
 import { nowMs } from '../platform/clock.ts';
 
@@ -22,6 +22,7 @@ export function rowDocument(view: View): Record<string, unknown> {
     checkpoint: pick(checkpointOf(state), ['n', 'at', 'phase', 'completed', 'total', 'eta_seconds']),
     watch: pick(watchSeen(view), ['condition', 'words', 'verdict', 'word', 'polls']),
     timer: pick(timerSeen(view), ['due_at', 'due_in_ms', 'slot']),
+    ...queueOf(view),
     created_at: state.created_at,
     ended_at: state.ended_at,
     age_ms: ageOf(state.created_at, nowMs()),
@@ -30,6 +31,11 @@ export function rowDocument(view: View): Record<string, unknown> {
     error: error && { ...error, message: excerpt(plainText(error.message), 400) },
     cwd: spec?.cwd ?? null,
   };
+}
+
+function queueOf(view: View): Record<string, unknown> {
+  const queue = queueSeen(view);
+  return queue ? { queue } : {};
 }
 
 function pick(value: object | null, names: readonly string[]): Record<string, unknown> | null {

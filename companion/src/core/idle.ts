@@ -11,6 +11,16 @@ export interface QueueNote {
   behind: string[];
 }
 
+/** turn.json: its turn has come. Its hard limit counts from here. */
+export interface Turn {
+  at: string;
+  boot_id: string;
+  /** On the monotonic clock of that boot. */
+  mono_ms: number;
+  /** The files that a run is to leave behind, as they were then. */
+  files: Record<string, unknown>;
+}
+
 /** `--handback DIR` as its launcher found it. */
 export interface HandbackPart {
   /** Absolute, links resolved. */

@@ -95,7 +95,7 @@ export interface Spec {
   cwd: string;
   /** Words that make another call find the state folder: none, or `--state-dir X`. */
   state_option: string[];
-  /** The job's hard limit in ms, counted from launch in awake time. */
+  /** The job's hard limit in ms, counted from launch in awake time; of a job that was queued from its turn. */
   deadline_ms: number;
   /** The instant of that limit on the monotonic clock of boot `launcher.boot_id`, in ms. */
   deadline_mono_ms: number;

@@ -126,6 +126,15 @@ export const httpRedirects = 5;
 export const retryAfterMaxMs = hour;
 /** What `npm view` may print. */
 export const npmBytes = mib;
+/** How often a queued job looks by itself: so often, or so long for each live job when that is more. */
+export const queueLookMs = 5 * second;
+export const queueLookPerJobMs = 100;
+/** Jobs behind one that takes its turn that are told at once; the others see it at their next look. */
+export const queueTold = 16;
+/** Signs of life that the first of a queue listens to; the rest it sees at its next look. */
+export const queueHeard = 64;
+/** Ids that a queued job names of those it waits for. */
+export const queueNamed = 5;
 /** Ordered files of one hand-back folder. */
 export const handbackFiles = 100;
 /** A wait that stays longer than this is no backstop: no job lives so long. */

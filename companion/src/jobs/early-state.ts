@@ -2,6 +2,7 @@
 import { idTimeMs } from '../core/ids.ts';
 import type { JobState, Spec } from '../core/job.ts';
 import { isoOf } from '../platform/clock.ts';
+import { hasQueue } from '../store/turn.ts';
 
 /** Before the worker's first word: the launcher's spec is all there is. */
 export function earlyState(id: string, spec: Spec | null): JobState {
@@ -10,7 +11,7 @@ export function earlyState(id: string, spec: Spec | null): JobState {
     id,
     rev: 0,
     // Its worker says when its turn has come.
-    state: spec?.max_live ? 'queued' : 'starting',
+    state: spec && hasQueue(spec) ? 'queued' : 'starting',
     health: 'unknown',
     attention_kind: null,
     seq: 0,

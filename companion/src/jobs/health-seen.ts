@@ -8,8 +8,9 @@ import { defaultEngine, findEngine } from '../engines/registry.ts';
 import { monotonicMs, nowMs } from '../platform/clock.ts';
 import { factsOf } from '../platform/folders.ts';
 import { bootId, sameIdentity } from '../platform/identity.ts';
+import { boundOf } from './bound.ts';
 import { checkpointOf, watchOf } from './parts-seen.ts';
-import { type Condition, isEnded, type View } from './view.ts';
+import { type Condition, isEnded, isQueued, type View } from './view.ts';
 
 export interface HealthSeen {
   health: Health;
@@ -61,7 +62,10 @@ export function monitorAttention(
   }
 }
 
-function goneWords({ spec, launch, paths }: View, condition: 'unclaimed' | 'orphaned'): string {
+function goneWords(view: View, condition: 'unclaimed' | 'orphaned'): string {
+  const { spec, launch, paths } = view;
+  if (isQueued(view))
+    return 'the worker that waits for its turn is gone; the job behind it in the queue, or the next wait, starts a new one';
   if (spec?.kind === 'watch')
     return 'the worker is gone and nobody looks at the condition; the next wait starts a new one';
   if (condition === 'orphaned')
@@ -111,10 +115,10 @@ function missingCheckpoint(view: View): { cause: MonitorCause; reason: string } 
   return { cause: 'checkpoint_missing', reason };
 }
 
-/** Awake time since so many ms after the launch. */
-function awakeSince({ spec }: View, offsetMs: number): number {
-  if (!spec || spec.launcher.boot_id !== bootId()) return Number.POSITIVE_INFINITY;
-  return monotonicMs() - (spec.deadline_mono_ms - spec.deadline_ms + offsetMs);
+/** Awake time since so many ms after the launch, or the turn. */
+function awakeSince({ spec, turn }: View, offsetMs: number): number {
+  if (!spec || (turn?.boot_id ?? spec.launcher.boot_id) !== bootId()) return Number.POSITIVE_INFINITY;
+  return monotonicMs() - (boundOf(spec, turn) - spec.deadline_ms + offsetMs);
 }
 
 /** What the worker last said of a run or a watch. */

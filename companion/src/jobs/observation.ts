@@ -14,7 +14,7 @@ import { isContinuable } from './continuable.ts';
 import { healthOf } from './health-seen.ts';
 import { nextCommands } from './next-commands.ts';
 import { boundDocument, boundEvent } from './observation-size.ts';
-import { checkpointOf, timerSeen, watchSeen } from './parts-seen.ts';
+import { checkpointOf, queueSeen, timerSeen, watchSeen } from './parts-seen.ts';
 import { progressOf } from './progress-seen.ts';
 import { type Condition, conditionOf, isEnded, type View } from './view.ts';
 import type { WakeSeen } from './wake-watch.ts';
@@ -46,6 +46,7 @@ export function observation(view: View, options: Observing): Record<string, unkn
     checkpoint: checkpointOf(state),
     watch: watchSeen(view),
     timer: timerSeen(view),
+    ...queueFacts(view),
     supervision: condition,
     rev: state.rev,
     now: isoNow(),
@@ -96,6 +97,12 @@ function headOf({ wake, cursor }: NonNullable<Observing['waited']>): Record<stri
   if (wake === 'soft_timeout') return { wake, ...(cursor === undefined ? {} : { next_seq: cursor }) };
   const event = boundEvent(plainValue(wake.event, 400) as JobEvent);
   return { wake: wake.wake, event, next_seq: wake.nextSeq, pending_events: wake.pending, skipped: wake.skipped };
+}
+
+/** Only of a job with a queue: where it stands, or since when its limit counts. */
+function queueFacts(view: View): Record<string, unknown> {
+  const queue = queueSeen(view);
+  return { ...(queue ? { queue } : {}), ...(view.turn ? { turn_at: view.turn.at } : {}) };
 }
 
 /** Which agent, with which rights and model. Null for a job without one. */

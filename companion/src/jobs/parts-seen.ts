@@ -1,14 +1,15 @@
 // What a job tells of itself beside its state - the newest checkpoint, a watch's last look, a timer's instant - as readers take it. The
 // files lie where an agent may write: what has another form is left out, and every text is plain and bounded.
 import { excerpt, plainText } from '../core/excerpt.ts';
+import { isId } from '../core/ids.ts';
 import type { AttentionKind, Checkpoint, Health, JobState, WatchNote, WatchVerdict } from '../core/job.ts';
-import { evidenceChars } from '../core/limits.ts';
+import { evidenceChars, queueNamed } from '../core/limits.ts';
 import { instantOf } from '../core/recorded-time.ts';
 import { nowMs } from '../platform/clock.ts';
 import { readJson } from '../platform/files.ts';
 import type { JobPaths } from '../store/layout.ts';
 import { timerFacts } from './timer-facts.ts';
-import type { View } from './view.ts';
+import { isQueued, type View } from './view.ts';
 
 const healths: readonly unknown[] = ['progressing', 'unknown', 'attention'];
 const verdicts: readonly unknown[] = ['pending', 'met', 'failed', 'error'];
@@ -93,6 +94,27 @@ export function timerSeen({ spec, state }: View): Record<string, unknown> | null
   const due = instantOf(facts.due_at);
   const rest = due === null || state.ended_at !== null ? null : Math.max(0, due - nowMs());
   return { ...facts, due_at: due === null ? null : facts.due_at, due_in_ms: rest, slot: textOf(slot, nameBytes) };
+}
+
+/** Its place in the queue as its worker saw it last; without a place when it has not looked yet. Null for a job that is not queued. */
+export function queueSeen(view: View): QueueSeen | null {
+  if (!isQueued(view)) return null;
+  const { place, live, behind } = asObject(view.state.queue) ?? {};
+  const ids = Array.isArray(behind) ? behind.filter((id) => typeof id === 'string' && isId(id)) : [];
+  return {
+    place: numberOf(place),
+    live: numberOf(live),
+    max_live: view.spec?.max_live ?? 0,
+    behind: ids.slice(0, queueNamed),
+  };
+}
+
+export interface QueueSeen {
+  place: number | null;
+  /** At work in its pool. */
+  live: number | null;
+  max_live: number;
+  behind: string[];
 }
 
 function asObject(value: unknown): Record<string, unknown> | undefined {

@@ -26,6 +26,7 @@ export function recovery(
 function lookFirst({ spec, state }: { spec: Spec; state: JobState }): string {
   // What only looks has changed nothing.
   if (spec.kind === 'watch') return '';
+  if (state.state === 'canceled' && state.started_at === null) return '';
   if (state.error?.code === 'spawn_failed' || state.error?.code === 'never_started') return '';
   if (spec.run?.status_cmd)
     return ` The task may live on, and a restart would start another: ask for it first: ${quoteWords(['sh', '-c', plainText(spec.run.status_cmd)])}`;

@@ -77,6 +77,8 @@ function cancelWords(cancel: CancelRequest | undefined): string {
 }
 
 function reasonText({ state, cancel, tree }: Deliverable): string {
+  if (state.state === 'canceled' && state.started_at === null && tree.step === 'none')
+    return `Canceled${cancelWords(cancel)}. Nothing of it had been started.`;
   if (state.state === 'canceled') {
     const step = {
       none: 'nothing was running any more',

@@ -6,6 +6,7 @@ import { findCgroup, removeCgroup } from '../platform/cgroup.ts';
 import { removeFile } from '../platform/files.ts';
 import { withLock } from '../platform/lock.ts';
 import { terminate } from '../platform/process-tree.ts';
+import { specAtTurn } from './bound.ts';
 import { finishStored } from './conclude.ts';
 import { concludeAsked } from './conclude-asked.ts';
 import { mayAct } from './may-act.ts';
@@ -65,7 +66,7 @@ async function settle(view: View): Promise<void> {
   // A watch whose worker was killed after its verdict and before its end.
   const stored = view.spec.watch ? await storedVerdict(view.paths, view.id) : undefined;
   await concludeAsked(
-    { paths: view.paths, spec: view.spec },
+    { paths: view.paths, spec: specAtTurn(view.spec, view.turn) },
     {
       reason: stored?.end.reason ?? settledReason(view, condition),
       exit: view.exit,

@@ -2,7 +2,7 @@
 // wait, observe, status, result, cancel, clean and doctor all ask it.
 
 import { FaultError } from '../core/errors.ts';
-import type { ExitRecord, Identity, JobState, LaunchRecord, Spec, TimerPart, WorkerRecord } from '../core/job.ts';
+import type { ExitRecord, Identity, JobState, LaunchRecord, Spec, TimerPart, Turn, WorkerRecord } from '../core/job.ts';
 import { outcomes } from '../core/job.ts';
 import { leaseStaleMs, startLimitMs, unseenGraceMs } from '../core/limits.ts';
 import { defaultEngine, findEngine } from '../engines/registry.ts';
@@ -22,7 +22,8 @@ import {
   readState,
   readWorker,
 } from '../store/records.ts';
-import { isPastBound } from './bound.ts';
+import { hasQueue, readTurn } from '../store/turn.ts';
+import { isPastBound, wallBoundOf } from './bound.ts';
 import { damagedState, earlyState } from './early-state.ts';
 
 export type Seen = Liveness | 'none';
@@ -42,6 +43,8 @@ export interface View {
   seen: { worker: Seen; shim: Seen };
   isOtherBoot: boolean;
   isClaimed: boolean;
+  /** Of a job that was queued: when it was let go. */
+  turn: Turn | null;
   exit: ExitRecord | undefined;
   reason: string | undefined;
   cancel: CancelRequest | undefined;
@@ -108,6 +111,7 @@ const nobody: Who = {
   seen: { worker: 'none', shim: 'none' },
   isOtherBoot: false,
   isClaimed: false,
+  turn: null,
   exit: undefined,
   reason: undefined,
   cancel: undefined,
@@ -134,6 +138,7 @@ function whoIsThere(paths: JobPaths, spec: Read<Spec>): Who {
       (boot ?? (spec.kind === 'ok' ? spec.value.launcher : null))?.boot_id !== bootId() &&
       (boot !== null || spec.kind === 'ok'),
     isClaimed: exists(paths.started),
+    turn: spec.kind === 'ok' && hasQueue(spec.value) ? (readTurn(paths, spec.value.id) ?? null) : null,
     exit: readExit(paths),
     reason: readReason(paths),
     cancel: readCancel(paths),
@@ -149,6 +154,7 @@ export function conditionOf(view: View): Condition {
   if (worker === 'alive') return 'supervised';
   if (!view.spec) return 'damaged';
   if (worker === 'unknown') return isLongOver(view) ? 'lost' : 'unseen';
+  if (isQueued(view)) return view.launch || view.worker ? 'unclaimed' : startingOf(view, view.spec);
   if (view.spec.kind === 'watch') return conditionOfWatch(view, view.spec);
   // What the shim wrote before the restart is known; only without it the restart is the end.
   if (view.isOtherBoot) return view.exit ? 'over' : 'host_restarted';
@@ -161,6 +167,11 @@ export function conditionOf(view: View): Condition {
   }
   if (view.launch || view.worker) return 'unclaimed';
   return startingOf(view, view.spec);
+}
+
+/** It waits for its turn: whatever became of its worker, and of the machine, another one goes on waiting. */
+export function isQueued({ spec, turn, isClaimed, state }: View): boolean {
+  return spec !== null && hasQueue(spec) && turn === null && !isClaimed && !isEnded(state);
 }
 
 /** An instant that has come counts also while the timer's worker is stopped; a moment is left to a worker that lives. */
@@ -176,7 +187,7 @@ export const timerPatienceMs = 2000;
 
 /** Whatever became of its worker, and of the machine: another one goes on from the cursor, until the bound. */
 function conditionOfWatch(view: View, spec: Spec): Condition {
-  if (isPastBound(spec)) return 'lost';
+  if (isPastBound(spec, view.turn)) return 'lost';
   if (view.launch || view.worker) return 'unclaimed';
   return startingOf(view, spec);
 }
@@ -189,8 +200,7 @@ function startingOf(view: View, spec: Spec): Condition {
 /** From another namespace nothing is called dead, until lease and wall clock leave no other reading (contract 7). */
 function isLongOver(view: View): boolean {
   if (!view.spec || view.leaseAgeMs === null || view.leaseAgeMs < leaseStaleMs) return false;
-  const latest = Date.parse(view.spec.created_at) + view.spec.deadline_ms + view.spec.kill_grace_ms + unseenGraceMs;
-  return nowMs() > latest;
+  return nowMs() > wallBoundOf(view.spec, view.turn) + view.spec.kill_grace_ms + unseenGraceMs;
 }
 
 function ageOf(target: string): number {

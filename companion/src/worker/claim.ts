@@ -1,7 +1,7 @@
 // A worker takes its job: under the lock it makes sure that nobody ended it and nobody else looks after it, holds the FIFO that
 // waiters watch, and writes down who it is. The FIFO is held before worker.json says so (jobs/wait.ts relies on it).
 import { errnoOf } from '../core/errors.ts';
-import type { Identity, Spec } from '../core/job.ts';
+import type { Identity, Spec, Turn } from '../core/job.ts';
 import { inspect, isEnded } from '../jobs/view.ts';
 import { makeCgroup } from '../platform/cgroup.ts';
 import { nowMs } from '../platform/clock.ts';
@@ -18,6 +18,10 @@ export interface Claim {
   root: string;
   paths: JobPaths;
   spec: Spec;
+  /** Of a job that was queued (worker/turn.ts). */
+  turn: Turn | null;
+  /** That it was replaced has been told. */
+  isReplacementTold?: boolean;
   self: Identity;
   generation: number;
   hasFifo: boolean;
@@ -63,6 +67,7 @@ export async function claimJob(root: string, id: string): Promise<Claim | undefi
       root,
       paths,
       spec,
+      turn: null,
       self,
       generation: launch.kind === 'ok' ? launch.value.generation : 1,
       hasFifo,

@@ -9,6 +9,7 @@ import { inspect, isEnded } from '../jobs/view.ts';
 import { removeCgroup } from '../platform/cgroup.ts';
 import { terminate } from '../platform/process-tree.ts';
 import { openJournal, readEvents } from '../store/journal.ts';
+import { hasQueue } from '../store/turn.ts';
 import { type Claim, claimJob } from './claim.ts';
 import type { Notifier } from './notify.ts';
 
@@ -53,7 +54,7 @@ async function tellOwed(root: string, id: string): Promise<void> {
 
 /** Only what this job needs is loaded. */
 async function look(claim: Claim, log: WorkerLog): Promise<void> {
-  if (claim.spec.max_live && !(await (await import('./turn.ts')).waitForTurn(claim))) return;
+  if (hasQueue(claim.spec) && !(await (await import('./turn.ts')).waitForTurn(claim))) return;
   switch (claim.spec.kind) {
     case 'watch':
       return (await import('./run-watch.ts')).runWatch(claim, log);

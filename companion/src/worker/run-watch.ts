@@ -78,7 +78,8 @@ class Watching {
     const { generation, self, paths, spec } = this.claim;
     const stored = generation > 1 ? await storedVerdict(paths, spec.id) : undefined;
     if (stored) this.memory = { ...this.memory, ...stored };
-    if (generation === 1) this.progress.step('claimed', 'claimed', { worker: self.pid });
+    if (generation === 1 || this.claim.isReplacementTold)
+      this.progress.step('claimed', 'claimed', { worker: self.pid });
     else this.progress.step('claimed', 'worker_replaced', { worker: self.pid, generation, baseline_reset: false });
     if (this.progress.state.started_at === null) this.progress.step('started', 'started', {}, { started_at: isoNow() });
     if (this.memory.telling.length > 0) this.tell();

@@ -188,10 +188,7 @@ function tellStart(claim: Claim, progress: Progress, child: Child): void {
 
 async function tellClaim(claim: Claim, progress: Progress, isClaimed: boolean): Promise<void> {
   const { generation, self, spec } = claim;
-  if (generation === 1) {
-    progress.step('claimed', 'claimed', { worker: self.pid });
-    return;
-  }
+  if (generation === 1) return progress.step('claimed', 'claimed', { worker: self.pid });
   const key = readKey();
   const isChanged = !isClaimed && key !== undefined && environmentDigest(key) !== spec.environment.digest;
   const message =
@@ -199,5 +196,6 @@ async function tellClaim(claim: Claim, progress: Progress, isClaimed: boolean): 
   const warnings = isChanged
     ? [...progress.state.warnings, { code: 'environment_changed', message }]
     : progress.state.warnings;
+  if (claim.isReplacementTold) return progress.step('claimed', 'claimed', { worker: self.pid }, { warnings });
   progress.step('claimed', 'worker_replaced', { worker: self.pid, generation, baseline_reset: true }, { warnings });
 }

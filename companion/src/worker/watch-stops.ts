@@ -11,7 +11,7 @@ import { type Claim, renewLease } from './claim.ts';
 export type Stop = Extract<EndReason, 'canceled' | 'hard_timeout' | 'state_vanished'>;
 
 /** `stop` may be called at once, and more than once. Returns how to stop listening. */
-export function listenForStops({ paths, spec }: Claim, stop: (reason: Stop) => void): () => void {
+export function listenForStops({ paths, spec, turn }: Claim, stop: (reason: Stop) => void): () => void {
   const look = (): void => {
     if (!exists(paths.folder)) stop('state_vanished');
     else if (readCancel(paths)) stop('canceled');
@@ -21,7 +21,7 @@ export function listenForStops({ paths, spec }: Claim, stop: (reason: Stop) => v
     look();
   }, leaseMs);
   process.on('SIGURG', look);
-  const bound = boundOf(spec);
+  const bound = boundOf(spec, turn);
   const release = atMonotonic(bound, () => stop('hard_timeout'));
   // A request that came before we listened; it counts more than a bound that passed meanwhile.
   look();

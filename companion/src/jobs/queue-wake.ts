@@ -1,0 +1,25 @@
+// Whoever took its turn wakes those behind it: the next one is the first now, and the others have moved up.
+import { compareIds } from '../core/ids.ts';
+import type { Spec } from '../core/job.ts';
+import { queueTold } from '../core/limits.ts';
+import { defaultEngine, findEngine } from '../engines/registry.ts';
+import { listActive } from '../store/catalog.ts';
+import { jobPaths } from '../store/layout.ts';
+import { readWorker } from '../store/records.ts';
+import { readTurn } from '../store/turn.ts';
+import { poolOf, type QueueMemory } from './queue.ts';
+
+/** SIGURG does nothing to a process that does not listen, and only to the very process that worker.json names. */
+export function wakeBehind(root: string, spec: Spec, memory: QueueMemory): void {
+  const engine = findEngine(spec.engine) ?? defaultEngine;
+  const pool = poolOf(spec);
+  const isWaiting = (id: string): boolean => {
+    const known = memory.pools.get(id);
+    return Boolean(known?.isQueued) && known?.pool === pool && readTurn(jobPaths(root, id), id) === undefined;
+  };
+  const behind = listActive(root).filter((id) => compareIds(id, spec.id) > 0 && isWaiting(id));
+  for (const id of behind.slice(0, queueTold)) {
+    const read = readWorker(jobPaths(root, id));
+    if (read.kind === 'ok') engine.signal(read.value.worker, 'SIGURG');
+  }
+}
