@@ -51,10 +51,10 @@ export function outstanding(view: View, newestMs: number | null, option: readonl
 }
 
 /** ms; null for a queued job, whose limit counts from its turn, and for what has no spec. */
-export function leftOf({ spec, state }: View): number | null {
+export function leftOf({ spec, state, turn }: View): number | null {
   if (!spec || isEnded(state) || state.state === 'queued') return null;
   if (spec.timer) return Math.max(0, (instantOf(spec.timer.due_at) ?? nowMs()) - nowMs());
-  return Math.max(0, Math.round(boundOf(spec) - monotonicMs()));
+  return Math.max(0, Math.round(boundOf(spec, turn) - monotonicMs()));
 }
 
 function workerWord(view: View): WorkerWord {
