@@ -9,7 +9,9 @@ import { cutToWidth } from './output/width.ts';
 import { variables } from './platform/env.ts';
 import { onResize, terminalOf, writeOut } from './platform/output.ts';
 
-process.exitCode = exitCodes.fault;
+/** A host takes another code of a hook as a failure of its own; a hook has none. */
+const fault = process.argv[2] === 'hook' ? exitCodes.done : exitCodes.fault;
+process.exitCode = fault;
 
 async function main(args: string[]): Promise<void> {
   if (process.platform !== 'linux') (await import('./platform/install-ps.ts')).installForMac();
@@ -27,7 +29,7 @@ async function main(args: string[]): Promise<void> {
   const reply = await dispatch(args, makeContext(), __VERSION__);
   const isTold = print(reply);
   // Everything is written: nothing that still listens may hold the caller up.
-  process.exit(isTold ? reply.code : exitCodes.fault);
+  process.exit(isTold ? reply.code : fault);
 }
 
 function makeContext(): Omit<Context, 'root'> {
@@ -37,6 +39,7 @@ function makeContext(): Omit<Context, 'root'> {
     isTerminal: terminal.isTerminal,
     width: terminal.columns,
     readStdin,
+    readStdinWithin,
     screen: terminal.isTerminal && !variables.isDumb() ? stdoutScreen() : null,
     live: terminalOf(2).isTerminal ? liveLine : null,
     say: (text) => writeOut(1, text),
@@ -67,6 +70,22 @@ async function readStdin(): Promise<Buffer> {
   return Buffer.concat(chunks);
 }
 
+function readStdinWithin(most: number, ms: number): Promise<Buffer | null> {
+  return new Promise((resolve) => {
+    const chunks: Buffer[] = [];
+    let bytes = 0;
+    setTimeout(() => resolve(null), ms);
+    process.stdin
+      .on('data', (chunk: Buffer) => {
+        chunks.push(chunk);
+        bytes += chunk.length;
+        if (bytes > most) resolve(null);
+      })
+      .on('end', () => resolve(Buffer.concat(chunks)))
+      .on('error', () => resolve(null));
+  });
+}
+
 /** False when stdout did not take it: then it is told on stderr, so that an id is not lost. */
 function print(reply: Reply): boolean {
   const isJson = reply.json !== undefined;
@@ -91,9 +110,11 @@ main(process.argv.slice(2)).catch((thrown: unknown) => {
     error instanceof FaultError
       ? [error.code, error.message, error.next]
       : ['internal', `internal error: ${stackOf(error)}`, null];
-  process.exitCode = exitCodes.fault;
+  process.exitCode = fault;
   writeOut(2, `job-companion: ${message}\n${next === null ? '' : `try: ${next}\n`}`);
-  if (wantsJson(process.argv.slice(2))) writeOut(1, `${JSON.stringify({ error: { code, message, next } })}\n`);
+  // A host would take any document for an answer.
+  if (fault !== exitCodes.done && wantsJson(process.argv.slice(2)))
+    writeOut(1, `${JSON.stringify({ error: { code, message, next } })}\n`);
 });
 
 function stackOf(error: unknown): string {

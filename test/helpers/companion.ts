@@ -18,6 +18,8 @@ export interface RunOptions {
   env?: Record<string, string | undefined>;
   /** Standard input; without it, there is nothing to read. */
   input?: string | Uint8Array;
+  /** Standard input stays open, with nothing to read, until the program has ended. */
+  holdsInput?: boolean;
   /** The Node to use; default: $JOB_TEST_NODE or this one. */
   node?: string;
   /** Options for Node itself. */
@@ -61,13 +63,22 @@ export function parseReply<T = Record<string, unknown>>(result: RunResult): T {
 }
 
 export function start(workspace: Workspace, args: string[], options: RunOptions = {}): Running {
-  const { cwd = workspace.dir, env, input, node = testNode(), nodeOptions = [], detached, limitMs = 60_000 } = options;
+  const {
+    cwd = workspace.dir,
+    env,
+    input,
+    holdsInput,
+    node = testNode(),
+    nodeOptions = [],
+    detached,
+    limitMs = 60_000,
+  } = options;
   const started = performance.now();
   const child = spawn(node, [...nodeOptions, builtFile, ...args], {
     cwd,
     env: { ...workspace.env, ...env },
     detached,
-    stdio: [input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
+    stdio: [input === undefined && !holdsInput ? 'ignore' : 'pipe', 'pipe', 'pipe'],
   });
   const { pid } = child;
   if (pid === undefined) throw new Error(`cannot start ${node} in ${cwd}`);
@@ -76,7 +87,9 @@ export function start(workspace: Workspace, args: string[], options: RunOptions 
   const stdout = collect(child.stdout);
   const stderr = collect(child.stderr);
   // A program that does not read its input closes the pipe; that is for the test's assertions, not an error of ours.
-  child.stdin?.on('error', () => {}).end(input);
+  child.stdin?.on('error', () => {});
+  if (!holdsInput) child.stdin?.end(input);
+  else child.once('exit', () => child.stdin?.end());
 
   const promise = new Promise<RunResult>((resolve, reject) => {
     let ms = 0;

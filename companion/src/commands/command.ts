@@ -21,6 +21,8 @@ export interface Context {
   /** Does a person look at stdout? Then control sequences of others are removed. */
   isTerminal: boolean;
   readStdin(): Promise<Buffer>;
+  /** Null when there is more than that, no end of it in time, or nothing to read from. */
+  readStdinWithin(bytes: number, ms: number): Promise<Buffer | null>;
   /** Columns of the terminal; a generous number elsewhere. */
   width: number;
   /** A part of the deliverable while the command still runs (stdout); false when nobody reads it any more. */

@@ -3,6 +3,9 @@
 import { usageError } from '../core/errors.ts';
 import { exitCodes } from '../core/exit-codes.ts';
 import { diagnose, diagnoseAll, type Finding } from '../jobs/diagnosis.ts';
+import { type HookFinding, surveyHooks } from '../jobs/hook-setup.ts';
+import { nextCommand } from '../jobs/next-commands.ts';
+import { findWorktree } from '../platform/git-folder.ts';
 import { bootId, pidNamespace } from '../platform/identity.ts';
 import { findJob } from '../store/catalog.ts';
 import { checkRoot } from '../store/root.ts';
@@ -43,12 +46,17 @@ export const doctor: Command = {
         : word === undefined
           ? await diagnoseAll(root)
           : [await diagnose(root, findJob(root, word))];
-    const isWrong = findings.some((finding) => finding.problem !== null);
+    const hooks = word === undefined ? surveyHooks(findWorktree(context.cwd) ?? context.cwd) : [];
+    const broken = hooks.filter(({ problem }) => problem !== null);
+    const isWrong = broken.length > 0 || findings.some((finding) => finding.problem !== null);
     const code = isWrong ? exitCodes.unsuccessful : exitCodes.done;
     if (input.has('json')) {
-      return { code, json: { state_folder: root.folder, boot_id: bootId(), pid_namespace: pidNamespace(), findings } };
+      return {
+        code,
+        json: { state_folder: root.folder, boot_id: bootId(), pid_namespace: pidNamespace(), findings, hooks },
+      };
     }
-    const text = findings.map(tell).join('\n');
+    const text = [...findings.map(tell), ...broken.map(tellHook)].join('\n');
     return { code, out: `${text === '' ? `nothing is wrong in ${root.folder}` : text}\n` };
   },
 };
@@ -57,4 +65,8 @@ function tell(finding: Finding): string {
   const lines = [`${finding.id}: ${finding.problem ?? 'nothing is wrong'}`, `  ${finding.facts.join(', ')}`];
   if (finding.next !== null) lines.push(`  next: ${finding.next}`);
   return lines.join('\n');
+}
+
+function tellHook({ host, file, problem, next }: HookFinding): string {
+  return `hooks of ${host}: ${problem}\n  ${file}\n  next: ${nextCommand([], ...next)}`;
 }

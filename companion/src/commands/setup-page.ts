@@ -3,6 +3,7 @@ import type { ProfileTerms } from '../backends/backend.ts';
 import type { UserConfig } from '../core/config.ts';
 import type { Profile } from '../core/job.ts';
 import { type ModeId, modes } from '../core/modes.ts';
+import type { HookFinding } from '../jobs/hook-setup.ts';
 import type { SetupEdit } from '../jobs/setup.ts';
 import type { BackendSurvey } from '../jobs/survey.ts';
 import { labelled } from '../output/wrap.ts';
@@ -31,6 +32,8 @@ export interface SetupResult {
   isApplied: boolean;
   /** Was any change asked for? */
   isAsked: boolean;
+  /** Of ours, as they stand now. */
+  hooks: HookFinding[];
 }
 
 export function modeRows(surveys: readonly BackendSurvey[], config: UserConfig, narrowing: Narrowing): ModeRow[] {
@@ -53,14 +56,14 @@ export function modeRows(surveys: readonly BackendSurvey[], config: UserConfig, 
   });
 }
 
-export function setupDocument({ surveys, modes, edits, isApplied }: SetupResult): unknown {
+export function setupDocument({ surveys, modes, edits, isApplied, hooks }: SetupResult): unknown {
   const changes = edits.map(({ file, changes, copy }) => ({ file, changes, copy }));
-  return { applied: isApplied, backends: surveys, modes, changes };
+  return { applied: isApplied, backends: surveys, modes, hooks, changes };
 }
 
-export function setupPage({ surveys, modes, edits, isApplied, isAsked }: SetupResult): string {
+export function setupPage({ surveys, modes, edits, isApplied, isAsked, hooks }: SetupResult): string {
   const isAsOfNow = edits.length > 0 && !isApplied;
-  const parts = [...surveys.map(backendText), modesText(modes, isAsOfNow)];
+  const parts = [...surveys.map(backendText), modesText(modes, isAsOfNow), hooksText(hooks, isAsOfNow)];
   if (isAsked) parts.push(editsText(edits, isApplied));
   return `${parts.join('\n\n')}\n`;
 }
@@ -118,6 +121,15 @@ function modesText(rows: readonly ModeRow[], isAsOfNow: boolean): string {
     ([mode, backend, profile]) => `  ${mode?.padEnd(widths[0] ?? 0)}${backend?.padEnd(widths[1] ?? 0)}${profile}`,
   );
   return [`Without --backend and --profile${isAsOfNow ? ', as it is now' : ''}:`, ...lines].join('\n');
+}
+
+function hooksText(hooks: readonly HookFinding[], isAsOfNow: boolean): string {
+  const head = `Hooks that tell a session of its jobs${isAsOfNow ? ', as it is now' : ''}:`;
+  if (hooks.length === 0) return `${head} none (setup --hooks HOST)`;
+  const lines = hooks.flatMap(({ host, file, problem }) =>
+    labelled(host, `${problem === null ? 'on' : `do not work: ${problem}`}, ${file}`),
+  );
+  return [head, ...lines].join('\n');
 }
 
 function editsText(edits: readonly TakenEdit[], isApplied: boolean): string {

@@ -2,8 +2,10 @@
 // write unless --apply; never calls a model, never shows a value of a credential.
 import { usageError } from '../core/errors.ts';
 import { exitCodes } from '../core/exit-codes.ts';
+import { type HookHost, hookHosts } from '../core/hooks.ts';
 import { findMode, type ModeId, modeIds } from '../core/modes.ts';
-import { applyEdits, type Choices, planReadRules, planStateEdit, planUserEdit } from '../jobs/setup.ts';
+import { planHooks, surveyHooks } from '../jobs/hook-setup.ts';
+import { applyEdits, type Choices, planReadRules, planStateEdit, planUserEdit, type SetupEdit } from '../jobs/setup.ts';
 import { knownBackends } from '../jobs/staff-request.ts';
 import { surveyBackends } from '../jobs/survey.ts';
 import { findWorktree } from '../platform/git-folder.ts';
@@ -18,7 +20,7 @@ import { modeRows, setupDocument, setupPage } from './setup-page.ts';
 export const setup: Command = {
   name: 'setup',
   summary: 'show what is installed and permitted; keep choices with --apply',
-  form: '[--backend NAME] [--restrict MODES] [--default-backend WORDS] [--apply]',
+  form: '[--backend NAME] [--restrict MODES] [--default-backend WORDS] [--hooks HOST] [--apply]',
   words: { min: 0, max: 0 },
   options: {
     backend: { kind: 'text', value: 'NAME', help: 'show this backend only' },
@@ -32,7 +34,13 @@ export const setup: Command = {
       value: 'WORDS',
       help: 'NAME for all modes, or MODE=NAME,...; none takes all away, MODE=none one',
     },
-    user: { kind: 'flag', help: 'keep these choices in your own config, for every worktree, not in the state folder' },
+    hooks: {
+      kind: 'choice',
+      choices: [...hookHosts, 'none'],
+      value: 'HOST',
+      help: 'let claude or codex tell you in its sessions of finished jobs and of jobs that wake nobody; none turns it off',
+    },
+    user: { kind: 'flag', help: 'keep these choices in your own config, for every worktree, not in this one' },
     'allow-reads': {
       kind: 'flag',
       help: 'with --backend agy: add rules to its settings that let a restricted run look around in this worktree',
@@ -48,6 +56,7 @@ export const setup: Command = {
     'setup --restrict review,ask --apply',
     'setup --default-backend codex,review=claude --user --apply',
     'setup --backend agy --allow-reads',
+    'setup --hooks claude --apply',
   ],
 
   async run(context, input) {
@@ -61,9 +70,11 @@ export const setup: Command = {
 
     checkRoot(root.folder);
     const narrowing = readNarrowing(root.folder, known);
+    const folder = findWorktree(context.cwd) ?? context.cwd;
     const edits = [
       ...(input.has('user') ? planUserEdit(config, choices) : planStateEdit(root, narrowing, choices, config)),
-      ...(input.has('allow-reads') ? planReadRules(findWorktree(context.cwd) ?? context.cwd) : []),
+      ...(input.has('allow-reads') ? planReadRules(folder) : []),
+      ...planHookEdits(input, folder),
     ];
     const isApplied = input.has('apply');
     const copies = isApplied ? await applyEdits(root, edits) : [];
@@ -79,6 +90,7 @@ export const setup: Command = {
       edits: edits.map((edit, at) => ({ ...edit, copy: copies[at] ?? null })),
       isApplied,
       isAsked: wantsChange(input),
+      hooks: surveyHooks(folder),
     };
     if (input.has('json')) return { code: exitCodes.done, json: setupDocument(page) };
     return { code: exitCodes.done, out: setupPage(page) };
@@ -86,14 +98,22 @@ export const setup: Command = {
 };
 
 function wantsChange(input: Parsed): boolean {
-  return ['restrict', 'default-backend', 'allow-reads'].some((name) => input.has(name));
+  return ['restrict', 'default-backend', 'allow-reads', 'hooks'].some((name) => input.has(name));
 }
 
 function checkTogether(input: Parsed, { restrict, defaults }: Choices): void {
   if (input.has('allow-reads') && input.text('backend') !== 'agy')
     throw usageError('cannot take --allow-reads without --backend agy: only agy needs such rules');
-  if (input.has('user') && restrict === undefined && defaults === undefined)
-    throw usageError('cannot take --user without --restrict or --default-backend: it says where these are kept');
+  if (input.has('user') && restrict === undefined && defaults === undefined && !input.has('hooks'))
+    throw usageError(
+      'cannot take --user without --restrict, --default-backend or --hooks: it says where these are kept',
+    );
+}
+
+function planHookEdits(input: Parsed, folder: string): SetupEdit[] {
+  const word = input.text('hooks');
+  if (word === undefined) return [];
+  return planHooks(folder, word === 'none' ? null : (word as HookHost), input.has('user'));
 }
 
 function restrictOf(input: Parsed): ModeId[] | undefined {

@@ -154,6 +154,16 @@ export const lookKeys = 200;
 export const lateShare = 0.8;
 /** What a hook may take in all, its start included. */
 export const hookMs = 200;
+/** Of that, what starting, printing and leaving may need after the look; a look gets this much however late it began. */
+export const hookEndMs = 60;
+export const hookLeastMs = 40;
+/** What a host may write to a hook (the prompt is in it). More than this is not read. */
+export const hookInputBytes = 4 * mib;
+/** A hook looks at so many of the newest jobs, counts and names so many, and passes over what ended longer ago. */
+export const hookJobs = 2000;
+export const hookCounted = 20;
+export const hookNamed = 3;
+export const hookAgeMs = 7 * day;
 /** A completion block; and how long the test command of `verify --rerun` may take unless told otherwise (limits.rerun). */
 export const claimsBytes = 64 * kib;
 export const armedTimers = 64;

@@ -26,6 +26,11 @@ export function monotonicMs(): number {
   return Number(process.hrtime.bigint() / 1_000_000n);
 }
 
+/** How long this process runs already. */
+export function sinceStartMs(): number {
+  return process.uptime() * 1000;
+}
+
 export function sleep(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
 }

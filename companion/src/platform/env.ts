@@ -20,6 +20,9 @@ export const variables = {
   owner: (): string | undefined => env.JOB_OWNER || undefined,
   searchPath: (): string => env.PATH ?? '',
   home: (): string | undefined => env.HOME || undefined,
+  /** Where these agent CLIs keep their own settings, when it is not below HOME. */
+  claudeFolder: (): string | undefined => absoluteOf(env.CLAUDE_CONFIG_DIR),
+  codexFolder: (): string | undefined => absoluteOf(env.CODEX_HOME),
   /** What GitHub's CLI takes a repository and a host from, where none are named. */
   githubRepository: (): string | undefined => env.GH_REPO || undefined,
   githubHost: (): string | undefined => env.GH_HOST || undefined,
@@ -167,6 +170,10 @@ export function uncarriableNames(): string[] {
   return Object.keys(env)
     .filter((name) => !/^[A-Za-z_][A-Za-z0-9_]*$/.test(name))
     .sort();
+}
+
+function absoluteOf(folder: string | undefined): string | undefined {
+  return folder && path.isAbsolute(folder) ? folder : undefined;
 }
 
 function definedOnly(source: NodeJS.ProcessEnv): Environment {

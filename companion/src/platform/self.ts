@@ -15,6 +15,11 @@ export function companionFile(): string {
   }
 }
 
+/** The Node that runs now. */
+export function nodeFile(): string {
+  return process.execPath;
+}
+
 /** `node FILE`, with the Node that runs now when `node` on PATH is another one or none. */
 export function selfWords(): string[] {
   const onPath = findProgram('node', '/');
