@@ -406,6 +406,18 @@ const cases: Case[] = [
     },
     files: ['renamed sub/b.txt -> other/b.txt, dirty', 'added sub'],
   },
+  {
+    name: 'what a replacement of the old commit would hide',
+    act: (r) => {
+      r.write('c.txt', 'x');
+      r.commit('Hidden');
+      r.git('replace', 'HEAD~1', 'HEAD');
+    },
+    files: ['added c.txt, committed'],
+    commits: 1,
+    moved: 'forward',
+    index: true,
+  },
 ];
 
 for (const { name, before, act, files, untouched = [], kept = [], ...rest } of cases) {

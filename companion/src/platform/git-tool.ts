@@ -198,6 +198,8 @@ function gitEnvironment(folder: string): Environment {
     GIT_TERMINAL_PROMPT: '0',
     GIT_ASKPASS: '',
     GIT_NO_LAZY_FETCH: '1',
+    // Objects as they are stored: a replacement of the old commit would hide what changed since.
+    GIT_NO_REPLACE_OBJECTS: '1',
     // Unlike `protocol.allow` it cannot be widened by the repository.
     GIT_ALLOW_PROTOCOL: 'none',
     GIT_CEILING_DIRECTORIES: path.dirname(folder),
