@@ -3,6 +3,7 @@
 
 import { messageOf } from './errors.ts';
 import { byteLength, excerpt, plainText } from './excerpt.ts';
+import { closes, type Fence, fenceOf, linesOf } from './fences.ts';
 
 export const severities = ['critical', 'high', 'medium', 'low', 'info'] as const;
 
@@ -70,36 +71,17 @@ function jsonTextOf(answer: string): string | undefined {
 function lastBlock(answer: string): string | undefined {
   let found: string | undefined;
   let open: (Fence & { from: number }) | undefined;
-  for (let from = 0; from < answer.length; ) {
-    const newline = answer.indexOf('\n', from);
-    const end = newline < 0 ? answer.length : newline;
-    const next = end + 1;
-    const fence = fenceOf(answer.slice(from, end));
-    if (fence && open && fence.info === '' && fence.mark === open.mark && fence.length >= open.length) {
+  for (const { line, from, next } of linesOf(answer)) {
+    const fence = fenceOf(line);
+    if (fence && open && closes(fence, open)) {
       const text = isJson(open) || open.info === '' ? answer.slice(open.from, from).trim() : '';
       if (text.startsWith('{')) found = text;
       open = undefined;
     } else if (fence && (!open || isJson(fence))) {
       open = { ...fence, from: next };
     }
-    from = next;
   }
   return found;
-}
-
-interface Fence {
-  mark: string;
-  length: number;
-  info: string;
-}
-
-function fenceOf(line: string): Fence | undefined {
-  const text = line.trim();
-  const [mark = ''] = text;
-  if (mark !== '`' && mark !== '~') return undefined;
-  let length = 0;
-  while (text[length] === mark) length += 1;
-  return length < 3 ? undefined : { mark, length, info: text.slice(length).trim() };
 }
 
 function isJson({ info }: Fence): boolean {

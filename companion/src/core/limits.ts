@@ -164,8 +164,17 @@ export const hookJobs = 2000;
 export const hookCounted = 20;
 export const hookNamed = 3;
 export const hookAgeMs = 7 * day;
-/** A completion block; and how long the test command of `verify --rerun` may take unless told otherwise (limits.rerun). */
+/** A completion block; and the end of an answer (of the output of a run) in which one is looked for. */
 export const claimsBytes = 64 * kib;
+export const claimedAnswerBytes = 4 * mib;
+export const claimedOutputBytes = 68 * kib;
+/** What asking git about all claims of one block may take. */
+export const verifyMs = 30 * second;
+/** Changed files that `verify` tells apart, and commits of a job whose files it looks at. */
+export const verifyFiles = 100_000;
+export const verifyCommits = 500;
+/** What the test command of `verify --rerun` may print before it is ended. */
+export const rerunBytes = 16 * mib;
 export const armedTimers = 64;
 export const timerMessageBytes = 64 * kib;
 /** A timer's worker looks at the wall clock at least this often: clocks are set, and machines sleep. */
