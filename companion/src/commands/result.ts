@@ -1,4 +1,4 @@
-// `result [ID]`: the stored deliverable again, or with --json the terminal record.
+// `result [ID]`: the stored deliverable again, with --json the terminal record, with --claims what the answer claims.
 
 import { exitCodes } from '../core/exit-codes.ts';
 import { noteCollected } from '../jobs/collected.ts';
@@ -19,9 +19,16 @@ export const result: Command = {
   summary: 'print the stored result of a finished job again',
   form: '[ID]',
   words: { min: 0, max: 1 },
-  options: { ...ownerOption, ...common },
+  options: {
+    claims: {
+      kind: 'flag',
+      help: 'print the completion block of the answer as JSON instead; 3 with a typed error where there is none',
+    },
+    ...ownerOption,
+    ...common,
+  },
   notes: 'Default: the latest finished job. Exit codes as of wait.',
-  examples: ['result', 'result run-mik3x9ab-4f7q2z --json'],
+  examples: ['result', 'result run-mik3x9ab-4f7q2z --json', 'result implement-mik3x9ab-4f7q2z --claims'],
 
   async run(context, input) {
     const root = context.root(input);
@@ -41,6 +48,8 @@ export const result: Command = {
         notes: [`${id}: ${view.state.state}, there is no result yet; wait for it with:`, wait],
       };
     }
+    // Not the deliverable: reading them collects nothing.
+    if (input.has('claims')) return (await import('./claims-reply.ts')).tellClaims(view);
     const afterPrint = (): void => noteCollected(view, 'result');
     const reply = tellEnded(context, view);
     return input.has('json') ? { code: reply.code, json: endedDocument(view), afterPrint } : { ...reply, afterPrint };

@@ -25,14 +25,20 @@ const listed = { files: 200, dirty: 50, refs: 50, nameBytes: 1_000 };
 
 /**
  * To be called right after the second look: the work tree is looked at once more, where a path was dirty and is no longer told.
- * A first look that lost its form (it lies where an agent may write) gives `reason`. Takes `budgetMs` at most, and as much again
+ * A first look that lost its form (it lies where an agent may write) gives `reason`. `mostFiles` are named. Takes `budgetMs` at most, and as much again
  * when the second look was not at the same work tree.
  */
 export function compareWorkspace(
   before: WorkspaceSnapshot,
   after: WorkspaceSnapshot,
-  { budgetMs = captureBudgetMs }: { budgetMs?: number } = {},
+  { budgetMs = captureBudgetMs, mostFiles = listed.files }: { budgetMs?: number; mostFiles?: number } = {},
 ): WorkspaceChanges {
+  const changes = compareAll(before, after, budgetMs);
+  return { ...changes, files: changes.files.slice(0, mostFiles) };
+}
+
+/** The same with every file. */
+function compareAll(before: WorkspaceSnapshot, after: WorkspaceSnapshot, budgetMs: number): WorkspaceChanges {
   if (!isSnapshot(before)) return untold('the record of the workspace at the start is damaged', null, null);
   const { git, cwd, exclude } = before;
   if (git === null) {
@@ -156,7 +162,7 @@ function finish({ changes, untouched, swallowed, ...rest }: Findings): Workspace
   const { head, branch, commit_count, refs_changed, index_changed, beyond } = rest;
   const isStill = head.before === head.after && branch.before === branch.after && !index_changed && beyond.length === 0;
   return {
-    files: files.slice(0, listed.files).map(fileChange),
+    files: files.map(fileChange),
     file_count: files.length,
     dirty_before: untouched.slice(0, listed.dirty).map(shortName),
     dirty_before_count: untouched.length,
