@@ -152,6 +152,15 @@ export const looksKept = 8;
 export const lookKeys = 200;
 /** An agent that is past this part of its limit without moving is late. */
 export const lateShare = 0.8;
+/** The longest wait that `idle-check` proposes, and what it adds to the time that a job has left. */
+export const idleWaitMs = 30 * minute;
+export const idleGraceMs = minute;
+/** Finished jobs that `idle-check` looks at for those that nobody has collected, and names at most. */
+export const idleScan = 500;
+export const uncollectedShown = 20;
+/** The whole document that `idle-check --json` prints, and lines of its page. */
+export const idleBytes = 16 * kib;
+export const idleLines = 40;
 /** What a hook may take in all, its start included. */
 export const hookMs = 200;
 /** Of that, what starting, printing and leaving may need after the look; a look gets this much however late it began. */

@@ -1,0 +1,119 @@
+// What lies in a state folder for a caller that wants to go idle: its live jobs with whoever would tell it of their end, its armed timers, its
+// finished jobs that nobody has collected, and what could not be read. Looks only: nothing is settled, started or written.
+import { FaultError } from '../core/errors.ts';
+import { idleScan, uncollectedShown } from '../core/limits.ts';
+import { exists } from '../platform/folders.ts';
+import { listActive, listJobs } from '../store/catalog.ts';
+import { jobPaths } from '../store/layout.ts';
+import { readSpec, readState } from '../store/records.ts';
+import { type Deliveries, deliveriesOf, type JobTrouble, troubleOf } from './deliveries.ts';
+import { isForged } from './may-act.ts';
+import { conditionOf, inspect, isEnded, type View } from './view.ts';
+
+export interface LiveJob {
+  view: View;
+  owner: string | null;
+  deliveries: Deliveries;
+  trouble: JobTrouble | null;
+}
+
+export interface IdleSeen {
+  /** Oldest first; without timers. */
+  jobs: LiveJob[];
+  /** Armed ones, the next one first. */
+  timers: LiveJob[];
+  /** Finished and never collected, newest first; of a timer: due. At most so many (uncollectedShown). */
+  uncollected: View[];
+  /** There are, or may be, more of them. */
+  isMore: boolean;
+  /** Whose they are cannot be known. */
+  unreadable: { id: string; reason: string; option: readonly string[] }[];
+}
+
+/** `owner` null: everybody's. */
+export async function lookForIdle(root: string, owner: string | null): Promise<IdleSeen> {
+  const seen: IdleSeen = { jobs: [], timers: [], uncollected: [], isMore: false, unreadable: [] };
+  const active = listActive(root);
+  for (const id of active) await addLive(seen, root, id, owner);
+  await addFinished(seen, root, new Set(active), owner);
+  seen.timers.sort((a, b) => dueOf(a.view) - dueOf(b.view));
+  return seen;
+}
+
+async function addLive(seen: IdleSeen, root: string, id: string, owner: string | null): Promise<void> {
+  const view = lookAt(root, id);
+  if (!view) return;
+  const { spec } = view;
+  if (spec && owner !== null && spec.owner !== owner && !(await isForged(view))) return;
+  if (isEnded(view.state) && view.damage === null) {
+    // Its marker goes with its worker; until then it may still be told of it.
+    if (!exists(view.paths.collected)) addUncollected(seen, view);
+    return;
+  }
+  const reason = view.damage ?? ((await isForged(view)) ? 'spec.json is not the one that was written at launch' : null);
+  if (reason !== null) {
+    seen.unreadable.push({ id, reason, option: spec?.state_option ?? [] });
+    return;
+  }
+  if (!spec) return;
+  // Due, and nobody came to say so: it is no backstop any more, and nothing that one waits for.
+  const isDue = spec.timer && conditionOf(view) === 'over';
+  if (isDue) return addUncollected(seen, view);
+  const deliveries = await deliveriesOf(view);
+  const job = { view, owner: spec.owner, deliveries, trouble: troubleOf(view, deliveries.waiters) };
+  (spec.timer ? seen.timers : seen.jobs).push(job);
+}
+
+/** Undefined: it is gone, or not yet in its place. */
+function lookAt(root: string, id: string): View | undefined {
+  if (!exists(jobPaths(root, id).folder)) return undefined;
+  try {
+    return inspect(root, id);
+  } catch (error) {
+    if (error instanceof FaultError && error.code === 'unknown_job') return undefined;
+    throw error;
+  }
+}
+
+/** The newest finished jobs. One that is not finished has lost its marker: it lives all the same. */
+async function addFinished(
+  seen: IdleSeen,
+  root: string,
+  active: ReadonlySet<string>,
+  owner: string | null,
+): Promise<void> {
+  const others = listJobs(root).filter((id) => !active.has(id));
+  for (const [at, id] of others.entries()) {
+    if (at >= idleScan || seen.uncollected.length >= uncollectedShown) {
+      seen.isMore = true;
+      return;
+    }
+    const paths = jobPaths(root, id);
+    if (exists(paths.collected)) continue;
+    const state = readState(paths);
+    if (state.kind !== 'ok' || !isEnded(state.value)) {
+      await addLive(seen, root, id, owner);
+      continue;
+    }
+    if (owner !== null && !isOwner(root, id, owner)) continue;
+    const view = lookAt(root, id);
+    if (view) addUncollected(seen, view);
+  }
+}
+
+/** One whose end is on disk is nobody's danger: that its spec cannot be read makes it no secret of somebody else's. */
+function isOwner(root: string, id: string, owner: string): boolean {
+  const spec = readSpec(jobPaths(root, id));
+  return spec.kind === 'ok' && spec.value.owner === owner;
+}
+
+function addUncollected(seen: IdleSeen, view: View): void {
+  // A timer that was taken back has nothing to say.
+  if (view.spec?.timer && view.state.state === 'canceled') return;
+  if (seen.uncollected.length < uncollectedShown) seen.uncollected.push(view);
+  else seen.isMore = true;
+}
+
+export function dueOf(view: View): number {
+  return Date.parse(view.spec?.timer?.due_at ?? '') || 0;
+}
