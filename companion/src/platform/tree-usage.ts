@@ -12,17 +12,26 @@ export interface TreeUsage {
 }
 
 export function measureTree(tree: Tree): TreeUsage {
+  const own = ownRows(tree);
+  return {
+    cpu: cpuOf(own),
+    descendants: own.filter((row) => row.pid !== tree.child && !isDeadState(row.state)).length,
+  };
+}
+
+/** The processes of the command and of everything below it. */
+export function ownRows(tree: Tree): ProcessRow[] {
   const rows = findRows({ ...tree, reach: 'all' }, () => true);
   // What has ended is of no use any more, and a job may run for weeks.
   tree.known = new Map(rows.map((row) => [row.pid, row.start]));
   const others = findProbes(rows);
   for (const pid of withBelow(rows, new Set(rows.filter((row) => isShimsOwn(row, tree)).map((row) => row.pid))))
     others.add(pid);
-  const own = rows.filter((row) => !others.has(row.pid));
-  return {
-    cpu: hasCpu ? own.map(cpuRowOf) : null,
-    descendants: own.filter((row) => row.pid !== tree.child && !isDeadState(row.state)).length,
-  };
+  return rows.filter((row) => !others.has(row.pid));
+}
+
+export function cpuOf(rows: readonly ProcessRow[]): CpuRow[] | null {
+  return hasCpu ? rows.map(cpuRowOf) : null;
 }
 
 /** The guard and the clock of the shim. */
