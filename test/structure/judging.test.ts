@@ -1,5 +1,5 @@
 /**
- * S0.71 by structure: what judges a run can send no signal to it. The files below reach nothing that ends or signals a process, but for the one
+ * S0.71 by structure: what judges a run or an agent can send no signal to it. The files below reach nothing that ends or signals a process, but for the one
  * function that ends what a probe left behind.
  */
 import assert from 'node:assert/strict';
@@ -10,6 +10,8 @@ import test from 'node:test';
 const sources = join(import.meta.dirname, '../../companion/src');
 const judging = [
   ...['core/health.ts', 'core/activity.ts', 'core/cpu-use.ts', 'core/probe-answer.ts', 'platform/tree-usage.ts'],
+  ...['core/liveness.ts', 'platform/git-head.ts', 'platform/open-connections.ts', 'jobs/own-jobs.ts'],
+  ...['agent-liveness', 'agent-tree', 'note-trouble'].map((name) => `worker/${name}.ts`),
   ...['checkpoints', 'health-cursor', 'judging', 'probe', 'sampler', 'stall'].map((name) => `worker/${name}.ts`),
 ];
 /** Names by which something is ended or asked to end. */

@@ -1,7 +1,6 @@
 // Judging a run while it runs: sampler, probe and checkpoints put together, and what is told of them. Nothing here can end the job but the
 // stall that the caller opted into, and that is told to due.ts, not done here.
 
-import { messageOf } from '../core/errors.ts';
 import { excerpt, plainText } from '../core/excerpt.ts';
 import { freshMemory, type Judgement } from '../core/health.ts';
 import type { RunPart } from '../core/job.ts';
@@ -9,7 +8,7 @@ import { limits, onStallBytes } from '../core/limits.ts';
 import { treeOf } from '../jobs/tree.ts';
 import { atMonotonic, isoNow, monotonicMs } from '../platform/clock.ts';
 import { type FileFacts, fileFacts } from '../platform/file-facts.ts';
-import { appendText, writeJson } from '../platform/files.ts';
+import { writeJson } from '../platform/files.ts';
 import { exists, factsOf } from '../platform/folders.ts';
 import type { Tree } from '../platform/process-members.ts';
 import { endProbes } from '../platform/process-tree.ts';
@@ -18,6 +17,7 @@ import { startCheckpoints } from './checkpoints.ts';
 import type { Child } from './child.ts';
 import type { Claim } from './claim.ts';
 import { readMemory, rememberedOf } from './health-cursor.ts';
+import { noteTrouble } from './note-trouble.ts';
 import { makeProbe } from './probe.ts';
 import type { Progress } from './progress.ts';
 import { type Baseline, type Clock, type Look, Sampler } from './sampler.ts';
@@ -46,7 +46,7 @@ export function startJudging(claim: Claim, progress: Progress, child: Child, run
   const sampleMs = Math.min(run.sample_ms ?? limits.sample.default, everyMs);
   const nowMs = clock.monotonicMs();
   const stall = spec.stall_ms === null ? undefined : new StallWatch(spec.stall_ms, isFirst ? launchMs : nowMs);
-  const onError = (error: unknown): void => noteTrouble(claim, error);
+  const onError = (error: unknown): void => noteTrouble(claim.paths, error);
 
   const sampler = new Sampler({
     clock,
@@ -128,13 +128,4 @@ async function lookAt({ paths }: Claim, tree: Tree, run: RunPart): Promise<Look>
     results,
     log,
   };
-}
-
-/** Trouble of the judgement is none of the job's: it is noted, and the next interval tries again. */
-function noteTrouble({ paths }: Claim, error: unknown): void {
-  try {
-    if (exists(paths.folder)) appendText(paths.workerLog, `cannot judge: ${plainText(messageOf(error))}\n`);
-  } catch {
-    // No room, or the folder has just gone.
-  }
 }

@@ -56,9 +56,14 @@ export async function untilEnd(
 
 /** Loaded beside everything else: many a command is over before. */
 function startJudging(claim: Claim, progress: Progress, child: Child): Judging {
-  const { run } = claim.spec;
+  const { run, staff } = claim.spec;
   let judging: Judging | undefined;
+  let stopWatching: (() => void) | undefined;
   let isOver = false;
+  if (staff)
+    void import('./agent-liveness.ts').then(({ watchLiveness }) => {
+      if (!isOver) stopWatching = watchLiveness(claim, progress, child);
+    });
   if (run)
     void import('./judging.ts').then((loaded) => {
       if (!isOver) judging = loaded.startJudging(claim, progress, child, run);
@@ -68,6 +73,7 @@ function startJudging(claim: Claim, progress: Progress, child: Child): Judging {
     stop: () => {
       isOver = true;
       judging?.stop();
+      stopWatching?.();
     },
   };
 }
