@@ -92,6 +92,7 @@ export const continueCommand: Command = {
       isSynchronous: parent.verb === 'ask' && !input.has('id-only'),
       words,
       asksForLatest: !input.has('job') && !input.has('conversation'),
+      quietMs: input.duration('quiet-after') ?? parent.quiet_ms ?? null,
       worktree: input.has('cwd') ? null : (parent.worktree ?? null),
     });
   },

@@ -159,6 +159,7 @@ function again(context: Context, input: Parsed, spec: Spec, root: StateRoot, wor
     deadlineMs: staffLimit(input),
     firstOutputMs: spec.first_output_ms,
     stallMs: spec.stall_ms,
+    quietMs: spec.quiet_ms ?? null,
     onStall: spec.on_stall ?? null,
   });
 }

@@ -31,6 +31,7 @@ export interface StaffLaunch {
   deadlineMs?: number;
   firstOutputMs?: number | null;
   stallMs?: number | null;
+  quietMs?: number | null;
   /** Of the job that is started again. */
   notify?: readonly string[] | null | undefined;
   onStall?: string | null;
@@ -50,6 +51,7 @@ export async function launchStaff(context: Context, input: Parsed, job: StaffLau
     maxOutputBytes: limits.maxOutput.default,
     firstOutputMs: job.firstOutputMs ?? input.duration('first-output') ?? null,
     stallMs: job.stallMs ?? input.duration('stall-after') ?? null,
+    quietMs: job.quietMs ?? input.duration('quiet-after') ?? null,
     onStall: job.onStall ?? onStallOf(input),
     lineage: job.lineage,
     run: null,

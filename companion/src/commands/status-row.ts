@@ -3,8 +3,8 @@ import { excerpt, plainText, plainValue } from '../core/excerpt.ts';
 import { ageOf } from '../core/recorded-time.ts';
 import { healthOf } from '../jobs/health-seen.ts';
 import { staffFacts } from '../jobs/observation.ts';
-import { checkpointOf, queueSeen, timerSeen, watchSeen } from '../jobs/parts-seen.ts';
-import { conditionOf, type View } from '../jobs/view.ts';
+import { checkpointOf, livenessSeen, queueSeen, timerSeen, watchSeen } from '../jobs/parts-seen.ts';
+import { conditionOf, isEnded, type View } from '../jobs/view.ts';
 import { nowMs } from '../platform/clock.ts';
 
 export function rowDocument(view: View): Record<string, unknown> {
@@ -20,6 +20,7 @@ export function rowDocument(view: View): Record<string, unknown> {
     state: state.state,
     ...(plainValue(healthOf(view, conditionOf(view)), 400) as object),
     checkpoint: pick(checkpointOf(state), ['n', 'at', 'phase', 'completed', 'total', 'eta_seconds']),
+    liveness: isEnded(state) ? null : pick(livenessSeen(state), ['word', 'observations', 'at']),
     watch: pick(watchSeen(view), ['condition', 'words', 'verdict', 'word', 'polls']),
     timer: pick(timerSeen(view), ['due_at', 'due_in_ms', 'slot']),
     ...queueOf(view),

@@ -9,7 +9,7 @@ import { monotonicMs, nowMs } from '../platform/clock.ts';
 import { factsOf } from '../platform/folders.ts';
 import { bootId, sameIdentity } from '../platform/identity.ts';
 import { boundOf } from './bound.ts';
-import { checkpointOf, watchOf } from './parts-seen.ts';
+import { checkpointOf, livenessSeen, watchOf } from './parts-seen.ts';
 import { type Condition, isEnded, isQueued, type View } from './view.ts';
 
 export interface HealthSeen {
@@ -121,11 +121,11 @@ function awakeSince({ spec, turn }: View, offsetMs: number): number {
   return monotonicMs() - (boundOf(spec, turn) - spec.deadline_ms + offsetMs);
 }
 
-/** What the worker last said of a run or a watch. */
+/** What the worker last said of a run, an agent or a watch. */
 function reasonTold({ state }: View): string | undefined {
   const checkpoint = checkpointOf(state);
   if (checkpoint) return checkpoint.reason;
-  return watchOf(state)?.trouble ?? undefined;
+  return livenessSeen(state)?.reason ?? watchOf(state)?.trouble ?? undefined;
 }
 
 /** Of a command's output nothing can be concluded; an agent tells what it does. */

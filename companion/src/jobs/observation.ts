@@ -14,7 +14,7 @@ import { isContinuable } from './continuable.ts';
 import { healthOf } from './health-seen.ts';
 import { nextCommands } from './next-commands.ts';
 import { boundDocument, boundEvent } from './observation-size.ts';
-import { checkpointOf, queueSeen, timerSeen, watchSeen } from './parts-seen.ts';
+import { checkpointOf, livenessSeen, queueSeen, timerSeen, watchSeen } from './parts-seen.ts';
 import { progressOf } from './progress-seen.ts';
 import { type Condition, conditionOf, isEnded, type View } from './view.ts';
 import type { WakeSeen } from './wake-watch.ts';
@@ -44,6 +44,7 @@ export function observation(view: View, options: Observing): Record<string, unkn
     state: state.state,
     ...healthOf(view, condition),
     checkpoint: checkpointOf(state),
+    ...livenessFacts(view),
     watch: watchSeen(view),
     timer: timerSeen(view),
     ...queueFacts(view),
@@ -103,6 +104,13 @@ function headOf({ wake, cursor }: NonNullable<Observing['waited']>): Record<stri
 function queueFacts(view: View): Record<string, unknown> {
   const queue = queueSeen(view);
   return { ...(queue ? { queue } : {}), ...(view.turn ? { turn_at: view.turn.at } : {}) };
+}
+
+/** Of an agent that runs; why stands as the reason beside its health. */
+function livenessFacts({ spec, state }: View): Record<string, unknown> {
+  if (!spec?.staff) return {};
+  const { reason: _, ...seen } = livenessSeen(state) ?? { reason: null };
+  return { liveness: isEnded(state) || !('word' in seen) ? null : seen };
 }
 
 /** Which agent, with which rights and model. Null for a job without one. */

@@ -1,8 +1,16 @@
-// What a job tells of itself beside its state - the newest checkpoint, a watch's last look, a timer's instant - as readers take it. The
-// files lie where an agent may write: what has another form is left out, and every text is plain and bounded.
+// What a job tells of itself beside its state - the newest checkpoint or observation, a watch's last look, a timer's instant - as readers
+// take it. The files lie where an agent may write: what has another form is left out, and every text is plain and bounded.
 import { excerpt, plainText } from '../core/excerpt.ts';
 import { isId } from '../core/ids.ts';
-import type { AttentionKind, Checkpoint, Health, JobState, WatchNote, WatchVerdict } from '../core/job.ts';
+import type {
+  AttentionKind,
+  Checkpoint,
+  Health,
+  JobState,
+  LivenessNote,
+  WatchNote,
+  WatchVerdict,
+} from '../core/job.ts';
 import { evidenceChars, queueNamed } from '../core/limits.ts';
 import { instantOf } from '../core/recorded-time.ts';
 import { nowMs } from '../platform/clock.ts';
@@ -39,6 +47,20 @@ export function checkpointOf(state: JobState): Checkpoint | null {
     eta_seconds: numberOf(value.eta_seconds),
     reason: textOf(value.reason, sentenceBytes) ?? '',
     fingerprint: textOf(value.fingerprint, nameBytes),
+  };
+}
+
+const livenessWords: readonly unknown[] = ['working', 'waiting', 'dead_wait', 'unknown'];
+
+/** The newest observation of an agent; null when there is none that can be used. */
+export function livenessSeen(state: JobState): LivenessNote | null {
+  const value = asObject(state.liveness);
+  if (!value || !livenessWords.includes(value.word) || instantOf(value.at) === null) return null;
+  return {
+    word: value.word as LivenessNote['word'],
+    reason: textOf(value.reason, sentenceBytes) ?? '',
+    observations: numberOf(value.observations) ?? 1,
+    at: value.at as string,
   };
 }
 

@@ -4,7 +4,7 @@ import type { JobEvent } from '../core/events.ts';
 import type { JobState, WatchNote } from '../core/job.ts';
 import { stateLagMs } from '../core/limits.ts';
 import { monotonicMs, sleep } from '../platform/clock.ts';
-import { checkpointOf, watchOf } from './parts-seen.ts';
+import { checkpointOf, livenessSeen, watchOf } from './parts-seen.ts';
 import { isEnded, type View } from './view.ts';
 import type { WakeSeen } from './wake-watch.ts';
 
@@ -35,6 +35,10 @@ function standingIn(event: JobEvent, state: JobState): Partial<JobState> {
     const checkpoint = checkpointOf({ ...state, checkpoint: { ...told, at } as unknown as JobState['checkpoint'] });
     if (!checkpoint) return alarm;
     return { health: checkpoint.state, attention_kind: checkpoint.attention_kind, checkpoint };
+  }
+  if (type === 'liveness') {
+    const liveness = livenessSeen({ ...state, liveness: { ...told, at } as unknown as JobState['liveness'] });
+    return liveness ? { ...alarm, liveness } : alarm;
   }
   const looked = lookIn(event);
   const note = looked && watchOf({ ...state, watch: { verdict: 'pending', ...state.watch, ...looked } as WatchNote });
