@@ -193,12 +193,12 @@ test(
   },
 );
 
-test('helpers that began with the agent hide no dead wait', onLinux, async (t) => {
+test('what began with the agent hides no dead wait', onLinux, async (t) => {
   const workspace = makeWorkspace(t);
   const over = makeGate(workspace, 'over');
   const agent = await begin(workspace, `${sleeper} & helper=$!\n${over.read}\nkill $helper`);
   const { reason } = await agent.untilTold('dead_wait');
-  assert.match(String(reason), /nothing that it started is left \(1 helper process of its start asleep\)/);
+  assert.match(String(reason), /nothing that it started is left \(but 1 process that began with it, asleep\)/);
   over.open();
   await agent.end();
 });

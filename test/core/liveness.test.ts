@@ -32,7 +32,7 @@ const toolWorks: Step = { activity: { descendants: 2, cpuMs: 60_000 } };
 function judge(steps: Step[], memory: LivenessMemory = freshLiveness): LivenessJudgement[] {
   let before = memory;
   return steps.map(({ activity, ...rest }) => {
-    const facts = { ownCpuMs: 0, hasCommit: false, jobs: 0, helpers: 0, isStopped: false, bytes: 100 };
+    const facts = { ownCpuMs: 0, hasCommit: false, jobs: 0, standing: 0, isStopped: false, bytes: 100 };
     const seen = { at: '2026-01-01T00:00:00.000Z', everyMs, activity: { ...still, ...activity }, ...facts, ...rest };
     const judgement = judgeLiveness(before, seen);
     before = judgement.memory;
@@ -127,10 +127,10 @@ test('jobs of its own that are at work are a good reason, however quiet', () => 
   assert.match(all.at(-1)?.note.reason ?? '', /it waits for 1 job of its own/);
 });
 
-test('helpers of its start are nothing to wait for, and are named', () => {
+test('processes that began with it are nothing to wait for, and are counted', () => {
   assert.match(
-    last([{ helpers: 2 }, { helpers: 2 }]).note.reason,
-    /nothing that it started is left \(2 helper processes/,
+    last([{ standing: 2 }, { standing: 2 }]).note.reason,
+    /nothing that it started is left \(but 2 processes that/,
   );
 });
 

@@ -95,8 +95,8 @@ export const unchangedCheckpoints = 2;
 export const livenessObservations = 2;
 /** What an agent waits for is asleep as well for so many times its quiet time: a cause for attention. */
 export const sleepingShare = 3;
-/** Descendants of an agent that began this soon after it are helpers of its own (a wrapped binary, servers of tools), no tool call. */
-export const helperStartMs = 5 * second;
+/** Descendants of an agent that began this soon after it are part of it (a wrapped binary, servers of tools), no tool call. */
+export const standingStartMs = 5 * second;
 /** A checkpoint that is later than its interval, its probe's limit and this is called missing. */
 export const checkpointGraceMs = 5 * second;
 /** `--checkpoint-every auto`: so many short intervals make a long one, and from this part of the work on they are short. */

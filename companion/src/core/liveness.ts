@@ -15,13 +15,13 @@ export interface LivenessSeen {
   everyMs: number;
   /** Of the whole tree; descendants are those that the agent started for its task. */
   activity: Activity;
-  /** CPU of the agent itself, with the helpers that began with it; null where that cannot be told. */
+  /** CPU of the agent itself, with the processes that began with it; null where that cannot be told. */
   ownCpuMs: number | null;
   hasCommit: boolean;
   /** Of the agent, jobs that it started and that are at work. */
   jobs: number;
   /** Processes that began with it and live. */
-  helpers: number;
+  standing: number;
   isStopped: boolean;
   /** Bytes of output so far: names a standstill, whoever looks. */
   bytes: number;
@@ -151,13 +151,14 @@ function reasonOf(
   seen: LivenessSeen,
   isCause: boolean,
 ): string {
-  const { activity, helpers, isStopped, jobs } = seen;
+  const { activity, standing, isStopped, jobs } = seen;
   const stopped = isStopped ? '; the agent is stopped (SIGSTOP?)' : '';
   const nothing = `for ${formatDuration(stillMs || activity.spanMs)} no output, no CPU of its own and no new commit`;
   if (kind === 'unmeasured')
     return `${nothing.replace(', no CPU of its own', '')}; CPU time cannot be told here${stopped}`;
   if (word === 'dead_wait') {
-    const asleep = helpers > 0 ? ` (${helpers} helper process${helpers === 1 ? '' : 'es'} of its start asleep)` : '';
+    const asleep =
+      standing > 0 ? ` (but ${standing} process${standing === 1 ? '' : 'es'} that began with it, asleep)` : '';
     return `dead_wait: ${nothing}, and nothing that it started is left${asleep}${stopped}`;
   }
   if (word === 'waiting') {

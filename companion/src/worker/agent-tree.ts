@@ -1,8 +1,8 @@
-// The tree of an agent, told apart: the agent itself with the helpers that began with it (the binary behind a wrapper, servers of its tools),
-// and what it started for its task. The helpers live as long as the agent does and say nothing about what it waits for.
+// The tree of an agent, told apart: the agent itself with the processes that began with it (the binary behind a wrapper, servers of its tools),
+// and what it started for its task. Those live as long as the agent does and say nothing about what it waits for.
 
 import type { Identity } from '../core/job.ts';
-import { helperStartMs } from '../core/limits.ts';
+import { standingStartMs } from '../core/limits.ts';
 import { isDeadState } from '../platform/identity.ts';
 import type { Tree } from '../platform/process-members.ts';
 import { hasCpu, type ProcessRow, tickMs } from '../platform/process-table.ts';
@@ -11,7 +11,7 @@ import { cpuOf, ownRows, type TreeUsage } from '../platform/tree-usage.ts';
 /** Of the agent itself since the last one. */
 export interface AgentUse {
   ownCpuMs: number | null;
-  helpers: number;
+  standing: number;
   isStopped: boolean;
 }
 
@@ -21,7 +21,7 @@ export class AgentTree {
   /** CPU of each process of the agent itself, as last seen; null before the first look. */
   private counted: Map<string, number> | null = null;
   private ownCpuMs = 0;
-  private helpers = 0;
+  private standing = 0;
   private isStopped = false;
   private living: number[] = [];
 
@@ -37,16 +37,16 @@ export class AgentTree {
     const own = living.filter((row) => this.isOwn(row));
     this.count(own);
     const isChild = ({ pid }: ProcessRow): boolean => pid === this.child?.pid;
-    this.helpers = own.filter((row) => !isChild(row)).length;
+    this.standing = own.filter((row) => !isChild(row)).length;
     this.isStopped = own.some((row) => isChild(row) && /^[Tt]/.test(row.state));
     this.living = living.map(({ pid }) => pid);
     return { cpu: cpuOf(rows), descendants: living.length - own.length };
   }
 
   take(): AgentUse {
-    const { ownCpuMs, helpers, isStopped } = this;
+    const { ownCpuMs, standing, isStopped } = this;
     this.ownCpuMs = 0;
-    return { ownCpuMs: hasCpu ? ownCpuMs : null, helpers, isStopped };
+    return { ownCpuMs: hasCpu ? ownCpuMs : null, standing, isStopped };
   }
 
   /** Everything of it that lived at the last look. */
@@ -57,7 +57,7 @@ export class AgentTree {
   private isOwn({ pid, start }: ProcessRow): boolean {
     if (!this.child) return false;
     if (pid === this.child.pid) return true;
-    return (Number(start) - Number(this.child.start_token)) * tickMs <= helperStartMs;
+    return (Number(start) - Number(this.child.start_token)) * tickMs <= standingStartMs;
   }
 
   private count(own: readonly ProcessRow[]): void {
