@@ -3,9 +3,10 @@
 import { formatDuration } from '../core/duration.ts';
 import { excerpt, plainText } from '../core/excerpt.ts';
 import { failedNotice } from '../jobs/notice-seen.ts';
-import { observation, staffFacts } from '../jobs/observation.ts';
+import { observation } from '../jobs/observation.ts';
 import { progressOf } from '../jobs/progress-seen.ts';
 import { oneLine, taskWords } from '../jobs/run-report.ts';
+import { staffFacts } from '../jobs/staff-facts.ts';
 import { dueWords } from '../jobs/timer-facts.ts';
 import { isEnded, type View } from '../jobs/view.ts';
 import { isoNow } from '../platform/clock.ts';

@@ -2,8 +2,8 @@
 import { excerpt, plainText, plainValue } from '../core/excerpt.ts';
 import { ageOf } from '../core/recorded-time.ts';
 import { healthOf } from '../jobs/health-seen.ts';
-import { staffFacts } from '../jobs/observation.ts';
 import { checkpointOf, livenessSeen, queueSeen, timerSeen, watchSeen } from '../jobs/parts-seen.ts';
+import { staffFacts } from '../jobs/staff-facts.ts';
 import { conditionOf, isEnded, type View } from '../jobs/view.ts';
 import { nowMs } from '../platform/clock.ts';
 
@@ -17,6 +17,7 @@ export function rowDocument(view: View): Record<string, unknown> {
     owner: spec?.owner ? excerpt(plainText(spec.owner), 200) : null,
     label: spec?.label ? excerpt(plainText(spec.label), 200) : null,
     ...staffFacts(spec),
+    lineage: spec?.lineage ? pick(plainValue(spec.lineage, 80) as object, ['relation', 'parent', 'root']) : null,
     state: state.state,
     ...(plainValue(healthOf(view, conditionOf(view)), 400) as object),
     checkpoint: pick(checkpointOf(state), ['n', 'at', 'phase', 'completed', 'total', 'eta_seconds']),

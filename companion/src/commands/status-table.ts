@@ -3,7 +3,7 @@ import { formatAge, formatDuration } from '../core/duration.ts';
 import { excerpt, plainText } from '../core/excerpt.ts';
 import { ageOf } from '../core/recorded-time.ts';
 import { healthOf } from '../jobs/health-seen.ts';
-import { staffFacts } from '../jobs/observation.ts';
+import { staffFacts } from '../jobs/staff-facts.ts';
 import { conditionOf, isEnded, type View } from '../jobs/view.ts';
 import { makePaint, type Paint } from '../output/style.ts';
 import { fitTable, renderTable } from '../output/table.ts';

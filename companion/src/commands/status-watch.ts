@@ -2,7 +2,7 @@
 // the end, and then the table once. Costs O(live): what has ended is not read again.
 import { type ExitCode, exitCodeOf, exitCodes } from '../core/exit-codes.ts';
 import { healthOf } from '../jobs/health-seen.ts';
-import { byLife, isOwnedBy, listViews, tryView } from '../jobs/listing.ts';
+import { byLife, type Choice, isChosen, listViews, tryView } from '../jobs/listing.ts';
 import { makeNap } from '../jobs/nap.ts';
 import { conditionOf, inspect, isEnded, type View } from '../jobs/view.ts';
 import { isoNow } from '../platform/clock.ts';
@@ -14,11 +14,10 @@ import { jobPaths } from '../store/layout.ts';
 import type { Context, Reply } from './command.ts';
 import { tableOf } from './status-table.ts';
 
-export interface Watching {
+export interface Watching extends Choice {
   root: string;
   /** Only this job; null: all that live, and the recent ones. */
   id: string | null;
-  owner: string | null;
   recent: number;
   everyMs: number;
 }
@@ -92,20 +91,20 @@ class Jobs {
 
   /** As `status` would show them now, and none that we have shown is missing for being older. */
   async again(): Promise<View[]> {
-    const { root, id, owner } = this.ask;
+    const { root, id, owner, kinds } = this.ask;
     const recent = Math.max(this.ask.recent, this.known.size);
-    const views = id === null ? await listViews(root, { recent, owner }) : await tryView(root, id);
+    const views = id === null ? await listViews(root, { recent, owner, kinds }) : await tryView(root, id);
     for (const view of views) this.known.set(view.id, view);
     return this.rows();
   }
 
   async next(): Promise<View[]> {
-    const { root, id, owner } = this.ask;
+    const { root, id } = this.ask;
     const fresh = id === null ? listActive(root).filter((one) => !this.known.has(one)) : [];
     for (const one of fresh) await this.look(one);
     for (const view of this.known.values()) if (!isEnded(view.state)) await this.look(view.id);
     for (const view of this.known.values())
-      if (!isOwnedBy(view.spec, owner) || !exists(jobPaths(root, view.id).folder)) this.known.delete(view.id);
+      if (!isChosen(view.spec, this.ask) || !exists(jobPaths(root, view.id).folder)) this.known.delete(view.id);
     return this.rows();
   }
 

@@ -1,22 +1,19 @@
-// `status [ID]`: a table of live and recent jobs, or one job with what it said last.
-
+// `status [ID]`: a table of live and recent jobs, or one job with what it said last. What only one form of it needs is loaded for that form:
+// a look at the table is what people and programs do most.
 import { usageError } from '../core/errors.ts';
 import { exitCodeOf, exitCodes } from '../core/exit-codes.ts';
+import { type Kind, kinds } from '../core/job.ts';
 import { limits } from '../core/limits.ts';
-import { listViews } from '../jobs/listing.ts';
-import { observation } from '../jobs/observation.ts';
-import { refresh } from '../jobs/reconcile.ts';
-import { isoNow } from '../platform/clock.ts';
+import { type Choice, listViews } from '../jobs/listing.ts';
+import type { View } from '../jobs/view.ts';
 import { variables } from '../platform/env.ts';
-import { findJob } from '../store/catalog.ts';
 import type { StateRoot } from '../store/layout.ts';
 import { checkRoot } from '../store/root.ts';
 import type { Command, Context, Reply } from './command.ts';
 import { common } from './options.ts';
 import type { Parsed } from './parse.ts';
-import { pageOf } from './status-page.ts';
-import { rowDocument } from './status-row.ts';
-import { tableOf } from './status-table.ts';
+
+const recentDefault = 10;
 
 export const status: Command = {
   name: 'status',
@@ -25,12 +22,16 @@ export const status: Command = {
   words: { min: 0, max: 1 },
   options: {
     owner: { kind: 'text', value: 'NAME', help: 'only jobs of this owner (default: everybody)' },
+    kind: { kind: 'text', value: 'K[,K]', help: `only jobs of these kinds: ${kinds.join(', ')}` },
+    active: { kind: 'flag', help: 'only jobs that have not ended' },
     recent: {
       kind: 'count',
       value: 'N',
-      range: { default: 10, min: 0, max: 10_000 },
-      help: 'how many finished jobs to show (default 10)',
+      range: { default: recentDefault, min: 0, max: 10_000 },
+      help: `how many finished jobs to show (default ${recentDefault})`,
     },
+    tree: { kind: 'flag', help: 'which job came from which: continued, restarted, or started by a job' },
+    markdown: { kind: 'flag', help: 'as a table for a checkpoint file: state, health, limit left, next command' },
     watch: {
       kind: 'flag',
       help: 'draw it again and again until no job lives; on a pipe: print it once, when no job is live any more',
@@ -39,40 +40,94 @@ export const status: Command = {
     ...common,
   },
   notes: 'A state with "!" (running!) means that the job needs attention; status ID says why.',
-  examples: ['status', 'status --watch', 'status run-mik3x9ab-4f7q2z', 'status --owner builder --json'],
+  examples: [
+    'status',
+    'status --watch',
+    'status run-mik3x9ab-4f7q2z',
+    'status --owner builder --json',
+    'status --active --kind staff,run --markdown',
+  ],
 
   async run(context, input) {
     const root = context.root(input);
+    checkWords(input);
+    const choice: Choice = { owner: input.text('owner') ?? null, kinds: parseKinds(input.text('kind')) };
     const isThere = checkRoot(root.folder);
-    if (input.has('every') && !input.has('watch')) throw usageError('cannot take --every without --watch');
-    if (input.has('watch')) return watchIt(context, root, input);
-    if (input.words[0] !== undefined) {
-      const view = await refresh(root.folder, findJob(root, input.words[0]));
-      return input.has('json')
-        ? { code: exitCodeOf(view.state.state), json: observation(view, { afterSeq: null, root }) }
-        : { code: exitCodeOf(view.state.state), out: pageOf(view, root) };
-    }
-    const views = isThere
-      ? await listViews(root.folder, { recent: input.count('recent') ?? 10, owner: input.text('owner') ?? null })
-      : [];
-    if (input.has('json'))
-      return { code: exitCodes.done, json: { state_folder: root.folder, now: isoNow(), jobs: views.map(rowDocument) } };
-    if (views.length === 0) return { code: exitCodes.done, out: `no jobs in ${root.folder}\n` };
-    const look = { width: context.width, isColored: context.isTerminal && !variables.noColor() };
-    return { code: exitCodes.done, out: `${await tableOf(views, look)}\n` };
+    if (input.has('watch')) return watchIt(context, root, input, choice);
+    if (input.words[0] !== undefined) return showOne(root, input.words[0], input.has('json'));
+    const views = isThere ? await listViews(root.folder, { ...choice, recent: recentOf(input) }) : [];
+    return { code: exitCodes.done, ...(await shown(context, root, input, views)) };
   },
 };
 
-async function watchIt(context: Context, root: StateRoot, input: Parsed): Promise<Reply> {
-  if (input.has('json'))
+/** What cannot be meant together. */
+function checkWords(input: Parsed): void {
+  if (input.has('every') && !input.has('watch')) throw usageError('cannot take --every without --watch');
+  const form = ['json', 'markdown', 'tree', 'watch'].filter((name) => input.has(name));
+  if (input.has('watch') && input.has('json'))
     throw usageError('cannot take --watch and --json together: one is for people, the other for programs');
+  if (form.length > 1)
+    throw usageError(`cannot take --${form[0]} and --${form[1]} together: each is a form of its own`);
+  if (input.has('active') && input.has('recent'))
+    throw usageError('cannot take --active and --recent together: --active shows no finished jobs');
+  const among = ['kind', 'active', 'tree', 'markdown'].find((name) => input.has(name));
+  if (input.words[0] !== undefined && among !== undefined)
+    throw usageError(`cannot take --${among} with the id of one job: it is for the table`);
+}
+
+function parseKinds(text: string | undefined): Kind[] | null {
+  if (text === undefined) return null;
+  const words = text.split(',');
+  const unknown = words.find((word) => !(kinds as readonly string[]).includes(word));
+  if (unknown === undefined) return words as Kind[];
+  throw usageError(
+    `cannot show jobs of kind ${JSON.stringify(unknown)}: allowed are ${kinds.join(', ')}, with commas between`,
+  );
+}
+
+function recentOf(input: Parsed): number {
+  return input.has('active') ? 0 : (input.count('recent') ?? recentDefault);
+}
+
+async function shown(
+  context: Context,
+  root: StateRoot,
+  input: Parsed,
+  views: View[],
+): Promise<Pick<Reply, 'out' | 'json'>> {
+  if (input.has('json')) {
+    const { isoNow } = await import('../platform/clock.ts');
+    const { rowDocument } = await import('./status-row.ts');
+    return { json: { state_folder: root.folder, now: isoNow(), jobs: views.map(rowDocument) } };
+  }
+  if (input.has('markdown')) return { out: `${(await import('./status-markdown.ts')).lanesOf(views, root)}\n` };
+  if (views.length === 0) return { out: `no jobs in ${root.folder}\n` };
+  if (input.has('tree'))
+    return { out: `${await (await import('./status-tree.ts')).treeOf(root.folder, views, context.width)}\n` };
+  const { tableOf } = await import('./status-table.ts');
+  const look = { width: context.width, isColored: context.isTerminal && !variables.noColor() };
+  return { out: `${await tableOf(views, look)}\n` };
+}
+
+async function showOne(root: StateRoot, word: string, isJson: boolean): Promise<Reply> {
+  const { findJob } = await import('../store/catalog.ts');
+  const { refresh } = await import('../jobs/reconcile.ts');
+  const view = await refresh(root.folder, findJob(root, word));
+  const code = exitCodeOf(view.state.state);
+  if (!isJson) return { code, out: (await import('./status-page.ts')).pageOf(view, root) };
+  const { observation } = await import('../jobs/observation.ts');
+  return { code, json: observation(view, { afterSeq: null, root }) };
+}
+
+async function watchIt(context: Context, root: StateRoot, input: Parsed, choice: Choice): Promise<Reply> {
   const [word] = input.words;
+  const { findJob } = await import('../store/catalog.ts');
   const { watchStatus } = await import('./status-watch.ts');
   return watchStatus(context, {
+    ...choice,
     root: root.folder,
     id: word === undefined ? null : findJob(root, word),
-    owner: input.text('owner') ?? null,
-    recent: input.count('recent') ?? 10,
+    recent: recentOf(input),
     everyMs: input.durationOrDefault('every'),
   });
 }

@@ -28,3 +28,9 @@ export function idTimeMs(id: string): number {
 export function compareIds(a: string, b: string): number {
   return idTimeMs(a) - idTimeMs(b) || (a < b ? -1 : a > b ? 1 : 0);
 }
+
+/** Oldest first. Each instant is read once: of a thousand ids a comparison at a time would read each twenty times. */
+export function sortIds(ids: readonly string[]): string[] {
+  const timed = ids.map((id): [number, string] => [idTimeMs(id), id]);
+  return timed.sort(([at, a], [other, b]) => at - other || (a < b ? -1 : a > b ? 1 : 0)).map(([, id]) => id);
+}

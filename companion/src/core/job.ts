@@ -12,7 +12,8 @@ export type * from './run-part.ts';
 export type * from './staff.ts';
 export type * from './waiting.ts';
 
-export type Kind = 'staff' | 'run' | 'watch' | 'timer' | 'gate' | 'loop';
+export const kinds = ['staff', 'run', 'watch', 'timer', 'gate', 'loop'] as const;
+export type Kind = (typeof kinds)[number];
 
 export type Lifecycle = 'queued' | 'starting' | 'running' | 'stopping' | 'ended';
 

@@ -1,28 +1,46 @@
 // The rows of `status`: every live job, whoever started it, and the most recent finished ones. Costs O(live + shown).
 
 import { compareIds } from '../core/ids.ts';
-import type { Spec } from '../core/job.ts';
+import type { Kind, Spec } from '../core/job.ts';
 import { exists } from '../platform/folders.ts';
 import { listActive, listJobs } from '../store/catalog.ts';
 import { jobPaths } from '../store/layout.ts';
+import { readSpec } from '../store/records.ts';
 import { refresh } from './reconcile.ts';
 import { inspect, isEnded, type View } from './view.ts';
 
-export async function listViews(root: string, options: { recent: number; owner: string | null }): Promise<View[]> {
+/** Whose, and of which kinds; null: all. */
+export interface Choice {
+  owner: string | null;
+  kinds: readonly Kind[] | null;
+}
+
+export async function listViews(root: string, options: Choice & { recent: number }): Promise<View[]> {
   const live = listActive(root).filter((id) => exists(jobPaths(root, id).folder));
   const views: View[] = [];
   for (const id of live) views.push(...(await tryView(root, id)));
   let left = options.recent;
-  for (const id of listJobs(root)) {
+  const isLive = new Set(live);
+  for (const id of left === 0 ? [] : listJobs(root)) {
     if (left === 0) break;
-    if (live.includes(id)) continue;
+    if (isLive.has(id) || !mayBeChosen(root, id, options)) continue;
     const [view] = await tryView(root, id);
-    if (!view) continue;
-    if (!isOwnedBy(view.spec, options.owner)) continue;
+    if (!view || !isChosen(view.spec, options)) continue;
     views.push(view);
     left -= 1;
   }
-  return views.filter((view) => isOwnedBy(view.spec, options.owner)).sort(byLife);
+  return views.filter((view) => isChosen(view.spec, options)).sort(byLife);
+}
+
+/** By one small file, so that a search through many jobs of others costs little. */
+function mayBeChosen(root: string, id: string, choice: Choice): boolean {
+  if (choice.owner === null && choice.kinds === null) return true;
+  const spec = readSpec(jobPaths(root, id));
+  return spec.kind === 'ok' && isChosen(spec.value, choice);
+}
+
+export function isChosen(spec: Spec | null, { owner, kinds }: Choice): boolean {
+  return isOwnedBy(spec, owner) && (kinds === null || (spec !== null && kinds.includes(spec.kind)));
 }
 
 /** The live ones first, of each the newest first. */

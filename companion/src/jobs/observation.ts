@@ -2,7 +2,6 @@
 // finished, never report text. Reading consumes nothing. Of a wait that is over before the job it is the answer too, with what woke it.
 import type { JobEvent } from '../core/events.ts';
 import { excerpt, plainText, plainValue } from '../core/excerpt.ts';
-import type { Spec } from '../core/job.ts';
 import { textTailBytes } from '../core/limits.ts';
 import { ageOf } from '../core/recorded-time.ts';
 import { isoNow, nowMs } from '../platform/clock.ts';
@@ -16,6 +15,7 @@ import { nextCommands } from './next-commands.ts';
 import { boundDocument, boundEvent } from './observation-size.ts';
 import { checkpointOf, livenessSeen, queueSeen, timerSeen, watchSeen } from './parts-seen.ts';
 import { progressOf } from './progress-seen.ts';
+import { staffFacts } from './staff-facts.ts';
 import { type Condition, conditionOf, isEnded, type View } from './view.ts';
 import type { WakeSeen } from './wake-watch.ts';
 
@@ -111,22 +111,6 @@ function livenessFacts({ spec, state }: View): Record<string, unknown> {
   if (!spec?.staff) return {};
   const { reason: _, ...seen } = livenessSeen(state) ?? { reason: null };
   return { liveness: isEnded(state) || !('word' in seen) ? null : seen };
-}
-
-/** Which agent, with which rights and model. Null for a job without one. */
-export function staffFacts(spec: Spec | null): {
-  backend: string | null;
-  profile: string | null;
-  model: string | null;
-} {
-  const { staff } = spec ?? {};
-  if (!staff) return { backend: null, profile: null, model: null };
-  const short = (text: unknown): string => excerpt(plainText(String(text)), 120);
-  return {
-    backend: short(staff.custom?.name ?? staff.backend),
-    profile: short(staff.profile),
-    model: staff.model ? short(staff.model) : null,
-  };
 }
 
 /** Where things are; null for what an ended job does not keep (a clean success takes its stream away). */

@@ -2,10 +2,14 @@
 // keep a line from wrapping, which is all that it is for.
 
 export function widthOf(text: string): number {
+  if (isPlain.test(text)) return text.length;
   let width = 0;
   for (const char of text) width += columnsOf(char);
   return width;
 }
+
+/** One column each. */
+const isPlain = /^[\x20-\x7e]*$/;
 
 /** The beginning of a line that fits; an ellipsis stands for the rest. */
 export function cutToWidth(text: string, columns: number): string {

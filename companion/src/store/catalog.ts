@@ -1,7 +1,7 @@
 // Which jobs are there. Listing the live ones reads only `active/`, so it costs O(live), not O(all).
 import path from 'node:path';
 import { FaultError } from '../core/errors.ts';
-import { compareIds, isId, isIdPrefix } from '../core/ids.ts';
+import { isId, isIdPrefix, sortIds } from '../core/ids.ts';
 import { quoteWords } from '../core/shell-words.ts';
 import { factsOf, listNames } from '../platform/folders.ts';
 import { selfWords } from '../platform/self.ts';
@@ -9,12 +9,12 @@ import { rootPaths, type StateRoot } from './layout.ts';
 
 /** All ids, newest first. */
 export function listJobs(root: string): string[] {
-  return listNames(rootPaths(root).jobs).filter(isId).sort(compareIds).reverse();
+  return sortIds(listNames(rootPaths(root).jobs).filter(isId)).reverse();
 }
 
 /** Ids of live jobs, oldest first. */
 export function listActive(root: string): string[] {
-  return listNames(rootPaths(root).active).filter(isId).sort(compareIds);
+  return sortIds(listNames(rootPaths(root).active).filter(isId));
 }
 
 /** A whole id or a unique beginning of one -> the id. */
@@ -32,7 +32,7 @@ export function findJob(root: StateRoot, text: string): string {
   const matches = all.filter((id) => id.startsWith(text));
   if (matches.length === 1) return requireFolder(root, matches[0] as string);
   if (matches.length === 0) throw unknownJob(root, text);
-  const shown = matches.sort(compareIds).slice(-5).join(', ');
+  const shown = sortIds(matches).slice(-5).join(', ');
   throw new FaultError(
     'ambiguous_id',
     `cannot tell which job ${text} is: ${matches.length} jobs begin so, the newest are ${shown}`,

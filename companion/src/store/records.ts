@@ -3,7 +3,7 @@
 // (whoever asked first). Unknown fields are kept readable; a file with a wrong form is damage, never an exception.
 
 import type { ExitRecord, Identity, JobState, LaunchRecord, Spec, WorkerRecord } from '../core/job.ts';
-import { outcomes } from '../core/job.ts';
+import { kinds, outcomes } from '../core/job.ts';
 import { instantOf } from '../core/recorded-time.ts';
 import { type Read, readJson, readText, writeJson } from '../platform/files.ts';
 import { isIdentity } from '../platform/identity.ts';
@@ -18,13 +18,13 @@ export interface CancelRequest {
 }
 
 const states = ['queued', 'starting', 'running', 'stopping', 'done', 'failed', 'timed_out', 'crashed', 'canceled'];
-const kinds = ['staff', 'run', 'watch', 'timer', 'gate', 'loop'];
 
 export function readSpec(paths: JobPaths): Read<Spec> {
   return typed<Spec>(paths.spec, (value) => {
     if (typeof value.id !== 'string' || paths.folder.split('/').at(-1) !== value.id)
       return 'its id is not that of its folder';
-    if (typeof value.kind !== 'string' || !kinds.includes(value.kind)) return `unknown kind ${String(value.kind)}`;
+    if (typeof value.kind !== 'string' || !(kinds as readonly string[]).includes(value.kind))
+      return `unknown kind ${String(value.kind)}`;
     if (typeof value.mark !== 'string' || value.mark.length < 16) return 'no mark';
     for (const name of ['verb', 'created_at', 'engine', 'cwd', 'mac'])
       if (typeof value[name] !== 'string') return `no ${name}`;
