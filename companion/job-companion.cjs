@@ -27,7 +27,7 @@ var __export = (target, all) => {
     __defProp(target, name, { get: all[name], enumerable: true });
 };
 var __toCommonJS = (mod) => __copyProps(__defProp({}, "__esModule", { value: true }), mod);
-const buildId = "50004b7542877b3a";
+const buildId = "012241ec2af30d17";
 // The beginning of the built file (companion/pack.mjs puts it there): compiles the parts and hands them out. What V8 made of the parts
 // is kept in the user's cache folder, one file for each command, so that the next start compiles nothing (Node 20: 5 ms of a
 // launch). Any trouble with the cache means a start without it. JOB_COMPANION_NO_CACHE=1 turns it off.
@@ -134,9 +134,9 @@ isTTY?{isTerminal:true,columns:stream.columns||80,rows:stream.rows||24}:elsewher
 off("resize",fn)}function isNullDevice(rdev){return rdev===((0,import_node_fs.statSync)("/dev/null",{throwIfNoEntry:false})?.rdev??-1)}var cell=new Int32Array(new SharedArrayBuffer(
 4));function pause(){Atomics.wait(cell,0,0,2)}var fault=process.argv[2]==="hook"?import_chunk_6PFAPK5K.exitCodes.done:import_chunk_6PFAPK5K.exitCodes.fault;process.
 exitCode=fault;async function main(args){if(process.platform!=="linux")(await Promise.resolve().then(()=>load("./install-ps-73GTXS3E.js"))).installForMac();if(args[0]===
-"_worker"){const{runWorker}=await Promise.resolve().then(()=>load("./main-LAG5TXW7.js"));const isDone=await runWorker(args[1]??"",args[2]??"",text=>writeOut(2,text));
-process.exit(isDone?0:70)}if(args[0]==="_notify"){const{runNotify}=await Promise.resolve().then(()=>load("./notify-RMUKRDXJ.js"));await runNotify(args[1]??"",args[2]??
-"");process.exit(import_chunk_6PFAPK5K.exitCodes.done)}const{dispatch}=await Promise.resolve().then(()=>load("./dispatch-KAHQONKP.js"));const reply=await dispatch(
+"_worker"){const{runWorker}=await Promise.resolve().then(()=>load("./main-PQJI5QGF.js"));const isDone=await runWorker(args[1]??"",args[2]??"",text=>writeOut(2,text));
+process.exit(isDone?0:70)}if(args[0]==="_notify"){const{runNotify}=await Promise.resolve().then(()=>load("./notify-S5HMOBB3.js"));await runNotify(args[1]??"",args[2]??
+"");process.exit(import_chunk_6PFAPK5K.exitCodes.done)}const{dispatch}=await Promise.resolve().then(()=>load("./dispatch-AAEC2TOB.js"));const reply=await dispatch(
 args,makeContext(),"0.1.0");const isTold=print(reply);process.exit(isTold?reply.code:fault)}function makeContext(){const terminal=terminalOf(1);return{cwd:currentFolder(),
 isTerminal:terminal.isTerminal,width:terminal.columns,readStdin,readStdinWithin,screen:terminal.isTerminal&&!import_chunk_DL622BOW.variables.isDumb()?stdoutScreen():
 null,live:terminalOf(2).isTerminal?liveLine:null,say:text=>writeOut(1,text),tell:text=>writeOut(2,`${text}
@@ -161,12 +161,12 @@ FaultError("state_unusable",`cannot go on: ${(0,import_chunk_NVPF5LEY.messageOf)
 
 function partsText() {/*
 (function (load, builtin, require, __create, __defProp, __getOwnPropDesc, __getOwnPropNames, __getProtoOf, __hasOwnProp, __copyProps, __toESM, __export, __toCommonJS) { return {
-"./agent-liveness-UIMROQ4E.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{watchLiveness:()=>watchLiveness});module.exports=stdin_exports;var import_chunk_AV5ZBXWX=load("./chunk-AV5ZBXWX.js");
-var import_chunk_LV7WHW5G=load("./chunk-LV7WHW5G.js");var import_chunk_U56C6E24=load("./chunk-U56C6E24.js");var import_chunk_ILJKJSAA=load("./chunk-ILJKJSAA.js");
-var import_chunk_XRZCSGQB=load("./chunk-XRZCSGQB.js");var import_chunk_Z4A3JPFR=load("./chunk-Z4A3JPFR.js");var import_chunk_3EP6PJXQ=load("./chunk-3EP6PJXQ.js");
-var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_7LUFXQWN=load("./chunk-7LUFXQWN.js");
-var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_XTO4H6IH=load("./chunk-XTO4H6IH.js");
+"./agent-liveness-T5LLZLGG.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{watchLiveness:()=>watchLiveness});module.exports=stdin_exports;var import_chunk_5BBDHQ4J=load("./chunk-5BBDHQ4J.js");
+var import_chunk_LV7WHW5G=load("./chunk-LV7WHW5G.js");var import_chunk_ILJKJSAA=load("./chunk-ILJKJSAA.js");var import_chunk_U56C6E24=load("./chunk-U56C6E24.js");
+var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_XRZCSGQB=load("./chunk-XRZCSGQB.js");
+var import_chunk_Z4A3JPFR=load("./chunk-Z4A3JPFR.js");var import_chunk_3EP6PJXQ=load("./chunk-3EP6PJXQ.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");
+var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_7LUFXQWN=load("./chunk-7LUFXQWN.js");var import_chunk_XTO4H6IH=load("./chunk-XTO4H6IH.js");
 var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_ZB67UKUZ=load("./chunk-ZB67UKUZ.js");var import_chunk_KARSDQDW=load("./chunk-KARSDQDW.js");
 var import_chunk_PRYJ3TA6=load("./chunk-PRYJ3TA6.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_DKDSRNTC=load("./chunk-DKDSRNTC.js");
 var import_chunk_LYW6VLYD=load("./chunk-LYW6VLYD.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_VB6XA2FR=load("./chunk-VB6XA2FR.js");
@@ -183,19 +183,19 @@ word,reason:(0,import_chunk_LXK2ZILE.excerpt)(reason,reasonBytes),observations:M
 word==="unknown"&&memory.told.length>0,fingerprint:cause,wakes}}function judgeWorking(before,seen){const count=before.kind==="working"?before.count+1:1;return{note:{
 word:"working",reason:(0,import_chunk_LXK2ZILE.excerpt)(workWords(seen),reasonBytes),observations:count,at:seen.at},memory:{...freshLiveness,count},isNews:before.
 word!=="working",isAttention:false,fingerprint:null,wakes:false}}function kindOf(seen){const{activity,ownCpuMs,hasCommit}=seen;if(activity.hasOutput||hasCommit||
-(0,import_chunk_AV5ZBXWX.isBusy)(ownCpuMs,activity.spanMs))return"working";if(seen.jobs>0||isAtWork(seen))return"waiting";if(activity.cpuMs===null)return"unmeas\
-ured";return activity.descendants>0?"waiting":"dead"}function isAtWork({activity,jobs}){return jobs>0||(0,import_chunk_AV5ZBXWX.isBusy)(activity.cpuMs,activity.
+(0,import_chunk_5BBDHQ4J.isBusy)(ownCpuMs,activity.spanMs))return"working";if(seen.jobs>0||isAtWork(seen))return"waiting";if(activity.cpuMs===null)return"unmeas\
+ured";return activity.descendants>0?"waiting":"dead"}function isAtWork({activity,jobs}){return jobs>0||(0,import_chunk_5BBDHQ4J.isBusy)(activity.cpuMs,activity.
 spanMs)}function wordOf(kind){if(kind==="dead")return"dead_wait";return kind==="waiting"?"waiting":"unknown"}function causeOf(word,{asleepMs},{everyMs,bytes}){if(word===
 "dead_wait")return`dead_wait@${bytes}`;const longMs=import_chunk_DKDSRNTC.sleepingShare*import_chunk_DKDSRNTC.livenessObservations*everyMs;return word==="waitin\
 g"&&asleepMs>=longMs?`asleep@${bytes}`:null}function reasonOf(word,kind,{stillMs,asleepMs,count},seen,isCause){const{activity,standing,isStopped,jobs}=seen;const stopped=isStopped?
 "; the agent is stopped (SIGSTOP?)":"";const nothing=`for ${(0,import_chunk_UNGYPAP3.formatDuration)(stillMs||activity.spanMs)} no output, no CPU of its own and\
  no new commit`;if(kind==="unmeasured")return`${nothing.replace(", no CPU of its own","")}; CPU time cannot be told here${stopped}`;if(word==="dead_wait"){const asleep=standing>
 0?` (but ${standing} process${standing===1?"":"es"} that began with it, asleep)`:"";return`dead_wait: ${nothing}, and nothing that it started is left${asleep}${stopped}`}
-if(word==="waiting"){if(jobs>0)return`${nothing}; it waits for ${jobs} job${jobs===1?"":"s"} of its own${stopped}`;const what=(0,import_chunk_AV5ZBXWX.countDescendants)(
+if(word==="waiting"){if(jobs>0)return`${nothing}; it waits for ${jobs} job${jobs===1?"":"s"} of its own${stopped}`;const what=(0,import_chunk_5BBDHQ4J.countDescendants)(
 activity.descendants);if(isCause)return`no observable change: ${nothing}, and ${what} of its own asleep for ${(0,import_chunk_UNGYPAP3.formatDuration)(asleepMs)}${stopped}`;
 return`${nothing}; it waits for ${isAtWork(seen)?`what it started, which works (${cpuWords(activity)})`:`${what}, asleep`}${stopped}`}return`${nothing}; ${count===
 0?"nobody looked for a while":"one observation is not enough"}${stopped}`}function workWords({activity,ownCpuMs,hasCommit}){const parts=[...activity.hasOutput?[
-`${(0,import_chunk_TFEMYLSK.formatSize)(activity.outputBytes)} of output`]:[],...(0,import_chunk_AV5ZBXWX.isBusy)(ownCpuMs,activity.spanMs)?[`${(0,import_chunk_UNGYPAP3.
+`${(0,import_chunk_TFEMYLSK.formatSize)(activity.outputBytes)} of output`]:[],...(0,import_chunk_5BBDHQ4J.isBusy)(ownCpuMs,activity.spanMs)?[`${(0,import_chunk_UNGYPAP3.
 formatDuration)(ownCpuMs??0)} of CPU`]:[],...hasCommit?["a new commit"]:[]];return`${parts.join(", ")} within ${(0,import_chunk_UNGYPAP3.formatDuration)(activity.
 spanMs)}`}function cpuWords({cpuMs,spanMs}){return`${(0,import_chunk_UNGYPAP3.formatDuration)(cpuMs??0)} of CPU within ${(0,import_chunk_UNGYPAP3.formatDuration)(
 spanMs)}`}async function jobsAtWork(root,owner){const key=(0,import_chunk_KARSDQDW.readKey)();let count=0;for(const id of(0,import_chunk_XTO4H6IH.listActive)(root)){
@@ -215,18 +215,18 @@ const sockets=socketsOf(pid);if(!sockets)continue;hasSeen=true;if(sockets.size==
 (0,import_node_fs.readdirSync)(folder).flatMap(fd=>socketIn(`${folder}/${fd}`)??[]))}catch{return void 0}}function socketIn(link){try{return/^socket:\[(\d+)\]$/.
 exec((0,import_node_fs.readlinkSync)(link))?.[1]}catch{return void 0}}function establishedIn(table){try{return(0,import_node_fs.readFileSync)(table,"latin1").split(
 "\n").slice(1).flatMap(line=>{const cells=line.trim().split(/\s+/);return cells[3]===established&&cells[9]?[cells[9]]:[]})}catch{return[]}}var AgentTree=class{tree;child;counted=null;ownCpuMs=0;standing=0;isStopped=false;living=[];constructor(tree,child){
-this.tree=tree;this.child=child}look(){const rows=(0,import_chunk_AV5ZBXWX.ownRows)(this.tree);const living=rows.filter(row=>!(0,import_chunk_LYW6VLYD.isDeadState)(
+this.tree=tree;this.child=child}look(){const rows=(0,import_chunk_5BBDHQ4J.ownRows)(this.tree);const living=rows.filter(row=>!(0,import_chunk_LYW6VLYD.isDeadState)(
 row.state));const own=living.filter(row=>this.isOwn(row));this.count(own);const isChild=({pid})=>pid===this.child?.pid;this.standing=own.filter(row=>!isChild(row)).
-length;this.isStopped=own.some(row=>isChild(row)&&/^[Tt]/.test(row.state));this.living=living.map(({pid})=>pid);return{cpu:(0,import_chunk_AV5ZBXWX.cpuOf)(rows),
+length;this.isStopped=own.some(row=>isChild(row)&&/^[Tt]/.test(row.state));this.living=living.map(({pid})=>pid);return{cpu:(0,import_chunk_5BBDHQ4J.cpuOf)(rows),
 descendants:living.length-own.length}}take(){const{ownCpuMs,standing,isStopped}=this;this.ownCpuMs=0;return{ownCpuMs:import_chunk_LYW6VLYD.hasCpu?ownCpuMs:null,
 standing,isStopped}}pids(){return this.living}isOwn({pid,start}){if(!this.child)return false;if(pid===this.child.pid)return true;return(Number(start)-Number(this.
 child.start_token))*import_chunk_LYW6VLYD.tickMs<=import_chunk_DKDSRNTC.standingStartMs}count(own){const{counted}=this;const now=new Map(own.map(row=>[`${row.pid}\
  ${row.start}`,row.cpu*import_chunk_LYW6VLYD.tickMs]));if(counted)for(const[who,cpuMs]of now)this.ownCpuMs+=Math.max(0,cpuMs-(counted.get(who)??0));this.counted=
 now}};var sum=({stdout,stderr})=>stdout+stderr;function watchLiveness(claim,progress,child){const{spec,paths,root}=claim;const everyMs=Math.max(1,Math.floor((spec.
 quiet_ms??import_chunk_DKDSRNTC.limits.quiet.default)/import_chunk_DKDSRNTC.livenessObservations));const tree=new AgentTree((0,import_chunk_LV7WHW5G.treeOf)(spec,
-paths,{worker:claim.self,...child}),child.child);const gitFolder=headFolder(spec.cwd);const onError=error=>(0,import_chunk_AV5ZBXWX.noteTrouble)(paths,error);const sizes=()=>({
+paths,{worker:claim.self,...child}),child.child);const gitFolder=headFolder(spec.cwd);const onError=error=>(0,import_chunk_5BBDHQ4J.noteTrouble)(paths,error);const sizes=()=>({
 stdout:(0,import_chunk_7WBBYJDG.factsOf)(paths.output)?.size??0,stderr:(0,import_chunk_7WBBYJDG.factsOf)(paths.error)?.size??0});let memory=freshLiveness;let stamp;
-let isStopped=false;let isLooking=false;let disarm=()=>void 0;const begunMs=(0,import_chunk_CL3BCQKO.monotonicMs)();const sampler=new import_chunk_AV5ZBXWX.Sampler(
+let isStopped=false;let isLooking=false;let disarm=()=>void 0;const begunMs=(0,import_chunk_CL3BCQKO.monotonicMs)();const sampler=new import_chunk_5BBDHQ4J.Sampler(
 {clock:{monotonicMs:import_chunk_CL3BCQKO.monotonicMs,at:import_chunk_CL3BCQKO.atMonotonic,iso:import_chunk_CL3BCQKO.isoNow},everyMs:Math.min(import_chunk_DKDSRNTC.
 limits.sample.default,Math.max(1,Math.floor(everyMs/2))),look:async()=>({usage:tree.look(),...sizes(),results:new Map,log:void 0}),fromMs:begunMs,baseline:null,
 onSample:({hasOutput})=>{if(hasOutput&&memory.told.length>0)void observe()},onError});const observe=async()=>{if(isLooking||isStopped)return;isLooking=true;try{
@@ -249,25 +249,31 @@ find(one=>one===since.at(-1)?.word)??"working";return{word,told:[...new Set(told
 aiting","dead_wait"];var mostCauses=8;
 
 },
-"./ask-BUZ2OC6X.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{ask:()=>ask});module.exports=stdin_exports;var import_chunk_QVLDMLSY=load("./chunk-QVLDMLSY.js");var import_chunk_SL7POSTJ=load(
-"./chunk-SL7POSTJ.js");var import_chunk_CQ7H2KHA=load("./chunk-CQ7H2KHA.js");var import_chunk_LQP2MTKC=load("./chunk-LQP2MTKC.js");var import_chunk_KZ2TDTFG=load(
-"./chunk-KZ2TDTFG.js");var import_chunk_DF6RCOEN=load("./chunk-DF6RCOEN.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_RNOOCGAD=load(
-"./chunk-RNOOCGAD.js");var import_chunk_54WX4KUW=load("./chunk-54WX4KUW.js");var import_chunk_IATD5VKT=load("./chunk-IATD5VKT.js");var import_chunk_HR3GXE3S=load(
+"./artifact-paths-SROFI5KF.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{freshPaths:()=>import_chunk_WRTXUPAM.freshPaths,pathsBefore:()=>import_chunk_WRTXUPAM.pathsBefore,requireLogPath:()=>import_chunk_WRTXUPAM.
+requireLogPath});module.exports=stdin_exports;var import_chunk_WRTXUPAM=load("./chunk-WRTXUPAM.js");var import_chunk_DKDSRNTC=load("./chunk-DKDSRNTC.js");var import_chunk_7WBBYJDG=load(
+"./chunk-7WBBYJDG.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
+
+},
+"./ask-BD4JHVJ6.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{ask:()=>ask});module.exports=stdin_exports;var import_chunk_OVWT35FA=load("./chunk-OVWT35FA.js");var import_chunk_JSEEZQZP=load(
+"./chunk-JSEEZQZP.js");var import_chunk_NDATMZ7I=load("./chunk-NDATMZ7I.js");var import_chunk_LQP2MTKC=load("./chunk-LQP2MTKC.js");var import_chunk_6CZIEFWJ=load(
+"./chunk-6CZIEFWJ.js");var import_chunk_ULFNSU7F=load("./chunk-ULFNSU7F.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_LXZ5NTQA=load(
+"./chunk-LXZ5NTQA.js");var import_chunk_X3MC7LDT=load("./chunk-X3MC7LDT.js");var import_chunk_DNRXHQVW=load("./chunk-DNRXHQVW.js");var import_chunk_HR3GXE3S=load(
 "./chunk-HR3GXE3S.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_JIIZYQID=load("./chunk-JIIZYQID.js");var import_chunk_3PZS2W6I=load(
-"./chunk-3PZS2W6I.js");var import_chunk_BMY3SWJD=load("./chunk-BMY3SWJD.js");var import_chunk_35CMASYX=load("./chunk-35CMASYX.js");var import_chunk_BY7A7LEO=load(
-"./chunk-BY7A7LEO.js");var import_chunk_QMEY5UXV=load("./chunk-QMEY5UXV.js");var import_chunk_FXQ2FZOY=load("./chunk-FXQ2FZOY.js");var import_chunk_E4Q33Z52=load(
-"./chunk-E4Q33Z52.js");var import_chunk_7DDDUWKZ=load("./chunk-7DDDUWKZ.js");var import_chunk_Q3D6DABA=load("./chunk-Q3D6DABA.js");var import_chunk_W7HED5VZ=load(
-"./chunk-W7HED5VZ.js");var import_chunk_BXX6KQQC=load("./chunk-BXX6KQQC.js");var import_chunk_YB7RRXVP=load("./chunk-YB7RRXVP.js");var import_chunk_HDW3QKWP=load(
-"./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_ASDCFPG7=load("./chunk-ASDCFPG7.js");var import_chunk_XRZCSGQB=load(
-"./chunk-XRZCSGQB.js");var import_chunk_G6UG24L2=load("./chunk-G6UG24L2.js");var import_chunk_KYGD2GTZ=load("./chunk-KYGD2GTZ.js");var import_chunk_LXK2ZILE=load(
-"./chunk-LXK2ZILE.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_XTO4H6IH=load(
+"./chunk-3PZS2W6I.js");var import_chunk_QMEY5UXV=load("./chunk-QMEY5UXV.js");var import_chunk_BMY3SWJD=load("./chunk-BMY3SWJD.js");var import_chunk_35CMASYX=load(
+"./chunk-35CMASYX.js");var import_chunk_BY7A7LEO=load("./chunk-BY7A7LEO.js");var import_chunk_WRTXUPAM=load("./chunk-WRTXUPAM.js");var import_chunk_JYU6VCXN=load(
+"./chunk-JYU6VCXN.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_Q3D6DABA=load("./chunk-Q3D6DABA.js");var import_chunk_W7HED5VZ=load(
+"./chunk-W7HED5VZ.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load(
+"./chunk-FSRL2ASG.js");var import_chunk_ASDCFPG7=load("./chunk-ASDCFPG7.js");var import_chunk_XRZCSGQB=load("./chunk-XRZCSGQB.js");var import_chunk_G6UG24L2=load(
+"./chunk-G6UG24L2.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_BXX6KQQC=load("./chunk-BXX6KQQC.js");var import_chunk_46NGIQAE=load(
+"./chunk-46NGIQAE.js");var import_chunk_KYGD2GTZ=load("./chunk-KYGD2GTZ.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_XTO4H6IH=load(
 "./chunk-XTO4H6IH.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_ZB67UKUZ=load("./chunk-ZB67UKUZ.js");var import_chunk_KARSDQDW=load(
 "./chunk-KARSDQDW.js");var import_chunk_PRYJ3TA6=load("./chunk-PRYJ3TA6.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_DKDSRNTC=load(
 "./chunk-DKDSRNTC.js");var import_chunk_LYW6VLYD=load("./chunk-LYW6VLYD.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_VB6XA2FR=load(
 "./chunk-VB6XA2FR.js");var import_chunk_SOAB6GUX=load("./chunk-SOAB6GUX.js");var import_chunk_M3Y4P5S5=load("./chunk-M3Y4P5S5.js");var import_chunk_DL622BOW=load(
 "./chunk-DL622BOW.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load(
-"./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var ask=(0,import_chunk_QVLDMLSY.makeStaffVerb)({mode:"ask",isSynchronous:true,notes:"\
+"./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var ask=(0,import_chunk_OVWT35FA.makeStaffVerb)({mode:"ask",isSynchronous:true,notes:"\
 Exit codes as of wait. With --id-only it returns at once, as staffer does.",examples:['ask --backend codex --prompt "What does this repository do?"']});
 
 },
@@ -282,18 +288,18 @@ Exit codes as of wait. With --id-only it returns at once, as staffer does.",exam
 "./chunk-JSBRDJBE.js");
 
 },
-"./cancel-6F4GHFXI.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{cancel:()=>cancel});module.exports=stdin_exports;var import_chunk_WN3675II=load("./chunk-WN3675II.js");var import_chunk_JIIZYQID=load(
-"./chunk-JIIZYQID.js");var import_chunk_3PZS2W6I=load("./chunk-3PZS2W6I.js");var import_chunk_XIT3TZXO=load("./chunk-XIT3TZXO.js");var import_chunk_DITQO2JP=load(
-"./chunk-DITQO2JP.js");var import_chunk_D3IA5BIG=load("./chunk-D3IA5BIG.js");var import_chunk_YMTOOF7P=load("./chunk-YMTOOF7P.js");var import_chunk_NB36VENV=load(
-"./chunk-NB36VENV.js");var import_chunk_LUIVRIXY=load("./chunk-LUIVRIXY.js");var import_chunk_NEJO5XWM=load("./chunk-NEJO5XWM.js");var import_chunk_RPH7RAOV=load(
-"./chunk-RPH7RAOV.js");var import_chunk_5VODEYFN=load("./chunk-5VODEYFN.js");var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");var import_chunk_GGOIT7A5=load(
-"./chunk-GGOIT7A5.js");var import_chunk_26UYZL6H=load("./chunk-26UYZL6H.js");var import_chunk_ILJKJSAA=load("./chunk-ILJKJSAA.js");var import_chunk_YB7RRXVP=load(
-"./chunk-YB7RRXVP.js");var import_chunk_C3BVMRDA=load("./chunk-C3BVMRDA.js");var import_chunk_K5DX2IG2=load("./chunk-K5DX2IG2.js");var import_chunk_HDW3QKWP=load(
-"./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_ASDCFPG7=load("./chunk-ASDCFPG7.js");var import_chunk_XRZCSGQB=load(
-"./chunk-XRZCSGQB.js");var import_chunk_G6UG24L2=load("./chunk-G6UG24L2.js");var import_chunk_Z4A3JPFR=load("./chunk-Z4A3JPFR.js");var import_chunk_3EP6PJXQ=load(
-"./chunk-3EP6PJXQ.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_B2GTHZX4=load(
-"./chunk-B2GTHZX4.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_6PFAPK5K=load(
+"./cancel-X7ZEO7SY.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{cancel:()=>cancel});module.exports=stdin_exports;var import_chunk_7G6COXBJ=load("./chunk-7G6COXBJ.js");var import_chunk_D3IA5BIG=load(
+"./chunk-D3IA5BIG.js");var import_chunk_4KHAIRX3=load("./chunk-4KHAIRX3.js");var import_chunk_AUKTLLTV=load("./chunk-AUKTLLTV.js");var import_chunk_JIIZYQID=load(
+"./chunk-JIIZYQID.js");var import_chunk_3PZS2W6I=load("./chunk-3PZS2W6I.js");var import_chunk_A5UVFMCP=load("./chunk-A5UVFMCP.js");var import_chunk_Q6O3FFVR=load(
+"./chunk-Q6O3FFVR.js");var import_chunk_LUIVRIXY=load("./chunk-LUIVRIXY.js");var import_chunk_NEJO5XWM=load("./chunk-NEJO5XWM.js");var import_chunk_B2GTHZX4=load(
+"./chunk-B2GTHZX4.js");var import_chunk_RPH7RAOV=load("./chunk-RPH7RAOV.js");var import_chunk_5VODEYFN=load("./chunk-5VODEYFN.js");var import_chunk_TGENMT6Z=load(
+"./chunk-TGENMT6Z.js");var import_chunk_CCWICNFA=load("./chunk-CCWICNFA.js");var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");var import_chunk_ILJKJSAA=load(
+"./chunk-ILJKJSAA.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_C3BVMRDA=load(
+"./chunk-C3BVMRDA.js");var import_chunk_K5DX2IG2=load("./chunk-K5DX2IG2.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load(
+"./chunk-FSRL2ASG.js");var import_chunk_ASDCFPG7=load("./chunk-ASDCFPG7.js");var import_chunk_XRZCSGQB=load("./chunk-XRZCSGQB.js");var import_chunk_G6UG24L2=load(
+"./chunk-G6UG24L2.js");var import_chunk_Z4A3JPFR=load("./chunk-Z4A3JPFR.js");var import_chunk_3EP6PJXQ=load("./chunk-3EP6PJXQ.js");var import_chunk_ILRLY4JU=load(
+"./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_46NGIQAE=load("./chunk-46NGIQAE.js");var import_chunk_6PFAPK5K=load(
 "./chunk-6PFAPK5K.js");var import_chunk_XTO4H6IH=load("./chunk-XTO4H6IH.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_ZB67UKUZ=load(
 "./chunk-ZB67UKUZ.js");var import_chunk_KARSDQDW=load("./chunk-KARSDQDW.js");var import_chunk_PRYJ3TA6=load("./chunk-PRYJ3TA6.js");var import_chunk_CTSRVJRC=load(
 "./chunk-CTSRVJRC.js");var import_chunk_DKDSRNTC=load("./chunk-DKDSRNTC.js");var import_chunk_LYW6VLYD=load("./chunk-LYW6VLYD.js");var import_chunk_CL3BCQKO=load(
@@ -304,19 +310,19 @@ end a job and its whole process tree",form:"ID [--why TEXT]",words:{min:1,max:1}
 text",value:"NAME",help:"who asks (default: JOB_OWNER)"},...import_chunk_JIIZYQID.common},notes:"Exit codes: 0 canceled (also when it already was), 1 it had end\
 ed otherwise, 2 asked for and not settled yet.",examples:["cancel run-mik3x9ab-4f7q2z",'cancel run-mik3x9ab-4f7q2z --why "wrong branch"'],async run(context,input){
 const root=context.root(input);(0,import_chunk_3PZS2W6I.checkRoot)(root.folder);const id=(0,import_chunk_XTO4H6IH.requireWholeId)(root,input.words[0]);const reply=await(0,
-import_chunk_WN3675II.cancelJob)(root.folder,id,{owner:input.text("owner")??import_chunk_DL622BOW.variables.owner()??null,why:input.text("why")??null});const{state,
+import_chunk_4KHAIRX3.cancelJob)(root.folder,id,{owner:input.text("owner")??import_chunk_DL622BOW.variables.owner()??null,why:input.text("why")??null});const{state,
 paths}=reply.view;const json={id,result:reply.result,state:state.state,error:state.error,result_path:paths.result};if(reply.result==="canceled"){const out=`${id}\
 : canceled
 report: ${paths.result}
 `;return input.has("json")?{code:import_chunk_6PFAPK5K.exitCodes.done,json:{...json,...taskJson(reply.view)}}:{code:import_chunk_6PFAPK5K.exitCodes.done,out,notes:taskNotes(
 reply.view)}}if(reply.result==="ended_before"||(0,import_chunk_ZB67UKUZ.isEnded)(state)){const cause=state.error?` (${state.error.code}: ${state.error.message})`:
 "";throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot cancel job ${id}: it ended as ${state.state}${cause}`,import_chunk_G6UG24L2.nextCommands.result(
-id,root.option))}const health=(0,import_chunk_YMTOOF7P.healthOf)(reply.view,(0,import_chunk_ZB67UKUZ.conditionOf)(reply.view));const worker=reply.view.launch?`;\
+id,root.option))}const health=(0,import_chunk_A5UVFMCP.healthOf)(reply.view,(0,import_chunk_ZB67UKUZ.conditionOf)(reply.view));const worker=reply.view.launch?`;\
  its worker is process ${reply.view.launch.worker.pid}`:"";const why=`${health.reason?`; ${health.reason}`:""}${worker}`;const text=`${id}: the request is store\
 d, the job has not ended yet (${state.state}${why}); look again with:
 ${import_chunk_G6UG24L2.nextCommands.observe(id,root.option)}
 `;return input.has("json")?{code:import_chunk_6PFAPK5K.exitCodes.pending,json}:{code:import_chunk_6PFAPK5K.exitCodes.pending,out:text}}};function taskNotes(view){
-if(!view.spec?.run?.status_cmd)return[];return[...(0,import_chunk_XIT3TZXO.runNotes)(view),...view.state.warnings.map(import_chunk_XIT3TZXO.warningNote)]}function taskJson({
+if(!view.spec?.run?.status_cmd)return[];return[...(0,import_chunk_7G6COXBJ.runNotes)(view),...view.state.warnings.map(import_chunk_7G6COXBJ.warningNote)]}function taskJson({
 spec,state}){const{task_status,task_exit_code,warnings}=state;return spec?.run?.status_cmd?{task_status,task_exit_code,warnings}:{}}
 
 },
@@ -329,25 +335,64 @@ module.exports=stdin_exports;var import_chunk_XTO4H6IH=load("./chunk-XTO4H6IH.js
 "./chunk-JSBRDJBE.js");
 
 },
-"./chunk-26UYZL6H.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{describeResult:()=>describeResult,logSize:()=>logSize,missingFiles:()=>missingFiles,noteResults:()=>noteResults,readLogTail:()=>readLogTail});
-module.exports=stdin_exports;var import_chunk_ILJKJSAA=load("./chunk-ILJKJSAA.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_TFEMYLSK=load(
-"./chunk-TFEMYLSK.js");var import_chunk_DKDSRNTC=load("./chunk-DKDSRNTC.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_527JQF7V=load(
-"./chunk-527JQF7V.js");function readLogTail(file,limits={lines:import_chunk_DKDSRNTC.tailLines,bytes:import_chunk_DKDSRNTC.tailBytes}){const part=(0,import_chunk_527JQF7V.
-readRange)(file,-(limits.bytes+4),limits.bytes+4);if(!part)return Buffer.alloc(0);const bounded=(0,import_chunk_LXK2ZILE.tailOfBytes)(part.bytes,limits.bytes);return Buffer.
-from((0,import_chunk_LXK2ZILE.lastLines)(bounded,limits.lines))}function logSize(file){return(0,import_chunk_527JQF7V.readRange)(file,0,0)?.size??0}async function noteResults(run){
-const required=run.success_files??[];const told=new Set(required.map(({path})=>path));const others=(run.result_baselines??[]).filter(({path})=>!told.has(path));
-return Promise.all([...required.map(one=>noteOf(one,true)),...others.map(one=>noteOf(one,false))])}function missingFiles(run,notes){return(run.success_files??[]).
-flatMap(({path})=>{const note=notes.find(one=>one.path===path);if(!note)return[`${path} (not looked at)`];return note.kind==="file"&&note.changed?[]:[`${path} (${reasonOf(
-note)})`]})}function describeResult(note){const way=note.link_to===null?note.path:`${note.path} -> ${note.link_to}`;const size=note.size===null?[]:[(0,import_chunk_TFEMYLSK.
-formatSize)(note.size)];return(0,import_chunk_LXK2ZILE.plainText)(`${way}: ${[...size,wordOf(note)].join(", ")}`).replaceAll("\n"," ")}async function noteOf({path,
-before},required){const look=await(0,import_chunk_ILJKJSAA.lookBehindSoon)(path,import_chunk_DKDSRNTC.pathLookMs);const[now,trouble]="found"in look?[look.found,
-null]:[void 0,look.trouble];return{path,required,exists:now!==void 0,existed:before!==null,changed:now!==void 0&&isChanged(now,before),kind:now?.kind??null,size:now?.
-kind==="file"?now.size:null,mtime:now?(0,import_chunk_CL3BCQKO.isoOf)(now.modifiedMs):null,link_to:now?.linkTo??null,trouble}}function isChanged(now,before){return before===
-null||now.inode!==before.inode||now.modifiedMs!==before.modified_ms||now.kind==="file"&&now.size!==before.size}function reasonOf(note){return note.kind===null||
-note.kind==="file"?wordOf(note):`a ${wordsOf[note.kind]}, not a file`}var wordsOf={folder:"folder",other:"special file",file:"file"};function wordOf({exists,existed,
-changed,trouble,kind}){if(trouble!==null)return`cannot be looked at (${trouble})`;if(!exists)return existed?"gone":"missing";const word=existed?changed?"changed":
-"unchanged since the launch":"new";return kind==="file"?word:`${wordsOf[kind??"other"]}, ${word}`}
+"./chunk-265CH6C4.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{waitAndTell:()=>waitAndTell});module.exports=stdin_exports;var import_chunk_7G6COXBJ=load("./chunk-7G6COXBJ.js");var import_chunk_CXE6BUOQ=load(
+"./chunk-CXE6BUOQ.js");var import_chunk_YOUTPIC4=load("./chunk-YOUTPIC4.js");var import_chunk_AUKTLLTV=load("./chunk-AUKTLLTV.js");var import_chunk_FKEDTWPK=load(
+"./chunk-FKEDTWPK.js");var import_chunk_RHVJXCHJ=load("./chunk-RHVJXCHJ.js");var import_chunk_QWDO6BAE=load("./chunk-QWDO6BAE.js");var import_chunk_VKIYXGHB=load(
+"./chunk-VKIYXGHB.js");var import_chunk_A5UVFMCP=load("./chunk-A5UVFMCP.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_G6UG24L2=load(
+"./chunk-G6UG24L2.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_ZB67UKUZ=load(
+"./chunk-ZB67UKUZ.js");var import_chunk_PRYJ3TA6=load("./chunk-PRYJ3TA6.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");async function withFarewell(context,ids,again,wait){
+const release=(0,import_chunk_FKEDTWPK.onInterrupt)(signal=>{try{context.live?.("");context.tell(`${farewell(ids)}
+${again()}`)}catch{}(0,import_chunk_FKEDTWPK.endBySignal)(signal)});try{return await wait()}finally{release()}}function farewell(ids){if(ids.length===1)return`j\
+ob ${ids[0]} runs on; collect it with:`;return`the ${ids.length} jobs run on; collect them with:`}function lineOf(view){const age=(0,import_chunk_PRYJ3TA6.ageOf)(
+view.state.started_at,(0,import_chunk_CL3BCQKO.nowMs)());const{health}=(0,import_chunk_A5UVFMCP.healthOf)(view,(0,import_chunk_ZB67UKUZ.conditionOf)(view));const{
+bar,eta,note}=(0,import_chunk_VKIYXGHB.progressCells)(view);const parts=[view.state.state,...health==="unknown"?[]:[health],age===null?"not started":(0,import_chunk_UNGYPAP3.
+formatDuration)(age<1e3?age:Math.floor(age/1e3)*1e3),...bar===null?[]:[bar],...eta===null?[]:[`ETA ${eta}`],...note===null?[]:[note]];return`${view.id}: ${parts.
+join(", ")}`}function waitAgain(root,ids,asked,moved=new Map){const[first=""]=ids;const{until=[],cursors=new Map}=asked;if(until.length===0&&ids.length===1)return import_chunk_G6UG24L2.
+nextCommands.wait(first,root.option);const words=["wait",...ids];if(ids.length>1)words.push(`--${asked.mode}`);if(until.length>0)words.push("--until",until.join(
+","));for(const id of until.length>0?ids:[]){const seq=moved.get(id)??cursors.get(id)?.seq;if(seq!==void 0)words.push("--after-seq",ids.length>1?`${id}:${seq}`:
+String(seq))}const hasOwn=until.length>0&&asked.timeoutAsked!==void 0;words.push("--timeout",hasOwn?(0,import_chunk_UNGYPAP3.formatDuration)(asked.timeoutAsked??
+0):"10m");return(0,import_chunk_G6UG24L2.nextCommand)(root.option,...words)}function pictureText({isTerminal},view,root,document){return isTerminal?(0,import_chunk_CXE6BUOQ.
+pageOf)(view,root):`${JSON.stringify(withoutEmpty(document),null,1)}
+`}function withoutEmpty(value){const kept=Object.entries(value).flatMap(([name,inner])=>{if(inner===null||Array.isArray(inner)&&inner.length===0)return[];const isPart=typeof inner===
+"object"&&!Array.isArray(inner)&&name!=="event";return[[name,isPart?withoutEmpty(inner):inner]]});return Object.fromEntries(kept)}function tellWoken(context,root,views,woken,options){
+const view=views.find(one=>one.id===woken.id);if(!view)throw new Error(`job ${woken.id} woke a wait that was not for it`);const ids=views.map(one=>one.id);const again=waitAgain(
+root,ids,options,new Map([[woken.id,woken.nextSeq]]));const document=(0,import_chunk_RHVJXCHJ.observation)(view,{afterSeq:null,root,waited:{wake:woken,next:again}});
+const afterPrint=()=>(0,import_chunk_QWDO6BAE.noteDelivered)(view,woken.nextSeq);if(options.isJson){if(views.length===1)return{code:import_chunk_6PFAPK5K.exitCodes.
+pending,afterPrint,json:document};const pending=views.filter(one=>!(0,import_chunk_ZB67UKUZ.isEnded)(one.state)).map(one=>one.id);const head={wake:woken.wake,id:woken.
+id,now:(0,import_chunk_CL3BCQKO.isoNow)()};return{code:import_chunk_6PFAPK5K.exitCodes.pending,afterPrint,json:{...head,jobs:[document],pending,next:{wait:again}}}}
+const{seq}=woken.event;const what=seq===null?woken.wake:`${woken.wake} (event ${seq})`;return{code:import_chunk_6PFAPK5K.exitCodes.pending,afterPrint,out:`${pictureText(
+context,view,root,document)}${again}
+`,notes:[`woken by ${what}; ${lineOf(view)}; wait on with the last line`,...whyLines(woken.event),...(0,import_chunk_7G6COXBJ.noticeNotes)(view)]}}function whyLines(event){
+const{reason,message,evidence,word,on_stall}=event;const why=[reason,event.type==="checkpoint"?void 0:message,evidence,word].find(isText);return[...isText(why)?
+[`reason: ${lineFrom(why,400)}`]:[],...isText(on_stall)?[`on stall: ${lineFrom(on_stall,1024)}`]:[]]}function isText(value){return typeof value==="string"&&value.
+trim()!==""}function lineFrom(text,limit){return(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(text).replace(/\s+/g," ").trim(),limit)}function tellWaited(context,root,waited,options){
+const{views,woken}=waited;const ended=views.filter(view=>(0,import_chunk_ZB67UKUZ.isEnded)(view.state));const isOver=options.mode==="any"?ended.length>0:ended.length===
+views.length;const reply=isOver||!woken?tellAll(context,root,{...waited,isOver},options):tellWoken(context,root,views,woken,options);return{...reply,notes:[...beyondNotes(
+waited),...reply.notes??[]]}}function tellAll(context,root,{views,isOver,beyond},options){const ended=views.filter(view=>(0,import_chunk_ZB67UKUZ.isEnded)(view.
+state));const shown=isOver&&options.mode==="any"?firstOf(ended):views;const code=isOver?(0,import_chunk_6PFAPK5K.exitCodeOfAll)(shown.map(view=>view.state.state)):
+import_chunk_6PFAPK5K.exitCodes.pending;const ids=views.map(view=>view.id);const cursors=cursorsNow(options,beyond);const again=waitAgain(root,ids,options,cursors);
+const isOpted=(options.until??[]).length>0;const afterPrint=()=>{for(const view of shown)if((0,import_chunk_ZB67UKUZ.isEnded)(view.state))(0,import_chunk_QWDO6BAE.
+noteCollected)(view,"wait")};const picture=view=>(0,import_chunk_RHVJXCHJ.observation)(view,{afterSeq:null,root,waited:{wake:"soft_timeout",next:again,cursor:isOpted?
+cursors.get(view.id)??0:void 0}});if(options.isJson){const documents=shown.map(view=>(0,import_chunk_ZB67UKUZ.isEnded)(view.state)?{wake:"terminal",...(0,import_chunk_7G6COXBJ.
+endedDocument)(view)}:picture(view));if(views.length===1)return{code,afterPrint,json:documents[0]};const pending=views.filter(view=>!(0,import_chunk_ZB67UKUZ.isEnded)(
+view.state)).map(view=>view.id);const wake=isOver?"terminal":"soft_timeout";const next=isOver?{}:{next:{wait:again}};return{code,afterPrint,json:{wake,now:(0,import_chunk_CL3BCQKO.
+isoNow)(),jobs:documents,pending,...next}}}const replies=shown.map(view=>(0,import_chunk_ZB67UKUZ.isEnded)(view.state)?(0,import_chunk_7G6COXBJ.tellEnded)(context,
+view):tellPending(context,view,root,picture(view)));const outs=replies.map(reply=>Buffer.from(reply.out??""));const out=shown.length===1?outs[0]??Buffer.alloc(0):
+joined(context,shown,outs);return{code,afterPrint,out:isOver?out:Buffer.concat([out,Buffer.from(`${again}
+`)]),notes:replies.flatMap(reply=>reply.notes??[]).filter(note=>!options.told?.includes(note))}}function joined(context,views,outs){const parts=views.flatMap((view,at)=>{
+const bytes=outs[at]??Buffer.alloc(0);const head=context.isTerminal?`${at===0?"":"\n"}== ${view.id}: ${view.state.state} ==
+`:"";return[Buffer.from(head),bytes,Buffer.from(bytes.length===0||bytes.at(-1)===10?"":"\n")]});return Buffer.concat(parts)}function firstOf(views){const endOf=({
+state})=>(0,import_chunk_PRYJ3TA6.instantOf)(state.ended_at)??Number.POSITIVE_INFINITY;return[...views].sort((a,b)=>endOf(a)-endOf(b)).slice(0,1)}function tellPending(context,view,root,document){
+return{code:import_chunk_6PFAPK5K.exitCodes.pending,out:pictureText(context,view,root,document),notes:[`${lineOf(view)}; not ended yet, wait again with the last\
+ line`,...(0,import_chunk_7G6COXBJ.noticeNotes)(view)]}}function cursorsNow({cursors=new Map},beyond){const now=new Map([...cursors].map(([id,{seq}])=>[id,seq]));
+for(const{id,newest}of beyond)now.set(id,newest);return now}function beyondNotes({beyond}){return beyond.map(({id,given,newest})=>`warning: --after-seq ${given}\
+ is beyond the events of job ${id}, whose newest was ${newest}: taken as ${newest}`)}async function waitAndTell(context,root,ids,options){const wait=()=>(0,import_chunk_AUKTLLTV.
+waitForJobs)(root.folder,ids,{...options,heartbeatMs:options.heartbeatMs??(context.live?1e3:null),onHeartbeat:seen=>{const lines=seen.map(view=>lineOf(asOfNow(view)));
+if(options.heartbeatMs!==null)for(const line of lines)context.tell(line);else context.live?.(lines.join(" | "))}});const again=()=>waitAgain(root,ids,options);const waited=await withFarewell(
+context,ids,again,()=>(0,import_chunk_YOUTPIC4.withRegistration)(root.folder,ids,termsOf(options),wait));if(options.heartbeatMs===null)context.live?.("");return tellWaited(
+context,root,waited,options)}function termsOf({mode,until=[],timeoutMs}){return{kind:"wait",mode,until,timeoutMs}}function asOfNow(view){try{return(0,import_chunk_ZB67UKUZ.
+isEnded)(view.state)?view:(0,import_chunk_ZB67UKUZ.inspect)(view.root,view.id)}catch{return view}}
 
 },
 "./chunk-2ZJEGONM.js": function (module, exports) {
@@ -438,10 +483,139 @@ errnoOf)(error)})`)}}function unusable(folder,reason){return new import_chunk_NV
 elsewhere)}function userId(){return process.getuid?.()??0}
 
 },
+"./chunk-46NGIQAE.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{isSettleable:()=>isSettleable,refresh:()=>refresh,refreshAttached:()=>refreshAttached});module.exports=stdin_exports;
+var import_chunk_ZB67UKUZ=load("./chunk-ZB67UKUZ.js");var import_chunk_KARSDQDW=load("./chunk-KARSDQDW.js");var import_chunk_DKDSRNTC=load("./chunk-DKDSRNTC.js");
+var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var settled=["over","lost","host_restarted","never_s\
+tarted"];function isSettleable(condition){return settled.includes(condition)}var attachable=["orphaned","unclaimed"];async function refresh(root,id,isStrict=false){
+const view=await refreshRecord(root,id,isStrict);if(owesNotice(view))await(await Promise.resolve().then(()=>load("./owed-notice-DJQGDAJJ.js"))).startOwedNotice(
+view);return view}function owesNotice({spec,state,damage,paths}){return Boolean(spec?.notify)&&damage===null&&(0,import_chunk_ZB67UKUZ.isEnded)(state)&&!(0,import_chunk_7WBBYJDG.
+exists)(`${paths.notices}/end`)}async function refreshRecord(root,id,isStrict){const view=(0,import_chunk_ZB67UKUZ.inspect)(root,id);const condition=(0,import_chunk_ZB67UKUZ.
+conditionOf)(view);if(condition==="ended")dropMarker(view);if(!isSettleable(condition))return condition==="unclaimed"?unlessForged(view):view;const{settleJob}=await Promise.
+resolve().then(()=>load("./settle-YUUJDJZX.js"));await settleJob(view,now2=>isSettleable((0,import_chunk_ZB67UKUZ.conditionOf)(now2)),isStrict);const now=(0,import_chunk_ZB67UKUZ.
+inspect)(root,id);return nobodyComes.includes((0,import_chunk_ZB67UKUZ.conditionOf)(now))?unlessForged(now):now}var nobodyComes=[...settled,"unclaimed"];async function unlessForged(view){
+const{isForged}=await Promise.resolve().then(()=>load("./may-act-4KJNHUD5.js"));if(!await isForged(view))return view;const damage="spec.json was changed, or com\
+es from another user or machine";return{...view,spec:null,damage,state:(0,import_chunk_KARSDQDW.damagedState)(view.id,damage)}}async function refreshAttached(root,id){
+const view=await refresh(root,id,true);if(view.damage!==null)return view;const isDue=now=>attachable.includes((0,import_chunk_ZB67UKUZ.conditionOf)(now))||isHung(
+now);if(!isDue(view))return view;const{attachWorker}=await Promise.resolve().then(()=>load("./attach-MVHKHLKO.js"));await attachWorker(view,isDue);return(0,import_chunk_ZB67UKUZ.
+inspect)(root,id)}function dropMarker(view){if(!(0,import_chunk_7WBBYJDG.exists)(view.paths.marker))return;try{(0,import_chunk_527JQF7V.removeFile)(view.paths.reserve);
+(0,import_chunk_527JQF7V.removeFile)(view.paths.marker)}catch{}}function isHung(view){if((0,import_chunk_ZB67UKUZ.conditionOf)(view)!=="supervised"||view.isClaimed||
+view.worker!==null)return false;return view.leaseAgeMs!==null&&view.leaseAgeMs>2*import_chunk_DKDSRNTC.leaseStaleMs}
+
+},
 "./chunk-4HFWTUIW.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{isContinuable:()=>isContinuable});module.exports=stdin_exports;var import_chunk_Z4A3JPFR=load("./chunk-Z4A3JPFR.js");
 function isContinuable(paths,state){if(!state.conversation||state.error?.code==="spawn_failed")return false;if(state.output===null||state.output.stdout?.bytes>0)
 return true;return(0,import_chunk_Z4A3JPFR.readEvents)(paths,0,1e3).events.some(event=>event.type==="conversation")}
+
+},
+"./chunk-4KHAIRX3.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{cancelJob:()=>cancelJob});module.exports=stdin_exports;var import_chunk_AUKTLLTV=load("./chunk-AUKTLLTV.js");var import_chunk_46NGIQAE=load(
+"./chunk-46NGIQAE.js");var import_chunk_ZB67UKUZ=load("./chunk-ZB67UKUZ.js");var import_chunk_KARSDQDW=load("./chunk-KARSDQDW.js");var import_chunk_DKDSRNTC=load(
+"./chunk-DKDSRNTC.js");var import_chunk_LYW6VLYD=load("./chunk-LYW6VLYD.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_7WBBYJDG=load(
+"./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");async function cancelJob(root,id,request,patienceMs){
+const before=await(0,import_chunk_46NGIQAE.refresh)(root,id);if((0,import_chunk_ZB67UKUZ.isEnded)(before.state))return{view:before,result:before.state.state==="\
+canceled"?"canceled":"ended_before"};askFor(before,`${JSON.stringify({by:(0,import_chunk_LYW6VLYD.ownIdentity)(),owner:request.owner,at:(0,import_chunk_CL3BCQKO.
+isoNow)(),why:request.why})}
+`);nudge(before);const timeoutMs=patienceMs??(before.spec?.kill_grace_ms??0)+import_chunk_DKDSRNTC.killSettleMs+5e3+askingMs(before);const{views}=await(0,import_chunk_AUKTLLTV.
+waitForJobs)(root,[id],{mode:"all",timeoutMs,heartbeatMs:null});const[view=before]=views;if(view.state.state==="canceled")return{view,result:"canceled"};return{
+view,result:(0,import_chunk_ZB67UKUZ.isEnded)(view.state)?"ended_before":"requested"}}function askingMs({spec}){return spec?.run?.status_cmd?import_chunk_DKDSRNTC.
+taskStatusMs+import_chunk_DKDSRNTC.toolGraceMs:0}function askFor({paths},text){for(let round=1;;round+=1){try{(0,import_chunk_527JQF7V.createFile)(paths.cancel,
+text);return}catch(error){if((0,import_chunk_NVPF5LEY.errnoOf)(error)!=="ENOENT"||round===3||!(0,import_chunk_7WBBYJDG.exists)(paths.folder))throw error}}}function nudge(view){
+const engine=(0,import_chunk_KARSDQDW.findEngine)(view.spec?.engine??"")??import_chunk_KARSDQDW.defaultEngine;for(const identity of[view.launch?.worker,view.worker?.
+worker])if(identity)engine.signal(identity,"SIGURG")}
+
+},
+"./chunk-4KIH3G7F.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{conclude:()=>conclude,finishStored:()=>finishStored,readOwnLog:()=>readOwnLog});module.exports=stdin_exports;var import_chunk_OW42VS5Q=load(
+"./chunk-OW42VS5Q.js");var import_chunk_6RCQJK6N=load("./chunk-6RCQJK6N.js");var import_chunk_RPH7RAOV=load("./chunk-RPH7RAOV.js");var import_chunk_TGENMT6Z=load(
+"./chunk-TGENMT6Z.js");var import_chunk_CCWICNFA=load("./chunk-CCWICNFA.js");var import_chunk_4HFWTUIW=load("./chunk-4HFWTUIW.js");var import_chunk_ILJKJSAA=load(
+"./chunk-ILJKJSAA.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_C3BVMRDA=load("./chunk-C3BVMRDA.js");var import_chunk_G6UG24L2=load(
+"./chunk-G6UG24L2.js");var import_chunk_Z4A3JPFR=load("./chunk-Z4A3JPFR.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_GEPPUING=load(
+"./chunk-GEPPUING.js");var import_chunk_ZB67UKUZ=load("./chunk-ZB67UKUZ.js");var import_chunk_KARSDQDW=load("./chunk-KARSDQDW.js");var import_chunk_PRYJ3TA6=load(
+"./chunk-PRYJ3TA6.js");var import_chunk_DKDSRNTC=load("./chunk-DKDSRNTC.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load(
+"./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");async function readOwnLog(spec,path){const nothing=note=>({path,tail:"",note});const look=await(0,
+import_chunk_ILJKJSAA.lookBehindSoon)(path,import_chunk_DKDSRNTC.pathLookMs);if("trouble"in look)return nothing(`it cannot be read (${look.trouble})`);if(!look.
+found)return nothing("it is missing");if(look.found.kind!=="file")return nothing("it is no regular file");try{const tail2=(0,import_chunk_TGENMT6Z.plainTail)((0,
+import_chunk_7WBBYJDG.realPath)(path));if(tail2==="")return nothing("it is empty");const isOld=look.found.modifiedMs<Date.parse(spec.created_at);return{path,tail:tail2,
+note:isOld?"not written since the launch":null}}catch(error){return nothing(`it cannot be read (${(0,import_chunk_NVPF5LEY.errnoOf)(error)??"error"})`)}}function ownLogSection({
+path,tail:tail2,note}){const name=(0,import_chunk_TGENMT6Z.oneLine)(path);if(tail2==="")return{text:`The log ${name} tells nothing: ${note}.`,isWhole:false};return{
+text:`## Last lines of ${name}${note===null?"":` (${note})`}
+
+${tail2}`,isWhole:note===null}}function recovery(job,refused=[]){const{spec,state,paths}=job;const again=import_chunk_G6UG24L2.nextCommands.restart(spec.id,spec.
+state_option);if(state.watch?.watched_to_end)return`## Going on
+
+It was watched to its end, as asked: nothing failed. To watch on for as long again: ${again}`;const lines=["## Going on","",`Nothing is started again by itself.${lookFirst(
+job)}`];if(spec.staff)lines.push(...remedies(spec,spec.staff,state),...refusals(spec.staff,refused));if((0,import_chunk_4HFWTUIW.isContinuable)(paths,state))lines.
+push(`Go on in the same conversation: ${import_chunk_G6UG24L2.nextCommands.continue(spec.id,spec.state_option)}`);lines.push(`Start the same once more: ${again}`);
+return lines.join("\n")}function lookFirst({spec,state}){if(spec.kind==="watch")return"";if(state.state==="canceled"&&state.started_at===null)return"";if(state.
+error?.code==="spawn_failed"||state.error?.code==="never_started")return"";if(spec.run?.status_cmd)return` The task may live on, and a restart would start anoth\
+er: ask for it first: ${(0,import_chunk_GEPPUING.quoteWords)(["sh","-c",(0,import_chunk_LXK2ZILE.plainText)(spec.run.status_cmd)])}`;const git=spec.worktree?(0,
+import_chunk_GEPPUING.quoteWords)(["git","-C",spec.worktree.path]):"git";return` Look at what was changed first: ${git} status, ${git} diff.`}function remedies(spec,staff,state){
+const name=staff.custom?.name??staff.backend;switch(state.error?.code){case"auth":return[`Sign in first: start ${staff.program} by hand, or set its key. Then tr\
+y it out: ${(0,import_chunk_G6UG24L2.nextCommand)(spec.state_option,"doctor","--backend",name)}`];case"quota":{const resets=state.error.resets?` (resets: ${(0,import_chunk_LXK2ZILE.
+plainText)(state.error.resets)})`:"";return[`The quota of ${name} is used up${resets}. The same with another CLI: ${(0,import_chunk_G6UG24L2.nextCommand)(spec.state_option,
+"restart",spec.id,"--backend","OTHER")}`]}default:return[]}}function refusals(staff,refused){if(refused.length===0)return[];const wider=staff.profile==="restric\
+ted"?"standard":"unrestricted";return[`Refused to the agent (profile ${staff.profile}): ${refused.map(import_chunk_LXK2ZILE.plainText).join("; ")}. If it should\
+ be allowed: --profile ${wider} with one of the commands below.`]}function makeDeliverable(parts){const{spec,state,staff,paths,isPlain}=parts;if(state.state!=="\
+done")return makeReport(parts);if(spec.timer)return spec.timer.message;if(spec.watch)return`${state.watch?.evidence??spec.watch.words}
+`;if(isPlain)return(0,import_chunk_527JQF7V.readRange)(paths.output,0,Number.MAX_SAFE_INTEGER)?.bytes??"";if(staff&&staff.answer!==null)return staff.answer;const output=(0,
+import_chunk_CCWICNFA.readLogTail)(paths.output);return output.length>0?output:(0,import_chunk_CCWICNFA.readLogTail)(paths.error)}function makeReport(parts){const{
+spec,state,staff}=parts;if(spec.timer)return timerReport(parts,spec.timer);const sections=[`# ${spec.id}: ${state.state}${state.error?` (${state.error.code})`:""}`,
+reasonText(parts),facts(parts).join("\n"),progress(parts),workspace(parts),...logSections(parts),decided(parts),recovery(parts,staff?.reading.denials)];return`${sections.
+filter(section=>section!=="").join("\n\n")}
+`}function timerReport({spec,state,cancel},timer){const lines=[`# ${spec.id}: ${state.state}`,"",`Canceled${cancelWords(cancel)}. It was due at ${(0,import_chunk_LXK2ZILE.
+plainText)(timer.due_at)}.`,...timer.message===""?[]:["","## Its message","",timer.message]];return`${lines.join("\n")}
+`}function cancelWords(cancel){const why=cancel?.why?`: ${(0,import_chunk_LXK2ZILE.plainText)(cancel.why)}`:"";const who=cancel?` by ${(0,import_chunk_LXK2ZILE.
+plainText)(cancel.owner??`process ${cancel.by?.pid??"unknown"}`)} at ${(0,import_chunk_LXK2ZILE.plainText)(cancel.at)}`:"";return`${who}${why}`}function reasonText({
+state,cancel,tree}){if(state.state==="canceled"&&state.started_at===null&&tree.step==="none")return`Canceled${cancelWords(cancel)}. Nothing of it had been start\
+ed.`;if(state.state==="canceled"){const step={none:"nothing was running any more",term:"the tree ended on SIGTERM",kill:"SIGKILL was needed"}[tree.step];return`\
+Canceled${cancelWords(cancel)}. ${tree.ended.length} process(es) ended; ${step}.`}const resets=state.error?.resets?` (resets: ${state.error.resets})`:"";return`\
+Reason: ${(0,import_chunk_LXK2ZILE.plainText)(state.error?.message??"not known")}${resets}`}function facts(parts){const{spec,state,paths,tree}=parts;const rows=[
+["Command",spec.run?(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_GEPPUING.quoteWords)(spec.run.argv),1e3):null],["Condition",spec.watch?(0,import_chunk_LXK2ZILE.
+plainText)(spec.watch.words):null],["Seen last",spec.watch&&state.watch?seenLast(state.watch):null],["Backend",spec.staff?`${spec.staff.backend}, mode ${spec.staff.
+mode}, profile ${spec.staff.profile}`:null],["Task",spec.staff?(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(spec.staff.prompt).replace(
+/\s+/g," "),import_chunk_DKDSRNTC.excerptBytes):null],["Folder",spec.cwd],["Exit code",state.exit_code===null?null:String(state.exit_code)],["Signal",state.signal===
+null?null:`${state.signal}${state.signal_certain?"":" (by the exit code; not certain)"}`],["Duration",state.duration_ms===null?null:(0,import_chunk_UNGYPAP3.formatDuration)(
+state.duration_ms)],["Hard limit",(0,import_chunk_UNGYPAP3.formatDuration)(spec.deadline_ms)],...(0,import_chunk_TGENMT6Z.runFacts)(parts),["Conversation",state.
+conversation?.id??null],["Survivors",tree.survivors.length>0?tree.survivors.map(one=>`${one.pid} (${one.name})`).join(", "):null],["Warnings",state.warnings.length>
+0?state.warnings.map(one=>(0,import_chunk_LXK2ZILE.plainText)(one.message)).join("; "):null],["Whole output",spec.watch?null:`${paths.output} and ${paths.error}`],
+["What was told",spec.watch?paths.events:null]];return rows.filter(([,value])=>value!==null).map(([name,value])=>`${name}: ${value}`)}function seenLast({evidence,
+polls,troubles,trouble}){const failed=troubles>0?`; the last ${troubles} failed: ${(0,import_chunk_LXK2ZILE.plainText)(trouble??"not known why")}`:"";return`${(0,
+import_chunk_LXK2ZILE.plainText)(evidence)} (${polls} attempts${failed})`}function progress({staff}){if(!staff)return"";const{reading}=staff;const lines=[];for(const call of reading.
+tools.slice(-5)){lines.push(`- ${call.name} ${(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(call.input).replace(/\s+/g," "),import_chunk_DKDSRNTC.
+excerptBytes)} [${call.status}]`)}const text=(0,import_chunk_LXK2ZILE.plainText)(reading.answer||reading.text).trim();if(text!=="")lines.push("",...(0,import_chunk_LXK2ZILE.
+tail)(text,import_chunk_DKDSRNTC.textTailBytes).text.split("\n"));return lines.length>0?["## Seen last (not a finished answer)","",...lines].join("\n"):""}function workspace({
+spec,staff}){if(!staff?.changes)return"";const lines=["## Workspace","",(0,import_chunk_RPH7RAOV.describeChanges)(staff.changes)];if(spec.worktree){lines.push("",
+`It worked in a worktree of its own, ${spec.worktree.path} (branch ${spec.worktree.branch}).`);for(const command of(0,import_chunk_C3BVMRDA.takeOverCommands)(spec.
+worktree,staff.changes))lines.push(`    ${command}`)}return lines.join("\n")}function decided({spec,state}){if(state.error?.code!=="stalled"||!spec.on_stall)return"";
+return`## Decided at launch for a stall
+
+${(0,import_chunk_LXK2ZILE.plainText)(spec.on_stall).trim()}`}function logSections({spec,paths,ownLog}){if(spec.staff)return[(0,import_chunk_TGENMT6Z.logSection)(
+"Last error output",paths.error)];const own=ownLog===null?void 0:ownLogSection(ownLog);return[...own?[own.text]:[],...own?.isWhole?[]:[(0,import_chunk_TGENMT6Z.
+logSection)("Last output",paths.output)],(0,import_chunk_TGENMT6Z.logSection)("Last error output",paths.error)]}function conclude(job,ending){const{paths,spec}=job;
+const read=(0,import_chunk_PRYJ3TA6.readState)(paths);const before=read.kind==="ok"?read.value:(0,import_chunk_KARSDQDW.earlyState)(spec.id,spec);const journal=(0,
+import_chunk_Z4A3JPFR.openJournal)(paths,spec);if((0,import_chunk_ZB67UKUZ.isEnded)(before)){journal.append("late_evidence",{reason:ending.reason,exit_code:ending.
+exit?.exit_code??null});return before}const end=(0,import_chunk_OW42VS5Q.makeEndState)(job,before,ending);const{state}=end;try{withReserve(paths,()=>publish(job,
+end,ending,journal))}catch(error){if(!isFull(error))throw error;state.state="failed";state.error={code:"output_unstorable",message:`the result cannot be stored:\
+ no space left in ${paths.folder}`};withReserve(paths,()=>finish(paths,state))}return state}function publish(job,{state,staff,results},ending,journal){const{paths,
+spec}=job;const cancel=(0,import_chunk_PRYJ3TA6.readCancel)(paths);(0,import_chunk_527JQF7V.writeFile)(paths.result,madeSafely(state,staff,()=>makeDeliverable({
+spec,paths,state,staff,results,ownLog:ending.ownLog??null,tree:ending.tree,cancel,isPlain:(0,import_chunk_6RCQJK6N.backendOf)(spec)?.answerFrom==="stdout"})));(0,
+import_chunk_527JQF7V.writeJson)(paths.resultRecord,(0,import_chunk_RPH7RAOV.terminalRecord)(spec,paths,state,{tree:ending.tree,staff,results}),{sync:false});if((0,
+import_chunk_Z4A3JPFR.readEvents)(paths,journal.seq-1,1).events[0]?.type!=="ended"){const{exit_code,error,reconciled}=state;journal.append("ended",{state:state.
+state,exit_code,error,reconciled})}state.seq=journal.seq;finish(paths,state);if((0,import_chunk_RPH7RAOV.isTidy)(spec,state))for(const file of[paths.output,paths.
+snapshot])(0,import_chunk_527JQF7V.removeFile)(file)}function madeSafely(state,staff,make){try{return make()}catch(error){if(state.state==="done"&&staff&&staff.
+answer!==null)return staff.answer;const reason=state.error?`${state.error.code}: ${state.error.message}`:state.state;return`# ${state.id}: ${state.state}
+
+${reason}
+
+The report could not be made: ${(0,import_chunk_NVPF5LEY.messageOf)(error)}
+`}}function finish(paths,state){(0,import_chunk_PRYJ3TA6.writeState)(paths,state);(0,import_chunk_527JQF7V.removeFile)(paths.marker);const passing=[paths.reserve,
+paths.leaseFifo,paths.aliveFifo,paths.limitFifo];const torn=(0,import_chunk_7WBBYJDG.listNames)(paths.folder).filter(name=>/^\..*\.tmp$/.test(name));for(const file of[
+...passing,...torn.map(name=>`${paths.folder}/${name}`)])(0,import_chunk_527JQF7V.removeFile)(file)}function finishStored(job){const stored=(0,import_chunk_PRYJ3TA6.
+readStoredState)(job.paths,job.spec.id);if(!stored)return false;withReserve(job.paths,()=>finish(job.paths,stored));return true}function withReserve(paths,write){
+try{write()}catch(error){if(!isFull(error)||!(0,import_chunk_527JQF7V.removeFile)(paths.reserve))throw error;write()}}function isFull(error){return["ENOSPC","ED\
+QUOT"].includes((0,import_chunk_NVPF5LEY.errnoOf)(error)??"")}
 
 },
 "./chunk-4LN3RARA.js": function (module, exports) {
@@ -511,51 +685,6 @@ openSync)(file,import_node_fs.constants.O_WRONLY|import_node_fs.constants.O_NOFO
 from(text),0,null,offset)}finally{(0,import_node_fs.closeSync)(fd)}}function closeFile(fd){(0,import_node_fs.closeSync)(fd)}
 
 },
-"./chunk-54WX4KUW.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{checkLaunchOptions:()=>checkLaunchOptions,launchAndTell:()=>launchAndTell,launchWords:()=>launchWords,notifyOf:()=>notifyOf,
-onStallOf:()=>onStallOf,tellLaunched:()=>tellLaunched});module.exports=stdin_exports;var import_chunk_IATD5VKT=load("./chunk-IATD5VKT.js");var import_chunk_HR3GXE3S=load(
-"./chunk-HR3GXE3S.js");var import_chunk_BY7A7LEO=load("./chunk-BY7A7LEO.js");var import_chunk_G6UG24L2=load("./chunk-G6UG24L2.js");var import_chunk_LXK2ZILE=load(
-"./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_PRYJ3TA6=load("./chunk-PRYJ3TA6.js");var import_chunk_DKDSRNTC=load(
-"./chunk-DKDSRNTC.js");var import_chunk_SOAB6GUX=load("./chunk-SOAB6GUX.js");var import_chunk_M3Y4P5S5=load("./chunk-M3Y4P5S5.js");var import_chunk_DL622BOW=load(
-"./chunk-DL622BOW.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_path=builtin("node:path");async function notifyOf(context,input,inherited){
-const text=input.text("notify");if(text==="none")return null;if(text!==void 0)return resolved((0,import_chunk_HR3GXE3S.parseNotify)(text),"--notify",context.cwd);
-if(inherited)return resolved(inherited,"the notifier of the earlier job",context.cwd);if(!(0,import_chunk_BY7A7LEO.mayMention)("notify"))return null;const{readUserConfig}=await Promise.
-resolve().then(()=>load("./config-AGVHHH6G.js"));const{notify}=readUserConfig();return notify?resolved(notify,`"notify" of ${(0,import_chunk_BY7A7LEO.userConfigFile)()}`,
-null):null}function resolved(words,source,cwd){const[name="",...args]=words;const isRelative=name.includes("/")&&!import_node_path.default.isAbsolute(name);const program=cwd===
-null&&isRelative?void 0:(0,import_chunk_M3Y4P5S5.findProgram)(name,cwd??"/");if(program!==void 0)return[program,...args];const where=!name.includes("/")?`it is \
-not on PATH (${import_chunk_DL622BOW.variables.searchPath()||"empty"})`:cwd===null&&isRelative?"it must be absolute or on PATH":`no executable file of that name${isRelative?
-` (looked from ${cwd})`:""}`;throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot use ${JSON.stringify(name)} as ${source}: ${where}`,"give the path o\
-f the program")}function launchWords(input){const onceKey=input.text("once-key")??null;if(onceKey==="")throw(0,import_chunk_NVPF5LEY.usageError)('cannot take --\
-once-key "": a key needs at least one character');return{owner:input.text("owner")??import_chunk_DL622BOW.variables.owner()??null,label:input.text("label")??null,
-onceKey,maxLive:input.count("max-live")??null}}function onStallOf(input){const text=input.text("on-stall");if(text===void 0)return null;if(text.trim()==="")throw(0,
-import_chunk_NVPF5LEY.usageError)("cannot take an empty --on-stall: say what is to be done about a stall");const size=(0,import_chunk_LXK2ZILE.byteLength)(text);
-if(size>import_chunk_DKDSRNTC.onStallBytes)throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --on-stall of ${size} bytes: at most ${import_chunk_DKDSRNTC.onStallBytes}\
- are allowed`);return text}function checkLaunchOptions(input){if(input.has("wait-timeout")&&!input.has("wait"))throw(0,import_chunk_NVPF5LEY.usageError)("cannot\
- take --wait-timeout without --wait");input.duration("wait-timeout");for(const other of["json","wait"]){if(input.has("id-only")&&input.has(other))throw(0,import_chunk_NVPF5LEY.
-usageError)(`cannot take --id-only and --${other} together`)}}async function launchAndTell(context,input,request,isSynchronous=false){checkLaunchOptions(input);
-const root=context.root(input);const notify=await notifyOf(context,input,request.notify);return tellLaunched(context,input,root,await(0,import_chunk_IATD5VKT.launch)(
-root,{...request,notify}),isSynchronous)}async function tellLaunched(context,input,root,launched,isSynchronous){if(input.has("wait")||isSynchronous){const{waitAndTell}=await Promise.
-resolve().then(()=>load("./collecting-CJKTHCB6.js"));const told=launched.isNew?warningNotes(root,launched.id):[];const collect=`collect: ${import_chunk_G6UG24L2.
-nextCommands.wait(launched.id,root.option)}`;for(const line of[jobLine(launched),collect,...told])context.tell(line);const timeoutMs=input.duration("wait-timeou\
-t")??Number.MAX_SAFE_INTEGER;return waitAndTell(context,root,[launched.id],{mode:"all",timeoutMs,heartbeatMs:null,isJson:input.has("json"),told})}return tellLaunch(
-root,launched,input)}function jobLine({id,isNew}){return`job ${id}${isNew?"":" (this once-key had it already; nothing was started)"}`}function warningsOf(root,id){
-const spec=(0,import_chunk_PRYJ3TA6.readSpec)((0,import_chunk_SOAB6GUX.jobPaths)(root.folder,id));return spec.kind==="ok"?spec.value.warnings??[]:[]}function warningNotes(root,id){
-return warningsOf(root,id).map(one=>`warning: ${(0,import_chunk_LXK2ZILE.plainText)(one.message)}`)}async function timerOf(root,id){if(!id.startsWith("timer-"))
-return void 0;const[{inspect},{dueWords,timerFacts}]=await Promise.all([Promise.resolve().then(()=>load("./view-HUR7Y7E7.js")),Promise.resolve().then(()=>load("\
-./timer-facts-UGVDHUTA.js"))]);const{spec,state}=inspect(root.folder,id);if(!spec?.timer)return void 0;return{facts:{state:state.state,...timerFacts(spec.timer)},
-line:`due:     ${dueWords(spec.timer)}`}}async function queueOf(root,id){const spec=(0,import_chunk_PRYJ3TA6.readSpec)((0,import_chunk_SOAB6GUX.jobPaths)(root.folder,
-id));if(spec.kind!=="ok"||!spec.value.max_live)return void 0;try{return await(await Promise.resolve().then(()=>load("./queue-note-PKG5TVHU.js"))).queueNoteOf(root.
-folder,spec.value)}catch{return void 0}}async function tellLaunch(root,launched,input){const{id,isNew}=launched;const notes=warningNotes(root,id);if(input.has("\
-id-only"))return{code:import_chunk_6PFAPK5K.exitCodes.done,out:`${id}
-`,notes};const paths=(0,import_chunk_SOAB6GUX.jobPaths)(root.folder,id);const commands={wait:import_chunk_G6UG24L2.nextCommands.wait(id,root.option),observe:import_chunk_G6UG24L2.
-nextCommands.observe(id,root.option),cancel:import_chunk_G6UG24L2.nextCommands.cancel(id,root.option)};const timer=await timerOf(root,id);const queue=input.has(
-"max-live")?await queueOf(root,id):void 0;if(input.has("json")){return{code:import_chunk_6PFAPK5K.exitCodes.done,json:{id,new:isNew,...timer?{...timer.facts,replaced:launched.
-replaced??[]}:{},...queue?.facts??{},folder:paths.folder,result_path:paths.result,output_path:paths.output,warnings:warningsOf(root,id),next:commands}}}const lines=[
-jobLine(launched),...timer?[timer.line]:[],...queue?[queue.line]:[],...(launched.replaced??[]).map(earlier=>`replaced: ${earlier}`),`collect: ${commands.wait}`,
-`observe: ${commands.observe}`,`result:  ${paths.result}`];return{code:import_chunk_6PFAPK5K.exitCodes.done,out:`${lines.join("\n")}
-`,notes}}
-
-},
 "./chunk-55JORUFF.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{requireBaseline:()=>requireBaseline,timeOf:()=>timeOf});module.exports=stdin_exports;var import_chunk_NVPF5LEY=load(
 "./chunk-NVPF5LEY.js");function timeOf(tools){const left=tools.leftMs();return Math.max(1,Math.floor(left-Math.min(100,left/20)))}function requireBaseline(place){
@@ -563,96 +692,49 @@ if(!place.isOnce)return;throw(0,import_chunk_NVPF5LEY.usageError)("cannot take -
 stead")}
 
 },
-"./chunk-5O23NTBO.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{conclude:()=>conclude,finishStored:()=>finishStored,readOwnLog:()=>readOwnLog});module.exports=stdin_exports;var import_chunk_AQYAN5F2=load(
-"./chunk-AQYAN5F2.js");var import_chunk_6RCQJK6N=load("./chunk-6RCQJK6N.js");var import_chunk_RPH7RAOV=load("./chunk-RPH7RAOV.js");var import_chunk_GGOIT7A5=load(
-"./chunk-GGOIT7A5.js");var import_chunk_26UYZL6H=load("./chunk-26UYZL6H.js");var import_chunk_4HFWTUIW=load("./chunk-4HFWTUIW.js");var import_chunk_ILJKJSAA=load(
-"./chunk-ILJKJSAA.js");var import_chunk_C3BVMRDA=load("./chunk-C3BVMRDA.js");var import_chunk_G6UG24L2=load("./chunk-G6UG24L2.js");var import_chunk_Z4A3JPFR=load(
-"./chunk-Z4A3JPFR.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_GEPPUING=load(
-"./chunk-GEPPUING.js");var import_chunk_ZB67UKUZ=load("./chunk-ZB67UKUZ.js");var import_chunk_KARSDQDW=load("./chunk-KARSDQDW.js");var import_chunk_PRYJ3TA6=load(
-"./chunk-PRYJ3TA6.js");var import_chunk_DKDSRNTC=load("./chunk-DKDSRNTC.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load(
-"./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");async function readOwnLog(spec,path){const nothing=note=>({path,tail:"",note});const look=await(0,
-import_chunk_ILJKJSAA.lookBehindSoon)(path,import_chunk_DKDSRNTC.pathLookMs);if("trouble"in look)return nothing(`it cannot be read (${look.trouble})`);if(!look.
-found)return nothing("it is missing");if(look.found.kind!=="file")return nothing("it is no regular file");try{const tail2=(0,import_chunk_GGOIT7A5.plainTail)((0,
-import_chunk_7WBBYJDG.realPath)(path));if(tail2==="")return nothing("it is empty");const isOld=look.found.modifiedMs<Date.parse(spec.created_at);return{path,tail:tail2,
-note:isOld?"not written since the launch":null}}catch(error){return nothing(`it cannot be read (${(0,import_chunk_NVPF5LEY.errnoOf)(error)??"error"})`)}}function ownLogSection({
-path,tail:tail2,note}){const name=(0,import_chunk_GGOIT7A5.oneLine)(path);if(tail2==="")return{text:`The log ${name} tells nothing: ${note}.`,isWhole:false};return{
-text:`## Last lines of ${name}${note===null?"":` (${note})`}
-
-${tail2}`,isWhole:note===null}}function recovery(job,refused=[]){const{spec,state,paths}=job;const again=import_chunk_G6UG24L2.nextCommands.restart(spec.id,spec.
-state_option);if(state.watch?.watched_to_end)return`## Going on
-
-It was watched to its end, as asked: nothing failed. To watch on for as long again: ${again}`;const lines=["## Going on","",`Nothing is started again by itself.${lookFirst(
-job)}`];if(spec.staff)lines.push(...remedies(spec,spec.staff,state),...refusals(spec.staff,refused));if((0,import_chunk_4HFWTUIW.isContinuable)(paths,state))lines.
-push(`Go on in the same conversation: ${import_chunk_G6UG24L2.nextCommands.continue(spec.id,spec.state_option)}`);lines.push(`Start the same once more: ${again}`);
-return lines.join("\n")}function lookFirst({spec,state}){if(spec.kind==="watch")return"";if(state.state==="canceled"&&state.started_at===null)return"";if(state.
-error?.code==="spawn_failed"||state.error?.code==="never_started")return"";if(spec.run?.status_cmd)return` The task may live on, and a restart would start anoth\
-er: ask for it first: ${(0,import_chunk_GEPPUING.quoteWords)(["sh","-c",(0,import_chunk_LXK2ZILE.plainText)(spec.run.status_cmd)])}`;const git=spec.worktree?(0,
-import_chunk_GEPPUING.quoteWords)(["git","-C",spec.worktree.path]):"git";return` Look at what was changed first: ${git} status, ${git} diff.`}function remedies(spec,staff,state){
-const name=staff.custom?.name??staff.backend;switch(state.error?.code){case"auth":return[`Sign in first: start ${staff.program} by hand, or set its key. Then tr\
-y it out: ${(0,import_chunk_G6UG24L2.nextCommand)(spec.state_option,"doctor","--backend",name)}`];case"quota":{const resets=state.error.resets?` (resets: ${(0,import_chunk_LXK2ZILE.
-plainText)(state.error.resets)})`:"";return[`The quota of ${name} is used up${resets}. The same with another CLI: ${(0,import_chunk_G6UG24L2.nextCommand)(spec.state_option,
-"restart",spec.id,"--backend","OTHER")}`]}default:return[]}}function refusals(staff,refused){if(refused.length===0)return[];const wider=staff.profile==="restric\
-ted"?"standard":"unrestricted";return[`Refused to the agent (profile ${staff.profile}): ${refused.map(import_chunk_LXK2ZILE.plainText).join("; ")}. If it should\
- be allowed: --profile ${wider} with one of the commands below.`]}function makeDeliverable(parts){const{spec,state,staff,paths,isPlain}=parts;if(state.state!=="\
-done")return makeReport(parts);if(spec.timer)return spec.timer.message;if(spec.watch)return`${state.watch?.evidence??spec.watch.words}
-`;if(isPlain)return(0,import_chunk_527JQF7V.readRange)(paths.output,0,Number.MAX_SAFE_INTEGER)?.bytes??"";if(staff&&staff.answer!==null)return staff.answer;const output=(0,
-import_chunk_26UYZL6H.readLogTail)(paths.output);return output.length>0?output:(0,import_chunk_26UYZL6H.readLogTail)(paths.error)}function makeReport(parts){const{
-spec,state,staff}=parts;if(spec.timer)return timerReport(parts,spec.timer);const sections=[`# ${spec.id}: ${state.state}${state.error?` (${state.error.code})`:""}`,
-reasonText(parts),facts(parts).join("\n"),progress(parts),workspace(parts),...logSections(parts),decided(parts),recovery(parts,staff?.reading.denials)];return`${sections.
-filter(section=>section!=="").join("\n\n")}
-`}function timerReport({spec,state,cancel},timer){const lines=[`# ${spec.id}: ${state.state}`,"",`Canceled${cancelWords(cancel)}. It was due at ${(0,import_chunk_LXK2ZILE.
-plainText)(timer.due_at)}.`,...timer.message===""?[]:["","## Its message","",timer.message]];return`${lines.join("\n")}
-`}function cancelWords(cancel){const why=cancel?.why?`: ${(0,import_chunk_LXK2ZILE.plainText)(cancel.why)}`:"";const who=cancel?` by ${(0,import_chunk_LXK2ZILE.
-plainText)(cancel.owner??`process ${cancel.by?.pid??"unknown"}`)} at ${(0,import_chunk_LXK2ZILE.plainText)(cancel.at)}`:"";return`${who}${why}`}function reasonText({
-state,cancel,tree}){if(state.state==="canceled"&&state.started_at===null&&tree.step==="none")return`Canceled${cancelWords(cancel)}. Nothing of it had been start\
-ed.`;if(state.state==="canceled"){const step={none:"nothing was running any more",term:"the tree ended on SIGTERM",kill:"SIGKILL was needed"}[tree.step];return`\
-Canceled${cancelWords(cancel)}. ${tree.ended.length} process(es) ended; ${step}.`}const resets=state.error?.resets?` (resets: ${state.error.resets})`:"";return`\
-Reason: ${(0,import_chunk_LXK2ZILE.plainText)(state.error?.message??"not known")}${resets}`}function facts(parts){const{spec,state,paths,tree}=parts;const rows=[
-["Command",spec.run?(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_GEPPUING.quoteWords)(spec.run.argv),1e3):null],["Condition",spec.watch?(0,import_chunk_LXK2ZILE.
-plainText)(spec.watch.words):null],["Seen last",spec.watch&&state.watch?seenLast(state.watch):null],["Backend",spec.staff?`${spec.staff.backend}, mode ${spec.staff.
-mode}, profile ${spec.staff.profile}`:null],["Task",spec.staff?(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(spec.staff.prompt).replace(
-/\s+/g," "),import_chunk_DKDSRNTC.excerptBytes):null],["Folder",spec.cwd],["Exit code",state.exit_code===null?null:String(state.exit_code)],["Signal",state.signal===
-null?null:`${state.signal}${state.signal_certain?"":" (by the exit code; not certain)"}`],["Duration",state.duration_ms===null?null:(0,import_chunk_UNGYPAP3.formatDuration)(
-state.duration_ms)],["Hard limit",(0,import_chunk_UNGYPAP3.formatDuration)(spec.deadline_ms)],...(0,import_chunk_GGOIT7A5.runFacts)(parts),["Conversation",state.
-conversation?.id??null],["Survivors",tree.survivors.length>0?tree.survivors.map(one=>`${one.pid} (${one.name})`).join(", "):null],["Warnings",state.warnings.length>
-0?state.warnings.map(one=>(0,import_chunk_LXK2ZILE.plainText)(one.message)).join("; "):null],["Whole output",spec.watch?null:`${paths.output} and ${paths.error}`],
-["What was told",spec.watch?paths.events:null]];return rows.filter(([,value])=>value!==null).map(([name,value])=>`${name}: ${value}`)}function seenLast({evidence,
-polls,troubles,trouble}){const failed=troubles>0?`; the last ${troubles} failed: ${(0,import_chunk_LXK2ZILE.plainText)(trouble??"not known why")}`:"";return`${(0,
-import_chunk_LXK2ZILE.plainText)(evidence)} (${polls} attempts${failed})`}function progress({staff}){if(!staff)return"";const{reading}=staff;const lines=[];for(const call of reading.
-tools.slice(-5)){lines.push(`- ${call.name} ${(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(call.input).replace(/\s+/g," "),import_chunk_DKDSRNTC.
-excerptBytes)} [${call.status}]`)}const text=(0,import_chunk_LXK2ZILE.plainText)(reading.answer||reading.text).trim();if(text!=="")lines.push("",...(0,import_chunk_LXK2ZILE.
-tail)(text,import_chunk_DKDSRNTC.textTailBytes).text.split("\n"));return lines.length>0?["## Seen last (not a finished answer)","",...lines].join("\n"):""}function workspace({
-spec,staff}){if(!staff?.changes)return"";const lines=["## Workspace","",(0,import_chunk_RPH7RAOV.describeChanges)(staff.changes)];if(spec.worktree){lines.push("",
-`It worked in a worktree of its own, ${spec.worktree.path} (branch ${spec.worktree.branch}).`);for(const command of(0,import_chunk_C3BVMRDA.takeOverCommands)(spec.
-worktree,staff.changes))lines.push(`    ${command}`)}return lines.join("\n")}function decided({spec,state}){if(state.error?.code!=="stalled"||!spec.on_stall)return"";
-return`## Decided at launch for a stall
-
-${(0,import_chunk_LXK2ZILE.plainText)(spec.on_stall).trim()}`}function logSections({spec,paths,ownLog}){if(spec.staff)return[(0,import_chunk_GGOIT7A5.logSection)(
-"Last error output",paths.error)];const own=ownLog===null?void 0:ownLogSection(ownLog);return[...own?[own.text]:[],...own?.isWhole?[]:[(0,import_chunk_GGOIT7A5.
-logSection)("Last output",paths.output)],(0,import_chunk_GGOIT7A5.logSection)("Last error output",paths.error)]}function conclude(job,ending){const{paths,spec}=job;
-const read=(0,import_chunk_PRYJ3TA6.readState)(paths);const before=read.kind==="ok"?read.value:(0,import_chunk_KARSDQDW.earlyState)(spec.id,spec);const journal=(0,
-import_chunk_Z4A3JPFR.openJournal)(paths,spec);if((0,import_chunk_ZB67UKUZ.isEnded)(before)){journal.append("late_evidence",{reason:ending.reason,exit_code:ending.
-exit?.exit_code??null});return before}const end=(0,import_chunk_AQYAN5F2.makeEndState)(job,before,ending);const{state}=end;try{withReserve(paths,()=>publish(job,
-end,ending,journal))}catch(error){if(!isFull(error))throw error;state.state="failed";state.error={code:"output_unstorable",message:`the result cannot be stored:\
- no space left in ${paths.folder}`};withReserve(paths,()=>finish(paths,state))}return state}function publish(job,{state,staff,results},ending,journal){const{paths,
-spec}=job;const cancel=(0,import_chunk_PRYJ3TA6.readCancel)(paths);(0,import_chunk_527JQF7V.writeFile)(paths.result,madeSafely(state,staff,()=>makeDeliverable({
-spec,paths,state,staff,results,ownLog:ending.ownLog??null,tree:ending.tree,cancel,isPlain:(0,import_chunk_6RCQJK6N.backendOf)(spec)?.answerFrom==="stdout"})));(0,
-import_chunk_527JQF7V.writeJson)(paths.resultRecord,(0,import_chunk_RPH7RAOV.terminalRecord)(spec,paths,state,{tree:ending.tree,staff,results}),{sync:false});if((0,
-import_chunk_Z4A3JPFR.readEvents)(paths,journal.seq-1,1).events[0]?.type!=="ended"){const{exit_code,error,reconciled}=state;journal.append("ended",{state:state.
-state,exit_code,error,reconciled})}state.seq=journal.seq;finish(paths,state);if((0,import_chunk_RPH7RAOV.isTidy)(spec,state))for(const file of[paths.output,paths.
-snapshot])(0,import_chunk_527JQF7V.removeFile)(file)}function madeSafely(state,staff,make){try{return make()}catch(error){if(state.state==="done"&&staff&&staff.
-answer!==null)return staff.answer;const reason=state.error?`${state.error.code}: ${state.error.message}`:state.state;return`# ${state.id}: ${state.state}
-
-${reason}
-
-The report could not be made: ${(0,import_chunk_NVPF5LEY.messageOf)(error)}
-`}}function finish(paths,state){(0,import_chunk_PRYJ3TA6.writeState)(paths,state);(0,import_chunk_527JQF7V.removeFile)(paths.marker);const passing=[paths.reserve,
-paths.leaseFifo,paths.aliveFifo,paths.limitFifo];const torn=(0,import_chunk_7WBBYJDG.listNames)(paths.folder).filter(name=>/^\..*\.tmp$/.test(name));for(const file of[
-...passing,...torn.map(name=>`${paths.folder}/${name}`)])(0,import_chunk_527JQF7V.removeFile)(file)}function finishStored(job){const stored=(0,import_chunk_PRYJ3TA6.
-readStoredState)(job.paths,job.spec.id);if(!stored)return false;withReserve(job.paths,()=>finish(job.paths,stored));return true}function withReserve(paths,write){
-try{write()}catch(error){if(!isFull(error)||!(0,import_chunk_527JQF7V.removeFile)(paths.reserve))throw error;write()}}function isFull(error){return["ENOSPC","ED\
-QUOT"].includes((0,import_chunk_NVPF5LEY.errnoOf)(error)??"")}
+"./chunk-5BBDHQ4J.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{Sampler:()=>Sampler,countDescendants:()=>countDescendants,cpuOf:()=>cpuOf,isBusy:()=>isBusy,measureTree:()=>measureTree,
+noteTrouble:()=>noteTrouble,ownRows:()=>ownRows,stillnessOf:()=>stillnessOf});module.exports=stdin_exports;var import_chunk_LV7WHW5G=load("./chunk-LV7WHW5G.js");
+var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");
+var import_chunk_DKDSRNTC=load("./chunk-DKDSRNTC.js");var import_chunk_LYW6VLYD=load("./chunk-LYW6VLYD.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");
+var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");function measureTree(tree){const own=ownRows(tree);return{
+cpu:cpuOf(own),descendants:own.filter(row=>row.pid!==tree.child&&!(0,import_chunk_LYW6VLYD.isDeadState)(row.state)).length}}function ownRows(tree){const rows=(0,
+import_chunk_LV7WHW5G.findRows)({...tree,reach:"all"},()=>true);tree.known=new Map(rows.map(row=>[row.pid,row.start]));const others=(0,import_chunk_LV7WHW5G.findProbes)(
+rows);for(const pid of(0,import_chunk_LV7WHW5G.withBelow)(rows,new Set(rows.filter(row=>isShimsOwn(row,tree)).map(row=>row.pid))))others.add(pid);return rows.filter(
+row=>!others.has(row.pid))}function cpuOf(rows){return import_chunk_LYW6VLYD.hasCpu?rows.map(cpuRowOf):null}function isShimsOwn(row,tree){return tree.child!==null&&
+tree.session!==null&&row.parent===tree.session&&row.pid!==tree.child}function cpuRowOf({pid,start,parent,cpu,waited}){return{pid,start,parent,ownMs:cpu*import_chunk_LYW6VLYD.
+tickMs,waitedMs:waited*import_chunk_LYW6VLYD.tickMs}}function noteTrouble(paths,error){try{if((0,import_chunk_7WBBYJDG.exists)(paths.folder))(0,import_chunk_527JQF7V.
+appendText)(paths.workerLog,`cannot judge: ${(0,import_chunk_LXK2ZILE.plainText)((0,import_chunk_NVPF5LEY.messageOf)(error))}
+`)}catch{}}var emptyBooks={rows:new Map,owed:new Map};function cpuSince(before,now){const rows=new Map(now.map(row=>[row.pid,row]));const isThere=({pid,start})=>rows.
+get(pid)?.start===start;const fresh=new Map;for(const row of before.rows.values()){if(isThere(row))continue;const heir=heirOf(row);if(heir!==void 0)fresh.set(heir,
+(fresh.get(heir)??0)+row.ownMs+row.waitedMs)}let usedMs=0;const owed=new Map;for(const row of now){const earlier=before.rows.get(row.pid);const known=earlier?.start===
+row.start?earlier:void 0;usedMs+=Math.max(0,row.ownMs-(known?.ownMs??0));const came=Math.max(0,row.waitedMs-(known?.waitedMs??0));const[old,due]=[known?before.owed.
+get(row.pid)??0:0,fresh.get(row.pid)??0];usedMs+=Math.max(0,came-old-due);const left=Math.min(due,Math.max(0,old+due-came));if(left>0)owed.set(row.pid,left)}return{
+usedMs,books:{rows,owed}};function heirOf(row){const seen=new Set;for(let parent=before.rows.get(row.parent);parent;parent=before.rows.get(parent.parent)){if(isThere(
+parent))return parent.pid;if(seen.has(parent.pid))return void 0;seen.add(parent.pid)}return void 0}}var Sampler=class{options;books;sizes;results;log;lastMs;sum=nothing;pending;disarm=()=>void 0;isStopped=false;constructor(options){
+this.options=options;const{baseline}=options;this.books=baseline?emptyBooks:null;this.sizes=baseline?{stdout:0,stderr:0}:null;this.results=new Map(baseline?.results??
+[]);this.lastMs=options.fromMs;if(baseline)this.arm();else void this.sample().finally(()=>this.arm())}async take(){await this.pending;await this.sample();this.arm();
+const{sum:sum2}=this;this.sum=nothing;return sum2}stop(){this.isStopped=true;this.disarm()}arm(){this.disarm();if(this.isStopped)return;const{clock,everyMs}=this.
+options;this.disarm=clock.at(clock.monotonicMs()+everyMs,()=>{void this.sample().finally(()=>this.arm())})}sample(){this.pending??=this.lookOnce().catch(this.options.
+onError).finally(()=>{this.pending=void 0});return this.pending}async lookOnce(){const look=await this.options.look();if(this.isStopped)return;const now=this.options.
+clock.monotonicMs();const activity={spanMs:Math.max(0,now-this.lastMs),...this.cpuOf(look),...this.outputOf(look),hasLog:look.log!==void 0&&this.log!==void 0&&isOther(
+this.log,look.log),descendants:look.usage.descendants,changed:this.changedOf(look)};if(look.log!==void 0)this.log=look.log;this.lastMs=now;this.sum=add(this.sum,
+activity);this.options.onSample?.(activity,now)}cpuOf({usage}){if(usage.cpu===null)return{cpuMs:null};const isFirst=this.books===null;const{usedMs,books}=cpuSince(
+this.books??emptyBooks,usage.cpu);this.books=books;return{cpuMs:isFirst?0:usedMs}}outputOf({stdout,stderr}){const before=this.sizes??{stdout,stderr};this.sizes=
+{stdout,stderr};return{hasOutput:stdout!==before.stdout||stderr!==before.stderr,outputBytes:Math.max(0,stdout-before.stdout)+Math.max(0,stderr-before.stderr)}}changedOf({
+results}){const changed=[];for(const[path,facts]of results){const before=this.results.get(path);this.results.set(path,facts);if(before!==void 0&&isOther(before,
+facts))changed.push(path)}return changed}};var nothing={spanMs:0,cpuMs:0,hasOutput:false,outputBytes:0,hasLog:false,descendants:0,changed:[]};function add(one,two){
+return{spanMs:one.spanMs+two.spanMs,cpuMs:one.cpuMs===null||two.cpuMs===null?null:one.cpuMs+two.cpuMs,hasOutput:one.hasOutput||two.hasOutput,outputBytes:one.outputBytes+
+two.outputBytes,hasLog:one.hasLog||two.hasLog,descendants:Math.max(one.descendants,two.descendants),changed:[...new Set([...one.changed,...two.changed])]}}function isOther(before,now){
+if(before===null||now===null)return before!==now;return before.size!==now.size||before.modified_ms!==now.modified_ms||before.inode!==now.inode}function stillnessOf(window){
+const spanMs=sum(window.map(one=>one.spanMs));const cpuMs=window.some(one=>one.cpuMs===null)?null:sum(window.map(one=>one.cpuMs??0));const hasOutput=window.some(
+one=>one.hasOutput);const hasLog=window.some(one=>one.hasLog);const descendants=Math.max(0,...window.map(one=>one.descendants));const output=hasOutput?`${(0,import_chunk_TFEMYLSK.
+formatSize)(sum(window.map(one=>one.outputBytes)))} of output`:"no output";const figures=[cpuWords(cpuMs,spanMs),output,...hasLog?["its log changed"]:[],countDescendants(
+descendants)].join(", ");const facts={descendants,words:figures};if(isBusy(cpuMs,spanMs)||hasOutput||hasLog)return{kind:"working",...facts};if(cpuMs===null)return{
+kind:"unmeasured",...facts};return{kind:descendants>0?"waiting":"dead",...facts}}function isBusy(cpuMs,spanMs){return cpuMs!==null&&cpuMs>0&&cpuMs>=spanMs*import_chunk_DKDSRNTC.
+idleCpuShare}function countDescendants(count){return`${count===0?"no":count} descendant${count===1?"":"s"}`}function cpuWords(cpuMs,spanMs){if(cpuMs===null)return"\
+CPU not known";if(cpuMs===0||spanMs<=0)return"no CPU";const percent=cpuMs/spanMs*100;return`${(0,import_chunk_UNGYPAP3.formatDuration)(cpuMs)} of CPU (${percent<
+10?percent.toFixed(1):Math.round(percent)}%)`}function sum(numbers){return numbers.reduce((whole,one)=>whole+one,0)}
 
 },
 "./chunk-5VODEYFN.js": function (module, exports) {
@@ -763,6 +845,25 @@ void 0?"renamed":!was?"added":!is?"deleted":"modified";return{path:shortName(pat
 return(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_FSRL2ASG.readableName)(name),listed.nameBytes)}
 
 },
+"./chunk-6CZIEFWJ.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{folderOf:()=>folderOf,run:()=>run});module.exports=stdin_exports;var import_chunk_ULFNSU7F=load("./chunk-ULFNSU7F.j\
+s");var import_chunk_LXZ5NTQA=load("./chunk-LXZ5NTQA.js");var import_chunk_X3MC7LDT=load("./chunk-X3MC7LDT.js");var import_chunk_DKDSRNTC=load("./chunk-DKDSRNTC\
+.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_path=builtin("node:path");var run={
+name:"run",summary:"run a long command as a job",form:"[options] -- COMMAND ARG...",words:{min:0,max:0,rest:true},options:import_chunk_ULFNSU7F.runOptions,notes:"\
+The command gets no input and runs without a shell, exactly as it stands after --. It is never started twice.",examples:["run -- make test","run --timeout 2h --\
+once-key nightly -- python3 train.py","run --success-file model.pt --log train.log -- python3 train.py","run --shell --pipefail -- 'make 2>&1 | tee build.log'"],
+async run(context,input){const words=(0,import_chunk_LXZ5NTQA.onceWords)("run",input,(0,import_chunk_LXZ5NTQA.folderSaid)(context,input),null);const repeated=await(0,
+import_chunk_LXZ5NTQA.repeatedLaunch)(context,input,words,false);if(repeated)return repeated;const cwd=folderOf(context,input);const timeout=limitOf(input);const part=await(0,
+import_chunk_ULFNSU7F.makeRunPart)(input,cwd);return(0,import_chunk_X3MC7LDT.launchAndTell)(context,input,{kind:"run",verb:"run",...(0,import_chunk_X3MC7LDT.launchWords)(
+input),cwd,deadlineMs:timeout,killGraceMs:input.durationOrDefault("kill-after"),maxOutputBytes:input.size("max-output")??import_chunk_DKDSRNTC.limits.maxOutput.
+default,firstOutputMs:input.duration("first-output")??null,stallMs:input.duration("stall-after")??null,lineage:null,run:part,warnings:(0,import_chunk_ULFNSU7F.limitWarnings)(
+part,timeout),onStall:(0,import_chunk_X3MC7LDT.onStallOf)(input),staff:null,words})}};function limitOf(input){if(input.has("timeout")&&input.has("deadline"))throw(0,
+import_chunk_NVPF5LEY.usageError)("cannot take --timeout and --deadline together: they are the same");return input.has("deadline")?input.durationOrDefault("dead\
+line"):input.durationOrDefault("timeout")}function folderOf(context,input){const folder=import_node_path.default.resolve(context.cwd,input.text("cwd")??".");if(!(0,
+import_chunk_7WBBYJDG.isFolder)(folder))throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot run in ${folder}: there is no such folder`,"name an exist\
+ing one with --cwd DIR");return(0,import_chunk_7WBBYJDG.realPath)(folder)}
+
+},
 "./chunk-6PFAPK5K.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{exitCodeOf:()=>exitCodeOf,exitCodeOfAll:()=>exitCodeOfAll,exitCodes:()=>exitCodes});module.exports=stdin_exports;var exitCodes={
 done:0,fault:1,pending:2,unsuccessful:3,canceled:4};var codeOfState={queued:exitCodes.pending,starting:exitCodes.pending,running:exitCodes.pending,stopping:exitCodes.
@@ -797,33 +898,51 @@ length>=open.length}function*linesOf(text){for(let from=0;from<text.length;){con
 line:text.slice(from,end),from,next:end+1};from=end+1}}
 
 },
-"./chunk-7DDDUWKZ.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{findNeighbours:()=>findNeighbours,isOver:()=>isOver,modeOf:()=>modeOf,neighbourWarning:()=>neighbourWarning,neighbourWarnings:()=>neighbourWarnings,
-settleLost:()=>settleLost,tellNeighbours:()=>tellNeighbours});module.exports=stdin_exports;var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");var import_chunk_YB7RRXVP=load(
-"./chunk-YB7RRXVP.js");var import_chunk_XRZCSGQB=load("./chunk-XRZCSGQB.js");var import_chunk_G6UG24L2=load("./chunk-G6UG24L2.js");var import_chunk_XTO4H6IH=load(
-"./chunk-XTO4H6IH.js");var import_chunk_ZB67UKUZ=load("./chunk-ZB67UKUZ.js");var import_chunk_KARSDQDW=load("./chunk-KARSDQDW.js");var import_chunk_PRYJ3TA6=load(
-"./chunk-PRYJ3TA6.js");var import_chunk_VB6XA2FR=load("./chunk-VB6XA2FR.js");var import_chunk_SOAB6GUX=load("./chunk-SOAB6GUX.js");var import_chunk_7WBBYJDG=load(
-"./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");async function findNeighbours(root,staff,cwd,may){
-if(!(0,import_chunk_W7HED5VZ.isWriter)(staff.profile))return[];const place=placeOf(cwd);const others=(await liveStaff(root.folder)).filter(spec=>(0,import_chunk_W7HED5VZ.
-isWriter)(spec.staff.profile)&&overlaps(placeOf(spec.cwd),place));const rival=others.find(spec=>spec.staff.mode==="implement");if(rival&&staff.mode==="implement"&&
-!may.share){throw new import_chunk_NVPF5LEY.FaultError("busy",`cannot start a second implement job in ${place.folder}: job ${rival.id} is writing there`,`wait f\
-or it (${import_chunk_G6UG24L2.nextCommands.wait(rival.id,root.option)}), ${may.isolate?"or give this one its own tree with --worktree, ":""}or accept both with\
- --share`)}return others.map(spec=>spec.id)}function tellNeighbours(root,ids,own){for(const id of ids){try{const folder=(0,import_chunk_SOAB6GUX.jobPaths)(root,
-id).neighbours;(0,import_chunk_527JQF7V.createFolder)(folder);if((0,import_chunk_7WBBYJDG.factsOf)(folder)?.kind!=="folder")continue;(0,import_chunk_527JQF7V.createFile)(
-`${folder}/${own}`,"",{sync:false})}catch{}}}function neighbourWarnings(root,paths){if((0,import_chunk_7WBBYJDG.factsOf)(paths.neighbours)?.kind!=="folder")return[];
-const ids=(0,import_chunk_7WBBYJDG.listNames)(paths.neighbours).filter(import_chunk_VB6XA2FR.isId).slice(0,20);return ids.map(id=>neighbourWarning(id,modeOf(root,
-id)))}function neighbourWarning(id,mode){const what=mode===void 0?"a job":`${/^[aeiou]/.test(mode)?"an":"a"} ${mode} job`;return{code:"two_writers",message:`${what}\
-, ${id}, may write in the same worktree at the same time`}}function modeOf(root,id){const spec=(0,import_chunk_PRYJ3TA6.readSpec)((0,import_chunk_SOAB6GUX.jobPaths)(
-root,id));return spec.kind==="ok"?spec.value.staff?.mode:void 0}async function settleLost(root){for(const id of(0,import_chunk_XTO4H6IH.listActive)(root))await unlessGone(
-()=>(0,import_chunk_YB7RRXVP.refresh)(root,id))}async function unlessGone(look){try{return await look()}catch(error){if(error instanceof import_chunk_NVPF5LEY.FaultError&&
-error.code==="unknown_job")return void 0;throw error}}async function liveStaff(root){const key=(0,import_chunk_KARSDQDW.readKey)();const found=[];for(const id of(0,
-import_chunk_XTO4H6IH.listActive)(root)){const spec=(0,import_chunk_PRYJ3TA6.readSpec)((0,import_chunk_SOAB6GUX.jobPaths)(root,id));if(spec.kind!=="ok"||!spec.value.
-staff||!await(0,import_chunk_KARSDQDW.isGenuine)(spec.value,key)||isOver(root,id))continue;found.push({...spec.value,staff:spec.value.staff})}return found}function isOver(root,id){
-let condition;try{condition=(0,import_chunk_ZB67UKUZ.conditionOf)((0,import_chunk_ZB67UKUZ.inspect)(root,id))}catch(error){if(error instanceof import_chunk_NVPF5LEY.
-FaultError&&error.code==="unknown_job")return true;throw error}return condition==="ended"||condition==="damaged"||(0,import_chunk_YB7RRXVP.isSettleable)(condition)}
-function placeOf(cwd){const real=(0,import_chunk_7WBBYJDG.isFolder)(cwd)?(0,import_chunk_7WBBYJDG.realPath)(cwd):cwd;const worktree=(0,import_chunk_XRZCSGQB.findWorktree)(
-real);return worktree===void 0?{folder:real,isWorktree:false}:{folder:worktree,isWorktree:true}}function overlaps(a,b){if(a.folder===b.folder)return true;const isBelow=(inner,outer)=>inner.
-folder.startsWith(`${outer.folder.replace(/\/$/,"")}/`);return!a.isWorktree&&!b.isWorktree&&(isBelow(a,b)||isBelow(b,a))}
+"./chunk-7G6COXBJ.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{endedDocument:()=>endedDocument,noticeNotes:()=>noticeNotes,runNotes:()=>runNotes,tellEnded:()=>tellEnded,warningNote:()=>warningNote});
+module.exports=stdin_exports;var import_chunk_D3IA5BIG=load("./chunk-D3IA5BIG.js");var import_chunk_RPH7RAOV=load("./chunk-RPH7RAOV.js");var import_chunk_5VODEYFN=load(
+"./chunk-5VODEYFN.js");var import_chunk_TGENMT6Z=load("./chunk-TGENMT6Z.js");var import_chunk_CCWICNFA=load("./chunk-CCWICNFA.js");var import_chunk_W7HED5VZ=load(
+"./chunk-W7HED5VZ.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_G6UG24L2=load(
+"./chunk-G6UG24L2.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_ZB67UKUZ=load(
+"./chunk-ZB67UKUZ.js");var import_chunk_PRYJ3TA6=load("./chunk-PRYJ3TA6.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_7WBBYJDG=load(
+"./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");function runNotes({spec,state,paths}){const run=spec?.run;if(!run)return[];const read=(0,
+import_chunk_527JQF7V.readJson)(paths.resultRecord);const told=read.kind==="ok"&&Array.isArray(read.value.result_paths)?read.value.result_paths:[];const results=told.
+filter(isResultNote);return[...results.map(note=>`${note.required?"success file":"result path"}: ${(0,import_chunk_CCWICNFA.describeResult)(note)}`),...run.log?
+[`log: ${(0,import_chunk_LXK2ZILE.plainText)(run.log)}`]:[],...run.identity?[`task ${(0,import_chunk_LXK2ZILE.plainText)(run.identity)}: ${(0,import_chunk_TGENMT6Z.
+taskWords)(state)}`]:[]]}function isResultNote(value){if(typeof value!=="object"||value===null)return false;const{path,kind,size,link_to,trouble}=value;const isText=one=>one===
+null||typeof one==="string";const isSize=size===null||typeof size==="number";return typeof path==="string"&&isSize&&[kind,link_to,trouble].every(isText)}function noticeNotes(view){
+const failed=(0,import_chunk_D3IA5BIG.failedNotice)(view);return failed===null?[]:[`notify: ${failed}`]}function workspaceNotes(view){const{spec,state,paths}=view;
+if(!spec?.staff||!(0,import_chunk_ZB67UKUZ.isEnded)(state))return[];const notes=isHeldBack(spec.staff)?["profile: restricted (nothing could be changed)"]:[];const read=(0,
+import_chunk_527JQF7V.readJson)(paths.resultRecord);const changes=read.kind==="ok"?read.value.changes:void 0;if(!(0,import_chunk_5VODEYFN.isChanges)(changes))return notes;
+notes.push(`workspace: ${(0,import_chunk_LXK2ZILE.plainText)((0,import_chunk_RPH7RAOV.summarizeChanges)(changes))}`);if(!spec.worktree||read.kind!=="ok")return notes;
+const{take_over:commands}=read.value.worktree??{};notes.push(`its own worktree: ${spec.worktree.path} (branch ${spec.worktree.branch})`);if(Array.isArray(commands)){
+for(const command of commands.slice(0,10))if(typeof command==="string")notes.push(`take over: ${(0,import_chunk_LXK2ZILE.plainText)(command)}`)}return notes}function isHeldBack({
+mode,profile}){return!(0,import_chunk_W7HED5VZ.isWriter)(profile)&&(0,import_chunk_W7HED5VZ.isWriter)((0,import_chunk_W7HED5VZ.findMode)(mode)?.profile??"restri\
+cted")}function tellEnded(context,view){if(view.damage!==null)return tellDamaged(view);const deliverable=(0,import_chunk_527JQF7V.readRange)(view.paths.result,0,
+64*1024*1024)?.bytes;if(!deliverable&&!(0,import_chunk_7WBBYJDG.exists)(view.paths.folder))throw(0,import_chunk_ZB67UKUZ.goneError)(view.id,view.paths);const notes=[
+header(view),...runNotes(view),...omittedNotes(view.state),...workspaceNotes(view)];notes.push(...noticeNotes(view));for(const warning of view.state.warnings)notes.
+push(warningNote(warning));if(!deliverable)notes.push(`warning: no result is stored; see ${view.paths.folder}`);const bytes=deliverable??Buffer.alloc(0);return{
+code:(0,import_chunk_6PFAPK5K.exitCodeOf)(view.state.state),out:context.isTerminal?forTerminal(bytes):bytes,notes}}function warningNote(warning){return`warning:\
+ ${(0,import_chunk_LXK2ZILE.plainText)(warning.message)}`}function endedDocument(view){const times={now:(0,import_chunk_CL3BCQKO.isoNow)(),age_ms:(0,import_chunk_PRYJ3TA6.
+ageOf)(view.state.created_at,(0,import_chunk_CL3BCQKO.nowMs)())};if(view.damage!==null)return{...view.state,...times};return{...recordOf(view),...whatIsThere(view.
+paths),...times}}function forTerminal(bytes){const text=(0,import_chunk_LXK2ZILE.plainText)(bytes.toString("utf8"));return text===""||text.endsWith("\n")?text:`${text}\
+
+`}function tellDamaged(view){const text=`# ${view.id}: state_damaged
+
+${view.state.error?.message}
+
+Nothing was deleted. What is there: ${view.paths.folder}
+`;return{code:(0,import_chunk_6PFAPK5K.exitCodeOf)(view.state.state),out:text,notes:[`see: ${import_chunk_G6UG24L2.nextCommands.doctor(view.id,view.spec?.state_option??
+[])}`]}}function header(view){const{state,paths,spec}=view;const facts=[...state.exit_code===null?[]:[`exit code ${state.exit_code}`],...state.duration_ms===null?
+[]:[(0,import_chunk_UNGYPAP3.formatDuration)(state.duration_ms)]];const error=state.error&&`${state.error.code}: ${(0,import_chunk_LXK2ZILE.plainText)(state.error.
+message).trimEnd().replace(/\.$/,"")}`;const outcome=error?`${state.state}, ${error}`:state.state;const first=[outcome,facts.join(", ")].filter(part=>part!=="").
+join(error?"; ":", ");const where=[`result: ${paths.result}`];if(spec?.timer)where.unshift(`due: ${(0,import_chunk_LXK2ZILE.plainText)(spec.timer.due_at)}`);if(spec?.
+kind==="run")where.push(`whole output: ${paths.output}`);return[`${view.id}: ${first}`,...where].join("\n")}function omittedNotes(state){return Object.entries(state.
+output??{}).filter(([,note])=>note.omitted>0).map(([name,note])=>`${name}: ${note.exact?"":"about "}${note.omitted} of ${note.bytes} bytes (${(0,import_chunk_TFEMYLSK.
+formatSize)(note.omitted)}) are left out in the middle`)}function recordOf({paths,spec,state}){const stored=(0,import_chunk_527JQF7V.readText)(paths.resultRecord);
+try{if(stored!==void 0)return{...JSON.parse(stored),state:state.state}}catch{}return spec?(0,import_chunk_RPH7RAOV.terminalRecord)(spec,paths,state):state}function whatIsThere(paths){
+const there=file=>(0,import_chunk_7WBBYJDG.exists)(file)?file:null;return{result_path:there(paths.result),output_path:there(paths.output),error_path:there(paths.
+error)}}
 
 },
 "./chunk-7LUFXQWN.js": function (module, exports) {
@@ -859,6 +978,62 @@ errnoOf)(error)??""))return false;throw error}}function cutFile(file,length){(0,
 import_node_fs.accessSync)(target,mode);return true}catch{return false}}
 
 },
+"./chunk-A5UVFMCP.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{checkpointOf:()=>checkpointOf,findStopped:()=>findStopped,healthOf:()=>healthOf,livenessSeen:()=>livenessSeen,monitorAttention:()=>monitorAttention,
+queueSeen:()=>queueSeen,timerSeen:()=>timerSeen,watchOf:()=>watchOf,watchSeen:()=>watchSeen});module.exports=stdin_exports;var import_chunk_Q6O3FFVR=load("./chu\
+nk-Q6O3FFVR.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_ZB67UKUZ=load("./c\
+hunk-ZB67UKUZ.js");var import_chunk_KARSDQDW=load("./chunk-KARSDQDW.js");var import_chunk_PRYJ3TA6=load("./chunk-PRYJ3TA6.js");var import_chunk_DKDSRNTC=load(".\
+/chunk-DKDSRNTC.js");var import_chunk_LYW6VLYD=load("./chunk-LYW6VLYD.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_VB6XA2FR=load(
+"./chunk-VB6XA2FR.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var healths=["progressing","u\
+nknown","attention"];var verdicts=["pending","met","failed","error"];var sentenceBytes=400;var nameBytes=120;function isHealth(value){return healths.includes(value)}
+function checkpointOf(state){const value=asObject(state.checkpoint);const n=numberOf(value?.n);if(!value||n===null||(0,import_chunk_PRYJ3TA6.instantOf)(value.at)===
+null||!isHealth(value.state))return null;const kind=value.state==="attention"?"task_attention":null;return{n,at:value.at,elapsed_seconds:numberOf(value.elapsed_seconds)??
+0,state:value.state,attention_kind:kind,phase:textOf(value.phase,nameBytes),completed:numberOf(value.completed),total:numberOf(value.total),eta_seconds:numberOf(
+value.eta_seconds),reason:textOf(value.reason,sentenceBytes)??"",fingerprint:textOf(value.fingerprint,nameBytes)}}var livenessWords=["working","waiting","dead_w\
+ait","unknown"];function livenessSeen(state){const value=asObject(state.liveness);if(!value||!livenessWords.includes(value.word)||(0,import_chunk_PRYJ3TA6.instantOf)(
+value.at)===null)return null;return{word:value.word,reason:textOf(value.reason,sentenceBytes)??"",observations:numberOf(value.observations)??1,at:value.at}}function watchOf(state){
+const value=asObject(state.watch);if(!value||!verdicts.includes(value.verdict))return null;return{verdict:value.verdict,word:textOf(value.word,nameBytes)??"",evidence:textOf(
+value.evidence,import_chunk_DKDSRNTC.evidenceChars*4)??"",polls:numberOf(value.polls)??0,told:numberOf(value.told)??0,...numberOf(value.changes)===null?{}:{changes:numberOf(
+value.changes)},...value.watched_to_end===true?{watched_to_end:true}:{},troubles:numberOf(value.troubles)??0,trouble:textOf(value.trouble,sentenceBytes)}}function watchSeen({
+spec,state,paths}){if(!spec?.watch)return null;const{condition,words,every_ms}=spec.watch;const seen=watchOf(state)??{verdict:"pending",word:"",evidence:"",polls:0,
+told:0,troubles:0,trouble:null};return{condition:textOf(condition,nameBytes),words:textOf(words,sentenceBytes),every_ms:numberOf(every_ms),...seen,polls:Math.max(
+seen.polls,pollsIn(paths))}}function pollsIn({cursor}){const read=(0,import_chunk_527JQF7V.readJson)(cursor);return(read.kind==="ok"?numberOf(asObject(read.value.
+note)?.polls):null)??0}function timerSeen({spec,state}){if(!spec?.timer)return null;const{slot,...facts}=(0,import_chunk_Q6O3FFVR.timerFacts)(spec.timer);const due=(0,
+import_chunk_PRYJ3TA6.instantOf)(facts.due_at);const rest=due===null||state.ended_at!==null?null:Math.max(0,due-(0,import_chunk_CL3BCQKO.nowMs)());return{...facts,
+due_at:due===null?null:facts.due_at,due_in_ms:rest,slot:textOf(slot,nameBytes)}}function queueSeen(view){if(!(0,import_chunk_ZB67UKUZ.isQueued)(view))return null;
+const{place,live,behind}=asObject(view.state.queue)??{};const ids=Array.isArray(behind)?behind.filter(id=>typeof id==="string"&&(0,import_chunk_VB6XA2FR.isId)(id)):
+[];return{place:numberOf(place),live:numberOf(live),max_live:view.spec?.max_live??0,behind:ids.slice(0,import_chunk_DKDSRNTC.queueNamed)}}function asObject(value){
+return typeof value==="object"&&value!==null&&!Array.isArray(value)?value:void 0}function textOf(value,limit){return typeof value==="string"?(0,import_chunk_LXK2ZILE.
+excerpt)((0,import_chunk_LXK2ZILE.plainText)(value).replace(/\s+/g," "),limit):null}function numberOf(value){return typeof value==="number"&&Number.isFinite(value)?
+value:null}function healthOf(view,condition){const monitor=monitorAttention(view,condition);if(monitor)return{health:"attention",attention_kind:"monitor_attenti\
+on",reason:monitor.reason};const{state,spec}=view;if((0,import_chunk_ZB67UKUZ.isEnded)(state))return{health:state.health,attention_kind:null};const reason=reasonTold(
+view);const told=reason===void 0?{}:{reason};if(state.health==="attention")return{health:"attention",attention_kind:"task_attention",...told};if(spec?.staff&&isMoving(
+view))return{health:"progressing",attention_kind:null};return{health:state.health,attention_kind:null,...told}}function monitorAttention(view,condition){switch(condition){case"\
+unclaimed":case"orphaned":return{cause:"worker_gone",reason:goneWords(view,condition)};case"armed":if(view.seen.worker!=="dead")return void 0;return{cause:"work\
+er_gone",reason:"its worker is gone; whoever looks first when it is due has the notifier told"};case"over":case"lost":case"host_restarted":case"never_started":return{
+cause:"end_unstored",reason:"it is over, and its end could not be stored from here"};case"supervised":case"unseen":return stoppedWorker(view)??staleLease(view)??
+missingCheckpoint(view);default:return void 0}}function goneWords(view,condition){const{spec,launch,paths}=view;if((0,import_chunk_ZB67UKUZ.isQueued)(view))return"\
+the worker that waits for its turn is gone; the job behind it in the queue, or the next wait, starts a new one";if(spec?.kind==="watch")return"the worker is gon\
+e and nobody looks at the condition; the next wait starts a new one";if(condition==="orphaned")return"the worker is gone; the command runs on under its shim, an\
+d the next wait attaches a new worker";return`the worker died before it started the command (${launch?.generation??1} tried); the next wait starts a new one; se\
+e ${paths.workerLog}`}function stoppedWorker(view){const stopped=findStopped(view);if(!stopped)return void 0;const rest=view.spec?.kind==="watch"?"nobody looks \
+at the condition":"the command itself may run on";const reason=`the worker is stopped (SIGSTOP?), ${rest}; it goes on after: kill -CONT ${stopped.pid}`;return{cause:"\
+worker_stopped",reason}}function findStopped({spec,worker,launch}){const engine=(0,import_chunk_KARSDQDW.findEngine)(spec?.engine??"local")??import_chunk_KARSDQDW.
+defaultEngine;const[first,second]=[worker?.worker,launch?.worker];if(first&&engine.isStopped(first))return first;const isOther=second&&!(first&&(0,import_chunk_LYW6VLYD.
+sameIdentity)(first,second));return isOther&&engine.isStopped(second)?second:void 0}function staleLease({leaseAgeMs}){if(leaseAgeMs===null||leaseAgeMs<=import_chunk_DKDSRNTC.
+leaseStaleMs)return void 0;const reason=`no sign of life of the worker for ${Math.round(leaseAgeMs/1e3)} s`;return{cause:"lease_stale",reason}}function missingCheckpoint(view){
+const{spec,state}=view;const every=spec?.run?.checkpoint_ms;if(!spec||typeof every!=="number"||!(every>0)||state.state!=="running")return void 0;const last=checkpointOf(
+state);const since=(0,import_chunk_PRYJ3TA6.instantOf)(last?.at)??(0,import_chunk_PRYJ3TA6.instantOf)(state.started_at)??(0,import_chunk_PRYJ3TA6.instantOf)(state.
+created_at);if(since===null)return void 0;const probe=spec.run?.probe?spec.run.probe_ms??import_chunk_DKDSRNTC.limits.probe.default:0;const patience=every+probe+
+import_chunk_DKDSRNTC.checkpointGraceMs;const ageMs=(0,import_chunk_CL3BCQKO.nowMs)()-since;if(ageMs<=patience||awakeSince(view,(last?.n??0)*(spec.run?.checkpoint_fast_ms??
+every))<=patience)return void 0;const reason=`no checkpoint for ${(0,import_chunk_UNGYPAP3.formatDuration)(ageMs)}, one is due every ${(0,import_chunk_UNGYPAP3.
+formatDuration)(every)}; this says nothing of the command itself`;return{cause:"checkpoint_missing",reason}}function awakeSince({spec,turn},offsetMs){if(!spec||
+(turn?.boot_id??spec.launcher.boot_id)!==(0,import_chunk_LYW6VLYD.bootId)())return Number.POSITIVE_INFINITY;return(0,import_chunk_CL3BCQKO.monotonicMs)()-((0,import_chunk_ZB67UKUZ.
+boundOf)(spec,turn)-spec.deadline_ms+offsetMs)}function reasonTold({state}){const checkpoint=checkpointOf(state);if(checkpoint)return checkpoint.reason;return livenessSeen(
+state)?.reason??watchOf(state)?.trouble??void 0}function isMoving({state,paths}){if(state.state!=="running")return false;const output=(0,import_chunk_7WBBYJDG.factsOf)(
+paths.output);return output!==void 0&&output.size>0&&(0,import_chunk_CL3BCQKO.nowMs)()-output.modifiedMs<import_chunk_DKDSRNTC.progressingMs}
+
+},
 "./chunk-AH4RMGNP.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{endProbes:()=>endProbes,terminate:()=>terminate});module.exports=stdin_exports;var import_chunk_LV7WHW5G=load("./ch\
 unk-LV7WHW5G.js");var import_chunk_LYW6VLYD=load("./chunk-LYW6VLYD.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");async function terminate(tree,options){
@@ -877,120 +1052,35 @@ start&&!(0,import_chunk_LYW6VLYD.isDeadState)(row.state)}function signal(member,
 return false}}
 
 },
-"./chunk-AQYAN5F2.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{findingsForm:()=>findingsForm,makeEndState:()=>makeEndState,parseReason:()=>parseReason,startedAt:()=>startedAt});module.
-exports=stdin_exports;var import_chunk_6RCQJK6N=load("./chunk-6RCQJK6N.js");var import_chunk_G7YX24BJ=load("./chunk-G7YX24BJ.js");var import_chunk_7DDDUWKZ=load(
-"./chunk-7DDDUWKZ.js");var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");var import_chunk_26UYZL6H=load("./chunk-26UYZL6H.js");var import_chunk_FSRL2ASG=load(
-"./chunk-FSRL2ASG.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_CL3BCQKO=load(
-"./chunk-CL3BCQKO.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_os=require("n\
-ode:os");var reasons=["exited","lingered","canceled","hard_timeout","first_output_timeout","stalled","sign_in","state_vanished","spawn_failed","never_started","\
-worker_lost","host_restarted"];function parseReason(text){return reasons.find(reason=>reason===text)}function judgeEnd(facts){if(facts.survivors.length>0){return failed(
-"failed","survivors",`these processes outlived SIGKILL: ${facts.survivors.join(", ")}`)}switch(facts.reason){case"canceled":return{outcome:"canceled",error:null};case"\
-met":case"due":return{outcome:"done",error:null};case"watch_failed":return failed("failed","watch_failed",facts.detail??"the condition cannot hold any more");case"\
-watch_error":return failed("failed","watch_error",facts.detail??"the condition cannot be looked at");case"exited":case"lingered":return judgeExit(facts);case"ha\
-rd_timeout":if(isStaff(facts)&&facts.staffError===null)return{outcome:"done",error:null};if(facts.kind==="watch")return failed("timed_out","watch_expired",`the \
-bound of ${facts.deadlineText} was reached${detailOf(facts)}`);return failed("timed_out","hard_timeout",`the hard limit of ${facts.deadlineText} was reached${told(
-facts)}`);case"first_output_timeout":return failed("failed","first_output_timeout","nothing was printed within --first-output");case"stalled":return failed("fai\
-led","stalled",`nothing happened for the time given by --stall-after${detailOf(facts)}`);case"sign_in":return failed("failed","auth",facts.staffError?.message??
-"the agent waits for a sign-in that nobody can give");case"state_vanished":return failed("crashed","worker_lost","the state folder vanished");case"spawn_failed":
-return failed("failed","spawn_failed",`the program could not be started: ${facts.detail??"not known why"}`);case"never_started":return failed("failed","never_st\
-arted","the launcher died before a worker existed");case"worker_lost":return failed("crashed","worker_lost","the processes that supervise the command were kille\
-d; how it ended is not known");case"host_restarted":return failed("crashed","host_restarted","the machine was restarted while the job ran")}}function judgeExit(facts){
-const{exit}=facts;if(exit?.spawn_failed)return failed("failed","spawn_failed",`the program could not be executed (exit code ${exit.exit_code})`);if(isStaff(facts)){
-return facts.staffError?{outcome:"failed",error:facts.staffError}:{outcome:"done",error:null}}if(!exit)return failed("crashed","worker_lost","how the command en\
-ded is not known");if(exit.exit_code===facts.successExit)return judgeFiles(facts);if(facts.signal!==null&&exit.signaled)return failed("failed","signal",signalMessage(
-facts.signal));return failed("failed","exit_nonzero",`the command exited with code ${exit.exit_code}`)}function judgeFiles({missingFiles:missingFiles2=[]}){if(missingFiles2.
-length===0)return{outcome:"done",error:null};const named=missingFiles2.slice(0,3).join(", ");const more=missingFiles2.length>3?` and ${missingFiles2.length-3} m\
-ore`:"";return failed("failed","artifact_missing",`neither new nor changed at the end: ${named}${more}`)}function isStaff({kind}){return kind==="staff"}function detailOf({
-detail}){return detail===void 0?"":`; ${detail}`}function told({staffError}){const isWord=staffError&&["auth","quota","agent_error","response_timeout"].includes(
-staffError.code);return isWord?`; the agent had told: ${staffError.message}`:""}function signalMessage(signal){const hint=signal==="SIGKILL"?" (not by us: often\
- the kernel, when memory runs out)":"";return`the command was ended by ${signal}${hint}`}function failed(outcome,code,message){return{outcome,error:{code,message}}}
-function signalOfExit(exitCode,table){if(exitCode<=128||exitCode>192)return void 0;const number=exitCode-128;const known=Object.entries(table).find(([,value])=>value===
-number);return known?known[0]:`SIG${number}`}var signalNumbers=import_node_os.constants.signals;function judgeStaff(reading,ending,request){const answer=reading.
-answer!==null&&reading.answer.trim()!==""?reading.answer:null;const warnings=[...reading.warnings,...denialWarnings(reading)];const error=findError(reading,ending,
-request,answer);if(error===null&&request.reason==="lingered"){warnings.push({code:"ended_after_answer",message:"the agent stayed alive after its final event and\
- was ended"})}if(error===null&&request.reason==="hard_timeout"){warnings.push({code:"limit_after_answer",message:"the hard limit struck after the complete answe\
-r had arrived"})}return{answer,error,warnings}}function findError(reading,ending,request,answer){if(reading.failure)return reading.failure;if(reading.final==="f\
-ailure")return{code:"agent_error",message:lastWords(ending)??"the agent reported a failure"};if(request.reason==="exited"&&ending.exitCode!==0)return exitError(
-ending);if(reading.final===null&&(answer!==null||reading.denials.length===0)){return{code:"no_final_answer",message:`the agent ended without a final event${quoted(
-lastWords(ending))}`}}if(request.resume!==null&&request.keepsConversation&&reading.conversationId!==request.resume){const got=reading.conversationId??"none";return{
-code:"conversation_mismatch",message:`conversation ${request.resume} was asked for, the agent used ${got}`}}if(answer!==null)return null;if(reading.denials.length>
-0){return{code:"permission_denied",message:`there is no final answer and these were refused: ${reading.denials.join(", ")}`}}return{code:"no_final_answer",message:"\
-the final answer is empty"}}function exitError(ending){const words=quoted(lastWords(ending));if(ending.signal)return{code:"signal",message:`the agent was ended \
-by ${ending.signal}${words}`};return{code:"exit_nonzero",message:`the agent exited with code ${ending.exitCode}${words}`}}function denialWarnings(reading){return reading.
-denials.map(what=>({code:"permission_denied",message:`refused to the agent: ${what}`}))}function lastWords(ending){const lines=ending.stderrTail.split("\n").map(
-line=>line.trim());return lines.filter(line=>line!=="").at(-1)}function quoted(words){return words===void 0?"":`: ${words}`}var severities=["critical","high","m\
-edium","low","info"];var verdicts=["approve","changes_requested","inconclusive"];var mostFindings=500;var mostBytes=1024*1024;var most={summary:1e4,title:500,detail:1e4,
-file:4096,suggestion:1e4};var findingsForm=`Your final message must end with one JSON object in a \`\`\`json block, and nothing after it:
-{"verdict": "approve" | "changes_requested" | "inconclusive", "summary": "one paragraph", "findings": [{"severity": "critical" | "high" | "medium" | "low" | "in\
-fo", "title": "one line", "detail": "what happens and when", "file": "path below the workspace, or null", "line": 12 or null, "suggestion": "how to mend it, or \
-null"}]}
-No findings: an empty list.`;function parseFindings(answer){const text=jsonTextOf(answer);if(text===void 0)return fault("the answer holds no JSON object");const bytes=(0,
-import_chunk_LXK2ZILE.byteLength)(text);if(bytes>mostBytes)return fault(`the findings have ${bytes} bytes; at most ${mostBytes}`);let value;try{value=JSON.parse(
-text)}catch(error){return fault(`its JSON does not parse: ${(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)((0,import_chunk_NVPF5LEY.messageOf)(
-error)),240)}`)}return readFindings(value)}function jsonTextOf(answer){const block=lastBlock(answer);if(block!==void 0)return block;const whole=answer.trim();if(whole.
-startsWith("{"))return whole;const begin=whole.lastIndexOf("\n{");return begin>=0&&whole.endsWith("}")?whole.slice(begin+1):void 0}function lastBlock(answer){let found;
-let open;for(const{line,from,next}of(0,import_chunk_6RCQJK6N.linesOf)(answer)){const fence=(0,import_chunk_6RCQJK6N.fenceOf)(line);if(fence&&open&&(0,import_chunk_6RCQJK6N.
-closes)(fence,open)){const text=isJson(open)||open.info===""?answer.slice(open.from,from).trim():"";if(text.startsWith("{"))found=text;open=void 0}else if(fence&&
-(!open||isJson(fence))){open={...fence,from:next}}}return found}function isJson({info}){return/^json\w*$/i.test(info)}function readFindings(value){if(!isObject(
-value))return fault("the JSON is no object");const{verdict,summary,findings}=value;if(!isOneOf(verdict,verdicts))return fault(`verdict is ${show(verdict)}; allo\
-wed: ${verdicts.join(", ")}`);const reason=textFault("summary",summary);if(reason!==void 0||typeof summary!=="string")return fault(reason??"summary is no text");
-if(!Array.isArray(findings))return fault("findings is no list");if(findings.length>mostFindings)return fault(`${findings.length} findings; at most ${mostFindings}`);
-const read=[];for(const[n,one]of findings.entries()){const reason2=findingFault(one);if(reason2!==void 0)return fault(`findings[${n}]: ${reason2}`);const{severity,
-title,detail,file,line,suggestion}=one;read.push({severity,title,detail,file:file??null,line:line??null,suggestion:suggestion??null})}return{kind:"ok",value:{verdict,
-summary,findings:read}}}function findingFault(one){if(!isObject(one))return"no object";if(!isOneOf(one.severity,severities))return`severity is ${show(one.severity)}\
-; allowed: ${severities.join(", ")}`;for(const name of["title","detail","file","suggestion"]){const value=one[name]??null;if(value===null&&(name==="file"||name===
-"suggestion"))continue;const reason=textFault(name,value);if(reason!==void 0)return reason}const{line}=one;if(line!==null&&line!==void 0&&!(Number.isSafeInteger(
-line)&&Number(line)>0))return`line is ${show(line)}; allowed: a number from 1 on, or null`;return void 0}function textFault(name,value){if(typeof value!=="strin\
-g")return`${name} is no text`;return value.length<=most[name]?void 0:`${name} has ${value.length} characters; at most ${most[name]}`}function fault(reason){return{
-kind:"fault",reason}}function show(value){if(typeof value==="string")return`${JSON.stringify(value.slice(0,60))}${value.length>60?"...":""}`;if(typeof value==="\
-object"&&value!==null)return Array.isArray(value)?"a list":"an object";return value===void 0?"missing":String(value)}function isObject(value){return typeof value===
-"object"&&value!==null&&!Array.isArray(value)}function isOneOf(value,allowed){return allowed.some(one=>one===value)}function usageOf(told2,runsOn,resumed){if(told2===
-null||!runsOn.tokens&&!runsOn.cost)return{usage:told2,usage_total:null};if(resumed===null)return{usage:told2,usage_total:told2};const{earlier}=resumed;if(earlier===
-null)return{usage:runsOn.tokens?null:withoutCost(told2),usage_total:told2};const less=(now,before)=>now>=before?now-before:now;const usage={...told2};if(runsOn.
-tokens){usage.input_tokens=less(told2.input_tokens,earlier.input_tokens);usage.output_tokens=less(told2.output_tokens,earlier.output_tokens);usage.total_tokens=
-less(told2.total_tokens,earlier.total_tokens)}if(runsOn.cost&&told2.cost_usd!==void 0)usage.cost_usd=rounded(less(told2.cost_usd,earlier.cost_usd??0));return{usage,
-usage_total:told2}}function withoutCost({cost_usd:_cost,...tokens}){return tokens}function rounded(dollars){return Math.round(dollars*1e6)/1e6}function endStaff(job,seen,exit,stdout){
-const{paths,spec,staff}=job;const backend=(0,import_chunk_6RCQJK6N.backendOf)(spec);const reading=seen.reading??(0,import_chunk_6RCQJK6N.replay)(spec,paths);const byItself=exit.
-reason==="exited";const ending=(0,import_chunk_6RCQJK6N.closeReading)(spec,paths,reading,{code:exit.code,signal:exit.signal,byItself});const verdict=judgeStaff(
-reading,ending,{resume:staff.resume,reason:staffReason(exit.reason),keepsConversation:backend?.keepsConversation??false});const{answer}=verdict;const warnings=[
-...verdict.warnings];const changes=safely(warnings,"what changed",()=>(0,import_chunk_G7YX24BJ.changesSince)(spec,paths,seen.before))??null;warnings.push(...(0,
-import_chunk_7DDDUWKZ.neighbourWarnings)(paths.root,paths),...changeWarnings(staff,changes),...finishWarnings(answer));const resumed=staff.resume===null?null:{earlier:staff.
-earlier?.usage_total??null};const usage=usageOf(reading.usage,backend?.runsOn??{tokens:false,cost:false},resumed);const error=verdict.error??cutAnswer(spec,stdout);
-const end={reading,answer,error,warnings,changes,...usage};if(!staff.schema)return end;const none={findings:null,findings_error:"the answer could not be read"};
-return{...end,...safely(warnings,"the findings",()=>findingsOf(answer,warnings))??none}}function staffReason(reason){return reason==="exited"||reason==="lingere\
-d"||reason==="hard_timeout"?reason:"other"}function cutAnswer(spec,stdout){if((0,import_chunk_6RCQJK6N.backendOf)(spec)?.answerFrom!=="stdout"||!stdout||stdout.
-omitted===0)return null;const message=`the answer has ${stdout.bytes} bytes, of which ${stdout.omitted} in the middle could not be kept`;return{code:"output_uns\
-torable",message}}function safely(warnings,what,look){try{return look()}catch(error){warnings.push({code:"not_told",message:`${what} could not be told: ${(0,import_chunk_LXK2ZILE.
-excerpt)((0,import_chunk_NVPF5LEY.messageOf)(error),400)}`});return void 0}}function finishWarnings(answer){if(answer===null||!/^\W{0,10}NOT FINISHED\b/.test(answer.
-slice(0,200).trimStart()))return[];const[first=""]=answer.trimStart().split("\n",1);return[{code:"not_finished",message:`the agent says that the task is not fin\
-ished: ${(0,import_chunk_LXK2ZILE.excerpt)(first,300)}`}]}function changeWarnings(staff,changes){if(!(0,import_chunk_W7HED5VZ.isReader)(staff.mode,staff.profile)||
-!changes||changes.unchanged)return[];const isToldNothing=changes.file_count+changes.commit_count+changes.refs_changed.length===0;if(changes.reason!==null&&isToldNothing)
-return[{code:"not_told",message:`it is not known whether the worktree changed: ${changes.reason}`}];const what=[...changes.files.slice(0,5).map(file=>(0,import_chunk_FSRL2ASG.
-showName)(file.path)),...changes.file_count>5?[`and ${changes.file_count-5} more`]:[],...changes.commit_count>0?[`${changes.commit_count} commit(s)`]:[],...changes.
-refs_changed.slice(0,3).map(import_chunk_FSRL2ASG.showName),...changes.index_changed&&isToldNothing?["what is staged"]:[],...isToldNothing?changes.beyond:[]];const message=`\
-the ${staff.mode} job was to change nothing (profile ${staff.profile}), but the worktree changed while it ran: ${what.join(", ")||"more than could be looked at"}`;
-return[{code:"reader_changed",message}]}function findingsOf(answer,warnings){if(answer===null)return{findings:null,findings_error:"there is no final answer"};const parsed=parseFindings(
-answer);if(parsed.kind==="ok")return{findings:parsed.value,findings_error:null};warnings.push({code:"findings_unreadable",message:`the structured findings canno\
-t be read: ${parsed.reason}`});return{findings:null,findings_error:parsed.reason}}function makeEndState(job,before,ending){const{paths,spec}=job;const{exit}=ending;
-const signal=exit?signalOfExit(exit.exit_code,signalNumbers)??null:null;const warnings=[...ending.warnings??before.warnings];const staff=spec.staff?endStaff({paths,
-spec,staff:spec.staff},{reading:ending.reading,before:ending.before},{reason:ending.reason,code:exit?.exit_code??null,signal},ending.omitted?.stdout??before.output?.
-stdout):void 0;for(const warning of staff?.warnings??[])if(!warnings.some(known=>known.message===warning.message))warnings.push(warning);const results=ending.results??
-[];const verdict=judgeEnd({reason:ending.reason,exit,signal,successExit:spec.run?.success_exit??0,staffError:staff?.error??null,kind:spec.kind,missingFiles:spec.
-run?(0,import_chunk_26UYZL6H.missingFiles)(spec.run,results):[],survivors:ending.tree.survivors.map(one=>one.pid),deadlineText:(0,import_chunk_UNGYPAP3.formatDuration)(
-spec.deadline_ms),detail:ending.detail});const started=before.started_at??startedAt(paths);const ended=timeOf(paths.exit)??dueOf(spec,ending)??(0,import_chunk_CL3BCQKO.
-isoNow)();const conversationId=staff?.reading.conversationId??null;const state={...before,rev:before.rev+1,state:verdict.outcome,health:before.health==="attenti\
-on"?"unknown":before.health,attention_kind:null,started_at:started,ended_at:ended,duration_ms:Math.max(0,Date.parse(ended)-Date.parse(started??before.created_at)),
-exit_code:exit?.exit_code??null,signal,signal_certain:signal===null?null:Boolean(exit?.signaled)||ending.reason!=="exited"&&ending.tree.step!=="none",error:verdict.
-error,warnings:[...warnings,...leftoverWarnings(ending),...ending.task?.warnings??[]],conversation:conversationId&&spec.staff?{backend:spec.staff.backend,id:conversationId}:
-before.conversation,reconciled:ending.reconciled,output:ending.omitted??before.output??(spec.run||spec.staff?plainNotes(paths):null),usage:staff?staff.usage:before.
-usage,...ending.watch?{watch:ending.watch}:{},...taskFields(spec,ending),...staff?.usage_total?{usage_total:staff.usage_total}:{}};return{state,staff,results}}function taskFields({
-run},{task}){if(!run?.status_cmd)return{};return{task_status:task?.task_status??"unknown",task_exit_code:task?.task_exit_code??"unknown"}}function leftoverWarnings(ending){
-if(ending.reason!=="exited"||ending.tree.ended.length===0)return[];const named=ending.tree.ended.slice(0,5).map(one=>`${one.pid} (${one.name})`).join(", ");const message=`${ending.
-tree.ended.length} left-over process(es) were ended after the command: ${named}`;return[{code:"leftovers_ended",message}]}function plainNotes(paths){const note=file=>({
-bytes:(0,import_chunk_26UYZL6H.logSize)(file),omitted:0,exact:true});return{stdout:note(paths.output),stderr:note(paths.error)}}function dueOf({timer},{reason}){
-return reason==="due"?timer?.due_at:void 0}function startedAt(paths){return timeOf(paths.childMark)}function timeOf(file){const facts=(0,import_chunk_7WBBYJDG.factsOf)(
-file);return facts?(0,import_chunk_CL3BCQKO.isoOf)(facts.modifiedMs):null}
+"./chunk-AQSFOMDV.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{findRuns:()=>findRuns,judgeRollup:()=>judgeRollup});module.exports=stdin_exports;var import_chunk_YI66OX75=load("./\
+chunk-YI66OX75.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_DKDSRNTC=load("./chunk-DKDSRNTC.js");var classes={SUCCESS:"passed",PASS:"\
+passed",SKIPPED:"skipped",SKIPPING:"skipped",NEUTRAL:"skipped",FAILURE:"failed",ERROR:"failed",CANCELLED:"failed",CANCEL:"failed",TIMED_OUT:"failed",STARTUP_FAILURE:"\
+failed",ACTION_REQUIRED:"gated",WAITING:"gated"};function classOf(word){const known=word.trim().toUpperCase().replace(/[ -]/g,"_");if(Object.hasOwn(classes,known))
+return classes[known];return known.includes("FAIL")?"failed":"running"}function judgeRollup(checks,runs){const newest=newestRuns(runs);const counted=countedChecks(
+checks,runs,newest);const counts={passed:0,skipped:0,failed:0,gated:0,running:0};const failing=[];const gating=[];const count=(kind,item)=>{counts[kind]+=1;if(kind===
+"failed")failing.push(item);if(kind==="gated"&&!gating.includes(item.name))gating.push(item.name)};for(const check of counted)count(classOf(check.state),{...nameOf(
+check),mark:check.link||check.name});for(const run of newest){const kind=classOf(run.state);const jobs=counted.filter(check=>(0,import_chunk_YI66OX75.isJobOf)(check,
+run)).map(({state})=>classOf(state));if(isToldByJobs(kind,jobs))continue;count(kind,{name:run.workflow,link:run.link,mark:`${run.link||run.id} ${run.startedAt??
+""}`})}const times=[...counted.map(({startedAt})=>startedAt),...newest.map(({createdAt})=>createdAt)];const newestAt=Math.max(0,...times.map(at=>at??0))||null;return{
+word:wordOf(counts),counts,failing,gating,signature:signatureOf(failing),newestAt}}function newestRuns(runs){const newest=new Map;for(const run of runs){const key=JSON.
+stringify([run.workflowId??run.workflow,run.event]);const known=newest.get(key);if(!known||isNewer(run,known))newest.set(key,run)}return[...newest.values()]}function isNewer(a,b){
+const difference=(a.createdAt??0)-(b.createdAt??0);return difference===0?a.id>b.id:difference>0}function countedChecks(checks,runs,newest){const replaced=runs.filter(
+run=>!newest.includes(run));const reports=new Map;const counted=[];for(const check of checks){if(replaced.some(run=>(0,import_chunk_YI66OX75.isJobOf)(check,run)))
+continue;const key=reportKey(check);if(key===void 0){counted.push(check);continue}const known=reports.get(key);if(!known||replaces(check,known))reports.set(key,
+check)}return[...counted,...reports.values()]}function reportKey(check){const{isStatus,workflow,name,link}=check;if(isStatus)return JSON.stringify(["status",name]);
+if((0,import_chunk_YI66OX75.isJob)(check)||link==="")return void 0;return JSON.stringify(["run",workflow,name,link.replace(/[?#].*$/,"")])}function replaces(check,known){
+if(check.startedAt!==null&&known.startedAt!==null&&check.startedAt!==known.startedAt)return check.startedAt>known.startedAt;return badness.indexOf(classOf(check.
+state))>badness.indexOf(classOf(known.state))}var badness=["passed","skipped","running","gated","failed"];function isToldByJobs(kind,jobs){if(kind==="passed"||kind===
+"skipped")return jobs.length>0;if(kind==="running")return jobs.includes("running")||jobs.includes("gated");return jobs.includes(kind)}function wordOf({passed,failed,
+gated,running}){if(failed>0)return"failing";if(running+gated>0)return"running";return passed>0?"passing":"none"}function nameOf({name,workflow,link}){return{name:workflow===
+""||workflow===name?name:`${workflow} / ${name}`,link}}function signatureOf(failing){if(failing.length===0)return"";const marks=failing.map(({mark})=>mark).sort();
+return(0,import_chunk_CTSRVJRC.toHex)((0,import_chunk_CTSRVJRC.sha256)(new TextEncoder().encode(marks.join("\n")))).slice(0,12)}var runFields="databaseId,name,w\
+orkflowDatabaseId,workflowName,event,status,conclusion,createdAt,startedAt,url,headSha";async function findRuns(repo,head,tools,isFresh){return(0,import_chunk_YI66OX75.
+shareGh)(tools,`runs ${repo}@${head}`,isFresh,async()=>{const words=["run","list","--repo",repo,"--commit",head,"--limit",String(import_chunk_DKDSRNTC.ghRuns),"\
+--json",runFields];const answer=await(0,import_chunk_YI66OX75.askGh)(tools,words);if(answer.kind!=="answer")return answer;const rows=(0,import_chunk_YI66OX75.rowsOf)(
+answer.value);if(!rows)return(0,import_chunk_YI66OX75.unexpected)("gh run list gave no list");return{kind:"runs",runs:rows.filter(({headSha})=>headSha===head).flatMap(
+row=>(0,import_chunk_YI66OX75.readRun)(row)??[])}})}
 
 },
 "./chunk-ASDCFPG7.js": function (module, exports) {
@@ -1028,49 +1118,65 @@ default.dirname(ours)},GIT_OPTIONAL_LOCKS:"0",GIT_TERMINAL_PROMPT:"0",GIT_ASKPAS
 GIT_CEILING_DIRECTORIES:import_node_path.default.dirname(folder)}}
 
 },
-"./chunk-AV5ZBXWX.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{Sampler:()=>Sampler,countDescendants:()=>countDescendants,cpuOf:()=>cpuOf,isBusy:()=>isBusy,measureTree:()=>measureTree,
-noteTrouble:()=>noteTrouble,ownRows:()=>ownRows,stillnessOf:()=>stillnessOf});module.exports=stdin_exports;var import_chunk_LV7WHW5G=load("./chunk-LV7WHW5G.js");
-var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");
-var import_chunk_DKDSRNTC=load("./chunk-DKDSRNTC.js");var import_chunk_LYW6VLYD=load("./chunk-LYW6VLYD.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");
-var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");function measureTree(tree){const own=ownRows(tree);return{
-cpu:cpuOf(own),descendants:own.filter(row=>row.pid!==tree.child&&!(0,import_chunk_LYW6VLYD.isDeadState)(row.state)).length}}function ownRows(tree){const rows=(0,
-import_chunk_LV7WHW5G.findRows)({...tree,reach:"all"},()=>true);tree.known=new Map(rows.map(row=>[row.pid,row.start]));const others=(0,import_chunk_LV7WHW5G.findProbes)(
-rows);for(const pid of(0,import_chunk_LV7WHW5G.withBelow)(rows,new Set(rows.filter(row=>isShimsOwn(row,tree)).map(row=>row.pid))))others.add(pid);return rows.filter(
-row=>!others.has(row.pid))}function cpuOf(rows){return import_chunk_LYW6VLYD.hasCpu?rows.map(cpuRowOf):null}function isShimsOwn(row,tree){return tree.child!==null&&
-tree.session!==null&&row.parent===tree.session&&row.pid!==tree.child}function cpuRowOf({pid,start,parent,cpu,waited}){return{pid,start,parent,ownMs:cpu*import_chunk_LYW6VLYD.
-tickMs,waitedMs:waited*import_chunk_LYW6VLYD.tickMs}}function noteTrouble(paths,error){try{if((0,import_chunk_7WBBYJDG.exists)(paths.folder))(0,import_chunk_527JQF7V.
-appendText)(paths.workerLog,`cannot judge: ${(0,import_chunk_LXK2ZILE.plainText)((0,import_chunk_NVPF5LEY.messageOf)(error))}
-`)}catch{}}var emptyBooks={rows:new Map,owed:new Map};function cpuSince(before,now){const rows=new Map(now.map(row=>[row.pid,row]));const isThere=({pid,start})=>rows.
-get(pid)?.start===start;const fresh=new Map;for(const row of before.rows.values()){if(isThere(row))continue;const heir=heirOf(row);if(heir!==void 0)fresh.set(heir,
-(fresh.get(heir)??0)+row.ownMs+row.waitedMs)}let usedMs=0;const owed=new Map;for(const row of now){const earlier=before.rows.get(row.pid);const known=earlier?.start===
-row.start?earlier:void 0;usedMs+=Math.max(0,row.ownMs-(known?.ownMs??0));const came=Math.max(0,row.waitedMs-(known?.waitedMs??0));const[old,due]=[known?before.owed.
-get(row.pid)??0:0,fresh.get(row.pid)??0];usedMs+=Math.max(0,came-old-due);const left=Math.min(due,Math.max(0,old+due-came));if(left>0)owed.set(row.pid,left)}return{
-usedMs,books:{rows,owed}};function heirOf(row){const seen=new Set;for(let parent=before.rows.get(row.parent);parent;parent=before.rows.get(parent.parent)){if(isThere(
-parent))return parent.pid;if(seen.has(parent.pid))return void 0;seen.add(parent.pid)}return void 0}}var Sampler=class{options;books;sizes;results;log;lastMs;sum=nothing;pending;disarm=()=>void 0;isStopped=false;constructor(options){
-this.options=options;const{baseline}=options;this.books=baseline?emptyBooks:null;this.sizes=baseline?{stdout:0,stderr:0}:null;this.results=new Map(baseline?.results??
-[]);this.lastMs=options.fromMs;if(baseline)this.arm();else void this.sample().finally(()=>this.arm())}async take(){await this.pending;await this.sample();this.arm();
-const{sum:sum2}=this;this.sum=nothing;return sum2}stop(){this.isStopped=true;this.disarm()}arm(){this.disarm();if(this.isStopped)return;const{clock,everyMs}=this.
-options;this.disarm=clock.at(clock.monotonicMs()+everyMs,()=>{void this.sample().finally(()=>this.arm())})}sample(){this.pending??=this.lookOnce().catch(this.options.
-onError).finally(()=>{this.pending=void 0});return this.pending}async lookOnce(){const look=await this.options.look();if(this.isStopped)return;const now=this.options.
-clock.monotonicMs();const activity={spanMs:Math.max(0,now-this.lastMs),...this.cpuOf(look),...this.outputOf(look),hasLog:look.log!==void 0&&this.log!==void 0&&isOther(
-this.log,look.log),descendants:look.usage.descendants,changed:this.changedOf(look)};if(look.log!==void 0)this.log=look.log;this.lastMs=now;this.sum=add(this.sum,
-activity);this.options.onSample?.(activity,now)}cpuOf({usage}){if(usage.cpu===null)return{cpuMs:null};const isFirst=this.books===null;const{usedMs,books}=cpuSince(
-this.books??emptyBooks,usage.cpu);this.books=books;return{cpuMs:isFirst?0:usedMs}}outputOf({stdout,stderr}){const before=this.sizes??{stdout,stderr};this.sizes=
-{stdout,stderr};return{hasOutput:stdout!==before.stdout||stderr!==before.stderr,outputBytes:Math.max(0,stdout-before.stdout)+Math.max(0,stderr-before.stderr)}}changedOf({
-results}){const changed=[];for(const[path,facts]of results){const before=this.results.get(path);this.results.set(path,facts);if(before!==void 0&&isOther(before,
-facts))changed.push(path)}return changed}};var nothing={spanMs:0,cpuMs:0,hasOutput:false,outputBytes:0,hasLog:false,descendants:0,changed:[]};function add(one,two){
-return{spanMs:one.spanMs+two.spanMs,cpuMs:one.cpuMs===null||two.cpuMs===null?null:one.cpuMs+two.cpuMs,hasOutput:one.hasOutput||two.hasOutput,outputBytes:one.outputBytes+
-two.outputBytes,hasLog:one.hasLog||two.hasLog,descendants:Math.max(one.descendants,two.descendants),changed:[...new Set([...one.changed,...two.changed])]}}function isOther(before,now){
-if(before===null||now===null)return before!==now;return before.size!==now.size||before.modified_ms!==now.modified_ms||before.inode!==now.inode}function stillnessOf(window){
-const spanMs=sum(window.map(one=>one.spanMs));const cpuMs=window.some(one=>one.cpuMs===null)?null:sum(window.map(one=>one.cpuMs??0));const hasOutput=window.some(
-one=>one.hasOutput);const hasLog=window.some(one=>one.hasLog);const descendants=Math.max(0,...window.map(one=>one.descendants));const output=hasOutput?`${(0,import_chunk_TFEMYLSK.
-formatSize)(sum(window.map(one=>one.outputBytes)))} of output`:"no output";const figures=[cpuWords(cpuMs,spanMs),output,...hasLog?["its log changed"]:[],countDescendants(
-descendants)].join(", ");const facts={descendants,words:figures};if(isBusy(cpuMs,spanMs)||hasOutput||hasLog)return{kind:"working",...facts};if(cpuMs===null)return{
-kind:"unmeasured",...facts};return{kind:descendants>0?"waiting":"dead",...facts}}function isBusy(cpuMs,spanMs){return cpuMs!==null&&cpuMs>0&&cpuMs>=spanMs*import_chunk_DKDSRNTC.
-idleCpuShare}function countDescendants(count){return`${count===0?"no":count} descendant${count===1?"":"s"}`}function cpuWords(cpuMs,spanMs){if(cpuMs===null)return"\
-CPU not known";if(cpuMs===0||spanMs<=0)return"no CPU";const percent=cpuMs/spanMs*100;return`${(0,import_chunk_UNGYPAP3.formatDuration)(cpuMs)} of CPU (${percent<
-10?percent.toFixed(1):Math.round(percent)}%)`}function sum(numbers){return numbers.reduce((whole,one)=>whole+one,0)}
+"./chunk-AUKTLLTV.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{waitForJobs:()=>waitForJobs});module.exports=stdin_exports;var import_chunk_A5UVFMCP=load("./chunk-A5UVFMCP.js");var import_chunk_LUIVRIXY=load(
+"./chunk-LUIVRIXY.js");var import_chunk_NEJO5XWM=load("./chunk-NEJO5XWM.js");var import_chunk_B2GTHZX4=load("./chunk-B2GTHZX4.js");var import_chunk_3EP6PJXQ=load(
+"./chunk-3EP6PJXQ.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_46NGIQAE=load("./chunk-46NGIQAE.js");var import_chunk_ZB67UKUZ=load(
+"./chunk-ZB67UKUZ.js");var import_chunk_PRYJ3TA6=load("./chunk-PRYJ3TA6.js");var import_chunk_DKDSRNTC=load("./chunk-DKDSRNTC.js");var import_chunk_LYW6VLYD=load(
+"./chunk-LYW6VLYD.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_SOAB6GUX=load("./chunk-SOAB6GUX.js");var import_chunk_7WBBYJDG=load(
+"./chunk-7WBBYJDG.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_events=require("node:events");var pauseMs=15;async function viewAt(event,look2,signal){
+const until=(0,import_chunk_CL3BCQKO.monotonicMs)()+import_chunk_DKDSRNTC.stateLagMs;for(;;){const isLast=(0,import_chunk_CL3BCQKO.monotonicMs)()>=until||signal.
+aborted;const view=await look2();if(event.seq===null||(0,import_chunk_ZB67UKUZ.isEnded)(view.state)||view.state.seq>=event.seq)return view;if(isLast)return withEvent(
+view,event);await(0,import_chunk_CL3BCQKO.sleep)(pauseMs)}}function withEvent(view,event){return{...view,state:{...view.state,...standingIn(event,view.state)}}}
+function standingIn(event,state){const{type,at,seq:_,job:__,owner:___,wake,...told}=event;const isAttention=Array.isArray(wake)&&wake.includes("attention");const alarm=isAttention?
+{health:"attention",attention_kind:"task_attention"}:{};if(type==="checkpoint"){const checkpoint=(0,import_chunk_A5UVFMCP.checkpointOf)({...state,checkpoint:{...told,
+at}});if(!checkpoint)return alarm;return{health:checkpoint.state,attention_kind:checkpoint.attention_kind,checkpoint}}if(type==="liveness"){const liveness=(0,import_chunk_A5UVFMCP.
+livenessSeen)({...state,liveness:{...told,at}});return liveness?{...alarm,liveness}:alarm}const looked=lookIn(event);const note=looked&&(0,import_chunk_A5UVFMCP.
+watchOf)({...state,watch:{verdict:"pending",...state.watch,...looked}});if(!note)return alarm;const watch={...note,facts:{}};return isAttention&&type==="trouble"?
+{...alarm,watch}:{health:"unknown",attention_kind:null,watch}}function lookIn({type,verdict,word,evidence,message,in_a_row,n}){if(type==="news")return{verdict,word,
+evidence,told:n,troubles:0,trouble:null};if(type==="trouble")return{troubles:in_a_row,trouble:message,told:n};return void 0}var quickRounds=50;var healthMs=5e3;
+var journalPauseMs=50;async function waitForOne(root,id,watch,told){const nap=(0,import_chunk_LUIVRIXY.makeNap)(told.signal);let woken=quickRounds;for(let round=0;;round+=
+1,woken+=1){let view=await look(root,id);if(view.damage!==null)await(0,import_chunk_CL3BCQKO.sleep)(100);if(!(0,import_chunk_7WBBYJDG.exists)(view.paths.folder))
+throw vanishedError(view.paths.folder,id);told.view(view);if((0,import_chunk_ZB67UKUZ.isEnded)(view.state)||told.signal.aborted)return void 0;if(told.until-(0,import_chunk_CL3BCQKO.
+monotonicMs)()<=0){const wake=watch?.lookAtEvents()??watch?.lookAtHealth(view);return wake&&!await isOver(root,id,wake,told)?wake:void 0}const closes=await subscribe(
+view,nap,watch);try{for(let isQuiet=true;isQuiet;){view=await look(root,id);told.view(view);if((0,import_chunk_ZB67UKUZ.isEnded)(view.state)||told.signal.aborted||
+told.until-(0,import_chunk_CL3BCQKO.monotonicMs)()<=0)break;const wake=watch?.lookAtEvents()??watch?.lookAtHealth(view);if(wake)return await isOver(root,id,wake,
+told)?void 0:wake;const pause=woken<quickRounds?20:pauseFor(view,closes,round,watch);const seen=await rest(nap,Math.min(told.until-(0,import_chunk_CL3BCQKO.monotonicMs)(),
+pause),view,watch,told.signal);if(seen.wake)return await isOver(root,id,seen.wake,told)?void 0:seen.wake;if(seen.why.includes("fifo"))woken=0;isQuiet=seen.why.length===
+0&&pause>1e3&&(0,import_chunk_7WBBYJDG.exists)(view.paths.folder)}}finally{for(const close of Object.values(closes))close?.()}}}async function subscribe(view,nap,watch){
+const isArmed=(0,import_chunk_ZB67UKUZ.conditionOf)(view)==="armed";const hasJournal=watch?.subscribe(()=>nap.ring("journal"));return{fifo:await(0,import_chunk_NEJO5XWM.
+watchFifo)(view.paths.leaseFifo,()=>nap.ring("fifo")),folder:isArmed?(0,import_chunk_B2GTHZX4.onEachChange)(view.paths.folder,()=>nap.ring("folder")):void 0,journal:hasJournal?
+()=>void 0:void 0}}async function rest(nap,ms,view,watch,signal){const until=(0,import_chunk_CL3BCQKO.monotonicMs)()+ms;for(;;){const left=Math.max(0,until-(0,import_chunk_CL3BCQKO.
+monotonicMs)());const why=await nap.sleep(watch?.isForHealth?Math.min(left,healthMs):left);if(why.length===0&&left>healthMs&&!signal.aborted&&!watch?.isHealthChanged(
+view))continue;const wake=why.includes("journal")?watch?.lookAtEvents():void 0;if(wake)return{why,wake};if(why.length!==1||why[0]!=="journal"||(0,import_chunk_CL3BCQKO.
+monotonicMs)()>=until)return{why};const more=await nap.sleep(Math.min(journalPauseMs,Math.max(0,until-(0,import_chunk_CL3BCQKO.monotonicMs)())),"journal");if(more.
+length>0)return{why:more}}}async function isOver(root,id,wake,told){const view=await viewAt(wake.event,()=>look(root,id),told.signal);told.view(view);return(0,import_chunk_ZB67UKUZ.
+isEnded)(view.state)}function pauseFor(view,{fifo,folder,journal},round,watch){const soon=Math.min(20*1.25**round,1e3);switch((0,import_chunk_ZB67UKUZ.conditionOf)(
+view)){case"armed":return Math.min(untilDue(view),folder?6e4:2e3);case"supervised":{const isHeld=view.worker!==null&&view.launch!==null&&(0,import_chunk_LYW6VLYD.
+sameIdentity)(view.worker.worker,view.launch.worker);if(!isHeld)return soon;const isTold=fifo&&view.worker?.fifo&&(!watch||journal);return Math.min(isTold?15e3:
+1e3,untilDue(view)+import_chunk_ZB67UKUZ.timerPatienceMs)}case"unseen":return 1e3;default:return soon}}function untilDue({spec}){const due=(0,import_chunk_PRYJ3TA6.
+instantOf)(spec?.timer?.due_at);return due===null?Number.POSITIVE_INFINITY:Math.max(1,due-(0,import_chunk_CL3BCQKO.nowMs)())}async function look(root,id){try{return await(0,
+import_chunk_46NGIQAE.refreshAttached)(root,id)}catch(error){if(error instanceof import_chunk_NVPF5LEY.FaultError&&error.code==="unknown_job")throw vanishedError(
+(0,import_chunk_SOAB6GUX.jobPaths)(root,id).folder,id);throw error}}function vanishedError(folder,id){return new import_chunk_NVPF5LEY.FaultError("state_unusabl\
+e",`cannot go on waiting for job ${id}: its folder ${folder} is gone`,null)}var WakeWatch=class{beyond=null;paths;wanted;scan;cursor;choice;newest=0;hasScanned=false;known;hasLooked=false;stop;constructor(paths,wanted,cursor){
+this.paths=paths;this.wanted=wanted;this.cursor=cursor;this.scan=new import_chunk_3EP6PJXQ.JournalScan(paths.events);this.choice=new import_chunk_ILRLY4JU.WakeChoice(
+wanted,cursor.seq)}get isForHealth(){return this.wanted.includes("attention")}subscribe(ring){this.stop??=(0,import_chunk_B2GTHZX4.onEachChange)(this.paths.events,
+ring,()=>{this.stop=void 0});return this.stop!==void 0}close(){this.stop?.();this.stop=void 0}isHealthChanged(view){return this.isForHealth&&(0,import_chunk_A5UVFMCP.
+findStopped)(view)!==void 0!==(this.known==="worker_stopped")}lookAtEvents(){this.scan.read(event=>{if((0,import_chunk_ILRLY4JU.isNumbered)(event))this.newest=Math.
+max(this.newest,event.seq);this.choice.add(event)});if(!this.hasScanned&&this.cursor.seq>this.newest)this.startAt(this.newest);this.hasScanned=true;const chosen=this.
+choice.chosen();return chosen&&{...chosen,nextSeq:chosen.event.seq}}lookAtHealth(view){if(!this.isForHealth)return void 0;const seen=(0,import_chunk_A5UVFMCP.monitorAttention)(
+view,(0,import_chunk_ZB67UKUZ.conditionOf)(view));const isNew=seen!==void 0&&seen.cause!==this.known&&(this.hasLooked||!this.cursor.isGiven);this.known=seen?.cause;
+this.hasLooked=true;if(!seen||!isNew)return void 0;const event={seq:null,at:(0,import_chunk_CL3BCQKO.isoNow)(),type:"monitor_attention",...seen};return{wake:"at\
+tention",event,nextSeq:this.beyond?.newest??this.cursor.seq,pending:0,skipped:0}}startAt(newest){this.beyond={given:this.cursor.seq,newest};this.choice=new import_chunk_ILRLY4JU.
+WakeChoice(this.wanted,newest)}};async function waitForJobs(root,ids,options){const until=(0,import_chunk_CL3BCQKO.monotonicMs)()+options.timeoutMs;const views=new Map;
+const watches=new Map;const stop=new AbortController;(0,import_node_events.setMaxListeners)(0,stop.signal);const beat=options.heartbeatMs===null?void 0:setInterval(
+()=>options.onHeartbeat?.([...views.values()]),options.heartbeatMs);let failure;let woken=null;let ended=0;await Promise.all(ids.map(async id=>{const watch=options.
+until?.length?makeWatch(root,id,options.until,options.cursors):void 0;if(watch)watches.set(id,watch);const told={view:view2=>views.set(id,view2),signal:stop.signal,
+until};try{const wake=await waitForOne(root,id,watch,told);if(wake){woken??={id,...wake};stop.abort()}}catch(error){failure??=error;stop.abort();return}finally{
+watch?.close()}const view=views.get(id);if(view&&(0,import_chunk_ZB67UKUZ.isEnded)(view.state))ended+=1;if(options.mode==="any"&&ended>0)stop.abort()}));clearInterval(
+beat);if(failure!==void 0)throw failure;const beyond=[...watches].flatMap(([id,watch])=>watch.beyond?[{id,...watch.beyond}]:[]);return{views:ids.flatMap(id=>views.
+get(id)??[]),woken,beyond}}function makeWatch(root,id,until,cursors){return new WakeWatch((0,import_chunk_SOAB6GUX.jobPaths)(root,id),until,cursors?.get(id)??{seq:0,
+isGiven:false})}
 
 },
 "./chunk-B2GTHZX4.js": function (module, exports) {
@@ -1336,34 +1442,6 @@ import_chunk_DL622BOW.configFolder)();return folder===void 0?void 0:import_node_
 try{return file!==void 0&&((0,import_chunk_527JQF7V.readText)(file)??"").includes(`"${field}"`)}catch{return true}}
 
 },
-"./chunk-BYSZYW2N.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{lookAtQueue:()=>lookAtQueue,makeQueueMemory:()=>makeQueueMemory,poolOf:()=>poolOf});module.exports=stdin_exports;var import_chunk_YB7RRXVP=load(
-"./chunk-YB7RRXVP.js");var import_chunk_XTO4H6IH=load("./chunk-XTO4H6IH.js");var import_chunk_ZB67UKUZ=load("./chunk-ZB67UKUZ.js");var import_chunk_KARSDQDW=load(
-"./chunk-KARSDQDW.js");var import_chunk_PRYJ3TA6=load("./chunk-PRYJ3TA6.js");var import_chunk_DKDSRNTC=load("./chunk-DKDSRNTC.js");var import_chunk_LYW6VLYD=load(
-"./chunk-LYW6VLYD.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_VB6XA2FR=load("./chunk-VB6XA2FR.js");var import_chunk_SOAB6GUX=load(
-"./chunk-SOAB6GUX.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");function makeQueueMemory(){return{
-pools:new Map,silent:new Map,unsettled:new Set}}function poolOf(spec){if(spec.kind==="timer")return null;return JSON.stringify([spec.kind==="watch"?"watch":"wor\
-k",spec.owner])}async function lookAtQueue(root,spec,memory){const own=poolOf(spec);const key=(0,import_chunk_KARSDQDW.readKey)();const active=(0,import_chunk_XTO4H6IH.
-listActive)(root);forgetGone(memory,active);const ahead=[];const atWork=[];for(const id of active){if(id===spec.id)continue;const paths=(0,import_chunk_SOAB6GUX.
-jobPaths)(root,id);const known=memory.pools.get(id)??await readPool(paths,key);if(!known)continue;memory.pools.set(id,known);if(known.pool!==own)continue;const isAlive=hasLivingWorker(
-paths);if(known.isQueued&&(0,import_chunk_KARSDQDW.readTurn)(paths,id)===void 0&&!(0,import_chunk_7WBBYJDG.exists)(paths.started)){if((0,import_chunk_VB6XA2FR.compareIds)(
-id,spec.id)<0&&!isSilent(memory,paths,id)&&!isOver(root,id,isAlive))ahead.push({id,isAlive});continue}const condition=isAlive?"supervised":look(root,id);if(condition!==
-void 0&&takesPlace(condition,memory,paths,id))atWork.push({id,condition})}const mayGo=ahead.length===0&&atWork.length<(spec.max_live??Number.POSITIVE_INFINITY);
-return{ahead,atWork,place:ahead.length+1,mayGo}}function look(root,id){try{const view=(0,import_chunk_ZB67UKUZ.inspect)(root,id);return(0,import_chunk_ZB67UKUZ.
-isEnded)(view.state)?void 0:(0,import_chunk_ZB67UKUZ.conditionOf)(view)}catch(error){if(error instanceof import_chunk_NVPF5LEY.FaultError&&error.code==="unknown\
-_job")return void 0;throw error}}function takesPlace(condition,memory,paths,id){if(condition==="damaged")return false;if(condition==="unclaimed")return!isSilent(
-memory,paths,id);return!(0,import_chunk_YB7RRXVP.isSettleable)(condition)||!memory.unsettled.has(id)}function isOver(root,id,isAlive){if(isAlive)return false;const condition=look(
-root,id);return condition===void 0||condition==="damaged"||(0,import_chunk_YB7RRXVP.isSettleable)(condition)}async function readPool(paths,key){const read=(0,import_chunk_PRYJ3TA6.
-readSpec)(paths);if(read.kind!=="ok")return void 0;if(!await(0,import_chunk_KARSDQDW.isGenuine)(read.value,key))return{pool:null,isQueued:false};return{pool:poolOf(
-read.value),isQueued:(0,import_chunk_KARSDQDW.hasQueue)(read.value)}}function hasLivingWorker(paths){const[worker,launch]=[(0,import_chunk_PRYJ3TA6.readWorker)(
-paths),(0,import_chunk_PRYJ3TA6.readLaunch)(paths)];return[worker,launch].some(read=>read.kind==="ok"&&(0,import_chunk_LYW6VLYD.livenessOf)(read.value.worker)===
-"alive")}function isSilent(memory,paths,id){const last=(0,import_chunk_7WBBYJDG.factsOf)(paths.lease)??(0,import_chunk_7WBBYJDG.factsOf)(paths.launch)??(0,import_chunk_7WBBYJDG.
-factsOf)(paths.spec);if(last&&(0,import_chunk_CL3BCQKO.nowMs)()-last.modifiedMs<=import_chunk_DKDSRNTC.leaseStaleMs){memory.silent.delete(id);return false}const since=memory.
-silent.get(id)??(0,import_chunk_CL3BCQKO.monotonicMs)();memory.silent.set(id,since);return(0,import_chunk_CL3BCQKO.monotonicMs)()-since>import_chunk_DKDSRNTC.leaseMs}
-function forgetGone(memory,active){if(memory.pools.size<=active.length)return;const there=new Set(active);for(const known of[memory.pools,memory.silent,memory.unsettled])
-for(const id of known.keys())if(!there.has(id))known.delete(id)}
-
-},
 "./chunk-C3BVMRDA.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{addWorktree:()=>addWorktree,isDirtyTree:()=>isDirtyTree,planWorktree:()=>planWorktree,removeWorktree:()=>removeWorktree,
 takeOverCommands:()=>takeOverCommands,undoWorktree:()=>undoWorktree,worktreeWork:()=>worktreeWork});module.exports=stdin_exports;var import_chunk_K5DX2IG2=load(
@@ -1429,12 +1507,25 @@ if(error instanceof import_chunk_NVPF5LEY.FaultError)throw error;throw impossibl
 root===folder?entries.length+(rest?.count??0):1}
 
 },
-"./chunk-CKRZXMEH.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{concludeTimer:()=>concludeTimer});module.exports=stdin_exports;var import_chunk_5O23NTBO=load("./chunk-5O23NTBO.js");
-var import_chunk_PRYJ3TA6=load("./chunk-PRYJ3TA6.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");function concludeTimer(job,reconciled){if((0,import_chunk_5O23NTBO.
-finishStored)(job))return;const tree={step:"none",ended:[],survivors:[]};(0,import_chunk_5O23NTBO.conclude)(job,{reason:reasonOf(job),exit:void 0,tree,reconciled})}
-function reasonOf({paths,spec}){const due=Date.parse(spec.timer?.due_at??"");const cancel=(0,import_chunk_PRYJ3TA6.readCancel)(paths);if((0,import_chunk_CL3BCQKO.
-nowMs)()<due)return"canceled";return cancel&&Date.parse(cancel.at)<due?"canceled":"due"}
+"./chunk-CCWICNFA.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{describeResult:()=>describeResult,logSize:()=>logSize,missingFiles:()=>missingFiles,noteResults:()=>noteResults,readLogTail:()=>readLogTail});
+module.exports=stdin_exports;var import_chunk_ILJKJSAA=load("./chunk-ILJKJSAA.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_LXK2ZILE=load(
+"./chunk-LXK2ZILE.js");var import_chunk_DKDSRNTC=load("./chunk-DKDSRNTC.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_527JQF7V=load(
+"./chunk-527JQF7V.js");async function noteResults(run){const required=run.success_files??[];const told=new Set(required.map(({path})=>path));const others=(run.result_baselines??
+[]).filter(({path})=>!told.has(path));return Promise.all([...required.map(one=>noteOf(one,true)),...others.map(one=>noteOf(one,false))])}function missingFiles(run,notes){
+return(run.success_files??[]).flatMap(({path})=>{const note=notes.find(one=>one.path===path);if(!note)return[`${path} (not looked at)`];return note.kind==="file"&&
+note.changed?[]:[`${path} (${reasonOf(note)})`]})}function describeResult(note){const way=note.link_to===null?note.path:`${note.path} -> ${note.link_to}`;const size=note.
+size===null?[]:[(0,import_chunk_TFEMYLSK.formatSize)(note.size)];return(0,import_chunk_LXK2ZILE.plainText)(`${way}: ${[...size,wordOf(note)].join(", ")}`).replaceAll(
+"\n"," ")}async function noteOf({path,before},required){const look=await(0,import_chunk_ILJKJSAA.lookBehindSoon)(path,import_chunk_DKDSRNTC.pathLookMs);const[now,
+trouble]="found"in look?[look.found,null]:[void 0,look.trouble];return{path,required,exists:now!==void 0,existed:before!==null,changed:now!==void 0&&isChanged(now,
+before),kind:now?.kind??null,size:now?.kind==="file"?now.size:null,mtime:now?(0,import_chunk_CL3BCQKO.isoOf)(now.modifiedMs):null,link_to:now?.linkTo??null,trouble}}
+function isChanged(now,before){return before===null||now.inode!==before.inode||now.modifiedMs!==before.modified_ms||now.kind==="file"&&now.size!==before.size}function reasonOf(note){
+return note.kind===null||note.kind==="file"?wordOf(note):`a ${wordsOf[note.kind]}, not a file`}var wordsOf={folder:"folder",other:"special file",file:"file"};function wordOf({
+exists,existed,changed,trouble,kind}){if(trouble!==null)return`cannot be looked at (${trouble})`;if(!exists)return existed?"gone":"missing";const word=existed?changed?
+"changed":"unchanged since the launch":"new";return kind==="file"?word:`${wordsOf[kind??"other"]}, ${word}`}function readLogTail(file,limits={lines:import_chunk_DKDSRNTC.
+tailLines,bytes:import_chunk_DKDSRNTC.tailBytes}){const part=(0,import_chunk_527JQF7V.readRange)(file,-(limits.bytes+4),limits.bytes+4);if(!part)return Buffer.alloc(
+0);const bounded=(0,import_chunk_LXK2ZILE.tailOfBytes)(part.bytes,limits.bytes);return Buffer.from((0,import_chunk_LXK2ZILE.lastLines)(bounded,limits.lines))}function logSize(file){
+return(0,import_chunk_527JQF7V.readRange)(file,0,0)?.size??0}
 
 },
 "./chunk-CL3BCQKO.js": function (module, exports) {
@@ -1446,64 +1537,6 @@ slice(0,19).replace("T"," ")} ${offset}`}function monotonicMs(){return Number(pr
 1e3}function sleep(ms){return new Promise(resolve=>setTimeout(resolve,ms))}var longest=2**31-1;function atMonotonic(atMs,fn){let timer;const arm=()=>{const rest=atMs-
 monotonicMs();if(rest<=0)timer=setTimeout(fn,0);else timer=setTimeout(rest>longest?arm:check,Math.min(rest,longest))};const check=()=>monotonicMs()>=atMs?fn():arm();
 arm();return()=>clearTimeout(timer)}
-
-},
-"./chunk-CQ7H2KHA.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{defaultBackend:()=>defaultBackend,knownBackends:()=>knownBackends,launchWarnings:()=>launchWarnings,makeStaffPart:()=>makeStaffPart,
-narrowProfile:()=>narrowProfile,narrowingText:()=>narrowingText,noNarrowing:()=>noNarrowing,readNarrowing:()=>readNarrowing,requireFreeConversation:()=>requireFreeConversation});
-module.exports=stdin_exports;var import_chunk_LQP2MTKC=load("./chunk-LQP2MTKC.js");var import_chunk_BMY3SWJD=load("./chunk-BMY3SWJD.js");var import_chunk_BY7A7LEO=load(
-"./chunk-BY7A7LEO.js");var import_chunk_7DDDUWKZ=load("./chunk-7DDDUWKZ.js");var import_chunk_Q3D6DABA=load("./chunk-Q3D6DABA.js");var import_chunk_W7HED5VZ=load(
-"./chunk-W7HED5VZ.js");var import_chunk_G6UG24L2=load("./chunk-G6UG24L2.js");var import_chunk_XTO4H6IH=load("./chunk-XTO4H6IH.js");var import_chunk_PRYJ3TA6=load(
-"./chunk-PRYJ3TA6.js");var import_chunk_SOAB6GUX=load("./chunk-SOAB6GUX.js");var import_chunk_M3Y4P5S5=load("./chunk-M3Y4P5S5.js");var import_chunk_DL622BOW=load(
-"./chunk-DL622BOW.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load(
-"./chunk-NVPF5LEY.js");var noNarrowing={restrict:[],default_backend:{}};function readNarrowing(root,known2){const file=(0,import_chunk_SOAB6GUX.rootPaths)(root).
-config;const facts=(0,import_chunk_7WBBYJDG.factsOf)(file);if(!facts)return noNarrowing;if(facts.kind!=="file")throw refused(file,"it is no regular file");if(facts.
-uid!==process.getuid?.()||(facts.mode&18)!==0)throw refused(file,"others own it or may write it");const read=(0,import_chunk_527JQF7V.readJson)(file);if(read.kind!==
-"ok")throw refused(file,read.kind==="missing"?"it is gone":read.reason);return parse(read.value,known2,file)}function narrowingText({restrict,default_backend}){
-const isEmpty=restrict.length===0&&Object.keys(default_backend).length===0;return isEmpty?null:`${JSON.stringify({restrict,default_backend},null,2)}
-`}function narrowProfile(mode,profile,restrictions){const found=restrictions.find(({restrict})=>restrict.includes(mode));if(!found)return profile.asked??profile.
-fallback;if(profile.asked===void 0||profile.asked==="restricted")return"restricted";throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot use --profile\
- ${profile.asked} for ${mode}: ${found.file} restricts this mode`,`leave --profile away, or change "restrict" there (setup --restrict)`)}function defaultBackend(mode,user,narrowing){
-const id=(0,import_chunk_W7HED5VZ.findMode)(mode)?.id;const own=(id&&user.default_backends?.[id])??user.default_backend;if(own!==void 0)return{name:own,from:"us\
-er"};const name=id&&narrowing.default_backend[id];return name===void 0?void 0:{name,from:"state"}}function parse(value,known2,file){const{restrict=[],default_backend={},
-...rest}=value;const[extra]=Object.keys(rest);if(extra!==void 0)throw refused(file,`${JSON.stringify(extra)} is not known here`);if(!Array.isArray(restrict))throw refused(
-file,'"restrict" is no list of modes');if(typeof default_backend!=="object"||default_backend===null||Array.isArray(default_backend))throw refused(file,'"default\
-_backend" is no object');const backends2={};for(const[mode,name]of Object.entries(default_backend)){if(typeof name!=="string"||!known2.includes(name))throw refused(
-file,`backend ${JSON.stringify(name)} is not known; there are ${known2.join(", ")}`);backends2[modeOf(mode,file)]=name}return{restrict:[...new Set(restrict.map(
-mode=>modeOf(mode,file)))],default_backend:backends2}}function modeOf(value,file){const mode=typeof value==="string"?(0,import_chunk_W7HED5VZ.findMode)(value):void 0;
-if(mode)return mode.id;throw refused(file,`mode ${JSON.stringify(value)} is not known; there are ${import_chunk_W7HED5VZ.modeIds.join(", ")}`)}function refused(file,reason){
-return new import_chunk_NVPF5LEY.FaultError("preflight",`cannot use the config of the state folder ${file}: ${reason}`,'mend or remove it; its form is {"restric\
-t": ["review"], "default_backend": {"review": "codex"}}')}function makeStaffPart(words){const config=(0,import_chunk_BMY3SWJD.readUserConfig)();const narrowing=readNarrowing(
-words.stateRoot,knownBackends(config));const name=words.backend??defaultBackend(words.mode,config,narrowing)?.name;const{backend,custom}=chooseBackend(name,config,
-words.cwd);if(words.model!==null&&words.model.trim()==="")throw(0,import_chunk_NVPF5LEY.usageError)('cannot take --model "": it needs the name of a model');const profile=narrowProfile(
-words.mode,{asked:words.profile,fallback:fallbackOf(words)},[{restrict:config.restrict??[],file:(0,import_chunk_BY7A7LEO.userConfigFile)()??"your config"},{restrict:narrowing.
-restrict,file:(0,import_chunk_SOAB6GUX.rootPaths)(words.stateRoot).config}]);const terms=backend.profiles[profile];if(terms===null){const can=Object.entries(backend.
-profiles).filter(([,one])=>one!==null).map(([one])=>one);throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot use profile ${profile} with backend ${custom?.
-name??backend.id}: it cannot be kept there; possible: ${can.join(", ")}`)}const program=programOf(backend,custom,words.cwd);const tooLong=custom?.prompt==="argu\
-ment"?(0,import_chunk_Q3D6DABA.findArgumentFault)([words.prompt]):null;if(tooLong!==null)throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot give the\
- task to backend ${custom?.name} as an argument: ${tooLong}`,'set "prompt": "stdin" for it in your config');const{version}=(0,import_chunk_LQP2MTKC.checkProgram)(
-backend,program);(0,import_chunk_LQP2MTKC.requirePolicy)(backend,profile,words.cwd,version);const{mode,model,prompt,resume}=words;return{mode,backend:backend.id,
-program,version,model,profile,adds:terms.adds,brief:custom?custom.brief??false:true,prompt,resume,custom}}function fallbackOf(words){return words.earlierProfile??
-(0,import_chunk_W7HED5VZ.findMode)(words.mode)?.profile??"restricted"}function launchWarnings(staff){return[...sandboxWarnings(staff),...modelWarnings(staff)]}function modelWarnings({
-model,custom}){if(model===null||!custom)return[];return[{code:"model_ignored",message:`${custom.name} is told no model: put ${model} into its "argv" in your con\
-fig`}]}function sandboxWarnings(staff){const terms=(0,import_chunk_Q3D6DABA.findBackend)(staff.backend)?.profiles[staff.profile];if(staff.profile!=="standard"||
-terms?.sandbox!==false)return[];const message=`${staff.backend} has no sandbox here: nothing but its own obedience keeps its writes inside the workspace`;return[
-{code:"no_sandbox",message}]}function chooseBackend(name,config,cwd){if(name===void 0)return{backend:onlyInstalled(config,cwd),custom:null};const own=Object.hasOwn(
-config.backends,name)?config.backends[name]:void 0;const custom=(0,import_chunk_Q3D6DABA.findBackend)("custom");if(own&&custom)return{backend:custom,custom:{name,
-...own}};const backend=(0,import_chunk_Q3D6DABA.findBackend)(name);if(backend&&backend.id!=="custom")return{backend,custom:null};throw(0,import_chunk_NVPF5LEY.usageError)(
-`cannot use backend ${JSON.stringify(name)}: there are ${known(config)}`,'your own programs go into "backends" of ~/.config/job-companion/config.json')}function onlyInstalled(config,cwd){
-const found=import_chunk_Q3D6DABA.backends.filter(backend=>backend.programs.some(program=>(0,import_chunk_M3Y4P5S5.findProgram)(program,cwd)!==void 0));if(found.
-length===1&&found[0])return found[0];const state=found.length===0?"no agent CLI is on PATH":`several are installed (${found.map(one=>one.id).join(", ")})`;const next=found.
-length===0?`install one of them; how, and what is there, shows: ${(0,import_chunk_G6UG24L2.nextCommand)([],"setup")}`:"name one with --backend NAME";throw(0,import_chunk_NVPF5LEY.
-usageError)(`cannot choose a backend: ${state}; there are ${known(config)}`,next)}function knownBackends(config){return[...import_chunk_Q3D6DABA.backends.map(backend=>backend.
-id).filter(id=>id!=="custom"),...Object.keys(config.backends)]}function known(config){return knownBackends(config).join(", ")||"none"}function programOf(backend,custom,cwd){
-const names=custom?[custom.argv[0]]:backend.programs;for(const name of names){const program=(0,import_chunk_M3Y4P5S5.findProgram)(name,cwd);if(program!==void 0)
-return program}throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot find ${names.join(" or ")} for backend ${custom?.name??backend.id}: not on PATH (${import_chunk_DL622BOW.
-variables.searchPath()||"empty"})`,`${custom?'mend "backends" of your config':`install it (${backend.install})`}, or choose another with --backend`)}function requireFreeConversation(root,backend,conversation){
-const{folder,option}=root;for(const id of(0,import_chunk_XTO4H6IH.listActive)(folder)){const paths=(0,import_chunk_SOAB6GUX.jobPaths)(folder,id);const spec=(0,import_chunk_PRYJ3TA6.
-readSpec)(paths);if(spec.kind!=="ok"||spec.value.staff?.backend!==backend)continue;const state=(0,import_chunk_PRYJ3TA6.readState)(paths);const uses=spec.value.
-staff.resume??(state.kind==="ok"?state.value.conversation?.id:void 0);if(uses!==conversation||(0,import_chunk_7DDDUWKZ.isOver)(folder,id))continue;throw new import_chunk_NVPF5LEY.
-FaultError("busy",`cannot continue conversation ${conversation}: job ${id} is using it`,import_chunk_G6UG24L2.nextCommands.wait(id,option))}}
 
 },
 "./chunk-CTSRVJRC.js": function (module, exports) {
@@ -1526,6 +1559,76 @@ for(let i=0;i<64;i+=1){const s1=(e>>>6|e<<26)^(e>>>11|e<<21)^(e>>>25|e<<7);const
 hash[4]+e;hash[5]=hash[5]+f;hash[6]=hash[6]+g;hash[7]=hash[7]+h}function rotate(word,bits){return word>>>bits|word<<32-bits}
 
 },
+"./chunk-CXE6BUOQ.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{pageOf:()=>pageOf});module.exports=stdin_exports;var import_chunk_D3IA5BIG=load("./chunk-D3IA5BIG.js");var import_chunk_T4JNAPAO=load(
+"./chunk-T4JNAPAO.js");var import_chunk_RHVJXCHJ=load("./chunk-RHVJXCHJ.js");var import_chunk_GGA2P2OQ=load("./chunk-GGA2P2OQ.js");var import_chunk_VKIYXGHB=load(
+"./chunk-VKIYXGHB.js");var import_chunk_XSVLTRB3=load("./chunk-XSVLTRB3.js");var import_chunk_A5UVFMCP=load("./chunk-A5UVFMCP.js");var import_chunk_Q6O3FFVR=load(
+"./chunk-Q6O3FFVR.js");var import_chunk_TGENMT6Z=load("./chunk-TGENMT6Z.js");var import_chunk_CCWICNFA=load("./chunk-CCWICNFA.js");var import_chunk_UNGYPAP3=load(
+"./chunk-UNGYPAP3.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_ZB67UKUZ=load("./chunk-ZB67UKUZ.js");var import_chunk_KARSDQDW=load(
+"./chunk-KARSDQDW.js");var import_chunk_PRYJ3TA6=load("./chunk-PRYJ3TA6.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");function progressLine(view){const checkpoint=(0,
+import_chunk_A5UVFMCP.checkpointOf)(view.state);if(!checkpoint)return null;const{completed,total,phase,n,at}=checkpoint;const{bar,eta}=(0,import_chunk_VKIYXGHB.
+progressCells)(view);const count=completed===null?null:total===null?`${completed} done`:`${completed} of ${total}`;const parts=[bar,count,phase,eta===null?null:
+`ETA ${eta}`].filter(part=>part!==null);const age=(0,import_chunk_UNGYPAP3.formatAge)((0,import_chunk_PRYJ3TA6.ageOf)(at,(0,import_chunk_CL3BCQKO.nowMs)())??0);
+return`${parts.length===0?"no numbers":parts.join(", ")} (checkpoint ${n}, ${age} ago)`}function watchLine(view){const seen=(0,import_chunk_A5UVFMCP.watchSeen)(
+view);if(!seen)return null;return`${seen.word||seen.verdict}${seen.evidence===""?"":`: ${seen.evidence}`}`}function queueLine(view){const seen=(0,import_chunk_A5UVFMCP.
+queueSeen)(view);return seen&&(0,import_chunk_T4JNAPAO.queueWords)(seen)}function pageOf(view,root){return`${[factsOf(view,root),...saidLast(view)].filter(part=>part!==
+"").join("\n\n")}
+`}function factsOf(view,root){const{state,spec}=view;const seen=(0,import_chunk_RHVJXCHJ.observation)(view,{afterSeq:null,root});const ended=(0,import_chunk_GGA2P2OQ.
+endedOf)(view);const lines=[["id",view.id],["state",state.state],["health",(0,import_chunk_ZB67UKUZ.isEnded)(state)?null:`${seen.health}${seen.reason?` (${seen.
+reason})`:""}`],["queue",queueLine(view)],["on stall",onStallOf(view,seen.health)],["progress",(0,import_chunk_ZB67UKUZ.isEnded)(state)?null:progressLine(view)],
+["watch",watchLine(view)],["notify",(0,import_chunk_D3IA5BIG.failedNotice)(view)],["error",state.error?`${state.error.code}: ${(0,import_chunk_LXK2ZILE.plainText)(
+state.error.message)}`:null],["exit code",state.exit_code===null?null:String(state.exit_code)],["task",taskOf(view)],["time",`${(0,import_chunk_GGA2P2OQ.timeOf)(
+view)}${ended===null?"":`, ended ${ended}`}`],["now",(0,import_chunk_CL3BCQKO.isoNow)()],["owner",spec?.owner?(0,import_chunk_GGA2P2OQ.ownerOf)(view):null],["ba\
+ckend",agentOf(view)],["due",spec?.timer?(0,import_chunk_Q6O3FFVR.dueWords)(spec.timer):null],["slot",spec?.timer?.slot?(0,import_chunk_LXK2ZILE.plainText)(spec.
+timer.slot):null],["what",(0,import_chunk_VKIYXGHB.whatOf)(view)],["folder",spec?.cwd?(0,import_chunk_LXK2ZILE.plainText)(spec.cwd):null],["limit",limitOf(view)],
+["output",spec?.kind==="run"?view.paths.output:null],["log",spec?.run?.log?(0,import_chunk_LXK2ZILE.plainText)(spec.run.log):null],["conversation",state.conversation?
+(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(state.conversation.id),200):null],...state.warnings.map(one=>["warning",(0,import_chunk_LXK2ZILE.
+plainText)(one.message)]),...Object.entries(seen.next).map(([name,command])=>[name,command])];return lines.filter(([,value])=>value!==null).map(([name,value])=>`${`${name}\
+:`.padEnd(14)}${value}`).join("\n")}function taskOf({spec,state}){const identity=spec?.run?.identity;if(!identity)return null;return(0,import_chunk_ZB67UKUZ.isEnded)(
+state)?`${(0,import_chunk_TGENMT6Z.oneLine)(identity)}: ${(0,import_chunk_TGENMT6Z.taskWords)(state)}`:(0,import_chunk_TGENMT6Z.oneLine)(identity)}function onStallOf({
+spec,state},health){if((0,import_chunk_ZB67UKUZ.isEnded)(state)||health!=="attention"||!spec?.on_stall)return null;return(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.
+plainText)(spec.on_stall).replace(/\s+/g," ").trim(),1024)}function limitOf({spec,state}){if(!spec||spec.timer||(0,import_chunk_ZB67UKUZ.isEnded)(state)||typeof spec.
+deadline_ms!=="number")return null;return`${(0,import_chunk_UNGYPAP3.formatDuration)(spec.deadline_ms)} from ${(0,import_chunk_KARSDQDW.hasQueue)(spec)?"its tur\
+n":"launch"}`}function agentOf({spec}){const{backend,profile,model}=(0,import_chunk_XSVLTRB3.staffFacts)(spec);if(backend===null)return null;return[backend,`pro\
+file ${profile}`,...model===null?[]:[`model ${model}`]].join(", ")}function saidLast(view){const{paths,spec,state}=view;const tails=(...files)=>files.map(file=>(0,
+import_chunk_LXK2ZILE.plainText)((0,import_chunk_CCWICNFA.readLogTail)(file).toString("utf8")).trimEnd());if(!spec?.staff)return tails(paths.output,paths.error);
+if((0,import_chunk_ZB67UKUZ.isEnded)(state))return tails(paths.result);return[...liveLines(view),...tails(paths.error)]}function liveLines(view){const{tools,text}=(0,
+import_chunk_RHVJXCHJ.progressOf)(view);const calls=Array.isArray(tools)?tools.map(callLine).filter(line=>line!==null):[];return[calls.join("\n"),typeof text===
+"string"?(0,import_chunk_LXK2ZILE.plainText)(text).trim():""]}function callLine(call){if(typeof call?.name!=="string")return null;const input=typeof call.input===
+"string"?` ${call.input}`:"";const status=typeof call.status==="string"?` [${call.status}]`:"";return(0,import_chunk_LXK2ZILE.plainText)(`- ${call.name}${input}${status}`).
+replace(/\s+/g," ")}
+
+},
+"./chunk-CZKS65LW.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{concludeAsked:()=>concludeAsked});module.exports=stdin_exports;var import_chunk_AH4RMGNP=load("./chunk-AH4RMGNP.js");
+var import_chunk_4KIH3G7F=load("./chunk-4KIH3G7F.js");var import_chunk_CCWICNFA=load("./chunk-CCWICNFA.js");var import_chunk_LV7WHW5G=load("./chunk-LV7WHW5G.js");
+var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");
+var import_chunk_MV7XLLZL=load("./chunk-MV7XLLZL.js");var import_chunk_DKDSRNTC=load("./chunk-DKDSRNTC.js");var import_chunk_DL622BOW=load("./chunk-DL622BOW.js");
+var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");async function askTask(spec,tree,end){const{status_cmd:line,identity=null}=spec.run??{};if(!line)return void 0;
+const left=end.isStarted&&!ownEnds.includes(end.reason)?[leftWarning(end.reason,tree)]:[];const answer=await ask(spec,line);(0,import_chunk_AH4RMGNP.endProbes)(
+tree);const read=readAnswer(answer,identity??"");if(!("why"in read))return{...read,warnings:left};const message=`how the task stands is not known: the status co\
+mmand ${read.why}`;const warnings=[...left,{code:"task_unknown",message}];return{task_status:"unknown",task_exit_code:"unknown",warnings}}var ownEnds=["exited",
+"spawn_failed","never_started"];async function ask(spec,line){const{cwd}=spec;const environment=(0,import_chunk_DL622BOW.probeEnvironment)(spec);try{const shell={
+program:"/bin/sh",args:["-c",line],cwd,environment};return await(0,import_chunk_MV7XLLZL.runTool)({...shell,timeoutMs:import_chunk_DKDSRNTC.taskStatusMs,limit:import_chunk_DKDSRNTC.
+probeBytes})}catch(error){return{how:"failed",code:null,reason:(0,import_chunk_NVPF5LEY.messageOf)(error),stdout:Buffer.alloc(0),stderr:Buffer.alloc(0)}}}function readAnswer(answer,identity){
+const trouble=troubleOf(answer);if(trouble!==void 0)return{why:trouble};let told;try{told=JSON.parse(answer.stdout.toString("utf8"))}catch{return{why:"printed n\
+o JSON object"}}if(typeof told!=="object"||told===null||Array.isArray(told))return{why:"printed no JSON object"};const{identity:named,status,exit_code:code}=told;
+if(typeof named!=="string"&&!Number.isSafeInteger(named))return{why:"names no task"};if(String(named)!==identity)return{why:`names another task (${oneLine(String(
+named))})`};if(typeof status!=="string"||oneLine(status)==="")return{why:"tells no status"};return{task_status:oneLine(status),task_exit_code:Number.isSafeInteger(
+code)?code:"unknown"}}function troubleOf({how,code,reason,stderr}){switch(how){case"timeout":return`gave no answer within ${(0,import_chunk_UNGYPAP3.formatDuration)(
+import_chunk_DKDSRNTC.taskStatusMs)}`;case"flooded":return`printed more than ${(0,import_chunk_TFEMYLSK.formatSize)(import_chunk_DKDSRNTC.probeBytes)}`;case"fai\
+led":return`could not be started (${oneLine(reason??"not known why")})`;case"aborted":return"was broken off";case"exited":if(code===0)return void 0;return`${code===
+null?"was killed":`exited with code ${code}`}${saidOf(stderr)}`}}function saidOf(stderr){const said=oneLine(stderr.toString("utf8"));return said===""?"":` (${said}\
+)`}function oneLine(text){return(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(text).replace(/\s+/g," ").trim(),Math.min(import_chunk_DKDSRNTC.
+evidenceChars,import_chunk_DKDSRNTC.excerptBytes))}function leftWarning(reason,tree){const left=(0,import_chunk_LV7WHW5G.findEscaped)(tree);const named=left.slice(
+0,10).map(({pid,name})=>`${pid} (${oneLine(name)})`);const more=left.length>named.length?` and ${left.length-named.length} more`:"";const where=left.length>0?`l\
+eft alone: ${named.join(", ")}${more}`:"none of its processes was found here";const message=`only the watching over the task has ended (${reason}); the task its\
+elf may live on; ${where}`;return{code:"task_left",message}}async function concludeAsked(job,ending,tree){const{paths,spec}=job;const{run}=spec;if(!run)return(0,
+import_chunk_4KIH3G7F.conclude)(job,ending);const nobody={worker:null,shim:null,child:null};const[results,ownLog,task]=await Promise.all([(0,import_chunk_CCWICNFA.
+noteResults)(run),run.log?(0,import_chunk_4KIH3G7F.readOwnLog)(spec,run.log):null,askTask(spec,tree??(0,import_chunk_LV7WHW5G.treeOf)(spec,paths,nobody),{reason:ending.
+reason,isStarted:tree!==null})]);return(0,import_chunk_4KIH3G7F.conclude)(job,{...ending,results,ownLog,task})}
+
+},
 "./chunk-D3IA5BIG.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{failedNotice:()=>failedNotice});module.exports=stdin_exports;var import_chunk_Z4A3JPFR=load("./chunk-Z4A3JPFR.js");
 var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var eventsBack=50;var atMost=1e6;function failedNotice({spec,state,paths}){if(!spec?.notify)return null;const{
@@ -1533,127 +1636,6 @@ events}=(0,import_chunk_Z4A3JPFR.readEvents)(paths,Math.max(0,state.seq-eventsBa
 hasFailed(newest)?wordsOf(newest):null}function hasFailed({how,code}){return how!=="exited"||code!==0}function wordsOf({key,how,code,output}){const what=how==="\
 exited"?`code ${String(code)}`:String(how);const said=typeof output==="string"&&output.trim()!==""?`, ${output}`:"";return`failed (${(0,import_chunk_LXK2ZILE.excerpt)(
 (0,import_chunk_LXK2ZILE.plainText)(`${String(key)}: ${what}${said}`).replace(/\s+/g," ").trim(),300)})`}
-
-},
-"./chunk-DF6RCOEN.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{limitWarnings:()=>limitWarnings,makeRunPart:()=>makeRunPart,requireProgram:()=>requireProgram,runOptions:()=>runOptions});
-module.exports=stdin_exports;var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_JIIZYQID=load("./chunk-JIIZYQID.js");var import_chunk_FXQ2FZOY=load(
-"./chunk-FXQ2FZOY.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_GEPPUING=load(
-"./chunk-GEPPUING.js");var import_chunk_DKDSRNTC=load("./chunk-DKDSRNTC.js");var import_chunk_SOAB6GUX=load("./chunk-SOAB6GUX.js");var import_chunk_M3Y4P5S5=load(
-"./chunk-M3Y4P5S5.js");var import_chunk_DL622BOW=load("./chunk-DL622BOW.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var runOptions={timeout:{kind:"\
-duration",value:"D",range:import_chunk_DKDSRNTC.limits.runTimeout,help:"hard limit, counted from launch (default 24h, at most 30d)"},deadline:{kind:"duration",value:"\
-D",range:import_chunk_DKDSRNTC.limits.runTimeout,help:"the same as --timeout"},"kill-after":{kind:"duration",value:"D",range:import_chunk_DKDSRNTC.limits.runKillGrace,
-help:"time between TERM and KILL (default 30s)"},cwd:{kind:"text",value:"DIR",help:"folder to run in (default: here)"},shell:{kind:"flag",help:"give the one wor\
-d after -- to /bin/sh -c"},pipefail:{kind:"flag",help:"with --shell: a pipe fails when any of its commands does"},"success-exit":{kind:"count",value:"N",range:{
-default:0,min:0,max:255},help:"the exit code that means success (default 0)"},"success-file":{kind:"list",value:"PATH",help:"success only when this file is new \
-or changed at the end; may be repeated"},result:{kind:"list",value:"PATH",help:"file or folder to tell of at the end; may be repeated"},log:{kind:"text",value:"\
-PATH",help:"the command's own log; its last 50 lines are told on failure"},expect:{kind:"duration",value:"D",range:import_chunk_DKDSRNTC.limits.expect,help:"exp\
-ected duration; later asks for attention"},"checkpoint-every":{kind:"text",value:"D",help:"judge its progress at this interval (default 1h); a hang is told afte\
-r about two, so for a night take 10m to 30m or auto; auto or auto:D: every 5m (D), five times as often while nothing changes and from 90%"},"sample-every":{kind:"\
-duration",value:"D",range:import_chunk_DKDSRNTC.limits.sample,help:"look at its CPU, output and result paths this often (default 60s, at most the interval above\
-)"},probe:{kind:"text",value:"LINE",help:"read-only shell line that prints its progress as one JSON object: completed, total, phase, status, eta_seconds, messag\
-e (all optional, no other names)"},"probe-timeout":{kind:"duration",value:"D",range:import_chunk_DKDSRNTC.limits.probe,help:"bound of one probe (default 30s)"},
-"first-output":{kind:"duration",value:"D",range:import_chunk_DKDSRNTC.limits.optInLimit,help:"end it when nothing was printed by then"},"stall-after":{kind:"dur\
-ation",value:"D",range:import_chunk_DKDSRNTC.limits.optInLimit,help:"end it when nothing happened for that long: no output, no CPU, no change of a result path"},
-...import_chunk_JIIZYQID.onStallOption,"status-cmd":{kind:"text",value:"LINE",help:"for a launcher that detaches: shell line that prints {identity, status, exit\
-_code}; asked once at the end"},identity:{kind:"text",value:"TEXT",help:"the task that --status-cmd must name"},"max-output":{kind:"size",value:"SIZE",range:import_chunk_DKDSRNTC.
-limits.maxOutput,help:"cap of each output file on disk (default 64M)"},"keep-children":{kind:"flag",help:"leave processes alone that the command left behind"},...import_chunk_JIIZYQID.
-launchOptions};async function programOf(input,cwd){const words=input.rest??[];checkFirst(words);if(input.has("shell")){if(words.length!==1)throw(0,import_chunk_NVPF5LEY.
-usageError)(`cannot take ${words.length} words with --shell: it needs the whole command line as one word after --`);return shellOf(words[0],input.has("pipefail"))}
-const program=requireProgram(words[0],cwd);return{argv:[...words],program}}function checkFirst(words){const[first=""]=words;if(!first.startsWith("--"))return;const misplaced=(0,
-import_chunk_LVXJVB3Z.misplacedIn)(runOptions,words);throw(0,import_chunk_NVPF5LEY.usageError)(`cannot run ${JSON.stringify(first)} as a program: options go bef\
-ore --`,misplaced&&misplaced.program.length>0?(0,import_chunk_GEPPUING.quoteWords)([...(0,import_chunk_SOAB6GUX.selfWords)(),"run",...misplaced.options,"--",...misplaced.
-program]):(0,import_chunk_GEPPUING.quoteWords)([...(0,import_chunk_SOAB6GUX.selfWords)(),"run","--help"]))}function requireProgram(name,cwd){const program=(0,import_chunk_M3Y4P5S5.
-findProgram)(name,cwd);if(program!==void 0)return program;const where=name.includes("/")?`no executable file of that name (looked from ${cwd})`:`it is not on PA\
-TH (${import_chunk_DL622BOW.variables.searchPath()||"empty"})`;throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot run ${JSON.stringify(name)}: ${where}`,
-"give the path of the program")}async function shellOf(line,hasPipefail){if(!hasPipefail)return{argv:[sh,"-c",line],program:sh};const program=findBash()??(await hasOption(
-sh)?sh:void 0);if(program!==void 0)return{argv:[program,"-o","pipefail","-c",line],program};throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot take \
---pipefail: there is no bash on PATH, and ${sh} has no such option`,"install bash, or leave --pipefail away")}var sh="/bin/sh";function findBash(){const folders=import_chunk_DL622BOW.
-variables.searchPath().split(":");const found=folders.filter(folder=>folder.startsWith("/")).map(folder=>(0,import_chunk_M3Y4P5S5.findProgram)(`${folder}/bash`,
-"/"));return found.find(file=>file!==void 0)}async function hasOption(program){const{runTool}=await Promise.resolve().then(()=>load("./tool-6DJVFZ27.js"));const args=[
-"-o","pipefail","-c",":"];const environment=(0,import_chunk_DL622BOW.toolEnvironment)();const timeoutMs=import_chunk_DKDSRNTC.limits.probe.default;const answer=await runTool(
-{program,args,cwd:"/",environment,timeoutMs,limit:import_chunk_DKDSRNTC.probeBytes});return answer.code===0}async function makeRunPart(input,cwd){checkTogether(
-input);const[checkpoints,log]=[checkpointsOf(input.text("checkpoint-every")),input.text("log")];const part={success_exit:input.count("success-exit")??0,keep_children:input.
-has("keep-children")||input.has("status-cmd"),...(0,import_chunk_FXQ2FZOY.pathsBefore)({results:input.texts("result"),successFiles:input.texts("success-file")},
-cwd),log:log===void 0?null:(0,import_chunk_FXQ2FZOY.requireLogPath)(log,cwd),expect_ms:input.duration("expect")??null,...checkpoints,sample_ms:Math.min(input.durationOrDefault(
-"sample-every"),checkpoints.checkpoint_fast_ms??checkpoints.checkpoint_ms),probe:lineOf(input,"probe"),probe_ms:input.durationOrDefault("probe-timeout"),status_cmd:lineOf(
-input,"status-cmd"),identity:identityOf(input)};return{...await programOf(input,cwd),...part}}function limitWarnings({expect_ms},deadlineMs){if(typeof expect_ms!==
-"number"||expect_ms<deadlineMs)return[];const message=`--expect ${(0,import_chunk_UNGYPAP3.formatDuration)(expect_ms)} is not below the hard limit of ${(0,import_chunk_UNGYPAP3.
-formatDuration)(deadlineMs)}: the job is ended before it can be called late`;return[{code:"expect_beyond_limit",message}]}function checkpointsOf(text){const{checkpoint,
-checkpointAuto}=import_chunk_DKDSRNTC.limits;if(text===void 0)return{checkpoint_ms:checkpoint.default};const auto=/^auto(?::(.*))?$/s.exec(text);if(!auto)return{
-checkpoint_ms:(0,import_chunk_UNGYPAP3.parseDuration)(text,"--checkpoint-every",checkpoint)};const long=auto[1]===void 0?checkpointAuto.default:(0,import_chunk_UNGYPAP3.
-parseDuration)(auto[1],"--checkpoint-every auto",checkpointAuto);const short=Math.ceil(long/import_chunk_DKDSRNTC.autoShare);return{checkpoint_ms:short*import_chunk_DKDSRNTC.
-autoShare,checkpoint_fast_ms:short}}function checkTogether(input){const needs=[["pipefail","shell"],["identity","status-cmd"],["status-cmd","identity"],["probe-\
-timeout","probe"]];for(const[name,other]of needs)if(input.has(name)&&!input.has(other))throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --${name} without \
---${other}: ${whyTogether[name]}`,help())}var whyTogether={pipefail:"it is an option of that shell",identity:"only that command can name the task","status-cmd":"\
-its answer counts only for the task that you name","probe-timeout":"there is no probe to be bounded"};function lineOf(input,name){const line=input.text(name);if(line===
-void 0)return null;if(line.trim()==="")throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take an empty --${name}: allowed is one line for /bin/sh`,help());requireSize(
-name,line,import_chunk_DKDSRNTC.shellLineBytes);return line}function identityOf(input){const text=input.text("identity");if(text===void 0)return null;if(text.trim()===
-""||/[\r\n]/.test(text))throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --identity ${JSON.stringify(text)}: allowed is one line that names one task`,help());
-requireSize("identity",text,import_chunk_DKDSRNTC.identityBytes);return text}function requireSize(name,text,limit){const size=(0,import_chunk_LXK2ZILE.byteLength)(
-text);if(size>limit)throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --${name} of ${size} bytes: at most ${limit} are allowed`,help())}function help(){return(0,
-import_chunk_GEPPUING.quoteWords)([...(0,import_chunk_SOAB6GUX.selfWords)(),"run","--help"])}
-
-},
-"./chunk-DITQO2JP.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{waitForJobs:()=>waitForJobs});module.exports=stdin_exports;var import_chunk_YMTOOF7P=load("./chunk-YMTOOF7P.js");var import_chunk_LUIVRIXY=load(
-"./chunk-LUIVRIXY.js");var import_chunk_NEJO5XWM=load("./chunk-NEJO5XWM.js");var import_chunk_YB7RRXVP=load("./chunk-YB7RRXVP.js");var import_chunk_3EP6PJXQ=load(
-"./chunk-3EP6PJXQ.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_B2GTHZX4=load("./chunk-B2GTHZX4.js");var import_chunk_ZB67UKUZ=load(
-"./chunk-ZB67UKUZ.js");var import_chunk_PRYJ3TA6=load("./chunk-PRYJ3TA6.js");var import_chunk_DKDSRNTC=load("./chunk-DKDSRNTC.js");var import_chunk_LYW6VLYD=load(
-"./chunk-LYW6VLYD.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_SOAB6GUX=load("./chunk-SOAB6GUX.js");var import_chunk_7WBBYJDG=load(
-"./chunk-7WBBYJDG.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_events=require("node:events");var pauseMs=15;async function viewAt(event,look2,signal){
-const until=(0,import_chunk_CL3BCQKO.monotonicMs)()+import_chunk_DKDSRNTC.stateLagMs;for(;;){const isLast=(0,import_chunk_CL3BCQKO.monotonicMs)()>=until||signal.
-aborted;const view=await look2();if(event.seq===null||(0,import_chunk_ZB67UKUZ.isEnded)(view.state)||view.state.seq>=event.seq)return view;if(isLast)return withEvent(
-view,event);await(0,import_chunk_CL3BCQKO.sleep)(pauseMs)}}function withEvent(view,event){return{...view,state:{...view.state,...standingIn(event,view.state)}}}
-function standingIn(event,state){const{type,at,seq:_,job:__,owner:___,wake,...told}=event;const isAttention=Array.isArray(wake)&&wake.includes("attention");const alarm=isAttention?
-{health:"attention",attention_kind:"task_attention"}:{};if(type==="checkpoint"){const checkpoint=(0,import_chunk_YMTOOF7P.checkpointOf)({...state,checkpoint:{...told,
-at}});if(!checkpoint)return alarm;return{health:checkpoint.state,attention_kind:checkpoint.attention_kind,checkpoint}}if(type==="liveness"){const liveness=(0,import_chunk_YMTOOF7P.
-livenessSeen)({...state,liveness:{...told,at}});return liveness?{...alarm,liveness}:alarm}const looked=lookIn(event);const note=looked&&(0,import_chunk_YMTOOF7P.
-watchOf)({...state,watch:{verdict:"pending",...state.watch,...looked}});if(!note)return alarm;const watch={...note,facts:{}};return isAttention&&type==="trouble"?
-{...alarm,watch}:{health:"unknown",attention_kind:null,watch}}function lookIn({type,verdict,word,evidence,message,in_a_row,n}){if(type==="news")return{verdict,word,
-evidence,told:n,troubles:0,trouble:null};if(type==="trouble")return{troubles:in_a_row,trouble:message,told:n};return void 0}var quickRounds=50;var healthMs=5e3;
-var journalPauseMs=50;async function waitForOne(root,id,watch,told){const nap=(0,import_chunk_LUIVRIXY.makeNap)(told.signal);let woken=quickRounds;for(let round=0;;round+=
-1,woken+=1){let view=await look(root,id);if(view.damage!==null)await(0,import_chunk_CL3BCQKO.sleep)(100);if(!(0,import_chunk_7WBBYJDG.exists)(view.paths.folder))
-throw vanishedError(view.paths.folder,id);told.view(view);if((0,import_chunk_ZB67UKUZ.isEnded)(view.state)||told.signal.aborted)return void 0;if(told.until-(0,import_chunk_CL3BCQKO.
-monotonicMs)()<=0){const wake=watch?.lookAtEvents()??watch?.lookAtHealth(view);return wake&&!await isOver(root,id,wake,told)?wake:void 0}const closes=await subscribe(
-view,nap,watch);try{for(let isQuiet=true;isQuiet;){view=await look(root,id);told.view(view);if((0,import_chunk_ZB67UKUZ.isEnded)(view.state)||told.signal.aborted||
-told.until-(0,import_chunk_CL3BCQKO.monotonicMs)()<=0)break;const wake=watch?.lookAtEvents()??watch?.lookAtHealth(view);if(wake)return await isOver(root,id,wake,
-told)?void 0:wake;const pause=woken<quickRounds?20:pauseFor(view,closes,round,watch);const seen=await rest(nap,Math.min(told.until-(0,import_chunk_CL3BCQKO.monotonicMs)(),
-pause),view,watch,told.signal);if(seen.wake)return await isOver(root,id,seen.wake,told)?void 0:seen.wake;if(seen.why.includes("fifo"))woken=0;isQuiet=seen.why.length===
-0&&pause>1e3&&(0,import_chunk_7WBBYJDG.exists)(view.paths.folder)}}finally{for(const close of Object.values(closes))close?.()}}}async function subscribe(view,nap,watch){
-const isArmed=(0,import_chunk_ZB67UKUZ.conditionOf)(view)==="armed";const hasJournal=watch?.subscribe(()=>nap.ring("journal"));return{fifo:await(0,import_chunk_NEJO5XWM.
-watchFifo)(view.paths.leaseFifo,()=>nap.ring("fifo")),folder:isArmed?(0,import_chunk_B2GTHZX4.onEachChange)(view.paths.folder,()=>nap.ring("folder")):void 0,journal:hasJournal?
-()=>void 0:void 0}}async function rest(nap,ms,view,watch,signal){const until=(0,import_chunk_CL3BCQKO.monotonicMs)()+ms;for(;;){const left=Math.max(0,until-(0,import_chunk_CL3BCQKO.
-monotonicMs)());const why=await nap.sleep(watch?.isForHealth?Math.min(left,healthMs):left);if(why.length===0&&left>healthMs&&!signal.aborted&&!watch?.isHealthChanged(
-view))continue;const wake=why.includes("journal")?watch?.lookAtEvents():void 0;if(wake)return{why,wake};if(why.length!==1||why[0]!=="journal"||(0,import_chunk_CL3BCQKO.
-monotonicMs)()>=until)return{why};const more=await nap.sleep(Math.min(journalPauseMs,Math.max(0,until-(0,import_chunk_CL3BCQKO.monotonicMs)())),"journal");if(more.
-length>0)return{why:more}}}async function isOver(root,id,wake,told){const view=await viewAt(wake.event,()=>look(root,id),told.signal);told.view(view);return(0,import_chunk_ZB67UKUZ.
-isEnded)(view.state)}function pauseFor(view,{fifo,folder,journal},round,watch){const soon=Math.min(20*1.25**round,1e3);switch((0,import_chunk_ZB67UKUZ.conditionOf)(
-view)){case"armed":return Math.min(untilDue(view),folder?6e4:2e3);case"supervised":{const isHeld=view.worker!==null&&view.launch!==null&&(0,import_chunk_LYW6VLYD.
-sameIdentity)(view.worker.worker,view.launch.worker);if(!isHeld)return soon;const isTold=fifo&&view.worker?.fifo&&(!watch||journal);return Math.min(isTold?15e3:
-1e3,untilDue(view)+import_chunk_ZB67UKUZ.timerPatienceMs)}case"unseen":return 1e3;default:return soon}}function untilDue({spec}){const due=(0,import_chunk_PRYJ3TA6.
-instantOf)(spec?.timer?.due_at);return due===null?Number.POSITIVE_INFINITY:Math.max(1,due-(0,import_chunk_CL3BCQKO.nowMs)())}async function look(root,id){try{return await(0,
-import_chunk_YB7RRXVP.refreshAttached)(root,id)}catch(error){if(error instanceof import_chunk_NVPF5LEY.FaultError&&error.code==="unknown_job")throw vanishedError(
-(0,import_chunk_SOAB6GUX.jobPaths)(root,id).folder,id);throw error}}function vanishedError(folder,id){return new import_chunk_NVPF5LEY.FaultError("state_unusabl\
-e",`cannot go on waiting for job ${id}: its folder ${folder} is gone`,null)}var WakeWatch=class{beyond=null;paths;wanted;scan;cursor;choice;newest=0;hasScanned=false;known;hasLooked=false;stop;constructor(paths,wanted,cursor){
-this.paths=paths;this.wanted=wanted;this.cursor=cursor;this.scan=new import_chunk_3EP6PJXQ.JournalScan(paths.events);this.choice=new import_chunk_ILRLY4JU.WakeChoice(
-wanted,cursor.seq)}get isForHealth(){return this.wanted.includes("attention")}subscribe(ring){this.stop??=(0,import_chunk_B2GTHZX4.onEachChange)(this.paths.events,
-ring,()=>{this.stop=void 0});return this.stop!==void 0}close(){this.stop?.();this.stop=void 0}isHealthChanged(view){return this.isForHealth&&(0,import_chunk_YMTOOF7P.
-findStopped)(view)!==void 0!==(this.known==="worker_stopped")}lookAtEvents(){this.scan.read(event=>{if((0,import_chunk_ILRLY4JU.isNumbered)(event))this.newest=Math.
-max(this.newest,event.seq);this.choice.add(event)});if(!this.hasScanned&&this.cursor.seq>this.newest)this.startAt(this.newest);this.hasScanned=true;const chosen=this.
-choice.chosen();return chosen&&{...chosen,nextSeq:chosen.event.seq}}lookAtHealth(view){if(!this.isForHealth)return void 0;const seen=(0,import_chunk_YMTOOF7P.monitorAttention)(
-view,(0,import_chunk_ZB67UKUZ.conditionOf)(view));const isNew=seen!==void 0&&seen.cause!==this.known&&(this.hasLooked||!this.cursor.isGiven);this.known=seen?.cause;
-this.hasLooked=true;if(!seen||!isNew)return void 0;const event={seq:null,at:(0,import_chunk_CL3BCQKO.isoNow)(),type:"monitor_attention",...seen};return{wake:"at\
-tention",event,nextSeq:this.beyond?.newest??this.cursor.seq,pending:0,skipped:0}}startAt(newest){this.beyond={given:this.cursor.seq,newest};this.choice=new import_chunk_ILRLY4JU.
-WakeChoice(this.wanted,newest)}};async function waitForJobs(root,ids,options){const until=(0,import_chunk_CL3BCQKO.monotonicMs)()+options.timeoutMs;const views=new Map;
-const watches=new Map;const stop=new AbortController;(0,import_node_events.setMaxListeners)(0,stop.signal);const beat=options.heartbeatMs===null?void 0:setInterval(
-()=>options.onHeartbeat?.([...views.values()]),options.heartbeatMs);let failure;let woken=null;let ended=0;await Promise.all(ids.map(async id=>{const watch=options.
-until?.length?makeWatch(root,id,options.until,options.cursors):void 0;if(watch)watches.set(id,watch);const told={view:view2=>views.set(id,view2),signal:stop.signal,
-until};try{const wake=await waitForOne(root,id,watch,told);if(wake){woken??={id,...wake};stop.abort()}}catch(error){failure??=error;stop.abort();return}finally{
-watch?.close()}const view=views.get(id);if(view&&(0,import_chunk_ZB67UKUZ.isEnded)(view.state))ended+=1;if(options.mode==="any"&&ended>0)stop.abort()}));clearInterval(
-beat);if(failure!==void 0)throw failure;const beyond=[...watches].flatMap(([id,watch])=>watch.beyond?[{id,...watch.beyond}]:[]);return{views:ids.flatMap(id=>views.
-get(id)??[]),woken,beyond}}function makeWatch(root,id,until,cursors){return new WakeWatch((0,import_chunk_SOAB6GUX.jobPaths)(root,id),until,cursors?.get(id)??{seq:0,
-isGiven:false})}
 
 },
 "./chunk-DKDSRNTC.js": function (module, exports) {
@@ -1735,321 +1717,9 @@ keys(env).filter(name=>!/^[A-Za-z_][A-Za-z0-9_]*$/.test(name)).sort()}function a
 void 0}function definedOnly(source){const result={};for(const[name,value]of Object.entries(source))if(value!==void 0)result[name]=value;return result}
 
 },
-"./chunk-DRLQKIUS.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{claimsOf:()=>claimsOf});module.exports=stdin_exports;var import_chunk_35CMASYX=load("./chunk-35CMASYX.js");var import_chunk_6RCQJK6N=load(
-"./chunk-6RCQJK6N.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_ZB67UKUZ=load("./chunk-ZB67UKUZ.js");var import_chunk_DKDSRNTC=load(
-"./chunk-DKDSRNTC.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var claimsSchema="pi-completion/v1";var statuses=["done","blocked","partial"];var testResults=[
-"pass","fail","skip"];var claimsForm=`After that, end with one fenced block that is opened by \`\`\`completion on a line of its own and holds one JSON object: {"sc\
-hema": "${claimsSchema}", "status": "done" | "partial" | "blocked", "blockedReason": "only when blocked", "summary": "one line", "commits": [{"sha": "...", "sub\
-ject": "..."}], "filesChanged": ["path relative to the folder"], "tests": [{"name": "...", "result": "pass" | "fail" | "skip"}], "commands": [{"command": "...",\
- "exitCode": 0}], "openIssues": ["..."]}. Claim only what you really did: it is checked.`;var most={text:1e4,line:4096,entries:1e3,commits:100};var SchemaFault=class extends Error{fieldPath;constructor(fieldPath,reason){
-super(reason);this.fieldPath=fieldPath}};function readClaims(value){const block=objectAt("",value);const schema=block.schema;if(schema!==claimsSchema)throw new SchemaFault(
-"schema",`${show(schema)}; allowed: ${claimsSchema}`);const status=wordAt("status",block.status,statuses);const reason=block.blockedReason??null;if(status==="bl\
-ocked"||reason!==null)filledAt("blockedReason",reason);return{schema,status,summary:filledAt("summary",block.summary),commands:listAt("commands",block.commands,
-most.entries,(at,one)=>{const{command,exitCode,note}=objectAt(at,one);return{command:filledAt(`${at}.command`,command,most.line),exitCode:codeAt(`${at}.exitCode`,
-exitCode??null),note:noteAt(`${at}.note`,note)}}),tests:listAt("tests",block.tests,most.entries,(at,one)=>{const{name:title,result,note}=objectAt(at,one);return{
-name:filledAt(`${at}.name`,title,most.line),result:wordAt(`${at}.result`,result,testResults),note:noteAt(`${at}.note`,note)}}),commits:listAt("commits",block.commits,
-most.commits,(at,one)=>{const{sha,repo,subject}=objectAt(at,one);return{sha:shaAt(`${at}.sha`,sha),repo:repoAt(`${at}.repo`,repo??null),subject:noteAt(`${at}.su\
-bject`,subject)}}),filesChanged:listAt("filesChanged",block.filesChanged,most.entries,pathAt),openIssues:listAt("openIssues",block.openIssues,most.entries,(at,one)=>filledAt(
-at,one)),blockedReason:reason===null?null:filledAt("blockedReason",reason)}}function objectAt(at,value){if(typeof value!=="object"||value===null||Array.isArray(
-value))throw new SchemaFault(at,`${show(value)}; allowed: an object`);return value}function listAt(at,value,limit,read){if(value===void 0||value===null)return[];
-if(!Array.isArray(value))throw new SchemaFault(at,`${show(value)}; allowed: a list`);if(value.length>limit)throw new SchemaFault(at,`${value.length} entries; at\
- most ${limit}`);return value.map((one,n)=>read(`${at}[${n}]`,one))}function wordAt(at,value,allowed){const found=allowed.find(one=>one===value);if(found===void 0)
-throw new SchemaFault(at,`${show(value)}; allowed: ${allowed.join(", ")}`);return found}function filledAt(at,value,limit=most.text){if(typeof value!=="string")throw new SchemaFault(
-at,`${show(value)}; allowed: a text`);if(value.length>limit)throw new SchemaFault(at,`${value.length} characters; at most ${limit}`);const text=(0,import_chunk_LXK2ZILE.
-plainText)(value).trim();if(text==="")throw new SchemaFault(at,"it is empty");return text}function noteAt(at,value){return value===void 0||value===null||value===
-""?null:filledAt(at,value)}function codeAt(at,value){if(value===null||Number.isSafeInteger(value))return value;throw new SchemaFault(at,`${show(value)}; allowed\
-: a whole number, or null`)}function shaAt(at,value){if(typeof value==="string"&&/^[0-9a-f]{7,64}$/i.test(value))return value.toLowerCase();throw new SchemaFault(
-at,`${show(value)}; allowed: 7 to 64 hex digits`)}function repoAt(at,value){if(value===null)return null;const isPath=typeof value==="string"&&value.startsWith("\
-/")&&value.length<=most.line;if(!isPath||value.includes("\0"))throw new SchemaFault(at,`${show(value)}; allowed: an absolute path`);return value}function pathAt(at,value){
-const isPath=typeof value==="string"&&value!==""&&value.length<=most.line&&!value.includes("\0");if(!isPath||value.startsWith("/")||value.split("/").includes(".\
-."))throw new SchemaFault(at,`${show(value)}; allowed: a relative path without ..`);return value}function show(value){if(typeof value==="string")return`${JSON.stringify(
-(0,import_chunk_LXK2ZILE.plainText)(value.slice(0,60)))}${value.length>60?"...":""}`;if(typeof value==="object"&&value!==null)return Array.isArray(value)?"a lis\
-t":"an object";return value===void 0?"it is missing":String(value)}function parseClaims(answer){const found=findBlock(answer);if(found==="none")return blockFault(
-"NO_BLOCK","it holds no completion block (a fenced block that begins with ```completion)");if(found==="unclosed")return blockFault("UNCLOSED_FENCE","its last co\
-mpletion block is not closed");const bytes=(0,import_chunk_LXK2ZILE.byteLength)(found.text);if(bytes>import_chunk_DKDSRNTC.claimsBytes)return blockFault("OVERSI\
-ZED_BLOCK",`its completion block has ${bytes} bytes; at most ${import_chunk_DKDSRNTC.claimsBytes}`);return parseBlock(found.text)}function blockFault(code,message,fieldPath=null){
-return{kind:"fault",error:{code,message,fieldPath}}}function parseBlock(text){let value;try{value=JSON.parse(text)}catch{const reason=(0,import_chunk_LXK2ZILE.excerpt)(
-(0,import_chunk_LXK2ZILE.plainText)((0,import_chunk_35CMASYX.jsonFault)(text)??""),240);return blockFault("MALFORMED_JSON",`the JSON of its completion block doe\
-s not parse: ${reason}`)}try{return{kind:"ok",claims:readClaims(value)}}catch(error){if(!(error instanceof SchemaFault))throw error;const where=error.fieldPath===
-""?"the completion block":error.fieldPath;return blockFault("SCHEMA_VIOLATION",`${where} is not as it must be: ${error.message}`,error.fieldPath)}}function findBlock(answer){
-let found="none";let open;for(const{line,from,next}of(0,import_chunk_6RCQJK6N.linesOf)(answer)){const fence=(0,import_chunk_6RCQJK6N.fenceOf)(line);if(!fence)continue;
-if(open&&(0,import_chunk_6RCQJK6N.closes)(fence,open)){const text=answer.slice(open.from,from).trim();if(isCompletion(open)||isJson(open)&&namesSchema(text))found=
-{text};open=void 0}else if(!open||isCompletion(fence)&&fence.mark===open.mark&&fence.length>=open.length){open={...fence,from:next}}}if(open&&(isCompletion(open)||
-isJson(open)&&namesSchema(answer.slice(open.from))))return"unclosed";return found}function isCompletion({info}){return/^completion$/i.test(info)}function isJson({
-info}){return/^json$/i.test(info)}function namesSchema(text){return/^\s*\{/.test(text)&&/"schema"\s*:\s*"pi-completion\//.test(text)}function claimsOf(view){const{
-spec}=view;if(!(0,import_chunk_ZB67UKUZ.isEnded)(view.state))return blockFault("NO_BLOCK","it is not finished");if(view.damage!==null||spec===null)return blockFault(
-"NO_BLOCK","its record cannot be read");if(spec.kind!=="staff"&&spec.kind!=="run")return blockFault("NO_BLOCK",`a ${spec.kind} claims nothing: it has no answer`);
-const answer=spec.kind==="run"?endOf(view.paths.output,import_chunk_DKDSRNTC.claimedOutputBytes):answerOf(view,spec);return answer===null?blockFault("NO_BLOCK",
-"it has no final answer"):parseClaims(answer)}function answerOf({paths,state},spec){if(state.state==="done")return endOf(paths.result,import_chunk_DKDSRNTC.claimedAnswerBytes);
-if((0,import_chunk_6RCQJK6N.backendOf)(spec)?.answerFrom==="stdout")return endOf(paths.output,import_chunk_DKDSRNTC.claimedAnswerBytes);return replayed(spec,paths)}
-function replayed(spec,paths){const{answer}=(0,import_chunk_6RCQJK6N.replay)(spec,paths);return answer===null||answer.trim()===""?null:answer}function endOf(file,bytes){
-const text=(0,import_chunk_527JQF7V.readRange)(file,-bytes,bytes)?.bytes.toString("utf8")??"";return text.trim()===""?null:text}
-
-},
-"./chunk-DSN5N7LN.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{byLife:()=>byLife,isChosen:()=>isChosen,isOwnedBy:()=>isOwnedBy,listViews:()=>listViews,tryView:()=>tryView});module.
-exports=stdin_exports;var import_chunk_YB7RRXVP=load("./chunk-YB7RRXVP.js");var import_chunk_XTO4H6IH=load("./chunk-XTO4H6IH.js");var import_chunk_ZB67UKUZ=load(
-"./chunk-ZB67UKUZ.js");var import_chunk_PRYJ3TA6=load("./chunk-PRYJ3TA6.js");var import_chunk_VB6XA2FR=load("./chunk-VB6XA2FR.js");var import_chunk_SOAB6GUX=load(
-"./chunk-SOAB6GUX.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");async function listViews(root,options){const live=(0,import_chunk_XTO4H6IH.listActive)(
-root).filter(id=>(0,import_chunk_7WBBYJDG.exists)((0,import_chunk_SOAB6GUX.jobPaths)(root,id).folder));const views=[];for(const id of live)views.push(...await tryView(
-root,id));let left=options.recent;const isLive=new Set(live);for(const id of left===0?[]:(0,import_chunk_XTO4H6IH.listJobs)(root)){if(left===0)break;if(isLive.has(
-id)||!mayBeChosen(root,id,options))continue;const[view]=await tryView(root,id);if(!view||!isChosen(view.spec,options))continue;views.push(view);left-=1}return views.
-filter(view=>isChosen(view.spec,options)).sort(byLife)}function mayBeChosen(root,id,choice){if(choice.owner===null&&choice.kinds===null)return true;const spec=(0,
-import_chunk_PRYJ3TA6.readSpec)((0,import_chunk_SOAB6GUX.jobPaths)(root,id));return spec.kind==="ok"&&isChosen(spec.value,choice)}function isChosen(spec,{owner,
-kinds}){return isOwnedBy(spec,owner)&&(kinds===null||spec!==null&&kinds.includes(spec.kind))}function byLife(a,b){return Number((0,import_chunk_ZB67UKUZ.isEnded)(
-a.state))-Number((0,import_chunk_ZB67UKUZ.isEnded)(b.state))||(0,import_chunk_VB6XA2FR.compareIds)(b.id,a.id)}async function tryView(root,id){for(const how of[import_chunk_YB7RRXVP.
-refresh,import_chunk_ZB67UKUZ.inspect]){try{return[await how(root,id)]}catch{}}return[]}function isOwnedBy(spec,owner){return owner===null||spec?.owner===owner}
-
-},
-"./chunk-E4Q33Z52.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{contextOf:()=>contextOf});module.exports=stdin_exports;var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load(
-"./chunk-FSRL2ASG.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var lines=50;var lineBytes=200;function contextOf(snapshot){const{cwd,at,git,entries}=snapshot;
-if(!git)return{cwd,at,git:null};const dirty=entries.filter(import_chunk_HDW3QKWP.isDirty);return{cwd,at,git:{root:git.root,branch:git.branch===null?null:(0,import_chunk_LXK2ZILE.
-excerpt)((0,import_chunk_FSRL2ASG.showName)(git.branch),lineBytes),head:git.head,subject:git.subject===null?null:(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_FSRL2ASG.
-oneLine)(git.subject),lineBytes),dirty:dirty.slice(0,lines).map(entry=>(0,import_chunk_LXK2ZILE.excerpt)(dirtyLine(entry),lineBytes)),dirty_count:(0,import_chunk_HDW3QKWP.
-countDirty)(snapshot)}}}function dirtyLine({xy,path,from}){const origin=from===void 0?"":`${(0,import_chunk_FSRL2ASG.showName)(from)} -> `;const letters=xy==="?\
-?"?xy:xy.replace("?",".").replaceAll("."," ");return`${letters} ${origin}${(0,import_chunk_FSRL2ASG.showName)(path)}`}
-
-},
-"./chunk-ED7DTTQN.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{sealVerdict:()=>sealVerdict,storedVerdict:()=>storedVerdict});module.exports=stdin_exports;var import_chunk_KARSDQDW=load(
-"./chunk-KARSDQDW.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");async function sealVerdict(id,end,note){try{const key=(0,import_chunk_KARSDQDW.readKey)();
-if(key===void 0)return null;return await(0,import_chunk_KARSDQDW.macOfAnswer)({what:"verdict",id,end:JSON.stringify(end),note:JSON.stringify(note)},key)}catch{return null}}
-async function storedVerdict(paths,id){const read=(0,import_chunk_527JQF7V.readJson)(paths.cursor);if(read.kind!=="ok")return void 0;const{end,note,seal}=read.value;
-if(!end||!note||typeof seal!=="string")return void 0;const expected=await sealVerdict(id,end,note);return expected!==null&&(0,import_chunk_KARSDQDW.sameMac)(expected,
-seal)?{end,note}:void 0}
-
-},
-"./chunk-ENFEXOHK.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{Progress:()=>Progress,agentSnapshot:()=>agentSnapshot,toolSnapshot:()=>toolSnapshot});module.exports=stdin_exports;
-var import_chunk_Z4A3JPFR=load("./chunk-Z4A3JPFR.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_KARSDQDW=load("./chunk-KARSDQDW.js");
-var import_chunk_PRYJ3TA6=load("./chunk-PRYJ3TA6.js");var import_chunk_DKDSRNTC=load("./chunk-DKDSRNTC.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");
-var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var table={queued:{claimed:"starting",started:"runni\
-ng",stop_asked:"stopping",concluded:"ended"},starting:{claimed:"starting",started:"running",stop_asked:"stopping",concluded:"ended"},running:{claimed:"running",
-started:"running",stop_asked:"stopping",concluded:"ended"},stopping:{claimed:"stopping",started:"stopping",stop_asked:"stopping",concluded:"ended"},ended:{claimed:"\
-ended",started:"ended",stop_asked:"ended",concluded:"ended"}};function transition(from,event){return table[from][event]}var snapshotPauseMs=300;var Progress=class{journal;state;claim;lifecycle;snapshotTimer;makeSnapshot;constructor(claim){
-this.claim=claim;this.journal=(0,import_chunk_Z4A3JPFR.openJournal)(claim.paths,claim.spec);const read=(0,import_chunk_PRYJ3TA6.readState)(claim.paths);this.state=
-read.kind==="ok"?read.value:(0,import_chunk_KARSDQDW.earlyState)(claim.spec.id,claim.spec);this.lifecycle=["queued","starting","running","stopping"].includes(this.
-state.state)?this.state.state:"starting";if(claim.generation>1)this.tellWake()}step(event,type,fields,change={}){this.lifecycle=transition(this.lifecycle,event);
-this.note(type,fields,{...change,...this.lifecycle==="ended"?{}:{state:this.lifecycle}})}note(type,fields,change={}){this.append(type,fields);this.state={...this.
-state,...change,rev:this.state.rev+1,seq:this.journal.seq};const sync=change.conversation!==void 0||type==="stopping";this.unlessFull(()=>(0,import_chunk_PRYJ3TA6.
-writeState)(this.claim.paths,this.state,{sync}))}change(change){this.state={...this.state,...change,rev:this.state.rev+1};this.unlessFull(()=>(0,import_chunk_PRYJ3TA6.
-writeState)(this.claim.paths,this.state,{sync:false}))}snapshot(make){this.makeSnapshot=make;this.snapshotTimer??=setTimeout(()=>this.flush(),snapshotPauseMs)}flush(){
-clearTimeout(this.snapshotTimer);this.snapshotTimer=void 0;const make=this.makeSnapshot;this.makeSnapshot=void 0;if(make)this.unlessFull(()=>(0,import_chunk_527JQF7V.
-writeJson)(this.claim.paths.snapshot,{at:(0,import_chunk_CL3BCQKO.isoNow)(),...make()},{sync:false}))}append(type,fields){this.unlessFull(()=>this.journal.append(
-type,fields));this.state.seq=this.journal.seq;if(fields.wake!==void 0)this.tellWake()}tellWake(){this.claim.onWake?.(told=>this.append("notified",told))}unlessFull(write){
-try{write()}catch(error){if(!["ENOSPC","EDQUOT"].includes((0,import_chunk_NVPF5LEY.errnoOf)(error)??""))throw error}}};function agentSnapshot(reading){const latest=(0,
-import_chunk_LXK2ZILE.tail)((0,import_chunk_LXK2ZILE.plainText)(reading.answer||reading.text),import_chunk_DKDSRNTC.textTailBytes);return{tools:reading.tools.slice(
--import_chunk_DKDSRNTC.toolCalls).map(toolSnapshot),tool_count:reading.toolCount,text:latest.text,text_truncated:latest.truncated,final:reading.final,conversation_id:reading.
-conversationId,model:reading.model}}function toolSnapshot(call){const bounded=text=>(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(text).
-replace(/\s+/g," ").trim(),import_chunk_DKDSRNTC.excerptBytes);return{n:call.n,name:(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(call.name),
-80),input:bounded(call.input),output:call.output===null?null:bounded(call.output),status:call.status,started_at:call.started_at,ended_at:call.ended_at}}
-
-},
-"./chunk-FDWZGNZP.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{line:()=>line,smallFacts:()=>smallFacts,toEndText:()=>toEndText});module.exports=stdin_exports;var import_chunk_FSRL2ASG=load(
-"./chunk-FSRL2ASG.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_DKDSRNTC=load("./chunk-DKDSRNTC.js");function line(text){const characters=[
-...(0,import_chunk_FSRL2ASG.oneLine)((0,import_chunk_LXK2ZILE.plainText)(text.slice(0,16*import_chunk_DKDSRNTC.evidenceChars)))];return characters.length<=import_chunk_DKDSRNTC.
-evidenceChars?characters.join(""):`${characters.slice(0,import_chunk_DKDSRNTC.evidenceChars-1).join("")}\u2026`}function smallFacts(facts){const plain=(0,import_chunk_LXK2ZILE.
-plainValue)(facts,import_chunk_DKDSRNTC.excerptBytes);return JSON.stringify(plain).length<=import_chunk_DKDSRNTC.watchFactsBytes?plain:{truncated:true}}function toEndText({
-changes=0},last){const told=changes===0?"nothing changed":`${changes} change${changes===1?"":"s"} told`;return`it was watched to its end as asked, ${told}; the \
-last: ${last}`}
-
-},
-"./chunk-FJWCOQBM.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{waitAndTell:()=>waitAndTell});module.exports=stdin_exports;var import_chunk_XIT3TZXO=load("./chunk-XIT3TZXO.js");var import_chunk_DITQO2JP=load(
-"./chunk-DITQO2JP.js");var import_chunk_YOUTPIC4=load("./chunk-YOUTPIC4.js");var import_chunk_FKEDTWPK=load("./chunk-FKEDTWPK.js");var import_chunk_LHJQGS2D=load(
-"./chunk-LHJQGS2D.js");var import_chunk_WJOGFTVI=load("./chunk-WJOGFTVI.js");var import_chunk_QWDO6BAE=load("./chunk-QWDO6BAE.js");var import_chunk_VN4MJR5W=load(
-"./chunk-VN4MJR5W.js");var import_chunk_YMTOOF7P=load("./chunk-YMTOOF7P.js");var import_chunk_G6UG24L2=load("./chunk-G6UG24L2.js");var import_chunk_LXK2ZILE=load(
-"./chunk-LXK2ZILE.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_ZB67UKUZ=load(
-"./chunk-ZB67UKUZ.js");var import_chunk_PRYJ3TA6=load("./chunk-PRYJ3TA6.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");async function withFarewell(context,ids,again,wait){
-const release=(0,import_chunk_FKEDTWPK.onInterrupt)(signal=>{try{context.live?.("");context.tell(`${farewell(ids)}
-${again()}`)}catch{}(0,import_chunk_FKEDTWPK.endBySignal)(signal)});try{return await wait()}finally{release()}}function farewell(ids){if(ids.length===1)return`j\
-ob ${ids[0]} runs on; collect it with:`;return`the ${ids.length} jobs run on; collect them with:`}function lineOf(view){const age=(0,import_chunk_PRYJ3TA6.ageOf)(
-view.state.started_at,(0,import_chunk_CL3BCQKO.nowMs)());const{health}=(0,import_chunk_YMTOOF7P.healthOf)(view,(0,import_chunk_ZB67UKUZ.conditionOf)(view));const{
-bar,eta,note}=(0,import_chunk_VN4MJR5W.progressCells)(view);const parts=[view.state.state,...health==="unknown"?[]:[health],age===null?"not started":(0,import_chunk_UNGYPAP3.
-formatDuration)(age<1e3?age:Math.floor(age/1e3)*1e3),...bar===null?[]:[bar],...eta===null?[]:[`ETA ${eta}`],...note===null?[]:[note]];return`${view.id}: ${parts.
-join(", ")}`}function waitAgain(root,ids,asked,moved=new Map){const[first=""]=ids;const{until=[],cursors=new Map}=asked;if(until.length===0&&ids.length===1)return import_chunk_G6UG24L2.
-nextCommands.wait(first,root.option);const words=["wait",...ids];if(ids.length>1)words.push(`--${asked.mode}`);if(until.length>0)words.push("--until",until.join(
-","));for(const id of until.length>0?ids:[]){const seq=moved.get(id)??cursors.get(id)?.seq;if(seq!==void 0)words.push("--after-seq",ids.length>1?`${id}:${seq}`:
-String(seq))}const hasOwn=until.length>0&&asked.timeoutAsked!==void 0;words.push("--timeout",hasOwn?(0,import_chunk_UNGYPAP3.formatDuration)(asked.timeoutAsked??
-0):"10m");return(0,import_chunk_G6UG24L2.nextCommand)(root.option,...words)}function pictureText({isTerminal},view,root,document){return isTerminal?(0,import_chunk_LHJQGS2D.
-pageOf)(view,root):`${JSON.stringify(withoutEmpty(document),null,1)}
-`}function withoutEmpty(value){const kept=Object.entries(value).flatMap(([name,inner])=>{if(inner===null||Array.isArray(inner)&&inner.length===0)return[];const isPart=typeof inner===
-"object"&&!Array.isArray(inner)&&name!=="event";return[[name,isPart?withoutEmpty(inner):inner]]});return Object.fromEntries(kept)}function tellWoken(context,root,views,woken,options){
-const view=views.find(one=>one.id===woken.id);if(!view)throw new Error(`job ${woken.id} woke a wait that was not for it`);const ids=views.map(one=>one.id);const again=waitAgain(
-root,ids,options,new Map([[woken.id,woken.nextSeq]]));const document=(0,import_chunk_WJOGFTVI.observation)(view,{afterSeq:null,root,waited:{wake:woken,next:again}});
-const afterPrint=()=>(0,import_chunk_QWDO6BAE.noteDelivered)(view,woken.nextSeq);if(options.isJson){if(views.length===1)return{code:import_chunk_6PFAPK5K.exitCodes.
-pending,afterPrint,json:document};const pending=views.filter(one=>!(0,import_chunk_ZB67UKUZ.isEnded)(one.state)).map(one=>one.id);const head={wake:woken.wake,id:woken.
-id,now:(0,import_chunk_CL3BCQKO.isoNow)()};return{code:import_chunk_6PFAPK5K.exitCodes.pending,afterPrint,json:{...head,jobs:[document],pending,next:{wait:again}}}}
-const{seq}=woken.event;const what=seq===null?woken.wake:`${woken.wake} (event ${seq})`;return{code:import_chunk_6PFAPK5K.exitCodes.pending,afterPrint,out:`${pictureText(
-context,view,root,document)}${again}
-`,notes:[`woken by ${what}; ${lineOf(view)}; wait on with the last line`,...whyLines(woken.event),...(0,import_chunk_XIT3TZXO.noticeNotes)(view)]}}function whyLines(event){
-const{reason,message,evidence,word,on_stall}=event;const why=[reason,event.type==="checkpoint"?void 0:message,evidence,word].find(isText);return[...isText(why)?
-[`reason: ${lineFrom(why,400)}`]:[],...isText(on_stall)?[`on stall: ${lineFrom(on_stall,1024)}`]:[]]}function isText(value){return typeof value==="string"&&value.
-trim()!==""}function lineFrom(text,limit){return(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(text).replace(/\s+/g," ").trim(),limit)}function tellWaited(context,root,waited,options){
-const{views,woken}=waited;const ended=views.filter(view=>(0,import_chunk_ZB67UKUZ.isEnded)(view.state));const isOver=options.mode==="any"?ended.length>0:ended.length===
-views.length;const reply=isOver||!woken?tellAll(context,root,{...waited,isOver},options):tellWoken(context,root,views,woken,options);return{...reply,notes:[...beyondNotes(
-waited),...reply.notes??[]]}}function tellAll(context,root,{views,isOver,beyond},options){const ended=views.filter(view=>(0,import_chunk_ZB67UKUZ.isEnded)(view.
-state));const shown=isOver&&options.mode==="any"?firstOf(ended):views;const code=isOver?(0,import_chunk_6PFAPK5K.exitCodeOfAll)(shown.map(view=>view.state.state)):
-import_chunk_6PFAPK5K.exitCodes.pending;const ids=views.map(view=>view.id);const cursors=cursorsNow(options,beyond);const again=waitAgain(root,ids,options,cursors);
-const isOpted=(options.until??[]).length>0;const afterPrint=()=>{for(const view of shown)if((0,import_chunk_ZB67UKUZ.isEnded)(view.state))(0,import_chunk_QWDO6BAE.
-noteCollected)(view,"wait")};const picture=view=>(0,import_chunk_WJOGFTVI.observation)(view,{afterSeq:null,root,waited:{wake:"soft_timeout",next:again,cursor:isOpted?
-cursors.get(view.id)??0:void 0}});if(options.isJson){const documents=shown.map(view=>(0,import_chunk_ZB67UKUZ.isEnded)(view.state)?{wake:"terminal",...(0,import_chunk_XIT3TZXO.
-endedDocument)(view)}:picture(view));if(views.length===1)return{code,afterPrint,json:documents[0]};const pending=views.filter(view=>!(0,import_chunk_ZB67UKUZ.isEnded)(
-view.state)).map(view=>view.id);const wake=isOver?"terminal":"soft_timeout";const next=isOver?{}:{next:{wait:again}};return{code,afterPrint,json:{wake,now:(0,import_chunk_CL3BCQKO.
-isoNow)(),jobs:documents,pending,...next}}}const replies=shown.map(view=>(0,import_chunk_ZB67UKUZ.isEnded)(view.state)?(0,import_chunk_XIT3TZXO.tellEnded)(context,
-view):tellPending(context,view,root,picture(view)));const outs=replies.map(reply=>Buffer.from(reply.out??""));const out=shown.length===1?outs[0]??Buffer.alloc(0):
-joined(context,shown,outs);return{code,afterPrint,out:isOver?out:Buffer.concat([out,Buffer.from(`${again}
-`)]),notes:replies.flatMap(reply=>reply.notes??[]).filter(note=>!options.told?.includes(note))}}function joined(context,views,outs){const parts=views.flatMap((view,at)=>{
-const bytes=outs[at]??Buffer.alloc(0);const head=context.isTerminal?`${at===0?"":"\n"}== ${view.id}: ${view.state.state} ==
-`:"";return[Buffer.from(head),bytes,Buffer.from(bytes.length===0||bytes.at(-1)===10?"":"\n")]});return Buffer.concat(parts)}function firstOf(views){const endOf=({
-state})=>(0,import_chunk_PRYJ3TA6.instantOf)(state.ended_at)??Number.POSITIVE_INFINITY;return[...views].sort((a,b)=>endOf(a)-endOf(b)).slice(0,1)}function tellPending(context,view,root,document){
-return{code:import_chunk_6PFAPK5K.exitCodes.pending,out:pictureText(context,view,root,document),notes:[`${lineOf(view)}; not ended yet, wait again with the last\
- line`,...(0,import_chunk_XIT3TZXO.noticeNotes)(view)]}}function cursorsNow({cursors=new Map},beyond){const now=new Map([...cursors].map(([id,{seq}])=>[id,seq]));
-for(const{id,newest}of beyond)now.set(id,newest);return now}function beyondNotes({beyond}){return beyond.map(({id,given,newest})=>`warning: --after-seq ${given}\
- is beyond the events of job ${id}, whose newest was ${newest}: taken as ${newest}`)}async function waitAndTell(context,root,ids,options){const wait=()=>(0,import_chunk_DITQO2JP.
-waitForJobs)(root.folder,ids,{...options,heartbeatMs:options.heartbeatMs??(context.live?1e3:null),onHeartbeat:seen=>{const lines=seen.map(view=>lineOf(asOfNow(view)));
-if(options.heartbeatMs!==null)for(const line of lines)context.tell(line);else context.live?.(lines.join(" | "))}});const again=()=>waitAgain(root,ids,options);const waited=await withFarewell(
-context,ids,again,()=>(0,import_chunk_YOUTPIC4.withRegistration)(root.folder,ids,termsOf(options),wait));if(options.heartbeatMs===null)context.live?.("");return tellWaited(
-context,root,waited,options)}function termsOf({mode,until=[],timeoutMs}){return{kind:"wait",mode,until,timeoutMs}}function asOfNow(view){try{return(0,import_chunk_ZB67UKUZ.
-isEnded)(view.state)?view:(0,import_chunk_ZB67UKUZ.inspect)(view.root,view.id)}catch{return view}}
-
-},
-"./chunk-FKEDTWPK.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{endBySignal:()=>endBySignal,holdSignals:()=>holdSignals,onContinue:()=>onContinue,onInterrupt:()=>onInterrupt});module.
-exports=stdin_exports;var names=["SIGINT","SIGTERM","SIGHUP"];function onInterrupt(fn){const release=()=>{for(const name of names)process.off(name,act)};const act=signal=>{
-release();fn(signal)};for(const name of names)process.on(name,act);return release}function onContinue(fn){process.on("SIGCONT",fn);return()=>process.off("SIGCON\
-T",fn)}function holdSignals(){let first=null;let act=()=>void 0;const note=signal=>{first??=signal;act()};for(const name of names)process.on(name,note);return{first:()=>new Promise(
-resolve=>setImmediate(()=>resolve(first))),onEach(fn){act=fn;if(first!==null)fn()},release(){for(const name of names)process.off(name,note)}}}function endBySignal(signal){
-process.kill(process.pid,signal)}
-
-},
-"./chunk-FNP5XAIJ.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{spawnDetached:()=>spawnDetached,spawnShim:()=>spawnShim});module.exports=stdin_exports;var import_chunk_527JQF7V=load(
-"./chunk-527JQF7V.js");var import_node_child_process=require("node:child_process");var import_node_fs=require("node:fs");function spawnDetached(start){const log=(0,
-import_chunk_527JQF7V.openAppend)(start.logFile);try{const child=(0,import_node_child_process.spawn)(start.program,start.args,{cwd:start.cwd,env:start.environment,
-detached:true,stdio:["ignore",log,log]});child.on("error",()=>void 0);child.unref();if(child.pid===void 0)throw new Error(`cannot start ${start.program}`);return child.
-pid}finally{(0,import_node_fs.closeSync)(log)}}function spawnShim(start,onEnd){return new Promise((resolve,reject)=>{const child=(0,import_node_child_process.spawn)(
-"/bin/sh",["-c",start.script,"job-companion-shim",...start.args],{cwd:start.cwd,env:start.environment,detached:true,stdio:"ignore"});child.once("error",reject);
-child.once("spawn",()=>resolve(child.pid??0));child.once("exit",onEnd)})}
-
-},
-"./chunk-FSRL2ASG.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{decodeName:()=>decodeName,encodeName:()=>encodeName,oneLine:()=>oneLine,readableName:()=>readableName,showName:()=>showName});
-module.exports=stdin_exports;var decoder=new TextDecoder("utf-8",{fatal:true,ignoreBOM:true});var encoder=new TextEncoder;function decodeName(bytes){try{return decoder.
-decode(bytes)}catch{return decodeBroken(bytes)}}function encodeName(name){if(!/[\udc80-\udcff]/.test(name))return encoder.encode(name);const parts=name.match(loneOrText)??
-[];const pieces=parts.map(part=>{const code=part.charCodeAt(0);return part.length===1&&code>=56448&&code<=56575?Uint8Array.of(code-56320):encoder.encode(part)});
-const result=new Uint8Array(pieces.reduce((sum,piece)=>sum+piece.length,0));let at=0;for(const piece of pieces){result.set(piece,at);at+=piece.length}return result}
-var loneOrText=/(?<![\ud800-\udbff])[\udc80-\udcff]|(?:[\ud800-\udbff][\udc00-\udfff]|[^\udc80-\udcff])+/g;function readableName(name){return name.replace(loneOrText,
-part=>{const code=part.charCodeAt(0);return part.length===1&&code>=56448&&code<=56575?`\\x${(code-56320).toString(16)}`:part})}var odd=/["`\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]|^\s|\s$|^$/u;
-var unprintable=/["\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu;function showName(name){if(!odd.test(name))return name;const inner=name.replaceAll("\\","\\\\").replace(unprintable,
-found=>{const code=found.codePointAt(0)??0;if(found==='"')return'\\"';if(found==="\n")return"\\n";if(found==="	")return"\\t";if(code>=56448&&code<=56575)return`\
-\\x${(code-56320).toString(16)}`;return`\\u{${code.toString(16)}}`});return`"${inner}"`}function decodeBroken(bytes){let text="";for(let at=0;at<bytes.length;){
-const length=characterAt(bytes,at);if(length===0)text+=String.fromCharCode(56320+(bytes[at]??0));else text+=decoder.decode(bytes.subarray(at,at+length));at+=length||
-1}return text}function characterAt(bytes,at){const first=bytes[at]??0;const length=first<128?1:first<194?0:first<224?2:first<240?3:first<245?4:0;if(length===0||
-at+length>bytes.length)return 0;try{decoder.decode(bytes.subarray(at,at+length));return length}catch{return 0}}function oneLine(text){return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]+/gu,
-" ").trim()}
-
-},
-"./chunk-FXQ2FZOY.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{freshPaths:()=>freshPaths,pathsBefore:()=>pathsBefore,requireLogPath:()=>requireLogPath});module.exports=stdin_exports;
-var import_chunk_DKDSRNTC=load("./chunk-DKDSRNTC.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");
-var import_node_path=builtin("node:path");function pathsBefore(given,cwd){const results=listOf("result",given.results,cwd);const files=listOf("success-file",given.
-successFiles,cwd);return{success_files:files.map(file=>baselineOf("success-file",file)),result_paths:results,result_baselines:results.map(file=>baselineOf("resu\
-lt",file))}}function freshPaths(run){const{success_files:files,result_paths:results}=run;return{...files?{success_files:files.map(({path:file})=>baselineOf("suc\
-cess-file",file))}:{},...results?{result_baselines:results.map(file=>baselineOf("result",file))}:{}}}function requireLogPath(text,cwd){const file=absolutePath("\
-log",text,cwd);lookAllowed("log",file);return file}function listOf(option,texts,cwd){if(texts.length>import_chunk_DKDSRNTC.resultPaths)throw(0,import_chunk_NVPF5LEY.
-usageError)(`cannot take ${texts.length} times --${option}: at most ${import_chunk_DKDSRNTC.resultPaths} are allowed`);const files=texts.map(text=>absolutePath(
-option,text,cwd));const twice=files.find((file,index)=>files.indexOf(file)!==index);if(twice!==void 0)throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --${option}\
- twice for ${twice}: name each path once`);return files}function absolutePath(option,text,cwd){if(text==="")throw(0,import_chunk_NVPF5LEY.usageError)(`cannot ta\
-ke --${option} "": allowed is a path, which counts from the job's folder`);if(/[\0\r\n]/.test(text))throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --${option}\
- ${JSON.stringify(text)}: a path may hold no line end and no NUL`);if(option!=="result"&&/\/\.{0,2}$/.test(text))throw(0,import_chunk_NVPF5LEY.usageError)(`cann\
-ot take --${option} ${JSON.stringify(text)}: it names a folder; name a file in it`);return import_node_path.default.resolve(cwd,text)}function baselineOf(option,file){
-const now=lookAllowed(option,file);return{path:file,before:now?{size:now.size,modified_ms:now.modifiedMs,inode:now.inode}:null}}function lookAllowed(option,file){
-const now=look(option,file);if(now?.kind==="folder"&&option!=="result")throw refusal(option,file,"it is a folder","name a file in it");if(now?.kind==="other")throw refusal(
-option,file,"it is neither a file nor a folder");if(now)return now;for(let folder=import_node_path.default.dirname(file);;folder=import_node_path.default.dirname(
-folder)){const kind=look(option,folder)?.kind;if(kind==="folder")return void 0;if(kind!==void 0)throw refusal(option,file,`${folder} is no folder`)}}function look(option,file){
-try{return(0,import_chunk_7WBBYJDG.lookBehind)(file)}catch(error){throw refusal(option,file,`it cannot be looked at (${(0,import_chunk_NVPF5LEY.errnoOf)(error)??
-"error"})`)}}function refusal(option,file,why,next="name another path"){return new import_chunk_NVPF5LEY.FaultError("preflight",`cannot take --${option} ${file}\
-: ${why}`,next)}
-
-},
-"./chunk-FY7PDRQG.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{splitWords:()=>splitWords});module.exports=stdin_exports;var operators=/^(?:\d*(?:>>?|<)|&&?|\|\|?|;|\d*>&\d+|&>)$/;
-function splitWords(text){const words=[];let word=null;let isPlain=true;let quote=null;for(let at=0;at<=text.length;at+=1){const sign=text[at];if(sign===void 0&&
-quote!==null)return{fault:`the quote ${quote} is not closed`};if(quote===null&&(sign===void 0||/[ \t\n\r]/.test(sign))){if(word!==null&&isPlain&&operators.test(
-word))return{fault:`no shell reads it, and ${word} means something only to a shell (sh -c '...' starts one)`};if(word!==null)words.push(word);[word,isPlain]=[null,
-true];continue}if(sign===quote){quote=null;continue}if(quote===null&&(sign==='"'||sign==="'")){[quote,word,isPlain]=[sign,word??"",false];continue}const next=text[at+
-1];if(sign==="\\"&&(quote===null||quote==='"'&&/["\\$`\n]/.test(next??""))){if(next===void 0)return{fault:"it ends with a backslash"};word=`${word??""}${next===
-"\n"?"":next}`;isPlain=false;at+=1;continue}word=`${word??""}${sign}`}return{words}}
-
-},
-"./chunk-G6UG24L2.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{nextCommand:()=>nextCommand,nextCommands:()=>nextCommands,taskPlaceholder:()=>taskPlaceholder});module.exports=stdin_exports;
-var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_SOAB6GUX=load("./chunk-SOAB6GUX.js");function nextCommand(option,...words){return(0,import_chunk_GEPPUING.
-quoteWords)([...(0,import_chunk_SOAB6GUX.selfWords)(),...words,...option])}var taskPlaceholder="<what to do next>";var nextCommands={wait:(id,option)=>nextCommand(
-option,"wait",id,"--timeout","10m"),observe:(id,option)=>nextCommand(option,"observe",id),result:(id,option)=>nextCommand(option,"result",id),status:option=>nextCommand(
-option,"status"),cancel:(id,option)=>nextCommand(option,"cancel",id),restart:(id,option)=>nextCommand(option,"restart",id),doctor:(id,option)=>nextCommand(option,
-"doctor",id),continue:(id,option)=>nextCommand(option,"continue","--job",id,"--prompt",taskPlaceholder)};
-
-},
-"./chunk-G7YX24BJ.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{changesSince:()=>changesSince,historicalOf:()=>historicalOf,readBefore:()=>readBefore,recordBefore:()=>recordBefore});
-module.exports=stdin_exports;var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_5VODEYFN=load("./chunk-5VODEYFN.js");var import_chunk_K5DX2IG2=load(
-"./chunk-K5DX2IG2.js");var import_chunk_DKDSRNTC=load("./chunk-DKDSRNTC.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_7WBBYJDG=load(
-"./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");function recordBefore(spec,paths){const budgetMs=Math.max(100,Math.min(import_chunk_DKDSRNTC.
-captureBudgetMs,(spec.deadline_mono_ms-(0,import_chunk_CL3BCQKO.monotonicMs)())/2));const snapshot=(0,import_chunk_K5DX2IG2.captureWorkspace)(spec.cwd,{exclude:[
-paths.root],budgetMs});(0,import_chunk_527JQF7V.writeJson)(paths.workspace,snapshot,{sync:false});return snapshot}function readBefore(paths){const read=(0,import_chunk_527JQF7V.
-readJson)(paths.workspace);return read.kind==="ok"&&(0,import_chunk_5VODEYFN.isSnapshot)(read.value)?read.value:void 0}function changesSince(spec,paths,seen){if(spec.
-staff?.brief===void 0||!(0,import_chunk_7WBBYJDG.exists)(paths.started))return void 0;const before=seen??readBefore(paths)??{};return(0,import_chunk_5VODEYFN.compareWorkspace)(
-before,(0,import_chunk_K5DX2IG2.captureWorkspace)(spec.cwd,{exclude:[paths.root]}))}function historicalOf(paths){const before=readBefore(paths);return before?(0,
-import_chunk_E4Q33Z52.contextOf)(before):null}
-
-},
-"./chunk-GEPPUING.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{quoteWords:()=>quoteWords});module.exports=stdin_exports;var plain=/^[A-Za-z0-9_@%+:,./=-]+$/;function quoteWord(word){
-if(plain.test(word))return word;return inQuotes(word)}function inQuotes(word){return`'${word.replaceAll("'",`'\\''`)}'`}function quoteWords(words){return words.
-map((word,index)=>index===0&&word.includes("=")?inQuotes(word):quoteWord(word)).join(" ")}
-
-},
-"./chunk-GGOIT7A5.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{logSection:()=>logSection,oneLine:()=>oneLine,plainTail:()=>plainTail,runFacts:()=>runFacts,taskWords:()=>taskWords});
-module.exports=stdin_exports;var import_chunk_26UYZL6H=load("./chunk-26UYZL6H.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_DKDSRNTC=load(
-"./chunk-DKDSRNTC.js");function runFacts(end){const{spec,state,results}=end;return[...results.map(note=>[note.required?"Success file":"Result path",(0,import_chunk_26UYZL6H.
-describeResult)(note)]),["Task",spec.run?.identity?`${oneLine(spec.run.identity)}: ${taskWords(state)}`:null]]}function taskWords({task_status="unknown",task_exit_code="\
-unknown"}){return`${oneLine(String(task_status))}, exit code ${oneLine(String(task_exit_code))}`}function logSection(title,file){const text=plainTail(file);return text===
-""?"":`## ${title}
-
-${text}`}function plainTail(file){return(0,import_chunk_LXK2ZILE.plainText)((0,import_chunk_26UYZL6H.readLogTail)(file).toString("utf8")).trimEnd()}function oneLine(text){
-return(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(text).replace(/\s+/g," ").trim(),import_chunk_DKDSRNTC.excerptBytes)}
-
-},
-"./chunk-HDW3QKWP.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{countDirty:()=>countDirty,entriesOf:()=>entriesOf,isCutOff:()=>isCutOff,isDirty:()=>isDirty,makeRest:()=>makeRest});
-module.exports=stdin_exports;var import_node_crypto=require("node:crypto");function makeRest(files,beyond){const count=files.length+beyond.length;if(count===0)return null;
-return{count,files,digest:beyond.length===0?null:digestOf(beyond)}}function digestOf(value){return(0,import_node_crypto.createHash)("sha256").update(JSON.stringify(
-value)).digest("hex").slice(0,32)}function entriesOf({entries,rest}){const known=new Map(entries.map(entry=>[entry.path,entry]));for(const brief of rest?.files??
-[])known.set(brief[0],expand(brief));return known}function expand([path,xy,mode,stat]){const isInHead=!/[?ARC]/.test(xy);return{path,xy,head:isInHead?`${mode||"\
-100644"} ?`:null,index:null,tree_mode:null,mode:mode||null,content:null,stat:stat||null,isBrief:true}}function isCutOff({rest}){return rest!==null&&rest.digest!==
-null}function isDirty(entry){return entry.xy!==".."}function countDirty({entries,rest}){const brief=rest?.files??[];const unnamed=(rest?.count??0)-brief.length;
-return entries.filter(isDirty).length+brief.filter(([,xy])=>isDirty({xy})).length+unnamed}
-
-},
-"./chunk-HR3GXE3S.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{parseNotify:()=>parseNotify,parseProgramWords:()=>parseProgramWords});module.exports=stdin_exports;var import_chunk_FY7PDRQG=load(
-"./chunk-FY7PDRQG.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var allowed="allowed: words like a shell splits them, or a JSON array of texts";function parseNotify(text){
-return parseProgramWords(text,"--notify")}function parseProgramWords(text,option){const refused=why=>(0,import_chunk_NVPF5LEY.usageError)(`cannot take ${option}\
- ${JSON.stringify(text)}: ${why}; ${allowed}`);const words=text.trimStart().startsWith("[")?jsonWords(text):(0,import_chunk_FY7PDRQG.splitWords)(text);if("fault"in
-words)throw refused(words.fault);if(words.words.length===0||words.words[0]==="")throw refused("it names no program");return words.words}function jsonWords(text){
-let value;try{value=JSON.parse(text)}catch{return{fault:"it is no JSON"}}const isWords=Array.isArray(value)&&value.every(word=>typeof word==="string"&&!word.includes(
-"\0"));return isWords?{words:value}:{fault:"it is no array of texts"}}
-
-},
-"./chunk-IATD5VKT.js": function (module, exports) {
+"./chunk-DNRXHQVW.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{launch:()=>launch,launchedBefore:()=>launchedBefore});module.exports=stdin_exports;var import_chunk_3PZS2W6I=load("\
-./chunk-3PZS2W6I.js");var import_chunk_BXX6KQQC=load("./chunk-BXX6KQQC.js");var import_chunk_G6UG24L2=load("./chunk-G6UG24L2.js");var import_chunk_KYGD2GTZ=load(
+./chunk-3PZS2W6I.js");var import_chunk_G6UG24L2=load("./chunk-G6UG24L2.js");var import_chunk_BXX6KQQC=load("./chunk-BXX6KQQC.js");var import_chunk_KYGD2GTZ=load(
 "./chunk-KYGD2GTZ.js");var import_chunk_KARSDQDW=load("./chunk-KARSDQDW.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_DKDSRNTC=load(
 "./chunk-DKDSRNTC.js");var import_chunk_LYW6VLYD=load("./chunk-LYW6VLYD.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_VB6XA2FR=load(
 "./chunk-VB6XA2FR.js");var import_chunk_SOAB6GUX=load("./chunk-SOAB6GUX.js");var import_chunk_DL622BOW=load("./chunk-DL622BOW.js");var import_chunk_7WBBYJDG=load(
@@ -2122,6 +1792,284 @@ FaultError||code===void 0)return error;return new import_chunk_NVPF5LEY.FaultErr
 "use another place with --state-dir DIR or JOB_STATE_DIR")}
 
 },
+"./chunk-DRLQKIUS.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{claimsOf:()=>claimsOf});module.exports=stdin_exports;var import_chunk_35CMASYX=load("./chunk-35CMASYX.js");var import_chunk_6RCQJK6N=load(
+"./chunk-6RCQJK6N.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_ZB67UKUZ=load("./chunk-ZB67UKUZ.js");var import_chunk_DKDSRNTC=load(
+"./chunk-DKDSRNTC.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var claimsSchema="pi-completion/v1";var statuses=["done","blocked","partial"];var testResults=[
+"pass","fail","skip"];var claimsForm=`After that, end with one fenced block that is opened by \`\`\`completion on a line of its own and holds one JSON object: {"sc\
+hema": "${claimsSchema}", "status": "done" | "partial" | "blocked", "blockedReason": "only when blocked", "summary": "one line", "commits": [{"sha": "...", "sub\
+ject": "..."}], "filesChanged": ["path relative to the folder"], "tests": [{"name": "...", "result": "pass" | "fail" | "skip"}], "commands": [{"command": "...",\
+ "exitCode": 0}], "openIssues": ["..."]}. Claim only what you really did: it is checked.`;var most={text:1e4,line:4096,entries:1e3,commits:100};var SchemaFault=class extends Error{fieldPath;constructor(fieldPath,reason){
+super(reason);this.fieldPath=fieldPath}};function readClaims(value){const block=objectAt("",value);const schema=block.schema;if(schema!==claimsSchema)throw new SchemaFault(
+"schema",`${show(schema)}; allowed: ${claimsSchema}`);const status=wordAt("status",block.status,statuses);const reason=block.blockedReason??null;if(status==="bl\
+ocked"||reason!==null)filledAt("blockedReason",reason);return{schema,status,summary:filledAt("summary",block.summary),commands:listAt("commands",block.commands,
+most.entries,(at,one)=>{const{command,exitCode,note}=objectAt(at,one);return{command:filledAt(`${at}.command`,command,most.line),exitCode:codeAt(`${at}.exitCode`,
+exitCode??null),note:noteAt(`${at}.note`,note)}}),tests:listAt("tests",block.tests,most.entries,(at,one)=>{const{name:title,result,note}=objectAt(at,one);return{
+name:filledAt(`${at}.name`,title,most.line),result:wordAt(`${at}.result`,result,testResults),note:noteAt(`${at}.note`,note)}}),commits:listAt("commits",block.commits,
+most.commits,(at,one)=>{const{sha,repo,subject}=objectAt(at,one);return{sha:shaAt(`${at}.sha`,sha),repo:repoAt(`${at}.repo`,repo??null),subject:noteAt(`${at}.su\
+bject`,subject)}}),filesChanged:listAt("filesChanged",block.filesChanged,most.entries,pathAt),openIssues:listAt("openIssues",block.openIssues,most.entries,(at,one)=>filledAt(
+at,one)),blockedReason:reason===null?null:filledAt("blockedReason",reason)}}function objectAt(at,value){if(typeof value!=="object"||value===null||Array.isArray(
+value))throw new SchemaFault(at,`${show(value)}; allowed: an object`);return value}function listAt(at,value,limit,read){if(value===void 0||value===null)return[];
+if(!Array.isArray(value))throw new SchemaFault(at,`${show(value)}; allowed: a list`);if(value.length>limit)throw new SchemaFault(at,`${value.length} entries; at\
+ most ${limit}`);return value.map((one,n)=>read(`${at}[${n}]`,one))}function wordAt(at,value,allowed){const found=allowed.find(one=>one===value);if(found===void 0)
+throw new SchemaFault(at,`${show(value)}; allowed: ${allowed.join(", ")}`);return found}function filledAt(at,value,limit=most.text){if(typeof value!=="string")throw new SchemaFault(
+at,`${show(value)}; allowed: a text`);if(value.length>limit)throw new SchemaFault(at,`${value.length} characters; at most ${limit}`);const text=(0,import_chunk_LXK2ZILE.
+plainText)(value).trim();if(text==="")throw new SchemaFault(at,"it is empty");return text}function noteAt(at,value){return value===void 0||value===null||value===
+""?null:filledAt(at,value)}function codeAt(at,value){if(value===null||Number.isSafeInteger(value))return value;throw new SchemaFault(at,`${show(value)}; allowed\
+: a whole number, or null`)}function shaAt(at,value){if(typeof value==="string"&&/^[0-9a-f]{7,64}$/i.test(value))return value.toLowerCase();throw new SchemaFault(
+at,`${show(value)}; allowed: 7 to 64 hex digits`)}function repoAt(at,value){if(value===null)return null;const isPath=typeof value==="string"&&value.startsWith("\
+/")&&value.length<=most.line;if(!isPath||value.includes("\0"))throw new SchemaFault(at,`${show(value)}; allowed: an absolute path`);return value}function pathAt(at,value){
+const isPath=typeof value==="string"&&value!==""&&value.length<=most.line&&!value.includes("\0");if(!isPath||value.startsWith("/")||value.split("/").includes(".\
+."))throw new SchemaFault(at,`${show(value)}; allowed: a relative path without ..`);return value}function show(value){if(typeof value==="string")return`${JSON.stringify(
+(0,import_chunk_LXK2ZILE.plainText)(value.slice(0,60)))}${value.length>60?"...":""}`;if(typeof value==="object"&&value!==null)return Array.isArray(value)?"a lis\
+t":"an object";return value===void 0?"it is missing":String(value)}function parseClaims(answer){const found=findBlock(answer);if(found==="none")return blockFault(
+"NO_BLOCK","it holds no completion block (a fenced block that begins with ```completion)");if(found==="unclosed")return blockFault("UNCLOSED_FENCE","its last co\
+mpletion block is not closed");const bytes=(0,import_chunk_LXK2ZILE.byteLength)(found.text);if(bytes>import_chunk_DKDSRNTC.claimsBytes)return blockFault("OVERSI\
+ZED_BLOCK",`its completion block has ${bytes} bytes; at most ${import_chunk_DKDSRNTC.claimsBytes}`);return parseBlock(found.text)}function blockFault(code,message,fieldPath=null){
+return{kind:"fault",error:{code,message,fieldPath}}}function parseBlock(text){let value;try{value=JSON.parse(text)}catch{const reason=(0,import_chunk_LXK2ZILE.excerpt)(
+(0,import_chunk_LXK2ZILE.plainText)((0,import_chunk_35CMASYX.jsonFault)(text)??""),240);return blockFault("MALFORMED_JSON",`the JSON of its completion block doe\
+s not parse: ${reason}`)}try{return{kind:"ok",claims:readClaims(value)}}catch(error){if(!(error instanceof SchemaFault))throw error;const where=error.fieldPath===
+""?"the completion block":error.fieldPath;return blockFault("SCHEMA_VIOLATION",`${where} is not as it must be: ${error.message}`,error.fieldPath)}}function findBlock(answer){
+let found="none";let open;for(const{line,from,next}of(0,import_chunk_6RCQJK6N.linesOf)(answer)){const fence=(0,import_chunk_6RCQJK6N.fenceOf)(line);if(!fence)continue;
+if(open&&(0,import_chunk_6RCQJK6N.closes)(fence,open)){const text=answer.slice(open.from,from).trim();if(isCompletion(open)||isJson(open)&&namesSchema(text))found=
+{text};open=void 0}else if(!open||isCompletion(fence)&&fence.mark===open.mark&&fence.length>=open.length){open={...fence,from:next}}}if(open&&(isCompletion(open)||
+isJson(open)&&namesSchema(answer.slice(open.from))))return"unclosed";return found}function isCompletion({info}){return/^completion$/i.test(info)}function isJson({
+info}){return/^json$/i.test(info)}function namesSchema(text){return/^\s*\{/.test(text)&&/"schema"\s*:\s*"pi-completion\//.test(text)}function claimsOf(view){const{
+spec}=view;if(!(0,import_chunk_ZB67UKUZ.isEnded)(view.state))return blockFault("NO_BLOCK","it is not finished");if(view.damage!==null||spec===null)return blockFault(
+"NO_BLOCK","its record cannot be read");if(spec.kind!=="staff"&&spec.kind!=="run")return blockFault("NO_BLOCK",`a ${spec.kind} claims nothing: it has no answer`);
+const answer=spec.kind==="run"?endOf(view.paths.output,import_chunk_DKDSRNTC.claimedOutputBytes):answerOf(view,spec);return answer===null?blockFault("NO_BLOCK",
+"it has no final answer"):parseClaims(answer)}function answerOf({paths,state},spec){if(state.state==="done")return endOf(paths.result,import_chunk_DKDSRNTC.claimedAnswerBytes);
+if((0,import_chunk_6RCQJK6N.backendOf)(spec)?.answerFrom==="stdout")return endOf(paths.output,import_chunk_DKDSRNTC.claimedAnswerBytes);return replayed(spec,paths)}
+function replayed(spec,paths){const{answer}=(0,import_chunk_6RCQJK6N.replay)(spec,paths);return answer===null||answer.trim()===""?null:answer}function endOf(file,bytes){
+const text=(0,import_chunk_527JQF7V.readRange)(file,-bytes,bytes)?.bytes.toString("utf8")??"";return text.trim()===""?null:text}
+
+},
+"./chunk-E4Q33Z52.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{contextOf:()=>contextOf});module.exports=stdin_exports;var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load(
+"./chunk-FSRL2ASG.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var lines=50;var lineBytes=200;function contextOf(snapshot){const{cwd,at,git,entries}=snapshot;
+if(!git)return{cwd,at,git:null};const dirty=entries.filter(import_chunk_HDW3QKWP.isDirty);return{cwd,at,git:{root:git.root,branch:git.branch===null?null:(0,import_chunk_LXK2ZILE.
+excerpt)((0,import_chunk_FSRL2ASG.showName)(git.branch),lineBytes),head:git.head,subject:git.subject===null?null:(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_FSRL2ASG.
+oneLine)(git.subject),lineBytes),dirty:dirty.slice(0,lines).map(entry=>(0,import_chunk_LXK2ZILE.excerpt)(dirtyLine(entry),lineBytes)),dirty_count:(0,import_chunk_HDW3QKWP.
+countDirty)(snapshot)}}}function dirtyLine({xy,path,from}){const origin=from===void 0?"":`${(0,import_chunk_FSRL2ASG.showName)(from)} -> `;const letters=xy==="?\
+?"?xy:xy.replace("?",".").replaceAll("."," ");return`${letters} ${origin}${(0,import_chunk_FSRL2ASG.showName)(path)}`}
+
+},
+"./chunk-E77JF7I5.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{attempt:()=>attempt,makeTools:()=>makeTools});module.exports=stdin_exports;var import_chunk_NEJO5XWM=load("./chunk-\
+NEJO5XWM.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_46NGIQAE=load("./chunk-46NGIQAE.js");var import_chunk_KYGD2GTZ=load("./chun\
+k-KYGD2GTZ.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_ZB67UKUZ=load("./chunk-ZB67UKUZ.js");var import_chunk_KARSDQDW=load("./ch\
+unk-KARSDQDW.js");var import_chunk_DKDSRNTC=load("./chunk-DKDSRNTC.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_SOAB6GUX=load("./\
+chunk-SOAB6GUX.js");var import_chunk_M3Y4P5S5=load("./chunk-M3Y4P5S5.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("\
+./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_path=builtin("node:path");async function shareAnswer(question){const userKey=usableKey(
+question.root);if(userKey===void 0)return question.ask();const file=import_node_path.default.join((0,import_chunk_SOAB6GUX.rootPaths)(question.root).shared,`${(0,
+import_chunk_KARSDQDW.hashOf)(question.key).slice(0,40)}.json`);const began=(0,import_chunk_CL3BCQKO.nowMs)();const until=(0,import_chunk_CL3BCQKO.monotonicMs)()+
+question.waitMs;for(let pause=import_chunk_DKDSRNTC.sharedLookMs[0];;pause=Math.min(pause*2,import_chunk_DKDSRNTC.sharedLookMs[1])){const known=await readAnswer(
+file,question,userKey,began);if(known)return known;let isOurs=false;try{return await(0,import_chunk_KYGD2GTZ.withLock)(file.replace(/json$/,"lock"),async()=>{isOurs=
+true;return await readAnswer(file,question,userKey,began)??await askAndKeep(file,question,userKey)},0)}catch(error){if(isOurs)throw error;if(!(error instanceof import_chunk_NVPF5LEY.
+FaultError)||error.code!=="busy")return question.ask();if(question.signal?.aborted||(0,import_chunk_CL3BCQKO.monotonicMs)()+pause>until)throw error}await(0,import_chunk_CL3BCQKO.
+sleep)(pause)}}function usableKey(root){try{const folder=(0,import_chunk_SOAB6GUX.rootPaths)(root).shared;(0,import_chunk_527JQF7V.createFolder)(folder);const facts=(0,
+import_chunk_7WBBYJDG.factsOf)(folder);const isOurs=facts?.kind==="folder"&&facts.uid===process.getuid?.()&&(facts.mode&18)===0;return isOurs?(0,import_chunk_KARSDQDW.
+readKey)():void 0}catch{return void 0}}async function readAnswer(file,question,userKey,began){const stored=parse(file);if(!stored||stored.key!==question.key)return void 0;
+const age=(0,import_chunk_CL3BCQKO.nowMs)()-stored.at;const isYoung=age<Math.min(stored.hold??question.maxAgeMs,import_chunk_DKDSRNTC.sharedHoldMs);if(age<0||!(isYoung||
+stored.at>=began))return void 0;const{mac,...rest}=stored;return(0,import_chunk_KARSDQDW.sameMac)(await(0,import_chunk_KARSDQDW.macOfAnswer)(rest,userKey),mac)?
+stored.value:void 0}function parse(file){try{const{key,at,hold,value,mac}=JSON.parse((0,import_chunk_527JQF7V.readText)(file,2*import_chunk_DKDSRNTC.sharedBytes)??
+"null");const isWhole=typeof at==="number"&&(hold===null||typeof hold==="number")&&typeof mac==="string";return isWhole?{key,at,hold,value,mac}:void 0}catch{return void 0}}
+async function askAndKeep(file,question,key){const at=(0,import_chunk_CL3BCQKO.nowMs)();const value=await question.ask();try{const answer=value.holdMs===void 0?
+{key:question.key,at,hold:null,value}:{key:question.key,at:(0,import_chunk_CL3BCQKO.nowMs)(),hold:value.holdMs,value};const text=JSON.stringify(value);if(text.length>
+import_chunk_DKDSRNTC.sharedBytes||value.holdMs===0)(0,import_chunk_527JQF7V.removeFile)(file);else(0,import_chunk_527JQF7V.writeJson)(file,{...answer,mac:await(0,
+import_chunk_KARSDQDW.macOfAnswer)(answer,key)},{sync:false});removeOld(import_node_path.default.dirname(file))}catch{}return value}function removeOld(folder){for(const name of(0,
+import_chunk_7WBBYJDG.listNames)(folder)){const target=import_node_path.default.join(folder,name);const facts=(0,import_chunk_7WBBYJDG.factsOf)(target);if(!/^[0-9a-f]{40}\.(json|lock)$/.
+test(name)||!facts||(0,import_chunk_CL3BCQKO.nowMs)()-facts.modifiedMs<import_chunk_DKDSRNTC.sharedKeepMs)continue;(0,import_chunk_7WBBYJDG.removeTree)(target)}}
+function makeTools(place,leftMs,signal){const running=new Set;const run=async call=>{const cwd=call.cwd??place.cwd;if(!(0,import_chunk_7WBBYJDG.isFolder)(cwd))return neverStarted(
+`the folder ${cwd} is gone`);place.onRun?.();const{runTool}=await Promise.resolve().then(()=>load("./tool-6DJVFZ27.js"));return runTool({program:call.program,args:call.
+args,cwd,environment:{...place.environment,...call.environment},...call.input===void 0?{}:{input:call.input},timeoutMs:Math.min(call.timeoutMs??leftMs(),leftMs()),
+limit:call.limit??import_chunk_DKDSRNTC.toolBytes,signal})};return{run(call){const answer=run(call);running.add(answer);const forget=()=>void running.delete(answer);
+answer.then(forget,forget);return answer},find:import_chunk_M3Y4P5S5.findTool,cwd:place.cwd,leftMs,...place.everyMs===void 0?{}:{everyMs:place.everyMs},nowMs:import_chunk_CL3BCQKO.
+nowMs,signal,job:id=>standOf(place.root,id,place.everyMs!==void 0),onJobEnd:(id,wake)=>untilLetGo(place.root,id,wake),shared:(key,maxAgeMs,ask)=>place.everyMs===
+void 0?ask():shareAnswer({root:place.root,key,maxAgeMs,waitMs:leftMs(),signal,ask}),idle:async()=>void await Promise.allSettled(running)}}function neverStarted(reason){
+return{how:"failed",code:null,reason,stdout:Buffer.alloc(0),stderr:Buffer.alloc(0)}}async function standOf(root,id,mayAttach){let view=inspectSafely(root,id);if(view===
+void 0)return void 0;if(!(0,import_chunk_ZB67UKUZ.isEnded)(view.state))view=await(mayAttach?import_chunk_46NGIQAE.refreshAttached:import_chunk_46NGIQAE.refresh)(
+root,id);const{state}=view;const error=state.error?`${state.error.code}: ${state.error.message}`:null;return{state:state.state,isEnded:(0,import_chunk_ZB67UKUZ.
+isEnded)(state),code:(0,import_chunk_6PFAPK5K.exitCodeOf)(state.state),seq:state.seq,error}}function inspectSafely(root,id){try{return(0,import_chunk_ZB67UKUZ.inspect)(
+root,id)}catch{return void 0}}function untilLetGo(root,id,wake){let isStopped=false;let close;void(0,import_chunk_NEJO5XWM.watchFifo)((0,import_chunk_SOAB6GUX.jobPaths)(
+root,id).leaseFifo,wake).then(found=>{if(isStopped)found?.();else close=found});return()=>{isStopped=true;close?.()}}async function attempt(kind,input,cursor,terms){
+const until=(0,import_chunk_CL3BCQKO.monotonicMs)()+terms.attemptMs;const over=new AbortController;const end=()=>over.abort();const tools=makeTools(terms.place,
+()=>Math.max(1,until-(0,import_chunk_CL3BCQKO.monotonicMs)()),over.signal);const isOver=new Promise(resolve=>over.signal.addEventListener("abort",()=>resolve("o\
+ver")));const clock=setTimeout(end,terms.attemptMs);terms.signal.addEventListener("abort",end);if(terms.signal.aborted)end();try{const answer=await Promise.race(
+[isOver,look(kind,input,cursor,tools,terms)]);if(answer!=="over")return answer;await Promise.race([tools.idle(),(0,import_chunk_CL3BCQKO.sleep)(import_chunk_DKDSRNTC.
+toolGraceMs+import_chunk_DKDSRNTC.killSettleMs)]);if(terms.signal.aborted)return null;const message=`no answer within ${(0,import_chunk_UNGYPAP3.formatDuration)(
+terms.attemptMs)}`;return{kind:"trouble",cause:"timeout",message,retryAfterMs:null}}finally{clearTimeout(clock);terms.signal.removeEventListener("abort",end);end()}}
+async function look(kind,input,cursor,tools,terms){try{return await kind.look(input,tools,cursor)}catch(error){terms.onThrown?.(error);const message=`looking fa\
+iled by an error of this program: ${(0,import_chunk_NVPF5LEY.messageOf)(error)}`;return{kind:"trouble",cause:"failed",message,retryAfterMs:null}}}
+
+},
+"./chunk-ED7DTTQN.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{sealVerdict:()=>sealVerdict,storedVerdict:()=>storedVerdict});module.exports=stdin_exports;var import_chunk_KARSDQDW=load(
+"./chunk-KARSDQDW.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");async function sealVerdict(id,end,note){try{const key=(0,import_chunk_KARSDQDW.readKey)();
+if(key===void 0)return null;return await(0,import_chunk_KARSDQDW.macOfAnswer)({what:"verdict",id,end:JSON.stringify(end),note:JSON.stringify(note)},key)}catch{return null}}
+async function storedVerdict(paths,id){const read=(0,import_chunk_527JQF7V.readJson)(paths.cursor);if(read.kind!=="ok")return void 0;const{end,note,seal}=read.value;
+if(!end||!note||typeof seal!=="string")return void 0;const expected=await sealVerdict(id,end,note);return expected!==null&&(0,import_chunk_KARSDQDW.sameMac)(expected,
+seal)?{end,note}:void 0}
+
+},
+"./chunk-ENFEXOHK.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{Progress:()=>Progress,agentSnapshot:()=>agentSnapshot,toolSnapshot:()=>toolSnapshot});module.exports=stdin_exports;
+var import_chunk_Z4A3JPFR=load("./chunk-Z4A3JPFR.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_KARSDQDW=load("./chunk-KARSDQDW.js");
+var import_chunk_PRYJ3TA6=load("./chunk-PRYJ3TA6.js");var import_chunk_DKDSRNTC=load("./chunk-DKDSRNTC.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");
+var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var table={queued:{claimed:"starting",started:"runni\
+ng",stop_asked:"stopping",concluded:"ended"},starting:{claimed:"starting",started:"running",stop_asked:"stopping",concluded:"ended"},running:{claimed:"running",
+started:"running",stop_asked:"stopping",concluded:"ended"},stopping:{claimed:"stopping",started:"stopping",stop_asked:"stopping",concluded:"ended"},ended:{claimed:"\
+ended",started:"ended",stop_asked:"ended",concluded:"ended"}};function transition(from,event){return table[from][event]}var snapshotPauseMs=300;var Progress=class{journal;state;claim;lifecycle;snapshotTimer;makeSnapshot;constructor(claim){
+this.claim=claim;this.journal=(0,import_chunk_Z4A3JPFR.openJournal)(claim.paths,claim.spec);const read=(0,import_chunk_PRYJ3TA6.readState)(claim.paths);this.state=
+read.kind==="ok"?read.value:(0,import_chunk_KARSDQDW.earlyState)(claim.spec.id,claim.spec);this.lifecycle=["queued","starting","running","stopping"].includes(this.
+state.state)?this.state.state:"starting";if(claim.generation>1)this.tellWake()}step(event,type,fields,change={}){this.lifecycle=transition(this.lifecycle,event);
+this.note(type,fields,{...change,...this.lifecycle==="ended"?{}:{state:this.lifecycle}})}note(type,fields,change={}){this.append(type,fields);this.state={...this.
+state,...change,rev:this.state.rev+1,seq:this.journal.seq};const sync=change.conversation!==void 0||type==="stopping";this.unlessFull(()=>(0,import_chunk_PRYJ3TA6.
+writeState)(this.claim.paths,this.state,{sync}))}change(change){this.state={...this.state,...change,rev:this.state.rev+1};this.unlessFull(()=>(0,import_chunk_PRYJ3TA6.
+writeState)(this.claim.paths,this.state,{sync:false}))}snapshot(make){this.makeSnapshot=make;this.snapshotTimer??=setTimeout(()=>this.flush(),snapshotPauseMs)}flush(){
+clearTimeout(this.snapshotTimer);this.snapshotTimer=void 0;const make=this.makeSnapshot;this.makeSnapshot=void 0;if(make)this.unlessFull(()=>(0,import_chunk_527JQF7V.
+writeJson)(this.claim.paths.snapshot,{at:(0,import_chunk_CL3BCQKO.isoNow)(),...make()},{sync:false}))}append(type,fields){this.unlessFull(()=>this.journal.append(
+type,fields));this.state.seq=this.journal.seq;if(fields.wake!==void 0)this.tellWake()}tellWake(){this.claim.onWake?.(told=>this.append("notified",told))}unlessFull(write){
+try{write()}catch(error){if(!["ENOSPC","EDQUOT"].includes((0,import_chunk_NVPF5LEY.errnoOf)(error)??""))throw error}}};function agentSnapshot(reading){const latest=(0,
+import_chunk_LXK2ZILE.tail)((0,import_chunk_LXK2ZILE.plainText)(reading.answer||reading.text),import_chunk_DKDSRNTC.textTailBytes);return{tools:reading.tools.slice(
+-import_chunk_DKDSRNTC.toolCalls).map(toolSnapshot),tool_count:reading.toolCount,text:latest.text,text_truncated:latest.truncated,final:reading.final,conversation_id:reading.
+conversationId,model:reading.model}}function toolSnapshot(call){const bounded=text=>(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(text).
+replace(/\s+/g," ").trim(),import_chunk_DKDSRNTC.excerptBytes);return{n:call.n,name:(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(call.name),
+80),input:bounded(call.input),output:call.output===null?null:bounded(call.output),status:call.status,started_at:call.started_at,ended_at:call.ended_at}}
+
+},
+"./chunk-FDWZGNZP.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{line:()=>line,smallFacts:()=>smallFacts,toEndText:()=>toEndText});module.exports=stdin_exports;var import_chunk_FSRL2ASG=load(
+"./chunk-FSRL2ASG.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_DKDSRNTC=load("./chunk-DKDSRNTC.js");function line(text){const characters=[
+...(0,import_chunk_FSRL2ASG.oneLine)((0,import_chunk_LXK2ZILE.plainText)(text.slice(0,16*import_chunk_DKDSRNTC.evidenceChars)))];return characters.length<=import_chunk_DKDSRNTC.
+evidenceChars?characters.join(""):`${characters.slice(0,import_chunk_DKDSRNTC.evidenceChars-1).join("")}\u2026`}function smallFacts(facts){const plain=(0,import_chunk_LXK2ZILE.
+plainValue)(facts,import_chunk_DKDSRNTC.excerptBytes);return JSON.stringify(plain).length<=import_chunk_DKDSRNTC.watchFactsBytes?plain:{truncated:true}}function toEndText({
+changes=0},last){const told=changes===0?"nothing changed":`${changes} change${changes===1?"":"s"} told`;return`it was watched to its end as asked, ${told}; the \
+last: ${last}`}
+
+},
+"./chunk-FKEDTWPK.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{endBySignal:()=>endBySignal,holdSignals:()=>holdSignals,onContinue:()=>onContinue,onInterrupt:()=>onInterrupt});module.
+exports=stdin_exports;var names=["SIGINT","SIGTERM","SIGHUP"];function onInterrupt(fn){const release=()=>{for(const name of names)process.off(name,act)};const act=signal=>{
+release();fn(signal)};for(const name of names)process.on(name,act);return release}function onContinue(fn){process.on("SIGCONT",fn);return()=>process.off("SIGCON\
+T",fn)}function holdSignals(){let first=null;let act=()=>void 0;const note=signal=>{first??=signal;act()};for(const name of names)process.on(name,note);return{first:()=>new Promise(
+resolve=>setImmediate(()=>resolve(first))),onEach(fn){act=fn;if(first!==null)fn()},release(){for(const name of names)process.off(name,note)}}}function endBySignal(signal){
+process.kill(process.pid,signal)}
+
+},
+"./chunk-FNP5XAIJ.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{spawnDetached:()=>spawnDetached,spawnShim:()=>spawnShim});module.exports=stdin_exports;var import_chunk_527JQF7V=load(
+"./chunk-527JQF7V.js");var import_node_child_process=require("node:child_process");var import_node_fs=require("node:fs");function spawnDetached(start){const log=(0,
+import_chunk_527JQF7V.openAppend)(start.logFile);try{const child=(0,import_node_child_process.spawn)(start.program,start.args,{cwd:start.cwd,env:start.environment,
+detached:true,stdio:["ignore",log,log]});child.on("error",()=>void 0);child.unref();if(child.pid===void 0)throw new Error(`cannot start ${start.program}`);return child.
+pid}finally{(0,import_node_fs.closeSync)(log)}}function spawnShim(start,onEnd){return new Promise((resolve,reject)=>{const child=(0,import_node_child_process.spawn)(
+"/bin/sh",["-c",start.script,"job-companion-shim",...start.args],{cwd:start.cwd,env:start.environment,detached:true,stdio:"ignore"});child.once("error",reject);
+child.once("spawn",()=>resolve(child.pid??0));child.once("exit",onEnd)})}
+
+},
+"./chunk-FSRL2ASG.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{decodeName:()=>decodeName,encodeName:()=>encodeName,oneLine:()=>oneLine,readableName:()=>readableName,showName:()=>showName});
+module.exports=stdin_exports;var decoder=new TextDecoder("utf-8",{fatal:true,ignoreBOM:true});var encoder=new TextEncoder;function decodeName(bytes){try{return decoder.
+decode(bytes)}catch{return decodeBroken(bytes)}}function encodeName(name){if(!/[\udc80-\udcff]/.test(name))return encoder.encode(name);const parts=name.match(loneOrText)??
+[];const pieces=parts.map(part=>{const code=part.charCodeAt(0);return part.length===1&&code>=56448&&code<=56575?Uint8Array.of(code-56320):encoder.encode(part)});
+const result=new Uint8Array(pieces.reduce((sum,piece)=>sum+piece.length,0));let at=0;for(const piece of pieces){result.set(piece,at);at+=piece.length}return result}
+var loneOrText=/(?<![\ud800-\udbff])[\udc80-\udcff]|(?:[\ud800-\udbff][\udc00-\udfff]|[^\udc80-\udcff])+/g;function readableName(name){return name.replace(loneOrText,
+part=>{const code=part.charCodeAt(0);return part.length===1&&code>=56448&&code<=56575?`\\x${(code-56320).toString(16)}`:part})}var odd=/["`\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]|^\s|\s$|^$/u;
+var unprintable=/["\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu;function showName(name){if(!odd.test(name))return name;const inner=name.replaceAll("\\","\\\\").replace(unprintable,
+found=>{const code=found.codePointAt(0)??0;if(found==='"')return'\\"';if(found==="\n")return"\\n";if(found==="	")return"\\t";if(code>=56448&&code<=56575)return`\
+\\x${(code-56320).toString(16)}`;return`\\u{${code.toString(16)}}`});return`"${inner}"`}function decodeBroken(bytes){let text="";for(let at=0;at<bytes.length;){
+const length=characterAt(bytes,at);if(length===0)text+=String.fromCharCode(56320+(bytes[at]??0));else text+=decoder.decode(bytes.subarray(at,at+length));at+=length||
+1}return text}function characterAt(bytes,at){const first=bytes[at]??0;const length=first<128?1:first<194?0:first<224?2:first<240?3:first<245?4:0;if(length===0||
+at+length>bytes.length)return 0;try{decoder.decode(bytes.subarray(at,at+length));return length}catch{return 0}}function oneLine(text){return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]+/gu,
+" ").trim()}
+
+},
+"./chunk-FY7PDRQG.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{splitWords:()=>splitWords});module.exports=stdin_exports;var operators=/^(?:\d*(?:>>?|<)|&&?|\|\|?|;|\d*>&\d+|&>)$/;
+function splitWords(text){const words=[];let word=null;let isPlain=true;let quote=null;for(let at=0;at<=text.length;at+=1){const sign=text[at];if(sign===void 0&&
+quote!==null)return{fault:`the quote ${quote} is not closed`};if(quote===null&&(sign===void 0||/[ \t\n\r]/.test(sign))){if(word!==null&&isPlain&&operators.test(
+word))return{fault:`no shell reads it, and ${word} means something only to a shell (sh -c '...' starts one)`};if(word!==null)words.push(word);[word,isPlain]=[null,
+true];continue}if(sign===quote){quote=null;continue}if(quote===null&&(sign==='"'||sign==="'")){[quote,word,isPlain]=[sign,word??"",false];continue}const next=text[at+
+1];if(sign==="\\"&&(quote===null||quote==='"'&&/["\\$`\n]/.test(next??""))){if(next===void 0)return{fault:"it ends with a backslash"};word=`${word??""}${next===
+"\n"?"":next}`;isPlain=false;at+=1;continue}word=`${word??""}${sign}`}return{words}}
+
+},
+"./chunk-G6UG24L2.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{nextCommand:()=>nextCommand,nextCommands:()=>nextCommands,taskPlaceholder:()=>taskPlaceholder});module.exports=stdin_exports;
+var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_SOAB6GUX=load("./chunk-SOAB6GUX.js");function nextCommand(option,...words){return(0,import_chunk_GEPPUING.
+quoteWords)([...(0,import_chunk_SOAB6GUX.selfWords)(),...words,...option])}var taskPlaceholder="<what to do next>";var nextCommands={wait:(id,option)=>nextCommand(
+option,"wait",id,"--timeout","10m"),observe:(id,option)=>nextCommand(option,"observe",id),result:(id,option)=>nextCommand(option,"result",id),status:option=>nextCommand(
+option,"status"),cancel:(id,option)=>nextCommand(option,"cancel",id),restart:(id,option)=>nextCommand(option,"restart",id),doctor:(id,option)=>nextCommand(option,
+"doctor",id),continue:(id,option)=>nextCommand(option,"continue","--job",id,"--prompt",taskPlaceholder)};
+
+},
+"./chunk-GEPPUING.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{quoteWords:()=>quoteWords});module.exports=stdin_exports;var plain=/^[A-Za-z0-9_@%+:,./=-]+$/;function quoteWord(word){
+if(plain.test(word))return word;return inQuotes(word)}function inQuotes(word){return`'${word.replaceAll("'",`'\\''`)}'`}function quoteWords(words){return words.
+map((word,index)=>index===0&&word.includes("=")?inQuotes(word):quoteWord(word)).join(" ")}
+
+},
+"./chunk-GGA2P2OQ.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{endedOf:()=>endedOf,ownerOf:()=>ownerOf,tableOf:()=>tableOf,timeOf:()=>timeOf});module.exports=stdin_exports;var import_chunk_VKIYXGHB=load(
+"./chunk-VKIYXGHB.js");var import_chunk_B6Y6BHUG=load("./chunk-B6Y6BHUG.js");var import_chunk_XSVLTRB3=load("./chunk-XSVLTRB3.js");var import_chunk_A5UVFMCP=load(
+"./chunk-A5UVFMCP.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_ZB67UKUZ=load(
+"./chunk-ZB67UKUZ.js");var import_chunk_PRYJ3TA6=load("./chunk-PRYJ3TA6.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");async function makePaint(isOn){
+if(!isOn)return(_state,text)=>text;const{default:kleur}=await Promise.resolve().then(()=>load("./kleur-OMCQTRCY.js"));kleur.enabled=true;return(state,text)=>{if(state===
+"done")return kleur.green(text);if(state==="failed"||state==="crashed"||state==="timed_out")return kleur.red(text);return state==="canceled"?kleur.yellow(text):
+kleur.cyan(text)}}var plainHead=["ID","STATE","TIME","PROGRESS","ETA","ENDED","OWNER","BACKEND","PROFILE","MODEL","WHAT"];var liveHead=["ID","STATE","HEALTH","T\
+IME","PROGRESS","ETA","OWNER","WHAT"];var dispensable=["MODEL","PROFILE","OWNER","BACKEND","ENDED","HEALTH","ETA","PROGRESS"];var optional=["PROGRESS","ETA"];var narrow=100;
+async function tableOf(views,look){const color=await makePaint(look.isColored);const cells=views.map(view=>cellsOf(view,look.width<narrow?6:10));const wanted=look.
+isLive?liveHead:plainHead;const head=wanted.filter(name=>!optional.includes(name)||cells.some(row=>row[name]!=="-"));const rows=cells.map(row=>head.map(name=>row[name]??
+"-"));const lines=(0,import_chunk_B6Y6BHUG.renderTable)((0,import_chunk_B6Y6BHUG.fitTable)({head,rows},look.width,dispensable),look.width).split("\n");return lines.
+map((line,index)=>paint(line,views[index-1],color)).join("\n")}function cellsOf(view,barWidth){const{health}=(0,import_chunk_A5UVFMCP.healthOf)(view,(0,import_chunk_ZB67UKUZ.
+conditionOf)(view));const{backend,profile,model}=(0,import_chunk_XSVLTRB3.staffFacts)(view.spec);const{bar,eta,note}=(0,import_chunk_VKIYXGHB.progressCells)(view,
+barWidth);const isLive=!(0,import_chunk_ZB67UKUZ.isEnded)(view.state);return{ID:view.id,STATE:health==="attention"&&isLive?`${view.state.state}!`:view.state.state,
+HEALTH:isLive?health:"-",TIME:timeOf(view),PROGRESS:bar??(view.spec?.run?(0,import_chunk_LXK2ZILE.excerpt)(note??"-",20):"-"),ETA:eta??"-",ENDED:endedOf(view)??
+"-",OWNER:ownerOf(view),BACKEND:(0,import_chunk_LXK2ZILE.excerpt)(backend??"-",24),PROFILE:(0,import_chunk_LXK2ZILE.excerpt)(profile??"-",24),MODEL:(0,import_chunk_LXK2ZILE.
+excerpt)(model??"-",24),WHAT:(0,import_chunk_VKIYXGHB.whatOf)(view)}}function paint(line,view,color){return view?line.replace(` ${view.state.state}`,word=>color(
+view.state.state,word)):line}function timeOf({state}){if(state.duration_ms!==null)return(0,import_chunk_UNGYPAP3.formatDuration)(state.duration_ms);const age=(0,
+import_chunk_PRYJ3TA6.ageOf)(state.created_at,(0,import_chunk_CL3BCQKO.nowMs)())??0;return(0,import_chunk_UNGYPAP3.formatDuration)(age<1e3?age:Math.floor(age/1e3)*
+1e3)}function endedOf({state}){const age=(0,import_chunk_ZB67UKUZ.isEnded)(state)?(0,import_chunk_PRYJ3TA6.ageOf)(state.ended_at,(0,import_chunk_CL3BCQKO.nowMs)()):
+null;return age===null?null:`${(0,import_chunk_UNGYPAP3.formatAge)(age)} ago`}function ownerOf(view){return(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.
+plainText)(view.spec?.owner??"-"),16)}
+
+},
+"./chunk-HDW3QKWP.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{countDirty:()=>countDirty,entriesOf:()=>entriesOf,isCutOff:()=>isCutOff,isDirty:()=>isDirty,makeRest:()=>makeRest});
+module.exports=stdin_exports;var import_node_crypto=require("node:crypto");function makeRest(files,beyond){const count=files.length+beyond.length;if(count===0)return null;
+return{count,files,digest:beyond.length===0?null:digestOf(beyond)}}function digestOf(value){return(0,import_node_crypto.createHash)("sha256").update(JSON.stringify(
+value)).digest("hex").slice(0,32)}function entriesOf({entries,rest}){const known=new Map(entries.map(entry=>[entry.path,entry]));for(const brief of rest?.files??
+[])known.set(brief[0],expand(brief));return known}function expand([path,xy,mode,stat]){const isInHead=!/[?ARC]/.test(xy);return{path,xy,head:isInHead?`${mode||"\
+100644"} ?`:null,index:null,tree_mode:null,mode:mode||null,content:null,stat:stat||null,isBrief:true}}function isCutOff({rest}){return rest!==null&&rest.digest!==
+null}function isDirty(entry){return entry.xy!==".."}function countDirty({entries,rest}){const brief=rest?.files??[];const unnamed=(rest?.count??0)-brief.length;
+return entries.filter(isDirty).length+brief.filter(([,xy])=>isDirty({xy})).length+unnamed}
+
+},
+"./chunk-HR3GXE3S.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{parseNotify:()=>parseNotify,parseProgramWords:()=>parseProgramWords});module.exports=stdin_exports;var import_chunk_FY7PDRQG=load(
+"./chunk-FY7PDRQG.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var allowed="allowed: words like a shell splits them, or a JSON array of texts";function parseNotify(text){
+return parseProgramWords(text,"--notify")}function parseProgramWords(text,option){const refused=why=>(0,import_chunk_NVPF5LEY.usageError)(`cannot take ${option}\
+ ${JSON.stringify(text)}: ${why}; ${allowed}`);const words=text.trimStart().startsWith("[")?jsonWords(text):(0,import_chunk_FY7PDRQG.splitWords)(text);if("fault"in
+words)throw refused(words.fault);if(words.words.length===0||words.words[0]==="")throw refused("it names no program");return words.words}function jsonWords(text){
+let value;try{value=JSON.parse(text)}catch{return{fault:"it is no JSON"}}const isWords=Array.isArray(value)&&value.every(word=>typeof word==="string"&&!word.includes(
+"\0"));return isWords?{words:value}:{fault:"it is no array of texts"}}
+
+},
+"./chunk-ICSZZTFJ.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{byLife:()=>byLife,isChosen:()=>isChosen,isOwnedBy:()=>isOwnedBy,listViews:()=>listViews,tryView:()=>tryView});module.
+exports=stdin_exports;var import_chunk_46NGIQAE=load("./chunk-46NGIQAE.js");var import_chunk_XTO4H6IH=load("./chunk-XTO4H6IH.js");var import_chunk_ZB67UKUZ=load(
+"./chunk-ZB67UKUZ.js");var import_chunk_PRYJ3TA6=load("./chunk-PRYJ3TA6.js");var import_chunk_VB6XA2FR=load("./chunk-VB6XA2FR.js");var import_chunk_SOAB6GUX=load(
+"./chunk-SOAB6GUX.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");async function listViews(root,options){const live=(0,import_chunk_XTO4H6IH.listActive)(
+root).filter(id=>(0,import_chunk_7WBBYJDG.exists)((0,import_chunk_SOAB6GUX.jobPaths)(root,id).folder));const views=[];for(const id of live)views.push(...await tryView(
+root,id));let left=options.recent;const isLive=new Set(live);for(const id of left===0?[]:(0,import_chunk_XTO4H6IH.listJobs)(root)){if(left===0)break;if(isLive.has(
+id)||!mayBeChosen(root,id,options))continue;const[view]=await tryView(root,id);if(!view||!isChosen(view.spec,options))continue;views.push(view);left-=1}return views.
+filter(view=>isChosen(view.spec,options)).sort(byLife)}function mayBeChosen(root,id,choice){if(choice.owner===null&&choice.kinds===null)return true;const spec=(0,
+import_chunk_PRYJ3TA6.readSpec)((0,import_chunk_SOAB6GUX.jobPaths)(root,id));return spec.kind==="ok"&&isChosen(spec.value,choice)}function isChosen(spec,{owner,
+kinds}){return isOwnedBy(spec,owner)&&(kinds===null||spec!==null&&kinds.includes(spec.kind))}function byLife(a,b){return Number((0,import_chunk_ZB67UKUZ.isEnded)(
+a.state))-Number((0,import_chunk_ZB67UKUZ.isEnded)(b.state))||(0,import_chunk_VB6XA2FR.compareIds)(b.id,a.id)}async function tryView(root,id){for(const how of[import_chunk_46NGIQAE.
+refresh,import_chunk_ZB67UKUZ.inspect]){try{return[await how(root,id)]}catch{}}return[]}function isOwnedBy(spec,owner){return owner===null||spec?.owner===owner}
+
+},
 "./chunk-IHFJKMPW.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{requireReachable:()=>requireReachable,seen:()=>seen,signOf:()=>signOf,sizeFacts:()=>sizeFacts,sizeText:()=>sizeText,
 unreachable:()=>unreachable});module.exports=stdin_exports;var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJD\
@@ -2160,29 +2108,34 @@ wake},wanted){if(!Array.isArray(wake))return void 0;return byUrgency.find(word=>
 isArray(wake)&&wake.every(word=>word==="checkpoint")}
 
 },
-"./chunk-IQBCXJRL.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{endedOf:()=>endedOf,ownerOf:()=>ownerOf,tableOf:()=>tableOf,timeOf:()=>timeOf});module.exports=stdin_exports;var import_chunk_VN4MJR5W=load(
-"./chunk-VN4MJR5W.js");var import_chunk_B6Y6BHUG=load("./chunk-B6Y6BHUG.js");var import_chunk_XSVLTRB3=load("./chunk-XSVLTRB3.js");var import_chunk_YMTOOF7P=load(
-"./chunk-YMTOOF7P.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_ZB67UKUZ=load(
-"./chunk-ZB67UKUZ.js");var import_chunk_PRYJ3TA6=load("./chunk-PRYJ3TA6.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");async function makePaint(isOn){
-if(!isOn)return(_state,text)=>text;const{default:kleur}=await Promise.resolve().then(()=>load("./kleur-OMCQTRCY.js"));kleur.enabled=true;return(state,text)=>{if(state===
-"done")return kleur.green(text);if(state==="failed"||state==="crashed"||state==="timed_out")return kleur.red(text);return state==="canceled"?kleur.yellow(text):
-kleur.cyan(text)}}var plainHead=["ID","STATE","TIME","PROGRESS","ETA","ENDED","OWNER","BACKEND","PROFILE","MODEL","WHAT"];var liveHead=["ID","STATE","HEALTH","T\
-IME","PROGRESS","ETA","OWNER","WHAT"];var dispensable=["MODEL","PROFILE","OWNER","BACKEND","ENDED","HEALTH","ETA","PROGRESS"];var optional=["PROGRESS","ETA"];var narrow=100;
-async function tableOf(views,look){const color=await makePaint(look.isColored);const cells=views.map(view=>cellsOf(view,look.width<narrow?6:10));const wanted=look.
-isLive?liveHead:plainHead;const head=wanted.filter(name=>!optional.includes(name)||cells.some(row=>row[name]!=="-"));const rows=cells.map(row=>head.map(name=>row[name]??
-"-"));const lines=(0,import_chunk_B6Y6BHUG.renderTable)((0,import_chunk_B6Y6BHUG.fitTable)({head,rows},look.width,dispensable),look.width).split("\n");return lines.
-map((line,index)=>paint(line,views[index-1],color)).join("\n")}function cellsOf(view,barWidth){const{health}=(0,import_chunk_YMTOOF7P.healthOf)(view,(0,import_chunk_ZB67UKUZ.
-conditionOf)(view));const{backend,profile,model}=(0,import_chunk_XSVLTRB3.staffFacts)(view.spec);const{bar,eta,note}=(0,import_chunk_VN4MJR5W.progressCells)(view,
-barWidth);const isLive=!(0,import_chunk_ZB67UKUZ.isEnded)(view.state);return{ID:view.id,STATE:health==="attention"&&isLive?`${view.state.state}!`:view.state.state,
-HEALTH:isLive?health:"-",TIME:timeOf(view),PROGRESS:bar??(view.spec?.run?(0,import_chunk_LXK2ZILE.excerpt)(note??"-",20):"-"),ETA:eta??"-",ENDED:endedOf(view)??
-"-",OWNER:ownerOf(view),BACKEND:(0,import_chunk_LXK2ZILE.excerpt)(backend??"-",24),PROFILE:(0,import_chunk_LXK2ZILE.excerpt)(profile??"-",24),MODEL:(0,import_chunk_LXK2ZILE.
-excerpt)(model??"-",24),WHAT:(0,import_chunk_VN4MJR5W.whatOf)(view)}}function paint(line,view,color){return view?line.replace(` ${view.state.state}`,word=>color(
-view.state.state,word)):line}function timeOf({state}){if(state.duration_ms!==null)return(0,import_chunk_UNGYPAP3.formatDuration)(state.duration_ms);const age=(0,
-import_chunk_PRYJ3TA6.ageOf)(state.created_at,(0,import_chunk_CL3BCQKO.nowMs)())??0;return(0,import_chunk_UNGYPAP3.formatDuration)(age<1e3?age:Math.floor(age/1e3)*
-1e3)}function endedOf({state}){const age=(0,import_chunk_ZB67UKUZ.isEnded)(state)?(0,import_chunk_PRYJ3TA6.ageOf)(state.ended_at,(0,import_chunk_CL3BCQKO.nowMs)()):
-null;return age===null?null:`${(0,import_chunk_UNGYPAP3.formatAge)(age)} ago`}function ownerOf(view){return(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.
-plainText)(view.spec?.owner??"-"),16)}
+"./chunk-J36ZCTFJ.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{changesSince:()=>changesSince,historicalOf:()=>historicalOf,readBefore:()=>readBefore,recordBefore:()=>recordBefore});
+module.exports=stdin_exports;var import_chunk_5VODEYFN=load("./chunk-5VODEYFN.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_K5DX2IG2=load(
+"./chunk-K5DX2IG2.js");var import_chunk_DKDSRNTC=load("./chunk-DKDSRNTC.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_7WBBYJDG=load(
+"./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");function recordBefore(spec,paths){const budgetMs=Math.max(100,Math.min(import_chunk_DKDSRNTC.
+captureBudgetMs,(spec.deadline_mono_ms-(0,import_chunk_CL3BCQKO.monotonicMs)())/2));const snapshot=(0,import_chunk_K5DX2IG2.captureWorkspace)(spec.cwd,{exclude:[
+paths.root],budgetMs});(0,import_chunk_527JQF7V.writeJson)(paths.workspace,snapshot,{sync:false});return snapshot}function readBefore(paths){const read=(0,import_chunk_527JQF7V.
+readJson)(paths.workspace);return read.kind==="ok"&&(0,import_chunk_5VODEYFN.isSnapshot)(read.value)?read.value:void 0}function changesSince(spec,paths,seen){if(spec.
+staff?.brief===void 0||!(0,import_chunk_7WBBYJDG.exists)(paths.started))return void 0;const before=seen??readBefore(paths)??{};return(0,import_chunk_5VODEYFN.compareWorkspace)(
+before,(0,import_chunk_K5DX2IG2.captureWorkspace)(spec.cwd,{exclude:[paths.root]}))}function historicalOf(paths){const before=readBefore(paths);return before?(0,
+import_chunk_E4Q33Z52.contextOf)(before):null}
+
+},
+"./chunk-JC5PT3YZ.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{commandNames:()=>commandNames,loadCommand:()=>loadCommand});module.exports=stdin_exports;var loaders={run:async()=>(await Promise.
+resolve().then(()=>load("./run-QDVKPKN7.js"))).run,watch:async()=>(await Promise.resolve().then(()=>load("./watch-SPJVSXGU.js"))).watch,staffer:async()=>(await Promise.
+resolve().then(()=>load("./staffer-SENC5ITO.js"))).staffer,research:async()=>(await Promise.resolve().then(()=>load("./research-JG535Z7X.js"))).research,review:async()=>(await Promise.
+resolve().then(()=>load("./review-2NI6YCYY.js"))).review,implement:async()=>(await Promise.resolve().then(()=>load("./implement-BF4GVIM5.js"))).implement,ask:async()=>(await Promise.
+resolve().then(()=>load("./ask-BD4JHVJ6.js"))).ask,timer:async()=>(await Promise.resolve().then(()=>load("./timer-LZ3CRDSA.js"))).timer,wait:async()=>(await Promise.
+resolve().then(()=>load("./wait-FKRQLL2K.js"))).wait,observe:async()=>(await Promise.resolve().then(()=>load("./observe-ATLP4LHP.js"))).observe,status:async()=>(await Promise.
+resolve().then(()=>load("./status-2NOY5RLL.js"))).status,result:async()=>(await Promise.resolve().then(()=>load("./result-P7UU6VFQ.js"))).result,cancel:async()=>(await Promise.
+resolve().then(()=>load("./cancel-X7ZEO7SY.js"))).cancel,continue:async()=>(await Promise.resolve().then(()=>load("./continue-3SB4JOUI.js"))).continueCommand,restart:async()=>(await Promise.
+resolve().then(()=>load("./restart-IHDIYSDX.js"))).restart,"idle-check":async()=>(await Promise.resolve().then(()=>load("./idle-check-PAV2GNJQ.js"))).idleCheck,
+reconcile:async()=>(await Promise.resolve().then(()=>load("./reconcile-J3EPE7WB.js"))).reconcile,verify:async()=>(await Promise.resolve().then(()=>load("./verif\
+y-BFOVKZJF.js"))).verify,clean:async()=>(await Promise.resolve().then(()=>load("./clean-TBI3PD2G.js"))).clean,setup:async()=>(await Promise.resolve().then(()=>load(
+"./setup-U55V3C64.js"))).setup,hook:async()=>(await Promise.resolve().then(()=>load("./hook-WNLTPXSP.js"))).hook,doctor:async()=>(await Promise.resolve().then(()=>load(
+"./doctor-AN4BOQ6S.js"))).doctor,help:async()=>(await Promise.resolve().then(()=>load("./help-CMKSO2UE.js"))).help};var commandNames=Object.keys(loaders);async function loadCommand(name){
+return Object.hasOwn(loaders,name)?loaders[name]():void 0}
 
 },
 "./chunk-JIIZYQID.js": function (module, exports) {
@@ -2246,6 +2199,87 @@ prototype.hasOwnProperty;var __commonJS=(cb,mod)=>function __require(){return mo
 var __copyProps2=(to,from,except,desc)=>{if(from&&typeof from==="object"||typeof from==="function"){for(let key of __getOwnPropNames2(from))if(!__hasOwnProp2.call(
 to,key)&&key!==except)__defProp2(to,key,{get:()=>from[key],enumerable:!(desc=__getOwnPropDesc2(from,key))||desc.enumerable})}return to};var __toESM=(mod,isNodeMode,target)=>(target=
 mod!=null?__create(__getProtoOf(mod)):{},__copyProps2(isNodeMode||!mod||!mod.__esModule?__defProp2(target,"default",{value:mod,enumerable:true}):target,mod));
+
+},
+"./chunk-JSEEZQZP.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{askedProfile:()=>askedProfile,freshStaff:()=>freshStaff,launchStaff:()=>launchStaff,taskOf:()=>taskOf});module.exports=
+stdin_exports;var import_chunk_NDATMZ7I=load("./chunk-NDATMZ7I.js");var import_chunk_LQP2MTKC=load("./chunk-LQP2MTKC.js");var import_chunk_X3MC7LDT=load("./chun\
+k-X3MC7LDT.js");var import_chunk_DNRXHQVW=load("./chunk-DNRXHQVW.js");var import_chunk_QMEY5UXV=load("./chunk-QMEY5UXV.js");var import_chunk_JYU6VCXN=load("./ch\
+unk-JYU6VCXN.js");var import_chunk_Q3D6DABA=load("./chunk-Q3D6DABA.js");var import_chunk_XRZCSGQB=load("./chunk-XRZCSGQB.js");var import_chunk_G6UG24L2=load("./\
+chunk-G6UG24L2.js");var import_chunk_DKDSRNTC=load("./chunk-DKDSRNTC.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("\
+./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_path=builtin("node:path");var sources=["prompt","prompt-file","stdin"];
+async function taskOf(context,input){const given=sources.filter(name=>input.has(name));if(given.length!==1){const came=given.length===0?"none was given":`these \
+came together: ${given.map(name=>`--${name}`).join(", ")}`;throw(0,import_chunk_NVPF5LEY.usageError)(`cannot tell the task: exactly one of --prompt TEXT, --prom\
+pt-file PATH and --stdin is needed; ${came}`)}const text=input.text("prompt")??decode(given[0]==="stdin"?await context.readStdin():readTask(context,input.text("\
+prompt-file")));const size=Buffer.byteLength(text);if(text.trim()===import_chunk_G6UG24L2.taskPlaceholder)throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take\
+ ${JSON.stringify(import_chunk_G6UG24L2.taskPlaceholder)} as the task: it only shows where yours belongs`,"put what the agent is to do in its place, or give it \
+with --prompt-file PATH");if(text.trim()==="")throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take an empty task from --${given[0]}`);if(size>import_chunk_DKDSRNTC.
+promptBytes)throw tooLong(size);return text}function tooLong(size){return(0,import_chunk_NVPF5LEY.usageError)(`cannot take a task of ${size} bytes: at most ${import_chunk_DKDSRNTC.
+promptBytes} (1 MiB) are allowed`,"put the material into a file and name it in the task")}function readTask(context,name){const file=import_node_path.default.resolve(
+context.cwd,name);try{const real=(0,import_chunk_7WBBYJDG.realPath)(file);const size=(0,import_chunk_7WBBYJDG.factsOf)(real)?.size??0;if(size>import_chunk_DKDSRNTC.
+promptBytes)throw tooLong(size);const read=(0,import_chunk_527JQF7V.readRange)(real,0,size);if(read)return read.bytes}catch(error){if(error instanceof import_chunk_NVPF5LEY.
+FaultError)throw error;throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot read the task from ${file} (${(0,import_chunk_NVPF5LEY.errnoOf)(error)??"e\
+rror"})`)}throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot read the task from ${file}: it is no regular file`,"give the task with --stdin")}function decode(bytes){
+try{return new TextDecoder("utf-8",{fatal:true,ignoreBOM:true}).decode(bytes)}catch{throw(0,import_chunk_NVPF5LEY.usageError)("cannot take the task: it is no UT\
+F-8 text")}}async function launchStaff(context,input,job){(0,import_chunk_X3MC7LDT.checkLaunchOptions)(input);const root=context.root(input);const request={kind:"\
+staff",verb:job.verb,...(0,import_chunk_X3MC7LDT.launchWords)(input),notify:await(0,import_chunk_X3MC7LDT.notifyOf)(context,input,job.notify),cwd:job.cwd,deadlineMs:job.
+deadlineMs??input.durationOrDefault("timeout"),killGraceMs:import_chunk_DKDSRNTC.limits.staffKillGrace.default,maxOutputBytes:import_chunk_DKDSRNTC.limits.maxOutput.
+default,firstOutputMs:job.firstOutputMs??input.duration("first-output")??null,stallMs:job.stallMs??input.duration("stall-after")??null,quietMs:job.quietMs??input.
+duration("quiet-after")??null,onStall:job.onStall??(0,import_chunk_X3MC7LDT.onStallOf)(input),lineage:job.lineage,run:null,staff:job.staff,worktree:job.worktree===
+void 0?worktreeOf(input):job.worktree,warnings:(0,import_chunk_NDATMZ7I.launchWarnings)(job.staff),words:job.words,asksForLatest:job.asksForLatest??false,credentials:(0,
+import_chunk_Q3D6DABA.findBackend)(job.staff.backend)?.signIn.variables??[]};await(0,import_chunk_JYU6VCXN.settleLost)(root.folder);const admit=()=>admitBeside(
+root,request,job.staff,{share:input.has("share"),isolate:job.worktree===void 0});const launched=await(0,import_chunk_DNRXHQVW.launch)(root,{...request,admit});if(launched.
+isNew)for(const warning of(0,import_chunk_LQP2MTKC.versionWarnings)(job.staff))context.tell(`note: ${warning.message}`);if(request.worktree==="new"&&launched.isNew)
+await tellDirty(context,job.cwd);return(0,import_chunk_X3MC7LDT.tellLaunched)(context,input,root,launched,job.isSynchronous)}async function tellDirty(context,cwd){
+const{isDirtyTree}=await Promise.resolve().then(()=>load("./worktree-LL2HKZFE.js"));const root=(0,import_chunk_XRZCSGQB.findWorktree)(cwd);if(root!==void 0&&isDirtyTree(
+root))context.tell(`note: what is uncommitted in ${root} is not in the worktree of this job`)}function worktreeOf(input){if(input.has("worktree")&&input.has("sh\
+are"))throw(0,import_chunk_NVPF5LEY.usageError)("cannot take --worktree and --share together: a tree of its own is shared with nobody");return input.has("worktr\
+ee")?"new":null}async function admitBeside(root,request,staff,may){if(staff.resume!==null)(0,import_chunk_NDATMZ7I.requireFreeConversation)(root,staff.backend,staff.
+resume);if(request.worktree==="new")return{warnings:[]};const neighbours=await(0,import_chunk_JYU6VCXN.findNeighbours)(root,staff,request.cwd,may);return{warnings:neighbours.
+map(id=>(0,import_chunk_JYU6VCXN.neighbourWarning)(id,(0,import_chunk_JYU6VCXN.modeOf)(root.folder,id))),told:id=>(0,import_chunk_JYU6VCXN.tellNeighbours)(root.
+folder,neighbours,id)}}function freshStaff(context,input,words){const part=(0,import_chunk_NDATMZ7I.makeStaffPart)({...words,stateRoot:context.root(input).folder,
+backend:input.text("backend"),model:input.text("model")??null,profile:askedProfile(input),resume:null});if(input.has("schema"))part.schema=true;const base=input.
+text("base");if(base!==void 0)part.base=(0,import_chunk_QMEY5UXV.requireBase)(words.cwd,base);return part}function askedProfile(input){return input.text("profil\
+e")}
+
+},
+"./chunk-JTHIRDCZ.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{loadWatch:()=>loadWatch,watchIds:()=>watchIds});module.exports=stdin_exports;var loaders={file:async()=>(await Promise.
+resolve().then(()=>load("./file-PQDYWNKR.js"))).file,dir:async()=>(await Promise.resolve().then(()=>load("./dir-6Z4NDHYO.js"))).dir,pid:async()=>(await Promise.
+resolve().then(()=>load("./pid-VI3RHZO5.js"))).pid,job:async()=>(await Promise.resolve().then(()=>load("./job-QF4MQBQG.js"))).job,git:async()=>(await Promise.resolve().
+then(()=>load("./git-C5NJDYQT.js"))).git,cmd:async()=>(await Promise.resolve().then(()=>load("./cmd-O56PUI6X.js"))).cmd,http:async()=>(await Promise.resolve().then(
+()=>load("./http-RVZSBMGP.js"))).http,npm:async()=>(await Promise.resolve().then(()=>load("./npm-TCR6HFZI.js"))).npm,ci:async()=>(await Promise.resolve().then(()=>load(
+"./ci-F67AOJY2.js"))).ci,pr:async()=>(await Promise.resolve().then(()=>load("./pr-SMTVRD5M.js"))).pr,review:async()=>(await Promise.resolve().then(()=>load("./r\
+eview-KVMHWAUR.js"))).review};var watchIds=Object.keys(loaders);async function loadWatch(id){return Object.hasOwn(loaders,id)?loaders[id]():void 0}
+
+},
+"./chunk-JYU6VCXN.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{findNeighbours:()=>findNeighbours,isOver:()=>isOver,modeOf:()=>modeOf,neighbourWarning:()=>neighbourWarning,neighbourWarnings:()=>neighbourWarnings,
+settleLost:()=>settleLost,tellNeighbours:()=>tellNeighbours});module.exports=stdin_exports;var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");var import_chunk_XRZCSGQB=load(
+"./chunk-XRZCSGQB.js");var import_chunk_G6UG24L2=load("./chunk-G6UG24L2.js");var import_chunk_46NGIQAE=load("./chunk-46NGIQAE.js");var import_chunk_XTO4H6IH=load(
+"./chunk-XTO4H6IH.js");var import_chunk_ZB67UKUZ=load("./chunk-ZB67UKUZ.js");var import_chunk_KARSDQDW=load("./chunk-KARSDQDW.js");var import_chunk_PRYJ3TA6=load(
+"./chunk-PRYJ3TA6.js");var import_chunk_VB6XA2FR=load("./chunk-VB6XA2FR.js");var import_chunk_SOAB6GUX=load("./chunk-SOAB6GUX.js");var import_chunk_7WBBYJDG=load(
+"./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");async function findNeighbours(root,staff,cwd,may){
+if(!(0,import_chunk_W7HED5VZ.isWriter)(staff.profile))return[];const place=placeOf(cwd);const others=(await liveStaff(root.folder)).filter(spec=>(0,import_chunk_W7HED5VZ.
+isWriter)(spec.staff.profile)&&overlaps(placeOf(spec.cwd),place));const rival=others.find(spec=>spec.staff.mode==="implement");if(rival&&staff.mode==="implement"&&
+!may.share){throw new import_chunk_NVPF5LEY.FaultError("busy",`cannot start a second implement job in ${place.folder}: job ${rival.id} is writing there`,`wait f\
+or it (${import_chunk_G6UG24L2.nextCommands.wait(rival.id,root.option)}), ${may.isolate?"or give this one its own tree with --worktree, ":""}or accept both with\
+ --share`)}return others.map(spec=>spec.id)}function tellNeighbours(root,ids,own){for(const id of ids){try{const folder=(0,import_chunk_SOAB6GUX.jobPaths)(root,
+id).neighbours;(0,import_chunk_527JQF7V.createFolder)(folder);if((0,import_chunk_7WBBYJDG.factsOf)(folder)?.kind!=="folder")continue;(0,import_chunk_527JQF7V.createFile)(
+`${folder}/${own}`,"",{sync:false})}catch{}}}function neighbourWarnings(root,paths){if((0,import_chunk_7WBBYJDG.factsOf)(paths.neighbours)?.kind!=="folder")return[];
+const ids=(0,import_chunk_7WBBYJDG.listNames)(paths.neighbours).filter(import_chunk_VB6XA2FR.isId).slice(0,20);return ids.map(id=>neighbourWarning(id,modeOf(root,
+id)))}function neighbourWarning(id,mode){const what=mode===void 0?"a job":`${/^[aeiou]/.test(mode)?"an":"a"} ${mode} job`;return{code:"two_writers",message:`${what}\
+, ${id}, may write in the same worktree at the same time`}}function modeOf(root,id){const spec=(0,import_chunk_PRYJ3TA6.readSpec)((0,import_chunk_SOAB6GUX.jobPaths)(
+root,id));return spec.kind==="ok"?spec.value.staff?.mode:void 0}async function settleLost(root){for(const id of(0,import_chunk_XTO4H6IH.listActive)(root))await unlessGone(
+()=>(0,import_chunk_46NGIQAE.refresh)(root,id))}async function unlessGone(look){try{return await look()}catch(error){if(error instanceof import_chunk_NVPF5LEY.FaultError&&
+error.code==="unknown_job")return void 0;throw error}}async function liveStaff(root){const key=(0,import_chunk_KARSDQDW.readKey)();const found=[];for(const id of(0,
+import_chunk_XTO4H6IH.listActive)(root)){const spec=(0,import_chunk_PRYJ3TA6.readSpec)((0,import_chunk_SOAB6GUX.jobPaths)(root,id));if(spec.kind!=="ok"||!spec.value.
+staff||!await(0,import_chunk_KARSDQDW.isGenuine)(spec.value,key)||isOver(root,id))continue;found.push({...spec.value,staff:spec.value.staff})}return found}function isOver(root,id){
+let condition;try{condition=(0,import_chunk_ZB67UKUZ.conditionOf)((0,import_chunk_ZB67UKUZ.inspect)(root,id))}catch(error){if(error instanceof import_chunk_NVPF5LEY.
+FaultError&&error.code==="unknown_job")return true;throw error}return condition==="ended"||condition==="damaged"||(0,import_chunk_46NGIQAE.isSettleable)(condition)}
+function placeOf(cwd){const real=(0,import_chunk_7WBBYJDG.isFolder)(cwd)?(0,import_chunk_7WBBYJDG.realPath)(cwd):cwd;const worktree=(0,import_chunk_XRZCSGQB.findWorktree)(
+real);return worktree===void 0?{folder:real,isWorktree:false}:{folder:worktree,isWorktree:true}}function overlaps(a,b){if(a.folder===b.folder)return true;const isBelow=(inner,outer)=>inner.
+folder.startsWith(`${outer.folder.replace(/\/$/,"")}/`);return!a.isWorktree&&!b.isWorktree&&(isBelow(a,b)||isBelow(b,a))}
 
 },
 "./chunk-K5DX2IG2.js": function (module, exports) {
@@ -2434,75 +2468,6 @@ import_chunk_527JQF7V.readJson)(import_node_path.default.join(folder,String(high
 "another process"}
 
 },
-"./chunk-KZ2TDTFG.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{folderOf:()=>folderOf,run:()=>run});module.exports=stdin_exports;var import_chunk_DF6RCOEN=load("./chunk-DF6RCOEN.j\
-s");var import_chunk_RNOOCGAD=load("./chunk-RNOOCGAD.js");var import_chunk_54WX4KUW=load("./chunk-54WX4KUW.js");var import_chunk_DKDSRNTC=load("./chunk-DKDSRNTC\
-.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_path=builtin("node:path");var run={
-name:"run",summary:"run a long command as a job",form:"[options] -- COMMAND ARG...",words:{min:0,max:0,rest:true},options:import_chunk_DF6RCOEN.runOptions,notes:"\
-The command gets no input and runs without a shell, exactly as it stands after --. It is never started twice.",examples:["run -- make test","run --timeout 2h --\
-once-key nightly -- python3 train.py","run --success-file model.pt --log train.log -- python3 train.py","run --shell --pipefail -- 'make 2>&1 | tee build.log'"],
-async run(context,input){const words=(0,import_chunk_RNOOCGAD.onceWords)("run",input,(0,import_chunk_RNOOCGAD.folderSaid)(context,input),null);const repeated=await(0,
-import_chunk_RNOOCGAD.repeatedLaunch)(context,input,words,false);if(repeated)return repeated;const cwd=folderOf(context,input);const timeout=limitOf(input);const part=await(0,
-import_chunk_DF6RCOEN.makeRunPart)(input,cwd);return(0,import_chunk_54WX4KUW.launchAndTell)(context,input,{kind:"run",verb:"run",...(0,import_chunk_54WX4KUW.launchWords)(
-input),cwd,deadlineMs:timeout,killGraceMs:input.durationOrDefault("kill-after"),maxOutputBytes:input.size("max-output")??import_chunk_DKDSRNTC.limits.maxOutput.
-default,firstOutputMs:input.duration("first-output")??null,stallMs:input.duration("stall-after")??null,lineage:null,run:part,warnings:(0,import_chunk_DF6RCOEN.limitWarnings)(
-part,timeout),onStall:(0,import_chunk_54WX4KUW.onStallOf)(input),staff:null,words})}};function limitOf(input){if(input.has("timeout")&&input.has("deadline"))throw(0,
-import_chunk_NVPF5LEY.usageError)("cannot take --timeout and --deadline together: they are the same");return input.has("deadline")?input.durationOrDefault("dead\
-line"):input.durationOrDefault("timeout")}function folderOf(context,input){const folder=import_node_path.default.resolve(context.cwd,input.text("cwd")??".");if(!(0,
-import_chunk_7WBBYJDG.isFolder)(folder))throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot run in ${folder}: there is no such folder`,"name an exist\
-ing one with --cwd DIR");return(0,import_chunk_7WBBYJDG.realPath)(folder)}
-
-},
-"./chunk-LA7P7TQ5.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{loadWatch:()=>loadWatch,watchIds:()=>watchIds});module.exports=stdin_exports;var loaders={file:async()=>(await Promise.
-resolve().then(()=>load("./file-T2VE5FCK.js"))).file,dir:async()=>(await Promise.resolve().then(()=>load("./dir-XSVTA4JJ.js"))).dir,pid:async()=>(await Promise.
-resolve().then(()=>load("./pid-VI3RHZO5.js"))).pid,job:async()=>(await Promise.resolve().then(()=>load("./job-QF4MQBQG.js"))).job,git:async()=>(await Promise.resolve().
-then(()=>load("./git-GUZWYYMV.js"))).git,cmd:async()=>(await Promise.resolve().then(()=>load("./cmd-NOOTUI6A.js"))).cmd,http:async()=>(await Promise.resolve().then(
-()=>load("./http-WQDFXRLN.js"))).http,npm:async()=>(await Promise.resolve().then(()=>load("./npm-TCR6HFZI.js"))).npm,ci:async()=>(await Promise.resolve().then(()=>load(
-"./ci-C43XAQV7.js"))).ci,pr:async()=>(await Promise.resolve().then(()=>load("./pr-Q2ZOFJFY.js"))).pr,review:async()=>(await Promise.resolve().then(()=>load("./r\
-eview-CGNIWHMS.js"))).review};var watchIds=Object.keys(loaders);async function loadWatch(id){return Object.hasOwn(loaders,id)?loaders[id]():void 0}
-
-},
-"./chunk-LHJQGS2D.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{pageOf:()=>pageOf});module.exports=stdin_exports;var import_chunk_D3IA5BIG=load("./chunk-D3IA5BIG.js");var import_chunk_WJOGFTVI=load(
-"./chunk-WJOGFTVI.js");var import_chunk_IQBCXJRL=load("./chunk-IQBCXJRL.js");var import_chunk_VN4MJR5W=load("./chunk-VN4MJR5W.js");var import_chunk_XSVLTRB3=load(
-"./chunk-XSVLTRB3.js");var import_chunk_YMTOOF7P=load("./chunk-YMTOOF7P.js");var import_chunk_NB36VENV=load("./chunk-NB36VENV.js");var import_chunk_T4JNAPAO=load(
-"./chunk-T4JNAPAO.js");var import_chunk_GGOIT7A5=load("./chunk-GGOIT7A5.js");var import_chunk_26UYZL6H=load("./chunk-26UYZL6H.js");var import_chunk_LXK2ZILE=load(
-"./chunk-LXK2ZILE.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_ZB67UKUZ=load("./chunk-ZB67UKUZ.js");var import_chunk_KARSDQDW=load(
-"./chunk-KARSDQDW.js");var import_chunk_PRYJ3TA6=load("./chunk-PRYJ3TA6.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");function progressLine(view){const checkpoint=(0,
-import_chunk_YMTOOF7P.checkpointOf)(view.state);if(!checkpoint)return null;const{completed,total,phase,n,at}=checkpoint;const{bar,eta}=(0,import_chunk_VN4MJR5W.
-progressCells)(view);const count=completed===null?null:total===null?`${completed} done`:`${completed} of ${total}`;const parts=[bar,count,phase,eta===null?null:
-`ETA ${eta}`].filter(part=>part!==null);const age=(0,import_chunk_UNGYPAP3.formatAge)((0,import_chunk_PRYJ3TA6.ageOf)(at,(0,import_chunk_CL3BCQKO.nowMs)())??0);
-return`${parts.length===0?"no numbers":parts.join(", ")} (checkpoint ${n}, ${age} ago)`}function watchLine(view){const seen=(0,import_chunk_YMTOOF7P.watchSeen)(
-view);if(!seen)return null;return`${seen.word||seen.verdict}${seen.evidence===""?"":`: ${seen.evidence}`}`}function queueLine(view){const seen=(0,import_chunk_YMTOOF7P.
-queueSeen)(view);return seen&&(0,import_chunk_T4JNAPAO.queueWords)(seen)}function pageOf(view,root){return`${[factsOf(view,root),...saidLast(view)].filter(part=>part!==
-"").join("\n\n")}
-`}function factsOf(view,root){const{state,spec}=view;const seen=(0,import_chunk_WJOGFTVI.observation)(view,{afterSeq:null,root});const ended=(0,import_chunk_IQBCXJRL.
-endedOf)(view);const lines=[["id",view.id],["state",state.state],["health",(0,import_chunk_ZB67UKUZ.isEnded)(state)?null:`${seen.health}${seen.reason?` (${seen.
-reason})`:""}`],["queue",queueLine(view)],["on stall",onStallOf(view,seen.health)],["progress",(0,import_chunk_ZB67UKUZ.isEnded)(state)?null:progressLine(view)],
-["watch",watchLine(view)],["notify",(0,import_chunk_D3IA5BIG.failedNotice)(view)],["error",state.error?`${state.error.code}: ${(0,import_chunk_LXK2ZILE.plainText)(
-state.error.message)}`:null],["exit code",state.exit_code===null?null:String(state.exit_code)],["task",taskOf(view)],["time",`${(0,import_chunk_IQBCXJRL.timeOf)(
-view)}${ended===null?"":`, ended ${ended}`}`],["now",(0,import_chunk_CL3BCQKO.isoNow)()],["owner",spec?.owner?(0,import_chunk_IQBCXJRL.ownerOf)(view):null],["ba\
-ckend",agentOf(view)],["due",spec?.timer?(0,import_chunk_NB36VENV.dueWords)(spec.timer):null],["slot",spec?.timer?.slot?(0,import_chunk_LXK2ZILE.plainText)(spec.
-timer.slot):null],["what",(0,import_chunk_VN4MJR5W.whatOf)(view)],["folder",spec?.cwd?(0,import_chunk_LXK2ZILE.plainText)(spec.cwd):null],["limit",limitOf(view)],
-["output",spec?.kind==="run"?view.paths.output:null],["log",spec?.run?.log?(0,import_chunk_LXK2ZILE.plainText)(spec.run.log):null],["conversation",state.conversation?
-(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(state.conversation.id),200):null],...state.warnings.map(one=>["warning",(0,import_chunk_LXK2ZILE.
-plainText)(one.message)]),...Object.entries(seen.next).map(([name,command])=>[name,command])];return lines.filter(([,value])=>value!==null).map(([name,value])=>`${`${name}\
-:`.padEnd(14)}${value}`).join("\n")}function taskOf({spec,state}){const identity=spec?.run?.identity;if(!identity)return null;return(0,import_chunk_ZB67UKUZ.isEnded)(
-state)?`${(0,import_chunk_GGOIT7A5.oneLine)(identity)}: ${(0,import_chunk_GGOIT7A5.taskWords)(state)}`:(0,import_chunk_GGOIT7A5.oneLine)(identity)}function onStallOf({
-spec,state},health){if((0,import_chunk_ZB67UKUZ.isEnded)(state)||health!=="attention"||!spec?.on_stall)return null;return(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.
-plainText)(spec.on_stall).replace(/\s+/g," ").trim(),1024)}function limitOf({spec,state}){if(!spec||spec.timer||(0,import_chunk_ZB67UKUZ.isEnded)(state)||typeof spec.
-deadline_ms!=="number")return null;return`${(0,import_chunk_UNGYPAP3.formatDuration)(spec.deadline_ms)} from ${(0,import_chunk_KARSDQDW.hasQueue)(spec)?"its tur\
-n":"launch"}`}function agentOf({spec}){const{backend,profile,model}=(0,import_chunk_XSVLTRB3.staffFacts)(spec);if(backend===null)return null;return[backend,`pro\
-file ${profile}`,...model===null?[]:[`model ${model}`]].join(", ")}function saidLast(view){const{paths,spec,state}=view;const tails=(...files)=>files.map(file=>(0,
-import_chunk_LXK2ZILE.plainText)((0,import_chunk_26UYZL6H.readLogTail)(file).toString("utf8")).trimEnd());if(!spec?.staff)return tails(paths.output,paths.error);
-if((0,import_chunk_ZB67UKUZ.isEnded)(state))return tails(paths.result);return[...liveLines(view),...tails(paths.error)]}function liveLines(view){const{tools,text}=(0,
-import_chunk_WJOGFTVI.progressOf)(view);const calls=Array.isArray(tools)?tools.map(callLine).filter(line=>line!==null):[];return[calls.join("\n"),typeof text===
-"string"?(0,import_chunk_LXK2ZILE.plainText)(text).trim():""]}function callLine(call){if(typeof call?.name!=="string")return null;const input=typeof call.input===
-"string"?` ${call.input}`:"";const status=typeof call.status==="string"?` [${call.status}]`:"";return(0,import_chunk_LXK2ZILE.plainText)(`- ${call.name}${input}${status}`).
-replace(/\s+/g," ")}
-
-},
 "./chunk-LQP2MTKC.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{checkProgram:()=>checkProgram,policyFault:()=>policyFault,readSettings:()=>readSettings,requirePolicy:()=>requirePolicy,
 tellVersion:()=>tellVersion,versionWarnings:()=>versionWarnings});module.exports=stdin_exports;var import_chunk_Q3D6DABA=load("./chunk-Q3D6DABA.js");var import_chunk_XRZCSGQB=load(
@@ -2607,6 +2572,23 @@ plainText(value),limit);if(Array.isArray(value))return value.map(inner=>plainVal
 fromEntries(Object.entries(value).map(([name,inner])=>[plainValue(name,80),plainValue(inner,limit)]))}
 
 },
+"./chunk-LXZ5NTQA.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{folderSaid:()=>folderSaid,onceWords:()=>onceWords,repeatedLaunch:()=>repeatedLaunch});module.exports=stdin_exports;
+var import_chunk_X3MC7LDT=load("./chunk-X3MC7LDT.js");var import_chunk_DNRXHQVW=load("./chunk-DNRXHQVW.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");
+var import_chunk_SOAB6GUX=load("./chunk-SOAB6GUX.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_node_path=builtin("node:path");var passing=[
+"owner","label","once-key","notify","json","id-only","wait","wait-timeout","foreground","state-dir","prompt-file","stdin"];function onceWords(verb,input,folder,task){
+const options=input.given().filter(([name])=>!passing.includes(name)&&!["prompt","cwd"].includes(name));return JSON.stringify([verb,options.sort(),input.words,input.
+rest,folder,task])}function folderSaid(context,input){return import_node_path.default.resolve(context.cwd,input.text("cwd")??".")}async function repeatedLaunch(context,input,words,isSynchronous){
+const{onceKey}=(0,import_chunk_X3MC7LDT.launchWords)(input);if(onceKey===null)return void 0;(0,import_chunk_X3MC7LDT.checkLaunchOptions)(input);const root=context.
+root(input);const launched=await(0,import_chunk_DNRXHQVW.launchedBefore)(root,onceKey,words);if(!launched)return void 0;const{folder}=(0,import_chunk_SOAB6GUX.jobPaths)(
+root.folder,launched.id);return(0,import_chunk_7WBBYJDG.exists)(folder)?(0,import_chunk_X3MC7LDT.tellLaunched)(context,input,root,launched,isSynchronous):tellCleaned(
+input,launched.id)}function tellCleaned(input,id){const note=`job ${id} had this once-key; its record was removed by clean, and nothing was started`;if(input.has(
+"id-only"))return{code:import_chunk_6PFAPK5K.exitCodes.done,out:`${id}
+`};if(input.has("json"))return{code:import_chunk_6PFAPK5K.exitCodes.done,json:{id,new:false,cleaned:true,next:{}}};return{code:import_chunk_6PFAPK5K.exitCodes.done,
+out:`${note}
+`}}
+
+},
 "./chunk-LYW6VLYD.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{bootId:()=>bootId,hasCpu:()=>hasCpu,identityOf:()=>identityOf,installBootId:()=>installBootId,installPs:()=>installPs,
 isDeadState:()=>isDeadState,isIdentity:()=>isIdentity,isStopped:()=>isStopped,livenessOf:()=>livenessOf,ownIdentity:()=>ownIdentity,parentIdentity:()=>parentIdentity,
@@ -2655,21 +2637,49 @@ return void 0}function findTool(name){const folders=import_chunk_DL622BOW.variab
 isAbsolute(folder)).map(folder=>import_node_path.default.join(folder,name)).find(import_chunk_7WBBYJDG.isExecutable)}
 
 },
-"./chunk-MJCLWLRY.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{commandNames:()=>commandNames,loadCommand:()=>loadCommand});module.exports=stdin_exports;var loaders={run:async()=>(await Promise.
-resolve().then(()=>load("./run-HFOECYZC.js"))).run,watch:async()=>(await Promise.resolve().then(()=>load("./watch-GHWUXWBQ.js"))).watch,staffer:async()=>(await Promise.
-resolve().then(()=>load("./staffer-QEZNW4L3.js"))).staffer,research:async()=>(await Promise.resolve().then(()=>load("./research-TWS7F3BQ.js"))).research,review:async()=>(await Promise.
-resolve().then(()=>load("./review-W3NWJBD7.js"))).review,implement:async()=>(await Promise.resolve().then(()=>load("./implement-G7LHF447.js"))).implement,ask:async()=>(await Promise.
-resolve().then(()=>load("./ask-BUZ2OC6X.js"))).ask,timer:async()=>(await Promise.resolve().then(()=>load("./timer-Z2ENCQ3B.js"))).timer,wait:async()=>(await Promise.
-resolve().then(()=>load("./wait-XNRUJPSI.js"))).wait,observe:async()=>(await Promise.resolve().then(()=>load("./observe-UBFE2LMK.js"))).observe,status:async()=>(await Promise.
-resolve().then(()=>load("./status-AE3DFJCD.js"))).status,result:async()=>(await Promise.resolve().then(()=>load("./result-SRMMMHUL.js"))).result,cancel:async()=>(await Promise.
-resolve().then(()=>load("./cancel-6F4GHFXI.js"))).cancel,continue:async()=>(await Promise.resolve().then(()=>load("./continue-QZ2BA4DM.js"))).continueCommand,restart:async()=>(await Promise.
-resolve().then(()=>load("./restart-IXOEUAE2.js"))).restart,"idle-check":async()=>(await Promise.resolve().then(()=>load("./idle-check-XVVEVBU4.js"))).idleCheck,
-reconcile:async()=>(await Promise.resolve().then(()=>load("./reconcile-4QQ3JAWE.js"))).reconcile,verify:async()=>(await Promise.resolve().then(()=>load("./verif\
-y-QQYNLGSR.js"))).verify,clean:async()=>(await Promise.resolve().then(()=>load("./clean-4MLRLNII.js"))).clean,setup:async()=>(await Promise.resolve().then(()=>load(
-"./setup-KILCRK3Q.js"))).setup,hook:async()=>(await Promise.resolve().then(()=>load("./hook-U3OL5NRF.js"))).hook,doctor:async()=>(await Promise.resolve().then(()=>load(
-"./doctor-3IIDN4ZA.js"))).doctor,help:async()=>(await Promise.resolve().then(()=>load("./help-KEUEVNM7.js"))).help};var commandNames=Object.keys(loaders);async function loadCommand(name){
-return Object.hasOwn(loaders,name)?loaders[name]():void 0}
+"./chunk-MFBOJIWS.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{lateOf:()=>lateOf,leftOf:()=>leftOf,outstanding:()=>outstanding});module.exports=stdin_exports;var import_chunk_YOUTPIC4=load(
+"./chunk-YOUTPIC4.js");var import_chunk_QWDO6BAE=load("./chunk-QWDO6BAE.js");var import_chunk_A5UVFMCP=load("./chunk-A5UVFMCP.js");var import_chunk_UNGYPAP3=load(
+"./chunk-UNGYPAP3.js");var import_chunk_G6UG24L2=load("./chunk-G6UG24L2.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_XTO4H6IH=load(
+"./chunk-XTO4H6IH.js");var import_chunk_ZB67UKUZ=load("./chunk-ZB67UKUZ.js");var import_chunk_PRYJ3TA6=load("./chunk-PRYJ3TA6.js");var import_chunk_DKDSRNTC=load(
+"./chunk-DKDSRNTC.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_VB6XA2FR=load("./chunk-VB6XA2FR.js");var import_chunk_SOAB6GUX=load(
+"./chunk-SOAB6GUX.js");function lateOf(fired,view){if(fired.wake!=="terminal")return lateEvent(fired,view);const replaced=replacedBy(view);if(replaced!==null)return{
+kind:"replaced",words:`${replaced}; a wake by it is to be ignored`};const collected=(0,import_chunk_QWDO6BAE.collectedBy)(view);if(collected)return{kind:"duplic\
+ate",words:`${readWords(collected)}; another wake for it is a duplicate`};return view.spec?.timer&&view.state.state==="done"?lateTimer(view):null}function lateEvent(fired,view){
+if((0,import_chunk_ZB67UKUZ.isEnded)(view.state))return{kind:"late",words:`its job has ended since (${view.state.state}); go by the end, not by this`};const told=(0,
+import_chunk_QWDO6BAE.lastCollectedSeq)(view);const newest=fired.events.at(-1)?.seq??0;if(told===null||newest>told)return null;return{kind:"duplicate",words:`a \
+wait has told it already (event ${newest}); another wake for it is a duplicate`}}function readWords({by,owner,at}){const who=typeof owner==="string"?` of ${short(
+owner)}`:"";const ms=(0,import_chunk_PRYJ3TA6.instantOf)(at);const when=ms===null?"":` ${(0,import_chunk_UNGYPAP3.formatAge)((0,import_chunk_CL3BCQKO.nowMs)()-ms)}\
+ ago`;return`read by ${by==="wait"||by==="result"?by:"somebody"}${who}${when}`}function replacedBy(view){if(!view.spec?.timer||view.state.state!=="canceled")return null;
+const why=(0,import_chunk_PRYJ3TA6.readCancel)(view.paths)?.why;return why?.startsWith("replaced by ")?short(why):null}function lateTimer(view){const due=(0,import_chunk_PRYJ3TA6.
+instantOf)(view.spec?.timer?.due_at)??(0,import_chunk_CL3BCQKO.nowMs)();const guarded=guardedBy(view,due);const open=guarded.filter(one=>one.endedMs===null||one.
+endedMs>due);if(guarded.length===0||open.length>0)return null;const last=guarded.reduce((a,b)=>(b.endedMs??0)>(a.endedMs??0)?b:a);const before=(0,import_chunk_UNGYPAP3.
+formatAge)(due-(last.endedMs??due));return{kind:"late",words:`nothing was left to guard when it came due: ${last.id} ended ${before} before`}}function isIdleTimer(view){
+if(!view.spec?.timer||(0,import_chunk_ZB67UKUZ.isEnded)(view.state))return false;const guarded=guardedBy(view,(0,import_chunk_CL3BCQKO.nowMs)());return guarded.
+length>0&&guarded.every(one=>one.endedMs!==null)}function guardedBy(timer,until){const armed=(0,import_chunk_PRYJ3TA6.instantOf)(timer.state.created_at)??0;const found=[];
+for(const id of(0,import_chunk_XTO4H6IH.listJobs)(timer.root).slice(0,guardedJobs).sort(import_chunk_VB6XA2FR.compareIds)){const paths=(0,import_chunk_SOAB6GUX.
+jobPaths)(timer.root,id);const spec=id.startsWith("timer-")?void 0:(0,import_chunk_PRYJ3TA6.readSpec)(paths);if(spec?.kind!=="ok"||spec.value.owner!==(timer.spec?.
+owner??null))continue;const state=(0,import_chunk_PRYJ3TA6.readState)(paths);const isOver=state.kind==="ok"&&(0,import_chunk_ZB67UKUZ.isEnded)(state.value);const endedMs=isOver?
+(0,import_chunk_PRYJ3TA6.instantOf)(state.value.ended_at)??0:null;if(((0,import_chunk_PRYJ3TA6.instantOf)(spec.value.created_at)??0)<=until&&(endedMs===null||endedMs>=
+armed))found.push({id,endedMs})}return found}var guardedJobs=2*import_chunk_DKDSRNTC.wakeJobs;function short(text){return(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.
+plainText)(text).replace(/\s+/g," ").trim(),60)}function outstanding(view,newestMs,option){const condition=(0,import_chunk_ZB67UKUZ.conditionOf)(view);const health=(0,
+import_chunk_A5UVFMCP.healthOf)(view,condition);const isIdle=isIdleTimer(view);const facts={view,condition,health,ageMs:(0,import_chunk_PRYJ3TA6.ageOf)(view.state.
+created_at,(0,import_chunk_CL3BCQKO.nowMs)())??0,leftMs:leftOf(view),worker:workerWord(view),lastEventMs:newestMs===null?null:Math.max(0,(0,import_chunk_CL3BCQKO.
+nowMs)()-newestMs),queue:queueOf(view),late:isIdle?"all that it may have been set for has ended; it would wake for nothing":lateWords(view,health),isAwaited:(0,
+import_chunk_YOUTPIC4.isAwaited)(view.root,view.id)};return{...facts,next:isIdle?import_chunk_G6UG24L2.nextCommands.cancel(view.id,option):nextOf(facts,option)}}
+function leftOf({spec,state,turn}){if(!spec||(0,import_chunk_ZB67UKUZ.isEnded)(state)||state.state==="queued")return null;if(spec.timer)return Math.max(0,((0,import_chunk_PRYJ3TA6.
+instantOf)(spec.timer.due_at)??(0,import_chunk_CL3BCQKO.nowMs)())-(0,import_chunk_CL3BCQKO.nowMs)());return Math.max(0,Math.round((0,import_chunk_ZB67UKUZ.boundOf)(
+spec,turn)-(0,import_chunk_CL3BCQKO.monotonicMs)()))}function workerWord(view){if((0,import_chunk_A5UVFMCP.findStopped)(view))return"stopped";const{worker}=view.
+seen;if(worker==="alive")return"alive";if(worker==="unknown")return"unseen";if(view.spec?.timer&&!view.spec.notify)return"not needed";return worker==="none"?"no\
+t yet":"gone"}function queueOf({state}){const{place,live,behind}=state.queue??{};if(state.state!=="queued"||!Number.isSafeInteger(place)||!Array.isArray(behind))
+return null;return{place,live:Number(live)||0,behind:behind.filter(one=>typeof one==="string")}}function lateWords(view,{health}){const{spec,state}=view;const ran=(0,
+import_chunk_PRYJ3TA6.ageOf)(state.started_at,(0,import_chunk_CL3BCQKO.nowMs)());if(!spec||ran===null)return null;const expected=spec.run?.expect_ms;if(typeof expected===
+"number"&&ran>expected)return`expected to take ${(0,import_chunk_UNGYPAP3.formatDuration)(expected)}, runs for ${(0,import_chunk_UNGYPAP3.formatDuration)(whole(
+ran))}`;const left=leftOf(view);if(!spec.staff||left===null||health==="progressing")return null;const used=1-left/spec.deadline_ms;return used<import_chunk_DKDSRNTC.
+lateShare?null:`${Math.floor(used*100)} % of its limit are used, and nothing moves`}function nextOf(one,option){const{view,condition,health,late}=one;if(condition===
+"damaged")return import_chunk_G6UG24L2.nextCommands.doctor(view.id,option);if(health.attention_kind==="monitor_attention"&&one.worker!=="stopped")return import_chunk_G6UG24L2.
+nextCommands.wait(view.id,option);const needsLook=health.health==="attention"||late!==null||one.isAwaited;return needsLook?import_chunk_G6UG24L2.nextCommands.observe(
+view.id,option):import_chunk_G6UG24L2.nextCommands.wait(view.id,option)}function whole(ms){return ms<1e3?ms:Math.floor(ms/1e3)*1e3}
 
 },
 "./chunk-MV7XLLZL.js": function (module, exports) {
@@ -2691,12 +2701,62 @@ let size=0;return{take(bytes){const room=limit-size;if(room>0)chunks.push(bytes.
 chunks)}}
 
 },
-"./chunk-NB36VENV.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{dueWords:()=>dueWords,timerFacts:()=>timerFacts});module.exports=stdin_exports;var import_chunk_LXK2ZILE=load("./ch\
-unk-LXK2ZILE.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_DKDSRNTC=load("./chunk-DKDSRNTC.js");var import_chunk_CL3BCQKO=load("./\
-chunk-CL3BCQKO.js");function timerFacts(timer){const{due_at,slot}=timer;return{due_at,durable:true,slot,message:(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.
-plainText)(timer.message),import_chunk_DKDSRNTC.excerptBytes)}}function dueWords({due_at}){const rest=Date.parse(due_at)-(0,import_chunk_CL3BCQKO.nowMs)();return rest>
-0?`${(0,import_chunk_LXK2ZILE.plainText)(due_at)}, in ${(0,import_chunk_UNGYPAP3.formatDuration)(Math.max(1e3,rest))}`:(0,import_chunk_LXK2ZILE.plainText)(due_at)}
+"./chunk-NDATMZ7I.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{defaultBackend:()=>defaultBackend,knownBackends:()=>knownBackends,launchWarnings:()=>launchWarnings,makeStaffPart:()=>makeStaffPart,
+narrowProfile:()=>narrowProfile,narrowingText:()=>narrowingText,noNarrowing:()=>noNarrowing,readNarrowing:()=>readNarrowing,requireFreeConversation:()=>requireFreeConversation});
+module.exports=stdin_exports;var import_chunk_LQP2MTKC=load("./chunk-LQP2MTKC.js");var import_chunk_BMY3SWJD=load("./chunk-BMY3SWJD.js");var import_chunk_BY7A7LEO=load(
+"./chunk-BY7A7LEO.js");var import_chunk_JYU6VCXN=load("./chunk-JYU6VCXN.js");var import_chunk_Q3D6DABA=load("./chunk-Q3D6DABA.js");var import_chunk_W7HED5VZ=load(
+"./chunk-W7HED5VZ.js");var import_chunk_G6UG24L2=load("./chunk-G6UG24L2.js");var import_chunk_XTO4H6IH=load("./chunk-XTO4H6IH.js");var import_chunk_PRYJ3TA6=load(
+"./chunk-PRYJ3TA6.js");var import_chunk_SOAB6GUX=load("./chunk-SOAB6GUX.js");var import_chunk_M3Y4P5S5=load("./chunk-M3Y4P5S5.js");var import_chunk_DL622BOW=load(
+"./chunk-DL622BOW.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load(
+"./chunk-NVPF5LEY.js");var noNarrowing={restrict:[],default_backend:{}};function readNarrowing(root,known2){const file=(0,import_chunk_SOAB6GUX.rootPaths)(root).
+config;const facts=(0,import_chunk_7WBBYJDG.factsOf)(file);if(!facts)return noNarrowing;if(facts.kind!=="file")throw refused(file,"it is no regular file");if(facts.
+uid!==process.getuid?.()||(facts.mode&18)!==0)throw refused(file,"others own it or may write it");const read=(0,import_chunk_527JQF7V.readJson)(file);if(read.kind!==
+"ok")throw refused(file,read.kind==="missing"?"it is gone":read.reason);return parse(read.value,known2,file)}function narrowingText({restrict,default_backend}){
+const isEmpty=restrict.length===0&&Object.keys(default_backend).length===0;return isEmpty?null:`${JSON.stringify({restrict,default_backend},null,2)}
+`}function narrowProfile(mode,profile,restrictions){const found=restrictions.find(({restrict})=>restrict.includes(mode));if(!found)return profile.asked??profile.
+fallback;if(profile.asked===void 0||profile.asked==="restricted")return"restricted";throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot use --profile\
+ ${profile.asked} for ${mode}: ${found.file} restricts this mode`,`leave --profile away, or change "restrict" there (setup --restrict)`)}function defaultBackend(mode,user,narrowing){
+const id=(0,import_chunk_W7HED5VZ.findMode)(mode)?.id;const own=(id&&user.default_backends?.[id])??user.default_backend;if(own!==void 0)return{name:own,from:"us\
+er"};const name=id&&narrowing.default_backend[id];return name===void 0?void 0:{name,from:"state"}}function parse(value,known2,file){const{restrict=[],default_backend={},
+...rest}=value;const[extra]=Object.keys(rest);if(extra!==void 0)throw refused(file,`${JSON.stringify(extra)} is not known here`);if(!Array.isArray(restrict))throw refused(
+file,'"restrict" is no list of modes');if(typeof default_backend!=="object"||default_backend===null||Array.isArray(default_backend))throw refused(file,'"default\
+_backend" is no object');const backends2={};for(const[mode,name]of Object.entries(default_backend)){if(typeof name!=="string"||!known2.includes(name))throw refused(
+file,`backend ${JSON.stringify(name)} is not known; there are ${known2.join(", ")}`);backends2[modeOf(mode,file)]=name}return{restrict:[...new Set(restrict.map(
+mode=>modeOf(mode,file)))],default_backend:backends2}}function modeOf(value,file){const mode=typeof value==="string"?(0,import_chunk_W7HED5VZ.findMode)(value):void 0;
+if(mode)return mode.id;throw refused(file,`mode ${JSON.stringify(value)} is not known; there are ${import_chunk_W7HED5VZ.modeIds.join(", ")}`)}function refused(file,reason){
+return new import_chunk_NVPF5LEY.FaultError("preflight",`cannot use the config of the state folder ${file}: ${reason}`,'mend or remove it; its form is {"restric\
+t": ["review"], "default_backend": {"review": "codex"}}')}function makeStaffPart(words){const config=(0,import_chunk_BMY3SWJD.readUserConfig)();const narrowing=readNarrowing(
+words.stateRoot,knownBackends(config));const name=words.backend??defaultBackend(words.mode,config,narrowing)?.name;const{backend,custom}=chooseBackend(name,config,
+words.cwd);if(words.model!==null&&words.model.trim()==="")throw(0,import_chunk_NVPF5LEY.usageError)('cannot take --model "": it needs the name of a model');const profile=narrowProfile(
+words.mode,{asked:words.profile,fallback:fallbackOf(words)},[{restrict:config.restrict??[],file:(0,import_chunk_BY7A7LEO.userConfigFile)()??"your config"},{restrict:narrowing.
+restrict,file:(0,import_chunk_SOAB6GUX.rootPaths)(words.stateRoot).config}]);const terms=backend.profiles[profile];if(terms===null){const can=Object.entries(backend.
+profiles).filter(([,one])=>one!==null).map(([one])=>one);throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot use profile ${profile} with backend ${custom?.
+name??backend.id}: it cannot be kept there; possible: ${can.join(", ")}`)}const program=programOf(backend,custom,words.cwd);const tooLong=custom?.prompt==="argu\
+ment"?(0,import_chunk_Q3D6DABA.findArgumentFault)([words.prompt]):null;if(tooLong!==null)throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot give the\
+ task to backend ${custom?.name} as an argument: ${tooLong}`,'set "prompt": "stdin" for it in your config');const{version}=(0,import_chunk_LQP2MTKC.checkProgram)(
+backend,program);(0,import_chunk_LQP2MTKC.requirePolicy)(backend,profile,words.cwd,version);const{mode,model,prompt,resume}=words;return{mode,backend:backend.id,
+program,version,model,profile,adds:terms.adds,brief:custom?custom.brief??false:true,prompt,resume,custom}}function fallbackOf(words){return words.earlierProfile??
+(0,import_chunk_W7HED5VZ.findMode)(words.mode)?.profile??"restricted"}function launchWarnings(staff){return[...sandboxWarnings(staff),...modelWarnings(staff)]}function modelWarnings({
+model,custom}){if(model===null||!custom)return[];return[{code:"model_ignored",message:`${custom.name} is told no model: put ${model} into its "argv" in your con\
+fig`}]}function sandboxWarnings(staff){const terms=(0,import_chunk_Q3D6DABA.findBackend)(staff.backend)?.profiles[staff.profile];if(staff.profile!=="standard"||
+terms?.sandbox!==false)return[];const message=`${staff.backend} has no sandbox here: nothing but its own obedience keeps its writes inside the workspace`;return[
+{code:"no_sandbox",message}]}function chooseBackend(name,config,cwd){if(name===void 0)return{backend:onlyInstalled(config,cwd),custom:null};const own=Object.hasOwn(
+config.backends,name)?config.backends[name]:void 0;const custom=(0,import_chunk_Q3D6DABA.findBackend)("custom");if(own&&custom)return{backend:custom,custom:{name,
+...own}};const backend=(0,import_chunk_Q3D6DABA.findBackend)(name);if(backend&&backend.id!=="custom")return{backend,custom:null};throw(0,import_chunk_NVPF5LEY.usageError)(
+`cannot use backend ${JSON.stringify(name)}: there are ${known(config)}`,'your own programs go into "backends" of ~/.config/job-companion/config.json')}function onlyInstalled(config,cwd){
+const found=import_chunk_Q3D6DABA.backends.filter(backend=>backend.programs.some(program=>(0,import_chunk_M3Y4P5S5.findProgram)(program,cwd)!==void 0));if(found.
+length===1&&found[0])return found[0];const state=found.length===0?"no agent CLI is on PATH":`several are installed (${found.map(one=>one.id).join(", ")})`;const next=found.
+length===0?`install one of them; how, and what is there, shows: ${(0,import_chunk_G6UG24L2.nextCommand)([],"setup")}`:"name one with --backend NAME";throw(0,import_chunk_NVPF5LEY.
+usageError)(`cannot choose a backend: ${state}; there are ${known(config)}`,next)}function knownBackends(config){return[...import_chunk_Q3D6DABA.backends.map(backend=>backend.
+id).filter(id=>id!=="custom"),...Object.keys(config.backends)]}function known(config){return knownBackends(config).join(", ")||"none"}function programOf(backend,custom,cwd){
+const names=custom?[custom.argv[0]]:backend.programs;for(const name of names){const program=(0,import_chunk_M3Y4P5S5.findProgram)(name,cwd);if(program!==void 0)
+return program}throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot find ${names.join(" or ")} for backend ${custom?.name??backend.id}: not on PATH (${import_chunk_DL622BOW.
+variables.searchPath()||"empty"})`,`${custom?'mend "backends" of your config':`install it (${backend.install})`}, or choose another with --backend`)}function requireFreeConversation(root,backend,conversation){
+const{folder,option}=root;for(const id of(0,import_chunk_XTO4H6IH.listActive)(folder)){const paths=(0,import_chunk_SOAB6GUX.jobPaths)(folder,id);const spec=(0,import_chunk_PRYJ3TA6.
+readSpec)(paths);if(spec.kind!=="ok"||spec.value.staff?.backend!==backend)continue;const state=(0,import_chunk_PRYJ3TA6.readState)(paths);const uses=spec.value.
+staff.resume??(state.kind==="ok"?state.value.conversation?.id:void 0);if(uses!==conversation||(0,import_chunk_JYU6VCXN.isOver)(folder,id))continue;throw new import_chunk_NVPF5LEY.
+FaultError("busy",`cannot continue conversation ${conversation}: job ${id} is using it`,import_chunk_G6UG24L2.nextCommands.wait(id,option))}}
 
 },
 "./chunk-NEJO5XWM.js": function (module, exports) {
@@ -2711,67 +2771,6 @@ const end=()=>{if(!done)onEnd();done=true};socket.on("error",end).on("end",end).
 let fd;try{fd=(0,import_node_fs.openSync)(file,mode|flags)}catch(error){if(["ENOENT","ENOTDIR","ELOOP","ENXIO","EACCES","EROFS","EPERM"].includes((0,import_chunk_NVPF5LEY.
 errnoOf)(error)??""))return void 0;throw error}if((0,import_node_fs.fstatSync)(fd).isFIFO())return fd;(0,import_node_fs.closeSync)(fd);return void 0}function isFifo(file){
 const fd=openFifo(file,import_node_fs.constants.O_RDONLY);if(fd===void 0)return false;(0,import_node_fs.closeSync)(fd);return true}
-
-},
-"./chunk-NJMHMOIV.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{findRuns:()=>findRuns,judgeRollup:()=>judgeRollup});module.exports=stdin_exports;var import_chunk_TAZEH347=load("./\
-chunk-TAZEH347.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_DKDSRNTC=load("./chunk-DKDSRNTC.js");var classes={SUCCESS:"passed",PASS:"\
-passed",SKIPPED:"skipped",SKIPPING:"skipped",NEUTRAL:"skipped",FAILURE:"failed",ERROR:"failed",CANCELLED:"failed",CANCEL:"failed",TIMED_OUT:"failed",STARTUP_FAILURE:"\
-failed",ACTION_REQUIRED:"gated",WAITING:"gated"};function classOf(word){const known=word.trim().toUpperCase().replace(/[ -]/g,"_");if(Object.hasOwn(classes,known))
-return classes[known];return known.includes("FAIL")?"failed":"running"}function judgeRollup(checks,runs){const newest=newestRuns(runs);const counted=countedChecks(
-checks,runs,newest);const counts={passed:0,skipped:0,failed:0,gated:0,running:0};const failing=[];const gating=[];const count=(kind,item)=>{counts[kind]+=1;if(kind===
-"failed")failing.push(item);if(kind==="gated"&&!gating.includes(item.name))gating.push(item.name)};for(const check of counted)count(classOf(check.state),{...nameOf(
-check),mark:check.link||check.name});for(const run of newest){const kind=classOf(run.state);const jobs=counted.filter(check=>(0,import_chunk_TAZEH347.isJobOf)(check,
-run)).map(({state})=>classOf(state));if(isToldByJobs(kind,jobs))continue;count(kind,{name:run.workflow,link:run.link,mark:`${run.link||run.id} ${run.startedAt??
-""}`})}const times=[...counted.map(({startedAt})=>startedAt),...newest.map(({createdAt})=>createdAt)];const newestAt=Math.max(0,...times.map(at=>at??0))||null;return{
-word:wordOf(counts),counts,failing,gating,signature:signatureOf(failing),newestAt}}function newestRuns(runs){const newest=new Map;for(const run of runs){const key=JSON.
-stringify([run.workflowId??run.workflow,run.event]);const known=newest.get(key);if(!known||isNewer(run,known))newest.set(key,run)}return[...newest.values()]}function isNewer(a,b){
-const difference=(a.createdAt??0)-(b.createdAt??0);return difference===0?a.id>b.id:difference>0}function countedChecks(checks,runs,newest){const replaced=runs.filter(
-run=>!newest.includes(run));const reports=new Map;const counted=[];for(const check of checks){if(replaced.some(run=>(0,import_chunk_TAZEH347.isJobOf)(check,run)))
-continue;const key=reportKey(check);if(key===void 0){counted.push(check);continue}const known=reports.get(key);if(!known||replaces(check,known))reports.set(key,
-check)}return[...counted,...reports.values()]}function reportKey(check){const{isStatus,workflow,name,link}=check;if(isStatus)return JSON.stringify(["status",name]);
-if((0,import_chunk_TAZEH347.isJob)(check)||link==="")return void 0;return JSON.stringify(["run",workflow,name,link.replace(/[?#].*$/,"")])}function replaces(check,known){
-if(check.startedAt!==null&&known.startedAt!==null&&check.startedAt!==known.startedAt)return check.startedAt>known.startedAt;return badness.indexOf(classOf(check.
-state))>badness.indexOf(classOf(known.state))}var badness=["passed","skipped","running","gated","failed"];function isToldByJobs(kind,jobs){if(kind==="passed"||kind===
-"skipped")return jobs.length>0;if(kind==="running")return jobs.includes("running")||jobs.includes("gated");return jobs.includes(kind)}function wordOf({passed,failed,
-gated,running}){if(failed>0)return"failing";if(running+gated>0)return"running";return passed>0?"passing":"none"}function nameOf({name,workflow,link}){return{name:workflow===
-""||workflow===name?name:`${workflow} / ${name}`,link}}function signatureOf(failing){if(failing.length===0)return"";const marks=failing.map(({mark})=>mark).sort();
-return(0,import_chunk_CTSRVJRC.toHex)((0,import_chunk_CTSRVJRC.sha256)(new TextEncoder().encode(marks.join("\n")))).slice(0,12)}var runFields="databaseId,name,w\
-orkflowDatabaseId,workflowName,event,status,conclusion,createdAt,startedAt,url,headSha";async function findRuns(repo,head,tools,isFresh){return(0,import_chunk_TAZEH347.
-shareGh)(tools,`runs ${repo}@${head}`,isFresh,async()=>{const words=["run","list","--repo",repo,"--commit",head,"--limit",String(import_chunk_DKDSRNTC.ghRuns),"\
---json",runFields];const answer=await(0,import_chunk_TAZEH347.askGh)(tools,words);if(answer.kind!=="answer")return answer;const rows=(0,import_chunk_TAZEH347.rowsOf)(
-answer.value);if(!rows)return(0,import_chunk_TAZEH347.unexpected)("gh run list gave no list");return{kind:"runs",runs:rows.filter(({headSha})=>headSha===head).flatMap(
-row=>(0,import_chunk_TAZEH347.readRun)(row)??[])}})}
-
-},
-"./chunk-NTJAHBBH.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{concludeAsked:()=>concludeAsked});module.exports=stdin_exports;var import_chunk_5O23NTBO=load("./chunk-5O23NTBO.js");
-var import_chunk_26UYZL6H=load("./chunk-26UYZL6H.js");var import_chunk_AH4RMGNP=load("./chunk-AH4RMGNP.js");var import_chunk_LV7WHW5G=load("./chunk-LV7WHW5G.js");
-var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_MV7XLLZL=load("./chunk-MV7XLLZL.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");
-var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_DKDSRNTC=load("./chunk-DKDSRNTC.js");var import_chunk_DL622BOW=load("./chunk-DL622BOW.js");
-var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");async function askTask(spec,tree,end){const{status_cmd:line,identity=null}=spec.run??{};if(!line)return void 0;
-const left=end.isStarted&&!ownEnds.includes(end.reason)?[leftWarning(end.reason,tree)]:[];const answer=await ask(spec,line);(0,import_chunk_AH4RMGNP.endProbes)(
-tree);const read=readAnswer(answer,identity??"");if(!("why"in read))return{...read,warnings:left};const message=`how the task stands is not known: the status co\
-mmand ${read.why}`;const warnings=[...left,{code:"task_unknown",message}];return{task_status:"unknown",task_exit_code:"unknown",warnings}}var ownEnds=["exited",
-"spawn_failed","never_started"];async function ask(spec,line){const{cwd}=spec;const environment=(0,import_chunk_DL622BOW.probeEnvironment)(spec);try{const shell={
-program:"/bin/sh",args:["-c",line],cwd,environment};return await(0,import_chunk_MV7XLLZL.runTool)({...shell,timeoutMs:import_chunk_DKDSRNTC.taskStatusMs,limit:import_chunk_DKDSRNTC.
-probeBytes})}catch(error){return{how:"failed",code:null,reason:(0,import_chunk_NVPF5LEY.messageOf)(error),stdout:Buffer.alloc(0),stderr:Buffer.alloc(0)}}}function readAnswer(answer,identity){
-const trouble=troubleOf(answer);if(trouble!==void 0)return{why:trouble};let told;try{told=JSON.parse(answer.stdout.toString("utf8"))}catch{return{why:"printed n\
-o JSON object"}}if(typeof told!=="object"||told===null||Array.isArray(told))return{why:"printed no JSON object"};const{identity:named,status,exit_code:code}=told;
-if(typeof named!=="string"&&!Number.isSafeInteger(named))return{why:"names no task"};if(String(named)!==identity)return{why:`names another task (${oneLine(String(
-named))})`};if(typeof status!=="string"||oneLine(status)==="")return{why:"tells no status"};return{task_status:oneLine(status),task_exit_code:Number.isSafeInteger(
-code)?code:"unknown"}}function troubleOf({how,code,reason,stderr}){switch(how){case"timeout":return`gave no answer within ${(0,import_chunk_UNGYPAP3.formatDuration)(
-import_chunk_DKDSRNTC.taskStatusMs)}`;case"flooded":return`printed more than ${(0,import_chunk_TFEMYLSK.formatSize)(import_chunk_DKDSRNTC.probeBytes)}`;case"fai\
-led":return`could not be started (${oneLine(reason??"not known why")})`;case"aborted":return"was broken off";case"exited":if(code===0)return void 0;return`${code===
-null?"was killed":`exited with code ${code}`}${saidOf(stderr)}`}}function saidOf(stderr){const said=oneLine(stderr.toString("utf8"));return said===""?"":` (${said}\
-)`}function oneLine(text){return(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(text).replace(/\s+/g," ").trim(),Math.min(import_chunk_DKDSRNTC.
-evidenceChars,import_chunk_DKDSRNTC.excerptBytes))}function leftWarning(reason,tree){const left=(0,import_chunk_LV7WHW5G.findEscaped)(tree);const named=left.slice(
-0,10).map(({pid,name})=>`${pid} (${oneLine(name)})`);const more=left.length>named.length?` and ${left.length-named.length} more`:"";const where=left.length>0?`l\
-eft alone: ${named.join(", ")}${more}`:"none of its processes was found here";const message=`only the watching over the task has ended (${reason}); the task its\
-elf may live on; ${where}`;return{code:"task_left",message}}async function concludeAsked(job,ending,tree){const{paths,spec}=job;const{run}=spec;if(!run)return(0,
-import_chunk_5O23NTBO.conclude)(job,ending);const nobody={worker:null,shim:null,child:null};const[results,ownLog,task]=await Promise.all([(0,import_chunk_26UYZL6H.
-noteResults)(run),run.log?(0,import_chunk_5O23NTBO.readOwnLog)(spec,run.log):null,askTask(spec,tree??(0,import_chunk_LV7WHW5G.treeOf)(spec,paths,nobody),{reason:ending.
-reason,isStarted:tree!==null})]);return(0,import_chunk_5O23NTBO.conclude)(job,{...ending,results,ownLog,task})}
 
 },
 "./chunk-NVPF5LEY.js": function (module, exports) {
@@ -2803,53 +2802,133 @@ const folders=import_chunk_DL622BOW.variables.searchPath().split(":").filter(Boo
 map(folder=>import_node_path.default.join(folder,name)));return files.find(import_chunk_7WBBYJDG.exists)??null}
 
 },
-"./chunk-PNG5ASAQ.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{attempt:()=>attempt,makeTools:()=>makeTools});module.exports=stdin_exports;var import_chunk_NEJO5XWM=load("./chunk-\
-NEJO5XWM.js");var import_chunk_YB7RRXVP=load("./chunk-YB7RRXVP.js");var import_chunk_KYGD2GTZ=load("./chunk-KYGD2GTZ.js");var import_chunk_UNGYPAP3=load("./chun\
-k-UNGYPAP3.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_ZB67UKUZ=load("./chunk-ZB67UKUZ.js");var import_chunk_KARSDQDW=load("./ch\
-unk-KARSDQDW.js");var import_chunk_DKDSRNTC=load("./chunk-DKDSRNTC.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_SOAB6GUX=load("./\
-chunk-SOAB6GUX.js");var import_chunk_M3Y4P5S5=load("./chunk-M3Y4P5S5.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("\
-./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_path=builtin("node:path");async function shareAnswer(question){const userKey=usableKey(
-question.root);if(userKey===void 0)return question.ask();const file=import_node_path.default.join((0,import_chunk_SOAB6GUX.rootPaths)(question.root).shared,`${(0,
-import_chunk_KARSDQDW.hashOf)(question.key).slice(0,40)}.json`);const began=(0,import_chunk_CL3BCQKO.nowMs)();const until=(0,import_chunk_CL3BCQKO.monotonicMs)()+
-question.waitMs;for(let pause=import_chunk_DKDSRNTC.sharedLookMs[0];;pause=Math.min(pause*2,import_chunk_DKDSRNTC.sharedLookMs[1])){const known=await readAnswer(
-file,question,userKey,began);if(known)return known;let isOurs=false;try{return await(0,import_chunk_KYGD2GTZ.withLock)(file.replace(/json$/,"lock"),async()=>{isOurs=
-true;return await readAnswer(file,question,userKey,began)??await askAndKeep(file,question,userKey)},0)}catch(error){if(isOurs)throw error;if(!(error instanceof import_chunk_NVPF5LEY.
-FaultError)||error.code!=="busy")return question.ask();if(question.signal?.aborted||(0,import_chunk_CL3BCQKO.monotonicMs)()+pause>until)throw error}await(0,import_chunk_CL3BCQKO.
-sleep)(pause)}}function usableKey(root){try{const folder=(0,import_chunk_SOAB6GUX.rootPaths)(root).shared;(0,import_chunk_527JQF7V.createFolder)(folder);const facts=(0,
-import_chunk_7WBBYJDG.factsOf)(folder);const isOurs=facts?.kind==="folder"&&facts.uid===process.getuid?.()&&(facts.mode&18)===0;return isOurs?(0,import_chunk_KARSDQDW.
-readKey)():void 0}catch{return void 0}}async function readAnswer(file,question,userKey,began){const stored=parse(file);if(!stored||stored.key!==question.key)return void 0;
-const age=(0,import_chunk_CL3BCQKO.nowMs)()-stored.at;const isYoung=age<Math.min(stored.hold??question.maxAgeMs,import_chunk_DKDSRNTC.sharedHoldMs);if(age<0||!(isYoung||
-stored.at>=began))return void 0;const{mac,...rest}=stored;return(0,import_chunk_KARSDQDW.sameMac)(await(0,import_chunk_KARSDQDW.macOfAnswer)(rest,userKey),mac)?
-stored.value:void 0}function parse(file){try{const{key,at,hold,value,mac}=JSON.parse((0,import_chunk_527JQF7V.readText)(file,2*import_chunk_DKDSRNTC.sharedBytes)??
-"null");const isWhole=typeof at==="number"&&(hold===null||typeof hold==="number")&&typeof mac==="string";return isWhole?{key,at,hold,value,mac}:void 0}catch{return void 0}}
-async function askAndKeep(file,question,key){const at=(0,import_chunk_CL3BCQKO.nowMs)();const value=await question.ask();try{const answer=value.holdMs===void 0?
-{key:question.key,at,hold:null,value}:{key:question.key,at:(0,import_chunk_CL3BCQKO.nowMs)(),hold:value.holdMs,value};const text=JSON.stringify(value);if(text.length>
-import_chunk_DKDSRNTC.sharedBytes||value.holdMs===0)(0,import_chunk_527JQF7V.removeFile)(file);else(0,import_chunk_527JQF7V.writeJson)(file,{...answer,mac:await(0,
-import_chunk_KARSDQDW.macOfAnswer)(answer,key)},{sync:false});removeOld(import_node_path.default.dirname(file))}catch{}return value}function removeOld(folder){for(const name of(0,
-import_chunk_7WBBYJDG.listNames)(folder)){const target=import_node_path.default.join(folder,name);const facts=(0,import_chunk_7WBBYJDG.factsOf)(target);if(!/^[0-9a-f]{40}\.(json|lock)$/.
-test(name)||!facts||(0,import_chunk_CL3BCQKO.nowMs)()-facts.modifiedMs<import_chunk_DKDSRNTC.sharedKeepMs)continue;(0,import_chunk_7WBBYJDG.removeTree)(target)}}
-function makeTools(place,leftMs,signal){const running=new Set;const run=async call=>{const cwd=call.cwd??place.cwd;if(!(0,import_chunk_7WBBYJDG.isFolder)(cwd))return neverStarted(
-`the folder ${cwd} is gone`);place.onRun?.();const{runTool}=await Promise.resolve().then(()=>load("./tool-6DJVFZ27.js"));return runTool({program:call.program,args:call.
-args,cwd,environment:{...place.environment,...call.environment},...call.input===void 0?{}:{input:call.input},timeoutMs:Math.min(call.timeoutMs??leftMs(),leftMs()),
-limit:call.limit??import_chunk_DKDSRNTC.toolBytes,signal})};return{run(call){const answer=run(call);running.add(answer);const forget=()=>void running.delete(answer);
-answer.then(forget,forget);return answer},find:import_chunk_M3Y4P5S5.findTool,cwd:place.cwd,leftMs,...place.everyMs===void 0?{}:{everyMs:place.everyMs},nowMs:import_chunk_CL3BCQKO.
-nowMs,signal,job:id=>standOf(place.root,id,place.everyMs!==void 0),onJobEnd:(id,wake)=>untilLetGo(place.root,id,wake),shared:(key,maxAgeMs,ask)=>place.everyMs===
-void 0?ask():shareAnswer({root:place.root,key,maxAgeMs,waitMs:leftMs(),signal,ask}),idle:async()=>void await Promise.allSettled(running)}}function neverStarted(reason){
-return{how:"failed",code:null,reason,stdout:Buffer.alloc(0),stderr:Buffer.alloc(0)}}async function standOf(root,id,mayAttach){let view=inspectSafely(root,id);if(view===
-void 0)return void 0;if(!(0,import_chunk_ZB67UKUZ.isEnded)(view.state))view=await(mayAttach?import_chunk_YB7RRXVP.refreshAttached:import_chunk_YB7RRXVP.refresh)(
-root,id);const{state}=view;const error=state.error?`${state.error.code}: ${state.error.message}`:null;return{state:state.state,isEnded:(0,import_chunk_ZB67UKUZ.
-isEnded)(state),code:(0,import_chunk_6PFAPK5K.exitCodeOf)(state.state),seq:state.seq,error}}function inspectSafely(root,id){try{return(0,import_chunk_ZB67UKUZ.inspect)(
-root,id)}catch{return void 0}}function untilLetGo(root,id,wake){let isStopped=false;let close;void(0,import_chunk_NEJO5XWM.watchFifo)((0,import_chunk_SOAB6GUX.jobPaths)(
-root,id).leaseFifo,wake).then(found=>{if(isStopped)found?.();else close=found});return()=>{isStopped=true;close?.()}}async function attempt(kind,input,cursor,terms){
-const until=(0,import_chunk_CL3BCQKO.monotonicMs)()+terms.attemptMs;const over=new AbortController;const end=()=>over.abort();const tools=makeTools(terms.place,
-()=>Math.max(1,until-(0,import_chunk_CL3BCQKO.monotonicMs)()),over.signal);const isOver=new Promise(resolve=>over.signal.addEventListener("abort",()=>resolve("o\
-ver")));const clock=setTimeout(end,terms.attemptMs);terms.signal.addEventListener("abort",end);if(terms.signal.aborted)end();try{const answer=await Promise.race(
-[isOver,look(kind,input,cursor,tools,terms)]);if(answer!=="over")return answer;await Promise.race([tools.idle(),(0,import_chunk_CL3BCQKO.sleep)(import_chunk_DKDSRNTC.
-toolGraceMs+import_chunk_DKDSRNTC.killSettleMs)]);if(terms.signal.aborted)return null;const message=`no answer within ${(0,import_chunk_UNGYPAP3.formatDuration)(
-terms.attemptMs)}`;return{kind:"trouble",cause:"timeout",message,retryAfterMs:null}}finally{clearTimeout(clock);terms.signal.removeEventListener("abort",end);end()}}
-async function look(kind,input,cursor,tools,terms){try{return await kind.look(input,tools,cursor)}catch(error){terms.onThrown?.(error);const message=`looking fa\
-iled by an error of this program: ${(0,import_chunk_NVPF5LEY.messageOf)(error)}`;return{kind:"trouble",cause:"failed",message,retryAfterMs:null}}}
+"./chunk-OVWT35FA.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{makeStaffVerb:()=>makeStaffVerb});module.exports=stdin_exports;var import_chunk_JSEEZQZP=load("./chunk-JSEEZQZP.js");
+var import_chunk_6CZIEFWJ=load("./chunk-6CZIEFWJ.js");var import_chunk_LXZ5NTQA=load("./chunk-LXZ5NTQA.js");var import_chunk_JIIZYQID=load("./chunk-JIIZYQID.js");
+var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");function makeStaffVerb({mode:id,options={},notes,examples,isSynchronous=false}){const mode=import_chunk_W7HED5VZ.
+modes[id];return{name:id,summary:mode.summary,form:"(--prompt TEXT | --prompt-file PATH | --stdin) [options]",words:{min:0,max:0},options:{...import_chunk_JIIZYQID.
+staffOptions,...options,cwd:{kind:"text",value:"DIR",help:"folder to work in (default: here)"},...import_chunk_JIIZYQID.writerOptions,...import_chunk_JIIZYQID.launchOptions},
+notes:[`Default profile: ${mode.profile}. The task reaches the agent byte for byte, with the words of the mode around it.`,notes].filter(line=>line!==void 0).join(
+"\n"),examples,async run(context,input){const prompt=await(0,import_chunk_JSEEZQZP.taskOf)(context,input);const words=(0,import_chunk_LXZ5NTQA.onceWords)(id,input,
+(0,import_chunk_LXZ5NTQA.folderSaid)(context,input),prompt);const isWaiting=isSynchronous&&!input.has("id-only");const repeated=await(0,import_chunk_LXZ5NTQA.repeatedLaunch)(
+context,input,words,isWaiting);if(repeated)return repeated;const cwd=(0,import_chunk_6CZIEFWJ.folderOf)(context,input);const staff=(0,import_chunk_JSEEZQZP.freshStaff)(
+context,input,{mode:id,prompt,cwd});return(0,import_chunk_JSEEZQZP.launchStaff)(context,input,{verb:id,staff,cwd,lineage:null,isSynchronous:isWaiting,words})}}}
+
+},
+"./chunk-OW42VS5Q.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{findingsForm:()=>findingsForm,makeEndState:()=>makeEndState,parseReason:()=>parseReason,startedAt:()=>startedAt});module.
+exports=stdin_exports;var import_chunk_J36ZCTFJ=load("./chunk-J36ZCTFJ.js");var import_chunk_6RCQJK6N=load("./chunk-6RCQJK6N.js");var import_chunk_CCWICNFA=load(
+"./chunk-CCWICNFA.js");var import_chunk_JYU6VCXN=load("./chunk-JYU6VCXN.js");var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");var import_chunk_UNGYPAP3=load(
+"./chunk-UNGYPAP3.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_CL3BCQKO=load(
+"./chunk-CL3BCQKO.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_os=require("n\
+ode:os");var reasons=["exited","lingered","canceled","hard_timeout","first_output_timeout","stalled","sign_in","state_vanished","spawn_failed","never_started","\
+worker_lost","host_restarted"];function parseReason(text){return reasons.find(reason=>reason===text)}function judgeEnd(facts){if(facts.survivors.length>0){return failed(
+"failed","survivors",`these processes outlived SIGKILL: ${facts.survivors.join(", ")}`)}switch(facts.reason){case"canceled":return{outcome:"canceled",error:null};case"\
+met":case"due":return{outcome:"done",error:null};case"watch_failed":return failed("failed","watch_failed",facts.detail??"the condition cannot hold any more");case"\
+watch_error":return failed("failed","watch_error",facts.detail??"the condition cannot be looked at");case"exited":case"lingered":return judgeExit(facts);case"ha\
+rd_timeout":if(isStaff(facts)&&facts.staffError===null)return{outcome:"done",error:null};if(facts.kind==="watch")return failed("timed_out","watch_expired",`the \
+bound of ${facts.deadlineText} was reached${detailOf(facts)}`);return failed("timed_out","hard_timeout",`the hard limit of ${facts.deadlineText} was reached${told(
+facts)}`);case"first_output_timeout":return failed("failed","first_output_timeout","nothing was printed within --first-output");case"stalled":return failed("fai\
+led","stalled",`nothing happened for the time given by --stall-after${detailOf(facts)}`);case"sign_in":return failed("failed","auth",facts.staffError?.message??
+"the agent waits for a sign-in that nobody can give");case"state_vanished":return failed("crashed","worker_lost","the state folder vanished");case"spawn_failed":
+return failed("failed","spawn_failed",`the program could not be started: ${facts.detail??"not known why"}`);case"never_started":return failed("failed","never_st\
+arted","the launcher died before a worker existed");case"worker_lost":return failed("crashed","worker_lost","the processes that supervise the command were kille\
+d; how it ended is not known");case"host_restarted":return failed("crashed","host_restarted","the machine was restarted while the job ran")}}function judgeExit(facts){
+const{exit}=facts;if(exit?.spawn_failed)return failed("failed","spawn_failed",`the program could not be executed (exit code ${exit.exit_code})`);if(isStaff(facts)){
+return facts.staffError?{outcome:"failed",error:facts.staffError}:{outcome:"done",error:null}}if(!exit)return failed("crashed","worker_lost","how the command en\
+ded is not known");if(exit.exit_code===facts.successExit)return judgeFiles(facts);if(facts.signal!==null&&exit.signaled)return failed("failed","signal",signalMessage(
+facts.signal));return failed("failed","exit_nonzero",`the command exited with code ${exit.exit_code}`)}function judgeFiles({missingFiles:missingFiles2=[]}){if(missingFiles2.
+length===0)return{outcome:"done",error:null};const named=missingFiles2.slice(0,3).join(", ");const more=missingFiles2.length>3?` and ${missingFiles2.length-3} m\
+ore`:"";return failed("failed","artifact_missing",`neither new nor changed at the end: ${named}${more}`)}function isStaff({kind}){return kind==="staff"}function detailOf({
+detail}){return detail===void 0?"":`; ${detail}`}function told({staffError}){const isWord=staffError&&["auth","quota","agent_error","response_timeout"].includes(
+staffError.code);return isWord?`; the agent had told: ${staffError.message}`:""}function signalMessage(signal){const hint=signal==="SIGKILL"?" (not by us: often\
+ the kernel, when memory runs out)":"";return`the command was ended by ${signal}${hint}`}function failed(outcome,code,message){return{outcome,error:{code,message}}}
+function signalOfExit(exitCode,table){if(exitCode<=128||exitCode>192)return void 0;const number=exitCode-128;const known=Object.entries(table).find(([,value])=>value===
+number);return known?known[0]:`SIG${number}`}var signalNumbers=import_node_os.constants.signals;function judgeStaff(reading,ending,request){const answer=reading.
+answer!==null&&reading.answer.trim()!==""?reading.answer:null;const warnings=[...reading.warnings,...denialWarnings(reading)];const error=findError(reading,ending,
+request,answer);if(error===null&&request.reason==="lingered"){warnings.push({code:"ended_after_answer",message:"the agent stayed alive after its final event and\
+ was ended"})}if(error===null&&request.reason==="hard_timeout"){warnings.push({code:"limit_after_answer",message:"the hard limit struck after the complete answe\
+r had arrived"})}return{answer,error,warnings}}function findError(reading,ending,request,answer){if(reading.failure)return reading.failure;if(reading.final==="f\
+ailure")return{code:"agent_error",message:lastWords(ending)??"the agent reported a failure"};if(request.reason==="exited"&&ending.exitCode!==0)return exitError(
+ending);if(reading.final===null&&(answer!==null||reading.denials.length===0)){return{code:"no_final_answer",message:`the agent ended without a final event${quoted(
+lastWords(ending))}`}}if(request.resume!==null&&request.keepsConversation&&reading.conversationId!==request.resume){const got=reading.conversationId??"none";return{
+code:"conversation_mismatch",message:`conversation ${request.resume} was asked for, the agent used ${got}`}}if(answer!==null)return null;if(reading.denials.length>
+0){return{code:"permission_denied",message:`there is no final answer and these were refused: ${reading.denials.join(", ")}`}}return{code:"no_final_answer",message:"\
+the final answer is empty"}}function exitError(ending){const words=quoted(lastWords(ending));if(ending.signal)return{code:"signal",message:`the agent was ended \
+by ${ending.signal}${words}`};return{code:"exit_nonzero",message:`the agent exited with code ${ending.exitCode}${words}`}}function denialWarnings(reading){return reading.
+denials.map(what=>({code:"permission_denied",message:`refused to the agent: ${what}`}))}function lastWords(ending){const lines=ending.stderrTail.split("\n").map(
+line=>line.trim());return lines.filter(line=>line!=="").at(-1)}function quoted(words){return words===void 0?"":`: ${words}`}var severities=["critical","high","m\
+edium","low","info"];var verdicts=["approve","changes_requested","inconclusive"];var mostFindings=500;var mostBytes=1024*1024;var most={summary:1e4,title:500,detail:1e4,
+file:4096,suggestion:1e4};var findingsForm=`Your final message must end with one JSON object in a \`\`\`json block, and nothing after it:
+{"verdict": "approve" | "changes_requested" | "inconclusive", "summary": "one paragraph", "findings": [{"severity": "critical" | "high" | "medium" | "low" | "in\
+fo", "title": "one line", "detail": "what happens and when", "file": "path below the workspace, or null", "line": 12 or null, "suggestion": "how to mend it, or \
+null"}]}
+No findings: an empty list.`;function parseFindings(answer){const text=jsonTextOf(answer);if(text===void 0)return fault("the answer holds no JSON object");const bytes=(0,
+import_chunk_LXK2ZILE.byteLength)(text);if(bytes>mostBytes)return fault(`the findings have ${bytes} bytes; at most ${mostBytes}`);let value;try{value=JSON.parse(
+text)}catch(error){return fault(`its JSON does not parse: ${(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)((0,import_chunk_NVPF5LEY.messageOf)(
+error)),240)}`)}return readFindings(value)}function jsonTextOf(answer){const block=lastBlock(answer);if(block!==void 0)return block;const whole=answer.trim();if(whole.
+startsWith("{"))return whole;const begin=whole.lastIndexOf("\n{");return begin>=0&&whole.endsWith("}")?whole.slice(begin+1):void 0}function lastBlock(answer){let found;
+let open;for(const{line,from,next}of(0,import_chunk_6RCQJK6N.linesOf)(answer)){const fence=(0,import_chunk_6RCQJK6N.fenceOf)(line);if(fence&&open&&(0,import_chunk_6RCQJK6N.
+closes)(fence,open)){const text=isJson(open)||open.info===""?answer.slice(open.from,from).trim():"";if(text.startsWith("{"))found=text;open=void 0}else if(fence&&
+(!open||isJson(fence))){open={...fence,from:next}}}return found}function isJson({info}){return/^json\w*$/i.test(info)}function readFindings(value){if(!isObject(
+value))return fault("the JSON is no object");const{verdict,summary,findings}=value;if(!isOneOf(verdict,verdicts))return fault(`verdict is ${show(verdict)}; allo\
+wed: ${verdicts.join(", ")}`);const reason=textFault("summary",summary);if(reason!==void 0||typeof summary!=="string")return fault(reason??"summary is no text");
+if(!Array.isArray(findings))return fault("findings is no list");if(findings.length>mostFindings)return fault(`${findings.length} findings; at most ${mostFindings}`);
+const read=[];for(const[n,one]of findings.entries()){const reason2=findingFault(one);if(reason2!==void 0)return fault(`findings[${n}]: ${reason2}`);const{severity,
+title,detail,file,line,suggestion}=one;read.push({severity,title,detail,file:file??null,line:line??null,suggestion:suggestion??null})}return{kind:"ok",value:{verdict,
+summary,findings:read}}}function findingFault(one){if(!isObject(one))return"no object";if(!isOneOf(one.severity,severities))return`severity is ${show(one.severity)}\
+; allowed: ${severities.join(", ")}`;for(const name of["title","detail","file","suggestion"]){const value=one[name]??null;if(value===null&&(name==="file"||name===
+"suggestion"))continue;const reason=textFault(name,value);if(reason!==void 0)return reason}const{line}=one;if(line!==null&&line!==void 0&&!(Number.isSafeInteger(
+line)&&Number(line)>0))return`line is ${show(line)}; allowed: a number from 1 on, or null`;return void 0}function textFault(name,value){if(typeof value!=="strin\
+g")return`${name} is no text`;return value.length<=most[name]?void 0:`${name} has ${value.length} characters; at most ${most[name]}`}function fault(reason){return{
+kind:"fault",reason}}function show(value){if(typeof value==="string")return`${JSON.stringify(value.slice(0,60))}${value.length>60?"...":""}`;if(typeof value==="\
+object"&&value!==null)return Array.isArray(value)?"a list":"an object";return value===void 0?"missing":String(value)}function isObject(value){return typeof value===
+"object"&&value!==null&&!Array.isArray(value)}function isOneOf(value,allowed){return allowed.some(one=>one===value)}function usageOf(told2,runsOn,resumed){if(told2===
+null||!runsOn.tokens&&!runsOn.cost)return{usage:told2,usage_total:null};if(resumed===null)return{usage:told2,usage_total:told2};const{earlier}=resumed;if(earlier===
+null)return{usage:runsOn.tokens?null:withoutCost(told2),usage_total:told2};const less=(now,before)=>now>=before?now-before:now;const usage={...told2};if(runsOn.
+tokens){usage.input_tokens=less(told2.input_tokens,earlier.input_tokens);usage.output_tokens=less(told2.output_tokens,earlier.output_tokens);usage.total_tokens=
+less(told2.total_tokens,earlier.total_tokens)}if(runsOn.cost&&told2.cost_usd!==void 0)usage.cost_usd=rounded(less(told2.cost_usd,earlier.cost_usd??0));return{usage,
+usage_total:told2}}function withoutCost({cost_usd:_cost,...tokens}){return tokens}function rounded(dollars){return Math.round(dollars*1e6)/1e6}function endStaff(job,seen,exit,stdout){
+const{paths,spec,staff}=job;const backend=(0,import_chunk_6RCQJK6N.backendOf)(spec);const reading=seen.reading??(0,import_chunk_6RCQJK6N.replay)(spec,paths);const byItself=exit.
+reason==="exited";const ending=(0,import_chunk_6RCQJK6N.closeReading)(spec,paths,reading,{code:exit.code,signal:exit.signal,byItself});const verdict=judgeStaff(
+reading,ending,{resume:staff.resume,reason:staffReason(exit.reason),keepsConversation:backend?.keepsConversation??false});const{answer}=verdict;const warnings=[
+...verdict.warnings];const changes=safely(warnings,"what changed",()=>(0,import_chunk_J36ZCTFJ.changesSince)(spec,paths,seen.before))??null;warnings.push(...(0,
+import_chunk_JYU6VCXN.neighbourWarnings)(paths.root,paths),...changeWarnings(staff,changes),...finishWarnings(answer));const resumed=staff.resume===null?null:{earlier:staff.
+earlier?.usage_total??null};const usage=usageOf(reading.usage,backend?.runsOn??{tokens:false,cost:false},resumed);const error=verdict.error??cutAnswer(spec,stdout);
+const end={reading,answer,error,warnings,changes,...usage};if(!staff.schema)return end;const none={findings:null,findings_error:"the answer could not be read"};
+return{...end,...safely(warnings,"the findings",()=>findingsOf(answer,warnings))??none}}function staffReason(reason){return reason==="exited"||reason==="lingere\
+d"||reason==="hard_timeout"?reason:"other"}function cutAnswer(spec,stdout){if((0,import_chunk_6RCQJK6N.backendOf)(spec)?.answerFrom!=="stdout"||!stdout||stdout.
+omitted===0)return null;const message=`the answer has ${stdout.bytes} bytes, of which ${stdout.omitted} in the middle could not be kept`;return{code:"output_uns\
+torable",message}}function safely(warnings,what,look){try{return look()}catch(error){warnings.push({code:"not_told",message:`${what} could not be told: ${(0,import_chunk_LXK2ZILE.
+excerpt)((0,import_chunk_NVPF5LEY.messageOf)(error),400)}`});return void 0}}function finishWarnings(answer){if(answer===null||!/^\W{0,10}NOT FINISHED\b/.test(answer.
+slice(0,200).trimStart()))return[];const[first=""]=answer.trimStart().split("\n",1);return[{code:"not_finished",message:`the agent says that the task is not fin\
+ished: ${(0,import_chunk_LXK2ZILE.excerpt)(first,300)}`}]}function changeWarnings(staff,changes){if(!(0,import_chunk_W7HED5VZ.isReader)(staff.mode,staff.profile)||
+!changes||changes.unchanged)return[];const isToldNothing=changes.file_count+changes.commit_count+changes.refs_changed.length===0;if(changes.reason!==null&&isToldNothing)
+return[{code:"not_told",message:`it is not known whether the worktree changed: ${changes.reason}`}];const what=[...changes.files.slice(0,5).map(file=>(0,import_chunk_FSRL2ASG.
+showName)(file.path)),...changes.file_count>5?[`and ${changes.file_count-5} more`]:[],...changes.commit_count>0?[`${changes.commit_count} commit(s)`]:[],...changes.
+refs_changed.slice(0,3).map(import_chunk_FSRL2ASG.showName),...changes.index_changed&&isToldNothing?["what is staged"]:[],...isToldNothing?changes.beyond:[]];const message=`\
+the ${staff.mode} job was to change nothing (profile ${staff.profile}), but the worktree changed while it ran: ${what.join(", ")||"more than could be looked at"}`;
+return[{code:"reader_changed",message}]}function findingsOf(answer,warnings){if(answer===null)return{findings:null,findings_error:"there is no final answer"};const parsed=parseFindings(
+answer);if(parsed.kind==="ok")return{findings:parsed.value,findings_error:null};warnings.push({code:"findings_unreadable",message:`the structured findings canno\
+t be read: ${parsed.reason}`});return{findings:null,findings_error:parsed.reason}}function makeEndState(job,before,ending){const{paths,spec}=job;const{exit}=ending;
+const signal=exit?signalOfExit(exit.exit_code,signalNumbers)??null:null;const warnings=[...ending.warnings??before.warnings];const staff=spec.staff?endStaff({paths,
+spec,staff:spec.staff},{reading:ending.reading,before:ending.before},{reason:ending.reason,code:exit?.exit_code??null,signal},ending.omitted?.stdout??before.output?.
+stdout):void 0;for(const warning of staff?.warnings??[])if(!warnings.some(known=>known.message===warning.message))warnings.push(warning);const results=ending.results??
+[];const verdict=judgeEnd({reason:ending.reason,exit,signal,successExit:spec.run?.success_exit??0,staffError:staff?.error??null,kind:spec.kind,missingFiles:spec.
+run?(0,import_chunk_CCWICNFA.missingFiles)(spec.run,results):[],survivors:ending.tree.survivors.map(one=>one.pid),deadlineText:(0,import_chunk_UNGYPAP3.formatDuration)(
+spec.deadline_ms),detail:ending.detail});const started=before.started_at??startedAt(paths);const ended=timeOf(paths.exit)??dueOf(spec,ending)??(0,import_chunk_CL3BCQKO.
+isoNow)();const conversationId=staff?.reading.conversationId??null;const state={...before,rev:before.rev+1,state:verdict.outcome,health:before.health==="attenti\
+on"?"unknown":before.health,attention_kind:null,started_at:started,ended_at:ended,duration_ms:Math.max(0,Date.parse(ended)-Date.parse(started??before.created_at)),
+exit_code:exit?.exit_code??null,signal,signal_certain:signal===null?null:Boolean(exit?.signaled)||ending.reason!=="exited"&&ending.tree.step!=="none",error:verdict.
+error,warnings:[...warnings,...leftoverWarnings(ending),...ending.task?.warnings??[]],conversation:conversationId&&spec.staff?{backend:spec.staff.backend,id:conversationId}:
+before.conversation,reconciled:ending.reconciled,output:ending.omitted??before.output??(spec.run||spec.staff?plainNotes(paths):null),usage:staff?staff.usage:before.
+usage,...ending.watch?{watch:ending.watch}:{},...taskFields(spec,ending),...staff?.usage_total?{usage_total:staff.usage_total}:{}};return{state,staff,results}}function taskFields({
+run},{task}){if(!run?.status_cmd)return{};return{task_status:task?.task_status??"unknown",task_exit_code:task?.task_exit_code??"unknown"}}function leftoverWarnings(ending){
+if(ending.reason!=="exited"||ending.tree.ended.length===0)return[];const named=ending.tree.ended.slice(0,5).map(one=>`${one.pid} (${one.name})`).join(", ");const message=`${ending.
+tree.ended.length} left-over process(es) were ended after the command: ${named}`;return[{code:"leftovers_ended",message}]}function plainNotes(paths){const note=file=>({
+bytes:(0,import_chunk_CCWICNFA.logSize)(file),omitted:0,exact:true});return{stdout:note(paths.output),stderr:note(paths.error)}}function dueOf({timer},{reason}){
+return reason==="due"?timer?.due_at:void 0}function startedAt(paths){return timeOf(paths.childMark)}function timeOf(file){const facts=(0,import_chunk_7WBBYJDG.factsOf)(
+file);return facts?(0,import_chunk_CL3BCQKO.isoOf)(facts.modifiedMs):null}
 
 },
 "./chunk-PRYJ3TA6.js": function (module, exports) {
@@ -3348,6 +3427,22 @@ var backends=[agy,claude,codex,gemini,opencode,pi,qwen,copilot,cursor,custom];va
 find(backend=>backend.id===id)}function hostMarkers(){return backends.flatMap(backend=>[...backend.hostMarkers])}
 
 },
+"./chunk-Q47LNRSU.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{concludeTimer:()=>concludeTimer});module.exports=stdin_exports;var import_chunk_4KIH3G7F=load("./chunk-4KIH3G7F.js");
+var import_chunk_PRYJ3TA6=load("./chunk-PRYJ3TA6.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");function concludeTimer(job,reconciled){if((0,import_chunk_4KIH3G7F.
+finishStored)(job))return;const tree={step:"none",ended:[],survivors:[]};(0,import_chunk_4KIH3G7F.conclude)(job,{reason:reasonOf(job),exit:void 0,tree,reconciled})}
+function reasonOf({paths,spec}){const due=Date.parse(spec.timer?.due_at??"");const cancel=(0,import_chunk_PRYJ3TA6.readCancel)(paths);if((0,import_chunk_CL3BCQKO.
+nowMs)()<due)return"canceled";return cancel&&Date.parse(cancel.at)<due?"canceled":"due"}
+
+},
+"./chunk-Q6O3FFVR.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{dueWords:()=>dueWords,timerFacts:()=>timerFacts});module.exports=stdin_exports;var import_chunk_UNGYPAP3=load("./ch\
+unk-UNGYPAP3.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_DKDSRNTC=load("./chunk-DKDSRNTC.js");var import_chunk_CL3BCQKO=load("./\
+chunk-CL3BCQKO.js");function timerFacts(timer){const{due_at,slot}=timer;return{due_at,durable:true,slot,message:(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.
+plainText)(timer.message),import_chunk_DKDSRNTC.excerptBytes)}}function dueWords({due_at}){const rest=Date.parse(due_at)-(0,import_chunk_CL3BCQKO.nowMs)();return rest>
+0?`${(0,import_chunk_LXK2ZILE.plainText)(due_at)}, in ${(0,import_chunk_UNGYPAP3.formatDuration)(Math.max(1e3,rest))}`:(0,import_chunk_LXK2ZILE.plainText)(due_at)}
+
+},
 "./chunk-QMEY5UXV.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{prepareReview:()=>prepareReview,requireBase:()=>requireBase});module.exports=stdin_exports;var import_chunk_HDW3QKWP=load(
 "./chunk-HDW3QKWP.js");var import_chunk_ASDCFPG7=load("./chunk-ASDCFPG7.js");var import_chunk_XRZCSGQB=load("./chunk-XRZCSGQB.js");var import_chunk_GEPPUING=load(
@@ -3371,19 +3466,6 @@ const commit=found.bytes.toString("latin1").trim();const fork=git.run(["merge-ba
 th HEAD");return{rev,commit:fork.bytes.toString("latin1").trim()}}function noBase(rev,reason){return new import_chunk_NVPF5LEY.FaultError("preflight",`cannot re\
 view since ${JSON.stringify(rev)}: ${reason}`,"name a commit or branch of this repository with --base")}function faultOf(write){try{write();return void 0}catch(error){
 const code=(0,import_chunk_NVPF5LEY.errnoOf)(error);if(code===void 0)throw error;return code}}
-
-},
-"./chunk-QVLDMLSY.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{makeStaffVerb:()=>makeStaffVerb});module.exports=stdin_exports;var import_chunk_SL7POSTJ=load("./chunk-SL7POSTJ.js");
-var import_chunk_KZ2TDTFG=load("./chunk-KZ2TDTFG.js");var import_chunk_RNOOCGAD=load("./chunk-RNOOCGAD.js");var import_chunk_JIIZYQID=load("./chunk-JIIZYQID.js");
-var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");function makeStaffVerb({mode:id,options={},notes,examples,isSynchronous=false}){const mode=import_chunk_W7HED5VZ.
-modes[id];return{name:id,summary:mode.summary,form:"(--prompt TEXT | --prompt-file PATH | --stdin) [options]",words:{min:0,max:0},options:{...import_chunk_JIIZYQID.
-staffOptions,...options,cwd:{kind:"text",value:"DIR",help:"folder to work in (default: here)"},...import_chunk_JIIZYQID.writerOptions,...import_chunk_JIIZYQID.launchOptions},
-notes:[`Default profile: ${mode.profile}. The task reaches the agent byte for byte, with the words of the mode around it.`,notes].filter(line=>line!==void 0).join(
-"\n"),examples,async run(context,input){const prompt=await(0,import_chunk_SL7POSTJ.taskOf)(context,input);const words=(0,import_chunk_RNOOCGAD.onceWords)(id,input,
-(0,import_chunk_RNOOCGAD.folderSaid)(context,input),prompt);const isWaiting=isSynchronous&&!input.has("id-only");const repeated=await(0,import_chunk_RNOOCGAD.repeatedLaunch)(
-context,input,words,isWaiting);if(repeated)return repeated;const cwd=(0,import_chunk_KZ2TDTFG.folderOf)(context,input);const staff=(0,import_chunk_SL7POSTJ.freshStaff)(
-context,input,{mode:id,prompt,cwd});return(0,import_chunk_SL7POSTJ.launchStaff)(context,input,{verb:id,staff,cwd,lineage:null,isSynchronous:isWaiting,words})}}}
 
 },
 "./chunk-QWDO6BAE.js": function (module, exports) {
@@ -3451,66 +3533,52 @@ const facts=(0,import_chunk_7WBBYJDG.factsOf)(folder);return!facts||facts.kind==
 "preflight",`cannot change the settings ${file}: ${why}`)}
 
 },
-"./chunk-RE3FWHKG.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{lateOf:()=>lateOf,leftOf:()=>leftOf,outstanding:()=>outstanding});module.exports=stdin_exports;var import_chunk_YOUTPIC4=load(
-"./chunk-YOUTPIC4.js");var import_chunk_QWDO6BAE=load("./chunk-QWDO6BAE.js");var import_chunk_YMTOOF7P=load("./chunk-YMTOOF7P.js");var import_chunk_G6UG24L2=load(
-"./chunk-G6UG24L2.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_XTO4H6IH=load(
-"./chunk-XTO4H6IH.js");var import_chunk_ZB67UKUZ=load("./chunk-ZB67UKUZ.js");var import_chunk_PRYJ3TA6=load("./chunk-PRYJ3TA6.js");var import_chunk_DKDSRNTC=load(
-"./chunk-DKDSRNTC.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_VB6XA2FR=load("./chunk-VB6XA2FR.js");var import_chunk_SOAB6GUX=load(
-"./chunk-SOAB6GUX.js");function lateOf(fired,view){if(fired.wake!=="terminal")return lateEvent(fired,view);const replaced=replacedBy(view);if(replaced!==null)return{
-kind:"replaced",words:`${replaced}; a wake by it is to be ignored`};const collected=(0,import_chunk_QWDO6BAE.collectedBy)(view);if(collected)return{kind:"duplic\
-ate",words:`${readWords(collected)}; another wake for it is a duplicate`};return view.spec?.timer&&view.state.state==="done"?lateTimer(view):null}function lateEvent(fired,view){
-if((0,import_chunk_ZB67UKUZ.isEnded)(view.state))return{kind:"late",words:`its job has ended since (${view.state.state}); go by the end, not by this`};const told=(0,
-import_chunk_QWDO6BAE.lastCollectedSeq)(view);const newest=fired.events.at(-1)?.seq??0;if(told===null||newest>told)return null;return{kind:"duplicate",words:`a \
-wait has told it already (event ${newest}); another wake for it is a duplicate`}}function readWords({by,owner,at}){const who=typeof owner==="string"?` of ${short(
-owner)}`:"";const ms=(0,import_chunk_PRYJ3TA6.instantOf)(at);const when=ms===null?"":` ${(0,import_chunk_UNGYPAP3.formatAge)((0,import_chunk_CL3BCQKO.nowMs)()-ms)}\
- ago`;return`read by ${by==="wait"||by==="result"?by:"somebody"}${who}${when}`}function replacedBy(view){if(!view.spec?.timer||view.state.state!=="canceled")return null;
-const why=(0,import_chunk_PRYJ3TA6.readCancel)(view.paths)?.why;return why?.startsWith("replaced by ")?short(why):null}function lateTimer(view){const due=(0,import_chunk_PRYJ3TA6.
-instantOf)(view.spec?.timer?.due_at)??(0,import_chunk_CL3BCQKO.nowMs)();const guarded=guardedBy(view,due);const open=guarded.filter(one=>one.endedMs===null||one.
-endedMs>due);if(guarded.length===0||open.length>0)return null;const last=guarded.reduce((a,b)=>(b.endedMs??0)>(a.endedMs??0)?b:a);const before=(0,import_chunk_UNGYPAP3.
-formatAge)(due-(last.endedMs??due));return{kind:"late",words:`nothing was left to guard when it came due: ${last.id} ended ${before} before`}}function isIdleTimer(view){
-if(!view.spec?.timer||(0,import_chunk_ZB67UKUZ.isEnded)(view.state))return false;const guarded=guardedBy(view,(0,import_chunk_CL3BCQKO.nowMs)());return guarded.
-length>0&&guarded.every(one=>one.endedMs!==null)}function guardedBy(timer,until){const armed=(0,import_chunk_PRYJ3TA6.instantOf)(timer.state.created_at)??0;const found=[];
-for(const id of(0,import_chunk_XTO4H6IH.listJobs)(timer.root).slice(0,guardedJobs).sort(import_chunk_VB6XA2FR.compareIds)){const paths=(0,import_chunk_SOAB6GUX.
-jobPaths)(timer.root,id);const spec=id.startsWith("timer-")?void 0:(0,import_chunk_PRYJ3TA6.readSpec)(paths);if(spec?.kind!=="ok"||spec.value.owner!==(timer.spec?.
-owner??null))continue;const state=(0,import_chunk_PRYJ3TA6.readState)(paths);const isOver=state.kind==="ok"&&(0,import_chunk_ZB67UKUZ.isEnded)(state.value);const endedMs=isOver?
-(0,import_chunk_PRYJ3TA6.instantOf)(state.value.ended_at)??0:null;if(((0,import_chunk_PRYJ3TA6.instantOf)(spec.value.created_at)??0)<=until&&(endedMs===null||endedMs>=
-armed))found.push({id,endedMs})}return found}var guardedJobs=2*import_chunk_DKDSRNTC.wakeJobs;function short(text){return(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.
-plainText)(text).replace(/\s+/g," ").trim(),60)}function outstanding(view,newestMs,option){const condition=(0,import_chunk_ZB67UKUZ.conditionOf)(view);const health=(0,
-import_chunk_YMTOOF7P.healthOf)(view,condition);const isIdle=isIdleTimer(view);const facts={view,condition,health,ageMs:(0,import_chunk_PRYJ3TA6.ageOf)(view.state.
-created_at,(0,import_chunk_CL3BCQKO.nowMs)())??0,leftMs:leftOf(view),worker:workerWord(view),lastEventMs:newestMs===null?null:Math.max(0,(0,import_chunk_CL3BCQKO.
-nowMs)()-newestMs),queue:queueOf(view),late:isIdle?"all that it may have been set for has ended; it would wake for nothing":lateWords(view,health),isAwaited:(0,
-import_chunk_YOUTPIC4.isAwaited)(view.root,view.id)};return{...facts,next:isIdle?import_chunk_G6UG24L2.nextCommands.cancel(view.id,option):nextOf(facts,option)}}
-function leftOf({spec,state,turn}){if(!spec||(0,import_chunk_ZB67UKUZ.isEnded)(state)||state.state==="queued")return null;if(spec.timer)return Math.max(0,((0,import_chunk_PRYJ3TA6.
-instantOf)(spec.timer.due_at)??(0,import_chunk_CL3BCQKO.nowMs)())-(0,import_chunk_CL3BCQKO.nowMs)());return Math.max(0,Math.round((0,import_chunk_ZB67UKUZ.boundOf)(
-spec,turn)-(0,import_chunk_CL3BCQKO.monotonicMs)()))}function workerWord(view){if((0,import_chunk_YMTOOF7P.findStopped)(view))return"stopped";const{worker}=view.
-seen;if(worker==="alive")return"alive";if(worker==="unknown")return"unseen";if(view.spec?.timer&&!view.spec.notify)return"not needed";return worker==="none"?"no\
-t yet":"gone"}function queueOf({state}){const{place,live,behind}=state.queue??{};if(state.state!=="queued"||!Number.isSafeInteger(place)||!Array.isArray(behind))
-return null;return{place,live:Number(live)||0,behind:behind.filter(one=>typeof one==="string")}}function lateWords(view,{health}){const{spec,state}=view;const ran=(0,
-import_chunk_PRYJ3TA6.ageOf)(state.started_at,(0,import_chunk_CL3BCQKO.nowMs)());if(!spec||ran===null)return null;const expected=spec.run?.expect_ms;if(typeof expected===
-"number"&&ran>expected)return`expected to take ${(0,import_chunk_UNGYPAP3.formatDuration)(expected)}, runs for ${(0,import_chunk_UNGYPAP3.formatDuration)(whole(
-ran))}`;const left=leftOf(view);if(!spec.staff||left===null||health==="progressing")return null;const used=1-left/spec.deadline_ms;return used<import_chunk_DKDSRNTC.
-lateShare?null:`${Math.floor(used*100)} % of its limit are used, and nothing moves`}function nextOf(one,option){const{view,condition,health,late}=one;if(condition===
-"damaged")return import_chunk_G6UG24L2.nextCommands.doctor(view.id,option);if(health.attention_kind==="monitor_attention"&&one.worker!=="stopped")return import_chunk_G6UG24L2.
-nextCommands.wait(view.id,option);const needsLook=health.health==="attention"||late!==null||one.isAwaited;return needsLook?import_chunk_G6UG24L2.nextCommands.observe(
-view.id,option):import_chunk_G6UG24L2.nextCommands.wait(view.id,option)}function whole(ms){return ms<1e3?ms:Math.floor(ms/1e3)*1e3}
-
-},
-"./chunk-RNOOCGAD.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{folderSaid:()=>folderSaid,onceWords:()=>onceWords,repeatedLaunch:()=>repeatedLaunch});module.exports=stdin_exports;
-var import_chunk_54WX4KUW=load("./chunk-54WX4KUW.js");var import_chunk_IATD5VKT=load("./chunk-IATD5VKT.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");
-var import_chunk_SOAB6GUX=load("./chunk-SOAB6GUX.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_node_path=builtin("node:path");var passing=[
-"owner","label","once-key","notify","json","id-only","wait","wait-timeout","foreground","state-dir","prompt-file","stdin"];function onceWords(verb,input,folder,task){
-const options=input.given().filter(([name])=>!passing.includes(name)&&!["prompt","cwd"].includes(name));return JSON.stringify([verb,options.sort(),input.words,input.
-rest,folder,task])}function folderSaid(context,input){return import_node_path.default.resolve(context.cwd,input.text("cwd")??".")}async function repeatedLaunch(context,input,words,isSynchronous){
-const{onceKey}=(0,import_chunk_54WX4KUW.launchWords)(input);if(onceKey===null)return void 0;(0,import_chunk_54WX4KUW.checkLaunchOptions)(input);const root=context.
-root(input);const launched=await(0,import_chunk_IATD5VKT.launchedBefore)(root,onceKey,words);if(!launched)return void 0;const{folder}=(0,import_chunk_SOAB6GUX.jobPaths)(
-root.folder,launched.id);return(0,import_chunk_7WBBYJDG.exists)(folder)?(0,import_chunk_54WX4KUW.tellLaunched)(context,input,root,launched,isSynchronous):tellCleaned(
-input,launched.id)}function tellCleaned(input,id){const note=`job ${id} had this once-key; its record was removed by clean, and nothing was started`;if(input.has(
-"id-only"))return{code:import_chunk_6PFAPK5K.exitCodes.done,out:`${id}
-`};if(input.has("json"))return{code:import_chunk_6PFAPK5K.exitCodes.done,json:{id,new:false,cleaned:true,next:{}}};return{code:import_chunk_6PFAPK5K.exitCodes.done,
-out:`${note}
-`}}
+"./chunk-RHVJXCHJ.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{observation:()=>observation,progressOf:()=>progressOf});module.exports=stdin_exports;var import_chunk_QWDO6BAE=load(
+"./chunk-QWDO6BAE.js");var import_chunk_XSVLTRB3=load("./chunk-XSVLTRB3.js");var import_chunk_A5UVFMCP=load("./chunk-A5UVFMCP.js");var import_chunk_4HFWTUIW=load(
+"./chunk-4HFWTUIW.js");var import_chunk_G6UG24L2=load("./chunk-G6UG24L2.js");var import_chunk_Z4A3JPFR=load("./chunk-Z4A3JPFR.js");var import_chunk_LXK2ZILE=load(
+"./chunk-LXK2ZILE.js");var import_chunk_ZB67UKUZ=load("./chunk-ZB67UKUZ.js");var import_chunk_PRYJ3TA6=load("./chunk-PRYJ3TA6.js");var import_chunk_DKDSRNTC=load(
+"./chunk-DKDSRNTC.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load(
+"./chunk-527JQF7V.js");var eventBytes=3*1024;function boundDocument(document,page){let kept=page?.events??[];const make=()=>{if(!page)return document;const isMore=page.
+isMore||kept.length<page.events.length;if(document.next_seq!==void 0)return{...document,events:kept};return{...document,events:kept,next_seq:kept.at(-1)?.seq??page.
+after,more:isMore}};const size=()=>bytesOf(make());while(size()>import_chunk_DKDSRNTC.observeBytes&&kept.length>1)kept=kept.slice(0,-1);if(size()>import_chunk_DKDSRNTC.
+observeBytes&&kept[0])kept=[stumpOf(kept[0])];const progress=document.progress;for(let limit=import_chunk_DKDSRNTC.textTailBytes;progress&&size()>import_chunk_DKDSRNTC.
+observeBytes&&limit>64;limit=Math.floor(limit/2)){document.progress={...progress,text:(0,import_chunk_LXK2ZILE.tail)(progress.text??"",limit).text,text_truncated:true}}
+if(progress&&size()>import_chunk_DKDSRNTC.observeBytes)document.progress={tools_truncated:true,text_truncated:true};for(const name of["files","warnings","label",
+"timer","next","error","owner","model"])if(size()>import_chunk_DKDSRNTC.observeBytes)delete document[name];return make()}function boundEvent(event){return bytesOf(
+event)<=eventBytes?event:stumpOf(event)}function stumpOf({seq,at,job,owner,type}){return{seq,at,job,owner,type,truncated:true}}function bytesOf(value){return Buffer.
+byteLength(JSON.stringify(value))+1}function progressOf(view){const{paths,spec}=view;const[output,error]=[(0,import_chunk_7WBBYJDG.factsOf)(paths.output),(0,import_chunk_7WBBYJDG.
+factsOf)(paths.error)];const newest=Math.max(output&&output.size>0?output.modifiedMs:0,error&&error.size>0?error.modifiedMs:0);const facts={stdout_bytes:output?.
+size??0,stderr_bytes:error?.size??0,last_output_at:newest>0?(0,import_chunk_CL3BCQKO.isoOf)(newest):null,last_output_age_ms:newest>0?Math.max(0,Math.round((0,import_chunk_CL3BCQKO.
+nowMs)()-newest)):null};if(spec?.staff&&!spec.staff.custom){const snapshot=(0,import_chunk_527JQF7V.readJson)(paths.snapshot);return snapshot.kind==="ok"?{...facts,
+...snapshot.value}:{...facts,tools:[],text:"",text_truncated:false}}const bytes=(0,import_chunk_527JQF7V.readRange)(paths.output,-import_chunk_DKDSRNTC.tailBytes,
+import_chunk_DKDSRNTC.tailBytes)?.bytes??Buffer.alloc(0);const latest=(0,import_chunk_LXK2ZILE.tail)((0,import_chunk_LXK2ZILE.plainText)(bytes.toString("utf8")),
+import_chunk_DKDSRNTC.textTailBytes);return{...facts,text:latest.text,text_truncated:latest.truncated||(output?.size??0)>import_chunk_DKDSRNTC.tailBytes}}var recentEvents=5;
+var eventsAtMost=50;function observation(view,options){const{state,spec,paths}=view;const condition=(0,import_chunk_ZB67UKUZ.conditionOf)(view);const{waited}=options;
+const facts={id:view.id,kind:spec?.kind??null,verb:spec?.verb??null,owner:spec?.owner??null,label:spec?.label===null||spec?.label===void 0?null:(0,import_chunk_LXK2ZILE.
+excerpt)((0,import_chunk_LXK2ZILE.plainText)(spec.label),120),...(0,import_chunk_XSVLTRB3.staffFacts)(spec),state:state.state,...(0,import_chunk_A5UVFMCP.healthOf)(
+view,condition),checkpoint:(0,import_chunk_A5UVFMCP.checkpointOf)(state),...livenessFacts(view),watch:(0,import_chunk_A5UVFMCP.watchSeen)(view),timer:(0,import_chunk_A5UVFMCP.
+timerSeen)(view),...queueFacts(view),supervision:condition,rev:state.rev,now:(0,import_chunk_CL3BCQKO.isoNow)(),created_at:state.created_at,started_at:state.started_at,
+ended_at:state.ended_at,duration_ms:state.duration_ms,age_ms:(0,import_chunk_PRYJ3TA6.ageOf)(state.created_at,(0,import_chunk_CL3BCQKO.nowMs)()),deadline_ms:spec?.
+deadline_ms??null,exit_code:state.exit_code,signal:state.signal,...state.task_status===void 0?{}:{task_status:state.task_status,task_exit_code:state.task_exit_code??
+"unknown"},error:state.error===null?null:{...state.error,message:(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(state.error.message),400)},
+warnings:state.warnings.slice(0,5).map(one=>({code:one.code,message:(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(one.message),200)})),conversation:state.
+conversation,collected:(0,import_chunk_QWDO6BAE.collectedBy)(view),last_collected_seq:(0,import_chunk_QWDO6BAE.lastCollectedSeq)(view)};const next=nextFor(view,
+condition,options.root);if(waited&&next.wait!==void 0)next.wait=waited.next;const progress=(0,import_chunk_ZB67UKUZ.isEnded)(state)?null:progressOf(view);const document={
+...waited?headOf(waited):{},...(0,import_chunk_LXK2ZILE.plainValue)(facts,longest),files:filesOf(view),next,...progress===null?{}:{progress:(0,import_chunk_LXK2ZILE.
+plainValue)(progress,import_chunk_DKDSRNTC.textTailBytes+3)}};if(waited&&waited.wake!=="soft_timeout")return boundDocument(document,null);const after=options.afterSeq??
+Math.max(0,state.seq-recentEvents);const journal=(0,import_chunk_Z4A3JPFR.readEvents)(paths,after,eventsAtMost);const events=journal.events.map(event=>(0,import_chunk_LXK2ZILE.
+plainValue)(event,400));return boundDocument(document,{events,isMore:journal.more,after})}var longest=1024;function headOf({wake,cursor}){if(wake==="soft_timeou\
+t")return{wake,...cursor===void 0?{}:{next_seq:cursor}};const event=boundEvent((0,import_chunk_LXK2ZILE.plainValue)(wake.event,400));return{wake:wake.wake,event,
+next_seq:wake.nextSeq,pending_events:wake.pending,skipped:wake.skipped}}function queueFacts(view){const queue=(0,import_chunk_A5UVFMCP.queueSeen)(view);return{...queue?
+{queue}:{},...view.turn?{turn_at:view.turn.at}:{}}}function livenessFacts({spec,state}){if(!spec?.staff)return{};const{reason:_,...seen}=(0,import_chunk_A5UVFMCP.
+livenessSeen)(state)??{reason:null};return{liveness:(0,import_chunk_ZB67UKUZ.isEnded)(state)||!("word"in seen)?null:seen}}function filesOf({paths,state}){const files={
+result:paths.result,output:paths.output,error:paths.error,events:paths.events,worker_log:paths.workerLog};if(!(0,import_chunk_ZB67UKUZ.isEnded)(state))return files;
+return Object.fromEntries(Object.entries(files).map(([name,file])=>[name,(0,import_chunk_7WBBYJDG.exists)(file)?file:null]))}function nextFor(view,condition,root){
+if(condition==="damaged")return{doctor:import_chunk_G6UG24L2.nextCommands.doctor(view.id,root.option)};if(!(0,import_chunk_ZB67UKUZ.isEnded)(view.state))return{
+wait:import_chunk_G6UG24L2.nextCommands.wait(view.id,root.option),cancel:import_chunk_G6UG24L2.nextCommands.cancel(view.id,root.option)};const next={result:import_chunk_G6UG24L2.
+nextCommands.result(view.id,root.option)};if(view.state.state==="done")return next;if((0,import_chunk_4HFWTUIW.isContinuable)(view.paths,view.state))next.continue=
+import_chunk_G6UG24L2.nextCommands.continue(view.id,root.option);next.restart=import_chunk_G6UG24L2.nextCommands.restart(view.id,root.option);return next}
 
 },
 "./chunk-RPH7RAOV.js": function (module, exports) {
@@ -3551,48 +3619,6 @@ max(0,...(inner.match(/`+/g)??[]).map(run=>run.length));const fence="`".repeat(l
 return text.charAt(0).toUpperCase()+text.slice(1)}
 
 },
-"./chunk-SL7POSTJ.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{askedProfile:()=>askedProfile,freshStaff:()=>freshStaff,launchStaff:()=>launchStaff,taskOf:()=>taskOf});module.exports=
-stdin_exports;var import_chunk_CQ7H2KHA=load("./chunk-CQ7H2KHA.js");var import_chunk_LQP2MTKC=load("./chunk-LQP2MTKC.js");var import_chunk_54WX4KUW=load("./chun\
-k-54WX4KUW.js");var import_chunk_IATD5VKT=load("./chunk-IATD5VKT.js");var import_chunk_QMEY5UXV=load("./chunk-QMEY5UXV.js");var import_chunk_7DDDUWKZ=load("./ch\
-unk-7DDDUWKZ.js");var import_chunk_Q3D6DABA=load("./chunk-Q3D6DABA.js");var import_chunk_XRZCSGQB=load("./chunk-XRZCSGQB.js");var import_chunk_G6UG24L2=load("./\
-chunk-G6UG24L2.js");var import_chunk_DKDSRNTC=load("./chunk-DKDSRNTC.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("\
-./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_path=builtin("node:path");var sources=["prompt","prompt-file","stdin"];
-async function taskOf(context,input){const given=sources.filter(name=>input.has(name));if(given.length!==1){const came=given.length===0?"none was given":`these \
-came together: ${given.map(name=>`--${name}`).join(", ")}`;throw(0,import_chunk_NVPF5LEY.usageError)(`cannot tell the task: exactly one of --prompt TEXT, --prom\
-pt-file PATH and --stdin is needed; ${came}`)}const text=input.text("prompt")??decode(given[0]==="stdin"?await context.readStdin():readTask(context,input.text("\
-prompt-file")));const size=Buffer.byteLength(text);if(text.trim()===import_chunk_G6UG24L2.taskPlaceholder)throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take\
- ${JSON.stringify(import_chunk_G6UG24L2.taskPlaceholder)} as the task: it only shows where yours belongs`,"put what the agent is to do in its place, or give it \
-with --prompt-file PATH");if(text.trim()==="")throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take an empty task from --${given[0]}`);if(size>import_chunk_DKDSRNTC.
-promptBytes)throw tooLong(size);return text}function tooLong(size){return(0,import_chunk_NVPF5LEY.usageError)(`cannot take a task of ${size} bytes: at most ${import_chunk_DKDSRNTC.
-promptBytes} (1 MiB) are allowed`,"put the material into a file and name it in the task")}function readTask(context,name){const file=import_node_path.default.resolve(
-context.cwd,name);try{const real=(0,import_chunk_7WBBYJDG.realPath)(file);const size=(0,import_chunk_7WBBYJDG.factsOf)(real)?.size??0;if(size>import_chunk_DKDSRNTC.
-promptBytes)throw tooLong(size);const read=(0,import_chunk_527JQF7V.readRange)(real,0,size);if(read)return read.bytes}catch(error){if(error instanceof import_chunk_NVPF5LEY.
-FaultError)throw error;throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot read the task from ${file} (${(0,import_chunk_NVPF5LEY.errnoOf)(error)??"e\
-rror"})`)}throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot read the task from ${file}: it is no regular file`,"give the task with --stdin")}function decode(bytes){
-try{return new TextDecoder("utf-8",{fatal:true,ignoreBOM:true}).decode(bytes)}catch{throw(0,import_chunk_NVPF5LEY.usageError)("cannot take the task: it is no UT\
-F-8 text")}}async function launchStaff(context,input,job){(0,import_chunk_54WX4KUW.checkLaunchOptions)(input);const root=context.root(input);const request={kind:"\
-staff",verb:job.verb,...(0,import_chunk_54WX4KUW.launchWords)(input),notify:await(0,import_chunk_54WX4KUW.notifyOf)(context,input,job.notify),cwd:job.cwd,deadlineMs:job.
-deadlineMs??input.durationOrDefault("timeout"),killGraceMs:import_chunk_DKDSRNTC.limits.staffKillGrace.default,maxOutputBytes:import_chunk_DKDSRNTC.limits.maxOutput.
-default,firstOutputMs:job.firstOutputMs??input.duration("first-output")??null,stallMs:job.stallMs??input.duration("stall-after")??null,quietMs:job.quietMs??input.
-duration("quiet-after")??null,onStall:job.onStall??(0,import_chunk_54WX4KUW.onStallOf)(input),lineage:job.lineage,run:null,staff:job.staff,worktree:job.worktree===
-void 0?worktreeOf(input):job.worktree,warnings:(0,import_chunk_CQ7H2KHA.launchWarnings)(job.staff),words:job.words,asksForLatest:job.asksForLatest??false,credentials:(0,
-import_chunk_Q3D6DABA.findBackend)(job.staff.backend)?.signIn.variables??[]};await(0,import_chunk_7DDDUWKZ.settleLost)(root.folder);const admit=()=>admitBeside(
-root,request,job.staff,{share:input.has("share"),isolate:job.worktree===void 0});const launched=await(0,import_chunk_IATD5VKT.launch)(root,{...request,admit});if(launched.
-isNew)for(const warning of(0,import_chunk_LQP2MTKC.versionWarnings)(job.staff))context.tell(`note: ${warning.message}`);if(request.worktree==="new"&&launched.isNew)
-await tellDirty(context,job.cwd);return(0,import_chunk_54WX4KUW.tellLaunched)(context,input,root,launched,job.isSynchronous)}async function tellDirty(context,cwd){
-const{isDirtyTree}=await Promise.resolve().then(()=>load("./worktree-LL2HKZFE.js"));const root=(0,import_chunk_XRZCSGQB.findWorktree)(cwd);if(root!==void 0&&isDirtyTree(
-root))context.tell(`note: what is uncommitted in ${root} is not in the worktree of this job`)}function worktreeOf(input){if(input.has("worktree")&&input.has("sh\
-are"))throw(0,import_chunk_NVPF5LEY.usageError)("cannot take --worktree and --share together: a tree of its own is shared with nobody");return input.has("worktr\
-ee")?"new":null}async function admitBeside(root,request,staff,may){if(staff.resume!==null)(0,import_chunk_CQ7H2KHA.requireFreeConversation)(root,staff.backend,staff.
-resume);if(request.worktree==="new")return{warnings:[]};const neighbours=await(0,import_chunk_7DDDUWKZ.findNeighbours)(root,staff,request.cwd,may);return{warnings:neighbours.
-map(id=>(0,import_chunk_7DDDUWKZ.neighbourWarning)(id,(0,import_chunk_7DDDUWKZ.modeOf)(root.folder,id))),told:id=>(0,import_chunk_7DDDUWKZ.tellNeighbours)(root.
-folder,neighbours,id)}}function freshStaff(context,input,words){const part=(0,import_chunk_CQ7H2KHA.makeStaffPart)({...words,stateRoot:context.root(input).folder,
-backend:input.text("backend"),model:input.text("model")??null,profile:askedProfile(input),resume:null});if(input.has("schema"))part.schema=true;const base=input.
-text("base");if(base!==void 0)part.base=(0,import_chunk_QMEY5UXV.requireBase)(words.cwd,base);return part}function askedProfile(input){return input.text("profil\
-e")}
-
-},
 "./chunk-SOAB6GUX.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{companionFile:()=>companionFile,jobPaths:()=>jobPaths,nodeFile:()=>nodeFile,rootPaths:()=>rootPaths,selfWords:()=>selfWords,
 stagePath:()=>stagePath});module.exports=stdin_exports;var import_chunk_M3Y4P5S5=load("./chunk-M3Y4P5S5.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");
@@ -3628,13 +3654,353 @@ at most ${max_live} at a time`;if(place===null)return`place not known yet, ${lim
 ce ${place}${after}; ${live??0} at work, ${limit}`}
 
 },
-"./chunk-TAZEH347.js": function (module, exports) {
+"./chunk-TFEMYLSK.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{formatSize:()=>formatSize,parseSize:()=>parseSize});module.exports=stdin_exports;var import_chunk_NVPF5LEY=load("./\
+chunk-NVPF5LEY.js");var units={"":1,K:1024,M:1024**2,G:1024**3};function parseSize(text,option,range){const match=/^(\d+)([KMG]?)(?:i?B)?$/.exec(text);const value=match?
+Number(match[1])*(units[match[2]??""]??1):Number.NaN;if(!Number.isSafeInteger(value)||value<range.min||value>range.max){throw(0,import_chunk_NVPF5LEY.usageError)(
+`cannot take ${option} ${JSON.stringify(text)}: allowed are ${formatSize(range.min)} to ${formatSize(range.max)}, written like 64M`)}return value}function formatSize(bytes){
+if(bytes<1024)return`${bytes} B`;if(bytes<1024**2)return`${(bytes/1024).toFixed(1)} KiB`;if(bytes<1024**3)return`${(bytes/1024**2).toFixed(1)} MiB`;return`${(bytes/
+1024**3).toFixed(1)} GiB`}
+
+},
+"./chunk-TGENMT6Z.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{logSection:()=>logSection,oneLine:()=>oneLine,plainTail:()=>plainTail,runFacts:()=>runFacts,taskWords:()=>taskWords});
+module.exports=stdin_exports;var import_chunk_CCWICNFA=load("./chunk-CCWICNFA.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_DKDSRNTC=load(
+"./chunk-DKDSRNTC.js");function runFacts(end){const{spec,state,results}=end;return[...results.map(note=>[note.required?"Success file":"Result path",(0,import_chunk_CCWICNFA.
+describeResult)(note)]),["Task",spec.run?.identity?`${oneLine(spec.run.identity)}: ${taskWords(state)}`:null]]}function taskWords({task_status="unknown",task_exit_code="\
+unknown"}){return`${oneLine(String(task_status))}, exit code ${oneLine(String(task_exit_code))}`}function logSection(title,file){const text=plainTail(file);return text===
+""?"":`## ${title}
+
+${text}`}function plainTail(file){return(0,import_chunk_LXK2ZILE.plainText)((0,import_chunk_CCWICNFA.readLogTail)(file).toString("utf8")).trimEnd()}function oneLine(text){
+return(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(text).replace(/\s+/g," ").trim(),import_chunk_DKDSRNTC.excerptBytes)}
+
+},
+"./chunk-U56C6E24.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{findCgroup:()=>findCgroup,listCgroup:()=>listCgroup,makeCgroup:()=>makeCgroup,removeCgroup:()=>removeCgroup});module.
+exports=stdin_exports;var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_fs=require("no\
+de:fs");var import_node_path=builtin("node:path");var prefix="job-companion-";function makeCgroup(id){const own=ownCgroup();if(own===void 0)return null;const folder=import_node_path.
+default.join(own,`${prefix}${id}`);try{(0,import_node_fs.mkdirSync)(folder);return folder}catch(error){return(0,import_chunk_NVPF5LEY.errnoOf)(error)==="EEXIST"?
+folder:null}}function findCgroup(id){const own=ownCgroup();const folder=own===void 0?null:import_node_path.default.join(own,`${prefix}${id}`);return folder!==null&&
+(0,import_chunk_7WBBYJDG.exists)(folder)?folder:null}function listCgroup(folder,id){if(folder===null||import_node_path.default.basename(folder)!==`${prefix}${id}`||
+!isBelowMount(folder))return[];return pidsIn(folder)}function removeCgroup(folder,id){if(folder===null||import_node_path.default.basename(folder)!==`${prefix}${id}`||
+!isBelowMount(folder))return;try{removeEmpty(folder);if(import_node_path.default.basename(import_node_path.default.dirname(folder)).startsWith(prefix))(0,import_node_fs.
+rmdirSync)(import_node_path.default.dirname(folder))}catch{}}function removeEmpty(folder){for(const name of(0,import_chunk_7WBBYJDG.listNames)(folder))if(!name.
+includes("."))removeEmpty(import_node_path.default.join(folder,name));(0,import_node_fs.rmdirSync)(folder)}function pidsIn(folder){const text=readOrEmpty(import_node_path.
+default.join(folder,"cgroup.procs"));const own=text.split("\n").map(Number).filter(pid=>pid>1);const inner=(0,import_chunk_7WBBYJDG.listNames)(folder).filter(name=>!name.
+startsWith(prefix)&&!/^(?:cgroup|cpu|memory|io|pids|cpuset|hugetlb|rdma|misc)\./.test(name));return[...own,...inner.flatMap(name=>pidsIn(import_node_path.default.
+join(folder,name)))]}function ownCgroup(){const mount=mountPoint();const line=readOrEmpty("/proc/self/cgroup").split("\n").find(one=>one.startsWith("0::"));return mount===
+void 0||line===void 0?void 0:import_node_path.default.join(mount,line.slice(3))}function mountPoint(){const line=readOrEmpty("/proc/self/mounts").split("\n").find(
+one=>one.split(" ")[2]==="cgroup2");return line?.split(" ")[1]}function isBelowMount(folder){const mount=mountPoint();return mount!==void 0&&import_node_path.default.
+resolve(folder)===folder&&folder.startsWith(`${mount}/`)}function readOrEmpty(file){try{return(0,import_node_fs.readFileSync)(file,"utf8")}catch{return""}}
+
+},
+"./chunk-ULFNSU7F.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{limitWarnings:()=>limitWarnings,makeRunPart:()=>makeRunPart,requireProgram:()=>requireProgram,runOptions:()=>runOptions});
+module.exports=stdin_exports;var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_JIIZYQID=load("./chunk-JIIZYQID.js");var import_chunk_WRTXUPAM=load(
+"./chunk-WRTXUPAM.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_GEPPUING=load(
+"./chunk-GEPPUING.js");var import_chunk_DKDSRNTC=load("./chunk-DKDSRNTC.js");var import_chunk_SOAB6GUX=load("./chunk-SOAB6GUX.js");var import_chunk_M3Y4P5S5=load(
+"./chunk-M3Y4P5S5.js");var import_chunk_DL622BOW=load("./chunk-DL622BOW.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var runOptions={timeout:{kind:"\
+duration",value:"D",range:import_chunk_DKDSRNTC.limits.runTimeout,help:"hard limit, counted from launch (default 24h, at most 30d)"},deadline:{kind:"duration",value:"\
+D",range:import_chunk_DKDSRNTC.limits.runTimeout,help:"the same as --timeout"},"kill-after":{kind:"duration",value:"D",range:import_chunk_DKDSRNTC.limits.runKillGrace,
+help:"time between TERM and KILL (default 30s)"},cwd:{kind:"text",value:"DIR",help:"folder to run in (default: here)"},shell:{kind:"flag",help:"give the one wor\
+d after -- to /bin/sh -c"},pipefail:{kind:"flag",help:"with --shell: a pipe fails when any of its commands does"},"success-exit":{kind:"count",value:"N",range:{
+default:0,min:0,max:255},help:"the exit code that means success (default 0)"},"success-file":{kind:"list",value:"PATH",help:"success only when this file is new \
+or changed at the end; may be repeated"},result:{kind:"list",value:"PATH",help:"file or folder to tell of at the end; may be repeated"},log:{kind:"text",value:"\
+PATH",help:"the command's own log; its last 50 lines are told on failure"},expect:{kind:"duration",value:"D",range:import_chunk_DKDSRNTC.limits.expect,help:"exp\
+ected duration; later asks for attention"},"checkpoint-every":{kind:"text",value:"D",help:"judge its progress at this interval (default 1h); a hang is told afte\
+r about two, so for a night take 10m to 30m or auto; auto or auto:D: every 5m (D), five times as often while nothing changes and from 90%"},"sample-every":{kind:"\
+duration",value:"D",range:import_chunk_DKDSRNTC.limits.sample,help:"look at its CPU, output and result paths this often (default 60s, at most the interval above\
+)"},probe:{kind:"text",value:"LINE",help:"read-only shell line that prints its progress as one JSON object: completed, total, phase, status, eta_seconds, messag\
+e (all optional, no other names)"},"probe-timeout":{kind:"duration",value:"D",range:import_chunk_DKDSRNTC.limits.probe,help:"bound of one probe (default 30s)"},
+"first-output":{kind:"duration",value:"D",range:import_chunk_DKDSRNTC.limits.optInLimit,help:"end it when nothing was printed by then"},"stall-after":{kind:"dur\
+ation",value:"D",range:import_chunk_DKDSRNTC.limits.optInLimit,help:"end it when nothing happened for that long: no output, no CPU, no change of a result path"},
+...import_chunk_JIIZYQID.onStallOption,"status-cmd":{kind:"text",value:"LINE",help:"for a launcher that detaches: shell line that prints {identity, status, exit\
+_code}; asked once at the end"},identity:{kind:"text",value:"TEXT",help:"the task that --status-cmd must name"},"max-output":{kind:"size",value:"SIZE",range:import_chunk_DKDSRNTC.
+limits.maxOutput,help:"cap of each output file on disk (default 64M)"},"keep-children":{kind:"flag",help:"leave processes alone that the command left behind"},...import_chunk_JIIZYQID.
+launchOptions};async function programOf(input,cwd){const words=input.rest??[];checkFirst(words);if(input.has("shell")){if(words.length!==1)throw(0,import_chunk_NVPF5LEY.
+usageError)(`cannot take ${words.length} words with --shell: it needs the whole command line as one word after --`);return shellOf(words[0],input.has("pipefail"))}
+const program=requireProgram(words[0],cwd);return{argv:[...words],program}}function checkFirst(words){const[first=""]=words;if(!first.startsWith("--"))return;const misplaced=(0,
+import_chunk_LVXJVB3Z.misplacedIn)(runOptions,words);throw(0,import_chunk_NVPF5LEY.usageError)(`cannot run ${JSON.stringify(first)} as a program: options go bef\
+ore --`,misplaced&&misplaced.program.length>0?(0,import_chunk_GEPPUING.quoteWords)([...(0,import_chunk_SOAB6GUX.selfWords)(),"run",...misplaced.options,"--",...misplaced.
+program]):(0,import_chunk_GEPPUING.quoteWords)([...(0,import_chunk_SOAB6GUX.selfWords)(),"run","--help"]))}function requireProgram(name,cwd){const program=(0,import_chunk_M3Y4P5S5.
+findProgram)(name,cwd);if(program!==void 0)return program;const where=name.includes("/")?`no executable file of that name (looked from ${cwd})`:`it is not on PA\
+TH (${import_chunk_DL622BOW.variables.searchPath()||"empty"})`;throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot run ${JSON.stringify(name)}: ${where}`,
+"give the path of the program")}async function shellOf(line,hasPipefail){if(!hasPipefail)return{argv:[sh,"-c",line],program:sh};const program=findBash()??(await hasOption(
+sh)?sh:void 0);if(program!==void 0)return{argv:[program,"-o","pipefail","-c",line],program};throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot take \
+--pipefail: there is no bash on PATH, and ${sh} has no such option`,"install bash, or leave --pipefail away")}var sh="/bin/sh";function findBash(){const folders=import_chunk_DL622BOW.
+variables.searchPath().split(":");const found=folders.filter(folder=>folder.startsWith("/")).map(folder=>(0,import_chunk_M3Y4P5S5.findProgram)(`${folder}/bash`,
+"/"));return found.find(file=>file!==void 0)}async function hasOption(program){const{runTool}=await Promise.resolve().then(()=>load("./tool-6DJVFZ27.js"));const args=[
+"-o","pipefail","-c",":"];const environment=(0,import_chunk_DL622BOW.toolEnvironment)();const timeoutMs=import_chunk_DKDSRNTC.limits.probe.default;const answer=await runTool(
+{program,args,cwd:"/",environment,timeoutMs,limit:import_chunk_DKDSRNTC.probeBytes});return answer.code===0}async function makeRunPart(input,cwd){checkTogether(
+input);const[checkpoints,log]=[checkpointsOf(input.text("checkpoint-every")),input.text("log")];const part={success_exit:input.count("success-exit")??0,keep_children:input.
+has("keep-children")||input.has("status-cmd"),...(0,import_chunk_WRTXUPAM.pathsBefore)({results:input.texts("result"),successFiles:input.texts("success-file")},
+cwd),log:log===void 0?null:(0,import_chunk_WRTXUPAM.requireLogPath)(log,cwd),expect_ms:input.duration("expect")??null,...checkpoints,sample_ms:Math.min(input.durationOrDefault(
+"sample-every"),checkpoints.checkpoint_fast_ms??checkpoints.checkpoint_ms),probe:lineOf(input,"probe"),probe_ms:input.durationOrDefault("probe-timeout"),status_cmd:lineOf(
+input,"status-cmd"),identity:identityOf(input)};return{...await programOf(input,cwd),...part}}function limitWarnings({expect_ms},deadlineMs){if(typeof expect_ms!==
+"number"||expect_ms<deadlineMs)return[];const message=`--expect ${(0,import_chunk_UNGYPAP3.formatDuration)(expect_ms)} is not below the hard limit of ${(0,import_chunk_UNGYPAP3.
+formatDuration)(deadlineMs)}: the job is ended before it can be called late`;return[{code:"expect_beyond_limit",message}]}function checkpointsOf(text){const{checkpoint,
+checkpointAuto}=import_chunk_DKDSRNTC.limits;if(text===void 0)return{checkpoint_ms:checkpoint.default};const auto=/^auto(?::(.*))?$/s.exec(text);if(!auto)return{
+checkpoint_ms:(0,import_chunk_UNGYPAP3.parseDuration)(text,"--checkpoint-every",checkpoint)};const long=auto[1]===void 0?checkpointAuto.default:(0,import_chunk_UNGYPAP3.
+parseDuration)(auto[1],"--checkpoint-every auto",checkpointAuto);const short=Math.ceil(long/import_chunk_DKDSRNTC.autoShare);return{checkpoint_ms:short*import_chunk_DKDSRNTC.
+autoShare,checkpoint_fast_ms:short}}function checkTogether(input){const needs=[["pipefail","shell"],["identity","status-cmd"],["status-cmd","identity"],["probe-\
+timeout","probe"]];for(const[name,other]of needs)if(input.has(name)&&!input.has(other))throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --${name} without \
+--${other}: ${whyTogether[name]}`,help())}var whyTogether={pipefail:"it is an option of that shell",identity:"only that command can name the task","status-cmd":"\
+its answer counts only for the task that you name","probe-timeout":"there is no probe to be bounded"};function lineOf(input,name){const line=input.text(name);if(line===
+void 0)return null;if(line.trim()==="")throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take an empty --${name}: allowed is one line for /bin/sh`,help());requireSize(
+name,line,import_chunk_DKDSRNTC.shellLineBytes);return line}function identityOf(input){const text=input.text("identity");if(text===void 0)return null;if(text.trim()===
+""||/[\r\n]/.test(text))throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --identity ${JSON.stringify(text)}: allowed is one line that names one task`,help());
+requireSize("identity",text,import_chunk_DKDSRNTC.identityBytes);return text}function requireSize(name,text,limit){const size=(0,import_chunk_LXK2ZILE.byteLength)(
+text);if(size>limit)throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --${name} of ${size} bytes: at most ${limit} are allowed`,help())}function help(){return(0,
+import_chunk_GEPPUING.quoteWords)([...(0,import_chunk_SOAB6GUX.selfWords)(),"run","--help"])}
+
+},
+"./chunk-UNGYPAP3.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{formatAge:()=>formatAge,formatDuration:()=>formatDuration,parseDuration:()=>parseDuration});module.exports=stdin_exports;
+var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var require_ms=(0,import_chunk_JSBRDJBE.__commonJS)(
+{"../../main/node_modules/ms/index.js"(exports2,module2){var s=1e3;var m=s*60;var h=m*60;var d=h*24;var w=d*7;var y=d*365.25;module2.exports=function(val,options){
+options=options||{};var type=typeof val;if(type==="string"&&val.length>0){return parse(val)}else if(type==="number"&&isFinite(val)){return options.long?fmtLong(
+val):fmtShort(val)}throw new Error("val is not a non-empty string or a valid number. val="+JSON.stringify(val))};function parse(str){str=String(str);if(str.length>
+100){return}var match=/^(-?(?:\d+)?\.?\d+) *(milliseconds?|msecs?|ms|seconds?|secs?|s|minutes?|mins?|m|hours?|hrs?|h|days?|d|weeks?|w|years?|yrs?|y)?$/i.exec(str);
+if(!match){return}var n=parseFloat(match[1]);var type=(match[2]||"ms").toLowerCase();switch(type){case"years":case"year":case"yrs":case"yr":case"y":return n*y;case"\
+weeks":case"week":case"w":return n*w;case"days":case"day":case"d":return n*d;case"hours":case"hour":case"hrs":case"hr":case"h":return n*h;case"minutes":case"min\
+ute":case"mins":case"min":case"m":return n*m;case"seconds":case"second":case"secs":case"sec":case"s":return n*s;case"milliseconds":case"millisecond":case"msecs":case"\
+msec":case"ms":return n;default:return void 0}}function fmtShort(ms2){var msAbs=Math.abs(ms2);if(msAbs>=d){return Math.round(ms2/d)+"d"}if(msAbs>=h){return Math.
+round(ms2/h)+"h"}if(msAbs>=m){return Math.round(ms2/m)+"m"}if(msAbs>=s){return Math.round(ms2/s)+"s"}return ms2+"ms"}function fmtLong(ms2){var msAbs=Math.abs(ms2);
+if(msAbs>=d){return plural(ms2,msAbs,d,"day")}if(msAbs>=h){return plural(ms2,msAbs,h,"hour")}if(msAbs>=m){return plural(ms2,msAbs,m,"minute")}if(msAbs>=s){return plural(
+ms2,msAbs,s,"second")}return ms2+" ms"}function plural(ms2,msAbs,n,name){var isPlural=msAbs>=n*1.5;return Math.round(ms2/n)+" "+name+(isPlural?"s":"")}}});var import_ms=(0,
+import_chunk_JSBRDJBE.__toESM)(require_ms(),1);var whole=/^(?:\d+(?:\.\d+)?(?:ms|s|m|h|d))+$/;var part=/(\d+(?:\.\d+)?)(ms|s|m|h|d)/g;function parseDuration(text,option,range){
+const upTo=range.max>=Number.MAX_SAFE_INTEGER?"on":`to ${formatDuration(range.max)}`;const allowed=`allowed: ${formatDuration(range.min)} ${upTo}, written like \
+90s, 10m, 1h30m or 250ms`;if(!whole.test(text))throw(0,import_chunk_NVPF5LEY.usageError)(`cannot read ${option}: ${JSON.stringify(text)} is no duration; ${allowed}`);
+let total=0;for(const[piece]of text.matchAll(part))total+=(0,import_ms.default)(piece);total=Math.round(total);if(!(total>=range.min&&total<=range.max)){throw(0,
+import_chunk_NVPF5LEY.usageError)(`cannot take ${option} ${text}: it is out of range; ${allowed}`)}return total}function formatDuration(value){if(value<1e3)return`${Math.
+round(value)}ms`;if(value<6e4)return`${trim(value/1e3)}s`;const units=[["d",864e5],["h",36e5],["m",6e4],["s",1e3]];let rest=Math.round(value/1e3)*1e3;let text="";
+for(const[unit,size]of units){if(unit==="d"&&rest<2*size)continue;const count=Math.floor(rest/size);rest-=count*size;if(count>0)text+=`${count}${unit}`}return text}
+function formatAge(value){const seconds=Math.max(0,Math.floor(value/1e3));if(seconds<60)return`${seconds}s`;if(seconds<3600)return`${Math.floor(seconds/60)}m`;return seconds<
+2*86400?`${Math.floor(seconds/3600)}h`:`${Math.floor(seconds/86400)}d`}function trim(value){return String(Math.floor(value*10)/10)}
+
+},
+"./chunk-VB6XA2FR.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{compareIds:()=>compareIds,idTimeMs:()=>idTimeMs,isId:()=>isId,isIdPrefix:()=>isIdPrefix,makeId:()=>makeId,sortIds:()=>sortIds});
+module.exports=stdin_exports;var idPattern=/^[a-z]{2,12}-[0-9a-z]{8,9}-[0-9a-z]{6}$/;var prefixPattern=/^[a-z]{2,12}(?:-[0-9a-z]{0,9}(?:-[0-9a-z]{0,6})?)?$/;function makeId(verb,nowMs,random){
+const digits=Array.from(random.subarray(0,6),byte=>(byte%36).toString(36)).join("");return`${verb}-${nowMs.toString(36)}-${digits}`}function isId(text){return idPattern.
+test(text)}function isIdPrefix(text){return prefixPattern.test(text)}function idTimeMs(id){return Number.parseInt(id.split("-")[1]??"",36)}function compareIds(a,b){
+return idTimeMs(a)-idTimeMs(b)||(a<b?-1:a>b?1:0)}function sortIds(ids){const timed=ids.map(id=>[idTimeMs(id),id]);return timed.sort(([at,a],[other,b])=>at-other||
+(a<b?-1:a>b?1:0)).map(([,id])=>id)}
+
+},
+"./chunk-VKIYXGHB.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{progressCells:()=>progressCells,whatOf:()=>whatOf});module.exports=stdin_exports;var import_chunk_A5UVFMCP=load("./\
+chunk-A5UVFMCP.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_GEPPUING=load("\
+./chunk-GEPPUING.js");var import_chunk_ZB67UKUZ=load("./chunk-ZB67UKUZ.js");var import_chunk_PRYJ3TA6=load("./chunk-PRYJ3TA6.js");var import_chunk_CL3BCQKO=load(
+"./chunk-CL3BCQKO.js");function renderBar(completed,total,width=10){const share=shareOf(completed,total);if(share===null)return null;const filled=share>=1?width:
+Math.min(width-1,Math.max(share>0?1:0,Math.round(share*width)));const percent=share>=1?100:Math.min(99,Math.floor(share*100));return`[${"#".repeat(filled)}${"-".
+repeat(width-filled)}] ${String(percent).padStart(3)}%`}function shareOf(completed,total){if(completed===null||total===null||!(total>0)||!Number.isFinite(completed))
+return null;return Math.min(1,Math.max(0,completed/total))}var none={bar:null,eta:null,note:null};function progressCells(view,barWidth=10){const{spec,state}=view;
+if((0,import_chunk_ZB67UKUZ.isEnded)(state))return none;if(spec?.timer)return{...none,note:dueIn(spec.timer.due_at)};const queue=(0,import_chunk_A5UVFMCP.queueSeen)(
+view);if(queue)return{...none,note:queue.place===null?"in the queue":`place ${queue.place}`};const watch=(0,import_chunk_A5UVFMCP.watchSeen)(view);if(watch)return{
+...none,note:watch.word||watch.verdict};const checkpoint=(0,import_chunk_A5UVFMCP.checkpointOf)(state);if(!checkpoint)return none;const{completed,total,phase}=checkpoint;
+return{bar:renderBar(completed,total,barWidth),eta:etaOf(checkpoint.eta_seconds,checkpoint.at),note:phase===null?null:(0,import_chunk_LXK2ZILE.excerpt)(phase,40)}}
+function dueIn(dueAt){const due=(0,import_chunk_PRYJ3TA6.instantOf)(dueAt);if(due===null)return null;const left=due-(0,import_chunk_CL3BCQKO.nowMs)();return left<=
+0?"due":`due in ${coarse(left)}`}function etaOf(seconds,at){if(seconds===null||seconds<0||seconds>10*365*86400)return null;const left=seconds*1e3-Math.max(0,(0,
+import_chunk_CL3BCQKO.nowMs)()-((0,import_chunk_PRYJ3TA6.instantOf)(at)??(0,import_chunk_CL3BCQKO.nowMs)()));return left<=0?"any moment":coarse(left)}function coarse(ms){
+const step=ms>=2*864e5?36e5:ms>=6e5?6e4:1e3;return(0,import_chunk_UNGYPAP3.formatDuration)(Math.max(1e3,Math.ceil(ms/step)*step))}function whatOf(view){const{spec,
+state}=view;const cause=state.error?`[${state.error.code}] `:"";return(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(`${cause}${standing(
+view)}${spec?.label??subjectOf(view)}`).replace(/\s+/g," ").trim(),200)}function subjectOf({spec,state}){if(spec?.run)return(0,import_chunk_GEPPUING.quoteWords)(
+spec.run.argv);if(spec?.watch)return String(spec.watch.words);if(spec?.timer)return String(spec.timer.message);return spec?.staff?.prompt??state.error?.message??
+""}function standing(view){if((0,import_chunk_ZB67UKUZ.isEnded)(view.state)||!(view.spec?.timer||view.spec?.watch))return"";const{note}=progressCells(view);if(note===
+null)return"";return view.spec.timer?`${note}: `:`[${note}] `}
+
+},
+"./chunk-W7HED5VZ.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{findMode:()=>findMode,isReader:()=>isReader,isWriter:()=>isWriter,modeIds:()=>modeIds,modes:()=>modes});module.exports=
+stdin_exports;var readOnly="Change nothing: no file, no commit, no setting, nothing on other machines. Reading and searching are what you are here for.";var evidence="\
+Give the place of every claim: path and line, command and its output, or address.";var modes={staffer:{id:"staffer",summary:"hand a task to an agent CLI as a jo\
+b",role:"You carry out a task for the caller on your own.",rules:["Do what the task asks, no more. Leave what was changed before you came as it is.","Commit or \
+push only if the task asks for it."],form:["What you did and found, what you changed (paths), how you checked it, and what is left open."],profile:"standard"},research:{
+id:"research",summary:"have a question looked into and answered with evidence, as a job",role:"You look into a question and answer it with evidence.",rules:[readOnly,
+evidence,"Keep what you saw apart from what you conclude, and say how sure you are."],form:["The answer first, in a few sentences; then the evidence for it; the\
+n what you could not find out."],profile:"restricted"},review:{id:"review",summary:"have changes reviewed by an agent CLI, as a job",role:"You review changes th\
+at somebody else made.",rules:[readOnly,evidence,"Look for what breaks: wrong results, lost data, security holes, races, missing cases, tests that cannot fail. \
+Matters of taste come last or not at all.","Report only what you have checked in the code. Say when you looked at something and found nothing."],form:["The verd\
+ict first, in one sentence; then the findings, the worst first, each with severity, path and line, what happens, and how to mend it; then what you did not look \
+at."],profile:"restricted"},implement:{id:"implement",summary:"have a change made in this worktree by an agent CLI, as a job",role:"You make a change in a code \
+base on your own.",rules:["Keep to the habits of the code base, and to the task: no side trips.","Leave what was changed before you came as it is, unless the ta\
+sk is about it.","Prove the change: run the tests or checks that belong to it, and say which you ran and how they ended. Never weaken a test to make it pass.","\
+Commit only if the task asks for it; never push."],form:["What you changed and why (paths), which checks you ran with their results, and what is left open."],profile:"\
+standard"},ask:{id:"ask",summary:"ask an agent CLI and print its answer (a recorded job)",role:"You answer a question.",rules:[readOnly],form:["The answer itsel\
+f, as short as the question allows."],profile:"restricted"}};var modeIds=Object.keys(modes);function findMode(id){return Object.hasOwn(modes,id)?modes[id]:void 0}
+function isWriter(profile){return profile!=="restricted"}function isReader(mode,profile){return!isWriter(profile)||findMode(mode)?.profile==="restricted"}
+
+},
+"./chunk-WOZ3I7YC.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{keepLease:()=>keepLease,makeTicker:()=>makeTicker});module.exports=stdin_exports;var import_chunk_JMV7GTJH=load("./\
+chunk-JMV7GTJH.js");var import_chunk_DKDSRNTC=load("./chunk-DKDSRNTC.js");function makeTicker(claim,tick,everyMs=1e3){const second=setInterval(tick,everyMs);const release=keepLease(
+claim);process.on("SIGURG",tick);const first=setTimeout(tick,0);return()=>{clearInterval(second);release();clearTimeout(first);process.off("SIGURG",tick)}}function keepLease(claim){
+const lease=setInterval(()=>(0,import_chunk_JMV7GTJH.renewLease)(claim.paths),import_chunk_DKDSRNTC.leaseMs);return()=>clearInterval(lease)}
+
+},
+"./chunk-WRTXUPAM.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{freshPaths:()=>freshPaths,pathsBefore:()=>pathsBefore,requireLogPath:()=>requireLogPath});module.exports=stdin_exports;
+var import_chunk_DKDSRNTC=load("./chunk-DKDSRNTC.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");
+var import_node_path=builtin("node:path");function pathsBefore(given,cwd){const results=listOf("result",given.results,cwd);const files=listOf("success-file",given.
+successFiles,cwd);return{success_files:files.map(file=>baselineOf("success-file",file)),result_paths:results,result_baselines:results.map(file=>baselineOf("resu\
+lt",file))}}function freshPaths(run){const{success_files:files,result_paths:results}=run;return{...files?{success_files:files.map(({path:file})=>baselineOf("suc\
+cess-file",file))}:{},...results?{result_baselines:results.map(file=>baselineOf("result",file))}:{}}}function requireLogPath(text,cwd){const file=absolutePath("\
+log",text,cwd);lookAllowed("log",file);return file}function listOf(option,texts,cwd){if(texts.length>import_chunk_DKDSRNTC.resultPaths)throw(0,import_chunk_NVPF5LEY.
+usageError)(`cannot take ${texts.length} times --${option}: at most ${import_chunk_DKDSRNTC.resultPaths} are allowed`);const files=texts.map(text=>absolutePath(
+option,text,cwd));const twice=files.find((file,index)=>files.indexOf(file)!==index);if(twice!==void 0)throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --${option}\
+ twice for ${twice}: name each path once`);return files}function absolutePath(option,text,cwd){if(text==="")throw(0,import_chunk_NVPF5LEY.usageError)(`cannot ta\
+ke --${option} "": allowed is a path, which counts from the job's folder`);if(/[\0\r\n]/.test(text))throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --${option}\
+ ${JSON.stringify(text)}: a path may hold no line end and no NUL`);if(option!=="result"&&/\/\.{0,2}$/.test(text))throw(0,import_chunk_NVPF5LEY.usageError)(`cann\
+ot take --${option} ${JSON.stringify(text)}: it names a folder; name a file in it`);return import_node_path.default.resolve(cwd,text)}function baselineOf(option,file){
+const now=lookAllowed(option,file);return{path:file,before:now?{size:now.size,modified_ms:now.modifiedMs,inode:now.inode}:null}}function lookAllowed(option,file){
+const now=look(option,file);if(now?.kind==="folder"&&option!=="result")throw refusal(option,file,"it is a folder","name a file in it");if(now?.kind==="other")throw refusal(
+option,file,"it is neither a file nor a folder");if(now)return now;for(let folder=import_node_path.default.dirname(file);;folder=import_node_path.default.dirname(
+folder)){const kind=look(option,folder)?.kind;if(kind==="folder")return void 0;if(kind!==void 0)throw refusal(option,file,`${folder} is no folder`)}}function look(option,file){
+try{return(0,import_chunk_7WBBYJDG.lookBehind)(file)}catch(error){throw refusal(option,file,`it cannot be looked at (${(0,import_chunk_NVPF5LEY.errnoOf)(error)??
+"error"})`)}}function refusal(option,file,why,next="name another path"){return new import_chunk_NVPF5LEY.FaultError("preflight",`cannot take --${option} ${file}\
+: ${why}`,next)}
+
+},
+"./chunk-WV4CH5FA.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{hasLivingWorker:()=>hasLivingWorker,lookAtQueue:()=>lookAtQueue,makeQueueMemory:()=>makeQueueMemory,poolOf:()=>poolOf});
+module.exports=stdin_exports;var import_chunk_46NGIQAE=load("./chunk-46NGIQAE.js");var import_chunk_XTO4H6IH=load("./chunk-XTO4H6IH.js");var import_chunk_ZB67UKUZ=load(
+"./chunk-ZB67UKUZ.js");var import_chunk_KARSDQDW=load("./chunk-KARSDQDW.js");var import_chunk_PRYJ3TA6=load("./chunk-PRYJ3TA6.js");var import_chunk_DKDSRNTC=load(
+"./chunk-DKDSRNTC.js");var import_chunk_LYW6VLYD=load("./chunk-LYW6VLYD.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_VB6XA2FR=load(
+"./chunk-VB6XA2FR.js");var import_chunk_SOAB6GUX=load("./chunk-SOAB6GUX.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_NVPF5LEY=load(
+"./chunk-NVPF5LEY.js");function makeQueueMemory(){return{members:new Map,silent:new Map,unsettled:new Set}}function poolOf(spec){if(spec.kind==="timer")return null;
+return JSON.stringify([spec.kind==="watch"?"watch":"work",spec.owner])}async function lookAtQueue(root,spec,memory){const own=poolOf(spec);const active=(0,import_chunk_XTO4H6IH.
+listActive)(root);forgetGone(memory,active);const ahead=[];const begun=[];for(const id of active){if(id===spec.id)continue;const paths=(0,import_chunk_SOAB6GUX.
+jobPaths)(root,id);if(!await isInPool(memory,paths,id,own))continue;if(isLetGo(memory,paths,id))begun.push(id);else if((0,import_chunk_VB6XA2FR.compareIds)(id,spec.
+id)<0&&!isSilent(memory,paths,id))ahead.push(id)}const isFirst=ahead.length===0;const atWork=begun.flatMap(id=>isFirst?lookAtWork(root,id,memory):[{id,condition:unlooked}]);
+const mayGo=isFirst&&atWork.length<(spec.max_live??Number.POSITIVE_INFINITY);return{ahead,atWork,place:ahead.length+1,mayGo}}var unlooked="supervised";function lookAtWork(root,id,memory){
+const paths=(0,import_chunk_SOAB6GUX.jobPaths)(root,id);const condition=hasLivingWorker(paths)?unlooked:look(root,id);return condition!==void 0&&takesPlace(condition,
+memory,paths,id)?[{id,condition}]:[]}function isLetGo(memory,paths,id){const known=memory.members.get(id);if(!known||known.isLetGo)return true;known.isLetGo=(0,
+import_chunk_7WBBYJDG.exists)(paths.turn)&&(0,import_chunk_KARSDQDW.readTurn)(paths,id)!==void 0||(0,import_chunk_7WBBYJDG.exists)(paths.started);return known.isLetGo}
+function look(root,id){try{const view=(0,import_chunk_ZB67UKUZ.inspect)(root,id);return(0,import_chunk_ZB67UKUZ.isEnded)(view.state)?void 0:(0,import_chunk_ZB67UKUZ.
+conditionOf)(view)}catch(error){if(error instanceof import_chunk_NVPF5LEY.FaultError&&error.code==="unknown_job")return void 0;throw error}}function takesPlace(condition,memory,paths,id){
+if(condition==="damaged")return false;if(condition==="unclaimed")return!isSilent(memory,paths,id);return!(0,import_chunk_46NGIQAE.isSettleable)(condition)||!memory.
+unsettled.has(id)}async function isInPool(memory,paths,id,pool){const known=memory.members.get(id);if(known)return known.pool===pool;const read=(0,import_chunk_PRYJ3TA6.
+readSpec)(paths);if(read.kind!=="ok")return false;const isOurs=await(0,import_chunk_KARSDQDW.isGenuine)(read.value,(0,import_chunk_KARSDQDW.readKey)());const its=isOurs?
+poolOf(read.value):null;memory.members.set(id,{pool:its,isLetGo:!(0,import_chunk_KARSDQDW.hasQueue)(read.value)});return its===pool}function hasLivingWorker(paths){
+const[worker,launch]=[(0,import_chunk_PRYJ3TA6.readWorker)(paths),(0,import_chunk_PRYJ3TA6.readLaunch)(paths)];return[worker,launch].some(read=>read.kind==="ok"&&
+(0,import_chunk_LYW6VLYD.livenessOf)(read.value.worker)==="alive")}function isSilent(memory,paths,id){const last=(0,import_chunk_7WBBYJDG.factsOf)(paths.lease)??
+(0,import_chunk_7WBBYJDG.factsOf)(paths.launch)??(0,import_chunk_7WBBYJDG.factsOf)(paths.spec);if(last&&(0,import_chunk_CL3BCQKO.nowMs)()-last.modifiedMs<=import_chunk_DKDSRNTC.
+leaseStaleMs){memory.silent.delete(id);return false}const since=memory.silent.get(id)??(0,import_chunk_CL3BCQKO.monotonicMs)();memory.silent.set(id,since);return(0,
+import_chunk_CL3BCQKO.monotonicMs)()-since>import_chunk_DKDSRNTC.leaseMs}function forgetGone(memory,active){if(memory.members.size<=active.length)return;const there=new Set(
+active);for(const known of[memory.members,memory.silent,memory.unsettled])for(const id of known.keys())if(!there.has(id))known.delete(id)}
+
+},
+"./chunk-X3MC7LDT.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{checkLaunchOptions:()=>checkLaunchOptions,launchAndTell:()=>launchAndTell,launchWords:()=>launchWords,notifyOf:()=>notifyOf,
+onStallOf:()=>onStallOf,tellLaunched:()=>tellLaunched});module.exports=stdin_exports;var import_chunk_DNRXHQVW=load("./chunk-DNRXHQVW.js");var import_chunk_HR3GXE3S=load(
+"./chunk-HR3GXE3S.js");var import_chunk_BY7A7LEO=load("./chunk-BY7A7LEO.js");var import_chunk_G6UG24L2=load("./chunk-G6UG24L2.js");var import_chunk_LXK2ZILE=load(
+"./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_PRYJ3TA6=load("./chunk-PRYJ3TA6.js");var import_chunk_DKDSRNTC=load(
+"./chunk-DKDSRNTC.js");var import_chunk_SOAB6GUX=load("./chunk-SOAB6GUX.js");var import_chunk_M3Y4P5S5=load("./chunk-M3Y4P5S5.js");var import_chunk_DL622BOW=load(
+"./chunk-DL622BOW.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_path=builtin("node:path");async function notifyOf(context,input,inherited){
+const text=input.text("notify");if(text==="none")return null;if(text!==void 0)return resolved((0,import_chunk_HR3GXE3S.parseNotify)(text),"--notify",context.cwd);
+if(inherited)return resolved(inherited,"the notifier of the earlier job",context.cwd);if(!(0,import_chunk_BY7A7LEO.mayMention)("notify"))return null;const{readUserConfig}=await Promise.
+resolve().then(()=>load("./config-AGVHHH6G.js"));const{notify}=readUserConfig();return notify?resolved(notify,`"notify" of ${(0,import_chunk_BY7A7LEO.userConfigFile)()}`,
+null):null}function resolved(words,source,cwd){const[name="",...args]=words;const isRelative=name.includes("/")&&!import_node_path.default.isAbsolute(name);const program=cwd===
+null&&isRelative?void 0:(0,import_chunk_M3Y4P5S5.findProgram)(name,cwd??"/");if(program!==void 0)return[program,...args];const where=!name.includes("/")?`it is \
+not on PATH (${import_chunk_DL622BOW.variables.searchPath()||"empty"})`:cwd===null&&isRelative?"it must be absolute or on PATH":`no executable file of that name${isRelative?
+` (looked from ${cwd})`:""}`;throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot use ${JSON.stringify(name)} as ${source}: ${where}`,"give the path o\
+f the program")}function launchWords(input){const onceKey=input.text("once-key")??null;if(onceKey==="")throw(0,import_chunk_NVPF5LEY.usageError)('cannot take --\
+once-key "": a key needs at least one character');return{owner:input.text("owner")??import_chunk_DL622BOW.variables.owner()??null,label:input.text("label")??null,
+onceKey,maxLive:input.count("max-live")??null}}function onStallOf(input){const text=input.text("on-stall");if(text===void 0)return null;if(text.trim()==="")throw(0,
+import_chunk_NVPF5LEY.usageError)("cannot take an empty --on-stall: say what is to be done about a stall");const size=(0,import_chunk_LXK2ZILE.byteLength)(text);
+if(size>import_chunk_DKDSRNTC.onStallBytes)throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --on-stall of ${size} bytes: at most ${import_chunk_DKDSRNTC.onStallBytes}\
+ are allowed`);return text}function checkLaunchOptions(input){if(input.has("wait-timeout")&&!input.has("wait"))throw(0,import_chunk_NVPF5LEY.usageError)("cannot\
+ take --wait-timeout without --wait");input.duration("wait-timeout");for(const other of["json","wait"]){if(input.has("id-only")&&input.has(other))throw(0,import_chunk_NVPF5LEY.
+usageError)(`cannot take --id-only and --${other} together`)}}async function launchAndTell(context,input,request,isSynchronous=false){checkLaunchOptions(input);
+const root=context.root(input);const notify=await notifyOf(context,input,request.notify);return tellLaunched(context,input,root,await(0,import_chunk_DNRXHQVW.launch)(
+root,{...request,notify}),isSynchronous)}async function tellLaunched(context,input,root,launched,isSynchronous){if(input.has("wait")||isSynchronous){const{waitAndTell}=await Promise.
+resolve().then(()=>load("./collecting-PWBK2BBG.js"));const told=launched.isNew?warningNotes(root,launched.id):[];const collect=`collect: ${import_chunk_G6UG24L2.
+nextCommands.wait(launched.id,root.option)}`;for(const line of[jobLine(launched),collect,...told])context.tell(line);const timeoutMs=input.duration("wait-timeou\
+t")??Number.MAX_SAFE_INTEGER;return waitAndTell(context,root,[launched.id],{mode:"all",timeoutMs,heartbeatMs:null,isJson:input.has("json"),told})}return tellLaunch(
+root,launched,input)}function jobLine({id,isNew}){return`job ${id}${isNew?"":" (this once-key had it already; nothing was started)"}`}function warningsOf(root,id){
+const spec=(0,import_chunk_PRYJ3TA6.readSpec)((0,import_chunk_SOAB6GUX.jobPaths)(root.folder,id));return spec.kind==="ok"?spec.value.warnings??[]:[]}function warningNotes(root,id){
+return warningsOf(root,id).map(one=>`warning: ${(0,import_chunk_LXK2ZILE.plainText)(one.message)}`)}async function timerOf(root,id){if(!id.startsWith("timer-"))
+return void 0;const[{inspect},{dueWords,timerFacts}]=await Promise.all([Promise.resolve().then(()=>load("./view-HUR7Y7E7.js")),Promise.resolve().then(()=>load("\
+./timer-facts-PEFREU5C.js"))]);const{spec,state}=inspect(root.folder,id);if(!spec?.timer)return void 0;return{facts:{state:state.state,...timerFacts(spec.timer)},
+line:`due:     ${dueWords(spec.timer)}`}}async function queueOf(root,id){const spec=(0,import_chunk_PRYJ3TA6.readSpec)((0,import_chunk_SOAB6GUX.jobPaths)(root.folder,
+id));if(spec.kind!=="ok"||!spec.value.max_live)return void 0;try{return await(await Promise.resolve().then(()=>load("./queue-note-SCWDNBBH.js"))).queueNoteOf(root.
+folder,spec.value)}catch{return void 0}}async function tellLaunch(root,launched,input){const{id,isNew}=launched;const notes=warningNotes(root,id);if(input.has("\
+id-only"))return{code:import_chunk_6PFAPK5K.exitCodes.done,out:`${id}
+`,notes};const paths=(0,import_chunk_SOAB6GUX.jobPaths)(root.folder,id);const commands={wait:import_chunk_G6UG24L2.nextCommands.wait(id,root.option),observe:import_chunk_G6UG24L2.
+nextCommands.observe(id,root.option),cancel:import_chunk_G6UG24L2.nextCommands.cancel(id,root.option)};const timer=await timerOf(root,id);const queue=input.has(
+"max-live")?await queueOf(root,id):void 0;if(input.has("json")){return{code:import_chunk_6PFAPK5K.exitCodes.done,json:{id,new:isNew,...timer?{...timer.facts,replaced:launched.
+replaced??[]}:{},...queue?.facts??{},folder:paths.folder,result_path:paths.result,output_path:paths.output,warnings:warningsOf(root,id),next:commands}}}const lines=[
+jobLine(launched),...timer?[timer.line]:[],...queue?[queue.line]:[],...(launched.replaced??[]).map(earlier=>`replaced: ${earlier}`),`collect: ${commands.wait}`,
+`observe: ${commands.observe}`,`result:  ${paths.result}`];return{code:import_chunk_6PFAPK5K.exitCodes.done,out:`${lines.join("\n")}
+`,notes}}
+
+},
+"./chunk-XFBNWBRB.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{labelled:()=>labelled,wrap:()=>wrap});module.exports=stdin_exports;function wrap(text,width){const lines=[""];for(const word of text.
+split(" ")){const last=lines.at(-1);if(last!==""&&last.length+1+word.length>width)lines.push(word);else lines[lines.length-1]=last===""?word:`${last} ${word}`}return lines}
+var usualWidth=14;function labelled(label,text,labelWidth=usualWidth){return text.split("\n").flatMap(line=>wrap(line,80-labelWidth-2)).map((line,at)=>`  ${(at===
+0?label:"").padEnd(labelWidth)}${line}`.trimEnd())}
+
+},
+"./chunk-XRZCSGQB.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{findWorktree:()=>findWorktree,tracksAnything:()=>tracksAnything});module.exports=stdin_exports;var import_chunk_7WBBYJDG=load(
+"./chunk-7WBBYJDG.js");var import_node_fs=require("node:fs");var import_node_path=builtin("node:path");function findWorktree(folder){for(let at=import_node_path.
+default.resolve(folder);;at=import_node_path.default.dirname(at)){if(isGitPlace(import_node_path.default.join(at,".git")))return at;if(at===import_node_path.default.
+dirname(at))return void 0}}function isGitPlace(dotGit){const facts=(0,import_chunk_7WBBYJDG.factsOf)(dotGit);if(facts?.kind!=="link")return facts?.kind==="folde\
+r"||facts?.kind==="file";return(0,import_chunk_7WBBYJDG.isFolder)(dotGit)||(0,import_chunk_7WBBYJDG.isFile)(dotGit)}function tracksAnything(folder){const real=import_node_path.
+default.join((0,import_chunk_7WBBYJDG.realPath)(import_node_path.default.dirname(folder)),import_node_path.default.basename(folder));const root=findWorktree(import_node_path.
+default.dirname(real));if(root===void 0)return false;const index=readIndex(root);if(!index)return false;const wanted=Buffer.from(`${import_node_path.default.relative(
+root,real)}/`).toString("latin1");for(const name of indexNames(index.bytes,index.hashBytes)){if(name.startsWith(wanted)||`${name}/`===wanted)return true;if(name>
+wanted&&name.slice(0,wanted.length)>wanted)return false}return false}function readIndex(root){try{const dotGit=import_node_path.default.join(root,".git");const folder=(0,
+import_chunk_7WBBYJDG.isFolder)(dotGit)?dotGit:linkedFolder(root,(0,import_node_fs.readFileSync)(dotGit,"utf8"));const bytes=(0,import_node_fs.readFileSync)(import_node_path.
+default.join(folder,"index"));if(bytes.length<12||bytes.toString("latin1",0,4)!=="DIRC")return void 0;return{bytes,hashBytes:usesSha256(folder)?32:20}}catch{return void 0}}
+function usesSha256(folder){const places=[folder,import_node_path.default.join(folder,"../..")];return places.some(place=>{try{return/^\s*objectformat\s*=\s*sha256/im.
+test((0,import_node_fs.readFileSync)(import_node_path.default.join(place,"config"),"utf8"))}catch{return false}})}function linkedFolder(root,text){return import_node_path.
+default.resolve(root,text.replace(/^gitdir:\s*<>/,"").trim())}function*indexNames(bytes,hashBytes){const head=42+hashBytes;const version=bytes.readUInt32BE(4);if(version<
+2||version>4)return;let at=12;let name="";for(let left=bytes.readUInt32BE(8);left>0&&at+head<bytes.length;left-=1){const start=at;const isExtended=version>=3&&(bytes.
+readUInt16BE(at+head-2)&16384)!==0;at+=isExtended?head+2:head;let kept=0;if(version===4){let byte=bytes[at++]??0;let strip=byte&127;while(byte&128){byte=bytes[at++]??
+0;strip=strip+1<<7|byte&127}kept=Math.max(0,name.length-strip)}const end=bytes.indexOf(0,at);if(end<0)return;name=name.slice(0,kept)+bytes.toString("latin1",at,
+end);at=version===4?end+1:start+(end-start+8&~7);yield name}}
+
+},
+"./chunk-XSVLTRB3.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{staffFacts:()=>staffFacts});module.exports=stdin_exports;var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");function staffFacts(spec){
+const{staff}=spec??{};if(!staff)return{backend:null,profile:null,model:null};const short=text=>(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(
+String(text)),120);return{backend:short(staff.custom?.name??staff.backend),profile:short(staff.profile),model:staff.model?short(staff.model):null}}
+
+},
+"./chunk-XTO4H6IH.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{findJob:()=>findJob,jobsFolder:()=>jobsFolder,listActive:()=>listActive,listJobs:()=>listJobs,noFolderFault:()=>noFolderFault,
+requireWholeId:()=>requireWholeId});module.exports=stdin_exports;var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_VB6XA2FR=load("./chunk-V\
+B6XA2FR.js");var import_chunk_SOAB6GUX=load("./chunk-SOAB6GUX.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_NVPF5LEY=load("./chunk\
+-NVPF5LEY.js");var import_node_path=builtin("node:path");function listJobs(root){return(0,import_chunk_VB6XA2FR.sortIds)((0,import_chunk_7WBBYJDG.listNames)((0,
+import_chunk_SOAB6GUX.rootPaths)(root).jobs).filter(import_chunk_VB6XA2FR.isId)).reverse()}function listActive(root){return(0,import_chunk_VB6XA2FR.sortIds)((0,
+import_chunk_7WBBYJDG.listNames)((0,import_chunk_SOAB6GUX.rootPaths)(root).active).filter(import_chunk_VB6XA2FR.isId))}function findJob(root,text){const list=listCommand(
+root);if(!(0,import_chunk_VB6XA2FR.isIdPrefix)(text)){throw new import_chunk_NVPF5LEY.FaultError("unknown_job",`cannot take ${JSON.stringify(text)} as a job id:\
+ ids look like run-mik3x9ab-4f7q2z`,list)}const all=(0,import_chunk_7WBBYJDG.listNames)((0,import_chunk_SOAB6GUX.rootPaths)(root.folder).jobs).filter(import_chunk_VB6XA2FR.
+isId);if(all.includes(text))return requireFolder(root,text);const matches=all.filter(id=>id.startsWith(text));if(matches.length===1)return requireFolder(root,matches[0]);
+if(matches.length===0)throw unknownJob(root,text);const shown=(0,import_chunk_VB6XA2FR.sortIds)(matches).slice(-5).join(", ");throw new import_chunk_NVPF5LEY.FaultError(
+"ambiguous_id",`cannot tell which job ${text} is: ${matches.length} jobs begin so, the newest are ${shown}`,"give more of the id")}function requireWholeId(root,text){
+const id=findJob(root,text);if(id===text)return id;throw new import_chunk_NVPF5LEY.FaultError("ambiguous_id",`cannot take the short id ${text}: this command nee\
+ds the whole id`,`the one job that begins so is ${id}`)}function jobsFolder(root){return import_node_path.default.join(root,"jobs")}function requireFolder(root,id){
+const folder=import_node_path.default.join((0,import_chunk_SOAB6GUX.rootPaths)(root.folder).jobs,id);const facts=(0,import_chunk_7WBBYJDG.factsOf)(folder);if(facts?.
+kind==="folder")return id;if(!facts)throw unknownJob(root,id);throw new import_chunk_NVPF5LEY.FaultError("state_unusable",`cannot use job ${id}: ${folder} is no\
+ folder of its own`)}function noFolderFault(root,what){if((0,import_chunk_7WBBYJDG.factsOf)(root.folder))return void 0;return new import_chunk_NVPF5LEY.FaultError(
+"unknown_job",`cannot find ${what}: there is no state folder ${root.folder}`,"go to the worktree where it was started (the state of jobs lies per worktree), or \
+name the folder with --state-dir DIR")}function unknownJob(root,text){const fault=noFolderFault(root,`job ${text}`);if(fault)return fault;return new import_chunk_NVPF5LEY.
+FaultError("unknown_job",`cannot find job ${text}: there is no such job in the state folder ${root.folder}`,`${listCommand(root)}, or name another folder with -\
+-state-dir DIR`)}function listCommand(root){return`list them with: ${(0,import_chunk_GEPPUING.quoteWords)([...(0,import_chunk_SOAB6GUX.selfWords)(),"status",...root.
+option])}`}
+
+},
+"./chunk-YI66OX75.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{askGh:()=>askGh,checksFacts:()=>checksFacts,checksWord:()=>checksWord,checksWords:()=>checksWords,compareActivity:()=>compareActivity,
 factsOfActivity:()=>factsOfActivity,fieldsOf:()=>fieldsOf,findPull:()=>findPull,graceCursor:()=>graceCursor,graceOf:()=>graceOf,isFailure:()=>isFailure,isJob:()=>isJob,
 isJobOf:()=>isJobOf,isNoneForGood:()=>isNoneForGood,line:()=>line,linkOf:()=>linkOf,movedFrom:()=>movedFrom,readCheck:()=>readCheck,readPull:()=>readPull,readRun:()=>readRun,
 readSeen:()=>readSeen,repositoryIn:()=>repositoryIn,repositoryOf:()=>repositoryOf,rowsOf:()=>rowsOf,shaOf:()=>shaOf,shareGh:()=>shareGh,shortSha:()=>shortSha,sinceOf:()=>sinceOf,
-targetOptions:()=>targetOptions,unexpected:()=>unexpected,wantsFresh:()=>wantsFresh,wordsOfActivity:()=>wordsOfActivity});module.exports=stdin_exports;var import_chunk_LXK2ZILE=load(
-"./chunk-LXK2ZILE.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_DKDSRNTC=load("./chunk-DKDSRNTC.js");var import_chunk_CL3BCQKO=load(
+targetOptions:()=>targetOptions,unexpected:()=>unexpected,wantsFresh:()=>wantsFresh,wordsOfActivity:()=>wordsOfActivity});module.exports=stdin_exports;var import_chunk_UNGYPAP3=load(
+"./chunk-UNGYPAP3.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_DKDSRNTC=load("./chunk-DKDSRNTC.js");var import_chunk_CL3BCQKO=load(
 "./chunk-CL3BCQKO.js");var import_chunk_DL622BOW=load("./chunk-DL622BOW.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");function graceOf(graceMs,head,tools,cursor){
 const nowMs=tools.nowMs();const before=typeof cursor?.green==="string"?cursor.green:"";return{graceMs,head,nowMs,since:sinceOf(cursor,head,nowMs),greenBefore:tools.
 everyMs===void 0?null:before}}function checksWord(rollup,grace){if(rollup.word==="failing")return"failed";if(rollup.word==="passing")return isSettling(rollup,grace)?
@@ -3751,365 +4117,6 @@ const words2=["pr","checks",String(number),"--repo",repo,"--json","name,state,bu
 "answer")return/no (?:checks|commit)/i.test(answer.message)?[]:answer;return rowsOf(answer.value)?.map(readCheck)??unexpected("gh pr checks gave no list")}
 
 },
-"./chunk-TFEMYLSK.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{formatSize:()=>formatSize,parseSize:()=>parseSize});module.exports=stdin_exports;var import_chunk_NVPF5LEY=load("./\
-chunk-NVPF5LEY.js");var units={"":1,K:1024,M:1024**2,G:1024**3};function parseSize(text,option,range){const match=/^(\d+)([KMG]?)(?:i?B)?$/.exec(text);const value=match?
-Number(match[1])*(units[match[2]??""]??1):Number.NaN;if(!Number.isSafeInteger(value)||value<range.min||value>range.max){throw(0,import_chunk_NVPF5LEY.usageError)(
-`cannot take ${option} ${JSON.stringify(text)}: allowed are ${formatSize(range.min)} to ${formatSize(range.max)}, written like 64M`)}return value}function formatSize(bytes){
-if(bytes<1024)return`${bytes} B`;if(bytes<1024**2)return`${(bytes/1024).toFixed(1)} KiB`;if(bytes<1024**3)return`${(bytes/1024**2).toFixed(1)} MiB`;return`${(bytes/
-1024**3).toFixed(1)} GiB`}
-
-},
-"./chunk-U56C6E24.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{findCgroup:()=>findCgroup,listCgroup:()=>listCgroup,makeCgroup:()=>makeCgroup,removeCgroup:()=>removeCgroup});module.
-exports=stdin_exports;var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_fs=require("no\
-de:fs");var import_node_path=builtin("node:path");var prefix="job-companion-";function makeCgroup(id){const own=ownCgroup();if(own===void 0)return null;const folder=import_node_path.
-default.join(own,`${prefix}${id}`);try{(0,import_node_fs.mkdirSync)(folder);return folder}catch(error){return(0,import_chunk_NVPF5LEY.errnoOf)(error)==="EEXIST"?
-folder:null}}function findCgroup(id){const own=ownCgroup();const folder=own===void 0?null:import_node_path.default.join(own,`${prefix}${id}`);return folder!==null&&
-(0,import_chunk_7WBBYJDG.exists)(folder)?folder:null}function listCgroup(folder,id){if(folder===null||import_node_path.default.basename(folder)!==`${prefix}${id}`||
-!isBelowMount(folder))return[];return pidsIn(folder)}function removeCgroup(folder,id){if(folder===null||import_node_path.default.basename(folder)!==`${prefix}${id}`||
-!isBelowMount(folder))return;try{removeEmpty(folder);if(import_node_path.default.basename(import_node_path.default.dirname(folder)).startsWith(prefix))(0,import_node_fs.
-rmdirSync)(import_node_path.default.dirname(folder))}catch{}}function removeEmpty(folder){for(const name of(0,import_chunk_7WBBYJDG.listNames)(folder))if(!name.
-includes("."))removeEmpty(import_node_path.default.join(folder,name));(0,import_node_fs.rmdirSync)(folder)}function pidsIn(folder){const text=readOrEmpty(import_node_path.
-default.join(folder,"cgroup.procs"));const own=text.split("\n").map(Number).filter(pid=>pid>1);const inner=(0,import_chunk_7WBBYJDG.listNames)(folder).filter(name=>!name.
-startsWith(prefix)&&!/^(?:cgroup|cpu|memory|io|pids|cpuset|hugetlb|rdma|misc)\./.test(name));return[...own,...inner.flatMap(name=>pidsIn(import_node_path.default.
-join(folder,name)))]}function ownCgroup(){const mount=mountPoint();const line=readOrEmpty("/proc/self/cgroup").split("\n").find(one=>one.startsWith("0::"));return mount===
-void 0||line===void 0?void 0:import_node_path.default.join(mount,line.slice(3))}function mountPoint(){const line=readOrEmpty("/proc/self/mounts").split("\n").find(
-one=>one.split(" ")[2]==="cgroup2");return line?.split(" ")[1]}function isBelowMount(folder){const mount=mountPoint();return mount!==void 0&&import_node_path.default.
-resolve(folder)===folder&&folder.startsWith(`${mount}/`)}function readOrEmpty(file){try{return(0,import_node_fs.readFileSync)(file,"utf8")}catch{return""}}
-
-},
-"./chunk-UNGYPAP3.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{formatAge:()=>formatAge,formatDuration:()=>formatDuration,parseDuration:()=>parseDuration});module.exports=stdin_exports;
-var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var require_ms=(0,import_chunk_JSBRDJBE.__commonJS)(
-{"../../main/node_modules/ms/index.js"(exports2,module2){var s=1e3;var m=s*60;var h=m*60;var d=h*24;var w=d*7;var y=d*365.25;module2.exports=function(val,options){
-options=options||{};var type=typeof val;if(type==="string"&&val.length>0){return parse(val)}else if(type==="number"&&isFinite(val)){return options.long?fmtLong(
-val):fmtShort(val)}throw new Error("val is not a non-empty string or a valid number. val="+JSON.stringify(val))};function parse(str){str=String(str);if(str.length>
-100){return}var match=/^(-?(?:\d+)?\.?\d+) *(milliseconds?|msecs?|ms|seconds?|secs?|s|minutes?|mins?|m|hours?|hrs?|h|days?|d|weeks?|w|years?|yrs?|y)?$/i.exec(str);
-if(!match){return}var n=parseFloat(match[1]);var type=(match[2]||"ms").toLowerCase();switch(type){case"years":case"year":case"yrs":case"yr":case"y":return n*y;case"\
-weeks":case"week":case"w":return n*w;case"days":case"day":case"d":return n*d;case"hours":case"hour":case"hrs":case"hr":case"h":return n*h;case"minutes":case"min\
-ute":case"mins":case"min":case"m":return n*m;case"seconds":case"second":case"secs":case"sec":case"s":return n*s;case"milliseconds":case"millisecond":case"msecs":case"\
-msec":case"ms":return n;default:return void 0}}function fmtShort(ms2){var msAbs=Math.abs(ms2);if(msAbs>=d){return Math.round(ms2/d)+"d"}if(msAbs>=h){return Math.
-round(ms2/h)+"h"}if(msAbs>=m){return Math.round(ms2/m)+"m"}if(msAbs>=s){return Math.round(ms2/s)+"s"}return ms2+"ms"}function fmtLong(ms2){var msAbs=Math.abs(ms2);
-if(msAbs>=d){return plural(ms2,msAbs,d,"day")}if(msAbs>=h){return plural(ms2,msAbs,h,"hour")}if(msAbs>=m){return plural(ms2,msAbs,m,"minute")}if(msAbs>=s){return plural(
-ms2,msAbs,s,"second")}return ms2+" ms"}function plural(ms2,msAbs,n,name){var isPlural=msAbs>=n*1.5;return Math.round(ms2/n)+" "+name+(isPlural?"s":"")}}});var import_ms=(0,
-import_chunk_JSBRDJBE.__toESM)(require_ms(),1);var whole=/^(?:\d+(?:\.\d+)?(?:ms|s|m|h|d))+$/;var part=/(\d+(?:\.\d+)?)(ms|s|m|h|d)/g;function parseDuration(text,option,range){
-const upTo=range.max>=Number.MAX_SAFE_INTEGER?"on":`to ${formatDuration(range.max)}`;const allowed=`allowed: ${formatDuration(range.min)} ${upTo}, written like \
-90s, 10m, 1h30m or 250ms`;if(!whole.test(text))throw(0,import_chunk_NVPF5LEY.usageError)(`cannot read ${option}: ${JSON.stringify(text)} is no duration; ${allowed}`);
-let total=0;for(const[piece]of text.matchAll(part))total+=(0,import_ms.default)(piece);total=Math.round(total);if(!(total>=range.min&&total<=range.max)){throw(0,
-import_chunk_NVPF5LEY.usageError)(`cannot take ${option} ${text}: it is out of range; ${allowed}`)}return total}function formatDuration(value){if(value<1e3)return`${Math.
-round(value)}ms`;if(value<6e4)return`${trim(value/1e3)}s`;const units=[["d",864e5],["h",36e5],["m",6e4],["s",1e3]];let rest=Math.round(value/1e3)*1e3;let text="";
-for(const[unit,size]of units){if(unit==="d"&&rest<2*size)continue;const count=Math.floor(rest/size);rest-=count*size;if(count>0)text+=`${count}${unit}`}return text}
-function formatAge(value){const seconds=Math.max(0,Math.floor(value/1e3));if(seconds<60)return`${seconds}s`;if(seconds<3600)return`${Math.floor(seconds/60)}m`;return seconds<
-2*86400?`${Math.floor(seconds/3600)}h`:`${Math.floor(seconds/86400)}d`}function trim(value){return String(Math.floor(value*10)/10)}
-
-},
-"./chunk-VB6XA2FR.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{compareIds:()=>compareIds,idTimeMs:()=>idTimeMs,isId:()=>isId,isIdPrefix:()=>isIdPrefix,makeId:()=>makeId,sortIds:()=>sortIds});
-module.exports=stdin_exports;var idPattern=/^[a-z]{2,12}-[0-9a-z]{8,9}-[0-9a-z]{6}$/;var prefixPattern=/^[a-z]{2,12}(?:-[0-9a-z]{0,9}(?:-[0-9a-z]{0,6})?)?$/;function makeId(verb,nowMs,random){
-const digits=Array.from(random.subarray(0,6),byte=>(byte%36).toString(36)).join("");return`${verb}-${nowMs.toString(36)}-${digits}`}function isId(text){return idPattern.
-test(text)}function isIdPrefix(text){return prefixPattern.test(text)}function idTimeMs(id){return Number.parseInt(id.split("-")[1]??"",36)}function compareIds(a,b){
-return idTimeMs(a)-idTimeMs(b)||(a<b?-1:a>b?1:0)}function sortIds(ids){const timed=ids.map(id=>[idTimeMs(id),id]);return timed.sort(([at,a],[other,b])=>at-other||
-(a<b?-1:a>b?1:0)).map(([,id])=>id)}
-
-},
-"./chunk-VN4MJR5W.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{progressCells:()=>progressCells,whatOf:()=>whatOf});module.exports=stdin_exports;var import_chunk_YMTOOF7P=load("./\
-chunk-YMTOOF7P.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_GEPPUING=load("\
-./chunk-GEPPUING.js");var import_chunk_ZB67UKUZ=load("./chunk-ZB67UKUZ.js");var import_chunk_PRYJ3TA6=load("./chunk-PRYJ3TA6.js");var import_chunk_CL3BCQKO=load(
-"./chunk-CL3BCQKO.js");function renderBar(completed,total,width=10){const share=shareOf(completed,total);if(share===null)return null;const filled=share>=1?width:
-Math.min(width-1,Math.max(share>0?1:0,Math.round(share*width)));const percent=share>=1?100:Math.min(99,Math.floor(share*100));return`[${"#".repeat(filled)}${"-".
-repeat(width-filled)}] ${String(percent).padStart(3)}%`}function shareOf(completed,total){if(completed===null||total===null||!(total>0)||!Number.isFinite(completed))
-return null;return Math.min(1,Math.max(0,completed/total))}var none={bar:null,eta:null,note:null};function progressCells(view,barWidth=10){const{spec,state}=view;
-if((0,import_chunk_ZB67UKUZ.isEnded)(state))return none;if(spec?.timer)return{...none,note:dueIn(spec.timer.due_at)};const queue=(0,import_chunk_YMTOOF7P.queueSeen)(
-view);if(queue)return{...none,note:queue.place===null?"in the queue":`place ${queue.place}`};const watch=(0,import_chunk_YMTOOF7P.watchSeen)(view);if(watch)return{
-...none,note:watch.word||watch.verdict};const checkpoint=(0,import_chunk_YMTOOF7P.checkpointOf)(state);if(!checkpoint)return none;const{completed,total,phase}=checkpoint;
-return{bar:renderBar(completed,total,barWidth),eta:etaOf(checkpoint.eta_seconds,checkpoint.at),note:phase===null?null:(0,import_chunk_LXK2ZILE.excerpt)(phase,40)}}
-function dueIn(dueAt){const due=(0,import_chunk_PRYJ3TA6.instantOf)(dueAt);if(due===null)return null;const left=due-(0,import_chunk_CL3BCQKO.nowMs)();return left<=
-0?"due":`due in ${coarse(left)}`}function etaOf(seconds,at){if(seconds===null||seconds<0||seconds>10*365*86400)return null;const left=seconds*1e3-Math.max(0,(0,
-import_chunk_CL3BCQKO.nowMs)()-((0,import_chunk_PRYJ3TA6.instantOf)(at)??(0,import_chunk_CL3BCQKO.nowMs)()));return left<=0?"any moment":coarse(left)}function coarse(ms){
-const step=ms>=2*864e5?36e5:ms>=6e5?6e4:1e3;return(0,import_chunk_UNGYPAP3.formatDuration)(Math.max(1e3,Math.ceil(ms/step)*step))}function whatOf(view){const{spec,
-state}=view;const cause=state.error?`[${state.error.code}] `:"";return(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(`${cause}${standing(
-view)}${spec?.label??subjectOf(view)}`).replace(/\s+/g," ").trim(),200)}function subjectOf({spec,state}){if(spec?.run)return(0,import_chunk_GEPPUING.quoteWords)(
-spec.run.argv);if(spec?.watch)return String(spec.watch.words);if(spec?.timer)return String(spec.timer.message);return spec?.staff?.prompt??state.error?.message??
-""}function standing(view){if((0,import_chunk_ZB67UKUZ.isEnded)(view.state)||!(view.spec?.timer||view.spec?.watch))return"";const{note}=progressCells(view);if(note===
-null)return"";return view.spec.timer?`${note}: `:`[${note}] `}
-
-},
-"./chunk-W7HED5VZ.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{findMode:()=>findMode,isReader:()=>isReader,isWriter:()=>isWriter,modeIds:()=>modeIds,modes:()=>modes});module.exports=
-stdin_exports;var readOnly="Change nothing: no file, no commit, no setting, nothing on other machines. Reading and searching are what you are here for.";var evidence="\
-Give the place of every claim: path and line, command and its output, or address.";var modes={staffer:{id:"staffer",summary:"hand a task to an agent CLI as a jo\
-b",role:"You carry out a task for the caller on your own.",rules:["Do what the task asks, no more. Leave what was changed before you came as it is.","Commit or \
-push only if the task asks for it."],form:["What you did and found, what you changed (paths), how you checked it, and what is left open."],profile:"standard"},research:{
-id:"research",summary:"have a question looked into and answered with evidence, as a job",role:"You look into a question and answer it with evidence.",rules:[readOnly,
-evidence,"Keep what you saw apart from what you conclude, and say how sure you are."],form:["The answer first, in a few sentences; then the evidence for it; the\
-n what you could not find out."],profile:"restricted"},review:{id:"review",summary:"have changes reviewed by an agent CLI, as a job",role:"You review changes th\
-at somebody else made.",rules:[readOnly,evidence,"Look for what breaks: wrong results, lost data, security holes, races, missing cases, tests that cannot fail. \
-Matters of taste come last or not at all.","Report only what you have checked in the code. Say when you looked at something and found nothing."],form:["The verd\
-ict first, in one sentence; then the findings, the worst first, each with severity, path and line, what happens, and how to mend it; then what you did not look \
-at."],profile:"restricted"},implement:{id:"implement",summary:"have a change made in this worktree by an agent CLI, as a job",role:"You make a change in a code \
-base on your own.",rules:["Keep to the habits of the code base, and to the task: no side trips.","Leave what was changed before you came as it is, unless the ta\
-sk is about it.","Prove the change: run the tests or checks that belong to it, and say which you ran and how they ended. Never weaken a test to make it pass.","\
-Commit only if the task asks for it; never push."],form:["What you changed and why (paths), which checks you ran with their results, and what is left open."],profile:"\
-standard"},ask:{id:"ask",summary:"ask an agent CLI and print its answer (a recorded job)",role:"You answer a question.",rules:[readOnly],form:["The answer itsel\
-f, as short as the question allows."],profile:"restricted"}};var modeIds=Object.keys(modes);function findMode(id){return Object.hasOwn(modes,id)?modes[id]:void 0}
-function isWriter(profile){return profile!=="restricted"}function isReader(mode,profile){return!isWriter(profile)||findMode(mode)?.profile==="restricted"}
-
-},
-"./chunk-WJOGFTVI.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{observation:()=>observation,progressOf:()=>progressOf});module.exports=stdin_exports;var import_chunk_QWDO6BAE=load(
-"./chunk-QWDO6BAE.js");var import_chunk_XSVLTRB3=load("./chunk-XSVLTRB3.js");var import_chunk_YMTOOF7P=load("./chunk-YMTOOF7P.js");var import_chunk_4HFWTUIW=load(
-"./chunk-4HFWTUIW.js");var import_chunk_G6UG24L2=load("./chunk-G6UG24L2.js");var import_chunk_Z4A3JPFR=load("./chunk-Z4A3JPFR.js");var import_chunk_LXK2ZILE=load(
-"./chunk-LXK2ZILE.js");var import_chunk_ZB67UKUZ=load("./chunk-ZB67UKUZ.js");var import_chunk_PRYJ3TA6=load("./chunk-PRYJ3TA6.js");var import_chunk_DKDSRNTC=load(
-"./chunk-DKDSRNTC.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load(
-"./chunk-527JQF7V.js");var eventBytes=3*1024;function boundDocument(document,page){let kept=page?.events??[];const make=()=>{if(!page)return document;const isMore=page.
-isMore||kept.length<page.events.length;if(document.next_seq!==void 0)return{...document,events:kept};return{...document,events:kept,next_seq:kept.at(-1)?.seq??page.
-after,more:isMore}};const size=()=>bytesOf(make());while(size()>import_chunk_DKDSRNTC.observeBytes&&kept.length>1)kept=kept.slice(0,-1);if(size()>import_chunk_DKDSRNTC.
-observeBytes&&kept[0])kept=[stumpOf(kept[0])];const progress=document.progress;for(let limit=import_chunk_DKDSRNTC.textTailBytes;progress&&size()>import_chunk_DKDSRNTC.
-observeBytes&&limit>64;limit=Math.floor(limit/2)){document.progress={...progress,text:(0,import_chunk_LXK2ZILE.tail)(progress.text??"",limit).text,text_truncated:true}}
-if(progress&&size()>import_chunk_DKDSRNTC.observeBytes)document.progress={tools_truncated:true,text_truncated:true};for(const name of["files","warnings","label",
-"timer","next","error","owner","model"])if(size()>import_chunk_DKDSRNTC.observeBytes)delete document[name];return make()}function boundEvent(event){return bytesOf(
-event)<=eventBytes?event:stumpOf(event)}function stumpOf({seq,at,job,owner,type}){return{seq,at,job,owner,type,truncated:true}}function bytesOf(value){return Buffer.
-byteLength(JSON.stringify(value))+1}function progressOf(view){const{paths,spec}=view;const[output,error]=[(0,import_chunk_7WBBYJDG.factsOf)(paths.output),(0,import_chunk_7WBBYJDG.
-factsOf)(paths.error)];const newest=Math.max(output&&output.size>0?output.modifiedMs:0,error&&error.size>0?error.modifiedMs:0);const facts={stdout_bytes:output?.
-size??0,stderr_bytes:error?.size??0,last_output_at:newest>0?(0,import_chunk_CL3BCQKO.isoOf)(newest):null,last_output_age_ms:newest>0?Math.max(0,Math.round((0,import_chunk_CL3BCQKO.
-nowMs)()-newest)):null};if(spec?.staff&&!spec.staff.custom){const snapshot=(0,import_chunk_527JQF7V.readJson)(paths.snapshot);return snapshot.kind==="ok"?{...facts,
-...snapshot.value}:{...facts,tools:[],text:"",text_truncated:false}}const bytes=(0,import_chunk_527JQF7V.readRange)(paths.output,-import_chunk_DKDSRNTC.tailBytes,
-import_chunk_DKDSRNTC.tailBytes)?.bytes??Buffer.alloc(0);const latest=(0,import_chunk_LXK2ZILE.tail)((0,import_chunk_LXK2ZILE.plainText)(bytes.toString("utf8")),
-import_chunk_DKDSRNTC.textTailBytes);return{...facts,text:latest.text,text_truncated:latest.truncated||(output?.size??0)>import_chunk_DKDSRNTC.tailBytes}}var recentEvents=5;
-var eventsAtMost=50;function observation(view,options){const{state,spec,paths}=view;const condition=(0,import_chunk_ZB67UKUZ.conditionOf)(view);const{waited}=options;
-const facts={id:view.id,kind:spec?.kind??null,verb:spec?.verb??null,owner:spec?.owner??null,label:spec?.label===null||spec?.label===void 0?null:(0,import_chunk_LXK2ZILE.
-excerpt)((0,import_chunk_LXK2ZILE.plainText)(spec.label),120),...(0,import_chunk_XSVLTRB3.staffFacts)(spec),state:state.state,...(0,import_chunk_YMTOOF7P.healthOf)(
-view,condition),checkpoint:(0,import_chunk_YMTOOF7P.checkpointOf)(state),...livenessFacts(view),watch:(0,import_chunk_YMTOOF7P.watchSeen)(view),timer:(0,import_chunk_YMTOOF7P.
-timerSeen)(view),...queueFacts(view),supervision:condition,rev:state.rev,now:(0,import_chunk_CL3BCQKO.isoNow)(),created_at:state.created_at,started_at:state.started_at,
-ended_at:state.ended_at,duration_ms:state.duration_ms,age_ms:(0,import_chunk_PRYJ3TA6.ageOf)(state.created_at,(0,import_chunk_CL3BCQKO.nowMs)()),deadline_ms:spec?.
-deadline_ms??null,exit_code:state.exit_code,signal:state.signal,...state.task_status===void 0?{}:{task_status:state.task_status,task_exit_code:state.task_exit_code??
-"unknown"},error:state.error===null?null:{...state.error,message:(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(state.error.message),400)},
-warnings:state.warnings.slice(0,5).map(one=>({code:one.code,message:(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(one.message),200)})),conversation:state.
-conversation,collected:(0,import_chunk_QWDO6BAE.collectedBy)(view),last_collected_seq:(0,import_chunk_QWDO6BAE.lastCollectedSeq)(view)};const next=nextFor(view,
-condition,options.root);if(waited&&next.wait!==void 0)next.wait=waited.next;const progress=(0,import_chunk_ZB67UKUZ.isEnded)(state)?null:progressOf(view);const document={
-...waited?headOf(waited):{},...(0,import_chunk_LXK2ZILE.plainValue)(facts,longest),files:filesOf(view),next,...progress===null?{}:{progress:(0,import_chunk_LXK2ZILE.
-plainValue)(progress,import_chunk_DKDSRNTC.textTailBytes+3)}};if(waited&&waited.wake!=="soft_timeout")return boundDocument(document,null);const after=options.afterSeq??
-Math.max(0,state.seq-recentEvents);const journal=(0,import_chunk_Z4A3JPFR.readEvents)(paths,after,eventsAtMost);const events=journal.events.map(event=>(0,import_chunk_LXK2ZILE.
-plainValue)(event,400));return boundDocument(document,{events,isMore:journal.more,after})}var longest=1024;function headOf({wake,cursor}){if(wake==="soft_timeou\
-t")return{wake,...cursor===void 0?{}:{next_seq:cursor}};const event=boundEvent((0,import_chunk_LXK2ZILE.plainValue)(wake.event,400));return{wake:wake.wake,event,
-next_seq:wake.nextSeq,pending_events:wake.pending,skipped:wake.skipped}}function queueFacts(view){const queue=(0,import_chunk_YMTOOF7P.queueSeen)(view);return{...queue?
-{queue}:{},...view.turn?{turn_at:view.turn.at}:{}}}function livenessFacts({spec,state}){if(!spec?.staff)return{};const{reason:_,...seen}=(0,import_chunk_YMTOOF7P.
-livenessSeen)(state)??{reason:null};return{liveness:(0,import_chunk_ZB67UKUZ.isEnded)(state)||!("word"in seen)?null:seen}}function filesOf({paths,state}){const files={
-result:paths.result,output:paths.output,error:paths.error,events:paths.events,worker_log:paths.workerLog};if(!(0,import_chunk_ZB67UKUZ.isEnded)(state))return files;
-return Object.fromEntries(Object.entries(files).map(([name,file])=>[name,(0,import_chunk_7WBBYJDG.exists)(file)?file:null]))}function nextFor(view,condition,root){
-if(condition==="damaged")return{doctor:import_chunk_G6UG24L2.nextCommands.doctor(view.id,root.option)};if(!(0,import_chunk_ZB67UKUZ.isEnded)(view.state))return{
-wait:import_chunk_G6UG24L2.nextCommands.wait(view.id,root.option),cancel:import_chunk_G6UG24L2.nextCommands.cancel(view.id,root.option)};const next={result:import_chunk_G6UG24L2.
-nextCommands.result(view.id,root.option)};if(view.state.state==="done")return next;if((0,import_chunk_4HFWTUIW.isContinuable)(view.paths,view.state))next.continue=
-import_chunk_G6UG24L2.nextCommands.continue(view.id,root.option);next.restart=import_chunk_G6UG24L2.nextCommands.restart(view.id,root.option);return next}
-
-},
-"./chunk-WN3675II.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{cancelJob:()=>cancelJob});module.exports=stdin_exports;var import_chunk_DITQO2JP=load("./chunk-DITQO2JP.js");var import_chunk_YB7RRXVP=load(
-"./chunk-YB7RRXVP.js");var import_chunk_ZB67UKUZ=load("./chunk-ZB67UKUZ.js");var import_chunk_KARSDQDW=load("./chunk-KARSDQDW.js");var import_chunk_DKDSRNTC=load(
-"./chunk-DKDSRNTC.js");var import_chunk_LYW6VLYD=load("./chunk-LYW6VLYD.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_7WBBYJDG=load(
-"./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");async function cancelJob(root,id,request,patienceMs){
-const before=await(0,import_chunk_YB7RRXVP.refresh)(root,id);if((0,import_chunk_ZB67UKUZ.isEnded)(before.state))return{view:before,result:before.state.state==="\
-canceled"?"canceled":"ended_before"};askFor(before,`${JSON.stringify({by:(0,import_chunk_LYW6VLYD.ownIdentity)(),owner:request.owner,at:(0,import_chunk_CL3BCQKO.
-isoNow)(),why:request.why})}
-`);nudge(before);const timeoutMs=patienceMs??(before.spec?.kill_grace_ms??0)+import_chunk_DKDSRNTC.killSettleMs+5e3+askingMs(before);const{views}=await(0,import_chunk_DITQO2JP.
-waitForJobs)(root,[id],{mode:"all",timeoutMs,heartbeatMs:null});const[view=before]=views;if(view.state.state==="canceled")return{view,result:"canceled"};return{
-view,result:(0,import_chunk_ZB67UKUZ.isEnded)(view.state)?"ended_before":"requested"}}function askingMs({spec}){return spec?.run?.status_cmd?import_chunk_DKDSRNTC.
-taskStatusMs+import_chunk_DKDSRNTC.toolGraceMs:0}function askFor({paths},text){for(let round=1;;round+=1){try{(0,import_chunk_527JQF7V.createFile)(paths.cancel,
-text);return}catch(error){if((0,import_chunk_NVPF5LEY.errnoOf)(error)!=="ENOENT"||round===3||!(0,import_chunk_7WBBYJDG.exists)(paths.folder))throw error}}}function nudge(view){
-const engine=(0,import_chunk_KARSDQDW.findEngine)(view.spec?.engine??"")??import_chunk_KARSDQDW.defaultEngine;for(const identity of[view.launch?.worker,view.worker?.
-worker])if(identity)engine.signal(identity,"SIGURG")}
-
-},
-"./chunk-WOZ3I7YC.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{keepLease:()=>keepLease,makeTicker:()=>makeTicker});module.exports=stdin_exports;var import_chunk_JMV7GTJH=load("./\
-chunk-JMV7GTJH.js");var import_chunk_DKDSRNTC=load("./chunk-DKDSRNTC.js");function makeTicker(claim,tick,everyMs=1e3){const second=setInterval(tick,everyMs);const release=keepLease(
-claim);process.on("SIGURG",tick);const first=setTimeout(tick,0);return()=>{clearInterval(second);release();clearTimeout(first);process.off("SIGURG",tick)}}function keepLease(claim){
-const lease=setInterval(()=>(0,import_chunk_JMV7GTJH.renewLease)(claim.paths),import_chunk_DKDSRNTC.leaseMs);return()=>clearInterval(lease)}
-
-},
-"./chunk-XFBNWBRB.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{labelled:()=>labelled,wrap:()=>wrap});module.exports=stdin_exports;function wrap(text,width){const lines=[""];for(const word of text.
-split(" ")){const last=lines.at(-1);if(last!==""&&last.length+1+word.length>width)lines.push(word);else lines[lines.length-1]=last===""?word:`${last} ${word}`}return lines}
-var usualWidth=14;function labelled(label,text,labelWidth=usualWidth){return text.split("\n").flatMap(line=>wrap(line,80-labelWidth-2)).map((line,at)=>`  ${(at===
-0?label:"").padEnd(labelWidth)}${line}`.trimEnd())}
-
-},
-"./chunk-XIT3TZXO.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{endedDocument:()=>endedDocument,noticeNotes:()=>noticeNotes,runNotes:()=>runNotes,tellEnded:()=>tellEnded,warningNote:()=>warningNote});
-module.exports=stdin_exports;var import_chunk_D3IA5BIG=load("./chunk-D3IA5BIG.js");var import_chunk_RPH7RAOV=load("./chunk-RPH7RAOV.js");var import_chunk_5VODEYFN=load(
-"./chunk-5VODEYFN.js");var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");var import_chunk_GGOIT7A5=load("./chunk-GGOIT7A5.js");var import_chunk_26UYZL6H=load(
-"./chunk-26UYZL6H.js");var import_chunk_G6UG24L2=load("./chunk-G6UG24L2.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_TFEMYLSK=load(
-"./chunk-TFEMYLSK.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_ZB67UKUZ=load(
-"./chunk-ZB67UKUZ.js");var import_chunk_PRYJ3TA6=load("./chunk-PRYJ3TA6.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_7WBBYJDG=load(
-"./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");function runNotes({spec,state,paths}){const run=spec?.run;if(!run)return[];const read=(0,
-import_chunk_527JQF7V.readJson)(paths.resultRecord);const told=read.kind==="ok"&&Array.isArray(read.value.result_paths)?read.value.result_paths:[];const results=told.
-filter(isResultNote);return[...results.map(note=>`${note.required?"success file":"result path"}: ${(0,import_chunk_26UYZL6H.describeResult)(note)}`),...run.log?
-[`log: ${(0,import_chunk_LXK2ZILE.plainText)(run.log)}`]:[],...run.identity?[`task ${(0,import_chunk_LXK2ZILE.plainText)(run.identity)}: ${(0,import_chunk_GGOIT7A5.
-taskWords)(state)}`]:[]]}function isResultNote(value){if(typeof value!=="object"||value===null)return false;const{path,kind,size,link_to,trouble}=value;const isText=one=>one===
-null||typeof one==="string";const isSize=size===null||typeof size==="number";return typeof path==="string"&&isSize&&[kind,link_to,trouble].every(isText)}function noticeNotes(view){
-const failed=(0,import_chunk_D3IA5BIG.failedNotice)(view);return failed===null?[]:[`notify: ${failed}`]}function workspaceNotes(view){const{spec,state,paths}=view;
-if(!spec?.staff||!(0,import_chunk_ZB67UKUZ.isEnded)(state))return[];const notes=isHeldBack(spec.staff)?["profile: restricted (nothing could be changed)"]:[];const read=(0,
-import_chunk_527JQF7V.readJson)(paths.resultRecord);const changes=read.kind==="ok"?read.value.changes:void 0;if(!(0,import_chunk_5VODEYFN.isChanges)(changes))return notes;
-notes.push(`workspace: ${(0,import_chunk_LXK2ZILE.plainText)((0,import_chunk_RPH7RAOV.summarizeChanges)(changes))}`);if(!spec.worktree||read.kind!=="ok")return notes;
-const{take_over:commands}=read.value.worktree??{};notes.push(`its own worktree: ${spec.worktree.path} (branch ${spec.worktree.branch})`);if(Array.isArray(commands)){
-for(const command of commands.slice(0,10))if(typeof command==="string")notes.push(`take over: ${(0,import_chunk_LXK2ZILE.plainText)(command)}`)}return notes}function isHeldBack({
-mode,profile}){return!(0,import_chunk_W7HED5VZ.isWriter)(profile)&&(0,import_chunk_W7HED5VZ.isWriter)((0,import_chunk_W7HED5VZ.findMode)(mode)?.profile??"restri\
-cted")}function tellEnded(context,view){if(view.damage!==null)return tellDamaged(view);const deliverable=(0,import_chunk_527JQF7V.readRange)(view.paths.result,0,
-64*1024*1024)?.bytes;if(!deliverable&&!(0,import_chunk_7WBBYJDG.exists)(view.paths.folder))throw(0,import_chunk_ZB67UKUZ.goneError)(view.id,view.paths);const notes=[
-header(view),...runNotes(view),...omittedNotes(view.state),...workspaceNotes(view)];notes.push(...noticeNotes(view));for(const warning of view.state.warnings)notes.
-push(warningNote(warning));if(!deliverable)notes.push(`warning: no result is stored; see ${view.paths.folder}`);const bytes=deliverable??Buffer.alloc(0);return{
-code:(0,import_chunk_6PFAPK5K.exitCodeOf)(view.state.state),out:context.isTerminal?forTerminal(bytes):bytes,notes}}function warningNote(warning){return`warning:\
- ${(0,import_chunk_LXK2ZILE.plainText)(warning.message)}`}function endedDocument(view){const times={now:(0,import_chunk_CL3BCQKO.isoNow)(),age_ms:(0,import_chunk_PRYJ3TA6.
-ageOf)(view.state.created_at,(0,import_chunk_CL3BCQKO.nowMs)())};if(view.damage!==null)return{...view.state,...times};return{...recordOf(view),...whatIsThere(view.
-paths),...times}}function forTerminal(bytes){const text=(0,import_chunk_LXK2ZILE.plainText)(bytes.toString("utf8"));return text===""||text.endsWith("\n")?text:`${text}\
-
-`}function tellDamaged(view){const text=`# ${view.id}: state_damaged
-
-${view.state.error?.message}
-
-Nothing was deleted. What is there: ${view.paths.folder}
-`;return{code:(0,import_chunk_6PFAPK5K.exitCodeOf)(view.state.state),out:text,notes:[`see: ${import_chunk_G6UG24L2.nextCommands.doctor(view.id,view.spec?.state_option??
-[])}`]}}function header(view){const{state,paths,spec}=view;const facts=[...state.exit_code===null?[]:[`exit code ${state.exit_code}`],...state.duration_ms===null?
-[]:[(0,import_chunk_UNGYPAP3.formatDuration)(state.duration_ms)]];const error=state.error&&`${state.error.code}: ${(0,import_chunk_LXK2ZILE.plainText)(state.error.
-message).trimEnd().replace(/\.$/,"")}`;const outcome=error?`${state.state}, ${error}`:state.state;const first=[outcome,facts.join(", ")].filter(part=>part!=="").
-join(error?"; ":", ");const where=[`result: ${paths.result}`];if(spec?.timer)where.unshift(`due: ${(0,import_chunk_LXK2ZILE.plainText)(spec.timer.due_at)}`);if(spec?.
-kind==="run")where.push(`whole output: ${paths.output}`);return[`${view.id}: ${first}`,...where].join("\n")}function omittedNotes(state){return Object.entries(state.
-output??{}).filter(([,note])=>note.omitted>0).map(([name,note])=>`${name}: ${note.exact?"":"about "}${note.omitted} of ${note.bytes} bytes (${(0,import_chunk_TFEMYLSK.
-formatSize)(note.omitted)}) are left out in the middle`)}function recordOf({paths,spec,state}){const stored=(0,import_chunk_527JQF7V.readText)(paths.resultRecord);
-try{if(stored!==void 0)return{...JSON.parse(stored),state:state.state}}catch{}return spec?(0,import_chunk_RPH7RAOV.terminalRecord)(spec,paths,state):state}function whatIsThere(paths){
-const there=file=>(0,import_chunk_7WBBYJDG.exists)(file)?file:null;return{result_path:there(paths.result),output_path:there(paths.output),error_path:there(paths.
-error)}}
-
-},
-"./chunk-XRZCSGQB.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{findWorktree:()=>findWorktree,tracksAnything:()=>tracksAnything});module.exports=stdin_exports;var import_chunk_7WBBYJDG=load(
-"./chunk-7WBBYJDG.js");var import_node_fs=require("node:fs");var import_node_path=builtin("node:path");function findWorktree(folder){for(let at=import_node_path.
-default.resolve(folder);;at=import_node_path.default.dirname(at)){if(isGitPlace(import_node_path.default.join(at,".git")))return at;if(at===import_node_path.default.
-dirname(at))return void 0}}function isGitPlace(dotGit){const facts=(0,import_chunk_7WBBYJDG.factsOf)(dotGit);if(facts?.kind!=="link")return facts?.kind==="folde\
-r"||facts?.kind==="file";return(0,import_chunk_7WBBYJDG.isFolder)(dotGit)||(0,import_chunk_7WBBYJDG.isFile)(dotGit)}function tracksAnything(folder){const real=import_node_path.
-default.join((0,import_chunk_7WBBYJDG.realPath)(import_node_path.default.dirname(folder)),import_node_path.default.basename(folder));const root=findWorktree(import_node_path.
-default.dirname(real));if(root===void 0)return false;const index=readIndex(root);if(!index)return false;const wanted=Buffer.from(`${import_node_path.default.relative(
-root,real)}/`).toString("latin1");for(const name of indexNames(index.bytes,index.hashBytes)){if(name.startsWith(wanted)||`${name}/`===wanted)return true;if(name>
-wanted&&name.slice(0,wanted.length)>wanted)return false}return false}function readIndex(root){try{const dotGit=import_node_path.default.join(root,".git");const folder=(0,
-import_chunk_7WBBYJDG.isFolder)(dotGit)?dotGit:linkedFolder(root,(0,import_node_fs.readFileSync)(dotGit,"utf8"));const bytes=(0,import_node_fs.readFileSync)(import_node_path.
-default.join(folder,"index"));if(bytes.length<12||bytes.toString("latin1",0,4)!=="DIRC")return void 0;return{bytes,hashBytes:usesSha256(folder)?32:20}}catch{return void 0}}
-function usesSha256(folder){const places=[folder,import_node_path.default.join(folder,"../..")];return places.some(place=>{try{return/^\s*objectformat\s*=\s*sha256/im.
-test((0,import_node_fs.readFileSync)(import_node_path.default.join(place,"config"),"utf8"))}catch{return false}})}function linkedFolder(root,text){return import_node_path.
-default.resolve(root,text.replace(/^gitdir:\s*<>/,"").trim())}function*indexNames(bytes,hashBytes){const head=42+hashBytes;const version=bytes.readUInt32BE(4);if(version<
-2||version>4)return;let at=12;let name="";for(let left=bytes.readUInt32BE(8);left>0&&at+head<bytes.length;left-=1){const start=at;const isExtended=version>=3&&(bytes.
-readUInt16BE(at+head-2)&16384)!==0;at+=isExtended?head+2:head;let kept=0;if(version===4){let byte=bytes[at++]??0;let strip=byte&127;while(byte&128){byte=bytes[at++]??
-0;strip=strip+1<<7|byte&127}kept=Math.max(0,name.length-strip)}const end=bytes.indexOf(0,at);if(end<0)return;name=name.slice(0,kept)+bytes.toString("latin1",at,
-end);at=version===4?end+1:start+(end-start+8&~7);yield name}}
-
-},
-"./chunk-XSVLTRB3.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{staffFacts:()=>staffFacts});module.exports=stdin_exports;var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");function staffFacts(spec){
-const{staff}=spec??{};if(!staff)return{backend:null,profile:null,model:null};const short=text=>(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(
-String(text)),120);return{backend:short(staff.custom?.name??staff.backend),profile:short(staff.profile),model:staff.model?short(staff.model):null}}
-
-},
-"./chunk-XTO4H6IH.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{findJob:()=>findJob,jobsFolder:()=>jobsFolder,listActive:()=>listActive,listJobs:()=>listJobs,noFolderFault:()=>noFolderFault,
-requireWholeId:()=>requireWholeId});module.exports=stdin_exports;var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_VB6XA2FR=load("./chunk-V\
-B6XA2FR.js");var import_chunk_SOAB6GUX=load("./chunk-SOAB6GUX.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_NVPF5LEY=load("./chunk\
--NVPF5LEY.js");var import_node_path=builtin("node:path");function listJobs(root){return(0,import_chunk_VB6XA2FR.sortIds)((0,import_chunk_7WBBYJDG.listNames)((0,
-import_chunk_SOAB6GUX.rootPaths)(root).jobs).filter(import_chunk_VB6XA2FR.isId)).reverse()}function listActive(root){return(0,import_chunk_VB6XA2FR.sortIds)((0,
-import_chunk_7WBBYJDG.listNames)((0,import_chunk_SOAB6GUX.rootPaths)(root).active).filter(import_chunk_VB6XA2FR.isId))}function findJob(root,text){const list=listCommand(
-root);if(!(0,import_chunk_VB6XA2FR.isIdPrefix)(text)){throw new import_chunk_NVPF5LEY.FaultError("unknown_job",`cannot take ${JSON.stringify(text)} as a job id:\
- ids look like run-mik3x9ab-4f7q2z`,list)}const all=(0,import_chunk_7WBBYJDG.listNames)((0,import_chunk_SOAB6GUX.rootPaths)(root.folder).jobs).filter(import_chunk_VB6XA2FR.
-isId);if(all.includes(text))return requireFolder(root,text);const matches=all.filter(id=>id.startsWith(text));if(matches.length===1)return requireFolder(root,matches[0]);
-if(matches.length===0)throw unknownJob(root,text);const shown=(0,import_chunk_VB6XA2FR.sortIds)(matches).slice(-5).join(", ");throw new import_chunk_NVPF5LEY.FaultError(
-"ambiguous_id",`cannot tell which job ${text} is: ${matches.length} jobs begin so, the newest are ${shown}`,"give more of the id")}function requireWholeId(root,text){
-const id=findJob(root,text);if(id===text)return id;throw new import_chunk_NVPF5LEY.FaultError("ambiguous_id",`cannot take the short id ${text}: this command nee\
-ds the whole id`,`the one job that begins so is ${id}`)}function jobsFolder(root){return import_node_path.default.join(root,"jobs")}function requireFolder(root,id){
-const folder=import_node_path.default.join((0,import_chunk_SOAB6GUX.rootPaths)(root.folder).jobs,id);const facts=(0,import_chunk_7WBBYJDG.factsOf)(folder);if(facts?.
-kind==="folder")return id;if(!facts)throw unknownJob(root,id);throw new import_chunk_NVPF5LEY.FaultError("state_unusable",`cannot use job ${id}: ${folder} is no\
- folder of its own`)}function noFolderFault(root,what){if((0,import_chunk_7WBBYJDG.factsOf)(root.folder))return void 0;return new import_chunk_NVPF5LEY.FaultError(
-"unknown_job",`cannot find ${what}: there is no state folder ${root.folder}`,"go to the worktree where it was started (the state of jobs lies per worktree), or \
-name the folder with --state-dir DIR")}function unknownJob(root,text){const fault=noFolderFault(root,`job ${text}`);if(fault)return fault;return new import_chunk_NVPF5LEY.
-FaultError("unknown_job",`cannot find job ${text}: there is no such job in the state folder ${root.folder}`,`${listCommand(root)}, or name another folder with -\
--state-dir DIR`)}function listCommand(root){return`list them with: ${(0,import_chunk_GEPPUING.quoteWords)([...(0,import_chunk_SOAB6GUX.selfWords)(),"status",...root.
-option])}`}
-
-},
-"./chunk-YB7RRXVP.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{isSettleable:()=>isSettleable,refresh:()=>refresh,refreshAttached:()=>refreshAttached});module.exports=stdin_exports;
-var import_chunk_ZB67UKUZ=load("./chunk-ZB67UKUZ.js");var import_chunk_KARSDQDW=load("./chunk-KARSDQDW.js");var import_chunk_DKDSRNTC=load("./chunk-DKDSRNTC.js");
-var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var settled=["over","lost","host_restarted","never_s\
-tarted"];function isSettleable(condition){return settled.includes(condition)}var attachable=["orphaned","unclaimed"];async function refresh(root,id,isStrict=false){
-const view=await refreshRecord(root,id,isStrict);if(owesNotice(view))await(await Promise.resolve().then(()=>load("./owed-notice-DJQGDAJJ.js"))).startOwedNotice(
-view);return view}function owesNotice({spec,state,damage,paths}){return Boolean(spec?.notify)&&damage===null&&(0,import_chunk_ZB67UKUZ.isEnded)(state)&&!(0,import_chunk_7WBBYJDG.
-exists)(`${paths.notices}/end`)}async function refreshRecord(root,id,isStrict){const view=(0,import_chunk_ZB67UKUZ.inspect)(root,id);const condition=(0,import_chunk_ZB67UKUZ.
-conditionOf)(view);if(condition==="ended")dropMarker(view);if(!isSettleable(condition))return condition==="unclaimed"?unlessForged(view):view;const{settleJob}=await Promise.
-resolve().then(()=>load("./settle-JGUSMCDG.js"));await settleJob(view,now2=>isSettleable((0,import_chunk_ZB67UKUZ.conditionOf)(now2)),isStrict);const now=(0,import_chunk_ZB67UKUZ.
-inspect)(root,id);return nobodyComes.includes((0,import_chunk_ZB67UKUZ.conditionOf)(now))?unlessForged(now):now}var nobodyComes=[...settled,"unclaimed"];async function unlessForged(view){
-const{isForged}=await Promise.resolve().then(()=>load("./may-act-4KJNHUD5.js"));if(!await isForged(view))return view;const damage="spec.json was changed, or com\
-es from another user or machine";return{...view,spec:null,damage,state:(0,import_chunk_KARSDQDW.damagedState)(view.id,damage)}}async function refreshAttached(root,id){
-const view=await refresh(root,id,true);if(view.damage!==null)return view;const isDue=now=>attachable.includes((0,import_chunk_ZB67UKUZ.conditionOf)(now))||isHung(
-now);if(!isDue(view))return view;const{attachWorker}=await Promise.resolve().then(()=>load("./attach-MVHKHLKO.js"));await attachWorker(view,isDue);return(0,import_chunk_ZB67UKUZ.
-inspect)(root,id)}function dropMarker(view){if(!(0,import_chunk_7WBBYJDG.exists)(view.paths.marker))return;try{(0,import_chunk_527JQF7V.removeFile)(view.paths.reserve);
-(0,import_chunk_527JQF7V.removeFile)(view.paths.marker)}catch{}}function isHung(view){if((0,import_chunk_ZB67UKUZ.conditionOf)(view)!=="supervised"||view.isClaimed||
-view.worker!==null)return false;return view.leaseAgeMs!==null&&view.leaseAgeMs>2*import_chunk_DKDSRNTC.leaseStaleMs}
-
-},
-"./chunk-YMTOOF7P.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{checkpointOf:()=>checkpointOf,findStopped:()=>findStopped,healthOf:()=>healthOf,livenessSeen:()=>livenessSeen,monitorAttention:()=>monitorAttention,
-queueSeen:()=>queueSeen,timerSeen:()=>timerSeen,watchOf:()=>watchOf,watchSeen:()=>watchSeen});module.exports=stdin_exports;var import_chunk_NB36VENV=load("./chu\
-nk-NB36VENV.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_ZB67UKUZ=load("./c\
-hunk-ZB67UKUZ.js");var import_chunk_KARSDQDW=load("./chunk-KARSDQDW.js");var import_chunk_PRYJ3TA6=load("./chunk-PRYJ3TA6.js");var import_chunk_DKDSRNTC=load(".\
-/chunk-DKDSRNTC.js");var import_chunk_LYW6VLYD=load("./chunk-LYW6VLYD.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_VB6XA2FR=load(
-"./chunk-VB6XA2FR.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var healths=["progressing","u\
-nknown","attention"];var verdicts=["pending","met","failed","error"];var sentenceBytes=400;var nameBytes=120;function isHealth(value){return healths.includes(value)}
-function checkpointOf(state){const value=asObject(state.checkpoint);const n=numberOf(value?.n);if(!value||n===null||(0,import_chunk_PRYJ3TA6.instantOf)(value.at)===
-null||!isHealth(value.state))return null;const kind=value.state==="attention"?"task_attention":null;return{n,at:value.at,elapsed_seconds:numberOf(value.elapsed_seconds)??
-0,state:value.state,attention_kind:kind,phase:textOf(value.phase,nameBytes),completed:numberOf(value.completed),total:numberOf(value.total),eta_seconds:numberOf(
-value.eta_seconds),reason:textOf(value.reason,sentenceBytes)??"",fingerprint:textOf(value.fingerprint,nameBytes)}}var livenessWords=["working","waiting","dead_w\
-ait","unknown"];function livenessSeen(state){const value=asObject(state.liveness);if(!value||!livenessWords.includes(value.word)||(0,import_chunk_PRYJ3TA6.instantOf)(
-value.at)===null)return null;return{word:value.word,reason:textOf(value.reason,sentenceBytes)??"",observations:numberOf(value.observations)??1,at:value.at}}function watchOf(state){
-const value=asObject(state.watch);if(!value||!verdicts.includes(value.verdict))return null;return{verdict:value.verdict,word:textOf(value.word,nameBytes)??"",evidence:textOf(
-value.evidence,import_chunk_DKDSRNTC.evidenceChars*4)??"",polls:numberOf(value.polls)??0,told:numberOf(value.told)??0,...numberOf(value.changes)===null?{}:{changes:numberOf(
-value.changes)},...value.watched_to_end===true?{watched_to_end:true}:{},troubles:numberOf(value.troubles)??0,trouble:textOf(value.trouble,sentenceBytes)}}function watchSeen({
-spec,state,paths}){if(!spec?.watch)return null;const{condition,words,every_ms}=spec.watch;const seen=watchOf(state)??{verdict:"pending",word:"",evidence:"",polls:0,
-told:0,troubles:0,trouble:null};return{condition:textOf(condition,nameBytes),words:textOf(words,sentenceBytes),every_ms:numberOf(every_ms),...seen,polls:Math.max(
-seen.polls,pollsIn(paths))}}function pollsIn({cursor}){const read=(0,import_chunk_527JQF7V.readJson)(cursor);return(read.kind==="ok"?numberOf(asObject(read.value.
-note)?.polls):null)??0}function timerSeen({spec,state}){if(!spec?.timer)return null;const{slot,...facts}=(0,import_chunk_NB36VENV.timerFacts)(spec.timer);const due=(0,
-import_chunk_PRYJ3TA6.instantOf)(facts.due_at);const rest=due===null||state.ended_at!==null?null:Math.max(0,due-(0,import_chunk_CL3BCQKO.nowMs)());return{...facts,
-due_at:due===null?null:facts.due_at,due_in_ms:rest,slot:textOf(slot,nameBytes)}}function queueSeen(view){if(!(0,import_chunk_ZB67UKUZ.isQueued)(view))return null;
-const{place,live,behind}=asObject(view.state.queue)??{};const ids=Array.isArray(behind)?behind.filter(id=>typeof id==="string"&&(0,import_chunk_VB6XA2FR.isId)(id)):
-[];return{place:numberOf(place),live:numberOf(live),max_live:view.spec?.max_live??0,behind:ids.slice(0,import_chunk_DKDSRNTC.queueNamed)}}function asObject(value){
-return typeof value==="object"&&value!==null&&!Array.isArray(value)?value:void 0}function textOf(value,limit){return typeof value==="string"?(0,import_chunk_LXK2ZILE.
-excerpt)((0,import_chunk_LXK2ZILE.plainText)(value).replace(/\s+/g," "),limit):null}function numberOf(value){return typeof value==="number"&&Number.isFinite(value)?
-value:null}function healthOf(view,condition){const monitor=monitorAttention(view,condition);if(monitor)return{health:"attention",attention_kind:"monitor_attenti\
-on",reason:monitor.reason};const{state,spec}=view;if((0,import_chunk_ZB67UKUZ.isEnded)(state))return{health:state.health,attention_kind:null};const reason=reasonTold(
-view);const told=reason===void 0?{}:{reason};if(state.health==="attention")return{health:"attention",attention_kind:"task_attention",...told};if(spec?.staff&&isMoving(
-view))return{health:"progressing",attention_kind:null};return{health:state.health,attention_kind:null,...told}}function monitorAttention(view,condition){switch(condition){case"\
-unclaimed":case"orphaned":return{cause:"worker_gone",reason:goneWords(view,condition)};case"armed":if(view.seen.worker!=="dead")return void 0;return{cause:"work\
-er_gone",reason:"its worker is gone; whoever looks first when it is due has the notifier told"};case"over":case"lost":case"host_restarted":case"never_started":return{
-cause:"end_unstored",reason:"it is over, and its end could not be stored from here"};case"supervised":case"unseen":return stoppedWorker(view)??staleLease(view)??
-missingCheckpoint(view);default:return void 0}}function goneWords(view,condition){const{spec,launch,paths}=view;if((0,import_chunk_ZB67UKUZ.isQueued)(view))return"\
-the worker that waits for its turn is gone; the job behind it in the queue, or the next wait, starts a new one";if(spec?.kind==="watch")return"the worker is gon\
-e and nobody looks at the condition; the next wait starts a new one";if(condition==="orphaned")return"the worker is gone; the command runs on under its shim, an\
-d the next wait attaches a new worker";return`the worker died before it started the command (${launch?.generation??1} tried); the next wait starts a new one; se\
-e ${paths.workerLog}`}function stoppedWorker(view){const stopped=findStopped(view);if(!stopped)return void 0;const rest=view.spec?.kind==="watch"?"nobody looks \
-at the condition":"the command itself may run on";const reason=`the worker is stopped (SIGSTOP?), ${rest}; it goes on after: kill -CONT ${stopped.pid}`;return{cause:"\
-worker_stopped",reason}}function findStopped({spec,worker,launch}){const engine=(0,import_chunk_KARSDQDW.findEngine)(spec?.engine??"local")??import_chunk_KARSDQDW.
-defaultEngine;const[first,second]=[worker?.worker,launch?.worker];if(first&&engine.isStopped(first))return first;const isOther=second&&!(first&&(0,import_chunk_LYW6VLYD.
-sameIdentity)(first,second));return isOther&&engine.isStopped(second)?second:void 0}function staleLease({leaseAgeMs}){if(leaseAgeMs===null||leaseAgeMs<=import_chunk_DKDSRNTC.
-leaseStaleMs)return void 0;const reason=`no sign of life of the worker for ${Math.round(leaseAgeMs/1e3)} s`;return{cause:"lease_stale",reason}}function missingCheckpoint(view){
-const{spec,state}=view;const every=spec?.run?.checkpoint_ms;if(!spec||typeof every!=="number"||!(every>0)||state.state!=="running")return void 0;const last=checkpointOf(
-state);const since=(0,import_chunk_PRYJ3TA6.instantOf)(last?.at)??(0,import_chunk_PRYJ3TA6.instantOf)(state.started_at)??(0,import_chunk_PRYJ3TA6.instantOf)(state.
-created_at);if(since===null)return void 0;const probe=spec.run?.probe?spec.run.probe_ms??import_chunk_DKDSRNTC.limits.probe.default:0;const patience=every+probe+
-import_chunk_DKDSRNTC.checkpointGraceMs;const ageMs=(0,import_chunk_CL3BCQKO.nowMs)()-since;if(ageMs<=patience||awakeSince(view,(last?.n??0)*(spec.run?.checkpoint_fast_ms??
-every))<=patience)return void 0;const reason=`no checkpoint for ${(0,import_chunk_UNGYPAP3.formatDuration)(ageMs)}, one is due every ${(0,import_chunk_UNGYPAP3.
-formatDuration)(every)}; this says nothing of the command itself`;return{cause:"checkpoint_missing",reason}}function awakeSince({spec,turn},offsetMs){if(!spec||
-(turn?.boot_id??spec.launcher.boot_id)!==(0,import_chunk_LYW6VLYD.bootId)())return Number.POSITIVE_INFINITY;return(0,import_chunk_CL3BCQKO.monotonicMs)()-((0,import_chunk_ZB67UKUZ.
-boundOf)(spec,turn)-spec.deadline_ms+offsetMs)}function reasonTold({state}){const checkpoint=checkpointOf(state);if(checkpoint)return checkpoint.reason;return livenessSeen(
-state)?.reason??watchOf(state)?.trouble??void 0}function isMoving({state,paths}){if(state.state!=="running")return false;const output=(0,import_chunk_7WBBYJDG.factsOf)(
-paths.output);return output!==void 0&&output.size>0&&(0,import_chunk_CL3BCQKO.nowMs)()-output.modifiedMs<import_chunk_DKDSRNTC.progressingMs}
-
-},
 "./chunk-YOUTPIC4.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{isAwaited:()=>isAwaited,readWaiters:()=>readWaiters,withRegistration:()=>withRegistration});module.exports=stdin_exports;
 var import_chunk_PRYJ3TA6=load("./chunk-PRYJ3TA6.js");var import_chunk_DKDSRNTC=load("./chunk-DKDSRNTC.js");var import_chunk_LYW6VLYD=load("./chunk-LYW6VLYD.js");
@@ -4218,9 +4225,9 @@ rch(new RegExp(pattern, flags))",words,{timeout:limitMs});return typeof at==="nu
 PT_EXECUTION_TIMEOUT")return"slow";throw error}}
 
 },
-"./ci-C43XAQV7.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{ci:()=>ci});module.exports=stdin_exports;var import_chunk_NJMHMOIV=load("./chunk-NJMHMOIV.js");var import_chunk_TAZEH347=load(
-"./chunk-TAZEH347.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_CTSRVJRC=load(
+"./ci-F67AOJY2.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{ci:()=>ci});module.exports=stdin_exports;var import_chunk_AQSFOMDV=load("./chunk-AQSFOMDV.js");var import_chunk_YI66OX75=load(
+"./chunk-YI66OX75.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_CTSRVJRC=load(
 "./chunk-CTSRVJRC.js");var import_chunk_DKDSRNTC=load("./chunk-DKDSRNTC.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_DL622BOW=load(
 "./chunk-DL622BOW.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var query=`query ($owner: Str\
 ing!, $name: String!, $expression: String!, $after: String) {
@@ -4243,51 +4250,51 @@ ing!, $name: String!, $expression: String!, $after: String) {
     }
   }
 }`;async function findCommit(repo,expression,tools,cursor){const known=repo??(typeof cursor?.repo==="string"?cursor.repo:null)??await askRepository(tools);if(typeof known!==
-"string")return known;return(0,import_chunk_TAZEH347.shareGh)(tools,`commit ${known}@${expression}`,(0,import_chunk_TAZEH347.wantsFresh)(cursor),()=>fetchCommit(
-known,expression,tools))}async function askRepository(tools){const answer=await(0,import_chunk_TAZEH347.askGh)(tools,["repo","view","--json","url"]);if(answer.kind!==
-"answer")return answer;return(0,import_chunk_TAZEH347.repositoryIn)((0,import_chunk_TAZEH347.linkOf)((0,import_chunk_TAZEH347.fieldsOf)(answer.value)?.url))??(0,
-import_chunk_TAZEH347.unexpected)("gh repo view gave no address")}async function fetchCommit(repo,expression,tools){const[name="",owner="",host]=repo.split("/").
+"string")return known;return(0,import_chunk_YI66OX75.shareGh)(tools,`commit ${known}@${expression}`,(0,import_chunk_YI66OX75.wantsFresh)(cursor),()=>fetchCommit(
+known,expression,tools))}async function askRepository(tools){const answer=await(0,import_chunk_YI66OX75.askGh)(tools,["repo","view","--json","url"]);if(answer.kind!==
+"answer")return answer;return(0,import_chunk_YI66OX75.repositoryIn)((0,import_chunk_YI66OX75.linkOf)((0,import_chunk_YI66OX75.fieldsOf)(answer.value)?.url))??(0,
+import_chunk_YI66OX75.unexpected)("gh repo view gave no address")}async function fetchCommit(repo,expression,tools){const[name="",owner="",host]=repo.split("/").
 reverse();const words=[...["api","graphql",...host===void 0?[]:["--hostname",host],"-f",`query=${query}`],...["-f",`owner=${owner}`,"-f",`name=${name}`,"-f",`ex\
-pression=${expression}`]];const checks=[];let head;let after;for(let page=0;page<import_chunk_DKDSRNTC.ghPages;page+=1){const answer=await(0,import_chunk_TAZEH347.
-askGh)(tools,after===void 0?words:[...words,"-f",`after=${after}`]);if(answer.kind!=="answer")return answer;const repository=(0,import_chunk_TAZEH347.fieldsOf)(
-(0,import_chunk_TAZEH347.fieldsOf)((0,import_chunk_TAZEH347.fieldsOf)(answer.value)?.data)?.repository);if(repository?.object===void 0)return(0,import_chunk_TAZEH347.
-unexpected)("gh api graphql gave no repository");const oid=(0,import_chunk_TAZEH347.shaOf)((0,import_chunk_TAZEH347.fieldsOf)(repository.object)?.oid);if(oid===
-void 0)return{kind:"commit",repo,head:null,checks:[]};if(head!==void 0&&head!==oid)return(0,import_chunk_TAZEH347.unexpected)("the branch moved meanwhile");head=
-oid;const rollup=(0,import_chunk_TAZEH347.fieldsOf)((0,import_chunk_TAZEH347.fieldsOf)(repository.object)?.statusCheckRollup);if(!rollup&&after===void 0)return{
-kind:"commit",repo,head,checks};const contexts=(0,import_chunk_TAZEH347.fieldsOf)(rollup?.contexts);const rows=(0,import_chunk_TAZEH347.rowsOf)(contexts?.nodes);
-if(!rows||rows.length!==listLength(contexts?.nodes))return(0,import_chunk_TAZEH347.unexpected)("a part of the checks is missing");checks.push(...rows.map(row=>(0,
-import_chunk_TAZEH347.readCheck)({...row,workflowName:workflowOf(row)})));const{hasNextPage,endCursor}=(0,import_chunk_TAZEH347.fieldsOf)(contexts?.pageInfo)??{};
-if(hasNextPage===false)return{kind:"commit",repo,head,checks};if(hasNextPage!==true||typeof endCursor!=="string")return(0,import_chunk_TAZEH347.unexpected)("the\
- next page of the checks has no name");after=endCursor}return(0,import_chunk_TAZEH347.unexpected)(`more than ${import_chunk_DKDSRNTC.ghPages} pages of checks`)}
-function workflowOf(row){return(0,import_chunk_TAZEH347.fieldsOf)((0,import_chunk_TAZEH347.fieldsOf)((0,import_chunk_TAZEH347.fieldsOf)(row.checkSuite)?.workflowRun)?.
+pression=${expression}`]];const checks=[];let head;let after;for(let page=0;page<import_chunk_DKDSRNTC.ghPages;page+=1){const answer=await(0,import_chunk_YI66OX75.
+askGh)(tools,after===void 0?words:[...words,"-f",`after=${after}`]);if(answer.kind!=="answer")return answer;const repository=(0,import_chunk_YI66OX75.fieldsOf)(
+(0,import_chunk_YI66OX75.fieldsOf)((0,import_chunk_YI66OX75.fieldsOf)(answer.value)?.data)?.repository);if(repository?.object===void 0)return(0,import_chunk_YI66OX75.
+unexpected)("gh api graphql gave no repository");const oid=(0,import_chunk_YI66OX75.shaOf)((0,import_chunk_YI66OX75.fieldsOf)(repository.object)?.oid);if(oid===
+void 0)return{kind:"commit",repo,head:null,checks:[]};if(head!==void 0&&head!==oid)return(0,import_chunk_YI66OX75.unexpected)("the branch moved meanwhile");head=
+oid;const rollup=(0,import_chunk_YI66OX75.fieldsOf)((0,import_chunk_YI66OX75.fieldsOf)(repository.object)?.statusCheckRollup);if(!rollup&&after===void 0)return{
+kind:"commit",repo,head,checks};const contexts=(0,import_chunk_YI66OX75.fieldsOf)(rollup?.contexts);const rows=(0,import_chunk_YI66OX75.rowsOf)(contexts?.nodes);
+if(!rows||rows.length!==listLength(contexts?.nodes))return(0,import_chunk_YI66OX75.unexpected)("a part of the checks is missing");checks.push(...rows.map(row=>(0,
+import_chunk_YI66OX75.readCheck)({...row,workflowName:workflowOf(row)})));const{hasNextPage,endCursor}=(0,import_chunk_YI66OX75.fieldsOf)(contexts?.pageInfo)??{};
+if(hasNextPage===false)return{kind:"commit",repo,head,checks};if(hasNextPage!==true||typeof endCursor!=="string")return(0,import_chunk_YI66OX75.unexpected)("the\
+ next page of the checks has no name");after=endCursor}return(0,import_chunk_YI66OX75.unexpected)(`more than ${import_chunk_DKDSRNTC.ghPages} pages of checks`)}
+function workflowOf(row){return(0,import_chunk_YI66OX75.fieldsOf)((0,import_chunk_YI66OX75.fieldsOf)((0,import_chunk_YI66OX75.fieldsOf)(row.checkSuite)?.workflowRun)?.
 workflow)?.name}function listLength(value){return Array.isArray(value)?value.length:0}var ci={id:"ci",summary:"the checks of a pull request, a commit or a branc\
-h on GitHub (through gh)",form:"[PR]",words:{min:0,max:1},options:{...import_chunk_TAZEH347.targetOptions,sha:{kind:"text",value:"SHA",help:"this commit instead\
+h on GitHub (through gh)",form:"[PR]",words:{min:0,max:1},options:{...import_chunk_YI66OX75.targetOptions,sha:{kind:"text",value:"SHA",help:"this commit instead\
  of a pull request"},ref:{kind:"text",value:"BRANCH",help:"the tip of this branch or tag instead of a pull request"},"no-checks-grace":{kind:"duration",value:"D",
 range:import_chunk_DKDSRNTC.limits.noChecksGrace,help:"how long a head may stay without checks before that is said (default 5m)"},"allow-none":{kind:"flag",help:"\
 no checks, or only skipped ones, are enough after the grace"}},examples:["watch ci --pr 7 --for 2h","watch ci --repo OWNER/REPO --ref main --for 1h --repeat"],isRemote:true,
 read(given){const graceMs=given.duration("no-checks-grace")??import_chunk_DKDSRNTC.limits.noChecksGrace.default;const rest={is_sha:given.has("sha"),grace_ms:graceMs,
-allow_none:given.has("allow-none")};const expression=readExpression(given);const target=expression===null?(0,import_chunk_TAZEH347.readPull)(given,"ci"):{repo:(0,
-import_chunk_TAZEH347.repositoryOf)(given),pr:null};const input={...target,expression,...rest};return{input:{...input},words:`checks of ${placeOf(input,input.repo)}`}},
-async look(input,tools,cursor){const wanted=input;const found=await findHead(wanted,tools,cursor);if((0,import_chunk_TAZEH347.isFailure)(found))return found;const isOther=wanted.
-is_sha&&!found.head?.startsWith(wanted.expression??"");if(found.head===null||isOther)return notThere(wanted,found.repo,tools,cursor);const runs=await(0,import_chunk_NJMHMOIV.
-findRuns)(found.repo,found.head,tools,(0,import_chunk_TAZEH347.wantsFresh)(cursor));if((0,import_chunk_TAZEH347.isFailure)(runs))return runs;return judge(wanted,
-{...found,head:found.head},(0,import_chunk_NJMHMOIV.judgeRollup)(found.checks,runs.runs),tools,cursor)}};function readExpression(given){const sha=given.text("sh\
+allow_none:given.has("allow-none")};const expression=readExpression(given);const target=expression===null?(0,import_chunk_YI66OX75.readPull)(given,"ci"):{repo:(0,
+import_chunk_YI66OX75.repositoryOf)(given),pr:null};const input={...target,expression,...rest};return{input:{...input},words:`checks of ${placeOf(input,input.repo)}`}},
+async look(input,tools,cursor){const wanted=input;const found=await findHead(wanted,tools,cursor);if((0,import_chunk_YI66OX75.isFailure)(found))return found;const isOther=wanted.
+is_sha&&!found.head?.startsWith(wanted.expression??"");if(found.head===null||isOther)return notThere(wanted,found.repo,tools,cursor);const runs=await(0,import_chunk_AQSFOMDV.
+findRuns)(found.repo,found.head,tools,(0,import_chunk_YI66OX75.wantsFresh)(cursor));if((0,import_chunk_YI66OX75.isFailure)(runs))return runs;return judge(wanted,
+{...found,head:found.head},(0,import_chunk_AQSFOMDV.judgeRollup)(found.checks,runs.runs),tools,cursor)}};function readExpression(given){const sha=given.text("sh\
 a");const ref=given.text("ref");const said=["pr","sha","ref"].filter(option=>given.has(option));if(said.length+given.words.length>1)throw(0,import_chunk_NVPF5LEY.
 usageError)("cannot watch ci of several things: give one of --pr N, --sha SHA and --ref BRANCH");if(sha!==void 0&&!/^[0-9a-f]{7,64}$/i.test(sha))throw(0,import_chunk_NVPF5LEY.
 usageError)(`cannot take --sha ${JSON.stringify(sha)}: allowed are 7 to 64 hex digits`);if(ref!==void 0&&!/^(?![-/.])[^\s~^:?*[\\\p{Cc}]{1,250}$/u.test(ref))throw(0,
 import_chunk_NVPF5LEY.usageError)(`cannot take --ref ${JSON.stringify(ref)}: it is no name of a branch or tag`);return sha?.toLowerCase()??ref??null}function findHead(wanted,tools,cursor){
-if(wanted.pr!==null)return(0,import_chunk_TAZEH347.findPull)({repo:wanted.repo,pr:wanted.pr},tools,cursor);return findCommit(wanted.repo,wanted.expression??"",tools,
-cursor)}function judge(wanted,found,rollup,tools,cursor){const{head,repo}=found;const state=found.kind==="pull"?found.state:"open";const grace=(0,import_chunk_TAZEH347.
-graceOf)(wanted.grace_ms,head,tools,cursor);const checks=(0,import_chunk_TAZEH347.checksWord)(rollup,grace);const isNone=(0,import_chunk_TAZEH347.isNoneForGood)(
+if(wanted.pr!==null)return(0,import_chunk_YI66OX75.findPull)({repo:wanted.repo,pr:wanted.pr},tools,cursor);return findCommit(wanted.repo,wanted.expression??"",tools,
+cursor)}function judge(wanted,found,rollup,tools,cursor){const{head,repo}=found;const state=found.kind==="pull"?found.state:"open";const grace=(0,import_chunk_YI66OX75.
+graceOf)(wanted.grace_ms,head,tools,cursor);const checks=(0,import_chunk_YI66OX75.checksWord)(rollup,grace);const isNone=(0,import_chunk_YI66OX75.isNoneForGood)(
 checks,grace);const isOver=state==="closed"?!["passed","settling","failed"].includes(checks):state==="merged"&&isNone;const word=isOver&&!(isNone&&wanted.allow_none)?
-state:checks;const verdict=word==="failed"||word===state?"failed":word==="passed"||isNone&&wanted.allow_none?"met":"pending";const moved=(0,import_chunk_TAZEH347.
-movedFrom)(cursor,head);const notes=[state==="open"?"":`, ${state}`,moved===null?"":`, head moved from ${(0,import_chunk_TAZEH347.shortSha)(moved)}`];const text=`${placeOf(
-wanted,repo)} ${(0,import_chunk_TAZEH347.shortSha)(head)}: ${(0,import_chunk_TAZEH347.checksWords)(rollup,grace)}`;return{kind:"look",verdict,word,evidence:(0,import_chunk_TAZEH347.
+state:checks;const verdict=word==="failed"||word===state?"failed":word==="passed"||isNone&&wanted.allow_none?"met":"pending";const moved=(0,import_chunk_YI66OX75.
+movedFrom)(cursor,head);const notes=[state==="open"?"":`, ${state}`,moved===null?"":`, head moved from ${(0,import_chunk_YI66OX75.shortSha)(moved)}`];const text=`${placeOf(
+wanted,repo)} ${(0,import_chunk_YI66OX75.shortSha)(head)}: ${(0,import_chunk_YI66OX75.checksWords)(rollup,grace)}`;return{kind:"look",verdict,word,evidence:(0,import_chunk_YI66OX75.
 line)(`${text}${notes.join("")}`),key:[head,word,rollup.signature||"-",state].join(":"),facts:{repo,...found.kind==="pull"?{pr:found.number,url:found.url,pr_state:state}:
-{ref:wanted.expression},head,...moved===null?{}:{head_before:moved},...(0,import_chunk_TAZEH347.checksFacts)(rollup)},cursor:{repo,...(0,import_chunk_TAZEH347.graceCursor)(
+{ref:wanted.expression},head,...moved===null?{}:{head_before:moved},...(0,import_chunk_YI66OX75.checksFacts)(rollup)},cursor:{repo,...(0,import_chunk_YI66OX75.graceCursor)(
 rollup,grace,checks)},...checks==="settling"?{againMs:import_chunk_DKDSRNTC.ghSettleAgainMs}:{},isSettled:state!=="open"&&verdict!=="pending",needsAttention:(word===
-"gated"||isNone)&&verdict==="pending"}}function notThere(wanted,repo,tools,cursor){const nowMs=tools.nowMs();const since=(0,import_chunk_TAZEH347.sinceOf)(cursor,
-"",nowMs);const isLate=nowMs-since>=wanted.grace_ms;return{kind:"look",verdict:"pending",word:"not_there",evidence:(0,import_chunk_TAZEH347.line)(`${placeOf(wanted,
+"gated"||isNone)&&verdict==="pending"}}function notThere(wanted,repo,tools,cursor){const nowMs=tools.nowMs();const since=(0,import_chunk_YI66OX75.sinceOf)(cursor,
+"",nowMs);const isLate=nowMs-since>=wanted.grace_ms;return{kind:"look",verdict:"pending",word:"not_there",evidence:(0,import_chunk_YI66OX75.line)(`${placeOf(wanted,
 repo)}: GitHub has no such commit${isLate?"":" yet"}`),key:`not_there:${isLate?"late":"yet"}`,facts:{repo,ref:wanted.expression},cursor:{repo,head:"",since},needsAttention:isLate}}
 function placeOf({pr,expression},repo){const what=pr===null?`@${/^[0-9a-f]{40}/.test(expression??"")?expression?.slice(0,10):expression}`:`#${pr}`;return`${repo??
 ""}${what}`}
@@ -4309,13 +4316,13 @@ const escaped=found=>`\\u${found.charCodeAt(0).toString(16).padStart(4,"0")}`;re
 `}
 
 },
-"./clean-4MLRLNII.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{clean:()=>clean});module.exports=stdin_exports;var import_chunk_JIIZYQID=load("./chunk-JIIZYQID.js");var import_chunk_3PZS2W6I=load(
-"./chunk-3PZS2W6I.js");var import_chunk_YOUTPIC4=load("./chunk-YOUTPIC4.js");var import_chunk_QWDO6BAE=load("./chunk-QWDO6BAE.js");var import_chunk_YB7RRXVP=load(
-"./chunk-YB7RRXVP.js");var import_chunk_C3BVMRDA=load("./chunk-C3BVMRDA.js");var import_chunk_K5DX2IG2=load("./chunk-K5DX2IG2.js");var import_chunk_HDW3QKWP=load(
-"./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_ASDCFPG7=load("./chunk-ASDCFPG7.js");var import_chunk_XRZCSGQB=load(
-"./chunk-XRZCSGQB.js");var import_chunk_G6UG24L2=load("./chunk-G6UG24L2.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_KYGD2GTZ=load(
-"./chunk-KYGD2GTZ.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_XTO4H6IH=load(
+"./clean-TBI3PD2G.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{clean:()=>clean});module.exports=stdin_exports;var import_chunk_YOUTPIC4=load("./chunk-YOUTPIC4.js");var import_chunk_JIIZYQID=load(
+"./chunk-JIIZYQID.js");var import_chunk_3PZS2W6I=load("./chunk-3PZS2W6I.js");var import_chunk_QWDO6BAE=load("./chunk-QWDO6BAE.js");var import_chunk_C3BVMRDA=load(
+"./chunk-C3BVMRDA.js");var import_chunk_K5DX2IG2=load("./chunk-K5DX2IG2.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load(
+"./chunk-FSRL2ASG.js");var import_chunk_ASDCFPG7=load("./chunk-ASDCFPG7.js");var import_chunk_XRZCSGQB=load("./chunk-XRZCSGQB.js");var import_chunk_G6UG24L2=load(
+"./chunk-G6UG24L2.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_46NGIQAE=load(
+"./chunk-46NGIQAE.js");var import_chunk_KYGD2GTZ=load("./chunk-KYGD2GTZ.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_XTO4H6IH=load(
 "./chunk-XTO4H6IH.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_ZB67UKUZ=load("./chunk-ZB67UKUZ.js");var import_chunk_KARSDQDW=load(
 "./chunk-KARSDQDW.js");var import_chunk_PRYJ3TA6=load("./chunk-PRYJ3TA6.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_DKDSRNTC=load(
 "./chunk-DKDSRNTC.js");var import_chunk_LYW6VLYD=load("./chunk-LYW6VLYD.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_VB6XA2FR=load(
@@ -4328,7 +4335,7 @@ worktreeWork)(spec.worktree);if(work.isGone)return work.isMerged?void 0:`its wor
 0&&!work.isMerged)return`its worktree ${folder} holds ${work.commits} unmerged commit(s)`;return jobsIn(folder)}async function jobsIn(folder){const{folder:root}=(0,
 import_chunk_3PZS2W6I.locateRoot)({cwd:folder});if(!root.startsWith(`${folder}/`)||!(0,import_chunk_7WBBYJDG.exists)(root))return void 0;try{if(!(0,import_chunk_3PZS2W6I.
 checkRoot)(root))return void 0;for(const id of new Set([...(0,import_chunk_XTO4H6IH.listActive)(root),...(0,import_chunk_XTO4H6IH.listJobs)(root)])){if(!(0,import_chunk_7WBBYJDG.
-exists)((0,import_chunk_SOAB6GUX.jobPaths)(root,id).folder))continue;const why=keeps(await(0,import_chunk_YB7RRXVP.refresh)(root,id));if(why!==void 0)return`its\
+exists)((0,import_chunk_SOAB6GUX.jobPaths)(root,id).folder))continue;const why=keeps(await(0,import_chunk_46NGIQAE.refresh)(root,id));if(why!==void 0)return`its\
  worktree ${folder} has a job of its own, ${id}: ${why}`}return void 0}catch(error){return`its worktree ${folder} has a state folder that cannot be read (${error instanceof
 Error?error.message:"error"})`}}function keeps(view){if(view.damage!==null)return`its record is damaged (${view.damage})`;if(!(0,import_chunk_ZB67UKUZ.isEnded)(
 view.state))return"it is live";if(!(0,import_chunk_QWDO6BAE.isCollected)(view))return"nobody has collected its result";const inner=view.spec?.worktree?.path;return inner!==
@@ -4340,7 +4347,7 @@ root,id));if(spec.kind!=="ok"||!spec.value.worktree||!await(0,import_chunk_KARSD
 branch}=spec.value.worktree;if(namers(root,path2).every(one=>ids.includes(one)))found.set(path2,{id,path:path2,branch})}return[...found.values()]}function namers(root,folder){
 return(0,import_chunk_XTO4H6IH.listJobs)(root).filter(id=>{const spec=(0,import_chunk_PRYJ3TA6.readSpec)((0,import_chunk_SOAB6GUX.jobPaths)(root,id));return spec.
 kind==="ok"&&spec.value.worktree?.path===folder})}async function planClean(root,options){const plan={remove:[],keep:[],worktrees:[],debris:findDebris(root)};const ancestors=ancestorsOfLive(
-root);let finished=0;for(const id of(0,import_chunk_XTO4H6IH.listJobs)(root)){const view=await(0,import_chunk_YB7RRXVP.refresh)(root,id);const why=!(0,import_chunk_ZB67UKUZ.
+root);let finished=0;for(const id of(0,import_chunk_XTO4H6IH.listJobs)(root)){const view=await(0,import_chunk_46NGIQAE.refresh)(root,id);const why=!(0,import_chunk_ZB67UKUZ.
 isEnded)(view.state)?"it is live":view.damage!==null?`its record is damaged (${view.damage})`:(0,import_chunk_YOUTPIC4.isAwaited)(root,id)?"somebody waits for i\
 t":ancestors.has(id)?"a live job descends from it":!(0,import_chunk_QWDO6BAE.isCollected)(view)&&!options.includeUncollected?"nobody has collected its result":void 0;
 if((0,import_chunk_ZB67UKUZ.isEnded)(view.state))finished+=1;const ageMs=(0,import_chunk_CL3BCQKO.nowMs)()-Date.parse(view.state.ended_at??view.state.created_at);
@@ -4387,9 +4394,9 @@ sinceStartMs,sleep:()=>import_chunk_CL3BCQKO.sleep});module.exports=stdin_export
 "./chunk-JSBRDJBE.js");
 
 },
-"./cmd-NOOTUI6A.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{cmd:()=>cmd});module.exports=stdin_exports;var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_IHFJKMPW=load(
-"./chunk-IHFJKMPW.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_M3Y4P5S5=load(
+"./cmd-O56PUI6X.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{cmd:()=>cmd});module.exports=stdin_exports;var import_chunk_IHFJKMPW=load("./chunk-IHFJKMPW.js");var import_chunk_TFEMYLSK=load(
+"./chunk-TFEMYLSK.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_M3Y4P5S5=load(
 "./chunk-M3Y4P5S5.js");var import_chunk_DL622BOW=load("./chunk-DL622BOW.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_NVPF5LEY=load(
 "./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var import_node_path=builtin("node:path");var unusable=[126,127];var cmd={id:"cmd",
 summary:"a command that says so by its exit code",form:"-- /ABSOLUTE/TOOL ARG...",words:{min:0,max:0,rest:true},options:{"met-exit":{kind:"list",value:"N",help:"\
@@ -4418,28 +4425,49 @@ return{kind:"fault",cause:"tool_missing",message:`cannot run ${program}: ${why}`
 import_chunk_LXK2ZILE.plainText)(bytes.subarray(-8192).toString("utf8")).trim().split("\n").at(-1)?.trim();if(line)return line}return""}
 
 },
-"./collecting-CJKTHCB6.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{waitAndTell:()=>import_chunk_FJWCOQBM.waitAndTell});module.exports=stdin_exports;var import_chunk_FJWCOQBM=load("./\
-chunk-FJWCOQBM.js");var import_chunk_XIT3TZXO=load("./chunk-XIT3TZXO.js");var import_chunk_DITQO2JP=load("./chunk-DITQO2JP.js");var import_chunk_YOUTPIC4=load("\
-./chunk-YOUTPIC4.js");var import_chunk_FKEDTWPK=load("./chunk-FKEDTWPK.js");var import_chunk_LHJQGS2D=load("./chunk-LHJQGS2D.js");var import_chunk_D3IA5BIG=load(
-"./chunk-D3IA5BIG.js");var import_chunk_WJOGFTVI=load("./chunk-WJOGFTVI.js");var import_chunk_QWDO6BAE=load("./chunk-QWDO6BAE.js");var import_chunk_IQBCXJRL=load(
-"./chunk-IQBCXJRL.js");var import_chunk_VN4MJR5W=load("./chunk-VN4MJR5W.js");var import_chunk_B6Y6BHUG=load("./chunk-B6Y6BHUG.js");var import_chunk_XSVLTRB3=load(
-"./chunk-XSVLTRB3.js");var import_chunk_YMTOOF7P=load("./chunk-YMTOOF7P.js");var import_chunk_NB36VENV=load("./chunk-NB36VENV.js");var import_chunk_T4JNAPAO=load(
-"./chunk-T4JNAPAO.js");var import_chunk_LUIVRIXY=load("./chunk-LUIVRIXY.js");var import_chunk_NEJO5XWM=load("./chunk-NEJO5XWM.js");var import_chunk_RPH7RAOV=load(
-"./chunk-RPH7RAOV.js");var import_chunk_5VODEYFN=load("./chunk-5VODEYFN.js");var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");var import_chunk_GGOIT7A5=load(
-"./chunk-GGOIT7A5.js");var import_chunk_26UYZL6H=load("./chunk-26UYZL6H.js");var import_chunk_4HFWTUIW=load("./chunk-4HFWTUIW.js");var import_chunk_ILJKJSAA=load(
-"./chunk-ILJKJSAA.js");var import_chunk_YB7RRXVP=load("./chunk-YB7RRXVP.js");var import_chunk_C3BVMRDA=load("./chunk-C3BVMRDA.js");var import_chunk_K5DX2IG2=load(
-"./chunk-K5DX2IG2.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_ASDCFPG7=load(
-"./chunk-ASDCFPG7.js");var import_chunk_XRZCSGQB=load("./chunk-XRZCSGQB.js");var import_chunk_G6UG24L2=load("./chunk-G6UG24L2.js");var import_chunk_Z4A3JPFR=load(
-"./chunk-Z4A3JPFR.js");var import_chunk_3EP6PJXQ=load("./chunk-3EP6PJXQ.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load(
-"./chunk-LXK2ZILE.js");var import_chunk_B2GTHZX4=load("./chunk-B2GTHZX4.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_UNGYPAP3=load(
-"./chunk-UNGYPAP3.js");var import_chunk_BOPSRWHI=load("./chunk-BOPSRWHI.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_GEPPUING=load(
+"./collecting-PWBK2BBG.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{waitAndTell:()=>import_chunk_265CH6C4.waitAndTell});module.exports=stdin_exports;var import_chunk_265CH6C4=load("./\
+chunk-265CH6C4.js");var import_chunk_7G6COXBJ=load("./chunk-7G6COXBJ.js");var import_chunk_CXE6BUOQ=load("./chunk-CXE6BUOQ.js");var import_chunk_D3IA5BIG=load("\
+./chunk-D3IA5BIG.js");var import_chunk_T4JNAPAO=load("./chunk-T4JNAPAO.js");var import_chunk_YOUTPIC4=load("./chunk-YOUTPIC4.js");var import_chunk_AUKTLLTV=load(
+"./chunk-AUKTLLTV.js");var import_chunk_FKEDTWPK=load("./chunk-FKEDTWPK.js");var import_chunk_RHVJXCHJ=load("./chunk-RHVJXCHJ.js");var import_chunk_QWDO6BAE=load(
+"./chunk-QWDO6BAE.js");var import_chunk_GGA2P2OQ=load("./chunk-GGA2P2OQ.js");var import_chunk_VKIYXGHB=load("./chunk-VKIYXGHB.js");var import_chunk_B6Y6BHUG=load(
+"./chunk-B6Y6BHUG.js");var import_chunk_XSVLTRB3=load("./chunk-XSVLTRB3.js");var import_chunk_A5UVFMCP=load("./chunk-A5UVFMCP.js");var import_chunk_Q6O3FFVR=load(
+"./chunk-Q6O3FFVR.js");var import_chunk_LUIVRIXY=load("./chunk-LUIVRIXY.js");var import_chunk_NEJO5XWM=load("./chunk-NEJO5XWM.js");var import_chunk_B2GTHZX4=load(
+"./chunk-B2GTHZX4.js");var import_chunk_RPH7RAOV=load("./chunk-RPH7RAOV.js");var import_chunk_5VODEYFN=load("./chunk-5VODEYFN.js");var import_chunk_TGENMT6Z=load(
+"./chunk-TGENMT6Z.js");var import_chunk_CCWICNFA=load("./chunk-CCWICNFA.js");var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");var import_chunk_4HFWTUIW=load(
+"./chunk-4HFWTUIW.js");var import_chunk_ILJKJSAA=load("./chunk-ILJKJSAA.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_TFEMYLSK=load(
+"./chunk-TFEMYLSK.js");var import_chunk_C3BVMRDA=load("./chunk-C3BVMRDA.js");var import_chunk_K5DX2IG2=load("./chunk-K5DX2IG2.js");var import_chunk_HDW3QKWP=load(
+"./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_ASDCFPG7=load("./chunk-ASDCFPG7.js");var import_chunk_XRZCSGQB=load(
+"./chunk-XRZCSGQB.js");var import_chunk_G6UG24L2=load("./chunk-G6UG24L2.js");var import_chunk_Z4A3JPFR=load("./chunk-Z4A3JPFR.js");var import_chunk_3EP6PJXQ=load(
+"./chunk-3EP6PJXQ.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_46NGIQAE=load(
+"./chunk-46NGIQAE.js");var import_chunk_BOPSRWHI=load("./chunk-BOPSRWHI.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_GEPPUING=load(
 "./chunk-GEPPUING.js");var import_chunk_ZB67UKUZ=load("./chunk-ZB67UKUZ.js");var import_chunk_KARSDQDW=load("./chunk-KARSDQDW.js");var import_chunk_PRYJ3TA6=load(
 "./chunk-PRYJ3TA6.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_DKDSRNTC=load("./chunk-DKDSRNTC.js");var import_chunk_LYW6VLYD=load(
 "./chunk-LYW6VLYD.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_VB6XA2FR=load("./chunk-VB6XA2FR.js");var import_chunk_SOAB6GUX=load(
 "./chunk-SOAB6GUX.js");var import_chunk_M3Y4P5S5=load("./chunk-M3Y4P5S5.js");var import_chunk_DL622BOW=load("./chunk-DL622BOW.js");var import_chunk_7WBBYJDG=load(
 "./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load(
 "./chunk-JSBRDJBE.js");
+
+},
+"./conclude-asked-NC3U5F4C.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{concludeAsked:()=>import_chunk_CZKS65LW.concludeAsked});module.exports=stdin_exports;var import_chunk_CZKS65LW=load(
+"./chunk-CZKS65LW.js");var import_chunk_AH4RMGNP=load("./chunk-AH4RMGNP.js");var import_chunk_4KIH3G7F=load("./chunk-4KIH3G7F.js");var import_chunk_OW42VS5Q=load(
+"./chunk-OW42VS5Q.js");var import_chunk_J36ZCTFJ=load("./chunk-J36ZCTFJ.js");var import_chunk_6RCQJK6N=load("./chunk-6RCQJK6N.js");var import_chunk_RPH7RAOV=load(
+"./chunk-RPH7RAOV.js");var import_chunk_5VODEYFN=load("./chunk-5VODEYFN.js");var import_chunk_TGENMT6Z=load("./chunk-TGENMT6Z.js");var import_chunk_CCWICNFA=load(
+"./chunk-CCWICNFA.js");var import_chunk_JYU6VCXN=load("./chunk-JYU6VCXN.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_Q3D6DABA=load(
+"./chunk-Q3D6DABA.js");var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");var import_chunk_4HFWTUIW=load("./chunk-4HFWTUIW.js");var import_chunk_LV7WHW5G=load(
+"./chunk-LV7WHW5G.js");var import_chunk_ILJKJSAA=load("./chunk-ILJKJSAA.js");var import_chunk_U56C6E24=load("./chunk-U56C6E24.js");var import_chunk_UNGYPAP3=load(
+"./chunk-UNGYPAP3.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_C3BVMRDA=load("./chunk-C3BVMRDA.js");var import_chunk_K5DX2IG2=load(
+"./chunk-K5DX2IG2.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_ASDCFPG7=load(
+"./chunk-ASDCFPG7.js");var import_chunk_XRZCSGQB=load("./chunk-XRZCSGQB.js");var import_chunk_G6UG24L2=load("./chunk-G6UG24L2.js");var import_chunk_Z4A3JPFR=load(
+"./chunk-Z4A3JPFR.js");var import_chunk_3EP6PJXQ=load("./chunk-3EP6PJXQ.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load(
+"./chunk-LXK2ZILE.js");var import_chunk_MV7XLLZL=load("./chunk-MV7XLLZL.js");var import_chunk_7LUFXQWN=load("./chunk-7LUFXQWN.js");var import_chunk_46NGIQAE=load(
+"./chunk-46NGIQAE.js");var import_chunk_XTO4H6IH=load("./chunk-XTO4H6IH.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_ZB67UKUZ=load(
+"./chunk-ZB67UKUZ.js");var import_chunk_KARSDQDW=load("./chunk-KARSDQDW.js");var import_chunk_PRYJ3TA6=load("./chunk-PRYJ3TA6.js");var import_chunk_CTSRVJRC=load(
+"./chunk-CTSRVJRC.js");var import_chunk_DKDSRNTC=load("./chunk-DKDSRNTC.js");var import_chunk_LYW6VLYD=load("./chunk-LYW6VLYD.js");var import_chunk_CL3BCQKO=load(
+"./chunk-CL3BCQKO.js");var import_chunk_VB6XA2FR=load("./chunk-VB6XA2FR.js");var import_chunk_SOAB6GUX=load("./chunk-SOAB6GUX.js");var import_chunk_M3Y4P5S5=load(
+"./chunk-M3Y4P5S5.js");var import_chunk_DL622BOW=load("./chunk-DL622BOW.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load(
+"./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
 
 },
 "./config-AGVHHH6G.js": function (module, exports) {
@@ -4450,21 +4478,21 @@ exports=stdin_exports;var import_chunk_BMY3SWJD=load("./chunk-BMY3SWJD.js");var 
 "./chunk-JSBRDJBE.js");
 
 },
-"./continue-QZ2BA4DM.js": function (module, exports) {
+"./continue-3SB4JOUI.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{continueCommand:()=>continueCommand});module.exports=stdin_exports;var import_chunk_2ZJEGONM=load("./chunk-2ZJEGONM\
-.js");var import_chunk_4LN3RARA=load("./chunk-4LN3RARA.js");var import_chunk_SL7POSTJ=load("./chunk-SL7POSTJ.js");var import_chunk_CQ7H2KHA=load("./chunk-CQ7H2K\
-HA.js");var import_chunk_LQP2MTKC=load("./chunk-LQP2MTKC.js");var import_chunk_KZ2TDTFG=load("./chunk-KZ2TDTFG.js");var import_chunk_DF6RCOEN=load("./chunk-DF6R\
-COEN.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_RNOOCGAD=load("./chunk-RNOOCGAD.js");var import_chunk_54WX4KUW=load("./chunk-54\
-WX4KUW.js");var import_chunk_IATD5VKT=load("./chunk-IATD5VKT.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_FY7PDRQG=load("./chunk-\
-FY7PDRQG.js");var import_chunk_JIIZYQID=load("./chunk-JIIZYQID.js");var import_chunk_3PZS2W6I=load("./chunk-3PZS2W6I.js");var import_chunk_BMY3SWJD=load("./chun\
-k-BMY3SWJD.js");var import_chunk_35CMASYX=load("./chunk-35CMASYX.js");var import_chunk_BY7A7LEO=load("./chunk-BY7A7LEO.js");var import_chunk_QMEY5UXV=load("./ch\
-unk-QMEY5UXV.js");var import_chunk_FXQ2FZOY=load("./chunk-FXQ2FZOY.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_7DDDUWKZ=load("./\
-chunk-7DDDUWKZ.js");var import_chunk_Q3D6DABA=load("./chunk-Q3D6DABA.js");var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");var import_chunk_4HFWTUIW=load("\
-./chunk-4HFWTUIW.js");var import_chunk_BXX6KQQC=load("./chunk-BXX6KQQC.js");var import_chunk_YB7RRXVP=load("./chunk-YB7RRXVP.js");var import_chunk_HDW3QKWP=load(
-"./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_ASDCFPG7=load("./chunk-ASDCFPG7.js");var import_chunk_XRZCSGQB=load(
-"./chunk-XRZCSGQB.js");var import_chunk_G6UG24L2=load("./chunk-G6UG24L2.js");var import_chunk_Z4A3JPFR=load("./chunk-Z4A3JPFR.js");var import_chunk_3EP6PJXQ=load(
-"./chunk-3EP6PJXQ.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_KYGD2GTZ=load("./chunk-KYGD2GTZ.js");var import_chunk_LXK2ZILE=load(
-"./chunk-LXK2ZILE.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_XTO4H6IH=load(
+.js");var import_chunk_4LN3RARA=load("./chunk-4LN3RARA.js");var import_chunk_JSEEZQZP=load("./chunk-JSEEZQZP.js");var import_chunk_NDATMZ7I=load("./chunk-NDATMZ\
+7I.js");var import_chunk_LQP2MTKC=load("./chunk-LQP2MTKC.js");var import_chunk_6CZIEFWJ=load("./chunk-6CZIEFWJ.js");var import_chunk_ULFNSU7F=load("./chunk-ULFN\
+SU7F.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_LXZ5NTQA=load("./chunk-LXZ5NTQA.js");var import_chunk_X3MC7LDT=load("./chunk-X3\
+MC7LDT.js");var import_chunk_DNRXHQVW=load("./chunk-DNRXHQVW.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_FY7PDRQG=load("./chunk-\
+FY7PDRQG.js");var import_chunk_JIIZYQID=load("./chunk-JIIZYQID.js");var import_chunk_3PZS2W6I=load("./chunk-3PZS2W6I.js");var import_chunk_QMEY5UXV=load("./chun\
+k-QMEY5UXV.js");var import_chunk_BMY3SWJD=load("./chunk-BMY3SWJD.js");var import_chunk_35CMASYX=load("./chunk-35CMASYX.js");var import_chunk_BY7A7LEO=load("./ch\
+unk-BY7A7LEO.js");var import_chunk_WRTXUPAM=load("./chunk-WRTXUPAM.js");var import_chunk_JYU6VCXN=load("./chunk-JYU6VCXN.js");var import_chunk_E4Q33Z52=load("./\
+chunk-E4Q33Z52.js");var import_chunk_Q3D6DABA=load("./chunk-Q3D6DABA.js");var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");var import_chunk_4HFWTUIW=load("\
+./chunk-4HFWTUIW.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load(
+"./chunk-FSRL2ASG.js");var import_chunk_ASDCFPG7=load("./chunk-ASDCFPG7.js");var import_chunk_XRZCSGQB=load("./chunk-XRZCSGQB.js");var import_chunk_G6UG24L2=load(
+"./chunk-G6UG24L2.js");var import_chunk_Z4A3JPFR=load("./chunk-Z4A3JPFR.js");var import_chunk_3EP6PJXQ=load("./chunk-3EP6PJXQ.js");var import_chunk_ILRLY4JU=load(
+"./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_BXX6KQQC=load("./chunk-BXX6KQQC.js");var import_chunk_46NGIQAE=load(
+"./chunk-46NGIQAE.js");var import_chunk_KYGD2GTZ=load("./chunk-KYGD2GTZ.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_XTO4H6IH=load(
 "./chunk-XTO4H6IH.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_ZB67UKUZ=load("./chunk-ZB67UKUZ.js");var import_chunk_KARSDQDW=load(
 "./chunk-KARSDQDW.js");var import_chunk_PRYJ3TA6=load("./chunk-PRYJ3TA6.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_DKDSRNTC=load(
 "./chunk-DKDSRNTC.js");var import_chunk_LYW6VLYD=load("./chunk-LYW6VLYD.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_VB6XA2FR=load(
@@ -4476,20 +4504,20 @@ ID",help:"the job whose conversation goes on (whole id)"},conversation:{kind:"te
 staffOptions,cwd:{kind:"text",value:"DIR",help:"folder to work in (default: that of the earlier job)"},share:import_chunk_JIIZYQID.writerOptions.share,...import_chunk_JIIZYQID.
 launchOptions},notes:"Backend, mode, model, profile and folder are those of the earlier job unless given. The limit is a fresh one.",examples:['continue --job s\
 taffer-mik3xa01-9c2k4d --prompt "Add a test"','continue --prompt "Go on"'],async run(context,input){const root=context.root(input);(0,import_chunk_3PZS2W6I.checkRoot)(
-root.folder);const prompt=await(0,import_chunk_SL7POSTJ.taskOf)(context,input);const words=(0,import_chunk_RNOOCGAD.onceWords)("continue",input,input.has("cwd")?
-(0,import_chunk_RNOOCGAD.folderSaid)(context,input):null,prompt);const repeated=await(0,import_chunk_RNOOCGAD.repeatedLaunch)(context,input,words,false);if(repeated)
+root.folder);const prompt=await(0,import_chunk_JSEEZQZP.taskOf)(context,input);const words=(0,import_chunk_LXZ5NTQA.onceWords)("continue",input,input.has("cwd")?
+(0,import_chunk_LXZ5NTQA.folderSaid)(context,input):null,prompt);const repeated=await(0,import_chunk_LXZ5NTQA.repeatedLaunch)(context,input,words,false);if(repeated)
 return repeated;const parent=parentOf(root,input);await(0,import_chunk_2ZJEGONM.requireGenuine)(parent);const staff=parent.staff;const resume=(0,import_chunk_2ZJEGONM.
 conversationOf)(root.folder,parent);if(!staff||resume===null){const why=staff?"no conversation id was seen":`a ${parent.kind} job keeps no conversation`;throw new import_chunk_NVPF5LEY.
-FaultError("preflight",`cannot continue job ${parent.id}: ${why}`,await instead(root,parent))}const cwd=input.has("cwd")?(0,import_chunk_KZ2TDTFG.folderOf)(context,
+FaultError("preflight",`cannot continue job ${parent.id}: ${why}`,await instead(root,parent))}const cwd=input.has("cwd")?(0,import_chunk_6CZIEFWJ.folderOf)(context,
 input):(0,import_chunk_2ZJEGONM.requireFolder)(parent,"continue",root.option);(0,import_chunk_2ZJEGONM.requireSameFolder)(parent,cwd,root.option);const part=(0,
-import_chunk_CQ7H2KHA.makeStaffPart)({mode:staff.mode,stateRoot:root.folder,backend:input.text("backend")??staff.custom?.name??staff.backend,model:input.text("m\
-odel")??staff.model,profile:(0,import_chunk_SL7POSTJ.askedProfile)(input),earlierProfile:staff.profile,prompt,resume,cwd});if(part.backend!==staff.backend)throw new import_chunk_NVPF5LEY.
+import_chunk_NDATMZ7I.makeStaffPart)({mode:staff.mode,stateRoot:root.folder,backend:input.text("backend")??staff.custom?.name??staff.backend,model:input.text("m\
+odel")??staff.model,profile:(0,import_chunk_JSEEZQZP.askedProfile)(input),earlierProfile:staff.profile,prompt,resume,cwd});if(part.backend!==staff.backend)throw new import_chunk_NVPF5LEY.
 FaultError("preflight",`cannot continue a conversation of ${staff.backend} with ${part.backend}`,import_chunk_G6UG24L2.nextCommands.restart(parent.id,root.option));
 context.tell(`continues ${parent.id} (${staff.custom?.name??part.backend}, mode ${part.mode}, profile ${part.profile})`);part.earlier=(0,import_chunk_2ZJEGONM.earlierOf)(
-root.folder,part.backend,resume);if(staff.schema)part.schema=true;if(staff.base)part.base=staff.base;return(0,import_chunk_SL7POSTJ.launchStaff)(context,input,{
+root.folder,part.backend,resume);if(staff.schema)part.schema=true;if(staff.base)part.base=staff.base;return(0,import_chunk_JSEEZQZP.launchStaff)(context,input,{
 verb:parent.verb,staff:part,cwd,lineage:(0,import_chunk_2ZJEGONM.lineageOf)(parent,"continue"),isSynchronous:parent.verb==="ask"&&!input.has("id-only"),words,asksForLatest:!input.
 has("job")&&!input.has("conversation"),quietMs:input.duration("quiet-after")??parent.quiet_ms??null,worktree:input.has("cwd")?null:parent.worktree??null})}};async function instead(root,parent){
-const{state}=await(0,import_chunk_YB7RRXVP.refresh)(root.folder,parent.id);if(!(0,import_chunk_ZB67UKUZ.isEnded)(state))return import_chunk_G6UG24L2.nextCommands.
+const{state}=await(0,import_chunk_46NGIQAE.refresh)(root.folder,parent.id);if(!(0,import_chunk_ZB67UKUZ.isEnded)(state))return import_chunk_G6UG24L2.nextCommands.
 wait(parent.id,root.option);if(parent.timer&&parent.timer.delay_ms===null)return null;return import_chunk_G6UG24L2.nextCommands.restart(parent.id,root.option)}function parentOf(root,input){
 const[job,conversation]=[input.text("job"),input.text("conversation")];if(job!==void 0&&conversation!==void 0)throw(0,import_chunk_NVPF5LEY.usageError)("cannot \
 take --job and --conversation together");if(job!==void 0)return(0,import_chunk_2ZJEGONM.requireSpec)(root,(0,import_chunk_XTO4H6IH.requireWholeId)(root,job));const owner=conversation===
@@ -4500,9 +4528,9 @@ throw new import_chunk_NVPF5LEY.FaultError("unknown_job",`cannot find ${what}: n
 status(root.option))}
 
 },
-"./dir-XSVTA4JJ.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{dir:()=>dir});module.exports=stdin_exports;var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_B2GTHZX4=load(
-"./chunk-B2GTHZX4.js");var import_chunk_IHFJKMPW=load("./chunk-IHFJKMPW.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_DKDSRNTC=load(
+"./dir-6Z4NDHYO.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{dir:()=>dir});module.exports=stdin_exports;var import_chunk_B2GTHZX4=load("./chunk-B2GTHZX4.js");var import_chunk_IHFJKMPW=load(
+"./chunk-IHFJKMPW.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_DKDSRNTC=load(
 "./chunk-DKDSRNTC.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load(
 "./chunk-JSBRDJBE.js");var import_node_crypto=require("node:crypto");var import_node_path=builtin("node:path");function matchesGlob(pattern,text){if(text.startsWith(
 ".")&&!pattern.startsWith("."))return false;let at=0;let place=0;let star=-1;let mark=0;while(at<text.length){const sign=pattern[place];if(sign==="*"){star=place;
@@ -4549,10 +4577,10 @@ return"closed"}}function short(text){return digest(text).slice(0,12)}function di
 "hex").slice(0,40)}
 
 },
-"./dispatch-KAHQONKP.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{dispatch:()=>dispatch});module.exports=stdin_exports;var import_chunk_MJCLWLRY=load("./chunk-MJCLWLRY.js");var import_chunk_3PZS2W6I=load(
-"./chunk-3PZS2W6I.js");var import_chunk_XRZCSGQB=load("./chunk-XRZCSGQB.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_UNGYPAP3=load(
-"./chunk-UNGYPAP3.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_CL3BCQKO=load(
+"./dispatch-AAEC2TOB.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{dispatch:()=>dispatch});module.exports=stdin_exports;var import_chunk_JC5PT3YZ=load("./chunk-JC5PT3YZ.js");var import_chunk_3PZS2W6I=load(
+"./chunk-3PZS2W6I.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_XRZCSGQB=load(
+"./chunk-XRZCSGQB.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_CL3BCQKO=load(
 "./chunk-CL3BCQKO.js");var import_chunk_SOAB6GUX=load("./chunk-SOAB6GUX.js");var import_chunk_M3Y4P5S5=load("./chunk-M3Y4P5S5.js");var import_chunk_DL622BOW=load(
 "./chunk-DL622BOW.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load(
 "./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var import_node_fs=require("node:fs");var import_node_util=require("node:util");function hasChangedWords(words){
@@ -4586,8 +4614,8 @@ form},at){return/^[A-Z][A-Z/@#]*<>/.exec(form.split(" ")[at]??"")?.[0]??"a word"
 join(" ")}function helpOf(command){return(0,import_chunk_GEPPUING.quoteWords)([...(0,import_chunk_SOAB6GUX.selfWords)(),...command.name.split(" "),"--help"])}function rangeOf(row,name){
 if(!row?.range)throw new Error(`option ${name} has no range`);return row.range}async function dispatch(args,base,version){const[word="help",...rest]=args;if(word===
 "--version"||word==="version")return{code:import_chunk_6PFAPK5K.exitCodes.done,out:`${version}
-`};const name=word==="--help"||word==="-h"?"help":word;const loaded=await(0,import_chunk_MJCLWLRY.loadCommand)(name);if(!loaded)throw(0,import_chunk_NVPF5LEY.usageError)(
-`cannot run ${JSON.stringify(word)}: there is no such command; there are ${import_chunk_MJCLWLRY.commandNames.join(", ")}`,(0,import_chunk_GEPPUING.quoteWords)(
+`};const name=word==="--help"||word==="-h"?"help":word;const loaded=await(0,import_chunk_JC5PT3YZ.loadCommand)(name);if(!loaded)throw(0,import_chunk_NVPF5LEY.usageError)(
+`cannot run ${JSON.stringify(word)}: there is no such command; there are ${import_chunk_JC5PT3YZ.commandNames.join(", ")}`,(0,import_chunk_GEPPUING.quoteWords)(
 [...(0,import_chunk_SOAB6GUX.selfWords)(),"help"]));if(hasChangedWords(args)){throw(0,import_chunk_NVPF5LEY.usageError)("cannot take a word that is no UTF-8 tex\
 t: it would arrive changed","give it in a file or through --shell with printf")}const{command,args:own}=await loaded.choose?.(rest)??{command:loaded,args:rest};
 const input=parseCommand(command,own);if(input.has("help"))return help(command);const context={...base,root:parsed=>(0,import_chunk_3PZS2W6I.locateRoot)({option:parsed.
@@ -4595,14 +4623,14 @@ text("state-dir"),variable:import_chunk_DL622BOW.variables.stateDir(),cwd:base.c
 resolve().then(()=>load("./usage-UHIHGAI3.js"));return{code:import_chunk_6PFAPK5K.exitCodes.done,out:renderHelp(command)}}
 
 },
-"./doctor-3IIDN4ZA.js": function (module, exports) {
+"./doctor-AN4BOQ6S.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{doctor:()=>doctor});module.exports=stdin_exports;var import_chunk_R2TSZJ3B=load("./chunk-R2TSZJ3B.js");var import_chunk_SV4EWY53=load(
-"./chunk-SV4EWY53.js");var import_chunk_LQP2MTKC=load("./chunk-LQP2MTKC.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_JIIZYQID=load(
-"./chunk-JIIZYQID.js");var import_chunk_3PZS2W6I=load("./chunk-3PZS2W6I.js");var import_chunk_D3IA5BIG=load("./chunk-D3IA5BIG.js");var import_chunk_YMTOOF7P=load(
-"./chunk-YMTOOF7P.js");var import_chunk_NB36VENV=load("./chunk-NB36VENV.js");var import_chunk_Q3D6DABA=load("./chunk-Q3D6DABA.js");var import_chunk_XRZCSGQB=load(
-"./chunk-XRZCSGQB.js");var import_chunk_G6UG24L2=load("./chunk-G6UG24L2.js");var import_chunk_Z4A3JPFR=load("./chunk-Z4A3JPFR.js");var import_chunk_3EP6PJXQ=load(
-"./chunk-3EP6PJXQ.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_UNGYPAP3=load(
-"./chunk-UNGYPAP3.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_XTO4H6IH=load("./chunk-XTO4H6IH.js");var import_chunk_GEPPUING=load(
+"./chunk-SV4EWY53.js");var import_chunk_D3IA5BIG=load("./chunk-D3IA5BIG.js");var import_chunk_LQP2MTKC=load("./chunk-LQP2MTKC.js");var import_chunk_FY7PDRQG=load(
+"./chunk-FY7PDRQG.js");var import_chunk_JIIZYQID=load("./chunk-JIIZYQID.js");var import_chunk_3PZS2W6I=load("./chunk-3PZS2W6I.js");var import_chunk_A5UVFMCP=load(
+"./chunk-A5UVFMCP.js");var import_chunk_Q6O3FFVR=load("./chunk-Q6O3FFVR.js");var import_chunk_Q3D6DABA=load("./chunk-Q3D6DABA.js");var import_chunk_UNGYPAP3=load(
+"./chunk-UNGYPAP3.js");var import_chunk_XRZCSGQB=load("./chunk-XRZCSGQB.js");var import_chunk_G6UG24L2=load("./chunk-G6UG24L2.js");var import_chunk_Z4A3JPFR=load(
+"./chunk-Z4A3JPFR.js");var import_chunk_3EP6PJXQ=load("./chunk-3EP6PJXQ.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load(
+"./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_XTO4H6IH=load("./chunk-XTO4H6IH.js");var import_chunk_GEPPUING=load(
 "./chunk-GEPPUING.js");var import_chunk_ZB67UKUZ=load("./chunk-ZB67UKUZ.js");var import_chunk_KARSDQDW=load("./chunk-KARSDQDW.js");var import_chunk_PRYJ3TA6=load(
 "./chunk-PRYJ3TA6.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_DKDSRNTC=load("./chunk-DKDSRNTC.js");var import_chunk_LYW6VLYD=load(
 "./chunk-LYW6VLYD.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_VB6XA2FR=load("./chunk-VB6XA2FR.js");var import_chunk_SOAB6GUX=load(
@@ -4618,7 +4646,7 @@ problem!==null)}async function problemOf(root,view,condition){const{id,spec,dama
 status(root.option)};if(spec&&!(0,import_chunk_ZB67UKUZ.isEnded)(view.state)&&!await(0,import_chunk_KARSDQDW.isGenuine)(spec,(0,import_chunk_KARSDQDW.readKey)())){
 return{problem:"spec.json was changed or written by another user: nothing is started or signaled for this job",next:import_chunk_G6UG24L2.nextCommands.observe(id,
 root.option)}}if(spec&&!(0,import_chunk_KARSDQDW.findEngine)(spec.engine))return{problem:`it runs on the engine ${spec.engine}, which this release does not know`,
-next:null};const health=(0,import_chunk_YMTOOF7P.healthOf)(view,condition);switch(condition){case"orphaned":case"unclaimed":return{problem:health.reason??condition,
+next:null};const health=(0,import_chunk_A5UVFMCP.healthOf)(view,condition);switch(condition){case"orphaned":case"unclaimed":return{problem:health.reason??condition,
 next:wait};case"over":case"lost":case"host_restarted":case"never_started":return{problem:`${condition}: the end is not published yet; the next reader in the sam\
 e place does it`,next:wait};case"supervised":case"unseen":return{problem:health.health==="attention"?health.reason??null:null,next:health.health==="attention"?import_chunk_G6UG24L2.
 nextCommands.observe(id,root.option):null};default:return{problem:null,next:null}}}function factsOfJob(view){const facts=[`state ${view.state.state}`,`worker ${view.
@@ -4630,7 +4658,7 @@ min:0,max:1},options:{backend:{kind:"text",value:"NAME",help:"one real round tri
 common},notes:"Exit codes: 0 nothing is wrong, 3 something is. Changes nothing. With --backend: 0 when a complete answer came within 2 minutes, 3 when not, with\
  the reason in the words of the CLI; the CLI may keep that conversation in its own history.",examples:["doctor","doctor run-mik3x9ab-4f7q2z","doctor --backend c\
 odex"],async run(context,input){const backend=input.text("backend");if(backend!==void 0){if(input.words.length>0)throw(0,import_chunk_NVPF5LEY.usageError)("cann\
-ot take a job ID and --backend together");const{doctorBackend}=await Promise.resolve().then(()=>load("./doctor-backend-CEFXR6DP.js"));return doctorBackend(context,
+ot take a job ID and --backend together");const{doctorBackend}=await Promise.resolve().then(()=>load("./doctor-backend-3NGI5WF2.js"));return doctorBackend(context,
 backend,input.has("json"))}const root=context.root(input);const isThere=(0,import_chunk_3PZS2W6I.checkRoot)(root.folder);const word=input.words[0];const findings=!isThere&&
 word===void 0?[]:word===void 0?await diagnoseAll(root):[await diagnose(root,(0,import_chunk_XTO4H6IH.findJob)(root,word))];const hooks=word===void 0?(0,import_chunk_R2TSZJ3B.
 surveyHooks)((0,import_chunk_XRZCSGQB.findWorktree)(context.cwd)??context.cwd):[];const broken=hooks.filter(({problem})=>problem!==null);const isWrong=broken.length>
@@ -4643,22 +4671,22 @@ hooks}}}const text=[...findings.map(tell),...broken.map(tellHook)].join("\n");re
   next: ${(0,import_chunk_G6UG24L2.nextCommand)([],...next)}`}
 
 },
-"./doctor-backend-CEFXR6DP.js": function (module, exports) {
+"./doctor-backend-3NGI5WF2.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{doctorBackend:()=>doctorBackend});module.exports=stdin_exports;var import_chunk_O2JSLRMS=load("./chunk-O2JSLRMS.js");
-var import_chunk_XFBNWBRB=load("./chunk-XFBNWBRB.js");var import_chunk_WN3675II=load("./chunk-WN3675II.js");var import_chunk_CQ7H2KHA=load("./chunk-CQ7H2KHA.js");
-var import_chunk_LQP2MTKC=load("./chunk-LQP2MTKC.js");var import_chunk_IATD5VKT=load("./chunk-IATD5VKT.js");var import_chunk_3PZS2W6I=load("./chunk-3PZS2W6I.js");
-var import_chunk_BMY3SWJD=load("./chunk-BMY3SWJD.js");var import_chunk_35CMASYX=load("./chunk-35CMASYX.js");var import_chunk_BY7A7LEO=load("./chunk-BY7A7LEO.js");
-var import_chunk_DITQO2JP=load("./chunk-DITQO2JP.js");var import_chunk_FKEDTWPK=load("./chunk-FKEDTWPK.js");var import_chunk_YMTOOF7P=load("./chunk-YMTOOF7P.js");
-var import_chunk_NB36VENV=load("./chunk-NB36VENV.js");var import_chunk_LUIVRIXY=load("./chunk-LUIVRIXY.js");var import_chunk_NEJO5XWM=load("./chunk-NEJO5XWM.js");
-var import_chunk_AQYAN5F2=load("./chunk-AQYAN5F2.js");var import_chunk_6RCQJK6N=load("./chunk-6RCQJK6N.js");var import_chunk_G7YX24BJ=load("./chunk-G7YX24BJ.js");
-var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_7DDDUWKZ=load("./chunk-7DDDUWKZ.js");var import_chunk_Q3D6DABA=load("./chunk-Q3D6DABA.js");
-var import_chunk_5VODEYFN=load("./chunk-5VODEYFN.js");var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");var import_chunk_26UYZL6H=load("./chunk-26UYZL6H.js");
-var import_chunk_ILJKJSAA=load("./chunk-ILJKJSAA.js");var import_chunk_BXX6KQQC=load("./chunk-BXX6KQQC.js");var import_chunk_YB7RRXVP=load("./chunk-YB7RRXVP.js");
-var import_chunk_K5DX2IG2=load("./chunk-K5DX2IG2.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");
-var import_chunk_ASDCFPG7=load("./chunk-ASDCFPG7.js");var import_chunk_XRZCSGQB=load("./chunk-XRZCSGQB.js");var import_chunk_G6UG24L2=load("./chunk-G6UG24L2.js");
-var import_chunk_3EP6PJXQ=load("./chunk-3EP6PJXQ.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_KYGD2GTZ=load("./chunk-KYGD2GTZ.js");
-var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_B2GTHZX4=load("./chunk-B2GTHZX4.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");
-var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_XTO4H6IH=load("./chunk-XTO4H6IH.js");
+var import_chunk_XFBNWBRB=load("./chunk-XFBNWBRB.js");var import_chunk_4KHAIRX3=load("./chunk-4KHAIRX3.js");var import_chunk_AUKTLLTV=load("./chunk-AUKTLLTV.js");
+var import_chunk_FKEDTWPK=load("./chunk-FKEDTWPK.js");var import_chunk_NDATMZ7I=load("./chunk-NDATMZ7I.js");var import_chunk_LQP2MTKC=load("./chunk-LQP2MTKC.js");
+var import_chunk_DNRXHQVW=load("./chunk-DNRXHQVW.js");var import_chunk_3PZS2W6I=load("./chunk-3PZS2W6I.js");var import_chunk_BMY3SWJD=load("./chunk-BMY3SWJD.js");
+var import_chunk_35CMASYX=load("./chunk-35CMASYX.js");var import_chunk_BY7A7LEO=load("./chunk-BY7A7LEO.js");var import_chunk_A5UVFMCP=load("./chunk-A5UVFMCP.js");
+var import_chunk_Q6O3FFVR=load("./chunk-Q6O3FFVR.js");var import_chunk_LUIVRIXY=load("./chunk-LUIVRIXY.js");var import_chunk_NEJO5XWM=load("./chunk-NEJO5XWM.js");
+var import_chunk_B2GTHZX4=load("./chunk-B2GTHZX4.js");var import_chunk_OW42VS5Q=load("./chunk-OW42VS5Q.js");var import_chunk_J36ZCTFJ=load("./chunk-J36ZCTFJ.js");
+var import_chunk_6RCQJK6N=load("./chunk-6RCQJK6N.js");var import_chunk_5VODEYFN=load("./chunk-5VODEYFN.js");var import_chunk_CCWICNFA=load("./chunk-CCWICNFA.js");
+var import_chunk_JYU6VCXN=load("./chunk-JYU6VCXN.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_Q3D6DABA=load("./chunk-Q3D6DABA.js");
+var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");var import_chunk_ILJKJSAA=load("./chunk-ILJKJSAA.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");
+var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_K5DX2IG2=load("./chunk-K5DX2IG2.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");
+var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_ASDCFPG7=load("./chunk-ASDCFPG7.js");var import_chunk_XRZCSGQB=load("./chunk-XRZCSGQB.js");
+var import_chunk_G6UG24L2=load("./chunk-G6UG24L2.js");var import_chunk_3EP6PJXQ=load("./chunk-3EP6PJXQ.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");
+var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_BXX6KQQC=load("./chunk-BXX6KQQC.js");var import_chunk_46NGIQAE=load("./chunk-46NGIQAE.js");
+var import_chunk_KYGD2GTZ=load("./chunk-KYGD2GTZ.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_XTO4H6IH=load("./chunk-XTO4H6IH.js");
 var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_ZB67UKUZ=load("./chunk-ZB67UKUZ.js");var import_chunk_KARSDQDW=load("./chunk-KARSDQDW.js");
 var import_chunk_PRYJ3TA6=load("./chunk-PRYJ3TA6.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_DKDSRNTC=load("./chunk-DKDSRNTC.js");
 var import_chunk_LYW6VLYD=load("./chunk-LYW6VLYD.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_VB6XA2FR=load("./chunk-VB6XA2FR.js");
@@ -4675,17 +4703,17 @@ import_node_path.default.join(folder,"state"),import_node_path.default.join(fold
 option:["--state-dir",state]};const part=makePart(root,cwd,name,canRestrict?"restricted":"standard");await requireQuiet(signals);onStart();const trial=await tryIn(
 root,cwd,part,signals);left=await removeOrName(folder);return{...trial,left}}finally{if(left===null)await removeOrName(folder)}}finally{signals.release()}}async function requireQuiet(signals){
 const signal=await signals.first();if(signal!==null)throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot try it: interrupted by ${signal} before the s\
-tart`)}function makePart(root,cwd,backend,profile){const words={mode:"ask",stateRoot:root.folder,model:null,prompt:task,resume:null};return{...(0,import_chunk_CQ7H2KHA.
-makeStaffPart)({...words,backend,profile,cwd}),brief:false}}async function tryIn(root,cwd,part,signals){const{id}=await(0,import_chunk_IATD5VKT.launch)(root,{kind:"\
+tart`)}function makePart(root,cwd,backend,profile){const words={mode:"ask",stateRoot:root.folder,model:null,prompt:task,resume:null};return{...(0,import_chunk_NDATMZ7I.
+makeStaffPart)({...words,backend,profile,cwd}),brief:false}}async function tryIn(root,cwd,part,signals){const{id}=await(0,import_chunk_DNRXHQVW.launch)(root,{kind:"\
 staff",verb:"ask",owner:null,label:"doctor",onceKey:null,cwd,deadlineMs:trialMs,killGraceMs:import_chunk_DKDSRNTC.limits.staffKillGrace.default,maxOutputBytes:import_chunk_DKDSRNTC.
-limits.maxOutput.min,firstOutputMs:null,stallMs:null,lineage:null,run:null,staff:part});const why="doctor was interrupted";signals.onEach(()=>void(0,import_chunk_WN3675II.
+limits.maxOutput.min,firstOutputMs:null,stallMs:null,lineage:null,run:null,staff:part});const why="doctor was interrupted";signals.onEach(()=>void(0,import_chunk_4KHAIRX3.
 cancelJob)(root.folder,id,{owner:null,why}).catch(()=>void 0));const{view,firstOutputMs}=await follow(root,id);const{state}=view;return{program:part.program,version:part.
 version??null,profile:part.profile,adds:part.adds,state:state.state,error:state.error,warnings:state.warnings,first_output_ms:firstOutputMs,duration_ms:state.duration_ms,
 conversation_id:state.conversation?.id??null,answer:state.state==="done"?(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)((0,import_chunk_527JQF7V.
 readText)(view.paths.result)??""),answerBytes):null}}async function follow(root,id){const paths=(0,import_chunk_SOAB6GUX.jobPaths)(root.folder,id);let firstOutputMs=null;
-const look=()=>{const started=(0,import_chunk_AQYAN5F2.startedAt)(paths);if(firstOutputMs!==null||started===null||!(0,import_chunk_7WBBYJDG.factsOf)(paths.output)?.
+const look=()=>{const started=(0,import_chunk_OW42VS5Q.startedAt)(paths);if(firstOutputMs!==null||started===null||!(0,import_chunk_7WBBYJDG.factsOf)(paths.output)?.
 size)return;firstOutputMs=Math.max(0,(0,import_chunk_CL3BCQKO.nowMs)()-Date.parse(started))};const patience=trialMs+3*import_chunk_DKDSRNTC.limits.staffKillGrace.
-default;const{views:[view]}=await(0,import_chunk_DITQO2JP.waitForJobs)(root.folder,[id],{mode:"all",timeoutMs:patience,heartbeatMs:50,onHeartbeat:look});look();
+default;const{views:[view]}=await(0,import_chunk_AUKTLLTV.waitForJobs)(root.folder,[id],{mode:"all",timeoutMs:patience,heartbeatMs:50,onHeartbeat:look});look();
 if(!view)throw new import_chunk_NVPF5LEY.FaultError("internal",`cannot find job ${id} any more`);return{view,firstOutputMs}}async function removeOrName(folder){
 const until=(0,import_chunk_CL3BCQKO.monotonicMs)()+2e3;for(;;){try{(0,import_chunk_7WBBYJDG.removeTree)(folder);return null}catch{if((0,import_chunk_CL3BCQKO.monotonicMs)()>
 until)return folder;await(0,import_chunk_CL3BCQKO.sleep)(20)}}}async function doctorBackend(context,name,isJson){const backend=(0,import_chunk_Q3D6DABA.findBackend)(
@@ -4705,10 +4733,10 @@ labelled)(label,(0,import_chunk_LXK2ZILE.plainText)(text)));return`${[`${name}: 
 `}
 
 },
-"./file-T2VE5FCK.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{file:()=>file});module.exports=stdin_exports;var import_chunk_B2GTHZX4=load("./chunk-B2GTHZX4.js");var import_chunk_IHFJKMPW=load(
-"./chunk-IHFJKMPW.js");var import_chunk_ZMLIEZZH=load("./chunk-ZMLIEZZH.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_UNGYPAP3=load(
-"./chunk-UNGYPAP3.js");var import_chunk_DKDSRNTC=load("./chunk-DKDSRNTC.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_7WBBYJDG=load(
+"./file-PQDYWNKR.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{file:()=>file});module.exports=stdin_exports;var import_chunk_ZMLIEZZH=load("./chunk-ZMLIEZZH.js");var import_chunk_B2GTHZX4=load(
+"./chunk-B2GTHZX4.js");var import_chunk_IHFJKMPW=load("./chunk-IHFJKMPW.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_TFEMYLSK=load(
+"./chunk-TFEMYLSK.js");var import_chunk_DKDSRNTC=load("./chunk-DKDSRNTC.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_7WBBYJDG=load(
 "./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load(
 "./chunk-JSBRDJBE.js");var import_node_path=builtin("node:path");var chunkBytes=1024*1024;function lookForStable(target,ms,facts,tools,cursor){const now=tools.nowMs();
 const sign=(0,import_chunk_IHFJKMPW.signOf)(facts);const isSame=cursor.sign===sign&&typeof cursor.since==="number"&&cursor.since<=now;const since=tools.everyMs===
@@ -4779,10 +4807,10 @@ d",`${target} appeared (${(0,import_chunk_IHFJKMPW.sizeText)(facts)})`,more);if(
 one`,more);return(0,import_chunk_IHFJKMPW.seen)("met","changed",`${target} changed (${(0,import_chunk_IHFJKMPW.sizeText)(facts)})`,more)}
 
 },
-"./git-GUZWYYMV.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{git:()=>git});module.exports=stdin_exports;var import_chunk_ASDCFPG7=load("./chunk-ASDCFPG7.js");var import_chunk_XRZCSGQB=load(
-"./chunk-XRZCSGQB.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_B2GTHZX4=load("./chunk-B2GTHZX4.js");var import_chunk_IHFJKMPW=load(
-"./chunk-IHFJKMPW.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_M3Y4P5S5=load(
+"./git-C5NJDYQT.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{git:()=>git});module.exports=stdin_exports;var import_chunk_B2GTHZX4=load("./chunk-B2GTHZX4.js");var import_chunk_IHFJKMPW=load(
+"./chunk-IHFJKMPW.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_ASDCFPG7=load("./chunk-ASDCFPG7.js");var import_chunk_XRZCSGQB=load(
+"./chunk-XRZCSGQB.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_M3Y4P5S5=load(
 "./chunk-M3Y4P5S5.js");var import_chunk_DL622BOW=load("./chunk-DL622BOW.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_NVPF5LEY=load(
 "./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var import_node_path=builtin("node:path");var asked=["moves","exists","contains"];var git={
 id:"git",summary:"a branch, tag or commit of a local git repository",form:"REF",words:{min:1,max:1},options:{moves:{kind:"flag",help:"met when it names another \
@@ -4827,12 +4855,12 @@ reason,retryAfterMs:null};const answer=opened.git.run(["rev-parse","--git-dir"])
 not_found",message:answer.reason};return{kind:"trouble",cause:"timeout",message:answer.reason,retryAfterMs:null}}
 
 },
-"./help-KEUEVNM7.js": function (module, exports) {
+"./help-CMKSO2UE.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{help:()=>help});module.exports=stdin_exports;var import_chunk_JIIZYQID=load("./chunk-JIIZYQID.js");var import_chunk_6PFAPK5K=load(
 "./chunk-6PFAPK5K.js");var import_chunk_DKDSRNTC=load("./chunk-DKDSRNTC.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load(
 "./chunk-JSBRDJBE.js");var help={name:"help",summary:"this page, or the page of one command",form:"[COMMAND [KIND]]",words:{min:0,max:2},options:import_chunk_JIIZYQID.
 common,examples:["help","help run","help watch file"],async run(_context,input){const{commandNames,loadCommand}=await Promise.resolve().then(()=>load("./registr\
-y-GOADIJ2H.js"));const{renderHelp}=await Promise.resolve().then(()=>load("./usage-UHIHGAI3.js"));const{labelled}=await Promise.resolve().then(()=>load("./wrap-L\
+y-HSRFHZYN.js"));const{renderHelp}=await Promise.resolve().then(()=>load("./usage-UHIHGAI3.js"));const{labelled}=await Promise.resolve().then(()=>load("./wrap-L\
 TCIWAWY.js"));const[word,...more]=input.words;if(word!==void 0){const command=await loadCommand(word);if(!command)throw(0,import_chunk_NVPF5LEY.usageError)(`can\
 not show help for ${JSON.stringify(word)}: there are ${commandNames.join(", ")}`);const chosen=await command.choose?.(more.length>0?more:["--help"]);if(more.length>
 0&&!chosen)throw(0,import_chunk_NVPF5LEY.usageError)(`cannot show help for ${JSON.stringify(more.join(" "))}: ${word} has one page`);return{code:import_chunk_6PFAPK5K.
@@ -4848,11 +4876,11 @@ go away, and come back for a result that is really there.
 "COMMAND --help" shows its options.`;
 
 },
-"./hook-U3OL5NRF.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{hook:()=>hook});module.exports=stdin_exports;var import_chunk_SV4EWY53=load("./chunk-SV4EWY53.js");var import_chunk_DSN5N7LN=load(
-"./chunk-DSN5N7LN.js");var import_chunk_JIIZYQID=load("./chunk-JIIZYQID.js");var import_chunk_3PZS2W6I=load("./chunk-3PZS2W6I.js");var import_chunk_YOUTPIC4=load(
-"./chunk-YOUTPIC4.js");var import_chunk_YB7RRXVP=load("./chunk-YB7RRXVP.js");var import_chunk_XRZCSGQB=load("./chunk-XRZCSGQB.js");var import_chunk_G6UG24L2=load(
-"./chunk-G6UG24L2.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_XTO4H6IH=load(
+"./hook-WNLTPXSP.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{hook:()=>hook});module.exports=stdin_exports;var import_chunk_SV4EWY53=load("./chunk-SV4EWY53.js");var import_chunk_ICSZZTFJ=load(
+"./chunk-ICSZZTFJ.js");var import_chunk_YOUTPIC4=load("./chunk-YOUTPIC4.js");var import_chunk_JIIZYQID=load("./chunk-JIIZYQID.js");var import_chunk_3PZS2W6I=load(
+"./chunk-3PZS2W6I.js");var import_chunk_XRZCSGQB=load("./chunk-XRZCSGQB.js");var import_chunk_G6UG24L2=load("./chunk-G6UG24L2.js");var import_chunk_LXK2ZILE=load(
+"./chunk-LXK2ZILE.js");var import_chunk_46NGIQAE=load("./chunk-46NGIQAE.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_XTO4H6IH=load(
 "./chunk-XTO4H6IH.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_ZB67UKUZ=load("./chunk-ZB67UKUZ.js");var import_chunk_KARSDQDW=load(
 "./chunk-KARSDQDW.js");var import_chunk_PRYJ3TA6=load("./chunk-PRYJ3TA6.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_DKDSRNTC=load(
 "./chunk-DKDSRNTC.js");var import_chunk_LYW6VLYD=load("./chunk-LYW6VLYD.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_VB6XA2FR=load(
@@ -4864,9 +4892,9 @@ const finished=[];const passing=new Set(live);const oldest=(0,import_chunk_CL3BC
 listJobs)(root).slice(0,import_chunk_DKDSRNTC.hookJobs)){if(isOver()||finished.length===import_chunk_DKDSRNTC.hookCounted)return{finished,isPart:true};const paths=(0,
 import_chunk_SOAB6GUX.jobPaths)(root,id);if(passing.has(id)||(0,import_chunk_7WBBYJDG.exists)(paths.collected))continue;const state=(0,import_chunk_PRYJ3TA6.readState)(
 paths);if(state.kind!=="ok"||!isToCollect(state.value.state))continue;if(Date.parse(state.value.ended_at??"")<oldest)continue;const spec=(0,import_chunk_PRYJ3TA6.
-readSpec)(paths);if(spec.kind==="ok"&&(0,import_chunk_DSN5N7LN.isOwnedBy)(spec.value,owner))finished.push({id,state:state.value.state})}return{finished,isPart:false}}
+readSpec)(paths);if(spec.kind==="ok"&&(0,import_chunk_ICSZZTFJ.isOwnedBy)(spec.value,owner))finished.push({id,state:state.value.state})}return{finished,isPart:false}}
 function isToCollect(state){return["done","failed","timed_out","crashed"].includes(state)}function findUnheld(root,live,owner,isOver){const own=[];for(const id of live){
-if(isOver())break;const paths=(0,import_chunk_SOAB6GUX.jobPaths)(root,id);const spec=(0,import_chunk_PRYJ3TA6.readSpec)(paths);if(spec.kind!=="ok"||!(0,import_chunk_DSN5N7LN.
+if(isOver())break;const paths=(0,import_chunk_SOAB6GUX.jobPaths)(root,id);const spec=(0,import_chunk_PRYJ3TA6.readSpec)(paths);if(spec.kind!=="ok"||!(0,import_chunk_ICSZZTFJ.
 isOwnedBy)(spec.value,owner))continue;const state=(0,import_chunk_PRYJ3TA6.readState)(paths);if(state.kind==="ok"&&(isToCollect(state.value.state)||state.value.
 state==="canceled"))continue;own.push({id,kind:spec.value.kind,isHeld:Boolean(spec.value.notify)||(0,import_chunk_YOUTPIC4.isAwaited)(root,id)})}const isLone=own.
 every(({kind})=>kind==="timer");return own.filter(({kind,isHeld})=>!isHeld&&(isLone||kind!=="timer")).map(({id})=>id)}function tell(root,{finished,isPart,unheld}){
@@ -4896,10 +4924,10 @@ function reasonOf(error){const text=error instanceof import_chunk_NVPF5LEY.Fault
 excerpt)((0,import_chunk_LXK2ZILE.plainText)(text).replaceAll("\n"," "),2*import_chunk_DKDSRNTC.evidenceChars)}
 
 },
-"./http-WQDFXRLN.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{http:()=>http});module.exports=stdin_exports;var import_chunk_55JORUFF=load("./chunk-55JORUFF.js");var import_chunk_LXK2ZILE=load(
-"./chunk-LXK2ZILE.js");var import_chunk_ZMLIEZZH=load("./chunk-ZMLIEZZH.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_UNGYPAP3=load(
-"./chunk-UNGYPAP3.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_DKDSRNTC=load("./chunk-DKDSRNTC.js");var import_chunk_DL622BOW=load(
+"./http-RVZSBMGP.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{http:()=>http});module.exports=stdin_exports;var import_chunk_55JORUFF=load("./chunk-55JORUFF.js");var import_chunk_ZMLIEZZH=load(
+"./chunk-ZMLIEZZH.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_LXK2ZILE=load(
+"./chunk-LXK2ZILE.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_DKDSRNTC=load("./chunk-DKDSRNTC.js");var import_chunk_DL622BOW=load(
 "./chunk-DL622BOW.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load(
 "./chunk-JSBRDJBE.js");async function readBody(incoming,plan,tell){const limit=Math.max(plan.keep,plan.digest);const chunks=[];if(limit===0)return{bytes:Buffer.
 alloc(0),wasCut:true,sha256:null,size:null};const digest=plan.digest>0?(await Promise.resolve().then(()=>builtin("node:crypto"))).createHash("sha256"):null;let size=0;
@@ -5046,12 +5074,12 @@ network",certificate:"network",redirect:"server",shape:"shape"};function trouble
 return{kind:"trouble",cause:causes[failure.cause],message,retryAfterMs:null}}
 
 },
-"./idle-check-XVVEVBU4.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{idleCheck:()=>idleCheck});module.exports=stdin_exports;var import_chunk_XFBNWBRB=load("./chunk-XFBNWBRB.js");var import_chunk_JIIZYQID=load(
-"./chunk-JIIZYQID.js");var import_chunk_3PZS2W6I=load("./chunk-3PZS2W6I.js");var import_chunk_YOUTPIC4=load("./chunk-YOUTPIC4.js");var import_chunk_VN4MJR5W=load(
-"./chunk-VN4MJR5W.js");var import_chunk_YMTOOF7P=load("./chunk-YMTOOF7P.js");var import_chunk_NB36VENV=load("./chunk-NB36VENV.js");var import_chunk_XRZCSGQB=load(
-"./chunk-XRZCSGQB.js");var import_chunk_G6UG24L2=load("./chunk-G6UG24L2.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_UNGYPAP3=load(
-"./chunk-UNGYPAP3.js");var import_chunk_BOPSRWHI=load("./chunk-BOPSRWHI.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_XTO4H6IH=load(
+"./idle-check-PAV2GNJQ.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{idleCheck:()=>idleCheck});module.exports=stdin_exports;var import_chunk_XFBNWBRB=load("./chunk-XFBNWBRB.js");var import_chunk_YOUTPIC4=load(
+"./chunk-YOUTPIC4.js");var import_chunk_JIIZYQID=load("./chunk-JIIZYQID.js");var import_chunk_3PZS2W6I=load("./chunk-3PZS2W6I.js");var import_chunk_VKIYXGHB=load(
+"./chunk-VKIYXGHB.js");var import_chunk_A5UVFMCP=load("./chunk-A5UVFMCP.js");var import_chunk_Q6O3FFVR=load("./chunk-Q6O3FFVR.js");var import_chunk_UNGYPAP3=load(
+"./chunk-UNGYPAP3.js");var import_chunk_XRZCSGQB=load("./chunk-XRZCSGQB.js");var import_chunk_G6UG24L2=load("./chunk-G6UG24L2.js");var import_chunk_LXK2ZILE=load(
+"./chunk-LXK2ZILE.js");var import_chunk_BOPSRWHI=load("./chunk-BOPSRWHI.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_XTO4H6IH=load(
 "./chunk-XTO4H6IH.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_JS6EXUNE=load("./chunk-JS6EXUNE.js");var import_chunk_ZB67UKUZ=load(
 "./chunk-ZB67UKUZ.js");var import_chunk_KARSDQDW=load("./chunk-KARSDQDW.js");var import_chunk_PRYJ3TA6=load("./chunk-PRYJ3TA6.js");var import_chunk_CTSRVJRC=load(
 "./chunk-CTSRVJRC.js");var import_chunk_DKDSRNTC=load("./chunk-DKDSRNTC.js");var import_chunk_LYW6VLYD=load("./chunk-LYW6VLYD.js");var import_chunk_CL3BCQKO=load(
@@ -5061,10 +5089,10 @@ return{kind:"trouble",cause:causes[failure.cause],message,retryAfterMs:null}}
 let[all,unread]=[[],null];try{all=(0,import_chunk_YOUTPIC4.readWaiters)(view.root,view.id)}catch(error){unread=error instanceof Error?error.message:String(error)}
 const notifierFault=view.spec?.notify?await faultOfNotifier(view):null;const worker=view.worker?.worker??view.launch?.worker;return{waiters:all.filter(({fault})=>fault===
 null),idle:all.filter(({fault})=>fault!==null),notifier:view.spec?.notify&&notifierFault===null&&worker?{pid:worker.pid}:null,notifierFault,unread}}async function faultOfNotifier(view){
-if(view.seen.worker==="unknown")return"its worker cannot be seen from here";if(view.seen.worker!=="alive")return"its worker is gone";if((0,import_chunk_YMTOOF7P.
+if(view.seen.worker==="unknown")return"its worker cannot be seen from here";if(view.seen.worker!=="alive")return"its worker is gone";if((0,import_chunk_A5UVFMCP.
 findStopped)(view))return"its worker is stopped";return await(0,import_chunk_JS6EXUNE.isOurs)(view)?null:"its record is not the one that was written at launch"}
 var mendedByWait=["worker_gone","end_unstored"];function troubleOf(view,waiters){const condition=(0,import_chunk_ZB67UKUZ.conditionOf)(view);const seen=view.spec?.
-timer?void 0:(0,import_chunk_YMTOOF7P.monitorAttention)(view,condition);if(!seen)return null;const isMended=mendedByWait.includes(seen.cause)&&waiters.length>0;
+timer?void 0:(0,import_chunk_A5UVFMCP.monitorAttention)(view,condition);if(!seen)return null;const isMended=mendedByWait.includes(seen.cause)&&waiters.length>0;
 return{...seen,isGrave:!isMended&&seen.cause!=="checkpoint_missing"}}async function lookForIdle(root,owner){const seen={jobs:[],timers:[],uncollected:[],isMore:false,
 unreadable:[]};const active=(0,import_chunk_XTO4H6IH.listActive)(root);for(const id of active)await addLive(seen,root,id,owner);await addFinished(seen,root,new Set(
 active),owner);seen.timers.sort((a,b)=>dueOf(a.view)-dueOf(b.view));return seen}async function addLive(seen,root,id,owner){const view=lookAt(root,id);if(!view)return;
@@ -5097,7 +5125,7 @@ const isHeld=isDelivered(timer);const isFault=!isKept||isAlone&&!isHeld;const ar
 imeout",patienceFor(timer));return{...timer,isDelivered:isHeld,isExtra:!isKept,isFault,next:isKept?armed:import_chunk_G6UG24L2.nextCommands.cancel(view.id,option)}}
 function commandsFor({view,deliveries,trouble},missing,option){const isOpen=missing.includes("delivery")||missing.includes("backstop");const next=isOpen?(0,import_chunk_G6UG24L2.
 nextCommand)(option,"wait",view.id,"--timeout",patienceFor({view})):null;const isMended=isOpen&&deliveries.waiters.length===0&&trouble!==null&&mendedByWait.includes(
-trouble.cause);if(!missing.includes("attention")||isMended)return{next,mend:null};const stopped=(0,import_chunk_YMTOOF7P.findStopped)(view);return{next,mend:stopped?
+trouble.cause);if(!missing.includes("attention")||isMended)return{next,mend:null};const stopped=(0,import_chunk_A5UVFMCP.findStopped)(view);return{next,mend:stopped?
 `kill -CONT ${stopped.pid}`:import_chunk_G6UG24L2.nextCommands.doctor(view.id,option)}}function patienceMs({view}){const{spec,turn}=view;if(!spec)return import_chunk_DKDSRNTC.
 idleWaitMs;if(spec.timer)return dueOf(view)-(0,import_chunk_CL3BCQKO.nowMs)()+import_chunk_DKDSRNTC.idleGraceMs;const leftMs=Math.max(0,(0,import_chunk_ZB67UKUZ.
 boundOf)(spec,turn)-(0,import_chunk_CL3BCQKO.monotonicMs)());return Math.min(import_chunk_DKDSRNTC.idleWaitMs,leftMs+spec.kill_grace_ms+import_chunk_DKDSRNTC.idleGraceMs)}
@@ -5138,7 +5166,7 @@ ention"?"!":""}${place}`,owner),...below("delivery",deliveryWords(deliveries)),.
 view,owner,deliveries,isDelivered:isDelivered2,isExtra,next}){const idle=`${deliveryWords(deliveries)}: it wakes nobody, and is no backstop`;return[headLine(view,
 "armed",owner),...below("delivery",isDelivered2?deliveryWords(deliveries):idle),...isExtra?below("backstop","one too many: another timer of this owner is armed"):
 [],...next===null?[]:[`  ${isExtra?"cancel: ":"arm it: "}  ${next}`]]}function headLine(view,word,owner){const whose=owner===null?"":`  (${(0,import_chunk_LXK2ZILE.
-excerpt)((0,import_chunk_LXK2ZILE.plainText)(owner).replace(/\s+/g," "),30)})`;return(0,import_chunk_BOPSRWHI.cutToWidth)(`${view.id}  ${word}${whose}  ${(0,import_chunk_VN4MJR5W.
+excerpt)((0,import_chunk_LXK2ZILE.plainText)(owner).replace(/\s+/g," "),30)})`;return(0,import_chunk_BOPSRWHI.cutToWidth)(`${view.id}  ${word}${whose}  ${(0,import_chunk_VKIYXGHB.
 whatOf)(view)}`,80)}function below(label,text){const lines=(0,import_chunk_XFBNWBRB.wrap)((0,import_chunk_LXK2ZILE.plainText)(text).replace(/\s+/g," "),68);return lines.
 map((line,at)=>`  ${(at===0?`${label}:`:"").padEnd(10)}${line}`)}function fitted(blocks,room){const lines=[];for(const[at,block]of blocks.entries()){if(at>0&&lines.
 length+block.length+2>room){lines.push("",`and ${count(blocks.length-at,"more job")}; see idle-check --json`);break}lines.push("",...block)}return lines}function collectLines(views,isMore,option){
@@ -5173,25 +5201,25 @@ root.folder,owner,root.option);const code=report.isSafe?import_chunk_6PFAPK5K.ex
 {code,json:idleDocument(report,owner,root)}:{code,out:idlePage(report,owner,root.option)}}};
 
 },
-"./implement-G7LHF447.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{implement:()=>implement});module.exports=stdin_exports;var import_chunk_QVLDMLSY=load("./chunk-QVLDMLSY.js");var import_chunk_SL7POSTJ=load(
-"./chunk-SL7POSTJ.js");var import_chunk_CQ7H2KHA=load("./chunk-CQ7H2KHA.js");var import_chunk_LQP2MTKC=load("./chunk-LQP2MTKC.js");var import_chunk_KZ2TDTFG=load(
-"./chunk-KZ2TDTFG.js");var import_chunk_DF6RCOEN=load("./chunk-DF6RCOEN.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_RNOOCGAD=load(
-"./chunk-RNOOCGAD.js");var import_chunk_54WX4KUW=load("./chunk-54WX4KUW.js");var import_chunk_IATD5VKT=load("./chunk-IATD5VKT.js");var import_chunk_HR3GXE3S=load(
+"./implement-BF4GVIM5.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{implement:()=>implement});module.exports=stdin_exports;var import_chunk_OVWT35FA=load("./chunk-OVWT35FA.js");var import_chunk_JSEEZQZP=load(
+"./chunk-JSEEZQZP.js");var import_chunk_NDATMZ7I=load("./chunk-NDATMZ7I.js");var import_chunk_LQP2MTKC=load("./chunk-LQP2MTKC.js");var import_chunk_6CZIEFWJ=load(
+"./chunk-6CZIEFWJ.js");var import_chunk_ULFNSU7F=load("./chunk-ULFNSU7F.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_LXZ5NTQA=load(
+"./chunk-LXZ5NTQA.js");var import_chunk_X3MC7LDT=load("./chunk-X3MC7LDT.js");var import_chunk_DNRXHQVW=load("./chunk-DNRXHQVW.js");var import_chunk_HR3GXE3S=load(
 "./chunk-HR3GXE3S.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_JIIZYQID=load("./chunk-JIIZYQID.js");var import_chunk_3PZS2W6I=load(
-"./chunk-3PZS2W6I.js");var import_chunk_BMY3SWJD=load("./chunk-BMY3SWJD.js");var import_chunk_35CMASYX=load("./chunk-35CMASYX.js");var import_chunk_BY7A7LEO=load(
-"./chunk-BY7A7LEO.js");var import_chunk_QMEY5UXV=load("./chunk-QMEY5UXV.js");var import_chunk_FXQ2FZOY=load("./chunk-FXQ2FZOY.js");var import_chunk_E4Q33Z52=load(
-"./chunk-E4Q33Z52.js");var import_chunk_7DDDUWKZ=load("./chunk-7DDDUWKZ.js");var import_chunk_Q3D6DABA=load("./chunk-Q3D6DABA.js");var import_chunk_W7HED5VZ=load(
-"./chunk-W7HED5VZ.js");var import_chunk_BXX6KQQC=load("./chunk-BXX6KQQC.js");var import_chunk_YB7RRXVP=load("./chunk-YB7RRXVP.js");var import_chunk_HDW3QKWP=load(
-"./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_ASDCFPG7=load("./chunk-ASDCFPG7.js");var import_chunk_XRZCSGQB=load(
-"./chunk-XRZCSGQB.js");var import_chunk_G6UG24L2=load("./chunk-G6UG24L2.js");var import_chunk_KYGD2GTZ=load("./chunk-KYGD2GTZ.js");var import_chunk_LXK2ZILE=load(
-"./chunk-LXK2ZILE.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_XTO4H6IH=load(
+"./chunk-3PZS2W6I.js");var import_chunk_QMEY5UXV=load("./chunk-QMEY5UXV.js");var import_chunk_BMY3SWJD=load("./chunk-BMY3SWJD.js");var import_chunk_35CMASYX=load(
+"./chunk-35CMASYX.js");var import_chunk_BY7A7LEO=load("./chunk-BY7A7LEO.js");var import_chunk_WRTXUPAM=load("./chunk-WRTXUPAM.js");var import_chunk_JYU6VCXN=load(
+"./chunk-JYU6VCXN.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_Q3D6DABA=load("./chunk-Q3D6DABA.js");var import_chunk_W7HED5VZ=load(
+"./chunk-W7HED5VZ.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load(
+"./chunk-FSRL2ASG.js");var import_chunk_ASDCFPG7=load("./chunk-ASDCFPG7.js");var import_chunk_XRZCSGQB=load("./chunk-XRZCSGQB.js");var import_chunk_G6UG24L2=load(
+"./chunk-G6UG24L2.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_BXX6KQQC=load("./chunk-BXX6KQQC.js");var import_chunk_46NGIQAE=load(
+"./chunk-46NGIQAE.js");var import_chunk_KYGD2GTZ=load("./chunk-KYGD2GTZ.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_XTO4H6IH=load(
 "./chunk-XTO4H6IH.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_ZB67UKUZ=load("./chunk-ZB67UKUZ.js");var import_chunk_KARSDQDW=load(
 "./chunk-KARSDQDW.js");var import_chunk_PRYJ3TA6=load("./chunk-PRYJ3TA6.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_DKDSRNTC=load(
 "./chunk-DKDSRNTC.js");var import_chunk_LYW6VLYD=load("./chunk-LYW6VLYD.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_VB6XA2FR=load(
 "./chunk-VB6XA2FR.js");var import_chunk_SOAB6GUX=load("./chunk-SOAB6GUX.js");var import_chunk_M3Y4P5S5=load("./chunk-M3Y4P5S5.js");var import_chunk_DL622BOW=load(
 "./chunk-DL622BOW.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load(
-"./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var implement=(0,import_chunk_QVLDMLSY.makeStaffVerb)({mode:"implement",notes:"A se\
+"./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var implement=(0,import_chunk_OVWT35FA.makeStaffVerb)({mode:"implement",notes:"A se\
 cond implement job in the same worktree is refused unless it has --worktree or --share. The result says what was changed: files, commits, or that nothing was.",
 examples:["implement --backend claude --prompt-file change.md --timeout 90m",'implement --worktree --prompt "Port io.ts to streams; commit it"']});
 
@@ -5221,12 +5249,12 @@ const evidence=`job ${id} is ${state}${error?` (${error})`:""}`;if(!stand.isEnde
 String(input.job),wake)};
 
 },
-"./judging-4VAAMLBP.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{startJudging:()=>startJudging});module.exports=stdin_exports;var import_chunk_AV5ZBXWX=load("./chunk-AV5ZBXWX.js");
-var import_chunk_AH4RMGNP=load("./chunk-AH4RMGNP.js");var import_chunk_LV7WHW5G=load("./chunk-LV7WHW5G.js");var import_chunk_U56C6E24=load("./chunk-U56C6E24.js");
-var import_chunk_ILJKJSAA=load("./chunk-ILJKJSAA.js");var import_chunk_Z4A3JPFR=load("./chunk-Z4A3JPFR.js");var import_chunk_3EP6PJXQ=load("./chunk-3EP6PJXQ.js");
-var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_MV7XLLZL=load("./chunk-MV7XLLZL.js");
-var import_chunk_7LUFXQWN=load("./chunk-7LUFXQWN.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");
+"./judging-RVJLR4S3.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{startJudging:()=>startJudging});module.exports=stdin_exports;var import_chunk_5BBDHQ4J=load("./chunk-5BBDHQ4J.js");
+var import_chunk_AH4RMGNP=load("./chunk-AH4RMGNP.js");var import_chunk_LV7WHW5G=load("./chunk-LV7WHW5G.js");var import_chunk_ILJKJSAA=load("./chunk-ILJKJSAA.js");
+var import_chunk_U56C6E24=load("./chunk-U56C6E24.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");
+var import_chunk_Z4A3JPFR=load("./chunk-Z4A3JPFR.js");var import_chunk_3EP6PJXQ=load("./chunk-3EP6PJXQ.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");
+var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_MV7XLLZL=load("./chunk-MV7XLLZL.js");var import_chunk_7LUFXQWN=load("./chunk-7LUFXQWN.js");
 var import_chunk_PRYJ3TA6=load("./chunk-PRYJ3TA6.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_DKDSRNTC=load("./chunk-DKDSRNTC.js");
 var import_chunk_LYW6VLYD=load("./chunk-LYW6VLYD.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_DL622BOW=load("./chunk-DL622BOW.js");
 var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");
@@ -5269,7 +5297,7 @@ function judgeHealth(before,seen){const reading=seen.probe?.kind==="ok"?seen.pro
 before,seen,reading);const isWhole=seen.activity.spanMs>=seen.everyMs/2;const window=[...before.window,seen.activity].slice(-import_chunk_DKDSRNTC.unchangedCheckpoints);
 const memory={n:seen.n,since:changes.length>0?seen.n:before.since,told:[],unchanged:changes.length>0?0:before.unchanged+(isWhole?1:0),probeUnchanged:changes.length>
 0?0:before.probeUnchanged+(isWhole&&isComparable(before.probe,reading)?1:0),troubles,window,probe:reading?newestOf(before.probe,reading):before.probe,pace:reading?
-paceAfter(before.pace,reading,seen.elapsedMs):before.pace};const stillness=(0,import_chunk_AV5ZBXWX.stillnessOf)(window);const causes=[...stillCauses(memory,stillness),
+paceAfter(before.pace,reading,seen.elapsedMs):before.pace};const stillness=(0,import_chunk_5BBDHQ4J.stillnessOf)(window);const causes=[...stillCauses(memory,stillness),
 ...taskCauses(seen)];const names=causes.flatMap(cause=>cause.names).sort();memory.told=[...new Set([...lastingOf(before.told,changes.length>0,seen.probe),...names])];
 const figures=stillness.words;const reasons=causes.map(cause=>cause.reason);if(causes.length===0)reasons.push(...changes);if(reasons.length===0)reasons.push(evidenceWords(
 memory,before,seen,figures));if(seen.probe?.kind==="trouble")reasons.push(seen.probe.why);if(reading?.note)reasons.push(reading.note);if(reading?.message&&!saysFailure(
@@ -5291,7 +5319,7 @@ expectMs)}: it runs for ${(0,import_chunk_UNGYPAP3.formatDuration)(elapsedMs)}`;
 const{unchanged,probeUnchanged,probe,troubles,since}=memory;if(unchanged<import_chunk_DKDSRNTC.unchangedCheckpoints||troubles>0&&troubles<=import_chunk_DKDSRNTC.
 unchangedCheckpoints)return[];const name=`no_change@${since}`;const during=`for ${unchanged} checkpoints in a row`;switch(stillness.kind){case"dead":{const reason=`\
 dead_wait: ${during} no observable change, no CPU, no output and no descendant`;return[{names:["dead_wait",name],reason}]}case"waiting":return[{names:[name],reason:`\
-no observable change ${during}: it is asleep with ${(0,import_chunk_AV5ZBXWX.countDescendants)(stillness.descendants)}`}];default:{if(troubles>0||probeUnchanged<
+no observable change ${during}: it is asleep with ${(0,import_chunk_5BBDHQ4J.countDescendants)(stillness.descendants)}`}];default:{if(troubles>0||probeUnchanged<
 import_chunk_DKDSRNTC.unchangedCheckpoints)return[];const at=probe?.completed===null||probe===null?"":` (${countWords(probe)})`;const but=stillness.kind==="work\
 ing"?`, but it works (${stillness.words})`:"";return[{names:[name],reason:`no observable change by the probe ${during}${at}${but}`}]}}}function evidenceWords(memory,before,{
 probe},figures){const hasGoneBack=probe?.kind==="ok"&&probe.completed!==null&&before.probe!==null&&before.probe.completed!==null&&probe.completed<before.probe.completed;
@@ -5321,14 +5349,14 @@ Math.max(fastest,Math.floor(stallMs/4)))}var StallWatch=class{stallMs;samples=[]
 fromMs}add(activity,atMs){const{stallMs}=this;if(activity.spanMs>stallMs&&activity.spanMs>2*stallSampleMs(stallMs)){this.samples=[];this.quietSince=atMs;this.seen=
 void 0;return}this.samples.push({atMs,activity});this.samples=this.samples.filter(one=>one.atMs>atMs-stallMs);if(activity.hasOutput||activity.hasLog||activity.changed.
 length>0)this.quietSince=atMs;this.seen=this.judge(atMs)}stalled(){return this.seen}judge(atMs){const quietMs=atMs-this.quietSince;if(quietMs<this.stallMs)return void 0;
-let[cpuMs,spanMs]=[0,0];for(const{activity}of this.samples){cpuMs+=activity.cpuMs??0;spanMs+=activity.spanMs}if((0,import_chunk_AV5ZBXWX.isBusy)(cpuMs,spanMs))return void 0;
-const descendants=Math.max(0,...this.samples.map(({activity})=>activity.descendants));const asleep=descendants>0?`${(0,import_chunk_AV5ZBXWX.countDescendants)(descendants)}\
+let[cpuMs,spanMs]=[0,0];for(const{activity}of this.samples){cpuMs+=activity.cpuMs??0;spanMs+=activity.spanMs}if((0,import_chunk_5BBDHQ4J.isBusy)(cpuMs,spanMs))return void 0;
+const descendants=Math.max(0,...this.samples.map(({activity})=>activity.descendants));const asleep=descendants>0?`${(0,import_chunk_5BBDHQ4J.countDescendants)(descendants)}\
  asleep`:"no descendant";return`for ${(0,import_chunk_UNGYPAP3.formatDuration)(quietMs)} nothing printed, no result path changed, ${cpuMs} ms of CPU, ${asleep}`}};
 var clock={monotonicMs:import_chunk_CL3BCQKO.monotonicMs,at:import_chunk_CL3BCQKO.atMonotonic,iso:import_chunk_CL3BCQKO.isoNow};var lookMs=5e3;function startJudging(claim,progress,child,run){
 const{spec,paths}=claim;const tree=(0,import_chunk_LV7WHW5G.treeOf)(spec,paths,{worker:claim.self,...child});const isFirst=child.isOurs;if(!isFirst)(0,import_chunk_AH4RMGNP.
 endProbes)(tree);const launchMs=spec.deadline_mono_ms-spec.deadline_ms;const longMs=run.checkpoint_ms??import_chunk_DKDSRNTC.limits.checkpoint.default;const everyMs=run.
 checkpoint_fast_ms??longMs;const sampleMs=Math.min(run.sample_ms??import_chunk_DKDSRNTC.limits.sample.default,everyMs);const nowMs=clock.monotonicMs();const stall=spec.
-stall_ms===null?void 0:new StallWatch(spec.stall_ms,isFirst?launchMs:nowMs);const onError=error=>(0,import_chunk_AV5ZBXWX.noteTrouble)(claim.paths,error);const sampler=new import_chunk_AV5ZBXWX.
+stall_ms===null?void 0:new StallWatch(spec.stall_ms,isFirst?launchMs:nowMs);const onError=error=>(0,import_chunk_5BBDHQ4J.noteTrouble)(claim.paths,error);const sampler=new import_chunk_5BBDHQ4J.
 Sampler({clock,everyMs:spec.stall_ms===null?sampleMs:Math.min(sampleMs,stallSampleMs(spec.stall_ms)),look:()=>lookAt(claim,tree,run),fromMs:isFirst?launchMs:nowMs,
 baseline:isFirst?baselineOf(run):null,...stall?{onSample:(activity,atMs)=>stall.add(activity,atMs)}:{},onError});let isReset=!isFirst;const stopCheckpoints=startCheckpoints(
 {clock,launchMs,everyMs,stride:Math.max(1,Math.round(longMs/everyMs)),expectMs:run.expect_ms??null,memory:isFirst?freshMemory:readMemory(paths,Math.floor((nowMs-
@@ -5342,7 +5370,7 @@ g_wait_checkpoint",task:(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZI
 const known=[...run.success_files??[],...run.result_baselines??[]];return{results:new Map(known.map(({path,before})=>[path,before]))}}async function lookAt({paths},tree,run){
 const named=new Set([...(run.success_files??[]).map(one=>one.path),...run.result_paths??[]]);const[log,...facts]=await Promise.all([run.log?(0,import_chunk_ILJKJSAA.
 fileFacts)(run.log,lookMs):void 0,...[...named].map(path=>(0,import_chunk_ILJKJSAA.fileFacts)(path,lookMs))]);const results=new Map;for(const[index,path]of[...named].
-entries()){const known=facts[index];if(known!==void 0)results.set(path,known)}return{usage:(0,import_chunk_AV5ZBXWX.measureTree)(tree),stdout:(0,import_chunk_7WBBYJDG.
+entries()){const known=facts[index];if(known!==void 0)results.set(path,known)}return{usage:(0,import_chunk_5BBDHQ4J.measureTree)(tree),stdout:(0,import_chunk_7WBBYJDG.
 factsOf)(paths.output)?.size??0,stderr:(0,import_chunk_7WBBYJDG.factsOf)(paths.error)?.size??0,results,log}}
 
 },
@@ -5364,20 +5392,20 @@ return function(txt){if(this!==void 0&&this.has!==void 0){!!~this.has.indexOf(op
 run(this.keys,txt+""):txt+""}return txt===void 0?chain([open],[blk]):$.enabled?run([blk],txt+""):txt+""}}var kleur_default=$;
 
 },
-"./main-LAG5TXW7.js": function (module, exports) {
+"./main-PQJI5QGF.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{runWorker:()=>runWorker});module.exports=stdin_exports;var import_chunk_JMV7GTJH=load("./chunk-JMV7GTJH.js");var import_chunk_NEJO5XWM=load(
-"./chunk-NEJO5XWM.js");var import_chunk_NTJAHBBH=load("./chunk-NTJAHBBH.js");var import_chunk_5O23NTBO=load("./chunk-5O23NTBO.js");var import_chunk_AQYAN5F2=load(
-"./chunk-AQYAN5F2.js");var import_chunk_6RCQJK6N=load("./chunk-6RCQJK6N.js");var import_chunk_G7YX24BJ=load("./chunk-G7YX24BJ.js");var import_chunk_E4Q33Z52=load(
-"./chunk-E4Q33Z52.js");var import_chunk_7DDDUWKZ=load("./chunk-7DDDUWKZ.js");var import_chunk_Q3D6DABA=load("./chunk-Q3D6DABA.js");var import_chunk_RPH7RAOV=load(
-"./chunk-RPH7RAOV.js");var import_chunk_5VODEYFN=load("./chunk-5VODEYFN.js");var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");var import_chunk_GGOIT7A5=load(
-"./chunk-GGOIT7A5.js");var import_chunk_26UYZL6H=load("./chunk-26UYZL6H.js");var import_chunk_4HFWTUIW=load("./chunk-4HFWTUIW.js");var import_chunk_AH4RMGNP=load(
-"./chunk-AH4RMGNP.js");var import_chunk_LV7WHW5G=load("./chunk-LV7WHW5G.js");var import_chunk_U56C6E24=load("./chunk-U56C6E24.js");var import_chunk_ILJKJSAA=load(
-"./chunk-ILJKJSAA.js");var import_chunk_YB7RRXVP=load("./chunk-YB7RRXVP.js");var import_chunk_C3BVMRDA=load("./chunk-C3BVMRDA.js");var import_chunk_K5DX2IG2=load(
-"./chunk-K5DX2IG2.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_ASDCFPG7=load(
-"./chunk-ASDCFPG7.js");var import_chunk_XRZCSGQB=load("./chunk-XRZCSGQB.js");var import_chunk_G6UG24L2=load("./chunk-G6UG24L2.js");var import_chunk_Z4A3JPFR=load(
-"./chunk-Z4A3JPFR.js");var import_chunk_3EP6PJXQ=load("./chunk-3EP6PJXQ.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_KYGD2GTZ=load(
-"./chunk-KYGD2GTZ.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_MV7XLLZL=load("./chunk-MV7XLLZL.js");var import_chunk_7LUFXQWN=load(
-"./chunk-7LUFXQWN.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_XTO4H6IH=load(
+"./chunk-NEJO5XWM.js");var import_chunk_CZKS65LW=load("./chunk-CZKS65LW.js");var import_chunk_AH4RMGNP=load("./chunk-AH4RMGNP.js");var import_chunk_4KIH3G7F=load(
+"./chunk-4KIH3G7F.js");var import_chunk_OW42VS5Q=load("./chunk-OW42VS5Q.js");var import_chunk_J36ZCTFJ=load("./chunk-J36ZCTFJ.js");var import_chunk_6RCQJK6N=load(
+"./chunk-6RCQJK6N.js");var import_chunk_RPH7RAOV=load("./chunk-RPH7RAOV.js");var import_chunk_5VODEYFN=load("./chunk-5VODEYFN.js");var import_chunk_TGENMT6Z=load(
+"./chunk-TGENMT6Z.js");var import_chunk_CCWICNFA=load("./chunk-CCWICNFA.js");var import_chunk_JYU6VCXN=load("./chunk-JYU6VCXN.js");var import_chunk_E4Q33Z52=load(
+"./chunk-E4Q33Z52.js");var import_chunk_Q3D6DABA=load("./chunk-Q3D6DABA.js");var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");var import_chunk_4HFWTUIW=load(
+"./chunk-4HFWTUIW.js");var import_chunk_LV7WHW5G=load("./chunk-LV7WHW5G.js");var import_chunk_ILJKJSAA=load("./chunk-ILJKJSAA.js");var import_chunk_U56C6E24=load(
+"./chunk-U56C6E24.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_C3BVMRDA=load(
+"./chunk-C3BVMRDA.js");var import_chunk_K5DX2IG2=load("./chunk-K5DX2IG2.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load(
+"./chunk-FSRL2ASG.js");var import_chunk_ASDCFPG7=load("./chunk-ASDCFPG7.js");var import_chunk_XRZCSGQB=load("./chunk-XRZCSGQB.js");var import_chunk_G6UG24L2=load(
+"./chunk-G6UG24L2.js");var import_chunk_Z4A3JPFR=load("./chunk-Z4A3JPFR.js");var import_chunk_3EP6PJXQ=load("./chunk-3EP6PJXQ.js");var import_chunk_ILRLY4JU=load(
+"./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_MV7XLLZL=load("./chunk-MV7XLLZL.js");var import_chunk_7LUFXQWN=load(
+"./chunk-7LUFXQWN.js");var import_chunk_46NGIQAE=load("./chunk-46NGIQAE.js");var import_chunk_KYGD2GTZ=load("./chunk-KYGD2GTZ.js");var import_chunk_XTO4H6IH=load(
 "./chunk-XTO4H6IH.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_ZB67UKUZ=load("./chunk-ZB67UKUZ.js");var import_chunk_KARSDQDW=load(
 "./chunk-KARSDQDW.js");var import_chunk_PRYJ3TA6=load("./chunk-PRYJ3TA6.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_DKDSRNTC=load(
 "./chunk-DKDSRNTC.js");var import_chunk_LYW6VLYD=load("./chunk-LYW6VLYD.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_VB6XA2FR=load(
@@ -5389,18 +5417,18 @@ claim&&await notifierOf(claim);if(claim)await Promise.race([look(claim,log),unex
 message:String(error)}
 `);if(claim)await giveUp(claim,(0,import_chunk_NVPF5LEY.messageOf)(error))}finally{if(claim)(0,import_chunk_U56C6E24.removeCgroup)(claim.cgroup,id);claim?.release()}
 if(notifier)await notifier.finish();if(!claim)await tellOwed(root,id);return isDone}async function notifierOf(claim){if(!claim.spec.notify)return void 0;const notifier=(await Promise.
-resolve().then(()=>load("./notify-RMUKRDXJ.js"))).makeNotifier(claim);claim.onWake=notifier.wake;return notifier}async function tellOwed(root,id){const{spec,state}=(0,
-import_chunk_ZB67UKUZ.inspect)(root,id);if(spec?.notify&&(0,import_chunk_ZB67UKUZ.isEnded)(state))await(await Promise.resolve().then(()=>load("./notify-RMUKRDXJ\
+resolve().then(()=>load("./notify-S5HMOBB3.js"))).makeNotifier(claim);claim.onWake=notifier.wake;return notifier}async function tellOwed(root,id){const{spec,state}=(0,
+import_chunk_ZB67UKUZ.inspect)(root,id);if(spec?.notify&&(0,import_chunk_ZB67UKUZ.isEnded)(state))await(await Promise.resolve().then(()=>load("./notify-S5HMOBB3\
 .js"))).runNotify(root,id)}async function look(claim,log){if((0,import_chunk_KARSDQDW.hasQueue)(claim.spec)&&!await(await Promise.resolve().then(()=>load("./tur\
-n-PX6PL5VX.js"))).waitForTurn(claim))return;switch(claim.spec.kind){case"watch":return(await Promise.resolve().then(()=>load("./run-watch-T6DGCUA3.js"))).runWatch(
-claim,log);case"timer":return(await Promise.resolve().then(()=>load("./run-timer-4FLXXOPJ.js"))).runTimer(claim);default:return(await Promise.resolve().then(()=>load(
-"./supervise-X4D5MNHG.js"))).supervise(claim)}}function unexpected(){return new Promise((_resolve,reject)=>{process.on("uncaughtException",reject);process.on("u\
+n-KE3CK2GL.js"))).waitForTurn(claim))return;switch(claim.spec.kind){case"watch":return(await Promise.resolve().then(()=>load("./run-watch-ECQNOOHD.js"))).runWatch(
+claim,log);case"timer":return(await Promise.resolve().then(()=>load("./run-timer-IZBYKOHT.js"))).runTimer(claim);default:return(await Promise.resolve().then(()=>load(
+"./supervise-PGU4QNXA.js"))).supervise(claim)}}function unexpected(){return new Promise((_resolve,reject)=>{process.on("uncaughtException",reject);process.on("u\
 nhandledRejection",reject)})}async function giveUp(claim,message){const{paths,spec,root}=claim;(0,import_chunk_Z4A3JPFR.openJournal)(paths,spec).append("worker_\
 failed",{message});const failures=(0,import_chunk_Z4A3JPFR.readEvents)(paths,0,1e5).events.filter(event=>event.type==="worker_failed").length;if(failures<import_chunk_DKDSRNTC.
 workerFailures)return;const view=(0,import_chunk_ZB67UKUZ.inspect)(root,spec.id);const tree=(0,import_chunk_LV7WHW5G.treeOf)(spec,paths,{worker:claim.self,shim:view.
 shim,child:view.child});const ended=await(0,import_chunk_AH4RMGNP.terminate)(tree,{graceMs:import_chunk_DKDSRNTC.orphanGraceMs,settleMs:import_chunk_DKDSRNTC.killSettleMs});
 const warnings=[{code:"worker_failed",message:`the worker failed ${failures} times: ${message}`}];const ending={reason:"worker_lost",exit:view.exit,tree:ended,reconciled:false,
-warnings};await(0,import_chunk_NTJAHBBH.concludeAsked)(claim,ending,tree)}
+warnings};await(0,import_chunk_CZKS65LW.concludeAsked)(claim,ending,tree)}
 
 },
 "./may-act-4KJNHUD5.js": function (module, exports) {
@@ -5413,11 +5441,11 @@ mayAct});module.exports=stdin_exports;var import_chunk_JS6EXUNE=load("./chunk-JS
 "./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
 
 },
-"./notify-RMUKRDXJ.js": function (module, exports) {
+"./notify-S5HMOBB3.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{makeNotifier:()=>makeNotifier,runNotify:()=>runNotify});module.exports=stdin_exports;var import_chunk_G6UG24L2=load(
 "./chunk-G6UG24L2.js");var import_chunk_Z4A3JPFR=load("./chunk-Z4A3JPFR.js");var import_chunk_3EP6PJXQ=load("./chunk-3EP6PJXQ.js");var import_chunk_ILRLY4JU=load(
-"./chunk-ILRLY4JU.js");var import_chunk_KYGD2GTZ=load("./chunk-KYGD2GTZ.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_MV7XLLZL=load(
-"./chunk-MV7XLLZL.js");var import_chunk_7LUFXQWN=load("./chunk-7LUFXQWN.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_ZB67UKUZ=load(
+"./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_MV7XLLZL=load("./chunk-MV7XLLZL.js");var import_chunk_7LUFXQWN=load(
+"./chunk-7LUFXQWN.js");var import_chunk_KYGD2GTZ=load("./chunk-KYGD2GTZ.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_ZB67UKUZ=load(
 "./chunk-ZB67UKUZ.js");var import_chunk_KARSDQDW=load("./chunk-KARSDQDW.js");var import_chunk_PRYJ3TA6=load("./chunk-PRYJ3TA6.js");var import_chunk_CTSRVJRC=load(
 "./chunk-CTSRVJRC.js");var import_chunk_DKDSRNTC=load("./chunk-DKDSRNTC.js");var import_chunk_LYW6VLYD=load("./chunk-LYW6VLYD.js");var import_chunk_CL3BCQKO=load(
 "./chunk-CL3BCQKO.js");var import_chunk_VB6XA2FR=load("./chunk-VB6XA2FR.js");var import_chunk_SOAB6GUX=load("./chunk-SOAB6GUX.js");var import_chunk_M3Y4P5S5=load(
@@ -5513,12 +5541,12 @@ dist_tags:found.tags},cursor:input.changed?{version:isMet||!isArmed?version:base
 input.wanted?.replace(/\+.*$/,"")}
 
 },
-"./observation-2OSBRHPF.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{observation:()=>import_chunk_WJOGFTVI.observation});module.exports=stdin_exports;var import_chunk_WJOGFTVI=load("./\
-chunk-WJOGFTVI.js");var import_chunk_QWDO6BAE=load("./chunk-QWDO6BAE.js");var import_chunk_XSVLTRB3=load("./chunk-XSVLTRB3.js");var import_chunk_YMTOOF7P=load("\
-./chunk-YMTOOF7P.js");var import_chunk_NB36VENV=load("./chunk-NB36VENV.js");var import_chunk_4HFWTUIW=load("./chunk-4HFWTUIW.js");var import_chunk_G6UG24L2=load(
-"./chunk-G6UG24L2.js");var import_chunk_Z4A3JPFR=load("./chunk-Z4A3JPFR.js");var import_chunk_3EP6PJXQ=load("./chunk-3EP6PJXQ.js");var import_chunk_ILRLY4JU=load(
-"./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_GEPPUING=load(
+"./observation-7SQLOVXP.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{observation:()=>import_chunk_RHVJXCHJ.observation});module.exports=stdin_exports;var import_chunk_RHVJXCHJ=load("./\
+chunk-RHVJXCHJ.js");var import_chunk_QWDO6BAE=load("./chunk-QWDO6BAE.js");var import_chunk_XSVLTRB3=load("./chunk-XSVLTRB3.js");var import_chunk_A5UVFMCP=load("\
+./chunk-A5UVFMCP.js");var import_chunk_Q6O3FFVR=load("./chunk-Q6O3FFVR.js");var import_chunk_4HFWTUIW=load("./chunk-4HFWTUIW.js");var import_chunk_UNGYPAP3=load(
+"./chunk-UNGYPAP3.js");var import_chunk_G6UG24L2=load("./chunk-G6UG24L2.js");var import_chunk_Z4A3JPFR=load("./chunk-Z4A3JPFR.js");var import_chunk_3EP6PJXQ=load(
+"./chunk-3EP6PJXQ.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_GEPPUING=load(
 "./chunk-GEPPUING.js");var import_chunk_ZB67UKUZ=load("./chunk-ZB67UKUZ.js");var import_chunk_KARSDQDW=load("./chunk-KARSDQDW.js");var import_chunk_PRYJ3TA6=load(
 "./chunk-PRYJ3TA6.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_DKDSRNTC=load("./chunk-DKDSRNTC.js");var import_chunk_LYW6VLYD=load(
 "./chunk-LYW6VLYD.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_VB6XA2FR=load("./chunk-VB6XA2FR.js");var import_chunk_SOAB6GUX=load(
@@ -5527,14 +5555,14 @@ chunk-WJOGFTVI.js");var import_chunk_QWDO6BAE=load("./chunk-QWDO6BAE.js");var im
 "./chunk-JSBRDJBE.js");
 
 },
-"./observe-UBFE2LMK.js": function (module, exports) {
+"./observe-ATLP4LHP.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{observe:()=>observe});module.exports=stdin_exports;var import_chunk_4LN3RARA=load("./chunk-4LN3RARA.js");var import_chunk_JIIZYQID=load(
-"./chunk-JIIZYQID.js");var import_chunk_3PZS2W6I=load("./chunk-3PZS2W6I.js");var import_chunk_WJOGFTVI=load("./chunk-WJOGFTVI.js");var import_chunk_QWDO6BAE=load(
-"./chunk-QWDO6BAE.js");var import_chunk_XSVLTRB3=load("./chunk-XSVLTRB3.js");var import_chunk_YMTOOF7P=load("./chunk-YMTOOF7P.js");var import_chunk_NB36VENV=load(
-"./chunk-NB36VENV.js");var import_chunk_4HFWTUIW=load("./chunk-4HFWTUIW.js");var import_chunk_YB7RRXVP=load("./chunk-YB7RRXVP.js");var import_chunk_XRZCSGQB=load(
+"./chunk-JIIZYQID.js");var import_chunk_3PZS2W6I=load("./chunk-3PZS2W6I.js");var import_chunk_RHVJXCHJ=load("./chunk-RHVJXCHJ.js");var import_chunk_QWDO6BAE=load(
+"./chunk-QWDO6BAE.js");var import_chunk_XSVLTRB3=load("./chunk-XSVLTRB3.js");var import_chunk_A5UVFMCP=load("./chunk-A5UVFMCP.js");var import_chunk_Q6O3FFVR=load(
+"./chunk-Q6O3FFVR.js");var import_chunk_4HFWTUIW=load("./chunk-4HFWTUIW.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_XRZCSGQB=load(
 "./chunk-XRZCSGQB.js");var import_chunk_G6UG24L2=load("./chunk-G6UG24L2.js");var import_chunk_Z4A3JPFR=load("./chunk-Z4A3JPFR.js");var import_chunk_3EP6PJXQ=load(
-"./chunk-3EP6PJXQ.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_UNGYPAP3=load(
-"./chunk-UNGYPAP3.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_XTO4H6IH=load("./chunk-XTO4H6IH.js");var import_chunk_GEPPUING=load(
+"./chunk-3EP6PJXQ.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_46NGIQAE=load(
+"./chunk-46NGIQAE.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_XTO4H6IH=load("./chunk-XTO4H6IH.js");var import_chunk_GEPPUING=load(
 "./chunk-GEPPUING.js");var import_chunk_ZB67UKUZ=load("./chunk-ZB67UKUZ.js");var import_chunk_KARSDQDW=load("./chunk-KARSDQDW.js");var import_chunk_PRYJ3TA6=load(
 "./chunk-PRYJ3TA6.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_DKDSRNTC=load("./chunk-DKDSRNTC.js");var import_chunk_LYW6VLYD=load(
 "./chunk-LYW6VLYD.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_VB6XA2FR=load("./chunk-VB6XA2FR.js");var import_chunk_SOAB6GUX=load(
@@ -5545,8 +5573,8 @@ max:1},options:{"after-seq":{kind:"count",value:"N",range:{default:0,min:0,max:2
 ownerOption,...import_chunk_JIIZYQID.common},notes:"Default: the newest job; a live timer is not taken for it while another job is live. Exit codes as of wait: \
 0 says that the job is done, not that anybody has read its result.",examples:["observe","observe run-mik3x9ab-4f7q2z --after-seq 4"],async run(context,input){const root=context.
 root(input);(0,import_chunk_3PZS2W6I.checkRoot)(root.folder);const owner=input.text("owner")??import_chunk_DL622BOW.variables.owner()??null;const id=input.words[0]===
-void 0?(0,import_chunk_4LN3RARA.requireNewest)(root,owner,"a job to observe").id:(0,import_chunk_XTO4H6IH.findJob)(root,input.words[0]);const view=await(0,import_chunk_YB7RRXVP.
-refresh)(root.folder,id);return{code:(0,import_chunk_6PFAPK5K.exitCodeOf)(view.state.state),json:(0,import_chunk_WJOGFTVI.observation)(view,{afterSeq:input.count(
+void 0?(0,import_chunk_4LN3RARA.requireNewest)(root,owner,"a job to observe").id:(0,import_chunk_XTO4H6IH.findJob)(root,input.words[0]);const view=await(0,import_chunk_46NGIQAE.
+refresh)(root.folder,id);return{code:(0,import_chunk_6PFAPK5K.exitCodeOf)(view.state.state),json:(0,import_chunk_RHVJXCHJ.observation)(view,{afterSeq:input.count(
 "after-seq")??null,root})}}};
 
 },
@@ -5584,60 +5612,89 @@ const timer=setInterval(()=>{if(standing(input)==="dead")wake()},lookMs);return(
 isIdentity)(identity)?(0,import_chunk_LYW6VLYD.livenessOf)(identity):"dead"}
 
 },
-"./pr-Q2ZOFJFY.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{pr:()=>pr});module.exports=stdin_exports;var import_chunk_NJMHMOIV=load("./chunk-NJMHMOIV.js");var import_chunk_TAZEH347=load(
-"./chunk-TAZEH347.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_CTSRVJRC=load(
+"./pr-SMTVRD5M.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{pr:()=>pr});module.exports=stdin_exports;var import_chunk_AQSFOMDV=load("./chunk-AQSFOMDV.js");var import_chunk_YI66OX75=load(
+"./chunk-YI66OX75.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_CTSRVJRC=load(
 "./chunk-CTSRVJRC.js");var import_chunk_DKDSRNTC=load("./chunk-DKDSRNTC.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_DL622BOW=load(
 "./chunk-DL622BOW.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var pr={id:"pr",summary:"a pu\
-ll request on GitHub: merged, closed, ready to merge (through gh)",form:"[PR]",words:{min:0,max:1},options:{...import_chunk_TAZEH347.targetOptions,mergeable:{kind:"\
+ll request on GitHub: merged, closed, ready to merge (through gh)",form:"[PR]",words:{min:0,max:1},options:{...import_chunk_YI66OX75.targetOptions,mergeable:{kind:"\
 flag",help:"met as soon as it can be merged and its checks are green"},"no-checks-grace":{kind:"duration",value:"D",range:import_chunk_DKDSRNTC.limits.noChecksGrace,
 help:"how long a head may stay without checks before that is said (default 5m)"},"allow-none":{kind:"flag",help:"with --mergeable: no checks, or only skipped on\
 es, are enough after the grace"}},examples:["watch pr --pr 7 --for 2d","watch pr --pr 7 --for 2d --repeat","watch pr --pr 7 --for 2h --mergeable"],isRemote:true,
-read(given){const target=(0,import_chunk_TAZEH347.readPull)(given,"pr");const input={...target,mergeable:given.has("mergeable"),grace_ms:given.duration("no-chec\
+read(given){const target=(0,import_chunk_YI66OX75.readPull)(given,"pr");const input={...target,mergeable:given.has("mergeable"),grace_ms:given.duration("no-chec\
 ks-grace")??import_chunk_DKDSRNTC.limits.noChecksGrace.default,allow_none:given.has("allow-none")};const until=input.mergeable?"ready to merge":"merged";return{
-input:{...input},words:`${target.repo??""}#${target.pr} ${until}`}},async look(input,tools,cursor){const wanted=input;const pull=await(0,import_chunk_TAZEH347.findPull)(
-wanted,tools,cursor);if((0,import_chunk_TAZEH347.isFailure)(pull))return pull;const runs=await(0,import_chunk_NJMHMOIV.findRuns)(pull.repo,pull.head,tools,(0,import_chunk_TAZEH347.
-wantsFresh)(cursor));if((0,import_chunk_TAZEH347.isFailure)(runs))return runs;return judge(wanted,pull,(0,import_chunk_NJMHMOIV.judgeRollup)(pull.checks,runs.runs),
-tools,cursor)}};function judge(wanted,pull,rollup,tools,cursor){const{head,state}=pull;const grace=(0,import_chunk_TAZEH347.graceOf)(wanted.grace_ms,head,tools,
-cursor);const checks=(0,import_chunk_TAZEH347.checksWord)(rollup,grace);const isGreen=checks==="passed"||wanted.allow_none&&(0,import_chunk_TAZEH347.isNoneForGood)(
-checks,grace);const merge=steadyMerge(pull,cursor);const isReady=wanted.mergeable&&isGreen&&merge==="mergeable";const{fresh,seen}=(0,import_chunk_TAZEH347.compareActivity)(
-pull.activity,(0,import_chunk_TAZEH347.readSeen)(cursor),()=>true);const obstacle=merge==="mergeable"?isGreen?"mergeable":checks:merge;const moved=(0,import_chunk_TAZEH347.
-movedFrom)(cursor,head);const parts=[`#${pull.number} ${state}`,...state==="open"?[merge]:[],...pull.decision===null?[]:[pull.decision.replaceAll("_"," ")],(0,import_chunk_TAZEH347.
-checksWords)(rollup,grace),...fresh.length>0?[(0,import_chunk_TAZEH347.wordsOfActivity)(fresh)]:[],...moved===null?[]:[`head moved from ${(0,import_chunk_TAZEH347.
+input:{...input},words:`${target.repo??""}#${target.pr} ${until}`}},async look(input,tools,cursor){const wanted=input;const pull=await(0,import_chunk_YI66OX75.findPull)(
+wanted,tools,cursor);if((0,import_chunk_YI66OX75.isFailure)(pull))return pull;const runs=await(0,import_chunk_AQSFOMDV.findRuns)(pull.repo,pull.head,tools,(0,import_chunk_YI66OX75.
+wantsFresh)(cursor));if((0,import_chunk_YI66OX75.isFailure)(runs))return runs;return judge(wanted,pull,(0,import_chunk_AQSFOMDV.judgeRollup)(pull.checks,runs.runs),
+tools,cursor)}};function judge(wanted,pull,rollup,tools,cursor){const{head,state}=pull;const grace=(0,import_chunk_YI66OX75.graceOf)(wanted.grace_ms,head,tools,
+cursor);const checks=(0,import_chunk_YI66OX75.checksWord)(rollup,grace);const isGreen=checks==="passed"||wanted.allow_none&&(0,import_chunk_YI66OX75.isNoneForGood)(
+checks,grace);const merge=steadyMerge(pull,cursor);const isReady=wanted.mergeable&&isGreen&&merge==="mergeable";const{fresh,seen}=(0,import_chunk_YI66OX75.compareActivity)(
+pull.activity,(0,import_chunk_YI66OX75.readSeen)(cursor),()=>true);const obstacle=merge==="mergeable"?isGreen?"mergeable":checks:merge;const moved=(0,import_chunk_YI66OX75.
+movedFrom)(cursor,head);const parts=[`#${pull.number} ${state}`,...state==="open"?[merge]:[],...pull.decision===null?[]:[pull.decision.replaceAll("_"," ")],(0,import_chunk_YI66OX75.
+checksWords)(rollup,grace),...fresh.length>0?[(0,import_chunk_YI66OX75.wordsOfActivity)(fresh)]:[],...moved===null?[]:[`head moved from ${(0,import_chunk_YI66OX75.
 shortSha)(moved)}`]];return{kind:"look",verdict:state==="merged"||state==="open"&&isReady?"met":state==="closed"?"failed":"pending",word:state!=="open"?state:wanted.
-mergeable?obstacle:"open",evidence:(0,import_chunk_TAZEH347.line)(`${pull.repo}${parts.join(", ")}`),key:[state,head,merge,pull.decision,checks,rollup.signature||
+mergeable?obstacle:"open",evidence:(0,import_chunk_YI66OX75.line)(`${pull.repo}${parts.join(", ")}`),key:[state,head,merge,pull.decision,checks,rollup.signature||
 "-",seen.report].join(":"),facts:{repo:pull.repo,pr:pull.number,url:pull.url,title:pull.title,pr_state:state,head,...moved===null?{}:{head_before:moved},merge:pull.
-merge,review:pull.decision,...(0,import_chunk_TAZEH347.checksFacts)(rollup),...fresh.length>0?(0,import_chunk_TAZEH347.factsOfActivity)(fresh):{}},cursor:{repo:pull.
-repo,...(0,import_chunk_TAZEH347.graceCursor)(rollup,grace,checks),merge,seen},...checks==="settling"?{againMs:import_chunk_DKDSRNTC.ghSettleAgainMs}:{},isSettled:state!==
+merge,review:pull.decision,...(0,import_chunk_YI66OX75.checksFacts)(rollup),...fresh.length>0?(0,import_chunk_YI66OX75.factsOfActivity)(fresh):{}},cursor:{repo:pull.
+repo,...(0,import_chunk_YI66OX75.graceCursor)(rollup,grace,checks),merge,seen},...checks==="settling"?{againMs:import_chunk_DKDSRNTC.ghSettleAgainMs}:{},isSettled:state!==
 "open",needsAttention:state==="open"&&wanted.mergeable&&needsSomebody(merge,checks,isGreen)}}function needsSomebody(merge,checks,isGreen){return merge==="confli\
 cting"||!isGreen&&["failed","gated","none"].includes(checks)}function steadyMerge({merge,head},cursor){const before=cursor?.head===head?cursor.merge:void 0;const isKnown=before===
 "mergeable"||before==="conflicting"||before==="blocked";return merge==="unknown"&&isKnown?before:merge}
 
 },
-"./queue-note-PKG5TVHU.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{queueNoteOf:()=>queueNoteOf});module.exports=stdin_exports;var import_chunk_T4JNAPAO=load("./chunk-T4JNAPAO.js");var import_chunk_BYSZYW2N=load(
-"./chunk-BYSZYW2N.js");var import_chunk_YB7RRXVP=load("./chunk-YB7RRXVP.js");var import_chunk_XTO4H6IH=load("./chunk-XTO4H6IH.js");var import_chunk_GEPPUING=load(
+"./queue-care-K2WMLABH.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{careForQueue:()=>careForQueue});module.exports=stdin_exports;var import_chunk_WV4CH5FA=load("./chunk-WV4CH5FA.js");
+var import_chunk_4RBKSXTL=load("./chunk-4RBKSXTL.js");var import_chunk_BXX6KQQC=load("./chunk-BXX6KQQC.js");var import_chunk_46NGIQAE=load("./chunk-46NGIQAE.js");
+var import_chunk_KYGD2GTZ=load("./chunk-KYGD2GTZ.js");var import_chunk_XTO4H6IH=load("./chunk-XTO4H6IH.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");
+var import_chunk_JS6EXUNE=load("./chunk-JS6EXUNE.js");var import_chunk_ZB67UKUZ=load("./chunk-ZB67UKUZ.js");var import_chunk_KARSDQDW=load("./chunk-KARSDQDW.js");
+var import_chunk_PRYJ3TA6=load("./chunk-PRYJ3TA6.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_DKDSRNTC=load("./chunk-DKDSRNTC.js");
+var import_chunk_LYW6VLYD=load("./chunk-LYW6VLYD.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_VB6XA2FR=load("./chunk-VB6XA2FR.js");
+var import_chunk_SOAB6GUX=load("./chunk-SOAB6GUX.js");var import_chunk_M3Y4P5S5=load("./chunk-M3Y4P5S5.js");var import_chunk_DL622BOW=load("./chunk-DL622BOW.js");
+var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");
+var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");async function careForQueue(root,{ahead,atWork},memory){let isChanged=false;for(const id of[...ahead].reverse()){
+if((0,import_chunk_WV4CH5FA.hasLivingWorker)((0,import_chunk_SOAB6GUX.jobPaths)(root,id)))break;isChanged=await attachTo(root,id)||isChanged}if(ahead.length>0)return isChanged;
+for(const{id,condition}of atWork){if(condition==="unclaimed")isChanged=await attachTo(root,id)||isChanged;if(!(0,import_chunk_46NGIQAE.isSettleable)(condition))
+continue;const now=await unlessGone(()=>(0,import_chunk_46NGIQAE.refresh)(root,id));if(now&&(0,import_chunk_46NGIQAE.isSettleable)((0,import_chunk_ZB67UKUZ.conditionOf)(
+now)))memory.unsettled.add(id);isChanged=true}return isChanged}async function attachTo(root,id){const now=await unlessGone(async()=>{await(0,import_chunk_4RBKSXTL.
+attachWorker)((0,import_chunk_ZB67UKUZ.inspect)(root,id),view=>(0,import_chunk_ZB67UKUZ.conditionOf)(view)==="unclaimed");return(0,import_chunk_ZB67UKUZ.inspect)(
+root,id)});return!now||(0,import_chunk_ZB67UKUZ.conditionOf)(now)!=="unclaimed"}async function unlessGone(act){try{return await act()}catch(error){if(error instanceof
+import_chunk_NVPF5LEY.FaultError&&error.code==="unknown_job")return void 0;throw error}}
+
+},
+"./queue-note-SCWDNBBH.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{queueNoteOf:()=>queueNoteOf});module.exports=stdin_exports;var import_chunk_T4JNAPAO=load("./chunk-T4JNAPAO.js");var import_chunk_WV4CH5FA=load(
+"./chunk-WV4CH5FA.js");var import_chunk_46NGIQAE=load("./chunk-46NGIQAE.js");var import_chunk_XTO4H6IH=load("./chunk-XTO4H6IH.js");var import_chunk_GEPPUING=load(
 "./chunk-GEPPUING.js");var import_chunk_ZB67UKUZ=load("./chunk-ZB67UKUZ.js");var import_chunk_KARSDQDW=load("./chunk-KARSDQDW.js");var import_chunk_PRYJ3TA6=load(
 "./chunk-PRYJ3TA6.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_DKDSRNTC=load("./chunk-DKDSRNTC.js");var import_chunk_LYW6VLYD=load(
 "./chunk-LYW6VLYD.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_VB6XA2FR=load("./chunk-VB6XA2FR.js");var import_chunk_SOAB6GUX=load(
 "./chunk-SOAB6GUX.js");var import_chunk_M3Y4P5S5=load("./chunk-M3Y4P5S5.js");var import_chunk_DL622BOW=load("./chunk-DL622BOW.js");var import_chunk_7WBBYJDG=load(
 "./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load(
 "./chunk-JSBRDJBE.js");async function queueNoteOf(root,spec){if(spec.kind==="timer")return{facts:{},line:"queue:   none: a timer is armed at once, --max-live do\
-es not count for it"};if(!(0,import_chunk_KARSDQDW.hasQueue)(spec))return void 0;const{ahead,atWork,place,mayGo}=await(0,import_chunk_BYSZYW2N.lookAtQueue)(root,
-spec,(0,import_chunk_BYSZYW2N.makeQueueMemory)());const max_live=spec.max_live??0;if(mayGo||(0,import_chunk_KARSDQDW.readTurn)((0,import_chunk_SOAB6GUX.jobPaths)(
+es not count for it"};if(!(0,import_chunk_KARSDQDW.hasQueue)(spec))return void 0;const{ahead,atWork,place,mayGo}=await(0,import_chunk_WV4CH5FA.lookAtQueue)(root,
+spec,(0,import_chunk_WV4CH5FA.makeQueueMemory)());const max_live=spec.max_live??0;if(mayGo||(0,import_chunk_KARSDQDW.readTurn)((0,import_chunk_SOAB6GUX.jobPaths)(
 root,spec.id),spec.id))return{facts:{queue:null},line:`queue:   its turn is now (at most ${max_live} at a time)`};if(place+atWork.length<=max_live)return{facts:{
-queue:null},line:`queue:   a place is free (at most ${max_live} at a time)`};const before=ahead.at(-1);const behind=before?[before.id]:atWork.slice(0,import_chunk_DKDSRNTC.
+queue:null},line:`queue:   a place is free (at most ${max_live} at a time)`};const before=ahead.at(-1);const behind=before?[before]:atWork.slice(0,import_chunk_DKDSRNTC.
 queueNamed).map(({id})=>id);const seen={place,live:atWork.length,max_live,behind};return{facts:{queue:seen},line:`queued:  ${(0,import_chunk_T4JNAPAO.queueWords)(
 seen)}`}}
 
 },
-"./reconcile-4QQ3JAWE.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{reconcile:()=>reconcile});module.exports=stdin_exports;var import_chunk_RE3FWHKG=load("./chunk-RE3FWHKG.js");var import_chunk_DSN5N7LN=load(
-"./chunk-DSN5N7LN.js");var import_chunk_JIIZYQID=load("./chunk-JIIZYQID.js");var import_chunk_3PZS2W6I=load("./chunk-3PZS2W6I.js");var import_chunk_YOUTPIC4=load(
-"./chunk-YOUTPIC4.js");var import_chunk_QWDO6BAE=load("./chunk-QWDO6BAE.js");var import_chunk_VN4MJR5W=load("./chunk-VN4MJR5W.js");var import_chunk_YMTOOF7P=load(
-"./chunk-YMTOOF7P.js");var import_chunk_NB36VENV=load("./chunk-NB36VENV.js");var import_chunk_YB7RRXVP=load("./chunk-YB7RRXVP.js");var import_chunk_XRZCSGQB=load(
+"./reconcile-D5WTI7AM.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{isSettleable:()=>import_chunk_46NGIQAE.isSettleable,refresh:()=>import_chunk_46NGIQAE.refresh,refreshAttached:()=>import_chunk_46NGIQAE.
+refreshAttached});module.exports=stdin_exports;var import_chunk_46NGIQAE=load("./chunk-46NGIQAE.js");var import_chunk_ZB67UKUZ=load("./chunk-ZB67UKUZ.js");var import_chunk_KARSDQDW=load(
+"./chunk-KARSDQDW.js");var import_chunk_PRYJ3TA6=load("./chunk-PRYJ3TA6.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_DKDSRNTC=load(
+"./chunk-DKDSRNTC.js");var import_chunk_LYW6VLYD=load("./chunk-LYW6VLYD.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_VB6XA2FR=load(
+"./chunk-VB6XA2FR.js");var import_chunk_SOAB6GUX=load("./chunk-SOAB6GUX.js");var import_chunk_M3Y4P5S5=load("./chunk-M3Y4P5S5.js");var import_chunk_DL622BOW=load(
+"./chunk-DL622BOW.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load(
+"./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
+
+},
+"./reconcile-J3EPE7WB.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{reconcile:()=>reconcile});module.exports=stdin_exports;var import_chunk_MFBOJIWS=load("./chunk-MFBOJIWS.js");var import_chunk_ICSZZTFJ=load(
+"./chunk-ICSZZTFJ.js");var import_chunk_YOUTPIC4=load("./chunk-YOUTPIC4.js");var import_chunk_JIIZYQID=load("./chunk-JIIZYQID.js");var import_chunk_3PZS2W6I=load(
+"./chunk-3PZS2W6I.js");var import_chunk_QWDO6BAE=load("./chunk-QWDO6BAE.js");var import_chunk_VKIYXGHB=load("./chunk-VKIYXGHB.js");var import_chunk_A5UVFMCP=load(
+"./chunk-A5UVFMCP.js");var import_chunk_Q6O3FFVR=load("./chunk-Q6O3FFVR.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_XRZCSGQB=load(
 "./chunk-XRZCSGQB.js");var import_chunk_G6UG24L2=load("./chunk-G6UG24L2.js");var import_chunk_3EP6PJXQ=load("./chunk-3EP6PJXQ.js");var import_chunk_ILRLY4JU=load(
-"./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_BOPSRWHI=load(
+"./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_46NGIQAE=load("./chunk-46NGIQAE.js");var import_chunk_BOPSRWHI=load(
 "./chunk-BOPSRWHI.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_XTO4H6IH=load("./chunk-XTO4H6IH.js");var import_chunk_GEPPUING=load(
 "./chunk-GEPPUING.js");var import_chunk_ZB67UKUZ=load("./chunk-ZB67UKUZ.js");var import_chunk_KARSDQDW=load("./chunk-KARSDQDW.js");var import_chunk_PRYJ3TA6=load(
 "./chunk-PRYJ3TA6.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_DKDSRNTC=load("./chunk-DKDSRNTC.js");var import_chunk_LYW6VLYD=load(
@@ -5670,10 +5727,10 @@ n`)}function isLook(value){if(typeof value!=="object"||value===null)return false
 every(one=>Number.isSafeInteger(one)&&one>=0))return false;return typeof boot_id==="string"&&Array.isArray(told)&&told.every(isKey)}function isKey(value){return typeof value===
 "string"&&value.length<80&&(0,import_chunk_VB6XA2FR.isId)(value.split(":")[0]??"")}async function lookAround(root,owner,given){const now=(0,import_chunk_CL3BCQKO.
 nowMs)();const looks=await readLooks(root.folder,owner);const last=looks.at(-1)??null;const start=startOf(looks,given,now);const{ids,older}=findJobs(root.folder,
-owner,start.since);const fired=[];const changes=[];const open=[];for(const id of ids){for(const view of await(0,import_chunk_DSN5N7LN.tryView)(root.folder,id)){
-if(!(0,import_chunk_DSN5N7LN.isOwnedBy)(view.spec,owner)&&view.spec!==null)continue;const told2=toldSince(view,start.since,start.told,(0,import_chunk_CL3BCQKO.nowMs)());
-fired.push(...told2.fired.map(one=>({...one,view,late:(0,import_chunk_RE3FWHKG.lateOf)(one,view)})));changes.push(...told2.changes);if(!(0,import_chunk_ZB67UKUZ.
-isEnded)(view.state)||view.damage!==null)open.push((0,import_chunk_RE3FWHKG.outstanding)(view,told2.newestMs,root.option))}}fired.sort((a,b)=>a.atMs-b.atMs);const told=[
+owner,start.since);const fired=[];const changes=[];const open=[];for(const id of ids){for(const view of await(0,import_chunk_ICSZZTFJ.tryView)(root.folder,id)){
+if(!(0,import_chunk_ICSZZTFJ.isOwnedBy)(view.spec,owner)&&view.spec!==null)continue;const told2=toldSince(view,start.since,start.told,(0,import_chunk_CL3BCQKO.nowMs)());
+fired.push(...told2.fired.map(one=>({...one,view,late:(0,import_chunk_MFBOJIWS.lateOf)(one,view)})));changes.push(...told2.changes);if(!(0,import_chunk_ZB67UKUZ.
+isEnded)(view.state)||view.damage!==null)open.push((0,import_chunk_MFBOJIWS.outstanding)(view,told2.newestMs,root.option))}}fired.sort((a,b)=>a.atMs-b.atMs);const told=[
 ...fired,...changes];const newest=Math.max(start.since,...told.map(one=>Math.floor(one.atMs)));const nextSeq=Math.max(start.since+Number(told.length>0),Math.min(
 newest,now-import_chunk_DKDSRNTC.wakeLagMs));const keys=[...start.told,...told.filter(one=>one.atMs>nextSeq).map(one=>one.key)];const isKept=await noteLook(root.
 folder,owner,{seq:nextSeq,told:[...new Set(keys)]});const shown=new Set(fired.map(one=>one.id));return{nowMs:now,owner,since:start.since,last,restarted:restartOf(
@@ -5696,14 +5753,14 @@ exists)(paths.marker)||(0,import_chunk_7WBBYJDG.exists)(paths.collected)||!isOf(
 return state.kind==="ok"&&unread.includes(state.value.state)})}function firedWords(fired){if(fired.wake!=="terminal")return`${fired.wake}${fired.count>1?` (${fired.
 count} of them, the newest)`:""}: ${eventsWords(fired)}`;const{state,spec}=fired.view;const word=spec?.timer&&state.state==="done"?"due":state.state;const facts=[
 word,state.exit_code===null||state.exit_code===0?null:`exit ${state.exit_code}`,state.duration_ms===null||spec?.timer?null:`took ${(0,import_chunk_UNGYPAP3.formatDuration)(
-state.duration_ms)}`,state.warnings.length===0?null:`${state.warnings.length} warnings`];return`${facts.filter(one=>one!==null).join(", ")}: ${line((0,import_chunk_VN4MJR5W.
+state.duration_ms)}`,state.warnings.length===0?null:`${state.warnings.length} warnings`];return`${facts.filter(one=>one!==null).join(", ")}: ${line((0,import_chunk_VKIYXGHB.
 whatOf)(fired.view),120)}`}function eventsWords({events,wake}){if(wake==="handback")return events.map(event=>eventWords(event)).join(", ");return events.length===
 0?"":eventWords(events.at(-1))}function eventWords(event){const{name,reason,message,evidence,word}=event;const said=event.type==="handback"?[name]:[reason,message,
 evidence,word];return line(said.find(one=>typeof one==="string"&&one.trim()!=="")??event.type,120)}function nextOfFired({wake,late,view,id},root){if(late!==null)
 return null;if(wake!=="terminal")return import_chunk_G6UG24L2.nextCommands.observe(id,root.option);return view.spec?.timer&&view.state.state==="done"&&view.state.
-error===null?null:import_chunk_G6UG24L2.nextCommands.result(id,root.option)}function subjectWords({view}){return line((0,import_chunk_VN4MJR5W.whatOf)(view),120)}
+error===null?null:import_chunk_G6UG24L2.nextCommands.result(id,root.option)}function subjectWords({view}){return line((0,import_chunk_VKIYXGHB.whatOf)(view),120)}
 function standingWords(one){const{view,health,worker,lastEventMs,queue,leftMs}=one;const timer=view.spec?.timer;const facts=[one.condition==="damaged"?"damaged":
-view.state.state,queue===null?null:queueWords(queue),timer?`due ${(0,import_chunk_NB36VENV.dueWords)(timer).split(", ").at(-1)}`:health.health,`${(0,import_chunk_UNGYPAP3.
+view.state.state,queue===null?null:queueWords(queue),timer?`due ${(0,import_chunk_Q6O3FFVR.dueWords)(timer).split(", ").at(-1)}`:health.health,`${(0,import_chunk_UNGYPAP3.
 formatAge)(one.ageMs)} old`,leftMs===null||timer?null:`${(0,import_chunk_UNGYPAP3.formatDuration)(whole(leftMs))} left`,worker==="not needed"?null:`worker ${worker}`,
 lastEventMs===null?null:`last event ${(0,import_chunk_UNGYPAP3.formatAge)(lastEventMs)} ago`,one.isAwaited?"a wait holds it":null];return facts.filter(fact=>fact!==
 null).join(", ")}function queueWords({place,behind}){const first=behind[0]===void 0?"":` behind ${line(behind[0],40)}`;return`place ${place}${first}${behind.length>
@@ -5761,24 +5818,14 @@ variables.owner()??null;const seen=await lookAround(root,owner,input.count("sinc
 json:wakeDocument(seen,root)};return{code:import_chunk_6PFAPK5K.exitCodes.done,out:wakePage2(seen,root)}}};
 
 },
-"./reconcile-S6PJJNAP.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{isSettleable:()=>import_chunk_YB7RRXVP.isSettleable,refresh:()=>import_chunk_YB7RRXVP.refresh,refreshAttached:()=>import_chunk_YB7RRXVP.
-refreshAttached});module.exports=stdin_exports;var import_chunk_YB7RRXVP=load("./chunk-YB7RRXVP.js");var import_chunk_ZB67UKUZ=load("./chunk-ZB67UKUZ.js");var import_chunk_KARSDQDW=load(
-"./chunk-KARSDQDW.js");var import_chunk_PRYJ3TA6=load("./chunk-PRYJ3TA6.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_DKDSRNTC=load(
-"./chunk-DKDSRNTC.js");var import_chunk_LYW6VLYD=load("./chunk-LYW6VLYD.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_VB6XA2FR=load(
-"./chunk-VB6XA2FR.js");var import_chunk_SOAB6GUX=load("./chunk-SOAB6GUX.js");var import_chunk_M3Y4P5S5=load("./chunk-M3Y4P5S5.js");var import_chunk_DL622BOW=load(
-"./chunk-DL622BOW.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load(
-"./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
+"./registry-HSRFHZYN.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{commandNames:()=>import_chunk_JC5PT3YZ.commandNames,loadCommand:()=>import_chunk_JC5PT3YZ.loadCommand});module.exports=
+stdin_exports;var import_chunk_JC5PT3YZ=load("./chunk-JC5PT3YZ.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
 
 },
-"./registry-GOADIJ2H.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{commandNames:()=>import_chunk_MJCLWLRY.commandNames,loadCommand:()=>import_chunk_MJCLWLRY.loadCommand});module.exports=
-stdin_exports;var import_chunk_MJCLWLRY=load("./chunk-MJCLWLRY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
-
-},
-"./rerun-SDCZXRYC.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{rerunTests:()=>rerunTests});module.exports=stdin_exports;var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_MV7XLLZL=load(
-"./chunk-MV7XLLZL.js");var import_chunk_7LUFXQWN=load("./chunk-7LUFXQWN.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_GEPPUING=load(
+"./rerun-7ERJOR6Z.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{rerunTests:()=>rerunTests});module.exports=stdin_exports;var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_LXK2ZILE=load(
+"./chunk-LXK2ZILE.js");var import_chunk_MV7XLLZL=load("./chunk-MV7XLLZL.js");var import_chunk_7LUFXQWN=load("./chunk-7LUFXQWN.js");var import_chunk_GEPPUING=load(
 "./chunk-GEPPUING.js");var import_chunk_DKDSRNTC=load("./chunk-DKDSRNTC.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_M3Y4P5S5=load(
 "./chunk-M3Y4P5S5.js");var import_chunk_DL622BOW=load("./chunk-DL622BOW.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_NVPF5LEY=load(
 "./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var import_node_path=builtin("node:path");async function rerunTests(words,{cwd,timeoutMs,
@@ -5798,43 +5845,43 @@ printed more than ${import_chunk_DKDSRNTC.rerunBytes} bytes and was ended`;case"
 (${answer.reason??"error"})`}}
 
 },
-"./research-TWS7F3BQ.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{research:()=>research});module.exports=stdin_exports;var import_chunk_QVLDMLSY=load("./chunk-QVLDMLSY.js");var import_chunk_SL7POSTJ=load(
-"./chunk-SL7POSTJ.js");var import_chunk_CQ7H2KHA=load("./chunk-CQ7H2KHA.js");var import_chunk_LQP2MTKC=load("./chunk-LQP2MTKC.js");var import_chunk_KZ2TDTFG=load(
-"./chunk-KZ2TDTFG.js");var import_chunk_DF6RCOEN=load("./chunk-DF6RCOEN.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_RNOOCGAD=load(
-"./chunk-RNOOCGAD.js");var import_chunk_54WX4KUW=load("./chunk-54WX4KUW.js");var import_chunk_IATD5VKT=load("./chunk-IATD5VKT.js");var import_chunk_HR3GXE3S=load(
+"./research-JG535Z7X.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{research:()=>research});module.exports=stdin_exports;var import_chunk_OVWT35FA=load("./chunk-OVWT35FA.js");var import_chunk_JSEEZQZP=load(
+"./chunk-JSEEZQZP.js");var import_chunk_NDATMZ7I=load("./chunk-NDATMZ7I.js");var import_chunk_LQP2MTKC=load("./chunk-LQP2MTKC.js");var import_chunk_6CZIEFWJ=load(
+"./chunk-6CZIEFWJ.js");var import_chunk_ULFNSU7F=load("./chunk-ULFNSU7F.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_LXZ5NTQA=load(
+"./chunk-LXZ5NTQA.js");var import_chunk_X3MC7LDT=load("./chunk-X3MC7LDT.js");var import_chunk_DNRXHQVW=load("./chunk-DNRXHQVW.js");var import_chunk_HR3GXE3S=load(
 "./chunk-HR3GXE3S.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_JIIZYQID=load("./chunk-JIIZYQID.js");var import_chunk_3PZS2W6I=load(
-"./chunk-3PZS2W6I.js");var import_chunk_BMY3SWJD=load("./chunk-BMY3SWJD.js");var import_chunk_35CMASYX=load("./chunk-35CMASYX.js");var import_chunk_BY7A7LEO=load(
-"./chunk-BY7A7LEO.js");var import_chunk_QMEY5UXV=load("./chunk-QMEY5UXV.js");var import_chunk_FXQ2FZOY=load("./chunk-FXQ2FZOY.js");var import_chunk_E4Q33Z52=load(
-"./chunk-E4Q33Z52.js");var import_chunk_7DDDUWKZ=load("./chunk-7DDDUWKZ.js");var import_chunk_Q3D6DABA=load("./chunk-Q3D6DABA.js");var import_chunk_W7HED5VZ=load(
-"./chunk-W7HED5VZ.js");var import_chunk_BXX6KQQC=load("./chunk-BXX6KQQC.js");var import_chunk_YB7RRXVP=load("./chunk-YB7RRXVP.js");var import_chunk_HDW3QKWP=load(
-"./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_ASDCFPG7=load("./chunk-ASDCFPG7.js");var import_chunk_XRZCSGQB=load(
-"./chunk-XRZCSGQB.js");var import_chunk_G6UG24L2=load("./chunk-G6UG24L2.js");var import_chunk_KYGD2GTZ=load("./chunk-KYGD2GTZ.js");var import_chunk_LXK2ZILE=load(
-"./chunk-LXK2ZILE.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_XTO4H6IH=load(
+"./chunk-3PZS2W6I.js");var import_chunk_QMEY5UXV=load("./chunk-QMEY5UXV.js");var import_chunk_BMY3SWJD=load("./chunk-BMY3SWJD.js");var import_chunk_35CMASYX=load(
+"./chunk-35CMASYX.js");var import_chunk_BY7A7LEO=load("./chunk-BY7A7LEO.js");var import_chunk_WRTXUPAM=load("./chunk-WRTXUPAM.js");var import_chunk_JYU6VCXN=load(
+"./chunk-JYU6VCXN.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_Q3D6DABA=load("./chunk-Q3D6DABA.js");var import_chunk_W7HED5VZ=load(
+"./chunk-W7HED5VZ.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load(
+"./chunk-FSRL2ASG.js");var import_chunk_ASDCFPG7=load("./chunk-ASDCFPG7.js");var import_chunk_XRZCSGQB=load("./chunk-XRZCSGQB.js");var import_chunk_G6UG24L2=load(
+"./chunk-G6UG24L2.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_BXX6KQQC=load("./chunk-BXX6KQQC.js");var import_chunk_46NGIQAE=load(
+"./chunk-46NGIQAE.js");var import_chunk_KYGD2GTZ=load("./chunk-KYGD2GTZ.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_XTO4H6IH=load(
 "./chunk-XTO4H6IH.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_ZB67UKUZ=load("./chunk-ZB67UKUZ.js");var import_chunk_KARSDQDW=load(
 "./chunk-KARSDQDW.js");var import_chunk_PRYJ3TA6=load("./chunk-PRYJ3TA6.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_DKDSRNTC=load(
 "./chunk-DKDSRNTC.js");var import_chunk_LYW6VLYD=load("./chunk-LYW6VLYD.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_VB6XA2FR=load(
 "./chunk-VB6XA2FR.js");var import_chunk_SOAB6GUX=load("./chunk-SOAB6GUX.js");var import_chunk_M3Y4P5S5=load("./chunk-M3Y4P5S5.js");var import_chunk_DL622BOW=load(
 "./chunk-DL622BOW.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load(
-"./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var research=(0,import_chunk_QVLDMLSY.makeStaffVerb)({mode:"research",examples:['re\
+"./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var research=(0,import_chunk_OVWT35FA.makeStaffVerb)({mode:"research",examples:['re\
 search --backend gemini --prompt "Who still calls parseOld?"']});
 
 },
-"./restart-IXOEUAE2.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{restart:()=>restart});module.exports=stdin_exports;var import_chunk_2ZJEGONM=load("./chunk-2ZJEGONM.js");var import_chunk_SL7POSTJ=load(
-"./chunk-SL7POSTJ.js");var import_chunk_CQ7H2KHA=load("./chunk-CQ7H2KHA.js");var import_chunk_LQP2MTKC=load("./chunk-LQP2MTKC.js");var import_chunk_DF6RCOEN=load(
-"./chunk-DF6RCOEN.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_RNOOCGAD=load("./chunk-RNOOCGAD.js");var import_chunk_54WX4KUW=load(
-"./chunk-54WX4KUW.js");var import_chunk_IATD5VKT=load("./chunk-IATD5VKT.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_FY7PDRQG=load(
-"./chunk-FY7PDRQG.js");var import_chunk_JIIZYQID=load("./chunk-JIIZYQID.js");var import_chunk_3PZS2W6I=load("./chunk-3PZS2W6I.js");var import_chunk_BMY3SWJD=load(
-"./chunk-BMY3SWJD.js");var import_chunk_35CMASYX=load("./chunk-35CMASYX.js");var import_chunk_BY7A7LEO=load("./chunk-BY7A7LEO.js");var import_chunk_QMEY5UXV=load(
-"./chunk-QMEY5UXV.js");var import_chunk_FXQ2FZOY=load("./chunk-FXQ2FZOY.js");var import_chunk_G7YX24BJ=load("./chunk-G7YX24BJ.js");var import_chunk_E4Q33Z52=load(
-"./chunk-E4Q33Z52.js");var import_chunk_7DDDUWKZ=load("./chunk-7DDDUWKZ.js");var import_chunk_Q3D6DABA=load("./chunk-Q3D6DABA.js");var import_chunk_5VODEYFN=load(
-"./chunk-5VODEYFN.js");var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");var import_chunk_4HFWTUIW=load("./chunk-4HFWTUIW.js");var import_chunk_BXX6KQQC=load(
-"./chunk-BXX6KQQC.js");var import_chunk_YB7RRXVP=load("./chunk-YB7RRXVP.js");var import_chunk_K5DX2IG2=load("./chunk-K5DX2IG2.js");var import_chunk_HDW3QKWP=load(
-"./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_ASDCFPG7=load("./chunk-ASDCFPG7.js");var import_chunk_XRZCSGQB=load(
-"./chunk-XRZCSGQB.js");var import_chunk_G6UG24L2=load("./chunk-G6UG24L2.js");var import_chunk_Z4A3JPFR=load("./chunk-Z4A3JPFR.js");var import_chunk_3EP6PJXQ=load(
-"./chunk-3EP6PJXQ.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_KYGD2GTZ=load("./chunk-KYGD2GTZ.js");var import_chunk_LXK2ZILE=load(
-"./chunk-LXK2ZILE.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_XTO4H6IH=load(
+"./restart-IHDIYSDX.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{restart:()=>restart});module.exports=stdin_exports;var import_chunk_2ZJEGONM=load("./chunk-2ZJEGONM.js");var import_chunk_JSEEZQZP=load(
+"./chunk-JSEEZQZP.js");var import_chunk_NDATMZ7I=load("./chunk-NDATMZ7I.js");var import_chunk_LQP2MTKC=load("./chunk-LQP2MTKC.js");var import_chunk_ULFNSU7F=load(
+"./chunk-ULFNSU7F.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_LXZ5NTQA=load("./chunk-LXZ5NTQA.js");var import_chunk_X3MC7LDT=load(
+"./chunk-X3MC7LDT.js");var import_chunk_DNRXHQVW=load("./chunk-DNRXHQVW.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_FY7PDRQG=load(
+"./chunk-FY7PDRQG.js");var import_chunk_JIIZYQID=load("./chunk-JIIZYQID.js");var import_chunk_3PZS2W6I=load("./chunk-3PZS2W6I.js");var import_chunk_QMEY5UXV=load(
+"./chunk-QMEY5UXV.js");var import_chunk_BMY3SWJD=load("./chunk-BMY3SWJD.js");var import_chunk_35CMASYX=load("./chunk-35CMASYX.js");var import_chunk_BY7A7LEO=load(
+"./chunk-BY7A7LEO.js");var import_chunk_WRTXUPAM=load("./chunk-WRTXUPAM.js");var import_chunk_J36ZCTFJ=load("./chunk-J36ZCTFJ.js");var import_chunk_5VODEYFN=load(
+"./chunk-5VODEYFN.js");var import_chunk_JYU6VCXN=load("./chunk-JYU6VCXN.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_Q3D6DABA=load(
+"./chunk-Q3D6DABA.js");var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");var import_chunk_4HFWTUIW=load("./chunk-4HFWTUIW.js");var import_chunk_UNGYPAP3=load(
+"./chunk-UNGYPAP3.js");var import_chunk_K5DX2IG2=load("./chunk-K5DX2IG2.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load(
+"./chunk-FSRL2ASG.js");var import_chunk_ASDCFPG7=load("./chunk-ASDCFPG7.js");var import_chunk_XRZCSGQB=load("./chunk-XRZCSGQB.js");var import_chunk_G6UG24L2=load(
+"./chunk-G6UG24L2.js");var import_chunk_Z4A3JPFR=load("./chunk-Z4A3JPFR.js");var import_chunk_3EP6PJXQ=load("./chunk-3EP6PJXQ.js");var import_chunk_ILRLY4JU=load(
+"./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_BXX6KQQC=load("./chunk-BXX6KQQC.js");var import_chunk_46NGIQAE=load(
+"./chunk-46NGIQAE.js");var import_chunk_KYGD2GTZ=load("./chunk-KYGD2GTZ.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_XTO4H6IH=load(
 "./chunk-XTO4H6IH.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_ZB67UKUZ=load("./chunk-ZB67UKUZ.js");var import_chunk_KARSDQDW=load(
 "./chunk-KARSDQDW.js");var import_chunk_PRYJ3TA6=load("./chunk-PRYJ3TA6.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_DKDSRNTC=load(
 "./chunk-DKDSRNTC.js");var import_chunk_LYW6VLYD=load("./chunk-LYW6VLYD.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_VB6XA2FR=load(
@@ -5846,30 +5893,30 @@ limits.runTimeout,help:"hard limit (default: a fresh one, 60m for staff, 24h for
 staffOptions.backend,help:"another agent CLI (staff only)"},model:import_chunk_JIIZYQID.staffOptions.model,profile:import_chunk_JIIZYQID.staffOptions.profile,share:import_chunk_JIIZYQID.
 writerOptions.share,...import_chunk_JIIZYQID.launchOptions},notes:"Refused while the earlier job still runs. The environment is that of this call.",examples:["r\
 estart run-mik3x9ab-4f7q2z","restart staffer-mik3xa01-9c2k4d --timeout 90m","restart staffer-mik3xa01-9c2k4d --backend codex"],async run(context,input){const root=context.
-root(input);(0,import_chunk_3PZS2W6I.checkRoot)(root.folder);const words=(0,import_chunk_RNOOCGAD.onceWords)("restart",input,null,null);const repeated=await(0,import_chunk_RNOOCGAD.
+root(input);(0,import_chunk_3PZS2W6I.checkRoot)(root.folder);const words=(0,import_chunk_LXZ5NTQA.onceWords)("restart",input,null,null);const repeated=await(0,import_chunk_LXZ5NTQA.
 repeatedLaunch)(context,input,words,false);if(repeated)return repeated;const id=(0,import_chunk_XTO4H6IH.requireWholeId)(root,input.words[0]);const view=await(0,
-import_chunk_YB7RRXVP.refresh)(root.folder,id);const spec=(0,import_chunk_2ZJEGONM.requireSpec)(root,id);await(0,import_chunk_2ZJEGONM.requireGenuine)(spec);if(!(0,
+import_chunk_46NGIQAE.refresh)(root.folder,id);const spec=(0,import_chunk_2ZJEGONM.requireSpec)(root,id);await(0,import_chunk_2ZJEGONM.requireGenuine)(spec);if(!(0,
 import_chunk_ZB67UKUZ.isEnded)(view.state))throw new import_chunk_NVPF5LEY.FaultError("busy",`cannot restart job ${id}: it is ${view.state.state}`,import_chunk_G6UG24L2.
 nextCommands.cancel(id,root.option));if(spec.timer)return againTimer(context,input,spec,spec.timer,words);if(spec.watch)return(await Promise.resolve().then(()=>load(
-"./restart-watch-HPKL7MIZ.js"))).againWatch(context,input,spec,spec.watch,root,words);return spec.staff?again(context,input,spec,root,words):againRun(context,input,
+"./restart-watch-U5N4D6SV.js"))).againWatch(context,input,spec,spec.watch,root,words);return spec.staff?again(context,input,spec,root,words):againRun(context,input,
 spec,root,words)}};function againRun(context,input,spec,root,words){for(const name of["backend","model","profile"])if(input.has(name))throw(0,import_chunk_NVPF5LEY.
 usageError)(`cannot take --${name} for a ${spec.kind} job: it is for staff`);(0,import_chunk_2ZJEGONM.requireFolder)(spec,"restart",root.option);const run=spec.
-run;if(!run)throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot restart job ${spec.id}: a ${spec.kind} job has no command`);const program=(0,import_chunk_DF6RCOEN.
-requireProgram)(run.argv[0],spec.cwd);const deadlineMs=input.durationOrDefault("timeout");return(0,import_chunk_54WX4KUW.launchAndTell)(context,input,{kind:"run",
-verb:"run",...(0,import_chunk_54WX4KUW.launchWords)(input),cwd:spec.cwd,deadlineMs,killGraceMs:spec.kill_grace_ms,maxOutputBytes:spec.max_output_bytes,firstOutputMs:spec.
+run;if(!run)throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot restart job ${spec.id}: a ${spec.kind} job has no command`);const program=(0,import_chunk_ULFNSU7F.
+requireProgram)(run.argv[0],spec.cwd);const deadlineMs=input.durationOrDefault("timeout");return(0,import_chunk_X3MC7LDT.launchAndTell)(context,input,{kind:"run",
+verb:"run",...(0,import_chunk_X3MC7LDT.launchWords)(input),cwd:spec.cwd,deadlineMs,killGraceMs:spec.kill_grace_ms,maxOutputBytes:spec.max_output_bytes,firstOutputMs:spec.
 first_output_ms,stallMs:spec.stall_ms,lineage:(0,import_chunk_2ZJEGONM.lineageOf)(spec,"restart"),notify:spec.notify??null,onStall:spec.on_stall??null,run:{...run,
-...(0,import_chunk_FXQ2FZOY.freshPaths)(run),program},warnings:(0,import_chunk_DF6RCOEN.limitWarnings)(run,deadlineMs),staff:null,words})}async function againTimer(context,input,spec,earlier,words){
+...(0,import_chunk_WRTXUPAM.freshPaths)(run),program},warnings:(0,import_chunk_ULFNSU7F.limitWarnings)(run,deadlineMs),staff:null,words})}async function againTimer(context,input,spec,earlier,words){
 for(const name of["backend","model","profile","timeout","share"])if(input.has(name))throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --${name} for a timer\
 : it has only its delay`);if(typeof earlier.delay_ms!=="number")throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot restart job ${spec.id}: it was ar\
 med for the instant ${earlier.due_at}, which does not come again`,"arm a new one with: timer at INSTANT, or timer in DELAY");const{launchTimer}=await Promise.resolve().
-then(()=>load("./timer-Z2ENCQ3B.js"));const timer={...earlier,due_at:(0,import_chunk_CL3BCQKO.isoOf)((0,import_chunk_CL3BCQKO.nowMs)()+earlier.delay_ms)};return launchTimer(
+then(()=>load("./timer-LZ3CRDSA.js"));const timer={...earlier,due_at:(0,import_chunk_CL3BCQKO.isoOf)((0,import_chunk_CL3BCQKO.nowMs)()+earlier.delay_ms)};return launchTimer(
 context,input,{timer,lineage:(0,import_chunk_2ZJEGONM.lineageOf)(spec,"restart"),words,notify:spec.notify})}function again(context,input,spec,root,words){const staff=spec.
 staff;if(!staff)throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot restart job ${spec.id}: it has no task`);const cwd=spec.worktree?originOf(spec,spec.
 worktree):(0,import_chunk_2ZJEGONM.requireFolder)(spec,"restart",root.option);const before=staff.custom?.name??staff.backend;const isElsewhere=input.has("backen\
-d")&&input.text("backend")!==before;const part=(0,import_chunk_CQ7H2KHA.makeStaffPart)({mode:staff.mode,stateRoot:root.folder,backend:input.text("backend")??before,
-model:input.text("model")??(isElsewhere?null:staff.model),profile:(0,import_chunk_SL7POSTJ.askedProfile)(input),earlierProfile:staff.profile,prompt:staff.prompt,
-resume:null,cwd});if(part.brief)part.historical=(0,import_chunk_G7YX24BJ.historicalOf)((0,import_chunk_SOAB6GUX.jobPaths)(root.folder,spec.id))??staff.historical??
-null;if(staff.schema)part.schema=true;if(staff.base)part.base=staff.base;return(0,import_chunk_SL7POSTJ.launchStaff)(context,input,{verb:spec.verb,staff:part,cwd,
+d")&&input.text("backend")!==before;const part=(0,import_chunk_NDATMZ7I.makeStaffPart)({mode:staff.mode,stateRoot:root.folder,backend:input.text("backend")??before,
+model:input.text("model")??(isElsewhere?null:staff.model),profile:(0,import_chunk_JSEEZQZP.askedProfile)(input),earlierProfile:staff.profile,prompt:staff.prompt,
+resume:null,cwd});if(part.brief)part.historical=(0,import_chunk_J36ZCTFJ.historicalOf)((0,import_chunk_SOAB6GUX.jobPaths)(root.folder,spec.id))??staff.historical??
+null;if(staff.schema)part.schema=true;if(staff.base)part.base=staff.base;return(0,import_chunk_JSEEZQZP.launchStaff)(context,input,{verb:spec.verb,staff:part,cwd,
 lineage:(0,import_chunk_2ZJEGONM.lineageOf)(spec,"restart"),notify:spec.notify,isSynchronous:spec.verb==="ask"&&!input.has("id-only"),worktree:spec.worktree?"ne\
 w":null,words,deadlineMs:staffLimit(input),firstOutputMs:spec.first_output_ms,stallMs:spec.stall_ms,quietMs:spec.quiet_ms??null,onStall:spec.on_stall??null})}function originOf(spec,worktree){
 const folder=import_node_path.default.join(worktree.from,import_node_path.default.relative(worktree.path,spec.cwd));if((0,import_chunk_7WBBYJDG.isFolder)(folder))
@@ -5878,14 +5925,14 @@ text("timeout");return text===void 0?import_chunk_DKDSRNTC.limits.staffTimeout.d
 limits.staffTimeout)}
 
 },
-"./restart-watch-HPKL7MIZ.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{againWatch:()=>againWatch});module.exports=stdin_exports;var import_chunk_2ZJEGONM=load("./chunk-2ZJEGONM.js");var import_chunk_54WX4KUW=load(
-"./chunk-54WX4KUW.js");var import_chunk_IATD5VKT=load("./chunk-IATD5VKT.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_FY7PDRQG=load(
-"./chunk-FY7PDRQG.js");var import_chunk_3PZS2W6I=load("./chunk-3PZS2W6I.js");var import_chunk_BY7A7LEO=load("./chunk-BY7A7LEO.js");var import_chunk_LA7P7TQ5=load(
-"./chunk-LA7P7TQ5.js");var import_chunk_Q3D6DABA=load("./chunk-Q3D6DABA.js");var import_chunk_4HFWTUIW=load("./chunk-4HFWTUIW.js");var import_chunk_BXX6KQQC=load(
-"./chunk-BXX6KQQC.js");var import_chunk_XRZCSGQB=load("./chunk-XRZCSGQB.js");var import_chunk_G6UG24L2=load("./chunk-G6UG24L2.js");var import_chunk_Z4A3JPFR=load(
-"./chunk-Z4A3JPFR.js");var import_chunk_3EP6PJXQ=load("./chunk-3EP6PJXQ.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_KYGD2GTZ=load(
-"./chunk-KYGD2GTZ.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_6PFAPK5K=load(
+"./restart-watch-U5N4D6SV.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{againWatch:()=>againWatch});module.exports=stdin_exports;var import_chunk_2ZJEGONM=load("./chunk-2ZJEGONM.js");var import_chunk_X3MC7LDT=load(
+"./chunk-X3MC7LDT.js");var import_chunk_DNRXHQVW=load("./chunk-DNRXHQVW.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_FY7PDRQG=load(
+"./chunk-FY7PDRQG.js");var import_chunk_3PZS2W6I=load("./chunk-3PZS2W6I.js");var import_chunk_BY7A7LEO=load("./chunk-BY7A7LEO.js");var import_chunk_JTHIRDCZ=load(
+"./chunk-JTHIRDCZ.js");var import_chunk_Q3D6DABA=load("./chunk-Q3D6DABA.js");var import_chunk_4HFWTUIW=load("./chunk-4HFWTUIW.js");var import_chunk_UNGYPAP3=load(
+"./chunk-UNGYPAP3.js");var import_chunk_XRZCSGQB=load("./chunk-XRZCSGQB.js");var import_chunk_G6UG24L2=load("./chunk-G6UG24L2.js");var import_chunk_Z4A3JPFR=load(
+"./chunk-Z4A3JPFR.js");var import_chunk_3EP6PJXQ=load("./chunk-3EP6PJXQ.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load(
+"./chunk-LXK2ZILE.js");var import_chunk_BXX6KQQC=load("./chunk-BXX6KQQC.js");var import_chunk_KYGD2GTZ=load("./chunk-KYGD2GTZ.js");var import_chunk_6PFAPK5K=load(
 "./chunk-6PFAPK5K.js");var import_chunk_XTO4H6IH=load("./chunk-XTO4H6IH.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_ZB67UKUZ=load(
 "./chunk-ZB67UKUZ.js");var import_chunk_KARSDQDW=load("./chunk-KARSDQDW.js");var import_chunk_PRYJ3TA6=load("./chunk-PRYJ3TA6.js");var import_chunk_CTSRVJRC=load(
 "./chunk-CTSRVJRC.js");var import_chunk_DKDSRNTC=load("./chunk-DKDSRNTC.js");var import_chunk_LYW6VLYD=load("./chunk-LYW6VLYD.js");var import_chunk_CL3BCQKO=load(
@@ -5893,26 +5940,26 @@ limits.staffTimeout)}
 "./chunk-M3Y4P5S5.js");var import_chunk_DL622BOW=load("./chunk-DL622BOW.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load(
 "./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");async function againWatch(context,input,spec,earlier,root,words){
 for(const name of["backend","model","profile","share"])if(input.has(name))throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --${name} for a watch: it is fo\
-r staff`);const cwd=(0,import_chunk_2ZJEGONM.requireFolder)(spec,"restart",root.option);const kind=await(0,import_chunk_LA7P7TQ5.loadWatch)(earlier.condition);if(!kind)
-throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot restart job ${spec.id}: there is no condition ${earlier.condition} here; there are ${import_chunk_LA7P7TQ5.
-watchIds.join(", ")}`);const{start:_start,...part}=earlier;const timeout=input.text("timeout");return(0,import_chunk_54WX4KUW.launchAndTell)(context,input,{kind:"\
-watch",verb:"watch",...(0,import_chunk_54WX4KUW.launchWords)(input),cwd,deadlineMs:timeout===void 0?spec.deadline_ms:(0,import_chunk_UNGYPAP3.parseDuration)(timeout,
+r staff`);const cwd=(0,import_chunk_2ZJEGONM.requireFolder)(spec,"restart",root.option);const kind=await(0,import_chunk_JTHIRDCZ.loadWatch)(earlier.condition);if(!kind)
+throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot restart job ${spec.id}: there is no condition ${earlier.condition} here; there are ${import_chunk_JTHIRDCZ.
+watchIds.join(", ")}`);const{start:_start,...part}=earlier;const timeout=input.text("timeout");return(0,import_chunk_X3MC7LDT.launchAndTell)(context,input,{kind:"\
+watch",verb:"watch",...(0,import_chunk_X3MC7LDT.launchWords)(input),cwd,deadlineMs:timeout===void 0?spec.deadline_ms:(0,import_chunk_UNGYPAP3.parseDuration)(timeout,
 "--timeout",import_chunk_DKDSRNTC.limits.watchFor),killGraceMs:spec.kill_grace_ms,maxOutputBytes:spec.max_output_bytes,firstOutputMs:null,stallMs:null,lineage:(0,
 import_chunk_2ZJEGONM.lineageOf)(spec,"restart"),run:null,staff:null,watch:{...part,...kind.start?{start:kind.start(part.input)}:{}},words})}
 
 },
-"./result-SRMMMHUL.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{result:()=>result});module.exports=stdin_exports;var import_chunk_4LN3RARA=load("./chunk-4LN3RARA.js");var import_chunk_JIIZYQID=load(
-"./chunk-JIIZYQID.js");var import_chunk_3PZS2W6I=load("./chunk-3PZS2W6I.js");var import_chunk_XIT3TZXO=load("./chunk-XIT3TZXO.js");var import_chunk_D3IA5BIG=load(
-"./chunk-D3IA5BIG.js");var import_chunk_WJOGFTVI=load("./chunk-WJOGFTVI.js");var import_chunk_QWDO6BAE=load("./chunk-QWDO6BAE.js");var import_chunk_XSVLTRB3=load(
-"./chunk-XSVLTRB3.js");var import_chunk_YMTOOF7P=load("./chunk-YMTOOF7P.js");var import_chunk_NB36VENV=load("./chunk-NB36VENV.js");var import_chunk_RPH7RAOV=load(
-"./chunk-RPH7RAOV.js");var import_chunk_5VODEYFN=load("./chunk-5VODEYFN.js");var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");var import_chunk_GGOIT7A5=load(
-"./chunk-GGOIT7A5.js");var import_chunk_26UYZL6H=load("./chunk-26UYZL6H.js");var import_chunk_4HFWTUIW=load("./chunk-4HFWTUIW.js");var import_chunk_ILJKJSAA=load(
-"./chunk-ILJKJSAA.js");var import_chunk_YB7RRXVP=load("./chunk-YB7RRXVP.js");var import_chunk_C3BVMRDA=load("./chunk-C3BVMRDA.js");var import_chunk_K5DX2IG2=load(
-"./chunk-K5DX2IG2.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_ASDCFPG7=load(
-"./chunk-ASDCFPG7.js");var import_chunk_XRZCSGQB=load("./chunk-XRZCSGQB.js");var import_chunk_G6UG24L2=load("./chunk-G6UG24L2.js");var import_chunk_Z4A3JPFR=load(
-"./chunk-Z4A3JPFR.js");var import_chunk_3EP6PJXQ=load("./chunk-3EP6PJXQ.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load(
-"./chunk-LXK2ZILE.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_6PFAPK5K=load(
+"./result-P7UU6VFQ.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{result:()=>result});module.exports=stdin_exports;var import_chunk_4LN3RARA=load("./chunk-4LN3RARA.js");var import_chunk_7G6COXBJ=load(
+"./chunk-7G6COXBJ.js");var import_chunk_D3IA5BIG=load("./chunk-D3IA5BIG.js");var import_chunk_JIIZYQID=load("./chunk-JIIZYQID.js");var import_chunk_3PZS2W6I=load(
+"./chunk-3PZS2W6I.js");var import_chunk_RHVJXCHJ=load("./chunk-RHVJXCHJ.js");var import_chunk_QWDO6BAE=load("./chunk-QWDO6BAE.js");var import_chunk_XSVLTRB3=load(
+"./chunk-XSVLTRB3.js");var import_chunk_A5UVFMCP=load("./chunk-A5UVFMCP.js");var import_chunk_Q6O3FFVR=load("./chunk-Q6O3FFVR.js");var import_chunk_RPH7RAOV=load(
+"./chunk-RPH7RAOV.js");var import_chunk_5VODEYFN=load("./chunk-5VODEYFN.js");var import_chunk_TGENMT6Z=load("./chunk-TGENMT6Z.js");var import_chunk_CCWICNFA=load(
+"./chunk-CCWICNFA.js");var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");var import_chunk_4HFWTUIW=load("./chunk-4HFWTUIW.js");var import_chunk_ILJKJSAA=load(
+"./chunk-ILJKJSAA.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_C3BVMRDA=load(
+"./chunk-C3BVMRDA.js");var import_chunk_K5DX2IG2=load("./chunk-K5DX2IG2.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load(
+"./chunk-FSRL2ASG.js");var import_chunk_ASDCFPG7=load("./chunk-ASDCFPG7.js");var import_chunk_XRZCSGQB=load("./chunk-XRZCSGQB.js");var import_chunk_G6UG24L2=load(
+"./chunk-G6UG24L2.js");var import_chunk_Z4A3JPFR=load("./chunk-Z4A3JPFR.js");var import_chunk_3EP6PJXQ=load("./chunk-3EP6PJXQ.js");var import_chunk_ILRLY4JU=load(
+"./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_46NGIQAE=load("./chunk-46NGIQAE.js");var import_chunk_6PFAPK5K=load(
 "./chunk-6PFAPK5K.js");var import_chunk_XTO4H6IH=load("./chunk-XTO4H6IH.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_ZB67UKUZ=load(
 "./chunk-ZB67UKUZ.js");var import_chunk_KARSDQDW=load("./chunk-KARSDQDW.js");var import_chunk_PRYJ3TA6=load("./chunk-PRYJ3TA6.js");var import_chunk_CTSRVJRC=load(
 "./chunk-CTSRVJRC.js");var import_chunk_DKDSRNTC=load("./chunk-DKDSRNTC.js");var import_chunk_LYW6VLYD=load("./chunk-LYW6VLYD.js");var import_chunk_CL3BCQKO=load(
@@ -5924,64 +5971,64 @@ JSON instead; 3 with a typed error where there is none"},...import_chunk_JIIZYQI
 ed job. Exit codes as of wait.",examples:["result","result run-mik3x9ab-4f7q2z --json","result implement-mik3x9ab-4f7q2z --claims"],async run(context,input){const root=context.
 root(input);(0,import_chunk_3PZS2W6I.checkRoot)(root.folder);const owner=input.text("owner")??import_chunk_DL622BOW.variables.owner()??null;const isFinished=id2=>(0,
 import_chunk_ZB67UKUZ.isEnded)((0,import_chunk_ZB67UKUZ.inspect)(root.folder,id2).state);const id=input.words[0]===void 0?(0,import_chunk_4LN3RARA.requireLatest)(
-root,owner,"a finished job",isFinished):(0,import_chunk_XTO4H6IH.findJob)(root,input.words[0]);const view=await(0,import_chunk_YB7RRXVP.refresh)(root.folder,id,
+root,owner,"a finished job",isFinished):(0,import_chunk_XTO4H6IH.findJob)(root,input.words[0]);const view=await(0,import_chunk_46NGIQAE.refresh)(root.folder,id,
 true);if(!(0,import_chunk_ZB67UKUZ.isEnded)(view.state)){const wait=import_chunk_G6UG24L2.nextCommands.wait(id,root.option);if(input.has("json"))return{code:import_chunk_6PFAPK5K.
-exitCodes.pending,json:(0,import_chunk_WJOGFTVI.observation)(view,{afterSeq:null,root})};return{code:import_chunk_6PFAPK5K.exitCodes.pending,notes:[`${id}: ${view.
+exitCodes.pending,json:(0,import_chunk_RHVJXCHJ.observation)(view,{afterSeq:null,root})};return{code:import_chunk_6PFAPK5K.exitCodes.pending,notes:[`${id}: ${view.
 state.state}, there is no result yet; wait for it with:`,wait]}}if(input.has("claims"))return(await Promise.resolve().then(()=>load("./claims-reply-25ZZMCHS.js"))).
-tellClaims(view);const afterPrint=()=>(0,import_chunk_QWDO6BAE.noteCollected)(view,"result");const reply=(0,import_chunk_XIT3TZXO.tellEnded)(context,view);return input.
-has("json")?{code:reply.code,json:(0,import_chunk_XIT3TZXO.endedDocument)(view),afterPrint}:{...reply,afterPrint}}};
+tellClaims(view);const afterPrint=()=>(0,import_chunk_QWDO6BAE.noteCollected)(view,"result");const reply=(0,import_chunk_7G6COXBJ.tellEnded)(context,view);return input.
+has("json")?{code:reply.code,json:(0,import_chunk_7G6COXBJ.endedDocument)(view),afterPrint}:{...reply,afterPrint}}};
 
 },
-"./review-CGNIWHMS.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{review:()=>review});module.exports=stdin_exports;var import_chunk_TAZEH347=load("./chunk-TAZEH347.js");var import_chunk_LXK2ZILE=load(
-"./chunk-LXK2ZILE.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_DKDSRNTC=load("./chunk-DKDSRNTC.js");var import_chunk_CL3BCQKO=load(
-"./chunk-CL3BCQKO.js");var import_chunk_DL622BOW=load("./chunk-DL622BOW.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load(
-"./chunk-JSBRDJBE.js");var review={id:"review",summary:"a new review, approval or comment on a pull request on GitHub (through gh)",form:"[PR]",words:{min:0,max:1},
-options:{...import_chunk_TAZEH347.targetOptions,by:{kind:"list",value:"LOGIN",help:"only what this account does (may be repeated)"}},examples:["watch review --p\
-r 7 --for 2d","watch review OWNER/REPO#7 --for 7d --repeat"],isRemote:true,read(given){const target=(0,import_chunk_TAZEH347.readPull)(given,"review");const by=given.
-texts("by").map(login=>login.replace(/^@/,"").toLowerCase());const who=by.length===0?"":` by ${by.join(", ")}`;return{input:{...target,by},words:`reviews and co\
-mments${who} on ${target.repo??""}#${target.pr}`}},async look(input,tools,cursor){const pr=Number(input.pr);const repo=typeof input.repo==="string"?input.repo:null;
-const by=Array.isArray(input.by)?input.by:[];const pull=await(0,import_chunk_TAZEH347.findPull)({repo,pr},tools,cursor);if((0,import_chunk_TAZEH347.isFailure)(pull))
-return pull;const isWanted=({actor})=>by.length===0||by.some(login=>actor.toLowerCase().replace(/\[bot\]$/,"")===login.replace(/\[bot\]$/,""));const{fresh,seen}=(0,
-import_chunk_TAZEH347.compareActivity)(pull.activity,(0,import_chunk_TAZEH347.readSeen)(cursor),isWanted);const{state}=pull;const isNew=fresh.length>0;const ended=state===
-"open"?"":`, ${state}`;const said=isNew?(0,import_chunk_TAZEH347.wordsOfActivity)(fresh):`${seen.ids.length} seen, nothing new`;return{kind:"look",verdict:isNew||
-state==="merged"?"met":state==="closed"?"failed":"pending",word:isNew?"new-activity":state==="open"?"armed":state,evidence:(0,import_chunk_TAZEH347.line)(`${pull.
-repo}#${pr}: ${said}${ended}`),key:`${state}:${seen.report}`,facts:{repo:pull.repo,pr,url:pull.url,pr_state:state,review:pull.decision,seen:seen.ids.length,...isNew?
-(0,import_chunk_TAZEH347.factsOfActivity)(fresh):{}},cursor:{repo:pull.repo,seen},isSettled:state!=="open"}}};
-
-},
-"./review-W3NWJBD7.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{review:()=>review});module.exports=stdin_exports;var import_chunk_QVLDMLSY=load("./chunk-QVLDMLSY.js");var import_chunk_SL7POSTJ=load(
-"./chunk-SL7POSTJ.js");var import_chunk_CQ7H2KHA=load("./chunk-CQ7H2KHA.js");var import_chunk_LQP2MTKC=load("./chunk-LQP2MTKC.js");var import_chunk_KZ2TDTFG=load(
-"./chunk-KZ2TDTFG.js");var import_chunk_DF6RCOEN=load("./chunk-DF6RCOEN.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_RNOOCGAD=load(
-"./chunk-RNOOCGAD.js");var import_chunk_54WX4KUW=load("./chunk-54WX4KUW.js");var import_chunk_IATD5VKT=load("./chunk-IATD5VKT.js");var import_chunk_HR3GXE3S=load(
+"./review-2NI6YCYY.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{review:()=>review});module.exports=stdin_exports;var import_chunk_OVWT35FA=load("./chunk-OVWT35FA.js");var import_chunk_JSEEZQZP=load(
+"./chunk-JSEEZQZP.js");var import_chunk_NDATMZ7I=load("./chunk-NDATMZ7I.js");var import_chunk_LQP2MTKC=load("./chunk-LQP2MTKC.js");var import_chunk_6CZIEFWJ=load(
+"./chunk-6CZIEFWJ.js");var import_chunk_ULFNSU7F=load("./chunk-ULFNSU7F.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_LXZ5NTQA=load(
+"./chunk-LXZ5NTQA.js");var import_chunk_X3MC7LDT=load("./chunk-X3MC7LDT.js");var import_chunk_DNRXHQVW=load("./chunk-DNRXHQVW.js");var import_chunk_HR3GXE3S=load(
 "./chunk-HR3GXE3S.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_JIIZYQID=load("./chunk-JIIZYQID.js");var import_chunk_3PZS2W6I=load(
-"./chunk-3PZS2W6I.js");var import_chunk_BMY3SWJD=load("./chunk-BMY3SWJD.js");var import_chunk_35CMASYX=load("./chunk-35CMASYX.js");var import_chunk_BY7A7LEO=load(
-"./chunk-BY7A7LEO.js");var import_chunk_QMEY5UXV=load("./chunk-QMEY5UXV.js");var import_chunk_FXQ2FZOY=load("./chunk-FXQ2FZOY.js");var import_chunk_E4Q33Z52=load(
-"./chunk-E4Q33Z52.js");var import_chunk_7DDDUWKZ=load("./chunk-7DDDUWKZ.js");var import_chunk_Q3D6DABA=load("./chunk-Q3D6DABA.js");var import_chunk_W7HED5VZ=load(
-"./chunk-W7HED5VZ.js");var import_chunk_BXX6KQQC=load("./chunk-BXX6KQQC.js");var import_chunk_YB7RRXVP=load("./chunk-YB7RRXVP.js");var import_chunk_HDW3QKWP=load(
-"./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_ASDCFPG7=load("./chunk-ASDCFPG7.js");var import_chunk_XRZCSGQB=load(
-"./chunk-XRZCSGQB.js");var import_chunk_G6UG24L2=load("./chunk-G6UG24L2.js");var import_chunk_KYGD2GTZ=load("./chunk-KYGD2GTZ.js");var import_chunk_LXK2ZILE=load(
-"./chunk-LXK2ZILE.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_XTO4H6IH=load(
+"./chunk-3PZS2W6I.js");var import_chunk_QMEY5UXV=load("./chunk-QMEY5UXV.js");var import_chunk_BMY3SWJD=load("./chunk-BMY3SWJD.js");var import_chunk_35CMASYX=load(
+"./chunk-35CMASYX.js");var import_chunk_BY7A7LEO=load("./chunk-BY7A7LEO.js");var import_chunk_WRTXUPAM=load("./chunk-WRTXUPAM.js");var import_chunk_JYU6VCXN=load(
+"./chunk-JYU6VCXN.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_Q3D6DABA=load("./chunk-Q3D6DABA.js");var import_chunk_W7HED5VZ=load(
+"./chunk-W7HED5VZ.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load(
+"./chunk-FSRL2ASG.js");var import_chunk_ASDCFPG7=load("./chunk-ASDCFPG7.js");var import_chunk_XRZCSGQB=load("./chunk-XRZCSGQB.js");var import_chunk_G6UG24L2=load(
+"./chunk-G6UG24L2.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_BXX6KQQC=load("./chunk-BXX6KQQC.js");var import_chunk_46NGIQAE=load(
+"./chunk-46NGIQAE.js");var import_chunk_KYGD2GTZ=load("./chunk-KYGD2GTZ.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_XTO4H6IH=load(
 "./chunk-XTO4H6IH.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_ZB67UKUZ=load("./chunk-ZB67UKUZ.js");var import_chunk_KARSDQDW=load(
 "./chunk-KARSDQDW.js");var import_chunk_PRYJ3TA6=load("./chunk-PRYJ3TA6.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_DKDSRNTC=load(
 "./chunk-DKDSRNTC.js");var import_chunk_LYW6VLYD=load("./chunk-LYW6VLYD.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_VB6XA2FR=load(
 "./chunk-VB6XA2FR.js");var import_chunk_SOAB6GUX=load("./chunk-SOAB6GUX.js");var import_chunk_M3Y4P5S5=load("./chunk-M3Y4P5S5.js");var import_chunk_DL622BOW=load(
 "./chunk-DL622BOW.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load(
-"./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var review=(0,import_chunk_QVLDMLSY.makeStaffVerb)({mode:"review",options:{base:{kind:"\
+"./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var review=(0,import_chunk_OVWT35FA.makeStaffVerb)({mode:"review",options:{base:{kind:"\
 text",value:"REV",help:"review what changed since this commit (default: what is uncommitted, else the newest commit)"},schema:{kind:"flag",help:"ask for structu\
 red findings; `result --json` has them as `findings`"}},examples:['review --backend claude --prompt "Review what is uncommitted"','review --base main --schema -\
 -prompt "Look for lost updates"']});
 
 },
-"./run-HFOECYZC.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{folderOf:()=>import_chunk_KZ2TDTFG.folderOf,run:()=>import_chunk_KZ2TDTFG.run});module.exports=stdin_exports;var import_chunk_KZ2TDTFG=load(
-"./chunk-KZ2TDTFG.js");var import_chunk_DF6RCOEN=load("./chunk-DF6RCOEN.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_RNOOCGAD=load(
-"./chunk-RNOOCGAD.js");var import_chunk_54WX4KUW=load("./chunk-54WX4KUW.js");var import_chunk_IATD5VKT=load("./chunk-IATD5VKT.js");var import_chunk_HR3GXE3S=load(
+"./review-KVMHWAUR.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{review:()=>review});module.exports=stdin_exports;var import_chunk_YI66OX75=load("./chunk-YI66OX75.js");var import_chunk_UNGYPAP3=load(
+"./chunk-UNGYPAP3.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_DKDSRNTC=load("./chunk-DKDSRNTC.js");var import_chunk_CL3BCQKO=load(
+"./chunk-CL3BCQKO.js");var import_chunk_DL622BOW=load("./chunk-DL622BOW.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load(
+"./chunk-JSBRDJBE.js");var review={id:"review",summary:"a new review, approval or comment on a pull request on GitHub (through gh)",form:"[PR]",words:{min:0,max:1},
+options:{...import_chunk_YI66OX75.targetOptions,by:{kind:"list",value:"LOGIN",help:"only what this account does (may be repeated)"}},examples:["watch review --p\
+r 7 --for 2d","watch review OWNER/REPO#7 --for 7d --repeat"],isRemote:true,read(given){const target=(0,import_chunk_YI66OX75.readPull)(given,"review");const by=given.
+texts("by").map(login=>login.replace(/^@/,"").toLowerCase());const who=by.length===0?"":` by ${by.join(", ")}`;return{input:{...target,by},words:`reviews and co\
+mments${who} on ${target.repo??""}#${target.pr}`}},async look(input,tools,cursor){const pr=Number(input.pr);const repo=typeof input.repo==="string"?input.repo:null;
+const by=Array.isArray(input.by)?input.by:[];const pull=await(0,import_chunk_YI66OX75.findPull)({repo,pr},tools,cursor);if((0,import_chunk_YI66OX75.isFailure)(pull))
+return pull;const isWanted=({actor})=>by.length===0||by.some(login=>actor.toLowerCase().replace(/\[bot\]$/,"")===login.replace(/\[bot\]$/,""));const{fresh,seen}=(0,
+import_chunk_YI66OX75.compareActivity)(pull.activity,(0,import_chunk_YI66OX75.readSeen)(cursor),isWanted);const{state}=pull;const isNew=fresh.length>0;const ended=state===
+"open"?"":`, ${state}`;const said=isNew?(0,import_chunk_YI66OX75.wordsOfActivity)(fresh):`${seen.ids.length} seen, nothing new`;return{kind:"look",verdict:isNew||
+state==="merged"?"met":state==="closed"?"failed":"pending",word:isNew?"new-activity":state==="open"?"armed":state,evidence:(0,import_chunk_YI66OX75.line)(`${pull.
+repo}#${pr}: ${said}${ended}`),key:`${state}:${seen.report}`,facts:{repo:pull.repo,pr,url:pull.url,pr_state:state,review:pull.decision,seen:seen.ids.length,...isNew?
+(0,import_chunk_YI66OX75.factsOfActivity)(fresh):{}},cursor:{repo:pull.repo,seen},isSettled:state!=="open"}}};
+
+},
+"./run-QDVKPKN7.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{folderOf:()=>import_chunk_6CZIEFWJ.folderOf,run:()=>import_chunk_6CZIEFWJ.run});module.exports=stdin_exports;var import_chunk_6CZIEFWJ=load(
+"./chunk-6CZIEFWJ.js");var import_chunk_ULFNSU7F=load("./chunk-ULFNSU7F.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_LXZ5NTQA=load(
+"./chunk-LXZ5NTQA.js");var import_chunk_X3MC7LDT=load("./chunk-X3MC7LDT.js");var import_chunk_DNRXHQVW=load("./chunk-DNRXHQVW.js");var import_chunk_HR3GXE3S=load(
 "./chunk-HR3GXE3S.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_JIIZYQID=load("./chunk-JIIZYQID.js");var import_chunk_3PZS2W6I=load(
-"./chunk-3PZS2W6I.js");var import_chunk_BY7A7LEO=load("./chunk-BY7A7LEO.js");var import_chunk_FXQ2FZOY=load("./chunk-FXQ2FZOY.js");var import_chunk_BXX6KQQC=load(
-"./chunk-BXX6KQQC.js");var import_chunk_XRZCSGQB=load("./chunk-XRZCSGQB.js");var import_chunk_G6UG24L2=load("./chunk-G6UG24L2.js");var import_chunk_KYGD2GTZ=load(
-"./chunk-KYGD2GTZ.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_6PFAPK5K=load(
+"./chunk-3PZS2W6I.js");var import_chunk_BY7A7LEO=load("./chunk-BY7A7LEO.js");var import_chunk_WRTXUPAM=load("./chunk-WRTXUPAM.js");var import_chunk_UNGYPAP3=load(
+"./chunk-UNGYPAP3.js");var import_chunk_XRZCSGQB=load("./chunk-XRZCSGQB.js");var import_chunk_G6UG24L2=load("./chunk-G6UG24L2.js");var import_chunk_LXK2ZILE=load(
+"./chunk-LXK2ZILE.js");var import_chunk_BXX6KQQC=load("./chunk-BXX6KQQC.js");var import_chunk_KYGD2GTZ=load("./chunk-KYGD2GTZ.js");var import_chunk_6PFAPK5K=load(
 "./chunk-6PFAPK5K.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_KARSDQDW=load("./chunk-KARSDQDW.js");var import_chunk_PRYJ3TA6=load(
 "./chunk-PRYJ3TA6.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_DKDSRNTC=load("./chunk-DKDSRNTC.js");var import_chunk_LYW6VLYD=load(
 "./chunk-LYW6VLYD.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_VB6XA2FR=load("./chunk-VB6XA2FR.js");var import_chunk_SOAB6GUX=load(
@@ -5990,19 +6037,19 @@ red findings; `result --json` has them as `findings`"}},examples:['review --back
 "./chunk-JSBRDJBE.js");
 
 },
-"./run-timer-4FLXXOPJ.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{runTimer:()=>runTimer});module.exports=stdin_exports;var import_chunk_WOZ3I7YC=load("./chunk-WOZ3I7YC.js");var import_chunk_CKRZXMEH=load(
-"./chunk-CKRZXMEH.js");var import_chunk_JMV7GTJH=load("./chunk-JMV7GTJH.js");var import_chunk_NEJO5XWM=load("./chunk-NEJO5XWM.js");var import_chunk_5O23NTBO=load(
-"./chunk-5O23NTBO.js");var import_chunk_AQYAN5F2=load("./chunk-AQYAN5F2.js");var import_chunk_6RCQJK6N=load("./chunk-6RCQJK6N.js");var import_chunk_G7YX24BJ=load(
-"./chunk-G7YX24BJ.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_7DDDUWKZ=load("./chunk-7DDDUWKZ.js");var import_chunk_Q3D6DABA=load(
-"./chunk-Q3D6DABA.js");var import_chunk_RPH7RAOV=load("./chunk-RPH7RAOV.js");var import_chunk_5VODEYFN=load("./chunk-5VODEYFN.js");var import_chunk_W7HED5VZ=load(
-"./chunk-W7HED5VZ.js");var import_chunk_GGOIT7A5=load("./chunk-GGOIT7A5.js");var import_chunk_26UYZL6H=load("./chunk-26UYZL6H.js");var import_chunk_4HFWTUIW=load(
-"./chunk-4HFWTUIW.js");var import_chunk_U56C6E24=load("./chunk-U56C6E24.js");var import_chunk_ILJKJSAA=load("./chunk-ILJKJSAA.js");var import_chunk_YB7RRXVP=load(
-"./chunk-YB7RRXVP.js");var import_chunk_C3BVMRDA=load("./chunk-C3BVMRDA.js");var import_chunk_K5DX2IG2=load("./chunk-K5DX2IG2.js");var import_chunk_HDW3QKWP=load(
-"./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_ASDCFPG7=load("./chunk-ASDCFPG7.js");var import_chunk_XRZCSGQB=load(
-"./chunk-XRZCSGQB.js");var import_chunk_G6UG24L2=load("./chunk-G6UG24L2.js");var import_chunk_Z4A3JPFR=load("./chunk-Z4A3JPFR.js");var import_chunk_3EP6PJXQ=load(
-"./chunk-3EP6PJXQ.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_KYGD2GTZ=load("./chunk-KYGD2GTZ.js");var import_chunk_LXK2ZILE=load(
-"./chunk-LXK2ZILE.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_XTO4H6IH=load(
+"./run-timer-IZBYKOHT.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{runTimer:()=>runTimer});module.exports=stdin_exports;var import_chunk_WOZ3I7YC=load("./chunk-WOZ3I7YC.js");var import_chunk_JMV7GTJH=load(
+"./chunk-JMV7GTJH.js");var import_chunk_NEJO5XWM=load("./chunk-NEJO5XWM.js");var import_chunk_Q47LNRSU=load("./chunk-Q47LNRSU.js");var import_chunk_4KIH3G7F=load(
+"./chunk-4KIH3G7F.js");var import_chunk_OW42VS5Q=load("./chunk-OW42VS5Q.js");var import_chunk_J36ZCTFJ=load("./chunk-J36ZCTFJ.js");var import_chunk_6RCQJK6N=load(
+"./chunk-6RCQJK6N.js");var import_chunk_RPH7RAOV=load("./chunk-RPH7RAOV.js");var import_chunk_5VODEYFN=load("./chunk-5VODEYFN.js");var import_chunk_TGENMT6Z=load(
+"./chunk-TGENMT6Z.js");var import_chunk_CCWICNFA=load("./chunk-CCWICNFA.js");var import_chunk_JYU6VCXN=load("./chunk-JYU6VCXN.js");var import_chunk_E4Q33Z52=load(
+"./chunk-E4Q33Z52.js");var import_chunk_Q3D6DABA=load("./chunk-Q3D6DABA.js");var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");var import_chunk_4HFWTUIW=load(
+"./chunk-4HFWTUIW.js");var import_chunk_ILJKJSAA=load("./chunk-ILJKJSAA.js");var import_chunk_U56C6E24=load("./chunk-U56C6E24.js");var import_chunk_UNGYPAP3=load(
+"./chunk-UNGYPAP3.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_C3BVMRDA=load("./chunk-C3BVMRDA.js");var import_chunk_K5DX2IG2=load(
+"./chunk-K5DX2IG2.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_ASDCFPG7=load(
+"./chunk-ASDCFPG7.js");var import_chunk_XRZCSGQB=load("./chunk-XRZCSGQB.js");var import_chunk_G6UG24L2=load("./chunk-G6UG24L2.js");var import_chunk_Z4A3JPFR=load(
+"./chunk-Z4A3JPFR.js");var import_chunk_3EP6PJXQ=load("./chunk-3EP6PJXQ.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load(
+"./chunk-LXK2ZILE.js");var import_chunk_46NGIQAE=load("./chunk-46NGIQAE.js");var import_chunk_KYGD2GTZ=load("./chunk-KYGD2GTZ.js");var import_chunk_XTO4H6IH=load(
 "./chunk-XTO4H6IH.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_ZB67UKUZ=load("./chunk-ZB67UKUZ.js");var import_chunk_KARSDQDW=load(
 "./chunk-KARSDQDW.js");var import_chunk_PRYJ3TA6=load("./chunk-PRYJ3TA6.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_DKDSRNTC=load(
 "./chunk-DKDSRNTC.js");var import_chunk_LYW6VLYD=load("./chunk-LYW6VLYD.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_VB6XA2FR=load(
@@ -6011,28 +6058,28 @@ red findings; `result --json` has them as `findings`"}},examples:['review --back
 "./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var tickMs=5e3;async function runTimer(claim){const{paths,spec,generation,self}=claim;
 const unlessEnded=act=>(0,import_chunk_KYGD2GTZ.withLock)(paths.lock,()=>(0,import_chunk_ZB67UKUZ.isEnded)((0,import_chunk_ZB67UKUZ.inspect)(claim.root,spec.id).
 state)?void 0:act());const type=generation===1?"claimed":"worker_replaced";await unlessEnded(()=>void(0,import_chunk_Z4A3JPFR.openJournal)(paths,spec).append(type,
-{worker:self.pid,generation}));await untilOver(claim);if((0,import_chunk_7WBBYJDG.exists)(paths.folder))await unlessEnded(()=>(0,import_chunk_CKRZXMEH.concludeTimer)(
+{worker:self.pid,generation}));await untilOver(claim);if((0,import_chunk_7WBBYJDG.exists)(paths.folder))await unlessEnded(()=>(0,import_chunk_Q47LNRSU.concludeTimer)(
 claim,false))}function untilOver(claim){const{paths,spec}=claim;const due=Date.parse(spec.timer?.due_at??"");return new Promise(resolve=>{let timer;const look=()=>{
 clearTimeout(timer);const rest=due-(0,import_chunk_CL3BCQKO.nowMs)();if(rest>0&&(0,import_chunk_7WBBYJDG.exists)(paths.folder)&&!(0,import_chunk_PRYJ3TA6.readCancel)(
 paths)){timer=setTimeout(look,Math.min(rest,import_chunk_DKDSRNTC.timerLookMs));return}stop();resolve()};const stop=(0,import_chunk_WOZ3I7YC.makeTicker)(claim,look,
 tickMs)})}
 
 },
-"./run-watch-T6DGCUA3.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{runWatch:()=>runWatch});module.exports=stdin_exports;var import_chunk_PNG5ASAQ=load("./chunk-PNG5ASAQ.js");var import_chunk_FDWZGNZP=load(
-"./chunk-FDWZGNZP.js");var import_chunk_LA7P7TQ5=load("./chunk-LA7P7TQ5.js");var import_chunk_ED7DTTQN=load("./chunk-ED7DTTQN.js");var import_chunk_ENFEXOHK=load(
-"./chunk-ENFEXOHK.js");var import_chunk_JMV7GTJH=load("./chunk-JMV7GTJH.js");var import_chunk_NEJO5XWM=load("./chunk-NEJO5XWM.js");var import_chunk_5O23NTBO=load(
-"./chunk-5O23NTBO.js");var import_chunk_AQYAN5F2=load("./chunk-AQYAN5F2.js");var import_chunk_6RCQJK6N=load("./chunk-6RCQJK6N.js");var import_chunk_G7YX24BJ=load(
-"./chunk-G7YX24BJ.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_7DDDUWKZ=load("./chunk-7DDDUWKZ.js");var import_chunk_Q3D6DABA=load(
-"./chunk-Q3D6DABA.js");var import_chunk_RPH7RAOV=load("./chunk-RPH7RAOV.js");var import_chunk_5VODEYFN=load("./chunk-5VODEYFN.js");var import_chunk_W7HED5VZ=load(
-"./chunk-W7HED5VZ.js");var import_chunk_GGOIT7A5=load("./chunk-GGOIT7A5.js");var import_chunk_26UYZL6H=load("./chunk-26UYZL6H.js");var import_chunk_4HFWTUIW=load(
-"./chunk-4HFWTUIW.js");var import_chunk_AH4RMGNP=load("./chunk-AH4RMGNP.js");var import_chunk_LV7WHW5G=load("./chunk-LV7WHW5G.js");var import_chunk_U56C6E24=load(
-"./chunk-U56C6E24.js");var import_chunk_ILJKJSAA=load("./chunk-ILJKJSAA.js");var import_chunk_YB7RRXVP=load("./chunk-YB7RRXVP.js");var import_chunk_C3BVMRDA=load(
-"./chunk-C3BVMRDA.js");var import_chunk_K5DX2IG2=load("./chunk-K5DX2IG2.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load(
-"./chunk-FSRL2ASG.js");var import_chunk_ASDCFPG7=load("./chunk-ASDCFPG7.js");var import_chunk_XRZCSGQB=load("./chunk-XRZCSGQB.js");var import_chunk_G6UG24L2=load(
-"./chunk-G6UG24L2.js");var import_chunk_Z4A3JPFR=load("./chunk-Z4A3JPFR.js");var import_chunk_3EP6PJXQ=load("./chunk-3EP6PJXQ.js");var import_chunk_ILRLY4JU=load(
-"./chunk-ILRLY4JU.js");var import_chunk_KYGD2GTZ=load("./chunk-KYGD2GTZ.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_7LUFXQWN=load(
-"./chunk-7LUFXQWN.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_6PFAPK5K=load(
+"./run-watch-ECQNOOHD.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{runWatch:()=>runWatch});module.exports=stdin_exports;var import_chunk_E77JF7I5=load("./chunk-E77JF7I5.js");var import_chunk_FDWZGNZP=load(
+"./chunk-FDWZGNZP.js");var import_chunk_JTHIRDCZ=load("./chunk-JTHIRDCZ.js");var import_chunk_ENFEXOHK=load("./chunk-ENFEXOHK.js");var import_chunk_JMV7GTJH=load(
+"./chunk-JMV7GTJH.js");var import_chunk_NEJO5XWM=load("./chunk-NEJO5XWM.js");var import_chunk_ED7DTTQN=load("./chunk-ED7DTTQN.js");var import_chunk_AH4RMGNP=load(
+"./chunk-AH4RMGNP.js");var import_chunk_4KIH3G7F=load("./chunk-4KIH3G7F.js");var import_chunk_OW42VS5Q=load("./chunk-OW42VS5Q.js");var import_chunk_J36ZCTFJ=load(
+"./chunk-J36ZCTFJ.js");var import_chunk_6RCQJK6N=load("./chunk-6RCQJK6N.js");var import_chunk_RPH7RAOV=load("./chunk-RPH7RAOV.js");var import_chunk_5VODEYFN=load(
+"./chunk-5VODEYFN.js");var import_chunk_TGENMT6Z=load("./chunk-TGENMT6Z.js");var import_chunk_CCWICNFA=load("./chunk-CCWICNFA.js");var import_chunk_JYU6VCXN=load(
+"./chunk-JYU6VCXN.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_Q3D6DABA=load("./chunk-Q3D6DABA.js");var import_chunk_W7HED5VZ=load(
+"./chunk-W7HED5VZ.js");var import_chunk_4HFWTUIW=load("./chunk-4HFWTUIW.js");var import_chunk_LV7WHW5G=load("./chunk-LV7WHW5G.js");var import_chunk_ILJKJSAA=load(
+"./chunk-ILJKJSAA.js");var import_chunk_U56C6E24=load("./chunk-U56C6E24.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_TFEMYLSK=load(
+"./chunk-TFEMYLSK.js");var import_chunk_C3BVMRDA=load("./chunk-C3BVMRDA.js");var import_chunk_K5DX2IG2=load("./chunk-K5DX2IG2.js");var import_chunk_HDW3QKWP=load(
+"./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_ASDCFPG7=load("./chunk-ASDCFPG7.js");var import_chunk_XRZCSGQB=load(
+"./chunk-XRZCSGQB.js");var import_chunk_G6UG24L2=load("./chunk-G6UG24L2.js");var import_chunk_Z4A3JPFR=load("./chunk-Z4A3JPFR.js");var import_chunk_3EP6PJXQ=load(
+"./chunk-3EP6PJXQ.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_7LUFXQWN=load(
+"./chunk-7LUFXQWN.js");var import_chunk_46NGIQAE=load("./chunk-46NGIQAE.js");var import_chunk_KYGD2GTZ=load("./chunk-KYGD2GTZ.js");var import_chunk_6PFAPK5K=load(
 "./chunk-6PFAPK5K.js");var import_chunk_XTO4H6IH=load("./chunk-XTO4H6IH.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_ZB67UKUZ=load(
 "./chunk-ZB67UKUZ.js");var import_chunk_KARSDQDW=load("./chunk-KARSDQDW.js");var import_chunk_PRYJ3TA6=load("./chunk-PRYJ3TA6.js");var import_chunk_CTSRVJRC=load(
 "./chunk-CTSRVJRC.js");var import_chunk_DKDSRNTC=load("./chunk-DKDSRNTC.js");var import_chunk_LYW6VLYD=load("./chunk-LYW6VLYD.js");var import_chunk_CL3BCQKO=load(
@@ -6087,7 +6134,7 @@ const lease=setInterval(()=>{(0,import_chunk_JMV7GTJH.renewLease)(paths);look()}
 boundOf)(spec,turn);const release=(0,import_chunk_CL3BCQKO.atMonotonic)(bound,()=>stop("hard_timeout"));look();if((0,import_chunk_CL3BCQKO.monotonicMs)()>=bound)
 stop("hard_timeout");return()=>{release();clearInterval(lease);process.off("SIGURG",look)}}var nothing={step:"none",ended:[],survivors:[]};async function runWatch(claim,log){
 const part=claim.spec.watch;const watching=new Watching(claim,part,log);await watching.begin();if(claim.generation>1)await watching.sweep(import_chunk_DKDSRNTC.
-toolGraceMs);const kind=await(0,import_chunk_LA7P7TQ5.loadWatch)(part.condition);const end=kind?await watching.untilEnd(kind):{reason:"watch_error",detail:`this\
+toolGraceMs);const kind=await(0,import_chunk_JTHIRDCZ.loadWatch)(part.condition);const end=kind?await watching.untilEnd(kind):{reason:"watch_error",detail:`this\
  release knows no condition ${part.condition}`};await watching.finish(end)}var Watching=class{claim;part;log;progress;memory;baseline=null;saved="";savedAt=0;constructor(claim,part,log){
 this.claim=claim;this.part=part;this.log=log;this.progress=new import_chunk_ENFEXOHK.Progress(claim);this.memory=readMemory(claim.paths,part.start??null)}async begin(){
 const{generation,self,paths,spec}=this.claim;const stored=generation>1?await(0,import_chunk_ED7DTTQN.storedVerdict)(paths,spec.id):void 0;if(stored)this.memory=
@@ -6099,12 +6146,12 @@ end===null)await this.round(kind,stop.signal);if(this.memory.end)return this.mem
 led: ${note.trouble}`:note.evidence;const reason=stopped??"hard_timeout";if(reason!=="hard_timeout"||!this.part.repeat||this.memory.key===null)return{reason,detail};
 this.memory={...this.memory,note:{...note,watched_to_end:true}};return{reason,detail:(0,import_chunk_FDWZGNZP.toEndText)(note,detail)}}finally{release()}}async round(kind,signal){
 const{part}=this;const nap=makeNap(signal);const stopEarly=this.early(kind,signal,nap.wake);try{const begun=(0,import_chunk_CL3BCQKO.monotonicMs)();const answer=await(0,
-import_chunk_PNG5ASAQ.attempt)(kind,part.input,this.memory.cursor,{place:this.place(),attemptMs:part.attempt_ms,signal,onThrown:error=>this.log(`${error instanceof
+import_chunk_E77JF7I5.attempt)(kind,part.input,this.memory.cursor,{place:this.place(),attemptMs:part.attempt_ms,signal,onThrown:error=>this.log(`${error instanceof
 Error?error.stack??error.message:String(error)}
 `)});await this.sweepAttempt();if(answer===null)return;this.memory=fold(this.memory,answer,part);await this.seal();this.keep();if(this.memory.end)return;const done=(0,
 import_chunk_CL3BCQKO.monotonicMs)();const pause=pauseAfter(this.memory,answer,part,import_chunk_DKDSRNTC.watchRetry);const due=answer.kind==="look"?Math.max(begun+
 pause,done+Math.min(part.every_ms,import_chunk_DKDSRNTC.watchPauseMs)):done+pause;await nap.until(due,Math.max(import_chunk_DKDSRNTC.watchPauseMs,20*(done-begun)))}finally{
-stopEarly()}}early(kind,signal,wake){if(!kind.early)return()=>void 0;try{return kind.early(this.part.input,wake,(0,import_chunk_PNG5ASAQ.makeTools)(this.place(),
+stopEarly()}}early(kind,signal,wake){if(!kind.early)return()=>void 0;try{return kind.early(this.part.input,wake,(0,import_chunk_E77JF7I5.makeTools)(this.place(),
 ()=>this.part.attempt_ms,signal))}catch(error){this.log(`cannot be woken early: ${String(error)}
 `);return()=>void 0}}place(){const{root,spec}=this.claim;const own={id:spec.id,cwd:spec.cwd,mark:spec.mark};return{root,everyMs:this.part.every_ms,cwd:spec.cwd,
 environment:(0,import_chunk_DL622BOW.childEnvironment)({...own,add:{},remove:[]}),onRun:()=>{this.baseline??=(0,import_chunk_LYW6VLYD.takeBaseline)();if(this.memory.
@@ -6119,23 +6166,23 @@ spec,self,generation}=this.claim;if(generation===1&&!this.memory.hasRun)return n
 spec,paths,{worker:self,shim:null,child:null,baseline}),{graceMs,settleMs:import_chunk_DKDSRNTC.killSettleMs})}async finish({reason,detail}){const tree=await this.
 sweep(import_chunk_DKDSRNTC.drainMs);if(reason==="state_vanished")return;const{progress,claim}=this;if(reason==="canceled"){progress.note("cancel_requested",{request:(0,
 import_chunk_PRYJ3TA6.readCancel)(claim.paths)??null});progress.step("stop_asked","stopping",{reason},this.standing())}else progress.change(this.standing());(0,
-import_chunk_5O23NTBO.conclude)(claim,{reason,exit:void 0,tree,reconciled:false,watch:this.memory.note,warnings:progress.state.warnings,...detail===void 0?{}:{detail}})}};
+import_chunk_4KIH3G7F.conclude)(claim,{reason,exit:void 0,tree,reconciled:false,watch:this.memory.note,warnings:progress.state.warnings,...detail===void 0?{}:{detail}})}};
 
 },
-"./settle-JGUSMCDG.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{settleJob:()=>settleJob});module.exports=stdin_exports;var import_chunk_ED7DTTQN=load("./chunk-ED7DTTQN.js");var import_chunk_CKRZXMEH=load(
-"./chunk-CKRZXMEH.js");var import_chunk_NTJAHBBH=load("./chunk-NTJAHBBH.js");var import_chunk_5O23NTBO=load("./chunk-5O23NTBO.js");var import_chunk_AQYAN5F2=load(
-"./chunk-AQYAN5F2.js");var import_chunk_6RCQJK6N=load("./chunk-6RCQJK6N.js");var import_chunk_G7YX24BJ=load("./chunk-G7YX24BJ.js");var import_chunk_E4Q33Z52=load(
-"./chunk-E4Q33Z52.js");var import_chunk_7DDDUWKZ=load("./chunk-7DDDUWKZ.js");var import_chunk_Q3D6DABA=load("./chunk-Q3D6DABA.js");var import_chunk_RPH7RAOV=load(
-"./chunk-RPH7RAOV.js");var import_chunk_5VODEYFN=load("./chunk-5VODEYFN.js");var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");var import_chunk_GGOIT7A5=load(
-"./chunk-GGOIT7A5.js");var import_chunk_26UYZL6H=load("./chunk-26UYZL6H.js");var import_chunk_4HFWTUIW=load("./chunk-4HFWTUIW.js");var import_chunk_AH4RMGNP=load(
-"./chunk-AH4RMGNP.js");var import_chunk_LV7WHW5G=load("./chunk-LV7WHW5G.js");var import_chunk_U56C6E24=load("./chunk-U56C6E24.js");var import_chunk_ILJKJSAA=load(
-"./chunk-ILJKJSAA.js");var import_chunk_YB7RRXVP=load("./chunk-YB7RRXVP.js");var import_chunk_C3BVMRDA=load("./chunk-C3BVMRDA.js");var import_chunk_K5DX2IG2=load(
-"./chunk-K5DX2IG2.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_ASDCFPG7=load(
-"./chunk-ASDCFPG7.js");var import_chunk_XRZCSGQB=load("./chunk-XRZCSGQB.js");var import_chunk_G6UG24L2=load("./chunk-G6UG24L2.js");var import_chunk_Z4A3JPFR=load(
-"./chunk-Z4A3JPFR.js");var import_chunk_3EP6PJXQ=load("./chunk-3EP6PJXQ.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_KYGD2GTZ=load(
-"./chunk-KYGD2GTZ.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_MV7XLLZL=load("./chunk-MV7XLLZL.js");var import_chunk_7LUFXQWN=load(
-"./chunk-7LUFXQWN.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_XTO4H6IH=load(
+"./settle-YUUJDJZX.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{settleJob:()=>settleJob});module.exports=stdin_exports;var import_chunk_ED7DTTQN=load("./chunk-ED7DTTQN.js");var import_chunk_Q47LNRSU=load(
+"./chunk-Q47LNRSU.js");var import_chunk_CZKS65LW=load("./chunk-CZKS65LW.js");var import_chunk_AH4RMGNP=load("./chunk-AH4RMGNP.js");var import_chunk_4KIH3G7F=load(
+"./chunk-4KIH3G7F.js");var import_chunk_OW42VS5Q=load("./chunk-OW42VS5Q.js");var import_chunk_J36ZCTFJ=load("./chunk-J36ZCTFJ.js");var import_chunk_6RCQJK6N=load(
+"./chunk-6RCQJK6N.js");var import_chunk_RPH7RAOV=load("./chunk-RPH7RAOV.js");var import_chunk_5VODEYFN=load("./chunk-5VODEYFN.js");var import_chunk_TGENMT6Z=load(
+"./chunk-TGENMT6Z.js");var import_chunk_CCWICNFA=load("./chunk-CCWICNFA.js");var import_chunk_JYU6VCXN=load("./chunk-JYU6VCXN.js");var import_chunk_E4Q33Z52=load(
+"./chunk-E4Q33Z52.js");var import_chunk_Q3D6DABA=load("./chunk-Q3D6DABA.js");var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");var import_chunk_4HFWTUIW=load(
+"./chunk-4HFWTUIW.js");var import_chunk_LV7WHW5G=load("./chunk-LV7WHW5G.js");var import_chunk_ILJKJSAA=load("./chunk-ILJKJSAA.js");var import_chunk_U56C6E24=load(
+"./chunk-U56C6E24.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_C3BVMRDA=load(
+"./chunk-C3BVMRDA.js");var import_chunk_K5DX2IG2=load("./chunk-K5DX2IG2.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load(
+"./chunk-FSRL2ASG.js");var import_chunk_ASDCFPG7=load("./chunk-ASDCFPG7.js");var import_chunk_XRZCSGQB=load("./chunk-XRZCSGQB.js");var import_chunk_G6UG24L2=load(
+"./chunk-G6UG24L2.js");var import_chunk_Z4A3JPFR=load("./chunk-Z4A3JPFR.js");var import_chunk_3EP6PJXQ=load("./chunk-3EP6PJXQ.js");var import_chunk_ILRLY4JU=load(
+"./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_MV7XLLZL=load("./chunk-MV7XLLZL.js");var import_chunk_7LUFXQWN=load(
+"./chunk-7LUFXQWN.js");var import_chunk_46NGIQAE=load("./chunk-46NGIQAE.js");var import_chunk_KYGD2GTZ=load("./chunk-KYGD2GTZ.js");var import_chunk_XTO4H6IH=load(
 "./chunk-XTO4H6IH.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_JS6EXUNE=load("./chunk-JS6EXUNE.js");var import_chunk_ZB67UKUZ=load(
 "./chunk-ZB67UKUZ.js");var import_chunk_KARSDQDW=load("./chunk-KARSDQDW.js");var import_chunk_PRYJ3TA6=load("./chunk-PRYJ3TA6.js");var import_chunk_CTSRVJRC=load(
 "./chunk-CTSRVJRC.js");var import_chunk_DKDSRNTC=load("./chunk-DKDSRNTC.js");var import_chunk_LYW6VLYD=load("./chunk-LYW6VLYD.js");var import_chunk_CL3BCQKO=load(
@@ -6147,15 +6194,15 @@ inspect)(view.root,view.id);if(isDue(now))await settle(now)});try{await act()}ca
 error)&&!isBusy(error))throw error}}async function settleFull(view,act,isStrict){(0,import_chunk_527JQF7V.removeFile)(view.paths.reserve);try{await act()}catch(error){
 if(!isFull(error))throw error;if(isStrict)throw fullError(view)}}function detailOf({spec,state}){if(spec?.kind!=="watch")return"the shell that was to start it e\
 nded before";return state.watch?.evidence??"nobody looked"}async function settle(view){const condition=(0,import_chunk_ZB67UKUZ.conditionOf)(view);if(!view.spec)
-return;if(view.spec.timer)return(0,import_chunk_CKRZXMEH.concludeTimer)({paths:view.paths,spec:view.spec},true);if((0,import_chunk_5O23NTBO.finishStored)({paths:view.
+return;if(view.spec.timer)return(0,import_chunk_Q47LNRSU.concludeTimer)({paths:view.paths,spec:view.spec},true);if((0,import_chunk_4KIH3G7F.finishStored)({paths:view.
 paths,spec:view.spec})){(0,import_chunk_U56C6E24.removeCgroup)(view.worker?.cgroup??(0,import_chunk_U56C6E24.findCgroup)(view.id),view.id);return}const tree=(0,
 import_chunk_LV7WHW5G.treeOf)(view.spec,view.paths,{worker:null,shim:view.shim,child:view.child});const isOver=condition==="over"&&view.reason===void 0&&view.spec.
 run?.keep_children;const ended=isOver?nothing:await(0,import_chunk_AH4RMGNP.terminate)(tree,{graceMs:condition==="over"?import_chunk_DKDSRNTC.drainMs:import_chunk_DKDSRNTC.
 orphanGraceMs,settleMs:import_chunk_DKDSRNTC.killSettleMs});(0,import_chunk_U56C6E24.removeCgroup)(view.worker?.cgroup??(0,import_chunk_U56C6E24.findCgroup)(view.
-id),view.id);const stored=view.spec.watch?await(0,import_chunk_ED7DTTQN.storedVerdict)(view.paths,view.id):void 0;await(0,import_chunk_NTJAHBBH.concludeAsked)({
+id),view.id);const stored=view.spec.watch?await(0,import_chunk_ED7DTTQN.storedVerdict)(view.paths,view.id):void 0;await(0,import_chunk_CZKS65LW.concludeAsked)({
 paths:view.paths,spec:(0,import_chunk_ZB67UKUZ.specAtTurn)(view.spec,view.turn)},{reason:stored?.end.reason??settledReason(view,condition),exit:view.exit,tree:ended,
 reconciled:true,detail:stored?.end.detail??detailOf(view),...stored?{watch:stored.note}:{}},tree)}var nothing={step:"none",ended:[],survivors:[]};function settledReason(view,condition){
-const told=view.spec?.watch?void 0:(0,import_chunk_AQYAN5F2.parseReason)(view.reason);if(told)return told;if(condition==="over")return"exited";if(view.cancel)return"\
+const told=view.spec?.watch?void 0:(0,import_chunk_OW42VS5Q.parseReason)(view.reason);if(told)return told;if(condition==="over")return"exited";if(view.cancel)return"\
 canceled";if(condition==="never_started"||condition==="host_restarted")return condition;if(view.spec?.watch)return"hard_timeout";if(view.child===null)return"spa\
 wn_failed";return"worker_lost"}function fullError(view){const code=view.exit?` (its command ended with exit code ${view.exit.exit_code})`:"";return new import_chunk_NVPF5LEY.
 FaultError("state_unusable",`cannot store the end of job ${view.id}${code}: no space left in ${view.paths.folder}`,"make room and ask again")}function isBusy(error){
@@ -6163,15 +6210,15 @@ return error instanceof import_chunk_NVPF5LEY.FaultError&&error.code==="busy"}fu
 errnoOf)(error)??"")}function isOutOfReach(error){return["EROFS","EACCES","EPERM","ENOENT"].includes((0,import_chunk_NVPF5LEY.errnoOf)(error)??"")}
 
 },
-"./setup-KILCRK3Q.js": function (module, exports) {
+"./setup-U55V3C64.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{setup:()=>setup});module.exports=stdin_exports;var import_chunk_O2JSLRMS=load("./chunk-O2JSLRMS.js");var import_chunk_R2TSZJ3B=load(
-"./chunk-R2TSZJ3B.js");var import_chunk_SV4EWY53=load("./chunk-SV4EWY53.js");var import_chunk_XFBNWBRB=load("./chunk-XFBNWBRB.js");var import_chunk_CQ7H2KHA=load(
-"./chunk-CQ7H2KHA.js");var import_chunk_LQP2MTKC=load("./chunk-LQP2MTKC.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_JIIZYQID=load(
+"./chunk-R2TSZJ3B.js");var import_chunk_SV4EWY53=load("./chunk-SV4EWY53.js");var import_chunk_XFBNWBRB=load("./chunk-XFBNWBRB.js");var import_chunk_NDATMZ7I=load(
+"./chunk-NDATMZ7I.js");var import_chunk_LQP2MTKC=load("./chunk-LQP2MTKC.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_JIIZYQID=load(
 "./chunk-JIIZYQID.js");var import_chunk_3PZS2W6I=load("./chunk-3PZS2W6I.js");var import_chunk_BMY3SWJD=load("./chunk-BMY3SWJD.js");var import_chunk_35CMASYX=load(
-"./chunk-35CMASYX.js");var import_chunk_BY7A7LEO=load("./chunk-BY7A7LEO.js");var import_chunk_7DDDUWKZ=load("./chunk-7DDDUWKZ.js");var import_chunk_Q3D6DABA=load(
-"./chunk-Q3D6DABA.js");var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");var import_chunk_YB7RRXVP=load("./chunk-YB7RRXVP.js");var import_chunk_XRZCSGQB=load(
-"./chunk-XRZCSGQB.js");var import_chunk_G6UG24L2=load("./chunk-G6UG24L2.js");var import_chunk_KYGD2GTZ=load("./chunk-KYGD2GTZ.js");var import_chunk_LXK2ZILE=load(
-"./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_XTO4H6IH=load("./chunk-XTO4H6IH.js");var import_chunk_GEPPUING=load(
+"./chunk-35CMASYX.js");var import_chunk_BY7A7LEO=load("./chunk-BY7A7LEO.js");var import_chunk_JYU6VCXN=load("./chunk-JYU6VCXN.js");var import_chunk_Q3D6DABA=load(
+"./chunk-Q3D6DABA.js");var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");var import_chunk_XRZCSGQB=load("./chunk-XRZCSGQB.js");var import_chunk_G6UG24L2=load(
+"./chunk-G6UG24L2.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_46NGIQAE=load("./chunk-46NGIQAE.js");var import_chunk_KYGD2GTZ=load(
+"./chunk-KYGD2GTZ.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_XTO4H6IH=load("./chunk-XTO4H6IH.js");var import_chunk_GEPPUING=load(
 "./chunk-GEPPUING.js");var import_chunk_ZB67UKUZ=load("./chunk-ZB67UKUZ.js");var import_chunk_KARSDQDW=load("./chunk-KARSDQDW.js");var import_chunk_PRYJ3TA6=load(
 "./chunk-PRYJ3TA6.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_DKDSRNTC=load("./chunk-DKDSRNTC.js");var import_chunk_LYW6VLYD=load(
 "./chunk-LYW6VLYD.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_VB6XA2FR=load("./chunk-VB6XA2FR.js");var import_chunk_SOAB6GUX=load(
@@ -6186,10 +6233,10 @@ text??"")?.[1]??2;return{text:`${JSON.stringify(changed,null,indent)}
 `,added}}function parse(text){try{return(0,import_chunk_Q3D6DABA.parseSettings)(text)}catch{throw new Error("it is no JSON object")}}function planStateEdit(root,now,choices,user){
 const{restrict=now.restrict,defaults}=choices;const general=defaults?.all===void 0?{}:Object.fromEntries(import_chunk_W7HED5VZ.modeIds.map(mode=>[mode,defaults.
 all]));const default_backend=withModes({...defaults?.clear?{}:now.default_backend,...general},defaults?.modes);const file=(0,import_chunk_SOAB6GUX.rootPaths)(root.
-folder).config;const edit={file,before:(0,import_chunk_527JQF7V.readText)(file)??null,after:(0,import_chunk_CQ7H2KHA.narrowingText)({restrict,default_backend}),
+folder).config;const edit={file,before:(0,import_chunk_527JQF7V.readText)(file)??null,after:(0,import_chunk_NDATMZ7I.narrowingText)({restrict,default_backend}),
 followsLink:false,isState:true};return asEdit(edit,[["restrict",now.restrict,restrict],["default_backend",now.default_backend,default_backend]]).map(one=>({...one,
 changes:one.changes.map(change=>withEffect(change,default_backend,user))}))}function withEffect(change,wanted,user){const mode=import_chunk_W7HED5VZ.modeIds.find(
-id=>change.startsWith(`default_backend.${id}: `));const own=mode&&(0,import_chunk_CQ7H2KHA.defaultBackend)(mode,user,import_chunk_CQ7H2KHA.noNarrowing)?.name;if(mode===
+id=>change.startsWith(`default_backend.${id}: `));const own=mode&&(0,import_chunk_NDATMZ7I.defaultBackend)(mode,user,import_chunk_NDATMZ7I.noNarrowing)?.name;if(mode===
 void 0||own===void 0||wanted[mode]===void 0||wanted[mode]===own)return change;return`${change} (has no effect here: your config says ${own})`}function planUserEdit(now,choices){
 const file=(0,import_chunk_BY7A7LEO.userConfigFile)();if(file===void 0)throw new import_chunk_NVPF5LEY.FaultError("preflight","cannot find your config folder: n\
 either HOME nor XDG_CONFIG_HOME is set");const before=(0,import_chunk_527JQF7V.readText)(file)??null;const all=before===null?{}:JSON.parse(before);const{restrict=now.
@@ -6212,10 +6259,10 @@ after));return changes.length===0?[]:[{...edit,changes}]}function tellChange(key
 modeIds.filter(mode=>Object.hasOwn(before,mode)||Object.hasOwn(after,mode));return modes2.flatMap(mode=>tellChange(`${key}.${mode}`,before[mode]??null,after[mode]??
 null))}const[old,fresh]=[before,after].map(value=>JSON.stringify(value));return old===fresh?[]:[`${key}: ${old} -> ${fresh}`]}function isObject(value){return typeof value===
 "object"&&value!==null&&!Array.isArray(value)}function modeRows(surveys,config,narrowing){const installed=surveys.filter(one=>!one.custom&&one.program!==null);const single=installed.
-length===1?installed[0]?.backend:void 0;return Object.values(import_chunk_W7HED5VZ.modes).map(({id,profile})=>{const chosen=(0,import_chunk_CQ7H2KHA.defaultBackend)(
+length===1?installed[0]?.backend:void 0;return Object.values(import_chunk_W7HED5VZ.modes).map(({id,profile})=>{const chosen=(0,import_chunk_NDATMZ7I.defaultBackend)(
 id,config,narrowing);const lists={user:config.restrict??[],state:narrowing.restrict};const by=["user","state"].find(one=>lists[one].includes(id))??null;const restrictions=Object.
 values(lists).map(restrict=>({restrict,file:""}));const backend=chosen?.name??single??null;return{mode:id,backend,backend_from:chosen?.from??(single===void 0?null:
-"only_installed"),usable:backend===null?null:surveys.find(one=>one.backend===backend)?.usable??false,profile:(0,import_chunk_CQ7H2KHA.narrowProfile)(id,{asked:void 0,
+"only_installed"),usable:backend===null?null:surveys.find(one=>one.backend===backend)?.usable??false,profile:(0,import_chunk_NDATMZ7I.narrowProfile)(id,{asked:void 0,
 fallback:profile},restrictions),restricted_by:by}})}function setupDocument({surveys,modes:modes2,edits,isApplied,hooks}){const changes=edits.map(({file,changes:changes2,
 copy})=>({file,changes:changes2,copy}));return{applied:isApplied,backends:surveys,modes:modes2,hooks,changes}}function setupPage({surveys,modes:modes2,edits,isApplied,
 isAsked,hooks}){const isAsOfNow=edits.length>0&&!isApplied;const parts=[...surveys.map(backendText),modesText(modes2,isAsOfNow),hooksText(hooks,isAsOfNow)];if(isAsked)
@@ -6250,13 +6297,13 @@ lag",help:"with --backend agy: add rules to its settings that let a restricted r
 of every changed file stays beside it"},...import_chunk_JIIZYQID.common},notes:'The state folder can only narrow: its default counts where your own config leave\
 s the choice open. No model is called: whether a sign-in is valid shows "doctor --backend NAME".\nExit codes: 0 shown or written, 1 refused.',examples:["setup",
 "setup --restrict review,ask --apply","setup --default-backend codex,review=claude --user --apply","setup --backend agy --allow-reads","setup --hooks claude --a\
-pply"],async run(context,input){const root=context.root(input);const config=(0,import_chunk_BMY3SWJD.readUserConfig)();const known=(0,import_chunk_CQ7H2KHA.knownBackends)(
+pply"],async run(context,input){const root=context.root(input);const config=(0,import_chunk_BMY3SWJD.readUserConfig)();const known=(0,import_chunk_NDATMZ7I.knownBackends)(
 config);const only=input.text("backend");if(only!==void 0&&!known.includes(only))throw unknownBackend("--backend",only,known);const choices={restrict:restrictOf(
-input),defaults:defaultsOf(input,known)};checkTogether(input,choices);(0,import_chunk_3PZS2W6I.checkRoot)(root.folder);const narrowing=(0,import_chunk_CQ7H2KHA.
+input),defaults:defaultsOf(input,known)};checkTogether(input,choices);(0,import_chunk_3PZS2W6I.checkRoot)(root.folder);const narrowing=(0,import_chunk_NDATMZ7I.
 readNarrowing)(root.folder,known);const folder=(0,import_chunk_XRZCSGQB.findWorktree)(context.cwd)??context.cwd;const edits=[...input.has("user")?planUserEdit(config,
 choices):planStateEdit(root,narrowing,choices,config),...input.has("allow-reads")?planReadRules(folder):[],...planHookEdits(input,folder)];const isApplied=input.
 has("apply");const copies=isApplied?await applyEdits(root,edits):[];const isChanged=isApplied&&edits.length>0;const now=isChanged?{config:(0,import_chunk_BMY3SWJD.
-readUserConfig)(),narrowing:(0,import_chunk_CQ7H2KHA.readNarrowing)(root.folder,known)}:{config,narrowing};const surveys=(0,import_chunk_O2JSLRMS.surveyBackends)(
+readUserConfig)(),narrowing:(0,import_chunk_NDATMZ7I.readNarrowing)(root.folder,known)}:{config,narrowing};const surveys=(0,import_chunk_O2JSLRMS.surveyBackends)(
 now.config,context.cwd);const page={surveys:surveys.filter(({backend})=>only===void 0||backend===only),modes:modeRows(surveys,now.config,now.narrowing),edits:edits.
 map((edit,at)=>({...edit,copy:copies[at]??null})),isApplied,isAsked:wantsChange(input),hooks:(0,import_chunk_R2TSZJ3B.surveyHooks)(folder)};if(input.has("json"))
 return{code:import_chunk_6PFAPK5K.exitCodes.done,json:setupDocument(page)};return{code:import_chunk_6PFAPK5K.exitCodes.done,out:setupPage(page)}}};function wantsChange(input){
@@ -6280,32 +6327,32 @@ stdin_exports;var import_chunk_FNP5XAIJ=load("./chunk-FNP5XAIJ.js");var import_c
 k-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
 
 },
-"./staffer-QEZNW4L3.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{staffer:()=>staffer});module.exports=stdin_exports;var import_chunk_QVLDMLSY=load("./chunk-QVLDMLSY.js");var import_chunk_SL7POSTJ=load(
-"./chunk-SL7POSTJ.js");var import_chunk_CQ7H2KHA=load("./chunk-CQ7H2KHA.js");var import_chunk_LQP2MTKC=load("./chunk-LQP2MTKC.js");var import_chunk_KZ2TDTFG=load(
-"./chunk-KZ2TDTFG.js");var import_chunk_DF6RCOEN=load("./chunk-DF6RCOEN.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_RNOOCGAD=load(
-"./chunk-RNOOCGAD.js");var import_chunk_54WX4KUW=load("./chunk-54WX4KUW.js");var import_chunk_IATD5VKT=load("./chunk-IATD5VKT.js");var import_chunk_HR3GXE3S=load(
+"./staffer-SENC5ITO.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{staffer:()=>staffer});module.exports=stdin_exports;var import_chunk_OVWT35FA=load("./chunk-OVWT35FA.js");var import_chunk_JSEEZQZP=load(
+"./chunk-JSEEZQZP.js");var import_chunk_NDATMZ7I=load("./chunk-NDATMZ7I.js");var import_chunk_LQP2MTKC=load("./chunk-LQP2MTKC.js");var import_chunk_6CZIEFWJ=load(
+"./chunk-6CZIEFWJ.js");var import_chunk_ULFNSU7F=load("./chunk-ULFNSU7F.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_LXZ5NTQA=load(
+"./chunk-LXZ5NTQA.js");var import_chunk_X3MC7LDT=load("./chunk-X3MC7LDT.js");var import_chunk_DNRXHQVW=load("./chunk-DNRXHQVW.js");var import_chunk_HR3GXE3S=load(
 "./chunk-HR3GXE3S.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_JIIZYQID=load("./chunk-JIIZYQID.js");var import_chunk_3PZS2W6I=load(
-"./chunk-3PZS2W6I.js");var import_chunk_BMY3SWJD=load("./chunk-BMY3SWJD.js");var import_chunk_35CMASYX=load("./chunk-35CMASYX.js");var import_chunk_BY7A7LEO=load(
-"./chunk-BY7A7LEO.js");var import_chunk_QMEY5UXV=load("./chunk-QMEY5UXV.js");var import_chunk_FXQ2FZOY=load("./chunk-FXQ2FZOY.js");var import_chunk_E4Q33Z52=load(
-"./chunk-E4Q33Z52.js");var import_chunk_7DDDUWKZ=load("./chunk-7DDDUWKZ.js");var import_chunk_Q3D6DABA=load("./chunk-Q3D6DABA.js");var import_chunk_W7HED5VZ=load(
-"./chunk-W7HED5VZ.js");var import_chunk_BXX6KQQC=load("./chunk-BXX6KQQC.js");var import_chunk_YB7RRXVP=load("./chunk-YB7RRXVP.js");var import_chunk_HDW3QKWP=load(
-"./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_ASDCFPG7=load("./chunk-ASDCFPG7.js");var import_chunk_XRZCSGQB=load(
-"./chunk-XRZCSGQB.js");var import_chunk_G6UG24L2=load("./chunk-G6UG24L2.js");var import_chunk_KYGD2GTZ=load("./chunk-KYGD2GTZ.js");var import_chunk_LXK2ZILE=load(
-"./chunk-LXK2ZILE.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_XTO4H6IH=load(
+"./chunk-3PZS2W6I.js");var import_chunk_QMEY5UXV=load("./chunk-QMEY5UXV.js");var import_chunk_BMY3SWJD=load("./chunk-BMY3SWJD.js");var import_chunk_35CMASYX=load(
+"./chunk-35CMASYX.js");var import_chunk_BY7A7LEO=load("./chunk-BY7A7LEO.js");var import_chunk_WRTXUPAM=load("./chunk-WRTXUPAM.js");var import_chunk_JYU6VCXN=load(
+"./chunk-JYU6VCXN.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_Q3D6DABA=load("./chunk-Q3D6DABA.js");var import_chunk_W7HED5VZ=load(
+"./chunk-W7HED5VZ.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load(
+"./chunk-FSRL2ASG.js");var import_chunk_ASDCFPG7=load("./chunk-ASDCFPG7.js");var import_chunk_XRZCSGQB=load("./chunk-XRZCSGQB.js");var import_chunk_G6UG24L2=load(
+"./chunk-G6UG24L2.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_BXX6KQQC=load("./chunk-BXX6KQQC.js");var import_chunk_46NGIQAE=load(
+"./chunk-46NGIQAE.js");var import_chunk_KYGD2GTZ=load("./chunk-KYGD2GTZ.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_XTO4H6IH=load(
 "./chunk-XTO4H6IH.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_ZB67UKUZ=load("./chunk-ZB67UKUZ.js");var import_chunk_KARSDQDW=load(
 "./chunk-KARSDQDW.js");var import_chunk_PRYJ3TA6=load("./chunk-PRYJ3TA6.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_DKDSRNTC=load(
 "./chunk-DKDSRNTC.js");var import_chunk_LYW6VLYD=load("./chunk-LYW6VLYD.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_VB6XA2FR=load(
 "./chunk-VB6XA2FR.js");var import_chunk_SOAB6GUX=load("./chunk-SOAB6GUX.js");var import_chunk_M3Y4P5S5=load("./chunk-M3Y4P5S5.js");var import_chunk_DL622BOW=load(
 "./chunk-DL622BOW.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load(
-"./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var staffer=(0,import_chunk_QVLDMLSY.makeStaffVerb)({mode:"staffer",examples:['staf\
+"./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var staffer=(0,import_chunk_OVWT35FA.makeStaffVerb)({mode:"staffer",examples:['staf\
 fer --backend codex --prompt "Fix the test of parse.ts"',"staffer --prompt-file task.md --timeout 90m --once-key task-17"]});
 
 },
-"./status-AE3DFJCD.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{status:()=>status});module.exports=stdin_exports;var import_chunk_DSN5N7LN=load("./chunk-DSN5N7LN.js");var import_chunk_JIIZYQID=load(
-"./chunk-JIIZYQID.js");var import_chunk_3PZS2W6I=load("./chunk-3PZS2W6I.js");var import_chunk_YB7RRXVP=load("./chunk-YB7RRXVP.js");var import_chunk_XRZCSGQB=load(
-"./chunk-XRZCSGQB.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_XTO4H6IH=load("./chunk-XTO4H6IH.js");var import_chunk_GEPPUING=load(
+"./status-2NOY5RLL.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{status:()=>status});module.exports=stdin_exports;var import_chunk_ICSZZTFJ=load("./chunk-ICSZZTFJ.js");var import_chunk_JIIZYQID=load(
+"./chunk-JIIZYQID.js");var import_chunk_3PZS2W6I=load("./chunk-3PZS2W6I.js");var import_chunk_XRZCSGQB=load("./chunk-XRZCSGQB.js");var import_chunk_46NGIQAE=load(
+"./chunk-46NGIQAE.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_XTO4H6IH=load("./chunk-XTO4H6IH.js");var import_chunk_GEPPUING=load(
 "./chunk-GEPPUING.js");var import_chunk_ZB67UKUZ=load("./chunk-ZB67UKUZ.js");var import_chunk_KARSDQDW=load("./chunk-KARSDQDW.js");var import_chunk_PRYJ3TA6=load(
 "./chunk-PRYJ3TA6.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_DKDSRNTC=load("./chunk-DKDSRNTC.js");var import_chunk_LYW6VLYD=load(
 "./chunk-LYW6VLYD.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_VB6XA2FR=load("./chunk-VB6XA2FR.js");var import_chunk_SOAB6GUX=load(
@@ -6321,7 +6368,7 @@ limits.redraw,help:"with --watch: how often (default 1s)"},...import_chunk_JIIZY
 n; status ID says why.',examples:["status","status --watch","status run-mik3x9ab-4f7q2z","status --owner builder --json","status --active --kind staff,run --mar\
 kdown"],async run(context,input){const root=context.root(input);checkWords(input);const choice={owner:input.text("owner")??null,kinds:parseKinds(input.text("kin\
 d"))};const isThere=(0,import_chunk_3PZS2W6I.checkRoot)(root.folder);if(input.has("watch"))return watchIt(context,root,input,choice);if(input.words[0]!==void 0)
-return showOne(root,input.words[0],input.has("json"));const views=isThere?await(0,import_chunk_DSN5N7LN.listViews)(root.folder,{...choice,recent:recentOf(input)}):
+return showOne(root,input.words[0],input.has("json"));const views=isThere?await(0,import_chunk_ICSZZTFJ.listViews)(root.folder,{...choice,recent:recentOf(input)}):
 [];return{code:import_chunk_6PFAPK5K.exitCodes.done,...await shown(context,root,input,views)}}};function checkWords(input){if(input.has("every")&&!input.has("wa\
 tch"))throw(0,import_chunk_NVPF5LEY.usageError)("cannot take --every without --watch");const form=["json","markdown","tree","watch"].filter(name=>input.has(name));
 if(input.has("watch")&&input.has("json"))throw(0,import_chunk_NVPF5LEY.usageError)("cannot take --watch and --json together: one is for people, the other for pr\
@@ -6332,26 +6379,26 @@ ograms");if(form.length>1)throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take
 find(word=>!import_chunk_PRYJ3TA6.kinds.includes(word));if(unknown===void 0)return words;throw(0,import_chunk_NVPF5LEY.usageError)(`cannot show jobs of kind ${JSON.
 stringify(unknown)}: allowed are ${import_chunk_PRYJ3TA6.kinds.join(", ")}, with commas between`)}function recentOf(input){return input.has("active")?0:input.count(
 "recent")??recentDefault}async function shown(context,root,input,views){if(input.has("json")){const{isoNow}=await Promise.resolve().then(()=>load("./clock-EAERT\
-S64.js"));const{rowDocument}=await Promise.resolve().then(()=>load("./status-row-AP55PVZF.js"));return{json:{state_folder:root.folder,now:isoNow(),jobs:views.map(
-rowDocument)}}}if(input.has("markdown"))return{out:`${(await Promise.resolve().then(()=>load("./status-markdown-QJKPYJOO.js"))).lanesOf(views,root)}
+S64.js"));const{rowDocument}=await Promise.resolve().then(()=>load("./status-row-OGPK6NJF.js"));return{json:{state_folder:root.folder,now:isoNow(),jobs:views.map(
+rowDocument)}}}if(input.has("markdown"))return{out:`${(await Promise.resolve().then(()=>load("./status-markdown-KEMSTDXX.js"))).lanesOf(views,root)}
 `};if(views.length===0)return{out:`no jobs in ${root.folder}
-`};if(input.has("tree"))return{out:`${await(await Promise.resolve().then(()=>load("./status-tree-N3PMTNVC.js"))).treeOf(root.folder,views,context.width)}
-`};const{tableOf}=await Promise.resolve().then(()=>load("./status-table-JRLW52H7.js"));const look={width:context.width,isColored:context.isTerminal&&!import_chunk_DL622BOW.
+`};if(input.has("tree"))return{out:`${await(await Promise.resolve().then(()=>load("./status-tree-A7CQDKRJ.js"))).treeOf(root.folder,views,context.width)}
+`};const{tableOf}=await Promise.resolve().then(()=>load("./status-table-YSRPKBZ6.js"));const look={width:context.width,isColored:context.isTerminal&&!import_chunk_DL622BOW.
 variables.noColor()};return{out:`${await tableOf(views,look)}
 `}}async function showOne(root,word,isJson){const{findJob}=await Promise.resolve().then(()=>load("./catalog-UCIKTEPV.js"));const{refresh}=await Promise.resolve().
-then(()=>load("./reconcile-S6PJJNAP.js"));const view=await refresh(root.folder,findJob(root,word));const code=(0,import_chunk_6PFAPK5K.exitCodeOf)(view.state.state);
-if(!isJson)return{code,out:(await Promise.resolve().then(()=>load("./status-page-ZRZOPSYT.js"))).pageOf(view,root)};const{observation}=await Promise.resolve().then(
-()=>load("./observation-2OSBRHPF.js"));return{code,json:observation(view,{afterSeq:null,root})}}async function watchIt(context,root,input,choice){const[word]=input.
-words;const{findJob}=await Promise.resolve().then(()=>load("./catalog-UCIKTEPV.js"));const{watchStatus}=await Promise.resolve().then(()=>load("./status-watch-H4\
-Q5KW55.js"));return watchStatus(context,{...choice,root:root.folder,id:word===void 0?null:findJob(root,word),recent:recentOf(input),everyMs:input.durationOrDefault(
+then(()=>load("./reconcile-D5WTI7AM.js"));const view=await refresh(root.folder,findJob(root,word));const code=(0,import_chunk_6PFAPK5K.exitCodeOf)(view.state.state);
+if(!isJson)return{code,out:(await Promise.resolve().then(()=>load("./status-page-KVXG2MBE.js"))).pageOf(view,root)};const{observation}=await Promise.resolve().then(
+()=>load("./observation-7SQLOVXP.js"));return{code,json:observation(view,{afterSeq:null,root})}}async function watchIt(context,root,input,choice){const[word]=input.
+words;const{findJob}=await Promise.resolve().then(()=>load("./catalog-UCIKTEPV.js"));const{watchStatus}=await Promise.resolve().then(()=>load("./status-watch-5C\
+LJCAIR.js"));return watchStatus(context,{...choice,root:root.folder,id:word===void 0?null:findJob(root,word),recent:recentOf(input),everyMs:input.durationOrDefault(
 "every")})}
 
 },
-"./status-markdown-QJKPYJOO.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{lanesOf:()=>lanesOf});module.exports=stdin_exports;var import_chunk_RE3FWHKG=load("./chunk-RE3FWHKG.js");var import_chunk_YOUTPIC4=load(
-"./chunk-YOUTPIC4.js");var import_chunk_QWDO6BAE=load("./chunk-QWDO6BAE.js");var import_chunk_YMTOOF7P=load("./chunk-YMTOOF7P.js");var import_chunk_NB36VENV=load(
-"./chunk-NB36VENV.js");var import_chunk_G6UG24L2=load("./chunk-G6UG24L2.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load(
-"./chunk-LXK2ZILE.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_XTO4H6IH=load("./chunk-XTO4H6IH.js");var import_chunk_GEPPUING=load(
+"./status-markdown-KEMSTDXX.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{lanesOf:()=>lanesOf});module.exports=stdin_exports;var import_chunk_MFBOJIWS=load("./chunk-MFBOJIWS.js");var import_chunk_YOUTPIC4=load(
+"./chunk-YOUTPIC4.js");var import_chunk_QWDO6BAE=load("./chunk-QWDO6BAE.js");var import_chunk_A5UVFMCP=load("./chunk-A5UVFMCP.js");var import_chunk_Q6O3FFVR=load(
+"./chunk-Q6O3FFVR.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_G6UG24L2=load("./chunk-G6UG24L2.js");var import_chunk_ILRLY4JU=load(
+"./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_XTO4H6IH=load("./chunk-XTO4H6IH.js");var import_chunk_GEPPUING=load(
 "./chunk-GEPPUING.js");var import_chunk_ZB67UKUZ=load("./chunk-ZB67UKUZ.js");var import_chunk_KARSDQDW=load("./chunk-KARSDQDW.js");var import_chunk_PRYJ3TA6=load(
 "./chunk-PRYJ3TA6.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_DKDSRNTC=load("./chunk-DKDSRNTC.js");var import_chunk_LYW6VLYD=load(
 "./chunk-LYW6VLYD.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_VB6XA2FR=load("./chunk-VB6XA2FR.js");var import_chunk_SOAB6GUX=load(
@@ -6361,28 +6408,28 @@ Q5KW55.js"));return watchStatus(context,{...choice,root:root.folder,id:word===vo
 map(()=>"---"),...views.map(view=>rowOf(view,root))];const table=rows.map(row=>`| ${row.join(" | ")} |`).join("\n");return`Jobs at ${(0,import_chunk_CL3BCQKO.isoNow)()}\
  (local ${(0,import_chunk_CL3BCQKO.localOf)((0,import_chunk_CL3BCQKO.nowMs)())}), state in ${code(root.folder)}
 
-${table}`}function rowOf(view,root){const{state,spec}=view;const isOver=(0,import_chunk_ZB67UKUZ.isEnded)(state);const left=(0,import_chunk_RE3FWHKG.leftOf)(view);
+${table}`}function rowOf(view,root){const{state,spec}=view;const isOver=(0,import_chunk_ZB67UKUZ.isEnded)(state);const left=(0,import_chunk_MFBOJIWS.leftOf)(view);
 const age=(0,import_chunk_PRYJ3TA6.ageOf)(isOver?state.ended_at:state.created_at,(0,import_chunk_CL3BCQKO.nowMs)());return[view.id,cell(spec?.owner),cell(spec?.
-label),spec?.kind??"-",state.error?`${state.state} (${cell(state.error.code)})`:state.state,isOver?"-":(0,import_chunk_YMTOOF7P.healthOf)(view,(0,import_chunk_ZB67UKUZ.
+label),spec?.kind??"-",state.error?`${state.state} (${cell(state.error.code)})`:state.state,isOver?"-":(0,import_chunk_A5UVFMCP.healthOf)(view,(0,import_chunk_ZB67UKUZ.
 conditionOf)(view)).health,age===null?"-":`${(0,import_chunk_UNGYPAP3.formatAge)(age)}${isOver?" ago":""}`,left===null?"-":`${spec?.timer?"due in ":""}${(0,import_chunk_UNGYPAP3.
 formatDuration)(Math.max(1e3,Math.floor(left/1e3)*1e3))}`,nextOf(view,root)]}function nextOf(view,root){if(!(0,import_chunk_ZB67UKUZ.isEnded)(view.state)||view.
-damage!==null)return code((0,import_chunk_RE3FWHKG.outstanding)(view,null,root.option).next);return(0,import_chunk_QWDO6BAE.isCollected)(view)?"-":code(import_chunk_G6UG24L2.
+damage!==null)return code((0,import_chunk_MFBOJIWS.outstanding)(view,null,root.option).next);return(0,import_chunk_QWDO6BAE.isCollected)(view)?"-":code(import_chunk_G6UG24L2.
 nextCommands.result(view.id,root.option))}function cell(text){const plain=(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(text??"").replace(
 /\s+/g," ").trim(),120);if(plain==="")return"-";return plain.replaceAll("&","&amp;").replaceAll("<","&lt;").replaceAll(">","&gt;").replace(/[\\`*_{}[\]()#+!|~$:@]/g,
 "\\$&")}function code(text){const plain=(0,import_chunk_LXK2ZILE.plainText)(text).replace(/\s+/g," ");const longest=Math.max(0,...[...plain.matchAll(/`+/g)].map(
 ([ticks])=>ticks.length));const fence="`".repeat(longest+1);const space=longest>0?" ":"";return`${fence}${space}${plain.replaceAll("|","\\|")}${space}${fence}`}
 
 },
-"./status-page-ZRZOPSYT.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{pageOf:()=>import_chunk_LHJQGS2D.pageOf});module.exports=stdin_exports;var import_chunk_LHJQGS2D=load("./chunk-LHJQ\
-GS2D.js");var import_chunk_D3IA5BIG=load("./chunk-D3IA5BIG.js");var import_chunk_WJOGFTVI=load("./chunk-WJOGFTVI.js");var import_chunk_QWDO6BAE=load("./chunk-QW\
-DO6BAE.js");var import_chunk_IQBCXJRL=load("./chunk-IQBCXJRL.js");var import_chunk_VN4MJR5W=load("./chunk-VN4MJR5W.js");var import_chunk_B6Y6BHUG=load("./chunk-\
-B6Y6BHUG.js");var import_chunk_XSVLTRB3=load("./chunk-XSVLTRB3.js");var import_chunk_YMTOOF7P=load("./chunk-YMTOOF7P.js");var import_chunk_NB36VENV=load("./chun\
-k-NB36VENV.js");var import_chunk_T4JNAPAO=load("./chunk-T4JNAPAO.js");var import_chunk_GGOIT7A5=load("./chunk-GGOIT7A5.js");var import_chunk_26UYZL6H=load("./ch\
-unk-26UYZL6H.js");var import_chunk_4HFWTUIW=load("./chunk-4HFWTUIW.js");var import_chunk_ILJKJSAA=load("./chunk-ILJKJSAA.js");var import_chunk_G6UG24L2=load("./\
-chunk-G6UG24L2.js");var import_chunk_Z4A3JPFR=load("./chunk-Z4A3JPFR.js");var import_chunk_3EP6PJXQ=load("./chunk-3EP6PJXQ.js");var import_chunk_ILRLY4JU=load("\
-./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_UNGYPAP3=load(
-"./chunk-UNGYPAP3.js");var import_chunk_BOPSRWHI=load("./chunk-BOPSRWHI.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_ZB67UKUZ=load(
+"./status-page-KVXG2MBE.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{pageOf:()=>import_chunk_CXE6BUOQ.pageOf});module.exports=stdin_exports;var import_chunk_CXE6BUOQ=load("./chunk-CXE6\
+BUOQ.js");var import_chunk_D3IA5BIG=load("./chunk-D3IA5BIG.js");var import_chunk_T4JNAPAO=load("./chunk-T4JNAPAO.js");var import_chunk_RHVJXCHJ=load("./chunk-RH\
+VJXCHJ.js");var import_chunk_QWDO6BAE=load("./chunk-QWDO6BAE.js");var import_chunk_GGA2P2OQ=load("./chunk-GGA2P2OQ.js");var import_chunk_VKIYXGHB=load("./chunk-\
+VKIYXGHB.js");var import_chunk_B6Y6BHUG=load("./chunk-B6Y6BHUG.js");var import_chunk_XSVLTRB3=load("./chunk-XSVLTRB3.js");var import_chunk_A5UVFMCP=load("./chun\
+k-A5UVFMCP.js");var import_chunk_Q6O3FFVR=load("./chunk-Q6O3FFVR.js");var import_chunk_TGENMT6Z=load("./chunk-TGENMT6Z.js");var import_chunk_CCWICNFA=load("./ch\
+unk-CCWICNFA.js");var import_chunk_4HFWTUIW=load("./chunk-4HFWTUIW.js");var import_chunk_ILJKJSAA=load("./chunk-ILJKJSAA.js");var import_chunk_UNGYPAP3=load("./\
+chunk-UNGYPAP3.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_G6UG24L2=load("./chunk-G6UG24L2.js");var import_chunk_Z4A3JPFR=load("\
+./chunk-Z4A3JPFR.js");var import_chunk_3EP6PJXQ=load("./chunk-3EP6PJXQ.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load(
+"./chunk-LXK2ZILE.js");var import_chunk_BOPSRWHI=load("./chunk-BOPSRWHI.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_ZB67UKUZ=load(
 "./chunk-ZB67UKUZ.js");var import_chunk_KARSDQDW=load("./chunk-KARSDQDW.js");var import_chunk_PRYJ3TA6=load("./chunk-PRYJ3TA6.js");var import_chunk_CTSRVJRC=load(
 "./chunk-CTSRVJRC.js");var import_chunk_DKDSRNTC=load("./chunk-DKDSRNTC.js");var import_chunk_LYW6VLYD=load("./chunk-LYW6VLYD.js");var import_chunk_CL3BCQKO=load(
 "./chunk-CL3BCQKO.js");var import_chunk_VB6XA2FR=load("./chunk-VB6XA2FR.js");var import_chunk_SOAB6GUX=load("./chunk-SOAB6GUX.js");var import_chunk_M3Y4P5S5=load(
@@ -6390,10 +6437,10 @@ chunk-G6UG24L2.js");var import_chunk_Z4A3JPFR=load("./chunk-Z4A3JPFR.js");var im
 "./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
 
 },
-"./status-row-AP55PVZF.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{rowDocument:()=>rowDocument});module.exports=stdin_exports;var import_chunk_XSVLTRB3=load("./chunk-XSVLTRB3.js");var import_chunk_YMTOOF7P=load(
-"./chunk-YMTOOF7P.js");var import_chunk_NB36VENV=load("./chunk-NB36VENV.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_UNGYPAP3=load(
-"./chunk-UNGYPAP3.js");var import_chunk_ZB67UKUZ=load("./chunk-ZB67UKUZ.js");var import_chunk_KARSDQDW=load("./chunk-KARSDQDW.js");var import_chunk_PRYJ3TA6=load(
+"./status-row-OGPK6NJF.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{rowDocument:()=>rowDocument});module.exports=stdin_exports;var import_chunk_XSVLTRB3=load("./chunk-XSVLTRB3.js");var import_chunk_A5UVFMCP=load(
+"./chunk-A5UVFMCP.js");var import_chunk_Q6O3FFVR=load("./chunk-Q6O3FFVR.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_LXK2ZILE=load(
+"./chunk-LXK2ZILE.js");var import_chunk_ZB67UKUZ=load("./chunk-ZB67UKUZ.js");var import_chunk_KARSDQDW=load("./chunk-KARSDQDW.js");var import_chunk_PRYJ3TA6=load(
 "./chunk-PRYJ3TA6.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_DKDSRNTC=load("./chunk-DKDSRNTC.js");var import_chunk_LYW6VLYD=load(
 "./chunk-LYW6VLYD.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_VB6XA2FR=load("./chunk-VB6XA2FR.js");var import_chunk_SOAB6GUX=load(
 "./chunk-SOAB6GUX.js");var import_chunk_M3Y4P5S5=load("./chunk-M3Y4P5S5.js");var import_chunk_DL622BOW=load("./chunk-DL622BOW.js");var import_chunk_7WBBYJDG=load(
@@ -6401,22 +6448,22 @@ chunk-G6UG24L2.js");var import_chunk_Z4A3JPFR=load("./chunk-Z4A3JPFR.js");var im
 "./chunk-JSBRDJBE.js");function rowDocument(view){const{state,spec}=view;const{error}=state;return{id:view.id,kind:spec?.kind??null,verb:spec?.verb??null,owner:spec?.
 owner?(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(spec.owner),200):null,label:spec?.label?(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.
 plainText)(spec.label),200):null,...(0,import_chunk_XSVLTRB3.staffFacts)(spec),lineage:spec?.lineage?pick((0,import_chunk_LXK2ZILE.plainValue)(spec.lineage,80),
-["relation","parent","root"]):null,state:state.state,...(0,import_chunk_LXK2ZILE.plainValue)((0,import_chunk_YMTOOF7P.healthOf)(view,(0,import_chunk_ZB67UKUZ.conditionOf)(
-view)),400),checkpoint:pick((0,import_chunk_YMTOOF7P.checkpointOf)(state),["n","at","phase","completed","total","eta_seconds"]),liveness:(0,import_chunk_ZB67UKUZ.
-isEnded)(state)?null:pick((0,import_chunk_YMTOOF7P.livenessSeen)(state),["word","observations","at"]),watch:pick((0,import_chunk_YMTOOF7P.watchSeen)(view),["con\
-dition","words","verdict","word","polls"]),timer:pick((0,import_chunk_YMTOOF7P.timerSeen)(view),["due_at","due_in_ms","slot"]),...queueOf(view),created_at:state.
+["relation","parent","root"]):null,state:state.state,...(0,import_chunk_LXK2ZILE.plainValue)((0,import_chunk_A5UVFMCP.healthOf)(view,(0,import_chunk_ZB67UKUZ.conditionOf)(
+view)),400),checkpoint:pick((0,import_chunk_A5UVFMCP.checkpointOf)(state),["n","at","phase","completed","total","eta_seconds"]),liveness:(0,import_chunk_ZB67UKUZ.
+isEnded)(state)?null:pick((0,import_chunk_A5UVFMCP.livenessSeen)(state),["word","observations","at"]),watch:pick((0,import_chunk_A5UVFMCP.watchSeen)(view),["con\
+dition","words","verdict","word","polls"]),timer:pick((0,import_chunk_A5UVFMCP.timerSeen)(view),["due_at","due_in_ms","slot"]),...queueOf(view),created_at:state.
 created_at,ended_at:state.ended_at,age_ms:(0,import_chunk_PRYJ3TA6.ageOf)(state.created_at,(0,import_chunk_CL3BCQKO.nowMs)()),duration_ms:state.duration_ms,exit_code:state.
 exit_code,error:error&&{...error,message:(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(error.message),400)},cwd:spec?.cwd??null}}function queueOf(view){
-const queue=(0,import_chunk_YMTOOF7P.queueSeen)(view);return queue?{queue}:{}}function pick(value,names){return value&&Object.fromEntries(Object.entries(value).
+const queue=(0,import_chunk_A5UVFMCP.queueSeen)(view);return queue?{queue}:{}}function pick(value,names){return value&&Object.fromEntries(Object.entries(value).
 filter(([name])=>names.includes(name)))}
 
 },
-"./status-table-JRLW52H7.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{endedOf:()=>import_chunk_IQBCXJRL.endedOf,ownerOf:()=>import_chunk_IQBCXJRL.ownerOf,tableOf:()=>import_chunk_IQBCXJRL.
-tableOf,timeOf:()=>import_chunk_IQBCXJRL.timeOf});module.exports=stdin_exports;var import_chunk_IQBCXJRL=load("./chunk-IQBCXJRL.js");var import_chunk_VN4MJR5W=load(
-"./chunk-VN4MJR5W.js");var import_chunk_B6Y6BHUG=load("./chunk-B6Y6BHUG.js");var import_chunk_XSVLTRB3=load("./chunk-XSVLTRB3.js");var import_chunk_YMTOOF7P=load(
-"./chunk-YMTOOF7P.js");var import_chunk_NB36VENV=load("./chunk-NB36VENV.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_UNGYPAP3=load(
-"./chunk-UNGYPAP3.js");var import_chunk_BOPSRWHI=load("./chunk-BOPSRWHI.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_ZB67UKUZ=load(
+"./status-table-YSRPKBZ6.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{endedOf:()=>import_chunk_GGA2P2OQ.endedOf,ownerOf:()=>import_chunk_GGA2P2OQ.ownerOf,tableOf:()=>import_chunk_GGA2P2OQ.
+tableOf,timeOf:()=>import_chunk_GGA2P2OQ.timeOf});module.exports=stdin_exports;var import_chunk_GGA2P2OQ=load("./chunk-GGA2P2OQ.js");var import_chunk_VKIYXGHB=load(
+"./chunk-VKIYXGHB.js");var import_chunk_B6Y6BHUG=load("./chunk-B6Y6BHUG.js");var import_chunk_XSVLTRB3=load("./chunk-XSVLTRB3.js");var import_chunk_A5UVFMCP=load(
+"./chunk-A5UVFMCP.js");var import_chunk_Q6O3FFVR=load("./chunk-Q6O3FFVR.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_LXK2ZILE=load(
+"./chunk-LXK2ZILE.js");var import_chunk_BOPSRWHI=load("./chunk-BOPSRWHI.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_ZB67UKUZ=load(
 "./chunk-ZB67UKUZ.js");var import_chunk_KARSDQDW=load("./chunk-KARSDQDW.js");var import_chunk_PRYJ3TA6=load("./chunk-PRYJ3TA6.js");var import_chunk_CTSRVJRC=load(
 "./chunk-CTSRVJRC.js");var import_chunk_DKDSRNTC=load("./chunk-DKDSRNTC.js");var import_chunk_LYW6VLYD=load("./chunk-LYW6VLYD.js");var import_chunk_CL3BCQKO=load(
 "./chunk-CL3BCQKO.js");var import_chunk_VB6XA2FR=load("./chunk-VB6XA2FR.js");var import_chunk_SOAB6GUX=load("./chunk-SOAB6GUX.js");var import_chunk_M3Y4P5S5=load(
@@ -6424,11 +6471,11 @@ tableOf,timeOf:()=>import_chunk_IQBCXJRL.timeOf});module.exports=stdin_exports;v
 "./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
 
 },
-"./status-tree-N3PMTNVC.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{treeOf:()=>treeOf});module.exports=stdin_exports;var import_chunk_DSN5N7LN=load("./chunk-DSN5N7LN.js");var import_chunk_IQBCXJRL=load(
-"./chunk-IQBCXJRL.js");var import_chunk_VN4MJR5W=load("./chunk-VN4MJR5W.js");var import_chunk_B6Y6BHUG=load("./chunk-B6Y6BHUG.js");var import_chunk_XSVLTRB3=load(
-"./chunk-XSVLTRB3.js");var import_chunk_YMTOOF7P=load("./chunk-YMTOOF7P.js");var import_chunk_NB36VENV=load("./chunk-NB36VENV.js");var import_chunk_YB7RRXVP=load(
-"./chunk-YB7RRXVP.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_BOPSRWHI=load(
+"./status-tree-A7CQDKRJ.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{treeOf:()=>treeOf});module.exports=stdin_exports;var import_chunk_ICSZZTFJ=load("./chunk-ICSZZTFJ.js");var import_chunk_GGA2P2OQ=load(
+"./chunk-GGA2P2OQ.js");var import_chunk_VKIYXGHB=load("./chunk-VKIYXGHB.js");var import_chunk_B6Y6BHUG=load("./chunk-B6Y6BHUG.js");var import_chunk_XSVLTRB3=load(
+"./chunk-XSVLTRB3.js");var import_chunk_A5UVFMCP=load("./chunk-A5UVFMCP.js");var import_chunk_Q6O3FFVR=load("./chunk-Q6O3FFVR.js");var import_chunk_UNGYPAP3=load(
+"./chunk-UNGYPAP3.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_46NGIQAE=load("./chunk-46NGIQAE.js");var import_chunk_BOPSRWHI=load(
 "./chunk-BOPSRWHI.js");var import_chunk_XTO4H6IH=load("./chunk-XTO4H6IH.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_ZB67UKUZ=load(
 "./chunk-ZB67UKUZ.js");var import_chunk_KARSDQDW=load("./chunk-KARSDQDW.js");var import_chunk_PRYJ3TA6=load("./chunk-PRYJ3TA6.js");var import_chunk_CTSRVJRC=load(
 "./chunk-CTSRVJRC.js");var import_chunk_DKDSRNTC=load("./chunk-DKDSRNTC.js");var import_chunk_LYW6VLYD=load("./chunk-LYW6VLYD.js");var import_chunk_CL3BCQKO=load(
@@ -6443,24 +6490,24 @@ tops.push(above)}}const told=new Set;const rows=[];const tell=top=>{const open=[
 has(one.id))continue;told.add(one.id);const view=known.get(one.id)??null;const relation=one.depth===0||view===null?null:parentOf(view)?.relation??null;rows.push(
 {...one,view,relation});const below=(children.get(one.id)??[]).filter(id=>!told.has(id));const{depth,hasMore}=one;open.push(...below.map((id,at)=>({id,depth:depth+
 1,hasMore:[...hasMore.slice(-levelsKept),at<below.length-1]})).reverse())}};for(const top of tops)tell(top);for(const view of views)tell(view.id);return rows}var levelsKept=8;
-async function treeOf(root,shown,width){const views=await withAncestors(root,shown);return familyOf(views.sort(import_chunk_DSN5N7LN.byLife)).map(one=>(0,import_chunk_BOPSRWHI.
+async function treeOf(root,shown,width){const views=await withAncestors(root,shown);return familyOf(views.sort(import_chunk_ICSZZTFJ.byLife)).map(one=>(0,import_chunk_BOPSRWHI.
 cutToWidth)(lineOf(one),width)).join("\n")}async function withAncestors(root,shown){const views=new Map(shown.map(view=>[view.id,view]));const open=[...shown];for(let view=open.
 pop();view&&views.size<shown.length+ancestorsAtMost;view=open.pop()){const parent=parentOf(view);if(!parent||views.has(parent.id)||!(0,import_chunk_7WBBYJDG.exists)(
-(0,import_chunk_SOAB6GUX.jobPaths)(root,parent.id).folder))continue;for(const found of await(0,import_chunk_DSN5N7LN.tryView)(root,parent.id)){views.set(found.id,
+(0,import_chunk_SOAB6GUX.jobPaths)(root,parent.id).folder))continue;for(const found of await(0,import_chunk_ICSZZTFJ.tryView)(root,parent.id)){views.set(found.id,
 found);open.push(found)}}return[...views.values()]}var ancestorsAtMost=200;function lineOf(one){const{id,view,relation}=one;if(!view)return`${branchOf(one)}${id}\
-  (gone)`;const isAsked=!(0,import_chunk_ZB67UKUZ.isEnded)(view.state)&&(0,import_chunk_YMTOOF7P.healthOf)(view,(0,import_chunk_ZB67UKUZ.conditionOf)(view)).health===
-"attention";const how=relation===null||relation==="started by"?null:relation;const owner=relation==="started by"||!view.spec?.owner?null:`owner ${(0,import_chunk_IQBCXJRL.
-ownerOf)(view)}`;const facts=[`${view.state.state}${isAsked?"!":""}`,(0,import_chunk_IQBCXJRL.timeOf)(view),how,owner,(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_VN4MJR5W.
+  (gone)`;const isAsked=!(0,import_chunk_ZB67UKUZ.isEnded)(view.state)&&(0,import_chunk_A5UVFMCP.healthOf)(view,(0,import_chunk_ZB67UKUZ.conditionOf)(view)).health===
+"attention";const how=relation===null||relation==="started by"?null:relation;const owner=relation==="started by"||!view.spec?.owner?null:`owner ${(0,import_chunk_GGA2P2OQ.
+ownerOf)(view)}`;const facts=[`${view.state.state}${isAsked?"!":""}`,(0,import_chunk_GGA2P2OQ.timeOf)(view),how,owner,(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_VKIYXGHB.
 whatOf)(view),120)];return`${branchOf(one)}${id}  ${facts.filter(fact=>fact!==null&&fact!=="").join("  ")}`}function branchOf({depth,hasMore}){if(depth===0)return"";
 const above=hasMore.slice(0,-1);return`${above.map(more=>more?"|  ":"   ").join("")}${hasMore.at(-1)?"|- ":"`- "}`}
 
 },
-"./status-watch-H4Q5KW55.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{watchStatus:()=>watchStatus});module.exports=stdin_exports;var import_chunk_DSN5N7LN=load("./chunk-DSN5N7LN.js");var import_chunk_FKEDTWPK=load(
-"./chunk-FKEDTWPK.js");var import_chunk_IQBCXJRL=load("./chunk-IQBCXJRL.js");var import_chunk_VN4MJR5W=load("./chunk-VN4MJR5W.js");var import_chunk_B6Y6BHUG=load(
-"./chunk-B6Y6BHUG.js");var import_chunk_XSVLTRB3=load("./chunk-XSVLTRB3.js");var import_chunk_YMTOOF7P=load("./chunk-YMTOOF7P.js");var import_chunk_NB36VENV=load(
-"./chunk-NB36VENV.js");var import_chunk_LUIVRIXY=load("./chunk-LUIVRIXY.js");var import_chunk_YB7RRXVP=load("./chunk-YB7RRXVP.js");var import_chunk_LXK2ZILE=load(
-"./chunk-LXK2ZILE.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_BOPSRWHI=load("./chunk-BOPSRWHI.js");var import_chunk_6PFAPK5K=load(
+"./status-watch-5CLJCAIR.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{watchStatus:()=>watchStatus});module.exports=stdin_exports;var import_chunk_ICSZZTFJ=load("./chunk-ICSZZTFJ.js");var import_chunk_FKEDTWPK=load(
+"./chunk-FKEDTWPK.js");var import_chunk_GGA2P2OQ=load("./chunk-GGA2P2OQ.js");var import_chunk_VKIYXGHB=load("./chunk-VKIYXGHB.js");var import_chunk_B6Y6BHUG=load(
+"./chunk-B6Y6BHUG.js");var import_chunk_XSVLTRB3=load("./chunk-XSVLTRB3.js");var import_chunk_A5UVFMCP=load("./chunk-A5UVFMCP.js");var import_chunk_Q6O3FFVR=load(
+"./chunk-Q6O3FFVR.js");var import_chunk_LUIVRIXY=load("./chunk-LUIVRIXY.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_LXK2ZILE=load(
+"./chunk-LXK2ZILE.js");var import_chunk_46NGIQAE=load("./chunk-46NGIQAE.js");var import_chunk_BOPSRWHI=load("./chunk-BOPSRWHI.js");var import_chunk_6PFAPK5K=load(
 "./chunk-6PFAPK5K.js");var import_chunk_XTO4H6IH=load("./chunk-XTO4H6IH.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_ZB67UKUZ=load(
 "./chunk-ZB67UKUZ.js");var import_chunk_KARSDQDW=load("./chunk-KARSDQDW.js");var import_chunk_PRYJ3TA6=load("./chunk-PRYJ3TA6.js");var import_chunk_CTSRVJRC=load(
 "./chunk-CTSRVJRC.js");var import_chunk_DKDSRNTC=load("./chunk-DKDSRNTC.js");var import_chunk_LYW6VLYD=load("./chunk-LYW6VLYD.js");var import_chunk_CL3BCQKO=load(
@@ -6471,41 +6518,41 @@ const{screen}=context;const nap=(0,import_chunk_LUIVRIXY.makeNap)(new AbortContr
 ()=>nap.ring("resize")),(0,import_chunk_FKEDTWPK.onContinue)(()=>screen.leave()),(0,import_chunk_FKEDTWPK.onInterrupt)(import_chunk_FKEDTWPK.endBySignal)]:[];const isColored=context.
 isTerminal&&!import_chunk_DL622BOW.variables.noColor();try{for(let views=await jobs.again();;views=await jobs.next()){if(areEnded(views))views=await jobs.again();
 if(ask.id!==null&&views.length===0)(0,import_chunk_ZB67UKUZ.inspect)(ask.root,ask.id);if(areEnded(views)){screen?.clear();const width=screen?.size().columns??context.
-width;const out=views.length===0?`no jobs in ${ask.root}`:await(0,import_chunk_IQBCXJRL.tableOf)(views,{width,isColored});return{code:codeOf(ask,views),out:`${out}\
+width;const out=views.length===0?`no jobs in ${ask.root}`:await(0,import_chunk_GGA2P2OQ.tableOf)(views,{width,isColored});return{code:codeOf(ask,views),out:`${out}\
 
 `}}screen?.draw(await pageOf(views,screen.size().columns-1,isColored));await nap.sleep(ask.everyMs);for(let calm=1;!screen&&calm<calmRounds&&jobs.isSame();calm+=
 1)await nap.sleep(ask.everyMs)}}finally{for(const release of releases)release()}}function areEnded(views){return views.every(view=>(0,import_chunk_ZB67UKUZ.isEnded)(
 view.state))}function codeOf({id},[view]){return id!==null&&view?(0,import_chunk_6PFAPK5K.exitCodeOf)(view.state.state):import_chunk_6PFAPK5K.exitCodes.done}async function pageOf(views,width,isColored){
 const live=views.filter(view=>!(0,import_chunk_ZB67UKUZ.isEnded)(view.state));const head=`${(0,import_chunk_CL3BCQKO.isoNow)().slice(0,19)}Z  ${live.length} liv\
-e`;const reasons=live.flatMap(view=>{const{health,reason}=(0,import_chunk_YMTOOF7P.healthOf)(view,(0,import_chunk_ZB67UKUZ.conditionOf)(view));return health==="\
-attention"&&reason?[`! ${view.id}: ${reason}`]:[]});return[head,await(0,import_chunk_IQBCXJRL.tableOf)(views,{width,isColored,isLive:true}),...reasons].join("\n")}
+e`;const reasons=live.flatMap(view=>{const{health,reason}=(0,import_chunk_A5UVFMCP.healthOf)(view,(0,import_chunk_ZB67UKUZ.conditionOf)(view));return health==="\
+attention"&&reason?[`! ${view.id}: ${reason}`]:[]});return[head,await(0,import_chunk_GGA2P2OQ.tableOf)(views,{width,isColored,isLive:true}),...reasons].join("\n")}
 var Jobs=class{ask;known=new Map;constructor(ask){this.ask=ask}async again(){const{root,id,owner,kinds}=this.ask;const recent=Math.max(this.ask.recent,this.known.
-size);const views=id===null?await(0,import_chunk_DSN5N7LN.listViews)(root,{recent,owner,kinds}):await(0,import_chunk_DSN5N7LN.tryView)(root,id);for(const view of views)
+size);const views=id===null?await(0,import_chunk_ICSZZTFJ.listViews)(root,{recent,owner,kinds}):await(0,import_chunk_ICSZZTFJ.tryView)(root,id);for(const view of views)
 this.known.set(view.id,view);return this.rows()}async next(){const{root,id}=this.ask;const fresh=id===null?(0,import_chunk_XTO4H6IH.listActive)(root).filter(one=>!this.
 known.has(one)):[];for(const one of fresh)await this.look(one);for(const view of this.known.values())if(!(0,import_chunk_ZB67UKUZ.isEnded)(view.state))await this.
-look(view.id);for(const view of this.known.values())if(!(0,import_chunk_DSN5N7LN.isChosen)(view.spec,this.ask)||!(0,import_chunk_7WBBYJDG.exists)((0,import_chunk_SOAB6GUX.
+look(view.id);for(const view of this.known.values())if(!(0,import_chunk_ICSZZTFJ.isChosen)(view.spec,this.ask)||!(0,import_chunk_7WBBYJDG.exists)((0,import_chunk_SOAB6GUX.
 jobPaths)(root,view.id).folder))this.known.delete(view.id);return this.rows()}isSame(){const live=[...this.known.values()].filter(view=>!(0,import_chunk_ZB67UKUZ.
 isEnded)(view.state)).map(view=>view.id);const active=new Set((0,import_chunk_XTO4H6IH.listActive)(this.ask.root));return live.every(id=>active.has(id))&&(this.
-ask.id!==null||[...active].every(id=>this.known.has(id)))}async look(id){const[view]=await(0,import_chunk_DSN5N7LN.tryView)(this.ask.root,id);if(view)this.known.
-set(id,view);else this.known.delete(id)}rows(){return[...this.known.values()].sort(import_chunk_DSN5N7LN.byLife)}};
+ask.id!==null||[...active].every(id=>this.known.has(id)))}async look(id){const[view]=await(0,import_chunk_ICSZZTFJ.tryView)(this.ask.root,id);if(view)this.known.
+set(id,view);else this.known.delete(id)}rows(){return[...this.known.values()].sort(import_chunk_ICSZZTFJ.byLife)}};
 
 },
-"./supervise-X4D5MNHG.js": function (module, exports) {
+"./supervise-PGU4QNXA.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{supervise:()=>supervise});module.exports=stdin_exports;var import_chunk_QMEY5UXV=load("./chunk-QMEY5UXV.js");var import_chunk_WOZ3I7YC=load(
 "./chunk-WOZ3I7YC.js");var import_chunk_ENFEXOHK=load("./chunk-ENFEXOHK.js");var import_chunk_JMV7GTJH=load("./chunk-JMV7GTJH.js");var import_chunk_NEJO5XWM=load(
-"./chunk-NEJO5XWM.js");var import_chunk_NTJAHBBH=load("./chunk-NTJAHBBH.js");var import_chunk_5O23NTBO=load("./chunk-5O23NTBO.js");var import_chunk_AQYAN5F2=load(
-"./chunk-AQYAN5F2.js");var import_chunk_6RCQJK6N=load("./chunk-6RCQJK6N.js");var import_chunk_G7YX24BJ=load("./chunk-G7YX24BJ.js");var import_chunk_E4Q33Z52=load(
-"./chunk-E4Q33Z52.js");var import_chunk_7DDDUWKZ=load("./chunk-7DDDUWKZ.js");var import_chunk_Q3D6DABA=load("./chunk-Q3D6DABA.js");var import_chunk_RPH7RAOV=load(
-"./chunk-RPH7RAOV.js");var import_chunk_5VODEYFN=load("./chunk-5VODEYFN.js");var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");var import_chunk_GGOIT7A5=load(
-"./chunk-GGOIT7A5.js");var import_chunk_26UYZL6H=load("./chunk-26UYZL6H.js");var import_chunk_4HFWTUIW=load("./chunk-4HFWTUIW.js");var import_chunk_AH4RMGNP=load(
-"./chunk-AH4RMGNP.js");var import_chunk_LV7WHW5G=load("./chunk-LV7WHW5G.js");var import_chunk_U56C6E24=load("./chunk-U56C6E24.js");var import_chunk_ILJKJSAA=load(
-"./chunk-ILJKJSAA.js");var import_chunk_YB7RRXVP=load("./chunk-YB7RRXVP.js");var import_chunk_C3BVMRDA=load("./chunk-C3BVMRDA.js");var import_chunk_K5DX2IG2=load(
-"./chunk-K5DX2IG2.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_ASDCFPG7=load(
-"./chunk-ASDCFPG7.js");var import_chunk_XRZCSGQB=load("./chunk-XRZCSGQB.js");var import_chunk_G6UG24L2=load("./chunk-G6UG24L2.js");var import_chunk_Z4A3JPFR=load(
-"./chunk-Z4A3JPFR.js");var import_chunk_3EP6PJXQ=load("./chunk-3EP6PJXQ.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_KYGD2GTZ=load(
-"./chunk-KYGD2GTZ.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_MV7XLLZL=load("./chunk-MV7XLLZL.js");var import_chunk_7LUFXQWN=load(
-"./chunk-7LUFXQWN.js");var import_chunk_B2GTHZX4=load("./chunk-B2GTHZX4.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_UNGYPAP3=load(
-"./chunk-UNGYPAP3.js");var import_chunk_XTO4H6IH=load("./chunk-XTO4H6IH.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_FNP5XAIJ=load(
+"./chunk-NEJO5XWM.js");var import_chunk_B2GTHZX4=load("./chunk-B2GTHZX4.js");var import_chunk_CZKS65LW=load("./chunk-CZKS65LW.js");var import_chunk_AH4RMGNP=load(
+"./chunk-AH4RMGNP.js");var import_chunk_4KIH3G7F=load("./chunk-4KIH3G7F.js");var import_chunk_OW42VS5Q=load("./chunk-OW42VS5Q.js");var import_chunk_J36ZCTFJ=load(
+"./chunk-J36ZCTFJ.js");var import_chunk_6RCQJK6N=load("./chunk-6RCQJK6N.js");var import_chunk_RPH7RAOV=load("./chunk-RPH7RAOV.js");var import_chunk_5VODEYFN=load(
+"./chunk-5VODEYFN.js");var import_chunk_TGENMT6Z=load("./chunk-TGENMT6Z.js");var import_chunk_CCWICNFA=load("./chunk-CCWICNFA.js");var import_chunk_JYU6VCXN=load(
+"./chunk-JYU6VCXN.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_Q3D6DABA=load("./chunk-Q3D6DABA.js");var import_chunk_W7HED5VZ=load(
+"./chunk-W7HED5VZ.js");var import_chunk_4HFWTUIW=load("./chunk-4HFWTUIW.js");var import_chunk_LV7WHW5G=load("./chunk-LV7WHW5G.js");var import_chunk_ILJKJSAA=load(
+"./chunk-ILJKJSAA.js");var import_chunk_U56C6E24=load("./chunk-U56C6E24.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_TFEMYLSK=load(
+"./chunk-TFEMYLSK.js");var import_chunk_C3BVMRDA=load("./chunk-C3BVMRDA.js");var import_chunk_K5DX2IG2=load("./chunk-K5DX2IG2.js");var import_chunk_HDW3QKWP=load(
+"./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_ASDCFPG7=load("./chunk-ASDCFPG7.js");var import_chunk_XRZCSGQB=load(
+"./chunk-XRZCSGQB.js");var import_chunk_G6UG24L2=load("./chunk-G6UG24L2.js");var import_chunk_Z4A3JPFR=load("./chunk-Z4A3JPFR.js");var import_chunk_3EP6PJXQ=load(
+"./chunk-3EP6PJXQ.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_MV7XLLZL=load(
+"./chunk-MV7XLLZL.js");var import_chunk_7LUFXQWN=load("./chunk-7LUFXQWN.js");var import_chunk_46NGIQAE=load("./chunk-46NGIQAE.js");var import_chunk_KYGD2GTZ=load(
+"./chunk-KYGD2GTZ.js");var import_chunk_XTO4H6IH=load("./chunk-XTO4H6IH.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_FNP5XAIJ=load(
 "./chunk-FNP5XAIJ.js");var import_chunk_ZB67UKUZ=load("./chunk-ZB67UKUZ.js");var import_chunk_KARSDQDW=load("./chunk-KARSDQDW.js");var import_chunk_PRYJ3TA6=load(
 "./chunk-PRYJ3TA6.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_DKDSRNTC=load("./chunk-DKDSRNTC.js");var import_chunk_LYW6VLYD=load(
 "./chunk-LYW6VLYD.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_VB6XA2FR=load("./chunk-VB6XA2FR.js");var import_chunk_SOAB6GUX=load(
@@ -6738,7 +6785,7 @@ slice(0,32).padEnd(32,"0");return`${hex.slice(0,8)}-${hex.slice(8,12)}-4${hex.sl
 const{staff}=spec;if(!staff)return"";const mode=(0,import_chunk_W7HED5VZ.findMode)(staff.mode);if(!staff.brief||!mode)return staff.prompt;const isFollowUp=staff.
 resume!==null;const parts=isFollowUp?[task(staff),environment(spec,facts),unattended(staff)]:[mode.role,task(staff),environment(spec,facts),staff.historical?historical(
 staff.historical):"",list("Rules",[...mode.rules,...commonRules(spec,facts)]),list("Your final message",[...mode.form,...answerRules])];if(staff.schema)parts.push(
-import_chunk_AQYAN5F2.findingsForm);return`${parts.filter(part=>part!=="").join("\n\n")}
+import_chunk_OW42VS5Q.findingsForm);return`${parts.filter(part=>part!=="").join("\n\n")}
 `}function task(staff){return`<task>
 ${staff.prompt}
 </task>`}function commonRules(spec,facts){const rules=["Nobody can answer questions or grant permissions while you work. Decide, and say in the end what you ass\
@@ -6759,28 +6806,28 @@ line)}`).join("\n");return[...lines,`Uncommitted changes before you came (${git.
 ${shown}`]}function historical(context){return list("An earlier attempt started from here (historical: it no longer holds)",[`Folder: ${plainLine(context.cwd)}`,
 `Date: ${plainLine(context.at)}`,...gitLines(context)])}function plainLine(text){return(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(text).
 replace(/\s+/g," "),1e3)}function list(title,lines){return[`${title}:`,...lines.map(line=>`- ${line}`)].join("\n")}function prepareStart(root,spec,paths){if(!spec.
-staff)return{brief:"",before:void 0};const before=(0,import_chunk_G7YX24BJ.recordBefore)(spec,paths);const review=spec.staff.mode==="review"?(0,import_chunk_QMEY5UXV.
+staff)return{brief:"",before:void 0};const before=(0,import_chunk_J36ZCTFJ.recordBefore)(spec,paths);const review=spec.staff.mode==="review"?(0,import_chunk_QMEY5UXV.
 prepareReview)(spec.staff,paths,before):[];return{brief:makeBrief(spec,{context:(0,import_chunk_E4Q33Z52.contextOf)(before),review,stateRoot:root}),before}}function makeDueLook(claim,follower,agent,stalled){
 const{paths,spec}=claim;const begun=(0,import_chunk_CL3BCQKO.monotonicMs)();let completeSince;return()=>{if(!(0,import_chunk_7WBBYJDG.exists)(paths.folder))return{
 reason:"state_vanished"};if((0,import_chunk_PRYJ3TA6.readCancel)(paths))return{reason:"canceled"};const now=(0,import_chunk_CL3BCQKO.monotonicMs)();const lastOutput=follower.
 lastOutputMono;if(spec.first_output_ms!==null&&lastOutput===null&&now-begun>spec.first_output_ms)return{reason:"first_output_timeout"};if(spec.staff&&spec.stall_ms!==
 null&&now-(lastOutput??begun)>spec.stall_ms)return{reason:"stalled"};const detail=stalled();if(detail!==void 0)return{reason:"stalled",detail};if(agent?.reading.
 waitsForSignIn)return{reason:"sign_in"};completeSince=agent?.reading.final?completeSince??now:void 0;return completeSince!==void 0&&now-completeSince>import_chunk_DKDSRNTC.
-lingerMs?{reason:"lingered"}:void 0}}function claimReason(claim,reason){const{paths}=claim;if((0,import_chunk_PRYJ3TA6.readExit)(paths))return(0,import_chunk_AQYAN5F2.
+lingerMs?{reason:"lingered"}:void 0}}function claimReason(claim,reason){const{paths}=claim;if((0,import_chunk_PRYJ3TA6.readExit)(paths))return(0,import_chunk_OW42VS5Q.
 parseReason)((0,import_chunk_PRYJ3TA6.readReason)(paths));let isOurs=false;try{isOurs=(0,import_chunk_527JQF7V.createFile)(paths.reason,`${reason}
-`,{sync:false})}catch{return reason}if(!isOurs)return(0,import_chunk_AQYAN5F2.parseReason)((0,import_chunk_PRYJ3TA6.readReason)(paths))??reason;if(!(0,import_chunk_PRYJ3TA6.
+`,{sync:false})}catch{return reason}if(!isOurs)return(0,import_chunk_OW42VS5Q.parseReason)((0,import_chunk_PRYJ3TA6.readReason)(paths))??reason;if(!(0,import_chunk_PRYJ3TA6.
 readExit)(paths))return reason;(0,import_chunk_527JQF7V.removeFile)(paths.reason);return void 0}async function untilEnd(claim,progress,child,follower,agent){const{
-paths,spec}=claim;const releases=[];try{return await new Promise(resolve=>{void child.ended.then(()=>resolve({reason:(0,import_chunk_AQYAN5F2.parseReason)((0,import_chunk_PRYJ3TA6.
-readReason)(paths))??"exited"}));const told=(0,import_chunk_PRYJ3TA6.readExit)(paths)?void 0:(0,import_chunk_AQYAN5F2.parseReason)((0,import_chunk_PRYJ3TA6.readReason)(
+paths,spec}=claim;const releases=[];try{return await new Promise(resolve=>{void child.ended.then(()=>resolve({reason:(0,import_chunk_OW42VS5Q.parseReason)((0,import_chunk_PRYJ3TA6.
+readReason)(paths))??"exited"}));const told=(0,import_chunk_PRYJ3TA6.readExit)(paths)?void 0:(0,import_chunk_OW42VS5Q.parseReason)((0,import_chunk_PRYJ3TA6.readReason)(
 paths));if(told!==void 0)resolve({reason:told});let hasStopped=false;const stop=(wanted,detail)=>{if(hasStopped)return;hasStopped=true;const reason=wanted==="st\
 ate_vanished"?wanted:claimReason(claim,wanted);if(reason!==void 0)resolve(reason===wanted&&detail!==void 0?{reason,detail}:{reason})};releases.push((0,import_chunk_CL3BCQKO.
 atMonotonic)(spec.deadline_mono_ms,()=>stop("hard_timeout")));const judging=startJudging(claim,progress,child);releases.push(judging.stop);const findDue=makeDueLook(
 claim,follower,agent,judging.stalled);const tick=()=>{follower.tick();tellNewNeighbours(claim,progress);const due=findDue();if(due)stop(due.reason,due.detail)};
 releases.push((0,import_chunk_WOZ3I7YC.makeTicker)(claim,tick))})}finally{for(const release of releases)release()}}function startJudging(claim,progress,child){const{
-run,staff}=claim.spec;let judging;let stopWatching;let isOver=false;if(staff)void Promise.resolve().then(()=>load("./agent-liveness-UIMROQ4E.js")).then(({watchLiveness})=>{
-if(!isOver)stopWatching=watchLiveness(claim,progress,child)});if(run)void Promise.resolve().then(()=>load("./judging-4VAAMLBP.js")).then(loaded=>{if(!isOver)judging=
+run,staff}=claim.spec;let judging;let stopWatching;let isOver=false;if(staff)void Promise.resolve().then(()=>load("./agent-liveness-T5LLZLGG.js")).then(({watchLiveness})=>{
+if(!isOver)stopWatching=watchLiveness(claim,progress,child)});if(run)void Promise.resolve().then(()=>load("./judging-RVJLR4S3.js")).then(loaded=>{if(!isOver)judging=
 loaded.startJudging(claim,progress,child,run)});return{stalled:()=>judging?.stalled(),stop:()=>{isOver=true;judging?.stop();stopWatching?.()}}}function tellNewNeighbours({
-root,paths,spec},progress){if(!spec.staff)return;const{warnings}=progress.state;const fresh=(0,import_chunk_7DDDUWKZ.neighbourWarnings)(root,paths).filter(one=>!warnings.
+root,paths,spec},progress){if(!spec.staff)return;const{warnings}=progress.state;const fresh=(0,import_chunk_JYU6VCXN.neighbourWarnings)(root,paths).filter(one=>!warnings.
 some(known=>known.message===one.message));if(fresh.length>0)progress.note("two_writers",{warnings:fresh},{warnings:[...warnings,...fresh]})}var nothing={step:"n\
 one",ended:[],survivors:[]};async function supervise(claim){const{paths,spec}=claim;const progress=new import_chunk_ENFEXOHK.Progress(claim);const isClaimed=(0,
 import_chunk_7WBBYJDG.exists)(paths.started);await tellClaim(claim,progress,isClaimed);const early=isClaimed?void 0:reasonNotToStart(claim);if(early)return void await endUnstarted(
@@ -6793,10 +6840,10 @@ tate_vanished"){await(0,import_chunk_AH4RMGNP.terminate)((0,import_chunk_LV7WHW5
 removeCgroup)(claim.cgroup,spec.id);return}const ended=reason==="exited"?nothing:await stopTree(claim,child,progress,{reason,detail});const leftovers=await sweep(
 claim,child);const omitted=await follower.end();agent?.update();progress.flush();(0,import_chunk_U56C6E24.removeCgroup)(claim.cgroup,spec.id);const exit=(0,import_chunk_PRYJ3TA6.
 readExit)(paths);const ending={detail,...lostReason(claim,child,reason,exit!==void 0),exit,tree:reason==="exited"?leftovers:{...ended,survivors:leftovers.survivors},
-reconciled:false,reading:agent?.reading,omitted,before,warnings:progress.state.warnings};await(0,import_chunk_NTJAHBBH.concludeAsked)(claim,ending,(0,import_chunk_LV7WHW5G.
+reconciled:false,reading:agent?.reading,omitted,before,warnings:progress.state.warnings};await(0,import_chunk_CZKS65LW.concludeAsked)(claim,ending,(0,import_chunk_LV7WHW5G.
 treeOf)(spec,paths,{worker:claim.self,...child}))}function reasonNotToStart({paths,spec}){if((0,import_chunk_PRYJ3TA6.readCancel)(paths))return"canceled";return(0,
 import_chunk_CL3BCQKO.monotonicMs)()>=spec.deadline_mono_ms?"hard_timeout":void 0}async function endUnstarted(claim,reason,detail){const ending={reason,exit:void 0,
-tree:nothing,reconciled:false};await(0,import_chunk_NTJAHBBH.concludeAsked)(claim,detail===void 0?ending:{...ending,detail},null)}async function tryStart(claim,progress){
+tree:nothing,reconciled:false};await(0,import_chunk_CZKS65LW.concludeAsked)(claim,detail===void 0?ending:{...ending,detail},null)}async function tryStart(claim,progress){
 try{const{brief,before}=prepareStart(claim.root,claim.spec,claim.paths);const late=reasonNotToStart(claim);if(late)return await endUnstarted(claim,late);const plan=planChild(
 claim.root,claim.spec,claim.paths,brief);if(plan.conversationId!==null&&claim.spec.staff){progress.state.conversation={backend:claim.spec.staff.backend,id:plan.
 conversationId}}return{child:await startChild(claim,plan),before}}catch(error){const code=(0,import_chunk_NVPF5LEY.errnoOf)(error);if(code===void 0)throw error;
@@ -6812,7 +6859,7 @@ if(spec.run?.keep_children&&(0,import_chunk_PRYJ3TA6.readExit)(paths))return not
 spec,paths,{worker:claim.self,...child}),{graceMs:import_chunk_DKDSRNTC.drainMs,settleMs:import_chunk_DKDSRNTC.killSettleMs})}function stopTimes(claim){return{graceMs:claim.
 spec.kill_grace_ms,settleMs:import_chunk_DKDSRNTC.killSettleMs}}function tellStart(claim,progress,child){if(progress.state.started_at!==null)return;const lost=(0,
 import_chunk_DL622BOW.uncarriableNames)();const fields={child:child.child?.pid??null,...lost.length>0?{environment_names_lost:lost}:{}};progress.step("started",
-"started",fields,{started_at:(0,import_chunk_AQYAN5F2.startedAt)(claim.paths)??(0,import_chunk_CL3BCQKO.isoNow)()})}async function tellClaim(claim,progress,isClaimed){
+"started",fields,{started_at:(0,import_chunk_OW42VS5Q.startedAt)(claim.paths)??(0,import_chunk_CL3BCQKO.isoNow)()})}async function tellClaim(claim,progress,isClaimed){
 const{generation,self,spec}=claim;if(generation===1)return progress.step("claimed","claimed",{worker:self.pid});const key=(0,import_chunk_KARSDQDW.readKey)();const isChanged=!isClaimed&&
 key!==void 0&&(0,import_chunk_KARSDQDW.environmentDigest)(key)!==spec.environment.digest;const message="the worker was lost before the start, and its replacemen\
 t has another environment than the launcher had";const warnings=isChanged?[...progress.state.warnings,{code:"environment_changed",message}]:progress.state.warnings;
@@ -6820,16 +6867,16 @@ if(claim.isReplacementTold)return progress.step("claimed","claimed",{worker:self
 baseline_reset:true},{warnings})}
 
 },
-"./timer-Z2ENCQ3B.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{launchTimer:()=>launchTimer,timer:()=>timer});module.exports=stdin_exports;var import_chunk_WN3675II=load("./chunk-\
-WN3675II.js");var import_chunk_RNOOCGAD=load("./chunk-RNOOCGAD.js");var import_chunk_54WX4KUW=load("./chunk-54WX4KUW.js");var import_chunk_IATD5VKT=load("./chun\
-k-IATD5VKT.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_JIIZYQID=load("./ch\
-unk-JIIZYQID.js");var import_chunk_3PZS2W6I=load("./chunk-3PZS2W6I.js");var import_chunk_BY7A7LEO=load("./chunk-BY7A7LEO.js");var import_chunk_DITQO2JP=load("./\
-chunk-DITQO2JP.js");var import_chunk_YMTOOF7P=load("./chunk-YMTOOF7P.js");var import_chunk_NB36VENV=load("./chunk-NB36VENV.js");var import_chunk_LUIVRIXY=load("\
-./chunk-LUIVRIXY.js");var import_chunk_NEJO5XWM=load("./chunk-NEJO5XWM.js");var import_chunk_BXX6KQQC=load("./chunk-BXX6KQQC.js");var import_chunk_YB7RRXVP=load(
-"./chunk-YB7RRXVP.js");var import_chunk_XRZCSGQB=load("./chunk-XRZCSGQB.js");var import_chunk_G6UG24L2=load("./chunk-G6UG24L2.js");var import_chunk_3EP6PJXQ=load(
-"./chunk-3EP6PJXQ.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_KYGD2GTZ=load("./chunk-KYGD2GTZ.js");var import_chunk_LXK2ZILE=load(
-"./chunk-LXK2ZILE.js");var import_chunk_B2GTHZX4=load("./chunk-B2GTHZX4.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_6PFAPK5K=load(
+"./timer-LZ3CRDSA.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{launchTimer:()=>launchTimer,timer:()=>timer});module.exports=stdin_exports;var import_chunk_4KHAIRX3=load("./chunk-\
+4KHAIRX3.js");var import_chunk_AUKTLLTV=load("./chunk-AUKTLLTV.js");var import_chunk_LXZ5NTQA=load("./chunk-LXZ5NTQA.js");var import_chunk_X3MC7LDT=load("./chun\
+k-X3MC7LDT.js");var import_chunk_DNRXHQVW=load("./chunk-DNRXHQVW.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_FY7PDRQG=load("./ch\
+unk-FY7PDRQG.js");var import_chunk_JIIZYQID=load("./chunk-JIIZYQID.js");var import_chunk_3PZS2W6I=load("./chunk-3PZS2W6I.js");var import_chunk_BY7A7LEO=load("./\
+chunk-BY7A7LEO.js");var import_chunk_A5UVFMCP=load("./chunk-A5UVFMCP.js");var import_chunk_Q6O3FFVR=load("./chunk-Q6O3FFVR.js");var import_chunk_LUIVRIXY=load("\
+./chunk-LUIVRIXY.js");var import_chunk_NEJO5XWM=load("./chunk-NEJO5XWM.js");var import_chunk_B2GTHZX4=load("./chunk-B2GTHZX4.js");var import_chunk_UNGYPAP3=load(
+"./chunk-UNGYPAP3.js");var import_chunk_XRZCSGQB=load("./chunk-XRZCSGQB.js");var import_chunk_G6UG24L2=load("./chunk-G6UG24L2.js");var import_chunk_3EP6PJXQ=load(
+"./chunk-3EP6PJXQ.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_BXX6KQQC=load(
+"./chunk-BXX6KQQC.js");var import_chunk_46NGIQAE=load("./chunk-46NGIQAE.js");var import_chunk_KYGD2GTZ=load("./chunk-KYGD2GTZ.js");var import_chunk_6PFAPK5K=load(
 "./chunk-6PFAPK5K.js");var import_chunk_XTO4H6IH=load("./chunk-XTO4H6IH.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_ZB67UKUZ=load(
 "./chunk-ZB67UKUZ.js");var import_chunk_KARSDQDW=load("./chunk-KARSDQDW.js");var import_chunk_PRYJ3TA6=load("./chunk-PRYJ3TA6.js");var import_chunk_CTSRVJRC=load(
 "./chunk-CTSRVJRC.js");var import_chunk_DKDSRNTC=load("./chunk-DKDSRNTC.js");var import_chunk_LYW6VLYD=load("./chunk-LYW6VLYD.js");var import_chunk_CL3BCQKO=load(
@@ -6855,14 +6902,14 @@ isId)(id)?id:void 0}function writeSlot(root,slot,id){(0,import_chunk_527JQF7V.wr
 return{async admit(){const timers=(0,import_chunk_XTO4H6IH.listActive)(root.folder).filter(id=>id.startsWith("timer-"));earlier=slot===null?[]:await inSlot(root.
 folder,slot,timers);const others=timers.filter(id=>!earlier.includes(id));if(others.length>=import_chunk_DKDSRNTC.armedTimers)await requireRoom(root,others);return{
 warnings:[],told:id=>slot===null?void 0:writeSlot(root.folder,slot,id)}},earlier:()=>earlier}}async function replaceTimers(root,earlier,by){const replaced=[];for(const id of earlier){
-const why=`replaced by ${by.id}`;const{result}=await(0,import_chunk_WN3675II.cancelJob)(root.folder,id,{owner:by.owner,why},import_chunk_DKDSRNTC.replaceWaitMs);
+const why=`replaced by ${by.id}`;const{result}=await(0,import_chunk_4KHAIRX3.cancelJob)(root.folder,id,{owner:by.owner,why},import_chunk_DKDSRNTC.replaceWaitMs);
 if(result!=="ended_before")replaced.push(id)}return replaced}async function inSlot(root,slot,timers){const named=readSlot(root,slot);const found=[];for(const id of new Set(
 [...timers,...named===void 0?[]:[named]])){const spec=(0,import_chunk_PRYJ3TA6.readSpec)((0,import_chunk_SOAB6GUX.jobPaths)(root,id));if(spec.kind==="ok"&&spec.
 value.timer?.slot===slot&&await isArmed(root,id))found.push(id)}return found}async function requireRoom(root,timers){const armed=[];for(const id of timers)if(await isArmed(
 root.folder,id))armed.push(id);const[oldest]=armed;if(oldest===void 0||armed.length<import_chunk_DKDSRNTC.armedTimers)return;throw new import_chunk_NVPF5LEY.FaultError(
 "busy",`cannot arm another timer: ${armed.length} are armed in ${root.folder}, and ${import_chunk_DKDSRNTC.armedTimers} is the most`,`list them with ${import_chunk_G6UG24L2.
 nextCommands.status(root.option)}, and cancel one, for example the oldest: ${import_chunk_G6UG24L2.nextCommands.cancel(oldest,root.option)}`)}async function isArmed(root,id){
-try{return!(0,import_chunk_ZB67UKUZ.isEnded)((await(0,import_chunk_YB7RRXVP.refresh)(root,id)).state)}catch(error){if(error instanceof import_chunk_NVPF5LEY.FaultError&&
+try{return!(0,import_chunk_ZB67UKUZ.isEnded)((await(0,import_chunk_46NGIQAE.refresh)(root,id)).state)}catch(error){if(error instanceof import_chunk_NVPF5LEY.FaultError&&
 error.code==="unknown_job")return false;throw error}}var options={message:{kind:"text",value:"TEXT",help:"what `wait` prints when it is due, byte for byte (at m\
 ost 64 KiB)"},slot:{kind:"text",value:"NAME",help:"replace the armed timer of this slot, if there is one"},...import_chunk_JIIZYQID.launchOptions};var notes="Th\
 e instant counts on the wall clock. It stands on disk: no process runs for it, and it outlives a restart of the machine. A due timer says that the time has come\
@@ -6879,26 +6926,26 @@ ${notes}`,examples:[...timerIn.examples,...timerAt.examples],async choose(args){
 usageError)(`cannot arm a timer ${word} ${rest[0]}: it is negative`);if(word==="in")return{command:timerIn,args:rest};if(word==="at")return{command:timerAt,args:rest};
 if(word==="--help"||word==="-h")return{command:timer,args};const came=word===void 0?"without a word":JSON.stringify(word);throw(0,import_chunk_NVPF5LEY.usageError)(
 `cannot arm a timer ${came}: the forms are timer in DELAY and timer at INSTANT`,(0,import_chunk_GEPPUING.quoteWords)([...(0,import_chunk_SOAB6GUX.selfWords)(),"\
-timer","--help"]))},run(){throw new Error("timer is timer in or timer at")}};async function arm(context,input,verb,when){const words=(0,import_chunk_RNOOCGAD.onceWords)(
-verb,input,null,null);const repeated=await(0,import_chunk_RNOOCGAD.repeatedLaunch)(context,input,words,false);if(repeated)return repeated;const{due,delay}=when();
+timer","--help"]))},run(){throw new Error("timer is timer in or timer at")}};async function arm(context,input,verb,when){const words=(0,import_chunk_LXZ5NTQA.onceWords)(
+verb,input,null,null);const repeated=await(0,import_chunk_LXZ5NTQA.repeatedLaunch)(context,input,words,false);if(repeated)return repeated;const{due,delay}=when();
 const[message,slot]=[input.text("message")??"",input.text("slot")];const size=Buffer.byteLength(message);if(size>import_chunk_DKDSRNTC.timerMessageBytes)throw(0,
 import_chunk_NVPF5LEY.usageError)(`cannot take a --message of ${size} bytes: at most ${import_chunk_DKDSRNTC.timerMessageBytes} are allowed`);const part={due_at:(0,
 import_chunk_CL3BCQKO.isoOf)(due),delay_ms:delay,message,slot:slot===void 0?null:requireSlotName(slot),durable:true};return launchTimer(context,input,{timer:part,
-lineage:null,words})}async function launchTimer(context,input,job){(0,import_chunk_54WX4KUW.checkLaunchOptions)(input);const root=context.root(input);const said=(0,
-import_chunk_54WX4KUW.launchWords)(input);const{admit,earlier}=admitTimer(root,job.timer.slot);const launched=await(0,import_chunk_IATD5VKT.launch)(root,{kind:"\
+lineage:null,words})}async function launchTimer(context,input,job){(0,import_chunk_X3MC7LDT.checkLaunchOptions)(input);const root=context.root(input);const said=(0,
+import_chunk_X3MC7LDT.launchWords)(input);const{admit,earlier}=admitTimer(root,job.timer.slot);const launched=await(0,import_chunk_DNRXHQVW.launch)(root,{kind:"\
 timer",verb:"timer",...said,cwd:context.cwd,deadlineMs:job.timer.delay_ms??Math.max(0,Date.parse(job.timer.due_at)-(0,import_chunk_CL3BCQKO.nowMs)()),killGraceMs:0,
 maxOutputBytes:import_chunk_DKDSRNTC.limits.maxOutput.default,firstOutputMs:null,stallMs:null,lineage:job.lineage,run:null,staff:null,timer:job.timer,notify:await(0,
-import_chunk_54WX4KUW.notifyOf)(context,input,job.notify),words:job.words,admit});const replaced=launched.isNew?await replaceTimers(root,earlier(),{id:launched.
-id,owner:said.owner}):[];return(0,import_chunk_54WX4KUW.tellLaunched)(context,input,root,{...launched,replaced},false)}function futureInstant(text){const now=(0,
+import_chunk_X3MC7LDT.notifyOf)(context,input,job.notify),words:job.words,admit});const replaced=launched.isNew?await replaceTimers(root,earlier(),{id:launched.
+id,owner:said.owner}):[];return(0,import_chunk_X3MC7LDT.tellLaunched)(context,input,root,{...launched,replaced},false)}function futureInstant(text){const now=(0,
 import_chunk_CL3BCQKO.nowMs)();const due=parseInstant(text,now);const refused=why=>new import_chunk_NVPF5LEY.FaultError("usage",`cannot arm a timer at ${text}: ${why}\
 ; the clock here says ${(0,import_chunk_CL3BCQKO.isoOf)(now)}, and an hour from now is ${exampleInstant(now)}`,null);if(due<=now)throw refused(`that was ${now-due<
 6e4?(0,import_chunk_UNGYPAP3.formatAge)(now-due):(0,import_chunk_UNGYPAP3.formatDuration)(now-due)} ago`);const{max}=import_chunk_DKDSRNTC.limits.timer;if(due-now>
 max)throw refused(`that is in ${(0,import_chunk_UNGYPAP3.formatDuration)(due-now)}, and ${(0,import_chunk_UNGYPAP3.formatDuration)(max)} is the most`);return due}
 
 },
-"./timer-facts-UGVDHUTA.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{dueWords:()=>import_chunk_NB36VENV.dueWords,timerFacts:()=>import_chunk_NB36VENV.timerFacts});module.exports=stdin_exports;
-var import_chunk_NB36VENV=load("./chunk-NB36VENV.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");
+"./timer-facts-PEFREU5C.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{dueWords:()=>import_chunk_Q6O3FFVR.dueWords,timerFacts:()=>import_chunk_Q6O3FFVR.timerFacts});module.exports=stdin_exports;
+var import_chunk_Q6O3FFVR=load("./chunk-Q6O3FFVR.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");
 var import_chunk_DKDSRNTC=load("./chunk-DKDSRNTC.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
 
@@ -6909,74 +6956,60 @@ var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
 JSBRDJBE.js");
 
 },
-"./turn-PX6PL5VX.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{waitForTurn:()=>waitForTurn});module.exports=stdin_exports;var import_chunk_FXQ2FZOY=load("./chunk-FXQ2FZOY.js");var import_chunk_LUIVRIXY=load(
-"./chunk-LUIVRIXY.js");var import_chunk_BYSZYW2N=load("./chunk-BYSZYW2N.js");var import_chunk_ENFEXOHK=load("./chunk-ENFEXOHK.js");var import_chunk_JMV7GTJH=load(
-"./chunk-JMV7GTJH.js");var import_chunk_NEJO5XWM=load("./chunk-NEJO5XWM.js");var import_chunk_NTJAHBBH=load("./chunk-NTJAHBBH.js");var import_chunk_5O23NTBO=load(
-"./chunk-5O23NTBO.js");var import_chunk_AQYAN5F2=load("./chunk-AQYAN5F2.js");var import_chunk_6RCQJK6N=load("./chunk-6RCQJK6N.js");var import_chunk_G7YX24BJ=load(
-"./chunk-G7YX24BJ.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_7DDDUWKZ=load("./chunk-7DDDUWKZ.js");var import_chunk_Q3D6DABA=load(
-"./chunk-Q3D6DABA.js");var import_chunk_RPH7RAOV=load("./chunk-RPH7RAOV.js");var import_chunk_5VODEYFN=load("./chunk-5VODEYFN.js");var import_chunk_W7HED5VZ=load(
-"./chunk-W7HED5VZ.js");var import_chunk_GGOIT7A5=load("./chunk-GGOIT7A5.js");var import_chunk_26UYZL6H=load("./chunk-26UYZL6H.js");var import_chunk_4HFWTUIW=load(
-"./chunk-4HFWTUIW.js");var import_chunk_AH4RMGNP=load("./chunk-AH4RMGNP.js");var import_chunk_LV7WHW5G=load("./chunk-LV7WHW5G.js");var import_chunk_U56C6E24=load(
-"./chunk-U56C6E24.js");var import_chunk_ILJKJSAA=load("./chunk-ILJKJSAA.js");var import_chunk_4RBKSXTL=load("./chunk-4RBKSXTL.js");var import_chunk_BXX6KQQC=load(
-"./chunk-BXX6KQQC.js");var import_chunk_YB7RRXVP=load("./chunk-YB7RRXVP.js");var import_chunk_C3BVMRDA=load("./chunk-C3BVMRDA.js");var import_chunk_K5DX2IG2=load(
-"./chunk-K5DX2IG2.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_ASDCFPG7=load(
-"./chunk-ASDCFPG7.js");var import_chunk_XRZCSGQB=load("./chunk-XRZCSGQB.js");var import_chunk_G6UG24L2=load("./chunk-G6UG24L2.js");var import_chunk_Z4A3JPFR=load(
-"./chunk-Z4A3JPFR.js");var import_chunk_3EP6PJXQ=load("./chunk-3EP6PJXQ.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_KYGD2GTZ=load(
-"./chunk-KYGD2GTZ.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_MV7XLLZL=load("./chunk-MV7XLLZL.js");var import_chunk_7LUFXQWN=load(
-"./chunk-7LUFXQWN.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_XTO4H6IH=load(
-"./chunk-XTO4H6IH.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_JS6EXUNE=load("./chunk-JS6EXUNE.js");var import_chunk_ZB67UKUZ=load(
-"./chunk-ZB67UKUZ.js");var import_chunk_KARSDQDW=load("./chunk-KARSDQDW.js");var import_chunk_PRYJ3TA6=load("./chunk-PRYJ3TA6.js");var import_chunk_CTSRVJRC=load(
-"./chunk-CTSRVJRC.js");var import_chunk_DKDSRNTC=load("./chunk-DKDSRNTC.js");var import_chunk_LYW6VLYD=load("./chunk-LYW6VLYD.js");var import_chunk_CL3BCQKO=load(
-"./chunk-CL3BCQKO.js");var import_chunk_VB6XA2FR=load("./chunk-VB6XA2FR.js");var import_chunk_SOAB6GUX=load("./chunk-SOAB6GUX.js");var import_chunk_M3Y4P5S5=load(
-"./chunk-M3Y4P5S5.js");var import_chunk_DL622BOW=load("./chunk-DL622BOW.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load(
-"./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");async function careForQueue(root,{
-ahead,atWork},memory){let isChanged=false;for(const{id,isAlive}of[...ahead].reverse()){if(isAlive)break;isChanged=await attachTo(root,id)||isChanged}if(ahead.length>
-0)return isChanged;for(const{id,condition}of atWork){if(condition==="unclaimed")isChanged=await attachTo(root,id)||isChanged;if(!(0,import_chunk_YB7RRXVP.isSettleable)(
-condition))continue;const now=await unlessGone(()=>(0,import_chunk_YB7RRXVP.refresh)(root,id));if(now&&(0,import_chunk_YB7RRXVP.isSettleable)((0,import_chunk_ZB67UKUZ.
-conditionOf)(now)))memory.unsettled.add(id);isChanged=true}return isChanged}async function attachTo(root,id){const now=await unlessGone(async()=>{await(0,import_chunk_4RBKSXTL.
-attachWorker)((0,import_chunk_ZB67UKUZ.inspect)(root,id),view=>(0,import_chunk_ZB67UKUZ.conditionOf)(view)==="unclaimed");return(0,import_chunk_ZB67UKUZ.inspect)(
-root,id)});return!now||(0,import_chunk_ZB67UKUZ.conditionOf)(now)!=="unclaimed"}async function unlessGone(act){try{return await act()}catch(error){if(error instanceof
-import_chunk_NVPF5LEY.FaultError&&error.code==="unknown_job")return void 0;throw error}}function wakeBehind(root,spec,memory){const engine=(0,import_chunk_KARSDQDW.
-findEngine)(spec.engine)??import_chunk_KARSDQDW.defaultEngine;const pool=(0,import_chunk_BYSZYW2N.poolOf)(spec);const isWaiting=id=>{const known=memory.pools.get(
-id);return Boolean(known?.isQueued)&&known?.pool===pool&&(0,import_chunk_KARSDQDW.readTurn)((0,import_chunk_SOAB6GUX.jobPaths)(root,id),id)===void 0};const behind=(0,
-import_chunk_XTO4H6IH.listActive)(root).filter(id=>(0,import_chunk_VB6XA2FR.compareIds)(id,spec.id)>0&&isWaiting(id));for(const id of behind.slice(0,import_chunk_DKDSRNTC.
-queueTold)){const read=(0,import_chunk_PRYJ3TA6.readWorker)((0,import_chunk_SOAB6GUX.jobPaths)(root,id));if(read.kind==="ok")engine.signal(read.value.worker,"SI\
-GURG")}}async function waitForTurn(claim){const turn=(0,import_chunk_KARSDQDW.readTurn)(claim.paths,claim.spec.id)??lostTurn(claim)??await new Queued(claim).untilTurn();
-if(!turn)return false;claim.turn=turn;claim.spec=(0,import_chunk_ZB67UKUZ.specAtTurn)(claim.spec,turn);return true}function lostTurn({paths}){const started=(0,import_chunk_7WBBYJDG.
-factsOf)(paths.started);if(!started)return void 0;const age=Math.max(0,(0,import_chunk_CL3BCQKO.nowMs)()-started.modifiedMs);return{at:(0,import_chunk_CL3BCQKO.
-isoOf)(started.modifiedMs),boot_id:(0,import_chunk_LYW6VLYD.bootId)(),mono_ms:(0,import_chunk_CL3BCQKO.monotonicMs)()-age,files:{}}}var quickMs=[20,50,100,250,500,
-1e3];var Queued=class{claim;progress;memory=(0,import_chunk_BYSZYW2N.makeQueueMemory)();stop=new AbortController;nap=(0,import_chunk_LUIVRIXY.makeNap)(this.stop.
-signal);heard=new Map;since=(0,import_chunk_CL3BCQKO.monotonicMs)();note=null;why;constructor(claim){this.claim=claim;this.progress=new import_chunk_ENFEXOHK.Progress(
-claim)}async untilTurn(){const release=this.listen();const{progress,claim}=this;this.note=progress.state.queue??null;if(claim.generation>1){progress.note("worke\
-r_replaced",{worker:claim.self.pid,generation:claim.generation,baseline_reset:false});claim.isReplacementTold=true}try{const stopped=new Promise(resolve=>this.stop.
-signal.addEventListener("abort",()=>resolve()));let turn;for(let quiet=quickMs.length;!turn&&!this.stop.signal.aborted;){const round=this.round(quiet).then(told=>({
-told}));const done=await Promise.race([round,stopped]);if(!done)break;turn=done.told.turn;quiet=done.told.isRung?0:quiet+1}if(turn)return turn;await this.end();
-return void 0}finally{release();for(const close of this.heard.values())close?.();this.stop.abort()}}async round(quiet){const{root,spec}=this.claim;let standing=await(0,
-import_chunk_BYSZYW2N.lookAtQueue)(root,spec,this.memory);while(await this.hear(watchedOf(standing)))standing=await(0,import_chunk_BYSZYW2N.lookAtQueue)(root,spec,
-this.memory);if(await careForQueue(root,standing,this.memory))standing=await(0,import_chunk_BYSZYW2N.lookAtQueue)(root,spec,this.memory);if(this.stop.signal.aborted)
-return{isRung:false};if(standing.mayGo){const turn=await this.take();if(turn)return{turn,isRung:true}}else this.tell(standing);const live=standing.ahead.length+
-standing.atWork.length;const isAlone=standing.ahead.at(-1)?.isAlive===false;const slow=isAlone||standing.mayGo?1e3:Math.max(import_chunk_DKDSRNTC.queueLookMs,live*
-import_chunk_DKDSRNTC.queueLookPerJobMs);const why=await this.nap.sleep(quickMs[quiet]??slow);return{isRung:why.includes("fifo")}}async take(){const{root,spec,paths}=this.
-claim;try{return await(0,import_chunk_KYGD2GTZ.withLock)((0,import_chunk_SOAB6GUX.rootPaths)(root).queueLock,async()=>{const{mayGo,atWork}=await(0,import_chunk_BYSZYW2N.
-lookAtQueue)(root,spec,this.memory);if(!mayGo||!(0,import_chunk_7WBBYJDG.exists)(paths.folder)||this.stop.signal.aborted||(0,import_chunk_PRYJ3TA6.readCancel)(paths))
-return void 0;const turn={at:(0,import_chunk_CL3BCQKO.isoNow)(),boot_id:(0,import_chunk_LYW6VLYD.bootId)(),mono_ms:(0,import_chunk_CL3BCQKO.monotonicMs)(),files:this.
-files()};(0,import_chunk_KARSDQDW.writeTurn)(paths,spec.id,turn);const fields={waited_ms:(0,import_chunk_CL3BCQKO.monotonicMs)()-this.since,live:atWork.length+1,
-max_live:spec.max_live};this.progress.note("turn",fields,{queue:null});wakeBehind(root,spec,this.memory);return turn})}catch(error){const isBusy=error instanceof
-import_chunk_NVPF5LEY.FaultError&&error.code==="busy";if(isBusy||["ENOSPC","EDQUOT"].includes((0,import_chunk_NVPF5LEY.errnoOf)(error)??""))return void 0;throw error}}files(){
-const{run}=this.claim.spec;try{return run?{...(0,import_chunk_FXQ2FZOY.freshPaths)(run)}:{}}catch{return{}}}async hear(ids){for(const[id,close]of this.heard){if(ids.
-includes(id))continue;close?.();this.heard.delete(id)}const fresh=ids.filter(id=>!this.heard.has(id));for(const id of fresh){const onEnd=()=>{this.heard.get(id)?.();
-this.heard.delete(id);this.nap.ring("fifo")};this.heard.set(id,await(0,import_chunk_NEJO5XWM.watchFifo)((0,import_chunk_SOAB6GUX.jobPaths)(this.claim.root,id).leaseFifo,
-onEnd))}return fresh.length>0}tell(standing){const note=noteOf(standing);if(JSON.stringify(note)===JSON.stringify(this.note))return;const isFirst=this.note===null;
-this.note=note;const fields={...note,max_live:this.claim.spec.max_live};if(isFirst)this.progress.note("queued",fields,{state:"queued",queue:note});else this.progress.
-change({queue:note})}listen(){const{paths}=this.claim;const look=()=>{if(!(0,import_chunk_7WBBYJDG.exists)(paths.folder))this.why??="state_vanished";else if((0,
-import_chunk_PRYJ3TA6.readCancel)(paths))this.why??="canceled";if(this.why)this.stop.abort()};const lease=setInterval(()=>{(0,import_chunk_JMV7GTJH.renewLease)(
-paths);look()},import_chunk_DKDSRNTC.leaseMs);const onNudge=()=>{look();this.nap.ring("told")};process.on("SIGURG",onNudge);look();return()=>{clearInterval(lease);
-process.off("SIGURG",onNudge)}}async end(){if(this.why!=="canceled")return;const{progress,claim}=this;progress.note("cancel_requested",{request:(0,import_chunk_PRYJ3TA6.
-readCancel)(claim.paths)??null},{queue:null});const tree={step:"none",ended:[],survivors:[]};await(0,import_chunk_NTJAHBBH.concludeAsked)(claim,{reason:"cancele\
-d",exit:void 0,tree,reconciled:false},null)}};function watchedOf({ahead,atWork}){const before=ahead.at(-1);return before?[before.id]:atWork.slice(0,import_chunk_DKDSRNTC.
-queueHeard).map(({id})=>id)}function noteOf({ahead,atWork,place}){const before=ahead.at(-1);const behind=before?[before.id]:atWork.slice(0,import_chunk_DKDSRNTC.
-queueNamed).map(({id})=>id);return{place,live:atWork.length,behind}}
+"./turn-KE3CK2GL.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{waitForTurn:()=>waitForTurn});module.exports=stdin_exports;var import_chunk_LUIVRIXY=load("./chunk-LUIVRIXY.js");var import_chunk_ENFEXOHK=load(
+"./chunk-ENFEXOHK.js");var import_chunk_JMV7GTJH=load("./chunk-JMV7GTJH.js");var import_chunk_NEJO5XWM=load("./chunk-NEJO5XWM.js");var import_chunk_U56C6E24=load(
+"./chunk-U56C6E24.js");var import_chunk_Z4A3JPFR=load("./chunk-Z4A3JPFR.js");var import_chunk_3EP6PJXQ=load("./chunk-3EP6PJXQ.js");var import_chunk_ILRLY4JU=load(
+"./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_WV4CH5FA=load("./chunk-WV4CH5FA.js");var import_chunk_46NGIQAE=load(
+"./chunk-46NGIQAE.js");var import_chunk_KYGD2GTZ=load("./chunk-KYGD2GTZ.js");var import_chunk_XTO4H6IH=load("./chunk-XTO4H6IH.js");var import_chunk_GEPPUING=load(
+"./chunk-GEPPUING.js");var import_chunk_ZB67UKUZ=load("./chunk-ZB67UKUZ.js");var import_chunk_KARSDQDW=load("./chunk-KARSDQDW.js");var import_chunk_PRYJ3TA6=load(
+"./chunk-PRYJ3TA6.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_DKDSRNTC=load("./chunk-DKDSRNTC.js");var import_chunk_LYW6VLYD=load(
+"./chunk-LYW6VLYD.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_VB6XA2FR=load("./chunk-VB6XA2FR.js");var import_chunk_SOAB6GUX=load(
+"./chunk-SOAB6GUX.js");var import_chunk_M3Y4P5S5=load("./chunk-M3Y4P5S5.js");var import_chunk_DL622BOW=load("./chunk-DL622BOW.js");var import_chunk_7WBBYJDG=load(
+"./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load(
+"./chunk-JSBRDJBE.js");function wakeBehind(root,spec,memory){const engine=(0,import_chunk_KARSDQDW.findEngine)(spec.engine)??import_chunk_KARSDQDW.defaultEngine;
+const pool=(0,import_chunk_WV4CH5FA.poolOf)(spec);const isWaiting=id=>{const known=memory.members.get(id);return known!==void 0&&known.pool===pool&&!known.isLetGo};
+const behind=(0,import_chunk_XTO4H6IH.listActive)(root).filter(id=>(0,import_chunk_VB6XA2FR.compareIds)(id,spec.id)>0&&isWaiting(id));for(const id of behind.slice(
+0,import_chunk_DKDSRNTC.queueTold)){const read=(0,import_chunk_PRYJ3TA6.readWorker)((0,import_chunk_SOAB6GUX.jobPaths)(root,id));if(read.kind==="ok")engine.signal(
+read.value.worker,"SIGURG")}}async function waitForTurn(claim){const turn=(0,import_chunk_KARSDQDW.readTurn)(claim.paths,claim.spec.id)??lostTurn(claim)??await new Queued(
+claim).untilTurn();if(!turn)return false;claim.turn=turn;claim.spec=(0,import_chunk_ZB67UKUZ.specAtTurn)(claim.spec,turn);return true}function lostTurn({paths}){
+const started=(0,import_chunk_7WBBYJDG.factsOf)(paths.started);if(!started)return void 0;const age=Math.max(0,(0,import_chunk_CL3BCQKO.nowMs)()-started.modifiedMs);
+return{at:(0,import_chunk_CL3BCQKO.isoOf)(started.modifiedMs),boot_id:(0,import_chunk_LYW6VLYD.bootId)(),mono_ms:(0,import_chunk_CL3BCQKO.monotonicMs)()-age,files:{}}}
+var quickMs=[20,50,100,250,500,1e3];var Queued=class{claim;progress;memory=(0,import_chunk_WV4CH5FA.makeQueueMemory)();stop=new AbortController;nap=(0,import_chunk_LUIVRIXY.
+makeNap)(this.stop.signal);heard=new Map;since=(0,import_chunk_CL3BCQKO.monotonicMs)();note=null;why;constructor(claim){this.claim=claim;this.progress=new import_chunk_ENFEXOHK.
+Progress(claim)}async untilTurn(){const release=this.listen();const{progress,claim}=this;this.note=progress.state.queue??null;if(claim.generation>1){progress.note(
+"worker_replaced",{worker:claim.self.pid,generation:claim.generation,baseline_reset:false});claim.isReplacementTold=true}try{const stopped=new Promise(resolve=>this.
+stop.signal.addEventListener("abort",()=>resolve()));let turn;for(let quiet=quickMs.length;!turn&&!this.stop.signal.aborted;){const round=this.round(quiet).then(
+told=>({told}));const done=await Promise.race([round,stopped]);if(!done)break;turn=done.told.turn;quiet=done.told.isRung?0:quiet+1}if(turn)return turn;await this.
+end();return void 0}finally{release();for(const close of this.heard.values())close?.();this.stop.abort()}}async round(quiet){const{root,spec}=this.claim;let standing=await(0,
+import_chunk_WV4CH5FA.lookAtQueue)(root,spec,this.memory);while(await this.hear(watchedOf(standing)))standing=await(0,import_chunk_WV4CH5FA.lookAtQueue)(root,spec,
+this.memory);if(await this.care(standing))standing=await(0,import_chunk_WV4CH5FA.lookAtQueue)(root,spec,this.memory);if(this.stop.signal.aborted)return{isRung:false};
+if(standing.mayGo){const turn=await this.take();if(turn)return{turn,isRung:true}}else this.tell(standing);const live=standing.ahead.length+standing.atWork.length;
+const before=standing.ahead.at(-1);const isAlone=before!==void 0&&!(0,import_chunk_WV4CH5FA.hasLivingWorker)((0,import_chunk_SOAB6GUX.jobPaths)(root,before));const slow=isAlone||
+standing.mayGo?1e3:Math.max(import_chunk_DKDSRNTC.queueLookMs,live*import_chunk_DKDSRNTC.queueLookPerJobMs);const why=await this.nap.sleep(quickMs[quiet]??slow);
+return{isRung:why.includes("fifo")}}async care(standing){const{root}=this.claim;const before=standing.ahead.at(-1);const isNeeded=before===void 0?standing.atWork.
+some(({condition})=>condition!=="supervised"):!(0,import_chunk_WV4CH5FA.hasLivingWorker)((0,import_chunk_SOAB6GUX.jobPaths)(root,before));return isNeeded&&(await Promise.
+resolve().then(()=>load("./queue-care-K2WMLABH.js"))).careForQueue(root,standing,this.memory)}async take(){const{root,spec,paths}=this.claim;try{return await(0,
+import_chunk_KYGD2GTZ.withLock)((0,import_chunk_SOAB6GUX.rootPaths)(root).queueLock,async()=>{const{mayGo,atWork}=await(0,import_chunk_WV4CH5FA.lookAtQueue)(root,
+spec,this.memory);if(!mayGo||!(0,import_chunk_7WBBYJDG.exists)(paths.folder)||this.stop.signal.aborted||(0,import_chunk_PRYJ3TA6.readCancel)(paths))return void 0;
+const files=await this.files();const turn={at:(0,import_chunk_CL3BCQKO.isoNow)(),boot_id:(0,import_chunk_LYW6VLYD.bootId)(),mono_ms:(0,import_chunk_CL3BCQKO.monotonicMs)(),
+files};(0,import_chunk_KARSDQDW.writeTurn)(paths,spec.id,turn);const fields={waited_ms:(0,import_chunk_CL3BCQKO.monotonicMs)()-this.since,live:atWork.length+1,max_live:spec.
+max_live};this.progress.note("turn",fields,{queue:null});wakeBehind(root,spec,this.memory);return turn})}catch(error){const isBusy=error instanceof import_chunk_NVPF5LEY.
+FaultError&&error.code==="busy";if(isBusy||["ENOSPC","EDQUOT"].includes((0,import_chunk_NVPF5LEY.errnoOf)(error)??""))return void 0;throw error}}async files(){const{
+run}=this.claim.spec;if(!run?.success_files&&!run?.result_paths)return{};const{freshPaths}=await Promise.resolve().then(()=>load("./artifact-paths-SROFI5KF.js"));
+try{return{...freshPaths(run)}}catch{return{}}}async hear(ids){for(const[id,close]of this.heard){if(ids.includes(id))continue;close?.();this.heard.delete(id)}const fresh=ids.
+filter(id=>!this.heard.has(id));for(const id of fresh){const onEnd=()=>{this.heard.get(id)?.();this.heard.delete(id);this.nap.ring("fifo")};this.heard.set(id,await(0,
+import_chunk_NEJO5XWM.watchFifo)((0,import_chunk_SOAB6GUX.jobPaths)(this.claim.root,id).leaseFifo,onEnd))}return fresh.length>0}tell(standing){const note=noteOf(
+standing);if(JSON.stringify(note)===JSON.stringify(this.note))return;const isFirst=this.note===null;this.note=note;const fields={...note,max_live:this.claim.spec.
+max_live};if(isFirst)this.progress.note("queued",fields,{state:"queued",queue:note});else this.progress.change({queue:note})}listen(){const{paths}=this.claim;const look=()=>{
+if(!(0,import_chunk_7WBBYJDG.exists)(paths.folder))this.why??="state_vanished";else if((0,import_chunk_PRYJ3TA6.readCancel)(paths))this.why??="canceled";if(this.
+why)this.stop.abort()};const lease=setInterval(()=>{(0,import_chunk_JMV7GTJH.renewLease)(paths);look()},import_chunk_DKDSRNTC.leaseMs);const onNudge=()=>{look();
+this.nap.ring("told")};process.on("SIGURG",onNudge);look();return()=>{clearInterval(lease);process.off("SIGURG",onNudge)}}async end(){if(this.why!=="canceled")return;
+const{progress,claim}=this;progress.note("cancel_requested",{request:(0,import_chunk_PRYJ3TA6.readCancel)(claim.paths)??null},{queue:null});const tree={step:"no\
+ne",ended:[],survivors:[]};const{concludeAsked}=await Promise.resolve().then(()=>load("./conclude-asked-NC3U5F4C.js"));await concludeAsked(claim,{reason:"cancel\
+ed",exit:void 0,tree,reconciled:false},null);wakeBehind(claim.root,claim.spec,this.memory)}};function watchedOf({ahead,atWork}){const before=ahead.at(-1);return before?
+[before]:atWork.slice(0,import_chunk_DKDSRNTC.queueHeard).map(({id})=>id)}function noteOf({ahead,atWork,place}){const before=ahead.at(-1);const behind=before?[before]:
+atWork.slice(0,import_chunk_DKDSRNTC.queueNamed).map(({id})=>id);return{place,live:atWork.length,behind}}
 
 },
 "./usage-UHIHGAI3.js": function (module, exports) {
@@ -6990,10 +7023,60 @@ examples.map(example=>`  job-companion ${example}`)].join("\n"));return`${parts.
 `}
 
 },
-"./verify-NZ4U4J5Y.js": function (module, exports) {
+"./verify-BFOVKZJF.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{verify:()=>verify});module.exports=stdin_exports;var import_chunk_FKEDTWPK=load("./chunk-FKEDTWPK.js");var import_chunk_HR3GXE3S=load(
+"./chunk-HR3GXE3S.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_JIIZYQID=load("./chunk-JIIZYQID.js");var import_chunk_3PZS2W6I=load(
+"./chunk-3PZS2W6I.js");var import_chunk_B6Y6BHUG=load("./chunk-B6Y6BHUG.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_FSRL2ASG=load(
+"./chunk-FSRL2ASG.js");var import_chunk_XRZCSGQB=load("./chunk-XRZCSGQB.js");var import_chunk_G6UG24L2=load("./chunk-G6UG24L2.js");var import_chunk_LXK2ZILE=load(
+"./chunk-LXK2ZILE.js");var import_chunk_46NGIQAE=load("./chunk-46NGIQAE.js");var import_chunk_BOPSRWHI=load("./chunk-BOPSRWHI.js");var import_chunk_6PFAPK5K=load(
+"./chunk-6PFAPK5K.js");var import_chunk_XTO4H6IH=load("./chunk-XTO4H6IH.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_ZB67UKUZ=load(
+"./chunk-ZB67UKUZ.js");var import_chunk_KARSDQDW=load("./chunk-KARSDQDW.js");var import_chunk_PRYJ3TA6=load("./chunk-PRYJ3TA6.js");var import_chunk_CTSRVJRC=load(
+"./chunk-CTSRVJRC.js");var import_chunk_DKDSRNTC=load("./chunk-DKDSRNTC.js");var import_chunk_LYW6VLYD=load("./chunk-LYW6VLYD.js");var import_chunk_CL3BCQKO=load(
+"./chunk-CL3BCQKO.js");var import_chunk_VB6XA2FR=load("./chunk-VB6XA2FR.js");var import_chunk_SOAB6GUX=load("./chunk-SOAB6GUX.js");var import_chunk_M3Y4P5S5=load(
+"./chunk-M3Y4P5S5.js");var import_chunk_DL622BOW=load("./chunk-DL622BOW.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load(
+"./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var order=["contradicted","un\
+verifiable","verified","recorded"];var rows=60;function claimsPage(view,verification,width){const{verdicts}=verification;const lines=[headline(view,verification)];
+if(verdicts.length>0){const shown=order.flatMap(result=>verdicts.filter(one=>one.result===result)).slice(0,rows);lines.push((0,import_chunk_B6Y6BHUG.renderTable)(
+{head:["RESULT","KIND","CLAIM","WHY"],rows:shown.map(rowOf)},width));if(verdicts.length>rows)lines.push(`... and ${verdicts.length-rows} more (--json tells all)`)}
+return`${lines.join("\n")}
+`}function headline({id},{verdict,claims,verdicts,reason}){if(claims===null)return`${id}: ${verdict}: ${reason}`;const counts=order.map(result=>[countOf(verdicts,
+result),result]).filter(([count])=>count!==0);return`${id}: ${verdict}; it claims to be ${claims.status}
+${counts.map(pair=>pair.join(" ")).join(", ")}`}function rowOf({result,kind,claim,detail}){return[result,kind,(0,import_chunk_LXK2ZILE.excerpt)(claim,60),detail]}
+function claimsNotes(view,{rerun,unclaimed,block_error}){const notes=[];if(rerun)notes.push(`${rerun.command}: ${rerun.reason}, ${(0,import_chunk_UNGYPAP3.formatDuration)(
+rerun.duration_ms)}`);if(rerun&&rerun.isPassed!==true)notes.push(...[rerun.stdout_tail,rerun.stderr_tail].map(text=>text.trimEnd()).filter(Boolean));if(unclaimed&&
+unclaimed.file_count>0)notes.push(`changed, and not claimed: ${listed(unclaimed.files.map(import_chunk_FSRL2ASG.showName),unclaimed.file_count)}`);if(unclaimed&&
+unclaimed.commit_count>0){const commits=unclaimed.commits.map(({sha,subject})=>`${sha.slice(0,12)} ${subject}`);notes.push(`commits that are not claimed: ${listed(
+commits,unclaimed.commit_count)}`)}if(block_error)notes.push(`see its result: ${import_chunk_G6UG24L2.nextCommands.result(view.id,view.spec?.state_option??[])}`);
+return notes}function listed(names,total){const first=names.slice(0,5);return[...first,...total>first.length?[`and ${total-first.length} more`]:[]].join(", ")}function claimsDocument(view,verification){
+const{verdict,claims,verdicts,reason,block_error,rerun,unclaimed}=verification;const{state}=view;const counts=Object.fromEntries(order.map(result=>[result,countOf(
+verdicts,result)]));return{id:view.id,state:state.state,verdict,status:claims?.status??null,summary:claims?.summary??null,blocked_reason:claims?.blockedReason??
+null,open_issues:claims?.openIssues??[],counts,claims:verdicts,unclaimed,rerun:rerun&&rerunRecord(rerun),block_error,error:verdict==="verified"?null:{code:verdict,
+message:reason??messageOf(verdicts,verdict)},now:(0,import_chunk_CL3BCQKO.isoNow)(),age_ms:(0,import_chunk_PRYJ3TA6.ageOf)(state.created_at,(0,import_chunk_CL3BCQKO.
+nowMs)())}}function rerunRecord({isPassed,...rest}){return{passed:isPassed,...rest}}function messageOf(verdicts,verdict){const[first,...others]=verdicts.filter(
+({result})=>result===verdict);const more=others.length===0?"":` (and ${others.length} more)`;return first?`${first.kind} ${first.claim}: ${first.detail}${more}`:
+verdict}function countOf(verdicts,wanted){return verdicts.filter(({result})=>result===wanted).length}var verify={name:"verify",summary:"check what a job claims \
+to have done",form:"ID [--rerun CMD]",words:{min:1,max:1},options:{rerun:{kind:"text",value:"CMD",help:"run the tests again in the folder of the job: words, or \
+a JSON array; no shell; 0 is a pass"},"rerun-timeout":{kind:"duration",value:"D",range:import_chunk_DKDSRNTC.limits.rerun,help:"how long --rerun may take (defau\
+lt 2m, at most 1h)"},...import_chunk_JIIZYQID.common},notes:["Reads the completion block of the answer (result ID --claims): commits, changed files, tests, stat\
+us.","Each claim is verified, contradicted, unverifiable or only recorded. Nothing that an agent names is run;","--rerun runs your own command, on files that an\
+ agent wrote.","Exit codes: 0 nothing is contradicted or unverifiable, 2 the job is not finished, 3 otherwise."].join("\n"),examples:["verify implement-mik3x9ab\
+-4f7q2z",'verify implement-mik3x9ab-4f7q2z --rerun "npm test" --json'],async run(context,input){const root=context.root(input);(0,import_chunk_3PZS2W6I.checkRoot)(
+root.folder);const text=input.text("rerun");const words=text===void 0?null:(0,import_chunk_HR3GXE3S.parseProgramWords)(text,"--rerun");const id=(0,import_chunk_XTO4H6IH.
+findJob)(root,input.words[0]??"");const view=await(0,import_chunk_46NGIQAE.refresh)(root.folder,id,true);if(view.damage===null&&!(0,import_chunk_ZB67UKUZ.isEnded)(
+view.state)){const wait=import_chunk_G6UG24L2.nextCommands.wait(id,root.option);const notes=[`${id}: ${view.state.state}, there is nothing to verify yet; wait f\
+or it with:`,wait];const json={id,state:view.state.state,verdict:null,claims:[],error:null,next:wait};return{code:import_chunk_6PFAPK5K.exitCodes.pending,...input.
+has("json")?{json}:{notes}}}const{verifyClaims}=await Promise.resolve().then(()=>load("./verify-EJXQI7CV.js"));const stop=new AbortController;const rerun=async cwd=>{
+const{rerunTests}=await Promise.resolve().then(()=>load("./rerun-7ERJOR6Z.js"));const timeoutMs=input.durationOrDefault("rerun-timeout");const release=(0,import_chunk_FKEDTWPK.
+onInterrupt)(signal=>{stop.abort(signal)});const done=await rerunTests(words??[],{cwd,timeoutMs,signal:stop.signal});release();if(stop.signal.aborted)(0,import_chunk_FKEDTWPK.
+endBySignal)(stop.signal.reason);return done};const verification=await verifyClaims(view,words&&rerun);const code=verification.verdict==="verified"?import_chunk_6PFAPK5K.
+exitCodes.done:import_chunk_6PFAPK5K.exitCodes.unsuccessful;if(input.has("json"))return{code,json:claimsDocument(view,verification)};return{code,out:claimsPage(
+view,verification,context.width),notes:claimsNotes(view,verification)}}};
+
+},
+"./verify-EJXQI7CV.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{verifyClaims:()=>verifyClaims});module.exports=stdin_exports;var import_chunk_DRLQKIUS=load("./chunk-DRLQKIUS.js");
-var import_chunk_35CMASYX=load("./chunk-35CMASYX.js");var import_chunk_6RCQJK6N=load("./chunk-6RCQJK6N.js");var import_chunk_G7YX24BJ=load("./chunk-G7YX24BJ.js");
-var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_Q3D6DABA=load("./chunk-Q3D6DABA.js");var import_chunk_5VODEYFN=load("./chunk-5VODEYFN.js");
+var import_chunk_35CMASYX=load("./chunk-35CMASYX.js");var import_chunk_J36ZCTFJ=load("./chunk-J36ZCTFJ.js");var import_chunk_6RCQJK6N=load("./chunk-6RCQJK6N.js");
+var import_chunk_5VODEYFN=load("./chunk-5VODEYFN.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_Q3D6DABA=load("./chunk-Q3D6DABA.js");
 var import_chunk_K5DX2IG2=load("./chunk-K5DX2IG2.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");
 var import_chunk_ASDCFPG7=load("./chunk-ASDCFPG7.js");var import_chunk_XRZCSGQB=load("./chunk-XRZCSGQB.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");
 var import_chunk_JS6EXUNE=load("./chunk-JS6EXUNE.js");var import_chunk_ZB67UKUZ=load("./chunk-ZB67UKUZ.js");var import_chunk_KARSDQDW=load("./chunk-KARSDQDW.js");
@@ -7002,7 +7085,7 @@ var import_chunk_LYW6VLYD=load("./chunk-LYW6VLYD.js");var import_chunk_CL3BCQKO=
 var import_chunk_SOAB6GUX=load("./chunk-SOAB6GUX.js");var import_chunk_M3Y4P5S5=load("./chunk-M3Y4P5S5.js");var import_chunk_DL622BOW=load("./chunk-DL622BOW.js");
 var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var import_node_path=builtin("node:path");var import_node_path2=builtin("node:path");var import_node_path3=builtin(
-"node:path");function placeOf(spec,paths){const before=(0,import_chunk_G7YX24BJ.readBefore)(paths)??null;const cwd=realOf(spec.cwd);const root=rootOf(spec,cwd,before?.
+"node:path");function placeOf(spec,paths){const before=(0,import_chunk_J36ZCTFJ.readBefore)(paths)??null;const cwd=realOf(spec.cwd);const root=rootOf(spec,cwd,before?.
 git??null);const folder=root??cwd;const opened=openAt(spec,root);const isPlain=before!==null&&before.git===null&&before.reason===import_chunk_K5DX2IG2.notInGit;
 return{spec,paths,root:folder,below:isBelow(cwd,folder)?import_node_path2.default.relative(folder,cwd):"",names:new Set([folder,cwd,spec.cwd,...spec.worktree?[spec.
 worktree.path,spec.worktree.from]:[]]),git:"git"in opened?opened.git:null,reason:"git"in opened?null:opened.reason,before,knownTips:before===null?null:before.git?
@@ -7097,56 +7180,6 @@ changes.file_count-changes.files.length,commits:commits.slice(0,told).map(({sha,
 changes.commits.length}}function short(text){return(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(text).replace(/\s+/g," "),240)}
 
 },
-"./verify-QQYNLGSR.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{verify:()=>verify});module.exports=stdin_exports;var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_FY7PDRQG=load(
-"./chunk-FY7PDRQG.js");var import_chunk_JIIZYQID=load("./chunk-JIIZYQID.js");var import_chunk_3PZS2W6I=load("./chunk-3PZS2W6I.js");var import_chunk_FKEDTWPK=load(
-"./chunk-FKEDTWPK.js");var import_chunk_B6Y6BHUG=load("./chunk-B6Y6BHUG.js");var import_chunk_YB7RRXVP=load("./chunk-YB7RRXVP.js");var import_chunk_FSRL2ASG=load(
-"./chunk-FSRL2ASG.js");var import_chunk_XRZCSGQB=load("./chunk-XRZCSGQB.js");var import_chunk_G6UG24L2=load("./chunk-G6UG24L2.js");var import_chunk_LXK2ZILE=load(
-"./chunk-LXK2ZILE.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_BOPSRWHI=load("./chunk-BOPSRWHI.js");var import_chunk_6PFAPK5K=load(
-"./chunk-6PFAPK5K.js");var import_chunk_XTO4H6IH=load("./chunk-XTO4H6IH.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_ZB67UKUZ=load(
-"./chunk-ZB67UKUZ.js");var import_chunk_KARSDQDW=load("./chunk-KARSDQDW.js");var import_chunk_PRYJ3TA6=load("./chunk-PRYJ3TA6.js");var import_chunk_CTSRVJRC=load(
-"./chunk-CTSRVJRC.js");var import_chunk_DKDSRNTC=load("./chunk-DKDSRNTC.js");var import_chunk_LYW6VLYD=load("./chunk-LYW6VLYD.js");var import_chunk_CL3BCQKO=load(
-"./chunk-CL3BCQKO.js");var import_chunk_VB6XA2FR=load("./chunk-VB6XA2FR.js");var import_chunk_SOAB6GUX=load("./chunk-SOAB6GUX.js");var import_chunk_M3Y4P5S5=load(
-"./chunk-M3Y4P5S5.js");var import_chunk_DL622BOW=load("./chunk-DL622BOW.js");var import_chunk_7WBBYJDG=load("./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load(
-"./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var order=["contradicted","un\
-verifiable","verified","recorded"];var rows=60;function claimsPage(view,verification,width){const{verdicts}=verification;const lines=[headline(view,verification)];
-if(verdicts.length>0){const shown=order.flatMap(result=>verdicts.filter(one=>one.result===result)).slice(0,rows);lines.push((0,import_chunk_B6Y6BHUG.renderTable)(
-{head:["RESULT","KIND","CLAIM","WHY"],rows:shown.map(rowOf)},width));if(verdicts.length>rows)lines.push(`... and ${verdicts.length-rows} more (--json tells all)`)}
-return`${lines.join("\n")}
-`}function headline({id},{verdict,claims,verdicts,reason}){if(claims===null)return`${id}: ${verdict}: ${reason}`;const counts=order.map(result=>[countOf(verdicts,
-result),result]).filter(([count])=>count!==0);return`${id}: ${verdict}; it claims to be ${claims.status}
-${counts.map(pair=>pair.join(" ")).join(", ")}`}function rowOf({result,kind,claim,detail}){return[result,kind,(0,import_chunk_LXK2ZILE.excerpt)(claim,60),detail]}
-function claimsNotes(view,{rerun,unclaimed,block_error}){const notes=[];if(rerun)notes.push(`${rerun.command}: ${rerun.reason}, ${(0,import_chunk_UNGYPAP3.formatDuration)(
-rerun.duration_ms)}`);if(rerun&&rerun.isPassed!==true)notes.push(...[rerun.stdout_tail,rerun.stderr_tail].map(text=>text.trimEnd()).filter(Boolean));if(unclaimed&&
-unclaimed.file_count>0)notes.push(`changed, and not claimed: ${listed(unclaimed.files.map(import_chunk_FSRL2ASG.showName),unclaimed.file_count)}`);if(unclaimed&&
-unclaimed.commit_count>0){const commits=unclaimed.commits.map(({sha,subject})=>`${sha.slice(0,12)} ${subject}`);notes.push(`commits that are not claimed: ${listed(
-commits,unclaimed.commit_count)}`)}if(block_error)notes.push(`see its result: ${import_chunk_G6UG24L2.nextCommands.result(view.id,view.spec?.state_option??[])}`);
-return notes}function listed(names,total){const first=names.slice(0,5);return[...first,...total>first.length?[`and ${total-first.length} more`]:[]].join(", ")}function claimsDocument(view,verification){
-const{verdict,claims,verdicts,reason,block_error,rerun,unclaimed}=verification;const{state}=view;const counts=Object.fromEntries(order.map(result=>[result,countOf(
-verdicts,result)]));return{id:view.id,state:state.state,verdict,status:claims?.status??null,summary:claims?.summary??null,blocked_reason:claims?.blockedReason??
-null,open_issues:claims?.openIssues??[],counts,claims:verdicts,unclaimed,rerun:rerun&&rerunRecord(rerun),block_error,error:verdict==="verified"?null:{code:verdict,
-message:reason??messageOf(verdicts,verdict)},now:(0,import_chunk_CL3BCQKO.isoNow)(),age_ms:(0,import_chunk_PRYJ3TA6.ageOf)(state.created_at,(0,import_chunk_CL3BCQKO.
-nowMs)())}}function rerunRecord({isPassed,...rest}){return{passed:isPassed,...rest}}function messageOf(verdicts,verdict){const[first,...others]=verdicts.filter(
-({result})=>result===verdict);const more=others.length===0?"":` (and ${others.length} more)`;return first?`${first.kind} ${first.claim}: ${first.detail}${more}`:
-verdict}function countOf(verdicts,wanted){return verdicts.filter(({result})=>result===wanted).length}var verify={name:"verify",summary:"check what a job claims \
-to have done",form:"ID [--rerun CMD]",words:{min:1,max:1},options:{rerun:{kind:"text",value:"CMD",help:"run the tests again in the folder of the job: words, or \
-a JSON array; no shell; 0 is a pass"},"rerun-timeout":{kind:"duration",value:"D",range:import_chunk_DKDSRNTC.limits.rerun,help:"how long --rerun may take (defau\
-lt 2m, at most 1h)"},...import_chunk_JIIZYQID.common},notes:["Reads the completion block of the answer (result ID --claims): commits, changed files, tests, stat\
-us.","Each claim is verified, contradicted, unverifiable or only recorded. Nothing that an agent names is run;","--rerun runs your own command, on files that an\
- agent wrote.","Exit codes: 0 nothing is contradicted or unverifiable, 2 the job is not finished, 3 otherwise."].join("\n"),examples:["verify implement-mik3x9ab\
--4f7q2z",'verify implement-mik3x9ab-4f7q2z --rerun "npm test" --json'],async run(context,input){const root=context.root(input);(0,import_chunk_3PZS2W6I.checkRoot)(
-root.folder);const text=input.text("rerun");const words=text===void 0?null:(0,import_chunk_HR3GXE3S.parseProgramWords)(text,"--rerun");const id=(0,import_chunk_XTO4H6IH.
-findJob)(root,input.words[0]??"");const view=await(0,import_chunk_YB7RRXVP.refresh)(root.folder,id,true);if(view.damage===null&&!(0,import_chunk_ZB67UKUZ.isEnded)(
-view.state)){const wait=import_chunk_G6UG24L2.nextCommands.wait(id,root.option);const notes=[`${id}: ${view.state.state}, there is nothing to verify yet; wait f\
-or it with:`,wait];const json={id,state:view.state.state,verdict:null,claims:[],error:null,next:wait};return{code:import_chunk_6PFAPK5K.exitCodes.pending,...input.
-has("json")?{json}:{notes}}}const{verifyClaims}=await Promise.resolve().then(()=>load("./verify-NZ4U4J5Y.js"));const stop=new AbortController;const rerun=async cwd=>{
-const{rerunTests}=await Promise.resolve().then(()=>load("./rerun-SDCZXRYC.js"));const timeoutMs=input.durationOrDefault("rerun-timeout");const release=(0,import_chunk_FKEDTWPK.
-onInterrupt)(signal=>{stop.abort(signal)});const done=await rerunTests(words??[],{cwd,timeoutMs,signal:stop.signal});release();if(stop.signal.aborted)(0,import_chunk_FKEDTWPK.
-endBySignal)(stop.signal.reason);return done};const verification=await verifyClaims(view,words&&rerun);const code=verification.verdict==="verified"?import_chunk_6PFAPK5K.
-exitCodes.done:import_chunk_6PFAPK5K.exitCodes.unsuccessful;if(input.has("json"))return{code,json:claimsDocument(view,verification)};return{code,out:claimsPage(
-view,verification,context.width),notes:claimsNotes(view,verification)}}};
-
-},
 "./view-HUR7Y7E7.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{conditionOf:()=>import_chunk_ZB67UKUZ.conditionOf,goneError:()=>import_chunk_ZB67UKUZ.goneError,inspect:()=>import_chunk_ZB67UKUZ.
 inspect,isEnded:()=>import_chunk_ZB67UKUZ.isEnded,isQueued:()=>import_chunk_ZB67UKUZ.isQueued,timerPatienceMs:()=>import_chunk_ZB67UKUZ.timerPatienceMs});module.
@@ -7158,22 +7191,22 @@ exports=stdin_exports;var import_chunk_ZB67UKUZ=load("./chunk-ZB67UKUZ.js");var 
 "./chunk-JSBRDJBE.js");
 
 },
-"./wait-XNRUJPSI.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{wait:()=>wait});module.exports=stdin_exports;var import_chunk_4LN3RARA=load("./chunk-4LN3RARA.js");var import_chunk_JIIZYQID=load(
-"./chunk-JIIZYQID.js");var import_chunk_3PZS2W6I=load("./chunk-3PZS2W6I.js");var import_chunk_FJWCOQBM=load("./chunk-FJWCOQBM.js");var import_chunk_XIT3TZXO=load(
-"./chunk-XIT3TZXO.js");var import_chunk_DITQO2JP=load("./chunk-DITQO2JP.js");var import_chunk_YOUTPIC4=load("./chunk-YOUTPIC4.js");var import_chunk_FKEDTWPK=load(
-"./chunk-FKEDTWPK.js");var import_chunk_LHJQGS2D=load("./chunk-LHJQGS2D.js");var import_chunk_D3IA5BIG=load("./chunk-D3IA5BIG.js");var import_chunk_WJOGFTVI=load(
-"./chunk-WJOGFTVI.js");var import_chunk_QWDO6BAE=load("./chunk-QWDO6BAE.js");var import_chunk_IQBCXJRL=load("./chunk-IQBCXJRL.js");var import_chunk_VN4MJR5W=load(
-"./chunk-VN4MJR5W.js");var import_chunk_B6Y6BHUG=load("./chunk-B6Y6BHUG.js");var import_chunk_XSVLTRB3=load("./chunk-XSVLTRB3.js");var import_chunk_YMTOOF7P=load(
-"./chunk-YMTOOF7P.js");var import_chunk_NB36VENV=load("./chunk-NB36VENV.js");var import_chunk_T4JNAPAO=load("./chunk-T4JNAPAO.js");var import_chunk_LUIVRIXY=load(
-"./chunk-LUIVRIXY.js");var import_chunk_NEJO5XWM=load("./chunk-NEJO5XWM.js");var import_chunk_RPH7RAOV=load("./chunk-RPH7RAOV.js");var import_chunk_5VODEYFN=load(
-"./chunk-5VODEYFN.js");var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");var import_chunk_GGOIT7A5=load("./chunk-GGOIT7A5.js");var import_chunk_26UYZL6H=load(
-"./chunk-26UYZL6H.js");var import_chunk_4HFWTUIW=load("./chunk-4HFWTUIW.js");var import_chunk_ILJKJSAA=load("./chunk-ILJKJSAA.js");var import_chunk_YB7RRXVP=load(
-"./chunk-YB7RRXVP.js");var import_chunk_C3BVMRDA=load("./chunk-C3BVMRDA.js");var import_chunk_K5DX2IG2=load("./chunk-K5DX2IG2.js");var import_chunk_HDW3QKWP=load(
-"./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_ASDCFPG7=load("./chunk-ASDCFPG7.js");var import_chunk_XRZCSGQB=load(
-"./chunk-XRZCSGQB.js");var import_chunk_G6UG24L2=load("./chunk-G6UG24L2.js");var import_chunk_Z4A3JPFR=load("./chunk-Z4A3JPFR.js");var import_chunk_3EP6PJXQ=load(
-"./chunk-3EP6PJXQ.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_B2GTHZX4=load(
-"./chunk-B2GTHZX4.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_BOPSRWHI=load(
+"./wait-FKRQLL2K.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{wait:()=>wait});module.exports=stdin_exports;var import_chunk_4LN3RARA=load("./chunk-4LN3RARA.js");var import_chunk_265CH6C4=load(
+"./chunk-265CH6C4.js");var import_chunk_7G6COXBJ=load("./chunk-7G6COXBJ.js");var import_chunk_CXE6BUOQ=load("./chunk-CXE6BUOQ.js");var import_chunk_D3IA5BIG=load(
+"./chunk-D3IA5BIG.js");var import_chunk_T4JNAPAO=load("./chunk-T4JNAPAO.js");var import_chunk_YOUTPIC4=load("./chunk-YOUTPIC4.js");var import_chunk_AUKTLLTV=load(
+"./chunk-AUKTLLTV.js");var import_chunk_FKEDTWPK=load("./chunk-FKEDTWPK.js");var import_chunk_JIIZYQID=load("./chunk-JIIZYQID.js");var import_chunk_3PZS2W6I=load(
+"./chunk-3PZS2W6I.js");var import_chunk_RHVJXCHJ=load("./chunk-RHVJXCHJ.js");var import_chunk_QWDO6BAE=load("./chunk-QWDO6BAE.js");var import_chunk_GGA2P2OQ=load(
+"./chunk-GGA2P2OQ.js");var import_chunk_VKIYXGHB=load("./chunk-VKIYXGHB.js");var import_chunk_B6Y6BHUG=load("./chunk-B6Y6BHUG.js");var import_chunk_XSVLTRB3=load(
+"./chunk-XSVLTRB3.js");var import_chunk_A5UVFMCP=load("./chunk-A5UVFMCP.js");var import_chunk_Q6O3FFVR=load("./chunk-Q6O3FFVR.js");var import_chunk_LUIVRIXY=load(
+"./chunk-LUIVRIXY.js");var import_chunk_NEJO5XWM=load("./chunk-NEJO5XWM.js");var import_chunk_B2GTHZX4=load("./chunk-B2GTHZX4.js");var import_chunk_RPH7RAOV=load(
+"./chunk-RPH7RAOV.js");var import_chunk_5VODEYFN=load("./chunk-5VODEYFN.js");var import_chunk_TGENMT6Z=load("./chunk-TGENMT6Z.js");var import_chunk_CCWICNFA=load(
+"./chunk-CCWICNFA.js");var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");var import_chunk_4HFWTUIW=load("./chunk-4HFWTUIW.js");var import_chunk_ILJKJSAA=load(
+"./chunk-ILJKJSAA.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_C3BVMRDA=load(
+"./chunk-C3BVMRDA.js");var import_chunk_K5DX2IG2=load("./chunk-K5DX2IG2.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load(
+"./chunk-FSRL2ASG.js");var import_chunk_ASDCFPG7=load("./chunk-ASDCFPG7.js");var import_chunk_XRZCSGQB=load("./chunk-XRZCSGQB.js");var import_chunk_G6UG24L2=load(
+"./chunk-G6UG24L2.js");var import_chunk_Z4A3JPFR=load("./chunk-Z4A3JPFR.js");var import_chunk_3EP6PJXQ=load("./chunk-3EP6PJXQ.js");var import_chunk_ILRLY4JU=load(
+"./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_46NGIQAE=load("./chunk-46NGIQAE.js");var import_chunk_BOPSRWHI=load(
 "./chunk-BOPSRWHI.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_XTO4H6IH=load("./chunk-XTO4H6IH.js");var import_chunk_GEPPUING=load(
 "./chunk-GEPPUING.js");var import_chunk_ZB67UKUZ=load("./chunk-ZB67UKUZ.js");var import_chunk_KARSDQDW=load("./chunk-KARSDQDW.js");var import_chunk_PRYJ3TA6=load(
 "./chunk-PRYJ3TA6.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_DKDSRNTC=load("./chunk-DKDSRNTC.js");var import_chunk_LYW6VLYD=load(
@@ -7204,7 +7237,7 @@ root(input);(0,import_chunk_3PZS2W6I.checkRoot)(root.folder);if(input.has("any")
 and --all together");const until=(0,import_chunk_ILRLY4JU.parseUntil)(input.text("until")??"terminal");const owner=input.text("owner")??import_chunk_DL622BOW.variables.
 owner()??null;const ids=input.words.length>0?[...new Set(input.words.map(word=>(0,import_chunk_XTO4H6IH.findJob)(root,word)))]:liveOrLatest(context,root,owner,input.
 has("any")||input.has("all"));if(ids.length>1&&!input.has("any")&&!input.has("all")){throw(0,import_chunk_NVPF5LEY.usageError)(`cannot wait for ${ids.length} jo\
-bs without saying how: add --any (the first) or --all`)}return(0,import_chunk_FJWCOQBM.waitAndTell)(context,root,ids,{mode:input.has("any")?"any":"all",until,cursors:parseCursors(
+bs without saying how: add --any (the first) or --all`)}return(0,import_chunk_265CH6C4.waitAndTell)(context,root,ids,{mode:input.has("any")?"any":"all",until,cursors:parseCursors(
 input.texts("after-seq"),ids,root),timeoutMs:input.durationOrDefault("timeout"),timeoutAsked:input.duration("timeout"),heartbeatMs:input.duration("heartbeat")??
 null,isJson:input.has("json")})}};function liveOrLatest(context,root,owner,isMany){const isOurs=id=>{const spec=(0,import_chunk_PRYJ3TA6.readSpec)((0,import_chunk_SOAB6GUX.
 jobPaths)(root.folder,id));return owner===null||spec.kind==="ok"&&spec.value.owner===owner};const live=isMany?(0,import_chunk_XTO4H6IH.listActive)(root.folder).
@@ -7213,13 +7246,13 @@ import_chunk_4LN3RARA.requireNewest)(root,owner,"a job to wait for");if(newest.l
 (timers aside)":"";context.tell(`waiting for ${newest.id}, the newest of ${newest.live.length} live jobs${aside}`)}return[newest.id]}
 
 },
-"./watch-GHWUXWBQ.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{watch:()=>watch});module.exports=stdin_exports;var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_RNOOCGAD=load(
-"./chunk-RNOOCGAD.js");var import_chunk_54WX4KUW=load("./chunk-54WX4KUW.js");var import_chunk_IATD5VKT=load("./chunk-IATD5VKT.js");var import_chunk_HR3GXE3S=load(
+"./watch-SPJVSXGU.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{watch:()=>watch});module.exports=stdin_exports;var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_LXZ5NTQA=load(
+"./chunk-LXZ5NTQA.js");var import_chunk_X3MC7LDT=load("./chunk-X3MC7LDT.js");var import_chunk_DNRXHQVW=load("./chunk-DNRXHQVW.js");var import_chunk_HR3GXE3S=load(
 "./chunk-HR3GXE3S.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_JIIZYQID=load("./chunk-JIIZYQID.js");var import_chunk_3PZS2W6I=load(
-"./chunk-3PZS2W6I.js");var import_chunk_BY7A7LEO=load("./chunk-BY7A7LEO.js");var import_chunk_LA7P7TQ5=load("./chunk-LA7P7TQ5.js");var import_chunk_BXX6KQQC=load(
-"./chunk-BXX6KQQC.js");var import_chunk_XRZCSGQB=load("./chunk-XRZCSGQB.js");var import_chunk_G6UG24L2=load("./chunk-G6UG24L2.js");var import_chunk_KYGD2GTZ=load(
-"./chunk-KYGD2GTZ.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_XTO4H6IH=load(
+"./chunk-3PZS2W6I.js");var import_chunk_BY7A7LEO=load("./chunk-BY7A7LEO.js");var import_chunk_JTHIRDCZ=load("./chunk-JTHIRDCZ.js");var import_chunk_XRZCSGQB=load(
+"./chunk-XRZCSGQB.js");var import_chunk_G6UG24L2=load("./chunk-G6UG24L2.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_BXX6KQQC=load(
+"./chunk-BXX6KQQC.js");var import_chunk_KYGD2GTZ=load("./chunk-KYGD2GTZ.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_XTO4H6IH=load(
 "./chunk-XTO4H6IH.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_KARSDQDW=load("./chunk-KARSDQDW.js");var import_chunk_PRYJ3TA6=load(
 "./chunk-PRYJ3TA6.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_DKDSRNTC=load("./chunk-DKDSRNTC.js");var import_chunk_LYW6VLYD=load(
 "./chunk-LYW6VLYD.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_VB6XA2FR=load("./chunk-VB6XA2FR.js");var import_chunk_SOAB6GUX=load(
@@ -7233,24 +7266,24 @@ nt",value:"N",range:import_chunk_DKDSRNTC.limits.watchTolerate,help:"so many loo
 help:"look once, now; no job: 0 it holds, 2 not yet, 3 it failed or cannot be looked at"},repeat:{kind:"flag",help:"tell every change until --for is over, inste\
 ad of ending at the first verdict"},foreground:{kind:"flag",help:"stay, print one JSON line for each change, exit with the verdict"},...import_chunk_JIIZYQID.launchOptions}}
 var watch={name:"watch",summary:"wait for a condition: a file, a page, a check, another job, ...",form:"KIND ... --for D [options]",words:{min:1,max:1},options:import_chunk_JIIZYQID.
-common,notes:`Kinds: ${import_chunk_LA7P7TQ5.watchIds.join(", ")}. Each has a page of its own: watch KIND --help.`,examples:["watch file build/out.tar --for 2h",
+common,notes:`Kinds: ${import_chunk_JTHIRDCZ.watchIds.join(", ")}. Each has a page of its own: watch KIND --help.`,examples:["watch file build/out.tar --for 2h",
 "watch --help","watch file --help"],async choose(args){const[word,...rest]=args;if(word==="--help"||word==="-h")return{command:await listed(),args};const kind=word===
-void 0?void 0:await(0,import_chunk_LA7P7TQ5.loadWatch)(word);if(!kind)throw unknownKind(word);return{command:commandOf(kind,rest),args:rest}},async run(){throw unknownKind(
-void 0)}};async function listed(){const kinds=await Promise.all(import_chunk_LA7P7TQ5.watchIds.map(import_chunk_LA7P7TQ5.loadWatch));const width=Math.max(...import_chunk_LA7P7TQ5.
+void 0?void 0:await(0,import_chunk_JTHIRDCZ.loadWatch)(word);if(!kind)throw unknownKind(word);return{command:commandOf(kind,rest),args:rest}},async run(){throw unknownKind(
+void 0)}};async function listed(){const kinds=await Promise.all(import_chunk_JTHIRDCZ.watchIds.map(import_chunk_JTHIRDCZ.loadWatch));const width=Math.max(...import_chunk_JTHIRDCZ.
 watchIds.map(id=>id.length));const rows=kinds.flatMap(kind=>kind?[`${kind.id.padEnd(width)}  ${kind.summary}`]:[]);return{...watch,notes:`${rows.join("\n")}
 
 Each has a page of its own: watch KIND --help.`,examples:kinds.flatMap(kind=>kind?.examples.slice(0,1)??[])}}function unknownKind(word){const came=word===void 0?
 "cannot watch without a condition":word.startsWith("-")?`cannot take ${word} there: what to watch comes first`:`cannot watch ${JSON.stringify(word)}: there is n\
-o such condition`;return(0,import_chunk_NVPF5LEY.usageError)(`${came}; there are ${import_chunk_LA7P7TQ5.watchIds.join(", ")}`,(0,import_chunk_GEPPUING.quoteWords)(
+o such condition`;return(0,import_chunk_NVPF5LEY.usageError)(`${came}; there are ${import_chunk_JTHIRDCZ.watchIds.join(", ")}`,(0,import_chunk_GEPPUING.quoteWords)(
 [...(0,import_chunk_SOAB6GUX.selfWords)(),"watch","--help"]))}function commandOf(kind,args){return{name:`watch ${kind.id}`,summary:kind.summary,form:formOf(kind),
 words:kind.words,options:{...kind.options,...watchOptions(kind.isRemote)},...kind.notes===void 0?{}:{notes:kind.notes},examples:kind.examples,run:(context,input)=>start(
 kind,args,context,input)}}function formOf({form}){return form.startsWith("-- ")?`--for D [options] ${form}`:`${form} --for D [options]`}async function start(kind,args,context,input){
-checkTogether(input);if(input.has("once"))return(await Promise.resolve().then(()=>load("./watch-once-JMUQQCGN.js"))).lookNow(context,kind,input,placeOf(context,
-input));if(!input.has("for"))throw missingBound(kind,args,input);const words=(0,import_chunk_RNOOCGAD.onceWords)(`watch ${kind.id}`,input,context.cwd,null);const isForeground=input.
-has("foreground");const repeated=isForeground?void 0:await(0,import_chunk_RNOOCGAD.repeatedLaunch)(context,input,words,false);if(repeated)return repeated;const root=context.
-root(input);const launched=await(0,import_chunk_IATD5VKT.launch)(root,{...requestOf(kind,context,input,words),notify:await(0,import_chunk_54WX4KUW.notifyOf)(context,
-input,null)});if(isForeground)return(await Promise.resolve().then(()=>load("./watch-foreground-AHI7THT6.js"))).follow(context,root,launched.id);return(0,import_chunk_54WX4KUW.
-tellLaunched)(context,input,root,launched,false)}function requestOf(kind,context,input,words){return{kind:"watch",verb:"watch",...(0,import_chunk_54WX4KUW.launchWords)(
+checkTogether(input);if(input.has("once"))return(await Promise.resolve().then(()=>load("./watch-once-TOBF6P3P.js"))).lookNow(context,kind,input,placeOf(context,
+input));if(!input.has("for"))throw missingBound(kind,args,input);const words=(0,import_chunk_LXZ5NTQA.onceWords)(`watch ${kind.id}`,input,context.cwd,null);const isForeground=input.
+has("foreground");const repeated=isForeground?void 0:await(0,import_chunk_LXZ5NTQA.repeatedLaunch)(context,input,words,false);if(repeated)return repeated;const root=context.
+root(input);const launched=await(0,import_chunk_DNRXHQVW.launch)(root,{...requestOf(kind,context,input,words),notify:await(0,import_chunk_X3MC7LDT.notifyOf)(context,
+input,null)});if(isForeground)return(await Promise.resolve().then(()=>load("./watch-foreground-AY6ZYQXD.js"))).follow(context,root,launched.id);return(0,import_chunk_X3MC7LDT.
+tellLaunched)(context,input,root,launched,false)}function requestOf(kind,context,input,words){return{kind:"watch",verb:"watch",...(0,import_chunk_X3MC7LDT.launchWords)(
 input),cwd:(0,import_chunk_7WBBYJDG.realPath)(context.cwd),deadlineMs:input.durationOrDefault("for"),killGraceMs:import_chunk_DKDSRNTC.toolGraceMs,maxOutputBytes:import_chunk_DKDSRNTC.
 limits.maxOutput.default,firstOutputMs:null,stallMs:null,lineage:null,run:null,staff:null,watch:partOf(kind,input,placeOf(context,input)),words}}function partOf(kind,input,place){
 const read=kind.read(input,place);return{condition:kind.id,...read,...kind.start?{start:kind.start(read.input)}:{},every_ms:input.durationOrDefault("every"),attempt_ms:input.
@@ -7258,7 +7291,7 @@ durationOrDefault("attempt-timeout"),tolerate:input.count("tolerate")??null,repe
 input);return{cwd:context.cwd,stateRoot:root.folder,isOnce:input.has("once"),jobId(text){(0,import_chunk_3PZS2W6I.checkRoot)(root.folder);return(0,import_chunk_XTO4H6IH.
 findJob)(root,text)}}}function checkTogether(input){const withoutJob=["for","every","tolerate","repeat","foreground","once-key","notify","label","wait","id-only"];
 const pairs=[...withoutJob.map(other=>["once",other]),["foreground","wait"],["foreground","id-only"]];for(const[one,other]of pairs)if(input.has(one)&&input.has(
-other))throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --${one} and --${other} together`);(0,import_chunk_54WX4KUW.checkLaunchOptions)(input)}function missingBound(kind,args,input){
+other))throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --${one} and --${other} together`);(0,import_chunk_X3MC7LDT.checkLaunchOptions)(input)}function missingBound(kind,args,input){
 const rest=input.rest??[];const misplaced=(0,import_chunk_LVXJVB3Z.misplacedIn)({...kind.options,...watchOptions(kind.isRemote)},rest);const own=misplaced?args.
 slice(0,args.length-rest.length-1):args;const moved=misplaced?[...misplaced.options,"--",...misplaced.program]:[];const bound=misplaced?.options.some(word=>/^--for(=|$)/.
 test(word))?[]:["--for","2h"];const why=misplaced?`; options go before --: ${(0,import_chunk_GEPPUING.quoteWords)(misplaced.options)} would go to the program`:"";
@@ -7266,15 +7299,15 @@ return(0,import_chunk_NVPF5LEY.usageError)(`cannot watch without a bound: say wi
 [...(0,import_chunk_SOAB6GUX.selfWords)(),"watch",kind.id,...bound,...own,...moved]))}
 
 },
-"./watch-foreground-AHI7THT6.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{follow:()=>follow});module.exports=stdin_exports;var import_chunk_WN3675II=load("./chunk-WN3675II.js");var import_chunk_LU2WZ3A7=load(
-"./chunk-LU2WZ3A7.js");var import_chunk_DITQO2JP=load("./chunk-DITQO2JP.js");var import_chunk_YOUTPIC4=load("./chunk-YOUTPIC4.js");var import_chunk_FKEDTWPK=load(
-"./chunk-FKEDTWPK.js");var import_chunk_QWDO6BAE=load("./chunk-QWDO6BAE.js");var import_chunk_YMTOOF7P=load("./chunk-YMTOOF7P.js");var import_chunk_NB36VENV=load(
-"./chunk-NB36VENV.js");var import_chunk_FDWZGNZP=load("./chunk-FDWZGNZP.js");var import_chunk_LUIVRIXY=load("./chunk-LUIVRIXY.js");var import_chunk_NEJO5XWM=load(
-"./chunk-NEJO5XWM.js");var import_chunk_YB7RRXVP=load("./chunk-YB7RRXVP.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_G6UG24L2=load(
-"./chunk-G6UG24L2.js");var import_chunk_Z4A3JPFR=load("./chunk-Z4A3JPFR.js");var import_chunk_3EP6PJXQ=load("./chunk-3EP6PJXQ.js");var import_chunk_ILRLY4JU=load(
-"./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_B2GTHZX4=load("./chunk-B2GTHZX4.js");var import_chunk_UNGYPAP3=load(
-"./chunk-UNGYPAP3.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_ZB67UKUZ=load(
+"./watch-foreground-AY6ZYQXD.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{follow:()=>follow});module.exports=stdin_exports;var import_chunk_4KHAIRX3=load("./chunk-4KHAIRX3.js");var import_chunk_YOUTPIC4=load(
+"./chunk-YOUTPIC4.js");var import_chunk_AUKTLLTV=load("./chunk-AUKTLLTV.js");var import_chunk_LU2WZ3A7=load("./chunk-LU2WZ3A7.js");var import_chunk_FKEDTWPK=load(
+"./chunk-FKEDTWPK.js");var import_chunk_QWDO6BAE=load("./chunk-QWDO6BAE.js");var import_chunk_A5UVFMCP=load("./chunk-A5UVFMCP.js");var import_chunk_Q6O3FFVR=load(
+"./chunk-Q6O3FFVR.js");var import_chunk_FDWZGNZP=load("./chunk-FDWZGNZP.js");var import_chunk_LUIVRIXY=load("./chunk-LUIVRIXY.js");var import_chunk_NEJO5XWM=load(
+"./chunk-NEJO5XWM.js");var import_chunk_B2GTHZX4=load("./chunk-B2GTHZX4.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_FSRL2ASG=load(
+"./chunk-FSRL2ASG.js");var import_chunk_G6UG24L2=load("./chunk-G6UG24L2.js");var import_chunk_Z4A3JPFR=load("./chunk-Z4A3JPFR.js");var import_chunk_3EP6PJXQ=load(
+"./chunk-3EP6PJXQ.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_46NGIQAE=load(
+"./chunk-46NGIQAE.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_ZB67UKUZ=load(
 "./chunk-ZB67UKUZ.js");var import_chunk_KARSDQDW=load("./chunk-KARSDQDW.js");var import_chunk_PRYJ3TA6=load("./chunk-PRYJ3TA6.js");var import_chunk_CTSRVJRC=load(
 "./chunk-CTSRVJRC.js");var import_chunk_DKDSRNTC=load("./chunk-DKDSRNTC.js");var import_chunk_LYW6VLYD=load("./chunk-LYW6VLYD.js");var import_chunk_CL3BCQKO=load(
 "./chunk-CL3BCQKO.js");var import_chunk_VB6XA2FR=load("./chunk-VB6XA2FR.js");var import_chunk_SOAB6GUX=load("./chunk-SOAB6GUX.js");var import_chunk_M3Y4P5S5=load(
@@ -7292,16 +7325,16 @@ isHeard)(0,import_chunk_QWDO6BAE.noteCollected)(view,"wait");return{code}}functi
 return(0,import_chunk_YOUTPIC4.withRegistration)(root.folder,[id],{kind:"foreground",mode:"all",until:[],timeoutMs:patience},()=>new Promise((resolve,reject)=>{
 let unwatch=()=>void 0;const look=()=>{unwatch();unwatch=(0,import_chunk_B2GTHZX4.onNextChange)([events],look);if(!tell())end(void 0)};const timer=setInterval(look,
 lookMs);const end=view=>{clearInterval(timer);unwatch();release();resolve(view)};const release=(0,import_chunk_FKEDTWPK.onInterrupt)(signal=>{context.tell(`${signal}\
-: canceling job ${id}`);const request={owner:import_chunk_DL622BOW.variables.owner()??null,why:`its foreground got ${signal}`};(0,import_chunk_WN3675II.cancelJob)(
-root.folder,id,request).then(({view})=>end(view),reject)});look();(0,import_chunk_DITQO2JP.waitForJobs)(root.folder,[id],{mode:"all",timeoutMs:patience,heartbeatMs:null}).
+: canceling job ${id}`);const request={owner:import_chunk_DL622BOW.variables.owner()??null,why:`its foreground got ${signal}`};(0,import_chunk_4KHAIRX3.cancelJob)(
+root.folder,id,request).then(({view})=>end(view),reject)});look();(0,import_chunk_AUKTLLTV.waitForJobs)(root.folder,[id],{mode:"all",timeoutMs:patience,heartbeatMs:null}).
 then(({views})=>end(views[0]),reject)}))}
 
 },
-"./watch-once-JMUQQCGN.js": function (module, exports) {
+"./watch-once-TOBF6P3P.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{lookNow:()=>lookNow});module.exports=stdin_exports;var import_chunk_LU2WZ3A7=load("./chunk-LU2WZ3A7.js");var import_chunk_FKEDTWPK=load(
-"./chunk-FKEDTWPK.js");var import_chunk_PNG5ASAQ=load("./chunk-PNG5ASAQ.js");var import_chunk_FDWZGNZP=load("./chunk-FDWZGNZP.js");var import_chunk_NEJO5XWM=load(
-"./chunk-NEJO5XWM.js");var import_chunk_YB7RRXVP=load("./chunk-YB7RRXVP.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_KYGD2GTZ=load(
-"./chunk-KYGD2GTZ.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_6PFAPK5K=load(
+"./chunk-FKEDTWPK.js");var import_chunk_E77JF7I5=load("./chunk-E77JF7I5.js");var import_chunk_FDWZGNZP=load("./chunk-FDWZGNZP.js");var import_chunk_NEJO5XWM=load(
+"./chunk-NEJO5XWM.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_LXK2ZILE=load(
+"./chunk-LXK2ZILE.js");var import_chunk_46NGIQAE=load("./chunk-46NGIQAE.js");var import_chunk_KYGD2GTZ=load("./chunk-KYGD2GTZ.js");var import_chunk_6PFAPK5K=load(
 "./chunk-6PFAPK5K.js");var import_chunk_ZB67UKUZ=load("./chunk-ZB67UKUZ.js");var import_chunk_KARSDQDW=load("./chunk-KARSDQDW.js");var import_chunk_PRYJ3TA6=load(
 "./chunk-PRYJ3TA6.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_DKDSRNTC=load("./chunk-DKDSRNTC.js");var import_chunk_LYW6VLYD=load(
 "./chunk-LYW6VLYD.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_VB6XA2FR=load("./chunk-VB6XA2FR.js");var import_chunk_SOAB6GUX=load(
@@ -7309,7 +7342,7 @@ then(({views})=>end(views[0]),reject)}))}
 "./chunk-7WBBYJDG.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load(
 "./chunk-JSBRDJBE.js");var codes={met:import_chunk_6PFAPK5K.exitCodes.done,pending:import_chunk_6PFAPK5K.exitCodes.pending,failed:import_chunk_6PFAPK5K.exitCodes.
 unsuccessful};async function lookNow(context,kind,input,place){const read=kind.read(input,place);const stop=new AbortController;const release=(0,import_chunk_FKEDTWPK.
-onInterrupt)(()=>stop.abort());try{const start=kind.start?.(read.input)??null;const answer=await(0,import_chunk_PNG5ASAQ.attempt)(kind,read.input,start,{place:{
+onInterrupt)(()=>stop.abort());try{const start=kind.start?.(read.input)??null;const answer=await(0,import_chunk_E77JF7I5.attempt)(kind,read.input,start,{place:{
 root:place.stateRoot,cwd:context.cwd,environment:(0,import_chunk_DL622BOW.callerEnvironment)()},attemptMs:input.durationOrDefault("attempt-timeout"),signal:stop.
 signal});if(answer===null)return{code:import_chunk_6PFAPK5K.exitCodes.canceled};const seen=answer.kind==="look"?{verdict:answer.verdict,word:answer.word,evidence:answer.
 evidence,facts:answer.facts}:{verdict:"error",word:answer.cause,evidence:answer.message,facts:{}};const code=answer.kind==="look"?codes[answer.verdict]:import_chunk_6PFAPK5K.

@@ -22,7 +22,7 @@ export async function queueNoteOf(root: string, spec: Spec): Promise<QueueTold |
   if (place + atWork.length <= max_live)
     return { facts: { queue: null }, line: `queue:   a place is free (at most ${max_live} at a time)` };
   const before = ahead.at(-1);
-  const behind = before ? [before.id] : atWork.slice(0, queueNamed).map(({ id }) => id);
+  const behind = before ? [before] : atWork.slice(0, queueNamed).map(({ id }) => id);
   const seen = { place, live: atWork.length, max_live, behind };
   return { facts: { queue: seen }, line: `queued:  ${queueWords(seen)}` };
 }

@@ -2,8 +2,9 @@
 // it when its own is gone; the first of the queue publishes the ends of jobs at work of which nothing lives, and has those taken up that
 // were let go and never begun. What cannot be helped from here holds nobody up for ever (queue.ts).
 import { FaultError } from '../core/errors.ts';
+import { jobPaths } from '../store/layout.ts';
 import { attachWorker } from './attach.ts';
-import type { QueueMemory, Standing } from './queue.ts';
+import { hasLivingWorker, type QueueMemory, type Standing } from './queue.ts';
 import { isSettleable, refresh } from './reconcile.ts';
 import { conditionOf, inspect } from './view.ts';
 
@@ -11,8 +12,8 @@ import { conditionOf, inspect } from './view.ts';
 export async function careForQueue(root: string, { ahead, atWork }: Standing, memory: QueueMemory): Promise<boolean> {
   let isChanged = false;
   // Up to the next living one: that one looks after those before it.
-  for (const { id, isAlive } of [...ahead].reverse()) {
-    if (isAlive) break;
+  for (const id of [...ahead].reverse()) {
+    if (hasLivingWorker(jobPaths(root, id))) break;
     isChanged = (await attachTo(root, id)) || isChanged;
   }
   if (ahead.length > 0) return isChanged;

@@ -1,4 +1,4 @@
-// Whoever took its turn wakes those behind it: the next one is the first now, and the others have moved up.
+// Whoever leaves its queue wakes those behind it: the next one is the first now, and the others have moved up.
 import { compareIds } from '../core/ids.ts';
 import type { Spec } from '../core/job.ts';
 import { queueTold } from '../core/limits.ts';
@@ -6,7 +6,6 @@ import { defaultEngine, findEngine } from '../engines/registry.ts';
 import { listActive } from '../store/catalog.ts';
 import { jobPaths } from '../store/layout.ts';
 import { readWorker } from '../store/records.ts';
-import { readTurn } from '../store/turn.ts';
 import { poolOf, type QueueMemory } from './queue.ts';
 
 /** SIGURG does nothing to a process that does not listen, and only to the very process that worker.json names. */
@@ -14,8 +13,8 @@ export function wakeBehind(root: string, spec: Spec, memory: QueueMemory): void 
   const engine = findEngine(spec.engine) ?? defaultEngine;
   const pool = poolOf(spec);
   const isWaiting = (id: string): boolean => {
-    const known = memory.pools.get(id);
-    return Boolean(known?.isQueued) && known?.pool === pool && readTurn(jobPaths(root, id), id) === undefined;
+    const known = memory.members.get(id);
+    return known !== undefined && known.pool === pool && !known.isLetGo;
   };
   const behind = listActive(root).filter((id) => compareIds(id, spec.id) > 0 && isWaiting(id));
   for (const id of behind.slice(0, queueTold)) {

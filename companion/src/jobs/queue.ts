@@ -21,7 +21,7 @@ import { type Condition, conditionOf, inspect, isEnded } from './view.ts';
 
 export interface Standing {
   /** Earlier ones of its pool that wait, oldest first. */
-  ahead: Waiting[];
+  ahead: string[];
   /** Of its pool, let go or never queued. */
   atWork: AtWork[];
   /** 1 is the next. */
@@ -29,20 +29,15 @@ export interface Standing {
   mayGo: boolean;
 }
 
-export interface Waiting {
-  id: string;
-  isAlive: boolean;
-}
-
 export interface AtWork {
   id: string;
-  /** `supervised` without a further look when its worker lives. */
+  /** `supervised` without a look, unless the asking job is the first of the queue. */
   condition: Condition;
 }
 
 /** What one process knows of the jobs around: specs never change, and a silence is measured here. */
 export interface QueueMemory {
-  pools: Map<string, { pool: string | null; isQueued: boolean }>;
+  members: Map<string, { pool: string | null; isLetGo: boolean }>;
   /** Since when, on the monotonic clock, nobody has given a sign of life for it. */
   silent: Map<string, number>;
   /** Over, and their end could not be published from here. */
@@ -50,7 +45,7 @@ export interface QueueMemory {
 }
 
 export function makeQueueMemory(): QueueMemory {
-  return { pools: new Map(), silent: new Map(), unsettled: new Set() };
+  return { members: new Map(), silent: new Map(), unsettled: new Set() };
 }
 
 /** Null: it belongs to none. */
@@ -61,29 +56,38 @@ export function poolOf(spec: Spec): string | null {
 
 export async function lookAtQueue(root: string, spec: Spec, memory: QueueMemory): Promise<Standing> {
   const own = poolOf(spec);
-  const key = readKey();
   const active = listActive(root);
   forgetGone(memory, active);
-  const ahead: Waiting[] = [];
-  const atWork: AtWork[] = [];
+  const ahead: string[] = [];
+  const begun: string[] = [];
   for (const id of active) {
     if (id === spec.id) continue;
     const paths = jobPaths(root, id);
-    const known = memory.pools.get(id) ?? (await readPool(paths, key));
-    if (!known) continue;
-    memory.pools.set(id, known);
-    if (known.pool !== own) continue;
-    const isAlive = hasLivingWorker(paths);
-    if (known.isQueued && readTurn(paths, id) === undefined && !exists(paths.started)) {
-      if (compareIds(id, spec.id) < 0 && !isSilent(memory, paths, id) && !isOver(root, id, isAlive))
-        ahead.push({ id, isAlive });
-      continue;
-    }
-    const condition = isAlive ? 'supervised' : look(root, id);
-    if (condition !== undefined && takesPlace(condition, memory, paths, id)) atWork.push({ id, condition });
+    if (!(await isInPool(memory, paths, id, own))) continue;
+    if (isLetGo(memory, paths, id)) begun.push(id);
+    else if (compareIds(id, spec.id) < 0 && !isSilent(memory, paths, id)) ahead.push(id);
   }
-  const mayGo = ahead.length === 0 && atWork.length < (spec.max_live ?? Number.POSITIVE_INFINITY);
+  // Whoever is not the first need not know more of those at work: a look at each of them, by each of many, would cost.
+  const isFirst = ahead.length === 0;
+  const atWork = begun.flatMap((id) => (isFirst ? lookAtWork(root, id, memory) : [{ id, condition: unlooked }]));
+  const mayGo = isFirst && atWork.length < (spec.max_live ?? Number.POSITIVE_INFINITY);
   return { ahead, atWork, place: ahead.length + 1, mayGo };
+}
+
+const unlooked: Condition = 'supervised';
+
+function lookAtWork(root: string, id: string, memory: QueueMemory): AtWork[] {
+  const paths = jobPaths(root, id);
+  const condition = hasLivingWorker(paths) ? unlooked : look(root, id);
+  return condition !== undefined && takesPlace(condition, memory, paths, id) ? [{ id, condition }] : [];
+}
+
+/** Its turn is on disk, or it needs none; once so, always so. */
+function isLetGo(memory: QueueMemory, paths: JobPaths, id: string): boolean {
+  const known = memory.members.get(id);
+  if (!known || known.isLetGo) return true;
+  known.isLetGo = (exists(paths.turn) && readTurn(paths, id) !== undefined) || exists(paths.started);
+  return known.isLetGo;
 }
 
 /** Ended, gone, or settled already by whoever looks: undefined. */
@@ -104,24 +108,19 @@ function takesPlace(condition: Condition, memory: QueueMemory, paths: JobPaths, 
   return !isSettleable(condition) || !memory.unsettled.has(id);
 }
 
-function isOver(root: string, id: string, isAlive: boolean): boolean {
-  if (isAlive) return false;
-  const condition = look(root, id);
-  return condition === undefined || condition === 'damaged' || isSettleable(condition);
-}
-
-/** Undefined while there is no spec yet; no pool of ours when its launcher did not write it. */
-async function readPool(
-  paths: JobPaths,
-  key: string | undefined,
-): Promise<{ pool: string | null; isQueued: boolean } | undefined> {
+/** Records that others wrote belong to none. */
+async function isInPool(memory: QueueMemory, paths: JobPaths, id: string, pool: string | null): Promise<boolean> {
+  const known = memory.members.get(id);
+  if (known) return known.pool === pool;
   const read = readSpec(paths);
-  if (read.kind !== 'ok') return undefined;
-  if (!(await isGenuine(read.value, key))) return { pool: null, isQueued: false };
-  return { pool: poolOf(read.value), isQueued: hasQueue(read.value) };
+  if (read.kind !== 'ok') return false;
+  const isOurs = await isGenuine(read.value, readKey());
+  const its = isOurs ? poolOf(read.value) : null;
+  memory.members.set(id, { pool: its, isLetGo: !hasQueue(read.value) });
+  return its === pool;
 }
 
-function hasLivingWorker(paths: JobPaths): boolean {
+export function hasLivingWorker(paths: JobPaths): boolean {
   const [worker, launch] = [readWorker(paths), readLaunch(paths)];
   return [worker, launch].some((read) => read.kind === 'ok' && livenessOf(read.value.worker) === 'alive');
 }
@@ -139,8 +138,8 @@ function isSilent(memory: QueueMemory, paths: JobPaths, id: string): boolean {
 }
 
 function forgetGone(memory: QueueMemory, active: readonly string[]): void {
-  if (memory.pools.size <= active.length) return;
+  if (memory.members.size <= active.length) return;
   const there = new Set(active);
-  for (const known of [memory.pools, memory.silent, memory.unsettled])
+  for (const known of [memory.members, memory.silent, memory.unsettled])
     for (const id of known.keys()) if (!there.has(id)) known.delete(id);
 }

@@ -4,12 +4,9 @@
 import { errnoOf, FaultError } from '../core/errors.ts';
 import type { QueueNote, Turn } from '../core/job.ts';
 import { leaseMs, queueHeard, queueLookMs, queueLookPerJobMs, queueNamed } from '../core/limits.ts';
-import { freshPaths } from '../jobs/artifact-paths.ts';
 import { specAtTurn } from '../jobs/bound.ts';
-import { concludeAsked } from '../jobs/conclude-asked.ts';
 import { makeNap } from '../jobs/nap.ts';
-import { lookAtQueue, makeQueueMemory, type Standing } from '../jobs/queue.ts';
-import { careForQueue } from '../jobs/queue-care.ts';
+import { hasLivingWorker, lookAtQueue, makeQueueMemory, type Standing } from '../jobs/queue.ts';
 import { wakeBehind } from '../jobs/queue-wake.ts';
 import { isoNow, isoOf, monotonicMs, nowMs } from '../platform/clock.ts';
 import { watchFifo } from '../platform/fifo.ts';
@@ -96,17 +93,29 @@ class Queued {
     let standing = await lookAtQueue(root, spec, this.memory);
     // Listened to first, looked at second: what changes in between is not missed.
     while (await this.hear(watchedOf(standing))) standing = await lookAtQueue(root, spec, this.memory);
-    if (await careForQueue(root, standing, this.memory)) standing = await lookAtQueue(root, spec, this.memory);
+    if (await this.care(standing)) standing = await lookAtQueue(root, spec, this.memory);
     if (this.stop.signal.aborted) return { isRung: false };
     if (standing.mayGo) {
       const turn = await this.take();
       if (turn) return { turn, isRung: true };
     } else this.tell(standing);
     const live = standing.ahead.length + standing.atWork.length;
-    const isAlone = standing.ahead.at(-1)?.isAlive === false;
+    const before = standing.ahead.at(-1);
+    const isAlone = before !== undefined && !hasLivingWorker(jobPaths(root, before));
     const slow = isAlone || standing.mayGo ? 1000 : Math.max(queueLookMs, live * queueLookPerJobMs);
     const why = await this.nap.sleep(quickMs[quiet] ?? slow);
     return { isRung: why.includes('fifo') };
+  }
+
+  /** Loaded when there is something to do: many wait, and most need it never. */
+  private async care(standing: Standing): Promise<boolean> {
+    const { root } = this.claim;
+    const before = standing.ahead.at(-1);
+    const isNeeded =
+      before === undefined
+        ? standing.atWork.some(({ condition }) => condition !== 'supervised')
+        : !hasLivingWorker(jobPaths(root, before));
+    return isNeeded && (await import('../jobs/queue-care.ts')).careForQueue(root, standing, this.memory);
   }
 
   /** Only one at a time looks and decides. */
@@ -116,7 +125,8 @@ class Queued {
       return await withLock(rootPaths(root).queueLock, async () => {
         const { mayGo, atWork } = await lookAtQueue(root, spec, this.memory);
         if (!mayGo || !exists(paths.folder) || this.stop.signal.aborted || readCancel(paths)) return undefined;
-        const turn: Turn = { at: isoNow(), boot_id: bootId(), mono_ms: monotonicMs(), files: this.files() };
+        const files = await this.files();
+        const turn: Turn = { at: isoNow(), boot_id: bootId(), mono_ms: monotonicMs(), files };
         writeTurn(paths, spec.id, turn);
         const fields = { waited_ms: monotonicMs() - this.since, live: atWork.length + 1, max_live: spec.max_live };
         this.progress.note('turn', fields, { queue: null });
@@ -132,10 +142,12 @@ class Queued {
   }
 
   /** What must be new or changed is so against what is there when it begins, not when it was queued. */
-  private files(): Record<string, unknown> {
+  private async files(): Promise<Record<string, unknown>> {
     const { run } = this.claim.spec;
+    if (!run?.success_files && !run?.result_paths) return {};
+    const { freshPaths } = await import('../jobs/artifact-paths.ts');
     try {
-      return run ? { ...freshPaths(run) } : {};
+      return { ...freshPaths(run) };
     } catch {
       // What stands there now could not be asked for: it stays as the launcher found it.
       return {};
@@ -201,18 +213,20 @@ class Queued {
     const { progress, claim } = this;
     progress.note('cancel_requested', { request: readCancel(claim.paths) ?? null }, { queue: null });
     const tree = { step: 'none' as const, ended: [], survivors: [] };
+    const { concludeAsked } = await import('../jobs/conclude-asked.ts');
     await concludeAsked(claim, { reason: 'canceled', exit: undefined, tree, reconciled: false }, null);
+    wakeBehind(claim.root, claim.spec, this.memory);
   }
 }
 
 /** The one before it; as the first all that are at work. */
 function watchedOf({ ahead, atWork }: Standing): string[] {
   const before = ahead.at(-1);
-  return before ? [before.id] : atWork.slice(0, queueHeard).map(({ id }) => id);
+  return before ? [before] : atWork.slice(0, queueHeard).map(({ id }) => id);
 }
 
 function noteOf({ ahead, atWork, place }: Standing): QueueNote {
   const before = ahead.at(-1);
-  const behind = before ? [before.id] : atWork.slice(0, queueNamed).map(({ id }) => id);
+  const behind = before ? [before] : atWork.slice(0, queueNamed).map(({ id }) => id);
   return { place, live: atWork.length, behind };
 }
