@@ -62,3 +62,18 @@ test('plan: what a codex around us has set is taken out of the environment, its 
   assert.ok(remove.includes('CODEX_THREAD_ID') && remove.includes('CODEX_SANDBOX_NETWORK_DISABLED'));
   for (const kept of ['CODEX_HOME', 'CODEX_API_KEY', 'OPENAI_API_KEY']) assert.ok(!remove.includes(kept), kept);
 });
+
+test('plan: folders that it must be able to write are opened, in each profile that writes', () => {
+  const writable = ['/repo/.git', '/h "b"'];
+  const rule =
+    'permissions.job-companion.filesystem={"/w/.job-state"="read","/repo/.git"="write","/h \\"b\\""="write"}';
+  assert.equal(codex.plan({ ...request, writable }).args[10], rule);
+  assert.ok(
+    !codex
+      .plan({ ...request, writable, profile: 'restricted' })
+      .args.join(' ')
+      .includes('/repo'),
+  );
+  const pattern = codex.plan({ ...request, writable, stateRoot: '/w[1]/.job-state' }).args;
+  assert.deepEqual(pattern.slice(3, -1), ['-s', 'workspace-write', '--add-dir', '/repo/.git', '--add-dir', '/h "b"']);
+});

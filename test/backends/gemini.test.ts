@@ -200,3 +200,14 @@ function use(id: string, name: string, parameters: Record<string, unknown>): str
 function event(type: string, fields: Record<string, unknown>): string {
   return JSON.stringify({ type, ...fields });
 }
+
+test("plan: folders that it must be able to write belong to its workspace, but not to a reader's", () => {
+  const writable = ['/h one', '/h2'];
+  for (const profile of ['standard', 'unrestricted'] as const) {
+    const { args } = gemini.plan(makeRequest({ profile, writable }));
+    const given = args.filter((arg) => arg.startsWith('--include-directories='));
+    assert.deepEqual(given, ['--include-directories=/h one', '--include-directories=/h2']);
+  }
+  const { args } = gemini.plan(makeRequest({ profile: 'restricted', writable }));
+  assert.ok(!args.some((arg) => arg.includes('/h2')));
+});

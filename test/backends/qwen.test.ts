@@ -137,3 +137,14 @@ test('unknown events, odd shapes and notices between the lines are survived', ()
 test('a process that lives on and takes its success back is not done', () => {
   assert.equal(replayLines(qwen, [init, success('one'), say('two')], clean).verdict.error?.code, 'no_final_answer');
 });
+
+test("plan: folders that it must be able to write belong to its workspace, but not to a reader's", () => {
+  const writable = ['/h one', '/h2'];
+  for (const profile of ['standard', 'unrestricted'] as const) {
+    const { args } = qwen.plan(makeRequest({ profile, writable }));
+    const given = args.filter((arg) => arg.startsWith('--include-directories='));
+    assert.deepEqual(given, ['--include-directories=/h one', '--include-directories=/h2']);
+  }
+  const { args } = qwen.plan(makeRequest({ profile: 'restricted', writable }));
+  assert.ok(!args.some((arg) => arg.includes('/h2')));
+});

@@ -36,6 +36,7 @@ export const agy = {
   answerFrom: 'stream',
   keepsConversation: true,
   resumesElsewhere: true,
+  takesFolders: true,
   profiles: {
     restricted: { adds: '--mode plan; what would have to ask is refused', sandbox: false },
     standard: { adds: '--dangerously-skip-permissions', sandbox: false },

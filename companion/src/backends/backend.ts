@@ -27,7 +27,7 @@ export interface StaffRequest {
   deadlineMs: number;
   /** The state folder, so that a sandbox which can be told keeps it read-only. */
   stateRoot: string;
-  /** Folders outside `cwd` that the agent must be able to write (the git folder of a linked worktree). Absolute. */
+  /** Folders outside `cwd` that the agent must be able to write (the git folder of a linked worktree, the hand-back folder). Absolute. */
   writable: readonly string[];
   /** A private file that holds the prompt (only when `promptBy` is `file`). */
   promptFile: string;
@@ -107,6 +107,8 @@ export interface Backend {
   answerFrom: 'stream' | 'stdout';
   /** Can a conversation be continued? */
   keepsConversation: boolean;
+  /** Does it heed `StaffRequest.writable`? Without it a profile with a sandbox keeps the agent out of there. */
+  takesFolders?: boolean;
   /** From another folder than the one where it began too? */
   resumesElsewhere: boolean;
   /** Null where the CLI cannot keep that profile; only `restricted` may be null. */

@@ -17,6 +17,7 @@ export const claude = {
   answerFrom: 'stream',
   keepsConversation: true,
   resumesElsewhere: true,
+  takesFolders: true,
   profiles: {
     restricted: {
       adds: '--permission-mode dontAsk --tools Read,Grep,Glob,Bash (research: WebFetch, WebSearch too), Bash only for plain git diff, log, show, status, blame, ls-files; no MCP servers, no settings of the project',

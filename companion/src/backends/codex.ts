@@ -30,6 +30,7 @@ export const codex = {
   answerFrom: 'stream',
   keepsConversation: true,
   resumesElsewhere: true,
+  takesFolders: true,
   profiles: {
     restricted: { adds: '-s read-only', sandbox: true },
     standard: { adds: 'sandbox_mode workspace-write (no network), the state folder read-only', sandbox: true },
@@ -115,15 +116,21 @@ export const codex = {
  * the user's config files: an older codex heeds the mode, a newer one the profile. The price: what the user's config
  * adds to workspace-write (`[sandbox_workspace_write]`: network, more folders) does not count in a profile.
  */
-function planSandbox({ profile, stateRoot }: StaffRequest): string[] {
+function planSandbox({ profile, stateRoot, writable }: StaffRequest): string[] {
+  if (profile !== 'standard') return ['-s', sandboxes[profile]];
   // Such a path would be read as a pattern and refused. Rare enough to do without the rule.
-  if (profile !== 'standard' || /[*?[\]{}]/.test(stateRoot)) return ['-s', sandboxes[profile]];
+  if ([stateRoot, ...writable].some((folder) => /[*?[\]{}]/.test(folder)))
+    return ['-s', sandboxes[profile], ...writable.flatMap((folder) => ['--add-dir', folder])];
+  // A JSON string is a TOML string.
+  const rules = [
+    `${JSON.stringify(stateRoot)}="read"`,
+    ...writable.map((folder) => `${JSON.stringify(folder)}="write"`),
+  ];
   const settings = [
     `sandbox_mode="${sandboxes[profile]}"`,
     'default_permissions="job-companion"',
     'permissions.job-companion.extends=":workspace"',
-    // A JSON string is a TOML string.
-    `permissions.job-companion.filesystem={${JSON.stringify(stateRoot)}="read"}`,
+    `permissions.job-companion.filesystem={${rules.join(',')}}`,
   ];
   return settings.flatMap((setting) => ['-c', setting]);
 }

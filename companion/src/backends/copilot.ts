@@ -32,6 +32,7 @@ export const copilot = {
   answerFrom: 'stream',
   keepsConversation: true,
   resumesElsewhere: true,
+  takesFolders: true,
   profiles: {
     restricted: { adds: '--available-tools=view,grep,glob (no shell, no MCP tools)', sandbox: true },
     standard: { adds: '--allow-all-tools, file tools inside the workspace and the temp folder', sandbox: false },

@@ -40,6 +40,7 @@ export const gemini = {
   answerFrom: 'stream',
   keepsConversation: true,
   resumesElsewhere: false,
+  takesFolders: true,
   profiles: {
     restricted: {
       adds: '--approval-mode default, a --policy that allows reading tools only, no settings of the project',
@@ -64,6 +65,8 @@ export const gemini = {
     const args = ['-o', 'stream-json', '--skip-trust', '--approval-mode', modes[request.profile]];
     const isReader = request.profile === 'restricted';
     if (isReader) args.push(`--policy=${request.settingsFile}`);
+    // Its file tools keep to the workspace in every approval mode.
+    else for (const folder of request.writable) args.push(`--include-directories=${folder}`);
     if (request.model !== null) args.push(`--model=${request.model}`);
     args.push(request.resume === null ? `--session-id=${request.freshId}` : `--resume=${request.resume}`);
     return {

@@ -15,6 +15,7 @@ export const qwen = {
   answerFrom: 'stream',
   keepsConversation: true,
   resumesElsewhere: false,
+  takesFolders: true,
   profiles: {
     restricted: {
       adds: '--approval-mode default --safe-mode without the tools that change things, commands only where qwen finds them read-only (before 0.24: --bare, file reading only)',
@@ -54,6 +55,7 @@ export const qwen = {
       '--output-format=stream-json',
       '--include-partial-messages',
       ...planProfile(request),
+      ...(request.profile === 'restricted' ? [] : request.writable.map((folder) => `--include-directories=${folder}`)),
       ...planLimit(request),
     ];
     if (model !== null) args.push(`--model=${model}`);
